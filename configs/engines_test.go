@@ -65,7 +65,7 @@ func TestNoEnginesFileMeansNoEngines(t *testing.T) {
 	assert.Empty(t, got)
 }
 
-func TestWhatIsWrongWithEnginesIsToldAtOnce(t *testing.T) {
+func TestAllProblemsOfEnginesAreReportedTogether(t *testing.T) {
 	for text, wanted := range map[string][]string{
 		`engines: {A: {kind: openai, tts: {}}}`:                                                                 {`engines.A = "A": must be named by small letters`},
 		`engines: {espeak-ng: {kind: openai, tts: {}}}`:                                                         {"not like an engine of the machine"},

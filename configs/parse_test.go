@@ -52,7 +52,7 @@ func TestNetworksThatMayBeReached(t *testing.T) {
 	}
 }
 
-func TestSIPListensWhereItIsTold(t *testing.T) {
+func TestListenersOfSIPAddr(t *testing.T) {
 	cert, key := exampleFile(t, "cert.pem"), exampleFile(t, "key.pem")
 	for text, want := range map[string]string{
 		"127.0.0.1:5060": "udp 127.0.0.1:5060, tcp 127.0.0.1:5060",

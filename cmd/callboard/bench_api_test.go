@@ -76,15 +76,15 @@ func answerAsHTTP(addr string) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// asking is one kind of request, sent over and over.
-type asking struct {
+// apiLoad is one kind of request, sent over and over.
+type apiLoad struct {
 	base, method, path, key string
 	body                    []byte
 	status                  int
 }
 
-// asked is what it came to.
-type asked struct {
+// apiLoadResult is what it came to.
+type apiLoadResult struct {
 	usage
 	n     int
 	p50   time.Duration
@@ -93,13 +93,13 @@ type asked struct {
 	times []time.Duration // in order of length
 }
 
-func (a asked) per() float64 { return a.cpu.Seconds() * 1e6 / float64(a.n) } // µs of processor time a request
+func (a apiLoadResult) per() float64 { return a.cpu.Seconds() * 1e6 / float64(a.n) } // µs of processor time a request
 
-func (a asked) rate() float64 { return float64(a.n) / a.elapsed.Seconds() }
+func (a apiLoadResult) rate() float64 { return float64(a.n) / a.elapsed.Seconds() }
 
-// ask sends requests from a number of clients for a while, each over its own
+// run sends requests from a number of clients for a while, each over its own
 // connection, and watches a process.
-func (a asking) ask(b *testing.B, pid, clients int, window time.Duration) asked {
+func (a apiLoad) run(b *testing.B, pid, clients int, window time.Duration) apiLoadResult {
 	b.Helper()
 	far := &fasthttp.HostClient{Addr: a.base, MaxConns: clients, ReadTimeout: 30 * time.Second, MaxIdemponentCallAttempts: 1}
 	defer far.CloseIdleConnections()
@@ -131,13 +131,13 @@ func (a asking) ask(b *testing.B, pid, clients int, window time.Duration) asked 
 		})
 	}
 	wg.Wait()
-	out := asked{usage: w.stop(), times: slices.Concat(times...)}
+	out := apiLoadResult{usage: w.stop(), times: slices.Concat(times...)}
 	require.NotEmpty(b, out.times)
 	out.sort()
 	return out
 }
 
-func (a *asked) sort() {
+func (a *apiLoadResult) sort() {
 	slices.Sort(a.times)
 	a.n = len(a.times)
 	a.p50, a.p99, a.most = a.times[a.n/2], a.times[a.n*99/100], a.times[a.n-1]
@@ -204,33 +204,33 @@ func BenchmarkAPI(b *testing.B) {
 		what       string
 		rate       float64       // requests a second, at least
 		p99        time.Duration // at most; 0: no bound
-		ours, bare asking
+		ours, bare apiLoad
 		rows       func() commit.Change // what it commits; nil: nothing
 	}{
 		{
 			"GET of the status of a campaign that makes 20 calls a second", 2000, 50 * time.Millisecond,
-			asking{method: http.MethodGet, path: status, status: 200},
-			asking{method: http.MethodGet, path: "/get/status", status: 200},
+			apiLoad{method: http.MethodGet, path: status, status: 200},
+			apiLoad{method: http.MethodGet, path: "/get/status", status: 200},
 			nil,
 		},
 		{
 			"POST of a campaign with one contact and 2 kB, committed", 700, 0,
-			asking{method: http.MethodPost, path: "/v1/campaigns", body: body, status: 201},
-			asking{method: http.MethodPost, path: "/post/made", body: body, status: 201},
+			apiLoad{method: http.MethodPost, path: "/v1/campaigns", body: body, status: 201},
+			apiLoad{method: http.MethodPost, path: "/post/made", body: body, status: 201},
 			campaignRows(b, made),
 		},
 		{
 			fmt.Sprintf("List of 100 among %d calls", filled), 0, 0,
-			asking{method: http.MethodGet, path: list, status: 200},
-			asking{method: http.MethodGet, path: "/get/list", status: 200},
+			apiLoad{method: http.MethodGet, path: list, status: 200},
+			apiLoad{method: http.MethodGet, path: "/get/list", status: 200},
 			nil,
 		},
 	} {
 		c.ours.base, c.ours.key, c.bare.base = s.http, s.key, addr
-		c.ours.ask(b, s.pid(), clients, time.Second) // warms up
-		c.bare.ask(b, pid, clients, time.Second)
-		floor := c.bare.ask(b, pid, clients, window/2)
-		u := c.ours.ask(b, s.pid(), clients, window)
+		c.ours.run(b, s.pid(), clients, time.Second) // warms up
+		c.bare.run(b, pid, clients, time.Second)
+		floor := c.bare.run(b, pid, clients, window/2)
+		u := c.ours.run(b, s.pid(), clients, window)
 		goal := ""
 		if c.rate > 0 {
 			goal = fmt.Sprintf("≥ %.0f a second", c.rate)
@@ -250,7 +250,7 @@ func BenchmarkAPI(b *testing.B) {
 		}
 	}
 	s.pages(b, filled, per)
-	crowd := asking{base: s.http, key: s.key, method: http.MethodGet, path: status, status: 200}.ask(b, s.pid(), 500, window)
+	crowd := apiLoad{base: s.http, key: s.key, method: http.MethodGet, path: status, status: 200}.run(b, s.pid(), 500, window)
 	board.add(fmt.Sprintf("GET of its status by 500 clients at once, %d calls stored", filled), "p99 ≤ 50 ms",
 		fmt.Sprintf("p99 %.0f ms, most %.0f ms, %.0f a second", ms(crowd.p99), ms(crowd.most), crowd.rate()), crowd.p99 <= 50*time.Millisecond, &crowd.usage)
 	st, _ := s.statusOf(calling)
@@ -263,14 +263,14 @@ func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
 // pages reads the list at its beginning, in its middle and near its end.
 func (s *service) pages(b *testing.B, filled int, per time.Duration) {
 	b.Helper()
-	first := asking{base: s.http, key: s.key, method: http.MethodGet, status: 200}
+	first := apiLoad{base: s.http, key: s.key, method: http.MethodGet, status: 200}
 	least, most := time.Hour, time.Duration(0)
 	for _, part := range []int{0, 50, 99} {
 		first.path = "/v1/calls?limit=100"
 		if part > 0 { // from newer to older
 			first.path += "&created_before=" + callsBegan.Add(time.Duration(filled*(100-part)/100)*per).Format("2006-01-02T15:04:05.000Z")
 		}
-		u := first.ask(b, s.pid(), 1, time.Second)
+		u := first.run(b, s.pid(), 1, time.Second)
 		each := u.elapsed / time.Duration(u.n)
 		least, most = min(least, each), max(most, each)
 	}

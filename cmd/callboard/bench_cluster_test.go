@@ -203,13 +203,13 @@ func BenchmarkClusterRequests(b *testing.B) {
 	far := c.without(near)[0]
 	for _, clients := range []int{1, 16} {
 		const rounds, window = 3, 2500 * time.Millisecond
-		var direct, passed asked
+		var direct, passed apiLoadResult
 		for range rounds { // in turns, for the same weather
-			for to, sum := range map[*service]*asked{near: &direct, far: &passed} {
-				a := asking{base: to.http, key: one.key, method: http.MethodGet, path: "/v1/workspace", status: 200}
-				a.ask(b, 0, clients, 300*time.Millisecond) // warms up
+			for to, sum := range map[*service]*apiLoadResult{near: &direct, far: &passed} {
+				a := apiLoad{base: to.http, key: one.key, method: http.MethodGet, path: "/v1/workspace", status: 200}
+				a.run(b, 0, clients, 300*time.Millisecond) // warms up
 				before := c.cpu()
-				u := a.ask(b, 0, clients, window)
+				u := a.run(b, 0, clients, window)
 				c.used(&u.usage, before)
 				sum.add(u, rounds)
 			}
@@ -220,21 +220,21 @@ func BenchmarkClusterRequests(b *testing.B) {
 		if clients > 1 {
 			crowd = fmt.Sprint(clients, " clients")
 		}
-		told := func(a asked) string {
+		describe := func(a apiLoadResult) string {
 			return fmt.Sprintf("p50 %.2f, p99 %.2f ms; %.0f a second, %.0f µs of CPU", ms(a.p50), ms(a.p99), a.rate(), a.per())
 		}
 		more := passed.p50 - direct.p50
-		board.add("GET of a workspace at the node that has it, "+crowd, "", told(direct), false, &direct.usage)
+		board.add("GET of a workspace at the node that has it, "+crowd, "", describe(direct), false, &direct.usage)
 		goal := ""
 		if clients == 1 {
 			goal = "p50 ≤ 1 ms more"
 		}
-		board.add("The same through another node, "+crowd, goal, fmt.Sprintf("%.2f ms more: ", ms(more))+told(passed), more <= time.Millisecond, &passed.usage)
+		board.add("The same through another node, "+crowd, goal, fmt.Sprintf("%.2f ms more: ", ms(more))+describe(passed), more <= time.Millisecond, &passed.usage)
 	}
 }
 
 // add takes in one of several rounds.
-func (a *asked) add(u asked, rounds int) {
+func (a *apiLoadResult) add(u apiLoadResult, rounds int) {
 	a.times = append(a.times, u.times...)
 	a.elapsed += u.elapsed
 	a.cpu += u.cpu

@@ -202,7 +202,7 @@ func (k *sink) listen() {
 	k.late = make([]time.Duration, 0, 1<<16)
 }
 
-func (k *sink) heard() (n int, p50, p99 time.Duration) {
+func (k *sink) latencies() (n int, p50, p99 time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	late := k.late
@@ -322,7 +322,7 @@ func lateness(b *testing.B) {
 		w := startWatch(b, s.pid())
 		s.happen(b, rate, window, order)
 		u = w.stop()
-		n, p50, p99 = far.heard()
+		n, p50, p99 = far.latencies()
 		require.Positive(b, n)
 		return n, p50, p99, u
 	}

@@ -119,7 +119,7 @@ func inboundAlone(b *testing.B) {
 	listening(b, port)
 	callInto(b, alone.Process.Pid, port, 500, inboundRate) // warms up
 	l := callInto(b, alone.Process.Pid, port, inboundCalls, inboundRate)
-	board.add("CPU per 1000 inbound calls, SIP layer alone", "≤ 0.30 s", l.told(), l.per1000() <= 0.30 && l.bad == 0, &l.usage)
+	board.add("CPU per 1000 inbound calls, SIP layer alone", "≤ 0.30 s", l.describe(), l.per1000() <= 0.30 && l.bad == 0, &l.usage)
 }
 
 func inboundRows(b *testing.B) {
@@ -153,14 +153,14 @@ func measureInbound(b *testing.B) (*service, load) {
 
 func inboundTree(b *testing.B) {
 	s, l := measureInbound(b)
-	board.add("CPU per 1000 inbound calls without sound, the whole tree", "≤ 1.0 s", l.told(), l.per1000() <= 1 && l.bad == 0, &l.usage)
+	board.add("CPU per 1000 inbound calls without sound, the whole tree", "≤ 1.0 s", l.describe(), l.per1000() <= 1 && l.bad == 0, &l.usage)
 	l = callInto(b, s.pid(), s.sip, 5000, 1000)
 	board.add("Inbound calls per second, the whole tree", "≥ 1000",
 		fmt.Sprintf("%.0f of 1000 offered, %d failed, %d repeated", l.rate, l.bad, l.again), l.rate >= 950 && l.bad == 0 && l.again == 0, &l.usage)
 }
 
-// told is the figure as the table has it.
-func (l load) told() string {
+// describe returns the figure as the table has it.
+func (l load) describe() string {
 	return fmt.Sprintf("%.2f s at %.0f calls/s, %d failed, %d repeated", l.per1000(), l.rate, l.bad, l.again)
 }
 

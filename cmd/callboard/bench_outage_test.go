@@ -36,16 +36,16 @@ func BenchmarkClusterOutage(b *testing.B) {
 func outage(b *testing.B, fault string) {
 	b.Helper()
 	c := newCluster(b)
-	a := c.ask(c.tenants(40))
+	a := c.startClients(c.tenants(40))
 	what := map[string]string{"kill": "kill -9", "term": "SIGTERM", "hang": fmt.Sprintf("SIGSTOP for %.0f s", hang.Seconds())}[fault]
 	limit := clusterLease + 300*time.Millisecond
-	struck := sum{limit: limit}
+	struck := faultSum{limit: limit}
 	if fault == "term" {
 		struck.limit = 500 * time.Millisecond
 	}
-	joined, calm := sum{limit: limit}, sum{}
+	joined, calm := faultSum{limit: limit}, faultSum{}
 	nodes, w := c.cpu(), startWatch(b, 0)
-	calm.take(a, func() (map[string]bool, time.Time) {
+	calm.measure(a, func() (map[string]bool, time.Time) {
 		time.Sleep(3 * time.Second)
 		return nil, time.Now()
 	})
@@ -54,8 +54,8 @@ func outage(b *testing.B, fault string) {
 	for _, victim := range c.nodes {
 		others := c.without(victim)
 		a.through(others...)
-		struck.take(a, func() (map[string]bool, time.Time) { return c.strike(fault, victim, others) })
-		joined.take(a, func() (map[string]bool, time.Time) {
+		struck.measure(a, func() (map[string]bool, time.Time) { return c.strike(fault, victim, others) })
+		joined.measure(a, func() (map[string]bool, time.Time) {
 			if fault == "hang" {
 				require.NoError(b, victim.cmd.Process.Signal(syscall.SIGCONT))
 			} else {
@@ -69,14 +69,14 @@ func outage(b *testing.B, fault string) {
 	lost, twice := a.proven()
 	kept := fmt.Sprintf("; of %d writes %d lost, %d done twice", a.written(), lost, twice)
 	if fault == "kill" {
-		board.add("Longest time between two answers, nothing happens", "", fmt.Sprintf("%s; %.0f requests a second", calm.told(), float64(calm.sent)/u.elapsed.Seconds()), false, &u)
+		board.add("Longest time between two answers, nothing happens", "", fmt.Sprintf("%s; %.0f requests a second", calm.describe(), float64(calm.sent)/u.elapsed.Seconds()), false, &u)
 	}
-	board.add("Outage of a shard, "+what+" of its node, each of three once", struck.goal(fault), struck.told()+kept, struck.met() && lost == 0 && (fault != "term" || struck.failed == 0), nil)
+	board.add("Outage of a shard, "+what+" of its node, each of three once", struck.goal(fault), struck.describe()+kept, struck.met() && lost == 0 && (fault != "term" || struck.failed == 0), nil)
 	again := "its node joins again"
 	if fault == "hang" {
 		again = "its node goes on"
 	}
-	board.add("Outage of a shard that moves, "+again+" after "+what, joined.goal(""), joined.told(), joined.met(), nil)
+	board.add("Outage of a shard that moves, "+again+" after "+what, joined.goal(""), joined.describe(), joined.met(), nil)
 }
 
 // strike does something to a node, and returns the shards that it had once
@@ -105,8 +105,8 @@ func (c *cluster) term(s *service) {
 	_ = s.log.Close()
 }
 
-// sum is what several faults of a kind came to.
-type sum struct {
+// faultSum is what several faults of a kind came to.
+type faultSum struct {
 	limit        time.Duration
 	silent       []time.Duration // by shard that was struck
 	other        time.Duration   // the longest of shards that were not
@@ -114,9 +114,9 @@ type sum struct {
 	how          map[string]int
 }
 
-// take does something and sees what clients see of it. do returns the shards
+// measure does something and sees what clients see of it. do returns the shards
 // that it should touch, and when it was over.
-func (s *sum) take(a *askers, do func() (map[string]bool, time.Time)) {
+func (s *faultSum) measure(a *outageClients, do func() (map[string]bool, time.Time)) {
 	a.c.b.Helper()
 	sent, failed := a.sent.Load(), a.failed.Load()
 	from := time.Now()
@@ -141,11 +141,11 @@ func (s *sum) take(a *askers, do func() (map[string]bool, time.Time)) {
 	}
 }
 
-func (s *sum) most() time.Duration { return s.silent[len(s.silent)-1] }
+func (s *faultSum) most() time.Duration { return s.silent[len(s.silent)-1] }
 
-func (s *sum) met() bool { return len(s.silent) > 0 && s.most() <= s.limit }
+func (s *faultSum) met() bool { return len(s.silent) > 0 && s.most() <= s.limit }
 
-func (s *sum) goal(fault string) string {
+func (s *faultSum) goal(fault string) string {
 	text := fmt.Sprintf("≤ %.1f s", s.limit.Seconds())
 	if fault == "term" {
 		text += ", nothing lost or refused"
@@ -153,7 +153,7 @@ func (s *sum) goal(fault string) string {
 	return text
 }
 
-func (s *sum) told() string {
+func (s *faultSum) describe() string {
 	if len(s.silent) == 0 {
 		return "no shard was touched"
 	}
@@ -170,13 +170,13 @@ func (s *sum) told() string {
 	return strings.Join(parts, "")
 }
 
-// askers are clients of several workspaces, each of which writes and reads over
+// outageClients are clients of several workspaces, each of which writes and reads over
 // and over at one node.
-type askers struct {
+type outageClients struct {
 	c            *cluster
 	client       *http.Client
 	fronts       atomic.Pointer[[]*service]
-	all          []*asker
+	all          []*outageClient
 	sent, failed atomic.Int64
 	stop         chan struct{}
 	ends         sync.Once
@@ -186,9 +186,9 @@ type askers struct {
 	kinds map[string]int // failures since how was asked
 }
 
-// asker is one of them.
-type asker struct {
-	of      *askers
+// outageClient is one of them.
+type outageClient struct {
+	of      *outageClients
 	n       int
 	shard   int
 	who     *shardTenant
@@ -199,16 +199,16 @@ type asker struct {
 	good []time.Time // when answers came
 }
 
-func (c *cluster) ask(tenants map[int]*shardTenant) *askers {
+func (c *cluster) startClients(tenants map[int]*shardTenant) *outageClients {
 	c.b.Helper()
-	a := &askers{
+	a := &outageClients{
 		c: c, stop: make(chan struct{}), kinds: make(map[string]int),
 		client: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
 	a.through(c.nodes...)
 	for shard, who := range tenants {
 		p := c.nodes[0].as(who.key).api("POST", "/v1/pathways", object{"name": "mute", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
-		a.all = append(a.all, &asker{of: a, n: len(a.all), shard: shard, who: who, pathway: p["id"]})
+		a.all = append(a.all, &outageClient{of: a, n: len(a.all), shard: shard, who: who, pathway: p["id"]})
 	}
 	for _, one := range a.all {
 		a.over.Go(one.run)
@@ -218,7 +218,7 @@ func (c *cluster) ask(tenants map[int]*shardTenant) *askers {
 }
 
 // through sends requests to some nodes only from now on.
-func (a *askers) through(nodes ...*service) {
+func (a *outageClients) through(nodes ...*service) {
 	a.fronts.Store(&nodes)
 	for range 2 { // so that none is on its way to others
 		now := time.Now()
@@ -229,13 +229,13 @@ func (a *askers) through(nodes ...*service) {
 }
 
 // end waits for the clients.
-func (a *askers) end() {
+func (a *outageClients) end() {
 	a.ends.Do(func() { close(a.stop) })
 	a.over.Wait()
 }
 
 // how are the kinds of failures since it was asked before.
-func (a *askers) how() map[string]int {
+func (a *outageClients) how() map[string]int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	out := a.kinds
@@ -243,7 +243,7 @@ func (a *askers) how() map[string]int {
 	return out
 }
 
-func (a *askers) written() (n int) {
+func (a *outageClients) written() (n int) {
 	for _, one := range a.all {
 		n += len(one.written)
 	}
@@ -251,7 +251,7 @@ func (a *askers) written() (n int) {
 }
 
 // proven looks whether what was acknowledged is there, and once.
-func (a *askers) proven() (lost, twice int) {
+func (a *outageClients) proven() (lost, twice int) {
 	a.c.b.Helper()
 	for _, one := range a.all {
 		found := make(map[string]int)
@@ -279,7 +279,7 @@ func (a *askers) proven() (lost, twice int) {
 	return lost, twice
 }
 
-func (one *asker) run() {
+func (one *outageClient) run() {
 	for n := 0; ; n++ {
 		name := fmt.Sprintf("agent %d-%d", one.n, n)
 		body := fmt.Sprintf(`{"name": %q, "pathway_id": %q}`, name, one.pathway)
@@ -297,7 +297,7 @@ func (one *asker) run() {
 }
 
 // rest waits; true: it is over.
-func (one *asker) rest(d time.Duration) bool {
+func (one *outageClient) rest(d time.Duration) bool {
 	select {
 	case <-one.of.stop:
 		return true
@@ -307,7 +307,7 @@ func (one *asker) rest(d time.Duration) bool {
 }
 
 // once sends a request; false: it failed.
-func (one *asker) once(method, path, body, key string) bool {
+func (one *outageClient) once(method, path, body, key string) bool {
 	fronts := *one.of.fronts.Load()
 	r, err := http.NewRequest(method, "http://"+fronts[one.n%len(fronts)].http+path, strings.NewReader(body))
 	if err != nil {
@@ -344,7 +344,7 @@ func (one *asker) once(method, path, body, key string) bool {
 }
 
 // await waits for a good answer after a time.
-func (one *asker) await(after time.Time) {
+func (one *outageClient) await(after time.Time) {
 	one.of.c.b.Helper()
 	require.Eventually(one.of.c.b, func() bool {
 		one.mu.Lock()
@@ -355,7 +355,7 @@ func (one *asker) await(after time.Time) {
 
 // longest is the longest time between two good answers of which the first came
 // before the end of a time and the second after its beginning.
-func (one *asker) longest(from, to time.Time) (most time.Duration) {
+func (one *outageClient) longest(from, to time.Time) (most time.Duration) {
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	for i := 1; i < len(one.good); i++ {

@@ -38,9 +38,9 @@ const (
 	everyNth              = 10 // phone takes the time of each packet
 )
 
-// heard is what the phones say of the packets that reached them, by the time
+// intervalReport is what the phones say of the packets that reached them, by the time
 // stamps of the kernel where they took them.
-type heard struct {
+type intervalReport struct {
 	Count                    int
 	P50Ms, P99Ms, MostMs     float64
 	Phones, Watched, Refused int
@@ -76,8 +76,8 @@ func startPhones(b testing.TB) *phoneFarm {
 	return f
 }
 
-// ask sends a word: from "watch" to "tell" the intervals count.
-func (f *phoneFarm) ask(b testing.TB, word string) (h heard) {
+// send sends a word: from "watch" to "tell" the intervals count.
+func (f *phoneFarm) send(b testing.TB, word string) (h intervalReport) {
 	b.Helper()
 	_, err := fmt.Fprintln(f.in, word)
 	require.NoError(b, err)
@@ -121,7 +121,7 @@ func answerAsPhones(port string) {
 	if err != nil {
 		panic(err)
 	}
-	ua.OnInvite(f.take)
+	ua.OnInvite(f.answer)
 	go func() {
 		if err := ua.Serve(context.Background()); err != nil {
 			panic(err)
@@ -131,10 +131,10 @@ func answerAsPhones(port string) {
 	fmt.Println("ready")
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
-		h := f.told()
+		h := f.report()
 		switch in.Text() {
 		case "watch":
-			f.forget()
+			f.resetIntervals()
 			f.since.Store(time.Now().UnixNano())
 			f.counted, f.from = f.counts(), time.Now()
 		case "tell":
@@ -148,9 +148,9 @@ func answerAsPhones(port string) {
 	}
 }
 
-// take answers a call: each tenth phone takes the time, the others are whole
+// answer answers a call: each tenth phone takes the time, the others are whole
 // phones.
-func (f *farm) take(i *sip.Incoming) {
+func (f *farm) answer(i *sip.Incoming) {
 	n := f.phones.Add(1)
 	if n%everyNth == 0 {
 		f.listen(i)
@@ -309,7 +309,7 @@ func (f *farm) counts() map[counter]uint64 {
 }
 
 // rates says how many packets a second came of each stream since "watch".
-func (f *farm) rates(h *heard) {
+func (f *farm) rates(h *intervalReport) {
 	passed := time.Since(f.from).Seconds()
 	for c, n := range f.counts() {
 		before, known := f.counted[c]
@@ -324,8 +324,8 @@ func (f *farm) rates(h *heard) {
 	}
 }
 
-// forget begins the intervals anew.
-func (f *farm) forget() {
+// resetIntervals begins the intervals anew.
+func (f *farm) resetIntervals() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, e := range f.watched {
@@ -335,7 +335,7 @@ func (f *farm) forget() {
 	}
 }
 
-func (f *farm) told() (h heard) {
+func (f *farm) report() (h intervalReport) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all []float64

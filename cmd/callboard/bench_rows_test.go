@@ -80,7 +80,7 @@ func campaignRows(b *testing.B, made object) func() commit.Change {
 }
 
 // commitRows commits changes from a number of clients for a while.
-func commitRows(b *testing.B, store *persistence.Store, clients int, window time.Duration, change func() commit.Change) asked {
+func commitRows(b *testing.B, store *persistence.Store, clients int, window time.Duration, change func() commit.Change) apiLoadResult {
 	b.Helper()
 	var n atomic.Int64
 	var wg sync.WaitGroup
@@ -97,7 +97,7 @@ func commitRows(b *testing.B, store *persistence.Store, clients int, window time
 		})
 	}
 	wg.Wait()
-	return asked{usage: w.own(), n: int(n.Load())}
+	return apiLoadResult{usage: w.own(), n: int(n.Load())}
 }
 
 // callRows are the three commits of an inbound call without sound: it begins, it
@@ -119,7 +119,7 @@ func callRows() []func() commit.Change {
 		Boot: "boot_01J00000000000000000000000", OpenedAt: at, Trace: messages(1000),
 		Legs: []domain.AttemptLeg{{Number: 1, TrunkID: leg.TrunkID, SIPCallID: leg.SIPCallID}},
 	}
-	told := func(t event.Type, data any) []event.Draft {
+	drafts := func(t event.Type, data any) []event.Draft {
 		return []event.Draft{{
 			ID: mailbox.NewID(domain.PrefixEvent), Type: t, CreatedAt: at, WorkspaceID: rowsWorkspace, SvcID: domain.Unit(c.AgentID),
 			Subject: c.ID, Environment: domain.Live, Data: data,
@@ -128,12 +128,12 @@ func callRows() []func() commit.Change {
 	guard := func(version uint64) []commit.Guard { return []commit.Guard{{Key: a.Key(), Version: version}} }
 	return []func() commit.Change{
 		func() commit.Change {
-			return commit.Change{Workspace: rowsWorkspace, Guards: guard(0), Puts: []domain.Record{&c, &a}, Events: told(event.CallStarted, event.CallOf(&c))}
+			return commit.Change{Workspace: rowsWorkspace, Guards: guard(0), Puts: []domain.Record{&c, &a}, Events: drafts(event.CallStarted, event.CallOf(&c))}
 		},
 		func() commit.Change {
 			c.Status, c.AnsweredAt, c.Legs, a.Trace = domain.CallInProgress, &answered, []domain.Leg{leg}, messages(1800)
 			a.Legs[0].Dialog = json.RawMessage(`{"call_id":"` + leg.SIPCallID + `","remote_target":"` + strings.Repeat("sip:+12025550177@127.0.0.1:30406;", 12) + `"}`)
-			return commit.Change{Workspace: rowsWorkspace, Guards: guard(1), Puts: []domain.Record{&c, &a}, Events: told(event.CallAnswered, event.CallOf(&c))}
+			return commit.Change{Workspace: rowsWorkspace, Guards: guard(1), Puts: []domain.Record{&c, &a}, Events: drafts(event.CallAnswered, event.CallOf(&c))}
 		},
 		func() commit.Change {
 			c.Status, c.Disposition, c.EndedReason, c.EndedBy, c.EndedAt, c.TranscriptAvailable = domain.CallCompleted, "completed", domain.ReasonRemoteHangup, "remote", &answered, true

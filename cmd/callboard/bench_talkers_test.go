@@ -37,9 +37,9 @@ const (
 	unanswered   = 8 * time.Second         // after which he speaks again
 )
 
-// turnsTold is what the talkers measured since "watch": from their last packet of speech to the first of the answer that
+// turnReport is what the talkers measured since "watch": from their last packet of speech to the first of the answer that
 // can be heard, by the kernel's time stamps.
-type turnsTold struct {
+type turnReport struct {
 	Phones, Turns, Lost  int
 	P50Ms, P95Ms, MostMs float64
 }
@@ -71,7 +71,7 @@ func speakAsTalkers(order string) {
 	if err != nil {
 		panic(err)
 	}
-	ua.OnInvite(c.take)
+	ua.OnInvite(c.answer)
 	go func() {
 		if err := ua.Serve(context.Background()); err != nil {
 			panic(err)
@@ -83,7 +83,7 @@ func speakAsTalkers(order string) {
 		if in.Text() == "interrupt" {
 			c.interrupts.Store(true)
 		}
-		h := c.told(in.Text() == "watch")
+		h := c.report(in.Text() == "watch")
 		text, err := json.Marshal(h)
 		if err != nil {
 			panic(err)
@@ -92,8 +92,8 @@ func speakAsTalkers(order string) {
 	}
 }
 
-// told sums up; forget begins anew.
-func (c *chorus) told(forget bool) (h turnsTold) {
+// report sums up; forget begins anew.
+func (c *chorus) report(forget bool) (h turnReport) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h.Phones, h.Turns, h.Lost = c.phones, len(c.gaps), c.lost
@@ -118,7 +118,7 @@ type talkerCall struct {
 	ended int64 // when the last packet of speech was sent; 0: no answer is awaited
 }
 
-func (c *chorus) take(i *sip.Incoming) {
+func (c *chorus) answer(i *sip.Incoming) {
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	at := offeredAt.FindSubmatch(i.Body)
 	if err != nil || at == nil {

@@ -67,10 +67,10 @@ func (s *service) ready() time.Duration {
 	return time.Since(began)
 }
 
-// forget lets the machine forget what a file holds, as after a boot. What has
+// dropFileCache lets the machine forget what a file holds, as after a boot. What has
 // just been linked lies in memory in pieces of 2 MB, each of which counts whole
 // as resident where one page of it is used.
-func forget(b *testing.B, path string) {
+func dropFileCache(b *testing.B, path string) {
 	b.Helper()
 	f, err := os.Open(path)
 	require.NoError(b, err)
@@ -91,7 +91,7 @@ func BenchmarkStart(b *testing.B) {
 	again := s.ready()
 	board.add("Start to ready, second start", "≤ 0.5 s", fmt.Sprintf("%.2f s", again.Seconds()), again <= 500*time.Millisecond, nil)
 	s.stop()
-	forget(b, s.binary)
+	dropFileCache(b, s.binary)
 	s.ready()
 	w := startWatch(b, s.pid())
 	time.Sleep(5 * time.Second)
@@ -218,7 +218,7 @@ func talking(b *testing.B, calls int) {
 type mediaLoad struct {
 	service *service
 	far     *phoneFarm
-	heard   heard
+	heard   intervalReport
 	usage   usage
 	cores   float64 // of the service, per 1000 calls
 	rss     float64 // bytes of the service
@@ -240,13 +240,13 @@ func measureMedia(b *testing.B, calls int) mediaLoad {
 	s.finished(s.campaign(s.mute(), phones("+1202555", 5), nil), time.Minute)
 	idle := resident(b, s.pid())
 	id := s.campaign(agent, phones("+1202556", calls), object{"pacing": object{"calls_per_minute": 100000, "max_concurrent": calls}})
-	s.await("all phones to talk", 90*time.Second, func() bool { return far.ask(b, "count").Phones == calls+5 })
+	s.await("all phones to talk", 90*time.Second, func() bool { return far.send(b, "count").Phones == calls+5 })
 	time.Sleep(3 * time.Second)
-	far.ask(b, "watch")
+	far.send(b, "watch")
 	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
 	time.Sleep(window)
 	u := w.stop()
-	h := far.ask(b, "tell")
+	h := far.send(b, "tell")
 	st, _ := s.statusOf(id)
 	require.Equal(b, calls, st.Progress.InProgress, "calls live at the end")
 	require.Positive(b, h.Count)
@@ -255,7 +255,7 @@ func measureMedia(b *testing.B, calls int) mediaLoad {
 
 // uploading measures live calls once more while a large list comes in; alone is
 // how they were before.
-func uploading(b *testing.B, s *service, far *phoneFarm, alone heard) {
+func uploading(b *testing.B, s *service, far *phoneFarm, alone intervalReport) {
 	b.Helper()
 	const window = 15 * time.Second
 	id := s.api("POST", "/v1/campaigns", object{"name": "large", "agent_id": s.mute(), "caller_id": object{"number": "+12025550100"}})["id"].(string)
@@ -271,11 +271,11 @@ func uploading(b *testing.B, s *service, far *phoneFarm, alone heard) {
 	}
 	s.await("the upload", time.Minute, func() bool { return received() > 0 })
 	before := received()
-	far.ask(b, "watch")
+	far.send(b, "watch")
 	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
 	time.Sleep(window)
 	u := w.stop()
-	h := far.ask(b, "tell")
+	h := far.send(b, "tell")
 	rate := (received() - before) / window.Seconds()
 	require.Positive(b, h.Count)
 	board.add(fmt.Sprintf("Interval of the packets of %d calls while a million contacts are uploaded (%.0f a second)", h.Phones, rate), "p99 ≤ 22 ms",

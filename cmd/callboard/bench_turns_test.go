@@ -56,8 +56,8 @@ func startTalkers(b testing.TB, words []byte) *talkers {
 	return t
 }
 
-// ask sends a word; "watch" begins the figures anew.
-func (t *talkers) ask(b testing.TB, word string) (h turnsTold) {
+// send sends a word; "watch" begins the figures anew.
+func (t *talkers) send(b testing.TB, word string) (h turnReport) {
 	b.Helper()
 	_, err := fmt.Fprintln(t.in, word)
 	require.NoError(b, err)
@@ -148,19 +148,19 @@ func turnsOf(b *testing.B, s *service, far *talkers, agent string, calls int, by
 	b.Helper()
 	const window = 15 * time.Second
 	s.api("PATCH", "/v1/workspace", object{"limits": object{"concurrent_outbound": 1000}})
-	before := far.ask(b, "count").Phones
+	before := far.send(b, "count").Phones
 	id := s.campaign(agent, phones("+120255"+strconv.Itoa(calls%10+5), calls), object{"pacing": object{"calls_per_minute": 100000, "max_concurrent": calls}})
 	s.await("all talkers to talk", 90*time.Second, func() bool {
-		h := far.ask(b, "count")
+		h := far.send(b, "count")
 		return h.Phones == before+calls && h.Turns >= 2*calls
 	})
-	far.ask(b, "watch")
+	far.send(b, "watch")
 	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
 	kids := childTime(b, s.pid())
 	time.Sleep(window)
 	u := w.stop()
 	kids = childTime(b, s.pid()) - kids
-	h := far.ask(b, "tell")
+	h := far.send(b, "tell")
 	require.Positive(b, h.Turns)
 	st, _ := s.statusOf(id)
 	require.Equal(b, calls, st.Progress.InProgress, "conversations at the end")
@@ -211,14 +211,14 @@ func bargeIn(b *testing.B, of string, agentOf func(*service) string) {
 	b.Helper()
 	const calls = 10
 	s, far := instant(b), startTalkers(b, beep())
-	far.ask(b, "interrupt")
+	far.send(b, "interrupt")
 	s.route(far.port)
 	agent := agentOf(s)
 	var ids []string
 	for _, to := range phones("+1202557", calls) {
 		ids = append(ids, s.outbound(to, agent, object{"record": true, "compliance": anyHour()}))
 	}
-	s.await("all talkers to talk", 90*time.Second, func() bool { return far.ask(b, "count").Phones == calls })
+	s.await("all talkers to talk", 90*time.Second, func() bool { return far.send(b, "count").Phones == calls })
 	time.Sleep(30 * time.Second)
 	var stops []float64
 	for _, id := range ids {

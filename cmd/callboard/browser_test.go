@@ -57,13 +57,13 @@ func browse(t *testing.T, microphone string) *browser {
 // call is one command; its answer.
 func (b *browser) call(method string, params object) object {
 	b.t.Helper()
-	result, failed := b.ask(method, params)
+	result, failed := b.command(method, params)
 	require.Nil(b.t, failed, method)
 	return result
 }
 
-// ask is one command that may fail, as a script does while the page is left.
-func (b *browser) ask(method string, params object) (result object, failed any) {
+// command is one command that may fail, as a script does while the page is left.
+func (b *browser) command(method string, params object) (result object, failed any) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
@@ -116,7 +116,7 @@ func (b *browser) press(selector string) {
 func (b *browser) arrived() {
 	b.t.Helper()
 	for limit := time.Now().Add(time.Minute); ; {
-		got, failed := b.ask("Runtime.evaluate", object{"expression": `!window.left && document.readyState === "complete"`, "returnByValue": true})
+		got, failed := b.command("Runtime.evaluate", object{"expression": `!window.left && document.readyState === "complete"`, "returnByValue": true})
 		if failed == nil && got["result"].(object)["value"] == true {
 			return
 		}

@@ -146,7 +146,7 @@ func (s *service) eventsSay(n int, want map[string]string) {
 	})
 	assert.Equal(s.t, n, count("call.started"))
 	assert.Equal(s.t, 1, count("campaign.started"))
-	told := map[string]string{}
+	outcomes := map[string]string{}
 	for _, e := range s.receiver.events("campaign.call.completed") {
 		var d struct {
 			Contact struct{ Phone string }
@@ -154,10 +154,10 @@ func (s *service) eventsSay(n int, want map[string]string) {
 			Final   bool
 		}
 		require.NoError(s.t, json.Unmarshal(e.Data, &d))
-		told[d.Contact.Phone] = d.Outcome
+		outcomes[d.Contact.Phone] = d.Outcome
 		assert.True(s.t, d.Final)
 	}
-	assert.Equal(s.t, want, told)
+	assert.Equal(s.t, want, outcomes)
 	for _, d := range s.receiver.deliveries() {
 		require.Equal(s.t, signatureOf("whsec_e2e_secret_0123456789abcdef", d.Body), d.Header.Get("X-Svc-Signature"))
 	}

@@ -61,21 +61,21 @@ func (c *chat) turn(ctx context.Context) (*client.ChatAnswer, error) {
 		return a, json.NewEncoder(c.out).Encode(a)
 	}
 	if !a.Understood {
-		c.tell("(not understood)")
+		c.printLine("(not understood)")
 	}
 	for _, m := range a.Messages {
-		c.tell("agent: " + m.Text)
+		c.printLine("agent: " + m.Text)
 	}
 	for _, x := range a.Actions {
-		c.tell("[" + actionLine(x) + "]")
+		c.printLine("[" + actionLine(x) + "]")
 	}
 	if a.Ended {
-		c.tell(endLine(a))
+		c.printLine(endLine(a))
 	}
 	return a, nil
 }
 
-func (c *chat) tell(line string) { _, _ = fmt.Fprintln(c.out, line) }
+func (c *chat) printLine(line string) { _, _ = fmt.Fprintln(c.out, line) }
 
 func actionLine(x client.ChatAction) string {
 	parts := []string{x.Type, x.Target}

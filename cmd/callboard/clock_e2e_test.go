@@ -68,7 +68,7 @@ func (o *ordeal) retried() {
 func (o *ordeal) setBack(w watch, from, to int) {
 	o.t.Helper()
 	o.mixed = true
-	id := o.begin()
+	id := o.startCampaign()
 	for round := from; round < to; round++ {
 		back := -time.Duration(round+1) * time.Hour
 		o.between()
@@ -87,7 +87,7 @@ func (o *ordeal) setBack(w watch, from, to int) {
 	o.proveCalls(id)
 }
 
-func TestClocksSetBackRingNobodyTwiceAndForgetNobody(t *testing.T) {
+func TestClocksSetBackCallNoContactTwiceAndLoseNone(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t)
 	o := newOrdeal(t, w.env())
@@ -101,7 +101,7 @@ func TestClocksSetBackRingNobodyTwiceAndForgetNobody(t *testing.T) {
 
 // Where the service is killed with its clock set back, what Redis holds is by
 // another clock than what follows.
-func TestClocksSetBackBesideRedisRingNobodyTwiceAndForgetNobody(t *testing.T) {
+func TestClocksSetBackWithRedisCallNoContactTwiceAndLoseNone(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	w := newWatch(t)
@@ -120,7 +120,7 @@ func TestClocksSetBackRingTwiceWhereAttemptsAreStoredLate(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t)
 	o := newOrdeal(t, w.env(), "FAILPOINT_LATE_OPEN=1")
-	o.begin()
+	o.startCampaign()
 	for round := 0; o.twice() == 0; round++ {
 		require.Less(t, round, 20, "nobody is rung twice: the test above proves nothing")
 		before := fmt.Sprint(o.answers.rung())

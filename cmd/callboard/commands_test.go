@@ -69,7 +69,7 @@ func TestEveryCommandOfTheBinaryKnowsJSONOrTheGuideSaysWhyNot(t *testing.T) {
 	assert.LessOrEqual(t, exempt, 2+4, "serve, openapi and the four shells of completion")
 }
 
-func TestWhatCameOfASampleIsToldToPrograms(t *testing.T) {
+func TestTriggerPrintsTheResultOfASampleAsJSON(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 2)
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -81,22 +81,22 @@ func TestWhatCameOfASampleIsToldToPrograms(t *testing.T) {
 	out, errs, code := runs(t, "trigger", "call.ended", "--forward-to", far.URL, "--json")
 	assert.Equal(t, cli.ExitFailed, code)
 	assert.Contains(t, errs, "answered 418")
-	var told eventforward.Result
-	require.NoError(t, json.Unmarshal([]byte(out), &told), out)
-	assert.Equal(t, []any{"call.ended", int64(http.StatusTeapot)}, []any{told.Type, told.Status})
-	assert.Contains(t, <-got, told.ID)
+	var result eventforward.Result
+	require.NoError(t, json.Unmarshal([]byte(out), &result), out)
+	assert.Equal(t, []any{"call.ended", int64(http.StatusTeapot)}, []any{result.Type, result.Status})
+	assert.Contains(t, <-got, result.ID)
 
 	far.Close()
 	out, _, code = runs(t, "trigger", "call.ended", "--forward-to", far.URL, "--json")
 	assert.Equal(t, cli.ExitUnreachable, code)
-	told = eventforward.Result{}
-	require.NoError(t, json.Unmarshal([]byte(out), &told), out)
-	assert.Contains(t, told.Error, "refused")
+	result = eventforward.Result{}
+	require.NoError(t, json.Unmarshal([]byte(out), &result), out)
+	assert.Contains(t, result.Error, "refused")
 	out, _, _ = runs(t, "trigger", "call.ended", "--forward-to", far.URL)
 	assert.Regexp(t, `^call\.ended  evt_\w+  .*refused\n$`, out)
 }
 
-func TestWhatCameOfASampleThatTheServiceSentIsToldToPrograms(t *testing.T) {
+func TestTriggerPrintsTheResultOfASampleOfTheServiceAsJSON(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -211,7 +211,7 @@ func (b *browser) operates(s *service, base, axe string) {
 	user := s.api("GET", "/v1/users?limit=1", nil)["data"].([]any)[0].(object)["id"].(string)
 	b.run(`window.left = true`)
 	s.api("PATCH", "/v1/users/"+user, object{"operator": false})
-	_, _ = b.ask("Runtime.evaluate", object{"expression": `void htmx.ajax("GET", "/operator?part=live", "#live")`}) // as it does every five seconds, and may have done
+	_, _ = b.command("Runtime.evaluate", object{"expression": `void htmx.ajax("GET", "/operator?part=live", "#live")`}) // as it does every five seconds, and may have done
 	b.arrived()
 	assert.Contains(b.t, b.text(), "There is no such page")
 	b.open(base + "/settings")

@@ -133,7 +133,7 @@ func TestEveryCommandOfTheGuidesToSecurityOperationAndTheAPIWorks(t *testing.T) 
 }
 
 // Every page whose blocks claim to run has a test that runs them.
-func TestNoPageClaimsCommandsThatNobodyRuns(t *testing.T) {
+func TestEveryCommandBlockOfAPageIsRun(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
 	tests, err := filepath.Glob("*_e2e_test.go")
@@ -275,9 +275,9 @@ func TestEveryCommandOfTheCommandLineGuideWorks(t *testing.T) {
 	require.NoError(t, err, "a trunk that answers no OPTIONS and had no call yet is a warning")
 	var found []struct{ Check, State, What string }
 	require.NoError(t, json.Unmarshal([]byte(out), &found))
-	told := make(map[string]string)
+	states := make(map[string]string)
 	for _, f := range found {
-		told[f.Check] += f.State
+		states[f.Check] += f.State
 	}
-	assert.Equal(t, []string{"ok", "warn"}, []string{told["ready"], told["trunk"]}, "%v", found)
+	assert.Equal(t, []string{"ok", "warn"}, []string{states["ready"], states["trunk"]}, "%v", found)
 }

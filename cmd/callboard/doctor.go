@@ -96,8 +96,8 @@ func shown(out io.Writer, found []doctor.Finding, asJSON, all bool) error {
 			continue
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", f.State, f.Check, cli.Clean(f.What))
-		if f.Mend != "" {
-			_, _ = fmt.Fprintf(w, "\t\t→ %s\n", cli.Clean(f.Mend))
+		if f.Remedy != "" {
+			_, _ = fmt.Fprintf(w, "\t\t→ %s\n", cli.Clean(f.Remedy))
 		}
 	}
 	if err := w.Flush(); err != nil {

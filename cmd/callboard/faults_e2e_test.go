@@ -58,8 +58,8 @@ func ordealOf(t *testing.T, s *service) *ordeal {
 	return o
 }
 
-// begin starts the campaign.
-func (o *ordeal) begin() string {
+// startCampaign starts the campaign.
+func (o *ordeal) startCampaign() string {
 	people := append(phones("+1202555", o.contacts*4/5), phones("+1202556", o.contacts/5)...)
 	if o.mixed { // one is busy after each four who answer
 		for i := range o.contacts / 5 {
@@ -157,13 +157,13 @@ func (s *service) committedEvents() (all []loggedEvent) {
 func (o *ordeal) prove(id string) {
 	t := o.t
 	t.Helper()
-	told := o.proveCalls(id)
-	o.await("every end told", 2*time.Minute, func() bool { return len(o.receiver.events("campaign.call.completed")) >= told })
-	assert.Len(t, o.receiver.events("campaign.call.completed"), told, "one event for each attempt")
+	eventCount := o.proveCalls(id)
+	o.await("every end told", 2*time.Minute, func() bool { return len(o.receiver.events("campaign.call.completed")) >= eventCount })
+	assert.Len(t, o.receiver.events("campaign.call.completed"), eventCount, "one event for each attempt")
 }
 
-// proveCalls is prove without the webhooks; told are the ends that they tell.
-func (o *ordeal) proveCalls(id string) (told int) {
+// proveCalls is prove without the webhooks; it returns the number of ends that they deliver.
+func (o *ordeal) proveCalls(id string) (eventCount int) {
 	t := o.t
 	t.Helper()
 	st := o.finished(id, time.Duration(max(3, o.contacts/150))*time.Minute)
@@ -189,7 +189,7 @@ func (o *ordeal) proveCalls(id string) (told int) {
 		case "call.ended":
 			ended[e.Subject]++
 		case "campaign.call.completed":
-			told++
+			eventCount++
 		}
 	}
 	assert.Equal(t, begun, ended, "each call that began ended once")
@@ -198,12 +198,12 @@ func (o *ordeal) proveCalls(id string) (told int) {
 	}
 	_, starts := wireLoad(o.answers.lines())
 	assert.LessOrEqual(t, mostIn(starts, 60000), o.perMinute, "calls within a minute")
-	return told
+	return eventCount
 }
 
 // endure runs a campaign through faults and proves its end.
 func (o *ordeal) endure(fault func(round int)) {
-	id := o.begin()
+	id := o.startCampaign()
 	for round := range o.rounds {
 		o.between()
 		fault(round)
@@ -273,7 +273,7 @@ func TestKillsOfARedisThatForgetsRingTwiceWhereItIsTrusted(t *testing.T) {
 			url, server := redistest.Start(t)
 			o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url, "FAILPOINT_ANY_HISTORY=1")
 			o.contacts *= 2 // somebody must be left to ring
-			o.begin()
+			o.startCampaign()
 			o.loses(server, together)
 			o.await("somebody to be rung twice", time.Minute, func() bool { return o.twice() > 0 })
 		})
@@ -286,7 +286,7 @@ func TestKillsOfARedisThatForgetsAreMadeGood(t *testing.T) {
 	url, server := redistest.Start(t)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url)
 	o.contacts *= 2 // somebody must be left to ring
-	id := o.begin()
+	id := o.startCampaign()
 	for round := range max(1, o.rounds/10) {
 		o.loses(server, round%2 == 0)
 	}
@@ -316,13 +316,13 @@ func (o *ordeal) staleReplica(id string, from *redistest.Server, way *redistest.
 	return replica
 }
 
-func TestFailOversToStaleReplicasRingNobodyTwice(t *testing.T) {
+func TestFailOversToStaleReplicasCallNoContactTwice(t *testing.T) {
 	t.Parallel()
 	_, server := redistest.Start(t)
 	way := redistest.NewWay(t, server)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+way.URL())
 	o.contacts *= 2
-	id := o.begin()
+	id := o.startCampaign()
 	for round := range max(2, o.rounds/10) {
 		server = o.staleReplica(id, server, way, round%2 == 1)
 		o.await("readiness", time.Minute, func() bool { return o.readyz() == 200 })
@@ -338,7 +338,7 @@ func TestFailOversToAStaleReplicaThatIsTrustedRingTwice(t *testing.T) {
 	way := redistest.NewWay(t, server)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+way.URL(), "FAILPOINT_ANY_HISTORY=1")
 	o.contacts *= 2
-	_ = o.staleReplica(o.begin(), server, way, true)
+	_ = o.staleReplica(o.startCampaign(), server, way, true)
 	o.await("somebody to be rung twice", time.Minute, func() bool { return o.twice() > 0 })
 }
 
@@ -348,7 +348,7 @@ func (o *ordeal) disk(path, mood string) {
 	require.NoError(o.t, os.Rename(path+".new", path))
 }
 
-func TestFullDisksStopTheDiallingAndForgetNobody(t *testing.T) {
+func TestFullDisksStopDiallingAndLoseNoContact(t *testing.T) {
 	t.Parallel()
 	mood := filepath.Join(t.TempDir(), "mood")
 	o := newOrdeal(t, "FAILPOINT_DISK="+mood)
@@ -370,7 +370,7 @@ func TestFullDisksStopTheDiallingAndForgetNobody(t *testing.T) {
 	})
 }
 
-func TestFullRedisServersStopTheDiallingAndForgetNobody(t *testing.T) {
+func TestFullRedisServersStopDiallingAndLoseNoContact(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url)
@@ -395,7 +395,7 @@ func TestFullRedisServersMakePeopleRingTwiceWhereAttemptsAreStoredLate(t *testin
 	url, server := redistest.Start(t)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url, "FAILPOINT_LATE_OPEN=1")
 	o.contacts *= 2 // somebody must be left to ring
-	o.begin()
+	o.startCampaign()
 	for round := 0; round < 5 && o.twice() == 0; round++ { // all lines may be taken when it fills
 		before := len(o.answers.rung())
 		o.await("more calls", time.Minute, func() bool { return len(o.answers.rung()) > before+1 || o.twice() > 0 })
@@ -415,7 +415,7 @@ func TestFullDisksThatLieMakePeopleRingTwice(t *testing.T) {
 	mood := filepath.Join(t.TempDir(), "mood")
 	o := newOrdeal(t, "FAILPOINT_DISK="+mood)
 	o.contacts *= 2 // somebody must be left to ring
-	o.begin()
+	o.startCampaign()
 	o.await("some calls", time.Minute, func() bool { return len(o.answers.rung()) > 3 })
 	o.disk(mood, "lying")
 	before := len(o.answers.rung())

@@ -36,9 +36,9 @@ func (s *service) lasting() string {
 	})
 }
 
-// asked says how often somebody had a request refused by a node that lives while
+// countRefused says how often somebody had a request refused by a node that lives while
 // others stop, and ends the asking.
-func (c *crew) asked(all []*shardTenant, rests func(*service) bool) (failed func() int) {
+func (c *crew) countRefused(all []*shardTenant, rests func(*service) bool) (failed func() int) {
 	var wait sync.WaitGroup
 	var refused, n atomic.Int64
 	end := make(chan struct{})
@@ -97,7 +97,7 @@ func TestARollingRestartCutsNoCall(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var resting *service
-	failed := c.asked(all, func(s *service) bool {
+	failed := c.countRefused(all, func(s *service) bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return s == resting

@@ -117,7 +117,7 @@ func chord(seconds float64) []int16 {
 	return out
 }
 
-func TestWhoeverTheOtherSideOfABridgeHoldsHearsMusic(t *testing.T) {
+func TestBridgedPartyOnHoldHearsMusic(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	require.NoError(t, os.WriteFile(filepath.Join(s.data(), "prompts", "waiting.wav"), wavOf(chord(2)), 0o600))

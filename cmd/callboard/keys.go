@@ -114,7 +114,7 @@ func keysRevoke() *cobra.Command {
 				for _, x := range done.Remaining {
 					fmt.Fprintf(&text, "remains    %s %s\n", x.Object, x.ID)
 				}
-				return tell(cmd, asJSON, done, "%s", text.String())
+				return printResult(cmd, asJSON, done, "%s", text.String())
 			})
 		},
 	}

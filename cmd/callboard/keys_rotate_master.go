@@ -45,7 +45,7 @@ func keysMaster() *cobra.Command {
 			if err = v.Records.Rotate(cmd.Context(), next); err != nil {
 				return err
 			}
-			return tell(cmd, asJSON, map[string]any{"data": cfg.Data, "master_key_file": args[0], "rotated": true}, "The store belongs to the master key in %s now: set master_key_file to it before you start the service.\n", args[0])
+			return printResult(cmd, asJSON, map[string]any{"data": cfg.Data, "master_key_file": args[0], "rotated": true}, "The store belongs to the master key in %s now: set master_key_file to it before you start the service.\n", args[0])
 		},
 	}
 	settings.AddFlags(cmd)

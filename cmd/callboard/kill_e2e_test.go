@@ -105,7 +105,7 @@ func (s *service) proveAttempts(st status, answer *peer, over func(story string)
 		sum += n
 	}
 	assert.Equal(t, killContacts, sum, "outcomes add up: %v", st.Outcomes)
-	told := func() map[string]bool {
+	endedContacts := func() map[string]bool {
 		out := map[string]bool{}
 		for _, e := range s.receiver.events("campaign.call.completed") {
 			var d struct{ Contact struct{ Phone string } }
@@ -115,7 +115,7 @@ func (s *service) proveAttempts(st status, answer *peer, over func(story string)
 		return out
 	}
 	s.await("every end told", 60*time.Second, func() bool {
-		return len(told()) == killContacts && len(s.receiver.events("campaign.completed")) == 1
+		return len(endedContacts()) == killContacts && len(s.receiver.events("campaign.completed")) == 1
 	})
 	assert.Len(t, s.receiver.events("campaign.call.completed"), killContacts, "one event per attempt")
 	s.proveDelivered("campaign.", "call.ended")

@@ -91,8 +91,8 @@ func (j *jobsKilled) caller() object {
 	return object{"name": "c", "agent_id": j.agent, "caller_id": object{"number": "+12025550100"}}
 }
 
-// begin orders everything.
-func (j *jobsKilled) begin() {
+// startJobs orders everything.
+func (j *jobsKilled) startJobs() {
 	j.t.Helper()
 	j.target = j.api("POST", "/v1/campaigns", j.caller())["id"].(string)
 	j.list = j.api("POST", "/v1/dnc-lists", object{"name": "l"})["id"].(string)
@@ -135,9 +135,9 @@ func (j *jobsKilled) keyed(round string, number int) map[string]object {
 	}
 }
 
-// ask sends each of the requests; those of a process that is killed have no
+// sendRequests sends each of the requests; those of a process that is killed have no
 // answer.
-func (j *jobsKilled) ask(round string, requests map[string]object) (answers func() map[string]http.Header) {
+func (j *jobsKilled) sendRequests(round string, requests map[string]object) (answers func() map[string]http.Header) {
 	out, mu, all := map[string]http.Header{}, sync.Mutex{}, sync.WaitGroup{}
 	for path, body := range requests {
 		all.Go(func() {
@@ -154,8 +154,8 @@ func (j *jobsKilled) ask(round string, requests map[string]object) (answers func
 	return func() map[string]http.Header { all.Wait(); return out }
 }
 
-// made counts what the requests of a round have created, by path.
-func (j *jobsKilled) made(round string, number int) map[string]int {
+// countCreated counts what the requests of a round have created, by path.
+func (j *jobsKilled) countCreated(round string, number int) map[string]int {
 	out := map[string]int{}
 	for path, field := range map[string]string{
 		"/v1/agents": "name", "/v1/campaigns": "name", "/v1/api-keys": "name", "/v1/webhooks": "url", "/v1/calls": "to",
@@ -258,28 +258,28 @@ func TestKill9LeavesEveryItemOfAJobDoneOnceAndEveryRequestMadeOnce(t *testing.T)
 		var answers func() map[string]http.Header
 		switch n {
 		case 0:
-			j.begin()
-			j.ask("first", first)
+			j.startJobs()
+			j.sendRequests("first", first)
 		default:
 			j.start()
 		}
 		if n == 1 { // what was cut off is asked again
-			answers = j.ask("first", first)
+			answers = j.sendRequests("first", first)
 			assert.Len(t, answers(), len(first))
-			assert.Equal(t, map[string]int{"/v1/agents": 1, "/v1/campaigns": 1, "/v1/api-keys": 1, "/v1/webhooks": 1, "/v1/calls": 1}, j.made("first", 1), "the equal request finds what was made")
-			j.ask("second", second)
+			assert.Equal(t, map[string]int{"/v1/agents": 1, "/v1/campaigns": 1, "/v1/api-keys": 1, "/v1/webhooks": 1, "/v1/calls": 1}, j.countCreated("first", 1), "the equal request finds what was made")
+			j.sendRequests("second", second)
 		}
 		j.held(life)
 		j.kill9()
 	}
 	j.at()
 	j.start()
-	answers := j.ask("second", second)()
+	answers := j.sendRequests("second", second)()
 	require.Len(t, answers, len(second))
 	for path, head := range answers {
 		assert.Equal(t, "true", head.Get("Idempotent-Replayed"), path)
 	}
-	assert.Equal(t, map[string]int{"/v1/agents": 1, "/v1/api-keys": 1, "/v1/webhooks": 1, "/v1/calls": 1}, j.made("second", 2))
+	assert.Equal(t, map[string]int{"/v1/agents": 1, "/v1/api-keys": 1, "/v1/webhooks": 1, "/v1/calls": 1}, j.countCreated("second", 2))
 	j.finishes()
 	assert.Empty(t, j.amiss())
 }

@@ -82,14 +82,14 @@ func exportedSpans(body []byte) (spans []*tracepb.Span) {
 	return spans
 }
 
-func TestPrometheusIsToldHowTheServiceDoes(t *testing.T) {
+func TestPrometheusReadsTheMetricsOfTheService(t *testing.T) {
 	t.Parallel()
 	admin := "127.0.0.1:" + strconv.Itoa(siptest.Port(t))
-	var told sync.Map // span names that a collector took
+	var seen sync.Map // span names that a collector took
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		for _, span := range exportedSpans(body) {
-			told.Store(r.URL.Path+" "+r.Header.Get("X-Tenant")+" "+span.GetName(), true)
+			seen.Store(r.URL.Path+" "+r.Header.Get("X-Tenant")+" "+span.GetName(), true)
 		}
 		w.WriteHeader(http.StatusOK)
 	}))
@@ -116,7 +116,7 @@ func TestPrometheusIsToldHowTheServiceDoes(t *testing.T) {
 			values["callboard_spans_total sent"] >= 7
 	})
 	for _, name := range []string{"call outbound", "leg", "talk", "webhook call.ended"} {
-		_, ok := told.Load("/v1/traces us " + name)
+		_, ok := seen.Load("/v1/traces us " + name)
 		assert.True(t, ok, name)
 	}
 	for name, want := range map[string]float64{
@@ -126,8 +126,8 @@ func TestPrometheusIsToldHowTheServiceDoes(t *testing.T) {
 		"callboard_events_total call.ended": 2, "callboard_events_total agent.error": 0, "callboard_webhook_attempts_total delivered": 2,
 		"callboard_webhook_response_seconds": 2, "callboard_campaign_attempts_total completed": 0, "callboard_commits_total failed": 0,
 	} {
-		got, told := values[name]
-		assert.True(t, told, name)
+		got, seen := values[name]
+		assert.True(t, seen, name)
 		assert.InDelta(t, want, got, 0, name)
 	}
 	for _, some := range []string{

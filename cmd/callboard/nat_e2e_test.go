@@ -111,8 +111,8 @@ func TestAudioThroughANATBothWays(t *testing.T) { //nolint:tparallel // its part
 	t.Run("a phone that is silent for 20 seconds after the answer", func(t *testing.T) {
 		n := n.with(t)
 		router(t, "nft", "add", "rule", "ip", "filter", "forward", "iifname", "lan", "udp", "sport", "!=", strconv.Itoa(n.phone.port), "drop")
-		before, id := n.phone.heard(), n.callPhone("1001")
-		assert.Never(t, func() bool { return n.phone.heard() > before }, 20*time.Second, 100*time.Millisecond, "the address of the phone's audio is not known")
+		before, id := n.phone.loudSamples(), n.callPhone("1001")
+		assert.Never(t, func() bool { return n.phone.loudSamples() > before }, 20*time.Second, 100*time.Millisecond, "the address of the phone's audio is not known")
 		router(t, "nft", "flush", "chain", "ip", "filter", "forward")
 		n.heardBothWays(id)
 	})
@@ -225,8 +225,8 @@ func (n *natTest) heardBothWays(id string) {
 // awaitSpeech waits until the phone has heard some more speech.
 func (n *natTest) awaitSpeech() {
 	n.t.Helper()
-	before := n.phone.heard()
-	n.await("what the phone hears", 30*time.Second, func() bool { return n.phone.heard() > before+rate })
+	before := n.phone.loudSamples()
+	n.await("what the phone hears", 30*time.Second, func() bool { return n.phone.loudSamples() > before+rate })
 }
 
 // loudTenths counts the tenths of a second in which something sounds.

@@ -62,7 +62,7 @@ func (l *ledger) put(c phoneCall) {
 	l.calls[strings.TrimPrefix(c.To, "+")] = c
 }
 
-func (l *ledger) forget() {
+func (l *ledger) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.calls)
@@ -193,7 +193,7 @@ func TestCallsSurviveABadNetwork(t *testing.T) {
 		}
 		for n, f := range faults {
 			by[f.name] = s.survived(f.name, ids[n], &ledgers[n])
-			ledgers[n].forget()
+			ledgers[n].reset()
 		}
 		if by["clean"].steady() {
 			break

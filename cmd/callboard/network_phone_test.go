@@ -38,14 +38,14 @@ type phoneCall struct {
 type netPhone struct {
 	engine *media.Engine
 	words  media.Clip
-	told   func(phoneCall)
+	notify func(phoneCall)
 	ua     *sip.UserAgent
 	stop   context.CancelFunc
 	work   sync.WaitGroup
 }
 
 // newNetPhone is a phone at an address, with sound on ports low to low+98.
-func newNetPhone(at netip.AddrPort, low int, told func(phoneCall)) (*netPhone, error) {
+func newNetPhone(at netip.AddrPort, low int, notify func(phoneCall)) (*netPhone, error) {
 	engine, err := media.NewEngine(media.Config{BindIP: at.Addr(), PublicIP: at.Addr(), PortMin: low, PortMax: low + 98})
 	if err != nil {
 		return nil, err
@@ -58,9 +58,9 @@ func newNetPhone(at netip.AddrPort, low int, told func(phoneCall)) (*netPhone, e
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &netPhone{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100), told: told, ua: ua, stop: cancel}
+	p := &netPhone{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100), notify: notify, ua: ua, stop: cancel}
 	ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{Allow: true} }) // it is alone with the service
-	ua.OnInvite(p.take)
+	ua.OnInvite(p.answer)
 	failed := make(chan error, 1)
 	p.work.Go(func() { failed <- ua.Serve(ctx) })
 	select {
@@ -78,7 +78,7 @@ func (p *netPhone) close() {
 	_ = p.engine.Close()
 }
 
-func (p *netPhone) take(i *sip.Incoming) {
+func (p *netPhone) answer(i *sip.Incoming) {
 	var mu sync.Mutex
 	var keys strings.Builder
 	s, err := p.engine.Open(media.Options{DTMF: media.DTMFRFC4733, Notify: func(e media.Event) {
@@ -108,7 +108,7 @@ func (p *netPhone) take(i *sip.Incoming) {
 		stats, _ := s.Close()
 		mu.Lock()
 		defer mu.Unlock()
-		p.told(phoneCall{to, keys.String(), stats})
+		p.notify(phoneCall{to, keys.String(), stats})
 	})
 	s.Begin()
 	s.Play(1, p.words)

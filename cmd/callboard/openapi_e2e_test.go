@@ -59,7 +59,7 @@ func TestStrangersProgramsGetAlongWithTheService(t *testing.T) { //nolint:tparal
 		require.NoError(t, err, "%s", said)
 		assert.Contains(t, said, "proven: 12 attacks")
 	})
-	t.Run("ids of others", s.borrowed)
+	t.Run("ids of others", s.checkForeignIDs)
 	t.Run("a walk over every route", s.walk)
 }
 

@@ -15,8 +15,8 @@ func inJSON(cmd *cobra.Command, asJSON bool, v any) error {
 	return printJSON(cmd.OutOrStdout(), v)
 }
 
-// tell prints what was done, as JSON or as a sentence.
-func tell(cmd *cobra.Command, asJSON bool, done any, format string, args ...any) error {
+// printResult prints done as JSON, or else a sentence about it.
+func printResult(cmd *cobra.Command, asJSON bool, done any, format string, args ...any) error {
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), done)
 	}

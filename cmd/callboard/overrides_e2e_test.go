@@ -20,11 +20,11 @@ func (s *service) spoke(id string) (by, disposition any, said []string) {
 	c := s.ended(id, time.Minute)
 	code, text, _ := s.try("GET", "/v1/calls/"+id+"/transcript", nil)
 	if code == http.StatusOK {
-		var told struct {
+		var transcript struct {
 			Segments []struct{ Speaker, Text string }
 		}
-		require.NoError(s.t, json.Unmarshal(text, &told))
-		for _, seg := range told.Segments {
+		require.NoError(s.t, json.Unmarshal(text, &transcript))
+		for _, seg := range transcript.Segments {
 			if seg.Speaker == "agent" {
 				said = append(said, seg.Text)
 			}
@@ -117,7 +117,7 @@ func TestACallIsNoLongerThanItsAgentOrTheOrderAllows(t *testing.T) {
 	assert.Equal(t, []any{"max_duration", 5.0}, []any{c["ended_reason"], c["duration_seconds"]})
 }
 
-func TestACampaignRingsAMachineAgainAndTellsWhoHasAnswered(t *testing.T) {
+func TestCampaignRetriesAMachineAndReportsTheAnswerer(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	s.key = s.testKey()
@@ -134,7 +134,7 @@ func TestACampaignRingsAMachineAgainAndTellsWhoHasAnswered(t *testing.T) {
 		Attempts   int
 		Final      bool
 	}
-	told := map[string][]end{}
+	ends := map[string][]end{}
 	for _, e := range s.committedEvents() {
 		if e.Type == "campaign.call.completed" {
 			var d struct {
@@ -142,11 +142,11 @@ func TestACampaignRingsAMachineAgainAndTellsWhoHasAnswered(t *testing.T) {
 				Contact struct{ Phone string }
 			}
 			require.NoError(t, json.Unmarshal(e.Data, &d))
-			told[d.Contact.Phone] = append(told[d.Contact.Phone], d.end)
+			ends[d.Contact.Phone] = append(ends[d.Contact.Phone], d.end)
 		}
 	}
 	assert.Equal(t, map[string][]end{
 		aMachine: {{"voicemail", "voicemail", 1, false}, {"voicemail", "voicemail", 2, true}},
 		aPerson:  {{"completed", "human", 1, true}},
-	}, told)
+	}, ends)
 }

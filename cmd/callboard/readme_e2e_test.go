@@ -30,12 +30,12 @@ func fences(t *testing.T, page, fence string) []string {
 	return out
 }
 
-// told is what the blocks printed, each by its place.
-type told []string
+// commandOutput is the output of each block of commands.
+type commandOutput []string
 
 // follow runs the blocks in one shell, in an empty folder, as a reader would;
 // last is run behind them.
-func (s *service) follow(dir string, blocks []string, last string, env ...string) told {
+func (s *service) follow(dir string, blocks []string, last string, env ...string) commandOutput {
 	s.t.Helper()
 	const mark = "--- end of a block ---"
 	script := "set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + strings.Join(blocks, "\necho '"+mark+"'\n") + "\necho '" + mark + "'\n" + last
@@ -52,7 +52,7 @@ func (s *service) follow(dir string, blocks []string, last string, env ...string
 }
 
 // with is the one block's output that goes with a command.
-func (o told) with(t *testing.T, blocks []string, command string) string {
+func (o commandOutput) with(t *testing.T, blocks []string, command string) string {
 	t.Helper()
 	for i, b := range blocks {
 		if strings.Contains(b, command) {
@@ -97,7 +97,7 @@ func TestEveryCommandOfTheREADMEWorks(t *testing.T) {
 	require.Len(t, rows, 2)
 	assert.Equal(t, []string{"+12025550123", "Ada", "confirmed"}, rows[1][:3])
 	assert.Equal(t, "true", rows[1][4])
-	s.logsTold(results)
+	s.checkLogs(results)
 
 	wav := filepath.Join(dir, "call.wav")
 	left, right := samples(t, wav, 1), samples(t, wav, 2)
@@ -107,7 +107,7 @@ func TestEveryCommandOfTheREADMEWorks(t *testing.T) {
 }
 
 // logsTold: the webhook's log, at the end of the output, has a delivered event.
-func (s *service) logsTold(output string) {
+func (s *service) checkLogs(output string) {
 	s.t.Helper()
 	at := strings.Index(output, "\n{")
 	require.Positive(s.t, at, output)

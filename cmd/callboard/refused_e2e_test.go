@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-func TestKeysOfSRTPAreToldTakenAndRefused(t *testing.T) {
+func TestSRTPKeysAreOfferedAcceptedAndRejected(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()
@@ -46,7 +46,7 @@ func TestKeysOfSRTPAreToldTakenAndRefused(t *testing.T) {
 	assert.Equal(t, map[string]int{"12025550122": 2}, refuses.rung(), "once more with other codecs, and never in the clear")
 }
 
-func TestWhoeverIsAskedTooMuchIsAskedLater(t *testing.T) {
+func TestCallRejectedWith429IsRetriedAfterItsRetryAfter(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	p := sipp(t, "uas-429")

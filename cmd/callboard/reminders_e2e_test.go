@@ -35,7 +35,7 @@ func TestEveryReminderGoesOutOnceAlsoWhereTheServiceIsKilled(t *testing.T) {
 			"datetime": due.Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339), "reminders": []object{reminder},
 		})["id"].(string)
 	}
-	told := func() (n int) {
+	countReminders := func() (n int) {
 		for _, e := range s.committedEvents() {
 			if e.Type == "appointment.reminder.sent" {
 				n++
@@ -43,7 +43,7 @@ func TestEveryReminderGoesOutOnceAlsoWhereTheServiceIsKilled(t *testing.T) {
 		}
 		return n
 	}
-	assert.Zero(t, told(), "not before they are due")
+	assert.Zero(t, countReminders(), "not before they are due")
 	w.set(t, 2*time.Hour)
 	s.await("the clock", 20*time.Second, func() bool {
 		_, _, head, err := s.request("GET", "/healthz", nil)
@@ -51,11 +51,11 @@ func TestEveryReminderGoesOutOnceAlsoWhereTheServiceIsKilled(t *testing.T) {
 		return err == nil && time.Until(at) > time.Hour
 	})
 	s.api("POST", "/v1/appointments/"+last+"/confirm", nil)
-	s.await("the first reminder", 20*time.Second, func() bool { return told() > 0 })
+	s.await("the first reminder", 20*time.Second, func() bool { return countReminders() > 0 })
 	s.kill9()
 	s.start()
 	s.key = s.testKey()
-	s.await("every reminder", 30*time.Second, func() bool { return told() >= patients })
+	s.await("every reminder", 30*time.Second, func() bool { return countReminders() >= patients })
 	messages, at := 0, map[string]int{}
 	for _, m := range s.list("/v1/sms?direction=outbound&limit=100") {
 		messages++
@@ -67,7 +67,7 @@ func TestEveryReminderGoesOutOnceAlsoWhereTheServiceIsKilled(t *testing.T) {
 	assert.Len(t, calls, 1)
 	c := s.ended(calls[0].(object)["id"].(string), time.Minute)
 	assert.Equal(t, "+15005551100", c["to"])
-	assert.Equal(t, patients, told())
+	assert.Equal(t, patients, countReminders())
 
 	for field, body := range map[string]object{
 		"reminders[0].channel":        {"channel": "pigeon", "minutes_before": 60},

@@ -184,13 +184,13 @@ func TestWorkspacesAreSpreadOverNodesAndOutliveThem(t *testing.T) {
 		assert.Equal(t, 1, times, "%s was rung more than once", n)
 	}
 	front.await("every end to be told", time.Minute, func() bool {
-		told := make(map[string]bool)
+		endedPhones := make(map[string]bool)
 		for _, e := range front.receiver.events("campaign.call.completed") {
 			var d struct{ Contact struct{ Phone string } }
 			require.NoError(t, json.Unmarshal(e.Data, &d))
-			told[d.Contact.Phone] = true
+			endedPhones[d.Contact.Phone] = true
 		}
-		return len(told) == len(all)*contacts
+		return len(endedPhones) == len(all)*contacts
 	})
 	c.launch(victim)
 	c.spread()
@@ -284,7 +284,7 @@ func TestACallThatComesToAnyNodeReachesItsNumber(t *testing.T) {
 }
 
 // Into how many parts the work is divided changes only while no node lives.
-func TestTheWorkIsDividedAnewWhileNobodyLives(t *testing.T) {
+func TestShardCountChangesWhileNoNodeLives(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 1)
 	s := c.nodes[0]

@@ -113,7 +113,7 @@ func others(node int) []netip.Addr {
 	return slices.DeleteFunc([]netip.Addr{spaceHost(0), spaceHost(1), spaceHost(2)}, func(a netip.Addr) bool { return a == spaceHost(node) })
 }
 
-func everybody(node int) []netip.Addr {
+func allOtherHosts(node int) []netip.Addr {
 	return append(others(node), hubHost, hubCarrier, hubDispatcher, hubRedis)
 }
 
@@ -182,7 +182,7 @@ func TestPartitionsLoseAndDoubleNothing(t *testing.T) {
 			o.suffers("parted from Redis for 6 s", func() { o.parted(i, []netip.Addr{hubRedis}, aWhile) })
 		})
 		o.strikes(func(i int, _ *service) {
-			o.suffers("parted from everybody for 6 s", func() { o.parted(i, everybody(i), aWhile) })
+			o.suffers("parted from everybody for 6 s", func() { o.parted(i, allOtherHosts(i), aWhile) })
 		})
 	}
 	o.suffers("no node sees another", o.strangers)
@@ -196,7 +196,7 @@ func TestPartitionsBreakWhatHoldsWhereNothingGuardsIt(t *testing.T) {
 			o.strikes(func(i int, _ *service) { o.parted(i, []netip.Addr{hubRedis}, aWhile) })
 		}},
 		{fault: "parted from everybody", lacks: "token, guards and lease check", env: noFence, do: func(o *siege) {
-			o.strikes(func(i int, _ *service) { o.parted(i, everybody(i), aWhile) })
+			o.strikes(func(i int, _ *service) { o.parted(i, allOtherHosts(i), aWhile) })
 		}},
 		{fault: "parted from the other nodes", lacks: "the look at the others", env: []string{"FAILPOINT_NO_REACH=1"}, do: func(o *siege) {
 			o.strikes(func(i int, _ *service) { o.lonely(i) })

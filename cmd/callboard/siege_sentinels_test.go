@@ -55,17 +55,17 @@ func newWatched(t *testing.T) *watched {
 		"ADDR=127.0.0.1", "ADDR_1=127.0.0.1", "ADDR_2=127.0.0.1", "ADDR_3=127.0.0.1", "MEMORY=200mb",
 	}
 	for i, was := range []string{"6381", "6382"} {
-		w.two[i], w.at[i] = w.begin("redis", was), w.ask(was)
+		w.two[i], w.at[i] = w.startRedis("redis", was), w.redisClient(was)
 		w.set(i, "min-replicas-to-write", "0") // or nothing could lag
 	}
 	for _, was := range []string{"26381", "26382", "26383"} {
-		w.begin("sentinel", was)
-		w.sentinel = append(w.sentinel, w.ask(was))
+		w.startRedis("sentinel", was)
+		w.sentinel = append(w.sentinel, w.redisClient(was))
 	}
 	path := filepath.Join(w.dir, "haproxy.cfg")
 	require.NoError(t, os.WriteFile(path, []byte(cfg), 0o600))
 	w.run("haproxy", "-f", path)
-	w.way = w.ask("6379")
+	w.way = w.redisClient("6379")
 	w.follows()
 	return w
 }
@@ -92,7 +92,7 @@ func (w *watched) run(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (w *watched) begin(kind, was string) *exec.Cmd {
+func (w *watched) startRedis(kind, was string) *exec.Cmd {
 	w.t.Helper()
 	folder := filepath.Join(w.dir, was)
 	require.NoError(w.t, os.MkdirAll(folder, 0o700))
@@ -104,7 +104,7 @@ func (w *watched) begin(kind, was string) *exec.Cmd {
 	return w.run("sh", script, kind)
 }
 
-func (w *watched) ask(was string) *goredis.Client {
+func (w *watched) redisClient(was string) *goredis.Client {
 	c := goredis.NewClient(&goredis.Options{Addr: "127.0.0.1:" + w.port[was], Password: sentinelPassword, MaxRetries: -1, DialTimeout: time.Second, ReadTimeout: 2 * time.Second})
 	w.t.Cleanup(func() { _ = c.Close() })
 	return c
@@ -153,7 +153,7 @@ func (w *watched) failsOver(o *siege) {
 func (w *watched) returns() {
 	w.t.Helper()
 	gone := 1 - w.primary
-	w.two[gone] = w.begin("redis", []string{"6381", "6382"}[gone])
+	w.two[gone] = w.startRedis("redis", []string{"6381", "6382"}[gone])
 	w.set(gone, "min-replicas-to-write", "0")
 	w.follows()
 }

@@ -61,7 +61,7 @@ func (s *soak) table(w io.Writer, base, end now, heard sound) {
 	line("| Media sessions | %d | %d | %d |", base.Media.Sessions, p.Media.Sessions, end.Media.Sessions)
 	line("| SIP dialogs, 40 s after their ends included | %d | %d | %d |", base.SIP.Dialogs, p.SIP.Dialogs, end.SIP.Dialogs)
 	line("| Traces of calls | %d | %d | %d |", base.Traces.Calls, p.Traces.Calls, end.Traces.Calls)
-	line("| Traces that no call claims, at most 8192 | %d | %d | %d |", base.Traces.Strays, p.Traces.Strays, end.Traces.Strays)
+	line("| Traces that no call claims, at most 8192 | %d | %d | %d |", base.Traces.Unclaimed, p.Traces.Unclaimed, end.Traces.Unclaimed)
 	for _, name := range []string{"calls_open", "lines_out", "lines_in", "lines_waiting", "trunk_channels", "trunk_meters", "trunk_bound", "recordings", "actors"} {
 		line("| %s | %d | %d | %d |", map[string]string{
 			"calls_open": "Calls whose end is not committed", "lines_out": "Permits, outbound", "lines_in": "Permits, inbound",

@@ -96,7 +96,7 @@ func TestNoCallLeavesAnythingBehind(t *testing.T) {
 	s.start()
 	s.unlimited()
 	s.home = s.api("GET", "/v1/workspace", nil)["id"].(string)
-	s.house()
+	s.createResources()
 
 	began := time.Now()
 	s.wave(max(s.calls/20, 200)) // fills what is kept for good: caches, sockets at rest, recordings' buffers
@@ -110,18 +110,18 @@ func TestNoCallLeavesAnythingBehind(t *testing.T) {
 	for n := range waves {
 		n, done = s.calls*19/20*(n+1)/waves-done, s.calls*19/20*(n+1)/waves
 		s.wave(n)
-		s.look(done, time.Since(began))
+		s.sample(done, time.Since(began))
 	}
 	heard := s.hangUp(longs)
 	end := s.quiet()
-	s.given(base, end, heard)
+	s.assertReleased(base, end, heard)
 	s.stop()
 	s.nothingOpen()
 	s.report(base, end, heard, time.Since(began))
 }
 
-// house lays out trunks, numbers and agents.
-func (s *soak) house() {
+// createResources lays out trunks, numbers and agents.
+func (s *soak) createResources() {
 	t := s.t
 	// A request that comes again when it is no longer waited for is no reason to drop a call without a word.
 	patient := func(scenario string) *peer { return sipp(t, scenario, "-default_behaviors", "all,-abortunexp") }
@@ -181,8 +181,8 @@ func (s *soak) talker() string {
 	return s.agent(object{"name": "talker", "start": "talk0", "nodes": append(nodes, object{"id": "bye", "type": "end"}), "edges": edges})
 }
 
-// begin starts a campaign whose contacts come as a file.
-func (s *soak) begin(k kind, n, atOnce int) string {
+// startCampaign starts a campaign whose contacts come as a file.
+func (s *soak) startCampaign(k kind, n, atOnce int) string {
 	var rows strings.Builder
 	rows.WriteString("phone\n")
 	for range n {
@@ -213,7 +213,7 @@ func (s *soak) wave(n int) {
 	wait.Go(func() { s.callers.call(s.service, in, max(1, s.rate*inboundShare/100)) })
 	ids := map[string]kind{}
 	for _, k := range kinds() {
-		ids[s.begin(k, max(1, (n-in)*k.share/100), 900)] = k
+		ids[s.startCampaign(k, max(1, (n-in)*k.share/100), 900)] = k
 	}
 	limit := 3*time.Minute + 8*time.Second*time.Duration(n/s.rate)
 	for id, k := range ids {
@@ -275,8 +275,8 @@ func (s *soak) talk() string {
 	if s.long == 0 {
 		return ""
 	}
-	id := s.begin(kind{name: "long", prefix: "+120261", agent: "talker", share: 100}, s.long, s.long)
-	s.await("all phones to talk", 3*time.Minute, func() bool { return s.far.ask(s.t, "count").Phones >= s.long })
+	id := s.startCampaign(kind{name: "long", prefix: "+120261", agent: "talker", share: 100}, s.long, s.long)
+	s.await("all phones to talk", 3*time.Minute, func() bool { return s.far.send(s.t, "count").Phones >= s.long })
 	s.callers.mu.Lock()
 	defer s.callers.mu.Unlock()
 	s.peak.at = time.Now()
@@ -343,7 +343,10 @@ type now struct {
 		Sessions int
 		Ports    struct{ Pairs, Taken, Resting, Bound int }
 	}
-	Traces struct{ Calls, Strays int }
+	Traces struct {
+		Calls     int
+		Unclaimed int `json:"strays"`
+	}
 }
 
 func (s *soak) count(query string) (n now, ok bool) {
@@ -398,8 +401,8 @@ func (s *soak) quiet() (n now) {
 	return n
 }
 
-// look notes the most that was in use, and tells how far the run is.
-func (s *soak) look(calls int, after time.Duration) {
+// sample notes the most that was in use, and tells how far the run is.
+func (s *soak) sample(calls int, after time.Duration) {
 	n, ok := s.count("?gc=1")
 	if !ok || !s.whole {
 		return
@@ -417,8 +420,8 @@ func (s *soak) look(calls int, after time.Duration) {
 // kept for the next call up to a bound.
 func (n *now) files() int { return n.Process.Files - 2*n.Media.Ports.Bound }
 
-// given is what has to be as it was.
-func (s *soak) given(base, end now, heard sound) {
+// assertReleased is what has to be as it was.
+func (s *soak) assertReleased(base, end now, heard sound) {
 	t := s.t
 	slack := 64.0 * mb // a short run has not filled what is kept for good
 	if s.whole {

@@ -19,7 +19,7 @@ import (
 
 // A node that has had no work yet, because the one that has it was drained and
 // keeps it, passes calls on, and tells how it does.
-func TestANodeWithoutWorkPassesCallsOnAndTellsHowItDoes(t *testing.T) {
+func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	addr := func() string { return "127.0.0.1:" + strconv.Itoa(siptest.Port(t)) }
@@ -58,8 +58,8 @@ func TestANodeWithoutWorkPassesCallsOnAndTellsHowItDoes(t *testing.T) {
 		})
 		_, values := first.metered(admin)
 		assert.Positive(t, values["callboard_disk_free_bytes"])
-		free, told := values["callboard_shards_free"]
-		assert.True(t, told)
+		free, found := values["callboard_shards_free"]
+		assert.True(t, found)
 		assert.Zero(t, free)
 	}
 	assert.Contains(t, probed(second, "127.0.0.3"), "200", "a dispatcher that is named")

@@ -52,7 +52,7 @@ func newGathering(t testing.TB) *gathering {
 	var stop context.CancelFunc
 	p.ctx, stop = context.WithCancel(context.Background())
 	ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{Allow: true} })
-	ua.OnInvite(p.take)
+	ua.OnInvite(p.answer)
 	failed := make(chan error, 1)
 	p.work.Go(func() { failed <- ua.Serve(p.ctx) })
 	t.Cleanup(func() {
@@ -75,7 +75,7 @@ func (p *gathering) plays(number string, part func(*talker)) {
 	p.parts[number] = part
 }
 
-func (p *gathering) take(i *sip.Incoming) {
+func (p *gathering) answer(i *sip.Incoming) {
 	p.mu.Lock()
 	part := p.parts["+"+strings.TrimPrefix(i.To, "+")]
 	p.mu.Unlock()
@@ -140,8 +140,8 @@ func (o *talker) until(ch <-chan struct{}) {
 	}
 }
 
-// hush forgets what was heard: what the caller does next is an answer to all of it.
-func (o *talker) hush() {
+// drainHeard forgets what was heard: what the caller does next is an answer to all of it.
+func (o *talker) drainHeard() {
 	for len(o.heard) > 0 {
 		<-o.heard
 	}
@@ -149,13 +149,13 @@ func (o *talker) hush() {
 
 // hums makes a sound as long as a sentence, and waits for its end.
 func (o *talker) hums(d time.Duration) {
-	o.hush()
+	o.drainHeard()
 	o.session.Play(1, tone.Make(d, 0.3, 220, 700))
 	o.until(o.played)
 }
 
 func (o *talker) presses(keys string) {
-	o.hush()
+	o.drainHeard()
 	o.session.SendDigits(2, keys)
 	o.until(o.played)
 }

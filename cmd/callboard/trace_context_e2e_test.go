@@ -138,8 +138,8 @@ func TestTraceContextOfARequestReachesCollectorToolWebhookAndLog(t *testing.T) {
 	const unsampled = "0af7651916cd43dd8448eb211c80319d"
 	s.ended(s.post("/v1/calls/outbound", order, "traceparent", "00-"+unsampled+"-"+callerSpan+"-00"), time.Minute)
 	s.await("its tool", time.Minute, func() bool { return len(s.receiver.parents("/tool")) == 2 })
-	told := s.receiver.parents("/tool")[1]
-	assert.Equal(t, []string{unsampled, "00"}, []string{told[1], told[3]})
+	parents := s.receiver.parents("/tool")[1]
+	assert.Equal(t, []string{unsampled, "00"}, []string{parents[1], parents[3]})
 
 	plain := s.post("/v1/calls/outbound", order, "traceparent", "00-"+strings.Repeat("0", 32)+"-"+callerSpan+"-01") // invalid
 	s.ended(plain, time.Minute)

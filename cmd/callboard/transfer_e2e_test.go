@@ -53,8 +53,8 @@ func (s *service) handed(id string) object {
 	return all[len(all)-1].(object)
 }
 
-// told are the statuses of call.transferred, as the webhook got them.
-func (s *service) told() []string {
+// transferStatuses are the statuses of call.transferred, as the webhook got them.
+func (s *service) transferStatuses() []string {
 	var out []string
 	for _, e := range s.receiver.events("call.transferred") {
 		var d struct{ Mode, Status string }
@@ -100,8 +100,8 @@ func TestABlindTransferIsNotifiedAndTraced(t *testing.T) {
 		steps = append(steps, fmt.Sprintf("%v %v", step.(object)["method"], step.(object)["code"]))
 	}
 	assert.Equal(t, []string{"REFER 202", "NOTIFY 100", "NOTIFY 180", "NOTIFY 200"}, steps)
-	s.await("the events", 10*time.Second, func() bool { return len(s.told()) == 2 })
-	assert.Equal(t, []string{"blind in_progress", "blind completed"}, s.told())
+	s.await("the events", 10*time.Second, func() bool { return len(s.transferStatuses()) == 2 })
+	assert.Equal(t, []string{"blind in_progress", "blind completed"}, s.transferStatuses())
 	s.tracedWell(id)
 }
 
@@ -160,8 +160,8 @@ func TestAFailedTransferReturnsTheCaller(t *testing.T) {
 	legs := call["legs"].([]any)
 	require.Len(t, legs, 2)
 	assert.Equal(t, []any{486.0, "transfer"}, []any{legs[1].(object)["code"], legs[1].(object)["role"]})
-	s.await("the events", 10*time.Second, func() bool { return len(s.told()) == 2 })
-	assert.Equal(t, []string{"bridge in_progress", "bridge failed"}, s.told())
+	s.await("the events", 10*time.Second, func() bool { return len(s.transferStatuses()) == 2 })
+	assert.Equal(t, []string{"bridge in_progress", "bridge failed"}, s.transferStatuses())
 }
 
 // soundsIn is how well a piece of a sound is found anywhere in another.

@@ -69,7 +69,7 @@ func TestATrunkIsAskedWhetherItLives(t *testing.T) {
 	assert.Contains(t, string(body), "proxies[0].host")
 }
 
-func TestWhatATrunkTellsOfItsCallerIsKept(t *testing.T) {
+func TestCallerDetailsOfATrunkAreStored(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()
@@ -130,12 +130,12 @@ func TestTheRulesForDestinationsHoldForEveryCall(t *testing.T) {
 	s := newService(t)
 	s.unlimited()
 	answers := sipp(t, "uas-answer-logged")
-	dear := s.api("POST", "/v1/trunks", object{
+	expensive := s.api("POST", "/v1/trunks", object{
 		"caller_ids": []string{"+12025550100"},
 		"name":       "dear", "proxies": []object{{"host": "127.0.0.1", "port": answers.port}}, "costs": []object{{"prefix": "+", "cost": "5.00"}},
 	})["id"]
 	agent := s.hello()
-	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.branches(object{"accept_refer": true}), "trunk_id": dear})
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.branches(object{"accept_refer": true}), "trunk_id": expensive})
 	refers := func(to string) error { return s.caller("uac-refers-barred", "+12025550142", "-key", "refer", to) }
 	s.api("PATCH", "/v1/workspace", object{"calling": object{
 		"countries": []string{"US"}, "blocked_prefixes": []string{"+1202555019"}, "daily_spend_cap": object{"amount": "5.00"}, "max_call_minutes": 1,

@@ -176,14 +176,14 @@ func TestEventsComeToTheProgramThatIsBeingDeveloped(t *testing.T) {
 	line, err := notes.ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "listening; signed with "+secret+"\n", line)
-	told := make(chan string, 1)
+	remainder := make(chan string, 1)
 	go func() {
 		rest, _ := io.ReadAll(notes)
-		told <- string(rest)
+		remainder <- string(rest)
 	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		if rest := <-told; t.Failed() {
+		if rest := <-remainder; t.Failed() {
 			t.Logf("callboard listen: %s", rest)
 		}
 	})

@@ -53,7 +53,7 @@ func workspacesCommand() *cobra.Command {
 		if err := d.DeleteWorkspace(ctx, args[0]); err != nil {
 			return err
 		}
-		return tell(cmd, asJSON, map[string]any{"id": args[0], "deleted": true}, "%s is deleted\n", args[0])
+		return printResult(cmd, asJSON, map[string]any{"id": args[0], "deleted": true}, "%s is deleted\n", args[0])
 	})
 	remove.Flags().StringVar(&sure, "confirm", "", "the id once more")
 	for _, c := range []*cobra.Command{create, list, remove} {

@@ -175,7 +175,7 @@ func (d *Demo) createAgent(ctx context.Context) (string, error) {
 
 // watch shows a progress bar until the campaign is over.
 func (d *Demo) watch(ctx context.Context, id string) (*client.CampaignStatusObject, error) {
-	told := int64(0)
+	printed := int64(0)
 	bar := progressbar.NewOptions(len(contacts()), progressbar.OptionSetWriter(d.out), progressbar.OptionSetWidth(40),
 		progressbar.OptionShowCount(), progressbar.OptionSetDescription("  calling"), progressbar.OptionSetPredictTime(false))
 	for {
@@ -186,8 +186,8 @@ func (d *Demo) watch(ctx context.Context, id string) (*client.CampaignStatusObje
 		over := st.Progress.Total - st.Progress.Remaining - st.Progress.InProgress
 		if logging.StdoutIsTerminal() {
 			_ = bar.Set64(over)
-		} else if over >= told+5 {
-			told = over
+		} else if over >= printed+5 {
+			printed = over
 			d.say("  calling: %d of %d\n", over, st.Progress.Total)
 		}
 		if domain.CampaignStatus(st.Status).Final() {

@@ -67,9 +67,9 @@ func (k *certificateChecker) certificate(setting, chain, key, host string) {
 		return
 	}
 	sound := true
-	fault := func(f func(check, mend, what string, args ...any), check, mend, what string, args ...any) {
+	fault := func(f func(check, remedy, what string, args ...any), check, remedy, what string, args ...any) {
 		sound = false
-		f(check, mend, setting+": "+what, args...)
+		f(check, remedy, setting+": "+what, args...)
 	}
 	const renew = "renew it; changed files are read without a restart"
 	switch {
@@ -93,7 +93,7 @@ func (k *certificateChecker) certificate(setting, chain, key, host string) {
 }
 
 // chain looks whether others can follow the certificate to a root.
-func (k *certificateChecker) chain(setting string, pair tls.Certificate, leaf *x509.Certificate, fault func(f func(check, mend, what string, args ...any), check, mend, what string, args ...any)) {
+func (k *certificateChecker) chain(setting string, pair tls.Certificate, leaf *x509.Certificate, fault func(f func(check, remedy, what string, args ...any), check, remedy, what string, args ...any)) {
 	between := x509.NewCertPool()
 	for _, der := range pair.Certificate[1:] {
 		if c, err := x509.ParseCertificate(der); err == nil {

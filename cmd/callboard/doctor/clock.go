@@ -24,16 +24,16 @@ type clockChecker struct {
 
 // compare compares another clock, read at some time between two of ours and true
 // to unsure, with this machine's.
-func (c *clockChecker) compare(check, whose string, theirs, before, after time.Time, unsure time.Duration) {
+func (c *clockChecker) compare(check, owner string, theirs, before, after time.Time, unsure time.Duration) {
 	off, unsure := offset(theirs, before, after, unsure)
-	const mend = "let chrony or systemd-timesyncd keep both clocks"
+	const remedy = "let chrony or systemd-timesyncd keep both clocks"
 	switch known := off.Abs() - unsure; {
 	case known > clockSlack:
-		c.report.bad(check, mend, "the clock of %s is %s from this machine's: tokens and signatures that one node makes are old or early on the other", whose, off.Round(time.Millisecond))
+		c.report.bad(check, remedy, "the clock of %s is %s from this machine's: tokens and signatures that one node makes are old or early on the other", owner, off.Round(time.Millisecond))
 	case known > clockApart:
-		c.report.warn(check, mend, "the clock of %s is %s from this machine's: calling hours, retries and calls per minute move by that when a workspace changes nodes", whose, off.Round(time.Millisecond))
+		c.report.warn(check, remedy, "the clock of %s is %s from this machine's: calling hours, retries and calls per minute move by that when a workspace changes nodes", owner, off.Round(time.Millisecond))
 	default:
-		c.report.ok(check, "the clock of %s is within %s of this machine's", whose, clockApart)
+		c.report.ok(check, "the clock of %s is within %s of this machine's", owner, clockApart)
 	}
 }
 

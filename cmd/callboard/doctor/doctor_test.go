@@ -93,7 +93,7 @@ func (b *bed) file(name, text string) string {
 	return path
 }
 
-func (b *bed) look() []doctor.Finding {
+func (b *bed) diagnose() []doctor.Finding {
 	b.Helper()
 	if b.found != nil {
 		return b.found
@@ -364,19 +364,19 @@ func plain(name string) string {
 	return check
 }
 
-func TestEveryPlantedFaultIsFoundAndSaidHowToMend(t *testing.T) {
+func TestEveryFaultIsFoundWithARemedy(t *testing.T) {
 	all := faults()
 	assert.GreaterOrEqual(t, len(all), 70)
 	for name, plant := range all {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
 			plant(b)
-			list := b.look()
+			list := b.diagnose()
 			of := found(list, plain(name))
 			require.NotEmpty(t, of, "%+v", list)
 			for _, f := range of {
 				assert.NotEmpty(t, f.What)
-				assert.NotEmpty(t, f.Mend, "%s is found, and nobody is told what to do", f.What)
+				assert.NotEmpty(t, f.Remedy, "%s is found, and nobody is told what to do", f.What)
 			}
 		})
 	}
@@ -384,9 +384,9 @@ func TestEveryPlantedFaultIsFoundAndSaidHowToMend(t *testing.T) {
 
 // What is well is not complained about: each check that a fault above trips is
 // silent where nothing is planted.
-func TestAServiceThatIsWellHasNothingToMend(t *testing.T) {
+func TestHealthyServiceHasNoFindings(t *testing.T) {
 	b := newBed(t)
-	ours := b.look()
+	ours := b.diagnose()
 	assert.NotEqual(t, doctor.Bad, doctor.Worst(ours), "%+v", ours)
 	for check := range faults() {
 		check, _, _ = strings.Cut(check, " ")
@@ -398,22 +398,22 @@ func TestAServiceThatIsWellHasNothingToMend(t *testing.T) {
 		}
 	}
 	url, _ := redistest.Start(t, "--maxmemory", "100mb")
-	assert.Empty(t, found(b.set("redis_url", url).look(), "redis_memory"))
+	assert.Empty(t, found(b.set("redis_url", url).diagnose(), "redis_memory"))
 	b.diagnosis.Clock = b.server(http.StatusOK).URL
-	assert.Empty(t, found(b.look(), "clock"))
+	assert.Empty(t, found(b.diagnose(), "clock"))
 }
 
-func TestNoSecretIsToldInAFinding(t *testing.T) {
+func TestFindingsContainNoSecrets(t *testing.T) {
 	b := newBed(t)
 	b.engine(b.server(http.StatusUnauthorized).URL)
 	b.set("redis_url", "redis://user:top-secret@"+b.closedPort())
-	for _, f := range b.look() {
-		assert.NotContains(t, f.What+f.Mend, "top-secret")
-		assert.NotContains(t, f.What+f.Mend, "sk-x")
+	for _, f := range b.diagnose() {
+		assert.NotContains(t, f.What+f.Remedy, "top-secret")
+		assert.NotContains(t, f.What+f.Remedy, "sk-x")
 	}
 }
 
-func TestTheWorstStateIsTold(t *testing.T) {
+func TestWorstStateOfFindings(t *testing.T) {
 	assert.Equal(t, doctor.OK, doctor.Worst(nil))
 	assert.Equal(t, doctor.Warn, doctor.Worst([]doctor.Finding{{State: doctor.Warn}, {State: doctor.OK}}))
 	assert.Equal(t, doctor.Bad, doctor.Worst([]doctor.Finding{{State: doctor.Warn}, {State: doctor.Bad}, {State: doctor.OK}}))

@@ -29,7 +29,7 @@ func (d *Diagnosis) openFiles(context.Context) {
 		d.report.warn("open_files", "", "the limit cannot be read: %v", err)
 		return
 	}
-	const mend = "LimitNOFILE=1048576 in the unit, or ulimit -n before the start"
+	const remedy = "LimitNOFILE=1048576 in the unit, or ulimit -n before the start"
 	wanted := uint64(enoughFiles)
 	if d.Config != nil { // each pair of ports is two sockets, each send one
 		pairs := (int(d.Config.Media.Ports.High) - int(d.Config.Media.Ports.Low) + 1) / 2
@@ -37,9 +37,9 @@ func (d *Diagnosis) openFiles(context.Context) {
 	}
 	switch {
 	case l.Max < leastFiles:
-		d.report.bad("open_files", mend, "the process may open %d files, the least it can work with is %d", l.Max, leastFiles)
+		d.report.bad("open_files", remedy, "the process may open %d files, the least it can work with is %d", l.Max, leastFiles)
 	case l.Max < wanted:
-		d.report.warn("open_files", mend, "the process may open %d files; media_ports and webhook_sends want %d", l.Max, wanted)
+		d.report.warn("open_files", remedy, "the process may open %d files; media_ports and webhook_sends want %d", l.Max, wanted)
 	default:
 		d.report.ok("open_files", "the process may open %d files", l.Max)
 	}
@@ -163,13 +163,13 @@ func (d *Diagnosis) disk(context.Context) {
 		return
 	}
 	free := int64(st.Bavail) * st.Bsize //nolint:gosec // no disk is so large
-	const mend = "give it room, or shorten the retention of the workspaces"
+	const remedy = "give it room, or shorten the retention of the workspaces"
 	least := cmp.Or(d.Free, leastDisk)
 	switch {
 	case free < least:
-		d.report.bad("disk", mend, "%d MB are free at %s: below 64 MB nothing is committed and nobody is rung", free>>20, at)
+		d.report.bad("disk", remedy, "%d MB are free at %s: below 64 MB nothing is committed and nobody is rung", free>>20, at)
 	case free < enoughDisk:
-		d.report.warn("disk", mend, "%d MB are free at %s; a call takes 1 MB a minute while it is recorded", free>>20, at)
+		d.report.warn("disk", remedy, "%d MB are free at %s; a call takes 1 MB a minute while it is recorded", free>>20, at)
 	default:
 		d.report.ok("disk", "%d MB are free", free>>20)
 	}

@@ -172,7 +172,7 @@ func (n *networkChecker) addresses(ctx context.Context) {
 	case !c.PublicIP.IsValid() && ip.IsPrivate():
 		n.report.warn("nat", "set public_ip to the outer address of the NAT; inside one network leave it, or name the network in sip_private", "SIP tells %s to carriers, which those outside cannot answer", ip)
 	default:
-		n.report.ok("nat", "carriers are told %s", told(c))
+		n.report.ok("nat", "carriers are told %s", advertisedAddress(c))
 	}
 	if c.PublicIP.IsValid() && c.PublicIP.IsPrivate() {
 		n.report.warn("public_ip", "the outer address of the NAT", "public_ip = %s is an address of a private network", c.PublicIP)
@@ -200,7 +200,7 @@ func (n *networkChecker) addresses(ctx context.Context) {
 	n.report.ok("public_url_name", "%s is %s", host, found[0])
 }
 
-func told(c *configs.Config) netip.Addr {
+func advertisedAddress(c *configs.Config) netip.Addr {
 	if c.PublicIP.IsValid() {
 		return c.PublicIP
 	}

@@ -47,10 +47,10 @@ func (b *bed) oneOf(others ...doctor.Node) {
 	b.Helper()
 	b.redis("--maxmemory", "100mb")
 	b.set("node_addr", "127.0.0.1:"+port(b.T)).set("blobs_url", "file://"+b.TempDir())
-	b.beside(others...)
+	b.addNodes(others...)
 }
 
-func (b *bed) beside(others ...doctor.Node) {
+func (b *bed) addNodes(others ...doctor.Node) {
 	b.Helper()
 	b.diagnosis.Nodes = func(context.Context) ([]doctor.Node, error) { return others, nil }
 	b.diagnosis.Ask, b.diagnosis.Stranger = credential(b.T, 1).Ask, forward.ErrStranger
@@ -69,7 +69,7 @@ func nodeFaults() map[string]func(*bed) {
 			b.oneOf()
 			b.diagnosis.Nodes = func(context.Context) ([]doctor.Node, error) { return nil, errors.New("no answer") }
 		},
-		"node_alone":            func(b *bed) { b.beside(b.node("one")) },
+		"node_alone":            func(b *bed) { b.addNodes(b.node("one")) },
 		"node_port":             func(b *bed) { b.oneOf(); b.listen("tcp", b.get("node_addr")) },
 		"node_clock":            off(-5 * time.Second),
 		"node_clock (far)":      off(time.Hour),
@@ -120,26 +120,26 @@ func (b *bed) replica(args ...string) *redistest.Server {
 	return redistest.Replica(b.T, server)
 }
 
-func TestNodesThatAgreeHaveNothingToMend(t *testing.T) {
+func TestNodesThatAgreeHaveNoFindings(t *testing.T) {
 	b := newBed(t)
 	b.oneOf(b.node("one"), b.node("two"))
 	url, server := redistest.Start(t, "--maxmemory", "100mb", "--min-replicas-to-write", "1")
 	redistest.Replica(t, server)
 	redistest.Replica(t, server)
 	b.set("redis_url", url)
-	list := b.look()
+	list := b.diagnose()
 	for check := range nodeFaults() {
 		name := plain(check)
 		assert.Empty(t, found(list, name), check)
 		if name != "redis_cluster" && name != "redis_role" && name != "node_alone" && name != "data_shared" && name != "node_address" && name != "node_key" &&
 			name != "node_lease" && name != "node_shards" && name != "node_version" {
-			assert.True(t, told(list, name), "%s is not said to be well", name)
+			assert.True(t, advertisedAddress(list, name), "%s is not said to be well", name)
 		}
 	}
-	assert.True(t, told(list, "redis_version"))
+	assert.True(t, advertisedAddress(list, "redis_version"))
 }
 
-func told(list []doctor.Finding, check string) bool {
+func advertisedAddress(list []doctor.Finding, check string) bool {
 	for _, f := range list {
 		if f.Check == check {
 			return true
@@ -155,11 +155,11 @@ func TestANodeThatLivesRunsHere(t *testing.T) {
 	b.oneOf()
 	b.listen("tcp", b.get("node_addr"))
 	b.listen("tcp", b.get("http_addr"))
-	list := b.look()
+	list := b.diagnose()
 	assert.NotEmpty(t, found(list, "node_port"))
 	assert.NotEmpty(t, found(list, "http_port"))
-	b.beside(doctor.Node{ID: "this", Addr: b.get("node_addr"), SIP: "192.0.2.1:5060"})
-	list = b.look()
+	b.addNodes(doctor.Node{ID: "this", Addr: b.get("node_addr"), SIP: "192.0.2.1:5060"})
+	list = b.diagnose()
 	for _, check := range []string{"node_port", "http_port", "node_reach", "node_key"} {
 		assert.Empty(t, found(list, check), check)
 	}

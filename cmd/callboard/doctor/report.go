@@ -17,10 +17,10 @@ const (
 
 // Finding is the result of one check.
 type Finding struct {
-	Check string `json:"check"` // names it for programs; docs/cli.md lists all
-	State State  `json:"state"`
-	What  string `json:"what"`
-	Mend  string `json:"mend,omitempty"` // how, where it is not ok
+	Check  string `json:"check"` // names it for programs; docs/cli.md lists all
+	State  State  `json:"state"`
+	What   string `json:"what"`
+	Remedy string `json:"mend,omitempty"` // empty if the state is ok
 }
 
 // Worst is the worst state of a list.
@@ -44,12 +44,12 @@ func (r *report) ok(check, what string, args ...any) {
 	r.add(Finding{Check: check, State: OK, What: fmt.Sprintf(what, args...)})
 }
 
-func (r *report) warn(check, mend, what string, args ...any) {
-	r.add(Finding{check, Warn, fmt.Sprintf(what, args...), mend})
+func (r *report) warn(check, remedy, what string, args ...any) {
+	r.add(Finding{check, Warn, fmt.Sprintf(what, args...), remedy})
 }
 
-func (r *report) bad(check, mend, what string, args ...any) {
-	r.add(Finding{check, Bad, fmt.Sprintf(what, args...), mend})
+func (r *report) bad(check, remedy, what string, args ...any) {
+	r.add(Finding{check, Bad, fmt.Sprintf(what, args...), remedy})
 }
 
 func (r *report) add(f Finding) {

@@ -91,7 +91,7 @@ func (s *serviceChecker) trunks(ctx context.Context) {
 // noOptions judges a trunk that answers no OPTIONS by its calls of the last hour: some
 // carriers answer none.
 func (s *serviceChecker) noOptions(t *client.Trunk, target, why string) {
-	const mend = "look at the host, the port and the firewall between"
+	const remedy = "look at the host, the port and the firewall between"
 	calls := client.TrunkQuality{}
 	if t.Quality != nil {
 		calls = *t.Quality
@@ -101,9 +101,9 @@ func (s *serviceChecker) noOptions(t *client.Trunk, target, why string) {
 		s.report.ok("trunk", "trunk %s: %s does not answer OPTIONS, as some carriers do not, but calls go over it: %d of %d were answered in the last hour, %d came in",
 			t.Name, target, calls.Answered, calls.Attempts, calls.InboundCalls)
 	case calls.Attempts > 0:
-		s.report.bad("trunk", mend, "trunk %s: %s does not answer OPTIONS (%s), and none of %d calls in the last hour was answered", t.Name, target, why, calls.Attempts)
+		s.report.bad("trunk", remedy, "trunk %s: %s does not answer OPTIONS (%s), and none of %d calls in the last hour was answered", t.Name, target, why, calls.Attempts)
 	default:
-		s.report.warn("trunk", mend+"; some carriers answer no OPTIONS: place a call over it", "trunk %s: %s does not answer OPTIONS: %s", t.Name, target, why)
+		s.report.warn("trunk", remedy+"; some carriers answer no OPTIONS: place a call over it", "trunk %s: %s does not answer OPTIONS: %s", t.Name, target, why)
 	}
 }
 

@@ -70,10 +70,10 @@ func servedFaults() map[string]func(*bed) {
 	return out
 }
 
-func TestARunningServiceThatIsWellHasNothingToMend(t *testing.T) {
+func TestHealthyRunningServiceHasNoFindings(t *testing.T) {
 	b := newBed(t)
 	b.served("", "")
-	list := b.look()
+	list := b.diagnose()
 	for check := range servedFaults() {
 		name, _, _ := strings.Cut(check, " ")
 		assert.Empty(t, found(list, name), check)

@@ -77,16 +77,16 @@ func New(version string) *Meters {
 	m.commit = histogram("callboard_commit_seconds", "What a commit took, those that share a write included.", .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5)
 	m.requests = counter("callboard_http_requests_total", "Requests that were answered.", "method", "status")
 	m.request = histogram("callboard_http_request_seconds", "What an answer took, without what is streamed behind its head.", .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5, 30)
-	m.begin()
+	m.initSeries()
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "callboard_build_info", Help: "Always 1."}, []string{"version"})
 	build.WithLabelValues(version).Set(1)
 	m.registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-// begin makes what closed lists name known, at 0: what has not happened yet
-// can be told from what is not counted.
-func (m *Meters) begin() {
+// initSeries sets the series of closed lists to 0: an absent series would look
+// like a metric that is not counted.
+func (m *Meters) initSeries() {
 	for _, o := range outcomes {
 		for _, d := range []domain.Direction{domain.Inbound, domain.Outbound} {
 			m.calls.WithLabelValues(string(d), string(o))

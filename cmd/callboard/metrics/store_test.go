@@ -21,7 +21,7 @@ type keeps struct{ actors.Store }
 
 func (keeps) Apply(context.Context, commit.Change) ([]event.Event, error) { return nil, nil }
 
-func TestStagesOfAnswersAreTold(t *testing.T) {
+func TestStagesOfAnswersAreMeasured(t *testing.T) {
 	t.Parallel()
 	m := metrics.New("v")
 	now := time.Now()

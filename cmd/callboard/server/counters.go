@@ -45,8 +45,8 @@ type mediaCounters struct {
 }
 
 type traceCounters struct {
-	Calls  int `json:"calls"`  // dialogs of live calls
-	Strays int `json:"strays"` // dialogs that no call has claimed: bounded, the oldest make room
+	Calls     int `json:"calls"`  // dialogs of live calls
+	Unclaimed int `json:"strays"` // dialogs that no call has claimed: bounded, the oldest make room
 }
 
 // counterSource counts when it is asked.
@@ -77,7 +77,7 @@ func (s *Service) readCounters(ctx context.Context) (c counters, err error) {
 	c.Process = countProcess()
 	c.SIP = s.telephony.sip.Counters()
 	c.Media = mediaCounters{Sessions: s.telephony.media.Live(), Ports: s.telephony.media.Ports()}
-	c.Traces.Calls, c.Traces.Strays = s.telephony.traces.CountDialogs()
+	c.Traces.Calls, c.Traces.Unclaimed = s.telephony.traces.CountDialogs()
 	return c, err
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/systemd"
 )
 
-func TestWatchdogIsToldOnlyWhileTheActorsAnswer(t *testing.T) {
+func TestWatchdogIsNotifiedOnlyWhileActorsRespond(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: at, Net: "unixgram"})
 	require.NoError(t, err)

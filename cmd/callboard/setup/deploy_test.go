@@ -245,7 +245,7 @@ func charted(t *testing.T, values map[string]any) (map[string]map[string]any, er
 	return out, nil
 }
 
-func TestTheChartTellsTheNodesAddressOnlyWhereSIPListensEverywhere(t *testing.T) {
+func TestChartSetsPublicIPOnlyWhereSIPListensOnAllAddresses(t *testing.T) {
 	for listens, everywhere := range map[string]bool{
 		"0.0.0.0:5060": true, "[::]:5060": true, ":5060": true, "udp://192.0.2.10:5060, tls://[::]:5061": true, "tls://0.0.0.0:5061": true,
 		"192.0.2.10:5060": false, "[2001:db8::1]:5060": false, "udp://10.0.0.0:5060": false, "tls://192.0.2.10:5061,udp://192.0.2.10:5060": false, "": false,

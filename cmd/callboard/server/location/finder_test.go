@@ -64,7 +64,7 @@ func (f *fewNodes) AskNodes(ctx context.Context, q actors.CallQuestion) (out []d
 	return out, err
 }
 
-func TestNobodyTakesCallsAwayByTheNameOfAPhoneOrANumberThatHeClaims(t *testing.T) {
+func TestClaimOfAPhoneOrNumberTakesNoCallsFromItsOwner(t *testing.T) {
 	invite := cluster.OwnerQuery{Method: "INVITE", To: "+447700900001", From: "anonymous", CallID: "1", Source: transport.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")}}
 	phone, number := map[string]string{"panonymous": "wb"}, map[string]string{"n+447700900001": "wb"}
 	at := func(here, b, c domain.ClaimRank) map[string]domain.CallClaim {

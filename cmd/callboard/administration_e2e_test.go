@@ -48,7 +48,7 @@ func TestWorkspacesAndUsersAreMadeOnARunningAndAStoppedService(t *testing.T) {
 		return url
 	}
 	// audited is what the audit log that a key may read says of the command line.
-	audited := func(key string) (told []string) {
+	audited := func(key string) (entries []string) {
 		t.Helper()
 		status, text, _ := s.try("GET", "/v1/audit-logs?limit=100", nil, "Authorization", "Bearer "+strings.TrimSpace(key))
 		require.Equal(t, http.StatusOK, status, "%s", text)
@@ -61,11 +61,11 @@ func TestWorkspacesAndUsersAreMadeOnARunningAndAStoppedService(t *testing.T) {
 		require.NoError(t, json.Unmarshal(text, &page))
 		for _, e := range page.Data {
 			if e.Actor.Type == "system" && e.Resource.Type != "api_key" {
-				told = append(told, e.Action+" "+e.Resource.ID)
+				entries = append(entries, e.Action+" "+e.Resource.ID)
 			}
 		}
-		slices.Reverse(told)
-		return told
+		slices.Reverse(entries)
+		return entries
 	}
 	made := func(workspace, user string) []string {
 		return []string{"workspace.created " + workspace, "user.created " + user, "user.sign_in_link_created " + user}

@@ -14,7 +14,7 @@ import (
 )
 
 // lively are engines that hear and speak by themselves.
-func (h *illHouse) lively() {
+func (h *faultyEngines) lively() {
 	for fault, code := range map[enginetest.Fault]string{
 		enginetest.Hangs: "engine_slow", enginetest.Stalls: "engine_stalled", enginetest.Garbage: "engine_garbage",
 		enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused", enginetest.Late: "engine_slow",
@@ -54,7 +54,7 @@ func (h *illHouse) lively() {
 }
 
 // streams are servers of developers.
-func (h *illHouse) streams() {
+func (h *faultyEngines) streams() {
 	for fault, code := range map[enginetest.Fault]string{
 		enginetest.Hangs: "engine_slow", enginetest.Garbage: "engine_garbage", enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused",
 	} {
@@ -84,18 +84,18 @@ func (h *illHouse) streams() {
 				lines = append(lines, fmt.Sprint(s["speaker"], " ", s["text"], " ", s["interrupted"] == true))
 			}
 			assert.Equal(t, []string{"agent [on the line] true", "caller [pressed 7] false", "caller [on the line] false", "agent [on the line] false"}, lines)
-			told := strings.Join(server.Told(), "\n")
-			assert.Contains(t, told, `"callSid":"`+call["id"].(string)+`"`)
-			assert.Contains(t, told, `"to":"`+call["to"].(string)+`"`)
-			assert.Contains(t, told, `"dtmf":{"track":"inbound_track","digit":"7"}`)
-			assert.Contains(t, told, `"mark":{"name":"greeted"}`, "it was taken back")
-			assert.Contains(t, told, `"mark":{"name":"answered"}`, "it was heard")
+			messages := strings.Join(server.Told(), "\n")
+			assert.Contains(t, messages, `"callSid":"`+call["id"].(string)+`"`)
+			assert.Contains(t, messages, `"to":"`+call["to"].(string)+`"`)
+			assert.Contains(t, messages, `"dtmf":{"track":"inbound_track","digit":"7"}`)
+			assert.Contains(t, messages, `"mark":{"name":"greeted"}`, "it was taken back")
+			assert.Contains(t, messages, `"mark":{"name":"answered"}`, "it was heard")
 		},
 	})
 }
 
 // livelyCall looks at a call with an engine that is well.
-func (h *illHouse) livelyCall(t *testing.T, server *enginetest.Server, call object, segments []any, left, right []float64) {
+func (h *faultyEngines) livelyCall(t *testing.T, server *enginetest.Server, call object, segments []any, left, right []float64) {
 	t.Helper()
 	var lines []string
 	for _, x := range segments {
@@ -107,10 +107,10 @@ func (h *illHouse) livelyCall(t *testing.T, server *enginetest.Server, call obje
 		"agent On Friday there are a great many times, and I will tell you all of them. true", "caller I want to come on Friday. false",
 		"agent See you on Friday then. false",
 	}, lines)
-	told := strings.Join(server.Told(), "\n")
-	assert.Contains(t, told, `"output":"error: there is no such tool here"`)
-	assert.NotContains(t, told, `"name":"transfer_call"`, "it is not even offered")
-	assert.Contains(t, told, `"voice":"cedar"`)
+	messages := strings.Join(server.Told(), "\n")
+	assert.Contains(t, messages, `"output":"error: there is no such tool here"`)
+	assert.NotContains(t, messages, `"name":"transfer_call"`, "it is not even offered")
+	assert.Contains(t, messages, `"voice":"cedar"`)
 	var cut struct {
 		ItemID string `json:"item_id"`
 		EndMs  int    `json:"audio_end_ms"`

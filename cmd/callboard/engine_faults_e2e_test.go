@@ -33,9 +33,9 @@ type illCase struct {
 	look func(t *testing.T, call object, segments []any, left, right []float64)
 }
 
-// illHouse is the service, the far ends of its engines and the people who are
+// faultyEngines is the service, the far ends of its engines and the people who are
 // called.
-type illHouse struct {
+type faultyEngines struct {
 	t       *testing.T
 	file    strings.Builder
 	people  *gathering
@@ -44,7 +44,7 @@ type illHouse struct {
 	numbers int // that are taken
 }
 
-func (h *illHouse) engine(name, kind, url, does string) string {
+func (h *faultyEngines) engine(name, kind, url, does string) string {
 	key := filepath.Join(h.t.TempDir(), "key")
 	require.NoError(h.t, os.WriteFile(key, []byte(enginetest.Key), 0o600))
 	fmt.Fprintf(&h.file, "  %s: {kind: %s, url: %q, key_file: %s, %s}\n", name, kind, url, key, does)
@@ -62,7 +62,7 @@ func illTurn(o *talker) {
 }
 
 // speech are engines that speak.
-func (h *illHouse) speech() {
+func (h *faultyEngines) speech() {
 	const text = "This is the clinic on the corner with a message for you."
 	for kind, role := range map[string]string{"openai": "speech", "elevenlabs": "elevenlabs"} {
 		for fault, code := range map[enginetest.Fault]string{
@@ -99,7 +99,7 @@ func (h *illHouse) speech() {
 }
 
 // after does something once a caller has come so far and the engine was asked.
-func (h *illHouse) after(far <-chan struct{}, asked func() bool, then func()) {
+func (h *faultyEngines) after(far <-chan struct{}, asked func() bool, then func()) {
 	h.release = append(h.release, func() {
 		<-far
 		tick := time.NewTicker(10 * time.Millisecond)
@@ -112,7 +112,7 @@ func (h *illHouse) after(far <-chan struct{}, asked func() bool, then func()) {
 }
 
 // hearing are engines that hear.
-func (h *illHouse) hearing() {
+func (h *faultyEngines) hearing() {
 	for kind, role := range map[string]string{"openai": "transcriptions", "deepgram": "deepgram"} {
 		for fault, code := range map[enginetest.Fault]string{
 			enginetest.Hangs: "engine_slow", enginetest.Stalls: "engine_slow", enginetest.Garbage: "engine_garbage",
@@ -160,7 +160,7 @@ func (h *illHouse) hearing() {
 
 // models are engines that think. Behind each stands one that is well, but for
 // agents who are alone.
-func (h *illHouse) models() {
+func (h *faultyEngines) models() {
 	fine := llmtest.Reply{Say: []string{"Fine, ", "goodbye."}, Calls: []llmtest.Call{{ID: "c1", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}}
 	spare := llmtest.New(h.t, func(_ int, r *llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Messages[0].Content, "You are alone.") {
@@ -229,10 +229,10 @@ func (h *illHouse) models() {
 }
 
 // hasty are agents whose model is asked before the caller's turn is over.
-func (h *illHouse) hasty() {
-	ears := enginetest.New(h.t)
-	ears.Says("Friday") // its first word is told while one speaks
-	stt := h.engine("stt-hasty", "deepgram", ears.WS(), "stt: {model: m}")
+func (h *faultyEngines) hasty() {
+	recognizer := enginetest.New(h.t)
+	recognizer.Says("Friday") // its first word is told while one speaks
+	stt := h.engine("stt-hasty", "deepgram", recognizer.WS(), "stt: {model: m}")
 	h.cases = append(h.cases, illCase{
 		name: "llm-hasty", nodes: "talk", agent: object{"stt": object{"engine": stt}, "llm": object{"speculative": true}, "system_prompt": "Be kind.", "turn_taking": object{"end_of_turn_ms": 1000}}, part: illTurn,
 		said: []string{"Hello.", "Fine, goodbye."}, ends: "confirmed", voice: 1, errors: nil,
@@ -262,11 +262,11 @@ func stallOf(f enginetest.Fault) string {
 
 func TestWhateverEnginesDoTheCallerHearsSomethingSensibleAndTheRecordSaysWhy(t *testing.T) {
 	t.Parallel()
-	h := &illHouse{t: t, people: newGathering(t)}
+	h := &faultyEngines{t: t, people: newGathering(t)}
 	h.file.WriteString("engines:\n")
-	ears := enginetest.New(t)
-	ears.Says(illWords)
-	h.engine("well", "openai", ears.URL+"/v1", "stt: {model: m}")
+	recognizer := enginetest.New(t)
+	recognizer.Says(illWords)
+	h.engine("well", "openai", recognizer.URL+"/v1", "stt: {model: m}")
 	h.speech()
 	h.hearing()
 	h.models()
@@ -361,15 +361,15 @@ func (s *service) illCall(t *testing.T, c *illCase, id string) {
 			said = append(said, segment["text"].(string))
 		}
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, x := range s.list("/v1/calls/" + id + "/events") {
 		if e := x.(object); e["type"] == "agent.error" {
 			d := e["data"].(object)
-			told[fmt.Sprint(d["stage"], " ", d["code"], " ", d["recovered"])] = true
+			reported[fmt.Sprint(d["stage"], " ", d["code"], " ", d["recovered"])] = true
 		}
 	}
 	var errors []string
-	for what := range told {
+	for what := range reported {
 		errors = append(errors, what)
 	}
 	assert.ElementsMatch(t, c.errors, errors, "%v", all)

@@ -122,8 +122,8 @@ func TestBaresipHandsTheAgentWithAttendanceToAnotherBaresip(t *testing.T) {
 	second.press("7")
 	call := s.ended(id, 30*time.Second)
 	assert.Equal(t, "confirmed", call["disposition"], "the agent hears the other phone: %v", call)
-	s.await("the events", 10*time.Second, func() bool { return len(s.told()) >= 2 })
-	assert.Equal(t, []string{"attended in_progress", "attended completed"}, s.told())
+	s.await("the events", 10*time.Second, func() bool { return len(s.transferStatuses()) >= 2 })
+	assert.Equal(t, []string{"attended in_progress", "attended completed"}, s.transferStatuses())
 	wav, best := s.recording(id), 0.0
 	left, right := samples(t, wav, 1), samples(t, wav, 2)
 	for _, sent := range second.recordings("enc") {

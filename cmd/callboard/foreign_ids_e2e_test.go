@@ -20,9 +20,9 @@ import (
 	"github.com/callboard/callboard/httpapi/apitest"
 )
 
-// lent is a good body for each route whose body names something by its id. {kind}
+// referringBodies is a good body for each route whose body names something by its id. {kind}
 // stands for the id of something of one's own.
-func lent() map[string]string {
+func referringBodies() map[string]string {
 	const (
 		campaign = `"agent_id": "{agent}", "pathway_id": "{pathway}", "compliance": {"dnc_list_id": "{dnc}"}`
 		agent    = `"pathway_id": "{pathway}", "knowledge_base_ids": ["{kb}"], "tools": ["{tool}"], "transfer": {"destinations": [{"name": "desk", "phone": "{phone}"}]}`
@@ -72,7 +72,7 @@ func unlent() map[string][]string {
 		"POST /v1/auth/token":               {"user_id"},
 		"POST /v1/sms-gateways/{id}/events": {"events[].id"},
 		"POST /v1/pathways":                 nodes, "POST /v1/pathways/validate": nodes, "PATCH /v1/pathways/{id}": nodes,
-		"POST /v1/calls/{id}/transfer": {"phone"},                                                                        // of a call that lives, tried in lent_calls_e2e_test.go
+		"POST /v1/calls/{id}/transfer": {"phone"},                                                                        // of a call that lives, tried in foreign_phones_e2e_test.go
 		"POST /v1/alert-rules":         {"watches_workspace_id"}, "PATCH /v1/alert-rules/{id}": {"watches_workspace_id"}, // of operators, who know all workspaces
 		"POST /v1/operator/drain": {"node_id"}, "POST /v1/operator/undrain": {"node_id"}, // of operators, and of no workspace
 		"POST /v1/trunks": {"caller_ids[]"}, "PATCH /v1/trunks/{id}": {"caller_ids[]"}, "PATCH /v1/workspaces/{id}/trunks/{trunk_id}": {"caller_ids[]"}, // numbers
@@ -140,7 +140,7 @@ type tenant struct {
 	has map[string]string // the ids of what it made, by kind
 }
 
-func (w *tenant) ask(method, path string, body any) (int, []byte) {
+func (w *tenant) request(method, path string, body any) (int, []byte) {
 	w.t.Helper()
 	status, text, _ := w.try(method, path, body, "Authorization", "Bearer "+w.key)
 	return status, text
@@ -149,7 +149,7 @@ func (w *tenant) ask(method, path string, body any) (int, []byte) {
 // child is a key of its own for an environment of its workspace.
 func (w *tenant) child(environment string) string {
 	w.t.Helper()
-	status, text := w.ask("POST", "/v1/api-keys", object{"name": "lent", "permissions": []string{"*:read", "*:write"}, "environment": environment})
+	status, text := w.request("POST", "/v1/api-keys", object{"name": "lent", "permissions": []string{"*:read", "*:write"}, "environment": environment})
 	require.Equal(w.t, http.StatusCreated, status, "%s", text)
 	var made struct{ Key string }
 	require.NoError(w.t, json.Unmarshal(text, &made))
@@ -185,7 +185,7 @@ func (w *tenant) stock(number string) {
 	w.make("call", "/v1/calls/outbound", object{"to": "+12025550123", "agent_id": w.has["agent"]})
 	w.has["evt"] = w.idOf(w.t, "GET", "/v1/events?limit=1", nil, "Authorization", "Bearer "+w.key)
 	require.Eventually(w.t, func() bool { // what is made of its sources changes it
-		status, text := w.ask("GET", "/v1/knowledge-base/"+w.has["kb"], nil)
+		status, text := w.request("GET", "/v1/knowledge-base/"+w.has["kb"], nil)
 		var base struct{ Status domain.KnowledgeStatus }
 		return status == http.StatusOK && json.Unmarshal(text, &base) == nil && base.Status == domain.KnowledgeReady
 	}, time.Minute, 20*time.Millisecond, "the knowledge base is read")
@@ -206,14 +206,14 @@ func (w *tenant) whole() map[string]string {
 	out := make(map[string]string)
 	for path, kind := range collections() {
 		var all struct{ Data []struct{ ID string } }
-		status, text := w.ask("GET", path, nil)
+		status, text := w.request("GET", path, nil)
 		require.Equal(w.t, http.StatusOK, status, "%s %s", kind, text)
 		require.NoError(w.t, json.Unmarshal(text, &all))
 		out[path] = fmt.Sprint(all.Data)
 		if kind == "call" || kind == "trunk" || kind == "wh" || w.has[kind] == "" {
 			continue
 		}
-		status, text = w.ask("GET", path+"/"+w.has[kind], nil)
+		status, text = w.request("GET", path+"/"+w.has[kind], nil)
 		require.Equal(w.t, http.StatusOK, status, "%s %s", kind, text)
 		out[kind] = string(text)
 	}
@@ -229,18 +229,18 @@ func collections() map[string]string {
 	}
 }
 
-// lending is a body of a route, with what stands in it for ids.
-type lending struct {
+// referringBody is a body of a route, with what stands in it for ids.
+type referringBody struct {
 	route, method, path string
 	body                any
 	places              map[string]string
 }
 
-// borrowed sends each body with the id of somebody else's in each place that
+// checkForeignIDs sends each body with the id of somebody else's in each place that
 // holds one, with one of its own test environment's, and then with one that
 // nobody has. All are refused by the name of the field and in the same words, and
 // nothing changes; with one's own ids the body is good.
-func (s *service) borrowed(t *testing.T) {
+func (s *service) checkForeignIDs(t *testing.T) {
 	_, text, _ := s.try("GET", "/openapi.json", nil)
 	contract, err := apitest.Read(text)
 	require.NoError(t, err)
@@ -252,7 +252,7 @@ func (s *service) borrowed(t *testing.T) {
 	own.stock("+12025550191")
 	tests.key = own.child("test")
 	tests.stock("+12025550192")
-	all := own.lendings(contract)
+	all := own.referringBodies(contract)
 	before, mine, tried := []map[string]string{theirs.whole(), tests.whole()}, own.whole(), 0
 	for _, l := range all {
 		var places [][]string
@@ -284,7 +284,7 @@ func (s *service) borrowed(t *testing.T) {
 		if strings.HasPrefix(l.path, "/v1/bulk/") {
 			continue
 		}
-		status, text := own.ask(l.method, l.path, filledIn(l.body, "", own.id))
+		status, text := own.request(l.method, l.path, filledIn(l.body, "", own.id))
 		assert.True(t, status < 300 || status == http.StatusConflict, "%s is good but for what is another's: %s", l.route, text)
 	}
 	assert.Equal(t, before[0], theirs.whole())
@@ -305,13 +305,13 @@ func withLists(places, blamed []string) []string {
 	return places
 }
 
-// lendings are the bodies of all routes that name something by its id. None is
+// referringBodies are the bodies of all routes that name something by its id. None is
 // forgotten.
-func (w *tenant) lendings(contract *apitest.Contract) (out []lending) {
+func (w *tenant) referringBodies(contract *apitest.Contract) (out []referringBody) {
 	w.t.Helper()
-	texts, unlends := lent(), unlent()
+	texts, unlends := referringBodies(), unlent()
 	for _, o := range contract.Operations {
-		l := lending{route: o.Method + " " + o.Path, method: o.Method, path: o.Path}
+		l := referringBody{route: o.Method + " " + o.Path, method: o.Method, path: o.Path}
 		if text := texts[l.route]; text != "" {
 			require.NoError(w.t, json.Unmarshal([]byte(text), &l.body), l.route)
 		}
@@ -343,10 +343,10 @@ func (w *tenant) id(_, kind string) string { return w.has[kind] }
 // lends sends a body that holds somebody else's ids in some places, or without
 // theirs ones that nobody has. It answers what came of it, but for what differs
 // from request to request, and the fields that are blamed.
-func (w *tenant) lends(l lending, places []string, theirs map[string]string) (said string, blamed []string) {
+func (w *tenant) lends(l referringBody, places []string, theirs map[string]string) (said string, blamed []string) {
 	w.t.Helper()
 	var sent []string
-	status, text := w.ask(l.method, l.path, filledIn(l.body, "", func(at, kind string) string {
+	status, text := w.request(l.method, l.path, filledIn(l.body, "", func(at, kind string) string {
 		id := w.has[kind]
 		if !slices.Contains(places, at) {
 			return id

@@ -19,7 +19,7 @@ func (w *tenant) desk(username string) *phone {
 	p := w.signedIn(username, "udp")
 	w.await("the registration of "+username, 30*time.Second, func() bool {
 		var now struct{ Status string }
-		_, text := w.ask("GET", "/v1/phones/"+w.has["phone"], nil)
+		_, text := w.request("GET", "/v1/phones/"+w.has["phone"], nil)
 		return json.Unmarshal(text, &now) == nil && now.Status == "registered"
 	})
 	return p

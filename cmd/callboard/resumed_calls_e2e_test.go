@@ -70,10 +70,10 @@ func TestACallOutlivesItsProcessOnARealPhone(t *testing.T) {
 }
 
 // hears says whether the phone has heard some of what is said in its call.
-func (p *phone) hears() bool { return p.heard() > 500 }
+func (p *phone) hears() bool { return p.loudSamples() > 500 }
 
-// heard counts the samples of what the phone has heard that are loud.
-func (p *phone) heard() (loud int) {
+// loudSamples counts the samples of what the phone has heard that are loud.
+func (p *phone) loudSamples() (loud int) {
 	for _, file := range p.files("dec") {
 		if text, err := os.ReadFile(file); err == nil && len(text) > 44 {
 			for i := 44; i+1 < len(text); i += 2 {
@@ -248,8 +248,8 @@ func TestACallOverTLSMovesToAnotherNodeOfSeveral(t *testing.T) {
 		second = c.nodes[1]
 	}
 	second.await("the calls to go on", time.Minute, func() bool { return c.wentOn() == 2 })
-	before := phones["off"].heard()
-	second.await("the phone to hear more", 20*time.Second, func() bool { return phones["off"].heard() > before+500 })
+	before := phones["off"].loudSamples()
+	second.await("the phone to hear more", 20*time.Second, func() bool { return phones["off"].loudSamples() > before+500 })
 	for srtp, p := range phones {
 		p.press("1")
 		assert.Equal(t, "confirmed", second.as(one.key).ended(ids[srtp], 30*time.Second)["disposition"], "srtp %s", srtp)

@@ -170,7 +170,7 @@ func (o *siege) proves() {
 	o.hungUp()
 	r := o.nodes[0].receiver
 	o.nodes[0].await("every endpoint to be told of every end", 2*time.Minute, func() bool {
-		told := make(map[string]map[string]bool)
+		delivered := make(map[string]map[string]bool)
 		for _, d := range r.deliveries() {
 			_, at, _ := strings.Cut(d.At, "endpoint=")
 			var e struct {
@@ -179,13 +179,13 @@ func (o *siege) proves() {
 			if json.Unmarshal(d.Body, &e) != nil || at == "" {
 				continue
 			}
-			if told[at] == nil {
-				told[at] = make(map[string]bool)
+			if delivered[at] == nil {
+				delivered[at] = make(map[string]bool)
 			}
-			told[at][e.Data.Contact.Phone] = true
+			delivered[at][e.Data.Contact.Phone] = true
 		}
 		full := 0
-		for at, phones := range told {
+		for at, phones := range delivered {
 			tenant, _, _ := strings.Cut(at, "-")
 			i, _ := strconv.Atoi(tenant)
 			for phone := range phones {
@@ -201,7 +201,7 @@ func (o *siege) proves() {
 		assert.NotContains(t, s.logged(), "panic")
 	}
 	if !t.Failed() {
-		o.tells()
+		o.logFigures()
 	}
 }
 
@@ -241,8 +241,8 @@ func (o *siege) hungUp() {
 	})
 }
 
-// tells the figures.
-func (o *siege) tells() {
+// logFigures the figures.
+func (o *siege) logFigures() {
 	of := make(map[string][]toll)
 	var names []string
 	for _, one := range o.tolls {
