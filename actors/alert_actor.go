@@ -23,7 +23,7 @@ func (n *Node) startAlerts() error {
 	cfg := alerts.Config{
 		Store: n.cfg.Store, Workspaces: n.WorkspaceIDs, Read: n.services.Alerts.Read, Mail: n.cfg.Mail, Committed: n.Committed, Every: n.cfg.AlertsEvery, Log: n.cfg.Log,
 	}
-	_, err := root.SpawnNamed(mailbox.Props(n.overseen(alertsActor, func() actor.Actor { return alerts.New(cfg) }), 1000), alertsActor)
+	_, err := root.SpawnNamed(mailbox.Props(n.observed(alertsActor, func() actor.Actor { return alerts.New(cfg) }), 1000), alertsActor)
 	return err
 }
 

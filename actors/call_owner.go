@@ -18,12 +18,12 @@ type CallQuestion struct {
 	MatchFields map[string]string `json:"match_fields,omitempty"`
 }
 
-// Whose returns the best claim to a call of the shards of this process. all is false if one of them could not answer. A source
+// Claim returns the best claim to a call of the shards of this process. all is false if one of them could not answer. A source
 // without trunks costs no read of the store. A draining shard has its claims, too: it refuses the call.
-func (s *Switchboard) Whose(ctx context.Context, q CallQuestion) (best domain.CallClaim, all bool) {
+func (s *Router) Claim(ctx context.Context, q CallQuestion) (best domain.CallClaim, all bool) {
 	all = true
 	for _, n := range s.all() {
-		c, err := n.whose(ctx, q)
+		c, err := n.claim(ctx, q)
 		hasMatch := best.ByHeader || c.ByHeader
 		if err != nil {
 			all = false
@@ -35,7 +35,7 @@ func (s *Switchboard) Whose(ctx context.Context, q CallQuestion) (best domain.Ca
 	return best, all
 }
 
-func (n *Node) whose(ctx context.Context, q CallQuestion) (domain.CallClaim, error) {
+func (n *Node) claim(ctx context.Context, q CallQuestion) (domain.CallClaim, error) {
 	entries := n.book.Of(q.Source)
 	switch {
 	case len(entries) == 0:
@@ -50,10 +50,10 @@ func (n *Node) whose(ctx context.Context, q CallQuestion) (domain.CallClaim, err
 			break
 		}
 	}
-	if n.taking.Add(1) > mostTaken { // as of those that come here
-		n.taking.Add(-1)
+	if n.routing.Add(1) > maxRouting { // as of those that come here
+		n.routing.Add(-1)
 		return domain.CallClaim{}, errors.New("too many calls wait for the store")
 	}
-	defer n.taking.Add(-1)
+	defer n.routing.Add(-1)
 	return n.lookup.Claim(ctx, in)
 }

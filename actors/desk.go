@@ -102,13 +102,13 @@ type Desk struct {
 	*trunksService
 	*usageService
 	*workspaceService
-	node     *Node
-	store    *counting
-	log      *slog.Logger
-	list     contactlist.Reader
-	zones    *calendar.Shared
-	jobs     *jobs.Runner
-	waits    sync.Map // *bulkStand of each bulk job that runs, by its id
+	node  *Node
+	store *counting
+	log   *slog.Logger
+	list  contactlist.Reader
+	zones *calendar.Shared
+	jobs  *jobs.Runner
+	waits sync.Map // *bulkStand of each bulk job that runs, by its id
 }
 
 // onCalls says whether there is a live call on this node.

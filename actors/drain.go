@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	lastWords  = 8 * time.Second        // that calls may take to say goodbye once they are hung up
-	movesEvery = 50 * time.Millisecond  // it is looked whether calls can go on elsewhere
-	restWithin = 2 * time.Second        // a good moment of all calls is waited for, once nothing else is
-	partWithin = 2 * time.Second        // for calls to hold still
-	goneWithin = 5 * time.Second        // for what they were to be stored
-	heldStill  = 500 * time.Millisecond // between two tries to have them all hold still
+	hangUpLimit   = 8 * time.Second        // that calls may take to say goodbye once they are hung up
+	movablePoll   = 50 * time.Millisecond  // it is looked whether calls can go on elsewhere
+	idleLimit     = 2 * time.Second        // a good moment of all calls is waited for, once nothing else is
+	prepareLimit  = 2 * time.Second        // for calls to hold still
+	handoverLimit = 5 * time.Second        // for what they were to be stored
+	prepareRetry  = 500 * time.Millisecond // between two tries to have them all hold still
 )
 
 // Drain takes no new calls, lets live ones end until ctx does, and hangs up
@@ -30,7 +30,7 @@ func (n *Node) Drain(ctx context.Context) {
 }
 
 func (n *Node) drainAll(ctx context.Context) {
-	trees := n.quieten()
+	trees := n.stopTakingCalls()
 	var wait sync.WaitGroup
 	for _, t := range trees {
 		wait.Go(func() { n.drainCalls(ctx, t) })
@@ -39,8 +39,8 @@ func (n *Node) drainAll(ctx context.Context) {
 	wait.Wait()
 }
 
-// quieten ends the taking of calls.
-func (n *Node) quieten() []*tree {
+// stopTakingCalls ends the taking of calls.
+func (n *Node) stopTakingCalls() []*tree {
 	n.stopping()
 	trees := n.trees()
 	for _, t := range trees {
@@ -63,7 +63,7 @@ func (n *Node) drainCalls(ctx context.Context, t *tree) {
 	if _, err := mailbox.Ask[call.Drained](ctx, n.sys, t.calls, call.Drain{}); err == nil {
 		return
 	}
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), hangUpLimit)
 	defer cancel()
 	if n.hangUp(bound, t, false) == nil {
 		_, _ = mailbox.Ask[call.Drained](bound, n.sys, t.calls, call.Drain{}) // what is left is interrupted at the next start
@@ -102,17 +102,17 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 		n.drainAll(ctx)
 		return false
 	}
-	trees := n.quieten()
+	trees := n.stopTakingCalls()
 	for _, t := range trees {
 		n.sys.Root.Send(t.calls, call.Drain{})
 	}
 	texts := make(chan struct{})
 	go func() { n.services.Messages.FinishDeliveries(ctx); close(texts) }()
-	tick := time.NewTicker(movesEvery)
+	tick := time.NewTicker(movablePoll)
 	defer tick.Stop()
 	var still time.Time // since when nothing else is waited for
 	for {
-		now, err := n.moving(ctx, trees)
+		now, err := n.countMovable(ctx, trees)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil || now.Movable < now.Known || now.Doing:
@@ -126,7 +126,7 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 			if still.IsZero() {
 				still = time.Now()
 			}
-			if now.Busy == 0 || time.Since(still) > restWithin {
+			if now.Busy == 0 || time.Since(still) > idleLimit {
 				return true
 			}
 		}
@@ -138,7 +138,7 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 		if errors.Is(context.Cause(ctx), context.Canceled) {
 			return false
 		}
-		return n.timeOver(trees, heirs())
+		return n.hangUpRemaining(trees, heirs())
 	}
 }
 
@@ -151,13 +151,15 @@ func isOver(done <-chan struct{}) bool {
 	}
 }
 
-// Moving is how many calls live, and how many of them another node could go on
+// CountMovable is how many calls live, and how many of them another node could go on
 // with.
-func (n *Node) Moving(ctx context.Context) (call.LiveNow, error) { return n.moving(ctx, n.trees()) }
+func (n *Node) CountMovable(ctx context.Context) (call.LiveNow, error) {
+	return n.countMovable(ctx, n.trees())
+}
 
-// moving adds up what all workspaces say of their calls.
-func (n *Node) moving(ctx context.Context, trees []*tree) (sum call.LiveNow, err error) {
-	bound, cancel := context.WithTimeout(ctx, partWithin)
+// countMovable adds up what all workspaces say of their calls.
+func (n *Node) countMovable(ctx context.Context, trees []*tree) (sum call.LiveNow, err error) {
+	bound, cancel := context.WithTimeout(ctx, prepareLimit)
 	defer cancel()
 	for _, t := range trees {
 		now, err := mailbox.Ask[call.LiveNow](bound, n.sys, t.calls, call.Live{})
@@ -169,17 +171,17 @@ func (n *Node) moving(ctx context.Context, trees []*tree) (sum call.LiveNow, err
 	return sum, nil
 }
 
-// timeOver hangs up what may not live longer: all, or what cannot go on at a heir.
-func (n *Node) timeOver(trees []*tree, heirs bool) bool {
-	bound, cancel := context.WithTimeout(context.Background(), lastWords)
+// hangUpRemaining hangs up what may not live longer: all, or what cannot go on at a heir.
+func (n *Node) hangUpRemaining(trees []*tree, heirs bool) bool {
+	bound, cancel := context.WithTimeout(context.Background(), hangUpLimit)
 	defer cancel()
 	for _, t := range trees {
 		_ = n.hangUp(bound, t, heirs)
 	}
-	tick := time.NewTicker(movesEvery)
+	tick := time.NewTicker(movablePoll)
 	defer tick.Stop()
 	for {
-		now, err := n.moving(bound, trees)
+		now, err := n.countMovable(bound, trees)
 		if err == nil && now.Known == now.Movable && (heirs || now.Known == 0) {
 			return heirs && now.Known > 0
 		}
@@ -198,23 +200,23 @@ func (n *Node) timeOver(trees []*tree, heirs bool) bool {
 // is nothing to do but to stop.
 func (n *Node) HandOver(ctx context.Context) {
 	trees := n.trees()
-	all, err := n.holdStill(ctx, trees)
+	all, err := n.prepareHandover(ctx, trees)
 	for err != nil || all.Left > 0 {
 		for _, t := range trees {
 			n.sys.Root.Send(t.calls, call.CancelHandover{})
 		}
 		if ctx.Err() != nil { // what cannot go on elsewhere ends, and its end is stored
-			n.timeOver(trees, true)
-			all, _ = n.holdStill(ctx, trees)
+			n.hangUpRemaining(trees, true)
+			all, _ = n.prepareHandover(ctx, trees)
 			break
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(heldStill):
+		case <-time.After(prepareRetry):
 		}
-		all, err = n.holdStill(ctx, trees)
+		all, err = n.prepareHandover(ctx, trees)
 	}
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneWithin)
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), handoverLimit)
 	defer cancel()
 	var wait sync.WaitGroup
 	for _, t := range trees {
@@ -226,9 +228,9 @@ func (n *Node) HandOver(ctx context.Context) {
 	}
 }
 
-// holdStill asks all calls to, until they go on or are let go of.
-func (n *Node) holdStill(ctx context.Context, trees []*tree) (all call.HandoverPrepared, failed error) {
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), partWithin)
+// prepareHandover asks all calls to, until they go on or are let go of.
+func (n *Node) prepareHandover(ctx context.Context, trees []*tree) (all call.HandoverPrepared, failed error) {
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), prepareLimit)
 	defer cancel()
 	for _, t := range trees {
 		p, err := mailbox.Ask[call.HandoverPrepared](bound, n.sys, t.calls, call.PrepareHandover{})

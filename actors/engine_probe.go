@@ -31,7 +31,7 @@ func (n *Node) probeEngines(ctx context.Context, s *domain.Script) error {
 	if err != nil {
 		return fmt.Errorf("speech: %w", err)
 	}
-	if n.thinks(s.LLM) {
+	if n.hasModel(s.LLM) {
 		question := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Answer with OK."}}}
 		if _, err = n.models.Ask(ctx, n.cfg.Models.For(s.LLM), question, nil, nil); err != nil {
 			return fmt.Errorf("model: %w", err)

@@ -63,7 +63,7 @@ func (d *Desk) OnCalls() bool { return d.onCalls() }
 
 // OrphanedLegs are the legs of a call of an earlier process that have not ended.
 func (n *Node) OrphanedLegs(workspaceID, callID string) int {
-	o := &n.tree(workspaceID).orphans
+	o := &n.tree(workspaceID).dialogs
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if h := o.live[callID]; h != nil {

@@ -103,7 +103,7 @@ func (n *Node) readDialling(ctx context.Context) error {
 func (n *Node) holdCalls(on bool) {
 	switch {
 	case n.cfg.Board != nil:
-		n.cfg.Board.hold(n, on)
+		n.cfg.Board.holdCalls(n, on)
 	case n.cfg.SIP != nil:
 		n.cfg.SIP.HoldCalls(on)
 	}
@@ -219,7 +219,7 @@ func diallingOf(row *domain.Dialling) load.DiallingNow {
 // WakeAllCampaigns is nudgeCampaigns of all nodes of the process.
 func (n *Node) WakeAllCampaigns() {
 	if n.cfg.Board != nil {
-		n.cfg.Board.nudge()
+		n.cfg.Board.wakeCampaigns()
 		return
 	}
 	n.WakeCampaigns()

@@ -28,7 +28,7 @@ func (h *house) lasts() (id string) {
 func (h *house) moves() {
 	h.Helper()
 	h.until(20*time.Second, "a call that another process could go on with", func() bool {
-		now, err := h.node.Moving(h.Context())
+		now, err := h.node.CountMovable(h.Context())
 		return err == nil && now.Known == 1 && now.Movable == 1
 	})
 }

@@ -24,7 +24,7 @@ import (
 const (
 	inboundLimit  = 4 * time.Second // from INVITE to the start of its actor
 	overloadAfter = 5 * time.Second // Retry-After of a refusal
-	mostTaken     = 1000            // INVITEs that wait for store and actors at a time
+	maxRouting    = 1000            // INVITEs that wait for store and actors at a time
 )
 
 // The final answers to a call that is not taken.
@@ -44,13 +44,13 @@ func (n *Node) Inbound(in *sip.Incoming) {
 		in.Reject(sipUnavailable, overloadAfter)
 		return
 	}
-	if n.taking.Add(1) > mostTaken {
-		n.taking.Add(-1)
+	if n.routing.Add(1) > maxRouting {
+		n.routing.Add(-1)
 		in.Reject(sipUnavailable, overloadAfter)
 		return
 	}
 	n.RunInBackground(func() {
-		defer n.taking.Add(-1)
+		defer n.routing.Add(-1)
 		defer func() {
 			if v := recover(); v != nil { // nobody would answer the caller any more
 				in.Reject(sipServerError, 0)
@@ -59,7 +59,7 @@ func (n *Node) Inbound(in *sip.Incoming) {
 		}()
 		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
 		defer cancel()
-		if err := n.take(ctx, in); err != nil {
+		if err := n.routeCall(ctx, in); err != nil {
 			n.cfg.Log.Warn("an inbound call could not be taken", slog.String("sip_call_id", in.CallID), slog.Any("error", err))
 			in.Reject(sipUnavailable, overloadAfter)
 		}
@@ -69,17 +69,17 @@ func (n *Node) Inbound(in *sip.Incoming) {
 // refuse answers an INVITE of a trunk, and counts why: before, so that whoever
 // has the answer finds it counted.
 func (n *Node) refuse(in *sip.Incoming, e trunk.Entry, code int, after time.Duration, why string) {
-	n.arrived(e, why)
+	n.countArrival(e, why)
 	in.Reject(code, after)
 }
 
-func (n *Node) arrived(e trunk.Entry, refusal string) {
+func (n *Node) countArrival(e trunk.Entry, refusal string) {
 	if t := n.tree(e.WorkspaceID); t != nil {
 		n.sys.Root.Send(t.trunks, trunk.Arrived{TrunkID: e.Trunk.ID, Refusal: refusal})
 	}
 }
 
-func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
+func (n *Node) routeCall(ctx context.Context, in *sip.Incoming) error {
 	number, entry, err := n.orderedTestCall(in)
 	if number == nil && err == nil {
 		number, entry, err = n.lookup.Number(ctx, in)
@@ -99,7 +99,7 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	if err != nil {
 		return err
 	}
-	if wait, over := n.paces.over(entry.Trunk.ID, entry.Trunk.Inbound.CallsPerSecond, time.Now()); over {
+	if wait, over := n.paces.take(entry.Trunk.ID, entry.Trunk.Inbound.CallsPerSecond, time.Now()); over {
 		n.refuse(in, entry, sipUnavailable, wait, "calls_per_second")
 		return nil
 	}
@@ -129,20 +129,20 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	if err != nil {
 		return err
 	}
-	return n.admit(ctx, t, in, c, permit, &entry, &script)
+	return n.openCall(ctx, t, in, c, permit, &entry, &script)
 }
 
 // lookUpInbound requests variables of a call. Meanwhile the call holds a permit, but does
 // not count among the INVITEs being routed.
 func (n *Node) lookUpInbound(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call) {
-	n.taking.Add(-1)
-	defer n.taking.Add(1)
+	n.routing.Add(-1)
+	defer n.routing.Add(1)
 	return n.services.Agents.LookUpInbound(ctx, h, c)
 }
 
-// admit opens a call that has a line, and lets it go on. No campaign rings the
+// openCall opens a call that has a line, and lets it go on. No campaign rings the
 // caller from now on.
-func (n *Node) admit(ctx context.Context, t *tree, in *sip.Incoming, c *domain.Call, permit lines.Permit, entry *trunk.Entry, script *domain.Script) error {
+func (n *Node) openCall(ctx context.Context, t *tree, in *sip.Incoming, c *domain.Call, permit lines.Permit, entry *trunk.Entry, script *domain.Script) error {
 	n.sys.Root.Send(t.numbers, numbers.Rings{CallID: c.ID, Number: c.From, Environment: c.Environment})
 	opened := false
 	defer func() {
@@ -167,7 +167,7 @@ func (n *Node) admit(ctx context.Context, t *tree, in *sip.Incoming, c *domain.C
 		return err
 	}
 	opened = true
-	n.arrived(*entry, "")
+	n.countArrival(*entry, "")
 	n.testCalls.Open(in.Header[testcarrier.TestHeader], c.ID)
 	n.sys.Root.Send(t.calls, call.Inbound{
 		In: in, Call: *c, Attempt: *a, Script: *script, Variables: map[string]string{}, Permit: permit,

@@ -21,20 +21,20 @@ const (
 	sipBadType    = 415
 )
 
-// Text takes a MESSAGE of a trunk. It is answered when the message is safe, so
+// Message takes a MESSAGE of a trunk. It is answered when the message is safe, so
 // that nothing is lost in between. It returns at once.
-func (n *Node) Text(in *sip.IncomingText) {
+func (n *Node) Message(in *sip.IncomingText) {
 	if n.drain.Load() || !n.loaded.Load() {
 		in.Reply(sipUnavailable, overloadAfter)
 		return
 	}
-	if n.taking.Add(1) > mostTaken {
-		n.taking.Add(-1)
+	if n.routing.Add(1) > maxRouting {
+		n.routing.Add(-1)
 		in.Reply(sipUnavailable, overloadAfter)
 		return
 	}
 	n.RunInBackground(func() {
-		defer n.taking.Add(-1)
+		defer n.routing.Add(-1)
 		defer func() {
 			if v := recover(); v != nil {
 				in.Reply(sipServerError, 0)
@@ -43,7 +43,7 @@ func (n *Node) Text(in *sip.IncomingText) {
 		}()
 		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
 		defer cancel()
-		code, err := n.takeText(ctx, in)
+		code, err := n.routeMessage(ctx, in)
 		switch {
 		case errors.Is(err, inbound.ErrAuthRequired):
 			in.Challenge()
@@ -56,8 +56,8 @@ func (n *Node) Text(in *sip.IncomingText) {
 	})
 }
 
-// takeText keeps a message or a report, and says what is answered.
-func (n *Node) takeText(ctx context.Context, in *sip.IncomingText) (code int, err error) {
+// routeMessage keeps a message or a report, and says what is answered.
+func (n *Node) routeMessage(ctx context.Context, in *sip.IncomingText) (code int, err error) {
 	content, err := sms.ReadContent(in.ContentType, in.Body)
 	switch {
 	case errors.Is(err, sms.ErrType):
@@ -68,7 +68,7 @@ func (n *Node) takeText(ctx context.Context, in *sip.IncomingText) (code int, er
 	as := &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields}
 	carries := func(e trunk.Entry) bool { return e.Trunk.SMS == domain.SMSPlain || e.Trunk.SMS == domain.SMSIMDN }
 	if content.Report != nil {
-		return n.takeReport(ctx, as, content.Report)
+		return n.routeReport(ctx, as, content.Report)
 	}
 	number, entry, err := n.lookup.Number(ctx, as)
 	switch {
@@ -100,10 +100,10 @@ func bodyFits(body string) bool {
 	return body != "" && utf8.RuneCountInString(body) <= sms.MaxBody && !strings.ContainsRune(body, 0)
 }
 
-// takeReport puts a delivery report into the message it names: one that went
+// routeReport puts a delivery report into the message it names: one that went
 // over a trunk at its source. A report of nothing of ours is taken, too: it
 // would only come again.
-func (n *Node) takeReport(ctx context.Context, as *sip.Incoming, r *sms.Report) (code int, err error) {
+func (n *Node) routeReport(ctx context.Context, as *sip.Incoming, r *sms.Report) (code int, err error) {
 	for _, e := range n.book.Of(as.Source) { // with or without the header of its trunk: a carrier need not repeat it in a report
 		if as.Proved && !inbound.IsAuthenticated(e, as) {
 			continue

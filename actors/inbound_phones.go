@@ -43,7 +43,7 @@ func (n *Node) ReloadPhones(ctx context.Context, workspaceID string) error {
 	defer t.changing.Unlock()
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	list, err := n.phonesOf(bound, workspaceID)
+	list, err := n.stored.phones(bound, workspaceID)
 	if err != nil {
 		return commit.StoreError(err)
 	}
@@ -52,10 +52,10 @@ func (n *Node) ReloadPhones(ctx context.Context, workspaceID string) error {
 	return nil
 }
 
-func (n *Node) phonesOf(ctx context.Context, workspaceID string) ([]domain.Phone, error) {
+func (st *workspaceStore) phones(ctx context.Context, workspaceID string) ([]domain.Phone, error) {
 	var out []domain.Phone
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err := commit.Each(ctx, n.cfg.Store, "phone", workspaceID, "env="+string(env), func(x *domain.Phone) { out = append(out, *x) })
+		err := commit.Each(ctx, st.rows, "phone", workspaceID, "env="+string(env), func(x *domain.Phone) { out = append(out, *x) })
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func (n *Node) phonesOf(ctx context.Context, workspaceID string) ([]domain.Phone
 }
 
 func (n *Node) phoneProps(workspaceID string) *actor.Props {
-	return mailbox.Props(n.overseen("phones", func() actor.Actor {
+	return mailbox.Props(n.observed("phones", func() actor.Actor {
 		return registrar.New(registrar.Config{
 			Workspace: workspaceID, Phones: func() []domain.Phone { return n.phones.Of(workspaceID) },
 			Store: n.cfg.Store, Book: n.phones, Log: n.cfg.Log,

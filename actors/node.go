@@ -107,7 +107,7 @@ type Config struct {
 	Places  *lines.Places // of the process, shared by its nodes (PlacesOf); nil: those of Media
 	// Board is where the nodes of the process find each other; nil: there is one,
 	// to which what comes in is given without.
-	Board *Switchboard
+	Board *Router
 	// WebhookSends is how many webhook requests may be under way at once; 0: 2048.
 	WebhookSends int
 	// WebhookTimeout is how long a webhook may take to answer, WebhookHurry
@@ -136,6 +136,7 @@ type Node struct {
 	sys       *actor.ActorSystem
 	book      *trunk.Book
 	phones    *registrar.Book
+	stored    workspaceStore
 	lookup    *inbound.Lookup
 	dnc       *dnc.Register
 	desk      *Desk
@@ -151,8 +152,8 @@ type Node struct {
 	refuses   atomic.Bool // nothing else begins either
 	halts     halts
 	loads     loads
-	taking    atomic.Int32 // INVITEs that are being looked at
-	paces     paces
+	routing   atomic.Int32 // INVITEs that are being looked at
+	paces     inboundRates
 	testCalls testcalls.Registry
 	rest      others
 	loaded    atomic.Bool
@@ -168,8 +169,8 @@ type tree struct {
 	root, outbound, tests, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID // tests: lines of outbound calls with a test key
 
 	record  atomic.Pointer[domain.Workspace]
-	redacts redacts
-	orphans orphans
+	redacts redactionCache
+	dialogs abandonedDialogs
 	// changing is held from a commit of settings until the actors were told, so
 	// that they hear changes in the order in which they were committed.
 	changing sync.Mutex
@@ -206,6 +207,10 @@ func New(cfg Config) *Node {
 	n := &Node{
 		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: registrar.NewBook(), spaces: make(map[string]*tree),
 		boot: mailbox.NewID("boot"), zones: calendar.NewShared(), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
+	}
+	n.stored = workspaceStore{
+		rows: store, boot: n.boot, resume: cfg.Survive, quarantined: cfg.Quarantined,
+		campaign: func(ws, id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Campaigns, id) },
 	}
 	n.lookup = inbound.New(inbound.Config{Store: store, Trunks: n.book, Phones: n.phones, Workspace: n.Workspace})
 	n.halts.quarantined = cfg.Quarantined
@@ -269,16 +274,16 @@ func (n *Node) Start(ctx context.Context) error {
 	if err := n.services.Lifecycle.Resume(ctx, run, ids); err != nil {
 		return err
 	}
-	if err := errors.Join(n.growPulse(), n.startAlerts()); err != nil {
+	if err := errors.Join(n.startHeartbeat(), n.startAlerts()); err != nil {
 		return err
 	}
-	n.attend(run)
+	n.startBackgroundTasks(run)
 	n.loaded.Store(true)
 	return nil
 }
 
-// attend begins what goes on beside the tree until run ends.
-func (n *Node) attend(run context.Context) {
+// startBackgroundTasks begins what goes on beside the tree until run ends.
+func (n *Node) startBackgroundTasks(run context.Context) {
 	n.services.Lifecycle.Run(run)
 	n.RunInBackground(func() { n.housekeeping(run) })
 	if !n.alone() {
@@ -310,7 +315,7 @@ func (n *Node) RunInBackground(f func()) {
 func (n *Node) sweep(ctx context.Context) {
 	for _, id := range n.WorkspaceIDs() {
 		turn := n.book.Turn()
-		if trunks, err := n.trunksOf(ctx, id); err == nil {
+		if trunks, err := n.stored.trunks(ctx, id); err == nil {
 			n.book.Set(ctx, turn, id, trunks)
 		}
 		n.JoinRecordingParts(id)
@@ -435,8 +440,8 @@ func (n *Node) Stop() {
 	n.drain.Store(true)
 	n.RefuseWrites()
 	n.services.Lifecycle.Finish()
-	n.gone(alertsActor) // before what it looks at
-	n.gone(pulseActor)
+	n.stopActor(alertsActor) // before what it looks at
+	n.stopActor(heartbeatName)
 	n.mu.Lock()
 	trees := n.spaces
 	n.spaces = make(map[string]*tree)
@@ -447,7 +452,7 @@ func (n *Node) Stop() {
 		room <- struct{}{}
 		wait.Go(func() {
 			n.flushTrunks(t)
-			n.gone(id)
+			n.stopActor(id)
 			<-room
 		})
 	}
@@ -465,8 +470,8 @@ func (n *Node) Stop() {
 // store, while calls that were handed over are silent.
 const stopAtOnce = 16
 
-// gone poisons a workspace and waits, a little, until its subtree has ended.
-func (n *Node) gone(id string) {
+// stopActor poisons a workspace and waits, a little, until its subtree has ended.
+func (n *Node) stopActor(id string) {
 	ended := make(chan struct{})
 	watcher := n.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		switch ctx.Message().(type) {

@@ -122,7 +122,7 @@ func (n *Node) DetachWorkspace(id string) (stop func(ctx context.Context)) {
 		over, cancel := context.WithCancel(ctx) // no call may continue
 		cancel()
 		n.drainCalls(over, t)
-		n.gone(id)
+		n.stopActor(id)
 	}
 }
 

@@ -16,30 +16,30 @@ func (n *Node) FindTransferTarget(ctx context.Context, c *domain.Call, t *domain
 	if w.Destination != "" {
 		d, known := t.Find(w.Destination)
 		if !known { // a number, filled in from what the caller said
-			return n.reachText(ctx, c, w.Destination, "destination")
+			return n.findTextTarget(ctx, c, w.Destination, "destination")
 		}
 		way, err := n.FindTransferTarget(ctx, c, t, call.TransferDestination{To: d.To, Phone: d.Phone})
 		way.Name, way.Mode = d.Name, d.Mode
 		return way, err
 	}
 	if w.Phone != "" {
-		return n.reachPhone(ctx, c, w.Phone, "phone")
+		return n.findPhoneTarget(ctx, c, w.Phone, "phone")
 	}
-	return n.reachText(ctx, c, w.To, "to")
+	return n.findTextTarget(ctx, c, w.To, "to")
 }
 
-// reachText is a number, or the extension of a phone.
-func (n *Node) reachText(ctx context.Context, c *domain.Call, text, param string) (transferleg.Target, error) {
+// findTextTarget is a number, or the extension of a phone.
+func (n *Node) findTextTarget(ctx context.Context, c *domain.Call, text, param string) (transferleg.Target, error) {
 	if _, inside := domain.PhoneUser(text); inside {
-		return n.reachPhone(ctx, c, text, param)
+		return n.findPhoneTarget(ctx, c, text, param)
 	}
-	return n.reachNumber(ctx, c, text, param)
+	return n.findNumberTarget(ctx, c, text, param)
 }
 
-// reachNumber asks whether a number may be called at all.
-func (n *Node) reachNumber(ctx context.Context, c *domain.Call, text, param string) (transferleg.Target, error) {
+// findNumberTarget asks whether a number may be called at all.
+func (n *Node) findNumberTarget(ctx context.Context, c *domain.Call, text, param string) (transferleg.Target, error) {
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
-	to, err := n.mayCall(ctx, p, text)
+	to, err := n.checkDestination(ctx, p, text)
 	if err == nil {
 		err = n.services.DNC.CheckNotListed(ctx, p, to)
 	}

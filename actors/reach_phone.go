@@ -7,9 +7,9 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// reachPhone finds the phone of an extension or an id. Inside the workspace
+// findPhoneTarget finds the phone of an extension or an id. Inside the workspace
 // the rules for destinations do not apply.
-func (n *Node) reachPhone(ctx context.Context, c *domain.Call, name, param string) (transferleg.Target, error) {
+func (n *Node) findPhoneTarget(ctx context.Context, c *domain.Call, name, param string) (transferleg.Target, error) {
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 	to := name
 	if id, err := domain.ParseID(domain.PrefixPhone, name); err == nil {

@@ -17,13 +17,13 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// witness tells which commits took rows of the audit log along.
-type witness struct {
+// observedActor tells which commits took rows of the audit log along.
+type observedActor struct {
 	mu   sync.Mutex
 	with map[string][]string // by action: what else the commit with its row did, and the resource
 }
 
-func (w *witness) see(c commit.Change, do func() error) error {
+func (w *observedActor) see(c commit.Change, do func() error) error {
 	err := do()
 	if err != nil { // a conflict with what runs beside: the desk commits it again
 		return err
@@ -44,7 +44,7 @@ func (w *witness) see(c commit.Change, do func() error) error {
 	return nil
 }
 
-func (w *witness) told() map[string][]string {
+func (w *observedActor) told() map[string][]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := w.with
@@ -64,7 +64,7 @@ func (h *house) act(action, object, id string, do func(ctx context.Context) erro
 func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 	t.Parallel()
 	h, m := meddled(t)
-	d, w := h.desk(), &witness{with: make(map[string][]string)}
+	d, w := h.desk(), &observedActor{with: make(map[string][]string)}
 	m.meddle(w.see, nil)
 	// one does something to a resource; id is that which the row must name.
 	one := func(action, object, named string, do func(ctx context.Context) (id string, err error)) string {
@@ -233,7 +233,7 @@ func TestWhatFailsLeavesNoActAndWhatTheStoreRefusesIsKeptLater(t *testing.T) {
 func TestWhatACodeAndARefreshTokenGiveIsToldByTheCommitThatGivesIt(t *testing.T) {
 	t.Parallel()
 	h, m := meddled(t)
-	d, w := h.desk(), &witness{with: make(map[string][]string)}
+	d, w := h.desk(), &observedActor{with: make(map[string][]string)}
 	c, u := h.guest(domain.RoleAdmin)
 	code := h.code(c, u)
 	m.meddle(w.see, nil)

@@ -151,7 +151,7 @@ func (n *Node) retention(store *counting) *retention.Service {
 		Store: store, Workspaces: n, Blobs: n.cfg.Blobs, Calls: d, Appointments: d, Events: d, DecisionKey: n.cfg.Keys.DecisionLogKey, Log: n.cfg.Log,
 		Steps: []retention.Step{
 			{What: "names of messages", Sweep: d.DeleteSeenMessages},
-			{What: "counts of attempts", Sweep: ignoreTime(n.forgetRings)},
+			{What: "counts of attempts", Sweep: ignoreTime(n.stored.deleteOldRings)},
 			{What: "revocations of tokens", Sweep: func(ctx context.Context, workspaceID string, now time.Time) error {
 				return errors.Join(d.SweepOAuth(ctx, workspaceID, now), d.SweepSessions(ctx, workspaceID, now))
 			}},

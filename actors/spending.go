@@ -51,19 +51,19 @@ func smsCost(w *domain.Workspace, segments int) domain.Amount {
 // ReserveWithinCap reserves the cost of a message until SettleSMS. Errors:
 // destination_not_allowed, spend_cap_reached.
 func (n *Node) ReserveWithinCap(ctx context.Context, w *domain.Workspace, env domain.Environment, id, to string, segments int) error {
-	_, err := n.mayReach(ctx, w.ID, trunk.Check{To: to, Environment: env, Message: id, Micros: smsCost(w, segments)})
+	_, err := n.askTrunks(ctx, w.ID, trunk.Check{To: to, Environment: env, Message: id, Micros: smsCost(w, segments)})
 	return err
 }
 
-// mayCall says whether a number, as a person or a far end writes it, may be
+// checkDestination says whether a number, as a person or a far end writes it, may be
 // called by the rules of a workspace: destination_not_allowed or
 // spend_cap_reached otherwise. Transfers and REFER ask it; what asks the trunks
 // for a slot is asked there besides.
-func (n *Node) mayCall(ctx context.Context, p domain.Principal, to string) (e164 string, err error) {
-	return n.mayReach(ctx, p.WorkspaceID, trunk.Check{To: to, Environment: p.Environment})
+func (n *Node) checkDestination(ctx context.Context, p domain.Principal, to string) (e164 string, err error) {
+	return n.askTrunks(ctx, p.WorkspaceID, trunk.Check{To: to, Environment: p.Environment})
 }
 
-func (n *Node) mayReach(ctx context.Context, workspaceID string, check trunk.Check) (e164 string, err error) {
+func (n *Node) askTrunks(ctx context.Context, workspaceID string, check trunk.Check) (e164 string, err error) {
 	t := n.tree(workspaceID)
 	if t == nil {
 		return "", n.WorkspaceNotFound()

@@ -86,7 +86,7 @@ func (v *clusterView) LocalClaim(ctx context.Context, q actors.CallQuestion) (c 
 	service, complete := v.own.serviceOf(v.ownsShard)
 	c.Part = !complete
 	if service != nil {
-		best, all := service.router.Whose(ctx, q)
+		best, all := service.router.Claim(ctx, q)
 		c.CallClaim, c.Part = best, c.Part || !all
 	}
 	return c
@@ -98,7 +98,7 @@ func (v *clusterView) HasTrunkTo(at netip.AddrPort) bool {
 	if service == nil {
 		return false
 	}
-	c, all := service.router.Whose(context.Background(), actors.CallQuestion{Source: at})
+	c, all := service.router.Claim(context.Background(), actors.CallQuestion{Source: at})
 	return !all || c.Rank > domain.ClaimNone
 }
 

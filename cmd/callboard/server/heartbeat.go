@@ -23,12 +23,12 @@ func (m *node) watchShard(c *ownedShard) {
 		case <-tick.C:
 		}
 		ctx, cancel := context.WithTimeout(c.life, heartbeatTimeout)
-		if c.actors.Pulse(ctx) == nil {
+		if c.actors.Heartbeat(ctx) == nil {
 			m.noteHeartbeat(c)
 		}
 		if c.checkIdle.Swap(false) {
 			at := int64(time.Since(m.born))
-			if now, err := c.actors.Moving(ctx); err != nil || !c.mayMove(now, m.cfg.Node.SurviveCalls, moveAfter()) {
+			if now, err := c.actors.CountMovable(ctx); err != nil || !c.mayMove(now, m.cfg.Node.SurviveCalls, moveAfter()) {
 				at = 0
 			}
 			c.idleAt.Store(at)

@@ -81,7 +81,7 @@ func (p *Process) runAlone(ctx context.Context, more Options, show Demo) (releas
 		slog.String("version", p.Version))...)
 	one := s.shards.all()[0]
 	one.printFirstKey()
-	defer p.watch(one.actors.Pulse)()
+	defer p.watch(one.actors.Heartbeat)()
 	if show != nil {
 		go show.Play(ctx, s.cfg.BaseURL(s.Front))
 	}

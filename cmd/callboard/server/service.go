@@ -45,7 +45,7 @@ type Service struct {
 	engines       *engines.Set   // nil: they are not read yet
 	roots         *x509.CertPool // beside those of the machine; nil: these alone
 	mail          alerts.Mailer
-	router        actors.Switchboard
+	router        actors.Router
 	resumed       resumedCalls
 	adminSocket   *administration.Socket
 	adminListener *adminListener

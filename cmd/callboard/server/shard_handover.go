@@ -19,7 +19,7 @@ func (m *node) keepsShard(shard int, to string) bool {
 	if c == nil {
 		return false
 	}
-	if c.router.Drained() { // or the one who has said so could not take it back
+	if c.router.IsDrained() { // or the one who has said so could not take it back
 		return true
 	}
 	at := time.Since(m.born)

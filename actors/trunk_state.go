@@ -18,13 +18,12 @@ import (
 // alarmLimit bounds the commit of an alarm.
 const alarmLimit = 8 * time.Second
 
-// flushLimit is how long a stop waits until a workspace has kept how its trunks
-// do.
+// flushLimit bounds how long a stop waits until a workspace has stored the health of its trunks.
 const flushLimit = 2 * time.Second
 
-// keepTrunks keeps how trunks do, and what was spent besides the ledger, in one
-// commit. Nobody else writes these rows, so nothing guards them.
-func (n *Node) keepTrunks(ctx context.Context, ws string, states []domain.TrunkState, gone []string, s *domain.Spending) error {
+// saveTrunkStates stores the health of trunks, and spending that is not in the ledger, in one commit. gone are the ids of
+// deleted trunks. The rows have one writer, so nothing guards them.
+func (st *workspaceStore) saveTrunkStates(ctx context.Context, ws string, states []domain.TrunkState, gone []string, s *domain.Spending) error {
 	change := commit.Change{Workspace: ws}
 	for i := range states {
 		states[i].WorkspaceID = ws
@@ -37,17 +36,17 @@ func (n *Node) keepTrunks(ctx context.Context, ws string, states []domain.TrunkS
 	for _, id := range gone {
 		change.Deletes = append(change.Deletes, (&domain.TrunkState{WorkspaceID: ws, TrunkID: id}).Key())
 	}
-	_, err := n.cfg.Store.Apply(ctx, change)
+	_, err := st.rows.Apply(ctx, change)
 	return err
 }
 
-// keptTrunks is what keepTrunks has kept of the trunks.
-func (n *Node) keptTrunks(ctx context.Context, ws string) ([]domain.TrunkState, error) {
+// trunkStates returns the stored health of a workspace's trunks.
+func (st *workspaceStore) trunkStates(ctx context.Context, ws string) ([]domain.TrunkState, error) {
 	var out []domain.TrunkState
 	prefix := domain.Key{Kind: "trunk_state", Workspace: ws, ID: string(domain.PrefixTrunk) + "_"}
 	for after, more := "", true; more; {
 		before := len(out)
-		err := n.cfg.Store.Under(ctx, prefix, after, 1000, func() domain.Record { return &domain.TrunkState{} }, func(r domain.Record) error {
+		err := st.rows.Under(ctx, prefix, after, 1000, func() domain.Record { return &domain.TrunkState{} }, func(r domain.Record) error {
 			if s, ok := r.(*domain.TrunkState); ok {
 				out = append(out, *s)
 				after = s.TrunkID
@@ -62,16 +61,16 @@ func (n *Node) keptTrunks(ctx context.Context, ws string) ([]domain.TrunkState, 
 	return out, nil
 }
 
-// keptSpending is what it has kept of the money.
-func (n *Node) keptSpending(ctx context.Context, ws string) (domain.Spending, error) {
+// spending returns the stored spending that is not in the ledger.
+func (st *workspaceStore) spending(ctx context.Context, ws string) (domain.Spending, error) {
 	s := domain.Spending{WorkspaceID: ws}
-	if _, err := n.cfg.Store.Get(ctx, &s); err != nil && !errors.Is(err, domain.ErrNotFound) {
+	if _, err := st.rows.Get(ctx, &s); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return s, err
 	}
 	return s, nil
 }
 
-// flushTrunks has a workspace keep now how its trunks do.
+// flushTrunks has the trunks of a workspace store their health now.
 func (n *Node) flushTrunks(t *tree) {
 	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
 	defer cancel()
@@ -80,7 +79,7 @@ func (n *Node) flushTrunks(t *tree) {
 	}
 }
 
-// alarm tells the workspace of a trunk that does badly, or well again.
+// alarm commits the event of a trunk whose quality fell below a bound, or recovered.
 func (n *Node) alarm(ctx context.Context, a trunk.Alarm) {
 	about := []any{
 		slog.String("trunk_id", a.Trunk.ID), slog.String("measure", a.Measure), slog.Float64("value", a.Value), slog.Float64("bound", a.Bound),

@@ -63,7 +63,7 @@ func TestANodeTellsWhatClaimItHasToACall(t *testing.T) {
 		return len(h.node.Book().Of(both)) == 2 && len(h.node.Book().Of(proofs)) == 2
 	})
 
-	var board actors.Switchboard
+	var board actors.Router
 	board.Add(h.node)
 	for name, c := range map[string]struct {
 		asked actors.CallQuestion
@@ -82,7 +82,7 @@ func TestANodeTellsWhatClaimItHasToACall(t *testing.T) {
 		"another trunk's user":           {actors.CallQuestion{To: "02079460002", User: "other", Source: proofs}, domain.ClaimSource, nil},
 		"nobody's user":                  {actors.CallQuestion{To: "02079460002", User: "guess", Source: proofs}, domain.ClaimUnprovedNumber, closed},
 	} {
-		got, all := board.Whose(ctx, c.asked)
+		got, all := board.Claim(ctx, c.asked)
 		assert.True(t, all, name)
 		assert.Equal(t, c.rank, got.Rank, name)
 		assert.Equal(t, c.asked.User == "carrier" || c.asked.User == "other", got.Named, name)
@@ -131,12 +131,12 @@ func TestACallGoesToTheTrunkWhoseHeaderItCarries(t *testing.T) {
 	number(theirs, "*", forged)
 	source := netip.MustParseAddrPort("198.51.100.7:5060")
 	h.until(10*time.Second, "the trunks to be known", func() bool { return len(h.node.Book().Of(source)) == 5 })
-	var board actors.Switchboard
+	var board actors.Router
 	board.Add(h.node)
 	id := func(value string) map[string]string { return map[string]string{"x-trunk-id": value} }
 	check := func(to string, fields map[string]string, from netip.AddrPort, rank domain.ClaimRank, want *domain.Trunk) {
 		t.Helper()
-		got, all := board.Whose(ctx, actors.CallQuestion{To: to, Source: from, MatchFields: fields})
+		got, all := board.Claim(ctx, actors.CallQuestion{To: to, Source: from, MatchFields: fields})
 		assert.True(t, all)
 		assert.Equal(t, rank, got.Rank, "%s %v", to, fields)
 		if want != nil {
@@ -159,7 +159,7 @@ func TestACallGoesToTheTrunkWhoseHeaderItCarries(t *testing.T) {
 	number(h.live, "*", plain)
 	check("+442079460008", id("acme"), source, domain.ClaimRest, acme)
 	check("+442079460008", nil, source, domain.ClaimRest, plain)
-	got, _ := board.Whose(ctx, actors.CallQuestion{To: "+442079460008", Source: source, MatchFields: id("acme")})
+	got, _ := board.Claim(ctx, actors.CallQuestion{To: "+442079460008", Source: source, MatchFields: id("acme")})
 	assert.True(t, plain.CreatedAt.Equal(got.Since), "beside other workspaces the age of the oldest trunk with a rest counts")
 	number(theirs, "+442079460004", foreign)
 	check("+442079460004", id("foreign"), source, domain.ClaimNumber, foreign)
@@ -181,20 +181,20 @@ func TestAStrangersCallCostsTheStoreNothing(t *testing.T) {
 	require.NoError(t, err)
 	known, stranger := netip.MustParseAddrPort("192.0.2.1:5060"), netip.MustParseAddrPort("192.0.2.2:5060")
 	h.until(10*time.Second, "the trunk to be known", func() bool { return len(h.node.Book().Of(known)) == 1 })
-	var board actors.Switchboard
+	var board actors.Router
 	board.Add(h.node)
 	ctx := context.WithValue(t.Context(), asksKey{}, true)
-	got, all := board.Whose(ctx, actors.CallQuestion{To: "+442079460001", Source: stranger})
+	got, all := board.Claim(ctx, actors.CallQuestion{To: "+442079460001", Source: stranger})
 	assert.True(t, all)
 	assert.Equal(t, domain.CallClaim{}, got)
 	assert.Zero(t, store.asked.Load())
-	_, all = board.Whose(ctx, actors.CallQuestion{To: "+442079460001", Source: known})
+	_, all = board.Claim(ctx, actors.CallQuestion{To: "+442079460001", Source: known})
 	assert.True(t, all)
 	assert.Positive(t, store.asked.Load())
 	store.away.Store(true)
-	_, all = board.Whose(ctx, actors.CallQuestion{To: "+442079460002", Source: known})
+	_, all = board.Claim(ctx, actors.CallQuestion{To: "+442079460002", Source: known})
 	assert.False(t, all)
-	got, all = board.Whose(ctx, actors.CallQuestion{To: "+442079460002", Source: stranger})
+	got, all = board.Claim(ctx, actors.CallQuestion{To: "+442079460002", Source: stranger})
 	assert.True(t, all, "without the store, too")
 	assert.Equal(t, domain.CallClaim{}, got)
 }
@@ -219,17 +219,17 @@ func TestWhoCannotSayWhoseACallIsSilencesNoOther(t *testing.T) {
 	require.NoError(t, err)
 	ctx := context.WithValue(t.Context(), asksKey{}, true)
 	for to, order := range map[string][]*house{"+442079460001": {mute, other}, "+442079460002": {other, mute}} { // what it has read it knows for a while
-		var board actors.Switchboard
+		var board actors.Router
 		for _, h := range order {
 			board.Add(h.node)
 		}
 		store.away.Store(true)
-		got, all := board.Whose(ctx, actors.CallQuestion{To: to, Source: source})
+		got, all := board.Claim(ctx, actors.CallQuestion{To: to, Source: source})
 		assert.False(t, all, to)
 		assert.Equal(t, domain.ClaimRest, got.Rank, to)
 		assert.Equal(t, made.ID, got.TrunkID, to)
 		store.away.Store(false)
-		_, all = board.Whose(ctx, actors.CallQuestion{To: to, Source: source})
+		_, all = board.Claim(ctx, actors.CallQuestion{To: to, Source: source})
 		assert.True(t, all, to)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// redacts is what the patterns of a workspace's record were made into.
-type redacts struct {
+// redactionCache is what the patterns of a workspace's record were made into.
+type redactionCache struct {
 	mu       sync.Mutex
 	of       *domain.Workspace
 	redactor *domain.Redactor

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// paces hold each trunk to the inbound calls per second that its settings
+// inboundRates hold each trunk to the inbound calls per second that its settings
 // allow: a bucket that holds one second's worth.
-type paces struct {
+type inboundRates struct {
 	mu sync.Mutex
-	by map[string]*pace
+	by map[string]*inboundRate
 }
 
-type pace struct {
+type inboundRate struct {
 	tokens float64
 	at     time.Time
 }
 
-// over takes a place for a call of a trunk, or says that there is none and
+// take takes a place for a call of a trunk, or says that there is none and
 // when to come back. Without a limit there is always one.
-func (p *paces) over(trunkID string, perSecond float64, now time.Time) (wait time.Duration, over bool) {
+func (p *inboundRates) take(trunkID string, perSecond float64, now time.Time) (wait time.Duration, take bool) {
 	if perSecond <= 0 {
 		return 0, false
 	}
@@ -29,9 +29,9 @@ func (p *paces) over(trunkID string, perSecond float64, now time.Time) (wait tim
 	most := math.Max(1, perSecond)
 	b := p.by[trunkID]
 	if b == nil {
-		b = &pace{tokens: most, at: now}
+		b = &inboundRate{tokens: most, at: now}
 		if p.by == nil {
-			p.by = make(map[string]*pace)
+			p.by = make(map[string]*inboundRate)
 		}
 		p.by[trunkID] = b
 	}

@@ -16,16 +16,16 @@ import (
 
 // numbersProps make the owner of the numbers that a workspace rings.
 func (n *Node) numbersProps(ws string, t *tree) *actor.Props {
-	return mailbox.Props(n.overseen("numbers", func() actor.Actor {
+	return mailbox.Props(n.observed("numbers", func() actor.Actor {
 		return numbers.New(numbers.Config{
 			Workspace: ws, Store: n.cfg.Store, Lists: n.dnc, Day: n.zones.Day, Log: n.cfg.Log,
 			Caps:   func() domain.FrequencyCaps { return t.record.Load().FrequencyCaps },
-			Census: func(ctx context.Context) ([]numbers.Live, error) { return n.onTheLine(ctx, t) },
+			Census: func(ctx context.Context) ([]numbers.Live, error) { return n.liveNumbers(ctx, t) },
 		})
 	}), 10_000)
 }
 
-func (n *Node) onTheLine(ctx context.Context, t *tree) ([]numbers.Live, error) {
+func (n *Node) liveNumbers(ctx context.Context, t *tree) ([]numbers.Live, error) {
 	live, err := mailbox.Ask[call.LiveNow](ctx, n.sys, t.calls, call.Live{})
 	if err != nil {
 		return nil, err
@@ -34,25 +34,23 @@ func (n *Node) onTheLine(ctx context.Context, t *tree) ([]numbers.Live, error) {
 	for _, c := range live.Calls {
 		out = append(out, numbers.Live{CallID: c.CallID, Number: c.Number, Environment: c.Environment})
 	}
-	return append(out, t.orphans.now()...), nil
+	return append(out, t.dialogs.now()...), nil
 }
 
-// ensureLists makes the default lists of a workspace where they are missing,
-// and reads all lists into memory beside: nobody waits for that, because what
-// memory does not know is looked up in the store.
-func (n *Node) ensureLists(ctx context.Context, w *domain.Workspace) error {
+// createDefaultLists creates the default do-not-call lists of a workspace if they are missing.
+func (st *workspaceStore) createDefaultLists(ctx context.Context, w *domain.Workspace) error {
 	now := domain.Timestamp(time.Now())
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
 		l := &domain.DNCList{Name: "Do not call", Default: true, Meta: domain.Meta{
 			ID: domain.DefaultDNCID(w.ID, env), Object: "dnc_list", WorkspaceID: w.ID, Environment: env, CreatedAt: now, UpdatedAt: now,
 		}}
-		if _, err := n.cfg.Store.Get(ctx, &domain.DNCList{Meta: l.Meta}); !errors.Is(err, domain.ErrNotFound) {
+		if _, err := st.rows.Get(ctx, &domain.DNCList{Meta: l.Meta}); !errors.Is(err, domain.ErrNotFound) {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		_, err := n.cfg.Store.Apply(ctx, commit.Change{
+		_, err := st.rows.Apply(ctx, commit.Change{
 			Workspace: w.ID, Guards: []commit.Guard{commit.Absent(l.Key())}, Puts: []domain.Record{l},
 		})
 		if err != nil && !errors.Is(err, domain.ErrConflict) {
@@ -62,16 +60,15 @@ func (n *Node) ensureLists(ctx context.Context, w *domain.Workspace) error {
 	return nil
 }
 
-// forgetRings deletes rows of numbers that nobody has rung for days. Who is
-// rung meanwhile keeps its row: what was not deleted is found again.
-func (n *Node) forgetRings(ctx context.Context, workspaceID string) error {
+// deleteOldRings deletes the rows of numbers that were last called days ago. A row that changes meanwhile stays.
+func (st *workspaceStore) deleteOldRings(ctx context.Context, workspaceID string) error {
 	q := commit.Query{
 		Kind: "number_days", Workspace: workspaceID, Index: "all", Limit: 500, Oldest: true,
 		To: domain.RingSort(domain.RingsOver(time.Now())),
 	}
 	for ctx.Err() == nil {
 		var old []*domain.NumberDays
-		_, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.NumberDays{} }, func(r domain.Record) error {
+		_, err := st.rows.List(ctx, q, func() domain.Record { return &domain.NumberDays{} }, func(r domain.Record) error {
 			if row, ok := r.(*domain.NumberDays); ok {
 				old = append(old, row)
 			}
@@ -82,7 +79,7 @@ func (n *Node) forgetRings(ctx context.Context, workspaceID string) error {
 		}
 		change := commit.Change{Workspace: workspaceID}
 		for _, row := range old {
-			version, missing := n.cfg.Store.Get(ctx, row)
+			version, missing := st.rows.Get(ctx, row)
 			switch {
 			case errors.Is(missing, domain.ErrNotFound):
 			case missing != nil:
@@ -95,7 +92,7 @@ func (n *Node) forgetRings(ctx context.Context, workspaceID string) error {
 		if len(change.Deletes) == 0 {
 			return nil
 		}
-		if _, err = n.cfg.Store.Apply(ctx, change); err != nil {
+		if _, err = st.rows.Apply(ctx, change); err != nil {
 			if errors.Is(err, domain.ErrConflict) {
 				return nil
 			}

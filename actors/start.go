@@ -33,44 +33,44 @@ import (
 
 // sentWithin is how long after its opening an attempt may still be sent: as
 // long as its commit may take.
-const sentWithin = 10 * time.Second
+const commitLimit = 10 * time.Second
 
 // growLimit is how long a workspace may take until its actors live, and
 // hatchEvery how often a family is asked again for one that is late.
 const (
-	growLimit  = 10 * time.Second
-	hatchEvery = 250 * time.Millisecond
+	startLimit = 10 * time.Second
+	startRetry = 250 * time.Millisecond
 )
 
-// loaded is what a workspace is grown from.
-type loaded struct {
+// startRows is what a workspace is grown from.
+type startRows struct {
 	trunks    []domain.Trunk
 	webhooks  []domain.Webhook
 	campaigns []string
 	attempts  []*domain.Attempt     // left open by an earlier process
-	survivors []*recovery.Resumable // of these, those that may go on: they are not among attempts
-	orphans   []*domain.Orphan
+	resumable []*recovery.Resumable // of these, those that may go on: they are not among attempts
+	abandoned []*domain.Orphan
 }
 
 // StartWorkspace loads a workspace, closes the single calls that an earlier process
 // left open, and starts its actors.
 func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
-	l, err := n.load(ctx, w.ID)
+	l, err := n.stored.load(ctx, w.ID)
 	if err != nil {
 		return err
 	}
 	for _, a := range l.attempts {
 		if a.CampaignID == "" {
-			if err = n.interrupt(ctx, a); err != nil {
+			if err = n.stored.endInterruptedCall(ctx, a); err != nil {
 				return err
 			}
 		}
 	}
-	if err = n.ensureLists(ctx, w); err != nil {
+	if err = n.stored.createDefaultLists(ctx, w); err != nil {
 		return err
 	}
 	n.book.Set(ctx, n.book.Turn(), w.ID, l.trunks)
-	own, err := n.phonesOf(ctx, w.ID)
+	own, err := n.stored.phones(ctx, w.ID)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 		phones: pid(workspace.Phones), numbers: pid(workspace.Numbers),
 	}
 	t.record.Store(w)
-	t.orphans.keep(l.orphans, time.Now().Add(orphanFor))
+	t.dialogs.keep(l.abandoned, time.Now().Add(abandonedDialogLimit))
 	n.mu.Lock()
 	n.spaces[w.ID] = t
 	n.mu.Unlock()
@@ -96,33 +96,33 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 	if _, err = root.SpawnNamed(workspace.Props(family), w.ID); err != nil {
 		return err
 	}
-	if len(l.orphans) > 0 {
+	if len(l.abandoned) > 0 {
 		run := n.Context()
-		n.RunInBackground(func() { n.forgetOrphans(run, w.ID, &t.orphans) })
+		n.RunInBackground(func() { n.deleteEndedDialogs(run, w.ID, &t.dialogs) })
 	}
-	late := time.NewTimer(3 * growLimit)
+	late := time.NewTimer(3 * startLimit)
 	defer late.Stop()
 	select { // whoever asks now finds everybody
 	case <-lives:
-		if len(l.survivors) > 0 {
+		if len(l.resumable) > 0 {
 			n.sys.Root.Send(t.calls, call.ResumeCalls{})
 		}
 		return nil
 	case <-late.C:
-		return fmt.Errorf("the actors of workspace %s do not live after %s", w.ID, 3*growLimit)
+		return fmt.Errorf("the actors of workspace %s do not live after %s", w.ID, 3*startLimit)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
-	l := &loaded{}
+func (st *workspaceStore) load(ctx context.Context, ws string) (*startRows, error) {
+	l := &startRows{}
 	var err error
-	if l.trunks, err = n.trunksOf(ctx, ws); err != nil {
+	if l.trunks, err = st.trunks(ctx, ws); err != nil {
 		return nil, err
 	}
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err = commit.Each(ctx, n.cfg.Store, "webhook", ws, "env="+string(env), func(w *domain.Webhook) { l.webhooks = append(l.webhooks, *w) })
+		err = commit.Each(ctx, st.rows, "webhook", ws, "env="+string(env), func(w *domain.Webhook) { l.webhooks = append(l.webhooks, *w) })
 		if err != nil {
 			return nil, err
 		}
@@ -134,26 +134,26 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 			l.campaigns = append(l.campaigns, id)
 		}
 	}
-	if err = commit.Each(ctx, n.cfg.Store, "campaign", ws, "open", func(c *domain.Campaign) {
+	if err = commit.Each(ctx, st.rows, "campaign", ws, "open", func(c *domain.Campaign) {
 		if c.Status != domain.CampaignDraft { // which has no actor until something is wanted of it
 			keep(c.ID)
 		}
 	}); err != nil {
 		return nil, err
 	}
-	if l.attempts, err = recovery.OpenAttempts(ctx, n.cfg.Store, ws); err != nil {
+	if l.attempts, err = recovery.OpenAttempts(ctx, st.rows, ws); err != nil {
 		return nil, err
 	}
-	if err = n.survivorsOf(ctx, ws, l); err != nil {
+	if err = st.takeResumable(ctx, ws, l); err != nil {
 		return nil, err
 	}
-	if l.orphans, err = n.orphansOf(ctx, ws, l.attempts); err != nil {
+	if l.abandoned, err = st.takeAbandoned(ctx, ws, l.attempts); err != nil {
 		return nil, err
 	}
-	if n.Quarantined() {
+	if st.quarantined {
 		l.trunks = nil // nobody registers, and nobody asks whether they live
 	}
-	for _, s := range l.survivors {
+	for _, s := range l.resumable {
 		if s.Call.CampaignID != "" {
 			keep(s.Call.CampaignID)
 		}
@@ -166,18 +166,17 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 	return l, nil
 }
 
-// openedLately are the times of an environment's outbound calls of the last
-// minute: the latest at which they can have been sent, because the store knows
-// only when they were opened.
-func (n *Node) openedLately(ctx context.Context, ws string, env domain.Environment) ([]time.Time, error) {
+// recentlyOpenedCalls returns for each outbound call of the last minute the latest time at which it can have been sent: the
+// store knows only when it was opened.
+func (st *workspaceStore) recentlyOpenedCalls(ctx context.Context, ws string, env domain.Environment) ([]time.Time, error) {
 	var out []time.Time
 	now := time.Now()
-	since := now.Add(-61*time.Second - sentWithin)
+	since := now.Add(-61*time.Second - commitLimit)
 	q := commit.Query{Kind: "call", Workspace: ws, Index: "env=" + string(env), Oldest: true, Limit: 1000, From: domain.IDAt(domain.PrefixCall, since)}
 	for {
-		next, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
+		next, err := st.rows.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 			if c, ok := r.(*domain.Call); ok && c.Direction == domain.Outbound && c.StartedAt != nil {
-				if at := c.StartedAt.Add(sentWithin); at.Before(now) {
+				if at := c.StartedAt.Add(commitLimit); at.Before(now) {
 					out = append(out, at)
 				} else {
 					out = append(out, now)
@@ -196,11 +195,10 @@ func (n *Node) openedLately(ctx context.Context, ws string, env domain.Environme
 	return out, nil
 }
 
-// interrupt closes a single call of an earlier process, in one commit with
-// its event.
-func (n *Node) interrupt(ctx context.Context, a *domain.Attempt) error {
+// endInterruptedCall ends a single call of an earlier process, in one commit with its event.
+func (st *workspaceStore) endInterruptedCall(ctx context.Context, a *domain.Attempt) error {
 	c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
-	_, err := n.cfg.Store.Get(ctx, c)
+	_, err := st.rows.Get(ctx, c)
 	change := commit.Change{Workspace: a.WorkspaceID, Deletes: []domain.Key{a.Key()}}
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
@@ -209,13 +207,13 @@ func (n *Node) interrupt(ctx context.Context, a *domain.Attempt) error {
 	case !c.Final():
 		change = call.EndChange(call.Interrupted(*c, *a, domain.Timestamp(time.Now())), domain.Timestamp(time.Now()))
 	}
-	_, err = n.cfg.Store.Apply(ctx, change)
+	_, err = st.rows.Apply(ctx, change)
 	return err
 }
 
 // family lists the children of a workspace, in the order in which they ask
 // each other.
-func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config {
+func (n *Node) family(w *domain.Workspace, t *tree, l *startRows) workspace.Config {
 	log := n.cfg.Log
 	onGiveUp := func(pid *actor.PID, reason any) {
 		log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
@@ -230,7 +228,7 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 	return workspace.Config{
 		Log: log, OnGiveUp: onGiveUp,
 		Children: []workspace.Child{
-			{Name: workspace.Calls, Props: n.callProps(w.ID, t, l.survivors)}, // asked by the lines' census; starts no call by itself
+			{Name: workspace.Calls, Props: n.callProps(w.ID, t, l.resumable)}, // asked by the lines' census; starts no call by itself
 			{Name: workspace.Numbers, Props: n.numbersProps(w.ID, t)},
 			{Name: workspace.LinesOut, Props: n.linesProps(t, domain.Outbound, domain.Live)},
 			{Name: workspace.LinesTest, Props: n.linesProps(t, domain.Outbound, domain.Test)},
@@ -241,7 +239,7 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 			{Name: workspace.Phones, Props: n.phoneProps(w.ID)},
 			{Name: workspace.Campaigns, Props: workspace.Family(l.campaigns, campaignProps, log, onGiveUp)},
 		},
-		First: func(actor.Context) { n.endOrphans(t, l.orphans) },
+		First: func(actor.Context) { n.endAbandonedDialogs(t, l.abandoned) },
 	}
 }
 
@@ -257,7 +255,7 @@ func PlacesOf(e *media.Engine) *lines.Places {
 // environment have lines of their own: what is tried out takes nothing away from
 // live calls, and may go as fast as its clock. env "": of both.
 func (n *Node) linesProps(t *tree, d domain.Direction, env domain.Environment) *actor.Props {
-	return mailbox.Props(n.overseen("lines", func() actor.Actor {
+	return mailbox.Props(n.observed("lines", func() actor.Actor {
 		limits := t.record.Load().Limits // of now: a restarted actor must not know old ones
 		cfg := lines.Config{
 			Concurrent: limits.ConcurrentInbound, Places: n.cfg.Places, Log: n.cfg.Log,
@@ -265,7 +263,9 @@ func (n *Node) linesProps(t *tree, d domain.Direction, env domain.Environment) *
 		}
 		if d == domain.Outbound {
 			cfg.Concurrent, cfg.PerMinute, cfg.Keep = limits.ConcurrentOutbound, limits.CallsPerMinute, true
-			cfg.Opened = func(ctx context.Context) ([]time.Time, error) { return n.openedLately(ctx, t.record.Load().ID, env) }
+			cfg.Opened = func(ctx context.Context) ([]time.Time, error) {
+				return n.stored.recentlyOpenedCalls(ctx, t.record.Load().ID, env)
+			}
 			cfg.Behind = n.cfg.SIP.Behind
 		}
 		return lines.New(cfg)
@@ -293,7 +293,7 @@ func (n *Node) census(ctx context.Context, t *tree, d domain.Direction, env doma
 
 func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 	ws := t.record.Load().ID
-	return mailbox.Props(n.overseen("trunks", func() actor.Actor {
+	return mailbox.Props(n.observed("trunks", func() actor.Actor {
 		return trunk.New(trunk.Config{
 			Trunks: trunks, Simulator: n.cfg.Simulator, Workspace: t.record.Load, Resolve: n.cfg.SIP.Resolve, Ping: n.cfg.SIP.Ping,
 			Register: func(c registration.Config) (*registration.Registration, error) {
@@ -303,24 +303,24 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 			Spent: func(ctx context.Context, since time.Time) (domain.Amount, error) {
 				return ledger.SpentSince(ctx, n.cfg.Store, t.record.Load(), since)
 			},
-			Beside: func(ctx context.Context) (domain.Spending, error) { return n.keptSpending(ctx, ws) },
-			Kept:   func(ctx context.Context) ([]domain.TrunkState, error) { return n.keptTrunks(ctx, ws) },
+			Beside: func(ctx context.Context) (domain.Spending, error) { return n.stored.spending(ctx, ws) },
+			Kept:   func(ctx context.Context) ([]domain.TrunkState, error) { return n.stored.trunkStates(ctx, ws) },
 			Keep: func(ctx context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error {
-				return n.keepTrunks(ctx, ws, states, gone, s)
+				return n.stored.saveTrunkStates(ctx, ws, states, gone, s)
 			},
 		})
 	}), 10_000)
 }
 
-// thinks says whether there is a language model for an agent.
-func (n *Node) thinks(l *domain.AgentLLM) bool { return len(n.cfg.Models.For(l)) > 0 }
+// hasModel says whether there is a language model for an agent.
+func (n *Node) hasModel(l *domain.AgentLLM) bool { return len(n.cfg.Models.For(l)) > 0 }
 
 // engines says what an agent's calls have besides the rules of its pathway.
 func (n *Node) engines(s *domain.Script) pathway.Engines {
 	if n == nil {
 		return pathway.Engines{}
 	}
-	has := pathway.Engines{Acts: true, Model: n.thinks(s.LLM), Live: s.Realtime != nil && n.cfg.Lives.Has(s.Realtime.Engine)}
+	has := pathway.Engines{Acts: true, Model: n.hasModel(s.LLM), Live: s.Realtime != nil && n.cfg.Lives.Has(s.Realtime.Engine)}
 	if n.cfg.Ears == nil {
 		return has
 	}
@@ -333,16 +333,16 @@ func (n *Node) engines(s *domain.Script) pathway.Engines {
 	return has
 }
 
-// warnDeaf says in the log where keywords of who wants no more calls are not
+// warnOptOutNotHeard says in the log where keywords of who wants no more calls are not
 // heard in what is said.
-func (n *Node) warnDeaf(c *domain.Campaign, s *domain.Script) {
+func (n *Node) warnOptOutNotHeard(c *domain.Campaign, s *domain.Script) {
 	if o := c.Compliance.OptOut; o != nil && len(dnc.Sayable(o.Keywords)) > 0 && !n.engines(s).Text {
 		n.cfg.Log.Warn("keywords of opt_out_handling are heard at nodes that ask for words in a language that a recogniser knows, and nowhere else: there is no engine that transcribes; keys count everywhere",
 			slog.String("campaign_id", c.ID), slog.String("language", s.Hearing()))
 	}
 }
 
-func (n *Node) callProps(ws string, t *tree, survivors []*recovery.Resumable) *actor.Props {
+func (n *Node) callProps(ws string, t *tree, resumable []*recovery.Resumable) *actor.Props {
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, UserAgent: leg.OverSIP(n.cfg.SIP, n.cfg.May), Media: leg.OverMedia(n.cfg.Media),
 		Speaker: n.cfg.Speaker, Ears: n.cfg.Ears, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, FindTarget: n.FindTransferTarget, Traces: n.cfg.Traces,
@@ -355,7 +355,7 @@ func (n *Node) callProps(ws string, t *tree, survivors []*recovery.Resumable) *a
 		},
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
 		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.services.Agents.ForCall, Analyse: func() { n.services.Analysis.Wake(ws) },
-		Survive: n.cfg.Survive, Resumable: survivors, Cut: n.cutOff, ResumptionDone: n.cfg.TookUp,
+		Survive: n.cfg.Survive, Resumable: resumable, Cut: n.hasLostWorkspaces, ResumptionDone: n.cfg.TookUp,
 	})
 }
 
@@ -363,14 +363,14 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 	return mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
 			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.lines, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
-			Numbers: t.numbers, Lists: n.dnc, Left: func() map[string]time.Time { return t.orphans.of(id) },
+			Numbers: t.numbers, Lists: n.dnc, Left: func() map[string]time.Time { return t.dialogs.of(id) },
 			Leg: n.firstLeg, Log: n.cfg.Log, Key: key, Committed: func() { n.Committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 				s, err := n.services.Scripts.Script(ctx, p, c.AgentID, c.PathwayID)
 				if err == nil {
 					n.services.Agents.PrefetchPrompts(ctx, &s)
-					n.warnDeaf(c, &s)
+					n.warnOptOutNotHeard(c, &s)
 				}
 				return s, err
 			},
@@ -388,7 +388,7 @@ func (n *Node) webhookProps(ws, id string) *actor.Props {
 		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.sender, Pool: n.sends, Ledger: n.ledger, Hurry: n.cfg.WebhookHurry, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
 		Committed: func() { n.Committed(ws) },
 	}
-	return mailbox.Props(n.overseen("webhook", webhook.New(cfg)), 1000)
+	return mailbox.Props(n.observed("webhook", webhook.New(cfg)), 1000)
 }
 
 func (n *Node) outboxProps(ws string) *actor.Props {
@@ -396,26 +396,26 @@ func (n *Node) outboxProps(ws string) *actor.Props {
 		Workspace: ws, Store: n.cfg.Store, Log: n.cfg.Log,
 		Endpoint: func(id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Webhooks, id) },
 	}
-	return mailbox.Props(n.overseen("outbox", outbox.New(cfg)), 1000)
+	return mailbox.Props(n.observed("outbox", outbox.New(cfg)), 1000)
 }
 
-// overseen shows each message to the hook of the tests before the actor that
+// observed shows each message to the hook of the tests before the actor that
 // of makes.
-func (n *Node) overseen(name string, of actor.Producer) actor.Producer {
+func (n *Node) observed(name string, of actor.Producer) actor.Producer {
 	before := n.before(name)
 	if before == nil {
 		return of
 	}
-	return func() actor.Actor { return &witness{Actor: of(), before: before} }
+	return func() actor.Actor { return &observedActor{Actor: of(), before: before} }
 }
 
-type witness struct {
+type observedActor struct {
 	actor.Actor
 	before func(msg any)
 }
 
 // Receive is protoactor's.
-func (w *witness) Receive(ctx actor.Context) {
+func (w *observedActor) Receive(ctx actor.Context) {
 	w.before(ctx.Message())
 	w.Actor.Receive(ctx)
 }

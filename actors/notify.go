@@ -44,7 +44,7 @@ func (n *Node) StartIfDraft(ctx context.Context, c *domain.Campaign) bool {
 	pid := n.CampaignPID(c.WorkspaceID, c.ID)
 	if t := n.tree(c.WorkspaceID); t != nil && c.Status == domain.CampaignDraft {
 		if !n.IsRunning(pid) {
-			n.hatch(ctx, t.campaigns, workspace.Hatch{ID: c.ID})
+			n.startChild(ctx, t.campaigns, workspace.Hatch{ID: c.ID})
 		}
 		return true // or it ended at once, because the campaign was deleted
 	}
@@ -55,7 +55,7 @@ func (n *Node) StartIfDraft(ctx context.Context, c *domain.Campaign) bool {
 // draft: one that waits for its start from its creation on.
 func (n *Node) StartCampaignActor(ctx context.Context, c *domain.Campaign) {
 	if t := n.tree(c.WorkspaceID); t != nil && c.Status != domain.CampaignDraft {
-		n.hatch(ctx, t.campaigns, workspace.Hatch{ID: c.ID})
+		n.startChild(ctx, t.campaigns, workspace.Hatch{ID: c.ID})
 	}
 }
 
@@ -77,18 +77,18 @@ func (n *Node) IsRunning(pid *actor.PID) bool {
 	return lives
 }
 
-// hatch grows a child of a family, later where that does not answer now.
-func (n *Node) hatch(ctx context.Context, family *actor.PID, egg workspace.Hatch) {
+// startChild grows a child of a family, later where that does not answer now.
+func (n *Node) startChild(ctx context.Context, family *actor.PID, egg workspace.Hatch) {
 	_, err := mailbox.Ask[workspace.Hatched](ctx, n.sys, family, egg)
 	if err == nil {
 		return
 	}
 	n.cfg.Log.Warn("an actor is late", slog.String("actor", egg.ID), slog.Any("error", err))
 	n.RunInBackground(func() {
-		wait := time.NewTicker(hatchEvery)
+		wait := time.NewTicker(startRetry)
 		defer wait.Stop()
 		for range wait.C {
-			bound, cancel := context.WithTimeout(context.Background(), growLimit)
+			bound, cancel := context.WithTimeout(context.Background(), startLimit)
 			_, err := mailbox.Ask[workspace.Hatched](bound, n.sys, family, egg)
 			cancel()
 			if err == nil || n.Draining() {
@@ -151,7 +151,7 @@ func (n *Node) WebhookChanged(ctx context.Context, w *domain.Webhook) {
 		return
 	}
 	n.sys.Root.Send(t.outbox, outbox.Changed{Webhook: *w})
-	n.hatch(ctx, t.webhooks, workspace.Hatch{ID: w.ID})
+	n.startChild(ctx, t.webhooks, workspace.Hatch{ID: w.ID})
 	n.sys.Root.Send(n.WebhookPID(w), webhook.Changed{})
 }
 
@@ -179,7 +179,7 @@ func (n *Node) ReloadTrunks(ctx context.Context, workspaceID string) error {
 	t.changing.Lock()
 	defer t.changing.Unlock()
 	turn := n.book.Turn()
-	trunks, err := n.trunksOf(ctx, workspaceID)
+	trunks, err := n.stored.trunks(ctx, workspaceID)
 	if err != nil {
 		return commit.StoreError(err)
 	}
@@ -189,16 +189,15 @@ func (n *Node) ReloadTrunks(ctx context.Context, workspaceID string) error {
 	return nil
 }
 
-// trunksOf are the trunks of a workspace, each with all numbers that it may show
-// as caller IDs.
-func (n *Node) trunksOf(ctx context.Context, workspaceID string) ([]domain.Trunk, error) {
+// trunks returns the trunks of a workspace, each with the numbers that it may show as caller IDs.
+func (st *workspaceStore) trunks(ctx context.Context, workspaceID string) ([]domain.Trunk, error) {
 	var out []domain.Trunk
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		numbers, err := trunk.LiveNumbers(ctx, n.cfg.Store, workspaceID, env)
+		numbers, err := trunk.LiveNumbers(ctx, st.rows, workspaceID, env)
 		if err != nil {
 			return nil, err
 		}
-		err = commit.Each(ctx, n.cfg.Store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
+		err = commit.Each(ctx, st.rows, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
 			t.CallerIDs = trunk.CallerIDs(t, numbers)
 			out = append(out, *t)
 		})

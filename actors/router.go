@@ -18,10 +18,10 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Switchboard gives what comes in by the one user agent of a process to the
+// Router gives what comes in by the one user agent of a process to the
 // node whose workspace it is for. With one node it costs nothing. Nodes come
 // and go while it works.
-type Switchboard struct {
+type Router struct {
 	mu      sync.Mutex
 	nodes   atomic.Pointer[[]*Node]
 	ua      *sip.UserAgent
@@ -29,12 +29,12 @@ type Switchboard struct {
 	drained atomic.Pointer[load.DrainNow] // no call begins in this process; nil: calls may
 }
 
-// Drained says whether an operator lets no call begin in this process.
-func (s *Switchboard) Drained() bool { return s.drained.Load() != nil }
+// IsDrained says whether an operator lets no call begin in this process.
+func (s *Router) IsDrained() bool { return s.drained.Load() != nil }
 
-// hold lets no INVITE leave that begins a call as long as any node wants that.
+// holdCalls lets no INVITE leave that begins a call as long as any node wants that.
 // What a node that is gone has wanted does not count.
-func (s *Switchboard) hold(n *Node, on bool) {
+func (s *Router) holdCalls(n *Node, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if on && slices.Contains(s.all(), n) {
@@ -50,30 +50,30 @@ func (s *Switchboard) hold(n *Node, on bool) {
 	}
 }
 
-// nudge has the campaigns of all nodes look again whether they may ring.
-func (s *Switchboard) nudge() {
+// wakeCampaigns has the campaigns of all nodes look again whether they may ring.
+func (s *Router) wakeCampaigns() {
 	for _, n := range s.all() {
 		n.WakeCampaigns()
 	}
 }
 
 // Add lets a node be found.
-func (s *Switchboard) Add(n *Node) { s.change(func(all []*Node) []*Node { return append(all, n) }) }
+func (s *Router) Add(n *Node) { s.change(func(all []*Node) []*Node { return append(all, n) }) }
 
 // Remove lets a node not be found any more.
-func (s *Switchboard) Remove(n *Node) {
+func (s *Router) Remove(n *Node) {
 	s.change(func(all []*Node) []*Node { return slices.DeleteFunc(all, func(x *Node) bool { return x == n }) })
-	s.hold(n, false)
+	s.holdCalls(n, false)
 }
 
-func (s *Switchboard) change(f func([]*Node) []*Node) {
+func (s *Router) change(f func([]*Node) []*Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := f(slices.Clone(s.all()))
 	s.nodes.Store(&all)
 }
 
-func (s *Switchboard) all() []*Node {
+func (s *Router) all() []*Node {
 	if all := s.nodes.Load(); all != nil {
 		return *all
 	}
@@ -81,7 +81,7 @@ func (s *Switchboard) all() []*Node {
 }
 
 // Serve lets a user agent ask here, before it serves.
-func (s *Switchboard) Serve(ua *sip.UserAgent) {
+func (s *Router) Serve(ua *sip.UserAgent) {
 	s.mu.Lock()
 	s.ua = ua
 	s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *Switchboard) Serve(ua *sip.UserAgent) {
 }
 
 // admit adds up what the nodes say of a source.
-func (s *Switchboard) admit(from transport.Source) (out sip.Admission) {
+func (s *Router) admit(from transport.Source) (out sip.Admission) {
 	for _, n := range s.all() {
 		a := n.book.Admit(from)
 		switch {
@@ -122,11 +122,11 @@ func either(one, other func(string) (auth.Account, bool)) func(string) (auth.Acc
 	}
 }
 
-func (s *Switchboard) open() bool {
+func (s *Router) open() bool {
 	return slices.ContainsFunc(s.all(), func(n *Node) bool { return n.phones.Open() })
 }
 
-func (s *Switchboard) account(user string) (auth.Account, bool) {
+func (s *Router) account(user string) (auth.Account, bool) {
 	for _, n := range s.all() {
 		if a, known := n.phones.Account(user); known {
 			return a, true
@@ -135,14 +135,14 @@ func (s *Switchboard) account(user string) (auth.Account, bool) {
 	return auth.Account{}, false
 }
 
-func (s *Switchboard) at(from transport.Source) (out registrar.Presence) {
+func (s *Router) at(from transport.Source) (out registrar.Presence) {
 	for _, n := range s.all() {
 		out = max(out, n.phones.At(from))
 	}
 	return out
 }
 
-func (s *Switchboard) register(u *registrar.Update) {
+func (s *Router) register(u *registrar.Update) {
 	for _, n := range s.all() {
 		if _, known := n.phones.Phone(u.AccountID); known {
 			n.register(u)
@@ -155,11 +155,11 @@ func (s *Switchboard) register(u *registrar.Update) {
 // invite finds the node of a call: of the phone that calls, of whoever has
 // ordered it, or else of the number, where several nodes have a trunk at its
 // source.
-func (s *Switchboard) invite(in *sip.Incoming) {
+func (s *Router) invite(in *sip.Incoming) {
 	all := s.all()
 	var at []*Node
 	for _, n := range all {
-		if n.awaits(in) {
+		if n.isOwnCall(in) {
 			n.Inbound(in)
 			return
 		}
@@ -167,7 +167,7 @@ func (s *Switchboard) invite(in *sip.Incoming) {
 			at = append(at, n)
 		}
 	}
-	s.pass(arrival{
+	s.route(inboundRequest{
 		at: at, sent: in.Through.IsValid(), give: func(n *Node) { n.Inbound(in) }, refuse: func(code int, after time.Duration) { in.Reject(code, after) },
 		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.lookup.Claim(ctx, in) },
 		moves: func(ctx context.Context, n *Node) bool {
@@ -178,8 +178,8 @@ func (s *Switchboard) invite(in *sip.Incoming) {
 	}, all)
 }
 
-// awaits says whether a call is surely the node's.
-func (n *Node) awaits(in *sip.Incoming) bool {
+// isOwnCall says whether a call is surely the node's.
+func (n *Node) isOwnCall(in *sip.Incoming) bool {
 	if in.PhoneID != "" {
 		_, known := n.phones.Phone(in.PhoneID)
 		return known
@@ -189,7 +189,7 @@ func (n *Node) awaits(in *sip.Incoming) bool {
 }
 
 // text finds the node of a text message or of a report of one.
-func (s *Switchboard) text(in *sip.IncomingText) {
+func (s *Router) text(in *sip.IncomingText) {
 	all := s.all()
 	var at []*Node
 	for _, n := range all {
@@ -197,13 +197,13 @@ func (s *Switchboard) text(in *sip.IncomingText) {
 			at = append(at, n)
 		}
 	}
-	s.pass(arrival{
-		at: at, give: func(n *Node) { n.Text(in) }, refuse: in.Reply,
-		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.claimsText(ctx, in) },
+	s.route(inboundRequest{
+		at: at, give: func(n *Node) { n.Message(in) }, refuse: in.Reply,
+		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.claimMessage(ctx, in) },
 	}, all)
 }
 
-func (n *Node) claimsText(ctx context.Context, in *sip.IncomingText) (none domain.CallClaim, err error) {
+func (n *Node) claimMessage(ctx context.Context, in *sip.IncomingText) (none domain.CallClaim, err error) {
 	content, err := sms.ReadContent(in.ContentType, in.Body)
 	if err != nil {
 		return none, err
@@ -220,8 +220,8 @@ func (n *Node) claimsText(ctx context.Context, in *sip.IncomingText) (none domai
 	return none, nil
 }
 
-// arrival is what came in: who may know it, and what is to be done with it.
-type arrival struct {
+// inboundRequest is what came in: who may know it, and what is to be done with it.
+type inboundRequest struct {
 	at     []*Node // those that have a trunk at its source
 	sent   bool    // another node of the install says that it belongs here
 	claim  func(context.Context, *Node) (domain.CallClaim, error)
@@ -230,11 +230,11 @@ type arrival struct {
 	refuse func(code int, after time.Duration)
 }
 
-// pass gives what came in to the node with the best claim to it. Where none has
+// route gives what came in to the node with the best claim to it. Where none has
 // any, the first
 // that has a trunk at its source refuses it; but what another node of the
 // install has sent here may be on the move with its workspace, and come again.
-func (s *Switchboard) pass(a arrival, all []*Node) {
+func (s *Router) route(a inboundRequest, all []*Node) {
 	switch {
 	case len(all) == 0 || len(a.at) == 0 && a.sent:
 		a.refuse(sipUnavailable, overloadAfter)
@@ -247,16 +247,16 @@ func (s *Switchboard) pass(a arrival, all []*Node) {
 		return
 	}
 	first := a.at[0]
-	if first.taking.Add(1) > mostTaken { // as of those that wait for store and actors
-		first.taking.Add(-1)
+	if first.routing.Add(1) > maxRouting { // as of those that wait for store and actors
+		first.routing.Add(-1)
 		a.refuse(sipUnavailable, overloadAfter)
 		return
 	}
 	first.RunInBackground(func() {
-		defer first.taking.Add(-1)
+		defer first.routing.Add(-1)
 		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
 		defer cancel()
-		i := a.whose(ctx)
+		i := a.bestClaim(ctx)
 		if i < 0 && a.sent && (a.moves == nil || slices.ContainsFunc(a.at, func(n *Node) bool { return a.moves(ctx, n) })) {
 			a.refuse(sipUnavailable, overloadAfter)
 			return
@@ -265,9 +265,9 @@ func (s *Switchboard) pass(a arrival, all []*Node) {
 	})
 }
 
-// whose is the place of the node with the best claim to it; -1: for none it is
+// bestClaim is the place of the node with the best claim to it; -1: for none it is
 // more than a source that is known.
-func (a *arrival) whose(ctx context.Context) int {
+func (a *inboundRequest) bestClaim(ctx context.Context) int {
 	at, best := -1, domain.CallClaim{}
 	for i, n := range a.at {
 		if c, err := a.claim(ctx, n); err == nil && c.Rank > domain.ClaimSource && c.Beats(best) {

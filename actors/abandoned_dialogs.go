@@ -21,11 +21,11 @@ import (
 const (
 	// orphanFor is how long a dialog of a process that ended keeps its line and
 	// channel, unless its BYE is answered before (64 times T1).
-	orphanFor = 32 * time.Second
+	abandonedDialogLimit = 32 * time.Second
 	// orphansAtOnce is how many rows one commit holds.
-	orphansAtOnce = 500
+	abandonedBatch = 500
 	// orphansAgain is how long a store that refused to remove them is left alone.
-	orphansAgain = 5 * time.Second
+	abandonedRetry = 5 * time.Second
 )
 
 // firstLeg is a campaign's call as its opening keeps it.
@@ -33,11 +33,9 @@ func (n *Node) firstLeg(callID string, slot *trunk.Slot, to, from string) domain
 	return leg.FirstRow(n.cfg.SIP, callID, slot, to, from)
 }
 
-// orphansOf are the calls of earlier processes whose dialogs may still live:
-// those of the attempts that the last one left open, and those that it had not
-// ended itself. All of them are durable when it returns, so that the attempts
-// can be closed.
-func (n *Node) orphansOf(ctx context.Context, ws string, attempts []*domain.Attempt) ([]*domain.Orphan, error) {
+// takeAbandoned returns the calls of earlier processes whose dialogs may still exist: those of attempts that the last process
+// left open, and those whose dialogs it had not ended. All of them are stored when it returns, so the attempts can be closed.
+func (st *workspaceStore) takeAbandoned(ctx context.Context, ws string, attempts []*domain.Attempt) ([]*domain.Orphan, error) {
 	var fresh []*domain.Orphan
 	known := make(map[string]bool)
 	for _, a := range attempts {
@@ -46,7 +44,7 @@ func (n *Node) orphansOf(ctx context.Context, ws string, attempts []*domain.Atte
 			continue
 		}
 		c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
-		if _, err := n.cfg.Store.Get(ctx, c); err != nil && !errors.Is(err, domain.ErrNotFound) {
+		if _, err := st.rows.Get(ctx, c); err != nil && !errors.Is(err, domain.ErrNotFound) {
 			return nil, err
 		}
 		o.Number = c.To
@@ -57,7 +55,7 @@ func (n *Node) orphansOf(ctx context.Context, ws string, attempts []*domain.Atte
 		fresh = append(fresh, o)
 	}
 	var left []*domain.Orphan
-	err := commit.Each(ctx, n.cfg.Store, "orphan", ws, "left", func(o *domain.Orphan) {
+	err := commit.Each(ctx, st.rows, "orphan", ws, "left", func(o *domain.Orphan) {
 		if !known[o.CallID] {
 			left = append(left, o)
 		}
@@ -65,35 +63,35 @@ func (n *Node) orphansOf(ctx context.Context, ws string, attempts []*domain.Atte
 	if err != nil {
 		return nil, err
 	}
-	if n.Quarantined() { // the dialogs may be live ones of the service that was backed up
+	if st.quarantined { // the dialogs may be live ones of the service that was backed up
 		ids := make([]string, len(left))
 		for i, o := range left {
 			ids[i] = o.CallID
 		}
-		return nil, n.deleteOrphans(ctx, ws, ids)
+		return nil, st.deleteAbandoned(ctx, ws, ids)
 	}
-	for at := 0; at < len(fresh); at += orphansAtOnce {
+	for at := 0; at < len(fresh); at += abandonedBatch {
 		change := commit.Change{Workspace: ws}
-		for _, o := range fresh[at:min(at+orphansAtOnce, len(fresh))] {
+		for _, o := range fresh[at:min(at+abandonedBatch, len(fresh))] {
 			change.Puts = append(change.Puts, o)
 		}
-		if _, err := n.cfg.Store.Apply(ctx, change); err != nil {
+		if _, err := st.rows.Apply(ctx, change); err != nil {
 			return nil, err
 		}
 	}
 	return append(left, fresh...), nil
 }
 
-// forgetOrphans removes the row of each call soon after the last of its dialogs
+// deleteEndedDialogs removes the row of each call soon after the last of its dialogs
 // is over, whatever is with the others: who has no dialog any more need not
 // answer the BYE of the next process. What a full or absent store keeps is removed
 // once it is well again.
-func (n *Node) forgetOrphans(ctx context.Context, ws string, o *orphans) {
+func (n *Node) deleteEndedDialogs(ctx context.Context, ws string, o *abandonedDialogs) {
 	var over []string
 	for left := 1; left > 0 || len(over) > 0; {
 		var again <-chan time.Time
 		if len(over) > 0 {
-			again = time.After(orphansAgain)
+			again = time.After(abandonedRetry)
 		}
 		select {
 		case <-o.some:
@@ -104,7 +102,7 @@ func (n *Node) forgetOrphans(ctx context.Context, ws string, o *orphans) {
 		var more []string
 		more, left = o.forgotten()
 		over = append(over, more...)
-		if err := n.deleteOrphans(ctx, ws, over); err != nil {
+		if err := n.stored.deleteAbandoned(ctx, ws, over); err != nil {
 			n.cfg.Log.Warn("rows of interrupted calls that are over stay behind", slog.Any("error", err))
 			continue
 		}
@@ -112,24 +110,24 @@ func (n *Node) forgetOrphans(ctx context.Context, ws string, o *orphans) {
 	}
 }
 
-// deleteOrphans removes the rows of interrupted calls. What it removed already does not hurt another time.
-func (n *Node) deleteOrphans(ctx context.Context, ws string, calls []string) error {
-	for some := range slices.Chunk(calls, orphansAtOnce) {
+// deleteAbandoned deletes the rows of abandoned dialogs. It may be repeated.
+func (st *workspaceStore) deleteAbandoned(ctx context.Context, ws string, calls []string) error {
+	for some := range slices.Chunk(calls, abandonedBatch) {
 		change := commit.Change{Workspace: ws}
 		for _, id := range some {
 			change.Deletes = append(change.Deletes, (&domain.Orphan{WorkspaceID: ws, CallID: id}).Key())
 		}
-		if _, err := n.cfg.Store.Apply(ctx, change); err != nil {
+		if _, err := st.rows.Apply(ctx, change); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// orphans are the numbers that may ring or talk yet because of an earlier
+// abandonedDialogs are the numbers that may ring or talk yet because of an earlier
 // process: nobody else may be on the line with them. An owner of the numbers
 // that is restarted finds them here, as does a campaign.
-type orphans struct {
+type abandonedDialogs struct {
 	mu   sync.Mutex
 	live map[string]*held // by call
 	over []string         // calls whose rows are there yet
@@ -142,7 +140,7 @@ type held struct {
 	legs     int
 }
 
-func (o *orphans) keep(all []*domain.Orphan, until time.Time) {
+func (o *abandonedDialogs) keep(all []*domain.Orphan, until time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.live, o.some = make(map[string]*held, len(all)), make(chan struct{}, 1)
@@ -154,7 +152,7 @@ func (o *orphans) keep(all []*domain.Orphan, until time.Time) {
 }
 
 // now are those that are left.
-func (o *orphans) now() []numbers.Live {
+func (o *abandonedDialogs) now() []numbers.Live {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	out := make([]numbers.Live, 0, len(o.live))
@@ -165,7 +163,7 @@ func (o *orphans) now() []numbers.Live {
 }
 
 // of are the calls of a campaign that are left, and until when.
-func (o *orphans) of(campaignID string) map[string]time.Time {
+func (o *abandonedDialogs) of(campaignID string) map[string]time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	out := make(map[string]time.Time)
@@ -178,7 +176,7 @@ func (o *orphans) of(campaignID string) map[string]time.Time {
 }
 
 // gone: a leg has ended. last says that its call has none any more.
-func (o *orphans) gone(callID string) (last bool) {
+func (o *abandonedDialogs) gone(callID string) (last bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	h := o.live[callID]
@@ -199,16 +197,16 @@ func (o *orphans) gone(callID string) (last bool) {
 
 // forgotten are the calls that are over since it was asked last, and how many
 // are not.
-func (o *orphans) forgotten() (over []string, left int) {
+func (o *abandonedDialogs) forgotten() (over []string, left int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	over, o.over = o.over, nil
 	return over, len(o.live)
 }
 
-// endOrphans ends the dialogs of earlier processes; until that is done they
+// endAbandonedDialogs ends the dialogs of earlier processes; until that is done they
 // keep their lines, channels and numbers.
-func (n *Node) endOrphans(t *tree, all []*domain.Orphan) {
+func (n *Node) endAbandonedDialogs(t *tree, all []*domain.Orphan) {
 	for _, o := range all {
 		linesPID := t.lines(o.Environment)
 		if o.Direction == domain.Inbound {
@@ -223,11 +221,11 @@ func (n *Node) endOrphans(t *tree, all []*domain.Orphan) {
 				}
 			}
 			state.Environment = o.Environment
-			until := time.Now().Add(orphanFor)
+			until := time.Now().Add(abandonedDialogLimit)
 			n.sys.Root.Send(linesPID, lines.Hold{CallID: o.CallID, Until: until})
 			n.sys.Root.Send(t.trunks, trunk.Hold{CallID: o.CallID, TrunkID: leg.TrunkID, Until: until})
 			n.cfg.SIP.Orphan(state, func(bool) {
-				if !t.orphans.gone(o.CallID) {
+				if !t.dialogs.gone(o.CallID) {
 					return // the line is taken by another leg yet
 				}
 				n.sys.Root.Send(t.numbers, numbers.Over{CallID: o.CallID})
