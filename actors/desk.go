@@ -4,15 +4,17 @@
 package actors
 
 import (
+	"context"
 	"log/slog"
-	"sync"
 
 	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/agentruntime"
 	"github.com/callboard/callboard/service/agents"
 	"github.com/callboard/callboard/service/alerts"
 	"github.com/callboard/callboard/service/analysis"
 	"github.com/callboard/callboard/service/appointments"
+	"github.com/callboard/callboard/service/bulk"
 	"github.com/callboard/callboard/service/calls"
 	"github.com/callboard/callboard/service/campaigns"
 	"github.com/callboard/callboard/service/contacts"
@@ -41,6 +43,7 @@ import (
 
 // Services that the desk passes on until the front door has each of them.
 type (
+	bulkService         = bulk.Service
 	workspaceService    = workspaces.Service
 	usageService        = usage.Service
 	callService         = calls.Service
@@ -86,6 +89,7 @@ type Desk struct {
 	*quarantineService
 	*callService
 	*alertService
+	*bulkService
 	*scripts
 	*agentsService
 	*contactService
@@ -108,7 +112,6 @@ type Desk struct {
 	list  contactlist.Reader
 	zones *calendar.Shared
 	jobs  *jobs.Runner
-	waits sync.Map // *bulkStand of each bulk job that runs, by its id
 }
 
 // onCalls says whether there is a live call on this node.
@@ -116,3 +119,14 @@ func (d *Desk) onCalls() bool { return d.node.cfg.Media != nil && d.node.cfg.Med
 
 // StopJob stops a job that runs in the background.
 func (d *Desk) StopJob(id string) { d.jobs.Stop(id) }
+
+// resumeJobs continues what an earlier process left unfinished.
+func (d *Desk) resumeJobs(ctx context.Context, workspaceID string) error {
+	if err := commit.Each(ctx, d.store, "export", workspaceID, "open", d.BeginExport); err != nil {
+		return err
+	}
+	if err := commit.Each(ctx, d.store, "data_request", workspaceID, "open", d.BeginDataRequest); err != nil {
+		return err
+	}
+	return d.ResumeBulks(ctx, workspaceID)
+}

@@ -3,10 +3,11 @@ package actors
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
-	"github.com/callboard/callboard/sip/textmessage"
 	alertsservice "github.com/callboard/callboard/service/alerts"
+	"github.com/callboard/callboard/sip/textmessage"
 
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/ledger"
@@ -17,6 +18,7 @@ import (
 	"github.com/callboard/callboard/service/agents"
 	"github.com/callboard/callboard/service/analysis"
 	"github.com/callboard/callboard/service/appointments"
+	"github.com/callboard/callboard/service/bulk"
 	"github.com/callboard/callboard/service/calls"
 	"github.com/callboard/callboard/service/campaigns"
 	"github.com/callboard/callboard/service/contacts"
@@ -119,6 +121,17 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 	n.desk.quarantineService = quarantine.New(quarantine.Config{Store: store, Restart: cfg.Released, Log: cfg.Log})
 	n.desk.alertService = n.alertRules(store)
 	n.desk.recordingService = recordings.New(recordings.Config{Store: store, Workspaces: n, System: n.sys, Actors: n, Blobs: cfg.Blobs})
+	n.desk.bulkService = bulk.New(bulk.Config{
+		Store: store, Workspaces: n, Node: n, System: n.sys, Permits: n, Jobs: n.desk.jobs, Campaigns: n.desk, Contacts: n.desk.contactService,
+		DNC: n.desk.dncService, SMS: n.desk.smsService, Scripts: n.desk.scripts, Zones: n.desk.zones,
+		PlaceCall: func(ctx context.Context, p domain.Principal, placement bulk.Placement) (*domain.Call, error) {
+			return n.desk.Place(ctx, p, calls.Placement(placement))
+		},
+		ImportDNC: func(ctx context.Context, p domain.Principal, listID string, rows iter.Seq2[domain.RawNumber, error]) error {
+			_, err := n.desk.ImportDNC(ctx, p, listID, rows)
+			return err
+		},
+	})
 	n.desk.exportService = exports.New(exports.Config{
 		Store: store, Blobs: cfg.Blobs, Jobs: n.desk.jobs, Sources: n.desk, Usage: n.desk.Usage, OffsetBefore: n.desk.OffsetBefore,
 		Background: n.Context, OnCalls: n.desk.onCalls, PublicURL: cfg.PublicURL, Log: cfg.Log,
@@ -155,7 +168,7 @@ func (n *Node) retention(store *counting) *retention.Service {
 			{What: "revocations of tokens", Sweep: func(ctx context.Context, workspaceID string, now time.Time) error {
 				return errors.Join(d.SweepOAuth(ctx, workspaceID, now), d.SweepSessions(ctx, workspaceID, now))
 			}},
-			{What: "bulk jobs", Sweep: ignoreTime(d.sweepBulks)},
+			{What: "bulk jobs", Sweep: ignoreTime(d.SweepBulks)},
 			{What: "exports", Sweep: d.SweepExports},
 			{What: "data requests", Sweep: d.SweepDataRequests},
 			{What: "idempotency keys", Sweep: ignoreTime(d.SweepReplies)},

@@ -21,3 +21,16 @@ func ParseNumber(text, country string) (e164 string, n uint64, err error) {
 	n, err = Number(e164)
 	return e164, n, err
 }
+
+// ListNumber reads a telephone number as the lists store it.
+func ListNumber(phone, country string) (uint64, error) {
+	e164, err := domain.E164(phone, country)
+	if err != nil {
+		return 0, err
+	}
+	n, err := Number(e164)
+	if err != nil {
+		return 0, ErrNumber
+	}
+	return n, nil
+}

@@ -135,7 +135,7 @@ func (s *Service) ImportContacts(
 		return none, err
 	}
 	if c.Status.Final() {
-		return none, OverError(c)
+		return none, contactlist.CampaignOver(c)
 	}
 	row := contactlist.NewUpload(p, c)
 	now, err := s.uploads.hold(c, row)
@@ -337,7 +337,7 @@ func (s *Service) showContacts(ctx context.Context, c *domain.Campaign, in *cont
 			return record.StoreError(err)
 		}
 		if now.Status.Final() { // it ended while the upload ran
-			return OverError(now)
+			return contactlist.CampaignOver(now)
 		}
 		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 		version, err := s.store.Get(ctx, progress)
@@ -371,9 +371,4 @@ func (s *Service) showContacts(ctx context.Context, c *domain.Campaign, in *cont
 		return nil
 	}
 	return record.StoreError(domain.ErrConflict)
-}
-
-// OverError is the error of an upload to a campaign that is over.
-func OverError(c *domain.Campaign) error {
-	return domain.Errorf(domain.CodeInvalidState, "contacts cannot be added to a campaign that is over").With("current_status", c.Status)
 }

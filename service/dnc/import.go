@@ -148,7 +148,7 @@ func (in *numberImport) add(row domain.RawNumber) error {
 	in.sum.Received++
 	code, text := domain.Code("invalid_row"), row.Problem
 	if text == "" {
-		n, err := ListNumber(row.Phone, cmp.Or(row.Country, in.country))
+		n, err := dnc.ListNumber(row.Phone, cmp.Or(row.Country, in.country))
 		if err == nil {
 			return in.keep(n)
 		}
@@ -188,17 +188,4 @@ func (in *numberImport) keep(n uint64) error {
 func (in *numberImport) unique() []uint64 {
 	slices.Sort(in.numbers)
 	return slices.Compact(in.numbers)
-}
-
-// ListNumber is a number as the lists keep it.
-func ListNumber(phone, country string) (uint64, error) {
-	e164, err := domain.E164(phone, country)
-	if err != nil {
-		return 0, err
-	}
-	n, err := dnc.Number(e164)
-	if err != nil {
-		return 0, dnc.ErrNumber
-	}
-	return n, nil
 }

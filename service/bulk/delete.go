@@ -1,0 +1,48 @@
+package bulk
+
+import (
+	"context"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// SweepBulks deletes jobs that were over long ago, a few per call.
+func (s *Service) SweepBulks(ctx context.Context, workspaceID string) error {
+	var old []*domain.Bulk
+	q := commit.Query{
+		Kind: "bulk", Workspace: workspaceID, Index: "over", Oldest: true, Limit: 10, To: record.IDAt(domain.PrefixBulk, time.Now().Add(-keepFor)),
+	}
+	_, err := s.store.List(ctx, q, func() domain.Record { return &domain.Bulk{} }, func(r domain.Record) error {
+		if b, ok := r.(*domain.Bulk); ok && b.CompletedAt != nil && time.Since(*b.CompletedAt) > keepFor {
+			old = append(old, b)
+		}
+		return nil
+	})
+	for _, b := range old {
+		if err == nil {
+			err = s.DropBulk(ctx, b)
+		}
+	}
+	return err
+}
+
+// DropBulk deletes a job with all its rows.
+func (s *Service) DropBulk(ctx context.Context, b *domain.Bulk) error {
+	for _, k := range []struct {
+		kind  string
+		fresh func() domain.Record
+	}{
+		{"bulk_item", func() domain.Record { return &domain.BulkItem{} }},
+		{"bulk_chunk", func() domain.Record { return &domain.BulkChunk{} }},
+	} {
+		if err := record.DeleteUnder(ctx, s.store, domain.Key{Kind: k.kind, Workspace: b.WorkspaceID, ID: b.ID + "/"}, k.fresh); err != nil {
+			return err
+		}
+	}
+	told := &domain.BulkErrors{BulkID: b.ID, WorkspaceID: b.WorkspaceID}
+	_, err := s.store.Apply(ctx, commit.Change{Workspace: b.WorkspaceID, Deletes: []domain.Key{told.Key(), b.Key()}})
+	return err
+}

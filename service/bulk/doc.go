@@ -1,2 +1,0 @@
-// Package bulk runs jobs of many calls, contacts, numbers or messages.
-package bulk

@@ -1,0 +1,239 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/engines/tracing"
+	"github.com/callboard/callboard/service/record"
+)
+
+// RunBulk runs a job in the background until it is over.
+func (s *Service) RunBulk(b *domain.Bulk) {
+	if b.Final() || s.cfg.Node.Quarantined() && b.IsOutbound() {
+		return
+	}
+	s.cfg.Jobs.Begin(s.cfg.Node.Context(), b.WorkspaceID+"/"+b.ID, func(ctx context.Context) error {
+		wait := new(waitState)
+		s.running.Store(b.ID, wait)
+		defer s.running.Delete(b.ID)
+		for at := -1; ; {
+			left, err := s.runOnce(ctx, b.WorkspaceID, b.ID, wait)
+			if err == nil || ctx.Err() != nil || left == at { // no step further than the time before
+				return err
+			}
+			at = left
+		}
+	})
+}
+
+// ResumeBulks continues the jobs of a workspace that an earlier process left
+// unfinished.
+func (s *Service) ResumeBulks(ctx context.Context, workspaceID string) error {
+	return commit.Each(ctx, s.store, "bulk", workspaceID, "open", s.RunBulk)
+}
+
+// run is one run through the items of a job that are left. It is the only writer of
+// the job's row, apart from its cancellation: after any error a new run begins from
+// what is stored.
+type run struct {
+	service      *Service
+	principal    domain.Principal
+	job          domain.Bulk
+	version      uint64 // of the job's row
+	wait         *waitState
+	firstPending int // no item before it is pending
+	examined     int // no item from it on was examined
+	storedErrors int // of the job's errors
+}
+
+// runOnce processes what is left of a job and returns how many items are still pending.
+func (s *Service) runOnce(ctx context.Context, workspaceID, id string, wait *waitState) (left int, err error) {
+	r := &run{service: s, job: domain.Bulk{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}, wait: wait}
+	wait.clear()
+	r.version, err = s.store.Get(ctx, &r.job)
+	if errors.Is(err, domain.ErrNotFound) || err == nil && r.job.Final() {
+		return 0, nil
+	}
+	if err == nil {
+		r.firstPending, r.examined = r.job.Next, r.job.Next
+		ctx = tracing.WithRequest(ctx, r.job.RequestTrace)
+		err = r.readStoredErrors(ctx)
+	}
+	if err == nil {
+		err = r.finish(ctx)
+	}
+	return r.job.Pending, err
+}
+
+// readStoredErrors reads the errors of the items so far.
+func (r *run) readStoredErrors(ctx context.Context) error {
+	stored := &domain.BulkErrors{BulkID: r.job.ID, WorkspaceID: r.job.WorkspaceID}
+	_, err := r.service.store.Get(ctx, stored)
+	if errors.Is(err, domain.ErrNotFound) {
+		return nil
+	}
+	r.job.Errors, r.storedErrors = stored.Errors, len(stored.Errors)
+	return err
+}
+
+// finish processes the items that are left, and ends the job.
+func (r *run) finish(ctx context.Context) (err error) {
+	r.principal = domain.Principal{WorkspaceID: r.job.WorkspaceID, Environment: r.job.Environment, Operator: r.job.Operator, KeyID: r.job.KeyID}
+	if r.job.Status == domain.BulkQueued {
+		if err = r.apply(ctx, func(b *domain.Bulk, _ *commit.Change) { b.Status = domain.BulkRunning }); err != nil {
+			return err
+		}
+	}
+	switch r.job.Type {
+	case domain.BulkCalls:
+		err = r.placeCalls(ctx)
+	case domain.BulkContacts:
+		return r.addContacts(ctx)
+	case domain.BulkDNC:
+		err = r.addNumbers(ctx)
+	case domain.BulkSMS:
+		err = r.queueMessages(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	blank, err := record.BlankBulkChunks(ctx, r.service.store, &r.job)
+	if err != nil {
+		return err
+	}
+	return r.apply(ctx, func(b *domain.Bulk, c *commit.Change) { complete(b, c, blank) })
+}
+
+// complete ends a job and deletes the contents of its items.
+func complete(b *domain.Bulk, c *commit.Change, blank []domain.Record) {
+	c.Puts = append(c.Puts, blank...)
+	now := record.Now()
+	b.Status, b.CompletedAt, b.Next = domain.BulkCompleted, &now, b.Total
+	b.Done, b.Pending = b.Done+b.Pending, 0
+}
+
+// addJob adds the job's row, as f leaves it, to a commit. committed has to be called
+// after the commit.
+func (r *run) addJob(c *commit.Change, f func(*domain.Bulk, *commit.Change)) (committed func()) {
+	next := r.job
+	next.Errors = slices.Clip(next.Errors)
+	next.UpdatedAt = record.Now()
+	f(&next, c)
+	c.Guards = append(c.Guards, commit.Guard{Key: next.Key(), Version: r.version})
+	c.Puts = append(c.Puts, next.Rows(r.storedErrors)...)
+	return func() { r.job, r.version, r.storedErrors = next, r.version+1, len(next.Errors) }
+}
+
+func (r *run) apply(ctx context.Context, f func(*domain.Bulk, *commit.Change)) error {
+	c := commit.Change{Workspace: r.job.WorkspaceID}
+	committed := r.addJob(&c, f)
+	_, err := r.service.store.Apply(ctx, c)
+	if err == nil {
+		committed()
+	}
+	return err
+}
+
+// settle adds the result of an item and the job's count of it to a commit.
+func (r *run) settle(c *commit.Change, item domain.BulkItem) (committed func()) {
+	next := r.nextPending(item.Index)
+	c.Guards = append(c.Guards, commit.Absent(item.Key()))
+	c.Puts = append(c.Puts, &item)
+	return r.addJob(c, func(b *domain.Bulk, _ *commit.Change) {
+		b.Pending--
+		b.Next = next
+		if item.Status == domain.ItemDone {
+			b.Done++
+			return
+		}
+		b.Failed++
+		b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
+	})
+}
+
+func (r *run) item(index int, err error) domain.BulkItem {
+	item := domain.BulkItem{BulkID: r.job.ID, WorkspaceID: r.job.WorkspaceID, Index: index, Status: domain.ItemDone}
+	if e := itemError(index, err); e != nil {
+		item.Status, item.Code, item.Message, item.Param = domain.ItemFailed, e.Code, e.Message, e.Param
+	}
+	return item
+}
+
+// nextPending returns the index from which on items may be pending once an item is
+// settled.
+func (r *run) nextPending(settling int) int {
+	r.examined = max(r.examined, settling+1)
+	for ; r.firstPending < r.examined; r.firstPending++ {
+		if _, waits := r.wait.until(r.firstPending); waits && r.firstPending != settling {
+			break
+		}
+	}
+	return r.firstPending
+}
+
+// items yields what is left of a job, in its order; the index -1 if it cannot be read.
+func (r *run) items(ctx context.Context) iter.Seq2[int, NewItem] {
+	return func(yield func(int, NewItem) bool) {
+		for i := r.job.Next / domain.BulkChunkSize; i*domain.BulkChunkSize < r.job.Total; i++ {
+			chunk := &domain.BulkChunk{BulkID: r.job.ID, WorkspaceID: r.job.WorkspaceID, Index: i}
+			if _, err := r.service.store.Get(ctx, chunk); err != nil {
+				yield(-1, NewItem{})
+				return
+			}
+			for j, e := range chunk.Entries {
+				at := i*domain.BulkChunkSize + j
+				if e.Error != nil || at < r.job.Next {
+					continue
+				}
+				var o NewItem
+				if err := domain.ReadRow(e.Order, &o); err != nil {
+					o = NewItem{}
+				}
+				if !yield(at, o) {
+					return
+				}
+			}
+		}
+	}
+}
+
+var errUnreadable = errors.New("the orders of a bulk job cannot be read")
+
+func (r *run) fail(ctx context.Context, index int, cause error) error {
+	c := commit.Change{Workspace: r.job.WorkspaceID}
+	committed := r.settle(&c, r.item(index, cause))
+	_, err := r.service.store.Apply(ctx, c)
+	if err == nil {
+		committed()
+	}
+	return err
+}
+
+// failAll ends a job of which no item can succeed any more.
+func (r *run) failAll(ctx context.Context, cause error) error {
+	var left []domain.BulkItem
+	for index := range r.items(ctx) {
+		if index < 0 {
+			return errUnreadable
+		}
+		left = append(left, r.item(index, cause))
+	}
+	blank, err := record.BlankBulkChunks(ctx, r.service.store, &r.job)
+	if err != nil {
+		return err
+	}
+	return r.apply(ctx, func(b *domain.Bulk, c *commit.Change) {
+		for i := range left {
+			item := &left[i]
+			b.Failed, b.Pending = b.Failed+1, b.Pending-1
+			b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
+			c.Puts = append(c.Puts, item)
+		}
+		complete(b, c, blank)
+	})
+}
