@@ -40,7 +40,8 @@ func (*fakeNode) Workspace(id string) *domain.Workspace {
 	return &domain.Workspace{Meta: domain.Meta{ID: id}, DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}}}
 }
 
-func (*fakeNode) WorkspaceNotFound() error                               { return record.NotFound("workspace") }
+func (*fakeNode) WorkspaceNotFound() error { return record.NotFound("workspace") }
+
 func (*fakeNode) Context() context.Context                               { return context.Background() }
 func (n *fakeNode) Quarantined() bool                                    { return n.quarantined }
 func (*fakeNode) Stop(string)                                            {}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 )
 

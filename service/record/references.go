@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 )
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/service/record"
 )
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/service/record"

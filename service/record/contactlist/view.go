@@ -2,7 +2,6 @@ package contactlist
 
 import (
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
