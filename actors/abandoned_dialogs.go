@@ -224,7 +224,7 @@ func (n *Node) endAbandonedDialogs(t *tree, all []*domain.Orphan) {
 			until := time.Now().Add(abandonedDialogLimit)
 			n.sys.Root.Send(linesPID, lines.Hold{CallID: o.CallID, Until: until})
 			n.sys.Root.Send(t.trunks, trunk.Hold{CallID: o.CallID, TrunkID: leg.TrunkID, Until: until})
-			n.cfg.SIP.Orphan(state, func(bool) {
+			n.cfg.SIP.EndAbandoned(state, func(bool) {
 				if !t.dialogs.gone(o.CallID) {
 					return // the line is taken by another leg yet
 				}

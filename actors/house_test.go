@@ -188,7 +188,7 @@ func (h *house) open() {
 		PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before, Mail: h.mail, AlertsEvery: 200 * time.Millisecond, Survive: h.survive,
 	})
 	h.ua.OnInvite(h.node.Inbound)
-	h.ua.OnText(h.node.Message)
+	h.ua.OnMessage(h.node.Message)
 	h.ua.Registrar(h.node.Registrar())
 	h.ua.Admit(h.node.Book().Admit)
 	ended := make(chan error, 1)

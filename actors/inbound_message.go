@@ -23,7 +23,7 @@ const (
 
 // Message takes a MESSAGE of a trunk. It is answered when the message is safe, so
 // that nothing is lost in between. It returns at once.
-func (n *Node) Message(in *sip.IncomingText) {
+func (n *Node) Message(in *sip.IncomingMessage) {
 	if n.drain.Load() || !n.loaded.Load() {
 		in.Reply(sipUnavailable, overloadAfter)
 		return
@@ -57,7 +57,7 @@ func (n *Node) Message(in *sip.IncomingText) {
 }
 
 // routeMessage keeps a message or a report, and says what is answered.
-func (n *Node) routeMessage(ctx context.Context, in *sip.IncomingText) (code int, err error) {
+func (n *Node) routeMessage(ctx context.Context, in *sip.IncomingMessage) (code int, err error) {
 	content, err := sms.ReadContent(in.ContentType, in.Body)
 	switch {
 	case errors.Is(err, sms.ErrType):

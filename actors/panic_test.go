@@ -315,9 +315,9 @@ func (s *scene) judge() {
 // more.
 func (s *scene) hear() {
 	s.Helper()
-	before := s.phones.Heard()
+	before := s.phones.PacketsReceived()
 	s.until(10*time.Second, "the live calls keep their sound", func() bool {
-		now := s.phones.Heard()
+		now := s.phones.PacketsReceived()
 		for phone, n := range before {
 			if more, live := now[phone]; live && more < n+50 {
 				return false

@@ -86,7 +86,7 @@ func (s *Router) Serve(ua *sip.UserAgent) {
 	s.ua = ua
 	s.mu.Unlock()
 	ua.OnInvite(s.invite)
-	ua.OnText(s.text)
+	ua.OnMessage(s.text)
 	ua.Registrar(registrar.Config{Open: s.open, Account: s.account, At: s.at, Update: s.register})
 	ua.Admit(s.admit)
 }
@@ -189,7 +189,7 @@ func (n *Node) isOwnCall(in *sip.Incoming) bool {
 }
 
 // text finds the node of a text message or of a report of one.
-func (s *Router) text(in *sip.IncomingText) {
+func (s *Router) text(in *sip.IncomingMessage) {
 	all := s.all()
 	var at []*Node
 	for _, n := range all {
@@ -203,7 +203,7 @@ func (s *Router) text(in *sip.IncomingText) {
 	}, all)
 }
 
-func (n *Node) claimMessage(ctx context.Context, in *sip.IncomingText) (none domain.CallClaim, err error) {
+func (n *Node) claimMessage(ctx context.Context, in *sip.IncomingMessage) (none domain.CallClaim, err error) {
 	content, err := sms.ReadContent(in.ContentType, in.Body)
 	if err != nil {
 		return none, err

@@ -266,7 +266,7 @@ func (n *Node) linesProps(t *tree, d domain.Direction, env domain.Environment) *
 			cfg.Opened = func(ctx context.Context) ([]time.Time, error) {
 				return n.stored.recentlyOpenedCalls(ctx, t.record.Load().ID, env)
 			}
-			cfg.Behind = n.cfg.SIP.Behind
+			cfg.Behind = n.cfg.SIP.IsBehind
 		}
 		return lines.New(cfg)
 	}), 10_000)

@@ -24,30 +24,29 @@ const (
 // reasonRestart is the Reason text of what ends the legs of an earlier process.
 const reasonRestart = "service restarted"
 
-// Opening is what is known of a leg before its INVITE leaves. Whoever stores it
-// lets another process give the leg up that has heard nothing of it, not even that
-// it rings: by Orphan. Of one whose INVITE cannot be foretold it is the name alone.
-func (u *UserAgent) Opening(in Invite) DialogState {
+// InitialState is the state of a leg before its INVITE leaves. With it another process can cancel the leg although no
+// response was stored, not even that it rings (EndAbandoned). Where the INVITE cannot be predicted it is the Call-ID and
+// the target alone.
+func (u *UserAgent) InitialState(in Invite) DialogState {
 	s := DialogState{CallID: u.id.LegCallID(in.Attempt, in.Leg), Target: in.Target}
 	if !u.isReady() {
 		return s
 	}
 	d, err := u.newOutbound(&in)
-	if err != nil || in.URI != "" || !d.flow.Addr.IsValid() { // a phone, a far end that moved, a name
+	if err != nil || in.URI != "" || !d.flow.Addr.IsValid() { // a phone, a redirected call, a name
 		return s
 	}
 	s.Target = d.target
 	s.LocalURI, s.RemoteURI, s.Route, s.SentBy = d.localURI, d.remoteURI, d.preloaded, u.transport.SentBy(d.flow)
-	s.Proves = in.Credentials != nil
+	s.HasCredentials = in.Credentials != nil
 	return s
 }
 
-// Orphan ends a dialog of an earlier process: BYE for an answered call; CANCEL
-// for one that rang, and ACK and BYE in case it was answered meanwhile, which
-// only that process was told; and for one of which nothing was heard CANCEL, where
-// its Opening is known. It waits and ends what still comes. done is called once: when the far end has answered for
-// it, or after 32 s.
-func (u *UserAgent) Orphan(s DialogState, done func(answered bool)) {
+// EndAbandoned ends a dialog of an earlier process. An answered call gets BYE. A leg that rang gets CANCEL, and ACK and BYE
+// in case it was answered meanwhile, as only that process got the 2xx. A leg without any response gets CANCEL where its
+// InitialState is complete. Late responses are handled. done is called once: after the response of the remote party, or
+// after 32 s.
+func (u *UserAgent) EndAbandoned(s DialogState, done func(answered bool)) {
 	finished := false
 	d := u.fromState(s)
 	report := func(answered bool) {
@@ -79,7 +78,7 @@ func (u *UserAgent) Orphan(s DialogState, done func(answered bool)) {
 }
 
 func (d *Dialog) endAbandoned(s DialogState, report func(bool)) {
-	// The call was never announced in this process: its end is not told but reported.
+	// No owner knows the call in this process: its end is not an event but reported.
 	d.onClosed = func(e Ended) { report(!e.Fault) }
 	time.AfterFunc(transactionTimeout, func() { d.do(func() { report(false) }) })
 	if s.Confirmed {
@@ -144,12 +143,11 @@ func (c *inviteClient) endUnheard(cseq uint32, cancelled func() bool) {
 }
 
 // cancelOpening cancels a leg of which its process had stored nothing but its Opening: it may not even ring yet. RFC 3261
-// §9.1 lets a CANCEL wait for a 1xx, so that it does not overtake its INVITE; that was sent a lease or a start ago. Where
-// the target has asked for credentials the second INVITE is the one that counts. What rings or answers here all the same
-// is ended as it comes.
+// §9.1 lets a CANCEL wait for a 1xx, so that it does not overtake its INVITE; that was sent a lease or a start ago. If
+// the target has asked for credentials, the second INVITE is the one that counts. A late 18x or 2xx is ended as it comes.
 func (c *inviteClient) cancelOpening(s DialogState) {
 	c.sendCancel(c.d.localCSeq, reasonRestart, func(*received, error) {})
-	if s.Proves {
+	if s.HasCredentials {
 		c.sendCancel(c.d.localCSeq+1, reasonRestart, func(*received, error) {})
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// admitsMessage tells whether a message of a source is read at all. What another node
-// relays back, or out to a phone, it has proved; what it relays in is judged by its own source.
+// admitsMessage tells whether a message of a source is read. Responses and requests to phones that another node relays
+// carry its proof; a request that it relays in is judged by its own source.
 func (u *UserAgent) admitsMessage(b []byte, s transport.Source, relay *transport.RelayInfo) bool {
-	if relay != nil && relay.Direction != transport.RelayIn || u.known(s) {
+	if relay != nil && relay.Direction != transport.RelayIn || u.isKnownSource(s) {
 		return true
 	}
 	now := time.Now()
@@ -20,14 +20,14 @@ func (u *UserAgent) admitsMessage(b []byte, s transport.Source, relay *transport
 // admitsConnection tells whether a host may connect, and whether it is known.
 func (u *UserAgent) admitsConnection(s transport.Source) (known, admitted bool) {
 	now := time.Now()
-	if u.known(s) || u.dispatches(s.Addr.Addr()) || u.phones.Presence(s) != registrar.Absent || u.relay.KnowsSource(s, now) {
+	if u.isKnownSource(s) || u.isDispatcher(s.Addr.Addr()) || u.phones.Presence(s) != registrar.Absent || u.relay.KnowsSource(s, now) {
 		return true, true
 	}
 	return false, u.phones.AdmitConnection(s, now) || u.relay.AdmitConnection(s, now)
 }
 
-// known tells whether a source is admitted or the host of a live dialog.
-func (u *UserAgent) known(s transport.Source) bool {
+// isKnownSource tells whether a source is admitted or the host of a live dialog.
+func (u *UserAgent) isKnownSource(s transport.Source) bool {
 	return u.transport.Filter.HasPeer(s.Addr.Addr()) || u.admission(s).Allow
 }
 
@@ -42,7 +42,7 @@ func (u *UserAgent) admission(s transport.Source) (a Admission) {
 
 // Behind tells whether messages wait too long to be read: a quarter of the time after which calls are refused. Owners
 // should postpone outbound calls then, so that inbound calls are taken.
-func (u *UserAgent) Behind() bool { return u.load.IsBehind() }
+func (u *UserAgent) IsBehind() bool { return u.load.IsBehind() }
 
 // isOverloaded tells whether a new call is refused before it costs anything: the user agent is draining, reads messages
 // late, or has too many unanswered calls, from everywhere or from this host.

@@ -5,14 +5,12 @@ import (
 	"time"
 )
 
-// Drain makes the user agent refuse new calls and answer OPTIONS with 503, so
-// that a dispatcher sends them elsewhere; live dialogs go on. false takes it back.
+// Drain makes the user agent refuse new calls and answer OPTIONS with 503, so that a dispatcher sends them to another node;
+// live dialogs go on. false ends it.
 func (u *UserAgent) Drain(on bool) { u.calls.draining.Store(on) }
 
-// HoldCalls lets no INVITE leave that begins a call, from its return on: Invite
-// returns transport.ErrHeld, and a leg whose next INVITE would be due ends as Held. Live
-// dialogs go on, and INVITEs that were sent before are retransmitted.
-// false takes it back.
+// HoldCalls holds back all initial INVITEs from its return on: Invite returns transport.ErrHeld, and a leg whose next INVITE
+// would be due ends as Held. Live dialogs go on, and INVITEs that were sent before are retransmitted. false ends it.
 func (u *UserAgent) HoldCalls(on bool) { u.calls.hold(on) }
 
 // callGate decides whether calls may begin: inbound by Drain, outbound by HoldCalls, both by

@@ -62,7 +62,7 @@ func (d *Dialog) reply(m *received, code int, headers ...message.Header) {
 
 // replyWith does so with a body and the headers of a target refresh.
 func (d *Dialog) replyWith(m *received, code int, body []byte, headers []message.Header) {
-	b, err := d.ua.answer(m, code, d.key.tag, append(d.responseHeaders(code), headers...), body)
+	b, err := d.ua.buildResponse(&m.Received, code, d.key.tag, append(d.responseHeaders(code), headers...), body)
 	if err == nil {
 		d.responses.store(m, b)
 		d.ua.respond(m, b)

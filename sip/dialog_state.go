@@ -5,10 +5,44 @@ import (
 	"errors"
 	"time"
 
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
-// State is what must survive a crash.
+// DialogState is what another process needs to end a dialog, or to resume it.
+type DialogState struct {
+	CallID       string         `json:"call_id"`
+	LocalTag     string         `json:"local_tag"`
+	RemoteTag    string         `json:"remote_tag,omitempty"`
+	LocalURI     string         `json:"local_uri,omitempty"`
+	RemoteURI    string         `json:"remote_uri,omitempty"`
+	RemoteTarget string         `json:"remote_target,omitempty"`
+	Routes       []string       `json:"routes,omitempty"`
+	LocalCSeq    uint32         `json:"local_cseq,omitempty"`
+	Target       resolve.Target `json:"target"`
+	Inbound      bool           `json:"inbound,omitempty"`
+	Pinned       bool           `json:"pinned,omitempty"` // with a phone: all requests go to Target
+	Confirmed    bool           `json:"confirmed,omitempty"`
+
+	// A CANCEL of another process repeats these of the INVITE, so that the remote party knows it from whichever node it
+	// comes.
+	SentBy         string   `json:"sent_by,omitempty"` // of its Via
+	Route          []string `json:"route,omitempty"`
+	HasCredentials bool     `json:"proves,omitempty"` // of an InitialState: a challenge is answered by a second INVITE
+
+	// Only for Resume.
+	RemoteCSeq     int64  `json:"remote_cseq,omitempty"`     // the highest of the remote party; 0: none came
+	LocalParty     string `json:"local_party,omitempty"`     // value of From, without tag; "": <LocalURI>
+	ContactUser    string `json:"contact_user,omitempty"`    // of our Contact
+	SessionSeconds int    `json:"session_seconds,omitempty"` // of the session timer (RFC 4028); 0: there is none
+	Refreshes      bool   `json:"refreshes,omitempty"`       // this side does, and not the remote party
+	Update         bool   `json:"update,omitempty"`          // the remote party takes UPDATE
+
+	Environment domain.Environment `json:"-"` // as in Invite; set by the caller of Resume and EndAbandoned, from the row of the call
+}
+
+// State is the state to be stored, so that another process can end or resume the dialog.
 func (d *Dialog) State() DialogState {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -31,36 +65,34 @@ func (d *Dialog) state() DialogState {
 	return s
 }
 
-// resumedCSeqStep lifts the CSeq of a dialog that goes on above whatever its process
-// sent after the state was stored.
+// resumedCSeqStep is added to the CSeq of a resumed dialog: its process sent fewer requests after it stored the state.
 const resumedCSeqStep = 4096
 
-// Lift raises the CSeq above whatever the dialog's process sent after the state
-// was stored. Whoever takes the dialog up stores it so before it sends anything:
-// the next one then begins above that.
-func (s *DialogState) Lift() { s.LocalCSeq += resumedCSeqStep }
+// RaiseCSeq raises the CSeq above that of all requests that the dialog's process may have sent after the state was stored.
+// The process that resumes the dialog stores the raised state before it sends anything, so that the next one begins above
+// it.
+func (s *DialogState) RaiseCSeq() { s.LocalCSeq += resumedCSeqStep }
 
-// ErrUnknown says that a dialog cannot be taken up from what is known of it.
-var ErrUnknown = errors.New("sip: not enough is known of the dialog")
+// ErrIncompleteState says that a state does not suffice to resume its dialog.
+var ErrIncompleteState = errors.New("sip: not enough is known of the dialog")
 
-// Revival is an answered dialog of another process, which goes on here.
-type Revival struct {
-	State       DialogState       // lifted (Lift), and stored so
-	Credentials *auth.Credentials // as of Invite
-	Notify      func(Event)       // as of Invite: Ended comes once
+// Resumption is an answered dialog of another process that continues here.
+type Resumption struct {
+	State       DialogState       // raised (RaiseCSeq), and stored so
+	Credentials *auth.Credentials // as in Invite
+	Notify      func(Event)       // as in Invite: Ended comes once
 }
 
-// Revive takes up an answered dialog of a process that is gone: its tags, its
-// route, and CSeqs above that of the state. The far end hears of
-// it by the owner's Reoffer, which is to come at once: until then it sends to
-// where the other process was. It waits for a look-up of the next hop's name.
-func (u *UserAgent) Revive(r Revival) (*Dialog, error) {
+// Resume continues an answered dialog of a process that is gone: with its tags, its route set, and CSeqs above that of the
+// state. The owner has to call Reoffer at once: until then the remote party sends media to the other process. Resume waits
+// for a look-up of the next hop's name.
+func (u *UserAgent) Resume(r Resumption) (*Dialog, error) {
 	if !u.isReady() {
 		return nil, errNotReady
 	}
 	s := r.State
 	if s.CallID == "" || s.LocalTag == "" || s.RemoteTag == "" || s.RemoteTarget == "" || !s.Confirmed {
-		return nil, ErrUnknown
+		return nil, ErrIncompleteState
 	}
 	d := u.fromState(s)
 	found := u.resolve(d.target)

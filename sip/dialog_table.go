@@ -98,8 +98,7 @@ func (t *dialogTable) find(k dialogKey) *Dialog {
 	return t.byKey[k]
 }
 
-// ofRequest finds the dialog of a request: by our tag, or, for an INVITE and its
-// CANCEL, by the caller's.
+// ofRequest finds the dialog of a request: by our tag, or, for an INVITE and its CANCEL, by the tag of the caller.
 func (t *dialogTable) ofRequest(m *received) *Dialog {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

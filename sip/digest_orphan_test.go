@@ -217,7 +217,7 @@ func TestCrashLeavesNoCallBehind(t *testing.T) {
 		_, inv, _ := old.answered()
 		s := old.reborn()
 		done := make(chan bool, 2)
-		s.ua.Orphan(stored(t, stateOf(t, inv)), func(answered bool) { done <- answered })
+		s.ua.EndAbandoned(stored(t, stateOf(t, inv)), func(answered bool) { done <- answered })
 		bye := s.peer.expect("BYE sip:peer@127.0.0.1:5070")
 		assert.Equal(t, inv.get("From"), bye.get("From"))
 		assert.Contains(t, bye.get("To"), ";tag=p1")
@@ -259,7 +259,7 @@ func TestCrashCancelsWhatRang(t *testing.T) {
 		state := stored(t, d.State())
 		s := old.reborn()
 		done := make(chan bool, 2)
-		s.ua.Orphan(state, func(answered bool) { done <- answered })
+		s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 		cancel := s.peer.expect("CANCEL")
 		assert.Equal(t, inv.get("Via"), cancel.get("Via"))
 		s.peer.send(cancel.reply(200, ""), s.us())
@@ -291,7 +291,7 @@ func TestCrashOfAnotherNodeCancelsInItsNameAndByItsRoute(t *testing.T) {
 		inv.text = strings.Replace(inv.text, ourAddr+";rport", elsewhere+";rport", 1)
 		s := old.reborn()
 		done := make(chan bool, 2)
-		s.ua.Orphan(state, func(answered bool) { done <- answered })
+		s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 		cancel := s.peer.expect("CANCEL")
 		assert.Contains(t, cancel.get("Via"), elsewhere)
 		assert.Equal(t, inv.get("Via"), cancel.get("Via"))
@@ -312,7 +312,7 @@ func TestCrashBeforeAnyAnswerEndsWhatStillComes(t *testing.T) {
 		callID := d.CallID()
 		s := old.reborn()
 		done := make(chan bool, 2)
-		s.ua.Orphan(sip.DialogState{CallID: callID, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}},
+		s.ua.EndAbandoned(sip.DialogState{CallID: callID, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}},
 			func(answered bool) { done <- answered })
 		s.peer.nothing(10 * time.Second)
 		s.peer.send(inv.reply(180, "p1", contact), s.us())
@@ -332,7 +332,7 @@ func TestOrphanOfWhichNothingIsHeardIsReportedAfterHalfAMinute(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		done := make(chan bool, 2)
 		start := time.Now()
-		s.ua.Orphan(sip.DialogState{CallID: s.ua.CallID("att_9", 1), Target: resolve.Target{Host: "127.0.0.1", Port: 5070}},
+		s.ua.EndAbandoned(sip.DialogState{CallID: s.ua.CallID("att_9", 1), Target: resolve.Target{Host: "127.0.0.1", Port: 5070}},
 			func(answered bool) { done <- answered })
 		assert.False(t, <-done)
 		assert.Equal(t, 32*time.Second, time.Since(start))

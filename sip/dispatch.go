@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// handle takes one parsed message, on the goroutine that read it. false: the message cannot be read.
-func (u *UserAgent) handle(in sipmsg.Message, a transport.Arrival) bool {
+// dispatch takes one parsed message, on the goroutine that read it. false: the message is malformed.
+func (u *UserAgent) dispatch(in sipmsg.Message, a transport.Arrival) bool {
 	m := new(received)
 	if !m.Parse(in) {
 		return false
@@ -22,16 +22,16 @@ func (u *UserAgent) handle(in sipmsg.Message, a transport.Arrival) bool {
 	u.load.NoteDelay(m.QueueDelay)
 	defer func() { m.Raw = nil }()
 	if m.IsRequest() {
-		u.request(m)
+		u.dispatchRequest(m)
 	} else {
-		u.response(m)
+		u.dispatchResponse(m)
 	}
 	return true
 }
 
-// response hands an answer to its dialog. An answer to nothing is dropped,
-// unless it is a call of ours that an earlier process has begun.
-func (u *UserAgent) response(m *received) {
+// dispatchResponse hands a response to its dialog. Without one it is dropped, unless it answers a call that an earlier
+// process has begun.
+func (u *UserAgent) dispatchResponse(m *received) {
 	if m.Relay != nil {
 		u.relay.RelayBack(&m.Received)
 		return
@@ -54,20 +54,20 @@ func (u *UserAgent) response(m *received) {
 		})
 		return
 	}
-	if m.CSeqMethod == message.MethodInvite && m.Code >= 200 && m.Code < 300 && u.ours(m) {
+	if m.CSeqMethod == message.MethodInvite && m.Code >= 200 && m.Code < 300 && u.isResponseToOwnInvite(m) {
 		u.endUnknownCall(m)
 		return
 	}
 	u.stats.stray.Add(1)
 }
 
-// ours tells whether an answer belongs to an INVITE that only we can have sent.
-func (u *UserAgent) ours(m *received) bool {
+// isResponseToOwnInvite tells whether a response belongs to an INVITE that only we can have sent.
+func (u *UserAgent) isResponseToOwnInvite(m *received) bool {
 	return u.id.IsLegCallID(m.CallID) && m.From.Tag == u.id.FromTag(m.CallID) && m.To.Tag != "" &&
 		m.Branch() == u.id.Branch(m.CallID, m.From.Tag, m.CSeq, message.MethodInvite, "")
 }
 
-func (u *UserAgent) request(m *received) {
+func (u *UserAgent) dispatchRequest(m *received) {
 	if m.Relay != nil && m.Relay.Direction == transport.RelayOut {
 		u.relay.RelayOut(&m.Received)
 		return
@@ -76,17 +76,17 @@ func (u *UserAgent) request(m *received) {
 	if d == nil && u.relay.TakeRequest(&m.Received) {
 		return
 	}
-	u.serve(m, d)
+	u.dispatchOwnRequest(m, d)
 }
 
-// serve takes a request that is ours; d is its dialog, if there is one.
-func (u *UserAgent) serve(m *received, d *Dialog) {
+// dispatchOwnRequest takes a request that this node owns; d is its dialog, nil without one.
+func (u *UserAgent) dispatchOwnRequest(m *received, d *Dialog) {
 	source := m.Source()
 	admission := u.admission(source)
 	m.trunk = admission.TrunkID
 	phone := u.phones.IsPhone(source, admission.Allow)
-	stranger := d == nil && !admission.Allow && !phone && !u.probe(m)
-	if stranger && (u.phones == nil || m.Method != message.MethodRegister) {
+	isUnknown := d == nil && !admission.Allow && !phone && !u.isProbeRequest(m)
+	if isUnknown && (u.phones == nil || m.Method != message.MethodRegister) {
 		u.stats.unknown.Add(1)
 		return
 	}
@@ -96,7 +96,7 @@ func (u *UserAgent) serve(m *received, d *Dialog) {
 	m.SelectBodyPart()
 	if code, _ := m.Validate(); code != 0 {
 		u.stats.rejected.Add(1)
-		if m.Method != message.MethodAck && !stranger {
+		if m.Method != message.MethodAck && !isUnknown {
 			u.reject(m, code)
 		}
 		return
@@ -109,20 +109,20 @@ func (u *UserAgent) serve(m *received, d *Dialog) {
 		d.do(func() { fresh = d.server.handleRepeatedInvite(m) })
 		if fresh && (admission.Allow || phone) {
 			u.dialogs.remove(d) // the caller's next try takes its place
-			u.invited(m, phone, admission)
+			u.handleInvite(m, phone, admission)
 		}
 	case d != nil:
 		d.do(func() { d.handleRequest(m) })
 	case m.Method == message.MethodAck:
 		u.stats.stray.Add(1)
 	case m.Method == message.MethodOptions && m.To.Tag == "":
-		u.asked(m)
+		u.answerOptions(m)
 	case m.Method == message.MethodInvite && m.To.Tag == "":
-		u.invited(m, phone, admission)
+		u.handleInvite(m, phone, admission)
 	case m.Method == message.MethodMessage && m.To.Tag == "":
-		u.texted(m, phone, admission)
+		u.handleMessage(m, phone, admission)
 	case m.Method == message.MethodRegister && u.phones != nil:
-		u.phones.Register(&m.Received, stranger)
+		u.phones.Register(&m.Received, isUnknown)
 	case m.Method == message.MethodRegister:
 		u.stats.rejected.Add(1)
 		u.reject(m, 405)
@@ -132,9 +132,8 @@ func (u *UserAgent) serve(m *received, d *Dialog) {
 	}
 }
 
-// invited begins an inbound call: of a trunk, or of a phone that has proved
-// which one it is.
-func (u *UserAgent) invited(m *received, phone bool, admission Admission) {
+// handleInvite begins an inbound call: of a trunk, or of a phone that is authenticated.
+func (u *UserAgent) handleInvite(m *received, phone bool, admission Admission) {
 	if phone {
 		var ok bool
 		if m.phone, ok = u.phones.Authenticate(&m.Received); !ok {
@@ -147,7 +146,7 @@ func (u *UserAgent) invited(m *received, phone bool, admission Admission) {
 	u.startInbound(m, admission)
 }
 
-// reject answers without keeping anything: a retransmission is answered alike.
+// reject answers and stores nothing: a retransmission is answered alike.
 func (u *UserAgent) reject(m *received, code int) {
 	var extra []message.Header
 	switch code {
@@ -165,8 +164,8 @@ func (u *UserAgent) reject(m *received, code int) {
 	u.reply(m, code, "", extra)
 }
 
-// undelivered reads the beginning of a datagram of ours that ICMP returned.
-func (u *UserAgent) undelivered(payload []byte) {
+// handleUndelivered reads the beginning of a datagram of ours that ICMP returned.
+func (u *UserAgent) handleUndelivered(payload []byte) {
 	defer u.recovered("icmp", nil)
 	method, rest, _ := bytes.Cut(payload, []byte(" "))
 	_, head, found := bytes.Cut(rest, []byte("\r\n"))
@@ -191,23 +190,21 @@ func (u *UserAgent) undelivered(payload []byte) {
 	}
 }
 
-// received is a message with where it came from, and what the user agent knows
-// of its sender.
+// received is a message with its flow, and what the user agent knows of its sender.
 type received struct {
 	transport.Received
 
-	trunk    string // of the source, as admitted
-	proved   bool   // the trunk, by digest
-	phone    string // the account of the phone that calls, once proved
+	trunk    string // of the source (Admission)
+	isProven bool   // the trunk, by digest
+	phone    string // the account of the calling phone, once proved
 	traced   bool   // belongs to a dialog, and so do its answers
 	traceTag string
 }
 
-// dialogKey names a dialog, or a dialog to be, by Call-ID and our own tag.
+// dialogKey identifies a dialog by Call-ID and our own tag.
 type dialogKey struct{ callID, tag string }
 
-// key names the dialog at our side: by From-tag for answers to our requests,
-// by To-tag for requests of the far end.
+// key is the key of the dialog at our side: with the From tag of responses, the To tag of requests.
 func (m *received) key() dialogKey {
 	if m.IsRequest() {
 		return dialogKey{m.CallID, m.To.Tag}

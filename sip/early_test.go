@@ -221,14 +221,14 @@ func TestNothingIsOfferedBeforeTheAnswerWithoutUPDATE(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d := s.invite(func(in *sip.Invite) { in.Reliable = true })
 		inv := s.peer.expect("INVITE")
-		got := make(chan sip.Reanswer, 2)
-		d.Reoffer([]byte(sdp), func(r sip.Reanswer) { got <- r })
+		got := make(chan sip.OfferResult, 2)
+		d.Reoffer([]byte(sdp), func(r sip.OfferResult) { got <- r })
 		require.Error(t, (<-got).Err)
 		s.peer.send(inv.reply(183, "p1", contact, rel, "RSeq: 1", "Allow: INVITE, BYE", sdp), s.us())
 		prack := s.peer.expect("PRACK")
 		s.peer.send(prack.reply(200, ""), s.us())
 		synctest.Wait()
-		d.Reoffer([]byte(sdp), func(r sip.Reanswer) { got <- r })
+		d.Reoffer([]byte(sdp), func(r sip.OfferResult) { got <- r })
 		require.Error(t, (<-got).Err)
 	})
 }

@@ -2,6 +2,8 @@ package sip
 
 import (
 	"context"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/callboard/callboard/sip/resolve"
@@ -10,9 +12,8 @@ import (
 
 const lookupTimeout = 4 * time.Second
 
-// flowBack is where requests of ours go in a dialog that a request begins, if
-// its Contact cannot be used: to its source, and to a phone behind another node
-// by way of that.
+// flowBack is the flow of our requests in an inbound dialog if the Contact cannot be used: to the source of the INVITE, and
+// to a phone behind another node through that.
 func (u *UserAgent) flowBack(m *received) transport.Flow {
 	if m.Relay == nil {
 		return m.Flow
@@ -24,7 +25,7 @@ func (u *UserAgent) flowBack(m *received) transport.Flow {
 	return transport.Flow{Network: u.transport.Network(source.Network), Addr: source.Addr}
 }
 
-// flowTo is the way to a target: to a phone behind another node by way of that.
+// flowTo is the flow to a target: to a phone behind another node through that.
 func (u *UserAgent) flowTo(t resolve.Target, phone bool) transport.Flow {
 	f := transport.FlowTo(t)
 	if t.Through.IsValid() && u.relay != nil {
@@ -34,7 +35,7 @@ func (u *UserAgent) flowTo(t resolve.Target, phone bool) transport.Flow {
 	return f
 }
 
-// resolve finds a target. It waits: never on a reader's goroutine.
+// resolve looks a target up. It waits, and must not run on a reader's goroutine.
 func (u *UserAgent) resolve(t resolve.Target) []resolve.Target {
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
@@ -43,4 +44,17 @@ func (u *UserAgent) resolve(t resolve.Target) []resolve.Target {
 		return nil
 	}
 	return found
+}
+
+// flowBeforeLookup is the flow to a target as far as it is known without a look-up of its name.
+func flowBeforeLookup(t resolve.Target) transport.Flow {
+	if ip, err := netip.ParseAddr(strings.Trim(t.Host, "[]")); err == nil {
+		return transport.FlowTo(resolve.WithAddress(t, ip))
+	}
+	return transport.Flow{Network: t.Transport}
+}
+
+// proxyRoute is the Route of an outbound proxy.
+func proxyRoute(proxy resolve.Target) string {
+	return "sip:" + proxy.HostPort() + proxy.TransportParam() + ";lr"
 }

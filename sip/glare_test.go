@@ -14,8 +14,8 @@ import (
 func TestOurReinviteAndItsGlare(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, inv, _ := s.answered()
-		got := make(chan sip.Reanswer, 2)
-		d.Reoffer([]byte(sdp), func(r sip.Reanswer) { got <- r })
+		got := make(chan sip.OfferResult, 2)
+		d.Reoffer([]byte(sdp), func(r sip.OfferResult) { got <- r })
 		re := s.peer.expect("INVITE sip:peer@")
 		assert.Equal(t, "2 INVITE", re.get("CSeq"))
 		s.peer.send(s.request(inv, "INVITE", 5, "Content-Type: application/sdp\n\n"+sdp), s.us())
@@ -28,9 +28,9 @@ func TestOurReinviteAndItsGlare(t *testing.T) {
 		assert.LessOrEqual(t, again.at.Sub(re.at), 4*time.Second)
 		s.peer.send(again.reply(200, "", contact, sdp), s.us())
 		assert.Equal(t, "3 ACK", s.peer.expect("ACK").get("CSeq"))
-		assert.Equal(t, sip.Reanswer{Code: 200, Body: []byte(sdp)}, <-got)
+		assert.Equal(t, sip.OfferResult{Code: 200, Body: []byte(sdp)}, <-got)
 
-		d.Reoffer([]byte(sdp), func(r sip.Reanswer) { got <- r })
+		d.Reoffer([]byte(sdp), func(r sip.OfferResult) { got <- r })
 		for range 10 {
 			if m := s.peer.expect(""); strings.HasPrefix(m.text, "BYE") {
 				break
@@ -48,8 +48,8 @@ func TestTheGlareOfACallThatCameIn(t *testing.T) {
 		s.peer.expect("SIP/2.0 100")
 		d := (<-in.calls).Answer([]byte(sdp), s.ears.hear)
 		s.peer.send(follow("ACK", tagOf(s.peer.expect("SIP/2.0 200")), 10), s.us())
-		got := make(chan sip.Reanswer, 1)
-		d.Reoffer([]byte(sdp), func(r sip.Reanswer) { got <- r })
+		got := make(chan sip.OfferResult, 1)
+		d.Reoffer([]byte(sdp), func(r sip.OfferResult) { got <- r })
 		re := s.peer.expect("INVITE sip:peer@")
 		for range 4 {
 			s.peer.send(re.reply(491, ""), s.us())

@@ -84,7 +84,7 @@ func TestALiveCallGoesOnWhileCallsAreHeld(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, _, _ := s.answered()
 		s.ua.HoldCalls(true)
-		d.Reoffer([]byte(sdp), func(sip.Reanswer) {})
+		d.Reoffer([]byte(sdp), func(sip.OfferResult) {})
 		again := s.peer.expect("INVITE")
 		assert.Equal(t, d.CallID(), again.get("Call-ID"), "within its dialog")
 		d.Bye(16, "done")

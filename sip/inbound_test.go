@@ -370,8 +370,8 @@ func TestUpdateInfoAndOptionsWithinTheCall(t *testing.T) {
 func TestReofferEndsWithTheCall(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, inv, _ := s.answered()
-		got := make(chan sip.Reanswer, 4)
-		hear := func(r sip.Reanswer) { got <- r }
+		got := make(chan sip.OfferResult, 4)
+		hear := func(r sip.OfferResult) { got <- r }
 		d.Reoffer([]byte(sdp), hear)
 		d.Reoffer([]byte(sdp), hear)
 		re := s.peer.expect("INVITE sip:peer@")

@@ -17,30 +17,30 @@ import (
 )
 
 const (
-	untaken    = 3 * time.Minute // an inbound call that nobody answers or rejects
-	maxHeaders = 32
-	maxValue   = 1024
+	takeTimeout = 3 * time.Minute // for an owner to answer or reject an inbound call
+	maxHeaders  = 32
+	maxValue    = 1024
 )
 
-// Incoming is an inbound call that waits to be taken.
+// Incoming is an inbound call without an answer.
 type Incoming struct {
-	PhoneID                             string // the account of the phone that calls; "": a trunk's call
+	PhoneID                             string // the account of the calling phone; "": a call of a trunk
 	Proved                              bool   // the trunk has proved by digest to be TrunkID
-	Verstat                             string // what the trunk says of the caller's number, e.g. TN-Validation-Passed
+	Verstat                             string // the verification of the caller's number by the trunk, such as TN-Validation-Passed
 	From, FromName, To, CallID, TrunkID string
 	Source                              netip.AddrPort
 	Network                             string            // it came by: udp, tcp or tls
-	Through                             netip.AddrPort    // the node that passed it on; zero: it came to this one
+	Through                             netip.AddrPort    // the node that relayed it; zero: it came to this one
 	Body                                []byte            // SDP; empty: the caller waits for our offer
 	Header                              map[string]string // by textproto's canonical names; bounded
 	MatchFields                         map[string]string // for domain.TrunkMatch
-	Replaces                            *message.DialogID // the dialog of ours that this call takes over: told as Replaced
+	Replaces                            *message.DialogID // the dialog of ours that this call takes over: its owner gets Replaced
 
-	d         *Dialog
-	old       *Dialog // that Replaces names
-	earlyOnly bool
-	prove     auth.Verifier // of the trunks at its source; without accounts nobody can prove anything
-	size      int           // of the INVITE
+	d               *Dialog
+	replacedDialog  *Dialog // that Replaces names
+	earlyOnly       bool
+	verifier        auth.Verifier // of the trunks at its source
+	maxResponseSize int           // of the INVITE
 }
 
 // startInbound begins an inbound call.
@@ -56,7 +56,7 @@ func (u *UserAgent) startInbound(m *received, a Admission) {
 		return
 	}
 	in := u.newInbound(m)
-	in.prove, in.size = u.trunks.WithAccounts(a.Realm, a.Account), m.MaxResponseSize()
+	in.verifier, in.maxResponseSize = u.trunks.WithAccounts(a.Realm, a.Account), m.MaxResponseSize()
 	d := in.d
 	if !in.replacesHeader(m) {
 		u.stats.rejected.Add(1)
@@ -76,7 +76,7 @@ func (u *UserAgent) startInbound(m *received, a Admission) {
 		d.admitPeer(m.Source().Addr.Addr())
 		d.admitFlow()
 		d.server.respondProvisional(100, nil, nil)
-		d.after(untaken, func() { d.server.refuse(480, nil, outcome.Final{Code: 480, Phrase: "nobody took the call"}) })
+		d.after(takeTimeout, func() { d.server.refuse(480, nil, outcome.Final{Code: 480, Phrase: "nobody took the call"}) })
 	})
 	defer u.recovered("on_invite", func() { in.Reject(500, 0) })
 	if in.Replaces != nil {
@@ -89,7 +89,7 @@ func (u *UserAgent) startInbound(m *received, a Admission) {
 func (u *UserAgent) newInbound(m *received) *Incoming {
 	source := m.Source()
 	in := &Incoming{
-		PhoneID: m.phone, Proved: m.proved, Verstat: m.Verstat(),
+		PhoneID: m.phone, Proved: m.isProven, Verstat: m.Verstat(),
 		From: message.URIUser(m.From.URI), FromName: m.From.Name, To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk,
 		Source: source.Addr, Network: source.Network, Through: m.RelayNode(), Body: m.Body, Header: make(map[string]string),
 		MatchFields: m.MatchFields(),
@@ -129,10 +129,10 @@ func (u *UserAgent) newInbound(m *received) *Incoming {
 // Dialog is the leg before its answer, for Reoffer and ID.
 func (i *Incoming) Dialog() *Dialog { return i.d }
 
-// Tag is ours in the dialog: TracedMessage.Tag.
+// Tag is our tag in the dialog: TracedMessage.Tag.
 func (i *Incoming) Tag() string { return i.d.key.tag }
 
-// Notify sets who hears before Answer that the call is gone: Refused. A caller who has given up already is reported at
+// Notify sets who gets Refused when the call ends before Answer. The end of a call that is over already is reported at
 // once.
 func (i *Incoming) Notify(f func(Event)) {
 	i.d.do(func() {
@@ -145,30 +145,28 @@ func (i *Incoming) Notify(f func(Event)) {
 	})
 }
 
-// Answer takes the call: 200 until its ACK. If the caller has given up
-// meanwhile, notify hears Ended at once. An SDP answer that the ACK brings
-// (the INVITE had no body) is told as Accepted. A 200 waits for the PRACK of
-// SDP that was sent before, and repeats no SDP that was acknowledged.
+// Answer accepts the call: 200 is repeated until its ACK. If the caller has given up meanwhile, notify gets Ended at once.
+// An SDP answer in the ACK (the INVITE had no body) is reported as Accepted. The 200 waits for the PRACK of SDP that was
+// sent before, and does not repeat SDP that was acknowledged.
 func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 	d := i.d
 	d.do(func() {
 		d.notify, d.server.taken = notify, true
 		switch {
 		case d.phase != early || d.server.tx.code != 0 || d.provisionals.answer != nil:
-			i.old = nil
+			i.replacedDialog = nil
 			d.emit(Ended{ByRemote: true, GaveUp: true, Text: "the caller has given up"})
 		case d.provisionals.sent != nil && len(d.provisionals.sent.body) > 0:
 			d.provisionals.answer = func() { d.server.accept(body) }
 		default:
 			d.server.accept(body)
 		}
-		d.server.replaced, i.old = i.old, nil
+		d.server.replaced, i.replacedDialog = i.replacedDialog, nil
 	})
 	return d
 }
 
-// Reject refuses the call, with further headers of the answer. retryAfter is
-// rounded to seconds; 0 leaves it out.
+// Reject refuses the call, with further headers of the response. retryAfter is rounded to seconds; 0: omitted.
 func (i *Incoming) Reject(code int, retryAfter time.Duration, extra ...message.Header) {
 	extra = append(retryHeader(retryAfter), extra...)
 	i.d.do(func() { i.d.server.refuse(max(300, min(code, 699)), extra, outcome.Final{}) })

@@ -13,18 +13,13 @@ import (
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
-	"github.com/callboard/callboard/sip/sessiontimer"
 	"github.com/callboard/callboard/sip/transport"
 )
 
 const (
-	maxBody     = 8 << 10
 	maxProgress = 32 // Ringing and Early events of one leg
 
-	timerC              = 3 * time.Minute // RFC 3261 §16.6
-	defaultRingTimeout  = 30 * time.Second
-	defaultSilentAfter  = 5 * time.Second
-	defaultSetupTimeout = 60 * time.Second
+	timerC = 3 * time.Minute // RFC 3261 §16.6
 )
 
 var errNotReady = errors.New("sip: not listening")
@@ -113,88 +108,6 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 	d.notify, d.digest.credentials, d.localCSeq = in.Notify, in.Credentials, 1
 	d.invite = &inviteClient{d: d, in: *in}
 	return d, nil
-}
-
-// flowBeforeLookup is the flow to a target as far as it is known without a look-up of its name.
-func flowBeforeLookup(t resolve.Target) transport.Flow {
-	if ip, err := netip.ParseAddr(strings.Trim(t.Host, "[]")); err == nil {
-		return transport.FlowTo(resolve.WithAddress(t, ip))
-	}
-	return transport.Flow{Network: t.Transport}
-}
-
-// proxyRoute is the Route of an outbound proxy.
-func proxyRoute(proxy resolve.Target) string {
-	return "sip:" + proxy.HostPort() + proxy.TransportParam() + ";lr"
-}
-
-// checkInvite refuses bad input and fills in defaults.
-func (u *UserAgent) checkInvite(in *Invite) error {
-	if err := u.checkTarget(&in.Target); err != nil {
-		return err
-	}
-	if in.Proxy != nil {
-		proxy := *in.Proxy
-		if err := u.checkTarget(&proxy); err != nil {
-			return err
-		}
-		in.Proxy = &proxy
-	}
-	switch {
-	case len(in.Contacts) > 0:
-		return errors.New("sip: several contacts are for Ring")
-	case in.URI != "" && !message.IsContactURI(in.URI):
-		return fmt.Errorf("sip: %q is no contact", in.URI)
-	case in.Attempt == "":
-		return errors.New("sip: an attempt needs a name")
-	case in.FromDomain != "" && !message.IsHost(in.FromDomain):
-		return fmt.Errorf("sip: %q is no domain", in.FromDomain)
-	case !message.IsSingleLine(in.FromName) || len(in.FromName) > 128:
-		return fmt.Errorf("sip: %q is no display name", in.FromName)
-	case len(in.Body) > maxBody:
-		return errors.New("sip: body too large")
-	case len(in.Headers) > 32:
-		return errors.New("sip: too many headers")
-	case in.SessionExpires < 0 || in.SessionExpires > sessiontimer.MaxInterval:
-		return fmt.Errorf("sip: no session of %s", in.SessionExpires)
-	}
-	if in.SessionExpires > 0 {
-		in.SessionExpires = max(in.SessionExpires, u.sessions.Least)
-	}
-	if in.Replaces != nil {
-		if _, err := message.FormatReplaces(in.Replaces); err != nil {
-			return err
-		}
-	}
-	for _, h := range in.Headers {
-		most := maxValue
-		if message.CanonicalName(h.Name) == nameIdentity {
-			most = outcome.MaxIdentitySize
-		}
-		if !message.IsToken(h.Name) || !message.IsSingleLine(h.Value) || len(h.Value) > most || slices.Contains(ownHeaders(), message.CanonicalName(h.Name)) {
-			return fmt.Errorf("sip: header %q is not allowed", h.Name)
-		}
-	}
-	if in.RingTimeout <= 0 {
-		in.RingTimeout = defaultRingTimeout
-	}
-	if in.SilentAfter <= 0 {
-		in.SilentAfter = defaultSilentAfter
-	}
-	if in.SetupTimeout <= 0 {
-		in.SetupTimeout = defaultSetupTimeout
-	}
-	in.SilentAfter = min(in.SilentAfter, transactionTimeout)
-	return nil
-}
-
-// ownHeaders are written by the dialog alone.
-func ownHeaders() []string {
-	return []string{
-		"via", "from", "to", "call-id", "cseq", "max-forwards", "contact", "content-length", "content-type",
-		"content-encoding", "route", "record-route", "authorization", "proxy-authorization", "require",
-		message.RelayHeaderLower, "proxy-require", "supported", "k", "allow", "user-agent", "expires", "session-expires", "x", "min-se", "rseq", "rack", "replaces",
-	}
 }
 
 // resolveTarget looks the target up and sends the first INVITE.

@@ -106,7 +106,7 @@ func (s *inviteServer) respondProvisional(code int, body []byte, headers []messa
 	if code == 100 {
 		tag = ""
 	}
-	b, err := d.ua.answer(s.tx.request, code, tag, append(d.responseHeaders(code), headers...), body)
+	b, err := d.ua.buildResponse(&s.tx.request.Received, code, tag, append(d.responseHeaders(code), headers...), body)
 	if err == nil {
 		s.tx.last = b
 		d.ua.respond(s.tx.request, b)
@@ -117,9 +117,9 @@ func (s *inviteServer) respondProvisional(code int, body []byte, headers []messa
 // respondFinal sends the final response and repeats it until the ACK: a 2xx on every transport, others by UDP only.
 func (s *inviteServer) respondFinal(code int, body []byte, headers []message.Header) {
 	d, tx := s.d, s.tx
-	b, err := d.ua.answer(tx.request, code, d.key.tag, append(d.responseHeaders(code), headers...), body)
+	b, err := d.ua.buildResponse(&tx.request.Received, code, d.key.tag, append(d.responseHeaders(code), headers...), body)
 	if err != nil {
-		b, err = d.ua.answer(tx.request, 500, d.key.tag, nil, nil)
+		b, err = d.ua.buildResponse(&tx.request.Received, 500, d.key.tag, nil, nil)
 		if err != nil {
 			return
 		}

@@ -65,7 +65,7 @@ func lossy(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k int) str
 		defer close(done)
 		there.run(play{
 			"Hold sendonly 1": func(l *leg, _ sip.Event) { // and an offer in return
-				l.reoffer(way("inactive"), func(r sip.Reanswer) { assert.Equal(t, 200, r.Code, "%v", r.Err) })
+				l.reoffer(way("inactive"), func(r sip.OfferResult) { assert.Equal(t, 200, r.Code, "%v", r.Err) })
 			},
 			"Referred 1": func(_ *leg, e sip.Event) {
 				notify := e.(sip.Referred).Accept()
@@ -77,7 +77,7 @@ func lossy(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k int) str
 	here.run(play{
 		"Answered 1": func(l *leg, _ sip.Event) {
 			l.d.Info("application/dtmf", []byte("5"))
-			l.reoffer(way("sendonly"), func(r sip.Reanswer) { assert.Equal(t, 200, r.Code, "%v", r.Err) })
+			l.reoffer(way("sendonly"), func(r sip.OfferResult) { assert.Equal(t, 200, r.Code, "%v", r.Err) })
 		},
 		"Hold inactive 1": func(l *leg, _ sip.Event) {
 			time.AfterFunc(10*time.Minute, func() { // some refreshes later

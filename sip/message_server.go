@@ -14,14 +14,13 @@ import (
 )
 
 const (
-	maxTexts   = 10000 // MESSAGEs that are known at a time, answered ones for timer J
-	acceptText = message.ContentText + ", " + message.ContentCPIM
+	maxMessages      = 10000 // transactions at a time, answered ones for timer J
+	acceptedMessages = message.ContentText + ", " + message.ContentCPIM
 )
 
-// IncomingText is a MESSAGE that came in outside of any dialog (RFC 3428). Its
-// owner answers it once, when the message is safe: one that is never answered
-// comes again.
-type IncomingText struct {
+// IncomingMessage is an inbound MESSAGE outside of any dialog (RFC 3428). Its owner answers it once, after the message is
+// stored. Without an answer the sender repeats it.
+type IncomingMessage struct {
 	From, To, CallID, TrunkID string
 	Proved                    bool // the trunk has proved by digest to be TrunkID
 	Source                    netip.AddrPort
@@ -31,34 +30,33 @@ type IncomingText struct {
 	Body                      []byte
 	Key                       string // the same for whatever repeats it
 
-	u     *UserAgent
-	m     *received
-	s     *serverText
-	prove auth.Verifier
-	size  int
-	once  sync.Once
+	ua              *UserAgent
+	request         *received
+	transaction     *messageTransaction
+	verifier        auth.Verifier
+	maxResponseSize int
+	once            sync.Once
 }
 
-// serverText is the transaction of a MESSAGE (RFC 3261 17.2.2).
-type serverText struct {
+// messageTransaction is the server transaction of a MESSAGE (RFC 3261 §17.2.2).
+type messageTransaction struct {
 	mu   sync.Mutex
-	last []byte // nil: not answered yet
+	last []byte // the response; nil: not answered yet
 }
 
-// texts are the transactions by branch, sent-by and Call-ID.
-type texts struct {
-	mu sync.Mutex
-	of map[string]*serverText
+// messageTransactions are the transactions by branch, sent-by and Call-ID.
+type messageTransactions struct {
+	mu    sync.Mutex
+	byKey map[string]*messageTransaction
 }
 
-// OnText sets who takes MESSAGEs; before Serve. It must not block. Without it
-// they are 405.
-func (u *UserAgent) OnText(f func(*IncomingText)) { u.onText = f }
+// OnMessage sets the owner of inbound MESSAGEs; before Serve. It must not block. Without it they get 405.
+func (u *UserAgent) OnMessage(f func(*IncomingMessage)) { u.onMessage = f }
 
-// texted takes a MESSAGE outside of any dialog: of a trunk, never of a phone.
-func (u *UserAgent) texted(m *received, phone bool, a Admission) {
+// handleMessage takes a MESSAGE outside of any dialog: of a trunk, never of a phone.
+func (u *UserAgent) handleMessage(m *received, phone bool, a Admission) {
 	switch {
-	case u.onText == nil, phone:
+	case u.onMessage == nil, phone:
 		u.stats.rejected.Add(1)
 		u.reject(m, 405)
 		return
@@ -68,10 +66,10 @@ func (u *UserAgent) texted(m *received, phone bool, a Admission) {
 		return
 	case len(m.Body) == 0 || m.Encoding != "" && m.Encoding != "identity":
 		u.stats.rejected.Add(1)
-		u.reply(m, 415, "", []message.Header{{Name: "Accept", Value: acceptText}})
+		u.reply(m, 415, "", []message.Header{{Name: "Accept", Value: acceptedMessages}})
 		return
 	}
-	s, fresh := u.texts.begin(m)
+	s, fresh := u.messages.start(m)
 	if s == nil {
 		u.stats.full.Add(1)
 		u.reject(m, 503)
@@ -87,88 +85,87 @@ func (u *UserAgent) texted(m *received, phone bool, a Admission) {
 		return
 	}
 	if !u.authenticateTrunk(m, a) {
-		u.texts.forget(m)
+		u.messages.remove(m)
 		return
 	}
-	t := &IncomingText{
-		From: message.URIUser(m.From.URI), To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk, Proved: m.proved, Source: m.Source().Addr, Network: m.Source().Network,
+	t := &IncomingMessage{
+		From: message.URIUser(m.From.URI), To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk, Proved: m.isProven, Source: m.Source().Addr, Network: m.Source().Network,
 		ContentType: cmp.Or(m.PartType, m.HeaderValue("Content-Type")), Body: bytes.Clone(m.Body), Key: m.CallID + " " + m.From.Tag + " " + strconv.FormatUint(uint64(m.CSeq), 10),
-		MatchFields: m.MatchFields(), u: u, m: m, s: s, prove: u.trunks.WithAccounts(a.Realm, a.Account), size: m.MaxResponseSize(),
+		MatchFields: m.MatchFields(), ua: u, request: m, transaction: s, verifier: u.trunks.WithAccounts(a.Realm, a.Account), maxResponseSize: m.MaxResponseSize(),
 	}
 	m.Body = nil
 	defer u.recovered("on_text", func() { t.Reply(500, 0) })
-	u.onText(t)
+	u.onMessage(t)
 }
 
-func textKey(m *received) string {
+func messageKey(m *received) string {
 	via := m.SenderVia()
 	return strings.Join([]string{m.Branch(), via.Host, strconv.Itoa(via.Port), m.CallID, strconv.FormatUint(uint64(m.CSeq), 10), m.Source().Addr.Addr().String()}, "\x00")
 }
 
-// begin is the transaction of a MESSAGE; nil: there is no room for one.
-func (t *texts) begin(m *received) (s *serverText, fresh bool) {
-	key := textKey(m)
+// start finds or begins the transaction of a MESSAGE; nil: there are too many.
+func (t *messageTransactions) start(m *received) (s *messageTransaction, fresh bool) {
+	key := messageKey(m)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if s = t.of[key]; s != nil {
+	if s = t.byKey[key]; s != nil {
 		return s, false
 	}
-	if len(t.of) >= maxTexts {
+	if len(t.byKey) >= maxMessages {
 		return nil, false
 	}
-	s = &serverText{}
-	t.of[key] = s
-	time.AfterFunc(transactionTimeout, func() { t.drop(key, s) })
+	s = &messageTransaction{}
+	t.byKey[key] = s
+	time.AfterFunc(transactionTimeout, func() { t.expire(key, s) })
 	return s, true
 }
 
-func (t *texts) forget(m *received) { t.drop(textKey(m), nil) }
+func (t *messageTransactions) remove(m *received) { t.expire(messageKey(m), nil) }
 
-// drop ends a transaction; s nil: whichever it is.
-func (t *texts) drop(key string, s *serverText) {
+// expire ends a transaction; s nil: any of that key.
+func (t *messageTransactions) expire(key string, s *messageTransaction) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if s == nil || t.of[key] == s {
-		delete(t.of, key)
+	if s == nil || t.byKey[key] == s {
+		delete(t.byKey, key)
 	}
 }
 
-// Reply answers the MESSAGE, once. retryAfter is rounded to seconds; 0 leaves
-// it out.
-func (t *IncomingText) Reply(code int, retryAfter time.Duration) {
+// Reply answers the MESSAGE, once. retryAfter is rounded to seconds; 0: omitted.
+func (t *IncomingMessage) Reply(code int, retryAfter time.Duration) {
 	extra := retryHeader(retryAfter)
 	if code == 415 {
-		extra = append(extra, message.Header{Name: "Accept", Value: acceptText})
+		extra = append(extra, message.Header{Name: "Accept", Value: acceptedMessages})
 	}
 	t.answer(max(200, min(code, 699)), extra)
 }
 
-func (t *IncomingText) answer(code int, extra []message.Header) {
+func (t *IncomingMessage) answer(code int, extra []message.Header) {
 	t.once.Do(func() {
 		if code >= 300 {
-			t.u.stats.rejected.Add(1)
+			t.ua.stats.rejected.Add(1)
 		}
-		b, err := t.u.answer(t.m, code, t.u.id.ToTag(t.m.CallID, t.m.From.Tag+strings.ToLower(t.m.Branch())), extra, nil)
+		b, err := t.ua.buildResponse(&t.request.Received, code, t.ua.id.ToTag(t.request.CallID, t.request.From.Tag+strings.ToLower(t.request.Branch())), extra, nil)
 		if err != nil {
 			return
 		}
-		t.s.mu.Lock()
-		t.s.last = b
-		t.s.mu.Unlock()
-		t.u.respond(t.m, b)
+		t.transaction.mu.Lock()
+		t.transaction.last = b
+		t.transaction.mu.Unlock()
+		t.ua.respond(t.request, b)
 	})
 }
 
-// Challenge asks for a proof of which trunk the message comes over. It is 403
-// where no trunk at its source can prove anything, or where the sender has.
-func (t *IncomingText) Challenge() {
-	if !t.prove.HasAccounts() || t.Proved {
+// Challenge asks for a proof that the message comes from a trunk. It is 403 where no trunk at its source has credentials,
+// or where the sender has proved already.
+func (t *IncomingMessage) Challenge() {
+	if !t.verifier.HasAccounts() || t.Proved {
 		t.Reply(403, 0)
 		return
 	}
-	for _, some := range t.prove.ChallengeFallbacks(&t.m.Message, t.m.Source().Addr.Addr(), false, time.Now()) {
-		b, err := t.u.answer(t.m, 401, "", some, nil)
-		if err == nil && (t.m.Flow.IsStream() || len(b)+tagRoom <= t.size) {
+	for _, some := range t.verifier.ChallengeFallbacks(&t.request.Message, t.request.Source().Addr.Addr(), false, time.Now()) {
+		b, err := t.ua.buildResponse(&t.request.Received, 401, "", some, nil)
+		if err == nil && (t.request.Flow.IsStream() || len(b)+tagRoom <= t.maxResponseSize) {
 			t.answer(401, some)
 			return
 		}
@@ -176,5 +173,5 @@ func (t *IncomingText) Challenge() {
 	t.Reply(403, 0)
 }
 
-// tagRoom is what a To-tag of ours takes in an answer.
+// tagRoom is the length of a To tag of ours in a response.
 const tagRoom = len(";tag=") + 16

@@ -116,8 +116,8 @@ func incomingText(cseq int, branch string) string {
 func TestAMessageComesInOnceAndIsAnsweredWhenItIsSafe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		in := make(chan *sip.IncomingText, 4)
-		s := onStage(t, func(ua *sip.UserAgent) { ua.OnText(func(m *sip.IncomingText) { in <- m }) })
+		in := make(chan *sip.IncomingMessage, 4)
+		s := onStage(t, func(ua *sip.UserAgent) { ua.OnMessage(func(m *sip.IncomingMessage) { in <- m }) })
 		defer s.stop()
 		s.peer.send(incomingText(1, "a"), s.us())
 		m := <-in
@@ -148,7 +148,7 @@ func TestMessagesWithinACallAndEmptyOnesAreRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := onStage(t, func(ua *sip.UserAgent) {
-			ua.OnText(func(m *sip.IncomingText) { m.Reply(200, 0) })
+			ua.OnMessage(func(m *sip.IncomingMessage) { m.Reply(200, 0) })
 		})
 		defer s.stop()
 		_, inv, _ := s.answered()

@@ -106,8 +106,8 @@ func reinvite(t *testing.T, d *sip.Dialog, there *ears) (string, error) {
 			offer.Reply(200, []byte("answer"))
 		}
 	}()
-	heard := make(chan sip.Reanswer, 1)
-	d.Reoffer([]byte(sdp), func(r sip.Reanswer) { heard <- r })
+	heard := make(chan sip.OfferResult, 1)
+	d.Reoffer([]byte(sdp), func(r sip.OfferResult) { heard <- r })
 	select {
 	case r := <-heard:
 		return string(r.Body), r.Err

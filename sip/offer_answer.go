@@ -24,8 +24,8 @@ var (
 	errTooLarge = errors.New("sip: body too large")
 )
 
-// Reanswer is the outcome of an offer of ours.
-type Reanswer struct {
+// OfferResult is the outcome of an offer of ours.
+type OfferResult struct {
 	Code int    // of the final response; 0 without one
 	Body []byte // the SDP of the remote party, with a 2xx
 	Err  error  // why no response came
@@ -37,7 +37,7 @@ type Reanswer struct {
 // offer is one of ours, until it is answered.
 type offer struct {
 	body        []byte
-	done        func(Reanswer) // nil: a refresh of the session
+	done        func(OfferResult) // nil: a refresh of the session
 	glares      int
 	credentials []message.Header
 	sent        bool // without its final response
@@ -56,18 +56,18 @@ type offerAnswer struct {
 // empty body asks the remote party of an answered call for an offer. Offers wait for one another, and one that crosses
 // with an offer of the remote party (491) is sent again after the time of RFC 3261 §14.1. done is called exactly once, on
 // the terms of Notify.
-func (d *Dialog) Reoffer(body []byte, done func(Reanswer)) {
+func (d *Dialog) Reoffer(body []byte, done func(OfferResult)) {
 	d.do(func() {
 		a, o := &d.offers, &offer{body: body, done: done}
 		switch {
 		case len(body) > maxBody:
-			a.conclude(o, Reanswer{Err: errTooLarge})
+			a.conclude(o, OfferResult{Err: errTooLarge})
 		case d.phase != answered && d.phase != early:
-			a.conclude(o, Reanswer{Err: errEnded})
+			a.conclude(o, OfferResult{Err: errEnded})
 		case d.phase == early && (len(body) == 0 || a.mayUpdate() == never):
-			a.conclude(o, Reanswer{Err: errNoUpdate})
+			a.conclude(o, OfferResult{Err: errNoUpdate})
 		case len(a.waiting) >= maxOffers:
-			a.conclude(o, Reanswer{Err: errTooMany})
+			a.conclude(o, OfferResult{Err: errTooMany})
 		default:
 			a.add(o)
 		}
@@ -137,7 +137,7 @@ func (a *offerAnswer) sendNext() {
 func (a *offerAnswer) sendOffer(o *offer) {
 	d := a.d
 	if d.phase == early && a.mayUpdate() != now {
-		a.conclude(o, Reanswer{Err: errNoUpdate})
+		a.conclude(o, OfferResult{Err: errNoUpdate})
 		return
 	}
 	d.acks.release()
@@ -160,21 +160,21 @@ func (a *offerAnswer) handleResponse(o *offer, method string, m *received, err e
 	o.sent = false
 	switch {
 	case m == nil:
-		a.conclude(o, Reanswer{Err: err})
+		a.conclude(o, OfferResult{Err: err})
 		if errors.Is(err, ErrTimeout) && d.phase == answered {
 			d.endLost("an offer was not answered")
 		}
 	case m.Code < 300:
 		a.accept(o, method, m)
 	case d.phase == over || d.phase == closing:
-		a.conclude(o, Reanswer{Code: m.Code, Err: errEnded})
+		a.conclude(o, OfferResult{Code: m.Code, Err: errEnded})
 	case isGlare(m) && o.glares < maxGlares:
 		o.glares++
 		d.after(glareWait(d.inbound), func() { a.sendAgain(o) })
 	case m.IsChallenge():
 		credentials := d.answerChallenge(m, method, o.credentials == nil, o.body)
 		if credentials == nil {
-			a.conclude(o, Reanswer{Code: m.Code})
+			a.conclude(o, OfferResult{Code: m.Code})
 			return
 		}
 		o.credentials = credentials
@@ -182,13 +182,13 @@ func (a *offerAnswer) handleResponse(o *offer, method string, m *received, err e
 	case m.Code == 422 && d.session.terms.Raise(&m.Message):
 		a.sendOffer(o)
 	case m.Code == 481 || m.Code == 408:
-		a.conclude(o, Reanswer{Code: m.Code})
+		a.conclude(o, OfferResult{Code: m.Code})
 		d.endLost("the far end lost the call")
 	default:
 		if o.done == nil {
 			d.session.retryRefresh()
 		}
-		a.conclude(o, Reanswer{Code: m.Code})
+		a.conclude(o, OfferResult{Code: m.Code})
 	}
 }
 
@@ -225,7 +225,7 @@ func (a *offerAnswer) accept(o *offer, method string, m *received) {
 		d.remote.refreshTarget(m)
 		d.session.agree(m)
 	}
-	answer := Reanswer{Code: m.Code, Body: m.Body}
+	answer := OfferResult{Code: m.Code, Body: m.Body}
 	switch {
 	case method != message.MethodInvite:
 		a.conclude(o, answer)
@@ -242,7 +242,7 @@ func (a *offerAnswer) accept(o *offer, method string, m *received) {
 }
 
 // conclude ends an offer; the next one may be sent.
-func (a *offerAnswer) conclude(o *offer, r Reanswer) {
+func (a *offerAnswer) conclude(o *offer, r OfferResult) {
 	if a.current == o {
 		a.current = nil
 	}
@@ -261,7 +261,7 @@ func (a *offerAnswer) endAll() {
 		all = append(all, a.current)
 	}
 	for _, o := range all {
-		a.conclude(o, Reanswer{Err: errEnded})
+		a.conclude(o, OfferResult{Err: errEnded})
 	}
 }
 

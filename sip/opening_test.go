@@ -41,7 +41,7 @@ func TestACallOfWhichNothingWasHeardIsCancelledByAnotherNode(t *testing.T) {
 					To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear,
 				}
 				set(&in)
-				state := stored(t, old.ua.Opening(in))
+				state := stored(t, old.ua.InitialState(in))
 				d, err := old.ua.Invite(in)
 				require.NoError(t, err)
 				inv := old.peer.expect("INVITE")
@@ -50,7 +50,7 @@ func TestACallOfWhichNothingWasHeardIsCancelledByAnotherNode(t *testing.T) {
 				s := old.reborn()
 				done := make(chan bool, 2)
 				begun := time.Now()
-				s.ua.Orphan(state, func(answered bool) { done <- answered })
+				s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 				cancel := s.peer.expect("CANCEL ")
 				uri, _, _ := cutURI(inv.text)
 				got, _, _ := cutURI(cancel.text)
@@ -74,7 +74,7 @@ func TestBothInvitesOfATrunkThatWantsAProofAreCancelled(t *testing.T) {
 			Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
 			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear, Credentials: &auth.Credentials{Username: "ann", Password: "secret"},
 		}
-		state := stored(t, old.ua.Opening(in))
+		state := stored(t, old.ua.InitialState(in))
 		_, err := old.ua.Invite(in)
 		require.NoError(t, err)
 		first := old.peer.expect("INVITE")
@@ -83,7 +83,7 @@ func TestBothInvitesOfATrunkThatWantsAProofAreCancelled(t *testing.T) {
 		second := old.peer.expect("INVITE")
 		s := old.reborn()
 		done := make(chan bool, 2)
-		s.ua.Orphan(state, func(answered bool) { done <- answered })
+		s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 		via := map[string]string{first.get("Via"): "1 CANCEL", second.get("Via"): "2 CANCEL"}
 		for range 2 {
 			cancel := s.peer.expect("CANCEL")
@@ -109,20 +109,20 @@ func TestWhatRingsAfterItsCancelIsCancelledAgain(t *testing.T) {
 			Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
 			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear,
 		}
-		state := stored(t, old.ua.Opening(in))
+		state := stored(t, old.ua.InitialState(in))
 		named := in
 		named.Target.Host = "carrier.example"
 		moved := in
 		moved.URI = "sip:ann@192.0.2.7"
 		for _, other := range []sip.Invite{named, moved, {Attempt: "att_1", Leg: 1, Target: in.Target, To: "not a number\r\n"}} {
-			assert.Equal(t, sip.DialogState{CallID: state.CallID, Target: other.Target}, old.ua.Opening(other))
+			assert.Equal(t, sip.DialogState{CallID: state.CallID, Target: other.Target}, old.ua.InitialState(other))
 		}
 		_, err := old.ua.Invite(in)
 		require.NoError(t, err)
 		inv := old.peer.expect("INVITE")
 		s := old.reborn()
 		done := make(chan bool, 2)
-		s.ua.Orphan(state, func(answered bool) { done <- answered })
+		s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 		cancel := s.peer.expect("CANCEL")
 		s.peer.send(cancel.reply(481, ""), s.us())
 		s.peer.send(inv.reply(180, "p1", contact), s.us())
@@ -157,7 +157,7 @@ func BenchmarkOpening(b *testing.B) {
 	row := make([]byte, 0, 1024)
 	b.ReportAllocs()
 	for b.Loop() {
-		s := ua.Opening(in)
+		s := ua.InitialState(in)
 		row, err = domain.AppendRow(row[:0], &s)
 	}
 	require.NoError(b, err)

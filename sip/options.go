@@ -10,32 +10,29 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// A dispatcher in front asks each of its nodes by OPTIONS whether that takes
-// calls. It is a carrier of ours, a source that we know, or stands in
-// Config.Probes: who gets no answer takes us for dead.
+// A dispatcher in front of several nodes asks each of them by OPTIONS whether it takes calls. It is a known source, or
+// listed in Config.Probes. Without a response it takes the node for dead.
 
-// dispatches tells whether OPTIONS of an address is answered though nobody knows it.
-func (u *UserAgent) dispatches(a netip.Addr) bool {
+// isDispatcher tells whether OPTIONS of an address is answered although the source is unknown.
+func (u *UserAgent) isDispatcher(a netip.Addr) bool {
 	a = a.Unmap()
 	return slices.ContainsFunc(u.cfg.Probes, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// isProbe tells whether the bytes of a stranger are such a question.
+// isProbe tells whether the bytes of an unknown source are such an OPTIONS.
 func (u *UserAgent) isProbe(b []byte, s transport.Source) bool {
-	return bytes.HasPrefix(b, []byte(message.MethodOptions+" ")) && u.dispatches(s.Addr.Addr())
+	return bytes.HasPrefix(b, []byte(message.MethodOptions+" ")) && u.isDispatcher(s.Addr.Addr())
 }
 
-// probe tells the same of a request that was read: it begins nothing, is of no
-// dialog and came from no other node. Of several nodes each answers whom any of
-// them knows.
-func (u *UserAgent) probe(m *received) bool {
+// isProbeRequest tells the same of a parsed request: it is of no dialog and came from no other node. Each node answers the
+// sources that any of the nodes knows.
+func (u *UserAgent) isProbeRequest(m *received) bool {
 	return m.Method == message.MethodOptions && m.To.Tag == "" && m.Relay == nil &&
-		(u.dispatches(m.Source().Addr.Addr()) || u.relay.KnowsSource(m.Source(), time.Now()))
+		(u.isDispatcher(m.Source().Addr.Addr()) || u.relay.KnowsSource(m.Source(), time.Now()))
 }
 
-// asked answers OPTIONS: whether calls are taken here, or passed on to nodes that
-// are reached.
-func (u *UserAgent) asked(m *received) {
+// answerOptions says whether calls are taken here, or relayed to nodes that are reached.
+func (u *UserAgent) answerOptions(m *received) {
 	if u.calls.isDraining() || u.cfg.CutOff != nil && u.cfg.CutOff() {
 		u.reject(m, 503)
 		return

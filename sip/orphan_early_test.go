@@ -49,7 +49,7 @@ func TestACallThatWasAnsweredToADeadNodeIsEnded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, inv, state := rang(t)
 				begun, done := time.Now(), make(chan bool, 2)
-				s.ua.Orphan(state, func(answered bool) { done <- answered })
+				s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 				cancel := s.peer.expect("CANCEL sip:+15550001@127.0.0.1:5070")
 				assert.Contains(t, cancel.get("Via"), deadNode)
 				if c.cancel > 0 {
@@ -80,7 +80,7 @@ func TestWhatAnswersHereAfterACrashGetsOneEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, inv, state := rang(t)
 				done := make(chan bool, 2)
-				s.ua.Orphan(state, func(answered bool) { done <- answered })
+				s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 				cancel := s.peer.expect("CANCEL")
 				s.peer.send(cancel.reply(200, ""), s.us())
 				if answered {
@@ -106,7 +106,7 @@ func TestAnAnswerThatIsRepeatedAfterItsEndIsAcknowledgedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, inv, state := rang(t)
 		done := make(chan bool, 2)
-		s.ua.Orphan(state, func(answered bool) { done <- answered })
+		s.ua.EndAbandoned(state, func(answered bool) { done <- answered })
 		cancel := s.peer.expect("CANCEL")
 		s.peer.send(cancel.reply(200, ""), s.us())
 		s.peer.expect("ACK sip:peer@")

@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Pong is the response of a target to OPTIONS.
-type Pong struct {
+// PingResult is the response of a target to OPTIONS.
+type PingResult struct {
 	Code   int
 	Phrase string
 	Server string // its Server or User-Agent header
@@ -29,25 +29,25 @@ var errNoTarget = errors.New("sip: no address of the target may be reached")
 
 // Ping asks a target by OPTIONS whether it is alive (RFC 3261 §11); any response but 408 means that it is. It waits for
 // the response or the end of ctx.
-func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.Target) (Pong, error) {
+func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.Target) (PingResult, error) {
 	s, err := u.NewStandalone(StandaloneConfig{Name: rand.Text(), Environment: env, Target: t})
 	if err != nil {
-		return Pong{}, err
+		return PingResult{}, err
 	}
 	defer s.do(s.Release)
 	addresses := u.reachable(u.resolve(s.target))
 	if err := ctx.Err(); err != nil {
-		return Pong{}, err
+		return PingResult{}, err
 	}
 	if len(addresses) == 0 {
-		return Pong{}, errNoTarget
+		return PingResult{}, errNoTarget
 	}
 	limit := transactionTimeout
 	if end, ok := ctx.Deadline(); ok {
 		limit = min(limit, max(time.Until(end), t1))
 	}
 	type result struct {
-		pong Pong
+		pong PingResult
 		err  error
 	}
 	answer, sent := make(chan result, 1), time.Now()
@@ -60,7 +60,7 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.
 		}, func(m *transport.Received, err error) {
 			r := result{err: err}
 			if m != nil {
-				r.pong = Pong{
+				r.pong = PingResult{
 					Code: m.Code, Phrase: m.Phrase, Server: firstHeader(m, "Server", "User-Agent"), Allow: strings.Join(m.HeaderValues("Allow"), ", "),
 					RTT: time.Since(sent), Addr: s.flow.Addr,
 				}
@@ -78,7 +78,7 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.
 	case r := <-answer:
 		return r.pong, r.err
 	case <-ctx.Done():
-		return Pong{}, ctx.Err()
+		return PingResult{}, ctx.Err()
 	}
 }
 
@@ -92,7 +92,7 @@ func firstHeader(m *transport.Received, names ...string) string {
 	return ""
 }
 
-// Resolve is Resolver.Resolve of the user agent's resolver.
+// Resolve looks a target up by the resolver of the user agent.
 func (u *UserAgent) Resolve(ctx context.Context, t resolve.Target) ([]resolve.Target, error) {
 	return u.resolver.Resolve(ctx, t)
 }

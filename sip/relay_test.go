@@ -369,7 +369,7 @@ func TestDigestThroughANode(t *testing.T) {
 func TestAMessageFindsItsNode(t *testing.T) {
 	amongNodes(t, func(n *nodes, name string, _ *sip.Config, ua *sip.UserAgent) {
 		if name == "owner" && ua != nil {
-			ua.OnText(func(i *sip.IncomingText) {
+			ua.OnMessage(func(i *sip.IncomingMessage) {
 				assert.Equal(t, []string{"hello", peerAddr, "trunk"}, []string{string(i.Body), i.Source.String(), i.TrunkID})
 				n.slow++
 				i.Reply(202, 0)

@@ -11,7 +11,7 @@ import (
 func (u *UserAgent) offerReplacement(in *Incoming) {
 	old := u.dialogs.find(dialogKey{in.Replaces.CallID, in.Replaces.LocalTag})
 	code := 481
-	in.old = old
+	in.replacedDialog = old
 	if old != nil {
 		old.do(func() {
 			if code = old.refusesReplacement(in); code == 0 {

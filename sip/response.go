@@ -8,11 +8,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// answer builds a response to a request.
-func (u *UserAgent) answer(m *received, code int, tag string, extra []message.Header, body []byte) ([]byte, error) {
-	return u.buildResponse(&m.Received, code, tag, extra, body)
-}
-
+// buildResponse writes a response; tag is ours.
 func (u *UserAgent) buildResponse(m *transport.Received, code int, tag string, extra []message.Header, body []byte) ([]byte, error) {
 	w := message.NewResponse(code, message.ReasonPhrase(code))
 	for i, via := range m.Vias {
@@ -49,8 +45,7 @@ func (u *UserAgent) buildResponse(m *transport.Received, code int, tag string, e
 	return w.Finish(body)
 }
 
-// respond sends an answer where the request came from (RFC 3581), or, without
-// rport, to the port that its Via names.
+// respond sends a response to the source of its request (RFC 3581), or, without rport, to the port of its Via.
 func (u *UserAgent) respond(m *received, b []byte) {
 	to := m.ResponseFlow()
 	if m.traced {
@@ -69,13 +64,13 @@ func (u *UserAgent) sendTo(to transport.Flow, b []byte) {
 	}
 }
 
-// reply answers at once and keeps nothing. Without a tag it is drawn from the
-// request, so that a repetition is answered alike.
+// reply answers at once and stores nothing. Without a tag it is derived from the request, so that a retransmission is
+// answered alike.
 func (u *UserAgent) reply(m *received, code int, tag string, extra []message.Header) []byte {
 	if tag == "" {
 		tag = u.id.ToTag(m.CallID, m.From.Tag+strings.ToLower(m.Branch()))
 	}
-	b, err := u.answer(m, code, tag, extra, nil)
+	b, err := u.buildResponse(&m.Received, code, tag, extra, nil)
 	if err != nil {
 		u.stats.malformed.Add(1)
 		return nil

@@ -12,12 +12,12 @@ import (
 )
 
 // revived takes a call of the process before up, and offers.
-func (s *stage) revived(state sip.DialogState, heard chan sip.Reanswer) *sip.Dialog {
+func (s *stage) revived(state sip.DialogState, heard chan sip.OfferResult) *sip.Dialog {
 	s.t.Helper()
-	state.Lift()
-	d, err := s.ua.Revive(sip.Revival{State: state, Notify: s.ears.hear})
+	state.RaiseCSeq()
+	d, err := s.ua.Resume(sip.Resumption{State: state, Notify: s.ears.hear})
 	require.NoError(s.t, err)
-	d.Reoffer([]byte(sdp), func(a sip.Reanswer) { heard <- a })
+	d.Reoffer([]byte(sdp), func(a sip.OfferResult) { heard <- a })
 	return d
 }
 
@@ -27,7 +27,7 @@ func TestAnAnsweredCallGoesOnInAnotherProcess(t *testing.T) {
 		d, inv, _ := old.answered()
 		state := stored(t, d.State())
 		s := old.reborn()
-		heard := make(chan sip.Reanswer, 1)
+		heard := make(chan sip.OfferResult, 1)
 		d = s.revived(state, heard)
 		again := s.peer.expect("INVITE sip:peer@127.0.0.1:5070")
 		assert.Equal(t, inv.get("From"), again.get("From"), "our tag")
@@ -37,11 +37,11 @@ func TestAnAnsweredCallGoesOnInAnotherProcess(t *testing.T) {
 		assert.Equal(t, "4098 INVITE", again.get("CSeq"), "above all that the process before can have sent")
 		s.peer.send(again.reply(200, "", contact, sdp), s.us())
 		s.peer.expect("ACK")
-		assert.Equal(t, sip.Reanswer{Code: 200, Body: []byte(sdp)}, <-heard)
+		assert.Equal(t, sip.OfferResult{Code: 200, Body: []byte(sdp)}, <-heard)
 		s.peer.send(s.request(inv, "BYE", 7), s.us())
 		s.peer.expect("SIP/2.0 200 OK")
 		assert.True(t, next[sip.Ended](t, s.ears).ByRemote)
-		_, err := s.ua.Revive(sip.Revival{State: state, Notify: s.ears.hear})
+		_, err := s.ua.Resume(sip.Resumption{State: state, Notify: s.ears.hear})
 		require.Error(t, err, "it lives here already")
 		_ = d
 		s.stop()
@@ -54,7 +54,7 @@ func TestAFarEndThatHasForgottenTheCallEndsIt(t *testing.T) {
 		d, _, _ := old.answered()
 		state := stored(t, d.State())
 		s := old.reborn()
-		heard := make(chan sip.Reanswer, 1)
+		heard := make(chan sip.OfferResult, 1)
 		s.revived(state, heard)
 		again := s.peer.expect("INVITE")
 		s.peer.send(again.reply(481, ""), s.us())
@@ -90,8 +90,8 @@ func TestNothingIsTakenUpThatWasNotAnswered(t *testing.T) {
 		} {
 			state := whole
 			change(&state)
-			_, err := s.ua.Revive(sip.Revival{State: state})
-			require.ErrorIs(t, err, sip.ErrUnknown, what)
+			_, err := s.ua.Resume(sip.Resumption{State: state})
+			require.ErrorIs(t, err, sip.ErrIncompleteState, what)
 		}
 	})
 }

@@ -109,8 +109,8 @@ func (l *leg) run(p play) sip.Event {
 func bye(l *leg, _ sip.Event) { l.d.Bye(16, "") }
 
 // reoffer offers something and goes on with what came of it.
-func (l *leg) reoffer(body []byte, then func(sip.Reanswer)) {
-	l.d.Reoffer(body, func(r sip.Reanswer) { l.more <- func() { then(r) } })
+func (l *leg) reoffer(body []byte, then func(sip.OfferResult)) {
+	l.d.Reoffer(body, func(r sip.OfferResult) { l.more <- func() { then(r) } })
 }
 
 // finished waits for SIPp to say that its side saw what it wanted.
@@ -142,7 +142,7 @@ func ours() map[string]calling {
 	reliable := func(in *sip.Invite) { in.Reliable = true }
 	hangUp := play{"Answered 1": bye}
 	offerAtOnce := play{"Answered 1": func(l *leg, _ sip.Event) {
-		l.reoffer(way("sendonly"), func(r sip.Reanswer) {
+		l.reoffer(way("sendonly"), func(r sip.OfferResult) {
 			assert.Equal(l.t, 200, r.Code, "%v", r.Err)
 			assert.Contains(l.t, string(r.Body), "m=audio")
 			l.d.Bye(16, "")
@@ -153,7 +153,7 @@ func ours() map[string]calling {
 		"uas-update": {nil, play{"Reoffer 1": bye}, "Ringing Answered Hold sendonly Reoffer Ended"},
 		"uas-early-update": {reliable, play{"Answered 1": bye, "Early 1": func(l *leg, e sip.Event) {
 			assert.True(l.t, e.(sip.Early).Reliable)
-			l.reoffer(way("inactive"), func(r sip.Reanswer) { assert.Equal(l.t, 200, r.Code, "%v", r.Err) })
+			l.reoffer(way("inactive"), func(r sip.OfferResult) { assert.Equal(l.t, 200, r.Code, "%v", r.Err) })
 		}}, "Early Answered Ended"},
 		"uas-491":    {nil, offerAtOnce, "Ringing Answered Ended"},
 		"uas-glare":  {nil, offerAtOnce, "Ringing Answered Ended"},
@@ -173,7 +173,7 @@ func ours() map[string]calling {
 			l.d.Bye(16, "")
 		}}, "Ringing Answered Ended"},
 		"uas-offerless": {nil, play{"Accepted 1": func(l *leg, _ sip.Event) {
-			l.reoffer(nil, func(r sip.Reanswer) {
+			l.reoffer(nil, func(r sip.OfferResult) {
 				assert.Contains(l.t, string(r.Body), "m=audio")
 				r.Respond([]byte(sdp))
 				l.d.Bye(16, "")
@@ -313,7 +313,7 @@ func theirs() map[string]called {
 			in.Progress(183, way("sendrecv"))
 		}, play{"Hold sendonly 1": func(l *leg, _ sip.Event) { answer(l, l.in) }}, "Hold sendonly Ended"},
 		"uac-491": {then(func(l *leg) {
-			l.reoffer(way("sendonly"), func(r sip.Reanswer) { assert.Equal(l.t, 200, r.Code, "%v", r.Err) })
+			l.reoffer(way("sendonly"), func(r sip.OfferResult) { assert.Equal(l.t, 200, r.Code, "%v", r.Err) })
 		}), nil, "Ended"},
 		"uac-reinvite":                {answer, play{"Reoffer 1": bye}, "Hold sendonly Hold inactive Hold zero Reoffer Ended"},
 		"uac-late-offer":              {answer, nil, "Accepted Reoffer Accepted Ended"},

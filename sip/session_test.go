@@ -175,8 +175,8 @@ func TestReinviteAfterALostACKIsTaken(t *testing.T) {
 		s.peer.expect("SIP/2.0 100")
 		d := (<-in.calls).Answer([]byte(sdp), s.ears.hear)
 		tag := tagOf(s.peer.expect("SIP/2.0 200"))
-		got := make(chan sip.Reanswer, 1)
-		d.Reoffer([]byte(sdp), func(r sip.Reanswer) { got <- r }) // waits for the ACK
+		got := make(chan sip.OfferResult, 1)
+		d.Reoffer([]byte(sdp), func(r sip.OfferResult) { got <- r }) // waits for the ACK
 		s.peer.send(more(follow("INVITE", tag, 11), contact, offerHead+sdp), s.us())
 		s.peer.expect("SIP/2.0 100")
 		next[sip.Reoffer](t, s.ears).Reply(200, []byte(sdp))

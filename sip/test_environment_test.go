@@ -91,7 +91,7 @@ func TestDialogOfTheTestEnvironmentFollowsNoContactElsewhere(t *testing.T) {
 		c.Trace = told.hear
 	})
 	done := make(chan bool, 1)
-	ua.Orphan(sip.DialogState{
+	ua.EndAbandoned(sip.DialogState{
 		Environment: domain.Test, CallID: "x", LocalTag: "a", RemoteTag: "b", LocalURI: "sip:a@127.0.0.1", RemoteURI: "sip:b@127.0.0.1",
 		RemoteTarget: "sip:b@" + other.String(), Confirmed: true, Target: resolve.Target{Host: "127.0.0.1", Port: int(other.Port()), Transport: "udp"},
 	}, func(answered bool) { done <- answered })

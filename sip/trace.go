@@ -8,22 +8,19 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Trace hears each message of a dialog, in the order in which this process
-// sends and takes them. It runs on the path of the message: it must not block
-// and must not call the dialog. The first message of a Call-ID is its INVITE;
-// messages that belong to no dialog are not told. Whoever keeps them sets the
-// bound.
+// Trace gets each message of a dialog, in the order in which this process sends and receives them. It runs on the path of
+// the message: it must not block and must not call the dialog. The first message of a Call-ID is its INVITE; messages
+// outside of dialogs are not traced. The receiver bounds how many it stores.
 type Trace func(callID string, m TracedMessage)
 
-// TracedMessage is one message as it stood on the wire, but for its secrets:
-// digest answers, SRTP keys, passwords in URIs and pressed keys are stars of
-// the same length.
+// TracedMessage is one message as it was on the wire, except for secrets: digest responses, SRTP keys, passwords in URIs
+// and pressed keys are replaced by asterisks of the same length.
 type TracedMessage struct {
 	At            time.Time
 	Out           bool // sent by us
 	Local, Remote netip.AddrPort
 	Network       string // udp, tcp or tls
-	Tag           string // ours, of a dialog that came in, for others choose its Call-ID; "" of one of ours
+	Tag           string // ours, of an inbound dialog, as its Call-ID was chosen by the caller; "": outbound
 	Data          []byte // the receiver's to keep
 }
 

@@ -7,9 +7,8 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// authenticateTrunk asks the caller over a trunk for a proof of who it is, where its
-// trunk wants one; ok is false when the request was answered. What proves
-// itself is the trunk that the account names.
+// authenticateTrunk asks the caller for a proof that it is a trunk, where that is demanded; ok is false when the request
+// was answered. The trunk is the one of the account.
 func (u *UserAgent) authenticateTrunk(m *received, a Admission) (ok bool) {
 	if a.Account == nil {
 		return true
@@ -23,7 +22,7 @@ func (u *UserAgent) authenticateTrunk(m *received, a Admission) (ok bool) {
 	account, v := verifier.CheckRequest(&m.Message, m.Source().Addr.Addr(), now)
 	switch v {
 	case auth.Proven:
-		m.trunk, m.proved = account.ID, true
+		m.trunk, m.isProven = account.ID, true
 		return true
 	case auth.TooManyFailures:
 		u.stats.rate.Add(1)
@@ -33,7 +32,7 @@ func (u *UserAgent) authenticateTrunk(m *received, a Admission) (ok bool) {
 	u.stats.rejected.Add(1)
 	tag := u.id.ToTag(m.CallID, m.From.Tag+m.Branch())
 	for _, some := range verifier.ChallengeFallbacks(&m.Message, m.Source().Addr.Addr(), v == auth.StaleNonce, now) {
-		if b, err := u.answer(m, 401, tag, some, nil); err == nil && (m.Flow.IsStream() || len(b) <= m.MaxResponseSize()) {
+		if b, err := u.buildResponse(&m.Received, 401, tag, some, nil); err == nil && (m.Flow.IsStream() || len(b) <= m.MaxResponseSize()) {
 			u.respond(m, b)
 			return false
 		}
@@ -42,19 +41,18 @@ func (u *UserAgent) authenticateTrunk(m *received, a Admission) (ok bool) {
 	return false
 }
 
-// Challenge refuses a call with 401: without a proof of which trunk the caller
-// is, its number is nobody's. It is 403 where no trunk at its source can prove
-// anything, or where the caller has done so.
+// Challenge refuses a call with 401: the trunk has to be proved before its number is looked up. It is 403 where no trunk at
+// its source has credentials, or where the caller has proved already.
 func (i *Incoming) Challenge() {
 	d, m := i.d, i.d.server.initial
-	if !i.prove.HasAccounts() || i.Proved {
+	if !i.verifier.HasAccounts() || i.Proved {
 		i.Reject(403, 0)
 		return
 	}
 	d.do(func() {
-		for _, some := range i.prove.ChallengeFallbacks(&m.Message, m.Source().Addr.Addr(), false, time.Now()) {
-			b, err := d.ua.answer(d.server.tx.request, 401, d.key.tag, some, nil)
-			if err == nil && (m.Flow.IsStream() || len(b) <= i.size) {
+		for _, some := range i.verifier.ChallengeFallbacks(&m.Message, m.Source().Addr.Addr(), false, time.Now()) {
+			b, err := d.ua.buildResponse(&d.server.tx.request.Received, 401, d.key.tag, some, nil)
+			if err == nil && (m.Flow.IsStream() || len(b) <= i.maxResponseSize) {
 				d.ua.stats.rejected.Add(1)
 				d.server.refuse(401, some, outcome.Final{})
 				return
@@ -65,7 +63,7 @@ func (i *Incoming) Challenge() {
 	})
 }
 
-// isRepeatable tells which headers may stand more than once and are told joined.
+// isRepeatable tells whether a header may stand several times, and is reported joined.
 func isRepeatable(name string) bool {
 	return name == "Diversion" || name == "History-Info" || name == nameIdentity
 }

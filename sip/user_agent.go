@@ -1,10 +1,10 @@
-// Package sip is one SIP user agent: it makes and takes calls, and keeps the
-// dialogs of both until they are over. Of SDP it reads only the hold attributes; it knows
-// no media, no campaign and no actor.
+// Package sip is a SIP user agent (RFC 3261): it makes and takes calls, and holds their dialogs until they are over. Of SDP
+// it reads only the hold attributes.
 //
-// Transactions and dialogs are ours (docs/adr/0002-sip-transactions.md). A message is
-// handled on the goroutine that read it, a dialog under its own lock. Events are reported
-// to the owner after the lock is released.
+// Transactions and dialogs are implemented here (docs/adr/0002-sip-transactions.md). A message is handled on the goroutine
+// that read it, a dialog under its own lock. Events are reported to the owner after the lock is released. A Dialog is
+// composed of parts, each with its own file: inviteClient, inviteServer, reliableProvisionals, offerAnswer, sessionTimer,
+// acknowledgements, requestQueue, referClient and referNotifier, on top of a userAgentClient with its transactions.
 package sip
 
 import (
@@ -50,10 +50,10 @@ type UserAgent struct {
 	phones    *registrar.Server // nil: no phone may register
 	trunks    *auth.Verifier    // challenges trunks
 
-	onInvite func(*Incoming)
-	onText   func(*IncomingText)
-	texts    texts
-	admit    func(transport.Source) Admission
+	onInvite  func(*Incoming)
+	onMessage func(*IncomingMessage)
+	messages  messageTransactions
+	admit     func(transport.Source) Admission
 
 	dialogs dialogTable
 	bound   atomic.Bool
@@ -96,11 +96,11 @@ func New(cfg Config) (*UserAgent, error) {
 	}
 	u := &UserAgent{
 		cfg: cfg, log: cfg.Log, id: message.NewIdentifiers(cfg.Secret), resolver: cfg.Resolver, trunks: auth.NewTrunkVerifier(cfg.Secret),
-		calls:   callGate{silent: cfg.Silent, mayCall: cfg.MayCall},
-		load:    overload.New(cfg.OverloadAfter, cfg.MaxHalfOpen),
-		texts:   texts{of: make(map[string]*serverText)},
-		dialogs: dialogTable{byKey: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog), standalone: make(map[dialogKey]*Standalone)},
-		ready:   make(chan struct{}), sessions: sessiontimer.Limits{Least: sessiontimer.MinInterval, Wanted: cfg.SessionExpires},
+		calls:    callGate{silent: cfg.Silent, mayCall: cfg.MayCall},
+		load:     overload.New(cfg.OverloadAfter, cfg.MaxHalfOpen),
+		messages: messageTransactions{byKey: make(map[string]*messageTransaction)},
+		dialogs:  dialogTable{byKey: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog), standalone: make(map[dialogKey]*Standalone)},
+		ready:    make(chan struct{}), sessions: sessiontimer.Limits{Least: sessiontimer.MinInterval, Wanted: cfg.SessionExpires},
 	}
 	var err error
 	if u.transport, err = transport.New(u.transportConfig()); err != nil {
@@ -119,7 +119,7 @@ func (u *UserAgent) transportConfig() transport.Config {
 	return transport.Config{
 		Listen: c.Listen, TLS: c.TLS, PublicIP: c.PublicIP, PublicPort: c.PublicPort, Private: c.Private, DSCP: c.DSCP, Silent: c.Silent,
 		MaxConnections: c.MaxTCPConns, MaxPerHost: c.MaxPerHost, SourceRate: c.SourceRate, Log: c.Log, MayReach: c.MayReach,
-		Recover: u.recovered, Handle: u.handle, Undelivered: u.undelivered, CallGate: &u.calls,
+		Recover: u.recovered, Handle: u.dispatch, Undelivered: u.handleUndelivered, CallGate: &u.calls,
 		Admit: u.admitsMessage, AdmitConnection: u.admitsConnection,
 		IsAdmitted: func(s transport.Source) bool { return u.admission(s).Allow },
 		IsRegistered: func(s transport.Source) bool {
@@ -134,22 +134,20 @@ func (u *UserAgent) relayConfig() cluster.Config {
 	c := &u.cfg
 	return cluster.Config{
 		Key: c.RelayKey, NodeMark: cluster.Mark(c.NodeMark), OverloadAfter: c.OverloadAfter, Owner: c.Elsewhere, CachedOwner: c.Placed,
-		Transport: u.transport, Resolver: u.resolver, IsDispatcher: u.dispatches, Recover: u.recovered,
-		IsKnown: func(s transport.Source) bool { return u.known(s) || u.phones.Presence(s) != registrar.Absent },
+		Transport: u.transport, Resolver: u.resolver, IsDispatcher: u.isDispatcher, Recover: u.recovered,
+		IsKnown: func(s transport.Source) bool { return u.isKnownSource(s) || u.phones.Presence(s) != registrar.Absent },
 		Serve: func(m *transport.Received) {
 			own := &received{Received: *m}
-			u.serve(own, u.dialogs.ofRequest(own))
+			u.dispatchOwnRequest(own, u.dialogs.ofRequest(own))
 		},
 		Reject: func(m *transport.Received, code int) { u.reject(&received{Received: *m}, code) },
 	}
 }
 
-// OnInvite sets who takes inbound calls; before Serve. It must not block.
-// 100 Trying has been sent.
+// OnInvite sets the owner of inbound calls; before Serve. It must not block. 100 Trying has been sent.
 func (u *UserAgent) OnInvite(f func(*Incoming)) { u.onInvite = f }
 
-// Admit sets who decides which sources are answered at all; before Serve.
-// Without it only loopback is.
+// Admit sets which sources are answered; before Serve. Without it only loopback is.
 func (u *UserAgent) Admit(f func(transport.Source) Admission) { u.admit = f }
 
 // Serve listens until ctx ends or Close is called.
@@ -192,8 +190,8 @@ func (u *UserAgent) Addr(network string) netip.AddrPort {
 	return u.transport.Addr(network)
 }
 
-// Host is our address as a peer sees it in Via and Contact, and as its media finds it: the
-// public one, or the address listened on for private peers. Zero: there is no route.
+// Host is our address in Via and Contact towards a peer, and in its SDP: the public one, or for private peers the address
+// that we listen on. Zero: there is no route.
 func (u *UserAgent) Host(network string, peer netip.AddrPort) netip.Addr {
 	at, err := netip.ParseAddrPort(u.transport.SentBy(transport.Flow{Network: network, Addr: peer}))
 	if err != nil {
@@ -218,7 +216,7 @@ func (u *UserAgent) Close() error {
 	return err
 }
 
-// Counters returns totals and what is live.
+// Counters returns the current counters.
 func (u *UserAgent) Counters() Counters {
 	dialogs, pending := u.dialogs.size()
 	unanswered, hosts := u.load.Unanswered()

@@ -348,8 +348,8 @@ func TestCallsThatWaitedTooLongAreRefusedAtOnce(t *testing.T) {
 	time.AfterFunc(300*time.Millisecond, func() { close(let) })
 	assert.Equal(t, "SIP/2.0 503 Service Unavailable5", answer("late"))
 	assert.Positive(t, ua.Counters().RefusedLate, "and whoever wonders is told")
-	assert.True(t, ua.Behind(), "new calls of ours had better wait")
-	require.Eventually(t, func() bool { return !ua.Behind() }, time.Minute, 50*time.Millisecond, "for a second")
+	assert.True(t, ua.IsBehind(), "new calls of ours had better wait")
+	require.Eventually(t, func() bool { return !ua.IsBehind() }, time.Minute, 50*time.Millisecond, "for a second")
 	for n := 0; ; n++ {
 		require.Less(t, n, 100, "calls are taken again")
 		say("next-" + strconv.Itoa(n))

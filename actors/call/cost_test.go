@@ -36,9 +36,9 @@ func TestResumedCallKeepsThePriceOfADeletedTrunk(t *testing.T) {
 			ends <- m
 		}
 	}))
-	m := medium{revive: func(r sip.Revival) (leg.Dialog, error) {
+	m := medium{revive: func(r sip.Resumption) (leg.Dialog, error) {
 		r.Notify(sip.Ended{ByRemote: true})
-		return nil, sip.ErrUnknown
+		return nil, sip.ErrIncompleteState
 	}}
 	all := h.survivors(1, c, a)
 	require.Nil(t, all[0].Trunk, "the trunk is deleted")

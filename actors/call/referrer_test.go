@@ -42,8 +42,8 @@ func TestAPeerMayHangUpBeforeItsReferSucceeds(t *testing.T) {
 			}
 			if c.status == domain.TransferCompleted {
 				h.stands(id, domain.TransferCompleted)
-				heard := h.carrier.Heard()[quiet]
-				h.until(5*time.Second, "the target hears the agent", func() bool { return h.carrier.Heard()[quiet] > heard+20 })
+				heard := h.carrier.PacketsReceived()[quiet]
+				h.until(5*time.Second, "the target hears the agent", func() bool { return h.carrier.PacketsReceived()[quiet] > heard+20 })
 				require.NoError(t, h.hangUp(id))
 			}
 			begun := time.Now()

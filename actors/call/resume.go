@@ -39,7 +39,7 @@ type (
 		missing bool // its recording so far is on another node
 		err     error
 	}
-	reofferAnswered struct{ answer sip.Reanswer }
+	reofferAnswered struct{ answer sip.OfferResult }
 	// retryReopen tries again to open a leg that another process may have had.
 	retryReopen struct{}
 	// resumptionTimedOut says that the peer has not answered in time.
@@ -175,7 +175,7 @@ func (c *call) reopenLeg(ctx actor.Context) {
 	}
 	root, self, number := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	c.resumedDialog.Environment = c.call.Environment
-	r := sip.Revival{State: c.resumedDialog, Notify: func(e sip.Event) { root.Send(self, dialogEvent{number, e}) }}
+	r := sip.Resumption{State: c.resumedDialog, Notify: func(e sip.Event) { root.Send(self, dialogEvent{number, e}) }}
 	if !c.inbound {
 		if a := c.slot.Trunk().Auth; a != nil {
 			r.Credentials = &auth.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
@@ -184,11 +184,11 @@ func (c *call) reopenLeg(ctx actor.Context) {
 	o, cfg, v := c.options(ctx), c.cfg, c.resources.Resources
 	o.Answerer = false
 	mailbox.Work(ctx, dialLimit, func(context.Context) any {
-		return reopenLeg(cfg, v, number, o, r, func(a sip.Reanswer) { root.Send(self, reofferAnswered{a}) })
+		return reopenLeg(cfg, v, number, o, r, func(a sip.OfferResult) { root.Send(self, reofferAnswered{a}) })
 	})
 }
 
-func reopenLeg(cfg *Config, v *leg.Resources, number int, o media.Options, r sip.Revival, heard func(sip.Reanswer)) (m legReopened) {
+func reopenLeg(cfg *Config, v *leg.Resources, number int, o media.Options, r sip.Resumption, heard func(sip.OfferResult)) (m legReopened) {
 	defer func() {
 		if v := recover(); v != nil {
 			m.err = fmt.Errorf("call: taking up panicked: %v", v)
@@ -196,9 +196,9 @@ func reopenLeg(cfg *Config, v *leg.Resources, number int, o media.Options, r sip
 	}()
 	phone, can := cfg.UserAgent.(leg.Resumer)
 	if !can {
-		return legReopened{err: sip.ErrUnknown}
+		return legReopened{err: sip.ErrIncompleteState}
 	}
-	d, err := phone.Revive(r)
+	d, err := phone.Resume(r)
 	if err != nil {
 		return legReopened{err: err}
 	}
@@ -292,7 +292,7 @@ func (c *call) endResumed(ctx actor.Context) {
 	over := dialogEvent{number, sip.Ended{}}
 	if phone, can := c.cfg.UserAgent.(leg.Resumer); can {
 		c.resumedDialog.Environment = c.call.Environment
-		phone.Orphan(c.resumedDialog, func(bool) { root.Send(self, over) })
+		phone.EndAbandoned(c.resumedDialog, func(bool) { root.Send(self, over) })
 		return
 	}
 	ctx.Send(self, over)

@@ -27,13 +27,13 @@ import (
 type medium struct {
 	leg.UserAgent
 
-	revive func(r sip.Revival) (leg.Dialog, error)
+	revive func(r sip.Resumption) (leg.Dialog, error)
 	orphan func(s sip.DialogState)
 }
 
-func (m medium) Revive(r sip.Revival) (leg.Dialog, error) { return m.revive(r) }
+func (m medium) Resume(r sip.Resumption) (leg.Dialog, error) { return m.revive(r) }
 
-func (m medium) Orphan(s sip.DialogState, done func(bool)) {
+func (m medium) EndAbandoned(s sip.DialogState, done func(bool)) {
 	if m.orphan != nil {
 		m.orphan(s)
 	}
@@ -50,9 +50,9 @@ type strung struct {
 
 func (strung) State() sip.DialogState { return sip.DialogState{} }
 
-func (s strung) Reoffer(offer []byte, heard func(sip.Reanswer)) {
+func (s strung) Reoffer(offer []byte, heard func(sip.OfferResult)) {
 	if s.answers != nil {
-		heard(sip.Reanswer{Code: 200, Body: s.answers(offer)})
+		heard(sip.OfferResult{Code: 200, Body: s.answers(offer)})
 	}
 }
 
@@ -112,10 +112,10 @@ func TestEachSurvivorIsAskedWhateverBecomesOfTheOthers(t *testing.T) {
 	for what, dies := range map[string]bool{"the far end hangs up": false, "its actor dies": true} {
 		var asked atomic.Int64
 		end := make(chan struct{})
-		m := medium{revive: func(r sip.Revival) (leg.Dialog, error) {
+		m := medium{revive: func(r sip.Resumption) (leg.Dialog, error) {
 			r.Notify(sip.Ended{ByRemote: true})
 			<-end
-			return nil, sip.ErrUnknown
+			return nil, sip.ErrIncompleteState
 		}}
 		h.takesUp(h.survivors(all, c, a), m, func(c *call.Config) {
 			c.Before = func(actor, _ string, msg any) {
@@ -148,7 +148,7 @@ func TestACallInThatIsTakenUpTakesNoChannelOfItsTrunk(t *testing.T) {
 		s.Trunk = &domain.Trunk{Meta: domain.Meta{ID: "trunk_sim"}}
 	}
 	revived := make(chan struct{}, 2)
-	m := medium{revive: func(sip.Revival) (leg.Dialog, error) {
+	m := medium{revive: func(sip.Resumption) (leg.Dialog, error) {
 		revived <- struct{}{}
 		return strung{}, nil
 	}}
@@ -182,7 +182,7 @@ func TestWhatWasEncryptedIsTakenUpEncryptedOrNotAtAll(t *testing.T) {
 	kept["sound"].(map[string]any)["secure"] = true
 	a.Kept, _ = json.Marshal(kept)
 	opened := make(chan media.Options, 1)
-	m := medium{revive: func(sip.Revival) (leg.Dialog, error) { return strung{}, nil }}
+	m := medium{revive: func(sip.Resumption) (leg.Dialog, error) { return strung{}, nil }}
 	h.takesUp(h.survivors(1, c, a), m, func(c *call.Config) { // its trunk is gone
 		c.Media = opening{c.Media, func(o media.Options) { opened <- o }}
 	})
@@ -250,7 +250,7 @@ func TestAPausedRecordingStaysPausedInAnotherProcess(t *testing.T) {
 	far, err := mute(t).engine.Open(media.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { far.Close() })
-	m := medium{revive: func(sip.Revival) (leg.Dialog, error) {
+	m := medium{revive: func(sip.Resumption) (leg.Dialog, error) {
 		return strung{answers: func(offer []byte) []byte {
 			body, err := far.Answer(offer)
 			assert.NoError(t, err)
@@ -278,7 +278,7 @@ func TestADialogThatCannotBeHadIsEndedAllTheSame(t *testing.T) {
 	c, a := h.keeps()
 	orphans := make(chan sip.DialogState, 1)
 	h.takesUp(h.survivors(1, c, a), medium{
-		revive: func(sip.Revival) (leg.Dialog, error) { return nil, sip.ErrUnknown },
+		revive: func(sip.Resumption) (leg.Dialog, error) { return nil, sip.ErrIncompleteState },
 		orphan: func(s sip.DialogState) { orphans <- s },
 	}, nil)
 	cseq, _ := spoken(t, a)
@@ -295,7 +295,7 @@ func TestWhoDoesNotKnowWhoseACallIsTriesAgain(t *testing.T) {
 	cut.Store(true)
 	var tries atomic.Int64
 	tried, told, byes := make(chan struct{}), make(chan string, 1), make(chan struct{}, 9)
-	h.takesUp(h.survivors(1, c, a), medium{revive: func(r sip.Revival) (leg.Dialog, error) {
+	h.takesUp(h.survivors(1, c, a), medium{revive: func(r sip.Resumption) (leg.Dialog, error) {
 		if tries.Add(1) < 3 {
 			return nil, transport.ErrHeld
 		}

@@ -137,8 +137,8 @@ func TestTheAgentWaitsWhileTheFarEndHolds(t *testing.T) {
 	id, s, d := h.dials(p, domain.Script{Language: "en-US", Pathway: linger()})
 	reoffer := func() {
 		t.Helper()
-		done := make(chan sip.Reanswer, 1)
-		d.Reoffer(s.Offer(), func(r sip.Reanswer) { done <- r })
+		done := make(chan sip.OfferResult, 1)
+		d.Reoffer(s.Offer(), func(r sip.OfferResult) { done <- r })
 		r := soon(t, done)
 		require.NoError(t, r.Err)
 		require.Equal(t, 200, r.Code)

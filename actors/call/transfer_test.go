@@ -412,8 +412,8 @@ func TestTheFarEndMaySendTheAgentToSomebodyElse(t *testing.T) {
 	h.until(5*time.Second, "the far end is let go", p.over)
 	h.stands(id, domain.TransferCompleted)
 	assert.Equal(t, "remote", h.handed(id).By)
-	sent := h.carrier.Heard()[quiet]
-	h.until(5*time.Second, "the agent is heard by the other", func() bool { return h.carrier.Heard()[quiet] > sent+20 })
+	sent := h.carrier.PacketsReceived()[quiet]
+	h.until(5*time.Second, "the agent is heard by the other", func() bool { return h.carrier.PacketsReceived()[quiet] > sent+20 })
 	require.NoError(t, h.hangUp(id))
 	e := h.end(id)
 	assert.Equal(t, "api", e.Call.EndedBy)

@@ -37,7 +37,7 @@ type (
 		by      map[string]pong
 	}
 	pong struct {
-		sip.Pong
+		sip.PingResult
 		err error
 	}
 )
@@ -154,7 +154,7 @@ func (t *Trunks) onPonged(ctx actor.Context, m pinged) {
 	}
 	now := time.Now()
 	for key, p := range m.by {
-		b.onPong(key, p.Pong, p.err, now)
+		b.onPong(key, p.PingResult, p.err, now)
 	}
 	t.serve(ctx)
 }

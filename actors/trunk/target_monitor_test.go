@@ -91,11 +91,11 @@ func TestAMissedPINGNeverBarsATargetWhoseInvitesSucceed(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		trunks := tr("one", two)
 		trunks.OptionsPing = true
-		ping := func(_ context.Context, _ domain.Environment, to resolve.Target) (sip.Pong, error) {
+		ping := func(_ context.Context, _ domain.Environment, to resolve.Target) (sip.PingResult, error) {
 			if to.Host == "192.0.2.1" {
-				return sip.Pong{}, errors.New("no answer")
+				return sip.PingResult{}, errors.New("no answer")
 			}
-			return sip.Pong{Code: 200, RTT: 3 * time.Millisecond}, nil
+			return sip.PingResult{Code: 200, RTT: 3 * time.Millisecond}, nil
 		}
 		a, ask, end := launch(sys, trunk.Config{Trunks: []domain.Trunk{trunks}, Ping: ping})
 		sys.Root.Send(ask, want("a"))

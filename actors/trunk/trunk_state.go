@@ -111,7 +111,7 @@ type health struct {
 	lastErr  string
 	missed   int // OPTIONS in a row
 	pinged   time.Time
-	ping     sip.Pong
+	ping     sip.PingResult
 	pingErr  string
 }
 
@@ -272,7 +272,7 @@ func (b *trunkState) recover(key string) {
 
 // ponged notes what OPTIONS brought. A target whose INVITEs succeed is never
 // put last for a miss; one that answers is tried again at once.
-func (b *trunkState) onPong(key string, p sip.Pong, err error, now time.Time) {
+func (b *trunkState) onPong(key string, p sip.PingResult, err error, now time.Time) {
 	h := b.health[key]
 	if h == nil {
 		return

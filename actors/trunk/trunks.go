@@ -24,13 +24,13 @@ const patience = 5 * time.Second
 // Config of a workspace's trunks. Only Trunks and Log are required.
 type Config struct {
 	Trunks    []domain.Trunk
-	Simulator func() (resolve.Target, bool)                                               // where the built-in carrier listens
-	Workspace func() *domain.Workspace                                                    // whose rules hold; nil: none do
-	Resolve   func(context.Context, resolve.Target) ([]resolve.Target, error)             // what a name leads to, the best first; nil: sip looks it up for each call
-	Ping      func(context.Context, domain.Environment, resolve.Target) (sip.Pong, error) // OPTIONS; nil: nobody is pinged
-	Register  func(sipregistration.Config) (*sipregistration.Registration, error)         // nil: nobody is registered
-	Spent     func(ctx context.Context, since time.Time) (domain.Amount, error)           // what the ledger says; nil: nothing
-	Alarm     func(ctx context.Context, a Alarm)                                          // hears that a trunk does badly, beside the actor; nil: nobody
+	Simulator func() (resolve.Target, bool)                                                     // where the built-in carrier listens
+	Workspace func() *domain.Workspace                                                          // whose rules hold; nil: none do
+	Resolve   func(context.Context, resolve.Target) ([]resolve.Target, error)                   // what a name leads to, the best first; nil: sip looks it up for each call
+	Ping      func(context.Context, domain.Environment, resolve.Target) (sip.PingResult, error) // OPTIONS; nil: nobody is pinged
+	Register  func(sipregistration.Config) (*sipregistration.Registration, error)               // nil: nobody is registered
+	Spent     func(ctx context.Context, since time.Time) (domain.Amount, error)                 // what the ledger says; nil: nothing
+	Alarm     func(ctx context.Context, a Alarm)                                                // hears that a trunk does badly, beside the actor; nil: nobody
 	// Beside is what was spent today besides, as Keep was given it; nil: nothing.
 	Beside func(ctx context.Context) (domain.Spending, error)
 	// Kept are the states that Keep was given before, of whatever trunks; nil: none.

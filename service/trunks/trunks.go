@@ -36,7 +36,7 @@ type router interface {
 type userAgent interface {
 	Resolve(ctx context.Context, t resolve.Target) ([]resolve.Target, error)
 	// Ping sends OPTIONS.
-	Ping(ctx context.Context, env domain.Environment, t resolve.Target) (sip.Pong, error)
+	Ping(ctx context.Context, env domain.Environment, t resolve.Target) (sip.PingResult, error)
 }
 
 // Config is what the service needs.

@@ -114,10 +114,10 @@ func (n *nonces) count(account, nonce string, made int64, nc uint32, now time.Ti
 		mine.used[nonce] = c
 		n.total++
 	}
-	return c.take(nc)
+	return c.markUsed(nc)
 }
 
-func (c *counts32) take(nc uint32) bool {
+func (c *counts32) markUsed(nc uint32) bool {
 	switch {
 	case nc == 0 || nc+nonceWindow <= c.high && c.high >= nonceWindow:
 		return false
@@ -143,7 +143,7 @@ func (c *counts32) take(nc uint32) bool {
 func (n *nonces) room(mine *spent) {
 	if len(mine.used) >= maxUserNonces {
 		mine.floor = middle(mine.times(nil))
-		n.forget(mine, mine.floor)
+		n.removeUntil(mine, mine.floor)
 	}
 	if n.total < maxNonces {
 		return
@@ -153,7 +153,7 @@ func (n *nonces) room(mine *spent) {
 		all = s.times(all)
 	}
 	n.floor = max(n.floor, middle(all))
-	n.drop(n.floor)
+	n.removeAllUntil(n.floor)
 }
 
 func (s *spent) times(to []int64) []int64 {
@@ -168,8 +168,8 @@ func middle(of []int64) int64 {
 	return of[len(of)/2]
 }
 
-// forget lets the nonces of an account go that are not younger.
-func (n *nonces) forget(s *spent, floor int64) {
+// removeUntil removes the nonces of an account that were made until floor.
+func (n *nonces) removeUntil(s *spent, floor int64) {
 	for nonce, c := range s.used {
 		if c.made <= floor {
 			delete(s.used, nonce)
@@ -178,10 +178,10 @@ func (n *nonces) forget(s *spent, floor int64) {
 	}
 }
 
-// drop does so for all accounts.
-func (n *nonces) drop(floor int64) {
+// removeAllUntil does so for all accounts.
+func (n *nonces) removeAllUntil(floor int64) {
 	for account, s := range n.of {
-		if n.forget(s, floor); len(s.used) == 0 && s.floor <= floor {
+		if n.removeUntil(s, floor); len(s.used) == 0 && s.floor <= floor {
 			delete(n.of, account)
 		}
 	}
@@ -194,5 +194,5 @@ func (n *nonces) sweep(now time.Time) {
 	}
 	n.swept = now
 	n.floor = max(n.floor, now.Add(-nonceLife).UnixMilli()-1)
-	n.drop(n.floor)
+	n.removeAllUntil(n.floor)
 }

@@ -41,8 +41,8 @@ func newOwnerLookups() ownerLookups {
 	return ownerLookups{byTransaction: make(map[transactionKey]*ownerLookup), bySubnet: make(map[netip.Addr]int)}
 }
 
-// begin adds a lookup; false: there are too many.
-func (o *ownerLookups) begin(key transactionKey, l *ownerLookup) bool {
+// start adds a lookup; false: there are too many.
+func (o *ownerLookups) start(key transactionKey, l *ownerLookup) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.byTransaction) >= maxLookups || l.unknown && o.unknown >= maxLookups/4 || o.bySubnet[l.subnet] >= maxLookupsPerSubnet {

@@ -201,7 +201,7 @@ func (r *Relay) lookUp(key transactionKey, q OwnerQuery, m *transport.Received) 
 		l.subnet = ratelimit.Subnet(from)
 		q.Ask = func() bool { return r.nodeQueries.Spend(from, 1, time.Now()) }
 	}
-	if !r.lookups.begin(key, l) {
+	if !r.lookups.start(key, l) {
 		r.counts.refusedFull.Add(1)
 		r.refuse(m)
 		return

@@ -28,16 +28,16 @@ type Inviter interface {
 type Call struct {
 	notify func(sip.Event)
 
-	mu      sync.Mutex
-	legs    []*sip.Dialog
-	placed  bool // all INVITEs are on their way
-	open    int  // legs that may still answer
-	winner  *sip.Dialog
-	gone    bool // cancelled, or refused
-	best    *outcome.Final
-	trying  bool
-	queue   []sip.Event
-	telling bool
+	mu         sync.Mutex
+	legs       []*sip.Dialog
+	sent       bool // all INVITEs are on their way
+	open       int  // legs that may still answer
+	winner     *sip.Dialog
+	gone       bool // cancelled, or refused
+	best       *outcome.Final
+	trying     bool
+	queue      []sip.Event
+	delivering bool
 }
 
 // Invite calls all contacts of in at once. in is as for sip.Invite; Target and URI are
@@ -57,60 +57,60 @@ func Invite(agent Inviter, in sip.Invite) (*Call, error) {
 		if i > 0 {
 			one.Attempt += "/" + strconv.Itoa(i)
 		}
-		leg := &contactLeg{r: r}
-		one.Notify = leg.hear
+		leg := &contactLeg{call: r}
+		one.Notify = leg.handleEvent
 		d, err := agent.Invite(one)
 		if err != nil {
 			first = errors.Join(first, err)
-			r.lost(outcome.Final{Transport: true, Phrase: "the contact cannot be called"})
+			r.noteUncallable(outcome.Final{Transport: true, Phrase: "the contact cannot be called"})
 			continue
 		}
-		leg.is(d)
+		leg.setDialog(d)
 	}
 	r.mu.Lock()
 	defer r.unlock()
 	if len(r.legs) == 0 && first != nil {
 		return nil, first
 	}
-	r.placed = true
-	r.concluded()
+	r.sent = true
+	r.reportRefusal()
 	return r, nil
 }
 
 // contactLeg knows which dialog an event is of, also before Invite returns.
 type contactLeg struct {
-	r     *Call
+	call  *Call
 	early []sip.Event
 	d     *sip.Dialog
 }
 
-func (l *contactLeg) is(d *sip.Dialog) {
-	l.r.mu.Lock()
-	defer l.r.unlock()
+func (l *contactLeg) setDialog(d *sip.Dialog) {
+	l.call.mu.Lock()
+	defer l.call.unlock()
 	l.d = d
-	l.r.legs = append(l.r.legs, d)
+	l.call.legs = append(l.call.legs, d)
 	for _, e := range l.early {
-		l.r.heard(d, e)
+		l.call.handleEvent(d, e)
 	}
 	l.early = nil
-	if l.r.winner != d && (l.r.gone || l.r.winner != nil) { // one that was quicker than its own beginning keeps the call
+	if l.call.winner != d && (l.call.gone || l.call.winner != nil) { // a leg that answered before Invite returned keeps the call
 		go d.Cancel("answered elsewhere")
 	}
 }
 
-func (l *contactLeg) hear(e sip.Event) {
-	l.r.mu.Lock()
-	defer l.r.unlock()
+func (l *contactLeg) handleEvent(e sip.Event) {
+	l.call.mu.Lock()
+	defer l.call.unlock()
 	if l.d == nil {
 		l.early = append(l.early, e)
 		return
 	}
-	l.r.heard(l.d, e)
+	l.call.handleEvent(l.d, e)
 }
 
-// heard takes an event of one leg. Nothing here waits: what must be said to a
-// dialog is said by a goroutine of its own, for its lock may be held.
-func (r *Call) heard(d *sip.Dialog, e sip.Event) {
+// handleEvent takes an event of one leg. It must not wait: a dialog whose lock may be held is called on a goroutine of its
+// own.
+func (r *Call) handleEvent(d *sip.Dialog, e sip.Event) {
 	if d == r.winner {
 		r.emit(e)
 		return
@@ -134,8 +134,8 @@ func (r *Call) heard(d *sip.Dialog, e sip.Event) {
 		r.emit(e)
 	case sip.Refused:
 		r.open--
-		r.keep(e.Final)
-		r.concluded()
+		r.keepBest(e.Final)
+		r.reportRefusal()
 	case sip.Trying:
 		if !r.trying {
 			r.trying = true
@@ -145,20 +145,20 @@ func (r *Call) heard(d *sip.Dialog, e sip.Event) {
 		if r.winner == nil {
 			r.emit(e)
 		}
-	default: // a loser's end is nobody's news
+	default: // the end of a leg that does not have the call is not reported
 	}
 }
 
-func (r *Call) lost(f outcome.Final) {
+func (r *Call) noteUncallable(f outcome.Final) {
 	r.mu.Lock()
 	defer r.unlock()
 	r.open--
-	r.keep(f)
+	r.keepBest(f)
 }
 
-// keep remembers the answer that says most: a person's over a machine's, as a
-// forking proxy chooses (RFC 3261 16.7).
-func (r *Call) keep(f outcome.Final) {
+// keepBest keeps the response that says most: that of a person rather than of a machine, as a forking proxy chooses
+// (RFC 3261 §16.7).
+func (r *Call) keepBest(f outcome.Final) {
 	if r.best == nil || finalRank(&f) > finalRank(r.best) {
 		r.best = &f
 	}
@@ -180,9 +180,9 @@ func finalRank(f *outcome.Final) int {
 	return 1
 }
 
-// concluded tells the refusal once nothing can ring any more.
-func (r *Call) concluded() {
-	if r.placed && r.open == 0 && r.winner == nil && r.best != nil {
+// reportRefusal reports the refusal once nothing can ring any more.
+func (r *Call) reportRefusal() {
+	if r.sent && r.open == 0 && r.winner == nil && r.best != nil {
 		r.gone = true
 		r.emit(sip.Refused{Final: *r.best})
 		r.best = nil
@@ -195,17 +195,17 @@ func (r *Call) emit(e sip.Event) {
 	}
 }
 
-// unlock tells what was queued, in order, with the lock released.
+// unlock delivers the queued events in order, with the lock released.
 func (r *Call) unlock() {
-	for !r.telling && len(r.queue) > 0 {
+	for !r.delivering && len(r.queue) > 0 {
 		queue := r.queue
-		r.queue, r.telling = nil, true
+		r.queue, r.delivering = nil, true
 		r.mu.Unlock()
 		for _, e := range queue {
 			r.notify(e)
 		}
 		r.mu.Lock()
-		r.telling = false
+		r.delivering = false
 	}
 	r.mu.Unlock()
 }

@@ -35,38 +35,38 @@ const (
 // the test ends.
 func Port(tb testing.TB) int {
 	tb.Helper()
-	return take(tb, singleLow, (singleHigh-singleLow)/2, 2)
+	return reservePorts(tb, singleLow, (singleHigh-singleLow)/2, 2)
 }
 
 // SoundPorts is the first of a hundred ports of loopback for RTP, free on UDP until the test ends.
 func SoundPorts(tb testing.TB) int {
 	tb.Helper()
-	return take(tb, soundLow, (soundHigh-soundLow)/soundBlock, soundBlock)
+	return reservePorts(tb, soundLow, (soundHigh-soundLow)/soundBlock, soundBlock)
 }
 
 // ServicePorts is the first of four hundred such ports, for a service of many calls.
 func ServicePorts(tb testing.TB) int {
 	tb.Helper()
-	return take(tb, wideLow, (wideHigh-wideLow)/wideBlock, wideBlock)
+	return reservePorts(tb, wideLow, (wideHigh-wideLow)/wideBlock, wideBlock)
 }
 
 // ManyPorts is the first of 1390 such ports, which one test has at a time.
 func ManyPorts(tb testing.TB) int {
 	tb.Helper()
-	return take(tb, manyLow, 1, manyBlock)
+	return reservePorts(tb, manyLow, 1, manyBlock)
 }
 
 // FewPorts is the first of ten such ports, for a handful of sessions.
 func FewPorts(tb testing.TB) int {
 	tb.Helper()
-	return take(tb, fewLow, (fewHigh-fewLow)/fewBlock, fewBlock)
+	return reservePorts(tb, fewLow, (fewHigh-fewLow)/fewBlock, fewBlock)
 }
 
-// take finds one of n blocks of size ports from low on, and waits where there is none.
-func take(tb testing.TB, low, n, size int) int {
+// reservePorts reserves one of n blocks of size ports from low on, and waits where there is none.
+func reservePorts(tb testing.TB, low, n, size int) int {
 	tb.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(pause) {
-		if port := look(tb, low, n, size); port > 0 {
+		if port := tryReserve(tb, low, n, size); port > 0 {
 			return port
 		}
 	}
@@ -74,8 +74,8 @@ func take(tb testing.TB, low, n, size int) int {
 	return 0
 }
 
-// look is take once, beginning anywhere; 0: none is free.
-func look(tb testing.TB, low, n, size int) int {
+// tryReserve tries each block once, in a random order; 0: none is free.
+func tryReserve(tb testing.TB, low, n, size int) int {
 	tb.Helper()
 	first := rand.IntN(n)
 	for i := range n {

@@ -113,7 +113,7 @@ func (p *phone) call(stop context.Context, session *media.Session, o Order, firs
 			case sip.Refused:
 				session.Close()
 				tell(&RefusedError{Code: e.Final.Code, Phrase: e.Final.Phrase})
-				p.told(Event{What: Refused, Code: e.Final.Code})
+				p.report(Event{What: Refused, Code: e.Final.Code})
 				return
 			case sip.Answered:
 				tell(nil)
@@ -128,7 +128,7 @@ func (p *phone) call(stop context.Context, session *media.Session, o Order, firs
 		case <-p.held:
 			d.Cancel("hung up")
 			session.Close()
-			p.tell(HungUp)
+			p.reportWhat(HungUp)
 			return
 		}
 	}
@@ -142,7 +142,7 @@ func (p *phone) taken(stop context.Context, e sip.Answered) {
 		return
 	}
 	p.session.Begin()
-	p.sim.talking(p, p.session)
-	p.tell(Answered)
+	p.sim.setSession(p, p.session)
+	p.reportWhat(Answered)
 	p.talk(stop)
 }

@@ -48,11 +48,11 @@ func (p *phone) post(e any) {
 	}
 }
 
-func (p *phone) tell(what string) { p.told(Event{What: what}) }
+func (p *phone) reportWhat(what string) { p.report(Event{What: what}) }
 
-func (p *phone) told(e Event) {
+func (p *phone) report(e Event) {
 	e.Number, e.CallID = p.number, p.callID
-	p.sim.tell(e)
+	p.sim.notify(e)
 	if p.also != nil {
 		p.also(e)
 	}
@@ -67,14 +67,14 @@ func (p *phone) live(stop context.Context) {
 		}
 	}()
 	p.in.Notify(func(e sip.Event) { p.post(e) })
-	p.tell(Invited)
+	p.reportWhat(Invited)
 	n := &p.nature
 	if n.code > 0 && !n.rings {
 		p.refuse(n.code)
 		return
 	}
 	p.in.Ring()
-	p.tell(Ringing)
+	p.reportWhat(Ringing)
 	if !p.ring(stop) {
 		return
 	}
@@ -89,7 +89,7 @@ func (p *phone) live(stop context.Context) {
 
 func (p *phone) refuse(code int) {
 	p.in.Reject(code, 0)
-	p.told(Event{What: Refused, Code: code})
+	p.report(Event{What: Refused, Code: code})
 }
 
 // ring waits until the phone is taken; false: nobody rings any more.
@@ -105,7 +105,7 @@ func (p *phone) ring(stop context.Context) bool {
 		case e := <-p.wire:
 			switch e.(type) {
 			case sip.Refused, sip.Ended:
-				p.tell(Given)
+				p.reportWhat(Given)
 				return false
 			}
 		case <-t.C:
@@ -138,8 +138,8 @@ func (p *phone) answer() bool {
 	p.session = s
 	p.dialog = p.in.Answer(body, func(e sip.Event) { p.post(e) })
 	s.Begin()
-	p.sim.talking(p, s)
-	p.tell(Answered)
+	p.sim.setSession(p, s)
+	p.reportWhat(Answered)
 	return true
 }
 
@@ -188,9 +188,9 @@ func (p *phone) got(e any, act *time.Timer) bool {
 	case sip.Accepted:
 		_ = p.session.Accept(e.Body) // without sound the caller hangs up
 	case sip.InfoDigit:
-		p.told(Event{What: Heard, Key: e.Key})
+		p.report(Event{What: Heard, Key: e.Key})
 	case media.Digit:
-		p.told(Event{What: Heard, Key: e.Key})
+		p.report(Event{What: Heard, Key: e.Key})
 	case media.SpeechBegan:
 		p.heard = true
 	case media.SpeechEnded:
@@ -245,7 +245,7 @@ func (p *phone) act(ctx context.Context, again *time.Timer) {
 		p.keys = p.keys[1:]
 		p.played++
 		p.session.SendDigits(p.played, string(key))
-		p.told(Event{What: Pressed, Key: key})
+		p.report(Event{What: Pressed, Key: key})
 	} else if p.nature.says != "" {
 		p.play(p.words(ctx, p.nature.says))
 		p.nature.says = ""
@@ -297,7 +297,7 @@ func (p *phone) hangUp() {
 }
 
 func (p *phone) over(what string) {
-	p.sim.talking(p, nil)
+	p.sim.setSession(p, nil)
 	stats, _ := p.session.Close()
-	p.told(Event{What: what, Stats: stats})
+	p.report(Event{What: what, Stats: stats})
 }

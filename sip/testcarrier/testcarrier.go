@@ -109,7 +109,7 @@ func New(cfg Config) (*Simulator, error) {
 	ua.Admit(func(src transport.Source) sip.Admission {
 		return sip.Admission{Allow: cfg.ours(src.Addr.Addr()), TrunkID: "simulator"}
 	})
-	ua.OnInvite(s.invited)
+	ua.OnInvite(s.handleInvite)
 	return s, nil
 }
 
@@ -166,9 +166,8 @@ func (s *Simulator) Addr() netip.AddrPort { return s.ua.Addr("udp") }
 // Live is the number of phones that are on a call with sound.
 func (s *Simulator) Live() int { return s.engine.Live() }
 
-// Heard is how many packets of sound each phone has heard that is on a call
-// now, by number.
-func (s *Simulator) Heard() map[string]uint64 {
+// PacketsReceived is the number of RTP packets that each phone on a call has received, by number.
+func (s *Simulator) PacketsReceived() map[string]uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make(map[string]uint64, len(s.talks))
@@ -178,7 +177,7 @@ func (s *Simulator) Heard() map[string]uint64 {
 	return out
 }
 
-func (s *Simulator) talking(p *phone, session *media.Session) {
+func (s *Simulator) setSession(p *phone, session *media.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if session == nil {
@@ -188,8 +187,8 @@ func (s *Simulator) talking(p *phone, session *media.Session) {
 	s.talks[p] = session
 }
 
-// invited gives the call to a phone.
-func (s *Simulator) invited(in *sip.Incoming) {
+// handleInvite gives the call to a phone.
+func (s *Simulator) handleInvite(in *sip.Incoming) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stop.Err() != nil {
@@ -200,7 +199,7 @@ func (s *Simulator) invited(in *sip.Incoming) {
 	s.phones.Go(func() { p.live(s.stop) })
 }
 
-func (s *Simulator) tell(e Event) {
+func (s *Simulator) notify(e Event) {
 	if s.cfg.Notify != nil {
 		s.cfg.Notify(e)
 	}

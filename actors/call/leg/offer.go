@@ -49,7 +49,7 @@ func RenewKey(log *slog.Logger, s Session, d Dialog) {
 		return
 	}
 	s.Rekey()
-	d.Reoffer(s.Offer(), func(r sip.Reanswer) {
+	d.Reoffer(s.Offer(), func(r sip.OfferResult) {
 		if r.Err != nil || r.Code != sipOK {
 			log.Warn("a new key was refused", slog.Int("code", r.Code))
 			return

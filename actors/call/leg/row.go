@@ -27,7 +27,7 @@ func NewRow(number int, trunkID string, state sip.DialogState) domain.AttemptLeg
 // Opener knows the dialog of a leg before its INVITE is sent.
 type Opener interface {
 	CallID(attempt string, leg int) string
-	Opening(in sip.Invite) sip.DialogState
+	InitialState(in sip.Invite) sip.DialogState
 }
 
 // FirstRow is the first leg of a call as the commit that opens it stores it.
@@ -44,5 +44,5 @@ func OpeningState(ua Opener, callID string, number int, slot *trunk.Slot, to, fr
 		}
 		in.Headers = nil // they are not part of the dialog
 	}
-	return ua.Opening(in)
+	return ua.InitialState(in)
 }

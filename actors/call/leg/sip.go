@@ -20,7 +20,7 @@ type Dialog interface {
 	ID() message.DialogID
 	Refer(r sip.ReferTo, progress func(sip.ReferProgress))
 	Info(contentType string, body []byte)
-	Reoffer(body []byte, done func(sip.Reanswer))
+	Reoffer(body []byte, done func(sip.OfferResult))
 	Probe(done func(code int))
 }
 
@@ -34,8 +34,8 @@ type UserAgent interface {
 
 // Resumer is a UserAgent that can continue the dialog of another process, or end it.
 type Resumer interface {
-	Revive(r sip.Revival) (Dialog, error)
-	Orphan(s sip.DialogState, done func(answered bool))
+	Resume(r sip.Resumption) (Dialog, error)
+	EndAbandoned(s sip.DialogState, done func(answered bool))
 }
 
 // OverSIP makes a UserAgent of the SIP stack. It calls may right before each INVITE;
@@ -64,12 +64,12 @@ func (u userAgent) Invite(in sip.Invite) (Dialog, error) {
 	return d, nil
 }
 
-// Revive continues a dialog, while this process owns its shard.
-func (u userAgent) Revive(r sip.Revival) (Dialog, error) {
+// Resume continues a dialog, while this process owns its shard.
+func (u userAgent) Resume(r sip.Resumption) (Dialog, error) {
 	if u.may != nil && !u.may() {
 		return nil, transport.ErrHeld
 	}
-	d, err := u.UserAgent.Revive(r)
+	d, err := u.UserAgent.Resume(r)
 	if err != nil {
 		return nil, err
 	}

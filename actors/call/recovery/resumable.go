@@ -57,7 +57,7 @@ func NewResumable(c domain.Call, a domain.Attempt, boot string, now time.Time) (
 	}
 	k.Resumptions++
 	k.Media.Lift() // stored raised: the next process begins above all that this one sends
-	r.Dialog.Lift()
+	r.Dialog.RaiseCSeq()
 	b, err := domain.AppendRow(nil, k)
 	if err != nil {
 		return nil, false

@@ -1,0 +1,125 @@
+package sip
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
+	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/sessiontimer"
+)
+
+// Invite is one outbound leg.
+type Invite struct {
+	Attempt      string // with Leg the source of Call-ID, From tag and branch
+	Leg          int
+	Environment  domain.Environment // all but live may only be sent to Config.TestCarrier
+	Target       resolve.Target
+	Proxy        *resolve.Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
+	Credentials  *auth.Credentials
+	To, From     string              // E.164 users
+	URI          string              // the Request-URI of a registered phone; all messages then go to Target. "": sip:To@Target
+	Moved        bool                // URI comes from a 3xx: messages go by the dialog's route set, as with any peer
+	Contacts     []registrar.Contact // of a registered phone, for forking.Invite: all of them ring, and the first answer has the call
+	FromName     string
+	FromDomain   string // "" is the public host
+	Headers      []message.Header
+	Body         []byte        // SDP
+	RingTimeout  time.Duration // from the first 18x. Default: 30 s
+	SilentAfter  time.Duration // for the first response of an address. Default: 5 s
+	Notify       func(Event)   // gets the events in order, never concurrently for one dialog; must not block
+	May          func() bool   // whether the leg may begin: checked right before each initial INVITE leaves, besides Config.MayCall. It must not wait. nil: always
+	HoldAck      bool          // the ACK waits for Dialog.Ack, 3 s at most: an owner that stores the answer first loses no dialog in a crash
+	SetupTimeout time.Duration // from the first 100 until a 18x. Default: 60 s
+
+	// An INVITE without Body asks for an offer: Answered.Offer is set then, and
+	// the ACK waits for Dialog.Respond.
+	Reliable       bool              // 100rel is offered (RFC 3262); never required
+	SessionExpires time.Duration     // asked for (RFC 4028), at least 90 s; 0 leaves it to the remote party
+	Replaces       *message.DialogID // the dialog of the remote party that this one takes over (RFC 3891)
+}
+
+// Defaults of Invite.
+const (
+	defaultRingTimeout  = 30 * time.Second
+	defaultSilentAfter  = 5 * time.Second
+	defaultSetupTimeout = 60 * time.Second
+)
+
+// maxBody bounds the bodies of requests, in bytes.
+const maxBody = 8 << 10
+
+// checkInvite refuses bad input and fills in defaults.
+func (u *UserAgent) checkInvite(in *Invite) error {
+	if err := u.checkTarget(&in.Target); err != nil {
+		return err
+	}
+	if in.Proxy != nil {
+		proxy := *in.Proxy
+		if err := u.checkTarget(&proxy); err != nil {
+			return err
+		}
+		in.Proxy = &proxy
+	}
+	switch {
+	case len(in.Contacts) > 0:
+		return errors.New("sip: several contacts are for Ring")
+	case in.URI != "" && !message.IsContactURI(in.URI):
+		return fmt.Errorf("sip: %q is no contact", in.URI)
+	case in.Attempt == "":
+		return errors.New("sip: an attempt needs a name")
+	case in.FromDomain != "" && !message.IsHost(in.FromDomain):
+		return fmt.Errorf("sip: %q is no domain", in.FromDomain)
+	case !message.IsSingleLine(in.FromName) || len(in.FromName) > 128:
+		return fmt.Errorf("sip: %q is no display name", in.FromName)
+	case len(in.Body) > maxBody:
+		return errors.New("sip: body too large")
+	case len(in.Headers) > 32:
+		return errors.New("sip: too many headers")
+	case in.SessionExpires < 0 || in.SessionExpires > sessiontimer.MaxInterval:
+		return fmt.Errorf("sip: no session of %s", in.SessionExpires)
+	}
+	if in.SessionExpires > 0 {
+		in.SessionExpires = max(in.SessionExpires, u.sessions.Least)
+	}
+	if in.Replaces != nil {
+		if _, err := message.FormatReplaces(in.Replaces); err != nil {
+			return err
+		}
+	}
+	for _, h := range in.Headers {
+		most := maxValue
+		if message.CanonicalName(h.Name) == nameIdentity {
+			most = outcome.MaxIdentitySize
+		}
+		if !message.IsToken(h.Name) || !message.IsSingleLine(h.Value) || len(h.Value) > most || slices.Contains(ownHeaders(), message.CanonicalName(h.Name)) {
+			return fmt.Errorf("sip: header %q is not allowed", h.Name)
+		}
+	}
+	if in.RingTimeout <= 0 {
+		in.RingTimeout = defaultRingTimeout
+	}
+	if in.SilentAfter <= 0 {
+		in.SilentAfter = defaultSilentAfter
+	}
+	if in.SetupTimeout <= 0 {
+		in.SetupTimeout = defaultSetupTimeout
+	}
+	in.SilentAfter = min(in.SilentAfter, transactionTimeout)
+	return nil
+}
+
+// ownHeaders are written by the dialog alone.
+func ownHeaders() []string {
+	return []string{
+		"via", "from", "to", "call-id", "cseq", "max-forwards", "contact", "content-length", "content-type",
+		"content-encoding", "route", "record-route", "authorization", "proxy-authorization", "require",
+		message.RelayHeaderLower, "proxy-require", "supported", "k", "allow", "user-agent", "expires", "session-expires", "x", "min-se", "rseq", "rack", "replaces",
+	}
+}
