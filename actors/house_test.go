@@ -29,7 +29,6 @@ import (
 	"github.com/callboard/callboard/actors/polltest"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/engines/llm"

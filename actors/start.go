@@ -29,6 +29,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/registration"
 )
 
 // sentWithin is how long after its opening an attempt may still be sent: as

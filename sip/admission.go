@@ -40,7 +40,7 @@ func (u *UserAgent) admission(s transport.Source) (a Admission) {
 	return u.admit(s)
 }
 
-// Behind tells whether messages wait too long to be read: a quarter of the time after which calls are refused. Owners
+// IsBehind tells whether messages wait too long to be read: a quarter of the time after which calls are refused. Owners
 // should postpone outbound calls then, so that inbound calls are taken.
 func (u *UserAgent) IsBehind() bool { return u.load.IsBehind() }
 

@@ -1,7 +1,6 @@
 package sip_test
 
 import (
-	"github.com/callboard/callboard/sip/registration"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/registration"
 	"github.com/callboard/callboard/sip/resolve"
 )
 

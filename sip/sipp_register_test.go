@@ -1,7 +1,6 @@
 package sip_test
 
 import (
-	"github.com/callboard/callboard/sip/registration"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/registration"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
 )

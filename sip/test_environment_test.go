@@ -1,7 +1,6 @@
 package sip_test
 
 import (
-	"github.com/callboard/callboard/sip/registration"
 	"net"
 	"net/netip"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/forking"
 	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/registration"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/textmessage"
 )

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	sipregistration "github.com/callboard/callboard/sip/registration"
 	"log/slog"
 	"slices"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/sip"
+	sipregistration "github.com/callboard/callboard/sip/registration"
 	"github.com/callboard/callboard/sip/resolve"
 )
 

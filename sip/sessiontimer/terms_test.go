@@ -45,19 +45,29 @@ func TestTermsGrantedToARequest(t *testing.T) {
 		after   sessiontimer.Terms
 		changed bool
 	}{
-		{name: "the peer asks and refreshes", headers: []string{"Supported: timer", "Session-Expires: 600;refresher=uac"},
-			granted: "Session-Expires: 600;refresher=uac, Require: timer", after: sessiontimer.Terms{Interval: 10 * time.Minute}, changed: true},
-		{name: "the peer asks us to refresh", headers: []string{"Supported: timer", "Session-Expires: 600;refresher=uas"},
-			granted: "Session-Expires: 600;refresher=uas, Require: timer", after: sessiontimer.Terms{Interval: 10 * time.Minute, WeRefresh: true}, changed: true},
-		{name: "a proxy asks for a peer without support", headers: []string{"Session-Expires: 600"},
-			granted: "Session-Expires: 600;refresher=uas", after: sessiontimer.Terms{Interval: 10 * time.Minute, WeRefresh: true}, changed: true},
+		{
+			name: "the peer asks and refreshes", headers: []string{"Supported: timer", "Session-Expires: 600;refresher=uac"},
+			granted: "Session-Expires: 600;refresher=uac, Require: timer", after: sessiontimer.Terms{Interval: 10 * time.Minute}, changed: true,
+		},
+		{
+			name: "the peer asks us to refresh", headers: []string{"Supported: timer", "Session-Expires: 600;refresher=uas"},
+			granted: "Session-Expires: 600;refresher=uas, Require: timer", after: sessiontimer.Terms{Interval: 10 * time.Minute, WeRefresh: true}, changed: true,
+		},
+		{
+			name: "a proxy asks for a peer without support", headers: []string{"Session-Expires: 600"},
+			granted: "Session-Expires: 600;refresher=uas", after: sessiontimer.Terms{Interval: 10 * time.Minute, WeRefresh: true}, changed: true,
+		},
 		{name: "too short for a peer without support", headers: []string{"Session-Expires: 60"}, changed: true},
 		{name: "not asked, without support", wanted: time.Hour, changed: true},
 		{name: "not asked, not wanted", headers: []string{"Supported: timer"}},
-		{name: "not asked, but wanted", wanted: 5 * time.Minute, headers: []string{"Supported: timer", "Min-SE: 600"},
-			granted: "Session-Expires: 600;refresher=uac, Require: timer", after: sessiontimer.Terms{Interval: 10 * time.Minute}, changed: true},
-		{name: "an agreed interval stays", before: sessiontimer.Terms{Interval: 10 * time.Minute}, headers: []string{"Supported: timer"},
-			granted: "Session-Expires: 600;refresher=uac, Require: timer", after: sessiontimer.Terms{Interval: 10 * time.Minute}, changed: true},
+		{
+			name: "not asked, but wanted", wanted: 5 * time.Minute, headers: []string{"Supported: timer", "Min-SE: 600"},
+			granted: "Session-Expires: 600;refresher=uac, Require: timer", after: sessiontimer.Terms{Interval: 10 * time.Minute}, changed: true,
+		},
+		{
+			name: "an agreed interval stays", before: sessiontimer.Terms{Interval: 10 * time.Minute}, headers: []string{"Supported: timer"},
+			granted: "Session-Expires: 600;refresher=uac, Require: timer", after: sessiontimer.Terms{Interval: 10 * time.Minute}, changed: true,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			terms := c.before
