@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/callboard/callboard/sip/registration"
-
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/call"

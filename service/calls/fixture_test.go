@@ -183,7 +183,7 @@ func (n *fakeNode) Delete(_ context.Context, _, name string) error {
 type userAgent struct{}
 
 func (userAgent) CallID(attempt string, _ int) string { return attempt }
-func (userAgent) Opening(sip.Invite) sip.DialogState  { return sip.DialogState{} }
+func (userAgent) InitialState(sip.Invite) sip.DialogState  { return sip.DialogState{} }
 
 // newFixture returns a service over a node that grants everything.
 func newFixture(t *testing.T) (*calls.Service, *fakeNode) {

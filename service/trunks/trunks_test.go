@@ -44,11 +44,11 @@ func (*node) Resolve(_ context.Context, t resolve.Target) ([]resolve.Target, err
 	return []resolve.Target{t}, nil
 }
 
-func (*node) Ping(_ context.Context, _ domain.Environment, t resolve.Target) (sip.Pong, error) {
+func (*node) Ping(_ context.Context, _ domain.Environment, t resolve.Target) (sip.PingResult, error) {
 	if t.Name == "silent.example" {
-		return sip.Pong{}, context.DeadlineExceeded
+		return sip.PingResult{}, context.DeadlineExceeded
 	}
-	return sip.Pong{Code: 200, Phrase: "OK"}, nil
+	return sip.PingResult{Code: 200, Phrase: "OK"}, nil
 }
 
 func setUp(t *testing.T) (*trunks.Service, *node, *pebbletest.Store) {
