@@ -3,6 +3,8 @@ package actors
 import (
 	"context"
 
+	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -55,39 +57,35 @@ func (n *Node) Counters(ctx context.Context) (Counters, error) {
 	for _, m := range n.sys.ProcessRegistry.LocalPIDs.LocalPIDs {
 		c.Actors += m.Count()
 	}
-	n.mu.RLock()
-	trees := make([]*tree, 0, len(n.spaces))
-	for _, t := range n.spaces {
-		trees = append(trees, t)
-	}
-	n.mu.RUnlock()
+	trees := n.liveCalls().trees
 	c.Workspaces = len(trees)
 	for _, t := range trees {
-		if err := n.countTree(ctx, t, &c); err != nil {
+		if err := c.addWorkspace(ctx, n.sys, t); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
 }
 
-func (n *Node) countTree(ctx context.Context, t *tree, c *Counters) error {
-	live, err := mailbox.Ask[call.LiveNow](ctx, n.sys, t.calls, call.Live{})
+// addWorkspace asks the actors of a workspace.
+func (c *Counters) addWorkspace(ctx context.Context, sys *actor.ActorSystem, t *tree) error {
+	live, err := mailbox.Ask[call.LiveNow](ctx, sys, t.calls, call.Live{})
 	if err != nil {
 		return err
 	}
-	out, err := mailbox.Ask[lines.UsageNow](ctx, n.sys, t.outbound, lines.Usage{})
+	out, err := mailbox.Ask[lines.UsageNow](ctx, sys, t.outbound, lines.Usage{})
 	if err != nil {
 		return err
 	}
-	tests, err := mailbox.Ask[lines.UsageNow](ctx, n.sys, t.tests, lines.Usage{})
+	tests, err := mailbox.Ask[lines.UsageNow](ctx, sys, t.tests, lines.Usage{})
 	if err != nil {
 		return err
 	}
-	in, err := mailbox.Ask[lines.UsageNow](ctx, n.sys, t.inbound, lines.Usage{})
+	in, err := mailbox.Ask[lines.UsageNow](ctx, sys, t.inbound, lines.Usage{})
 	if err != nil {
 		return err
 	}
-	trunks, err := mailbox.Ask[trunk.HeldCounts](ctx, n.sys, t.trunks, trunk.CountHeld{})
+	trunks, err := mailbox.Ask[trunk.HeldCounts](ctx, sys, t.trunks, trunk.CountHeld{})
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/campaign"
@@ -30,50 +34,54 @@ func (n *Node) Drain(ctx context.Context) {
 }
 
 func (n *Node) drainAll(ctx context.Context) {
-	trees := n.stopTakingCalls()
+	live := n.stopTakingCalls()
 	var wait sync.WaitGroup
-	for _, t := range trees {
-		wait.Go(func() { n.drainCalls(ctx, t) })
+	for _, t := range live.trees {
+		wait.Go(func() { live.drain(ctx, t) })
 	}
 	wait.Go(func() { n.services.Messages.FinishDeliveries(ctx) })
 	wait.Wait()
 }
 
 // stopTakingCalls ends the taking of calls.
-func (n *Node) stopTakingCalls() []*tree {
+func (n *Node) stopTakingCalls() liveCalls {
 	n.stopping()
-	trees := n.trees()
-	for _, t := range trees {
+	live := n.liveCalls()
+	for _, t := range live.trees {
 		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Drain{}})
 	}
-	return trees
+	return live
 }
 
-func (n *Node) trees() []*tree {
+// liveCalls are the live calls of all workspaces of a node.
+type liveCalls struct {
+	sys   *actor.ActorSystem
+	trees []*tree
+	log   *slog.Logger
+}
+
+func (n *Node) liveCalls() liveCalls {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	trees := make([]*tree, 0, len(n.spaces))
-	for _, t := range n.spaces {
-		trees = append(trees, t)
-	}
-	return trees
+	return liveCalls{sys: n.sys, trees: slices.Collect(maps.Values(n.spaces)), log: n.cfg.Log}
 }
 
-func (n *Node) drainCalls(ctx context.Context, t *tree) {
-	if _, err := mailbox.Ask[call.Drained](ctx, n.sys, t.calls, call.Drain{}); err == nil {
+// drain waits until the calls of a workspace have ended, and hangs up those that live when ctx ends.
+func (l liveCalls) drain(ctx context.Context, t *tree) {
+	if _, err := mailbox.Ask[call.Drained](ctx, l.sys, t.calls, call.Drain{}); err == nil {
 		return
 	}
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), hangUpLimit)
 	defer cancel()
-	if n.hangUp(bound, t, false) == nil {
-		_, _ = mailbox.Ask[call.Drained](bound, n.sys, t.calls, call.Drain{}) // what is left is interrupted at the next start
+	if l.hangUp(bound, t, false) == nil {
+		_, _ = mailbox.Ask[call.Drained](bound, l.sys, t.calls, call.Drain{}) // what is left is interrupted at the next start
 	}
 }
 
 // hangUp says goodbye to the live calls, or to those of them that nobody else
 // could go on with.
-func (n *Node) hangUp(ctx context.Context, t *tree, stuck bool) error {
-	live, err := mailbox.Ask[call.LiveNow](ctx, n.sys, t.calls, call.Live{})
+func (l liveCalls) hangUp(ctx context.Context, t *tree, stuck bool) error {
+	live, err := mailbox.Ask[call.LiveNow](ctx, l.sys, t.calls, call.Live{})
 	if err != nil {
 		return err
 	}
@@ -81,11 +89,11 @@ func (n *Node) hangUp(ctx context.Context, t *tree, stuck bool) error {
 	for _, c := range live.Calls {
 		if !stuck || !c.CanMove {
 			calls++
-			n.sys.Root.Send(t.calls, call.Hangup{CallID: c.CallID})
+			l.sys.Root.Send(t.calls, call.Hangup{CallID: c.CallID})
 		}
 	}
 	if calls > 0 {
-		n.cfg.Log.Warn("live calls are hung up: the time to end has passed", slog.Int("calls", calls))
+		l.log.Warn("live calls are hung up: the time to end has passed", slog.Int("calls", calls))
 	}
 	return nil
 }
@@ -102,8 +110,8 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 		n.drainAll(ctx)
 		return false
 	}
-	trees := n.stopTakingCalls()
-	for _, t := range trees {
+	live := n.stopTakingCalls()
+	for _, t := range live.trees {
 		n.sys.Root.Send(t.calls, call.Drain{})
 	}
 	texts := make(chan struct{})
@@ -112,7 +120,7 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 	defer tick.Stop()
 	var still time.Time // since when nothing else is waited for
 	for {
-		now, err := n.countMovable(ctx, trees)
+		now, err := live.countMovable(ctx)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil || now.Movable < now.Known || now.Doing:
@@ -138,7 +146,7 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 		if errors.Is(context.Cause(ctx), context.Canceled) {
 			return false
 		}
-		return n.hangUpRemaining(trees, heirs())
+		return live.hangUpRemaining(heirs())
 	}
 }
 
@@ -154,15 +162,15 @@ func isOver(done <-chan struct{}) bool {
 // CountMovable is how many calls live, and how many of them another node could go on
 // with.
 func (n *Node) CountMovable(ctx context.Context) (call.LiveNow, error) {
-	return n.countMovable(ctx, n.trees())
+	return n.liveCalls().countMovable(ctx)
 }
 
 // countMovable adds up what all workspaces say of their calls.
-func (n *Node) countMovable(ctx context.Context, trees []*tree) (sum call.LiveNow, err error) {
+func (l liveCalls) countMovable(ctx context.Context) (sum call.LiveNow, err error) {
 	bound, cancel := context.WithTimeout(ctx, prepareLimit)
 	defer cancel()
-	for _, t := range trees {
-		now, err := mailbox.Ask[call.LiveNow](bound, n.sys, t.calls, call.Live{})
+	for _, t := range l.trees {
+		now, err := mailbox.Ask[call.LiveNow](bound, l.sys, t.calls, call.Live{})
 		if err != nil {
 			return sum, err
 		}
@@ -172,16 +180,16 @@ func (n *Node) countMovable(ctx context.Context, trees []*tree) (sum call.LiveNo
 }
 
 // hangUpRemaining hangs up what may not live longer: all, or what cannot go on at a heir.
-func (n *Node) hangUpRemaining(trees []*tree, heirs bool) bool {
+func (l liveCalls) hangUpRemaining(heirs bool) bool {
 	bound, cancel := context.WithTimeout(context.Background(), hangUpLimit)
 	defer cancel()
-	for _, t := range trees {
-		_ = n.hangUp(bound, t, heirs)
+	for _, t := range l.trees {
+		_ = l.hangUp(bound, t, heirs)
 	}
 	tick := time.NewTicker(movablePoll)
 	defer tick.Stop()
 	for {
-		now, err := n.countMovable(bound, trees)
+		now, err := l.countMovable(bound)
 		if err == nil && now.Known == now.Movable && (heirs || now.Known == 0) {
 			return heirs && now.Known > 0
 		}
@@ -199,27 +207,27 @@ func (n *Node) hangUpRemaining(trees []*tree, heirs bool) bool {
 // because one was just handed on, it is tried again until ctx ends. After it there
 // is nothing to do but to stop.
 func (n *Node) HandOver(ctx context.Context) {
-	trees := n.trees()
-	all, err := n.prepareHandover(ctx, trees)
+	live := n.liveCalls()
+	all, err := live.prepareHandover(ctx)
 	for err != nil || all.Left > 0 {
-		for _, t := range trees {
+		for _, t := range live.trees {
 			n.sys.Root.Send(t.calls, call.CancelHandover{})
 		}
 		if ctx.Err() != nil { // what cannot go on elsewhere ends, and its end is stored
-			n.hangUpRemaining(trees, true)
-			all, _ = n.prepareHandover(ctx, trees)
+			live.hangUpRemaining(true)
+			all, _ = live.prepareHandover(ctx)
 			break
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(prepareRetry):
 		}
-		all, err = n.prepareHandover(ctx, trees)
+		all, err = live.prepareHandover(ctx)
 	}
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), handoverLimit)
 	defer cancel()
 	var wait sync.WaitGroup
-	for _, t := range trees {
+	for _, t := range live.trees {
 		wait.Go(func() { _, _ = mailbox.Ask[call.HandedOver](bound, n.sys, t.calls, call.HandOver{}) })
 	}
 	wait.Wait()
@@ -229,11 +237,11 @@ func (n *Node) HandOver(ctx context.Context) {
 }
 
 // prepareHandover asks all calls to, until they go on or are let go of.
-func (n *Node) prepareHandover(ctx context.Context, trees []*tree) (all call.HandoverPrepared, failed error) {
+func (l liveCalls) prepareHandover(ctx context.Context) (all call.HandoverPrepared, failed error) {
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), prepareLimit)
 	defer cancel()
-	for _, t := range trees {
-		p, err := mailbox.Ask[call.HandoverPrepared](bound, n.sys, t.calls, call.PrepareHandover{})
+	for _, t := range l.trees {
+		p, err := mailbox.Ask[call.HandoverPrepared](bound, l.sys, t.calls, call.PrepareHandover{})
 		all.Ready, all.Left, failed = all.Ready+p.Ready, all.Left+p.Left, errors.Join(failed, err)
 	}
 	return all, failed

@@ -121,7 +121,7 @@ func (n *Node) DetachWorkspace(id string) (stop func(ctx context.Context)) {
 		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Drain{}})
 		over, cancel := context.WithCancel(ctx) // no call may continue
 		cancel()
-		n.drainCalls(over, t)
+		n.liveCalls().drain(over, t)
 		n.stopActor(id)
 	}
 }
