@@ -64,3 +64,9 @@ func (s *counting) of(workspace string) *activity {
 	a, _ := v.(*activity)
 	return a
 }
+
+// LastMinute returns the calls that began in a workspace and its commits, of the minute
+// before now.
+func (s *counting) LastMinute(workspaceID string, now time.Time) (calls, commits int) {
+	return s.of(workspaceID).lately(now)
+}

@@ -26,6 +26,7 @@ import (
 	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/knowledge"
 	"github.com/callboard/callboard/service/numbers"
+	"github.com/callboard/callboard/service/operator"
 	"github.com/callboard/callboard/service/pathways"
 	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/quarantine"
@@ -71,6 +72,7 @@ type (
 	webhookService      = webhooks.Service
 	quarantineService   = quarantine.Service
 	alertService        = alerts.Service
+	operatorService     = operator.Service
 )
 
 // Desk answers the front door. It commits plain records itself, guarded by
@@ -90,6 +92,7 @@ type Desk struct {
 	*callService
 	*alertService
 	*bulkService
+	*operatorService
 	*scripts
 	*agentsService
 	*contactService

@@ -75,6 +75,17 @@ func (n *Node) QuarantineError() error {
 	return n.halts.refusal()
 }
 
+// Dialling returns the operator's dial stop, if there is one.
+func (n *Node) Dialling() load.DiallingNow { return diallingOf(n.halts.stopped.Load()) }
+
+// Drained returns the drain of the node, if there is one.
+func (n *Node) Drained() load.DrainNow {
+	if now := n.halts.drained.Load(); now != nil {
+		return *now
+	}
+	return load.DrainNow{}
+}
+
 // drainedSince is why the node is not ready, where it was drained.
 func (h *halts) drainedSince() error {
 	if d := h.drained.Load(); d != nil && d.Since != nil {

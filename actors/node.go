@@ -151,7 +151,6 @@ type Node struct {
 	drain     atomic.Bool // no call begins any more
 	refuses   atomic.Bool // nothing else begins either
 	halts     halts
-	loads     loads
 	routing   atomic.Int32 // INVITEs that are being looked at
 	paces     inboundRates
 	testCalls testcalls.Registry
