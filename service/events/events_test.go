@@ -176,7 +176,7 @@ func TestFollowerReadsEventsAsTheyAreCommitted(t *testing.T) {
 	f.store.notify(false)
 	assert.Equal(t, []string{id}, ids(<-read))
 	f.store.notify(true)
-	assert.ErrorIs(t, <-failed, io.EOF, "the workspace was deleted")
+	require.ErrorIs(t, <-failed, io.EOF, "the workspace was deleted")
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

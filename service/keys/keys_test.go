@@ -41,19 +41,19 @@ func setUp(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{store: pebbletest.OpenStore(t), users: make(people)}
 	f.keyring = newKeyring(f.store)
-	drop := func(_ context.Context, _ domain.Principal, id string) error {
-		f.deleted = append(f.deleted, id)
-		return nil
-	}
 	f.Service = keys.New(keys.Config{
 		Store: f.store, Keyring: f.keyring, Restrictions: keys.NewRestrictionRules(f.keyring, f.users, f.users),
-		DeleteUser: func(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error {
+		DeleteUser: func(_ context.Context, _ domain.Principal, id string, may func(*domain.User) error) error {
 			if err := may(f.users[id]); err != nil {
 				return err
 			}
-			return drop(ctx, p, id)
+			f.deleted = append(f.deleted, id)
+			return nil
 		},
-		Deleters: map[string]func(context.Context, domain.Principal, string) error{"webhook": drop},
+		Deleters: map[string]func(context.Context, domain.Principal, string) error{"webhook": func(_ context.Context, _ domain.Principal, id string) error {
+			f.deleted = append(f.deleted, id)
+			return nil
+		}},
 	})
 	f.root, f.text = f.create(t, recordtest.Live("ws_1"), &domain.APIKey{})
 	return f

@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,10 +26,8 @@ type accounts struct {
 func (a *accounts) User(id string) *domain.User                  { return a.users[id] }
 func (a *accounts) CreatorEnded(c *domain.Creator) (bool, error) { return a.ended[c.KeyID()], nil }
 func (*accounts) LimitAllowedIPs(_ domain.Principal, list []string) ([]string, error) {
-	for _, address := range list {
-		if address == "0.0.0.0/0" {
-			return nil, record.FieldError("allowed_ips", domain.CodeValidation, "is too wide")
-		}
+	if slices.Contains(list, "0.0.0.0/0") {
+		return nil, record.FieldError("allowed_ips", domain.CodeValidation, "is too wide")
 	}
 	return list, nil
 }

@@ -1,0 +1,283 @@
+package transferleg_test
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call/leg"
+	"github.com/callboard/callboard/actors/call/transferleg"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/outcome"
+	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/resolve"
+)
+
+// stage is all around a transfer leg: the call, the lines, the trunks, SIP and media.
+type stage struct {
+	sys     *actor.ActorSystem
+	leg     *actor.PID
+	reports []any        // to the call
+	asked   []any        // of the trunks
+	permit  any          // what lines answer
+	slots   []trunk.Slot // of the trunks, one for each request; then there is none
+	listed  bool         // the number is on a do-not-call list
+	invites []sip.Invite
+	byes    []string
+	sdp     []string // answers that the session accepted
+	sdpErr  error
+}
+
+// Open, Bridge and Preview are those of leg.Media; Offer and the others those of its sessions.
+func (s *stage) Open(media.Options) (leg.Session, error)      { return session{stage: s}, nil }
+func (*stage) Bridge(leg.Session, leg.Session) (undo func())  { return func() {} }
+func (*stage) Preview(leg.Session, leg.Session) (undo func()) { return func() {} }
+
+type session struct {
+	leg.Session
+	*stage
+}
+
+func (session) Offer() []byte { return []byte("offer") }
+func (s session) Accept(answer []byte) error {
+	s.sdp = append(s.sdp, string(answer))
+	return s.sdpErr
+}
+func (session) Close() (media.Stats, <-chan media.Recording) { return media.Stats{}, nil }
+
+type userAgent struct {
+	leg.UserAgent
+	*stage
+}
+
+func (userAgent) Host(string, netip.AddrPort) (a netip.Addr) { return a }
+func (u userAgent) Invite(in sip.Invite) (leg.Dialog, error) {
+	u.invites = append(u.invites, in)
+	return dialog{stage: u.stage}, nil
+}
+
+type dialog struct {
+	leg.Dialog
+	*stage
+}
+
+func (d dialog) Bye(_ int, text string) { d.byes = append(d.byes, text) }
+
+// number and phone are targets of a transfer.
+func number() transferleg.Target { return transferleg.Target{To: "+12025550101"} }
+
+func phone() transferleg.Target {
+	return transferleg.Target{To: "100", Phone: &transferleg.Phone{To: "desk", Contacts: []registrar.Contact{{Target: resolve.Target{Host: "192.0.2.1"}}}}}
+}
+
+// perform runs a transfer leg until script has ended.
+func perform(t *testing.T, s *stage, target transferleg.Target, script func(s *stage)) {
+	t.Helper()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		t.Helper()
+		s.sys = sys
+		if s.permit == nil {
+			s.permit = lines.Permit{ID: 1}
+		}
+		spawn := func(f actor.ReceiveFunc) *actor.PID {
+			return sys.Root.Spawn(mailbox.Props(func() actor.Actor { return f }, 100))
+		}
+		grants := spawn(func(ctx actor.Context) {
+			switch ctx.Message().(type) {
+			case lines.Try:
+				ctx.Respond(s.permit)
+			case lines.Bind:
+				ctx.Respond(lines.Bound{})
+			}
+		})
+		trunks := spawn(func(ctx actor.Context) {
+			switch m := ctx.Message().(type) {
+			case trunk.Want:
+				s.asked = append(s.asked, m)
+				if len(s.slots) == 0 {
+					ctx.Respond(trunk.NoSlot{Reason: trunk.Exhausted})
+					return
+				}
+				slot := s.slots[0]
+				s.slots, slot.Generation = s.slots[1:], m.Generation
+				ctx.Respond(slot)
+			case trunk.Return, trunk.Result, trunk.Ended:
+				s.asked = append(s.asked, m)
+			}
+		})
+		call := spawn(func(ctx actor.Context) {
+			switch m := ctx.Message().(type) {
+			case *actor.Started:
+				cfg := transferleg.Config{
+					Workspace: "ws_1", UserAgent: userAgent{stage: s}, Media: s, Lines: grants, Trunks: trunks, Log: slog.New(slog.DiscardHandler),
+					Listed: func(context.Context, dnc.Scrub, string) (bool, error) { return s.listed, nil },
+				}
+				order := transferleg.Order{CallID: "call_1", Key: "call_1/2", Target: target, From: "+12025550170"}
+				s.leg = ctx.Spawn(mailbox.Props(func() actor.Actor { return transferleg.New(cfg, order, leg.NewResources(nil)) }, 100))
+			case transferleg.Prepared, transferleg.Ringing, transferleg.Answered, transferleg.Refused, transferleg.Ended, transferleg.DialogEvent, transferleg.MediaEvent:
+				s.reports = append(s.reports, m)
+			}
+		})
+		synctest.Wait()
+		script(s)
+		synctest.Wait()
+		for _, pid := range []*actor.PID{call, trunks, grants} {
+			sys.Root.Poison(pid)
+		}
+		synctest.Wait()
+	})
+}
+
+// tell sends a message of the call to the leg.
+func (s *stage) tell(msg any) {
+	s.sys.Root.Send(s.leg, msg)
+	synctest.Wait()
+}
+
+// notify is an event of the last INVITE.
+func (s *stage) notify(e sip.Event) {
+	s.invites[len(s.invites)-1].Notify(e)
+	synctest.Wait()
+}
+
+func (s *stage) last() any { return s.reports[len(s.reports)-1] }
+
+func TestPhoneIsCalledOnceItsLegIsCommitted(t *testing.T) {
+	t.Parallel()
+	perform(t, &stage{}, phone(), func(s *stage) {
+		require.Len(t, s.reports, 1)
+		assert.IsType(t, transferleg.Prepared{}, s.last())
+		assert.Empty(t, s.invites, "before its row is stored")
+		s.tell(transferleg.Dial{Leg: 2})
+		require.Len(t, s.invites, 1)
+		assert.Equal(t, []any{2, "desk", 1, "offer"}, []any{s.invites[0].Leg, s.invites[0].To, len(s.invites[0].Contacts), string(s.invites[0].Body)})
+		s.notify(sip.Ringing{Code: 180})
+		assert.Equal(t, transferleg.Ringing{Code: 180}, s.last())
+		s.notify(sip.Answered{Body: []byte("sdp"), State: sip.DialogState{CallID: "a"}})
+		assert.Equal(t, transferleg.Answered{State: sip.DialogState{CallID: "a"}}, s.last())
+		assert.Equal(t, []string{"sdp"}, s.sdp)
+		s.notify(sip.Ended{ByRemote: true})
+		assert.Equal(t, transferleg.Ended{Dialog: sip.Ended{ByRemote: true}}, s.last())
+		assert.Empty(t, s.asked, "a phone needs no trunk slot")
+	})
+}
+
+func TestRefusedLegTriesAnotherTarget(t *testing.T) {
+	t.Parallel()
+	s := &stage{slots: []trunk.Slot{{Key: "one", Target: resolve.Target{Host: "192.0.2.1"}}, {Key: "two", Target: resolve.Target{Host: "192.0.2.2"}}}}
+	perform(t, s, number(), func(s *stage) {
+		s.tell(transferleg.Dial{Leg: 2})
+		s.notify(sip.Refused{Final: outcome.Final{Silent: true}})
+		require.Len(t, s.reports, 3)
+		assert.IsType(t, transferleg.Refused{}, s.reports[1])
+		assert.IsType(t, transferleg.Prepared{}, s.reports[2])
+		s.tell(transferleg.Dial{Leg: 3})
+		assert.Equal(t, "192.0.2.2", s.invites[1].Target.Host)
+		s.notify(sip.Refused{Final: outcome.Final{Silent: true}})
+		assert.Equal(t, transferleg.Ended{Reason: trunk.Exhausted}, s.last())
+		var tried [][]string
+		for _, m := range s.asked {
+			if w, ok := m.(trunk.Want); ok {
+				tried = append(tried, w.Tried)
+			}
+		}
+		assert.Equal(t, [][]string{nil, {"one"}, {"one", "two"}}, tried)
+	})
+}
+
+func TestBusyTargetIsNotCalledAgain(t *testing.T) {
+	t.Parallel()
+	s := &stage{slots: []trunk.Slot{{Key: "one"}, {Key: "two"}}}
+	perform(t, s, number(), func(s *stage) {
+		s.tell(transferleg.Dial{Leg: 2})
+		s.notify(sip.Refused{Final: outcome.Final{Code: 486}})
+		assert.Equal(t, transferleg.Ended{Reason: string(domain.ReasonBusy)}, s.last())
+		assert.Len(t, s.slots, 1)
+	})
+}
+
+func TestLegEndsBeforeItsInvite(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		stage  stage
+		dial   bool
+		reason string
+	}{
+		"no permit":           {stage{permit: domain.Errorf(domain.CodeConcurrentLimit, "no")}, false, string(domain.CodeConcurrentLimit)},
+		"the permit was late": {stage{permit: lines.Late{}}, false, "no_line"},
+		"no slot":             {stage{}, false, trunk.Exhausted},
+		"do-not-call list":    {stage{listed: true, slots: []trunk.Slot{{Key: "one"}}}, true, string(domain.CodeDNCBlocked)},
+	} {
+		perform(t, &c.stage, number(), func(s *stage) {
+			if c.dial {
+				s.tell(transferleg.Dial{Leg: 2})
+			}
+			assert.Equal(t, transferleg.Ended{Reason: c.reason}, s.last(), name)
+			assert.Empty(t, s.invites, name)
+		})
+	}
+}
+
+func TestLegThatIsGivenUpEndsWhenSIPSaysSo(t *testing.T) {
+	t.Parallel()
+	perform(t, &stage{slots: []trunk.Slot{{Key: "one"}}}, number(), func(s *stage) {
+		s.tell(transferleg.Dial{Leg: 2})
+		s.tell(transferleg.GiveUp{Reason: "caller_left"})
+		assert.Equal(t, []string{"caller_left"}, s.byes)
+		assert.Len(t, s.reports, 1, "it may still ring")
+		s.notify(sip.Refused{Final: outcome.Final{Cancelled: true}})
+		assert.Equal(t, transferleg.Ended{Reason: "caller_left"}, s.last())
+	})
+	perform(t, &stage{slots: []trunk.Slot{{Key: "one"}}}, number(), func(s *stage) {
+		s.tell(transferleg.Dial{Leg: 2})
+		s.tell(transferleg.GiveUp{Reason: "caller_left"})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Equal(t, transferleg.Ended{Reason: "caller_left"}, s.last(), "the peer does not answer the CANCEL")
+	})
+	perform(t, &stage{}, phone(), func(s *stage) {
+		s.tell(transferleg.GiveUp{Reason: "caller_left"})
+		assert.Equal(t, transferleg.Ended{Reason: "caller_left"}, s.last(), "at once before its INVITE")
+	})
+}
+
+func TestAnsweredLegEndsAtItsLongestDuration(t *testing.T) {
+	t.Parallel()
+	perform(t, &stage{slots: []trunk.Slot{{Key: "one", MaxDuration: time.Minute}}}, number(), func(s *stage) {
+		s.tell(transferleg.Dial{Leg: 2})
+		s.notify(sip.Answered{})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Equal(t, []string{string(domain.ReasonMaxDuration)}, s.byes)
+		s.notify(sip.Ended{})
+		assert.Equal(t, transferleg.Ended{Reason: string(domain.ReasonMaxDuration)}, s.last())
+		ended, ok := s.asked[len(s.asked)-1].(trunk.Ended)
+		require.True(t, ok)
+		assert.Equal(t, time.Minute, ended.Talked, "the trunk counts the seconds")
+	})
+}
+
+func TestAnswerWithUnusableSDPIsHungUp(t *testing.T) {
+	t.Parallel()
+	perform(t, &stage{sdpErr: media.ErrNoCodec}, phone(), func(s *stage) {
+		s.tell(transferleg.Dial{Leg: 2})
+		s.notify(sip.Answered{Body: []byte("sdp")})
+		assert.Equal(t, []string{string(domain.ReasonMedia)}, s.byes)
+		s.notify(sip.Ended{})
+		assert.Equal(t, transferleg.Ended{Reason: string(domain.ReasonMedia), MediaErr: media.ErrNoCodec}, s.last())
+	})
+}

@@ -1,0 +1,171 @@
+package trunk
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/routing"
+	"github.com/callboard/callboard/sip/outcome"
+	sipregistration "github.com/callboard/callboard/sip/registration"
+)
+
+func stateOf(t *domain.Trunk) *trunkState {
+	b := newTrunkState()
+	b.set(t)
+	return b
+}
+
+func newLedger() *spendLedger {
+	return &spendLedger{known: true, live: make(map[string]*meter), restored: make(map[string]domain.Amount), smsReserved: make(map[string]domain.Amount)}
+}
+
+func TestChannelsOfACallAreFreedWithTheirReservations(t *testing.T) {
+	t.Parallel()
+	b, spend := stateOf(&domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}}), newLedger()
+	all := callChannels{held: make(map[string]*holding), spend: spend}
+	for _, key := range []string{"one", "two"} {
+		b.channels++
+		all.add("call_1", "+12025550101", channel{of: b, trunk: b.trunk, key: key, reserved: 5})
+	}
+	all.hold("call_2", b) // of an earlier process
+	assert.Equal(t, []any{3, domain.Amount(10)}, []any{b.channels, spend.reserved})
+	c, to := all.find("call_1", "two")
+	require.NotNil(t, c)
+	assert.Equal(t, "+12025550101", to)
+	b.probe.call = "call_1"
+	all.release("call_1", "one")
+	all.release("call_1", "one")
+	assert.Equal(t, []any{2, domain.Amount(5), ""}, []any{b.channels, spend.reserved, b.probe.call}, "once")
+	c, _ = all.find("call_1", "one")
+	assert.Nil(t, c)
+	all.releaseAll("call_1")
+	all.releaseAll("call_2")
+	all.releaseAll("call_3")
+	assert.Equal(t, []any{0, domain.Amount(0), 0}, []any{b.channels, spend.reserved, len(all.held)})
+}
+
+func TestTargetThatFailsIsTriedLast(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	b := stateOf(&domain.Trunk{Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060}, {Host: "192.0.2.2", Port: 5060, Priority: 1}}})
+	require.Len(t, b.targets, 2)
+	one, two := b.targets[0].key, b.targets[1].key
+	pick := func(tried ...string) string {
+		i, _, ok := b.pick(tried, now)
+		if !ok {
+			return ""
+		}
+		return b.targets[i].key
+	}
+	assert.Equal(t, []string{one, two, ""}, []string{pick(), pick(one), pick(one, two)})
+	learn := func(key string, r Result) { r.Key = key; b.learn(&r, now) }
+	fails := Result{Verdict: domain.Verdict{Reason: domain.ReasonTrunkError}, Final: outcome.Final{Silent: true}}
+	for range outAfter {
+		assert.Equal(t, one, pick())
+		learn(one, fails)
+	}
+	assert.Equal(t, []string{two, one}, []string{pick(), pick(two)}, "last")
+	assert.Equal(t, "degraded", b.state(now, 0).Health.Status)
+	for range outAfter {
+		learn(two, fails)
+	}
+	assert.True(t, b.allOut(now.Add(2*outFor)), "until one has worked")
+	assert.Equal(t, []string{"down", "trunk_error no answer at all"}, []string{b.state(now, 0).Health.Status, b.state(now, 0).Health.LastError})
+	b.set(&domain.Trunk{Proxies: b.trunk.Proxies[:1]})
+	assert.Equal(t, "down", b.state(now, 0).Health.Status, "the health of a target outlives a change of its trunk")
+	learn(one, Result{Verdict: domain.Verdict{Reason: domain.ReasonBusy}})
+	assert.Equal(t, "up", b.state(now, 0).Health.Status, "the trunk did its work")
+}
+
+func TestThrottledTrunkWaitsTwiceAsLongEachTime(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	b := stateOf(&domain.Trunk{MaxChannels: 1, CallsPerSecond: 2})
+	throttled := &Result{Verdict: domain.Verdict{Throttled: true}}
+	var waits []time.Duration
+	for range 3 {
+		b.learn(throttled, now)
+		until, why := b.ready(now)
+		assert.Equal(t, Throttled, why)
+		waits = append(waits, until.Sub(now))
+	}
+	assert.Equal(t, []time.Duration{firstWait, 2 * firstWait, 4 * firstWait}, waits)
+	throttled.Final.RetryAfter = 24 * time.Hour
+	b.learn(throttled, now)
+	until, _ := b.ready(now)
+	assert.Equal(t, maxWait, until.Sub(now), "no more than that")
+	b.takeSlot(until)
+	_, why := b.ready(until)
+	assert.Equal(t, Channels, why)
+	b.channels--
+	next, why := b.ready(until)
+	assert.Equal(t, []any{Throttled, time.Second / 2}, []any{why, next.Sub(until)}, "two calls per second")
+}
+
+func TestProbesOfATrunkThatIsOutComeMoreSeldom(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	var p probe
+	assert.Zero(t, p.waitUntil(now))
+	p.call = "call_1"
+	assert.Equal(t, now.Add(probeLook), p.waitUntil(now), "one at a time")
+	var waits []time.Duration
+	for range 6 {
+		p.failed(now)
+		waits = append(waits, p.waitUntil(now).Sub(now))
+	}
+	assert.Equal(t, []time.Duration{firstProbe, 2 * firstProbe, 4 * firstProbe, 8 * firstProbe, lastProbe, lastProbe}, waits)
+}
+
+func TestAlarmIsRaisedAgainAfterAPause(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	b := stateOf(&domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}})
+	l := trunkAlarms{sentAt: make(map[string]time.Time)}
+	raise := func(at time.Time) bool {
+		before := l.sentAt["trunk_1asr"]
+		l.raise(nil, b, Alarm{Measure: string(routing.ASR)}, at)
+		return !l.sentAt["trunk_1asr"].Equal(before)
+	}
+	assert.True(t, raise(now))
+	assert.False(t, raise(now.Add(time.Hour)), "it is on")
+	l.lower(nil, b, string(routing.ASR))
+	assert.False(t, raise(now.Add(time.Minute)), "too soon")
+	assert.NotEmpty(t, b.raised, "the trunk shows it")
+	l.lower(nil, b, string(routing.ASR))
+	assert.True(t, raise(now.Add(alarmRepeat)))
+}
+
+func TestTrunkShowsItsNumbersAndThoseOfNoTrunk(t *testing.T) {
+	t.Parallel()
+	numbers := []*domain.PhoneNumber{{Number: "+2", TrunkID: ""}, {Number: "+3", TrunkID: "trunk_2"}, {Number: "+4", TrunkID: "trunk_1"}}
+	assert.Equal(t, []string{"+1", "+4", "+2"}, CallerIDs(&domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}, CallerIDs: []string{"+1"}}, numbers))
+}
+
+func TestTrunkRegistersAtItsFirstProxy(t *testing.T) {
+	t.Parallel()
+	_, ok := registerTo(&domain.Trunk{Proxies: []domain.Proxy{{Host: "a"}}})
+	assert.False(t, ok, "no credentials")
+	to, ok := registerTo(&domain.Trunk{Auth: &domain.TrunkAuth{Username: "u"}, Proxies: []domain.Proxy{{Host: "a", Priority: 2}, {Host: "b", Priority: 1}, {Host: "c", Priority: 1}}})
+	require.True(t, ok)
+	assert.Equal(t, []string{"b", "u"}, []string{to.Target.Host, to.User})
+}
+
+func TestStateOfAReplacedRegistrationIsIgnored(t *testing.T) {
+	t.Parallel()
+	var r registrations
+	b := stateOf(&domain.Trunk{})
+	r.update(b, sipregistration.State{Status: sipregistration.Failed})
+	assert.Nil(t, b.registration, "the trunk does not register any more")
+	b.registration = &domain.TrunkRegistration{}
+	at := time.Now()
+	r.update(b, sipregistration.State{Status: sipregistration.Failed, Code: 403, RetryAt: at})
+	assert.Equal(t, []any{string(sipregistration.Failed), 403, true}, []any{b.registration.Status, b.registration.Code, b.registration.RetryAt.Equal(at)})
+	assert.Nil(t, b.registration.Expires)
+	r.update(b, sipregistration.State{Status: sipregistration.Removed})
+	assert.Equal(t, 403, b.registration.Code)
+}
