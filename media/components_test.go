@@ -152,6 +152,7 @@ func TestOfferAfterAnAgreementRepeatsItsKey(t *testing.T) {
 	assert.NotEqual(t, k.ours.Key, renewed[0].Key)
 	assert.NotEqual(t, k.ours.Tag, renewed[0].Tag)
 
+	k, _ = securedKeys(t)
 	before := k.ours.Key
 	require.NoError(t, k.setAgreed(&sdp.Agreed{}, true, 0, &sender{}))
 	assert.Equal(t, []byte("x"), k.seal([]byte("x")), "in the clear")

@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -42,32 +41,6 @@ func TestPartsFromAnotherNodeAreJoined(t *testing.T) {
 	h.fetched(id+".wav.beginning", sounding(1, 2, 3)) // which that node could not join
 	h.until(10*time.Second, "the spool to be empty", func() bool { return h.spooled() == 0 })
 	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(recording.BlobName(id)))
-}
-
-func TestOnePartOfACallWaitsForTheOther(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := recording.FreePartPath(dir, "call_1.wav")
-	assert.Equal(t, filepath.Join(dir, "call_1.wav.beginning"), path)
-	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	assert.Empty(t, recording.FreePartPath(dir, "call_1.wav"))
-	assert.Empty(t, recording.FreePartPath(dir, "call_1.wav.beginning"))
-}
-
-func TestMoveToFreeReplacesNoFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	part, other := filepath.Join(dir, "call_1.wav"), filepath.Join(dir, "call_1.wav.beginning")
-	require.NoError(t, os.WriteFile(part, []byte("part"), 0o600))
-	require.NoError(t, os.WriteFile(other, []byte("other"), 0o600))
-	require.ErrorIs(t, recording.RenameToFree(part, other), fs.ErrExist)
-	assert.FileExists(t, part)
-	require.NoError(t, os.Remove(other))
-	require.NoError(t, recording.RenameToFree(part, other))
-	assert.NoFileExists(t, part)
-	text, err := os.ReadFile(other)
-	require.NoError(t, err)
-	assert.Equal(t, "part", string(text))
 }
 
 func TestPartOfALiveCallIsJoinedAtItsEnd(t *testing.T) {

@@ -1,0 +1,268 @@
+package recording_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call/recording"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/wav"
+)
+
+// outside is what the queue calls: a store of calls by id, and blobs by name.
+type outside struct {
+	mu        sync.Mutex
+	calls     map[string]domain.Call
+	conflicts int // of the next commits
+	events    []event.Type
+	blobs     map[string]string
+	away      bool // no blob can be stored
+	puts      int  // blobs that were to be stored since the last call of tried
+}
+
+func (s *outside) Get(_ context.Context, into domain.Record) (uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, ok := into.(*domain.Call)
+	if stored, known := s.calls[c.ID]; ok && known {
+		*c = stored
+		return 1, nil
+	}
+	return 0, domain.ErrNotFound
+}
+
+func (s *outside) Apply(_ context.Context, c commit.Change) ([]event.Event, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conflicts > 0 {
+		s.conflicts--
+		return nil, domain.ErrConflict
+	}
+	for _, r := range c.Puts {
+		if call, ok := r.(*domain.Call); ok {
+			s.calls[call.ID] = *call
+		}
+	}
+	for i := range c.Events {
+		s.events = append(s.events, c.Events[i].Type)
+	}
+	return nil, nil
+}
+
+func (s *outside) Put(_ context.Context, _, name string, r io.Reader) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.puts++
+	if s.away {
+		return 0, errors.New("no route to the bucket")
+	}
+	all, err := io.ReadAll(r)
+	s.blobs[name] = string(all)
+	return int64(len(all)), err
+}
+
+func (s *outside) Open(context.Context, string, string) (io.ReadSeekCloser, int64, error) {
+	return nil, 0, domain.ErrNotFound
+}
+
+func (s *outside) Delete(_ context.Context, _, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.blobs, name)
+	return nil
+}
+
+// tried is how often a blob was to be stored since the last call.
+func (s *outside) tried() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.puts
+	s.puts = 0
+	return n
+}
+
+func (s *outside) setAway(away bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = away
+}
+
+// fixture is a queue of a workspace with its spool folder.
+type fixture struct {
+	*outside
+
+	t     *testing.T
+	dir   string
+	queue *recording.Queue
+	do    func(func(actor.Context)) // calls a function in the actor of the queue
+}
+
+func setUp(t *testing.T, script func(f *fixture)) {
+	t.Helper()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		t.Helper()
+		f := &fixture{t: t, outside: &outside{calls: make(map[string]domain.Call), blobs: make(map[string]string)}}
+		spool := t.TempDir()
+		f.dir = filepath.Join(spool, "ws_1")
+		require.NoError(t, os.MkdirAll(f.dir, 0o700))
+		f.queue = recording.NewQueue(recording.Config{
+			Workspace: "ws_1", SpoolDir: spool, PublicURL: "https://callboard.example", Store: f, Blobs: f, Log: slog.New(slog.DiscardHandler),
+			LiveCalls: func() iter.Seq[string] { return maps.Keys(map[string]bool{"call_live": true}) },
+		})
+		pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
+			return actor.ReceiveFunc(func(ctx actor.Context) {
+				if f, ok := ctx.Message().(func(actor.Context)); ok {
+					f(ctx)
+					return
+				}
+				f.queue.Receive(ctx)
+			})
+		}, 100))
+		f.do = func(f func(actor.Context)) {
+			sys.Root.Send(pid, f)
+			synctest.Wait()
+		}
+		script(f)
+		sys.Root.Poison(pid)
+		synctest.Wait()
+	})
+}
+
+// call stores a call that is over.
+func (f *fixture) call(id string) *domain.Call {
+	c := domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: "ws_1"}, Status: domain.CallCompleted, AnsweredAt: new(time.Now()), Record: true, Processing: true}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls[id] = c
+	return &c
+}
+
+// file writes a file of the spool.
+func (f *fixture) file(name, content string) (path string) {
+	f.t.Helper()
+	path = filepath.Join(f.dir, name)
+	require.NoError(f.t, os.WriteFile(path, []byte(content), 0o600))
+	past := time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC) // before the clock of the bubble
+	require.NoError(f.t, os.Chtimes(path, past, past))
+	return path
+}
+
+// waiting is how many recordings are not stored, and whether a job is under way.
+func (f *fixture) waiting() (now []any) {
+	f.do(func(actor.Context) { now = []any{f.queue.Len(), f.queue.Active()} })
+	return now
+}
+
+func (f *fixture) spooled() int {
+	f.t.Helper()
+	all, err := os.ReadDir(f.dir)
+	require.NoError(f.t, err)
+	return len(all)
+}
+
+// end ends a call with a recording of ten seconds.
+func (f *fixture) end(id string) {
+	f.t.Helper()
+	c, pending := f.call(id), make(chan media.Recording, 1)
+	pending <- media.Recording{Path: f.file(id+".wav", "audio of "+id), Duration: 10 * time.Second}
+	f.do(func(ctx actor.Context) { f.queue.Add(ctx, c, pending) })
+}
+
+func TestRecordingIsStoredWithItsCall(t *testing.T) {
+	t.Parallel()
+	setUp(t, func(f *fixture) {
+		f.conflicts = 2
+		f.end("call_1")
+		assert.Equal(t, "audio of call_1", f.blobs["call_1.wav"])
+		c := f.calls["call_1"]
+		assert.Equal(t, []any{true, false, 10.0, "https://callboard.example/v1/calls/call_1/recording"}, []any{c.RecordingAvailable, c.Processing, c.RecordingSeconds, c.RecordingURL})
+		assert.Equal(t, []event.Type{event.CallRecordingReady}, f.events)
+		assert.Zero(t, f.spooled())
+		assert.Equal(t, []any{0, false}, f.waiting())
+	})
+}
+
+func TestRecordingsWaitForTheBlobStorageWhichOneProbes(t *testing.T) {
+	t.Parallel()
+	setUp(t, func(f *fixture) {
+		f.setAway(true)
+		for i := range 10 {
+			f.end("call_" + strconv.Itoa(i))
+		}
+		assert.Equal(t, 10, f.tried())
+		assert.Equal(t, []any{10, false}, f.waiting(), "they are safe in the spool")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.LessOrEqual(t, f.tried(), 6, "1, 2, 4, 8, 16, 30 seconds apart")
+		f.setAway(false)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Len(t, f.blobs, 10)
+		assert.Equal(t, []any{0, false}, f.waiting())
+	})
+}
+
+func TestRecordingThatNobodyWantsIsRemoved(t *testing.T) {
+	t.Parallel()
+	setUp(t, func(f *fixture) {
+		c, pending := f.call("call_1"), make(chan media.Recording, 1)
+		delete(f.calls, "call_1")
+		pending <- media.Recording{Path: f.file("call_1.wav", "audio"), Duration: time.Second}
+		f.do(func(ctx actor.Context) { f.queue.Add(ctx, c, pending) })
+		assert.Empty(t, f.blobs)
+		assert.Zero(t, f.spooled())
+	})
+}
+
+func TestCallWithoutARecordingIsNotProcessingAnyMore(t *testing.T) {
+	t.Parallel()
+	setUp(t, func(f *fixture) {
+		c, pending := f.call("call_1"), make(chan media.Recording, 1)
+		pending <- media.Recording{Err: errors.New("the disk was full")}
+		f.do(func(ctx actor.Context) { f.queue.Add(ctx, c, pending) })
+		stored := f.calls["call_1"]
+		assert.Equal(t, []bool{false, false}, []bool{stored.Processing, stored.RecordingAvailable})
+		assert.Empty(t, f.events)
+	})
+}
+
+func TestSpoolOfAnEarlierProcessIsStored(t *testing.T) {
+	t.Parallel()
+	setUp(t, func(f *fixture) {
+		cut := string(wav.Header(2, wav.Unknown)) + strings.Repeat("\x7f", 16000)
+		for _, id := range []string{"call_1", "call_live", "call_resumable"} {
+			f.call(id)
+			f.file(id+".wav", cut)
+		}
+		f.file("call_2.wav", "no audio")
+		f.file("call_3.wav.joined", "")
+		f.do(func(ctx actor.Context) { f.queue.RecoverSpool(ctx, map[string]bool{"call_resumable": true}) })
+		assert.Len(t, f.blobs, 1)
+		whole := []byte(f.blobs["call_1.wav"])
+		assert.Equal(t, 1.0, f.calls["call_1"].RecordingSeconds)
+		assert.False(t, bytes.Equal(whole, []byte(cut)), "its length stands in its header")
+		assert.Equal(t, 2, f.spooled(), "those of the live and of the resumable call")
+	})
+}
