@@ -25,14 +25,14 @@ import (
 type dialog struct {
 	leg.Dialog
 	ends     chan string
-	reanswer sip.Reanswer
+	reanswer sip.OfferResult
 }
 
 func newDialog() *dialog { return &dialog{ends: make(chan string, 2)} }
 
 func (d *dialog) Bye(_ int, text string)                        { d.ends <- "BYE " + text }
 func (d *dialog) Abandon()                                      { d.ends <- "nothing" }
-func (d *dialog) Reoffer(_ []byte, answered func(sip.Reanswer)) { answered(d.reanswer) }
+func (d *dialog) Reoffer(_ []byte, answered func(sip.OfferResult)) { answered(d.reanswer) }
 
 // session notes what happens to its SDP.
 type session struct {
@@ -138,10 +138,10 @@ func TestNewKeyIsUsedOnceThePeerAcceptsIt(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
 	s, d := &session{}, newDialog()
-	d.reanswer = sip.Reanswer{Code: 488}
+	d.reanswer = sip.OfferResult{Code: 488}
 	leg.RenewKey(log, s, d)
 	assert.Empty(t, s.accepted)
-	d.reanswer = sip.Reanswer{Code: 200, Body: []byte("sdp")}
+	d.reanswer = sip.OfferResult{Code: 200, Body: []byte("sdp")}
 	leg.RenewKey(log, s, d)
 	assert.Equal(t, []any{[]string{"sdp"}, 2}, []any{s.accepted, s.rekeyed})
 	leg.RenewKey(log, nil, d)
