@@ -10,7 +10,7 @@ import (
 )
 
 // Each body breaks a bound of its schema and a rule that the schema does not have.
-func TestProblemsWithSchemaAndRulesAreToldAtOnce(t *testing.T) {
+func TestResponseListsProblemsOfSchemaAndRulesTogether(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	long := strings.Repeat("x", 5000)
 	agent := "agent_" + ulidOf(1)

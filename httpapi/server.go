@@ -119,8 +119,8 @@ func (s *Server) wrapConnections(server *fasthttp.Server) {
 		if own, ok := c.(interface{ NetConn() net.Conn }); ok {
 			c = own.NetConn()
 		}
-		if between, ok := c.(forward.Idler); ok {
-			between.Idles(state == fasthttp.StateNew || state == fasthttp.StateIdle)
+		if between, ok := c.(forward.IdleTracker); ok {
+			between.SetIdle(state == fasthttp.StateNew || state == fasthttp.StateIdle)
 		}
 	}
 }

@@ -163,7 +163,7 @@ func (d *door) forge(change func(*token.Claims)) string {
 	d.t.Helper()
 	keys, err := d.SigningKeys(d.t.Context(), token.NewKey)
 	require.NoError(d.t, err)
-	c := token.Issue(base, "ada", d.keys["operator"], []domain.Permission{domain.CallsRead}, 10*time.Minute, time.Now())
+	c := token.UserClaims(base, "ada", d.keys["operator"], []domain.Permission{domain.CallsRead}, 10*time.Minute, time.Now())
 	change(&c)
 	text, err := token.Sign(c, keys.Signs)
 	require.NoError(d.t, err)
@@ -194,7 +194,7 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 	require.NoError(t, err)
 	foreign := &domain.SigningKey{Private: base64.RawURLEncoding.EncodeToString(stranger.Seed())}
 	foreign.ID = kid
-	theirs, err := token.Sign(token.Issue(base, "ada", d.keys["operator"], []domain.Permission{domain.AllWrite}, time.Hour, time.Now()), foreign)
+	theirs, err := token.Sign(token.UserClaims(base, "ada", d.keys["operator"], []domain.Permission{domain.AllWrite}, time.Hour, time.Now()), foreign)
 	require.NoError(t, err)
 	expired := d.forge(func(c *token.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Second)) })
 	broken := strings.Split(expired, ".")

@@ -121,13 +121,13 @@ func among(v *doctor.Diagnosis, cfg *configs.Config) {
 		}
 		return out, err
 	}
-	v.Stranger = forward.ErrStranger
+	v.Stranger = forward.ErrNoNode
 	v.Ask = func(ctx context.Context, addr string) (time.Time, error) {
 		master, err := nodeKey(cfg)
 		if err != nil {
 			return time.Time{}, err
 		}
-		return master.Ask(ctx, addr)
+		return master.Probe(ctx, addr)
 	}
 }
 

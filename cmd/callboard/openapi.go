@@ -19,7 +19,7 @@ func openapiCommand() *cobra.Command {
 			switch format {
 			case "openapi":
 			case "postman":
-				d, err := openapi.Read(text)
+				d, err := openapi.Parse(text)
 				if err != nil {
 					return err
 				}

@@ -36,7 +36,7 @@ func Read(document []byte) (*Contract, error) {
 	if err != nil {
 		return nil, fmt.Errorf("apitest: %w", err)
 	}
-	read, err := openapi.Read(document)
+	read, err := openapi.Parse(document)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func (c *Contract) Names(o *openapi.Operation) []string {
 		if told == "" && s.Ref == "" {
 			told = s.Description
 		}
-		s, _ = c.Plain(s)
+		s, _ = c.Resolve(s)
 		if deep > 2*mostDeep {
 			return
 		}

@@ -87,8 +87,8 @@ func (w *Walk) Run() (Tally, error) {
 					return Tally{}, fmt.Errorf("%s %s: %w", a.Method, a.Path, err)
 				}
 				w.sent++
-				w.harvest(o, r)
-				if what := w.judge(o, a, r); what != "" {
+				w.collectIDs(o, r)
+				if what := w.checkRefusal(o, a, r); what != "" {
 					faults[fmt.Sprintf("%s %s: %s\n\t%s %s %s\n\t%.3000s\n\t→ %d %.3000s", o.Method, o.Path, what, a.about, a.Method, a.Path, a.Body, r.Status, r.Body)] = true
 				}
 				if w.After != nil {
@@ -103,7 +103,7 @@ func (w *Walk) Run() (Tally, error) {
 						faults[what] = true
 					}
 				}
-				if !a.good || again == mostMends || !w.mend(o, &a, r) {
+				if !a.good || again == maxRepairs || !w.repairRequest(o, &a, r) {
 					break
 				}
 				a.good = w.Contract.Body(o, a.Body) == nil
@@ -193,7 +193,7 @@ func (w *Walk) body(o *openapi.Operation, a *attempt, kind int) (media string, b
 		value = w.value(o.Bodies[media], "", 0, kind == 1)
 	}
 	if kind >= 2 && kind <= 4 {
-		value, a.named = spoil(w.Rand, places(w.doc, o.Bodies[media], value, "", "", nil, nil))
+		value, a.named = invalidateValue(w.Rand, places(w.doc, o.Bodies[media], value, "", "", nil, nil))
 		a.about = "spoiled:"
 	}
 	body, _ = json.Marshal(value) // of plain values: cannot fail
@@ -246,7 +246,7 @@ func (w *Walk) path(o *openapi.Operation, a *attempt, junk bool) string {
 		v := w.pool.one(w.Rand, w.kindBelow(collection, p.Name))
 		if p.Name == "phone" {
 			v = "12025550123"
-		} else if s, _ := w.doc.Plain(p.Schema); v == "" && s.Type() == "integer" {
+		} else if s, _ := w.doc.Resolve(p.Schema); v == "" && s.Type() == "integer" {
 			v = "1"
 		}
 		if v == "" || junk {
@@ -287,7 +287,7 @@ func (w *Walk) query(o *openapi.Operation, a *attempt, kind int) url.Values {
 			a.Header[p.Name] = v
 			continue
 		}
-		s, _ := w.doc.Plain(p.Schema)
+		s, _ := w.doc.Resolve(p.Schema)
 		v := fmt.Sprint(w.value(p.Schema, p.Name, 0, kind == 1))
 		if kind == 7 && (s.Type() == "integer" || len(s.Enum) > 0 || s.Format == "date-time") {
 			v, a.good, a.bad, a.about = []string{"x", "-1", "1e9", "NaN", "\x00"}[w.IntN(5)], false, a.named == nil || a.bad, "a bad parameter:"
@@ -301,8 +301,8 @@ func (w *Walk) query(o *openapi.Operation, a *attempt, kind int) url.Values {
 	return q
 }
 
-// harvest takes the ids of what was made.
-func (w *Walk) harvest(o *openapi.Operation, r Reply) {
+// collectIDs takes the ids of what was made.
+func (w *Walk) collectIDs(o *openapi.Operation, r Reply) {
 	if r.Status >= http.StatusMultipleChoices || r.Header.Get("Content-Type") != "application/json" {
 		return
 	}

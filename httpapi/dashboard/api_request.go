@@ -40,9 +40,9 @@ func (s *handler) requestAPI(c *fiber.Ctx, v *router.Request, repeated bool, met
 	status = rc.Response.StatusCode()
 	switch outer := router.ExchangeOf(c.Context()); {
 	case method != http.MethodGet && status < http.StatusBadRequest:
-		outer.Wrote = true
+		outer.Changed = true
 		c.Response().Header.Del(forward.NotActive)
-	case !outer.Wrote && len(rc.Response.Header.Peek(forward.NotActive)) > 0: // nothing has changed: the page's request goes to another node
+	case !outer.Changed && len(rc.Response.Header.Peek(forward.NotActive)) > 0: // nothing has changed: the page's request goes to another node
 		c.Set(forward.NotActive, "1")
 	case len(rc.Response.Header.Peek(forward.NotActive)) > 0:
 		s.Log.Warn("request refused: another node is about to have the workspace, and a part of the page's work is done", slog.String("request_id", t.Request.RequestID))

@@ -167,7 +167,7 @@ func (d *Dashboard) appointment(r *Request) (view, error) {
 	return view{name: "appointment", title: "Appointment of " + text(patient, "name"), data: data}, nil
 }
 
-func (d *Dashboard) driveAppointment(r *Request) (view, error) {
+func (d *Dashboard) changeAppointment(r *Request) (view, error) {
 	body := object{}
 	switch r.Verb {
 	case "confirm":

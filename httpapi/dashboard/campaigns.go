@@ -237,7 +237,7 @@ func (d *Dashboard) createCampaign(r *Request) (view, error) {
 // uploadContacts passes a file on as it comes.
 func (d *Dashboard) uploadContacts(r *Request) (view, error) {
 	var answer object
-	err := understand(r.API(http.MethodPost, "/v1/campaigns/"+r.ID+"/contacts", r.ContentType, "", r.Body))(&answer)
+	err := decodeResult(r.API(http.MethodPost, "/v1/campaigns/"+r.ID+"/contacts", r.ContentType, "", r.Body))(&answer)
 	if err != nil {
 		v, again := d.campaign(r) // which has the form for another file
 		if again != nil {
@@ -249,8 +249,8 @@ func (d *Dashboard) uploadContacts(r *Request) (view, error) {
 	return view{to: "/campaigns/" + r.ID + "?done=uploaded&upload=" + url.QueryEscape(id)}, nil
 }
 
-// rehearsal is how a campaign would go.
-func (d *Dashboard) rehearsal(r *Request) (view, error) {
+// forecast is how a campaign would go.
+func (d *Dashboard) forecast(r *Request) (view, error) {
 	c, err := r.get("/v1/campaigns/" + r.ID)
 	if err != nil {
 		return view{}, err
@@ -280,7 +280,7 @@ func countsOf(o object, name string) map[string]float64 {
 	return counts
 }
 
-func (d *Dashboard) driveCampaign(r *Request) (view, error) {
+func (d *Dashboard) changeCampaign(r *Request) (view, error) {
 	switch r.Verb {
 	case "start", "pause", "resume", "cancel":
 	default:

@@ -158,28 +158,28 @@ func (d *Dashboard) Serve(r Route, req *Request) Response {
 			return Response{Status: http.StatusInternalServerError, Fault: err}
 		}
 		status = p.Status
-		if again, ok := handBack(req, err); ok && v.name == "" {
+		if again, ok := returnForm(req, err); ok && v.name == "" {
 			v = again
 		}
 		if v.name == "" {
 			v = view{name: "problem", title: "Something is in the way"}
 		}
-		return d.show(status, v, req, p)
+		return d.render(status, v, req, p)
 	}
-	return d.show(status, v, req, nil)
+	return d.render(status, v, req, nil)
 }
 
 // SignedOut is the page for whom nobody knows.
 func (d *Dashboard) SignedOut() Response {
-	return d.show(http.StatusUnauthorized, view{name: "signedout", title: "Sign in"}, &Request{}, nil)
+	return d.render(http.StatusUnauthorized, view{name: "signedout", title: "Sign in"}, &Request{}, nil)
 }
 
-func (d *Dashboard) show(status int, v view, req *Request, p *problem) Response {
+func (d *Dashboard) render(status int, v view, req *Request, p *problem) Response {
 	page, ok := d.pages[v.name]
 	if !ok {
 		panic("dashboard: no page " + v.name)
 	}
-	f := frame{Title: v.title, Visitor: req.Visitor, Problem: p, Done: doneTexts()[req.Query.Get("done")], Once: req.nextOnce(p), Data: v.data}
+	f := frame{Title: v.title, Visitor: req.Visitor, Problem: p, Done: doneTexts()[req.Query.Get("done")], Once: req.nextIdempotencyKey(p), Data: v.data}
 	if req.Visitor.Name != "" {
 		f.Menu = menu(v.name, req.Visitor)
 	}

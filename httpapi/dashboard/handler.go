@@ -158,7 +158,7 @@ func (s *handler) respondSignedOut(c *fiber.Ctx, r Route) error {
 	}
 	c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
 	if form := s.sentForm(c, r); form != nil { // the session has ended since the form was opened
-		return respondPage(c, s.dashboard.Keep(Lost{
+		return respondPage(c, s.dashboard.KeepForm(LostForm{
 			Status: http.StatusUnauthorized, Title: "You are not signed in any more", Text: "The session has ended. Nothing was done with what you sent.", Path: c.Path(), Form: form,
 		}))
 	}
@@ -168,7 +168,7 @@ func (s *handler) respondSignedOut(c *fiber.Ctx, r Route) error {
 // respondLost answers with an error message and returns the form that was sent.
 func (s *handler) respondLost(c *fiber.Ctx, r Route, status int, title, text string) error {
 	if form := s.sentForm(c, r); form != nil {
-		return respondPage(c, s.dashboard.Keep(Lost{Status: status, Title: title, Text: text, Path: c.Path(), Form: form}))
+		return respondPage(c, s.dashboard.KeepForm(LostForm{Status: status, Title: title, Text: text, Path: c.Path(), Form: form}))
 	}
 	return pages.RespondMessage(c, status, title, text)
 }

@@ -62,8 +62,8 @@ func (d *Dashboard) operator(r *Request) (view, error) {
 	return view{name: "operator", title: "All workspaces", data: data}, nil
 }
 
-// operate stops, drains, and takes it back.
-func (d *Dashboard) operate(r *Request) (view, error) {
+// runOperatorAction stops, drains, and takes it back.
+func (d *Dashboard) runOperatorAction(r *Request) (view, error) {
 	var body any
 	switch r.Verb {
 	case "dialling-stop":
@@ -158,8 +158,8 @@ func words(s string) []string {
 	return append([]string{}, strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune(", \t\r\n", c) })...)
 }
 
-// driveRule tries a rule out, lets it look or not, and deletes it.
-func (d *Dashboard) driveRule(r *Request) (view, error) {
+// changeRule tries a rule out, lets it look or not, and deletes it.
+func (d *Dashboard) changeRule(r *Request) (view, error) {
 	path, done := "/v1/alert-rules/"+r.ID, r.Verb
 	var err error
 	switch r.Verb {

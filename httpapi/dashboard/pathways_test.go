@@ -28,7 +28,7 @@ func TestAPlanIsReadOrSaidWhereItIsNone(t *testing.T) {
 	}
 }
 
-func TestWhatAChatAnswersIsToldInItsOrder(t *testing.T) {
+func TestChatAnswersAreShownInOrder(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, []line{
 		{"note", "That leads nowhere."}, {"agent", "Once more?"}, {"note", "A call would now do: transfer, billing"}, {"note", "The conversation has ended. completed"},

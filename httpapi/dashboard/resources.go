@@ -163,7 +163,7 @@ func (d *Dashboard) webhook(r *Request) (view, error) {
 // sent again at once.
 func (r *Request) failed() ([]object, error) {
 	var l list
-	err := r.ask(http.MethodGet, "/v1/webhooks/"+r.ID+"/failed?limit=100", nil, &l)
+	err := r.callAPI(http.MethodGet, "/v1/webhooks/"+r.ID+"/failed?limit=100", nil, &l)
 	return l.Data, err
 }
 
@@ -180,7 +180,7 @@ func (r *Request) failedEvents() ([]string, error) {
 	return ids, err
 }
 
-func (d *Dashboard) driveWebhook(r *Request) (view, error) {
+func (d *Dashboard) changeWebhook(r *Request) (view, error) {
 	path := "/v1/webhooks/" + r.ID + "/" + r.Verb
 	var body any
 	switch r.Verb {

@@ -52,15 +52,15 @@ func BenchmarkRequest(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			doors := forward.NewDoors(c, nil)
+			doors := forward.NewConnRouter(c, nil)
 			defer doors.Close()
 			go func() { _ = doors.Serve(ln) }()
 			s := &fasthttp.Server{Handler: h}
-			go func() { _ = s.Serve(doors.Lend(3)) }()
+			go func() { _ = s.Serve(doors.Listen(3)) }()
 			defer func() { _ = s.Shutdown() }()
 			cfg := forward.Config{Shards: 8, Owner: func(int) (string, bool) { return ln.Addr().String(), true }, Credential: c, Shard: func(*http.Request, []byte) (int, error) { return 3, nil }}
 			if name == "seat here" {
-				cfg.Doors, cfg.Self = doors, ln.Addr().String()
+				cfg.Local, cfg.Self = doors, ln.Addr().String()
 			}
 			f := forward.New(cfg)
 			defer f.Close()
@@ -87,15 +87,15 @@ func BenchmarkQuestion(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	doors := forward.NewDoors(c, nil)
+	doors := forward.NewConnRouter(c, nil)
 	defer doors.Close()
-	doors.Answer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
+	doors.HandleNodeRequests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
 	go func() { _ = doors.Serve(ln) }()
 	f := forward.New(forward.Config{Shards: 8, Credential: c})
 	defer f.Close()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := f.AskNode(b.Context(), ln.Addr().String(), []byte(`{"to":"02079460001","source":"198.51.100.7:5060"}`)); err != nil {
+		if _, err := f.RequestNode(b.Context(), ln.Addr().String(), []byte(`{"to":"02079460001","source":"198.51.100.7:5060"}`)); err != nil {
 			b.Fatal(err)
 		}
 	}

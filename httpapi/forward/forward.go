@@ -1,12 +1,9 @@
-// Package forward passes requests that come to one node of an install on to
-// the seat that has their shard of the work, on this node or on another one,
-// and takes those that others pass on. It knows no route and no credential:
-// bytes go both ways as they come, streams, uploads and WebSockets too.
+// Package forward forwards requests to the node that owns their shard.
 //
-// Whoever has not the shard answers what is passed on to it with the header
-// Callboard-Not-Active; nothing was done then, and it is passed on again. What
-// was passed on once goes to a seat of the node that it came to, or is answered
-// so: it is never passed on twice.
+// It has no knowledge of routes and credentials: bytes are copied in both directions, also
+// of streams, uploads and WebSockets. A node that does not own the shard responds with the
+// header Callboard-Not-Active: it has not run the request, which is forwarded again. A
+// node does not forward requests of other nodes.
 package forward
 
 import (
@@ -23,51 +20,51 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// NotActive is the header of an answer that only says that nothing was done.
+// NotActive is the header of a response to a request that was not run.
 const NotActive = "Callboard-Not-Active"
 
-// Own begins the names of headers by which nodes speak to each other. Those of
-// clients are not passed on.
-const Own = "Callboard-"
+// HeaderPrefix is the prefix of headers between nodes. Such headers of clients are not
+// forwarded.
+const HeaderPrefix = "Callboard-"
 
 const (
-	waitMost    = 10 * time.Second       // for a node that has the work
-	waitReady   = time.Second            // the same, of who only asks whether there is one
-	pause       = 20 * time.Millisecond  // before a node is tried again that did not answer
-	pauseMost   = 250 * time.Millisecond // the same, later
-	dialLimit   = time.Second
-	idleFor     = 60 * time.Second
-	idleMost    = 256              // connections to a seat that are kept
-	idleAll     = 2048             // the same, to all seats of other nodes
-	keptBody    = 64 << 10         // of a body, so that it can be sent again
-	bodyLimit   = 20 * time.Second // for such a body, or a piece of a longer one, to come
-	writeLimit  = 30 * time.Second // for a piece of an answer to go
-	clientsMost = 16384            // connections of clients
-	nodesMost   = 4096             // connections of nodes, and of whoever else finds the door
-	headerBytes = 16 << 10
-	retryAfter  = 2                // seconds
-	answerLimit = 50 * time.Second // for an answer to begin: seats give up after 40 s
+	maxOwnerWait         = 10 * time.Second       // for an owner of the shard
+	readinessWait        = time.Second            // the same, of a readiness check
+	retryDelay           = 20 * time.Millisecond  // before the next attempt
+	maxRetryDelay        = 250 * time.Millisecond // the same, after several attempts
+	dialTimeout          = time.Second
+	idleTimeout          = 60 * time.Second
+	maxIdleConnsPerShard = 256              // to a shard
+	maxIdleConns         = 2048             // to all shards of other nodes
+	maxRetryBody         = 64 << 10         // bytes of a body for another attempt
+	bodyTimeout          = 20 * time.Second // to receive such a body, or a part of a longer one
+	writeTimeout         = 30 * time.Second // to send a part of a response
+	maxClientConns       = 16384            // connections of clients
+	maxPeerConns         = 4096             // connections of nodes
+	maxHeaderBytes       = 16 << 10
+	retryAfter           = 2                // seconds
+	responseTimeout      = 50 * time.Second // until a response begins: handlers end after 40 s
 )
 
-// Config of a Forwarder.
+// Config sets a Forwarder up.
 type Config struct {
-	Shards int // of the install; 0: 1
-	// Owner is the address of the door of the node that has a shard; false: none
-	// has it, or it is not known. nil: there are no other nodes.
+	Shards int // of the installation; 0: 1
+	// Owner returns the address of the node that owns a shard; false: there is none, or it
+	// is not known. nil: there are no other nodes.
 	Owner func(shard int) (addr string, ok bool)
-	Self  string // the address of this node's own door, as Owner says it
-	Doors *Doors // to the seats of this node; nil: it has none
-	// Shard is which one a request is for. form is its body where Form says that
-	// it is needed and it has at most 64 KB. An error is answered by 503. nil: 0.
+	Self  string      // the address of this node, as Owner returns it
+	Local *ConnRouter // of this node's shards; nil: there are none
+	// Shard returns the shard of a request. form is the body of a request that Form selects,
+	// at most 64 KB. An error is a 503. nil: 0.
 	Shard func(r *http.Request, form []byte) (int, error)
 	Form  func(r *http.Request) bool // nil: never
 
 	Credential *Credential   // nil: there are no other nodes
-	Log        *slog.Logger  // nil: silent
-	Wait       time.Duration // how long a request waits for a node that has its shard; 0: 10 s
+	Log        *slog.Logger  // nil: none
+	Wait       time.Duration // of a request for an owner of its shard; 0: 10 s
 }
 
-func (c Config) filled() Config {
+func (c Config) withDefaults() Config {
 	c.Shards = max(c.Shards, 1)
 	if c.Owner == nil {
 		c.Owner = func(int) (string, bool) { return "", false }
@@ -82,43 +79,42 @@ func (c Config) filled() Config {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.Wait == 0 {
-		c.Wait = waitMost
+		c.Wait = maxOwnerWait
 	}
 	return c
 }
 
-// Forwarder is the front door of a node: it passes each request on to the seat
-// of its shard, on this node or on another one.
+// Forwarder forwards each request of a client to the shard that it concerns, on this node or
+// on another one.
 type Forwarder struct {
 	cfg       Config
-	near      *http.Transport
-	far       *http.Transport
+	local     *http.Transport
+	remote    *http.Transport
 	probe     *http.Transport
 	proxy     httputil.ReverseProxy
-	flights   flights
+	requests  requestTracker
 	readiness readiness
 }
 
-// New makes one.
+// New returns a Forwarder.
 func New(cfg Config) *Forwarder {
-	cfg = cfg.filled()
+	cfg = cfg.withDefaults()
 	watching, end := context.WithCancel(context.Background())
-	f := &Forwarder{cfg: cfg, flights: flights{all: make(map[*flight]struct{}), end: end}}
-	go f.flights.watch(watching, cfg.Owner)
-	f.transports()
+	f := &Forwarder{cfg: cfg, requests: requestTracker{all: make(map[*forwardedRequest]struct{}), end: end}}
+	go f.requests.watchOwners(watching, cfg.Owner)
+	f.openTransports()
 	f.proxy = httputil.ReverseProxy{
-		Rewrite: rewrite, Transport: transporter{f}, ErrorHandler: f.failed,
-		FlushInterval: -1, // each piece when it comes: streams of events, sound
-		BufferPool:    new(buffers),
+		Rewrite: rewriteRequest, Transport: retryTransport{f}, ErrorHandler: f.respondFailure,
+		FlushInterval: -1, // each part at once: streams of events, audio
+		BufferPool:    new(bufferPool),
 		ErrorLog:      slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
 	return f
 }
 
-// rewrite adds the client to those for whom a request was passed on before, as
-// any proxy does. The rest stays as the client wrote it.
-func rewrite(r *httputil.ProxyRequest) {
-	r.Out.URL.Scheme, r.Out.URL.Host = "https", "node" // see transporter
+// rewriteRequest adds the client to X-Forwarded-For. The rest of the request is unchanged.
+func rewriteRequest(r *httputil.ProxyRequest) {
+	r.Out.URL.Scheme, r.Out.URL.Host = "https", "node" // see retryTransport
 	r.Out.Host, r.Out.URL.RawQuery = r.In.Host, r.In.URL.RawQuery
 	for _, name := range [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if v := r.In.Header[name]; v != nil {
@@ -126,7 +122,7 @@ func rewrite(r *httputil.ProxyRequest) {
 		}
 	}
 	for name := range r.Out.Header {
-		if len(name) > len(Own) && strings.EqualFold(name[:len(Own)], Own) {
+		if len(name) > len(HeaderPrefix) && strings.EqualFold(name[:len(HeaderPrefix)], HeaderPrefix) {
 			delete(r.Out.Header, name)
 		}
 	}
@@ -139,38 +135,38 @@ func rewrite(r *httputil.ProxyRequest) {
 	}
 	r.Out.Header.Set("X-Forwarded-For", client)
 	if _, said := r.In.Header["User-Agent"]; !said {
-		r.Out.Header.Set("User-Agent", "") // or net/http names itself
+		r.Out.Header.Set("User-Agent", "") // else net/http sets its own
 	}
 }
 
-// ServeHTTP passes a request on. Whether the process lives is answered here,
-// and, of several shards, whether they can be reached.
+// ServeHTTP forwards a request. It answers /healthz itself, and /readyz where there are
+// several shards.
 func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.TLS != nil { // the seat does not know
+	if r.TLS != nil { // the shard's server does not see TLS
 		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 	}
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if reads && r.URL.Path == "/healthz" {
-		fine(w)
+		respondOK(w)
 		return
 	}
 	if reads && r.URL.Path == "/readyz" && f.cfg.Shards > 1 {
-		if err := f.ready(r.Context()); err != nil {
-			refuse(w, "Not ready: "+err.Error())
+		if err := f.checkReady(r.Context()); err != nil {
+			respondUnavailable(w, "Not ready: "+err.Error())
 			return
 		}
-		fine(w)
+		respondOK(w)
 		return
 	}
 	form := f.cfg.Form(r)
-	all, err := keep(w, r, form)
+	all, err := readShortBody(w, r, form)
 	if err != nil {
 		w.Header().Set("Connection", "close")
-		if errors.Is(err, errLong) {
-			answer(w, http.StatusRequestEntityTooLarge, domain.CodePayloadTooLarge, "The body is larger than this route takes.", 0)
+		if errors.Is(err, errBodyTooLong) {
+			respondError(w, http.StatusRequestEntityTooLarge, domain.CodePayloadTooLarge, "The body is larger than this route takes.", 0)
 			return
 		}
-		answer(w, http.StatusRequestTimeout, "request_timeout", "The body did not come whole, or not in time.", 0)
+		respondError(w, http.StatusRequestTimeout, "request_timeout", "The body did not come whole, or not in time.", 0)
 		return
 	}
 	var shown []byte
@@ -180,31 +176,31 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	shard, err := f.cfg.Shard(r, shown)
 	if err != nil || shard < 0 || shard >= f.cfg.Shards {
 		f.cfg.Log.Warn("it cannot be found whom a request is for", slog.Int("shard", shard), slog.Any("error", err))
-		refuse(w, noNode)
+		respondUnavailable(w, noNodeMessage)
 		return
 	}
 	ctx := r.Context()
 	if r.URL.Path == "/readyz" {
-		bound, cancel := context.WithTimeout(ctx, 2*waitReady)
+		bound, cancel := context.WithTimeout(ctx, 2*readinessWait)
 		defer cancel()
 		ctx = bound
 	}
-	one, ctx := f.flights.begin(r.Context(), ctx, shard, all)
-	defer one.land()
-	f.proxy.ServeHTTP(unhurried{w}, r.WithContext(ctx))
+	one, ctx := f.requests.track(r.Context(), ctx, shard, all)
+	defer one.finish()
+	f.proxy.ServeHTTP(timedResponse{w}, r.WithContext(ctx))
 }
 
-// fine says that something is so.
-func fine(w http.ResponseWriter) {
-	safe(w.Header())
+// respondOK responds with status ok.
+func respondOK(w http.ResponseWriter) {
+	setSecurityHeaders(w.Header())
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = io.WriteString(w, `{"status":"ok"}`+"\n")
 }
 
-// Close gives idle connections back. What is being passed on goes on.
+// Close closes idle connections. Requests that are being forwarded go on.
 func (f *Forwarder) Close() {
-	f.flights.end()
-	for _, t := range []*http.Transport{f.near, f.far, f.probe} {
+	f.requests.end()
+	for _, t := range []*http.Transport{f.local, f.remote, f.probe} {
 		t.CloseIdleConnections()
 	}
 }

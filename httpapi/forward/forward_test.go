@@ -37,7 +37,7 @@ func door(t *testing.T, h http.Handler) string {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	s := &http.Server{Handler: h, ReadHeaderTimeout: patience}
-	inner := forward.Door(ln, credential(t, 1))
+	inner := forward.NodeListener(ln, credential(t, 1))
 	go func() { _ = s.Serve(inner) }()
 	t.Cleanup(func() { _ = s.Close() })
 	return ln.Addr().String()
@@ -93,7 +93,7 @@ func ask(t *testing.T, method, url, body string, header ...string) (reply, strin
 	return reply{resp.StatusCode, resp.Header}, string(text)
 }
 
-func TestARequestArrivesAsItWasSentAndNamesItsClientLast(t *testing.T) {
+func TestRequestIsForwardedUnchangedWithItsClientLast(t *testing.T) {
 	t.Parallel()
 	var got *http.Request
 	var body string
@@ -113,7 +113,7 @@ func TestARequestArrivesAsItWasSentAndNamesItsClientLast(t *testing.T) {
 	assert.Equal(t, strings.TrimPrefix(s.URL, "http://"), got.Host)
 }
 
-func TestEventsAndUploadsGoThroughAsTheyCome(t *testing.T) {
+func TestEventsAndUploadsAreStreamed(t *testing.T) {
 	t.Parallel()
 	more, arrived := make(chan struct{}), make(chan string, 1)
 	a := &active{at: door(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -160,7 +160,7 @@ func TestEventsAndUploadsGoThroughAsTheyCome(t *testing.T) {
 	assert.Equal(t, "4096000", string(n))
 }
 
-func TestAConnectionThatChangesItsProtocolGoesBothWays(t *testing.T) {
+func TestUpgradedConnectionIsCopiedInBothDirections(t *testing.T) {
 	t.Parallel()
 	a := &active{at: door(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		conn, both, err := http.NewResponseController(w).Hijack()
@@ -188,7 +188,7 @@ func TestAConnectionThatChangesItsProtocolGoesBothWays(t *testing.T) {
 	assert.Equal(t, "heard hello\n", line)
 }
 
-func TestNobodyButANodeIsLetIn(t *testing.T) {
+func TestPeersWithoutTheKeyAreRefused(t *testing.T) {
 	t.Parallel()
 	var served atomic.Int32
 	at := door(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served.Add(1) }))
@@ -206,7 +206,7 @@ func TestNobodyButANodeIsLetIn(t *testing.T) {
 	require.Error(t, try(&tls.Config{InsecureSkipVerify: true}), "without a certificate")
 	stranger := &active{at: at}
 	f := forward.New(forward.Config{Owner: stranger.owner, Credential: credential(t, 2), Wait: time.Millisecond})
-	require.Error(t, f.Reach(t.Context(), at), "with another install's key")
+	require.Error(t, f.ProbeNode(t.Context(), at), "with another install's key")
 	plain, err := net.Dial("tcp", at)
 	require.NoError(t, err)
 	defer func() { _ = plain.Close() }()
@@ -223,11 +223,11 @@ func TestNobodyButANodeIsLetIn(t *testing.T) {
 	resp, _ := ask(t, "GET", front(t, to, 50*time.Millisecond).URL+"/v1/x", "")
 	assert.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
 	assert.Zero(t, served.Load())
-	require.NoError(t, forward.New(forward.Config{Owner: to.owner, Credential: credential(t, 1)}).Reach(context.Background(), at), "a node is")
+	require.NoError(t, forward.New(forward.Config{Owner: to.owner, Credential: credential(t, 1)}).ProbeNode(context.Background(), at), "a node is")
 }
 
 // A request waits for the node that takes the work up, with its body whole.
-func TestARequestWaitsForWhoTakesTheWorkUp(t *testing.T) {
+func TestRequestWaitsForTheNextOwner(t *testing.T) {
 	t.Parallel()
 	var bodies []string
 	var mu sync.Mutex
@@ -241,7 +241,7 @@ func TestARequestWaitsForWhoTakesTheWorkUp(t *testing.T) {
 	asked := make(chan struct{}, 100)
 	idle := door(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked <- struct{}{}
-		forward.Idle().ServeHTTP(w, r)
+		forward.IdleHandler().ServeHTTP(w, r)
 	}))
 	gone, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -273,7 +273,7 @@ func TestARequestWaitsForWhoTakesTheWorkUp(t *testing.T) {
 }
 
 // What may have been done is done again only where that does no harm.
-func TestOnlyWhatDoesNoHarmIsSentAgain(t *testing.T) {
+func TestOnlyRepeatableRequestsAreRepeated(t *testing.T) {
 	t.Parallel()
 	var broken, whole atomic.Int32
 	a := &active{}
@@ -316,7 +316,7 @@ func TestOnlyWhatDoesNoHarmIsSentAgain(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, got.StatusCode, "its body is gone")
 }
 
-func TestABodyThatEndsEarlyGoesNoFurther(t *testing.T) {
+func TestIncompleteBodyIsNotForwarded(t *testing.T) {
 	t.Parallel()
 	var served atomic.Int32
 	a := &active{at: door(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served.Add(1) }))}
@@ -331,7 +331,7 @@ func TestABodyThatEndsEarlyGoesNoFurther(t *testing.T) {
 	assert.Zero(t, served.Load())
 }
 
-func TestHealthIsThisNodesAndReadinessTheOthers(t *testing.T) {
+func TestHealthIsOfThisNodeAndReadinessOfTheOwner(t *testing.T) {
 	t.Parallel()
 	a := &active{}
 	s := front(t, a, patience)
@@ -347,7 +347,7 @@ func TestHealthIsThisNodesAndReadinessTheOthers(t *testing.T) {
 }
 
 // A node that hangs keeps nobody waiting once another one has the work.
-func TestNobodyWaitsForANodeThatHangs(t *testing.T) {
+func TestRequestAtAHangingNodeIsCancelledAfterTheOwnerChanges(t *testing.T) {
 	t.Parallel()
 	a := &active{}
 	worker := door(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -6,8 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// pipe is a connection within the process: what one end writes the other one
-// reads, and nothing lies in between.
+// pipe returns the ends of an unbuffered connection within the process.
 func pipe() (here, there net.Conn) {
 	a, b := net.Pipe()
 	var closedA, closedB atomic.Bool
@@ -16,10 +15,10 @@ func pipe() (here, there net.Conn) {
 
 type pipeEnd struct {
 	net.Conn
-	mine, others *atomic.Bool // it is closed
+	mine, others *atomic.Bool // the end is closed
 }
 
-// Close is a net.Conn's.
+// Close is net.Conn.
 func (p *pipeEnd) Close() error {
 	p.mine.Store(true)
 	return p.Conn.Close()
@@ -29,11 +28,11 @@ func (p *pipeEnd) Close() error {
 // connstate.PeerClosed.
 func (p *pipeEnd) PeerClosed() bool { return p.others.Load() }
 
-// within is the address of a seat within the process.
+// within is the address of a shard within the process.
 type within int
 
-// Network is a net.Addr's.
+// Network is net.Addr.
 func (within) Network() string { return "pipe" }
 
-// String is a net.Addr's.
+// String is net.Addr.
 func (w within) String() string { return "shard " + strconv.Itoa(int(w)) }

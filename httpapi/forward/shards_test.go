@@ -48,7 +48,7 @@ func (b *board) set(at string, shards ...int) {
 // machine is a node of an install of several shards.
 type machine struct {
 	at    string // its door
-	doors *forward.Doors
+	doors *forward.ConnRouter
 	f     *forward.Forwarder
 	url   string // for clients
 }
@@ -66,10 +66,10 @@ func newMachine(t *testing.T, b *board, wait time.Duration) *machine {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	m := &machine{at: ln.Addr().String(), doors: forward.NewDoors(credential(t, 1), nil)}
+	m := &machine{at: ln.Addr().String(), doors: forward.NewConnRouter(credential(t, 1), nil)}
 	go func() { _ = m.doors.Serve(ln) }()
 	m.f = forward.New(forward.Config{
-		Shards: 8, Owner: b.owner, Self: m.at, Doors: m.doors, Credential: credential(t, 1), Wait: wait, Shard: shardIn,
+		Shards: 8, Owner: b.owner, Self: m.at, Local: m.doors, Credential: credential(t, 1), Wait: wait, Shard: shardIn,
 		Form: func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/form/") },
 	})
 	s := httptest.NewServer(m.f)
@@ -81,7 +81,7 @@ func newMachine(t *testing.T, b *board, wait time.Duration) *machine {
 // seat serves a shard at the machine until the function is called.
 func (m *machine) seat(t *testing.T, shard int, h http.Handler) (end func()) {
 	t.Helper()
-	ln := m.doors.Lend(shard)
+	ln := m.doors.Listen(shard)
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: patience,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
@@ -103,7 +103,7 @@ func named(name string) http.Handler {
 	})
 }
 
-func TestEachRequestGoesToTheSeatOfItsShard(t *testing.T) {
+func TestRequestGoesToItsShard(t *testing.T) {
 	t.Parallel()
 	b := &board{has: map[int]string{}}
 	one, two := newMachine(t, b, patience), newMachine(t, b, patience)
@@ -148,7 +148,7 @@ func TestEachRequestGoesToTheSeatOfItsShard(t *testing.T) {
 // Streams, uploads and connections that change their protocol go to a seat of
 // the same node as they do to another one's; and a seat learns that a client has
 // gone.
-func TestASeatOfTheSameNodeIsReachedInEveryWay(t *testing.T) {
+func TestShardOfTheSameNodeIsReachedLocallyAndRemotely(t *testing.T) {
 	t.Parallel()
 	b := &board{has: map[int]string{}}
 	for where, local := range map[string]bool{"here": true, "elsewhere": false} {
@@ -246,7 +246,7 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 // A request waits for a seat that is to rise, here as elsewhere, and what came
 // to one that has ended goes to whoever is next.
-func TestARequestWaitsForTheSeatOfItsShard(t *testing.T) {
+func TestRequestWaitsForItsShard(t *testing.T) {
 	t.Parallel()
 	b := &board{has: map[int]string{}}
 	one, two := newMachine(t, b, patience), newMachine(t, b, patience)
@@ -289,7 +289,7 @@ func TestARequestWaitsForTheSeatOfItsShard(t *testing.T) {
 
 // What was passed on once is not passed on again: it is answered by a seat, or
 // with Callboard-Not-Active.
-func TestWhatWasPassedOnIsNeverPassedOnAgain(t *testing.T) {
+func TestForwardedRequestIsNotForwardedAgain(t *testing.T) {
 	t.Parallel()
 	b := &board{has: map[int]string{}}
 	one, two := newMachine(t, b, 50*time.Millisecond), newMachine(t, b, 50*time.Millisecond)
@@ -320,14 +320,14 @@ func TestWhatWasPassedOnIsNeverPassedOnAgain(t *testing.T) {
 	}
 }
 
-func TestWhatASeatWasGivenEndsWithIt(t *testing.T) {
+func TestConnectionsOfAShardEndWithItsListener(t *testing.T) {
 	t.Parallel()
 	b := &board{has: map[int]string{}}
 	one, two := newMachine(t, b, patience), newMachine(t, b, patience)
 	b.set(one.at, 2)
 	held := make(chan struct{})
 	t.Cleanup(func() { close(held) })
-	ln := one.doors.Lend(2)
+	ln := one.doors.Listen(2)
 	s := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "begun\n")
 		_ = http.NewResponseController(w).Flush()
@@ -345,7 +345,7 @@ func TestWhatASeatWasGivenEndsWithIt(t *testing.T) {
 	bound, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	require.Error(t, s.Shutdown(bound), "they go on")
-	ln.Sever()
+	ln.CloseConns()
 	for _, resp := range streams {
 		_, err := io.ReadAll(resp.Body)
 		require.Error(t, err)
@@ -356,7 +356,7 @@ func TestWhatASeatWasGivenEndsWithIt(t *testing.T) {
 
 // A request that a node has is given up when another one has its shard; those of
 // other shards go on.
-func TestOnlyWhatIsOfAShardThatMovedIsGivenUp(t *testing.T) {
+func TestOnlyRequestsOfAMovedShardAreCancelled(t *testing.T) {
 	t.Parallel()
 	b := &board{has: map[int]string{}}
 	one, two := newMachine(t, b, patience), newMachine(t, b, patience)
@@ -391,7 +391,7 @@ func TestOnlyWhatIsOfAShardThatMovedIsGivenUp(t *testing.T) {
 	assert.Equal(t, "late", <-answers[2])
 }
 
-func TestANodeAsksAShard(t *testing.T) {
+func TestNodeSendsRequestToShard(t *testing.T) {
 	t.Parallel()
 	b := &board{has: map[int]string{}}
 	one, two := newMachine(t, b, patience), newMachine(t, b, patience)
@@ -412,7 +412,7 @@ func TestANodeAsksAShard(t *testing.T) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://house/v1/operator/drain?x=1", strings.NewReader("{}"))
 		require.NoError(t, err)
 		r.Header.Set("X-Forwarded-For", "203.0.113.7")
-		resp, err := one.f.Ask(t.Context(), shard, r)
+		resp, err := one.f.Send(t.Context(), shard, r)
 		require.NoError(t, err)
 		text, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
@@ -423,11 +423,11 @@ func TestANodeAsksAShard(t *testing.T) {
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://house/v1/operator/load", nil)
 	require.NoError(t, err)
-	_, err = one.f.Ask(ctx, 7, r) //nolint:bodyclose // there is none
+	_, err = one.f.Send(ctx, 7, r) //nolint:bodyclose // there is none
 	require.ErrorIs(t, err, context.DeadlineExceeded, "nobody has it")
 }
 
-func TestReadyIsWhereEveryShardIsReached(t *testing.T) {
+func TestReadyWhenEveryShardIsReached(t *testing.T) {
 	t.Parallel()
 	b := &board{has: map[int]string{}}
 	one, two := newMachine(t, b, patience), newMachine(t, b, patience)

@@ -39,7 +39,7 @@ func (as ColumnNames) apply(names []string) error {
 	}
 	for _, field := range fields {
 		for i, name := range names {
-			if fold(name) == field {
+			if normalizeName(name) == field {
 				names[i] = "file_" + field
 			}
 		}
@@ -53,7 +53,7 @@ func (as ColumnNames) apply(names []string) error {
 // columnsOf are the indexes of the columns with a name: those with exactly this
 // name, else those that differ only by case, else also by spaces and punctuation.
 func columnsOf(names []string, name string) (at []int) {
-	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold, func(a, b string) bool { return fold(a) == fold(b) && fold(a) != "" }} {
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold, func(a, b string) bool { return normalizeName(a) == normalizeName(b) && normalizeName(a) != "" }} {
 		for i, n := range names {
 			if same(n, name) {
 				at = append(at, i)

@@ -43,7 +43,7 @@ func TestColumnsAreTakenForWhatTheyAreSaidToMean(t *testing.T) {
 	}
 }
 
-func TestColumnsThatAreNotThereOrStandForTwoThingsAreToldByTheirParameter(t *testing.T) {
+func TestUnknownAndRepeatedColumnsAreReportedByParameter(t *testing.T) {
 	t.Parallel()
 	for text, c := range map[string]struct {
 		as   intake.ColumnNames

@@ -62,7 +62,7 @@ func (c *Columns) match(headers []string) ([]string, error) {
 // targetField is the field that a column of this name holds; "": neither a
 // built-in field nor a variable.
 func (c *Columns) targetField(name string) string {
-	folded := fold(name)
+	folded := normalizeName(name)
 	if folded == "" {
 		return ""
 	}
@@ -70,15 +70,15 @@ func (c *Columns) targetField(name string) string {
 		return name
 	}
 	for _, field := range append(BuiltinFields(), c.Variables...) {
-		if fold(field) == folded {
+		if normalizeName(field) == folded {
 			return field
 		}
 	}
 	return ""
 }
 
-// fold is a name without case, spaces and punctuation.
-func fold(name string) string {
+// normalizeName is a name without case, spaces and punctuation.
+func normalizeName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)

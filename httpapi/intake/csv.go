@@ -28,7 +28,7 @@ func CSV(r io.Reader) iter.Seq2[domain.RawContact, error] { return CSVAs(r, &Col
 // CSVAs is CSV of a file whose columns are matched to variables.
 func CSVAs(r io.Reader, as *Columns) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
-		t := &table{w: newWindow(decoded(r)), line: 1, delimiter: ',', end: '\n', as: as}
+		t := &table{w: newWindow(decodeText(r)), line: 1, delimiter: ',', end: '\n', as: as}
 		if err := t.header(); err != nil {
 			yield(domain.RawContact{}, err)
 			return
@@ -212,14 +212,14 @@ func (t *table) record() (text []byte, whole bool, err error) {
 		}
 		for ; n < len(all) && n < MaxRow; n++ {
 			if s.ends(all[n], t.delimiter, t.end) {
-				t.w.take(n + 1)
+				t.w.discard(n + 1)
 				t.line += 1 + bytes.Count(all[:n], []byte{t.end})
 				return all[:n], true, nil
 			}
 		}
 		last := err != nil
 		if last && (!s.quoted || s.closing) {
-			t.w.take(len(all))
+			t.w.discard(len(all))
 			return all, true, nil
 		}
 		if last || n >= MaxRow {

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// decoded is a text as UTF-8, whatever its byte order mark says that it is:
+// decodeText is a text as UTF-8, whatever its byte order mark says that it is:
 // UTF-8, or UTF-16 of either order. Without a mark, a zero byte beside the
 // first letter betrays UTF-16. What cannot be decoded becomes U+FFFD.
-func decoded(r io.Reader) io.Reader {
+func decodeText(r io.Reader) io.Reader {
 	b := bufio.NewReaderSize(r, 64<<10)
 	head, _ := b.Peek(3) // an error comes again when it is read
 	var order binary.ByteOrder

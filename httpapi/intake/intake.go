@@ -69,7 +69,7 @@ func why(err error) string {
 // NDJSON reads one contact per line. An error of r ends the rows.
 func NDJSON(r io.Reader) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
-		w := newWindow(decoded(r))
+		w := newWindow(decodeText(r))
 		line := 1
 		for {
 			text, whole, err := w.line()

@@ -16,7 +16,7 @@ import (
 // no JSON, end the rows.
 func JSON(r io.Reader) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
-		l := &list{w: newWindow(decoded(r)), yield: yield}
+		l := &list{w: newWindow(decodeText(r)), yield: yield}
 		if err := l.read(); err != nil && !errors.Is(err, errStopped) {
 			yield(domain.RawContact{}, err)
 		}
@@ -98,20 +98,20 @@ func (l *list) next() (byte, error) {
 		}
 		for i, b := range all {
 			if b != ' ' && (b < '\t' || b > '\r') {
-				l.w.take(i)
+				l.w.discard(i)
 				return b, nil
 			}
 		}
-		l.w.take(len(all))
+		l.w.discard(len(all))
 	}
 }
 
 // each walks what stands between brackets, which part takes one by one.
 func (l *list) each(closing byte, part func() error) error {
-	l.w.take(1)
+	l.w.discard(1)
 	b, err := l.next()
 	if err == nil && b == closing {
-		l.w.take(1)
+		l.w.discard(1)
 		return nil
 	}
 	for {
@@ -124,7 +124,7 @@ func (l *list) each(closing byte, part func() error) error {
 		if b, err = l.next(); err != nil {
 			return ended(err)
 		}
-		l.w.take(1)
+		l.w.discard(1)
 		switch b {
 		case closing:
 			return nil
@@ -175,7 +175,7 @@ func (l *list) object() error {
 		if err != nil || colon != ':' {
 			return errors.Join(ended(err), errNoJSON)
 		}
-		l.w.take(1)
+		l.w.discard(1)
 		first, err := l.next()
 		switch {
 		case err != nil:
@@ -218,14 +218,14 @@ func (w *window) value() (text []byte, whole bool, err error) {
 			if with {
 				n++
 			}
-			w.take(n)
+			w.discard(n)
 			if long {
 				return nil, false, nil
 			}
 			return all[:n], true, nil
 		}
 		if n >= MaxRow {
-			w.take(n)
+			w.discard(n)
 			n, long = 0, true
 		}
 	}

@@ -26,7 +26,7 @@ func NumbersOf(rows iter.Seq2[domain.RawContact, error]) iter.Seq2[domain.RawNum
 // NumberLines reads one number per line, in UTF-8 or UTF-16. An error of r ends the rows.
 func NumberLines(r io.Reader) iter.Seq2[domain.RawNumber, error] {
 	return func(yield func(domain.RawNumber, error) bool) {
-		w := newWindow(decoded(r))
+		w := newWindow(decodeText(r))
 		for line := 1; ; line++ {
 			text, whole, err := w.line()
 			if err != nil {

@@ -29,7 +29,7 @@ func (w *window) more(n int) ([]byte, error) {
 	return all, err
 }
 
-func (w *window) take(n int) { _, _ = w.b.Discard(n) } // they are buffered: cannot fail
+func (w *window) discard(n int) { _, _ = w.b.Discard(n) } // they are buffered: cannot fail
 
 // line takes the next line without its end; whole is false where it was too
 // long and is skipped. The bytes are good until the next call.
@@ -41,11 +41,11 @@ func (w *window) line() (text []byte, whole bool, err error) {
 			if len(all) == 0 || !errors.Is(err, io.EOF) {
 				return nil, false, err
 			}
-			w.take(len(all))
+			w.discard(len(all))
 			return all, true, nil
 		}
 		if i := bytes.IndexByte(all[n:], '\n'); i >= 0 && n+i < MaxRow {
-			w.take(n + i + 1)
+			w.discard(n + i + 1)
 			return all[:n+i], true, nil
 		}
 		if n = len(all); n >= MaxRow {

@@ -9,8 +9,8 @@ type Concurrent struct {
 	taken map[string]int
 }
 
-// Take counts one more for a workspace until leave is called; false: it has the most already.
-func (p *Concurrent) Take(workspace string, most int) (leave func(), ok bool) {
+// Acquire counts one more for a workspace until leave is called; false: it has the most already.
+func (p *Concurrent) Acquire(workspace string, most int) (leave func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.taken[workspace] >= most {

@@ -31,24 +31,24 @@ func (r Rule) burst() int {
 	return (r.N*15 + 99) / 100
 }
 
-// Answer is what a request is told.
-type Answer struct {
+// Decision is what a request is told.
+type Decision struct {
 	OK        bool
 	Wait      time.Duration // sleep so long before going on; then call Limiter.Waited
 	Limit     int
 	Remaining int
 	Reset     time.Time // the end of the window in which the oldest counted request lies
 	Window    time.Duration
-	Unkept    int   // counted under the name since Keep
+	Unstored  int   // counted under the name since Keep
 	at        int64 // the tick under which the request stands in the log
 }
 
-// Hasty says whether so much is counted that is not kept that losing it would
+// NeedsStore says whether so much is counted that is not kept that losing it would
 // give more than half a burst away.
-func (a Answer) Hasty() bool { return 2*a.Unkept >= Rule{N: a.Limit, Burst: true}.burst() }
+func (a Decision) NeedsStore() bool { return 2*a.Unstored >= Rule{N: a.Limit, Burst: true}.burst() }
 
 // RetryAfter is the number of whole seconds until it is worth trying again.
-func (a Answer) RetryAfter(now time.Time) int {
+func (a Decision) RetryAfter(now time.Time) int {
 	return max(1, int((a.Reset.Sub(now)+time.Second-1)/time.Second))
 }
 
@@ -74,25 +74,25 @@ type entry struct {
 }
 
 type count struct {
-	name    string
-	place   *list.Element // in recent
-	log     []entry       // oldest first
-	used    int           // the sum of log
-	burst   int           // spent of the burst
-	waiting int
-	unkept  int       // counted since it was kept
-	below   time.Time // since when fewer than N are in the window; zero: not so
-	window  time.Duration
+	name     string
+	place    *list.Element // in recent
+	log      []entry       // oldest first
+	used     int           // the sum of log
+	burst    int           // spent of the burst
+	waiting  int
+	unstored int       // counted since it was kept
+	below    time.Time // since when fewer than N are in the window; zero: not so
+	window   time.Duration
 }
 
-// Take counts a request under a name.
-func (l *Limiter) Take(name string, r Rule, now time.Time) Answer {
+// Allow counts a request under a name.
+func (l *Limiter) Allow(name string, r Rule, now time.Time) Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.count(name, r, now)
 	c.window = r.Window
 	c.expire(r, now)
-	a := Answer{Limit: r.N, Window: r.Window}
+	a := Decision{Limit: r.N, Window: r.Window}
 	switch {
 	case c.used < r.N:
 		a.OK = true
@@ -106,20 +106,20 @@ func (l *Limiter) Take(name string, r Rule, now time.Time) Answer {
 		if c.used >= r.N {
 			c.below = time.Time{}
 		}
-		c.unkept++
-		a.Unkept = c.unkept
+		c.unstored++
+		a.Unstored = c.unstored
 	}
 	a.Remaining = max(0, r.N-c.used)
 	a.Reset = now.Add(r.Window)
 	if len(c.log) > 0 {
-		a.Reset = c.leaves(c.log[0], r.Window)
+		a.Reset = c.endOfWindow(c.log[0], r.Window)
 	}
 	return a
 }
 
 // Refund removes a request that Take allowed from the count, because it was
 // refused for another reason.
-func (l *Limiter) Refund(name string, a Answer) {
+func (l *Limiter) Refund(name string, a Decision) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.counts[name]
@@ -154,13 +154,13 @@ func (l *Limiter) Used(name string, r Rule, now time.Time) (made int, reset time
 	}
 	c.expire(r, now)
 	if len(c.log) > 0 {
-		reset = c.leaves(c.log[0], r.Window)
+		reset = c.endOfWindow(c.log[0], r.Window)
 	}
 	return c.used, reset
 }
 
-// Waited tells that a request has slept its Wait.
-func (l *Limiter) Waited(name string) {
+// EndWait tells that a request has slept its Wait.
+func (l *Limiter) EndWait(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c := l.counts[name]; c != nil && c.waiting > 0 {
@@ -202,7 +202,7 @@ func (l *Limiter) evictOldest() {
 	}
 }
 
-func (c *count) leaves(e entry, window time.Duration) time.Time {
+func (c *count) endOfWindow(e entry, window time.Duration) time.Time {
 	return time.Unix(0, (e.at+1)*int64(tick)).Add(window)
 }
 
@@ -212,7 +212,7 @@ func (c *count) expire(r Rule, now time.Time) {
 	gone := 0
 	for gone < len(c.log) {
 		e := c.log[gone]
-		leaves := c.leaves(e, r.Window)
+		leaves := c.endOfWindow(e, r.Window)
 		if leaves.After(now) {
 			break
 		}

@@ -20,7 +20,7 @@ func TestTheWindowTakesNThenASlowedBurstThenNothing(t *testing.T) {
 	var l limit.Limiter
 	var got []string
 	for i := range 28 {
-		a := l.Take("ws", minute(20), epoch.Add(time.Duration(i)*time.Millisecond))
+		a := l.Allow("ws", minute(20), epoch.Add(time.Duration(i)*time.Millisecond))
 		got = append(got, fmt.Sprint(a.OK, a.Wait, a.Remaining))
 	}
 	var want []string
@@ -39,24 +39,24 @@ func TestTheWindowTakesNThenASlowedBurstThenNothing(t *testing.T) {
 func TestAtMostFiveWaitAtATime(t *testing.T) {
 	var l limit.Limiter
 	for range 100 {
-		l.Take("ws", minute(100), epoch)
+		l.Allow("ws", minute(100), epoch)
 	}
 	for i := range limit.Waiting {
-		require.Equal(t, time.Duration(i+1)*200*time.Millisecond, l.Take("ws", minute(100), epoch).Wait)
+		require.Equal(t, time.Duration(i+1)*200*time.Millisecond, l.Allow("ws", minute(100), epoch).Wait)
 	}
-	require.False(t, l.Take("ws", minute(100), epoch).OK, "a sixth may not wait")
-	l.Waited("ws")
-	require.True(t, l.Take("ws", minute(100), epoch).OK, "one has gone on, so another may wait")
+	require.False(t, l.Allow("ws", minute(100), epoch).OK, "a sixth may not wait")
+	l.EndWait("ws")
+	require.True(t, l.Allow("ws", minute(100), epoch).OK, "one has gone on, so another may wait")
 }
 
 func TestTheBurstComesBackAfterAFullWindowBelowTheLimit(t *testing.T) {
 	var l limit.Limiter
 	drain := func(at time.Time) (ok int) {
 		for range 30 {
-			if a := l.Take("ws", minute(10), at); a.OK {
+			if a := l.Allow("ws", minute(10), at); a.OK {
 				ok++
 				if a.Wait > 0 {
-					l.Waited("ws")
+					l.EndWait("ws")
 				}
 			}
 		}
@@ -69,9 +69,9 @@ func TestTheBurstComesBackAfterAFullWindowBelowTheLimit(t *testing.T) {
 
 func TestHeadersTellWhenTheOldestRequestLeaves(t *testing.T) {
 	var l limit.Limiter
-	l.Take("ws", minute(2), epoch)
-	a := l.Take("ws", minute(2), epoch.Add(10*time.Second))
-	assert.Equal(t, []any{true, 2, 0, epoch.Add(time.Minute + time.Millisecond).Local(), time.Minute, 2}, []any{a.OK, a.Limit, a.Remaining, a.Reset, a.Window, a.Unkept})
+	l.Allow("ws", minute(2), epoch)
+	a := l.Allow("ws", minute(2), epoch.Add(10*time.Second))
+	assert.Equal(t, []any{true, 2, 0, epoch.Add(time.Minute + time.Millisecond).Local(), time.Minute, 2}, []any{a.OK, a.Limit, a.Remaining, a.Reset, a.Window, a.Unstored})
 	assert.Equal(t, 51, a.RetryAfter(epoch.Add(10*time.Second)))
 }
 
@@ -79,19 +79,19 @@ func TestFullLimiterEvictsTheNameUsedLeastRecently(t *testing.T) {
 	l := limit.Limiter{Names: 3}
 	rule := limit.Rule{N: 1, Window: time.Minute}
 	for i := range 100 {
-		require.True(t, l.Take(fmt.Sprint("address ", i), rule, epoch).OK, i)
+		require.True(t, l.Allow(fmt.Sprint("address ", i), rule, epoch).OK, i)
 	}
-	require.False(t, l.Take("address 99", rule, epoch).OK, "a recent name is still counted")
-	require.True(t, l.Take("address 0", rule, epoch).OK, "the name that was used least recently was evicted")
+	require.False(t, l.Allow("address 99", rule, epoch).OK, "a recent name is still counted")
+	require.True(t, l.Allow("address 0", rule, epoch).OK, "the name that was used least recently was evicted")
 }
 
 func TestANameWithWaitingRequestsStaysInAFullTable(t *testing.T) {
 	l := limit.Limiter{Names: 2}
 	for range 101 {
-		l.Take("waits", minute(100), epoch)
+		l.Allow("waits", minute(100), epoch)
 	}
 	for i := range 10 {
-		l.Take(fmt.Sprint("other ", i), minute(100), epoch)
+		l.Allow(fmt.Sprint("other ", i), minute(100), epoch)
 	}
 	made, _ := l.Used("waits", minute(100), epoch)
 	require.Equal(t, 101, made)
@@ -105,9 +105,9 @@ func TestNoWindowEverHoldsMoreThanNAndItsBurst(t *testing.T) {
 		var passed []time.Time
 		for range rapid.IntRange(1, 400).Draw(t, "requests") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "gap")) * time.Millisecond)
-			a := l.Take("x", minute(n), now)
+			a := l.Allow("x", minute(n), now)
 			if a.Wait > 0 {
-				l.Waited("x")
+				l.EndWait("x")
 			}
 			if a.OK {
 				passed = append(passed, now)
@@ -128,7 +128,7 @@ func TestNoWindowEverHoldsMoreThanNAndItsBurst(t *testing.T) {
 	})
 }
 
-func TestWhatIsKeptLetsNobodyDoMore(t *testing.T) {
+func TestRestoredCountsAllowNoMoreRequests(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var before, after limit.Limiter
 		n := rapid.IntRange(1, 40).Draw(t, "n")
@@ -139,9 +139,9 @@ func TestWhatIsKeptLetsNobodyDoMore(t *testing.T) {
 		now := epoch
 		take := func(l *limit.Limiter) bool {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(rule.Window)/20).Draw(t, "gap")))
-			a := l.Take("x", rule, now)
+			a := l.Allow("x", rule, now)
 			if a.Wait > 0 {
-				l.Waited("x")
+				l.EndWait("x")
 			}
 			return a.OK
 		}
@@ -151,7 +151,7 @@ func TestWhatIsKeptLetsNobodyDoMore(t *testing.T) {
 				passed = append(passed, now)
 			}
 		}
-		kept, ok := before.Keep("x")
+		kept, ok := before.Snapshot("x")
 		if !ok {
 			t.Fatal("nothing is kept")
 		}
@@ -176,12 +176,12 @@ func TestWhatIsKeptLetsNobodyDoMore(t *testing.T) {
 	})
 }
 
-func TestAClockThatWasSetBackHoldsNobodyForLong(t *testing.T) {
+func TestClockSetBackDelaysRequestsForOneWindowAtMost(t *testing.T) {
 	var before, after limit.Limiter
 	for range 10 {
-		before.Take("x", minute(10), epoch)
+		before.Allow("x", minute(10), epoch)
 	}
-	kept, _ := before.Keep("x")
+	kept, _ := before.Snapshot("x")
 	back := epoch.Add(-time.Hour)
 	after.Restore("x", kept, minute(10), back)
 	made, reset := after.Used("x", minute(10), back)
@@ -196,10 +196,10 @@ func TestRefundedRequestsAreNotCounted(t *testing.T) {
 		now := epoch
 		for range rapid.IntRange(1, 200).Draw(t, "requests") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "gap")) * time.Millisecond)
-			take := func(l *limit.Limiter) limit.Answer {
-				a := l.Take("x", minute(n), now)
+			take := func(l *limit.Limiter) limit.Decision {
+				a := l.Allow("x", minute(n), now)
 				if a.Wait > 0 {
-					l.Waited("x")
+					l.EndWait("x")
 				}
 				return a
 			}
@@ -218,14 +218,14 @@ func TestRefundedRequestsAreNotCounted(t *testing.T) {
 
 func TestRefundedBurstRequestCanBeMadeAgain(t *testing.T) {
 	var l limit.Limiter
-	l.Take("x", minute(1), epoch)
+	l.Allow("x", minute(1), epoch)
 	for range 3 {
-		a := l.Take("x", minute(1), epoch)
+		a := l.Allow("x", minute(1), epoch)
 		require.True(t, a.OK)
-		l.Waited("x")
+		l.EndWait("x")
 		l.Refund("x", a)
 	}
-	require.True(t, l.Take("x", minute(1), epoch).OK)
-	l.Waited("x")
-	require.False(t, l.Take("x", minute(1), epoch).OK)
+	require.True(t, l.Allow("x", minute(1), epoch).OK)
+	l.EndWait("x")
+	require.False(t, l.Allow("x", minute(1), epoch).OK)
 }

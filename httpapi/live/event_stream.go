@@ -78,7 +78,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	leave, ok := s.streams.Take(v.Principal.WorkspaceID, s.maxStreams)
+	leave, ok := s.streams.Acquire(v.Principal.WorkspaceID, s.maxStreams)
 	if !ok {
 		return domain.Errorf(domain.CodeRateLimit, "The workspace has %d streams of events open, which is the most.", s.maxStreams).
 			With("limit", s.maxStreams).With("retry_after", 1)

@@ -101,7 +101,7 @@ func (s *Server) openListener(c *fiber.Ctx) error {
 		return err
 	}
 	socket := &audioSocket{server: s, request: *v, audio: audio, frames: frames, log: s.Log.With(slog.String("call_id", id), slog.String("request_id", v.RequestID))}
-	return socket.begin(c, r, ListenHello{Type: "hello", CallID: id, Mode: mode, Format: listenFormat()})
+	return socket.open(c, r, ListenHello{Type: "hello", CallID: id, Mode: mode, Format: listenFormat()})
 }
 
 func listenFormat() ListenFormat {
@@ -120,8 +120,8 @@ type audioSocket struct {
 	log         *slog.Logger
 }
 
-// begin takes the connection over once the request has been answered.
-func (s *audioSocket) begin(c *fiber.Ctx, r *http.Request, hello any) error {
+// open takes the connection over once the request has been answered.
+func (s *audioSocket) open(c *fiber.Ctx, r *http.Request, hello any) error {
 	var err error
 	if s.hello, err = domain.EncodeJSON(hello); err != nil {
 		s.audio.Leave()

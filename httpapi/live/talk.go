@@ -128,7 +128,7 @@ func (s *Server) openCall(c *fiber.Ctx) error {
 		server: s, request: *v, audio: calls.LiveAudio{Say: t.Say, Leave: t.Leave}, frames: frames, messages: messages, receiveText: orderHandler(&t),
 		log: s.Log.With(slog.String("call_id", t.CallID), slog.String("request_id", v.RequestID)),
 	}
-	return socket.begin(c, r, TalkHello{Type: "hello", CallID: t.CallID, Format: listenFormat()})
+	return socket.open(c, r, TalkHello{Type: "hello", CallID: t.CallID, Format: listenFormat()})
 }
 
 // orderHandler returns the handler of the caller's text messages.

@@ -2,8 +2,8 @@ package locate
 
 // NewSmall is a Finder that keeps few ids.
 func NewSmall(d Directory, shards, known, unknown int) *Finder {
-	f := New(d, shards)
-	f.knownMost, f.unknownMost = known, unknown
+	f := NewFinder(d, shards)
+	f.maxKnown, f.maxUnknown = known, unknown
 	return f
 }
 
@@ -11,5 +11,5 @@ func NewSmall(d Directory, shards, known, unknown int) *Finder {
 func (f *Finder) Kept() (known, unknown int) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return len(f.young) + len(f.old), len(f.unknown)
+	return len(f.recent) + len(f.older), len(f.unknown)
 }

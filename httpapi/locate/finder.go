@@ -18,40 +18,40 @@ type Directory interface {
 }
 
 const (
-	knownMost   = 50_000          // ids that are kept at least, where there are so many; twice as many at most
-	unknownMost = 5_000           // of those that the Directory does not know, at most
-	unknownFor  = time.Second     // that one of these counts
-	askMost     = 16              // questions at a time
-	askLimit    = 2 * time.Second // for an answer
+	maxKnown      = 50_000          // ids that are kept at least, where there are so many; twice as many at most
+	maxUnknown    = 5_000           // of those that the Directory does not know, at most
+	unknownMaxAge = time.Second     // that one of these counts
+	maxQueries    = 16              // questions at a time
+	queryTimeout  = 2 * time.Second // for an answer
 )
 
 // Finder finds the shard of requests.
 type Finder struct {
-	directory Directory
-	shards    int
-	places    chan struct{}
+	directory  Directory
+	shards     int
+	querySlots chan struct{}
 
-	knownMost, unknownMost int
+	maxKnown, maxUnknown int
 
 	mu      sync.RWMutex
-	young   map[string]string    // id → workspace
-	old     map[string]string    // the same, of longer ago
+	recent  map[string]string    // id → workspace
+	older   map[string]string    // the same, of longer ago
 	unknown map[string]time.Time // ids that were asked for in vain
-	asked   map[string]*question
+	queries map[string]*query
 }
 
-// question is one that the Directory is asked at the moment.
-type question struct {
+// query is one that the Directory is asked at the moment.
+type query struct {
 	done      chan struct{}
 	workspace string
 	err       error
 }
 
-// New makes one for an install of so many shards.
-func New(d Directory, shards int) *Finder {
+// NewFinder makes one for an install of so many shards.
+func NewFinder(d Directory, shards int) *Finder {
 	return &Finder{
-		directory: d, shards: shards, places: make(chan struct{}, askMost), knownMost: knownMost, unknownMost: unknownMost,
-		young: make(map[string]string), unknown: make(map[string]time.Time), asked: make(map[string]*question),
+		directory: d, shards: shards, querySlots: make(chan struct{}, maxQueries), maxKnown: maxKnown, maxUnknown: maxUnknown,
+		recent: make(map[string]string), unknown: make(map[string]time.Time), queries: make(map[string]*query),
 	}
 }
 
@@ -61,7 +61,7 @@ func (f *Finder) Shard(r *http.Request, form []byte) (int, error) {
 	if f.shards <= 1 {
 		return 0, nil
 	}
-	found := Of(r, form)
+	found := OwnerOf(r, form)
 	if found.ID != "" {
 		w, err := f.workspaceOf(r.Context(), found.ID)
 		if err != nil {
@@ -74,15 +74,15 @@ func (f *Finder) Shard(r *http.Request, form []byte) (int, error) {
 
 // workspaceOf is that of a credential; "": nobody knows it.
 func (f *Finder) workspaceOf(ctx context.Context, id string) (string, error) {
-	if w, ok := f.known(id); ok {
+	if w, ok := f.cachedWorkspace(id); ok {
 		return w, nil
 	}
 	f.mu.Lock()
-	q := f.asked[id]
+	q := f.queries[id]
 	if q == nil {
-		q = &question{done: make(chan struct{})}
-		f.asked[id] = q
-		go f.ask(id, q) //nolint:gosec // others wait for the same answer
+		q = &query{done: make(chan struct{})}
+		f.queries[id] = q
+		go f.queryDirectory(id, q) //nolint:gosec // others wait for the same answer
 	}
 	f.mu.Unlock()
 	select {
@@ -93,34 +93,34 @@ func (f *Finder) workspaceOf(ctx context.Context, id string) (string, error) {
 	}
 }
 
-// known is what was answered before; false: it must be asked.
-func (f *Finder) known(id string) (string, bool) {
+// cachedWorkspace is what was answered before; false: it must be asked.
+func (f *Finder) cachedWorkspace(id string) (string, bool) {
 	f.mu.RLock()
-	w, ok := f.young[id]
+	w, ok := f.recent[id]
 	if ok {
 		f.mu.RUnlock()
 		return w, true
 	}
-	w, ok = f.old[id]
+	w, ok = f.older[id]
 	at, vain := f.unknown[id]
 	f.mu.RUnlock()
 	if ok {
 		f.mu.Lock()
-		f.keepLocked(id, w)
+		f.cacheLocked(id, w)
 		f.mu.Unlock()
 		return w, true
 	}
-	return "", vain && time.Since(at) < unknownFor
+	return "", vain && time.Since(at) < unknownMaxAge
 }
 
-// ask asks the Directory.
-func (f *Finder) ask(id string, q *question) {
-	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
+// queryDirectory asks the Directory.
+func (f *Finder) queryDirectory(id string, q *query) {
+	ctx, cancel := context.WithTimeout(context.Background(), queryTimeout)
 	defer cancel()
 	select {
-	case f.places <- struct{}{}:
+	case f.querySlots <- struct{}{}:
 		q.workspace, q.err = f.directory.WorkspaceOf(ctx, id)
-		<-f.places
+		<-f.querySlots
 	case <-ctx.Done():
 		q.err = ctx.Err()
 	}
@@ -129,13 +129,13 @@ func (f *Finder) ask(id string, q *question) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.asked, id)
+	delete(f.queries, id)
 	switch {
 	case q.err != nil:
 	case q.workspace != "":
-		f.keepLocked(id, q.workspace)
+		f.cacheLocked(id, q.workspace)
 	default:
-		if len(f.unknown) >= f.unknownMost {
+		if len(f.unknown) >= f.maxUnknown {
 			clear(f.unknown)
 		}
 		f.unknown[id] = time.Now()
@@ -143,10 +143,10 @@ func (f *Finder) ask(id string, q *question) {
 	close(q.done)
 }
 
-// keepLocked forgets what nobody has asked for since as many others were kept.
-func (f *Finder) keepLocked(id, workspace string) {
-	if len(f.young) >= f.knownMost {
-		f.young, f.old = make(map[string]string), f.young
+// cacheLocked forgets what nobody has asked for since as many others were kept.
+func (f *Finder) cacheLocked(id, workspace string) {
+	if len(f.recent) >= f.maxKnown {
+		f.recent, f.older = make(map[string]string), f.recent
 	}
-	f.young[id] = workspace
+	f.recent[id] = workspace
 }

@@ -50,11 +50,11 @@ func (d *directory) questions() int {
 	return len(d.asked)
 }
 
-func TestAnIdIsAskedForOnceAndOneThatNobodyKnowsEachSecond(t *testing.T) {
+func TestKnownIdIsQueriedOnceAndUnknownIdOncePerSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key, id := apiKey(t)
 		d := &directory{knows: map[string]string{}}
-		f := locate.New(d, 16)
+		f := locate.NewFinder(d, 16)
 		r := request("GET", "/v1/calls", "Authorization", "Bearer "+key)
 		shard := func() int {
 			t.Helper()
@@ -76,11 +76,11 @@ func TestAnIdIsAskedForOnceAndOneThatNobodyKnowsEachSecond(t *testing.T) {
 	})
 }
 
-func TestADirectoryThatDoesNotAnswerIsNoAnswer(t *testing.T) {
+func TestFailureOfTheDirectoryIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key, id := apiKey(t)
 		d := &directory{knows: map[string]string{id: other}, fails: errors.New("away")}
-		f := locate.New(d, 16)
+		f := locate.NewFinder(d, 16)
 		_, err := f.Shard(request("GET", "/v1/calls", "Authorization", "Bearer "+key), nil)
 		require.Error(t, err)
 		d.fails = nil
@@ -92,10 +92,10 @@ func TestADirectoryThatDoesNotAnswerIsNoAnswer(t *testing.T) {
 
 // However many ask, the Directory is asked a bounded number of things at a
 // time, each once.
-func TestTheDirectoryIsNotFlooded(t *testing.T) {
+func TestQueriesOfTheDirectoryAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &directory{knows: map[string]string{}, holds: make(chan struct{})}
-		f := locate.New(d, 16)
+		f := locate.NewFinder(d, 16)
 		var all sync.WaitGroup
 		ask := func(id int) {
 			all.Go(func() {
@@ -117,11 +117,11 @@ func TestTheDirectoryIsNotFlooded(t *testing.T) {
 	})
 }
 
-func TestWhoAsksGoesWhileTheDirectoryHangs(t *testing.T) {
+func TestRequestEndsWhileTheDirectoryHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key, _ := apiKey(t)
 		d := &directory{holds: make(chan struct{})}
-		f := locate.New(d, 16)
+		f := locate.NewFinder(d, 16)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := f.Shard(request("GET", "/v1/calls", "Authorization", "Bearer "+key).WithContext(ctx), nil)
@@ -131,21 +131,21 @@ func TestWhoAsksGoesWhileTheDirectoryHangs(t *testing.T) {
 	})
 }
 
-func TestWhatIsOfNoWorkspaceGoesToTheHouse(t *testing.T) {
+func TestRequestWithoutWorkspaceGoesToShardZero(t *testing.T) {
 	d := &directory{}
-	f := locate.New(d, 16)
+	f := locate.NewFinder(d, 16)
 	n, err := f.Shard(request("GET", "/v1/calls"), nil)
 	require.NoError(t, err)
 	assert.Zero(t, n)
 	key, _ := apiKey(t)
-	n, err = locate.New(d, 1).Shard(request("GET", "/v1/calls", "Authorization", "Bearer "+key), nil)
+	n, err = locate.NewFinder(d, 1).Shard(request("GET", "/v1/calls", "Authorization", "Bearer "+key), nil)
 	require.NoError(t, err)
 	assert.Zero(t, n)
 	assert.Zero(t, d.questions(), "of one shard there is nothing to find")
 }
 
 // What is kept is bounded.
-func TestTheFinderForgets(t *testing.T) {
+func TestFinderEvictsUnusedIds(t *testing.T) {
 	d := &directory{knows: map[string]string{}}
 	f := locate.NewSmall(d, 16, 10, 5)
 	id := func(n int) string { return fmt.Sprintf("client_01ARZ3NDEKTSV4RRFFQ69G5%03d", n) }

@@ -19,7 +19,7 @@ type AuditLog struct {
 
 // NoteFailure records a refused credential or a missing permission.
 func (l *AuditLog) NoteFailure(ctx context.Context, v *router.Request, code domain.Code) {
-	act := v.Act("auth", "auth.failed")
+	act := v.AuditAction("auth", "auth.failed")
 	act.Failed, act.Reason = true, string(code)
 	if v.Principal.KeyID != "" {
 		act.Resource = domain.Resource{Type: "api_key", ID: v.Principal.KeyID}
@@ -31,7 +31,7 @@ func (l *AuditLog) NoteFailure(ctx context.Context, v *router.Request, code doma
 
 // noteKeyUse records the use of an API key.
 func (l *AuditLog) noteKeyUse(ctx context.Context, v *router.Request) {
-	l.service.Note(ctx, v.Principal, v.Act("auth", "api_key.used"))
+	l.service.Note(ctx, v.Principal, v.AuditAction("auth", "api_key.used"))
 }
 
 // RecordWithChange has the change that the handler makes commit its audit entry.
@@ -54,7 +54,7 @@ func auditAction(c *fiber.Ctx, r router.Rule) (*router.Request, record.AuditActi
 		return nil, record.AuditAction{}, false
 	}
 	v := router.RequestOf(c.UserContext())
-	act := v.Act(r.AuditType, r.AuditAction)
+	act := v.AuditAction(r.AuditType, r.AuditAction)
 	id := c.Params("id")
 	switch r.ResourceType {
 	case "contact":

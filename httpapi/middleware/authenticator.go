@@ -46,7 +46,7 @@ func (a *Authenticator) CurrentPrincipal(ctx context.Context, v *router.Request)
 // authenticate returns the principal of an API key or a token, and sets the claims of
 // the token.
 func (a *Authenticator) authenticate(ctx context.Context, v *router.Request) (domain.Principal, error) {
-	if !token.Looks(v.Credential) {
+	if !token.IsJWT(v.Credential) {
 		return a.keys.Authenticate(ctx, v.Credential, v.IP)
 	}
 	c, err := a.issuer.Verify(ctx, v.Credential)

@@ -56,7 +56,7 @@ func (o *Origins) AllowResponse(c *fiber.Ctx, p domain.Principal) error {
 // allowError lets a page of an origin that some workspace allows read why its token was
 // refused. Without it, the page sees a network error.
 func (o *Origins) allowError(c *fiber.Ctx, v *router.Request) {
-	if origin := c.Get(fiber.HeaderOrigin); origin != "" && token.Looks(v.Credential) && o.allowed.OriginAllowed(origin) {
+	if origin := c.Get(fiber.HeaderOrigin); origin != "" && token.IsJWT(v.Credential) && o.allowed.OriginAllowed(origin) {
 		allowOrigin(c, origin)
 	}
 }

@@ -90,9 +90,9 @@ func (k *countStore) restoreCounts(ctx context.Context, w *domain.Workspace) err
 
 // countUnwritten schedules the write of a counted request. Where too many are
 // unwritten, it waits for the write, at most writeDelay.
-func (k *countStore) countUnwritten(ctx context.Context, workspaceID string, a limit.Answer) {
-	hasty := a.Hasty()
-	if k.windows == nil || a.Unkept == 0 || a.Unkept > 1 && !hasty {
+func (k *countStore) countUnwritten(ctx context.Context, workspaceID string, a limit.Decision) {
+	hasty := a.NeedsStore()
+	if k.windows == nil || a.Unstored == 0 || a.Unstored > 1 && !hasty {
 		return
 	}
 	k.start.Do(func() { go k.writeChanges(k.life()) })
@@ -172,11 +172,11 @@ func (k *countStore) writeAll(ctx context.Context) {
 func (k *countStore) countsOf(workspaceID string) *domain.RateWindows {
 	w := &domain.RateWindows{WorkspaceID: workspaceID, Counts: make(map[string]domain.RateCount)}
 	for _, env := range environments() {
-		if count, ok := k.general.Keep(limitName(workspaceID, env, "")); ok {
+		if count, ok := k.general.Snapshot(limitName(workspaceID, env, "")); ok {
 			w.Counts[storedName(env, "")] = count
 		}
 		for _, l := range pathLimits() {
-			if count, ok := k.paths.Keep(limitName(workspaceID, env, l.path)); ok {
+			if count, ok := k.paths.Snapshot(limitName(workspaceID, env, l.path)); ok {
 				w.Counts[storedName(env, l.path)] = count
 			}
 		}

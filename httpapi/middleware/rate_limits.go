@@ -101,27 +101,27 @@ func addressName(a netip.Addr) string {
 
 // CountFailure counts a request without a valid credential against its address.
 func (l *RateLimits) CountFailure(c *fiber.Ctx, v *router.Request) error {
-	return respondLimit(c, l.failures.Take(addressName(v.IP), failureRule(), time.Now()))
+	return respondLimit(c, l.failures.Allow(addressName(v.IP), failureRule(), time.Now()))
 }
 
 func (l *RateLimits) countPreflight(c *fiber.Ctx, v *router.Request) error {
-	return respondLimit(c, l.preflights.Take(addressName(v.IP), preflightRule(), time.Now()))
+	return respondLimit(c, l.preflights.Allow(addressName(v.IP), preflightRule(), time.Now()))
 }
 
 // CountPageUpdate counts an automatic update of a user's open page.
 func (l *RateLimits) CountPageUpdate(c *fiber.Ctx, u *domain.User) error {
-	return respondLimit(c, l.pageUpdates.Take(u.WorkspaceID+" "+u.ID, pageUpdateRule(), time.Now()))
+	return respondLimit(c, l.pageUpdates.Allow(u.WorkspaceID+" "+u.ID, pageUpdateRule(), time.Now()))
 }
 
 // CountSignedOutUpdate counts an automatic update of an open page without a session. The
 // limit is that of failures, counted apart from them.
 func (l *RateLimits) CountSignedOutUpdate(c *fiber.Ctx, v *router.Request) error {
-	return respondLimit(c, l.pageUpdates.Take(addressName(v.IP), failureRule(), time.Now()))
+	return respondLimit(c, l.pageUpdates.Allow(addressName(v.IP), failureRule(), time.Now()))
 }
 
 // CountOperatorPage counts a request to the operator's page.
 func (l *RateLimits) CountOperatorPage(c *fiber.Ctx, u *domain.User) error {
-	return respondLimit(c, l.operatorPages.Take(u.WorkspaceID+" "+u.ID, operatorPageRule(), time.Now()))
+	return respondLimit(c, l.operatorPages.Allow(u.WorkspaceID+" "+u.ID, operatorPageRule(), time.Now()))
 }
 
 // CountRequest counts a request against the general limit of its workspace, and against
@@ -177,15 +177,15 @@ func (l *RateLimits) countPathRequest(c *fiber.Ctx, path pathLimit) (refund func
 // takeRequest counts a request under a name and delays it where it belongs to a burst.
 // storedFor is the workspace whose counts are stored, "" for a count that ends with the
 // process.
-func (l *RateLimits) takeRequest(c *fiber.Ctx, counts *limit.Limiter, storedFor, name string, r limit.Rule) (limit.Answer, error) {
-	a := counts.Take(name, r, time.Now()) // a form is read before it is counted
+func (l *RateLimits) takeRequest(c *fiber.Ctx, counts *limit.Limiter, storedFor, name string, r limit.Rule) (limit.Decision, error) {
+	a := counts.Allow(name, r, time.Now()) // a form is read before it is counted
 	if storedFor != "" {
 		l.store.countUnwritten(c.UserContext(), storedFor, a)
 	}
 	if err := respondLimit(c, a); err != nil || a.Wait == 0 {
 		return a, err
 	}
-	defer counts.Waited(name)
+	defer counts.EndWait(name)
 	l.log.DebugContext(c.UserContext(), "request slowed down", slog.Duration("wait", a.Wait))
 	timer := time.NewTimer(a.Wait)
 	defer timer.Stop()
@@ -229,7 +229,7 @@ var limitHeaderNames = [...][]byte{ //nolint:gochecknoglobals // a table
 
 // respondLimit writes the headers of a limit, and returns rate_limit_exceeded where the
 // limit is reached.
-func respondLimit(c *fiber.Ctx, a limit.Answer) error {
+func respondLimit(c *fiber.Ctx, a limit.Decision) error {
 	reset := a.Reset.Unix()
 	if a.Reset.Nanosecond() > 0 {
 		reset++

@@ -219,7 +219,7 @@ func (s *Server) answerConsent(c *fiber.Ctx) error {
 	if !pages.IsSameOrigin(c, s.publicURL) || !hmac.Equal([]byte(a.proof()), []byte(values.Get("proof"))) {
 		return pages.RespondMessage(c, http.StatusForbidden, "This page is out of date", "Go back to where you came from and begin again.")
 	}
-	act := router.RequestOf(c.UserContext()).Act("auth", "oauth.consented")
+	act := router.RequestOf(c.UserContext()).AuditAction("auth", "oauth.consented")
 	act.Resource = domain.Resource{Type: "oauth_client", ID: a.client.ID}
 	if values.Get("decision") != "allow" {
 		act.Action = "oauth.denied"

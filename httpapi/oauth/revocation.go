@@ -85,7 +85,7 @@ func (s *Server) readAccessToken(ctx context.Context, f *clientForm) (c token.Cl
 	if text == "" {
 		return c, nil, false, domain.Errorf(domain.OAuthInvalidRequest, "token is required.")
 	}
-	if !token.Looks(text) {
+	if !token.IsJWT(text) {
 		return c, nil, false, nil
 	}
 	c, err = s.issuer.Verify(ctx, text)

@@ -107,7 +107,7 @@ func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err 
 // signAccessToken signs an access token and records it, unless the change of the grant
 // has recorded it.
 func (s *Server) signAccessToken(ctx context.Context, client *domain.OAuthClient, g oauth.Granted, action string) (*AccessToken, error) {
-	claims := token.Access(s.issuer.Name, g.UserID, g.GrantID, client, g.Rights, domain.AccessLife, time.Now())
+	claims := token.AccessClaims(s.issuer.Name, g.UserID, g.GrantID, client, g.Rights, domain.AccessLife, time.Now())
 	claims.SignInKeyID = g.SignInKeyID
 	signed, err := s.issuer.Sign(ctx, claims)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Server) signAccessToken(ctx context.Context, client *domain.OAuthClient
 
 // clientAct returns the audit entry of an action of an OAuth client.
 func clientAct(v *router.Request, client *domain.OAuthClient, action string) record.AuditAction {
-	act := v.Act("auth", action)
+	act := v.AuditAction("auth", action)
 	act.Resource = domain.Resource{Type: "oauth_client", ID: client.ID}
 	return act
 }

@@ -114,8 +114,8 @@ func (o *Others) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &o.Schema)
 }
 
-// Read reads a document.
-func Read(text []byte) (*Document, error) {
+// Parse reads a document.
+func Parse(text []byte) (*Document, error) {
 	var raw struct {
 		Info struct {
 			Title, Version, Description string
@@ -192,10 +192,10 @@ func (s *Schema) Name() string {
 	return strings.TrimPrefix(s.Ref, "#/components/schemas/")
 }
 
-// Plain follows references, and takes an allOf of one schema, which only says
+// Resolve follows references, and takes an allOf of one schema, which only says
 // more in words, for that schema, and an anyOf with null for what may be null.
 // Recursive schemas are followed one step.
-func (d *Document) Plain(s *Schema) (plain *Schema, null bool) {
+func (d *Document) Resolve(s *Schema) (plain *Schema, null bool) {
 	for s != nil {
 		switch {
 		case s.Ref != "":

@@ -126,7 +126,7 @@ func postmanOf(d *Document, o *Operation) postmanRequest {
 	}
 	if kind == "application/x-www-form-urlencoded" {
 		r.Body = &postmanBody{Mode: "urlencoded"}
-		s, _ := d.Plain(o.Bodies[kind])
+		s, _ := d.Resolve(o.Bodies[kind])
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 			r.Body.Urlencoded = append(r.Body.Urlencoded, postmanVariable{Key: name, Description: s.Properties[name].Description, Disabled: !slices.Contains(s.Required, name)})
 		}

@@ -62,7 +62,7 @@ func Policy() string {
 
 // Render returns the page of an OpenAPI document.
 func Render(document []byte) ([]byte, error) {
-	d, err := openapi.Read(document)
+	d, err := openapi.Parse(document)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func describeOperation(d *openapi.Document, o *openapi.Operation) operation {
 }
 
 func resolveSchema(d *openapi.Document, s *openapi.Schema) *openapi.Schema {
-	s, _ = d.Plain(s)
+	s, _ = d.Resolve(s)
 	return s
 }
 

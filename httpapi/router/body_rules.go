@@ -42,7 +42,7 @@ func (b *Registry) recordRuleBody(route string, input reflect.Type) {
 // The result is empty where the body cannot be decoded or has more than maxRuleBody
 // bytes.
 func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
-	r, ok := hc.(*read)
+	r, ok := hc.(*readContext)
 	if !ok || len(r.text) > maxRuleBody {
 		return nil
 	}

@@ -113,9 +113,9 @@ func (b *Registry) FinishDocument() {
 	for _, item := range o.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
-				b.queries.note(op)
+				b.queries.addOperation(op)
 				op.Security = b.credentialsOf(op)
-				finish(op, o.Components.Responses)
+				finishOperation(op, o.Components.Responses)
 				describeParameters(op)
 			}
 		}
@@ -159,9 +159,9 @@ func scopes() map[string]string {
 	}
 }
 
-// finish adds what every operation has, and moves the errors, which are the
+// finishOperation adds what every operation has, and moves the errors, which are the
 // same everywhere, to one place.
-func finish(op *huma.Operation, shared map[string]*huma.Response) {
+func finishOperation(op *huma.Operation, shared map[string]*huma.Response) {
 	if op.Method == http.MethodPost && !slices.Contains(op.Tags, OAuthTag) && !slices.Contains(op.Tags, SignInTag) {
 		most := MaxIdempotencyKey
 		op.Parameters = append(op.Parameters, &huma.Param{

@@ -67,7 +67,7 @@ func (s *Router) Stream(ctx context.Context, c *fiber.Ctx, end func(), write fun
 				_ = conn.Close()
 			}
 		}()
-		err := write(&patient{w: w, conn: conn, patience: s.writeTimeout})
+		err := write(&timedWriter{w: w, conn: conn, patience: s.writeTimeout})
 		if err == nil {
 			err = w.Flush()
 		}
@@ -78,15 +78,15 @@ func (s *Router) Stream(ctx context.Context, c *fiber.Ctx, end func(), write fun
 	})
 }
 
-// patient writes to a client as long as it goes on reading.
-type patient struct {
+// timedWriter writes to a client as long as it goes on reading.
+type timedWriter struct {
 	w        *bufio.Writer
 	conn     net.Conn
 	patience time.Duration
 }
 
 // Write waits for the client for the write timeout.
-func (p *patient) Write(b []byte) (int, error) {
+func (p *timedWriter) Write(b []byte) (int, error) {
 	if err := p.conn.SetWriteDeadline(time.Now().Add(p.patience)); err != nil {
 		return 0, err
 	}
@@ -94,7 +94,7 @@ func (p *patient) Write(b []byte) (int, error) {
 }
 
 // Flush sends what was written.
-func (p *patient) Flush() error { return p.w.Flush() }
+func (p *timedWriter) Flush() error { return p.w.Flush() }
 
 // WriteCSV writes a header row and what each makes of every row; each may use
 // the record that it is given.

@@ -282,7 +282,7 @@ func (s *Router) Failure(ctx context.Context, err error) *Failure {
 			}
 			s.Log.Log(ctx, level, "request refused", slog.String("request_id", v.RequestID), slog.Any("error", err))
 		}
-		known = readable(known)
+		known = limitDetails(known)
 	case errors.Is(err, domain.ErrNotFound):
 		known = domain.Errorf(domain.CodeNotFound, "There is no such resource.")
 	case errors.Is(err, domain.ErrFenced), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
@@ -295,9 +295,9 @@ func (s *Router) Failure(ctx context.Context, err error) *Failure {
 	return &Failure{Status: statusOf(known.Code), RequestID: v.RequestID, Err: known}
 }
 
-// readable bounds the list of problems, and says in the sentence which field
+// limitDetails bounds the list of problems, and says in the sentence which field
 // is to blame: the details name it beside theirs.
-func readable(e *domain.Error) *domain.Error {
+func limitDetails(e *domain.Error) *domain.Error {
 	if len(e.Details) == 0 {
 		return e
 	}

@@ -35,7 +35,7 @@ func HandleByID[P, In, Out any](kind domain.Prefix, port P, do func(P, context.C
 func HandleDeleteByID[P any](kind domain.Prefix, object string, port P, do func(P, context.Context, domain.Principal, string) error) func(context.Context, domain.Principal, *IDParam) (*Response[Deleted], error) {
 	return HandleByID(kind, port, func(port P, ctx context.Context, p domain.Principal, id string) (Deleted, error) {
 		return Deleted{ID: id, Object: object, Deleted: true}, do(port, ctx, p, id)
-	}, Same)
+	}, Identity)
 }
 
 // patchRequest is the request of a PATCH.
@@ -57,8 +57,8 @@ func HandlePatchByID[P, S, R any](
 	}
 }
 
-// Same shows a value as it is stored.
-func Same[T any](v T) T { return v }
+// Identity shows a value as it is stored.
+func Identity[T any](v T) T { return v }
 
 // RespondCreated answers with a noun that was made, and notes which.
 func RespondCreated[T interface{ Base() *domain.Meta }](ctx context.Context, made T, err error) (*Response[T], error) {

@@ -99,7 +99,7 @@ func Add[I, O any](r *Router, op Operation, handle func(context.Context, domain.
 		return
 	}
 	r.handlers[op.key()] = withPathLimit(handle)
-	r.serve(op)
+	r.serveJSON(op)
 }
 
 // ruleOf returns the permissions of a route; a route without them is a fault of the program.
@@ -147,13 +147,13 @@ func PathID(kind domain.Prefix, id string) (string, error) {
 	return good, nil
 }
 
-// gate stands before every JSON route.
-func gate(hc huma.Context, next func(huma.Context)) {
+// runOperation stands before every JSON route.
+func runOperation(hc huma.Context, next func(huma.Context)) {
 	c := humafiber.UnwrapV2(hc)
-	ExchangeOf(c.Context()).Request.Router.gate(c, hc, next)
+	ExchangeOf(c.Context()).Request.Router.runOperation(c, hc, next)
 }
 
-func (s *Router) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
+func (s *Router) runOperation(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
 	op := hc.Operation()
 	route := op.Method + " " + op.Path
 	if op.Method == http.MethodHead {
@@ -184,7 +184,7 @@ func (s *Router) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
 		_ = s.RespondError(c, err)
 		return
 	}
-	do := func() { next(&read{humaContext: hc, text: text, body: bytes.NewReader(text)}) }
+	do := func() { next(&readContext{humaContext: hc, text: text, body: bytes.NewReader(text)}) }
 	if IsForwarded(c) { // another node has done the rest
 		do()
 		return
@@ -227,8 +227,8 @@ func MediaType(c *fiber.Ctx) string {
 // BodyOf returns the body of a request.
 func BodyOf(c *fiber.Ctx) *Body { return &ExchangeOf(c.Context()).Body }
 
-// read is a huma.Context whose body was read already, within its limits.
-type read struct {
+// readContext is a huma.Context whose body was read already, within its limits.
+type readContext struct {
 	humaContext
 	text []byte
 	body io.Reader // reads text
@@ -238,13 +238,15 @@ type read struct {
 type humaContext huma.Context
 
 // Unwrap lets the adapter find its own context.
-func (r *read) Unwrap() huma.Context { return r.humaContext }
+func (r *readContext) Unwrap() huma.Context { return r.humaContext }
 
 // Context is the request's as it is now: an Idempotency-Key adds to it.
-func (r *read) Context() context.Context { return humafiber.UnwrapV2(r.humaContext).UserContext() }
+func (r *readContext) Context() context.Context {
+	return humafiber.UnwrapV2(r.humaContext).UserContext()
+}
 
 // BodyReader is the body.
-func (r *read) BodyReader() io.Reader { return r.body }
+func (r *readContext) BodyReader() io.Reader { return r.body }
 
 // AddRaw registers a route that is not JSON in and out. The document learns of it
 // from the operation that the caller has described.

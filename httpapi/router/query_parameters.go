@@ -18,8 +18,8 @@ const underVersion = "/v1/"
 // queries are the query parameters that each route's document tells of, sorted.
 type queries map[string][]string
 
-// note learns those of a route.
-func (q queries) note(op *huma.Operation) {
+// addOperation learns those of a route.
+func (q queries) addOperation(op *huma.Operation) {
 	if !strings.HasPrefix(op.Path, underVersion) {
 		return
 	}

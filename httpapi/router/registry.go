@@ -69,20 +69,20 @@ func (b *Registry) newAPI() huma.API {
 		Formats:       map[string]huma.Format{fiber.MIMEApplicationJSON: format, "json": format},
 		DefaultFormat: fiber.MIMEApplicationJSON,
 	}
-	api := headAPI{humafiber.NewV2WithGroup(nil, register{served: b.served}, cfg)}
-	api.UseMiddleware(gate)
+	api := headAPI{humafiber.NewV2WithGroup(nil, handlerCollector{served: b.served}, cfg)}
+	api.UseMiddleware(runOperation)
 	return api
 }
 
-// register keeps the handlers that the library makes.
-type register struct {
+// handlerCollector keeps the handlers that the library makes.
+type handlerCollector struct {
 	fiber.Router // of which only Add is called
 
 	served map[string]fiber.Handler
 }
 
 // Add keeps the handler of a route.
-func (r register) Add(method, path string, handlers ...fiber.Handler) fiber.Router {
+func (r handlerCollector) Add(method, path string, handlers ...fiber.Handler) fiber.Router {
 	r.served[method+" "+path] = handlers[0]
 	return r
 }

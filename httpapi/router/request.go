@@ -28,9 +28,9 @@ type Request struct {
 	IP           netip.Addr
 	UserAgent    string
 	RequestID    string
-	Claims       *token.Claims // where the credential is a token
-	ResourceID   string        // the resource that a write made, for the audit log
-	GeneralLimit limit.Answer  // of the general limit, as the headers show it
+	Claims       *token.Claims  // where the credential is a token
+	ResourceID   string         // the resource that a write made, for the audit log
+	GeneralLimit limit.Decision // of the general limit, as the headers show it
 	// countPathRequest counts the request against the limit of its path; nil: it has none.
 	CountPathRequest func() (refund func(), err error)
 }
@@ -53,8 +53,8 @@ func RequestOf(ctx context.Context) *Request {
 // SetResourceID says which resource a write has made.
 func SetResourceID(ctx context.Context, id string) { RequestOf(ctx).ResourceID = id }
 
-// Act returns an audit entry of the request.
-func (v *Request) Act(kind, action string) record.AuditAction {
+// AuditAction returns an audit entry of the request.
+func (v *Request) AuditAction(kind, action string) record.AuditAction {
 	return record.AuditAction{Type: kind, Action: action, IP: v.IP, UserAgent: v.UserAgent, RequestID: v.RequestID}
 }
 
@@ -69,7 +69,7 @@ type Exchange struct {
 	PageRequest   *Request   // of whoever asks from a page of the dashboard
 	Repeated      bool       // a page asks once more for what it has asked for
 	Form          url.Values // that a page has sent, once it was read
-	Wrote         bool       // a page has changed something
+	Changed       bool       // a page has changed something
 }
 
 // ExchangeKey is the user value that holds the Exchange of a request.
@@ -102,7 +102,7 @@ func NewRequestID() string {
 func RequestID(c *fiber.Ctx) string { return ExchangeOf(c.Context()).Request.RequestID }
 
 // ForwardedHeader carries what another node knows of a request that it forwards.
-const ForwardedHeader = forward.Own + "Lent"
+const ForwardedHeader = forward.HeaderPrefix + "Lent"
 
 // IsForwarded says whether another node has let a request in. The doors of nodes
 // take such a header from nobody else.

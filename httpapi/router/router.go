@@ -137,8 +137,8 @@ func (s *Router) RunStreamOnce(c *fiber.Ctx, run func() error) error {
 	return s.idempotency.RunStreamOnce(c, run)
 }
 
-// serve serves a JSON route by the handler that the library has made.
-func (s *Router) serve(op Operation) {
+// serveJSON serves a JSON route by the handler that the library has made.
+func (s *Router) serveJSON(op Operation) {
 	path := fiberPath(op.Path)
 	s.App.Add(op.Method, path, s.served[op.Method+" "+path])
 	if op.Method == http.MethodGet {

@@ -44,7 +44,7 @@ func (i *Issuer) Sign(ctx context.Context, c Claims) (string, error) {
 // API key or the grant of the token is valid. Errors: see Read.
 func (i *Issuer) Verify(ctx context.Context, text string) (Claims, error) {
 	var failure error
-	c, err := Read(text, i.Name, func(kid string) *domain.SigningKey {
+	c, err := Parse(text, i.Name, func(kid string) *domain.SigningKey {
 		k, err := i.Keys.SigningKey(ctx, kid)
 		failure = err
 		return k

@@ -48,20 +48,20 @@ type Claims struct {
 // GetAudience returns the audience as the JWT library checks it.
 func (c Claims) GetAudience() (jwt.ClaimStrings, error) { return jwt.ClaimStrings{c.Audience}, nil }
 
-// Issue is a fresh token's claims: for user, on behalf of p, for lifetime.
-func Issue(issuer, user string, p domain.Principal, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
+// UserClaims is a fresh token's claims: for user, on behalf of p, for lifetime.
+func UserClaims(issuer, user string, p domain.Principal, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
 	c := Claims{
 		Permissions: rights, WorkspaceID: p.WorkspaceID, Environment: p.Environment, KeyID: p.KeyID,
 		First: now.Unix(), Lifetime: int64(lifetime / time.Second),
 	}
 	c.Issuer, c.Subject, c.Audience = issuer, user, Audience
-	c.stamp(now, now.Add(lifetime))
+	c.setTimes(now, now.Add(lifetime))
 	return c
 }
 
-// Access is the claims of an access token of an OAuth client, for a user, or for
+// AccessClaims is the claims of an access token of an OAuth client, for a user, or for
 // itself where user is empty.
-func Access(issuer, user, grant string, c *domain.OAuthClient, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
+func AccessClaims(issuer, user, grant string, c *domain.OAuthClient, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
 	a := Claims{
 		Permissions: rights, Scope: access.ScopeText(rights), WorkspaceID: c.WorkspaceID, Environment: c.Environment, ClientID: c.ID, GrantID: grant,
 	}
@@ -69,21 +69,21 @@ func Access(issuer, user, grant string, c *domain.OAuthClient, rights []domain.P
 		user = c.ID
 	}
 	a.Issuer, a.Subject, a.Audience = issuer, user, Audience
-	a.stamp(now, now.Add(lifetime))
+	a.setTimes(now, now.Add(lifetime))
 	return a
 }
 
-// Refresh is the claims of the token that follows: as long as the first, but never beyond a day after it was issued.
-func Refresh(c Claims, now time.Time) Claims {
+// RefreshedClaims is the claims of the token that follows: as long as the first, but never beyond a day after it was issued.
+func RefreshedClaims(c Claims, now time.Time) Claims {
 	until := now.Add(time.Duration(c.Lifetime) * time.Second)
 	if last := time.Unix(c.First, 0).Add(Longest); until.After(last) {
 		until = last
 	}
-	c.stamp(now, until)
+	c.setTimes(now, until)
 	return c
 }
 
-func (c *Claims) stamp(now, until time.Time) {
+func (c *Claims) setTimes(now, until time.Time) {
 	c.IssuedAt, c.ExpiresAt = jwt.NewNumericDate(now), jwt.NewNumericDate(until)
 	c.ID = rand.Text()
 }
@@ -119,15 +119,15 @@ func Sign(c Claims, k *domain.SigningKey) (string, error) {
 	return t.SignedString(ed25519.NewKeyFromSeed(seed))
 }
 
-// Looks says whether a credential may be a token, before anything of it is read.
-func Looks(credential string) bool {
+// IsJWT says whether a credential may be a token, before anything of it is read.
+func IsJWT(credential string) bool {
 	return strings.HasPrefix(credential, "eyJ") && strings.Count(credential, ".") == 2
 }
 
-// Workspace is the one that a token says it is for; "": none. Nothing of it is
+// UnverifiedWorkspace is the one that a token says it is for; "": none. Nothing of it is
 // checked.
-func Workspace(text string) string {
-	if len(text) > mostBytes || !Looks(text) {
+func UnverifiedWorkspace(text string) string {
+	if len(text) > mostBytes || !IsJWT(text) {
 		return ""
 	}
 	_, rest, _ := strings.Cut(text, ".")
@@ -145,9 +145,9 @@ func Workspace(text string) string {
 	return c.WorkspaceID
 }
 
-// Read checks a token: its signature first, then its times. A failure is invalid_token, or expired_token where all but
+// Parse checks a token: its signature first, then its times. A failure is invalid_token, or expired_token where all but
 // the time is right; then the claims are there too.
-func Read(text, issuer string, keys func(kid string) *domain.SigningKey, now time.Time) (Claims, error) {
+func Parse(text, issuer string, keys func(kid string) *domain.SigningKey, now time.Time) (Claims, error) {
 	var c Claims
 	if len(text) > mostBytes {
 		return c, invalid("the token is too long")

@@ -30,8 +30,8 @@ func (b *bed) door(key byte) string {
 	b.Helper()
 	ln, err := new(net.ListenConfig).Listen(b.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(b, err)
-	s := forward.Server(forward.Idle(), slog.New(slog.DiscardHandler))
-	go func() { _ = s.Serve(forward.Door(ln, credential(b.T, key))) }()
+	s := forward.NewServer(forward.IdleHandler(), slog.New(slog.DiscardHandler))
+	go func() { _ = s.Serve(forward.NodeListener(ln, credential(b.T, key))) }()
 	b.Cleanup(func() { _ = s.Close() })
 	return ln.Addr().String()
 }
@@ -53,7 +53,7 @@ func (b *bed) oneOf(others ...doctor.Node) {
 func (b *bed) addNodes(others ...doctor.Node) {
 	b.Helper()
 	b.diagnosis.Nodes = func(context.Context) ([]doctor.Node, error) { return others, nil }
-	b.diagnosis.Ask, b.diagnosis.Stranger = credential(b.T, 1).Ask, forward.ErrStranger
+	b.diagnosis.Ask, b.diagnosis.Stranger = credential(b.T, 1).Probe, forward.ErrNoNode
 }
 
 // nodeFaults are planted in a service that is one of several nodes.

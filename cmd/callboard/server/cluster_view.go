@@ -38,7 +38,7 @@ type shardOwners interface {
 
 // claimQuerier sends a question to the node at addr and returns its answer, both in JSON.
 type claimQuerier interface {
-	AskNode(ctx context.Context, addr string, question []byte) ([]byte, error)
+	RequestNode(ctx context.Context, addr string, question []byte) ([]byte, error)
 }
 
 // Self returns the ID of this node.
@@ -122,7 +122,7 @@ func (v *clusterView) AskNode(ctx context.Context, addr string, q actors.CallQue
 	if err != nil {
 		return c, err
 	}
-	answer, err := v.peers.AskNode(ctx, addr, question)
+	answer, err := v.peers.RequestNode(ctx, addr, question)
 	if err == nil {
 		err = json.Unmarshal(answer, &c)
 	}

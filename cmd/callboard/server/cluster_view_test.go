@@ -22,7 +22,7 @@ import (
 // peerAnswers are the answers of other nodes by address; "": the node does not answer.
 type peerAnswers map[string]string
 
-func (p peerAnswers) AskNode(_ context.Context, addr string, _ []byte) ([]byte, error) {
+func (p peerAnswers) RequestNode(_ context.Context, addr string, _ []byte) ([]byte, error) {
 	if p[addr] == "" {
 		return nil, errors.New("no answer")
 	}

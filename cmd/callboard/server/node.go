@@ -131,7 +131,7 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 		return nil, fmt.Errorf("http_addr: %w", err)
 	}
 	httpapi.Prepare() // once, and not when a shard waits for its seat
-	m.http.doors = forward.NewDoors(m.http.credential, log)
+	m.http.doors = forward.NewConnRouter(m.http.credential, log)
 	m.http.forwarder = forward.New(m.routes())
 	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.Lease, Healthy: m.healthy, Refused: m.end, Logger: log})
 	if err != nil {
@@ -139,7 +139,7 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	}
 	m.leases = engine
 	m.cluster = &clusterView{self: m.self, shards: cfg.Node.Shards, leases: engine, peers: m.http.forwarder, own: m.shards}
-	m.http.doors.Answer(http.HandlerFunc(m.cluster.answerClaim))
+	m.http.doors.HandleNodeRequests(http.HandlerFunc(m.cluster.answerClaim))
 	m.holder = lease.NewHolder(m.leases, lease.Config{
 		Self: m.self, Shards: cfg.Node.Shards, AtOnce: max(16, cfg.Node.Shards), Lease: cfg.Node.Lease, Stay: m.keepsShard, Start: m.startShard, Stop: m.stopShard, Logger: log,
 		Reach: func(ctx context.Context, n lease.Node) error {
@@ -149,7 +149,7 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 			if !checksReachability() || m.cfg.Node.Shards == 1 && m.ownsShard(0) { // whom the others do not reach keeps the work: to give it up would end its calls
 				return nil
 			}
-			return m.http.forwarder.Reach(ctx, n.Addr)
+			return m.http.forwarder.ProbeNode(ctx, n.Addr)
 		},
 	})
 	m.meters = metrics.New(p.Version)
@@ -157,11 +157,11 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	if m.adminListener, err = openAdminListener(ctx, cfg.HTTP.AdminAddr, adminPages(m.readCounters, m.meters.Handler()), log); err != nil {
 		return nil, err
 	}
-	front, err := withTLS(cfg, forward.Clients(m.http.clientListener), log)
+	front, err := withTLS(cfg, forward.LimitClients(m.http.clientListener), log)
 	if err != nil {
 		return nil, err
 	}
-	m.http.server = forward.Server(m.http.forwarder, log)
+	m.http.server = forward.NewServer(m.http.forwarder, log)
 	go m.serve(func() error { return m.http.server.Serve(front) })
 	go m.serve(func() error { return m.http.doors.Serve(m.http.nodeListener) })
 	return m, nil

@@ -19,7 +19,7 @@ type nodeHTTP struct {
 	clientListener net.Listener        // where clients connect
 	nodeListener   net.Listener        // where other nodes connect
 	server         *http.Server        // of clients
-	doors          *forward.Doors      // by shard, for requests of other nodes
+	doors          *forward.ConnRouter // by shard, for requests of other nodes
 	forwarder      *forward.Forwarder
 }
 

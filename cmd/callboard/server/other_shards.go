@@ -40,7 +40,7 @@ func (e otherShards) Send(ctx context.Context, workspaceID, seed string, r *http
 		_, _ = sum.Write([]byte(seed))            // never fails
 		shard = int(sum.Sum64() % uint64(shards)) //nolint:gosec // below shards
 	}
-	return e.shard.node.http.forwarder.Ask(ctx, shard, r)
+	return e.shard.node.http.forwarder.Send(ctx, shard, r)
 }
 
 // Own is this shard.
@@ -64,7 +64,7 @@ func (e otherShards) ShardOf(workspaceID string) int {
 
 // SendToShard sends a request to a shard.
 func (e otherShards) SendToShard(ctx context.Context, shard int, r *http.Request) (*http.Response, error) {
-	return e.shard.node.http.forwarder.Ask(ctx, shard, r)
+	return e.shard.node.http.forwarder.Send(ctx, shard, r)
 }
 
 // queryOtherShards has the other seats look at what alert rules are about.

@@ -58,7 +58,7 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	}()
 	defer context.AfterFunc(ctx, t.cancel)() // another node has the shard meanwhile: what has begun ends
 	if t.token != "" {                       // who comes from now on waits for the seat
-		t.listener = t.node.http.doors.Lend(t.number)
+		t.listener = t.node.http.doors.Listen(t.number)
 	}
 	if err = t.openStore(ctx); err != nil {
 		return err

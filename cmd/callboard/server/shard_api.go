@@ -91,7 +91,7 @@ func (t *shard) stopHTTP() {
 		return
 	}
 	_ = t.listener.Close() // the server has closed it, unless it never served
-	if shardListener, ok := t.listener.(*forward.Lent); ok {
-		shardListener.Sever()
+	if shardListener, ok := t.listener.(*forward.ShardListener); ok {
+		shardListener.CloseConns()
 	}
 }

@@ -103,10 +103,10 @@ func (w *startWait) listen(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("http_addr: %w", err)
 	}
-	if ln, err = withTLS(w.cfg, forward.Clients(ln), w.log); err != nil {
+	if ln, err = withTLS(w.cfg, forward.LimitClients(ln), w.log); err != nil {
 		return err
 	}
-	server := forward.Server(forward.Starting(func() string { return *w.reason.Load() }), w.log)
+	server := forward.NewServer(forward.StartingHandler(func() string { return *w.reason.Load() }), w.log)
 	go func() { _ = server.Serve(ln) }()
 	w.server = server
 	return nil

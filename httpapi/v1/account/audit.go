@@ -36,6 +36,6 @@ func registerAudit(r *router.Router, reader AuditLog) {
 	},
 	) (*router.Response[router.List[*domain.AuditEntry]], error) {
 		l, err := s.audit.ListAudit(ctx, p, audit.Query{PageQuery: in.Query(), Type: in.Type, Action: in.Action, Actor: in.Actor})
-		return router.Page(l, err, router.Same)
+		return router.Page(l, err, router.Identity)
 	})
 }

@@ -107,17 +107,17 @@ func (n *NewExport) export() (*domain.Export, error) {
 func mayExport(p domain.Principal, e *domain.Export) error {
 	need := e.Type.Reads()
 	if !slices.ContainsFunc(need, func(n domain.Permission) bool { return access.Covers(p.Permissions, n) }) {
-		return lacks(e.Type, need...)
+		return missingPermission(e.Type, need...)
 	}
 	for _, name := range e.Filters.Types {
 		if t := event.Type(name); e.Type == domain.ExportEvents && !events.MayReadType(p, t) {
-			return lacks(e.Type, events.ReadersOf(t)...)
+			return missingPermission(e.Type, events.ReadersOf(t)...)
 		}
 	}
 	return nil
 }
 
-func lacks(t domain.ExportType, need ...domain.Permission) error {
+func missingPermission(t domain.ExportType, need ...domain.Permission) error {
 	names := make([]string, len(need))
 	for i, n := range need {
 		names[i] = string(n)
@@ -138,7 +138,7 @@ func orderExport(p domain.Principal, n *NewExport) (*domain.Export, error) {
 			wanted = []string{"*"}
 		}
 		if e.Filters.Types = events.ReadableTypes(p, wanted); len(e.Filters.Types) == 0 {
-			return nil, lacks(e.Type, events.ReadersOf(event.Type(wanted[0]))...)
+			return nil, missingPermission(e.Type, events.ReadersOf(event.Type(wanted[0]))...)
 		}
 	}
 	return e, mayExport(p, e)

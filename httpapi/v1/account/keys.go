@@ -133,10 +133,10 @@ func (s *keyHandlers) revokeKey(ctx context.Context, p domain.Principal, in *str
 	if err != nil {
 		return nil, err
 	}
-	if err = mayTouch(p, k); err != nil {
+	if err = checkKeyAccess(p, k); err != nil {
 		return nil, err
 	}
-	done, err := s.keys.RevokeKey(ctx, p, actOf(ctx), id, keys.RevokeRequest{Cascade: in.Cascade, MayEnd: ManagesUsers(p)})
+	done, err := s.keys.RevokeKey(ctx, p, auditAction(ctx), id, keys.RevokeRequest{Cascade: in.Cascade, MayEnd: ManagesUsers(p)})
 	return router.Respond(RevokeKeyResult{Deleted: router.Deleted{ID: id, Object: "api_key", Deleted: true}, Remaining: done.Remaining, Ended: done.Ended}, err)
 }
 
@@ -161,7 +161,7 @@ func (s *keyHandlers) createKey(ctx context.Context, p domain.Principal, in *str
 	if k.Environment == domain.Live && p.Environment != domain.Live {
 		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A test key cannot make a live one.")
 	}
-	made, text, err := s.keys.CreateKey(ctx, p, actOf(ctx), k)
+	made, text, err := s.keys.CreateKey(ctx, p, auditAction(ctx), k)
 	if err != nil {
 		return nil, err
 	}
@@ -171,12 +171,14 @@ func (s *keyHandlers) createKey(ctx context.Context, p domain.Principal, in *str
 	return router.Respond(shown, nil)
 }
 
-// actOf is who asks from where, for what is audited in its own commit.
-func actOf(ctx context.Context) record.AuditAction { return router.RequestOf(ctx).Act("auth", "") }
+// auditAction is who asks from where, for what is audited in its own commit.
+func auditAction(ctx context.Context) record.AuditAction {
+	return router.RequestOf(ctx).AuditAction("auth", "")
+}
 
-// mayTouch keeps operator keys out of the hands of others, and keys that may do
+// checkKeyAccess keeps operator keys out of the hands of others, and keys that may do
 // more than the one that asks.
-func mayTouch(p domain.Principal, k *domain.APIKey) error {
+func checkKeyAccess(p domain.Principal, k *domain.APIKey) error {
 	if k.Operator && !p.Operator {
 		return domain.Errorf(domain.CodeOperatorRequired, "An operator key can only be changed by an operator key.")
 	}
@@ -196,7 +198,7 @@ func (s *keyHandlers) updateKey(ctx context.Context, p domain.Principal, in *str
 		return nil, err
 	}
 	return shownKey(s.keys.UpdateKey(ctx, p, id, func(k *domain.APIKey) error {
-		if err := mayTouch(p, k); err != nil {
+		if err := checkKeyAccess(p, k); err != nil {
 			return err
 		}
 		router.SetIfSent(&k.Name, in.Body.Name)

@@ -98,12 +98,12 @@ func (s *tokenHandlers) issueToken(ctx context.Context, p domain.Principal, in *
 		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A token cannot do more than the API key it hangs on.").With("required", b.Permissions)
 	}
 	router.SetResourceID(ctx, p.KeyID)
-	return s.respondToken(ctx, token.Issue(s.issuer.Name, b.UserID, p, b.Permissions, lifetime, time.Now()))
+	return s.respondToken(ctx, token.UserClaims(s.issuer.Name, b.UserID, p, b.Permissions, lifetime, time.Now()))
 }
 
 func (s *tokenHandlers) refreshToken(ctx context.Context, p domain.Principal, _ *struct{}) (*router.Response[Token], error) {
 	router.SetResourceID(ctx, p.KeyID)
-	return s.respondToken(ctx, token.Refresh(*router.RequestOf(ctx).Claims, time.Now()))
+	return s.respondToken(ctx, token.RefreshedClaims(*router.RequestOf(ctx).Claims, time.Now()))
 }
 
 // respondToken signs a token and answers with it.

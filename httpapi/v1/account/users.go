@@ -78,9 +78,9 @@ func registerUsers(r *router.Router, users Users) {
 	const tag, path = "Users", "/v1/users"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createUser", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create a user"}, s.createUser)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listUsers", Tag: tag, Summary: "List users"},
-		router.HandleList(s.users, Users.ListUsers, router.Same))
+		router.HandleList(s.users, Users.ListUsers, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getUser", Tag: tag, Summary: "Get a user"},
-		router.HandleByID(domain.PrefixUser, s.users, Users.User, router.Same))
+		router.HandleByID(domain.PrefixUser, s.users, Users.User, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateUser", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a user"}, s.updateUser)
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteUser", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete a user, with sessions and consents, at once"},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[router.Deleted], error) {

@@ -165,7 +165,7 @@ func registerAgents(r *router.Router, agents Agents) {
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAgent", Tag: tag, Summary: "Delete an agent with its versions", Errors: []int{http.StatusConflict},
 		Description: "Calls and campaigns that are running keep what they pinned. 409 invalid_state with used_by while a pathway names it.",
 	}, router.HandleDeleteByID(domain.PrefixAgent, "agent", s.agents, Agents.DeleteAgent))
-	s.versionRoutes(tag, path+"/{id}")
+	s.registerVersions(tag, path+"/{id}")
 }
 
 // VersionOne names a version of an agent in the path.
@@ -182,7 +182,7 @@ type OnInboundSecret struct {
 	SecretHint string `json:"secret_hint" doc:"The last characters of the secret."`
 }
 
-func (s *agentHandlers) versionRoutes(tag, path string) {
+func (s *agentHandlers) registerVersions(tag, path string) {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/on-inbound-secret", ID: "signOnInbound", Credential: router.KeyOrSession, Tag: tag, Summary: "Make the secret that signs on_inbound",
 		Description: "From now on each request to the agent's on_inbound is signed by it as a delivery of an event is (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature), the id being the call's. " +

@@ -126,7 +126,7 @@ func registerAppointments(r *router.Router, appointments Appointments, providers
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAppointments", Tag: tag, Summary: "List appointments", Errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
 	one := func(method, path, id, summary, about string, do func(Appointments, context.Context, domain.Principal, string) (*domain.Appointment, error)) {
 		op := router.Operation{Method: method, Path: path, ID: id, Tag: tag, Summary: summary, Description: about}
-		router.Add(s.Router, op, router.HandleByID(domain.PrefixAppoint, s.appointments, do, router.Same))
+		router.Add(s.Router, op, router.HandleByID(domain.PrefixAppoint, s.appointments, do, router.Identity))
 	}
 	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", Appointments.Appointment)
 	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", Appointments.ConfirmAppointment)
@@ -277,7 +277,7 @@ func (s *appointmentHandlers) listAppointments(ctx context.Context, p domain.Pri
 		return nil, err
 	}
 	l, err := s.appointments.ListAppointments(ctx, p, q)
-	return router.Page(l, err, router.Same)
+	return router.Page(l, err, router.Identity)
 }
 
 // CheckRules checks what the schema cannot express.

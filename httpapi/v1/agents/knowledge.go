@@ -129,9 +129,9 @@ func registerKnowledge(r *router.Router, bases Knowledge) {
 		Description: "Its sources are read after the answer: status goes from processing to ready, or to failed where no source could be read. All routes of this path share 60 requests per minute.",
 	}, s.createKnowledge)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listKnowledgeBases", Tag: tag, Summary: "List knowledge bases"},
-		router.HandleList(s.bases, Knowledge.ListKnowledge, router.Same))
+		router.HandleList(s.bases, Knowledge.ListKnowledge, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getKnowledgeBase", Tag: tag, Summary: "Get a knowledge base"},
-		router.HandleByID(domain.PrefixKnowledge, s.bases, Knowledge.KnowledgeBase, router.Same))
+		router.HandleByID(domain.PrefixKnowledge, s.bases, Knowledge.KnowledgeBase, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateKnowledgeBase", Tag: tag, Summary: "Change a knowledge base"},
 		router.HandlePatchByID(s.Registry, domain.PrefixKnowledge, s.bases, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteKnowledgeBase", Tag: tag, Summary: "Delete a knowledge base with its sources"},
@@ -140,10 +140,10 @@ func registerKnowledge(r *router.Router, bases Knowledge) {
 		Method: http.MethodPost, Path: path + "/{id}/search", ID: "searchKnowledgeBase", Tag: tag, Summary: "Search a knowledge base",
 		Description: "Full-text search: passages with more of the query's words, and with rarer ones, come first. With an embeddings engine configured, also semantic search. Only sources that are ready are searched.",
 	}, s.searchKnowledge)
-	s.sourceRoutes(tag, path+"/{id}/sources")
+	s.registerSources(tag, path+"/{id}/sources")
 }
 
-func (s *knowledgeHandlers) sourceRoutes(tag, path string) {
+func (s *knowledgeHandlers) registerSources(tag, path string) {
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "addKnowledgeSource", Tag: tag, Status: http.StatusCreated, Summary: "Add a source to a knowledge base"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam

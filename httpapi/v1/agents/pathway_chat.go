@@ -84,8 +84,8 @@ type ChatAnswer struct {
 	Answers        []ChatModelAnswer `json:"model_answers" doc:"All that the model has answered, to be sent with the next request."`
 }
 
-// unable refuses to play what takes an engine.
-func unable(w *domain.Pathway, model bool) error {
+// checkEngines refuses to play what takes an engine.
+func checkEngines(w *domain.Pathway, model bool) error {
 	needs := pathway.Needs(w, pathway.Engines{Told: true, Text: true, Model: model})
 	if len(needs) == 0 {
 		return nil
@@ -104,7 +104,7 @@ func (s *pathwayHandlers) pathwayOf(ctx context.Context, p domain.Principal, in 
 	return s.pathways.Pathway(ctx, p, id)
 }
 
-func (s *pathwayHandlers) playRoutes(tag, path string) {
+func (s *pathwayHandlers) registerChat(tag, path string) {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/chat", ID: "chatWithPathway", Tag: tag, Summary: "Walk a pathway in text", Errors: []int{http.StatusConflict},
 		Description: "By the rules that calls walk it by, but for prompts, which are heard to their end. Transfers, tools, messages and appointments are told of and not done; they count as done well. " +
@@ -124,7 +124,7 @@ func (s *pathwayHandlers) recalled(ctx context.Context, p domain.Principal, scri
 		if len(memory) > 0 {
 			a, memory = memory[0], memory[1:]
 		} else {
-			a = s.asked(ctx, p, script, play, t)
+			a = s.askModel(ctx, p, script, play, t)
 		}
 		out.Answers = append(out.Answers, a)
 		end := pathway.Answered{Failed: a.Failed}
@@ -144,18 +144,18 @@ func (s *pathwayHandlers) chat(ctx context.Context, p domain.Principal, in *stru
 	if err != nil {
 		return nil, err
 	}
-	if err = chatFits(&in.Body); err != nil {
+	if err = checkChat(&in.Body); err != nil {
 		return nil, err
 	}
 	script, err := s.chatScript(ctx, p, w, in.Body.AgentID)
 	if err != nil {
 		return nil, err
 	}
-	if err = unable(w, s.models.Thinks(ctx, p, script.LLM)); err != nil {
+	if err = checkEngines(w, s.models.Thinks(ctx, p, script.LLM)); err != nil {
 		return nil, err
 	}
 	out := ChatAnswer{Object: "pathway_chat", PathwayID: w.ID, PathwayVersion: w.Version, Understood: true, Answers: []ChatModelAnswer{}}
-	play := pathway.Play{State: pathway.New(script, givenTo(&script, in.Body.Variables))}
+	play := pathway.Play{State: pathway.New(script, chatVariables(&script, in.Body.Variables))}
 	play.Model = s.recalled(ctx, p, &script, &play, in.Body.Answers, &out)
 	dos := play.Begin()
 	for i, input := range in.Body.Inputs {
@@ -166,7 +166,7 @@ func (s *pathwayHandlers) chat(ctx context.Context, p domain.Principal, in *stru
 		}
 		dos, out.Understood = took(&play, input)
 	}
-	out.tell(dos)
+	out.addActions(dos)
 	r := play.State.Result()
 	out.Intent, out.Notes, out.Variables = r.Intent, r.Notes, r.Variables
 	out.WaitsFor = waitOf(&play)
@@ -226,16 +226,16 @@ func (s *pathwayHandlers) chatScript(ctx context.Context, p domain.Principal, w 
 	return script, nil
 }
 
-// givenTo are the variables of a conversation that is tried out now: what is
+// chatVariables are the variables of a conversation that is tried out now: what is
 // built in gives way to what was sent.
-func givenTo(script *domain.Script, sent map[string]string) map[string]string {
+func chatVariables(script *domain.Script, sent map[string]string) map[string]string {
 	values := pathway.Given(script, time.Now())
 	maps.Copy(values, sent)
 	return values
 }
 
-// asked asks the model, once.
-func (s *pathwayHandlers) asked(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.Play, t pathway.Think) ChatModelAnswer {
+// askModel asks the model, once.
+func (s *pathwayHandlers) askModel(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.Play, t pathway.Think) ChatModelAnswer {
 	sentences, end := s.models.Think(ctx, p, script.LLM, play.State.Brief(script.System, t), t)
 	a := ChatModelAnswer{Sentences: sentences, Calls: []ChatModelCall{}, Failed: end.Failed}
 	if a.Sentences == nil {
@@ -249,26 +249,26 @@ func (s *pathwayHandlers) asked(ctx context.Context, p domain.Principal, script 
 
 // Limits of the values that a chat brings.
 const (
-	mostValues = 200
-	mostValue  = 2000
+	maxValues = 200
+	maxValue  = 2000
 )
 
-func chatFits(b *ChatRequest) error {
+func checkChat(b *ChatRequest) error {
 	var problems domain.Problems
-	if len(b.Variables) > mostValues {
-		problems.Add("variables", domain.CodeValidation, "has %d entries; %d at most", len(b.Variables), mostValues)
+	if len(b.Variables) > maxValues {
+		problems.Add("variables", domain.CodeValidation, "has %d entries; %d at most", len(b.Variables), maxValues)
 	}
 	for name, v := range b.Variables {
-		if len(name) > 64 || len(v) > mostValue {
-			problems.Add("variables", domain.CodeValidation, "a name has 64 bytes at most, a value %d", mostValue)
+		if len(name) > 64 || len(v) > maxValue {
+			problems.Add("variables", domain.CodeValidation, "a name has 64 bytes at most, a value %d", maxValue)
 			break
 		}
 	}
 	return problems.Err()
 }
 
-// tell takes over what a pathway did.
-func (a *ChatAnswer) tell(dos []pathway.Do) {
+// addActions takes over what a pathway did.
+func (a *ChatAnswer) addActions(dos []pathway.Do) {
 	act := func(x ChatAction) { a.Actions = append(a.Actions, x) }
 	for _, d := range dos {
 		switch d := d.(type) {
@@ -375,7 +375,7 @@ func (s *pathwayHandlers) replayCall(ctx context.Context, p domain.Principal, in
 	if err != nil {
 		return nil, err
 	}
-	if err = unable(w, false); err != nil {
+	if err = checkEngines(w, false); err != nil {
 		return nil, err
 	}
 	home, err := s.Workspace(ctx, p)

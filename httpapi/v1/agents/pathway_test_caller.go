@@ -28,8 +28,8 @@ func (c *ScenarioCaller) turns() int {
 	return mostCallerTurns
 }
 
-// callersFit finds what is wrong with the callers of scenarios.
-func (s *pathwayHandlers) callersFit(ctx context.Context, p domain.Principal, b *PathwayTest) error {
+// checkCallers finds what is wrong with the callers of scenarios.
+func (s *pathwayHandlers) checkCallers(ctx context.Context, p domain.Principal, b *PathwayTest) error {
 	var problems domain.Problems
 	for i := range b.Scenarios {
 		if x := &b.Scenarios[i]; x.Caller != nil && len(x.Turns) > 0 {

@@ -97,7 +97,7 @@ type PathwayTested struct {
 	Scenarios      []ScenarioReport `json:"scenarios"`
 }
 
-func (s *pathwayHandlers) testPathwayRoutes(tag, path string) {
+func (s *pathwayHandlers) registerTests(tag, path string) {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testPathway", Tag: tag, Summary: "Hold a pathway to scenarios", Errors: []int{http.StatusConflict},
 		Description: "Plays each scenario as a chat is, and says where it went otherwise than expected. Nothing is kept, nothing besides speaking is done. One test runs at a time in a workspace, for as long as a request may take: play many scenarios in several. 409 engine_not_configured where it takes an engine.",
@@ -115,20 +115,20 @@ func (s *pathwayHandlers) testPathway(ctx context.Context, p domain.Principal, i
 	}
 	b := &in.Body
 	b.Runs = max(1, b.Runs)
-	if err = testFits(b); err != nil {
+	if err = checkTests(b); err != nil {
 		return nil, err
 	}
 	script, err := s.chatScript(ctx, p, w, b.AgentID)
 	if err != nil {
 		return nil, err
 	}
-	if err = unable(w, s.models.Thinks(ctx, p, script.LLM)); err != nil {
+	if err = checkEngines(w, s.models.Thinks(ctx, p, script.LLM)); err != nil {
 		return nil, err
 	}
-	if err = s.callersFit(ctx, p, b); err != nil {
+	if err = s.checkCallers(ctx, p, b); err != nil {
 		return nil, err
 	}
-	leave, free := s.tests.Take(p.WorkspaceID, 1)
+	leave, free := s.tests.Acquire(p.WorkspaceID, 1)
 	if !free {
 		return nil, domain.Errorf(domain.CodeRateLimit, "Another test of a pathway of this workspace is running; try again.").With("limit", 1).With("retry_after", 1)
 	}
@@ -151,7 +151,7 @@ func (s *pathwayHandlers) testPathway(ctx context.Context, p domain.Principal, i
 	return router.Respond(out, nil)
 }
 
-func testFits(b *PathwayTest) error {
+func checkTests(b *PathwayTest) error {
 	var problems domain.Problems
 	turns := 0
 	for i, x := range b.Scenarios {
@@ -160,8 +160,8 @@ func testFits(b *PathwayTest) error {
 			each = x.Caller.turns()
 		}
 		turns += (each + 1) * b.Runs
-		if err := chatFits(&ChatRequest{Variables: x.Variables}); err != nil {
-			problems.Add(fmt.Sprintf("scenarios[%d].variables", i), domain.CodeValidation, "has %d entries at most, a name 64 bytes, a value %d", mostValues, mostValue)
+		if err := checkChat(&ChatRequest{Variables: x.Variables}); err != nil {
+			problems.Add(fmt.Sprintf("scenarios[%d].variables", i), domain.CodeValidation, "has %d entries at most, a name 64 bytes, a value %d", maxValues, maxValue)
 		}
 		if slices.ContainsFunc(b.Scenarios[:i], func(other Scenario) bool { return other.Name == x.Name }) {
 			problems.Add(fmt.Sprintf("scenarios[%d].name", i), domain.CodeValidation, "%q stands twice", router.Truncate(x.Name, 60))
@@ -198,7 +198,7 @@ func (r *scenarioRun) fail(check, expected, got string) {
 
 // playScenario plays one run. The error is that its time is over.
 func (s *pathwayHandlers) playScenario(ctx context.Context, p domain.Principal, script *domain.Script, x *Scenario, r *scenarioRun) error {
-	play := &pathway.Play{State: pathway.New(*script, givenTo(script, x.Variables))}
+	play := &pathway.Play{State: pathway.New(*script, chatVariables(script, x.Variables))}
 	play.Model = s.recalled(ctx, p, script, play, nil, &ChatAnswer{})
 	r.lines = []ScenarioLine{}
 	r.judge(play, play.Begin(), true, x.Greeting)
@@ -241,7 +241,7 @@ func callerLine(play *pathway.Play, t *ScenarioTurn) string {
 // judge compares what a turn led to with what was expected.
 func (r *scenarioRun) judge(play *pathway.Play, dos []pathway.Do, understood bool, want *ScenarioExpect) {
 	var got ChatAnswer
-	got.tell(dos)
+	got.addActions(dos)
 	var said, done []string
 	for _, m := range got.Messages {
 		said = append(said, m.Text)

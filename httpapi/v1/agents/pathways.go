@@ -176,7 +176,7 @@ func registerPathways(r *router.Router, services Services, speech PathwaySpeech)
 			return router.Respond(s.reportOn(ctx, p, w))
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listPathways", Tag: tag, Summary: "List pathways"},
-		router.HandleList(s.pathways, Pathways.ListPathways, router.Same))
+		router.HandleList(s.pathways, Pathways.ListPathways, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getPathway", Tag: tag, Summary: "Get a pathway"},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Pathway], error) {
 			return router.Respond(s.pathwayOf(ctx, p, *in))
@@ -193,8 +193,8 @@ func registerPathways(r *router.Router, services Services, speech PathwaySpeech)
 		router.HandlePatchByID(s.Registry, domain.PrefixPathway, s.pathways, Pathways.UpdatePathway, (*PathwayUpdate).apply))
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deletePathway", Tag: tag, Summary: "Delete a pathway", Errors: []int{http.StatusConflict}},
 		router.HandleDeleteByID(domain.PrefixPathway, "pathway", s.pathways, Pathways.DeletePathway))
-	s.playRoutes(tag, path)
-	s.testPathwayRoutes(tag, path)
+	s.registerChat(tag, path)
+	s.registerTests(tag, path)
 }
 
 // CheckRules checks what the schema cannot express.

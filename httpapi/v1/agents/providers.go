@@ -115,9 +115,9 @@ func registerProviders(r *router.Router, providers Providers) {
 		return router.RespondCreated(ctx, made, err)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listProviders", Tag: tag, Summary: "List providers"},
-		router.HandleList(s.providers, Providers.ListProviders, router.Same))
+		router.HandleList(s.providers, Providers.ListProviders, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getProvider", Tag: tag, Summary: "Get a provider"},
-		router.HandleByID(domain.PrefixProvider, s.providers, Providers.Provider, router.Same))
+		router.HandleByID(domain.PrefixProvider, s.providers, Providers.Provider, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateProvider", Tag: tag, Summary: "Change a provider", Description: "Appointments that there are stay where they are."},
 		router.HandlePatchByID(s.Registry, domain.PrefixProvider, s.providers, Providers.UpdateProvider, (*NewProvider).apply))
 	router.Add(s.Router, router.Operation{

@@ -68,7 +68,7 @@ type CallMessage struct {
 	Notes     []string  `json:"notes,omitempty" doc:"Lines of the SDP and parts of the body that were not used, and why."`
 }
 
-func (s *callHandlers) callOperations() {
+func (s *callHandlers) registerActions() {
 	const tag, path = "Calls", "/v1/calls/{id}"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/transfer", ID: "transferCall", Tag: tag, Summary: "Hand the caller on",
@@ -130,7 +130,7 @@ func (s *callHandlers) callOperations() {
 			l, err := s.events.CallEvents(ctx, p, id, eventsservice.Query{After: in.Cursor, Limit: in.Limit, Created: in.CreatedBetween()})
 			return router.Page(l, err, events.ShowEvent)
 		})
-	s.callTraceRoute()
+	s.registerTrace()
 }
 
 func (s *callHandlers) transferCall(ctx context.Context, p domain.Principal, in *struct {
@@ -171,7 +171,7 @@ func (s *callHandlers) transferCall(ctx context.Context, p domain.Principal, in 
 
 const mimePcap = "application/vnd.tcpdump.pcap"
 
-func (s *callHandlers) callTraceRoute() {
+func (s *callHandlers) registerTrace() {
 	formats := []any{"json", "ladder", "pcap"}
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: "/v1/calls/{id}/sip", ID: "getCallMessages", Tag: "Calls", Summary: "See the SIP messages of a call",

@@ -88,7 +88,7 @@ func registerCalls(r *router.Router, services Services) {
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/hangup", ID: "hangUpCall", Tag: tag, Summary: "Hang up"},
 		router.HandleByID(domain.PrefixCall, s.calls, Calls.HangupCall, s.showCall))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/transcript", ID: "getTranscript", Tag: tag, Summary: "Read what was said", Pending: router.SchemaOf[Transcript](s.API)}, s.transcript)
-	s.callOperations()
+	s.registerActions()
 }
 
 func (s *callHandlers) placeCall(ctx context.Context, p domain.Principal, in *struct{ Body NewCallRequest }) (*router.Response[*domain.Call], error) {

@@ -54,7 +54,7 @@ type RecordingState struct {
 	Status string `json:"status" enum:"recording,paused"`
 }
 
-func (s *recordingHandlers) linkRoutes() {
+func (s *recordingHandlers) registerLinks() {
 	const tag, path = "Calls", "/v1/calls/{id}/recording"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/link", ID: "linkRecording", Tag: tag, Status: http.StatusCreated, Summary: "Make a link to the recording",

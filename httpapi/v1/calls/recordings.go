@@ -44,7 +44,7 @@ func registerRecordings(r *router.Router, calls Calls, recordings Recordings) {
 		h.Responses["206"] = router.DescribeResponse("The part that was asked for.", mimeWAV, wav)
 		h.Responses["202"] = router.DescribeResponse("The recording is still being written.", fiber.MIMEApplicationJSON, router.SchemaOf[Processing](s.API))
 	}, s.recording)
-	s.linkRoutes()
+	s.registerLinks()
 }
 
 func (s *recordingHandlers) recording(c *fiber.Ctx) error {

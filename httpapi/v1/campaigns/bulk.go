@@ -252,10 +252,10 @@ func registerBulk(r *router.Router, jobs BulkJobs) {
 		Method: http.MethodPost, Path: path + "/sms", ID: "bulkSMS", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Send many text messages",
 		Description: about + " With a live key 409 no_sms_route while no trunk carries messages.",
 	}, s.bulkMessages)
-	s.bulkReadRoutes(tag, path)
+	s.registerReads(tag, path)
 }
 
-func (s *bulkHandlers) bulkReadRoutes(tag, path string) {
+func (s *bulkHandlers) registerReads(tag, path string) {
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listBulks", Tag: tag, Summary: "List bulk jobs"},
 		router.HandleList(s.jobs, BulkJobs.ListBulks, showBulk))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getBulk", Tag: tag, Summary: "See how far a bulk job is", Description: "A job is kept for 30 days after its end."},

@@ -31,7 +31,7 @@ type RedialRequest struct {
 	Name     string   `json:"name,omitempty" doc:"The same unless said."`
 }
 
-func (s *campaignHandlers) amendRoutes(tag, path string) {
+func (s *campaignHandlers) registerChanges(tag, path string) {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateCampaign", Tag: tag, Summary: "Change a campaign", Errors: []int{http.StatusConflict},
 		Description: "Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry, compliance and metadata; other fields are 409 invalid_state.",

@@ -144,8 +144,8 @@ func (n *NewCampaign) copyTo(c *domain.Campaign) {
 	}
 	s, p, r, id := router.ValueOrZero(n.Schedule), router.ValueOrZero(n.Pacing), router.ValueOrZero(n.Retry), router.ValueOrZero(n.CallerID)
 	c.Schedule = domain.Schedule{Start: router.UTC(s.Start), End: router.UTC(s.End), Timezone: s.Timezone, Days: s.Days, ExcludedDates: s.ExcludedDates}
-	c.Pacing = domain.Pacing{CallsPerMinute: given(p.CallsPerMinute), MaxConcurrent: given(p.MaxConcurrent), Mode: domain.PacingMode(p.Mode)}
-	c.Retry = domain.Retry{Enabled: r.Enabled, MaxAttempts: given(r.MaxAttempts), RetryOn: r.RetryOn}
+	c.Pacing = domain.Pacing{CallsPerMinute: numberOrDefault(p.CallsPerMinute), MaxConcurrent: numberOrDefault(p.MaxConcurrent), Mode: domain.PacingMode(p.Mode)}
+	c.Retry = domain.Retry{Enabled: r.Enabled, MaxAttempts: numberOrDefault(r.MaxAttempts), RetryOn: r.RetryOn}
 	switch {
 	case r.IntervalHours != nil:
 		c.Retry.IntervalHours = *r.IntervalHours
@@ -171,9 +171,9 @@ func (n *NewCompliance) copyTo(c *domain.Compliance) {
 	}
 }
 
-// given is a number that was sent, or 0 for the default. A 0 that was sent is
+// numberOrDefault is a number that was sent, or 0 for the default. A 0 that was sent is
 // no number of anything here: it becomes -1, which no rule takes.
-func given(n *int) int {
+func numberOrDefault(n *int) int {
 	switch {
 	case n == nil:
 		return 0
@@ -215,13 +215,13 @@ func registerCampaigns(r *router.Router, campaigns Campaigns, forecasts Forecast
 			return router.Page(l, err, router.ValueOrZero)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getCampaign", Tag: tag, Summary: "Get a campaign"},
-		router.HandleByID(domain.PrefixCampaign, s.campaigns, Campaigns.Campaign, router.Same))
-	s.campaignVerbs(tag, path)
-	s.amendRoutes(tag, path)
-	s.simulateRoutes()
+		router.HandleByID(domain.PrefixCampaign, s.campaigns, Campaigns.Campaign, router.Identity))
+	s.registerActions(tag, path)
+	s.registerChanges(tag, path)
+	s.registerForecasts()
 }
 
-func (s *campaignHandlers) campaignVerbs(tag, path string) {
+func (s *campaignHandlers) registerActions(tag, path string) {
 	type verb = func(Campaigns, context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)
 	for _, v := range []struct {
 		word, id, summary string
@@ -232,10 +232,10 @@ func (s *campaignHandlers) campaignVerbs(tag, path string) {
 		{"resume", "resumeCampaign", "Go on after a pause", Campaigns.ResumeCampaign},
 	} {
 		op := router.Operation{Method: http.MethodPost, Path: path + "/{id}/" + v.word, ID: v.id, Tag: tag, Summary: v.summary}
-		router.Add(s.Router, op, router.HandleByID(domain.PrefixCampaign, s.campaigns, v.do, router.Same))
+		router.Add(s.Router, op, router.HandleByID(domain.PrefixCampaign, s.campaigns, v.do, router.Identity))
 	}
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/status", ID: "getCampaignStatus", Tag: tag, Summary: "Progress, outcomes, and why nothing rings"},
-		router.HandleByID(domain.PrefixCampaign, s.campaigns, Campaigns.CampaignStatus, router.Same))
+		router.HandleByID(domain.PrefixCampaign, s.campaigns, Campaigns.CampaignStatus, router.Identity))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: path + "/{id}/progress", ID: "getCampaignProgress", Tag: tag, Summary: "See how far a campaign was when",
 		Description: "Oldest first. A mark is made at each five per cent, at most each minute between them, and at the end; of those at the same per cent the last one is kept, so that there are 101 at most.",

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-func (s *contactHandlers) contactFileRoutes(tag string) {
+func (s *contactHandlers) registerExport(tag string) {
 	status := &huma.Param{
 		Name: "status", In: "query", Description: "Only contacts in this state.",
 		Schema: &huma.Schema{Type: huma.TypeString, Enum: router.ContactStates()},

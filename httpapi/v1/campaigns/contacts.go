@@ -89,12 +89,12 @@ func registerContacts(r *router.Router, contacts Contacts) {
 				return nil, err
 			}
 			l, err := s.contacts.ListContacts(ctx, p, id, contactsservice.Query{Limit: in.Limit, Cursor: in.Cursor, Status: in.Status, Created: in.CreatedBetween()})
-			return router.Page(l, err, router.Same)
+			return router.Page(l, err, router.Identity)
 		})
-	s.singleContactRoutes(tag)
-	s.uploadRoutes(tag)
-	s.contactFileRoutes(tag)
-	s.resultRoutes()
+	s.registerSingleContact(tag)
+	s.registerUploads(tag)
+	s.registerExport(tag)
+	s.registerResults()
 }
 
 // OneContact names a contact in the path.
@@ -117,7 +117,7 @@ func (n *NewContact) apply(c *domain.Contact) error {
 	return nil
 }
 
-func (s *contactHandlers) singleContactRoutes(tag string) {
+func (s *contactHandlers) registerSingleContact(tag string) {
 	const path = "/v1/campaigns/{id}/contacts/{contact_id}"
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "getContact", Tag: tag, Summary: "Get a contact of a campaign"},
 		func(ctx context.Context, p domain.Principal, in *OneContact) (*router.Response[contactlist.Contact], error) {
@@ -155,7 +155,7 @@ func (s *contactHandlers) singleContactRoutes(tag string) {
 	})
 }
 
-func (s *contactHandlers) uploadRoutes(tag string) {
+func (s *contactHandlers) registerUploads(tag string) {
 	const path = "/v1/campaigns/{id}/uploads"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: path, ID: "listUploads", Tag: tag, Summary: "List the uploads of contacts to a campaign",

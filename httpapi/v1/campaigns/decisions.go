@@ -60,7 +60,7 @@ func registerDecisions(r *router.Router, decisions Decisions) {
 				return nil, err
 			}
 			l, err := s.decisions.ListDecisions(ctx, p, id, in.Phone, in.Query())
-			return router.Page(l, err, router.Same)
+			return router.Page(l, err, router.Identity)
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: path + "/verify", ID: "verifyDecisions", Tag: tag, Summary: "Check that the log of decisions is as it was written",
@@ -68,7 +68,7 @@ func registerDecisions(r *router.Router, decisions Decisions) {
 			"so that whoever can write to the store cannot make them anew. Tells the first row that does not fit. " +
 			"Keep head elsewhere to prove later that the log has only grown.",
 	},
-		router.HandleByID(domain.PrefixCampaign, s.decisions, Decisions.VerifyDecisions, router.Same))
+		router.HandleByID(domain.PrefixCampaign, s.decisions, Decisions.VerifyDecisions, router.Identity))
 	for _, x := range []struct {
 		ending, media, kind, id string
 		write                   func(iter.Seq2[decisionlist.Decision, error], io.Writer) error

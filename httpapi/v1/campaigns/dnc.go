@@ -95,9 +95,9 @@ func registerDNCLists(r *router.Router, lists DNCLists) {
 			return router.RespondCreated(ctx, made, err)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listDNCLists", Tag: tag, Summary: "List the do-not-call lists", Description: "The default list takes the opt-outs; every call is checked against it."},
-		router.HandleList(s.lists, DNCLists.ListDNCLists, router.Same))
+		router.HandleList(s.lists, DNCLists.ListDNCLists, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getDNCList", Tag: tag, Summary: "Get a do-not-call list"},
-		router.HandleByID(domain.PrefixDNC, s.lists, DNCLists.DNCList, router.Same))
+		router.HandleByID(domain.PrefixDNC, s.lists, DNCLists.DNCList, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateDNCList", Tag: tag, Summary: "Change a do-not-call list"},
 		router.HandlePatchByID(s.Registry, domain.PrefixDNC, s.lists, DNCLists.UpdateDNCList, (*NewDNCList).apply))
 	router.Add(s.Router, router.Operation{
@@ -105,10 +105,10 @@ func registerDNCLists(r *router.Router, lists DNCLists) {
 		Description: "409 invalid_state for the default list, and while an open campaign names it.", Errors: []int{http.StatusConflict},
 	},
 		router.HandleDeleteByID(domain.PrefixDNC, "dnc_list", s.lists, DNCLists.DeleteDNCList))
-	s.dncEntryRoutes(tag, path+"/{id}/entries")
+	s.registerEntries(tag, path+"/{id}/entries")
 }
 
-func (s *dncListHandlers) dncEntryRoutes(tag, path string) {
+func (s *dncListHandlers) registerEntries(tag, path string) {
 	s.AddRaw(router.Operation{
 		Method: http.MethodPost, Path: path, ID: "importDNCEntries", Tag: tag, Summary: "Put numbers onto a do-not-call list",
 		Description: "Takes JSON, or text/csv with a header row and a column phone, or text/plain with one number per line; these may be streamed and hold " +
@@ -129,7 +129,7 @@ func (s *dncListHandlers) dncEntryRoutes(tag, path string) {
 				return nil, err
 			}
 			l, err := s.lists.ListDNCEntries(ctx, p, id, in.Query())
-			return router.Page(l, err, router.Same)
+			return router.Page(l, err, router.Identity)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{phone}", ID: "deleteDNCEntry", Tag: tag, Summary: "Take a number off a do-not-call list"},
 		func(ctx context.Context, p domain.Principal, in *struct {

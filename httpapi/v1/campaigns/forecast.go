@@ -42,8 +42,8 @@ type SimulateRequest struct {
 	Assumptions *NewAssumptions `json:"assumptions,omitempty" doc:"What the called are taken to do; what is left out is taken from the workspace's latest campaign calls, or from the defaults where there are fewer than 50."`
 }
 
-// over puts what was sent over what is known, and says what does not fit.
-func (n *NewAssumptions) over(a simulation.Assumptions) simulation.Assumptions {
+// assumptions puts what was sent over what is known, and says what does not fit.
+func (n *NewAssumptions) assumptions(a simulation.Assumptions) simulation.Assumptions {
 	if n == nil {
 		return a
 	}
@@ -130,7 +130,7 @@ func (n *NewAssumptions) check() error {
 	return p.Err()
 }
 
-func (s *campaignHandlers) simulateRoutes() {
+func (s *campaignHandlers) registerForecasts() {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: "/v1/campaigns/{id}/simulate", ID: "simulateCampaign", Tag: "Campaigns",
 		Summary: "Play a campaign on a virtual clock",
@@ -164,7 +164,7 @@ func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal
 
 // order is what was sent as the service wants it.
 func (r *SimulateRequest) order() (simulation.SimulationOrder, error) {
-	o := simulation.SimulationOrder{Seed: uint64(r.Seed), Assume: r.Assumptions.over} //nolint:gosec // not below zero
+	o := simulation.SimulationOrder{Seed: uint64(r.Seed), Assume: r.Assumptions.assumptions} //nolint:gosec // not below zero
 	if r.StartAt != nil {
 		o.StartAt = r.StartAt.UTC()
 	}

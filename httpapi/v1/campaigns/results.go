@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-func (s *contactHandlers) resultRoutes() {
+func (s *contactHandlers) registerResults() {
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: "/v1/campaigns/{id}/results", ID: "getCampaignResults", Tag: "Campaigns",
 		Summary: "Download the results as CSV",

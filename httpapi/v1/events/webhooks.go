@@ -209,7 +209,7 @@ func registerWebhooks(r *router.Router, webhooks Webhooks, deliveries Deliveries
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteWebhook", Credential: router.KeyOrSession, Tag: tag, Summary: "Remove an endpoint"},
 		router.HandleDeleteByID(domain.PrefixWebhook, "webhook", s.webhooks, Webhooks.DeleteWebhook))
-	s.deliveryRoutes(tag, path)
+	s.registerDeliveries(tag, path)
 }
 
 const overlapHours = 24
@@ -256,7 +256,7 @@ func (s *webhookHandlers) onWebhook(ctx context.Context, p domain.Principal, id 
 	return router.RespondPublic(do(ctx, p, id))
 }
 
-func (s *webhookHandlers) deliveryRoutes(tag, path string) {
+func (s *webhookHandlers) registerDeliveries(tag, path string) {
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/pause", ID: "pauseWebhook", Tag: tag, Summary: "Hold the deliveries back", Description: "Events queue for 72 hours."},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
 			return s.onWebhook(ctx, p, in.ID, s.deliveries.PauseWebhook)

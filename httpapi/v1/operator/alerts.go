@@ -90,7 +90,7 @@ func registerAlerts(r *router.Router, alerts Alerts) {
 				return nil, err
 			}
 			l, err := s.alerts.ListAlertRules(ctx, p, in.Query())
-			return router.Page(l, err, router.Same)
+			return router.Page(l, err, router.Identity)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getAlertRule", Tag: tag, Summary: "Get an alert rule"},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.AlertRule], error) {
@@ -140,7 +140,7 @@ func registerAlerts(r *router.Router, alerts Alerts) {
 			return nil, err
 		}
 		l, err := s.alerts.ListAlerts(ctx, p, in.Query())
-		return router.Page(l, err, router.Same)
+		return router.Page(l, err, router.Identity)
 	})
 }
 

@@ -106,12 +106,12 @@ func registerWorkspaces(r *router.Router, services Services) {
 		}
 		return router.RespondDeleted(w.ID, "workspace", s.workspaces.DeleteWorkspace(ctx, p, w.ID))
 	})
-	s.tenantNumberRoutes()
-	s.tenantTrunkRoutes()
+	s.registerNumbers()
+	s.registerTrunks()
 }
 
-// tenantNumberRoutes are those by which operators let numbers go live.
-func (s *workspaceHandlers) tenantNumberRoutes() {
+// registerNumbers are those by which operators let numbers go live.
+func (s *workspaceHandlers) registerNumbers() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/phone-numbers"
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAnyNumbers", Tag: tag, Summary: "List the numbers of a workspace of the install", Description: "Operators only. Those of the live environment."},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -125,7 +125,7 @@ func (s *workspaceHandlers) tenantNumberRoutes() {
 				return nil, err
 			}
 			l, err := s.numbers.NumbersOf(ctx, w.ID, domain.NumberStatus(in.Status), in.Query())
-			return router.Page(l, err, router.Same)
+			return router.Page(l, err, router.Identity)
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{number_id}/approve", ID: "approveNumber", Credential: router.KeyOrSession, Tag: tag, Summary: "Let a number go live",
@@ -148,10 +148,10 @@ func (s *workspaceHandlers) tenantNumberRoutes() {
 	})
 }
 
-// tenantTrunkRoutes are those by which operators set what a workspace may not set
+// registerTrunks are those by which operators set what a workspace may not set
 // on its own trunks: costs, number_strip, number_add and national formats of other
 // countries.
-func (s *workspaceHandlers) tenantTrunkRoutes() {
+func (s *workspaceHandlers) registerTrunks() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/trunks"
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAnyTrunks", Tag: tag, Summary: "List the trunks of a workspace of the install", Description: "Operators only. Those of the live environment."},
 		func(ctx context.Context, p domain.Principal, in *struct {

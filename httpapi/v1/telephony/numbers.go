@@ -66,9 +66,9 @@ func registerNumbers(r *router.Router, numbers Numbers, testCalls TestCalls) {
 	const tag, path = "Phone numbers", "/v1/phone-numbers"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createNumber", Tag: tag, Status: http.StatusCreated, Summary: "Let an agent answer a number", Description: "A number is unique in the installation: 409 already_exists. Where several workspaces share it, status is pending until an operator approves; an operator's own are live."}, s.createNumber)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listNumbers", Tag: tag, Summary: "List numbers"},
-		router.HandleList(s.numbers, Numbers.ListNumbers, router.Same))
+		router.HandleList(s.numbers, Numbers.ListNumbers, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getNumber", Tag: tag, Summary: "Get a number"},
-		router.HandleByID(domain.PrefixNumber, s.numbers, Numbers.Number, router.Same))
+		router.HandleByID(domain.PrefixNumber, s.numbers, Numbers.Number, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateNumber", Tag: tag, Summary: "Let somebody else answer a number"}, s.updateNumber)
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteNumber", Tag: tag, Summary: "Give a number up"},
 		router.HandleDeleteByID(domain.PrefixNumber, "phone_number", s.numbers, Numbers.DeleteNumber))

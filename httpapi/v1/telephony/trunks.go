@@ -222,7 +222,7 @@ func registerTrunks(r *router.Router, trunks Trunks) {
 		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testTrunk", Tag: tag, Summary: "Ask a trunk whether it lives",
 		Description: "Sends OPTIONS to each target, those that its names lead to included, and tells what they answered. Nothing is sent to a trunk of the test environment; each target tells that.",
 	},
-		router.HandleByID(domain.PrefixTrunk, s.trunks, Trunks.TestTrunk, router.Same))
+		router.HandleByID(domain.PrefixTrunk, s.trunks, Trunks.TestTrunk, router.Identity))
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteTrunk", Tag: tag, Summary: "Disconnect a trunk", Description: "409 invalid_state while a phone number stands on it.", Errors: []int{http.StatusConflict}},
 		router.HandleDeleteByID(domain.PrefixTrunk, "trunk", s.trunks, Trunks.DeleteTrunk))
 }

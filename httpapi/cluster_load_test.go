@@ -1,0 +1,222 @@
+package httpapi_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
+	"github.com/callboard/callboard/domain/load"
+	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/cluster"
+)
+
+// told is what a part of an install says.
+func told(t *testing.T, node load.NodeLoad, calls int, ids ...string) string {
+	t.Helper()
+	p := load.Report{Node: &node}
+	for _, id := range ids {
+		p.Workspaces = append(p.Workspaces, &load.WorkspaceLoad{Object: "workspace_load", ID: id, Plan: domain.Starter, LiveCalls: calls, SpentToday: domain.Dollars(0), SpentKnown: true, Troubles: []load.TrunkTrouble{}})
+	}
+	text, err := json.Marshal(p)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// divided is a front door of part 0 of eight, on a node with 0 and 1; another one
+// has 2 and 7, a third one nothing. Parts 3 to 6 are nobody's.
+func divided(t *testing.T) (*door, *farOff) {
+	t.Helper()
+	far := &farOff{has: farWorkspace, others: []int{1, 2, 3, 4, 5, 6, 7}}
+	d := open(t, httpapi.Config{Shards: far, Nodes: func() []cluster.Node {
+		return []cluster.Node{
+			{NodeNow: load.NodeNow{ID: "node_a", Address: "10.0.0.1:8090", Here: true}, OwnedShards: []int{0, 1}},
+			{NodeNow: load.NodeNow{ID: "node_b", Address: "10.0.0.2:8090"}, OwnedShards: []int{2, 7}},
+			{NodeNow: load.NodeNow{ID: "node_c", Address: "10.0.0.3:8090", Leaving: true}},
+		}
+	}})
+	far.parts = map[int]string{
+		1: told(t, load.NodeLoad{Ready: true}, 3, "ws_"+ulidOf(901)),
+		2: told(t, load.NodeLoad{Ready: false, Reason: "full", Drain: load.DrainNow{On: true}}, 4, "ws_"+ulidOf(902), "ws_"+ulidOf(903)),
+		7: told(t, load.NodeLoad{Ready: true, Drain: load.DrainNow{On: true}}, 5, farWorkspace),
+	}
+	return d, far
+}
+
+func TestAnOperatorSeesTheWorkspacesOfAllNodes(t *testing.T) {
+	t.Parallel()
+	d, far := divided(t)
+	load := d.must(200, "GET", "/v1/operator/load", "operator", nil).json(t)
+	assert.Equal(t, []any{5.0, 0.0, 2.0 + 3 + 4 + 4 + 5, true}, []any{load["workspaces"], load["workspaces_silent"], load["live_calls"], load["ready"]})
+	list := d.must(200, "GET", "/v1/operator/workspaces?limit=3", "operator", nil).json(t)
+	assert.Len(t, list["data"], 3)
+	next, _ := list["next_cursor"].(string)
+	assert.Len(t, d.must(200, "GET", "/v1/operator/workspaces?limit=3&cursor="+next, "operator", nil).json(t)["data"], 2)
+
+	nodes, _ := d.must(200, "GET", "/v1/operator/nodes", "operator", nil).json(t)["data"].([]any)
+	require.Len(t, nodes, 3)
+	short := func(i int) []any {
+		n, _ := nodes[i].(m)
+		drain, _ := n["drain"].(m)
+		return []any{n["id"], n["here"], n["leaving"], n["ready"], n["reason"], drain["on"], n["shards"], n["shards_silent"], n["workspaces"], n["live_calls"]}
+	}
+	assert.Equal(t, []any{"node_a", true, false, true, nil, false, 2.0, 0.0, 2.0, 5.0}, short(0))
+	assert.Equal(t, []any{"node_b", false, false, false, "full", true, 2.0, 0.0, 3.0, 13.0}, short(1))
+	assert.Equal(t, []any{"node_c", false, true, true, nil, false, 0.0, 0.0, 0.0, 0.0}, short(2))
+
+	slices.Sort(far.asked)
+	want := []string{"1", "2", "7"}
+	for i := range want {
+		want[i] += " GET /node/part "
+	}
+	assert.Equal(t, want, far.asked, "all that somebody has were asked once in a second, however many look")
+	assert.Equal(t, "operator_required", d.must(403, "GET", "/v1/operator/nodes", "all", nil).failure(t)["code"])
+}
+
+func TestWorkspacesOfAPartThatIsNobodysAreSilent(t *testing.T) {
+	t.Parallel()
+	d, far := divided(t)
+	made := d.tenants.add(&domain.Workspace{Name: "far", Plan: domain.Starter})
+	far.has = made.ID
+	delete(far.parts, 7)
+	load := d.must(200, "GET", "/v1/operator/load", "operator", nil).json(t)
+	assert.Equal(t, []any{5.0, 1.0, 2.0 + 3 + 4 + 4, false}, []any{load["workspaces"], load["workspaces_silent"], load["live_calls"], load["spent_known"]})
+	nodes, _ := d.must(200, "GET", "/v1/operator/nodes", "operator", nil).json(t)["data"].([]any)
+	second, _ := nodes[1].(m)
+	assert.Equal(t, []any{2.0, 1.0}, []any{second["shards"], second["shards_silent"]})
+}
+
+func TestANodeIsDrainedByItsName(t *testing.T) {
+	t.Parallel()
+	d, far := divided(t)
+	delete(far.parts, 2)
+	far.parts[7] = `{"on":true,"since":null,"by":null}`
+	assert.Equal(t, true, d.must(200, "POST", "/v1/operator/drain", "operator", m{"node_id": "node_b"}).json(t)["on"])
+	assert.Equal(t, []string{`2 POST /v1/operator/drain {"node_id":"node_b"}`, `7 POST /v1/operator/drain {"node_id":"node_b"}`}, far.asked, "whichever of its parts answers")
+	far.asked = far.asked[1:]
+	assert.Empty(t, d.asked, "this one goes on")
+	d.must(200, "POST", "/v1/operator/drain", "operator", m{"node_id": "node_a"})
+	d.must(200, "POST", "/v1/operator/undrain", "operator", nil)
+	assert.Len(t, far.asked, 1)
+	assert.Equal(t, []any{"drain by ", "undrain by "}, d.asked)
+	assert.Equal(t, "invalid_state", d.must(409, "POST", "/v1/operator/drain", "operator", m{"node_id": "node_c"}).failure(t)["code"])
+	assert.Equal(t, "node_id", d.must(404, "POST", "/v1/operator/undrain", "operator", m{"node_id": "node_x"}).failure(t)["param"])
+	assert.Equal(t, "operator_required", d.must(403, "POST", "/v1/operator/drain", "all", m{"node_id": "node_b"}).failure(t)["code"])
+	assert.Len(t, far.asked, 1)
+}
+
+// Whoever has just said something sees it.
+func TestWhatAnOperatorHasSaidIsSeenAtOnce(t *testing.T) {
+	t.Parallel()
+	d, far := divided(t)
+	seen := func() int {
+		d.must(200, "GET", "/v1/operator/load", "operator", nil)
+		defer func() { far.asked = nil }()
+		return len(far.asked)
+	}
+	require.Equal(t, []int{3, 0}, []int{seen(), seen()})
+	for _, path := range []string{"/dialling/stop", "/dialling/resume", "/drain", "/undrain"} {
+		d.must(200, "POST", "/v1/operator"+path, "operator", nil)
+		assert.Equal(t, 3, seen(), path)
+	}
+}
+
+// How a part does is told to nodes alone, and to them on an operator's behalf.
+func TestShardReportsItsLoadToOtherNodes(t *testing.T) {
+	t.Parallel()
+	d, _ := divided(t)
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() { _ = d.server.ServeNodes(nodesOnly{ln}) }()
+	get := func(addr, word string) (int, []byte) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/node/part", nil)
+		require.NoError(t, err)
+		if word != "" {
+			r.Header.Set("Callboard-Lent", base64.StdEncoding.EncodeToString([]byte(word)))
+		}
+		resp, err := d.client.Do(r)
+		require.NoError(t, err)
+		defer func() { _ = resp.Body.Close() }()
+		text, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.StatusCode, text
+	}
+	const operator = `{"principal":{"KeyID":"key_1","WorkspaceID":"ws_1","Environment":"live","Operator":true},"request_id":"req_far","ip":"192.0.2.1","turn":"t"}`
+	code, text := get(ln.Addr().String(), operator)
+	require.Equal(t, 200, code)
+	var p load.Report
+	require.NoError(t, json.Unmarshal(text, &p))
+	require.Len(t, p.Workspaces, 1, "its own alone")
+	assert.Equal(t, d.workspace.ID, p.Workspaces[0].ID)
+	code, _ = get(ln.Addr().String(), `{"principal":{"KeyID":"key_1","WorkspaceID":"ws_1","Environment":"live"},"request_id":"req_far","ip":"192.0.2.1","turn":"t"}`)
+	assert.Equal(t, 403, code)
+	code, _ = get(ln.Addr().String(), "")
+	assert.Equal(t, 404, code)
+	code, _ = get(d.addr, operator)
+	assert.Equal(t, 404, code)
+}
+
+// Rules of an operator are about the workspaces of all nodes.
+func TestOtherPartsLookForARule(t *testing.T) {
+	t.Parallel()
+	d, far := divided(t)
+	each := &domain.AlertRule{Meta: domain.Meta{ID: "rule_1"}, Name: "secret", Kind: domain.AlertSpend, Share: 0.5}
+	far.parts = map[int]string{1: `{"rule_1":{"attempts":2}}`, 7: `{"rule_1":{"readings":[{"Of":"ws_x","Bad":true}],"attempts":3}}`}
+	said := d.server.SearchAlerts(t.Context(), []*domain.AlertRule{each})
+	var sum alert.Look
+	for _, l := range said.Found {
+		sum.Add(l["rule_1"])
+	}
+	assert.Equal(t, alert.Look{Attempts: 5, Readings: []alert.Reading{{Of: "ws_x", Bad: true}}}, sum)
+	assert.Len(t, far.asked, 3)
+	assert.False(t, said.All, "four parts are nobody's, and one does not answer")
+	assert.NotContains(t, far.asked[0], "secret")
+	assert.False(t, said.Silent(farWorkspace))
+	assert.False(t, said.Silent("ws_"+ulidOf(1)), "its own")
+
+	far.asked, far.parts = nil, nil
+	one := *each
+	one.Watches = farWorkspace
+	said = d.server.SearchAlerts(t.Context(), []*domain.AlertRule{&one})
+	assert.Empty(t, said.Found)
+	assert.True(t, said.Silent(farWorkspace), "nobody has answered")
+	require.Len(t, far.asked, 1, "whoever has it is asked alone")
+	assert.Contains(t, far.asked[0], "7 POST /node/looks ")
+}
+
+func TestAPartLooksForNodesAlone(t *testing.T) {
+	t.Parallel()
+	d, _ := divided(t)
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() { _ = d.server.ServeNodes(nodesOnly{ln}) }()
+	post := func(addr, body string) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/node/looks", strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header.Set("Callboard-Lent", "node")
+		resp, err := d.client.Do(r)
+		require.NoError(t, err)
+		defer func() { _ = resp.Body.Close() }()
+		text, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.StatusCode, string(text)
+	}
+	code, text := post(ln.Addr().String(), `[{"id":"rule_1","kind":"spend"}]`)
+	require.Equal(t, 200, code)
+	var looks map[string]alert.Look
+	require.NoError(t, json.Unmarshal([]byte(text), &looks))
+	assert.Equal(t, map[string]alert.Look{"rule_1": {Attempts: 7, Readings: []alert.Reading{{Of: d.workspace.ID, Subject: "spend"}}}}, looks)
+	code, _ = post(ln.Addr().String(), `none`)
+	assert.Equal(t, 400, code)
+	code, _ = post(d.addr, `[]`)
+	assert.Equal(t, 404, code)
+}

@@ -1,0 +1,178 @@
+package dashboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// text is a string of a resource, "" where it has none.
+func text(o object, name string) string {
+	s, _ := o[name].(string)
+	return s
+}
+
+// share is a part of a whole, for a bar.
+type share struct {
+	Name    string
+	Count   float64
+	Percent float64
+}
+
+// shares are parts of a whole, most first.
+func shares(counts map[string]float64) []share {
+	total := 0.0
+	for _, n := range counts {
+		total += n
+	}
+	all := make([]share, 0, len(counts))
+	for name, n := range counts {
+		all = append(all, share{Name: name, Count: n, Percent: 100 * n / total})
+	}
+	slices.SortFunc(all, func(a, b share) int {
+		if a.Count != b.Count {
+			return int(b.Count - a.Count)
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return all
+}
+
+func functions() template.FuncMap {
+	return template.FuncMap{
+		"when":     when,
+		"words":    func(v any) string { s, _ := v.(string); return strings.ReplaceAll(s, "_", " ") },
+		"num":      number,
+		"phone":    func(v any) bool { s, _ := v.(string); return strings.HasPrefix(s, "+") }, // no short code and no name
+		"clock":    clock,
+		"short":    short,
+		"pretty":   pretty,
+		"list":     func(v any) []any { l, _ := v.([]any); return l },
+		"tone":     tone,
+		"chosen":   chosen,
+		"fresh":    newIdempotencyKey,
+		"seconds":  func(v any) float64 { ms, _ := v.(float64); return ms / 1000 },
+		"unix":     unix,
+		"share":    func(v any) string { return fmt.Sprintf("%.0f %%", percent(v, 1.0)) },
+		"json":     compact,
+		"hour":     func(v any) string { return asThere(v, "15:04") },
+		"dayof":    func(v any) string { return asThere(v, time.DateOnly) },
+		"clockday": func(v any) string { return asThere(v, "Mon 2 Jan 2006, 15:04") },
+		"campaignStates": func() []string {
+			return []string{"draft", "scheduled", "running", "paused", "completed", "cancelled"}
+		},
+		"callStates": func() []string { return []string{"active", "completed", "failed"} },
+		"directions": func() []string { return []string{"outbound", "inbound"} },
+	}
+}
+
+// when is a time as people read it, to the second, in UTC.
+func when(v any) string {
+	s, _ := v.(string)
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return s
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+// asThere is a time as the clocks show it that its offset is of.
+func asThere(v any, layout string) string {
+	s, _ := v.(string)
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return s
+	}
+	return t.Format(layout)
+}
+
+// unix is a time in seconds.
+func unix(v any) int64 {
+	s, _ := v.(string)
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return 0
+	}
+	return t.Unix()
+}
+
+// number is a number without needless digits.
+func number(v any) string {
+	switch n := v.(type) {
+	case float64:
+		if n == float64(int64(n)) {
+			return strconv.FormatInt(int64(n), 10)
+		}
+		return fmt.Sprintf("%.2f", n)
+	case int:
+		return strconv.Itoa(n)
+	case nil:
+		return "–"
+	}
+	return fmt.Sprint(v)
+}
+
+func percent(part, whole any) float64 {
+	p, _ := part.(float64)
+	w, _ := whole.(float64)
+	if w == 0 {
+		return 0
+	}
+	return 100 * p / w
+}
+
+// clock is milliseconds as minutes and seconds.
+func clock(v any) string {
+	ms, _ := v.(float64)
+	s := int(ms) / 1000
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// short is an id by its end, which tells more than its beginning.
+func short(v any) string {
+	s, _ := v.(string)
+	if _, id, ok := strings.Cut(s, "_"); ok && len(id) > 6 {
+		return "…\u2060" + id[len(id)-6:] // which no line is broken at
+	}
+	return s
+}
+
+// pretty is anything else, as JSON.
+func pretty(v any) string {
+	var b bytes.Buffer
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false) // the template does, once
+	out.SetIndent("", "  ")
+	if out.Encode(v) != nil {
+		return ""
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// compact is anything else, for a field that nobody sees.
+func compact(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// tone is the colour of a state.
+func tone(v any) string {
+	s, _ := v.(string)
+	switch s {
+	case "running", "active", "confirmed", "up", "delivered", "live", "success", "in_progress", "answered", "scheduled", "booked", "registered":
+		return "good"
+	case "failed", "down", "disabled", "declined", "failure", "invalid", "cancelled", "undelivered":
+		return "bad"
+	case "paused", "retry_wait", "retrying", "busy", "no_answer", "degraded", "pending", "queued":
+		return "wait"
+	}
+	return "plain"
+}

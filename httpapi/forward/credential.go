@@ -1,0 +1,103 @@
+package forward
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"time"
+
+	"golang.org/x/net/netutil"
+)
+
+// SeedSize is the size of the seed of a Credential, in bytes.
+const SeedSize = ed25519.SeedSize
+
+// errNoNode: the peer is no node of this installation.
+var errNoNode = errors.New("forward: the far end is no node of this install")
+
+// Credential authenticates the nodes of an installation: one key, which all nodes derive
+// from the same secret, for connections between them only.
+type Credential struct {
+	certificate tls.Certificate
+	public      ed25519.PublicKey
+}
+
+// NewCredential returns the credential of SeedSize secret bytes.
+func NewCredential(seed []byte) (*Credential, error) {
+	if len(seed) != SeedSize {
+		return nil, fmt.Errorf("forward: a seed has %d bytes, not %d", SeedSize, len(seed))
+	}
+	key := ed25519.NewKeyFromSeed(seed)
+	public, _ := key.Public().(ed25519.PublicKey)
+	// The dates are not verified, the key is: clocks may be wrong.
+	form := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "callboard node"},
+		NotBefore: time.Unix(0, 0), NotAfter: time.Unix(1<<33, 0),
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, form, form, public, key)
+	if err != nil {
+		return nil, fmt.Errorf("forward: %w", err)
+	}
+	return &Credential{certificate: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, public: public}, nil
+}
+
+// config is the TLS configuration of both ends of a connection: each proves that it has
+// the key.
+func (c *Credential) config() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},
+		Certificates: []tls.Certificate{c.certificate}, ClientAuth: tls.RequireAnyClientCert,
+		InsecureSkipVerify: true, //nolint:gosec // it is verified below, by its key instead of by names and authorities
+		VerifyConnection:   c.verify,
+	}
+}
+
+func (c *Credential) verify(s tls.ConnectionState) error {
+	if len(s.PeerCertificates) == 0 {
+		return errNoNode
+	}
+	if key, ok := s.PeerCertificates[0].PublicKey.(ed25519.PublicKey); !ok || !bytes.Equal(key, c.public) {
+		return errNoNode
+	}
+	return nil
+}
+
+// NodeListener returns a listener that accepts connections of other nodes only. A peer
+// without the key fails in the handshake.
+func NodeListener(ln net.Listener, c *Credential) net.Listener {
+	return &nodeListener{Listener: tls.NewListener(netutil.LimitListener(ln, maxPeerConns), c.config())}
+}
+
+type nodeListener struct{ net.Listener }
+
+// Accept is net.Listener.
+func (d *nodeListener) Accept() (net.Conn, error) {
+	conn, err := d.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	secure, ok := conn.(*tls.Conn)
+	if !ok {
+		return nil, errNoNode
+	}
+	return nodeConn{secure}, nil
+}
+
+// nodeConn is the connection of a node.
+type nodeConn struct{ *tls.Conn }
+
+// RemoteAddr is the address of the node.
+func (c nodeConn) RemoteAddr() net.Addr { return NodeAddr{c.Conn.RemoteAddr()} }
+
+// NodeAddr is the address of a node, which sends a request of the client that is last in
+// X-Forwarded-For.
+type NodeAddr struct{ net.Addr }

@@ -1,0 +1,137 @@
+package forward
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// errBodyTooLong: a body that has to be read has more than maxRetryBody bytes.
+var errBodyTooLong = errors.New("forward: the body is too long")
+
+// readShortBody reads a short body for another attempt; nil: there is none. A longer body is
+// forwarded while it is received, with a timeout for each part. form: a body of unknown
+// length is read as well.
+func readShortBody(w http.ResponseWriter, r *http.Request, form bool) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return nil, nil
+	}
+	conn := http.NewResponseController(w)
+	if r.ContentLength < 0 && !form || r.ContentLength > maxRetryBody {
+		r.Body = &timedBody{r.Body, conn}
+		return nil, nil
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(bodyTimeout)) // connections of servers support deadlines
+	all, err := io.ReadAll(io.LimitReader(r.Body, maxRetryBody+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(all) > maxRetryBody:
+		return nil, errBodyTooLong
+	case int64(len(all)) < r.ContentLength:
+		return nil, io.ErrUnexpectedEOF
+	}
+	_ = conn.SetReadDeadline(time.Time{})
+	if r.ContentLength < 0 {
+		r.ContentLength, r.TransferEncoding = int64(len(all)), nil
+	}
+	return all, nil
+}
+
+// timedBody is a request body with a timeout for each part.
+type timedBody struct {
+	io.ReadCloser
+	conn *http.ResponseController
+}
+
+// Read is io.Reader.
+func (p *timedBody) Read(b []byte) (int, error) {
+	_ = p.conn.SetReadDeadline(time.Now().Add(bodyTimeout))
+	n, err := p.ReadCloser.Read(b)
+	if err != nil {
+		_ = p.conn.SetReadDeadline(time.Time{}) // the body has ended
+	}
+	return n, err
+}
+
+// timedResponse is a response with a timeout for each part.
+type timedResponse struct{ http.ResponseWriter }
+
+// Write is io.Writer.
+func (u timedResponse) Write(b []byte) (int, error) {
+	_ = http.NewResponseController(u.ResponseWriter).SetWriteDeadline(time.Now().Add(writeTimeout))
+	return u.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (u timedResponse) Unwrap() http.ResponseWriter { return u.ResponseWriter }
+
+// retryBody is a request body, which can be sent again where it was read before.
+type retryBody struct {
+	stream io.ReadCloser // of a body that was not read
+	bytes  []byte
+	used   bool
+}
+
+func newRetryBody(r *http.Request, one *forwardedRequest) *retryBody {
+	switch {
+	case one.body != nil:
+		return &retryBody{bytes: one.body}
+	case r.Body == nil || r.Body == http.NoBody:
+		return &retryBody{}
+	}
+	return &retryBody{stream: r.Body}
+}
+
+// isComplete says whether the whole body can be sent.
+func (k *retryBody) isComplete() bool { return k.stream == nil || !k.used }
+
+func (k *retryBody) reader() io.ReadCloser {
+	if k.stream != nil {
+		return &onceReader{ReadCloser: k.stream, body: k}
+	}
+	if len(k.bytes) == 0 {
+		return nil
+	}
+	return io.NopCloser(bytes.NewReader(k.bytes))
+}
+
+// onceReader marks a streamed body as used once it was read from. The server closes the
+// body.
+type onceReader struct {
+	io.ReadCloser
+	body *retryBody
+}
+
+// Read is io.Reader.
+func (o *onceReader) Read(p []byte) (int, error) {
+	o.body.used = true
+	return o.ReadCloser.Read(p)
+}
+
+// Close does nothing: another attempt may send the body.
+func (o *onceReader) Close() error { return nil }
+
+// bufferSize is the size of a part of a response, in bytes.
+const bufferSize = 16 << 10
+
+// bufferPool holds the buffers of responses.
+type bufferPool struct{ all sync.Pool }
+
+// Get is httputil.BufferPool.
+func (b *bufferPool) Get() []byte {
+	if one, ok := b.all.Get().(*[bufferSize]byte); ok {
+		return one[:]
+	}
+	return new([bufferSize]byte)[:]
+}
+
+// Put is httputil.BufferPool.
+func (b *bufferPool) Put(one []byte) {
+	if len(one) == bufferSize {
+		b.all.Put((*[bufferSize]byte)(one))
+	}
+}

@@ -1,0 +1,279 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/httpapi"
+)
+
+// follows is one who follows events.
+type follows struct {
+	*http.Response
+	t     *testing.T
+	lines *bufio.Reader
+	leave func()
+}
+
+// follow opens a stream; headers are pairs.
+func (d *door) follow(query, key string, headers ...string) *follows {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
+	d.t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.addr+query, http.NoBody)
+	require.NoError(d.t, err)
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := d.client.Do(req)
+	require.NoError(d.t, err)
+	d.t.Cleanup(func() { _ = res.Body.Close() })
+	return &follows{Response: res, t: d.t, lines: bufio.NewReader(res.Body), leave: cancel}
+}
+
+// next reads a block of lines.
+func (f *follows) next() (string, error) {
+	var block strings.Builder
+	for {
+		line, err := f.lines.ReadString('\n')
+		if err != nil || line == "\n" {
+			return block.String(), err
+		}
+		block.WriteString(line)
+	}
+}
+
+// ids reads n events, past heartbeats.
+func (f *follows) ids(n int) []string {
+	f.t.Helper()
+	var ids []string
+	for len(ids) < n {
+		block, err := f.next()
+		require.NoError(f.t, err)
+		if id, _, ok := strings.Cut(strings.TrimPrefix(block, "id: "), "\n"); ok && strings.HasPrefix(block, "id: ") {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// end reads to the end, which comes by itself, and answers what came before it.
+func (f *follows) end() string {
+	f.t.Helper()
+	rest, err := io.ReadAll(f.lines)
+	require.NoError(f.t, err, "the end is a clean one")
+	return string(rest)
+}
+
+const streamPath = "/v1/events/stream"
+
+func evts(from, to int) []string {
+	var ids []string
+	for n := from; n <= to; n++ {
+		ids = append(ids, "evt_"+ulidOf(n))
+	}
+	return ids
+}
+
+func TestEventsAreFollowedAsTheyHappen(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	d.told.open()
+	d.told.tell(oneEvent(1), oneEvent(2))
+	f := d.follow(streamPath, "operator")
+	assert.Equal(t, []any{200, "text/event-stream", "no-store", "no"}, []any{f.StatusCode, f.Header.Get("Content-Type"), f.Header.Get("Cache-Control"), f.Header.Get("X-Accel-Buffering")})
+	block, err := f.next()
+	require.NoError(t, err)
+	assert.Equal(t, "retry: 2000\n", block)
+	block, err = f.next()
+	require.NoError(t, err)
+	assert.Equal(t, "id: evt_"+ulidOf(1)+"\ndata: "+string(d.must(200, "GET", "/v1/events/evt_"+ulidOf(1), "operator", nil).Body), block, "as it is read by itself")
+	assert.Equal(t, evts(2, 2), f.ids(1))
+	many := make([]event.Event, 0, 250)
+	for n := 3; n <= 252; n++ {
+		many = append(many, oneEvent(n))
+	}
+	d.told.tell(many...)
+	assert.Equal(t, evts(3, 252), f.ids(250))
+}
+
+func TestAStreamBeginsWhereItsReaderLeftOff(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	d.told.open()
+	for query, want := range map[string]string{
+		"": "", "?after=evt_" + ulidOf(3): "evt_" + ulidOf(3), "?after=now": "now", "?type=call.*": "",
+	} {
+		d.follow(streamPath+query, "operator")
+		_, after := d.told.seen()
+		assert.Equal(t, want, after, query)
+	}
+	d.follow(streamPath+"?after=evt_"+ulidOf(3), "operator", "Last-Event-ID", "evt_"+ulidOf(5))
+	_, after := d.told.seen()
+	assert.Equal(t, "evt_"+ulidOf(5), after, "a browser that comes back asks again for what its page once asked for")
+	assert.Equal(t, "cursor_expired", d.must(410, "GET", streamPath, "operator", nil, "Last-Event-ID", "evt_"+ulidOf(9)).failure(t)["code"])
+	for _, bad := range []string{"?after=x", "?after=call_" + ulidOf(1), "?type=call.eaten"} {
+		assert.Equal(t, "validation_error", d.must(422, "GET", streamPath+bad, "operator", nil).failure(t)["code"], bad)
+	}
+}
+
+func TestAStreamShowsWhatItsReaderMayRead(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	d.told.open()
+	d.keys["calls and analytics"] = domain.Principal{KeyID: "k", WorkspaceID: d.workspace.ID, Permissions: []domain.Permission{domain.AnalyticsRead, domain.CallsRead}}
+	other, result := oneEvent(2), oneEvent(4)
+	other.Type, result.Type = event.AppointmentCreated, event.CampaignCallCompleted
+	all, calls, some := d.follow(streamPath, "operator"), d.follow(streamPath, "calls and analytics"), d.follow(streamPath+"?type=appointment.*", "operator")
+	results := d.follow(streamPath, "analytics:read")
+	d.told.tell(oneEvent(1), other, oneEvent(3), result)
+	assert.Equal(t, evts(1, 3), all.ids(3))
+	assert.Equal(t, evts(4, 4), results.ids(1), "events of results alone")
+	assert.Equal(t, []string{evts(1, 1)[0], evts(3, 3)[0]}, calls.ids(2))
+	assert.Equal(t, evts(2, 2), some.ids(1))
+}
+
+func TestStreamOfCredentialThatMayReadNoneOfTheEventsIsSilent(t *testing.T) {
+	d := open(t, httpapi.Config{Heartbeat: 20 * time.Millisecond})
+	d.told.open()
+	f := d.follow(streamPath+"?type=call.*", "analytics:read")
+	require.Equal(t, http.StatusOK, f.StatusCode)
+	_, err := f.next() // retry
+	require.NoError(t, err)
+	block, err := f.next()
+	require.NoError(t, err)
+	assert.Equal(t, ": still here\n", block)
+	assert.Empty(t, d.must(200, "GET", "/v1/events?type=call.*", "analytics:read", nil).json(t)["data"])
+}
+
+func TestASilentStreamShowsThatItLives(t *testing.T) {
+	d := open(t, httpapi.Config{Heartbeat: 20 * time.Millisecond})
+	d.told.open()
+	f := d.follow(streamPath, "operator")
+	for _, want := range []string{"retry: 2000\n", ": still here\n", ": still here\n"} {
+		block, err := f.next()
+		require.NoError(t, err)
+		assert.Equal(t, want, block)
+	}
+}
+
+func TestAStreamEndsWithItsCredential(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	d.told.open()
+	one, two := d.follow(streamPath, "all"), d.follow(streamPath, "operator")
+	d.told.tell(oneEvent(1))
+	assert.Equal(t, evts(1, 1), one.ids(1))
+	d.revoke("all")
+	d.told.tell(oneEvent(2))
+	assert.Empty(t, one.end(), "nothing is shown to a key that is gone")
+	assert.Equal(t, evts(1, 2), two.ids(2))
+	silent := d.follow(streamPath+"?type=appointment.*", "*:read")
+	d.revoke("*:read")
+	assert.Equal(t, "retry: 2000\n\n", silent.end(), "though nothing happens")
+}
+
+func TestATicketOpensAStreamForABrowser(t *testing.T) {
+	d := open(t, httpapi.Config{PublicURL: "https://calls.example.com"})
+	d.told.open()
+	d.workspace.AllowedOrigins = []string{page}
+	buy := func() string {
+		at, ok := strings.CutPrefix(d.must(201, "POST", "/v1/tickets", "operator", m{"path": streamPath + "?type=call.*"}).json(t)["url"].(string), "https://calls.example.com")
+		require.True(t, ok)
+		return at
+	}
+	at := buy()
+	f := d.follow(at, "", "Origin", page)
+	assert.Equal(t, []any{200, page}, []any{f.StatusCode, f.Header.Get("Access-Control-Allow-Origin")})
+	d.told.tell(oneEvent(1))
+	assert.Equal(t, evts(1, 1), f.ids(1))
+	assert.Equal(t, "invalid_ticket", d.must(401, "GET", at, "", nil, "Origin", page).failure(t)["code"], "once")
+	assert.Empty(t, d.follow(buy(), "", "Origin", "https://evil.example.com").Header.Get("Access-Control-Allow-Origin"))
+}
+
+func TestAWorkspaceHasABoundedNumberOfStreams(t *testing.T) {
+	d := open(t, httpapi.Config{EventStreams: 2})
+	d.told.open()
+	first := d.follow(streamPath, "operator")
+	d.follow(streamPath, "operator")
+	full := d.must(429, "GET", streamPath, "operator", nil)
+	e := full.failure(t)
+	assert.Equal(t, []any{"rate_limit_exceeded", 2.0, 1.0, "1"}, []any{e["code"], e["limit"], e["retry_after"], full.Header.Get("Retry-After")})
+	d.keys["other"] = domain.Principal{KeyID: "key_other", WorkspaceID: "ws_" + ulidOf(2), Environment: domain.Live, Permissions: []domain.Permission{domain.AllRead}}
+	assert.Equal(t, 200, d.follow(streamPath, "other").StatusCode, "another's are its own")
+	first.leave()
+	require.Eventually(t, func() bool { return d.follow(streamPath, "operator").StatusCode == http.StatusOK }, time.Minute, 5*time.Millisecond, "who leaves makes room at once")
+}
+
+func TestSlowReaderDelaysNoOtherAndIsDisconnected(t *testing.T) {
+	d := open(t, httpapi.Config{EventStreams: 2, WriteTimeout: 5 * time.Second})
+	d.told.open()
+	quick := d.follow(streamPath, "operator")
+	conn := d.dial()
+	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4096))
+	_, err := io.WriteString(conn, "GET "+streamPath+" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\n\r\n")
+	require.NoError(t, err)
+	require.Eventually(t, d.full, time.Minute, 5*time.Millisecond)
+	const n, size = 500, 50_000 // 25 MB, more than any buffer on the way
+	// Who is quick reads meanwhile, lest he be taken for slow.
+	go func() {
+		for i := range n {
+			d.told.tell(long(i+1, size))
+		}
+	}()
+	assert.Equal(t, evts(1, n), quick.ids(n))
+	given, _ := d.told.seen()
+	assert.Less(t, given, 2*n-100, "the slow one's wait in the store")
+	require.Eventually(t, func() bool { return !d.full() }, time.Minute, 20*time.Millisecond, "who reads nothing at all is let go")
+}
+
+// full says whether there is no room for another stream.
+func (d *door) full() bool {
+	f := d.follow(streamPath+"?type=appointment.*", "operator")
+	defer f.leave()
+	return f.StatusCode == http.StatusTooManyRequests
+}
+
+func TestStreamsEndCleanlyWhenTheServiceStops(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	d.told.open()
+	f := d.follow(streamPath, "operator")
+	d.told.tell(oneEvent(1))
+	assert.Equal(t, evts(1, 1), f.ids(1))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	stopped := make(chan error, 1)
+	go func() { stopped <- d.server.Shutdown(ctx) }()
+	assert.Empty(t, f.end())
+	require.NoError(t, <-stopped, "nothing is left to wait for")
+}
+
+func TestManyStreamsComeAndGo(t *testing.T) {
+	d := open(t, httpapi.Config{EventStreams: 20})
+	d.told.open()
+	d.told.tell(oneEvent(1))
+	for round := range 5 {
+		streams := make([]*follows, 20)
+		for i := range streams {
+			require.Eventually(t, func() bool {
+				streams[i] = d.follow(streamPath, "operator", "X-Test", fmt.Sprint(round, i))
+				return streams[i].StatusCode == http.StatusOK
+			}, time.Minute, 5*time.Millisecond)
+		}
+		for _, f := range streams {
+			assert.Equal(t, evts(1, 1), f.ids(1))
+			f.leave()
+		}
+	}
+}

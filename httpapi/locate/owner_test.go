@@ -1,0 +1,144 @@
+package locate_test
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/httpapi/locate"
+	"github.com/callboard/callboard/httpapi/token"
+)
+
+const (
+	ulidA  = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+	ulidB  = "01BX5ZZKBKACTAV9WEVGEMMVRZ"
+	ws     = "ws_" + ulidA
+	other  = "ws_" + ulidB
+	client = "client_" + ulidB
+)
+
+// apiKey is one of a workspace that only the Directory knows.
+func apiKey(t testing.TB) (text, id string) {
+	t.Helper()
+	text, key, err := access.NewKey("key_"+ulidA, domain.Live, [24]byte{1, 2, 3})
+	require.NoError(t, err)
+	return text, key.ID
+}
+
+// jwt is a token of the workspace ws; with a client, an OAuth token.
+func jwt(t testing.TB, clientID string) string {
+	t.Helper()
+	public, private, err := token.NewKey()
+	require.NoError(t, err)
+	p := domain.Principal{WorkspaceID: ws, KeyID: "key_" + ulidB}
+	c := token.UserClaims("callboard", "user-1", p, nil, time.Hour, time.Now())
+	if clientID != "" {
+		of := &domain.OAuthClient{Meta: domain.Meta{ID: clientID, WorkspaceID: ws}}
+		c = token.AccessClaims("callboard", "", "", of, nil, time.Hour, time.Now())
+	}
+	text, err := token.Sign(c, &domain.SigningKey{Meta: domain.Meta{ID: "jwk_1"}, Public: public, Private: private})
+	require.NoError(t, err)
+	return text
+}
+
+func request(method, path string, header ...string) *http.Request {
+	r := httptest.NewRequest(method, path, http.NoBody)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	return r
+}
+
+func TestOwnerOfRequest(t *testing.T) {
+	key, keyID := apiKey(t)
+	link := access.LinkToken(&domain.LinkKey{WorkspaceID: ws, Secret: "s"}, "call_"+ulidB, time.Now())
+	placed := access.Placed(ws, "secret")
+	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(client+":secret"))
+	session := "a=b; __Host-callboard=" + access.Placed(ws, ulidB+".secret") + "; c=d"
+	mine, knows, asks := locate.Owner{Workspace: ws}, locate.Owner{ID: keyID}, locate.Owner{ID: client}
+	nothing := locate.Owner{}
+	const form = "grant_type=x&client_id=" + client + "&token=y"
+	for name, c := range map[string]struct {
+		r    *http.Request
+		form string
+		want locate.Owner
+	}{
+		"an API key":                         {request("GET", "/v1/calls", "Authorization", "Bearer "+key), "", knows},
+		"an API key, loosely spelled":        {request("GET", "/v1/calls", "Authorization", "bEARER  "+key+" "), "", knows},
+		"an API key with a letter wrong":     {request("GET", "/v1/calls", "Authorization", "Bearer "+key[:len(key)-1]+"0"), "", nothing},
+		"another scheme":                     {request("GET", "/v1/calls", "Authorization", "Token "+key), "", nothing},
+		"a header of another kind":           {request("GET", "/v1/calls", "X-API-Key", key), "", nothing},
+		"a token":                            {request("GET", "/v1/calls", "Authorization", "Bearer "+jwt(t, "")), "", mine},
+		"a token that is refreshed":          {request("POST", "/v1/auth/refresh", "Authorization", "Bearer "+jwt(t, "")), "", mine},
+		"a token that a key asks for":        {request("POST", "/v1/auth/token", "Authorization", "Bearer "+key), "", knows},
+		"an OAuth token":                     {request("GET", "/v1/calls", "Authorization", "Bearer "+jwt(t, client)), "", mine},
+		"a credential and a ticket":          {request("GET", "/v1/events/stream?ticket="+access.Placed(other, "x"), "Authorization", "Bearer "+key), "", knows},
+		"a ticket":                           {request("GET", "/v1/events/stream?type=call.*&ticket="+placed), "", mine},
+		"a ticket, escaped":                  {request("GET", "/v1/events/stream?t%69cket="+strings.Replace(placed, ".", "%2E", 1)), "", mine},
+		"a ticket of another form":           {request("GET", "/v1/events/stream?ticket=AAAA"), "", nothing},
+		"a link to a recording":              {request("GET", "/v1/calls/call_"+ulidB+"/recording?token="+url.QueryEscape(link)), "", mine},
+		"a cookie at the API":                {request("GET", "/v1/calls", "Cookie", session), "", nothing},
+		"a page":                             {request("GET", "/campaigns/campaign_"+ulidB, "Cookie", session), "", mine},
+		"a button":                           {request("POST", "/campaigns/campaign_"+ulidB+"/start", "Cookie", session), "", mine},
+		"a page and a key":                   {request("GET", "/", "Cookie", session, "Authorization", "Bearer "+key), "", mine},
+		"a route that is none and a key":     {request("GET", "/nowhere", "Authorization", "Bearer "+key), "", knows},
+		"a broken cookie":                    {request("GET", "/", "Cookie", "__Host-callboard=x.y.z"), "", nothing},
+		"the operator's page":                {request("GET", "/operator", "Cookie", session), "", mine},
+		"the operator's buttons":             {request("POST", "/operator/rules/r/pause", "Cookie", session), "", mine},
+		"signing out":                        {request("POST", "/sign-out", "Cookie", session), "", mine},
+		"a sign-in link":                     {request("GET", "/sign-in?token="+placed), "", mine},
+		"signing in":                         {request("POST", "/sign-in"), "token=" + placed, mine},
+		"signing in, signed in already":      {request("POST", "/sign-in", "Cookie", "__Host-callboard="+access.Placed(other, ulidB+".x")), "token=" + placed, mine},
+		"a client by its form":               {request("POST", "/oauth/token"), form, asks},
+		"a client by Basic":                  {request("POST", "/oauth/token", "Authorization", basic), "grant_type=x", asks},
+		"a client by both":                   {request("POST", "/oauth/revoke", "Authorization", basic), "client_id=client_" + ulidA, asks},
+		"a client with a key for a client":   {request("POST", "/oauth/introspect", "Authorization", "Bearer "+key), form, nothing},
+		"a client, oddly spelled":            {request("POST", "/oauth/token"), "cl%69ent_id=client%5F" + ulidB, asks},
+		"a client of no kind":                {request("POST", "/oauth/token"), "client_id=ws_" + ulidB, nothing},
+		"a form that is too long":            {request("POST", "/oauth/token"), form + "&x=" + strings.Repeat("x", 16<<10), nothing},
+		"asking for consent":                 {request("GET", "/oauth/authorize?client_id="+client+"&scope=x", "Cookie", session), "", asks},
+		"consent":                            {request("POST", "/oauth/authorize?client_id=client_"+ulidA, "Cookie", session), form, asks},
+		"a preflight":                        {request("OPTIONS", "/v1/calls", "Origin", "https://example.com", "Access-Control-Request-Method", "GET"), "", nothing},
+		"a workspace of the install":         {request("PATCH", "/v1/workspaces/"+other, "Authorization", "Bearer "+key), "", knows},
+		"all workspaces":                     {request("GET", "/v1/workspaces", "Authorization", "Bearer "+key), "", knows},
+		"a new workspace":                    {request("POST", "/v1/workspaces", "Authorization", "Bearer "+key), "", knows},
+		"the workspace of a key":             {request("GET", "/v1/workspace", "Authorization", "Bearer "+key), "", knows},
+		"alerts":                             {request("GET", "/v1/alerts?limit=1", "Authorization", "Bearer "+key), "", knows},
+		"a token that says nothing":          {request("GET", "/v1/calls", "Authorization", "Bearer eyJ.e30.x"), "", nothing},
+		"a token that is no JSON":            {request("GET", "/v1/calls", "Authorization", "Bearer eyJ.eyJ.x"), "", nothing},
+		"a token for what is no workspace":   {request("GET", "/v1/calls", "Authorization", "Bearer eyJ."+base64.RawURLEncoding.EncodeToString([]byte(`{"workspace_id":"../x"}`))+".x"), "", nothing},
+		"a token that is much too long":      {request("GET", "/v1/calls", "Authorization", "Bearer eyJ."+strings.Repeat("A", 5000)+".x"), "", nothing},
+		"a form that no route needs is none": {request("POST", "/v1/calls/outbound", "Authorization", "Bearer "+key), form, knows},
+	} {
+		assert.Equal(t, c.want, locate.OwnerOf(c.r, []byte(c.form)), name)
+	}
+}
+
+func FuzzOwnerOf(f *testing.F) {
+	f.Add("POST", "/oauth/token", "client_id=x", "Basic eDp5", "a=b")
+	f.Add("GET", "/v1/events/stream?ticket=%", "", "Bearer eyJ.e30.x", "__Host-callboard=a.b")
+	f.Fuzz(func(t *testing.T, method, at, form, authorization, cookie string) {
+		path, query, _ := strings.Cut(at, "?")
+		r := &http.Request{Method: method, URL: &url.URL{Path: path, RawQuery: query}, Header: http.Header{"Authorization": {authorization}, "Cookie": {cookie}}}
+		locate.NeedsForm(r)
+		found := locate.OwnerOf(r, []byte(form))
+		if found.Workspace != "" {
+			id, err := domain.ParseID(domain.PrefixWorkspace, found.Workspace)
+			require.NoError(t, err)
+			assert.Equal(t, id, found.Workspace)
+		}
+		if found.ID != "" {
+			assert.Equal(t, domain.CanonicalID(found.ID), found.ID)
+			assert.Empty(t, found.Workspace)
+		}
+	})
+}

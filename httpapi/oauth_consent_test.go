@@ -1,0 +1,337 @@
+package httpapi_test
+
+import (
+	"context"
+	"html"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/callboard/callboard/httpapi"
+)
+
+const callback = "https://crm.example.com/cb?from=callboard"
+
+// browser is one at the pages of a door: it keeps its cookie and follows
+// nothing.
+type browser struct {
+	d      *door
+	cookie string
+}
+
+func (b *browser) send(method, path string, form url.Values, headers ...string) reply {
+	b.d.t.Helper()
+	req, err := http.NewRequestWithContext(b.d.t.Context(), method, b.d.url(path), strings.NewReader(form.Encode()))
+	require.NoError(b.d.t, err)
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Origin", base)
+	}
+	if b.cookie != "" {
+		req.Header.Set("Cookie", b.cookie)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := b.d.client.Transport.RoundTrip(req)
+	require.NoError(b.d.t, err)
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(b.d.t, err)
+	return reply{res.StatusCode, res.Header, text}
+}
+
+// signedIn is a browser of a fresh user with a role.
+func (d *door) signedIn(role string) (b *browser, user string) {
+	d.t.Helper()
+	user = d.make("/v1/users", m{"name": "Ada <b>", "role": role})
+	return d.signIn(user), user
+}
+
+// signIn is another browser of a user.
+func (d *door) signIn(user string) *browser {
+	d.t.Helper()
+	link := d.must(201, "POST", "/v1/users/"+user+"/sign-in-link", "operator", nil).json(d.t)["url"].(string)
+	at, err := url.Parse(link)
+	require.NoError(d.t, err)
+	b := &browser{d: d}
+	r := b.send("POST", "/sign-in", url.Values{"token": {at.Query().Get("token")}})
+	require.Equal(d.t, 200, r.Status, "%s", r.Body)
+	b.cookie, _, _ = strings.Cut(r.Header.Get("Set-Cookie"), ";")
+	return b
+}
+
+// guest makes a client that asks for consent.
+func (d *door) guest(public bool, scopes ...string) *oauth2.Config {
+	d.t.Helper()
+	made := d.must(201, "POST", "/v1/oauth/clients", "operator", m{"name": "CRM <script>", "scopes": scopes, "public": public, "redirect_uris": []string{callback}}).json(d.t)
+	secret, _ := made["client_secret"].(string)
+	return &oauth2.Config{
+		ClientID: made["client_id"].(string), ClientSecret: secret, RedirectURL: callback, Scopes: scopes,
+		Endpoint: oauth2.Endpoint{AuthURL: d.url("/oauth/authorize"), TokenURL: d.url("/oauth/token")},
+	}
+}
+
+var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
+
+// fields are those of the form on a page.
+func fields(page reply) url.Values {
+	out := url.Values{}
+	for _, m := range hidden.FindAllSubmatch(page.Body, -1) {
+		out.Set(string(m[1]), html.UnescapeString(string(m[2])))
+	}
+	return out
+}
+
+func pathOf(t *testing.T, link string) string {
+	t.Helper()
+	u, err := url.Parse(link)
+	require.NoError(t, err)
+	return u.RequestURI()
+}
+
+// allows asks for consent, gives it and answers what the client is sent.
+func (b *browser) allows(link, decision string) url.Values {
+	b.d.t.Helper()
+	page := b.send("GET", pathOf(b.d.t, link), nil)
+	require.Equal(b.d.t, 200, page.Status, "%s", page.Body)
+	f := fields(page)
+	f.Set("decision", decision)
+	return b.sentBack(b.send("POST", "/oauth/authorize", f))
+}
+
+// sentBack is what the client gets with a redirect.
+func (b *browser) sentBack(r reply) url.Values {
+	b.d.t.Helper()
+	require.Equal(b.d.t, 302, r.Status, "%s", r.Body)
+	rest, ok := strings.CutPrefix(r.Header.Get("Location"), callback+"&")
+	require.True(b.d.t, ok, "exactly where the client said: %s", r.Header.Get("Location"))
+	got, err := url.ParseQuery(rest)
+	require.NoError(b.d.t, err)
+	assert.Equal(b.d.t, base, got.Get("iss"))
+	return got
+}
+
+func TestAnIndependentClientIsLetInByAUserAndStaysIn(t *testing.T) {
+	d := open(t, httpapi.Config{PublicURL: base})
+	ctx := context.WithValue(t.Context(), oauth2.HTTPClient, d.client)
+	for _, public := range []bool{false, true} {
+		cfg := d.guest(public, "calls:read", "calls:write")
+		b, user := d.signedIn("agent")
+		verifier := oauth2.GenerateVerifier()
+		d.noted()
+		got := b.allows(cfg.AuthCodeURL("a state & more", oauth2.S256ChallengeOption(verifier)), "allow")
+		assert.Equal(t, "a state & more", got.Get("state"))
+		assert.Equal(t, []string{"auth oauth.consented  " + cfg.ClientID + " false "}, d.noted())
+		first, err := cfg.Exchange(ctx, got.Get("code"), oauth2.VerifierOption(verifier))
+		require.NoError(t, err)
+		assert.Equal(t, "calls:read calls:write", first.Extra("scope"))
+		assert.Equal(t, []any{user, cfg.ClientID}, []any{d.claims(first.AccessToken)["sub"], d.claims(first.AccessToken)["client_id"]})
+		d.must(200, "GET", "/v1/calls", first.AccessToken, nil)
+		d.must(403, "GET", "/v1/agents", first.AccessToken, nil)
+
+		second, err := cfg.TokenSource(ctx, &oauth2.Token{RefreshToken: first.RefreshToken}).Token()
+		require.NoError(t, err)
+		assert.NotEqual(t, first.RefreshToken, second.RefreshToken)
+		assert.Contains(t, d.noted(), "auth token.refreshed  "+cfg.ClientID+" false ")
+
+		d.must(200, "PATCH", "/v1/users/"+user, "operator", m{"role": "viewer"})
+		d.must(403, "POST", "/v1/calls/outbound", second.AccessToken, m{"to": "+12025550123"})
+		third, err := cfg.TokenSource(ctx, &oauth2.Token{RefreshToken: second.RefreshToken}).Token()
+		require.NoError(t, err)
+		assert.Equal(t, "calls:read", third.Extra("scope"), "never more than the user may now")
+
+		_, err = cfg.TokenSource(ctx, &oauth2.Token{RefreshToken: first.RefreshToken}).Token()
+		var refused *oauth2.RetrieveError
+		require.ErrorAs(t, err, &refused)
+		assert.Equal(t, "invalid_grant", refused.ErrorCode)
+		assert.Contains(t, strings.Join(d.noted(), "\n"), "auth token.reused  "+cfg.ClientID)
+		d.must(401, "GET", "/v1/calls", third.AccessToken, nil)
+		_, err = cfg.TokenSource(ctx, &oauth2.Token{RefreshToken: third.RefreshToken}).Token()
+		require.Error(t, err, "one of the two is a thief")
+	}
+}
+
+func TestACodeIsGoodForOneExchangeByItsClient(t *testing.T) {
+	d := open(t, httpapi.Config{PublicURL: base})
+	ctx := context.WithValue(t.Context(), oauth2.HTTPClient, d.client)
+	cfg, other := d.guest(false, "calls:read"), d.guest(false, "calls:read")
+	b, _ := d.signedIn("admin")
+	verifier := oauth2.GenerateVerifier()
+	code := b.allows(cfg.AuthCodeURL("", oauth2.S256ChallengeOption(verifier)), "allow").Get("code")
+	exchange := func(cfg *oauth2.Config, o ...oauth2.AuthCodeOption) string {
+		_, err := cfg.Exchange(ctx, code, o...)
+		var refused *oauth2.RetrieveError
+		require.ErrorAs(t, err, &refused)
+		return refused.ErrorCode
+	}
+	elsewhere := *cfg
+	elsewhere.RedirectURL = callback + "&x=1"
+	assert.Equal(t, "invalid_grant", exchange(other, oauth2.VerifierOption(verifier)), "another client")
+	assert.Equal(t, "invalid_grant", exchange(&elsewhere, oauth2.VerifierOption(verifier)), "another redirect URI")
+	assert.Equal(t, "invalid_grant", exchange(cfg), "no verifier")
+	assert.Equal(t, "invalid_grant", exchange(cfg, oauth2.VerifierOption(oauth2.GenerateVerifier())), "another verifier")
+	good, err := cfg.Exchange(ctx, code, oauth2.VerifierOption(verifier))
+	require.NoError(t, err)
+	d.must(200, "GET", "/v1/calls", good.AccessToken, nil)
+	assert.Equal(t, "invalid_grant", exchange(cfg, oauth2.VerifierOption(verifier)), "again")
+	d.must(401, "GET", "/v1/calls", good.AccessToken, nil)
+
+	code = b.allows(cfg.AuthCodeURL(""), "allow").Get("code")
+	assert.Equal(t, "invalid_grant", exchange(cfg, oauth2.VerifierOption(verifier)), "a challenge that got lost")
+	given, err := cfg.Exchange(ctx, code)
+	require.NoError(t, err, "a client with a secret may do without PKCE and state")
+	who := m{"client_id": cfg.ClientID, "client_secret": cfg.ClientSecret, "token": given.RefreshToken}
+	assert.Equal(t, []any{true, "refresh_token"}, []any{d.form("/oauth/introspect", who).json(t)["active"], d.form("/oauth/introspect", who).json(t)["token_type"]})
+	assert.Equal(t, 200, d.form("/oauth/revoke", who).Status)
+	d.must(401, "GET", "/v1/calls", given.AccessToken, nil)
+	assert.Equal(t, m{"active": false}, d.form("/oauth/introspect", who).json(t))
+}
+
+func TestABadClientOrRedirectIsAPageAndNeverARedirect(t *testing.T) {
+	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	cfg := d.guest(true, "calls:read")
+	b, _ := d.signedIn("admin")
+	good := func(change url.Values) string {
+		q := url.Values{
+			"client_id": {cfg.ClientID}, "redirect_uri": {callback}, "response_type": {"code"}, "scope": {"calls:read"}, "state": {"s"},
+			"code_challenge": {oauth2.S256ChallengeFromVerifier(oauth2.GenerateVerifier())}, "code_challenge_method": {"S256"},
+		}
+		maps.Copy(q, change)
+		return "/oauth/authorize?" + q.Encode()
+	}
+	n := 100
+	from := func() []string { n++; return []string{"X-Forwarded-For", addressNo(n)} }
+	for name, change := range map[string]url.Values{
+		"no client": {"client_id": nil}, "unknown client": {"client_id": {"client_" + ulidOf(77)}}, "no redirect": {"redirect_uri": nil},
+		"another path": {"redirect_uri": {"https://crm.example.com/other"}}, "more behind it": {"redirect_uri": {callback + "/.."}}, "another case": {"redirect_uri": {strings.ToUpper(callback)}},
+		"another host": {"redirect_uri": {"https://crm.example.com.evil.example/cb?from=callboard"}}, "twice": {"redirect_uri": {callback, "https://evil.example.com/"}},
+	} {
+		r := b.send("GET", good(change), nil, from()...)
+		assert.Equal(t, 400, r.Status, name)
+		assert.Empty(t, r.Header.Get("Location"), name)
+		assert.Contains(t, r.Header.Get("Content-Type"), "text/html", name)
+	}
+	for name, c := range map[string]struct {
+		change url.Values
+		code   string
+	}{
+		"no type": {url.Values{"response_type": nil}, "invalid_request"}, "a token": {url.Values{"response_type": {"token"}}, "unsupported_response_type"},
+		"no challenge": {url.Values{"code_challenge": nil, "code_challenge_method": nil}, "invalid_request"}, "plain": {url.Values{"code_challenge_method": {"plain"}}, "invalid_request"},
+		"no method": {url.Values{"code_challenge_method": nil}, "invalid_request"}, "no hash": {url.Values{"code_challenge": {"short"}}, "invalid_request"},
+		"unknown scope": {url.Values{"scope": {"openid"}}, "invalid_scope"}, "too much": {url.Values{"scope": {"calls:write"}}, "invalid_scope"},
+		"a fragment": {url.Values{"response_mode": {"fragment"}}, "invalid_request"},
+	} {
+		got := b.sentBack(b.send("GET", good(c.change), nil))
+		assert.Equal(t, []string{c.code, "s"}, []string{got.Get("error"), got.Get("state")}, name)
+	}
+	r := (&browser{d: d}).send("GET", good(nil), nil, from()...)
+	assert.Equal(t, 401, r.Status, "nobody is signed in")
+	assert.Equal(t, "access_denied", b.allows(d.url(good(nil)), "deny").Get("error"))
+	agent, _ := d.signedIn("agent")
+	mute := d.guest(false, "analytics:read")
+	assert.Equal(t, "access_denied", agent.sentBack(agent.send("GET", pathOf(t, mute.AuthCodeURL("s")), nil)).Get("error"), "the user may do none of it")
+	d.must(200, "PATCH", "/v1/workspace", "operator", m{"plan": "starter"})
+	r = b.send("GET", good(nil), nil, from()...)
+	assert.Equal(t, 403, r.Status)
+	assert.Contains(t, string(r.Body), "plan_required")
+}
+
+func TestConsentPageShowsPermissionsAndIsBoundToItsSession(t *testing.T) {
+	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	cfg := d.guest(false, "*:read", "calls:write")
+	b, _ := d.signedIn("agent")
+	link := pathOf(t, cfg.AuthCodeURL("s"))
+	page := b.send("GET", link, nil)
+	text := string(page.Body)
+	assert.NotContains(t, text, "<script>", "names are escaped")
+	assert.Contains(t, text, "CRM &lt;script&gt;")
+	assert.NotContains(t, text, "<code>*:read", "never more than the user may")
+	for _, p := range []string{"calls:read", "calls:write", "agents:read", "https://crm.example.com"} {
+		assert.Contains(t, text, p)
+	}
+	policy := page.Header.Get("Content-Security-Policy")
+	for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self' https://crm.example.com", "style-src 'sha256-"} {
+		assert.Contains(t, policy, want)
+	}
+	assert.NotContains(t, policy, "unsafe")
+	assert.Equal(t, []string{"DENY", "same-origin", "no-store"}, []string{page.Header.Get("X-Frame-Options"), page.Header.Get("Referrer-Policy"), page.Header.Get("Cache-Control")})
+
+	f := fields(page)
+	f.Set("decision", "allow")
+	with := func(name, value string) url.Values {
+		c := url.Values{}
+		maps.Copy(c, f)
+		c.Set(name, value)
+		return c
+	}
+	other, _ := d.signedIn("agent")
+	for name, r := range map[string]reply{
+		"of another page":    b.send("POST", "/oauth/authorize", f, "Origin", "https://evil.example.com"),
+		"of another site":    b.send("POST", "/oauth/authorize", f, "Sec-Fetch-Site", "cross-site"),
+		"of no page":         b.send("POST", "/oauth/authorize", f, "Origin", "null"),
+		"without its proof":  b.send("POST", "/oauth/authorize", with("proof", "")),
+		"with another scope": b.send("POST", "/oauth/authorize", with("scope", "calls:read")),
+		"with another state": b.send("POST", "/oauth/authorize", with("state", "t")),
+	} {
+		assert.Equal(t, 403, r.Status, name)
+		assert.Empty(t, r.Header.Get("Location"), name)
+	}
+	assert.Equal(t, 403, other.send("POST", "/oauth/authorize", with("proof", strings.Repeat("0", 64))).Status, "in another session")
+	assert.Equal(t, 401, (&browser{d: d}).send("POST", "/oauth/authorize", f).Status)
+	assert.NotEmpty(t, b.sentBack(b.send("POST", "/oauth/authorize", f)).Get("code"))
+}
+
+func TestASignInLinkOpensOnceAndByItsButtonOnly(t *testing.T) {
+	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	user := d.make("/v1/users", m{"name": "Ada", "role": "viewer", "allowed_ips": []string{"198.18.0.0/16"}})
+	f := d.must(403, "POST", "/v1/users/"+user+"/sign-in-link", "*:write", nil).failure(t)
+	assert.Equal(t, "insufficient_permissions", f["code"], "who cannot read makes nobody who can")
+	d.must(403, "POST", "/v1/users", "*:write", m{"name": "Eve", "role": "admin"})
+	d.must(403, "PATCH", "/v1/users/"+user, "*:write", m{"role": "admin"})
+	d.must(422, "POST", "/v1/users", "operator", m{"name": "Eve", "role": "root"})
+	d.must(403, "POST", "/v1/users", d.issued("ada", "*:read", "*:write"), m{"name": "Eve", "role": "viewer"})
+	link := d.must(201, "POST", "/v1/users/"+user+"/sign-in-link", "operator", nil).json(t)["url"].(string)
+	token, path := url.Values{"token": {link[strings.Index(link, "=")+1:]}}, pathOf(t, link)
+	b := &browser{d: d}
+	for range 2 {
+		page := b.send("GET", path, nil)
+		assert.Equal(t, 200, page.Status)
+		assert.Empty(t, page.Header.Get("Set-Cookie"), "reading it ahead uses nothing up")
+		assert.Equal(t, token, fields(page))
+	}
+	assert.Equal(t, 403, b.send("POST", "/sign-in", token, "Origin", "https://evil.example.com").Status)
+	r := b.send("POST", "/sign-in", token, "X-Forwarded-For", addressNo(1))
+	assert.Equal(t, 200, r.Status)
+	set := r.Header.Get("Set-Cookie")
+	for _, want := range []string{"__Host-callboard=", "path=/", "HttpOnly", "secure", "SameSite=Lax"} {
+		assert.Contains(t, set, want)
+	}
+	assert.Equal(t, 401, b.send("POST", "/sign-in", token, "X-Forwarded-For", addressNo(1)).Status, "once")
+	b.cookie, _, _ = strings.Cut(set, ";")
+
+	asks := pathOf(t, d.guest(false, "calls:read").AuthCodeURL("s"))
+	assert.Equal(t, 200, b.send("GET", asks, nil, "X-Forwarded-For", addressNo(2)).Status)
+	assert.Equal(t, 401, b.send("GET", asks, nil, "X-Forwarded-For", "203.0.113.9").Status, "not from there")
+	l := d.must(200, "GET", "/v1/users/"+user+"/sessions", "operator", nil)
+	assert.NotContains(t, string(l.Body), "hash")
+	session := l.json(t)["data"].([]any)[0].(m)["id"].(string)
+	d.must(200, "DELETE", "/v1/users/"+user+"/sessions/"+session, "operator", nil)
+	assert.Equal(t, 401, b.send("GET", asks, nil, "X-Forwarded-For", addressNo(2)).Status)
+	r = b.send("POST", "/sign-out", nil, "X-Forwarded-For", addressNo(2))
+	assert.Contains(t, r.Header.Get("Set-Cookie"), "__Host-callboard=;")
+	counts := map[int]int{}
+	for range 40 {
+		counts[b.send("POST", "/sign-in", url.Values{"token": {"guess"}}, "X-Forwarded-For", addressNo(3)).Status]++
+	}
+	assert.Equal(t, map[int]int{401: 30, 429: 10}, counts)
+	d.must(200, "DELETE", "/v1/users/"+user, "operator", nil)
+}
