@@ -54,12 +54,12 @@ func TestNoRequestToAnyRouteBreaksTheContract(t *testing.T) {
 	}
 	tally, err := w.Run()
 	require.NoError(t, err)
-	for _, f := range tally.Fault[:min(len(tally.Fault), 20)] {
+	for _, f := range tally.Faults[:min(len(tally.Faults), 20)] {
 		t.Error(f)
 	}
-	t.Logf("%d requests; never taken: %v", tally.Sent, tally.Never)
-	assert.Empty(t, tally.Fault)
+	t.Logf("%d requests; never taken: %v", tally.Sent, tally.Unaccepted)
+	assert.Empty(t, tally.Faults)
 	assert.Greater(t, tally.Sent, 1000)
 	assert.Greater(t, times, 100)
-	assert.Less(t, len(tally.Never), len(d.contract().Operations)/2)
+	assert.Less(t, len(tally.Unaccepted), len(d.contract().Operations)/2)
 }

@@ -70,7 +70,7 @@ func (s *service) walk(t *testing.T) {
 	require.NoError(t, err)
 	n := 0
 	w := apitest.Walk{
-		Contract: contract, Seed: 1, Rounds: 5, URL: s.receiver.url, Beside: true,
+		Contract: contract, Seed: 1, Rounds: 5, URL: s.receiver.url, Concurrent: true,
 		Send: func(r apitest.Request) (apitest.Reply, error) {
 			n++
 			header := []string{"X-Forwarded-For", "198.51.100." + strconv.Itoa(n%250), "Content-Type", r.Kind}
@@ -85,7 +85,7 @@ func (s *service) walk(t *testing.T) {
 				<-time.After(100 * time.Millisecond)
 			}
 		},
-		Leave: func(_, path string) bool { return path == "/v1/events/stream" }, // which does not end
+		Skip: func(_, path string) bool { return path == "/v1/events/stream" }, // which does not end
 		After: func(o *openapi.Operation, _ apitest.Reply) {
 			switch {
 			case o.Method == http.MethodPatch && strings.HasPrefix(o.Path, "/v1/workspace"):
@@ -99,19 +99,19 @@ func (s *service) walk(t *testing.T) {
 	}
 	for _, path := range []string{"/v1/api-keys", "/v1/users"} {
 		for _, row := range s.api("GET", path, nil)["data"].([]any) {
-			w.Spare = append(w.Spare, row.(object)["id"].(string))
+			w.Excluded = append(w.Excluded, row.(object)["id"].(string))
 		}
 	}
 	made, stands := s.furnished(t)
-	w.Spare = slices.AppendSeq(append(append(w.Spare, stands...), s.api("GET", "/v1/workspace", nil)["id"].(string)), maps.Values(made))
+	w.Excluded = slices.AppendSeq(append(append(w.Excluded, stands...), s.api("GET", "/v1/workspace", nil)["id"].(string)), maps.Values(made))
 	tally, err := w.Run()
 	require.NoError(t, err)
-	t.Logf("%d requests; never taken: %v", tally.Sent, tally.Never)
-	for _, f := range tally.Fault {
+	t.Logf("%d requests; never taken: %v", tally.Sent, tally.Unaccepted)
+	for _, f := range tally.Faults {
 		t.Error(f)
 	}
 	assert.Greater(t, tally.Sent, 500)
-	assert.Less(t, len(tally.Never), len(contract.Operations)/2)
+	assert.Less(t, len(tally.Unaccepted), len(contract.Operations)/2)
 	assert.NotContains(t, s.logged(), "panic in a request")
 	s.strangers(t, &w, made)
 }
@@ -160,12 +160,12 @@ func (s *service) strangers(t *testing.T, w *apitest.Walk, made map[string]strin
 	t.Helper()
 	s.unlimited()
 	made["/v1/events"] = s.idOf(t, "GET", "/v1/events?limit=1", nil)
-	leave := w.Leave
-	w.Leave = func(method, path string) bool { // operators alone know of other workspaces, and have rules for alerts
+	leave := w.Skip
+	w.Skip = func(method, path string) bool { // operators alone know of other workspaces, and have rules for alerts
 		return leave(method, path) || strings.HasPrefix(path, "/v1/workspaces/") || strings.HasPrefix(path, "/v1/alert-rules/")
 	}
-	ask := func(key string, made map[string]string) apitest.Foreign {
-		got, err := w.Foreign(made, func(r apitest.Request) (apitest.Reply, error) {
+	ask := func(key string, made map[string]string) apitest.Isolation {
+		got, err := w.CheckIsolation(made, func(r apitest.Request) (apitest.Reply, error) {
 			header := []string{"Content-Type", r.Kind, "Authorization", "Bearer " + key}
 			for name, v := range r.Header {
 				header = append(header, name, v)
@@ -176,23 +176,23 @@ func (s *service) strangers(t *testing.T, w *apitest.Walk, made map[string]strin
 		require.NoError(t, err)
 		return got
 	}
-	others := w.Leave
-	w.Leave = func(method, path string) bool { // the walk has asked of these what the workspace may in a minute
+	others := w.Skip
+	w.Skip = func(method, path string) bool { // the walk has asked of these what the workspace may in a minute
 		return others(method, path) || strings.HasPrefix(path, "/v1/bulk") || strings.HasPrefix(path, "/v1/knowledge-base")
 	}
 	got := ask(s.testKey(), made)
-	w.Leave = others
-	assert.Empty(t, got.Fault, "with a test key of the same workspace")
-	assert.Less(t, len(got.Unasked), 40, "%v", got.Unasked) // chance decides what the walk has made
+	w.Skip = others
+	assert.Empty(t, got.Faults, "with a test key of the same workspace")
+	assert.Less(t, len(got.Unchecked), 40, "%v", got.Unchecked) // chance decides what the walk has made
 
 	made["/v1/sms"] = s.idOf(t, "POST", "/v1/sms", object{"to": "+15005550000", "body": "Hello."}, "Authorization", "Bearer "+s.testKey())
 	other := s.api("POST", "/v1/workspaces", object{"name": "others", "plan": "enterprise"})["key"].(string)
 	got = ask(other, made)
-	assert.Empty(t, got.Fault, "of another workspace")
-	assert.Less(t, len(got.Unasked), 40, "%v", got.Unasked)
-	assert.Greater(t, len(got.Asked), 80)
+	assert.Empty(t, got.Faults, "of another workspace")
+	assert.Less(t, len(got.Unchecked), 40, "%v", got.Unchecked)
+	assert.Greater(t, len(got.Checked), 80)
 
 	delete(made, "/v1/sms")
 	got = ask(s.key, made)
-	assert.Greater(t, len(got.Fault), len(got.Asked)*4/5, "the owner finds what he asks for")
+	assert.Greater(t, len(got.Faults), len(got.Checked)*4/5, "the owner finds what he asks for")
 }

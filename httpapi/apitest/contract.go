@@ -90,7 +90,7 @@ func (c *Contract) Check(method, path string, status int, header http.Header, bo
 	if head && len(body) > 0 {
 		return fmt.Errorf("HEAD %s answered with a body: %.300s", o.Path, body)
 	}
-	if head && status == http.StatusMethodNotAllowed && goesOn(o) {
+	if head && status == http.StatusMethodNotAllowed && isContinuous(o) {
 		return nil
 	}
 	r := c.Response(o, code)
@@ -192,8 +192,8 @@ func pointer(parts ...string) string {
 	return documentURL + "#/" + strings.Join(parts, "/")
 }
 
-// goesOn says whether a GET is a stream or a socket, which have no HEAD.
-func goesOn(o *openapi.Operation) bool {
+// isContinuous says whether a GET is a stream or a socket, which have no HEAD.
+func isContinuous(o *openapi.Operation) bool {
 	if o.Responses["101"] != nil {
 		return true
 	}

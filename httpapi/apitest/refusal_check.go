@@ -49,7 +49,7 @@ func (w *Walk) checkRefusal(o *openapi.Operation, a attempt, r Reply) string {
 		return "a fault of the service"
 	}
 	if r.Status < http.StatusBadRequest {
-		if a.bad && !w.Beside && !tells(r.Body) {
+		if a.bad && !w.Concurrent && !reportsProblems(r.Body) {
 			return "it was taken, and the document forbids it"
 		}
 		if a.good {
@@ -60,7 +60,7 @@ func (w *Walk) checkRefusal(o *openapi.Operation, a attempt, r Reply) string {
 		}
 		return ""
 	}
-	if w.Beside {
+	if w.Concurrent {
 		return ""
 	}
 	var f failure
@@ -80,10 +80,10 @@ func (w *Walk) checkRefusal(o *openapi.Operation, a attempt, r Reply) string {
 	if a.good && w.Refused != nil {
 		w.Refused(o.Method+" "+o.Path, a.Body, r)
 	}
-	if r.Status == http.StatusUnprocessableEntity && len(params) == 0 && !nameless(f.Error.Code, a) {
+	if r.Status == http.StatusUnprocessableEntity && len(params) == 0 && !needsNoField(f.Error.Code, a) {
 		return "the error names no field"
 	}
-	if a.bad && r.Status == http.StatusUnprocessableEntity && !names(params, a.named) && !before(params, a.named) {
+	if a.bad && r.Status == http.StatusUnprocessableEntity && !namesField(params, a.named) && !isAboutEarlierField(params, a.named) {
 		return fmt.Sprintf("the error names %v, and %v is wrong", params, a.named)
 	}
 	if a.bad && r.Status != http.StatusUnprocessableEntity && !slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusForbidden}, r.Status) {
@@ -92,9 +92,9 @@ func (w *Walk) checkRefusal(o *openapi.Operation, a attempt, r Reply) string {
 	return ""
 }
 
-// tells says whether a good answer lists what is wrong with single rows, or with
+// reportsProblems says whether a good answer lists what is wrong with single rows, or with
 // what it was asked to look over.
-func tells(body []byte) bool {
+func reportsProblems(body []byte) bool {
 	var told struct {
 		Rows     []any `json:"contact_errors"`
 		Problems []any `json:"errors"`
@@ -102,16 +102,16 @@ func tells(body []byte) bool {
 	return json.Unmarshal(body, &told) == nil && len(told.Rows)+len(told.Problems) > 0
 }
 
-// before says whether an error is about what is read before the items of a
+// isAboutEarlierField says whether an error is about what is read before the items of a
 // list, one of which is wrong as well.
-func before(params, named []string) bool {
+func isAboutEarlierField(params, named []string) bool {
 	item := func(path string) bool { return strings.HasPrefix(path, "items[") }
 	return len(params) > 0 && !slices.ContainsFunc(params, item) && len(named) > 0 && !slices.ContainsFunc(named, func(path string) bool { return !item(path) })
 }
 
-// nameless tells of errors without a field: they are about the whole body, or
+// needsNoField tells of errors without a field: they are about the whole body, or
 // about none.
-func nameless(code string, a attempt) bool {
+func needsNoField(code string, a attempt) bool {
 	return strings.HasPrefix(code, "idempotency") || code != "validation_error" || a.about == "malformed:" || slices.Contains(a.named, "")
 }
 
@@ -119,9 +119,9 @@ func nameless(code string, a attempt) bool {
 // kind may leave out.
 var noIndex = regexp.MustCompile(`\[\d+\]`)
 
-// names says whether an error names one of the fields that are wrong, or what
+// namesField says whether an error names one of the fields that are wrong, or what
 // stands inside of one.
-func names(params, wrong []string) bool {
+func namesField(params, wrong []string) bool {
 	for _, p := range params {
 		for _, n := range wrong {
 			if p == n || n == "" || p == noIndex.ReplaceAllString(n, "") || strings.HasPrefix(p, n+".") || strings.HasPrefix(p, n+"[") {

@@ -11,23 +11,23 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// Foreign is what came of asking for what is not one's own.
-type Foreign struct {
-	Asked   []string // routes that name something which is there for its owner
-	Unasked []string // routes that name something of which the walk has made none
-	Fault   []string // what was not answered with 404 not_found
+// Isolation is what came of asking for what is not one's own.
+type Isolation struct {
+	Checked   []string // routes that name something which is there for its owner
+	Unchecked []string // routes that name something of which the walk has made none
+	Faults   []string // what was not answered with 404 not_found
 }
 
-// mostBodies is how many good bodies a route is sent before it is believed that
+// maxBodies is how many good bodies a route is sent before it is believed that
 // it looks at them before it looks for what its path names.
-const mostBodies = 12
+const maxBodies = 12
 
-// Foreign asks for everything whose name stands in a path, once Run has made it
+// CheckIsolation asks for everything whose name stands in a path, once Run has made it
 // or it is among made, the ids by the path of their collection, as somebody who
 // may do everything in another place: every route of the document has to answer
 // that there is no such thing.
-func (w *Walk) Foreign(made map[string]string, send func(Request) (Reply, error)) (Foreign, error) {
-	var out Foreign
+func (w *Walk) CheckIsolation(made map[string]string, send func(Request) (Reply, error)) (Isolation, error) {
+	var out Isolation
 	there := maps.Clone(made)
 	for _, o := range w.order(0) {
 		if !strings.Contains(o.Path, "{") {
@@ -45,16 +45,16 @@ func (w *Walk) Foreign(made map[string]string, send func(Request) (Reply, error)
 			there[collection] = id
 		}
 		if id == "" {
-			out.Unasked = append(out.Unasked, route)
+			out.Unchecked = append(out.Unchecked, route)
 			continue
 		}
-		out.Asked = append(out.Asked, route)
+		out.Checked = append(out.Checked, route)
 		what, err := w.asks(o, name, id, send)
 		if err != nil {
 			return out, err
 		}
 		if what != "" {
-			out.Fault = append(out.Fault, route+": "+what)
+			out.Faults = append(out.Faults, route+": "+what)
 		}
 	}
 	return out, nil
@@ -80,7 +80,7 @@ func (w *Walk) standing(collection, name string) (string, error) {
 // answer is not the one that a stranger gets; "": it is.
 func (w *Walk) asks(o *openapi.Operation, name, id string, send func(Request) (Reply, error)) (string, error) {
 	var r Reply
-	for range mostBodies {
+	for range maxBodies {
 		a := attempt{Request: Request{Method: o.Method, Header: map[string]string{}}, good: true}
 		a.Kind, a.Body = w.body(o, &a, 0)
 		whole := *o

@@ -37,12 +37,12 @@ type Walk struct {
 	Seed     uint64
 	Rounds   int // over all routes
 	Send     func(Request) (Reply, error)
-	Spare    []string                            // ids that are never used in a path: what the walk itself stands on
-	Leave    func(method, path string) bool      // routes that are left out; nil: none
+	Excluded    []string                            // ids that are never used in a path: what the walk itself stands on
+	Skip    func(method, path string) bool      // routes that are left out; nil: none
 	After    func(o *openapi.Operation, r Reply) // of each request; nil: nothing
 
 	URL     string                               // where the service may send to and fetch from; "": one that is not looked for
-	Beside  bool                                 // the service works on behind its answers: only what holds whatever it does is judged
+	Concurrent  bool                                 // the service works on behind its answers: only what holds whatever it does is judged
 	Refused func(a string, body []byte, r Reply) // of good requests; nil: nothing
 
 	maker
@@ -54,8 +54,8 @@ type Walk struct {
 // Tally is what a walk did.
 type Tally struct {
 	Sent  int
-	Never []string // operations of which no good request was taken
-	Fault []string // what is wrong, each once for its operation
+	Unaccepted []string // operations of which no good request was taken
+	Faults []string // what is wrong, each once for its operation
 }
 
 // attempt is a request with what is known of it.
@@ -73,7 +73,7 @@ func (w *Walk) Run() (Tally, error) {
 		Rand: rand.New(rand.NewPCG(w.Seed, w.Seed)), doc: w.Contract.Document, url: w.URL,
 		pool: &pool{ids: make(map[string][]string), places: make(map[string]string), spare: make(map[string]bool)},
 	}
-	for _, id := range w.Spare {
+	for _, id := range w.Excluded {
 		w.pool.spare[id] = true
 	}
 	w.taken, w.bodies = make(map[string]int), make(map[string][]byte)
@@ -110,10 +110,10 @@ func (w *Walk) Run() (Tally, error) {
 			}
 		}
 	}
-	t := Tally{Sent: w.sent, Fault: slices.Sorted(maps.Keys(faults))}
+	t := Tally{Sent: w.sent, Faults: slices.Sorted(maps.Keys(faults))}
 	for _, o := range w.order(0) {
 		if w.taken[o.ID] == 0 {
-			t.Never = append(t.Never, o.Method+" "+o.Path)
+			t.Unaccepted = append(t.Unaccepted, o.Method+" "+o.Path)
 		}
 	}
 	return t, nil
@@ -143,7 +143,7 @@ func (w *Walk) order(round int) []*openapi.Operation {
 	var makes, uses, removes []*openapi.Operation
 	for _, o := range w.Contract.Operations {
 		switch {
-		case w.Leave != nil && w.Leave(o.Method, o.Path):
+		case w.Skip != nil && w.Skip(o.Method, o.Path):
 		case o.Method == http.MethodPost && !strings.Contains(o.Path, "{"):
 			makes = append(makes, o)
 		case o.Method == http.MethodDelete:

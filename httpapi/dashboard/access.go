@@ -17,7 +17,7 @@ func (d *Dashboard) accessAfter(r *Request, sent string) (view, error) {
 	data := object{"sent": sent, "typed": map[string]url.Values{sent: r.Form}, "permissions": permissions()}
 	for _, l := range []struct{ name, path string }{{"keys", "/v1/api-keys"}, {"users", "/v1/users"}, {"clients", "/v1/oauth/clients"}} {
 		page, err := r.pageOf(l.name, l.path, "/access")
-		if err != nil && !absent(err) {
+		if err != nil && !isNotVisible(err) {
 			return view{}, err
 		}
 		data[l.name] = page
@@ -42,7 +42,7 @@ func (d *Dashboard) createKey(r *Request) (view, error) {
 	if day, err := time.Parse(time.DateOnly, f.Get("expires_at")); err == nil {
 		body["expires_at"] = day.AddDate(0, 0, 1).Add(-time.Second).Format(time.RFC3339) // to the end of the day
 	}
-	if from := words(f.Get("allowed_ips")); len(from) > 0 {
+	if from := splitWords(f.Get("allowed_ips")); len(from) > 0 {
 		body["allowed_ips"] = from
 	}
 	made, err := r.send(http.MethodPost, "/v1/api-keys", body)
@@ -93,5 +93,5 @@ func (d *Dashboard) revokeKey(r *Request) (view, error) {
 	return view{to: "/access?done=revoked"}, err
 }
 
-// chosen says whether a box of a form was ticked.
-func chosen(values []string, one string) bool { return slices.Contains(values, one) }
+// contains says whether a box of a form was ticked.
+func contains(values []string, one string) bool { return slices.Contains(values, one) }

@@ -132,28 +132,28 @@ func (r *Request) callAPI(method, path string, body, into any) error {
 	if method == http.MethodPost {
 		once = r.idempotencyKey()
 	}
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+	for pause := minRepeatDelay; ; pause = min(2*pause, maxRepeatDelay) {
 		var content io.Reader
 		if body != nil {
 			content = bytes.NewReader(text)
 		}
 		err := decodeResult(r.API(method, path, kind, once, content))(into)
 		var p *problem
-		if once == "" || !errors.As(err, &p) || p.Code != "idempotency_conflict" || pause == longestPause {
+		if once == "" || !errors.As(err, &p) || p.Code != "idempotency_conflict" || pause == maxRepeatDelay {
 			return err
 		}
-		if !r.wait(pause) { // the first click of two is under way: the second one waits for its answer
+		if !r.waitToRepeat(pause) { // the first click of two is under way: the second one waits for its answer
 			return err
 		}
 	}
 }
 
-// wait lets a time go by; false: nobody waits for the answer any more.
-func (r *Request) wait(pause time.Duration) bool {
-	for ; pause > 0; pause -= lookEvery {
+// waitToRepeat lets a time go by; false: nobody waits for the answer any more.
+func (r *Request) waitToRepeat(pause time.Duration) bool {
+	for ; pause > 0; pause -= clientCheckInterval {
 		select {
-		case <-time.After(min(pause, lookEvery)):
-		case <-r.ended():
+		case <-time.After(min(pause, clientCheckInterval)):
+		case <-r.requestEnd():
 			return false
 		}
 		if r.Gone != nil && r.Gone() {
@@ -163,8 +163,8 @@ func (r *Request) wait(pause time.Duration) bool {
 	return true
 }
 
-// ended is closed once nobody waits for the answer any more.
-func (r *Request) ended() <-chan struct{} {
+// requestEnd is closed once nobody waits for the answer any more.
+func (r *Request) requestEnd() <-chan struct{} {
 	if r.Ended == nil {
 		return nil
 	}
@@ -173,10 +173,10 @@ func (r *Request) ended() <-chan struct{} {
 
 // How long the second click of two waits for the first, between asking and in
 // all: about five seconds.
-const firstPause, longestPause = 20 * time.Millisecond, 5 * time.Second
+const minRepeatDelay, maxRepeatDelay = 20 * time.Millisecond, 5 * time.Second
 
-// lookEvery is how often it is looked meanwhile whether somebody is there still.
-const lookEvery = 100 * time.Millisecond
+// clientCheckInterval is how often it is looked meanwhile whether somebody is there still.
+const clientCheckInterval = 100 * time.Millisecond
 
 // decodeResult reads an answer of the API.
 func decodeResult(status int, answer []byte) func(into any) error {
@@ -249,9 +249,9 @@ func numbersToFloat(v any) any {
 	return v
 }
 
-// absent says whether an error is only that there is nothing, or nothing yet,
+// isNotVisible says whether an error is only that there is nothing, or nothing yet,
 // or nothing that this visitor may see: a page shows what is left.
-func absent(err error) bool {
+func isNotVisible(err error) bool {
 	p, ok := err.(*problem) //nolint:errorlint // ask wraps nothing
 	return ok && (p.Status == http.StatusNotFound || p.Status == http.StatusForbidden || p.Status == http.StatusConflict)
 }

@@ -75,7 +75,7 @@ func (d *Dashboard) calendar(r *Request) (view, error) {
 // providers are those who can be booked.
 func (r *Request) providers() ([]object, error) {
 	all, _, err := r.newest("/v1/providers", func(object) bool { return false })
-	if absent(err) {
+	if isNotVisible(err) {
 		err = nil
 	}
 	return all, err
@@ -93,14 +93,14 @@ func (d *Dashboard) appointments(r *Request) (view, error) {
 	return view{name: "appointments", title: "Appointments", data: object{"list": l, "query": typed}}, err
 }
 
-// mostTimes are offered at once, of the week from a day on; a later day shows
+// maxTimes are offered at once, of the week from a day on; a later day shows
 // what follows.
-const mostTimes = "500"
+const maxTimes = "500"
 
-// free are the times at which a provider can be booked, from a day on. minutes
+// freeTimes are the times at which a provider can be booked, from a day on. minutes
 // and zone are those of what shall be booked, "" for the provider's.
-func (r *Request) free(provider, from, minutes, zone string) (object, error) {
-	q := url.Values{"provider": {provider}, "limit": {mostTimes}}
+func (r *Request) freeTimes(provider, from, minutes, zone string) (object, error) {
+	q := url.Values{"provider": {provider}, "limit": {maxTimes}}
 	for name, v := range map[string]string{"from": from, "duration_minutes": minutes, "timezone": zone} {
 		if v != "" {
 			q.Set(name, v)
@@ -122,7 +122,7 @@ func (d *Dashboard) newAppointment(r *Request) (view, error) {
 	data := object{"providers": providers, "provider": from.Get("provider"), "from": from.Get("from"), "form": r.Form}
 	v := view{name: "newappointment", title: "Book an appointment", data: data}
 	if from.Get("provider") != "" {
-		free, err := r.free(from.Get("provider"), from.Get("from"), "", "")
+		free, err := r.freeTimes(from.Get("provider"), from.Get("from"), "", "")
 		if err != nil {
 			return v, err
 		}
@@ -160,7 +160,7 @@ func (d *Dashboard) appointment(r *Request) (view, error) {
 	data := object{"appointment": a, "from": r.Query.Get("from"), "open": text(a, "status") == "booked" || text(a, "status") == "confirmed"}
 	if who := text(a, "provider_id"); who != "" && r.Visitor.May("agents:write") {
 		minutes, _ := a["duration_minutes"].(float64)
-		if data["free"], err = r.free(who, r.Query.Get("from"), strconv.Itoa(int(minutes)), text(a, "timezone")); err != nil && !absent(err) {
+		if data["free"], err = r.freeTimes(who, r.Query.Get("from"), strconv.Itoa(int(minutes)), text(a, "timezone")); err != nil && !isNotVisible(err) {
 			return view{}, err
 		}
 	}

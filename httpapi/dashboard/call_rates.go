@@ -16,14 +16,14 @@ type rate struct {
 // Unix is when it began, in seconds.
 func (r rate) Unix() int64 { return r.At.Unix() }
 
-// widths are how long stretches may be.
-func widths() []time.Duration {
+// intervalWidths are how long stretches may be.
+func intervalWidths() []time.Duration {
 	return []time.Duration{
 		time.Second, 5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour,
 	}
 }
 
-const stretchesMost = 60
+const maxIntervals = 60
 
 // ratesOf counts calls by when they began, in stretches from one time to
 // another: the shortest ones of which no more than sixty are needed. The last
@@ -33,16 +33,16 @@ func ratesOf(calls []object, from, to time.Time) []rate {
 	if !from.Before(to) {
 		return nil
 	}
-	all := widths()
+	all := intervalWidths()
 	width := all[len(all)-1]
 	for _, w := range all {
-		if to.Sub(from.Truncate(w)) <= stretchesMost*w {
+		if to.Sub(from.Truncate(w)) <= maxIntervals*w {
 			width = w
 			break
 		}
 	}
 	from = from.Truncate(width)
-	rates := make([]rate, min(stretchesMost, int((to.Sub(from)-1)/width)+1))
+	rates := make([]rate, min(maxIntervals, int((to.Sub(from)-1)/width)+1))
 	answered := make([]float64, len(rates))
 	for i := range rates {
 		rates[i].At = from.Add(time.Duration(i) * width)

@@ -32,13 +32,13 @@ func (d *Dashboard) call(r *Request) (view, error) {
 		data["every"] = "10s" // what is worked out takes longer than a word
 	}
 	transcript, err := r.get(path + "/transcript")
-	if err != nil && !absent(err) {
+	if err != nil && !isNotVisible(err) {
 		return view{}, err
 	}
 	data["transcript"] = transcript
 	if !live && !processing { // they are looked for among all that happened: once is enough
 		events, err := r.first(path + "/events")
-		if err != nil && !absent(err) {
+		if err != nil && !isNotVisible(err) {
 			return view{}, err
 		}
 		data["events"], data["more"] = events.Data, events.More

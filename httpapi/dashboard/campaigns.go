@@ -10,86 +10,6 @@ import (
 
 const pageSize = "50"
 
-// overview is what goes on now.
-func (d *Dashboard) overview(r *Request) (view, error) {
-	data := object{}
-	for part, fill := range map[string]func(*Request, object) error{"live": goesOn, "people": hasEnded, "chart": lastHour} {
-		if r.Part != "" && r.Part != part {
-			continue
-		}
-		if err := fill(r, data); err != nil && !absent(err) {
-			return view{}, err
-		}
-	}
-	return view{name: "overview", title: "Overview", data: data}, nil
-}
-
-// goesOn is what is in the air, and what is in the way.
-func goesOn(r *Request, data object) error {
-	workspace, err := r.get("/v1/workspace")
-	if err != nil && !absent(err) {
-		return err
-	}
-	running, err := r.first("/v1/campaigns?status=running")
-	if err != nil && !absent(err) {
-		return err
-	}
-	for _, c := range running.Data {
-		status, lost := r.get("/v1/campaigns/" + text(c, "id") + "/status")
-		if lost != nil && !absent(lost) {
-			return lost
-		}
-		c["progress"] = status["progress"]
-	}
-	live, err := r.first("/v1/calls?status=active")
-	if err != nil && !absent(err) {
-		return err
-	}
-	hooks, err := r.first("/v1/webhooks?status=disabled")
-	used := map[string]int{}
-	for _, c := range live.Data {
-		used[text(c, "direction")]++
-	}
-	data["workspace"], data["running"], data["live"], data["more"], data["disabled"] = workspace, running.Data, len(live.Data), live.More, hooks.Data
-	data["out"], data["in"] = used["outbound"], used["inbound"]
-	return err
-}
-
-// hasEnded is what has become of the newest calls.
-func hasEnded(r *Request, data object) error {
-	recent, err := r.first("/v1/calls")
-	if err != nil && !absent(err) {
-		return err
-	}
-	trunks, err := r.first("/v1/trunks")
-	newest := recent.Data
-	if len(newest) > 8 {
-		newest = newest[:8]
-	}
-	data["outcomes"], data["recent"], data["counted"], data["trunks"] = outcomesOf(recent.Data), newest, len(recent.Data), trunks.Data
-	return err
-}
-
-// lastHour is how calls began within it.
-func lastHour(r *Request, data object) error {
-	now := time.Now().UTC()
-	since := now.Truncate(time.Minute).Add(-59 * time.Minute) // sixty minutes, the last of them not over yet
-	rates, err := r.rates("/v1/calls?created_after="+url.QueryEscape(since.Format(time.RFC3339)), since, now)
-	data["rates"] = rates
-	return err
-}
-
-// outcomesOf are the shares of how calls ended, most first.
-func outcomesOf(calls []object) []share {
-	counts := map[string]float64{}
-	for _, c := range calls {
-		if how := text(c, "disposition"); how != "" {
-			counts[how]++
-		}
-	}
-	return shares(counts)
-}
-
 func (d *Dashboard) campaigns(r *Request) (view, error) {
 	l, err := r.list("/v1/campaigns", "/campaigns", "status")
 	return view{name: "campaigns", title: "Campaigns", data: object{"list": l, "status": r.Query.Get("status")}}, err
@@ -112,23 +32,23 @@ func (d *Dashboard) campaign(r *Request) (view, error) {
 	}
 	data := object{"campaign": c, "status": status, "outcomes": shares(counts), "states": contactStates(), "state": r.Query.Get("status"), "cursor": r.Query.Get("cursor")}
 	if r.Part == "" || r.Part == "chart" {
-		if data["rates"], err = r.rates("/v1/calls?campaign_id="+r.ID, time.Time{}, until(c)); err != nil && !absent(err) {
+		if data["rates"], err = r.rates("/v1/calls?campaign_id="+r.ID, time.Time{}, endOrNow(c)); err != nil && !isNotVisible(err) {
 			return view{}, err
 		}
 	}
 	if r.Part == "" || r.Part == "chart" {
-		if data["marks"], err = r.marks(c); err != nil {
+		if data["marks"], err = r.progressMarks(c); err != nil {
 			return view{}, err
 		}
 	}
 	if r.Part == "" || r.Part == "people" {
 		contacts, err := r.list(path+"/contacts", "/campaigns/"+r.ID, "status")
-		if err != nil && !absent(err) {
+		if err != nil && !isNotVisible(err) {
 			return view{}, err
 		}
 		data["contacts"] = contacts
 		if id := r.Query.Get("upload"); id != "" {
-			if data["upload"], err = r.get(path + "/uploads/" + url.PathEscape(id)); err != nil && !absent(err) {
+			if data["upload"], err = r.get(path + "/uploads/" + url.PathEscape(id)); err != nil && !isNotVisible(err) {
 				return view{}, err
 			}
 		}
@@ -137,10 +57,10 @@ func (d *Dashboard) campaign(r *Request) (view, error) {
 	return v, nil
 }
 
-// marks are how far a campaign was when, from its start on.
-func (r *Request) marks(c object) ([]object, error) {
+// progressMarks are how far a campaign was when, from its start on.
+func (r *Request) progressMarks(c object) ([]object, error) {
 	progress, err := r.get("/v1/campaigns/" + r.ID + "/progress")
-	if err != nil && !absent(err) {
+	if err != nil && !isNotVisible(err) {
 		return nil, err
 	}
 	var all []object
@@ -149,23 +69,23 @@ func (r *Request) marks(c object) ([]object, error) {
 	}
 	for _, one := range handleList(progress["marks"]) {
 		if m, ok := one.(object); ok {
-			m["reached"] = reached(countsOf(m, "outcomes"))
+			m["reached"] = reachedContacts(countsOf(m, "outcomes"))
 			all = append(all, m)
 		}
 	}
 	return all, nil
 }
 
-// reached is how many contacts somebody has answered for.
-func reached(outcomes map[string]float64) (n float64) {
+// reachedContacts is how many contacts somebody has answered for.
+func reachedContacts(outcomes map[string]float64) (n float64) {
 	for _, name := range []string{"completed", "confirmed", "declined"} {
 		n += outcomes[name]
 	}
 	return n
 }
 
-// until is when a campaign ended, or now.
-func until(c object) time.Time {
+// endOrNow is when a campaign ended, or now.
+func endOrNow(c object) time.Time {
 	if ended, err := time.Parse(time.RFC3339Nano, text(c, "ended_at")); err == nil {
 		return ended
 	}
@@ -181,7 +101,7 @@ func contactStates() []string {
 
 func (d *Dashboard) newCampaign(r *Request) (view, error) {
 	agents, err := r.first("/v1/agents")
-	if err != nil && !absent(err) {
+	if err != nil && !isNotVisible(err) {
 		return view{}, err
 	}
 	return view{name: "newcampaign", title: "New campaign", data: object{"agents": agents.Data, "form": r.Form}}, nil

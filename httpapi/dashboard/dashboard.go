@@ -184,7 +184,7 @@ func (d *Dashboard) render(status int, v view, req *Request, p *problem) Respons
 		f.Menu = menu(v.name, req.Visitor)
 	}
 	name := "frame"
-	if slices.Contains(parts(), req.Part) {
+	if slices.Contains(updatedParts(), req.Part) {
 		name = req.Part
 	}
 	var b bytes.Buffer
@@ -194,8 +194,8 @@ func (d *Dashboard) render(status int, v view, req *Request, p *problem) Respons
 	return Response{Status: status, Body: b.Bytes()}
 }
 
-// parts are the templates that htmx asks for alone.
-func parts() []string { return []string{"live", "people", "chart"} }
+// updatedParts are the templates that htmx asks for alone.
+func updatedParts() []string { return []string{"live", "people", "chart"} }
 
 // menu are the pages that the head of each names; here is the template of the
 // one that is shown.

@@ -1,8 +1,6 @@
 package dashboard
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"maps"
 	"net/http"
@@ -10,36 +8,6 @@ import (
 	"slices"
 	"strings"
 )
-
-// onceField is the field of a form by which it is told from others: what it
-// makes is made once, however often the form comes.
-const onceField = "once"
-
-// newIdempotencyKey names a form that is shown.
-func newIdempotencyKey() string {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
-}
-
-// idempotencyKey is what the form was called when it was shown, "" where it has no name.
-func (r *Request) idempotencyKey() string {
-	name := r.Form.Get(onceField)
-	if b, err := hex.DecodeString(name); err != nil || len(b) != 16 {
-		return ""
-	}
-	return name
-}
-
-// nextIdempotencyKey names the form that is shown after an error: as it was, so that what
-// may have been made is not made twice, unless that name stands for something
-// else by now.
-func (r *Request) nextIdempotencyKey(p *problem) string {
-	if name := r.idempotencyKey(); name != "" && p != nil && p.Code != "idempotency_mismatch" {
-		return name
-	}
-	return newIdempotencyKey()
-}
 
 // LostForm is why there is no page for a form, in words for people.
 type LostForm struct {

@@ -77,12 +77,12 @@ func (d *Dashboard) runOperatorAction(r *Request) (view, error) {
 		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
 	}
 	_, err := r.send(http.MethodPost, "/v1/operator/"+strings.ReplaceAll(r.Verb, "-", "/"), body)
-	return d.operated(r, r.Verb, err)
+	return d.operatorAfter(r, r.Verb, err)
 }
 
-// operated is the operator's page after a button, with what was typed where it
+// operatorAfter is the operator's page after a button, with what was typed where it
 // was refused.
-func (d *Dashboard) operated(r *Request, done string, err error) (view, error) {
+func (d *Dashboard) operatorAfter(r *Request, done string, err error) (view, error) {
 	if err == nil {
 		return view{to: operatorPath + "?done=" + done}, nil
 	}
@@ -111,11 +111,11 @@ func (d *Dashboard) createRule(r *Request) (view, error) {
 	if err == nil {
 		_, err = r.send(http.MethodPost, "/v1/alert-rules", body)
 	}
-	return d.operated(r, "rule", err)
+	return d.operatorAfter(r, "rule", err)
 }
 
 func ruleOf(f url.Values) (object, error) {
-	body := object{"name": f.Get("name"), "kind": f.Get("kind"), "emails": words(f.Get("emails"))}
+	body := object{"name": f.Get("name"), "kind": f.Get("kind"), "emails": splitWords(f.Get("emails"))}
 	bound := "below"
 	if f.Get("kind") == "spend" {
 		bound = "share"
@@ -153,8 +153,8 @@ func ruleOf(f url.Values) (object, error) {
 	return body, nil
 }
 
-// words are those of a field that takes several, parted by commas or spaces.
-func words(s string) []string {
+// splitWords are those of a field that takes several, parted by commas or spaces.
+func splitWords(s string) []string {
 	return append([]string{}, strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune(", \t\r\n", c) })...)
 }
 
@@ -172,16 +172,16 @@ func (d *Dashboard) changeRule(r *Request) (view, error) {
 		done = "rule-tested"
 		var came object
 		if came, err = r.send(http.MethodPost, path+"/test", nil); err == nil {
-			err = unsent(came)
+			err = unsentMails(came)
 		}
 	default:
 		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
 	}
-	return d.operated(r, done, err)
+	return d.operatorAfter(r, done, err)
 }
 
-// unsent tells of the mails of a test that no server took, nil where there is none.
-func unsent(came object) error {
+// unsentMails tells of the mails of a test that no server took, nil where there is none.
+func unsentMails(came object) error {
 	p := &problem{Status: http.StatusBadGateway, Message: "The event was sent to the webhooks, but not every mail was taken."}
 	mails, _ := came["mails"].([]any)
 	for _, m := range mails {

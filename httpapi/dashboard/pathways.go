@@ -22,11 +22,11 @@ func (d *Dashboard) pathway(r *Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	return view{name: "pathway", title: text(p, "name"), data: object{"pathway": p, "plan": planOf(p), "nodes": nodesOf(p)}}, nil
+	return view{name: "pathway", title: text(p, "name"), data: object{"pathway": p, "plan": editableJSON(p), "nodes": nodesOf(p)}}, nil
 }
 
-// planOf is what can be edited of a pathway, as JSON.
-func planOf(p object) string {
+// editableJSON is what can be edited of a pathway, as JSON.
+func editableJSON(p object) string {
 	some := func(name string) any {
 		if of, ok := p[name].([]any); ok {
 			return of
@@ -90,8 +90,8 @@ func findings(report object) []finding {
 	return all
 }
 
-// found are the details of a refusal.
-func found(err error) []finding {
+// findingsOfError are the details of a refusal.
+func findingsOfError(err error) []finding {
 	var p *problem
 	if !errors.As(err, &p) {
 		return nil
@@ -114,7 +114,7 @@ func (d *Dashboard) editPathway(r *Request) (view, error) {
 	if err != nil && !typed {
 		return view{}, err
 	}
-	plan, version := planOf(p), number(p["version"])
+	plan, version := editableJSON(p), number(p["version"])
 	if typed {
 		plan, version = strings.ReplaceAll(r.Form.Get("plan"), "\r\n", "\n"), r.Form.Get("version") // as browsers send the lines
 	}
@@ -140,7 +140,7 @@ func (d *Dashboard) changePathway(r *Request) (view, error) {
 	if r.Verb == "check" {
 		var report object
 		report, err = r.send(http.MethodPost, "/v1/pathways/validate", plan)
-		data["checked"], data["found"] = err == nil, append(findings(report), found(err)...)
+		data["checked"], data["found"] = err == nil, append(findings(report), findingsOfError(err)...)
 		return v, err
 	}
 	change := maps.Clone(plan)
@@ -149,23 +149,23 @@ func (d *Dashboard) changePathway(r *Request) (view, error) {
 	if _, err = r.send(http.MethodPatch, "/v1/pathways/"+r.ID, change); err != nil {
 		var p *problem
 		if errors.As(err, &p) && p.Status == http.StatusConflict && p.Param == "version" {
-			return d.bothPathways(r, v, plan, err)
+			return d.showConflict(r, v, plan, err)
 		}
-		data["found"] = found(err)
+		data["found"] = findingsOfError(err)
 		return v, err
 	}
 	return view{to: "/pathways/" + r.ID + "?done=pathway"}, nil
 }
 
-// bothPathways shows what somebody else has saved beside what was typed; saving
+// showConflict shows what somebody else has saved beside what was typed; saving
 // once more puts this in its place.
-func (d *Dashboard) bothPathways(r *Request, v view, mine object, conflict error) (view, error) {
+func (d *Dashboard) showConflict(r *Request, v view, mine object, conflict error) (view, error) {
 	saved, err := r.get("/v1/pathways/" + r.ID)
 	if err != nil {
 		return v, err
 	}
 	data, _ := v.data.(object)
-	data["saved"], data["theirs"], data["version"], data["differs"] = saved, planOf(saved), number(saved["version"]), differences(mine, saved)
+	data["saved"], data["theirs"], data["version"], data["differs"] = saved, editableJSON(saved), number(saved["version"]), differences(mine, saved)
 	return v, conflict
 }
 
@@ -178,7 +178,7 @@ func differences(mine, saved object) []string {
 		}
 	}
 	for _, kind := range []struct{ list, by, what string }{{"variables", "name", "variable "}, {"nodes", "id", "node "}, {"edges", "from", "ways out of "}} {
-		ours, theirs := grouped(mine[kind.list], kind.by), grouped(saved[kind.list], kind.by)
+		ours, theirs := groupBy(mine[kind.list], kind.by), groupBy(saved[kind.list], kind.by)
 		names := slices.Collect(maps.Keys(ours))
 		for name := range theirs {
 			if _, both := ours[name]; !both {
@@ -204,8 +204,8 @@ func differences(mine, saved object) []string {
 
 func handleList(v any) []any { l, _ := v.([]any); return l }
 
-// grouped are the parts of a plan by a field of theirs.
-func grouped(v any, by string) map[string][]object {
+// groupBy are the parts of a plan by a field of theirs.
+func groupBy(v any, by string) map[string][]object {
 	groups := map[string][]object{}
 	for _, one := range handleList(v) {
 		if o, ok := one.(object); ok {
@@ -221,9 +221,9 @@ type line struct {
 	Text string `json:"text"`
 }
 
-// tryPathway is a conversation by text. All that was said stands in the form,
+// chat is a conversation by text. All that was said stands in the form,
 // and nothing of it is kept.
-func (d *Dashboard) tryPathway(r *Request) (view, error) {
+func (d *Dashboard) chat(r *Request) (view, error) {
 	p, err := r.get("/v1/pathways/" + r.ID)
 	if err != nil {
 		return view{}, err // what was said stands in the form that is handed back

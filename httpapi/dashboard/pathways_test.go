@@ -10,10 +10,10 @@ import (
 func TestAPlanIsReadOrSaidWhereItIsNone(t *testing.T) {
 	t.Parallel()
 	p := object{"name": "n", "start": "a", "nodes": []any{object{"id": "a"}}, "edges": []any{}, "version": 3.0}
-	plan, err := readPlan(planOf(p))
+	plan, err := readPlan(editableJSON(p))
 	require.NoError(t, err)
 	assert.Equal(t, object{"name": "n", "start": "a", "variables": []any{}, "nodes": []any{object{"id": "a"}}, "edges": []any{}}, plan)
-	assert.Contains(t, planOf(object{"name": "<b> & co"}), `"<b> & co"`, "as it was written")
+	assert.Contains(t, editableJSON(object{"name": "<b> & co"}), `"<b> & co"`, "as it was written")
 	for text, says := range map[string]string{
 		"{\n  \"name\": \"ü\", x}": `line 2, column 16: invalid character 'x'`,
 		"[]":                       "line 1, column 1: it must be an object",

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// keeping is a sort of data, and for how many days it is kept.
-type keeping struct{ Field, What string }
+// retentionPeriod is a sort of data, and for how many days it is kept.
+type retentionPeriod struct{ Field, What string }
 
-// kept are all of them, as the API names them.
-func kept() []keeping {
-	return []keeping{
+// retentionPeriods are all of them, as the API names them.
+func retentionPeriods() []retentionPeriod {
+	return []retentionPeriod{
 		{"calls_days", "Calls"},
 		{"recordings_days", "Recordings"},
 		{"transcripts_days", "Transcripts"},
@@ -32,7 +32,7 @@ func (d *Dashboard) settings(r *Request) (view, error) {
 		return view{}, err
 	}
 	values := map[string]string{"name": text(w, "name"), "default_country": text(w, "default_country")}
-	for group, fields := range map[string][]string{"retention": fieldsOf(kept()), "frequency_caps": {"per_number_per_day"}} {
+	for group, fields := range map[string][]string{"retention": fieldNames(retentionPeriods()), "frequency_caps": {"per_number_per_day"}} {
 		of, _ := w[group].(object)
 		for _, f := range fields {
 			n, _ := of[f].(float64)
@@ -60,10 +60,10 @@ func (d *Dashboard) settings(r *Request) (view, error) {
 			values[name] = r.Form.Get(name)
 		}
 	}
-	return view{name: "settings", title: "Settings", data: object{"workspace": w, "kept": kept(), "values": values}}, nil
+	return view{name: "settings", title: "Settings", data: object{"workspace": w, "kept": retentionPeriods(), "values": values}}, nil
 }
 
-func fieldsOf(all []keeping) []string {
+func fieldNames(all []retentionPeriod) []string {
 	names := make([]string, len(all))
 	for i, k := range all {
 		names[i] = k.Field
@@ -102,7 +102,7 @@ func settingsOf(r *Request) (object, error) {
 		}
 		return o, nil
 	}
-	retention, err := numbers("retention", fieldsOf(kept()))
+	retention, err := numbers("retention", fieldNames(retentionPeriods()))
 	if err != nil {
 		return nil, err
 	}

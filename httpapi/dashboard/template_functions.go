@@ -45,7 +45,7 @@ func shares(counts map[string]float64) []share {
 
 func functions() template.FuncMap {
 	return template.FuncMap{
-		"when":     when,
+		"when":     formatTime,
 		"words":    func(v any) string { s, _ := v.(string); return strings.ReplaceAll(s, "_", " ") },
 		"num":      number,
 		"phone":    func(v any) bool { s, _ := v.(string); return strings.HasPrefix(s, "+") }, // no short code and no name
@@ -54,15 +54,15 @@ func functions() template.FuncMap {
 		"pretty":   pretty,
 		"list":     func(v any) []any { l, _ := v.([]any); return l },
 		"tone":     tone,
-		"chosen":   chosen,
+		"chosen":   contains,
 		"fresh":    newIdempotencyKey,
 		"seconds":  func(v any) float64 { ms, _ := v.(float64); return ms / 1000 },
-		"unix":     unix,
+		"unix":     unixSeconds,
 		"share":    func(v any) string { return fmt.Sprintf("%.0f %%", percent(v, 1.0)) },
 		"json":     compact,
-		"hour":     func(v any) string { return asThere(v, "15:04") },
-		"dayof":    func(v any) string { return asThere(v, time.DateOnly) },
-		"clockday": func(v any) string { return asThere(v, "Mon 2 Jan 2006, 15:04") },
+		"hour":     func(v any) string { return formatLocalTime(v, "15:04") },
+		"dayof":    func(v any) string { return formatLocalTime(v, time.DateOnly) },
+		"clockday": func(v any) string { return formatLocalTime(v, "Mon 2 Jan 2006, 15:04") },
 		"campaignStates": func() []string {
 			return []string{"draft", "scheduled", "running", "paused", "completed", "cancelled"}
 		},
@@ -71,8 +71,8 @@ func functions() template.FuncMap {
 	}
 }
 
-// when is a time as people read it, to the second, in UTC.
-func when(v any) string {
+// formatTime is a time as people read it, to the second, in UTC.
+func formatTime(v any) string {
 	s, _ := v.(string)
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
@@ -81,8 +81,8 @@ func when(v any) string {
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
-// asThere is a time as the clocks show it that its offset is of.
-func asThere(v any, layout string) string {
+// formatLocalTime is a time as the clocks show it that its offset is of.
+func formatLocalTime(v any, layout string) string {
 	s, _ := v.(string)
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
@@ -91,8 +91,8 @@ func asThere(v any, layout string) string {
 	return t.Format(layout)
 }
 
-// unix is a time in seconds.
-func unix(v any) int64 {
+// unixSeconds is a time in seconds.
+func unixSeconds(v any) int64 {
 	s, _ := v.(string)
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {

@@ -21,10 +21,10 @@ type OAuthMetadata struct {
 	ResponseTypes  []string            `json:"response_types_supported" doc:"What the authorization endpoint answers."`
 	GrantTypes     []domain.GrantType  `json:"grant_types_supported" doc:"How tokens are got."`
 	Challenges     []string            `json:"code_challenge_methods_supported" doc:"Of PKCE."`
-	TellsIssuer    bool                `json:"authorization_response_iss_parameter_supported" doc:"iss comes with every answer (RFC 9207)."`
+	IssuerInResponse    bool                `json:"authorization_response_iss_parameter_supported" doc:"iss comes with every answer (RFC 9207)."`
 	ClientAuth     []string            `json:"token_endpoint_auth_methods_supported" doc:"How clients prove themselves."`
 	RevocationAuth []string            `json:"revocation_endpoint_auth_methods_supported" doc:"How clients prove themselves there."`
-	AskAuth        []string            `json:"introspection_endpoint_auth_methods_supported" doc:"How clients prove themselves there."`
+	IntrospectionAuth        []string            `json:"introspection_endpoint_auth_methods_supported" doc:"How clients prove themselves there."`
 }
 
 // registerMetadata registers the metadata of the server (RFC 8414).
@@ -44,6 +44,6 @@ func (s *Server) metadata() OAuthMetadata {
 		Issuer: s.issuer.Name, AuthorizeURL: at + "/oauth/authorize", TokenURL: at + "/oauth/token", RevocationURL: at + "/oauth/revoke", Introspection: at + "/oauth/introspect", JWKS: at + "/.well-known/jwks.json",
 		Scopes:        []domain.Permission{domain.AllRead, domain.AllWrite, domain.CallsRead, domain.CallsWrite, domain.AgentsRead, domain.AgentsWrite, domain.AnalyticsRead},
 		ResponseTypes: []string{"code"}, GrantTypes: []domain.GrantType{domain.GrantCode, domain.GrantCredentials, domain.GrantRefresh},
-		Challenges: []string{"S256"}, TellsIssuer: true, ClientAuth: append(by, "none"), RevocationAuth: append(by, "none"), AskAuth: by,
+		Challenges: []string{"S256"}, IssuerInResponse: true, ClientAuth: append(by, "none"), RevocationAuth: append(by, "none"), IntrospectionAuth: by,
 	}
 }

@@ -43,10 +43,10 @@ func everyRoute(t *testing.T, d *door) []string {
 	return all
 }
 
-// whither says where requests of a route go, with each kind of credential in
+// destinations says where requests of a route go, with each kind of credential in
 // turn: to the workspace of what stands in the header, the cookie, the query,
 // the form or the path, or to the house, which is not named.
-func whither(t *testing.T, route string) string {
+func destinations(t *testing.T, route string) string {
 	t.Helper()
 	ws := func(n int) string { return "ws_" + ulidOf(n) }
 	key, parsed, err := access.NewKey("key_"+ulidOf(1), domain.Live, [24]byte{1})
@@ -127,7 +127,7 @@ func TestEveryRouteGoesToWhoHasItsCredentials(t *testing.T) {
 		default:
 			want = pages
 		}
-		assert.Equal(t, want, whither(t, route), route)
+		assert.Equal(t, want, destinations(t, route), route)
 	}
 	for _, c := range routeCases() {
 		route, _, _ := strings.Cut(c.route, "?")

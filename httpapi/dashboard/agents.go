@@ -1,0 +1,68 @@
+package dashboard
+
+func (d *Dashboard) agents(r *Request) (view, error) {
+	agents, err := r.list("/v1/agents", "/agents")
+	if err != nil {
+		return view{}, err
+	}
+	pathways, err := r.pageOf("pathways", "/v1/pathways", "/agents")
+	if err != nil && !isNotVisible(err) {
+		return view{}, err
+	}
+	return view{name: "agents", title: "Agents", data: object{"agents": agents, "pathways": pathways}}, nil
+}
+
+func (d *Dashboard) agent(r *Request) (view, error) {
+	a, err := r.get("/v1/agents/" + r.ID)
+	if err != nil {
+		return view{}, err
+	}
+	versions, err := r.list("/v1/agents/"+r.ID+"/versions", "/agents/"+r.ID)
+	if err != nil && !isNotVisible(err) {
+		return view{}, err
+	}
+	return view{name: "agent", title: text(a, "name"), data: object{"agent": a, "versions": versions}}, nil
+}
+
+type node struct {
+	Node object
+	Ways []object // the edges out of it
+}
+
+// nodesOf are the nodes in the order in which a conversation may reach them;
+// those that it cannot come last.
+func nodesOf(p object) []node {
+	handleByID, ways := map[string]object{}, map[string][]object{}
+	var order []string
+	all, _ := p["nodes"].([]any)
+	for _, n := range all {
+		if o, ok := n.(object); ok {
+			handleByID[text(o, "id")] = o
+			order = append(order, text(o, "id"))
+		}
+	}
+	edges, _ := p["edges"].([]any)
+	for _, e := range edges {
+		if o, ok := e.(object); ok {
+			ways[text(o, "from")] = append(ways[text(o, "from")], o)
+		}
+	}
+	var nodes []node
+	seen := map[string]bool{}
+	for queue := append([]string{text(p, "start")}, order...); len(queue) > 0; queue = queue[1:] {
+		id := queue[0]
+		if seen[id] || handleByID[id] == nil {
+			continue
+		}
+		seen[id] = true
+		nodes = append(nodes, node{Node: handleByID[id], Ways: ways[id]})
+		var next []string
+		for _, e := range ways[id] {
+			next = append(next, text(e, "to"))
+		}
+		if len(next) > 0 {
+			queue = append(append([]string{id}, next...), queue[1:]...)
+		}
+	}
+	return nodes
+}
