@@ -15,7 +15,7 @@ import (
 type Isolation struct {
 	Checked   []string // routes that name something which is there for its owner
 	Unchecked []string // routes that name something of which the walk has made none
-	Faults   []string // what was not answered with 404 not_found
+	Faults    []string // what was not answered with 404 not_found
 }
 
 // maxBodies is how many good bodies a route is sent before it is believed that

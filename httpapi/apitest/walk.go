@@ -37,13 +37,13 @@ type Walk struct {
 	Seed     uint64
 	Rounds   int // over all routes
 	Send     func(Request) (Reply, error)
-	Excluded    []string                            // ids that are never used in a path: what the walk itself stands on
-	Skip    func(method, path string) bool      // routes that are left out; nil: none
+	Excluded []string                            // ids that are never used in a path: what the walk itself stands on
+	Skip     func(method, path string) bool      // routes that are left out; nil: none
 	After    func(o *openapi.Operation, r Reply) // of each request; nil: nothing
 
-	URL     string                               // where the service may send to and fetch from; "": one that is not looked for
-	Concurrent  bool                                 // the service works on behind its answers: only what holds whatever it does is judged
-	Refused func(a string, body []byte, r Reply) // of good requests; nil: nothing
+	URL        string                               // where the service may send to and fetch from; "": one that is not looked for
+	Concurrent bool                                 // the service works on behind its answers: only what holds whatever it does is judged
+	Refused    func(a string, body []byte, r Reply) // of good requests; nil: nothing
 
 	maker
 	sent   int
@@ -53,9 +53,9 @@ type Walk struct {
 
 // Tally is what a walk did.
 type Tally struct {
-	Sent  int
+	Sent       int
 	Unaccepted []string // operations of which no good request was taken
-	Faults []string // what is wrong, each once for its operation
+	Faults     []string // what is wrong, each once for its operation
 }
 
 // attempt is a request with what is known of it.

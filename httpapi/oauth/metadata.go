@@ -11,20 +11,20 @@ import (
 
 // OAuthMetadata is the metadata of the authorization server (RFC 8414).
 type OAuthMetadata struct {
-	Issuer         string              `json:"issuer" doc:"The service, as its tokens name it."`
-	AuthorizeURL   string              `json:"authorization_endpoint" doc:"Where users are sent to be asked."`
-	TokenURL       string              `json:"token_endpoint" doc:"Where tokens are got."`
-	RevocationURL  string              `json:"revocation_endpoint" doc:"Where tokens are given back."`
-	Introspection  string              `json:"introspection_endpoint" doc:"Where a client asks after its tokens."`
-	JWKS           string              `json:"jwks_uri" doc:"The keys that tokens are signed with."`
-	Scopes         []domain.Permission `json:"scopes_supported" doc:"The permissions."`
-	ResponseTypes  []string            `json:"response_types_supported" doc:"What the authorization endpoint answers."`
-	GrantTypes     []domain.GrantType  `json:"grant_types_supported" doc:"How tokens are got."`
-	Challenges     []string            `json:"code_challenge_methods_supported" doc:"Of PKCE."`
-	IssuerInResponse    bool                `json:"authorization_response_iss_parameter_supported" doc:"iss comes with every answer (RFC 9207)."`
-	ClientAuth     []string            `json:"token_endpoint_auth_methods_supported" doc:"How clients prove themselves."`
-	RevocationAuth []string            `json:"revocation_endpoint_auth_methods_supported" doc:"How clients prove themselves there."`
-	IntrospectionAuth        []string            `json:"introspection_endpoint_auth_methods_supported" doc:"How clients prove themselves there."`
+	Issuer            string              `json:"issuer" doc:"The service, as its tokens name it."`
+	AuthorizeURL      string              `json:"authorization_endpoint" doc:"Where users are sent to be asked."`
+	TokenURL          string              `json:"token_endpoint" doc:"Where tokens are got."`
+	RevocationURL     string              `json:"revocation_endpoint" doc:"Where tokens are given back."`
+	Introspection     string              `json:"introspection_endpoint" doc:"Where a client asks after its tokens."`
+	JWKS              string              `json:"jwks_uri" doc:"The keys that tokens are signed with."`
+	Scopes            []domain.Permission `json:"scopes_supported" doc:"The permissions."`
+	ResponseTypes     []string            `json:"response_types_supported" doc:"What the authorization endpoint answers."`
+	GrantTypes        []domain.GrantType  `json:"grant_types_supported" doc:"How tokens are got."`
+	Challenges        []string            `json:"code_challenge_methods_supported" doc:"Of PKCE."`
+	IssuerInResponse  bool                `json:"authorization_response_iss_parameter_supported" doc:"iss comes with every answer (RFC 9207)."`
+	ClientAuth        []string            `json:"token_endpoint_auth_methods_supported" doc:"How clients prove themselves."`
+	RevocationAuth    []string            `json:"revocation_endpoint_auth_methods_supported" doc:"How clients prove themselves there."`
+	IntrospectionAuth []string            `json:"introspection_endpoint_auth_methods_supported" doc:"How clients prove themselves there."`
 }
 
 // registerMetadata registers the metadata of the server (RFC 8414).
