@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,10 +15,10 @@ import (
 )
 
 // countedLoad is a NodeLoad that takes a while and counts its calls.
-type countedLoad struct{ calls int }
+type countedLoad struct{ calls atomic.Int32 }
 
 func (l *countedLoad) Part(context.Context, func(*domain.Workspace) int) (*load.Report, error) {
-	l.calls++
+	l.calls.Add(1)
 	time.Sleep(10 * time.Millisecond)
 	return &load.Report{Node: &load.NodeLoad{Ready: true}, Workspaces: []*load.WorkspaceLoad{{ID: "ws_1", LiveCalls: 2}}}, nil
 }
@@ -34,14 +35,14 @@ func TestConcurrentCallersShareOneLoadQuery(t *testing.T) {
 			}()
 		}
 		time.Sleep(time.Second / 2)
-		assert.Equal(t, 1, node.calls)
+		assert.EqualValues(t, 1, node.calls.Load())
 		_, _, err := cl.Load(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, 1, node.calls, "within loadMaxAge")
+		assert.EqualValues(t, 1, node.calls.Load(), "within loadMaxAge")
 		time.Sleep(loadMaxAge)
 		_, nodes, err := cl.Load(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, 2, node.calls)
+		assert.EqualValues(t, 2, node.calls.Load())
 		assert.Equal(t, []int{1, 2, 1}, []int{nodes[0].Shards, nodes[0].LiveCalls, nodes[0].Workspaces})
 	})
 }
@@ -61,7 +62,7 @@ func TestResetDropsALoadAlsoDuringItsQuery(t *testing.T) {
 		<-done
 		_, _, err := cl.Load(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, 2, node.calls)
+		assert.EqualValues(t, 2, node.calls.Load())
 	})
 }
 
