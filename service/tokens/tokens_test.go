@@ -86,7 +86,7 @@ func TestSigningKeysChangeWithoutATokenThatAVerifierCannotRead(t *testing.T) {
 		var signers []string
 		p := domain.Principal{KeyID: "key_1", WorkspaceID: "ws_1", Environment: domain.Live}
 		read := func(text string) error {
-			_, err := token.Read(text, "iss", func(kid string) *domain.SigningKey {
+			_, err := token.Parse(text, "iss", func(kid string) *domain.SigningKey {
 				k, err := d.SigningKey(ctx, kid)
 				require.NoError(t, err)
 				return k
@@ -120,7 +120,7 @@ func TestSigningKeysChangeWithoutATokenThatAVerifierCannotRead(t *testing.T) {
 				}
 			}
 			if at%(12*time.Hour) < step || len(signers) == 2 && len(issuedTokens) < 6 {
-				text, err := token.Sign(token.Issue("iss", "ada", p, nil, token.Longest, time.Now()), now.Signs)
+				text, err := token.Sign(token.UserClaims("iss", "ada", p, nil, token.Longest, time.Now()), now.Signs)
 				require.NoError(t, err)
 				issuedTokens = append(issuedTokens, issued{text, time.Now().Add(token.Longest)})
 			}
