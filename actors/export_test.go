@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/callboard/callboard/actors/alerts"
@@ -13,7 +12,6 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
-	"github.com/callboard/callboard/engines/llm"
 	"github.com/callboard/callboard/service/datarequests"
 )
 
@@ -116,10 +114,4 @@ func PersonalRows(ctx context.Context, store commit.Store, workspaceID string) (
 		}
 	}
 	return all
-}
-
-// ProbeEngines asks the engines of a node that has nothing else.
-func ProbeEngines(ctx context.Context, cfg Config, s *domain.Script) error {
-	n := &Node{cfg: cfg, models: &llm.Client{Free: http.DefaultClient, Guarded: http.DefaultClient}}
-	return n.probeEngines(ctx, s)
 }

@@ -17,9 +17,11 @@ import (
 type Services struct {
 	Scripts   Scripts
 	Agents    AgentRuntime
+	Engines   EngineProbe
 	Messages  Messages
 	Phones    Phones
 	DNC       DNC
+	OptOuts   OptOuts
 	Analysis  Analysis
 	Alerts    AlertReader
 	Retention Retention
@@ -40,6 +42,12 @@ type AgentRuntime interface {
 	LookUpInbound(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call)
 	// PrefetchPrompts synthesizes the fixed prompts of a script.
 	PrefetchPrompts(ctx context.Context, script *domain.Script)
+}
+
+// EngineProbe tests the engines of agents without a call.
+type EngineProbe interface {
+	// ProbeEngines returns the error of the first engine of an agent that does not answer.
+	ProbeEngines(ctx context.Context, script *domain.Script) error
 }
 
 // Messages stores SMS messages and delivery reports that trunks send.
@@ -66,6 +74,12 @@ type Phones interface {
 type DNC interface {
 	// CheckNotListed returns dnc_blocked for a number on a list of the workspace.
 	CheckNotListed(ctx context.Context, p domain.Principal, e164 string) error
+}
+
+// OptOuts adds remote parties who opt out to a do-not-call list.
+type OptOuts interface {
+	// OptOut adds the remote party of a call to the default list of its workspace.
+	OptOut(c domain.Call, channel, keyword string)
 }
 
 // Analysis analyses calls that have ended.

@@ -74,7 +74,7 @@ func (n *Node) connectServices(store *counting) {
 	})
 	n.connectAgentServices(store, references)
 	n.Connect(&Services{
-		Scripts: n.desk.scripts, Agents: n.desk.agentruntimeService, Messages: n.desk.smsService, Phones: n.desk.phonesService, DNC: n.desk.dncService,
+		Scripts: n.desk.scripts, Agents: n.desk.agentruntimeService, Engines: n.desk.agentruntimeService, Messages: n.desk.smsService, Phones: n.desk.phonesService, DNC: n.desk.dncService, OptOuts: dncservice.NewOptOuts(n.dnc, n, n, cfg.Log),
 		Analysis: n.desk.analysisService, Alerts: n.desk.alertService, Retention: n.retention(store), Lifecycle: lifecycle{n.desk},
 	})
 }
@@ -111,7 +111,7 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 	})
 	n.desk.analysisService = analysis.New(analysis.Config{Store: store, Outbox: n, Models: cfg.Models, Client: n.models, Log: cfg.Log})
 	n.desk.agentruntimeService = agentruntime.New(agentruntime.Config{
-		Store: store, Models: cfg.Models, Client: n.models, Realtime: cfg.Lives, Speaker: cfg.Speaker, Tools: n.toolbox, HTTP: n.toolbox.HTTP,
+		Store: store, Models: cfg.Models, Client: n.models, Realtime: cfg.Lives, Speaker: cfg.Speaker, Recognizer: cfg.Ears, Tools: n.toolbox, HTTP: n.toolbox.HTTP,
 		Appointments: n.desk.appointmentsService, Changes: n.desk.appointmentsService, TraceContexts: cfg.TraceContexts, Log: cfg.Log,
 		Engines: n.engines, Script: n.desk.Script, Retrieve: n.desk.Retrieve, SendSMS: n.desk.SendMessage, Watch: n.testCalls.Watcher,
 	})

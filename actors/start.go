@@ -353,7 +353,7 @@ func (n *Node) callProps(ws string, t *tree, resumable []*recovery.Resumable) *a
 			return n.lookup.TrunkInWorkspace(ws, env, in)
 		},
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
-		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.services.Agents.ForCall, Analyse: func() { n.services.Analysis.Wake(ws) },
+		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.services.OptOuts.OptOut, Redact: t.redactor, Mind: n.services.Agents.ForCall, Analyse: func() { n.services.Analysis.Wake(ws) },
 		Survive: n.cfg.Survive, Resumable: resumable, Cut: n.hasLostWorkspaces, ResumptionDone: n.cfg.TookUp,
 	})
 }
@@ -373,7 +373,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 				}
 				return s, err
 			},
-			ProbeEngines: n.probeEngines,
+			ProbeEngines: n.services.Engines.ProbeEngines,
 			Calling:      func() domain.DestinationRules { return t.record.Load().Calling },
 			Stopped:      n.halts.why, Draining: n.Draining,
 			Tariff: func() int { return t.record.Load().Tariff },

@@ -51,6 +51,7 @@ type Config struct {
 	Client        languageModels
 	Realtime      *speech.Lives // nil: none
 	Speaker       speech.Speaker
+	Recognizer    speech.Recogniser // nil: none
 	Tools         toolClient
 	HTTP          *http.Client // calls on_inbound of agents
 	Appointments  appointments

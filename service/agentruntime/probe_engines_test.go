@@ -1,18 +1,22 @@
-package actors_test
+package agentruntime_test
 
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/engines/llm"
 	"github.com/callboard/callboard/engines/llm/llmtest"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/service/agentruntime"
 )
 
 // probedVoice says everything, or fails.
@@ -38,7 +42,7 @@ func (probedStream) Write([]byte) {}
 func (s probedStream) End()       { go s.end() }
 func (probedStream) Close()       {}
 
-func TestEnginesAreAskedWithoutACall(t *testing.T) {
+func TestProbeReportsTheEngineThatFails(t *testing.T) {
 	t.Parallel()
 	away := errors.New("away")
 	for name, c := range map[string]struct {
@@ -54,13 +58,21 @@ func TestEnginesAreAskedWithoutACall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			models, _ := modelsAt(t, func(int, *llmtest.Request) llmtest.Reply {
+			server := llmtest.New(t, func(int, *llmtest.Request) llmtest.Reply {
 				if c.status != 0 {
 					return llmtest.Reply{Status: c.status}
 				}
 				return llmtest.Words("OK.")
 			})
-			err := actors.ProbeEngines(t.Context(), actors.Config{Speaker: c.voice, Ears: c.ears, Models: models}, &domain.Script{Language: "en-US"})
+			down := llmtest.New(t, llmtest.Replies(llmtest.Reply{Status: 503}))
+			models := llm.Models{
+				List: []llm.Engine{{Name: "down", URL: down.URL, Model: "m"}, {Name: "up", URL: server.URL, Model: "m", First: 20 * time.Second}}, Order: []string{"down", "up"},
+			}
+			runtime := agentruntime.New(agentruntime.Config{
+				Speaker: c.voice, Recognizer: c.ears, Models: models, Client: &llm.Client{Free: http.DefaultClient, Guarded: http.DefaultClient},
+				Engines: func(*domain.Script) pathway.Engines { return pathway.Engines{Ears: true} },
+			})
+			err := runtime.ProbeEngines(t.Context(), &domain.Script{Language: "en-US"})
 			if c.says == "" {
 				require.NoError(t, err)
 				return

@@ -1,0 +1,85 @@
+package dnc
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	register "github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
+)
+
+const (
+	optOutTimeout    = 5 * time.Second // of one attempt to store an opt-out
+	optOutRetryDelay = 500 * time.Millisecond
+)
+
+// background runs goroutines until the node stops.
+type background interface {
+	// RunInBackground runs f in a goroutine for which the node waits when it stops.
+	RunInBackground(f func())
+	// Draining says whether the node is stopping.
+	Draining() bool
+}
+
+// OptOuts adds the remote parties of calls who opt out to the default list of their
+// workspace.
+type OptOuts struct {
+	register   *register.Register
+	outbox     record.Outbox
+	background background
+	log        *slog.Logger
+}
+
+// NewOptOuts returns the opt-outs of a node's calls.
+func NewOptOuts(r *register.Register, outbox record.Outbox, b background, log *slog.Logger) *OptOuts {
+	return &OptOuts{register: r, outbox: outbox, background: b, log: log}
+}
+
+// OptOut adds the remote party of a call to the default list of its workspace. channel
+// is speech, dtmf or pathway; keyword is what was said or pressed. The opt-out holds
+// from now on, also before the store has it: storing it is retried in the background.
+func (o *OptOuts) OptOut(c domain.Call, channel, keyword string) {
+	phone := c.To
+	if c.Direction == domain.Inbound {
+		phone = c.From
+	}
+	number, err := dnc.Number(phone)
+	if err != nil {
+		return // no phone number that could be called
+	}
+	list, now := domain.DefaultDNCID(c.WorkspaceID, c.Environment), record.Now()
+	o.register.OptOut(c.WorkspaceID, list, number)
+	unit := domain.Unit(c.WorkspaceID)
+	if c.AgentID != "" {
+		unit = domain.Unit(c.AgentID)
+	}
+	draft := record.NewEvent(&c.Meta, event.ContactOptedOut, c.ID, unit, event.OptedOutData{
+		Phone: phone, Channel: channel, Keyword: keyword, CallID: c.ID, CampaignID: c.CampaignID, ContactID: c.ContactID, ListID: list,
+	})
+	draft.About = event.AboutCall(&c)
+	origin := dnc.Origin{Source: domain.DNCOptOut, At: now, CallID: c.ID}
+	o.background.RunInBackground(func() {
+		retry := time.NewTicker(optOutRetryDelay)
+		defer retry.Stop()
+		for {
+			bound, cancel := context.WithTimeout(context.Background(), optOutTimeout)
+			_, err := o.register.Add(bound, c.WorkspaceID, list, []uint64{number}, origin, draft)
+			cancel()
+			if err == nil {
+				o.register.Opted(c.WorkspaceID, list, number)
+				o.outbox.Committed(c.WorkspaceID)
+				return
+			}
+			o.log.Error("an opt-out is not stored yet", slog.String("call_id", c.ID), slog.Any("error", err))
+			if errors.Is(err, domain.ErrFenced) || o.background.Draining() {
+				return
+			}
+			<-retry.C
+		}
+	})
+}
