@@ -14,8 +14,8 @@ import (
 // the state.
 const maxUnstoredRequests = 64
 
-// The remote party of a leg that rang has so long for its final response before it is ended as if it had answered: after
-// its response to our CANCEL, or in all.
+// The time for the final response of a leg that rang before it is ended as if it had answered: after the response to our
+// CANCEL, or in all.
 const (
 	finalTimeout  = time.Second
 	cancelTimeout = t2
@@ -25,8 +25,8 @@ const (
 const reasonRestart = "service restarted"
 
 // InitialState is the state of a leg before its INVITE leaves. With it another process can cancel the leg although no
-// response was stored, not even that it rings (EndAbandoned). Where the INVITE cannot be predicted it is the Call-ID and
-// the target alone.
+// response was stored, not even that it rings (EndAbandoned). It is the Call-ID and the target
+// alone if the INVITE cannot be predicted.
 func (u *UserAgent) InitialState(in Invite) DialogState {
 	s := DialogState{CallID: u.id.LegCallID(in.Attempt, in.Leg), Target: in.Target}
 	if !u.isReady() {

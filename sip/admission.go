@@ -44,8 +44,8 @@ func (u *UserAgent) admission(s transport.Source) (a Admission) {
 // should postpone outbound calls then, so that inbound calls are taken.
 func (u *UserAgent) IsBehind() bool { return u.load.IsBehind() }
 
-// isOverloaded tells whether a new call is refused before it costs anything: the user agent is draining, reads messages
-// late, or has too many unanswered calls, from everywhere or from this host.
+// isOverloaded tells whether a new call is refused before it costs anything. That is so while the user agent drains, reads
+// messages late, or has too many unanswered calls, in all or from this host.
 func (u *UserAgent) isOverloaded(m *received) bool {
 	switch {
 	case u.calls.isDraining():

@@ -2,8 +2,8 @@ package sip
 
 import "github.com/callboard/callboard/sip/message"
 
-// maxPracks bounds the PRACKs of one early dialog under way: a peer that follows RFC 3262 sends the next reliable
-// provisional response after the PRACK of the one before, and each costs a timer and retransmissions for 32 s.
+// maxPracks bounds the PRACKs of one early dialog under way, as each costs a timer and retransmissions for 32 s. A peer that
+// follows RFC 3262 waits for each PRACK before it sends the next reliable provisional response.
 const maxPracks = 8
 
 // fork is one early dialog of an outbound leg: every To tag is one (RFC 3261 §12.1.2). The one that is answered becomes

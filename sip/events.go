@@ -58,7 +58,7 @@ type (
 		ReferredBy string // URI, "" without one
 		Replaces   *message.DialogID
 		// Accept answers 202 and sends the first NOTIFY. Call notify with each response that the new call gets, the last
-		// time with final. Where the REFER was refused or the call is over it is nil, and the target is not to be called.
+		// time with final. notify is nil if the REFER was refused or the call is over; the target is not to be called then.
 		Accept func() (notify func(code int, phrase string, final bool))
 		Refuse func(code int)
 	}

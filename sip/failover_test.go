@@ -114,10 +114,10 @@ func TestCallTriesTheTargetsOfSRVInTheirOrder(t *testing.T) {
 		},
 		{"working 1 INVITE", "working 1 ACK", "working 2 BYE"}, // those that failed come last
 	} {
-		events := newEars()
+		events := newEventLog()
 		d, err := near.Invite(sip.Invite{
 			Attempt: "a", Leg: leg, Target: resolve.Target{Host: "carrier.example", TrunkID: "t1"}, To: "+1", From: "+2", Body: []byte(sdp),
-			Notify: events.hear, SilentAfter: time.Second,
+			Notify: events.add, SilentAfter: time.Second,
 		})
 		require.NoError(t, err)
 		next[sip.Trying](t, events)
@@ -135,13 +135,13 @@ func TestCallTriesTheTargetsOfSRVInTheirOrder(t *testing.T) {
 // TestCallGoesOnAfterAClosedTCPPort connects to the second target.
 func TestCallGoesOnAfterAClosedTCPPort(t *testing.T) {
 	t.Parallel()
-	far := served(t, answering(newEars()))
+	far := served(t, answering(newEventLog()))
 	r := resolverOf(t, siptest.StartNameServer(t, map[string]string{"carrier.example": siptest.Zone("host IN A 127.0.0.1", `@ IN NAPTR 1 1 "s" "SIP+D2T" "" _sip._tcp`,
 		fmt.Sprintf("_sip._tcp IN SRV 1 0 %d host", siptest.Port(t)), fmt.Sprintf("_sip._tcp IN SRV 2 0 %d host", far.Addr("tcp").Port()))}))
 	near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Resolver = r })
-	events := newEars()
+	events := newEventLog()
 	d, err := near.Invite(sip.Invite{
-		Attempt: "a", Target: resolve.Target{Host: "carrier.example"}, To: "+1", From: "+2", Body: []byte(sdp), Notify: events.hear,
+		Attempt: "a", Target: resolve.Target{Host: "carrier.example"}, To: "+1", From: "+2", Body: []byte(sdp), Notify: events.add,
 	})
 	require.NoError(t, err)
 	next[sip.Trying](t, events)
@@ -177,9 +177,9 @@ func TestResponsesThatLeadToTheNextTarget(t *testing.T) {
 	r := resolverOf(t, siptest.StartNameServer(t, map[string]string{"carrier.example": siptest.Zone(records...)}))
 	near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Resolver = r })
 	for name, c := range cases {
-		events := newEars()
+		events := newEventLog()
 		_, err := near.Invite(sip.Invite{
-			Attempt: name, Target: resolve.Target{Host: name + ".carrier.example"}, To: "+1", From: "+2", Body: []byte(sdp), Notify: events.hear,
+			Attempt: name, Target: resolve.Target{Host: name + ".carrier.example"}, To: "+1", From: "+2", Body: []byte(sdp), Notify: events.add,
 		})
 		require.NoError(t, err)
 		for ended := false; !ended; {

@@ -12,8 +12,8 @@ import (
 
 const lookupTimeout = 4 * time.Second
 
-// flowBack is the flow of our requests in an inbound dialog if the Contact cannot be used: to the source of the INVITE, and
-// to a phone behind another node through that.
+// flowBack is the flow of our requests in an inbound dialog if the Contact cannot be used. It leads to the source of the
+// INVITE, and to a phone behind another node through that node.
 func (u *UserAgent) flowBack(m *received) transport.Flow {
 	if m.Relay == nil {
 		return m.Flow

@@ -21,7 +21,7 @@ func twoPhones(s *stage) (r *forking.Call, a, b *peer) {
 	s.t.Helper()
 	a, b = &peer{s.t, s.net.open("127.0.0.1:5071")}, &peer{s.t, s.net.open("127.0.0.1:5072")}
 	r, err := forking.Invite(s.ua, sip.Invite{
-		Attempt: "att_ring", Leg: 1, To: "1001", From: "agent", Body: []byte(sdp), Notify: s.ears.hear,
+		Attempt: "att_ring", Leg: 1, To: "1001", From: "agent", Body: []byte(sdp), Notify: s.events.add,
 		Contacts: []registrar.Contact{
 			{URI: "sip:1001@10.0.0.7:5060;ob", Target: resolve.Target{Host: "127.0.0.1", Port: 5071, Transport: "udp"}},
 			{URI: "sip:1001@10.0.0.8:5060", Target: resolve.Target{Host: "127.0.0.1", Port: 5072, Transport: "udp"}},
@@ -49,12 +49,12 @@ func TestTheFirstPhoneThatAnswersHasTheCall(t *testing.T) {
 		inA, inB := a.expect("INVITE sip:1001@10.0.0.7:5060;ob "), b.expect("INVITE sip:1001@10.0.0.8:5060 ")
 		a.send(inA.reply(180, "a"), s.us())
 		b.send(inB.reply(180, "b"), s.us())
-		next[sip.Trying](t, s.ears)
-		next[sip.Ringing](t, s.ears)
-		next[sip.Ringing](t, s.ears)
+		next[sip.Trying](t, s.events)
+		next[sip.Ringing](t, s.events)
+		next[sip.Ringing](t, s.events)
 		b.send(inB.reply(200, "b", natted, sdp), s.us())
 		b.expect("ACK sip:1001@10.0.0.7:5060 ")
-		next[sip.Answered](t, s.ears)
+		next[sip.Answered](t, s.events)
 		cancel := a.expect("CANCEL")
 		a.send(cancel.reply(200, "a"), s.us())
 		a.send(inA.reply(487, "a"), s.us())
@@ -62,8 +62,8 @@ func TestTheFirstPhoneThatAnswersHasTheCall(t *testing.T) {
 		r.Bye(16, "")
 		bye := b.expect("BYE sip:1001@10.0.0.7:5060 ")
 		b.send(bye.reply(200, "b"), s.us())
-		next[sip.Ended](t, s.ears)
-		s.ears.quiet(t)
+		next[sip.Ended](t, s.events)
+		s.events.quiet(t)
 	})
 }
 
@@ -72,9 +72,9 @@ func TestAPhoneThatAnswersBeforeItsDialogIsKnownKeepsTheCall(t *testing.T) {
 		s := onStage(t, nil)
 		defer s.stop()
 		d, _, _ := s.answered()
-		_, err := forking.Invite(answeredBefore{d}, sip.Invite{Contacts: []registrar.Contact{{URI: "sip:1001@10.0.0.7:5060"}}, Notify: s.ears.hear})
+		_, err := forking.Invite(answeredBefore{d}, sip.Invite{Contacts: []registrar.Contact{{URI: "sip:1001@10.0.0.7:5060"}}, Notify: s.events.add})
 		require.NoError(t, err)
-		next[sip.Answered](t, s.ears)
+		next[sip.Answered](t, s.events)
 		select {
 		case got := <-s.peer.port.in:
 			require.Fail(t, "nothing is to be said", "%s", got.b)
@@ -94,7 +94,7 @@ func TestTwoPhonesThatAnswerInOneMomentDoNotBothHaveTheCall(t *testing.T) {
 		synctest.Wait()
 		a.expect("ACK")
 		b.expect("ACK")
-		next[sip.Answered](t, s.ears)
+		next[sip.Answered](t, s.events)
 		var ended int
 		for _, p := range []*peer{a, b} {
 			select {
@@ -106,7 +106,7 @@ func TestTwoPhonesThatAnswerInOneMomentDoNotBothHaveTheCall(t *testing.T) {
 			}
 		}
 		assert.Equal(t, 1, ended)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -119,12 +119,12 @@ func TestAPhoneThatRefusesLeavesTheOthersRinging(t *testing.T) {
 		a.send(inA.reply(603, "a"), s.us())
 		a.expect("ACK")
 		b.send(inB.reply(180, "b"), s.us())
-		next[sip.Trying](t, s.ears)
-		next[sip.Ringing](t, s.ears)
+		next[sip.Trying](t, s.events)
+		next[sip.Ringing](t, s.events)
 		b.send(inB.reply(480, "b"), s.us())
 		b.expect("ACK")
-		assert.Equal(t, 603, next[sip.Refused](t, s.ears).Final.Code, "what a person said counts most")
-		s.ears.quiet(t)
+		assert.Equal(t, 603, next[sip.Refused](t, s.events).Final.Code, "what a person said counts most")
+		s.events.quiet(t)
 	})
 }
 
@@ -144,10 +144,10 @@ func TestACallThatIsGivenUpStopsRingingEverywhere(t *testing.T) {
 			p.send(strings.Replace(c.reply(487, "x"), "CSeq: 1 CANCEL", "CSeq: 1 INVITE", 1), s.us())
 			p.expect("ACK")
 		}
-		next[sip.Trying](t, s.ears)
-		next[sip.Ringing](t, s.ears)
-		next[sip.Ringing](t, s.ears)
-		assert.True(t, next[sip.Refused](t, s.ears).Final.Cancelled)
-		s.ears.quiet(t)
+		next[sip.Trying](t, s.events)
+		next[sip.Ringing](t, s.events)
+		next[sip.Ringing](t, s.events)
+		assert.True(t, next[sip.Refused](t, s.events).Final.Cancelled)
+		s.events.quiet(t)
 	})
 }

@@ -46,7 +46,7 @@ func TestTheGlareOfACallThatCameIn(t *testing.T) {
 	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
 		s.peer.send(callUs(), s.us())
 		s.peer.expect("SIP/2.0 100")
-		d := (<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		d := (<-in.calls).Answer([]byte(sdp), s.events.add)
 		s.peer.send(follow("ACK", tagOf(s.peer.expect("SIP/2.0 200")), 10), s.us())
 		got := make(chan sip.OfferResult, 1)
 		d.Reoffer([]byte(sdp), func(r sip.OfferResult) { got <- r })

@@ -24,8 +24,8 @@ const (
 
 var errNotReady = errors.New("sip: not listening")
 
-// inviteClient sends the INVITE of an outbound leg to the addresses of its target in turn, until one of them answers or
-// the leg is refused (RFC 3261 §13.2). It stays for late responses.
+// inviteClient sends the INVITE of an outbound leg to the addresses of its target in turn (RFC 3261 §13.2). It ends with the
+// answer of one of them or the refusal of the leg, and stays for late responses.
 type inviteClient struct {
 	d              *Dialog
 	in             Invite           // zero once the leg is answered or refused

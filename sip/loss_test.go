@@ -51,7 +51,7 @@ func lossy(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k int) str
 	here, there := newLeg(t), newLeg(t)
 	here.limit, there.limit = time.Hour, time.Hour
 	d, err := ua.Invite(sip.Invite{
-		Attempt: fmt.Sprintf("lossy-%d", k), To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: here.ears.hear,
+		Attempt: fmt.Sprintf("lossy-%d", k), To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: here.events.add,
 		Target: resolve.Target{Host: "127.0.0.1", Port: 5070}, Reliable: true, SilentAfter: 32 * time.Second,
 	})
 	require.NoError(t, err)
@@ -59,7 +59,7 @@ func lossy(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k int) str
 	in := <-calls
 	in.Progress(183, way("sendrecv"))
 	in.Progress(180, nil)
-	there.d = in.Answer(way("sendrecv"), there.ears.hear)
+	there.d = in.Answer(way("sendrecv"), there.events.add)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -108,7 +108,7 @@ func TestCallsSurviveATenthLost(t *testing.T) {
 	})
 }
 
-// orderly checks what was heard of a call whose messages got lost: nothing
+// orderly checks what was heard of a call owners messages got lost: nothing
 // twice, everything in its order, and one end. Ringing is told once and may be
 // lost. It tells whether nothing else is missing.
 func (l *leg) orderly(want []string) (whole bool) {
@@ -168,7 +168,7 @@ func TestSIPpLosesOneInTwenty(t *testing.T) {
 				l := newLeg(t)
 				l.limit = 100 * time.Second // a CANCEL or BYE that nobody answers is given up after 32 s
 				in := sip.Invite{
-					Attempt: fmt.Sprintf("%s-%d", scenario, k), To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: l.ears.hear,
+					Attempt: fmt.Sprintf("%s-%d", scenario, k), To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: l.events.add,
 					Target: resolve.Target{Host: "127.0.0.1", Port: there.port}, SilentAfter: 20 * time.Second, RingTimeout: 12 * time.Second,
 				}
 				if c.set != nil {
@@ -195,7 +195,7 @@ func whenCalled() map[string]called {
 	all := theirs()
 	answer := func(l *leg, in *sip.Incoming) {
 		in.Ring()
-		l.d = in.Answer(way("sendrecv"), l.ears.hear)
+		l.d = in.Answer(way("sendrecv"), l.events.add)
 	}
 	return map[string]called{
 		"uac-hangup": {answer, nil, "Ended"}, "uac-prack": all["uac-prack"], "uac-early": all["uac-early"], "uac-late-offer": all["uac-late-offer"],
@@ -225,7 +225,7 @@ func TestSIPpCallsUsAndLosesOneInTwenty(t *testing.T) {
 					all.Go(func() {
 						l := newLeg(t)
 						l.in, l.limit = in, 90*time.Second
-						in.Notify(l.ears.hear)
+						in.Notify(l.events.add)
 						c.take(l, in)
 						over := time.AfterFunc(20*time.Second, func() { // SIPp has forgotten it
 							l.more <- func() {
@@ -234,7 +234,7 @@ func TestSIPpCallsUsAndLosesOneInTwenty(t *testing.T) {
 									return
 								}
 								in.Reject(480, 0)
-								l.ears.hear(sip.Refused{})
+								l.events.add(sip.Refused{})
 							}
 						})
 						defer over.Stop()

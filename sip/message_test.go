@@ -36,7 +36,7 @@ func (s *stage) sendText(t *textmessage.Message) <-chan outcome.Final {
 	return out
 }
 
-func TestAMessageGoesOutAndItsAnswerIsTold(t *testing.T) {
+func TestMessageIsSentAndItsResponseReturned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := onStage(t, nil)

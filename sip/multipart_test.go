@@ -90,7 +90,7 @@ func TestTheSDPAmongTheSeveralPartsOfABodyIsUsed(t *testing.T) {
 	}
 }
 
-func TestATraceTellsThePartsOfABody(t *testing.T) {
+func TestTraceShowsThePartsOfABody(t *testing.T) {
 	parts := message.ReadParts([]byte(callWithParts("x", isupPart, sdpPart)))
 	require.Len(t, parts, 2)
 	assert.Equal(t, "application/isup", parts[0].ContentType)

@@ -46,12 +46,12 @@ func served(t testing.TB, set func(*sip.Config, *sip.UserAgent)) *sip.UserAgent 
 	return ua
 }
 
-func answering(events *ears) func(*sip.Config, *sip.UserAgent) {
+func answering(events *eventLog) func(*sip.Config, *sip.UserAgent) {
 	return func(_ *sip.Config, ua *sip.UserAgent) {
 		if ua != nil {
 			ua.OnInvite(func(i *sip.Incoming) {
 				i.Ring()
-				i.Answer([]byte(sdp), events.hear)
+				i.Answer([]byte(sdp), events.add)
 			})
 		}
 	}
@@ -73,12 +73,12 @@ func TestTwoOfUsCallEachOther(t *testing.T) {
 // repeated.
 func calledEachOther(t *testing.T, network, host string) uint64 {
 	t.Helper()
-	there := newEars()
+	there := newEventLog()
 	far, near := served(t, answering(there)), served(t, nil)
-	here := newEars()
+	here := newEventLog()
 	d, err := near.Invite(sip.Invite{
 		Attempt: "a", Target: resolve.Target{Host: host, Port: int(far.Addr(network).Port()), Transport: network},
-		To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.hear,
+		To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.add,
 	})
 	require.NoError(t, err)
 	next[sip.Trying](t, here)
@@ -99,7 +99,7 @@ func calledEachOther(t *testing.T, network, host string) uint64 {
 	return near.Counters().Retransmitted
 }
 
-func reinvite(t *testing.T, d *sip.Dialog, there *ears) (string, error) {
+func reinvite(t *testing.T, d *sip.Dialog, there *eventLog) (string, error) {
 	t.Helper()
 	go func() {
 		if offer, ok := (<-there.ch).(sip.Reoffer); ok {
@@ -118,7 +118,7 @@ func reinvite(t *testing.T, d *sip.Dialog, there *ears) (string, error) {
 
 func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {
 	for _, network := range []string{"udp", "tcp"} {
-		ua, here := served(t, nil), newEars()
+		ua, here := served(t, nil), newEventLog()
 		closed, err := net.ListenPacket("udp", "127.0.0.1:0")
 		require.NoError(t, err)
 		port := closed.LocalAddr().(*net.UDPAddr).Port
@@ -126,7 +126,7 @@ func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {
 		start := time.Now()
 		_, err = ua.Invite(sip.Invite{
 			Attempt: network, Target: resolve.Target{Host: "127.0.0.1", Port: port, Transport: network},
-			To: "+15550001", From: "+15559999", Notify: here.hear,
+			To: "+15550001", From: "+15559999", Notify: here.add,
 		})
 		require.NoError(t, err)
 		f := next[sip.Refused](t, here).Final
@@ -134,11 +134,11 @@ func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {
 		assert.True(t, f.Sent)
 		assert.Less(t, time.Since(start), 20*time.Second, "and not after the 32 of a target that is silent")
 		// The socket goes on working.
-		there := newEars()
+		there := newEventLog()
 		far := served(t, answering(there))
 		_, err = ua.Invite(sip.Invite{
 			Attempt: "next" + network, Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr(network).Port()), Transport: network},
-			To: "+15550001", From: "+15559999", Notify: here.hear,
+			To: "+15550001", From: "+15559999", Notify: here.add,
 		})
 		require.NoError(t, err)
 		next[sip.Trying](t, here)
@@ -146,8 +146,8 @@ func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {
 }
 
 func TestNameThatDoesNotResolveIsATransportFailure(t *testing.T) {
-	ua, here := served(t, nil), newEars()
-	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: resolve.Target{Host: "nowhere.invalid"}, To: "+1", From: "+2", Notify: here.hear})
+	ua, here := served(t, nil), newEventLog()
+	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: resolve.Target{Host: "nowhere.invalid"}, To: "+1", From: "+2", Notify: here.add})
 	require.NoError(t, err)
 	f := next[sip.Refused](t, here).Final
 	assert.True(t, f.Transport && !f.Sent)
@@ -156,8 +156,8 @@ func TestNameThatDoesNotResolveIsATransportFailure(t *testing.T) {
 func TestNameIsCalledOnlyWhereWeMayGo(t *testing.T) {
 	ua, here := served(t, func(c *sip.Config, _ *sip.UserAgent) {
 		c.MayReach = func(netip.AddrPort) bool { return false }
-	}), newEars()
-	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: resolve.Target{Host: "localhost"}, To: "+1", From: "+2", Notify: here.hear})
+	}), newEventLog()
+	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: resolve.Target{Host: "localhost"}, To: "+1", From: "+2", Notify: here.add})
 	require.NoError(t, err)
 	assert.True(t, next[sip.Refused](t, here).Final.Transport)
 }
@@ -165,12 +165,12 @@ func TestNameIsCalledOnlyWhereWeMayGo(t *testing.T) {
 func TestContactThatMayNotBeReachedIsAnsweredThroughTheTarget(t *testing.T) {
 	ua, here := served(t, func(c *sip.Config, _ *sip.UserAgent) {
 		c.MayReach = func(a netip.AddrPort) bool { return a.Addr().IsLoopback() }
-	}), newEars()
+	}), newEventLog()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	_, err = ua.Invite(sip.Invite{
-		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: conn.LocalAddr().(*net.UDPAddr).Port}, To: "+1", From: "+2", Notify: here.hear,
+		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: conn.LocalAddr().(*net.UDPAddr).Port}, To: "+1", From: "+2", Notify: here.add,
 	})
 	require.NoError(t, err)
 	buf := make([]byte, 4096)
@@ -186,7 +186,7 @@ func TestContactThatMayNotBeReachedIsAnsweredThroughTheTarget(t *testing.T) {
 }
 
 func TestTCPIsFramedAndBounded(t *testing.T) {
-	there := newEars()
+	there := newEventLog()
 	ua := served(t, func(c *sip.Config, u *sip.UserAgent) {
 		c.MaxTCPConns = 3
 		answering(there)(c, u)
@@ -238,20 +238,20 @@ func TestTCPIsFramedAndBounded(t *testing.T) {
 }
 
 func TestLargeRequestsStillGoOverUDP(t *testing.T) {
-	there, here := newEars(), newEars()
+	there, here := newEventLog(), newEventLog()
 	bodies := make(chan int, 1)
 	far := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
 		if ua != nil {
 			ua.OnInvite(func(i *sip.Incoming) {
 				bodies <- len(i.Body)
-				i.Answer(make([]byte, 4000), there.hear)
+				i.Answer(make([]byte, 4000), there.add)
 			})
 		}
 	})
 	near := served(t, nil)
 	_, err := near.Invite(sip.Invite{
 		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
-		Body: []byte(strings.Repeat("x", 5000)), Notify: here.hear,
+		Body: []byte(strings.Repeat("x", 5000)), Notify: here.add,
 	})
 	require.NoError(t, err)
 	assert.Equal(t, 5000, <-bodies)

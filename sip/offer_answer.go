@@ -83,7 +83,7 @@ const (
 	now
 )
 
-// mayUpdate tells when an offer can be made before the answer: once the first offer has been answered reliably, if the
+// mayUpdate says at what time an offer can be made before the answer: once the first offer has been answered reliably, if the
 // remote party takes UPDATE.
 func (a *offerAnswer) mayUpdate() updateTime {
 	d := a.d

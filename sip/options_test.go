@@ -22,7 +22,7 @@ import (
 
 // A dispatcher takes a node for dead that does not answer OPTIONS, also one
 // where no trunk leads to it.
-func TestADispatcherIsToldWhoTakesCalls(t *testing.T) {
+func TestDispatcherGetsAnswersOfNodesThatTakeCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newWire()
 		var alone atomic.Bool
@@ -96,7 +96,7 @@ func TestADispatcherMayAskByTCP(t *testing.T) {
 
 // A dispatcher is a trunk of some workspace: each node answers it, also one that
 // has other workspaces, or none.
-func TestADispatcherThatAnotherNodeKnowsIsToldToo(t *testing.T) {
+func TestDispatcherThatAnotherNodeKnowsGetsAnAnswer(t *testing.T) {
 	amongNodes(t, nil, func(n *nodes) {
 		n.at = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
 			return n.there(), w.Source.Addr.Addr() == netip.MustParseAddr("127.0.0.1")

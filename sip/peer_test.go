@@ -86,17 +86,17 @@ func (p *port) SetDeadline(time.Time) error            { return nil }
 func (p *port) SetReadDeadline(time.Time) error        { return nil }
 func (p *port) SetWriteDeadline(time.Time) error       { return nil }
 
-// ears collects the events of a dialog.
-type ears struct {
+// events collects the events of a dialog.
+type eventLog struct {
 	ch chan sip.Event
 }
 
-func newEars() *ears { return &ears{make(chan sip.Event, 256)} }
+func newEventLog() *eventLog { return &eventLog{make(chan sip.Event, 256)} }
 
-func (e *ears) hear(ev sip.Event) { e.ch <- ev }
+func (e *eventLog) add(ev sip.Event) { e.ch <- ev }
 
 // next is the next event, which must be of type T.
-func next[T sip.Event](t *testing.T, e *ears) T {
+func next[T sip.Event](t *testing.T, e *eventLog) T {
 	t.Helper()
 	select {
 	case ev := <-e.ch:
@@ -109,7 +109,7 @@ func next[T sip.Event](t *testing.T, e *ears) T {
 	panic("unreachable")
 }
 
-func (e *ears) quiet(t *testing.T) {
+func (e *eventLog) quiet(t *testing.T) {
 	t.Helper()
 	select {
 	case ev := <-e.ch:
@@ -218,7 +218,7 @@ type stage struct {
 	ua   *sip.UserAgent
 	peer *peer
 	net  *wireNet
-	ears *ears
+	events *eventLog
 	stop func()
 }
 
@@ -241,7 +241,7 @@ func onStage(t *testing.T, set func(*sip.UserAgent)) *stage {
 	}()
 	<-ua.Ready()
 	return &stage{
-		t: t, ua: ua, net: n, peer: &peer{t, n.open(peerAddr)}, ears: newEars(),
+		t: t, ua: ua, net: n, peer: &peer{t, n.open(peerAddr)}, events: newEventLog(),
 		stop: func() { cancel(); <-ended },
 	}
 }
@@ -252,7 +252,7 @@ func (s *stage) invite(change func(*sip.Invite)) *sip.Dialog {
 	s.t.Helper()
 	in := sip.Invite{
 		Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
-		To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: s.ears.hear,
+		To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: s.events.add,
 	}
 	if change != nil {
 		change(&in)
@@ -271,7 +271,7 @@ func (s *stage) answered() (d *sip.Dialog, inv, ack msg) {
 	inv = s.peer.expect("INVITE")
 	s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
 	ack = s.peer.expect("ACK")
-	next[sip.Answered](s.t, s.ears)
+	next[sip.Answered](s.t, s.events)
 	return d, inv, ack
 }
 

@@ -28,7 +28,7 @@ import (
 type roll struct {
 	mu    sync.Mutex
 	bound map[string][]registrar.Binding
-	calls []string // the accounts whose calls came in
+	calls []string // the accounts owners calls came in
 }
 
 func newRoll() *roll { return &roll{bound: make(map[string][]registrar.Binding)} }

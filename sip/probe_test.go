@@ -30,7 +30,7 @@ func TestTheFarEndIsAskedWhetherItStillKnowsTheCall(t *testing.T) {
 				assert.Contains(t, m.get("To"), "tag=p1", "within the dialog")
 				s.peer.send(m.reply(c.code, "", contact, "Session-Expires: 1800;refresher=uac"), s.us())
 				assert.Equal(t, c.code, <-heard)
-				s.ears.quiet(t)
+				s.events.quiet(t)
 				wait := 5 * time.Minute // until the refresh that was due anyhow
 				if c.asked == "UPDATE" && c.code == 200 {
 					wait = 15 * time.Minute // it was one
@@ -42,7 +42,7 @@ func TestTheFarEndIsAskedWhetherItStillKnowsTheCall(t *testing.T) {
 	}
 }
 
-func TestAFarEndThatAnswersNothingIsToldAsSuch(t *testing.T) {
+func TestProbeWithoutAResponseReportsNone(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, _, _ := s.answered()
 		heard := make(chan int, 2)
@@ -50,14 +50,14 @@ func TestAFarEndThatAnswersNothingIsToldAsSuch(t *testing.T) {
 		d.Probe(func(code int) { heard <- code })
 		assert.Zero(t, <-heard)
 		assert.Equal(t, 32*time.Second, time.Since(begun))
-		s.ears.quiet(t)
+		s.events.quiet(t)
 		for range 11 {
 			s.peer.expect("OPTIONS")
 		}
 		d.Bye(16, "")
 		bye := s.peer.expect("BYE")
 		s.peer.send(bye.reply(200, ""), s.us())
-		next[sip.Ended](t, s.ears)
+		next[sip.Ended](t, s.events)
 		d.Probe(func(code int) { heard <- code })
 		assert.Zero(t, <-heard, "a call that is over")
 	})

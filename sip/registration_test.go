@@ -148,7 +148,7 @@ func TestASilentRegistrarIsNoticed(t *testing.T) {
 	})
 }
 
-func TestNobodyButTheHostWeCalledGetsAProof(t *testing.T) {
+func TestOnlyTheCalledHostGetsAProof(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := onStage(t, nil)
 		defer s.stop()
@@ -161,11 +161,11 @@ func TestNobodyButTheHostWeCalledGetsAProof(t *testing.T) {
 		thief := &peer{t, s.net.open("127.0.0.6:5070")}
 		s.peer.send(inv.reply(200, "p1", "Contact: <sip:thief@127.0.0.6:5070>", sdp), s.us())
 		thief.expect("ACK")
-		next[sip.Answered](t, s.ears)
+		next[sip.Answered](t, s.events)
 		d.Bye(16, "")
 		bye := thief.expect("BYE")
 		thief.send(bye.reply(407, "p1", strings.Replace(challengeOf("chosen", "MD5"), "WWW-Authenticate", "Proxy-Authenticate", 1)), s.us())
-		next[sip.Ended](t, s.ears)
+		next[sip.Ended](t, s.events)
 		thief.nothing(time.Second)
 	})
 }
@@ -180,11 +180,11 @@ func TestACallThatIsUpAnswersNoFurtherRealm(t *testing.T) {
 		inv := s.peer.expect("INVITE")
 		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
 		s.peer.expect("ACK")
-		next[sip.Answered](t, s.ears)
+		next[sip.Answered](t, s.events)
 		d.Bye(16, "")
 		bye := s.peer.expect("BYE")
 		s.peer.send(bye.reply(401, "p1", strings.Replace(challengeOf("n2", "MD5"), "carrier.example", "elsewhere", 1)), s.us())
-		next[sip.Ended](t, s.ears)
+		next[sip.Ended](t, s.events)
 		s.peer.nothing(time.Second)
 	})
 }

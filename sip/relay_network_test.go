@@ -115,11 +115,11 @@ func TestSIPpLosesAFewAndCallsThroughANode(t *testing.T) {
 // and where there is none by a datagram all the same.
 func TestLargeCallsGoThroughANode(t *testing.T) {
 	for _, connected := range []bool{true, false} {
-		there, here := newEars(), newEars()
+		there, here := newEventLog(), newEventLog()
 		sizes := make(chan int, 1)
 		near, owner := twoNodes(t, func(i *sip.Incoming) {
 			sizes <- len(i.Body)
-			i.Answer(make([]byte, 4000), there.hear)
+			i.Answer(make([]byte, 4000), there.add)
 		}, nil)
 		if !connected {
 			only := served(t, func(c *sip.Config, ua *sip.UserAgent) {
@@ -129,7 +129,7 @@ func TestLargeCallsGoThroughANode(t *testing.T) {
 				}
 				ua.OnInvite(func(i *sip.Incoming) {
 					sizes <- len(i.Body)
-					i.Answer(make([]byte, 4000), there.hear)
+					i.Answer(make([]byte, 4000), there.add)
 				})
 			})
 			near = served(t, func(c *sip.Config, _ *sip.UserAgent) {
@@ -141,7 +141,7 @@ func TestLargeCallsGoThroughANode(t *testing.T) {
 		caller := served(t, nil)
 		d, err := caller.Invite(sip.Invite{
 			Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: int(near.Addr("udp").Port()), Transport: "udp"}, To: "+1", From: "+2",
-			Body: []byte(strings.Repeat("x", 5000)), Notify: here.hear, SilentAfter: 30 * time.Second,
+			Body: []byte(strings.Repeat("x", 5000)), Notify: here.add, SilentAfter: 30 * time.Second,
 		})
 		require.NoError(t, err)
 		assert.Equal(t, 5000, <-sizes)

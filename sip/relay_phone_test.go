@@ -62,10 +62,10 @@ func TestAPhoneBehindANodeIsCalled(t *testing.T) {
 		require.Contains(t, n.signedIn(aPhone()).line(), "200")
 		b := r.bound["phone-1001"][0]
 		assert.Equal(t, []string{peerAddr, "udp", ourAddr, ourAddr}, []string{b.Source.String(), b.Network, b.Local.String(), b.Through.String()})
-		w, _ := n.whose.Load("REGISTER")
+		w, _ := n.owners.Load("REGISTER")
 		assert.Equal(t, "1001", w.(cluster.OwnerQuery).To)
 		d, err := n.owner.Invite(sip.Invite{
-			Attempt: "a", Leg: 1, URI: b.URI, Target: b.Contact().Target, To: "1001", From: "+15559999", Body: []byte(sdp), Notify: n.ears.hear,
+			Attempt: "a", Leg: 1, URI: b.URI, Target: b.Contact().Target, To: "1001", From: "+15559999", Body: []byte(sdp), Notify: n.events.add,
 		})
 		require.NoError(t, err)
 		inv := n.peer.expect("INVITE sip:1001@10.0.0.7:5060 SIP/2.0")
@@ -78,18 +78,18 @@ func TestAPhoneBehindANodeIsCalled(t *testing.T) {
 			n.peer.send(strings.Replace(m.reply(code, "p1", more...), "Via: "+m.get("Via"), "Via: "+strings.Join(viasOf(m), ", "), 1), m.from)
 		}
 		answer(inv, 180)
-		next[sip.Trying](t, n.ears)
-		next[sip.Ringing](t, n.ears)
+		next[sip.Trying](t, n.events)
+		next[sip.Ringing](t, n.events)
 		answer(inv, 200, "Contact: <sip:1001@10.0.0.7:5060>", sdp)
 		ack := n.peer.expect("ACK sip:1001@10.0.0.7:5060 SIP/2.0")
 		assert.Equal(t, ourAddr, ack.from.String())
-		next[sip.Answered](t, n.ears)
+		next[sip.Answered](t, n.events)
 		d.Bye(16, "")
 		bye := n.peer.expect("BYE")
 		assert.Equal(t, ourAddr, bye.from.String())
 		assert.NotEqual(t, vias, strings.Join(viasOf(bye), ", "))
 		answer(bye, 200)
-		assert.False(t, next[sip.Ended](t, n.ears).Fault)
+		assert.False(t, next[sip.Ended](t, n.events).Fault)
 		n.peer.nothing(time.Minute)
 	})
 }
@@ -114,7 +114,7 @@ func TestAPhoneBehindANodeCalls(t *testing.T) {
 		n.peer.expect("SIP/2.0 100")
 		i := <-n.calls
 		assert.Equal(t, "phone-1001", i.PhoneID)
-		d := i.Answer([]byte(sdp), n.ears.hear)
+		d := i.Answer([]byte(sdp), n.events.add)
 		ok := n.peer.expect("SIP/2.0 200")
 		ack := strings.NewReplacer("in-1", "out-1", "tag=caller", "tag=f1").Replace(follow("ACK", tagOf(ok), 6))
 		n.peer.send(ack, n.there())

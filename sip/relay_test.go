@@ -31,14 +31,14 @@ type nodes struct {
 	owner *sip.UserAgent
 	calls chan *sip.Incoming
 	asked atomic.Int64 // of Elsewhere
-	whose sync.Map     // what it was asked last, by method
+	owners sync.Map     // what it was asked last, by method
 	slow  time.Duration
 	at    func(cluster.OwnerQuery) (netip.AddrPort, bool) // nil: the owner has all of it
 }
 
 func (n *nodes) elsewhere(w cluster.OwnerQuery) (netip.AddrPort, bool) {
 	n.asked.Add(1)
-	n.whose.Store(w.Method, w)
+	n.owners.Store(w.Method, w)
 	if n.slow > 0 {
 		time.Sleep(n.slow)
 	}
@@ -54,7 +54,7 @@ func carrierOnly(s transport.Source) sip.Admission {
 	return sip.Admission{Allow: s.Addr == netip.MustParseAddrPort(peerAddr), TrunkID: "trunk"}
 }
 
-// amongNodes runs f in a bubble. set may change both configs; near is whose
+// amongNodes runs f in a bubble. set may change both configs; near is owners
 // name is "near".
 func amongNodes(t *testing.T, set func(n *nodes, name string, c *sip.Config, ua *sip.UserAgent), f func(n *nodes)) {
 	t.Helper()
@@ -63,7 +63,7 @@ func amongNodes(t *testing.T, set func(n *nodes, name string, c *sip.Config, ua 
 		wire := newWire()
 		ctx, cancel := context.WithCancel(t.Context())
 		var ended sync.WaitGroup
-		n.stage = &stage{t: t, net: wire, peer: &peer{t, wire.open(peerAddr)}, ears: newEars()}
+		n.stage = &stage{t: t, net: wire, peer: &peer{t, wire.open(peerAddr)}, events: newEventLog()}
 		for name, addr := range map[string]string{"near": ourAddr, "owner": ownerAddr} {
 			cfg := sip.Config{
 				Listen: []transport.Listener{{Network: "udp", Addr: addr}}, Secret: []byte("secret"), UserAgent: "Callboard/test",
@@ -114,14 +114,14 @@ func TestACallFindsItsNode(t *testing.T) {
 		assert.Equal(t, []string{"+15552000", "Ann", "+15551000", "in-1", sdp, peerAddr, "udp", "trunk", ourAddr},
 			[]string{i.From, i.FromName, i.To, i.CallID, string(i.Body), i.Source.String(), i.Network, i.TrunkID, i.Through.String()})
 		assert.Equal(t, map[string]string{"Diversion": "<sip:+15553000@x>"}, i.Header, "what a stranger said of a node is gone")
-		w, _ := n.whose.Load("INVITE")
+		w, _ := n.owners.Load("INVITE")
 		assert.Equal(t, cluster.OwnerQuery{
 			Method: "INVITE", To: "+15551000", From: "+15552000", CallID: "in-1",
 			Source: transport.Source{Addr: netip.MustParseAddrPort(peerAddr), Network: "udp"},
 		}, w)
 		i.Ring()
 		n.peer.expect("SIP/2.0 180 Ringing")
-		i.Answer([]byte(sdp), n.ears.hear)
+		i.Answer([]byte(sdp), n.events.add)
 		ok := n.peer.expect("SIP/2.0 200 OK")
 		assert.Equal(t, "<sip:+15551000@127.0.0.3:5060;node=owner>", ok.get("Contact"), "where the rest of the call goes")
 		assert.Empty(t, ok.get("Record-Route"))
@@ -129,7 +129,7 @@ func TestACallFindsItsNode(t *testing.T) {
 		n.peer.send(follow("BYE", tagOf(ok), 11), n.there())
 		bye := n.peer.expect("SIP/2.0 200 OK")
 		assert.Equal(t, ownerAddr, bye.from.String())
-		assert.True(t, next[sip.Ended](t, n.ears).ByRemote)
+		assert.True(t, next[sip.Ended](t, n.events).ByRemote)
 		assert.EqualValues(t, 1, n.ua.Counters().Relayed)
 		assert.EqualValues(t, 3, n.ua.Counters().Returned)
 		assert.Zero(t, n.ua.Counters().Dialogs)
@@ -140,14 +140,14 @@ func TestTheOwnerHangsUpACallThatCameThroughANode(t *testing.T) {
 	amongNodes(t, nil, func(n *nodes) {
 		n.peer.send(callUs(), n.us())
 		n.peer.expect("SIP/2.0 100")
-		d := (<-n.calls).Answer([]byte(sdp), n.ears.hear)
+		d := (<-n.calls).Answer([]byte(sdp), n.events.add)
 		ok := n.peer.expect("SIP/2.0 200 OK")
 		n.peer.send(follow("ACK", tagOf(ok), 10), n.there())
 		d.Bye(16, "")
 		bye := n.peer.expect("BYE sip:peer@127.0.0.1:5070 SIP/2.0")
 		assert.Equal(t, ownerAddr, bye.from.String(), "directly")
 		n.peer.send(bye.reply(200, ""), bye.from)
-		next[sip.Ended](t, n.ears)
+		next[sip.Ended](t, n.events)
 	})
 }
 
@@ -156,13 +156,13 @@ func TestACallThroughANodeIsCancelled(t *testing.T) {
 		n.peer.send(callUs(), n.us())
 		n.peer.expect("SIP/2.0 100")
 		i := <-n.calls
-		i.Notify(n.ears.hear)
+		i.Notify(n.events.add)
 		i.Ring()
 		n.peer.expect("SIP/2.0 180")
 		n.peer.send(follow("CANCEL", "", 10), n.us())
 		assert.Equal(t, "10 CANCEL", n.peer.expect("SIP/2.0 200 OK").get("CSeq"))
 		refused := n.peer.expect("SIP/2.0 487")
-		assert.True(t, next[sip.Refused](t, n.ears).Final.Cancelled)
+		assert.True(t, next[sip.Refused](t, n.events).Final.Cancelled)
 		n.peer.send(ackTo(refused), n.us())
 		n.peer.nothing(time.Minute)
 	})
@@ -253,13 +253,13 @@ func TestWhatIsOursIsServedHere(t *testing.T) {
 			n.peer.expect("SIP/2.0 100")
 			i := <-n.calls
 			assert.False(t, i.Through.IsValid())
-			i.Answer([]byte(sdp), n.ears.hear)
+			i.Answer([]byte(sdp), n.events.add)
 			ok := n.peer.expect("SIP/2.0 200")
 			assert.True(t, strings.HasSuffix(tagOf(ok), "-near"), tagOf(ok))
 			n.peer.send(follow("ACK", tagOf(ok), 10), n.us())
 			n.peer.send(follow("BYE", tagOf(ok), 11), n.us())
 			n.peer.expect("SIP/2.0 200")
-			next[sip.Ended](t, n.ears)
+			next[sip.Ended](t, n.events)
 			assert.Zero(t, n.ua.Counters().Relayed)
 			assert.EqualValues(t, map[bool]int{true: 0, false: 1}[sure], n.asked.Load())
 		})
@@ -300,7 +300,7 @@ func TestRequestWithoutHopsLeftReachesItsNode(t *testing.T) {
 	})
 }
 
-func TestWhoHasNoNodeNowIsToldToComeAgain(t *testing.T) {
+func TestRequestWithoutAnOwnerNodeGets503(t *testing.T) {
 	amongNodes(t, nil, func(n *nodes) {
 		n.peer.send(callUs(), n.us())
 		n.peer.expect("SIP/2.0 100")
@@ -347,7 +347,7 @@ func TestDigestThroughANode(t *testing.T) {
 	}, func(n *nodes) {
 		a := asking{method: "INVITE", user: "1001", uri: "sip:1001@127.0.0.1", contact: "<sip:peer@127.0.0.1:5070>", cseq: 1}
 		a.nonce = n.challenge(a)
-		first, _ := n.whose.Load("INVITE")
+		first, _ := n.owners.Load("INVITE")
 		assert.Empty(t, first.(cluster.OwnerQuery).User)
 		a.cseq, a.nc, a.algorithm, a.password = 2, 1, "SHA-256", "secret of 1001"
 		n.peer.send(a.text(), n.us())
@@ -355,7 +355,7 @@ func TestDigestThroughANode(t *testing.T) {
 		i := <-n.calls
 		assert.True(t, i.Proved)
 		assert.Equal(t, "trunk-2", i.TrunkID)
-		second, _ := n.whose.Load("INVITE")
+		second, _ := n.owners.Load("INVITE")
 		assert.Equal(t, "1001", second.(cluster.OwnerQuery).User, "whom it says to be tells the node")
 		i.Reject(486, 0)
 		n.peer.expect("SIP/2.0 486")
@@ -399,34 +399,34 @@ func TestRequestsWithinACallFindTheirNode(t *testing.T) {
 			if by == "the tag" {
 				n.peer.send(callUs(), n.us())
 				n.peer.expect("SIP/2.0 100")
-				(<-n.calls).Answer([]byte(sdp), n.ears.hear)
+				(<-n.calls).Answer([]byte(sdp), n.events.add)
 				ok := n.peer.expect("SIP/2.0 200 OK")
 				n.peer.send(follow("ACK", tagOf(ok), 10), n.us())
 				n.peer.nothing(time.Minute)
 				n.peer.send(follow("BYE", tagOf(ok), 11), n.us())
 			} else {
 				_, err := n.owner.Invite(sip.Invite{
-					Attempt: "a", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070}, To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: n.ears.hear,
+					Attempt: "a", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070}, To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: n.events.add,
 				})
 				require.NoError(t, err)
 				inv := n.peer.expect("INVITE")
 				assert.Equal(t, "<sip:+15559999@127.0.0.3:5060;node=owner>", inv.get("Contact"))
 				n.peer.send(inv.reply(200, "p1", contact, sdp), inv.from)
 				n.peer.expect("ACK")
-				next[sip.Answered](t, n.ears)
+				next[sip.Answered](t, n.events)
 				bye := inv.within("BYE", 1)
 				_, rest, _ := strings.Cut(bye, "\r\n")
 				n.peer.send("BYE sip:+15559999@dispatcher;node=owner SIP/2.0\r\n"+rest, n.us())
 			}
 			assert.Equal(t, ourAddr, n.peer.expect("SIP/2.0 200").from.String())
-			assert.True(t, next[sip.Ended](t, n.ears).ByRemote)
+			assert.True(t, next[sip.Ended](t, n.events).ByRemote)
 		})
 	}
 }
 
 // A call that was taken up has the tag of its first node, and the Contact of the
 // one that has it now.
-func TestTheContactTellsTheNodeBeforeTheTag(t *testing.T) {
+func TestContactNamesTheNodeBeforeTheTag(t *testing.T) {
 	amongNodes(t, nil, func(n *nodes) {
 		marks := make(chan string, 4)
 		n.at = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {

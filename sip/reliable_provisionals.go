@@ -37,8 +37,8 @@ type reliableProvisionals struct {
 	repeater *time.Timer
 }
 
-// Progress sends 180 or 183 (any of 101 to 199), with SDP if body is given: reliably where the caller supports it, each
-// one after the PRACK of the one before. A body is not sent to a caller that cannot be offered anything before the
+// Progress sends 180 or 183 (any of 101 to 199), with SDP if body is given. Where the caller supports it, it is sent
+// reliably, after the PRACK of the one before. A body is not sent to a caller that cannot be offered anything before the
 // answer. The last response is repeated every minute.
 func (i *Incoming) Progress(code int, body []byte) {
 	i.d.do(func() {

@@ -30,8 +30,8 @@ type requestSender interface {
 	answerChallenge(m *received, method string, first bool, body []byte) []message.Header
 }
 
-// requestQueue sends the requests within a dialog one after the other: of two at once, the remote party would refuse the
-// first if it got lost and came again behind the second (RFC 3261 §12.2.2). Requests of early dialogs do not wait.
+// requestQueue sends the requests within a dialog one after the other. Of two at once, the remote party would refuse the
+// first if it got lost and was repeated after the second (RFC 3261 §12.2.2). Requests of early dialogs do not wait.
 type requestQueue struct {
 	sender  requestSender
 	busy    bool
@@ -114,9 +114,9 @@ func (d *Dialog) sendRequest(r dialogRequest, done func(m *received, err error))
 	})
 }
 
-// Probe asks the remote party of an answered call whether it still knows the call: by UPDATE where it takes that, which
-// refreshes the session as well, otherwise by OPTIONS (RFC 3261 §12.2.2: a call that it does not know is 481). done gets
-// the code of the final response, 0 where none came, on the terms of Notify. The call goes on whatever the code is.
+// Probe asks the remote party of an answered call whether it still knows the call; 481 says that it does not (RFC 3261
+// §12.2.2). It sends UPDATE where the remote party takes that, which refreshes the session as well, otherwise OPTIONS. done
+// gets the code of the final response, 0 if none came, on the terms of Notify. The call goes on whatever the code is.
 func (d *Dialog) Probe(done func(code int)) {
 	d.do(func() {
 		if d.phase != answered {

@@ -18,7 +18,7 @@ import (
 // name and how many of that name there were.
 type leg struct {
 	t      *testing.T
-	ears   *ears
+	events   *eventLog
 	d      *sip.Dialog
 	in     *sip.Incoming // if we are called
 	last   func()        // after the end
@@ -30,7 +30,7 @@ type leg struct {
 
 func newLeg(t *testing.T) *leg {
 	t.Helper()
-	return &leg{t: t, ears: newEars(), counts: make(map[string]int), more: make(chan func(), 32), limit: time.Minute}
+	return &leg{t: t, events: newEventLog(), counts: make(map[string]int), more: make(chan func(), 32), limit: time.Minute}
 }
 
 // play is what a leg does; key is the name of an event and its number, such
@@ -87,7 +87,7 @@ func (l *leg) run(p play) sip.Event {
 		select {
 		case f := <-l.more:
 			f()
-		case e := <-l.ears.ch:
+		case e := <-l.events.ch:
 			name := nameOf(e)
 			l.counts[name]++
 			l.heard = append(l.heard, name)
@@ -243,7 +243,7 @@ func TestWeCallAndSIPpIsSatisfied(t *testing.T) {
 					}
 				})
 				in := sip.Invite{
-					Attempt: scenario, To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: l.ears.hear,
+					Attempt: scenario, To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: l.events.add,
 					Target: resolve.Target{Host: "127.0.0.1", Port: there.port, Transport: network},
 				}
 				if c.set != nil {
@@ -293,7 +293,7 @@ type called struct {
 }
 
 func theirs() map[string]called {
-	answer := func(l *leg, in *sip.Incoming) { l.d = in.Answer(way("sendrecv"), l.ears.hear) }
+	answer := func(l *leg, in *sip.Incoming) { l.d = in.Answer(way("sendrecv"), l.events.add) }
 	then := func(act func(*leg)) func(*leg, *sip.Incoming) {
 		return func(l *leg, in *sip.Incoming) {
 			answer(l, in)
@@ -309,7 +309,7 @@ func theirs() map[string]called {
 		"uac-prack": {early, nil, "Ended"},
 		"uac-early": {early, nil, "Ended"},
 		"uac-early-update": {func(l *leg, in *sip.Incoming) {
-			in.Notify(l.ears.hear)
+			in.Notify(l.events.add)
 			in.Progress(183, way("sendrecv"))
 		}, play{"Hold sendonly 1": func(l *leg, _ sip.Event) { answer(l, l.in) }}, "Hold sendonly Ended"},
 		"uac-491": {then(func(l *leg) {
@@ -364,8 +364,8 @@ func takeOver(l *leg, e sip.Event) {
 	by := e.(sip.Replaced).By
 	assert.Equal(l.t, l.d.ID(), *by.Replaces)
 	by.Ring()
-	second := newEars()
-	by.Answer(way("sendrecv"), second.hear)
+	second := newEventLog()
+	by.Answer(way("sendrecv"), second.add)
 	l.last = func() { assert.True(l.t, next[sip.Ended](l.t, second).ByRemote) }
 }
 

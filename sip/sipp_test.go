@@ -95,7 +95,7 @@ func TestSIPpAnswersAreClassified(t *testing.T) { //nolint:tparallel // beside i
 				t.Parallel()
 				there := runSIPp(t, scenario, network)
 				there.listening(t, network)
-				ua, here := served(t, nil), newEars()
+				ua, here := served(t, nil), newEventLog()
 				ring, talk := time.Minute, 1500*time.Millisecond
 				switch scenario {
 				case "uas-noanswer":
@@ -104,7 +104,7 @@ func TestSIPpAnswersAreClassified(t *testing.T) { //nolint:tparallel // beside i
 					talk = time.Minute
 				}
 				d, err := ua.Invite(sip.Invite{
-					Attempt: scenario, To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.hear,
+					Attempt: scenario, To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.add,
 					Target:      resolve.Target{Host: "127.0.0.1", Port: there.port, Transport: network},
 					RingTimeout: ring, Credentials: &auth.Credentials{Username: "callboard", Password: "secret"},
 				})
@@ -118,7 +118,7 @@ func TestSIPpAnswersAreClassified(t *testing.T) { //nolint:tparallel // beside i
 
 // finalOutcome follows a leg to its end; an answered one is ended by us after a
 // talk, unless the far end is quicker.
-func finalOutcome(t *testing.T, d *sip.Dialog, here *ears, talk time.Duration) string {
+func finalOutcome(t *testing.T, d *sip.Dialog, here *eventLog, talk time.Duration) string {
 	t.Helper()
 	limit := time.After(2 * time.Minute)
 	var hangUp <-chan time.Time
@@ -150,14 +150,14 @@ func TestSIPpCallsUs(t *testing.T) { //nolint:tparallel // beside its own cases 
 	for _, network := range []string{"udp", "tcp"} {
 		t.Run(network, func(t *testing.T) {
 			t.Parallel()
-			there := newEars()
+			there := newEventLog()
 			to := make(chan string, 1)
 			ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
 				if ua != nil {
 					ua.OnInvite(func(i *sip.Incoming) {
 						to <- i.To
 						i.Ring()
-						i.Answer([]byte(sdp), there.hear)
+						i.Answer([]byte(sdp), there.add)
 					})
 				}
 			})
@@ -174,7 +174,7 @@ func TestSIPpCallsUs(t *testing.T) { //nolint:tparallel // beside its own cases 
 	}
 }
 
-func TestSIPpIsToldWhetherWeLive(t *testing.T) {
+func TestSIPpGetsAnswersToOPTIONS(t *testing.T) {
 	t.Parallel()
 	ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
 		if ua != nil {

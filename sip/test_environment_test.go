@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/sip/textmessage"
 )
 
-func TestTestEnvironmentReachesTheBuiltInCarrierOnly(t *testing.T) {
+func TestTestEnvironmentReachesTheTestCarrierOnly(t *testing.T) {
 	carrier, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
 	defer func() { _ = carrier.Close() }()

@@ -100,17 +100,17 @@ func secured(conf *transport.TLS, more func(*sip.Config, *sip.UserAgent)) func(*
 	}
 }
 
-func overTLS(ua *sip.UserAgent, here *ears, name string) sip.Invite {
+func overTLS(ua *sip.UserAgent, here *eventLog, name string) sip.Invite {
 	return sip.Invite{
 		Attempt: "tls" + name, Target: resolve.Target{Host: "127.0.0.1", Port: int(ua.Addr("tls").Port()), Transport: "tls", Name: name},
-		To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.hear,
+		To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.add,
 	}
 }
 
 func TestCallsOverTLS(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
-	there, here := newEars(), newEars()
+	there, here := newEventLog(), newEventLog()
 	far := served(t, secured(&transport.TLS{Certificate: ca.of("sip.example.com", time.Hour), Roots: ca.pool}, answering(there)))
 	near := served(t, secured(&transport.TLS{Certificate: ca.of("near.example.com", time.Hour), Roots: ca.pool}, nil))
 	d, err := near.Invite(overTLS(far, here, "sip.example.com"))
@@ -149,11 +149,11 @@ func TestFarEndProvesItsName(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			there := newEars()
+			there := newEventLog()
 			far := served(t, secured(&transport.TLS{Certificate: c.by}, answering(there)))
 			near := served(t, secured(&transport.TLS{Roots: c.roots}, nil))
 			for _, name := range c.names {
-				here := newEars()
+				here := newEventLog()
 				_, err := near.Invite(overTLS(far, here, name))
 				require.NoError(t, err)
 				if c.fine {
@@ -195,11 +195,11 @@ func TestOldTLSIsRefused(t *testing.T) {
 			go func() { _, _ = c.Read(make([]byte, 1)); _ = c.Close() }()
 		}
 	}()
-	here := newEars()
+	here := newEventLog()
 	near := served(t, secured(&transport.TLS{Roots: ca.pool}, nil))
 	_, err = near.Invite(sip.Invite{
 		Attempt: "old", Target: resolve.Target{Host: "127.0.0.1", Port: old.Addr().(*net.TCPAddr).Port, Transport: "tls"},
-		To: "+1", From: "+2", Notify: here.hear,
+		To: "+1", From: "+2", Notify: here.add,
 	})
 	require.NoError(t, err)
 	assert.True(t, next[sip.Refused](t, here).Final.Transport)
@@ -208,14 +208,14 @@ func TestOldTLSIsRefused(t *testing.T) {
 func TestCallersMayHaveToProveThemselves(t *testing.T) {
 	t.Parallel()
 	ca, stranger := newAuthority(t), newAuthority(t)
-	far := served(t, secured(&transport.TLS{Certificate: ca.of("127.0.0.1", time.Hour), Clients: ca.pool}, answering(newEars())))
+	far := served(t, secured(&transport.TLS{Certificate: ca.of("127.0.0.1", time.Hour), Clients: ca.pool}, answering(newEventLog())))
 	for name, c := range map[string]struct {
 		by   func() (*tls.Certificate, error)
 		fine bool
 	}{"ours": {ca.of("near", time.Hour), true}, "nobody's": {nil, false}, "strange": {stranger.of("near", time.Hour), false}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			here := newEars()
+			here := newEventLog()
 			near := served(t, secured(&transport.TLS{Certificate: c.by, Roots: ca.pool}, nil))
 			in := overTLS(far, here, "")
 			if !c.fine { // they are hung up on, or hear nothing: no need to wait long for nothing
@@ -263,7 +263,7 @@ func TestCertificateIsReadAgainWhenItsFileChanges(t *testing.T) {
 	assert.Equal(t, "two.example.com", shown())
 	write("three.example.com", time.Unix(3000, 0))
 	assert.Equal(t, "three.example.com", shown())
-	// A key that cannot be read for now, as one whose rights are still to be set: once it can, size and time are the same.
+	// A key that cannot be read for now, as one owners rights are still to be set: once it can, size and time are the same.
 	write("four.example.com", time.Unix(4000, 0))
 	right, err := os.ReadFile(key)
 	require.NoError(t, err)
@@ -345,10 +345,10 @@ func TestSecuredCallStaysSecured(t *testing.T) {
 			}
 		}
 	}()
-	here := newEars()
+	here := newEventLog()
 	near := served(t, secured(&transport.TLS{Roots: ca.pool}, nil))
 	d, err := near.Invite(sip.Invite{
-		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Transport: "tls"}, To: "+1", From: "+2", Notify: here.hear,
+		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Transport: "tls"}, To: "+1", From: "+2", Notify: here.add,
 		Body: []byte(sdp), // without one, the ACK would wait for our answer to the far end's offer
 	})
 	require.NoError(t, err)
@@ -363,7 +363,7 @@ func TestSecuredCallStaysSecured(t *testing.T) {
 func TestTLSCallersAreCalledBackOnTheirConnection(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
-	there := newEars()
+	there := newEventLog()
 	far := served(t, secured(&transport.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}, answering(there)))
 	c, err := tls.Dial("tcp", far.Addr("tls").String(), &tls.Config{RootCAs: ca.pool})
 	require.NoError(t, err)

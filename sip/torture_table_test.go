@@ -33,7 +33,7 @@ var updateTable = flag.Bool("update", false, "write the table of torture message
 // for no answer, and the audio of the call that was accepted over TCP.
 type tortureRow struct{ name, section, expectation, udp, tcp, audio string }
 
-// torture is every message of both RFCs with the reaction of a user agent whose agent accepts calls.
+// torture is every message of both RFCs with the reaction of a user agent owners agent accepts calls.
 func torture() []tortureRow {
 	return []tortureRow{
 		{"wsinv", "3.1.1.1", "Valid: white space, folded and compact headers. Its To has a tag, so it belongs to a dialog.", "481", "481", ""},
@@ -100,7 +100,7 @@ func torture() []tortureRow {
 	}
 }
 
-// acceptIfAgreed accepts a call whose SDP has something in common with ours.
+// acceptIfAgreed accepts a call owners SDP has something in common with ours.
 func acceptIfAgreed(i *sip.Incoming) {
 	terms := mediasdp.Terms{Codecs: []mediasdp.Format{{Type: 0, Name: "PCMU", Clock: 8000}, {Type: 8, Name: "PCMA", Clock: 8000}}, Events: true, Offered: true}
 	local := mediasdp.Local{ID: 1, Version: 1, Addr: netip.MustParseAddr("127.0.0.1"), Port: 4000, Formats: terms.Codecs}
@@ -156,7 +156,7 @@ func reaction(t *testing.T, b []byte, more ...func(*sip.UserAgent)) string {
 	return strings.Join(said, " ")
 }
 
-// lastWord is a request whose answer shows that all before it has been answered.
+// lastWord is a request owners answer shows that all before it has been answered.
 const lastWord = "OPTIONS sip:a@b SIP/2.0\r\nVia: SIP/2.0/TCP 127.0.0.1;branch=z9hG4bKlast\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:a@b>\r\n" +
 	"Call-ID: the-last-word\r\nCSeq: 1 OPTIONS\r\nContent-Length: 0\r\n\r\n"
 
@@ -230,7 +230,7 @@ func (a *audioAgent) accept(i *sip.Incoming) {
 	a.call <- s
 }
 
-// audio talks to the session of the call that was accepted, as a phone behind NAT whose SDP names another address, and
+// audio talks to the session of the call that was accepted, as a phone behind NAT owners SDP names another address, and
 // tells whether each side hears the other.
 func (a *audioAgent) audio() (string, error) {
 	s := <-a.call

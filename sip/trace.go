@@ -13,8 +13,8 @@ import (
 // outside of dialogs are not traced. The receiver bounds how many it stores.
 type Trace func(callID string, m TracedMessage)
 
-// TracedMessage is one message as it was on the wire, except for secrets: digest responses, SRTP keys, passwords in URIs
-// and pressed keys are replaced by asterisks of the same length.
+// TracedMessage is one message as it was on the wire, except for secrets. Digest responses, SRTP keys, passwords in URIs and
+// pressed keys are replaced by asterisks of the same length.
 type TracedMessage struct {
 	At            time.Time
 	Out           bool // sent by us

@@ -2,9 +2,10 @@
 // it reads only the hold attributes.
 //
 // Transactions and dialogs are implemented here (docs/adr/0002-sip-transactions.md). A message is handled on the goroutine
-// that read it, a dialog under its own lock. Events are reported to the owner after the lock is released. A Dialog is
-// composed of parts, each with its own file: inviteClient, inviteServer, reliableProvisionals, offerAnswer, sessionTimer,
-// acknowledgements, requestQueue, referClient and referNotifier, on top of a userAgentClient with its transactions.
+// that read it, a dialog under its own lock. Events are reported to the owner after the lock is released.
+//
+// A Dialog is composed of parts, each in its own file: inviteClient, inviteServer, reliableProvisionals, offerAnswer,
+// sessionTimer, acknowledgements, requestQueue, referClient and referNotifier. Its userAgentClient sends their requests.
 package sip
 
 import (

@@ -169,8 +169,8 @@ func (c *userAgentClient) admitFlow() {
 	}
 }
 
-// withNextHop finds the flow of requests to a remote party and runs f with it under the lock: at once, or after a look-up
-// of the next hop's name.
+// withNextHop finds the flow of requests to a remote party and runs f with it under the lock. It does so at once, or after a
+// look-up of the next hop's name.
 func (c *userAgentClient) withNextHop(r remoteParty, f func(transport.Flow)) {
 	_, _, hop := r.route()
 	if c.pinned && len(r.routes) == 0 {

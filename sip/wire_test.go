@@ -68,10 +68,10 @@ func (l *traced) lines() []string {
 	return out
 }
 
-func TestEveryMessageOfACallIsTold(t *testing.T) {
+func TestEveryMessageOfACallIsTraced(t *testing.T) {
 	t.Parallel()
 	for _, network := range []string{"udp", "tcp"} {
-		there, here := newEars(), newEars()
+		there, here := newEventLog(), newEventLog()
 		var theirs, ours traced
 		far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
 			c.Trace = theirs.hear
@@ -81,7 +81,7 @@ func TestEveryMessageOfACallIsTold(t *testing.T) {
 		target := resolve.Target{Host: "127.0.0.1", Port: int(far.Addr(network).Port()), Transport: network}
 		_, err := near.Ping(t.Context(), domain.Live, target)
 		require.NoError(t, err)
-		d, err := near.Invite(sip.Invite{Attempt: "a", Target: target, To: "+1", From: "+2", Body: []byte(sdp), Notify: here.hear})
+		d, err := near.Invite(sip.Invite{Attempt: "a", Target: target, To: "+1", From: "+2", Body: []byte(sdp), Notify: here.add})
 		require.NoError(t, err)
 		next[sip.Trying](t, here)
 		next[sip.Ringing](t, here)
@@ -153,7 +153,7 @@ func TestTraceHidesSecretsInEverySpellingThatIsUnderstood(t *testing.T) {
 func TestLargeRequestsGoOverTCPWhereTheTargetTakesIt(t *testing.T) {
 	t.Parallel()
 	port := strconv.Itoa(siptest.Port(t))
-	there, here := newEars(), newEars()
+	there, here := newEventLog(), newEventLog()
 	var theirs traced
 	far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.Listen = []transport.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}, {Network: "tcp", Addr: "127.0.0.1:" + port}}
@@ -163,7 +163,7 @@ func TestLargeRequestsGoOverTCPWhereTheTargetTakesIt(t *testing.T) {
 	near := served(t, nil)
 	d, err := near.Invite(sip.Invite{
 		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
-		Body: []byte(strings.Repeat("x", 2000)), Notify: here.hear,
+		Body: []byte(strings.Repeat("x", 2000)), Notify: here.add,
 	})
 	require.NoError(t, err)
 	next[sip.Trying](t, here)
@@ -177,17 +177,17 @@ func TestLargeRequestsGoOverTCPWhereTheTargetTakesIt(t *testing.T) {
 
 func TestTargetWithoutTCPIsRemembered(t *testing.T) {
 	t.Parallel()
-	there := newEars()
+	there := newEventLog()
 	far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.Listen = []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}
 		answering(there)(c, ua)
 	})
 	near := served(t, nil)
 	for leg := range 2 {
-		here := newEars()
+		here := newEventLog()
 		_, err := near.Invite(sip.Invite{
 			Attempt: "a", Leg: leg, Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
-			Body: []byte(strings.Repeat("x", 2000)), Notify: here.hear,
+			Body: []byte(strings.Repeat("x", 2000)), Notify: here.add,
 		})
 		require.NoError(t, err)
 		next[sip.Trying](t, here)
@@ -195,7 +195,7 @@ func TestTargetWithoutTCPIsRemembered(t *testing.T) {
 	assert.EqualValues(t, 1, near.Counters().TransportErrors)
 }
 
-func TestFarEndsAreToldTheAddressThatTheyReach(t *testing.T) {
+func TestPeersGetTheAddressThatTheyReach(t *testing.T) {
 	t.Parallel()
 	public := netip.MustParseAddr("203.0.113.5")
 	ua := served(t, func(c *sip.Config, _ *sip.UserAgent) {
@@ -227,7 +227,7 @@ func TestSeveralListenersSpeakForThemselves(t *testing.T) {
 	near := served(t, both)
 	for _, network := range []string{"udp", "tcp"} {
 		for _, host := range hosts {
-			there, here := newEars(), newEars()
+			there, here := newEventLog(), newEventLog()
 			var theirs traced
 			far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
 				c.Listen = []transport.Listener{{Network: network, Addr: net.JoinHostPort(host, "0")}}
@@ -236,7 +236,7 @@ func TestSeveralListenersSpeakForThemselves(t *testing.T) {
 			})
 			d, err := near.Invite(sip.Invite{
 				Attempt: network + host, Target: resolve.Target{Host: host, Port: int(far.Addr(network).Port()), Transport: network},
-				To: "+1", From: "+2", Body: []byte(sdp), Notify: here.hear,
+				To: "+1", From: "+2", Body: []byte(sdp), Notify: here.add,
 			})
 			require.NoError(t, err)
 			next[sip.Trying](t, here)
@@ -279,7 +279,7 @@ func TestDrainingSendsNewCallsElsewhere(t *testing.T) {
 	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
 		s.peer.send(callUs(), s.us())
 		s.peer.expect("SIP/2.0 100")
-		(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		(<-in.calls).Answer([]byte(sdp), s.events.add)
 		ok := s.peer.expect("SIP/2.0 200")
 		s.peer.send(follow("ACK", tagOf(ok), 10), s.us())
 		s.ua.Drain(true)
@@ -291,7 +291,7 @@ func TestDrainingSendsNewCallsElsewhere(t *testing.T) {
 		}
 		s.peer.send(follow("BYE", tagOf(ok), 11), s.us())
 		s.peer.expect("SIP/2.0 200")
-		assert.True(t, next[sip.Ended](t, s.ears).ByRemote)
+		assert.True(t, next[sip.Ended](t, s.events).ByRemote)
 		assert.Empty(t, in.calls)
 		synctest.Wait()
 	})

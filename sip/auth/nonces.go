@@ -22,15 +22,13 @@ const (
 	maxUserNonces = 1 << 10 // of one account
 )
 
-// nonces makes and checks the nonces of our challenges. They carry their time
-// and a MAC over it and the source, so that nothing is kept for a challenge;
-// only of nonces that proved a password the counts are remembered, which ends
+// nonces makes and checks the nonces of our challenges. A nonce carries its time and a MAC over the time and the source, so
+// that nothing is stored for a challenge. Only the counts of nonces that proved a password are stored, which prevents
 // replays.
 //
-// No account can use the memory up: where its share is full, its older half is
-// forgotten, and from then on nonces of that account which are not younger
-// count as too old. Whoever holds one is asked again with a fresh one. Where
-// all together is too much, the same befalls everybody's older half.
+// The memory of an account is bounded: at its limit the older half of its nonces is removed, and from then on nonces that
+// are not younger count as too old. A client with such a nonce is challenged with a fresh one. At the limit of all accounts
+// together the older half of all nonces is removed.
 type nonces struct {
 	secret []byte
 	mu     sync.Mutex
@@ -76,8 +74,7 @@ func (n *nonces) mac(head []byte, source netip.Addr) []byte {
 	return h.Sum(nil)[:nonceMAC]
 }
 
-// check tells when we gave the nonce to this source, if we did, and whether its
-// time is over.
+// check returns when the nonce was made for this source, if it was, and whether it has expired.
 func (n *nonces) check(text string, source netip.Addr, now time.Time) (made int64, ours, old bool) {
 	if len(text) != base64.RawURLEncoding.EncodedLen(nonceHead+nonceMAC) {
 		return 0, false, false
@@ -93,8 +90,8 @@ func (n *nonces) check(text string, source netip.Addr, now time.Time) (made int6
 	return made, true, age > nonceLife.Milliseconds() || age < -nonceLife.Milliseconds()
 }
 
-// count takes a nonce count of an account, once; false: it was used before,
-// lies too far back, or is of a nonce that is no longer remembered.
+// count marks a nonce count of an account as used; false: it was used before,
+// is too old, or is of a nonce that is not stored any more.
 func (n *nonces) count(account, nonce string, made int64, nc uint32, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

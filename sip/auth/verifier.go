@@ -24,8 +24,8 @@ import (
 
 const (
 	defaultRealm = "callboard"
-	// A source may be wrong ten times, and then once in six seconds: whoever
-	// tries passwords needs 190 years for a thousand million of them.
+	// A source may send wrong credentials ten times, and then once in six seconds: an attacker needs 190 years for a
+	// thousand million passwords.
 	wrongBurst = 10
 	wrongRate  = 1.0 / 6
 	maxDigest  = 512 // letters of one parameter
@@ -54,9 +54,8 @@ const (
 	TooManyFailures          // the source was wrong too often: not even looked at
 )
 
-// Verifier is the digest server (RFC 7616, RFC 3261 22): challenges without
-// memory, and one answer for whatever is wrong, so that nobody learns which
-// users exist.
+// Verifier is the digest server (RFC 7616, RFC 3261 §22). Challenges need no memory, and all wrong credentials get the same
+// response, so that it does not reveal which users exist.
 type Verifier struct {
 	realm   string
 	account func(user string) (Account, bool)

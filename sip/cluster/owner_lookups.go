@@ -25,7 +25,7 @@ type transactionKey struct {
 type ownerLookup struct {
 	waiting []*transport.Received
 	unknown bool
-	subnet  netip.Addr // whose share it counts against; invalid: none
+	subnet  netip.Addr // its share counts the lookup; invalid: none
 }
 
 // ownerLookups are the running lookups of the nodes that own requests, bounded in all and for each source.

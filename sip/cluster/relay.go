@@ -246,8 +246,8 @@ func (r *Relay) cachedOwner(q OwnerQuery) (at netip.AddrPort, elsewhere, sure bo
 	return r.cfg.CachedOwner(q)
 }
 
-// relayOrRefuse relays a request to its node. Where no node owns it, or this node is overloaded, a
-// known source gets 503.
+// relayOrRefuse relays a request to its node. A known source gets 503 if no node owns the request, or this node is
+// overloaded.
 func (r *Relay) relayOrRefuse(m *transport.Received, at netip.AddrPort) bool {
 	switch {
 	case !at.IsValid():

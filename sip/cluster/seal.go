@@ -203,7 +203,7 @@ func topVia(head []byte) []byte {
 	return nil
 }
 
-// viaParam is a parameter of a Via that we wrote; name has its ";" and "=".
+// viaParam is a parameter of a Via that we wrote. name includes the semicolon and the equals sign.
 func viaParam(via []byte, name string) []byte {
 	_, value, found := bytes.Cut(via, []byte(name))
 	if !found {

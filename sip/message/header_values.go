@@ -10,7 +10,7 @@ import (
 	sipmsg "github.com/emiago/sipgo/sip"
 )
 
-// MaxURI is what we take of a URI that the far end wants us to call.
+// MaxURI bounds the URI that a peer wants us to call, in bytes.
 const MaxURI = 512
 
 // RAck is what a PRACK acknowledges (RFC 3262 7.2).
@@ -131,7 +131,7 @@ func ParseReplaces(s string) (callID, to, from string, earlyOnly, ok bool) {
 	return callID, to, from, earlyOnly, true
 }
 
-// FormatReplaces writes one: what the far end calls its own tag is our RemoteTag.
+// FormatReplaces writes a Replaces header: the tag of the peer is our RemoteTag.
 func FormatReplaces(id *DialogID) (string, error) {
 	s := id.CallID + ";to-tag=" + id.RemoteTag + ";from-tag=" + id.LocalTag
 	if _, _, _, _, ok := ParseReplaces(s); !ok {
@@ -243,8 +243,8 @@ func TextBefore(s, sep string) string {
 	return head
 }
 
-// displayName is the name that stands in quotes, as it is meant: quoted pairs are resolved, and what is no UTF-8 is read as
-// ISO 8859-1, which is what else phones write.
+// displayName is the text of a quoted display name: quoted pairs are resolved. Invalid UTF-8 is read as ISO 8859-1, which
+// other phones write.
 func displayName(quoted string) string {
 	var b []byte
 	for i := 0; i < len(quoted); i++ {
@@ -264,8 +264,7 @@ func displayName(quoted string) string {
 	return strings.TrimSpace(strings.Map(ReplaceControlChar, text))
 }
 
-// URIUser is the user of a URI, unescaped (RFC 3261 section 19.1.2): a number most of the time. What cannot be unescaped stays
-// as it is.
+// URIUser is the user of a URI, unescaped (RFC 3261 §19.1.2): most of the time a number. Invalid escapes stay as they are.
 func URIUser(u sipmsg.Uri) string {
 	user := TextBefore(u.User, ";")
 	if u.Scheme == "tel" {

@@ -12,8 +12,8 @@ const (
 	RelayHeaderLower = "callboard-relay"
 )
 
-// MaskSecrets is a copy of a message without its secrets. What our parsers take
-// must be hidden in each spelling that they take: folded lines, blanks, any case.
+// MaskSecrets is a copy of a message without its secrets. They are hidden in each spelling that our parsers accept: folded
+// lines, blanks, any case.
 func MaskSecrets(b []byte) []byte {
 	b = bytes.Clone(b)
 	head, body := b, []byte(nil)

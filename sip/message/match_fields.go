@@ -13,11 +13,9 @@ const (
 	maxMatchValue  = 256 // bytes; longer values match nothing
 )
 
-// MatchFields are the parts of a request that domain.TrunkMatch compares, by
-// header name in lower case: the parameters of Request-URI, From, To and
-// Contact, without user and host, and the values of P-Charge-Info and of
-// extension headers (X-…). A header that occurs twice, or that is too long,
-// has an empty value, which matches nothing.
+// MatchFields are the parts of a request that domain.TrunkMatch compares, by header name in lower case. They are the
+// parameters of Request-URI, From, To and Contact, without user and host, and the values of P-Charge-Info and of extension
+// headers (X-…). A header that occurs twice, or that is too long, has an empty value, which matches nothing.
 func (m *Message) MatchFields() map[string]string {
 	var fields map[string]string
 	put := func(name, value string) {

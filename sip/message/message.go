@@ -76,8 +76,8 @@ type Party struct {
 // IsRequest tells a request from a response.
 func (m *Message) IsRequest() bool { return m.Code == 0 }
 
-// RestoreMethodCase takes the method as it stands on the wire: sipgo writes all of it in capitals, and methods in other letters are
-// other methods (RFC 3261 section 7.1).
+// RestoreMethodCase takes the method as it was on the wire. Methods are case-sensitive (RFC 3261 §7.1), but sipgo writes
+// them in capitals.
 func (m *Message) RestoreMethodCase(raw []byte) {
 	if method, _, found := bytes.Cut(raw, []byte(" ")); found && m.IsRequest() && string(method) != m.Method {
 		m.Method = string(method)

@@ -155,8 +155,8 @@ type Part struct {
 	Body        []byte
 }
 
-// ReadParts are the parts of a message's body as it stands on the wire, those within parts included: one where it has but one.
-// What is beyond the bounds of a body is left out.
+// ReadParts are the parts of a message's body as it was on the wire, nested parts included. A body that is not multipart is
+// one part. Text outside of the boundaries is omitted.
 func ReadParts(raw []byte) []Part {
 	head, body, found := bytes.Cut(raw, []byte("\r\n\r\n"))
 	if !found || len(body) == 0 {

@@ -32,7 +32,7 @@ const (
 // Binding is one contact of an account: where one of its phones is.
 type Binding struct {
 	URI       string         `json:"uri"`              // as the phone wrote it; the Request-URI of calls to it
-	Source    netip.AddrPort `json:"source"`           // where its REGISTER came from, and where calls go (RFC 3581)
+	Source    netip.AddrPort `json:"source"`           // of its REGISTER, and the target of calls (RFC 3581)
 	Network   string         `json:"network"`          // udp, tcp or tls; a stream is used again while it lives
 	Local     netip.AddrPort `json:"local,omitzero"`   // our UDP socket that it came to, or that of the node it came through
 	Through   netip.AddrPort `json:"through,omitzero"` // the node that passed it on, by which calls reach the phone (RFC 3327)
@@ -44,7 +44,7 @@ type Binding struct {
 	Since     time.Time      `json:"since"` // the first REGISTER of this contact
 }
 
-// Contact is where a call to the binding goes.
+// Contact is the target of a call to the binding.
 func (b *Binding) Contact() Contact {
 	return Contact{
 		URI: b.URI, Q: b.Q,
@@ -52,11 +52,11 @@ func (b *Binding) Contact() Contact {
 	}
 }
 
-// Contact is one place at which somebody can be called.
+// Contact is one address of a phone.
 type Contact struct {
 	URI    string // the Request-URI
 	Q      float64
-	Target resolve.Target // where its messages go, whatever the URI says
+	Target resolve.Target // of its messages, whatever the URI says
 }
 
 // Change is what one REGISTER asks (RFC 3261 10.2).

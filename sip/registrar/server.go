@@ -204,9 +204,8 @@ func (r *Server) refuse(m *transport.Received, code int) {
 	r.reply(m, code, extra)
 }
 
-// challenge asks for a proof. An unknown source gets at most one answer, of at most one and a half
-// times the size of its request: a forged source address gains an attacker little, and a short
-// REGISTER still fits.
+// challenge asks for credentials. An unknown source gets at most one response, of at most one and a half times the size of
+// its request. So a forged source address gains an attacker little, and the response to a short REGISTER still fits.
 func (r *Server) challenge(m *transport.Received, stale, unknown bool, now time.Time) {
 	r.rejected.Add(1)
 	offers := r.auth.Challenges(&m.Message, m.Source().Addr.Addr(), stale, now)

@@ -13,7 +13,7 @@ import (
 const (
 	maxTTL         = time.Hour
 	minTTL         = time.Second
-	negativeTTL    = 30 * time.Second // where the response has no SOA record
+	negativeTTL    = 30 * time.Second // of a response without a SOA record
 	maxNegativeTTL = 5 * time.Minute
 	failureTTL     = 2 * time.Second // no server answered
 	localTTL       = time.Minute     // hosts file, operating system

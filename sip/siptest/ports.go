@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Ports are taken below those that the system gives to whoever asks for any (32768 and above on Linux): between the look
-// at a port and its use no connection of anybody gets it. Tests of several packages run at once: a name that only one
-// process can have, and that ends with its process, says that a port is taken.
+// Ports are below the ephemeral ports of the system (32768 and above on Linux), so that no connection gets one between the
+// check and its use. Tests of several packages run at once: an abstract Unix socket, which only one process can have and
+// which ends with it, marks a block of ports as taken.
 const (
 	singleLow, singleHigh = 30000, 32766 // clear of the media ports of a service by default
 	soundLow, soundHigh   = 10000, 19900
@@ -31,8 +31,7 @@ const (
 	pause    = 50 * time.Millisecond
 )
 
-// Port is a port of loopback that is free on UDP and TCP, as the next one is (SIP, and SIP over TLS beside it), until
-// the test ends.
+// Port is a port of loopback that is free on UDP and TCP until the test ends. So is the next one, for SIP over TLS.
 func Port(tb testing.TB) int {
 	tb.Helper()
 	return reservePorts(tb, singleLow, (singleHigh-singleLow)/2, 2)

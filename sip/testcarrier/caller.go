@@ -17,14 +17,14 @@ import (
 type Order struct {
 	To, From string         // users; From may be "anonymous"
 	Name     string         // shown beside From
-	At       resolve.Target // whom to send it to
+	At       resolve.Target // that it is sent to
 	Mark     string         // value of the header TestHeader
 	Digits   string         // pressed one by one as the other side pauses
 	Says     string         // once the other side pauses
 	HangUp   time.Duration  // after so long; 0: after three minutes, or with the other side
 }
 
-// TestHeader names an ordered call to whoever takes it.
+// TestHeader identifies an ordered call to its callee.
 const TestHeader = "X-Callboard-Test"
 
 // RefusedError says with which answer an ordered call was refused.

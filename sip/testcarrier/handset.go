@@ -21,8 +21,7 @@ type Handset struct {
 // pressNow orders a phone to press keys.
 type pressNow struct{ keys string }
 
-// Say is what is said into the phone: 8 kHz mono µ-law of any length, at the
-// pace at which it shall be heard. What is more than 400 ms ahead is lost.
+// Say sends audio of the phone: 8 kHz mono µ-law of any length, in real time. Audio that is more than 400 ms ahead is lost.
 func (h *Handset) Say(mu []byte) { h.tap.Say(mu) }
 
 // Press presses keys, one after the other.

@@ -16,9 +16,9 @@ const (
 	beforeHello = 200 * time.Millisecond
 	beforeKey   = 300 * time.Millisecond // after the caller paused
 	betweenKeys = 3 * time.Second        // a second key is for a second question
-	impatience  = 8 * time.Second        // nobody speaks: press anyway
-	longest     = 3 * time.Minute        // nobody stays longer
-	lastWords   = 3 * time.Second        // what a phone waits for its BYE
+	impatience  = 8 * time.Second        // press without a pause of the caller
+	longest     = 3 * time.Minute        // of a call
+	lastWords   = 3 * time.Second        // until the BYE of a phone
 	speakLimit  = 5 * time.Second
 )
 

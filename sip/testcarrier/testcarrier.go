@@ -24,12 +24,12 @@ import (
 // Config of a simulator. The zero value works.
 type Config struct {
 	Addr    string                            // SIP over UDP; "": a free port of 127.0.0.1
-	Peers   []netip.Addr                      // where the service sends from, besides loopback: it may call, and is sent sound
+	Peers   []netip.Addr                      // addresses of the service, besides loopback: it may call, and gets audio
 	PortMin int                               // of RTP; 0: 40000
 	PortMax int                               // of RTP; 0: 49999
-	Speaker speech.Speaker                    // how people speak; nil: they hum
+	Speaker speech.Speaker                    // the voices of phones; nil: they hum
 	RingFor func(number string) time.Duration // until a phone is answered; nil: 300 to 1500 ms, always the same for a number
-	Notify  func(Event)                       // hears what happens on the phones; may be called from many goroutines
+	Notify  func(Event)                       // gets the events of the phones; called concurrently
 	Log     *slog.Logger                      // nil: silent
 }
 
@@ -44,7 +44,7 @@ func (c *Config) ours(a netip.Addr) bool {
 // refuses nobody in the name of a phone.
 const patience = 20 * time.Second
 
-// What happens on a phone.
+// The events of a phone.
 const (
 	Invited  = "invited"
 	Ringing  = "ringing"

@@ -234,9 +234,8 @@ func (c *Connection) RemoteAddr() net.Addr { return c.name }
 // LocalAddr is unique as well: sipgo stores it too.
 func (c *Connection) LocalAddr() net.Addr { return c.name + "/local" }
 
-// Read yields exactly one message that passed the filter and that the parser
-// accepts without a panic: sipgo parses streams on a goroutine of its own, where
-// a panic cannot be recovered.
+// Read yields exactly one message that passed the filter and that the parser accepts without a panic. sipgo parses streams
+// on a goroutine of its own, and a panic cannot be recovered there.
 func (c *Connection) Read(b []byte) (int, error) {
 	for {
 		frame, err := c.readFrame()

@@ -18,8 +18,8 @@ const (
 	burstSeconds = 2
 )
 
-// IngressFilter decides on raw bytes, before the parser and before anything is
-// stored: is the rate of the source kept, and is its host the peer of a live dialog.
+// IngressFilter decides on raw bytes, before the parser and before anything is stored. It knows the rate of each source and
+// the hosts of live dialogs.
 type IngressFilter struct {
 	rates *ratelimit.Limiter // of messages, by source
 	mu    sync.Mutex

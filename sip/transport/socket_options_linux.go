@@ -22,7 +22,7 @@ func SetDSCP(dscp int, raw syscall.RawConn) error {
 	})
 }
 
-// EnableArrivalTimes makes the kernel tell when each datagram arrived.
+// EnableArrivalTimes makes the kernel report the arrival time of each datagram.
 func EnableArrivalTimes(conn *net.UDPConn) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -21,9 +21,9 @@ type TLS struct {
 	// Others are shown to those who ask for a name (SNI) that Certificate does
 	// not carry, and one of these does: a service of several names.
 	Others []func() (*tls.Certificate, error)
-	// Roots prove the far ends that we call; nil: those of the machine.
+	// Roots verify the peers that we call; nil: those of the machine.
 	Roots *x509.CertPool
-	// Clients, if set, must have issued the certificate of whoever connects to us.
+	// Clients, if set, must have issued the certificate of each peer that connects to us.
 	Clients *x509.CertPool
 }
 
@@ -44,8 +44,8 @@ func (t *TLS) ServerConfig() (*tls.Config, error) {
 	return conf, nil
 }
 
-// certificateFor is the certificate for whoever connects: the first that carries the
-// name that he asks for, Certificate where none does.
+// certificateFor is the certificate for a client: the first that has the name which the client asks for (SNI), Certificate
+// if none has.
 func (t *TLS) certificateFor(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	first, err := t.Certificate()
 	if err == nil && hello.SupportsCertificate(first) == nil {
@@ -73,10 +73,9 @@ func (t *TLS) ClientConfig() *tls.Config {
 	return conf
 }
 
-// CertificateFiles is a TLS.Certificate that reads a chain and its key, both
-// PEM, and reads them again at the next handshake after one of the files has
-// changed. A pair that does not fit or cannot be read, such as one half written,
-// is logged once; the one before stays in use, and each handshake tries again.
+// CertificateFiles is a TLS.Certificate that reads a chain and its key, both PEM. It reads them again at the next handshake
+// after one of the files has changed. A pair that does not match or cannot be read, such as a half-written one, is logged
+// once. The previous pair stays in use, and each handshake tries again.
 // log may be nil.
 func CertificateFiles(chain, key string, log *slog.Logger) func() (*tls.Certificate, error) {
 	if log == nil {

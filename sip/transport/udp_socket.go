@@ -143,7 +143,7 @@ func (s *UDPSocket) readErrors() {
 		return
 	}
 	for _, payload := range ReadICMPErrors(conn) {
-		// The dialog may be locked by whoever writes just now.
+		// The dialog may be locked by the goroutine that writes.
 		go s.t.cfg.Undelivered(payload)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// timed brings a call up whose far end settles the session timer.
+// timed brings a call up owners far end settles the session timer.
 func (s *stage) timed(extra ...string) (d *sip.Dialog, inv msg, at time.Time) {
 	s.t.Helper()
 	d = s.invite(func(in *sip.Invite) { in.SessionExpires = 30 * time.Minute })
@@ -21,7 +21,7 @@ func (s *stage) timed(extra ...string) (d *sip.Dialog, inv msg, at time.Time) {
 	assert.Equal(s.t, "1800", inv.get("Session-Expires"))
 	s.peer.send(inv.reply(200, "p1", append([]string{contact, sdp}, extra...)...), s.us())
 	s.peer.expect("ACK")
-	next[sip.Answered](s.t, s.ears)
+	next[sip.Answered](s.t, s.events)
 	return d, inv, time.Now()
 }
 
@@ -43,7 +43,7 @@ func TestSessionIsRefreshedAtHalfTime(t *testing.T) {
 		bye := s.peer.expect("BYE")
 		assert.Equal(t, 32*time.Second, bye.at.Sub(first.at))
 		s.peer.send(bye.reply(200, ""), s.us())
-		assert.True(t, next[sip.Ended](t, s.ears).Fault)
+		assert.True(t, next[sip.Ended](t, s.events).Fault)
 	})
 }
 
@@ -58,7 +58,7 @@ func TestSessionThatTheFarEndDoesNotRefreshIsEnded(t *testing.T) {
 		assert.Equal(t, 30*time.Minute-32*time.Second, bye.at.Sub(at))
 		assert.Contains(t, bye.get("Reason"), "cause=102")
 		s.peer.send(bye.reply(200, ""), s.us())
-		assert.Equal(t, 102, next[sip.Ended](t, s.ears).Q850)
+		assert.Equal(t, 102, next[sip.Ended](t, s.events).Q850)
 	})
 }
 
@@ -66,7 +66,7 @@ func TestFarEndWithoutTimersIsLeftAlone(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.timed()
 		s.peer.nothing(5 * time.Hour)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -110,7 +110,7 @@ func TestSessionTimerThatIsDemandedIsTaken(t *testing.T) {
 		}
 		s.peer.send(inv.reply(422, "p0", "Min-SE: 1900"), s.us()) // four times are enough
 		s.peer.expect("ACK")
-		assert.Equal(t, 422, next[sip.Refused](t, s.ears).Final.Code)
+		assert.Equal(t, 422, next[sip.Refused](t, s.events).Final.Code)
 	})
 }
 
@@ -132,7 +132,7 @@ func TestCallersTimerIsSettledByTheTable(t *testing.T) {
 			bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
 				s.peer.send(callUs(c.lines...), s.us())
 				s.peer.expect("SIP/2.0 100")
-				(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+				(<-in.calls).Answer([]byte(sdp), s.events.add)
 				ok := s.peer.expect("SIP/2.0 200")
 				assert.Equal(t, c.want, []string{ok.get("Session-Expires"), ok.get("Require")})
 				s.peer.send(follow("ACK", tagOf(ok), 10), s.us())
@@ -148,7 +148,7 @@ func TestShortTimersAreRefused(t *testing.T) {
 		assert.Equal(t, "90", s.peer.expect("SIP/2.0 422").get("Min-SE"))
 		s.peer.send(callUs("Supported: timer", "Session-Expires: 90", "CSeq: 11 INVITE"), s.us())
 		s.peer.expect("SIP/2.0 100")
-		(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		(<-in.calls).Answer([]byte(sdp), s.events.add)
 		ok := s.peer.expect("SIP/2.0 200")
 		s.peer.send(follow("ACK", tagOf(ok), 11), s.us())
 		s.peer.send(more(follow("UPDATE", tagOf(ok), 12), "Supported: timer", "Session-Expires: 1"), s.us())
@@ -163,7 +163,7 @@ func TestCallThatIsOverIsNotRefreshed(t *testing.T) {
 		d.Bye(16, "")
 		bye := s.peer.expect("BYE")
 		s.peer.send(bye.reply(200, ""), s.us())
-		next[sip.Ended](t, s.ears)
+		next[sip.Ended](t, s.events)
 		s.peer.nothing(2 * time.Hour)
 		require.Zero(t, s.ua.Counters().Dialogs)
 	})
@@ -173,13 +173,13 @@ func TestReinviteAfterALostACKIsTaken(t *testing.T) {
 	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
 		s.peer.send(callUs(), s.us())
 		s.peer.expect("SIP/2.0 100")
-		d := (<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		d := (<-in.calls).Answer([]byte(sdp), s.events.add)
 		tag := tagOf(s.peer.expect("SIP/2.0 200"))
 		got := make(chan sip.OfferResult, 1)
 		d.Reoffer([]byte(sdp), func(r sip.OfferResult) { got <- r }) // waits for the ACK
 		s.peer.send(more(follow("INVITE", tag, 11), contact, offerHead+sdp), s.us())
 		s.peer.expect("SIP/2.0 100")
-		next[sip.Reoffer](t, s.ears).Reply(200, []byte(sdp))
+		next[sip.Reoffer](t, s.events).Reply(200, []byte(sdp))
 		assert.Equal(t, "11 INVITE", s.peer.expect("SIP/2.0 200").get("CSeq"))
 		s.peer.nothing(100 * time.Millisecond)
 		s.peer.send(follow("ACK", tag, 11), s.us())

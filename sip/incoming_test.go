@@ -85,7 +85,7 @@ func tagOf(m msg) string {
 }
 
 // A signed identity is long, may stand several times, and has a short name.
-func TestACallersIdentityIsToldWhole(t *testing.T) {
+func TestIdentityHeaderOfACallerIsReportedInFull(t *testing.T) {
 	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
 		long := strings.Repeat("a", 2000) + ";info=<https://c.example/x>;ppt=shaken"
 		s.peer.send(callUs("Identity: "+long, "y: c.d.e;ppt=div", "X-Long: "+strings.Repeat("x", 2000)), s.us())
@@ -108,7 +108,7 @@ func TestInboundCallIsTakenAndEnded(t *testing.T) {
 		assert.Equal(t, map[string]string{"Diversion": "<sip:+15553000@x>", "P-Asserted-Identity": "<sip:+15552000@x>"}, i.Header)
 		i.Ring()
 		ring := s.peer.expect("SIP/2.0 180 Ringing")
-		d := i.Answer([]byte(sdp), s.ears.hear)
+		d := i.Answer([]byte(sdp), s.events.add)
 		ok := s.peer.expect("SIP/2.0 200 OK")
 		assert.Equal(t, tagOf(ring), tagOf(ok))
 		assert.Equal(t, "<sip:+15551000@127.0.0.1:5060>", ok.get("Contact"))
@@ -120,9 +120,9 @@ func TestInboundCallIsTakenAndEnded(t *testing.T) {
 		assert.Contains(t, bye.get("To"), "tag=caller")
 		assert.Contains(t, bye.get("From"), "tag="+tagOf(ok))
 		s.peer.send(bye.reply(200, ""), s.us())
-		next[sip.Ended](t, s.ears)
+		next[sip.Ended](t, s.events)
 		s.peer.nothing(time.Minute)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -148,7 +148,7 @@ func TestAnswerWithoutACKIsRepeatedThenEnded(t *testing.T) {
 	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
 		s.peer.send(callUs(), s.us())
 		s.peer.expect("SIP/2.0 100")
-		(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		(<-in.calls).Answer([]byte(sdp), s.events.add)
 		first := s.peer.expect("SIP/2.0 200")
 		var waits []time.Duration
 		for range 10 {
@@ -163,7 +163,7 @@ func TestAnswerWithoutACKIsRepeatedThenEnded(t *testing.T) {
 		bye := s.peer.expect("BYE")
 		assert.Equal(t, 32*time.Second, bye.at.Sub(first.at))
 		s.peer.send(bye.reply(200, ""), s.us())
-		assert.True(t, next[sip.Ended](t, s.ears).Fault)
+		assert.True(t, next[sip.Ended](t, s.events).Fault)
 	})
 }
 
@@ -172,18 +172,18 @@ func TestCallerGivesUp(t *testing.T) {
 		s.peer.send(callUs(), s.us())
 		s.peer.expect("SIP/2.0 100")
 		i := <-in.calls
-		i.Notify(s.ears.hear)
+		i.Notify(s.events.add)
 		s.peer.send(follow("CANCEL", "", 10), s.us())
 		assert.Equal(t, "10 CANCEL", s.peer.expect("SIP/2.0 200").get("CSeq"))
 		gone := s.peer.expect("SIP/2.0 487")
 		assert.Equal(t, "10 INVITE", gone.get("CSeq"))
-		assert.True(t, next[sip.Refused](t, s.ears).Final.Cancelled)
+		assert.True(t, next[sip.Refused](t, s.events).Final.Cancelled)
 		assert.Equal(t, 500*time.Millisecond, s.peer.expect("SIP/2.0 487").at.Sub(gone.at))
 		ack := strings.Replace(follow("ACK", tagOf(gone), 10), "z9hG4bKack10", "z9hG4bKin1", 1)
 		s.peer.send(ack, s.us())
 		s.peer.nothing(time.Minute)
-		late := newEars()
-		i.Answer([]byte(sdp), late.hear)
+		late := newEventLog()
+		i.Answer([]byte(sdp), late.add)
 		end := next[sip.Ended](t, late)
 		assert.Equal(t, []bool{true, true}, []bool{end.ByRemote, end.GaveUp})
 		s.peer.nothing(time.Minute)
@@ -198,9 +198,9 @@ func TestCANCELBeforeNotifyIsReported(t *testing.T) {
 		s.peer.send(follow("CANCEL", "", 10), s.us())
 		s.peer.expect("SIP/2.0 200")
 		s.peer.expect("SIP/2.0 487")
-		i.Notify(s.ears.hear)
-		assert.True(t, next[sip.Refused](t, s.ears).Final.Cancelled)
-		s.ears.quiet(t)
+		i.Notify(s.events.add)
+		assert.True(t, next[sip.Refused](t, s.events).Final.Cancelled)
+		s.events.quiet(t)
 	})
 }
 
@@ -208,11 +208,11 @@ func TestACallerWhoLeavesBeforeHisACKHasNotGivenUp(t *testing.T) {
 	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
 		s.peer.send(callUs(), s.us())
 		s.peer.expect("SIP/2.0 100")
-		(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		(<-in.calls).Answer([]byte(sdp), s.events.add)
 		ok := s.peer.expect("SIP/2.0 200")
 		s.peer.send(follow("BYE", tagOf(ok), 11), s.us())
 		assert.Equal(t, "11 BYE", s.peer.expect("SIP/2.0 200").get("CSeq"))
-		end := next[sip.Ended](t, s.ears)
+		end := next[sip.Ended](t, s.events)
 		assert.Equal(t, []bool{true, false}, []bool{end.ByRemote, end.GaveUp})
 	})
 }
@@ -221,13 +221,13 @@ func TestCancelAfterTheAnswerChangesNothing(t *testing.T) {
 	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
 		s.peer.send(callUs(), s.us())
 		s.peer.expect("SIP/2.0 100")
-		(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		(<-in.calls).Answer([]byte(sdp), s.events.add)
 		ok := s.peer.expect("SIP/2.0 200")
 		s.peer.send(follow("CANCEL", "", 10), s.us())
 		assert.Equal(t, "10 CANCEL", s.peer.expect("SIP/2.0 200").get("CSeq"))
 		s.peer.send(follow("ACK", tagOf(ok), 10), s.us())
 		s.peer.nothing(time.Minute)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -236,7 +236,7 @@ func TestRejectionIsRepeatedUntilItsACK(t *testing.T) {
 		s.peer.send(callUs(), s.us())
 		s.peer.expect("SIP/2.0 100")
 		i := <-in.calls
-		i.Notify(s.ears.hear)
+		i.Notify(s.events.add)
 		i.Reject(486, 30*time.Second)
 		i.Reject(404, 0)
 		busy := s.peer.expect("SIP/2.0 486 Busy Here")
@@ -244,18 +244,18 @@ func TestRejectionIsRepeatedUntilItsACK(t *testing.T) {
 		s.peer.expect("SIP/2.0 486")
 		s.peer.send(follow("ACK", tagOf(busy), 10), s.us())
 		s.peer.nothing(time.Minute)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 		assert.Zero(t, s.ua.Counters().HalfOpen)
 		assert.Zero(t, s.ua.Counters().Dialogs)
 	})
 }
 
-func TestCallThatNobodyTakesEnds(t *testing.T) {
+func TestInboundCallWithoutAnOwnerEnds(t *testing.T) {
 	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
 		s.peer.send(callUs(), s.us())
 		start := s.peer.expect("SIP/2.0 100")
 		i := <-in.calls
-		i.Notify(s.ears.hear)
+		i.Notify(s.events.add)
 		i.Ring()
 		for range 4 { // at once and every minute
 			if m := s.peer.expect("SIP/2.0"); strings.HasPrefix(m.text, "SIP/2.0 480") {
@@ -263,7 +263,7 @@ func TestCallThatNobodyTakesEnds(t *testing.T) {
 				break
 			}
 		}
-		assert.Equal(t, 480, next[sip.Refused](t, s.ears).Final.Code)
+		assert.Equal(t, 480, next[sip.Refused](t, s.events).Final.Code)
 	})
 }
 
@@ -283,25 +283,25 @@ func TestLateOfferGetsItsAnswerInTheACK(t *testing.T) {
 		s.peer.expect("SIP/2.0 100")
 		i := <-in.calls
 		assert.Empty(t, i.Body)
-		i.Answer([]byte(sdp), s.ears.hear)
+		i.Answer([]byte(sdp), s.events.add)
 		ok := s.peer.expect("SIP/2.0 200")
 		ack := strings.Replace(follow("ACK", tagOf(ok), 10), "Content-Length: 0\r\n\r\n",
 			fmt.Sprintf("Content-Type: application/sdp\r\nContent-Length: %d\r\n\r\n%s", len(sdp), sdp), 1)
 		s.peer.send(ack, s.us())
-		assert.Equal(t, sdp, string(next[sip.Accepted](t, s.ears).Body))
+		assert.Equal(t, sdp, string(next[sip.Accepted](t, s.events).Body))
 	})
 }
 
-func TestACallWhoseOfferGetsNoAnswerIsEnded(t *testing.T) {
+func TestCallWithoutAnAnswerToItsOfferEnds(t *testing.T) {
 	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
 		s.peer.send(callUs("no body"), s.us())
 		s.peer.expect("SIP/2.0 100")
-		(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		(<-in.calls).Answer([]byte(sdp), s.events.add)
 		ok := s.peer.expect("SIP/2.0 200")
 		s.peer.send(follow("ACK", tagOf(ok), 10), s.us())
 		bye := s.peer.expect("BYE")
 		s.peer.send(bye.reply(200, ""), s.us())
-		ended := next[sip.Ended](t, s.ears)
+		ended := next[sip.Ended](t, s.events)
 		assert.True(t, ended.Fault)
 		assert.Equal(t, "the ACK brought no answer to the offer", ended.Text)
 	})
@@ -313,7 +313,7 @@ func TestReinviteIsAnsweredAndRepeated(t *testing.T) {
 		again := s.request(inv, "INVITE", 5, "Content-Type: application/sdp\n\n"+sdp)
 		s.peer.send(again, s.us())
 		s.peer.expect("SIP/2.0 100")
-		offer := next[sip.Reoffer](t, s.ears)
+		offer := next[sip.Reoffer](t, s.events)
 		assert.Equal(t, sdp, string(offer.Body))
 		s.peer.send(s.request(inv, "INVITE", 6), s.us())
 		assert.NotEmpty(t, s.peer.expect("SIP/2.0 500").get("Retry-After"))
@@ -327,16 +327,16 @@ func TestReinviteIsAnsweredAndRepeated(t *testing.T) {
 		s.peer.expect("SIP/2.0 200")
 		s.peer.send(s.request(inv, "ACK", 5), s.us())
 		s.peer.nothing(time.Minute)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
-func TestReofferThatNobodyAnswersIsRefused(t *testing.T) {
+func TestReofferWithoutAnAnswerIsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		_, inv, _ := s.answered()
 		s.peer.send(s.request(inv, "INVITE", 5, "Content-Type: application/sdp\n\n"+sdp), s.us())
 		start := s.peer.expect("SIP/2.0 100")
-		next[sip.Reoffer](t, s.ears)
+		next[sip.Reoffer](t, s.events)
 		assert.Equal(t, 10*time.Second, s.peer.expect("SIP/2.0 500").at.Sub(start.at))
 	})
 }
@@ -346,12 +346,12 @@ func TestUpdateInfoAndOptionsWithinTheCall(t *testing.T) {
 		d, inv, _ := s.answered()
 		s.peer.send(s.request(inv, "INFO", 1, "Content-Type: application/dtmf-relay\n\nSignal= 5\r\nDuration= 250\r\n"), s.us())
 		s.peer.expect("SIP/2.0 200")
-		assert.Equal(t, sip.InfoDigit{Key: '5', DurationMs: 250}, next[sip.InfoDigit](t, s.ears))
+		assert.Equal(t, sip.InfoDigit{Key: '5', DurationMs: 250}, next[sip.InfoDigit](t, s.events))
 		s.peer.send(s.request(inv, "INFO", 1, "Content-Type: application/dtmf-relay\n\nSignal= 5\r\nDuration= 250\r\n"), s.us())
 		s.peer.expect("SIP/2.0 200") // repeated: answered, not pressed again
 		s.peer.send(s.request(inv, "INFO", 2, "Content-Type: application/dtmf\n\n#"), s.us())
 		s.peer.expect("SIP/2.0 200")
-		assert.Equal(t, byte('#'), next[sip.InfoDigit](t, s.ears).Key)
+		assert.Equal(t, byte('#'), next[sip.InfoDigit](t, s.events).Key)
 		s.peer.send(s.request(inv, "INFO", 3, "Content-Type: text/plain\n\nhi"), s.us())
 		s.peer.expect("SIP/2.0 415")
 		s.peer.send(s.request(inv, "OPTIONS", 4), s.us())
@@ -363,7 +363,7 @@ func TestUpdateInfoAndOptionsWithinTheCall(t *testing.T) {
 		s.peer.expect("SIP/2.0 200") // kept answer
 		s.peer.send(s.request(inv, "UPDATE", 3), s.us())
 		s.peer.expect("SIP/2.0 500") // an older CSeq
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -379,7 +379,7 @@ func TestReofferEndsWithTheCall(t *testing.T) {
 		s.peer.expect("SIP/2.0 200")
 		require.Error(t, (<-got).Err)
 		require.Error(t, (<-got).Err)
-		next[sip.Ended](t, s.ears)
+		next[sip.Ended](t, s.events)
 		s.peer.send(re.reply(200, "", contact, sdp), s.us()) // it crossed the BYE
 		s.peer.expect("ACK sip:peer@")
 		d.Reoffer([]byte(sdp), hear)
@@ -421,7 +421,7 @@ func TestHostOfALiveCallIsHeardWithoutAdmission(t *testing.T) {
 		s.peer.nothing(time.Second)
 		s.peer.send(s.request(inv, "BYE", 1), s.us())
 		s.peer.expect("SIP/2.0 200")
-		next[sip.Ended](t, s.ears)
+		next[sip.Ended](t, s.events)
 		time.Sleep(time.Minute)
 		_, peers, _ := s.ua.Remembered()
 		assert.Zero(t, peers)
@@ -442,11 +442,11 @@ func TestForgedAnswersAreDropped(t *testing.T) {
 		} {
 			s.peer.send(forged, s.us())
 			synctest.Wait()
-			s.ears.quiet(t)
+			s.events.quiet(t)
 		}
 		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
 		s.peer.expect("ACK")
-		next[sip.Answered](t, s.ears)
+		next[sip.Answered](t, s.events)
 	})
 }
 
@@ -459,13 +459,13 @@ func TestCallerMayTryAgainWithTheNextCSeq(t *testing.T) {
 		s.peer.send(follow("ACK", tagOf(refused), 10), s.us())
 		s.peer.send(callUs("CSeq: 11 INVITE", "Via: SIP/2.0/UDP "+peerAddr+";rport;branch=z9hG4bKin2"), s.us())
 		s.peer.expect("SIP/2.0 100")
-		(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		(<-in.calls).Answer([]byte(sdp), s.events.add)
 		ok := s.peer.expect("SIP/2.0 200")
 		s.peer.send(follow("ACK", tagOf(ok), 11), s.us())
 		s.peer.nothing(2 * time.Minute)
 		s.peer.send(follow("BYE", tagOf(ok), 12), s.us())
 		s.peer.expect("SIP/2.0 200")
-		assert.True(t, next[sip.Ended](t, s.ears).ByRemote)
+		assert.True(t, next[sip.Ended](t, s.events).ByRemote)
 	})
 }
 

@@ -41,22 +41,22 @@ func TestReliableAnswersOutOfTurnAreNotAcknowledged(t *testing.T) {
 		s.peer.send(inv.reply(183, "p1", contact, rel, "RSeq: 5", sdp), s.us())
 		prack := s.peer.expect("PRACK sip:peer@127.0.0.1:5070")
 		assert.Equal(t, "5 1 INVITE", prack.get("RAck"))
-		next[sip.Trying](t, s.ears)
-		early := next[sip.Early](t, s.ears)
+		next[sip.Trying](t, s.events)
+		early := next[sip.Early](t, s.events)
 		assert.True(t, early.Reliable)
 		assert.Equal(t, 500*time.Millisecond, s.peer.expect("PRACK").at.Sub(prack.at))
 		s.peer.send(prack.reply(200, ""), s.us())
 		s.peer.send(inv.reply(180, "p1", contact, rel, "RSeq: 7"), s.us()) // 6 is missing
 		s.peer.send(inv.reply(183, "p1", contact, rel, "RSeq: 5", sdp), s.us())
 		s.peer.nothing(time.Second)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 		s.peer.send(inv.reply(180, "p1", contact, rel, "RSeq: 6"), s.us())
 		assert.Equal(t, "6 1 INVITE", s.peer.expect("PRACK").get("RAck"))
-		next[sip.Ringing](t, s.ears)
+		next[sip.Ringing](t, s.events)
 		s.peer.send(inv.reply(200, "p1", contact), s.us())
 		ack := s.peer.expect("ACK")
 		assert.Equal(t, "1 ACK", ack.get("CSeq"))
-		assert.Equal(t, sdp, string(next[sip.Answered](t, s.ears).Body))
+		assert.Equal(t, sdp, string(next[sip.Answered](t, s.events).Body))
 	})
 }
 
@@ -73,11 +73,11 @@ func TestEarlyDialogsAreCapped(t *testing.T) {
 			s.peer.send(m.reply(200, ""), s.us())
 		}
 		s.peer.nothing(5 * time.Second)
-		next[sip.Trying](t, s.ears)
+		next[sip.Trying](t, s.events)
 		for range 10 {
-			next[sip.Early](t, s.ears)
+			next[sip.Early](t, s.events)
 		}
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -94,9 +94,9 @@ func TestCalledSideSpeaksBeforeItsAnswer(t *testing.T) {
 		s.peer.expect("SIP/2.0 491") // our offer's answer has not been acknowledged
 		s.peer.send(prack.reply(200, ""), s.us())
 		s.peer.send(s.request(inv, "UPDATE", 3, offer), s.us())
-		next[sip.Trying](t, s.ears)
-		next[sip.Early](t, s.ears)
-		got := next[sip.Reoffer](t, s.ears)
+		next[sip.Trying](t, s.events)
+		next[sip.Early](t, s.events)
+		got := next[sip.Reoffer](t, s.events)
 		assert.Equal(t, message.HoldSendOnly, got.Hold)
 		s.peer.send(s.request(inv, "UPDATE", 4, offer), s.us())
 		assert.NotEmpty(t, s.peer.expect("SIP/2.0 500").get("Retry-After"))
@@ -110,7 +110,7 @@ func TestCalledSideSpeaksBeforeItsAnswer(t *testing.T) {
 		s.peer.expect("SIP/2.0 200")
 		s.peer.send(s.request(inv, "INVITE", 7, offer), s.us())
 		s.peer.expect("SIP/2.0 491")
-		s.ears.quiet(t)
+		s.events.quiet(t)
 		d.Cancel("")
 		s.peer.expect("CANCEL")
 	})
@@ -121,7 +121,7 @@ func TestProgressIsRepeatedUntilItsPRACKOrTheCallIsRefused(t *testing.T) {
 		s.peer.send(callUs("Supported: 100rel"), s.us())
 		s.peer.expect("SIP/2.0 100")
 		i := <-in.calls
-		i.Notify(s.ears.hear)
+		i.Notify(s.events.add)
 		i.Progress(183, []byte(sdp))
 		i.Progress(180, nil)
 		first := s.peer.expect("SIP/2.0 183")
@@ -135,7 +135,7 @@ func TestProgressIsRepeatedUntilItsPRACKOrTheCallIsRefused(t *testing.T) {
 		ms := time.Millisecond
 		assert.Equal(t, []time.Duration{500 * ms, 1500 * ms, 3500 * ms, 7500 * ms, 15500 * ms, 31500 * ms}, waits)
 		assert.Equal(t, 32*time.Second, s.peer.expect("SIP/2.0 504").at.Sub(first.at))
-		assert.Equal(t, 504, next[sip.Refused](t, s.ears).Final.Code)
+		assert.Equal(t, 504, next[sip.Refused](t, s.events).Final.Code)
 	})
 }
 
@@ -147,7 +147,7 @@ func TestAnswerWaitsForThePRACKOfItsSound(t *testing.T) {
 		i.Progress(183, []byte(sdp))
 		progress := s.peer.expect("SIP/2.0 183")
 		tag := tagOf(progress)
-		i.Answer([]byte(sdp), s.ears.hear)
+		i.Answer([]byte(sdp), s.events.add)
 		s.peer.nothing(100 * time.Millisecond)
 		s.peer.send(more(follow("PRACK", tag, 101), "RAck: 2 10 INVITE"), s.us())
 		s.peer.expect("SIP/2.0 481")
@@ -160,7 +160,7 @@ func TestAnswerWaitsForThePRACKOfItsSound(t *testing.T) {
 		assert.NotContains(t, ok.text, "m=audio")
 		s.peer.send(follow("ACK", tag, 10), s.us())
 		s.peer.nothing(5 * time.Minute)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -171,11 +171,11 @@ func TestCallerGivesUpWhileTheAnswerWaits(t *testing.T) {
 		i := <-in.calls
 		i.Progress(183, []byte(sdp))
 		s.peer.expect("SIP/2.0 183")
-		i.Answer([]byte(sdp), s.ears.hear)
+		i.Answer([]byte(sdp), s.events.add)
 		s.peer.send(follow("CANCEL", "", 10), s.us())
 		s.peer.expect("SIP/2.0 200")
 		s.peer.expect("SIP/2.0 487")
-		assert.True(t, next[sip.Ended](t, s.ears).ByRemote)
+		assert.True(t, next[sip.Ended](t, s.events).ByRemote)
 		synctest.Wait()
 		assert.Zero(t, s.ua.Counters().HalfOpen)
 	})
@@ -186,16 +186,16 @@ func TestOfferInThePRACKIsAnsweredThere(t *testing.T) {
 		s.peer.send(callUs("Supported: 100rel", "no body"), s.us())
 		s.peer.expect("SIP/2.0 100")
 		i := <-in.calls
-		i.Notify(s.ears.hear)
+		i.Notify(s.events.add)
 		i.Progress(183, []byte(sdp)) // our offer, for there was none
 		tag := tagOf(s.peer.expect("SIP/2.0 183"))
 		s.peer.send(more(follow("PRACK", tag, 11), "RAck: 1 10 INVITE", offerHead+sdp), s.us())
 		s.peer.expect("SIP/2.0 200")
-		assert.Equal(t, sdp, string(next[sip.Accepted](t, s.ears).Body))
+		assert.Equal(t, sdp, string(next[sip.Accepted](t, s.events).Body))
 		i.Progress(180, nil)
 		s.peer.expect("SIP/2.0 180")
 		s.peer.send(more(follow("PRACK", tag, 12), "RAck: 2 10 INVITE", offerHead+sdp+"a=inactive\r\n"), s.us())
-		offer := next[sip.Reoffer](t, s.ears)
+		offer := next[sip.Reoffer](t, s.events)
 		assert.Equal(t, message.HoldInactive, offer.Hold)
 		offer.Reply(200, way("inactive"))
 		assert.Contains(t, s.peer.expect("SIP/2.0 200").text, "a=inactive")

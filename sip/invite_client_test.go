@@ -35,17 +35,17 @@ func TestCallIsAnswered(t *testing.T) {
 		assert.Equal(t, "timer, replaces", inv.get("Supported"))
 		assert.Empty(t, inv.get("Require"))
 		s.peer.send(inv.reply(100, ""), s.us())
-		next[sip.Trying](t, s.ears)
+		next[sip.Trying](t, s.events)
 		time.Sleep(2 * time.Second)
 		s.peer.send(inv.reply(180, "p1", contact), s.us())
-		ring := next[sip.Ringing](t, s.ears)
+		ring := next[sip.Ringing](t, s.events)
 		assert.Equal(t, 180, ring.Code)
 		assert.Equal(t, "p1", ring.State.RemoteTag)
 		assert.False(t, ring.State.Confirmed)
 		s.peer.send(inv.reply(200, "p1", contact, "Record-Route: <sip:10.0.0.1;lr>, <sip:127.0.0.1:5070;lr;n=2>", sdp), s.us())
 		ack := s.peer.expect("ACK sip:peer@127.0.0.1:5070 SIP/2.0")
 		assert.Equal(t, "1 ACK", ack.get("CSeq"))
-		answered := next[sip.Answered](t, s.ears)
+		answered := next[sip.Answered](t, s.events)
 		assert.Equal(t, 2*time.Second, answered.PDD)
 		assert.Equal(t, sdp, string(answered.Body))
 		assert.True(t, answered.State.Confirmed)
@@ -63,16 +63,16 @@ func TestByeEndsTheCallOnce(t *testing.T) {
 		bye := s.peer.expect("BYE sip:peer@127.0.0.1:5070")
 		assert.Equal(t, `Q.850;cause=16;text="done"`, bye.get("Reason"))
 		assert.Equal(t, "2 BYE", bye.get("CSeq"))
-		s.ears.quiet(t)
+		s.events.quiet(t)
 		s.peer.send(bye.reply(200, ""), s.us())
-		ended := next[sip.Ended](t, s.ears)
+		ended := next[sip.Ended](t, s.events)
 		assert.False(t, ended.ByRemote)
 		s.peer.nothing(time.Minute)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
-func TestByeThatNobodyAnswersIsRepeatedAndGivenUp(t *testing.T) {
+func TestByeWithoutAResponseIsRepeatedAndGivenUp(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, _, _ := s.answered()
 		d.Bye(16, "")
@@ -85,23 +85,23 @@ func TestByeThatNobodyAnswersIsRepeatedAndGivenUp(t *testing.T) {
 		assert.Equal(t, []time.Duration{
 			500 * ms, 1500 * ms, 3500 * ms, 7500 * ms, 11500 * ms, 15500 * ms, 19500 * ms, 23500 * ms, 27500 * ms, 31500 * ms,
 		}, waits)
-		assert.True(t, next[sip.Ended](t, s.ears).Fault)
+		assert.True(t, next[sip.Ended](t, s.events).Fault)
 		assert.Equal(t, 32*time.Second, time.Since(first.at))
 		s.peer.nothing(time.Minute)
 	})
 }
 
-func TestRingingBeforeTryingIsToldInOrder(t *testing.T) {
+func TestRingingBeforeTryingIsReportedInOrder(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(nil)
 		inv := s.peer.expect("INVITE")
 		s.peer.send(inv.reply(180, "p1", contact), s.us())
 		s.peer.send(inv.reply(100, ""), s.us())
 		s.peer.send(inv.reply(180, "p1", contact), s.us())
-		next[sip.Trying](t, s.ears)
-		next[sip.Ringing](t, s.ears)
+		next[sip.Trying](t, s.events)
+		next[sip.Ringing](t, s.events)
 		synctest.Wait()
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -116,7 +116,7 @@ func TestSilentTargetCountsAsDeadAndItsLateRingIsCancelled(t *testing.T) {
 			waits = append(waits, m.at.Sub(first.at))
 		}
 		assert.Equal(t, []time.Duration{500 * time.Millisecond, 1500 * time.Millisecond, 3500 * time.Millisecond}, waits)
-		refused := next[sip.Refused](t, s.ears)
+		refused := next[sip.Refused](t, s.events)
 		assert.Equal(t, 5*time.Second, time.Since(first.at))
 		assert.Equal(t, outcome.Final{Silent: true, Sent: true}, refused.Final)
 		s.peer.nothing(20 * time.Second)
@@ -129,7 +129,7 @@ func TestSilentTargetCountsAsDeadAndItsLateRingIsCancelled(t *testing.T) {
 		assert.Equal(t, first.get("Via"), ack.get("Via"))
 		assert.Contains(t, ack.get("To"), "tag=p1")
 		synctest.Wait()
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -140,7 +140,7 @@ func TestLateAnswerIsAcknowledgedAndEnded(t *testing.T) {
 		for range 3 {
 			s.peer.expect("INVITE")
 		}
-		next[sip.Refused](t, s.ears)
+		next[sip.Refused](t, s.events)
 		time.Sleep(30 * time.Second)
 		s.peer.send(first.reply(200, "p1", contact, sdp), s.us())
 		s.peer.expect("ACK")
@@ -148,7 +148,7 @@ func TestLateAnswerIsAcknowledgedAndEnded(t *testing.T) {
 		assert.Contains(t, bye.get("To"), "tag=p1")
 		s.peer.send(bye.reply(200, ""), s.us())
 		s.peer.nothing(time.Minute)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -160,23 +160,23 @@ func TestCancelWaitsForTheFirstProvisional(t *testing.T) {
 		d.Cancel("given up")
 		s.peer.nothing(400 * time.Millisecond)
 		s.peer.send(inv.reply(100, ""), s.us())
-		next[sip.Trying](t, s.ears)
+		next[sip.Trying](t, s.events)
 		cancel := s.peer.expect("CANCEL " + strings.Fields(inv.line())[1])
 		assert.Equal(t, inv.get("Via"), cancel.get("Via"))
 		assert.Equal(t, inv.get("To"), cancel.get("To"))
 		assert.Equal(t, "1 CANCEL", cancel.get("CSeq"))
 		s.peer.send(cancel.reply(200, "p1"), s.us())
 		s.peer.nothing(time.Second)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 		s.peer.send(inv.reply(487, "p1"), s.us())
 		s.peer.expect("ACK")
-		refused := next[sip.Refused](t, s.ears)
+		refused := next[sip.Refused](t, s.events)
 		assert.Equal(t, outcome.Final{Code: 487, Phrase: "X", Cancelled: true, Sent: true}, refused.Final)
 		// The 487 again, because the ACK was lost.
 		s.peer.send(inv.reply(487, "p1"), s.us())
 		s.peer.expect("ACK")
 		s.peer.nothing(time.Minute)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -188,7 +188,7 @@ func TestCancelBeforeAnyProvisionalOfASilentTargetEndsInSilence(t *testing.T) {
 		for range 3 {
 			s.peer.expect("INVITE")
 		}
-		f := next[sip.Refused](t, s.ears).Final
+		f := next[sip.Refused](t, s.events).Final
 		assert.True(t, f.Silent && f.Cancelled)
 	})
 }
@@ -198,37 +198,37 @@ func TestCancelThatCrossesTheAnswerEndsTheCall(t *testing.T) {
 		d := s.invite(nil)
 		inv := s.peer.expect("INVITE")
 		s.peer.send(inv.reply(180, "p1", contact), s.us())
-		next[sip.Trying](t, s.ears)
-		next[sip.Ringing](t, s.ears)
+		next[sip.Trying](t, s.events)
+		next[sip.Ringing](t, s.events)
 		d.Cancel("given up")
 		cancel := s.peer.expect("CANCEL")
 		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
 		s.peer.expect("ACK")
 		bye := s.peer.expect("BYE")
 		s.peer.send(cancel.reply(481, "p1"), s.us())
-		s.ears.quiet(t)
+		s.events.quiet(t)
 		s.peer.send(bye.reply(200, ""), s.us())
-		f := next[sip.Refused](t, s.ears).Final
+		f := next[sip.Refused](t, s.events).Final
 		assert.True(t, f.Cancelled)
 		assert.True(t, f.RangBefore)
 		// The 200 again: its ACK again, and no second BYE.
 		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
 		s.peer.expect("ACK")
 		s.peer.nothing(time.Minute)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
-func TestCancelThatNobodyAnswersEndsAfterHalfAMinute(t *testing.T) {
+func TestCancelWithoutAResponseEndsAfterHalfAMinute(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d := s.invite(nil)
 		inv := s.peer.expect("INVITE")
 		s.peer.send(inv.reply(180, "p1", contact), s.us())
-		next[sip.Trying](t, s.ears)
-		next[sip.Ringing](t, s.ears)
+		next[sip.Trying](t, s.events)
+		next[sip.Ringing](t, s.events)
 		start := time.Now()
 		d.Cancel("")
-		next[sip.Refused](t, s.ears)
+		next[sip.Refused](t, s.events)
 		assert.Equal(t, 32*time.Second, time.Since(start))
 	})
 }
@@ -240,21 +240,21 @@ func TestRingTimeOutCancelsAndIsNoAnswer(t *testing.T) {
 		s.peer.send(inv.reply(100, ""), s.us())
 		time.Sleep(10 * time.Second)
 		s.peer.send(inv.reply(180, "p1", contact), s.us())
-		next[sip.Trying](t, s.ears)
-		next[sip.Ringing](t, s.ears)
+		next[sip.Trying](t, s.events)
+		next[sip.Ringing](t, s.events)
 		rang := time.Now()
 		cancel := s.peer.expect("CANCEL")
 		assert.Equal(t, 30*time.Second, cancel.at.Sub(rang))
 		s.peer.send(cancel.reply(200, ""), s.us())
 		s.peer.send(inv.reply(487, "p1"), s.us())
 		s.peer.expect("ACK")
-		f := next[sip.Refused](t, s.ears).Final
+		f := next[sip.Refused](t, s.events).Final
 		assert.Equal(t, outcome.Final{Code: 487, Phrase: "X", RingTimeout: true, RangBefore: true, Sent: true, PDD: 10 * time.Second}, f)
 		assert.EqualValues(t, "no_answer", outcome.Classify(f).Outcome)
 	})
 }
 
-func TestTimerCEndsARingThatNobodyRefreshes(t *testing.T) {
+func TestTimerCEndsRingingThatIsNotRefreshed(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(func(in *sip.Invite) { in.RingTimeout = time.Hour })
 		inv := s.peer.expect("INVITE")
@@ -275,8 +275,8 @@ func TestProgressThatNeverRingsIsATrunkError(t *testing.T) {
 		cancel := s.peer.expect("CANCEL")
 		assert.Equal(t, 60*time.Second, cancel.at.Sub(inv.at))
 		s.peer.send(inv.reply(487, "p1"), s.us())
-		next[sip.Trying](t, s.ears)
-		f := next[sip.Refused](t, s.ears).Final
+		next[sip.Trying](t, s.events)
+		f := next[sip.Refused](t, s.events).Final
 		assert.EqualValues(t, "trunk_error", outcome.Classify(f).Reason)
 	})
 }
@@ -297,7 +297,7 @@ func TestEveryForkThatAnswersButOneIsEnded(t *testing.T) {
 			assert.Contains(t, bye.get("To"), "tag="+tag)
 			s.peer.send(bye.reply(200, ""), s.us())
 		}
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -308,18 +308,18 @@ func TestRepeatedAnswerGetsTheSameACK(t *testing.T) {
 			s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
 			assert.Equal(t, ack.text, s.peer.expect("ACK").text)
 		}
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
-func TestRefusalIsAcknowledgedAndTold(t *testing.T) {
+func TestRefusalIsAcknowledgedAndReported(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(nil)
 		inv := s.peer.expect("INVITE")
 		s.peer.send(inv.reply(503, "p1", "Retry-After: 7 (later);duration=1", `Reason: Q.850;cause=34;text="No circuit"`), s.us())
 		ack := s.peer.expect("ACK sip:+15550001@127.0.0.1:5070 SIP/2.0")
 		assert.Equal(t, inv.get("Via"), ack.get("Via"))
-		f := next[sip.Refused](t, s.ears).Final
+		f := next[sip.Refused](t, s.events).Final
 		assert.Equal(t, outcome.Final{
 			Code: 503, Phrase: "X", Reason: `Q.850;cause=34;text="No circuit"`, Q850: 34, RetryAfter: 7 * time.Second, Sent: true,
 		}, f)
@@ -333,12 +333,12 @@ func TestBothByesCross(t *testing.T) {
 		bye := s.peer.expect("BYE")
 		s.peer.send(s.request(inv, "BYE", 1), s.us())
 		s.peer.expect("SIP/2.0 200 OK")
-		next[sip.Ended](t, s.ears)
+		next[sip.Ended](t, s.events)
 		s.peer.send(bye.reply(481, ""), s.us())
 		s.peer.send(s.request(inv, "BYE", 1), s.us())
 		s.peer.expect("SIP/2.0 200 OK")
 		synctest.Wait()
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -350,7 +350,7 @@ func TestFarEndHangsUpWithAReason(t *testing.T) {
 		assert.Equal(t, sip.Ended{
 			ByRemote: true, Q850: 17, Text: "busy",
 			Header: map[string]string{"Reason": `Q.850;cause=17;text="busy"`, "X-Rtp-Stat": "a=b"},
-		}, next[sip.Ended](t, s.ears))
+		}, next[sip.Ended](t, s.events))
 	})
 }
 
@@ -358,7 +358,7 @@ func TestCallbackThatPanicsCostsNothingElse(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		s.invite(func(in *sip.Invite) {
 			in.Notify = func(ev sip.Event) {
-				s.ears.hear(ev)
+				s.events.add(ev)
 				panic("planted")
 			}
 		})
@@ -366,9 +366,9 @@ func TestCallbackThatPanicsCostsNothingElse(t *testing.T) {
 		s.peer.send(inv.reply(180, "p1", contact), s.us())
 		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
 		s.peer.expect("ACK")
-		next[sip.Trying](t, s.ears)
-		next[sip.Ringing](t, s.ears)
-		next[sip.Answered](t, s.ears)
+		next[sip.Trying](t, s.events)
+		next[sip.Ringing](t, s.events)
+		next[sip.Answered](t, s.events)
 		synctest.Wait()
 		assert.EqualValues(t, 3, s.ua.Counters().Panics)
 	})

@@ -15,7 +15,7 @@ import (
 func (s *stage) revived(state sip.DialogState, heard chan sip.OfferResult) *sip.Dialog {
 	s.t.Helper()
 	state.RaiseCSeq()
-	d, err := s.ua.Resume(sip.Resumption{State: state, Notify: s.ears.hear})
+	d, err := s.ua.Resume(sip.Resumption{State: state, Notify: s.events.add})
 	require.NoError(s.t, err)
 	d.Reoffer([]byte(sdp), func(a sip.OfferResult) { heard <- a })
 	return d
@@ -40,8 +40,8 @@ func TestAnAnsweredCallGoesOnInAnotherProcess(t *testing.T) {
 		assert.Equal(t, sip.OfferResult{Code: 200, Body: []byte(sdp)}, <-heard)
 		s.peer.send(s.request(inv, "BYE", 7), s.us())
 		s.peer.expect("SIP/2.0 200 OK")
-		assert.True(t, next[sip.Ended](t, s.ears).ByRemote)
-		_, err := s.ua.Resume(sip.Resumption{State: state, Notify: s.ears.hear})
+		assert.True(t, next[sip.Ended](t, s.events).ByRemote)
+		_, err := s.ua.Resume(sip.Resumption{State: state, Notify: s.events.add})
 		require.Error(t, err, "it lives here already")
 		_ = d
 		s.stop()
@@ -62,7 +62,7 @@ func TestAFarEndThatHasForgottenTheCallEndsIt(t *testing.T) {
 		assert.Equal(t, 481, (<-heard).Code)
 		bye := s.peer.expect("BYE")
 		s.peer.send(bye.reply(481, ""), s.us())
-		assert.True(t, next[sip.Ended](t, s.ears).Fault)
+		assert.True(t, next[sip.Ended](t, s.events).Fault)
 		s.stop()
 	})
 }
@@ -73,7 +73,7 @@ func TestWhatIsLetGoOfIsNotEnded(t *testing.T) {
 		d.Abandon()
 		d.Bye(16, "")
 		s.peer.nothing(5 * time.Second)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 		s.peer.send(s.request(inv, "BYE", 7), s.us())
 		s.peer.expect("SIP/2.0 481")
 	})

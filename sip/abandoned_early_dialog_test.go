@@ -22,8 +22,8 @@ func rang(t *testing.T) (s *stage, inv msg, state sip.DialogState) {
 	d := old.invite(nil)
 	inv = old.peer.expect("INVITE")
 	old.peer.send(inv.reply(180, "p1", contact, "Record-Route: <sip:127.0.0.1:5070;lr;in>"), old.us())
-	next[sip.Trying](t, old.ears)
-	next[sip.Ringing](t, old.ears)
+	next[sip.Trying](t, old.events)
+	next[sip.Ringing](t, old.events)
 	state = stored(t, d.State())
 	state.SentBy = deadNode
 	return old.reborn(), inv, state

@@ -11,13 +11,13 @@ import (
 )
 
 // callOwner is whoever has a call, as the collector of garbage sees it.
-type callOwner struct{ ears *ears }
+type callOwner struct{ events *eventLog }
 
-func (o *callOwner) hear(e sip.Event) { o.ears.hear(e) }
+func (o *callOwner) hear(e sip.Event) { o.events.add(e) }
 
 // owner makes one; held says whether anybody still holds it.
-func owner(e *ears) (hear func(sip.Event), held func() bool) {
-	o := &callOwner{ears: e}
+func owner(e *eventLog) (hear func(sip.Event), held func() bool) {
+	o := &callOwner{events: e}
 	w := weak.Make(o)
 	return o.hear, func() bool {
 		runtime.GC()
@@ -32,28 +32,28 @@ func TestADialogThatIsOverLetsGoOfItsOwner(t *testing.T) {
 		"we hang up": func(s *stage, d *sip.Dialog, inv msg) {
 			s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
 			s.peer.expect("ACK")
-			next[sip.Answered](s.t, s.ears)
+			next[sip.Answered](s.t, s.events)
 			d.Bye(16, "")
 			s.peer.send(s.peer.expect("BYE").reply(200, ""), s.us())
-			next[sip.Ended](s.t, s.ears)
+			next[sip.Ended](s.t, s.events)
 		},
 		"they hang up": func(s *stage, _ *sip.Dialog, inv msg) {
 			s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
 			s.peer.expect("ACK")
-			next[sip.Answered](s.t, s.ears)
+			next[sip.Answered](s.t, s.events)
 			s.peer.send(s.request(inv, "BYE", 1), s.us())
 			s.peer.expect("SIP/2.0 200")
-			next[sip.Ended](s.t, s.ears)
+			next[sip.Ended](s.t, s.events)
 		},
 		"refused": func(s *stage, _ *sip.Dialog, inv msg) {
 			s.peer.send(inv.reply(486, "p1"), s.us())
 			s.peer.expect("ACK")
-			next[sip.Refused](s.t, s.ears)
+			next[sip.Refused](s.t, s.events)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *stage) {
-				hear, held := owner(s.ears)
+				hear, held := owner(s.events)
 				d := s.invite(func(in *sip.Invite) { in.Notify = hear })
 				hear = nil
 				inv := s.peer.expect("INVITE")
@@ -74,13 +74,13 @@ func TestADialogThatCameInAndIsOverLetsGoOfItsOwner(t *testing.T) {
 			s.peer.send(follow("ACK", tagOf(ok), 10), s.us())
 			s.peer.send(follow("BYE", tagOf(ok), 11), s.us())
 			s.peer.expect("SIP/2.0 200 OK")
-			next[sip.Ended](s.t, s.ears)
+			next[sip.Ended](s.t, s.events)
 		},
 		"given up": func(s *stage, _ *sip.Incoming, _ func(sip.Event)) {
 			s.peer.send(follow("CANCEL", "", 10), s.us())
 			s.peer.expect("SIP/2.0 200 OK")
 			s.peer.expect("SIP/2.0 487")
-			next[sip.Refused](s.t, s.ears)
+			next[sip.Refused](s.t, s.events)
 		},
 		"rejected by its owner": func(s *stage, i *sip.Incoming, _ func(sip.Event)) {
 			i.Reject(486, 0)
@@ -92,7 +92,7 @@ func TestADialogThatCameInAndIsOverLetsGoOfItsOwner(t *testing.T) {
 				s.peer.send(callUs(), s.us())
 				s.peer.expect("SIP/2.0 100 Trying")
 				i := <-in.calls
-				hear, held := owner(s.ears)
+				hear, held := owner(s.events)
 				i.Notify(hear)
 				assert.True(t, held(), "of a call that lives")
 				end(s, i, hear)

@@ -13,20 +13,20 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-func TestTransferThatNobodyDecidesIsRefused(t *testing.T) {
+func TestTransferWithoutADecisionIsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		_, inv, _ := s.answered()
 		begun := time.Now()
 		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.us())
 		assert.Equal(t, 5*time.Second, s.peer.expect("SIP/2.0 403").at.Sub(begun))
-		r := next[sip.Referred](t, s.ears)
+		r := next[sip.Referred](t, s.events)
 		assert.Nil(t, r.Accept(), "too late: nothing is told")
 		r.Refuse(500)
 		s.peer.nothing(time.Minute)
 	})
 }
 
-func TestTransferTellsTheOwnerOnlyWhomToCall(t *testing.T) {
+func TestTransferReportsOnlyItsTargetToTheOwner(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		_, inv, _ := s.answered()
 		for cseq, c := range []struct{ header, to string }{
@@ -35,7 +35,7 @@ func TestTransferTellsTheOwnerOnlyWhomToCall(t *testing.T) {
 			{"Refer-To: <sips:a@[2001:db8::1]:5061;transport=tcp>", "sips:a@[2001:db8::1]:5061;transport=tcp"},
 		} {
 			s.peer.send(s.request(inv, "REFER", cseq+1, c.header, "b: <sip:boss@example.com>;x=y"), s.us())
-			r := next[sip.Referred](t, s.ears)
+			r := next[sip.Referred](t, s.events)
 			assert.Equal(t, []string{c.to, "sip:boss@example.com"}, []string{r.To, r.ReferredBy})
 			assert.Nil(t, r.Replaces)
 			r.Refuse(603)
@@ -49,7 +49,7 @@ func TestTransferTellsTheOwnerOnlyWhomToCall(t *testing.T) {
 			s.peer.send(s.request(inv, "REFER", cseq+10, header), s.us())
 			s.peer.expect("SIP/2.0 400")
 		}
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -59,7 +59,7 @@ func TestTheByeOfATransferredCallComesAfterTheLastNotify(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, inv, _ := s.answered()
 		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.us())
-		notify := next[sip.Referred](t, s.ears).Accept()
+		notify := next[sip.Referred](t, s.events).Accept()
 		s.peer.expect("SIP/2.0 202")
 		first := s.peer.expect("NOTIFY")
 		notify(180, "", false)
@@ -73,7 +73,7 @@ func TestTheByeOfATransferredCallComesAfterTheLastNotify(t *testing.T) {
 		s.peer.nothing(300 * time.Millisecond)
 		s.peer.send(last.reply(200, ""), s.us())
 		s.peer.send(s.peer.expect("BYE").reply(200, ""), s.us())
-		next[sip.Ended](t, s.ears)
+		next[sip.Ended](t, s.events)
 	})
 }
 
@@ -83,10 +83,10 @@ func TestARequestThatIsInProgressIsNotAnsweredTwice(t *testing.T) {
 		refer := s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>")
 		update := s.request(inv, "UPDATE", 2, "Content-Type: application/sdp\n\n"+sdp)
 		s.peer.send(refer, s.us())
-		asked := next[sip.Referred](t, s.ears)
+		asked := next[sip.Referred](t, s.events)
 		s.peer.send(refer, s.us())
 		s.peer.send(update, s.us())
-		offered := next[sip.Reoffer](t, s.ears)
+		offered := next[sip.Reoffer](t, s.events)
 		s.peer.send(update, s.us())
 		s.peer.send(refer, s.us())
 		s.peer.nothing(time.Second)
@@ -98,7 +98,7 @@ func TestARequestThatIsInProgressIsNotAnsweredTwice(t *testing.T) {
 		s.peer.expect("SIP/2.0 403")
 		s.peer.send(update, s.us())
 		s.peer.expect("SIP/2.0 200")
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -106,7 +106,7 @@ func TestAByeWaitsForNoNotifyForLong(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, inv, _ := s.answered()
 		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.us())
-		notify := next[sip.Referred](t, s.ears).Accept()
+		notify := next[sip.Referred](t, s.events).Accept()
 		s.peer.expect("SIP/2.0 202")
 		begun := s.peer.expect("NOTIFY").at
 		notify(200, "", true)
@@ -120,7 +120,7 @@ func TestAByeWaitsForNoNotifyForLong(t *testing.T) {
 			}
 			assert.True(t, strings.HasPrefix(m.text, "NOTIFY "), m.text)
 		}
-		next[sip.Ended](t, s.ears)
+		next[sip.Ended](t, s.events)
 	})
 }
 
@@ -128,7 +128,7 @@ func TestAReferThatWasRefusedForItsOwnersSilenceCannotBeAcceptedAnyMore(t *testi
 	bubble(t, func(t *testing.T, s *stage) {
 		_, inv, _ := s.answered()
 		s.peer.send(s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>"), s.us())
-		r := next[sip.Referred](t, s.ears)
+		r := next[sip.Referred](t, s.events)
 		s.peer.expect("SIP/2.0 403")
 		assert.Nil(t, r.Accept(), "nobody may be called for it")
 		s.peer.nothing(time.Minute)
@@ -140,7 +140,7 @@ func TestNotificationsAreSentOneAfterTheOther(t *testing.T) {
 		_, inv, _ := s.answered()
 		refer := s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>")
 		s.peer.send(refer, s.us())
-		notify := next[sip.Referred](t, s.ears).Accept()
+		notify := next[sip.Referred](t, s.events).Accept()
 		s.peer.expect("SIP/2.0 202")
 		first := s.peer.expect("NOTIFY")
 		s.peer.send(refer, s.us())
@@ -156,7 +156,7 @@ func TestNotificationsAreSentOneAfterTheOther(t *testing.T) {
 		assert.Contains(t, last.text, "\r\n\r\nSIP/2.0 200 OK\r\n")
 		s.peer.send(last.reply(481, ""), s.us())
 		s.peer.nothing(time.Minute)
-		s.ears.quiet(t)
+		s.events.quiet(t)
 	})
 }
 
@@ -167,7 +167,7 @@ func progress(d *sip.Dialog, to sip.ReferTo) chan sip.ReferProgress {
 	return heard
 }
 
-func TestTransferIsToldToItsEnd(t *testing.T) {
+func TestTransferIsReportedToItsEnd(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, inv, _ := s.answered()
 		assert.Equal(t, 400, (<-progress(d, sip.ReferTo{URI: "http://x"})).Code)
@@ -231,7 +231,7 @@ func TestTransferThatIsNeverFinishedFails(t *testing.T) {
 		assert.Equal(t, 202, (<-heard).Code)
 		s.peer.send(s.request(inv, "BYE", 9), s.us()) // many hang up as soon as they are told to
 		s.peer.expect("SIP/2.0 200")
-		next[sip.Ended](t, s.ears)
+		next[sip.Ended](t, s.events)
 		s.peer.send(s.request(inv, "NOTIFY", 10, "Event: refer", "Subscription-State: terminated", "Content-Type: message/sipfrag\n\nSIP/2.0 200 OK"), s.us())
 		s.peer.expect("SIP/2.0 200")
 		assert.Equal(t, sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true, Final: true}, <-heard)
@@ -315,14 +315,14 @@ func TestReplacesThatFitsNothingIsRefused(t *testing.T) {
 		}
 		s.peer.send(callUs("Call-ID: r-x", fits), s.us())
 		trying := s.peer.expect("SIP/2.0 100")
-		next[sip.Replaced](t, s.ears) // and nothing is done
+		next[sip.Replaced](t, s.events) // and nothing is done
 		assert.Equal(t, 5*time.Second, s.peer.expect("SIP/2.0 403").at.Sub(trying.at))
 		for range 10 {
 			s.peer.expect("SIP/2.0 403") // until it is acknowledged, which it never is
 		}
 		s.peer.send(s.request(inv, "BYE", 9), s.us())
 		s.peer.expect("SIP/2.0 200")
-		next[sip.Ended](t, s.ears)
+		next[sip.Ended](t, s.events)
 		s.peer.send(callUs("Call-ID: r-y", fits), s.us())
 		s.peer.expect("SIP/2.0 100")
 		s.peer.expect("SIP/2.0 603")

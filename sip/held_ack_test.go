@@ -9,16 +9,16 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// held begins a call whose ACK is held back; a copy of the answer changes
+// held begins a call owners ACK is held back; a copy of the answer changes
 // nothing.
 func held(t *testing.T, s *stage) *sip.Dialog {
 	t.Helper()
 	d := s.invite(func(in *sip.Invite) { in.HoldAck = true })
 	inv := s.peer.expect("INVITE")
 	s.peer.send(inv.reply(100, ""), s.us())
-	next[sip.Trying](t, s.ears)
+	next[sip.Trying](t, s.events)
 	s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
-	next[sip.Answered](t, s.ears)
+	next[sip.Answered](t, s.events)
 	s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
 	s.peer.nothing(100 * time.Millisecond)
 	return d
@@ -50,7 +50,7 @@ func TestAHeldAckGoesBeforeTheBye(t *testing.T) {
 		s.peer.expect("ACK")
 		bye := s.peer.expect("BYE")
 		s.peer.send(bye.reply(200, ""), s.us())
-		next[sip.Ended](t, s.ears)
+		next[sip.Ended](t, s.events)
 		s.peer.nothing(time.Minute)
 	})
 }

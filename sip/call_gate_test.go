@@ -26,13 +26,13 @@ func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
 		s.invite(func(in *sip.Invite) { in.Credentials = &auth.Credentials{Username: "u", Password: "p"} })
 		asked := s.peer.expect("INVITE")
 		s.ua.HoldCalls(true)
-		_, err := s.ua.Invite(sip.Invite{Attempt: "att_2", Leg: 1, Target: target, To: "+15550002", From: "+15559999", Notify: s.ears.hear})
+		_, err := s.ua.Invite(sip.Invite{Attempt: "att_2", Leg: 1, Target: target, To: "+15550002", From: "+15559999", Notify: s.events.add})
 		require.ErrorIs(t, err, transport.ErrHeld)
-		_, err = forking.Invite(s.ua, sip.Invite{Attempt: "att_3", Leg: 1, To: "88", From: "+15559999", Contacts: []registrar.Contact{{URI: "sip:88@127.0.0.1:5070", Target: target}}, Notify: s.ears.hear})
+		_, err = forking.Invite(s.ua, sip.Invite{Attempt: "att_3", Leg: 1, To: "88", From: "+15559999", Contacts: []registrar.Contact{{URI: "sip:88@127.0.0.1:5070", Target: target}}, Notify: s.events.add})
 		require.ErrorIs(t, err, transport.ErrHeld)
 		s.peer.send(asked.reply(401, "p1", `WWW-Authenticate: Digest realm="r", nonce="n", qop="auth"`), s.us())
 		s.peer.expect("ACK")
-		f := next[sip.Refused](t, s.ears).Final
+		f := next[sip.Refused](t, s.events).Final
 		assert.True(t, f.Held)
 		assert.Equal(t, domain.ReasonNotSent, outcome.Classify(f).Reason)
 		assert.False(t, outcome.Classify(f).Spent(), "it is rung another time")
@@ -59,14 +59,14 @@ func TestNoInviteLeavesThatMayNotAnyMore(t *testing.T) {
 func mayNotAnyMore(t *testing.T, own bool) {
 	var asked atomic.Int32
 	once := func() bool { return asked.Add(1) == 1 }
-	there, here := newEars(), newEars()
+	there, here := newEventLog(), newEventLog()
 	far := served(t, answering(there))
 	near := served(t, func(c *sip.Config, _ *sip.UserAgent) {
 		if !own {
 			c.MayCall = once
 		}
 	})
-	in := sip.Invite{Attempt: "a", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+15550001", From: "+15559999", Notify: here.hear}
+	in := sip.Invite{Attempt: "a", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+15550001", From: "+15559999", Notify: here.add}
 	if own {
 		in.May = once
 	}
@@ -96,7 +96,7 @@ func TestAnInviteThatWaitsForItsConnectionDoesNotLeaveOnceCallsAreHeld(t *testin
 	ca := newAuthority(t)
 	of, asked, goOn := ca.of("127.0.0.1", time.Hour), make(chan struct{}, 8), make(chan struct{})
 	var slow atomic.Bool
-	there, here := newEars(), newEars()
+	there, here := newEventLog(), newEventLog()
 	far := served(t, secured(&transport.TLS{Roots: ca.pool, Certificate: func() (*tls.Certificate, error) {
 		if slow.Load() {
 			asked <- struct{}{}
@@ -127,7 +127,7 @@ func TestAnInviteThatWaitsForItsConnectionDoesNotLeaveOnceCallsAreHeld(t *testin
 	d.Bye(16, "done")
 }
 
-func TestNobodyIsReferredWhileCallsAreHeld(t *testing.T) {
+func TestReferIsRefusedWhileCallsAreHeld(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, _, _ := s.answered()
 		s.ua.HoldCalls(true)

@@ -62,8 +62,8 @@ func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {
 	})
 	carrier := agentAt(t, nil)
 	call := func(attempt string, c *auth.Credentials) outcome.Final {
-		e := newEars()
-		_, err := carrier.Invite(sip.Invite{Attempt: attempt, Leg: 1, Target: targetOf(house), To: "+12025550142", From: "+12025550177", Credentials: c, Notify: e.hear})
+		e := newEventLog()
+		_, err := carrier.Invite(sip.Invite{Attempt: attempt, Leg: 1, Target: targetOf(house), To: "+12025550142", From: "+12025550177", Credentials: c, Notify: e.add})
 		require.NoError(t, err)
 		for {
 			if r, over := (<-e.ch).(sip.Refused); over {
@@ -81,7 +81,7 @@ func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {
 	assert.Equal(t, caller{"second", true}, <-came)
 }
 
-func TestATargetTellsByOPTIONSThatItLives(t *testing.T) {
+func TestPingOfALiveTargetGetsItsResponse(t *testing.T) {
 	house, carrier := agentAt(t, nil), agentAt(t, nil)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// openings are INVITEs whose process is killed before it has heard a thing.
+// openings are INVITEs owners process is killed before it has heard a thing.
 func openings() map[string]func(*sip.Invite) {
 	return map[string]func(*sip.Invite){
 		"straight": func(*sip.Invite) {},
@@ -38,7 +38,7 @@ func TestACallOfWhichNothingWasHeardIsCancelledByAnotherNode(t *testing.T) {
 				old := onStage(t, nil)
 				in := sip.Invite{
 					Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
-					To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear,
+					To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.events.add,
 				}
 				set(&in)
 				state := stored(t, old.ua.InitialState(in))
@@ -72,7 +72,7 @@ func TestBothInvitesOfATrunkThatWantsAProofAreCancelled(t *testing.T) {
 		old := onStage(t, nil)
 		in := sip.Invite{
 			Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
-			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear, Credentials: &auth.Credentials{Username: "ann", Password: "secret"},
+			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.events.add, Credentials: &auth.Credentials{Username: "ann", Password: "secret"},
 		}
 		state := stored(t, old.ua.InitialState(in))
 		_, err := old.ua.Invite(in)
@@ -107,7 +107,7 @@ func TestWhatRingsAfterItsCancelIsCancelledAgain(t *testing.T) {
 		old := onStage(t, nil)
 		in := sip.Invite{
 			Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
-			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear,
+			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.events.add,
 		}
 		state := stored(t, old.ua.InitialState(in))
 		named := in
