@@ -159,8 +159,8 @@ func TestOfferAfterAnAgreementRepeatsItsKey(t *testing.T) {
 	for _, a := range k.offer() {
 		assert.NotEqual(t, before, a.Key, "a key that was in use is not offered again")
 	}
-	clear := newSRTPKeys(&Options{SRTP: SRTPRequired})
-	assert.Empty(t, clear.offer(), "keys would go in clear text")
+	inClear := newSRTPKeys(&Options{SRTP: SRTPRequired})
+	assert.Empty(t, inClear.offer(), "keys would go in clear text")
 }
 
 func TestOwnKeyIsNotAcceptedFromThePeer(t *testing.T) {

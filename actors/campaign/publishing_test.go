@@ -7,6 +7,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -88,7 +89,7 @@ func TestWakeUpKeepsTheEarliestTime(t *testing.T) {
 func TestClosedTimesOfAZoneAreCounted(t *testing.T) {
 	t.Parallel()
 	rules, err := calendar.New(domain.Schedule{Timezone: "UTC"}, domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "UTC"}, calendar.NewZones())
-	assert.NoError(t, err)
+	require.NoError(t, err)
 	w := rules.Global()
 	var c closures
 	c.update(&w, noon, evening)

@@ -200,3 +200,26 @@ func TestDeliveryQueueRemembersTheFirstParkedRetry(t *testing.T) {
 	assert.Equal(t, noon, q.nextDue())
 	assert.Len(t, q.known, 2)
 }
+
+func TestEndpointWakesAtTheEarliestOfItsTimes(t *testing.T) {
+	t.Parallel()
+	e := &endpoint{hook: &domain.Webhook{Status: domain.WebhookActive}, queue: newDeliveryQueue(), cfg: Config{MaxRetrying: 10}}
+	assert.Zero(t, e.nextWakeUp(noon))
+	due := noon.Add(5 * time.Minute)
+	e.queue.add(&item{row: &domain.Delivery{EventID: "a", State: domain.DeliveryRetrying, DueAt: &due}})
+	assert.Equal(t, due, e.nextWakeUp(noon))
+	e.sends.waiting[sendAgain] = true
+	assert.Zero(t, e.nextWakeUp(noon), "the slot that it waits for wakes it")
+	e.sends.waiting[sendAgain] = false
+	e.results.writeAt = noon.Add(4 * time.Minute)
+	assert.Equal(t, e.results.writeAt, e.nextWakeUp(noon))
+	e.health.unsaved, e.health.saveAt = true, noon.Add(3*time.Minute)
+	assert.Equal(t, e.health.saveAt, e.nextWakeUp(noon))
+	e.health.saving = true
+	assert.Equal(t, e.results.writeAt, e.nextWakeUp(noon))
+	e.backoff.failed(noon)
+	assert.Equal(t, e.backoff.until, e.nextWakeUp(noon), "nothing is done before the store is tried again")
+	e.results.writeAt, e.expireAt = time.Time{}, noon.Add(time.Hour)
+	e.hook = &domain.Webhook{Status: domain.WebhookPaused}
+	assert.Equal(t, e.expireAt, e.nextWakeUp(e.backoff.until), "a paused endpoint retries nothing")
+}

@@ -30,8 +30,8 @@ type dialog struct {
 
 func newDialog() *dialog { return &dialog{ends: make(chan string, 2)} }
 
-func (d *dialog) Bye(_ int, text string)                        { d.ends <- "BYE " + text }
-func (d *dialog) Abandon()                                      { d.ends <- "nothing" }
+func (d *dialog) Bye(_ int, text string)                           { d.ends <- "BYE " + text }
+func (d *dialog) Abandon()                                         { d.ends <- "nothing" }
 func (d *dialog) Reoffer(_ []byte, answered func(sip.OfferResult)) { answered(d.reanswer) }
 
 // session notes what happens to its SDP.
