@@ -45,7 +45,7 @@ func (n *Node) drainAll(ctx context.Context) {
 
 // stopTakingCalls ends the taking of calls.
 func (n *Node) stopTakingCalls() liveCalls {
-	n.stopping()
+	n.drain.stop()
 	live := n.liveCalls()
 	for _, t := range live.trees {
 		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Drain{}})

@@ -24,7 +24,7 @@ const (
 // Message takes a MESSAGE of a trunk. It is answered when the message is safe, so
 // that nothing is lost in between. It returns at once.
 func (n *Node) Message(in *sip.IncomingMessage) {
-	if n.drain.Load() || !n.loaded.Load() {
+	if n.drain.isStopping() || !n.loaded.Load() {
 		in.Reply(sipUnavailable, overloadAfter)
 		return
 	}

@@ -26,7 +26,7 @@ func (n *Node) Registrar() sipregistrar.Config {
 func (n *Node) register(u *sipregistrar.Update) {
 	x, known := n.phones.Phone(u.AccountID)
 	t := n.tree(x.WorkspaceID)
-	if !known || t == nil || n.drain.Load() || !n.loaded.Load() {
+	if !known || t == nil || n.drain.isStopping() || !n.loaded.Load() {
 		u.Refuse(sipUnavailable, overloadAfter)
 		return
 	}

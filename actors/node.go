@@ -132,6 +132,9 @@ type Papers interface {
 
 // Node is one process: the supervision tree of every workspace.
 type Node struct {
+	*callAdmission
+	*otherShards
+
 	cfg       Config
 	sys       *actor.ActorSystem
 	book      *trunk.Book
@@ -148,13 +151,12 @@ type Node struct {
 	sends     *webhook.SendPool
 	ledger    *webhook.Ledger
 	boot      string
-	drain     atomic.Bool // no call begins any more
-	refuses   atomic.Bool // nothing else begins either
-	halts     halts
+	dialStop  *DialStop
+	drain     *NodeDrain
+	refuses   atomic.Bool  // nothing else begins either
 	routing   atomic.Int32 // INVITEs that are being looked at
 	paces     inboundRates
 	testCalls testcalls.Registry
-	rest      others
 	loaded    atomic.Bool
 	mu        sync.RWMutex
 	spaces    map[string]*tree
@@ -212,11 +214,7 @@ func New(cfg Config) *Node {
 		campaign: func(ws, id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Campaigns, id) },
 	}
 	n.lookup = inbound.New(inbound.Config{Store: store, Trunks: n.book, Phones: n.phones, Workspace: n.Workspace})
-	n.halts.quarantined = cfg.Quarantined
-	n.halts.drained = new(atomic.Pointer[load.DrainNow])
-	if cfg.Board != nil {
-		n.halts.drained = &cfg.Board.drained
-	}
+	n.connectCallAdmission()
 	if cfg.SIP != nil {
 		n.book.Resolve = cfg.SIP.Resolve
 	}
@@ -234,8 +232,42 @@ func New(cfg Config) *Node {
 	return n
 }
 
+// connectCallAdmission builds what decides whether calls may begin.
+func (n *Node) connectCallAdmission() {
+	cfg := &n.cfg
+	n.otherShards = &otherShards{store: cfg.Store, owned: cfg.Mine, local: n.Workspace, log: cfg.Log}
+	n.dialStop = &DialStop{store: cfg.Store, shared: !n.alone(), log: cfg.Log, onChange: func(stopped bool) {
+		n.holdCalls(stopped)
+		n.WakeCampaigns()
+	}}
+	n.drain = &NodeDrain{shared: !n.alone(), onChange: n.wakeAllCampaigns, current: new(atomic.Pointer[load.DrainNow]), log: cfg.Log}
+	if cfg.SIP != nil {
+		n.drain.sip = cfg.SIP
+	}
+	if cfg.Board != nil {
+		n.drain.current = &cfg.Board.drained
+	}
+	n.callAdmission = &callAdmission{quarantined: cfg.Quarantined, dialStop: n.dialStop, drain: n.drain}
+}
+
+// Quarantined reports whether nothing may leave this node: its store was restored
+// from a backup and is not released.
+func (n *Node) Quarantined() bool { return n.cfg.Quarantined }
+
+// Quarantined reports whether nothing may leave the service.
+func (d *Desk) Quarantined() bool { return d.node.Quarantined() }
+
+// may reports whether this node still owns its shard.
+func (n *Node) may() bool { return n.cfg.May == nil || n.cfg.May() }
+
 // Desk is where the front door asks.
 func (n *Node) Desk() *Desk { return n.desk }
+
+// DialStop returns the operator's stop of all dialling.
+func (n *Node) DialStop() *DialStop { return n.dialStop }
+
+// NodeDrain returns the drain of this node.
+func (n *Node) NodeDrain() *NodeDrain { return n.drain }
 
 // Book admits sources of SIP.
 func (n *Node) Book() *trunk.Book { return n.book }
@@ -246,10 +278,10 @@ func (n *Node) Start(ctx context.Context) error {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	n.stop = stop
 	n.lives.Store(&run)
-	if err := n.readDialling(ctx); err != nil {
+	if err := n.dialStop.load(ctx); err != nil {
 		return err
 	}
-	all, err := n.own(ctx)
+	all, err := n.stored.workspaces(ctx, n.OwnsWorkspace)
 	if err != nil {
 		return err
 	}
@@ -286,7 +318,7 @@ func (n *Node) startBackgroundTasks(run context.Context) {
 	n.services.Lifecycle.Run(run)
 	n.RunInBackground(func() { n.housekeeping(run) })
 	if !n.alone() {
-		n.RunInBackground(func() { n.followDialling(run) })
+		n.RunInBackground(func() { n.dialStop.follow(run) })
 	}
 }
 
@@ -344,10 +376,10 @@ func (n *Node) housekeeping(ctx context.Context) {
 
 // Ready is nil when the node can serve; otherwise its text says why not.
 func (n *Node) Ready(context.Context) error {
-	if n.drain.Load() {
+	if n.drain.isStopping() {
 		return errors.New("draining: the process is being stopped")
 	}
-	if err := n.halts.drainedSince(); err != nil {
+	if err := n.drain.reason(); err != nil {
 		return err
 	}
 	if !n.loaded.Load() {
@@ -368,7 +400,7 @@ func (n *Node) Ready(context.Context) error {
 func (d *Desk) Ready(ctx context.Context) error { return d.node.Ready(ctx) }
 
 // Draining says whether the node is stopping: no call begins any more.
-func (n *Node) Draining() bool { return n.drain.Load() }
+func (n *Node) Draining() bool { return n.drain.isStopping() }
 
 // RefuseWrites lets the API refuse what would begin something, because the node is
 // about to stop.
@@ -436,7 +468,7 @@ const showWithin = 5 * time.Second
 
 // Stop ends the tree. Call Drain before.
 func (n *Node) Stop() {
-	n.drain.Store(true)
+	n.drain.stopping.Store(true)
 	n.RefuseWrites()
 	n.services.Lifecycle.Finish()
 	n.stopActor(alertsActor) // before what it looks at

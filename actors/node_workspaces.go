@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -131,4 +132,16 @@ func (n *Node) DetachWorkspace(id string) (stop func(ctx context.Context)) {
 func (n *Node) ForgetWorkspace(ctx context.Context, id string) {
 	n.book.Set(ctx, n.book.Turn(), id, nil)
 	n.phones.Set(id, nil)
+}
+
+// HasWorkspace reports whether the node serves a workspace.
+func (n *Node) HasWorkspace(id string) bool { return n.tree(id) != nil }
+
+// IsWorkspaceDeleted reports whether the store has no such workspace.
+func (n *Node) IsWorkspaceDeleted(ctx context.Context, workspaceID string) (bool, error) {
+	_, err := n.cfg.Store.Get(ctx, &domain.Workspace{Meta: domain.Meta{ID: workspaceID}})
+	if errors.Is(err, domain.ErrNotFound) {
+		return true, nil
+	}
+	return false, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
@@ -24,6 +25,34 @@ func (n *Node) CampaignPID(workspaceID, id string) *actor.PID {
 		return nil
 	}
 	return workspace.PID(n.sys, workspaceID, workspace.Campaigns, id)
+}
+
+// holdCalls has the user agent send no INVITE that begins a call.
+func (n *Node) holdCalls(on bool) {
+	switch {
+	case n.cfg.Board != nil:
+		n.cfg.Board.holdCalls(n, on)
+	case n.cfg.SIP != nil:
+		n.cfg.SIP.HoldCalls(on)
+	}
+}
+
+// wakeAllCampaigns wakes the campaigns of all nodes of the process.
+func (n *Node) wakeAllCampaigns() {
+	if n.cfg.Board != nil {
+		n.cfg.Board.wakeCampaigns()
+		return
+	}
+	n.WakeCampaigns()
+}
+
+// WakeCampaigns has every campaign decide again whether it may dial.
+func (n *Node) WakeCampaigns() {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	for _, t := range n.spaces {
+		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
+	}
 }
 
 // NotifyPublished lets the running campaigns of an environment that follow the
@@ -187,6 +216,13 @@ func (n *Node) ReloadTrunks(ctx context.Context, workspaceID string) error {
 	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
 	n.book.Set(ctx, turn, workspaceID, trunks)
 	return nil
+}
+
+// JoinRecordingParts has the calls of a workspace join the parts of recordings in the spool.
+func (n *Node) JoinRecordingParts(workspaceID string) {
+	if t := n.tree(workspaceID); t != nil {
+		n.sys.Root.Send(t.calls, recording.JoinParts{})
+	}
 }
 
 // trunks returns the trunks of a workspace, each with the numbers that it may show as caller IDs.

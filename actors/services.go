@@ -121,7 +121,7 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 		Store: store, Settings: n, Actors: n, System: n.sys, URLs: n, Agents: n.desk, Campaigns: n.desk, Events: n.desk, QuarantineError: n.QuarantineError,
 	})
 	n.desk.quarantineService = quarantine.New(quarantine.Config{Store: store, Restart: cfg.Released, Log: cfg.Log})
-	n.desk.operatorService = operator.New(operator.Config{Workspaces: n, Actors: n, System: n.sys, Activity: store, Node: n})
+	n.desk.operatorService = operator.New(operator.Config{Workspaces: n, Actors: n, System: n.sys, Activity: store, Node: n, DialStop: n.dialStop, Drain: n.drain})
 	n.desk.alertService = n.alertRules(store)
 	n.desk.recordingService = recordings.New(recordings.Config{Store: store, Workspaces: n, System: n.sys, Actors: n, Blobs: cfg.Blobs})
 	n.desk.bulkService = bulk.New(bulk.Config{

@@ -375,7 +375,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 			},
 			ProbeEngines: n.services.Engines.ProbeEngines,
 			Calling:      func() domain.DestinationRules { return t.record.Load().Calling },
-			Stopped:      n.halts.why, Draining: n.Draining,
+			Stopped:      n.holdReason, Draining: n.Draining,
 			Tariff: func() int { return t.record.Load().Tariff },
 			Before: n.before("campaign"),
 		})

@@ -1,7 +1,12 @@
 package actors
 
 import (
+	"context"
+
 	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 )
 
 // workspaceStore reads and writes the rows from which the actors of a workspace start.
@@ -11,4 +16,14 @@ type workspaceStore struct {
 	resume      bool // live calls of an earlier process may be resumed
 	quarantined bool
 	campaign    func(workspaceID, id string) *actor.PID
+}
+
+// workspaces returns the workspaces that are owned.
+func (st *workspaceStore) workspaces(ctx context.Context, owned func(id string) bool) (all []*domain.Workspace, err error) {
+	err = commit.Each(ctx, st.rows, "workspace", "", "all", func(w *domain.Workspace) {
+		if owned(w.ID) {
+			all = append(all, w)
+		}
+	})
+	return all, err
 }

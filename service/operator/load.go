@@ -31,6 +31,8 @@ type Config struct {
 	System     *actor.ActorSystem
 	Activity   activity
 	Node       node
+	DialStop   dialStop
+	Drain      nodeDrain
 }
 
 // workspaces are those whose actors run on this node.
@@ -57,17 +59,17 @@ type activity interface {
 type node interface {
 	// Ready returns why the node cannot serve; nil: it can.
 	Ready(ctx context.Context) error
-	Dialling() load.DiallingNow
-	Drained() load.DrainNow
 }
 
-// Service reads the load of the workspaces of this node.
+// Service reads the load of the workspaces of this node, stops dialling and drains the node.
 type Service struct {
 	workspaces workspaces
 	actors     workspaceActors
 	system     *actor.ActorSystem
 	activity   activity
 	node       node
+	dialStop   dialStop
+	drain      nodeDrain
 
 	mu     sync.Mutex            // guards the last result: the actors are asked once a second
 	readAt time.Time             // when it was read
@@ -76,7 +78,7 @@ type Service struct {
 
 // New returns a service.
 func New(c Config) *Service {
-	return &Service{workspaces: c.Workspaces, actors: c.Actors, system: c.System, activity: c.Activity, node: c.Node}
+	return &Service{workspaces: c.Workspaces, actors: c.Actors, system: c.System, activity: c.Activity, node: c.Node, dialStop: c.DialStop, drain: c.Drain}
 }
 
 // Part returns the load of this node and of each of its workspaces. requests counts
@@ -87,7 +89,7 @@ func (s *Service) Part(ctx context.Context, requests func(*domain.Workspace) int
 	if err != nil {
 		return nil, err
 	}
-	l := &load.NodeLoad{Object: "node_load", AsOf: at, Ready: true, Dialling: s.node.Dialling(), Drain: s.node.Drained()}
+	l := &load.NodeLoad{Object: "node_load", AsOf: at, Ready: true, Dialling: s.dialStop.Current(), Drain: s.drain.Current()}
 	if reason := s.node.Ready(ctx); reason != nil {
 		l.Ready, l.Reason = false, reason.Error()
 	}

@@ -49,8 +49,6 @@ func (n *node) InboundLinesPID(id string) (*actor.PID, error)   { return n.pid(i
 func (n *node) TrunksPID(id string) (*actor.PID, error)         { return n.pid(id) }
 func (*node) LastMinute(string, time.Time) (calls, commits int) { return 3, 4 }
 func (n *node) Ready(context.Context) error                     { return n.ready }
-func (*node) Dialling() load.DiallingNow                        { return load.DiallingNow{Stopped: true} }
-func (*node) Drained() load.DrainNow                            { return load.DrainNow{} }
 
 func TestLoadNamesSilentWorkspacesAndTroubledTrunks(t *testing.T) {
 	t.Parallel()
@@ -68,7 +66,7 @@ func TestLoadNamesSilentWorkspacesAndTroubledTrunks(t *testing.T) {
 			}})
 		}
 	}))
-	s := operator.New(operator.Config{Workspaces: n, Actors: n, System: system, Activity: n, Node: n})
+	s := operator.New(operator.Config{Workspaces: n, Actors: n, System: system, Activity: n, Node: n, DialStop: &dialStop{row: &domain.Dialling{}}, Drain: &nodeDrain{}})
 	requests := func(*domain.Workspace) int { return 5 }
 	report, err := s.Part(t.Context(), requests)
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-// Package operator shows operators the load of the installation.
+// Package operator lets operators watch and control the installation.
 package operator
 
 import (
