@@ -24,7 +24,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-const caller, somebody = "+12025550101", "+12025550102"
+const caller, stranger = "+12025550101", "+12025550102"
 
 // node is all that the runtime calls. Messages from the number +12025550170 are
 // refused. The appointment of an id belongs to the phone number that the id is.
@@ -147,7 +147,7 @@ func TestCallerChangesOnlyOwnAppointments(t *testing.T) {
 	change := func(action, id string) conversation.Result {
 		return f.ForCall(f.call).Act(t.Context(), nil, pathway.Act{Type: domain.NodeAppointment, Target: action, Arguments: map[string]string{"appointment_id": id}})
 	}
-	assert.Equal(t, conversation.Result{Text: "there is no such appointment of this caller"}, change("cancel", somebody))
+	assert.Equal(t, conversation.Result{Text: "there is no such appointment of this caller"}, change("cancel", stranger))
 	assert.Equal(t, conversation.Result{Text: "appointment_id is required: which one"}, change("confirm", ""))
 	assert.True(t, change("confirm", caller).OK)
 	assert.True(t, change("reschedule", caller).OK)

@@ -25,7 +25,7 @@ import (
 // node notes what the service calls. No campaign has an actor.
 type node struct {
 	store *pebbletest.Store
-	calls []string // what was called, and with what
+	calls []string // methods with their arguments
 	owned []string // numbers of the workspace
 }
 

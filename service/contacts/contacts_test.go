@@ -22,7 +22,7 @@ import (
 // campaigns reads campaigns from the store. No campaign has an actor.
 type campaigns struct {
 	store *pebbletest.Store
-	added []int // totals that actors were told of
+	added []int // totals of contacts, as reported to actors
 }
 
 func (c *campaigns) Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error) {

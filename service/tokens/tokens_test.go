@@ -182,7 +182,7 @@ func TestHangingStoreDelaysTokensByASecond(t *testing.T) {
 	})
 }
 
-func TestNodeWhoseCommitFailedReadsTheKeyOfAnotherNode(t *testing.T) {
+func TestNodeReadsTheKeyOfAnotherNodeAfterItsCommitFailed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &keyStore{keys: make(map[domain.Key]*domain.SigningKey)}

@@ -136,7 +136,7 @@ func TestSessionEndsWithItsUserOrKey(t *testing.T) {
 	assert.Equal(t, domain.CodeAuthenticationRequired, code)
 }
 
-func TestUseOfASessionIsStoredBesideItsRequest(t *testing.T) {
+func TestUseOfASessionIsStoredInTheBackground(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	cookie := f.signIn(t)

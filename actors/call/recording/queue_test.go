@@ -224,7 +224,7 @@ func TestRecordingsWaitForTheBlobStorageWhichOneProbes(t *testing.T) {
 	})
 }
 
-func TestRecordingThatNobodyWantsIsRemoved(t *testing.T) {
+func TestRecordingOfADeletedCallIsRemoved(t *testing.T) {
 	t.Parallel()
 	setUp(t, func(f *fixture) {
 		c, pending := f.call("call_1"), make(chan media.Recording, 1)

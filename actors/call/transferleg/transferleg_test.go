@@ -33,8 +33,8 @@ type stage struct {
 	leg     *actor.PID
 	reports []any        // to the call
 	asked   []any        // of the trunks
-	permit  any          // what lines answer
-	slots   []trunk.Slot // of the trunks, one for each request; then there is none
+	permit  any          // the answer to lines.Try
+	slots   []trunk.Slot // granted by the trunks, one for each request; then NoSlot
 	listed  bool         // the number is on a do-not-call list
 	invites []sip.Invite
 	byes    []string

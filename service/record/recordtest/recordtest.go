@@ -29,7 +29,7 @@ func (w Workspaces) Workspace(id string) *domain.Workspace { return w[id] }
 // WorkspaceNotFound is not_found.
 func (Workspaces) WorkspaceNotFound() error { return record.NotFound("workspace") }
 
-// Outbox counts the commits that it is told of.
+// Outbox counts the commits that services report to it.
 type Outbox struct{ atomic.Int32 }
 
 // Committed counts.
