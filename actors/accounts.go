@@ -11,6 +11,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/tokens"
 	"github.com/callboard/callboard/service/users"
+
+	"github.com/callboard/callboard/actors/storecache"
 )
 
 // Names under which accounts embeds the services.
@@ -37,7 +39,7 @@ type accounts struct {
 
 // accountsConfig are the dependencies of the services of accounts.
 type accountsConfig struct {
-	store        *counting
+	store        *storecache.Store
 	keyring      *keys.Keyring
 	workspaces   record.Workspaces
 	anyWorkspace func(func(*domain.Workspace) bool) bool

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -25,7 +25,7 @@ import (
 // doubtful is a store that sometimes does not say that it has committed what a
 // bulk job did, and sometimes has not.
 type doubtful struct {
-	actors.Store
+	storecache.Backend
 	mu sync.Mutex
 	n  int
 }
@@ -34,7 +34,7 @@ var errDoubt = errors.New("the way to the store is gone")
 
 func (s *doubtful) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	if !slices.ContainsFunc(c.Puts, func(r domain.Record) bool { return r.Key().Kind == "bulk_item" }) {
-		return s.Store.Apply(ctx, c)
+		return s.Backend.Apply(ctx, c)
 	}
 	s.mu.Lock()
 	s.n++
@@ -43,7 +43,7 @@ func (s *doubtful) Apply(ctx context.Context, c commit.Change) ([]event.Event, e
 	if n%5 == 3 {
 		return nil, errDoubt
 	}
-	events, err := s.Store.Apply(ctx, c)
+	events, err := s.Backend.Apply(ctx, c)
 	if n%5 == 1 && err == nil {
 		return nil, errDoubt
 	}
@@ -78,7 +78,7 @@ func TestABulkJobPlacesEachCallOnceWhateverBreaksOff(t *testing.T) {
 	h := build(t, nil)
 	h.shut()
 	doubt := &doubtful{}
-	h.wrap = func(s actors.Store) actors.Store { doubt.Store = s; return doubt }
+	h.wrap = func(s storecache.Backend) storecache.Backend { doubt.Backend = s; return doubt }
 	h.open()
 	_, err := h.desk().UpdateWorkspace(t.Context(), h.live, func(w *domain.Workspace) error { w.Limits.ConcurrentOutbound = 3; return nil })
 	require.NoError(t, err)
@@ -234,7 +234,7 @@ func TestABulkJobSendsEachMessageOnceWhateverBreaksOff(t *testing.T) {
 	h := build(t, nil)
 	h.shut()
 	doubt := &doubtful{}
-	h.wrap = func(s actors.Store) actors.Store { doubt.Store = s; return doubt }
+	h.wrap = func(s storecache.Backend) storecache.Backend { doubt.Backend = s; return doubt }
 	h.open()
 	order := bulk.NewJob{Type: domain.BulkSMS}
 	for i := range 8 {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 )
 
@@ -20,7 +21,7 @@ type asksKey struct{}
 
 // counting is a store that counts what is read for questions, and may refuse it.
 type counting struct {
-	actors.Store
+	storecache.Backend
 	asked atomic.Int64
 	away  atomic.Bool
 }
@@ -31,7 +32,7 @@ func (c *counting) Get(ctx context.Context, into domain.Record) (uint64, error) 
 			return 0, errors.New("the store is away")
 		}
 	}
-	return c.Store.Get(ctx, into)
+	return c.Backend.Get(ctx, into)
 }
 
 // Whose a call is that no number of the store names is known where its trunk is.
@@ -174,7 +175,7 @@ func TestAStrangersCallCostsTheStoreNothing(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	var store *counting
-	h.wrap = func(s actors.Store) actors.Store { store = &counting{Store: s}; return store }
+	h.wrap = func(s storecache.Backend) storecache.Backend { store = &counting{Backend: s}; return store }
 	h.shut()
 	h.open()
 	_, err := h.desk().CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
@@ -204,7 +205,7 @@ func TestWhoCannotSayWhoseACallIsSilencesNoOther(t *testing.T) {
 	t.Parallel()
 	mute, other := build(t, nil), build(t, nil)
 	var store *counting
-	mute.wrap = func(s actors.Store) actors.Store { store = &counting{Store: s}; return store }
+	mute.wrap = func(s storecache.Backend) storecache.Backend { store = &counting{Backend: s}; return store }
 	mute.shut()
 	mute.open()
 	source := netip.MustParseAddrPort("192.0.2.1:5060")

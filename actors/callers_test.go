@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -23,7 +23,7 @@ import (
 
 // shutIn is a store that takes no opening of a call that comes in.
 type shutIn struct {
-	actors.Store
+	storecache.Backend
 	refused atomic.Int64
 }
 
@@ -35,7 +35,7 @@ func (s *shutIn) Apply(ctx context.Context, c commit.Change) ([]event.Event, err
 		s.refused.Add(1)
 		return nil, errors.New("no room")
 	}
-	return s.Store.Apply(ctx, c)
+	return s.Backend.Apply(ctx, c)
 }
 
 // watchesCallers is a house that stops at the first call that comes in, once it
@@ -70,7 +70,7 @@ func TestWhoCallsInIsNotRungMeanwhile(t *testing.T) {
 			h, comes, goOn, answers := watchesCallers(t)
 			if !taken {
 				h.shut()
-				h.wrap = func(s actors.Store) actors.Store { store.Store = s; return store }
+				h.wrap = func(s storecache.Backend) storecache.Backend { store.Backend = s; return store }
 				h.open()
 			}
 			ctx, d := t.Context(), h.desk()

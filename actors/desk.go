@@ -40,6 +40,8 @@ import (
 	"github.com/callboard/callboard/service/usage"
 	"github.com/callboard/callboard/service/webhooks"
 	"github.com/callboard/callboard/service/workspaces"
+
+	"github.com/callboard/callboard/actors/storecache"
 )
 
 // Services that the desk passes on until the front door has each of them.
@@ -110,7 +112,7 @@ type Desk struct {
 	*usageService
 	*workspaceService
 	node  *Node
-	store *counting
+	store *storecache.Store
 	log   *slog.Logger
 	list  contactlist.Reader
 	zones *calendar.Shared

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/persistence"
@@ -125,20 +125,20 @@ func TestAFeedEndsWithItsWorkspace(t *testing.T) {
 
 // storeWithDeadlines reads no events in a context with a deadline: a connection whose deadline passed before that of its
 // context answers so.
-type storeWithDeadlines struct{ actors.Store }
+type storeWithDeadlines struct{ storecache.Backend }
 
 func (s storeWithDeadlines) Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error) {
 	if _, ends := ctx.Deadline(); ends {
 		return nil, fmt.Errorf("%w: %w", persistence.ErrUnavailable, os.ErrDeadlineExceeded)
 	}
-	return s.Store.Events(ctx, workspace, after, limit)
+	return s.Backend.Events(ctx, workspace, after, limit)
 }
 
 func TestTheEndOfAWaitForEventsIsNoFailureOfTheStore(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	h.shut()
-	h.wrap = func(s actors.Store) actors.Store { return storeWithDeadlines{s} }
+	h.wrap = func(s storecache.Backend) storecache.Backend { return storeWithDeadlines{s} }
 	h.open()
 	next, err := h.desk().FollowEvents(t.Context(), h.live, events.Query{After: events.FromNow})
 	require.NoError(t, err)

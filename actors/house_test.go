@@ -27,6 +27,7 @@ import (
 	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/polltest"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/commit"
@@ -80,7 +81,7 @@ type house struct {
 	diary    *diary
 	receiver *receiver
 	before   func(actor string, msg any)
-	wrap     func(actors.Store) actors.Store // stands between the node and its store; nil: nothing
+	wrap     func(storecache.Backend) storecache.Backend // stands between the node and its store; nil: nothing
 	log      *journal
 	models   llm.Models
 	ears     speech.Recogniser
@@ -158,7 +159,7 @@ func (h *house) open() {
 	require.NoError(h, err)
 	h.ua, err = sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, PublicIP: loopback, Secret: master, OverloadAfter: patience, Log: log})
 	require.NoError(h, err)
-	store := actors.Store(h.store)
+	store := storecache.Backend(h.store)
 	if h.wrap != nil {
 		store = h.wrap(store)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -25,12 +25,12 @@ import (
 
 // deaf loses the answer to the opening of a call.
 type deaf struct {
-	actors.Store
+	storecache.Backend
 	left atomic.Int32
 }
 
 func (d *deaf) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
-	made, err := d.Store.Apply(ctx, c)
+	made, err := d.Backend.Apply(ctx, c)
 	opens := slices.ContainsFunc(c.Events, func(e event.Draft) bool { return e.Type == event.CallStarted })
 	if opens && d.left.Add(-1) >= 0 {
 		return nil, errors.New("the answer was lost")
@@ -44,7 +44,7 @@ func TestACallWhoseOpeningIsInDoubtIsNotPlacedAndNotLeftOpen(t *testing.T) {
 	h.shut()
 	lossy := &deaf{}
 	lossy.left.Store(1)
-	h.wrap = func(s actors.Store) actors.Store { lossy.Store = s; return lossy }
+	h.wrap = func(s storecache.Backend) storecache.Backend { lossy.Backend = s; return lossy }
 	h.open()
 	ctx, d := t.Context(), h.desk()
 	order := domain.NewCall{To: number(1, 1, "14"), AgentID: h.agent(h.live, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute}

@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 )
 
 // early asks for a key as the keys begin to be read.
 type early struct {
-	actors.Store
+	storecache.Backend
 	ask   func() error
 	heard error
 }
@@ -24,7 +24,7 @@ func (e *early) List(ctx context.Context, q commit.Query, fresh func() domain.Re
 	if q.Kind == "api_key" && e.heard == nil {
 		e.heard = e.ask()
 	}
-	return e.Store.List(ctx, q, fresh, each)
+	return e.Backend.List(ctx, q, fresh, each)
 }
 
 func TestAKeyThatWasNotReadYetIsNotCalledUnknown(t *testing.T) {
@@ -34,7 +34,7 @@ func TestAKeyThatWasNotReadYetIsNotCalledUnknown(t *testing.T) {
 	key := h.first.AdminKey
 	h.shut()
 	e := &early{ask: func() error { _, err := h.keys.Authenticate(t.Context(), key, here); return err }}
-	h.wrap = func(s actors.Store) actors.Store { e.Store = s; return e }
+	h.wrap = func(s storecache.Backend) storecache.Backend { e.Backend = s; return e }
 	h.open()
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(e.heard), "%v", e.heard)
 	require.NoError(t, e.ask())

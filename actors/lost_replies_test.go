@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -186,12 +186,12 @@ func TestOfFiftyEqualRequestsOneRuns(t *testing.T) {
 // muddle is a store that says of some commits that it cannot tell whether they
 // were made.
 type muddle struct {
-	actors.Store
+	storecache.Backend
 	of string // the kind of rows
 }
 
 func (s *muddle) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
-	events, err := s.Store.Apply(ctx, c)
+	events, err := s.Backend.Apply(ctx, c)
 	if err == nil && slices.ContainsFunc(append(keysOf(c), c.Deletes...), func(k domain.Key) bool { return k.Kind == s.of }) {
 		return nil, errDoubt
 	}
@@ -210,7 +210,7 @@ func TestARequestOfUnknownOutcomeFindsWhatItHasMade(t *testing.T) {
 	h := build(t, nil)
 	h.shut()
 	store := &muddle{}
-	h.wrap = func(s actors.Store) actors.Store { store.Store = s; return store }
+	h.wrap = func(s storecache.Backend) storecache.Backend { store.Backend = s; return store }
 	h.open()
 	d, k := h.desk(), record.IdempotencyKey{Key: "k", Method: "POST", Path: "/v1/agents"}
 	send := func() (*domain.Agent, error) {

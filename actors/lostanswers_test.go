@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/commit"
@@ -34,7 +34,7 @@ type meddler struct {
 
 // meddledStore is a store between which and the node a test stands.
 type meddledStore struct {
-	actors.Store
+	storecache.Backend
 	*meddler
 }
 
@@ -43,7 +43,7 @@ func meddled(t *testing.T) (*house, *meddler) {
 	t.Helper()
 	h, m := build(t, nil), &meddler{}
 	h.shut()
-	h.wrap = func(s actors.Store) actors.Store { return &meddledStore{s, m} }
+	h.wrap = func(s storecache.Backend) storecache.Backend { return &meddledStore{s, m} }
 	h.open()
 	return h, m
 }
@@ -63,7 +63,7 @@ func (m *meddler) now() (func(commit.Change, func() error) error, func(domain.Ke
 func (m *meddledStore) Apply(ctx context.Context, c commit.Change) (events []event.Event, err error) {
 	applies, _ := m.now()
 	do := func() error {
-		events, err = m.Store.Apply(ctx, c)
+		events, err = m.Backend.Apply(ctx, c)
 		return err
 	}
 	if applies == nil {
@@ -79,7 +79,7 @@ func (m *meddledStore) Get(ctx context.Context, r domain.Record) (uint64, error)
 			return 0, err
 		}
 	}
-	return m.Store.Get(ctx, r)
+	return m.Backend.Get(ctx, r)
 }
 
 func (m *meddledStore) List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
@@ -88,11 +88,11 @@ func (m *meddledStore) List(ctx context.Context, q commit.Query, fresh func() do
 			return "", err
 		}
 	}
-	return m.Store.List(ctx, q, fresh, each)
+	return m.Backend.List(ctx, q, fresh, each)
 }
 
 func (m *meddledStore) Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error) {
-	batch, err := m.Store.Events(ctx, workspace, after, limit)
+	batch, err := m.Backend.Events(ctx, workspace, after, limit)
 	m.looked.Add(int64(len(batch)))
 	return batch, err
 }

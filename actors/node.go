@@ -31,7 +31,6 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/calendar"
-	"github.com/callboard/callboard/domain/commit"
 	numberlists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/load"
 	"github.com/callboard/callboard/engines/llm"
@@ -45,17 +44,9 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/testcarrier"
-)
 
-// Store is what the node needs of the store.
-type Store interface {
-	commit.Store
-	// Healthy is nil while commits can be made.
-	Healthy() error
-	// Erase removes all rows of a workspace, its events and its data key, while
-	// nobody writes to it; cut off, it can be called again.
-	Erase(ctx context.Context, workspace string) error
-}
+	"github.com/callboard/callboard/actors/storecache"
+)
 
 // Blobs keeps recordings.
 type Blobs interface {
@@ -66,7 +57,7 @@ type Blobs interface {
 
 // Config of a node.
 type Config struct {
-	Store     Store
+	Store     storecache.Backend
 	Keys      *keys.Keyring
 	Blobs     Blobs
 	SIP       *sip.UserAgent
@@ -190,7 +181,7 @@ func New(cfg Config) *Node {
 	if cfg.Quarantined {
 		cfg.May, cfg.Survive = func() bool { return false }, false
 	}
-	store := newCounting(cfg.Store)
+	store := storecache.New(cfg.Store)
 	cfg.Store = store
 	if cfg.Keys != nil {
 		cfg.Keys.UseStore(store) // refuses writes to deleted workspaces

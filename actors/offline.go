@@ -9,6 +9,8 @@ import (
 	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/workspaces"
+
+	"github.com/callboard/callboard/actors/storecache"
 )
 
 // Offline are the services of workspaces, keys and users on a store on which no
@@ -20,8 +22,8 @@ type Offline struct {
 }
 
 // NewOffline returns the services on a store.
-func NewOffline(ctx context.Context, store Store, keyring *keys.Keyring, log *slog.Logger) (*Offline, error) {
-	counted := newCounting(store)
+func NewOffline(ctx context.Context, store storecache.Backend, keyring *keys.Keyring, log *slog.Logger) (*Offline, error) {
+	counted := storecache.New(store)
 	keyring.UseStore(counted)
 	d := &Desk{store: counted, phonesService: phones.New(phones.Config{Store: counted}), log: log}
 	d.accounts = newAccounts(accountsConfig{store: counted, keyring: keyring, log: log, deleters: d.deleters()})

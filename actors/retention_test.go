@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -129,12 +129,12 @@ func TestMoreOldTracesThanOneCommitTakesAreAllDeleted(t *testing.T) {
 
 // late rings numbers while their old rows are being deleted.
 type late struct {
-	actors.Store
+	storecache.Backend
 	listed, found func() // after rows of numbers were listed; before some are deleted
 }
 
 func (l *late) List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
-	next, err := l.Store.List(ctx, q, fresh, each)
+	next, err := l.Backend.List(ctx, q, fresh, each)
 	if q.Kind == "number_days" && l.listed != nil {
 		l.listed()
 	}
@@ -145,7 +145,7 @@ func (l *late) Apply(ctx context.Context, c commit.Change) ([]event.Event, error
 	if l.found != nil && slices.ContainsFunc(c.Deletes, func(k domain.Key) bool { return k.Kind == "number_days" }) {
 		l.found()
 	}
-	return l.Store.Apply(ctx, c)
+	return l.Backend.Apply(ctx, c)
 }
 
 func TestWhoIsRungWhileOldCountsAreDeletedKeepsTheCount(t *testing.T) {
@@ -153,7 +153,7 @@ func TestWhoIsRungWhileOldCountsAreDeletedKeepsTheCount(t *testing.T) {
 	h := build(t, nil)
 	h.shut()
 	slow := &late{}
-	h.wrap = func(s actors.Store) actors.Store { slow.Store = s; return slow }
+	h.wrap = func(s storecache.Backend) storecache.Backend { slow.Backend = s; return slow }
 	h.open()
 	ring := func(phone string, at time.Time) {
 		row := &domain.NumberDays{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Number: phone, Rings: []domain.Ring{{CallID: "call_1", At: at}}}

@@ -45,10 +45,12 @@ import (
 	"github.com/callboard/callboard/service/usage"
 	"github.com/callboard/callboard/service/webhooks"
 	"github.com/callboard/callboard/service/workspaces"
+
+	"github.com/callboard/callboard/actors/storecache"
 )
 
 // connectServices builds the services and connects them with the actors.
-func (n *Node) connectServices(store *counting) {
+func (n *Node) connectServices(store *storecache.Store) {
 	cfg := &n.cfg
 	n.desk.workspaceService = workspaces.New(workspaces.Config{
 		Store: store, Workspaces: n, Outbox: n, Actors: n, Settings: n, Node: n, Background: n, Keys: cfg.Keys, Jobs: n.desk.jobs, Blobs: cfg.Blobs, DNC: n.dnc,
@@ -79,7 +81,7 @@ func (n *Node) connectServices(store *counting) {
 	})
 }
 
-func (n *Node) connectAgentServices(store *counting, references *record.References) {
+func (n *Node) connectAgentServices(store *storecache.Store, references *record.References) {
 	cfg := &n.cfg
 	n.desk.numbersService = numbers.New(store, n, cfg.Log)
 	n.desk.phonesService = phones.New(phones.Config{Store: store, Count: n.phones.Count, Registrar: n})
@@ -158,7 +160,7 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 }
 
 // retention builds the service that deletes expired rows.
-func (n *Node) retention(store *counting) *retention.Service {
+func (n *Node) retention(store *storecache.Store) *retention.Service {
 	d := n.desk
 	ignoreTime := func(sweep func(context.Context, string) error) func(context.Context, string, time.Time) error {
 		return func(ctx context.Context, workspaceID string, _ time.Time) error { return sweep(ctx, workspaceID) }
@@ -180,7 +182,7 @@ func (n *Node) retention(store *counting) *retention.Service {
 }
 
 // alertRules builds the service of alert rules.
-func (n *Node) alertRules(store *counting) *alertsservice.Service {
+func (n *Node) alertRules(store *storecache.Store) *alertsservice.Service {
 	cfg := alertsservice.Config{
 		Store: store, Workspaces: n, Shards: n, Outbox: n, System: n.sys, Node: n, Mail: n.cfg.Mail, RulesChanged: n.AlertRulesChanged, Log: n.cfg.Log,
 	}

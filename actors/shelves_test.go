@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/service/record"
 )
 
 // walker is a store that counts walks of passages.
 type walker struct {
-	actors.Store
+	storecache.Backend
 	walks atomic.Int64
 	block atomic.Pointer[chan struct{}] // walks wait for it; nil: they do not
 }
@@ -27,14 +27,14 @@ func (w *walker) Under(ctx context.Context, prefix domain.Key, after string, lim
 			<-*block
 		}
 	}
-	return w.Store.Under(ctx, prefix, after, limit, fresh, each)
+	return w.Backend.Under(ctx, prefix, after, limit, fresh, each)
 }
 
 func TestAnIndexLivesAsLongAsItsBaseStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	h, w := build(t, nil), &walker{}
 	h.shut()
-	h.wrap = func(s actors.Store) actors.Store { w.Store = s; return w }
+	h.wrap = func(s storecache.Backend) storecache.Backend { w.Backend = s; return w }
 	h.open()
 	d, ctx, p := h.desk(), t.Context(), h.live
 	text := func(name, text string) domain.NewKnowledgeSource {

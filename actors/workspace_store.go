@@ -5,13 +5,14 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 )
 
 // workspaceStore reads and writes the rows from which the actors of a workspace start.
 type workspaceStore struct {
-	rows        Store
+	rows        *storecache.Store
 	boot        string
 	resume      bool // live calls of an earlier process may be resumed
 	quarantined bool

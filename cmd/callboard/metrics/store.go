@@ -5,24 +5,24 @@ import (
 	"errors"
 	"time"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 )
 
 // Store is a store whose commits are watched.
-func (m *Meters) Store(s actors.Store) actors.Store { return watched{s, m} }
+func (m *Meters) Store(s storecache.Backend) storecache.Backend { return watched{s, m} }
 
 type watched struct {
-	actors.Store
+	storecache.Backend
 	m *Meters
 }
 
 // Apply is the store's.
 func (w watched) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	begun := time.Now()
-	events, err := w.Store.Apply(ctx, c)
+	events, err := w.Backend.Apply(ctx, c)
 	w.m.commits.WithLabelValues(result(err)).Inc()
 	if err == nil {
 		w.m.commit.Observe(time.Since(begun).Seconds())

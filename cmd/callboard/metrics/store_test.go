@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/cmd/callboard/metrics"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -17,7 +17,7 @@ import (
 )
 
 // keeps is a store that takes everything.
-type keeps struct{ actors.Store }
+type keeps struct{ storecache.Backend }
 
 func (keeps) Apply(context.Context, commit.Change) ([]event.Event, error) { return nil, nil }
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/cmd/callboard/store"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -36,7 +36,7 @@ func (t *shard) ownsWorkspace() func(string) bool {
 
 // reportFenced lets the node hear where a commit was refused because another one has
 // the shard.
-func (t *shard) reportFenced(of actors.Store) actors.Store {
+func (t *shard) reportFenced(of storecache.Backend) storecache.Backend {
 	if t.token == "" {
 		return of
 	}
@@ -44,13 +44,13 @@ func (t *shard) reportFenced(of actors.Store) actors.Store {
 }
 
 type fencedStore struct {
-	actors.Store
+	storecache.Backend
 	lost func()
 }
 
 // Apply is the store's.
 func (f *fencedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
-	events, err := f.Store.Apply(ctx, c)
+	events, err := f.Backend.Apply(ctx, c)
 	if errors.Is(err, domain.ErrFenced) && !errors.Is(err, persistence.ErrElsewhere) {
 		f.lost()
 	}

@@ -19,7 +19,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -145,7 +145,7 @@ func (r *Recorder) Contexts() *tracing.SpanContexts {
 }
 
 // Store returns a store that creates spans from each successful commit.
-func (r *Recorder) Store(inner actors.Store) actors.Store {
+func (r *Recorder) Store(inner storecache.Backend) storecache.Backend {
 	if r == nil {
 		return inner
 	}
@@ -153,13 +153,13 @@ func (r *Recorder) Store(inner actors.Store) actors.Store {
 }
 
 type recordedStore struct {
-	actors.Store
+	storecache.Backend
 	recorder *Recorder
 }
 
 // Apply commits the change and creates the spans of its final rows.
 func (s recordedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
-	events, err := s.Store.Apply(ctx, c)
+	events, err := s.Backend.Apply(ctx, c)
 	if err == nil {
 		s.recorder.record(&c)
 	}

@@ -21,7 +21,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/cmd/callboard/spans"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -32,7 +32,7 @@ var noon = time.Date(2030, 1, 15, 12, 0, 0, 0, time.UTC)
 
 // fakeStore answers each commit with err.
 type fakeStore struct {
-	actors.Store
+	storecache.Backend
 	err error
 }
 
@@ -82,7 +82,7 @@ func open(t *testing.T, url string, share float64) *spans.Recorder {
 
 // record returns a recorded store, and a function that closes the recorder and
 // returns its counts.
-func record(t *testing.T, url string, share float64, err error) (actors.Store, func() (sent, lost uint64)) {
+func record(t *testing.T, url string, share float64, err error) (storecache.Backend, func() (sent, lost uint64)) {
 	t.Helper()
 	r := open(t, url, share)
 	return r.Store(fakeStore{err: err}), func() (uint64, uint64) {

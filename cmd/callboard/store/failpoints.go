@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -18,18 +18,18 @@ import (
 const openDelay = 400 * time.Millisecond
 
 type lateOpenStore struct {
-	actors.Store
+	storecache.Backend
 	mu   sync.Mutex
 	last map[string]chan struct{} // by campaign: the change before is stored
 }
 
 // unguardedStore is the other half of that control: with FAILPOINT_NO_GUARDS a commit
 // is taken whatever has become of the rows that it was made from.
-type unguardedStore struct{ actors.Store }
+type unguardedStore struct{ storecache.Backend }
 
 // WithFailpoints is the control of the kill test: with FAILPOINT_LATE_OPEN the opening
 // of an attempt is stored after its INVITE, which must ring somebody twice.
-func WithFailpoints(s actors.Store) actors.Store {
+func WithFailpoints(s storecache.Backend) storecache.Backend {
 	s = splitOutboxCommits(splitJobCommits(withHold(s)))
 	if os.Getenv("FAILPOINT_NO_GUARDS") != "" {
 		s = unguardedStore{s}
@@ -37,7 +37,7 @@ func WithFailpoints(s actors.Store) actors.Store {
 	if os.Getenv("FAILPOINT_LATE_OPEN") == "" {
 		return s
 	}
-	return &lateOpenStore{Store: s, last: make(map[string]chan struct{})}
+	return &lateOpenStore{Backend: s, last: make(map[string]chan struct{})}
 }
 
 // anyHistory is the control of the fail-over test: with FAILPOINT_ANY_HISTORY a
@@ -47,7 +47,7 @@ func anyHistory() bool { return os.Getenv("FAILPOINT_ANY_HISTORY") != "" }
 // Apply is the store's.
 func (u unguardedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	c.Guards = nil
-	return u.Store.Apply(ctx, c)
+	return u.Backend.Apply(ctx, c)
 }
 
 // Apply answers for an opening at once and stores it later, in order.
@@ -62,7 +62,7 @@ func (l *lateOpenStore) Apply(ctx context.Context, c commit.Change) ([]event.Eve
 		opening = opening || g == commit.Absent(g.Key) && g.Key.Kind == "attempt"
 	}
 	if id == "" {
-		return l.Store.Apply(ctx, c)
+		return l.Backend.Apply(ctx, c)
 	}
 	l.mu.Lock()
 	before, done := l.last[id], make(chan struct{})
@@ -73,7 +73,7 @@ func (l *lateOpenStore) Apply(ctx context.Context, c commit.Change) ([]event.Eve
 		if before != nil {
 			<-before
 		}
-		return l.Store.Apply(ctx, c)
+		return l.Backend.Apply(ctx, c)
 	}
 	go func() {
 		defer close(done)
@@ -81,7 +81,7 @@ func (l *lateOpenStore) Apply(ctx context.Context, c commit.Change) ([]event.Eve
 		if before != nil {
 			<-before
 		}
-		_, _ = l.Store.Apply(context.WithoutCancel(ctx), c)
+		_, _ = l.Backend.Apply(context.WithoutCancel(ctx), c)
 	}()
 	return make([]event.Event, len(c.Events)), nil
 }

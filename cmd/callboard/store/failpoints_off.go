@@ -5,11 +5,11 @@ package store
 import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 )
 
 // WithFailpoints hands the store on as it is; tests of what must fail build another.
-func WithFailpoints(s actors.Store) actors.Store { return s }
+func WithFailpoints(s storecache.Backend) storecache.Backend { return s }
 
 // anyHistory says whether a Redis that lacks commits is taken as it is.
 func anyHistory() bool { return false }

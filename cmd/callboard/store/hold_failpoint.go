@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -28,16 +28,16 @@ import (
 //	read:KIND 2 before    the second row of a kind that is read, and later ones
 //
 // The kind "answer" is the stored answer to an Idempotency-Key.
-func withHold(s actors.Store) actors.Store {
+func withHold(s storecache.Backend) storecache.Backend {
 	path := os.Getenv("FAILPOINT_HOLD")
 	if path == "" {
 		return s
 	}
-	return &holdStore{Store: s, path: path, seen: make(map[string]int)}
+	return &holdStore{Backend: s, path: path, seen: make(map[string]int)}
 }
 
 type holdStore struct {
-	actors.Store
+	storecache.Backend
 	path string
 	mu   sync.Mutex
 	seen map[string]int // by line: how often what it names was done
@@ -85,7 +85,7 @@ func (h *holdStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, 
 	if line != "" && !after {
 		h.hold(line)
 	}
-	events, err := h.Store.Apply(ctx, c)
+	events, err := h.Backend.Apply(ctx, c)
 	if line != "" && err == nil {
 		h.hold(line)
 	}
@@ -97,7 +97,7 @@ func (h *holdStore) Get(ctx context.Context, into domain.Record) (uint64, error)
 	if line, _ := h.reached(func(kind string) bool { return kind == "read:"+into.Key().Kind }); line != "" {
 		h.hold(line)
 	}
-	return h.Store.Get(ctx, into)
+	return h.Backend.Get(ctx, into)
 }
 
 // answered says whether a row is the answer to an Idempotency-Key.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -16,14 +16,14 @@ import (
 // splitJobCommits is the control of the kill test of the jobs: with FAILPOINT_PART what
 // an item of a bulk job does is stored before the item's end, and not with it,
 // so that a kill in between must do the item twice.
-func splitJobCommits(s actors.Store) actors.Store {
+func splitJobCommits(s storecache.Backend) storecache.Backend {
 	if os.Getenv("FAILPOINT_PART") == "" {
 		return s
 	}
 	return splitJobCommitStore{s}
 }
 
-type splitJobCommitStore struct{ actors.Store }
+type splitJobCommitStore struct{ storecache.Backend }
 
 // Apply is commit.Store's.
 func (p splitJobCommitStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {

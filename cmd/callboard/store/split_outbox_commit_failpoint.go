@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 )
@@ -18,14 +18,14 @@ const outboxDelay = 50 * time.Millisecond
 // splitOutboxCommits is the control of the kill test of deliveries: with FAILPOINT_SKIP
 // the outbox's place in the log is stored before the deliveries of the events in
 // front of it, and not with them, so that a kill in between must lose some.
-func splitOutboxCommits(s actors.Store) actors.Store {
+func splitOutboxCommits(s storecache.Backend) storecache.Backend {
 	if os.Getenv("FAILPOINT_SKIP") == "" {
 		return s
 	}
 	return splitOutboxCommitStore{s}
 }
 
-type splitOutboxCommitStore struct{ actors.Store }
+type splitOutboxCommitStore struct{ storecache.Backend }
 
 // Apply is commit.Store's.
 func (s splitOutboxCommitStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {

@@ -1,4 +1,4 @@
-package actors
+package storecache
 
 import (
 	"sync"
@@ -15,15 +15,15 @@ const (
 	activitySlices = 10
 )
 
-// activity counts what a workspace has committed within the last minute, in
+// Activity counts what a workspace has committed within the last minute, in
 // room that never grows. The zero value is ready.
-type activity struct {
+type Activity struct {
 	mu     sync.Mutex
 	slices [activitySlices]struct{ number, calls, commits int64 }
 }
 
 // committed counts a commit and the calls that begin with it.
-func (a *activity) committed(c *commit.Change, now time.Time) {
+func (a *Activity) committed(c *commit.Change, now time.Time) {
 	begun := int64(0)
 	for i := range c.Events {
 		if c.Events[i].Type == event.CallStarted {
@@ -41,8 +41,8 @@ func (a *activity) committed(c *commit.Change, now time.Time) {
 	s.commits++
 }
 
-// lately is what was counted within the last minute.
-func (a *activity) lately(now time.Time) (calls, commits int) {
+// LastMinute is what was counted within the last minute.
+func (a *Activity) LastMinute(now time.Time) (calls, commits int) {
 	number := now.UnixNano() / int64(activitySlice)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -55,18 +55,18 @@ func (a *activity) lately(now time.Time) (calls, commits int) {
 	return calls, commits
 }
 
-// of is the activity of a workspace.
-func (s *counting) of(workspace string) *activity {
+// activityOf is the activity of a workspace.
+func (s *Store) activityOf(workspace string) *Activity {
 	v, ok := s.work.Load(workspace)
 	if !ok {
-		v, _ = s.work.LoadOrStore(workspace, &activity{})
+		v, _ = s.work.LoadOrStore(workspace, &Activity{})
 	}
-	a, _ := v.(*activity)
+	a, _ := v.(*Activity)
 	return a
 }
 
 // LastMinute returns the calls that began in a workspace and its commits, of the minute
 // before now.
-func (s *counting) LastMinute(workspaceID string, now time.Time) (calls, commits int) {
-	return s.of(workspaceID).lately(now)
+func (s *Store) LastMinute(workspaceID string, now time.Time) (calls, commits int) {
+	return s.activityOf(workspaceID).LastMinute(now)
 }

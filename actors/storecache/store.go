@@ -1,4 +1,4 @@
-package actors
+package storecache
 
 import (
 	"context"
@@ -11,32 +11,42 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// directory are the kinds of which each call needs some rows and which change
+// countedKinds are the kinds of which each call needs some rows and which change
 // seldom: changes of them are counted, so that they need not be read each time.
-var directory = []string{"agent", "agent_version", "pathway", "number", "trunk"} //nolint:gochecknoglobals // a table
+var countedKinds = []string{"agent", "agent_version", "pathway", "number", "trunk"} //nolint:gochecknoglobals // a table
 
-// counting is a store that counts the changes of the directory.
-type counting struct {
-	Store
+// Backend is the store behind a Store.
+type Backend interface {
+	commit.Store
+	// Healthy is nil while commits can be made.
+	Healthy() error
+	// Erase removes all rows of a workspace, its events and its data key, while nobody writes to it. It may be repeated after it was
+	// interrupted.
+	Erase(ctx context.Context, workspace string) error
+}
+
+// Store is a store that counts the changes of the directory.
+type Store struct {
+	Backend
 	mu        sync.RWMutex
 	changed   map[string]uint64 // by workspace
 	door      sync.Mutex        // never held while something is written
 	writing   map[string]int    // commits under way, by workspace
 	gone      map[string]bool   // workspaces to which nothing is written any more
 	quiet     *sync.Cond        // on door: nothing is written to a workspace that is gone
-	notifiers notifiers
+	notifiers eventNotifiers
 	work      sync.Map // *activity by workspace: what was committed lately
 }
 
-func newCounting(s Store) *counting {
-	c := &counting{Store: s, changed: make(map[string]uint64), writing: make(map[string]int), gone: make(map[string]bool)}
+func New(s Backend) *Store {
+	c := &Store{Backend: s, changed: make(map[string]uint64), writing: make(map[string]int), gone: make(map[string]bool)}
 	c.quiet = sync.NewCond(&c.door)
 	return c
 }
 
 // CloseWorkspace refuses further commits to a workspace and waits for those that
 // have begun.
-func (s *counting) CloseWorkspace(workspace string) {
+func (s *Store) CloseWorkspace(workspace string) {
 	s.door.Lock()
 	defer s.door.Unlock()
 	s.gone[workspace] = true
@@ -47,14 +57,14 @@ func (s *counting) CloseWorkspace(workspace string) {
 	s.work.Delete(workspace)
 }
 
-func (s *counting) IsDeleted(workspace string) bool {
+func (s *Store) IsDeleted(workspace string) bool {
 	s.door.Lock()
 	defer s.door.Unlock()
 	return s.gone[workspace]
 }
 
-// enter begins a commit, unless its workspace is gone.
-func (s *counting) enter(workspace string) bool {
+// beginCommit begins a commit, unless its workspace is gone.
+func (s *Store) beginCommit(workspace string) bool {
 	s.door.Lock()
 	defer s.door.Unlock()
 	if s.gone[workspace] {
@@ -64,7 +74,7 @@ func (s *counting) enter(workspace string) bool {
 	return true
 }
 
-func (s *counting) leave(workspace string) {
+func (s *Store) endCommit(workspace string) {
 	s.door.Lock()
 	defer s.door.Unlock()
 	if s.writing[workspace]--; s.writing[workspace] == 0 && s.gone[workspace] {
@@ -74,23 +84,23 @@ func (s *counting) leave(workspace string) {
 
 // Apply is the store's. The count moves once the change can be read, so that
 // whoever counted before it and read it reads again.
-func (s *counting) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
-	if !s.enter(c.Workspace) {
+func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	if !s.beginCommit(c.Workspace) {
 		return nil, domain.ErrFenced
 	}
-	defer s.leave(c.Workspace)
+	defer s.endCommit(c.Workspace)
 	c, rider := commit.Board(ctx, c)
-	events, err := s.Store.Apply(ctx, c)
+	events, err := s.Backend.Apply(ctx, c)
 	if err == nil {
 		rider.Rode()
 	}
 	if err == nil && c.Workspace != "" {
-		s.of(c.Workspace).committed(&c, time.Now())
+		s.activityOf(c.Workspace).committed(&c, time.Now())
 	}
 	if len(events) > 0 {
 		s.notifiers.notify(c.Workspace)
 	}
-	if touches(&c) {
+	if changesCounted(&c) {
 		s.mu.Lock()
 		s.changed[c.Workspace]++
 		s.mu.Unlock()
@@ -98,15 +108,15 @@ func (s *counting) Apply(ctx context.Context, c commit.Change) ([]event.Event, e
 	return events, err
 }
 
-// notifiers tell readers of event logs that events were committed. The zero value
+// eventNotifiers tell readers of event logs that events were committed. The zero value
 // is ready.
-type notifiers struct {
+type eventNotifiers struct {
 	mu      sync.Mutex
 	waiting map[string]chan struct{} // by workspace
 }
 
 // next returns a channel that is closed at the next commit of events of the workspace.
-func (b *notifiers) next(workspace string) <-chan struct{} {
+func (b *eventNotifiers) next(workspace string) <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	ch := b.waiting[workspace]
@@ -120,7 +130,7 @@ func (b *notifiers) next(workspace string) <-chan struct{} {
 	return ch
 }
 
-func (b *notifiers) notify(workspace string) {
+func (b *eventNotifiers) notify(workspace string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if ch := b.waiting[workspace]; ch != nil {
@@ -129,21 +139,21 @@ func (b *notifiers) notify(workspace string) {
 	}
 }
 
-func touches(c *commit.Change) bool {
+func changesCounted(c *commit.Change) bool {
 	for _, r := range c.Puts {
-		if slices.Contains(directory, r.Key().Kind) {
+		if slices.Contains(countedKinds, r.Key().Kind) {
 			return true
 		}
 	}
 	for _, k := range c.Deletes {
-		if slices.Contains(directory, k.Kind) {
+		if slices.Contains(countedKinds, k.Kind) {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *counting) Changes(workspace string) uint64 {
+func (s *Store) Changes(workspace string) uint64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.changed[workspace]
@@ -151,4 +161,4 @@ func (s *counting) Changes(workspace string) uint64 {
 
 // NextEvents returns a channel that is closed at the next commit of events of the
 // workspace.
-func (s *counting) NextEvents(workspace string) <-chan struct{} { return s.notifiers.next(workspace) }
+func (s *Store) NextEvents(workspace string) <-chan struct{} { return s.notifiers.next(workspace) }
