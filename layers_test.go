@@ -69,7 +69,7 @@ func siblings() map[string][]string {
 		// Clients of engines implement the interfaces of media/speech and share their HTTP client.
 		"engines": {"engines", "media"},
 		// Commands build on each other: the data folder, its store, a backup of the store, its administration.
-		"cmd/callboard/administration": {"cmd/callboard/store", "cmd/callboard/backup"},
+		"cmd/callboard/administration": {"cmd/callboard/services", "cmd/callboard/store", "cmd/callboard/backup"},
 		"cmd/callboard/backup":         {"cmd/callboard/datafolder", "cmd/callboard/store"},
 		"cmd/callboard/blobstore":      {"cmd/callboard/datafolder", "cmd/callboard/egress"},
 		"cmd/callboard/cli":            {"cmd/callboard/cli"}, // calls print events; a status has lines of campaigns and nodes

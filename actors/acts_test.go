@@ -53,7 +53,7 @@ func TestTheEndOfACallTellsTheAppointmentThatItMade(t *testing.T) {
 	t.Parallel()
 	h, _ := reopened(t, nil)
 	ctx, p := t.Context(), h.test
-	_, err := h.desk().UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
+	_, err := h.desk().Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 		w.Redaction.Patterns = []string{`\d{4}-\d{2}-\d{2}`} // what is not kept of words is done all the same
 		return nil
 	})
@@ -64,7 +64,7 @@ func TestTheEndOfACallTellsTheAppointmentThatItMade(t *testing.T) {
 	at := dayAhead(3)
 	to := number(0, 0, "00")
 	kept := func(hours int) string {
-		a, err := h.desk().Book(ctx, p, booking.NewAppointment{Patient: domain.Patient{Name: "Ada", Phone: to}, Provider: x.ID, Datetime: at.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339), Type: "visit"})
+		a, err := h.desk().Appointments.Book(ctx, p, booking.NewAppointment{Patient: domain.Patient{Name: "Ada", Phone: to}, Provider: x.ID, Datetime: at.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339), Type: "visit"})
 		require.NoError(t, err)
 		return a.ID
 	}
@@ -91,7 +91,7 @@ func TestTheEndOfACallTellsTheAppointmentThatItMade(t *testing.T) {
 		assert.NotContains(t, changed, name)
 	}
 	made := ended(does(book, act("cancel", map[string]string{"appointment_id": another})))
-	stands, err := h.desk().ListAppointments(ctx, p, appointments.Query{PageQuery: record.PageQuery{Limit: 10}, Status: domain.AppointmentBooked})
+	stands, err := h.desk().Appointments.ListAppointments(ctx, p, appointments.Query{PageQuery: record.PageQuery{Limit: 10}, Status: domain.AppointmentBooked})
 	require.NoError(t, err)
 	require.Len(t, stands.Data, 1)
 	local := at.In(zone)
@@ -103,7 +103,7 @@ func TestWhatACallerWantsAndThatHeIsHandedOverIsTold(t *testing.T) {
 	t.Parallel()
 	h, _ := reopened(t, nil)
 	ctx := t.Context()
-	kept, err := h.desk().CreatePathway(ctx, h.test, &domain.Pathway{
+	kept, err := h.desk().Pathways.CreatePathway(ctx, h.test, &domain.Pathway{
 		Name: "order", Start: "ask",
 		Nodes: []domain.Node{
 			{ID: "ask", Type: domain.NodeCollect, Input: "speech", Prompt: "What can I do?", TimeoutSeconds: 5, Retries: 10},
@@ -117,12 +117,12 @@ func TestWhatACallerWantsAndThatHeIsHandedOverIsTold(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	agent, err := h.desk().CreateAgent(ctx, h.test, &domain.Agent{
+	agent, err := h.desk().Agents.CreateAgent(ctx, h.test, &domain.Agent{
 		Name: "desk", PathwayID: kept.ID, Language: "en-US", Timezone: "UTC",
 		Transfer: domain.AgentTransfer{Destinations: []domain.Destination{{Name: "sales", To: number(0, 1, "14")}}},
 	})
 	require.NoError(t, err)
-	placed, err := h.desk().PlaceCall(ctx, h.test, domain.NewCall{To: "+15005550007", AgentID: agent.ID, RingTimeout: 20 * time.Second, MaxDuration: time.Minute, Record: true})
+	placed, err := h.desk().Calls.PlaceCall(ctx, h.test, domain.NewCall{To: "+15005550007", AgentID: agent.ID, RingTimeout: 20 * time.Second, MaxDuration: time.Minute, Record: true})
 	require.NoError(t, err)
 	id := placed.ID
 	h.ended(id)
@@ -144,17 +144,17 @@ func TestATrunkThatDoesBadlyIsToldOf(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx := t.Context()
-	all, err := h.desk().ListTrunks(ctx, h.live, record.PageQuery{Limit: 10})
+	all, err := h.desk().Trunks.ListTrunks(ctx, h.live, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, all.Data, 1)
-	trunk, err := h.desk().UpdateTrunk(ctx, h.live, all.Data[0].ID, func(x *domain.Trunk) error {
+	trunk, err := h.desk().Trunks.UpdateTrunk(ctx, h.live, all.Data[0].ID, func(x *domain.Trunk) error {
 		x.Alarms = domain.TrunkAlarms{MinASR: 0.9, MinCalls: 2}
 		return nil
 	})
 	require.NoError(t, err)
 	agent := h.agent(h.live, menu())
 	id := h.campaign(h.live, agent, number(0, 0, "14"), number(0, 1, "14"))
-	_, err = h.desk().StartCampaign(ctx, h.live, id)
+	_, err = h.desk().Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
 	var told map[string]any
 	h.until(time.Minute, "the trunk's alarm is told", func() bool {

@@ -52,17 +52,17 @@ func TestAnAlertIsToldOnceByWebhookAndMailAlsoAcrossARestart(t *testing.T) {
 	h.mail = box
 	h.open()
 	ctx := t.Context()
-	_, err := h.desk().CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url + "/", Events: []string{"alert.*"}})
+	_, err := h.desk().Webhooks.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url + "/", Events: []string{"alert.*"}})
 	require.NoError(t, err)
-	rate, err := h.desk().CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "few", Kind: domain.AlertAnswerRate, Below: 0.5, MinCalls: 3, Minutes: 15, Emails: []string{"ops@example.com"}})
+	rate, err := h.desk().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "few", Kind: domain.AlertAnswerRate, Below: 0.5, MinCalls: 3, Minutes: 15, Emails: []string{"ops@example.com"}})
 	require.NoError(t, err)
-	_, err = h.desk().CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "all", Kind: domain.AlertAnswerRate, Below: 0.5, MinCalls: 3, Minutes: 15, Together: true})
+	_, err = h.desk().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "all", Kind: domain.AlertAnswerRate, Below: 0.5, MinCalls: 3, Minutes: 15, Together: true})
 	require.NoError(t, err)
 	id := h.campaign(h.live, h.agent(h.live, menu()), number(1, 1, "14"), number(1, 2, "14"), number(1, 3, "14"))
-	_, err = h.desk().StartCampaign(ctx, h.live, id)
+	_, err = h.desk().Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
 	now := func() []*domain.Alert {
-		l, err := h.desk().ListAlerts(ctx, h.live, record.PageQuery{Limit: 10})
+		l, err := h.desk().Alerts.ListAlerts(ctx, h.live, record.PageQuery{Limit: 10})
 		require.NoError(t, err)
 		return l.Data
 	}
@@ -80,12 +80,12 @@ func TestAnAlertIsToldOnceByWebhookAndMailAlsoAcrossARestart(t *testing.T) {
 	}
 	h.shut()
 	h.open()
-	test, err := h.desk().TestAlertRule(ctx, h.live, rate.ID) // what is told after it was looked at again
+	test, err := h.desk().Alerts.TestAlertRule(ctx, h.live, rate.ID) // what is told after it was looked at again
 	require.NoError(t, err)
 	assert.Equal(t, []alertsservice.AlertMailTest{{To: "ops@example.com", Sent: true}}, test.Mails)
 	h.until(time.Minute, "a look is over", func() bool { return h.receiver.has(test.EventID) })
 	assert.Len(t, now(), 2, "it is known still")
-	require.NoError(t, h.desk().DeleteAlertRule(ctx, h.live, rate.ID))
+	require.NoError(t, h.desk().Alerts.DeleteAlertRule(ctx, h.live, rate.ID))
 	h.until(time.Minute, "what nobody watches is over", func() bool { return len(now()) == 1 })
 	again := told(h.events(h.live.WorkspaceID), event.AlertFiring)
 	delete(again, test.AlertID)
@@ -102,14 +102,14 @@ func TestAnEndpointThatIsDisabledIsAnAlertUntilItIsResumed(t *testing.T) {
 	h.mail = box
 	h.open()
 	ctx := t.Context()
-	hook, err := h.desk().CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url + "/?token=s3cret", Events: []string{"webhook.test"}})
+	hook, err := h.desk().Webhooks.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url + "/?token=s3cret", Events: []string{"webhook.test"}})
 	require.NoError(t, err)
-	_, err = h.desk().CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "r", Kind: domain.AlertEndpointDisabled, Watches: "ws_none"})
+	_, err = h.desk().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "r", Kind: domain.AlertEndpointDisabled, Watches: "ws_none"})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
-	_, err = h.desk().CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "r", Kind: domain.AlertEndpointDisabled, Emails: []string{"ops@example.com"}})
+	_, err = h.desk().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "r", Kind: domain.AlertEndpointDisabled, Emails: []string{"ops@example.com"}})
 	require.NoError(t, err)
 	at := time.Now().UTC()
-	_, err = h.desk().UpdateWebhook(ctx, h.live, hook.ID, func(w *domain.Webhook) error {
+	_, err = h.desk().Webhooks.UpdateWebhook(ctx, h.live, hook.ID, func(w *domain.Webhook) error {
 		w.Status, w.DisabledReason, w.DisabledAt = domain.WebhookDisabled, "gone", &at
 		return nil
 	})
@@ -117,7 +117,7 @@ func TestAnEndpointThatIsDisabledIsAnAlertUntilItIsResumed(t *testing.T) {
 	firing := func() int { return len(told(h.events(h.live.WorkspaceID), event.AlertFiring)) }
 	resolved := func() int { return len(told(h.events(h.live.WorkspaceID), event.AlertResolved)) }
 	h.until(time.Minute, "it was found", func() bool { return firing() == 1 })
-	_, err = h.desk().ResumeWebhook(ctx, h.live, hook.ID)
+	_, err = h.desk().Webhooks.ResumeWebhook(ctx, h.live, hook.ID)
 	require.NoError(t, err)
 	h.until(time.Minute, "it is over", func() bool { return resolved() == 1 })
 	h.until(time.Minute, "a mail has come", func() bool { return len(box.subjects()) == 1 })
@@ -140,16 +140,16 @@ func TestARuleIsPausedWhoseWorkspaceAndMailServerAreGone(t *testing.T) {
 	h.open()
 	ctx := t.Context()
 	gone := h.founded("gone")
-	rule, err := h.desk().CreateAlertRule(ctx, h.live, &domain.AlertRule{
+	rule, err := h.desk().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{
 		Name: "r", Kind: domain.AlertTrunkDown, Minutes: 2, Watches: gone.WorkspaceID, Emails: []string{"ops@example.com", "night@example.com"},
 	})
 	require.NoError(t, err)
-	require.NoError(t, h.desk().DeleteWorkspace(ctx, h.live, gone.WorkspaceID))
+	require.NoError(t, h.desk().Workspaces.DeleteWorkspace(ctx, h.live, gone.WorkspaceID))
 	h.shut()
 	h.mail = nil
 	h.open()
 	change := func(f func(*domain.AlertRule)) (*domain.AlertRule, error) {
-		return h.desk().UpdateAlertRule(ctx, h.live, rule.ID, func(r *domain.AlertRule) error { f(r); return nil })
+		return h.desk().Alerts.UpdateAlertRule(ctx, h.live, rule.ID, func(r *domain.AlertRule) error { f(r); return nil })
 	}
 	now, err := change(func(r *domain.AlertRule) { r.Paused, r.Emails = true, []string{"night@example.com"} })
 	require.NoError(t, err)

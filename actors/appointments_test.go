@@ -25,7 +25,7 @@ func (h *house) provider(p domain.Principal, name string) *domain.Provider {
 		x.Hours[d] = []domain.OpenSpan{{Start: "00:00", End: "24:00"}}
 	}
 	booking.Defaults(x)
-	made, err := h.desk().CreateProvider(h.Context(), p, x)
+	made, err := h.desk().Appointments.CreateProvider(h.Context(), p, x)
 	require.NoError(h, err)
 	return made
 }
@@ -63,24 +63,24 @@ func TestATimeIsGivenToOneOfFiftyWhoAskAtOnce(t *testing.T) {
 	h := build(t, nil)
 	ctx, d, p := h.Context(), h.desk(), h.live
 	x := h.provider(p, "Dr. Rivera")
-	_, err := d.CreateProvider(ctx, p, &domain.Provider{Name: "dr.  RIVERA"})
+	_, err := d.Appointments.CreateProvider(ctx, p, &domain.Provider{Name: "dr.  RIVERA"})
 	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err))
 	at := dayAhead(3)
 
 	got := h.race(50, func(i int) error { // times that all touch each other
-		_, err := d.Book(ctx, p, order("dr. rivera", at.Add(time.Duration(i%5)*5*time.Minute), 30))
+		_, err := d.Appointments.Book(ctx, p, order("dr. rivera", at.Add(time.Duration(i%5)*5*time.Minute), 30))
 		return err
 	})
 	assert.Equal(t, map[domain.Code]int{"": 1, domain.CodeSlotUnavailable: 49}, got)
 
 	got = h.race(40, func(i int) error { // over midnight in UTC: two days each, one every other
 		start := dayAhead(5).Add(11*time.Hour + 40*time.Minute)
-		_, err := d.Book(ctx, p, order(x.ID, start.AddDate(0, 0, i%4), 45))
+		_, err := d.Appointments.Book(ctx, p, order(x.ID, start.AddDate(0, 0, i%4), 45))
 		return err
 	})
 	assert.Equal(t, map[domain.Code]int{"": 4, domain.CodeSlotUnavailable: 36}, got)
 
-	l, err := d.ListAppointments(ctx, p, appointments.Query{PageQuery: record.PageQuery{Limit: 100}, Provider: x.ID})
+	l, err := d.Appointments.ListAppointments(ctx, p, appointments.Query{PageQuery: record.PageQuery{Limit: 100}, Provider: x.ID})
 	require.NoError(t, err)
 	require.Len(t, l.Data, 5)
 	for i, a := range l.Data {
@@ -89,9 +89,9 @@ func TestATimeIsGivenToOneOfFiftyWhoAskAtOnce(t *testing.T) {
 		}
 	}
 
-	free, err := d.Book(ctx, p, order(x.ID, at.Add(2*time.Hour), 30))
+	free, err := d.Appointments.Book(ctx, p, order(x.ID, at.Add(2*time.Hour), 30))
 	require.NoError(t, err)
-	other, err := d.Book(ctx, p, order(x.ID, at.Add(3*time.Hour), 30))
+	other, err := d.Appointments.Book(ctx, p, order(x.ID, at.Add(3*time.Hour), 30))
 	require.NoError(t, err)
 	target := at.Add(5 * time.Hour).Format(time.RFC3339)
 	got = h.race(20, func(i int) error { // moves to one time, and cancellations beside them
@@ -99,20 +99,20 @@ func TestATimeIsGivenToOneOfFiftyWhoAskAtOnce(t *testing.T) {
 		if i%2 == 0 {
 			id = other.ID
 		}
-		_, err := d.RescheduleAppointment(ctx, p, id, booking.Reschedule{Datetime: target})
+		_, err := d.Appointments.RescheduleAppointment(ctx, p, id, booking.Reschedule{Datetime: target})
 		return err
 	})
 	assert.Equal(t, map[domain.Code]int{"": 10, domain.CodeSlotUnavailable: 10}, got, "one of the two has it, and to move it there again changes nothing")
-	got = h.race(10, func(int) error { _, err := d.CancelAppointment(ctx, p, free.ID, "ill"); return err })
+	got = h.race(10, func(int) error { _, err := d.Appointments.CancelAppointment(ctx, p, free.ID, "ill"); return err })
 	assert.Equal(t, map[domain.Code]int{"": 10}, got)
-	_, err = d.CancelAppointment(ctx, p, other.ID, "ill")
+	_, err = d.Appointments.CancelAppointment(ctx, p, other.ID, "ill")
 	require.NoError(t, err)
-	_, err = d.Book(ctx, p, order(x.ID, at.Add(5*time.Hour), 30))
+	_, err = d.Appointments.Book(ctx, p, order(x.ID, at.Add(5*time.Hour), 30))
 	require.NoError(t, err, "what was cancelled can be had again")
 	told := told(h.events(p.WorkspaceID), event.AppointmentCancelled)
 	assert.Equal(t, map[string]int{free.ID: 1, other.ID: 1}, told)
 
-	err = d.DeleteProvider(ctx, p, x.ID)
+	err = d.Appointments.DeleteProvider(ctx, p, x.ID)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "somebody has an appointment")
 }
 
@@ -121,50 +121,50 @@ func TestAnAppointmentLivesByItsTableAndTellsOfIt(t *testing.T) {
 	ctx, d, p := h.Context(), h.desk(), h.live
 	x := h.provider(p, "Dr. Rivera")
 	at := dayAhead(2)
-	a, err := d.Book(ctx, p, order(x.ID, at, 0))
+	a, err := d.Appointments.Book(ctx, p, order(x.ID, at, 0))
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.AppointmentBooked, 30, "America/New_York", at.Add(30 * time.Minute)}, []any{a.Status, a.DurationMinutes, a.Timezone, a.EndsAt})
 	zone, err := time.LoadLocation("America/New_York")
 	require.NoError(t, err)
 	assert.Equal(t, at.In(zone).Format(domain.LocalTimeFormat), a.LocalDatetime)
 
-	_, err = d.Book(ctx, p, order(x.ID, at.Add(10*time.Minute), 0))
+	_, err = d.Appointments.Book(ctx, p, order(x.ID, at.Add(10*time.Minute), 0))
 	var refused *domain.Error
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, "booked", refused.Extra["reason"])
 	assert.Equal(t, []string{at.Add(30 * time.Minute).Format(domain.TimeFormat), at.Add(60 * time.Minute).Format(domain.TimeFormat), at.Add(90 * time.Minute).Format(domain.TimeFormat)}, refused.Extra["next_available"])
-	open, err := d.Availability(ctx, p, booking.AvailabilityQuery{Provider: "dr. rivera", From: at.Format(time.RFC3339), To: at.Add(2 * time.Hour).Format(time.RFC3339), Limit: 2})
+	open, err := d.Appointments.Availability(ctx, p, booking.AvailabilityQuery{Provider: "dr. rivera", From: at.Format(time.RFC3339), To: at.Add(2 * time.Hour).Format(time.RFC3339), Limit: 2})
 	require.NoError(t, err)
 	assert.True(t, open.HasMore)
 	assert.Equal(t, []time.Time{at.Add(30 * time.Minute), at.Add(time.Hour)}, []time.Time{open.Slots[0].Start, open.Slots[1].Start})
 	last := time.Now().Add(2 * 366 * 24 * time.Hour) // as far ahead as may be booked
-	open, err = d.Availability(ctx, p, booking.AvailabilityQuery{Provider: x.ID, From: last.Add(-2 * time.Hour).Format(time.RFC3339), To: last.Add(48 * time.Hour).Format(time.RFC3339), Limit: 500})
+	open, err = d.Appointments.Availability(ctx, p, booking.AvailabilityQuery{Provider: x.ID, From: last.Add(-2 * time.Hour).Format(time.RFC3339), To: last.Add(48 * time.Hour).Format(time.RFC3339), Limit: 500})
 	require.NoError(t, err)
 	require.NotEmpty(t, open.Slots)
 	for _, s := range open.Slots {
 		assert.True(t, s.Start.Before(last.Add(time.Minute)), "%s cannot be booked", s.Start)
 	}
-	open, err = d.Availability(ctx, p, booking.AvailabilityQuery{Provider: x.ID, From: last.Add(24 * time.Hour).Format(time.RFC3339), Limit: 500})
+	open, err = d.Appointments.Availability(ctx, p, booking.AvailabilityQuery{Provider: x.ID, From: last.Add(24 * time.Hour).Format(time.RFC3339), Limit: 500})
 	require.NoError(t, err)
 	assert.Empty(t, open.Slots)
 
 	for range 2 {
-		a, err = d.ConfirmAppointment(ctx, p, a.ID)
+		a, err = d.Appointments.ConfirmAppointment(ctx, p, a.ID)
 		require.NoError(t, err)
 		assert.Equal(t, domain.AppointmentConfirmed, a.Status)
 	}
-	_, err = d.UpdateAppointment(ctx, p, a.ID, func(a *domain.Appointment) error { a.Status = domain.AppointmentNoShow; return nil })
+	_, err = d.Appointments.UpdateAppointment(ctx, p, a.ID, func(a *domain.Appointment) error { a.Status = domain.AppointmentNoShow; return nil })
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "it has not begun")
-	a, err = d.UpdateAppointment(ctx, p, a.ID, func(a *domain.Appointment) error { a.Notes = "Bring the letter."; return nil })
+	a, err = d.Appointments.UpdateAppointment(ctx, p, a.ID, func(a *domain.Appointment) error { a.Notes = "Bring the letter."; return nil })
 	require.NoError(t, err)
-	a, err = d.RescheduleAppointment(ctx, p, a.ID, booking.Reschedule{Datetime: at.AddDate(0, 0, 1).Format(time.RFC3339), Minutes: 60})
+	a, err = d.Appointments.RescheduleAppointment(ctx, p, a.ID, booking.Reschedule{Datetime: at.AddDate(0, 0, 1).Format(time.RFC3339), Minutes: 60})
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.AppointmentBooked, 1, 60, "Bring the letter."}, []any{a.Status, a.Moves, a.DurationMinutes, a.Notes}, "nobody has confirmed the new time")
 	for range 2 {
-		a, err = d.CancelAppointment(ctx, p, a.ID, "away")
+		a, err = d.Appointments.CancelAppointment(ctx, p, a.ID, "away")
 		require.NoError(t, err)
 	}
-	_, err = d.ConfirmAppointment(ctx, p, a.ID)
+	_, err = d.Appointments.ConfirmAppointment(ctx, p, a.ID)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 
 	var types []event.Type
@@ -186,18 +186,18 @@ func TestAnAppointmentLivesByItsTableAndTellsOfIt(t *testing.T) {
 		{Status: domain.AppointmentCancelled}, {Provider: x.Name}, {Phone: "+12025550123"}, {From: at, To: at.AddDate(0, 0, 2)},
 	} {
 		q.Limit = 10
-		l, err := d.ListAppointments(ctx, p, q)
+		l, err := d.Appointments.ListAppointments(ctx, p, q)
 		require.NoError(t, err)
 		assert.Len(t, l.Data, 1, "%+v", q)
 	}
 	stranger := h.test
-	_, err = d.Appointment(ctx, stranger, a.ID)
+	_, err = d.Appointments.Appointment(ctx, stranger, a.ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
-	_, err = d.Book(ctx, stranger, order(x.ID, at, 0))
+	_, err = d.Appointments.Book(ctx, stranger, order(x.ID, at, 0))
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
-	require.NoError(t, d.DeleteAppointment(ctx, p, a.ID))
-	require.NoError(t, d.DeleteProvider(ctx, p, x.ID))
-	_, err = d.Appointment(ctx, p, a.ID)
+	require.NoError(t, d.Appointments.DeleteAppointment(ctx, p, a.ID))
+	require.NoError(t, d.Appointments.DeleteProvider(ctx, p, x.ID))
+	_, err = d.Appointments.Appointment(ctx, p, a.ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
@@ -206,7 +206,7 @@ func (h *house) finals(p domain.Principal) map[string]*domain.Message {
 	h.Helper()
 	out := make(map[string]*domain.Message)
 	h.until(10*time.Second, "all messages are settled", func() bool {
-		l, err := h.desk().ListMessages(context.Background(), p, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}})
+		l, err := h.desk().SMS.ListMessages(context.Background(), p, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(h, err)
 		clear(out)
 		for _, m := range l.Data {
@@ -223,16 +223,16 @@ func (h *house) finals(p domain.Principal) map[string]*domain.Message {
 func TestATestMessageMeetsTheFateOfItsNumber(t *testing.T) {
 	h := build(t, nil)
 	ctx, d, p := h.Context(), h.desk(), h.test
-	_, err := d.SendMessage(ctx, h.live, domain.NewMessage{To: "+12025550123", Body: "Hello."})
+	_, err := d.SMS.SendMessage(ctx, h.live, domain.NewMessage{To: "+12025550123", Body: "Hello."})
 	assert.Equal(t, domain.CodeNoSMSRoute, domain.CodeOf(err))
-	_, err = d.SendMessage(ctx, p, domain.NewMessage{To: "911", Body: "Help."})
+	_, err = d.SMS.SendMessage(ctx, p, domain.NewMessage{To: "911", Body: "Help."})
 	assert.Equal(t, domain.CodeDestination, domain.CodeOf(err))
-	_, err = d.SendMessage(ctx, p, domain.NewMessage{To: "+15005550000", Body: "Hello {{who}}."})
+	_, err = d.SMS.SendMessage(ctx, p, domain.NewMessage{To: "+15005550000", Body: "Hello {{who}}."})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 
 	sent := make(map[string]string)
 	for _, last := range []string{"0000", "0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009"} {
-		m, err := d.SendMessage(ctx, p, domain.NewMessage{To: "+1500555" + last, Body: "Hello {{who | you}}.", Context: domain.Context{"who": "Ada"}})
+		m, err := d.SMS.SendMessage(ctx, p, domain.NewMessage{To: "+1500555" + last, Body: "Hello {{who | you}}.", Context: domain.Context{"who": "Ada"}})
 		require.NoError(t, err)
 		assert.Equal(t, []any{domain.MessageQueued, "Hello Ada.", 1, domain.GSM7}, []any{m.Status, m.Body, m.Segments, m.Encoding})
 		sent[last] = m.ID
@@ -266,50 +266,50 @@ func TestATestMessageMeetsTheFateOfItsNumber(t *testing.T) {
 	assert.Equal(t, []any{"+15005550007", reply.ID, domain.MessageDelivered}, []any{notice.To, notice.ReplyTo, notice.Status})
 	assert.Equal(t, map[string]int{reply.ID: 1}, told(events, event.ContactOptedOut))
 	for i, own := range []string{"+12025550171", "+12025550172"} { // only the second one is for messages
-		_, err = d.CreateNumber(ctx, p, &domain.PhoneNumber{Number: own, AgentID: h.agent(p, menu()), SMSEnabled: i == 1})
+		_, err = d.Numbers.CreateNumber(ctx, p, &domain.PhoneNumber{Number: own, AgentID: h.agent(p, menu()), SMSEnabled: i == 1})
 		require.NoError(t, err)
 	}
-	m, err := d.SendMessage(ctx, p, domain.NewMessage{To: "+15005550000", Body: "Hello."})
+	m, err := d.SMS.SendMessage(ctx, p, domain.NewMessage{To: "+15005550000", Body: "Hello."})
 	require.NoError(t, err)
 	assert.Equal(t, "+12025550172", m.From)
-	_, err = d.SendMessage(ctx, p, domain.NewMessage{To: "+15005550007", Body: "Please."})
+	_, err = d.SMS.SendMessage(ctx, p, domain.NewMessage{To: "+15005550007", Body: "Please."})
 	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err))
-	_, err = d.PlaceCall(ctx, p, domain.NewCall{To: "+15005550007", AgentID: h.agent(p, menu()), RingTimeout: time.Second, MaxDuration: time.Second})
+	_, err = d.Calls.PlaceCall(ctx, p, domain.NewCall{To: "+15005550007", AgentID: h.agent(p, menu()), RingTimeout: time.Second, MaxDuration: time.Second})
 	assert.Equal(t, domain.CodeDNCBlocked, domain.CodeOf(err), "nor is it rung")
-	found, err := d.CheckDNC(ctx, p, "+15005550007")
+	found, err := d.DNC.CheckDNC(ctx, p, "+15005550007")
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, reply.ID, ""}, []any{found.Listed, found.Lists[0].MessageID, found.Lists[0].CallID})
 
 	for range 3 { // said again, it is heard and answered no more
-		_, err = d.TestInboundMessage(ctx, p, sms.InboundMessage{From: "+15005550007", To: "+15005550100", Body: " stop "})
+		_, err = d.SMS.TestInboundMessage(ctx, p, sms.InboundMessage{From: "+15005550007", To: "+15005550100", Body: " stop "})
 		require.NoError(t, err)
 	}
 	h.race(10, func(int) error { // ten at once, from somebody else
-		_, err := d.TestInboundMessage(ctx, p, sms.InboundMessage{From: "+12025550177", To: "+15005550100", Body: "Stop."})
+		_, err := d.SMS.TestInboundMessage(ctx, p, sms.InboundMessage{From: "+12025550177", To: "+15005550100", Body: "Stop."})
 		return err
 	})
 	h.finals(p)
-	l, err := d.ListMessages(ctx, p, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, To: "+12025550177"})
+	l, err := d.SMS.ListMessages(ctx, p, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, To: "+12025550177"})
 	require.NoError(t, err)
 	assert.Len(t, l.Data, 1, "one notice")
 	assert.Len(t, told(h.events(p.WorkspaceID), event.ContactOptedOut), 2)
 
 	h.shut()
 	h.open()
-	_, err = h.desk().SendMessage(ctx, h.test, domain.NewMessage{To: "+12025550177", Body: "Please."})
+	_, err = h.desk().SMS.SendMessage(ctx, h.test, domain.NewMessage{To: "+12025550177", Body: "Please."})
 	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err))
-	again, err := h.desk().Message(ctx, h.test, sent["0000"])
+	again, err := h.desk().SMS.Message(ctx, h.test, sent["0000"])
 	require.NoError(t, err)
 	assert.Equal(t, "Hello Ada.", again.Body)
-	require.NoError(t, h.desk().DeleteMessage(ctx, h.test, again.ID))
-	_, err = h.desk().Message(ctx, h.test, again.ID)
+	require.NoError(t, h.desk().SMS.DeleteMessage(ctx, h.test, again.ID))
+	_, err = h.desk().SMS.Message(ctx, h.test, again.ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
 func TestAKnowledgeBaseReadsItsSourcesAndFindsWords(t *testing.T) {
 	h := build(t, nil)
 	ctx, d, p := h.Context(), h.desk(), h.live
-	k, err := d.CreateKnowledge(ctx, p, &domain.KnowledgeBase{Name: "desk"}, []domain.NewKnowledgeSource{
+	k, err := d.Knowledge.CreateKnowledge(ctx, p, &domain.KnowledgeBase{Name: "desk"}, []domain.NewKnowledgeSource{
 		{Type: domain.SourceText, Text: "Parking is behind the house.", ContentType: "text/plain"},
 		{Type: domain.SourceFile, Name: "faq.md", ContentType: "text/markdown", Text: "# Hours\n\nWe open at nine on Mondays.\n\n# Prices\n\nA visit costs forty dollars."},
 		{Type: domain.SourceFile, Name: "a.html", ContentType: "text/html", Text: "<title>Staff</title><script>parking()</script><h2>Doctors</h2><p>Dr.&nbsp;Rivera sees children.</p>"},
@@ -319,12 +319,12 @@ func TestAKnowledgeBaseReadsItsSourcesAndFindsWords(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, domain.KnowledgeProcessing, k.Status)
 	h.until(10*time.Second, "everything is read", func() bool {
-		k, err = d.KnowledgeBase(ctx, p, k.ID)
+		k, err = d.Knowledge.KnowledgeBase(ctx, p, k.ID)
 		require.NoError(t, err)
 		return k.Status != domain.KnowledgeProcessing
 	})
 	assert.Equal(t, []any{domain.KnowledgeReady, 5, 4}, []any{k.Status, k.Sources, k.Passages})
-	l, err := d.ListSources(ctx, p, k.ID, record.PageQuery{Limit: 10})
+	l, err := d.Knowledge.ListSources(ctx, p, k.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	states := make(map[string]string)
 	for _, s := range l.Data {
@@ -335,7 +335,7 @@ func TestAKnowledgeBaseReadsItsSourcesAndFindsWords(t *testing.T) {
 	assert.Equal(t, "ready ", states["a.html"])
 
 	find := func(q string) (out []string) {
-		got, err := d.SearchKnowledge(ctx, p, k.ID, q, 2)
+		got, err := d.Knowledge.SearchKnowledge(ctx, p, k.ID, q, 2)
 		require.NoError(t, err)
 		for _, hit := range got.Data {
 			out = append(out, hit.Heading+"|"+hit.Text)
@@ -347,16 +347,16 @@ func TestAKnowledgeBaseReadsItsSourcesAndFindsWords(t *testing.T) {
 	assert.Equal(t, []string{"|Parking is behind the house."}, find("parking"))
 	assert.Empty(t, find("submarine"))
 
-	_, err = d.AddSource(ctx, p, k.ID, domain.NewKnowledgeSource{Type: domain.SourceURL, URL: "https://10.0.0.1/secret"})
+	_, err = d.Knowledge.AddSource(ctx, p, k.ID, domain.NewKnowledgeSource{Type: domain.SourceURL, URL: "https://10.0.0.1/secret"})
 	assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "no way inside")
 	for _, s := range l.Data {
 		if s.Name == "text" {
-			require.NoError(t, d.DeleteSource(ctx, p, k.ID, s.ID))
+			require.NoError(t, d.Knowledge.DeleteSource(ctx, p, k.ID, s.ID))
 		}
 	}
 	assert.Empty(t, find("parking"))
-	require.NoError(t, d.DeleteKnowledge(ctx, p, k.ID))
-	_, err = d.SearchKnowledge(ctx, p, k.ID, "hours", 1)
+	require.NoError(t, d.Knowledge.DeleteKnowledge(ctx, p, k.ID))
+	_, err = d.Knowledge.SearchKnowledge(ctx, p, k.ID, "hours", 1)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	rows := 0
 	require.NoError(t, h.store.Under(ctx, domain.Key{Kind: "knowledge_passage", Workspace: p.WorkspaceID}, "", 100, func() domain.Record { return &domain.KnowledgePassage{} },

@@ -55,7 +55,7 @@ func (h *house) outcomes(p domain.Principal, id string) map[domain.BulkItemStatu
 	h.Helper()
 	out := map[domain.BulkItemStatus][]*domain.BulkItem{}
 	for cursor := ""; ; {
-		page, err := h.desk().BulkItems(h.Context(), p, id, bulk.ItemQuery{Limit: 7, Cursor: cursor})
+		page, err := h.desk().Bulk.BulkItems(h.Context(), p, id, bulk.ItemQuery{Limit: 7, Cursor: cursor})
 		require.NoError(h, err)
 		for _, item := range page.Data {
 			out[item.Status] = append(out[item.Status], item)
@@ -68,7 +68,7 @@ func (h *house) outcomes(p domain.Principal, id string) map[domain.BulkItemStatu
 
 func (h *house) bulk(p domain.Principal, id string) *domain.Bulk {
 	h.Helper()
-	b, err := h.desk().Bulk(h.Context(), p, id)
+	b, err := h.desk().Bulk.Bulk(h.Context(), p, id)
 	require.NoError(h, err)
 	return b
 }
@@ -80,7 +80,7 @@ func TestABulkJobPlacesEachCallOnceWhateverBreaksOff(t *testing.T) {
 	doubt := &doubtful{}
 	h.wrap = func(s storecache.Backend) storecache.Backend { doubt.Backend = s; return doubt }
 	h.open()
-	_, err := h.desk().UpdateWorkspace(t.Context(), h.live, func(w *domain.Workspace) error { w.Limits.ConcurrentOutbound = 3; return nil })
+	_, err := h.desk().Workspaces.UpdateWorkspace(t.Context(), h.live, func(w *domain.Workspace) error { w.Limits.ConcurrentOutbound = 3; return nil })
 	require.NoError(t, err)
 	agent := h.agent(h.test, menu())
 	order := bulk.NewJob{Type: domain.BulkCalls}
@@ -91,7 +91,7 @@ func TestABulkJobPlacesEachCallOnceWhateverBreaksOff(t *testing.T) {
 	}
 	order.Items[4].Call.To = "911"
 	order.Items[9] = bulk.NewItem{Error: &domain.BulkError{Index: 9, Code: domain.CodeValidation, Message: "is required", Param: "to"}}
-	b, err := h.desk().StartBulk(t.Context(), h.test, order)
+	b, err := h.desk().Bulk.StartBulk(t.Context(), h.test, order)
 	require.NoError(t, err)
 	assert.Equal(t, []int{16, 14, 2, 14}, []int{b.Total, b.Accepted, b.Rejected, b.Pending})
 	assert.Equal(t, [][]any{{4, domain.CodeDestination, "to"}, {9, domain.CodeValidation, "to"}},
@@ -110,7 +110,7 @@ func TestABulkJobPlacesEachCallOnceWhateverBreaksOff(t *testing.T) {
 		calls[h.call(h.test, item.ResultID).To] = true
 	}
 	assert.Len(t, calls, 14, "each item has a call to its own number")
-	all, err := h.desk().ListCalls(t.Context(), h.test, callsservice.Query{PageQuery: record.PageQuery{Limit: 100}})
+	all, err := h.desk().Calls.ListCalls(t.Context(), h.test, callsservice.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(t, err)
 	assert.Len(t, all.Data, 14, "and no other call was opened")
 	rung := map[string]int{}
@@ -120,15 +120,15 @@ func TestABulkJobPlacesEachCallOnceWhateverBreaksOff(t *testing.T) {
 	for to, n := range rung {
 		assert.Equal(t, 1, n, "%s was rung", to)
 	}
-	_, err = h.desk().CancelBulk(t.Context(), h.test, b.ID)
+	_, err = h.desk().Bulk.CancelBulk(t.Context(), h.test, b.ID)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(drop(h.desk().Bulk(t.Context(), h.live, b.ID))), "the other environment sees nothing of it")
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(drop(h.desk().Bulk.Bulk(t.Context(), h.live, b.ID))), "the other environment sees nothing of it")
 }
 
 func TestABulkJobWaitsForALineAndEndsWhereItIsCancelled(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	_, err := h.desk().UpdateWorkspace(t.Context(), h.live, func(w *domain.Workspace) error { w.Limits.ConcurrentOutbound = 2; return nil })
+	_, err := h.desk().Workspaces.UpdateWorkspace(t.Context(), h.live, func(w *domain.Workspace) error { w.Limits.ConcurrentOutbound = 2; return nil })
 	require.NoError(t, err)
 	order := bulk.NewJob{Type: domain.BulkCalls}
 	for i := range 5 {
@@ -136,28 +136,28 @@ func TestABulkJobWaitsForALineAndEndsWhereItIsCancelled(t *testing.T) {
 			To: number(4, i, "11"), AgentID: h.agent(h.test, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute,
 		}})
 	}
-	b, err := h.desk().StartBulk(t.Context(), h.test, order)
+	b, err := h.desk().Bulk.StartBulk(t.Context(), h.test, order)
 	require.NoError(t, err)
 	h.until(patience, "the second waits for a line", func() bool {
 		now := h.bulk(h.test, b.ID)
 		return now.Done == 1 && now.Waiting == "line"
 	})
-	c, err := h.desk().PlaceCall(t.Context(), h.test, domain.NewCall{To: number(5, 1, "11"), AgentID: h.agent(h.test, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	c, err := h.desk().Calls.PlaceCall(t.Context(), h.test, domain.NewCall{To: number(5, 1, "11"), AgentID: h.agent(h.test, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err, "the line that is kept for single calls is free")
-	_, err = h.desk().PlaceCall(t.Context(), h.test, domain.NewCall{To: number(5, 2, "11"), AgentID: h.agent(h.test, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	_, err = h.desk().Calls.PlaceCall(t.Context(), h.test, domain.NewCall{To: number(5, 2, "11"), AgentID: h.agent(h.test, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	assert.Equal(t, domain.CodeConcurrentLimit, domain.CodeOf(err), "now all are taken")
-	live, err := h.desk().PlaceCall(t.Context(), h.live, domain.NewCall{To: number(5, 2, "11"), AgentID: h.agent(h.live, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	live, err := h.desk().Calls.PlaceCall(t.Context(), h.live, domain.NewCall{To: number(5, 2, "11"), AgentID: h.agent(h.live, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err, "live calls have lines of their own")
-	_, err = h.desk().HangupCall(t.Context(), h.live, live.ID)
+	_, err = h.desk().Calls.HangupCall(t.Context(), h.live, live.ID)
 	require.NoError(t, err)
-	_, err = h.desk().CancelBulk(t.Context(), h.test, b.ID)
+	_, err = h.desk().Bulk.CancelBulk(t.Context(), h.test, b.ID)
 	require.NoError(t, err)
-	again, err := h.desk().CancelBulk(t.Context(), h.test, b.ID)
+	again, err := h.desk().Bulk.CancelBulk(t.Context(), h.test, b.ID)
 	require.NoError(t, err, "cancelling twice is cancelling once")
 	assert.Equal(t, []any{domain.BulkCancelled, 1, 4, 0}, []any{again.Status, again.Done, again.Cancelled, again.Pending})
 	assert.Len(t, h.outcomes(h.test, b.ID)[domain.ItemCancelled], 4)
 	for _, id := range []string{c.ID, h.outcomes(h.test, b.ID)[domain.ItemDone][0].ResultID} {
-		_, err = h.desk().HangupCall(t.Context(), h.test, id)
+		_, err = h.desk().Calls.HangupCall(t.Context(), h.test, id)
 		require.NoError(t, err)
 	}
 }
@@ -172,7 +172,7 @@ func TestBulkContactsAndNumbersArriveOnce(t *testing.T) {
 		order.Items = append(order.Items, bulk.NewItem{Contact: &domain.RawContact{Phone: numbered(i), Context: domain.Context{"name": "N"}}})
 	}
 	order.Items[700].Contact.Phone = "x"
-	b, err := d.StartBulk(ctx, h.live, order)
+	b, err := d.Bulk.StartBulk(ctx, h.live, order)
 	require.NoError(t, err)
 	h.until(patience, "the contacts are in", func() bool { return h.bulk(h.live, b.ID).Final() })
 	now := h.bulk(h.live, b.ID)
@@ -180,28 +180,28 @@ func TestBulkContactsAndNumbersArriveOnce(t *testing.T) {
 	assert.Equal(t, [][]any{{0, domain.Code("duplicate")}, {700, domain.Code("invalid_phone")}},
 		[][]any{{now.Errors[0].Index, now.Errors[0].Code}, {now.Errors[1].Index, now.Errors[1].Code}})
 	h.until(patience, "the campaign counts them", func() bool { // its actor hears of the commit
-		st, err := d.CampaignStatus(ctx, h.live, id)
+		st, err := d.Campaigns.CampaignStatus(ctx, h.live, id)
 		return err == nil && st.Progress.Total == 1199
 	})
-	failed, err := d.BulkItems(ctx, h.live, b.ID, bulk.ItemQuery{Limit: 10, Status: domain.ItemFailed})
+	failed, err := d.Bulk.BulkItems(ctx, h.live, b.ID, bulk.ItemQuery{Limit: 10, Status: domain.ItemFailed})
 	require.NoError(t, err)
 	assert.Equal(t, []int{0, 700}, []int{failed.Data[0].Index, failed.Data[1].Index})
 
-	list, err := d.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
+	list, err := d.DNC.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
 	require.NoError(t, err)
 	numbers := bulk.NewJob{Type: domain.BulkDNC, Target: list.ID}
 	for i := range 600 {
 		numbers.Items = append(numbers.Items, bulk.NewItem{Number: &domain.RawNumber{Phone: numbered(i % 599)}})
 	}
 	numbers.Items[3].Number.Phone = "nobody"
-	b, err = d.StartBulk(ctx, h.live, numbers)
+	b, err = d.Bulk.StartBulk(ctx, h.live, numbers)
 	require.NoError(t, err)
 	assert.Equal(t, []int{599, 1}, []int{b.Accepted, b.Rejected})
 	h.until(patience, "the numbers are in", func() bool { return h.bulk(h.live, b.ID).Final() })
-	l, err := d.DNCList(ctx, h.live, list.ID)
+	l, err := d.DNC.DNCList(ctx, h.live, list.ID)
 	require.NoError(t, err)
 	assert.Equal(t, 598, l.Entries)
-	_, err = d.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkContacts, Target: "campaign_" + id[9:18] + "00000000000000000", Items: order.Items})
+	_, err = d.Bulk.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkContacts, Target: "campaign_" + id[9:18] + "00000000000000000", Items: order.Items})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 }
 
@@ -217,10 +217,10 @@ func TestBulkContactErrorsNameTheParameter(t *testing.T) {
 		{Contact: &domain.RawContact{Phone: "x", Context: day}},
 		{Contact: &domain.RawContact{Phone: numbered(2), Context: day, Timezone: "Mars/Base"}},
 	}}
-	b, err := d.StartBulk(ctx, h.live, order)
+	b, err := d.Bulk.StartBulk(ctx, h.live, order)
 	require.NoError(t, err)
 	h.until(patience, "the job is over", func() bool { return h.bulk(h.live, b.ID).Final() })
-	failed, err := d.BulkItems(ctx, h.live, b.ID, bulk.ItemQuery{Limit: 10, Status: domain.ItemFailed})
+	failed, err := d.Bulk.BulkItems(ctx, h.live, b.ID, bulk.ItemQuery{Limit: 10, Status: domain.ItemFailed})
 	require.NoError(t, err)
 	params := make(map[domain.Code]string)
 	for _, item := range failed.Data {
@@ -241,16 +241,16 @@ func TestABulkJobSendsEachMessageOnceWhateverBreaksOff(t *testing.T) {
 		order.Items = append(order.Items, bulk.NewItem{Message: &domain.NewMessage{To: number(6, i, "11"), Body: "Hello {{name}}.", Context: domain.Context{"name": "Ada"}}})
 	}
 	order.Items[2].Message.Context = nil
-	_, err := h.desk().StartBulk(t.Context(), h.live, order)
+	_, err := h.desk().Bulk.StartBulk(t.Context(), h.live, order)
 	assert.Equal(t, domain.CodeNoSMSRoute, domain.CodeOf(err))
-	b, err := h.desk().StartBulk(t.Context(), h.test, order)
+	b, err := h.desk().Bulk.StartBulk(t.Context(), h.test, order)
 	require.NoError(t, err)
 	h.until(2*patience, "the job is over", func() bool { return h.bulk(h.test, b.ID).Final() })
 	items := h.outcomes(h.test, b.ID)
 	assert.Len(t, items[domain.ItemDone], 7)
 	require.Len(t, items[domain.ItemFailed], 1)
 	assert.Equal(t, []any{2, "context.name"}, []any{items[domain.ItemFailed][0].Index, items[domain.ItemFailed][0].Param})
-	all, err := h.desk().ListMessages(t.Context(), h.test, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, Direction: domain.Outbound})
+	all, err := h.desk().SMS.ListMessages(t.Context(), h.test, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, Direction: domain.Outbound})
 	require.NoError(t, err)
 	assert.Len(t, all.Data, 7)
 }

@@ -32,7 +32,7 @@ func (h *house) night() (*domain.Bulk, time.Time) {
 		}})
 	}
 	order.Items[1].Call.CallingHours = nil
-	b, err := h.desk().StartBulk(h.Context(), h.test, order)
+	b, err := h.desk().Bulk.StartBulk(h.Context(), h.test, order)
 	require.NoError(h, err)
 	opens, err := time.Parse("15:04", hours.Start)
 	require.NoError(h, err)
@@ -56,7 +56,7 @@ func (h *house) waits(id string, opens time.Time) {
 	for i, index := range []int{0, 2, 3} {
 		assert.Equal(h, []any{index, opens}, []any{items[i].Index, items[i].Until.UTC()})
 	}
-	one, err := h.desk().BulkItems(h.Context(), h.test, id, bulk.ItemQuery{Limit: 2, Status: domain.ItemWaiting})
+	one, err := h.desk().Bulk.BulkItems(h.Context(), h.test, id, bulk.ItemQuery{Limit: 2, Status: domain.ItemWaiting})
 	require.NoError(h, err)
 	assert.Equal(h, []any{2, "3"}, []any{len(one.Data), one.Next})
 }
@@ -86,7 +86,7 @@ func TestABulkCallOutsideItsHoursWaitsForThemAndLetsOthersPass(t *testing.T) {
 	h.open()
 	h.waits(b.ID, opens)
 	list := domain.DefaultDNCID(h.test.WorkspaceID, h.test.Environment)
-	_, err := h.desk().ImportDNC(t.Context(), h.test, list, func(yield func(domain.RawNumber, error) bool) {
+	_, err := h.desk().DNC.ImportDNC(t.Context(), h.test, list, func(yield func(domain.RawNumber, error) bool) {
 		yield(domain.RawNumber{Phone: number(8, 2, "02")}, nil)
 	})
 	require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestABulkCallOutsideItsHoursWaitsForThemAndLetsOthersPass(t *testing.T) {
 	failed := h.outcomes(h.test, b.ID)[domain.ItemFailed]
 	require.Len(t, failed, 1)
 	assert.Equal(t, []any{2, domain.CodeDNCBlocked}, []any{failed[0].Index, failed[0].Code}, "who was listed meanwhile is not called")
-	all, err := h.desk().ListCalls(t.Context(), h.test, calls.Query{PageQuery: record.PageQuery{Limit: 100}})
+	all, err := h.desk().Calls.ListCalls(t.Context(), h.test, calls.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(t, err)
 	assert.Len(t, all.Data, 3)
 }
@@ -109,7 +109,7 @@ func TestABulkJobThatWaitsForHoursCanBeCancelled(t *testing.T) {
 	h := build(t, nil)
 	b, opens := h.night()
 	h.waits(b.ID, opens)
-	now, err := h.desk().CancelBulk(t.Context(), h.test, b.ID)
+	now, err := h.desk().Bulk.CancelBulk(t.Context(), h.test, b.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.BulkCancelled, 1, 3, 0}, []any{now.Status, now.Done, now.Cancelled, now.Pending})
 	items := h.outcomes(h.test, b.ID)

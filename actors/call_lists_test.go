@@ -47,7 +47,7 @@ func (h *house) past(n int, hand func(i int, c *domain.Call)) (ids []string) {
 func (h *house) pages(q calls.Query) (ids []string, n int) {
 	h.Helper()
 	for {
-		l, err := h.desk().ListCalls(h.Context(), h.live, q)
+		l, err := h.desk().Calls.ListCalls(h.Context(), h.live, q)
 		require.NoError(h, err)
 		for _, c := range l.Data {
 			ids = append(ids, c.ID)

@@ -41,7 +41,7 @@ func TestANodeTellsWhatClaimItHasToACall(t *testing.T) {
 	h := build(t, nil)
 	d, ctx := h.desk(), t.Context()
 	trunk := func(name, from string, auth *domain.TrunkAuth) *domain.Trunk {
-		made, err := d.CreateTrunk(ctx, h.live, &domain.Trunk{
+		made, err := d.Trunks.CreateTrunk(ctx, h.live, &domain.Trunk{
 			Name: name, Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}, NumberCountry: "GB",
 			Inbound: domain.TrunkInbound{AllowedIPs: []string{from}, Auth: auth},
 		})
@@ -49,7 +49,7 @@ func TestANodeTellsWhatClaimItHasToACall(t *testing.T) {
 		return made
 	}
 	number := func(text string, of *domain.Trunk) {
-		_, err := d.CreateNumber(ctx, h.live, &domain.PhoneNumber{Number: text, AgentID: h.agent(h.live, menu()), TrunkID: of.ID})
+		_, err := d.Numbers.CreateNumber(ctx, h.live, &domain.PhoneNumber{Number: text, AgentID: h.agent(h.live, menu()), TrunkID: of.ID})
 		require.NoError(t, err)
 	}
 	open, rest := trunk("open", "198.51.100.0/24", nil), trunk("rest", "198.51.100.7", nil)
@@ -100,7 +100,7 @@ func TestACallGoesToTheTrunkWhoseHeaderItCarries(t *testing.T) {
 	h := build(t, nil)
 	d, ctx := h.desk(), t.Context()
 	trunk := func(p domain.Principal, name string, match *domain.TrunkMatch) *domain.Trunk {
-		made, err := d.CreateTrunk(ctx, p, &domain.Trunk{
+		made, err := d.Trunks.CreateTrunk(ctx, p, &domain.Trunk{
 			Name: name, Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}},
 			Inbound: domain.TrunkInbound{AllowedIPs: []string{"198.51.100.7"}, Match: match},
 		})
@@ -112,10 +112,10 @@ func TestACallGoesToTheTrunkWhoseHeaderItCarries(t *testing.T) {
 		if of != nil {
 			n.TrunkID = of.ID
 		}
-		_, err := d.CreateNumber(ctx, p, n)
+		_, err := d.Numbers.CreateNumber(ctx, p, n)
 		require.NoError(t, err)
 	}
-	other, _, _, err := d.CreateWorkspace(ctx, &domain.Workspace{Name: "other", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"})
+	other, _, _, err := d.Workspaces.CreateWorkspace(ctx, &domain.Workspace{Name: "other", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"})
 	require.NoError(t, err)
 	theirs := domain.Principal{WorkspaceID: other.ID, Environment: domain.Live, Operator: true, Permissions: h.live.Permissions}
 	plain := trunk(h.live, "plain", nil)
@@ -178,7 +178,7 @@ func TestAStrangersCallCostsTheStoreNothing(t *testing.T) {
 	h.wrap = func(s storecache.Backend) storecache.Backend { store = &counting{Backend: s}; return store }
 	h.shut()
 	h.open()
-	_, err := h.desk().CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
+	_, err := h.desk().Trunks.CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
 	require.NoError(t, err)
 	known, stranger := netip.MustParseAddrPort("192.0.2.1:5060"), netip.MustParseAddrPort("192.0.2.2:5060")
 	h.until(10*time.Second, "the trunk to be known", func() bool { return len(h.node.Book().Of(known)) == 1 })
@@ -211,12 +211,12 @@ func TestWhoCannotSayWhoseACallIsSilencesNoOther(t *testing.T) {
 	source := netip.MustParseAddrPort("192.0.2.1:5060")
 	var made *domain.Trunk
 	for _, h := range []*house{mute, other} {
-		trunk, err := h.desk().CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
+		trunk, err := h.desk().Trunks.CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
 		require.NoError(t, err)
 		h.until(10*time.Second, "the trunk to be known", func() bool { return len(h.node.Book().Of(source)) == 1 })
 		made = trunk
 	}
-	_, err := other.desk().CreateNumber(t.Context(), other.live, &domain.PhoneNumber{Number: "*", AgentID: other.agent(other.live, menu()), TrunkID: made.ID})
+	_, err := other.desk().Numbers.CreateNumber(t.Context(), other.live, &domain.PhoneNumber{Number: "*", AgentID: other.agent(other.live, menu()), TrunkID: made.ID})
 	require.NoError(t, err)
 	ctx := context.WithValue(t.Context(), asksKey{}, true)
 	for to, order := range map[string][]*house{"+442079460001": {mute, other}, "+442079460002": {other, mute}} { // what it has read it knows for a while

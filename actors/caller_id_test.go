@@ -15,18 +15,18 @@ func TestACallShowsANumberThatItsTrunkMayShow(t *testing.T) {
 	d, ctx, p := h.desk(), t.Context(), h.live
 	agent := h.agent(p, menu())
 	trunk := func(prefix string, callerIDs ...string) *domain.Trunk {
-		made, err := d.CreateTrunk(ctx, p, &domain.Trunk{
+		made, err := d.Trunks.CreateTrunk(ctx, p, &domain.Trunk{
 			Name: prefix, Proxies: []domain.Proxy{{Host: "127.0.0.1", Port: 9, Transport: "udp"}}, NumberFormat: "e164", Prefixes: []string{prefix}, CallerIDs: callerIDs,
 		})
 		require.NoError(t, err)
 		return made
 	}
 	own := func(number, trunkID string) {
-		_, err := d.CreateNumber(ctx, p, &domain.PhoneNumber{Number: number, AgentID: agent, TrunkID: trunkID})
+		_, err := d.Numbers.CreateNumber(ctx, p, &domain.PhoneNumber{Number: number, AgentID: agent, TrunkID: trunkID})
 		require.NoError(t, err)
 	}
 	place := func(from string) (string, domain.Code) {
-		c, err := d.PlaceCall(ctx, p, domain.NewCall{To: "+12025550115", From: from, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
+		c, err := d.Calls.PlaceCall(ctx, p, domain.NewCall{To: "+12025550115", From: from, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
 		if err != nil {
 			return "", domain.CodeOf(err)
 		}
@@ -39,7 +39,7 @@ func TestACallShowsANumberThatItsTrunkMayShow(t *testing.T) {
 	}
 	near, far := trunk("+1202"), trunk("+44", "+442071838750")
 	shows("", "", domain.CodeCallerIDRequired)
-	_, err := d.UpdateTrunk(ctx, p, near.ID, func(t *domain.Trunk) error { t.CallerIDs = []string{"+12025550102"}; return nil })
+	_, err := d.Trunks.UpdateTrunk(ctx, p, near.ID, func(t *domain.Trunk) error { t.CallerIDs = []string{"+12025550102"}; return nil })
 	require.NoError(t, err)
 	own("+442071838751", far.ID)
 	own("+12025550103", near.ID)
@@ -51,8 +51,8 @@ func TestACallShowsANumberThatItsTrunkMayShow(t *testing.T) {
 	shows("+442071838751", "", domain.CodeCallerIDNotAllowed)
 	shows("+15005550100", "", domain.CodeCallerIDNotAllowed)
 	shows("+12025550177", "", domain.CodeCallerIDNotAllowed)
-	_, err = d.UpdateTrunk(ctx, p, near.ID, func(t *domain.Trunk) error { t.CallerIDs = []string{"+15005550100"}; return nil })
+	_, err = d.Trunks.UpdateTrunk(ctx, p, near.ID, func(t *domain.Trunk) error { t.CallerIDs = []string{"+15005550100"}; return nil })
 	assert.Equal(t, domain.CodeCallerIDNotAllowed, domain.CodeOf(err))
-	_, err = d.CreateNumber(ctx, p, &domain.PhoneNumber{Number: "+15005550101", AgentID: agent})
+	_, err = d.Numbers.CreateNumber(ctx, p, &domain.PhoneNumber{Number: "+15005550101", AgentID: agent})
 	assert.Equal(t, domain.CodeCallerIDNotAllowed, domain.CodeOf(err))
 }

@@ -77,13 +77,13 @@ func TestWhoCallsInIsNotRungMeanwhile(t *testing.T) {
 			const own = "+15005550150"
 			phone := number(3, 3, "14")
 			agent := h.agent(h.test, linger())
-			_, err := d.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: own, AgentID: agent})
+			_, err := d.Numbers.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: own, AgentID: agent})
 			require.NoError(t, err)
 			id := h.one(agent, nil, phone)
 			h.status(h.test, id) // it is loaded, for which it asks who is on the line
 			var called sync.WaitGroup
 			called.Go(func() {
-				_, _ = d.TestInboundCall(context.WithoutCancel(ctx), h.test, calls.InboundTest{To: own, From: phone, HangUp: 200 * time.Millisecond})
+				_, _ = d.Calls.TestInboundCall(context.WithoutCancel(ctx), h.test, calls.InboundTest{To: own, From: phone, HangUp: 200 * time.Millisecond})
 			})
 			if taken {
 				<-comes
@@ -92,7 +92,7 @@ func TestWhoCallsInIsNotRungMeanwhile(t *testing.T) {
 				called.Wait()
 			}
 			rung := 0
-			_, err = d.StartCampaign(ctx, h.test, id)
+			_, err = d.Campaigns.StartCampaign(ctx, h.test, id)
 			require.NoError(t, err)
 			first := <-answers
 			close(goOn)
@@ -100,7 +100,7 @@ func TestWhoCallsInIsNotRungMeanwhile(t *testing.T) {
 			assert.Equal(t, taken, is, "%T", first)
 			if is {
 				assert.Equal(t, numbers.Busy, denied.By)
-				_, err = d.CancelCampaign(ctx, h.test, id, false)
+				_, err = d.Campaigns.CancelCampaign(ctx, h.test, id, false)
 				require.NoError(t, err)
 			} else {
 				rung++

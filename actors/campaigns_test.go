@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/services"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
@@ -29,7 +29,7 @@ import (
 func (h *house) status(p domain.Principal, id string) domain.CampaignStatusObject {
 	h.Helper()
 	return *again(h, func(ctx context.Context) (*domain.CampaignStatusObject, error) {
-		return h.desk().CampaignStatus(ctx, p, id)
+		return h.desk().Campaigns.CampaignStatus(ctx, p, id)
 	})
 }
 
@@ -52,12 +52,12 @@ func TestOfManyRequestsAtOnceOneChangesTheState(t *testing.T) {
 		told event.Type
 	}
 	cancel := func(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
-		return d.CancelCampaign(ctx, p, id, true)
+		return d.Campaigns.CancelCampaign(ctx, p, id, true)
 	}
 	for _, v := range []verb{
-		{d.StartCampaign, domain.CampaignRunning, event.CampaignStarted},
-		{d.PauseCampaign, domain.CampaignPaused, event.CampaignPaused},
-		{d.ResumeCampaign, domain.CampaignRunning, event.CampaignResumed},
+		{d.Campaigns.StartCampaign, domain.CampaignRunning, event.CampaignStarted},
+		{d.Campaigns.PauseCampaign, domain.CampaignPaused, event.CampaignPaused},
+		{d.Campaigns.ResumeCampaign, domain.CampaignRunning, event.CampaignResumed},
 		{cancel, domain.CampaignCancelled, event.CampaignCancelled},
 	} {
 		var wait sync.WaitGroup
@@ -77,7 +77,7 @@ func TestOfManyRequestsAtOnceOneChangesTheState(t *testing.T) {
 		assert.Equal(t, 1, told(h.events(h.live.WorkspaceID), v.told)[id], v.told)
 	}
 	for name, do := range map[string]func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error){
-		"start": d.StartCampaign, "pause": d.PauseCampaign, "resume": d.ResumeCampaign,
+		"start": d.Campaigns.StartCampaign, "pause": d.Campaigns.PauseCampaign, "resume": d.Campaigns.ResumeCampaign,
 	} {
 		_, err := do(ctx, h.test, id)
 		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), name)
@@ -97,22 +97,22 @@ func TestACampaignThatIsOverKeepsNoActor(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	agent := h.agent(h.test, linger())
 	id := h.campaign(h.test, h.agent(h.test, menu()), number(2, 3, "11"))
-	_, err := d.StartCampaign(ctx, h.test, id)
+	_, err := d.Campaigns.StartCampaign(ctx, h.test, id)
 	require.NoError(t, err)
 	h.over(h.test, id)
 	h.until(10*time.Second, "its actor has ended", func() bool { return !h.living(id) })
 	assert.Equal(t, 1, h.status(h.test, id).Progress.Attempted, "the store tells")
 
 	talks := h.campaign(h.test, agent, number(2, 4, "09"))
-	_, err = d.StartCampaign(ctx, h.test, talks)
+	_, err = d.Campaigns.StartCampaign(ctx, h.test, talks)
 	require.NoError(t, err)
 	h.until(20*time.Second, "somebody is on the line", func() bool { _, n := h.diary.dialogs(); return n == 1 })
-	st, err := d.CancelCampaign(ctx, h.test, talks, false)
+	st, err := d.Campaigns.CancelCampaign(ctx, h.test, talks, false)
 	require.NoError(t, err)
 	assert.Equal(t, 1, st.Progress.InProgress)
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.DeleteCampaign(ctx, h.test, talks)), "its call goes on")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Campaigns.DeleteCampaign(ctx, h.test, talks)), "its call goes on")
 	require.True(t, h.living(talks), "its call goes on")
-	_, err = d.CancelCampaign(ctx, h.test, talks, true)
+	_, err = d.Campaigns.CancelCampaign(ctx, h.test, talks, true)
 	require.NoError(t, err)
 	h.until(20*time.Second, "the call was hung up and the actor has ended", func() bool { return !h.living(talks) })
 	assert.Zero(t, h.status(h.test, talks).Progress.InProgress)
@@ -122,21 +122,21 @@ func TestADraftHasNoActorUntilSomethingIsWantedOfIt(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	agent := h.agent(h.test, menu())
-	for what, want := range map[string]func(ctx context.Context, d *actors.Desk, id string) error{
-		"its status": func(ctx context.Context, d *actors.Desk, id string) error {
-			st, err := d.CampaignStatus(ctx, h.test, id)
+	for what, want := range map[string]func(ctx context.Context, d *services.Services, id string) error{
+		"its status": func(ctx context.Context, d *services.Services, id string) error {
+			st, err := d.Campaigns.CampaignStatus(ctx, h.test, id)
 			if err == nil {
 				assert.Equal(t, 1, st.Progress.Total)
 			}
 			return err
 		},
-		"a contact less": func(ctx context.Context, d *actors.Desk, id string) error {
-			all, err := d.ListContacts(ctx, h.test, id, contactsservice.Query{Limit: 1})
+		"a contact less": func(ctx context.Context, d *services.Services, id string) error {
+			all, err := d.Contacts.ListContacts(ctx, h.test, id, contactsservice.Query{Limit: 1})
 			require.NoError(t, err)
-			return d.DeleteContact(ctx, h.test, id, all.Data[0].ID)
+			return d.Contacts.DeleteContact(ctx, h.test, id, all.Data[0].ID)
 		},
-		"its end": func(ctx context.Context, d *actors.Desk, id string) error {
-			st, err := d.CancelCampaign(ctx, h.test, id, false)
+		"its end": func(ctx context.Context, d *services.Services, id string) error {
+			st, err := d.Campaigns.CancelCampaign(ctx, h.test, id, false)
 			assert.Equal(t, domain.CampaignCancelled, st.Status)
 			return err
 		},
@@ -149,15 +149,15 @@ func TestADraftHasNoActorUntilSomethingIsWantedOfIt(t *testing.T) {
 		}
 	}
 	id := h.campaign(h.test, agent, number(2, 6, "11"))
-	_, err := h.desk().AddContacts(t.Context(), h.test, id, contacts(number(2, 7, "11")))
+	_, err := h.desk().Contacts.AddContacts(t.Context(), h.test, id, contacts(number(2, 7, "11")))
 	require.NoError(t, err)
-	_, _, err = h.desk().UpdateCampaign(t.Context(), h.test, id, func(c *domain.Campaign) error { c.Name = "other"; return nil })
+	_, _, err = h.desk().Campaigns.UpdateCampaign(t.Context(), h.test, id, func(c *domain.Campaign) error { c.Name = "other"; return nil })
 	require.NoError(t, err)
 	assert.False(t, h.living(id), "contacts and other changes are in the store")
 	h.shut()
 	h.open()
 	assert.False(t, h.living(id), "nor after a restart")
-	_, err = h.desk().StartCampaign(t.Context(), h.test, id)
+	_, err = h.desk().Campaigns.StartCampaign(t.Context(), h.test, id)
 	require.NoError(t, err)
 	h.over(h.test, id)
 	assert.Equal(t, 2, h.status(h.test, id).Progress.Attempted)
@@ -168,23 +168,23 @@ func TestACampaignThatWasGivenUpIsNotRevivedByWhoeverAsks(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	id := h.campaign(h.test, h.agent(h.test, linger()), number(2, 8, "09"), number(2, 9, "09"))
-	_, err := d.StartCampaign(ctx, h.test, id)
+	_, err := d.Campaigns.StartCampaign(ctx, h.test, id)
 	require.NoError(t, err)
-	all, err := d.ListContacts(ctx, h.test, id, contactsservice.Query{Limit: 1})
+	all, err := d.Contacts.ListContacts(ctx, h.test, id, contactsservice.Query{Limit: 1})
 	require.NoError(t, err)
-	_, err = d.PauseCampaign(ctx, h.test, id)
+	_, err = d.Campaigns.PauseCampaign(ctx, h.test, id)
 	require.NoError(t, err)
 	require.NoError(t, h.node.EndCampaign(h.live.WorkspaceID, id))
 	require.False(t, h.living(id))
 	for what, want := range map[string]func() error{
-		"its status":     func() error { _, err := d.CampaignStatus(ctx, h.test, id); return err },
-		"to go on":       func() error { _, err := d.ResumeCampaign(ctx, h.test, id); return err },
-		"a contact less": func() error { return d.DeleteContact(ctx, h.test, id, all.Data[0].ID) },
+		"its status":     func() error { _, err := d.Campaigns.CampaignStatus(ctx, h.test, id); return err },
+		"to go on":       func() error { _, err := d.Campaigns.ResumeCampaign(ctx, h.test, id); return err },
+		"a contact less": func() error { return d.Contacts.DeleteContact(ctx, h.test, id, all.Data[0].ID) },
 	} {
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(want()), what)
 		assert.False(t, h.living(id), what)
 	}
-	_, _, err = d.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error { c.Name = "other"; return nil })
+	_, _, err = d.Campaigns.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error { c.Name = "other"; return nil })
 	require.NoError(t, err, "the store takes it")
 	assert.False(t, h.living(id))
 	h.shut()
@@ -208,7 +208,7 @@ func TestOfManyStartsOfADraftOneGrowsItsActor(t *testing.T) {
 	var wait sync.WaitGroup
 	for range n {
 		wait.Go(func() {
-			st, err := d.StartCampaign(ctx, h.test, id)
+			st, err := d.Campaigns.StartCampaign(ctx, h.test, id)
 			if assert.NoError(t, err, "repeated in its target state it changes nothing") {
 				assert.Equal(t, domain.CampaignRunning, st.Status)
 			}
@@ -217,7 +217,7 @@ func TestOfManyStartsOfADraftOneGrowsItsActor(t *testing.T) {
 	wait.Wait()
 	assert.EqualValues(t, 1, begun.Load(), "one actor")
 	assert.Equal(t, 1, told(h.events(h.live.WorkspaceID), event.CampaignStarted)[id])
-	_, err := d.CancelCampaign(ctx, h.test, id, true)
+	_, err := d.Campaigns.CancelCampaign(ctx, h.test, id, true)
 	require.NoError(t, err)
 }
 
@@ -232,19 +232,19 @@ func TestADraftIsStartedOrDeletedNotBoth(t *testing.T) {
 		id := h.campaign(h.test, agent, number(4, i%10, "09"))
 		var wait sync.WaitGroup
 		var started, deleted error
-		wait.Go(func() { _, started = d.StartCampaign(ctx, h.test, id) })
-		wait.Go(func() { deleted = d.DeleteCampaign(ctx, h.test, id) })
+		wait.Go(func() { _, started = d.Campaigns.StartCampaign(ctx, h.test, id) })
+		wait.Go(func() { deleted = d.Campaigns.DeleteCampaign(ctx, h.test, id) })
 		wait.Wait()
 		if deleted == nil {
 			assert.Equal(t, domain.CodeNotFound, domain.CodeOf(started), "%v", started)
-			_, err := d.CampaignStatus(ctx, h.test, id)
+			_, err := d.Campaigns.CampaignStatus(ctx, h.test, id)
 			assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "%v", err)
 			h.until(patience, "its actor has ended", func() bool { return !h.living(id) })
 			continue
 		}
 		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(deleted), "%v", deleted)
 		require.NoError(t, started)
-		_, err := d.CancelCampaign(ctx, h.test, id, true)
+		_, err := d.Campaigns.CancelCampaign(ctx, h.test, id, true)
 		require.NoError(t, err)
 	}
 }
@@ -266,13 +266,13 @@ func TestWebhooksOfACampaignAreMadeByAPIKeysOnly(t *testing.T) {
 	}
 	set := func(c *domain.Campaign) error { c.Webhooks = hooks; return nil }
 	for name, p := range map[string]domain.Principal{"a user": user, "a client": client} {
-		_, err := d.CreateCampaign(ctx, p, draft(hooks), "", contacts())
+		_, err := d.Campaigns.CreateCampaign(ctx, p, draft(hooks), "", contacts())
 		assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err), name)
-		made, err := d.CreateCampaign(ctx, p, draft(nil), "", contacts())
+		made, err := d.Campaigns.CreateCampaign(ctx, p, draft(nil), "", contacts())
 		require.NoError(t, err, "%s may have a campaign without", name)
-		_, _, err = d.UpdateCampaign(ctx, p, made.Campaign.ID, set)
+		_, _, err = d.Campaigns.UpdateCampaign(ctx, p, made.Campaign.ID, set)
 		assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err), name)
-		_, _, err = d.UpdateCampaign(ctx, h.live, made.Campaign.ID, set)
+		_, _, err = d.Campaigns.UpdateCampaign(ctx, h.live, made.Campaign.ID, set)
 		require.NoError(t, err, "an API key may")
 	}
 }
@@ -282,9 +282,9 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	agent := h.agent(h.live, menu())
-	_, err := d.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "house", Simulator: true})
+	_, err := d.Trunks.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "house", Simulator: true})
 	require.NoError(t, err)
-	made, err := d.CreateCampaign(ctx, h.live, &domain.Campaign{
+	made, err := d.Campaigns.CreateCampaign(ctx, h.live, &domain.Campaign{
 		Name: "gone", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US", AutoComplete: true,
 		Schedule: domain.Schedule{Timezone: "UTC"}, Pacing: domain.Pacing{CallsPerMinute: 1200, MaxConcurrent: 20}, Retry: domain.Retry{MaxAttempts: 1},
 		CallerID: domain.CallerID{Number: "+15005550100"}, Webhooks: map[string]string{"campaign.started": h.receiver.url, "campaign.call_completed": h.receiver.url, "campaign.completed": h.receiver.url + "/end"},
@@ -292,22 +292,22 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	require.NoError(t, err)
 	id := made.Campaign.ID
 	assert.NotEmpty(t, made.WebhookSecret)
-	hooks, err := d.ListWebhooks(ctx, h.live, webhooks.Query{CampaignID: id, PageQuery: record.PageQuery{Limit: 10}})
+	hooks, err := d.Webhooks.ListWebhooks(ctx, h.live, webhooks.Query{CampaignID: id, PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	require.Len(t, hooks.Data, 2, "one endpoint for each distinct URL")
-	_, err = d.StartCampaign(ctx, h.live, id)
+	_, err = d.Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.DeleteCampaign(ctx, h.live, id)), "it runs")
-	_, err = d.CampaignStatus(ctx, h.live, id)
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Campaigns.DeleteCampaign(ctx, h.live, id)), "it runs")
+	_, err = d.Campaigns.CampaignStatus(ctx, h.live, id)
 	require.NoError(t, err)
-	_, err = d.CampaignStatus(ctx, h.test, id)
+	_, err = d.Campaigns.CampaignStatus(ctx, h.test, id)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "it is of another environment, and its actor lives")
 	h.over(h.live, id)
 
-	copied, err := d.CopyCampaign(ctx, h.live, id, []string{"busy", "failed"}, func(c *domain.Campaign) error { c.Webhooks = nil; return nil })
+	copied, err := d.Campaigns.CopyCampaign(ctx, h.live, id, []string{"busy", "failed"}, func(c *domain.Campaign) error { c.Webhooks = nil; return nil })
 	require.NoError(t, err)
 	assert.Equal(t, 2, copied.Upload.Summary.Accepted)
-	list, err := d.ListContacts(ctx, h.live, copied.Campaign.ID, contactsservice.Query{Limit: 10})
+	list, err := d.Contacts.ListContacts(ctx, h.live, copied.Campaign.ID, contactsservice.Query{Limit: 10})
 	require.NoError(t, err)
 	var phones []string
 	for _, c := range list.Data {
@@ -315,21 +315,21 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	}
 	assert.Equal(t, []string{number(3, 3, "14"), number(3, 4, "19")}, phones)
 	assert.Equal(t, domain.CampaignDraft, copied.Campaign.Status)
-	calls, err := d.ListCalls(ctx, h.live, calls.Query{CampaignID: id, PageQuery: record.PageQuery{Limit: 10}})
+	calls, err := d.Calls.ListCalls(ctx, h.live, calls.Query{CampaignID: id, PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	require.Len(t, calls.Data, 4)
 	h.until(30*time.Second, "the events were delivered", func() bool {
-		log, err := d.WebhookLog(ctx, h.live, hooks.Data[0].ID, record.PageQuery{Limit: 10})
+		log, err := d.Webhooks.WebhookLog(ctx, h.live, hooks.Data[0].ID, record.PageQuery{Limit: 10})
 		return err == nil && len(log.Data) > 0
 	})
 
-	require.NoError(t, d.DeleteCampaign(ctx, h.live, id))
-	_, err = d.CampaignStatus(ctx, h.live, id)
+	require.NoError(t, d.Campaigns.DeleteCampaign(ctx, h.live, id))
+	_, err = d.Campaigns.CampaignStatus(ctx, h.live, id)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "whatever its actor does")
-	_, err = d.Campaign(ctx, h.live, id)
+	_, err = d.Campaigns.Campaign(ctx, h.live, id)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.DeleteCampaign(ctx, h.live, id)))
-	require.NoError(t, d.DeleteCampaign(ctx, h.live, copied.Campaign.ID), "a draft")
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.Campaigns.DeleteCampaign(ctx, h.live, id)))
+	require.NoError(t, d.Campaigns.DeleteCampaign(ctx, h.live, copied.Campaign.ID), "a draft")
 	h.shut() // in between, or not: the next start goes on
 	h.open()
 	traces := []string{strings.TrimPrefix(id, "campaign_"), strings.TrimPrefix(copied.Campaign.ID, "campaign_"), hooks.Data[0].ID, hooks.Data[1].ID}
@@ -350,7 +350,7 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	h.shut()
 	assert.Empty(t, h.traces(traces))
 	h.open()
-	u, err := h.desk().Usage(ctx, h.live, billing.UsageQuery{From: time.Now().AddDate(0, 0, -1), To: time.Now()})
+	u, err := h.desk().Usage.Usage(ctx, h.live, billing.UsageQuery{From: time.Now().AddDate(0, 0, -1), To: time.Now()})
 	require.NoError(t, err)
 	assert.Equal(t, 4, u.Total.Attempts, "what was billed stays billed")
 }
@@ -393,7 +393,7 @@ func TestAChangedMapOfWebhooksKeepsWhatHappensToAnEndpointMeanwhile(t *testing.T
 	t.Parallel()
 	h, m := meddled(t)
 	d, ctx := h.desk(), t.Context()
-	made, err := d.CreateCampaign(ctx, h.test, &domain.Campaign{
+	made, err := d.Campaigns.CreateCampaign(ctx, h.test, &domain.Campaign{
 		Name: "Reminders", Status: domain.CampaignDraft, AgentID: h.agent(h.test, menu()), DefaultCountry: "US", Schedule: domain.Schedule{Timezone: "UTC"},
 		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 2}, Retry: domain.Retry{MaxAttempts: 1},
 		Webhooks: map[string]string{"campaign.started": h.receiver.url + "/a", "campaign.completed": h.receiver.url + "/b"},
@@ -406,23 +406,23 @@ func TestAChangedMapOfWebhooksKeepsWhatHappensToAnEndpointMeanwhile(t *testing.T
 		for _, r := range c.Puts {
 			if _, ok := r.(*domain.Campaign); ok {
 				once.Do(func() { // between the reading of the endpoints and the commit
-					_, failed := d.RotateWebhook(ctx, h.test, kept, "another secret", 0, func(*domain.Webhook) error { return nil })
+					_, failed := d.Webhooks.RotateWebhook(ctx, h.test, kept, "another secret", 0, func(*domain.Webhook) error { return nil })
 					require.NoError(t, failed)
-					_, failed = d.PauseWebhook(ctx, h.test, kept)
+					_, failed = d.Webhooks.PauseWebhook(ctx, h.test, kept)
 					require.NoError(t, failed)
-					require.NoError(t, d.DeleteWebhook(ctx, h.test, gone))
+					require.NoError(t, d.Webhooks.DeleteWebhook(ctx, h.test, gone))
 				})
 			}
 		}
 		return do()
 	}, nil)
-	_, _, err = d.UpdateCampaign(ctx, h.test, made.Campaign.ID, func(c *domain.Campaign) error {
+	_, _, err = d.Campaigns.UpdateCampaign(ctx, h.test, made.Campaign.ID, func(c *domain.Campaign) error {
 		c.Webhooks = map[string]string{"campaign.progress": h.receiver.url + "/a"}
 		return nil
 	})
 	require.NoError(t, err)
 	m.meddle(nil, nil)
-	now, err := d.Webhook(ctx, h.test, kept)
+	now, err := d.Webhooks.Webhook(ctx, h.test, kept)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"campaign.progress"}, now.Events)
 	assert.Equal(t, "another secret", now.Secret)
@@ -434,7 +434,7 @@ func TestAChangedMapOfWebhooksChangesTheEndpoints(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
-	made, err := d.CreateCampaign(ctx, h.test, &domain.Campaign{
+	made, err := d.Campaigns.CreateCampaign(ctx, h.test, &domain.Campaign{
 		Name: "c", Status: domain.CampaignDraft, AgentID: h.agent(h.test, menu()), DefaultCountry: "US", Schedule: domain.Schedule{Timezone: "UTC"},
 		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 2}, Retry: domain.Retry{MaxAttempts: 1},
 		Webhooks: map[string]string{"campaign.started": h.receiver.url + "/a", "campaign.completed": h.receiver.url + "/b"},
@@ -443,7 +443,7 @@ func TestAChangedMapOfWebhooksChangesTheEndpoints(t *testing.T) {
 	assert.Equal(t, "a secret of mine", made.WebhookSecret)
 	id := made.Campaign.ID
 	before := h.endpoints(id)
-	_, secret, err := d.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error {
+	_, secret, err := d.Campaigns.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error {
 		c.Webhooks = map[string]string{"campaign.started": h.receiver.url + "/a", "campaign.progress": h.receiver.url + "/a", "campaign.completed": h.receiver.url + "/c"}
 		return nil
 	})
@@ -454,24 +454,24 @@ func TestAChangedMapOfWebhooksChangesTheEndpoints(t *testing.T) {
 	assert.Equal(t, before.ids["/a"], after.ids["/a"])
 	assert.NotEmpty(t, secret)
 	assert.NotEqual(t, "a secret of mine", secret)
-	_, secret, err = d.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error { c.Pacing.MaxConcurrent = 1; return nil })
+	_, secret, err = d.Campaigns.UpdateCampaign(ctx, h.test, id, func(c *domain.Campaign) error { c.Pacing.MaxConcurrent = 1; return nil })
 	require.NoError(t, err)
 	assert.Empty(t, secret, "no endpoint is new")
 	assert.Equal(t, after, h.endpoints(id))
 
 	user := h.test
 	user.UserID = "user-17"
-	_, _, err = d.UpdateCampaign(ctx, user, id, func(c *domain.Campaign) error {
+	_, _, err = d.Campaigns.UpdateCampaign(ctx, user, id, func(c *domain.Campaign) error {
 		c.Webhooks = map[string]string{"campaign.started": h.receiver.url + "/d"}
 		return nil
 	})
 	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err), "an endpoint would outlive the token")
 	twin := *made.Campaign
 	twin.Meta = domain.Meta{}
-	_, err = d.CreateCampaign(ctx, user, &twin, "", nil)
+	_, err = d.Campaigns.CreateCampaign(ctx, user, &twin, "", nil)
 	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err))
 	assert.Equal(t, after, h.endpoints(id))
-	_, _, err = d.UpdateCampaign(ctx, user, id, func(c *domain.Campaign) error {
+	_, _, err = d.Campaigns.UpdateCampaign(ctx, user, id, func(c *domain.Campaign) error {
 		c.Webhooks = map[string]string{"campaign.started": h.receiver.url + "/a"}
 		return nil
 	})
@@ -485,7 +485,7 @@ type endpoints struct {
 
 func (h *house) endpoints(campaignID string) endpoints {
 	h.Helper()
-	l, err := h.desk().ListWebhooks(h.Context(), h.test, webhooks.Query{CampaignID: campaignID, PageQuery: record.PageQuery{Limit: 10}})
+	l, err := h.desk().Webhooks.ListWebhooks(h.Context(), h.test, webhooks.Query{CampaignID: campaignID, PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(h, err)
 	out := endpoints{map[string][]string{}, map[string]string{}}
 	for _, w := range l.Data {

@@ -17,11 +17,11 @@ import (
 // guest is a client that asks users, and a user who may do what a role may.
 func (h *house) guest(role domain.Role) (*domain.OAuthClient, *domain.User) {
 	h.Helper()
-	c, _, err := h.desk().CreateClient(h.Context(), h.live, &domain.OAuthClient{
+	c, _, err := h.desk().OAuth.CreateClient(h.Context(), h.live, &domain.OAuthClient{
 		Name: "crm", Scopes: []domain.Permission{domain.AllRead, domain.CallsWrite}, GrantTypes: []domain.GrantType{domain.GrantCode, domain.GrantRefresh}, RedirectURIs: []string{"https://a.example/"},
 	})
 	require.NoError(h, err)
-	u, err := h.desk().CreateUser(h.Context(), h.live, &domain.User{Name: "Ada", Role: role})
+	u, err := h.desk().Users.CreateUser(h.Context(), h.live, &domain.User{Name: "Ada", Role: role})
 	require.NoError(h, err)
 	return c, u
 }
@@ -29,7 +29,7 @@ func (h *house) guest(role domain.Role) (*domain.OAuthClient, *domain.User) {
 // code is what a user's consent gives.
 func (h *house) code(c *domain.OAuthClient, u *domain.User) string {
 	h.Helper()
-	text, err := h.desk().IssueCode(h.Context(), &domain.OAuthCode{
+	text, err := h.desk().OAuth.IssueCode(h.Context(), &domain.OAuthCode{
 		Meta: domain.Meta{WorkspaceID: c.WorkspaceID, Environment: c.Environment}, ClientID: c.ID, UserID: u.ID, RedirectURI: c.RedirectURIs[0], Scopes: []domain.Permission{domain.CallsRead, domain.CallsWrite},
 	})
 	require.NoError(h, err)
@@ -63,16 +63,16 @@ func TestOneOfManyExchangesOfACodeOrARefreshTokenWins(t *testing.T) {
 		return won
 	}
 	code := h.code(c, u)
-	won := race(func() (oauth.Granted, error) { return d.RedeemCode(ctx, c, code, "https://a.example/", "") })
+	won := race(func() (oauth.Granted, error) { return d.OAuth.RedeemCode(ctx, c, code, "https://a.example/", "") })
 	require.Len(t, won, 1)
-	_, err := d.OAuthAlive(ctx, holderOf(c, won[0]), won[0].GrantID, "")
+	_, err := d.OAuth.OAuthAlive(ctx, holderOf(c, won[0]), won[0].GrantID, "")
 	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err), "it was used twice")
 
-	g, err := d.RedeemCode(ctx, c, h.code(c, u), "https://a.example/", "")
+	g, err := d.OAuth.RedeemCode(ctx, c, h.code(c, u), "https://a.example/", "")
 	require.NoError(t, err)
-	won = race(func() (oauth.Granted, error) { return d.RenewGrant(ctx, c, g.Refresh, "") })
+	won = race(func() (oauth.Granted, error) { return d.OAuth.RenewGrant(ctx, c, g.Refresh, "") })
 	require.Len(t, won, 1)
-	_, err = d.RenewGrant(ctx, c, won[0].Refresh, "")
+	_, err = d.OAuth.RenewGrant(ctx, c, won[0].Refresh, "")
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err), "it was used twice")
 }
 
@@ -82,66 +82,66 @@ func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
 	c, u := h.guest(domain.RoleAgent)
 	other, _ := h.guest(domain.RoleAgent)
 	kept, used := h.code(c, u), h.code(c, u)
-	g, err := h.desk().RedeemCode(ctx, c, used, "https://a.example/", "")
+	g, err := h.desk().OAuth.RedeemCode(ctx, c, used, "https://a.example/", "")
 	require.NoError(t, err)
-	text, _, err := h.desk().SignInLink(ctx, h.live, u.ID, anyone)
+	text, _, err := h.desk().Users.SignInLink(ctx, h.live, u.ID, anyone)
 	require.NoError(t, err)
-	_, _, err = h.desk().SignInLink(ctx, h.test, u.ID, anyone)
+	_, _, err = h.desk().Users.SignInLink(ctx, h.test, u.ID, anyone)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "of another environment")
-	cookie, who, err := h.desk().SignIn(ctx, text, here, "browser")
+	cookie, who, err := h.desk().Users.SignIn(ctx, text, here, "browser")
 	require.NoError(t, err)
 	assert.Equal(t, u, who)
-	_, _, err = h.desk().SignIn(ctx, text, here, "browser")
+	_, _, err = h.desk().Users.SignIn(ctx, text, here, "browser")
 	assert.Equal(t, domain.CodeInvalidLink, domain.CodeOf(err), "once")
 
 	h.shut()
 	h.open()
 	d := h.desk()
-	next, err := d.RenewGrant(ctx, c, g.Refresh, "calls:read")
+	next, err := d.OAuth.RenewGrant(ctx, c, g.Refresh, "calls:read")
 	require.NoError(t, err)
 	assert.Equal(t, []domain.Permission{domain.CallsRead}, next.Rights)
-	_, err = d.RenewGrant(ctx, other, next.Refresh, "")
+	_, err = d.OAuth.RenewGrant(ctx, other, next.Refresh, "")
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err), "another client's")
-	_, err = d.RenewGrant(ctx, c, next.Refresh, "agents:write")
+	_, err = d.OAuth.RenewGrant(ctx, c, next.Refresh, "agents:write")
 	assert.Equal(t, domain.OAuthInvalidScope, domain.CodeOf(err))
-	again, until, err := d.GrantOf(ctx, c, next.Refresh)
+	again, until, err := d.OAuth.GrantOf(ctx, c, next.Refresh)
 	require.NoError(t, err)
 	assert.Equal(t, []domain.Permission{domain.CallsRead, domain.CallsWrite}, again.Rights, "a narrower token narrows no grant")
 	assert.WithinDuration(t, time.Now().Add(domain.RefreshIdle), until, time.Minute)
-	_, err = d.RedeemCode(ctx, c, kept, "https://a.example/", "")
+	_, err = d.OAuth.RedeemCode(ctx, c, kept, "https://a.example/", "")
 	require.NoError(t, err)
-	who, session, err := d.Session(ctx, cookie, elsewhere, false)
+	who, session, err := d.Users.Session(ctx, cookie, elsewhere, false)
 	require.NoError(t, err)
 	assert.Equal(t, u.ID, who.ID)
 	for _, bad := range []string{"", "x", cookie + "x", cookie[:len(cookie)-1], "x" + cookie} {
-		_, _, err = d.Session(ctx, bad, here, false)
+		_, _, err = d.Users.Session(ctx, bad, here, false)
 		assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err), bad)
 	}
 	change := func(f func(*domain.User)) {
-		_, err := d.UpdateUser(ctx, h.live, u.ID, func(u *domain.User) error { f(u); return nil })
+		_, err := d.Users.UpdateUser(ctx, h.live, u.ID, func(u *domain.User) error { f(u); return nil })
 		require.NoError(t, err)
 	}
 	change(func(u *domain.User) { u.AllowedIPs = []string{here.String()} })
-	_, _, err = d.Session(ctx, cookie, elsewhere, false)
+	_, _, err = d.Users.Session(ctx, cookie, elsewhere, false)
 	assert.Equal(t, domain.CodeIPNotAllowed, domain.CodeOf(err))
 	change(func(u *domain.User) { u.Role = domain.RoleViewer })
-	rights, err := d.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
+	rights, err := d.OAuth.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
 	require.NoError(t, err)
 	assert.Equal(t, []domain.Permission{domain.CallsRead}, rights, "never more than the user may now")
-	l, err := d.ListSessions(ctx, h.live, u.ID, record.PageQuery{Limit: 10})
+	l, err := d.Users.ListSessions(ctx, h.live, u.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, l.Data, 1)
 	assert.Equal(t, session.ID, l.Data[0].ID)
 
-	require.NoError(t, d.EndGrant(ctx, other, g.GrantID), "of another client: nothing happens")
-	_, err = d.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
+	require.NoError(t, d.OAuth.EndGrant(ctx, other, g.GrantID), "of another client: nothing happens")
+	_, err = d.OAuth.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
 	require.NoError(t, err)
-	require.NoError(t, d.DeleteUser(ctx, h.live, u.ID, anyone))
-	_, _, err = d.Session(ctx, cookie, here, false)
+	require.NoError(t, d.Users.DeleteUser(ctx, h.live, u.ID, anyone))
+	_, _, err = d.Users.Session(ctx, cookie, here, false)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
-	_, err = d.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
+	_, err = d.OAuth.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
 	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err))
-	_, err = d.RenewGrant(ctx, c, next.Refresh, "")
+	_, err = d.OAuth.RenewGrant(ctx, c, next.Refresh, "")
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
 	h.node.Sweep(ctx)
 }
@@ -154,20 +154,20 @@ func TestALinkAndASessionOfBeforeAreNoOperators(t *testing.T) {
 	ctx := t.Context()
 	_, u := h.guest(domain.RoleAdmin)
 	sign := func() (*domain.User, *domain.Session) {
-		text, _, err := h.desk().SignInLink(ctx, h.live, u.ID, anyone)
+		text, _, err := h.desk().Users.SignInLink(ctx, h.live, u.ID, anyone)
 		require.NoError(t, err)
-		cookie, _, err := h.desk().SignIn(ctx, text, here, "browser")
+		cookie, _, err := h.desk().Users.SignIn(ctx, text, here, "browser")
 		require.NoError(t, err)
-		who, s, err := h.desk().Session(ctx, cookie, here, false)
+		who, s, err := h.desk().Users.Session(ctx, cookie, here, false)
 		require.NoError(t, err)
 		return who, s
 	}
 	_, before := sign()
-	link, _, err := h.desk().SignInLink(ctx, h.live, u.ID, anyone)
+	link, _, err := h.desk().Users.SignInLink(ctx, h.live, u.ID, anyone)
 	require.NoError(t, err)
-	_, err = h.desk().UpdateUser(ctx, h.live, u.ID, func(u *domain.User) error { u.Operator = true; return nil })
+	_, err = h.desk().Users.UpdateUser(ctx, h.live, u.ID, func(u *domain.User) error { u.Operator = true; return nil })
 	require.NoError(t, err)
-	_, _, err = h.desk().SignIn(ctx, link, here, "browser")
+	_, _, err = h.desk().Users.SignIn(ctx, link, here, "browser")
 	assert.Equal(t, domain.CodeExpiredLink, domain.CodeOf(err))
 	h.shut()
 	h.open()
@@ -180,11 +180,11 @@ func TestALinkAndASessionOfBeforeAreNoOperators(t *testing.T) {
 		assert.True(t, u.Operator, "as it is now")
 		return no
 	}
-	_, _, err = h.desk().SignInLink(ctx, h.live, u.ID, mayNot)
+	_, _, err = h.desk().Users.SignInLink(ctx, h.live, u.ID, mayNot)
 	require.ErrorIs(t, err, no)
-	require.ErrorIs(t, h.desk().DeleteUser(ctx, h.live, u.ID, mayNot), no)
-	require.ErrorIs(t, h.desk().EndSession(ctx, h.live, u.ID, after.ID, mayNot), no)
-	_, err = h.desk().User(ctx, h.live, u.ID)
+	require.ErrorIs(t, h.desk().Users.DeleteUser(ctx, h.live, u.ID, mayNot), no)
+	require.ErrorIs(t, h.desk().Users.EndSession(ctx, h.live, u.ID, after.ID, mayNot), no)
+	_, err = h.desk().Users.User(ctx, h.live, u.ID)
 	require.NoError(t, err)
 }
 
@@ -192,11 +192,11 @@ func TestWhoOnlyWatchesDoesNotMakeASessionLast(t *testing.T) {
 	h := build(t, nil)
 	ctx := t.Context()
 	_, u := h.guest(domain.RoleAgent)
-	text, _, err := h.desk().SignInLink(ctx, h.live, u.ID, anyone)
+	text, _, err := h.desk().Users.SignInLink(ctx, h.live, u.ID, anyone)
 	require.NoError(t, err)
-	cookie, _, err := h.desk().SignIn(ctx, text, here, "browser")
+	cookie, _, err := h.desk().Users.SignIn(ctx, text, here, "browser")
 	require.NoError(t, err)
-	_, s, err := h.desk().Session(ctx, cookie, here, false)
+	_, s, err := h.desk().Users.Session(ctx, cookie, here, false)
 	require.NoError(t, err)
 
 	row := &domain.Session{Meta: domain.Meta{ID: s.ID, WorkspaceID: s.WorkspaceID}}
@@ -206,10 +206,10 @@ func TestWhoOnlyWatchesDoesNotMakeASessionLast(t *testing.T) {
 	row.SeenAt = long
 	_, err = h.store.Apply(ctx, commit.Change{Workspace: row.WorkspaceID, Guards: []commit.Guard{{Key: row.Key(), Version: version}}, Puts: []domain.Record{row}})
 	require.NoError(t, err)
-	_, s, err = h.desk().Session(ctx, cookie, here, true)
+	_, s, err = h.desk().Users.Session(ctx, cookie, here, true)
 	require.NoError(t, err)
 	assert.True(t, s.SeenAt.Equal(long), "looking on is none")
-	_, s, err = h.desk().Session(ctx, cookie, here, false)
+	_, s, err = h.desk().Users.Session(ctx, cookie, here, false)
 	require.NoError(t, err)
 	assert.True(t, s.SeenAt.After(long), "a page that is opened is use")
 }

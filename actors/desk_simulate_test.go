@@ -23,7 +23,7 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
-	_, err := d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
+	_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 		w.Plan = domain.Starter
 		return nil
 	})
@@ -33,7 +33,7 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 		phones[i] = fmt.Sprintf("+1202555%04d", i)
 	}
 	end := time.Date(2027, 3, 8, 9, 0, 0, 0, time.UTC)
-	made, err := d.CreateCampaign(ctx, h.live, &domain.Campaign{
+	made, err := d.Campaigns.CreateCampaign(ctx, h.live, &domain.Campaign{
 		Name: "c", Status: domain.CampaignDraft, AgentID: h.agent(h.live, menu()), DefaultCountry: "US", AutoComplete: true,
 		Schedule:   domain.Schedule{Timezone: "UTC", Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday"}, End: &end},
 		Pacing:     domain.Pacing{CallsPerMinute: 5, MaxConcurrent: 5},
@@ -47,7 +47,7 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 		a.AnswerRate, a.VoicemailRate, a.BusyRate, a.FailedRate, a.NoAnswerSeconds = 0, 0, 0, 0, 30
 		return a
 	}}
-	s, err := d.SimulateCampaign(ctx, h.live, id, o)
+	s, err := d.Simulation.SimulateCampaign(ctx, h.live, id, o)
 	require.NoError(t, err)
 	assert.Equal(t, n, s.Contacts)
 	assert.Equal(t, simulation.AssumedDefaults, s.AssumedFrom)
@@ -67,10 +67,10 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 	assert.Equal(t, domain.Dollars(domain.Amount(s.Cost.Overage)*100_000), s.Cost.Amount)
 	require.NotNil(t, s.CompletesAt)
 
-	again, err := d.SimulateCampaign(ctx, h.live, id, o)
+	again, err := d.Simulation.SimulateCampaign(ctx, h.live, id, o)
 	require.NoError(t, err)
 	assert.Equal(t, s, again)
-	status, err := d.CampaignStatus(ctx, h.live, id)
+	status, err := d.Campaigns.CampaignStatus(ctx, h.live, id)
 	require.NoError(t, err)
 	assert.Equal(t, domain.CampaignDraft, status.Status)
 	assert.Zero(t, status.Progress.Attempted)
@@ -78,12 +78,12 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 
 	gone, cancel := context.WithCancel(ctx)
 	o.Assume = func(a simulation.Assumptions) simulation.Assumptions { cancel(); return a }
-	_, err = d.SimulateCampaign(gone, h.live, id, o)
+	_, err = d.Simulation.SimulateCampaign(gone, h.live, id, o)
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = d.CancelCampaign(ctx, h.live, id, false)
+	_, err = d.Campaigns.CancelCampaign(ctx, h.live, id, false)
 	require.NoError(t, err)
 	h.until(10*time.Second, "it is refused of a campaign that is over", func() bool {
-		_, err = d.SimulateCampaign(ctx, h.live, id, o)
+		_, err = d.Simulation.SimulateCampaign(ctx, h.live, id, o)
 		return domain.CodeOf(err) == domain.CodeInvalidState
 	})
 }
@@ -98,13 +98,13 @@ func TestACampaignThatIsNotKeptIsSimulatedToo(t *testing.T) {
 		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "10:00", End: "12:00", Timezone: "local"}},
 	}
 	o := simulation.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: asKnown}
-	s, err := d.SimulateDraft(ctx, h.test, c, contacts("+13105550100", "+12125550100", "+12125550100", "+870773111111"), o)
+	s, err := d.Simulation.SimulateDraft(ctx, h.test, c, contacts("+13105550100", "+12125550100", "+12125550100", "+870773111111"), o)
 	require.NoError(t, err)
 	assert.Equal(t, 2, s.Attempts)
 	assert.Equal(t, 15, s.CallsPerHour[0].Hour.Hour(), "New York")
 	assert.Equal(t, 18, s.CallsPerHour[1].Hour.Hour(), "Los Angeles")
 	assert.Empty(t, s.Cost.Months, "nothing is billed in the test environment")
-	list, err := d.ListCampaigns(ctx, h.test, campaigns.Query{PageQuery: record.PageQuery{Limit: 10}})
+	list, err := d.Campaigns.ListCampaigns(ctx, h.test, campaigns.Query{PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	assert.Empty(t, list.Data)
 }
@@ -129,12 +129,12 @@ func TestASimulationKnowsHowOftenNumbersWereRung(t *testing.T) {
 	id := h.campaign(h.live, h.agent(h.live, menu()), phones...)
 	o := simulation.SimulationOrder{StartAt: at, Assume: asKnown}
 	for limit, want := range map[int]int{0: 0, 2: 2, 1: 3} {
-		_, err := d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
+		_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 			w.FrequencyCaps.PerNumberPerDay = limit
 			return nil
 		})
 		require.NoError(t, err)
-		s, err := d.SimulateCampaign(ctx, h.live, id, o)
+		s, err := d.Simulation.SimulateCampaign(ctx, h.live, id, o)
 		require.NoError(t, err)
 		assert.Equal(t, 4, s.Attempts, "a cap of %d holds, and loses nobody", limit)
 		assert.Equal(t, 4-want, s.CallsPerHour[0].Calls, "a cap of %d", limit)
@@ -147,12 +147,12 @@ func TestOneSimulationOfAWorkspaceRunsAtATime(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	id := h.campaign(h.live, h.agent(h.live, menu()), number(1, 1, "11"))
 	var inner error
-	_, err := d.SimulateCampaign(ctx, h.live, id, simulation.SimulationOrder{Assume: func(a simulation.Assumptions) simulation.Assumptions {
-		_, inner = d.SimulateCampaign(ctx, h.live, id, simulation.SimulationOrder{Assume: asKnown})
+	_, err := d.Simulation.SimulateCampaign(ctx, h.live, id, simulation.SimulationOrder{Assume: func(a simulation.Assumptions) simulation.Assumptions {
+		_, inner = d.Simulation.SimulateCampaign(ctx, h.live, id, simulation.SimulationOrder{Assume: asKnown})
 		return a
 	}})
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(inner))
-	_, err = d.SimulateCampaign(ctx, h.live, id, simulation.SimulationOrder{Assume: asKnown})
+	_, err = d.Simulation.SimulateCampaign(ctx, h.live, id, simulation.SimulationOrder{Assume: asKnown})
 	require.NoError(t, err)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/cmd/callboard/services"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -46,27 +47,27 @@ func (h *house) furnish(p domain.Principal, phone string) estate {
 	ctx, d := h.Context(), h.desk()
 	var e estate
 	e.agent = h.agent(p, menu())
-	a, err := d.Agent(ctx, p, e.agent)
+	a, err := d.Agents.Agent(ctx, p, e.agent)
 	require.NoError(h, err)
 	e.pathway = a.PathwayID
 	e.campaign = h.campaign(p, e.agent, number(1, 1, "11"))
-	t, err := d.CreateTrunk(ctx, p, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}, NumberFormat: "e164", Prefixes: []string{"+44"}})
+	t, err := d.Trunks.CreateTrunk(ctx, p, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}, NumberFormat: "e164", Prefixes: []string{"+44"}})
 	require.NoError(h, err)
 	e.trunk = t.ID
-	n, err := d.CreateNumber(ctx, p, &domain.PhoneNumber{Number: phone, AgentID: e.agent, TrunkID: e.trunk})
+	n, err := d.Numbers.CreateNumber(ctx, p, &domain.PhoneNumber{Number: phone, AgentID: e.agent, TrunkID: e.trunk})
 	require.NoError(h, err)
 	e.number = n.ID
-	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
+	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
 	require.NoError(h, err)
 	e.webhook = w.ID
-	k, text, err := d.CreateKey(ctx, p, record.AuditAction{}, &domain.APIKey{Meta: domain.Meta{Environment: p.Environment}, Name: "child", Permissions: []domain.Permission{domain.AllRead}})
+	k, text, err := d.Keys.CreateKey(ctx, p, record.AuditAction{}, &domain.APIKey{Meta: domain.Meta{Environment: p.Environment}, Name: "child", Permissions: []domain.Permission{domain.AllRead}})
 	require.NoError(h, err)
 	e.key, e.text = k.ID, text
-	c, err := d.PlaceCall(ctx, p, domain.NewCall{To: number(1, 2, "11"), AgentID: e.agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
+	c, err := d.Calls.PlaceCall(ctx, p, domain.NewCall{To: number(1, 2, "11"), AgentID: e.agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
 	require.NoError(h, err)
 	e.call = c.ID
 	h.until(15*time.Second, "the call is over and its recording kept", func() bool { c := h.call(p, e.call); return c.Final() && !c.Processing })
-	list, err := d.ListEvents(ctx, p, events.Query{Limit: 1})
+	list, err := d.Events.ListEvents(ctx, p, events.Query{Limit: 1})
 	require.NoError(h, err)
 	e.event = list.Data[0].ID
 	return e
@@ -79,49 +80,55 @@ func drop[T any](_ T, err error) error { return err }
 func (h *house) doors(p domain.Principal, e estate) map[string]func() error {
 	ctx, d := h.Context(), h.desk()
 	return map[string]func() error{
-		"agent":      func() error { return drop(d.Agent(ctx, p, e.agent)) },
-		"edit agent": func() error { return drop(d.UpdateAgent(ctx, p, e.agent, func(*domain.Agent) error { return nil })) },
-		"pathway":    func() error { return drop(d.Pathway(ctx, p, e.pathway)) },
+		"agent": func() error { return drop(d.Agents.Agent(ctx, p, e.agent)) },
+		"edit agent": func() error {
+			return drop(d.Agents.UpdateAgent(ctx, p, e.agent, func(*domain.Agent) error { return nil }))
+		},
+		"pathway": func() error { return drop(d.Pathways.Pathway(ctx, p, e.pathway)) },
 		"edit pathway": func() error {
-			return drop(d.UpdatePathway(ctx, p, e.pathway, func(*domain.Pathway) error { return nil }))
+			return drop(d.Pathways.UpdatePathway(ctx, p, e.pathway, func(*domain.Pathway) error { return nil }))
 		},
-		"campaign": func() error { return drop(d.Campaign(ctx, p, e.campaign)) },
-		"status":   func() error { return drop(d.CampaignStatus(ctx, p, e.campaign)) },
+		"campaign": func() error { return drop(d.Campaigns.Campaign(ctx, p, e.campaign)) },
+		"status":   func() error { return drop(d.Campaigns.CampaignStatus(ctx, p, e.campaign)) },
 		"simulate": func() error {
-			return drop(d.SimulateCampaign(ctx, p, e.campaign, simulation.SimulationOrder{Assume: asKnown}))
+			return drop(d.Simulation.SimulateCampaign(ctx, p, e.campaign, simulation.SimulationOrder{Assume: asKnown}))
 		},
-		"contacts": func() error { return drop(d.ListContacts(ctx, p, e.campaign, contactsservice.Query{Limit: 1})) },
-		"results":  func() error { return drop(d.CampaignResults(ctx, p, e.campaign)) },
-		"upload":   func() error { return drop(d.AddContacts(ctx, p, e.campaign, contacts(number(1, 3, "11")))) },
+		"contacts": func() error {
+			return drop(d.Contacts.ListContacts(ctx, p, e.campaign, contactsservice.Query{Limit: 1}))
+		},
+		"results": func() error { return drop(d.Contacts.CampaignResults(ctx, p, e.campaign)) },
+		"upload":  func() error { return drop(d.Contacts.AddContacts(ctx, p, e.campaign, contacts(number(1, 3, "11")))) },
 		"calls of": func() error {
-			return drop(d.ListCalls(ctx, p, calls.Query{CampaignID: e.campaign, PageQuery: record.PageQuery{Limit: 1}}))
+			return drop(d.Calls.ListCalls(ctx, p, calls.Query{CampaignID: e.campaign, PageQuery: record.PageQuery{Limit: 1}}))
 		},
-		"call":       func() error { return drop(d.Call(ctx, p, e.call)) },
-		"transcript": func() error { return drop(d.Transcript(ctx, p, e.call)) },
+		"call":       func() error { return drop(d.Calls.Call(ctx, p, e.call)) },
+		"transcript": func() error { return drop(d.Calls.Transcript(ctx, p, e.call)) },
 		"recording": func() error {
-			r, err := d.Recording(ctx, p, e.call)
+			r, err := d.Recordings.Recording(ctx, p, e.call)
 			if err == nil {
 				err = r.Body.Close()
 			}
 			return err
 		},
-		"trunk":      func() error { return drop(d.Trunk(ctx, p, e.trunk)) },
-		"edit trunk": func() error { return drop(d.UpdateTrunk(ctx, p, e.trunk, func(*domain.Trunk) error { return nil })) },
-		"number":     func() error { return drop(d.Number(ctx, p, e.number)) },
+		"trunk": func() error { return drop(d.Trunks.Trunk(ctx, p, e.trunk)) },
+		"edit trunk": func() error {
+			return drop(d.Trunks.UpdateTrunk(ctx, p, e.trunk, func(*domain.Trunk) error { return nil }))
+		},
+		"number": func() error { return drop(d.Numbers.Number(ctx, p, e.number)) },
 		"edit number": func() error {
-			return drop(d.UpdateNumber(ctx, p, e.number, func(*domain.PhoneNumber) error { return nil }))
+			return drop(d.Numbers.UpdateNumber(ctx, p, e.number, func(*domain.PhoneNumber) error { return nil }))
 		},
-		"webhook": func() error { return drop(d.Webhook(ctx, p, e.webhook)) },
+		"webhook": func() error { return drop(d.Webhooks.Webhook(ctx, p, e.webhook)) },
 		"edit webhook": func() error {
-			return drop(d.UpdateWebhook(ctx, p, e.webhook, func(*domain.Webhook) error { return nil }))
+			return drop(d.Webhooks.UpdateWebhook(ctx, p, e.webhook, func(*domain.Webhook) error { return nil }))
 		},
-		"pause hook":  func() error { return drop(d.PauseWebhook(ctx, p, e.webhook)) },
-		"resume hook": func() error { return drop(d.ResumeWebhook(ctx, p, e.webhook)) },
-		"test hook":   func() error { return drop(d.TestWebhook(ctx, p, e.webhook, event.WebhookTest)) },
-		"hook log":    func() error { return drop(d.WebhookLog(ctx, p, e.webhook, record.PageQuery{Limit: 1})) },
-		"hook failed": func() error { return drop(d.FailedDeliveries(ctx, p, e.webhook, record.PageQuery{Limit: 1})) },
-		"key":         func() error { return drop(d.APIKey(ctx, p, e.key)) },
-		"edit key":    func() error { return drop(d.UpdateKey(ctx, p, e.key, func(*domain.APIKey) error { return nil })) },
+		"pause hook":  func() error { return drop(d.Webhooks.PauseWebhook(ctx, p, e.webhook)) },
+		"resume hook": func() error { return drop(d.Webhooks.ResumeWebhook(ctx, p, e.webhook)) },
+		"test hook":   func() error { return drop(d.Webhooks.TestWebhook(ctx, p, e.webhook, event.WebhookTest)) },
+		"hook log":    func() error { return drop(d.Webhooks.WebhookLog(ctx, p, e.webhook, record.PageQuery{Limit: 1})) },
+		"hook failed": func() error { return drop(d.Webhooks.FailedDeliveries(ctx, p, e.webhook, record.PageQuery{Limit: 1})) },
+		"key":         func() error { return drop(d.Keys.APIKey(ctx, p, e.key)) },
+		"edit key":    func() error { return drop(d.Keys.UpdateKey(ctx, p, e.key, func(*domain.APIKey) error { return nil })) },
 	}
 }
 
@@ -129,17 +136,17 @@ func (h *house) doors(p domain.Principal, e estate) map[string]func() error {
 func (h *house) takers(p domain.Principal, e estate) map[string]func() error {
 	ctx, d := h.Context(), h.desk()
 	return map[string]func() error{
-		"start":          func() error { return drop(d.StartCampaign(ctx, p, e.campaign)) },
-		"pause":          func() error { return drop(d.PauseCampaign(ctx, p, e.campaign)) },
-		"resume":         func() error { return drop(d.ResumeCampaign(ctx, p, e.campaign)) },
-		"cancel":         func() error { return drop(d.CancelCampaign(ctx, p, e.campaign, true)) },
-		"hang up":        func() error { return drop(d.HangupCall(ctx, p, e.call)) },
-		"delete agent":   func() error { return d.DeleteAgent(ctx, p, e.agent) },
-		"delete pathway": func() error { return d.DeletePathway(ctx, p, e.pathway) },
-		"delete trunk":   func() error { return d.DeleteTrunk(ctx, p, e.trunk) },
-		"delete number":  func() error { return d.DeleteNumber(ctx, p, e.number) },
-		"delete webhook": func() error { return d.DeleteWebhook(ctx, p, e.webhook) },
-		"revoke key":     func() error { return drop(d.RevokeKey(ctx, p, record.AuditAction{}, e.key, keys.RevokeRequest{})) },
+		"start":          func() error { return drop(d.Campaigns.StartCampaign(ctx, p, e.campaign)) },
+		"pause":          func() error { return drop(d.Campaigns.PauseCampaign(ctx, p, e.campaign)) },
+		"resume":         func() error { return drop(d.Campaigns.ResumeCampaign(ctx, p, e.campaign)) },
+		"cancel":         func() error { return drop(d.Campaigns.CancelCampaign(ctx, p, e.campaign, true)) },
+		"hang up":        func() error { return drop(d.Calls.HangupCall(ctx, p, e.call)) },
+		"delete agent":   func() error { return d.Agents.DeleteAgent(ctx, p, e.agent) },
+		"delete pathway": func() error { return d.Pathways.DeletePathway(ctx, p, e.pathway) },
+		"delete trunk":   func() error { return d.Trunks.DeleteTrunk(ctx, p, e.trunk) },
+		"delete number":  func() error { return d.Numbers.DeleteNumber(ctx, p, e.number) },
+		"delete webhook": func() error { return d.Webhooks.DeleteWebhook(ctx, p, e.webhook) },
+		"revoke key":     func() error { return drop(d.Keys.RevokeKey(ctx, p, record.AuditAction{}, e.key, keys.RevokeRequest{})) },
 	}
 }
 
@@ -148,19 +155,19 @@ func (h *house) lists(p domain.Principal) map[string]int {
 	h.Helper()
 	ctx, d, page := h.Context(), h.desk(), record.PageQuery{Limit: 100}
 	out := make(map[string]int)
-	agents, err := d.ListAgents(ctx, p, page)
+	agents, err := d.Agents.ListAgents(ctx, p, page)
 	require.NoError(h, err)
-	pathways, err := d.ListPathways(ctx, p, page)
+	pathways, err := d.Pathways.ListPathways(ctx, p, page)
 	require.NoError(h, err)
-	campaigns, err := d.ListCampaigns(ctx, p, campaigns.Query{PageQuery: page})
+	campaigns, err := d.Campaigns.ListCampaigns(ctx, p, campaigns.Query{PageQuery: page})
 	require.NoError(h, err)
-	calls, err := d.ListCalls(ctx, p, calls.Query{PageQuery: page})
+	calls, err := d.Calls.ListCalls(ctx, p, calls.Query{PageQuery: page})
 	require.NoError(h, err)
-	numbers, err := d.ListNumbers(ctx, p, page)
+	numbers, err := d.Numbers.ListNumbers(ctx, p, page)
 	require.NoError(h, err)
-	hooks, err := d.ListWebhooks(ctx, p, webhooks.Query{PageQuery: page})
+	hooks, err := d.Webhooks.ListWebhooks(ctx, p, webhooks.Query{PageQuery: page})
 	require.NoError(h, err)
-	events, err := d.ListEvents(ctx, p, events.Query{Limit: 100})
+	events, err := d.Events.ListEvents(ctx, p, events.Query{Limit: 100})
 	require.NoError(h, err)
 	out["agents"], out["pathways"], out["campaigns"], out["calls"] = len(agents.Data), len(pathways.Data), len(campaigns.Data), len(calls.Data)
 	out["numbers"], out["webhooks"], out["events"] = len(numbers.Data), len(hooks.Data), len(events.Data)
@@ -185,7 +192,7 @@ func (h *house) neighbour() domain.Principal {
 	require.NoError(h, err)
 	h.shut()
 	h.open()
-	p, err := h.desk().Authenticate(ctx, text, here)
+	p, err := h.desk().Keys.Authenticate(ctx, text, here)
 	require.NoError(h, err)
 	return p
 }
@@ -207,13 +214,13 @@ func TestNobodySeesWhatIsNotTheirs(t *testing.T) {
 		}
 		assert.Equal(t, nothing, h.lists(p), who)
 	}
-	_, err := h.desk().ListEvents(t.Context(), other, events.Query{After: mine.event, Limit: 10})
+	_, err := h.desk().Events.ListEvents(t.Context(), other, events.Query{After: mine.event, Limit: 10})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
-	_, err = h.desk().CreateNumber(t.Context(), other, &domain.PhoneNumber{Number: "+12025550101"})
+	_, err = h.desk().Numbers.CreateNumber(t.Context(), other, &domain.PhoneNumber{Number: "+12025550101"})
 	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err), "a number is one workspace's")
-	_, err = h.desk().CreateAgent(t.Context(), other, &domain.Agent{Name: "thief", PathwayID: mine.pathway})
+	_, err = h.desk().Agents.CreateAgent(t.Context(), other, &domain.Agent{Name: "thief", PathwayID: mine.pathway})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
-	_, err = h.desk().PlaceCall(t.Context(), other, domain.NewCall{To: number(1, 4, "11"), From: "+12025550199", AgentID: mine.agent})
+	_, err = h.desk().Calls.PlaceCall(t.Context(), other, domain.NewCall{To: number(1, 4, "11"), From: "+12025550199", AgentID: mine.agent})
 	assert.Equal(t, domain.CodeCallerIDNotAllowed, domain.CodeOf(err))
 	for name, open := range h.doors(h.live, mine) { // nothing was harmed
 		require.NoError(t, open(), name)
@@ -224,20 +231,20 @@ func TestATestKeyRingsTheSimulatorAndNothingElse(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
-	_, err := d.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "real", Proxies: []domain.Proxy{{Host: "127.0.0.1", Port: 9, Transport: "udp"}}, NumberFormat: "e164"})
+	_, err := d.Trunks.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "real", Proxies: []domain.Proxy{{Host: "127.0.0.1", Port: 9, Transport: "udp"}}, NumberFormat: "e164"})
 	require.NoError(t, err)
-	hook, err := d.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
+	hook, err := d.Webhooks.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
 	require.NoError(t, err)
-	c, err := d.PlaceCall(ctx, h.test, domain.NewCall{To: "+12025550143", AgentID: h.agent(h.test, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	c, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: "+12025550143", AgentID: h.agent(h.test, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err)
 	h.until(15*time.Second, "the call is over", func() bool { return h.call(h.test, c.ID).Final() })
 	now := h.call(h.test, c.ID)
 	assert.Equal(t, "confirmed", now.Disposition, now.EndedReason)
-	trunk, err := d.Trunk(ctx, h.test, now.Legs[0].TrunkID)
+	trunk, err := d.Trunks.Trunk(ctx, h.test, now.Legs[0].TrunkID)
 	require.NoError(t, err)
 	assert.True(t, trunk.Simulator)
 	assert.Len(t, h.diary.all(), 1)
-	log, err := d.WebhookLog(ctx, h.live, hook.ID, record.PageQuery{Limit: 10})
+	log, err := d.Webhooks.WebhookLog(ctx, h.live, hook.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Empty(t, log.Data, "a live endpoint hears nothing of tests")
 	ledger := 0
@@ -256,13 +263,13 @@ func TestAKeyIsRefusedAsSoonAsItMayNoLongerBeUsed(t *testing.T) {
 		if edit != nil {
 			edit(k)
 		}
-		made, text, err := d.CreateKey(ctx, p, record.AuditAction{}, k)
+		made, text, err := d.Keys.CreateKey(ctx, p, record.AuditAction{}, k)
 		require.NoError(t, err)
-		who, _ := d.Authenticate(ctx, text, here)
+		who, _ := d.Keys.Authenticate(ctx, text, here)
 		return who, made.ID, text
 	}
 	code := func(text string, from netip.Addr) domain.Code {
-		_, err := d.Authenticate(ctx, text, from)
+		_, err := d.Keys.Authenticate(ctx, text, from)
 		return domain.CodeOf(err)
 	}
 
@@ -273,7 +280,7 @@ func TestAKeyIsRefusedAsSoonAsItMayNoLongerBeUsed(t *testing.T) {
 	for _, k := range []string{text, child, grandchild} {
 		assert.Empty(t, code(k, elsewhere))
 	}
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, record.AuditAction{}, id, keys.RevokeRequest{})))
+	require.NoError(t, drop(d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, id, keys.RevokeRequest{})))
 	for _, k := range []string{text, child, grandchild} {
 		assert.Equal(t, domain.CodeExpiredAPIKey, code(k, here), "revoked, with all that it made")
 	}
@@ -282,7 +289,7 @@ func TestAKeyIsRefusedAsSoonAsItMayNoLongerBeUsed(t *testing.T) {
 	assert.Empty(t, code(text, here))
 	assert.Empty(t, code(text, netip.MustParseAddr("2001:db8::1")))
 	assert.Equal(t, domain.CodeIPNotAllowed, code(text, elsewhere))
-	_, err := d.UpdateKey(ctx, h.live, id, func(k *domain.APIKey) error { k.AllowedIPs = []string{"192.0.2.0/24"}; return nil })
+	_, err := d.Keys.UpdateKey(ctx, h.live, id, func(k *domain.APIKey) error { k.AllowedIPs = []string{"192.0.2.0/24"}; return nil })
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeIPNotAllowed, code(text, here), "a change holds from its answer on")
 	assert.Empty(t, code(text, elsewhere))
@@ -298,14 +305,14 @@ func TestAKeyIsRefusedAsSoonAsItMayNoLongerBeUsed(t *testing.T) {
 	adopted, adoptedID, kept := make1(brief, nil)
 	_, _, below := make1(adopted, nil)
 	adopt := func(k *domain.APIKey) error { k.ParentID = ""; return nil }
-	_, err = d.UpdateKey(ctx, h.live, adoptedID, adopt)
+	_, err = d.Keys.UpdateKey(ctx, h.live, adoptedID, adopt)
 	require.NoError(t, err)
-	_, err = d.UpdateKey(ctx, h.live, briefID, func(k *domain.APIKey) error { k.ExpiresAt = &past; return nil })
+	_, err = d.Keys.UpdateKey(ctx, h.live, briefID, func(k *domain.APIKey) error { k.ExpiresAt = &past; return nil })
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeExpiredAPIKey, code(endless, here), "a key outlives no parent that has expired")
 	assert.Empty(t, code(kept, here), "but one that was adopted")
 	assert.Empty(t, code(below, here), "and what that one made")
-	_, err = d.UpdateKey(ctx, h.live, grand.KeyID, adopt)
+	_, err = d.Keys.UpdateKey(ctx, h.live, grand.KeyID, adopt)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "what has died with its parent stays dead")
 
 	h.shut()
@@ -322,34 +329,34 @@ func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	made := 0
 	fresh := func() (string, string, error) { made++; return "public", "a secret seed", nil }
-	first, err := d.SigningKeys(ctx, fresh)
+	first, err := d.Tokens.SigningKeys(ctx, fresh)
 	require.NoError(t, err)
 	require.Len(t, first.Reads, 1)
 	assert.Same(t, first.Reads[0], first.Signs, "nobody can have kept a list without it")
-	again, err := d.SigningKeys(ctx, fresh)
+	again, err := d.Tokens.SigningKeys(ctx, fresh)
 	require.NoError(t, err)
 	assert.Equal(t, first, again)
 
 	key := &domain.APIKey{Meta: domain.Meta{Environment: domain.Live}, Name: "k", Permissions: []domain.Permission{domain.AllRead}}
-	key, _, err = d.CreateKey(ctx, h.live, record.AuditAction{}, key)
+	key, _, err = d.Keys.CreateKey(ctx, h.live, record.AuditAction{}, key)
 	require.NoError(t, err)
-	alive := func() domain.Code { return domain.CodeOf(d.KeyAlive(ctx, h.live.WorkspaceID, key.ID)) }
+	alive := func() domain.Code { return domain.CodeOf(d.Keys.KeyAlive(ctx, h.live.WorkspaceID, key.ID)) }
 	assert.Empty(t, alive())
-	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(d.KeyAlive(ctx, "ws_other", key.ID)), "of another workspace")
+	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(d.Keys.KeyAlive(ctx, "ws_other", key.ID)), "of another workspace")
 
 	h.shut()
 	h.open()
 	d = h.desk()
-	k, err := d.SigningKey(ctx, first.Signs.ID)
+	k, err := d.Tokens.SigningKey(ctx, first.Signs.ID)
 	require.NoError(t, err)
 	require.NotNil(t, k, "what was signed before a restart holds after it")
 	assert.Equal(t, "a secret seed", k.Private)
-	none, err := d.SigningKey(ctx, "jwk_nobody")
+	none, err := d.Tokens.SigningKey(ctx, "jwk_nobody")
 	require.NoError(t, err)
 	assert.Nil(t, none)
 	assert.Equal(t, 1, made)
 	assert.Empty(t, alive())
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})))
+	require.NoError(t, drop(d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})))
 	assert.Equal(t, domain.CodeExpiredToken, alive())
 }
 
@@ -361,7 +368,7 @@ func TestARequestWithAnIdempotencyKeyRunsOnce(t *testing.T) {
 		return record.IdempotencyKey{Key: k, Method: "POST", Path: "/v1/calls"}
 	}
 	reserve := func(p domain.Principal, k record.IdempotencyKey) (*record.StoredReply, domain.Code) {
-		_, r, err := h.desk().Reserve(ctx, p, k, "")
+		_, r, err := h.desk().Idempotency.Reserve(ctx, p, k, "")
 		return r, domain.CodeOf(err)
 	}
 	free := func(p domain.Principal, k record.IdempotencyKey) {
@@ -377,19 +384,19 @@ func TestARequestWithAnIdempotencyKeyRunsOnce(t *testing.T) {
 	free(h.test, key("a")) // another credential's
 	free(h.live, record.IdempotencyKey{Key: "a", Method: "POST", Path: "/v1/agents"})
 	reply := record.StoredReply{Digest: "d", Sealed: []byte("sealed")}
-	require.NoError(t, h.desk().Keep(ctx, h.live, key("a"), reply))
+	require.NoError(t, h.desk().Idempotency.Keep(ctx, h.live, key("a"), reply))
 	r, code := reserve(h.live, key("a"))
 	assert.Empty(t, code)
 	assert.Equal(t, &reply, r)
 	free(h.live, key("b"))
-	require.NoError(t, h.desk().Release(ctx, h.live, key("b"), false))
+	require.NoError(t, h.desk().Idempotency.Release(ctx, h.live, key("b"), false))
 	free(h.live, key("b"))
 
 	var wait sync.WaitGroup
 	got := make(chan bool, 20)
 	for range 20 {
 		wait.Go(func() {
-			_, r, err := h.desk().Reserve(ctx, h.live, key("c"), "")
+			_, r, err := h.desk().Idempotency.Reserve(ctx, h.live, key("c"), "")
 			got <- err == nil && r == nil
 		})
 	}
@@ -423,11 +430,11 @@ func TestEventsAreReadForwardsFromAnyOfThem(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	agent := h.agent(h.live, menu())
 	for i := range 25 {
-		_, err := d.UpdateAgent(ctx, h.live, agent, func(a *domain.Agent) error { a.Name = fmt.Sprint("name ", i); return nil })
+		_, err := d.Agents.UpdateAgent(ctx, h.live, agent, func(a *domain.Agent) error { a.Name = fmt.Sprint("name ", i); return nil })
 		require.NoError(t, err)
 	}
 	testing := h.agent(h.test, menu())
-	_, err := d.UpdateAgent(ctx, h.test, testing, func(a *domain.Agent) error { a.Name = "x"; return nil })
+	_, err := d.Agents.UpdateAgent(ctx, h.test, testing, func(a *domain.Agent) error { a.Name = "x"; return nil })
 	require.NoError(t, err)
 	all := h.events(h.live.WorkspaceID)
 	require.Len(t, all, 26)
@@ -435,7 +442,7 @@ func TestEventsAreReadForwardsFromAnyOfThem(t *testing.T) {
 	after := ""
 	for pages := 0; ; pages++ {
 		require.Less(t, pages, 10)
-		page, err := d.ListEvents(ctx, h.live, events.Query{After: after, Limit: 7})
+		page, err := d.Events.ListEvents(ctx, h.live, events.Query{After: after, Limit: 7})
 		require.NoError(t, err)
 		for _, e := range page.Data {
 			got = append(got, e.ID)
@@ -450,24 +457,24 @@ func TestEventsAreReadForwardsFromAnyOfThem(t *testing.T) {
 		want = append(want, e.ID)
 	}
 	assert.Equal(t, want, got)
-	none, err := d.ListEvents(ctx, h.live, events.Query{Types: []string{"call.*"}, Limit: 7})
+	none, err := d.Events.ListEvents(ctx, h.live, events.Query{Types: []string{"call.*"}, Limit: 7})
 	require.NoError(t, err)
 	assert.Empty(t, none.Data)
 	for id, code := range map[string]domain.Code{
 		mailbox.NewID(domain.PrefixEvent): domain.CodeValidation, "evt_x": domain.CodeValidation, "x": domain.CodeValidation, agent: domain.CodeValidation,
 		"evt_01ARZ3NDEKTSV4RRFFQ69G5FAV": domain.CodeCursorExpired, // of 2016
 	} {
-		_, err := d.ListEvents(ctx, h.live, events.Query{After: id, Limit: 7})
+		_, err := d.Events.ListEvents(ctx, h.live, events.Query{After: id, Limit: 7})
 		assert.Equal(t, code, domain.CodeOf(err), id)
-		_, err = d.FollowEvents(ctx, h.live, events.Query{After: id})
+		_, err = d.Events.FollowEvents(ctx, h.live, events.Query{After: id})
 		assert.Equal(t, code, domain.CodeOf(err), id)
-		_, err = d.Event(ctx, h.live, id)
+		_, err = d.Events.Event(ctx, h.live, id)
 		assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), id)
 	}
-	one, err := d.Event(ctx, h.live, all[3].ID)
+	one, err := d.Events.Event(ctx, h.live, all[3].ID)
 	require.NoError(t, err)
 	assert.Equal(t, all[3], one)
-	_, err = d.Event(ctx, h.test, all[3].ID)
+	_, err = d.Events.Event(ctx, h.test, all[3].ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "the other environment's")
 }
 
@@ -477,15 +484,15 @@ func TestEqualActsOfAMinuteAreOneAuditEntry(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	used := record.AuditAction{Type: "auth", Action: "api_key.used", IP: here, UserAgent: "curl"}
 	for range 50 {
-		d.Note(ctx, h.live, used)
+		d.Audit.Note(ctx, h.live, used)
 	}
 	far := used
 	far.IP = elsewhere
-	d.Note(ctx, h.live, far)
-	d.Note(ctx, h.live, record.AuditAction{Type: "auth", Action: "auth.failed", IP: here, Failed: true, Reason: "ip_not_allowed"})
-	d.Note(ctx, h.test, used)
+	d.Audit.Note(ctx, h.live, far)
+	d.Audit.Note(ctx, h.live, record.AuditAction{Type: "auth", Action: "auth.failed", IP: here, Failed: true, Reason: "ip_not_allowed"})
+	d.Audit.Note(ctx, h.test, used)
 	read := func(p domain.Principal, action string) (rows, count int) {
-		list, err := d.ListAudit(ctx, p, audit.Query{Action: action, PageQuery: record.PageQuery{Limit: 100}})
+		list, err := d.Audit.ListAudit(ctx, p, audit.Query{Action: action, PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(t, err)
 		for _, e := range list.Data {
 			rows, count = rows+1, count+e.Count
@@ -499,7 +506,7 @@ func TestEqualActsOfAMinuteAreOneAuditEntry(t *testing.T) {
 	assert.Equal(t, []int{1, 1}, []int{rows, n})
 	_, n = read(h.test, "api_key.used")
 	assert.Equal(t, 1, n, "a test key sees what test keys did")
-	d.Note(ctx, h.live, record.AuditAction{Type: "admin", Action: "trunk.created", IP: here})
+	d.Audit.Note(ctx, h.live, record.AuditAction{Type: "admin", Action: "trunk.created", IP: here})
 	h.shut()
 	h.open()
 	d = h.desk()
@@ -511,9 +518,9 @@ func TestEqualActsOfAMinuteAreOneAuditEntry(t *testing.T) {
 func TestAWorkspaceThatIsNotLoadedYetIsNoUnknownOne(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	d := actors.New(actors.Config{Store: h.store, Keys: h.keys, Log: slog.New(slog.DiscardHandler)}).Desk()
-	_, err := d.Workspace(t.Context(), h.test)
+	d := services.New(&services.Config{Store: h.store, Keys: h.keys, Node: actors.Config{Log: slog.New(slog.DiscardHandler)}})
+	_, err := d.Workspaces.Workspace(t.Context(), h.test)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "%v", err)
-	_, err = h.desk().Workspace(t.Context(), domain.Principal{WorkspaceID: "ws_01J00000000000000000000000"})
+	_, err = h.desk().Workspaces.Workspace(t.Context(), domain.Principal{WorkspaceID: "ws_01J00000000000000000000000"})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "%v", err)
 }

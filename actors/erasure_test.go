@@ -83,7 +83,7 @@ func (h *house) namedIn(ws, e164 string) (found []string) {
 
 func (h *house) request(p domain.Principal, kind domain.DataRequestType, phone string) *domain.DataRequest {
 	h.Helper()
-	r, err := h.desk().CreateDataRequest(h.Context(), p, kind, phone)
+	r, err := h.desk().DataRequests.CreateDataRequest(h.Context(), p, kind, phone)
 	require.NoError(h, err)
 	return r
 }
@@ -94,7 +94,7 @@ func (h *house) handled(p domain.Principal, id string) *domain.DataRequest {
 	var r *domain.DataRequest
 	h.until(patience, "the data request is completed", func() bool {
 		var err error
-		r, err = h.desk().DataRequest(h.Context(), p, id)
+		r, err = h.desk().DataRequests.DataRequest(h.Context(), p, id)
 		require.NoError(h, err)
 		return r.Status == domain.DataCompleted
 	})
@@ -117,25 +117,25 @@ func (h *house) person() (over, draft string) {
 	over = h.campaign(h.live, agent, erasedPhone, otherPhone)
 	h.runs(over)
 	draft = h.campaign(h.live, agent, otherPhone)
-	_, err := d.AddContacts(ctx, h.live, draft, func(yield func(domain.RawContact, error) bool) {
+	_, err := d.Contacts.AddContacts(ctx, h.live, draft, func(yield func(domain.RawContact, error) bool) {
 		_ = yield(domain.RawContact{Line: 1, Phone: "(500) 555-3311", Context: domain.Context{"name": "Ada"}}, nil) &&
 			yield(domain.RawContact{Line: 2, Phone: erasedPhone}, nil) && // a duplicate, which the report names
 			yield(domain.RawContact{Line: 3, Phone: "+15005553511", Context: domain.Context{"partner": "500 555 3311"}}, nil)
 	})
 	require.NoError(h, err)
-	_, err = d.AddContacts(ctx, h.live, h.campaign(h.live, h.agent(h.live, needsDay())), func(yield func(domain.RawContact, error) bool) {
+	_, err = d.Contacts.AddContacts(ctx, h.live, h.campaign(h.live, h.agent(h.live, needsDay())), func(yield func(domain.RawContact, error) bool) {
 		yield(domain.RawContact{Line: 1, Phone: erasedPhone, Context: domain.Context{"name": "Ada"}}, nil) // screened: a required variable is missing
 	})
 	require.NoError(h, err)
-	list, err := d.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
+	list, err := d.DNC.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
 	require.NoError(h, err)
 	for _, id := range []string{list.ID, domain.DefaultDNCID(ws, domain.Live)} {
-		_, err = d.ImportDNC(ctx, h.live, id, func(yield func(domain.RawNumber, error) bool) {
+		_, err = d.DNC.ImportDNC(ctx, h.live, id, func(yield func(domain.RawNumber, error) bool) {
 			yield(domain.RawNumber{Line: 1, Phone: erasedPhone}, nil)
 		})
 		require.NoError(h, err)
 	}
-	provider, err := d.CreateProvider(ctx, h.live, &domain.Provider{Name: "Dr. Who", Timezone: "UTC", SlotMinutes: 30, Hours: map[string][]domain.OpenSpan{}})
+	provider, err := d.Appointments.CreateProvider(ctx, h.live, &domain.Provider{Name: "Dr. Who", Timezone: "UTC", SlotMinutes: 30, Hours: map[string][]domain.OpenSpan{}})
 	require.NoError(h, err)
 	id := func(p domain.Prefix, n byte) domain.Meta {
 		return domain.Meta{ID: domain.ID(p, now, [10]byte{n}), WorkspaceID: ws, Environment: domain.Live, CreatedAt: now}
@@ -163,7 +163,7 @@ func (h *house) person() (over, draft string) {
 		&domain.AuditEntry{Meta: id(domain.PrefixAudit, 1), Type: "admin", Action: "dnc_list.entry_deleted", Resource: domain.Resource{Type: "dnc_list", ID: erasedPhone}},
 	}})
 	require.NoError(h, err)
-	e, err := d.CreateExport(ctx, h.live, &domain.Export{Type: domain.ExportCalls, Format: "csv"})
+	e, err := d.Exports.CreateExport(ctx, h.live, &domain.Export{Type: domain.ExportCalls, Format: "csv"})
 	require.NoError(h, err)
 	h.made(h.live, e)
 	return over, draft
@@ -171,7 +171,7 @@ func (h *house) person() (over, draft string) {
 
 func (h *house) retainCaps() {
 	h.Helper()
-	_, err := h.desk().UpdateWorkspace(h.Context(), h.live, func(w *domain.Workspace) error { w.FrequencyCaps.PerNumberPerDay = 50; return nil })
+	_, err := h.desk().Workspaces.UpdateWorkspace(h.Context(), h.live, func(w *domain.Workspace) error { w.FrequencyCaps.PerNumberPerDay = 50; return nil })
 	require.NoError(h, err)
 }
 
@@ -182,7 +182,7 @@ func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
 	over, draft := h.person()
 	later := time.Now().UTC().Add(2 * time.Hour)
 	closed := &domain.CallingHours{Start: later.Format("15:00"), End: later.Add(time.Hour).Format("15:00"), Timezone: "UTC"}
-	bulk, err := d.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkCalls, Items: []bulk.NewItem{
+	bulk, err := d.Bulk.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkCalls, Items: []bulk.NewItem{
 		{Call: &domain.NewCall{To: erasedPhone, AgentID: h.agent(h.live, menu()), CallingHours: closed, RingTimeout: time.Second, MaxDuration: time.Minute}},
 		{Call: &domain.NewCall{To: otherPhone, AgentID: h.agent(h.live, menu()), CallingHours: closed, RingTimeout: time.Second, MaxDuration: time.Minute}},
 	}})
@@ -204,13 +204,13 @@ func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
 	assert.Empty(t, r.Remaining)
 	assert.GreaterOrEqual(t, len(h.namedIn(ws, otherPhone)), others-3, "others stay: but for the export, a mention of the number, and what mentions both")
 
-	v, err := d.VerifyDecisions(ctx, h.live, over)
+	v, err := d.Decisions.VerifyDecisions(ctx, h.live, over)
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, "", 1}, []any{v.Valid, v.Reason, v.Erased})
-	v, err = d.VerifyDecisions(ctx, h.live, draft)
+	v, err = d.Decisions.VerifyDecisions(ctx, h.live, draft)
 	require.NoError(t, err)
 	assert.True(t, v.Valid)
-	people, err := d.ListContacts(ctx, h.live, draft, contactsservice.Query{Limit: 10})
+	people, err := d.Contacts.ListContacts(ctx, h.live, draft, contactsservice.Query{Limit: 10})
 	require.NoError(t, err)
 	var phones []string
 	for _, c := range people.Data {
@@ -221,27 +221,27 @@ func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
 	left := h.events(ws)
 	assert.Less(t, len(left), len(log))
 	for _, e := range log {
-		_, err = d.ListEvents(ctx, h.live, events.Query{After: e.ID, Limit: 1})
+		_, err = d.Events.ListEvents(ctx, h.live, events.Query{After: e.ID, Limit: 1})
 		kept := slices.ContainsFunc(left, func(l event.Event) bool { return l.ID == e.ID })
 		assert.Equal(t, map[bool]domain.Code{true: "", false: domain.CodeCursorExpired}[kept], domain.CodeOf(err), "who reads on from a deleted event is told so")
 	}
-	exports, err := d.ListExports(ctx, h.live, record.PageQuery{Limit: 10})
+	exports, err := d.Exports.ListExports(ctx, h.live, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, exports.Data, 1)
 	assert.Equal(t, domain.ExportExpired, exports.Data[0].Status, "its file named the number")
-	_, err = d.DataRequestFile(ctx, h.live, file.ID)
+	_, err = d.DataRequests.DataRequestFile(ctx, h.live, file.ID)
 	assert.Equal(t, domain.CodeExportExpired, domain.CodeOf(err), "exports of the person are deleted too")
 
 	for range 2 { // before and after a restart
-		found, err := h.desk().CheckDNC(ctx, h.live, erasedPhone)
+		found, err := h.desk().DNC.CheckDNC(ctx, h.live, erasedPhone)
 		require.NoError(t, err)
 		assert.Len(t, found.Lists, 2, "the entries survive as a hash")
-		_, err = h.desk().PlaceCall(ctx, h.live, domain.NewCall{To: erasedPhone, AgentID: h.agent(h.live, menu()), RingTimeout: time.Second, MaxDuration: time.Minute})
+		_, err = h.desk().Calls.PlaceCall(ctx, h.live, domain.NewCall{To: erasedPhone, AgentID: h.agent(h.live, menu()), RingTimeout: time.Second, MaxDuration: time.Minute})
 		assert.Equal(t, domain.CodeDNCBlocked, domain.CodeOf(err))
 		h.shut()
 		h.open()
 	}
-	copied, err := h.desk().CopyCampaign(ctx, h.live, over, []string{"confirmed", "completed"}, func(c *domain.Campaign) error { return nil })
+	copied, err := h.desk().Campaigns.CopyCampaign(ctx, h.live, over, []string{"confirmed", "completed"}, func(c *domain.Campaign) error { return nil })
 	require.NoError(t, err)
 	assert.Equal(t, 1, copied.Upload.Summary.Received, "who was erased is not copied")
 }
@@ -251,7 +251,7 @@ func TestAnExportHoldsAllThatIsKnownOfAPersonAndNothingOfOthers(t *testing.T) {
 	h := build(t, nil)
 	h.person()
 	r := h.handled(h.live, h.request(h.live, domain.DataExport, erasedPhone).ID)
-	file, err := h.desk().DataRequestFile(t.Context(), h.live, r.ID)
+	file, err := h.desk().DataRequests.DataRequestFile(t.Context(), h.live, r.ID)
 	require.NoError(t, err)
 	defer func() { _ = file.Body.Close() }()
 	text, err := io.ReadAll(file.Body)
@@ -278,12 +278,12 @@ func TestAnExportHoldsAllThatIsKnownOfAPersonAndNothingOfOthers(t *testing.T) {
 		"calls.jsonl": 1, "transcripts.jsonl": 1, "messages.jsonl": 1, "sms_conversations.jsonl": 1, "appointments.jsonl": 1, "contacts.jsonl": 2, "screened_contacts.jsonl": 1,
 		"decisions.jsonl": 1, "dnc_entries.jsonl": 2, "recordings": 1,
 	}, lines)
-	_, err = h.desk().DataRequestFile(t.Context(), h.test, r.ID)
+	_, err = h.desk().DataRequests.DataRequestFile(t.Context(), h.test, r.ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
-	require.NoError(t, h.desk().SweepDataRequests(t.Context(), h.live.WorkspaceID, time.Now().AddDate(0, 0, 8)))
-	_, err = h.desk().DataRequestFile(t.Context(), h.live, r.ID)
+	require.NoError(t, h.desk().DataRequests.SweepDataRequests(t.Context(), h.live.WorkspaceID, time.Now().AddDate(0, 0, 8)))
+	_, err = h.desk().DataRequests.DataRequestFile(t.Context(), h.live, r.ID)
 	assert.Equal(t, domain.CodeExportExpired, domain.CodeOf(err))
-	expired, err := h.desk().DataRequest(t.Context(), h.live, r.ID)
+	expired, err := h.desk().DataRequests.DataRequest(t.Context(), h.live, r.ID)
 	require.NoError(t, err)
 	assert.Empty(t, expired.Phone)
 }
@@ -292,22 +292,22 @@ func TestAnErasureWaitsForALiveCallAndGoesOnAfterARestart(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	d, ctx := h.desk(), t.Context()
-	call, err := d.PlaceCall(ctx, h.test, domain.NewCall{To: "+15005550000", AgentID: h.agent(h.test, linger()), RingTimeout: 10 * time.Second, MaxDuration: time.Hour})
+	call, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: "+15005550000", AgentID: h.agent(h.test, linger()), RingTimeout: 10 * time.Second, MaxDuration: time.Hour})
 	require.NoError(t, err)
 	live := h.handled(h.live, h.request(h.live, domain.DataErase, "+15005550000").ID)
 	assert.Empty(t, live.Counts, "the other environment is another world")
 	r := h.request(h.test, domain.DataErase, "+15005550000")
 	h.until(patience, "the erasure waits for the call", func() bool {
-		now, err := h.desk().DataRequest(ctx, h.test, r.ID)
+		now, err := h.desk().DataRequests.DataRequest(ctx, h.test, r.ID)
 		require.NoError(t, err)
 		return now.Status == domain.DataWaiting && slices.Equal(now.WaitingFor, []domain.ResourceRef{{ID: call.ID, Object: "call"}})
 	})
-	_, err = h.desk().Call(ctx, h.test, call.ID)
+	_, err = h.desk().Calls.Call(ctx, h.test, call.ID)
 	require.NoError(t, err)
 	h.shut()
 	h.open() // the call ends with its process
 	h.handled(h.test, r.ID)
-	_, err = h.desk().Call(ctx, h.test, call.ID)
+	_, err = h.desk().Calls.Call(ctx, h.test, call.ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
@@ -325,14 +325,14 @@ func TestAnErasureNamesSettingsThatHaveTheNumber(t *testing.T) {
 	}
 	assert.Contains(t, kinds, "pathway")
 	for _, bad := range []string{"", "x", "+1", "911"} {
-		_, err := d.CreateDataRequest(ctx, h.live, domain.DataErase, bad)
+		_, err := d.DataRequests.CreateDataRequest(ctx, h.live, domain.DataErase, bad)
 		assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), bad)
 	}
 	_, err := h.store.Apply(ctx, commit.Change{Workspace: h.live.WorkspaceID, Puts: []domain.Record{
 		&domain.PhoneNumber{Meta: domain.Meta{ID: domain.ID(domain.PrefixNumber, time.Now(), [10]byte{1}), WorkspaceID: h.live.WorkspaceID, Environment: domain.Live}, Number: "+15005550177"},
 	}})
 	require.NoError(t, err)
-	_, err = d.CreateDataRequest(ctx, h.live, domain.DataErase, "+15005550177")
+	_, err = d.DataRequests.CreateDataRequest(ctx, h.live, domain.DataErase, "+15005550177")
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "all calls of the workspace name it")
 }
 

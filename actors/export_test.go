@@ -11,7 +11,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	lists "github.com/callboard/callboard/domain/dnc"
-	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/service/datarequests"
 )
 
@@ -56,9 +55,6 @@ func (n *Node) EndCampaign(workspaceID, id string) error {
 	return n.sys.Root.StopFuture(n.CampaignPID(workspaceID, id)).Wait()
 }
 
-// OnCalls is what an upload goes by.
-func (d *Desk) OnCalls() bool { return d.onCalls() }
-
 // OrphanedLegs are the legs of a call of an earlier process that have not ended.
 func (n *Node) OrphanedLegs(workspaceID, callID string) int {
 	o := &n.tree(workspaceID).dialogs
@@ -73,16 +69,6 @@ func (n *Node) OrphanedLegs(workspaceID, callID string) int {
 // SweepRetention deletes the expired rows of a workspace.
 func (n *Node) SweepRetention(ctx context.Context, workspaceID string, now time.Time) error {
 	return n.services.Retention.Sweep(ctx, workspaceID, now)
-}
-
-// LookUp is what a model is told of the knowledge bases of a node.
-func (d *Desk) LookUp(ctx context.Context, p domain.Principal, t pathway.Think) (text string, from []domain.Passage) {
-	return d.Retrieve(ctx, p, t.Bases, t.History[len(t.History)-1].Text)
-}
-
-// ScriptOf is what calls of an agent speak.
-func (d *Desk) ScriptOf(ctx context.Context, p domain.Principal, agentID string) (domain.Script, error) {
-	return d.Script(ctx, p, agentID, "")
 }
 
 // ReadAlerts reads what rules watch.

@@ -22,12 +22,12 @@ import (
 func (h *house) made(p domain.Principal, e *domain.Export) (*domain.Export, string) {
 	h.Helper()
 	h.until(patience, "the export is over", func() bool {
-		now, err := h.desk().Export(h.Context(), p, e.ID)
+		now, err := h.desk().Exports.Export(h.Context(), p, e.ID)
 		require.NoError(h, err)
 		e = now
 		return e.Status == domain.ExportCompleted || e.Status == domain.ExportFailed
 	})
-	file, err := h.desk().ExportFile(h.Context(), p, e.ID)
+	file, err := h.desk().Exports.ExportFile(h.Context(), p, e.ID)
 	require.NoError(h, err, "%v", e)
 	defer func() { _ = file.Body.Close() }()
 	text, err := io.ReadAll(file.Body)
@@ -41,7 +41,7 @@ func TestAnExportHoldsEveryRowOnceAndNoFormula(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	campaign := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
-	_, err := d.AddContacts(ctx, h.live, campaign, func(yield func(domain.RawContact, error) bool) {
+	_, err := d.Contacts.AddContacts(ctx, h.live, campaign, func(yield func(domain.RawContact, error) bool) {
 		for i := range 1300 {
 			if !yield(domain.RawContact{Line: i, Phone: numbered(1 + i), Timezone: "UTC", Context: domain.Context{"name": "=1+1"}}, nil) {
 				return
@@ -50,7 +50,7 @@ func TestAnExportHoldsEveryRowOnceAndNoFormula(t *testing.T) {
 	})
 	require.NoError(t, err)
 	order := func(kind domain.ExportType, format string, x domain.ExportFilters) (*domain.Export, string) {
-		e, err := d.CreateExport(ctx, h.live, &domain.Export{Type: kind, Format: format, Filters: x})
+		e, err := d.Exports.CreateExport(ctx, h.live, &domain.Export{Type: kind, Format: format, Filters: x})
 		require.NoError(t, err)
 		return h.made(h.live, e)
 	}
@@ -81,9 +81,9 @@ func TestAnExportHoldsEveryRowOnceAndNoFormula(t *testing.T) {
 	_, text = order(domain.ExportResults, "csv", domain.ExportFilters{CampaignID: campaign})
 	assert.Contains(t, text, ",'=1+1,", "no cell is a formula")
 	assert.NotContains(t, text, ",=1+1")
-	_, err = d.CreateExport(ctx, h.test, &domain.Export{Type: domain.ExportContacts, Format: "csv", Filters: domain.ExportFilters{CampaignID: campaign}})
+	_, err = d.Exports.CreateExport(ctx, h.test, &domain.Export{Type: domain.ExportContacts, Format: "csv", Filters: domain.ExportFilters{CampaignID: campaign}})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "the other environment sees nothing of it")
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(drop(d.Export(ctx, h.test, e.ID))))
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(drop(d.Exports.Export(ctx, h.test, e.ID))))
 }
 
 func TestAnExportIsMadeAgainAfterACrashAndGoesWithItsTime(t *testing.T) {
@@ -104,16 +104,16 @@ func TestAnExportIsMadeAgainAfterACrashAndGoesWithItsTime(t *testing.T) {
 	old := *e
 	old.ID = domain.ID(domain.PrefixExport, past.Add(-domain.ExportLife), [10]byte{2})
 	h.keep(&old)
-	_, err := h.desk().ExportFile(t.Context(), h.live, old.ID)
+	_, err := h.desk().Exports.ExportFile(t.Context(), h.live, old.ID)
 	assert.Equal(t, domain.CodeExportExpired, domain.CodeOf(err))
 	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "blobs", h.live.WorkspaceID, old.File()), []byte("x"), 0o600))
-	require.NoError(t, h.desk().SweepExports(t.Context(), h.live.WorkspaceID, time.Now()))
-	now, err := h.desk().Export(t.Context(), h.live, old.ID)
+	require.NoError(t, h.desk().Exports.SweepExports(t.Context(), h.live.WorkspaceID, time.Now()))
+	now, err := h.desk().Exports.Export(t.Context(), h.live, old.ID)
 	require.NoError(t, err)
 	assert.Equal(t, domain.ExportExpired, now.Status)
 	assert.NoFileExists(t, filepath.Join(h.dir, "blobs", h.live.WorkspaceID, old.File()))
-	require.NoError(t, h.desk().SweepExports(t.Context(), h.live.WorkspaceID, time.Now().AddDate(0, 2, 0)))
-	_, err = h.desk().Export(t.Context(), h.live, old.ID)
+	require.NoError(t, h.desk().Exports.SweepExports(t.Context(), h.live.WorkspaceID, time.Now().AddDate(0, 2, 0)))
+	_, err = h.desk().Exports.Export(t.Context(), h.live, old.ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "in the end the row goes, too")
 }
 

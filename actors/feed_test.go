@@ -26,7 +26,7 @@ func TestEventsAreFollowedPastTheEndOfTheLog(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	agent := h.agent(h.live, menu())
 	touch := func(p domain.Principal, id, name string) {
-		_, err := d.UpdateAgent(ctx, p, id, func(a *domain.Agent) error { a.Name = name; return nil })
+		_, err := d.Agents.UpdateAgent(ctx, p, id, func(a *domain.Agent) error { a.Name = name; return nil })
 		require.NoError(t, err)
 	}
 	for i := range 205 {
@@ -34,7 +34,7 @@ func TestEventsAreFollowedPastTheEndOfTheLog(t *testing.T) {
 	}
 	all := h.events(h.live.WorkspaceID)
 	follow := func(q events.Query) func(context.Context) ([]event.Event, error) {
-		next, err := d.FollowEvents(ctx, h.live, q)
+		next, err := d.Events.FollowEvents(ctx, h.live, q)
 		require.NoError(t, err)
 		return next
 	}
@@ -84,7 +84,7 @@ func TestWhoFollowsEventsIsWokenByTheirCommit(t *testing.T) {
 	h := build(t, nil)
 	d := h.desk()
 	agent := h.agent(h.live, menu())
-	next, err := d.FollowEvents(t.Context(), h.live, events.Query{After: events.FromNow})
+	next, err := d.Events.FollowEvents(t.Context(), h.live, events.Query{After: events.FromNow})
 	require.NoError(t, err)
 	got := make(chan []event.Event, 1)
 	for i := range 5 {
@@ -93,7 +93,7 @@ func TestWhoFollowsEventsIsWokenByTheirCommit(t *testing.T) {
 			assert.NoError(t, err)
 			got <- batch
 		}()
-		_, err = d.UpdateAgent(t.Context(), h.live, agent, func(a *domain.Agent) error { a.Name = strconv.Itoa(i); return nil })
+		_, err = d.Agents.UpdateAgent(t.Context(), h.live, agent, func(a *domain.Agent) error { a.Name = strconv.Itoa(i); return nil })
 		require.NoError(t, err)
 		select {
 		case batch := <-got:
@@ -107,14 +107,14 @@ func TestWhoFollowsEventsIsWokenByTheirCommit(t *testing.T) {
 func TestAFeedEndsWithItsWorkspace(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	w, _, _, err := h.desk().CreateWorkspace(t.Context(), &domain.Workspace{
+	w, _, _, err := h.desk().Workspaces.CreateWorkspace(t.Context(), &domain.Workspace{
 		Name: "short", Plan: domain.Starter, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}},
 	})
 	require.NoError(t, err)
 	p := domain.Principal{WorkspaceID: w.ID, Environment: domain.Live, Permissions: []domain.Permission{domain.AllRead}}
-	next, err := h.desk().FollowEvents(t.Context(), p, events.Query{})
+	next, err := h.desk().Events.FollowEvents(t.Context(), p, events.Query{})
 	require.NoError(t, err)
-	require.NoError(t, h.desk().DeleteWorkspace(t.Context(), h.live, w.ID))
+	require.NoError(t, h.desk().Workspaces.DeleteWorkspace(t.Context(), h.live, w.ID))
 	h.until(10*time.Second, "it is over", func() bool {
 		short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
@@ -140,7 +140,7 @@ func TestTheEndOfAWaitForEventsIsNoFailureOfTheStore(t *testing.T) {
 	h.shut()
 	h.wrap = func(s storecache.Backend) storecache.Backend { return storeWithDeadlines{s} }
 	h.open()
-	next, err := h.desk().FollowEvents(t.Context(), h.live, events.Query{After: events.FromNow})
+	next, err := h.desk().Events.FollowEvents(t.Context(), h.live, events.Query{After: events.FromNow})
 	require.NoError(t, err)
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 // process could go on with it.
 func (h *house) lasts() (id string) {
 	h.Helper()
-	c, err := h.desk().PlaceCall(h.Context(), h.test, domain.NewCall{
+	c, err := h.desk().Calls.PlaceCall(h.Context(), h.test, domain.NewCall{
 		To: "+15005550009", AgentID: h.agent(h.test, linger()), RingTimeout: 20 * time.Second, MaxDuration: 10 * time.Minute,
 	})
 	require.NoError(h, err)
@@ -68,24 +68,24 @@ func TestANodeThatWaitsForARingingCallTakesWrites(t *testing.T) {
 	h.survive = true
 	h.open()
 	call := domain.NewCall{To: "+15005550002", AgentID: h.agent(h.test, linger()), RingTimeout: 20 * time.Second, MaxDuration: 10 * time.Minute}
-	_, err := h.desk().PlaceCall(h.Context(), h.test, call)
+	_, err := h.desk().Calls.PlaceCall(h.Context(), h.test, call)
 	require.NoError(t, err)
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	over := make(chan struct{})
 	go func() { h.node.DrainTo(ctx, func() bool { return true }); close(over) }()
 	h.until(20*time.Second, "no call begins", func() bool {
-		_, err := h.desk().PlaceCall(h.Context(), h.test, call)
+		_, err := h.desk().Calls.PlaceCall(h.Context(), h.test, call)
 		return err != nil
 	})
-	assert.False(t, h.desk().Draining(), "the API takes writes")
+	assert.False(t, h.node.RefusesWrites(), "the API takes writes")
 	select {
 	case <-over:
 		t.Error("a call that rings was not waited for")
 	default:
 	}
 	h.node.RefuseWrites()
-	assert.True(t, h.desk().Draining())
+	assert.True(t, h.node.RefusesWrites())
 	end()
 	<-over
 }

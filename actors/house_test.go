@@ -28,6 +28,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/polltest"
 	"github.com/callboard/callboard/actors/storecache"
+	"github.com/callboard/callboard/cmd/callboard/services"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/commit"
@@ -73,6 +74,7 @@ type house struct {
 	redis    string // where the store is; "": embedded
 	keys     *keys.Keyring
 	first    *workspaces.FirstStart
+	svc      *services.Services
 	node     *actors.Node
 	ua       *sip.UserAgent
 	engine   *media.Engine
@@ -171,22 +173,26 @@ func (h *house) open() {
 	if h.speaker != nil {
 		voice = h.speaker
 	}
-	h.node = actors.New(actors.Config{
-		Store: store, Keys: h.keys, Blobs: disk, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Ears: h.ears, Lives: h.lives,
-		Simulator: func() (resolve.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
+	h.svc = services.New(&services.Config{
+		Store: store, Keys: h.keys,
+		Node: actors.Config{
+			Blobs: disk, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Ears: h.ears, Lives: h.lives,
+			Simulator: func() (resolve.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
+			Egress: egress, RootCAs: h.receiver.roots,
+			PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before, Mail: h.mail, AlertsEvery: 200 * time.Millisecond, Survive: h.survive,
+		},
 		TestCall: func(ctx context.Context, o testcarrier.Order) error {
 			at := h.ua.Addr("udp")
 			o.At = resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
 			return h.phones.Call(ctx, o)
 		},
-		Talk: func(ctx context.Context, o testcarrier.Order, ear func([]byte), told func(testcarrier.Event)) (*testcarrier.Handset, error) {
+		BrowserCall: func(ctx context.Context, o testcarrier.Order, ear func([]byte), told func(testcarrier.Event)) (*testcarrier.Handset, error) {
 			at := h.ua.Addr("udp")
 			o.At = resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
 			return h.phones.Talk(ctx, o, ear, told)
 		},
-		Egress: egress, RootCAs: h.receiver.roots,
-		PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before, Mail: h.mail, AlertsEvery: 200 * time.Millisecond, Survive: h.survive,
 	})
+	h.node = h.svc.Node
 	h.ua.OnInvite(h.node.Inbound)
 	h.ua.OnMessage(h.node.Message)
 	h.ua.Registrar(h.node.Registrar())
@@ -211,7 +217,7 @@ func (h *house) shut() {
 	h.stop = nil
 }
 
-func (h *house) desk() *actors.Desk { return h.node.Desk() }
+func (h *house) desk() *services.Services { return h.svc }
 
 func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
 	t.Helper()
@@ -264,9 +270,9 @@ func (h *house) agent(p domain.Principal, w domain.Pathway) string {
 	h.Helper()
 	ctx := h.Context()
 	w.Name = w.Start
-	kept, err := h.desk().CreatePathway(ctx, p, &w)
+	kept, err := h.desk().Pathways.CreatePathway(ctx, p, &w)
 	require.NoError(h, err)
-	a, err := h.desk().CreateAgent(ctx, p, &domain.Agent{Name: w.Start, PathwayID: kept.ID, Language: "en-US", Timezone: "UTC"})
+	a, err := h.desk().Agents.CreateAgent(ctx, p, &domain.Agent{Name: w.Start, PathwayID: kept.ID, Language: "en-US", Timezone: "UTC"})
 	require.NoError(h, err)
 	return a.ID
 }
@@ -312,7 +318,7 @@ func contacts(phones ...string) iter.Seq2[domain.RawContact, error] {
 // campaign is created, not started.
 func (h *house) campaign(p domain.Principal, agent string, phones ...string) string {
 	h.Helper()
-	made, err := h.desk().CreateCampaign(h.Context(), p, &domain.Campaign{
+	made, err := h.desk().Campaigns.CreateCampaign(h.Context(), p, &domain.Campaign{
 		Name: "c", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US", AutoComplete: true,
 		Schedule: domain.Schedule{Timezone: "UTC", Days: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}},
 		Pacing:   domain.Pacing{CallsPerMinute: 1200, MaxConcurrent: 20}, Retry: domain.Retry{MaxAttempts: 1, IntervalHours: 1},
@@ -358,7 +364,7 @@ func told(events []event.Event, of event.Type) map[string]int {
 
 func (h *house) call(p domain.Principal, id string) *domain.Call {
 	h.Helper()
-	c, err := h.desk().Call(context.Background(), p, id)
+	c, err := h.desk().Calls.Call(context.Background(), p, id)
 	require.NoError(h, err)
 	return c
 }

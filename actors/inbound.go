@@ -40,7 +40,7 @@ const (
 // line is taken, the opening is committed, and its call goes on. It returns at
 // once.
 func (n *Node) Inbound(in *sip.Incoming) {
-	if n.drain.isStopping() || n.drain.isDrained() || !n.loaded.Load() || !n.may() {
+	if n.drain.isStopping() || n.drain.isDrained() || !n.loaded.Load() || !n.May() {
 		in.Reject(sipUnavailable, overloadAfter)
 		return
 	}

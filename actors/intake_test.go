@@ -48,19 +48,19 @@ func TestACallWhoseOpeningIsInDoubtIsNotPlacedAndNotLeftOpen(t *testing.T) {
 	h.open()
 	ctx, d := t.Context(), h.desk()
 	order := domain.NewCall{To: number(1, 1, "14"), AgentID: h.agent(h.live, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute}
-	_, err := d.PlaceCall(ctx, h.live, order)
+	_, err := d.Calls.PlaceCall(ctx, h.live, order)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 	h.until(10*time.Second, "what was stored of it is ended", func() bool { return len(told(h.events(h.live.WorkspaceID), event.CallEnded)) == 1 })
 	assert.Zero(t, h.attempts("single"))
 	assert.Empty(t, h.diary.all(), "nobody was rung")
-	list, err := d.ListCalls(ctx, h.live, calls.Query{PageQuery: record.PageQuery{Limit: 10}})
+	list, err := d.Calls.ListCalls(ctx, h.live, calls.Query{PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	require.Len(t, list.Data, 1)
 	assert.Equal(t, []any{domain.CallFailed, domain.ReasonNotSent}, []any{list.Data[0].Status, list.Data[0].EndedReason})
 	now, err := h.node.Usage(ctx, h.live.WorkspaceID, domain.Outbound)
 	require.NoError(t, err)
 	assert.Zero(t, now.Active)
-	c, err := d.PlaceCall(ctx, h.live, order)
+	c, err := d.Calls.PlaceCall(ctx, h.live, order)
 	require.NoError(t, err)
 	h.until(10*time.Second, "the next is rung", func() bool { return h.call(h.live, c.ID).Status == domain.CallBusy })
 }
@@ -75,7 +75,7 @@ func TestContactsMayBeAddedWhileACampaignRings(t *testing.T) {
 	}
 	first[7] = number(1, 7, "11") // talks for a while
 	id := h.campaign(h.live, h.agent(h.live, menu()), first...)
-	_, err := d.StartCampaign(ctx, h.live, id)
+	_, err := d.Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
 	var uploads sync.WaitGroup
 	for series := 2; series < 6; series++ {
@@ -86,7 +86,7 @@ func TestContactsMayBeAddedWhileACampaignRings(t *testing.T) {
 			}
 			more = append(more, first[0]) // twice
 			for {
-				sum, err := d.AddContacts(ctx, h.live, id, contacts(more...))
+				sum, err := d.Contacts.AddContacts(ctx, h.live, id, contacts(more...))
 				if e, ok := errors.AsType[*domain.Error](err); ok && e.Code == domain.CodeInvalidState && e.Extra == nil {
 					runtime.Gosched() // another upload runs
 					continue
@@ -100,10 +100,10 @@ func TestContactsMayBeAddedWhileACampaignRings(t *testing.T) {
 	}
 	uploads.Wait()
 	h.until(30*time.Second, "the campaign is over", func() bool {
-		c, err := d.Campaign(ctx, h.live, id)
+		c, err := d.Campaigns.Campaign(ctx, h.live, id)
 		return assert.NoError(t, err) && c.Status == domain.CampaignCompleted
 	})
-	st, err := d.CampaignStatus(ctx, h.live, id)
+	st, err := d.Campaigns.CampaignStatus(ctx, h.live, id)
 	require.NoError(t, err)
 	assert.Equal(t, 27, st.Outcomes[domain.OutcomeBusy], st)
 	assert.Equal(t, 1, st.Outcomes[domain.OutcomeConfirmed], st)
@@ -115,7 +115,7 @@ func TestContactsMayBeAddedWhileACampaignRings(t *testing.T) {
 	for phone, n := range rung {
 		assert.Equal(t, 1, n, phone)
 	}
-	_, err = d.AddContacts(ctx, h.live, id, contacts(number(7, 1, "14")))
+	_, err = d.Contacts.AddContacts(ctx, h.live, id, contacts(number(7, 1, "14")))
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 }
 
@@ -127,7 +127,7 @@ func TestAnUploadThatIsBrokenOffLeavesNothing(t *testing.T) {
 	id := h.campaign(h.live, h.agent(h.live, menu()), phone(0), phone(1), phone(2))
 	broken := errors.New("the line went dead")
 	for _, rows := range []int{1, 400, 6000} {
-		_, err := d.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
+		_, err := d.Contacts.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
 			for i := range rows {
 				if !yield(domain.RawContact{Line: i + 1, Phone: phone(10 + i)}, nil) {
 					return
@@ -136,17 +136,17 @@ func TestAnUploadThatIsBrokenOffLeavesNothing(t *testing.T) {
 			yield(domain.RawContact{}, broken)
 		})
 		require.ErrorIs(t, err, broken)
-		list, err := d.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
+		list, err := d.Contacts.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
 		require.NoError(t, err)
 		assert.Len(t, list.Data, 3)
 	}
-	sum, err := d.AddContacts(ctx, h.live, id, contacts(phone(11), phone(1), phone(3)))
+	sum, err := d.Contacts.AddContacts(ctx, h.live, id, contacts(phone(11), phone(1), phone(3)))
 	require.NoError(t, err)
 	assert.Equal(t, domain.ContactsSummary{Received: 3, Accepted: 2, Duplicates: 1}, sum.Summary)
-	st, err := d.CampaignStatus(ctx, h.live, id)
+	st, err := d.Campaigns.CampaignStatus(ctx, h.live, id)
 	require.NoError(t, err)
 	assert.Equal(t, 5, st.Progress.Total)
-	list, err := d.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
+	list, err := d.Contacts.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
 	require.NoError(t, err)
 	phones := make([]string, 0, 5)
 	for _, c := range list.Data {

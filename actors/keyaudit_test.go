@@ -23,7 +23,7 @@ func TestEachMakingAndEndOfAKeyIsOneRowOfTheAuditLogInItsOwnCommit(t *testing.T)
 		return &domain.APIKey{Meta: domain.Meta{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live}, Name: "k", Permissions: []domain.Permission{domain.AllRead}}
 	}
 	rows := func(id string) (told []string) {
-		l, err := d.ListAudit(ctx, h.live, audit.Query{PageQuery: record.PageQuery{Limit: 100}})
+		l, err := d.Audit.ListAudit(ctx, h.live, audit.Query{PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(t, err)
 		for _, e := range slices.Backward(l.Data) {
 			if e.Resource.ID == id {
@@ -33,10 +33,10 @@ func TestEachMakingAndEndOfAKeyIsOneRowOfTheAuditLogInItsOwnCommit(t *testing.T)
 		return told
 	}
 	act := record.AuditAction{IP: netip.MustParseAddr("192.0.2.7"), UserAgent: "curl"}
-	made, _, err := d.CreateKey(ctx, h.live, act, key())
+	made, _, err := d.Keys.CreateKey(ctx, h.live, act, key())
 	require.NoError(t, err)
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, act, made.ID, keys.RevokeRequest{})))
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, act, made.ID, keys.RevokeRequest{})), "again, which does nothing")
+	require.NoError(t, drop(d.Keys.RevokeKey(ctx, h.live, act, made.ID, keys.RevokeRequest{})))
+	require.NoError(t, drop(d.Keys.RevokeKey(ctx, h.live, act, made.ID, keys.RevokeRequest{})), "again, which does nothing")
 	by := " by operator " + h.live.KeyID + " from 192.0.2.7 curl"
 	if !h.live.Operator {
 		by = " by api_key " + h.live.KeyID + " from 192.0.2.7 curl"
@@ -54,7 +54,7 @@ func TestWhatTheCommandLineDoesToWorkspacesAndUsersIsInTheAuditLogByItsOwnCommit
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	rows := func(workspace string) (told []string) {
-		l, err := h.desk().ListAudit(ctx, domain.Principal{WorkspaceID: workspace, Environment: domain.Live}, audit.Query{PageQuery: record.PageQuery{Limit: 100}})
+		l, err := h.desk().Audit.ListAudit(ctx, domain.Principal{WorkspaceID: workspace, Environment: domain.Live}, audit.Query{PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(t, err)
 		for _, e := range slices.Backward(l.Data) {
 			if e.Actor.Type == "system" && e.Resource.Type != "api_key" {
@@ -66,14 +66,14 @@ func TestWhatTheCommandLineDoesToWorkspacesAndUsersIsInTheAuditLogByItsOwnCommit
 	acme := func(name string) *domain.Workspace {
 		return &domain.Workspace{Name: name, Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}}}
 	}
-	first, _, _, err := d.Local().CreateWorkspace(ctx, acme("first"))
+	first, _, _, err := d.Workspaces.Local().CreateWorkspace(ctx, acme("first"))
 	require.NoError(t, err)
-	u, err := d.CreateUserLocally(ctx, first.ID, &domain.User{Name: "Ada", Role: "viewer"})
+	u, err := d.Users.CreateUserLocally(ctx, first.ID, &domain.User{Name: "Ada", Role: "viewer"})
 	require.NoError(t, err)
-	_, _, err = d.SignInLinkLocally(ctx, u)
+	_, _, err = d.Users.SignInLinkLocally(ctx, u)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"admin workspace.created " + first.ID, "admin user.created " + u.ID, "auth user.sign_in_link_created " + u.ID}, rows(first.ID))
-	require.NoError(t, d.Local().DeleteWorkspace(ctx, first.ID, h.live.WorkspaceID))
+	require.NoError(t, d.Workspaces.Local().DeleteWorkspace(ctx, first.ID, h.live.WorkspaceID))
 	home := []string{"admin workspace.deleted " + first.ID}
 	assert.Equal(t, home, rows(h.live.WorkspaceID))
 

@@ -20,7 +20,7 @@ func TestLiveCredentialListsTheKeysOfBothEnvironmentsNewestFirst(t *testing.T) {
 	made := map[domain.Environment][]string{}
 	var all []string
 	for _, env := range []domain.Environment{domain.Live, domain.Test, domain.Test, domain.Live, domain.Test} {
-		k, _, err := d.CreateKey(ctx, h.live, record.AuditAction{}, &domain.APIKey{Meta: domain.Meta{Environment: env}, Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+		k, _, err := d.Keys.CreateKey(ctx, h.live, record.AuditAction{}, &domain.APIKey{Meta: domain.Meta{Environment: env}, Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 		require.NoError(t, err)
 		made[env], all = append([]string{k.ID}, made[env]...), append([]string{k.ID}, all...)
 	}
@@ -28,7 +28,7 @@ func TestLiveCredentialListsTheKeysOfBothEnvironmentsNewestFirst(t *testing.T) {
 	list := func(p domain.Principal, env domain.Environment, limit int) (ids []string) {
 		q := keys.Query{PageQuery: record.PageQuery{Limit: limit}, Environment: env}
 		for {
-			l, err := d.ListKeys(ctx, p, q)
+			l, err := d.Keys.ListKeys(ctx, p, q)
 			require.NoError(t, err)
 			require.LessOrEqual(t, len(l.Data), limit)
 			for _, k := range l.Data {
@@ -48,6 +48,6 @@ func TestLiveCredentialListsTheKeysOfBothEnvironmentsNewestFirst(t *testing.T) {
 		assert.Equal(t, made[domain.Test], list(h.test, "", limit))
 		assert.Empty(t, list(h.test, domain.Live, limit), "a test credential sees no live key")
 	}
-	_, err := d.ListKeys(ctx, h.live, keys.Query{PageQuery: record.PageQuery{Limit: 1, Cursor: "key_no"}})
+	_, err := d.Keys.ListKeys(ctx, h.live, keys.Query{PageQuery: record.PageQuery{Limit: 1, Cursor: "key_no"}})
 	assert.Equal(t, domain.CodeInvalidCursor, domain.CodeOf(err))
 }

@@ -121,23 +121,23 @@ func TestAnIdempotencyKeyOutlivesALostAnswer(t *testing.T) {
 	text := domain.NewMessage{To: number(6, 1, "11"), Body: "Hello."}
 
 	m.meddle(loses("once"), nil)
-	_, _, err := d.Reserve(ctx, h.test, key, "d")
+	_, _, err := d.Idempotency.Reserve(ctx, h.test, key, "d")
 	require.Error(t, err, "the key was taken, and nobody knows")
 	m.meddle(loses("message"), nil)
-	turn, reply, err := d.Reserve(ctx, h.test, key, "d")
+	turn, reply, err := d.Idempotency.Reserve(ctx, h.test, key, "d")
 	require.NoError(t, err, "whose turn has not begun does not run")
 	require.Nil(t, reply)
-	_, _, err = d.Reserve(ctx, h.test, key, "d")
+	_, _, err = d.Idempotency.Reserve(ctx, h.test, key, "d")
 	assert.Equal(t, domain.CodeIdempotencyConflict, domain.CodeOf(err))
-	_, err = d.SendMessage(turn, h.test, text)
+	_, err = d.SMS.SendMessage(turn, h.test, text)
 	require.Error(t, err)
-	require.NoError(t, d.Release(ctx, h.test, key, true))
-	_, _, err = d.Reserve(ctx, h.test, key, "other")
+	require.NoError(t, d.Idempotency.Release(ctx, h.test, key, true))
+	_, _, err = d.Idempotency.Reserve(ctx, h.test, key, "other")
 	assert.Equal(t, domain.CodeIdempotencyMismatch, domain.CodeOf(err))
 
-	turn, _, err = d.Reserve(ctx, h.test, key, "d")
+	turn, _, err = d.Idempotency.Reserve(ctx, h.test, key, "d")
 	require.NoError(t, err)
-	first, err := d.SendMessage(turn, h.test, text)
+	first, err := d.SMS.SendMessage(turn, h.test, text)
 	require.NoError(t, err)
 	m.meddle(func(c commit.Change, do func() error) error {
 		if puts(c, "once") {
@@ -145,17 +145,17 @@ func TestAnIdempotencyKeyOutlivesALostAnswer(t *testing.T) {
 		}
 		return do()
 	}, nil)
-	require.Error(t, d.Keep(turn, h.test, key, record.StoredReply{Digest: "d"}))
+	require.Error(t, d.Idempotency.Keep(turn, h.test, key, record.StoredReply{Digest: "d"}))
 	m.meddle(nil, nil)
-	turn, _, err = d.Reserve(ctx, h.test, key, "d")
+	turn, _, err = d.Idempotency.Reserve(ctx, h.test, key, "d")
 	require.NoError(t, err, "its answer was not kept, so it runs again")
-	require.NoError(t, d.Release(turn, h.test, key, false), "which had no effect this time")
-	turn, _, err = d.Reserve(ctx, h.test, key, "d")
+	require.NoError(t, d.Idempotency.Release(turn, h.test, key, false), "which had no effect this time")
+	turn, _, err = d.Idempotency.Reserve(ctx, h.test, key, "d")
 	require.NoError(t, err)
-	again, err := d.SendMessage(turn, h.test, text)
+	again, err := d.SMS.SendMessage(turn, h.test, text)
 	require.NoError(t, err)
 	assert.Equal(t, first.ID, again.ID)
-	all, err := d.ListMessages(ctx, h.test, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 10}, Direction: domain.Outbound})
+	all, err := d.SMS.ListMessages(ctx, h.test, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 10}, Direction: domain.Outbound})
 	require.NoError(t, err)
 	assert.Len(t, all.Data, 1, "it was sent once")
 }
@@ -183,35 +183,35 @@ func TestADeletionOfAWorkspaceHoldsWhateverIsLost(t *testing.T) {
 		return do()
 	}
 	m.meddle(loses("gone_workspace"), nil)
-	require.Error(t, d.DeleteWorkspace(ctx, h.live, p.WorkspaceID))
+	require.Error(t, d.Workspaces.DeleteWorkspace(ctx, h.live, p.WorkspaceID))
 	m.meddle(held, nil)
-	d.Note(ctx, busy, act)
+	d.Audit.Note(ctx, busy, act)
 	h.until(patience, "an entry is refused for good", func() bool { return fenced.Load() == 1 })
 	var wait, others sync.WaitGroup
-	others.Go(func() { _, _ = d.CreateDNCList(ctx, busy, &domain.DNCList{Name: "l"}) })
+	others.Go(func() { _, _ = d.DNC.CreateDNCList(ctx, busy, &domain.DNCList{Name: "l"}) })
 	<-begun
 	text := ""
 	wait.Go(func() {
-		_, text, _ = d.CreateKey(ctx, p, record.AuditAction{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+		_, text, _ = d.Keys.CreateKey(ctx, p, record.AuditAction{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 	})
 	<-begun
 	wait.Go(func() {
-		assert.NoError(t, d.DeleteWorkspace(ctx, h.live, p.WorkspaceID), "it was deleted, and goes now")
+		assert.NoError(t, d.Workspaces.DeleteWorkspace(ctx, h.live, p.WorkspaceID), "it was deleted, and goes now")
 	})
 	h.until(patience, "the workspace is unknown", func() bool {
-		_, err := d.AnyWorkspace(ctx, p.WorkspaceID)
+		_, err := d.Workspaces.AnyWorkspace(ctx, p.WorkspaceID)
 		return domain.CodeOf(err) == domain.CodeNotFound
 	})
 	close(keyHeld)
 	wait.Wait()
 	require.NotEmpty(t, text)
-	assert.Equal(t, domain.CodeInvalidAPIKey, domain.CodeOf(drop(d.Authenticate(ctx, text, here))), "a key that came late is none")
+	assert.Equal(t, domain.CodeInvalidAPIKey, domain.CodeOf(drop(d.Keys.Authenticate(ctx, text, here))), "a key that came late is none")
 	h.until(patience, "nothing is left, though a commit of another one hangs", func() bool { return len(h.remains(p.WorkspaceID)) == 0 })
-	_, _, err := d.CreateKey(ctx, p, record.AuditAction{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+	_, _, err := d.Keys.CreateKey(ctx, p, record.AuditAction{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	close(otherHeld)
 	others.Wait()
-	d.Note(ctx, p, act)
+	d.Audit.Note(ctx, p, act)
 	h.shut()
 	assert.Equal(t, int32(1), fenced.Load(), "what is refused for good is not tried again")
 	assert.NotContains(t, h.log.String(), "audit entries wait")
@@ -229,13 +229,13 @@ func TestAWorkspaceThatCouldNotGrowGrowsLate(t *testing.T) {
 		}
 		return nil
 	})
-	_, _, _, err := h.desk().CreateWorkspace(t.Context(), &domain.Workspace{Name: "acme", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"})
+	_, _, _, err := h.desk().Workspaces.CreateWorkspace(t.Context(), &domain.Workspace{Name: "acme", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"})
 	require.Error(t, err)
-	l, err := h.desk().ListWorkspaces(t.Context(), record.PageQuery{Limit: 10})
+	l, err := h.desk().Workspaces.ListWorkspaces(t.Context(), record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, l.Data, 2)
 	for _, w := range l.Data {
-		h.until(patience, "it lives", func() bool { return drop(h.desk().AnyWorkspace(t.Context(), w.ID)) == nil })
+		h.until(patience, "it lives", func() bool { return drop(h.desk().Workspaces.AnyWorkspace(t.Context(), w.ID)) == nil })
 	}
 }
 
@@ -255,7 +255,7 @@ func TestABulkJobForgetsItsOrders(t *testing.T) {
 		order.Items = append(order.Items, bulk.NewItem{Message: &domain.NewMessage{To: number(6, i, "11"), Body: "Hello {{name}}.", Context: domain.Context{"name": "Ada"}}})
 	}
 	order.Items[2].Message.Context, order.Items[5].Message.To = nil, "911"
-	b, err := d.StartBulk(ctx, h.test, order)
+	b, err := d.Bulk.StartBulk(ctx, h.test, order)
 	require.NoError(t, err)
 	require.Len(t, b.Errors, 1)
 	h.until(patience, "the job is over", func() bool { return h.bulk(h.test, b.ID).Final() })
@@ -264,7 +264,7 @@ func TestABulkJobForgetsItsOrders(t *testing.T) {
 	require.Len(t, now.Errors, 2)
 	assert.Equal(t, []int{5, 2}, []int{now.Errors[0].Index, now.Errors[1].Index})
 	assert.Equal(t, int32(2), told.Load(), "errors are written when there is another one")
-	l, err := d.ListBulks(ctx, h.test, record.PageQuery{Limit: 5})
+	l, err := d.Bulk.ListBulks(ctx, h.test, record.PageQuery{Limit: 5})
 	require.NoError(t, err)
 	assert.Len(t, l.Data[0].Errors, 2)
 	chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID}
@@ -277,13 +277,13 @@ func TestABulkJobForgetsItsOrders(t *testing.T) {
 	assert.Len(t, h.outcomes(h.test, b.ID)[domain.ItemDone], 6)
 
 	c := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
-	people, err := d.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkContacts, Target: c, Items: []bulk.NewItem{{Contact: &domain.RawContact{Phone: numbered(1)}}}})
+	people, err := d.Bulk.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkContacts, Target: c, Items: []bulk.NewItem{{Contact: &domain.RawContact{Phone: numbered(1)}}}})
 	require.NoError(t, err)
 	h.until(patience, "the contacts are there", func() bool { return h.bulk(h.live, people.ID).Done == 1 })
-	x, err := d.CreateExport(ctx, h.live, &domain.Export{Type: domain.ExportContacts, Format: "csv", Filters: domain.ExportFilters{CampaignID: c}})
+	x, err := d.Exports.CreateExport(ctx, h.live, &domain.Export{Type: domain.ExportContacts, Format: "csv", Filters: domain.ExportFilters{CampaignID: c}})
 	require.NoError(t, err)
 	_, _ = h.made(h.live, x)
-	require.NoError(t, d.DeleteCampaign(ctx, h.live, c))
+	require.NoError(t, d.Campaigns.DeleteCampaign(ctx, h.live, c))
 	h.until(patience, "nothing names the campaign's people", func() bool { return len(h.remains(people.ID))+len(h.remains(x.ID)) == 0 })
 }
 
@@ -291,7 +291,7 @@ func TestABulkJobWhoseOrdersCannotBeReadIsBegunAgain(t *testing.T) {
 	t.Parallel()
 	h, m := meddled(t)
 	d, ctx := h.desk(), t.Context()
-	l, err := d.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
+	l, err := d.DNC.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
 	require.NoError(t, err)
 	var gone, unread atomic.Bool
 	m.meddle(func(c commit.Change, do func() error) error {
@@ -312,7 +312,7 @@ func TestABulkJobWhoseOrdersCannotBeReadIsBegunAgain(t *testing.T) {
 	for i := range 3 {
 		order.Items = append(order.Items, bulk.NewItem{Number: &domain.RawNumber{Phone: numbered(i)}})
 	}
-	b, err := d.StartBulk(ctx, h.live, order)
+	b, err := d.Bulk.StartBulk(ctx, h.live, order)
 	require.NoError(t, err)
 	h.until(patience, "the job is over", func() bool { return h.bulk(h.live, b.ID).Final() })
 	now := h.bulk(h.live, b.ID)
@@ -335,13 +335,13 @@ func TestNothingIsListedAfterABulkJobWasCancelled(t *testing.T) {
 		defer close(listed)
 		return do()
 	}, nil)
-	b, err := d.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkDNC, Items: []bulk.NewItem{{Number: &domain.RawNumber{Phone: numbered(0)}}}})
+	b, err := d.Bulk.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkDNC, Items: []bulk.NewItem{{Number: &domain.RawNumber{Phone: numbered(0)}}}})
 	require.NoError(t, err)
 	<-begun
 	cancelled := make(chan struct{})
 	go func() {
 		defer close(cancelled)
-		_, failed := d.CancelBulk(ctx, h.live, b.ID)
+		_, failed := d.Bulk.CancelBulk(ctx, h.live, b.ID)
 		assert.NoError(t, failed)
 	}()
 	select {
@@ -372,18 +372,18 @@ func TestAMessageKeepsItsWordsSealedAndHoldsNobodyBack(t *testing.T) {
 	})
 	odd := &domain.Message{Meta: domain.Meta{ID: "msg_" + ulid.Make().String(), WorkspaceID: h.test.WorkspaceID, Environment: domain.Test}, Todo: "nonsense"}
 	h.keep(odd)
-	sent, err := d.SendMessage(ctx, h.test, domain.NewMessage{To: number(6, 1, "11"), Body: "Hello {{name}}.", Context: domain.Context{"name": "Zebulon"}})
+	sent, err := d.SMS.SendMessage(ctx, h.test, domain.NewMessage{To: number(6, 1, "11"), Body: "Hello {{name}}.", Context: domain.Context{"name": "Zebulon"}})
 	require.NoError(t, err)
 	h.until(patience, "it is delivered, though nobody knows what to do with the one before", func() bool {
-		got, err := d.Message(ctx, h.test, sent.ID)
+		got, err := d.SMS.Message(ctx, h.test, sent.ID)
 		return err == nil && got.Status == domain.MessageDelivered
 	})
-	got, err := d.Message(ctx, h.test, sent.ID)
+	got, err := d.SMS.Message(ctx, h.test, sent.ID)
 	require.NoError(t, err)
 	assert.Equal(t, domain.Context{"name": "Zebulon"}, got.Context)
 	assert.Empty(t, h.remains("Zebulon"))
 	h.until(patience, "the operator hears of the other one", func() bool { return strings.Contains(h.log.String(), "nobody knows what is to be done") })
-	_, err = d.TestInboundMessage(ctx, h.test, sms.InboundMessage{From: "+12025550111", To: number(6, 1, "00"), Body: "STOP"})
+	_, err = d.SMS.TestInboundMessage(ctx, h.test, sms.InboundMessage{From: "+12025550111", To: number(6, 1, "00"), Body: "STOP"})
 	require.NoError(t, err)
 	assert.False(t, named.Load(), "no error of the store can name the number")
 }
@@ -392,7 +392,7 @@ func TestAReadingThatWasCutOffLeavesNoPassages(t *testing.T) {
 	t.Parallel()
 	h, m := meddled(t)
 	d, ctx := h.desk(), t.Context()
-	k, err := d.CreateKnowledge(ctx, h.live, &domain.KnowledgeBase{Name: "k"}, nil)
+	k, err := d.Knowledge.CreateKnowledge(ctx, h.live, &domain.KnowledgeBase{Name: "k"}, nil)
 	require.NoError(t, err)
 	m.meddle(func(c commit.Change, do func() error) error {
 		for _, r := range c.Puts {
@@ -402,13 +402,13 @@ func TestAReadingThatWasCutOffLeavesNoPassages(t *testing.T) {
 		}
 		return do()
 	}, nil)
-	s, err := d.AddSource(ctx, h.live, k.ID, domain.NewKnowledgeSource{Type: domain.SourceText, Name: "s", ContentType: "text/plain", Text: "The tariff of today."})
+	s, err := d.Knowledge.AddSource(ctx, h.live, k.ID, domain.NewKnowledgeSource{Type: domain.SourceText, Name: "s", ContentType: "text/plain", Text: "The tariff of today."})
 	require.NoError(t, err)
 	h.until(patience, "it is read", func() bool {
-		now, err := d.Source(ctx, h.live, k.ID, s.ID)
+		now, err := d.Knowledge.Source(ctx, h.live, k.ID, s.ID)
 		return err == nil && now.Status == domain.KnowledgeReady
 	})
-	found, err := d.SearchKnowledge(ctx, h.live, k.ID, "tariff", 10)
+	found, err := d.Knowledge.SearchKnowledge(ctx, h.live, k.ID, "tariff", 10)
 	require.NoError(t, err)
 	require.Len(t, found.Data, 1)
 	assert.Equal(t, "The tariff of today.", found.Data[0].Text)
@@ -427,17 +427,17 @@ func TestADayWithoutBookingsHasNoRow(t *testing.T) {
 		}))
 		return names
 	}
-	a, err := d.Book(ctx, h.live, order(x.ID, dayAhead(2), 30))
+	a, err := d.Appointments.Book(ctx, h.live, order(x.ID, dayAhead(2), 30))
 	require.NoError(t, err)
 	before := days()
 	require.Len(t, before, 1)
-	_, err = d.RescheduleAppointment(ctx, h.live, a.ID, booking.Reschedule{Datetime: dayAhead(2).Add(time.Hour).Format(time.RFC3339)})
+	_, err = d.Appointments.RescheduleAppointment(ctx, h.live, a.ID, booking.Reschedule{Datetime: dayAhead(2).Add(time.Hour).Format(time.RFC3339)})
 	require.NoError(t, err)
 	assert.Equal(t, before, days(), "the day is taken still")
-	_, err = d.RescheduleAppointment(ctx, h.live, a.ID, booking.Reschedule{Datetime: dayAhead(3).Format(time.RFC3339)})
+	_, err = d.Appointments.RescheduleAppointment(ctx, h.live, a.ID, booking.Reschedule{Datetime: dayAhead(3).Format(time.RFC3339)})
 	require.NoError(t, err)
 	assert.Equal(t, []string{dayAhead(3).Format(time.DateOnly)}, days())
-	got, err := d.CancelAppointment(ctx, h.live, a.ID, "")
+	got, err := d.Appointments.CancelAppointment(ctx, h.live, a.ID, "")
 	require.NoError(t, err)
 	assert.Empty(t, days())
 	assert.Equal(t, 3, got.Sequence, "each change is a newer calendar file")
@@ -464,7 +464,7 @@ func TestEventsThatThereAreNotCostLittle(t *testing.T) {
 	find := func() {
 		t.Helper()
 		for i := 0; i < len(ids); i += 97 {
-			e, err := d.Event(ctx, p, ids[i])
+			e, err := d.Events.Event(ctx, p, ids[i])
 			require.NoError(t, err, i)
 			assert.Equal(t, ids[i], e.ID)
 		}
@@ -474,10 +474,10 @@ func TestEventsThatThereAreNotCostLittle(t *testing.T) {
 	for i := range unknown {
 		unknown[i] = "evt_" + ulid.MustNew(ulid.Timestamp(began.Add(time.Duration(i)*time.Minute-20*time.Hour)), ulid.DefaultEntropy()).String()
 	}
-	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"call.ended"}})
+	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"call.ended"}})
 	require.NoError(t, err)
 	before := m.looked.Load()
-	got, err := d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: unknown})
+	got, err := d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: unknown})
 	require.NoError(t, err)
 	assert.Len(t, got.NotFound, 100)
 	assert.Less(t, m.looked.Load()-before, int64(100*700+3000), "the end of the log is walked once")

@@ -14,7 +14,6 @@ import (
 
 	"github.com/callboard/callboard/domain"
 
-	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/engines/llm"
 	"github.com/callboard/callboard/media/speech"
 )
@@ -95,7 +94,7 @@ func TestKnowledgeIsFoundByWhatItMeansAndByItsWordsWhereNoModelAnswers(t *testin
 	for range 70 { // more passages than a request has
 		many.WriteString("# Nothing\n" + strings.Repeat("Nothing of that. ", 20) + "\n\n")
 	}
-	base, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "house"}, []domain.NewKnowledgeSource{
+	base, err := h.desk().Knowledge.CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "house"}, []domain.NewKnowledgeSource{
 		{Type: domain.SourceText, Name: "house.txt", Text: "The garage is behind the house.", ContentType: "text/plain"},
 		{Type: domain.SourceText, Name: "noon.txt", Text: "We eat at noon; where is told at the door.", ContentType: "text/plain"},
 		{Type: domain.SourceText, Name: "many.md", Text: many.String(), ContentType: "text/markdown"},
@@ -104,13 +103,13 @@ func TestKnowledgeIsFoundByWhatItMeansAndByItsWordsWhereNoModelAnswers(t *testin
 	meant := func(model string) {
 		t.Helper()
 		h.until(time.Minute, "all has its meaning", func() bool {
-			k, err := h.desk().KnowledgeBase(ctx, h.test, base.ID)
+			k, err := h.desk().Knowledge.KnowledgeBase(ctx, h.test, base.ID)
 			return err == nil && k.Status == domain.KnowledgeReady && k.EmbeddingModel == model
 		})
 	}
 	first := func(query string) string {
 		t.Helper()
-		found, err := h.desk().SearchKnowledge(ctx, h.test, base.ID, query, 3)
+		found, err := h.desk().Knowledge.SearchKnowledge(ctx, h.test, base.ID, query, 3)
 		require.NoError(t, err)
 		if len(found.Data) == 0 {
 			return ""
@@ -128,7 +127,7 @@ func TestKnowledgeIsFoundByWhatItMeansAndByItsWordsWhereNoModelAnswers(t *testin
 
 	s.set(true)
 	assert.Equal(t, "noon.txt", first("where do cars go"), "by words alone, where the model does not answer")
-	_, err = h.desk().AddSource(ctx, h.test, base.ID, domain.NewKnowledgeSource{Type: domain.SourceText, Name: "bus.txt", Text: "Lunch is free on the bus.", ContentType: "text/plain"})
+	_, err = h.desk().Knowledge.AddSource(ctx, h.test, base.ID, domain.NewKnowledgeSource{Type: domain.SourceText, Name: "bus.txt", Text: "Lunch is free on the bus.", ContentType: "text/plain"})
 	require.NoError(t, err)
 	h.until(time.Minute, "it can be found", func() bool { return first("bus") == "bus.txt" })
 	assert.Equal(t, "noon.txt", first("where may I leave my car"), "not all has a meaning now")
@@ -170,13 +169,13 @@ func TestSeveralBasesAreSearchedAsOneAndASlowModelHoldsUpNoUpload(t *testing.T) 
 	for range 30 {
 		many.WriteString("# Nothing\n" + strings.Repeat("Nothing of that. ", 20) + "\n\n")
 	}
-	doors, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "doors"}, []domain.NewKnowledgeSource{text("doors", many.String()+"# Doors\nWhere is told at each of them.")})
+	doors, err := h.desk().Knowledge.CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "doors"}, []domain.NewKnowledgeSource{text("doors", many.String()+"# Doors\nWhere is told at each of them.")})
 	require.NoError(t, err)
 	h.until(time.Minute, "the model is asked", func() bool { return len(s.models()) == 1 })
-	_, err = h.desk().AddSource(ctx, h.test, doors.ID, text("bus", "The bus is free."))
+	_, err = h.desk().Knowledge.AddSource(ctx, h.test, doors.ID, text("bus", "The bus is free."))
 	require.NoError(t, err)
 	h.until(time.Minute, "it can be found", func() bool {
-		found, err := h.desk().SearchKnowledge(ctx, h.test, doors.ID, "bus", 3)
+		found, err := h.desk().Knowledge.SearchKnowledge(ctx, h.test, doors.ID, "bus", 3)
 		return err == nil && len(found.Data) == 1
 	})
 	s.mu.Lock()
@@ -184,30 +183,26 @@ func TestSeveralBasesAreSearchedAsOneAndASlowModelHoldsUpNoUpload(t *testing.T) 
 	s.mu.Unlock()
 	close(s.hold)
 
-	house, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "house"}, []domain.NewKnowledgeSource{text("house", "The garage is behind the house.")})
+	house, err := h.desk().Knowledge.CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "house"}, []domain.NewKnowledgeSource{text("house", "The garage is behind the house.")})
 	require.NoError(t, err)
 	for _, id := range []string{doors.ID, house.ID} {
 		h.until(time.Minute, "all has its meaning", func() bool {
-			k, err := h.desk().KnowledgeBase(ctx, h.test, id)
+			k, err := h.desk().Knowledge.KnowledgeBase(ctx, h.test, id)
 			return err == nil && k.EmbeddingModel == "near/one"
 		})
 	}
-	_, from := h.desk().LookUp(ctx, h.test, pathway.Think{
-		Bases: []string{doors.ID, house.ID, "kb_nobody"}, History: []pathway.Message{{By: pathway.ByCaller, Text: "where may I leave my car"}},
-	})
+	_, from := h.desk().Knowledge.Retrieve(ctx, h.test, []string{doors.ID, house.ID, "kb_nobody"}, "where may I leave my car")
 	require.NotEmpty(t, from)
 	assert.Equal(t, "house", from[0].Name, "a rare word of the other base does not outdo what was meant")
 
 	s.set(true)
-	yard, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "yard"}, []domain.NewKnowledgeSource{text("yard", "You may leave a bag in the yard.")})
+	yard, err := h.desk().Knowledge.CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "yard"}, []domain.NewKnowledgeSource{text("yard", "You may leave a bag in the yard.")})
 	require.NoError(t, err)
 	h.until(time.Minute, "it can be found", func() bool {
-		k, err := h.desk().KnowledgeBase(ctx, h.test, yard.ID)
+		k, err := h.desk().Knowledge.KnowledgeBase(ctx, h.test, yard.ID)
 		return err == nil && k.Status == domain.KnowledgeReady
 	})
-	_, from = h.desk().LookUp(ctx, h.test, pathway.Think{
-		Bases: []string{house.ID, yard.ID}, History: []pathway.Message{{By: pathway.ByCaller, Text: "where may I leave my car"}},
-	})
+	_, from = h.desk().Knowledge.Retrieve(ctx, h.test, []string{house.ID, yard.ID}, "where may I leave my car")
 	require.NotEmpty(t, from)
 	assert.Equal(t, "yard", from[0].Name, "words alone decide until all of them have their meanings")
 }
@@ -220,9 +215,9 @@ func TestWhoeverTakesACallByAStreamIsAnnouncedByTheAgentsOwnVoice(t *testing.T) 
 	h.open()
 	ctx := t.Context()
 	for engine, start := range map[string]string{"bot": "say", "voice": "converse", "": "converse"} {
-		a, err := h.desk().CreateAgent(ctx, h.test, &domain.Agent{Name: "a" + engine, Language: "en-US", FirstMessage: "Good day {{name | there}}.", Realtime: &domain.AgentRealtime{Engine: engine}})
+		a, err := h.desk().Agents.CreateAgent(ctx, h.test, &domain.Agent{Name: "a" + engine, Language: "en-US", FirstMessage: "Good day {{name | there}}.", Realtime: &domain.AgentRealtime{Engine: engine}})
 		require.NoError(t, err)
-		script, err := h.desk().ScriptOf(ctx, h.test, a.ID)
+		script, err := h.desk().Scripts.Script(ctx, h.test, a.ID, "")
 		require.NoError(t, err)
 		assert.Equal(t, start, script.Pathway.Start, engine)
 	}

@@ -67,7 +67,7 @@ func reopened(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (*
 
 func (h *house) calls(agent, to string) string {
 	h.Helper()
-	c, err := h.desk().PlaceCall(h.Context(), h.test, domain.NewCall{To: to, AgentID: agent, RingTimeout: 20 * time.Second, MaxDuration: time.Minute})
+	c, err := h.desk().Calls.PlaceCall(h.Context(), h.test, domain.NewCall{To: to, AgentID: agent, RingTimeout: 20 * time.Second, MaxDuration: time.Minute})
 	require.NoError(h, err)
 	return c.ID
 }
@@ -77,7 +77,7 @@ func (h *house) ended(id string) *domain.Call {
 	var c *domain.Call
 	h.until(time.Minute, "the call is over", func() bool {
 		var err error
-		c, err = h.desk().Call(h.Context(), h.test, id)
+		c, err = h.desk().Calls.Call(h.Context(), h.test, id)
 		return err == nil && c.Final()
 	})
 	return c
@@ -118,17 +118,17 @@ func TestAnAgentAnswersByItsModelAndItsTools(t *testing.T) {
 	t.Cleanup(far.Close)
 	h.receiver.roots.AddCert(far.Certificate())
 	ctx := t.Context()
-	tool, err := h.desk().CreateTool(ctx, h.test, &domain.Tool{Name: "look_up", Description: "Tells where an order is.", Parameters: map[string]any{
+	tool, err := h.desk().Tools.CreateTool(ctx, h.test, &domain.Tool{Name: "look_up", Description: "Tells where an order is.", Parameters: map[string]any{
 		"type": "object", "properties": map[string]any{"order": map[string]any{"type": "integer"}},
 	}, HTTP: &domain.ToolHTTP{Method: "POST", URL: far.URL, Headers: map[string]string{"X-Key": "s3cret"}, TimeoutMs: 5000}})
 	require.NoError(t, err)
-	base, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "orders"}, []domain.NewKnowledgeSource{{Type: domain.SourceText, Name: "orders.txt", Text: "Order seven is a blue bicycle.", ContentType: "text/plain"}})
+	base, err := h.desk().Knowledge.CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "orders"}, []domain.NewKnowledgeSource{{Type: domain.SourceText, Name: "orders.txt", Text: "Order seven is a blue bicycle.", ContentType: "text/plain"}})
 	require.NoError(t, err)
 	h.until(time.Minute, "the knowledge base is read", func() bool {
-		k, err := h.desk().KnowledgeBase(ctx, h.test, base.ID)
+		k, err := h.desk().Knowledge.KnowledgeBase(ctx, h.test, base.ID)
 		return err == nil && k.Status == domain.KnowledgeReady
 	})
-	agent, err := h.desk().CreateAgent(ctx, h.test, &domain.Agent{
+	agent, err := h.desk().Agents.CreateAgent(ctx, h.test, &domain.Agent{
 		Name: "desk", Language: "en-US", Timezone: "UTC", SystemPrompt: "You are the desk of a shop.", Tools: []string{tool.ID, "end"}, KnowledgeBaseIDs: []string{base.ID},
 	})
 	require.NoError(t, err)
@@ -154,7 +154,7 @@ func TestAnAgentAnswersByItsModelAndItsTools(t *testing.T) {
 	brief := up.Asked()[len(up.Asked())-1]
 	assert.Contains(t, brief.Messages[0].Content, "You are the desk of a shop.")
 	assert.ElementsMatch(t, []string{"end_call", "look_up"}, brief.Names())
-	transcript, err := h.desk().Transcript(ctx, h.test, id)
+	transcript, err := h.desk().Calls.Transcript(ctx, h.test, id)
 	require.NoError(t, err)
 	told := false
 	for _, s := range transcript.Segments {
@@ -183,9 +183,9 @@ func TestACallIsAnalysedOnceItIsOverWhateverHappensInBetween(t *testing.T) {
 	ctx := t.Context()
 	w := menu()
 	w.Name = "menu"
-	kept, err := h.desk().CreatePathway(ctx, h.test, &w)
+	kept, err := h.desk().Pathways.CreatePathway(ctx, h.test, &w)
 	require.NoError(t, err)
-	agent, err := h.desk().CreateAgent(ctx, h.test, &domain.Agent{
+	agent, err := h.desk().Agents.CreateAgent(ctx, h.test, &domain.Agent{
 		Name: "menu", PathwayID: kept.ID, Language: "en-US", Timezone: "UTC",
 		Analysis: &domain.AgentAnalysis{Summary: true, SuccessCriteria: "the caller confirms", Fields: []domain.AnalysisField{{Name: "order", Type: "integer"}, {Name: "mood", Values: []string{"good", "bad"}}}},
 	})
@@ -198,7 +198,7 @@ func TestACallIsAnalysedOnceItIsOverWhateverHappensInBetween(t *testing.T) {
 	h.open()
 	var c *domain.Call
 	h.until(time.Minute, "the analysis is there", func() bool {
-		c, err = h.desk().Call(ctx, h.test, id)
+		c, err = h.desk().Calls.Call(ctx, h.test, id)
 		return err == nil && c.Analysis != nil
 	})
 	a := c.Analysis
@@ -214,7 +214,7 @@ func TestAModelIsTheCallerOfAConversation(t *testing.T) {
 	t.Parallel()
 	h, up := reopened(t, llmtest.Replies(llmtest.Words("Yes, please."), llmtest.Words("Bye. [hang up]"), llmtest.Reply{Hang: true}))
 	says := func(said ...pathway.Message) string {
-		got, err := h.desk().PlayCaller(t.Context(), h.test, "You want to come.", said)
+		got, err := h.desk().AgentRuntime.PlayCaller(t.Context(), h.test, "You want to come.", said)
 		require.NoError(t, err)
 		return got
 	}
@@ -231,7 +231,7 @@ func TestAModelIsTheCallerOfAConversation(t *testing.T) {
 	assert.Equal(t, 200, up.Asked()[0].MaxTokens)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := h.desk().PlayCaller(ctx, h.test, "You want to come.", nil)
+	_, err := h.desk().AgentRuntime.PlayCaller(ctx, h.test, "You want to come.", nil)
 	require.Error(t, err)
 	assert.NotContains(t, err.Error(), "sk-secret")
 }

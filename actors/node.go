@@ -29,21 +29,15 @@ import (
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/calendar"
 	numberlists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/load"
 	"github.com/callboard/callboard/engines/llm"
-	"github.com/callboard/callboard/engines/tools"
 	"github.com/callboard/callboard/engines/tracing"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
-	"github.com/callboard/callboard/service/jobs"
-	"github.com/callboard/callboard/service/keys"
-	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
-	"github.com/callboard/callboard/sip/testcarrier"
 
 	"github.com/callboard/callboard/actors/storecache"
 )
@@ -57,28 +51,20 @@ type Blobs interface {
 
 // Config of a node.
 type Config struct {
-	Store     storecache.Backend
-	Keys      *keys.Keyring
+	Store     *storecache.Store
+	Keys      Keyring
 	Blobs     Blobs
 	SIP       *sip.UserAgent
 	Media     *media.Engine
 	Speaker   speech.Speaker
-	Ears      speech.Recogniser                              // nil: nobody hears words
-	Lives     *speech.Lives                                  // engines that hear and speak by themselves; nil: there is none
-	Models    llm.Models                                     // language models; none: no model takes part in calls
-	Papers    Papers                                         // reads PDF files; nil: nobody does
-	Simulator func() (resolve.Target, bool)                  // where the built-in carrier listens
-	Carrier   func() netip.AddrPort                          // where the built-in carrier sends from; nil: there is none
-	TestCall  func(context.Context, testcarrier.Order) error // lets the built-in carrier call us; nil: there is none
-	Talk      Talk                                           // lets somebody call us on a phone of the built-in carrier; nil: there is none
-	MayReach  func(netip.AddrPort) bool                      // where trunks may lead; nil: anywhere
-	SIPURI    string                                         // where carriers send calls
-	Egress    access.Egress                                  // what webhooks may reach
-	RootCAs   *x509.CertPool                                 // of webhook receivers; nil: the system's
-	Mail      alerts.Mailer                                  // sends mails of alerts; nil: there is no mail server
-	// Rest has the other nodes look at what alert rules are about; nil: there are
-	// none.
-	Rest func(ctx context.Context, rules []*domain.AlertRule) alert.Answers
+	Ears      speech.Recogniser             // nil: nobody hears words
+	Lives     *speech.Lives                 // engines that hear and speak by themselves; nil: there is none
+	Models    llm.Models                    // language models; none: no model takes part in calls
+	Simulator func() (resolve.Target, bool) // where the built-in carrier listens
+	Carrier   func() netip.AddrPort         // where the built-in carrier sends from; nil: there is none
+	Egress    access.Egress                 // what webhooks may reach
+	RootCAs   *x509.CertPool                // of webhook receivers; nil: the system's
+	Mail      alerts.Mailer                 // sends mails of alerts; nil: there is no mail server
 	// AlertsEvery is how often alerts are looked for; 0: as usual. Tests hurry.
 	AlertsEvery time.Duration
 	// May says whether this node still has the work: nobody is sent anything
@@ -88,9 +74,8 @@ type Config struct {
 	// the process then share what it is given of SIP and sound, and know others.
 	Mine func(workspaceID string) bool
 	// Quarantined says that the store was restored from a backup and not released: the node answers and writes, and
-	// nothing leaves it. Released is called once an operator has released it, and has the service start anew.
+	// nothing leaves it.
 	Quarantined bool
-	Released    func()
 	// Survive says that live calls outlive their process: another one takes them
 	// up. TookUp counts what came of each (recovery.Resumed and so on); nil: nobody does.
 	Survive bool
@@ -113,12 +98,12 @@ type Config struct {
 	Before         func(actor string, msg any) // sees each message first; nil in production
 }
 
-// Talk is simulator.Simulator.Talk, to wherever we listen.
-type Talk func(ctx context.Context, o testcarrier.Order, ear func(frame []byte), told func(testcarrier.Event)) (*testcarrier.Handset, error)
-
-// Papers reads the words of PDF files, as Markdown. Its error is fit to be shown.
-type Papers interface {
-	Text(ctx context.Context, file []byte) (string, error)
+// Keyring has the secrets of workspaces that the node needs.
+type Keyring interface {
+	// NumberHash returns the hash under which lists keep a number.
+	NumberHash(workspaceID, e164 string) string
+	// DecisionLogKey returns the key of the hash chains of a workspace's decision logs.
+	DecisionLogKey(workspaceID string) []byte
 }
 
 // Node is one process: the supervision tree of every workspace.
@@ -133,12 +118,10 @@ type Node struct {
 	stored    workspaceStore
 	lookup    *inbound.Lookup
 	dnc       *dnc.Register
-	desk      *Desk
 	services  Services
 	zones     *calendar.Shared
 	sender    *webhook.Client
 	models    *llm.Client
-	toolbox   *tools.Client
 	sends     *webhook.SendPool
 	ledger    *webhook.Ledger
 	boot      string
@@ -181,12 +164,7 @@ func New(cfg Config) *Node {
 	if cfg.Quarantined {
 		cfg.May, cfg.Survive = func() bool { return false }, false
 	}
-	store := storecache.New(cfg.Store)
-	cfg.Store = store
-	if cfg.Keys != nil {
-		cfg.Keys.UseStore(store) // refuses writes to deleted workspaces
-		cfg.Keys.SetLoading(true)
-	}
+	store := cfg.Store
 	if cfg.Blobs != nil {
 		cfg.Blobs = workspaceBlobs{cfg.Blobs, store.IsDeleted}
 	}
@@ -214,12 +192,6 @@ func New(cfg Config) *Node {
 	n.sends = webhook.NewSendPool(cfg.WebhookSends)
 	n.ledger = webhook.NewLedger(cfg.Store)
 	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.sender.Web()}
-	n.toolbox = &tools.Client{HTTP: tracing.WrapClient(n.sender.Web())}
-	n.desk = &Desk{Idempotency: record.NewIdempotency(store), node: n, store: store, zones: n.zones, log: cfg.Log, jobs: jobs.New(cfg.Log)}
-	n.desk.accounts = newAccounts(accountsConfig{
-		store: store, keyring: cfg.Keys, workspaces: n, anyWorkspace: n.AnyWorkspace, cluster: !n.alone(), log: cfg.Log, deleters: n.desk.deleters(),
-	})
-	n.connectServices(store)
 	return n
 }
 
@@ -227,11 +199,11 @@ func New(cfg Config) *Node {
 func (n *Node) connectCallAdmission() {
 	cfg := &n.cfg
 	n.otherShards = &otherShards{store: cfg.Store, owned: cfg.Mine, local: n.Workspace, log: cfg.Log}
-	n.dialStop = &DialStop{store: cfg.Store, shared: !n.alone(), log: cfg.Log, onChange: func(stopped bool) {
+	n.dialStop = &DialStop{store: cfg.Store, shared: !n.IsAlone(), log: cfg.Log, onChange: func(stopped bool) {
 		n.holdCalls(stopped)
 		n.WakeCampaigns()
 	}}
-	n.drain = &NodeDrain{shared: !n.alone(), onChange: n.wakeAllCampaigns, current: new(atomic.Pointer[load.DrainNow]), log: cfg.Log}
+	n.drain = &NodeDrain{shared: !n.IsAlone(), onChange: n.wakeAllCampaigns, current: new(atomic.Pointer[load.DrainNow]), log: cfg.Log}
 	if cfg.SIP != nil {
 		n.drain.sip = cfg.SIP
 	}
@@ -245,19 +217,42 @@ func (n *Node) connectCallAdmission() {
 // from a backup and is not released.
 func (n *Node) Quarantined() bool { return n.cfg.Quarantined }
 
-// Quarantined reports whether nothing may leave the service.
-func (d *Desk) Quarantined() bool { return d.node.Quarantined() }
+// May reports whether this node still owns its shard.
+func (n *Node) May() bool { return n.cfg.May == nil || n.cfg.May() }
 
-// may reports whether this node still owns its shard.
-func (n *Node) may() bool { return n.cfg.May == nil || n.cfg.May() }
+// Store returns the store of the node.
+func (n *Node) Store() *storecache.Store { return n.cfg.Store }
 
-// Desk is where the front door asks.
-func (n *Node) Desk() *Desk { return n.desk }
+// Blobs returns the recordings and other files of the node's workspaces; a deleted workspace gets no more.
+func (n *Node) Blobs() Blobs { return n.cfg.Blobs }
 
-// DialStop returns the operator's stop of all dialling.
+// System returns the system of the node's actors.
+func (n *Node) System() *actor.ActorSystem { return n.sys }
+
+// DNC returns the do-not-call lists of the node's workspaces.
+func (n *Node) DNC() *dnc.Register { return n.dnc }
+
+// Zones returns the time zones that the node's services share.
+func (n *Node) Zones() *calendar.Shared { return n.zones }
+
+// WebhookClient returns the HTTP client for addresses that workspaces name.
+func (n *Node) WebhookClient() *webhook.Client { return n.sender }
+
+// ModelClient returns the client of language models.
+func (n *Node) ModelClient() *llm.Client { return n.models }
+
+// PhoneCount returns the number of phones of a workspace.
+func (n *Node) PhoneCount(workspaceID string) int { return n.phones.Count(workspaceID) }
+
+// DeleteOldRings deletes the rows of a workspace's numbers that were last called days ago.
+func (n *Node) DeleteOldRings(ctx context.Context, workspaceID string) error {
+	return n.stored.deleteOldRings(ctx, workspaceID)
+}
+
+// DialStop returns the stop of all dialling.
 func (n *Node) DialStop() *DialStop { return n.dialStop }
 
-// NodeDrain returns the drain of this node.
+// NodeDrain returns the drain of the node.
 func (n *Node) NodeDrain() *NodeDrain { return n.drain }
 
 // Book admits sources of SIP.
@@ -277,9 +272,6 @@ func (n *Node) Start(ctx context.Context) error {
 		return err
 	}
 	for _, w := range all {
-		if err := n.cfg.Keys.Load(ctx, w.ID); err != nil {
-			return err
-		}
 		if err := n.services.Lifecycle.Load(ctx, w.ID); err != nil {
 			return err
 		}
@@ -288,7 +280,6 @@ func (n *Node) Start(ctx context.Context) error {
 		}
 		n.RunInBackground(func() { n.dnc.LoadWorkspace(run, w.ID) })
 	}
-	n.cfg.Keys.SetLoading(false)
 	ids := make([]string, len(all))
 	for i, w := range all {
 		ids[i] = w.ID
@@ -308,7 +299,7 @@ func (n *Node) Start(ctx context.Context) error {
 func (n *Node) startBackgroundTasks(run context.Context) {
 	n.services.Lifecycle.Run(run)
 	n.RunInBackground(func() { n.housekeeping(run) })
-	if !n.alone() {
+	if !n.IsAlone() {
 		n.RunInBackground(func() { n.dialStop.follow(run) })
 	}
 }
@@ -352,12 +343,8 @@ func (n *Node) housekeeping(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-			defer cancel()
-			n.cfg.Keys.SaveLastUsed(last)
 			return
 		case <-t.C:
-			n.cfg.Keys.SaveLastUsed(ctx)
 			if !n.Quarantined() { // recordings may lie in a bucket that another service uses
 				n.sweep(ctx)
 			}
@@ -387,9 +374,6 @@ func (n *Node) Ready(context.Context) error {
 	}
 }
 
-// Ready is what /readyz asks.
-func (d *Desk) Ready(ctx context.Context) error { return d.node.Ready(ctx) }
-
 // Draining says whether the node is stopping: no call begins any more.
 func (n *Node) Draining() bool { return n.drain.isStopping() }
 
@@ -397,8 +381,8 @@ func (n *Node) Draining() bool { return n.drain.isStopping() }
 // about to stop.
 func (n *Node) RefuseWrites() { n.refuses.Store(true) }
 
-// Draining is what the API asks before anything is begun.
-func (d *Desk) Draining() bool { return d.node.refuses.Load() }
+// RefusesWrites says whether the API refuses what would begin something.
+func (n *Node) RefusesWrites() bool { return n.refuses.Load() }
 
 // AnyWorkspace says whether something holds of any workspace of the install.
 func (n *Node) AnyWorkspace(holds func(*domain.Workspace) bool) bool {

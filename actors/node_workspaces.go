@@ -145,3 +145,6 @@ func (n *Node) IsWorkspaceDeleted(ctx context.Context, workspaceID string) (bool
 	}
 	return false, err
 }
+
+// IsAlone reports whether the node serves all workspaces of the installation.
+func (n *Node) IsAlone() bool { return n.cfg.Mine == nil }

@@ -32,7 +32,7 @@ func (h *house) waitsFor(id string) string {
 
 // load is how the service does, over all workspaces.
 func (h *house) load(ctx context.Context, requests func(*domain.Workspace) int) (*load.NodeLoad, error) {
-	part, err := h.desk().Part(ctx, requests)
+	part, err := h.desk().Operator.Part(ctx, requests)
 	if err != nil {
 		return nil, err
 	}
@@ -53,25 +53,25 @@ func TestWhereDiallingIsStoppedNobodyIsRungUntilItIsResumed(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	agent := h.agent(h.live, menu())
 	act := record.AuditAction{Type: "admin", Action: "dialling.stopped", Resource: domain.Resource{Type: "dialling"}}
-	now, err := d.StopDialling(d.Ride(ctx, h.live, act), h.live, "a complaint")
+	now, err := d.Operator.StopDialling(d.Audit.Ride(ctx, h.live, act), h.live, "a complaint")
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, "a complaint", h.live.KeyID}, []any{now.Stopped, now.Reason, now.By.ID})
-	log, err := d.ListAudit(ctx, h.live, audit.Query{Action: "dialling.stopped", PageQuery: record.PageQuery{Limit: 2}})
+	log, err := d.Audit.ListAudit(ctx, h.live, audit.Query{Action: "dialling.stopped", PageQuery: record.PageQuery{Limit: 2}})
 	require.NoError(t, err)
 	assert.Len(t, log.Data, 1, "it was kept together with what it tells of")
 	id := h.campaign(h.live, agent, number(1, 1, "14"), number(1, 2, "14"), number(1, 3, "14"))
-	_, err = d.StartCampaign(ctx, h.live, id)
+	_, err = d.Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
 	order := domain.NewCall{To: number(2, 1, "14"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute}
-	bulk, err := d.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkCalls, Items: []bulk.NewItem{{Call: &order}}})
+	bulk, err := d.Bulk.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkCalls, Items: []bulk.NewItem{{Call: &order}}})
 	require.NoError(t, err)
 	for restarted := range 2 {
 		h.until(time.Minute, "the campaign says why it waits", func() bool { return h.waitsFor(id) == "dialling_stopped" })
 		h.until(time.Minute, "and so does the bulk job", func() bool {
-			b, err := h.desk().Bulk(ctx, h.live, bulk.ID)
+			b, err := h.desk().Bulk.Bulk(ctx, h.live, bulk.ID)
 			return err == nil && b.Waiting == "dialling_stopped"
 		})
-		_, err = h.desk().PlaceCall(ctx, h.live, order)
+		_, err = h.desk().Calls.PlaceCall(ctx, h.live, order)
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), restarted)
 		assert.Empty(t, h.diary.all(), restarted)
 		load, err := h.load(ctx, noRequests)
@@ -82,10 +82,10 @@ func TestWhereDiallingIsStoppedNobodyIsRungUntilItIsResumed(t *testing.T) {
 			h.open()
 		}
 	}
-	again, err := h.desk().StopDialling(ctx, h.live, "another reason")
+	again, err := h.desk().Operator.StopDialling(ctx, h.live, "another reason")
 	require.NoError(t, err)
 	assert.Equal(t, "a complaint", again.Reason)
-	_, err = h.desk().ResumeDialling(ctx, h.live)
+	_, err = h.desk().Operator.ResumeDialling(ctx, h.live)
 	require.NoError(t, err)
 	h.until(time.Minute, "everybody was rung", func() bool { return h.status(h.live, id).Status == domain.CampaignCompleted && len(h.diary.all()) == 4 })
 	h.shut()
@@ -105,24 +105,24 @@ func TestAStopInTheMiddleLosesNobodyAndRingsNobodyTwice(t *testing.T) {
 	}
 	id := h.campaign(h.live, h.agent(h.live, menu()), phones...)
 	pace := func(perMinute int) {
-		_, _, err := d.UpdateCampaign(ctx, h.live, id, func(c *domain.Campaign) error {
+		_, _, err := d.Campaigns.UpdateCampaign(ctx, h.live, id, func(c *domain.Campaign) error {
 			c.Pacing.CallsPerMinute = perMinute
 			return nil
 		})
 		require.NoError(t, err)
 	}
 	pace(60) // however slow this machine is, they are not all rung before the stop
-	_, err := d.StartCampaign(ctx, h.live, id)
+	_, err := d.Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
 	h.until(time.Minute, "somebody was rung", func() bool { return len(h.diary.all()) > 0 })
-	_, err = d.StopDialling(ctx, h.live, "")
+	_, err = d.Operator.StopDialling(ctx, h.live, "")
 	require.NoError(t, err)
 	h.until(time.Minute, "what was on its way is over", func() bool {
 		return h.waitsFor(id) == "dialling_stopped" && h.attempts("campaign="+id) == 0
 	})
 	assert.Less(t, len(h.diary.all()), 30)
 	pace(1200)
-	_, err = d.ResumeDialling(ctx, h.live)
+	_, err = d.Operator.ResumeDialling(ctx, h.live)
 	require.NoError(t, err)
 	h.until(time.Minute, "the campaign is over", func() bool { return h.status(h.live, id).Status == domain.CampaignCompleted })
 	seen := map[string]int{}
@@ -141,32 +141,32 @@ func TestADrainedNodeTakesNoCallsUntilItIsUndrained(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	const own = "+15005550150"
 	agent := h.agent(h.test, linger())
-	_, err := d.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: own, AgentID: agent})
+	_, err := d.Numbers.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: own, AgentID: agent})
 	require.NoError(t, err)
-	live, err := d.TestInboundCall(ctx, h.test, calls.InboundTest{To: own, From: number(1, 1, "11")})
+	live, err := d.Calls.TestInboundCall(ctx, h.test, calls.InboundTest{To: own, From: number(1, 1, "11")})
 	require.NoError(t, err)
-	_, err = d.DrainNode(ctx, h.live)
+	_, err = d.Operator.DrainNode(ctx, h.live)
 	require.NoError(t, err)
 	require.ErrorContains(t, h.node.Ready(ctx), "drained the node")
-	_, err = d.TestInboundCall(ctx, h.test, calls.InboundTest{To: own, From: number(1, 2, "11")})
+	_, err = d.Calls.TestInboundCall(ctx, h.test, calls.InboundTest{To: own, From: number(1, 2, "11")})
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 	at := h.ua.Addr("udp")
 	refused := h.phones.Call(ctx, testcarrier.Order{To: own, From: number(1, 3, "11"), At: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
 	require.ErrorContains(t, refused, "503")
-	_, err = d.PlaceCall(ctx, h.test, domain.NewCall{To: number(2, 1, "14"), AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
+	_, err = d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: number(2, 1, "14"), AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 	assert.False(t, h.call(h.test, live.ID).Final(), "the live one goes on")
-	_, err = d.UndrainNode(ctx, h.live)
+	_, err = d.Operator.UndrainNode(ctx, h.live)
 	require.NoError(t, err)
 	require.NoError(t, h.node.Ready(ctx))
-	_, err = d.TestInboundCall(ctx, h.test, calls.InboundTest{To: own, From: number(1, 4, "11")})
+	_, err = d.Calls.TestInboundCall(ctx, h.test, calls.InboundTest{To: own, From: number(1, 4, "11")})
 	require.NoError(t, err)
-	_, err = d.DrainNode(ctx, h.live)
+	_, err = d.Operator.DrainNode(ctx, h.live)
 	require.NoError(t, err)
 	over, cancel := context.WithCancel(ctx)
 	cancel() // live calls are hung up
 	h.node.Drain(over)
-	_, err = d.UndrainNode(ctx, h.live)
+	_, err = d.Operator.UndrainNode(ctx, h.live)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "it is being stopped")
 	refused = h.phones.Call(ctx, testcarrier.Order{To: own, From: number(1, 5, "11"), Mark: "late", At: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
 	require.ErrorContains(t, refused, "503")
@@ -196,7 +196,7 @@ func TestALoadNamesTheNoisy(t *testing.T) {
 	loud, quiet := h.founded("loud"), h.founded("<quiet>")
 	agent := h.agent(loud, menu())
 	for i := range 3 {
-		_, err := h.desk().PlaceCall(ctx, loud, domain.NewCall{To: number(4, i, "14"), From: "+15005550100", AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+		_, err := h.desk().Calls.PlaceCall(ctx, loud, domain.NewCall{To: number(4, i, "14"), From: "+15005550100", AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 		_ = err // what is refused is no call
 	}
 	calls := len(told(h.events(loud.WorkspaceID), event.CallStarted))
@@ -206,7 +206,7 @@ func TestALoadNamesTheNoisy(t *testing.T) {
 	assert.Equal(t, []any{"loud", 3, calls, 4}, []any{load.Noisy[0].Name, load.Workspaces, load.LastMinute.Calls, load.LastMinute.Requests})
 	assert.InDelta(t, 0.75, load.Noisy[0].Requests, 0.001)
 	assert.Positive(t, load.Noisy[0].Commits)
-	part, err := h.desk().Part(ctx, noRequests)
+	part, err := h.desk().Operator.Part(ctx, noRequests)
 	require.NoError(t, err)
 	first := operator.WorkspacesPage(part, record.PageQuery{Limit: 2})
 	require.Len(t, first.Data, 2)

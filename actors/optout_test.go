@@ -31,7 +31,7 @@ func (h *house) one(agent string, optOut []string, phones ...string) string {
 	if optOut != nil {
 		c.Compliance.OptOut = &domain.OptOut{Keywords: optOut}
 	}
-	made, err := h.desk().CreateCampaign(h.Context(), h.test, c, "", contacts(phones...))
+	made, err := h.desk().Campaigns.CreateCampaign(h.Context(), h.test, c, "", contacts(phones...))
 	require.NoError(h, err)
 	require.Equal(h, len(phones), made.Upload.Summary.Accepted)
 	return made.Campaign.ID
@@ -41,10 +41,10 @@ func (h *house) one(agent string, optOut []string, phones ...string) string {
 func (h *house) started(ids ...string) (calls []string) {
 	h.Helper()
 	for _, id := range ids {
-		_, err := h.desk().StartCampaign(h.Context(), h.test, id)
+		_, err := h.desk().Campaigns.StartCampaign(h.Context(), h.test, id)
 		require.NoError(h, err)
 		h.until(time.Minute, "its first call is answered", func() bool {
-			live, err := h.desk().ListCalls(h.Context(), h.test, callsservice.Query{PageQuery: record.PageQuery{Limit: 10}, CampaignID: id, Status: string(domain.CallInProgress)})
+			live, err := h.desk().Calls.ListCalls(h.Context(), h.test, callsservice.Query{PageQuery: record.PageQuery{Limit: 10}, CampaignID: id, Status: string(domain.CallInProgress)})
 			require.NoError(h, err)
 			if len(live.Data) == 1 {
 				calls = append(calls, live.Data[0].ID)
@@ -72,7 +72,7 @@ func (h *house) optedOut() map[string]string {
 // decidedOf are the decisions of a campaign about a number.
 func (h *house) decidedOf(id, phone string) (verdicts []string) {
 	h.Helper()
-	log, err := h.desk().ListDecisions(h.Context(), h.test, id, phone, record.PageQuery{Limit: 10})
+	log, err := h.desk().Decisions.ListDecisions(h.Context(), h.test, id, phone, record.PageQuery{Limit: 10})
 	require.NoError(h, err)
 	for _, one := range log.Data {
 		verdicts = append(verdicts, one.Decision)
@@ -85,7 +85,7 @@ func (h *house) finished(id string) *domain.CampaignStatusObject {
 	var st *domain.CampaignStatusObject
 	h.until(time.Minute, "the campaign is over", func() bool {
 		var err error
-		st, err = h.desk().CampaignStatus(h.Context(), h.test, id)
+		st, err = h.desk().Campaigns.CampaignStatus(h.Context(), h.test, id)
 		require.NoError(h, err)
 		return st.Status == domain.CampaignCompleted
 	})
@@ -108,9 +108,9 @@ func TestAnOptOutHoldsForAllThatTheRunningCampaignsHaveQueued(t *testing.T) {
 	second := h.one(listens, nil, number(4, 2, "11"), speaks, presses, writes)
 	calls := h.started(first, second)
 
-	_, err := d.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: "+15005550150", AgentID: listens, SMSEnabled: true})
+	_, err := d.Numbers.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: "+15005550150", AgentID: listens, SMSEnabled: true})
 	require.NoError(t, err)
-	_, err = d.TestInboundMessage(ctx, h.test, sms.InboundMessage{From: writes, To: "+15005550150", Body: "STOP"})
+	_, err = d.SMS.TestInboundMessage(ctx, h.test, sms.InboundMessage{From: writes, To: "+15005550150", Body: "STOP"})
 	require.NoError(t, err)
 	for phone, word := range map[string]string{speaks: "stop", presses: "1"} {
 		calls = append(calls, h.started(h.one(listens, []string{word}, phone))...)
@@ -123,7 +123,7 @@ func TestAnOptOutHoldsForAllThatTheRunningCampaignsHaveQueued(t *testing.T) {
 	assert.Equal(t, map[string]string{speaks: "speech", presses: "dtmf", writes: "sms"}, channels)
 
 	for _, id := range calls { // now it is their turn
-		_, err = d.HangupCall(ctx, h.test, id)
+		_, err = d.Calls.HangupCall(ctx, h.test, id)
 		require.NoError(t, err)
 	}
 	for _, id := range []string{first, second} {
@@ -173,13 +173,13 @@ func TestAnOptOutHoldsForWhatHasBeenGrantedAndForWhatIsOpen(t *testing.T) {
 			ctx, d := t.Context(), h.desk()
 			phone := number(3, 3, "11")
 			agent := h.agent(h.test, menu())
-			_, err := d.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: "+15005550150", AgentID: agent, SMSEnabled: true})
+			_, err := d.Numbers.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: "+15005550150", AgentID: agent, SMSEnabled: true})
 			require.NoError(t, err)
 			id := h.one(agent, nil, phone)
-			_, err = d.StartCampaign(ctx, h.test, id)
+			_, err = d.Campaigns.StartCampaign(ctx, h.test, id)
 			require.NoError(t, err)
 			<-reached
-			_, err = d.TestInboundMessage(ctx, h.test, sms.InboundMessage{From: phone, To: "+15005550150", Body: "STOP"})
+			_, err = d.SMS.TestInboundMessage(ctx, h.test, sms.InboundMessage{From: phone, To: "+15005550150", Body: "STOP"})
 			close(goOn)
 			require.NoError(t, err)
 			st := h.finished(id)

@@ -98,20 +98,20 @@ type scene struct {
 func (s *scene) prepare() {
 	s.Helper()
 	p, d, ctx := s.live, s.desk(), s.Context()
-	hook, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: s.receiver.url, Events: []string{"*"}})
+	hook, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: s.receiver.url, Events: []string{"*"}})
 	require.NoError(s, err)
 	s.webhook = hook.ID
 	lingering := s.agent(p, linger())
 	s.long = s.campaign(p, lingering, longPhones...)
-	_, err = d.StartCampaign(ctx, p, s.long)
+	_, err = d.Campaigns.StartCampaign(ctx, p, s.long)
 	require.NoError(s, err)
 	s.until(10*time.Second, "the long calls talk", func() bool { _, n := s.diary.dialogs(); return n == len(longPhones) })
-	trunk, err := d.CreateTrunk(ctx, p, &domain.Trunk{
+	trunk, err := d.Trunks.CreateTrunk(ctx, p, &domain.Trunk{
 		Name: "in", Proxies: []domain.Proxy{{Host: "127.0.0.1", Port: 9, Transport: "udp"}}, Prefixes: []string{"+999"}, NumberFormat: "e164",
 		Inbound: domain.TrunkInbound{AllowedIPs: []string{"127.0.0.1"}},
 	})
 	require.NoError(s, err)
-	_, err = d.CreateNumber(ctx, p, &domain.PhoneNumber{Number: "+12025550100", AgentID: lingering, TrunkID: trunk.ID})
+	_, err = d.Numbers.CreateNumber(ctx, p, &domain.PhoneNumber{Number: "+12025550100", AgentID: lingering, TrunkID: trunk.ID})
 	require.NoError(s, err)
 }
 
@@ -124,31 +124,31 @@ func (s *scene) act() {
 	status := func(f func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)) {
 		again(s.house, func(ctx context.Context) (domain.CampaignStatusObject, error) { return f(ctx, p, s.short) })
 	}
-	status(d.StartCampaign)
+	status(d.Campaigns.StartCampaign)
 	again(s.house, func(ctx context.Context) (contactlist.UploadSummary, error) {
-		sum, err := d.AddContacts(ctx, p, s.short, contacts(morePhone))
+		sum, err := d.Contacts.AddContacts(ctx, p, s.short, contacts(morePhone))
 		s.over = s.over || domain.CodeOf(err) == domain.CodeInvalidState
 		return sum, err
 	})
 	s.phoneIn()
-	status(d.PauseCampaign)
-	status(d.ResumeCampaign)
+	status(d.Campaigns.PauseCampaign)
+	status(d.Campaigns.ResumeCampaign)
 	again(s.house, func(ctx context.Context) (*domain.CampaignStatusObject, error) {
-		return d.CampaignStatus(ctx, p, s.short)
+		return d.Campaigns.CampaignStatus(ctx, p, s.short)
 	})
 	s.single()
-	again(s.house, func(ctx context.Context) (webhooks.TestResult, error) { return d.TestWebhook(ctx, p, s.webhook, "") })
-	again(s.house, func(ctx context.Context) (*domain.Webhook, error) { return d.PauseWebhook(ctx, p, s.webhook) })
-	again(s.house, func(ctx context.Context) (*domain.Webhook, error) { return d.ResumeWebhook(ctx, p, s.webhook) })
+	again(s.house, func(ctx context.Context) (webhooks.TestResult, error) { return d.Webhooks.TestWebhook(ctx, p, s.webhook, "") })
+	again(s.house, func(ctx context.Context) (*domain.Webhook, error) { return d.Webhooks.PauseWebhook(ctx, p, s.webhook) })
+	again(s.house, func(ctx context.Context) (*domain.Webhook, error) { return d.Webhooks.ResumeWebhook(ctx, p, s.webhook) })
 	again(s.house, func(ctx context.Context) (*domain.Workspace, error) {
-		return d.UpdateWorkspace(ctx, p, func(w *domain.Workspace) error { w.Limits.CallsPerMinute++; return nil })
+		return d.Workspaces.UpdateWorkspace(ctx, p, func(w *domain.Workspace) error { w.Limits.CallsPerMinute++; return nil })
 	})
 	other := again(s.house, func(ctx context.Context) (*domain.Webhook, error) {
-		return d.CreateWebhook(ctx, p, &domain.Webhook{URL: s.receiver.url, Events: []string{"campaign.progress"}})
+		return d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: s.receiver.url, Events: []string{"campaign.progress"}})
 	})
 	tries := 0
 	again(s.house, func(ctx context.Context) (struct{}, error) {
-		err := d.DeleteWebhook(ctx, p, other.ID)
+		err := d.Webhooks.DeleteWebhook(ctx, p, other.ID)
 		if tries++; tries > 1 && domain.CodeOf(err) == domain.CodeNotFound {
 			err = nil // an earlier try deleted it, though its answer did not come
 		}
@@ -159,7 +159,7 @@ func (s *scene) act() {
 
 func (s *scene) status(campaign string) domain.CampaignStatus {
 	s.Helper()
-	c, err := s.desk().Campaign(context.Background(), s.live, campaign)
+	c, err := s.desk().Campaigns.Campaign(context.Background(), s.live, campaign)
 	require.NoError(s, err)
 	return c.Status
 }
@@ -172,7 +172,7 @@ func (s *scene) single() {
 	c := again(s.house, func(ctx context.Context) (*domain.Call, error) {
 		tries++ // whether the one before was placed is not known
 		s.singles = append(s.singles, number(3, tries, "11"))
-		return s.desk().PlaceCall(ctx, s.live, domain.NewCall{To: number(3, tries, "11"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
+		return s.desk().Calls.PlaceCall(ctx, s.live, domain.NewCall{To: number(3, tries, "11"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
 	})
 	s.until(10*time.Second, "the single call talks or is over", func() bool {
 		now := s.call(s.live, c.ID)
@@ -190,7 +190,7 @@ func (s *scene) hangUp(id string) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		_, _ = s.desk().HangupCall(ctx, s.live, id) // a panic may have taken the answer
+		_, _ = s.desk().Calls.HangupCall(ctx, s.live, id) // a panic may have taken the answer
 		return false
 	})
 }
@@ -264,7 +264,7 @@ func (s *scene) finish() {
 	s.hear()
 	_, talking := s.diary.dialogs()
 	assert.GreaterOrEqual(s, talking, len(longPhones)-len(s.trap.want), "a panic may end one call and no other")
-	calls, err := s.desk().ListCalls(s.Context(), s.live, calls.Query{Status: "active", PageQuery: record.PageQuery{Limit: 100}})
+	calls, err := s.desk().Calls.ListCalls(s.Context(), s.live, calls.Query{Status: "active", PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(s, err)
 	for _, c := range calls.Data {
 		s.hangUp(c.ID)
@@ -278,7 +278,7 @@ func (s *scene) finish() {
 // busy says whether a call has no final record yet.
 func (s *scene) busy() bool {
 	s.Helper()
-	calls, err := s.desk().ListCalls(context.Background(), s.live, calls.Query{PageQuery: record.PageQuery{Limit: 100}})
+	calls, err := s.desk().Calls.ListCalls(context.Background(), s.live, calls.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(s, err)
 	return slices.ContainsFunc(calls.Data, func(c *domain.Call) bool { return !c.Final() || c.Processing })
 }
@@ -289,7 +289,7 @@ func (s *scene) judge() {
 	s.phonesSay()
 	s.recordsSay()
 	events := s.events(s.live.WorkspaceID)
-	calls, err := s.desk().ListCalls(s.Context(), s.live, calls.Query{PageQuery: record.PageQuery{Limit: 100}})
+	calls, err := s.desk().Calls.ListCalls(s.Context(), s.live, calls.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(s, err)
 	once := make(map[string]int, len(calls.Data))
 	for _, c := range calls.Data {
@@ -353,7 +353,7 @@ func (s *scene) recordsSay() {
 	s.Helper()
 	ctx := s.Context()
 	for campaign, phones := range map[string][]string{s.long: longPhones, s.short: append(slices.Clone(shortPhones), morePhone)} {
-		list, err := s.desk().ListContacts(ctx, s.live, campaign, contactsservice.Query{Limit: 100})
+		list, err := s.desk().Contacts.ListContacts(ctx, s.live, campaign, contactsservice.Query{Limit: 100})
 		require.NoError(s, err)
 		if s.over && campaign == s.short && len(list.Data) == len(shortPhones) {
 			phones = shortPhones

@@ -22,7 +22,7 @@ func TestACampaignOpensNoAttemptForWhichThereAreNoPorts(t *testing.T) {
 		who[i] = number(3+i/10, i%10, "11")
 	}
 	id := h.campaign(h.test, h.agent(h.test, menu()), who...)
-	_, err := h.desk().StartCampaign(t.Context(), h.test, id)
+	_, err := h.desk().Campaigns.StartCampaign(t.Context(), h.test, id)
 	require.NoError(t, err)
 	h.over(h.test, id)
 	assert.Equal(t, len(who), h.status(h.test, id).Progress.Attempted)

@@ -23,7 +23,7 @@ func (h *house) key(by domain.Principal, edit func(*domain.APIKey)) (domain.Prin
 	if edit != nil {
 		edit(k)
 	}
-	made, text, err := h.desk().CreateKey(h.Context(), by, record.AuditAction{}, k)
+	made, text, err := h.desk().Keys.CreateKey(h.Context(), by, record.AuditAction{}, k)
 	require.NoError(h, err)
 	p := domain.Principal{KeyID: made.ID, WorkspaceID: made.WorkspaceID, Environment: made.Environment, Permissions: made.Permissions}
 	return p, made, text
@@ -33,13 +33,13 @@ func (h *house) key(by domain.Principal, edit func(*domain.APIKey)) (domain.Prin
 func (h *house) belongings(p domain.Principal, extension string) (all []domain.ResourceRef) {
 	h.Helper()
 	ctx, d := h.Context(), h.desk()
-	c, _, err := d.CreateClient(ctx, p, &domain.OAuthClient{Name: "c", Scopes: p.Permissions, GrantTypes: []domain.GrantType{domain.GrantCredentials}})
+	c, _, err := d.OAuth.CreateClient(ctx, p, &domain.OAuthClient{Name: "c", Scopes: p.Permissions, GrantTypes: []domain.GrantType{domain.GrantCredentials}})
 	require.NoError(h, err)
-	u, err := d.CreateUser(ctx, p, &domain.User{Name: "u", Role: domain.RoleAdmin})
+	u, err := d.Users.CreateUser(ctx, p, &domain.User{Name: "u", Role: domain.RoleAdmin})
 	require.NoError(h, err)
-	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
+	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
 	require.NoError(h, err)
-	x, err := d.CreatePhone(ctx, p, &domain.Phone{Extension: extension, Username: "phone" + extension})
+	x, err := d.Phones.CreatePhone(ctx, p, &domain.Phone{Extension: extension, Username: "phone" + extension})
 	require.NoError(h, err)
 	for _, m := range []struct {
 		meta *domain.Meta
@@ -67,13 +67,13 @@ func TestRevokedKeyListsOrEndsWhatItCreated(t *testing.T) {
 	all := append(append(made, below...), domain.ResourceRef{ID: byUser.ID, Object: "api_key"})
 	other := h.belongings(h.live, "2003")
 
-	done, err := d.RevokeKey(ctx, h.live, record.AuditAction{}, root.KeyID, keys.RevokeRequest{})
+	done, err := d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, root.KeyID, keys.RevokeRequest{})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, all, done.Remaining)
 	assert.Empty(t, done.Ended)
-	_, err = d.Authenticate(ctx, childText, here)
+	_, err = d.Keys.Authenticate(ctx, childText, here)
 	assert.Equal(t, domain.CodeExpiredAPIKey, domain.CodeOf(err), "child keys end in any case")
-	_, err = d.Authenticate(ctx, userText, here)
+	_, err = d.Keys.Authenticate(ctx, userText, here)
 	require.NoError(t, err)
 
 	refuse := func(u *domain.User) error {
@@ -82,22 +82,22 @@ func TestRevokedKeyListsOrEndsWhatItCreated(t *testing.T) {
 		}
 		return nil
 	}
-	done, err = d.RevokeKey(ctx, h.live, record.AuditAction{}, root.KeyID, keys.RevokeRequest{Cascade: true, MayEnd: refuse})
+	done, err = d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, root.KeyID, keys.RevokeRequest{Cascade: true, MayEnd: refuse})
 	require.NoError(t, err)
 	assert.Equal(t, made[1:2], done.Remaining, "the user whom the caller may not delete")
 	assert.Len(t, done.Ended, len(all)-1)
-	_, err = d.Authenticate(ctx, userText, here)
+	_, err = d.Keys.Authenticate(ctx, userText, here)
 	assert.Equal(t, domain.CodeExpiredAPIKey, domain.CodeOf(err))
 	for i, get := range []func(domain.Principal, string) error{
-		func(p domain.Principal, id string) error { return drop(d.OAuthClient(ctx, p, id)) },
-		func(p domain.Principal, id string) error { return drop(d.User(ctx, p, id)) },
-		func(p domain.Principal, id string) error { return drop(d.Webhook(ctx, p, id)) },
-		func(p domain.Principal, id string) error { return drop(d.Phone(ctx, p, id)) },
+		func(p domain.Principal, id string) error { return drop(d.OAuth.OAuthClient(ctx, p, id)) },
+		func(p domain.Principal, id string) error { return drop(d.Users.User(ctx, p, id)) },
+		func(p domain.Principal, id string) error { return drop(d.Webhooks.Webhook(ctx, p, id)) },
+		func(p domain.Principal, id string) error { return drop(d.Phones.Phone(ctx, p, id)) },
 	} {
 		assert.Equal(t, domain.CodeNotFound, domain.CodeOf(get(h.live, below[i].ID)), below[i].Object)
 		require.NoError(t, get(h.live, other[i].ID), other[i].Object)
 	}
-	rows, err := d.ListAudit(ctx, h.live, audit.Query{Action: "webhook.deleted", PageQuery: record.PageQuery{Limit: 10}})
+	rows, err := d.Audit.ListAudit(ctx, h.live, audit.Query{Action: "webhook.deleted", PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	assert.Len(t, rows.Data, 2, "each end is in the audit log")
 }
@@ -108,9 +108,9 @@ func TestExpiredKeyCanBeRevokedWithWhatItCreated(t *testing.T) {
 	past := time.Now().Add(-time.Second)
 	p, key, _ := h.key(h.live, nil)
 	made := h.belongings(p, "2001")
-	_, err := h.desk().UpdateKey(t.Context(), h.live, key.ID, func(k *domain.APIKey) error { k.ExpiresAt = &past; return nil })
+	_, err := h.desk().Keys.UpdateKey(t.Context(), h.live, key.ID, func(k *domain.APIKey) error { k.ExpiresAt = &past; return nil })
 	require.NoError(t, err)
-	done, err := h.desk().RevokeKey(t.Context(), h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{Cascade: true})
+	done, err := h.desk().Keys.RevokeKey(t.Context(), h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{Cascade: true})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, made, done.Ended)
 }
@@ -122,30 +122,30 @@ func TestSignInOfARevokedKeyEnds(t *testing.T) {
 	c, u := h.guest(domain.RoleAdmin)
 	p, key, _ := h.key(h.live, nil)
 	link := func() string {
-		text, _, err := d.SignInLink(ctx, p, u.ID, anyone)
+		text, _, err := d.Users.SignInLink(ctx, p, u.ID, anyone)
 		require.NoError(t, err)
 		return text
 	}
 	unused := link()
-	cookie, _, err := d.SignIn(ctx, link(), here, "browser")
+	cookie, _, err := d.Users.SignIn(ctx, link(), here, "browser")
 	require.NoError(t, err)
-	_, session, err := d.Session(ctx, cookie, here, true)
+	_, session, err := d.Users.Session(ctx, cookie, here, true)
 	require.NoError(t, err)
-	code, err := d.IssueCode(ctx, &domain.OAuthCode{
+	code, err := d.OAuth.IssueCode(ctx, &domain.OAuthCode{
 		Meta: domain.Meta{WorkspaceID: c.WorkspaceID, Environment: c.Environment}, Provenance: session.Provenance, ClientID: c.ID, UserID: u.ID,
 		RedirectURI: c.RedirectURIs[0], Scopes: []domain.Permission{domain.CallsRead},
 	})
 	require.NoError(t, err)
-	granted, err := d.RedeemCode(ctx, c, code, c.RedirectURIs[0], "")
+	granted, err := d.OAuth.RedeemCode(ctx, c, code, c.RedirectURIs[0], "")
 	require.NoError(t, err)
 	assert.Equal(t, key.ID, granted.SignInKeyID, "access tokens end with it")
 
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})))
-	_, _, err = d.SignIn(ctx, unused, here, "browser")
+	require.NoError(t, drop(d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})))
+	_, _, err = d.Users.SignIn(ctx, unused, here, "browser")
 	assert.Equal(t, domain.CodeExpiredLink, domain.CodeOf(err))
-	_, _, err = d.Session(ctx, cookie, here, true)
+	_, _, err = d.Users.Session(ctx, cookie, here, true)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
-	_, err = d.RenewGrant(ctx, c, granted.Refresh, "")
+	_, err = d.OAuth.RenewGrant(ctx, c, granted.Refresh, "")
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
 }
 
@@ -153,11 +153,11 @@ func TestSignInOfARevokedKeyEnds(t *testing.T) {
 // cookie and the principal of the session.
 func (h *house) session(by domain.Principal, u *domain.User, from netip.Addr) (string, domain.Principal) {
 	h.Helper()
-	link, _, err := h.desk().SignInLink(h.Context(), by, u.ID, anyone)
+	link, _, err := h.desk().Users.SignInLink(h.Context(), by, u.ID, anyone)
 	require.NoError(h, err)
-	cookie, _, err := h.desk().SignIn(h.Context(), link, from, "browser")
+	cookie, _, err := h.desk().Users.SignIn(h.Context(), link, from, "browser")
 	require.NoError(h, err)
-	_, s, err := h.desk().Session(h.Context(), cookie, from, true)
+	_, s, err := h.desk().Users.Session(h.Context(), cookie, from, true)
 	require.NoError(h, err)
 	return cookie, domain.Principal{
 		UserID: u.ID, WorkspaceID: u.WorkspaceID, Environment: u.Environment, Permissions: by.Permissions, InPerson: true, SignInKeyID: s.CreatedBy.KeyID(),
@@ -169,7 +169,7 @@ func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	_, u := h.guest(domain.RoleAdmin) // existed before the key
-	other, err := d.CreateUser(ctx, h.live, &domain.User{Name: "Grace", Role: domain.RoleAdmin})
+	other, err := d.Users.CreateUser(ctx, h.live, &domain.User{Name: "Grace", Role: domain.RoleAdmin})
 	require.NoError(t, err)
 	p, key, _ := h.key(h.live, nil)
 	_, session := h.session(p, u, here)
@@ -178,31 +178,31 @@ func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 	_, child, childText := h.key(session, nil)
 	assert.Equal(t, key.ID, child.ParentID)
 	assert.Equal(t, &domain.Creator{Type: domain.CreatorUser, ID: u.ID, SignInKeyID: key.ID}, child.CreatedBy)
-	link, _, err := d.SignInLink(ctx, session, other.ID, anyone)
+	link, _, err := d.Users.SignInLink(ctx, session, other.ID, anyone)
 	require.NoError(t, err)
 	cookie, second := h.session(session, other, here)
 	assert.Equal(t, key.ID, second.SignInKeyID)
 	made = append(made, h.belongings(second, "2002")...)
 	_, adopted, adoptedText := h.key(session, nil)
-	_, err = d.UpdateKey(ctx, h.live, adopted.ID, func(k *domain.APIKey) error { k.ParentID = ""; return nil })
+	_, err = d.Keys.UpdateKey(ctx, h.live, adopted.ID, func(k *domain.APIKey) error { k.ParentID = ""; return nil })
 	require.NoError(t, err)
 
-	done, err := d.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})
+	done, err := d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, made, done.Remaining)
-	_, err = d.Authenticate(ctx, childText, here)
+	_, err = d.Keys.Authenticate(ctx, childText, here)
 	assert.Equal(t, domain.CodeExpiredAPIKey, domain.CodeOf(err))
-	_, err = d.Authenticate(ctx, adoptedText, here)
+	_, err = d.Keys.Authenticate(ctx, adoptedText, here)
 	require.NoError(t, err)
-	_, _, err = d.SignIn(ctx, link, here, "browser")
+	_, _, err = d.Users.SignIn(ctx, link, here, "browser")
 	assert.Equal(t, domain.CodeExpiredLink, domain.CodeOf(err))
-	_, _, err = d.Session(ctx, cookie, here, true)
+	_, _, err = d.Users.Session(ctx, cookie, here, true)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
-	done, err = d.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{Cascade: true})
+	done, err = d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{Cascade: true})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, made, done.Ended)
 	assert.Empty(t, done.Remaining)
-	_, err = d.User(ctx, h.live, u.ID)
+	_, err = d.Users.User(ctx, h.live, u.ID)
 	require.NoError(t, err, "the user existed before")
 }
 
@@ -212,26 +212,26 @@ func TestSessionIsWithinTheKeyOfItsSignInLink(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	end := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	p, key, _ := h.key(h.live, func(k *domain.APIKey) { k.AllowedIPs, k.ExpiresAt = []string{"192.0.2.0/24"}, &end })
-	u, err := d.CreateUser(ctx, h.live, &domain.User{Name: "Ada", Role: domain.RoleAdmin, AllowedIPs: []string{"192.0.2.0/25"}})
+	u, err := d.Users.CreateUser(ctx, h.live, &domain.User{Name: "Ada", Role: domain.RoleAdmin, AllowedIPs: []string{"192.0.2.0/25"}})
 	require.NoError(t, err)
 	_, session := h.session(p, u, netip.MustParseAddr("192.0.2.7"))
 	_, child, _ := h.key(session, nil)
 	assert.Equal(t, []any{u.AllowedIPs, &end}, []any{child.AllowedIPs, child.ExpiresAt})
-	made, err := d.CreateUser(ctx, session, &domain.User{Name: "u", Role: domain.RoleViewer})
+	made, err := d.Users.CreateUser(ctx, session, &domain.User{Name: "u", Role: domain.RoleViewer})
 	require.NoError(t, err)
 	assert.Equal(t, u.AllowedIPs, made.AllowedIPs)
 
-	_, err = d.UpdateUser(ctx, h.live, u.ID, func(u *domain.User) error { u.AllowedIPs = []string{}; return nil }) // by somebody who may
+	_, err = d.Users.UpdateUser(ctx, h.live, u.ID, func(u *domain.User) error { u.AllowedIPs = []string{}; return nil }) // by somebody who may
 	require.NoError(t, err)
 	_, child, _ = h.key(session, nil)
 	assert.Equal(t, key.AllowedIPs, child.AllowedIPs)
 	late := end.Add(time.Second)
 	for name, k := range map[string]*domain.APIKey{"addresses": {AllowedIPs: []string{"198.51.100.1"}}, "expiry": {ExpiresAt: &late}} {
 		k.Name, k.Permissions = "k", []domain.Permission{domain.AllRead}
-		assert.Equal(t, domain.CodeValidation, domain.CodeOf(drop2(d.CreateKey(ctx, session, record.AuditAction{}, k))), name)
+		assert.Equal(t, domain.CodeValidation, domain.CodeOf(drop2(d.Keys.CreateKey(ctx, session, record.AuditAction{}, k))), name)
 	}
 	_, anywhere := h.guest(domain.RoleAdmin)
-	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(drop2(d.SignInLink(ctx, session, anywhere.ID, anyone))))
+	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(drop2(d.Users.SignInLink(ctx, session, anywhere.ID, anyone))))
 }
 
 func TestAChildIsWithinItsParentInAddressesAndTime(t *testing.T) {
@@ -250,15 +250,15 @@ func TestAChildIsWithinItsParentInAddressesAndTime(t *testing.T) {
 	create := func(edit func(*domain.APIKey)) error {
 		k := &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}}
 		edit(k)
-		return drop2(d.CreateKey(ctx, parent, record.AuditAction{}, k))
+		return drop2(d.Keys.CreateKey(ctx, parent, record.AuditAction{}, k))
 	}
 	for name, list := range map[string][]string{"none": {}, "wider": {"192.0.0.0/16"}, "another": {"198.51.100.1"}, "one of two": {"192.0.2.1", "198.51.100.1"}} {
 		assert.Equal(t, "allowed_ips", param(create(func(k *domain.APIKey) { k.AllowedIPs = list })), name)
-		_, err := d.CreateUser(ctx, parent, &domain.User{Name: "u", Role: domain.RoleViewer, AllowedIPs: list})
+		_, err := d.Users.CreateUser(ctx, parent, &domain.User{Name: "u", Role: domain.RoleViewer, AllowedIPs: list})
 		assert.Equal(t, "allowed_ips", param(err), name)
-		_, _, err = d.CreateClient(ctx, parent, &domain.OAuthClient{Name: "c", Scopes: parent.Permissions, AllowedIPs: list})
+		_, _, err = d.OAuth.CreateClient(ctx, parent, &domain.OAuthClient{Name: "c", Scopes: parent.Permissions, AllowedIPs: list})
 		assert.Equal(t, "allowed_ips", param(err), name)
-		_, err = d.UpdateKey(ctx, parent, parent.KeyID, func(k *domain.APIKey) error { k.AllowedIPs = list; return nil })
+		_, err = d.Keys.UpdateKey(ctx, parent, parent.KeyID, func(k *domain.APIKey) error { k.AllowedIPs = list; return nil })
 		assert.Equal(t, "allowed_ips", param(err), name)
 	}
 	late := end.Add(time.Second)
@@ -267,26 +267,26 @@ func TestAChildIsWithinItsParentInAddressesAndTime(t *testing.T) {
 	_, key, text := h.key(parent, nil)
 	assert.Equal(t, parentKey.AllowedIPs, key.AllowedIPs)
 	assert.Equal(t, parentKey.ExpiresAt, key.ExpiresAt)
-	user, err := d.CreateUser(ctx, parent, &domain.User{Name: "u", Role: domain.RoleViewer})
+	user, err := d.Users.CreateUser(ctx, parent, &domain.User{Name: "u", Role: domain.RoleViewer})
 	require.NoError(t, err)
 	assert.Equal(t, parentKey.AllowedIPs, user.AllowedIPs)
-	user, err = d.UpdateUser(ctx, parent, user.ID, func(u *domain.User) error { u.AllowedIPs = nil; return nil })
+	user, err = d.Users.UpdateUser(ctx, parent, user.ID, func(u *domain.User) error { u.AllowedIPs = nil; return nil })
 	require.NoError(t, err, "null is the default: the addresses of the key")
 	assert.Equal(t, parentKey.AllowedIPs, user.AllowedIPs)
-	require.NoError(t, drop2(d.SignInLink(ctx, parent, user.ID, anyone)))
+	require.NoError(t, drop2(d.Users.SignInLink(ctx, parent, user.ID, anyone)))
 	_, anywhere := h.guest(domain.RoleAdmin)
-	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(drop2(d.SignInLink(ctx, parent, anywhere.ID, anyone))))
+	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(drop2(d.Users.SignInLink(ctx, parent, anywhere.ID, anyone))))
 
-	code := func(from netip.Addr) domain.Code { return domain.CodeOf(drop(d.Authenticate(ctx, text, from))) }
+	code := func(from netip.Addr) domain.Code { return domain.CodeOf(drop(d.Keys.Authenticate(ctx, text, from))) }
 	assert.Empty(t, code(inside))
 	assert.Equal(t, domain.CodeIPNotAllowed, code(outside))
-	_, err = d.UpdateKey(ctx, h.live, key.ID, func(k *domain.APIKey) error { k.AllowedIPs = []string{}; return nil })
+	_, err = d.Keys.UpdateKey(ctx, h.live, key.ID, func(k *domain.APIKey) error { k.AllowedIPs = []string{}; return nil })
 	assert.Equal(t, "allowed_ips", param(err), "nobody widens a child beyond its parent")
-	_, err = d.UpdateKey(ctx, h.live, parent.KeyID, func(k *domain.APIKey) error { k.AllowedIPs = []string{"192.0.2.1"}; return nil })
+	_, err = d.Keys.UpdateKey(ctx, h.live, parent.KeyID, func(k *domain.APIKey) error { k.AllowedIPs = []string{"192.0.2.1"}; return nil })
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeIPNotAllowed, code(inside), "a parent that is narrowed narrows its children")
 
-	adopted, err := d.UpdateKey(ctx, h.live, key.ID, func(k *domain.APIKey) error { k.ParentID = ""; return nil })
+	adopted, err := d.Keys.UpdateKey(ctx, h.live, key.ID, func(k *domain.APIKey) error { k.ParentID = ""; return nil })
 	require.NoError(t, err)
 	assert.Nil(t, adopted.ExpiresAt, "a key that is adopted goes on after its former parent")
 }
@@ -306,12 +306,12 @@ func TestSlowKeyChangeDoesNotDelayOtherWorkspaces(t *testing.T) {
 	}, nil)
 	slow := make(chan error, 1)
 	go func() {
-		slow <- drop2(h.desk().CreateKey(t.Context(), h.live, record.AuditAction{}, &domain.APIKey{Name: "slow", Permissions: h.live.Permissions}))
+		slow <- drop2(h.desk().Keys.CreateKey(t.Context(), h.live, record.AuditAction{}, &domain.APIKey{Name: "slow", Permissions: h.live.Permissions}))
 	}()
 	<-began
 	quick := make(chan error, 1)
 	go func() {
-		quick <- drop2(h.desk().CreateKey(t.Context(), other, record.AuditAction{}, &domain.APIKey{Name: "quick", Permissions: h.live.Permissions}))
+		quick <- drop2(h.desk().Keys.CreateKey(t.Context(), other, record.AuditAction{}, &domain.APIKey{Name: "quick", Permissions: h.live.Permissions}))
 	}()
 	select {
 	case err := <-quick:
@@ -327,7 +327,7 @@ func TestFailuresOfUnknownCredentialsStandInTheOperatorsAuditLog(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	fail := func(from string) {
-		h.desk().Note(t.Context(), domain.Principal{}, record.AuditAction{Type: "auth", Action: "auth.failed", IP: netip.MustParseAddr(from), Failed: true, Reason: "invalid_api_key"})
+		h.desk().Audit.Note(t.Context(), domain.Principal{}, record.AuditAction{Type: "auth", Action: "auth.failed", IP: netip.MustParseAddr(from), Failed: true, Reason: "invalid_api_key"})
 	}
 	for range 25 {
 		fail("192.0.2.1")
@@ -337,7 +337,7 @@ func TestFailuresOfUnknownCredentialsStandInTheOperatorsAuditLog(t *testing.T) {
 	}
 	rows := func() (out map[string]int) {
 		out = make(map[string]int)
-		l, err := h.desk().ListAudit(t.Context(), h.live, audit.Query{Type: "auth", Action: "auth.failed", PageQuery: record.PageQuery{Limit: 100}})
+		l, err := h.desk().Audit.ListAudit(t.Context(), h.live, audit.Query{Type: "auth", Action: "auth.failed", PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(t, err)
 		for _, row := range l.Data {
 			assert.Equal(t, "unknown", row.Actor.Type)

@@ -24,8 +24,8 @@ func (t *tree) redactor() *domain.Redactor {
 	return t.redacts.redactor
 }
 
-// redactor returns the redactor of a workspace.
-func (n *Node) redactor(workspaceID string) (*domain.Redactor, error) {
+// Redactor returns the redactor of a workspace.
+func (n *Node) Redactor(workspaceID string) (*domain.Redactor, error) {
 	t, err := n.workspaceActors(workspaceID)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ func TestNothingIsStoredOfWhatPatternsFind(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
-	_, err := d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
+	_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 		w.Redaction.Patterns = []string{`\b\d{4,5}\b`, `(?i)stop`}
 		return nil
 	})
@@ -42,7 +42,7 @@ func TestNothingIsStoredOfWhatPatternsFind(t *testing.T) {
 	h.writes(own, 5, chain(1, domain.Node{Type: domain.NodeSay, Prompt: "Hello.", Set: &domain.Assign{Notes: "told 90210", Variables: map[string]string{"code": "90210"}}}))
 	m := h.answered(h.text(ada, own, "it is 90210"))
 	assert.Equal(t, "it is [redacted]", m.Body)
-	talk, err := d.Texting(ctx, h.test, m.ConversationID)
+	talk, err := d.SMS.Texting(ctx, h.test, m.ConversationID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{"told [redacted]", "[redacted]"}, []any{talk.Notes, talk.Variables["code"]})
 	m = h.answered(h.text(eve, own, "STOP"))
@@ -61,7 +61,7 @@ func TestNoMessageIsStoredWhereNobodyKnowsThePatterns(t *testing.T) {
 	h := build(t, nil)
 	p := h.test
 	p.WorkspaceID = "ws_01ARZ3NDEKTSV4RRFFQ69G5FAV" // none is there that is not here yet or any more
-	_, err := h.desk().TestInboundMessage(t.Context(), p, sms.InboundMessage{From: "+15005551301", To: "+15005550410", Body: "it is 90210"})
+	_, err := h.desk().SMS.TestInboundMessage(t.Context(), p, sms.InboundMessage{From: "+15005551301", To: "+15005550410", Body: "it is 90210"})
 	require.Error(t, err)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "it is sent again")
 	assert.Empty(t, h.events(p.WorkspaceID))

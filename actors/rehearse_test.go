@@ -68,7 +68,7 @@ func TestTheFirstDialOfACampaignWaitsForItsPromptsWithinBounds(t *testing.T) {
 	}), number(1, 1, "00"), number(1, 2, "00"))
 	started := make(chan error, 1)
 	go func() {
-		_, err := h.desk().StartCampaign(context.Background(), h.test, id)
+		_, err := h.desk().Campaigns.StartCampaign(context.Background(), h.test, id)
 		started <- err
 	}()
 	waits := func(why string) {

@@ -43,7 +43,7 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 	h := build(t, nil)
 	ctx, d, p := h.Context(), h.desk(), h.test
 	x := h.provider(p, "Dr. Rivera")
-	_, err := d.UpdateProvider(ctx, p, x.ID, func(x *domain.Provider) error {
+	_, err := d.Appointments.UpdateProvider(ctx, p, x.ID, func(x *domain.Provider) error {
 		x.ReminderHours = &domain.ReminderHours{Start: "00:00", End: "24:00"}
 		x.Reminders = *hourBefore("{{patient_name}} sees {{provider}}.")
 		return nil
@@ -52,7 +52,7 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 	book := func(at time.Time, phone string, more *[]domain.Reminder) *domain.Appointment {
 		o := order(x.ID, at, 5)
 		o.Patient.Phone, o.Reminders = phone, more
-		a, err := d.Book(ctx, p, o)
+		a, err := d.Appointments.Book(ctx, p, o)
 		require.NoError(t, err)
 		return a
 	}
@@ -65,19 +65,19 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 	agent := h.agent(p, menu())
 	called := book(at.Add(30*time.Minute), "+15005550000", &[]domain.Reminder{{Channel: domain.RemindCall, MinutesBefore: 60, AgentID: agent}})
 	past := book(at.Add(25*time.Minute), "+15005550000", &[]domain.Reminder{{Channel: domain.RemindSMS, MinutesBefore: 1440}})
-	_, err = d.TestInboundMessage(ctx, p, sms.InboundMessage{From: "+15005550007", To: "+15005550100", Body: "STOP"})
+	_, err = d.SMS.TestInboundMessage(ctx, p, sms.InboundMessage{From: "+15005550007", To: "+15005550100", Body: "STOP"})
 	require.NoError(t, err)
-	gone, err := d.CancelAppointment(ctx, p, cancelled.ID, "ill")
+	gone, err := d.Appointments.CancelAppointment(ctx, p, cancelled.ID, "ill")
 	require.NoError(t, err)
 	assert.Equal(t, domain.ReminderCancelled, gone.Reminders[0].Status, "its reminders go along")
-	_, err = d.RescheduleAppointment(ctx, p, moved.ID, booking.Reschedule{Datetime: at.Add(26 * time.Hour).Format(time.RFC3339)})
+	_, err = d.Appointments.RescheduleAppointment(ctx, p, moved.ID, booking.Reschedule{Datetime: at.Add(26 * time.Hour).Format(time.RFC3339)})
 	require.NoError(t, err)
 	h.falls(reminded, cancelled, opted, called)
-	_, err = d.ConfirmAppointment(ctx, p, none.ID) // which has them looked at
+	_, err = d.Appointments.ConfirmAppointment(ctx, p, none.ID) // which has them looked at
 	require.NoError(t, err)
 
 	read := func(a *domain.Appointment) []domain.AppointmentReminder {
-		now, err := d.Appointment(ctx, p, a.ID)
+		now, err := d.Appointments.Appointment(ctx, p, a.ID)
 		require.NoError(t, err)
 		return now.Reminders
 	}
@@ -86,7 +86,7 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 			read(called)[0].Status == domain.ReminderSent
 	}, 20*time.Second, 10*time.Millisecond)
 	r := read(reminded)[0]
-	m, err := d.Message(ctx, p, r.MessageID)
+	m, err := d.SMS.Message(ctx, p, r.MessageID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{"Ada sees Dr. Rivera.", "+15005550000", reminded.ID}, []any{m.Body, m.To, m.Metadata["appointment_id"]})
 	assert.False(t, r.SentAt.Before(r.DueAt), "not before it is due")
@@ -110,7 +110,7 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 	require.Len(t, told, 1)
 	assert.Equal(t, []string{reminded.ID, "sms", m.ID}, []string{told[0].AppointmentID, told[0].Channel, told[0].MessageID})
 
-	_, err = d.Book(ctx, p, booking.NewAppointment{Patient: reminded.Patient, Provider: x.ID, Datetime: at.Add(time.Hour).Format(time.RFC3339), Reminders: hourBefore("{{dr}}")})
+	_, err = d.Appointments.Book(ctx, p, booking.NewAppointment{Patient: reminded.Patient, Provider: x.ID, Datetime: at.Add(time.Hour).Format(time.RFC3339), Reminders: hourBefore("{{dr}}")})
 	var refused *domain.Error
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, "reminders[0].body", refused.Param)
@@ -119,13 +119,13 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 func TestAReminderThatCannotGoOutNowWaits(t *testing.T) {
 	h := build(t, nil)
 	ctx, d, p := h.Context(), h.desk(), h.test
-	_, err := d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
+	_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 		w.FrequencyCaps.PerNumberPerDay = 1
 		return nil
 	})
 	require.NoError(t, err)
 	x := h.provider(p, "Dr. Rivera")
-	_, err = d.UpdateProvider(ctx, p, x.ID, func(x *domain.Provider) error {
+	_, err = d.Appointments.UpdateProvider(ctx, p, x.ID, func(x *domain.Provider) error {
 		x.ReminderHours = &domain.ReminderHours{Start: "00:00", End: "24:00"}
 		return nil
 	})
@@ -137,17 +137,17 @@ func TestAReminderThatCannotGoOutNowWaits(t *testing.T) {
 		o := order(x.ID, at.Add(time.Duration(i)*5*time.Minute), 5)
 		o.Patient.Phone = "+15005550000"
 		o.Reminders = &[]domain.Reminder{{Channel: domain.RemindCall, MinutesBefore: 60, AgentID: agent}, {Channel: domain.RemindSMS, MinutesBefore: 60}}
-		a, err := d.Book(ctx, p, o)
+		a, err := d.Appointments.Book(ctx, p, o)
 		require.NoError(t, err)
 		all = append(all, a)
 	}
 	h.falls(all...)
-	_, err = d.ConfirmAppointment(ctx, p, all[0].ID) // which has them looked at
+	_, err = d.Appointments.ConfirmAppointment(ctx, p, all[0].ID) // which has them looked at
 	require.NoError(t, err)
 	states := func() (n map[string]int) {
 		n = map[string]int{}
 		for _, a := range all {
-			now, err := d.Appointment(ctx, p, a.ID)
+			now, err := d.Appointments.Appointment(ctx, p, a.ID)
 			require.NoError(t, err)
 			for _, r := range now.Reminders {
 				n[r.Channel+" "+string(r.Status)]++

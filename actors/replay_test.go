@@ -18,11 +18,11 @@ func TestEventsAreDeliveredAgainOnDemand(t *testing.T) {
 	ctx, d, p := h.Context(), h.desk(), h.live
 	began := time.Now().Add(-time.Second)
 	x := h.provider(p, "Dr. Rivera")
-	a, err := d.Book(ctx, p, order(x.ID, dayAhead(2), 30))
+	a, err := d.Appointments.Book(ctx, p, order(x.ID, dayAhead(2), 30))
 	require.NoError(t, err)
-	_, err = d.ConfirmAppointment(ctx, p, a.ID)
+	_, err = d.Appointments.ConfirmAppointment(ctx, p, a.ID)
 	require.NoError(t, err)
-	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"appointment.booked", "appointment.confirmed"}})
+	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"appointment.booked", "appointment.confirmed"}})
 	require.NoError(t, err)
 	ids := make(map[event.Type]string)
 	for _, e := range h.events(p.WorkspaceID) {
@@ -30,29 +30,29 @@ func TestEventsAreDeliveredAgainOnDemand(t *testing.T) {
 			ids[e.Type] = e.ID
 		}
 	}
-	dry, err := d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{From: began, To: time.Now(), DryRun: true})
+	dry, err := d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{From: began, To: time.Now(), DryRun: true})
 	require.NoError(t, err)
 	assert.Equal(t, []string{ids[event.AppointmentCreated], ids[event.AppointmentConfirmed]}, dry.Accepted)
 	assert.False(t, h.receiver.has(ids[event.AppointmentCreated]), "it was only asked")
 
-	got, err := d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated], "evt_01J9999999ZZZZZZZZZZZZZZZZ", "x"}})
+	got, err := d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated], "evt_01J9999999ZZZZZZZZZZZZZZZZ", "x"}})
 	require.NoError(t, err)
 	assert.Equal(t, webhooks.Replay{Accepted: []string{ids[event.AppointmentCreated]}, NotFound: []string{"evt_01J9999999ZZZZZZZZZZZZZZZZ", "x"}}, got)
 	delivered := func(n int) {
 		h.until(10*time.Second, "the event is delivered again", func() bool {
-			l, err := d.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
+			l, err := d.Webhooks.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
 			require.NoError(t, err)
 			return len(l.Data) == 1 && l.Data[0].State == domain.DeliveryDelivered && h.receiver.times(ids[event.AppointmentCreated]) == n
 		})
 	}
 	delivered(1)
-	_, err = d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated]}})
+	_, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated]}})
 	require.NoError(t, err)
 	delivered(2)
-	l, err := d.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
+	l, err := d.Webhooks.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Equal(t, []any{"appointment.booked", 1, true}, []any{l.Data[0].EventType, l.Data[0].Attempts, l.Data[0].Replay})
-	_, err = d.ReplayWebhook(ctx, h.test, w.ID, webhooks.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated]}})
+	_, err = d.Webhooks.ReplayWebhook(ctx, h.test, w.ID, webhooks.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated]}})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
@@ -69,18 +69,18 @@ func TestFiltersCountForReplaysByTimeAndListsOfEndpointsAreNarrowed(t *testing.T
 	ctx, d, p := h.Context(), h.desk(), h.live
 	began := time.Now().Add(-time.Second)
 	endpoint := func(f *domain.EventFilters) *domain.Webhook {
-		w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"appointment.*"}, Filters: f})
+		w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"appointment.*"}, Filters: f})
 		require.NoError(t, err)
 		return w
 	}
 	all, one := endpoint(nil), endpoint(&domain.EventFilters{AgentIDs: []string{h.agent(h.live, menu())}})
-	_, err := d.PauseWebhook(ctx, p, one.ID)
+	_, err := d.Webhooks.PauseWebhook(ctx, p, one.ID)
 	require.NoError(t, err)
 	x := h.provider(p, "Dr. Rivera")
-	_, err = d.Book(ctx, p, order(x.ID, dayAhead(2), 30))
+	_, err = d.Appointments.Book(ctx, p, order(x.ID, dayAhead(2), 30))
 	require.NoError(t, err)
 	for w, n := range map[*domain.Webhook]int{all: 1, one: 0} {
-		dry, err := d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{From: began, To: time.Now().Add(time.Second), DryRun: true})
+		dry, err := d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{From: began, To: time.Now().Add(time.Second), DryRun: true})
 		require.NoError(t, err)
 		assert.Len(t, dry.Accepted, n)
 	}
@@ -95,7 +95,7 @@ func TestFiltersCountForReplaysByTimeAndListsOfEndpointsAreNarrowed(t *testing.T
 		{webhooks.Query{Event: event.CallEnded}, nil},
 	} {
 		c.query.Limit = 10
-		l, err := d.ListWebhooks(ctx, p, c.query)
+		l, err := d.Webhooks.ListWebhooks(ctx, p, c.query)
 		require.NoError(t, err)
 		var ids []string
 		for _, w := range l.Data {

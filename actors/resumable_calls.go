@@ -59,4 +59,4 @@ func (st *workspaceStore) takeResumable(ctx context.Context, ws string, l *start
 
 // hasLostWorkspaces says that another node may have the work: what lives here is not to be
 // ended, but let go of.
-func (n *Node) hasLostWorkspaces() bool { return !n.may() }
+func (n *Node) hasLostWorkspaces() bool { return !n.May() }

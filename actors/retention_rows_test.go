@@ -29,7 +29,7 @@ func (h *house) stored(rows ...domain.Record) []bool {
 
 func (h *house) retain(change func(r *domain.Retention)) {
 	h.Helper()
-	_, err := h.desk().UpdateWorkspace(h.Context(), h.live, func(w *domain.Workspace) error { change(&w.Retention); return nil })
+	_, err := h.desk().Workspaces.UpdateWorkspace(h.Context(), h.live, func(w *domain.Workspace) error { change(&w.Retention); return nil })
 	require.NoError(h, err)
 }
 
@@ -47,14 +47,14 @@ func TestACallIsDeletedWithAllThatIsNamedAfterIt(t *testing.T) {
 	_, err = h.store.Apply(ctx, commit.Change{Workspace: ws, Puts: []domain.Record{&live}})
 	require.NoError(t, err)
 
-	err = d.DeleteCall(ctx, h.live, live.ID)
+	err = d.Calls.DeleteCall(ctx, h.live, live.ID)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 	refused, is := errors.AsType[*domain.Error](err)
 	require.True(t, is)
 	assert.Equal(t, domain.CallInProgress, refused.Extra["current_status"])
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.DeleteCall(ctx, h.test, id)), "a call of another environment")
-	require.NoError(t, d.DeleteCall(ctx, h.live, id))
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.DeleteCall(ctx, h.live, id)))
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.Calls.DeleteCall(ctx, h.test, id)), "a call of another environment")
+	require.NoError(t, d.Calls.DeleteCall(ctx, h.live, id))
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.Calls.DeleteCall(ctx, h.live, id)))
 	assert.Equal(t, []bool{false, false, false, false}, h.stored(
 		&domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: ws}}, &domain.Transcript{CallID: id, WorkspaceID: ws},
 		&domain.TraceRow{CallID: id, WorkspaceID: ws}, &domain.AnalysisDue{CallID: id, WorkspaceID: ws}))
@@ -113,11 +113,11 @@ func TestALogOfDecisionsWhoseBeginningIsOldCanStillBeVerified(t *testing.T) {
 	require.NoError(t, err)
 	h.retain(func(r *domain.Retention) { r.DecisionDays = 20 })
 	require.NoError(t, h.node.SweepRetention(ctx, ws, now))
-	v, err := d.VerifyDecisions(ctx, h.live, campaign.ID)
+	v, err := d.Decisions.VerifyDecisions(ctx, h.live, campaign.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, "", 11, 39, head}, []any{v.Valid, v.Reason, v.Rows, v.DeletedRows, v.Head})
 	require.NoError(t, h.node.SweepRetention(ctx, ws, now.AddDate(1, 0, 0)))
-	v, err = d.VerifyDecisions(ctx, h.live, campaign.ID)
+	v, err = d.Decisions.VerifyDecisions(ctx, h.live, campaign.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, 0, 50}, []any{v.Valid, v.Rows, v.DeletedRows})
 
@@ -127,7 +127,7 @@ func TestALogOfDecisionsWhoseBeginningIsOldCanStillBeVerified(t *testing.T) {
 	start.Seq--
 	_, err = h.store.Apply(ctx, commit.Change{Workspace: ws, Puts: []domain.Record{start}})
 	require.NoError(t, err)
-	v, err = d.VerifyDecisions(ctx, h.live, campaign.ID)
+	v, err = d.Decisions.VerifyDecisions(ctx, h.live, campaign.ID)
 	require.NoError(t, err)
 	assert.False(t, v.Valid, "who has not the key cannot cut the log off")
 	assert.NotNil(t, v.BrokenRow)

@@ -50,10 +50,10 @@ func (h *house) left(p domain.Principal, id string) string {
 	}
 	transcript := kept(&domain.Transcript{CallID: id, WorkspaceID: p.WorkspaceID})
 	messages := kept(&domain.TraceRow{CallID: id, WorkspaceID: p.WorkspaceID})
-	_, err := h.desk().Transcript(h.Context(), p, id)
+	_, err := h.desk().Calls.Transcript(h.Context(), p, id)
 	c := h.call(p, id)
 	assert.Equal(h, []bool{transcript, transcript, !transcript}, []bool{err == nil, c.TranscriptAvailable && c.TranscriptURL != "", c.TranscriptDeletedAt != nil})
-	trace, err := h.desk().CallTrace(h.Context(), p, id)
+	trace, err := h.desk().Calls.CallTrace(h.Context(), p, id)
 	require.NoError(h, err)
 	assert.Equal(h, messages, len(trace.Messages) == 1)
 	return map[bool]string{true: "t"}[transcript] + map[bool]string{true: "s"}[messages]
@@ -84,7 +84,7 @@ func TestTranscriptsAndSIPMessagesAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 				return out
 			}
 			retain := func(transcripts, traces int) {
-				_, err := h.desk().UpdateWorkspace(t.Context(), h.live, func(w *domain.Workspace) error {
+				_, err := h.desk().Workspaces.UpdateWorkspace(t.Context(), h.live, func(w *domain.Workspace) error {
 					w.Retention.TranscriptDays, w.Retention.TraceDays = transcripts, traces
 					return nil
 				})
@@ -117,7 +117,7 @@ func TestMoreOldTracesThanOneCommitTakesAreAllDeleted(t *testing.T) {
 	}
 	_, err := h.store.Apply(t.Context(), commit.Change{Workspace: h.live.WorkspaceID, Puts: puts})
 	require.NoError(t, err)
-	_, err = h.desk().UpdateWorkspace(t.Context(), h.live, func(w *domain.Workspace) error { w.Retention.TraceDays = 10; return nil })
+	_, err = h.desk().Workspaces.UpdateWorkspace(t.Context(), h.live, func(w *domain.Workspace) error { w.Retention.TraceDays = 10; return nil })
 	require.NoError(t, err)
 	h.node.Sweep(t.Context())
 	for _, r := range puts {

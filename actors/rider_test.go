@@ -56,9 +56,9 @@ func (w *observedActor) told() map[string][]string {
 func (h *house) act(action, object, id string, do func(ctx context.Context) error) {
 	h.Helper()
 	a := record.AuditAction{Type: "admin", Action: action, IP: here, UserAgent: "curl", Resource: domain.Resource{Type: object, ID: id}}
-	ctx := h.desk().Ride(h.Context(), h.live, a)
+	ctx := h.desk().Audit.Ride(h.Context(), h.live, a)
 	require.NoError(h, do(ctx), action)
-	h.desk().Record(ctx, h.live, a)
+	h.desk().Audit.Record(ctx, h.live, a)
 }
 
 func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
@@ -84,114 +84,114 @@ func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 	p := h.live
 
 	hook := one("webhook.created", "webhook", "", func(ctx context.Context) (string, error) {
-		return idOf(d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}}))
+		return idOf(d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}}))
 	})
 	just("webhook.updated", "webhook", hook, func(ctx context.Context) error {
-		return drop(d.UpdateWebhook(ctx, p, hook, func(w *domain.Webhook) error { w.Events = []string{"call.ended"}; return nil }))
+		return drop(d.Webhooks.UpdateWebhook(ctx, p, hook, func(w *domain.Webhook) error { w.Events = []string{"call.ended"}; return nil }))
 	})
-	just("webhook.paused", "webhook", hook, func(ctx context.Context) error { return drop(d.PauseWebhook(ctx, p, hook)) })
-	just("webhook.resumed", "webhook", hook, func(ctx context.Context) error { return drop(d.ResumeWebhook(ctx, p, hook)) })
-	just("webhook.deleted", "webhook", hook, func(ctx context.Context) error { return d.DeleteWebhook(ctx, p, hook) })
+	just("webhook.paused", "webhook", hook, func(ctx context.Context) error { return drop(d.Webhooks.PauseWebhook(ctx, p, hook)) })
+	just("webhook.resumed", "webhook", hook, func(ctx context.Context) error { return drop(d.Webhooks.ResumeWebhook(ctx, p, hook)) })
+	just("webhook.deleted", "webhook", hook, func(ctx context.Context) error { return d.Webhooks.DeleteWebhook(ctx, p, hook) })
 
 	user := one("user.created", "user", "", func(ctx context.Context) (string, error) {
-		return idOf(d.CreateUser(ctx, p, &domain.User{Name: "Ada", Role: "viewer"}))
+		return idOf(d.Users.CreateUser(ctx, p, &domain.User{Name: "Ada", Role: "viewer"}))
 	})
 	just("user.updated", "user", user, func(ctx context.Context) error {
-		return drop(d.UpdateUser(ctx, p, user, func(u *domain.User) error { u.Name = "Bea"; return nil }))
+		return drop(d.Users.UpdateUser(ctx, p, user, func(u *domain.User) error { u.Name = "Bea"; return nil }))
 	})
 	var link string
 	just("user.sign_in_link_created", "user", user, func(ctx context.Context) (err error) {
-		link, _, err = d.SignInLink(ctx, p, user, anyone)
+		link, _, err = d.Users.SignInLink(ctx, p, user, anyone)
 		return err
 	})
-	_, _, err := d.SignIn(t.Context(), link, here, "browser")
+	_, _, err := d.Users.SignIn(t.Context(), link, here, "browser")
 	require.NoError(t, err)
 	assert.Equal(t, map[string][]string{"user.signed_in": {"along user " + user}}, w.told())
-	sessions, err := d.ListSessions(t.Context(), p, user, record.PageQuery{Limit: 1})
+	sessions, err := d.Users.ListSessions(t.Context(), p, user, record.PageQuery{Limit: 1})
 	require.NoError(t, err)
-	just("user.signed_out", "user", user, func(ctx context.Context) error { return d.EndSession(ctx, p, user, sessions.Data[0].ID, anyone) })
-	just("user.deleted", "user", user, func(ctx context.Context) error { return d.DeleteUser(ctx, p, user, anyone) })
+	just("user.signed_out", "user", user, func(ctx context.Context) error { return d.Users.EndSession(ctx, p, user, sessions.Data[0].ID, anyone) })
+	just("user.deleted", "user", user, func(ctx context.Context) error { return d.Users.DeleteUser(ctx, p, user, anyone) })
 
 	client := one("oauth_client.created", "oauth_client", "", func(ctx context.Context) (string, error) {
-		c, _, err := d.CreateClient(ctx, p, &domain.OAuthClient{Name: "c", Scopes: []domain.Permission{domain.AllRead}})
+		c, _, err := d.OAuth.CreateClient(ctx, p, &domain.OAuthClient{Name: "c", Scopes: []domain.Permission{domain.AllRead}})
 		return c.ID, err
 	})
 	crm := &domain.OAuthClient{Meta: domain.Meta{ID: client, WorkspaceID: p.WorkspaceID, Environment: p.Environment}}
-	just("token.revoked", "oauth_client", client, func(ctx context.Context) error { return d.RevokeOAuth(ctx, crm, "one", time.Now().Add(time.Hour)) })
+	just("token.revoked", "oauth_client", client, func(ctx context.Context) error { return d.OAuth.RevokeOAuth(ctx, crm, "one", time.Now().Add(time.Hour)) })
 	just("oauth.consented", "oauth_client", client, func(ctx context.Context) error {
-		return drop(d.IssueCode(ctx, &domain.OAuthCode{Meta: domain.Meta{WorkspaceID: p.WorkspaceID, Environment: p.Environment}, ClientID: client}))
+		return drop(d.OAuth.IssueCode(ctx, &domain.OAuthCode{Meta: domain.Meta{WorkspaceID: p.WorkspaceID, Environment: p.Environment}, ClientID: client}))
 	})
-	just("oauth_client.deleted", "oauth_client", client, func(ctx context.Context) error { return d.DeleteClient(ctx, p, client) })
+	just("oauth_client.deleted", "oauth_client", client, func(ctx context.Context) error { return d.OAuth.DeleteClient(ctx, p, client) })
 
-	key, _, err := d.CreateKey(t.Context(), p, record.AuditAction{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+	key, _, err := d.Keys.CreateKey(t.Context(), p, record.AuditAction{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 	require.NoError(t, err)
 	w.told()
 	just("api_key.updated", "api_key", key.ID, func(ctx context.Context) error {
-		return drop(d.UpdateKey(ctx, p, key.ID, func(k *domain.APIKey) error { k.Name = "j"; return nil }))
+		return drop(d.Keys.UpdateKey(ctx, p, key.ID, func(k *domain.APIKey) error { k.Name = "j"; return nil }))
 	})
 	one("workspace.updated", "workspace", "", func(ctx context.Context) (string, error) {
-		x, err := d.UpdateWorkspace(ctx, p, func(w *domain.Workspace) error { w.Name = "ours"; return nil })
+		x, err := d.Workspaces.UpdateWorkspace(ctx, p, func(w *domain.Workspace) error { w.Name = "ours"; return nil })
 		return x.ID, err
 	})
 	place := one("workspace.created", "workspace", "", func(ctx context.Context) (string, error) {
-		x, _, _, err := d.CreateWorkspace(ctx, &domain.Workspace{Name: "n", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}}})
+		x, _, _, err := d.Workspaces.CreateWorkspace(ctx, &domain.Workspace{Name: "n", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}}})
 		w.mu.Lock()
 		delete(w.with, "api_key.created") // its first key has a row of its own
 		w.mu.Unlock()
 		return x.ID, err
 	})
-	just("workspace.deleted", "workspace", place, func(ctx context.Context) error { return d.DeleteWorkspace(ctx, p, place) })
+	just("workspace.deleted", "workspace", place, func(ctx context.Context) error { return d.Workspaces.DeleteWorkspace(ctx, p, place) })
 
 	list := one("dnc_list.created", "dnc_list", "", func(ctx context.Context) (string, error) {
-		return idOf(d.CreateDNCList(ctx, p, &domain.DNCList{Name: "l"}))
+		return idOf(d.DNC.CreateDNCList(ctx, p, &domain.DNCList{Name: "l"}))
 	})
 	just("dnc_list.imported", "dnc_list", list, func(ctx context.Context) error {
-		return drop(d.ImportDNC(ctx, p, list, func(yield func(domain.RawNumber, error) bool) {
+		return drop(d.DNC.ImportDNC(ctx, p, list, func(yield func(domain.RawNumber, error) bool) {
 			yield(domain.RawNumber{Line: 1, Phone: "+12025550170"}, nil)
 		}))
 	})
-	just("dnc_list.entry_deleted", "dnc_list", list, func(ctx context.Context) error { return drop(d.DeleteDNCEntry(ctx, p, list, "+12025550170")) })
-	just("dnc_list.deleted", "dnc_list", list, func(ctx context.Context) error { return d.DeleteDNCList(ctx, p, list) })
+	just("dnc_list.entry_deleted", "dnc_list", list, func(ctx context.Context) error { return drop(d.DNC.DeleteDNCEntry(ctx, p, list, "+12025550170")) })
+	just("dnc_list.deleted", "dnc_list", list, func(ctx context.Context) error { return d.DNC.DeleteDNCList(ctx, p, list) })
 
 	agent := h.agent(p, linger())
 	w.told()
 	just("agent.published", "agent", agent, func(ctx context.Context) error {
-		if err := drop(d.UpdateAgent(context.WithoutCancel(h.Context()), p, agent, func(a *domain.Agent) error { a.FirstMessage = "Hi."; return nil })); err != nil {
+		if err := drop(d.Agents.UpdateAgent(context.WithoutCancel(h.Context()), p, agent, func(a *domain.Agent) error { a.FirstMessage = "Hi."; return nil })); err != nil {
 			return err
 		}
-		return drop(d.PublishAgent(ctx, p, agent))
+		return drop(d.Agents.PublishAgent(ctx, p, agent))
 	})
 	one("phone_number.created", "phone_number", "", func(ctx context.Context) (string, error) {
-		return idOf(d.CreateNumber(ctx, p, &domain.PhoneNumber{Number: "+12025550171", AgentID: agent}))
+		return idOf(d.Numbers.CreateNumber(ctx, p, &domain.PhoneNumber{Number: "+12025550171", AgentID: agent}))
 	})
 	base := one("knowledge_base.created", "knowledge_base", "", func(ctx context.Context) (string, error) {
-		return idOf(d.CreateKnowledge(ctx, p, &domain.KnowledgeBase{Name: "k"}, nil))
+		return idOf(d.Knowledge.CreateKnowledge(ctx, p, &domain.KnowledgeBase{Name: "k"}, nil))
 	})
 	var source string
 	just("knowledge_base.source_added", "knowledge_base", base, func(ctx context.Context) (err error) {
-		source, err = idOf(d.AddSource(ctx, p, base, domain.NewKnowledgeSource{Type: domain.SourceText, Name: "s", ContentType: "text/plain", Text: "Words."}))
+		source, err = idOf(d.Knowledge.AddSource(ctx, p, base, domain.NewKnowledgeSource{Type: domain.SourceText, Name: "s", ContentType: "text/plain", Text: "Words."}))
 		return err
 	})
-	just("knowledge_base.source_deleted", "knowledge_base", base, func(ctx context.Context) error { return d.DeleteSource(ctx, p, base, source) })
-	just("knowledge_base.deleted", "knowledge_base", base, func(ctx context.Context) error { return d.DeleteKnowledge(ctx, p, base) })
+	just("knowledge_base.source_deleted", "knowledge_base", base, func(ctx context.Context) error { return d.Knowledge.DeleteSource(ctx, p, base, source) })
+	just("knowledge_base.deleted", "knowledge_base", base, func(ctx context.Context) error { return d.Knowledge.DeleteKnowledge(ctx, p, base) })
 
 	campaign := h.campaign(p, agent, number(1, 1, "00"), number(1, 2, "00"))
 	w.told()
 	ids := domain.ContactID(campaign, 0)
 	just("campaign.contact_updated", "contact", ids, func(ctx context.Context) error {
-		return drop(d.UpdateContact(ctx, p, campaign, ids, contactChange{context: domain.Context{"name": "Ada"}}.apply))
+		return drop(d.Contacts.UpdateContact(ctx, p, campaign, ids, contactChange{context: domain.Context{"name": "Ada"}}.apply))
 	})
-	just("campaign.contact_deleted", "contact", ids, func(ctx context.Context) error { return d.DeleteContact(ctx, p, campaign, ids) })
+	just("campaign.contact_deleted", "contact", ids, func(ctx context.Context) error { return d.Contacts.DeleteContact(ctx, p, campaign, ids) })
 	just("campaign.contacts_added", "campaign", campaign, func(ctx context.Context) error {
-		return drop(d.AddContacts(ctx, p, campaign, contacts(number(1, 3, "00"))))
+		return drop(d.Contacts.AddContacts(ctx, p, campaign, contacts(number(1, 3, "00"))))
 	})
-	just("campaign.cancelled", "campaign", campaign, func(ctx context.Context) error { return drop(d.CancelCampaign(ctx, p, campaign, false)) })
-	just("campaign.deleted", "campaign", campaign, func(ctx context.Context) error { return d.DeleteCampaign(ctx, p, campaign) })
+	just("campaign.cancelled", "campaign", campaign, func(ctx context.Context) error { return drop(d.Campaigns.CancelCampaign(ctx, p, campaign, false)) })
+	just("campaign.deleted", "campaign", campaign, func(ctx context.Context) error { return d.Campaigns.DeleteCampaign(ctx, p, campaign) })
 	one("bulk.created", "bulk", "", func(ctx context.Context) (string, error) {
-		return idOf(d.StartBulk(ctx, p, bulk.NewJob{Type: domain.BulkDNC, Items: []bulk.NewItem{{Number: &domain.RawNumber{Line: 1, Phone: "+12025550172"}}}}))
+		return idOf(d.Bulk.StartBulk(ctx, p, bulk.NewJob{Type: domain.BulkDNC, Items: []bulk.NewItem{{Number: &domain.RawNumber{Line: 1, Phone: "+12025550172"}}}}))
 	})
 	one("export.created", "export", "", func(ctx context.Context) (string, error) {
-		return idOf(d.CreateExport(ctx, p, &domain.Export{Type: domain.ExportUsage, Format: "csv"}))
+		return idOf(d.Exports.CreateExport(ctx, p, &domain.Export{Type: domain.ExportUsage, Format: "csv"}))
 	})
 
 	h.act("token.issued", "api_key", p.KeyID, func(context.Context) error { return nil })
@@ -204,7 +204,7 @@ func TestWhatFailsLeavesNoActAndWhatTheStoreRefusesIsKeptLater(t *testing.T) {
 	d := h.desk()
 	act := record.AuditAction{Type: "admin", Action: "webhook.created", IP: here, Resource: domain.Resource{Type: "webhook"}}
 	rows := func() int {
-		l, err := d.ListAudit(t.Context(), h.live, audit.Query{Action: act.Action, PageQuery: record.PageQuery{Limit: 10}})
+		l, err := d.Audit.ListAudit(t.Context(), h.live, audit.Query{Action: act.Action, PageQuery: record.PageQuery{Limit: 10}})
 		require.NoError(t, err)
 		return len(l.Data)
 	}
@@ -214,8 +214,8 @@ func TestWhatFailsLeavesNoActAndWhatTheStoreRefusesIsKeptLater(t *testing.T) {
 		}
 		return do()
 	}, nil)
-	ctx := d.Ride(t.Context(), h.live, act)
-	_, err := d.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
+	ctx := d.Audit.Ride(t.Context(), h.live, act)
+	_, err := d.Webhooks.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
 	require.Error(t, err)
 	assert.Zero(t, rows())
 
@@ -225,7 +225,7 @@ func TestWhatFailsLeavesNoActAndWhatTheStoreRefusesIsKeptLater(t *testing.T) {
 		}
 		return do()
 	}, nil)
-	d.Record(t.Context(), h.live, act)
+	d.Audit.Record(t.Context(), h.live, act)
 	m.meddle(nil, nil)
 	h.until(patience, "it is kept when the store answers again", func() bool { return rows() == 1 })
 }
@@ -239,26 +239,26 @@ func TestWhatACodeAndARefreshTokenGiveIsToldByTheCommitThatGivesIt(t *testing.T)
 	m.meddle(w.see, nil)
 	client := domain.Principal{ClientID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 	does := func(action string, do func(ctx context.Context) error) (told map[string][]string, err error) {
-		ctx := d.Ride(t.Context(), client, record.AuditAction{Type: "auth", Action: action, IP: here, Resource: domain.Resource{Type: "oauth_client", ID: c.ID}})
+		ctx := d.Audit.Ride(t.Context(), client, record.AuditAction{Type: "auth", Action: action, IP: here, Resource: domain.Resource{Type: "oauth_client", ID: c.ID}})
 		err = do(ctx)
 		return w.told(), err
 	}
 	along := "along oauth_client " + c.ID
 	var g oauth.Granted
 	told, err := does("token.issued", func(ctx context.Context) (err error) {
-		g, err = d.RedeemCode(ctx, c, code, "https://a.example/", "")
+		g, err = d.OAuth.RedeemCode(ctx, c, code, "https://a.example/", "")
 		return err
 	})
 	require.NoError(t, err)
 	assert.Equal(t, map[string][]string{"token.issued": {along}}, told)
-	refresh := func(ctx context.Context) error { return drop(d.RenewGrant(ctx, c, g.Refresh, "")) }
+	refresh := func(ctx context.Context) error { return drop(d.OAuth.RenewGrant(ctx, c, g.Refresh, "")) }
 	told, err = does("token.refreshed", refresh)
 	require.NoError(t, err)
 	assert.Equal(t, map[string][]string{"token.refreshed": {along}}, told)
 	told, err = does("token.refreshed", refresh)
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
 	assert.Equal(t, map[string][]string{"token.reused": {along}}, told, "one of the two is a thief")
-	log, err := d.ListAudit(t.Context(), h.live, audit.Query{Type: "auth", PageQuery: record.PageQuery{Limit: 10}})
+	log, err := d.Audit.ListAudit(t.Context(), h.live, audit.Query{Type: "auth", PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	actors := make(map[string]domain.Actor)
 	for _, e := range log.Data {
@@ -294,7 +294,7 @@ func TestAnActWhoseCommitWasNotAnsweredIsOneRowWhenItIsWrittenAgain(t *testing.T
 		defer mu.Unlock()
 		return again > 0
 	})
-	log, err := d.ListAudit(t.Context(), h.live, audit.Query{Action: "token.issued", PageQuery: record.PageQuery{Limit: 10}})
+	log, err := d.Audit.ListAudit(t.Context(), h.live, audit.Query{Action: "token.issued", PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	if assert.Len(t, log.Data, 1) {
 		assert.Equal(t, 1, log.Data[0].Count)

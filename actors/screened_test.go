@@ -23,7 +23,7 @@ func needsDay() domain.Pathway {
 // resultsOf are the results of a campaign, a line for each row.
 func (h *house) resultsOf(id string) []string {
 	h.Helper()
-	rows, err := h.desk().CampaignResults(h.Context(), h.live, id)
+	rows, err := h.desk().Contacts.CampaignResults(h.Context(), h.live, id)
 	require.NoError(h, err)
 	var lines []string
 	for r, err := range rows {
@@ -48,7 +48,7 @@ func TestScreenedRowsAreCountedAndStandInTheResults(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	const listed, abroad, incomplete, good = "+12025550151", "+442079460123", "+12025550152", "+17877654001"
-	_, err := d.ImportDNC(ctx, h.live, domain.DefaultDNCID(h.live.WorkspaceID, h.live.Environment), func(yield func(domain.RawNumber, error) bool) {
+	_, err := d.DNC.ImportDNC(ctx, h.live, domain.DefaultDNCID(h.live.WorkspaceID, h.live.Environment), func(yield func(domain.RawNumber, error) bool) {
 		yield(domain.RawNumber{Line: 1, Phone: listed}, nil)
 	})
 	require.NoError(t, err)
@@ -69,9 +69,9 @@ func TestScreenedRowsAreCountedAndStandInTheResults(t *testing.T) {
 		}
 	}
 	id := h.campaign(h.live, h.agent(h.live, needsDay()))
-	_, _, err = d.UpdateCampaign(ctx, h.live, id, func(c *domain.Campaign) error { c.Compliance.DNCScrub = true; return nil })
+	_, _, err = d.Campaigns.UpdateCampaign(ctx, h.live, id, func(c *domain.Campaign) error { c.Compliance.DNCScrub = true; return nil })
 	require.NoError(t, err)
-	sum, err := d.AddContacts(ctx, h.live, id, give(first...))
+	sum, err := d.Contacts.AddContacts(ctx, h.live, id, give(first...))
 	require.NoError(t, err)
 	assert.Equal(t, domain.ContactsSummary{Received: 7, Accepted: 1, Duplicates: 1, Invalid: 1, DNC: 1, NotAllowed: 2, MissingVariables: 1}, sum.Summary)
 	assert.Equal(t, domain.ContactError{Line: 2, Phone: abroad, Code: domain.CodeDestination, Message: "calls to GB are not allowed in this workspace"}, sum.Errors[1])
@@ -80,7 +80,7 @@ func TestScreenedRowsAreCountedAndStandInTheResults(t *testing.T) {
 	st := h.status(h.live, id)
 	assert.Equal(t, 1, st.Progress.Total, "they are no contacts")
 
-	sum, err = d.AddContacts(ctx, h.live, id, give(append(first, row(8, incomplete, "Cem", "Friday"))...))
+	sum, err = d.Contacts.AddContacts(ctx, h.live, id, give(append(first, row(8, incomplete, "Cem", "Friday"))...))
 	require.NoError(t, err)
 	assert.Equal(t, []int{1, 2}, []int{sum.Summary.Accepted, sum.Summary.NotAllowed})
 	assert.Equal(t, []string{good + " Dia pending ", incomplete + " Cem pending ", screened[0], screened[1], screened[3]}, h.resultsOf(id), "each number has one row")
@@ -88,7 +88,7 @@ func TestScreenedRowsAreCountedAndStandInTheResults(t *testing.T) {
 
 	broken := errors.New("the connection broke")
 	held := 0
-	_, err = d.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
+	_, err = d.Contacts.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
 		for i := range 4600 {
 			yield(row(i+1, fmt.Sprintf("+4420794%05d", i), "", "Monday"), nil)
 		}
@@ -98,7 +98,7 @@ func TestScreenedRowsAreCountedAndStandInTheResults(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 	assert.Equal(t, []int{9, 1}, []int{held, h.screenedChunks(id)}, "what was written ahead is removed")
 	assert.Len(t, h.resultsOf(id), 5)
-	sum, err = d.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
+	sum, err = d.Contacts.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
 		for i := range 1100 {
 			yield(row(i+1, fmt.Sprintf("+4420794%05d", i), "", "Monday"), nil)
 		}
@@ -108,9 +108,9 @@ func TestScreenedRowsAreCountedAndStandInTheResults(t *testing.T) {
 	assert.Len(t, h.resultsOf(id), 1105)
 	assert.Equal(t, 3, h.screenedChunks(id))
 
-	_, err = d.CancelCampaign(ctx, h.live, id, false)
+	_, err = d.Campaigns.CancelCampaign(ctx, h.live, id, false)
 	require.NoError(t, err)
-	require.NoError(t, d.DeleteCampaign(ctx, h.live, id))
+	require.NoError(t, d.Campaigns.DeleteCampaign(ctx, h.live, id))
 	h.until(20e9, "the rows are deleted with the campaign", func() bool { return h.screenedChunks(id) == 0 })
 }
 
@@ -120,16 +120,16 @@ func TestStartWarnsOfContactsThatMayNotBeCalledAnyMore(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	agent := h.agent(h.live, menu())
 	id, other := h.campaign(h.live, agent, "+12025550151", "+12025550152"), h.campaign(h.live, agent, "+12025550153")
-	all, err := d.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 1})
+	all, err := d.Contacts.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 1})
 	require.NoError(t, err)
-	_, err = d.UpdateContact(ctx, h.live, id, all.Data[0].ID, func(c *domain.Contact) error { c.Phone = "+442079460123"; return nil })
+	_, err = d.Contacts.UpdateContact(ctx, h.live, id, all.Data[0].ID, func(c *domain.Contact) error { c.Phone = "+442079460123"; return nil })
 	assert.Equal(t, domain.CodeDestination, domain.CodeOf(err), "nor may a contact get such a number")
-	st, err := d.StartCampaign(ctx, h.live, other)
+	st, err := d.Campaigns.StartCampaign(ctx, h.live, other)
 	require.NoError(t, err)
 	assert.Empty(t, st.Warnings)
-	_, err = d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error { w.Calling.Countries = []string{"GB"}; return nil })
+	_, err = d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error { w.Calling.Countries = []string{"GB"}; return nil })
 	require.NoError(t, err)
-	st, err = d.StartCampaign(ctx, h.live, id)
+	st, err = d.Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
 	assert.Equal(t, []domain.Detail{{
 		Param: "contacts", Code: domain.CodeDestination,

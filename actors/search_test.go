@@ -27,11 +27,11 @@ func TestASearchReadsSoManyTranscripts(t *testing.T) {
 		}
 		h.keep(&domain.Transcript{CallID: c.ID, WorkspaceID: p.WorkspaceID, Segments: []domain.Segment{{Text: text}}})
 	}
-	page, err := h.desk().ListCalls(h.Context(), p, calls.Query{Said: words, PageQuery: record.PageQuery{Limit: 100}})
+	page, err := h.desk().Calls.ListCalls(h.Context(), p, calls.Query{Said: words, PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(t, err)
 	assert.Empty(t, page.Data, "three hundred do not say it")
 	require.NotEmpty(t, page.Next)
-	page, err = h.desk().ListCalls(h.Context(), p, calls.Query{Said: words, PageQuery: record.PageQuery{Limit: 100, Cursor: page.Next}})
+	page, err = h.desk().Calls.ListCalls(h.Context(), p, calls.Query{Said: words, PageQuery: record.PageQuery{Limit: 100, Cursor: page.Next}})
 	require.NoError(t, err)
 	require.Len(t, page.Data, 1)
 	assert.Equal(t, first, page.Data[0].ID)

@@ -16,9 +16,9 @@ import (
 // cookie signs a user in.
 func (h *house) cookie(u *domain.User) string {
 	h.Helper()
-	text, _, err := h.desk().SignInLink(h.Context(), h.live, u.ID, anyone)
+	text, _, err := h.desk().Users.SignInLink(h.Context(), h.live, u.ID, anyone)
 	require.NoError(h, err)
-	cookie, _, err := h.desk().SignIn(h.Context(), text, here, "browser")
+	cookie, _, err := h.desk().Users.SignIn(h.Context(), text, here, "browser")
 	require.NoError(h, err)
 	return cookie
 }
@@ -39,7 +39,7 @@ func TestTheUseOfASessionIsToldBesideItsRequests(t *testing.T) {
 	h, m := meddled(t)
 	_, u := h.guest(domain.RoleAgent)
 	cookie := h.cookie(u)
-	_, s, err := h.desk().Session(t.Context(), cookie, here, false)
+	_, s, err := h.desk().Users.Session(t.Context(), cookie, here, false)
 	require.NoError(t, err)
 	long := h.rested(s.ID)
 	goOn, told := make(chan struct{}), atomic.Int32{}
@@ -55,7 +55,7 @@ func TestTheUseOfASessionIsToldBesideItsRequests(t *testing.T) {
 		return do()
 	}, nil)
 	for range 5 {
-		_, s, err = h.desk().Session(t.Context(), cookie, here, false)
+		_, s, err = h.desk().Users.Session(t.Context(), cookie, here, false)
 		require.NoError(t, err, "the store hangs")
 		assert.True(t, s.SeenAt.After(long))
 		require.Eventually(t, func() bool { return told.Load() == 1 }, time.Minute, time.Millisecond, "one at a time")
@@ -71,7 +71,7 @@ func TestTheUseOfASessionIsToldBesideItsRequests(t *testing.T) {
 func TestWhoMayLeadAUserIsAskedOfTheUserAsItIsInTheCommit(t *testing.T) {
 	h, m := meddled(t)
 	_, u := h.guest(domain.RoleAgent)
-	_, s, err := h.desk().Session(t.Context(), h.cookie(u), here, false)
+	_, s, err := h.desk().Users.Session(t.Context(), h.cookie(u), here, false)
 	require.NoError(t, err)
 	no := domain.Errorf(domain.CodeOperatorRequired, "no")
 	mayNot := func(u *domain.User) error {
@@ -85,20 +85,20 @@ func TestWhoMayLeadAUserIsAskedOfTheUserAsItIsInTheCommit(t *testing.T) {
 		ends := len(c.Deletes) == 1 && c.Deletes[0] == s.Key()
 		if (puts(c, "sign_in") || ends) && !made {
 			made = true
-			_, err := h.desk().UpdateUser(t.Context(), h.live, u.ID, func(u *domain.User) error { u.Operator = true; return nil })
+			_, err := h.desk().Users.UpdateUser(t.Context(), h.live, u.ID, func(u *domain.User) error { u.Operator = true; return nil })
 			require.NoError(t, err)
 		}
 		return do()
 	}, nil)
-	_, _, err = h.desk().SignInLink(t.Context(), h.live, u.ID, mayNot)
+	_, _, err = h.desk().Users.SignInLink(t.Context(), h.live, u.ID, mayNot)
 	require.ErrorIs(t, err, no)
 	assert.True(t, made)
-	_, err = h.desk().UpdateUser(t.Context(), h.live, u.ID, func(u *domain.User) error { u.Operator = false; return nil })
+	_, err = h.desk().Users.UpdateUser(t.Context(), h.live, u.ID, func(u *domain.User) error { u.Operator = false; return nil })
 	require.NoError(t, err)
 	made = false
-	require.ErrorIs(t, h.desk().EndSession(t.Context(), h.live, u.ID, s.ID, mayNot), no)
+	require.ErrorIs(t, h.desk().Users.EndSession(t.Context(), h.live, u.ID, s.ID, mayNot), no)
 	assert.True(t, made)
-	list, err := h.desk().ListSessions(t.Context(), h.live, u.ID, record.PageQuery{Limit: 10})
+	list, err := h.desk().Users.ListSessions(t.Context(), h.live, u.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Len(t, list.Data, 1)
 }

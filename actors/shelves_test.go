@@ -40,12 +40,12 @@ func TestAnIndexLivesAsLongAsItsBaseStaysAsItIs(t *testing.T) {
 	text := func(name, text string) domain.NewKnowledgeSource {
 		return domain.NewKnowledgeSource{Type: domain.SourceText, Name: name, ContentType: "text/plain", Text: text}
 	}
-	k, err := d.CreateKnowledge(ctx, p, &domain.KnowledgeBase{Name: "k"}, []domain.NewKnowledgeSource{text("one", "Parking is behind the house."), text("two", "The garden is before it.")})
+	k, err := d.Knowledge.CreateKnowledge(ctx, p, &domain.KnowledgeBase{Name: "k"}, []domain.NewKnowledgeSource{text("one", "Parking is behind the house."), text("two", "The garden is before it.")})
 	require.NoError(t, err)
 	sources := func() map[string]string {
 		all := make(map[string]string)
 		h.until(patience, "all is read", func() bool {
-			l, err := d.ListSources(ctx, p, k.ID, record.PageQuery{Limit: 10})
+			l, err := d.Knowledge.ListSources(ctx, p, k.ID, record.PageQuery{Limit: 10})
 			require.NoError(t, err)
 			for _, s := range l.Data {
 				all[s.Name] = s.ID
@@ -59,7 +59,7 @@ func TestAnIndexLivesAsLongAsItsBaseStaysAsItIs(t *testing.T) {
 	}
 	find := func(query string) (found []string, walked int64) {
 		before := w.walks.Load()
-		got, err := d.SearchKnowledge(ctx, p, k.ID, query, 5)
+		got, err := d.Knowledge.SearchKnowledge(ctx, p, k.ID, query, 5)
 		require.NoError(t, err)
 		for _, x := range got.Data {
 			found = append(found, x.SourceName)
@@ -74,18 +74,18 @@ func TestAnIndexLivesAsLongAsItsBaseStaysAsItIs(t *testing.T) {
 	assert.Equal(t, []string{"one"}, found)
 	assert.Zero(t, walked, "it is known")
 
-	_, err = d.AddSource(ctx, p, k.ID, text("three", "Bicycles stand in the garden."))
+	_, err = d.Knowledge.AddSource(ctx, p, k.ID, text("three", "Bicycles stand in the garden."))
 	require.NoError(t, err)
 	all := sources()
 	found, walked = find("bicycles")
 	assert.Equal(t, []string{"three"}, found)
 	assert.Equal(t, int64(1), walked)
-	require.NoError(t, d.DeleteSource(ctx, p, k.ID, all["one"]))
+	require.NoError(t, d.Knowledge.DeleteSource(ctx, p, k.ID, all["one"]))
 	found, _ = find("parking")
 	assert.Empty(t, found)
 
 	// Whoever cannot wait for an index gets none, and the next one has it.
-	_, err = d.AddSource(ctx, p, k.ID, text("four", "Dogs stay outside."))
+	_, err = d.Knowledge.AddSource(ctx, p, k.ID, text("four", "Dogs stay outside."))
 	require.NoError(t, err)
 	sources()
 	block := make(chan struct{})
@@ -93,7 +93,7 @@ func TestAnIndexLivesAsLongAsItsBaseStaysAsItIs(t *testing.T) {
 	short, cancel := context.WithCancel(ctx)
 	before, gave := w.walks.Load(), make(chan error, 1)
 	go func() {
-		_, err := d.SearchKnowledge(short, p, k.ID, "dogs", 5)
+		_, err := d.Knowledge.SearchKnowledge(short, p, k.ID, "dogs", 5)
 		gave <- err
 	}()
 	h.until(patience, "it is built", func() bool { return w.walks.Load() == before+1 })

@@ -62,14 +62,14 @@ func TestContactsOfAStretchOfTimeAreThoseThatCameInIt(t *testing.T) {
 	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0), numbered(1))
 	for from := 2; from < 1300; from += 433 { // chunks are of 500
 		tick()
-		_, err := d.AddContacts(ctx, h.live, id, rows(from, 433, nil))
+		_, err := d.Contacts.AddContacts(ctx, h.live, id, rows(from, 433, nil))
 		require.NoError(t, err)
 	}
-	require.NoError(t, d.DeleteContact(ctx, h.live, id, domain.ContactID(id, 700)))
+	require.NoError(t, d.Contacts.DeleteContact(ctx, h.live, id, domain.ContactID(id, 700)))
 	for _, status := range []string{"", "pending", "cancelled"} {
 		spans(t, func(span record.TimeRange) (out []dated) {
 			for q := (contactsservice.Query{Limit: 100, Status: status, Created: span}); ; {
-				l, err := d.ListContacts(ctx, h.live, id, q)
+				l, err := d.Contacts.ListContacts(ctx, h.live, id, q)
 				require.NoError(t, err)
 				for _, c := range l.Data {
 					out = append(out, dated{c.Phone, c.CreatedAt})
@@ -80,14 +80,14 @@ func TestContactsOfAStretchOfTimeAreThoseThatCameInIt(t *testing.T) {
 			}
 		})
 	}
-	c, err := d.Campaign(ctx, h.live, id)
+	c, err := d.Campaigns.Campaign(ctx, h.live, id)
 	require.NoError(t, err)
-	one, err := d.Contact(ctx, h.live, id, domain.ContactID(id, 1))
+	one, err := d.Contacts.Contact(ctx, h.live, id, domain.ContactID(id, 1))
 	require.NoError(t, err)
 	assert.Equal(t, c.CreatedAt, one.CreatedAt)
-	uploads, err := d.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 1})
+	uploads, err := d.Contacts.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 1})
 	require.NoError(t, err)
-	one, err = d.Contact(ctx, h.live, id, domain.ContactID(id, 1300))
+	one, err = d.Contacts.Contact(ctx, h.live, id, domain.ContactID(id, 1300))
 	require.NoError(t, err)
 	assert.Equal(t, uploads.Data[0].CreatedAt, one.CreatedAt, "that of its upload")
 }
@@ -96,11 +96,11 @@ func TestEntriesDecisionsItemsAndEventsOfAStretchOfTime(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
-	l, err := d.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "mine"})
+	l, err := d.DNC.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "mine"})
 	require.NoError(t, err)
 	for i := range 3 {
 		tick()
-		_, err = d.ImportDNC(ctx, h.live, l.ID, func(yield func(domain.RawNumber, error) bool) {
+		_, err = d.DNC.ImportDNC(ctx, h.live, l.ID, func(yield func(domain.RawNumber, error) bool) {
 			for n := range 150 {
 				if !yield(domain.RawNumber{Line: n + 1, Phone: numbered(1000*i + n)}, nil) {
 					return
@@ -111,7 +111,7 @@ func TestEntriesDecisionsItemsAndEventsOfAStretchOfTime(t *testing.T) {
 	}
 	spans(t, func(span record.TimeRange) (out []dated) {
 		for q := (record.PageQuery{Limit: 100, CreatedAfter: span.After, CreatedBefore: span.Before}); ; {
-			l, err := d.ListDNCEntries(ctx, h.live, l.ID, q)
+			l, err := d.DNC.ListDNCEntries(ctx, h.live, l.ID, q)
 			require.NoError(t, err)
 			for _, e := range l.Data {
 				out = append(out, dated{e.Phone, e.CreatedAt})
@@ -131,7 +131,7 @@ func TestEntriesDecisionsItemsAndEventsOfAStretchOfTime(t *testing.T) {
 	for _, phone := range []string{"", phones[3]} {
 		spans(t, func(span record.TimeRange) (out []dated) {
 			for q := (record.PageQuery{Limit: 4, CreatedAfter: span.After, CreatedBefore: span.Before}); ; {
-				l, err := d.ListDecisions(ctx, h.live, id, phone, q)
+				l, err := d.Decisions.ListDecisions(ctx, h.live, id, phone, q)
 				require.NoError(t, err)
 				for _, one := range l.Data {
 					out = append(out, dated{one.Phone + strconv.Itoa(one.Attempt), one.At})
@@ -143,10 +143,10 @@ func TestEntriesDecisionsItemsAndEventsOfAStretchOfTime(t *testing.T) {
 		})
 	}
 
-	calls, err := d.ListCalls(ctx, h.live, calls.Query{CampaignID: id, PageQuery: record.PageQuery{Limit: 1}})
+	calls, err := d.Calls.ListCalls(ctx, h.live, calls.Query{CampaignID: id, PageQuery: record.PageQuery{Limit: 1}})
 	require.NoError(t, err)
 	h.until(10*time.Second, "nothing more to come of the call", func() bool {
-		l, err := d.CallEvents(ctx, h.live, calls.Data[0].ID, events.Query{Limit: 100})
+		l, err := d.Events.CallEvents(ctx, h.live, calls.Data[0].ID, events.Query{Limit: 100})
 		require.NoError(t, err)
 		var types []event.Type
 		for i := range l.Data {
@@ -156,9 +156,9 @@ func TestEntriesDecisionsItemsAndEventsOfAStretchOfTime(t *testing.T) {
 	})
 	for what, read := range map[string]func(events.Query) (record.Page[event.Event], error){
 		"of a call": func(q events.Query) (record.Page[event.Event], error) {
-			return d.CallEvents(ctx, h.live, calls.Data[0].ID, q)
+			return d.Events.CallEvents(ctx, h.live, calls.Data[0].ID, q)
 		},
-		"all": func(q events.Query) (record.Page[event.Event], error) { return d.ListEvents(ctx, h.live, q) },
+		"all": func(q events.Query) (record.Page[event.Event], error) { return d.Events.ListEvents(ctx, h.live, q) },
 	} {
 		t.Log(what)
 		spans(t, func(span record.TimeRange) (out []dated) {
@@ -175,10 +175,10 @@ func TestEntriesDecisionsItemsAndEventsOfAStretchOfTime(t *testing.T) {
 		})
 	}
 
-	b, err := d.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkDNC, Items: []bulk.NewItem{{Number: &domain.RawNumber{Phone: numbered(1)}}, {Number: &domain.RawNumber{Phone: numbered(2)}}}})
+	b, err := d.Bulk.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkDNC, Items: []bulk.NewItem{{Number: &domain.RawNumber{Phone: numbered(1)}}, {Number: &domain.RawNumber{Phone: numbered(2)}}}})
 	require.NoError(t, err)
 	spans(t, func(span record.TimeRange) (out []dated) {
-		l, err := d.BulkItems(ctx, h.live, b.ID, bulk.ItemQuery{Limit: 10, Created: span})
+		l, err := d.Bulk.BulkItems(ctx, h.live, b.ID, bulk.ItemQuery{Limit: 10, Created: span})
 		require.NoError(t, err)
 		for _, i := range l.Data {
 			out = append(out, dated{strconv.Itoa(i.Index), i.CreatedAt})

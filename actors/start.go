@@ -314,8 +314,8 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 // hasModel says whether there is a language model for an agent.
 func (n *Node) hasModel(l *domain.AgentLLM) bool { return len(n.cfg.Models.For(l)) > 0 }
 
-// engines says what an agent's calls have besides the rules of its pathway.
-func (n *Node) engines(s *domain.Script) pathway.Engines {
+// Engines says what an agent's calls have besides the rules of its pathway.
+func (n *Node) Engines(s *domain.Script) pathway.Engines {
 	if n == nil {
 		return pathway.Engines{}
 	}
@@ -335,7 +335,7 @@ func (n *Node) engines(s *domain.Script) pathway.Engines {
 // warnOptOutNotHeard says in the log where keywords of who wants no more calls are not
 // heard in what is said.
 func (n *Node) warnOptOutNotHeard(c *domain.Campaign, s *domain.Script) {
-	if o := c.Compliance.OptOut; o != nil && len(dnc.Sayable(o.Keywords)) > 0 && !n.engines(s).Text {
+	if o := c.Compliance.OptOut; o != nil && len(dnc.Sayable(o.Keywords)) > 0 && !n.Engines(s).Text {
 		n.cfg.Log.Warn("keywords of opt_out_handling are heard at nodes that ask for words in a language that a recogniser knows, and nowhere else: there is no engine that transcribes; keys count everywhere",
 			slog.String("campaign_id", c.ID), slog.String("language", s.Hearing()))
 	}

@@ -21,9 +21,9 @@ type campaignVerb func(context.Context, domain.Principal, string) (domain.Campai
 func (h *house) verbs() map[lifecycle.Operation]campaignVerb {
 	d := h.desk()
 	return map[lifecycle.Operation]campaignVerb{
-		lifecycle.Start: d.StartCampaign, lifecycle.Pause: d.PauseCampaign, lifecycle.Resume: d.ResumeCampaign,
+		lifecycle.Start: d.Campaigns.StartCampaign, lifecycle.Pause: d.Campaigns.PauseCampaign, lifecycle.Resume: d.Campaigns.ResumeCampaign,
 		lifecycle.Cancel: func(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
-			return d.CancelCampaign(ctx, p, id, false)
+			return d.Campaigns.CancelCampaign(ctx, p, id, false)
 		},
 	}
 }
@@ -32,7 +32,7 @@ func (h *house) verbs() map[lifecycle.Operation]campaignVerb {
 // some requests.
 func (h *house) empty(agent string, start *time.Time, by ...lifecycle.Operation) string {
 	h.Helper()
-	made, err := h.desk().CreateCampaign(h.Context(), h.test, &domain.Campaign{
+	made, err := h.desk().Campaigns.CreateCampaign(h.Context(), h.test, &domain.Campaign{
 		Name: "c", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US",
 		Schedule: domain.Schedule{Timezone: "UTC", Start: start}, Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 1}, Retry: domain.Retry{MaxAttempts: 1},
 		CallerID: domain.CallerID{Number: "+15005550100"},
@@ -49,7 +49,7 @@ func (h *house) empty(agent string, start *time.Time, by ...lifecycle.Operation)
 func (h *house) exhausted(agent string) string {
 	h.Helper()
 	id := h.campaign(h.test, agent, number(2, 1, "19"))
-	_, err := h.desk().StartCampaign(h.Context(), h.test, id)
+	_, err := h.desk().Campaigns.StartCampaign(h.Context(), h.test, id)
 	require.NoError(h, err)
 	h.over(h.test, id)
 	return id
@@ -151,14 +151,14 @@ func TestACopyTakesTheContactsAsTheyAreNow(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	id := h.campaign(h.test, h.agent(h.test, menu()), number(3, 1, "11"), number(3, 2, "14"), number(3, 3, "14"), number(3, 4, "19"))
 	moved, zone := number(3, 5, "14"), "Europe/Berlin"
-	_, err := d.UpdateContact(ctx, h.test, id, domain.ContactID(id, 1), contactChange{phone: moved, timezone: zone, context: domain.Context{"name": "Ada"}}.apply)
+	_, err := d.Contacts.UpdateContact(ctx, h.test, id, domain.ContactID(id, 1), contactChange{phone: moved, timezone: zone, context: domain.Context{"name": "Ada"}}.apply)
 	require.NoError(t, err)
-	require.NoError(t, d.DeleteContact(ctx, h.test, id, domain.ContactID(id, 2)))
+	require.NoError(t, d.Contacts.DeleteContact(ctx, h.test, id, domain.ContactID(id, 2)))
 	copied := func(states ...string) (phones []string) {
-		c, err := d.CopyCampaign(ctx, h.test, id, states, func(*domain.Campaign) error { return nil })
+		c, err := d.Campaigns.CopyCampaign(ctx, h.test, id, states, func(*domain.Campaign) error { return nil })
 		require.NoError(t, err)
 		assert.Equal(t, domain.CampaignDraft, c.Campaign.Status)
-		l, err := d.ListContacts(ctx, h.test, c.Campaign.ID, contactsservice.Query{Limit: 10})
+		l, err := d.Contacts.ListContacts(ctx, h.test, c.Campaign.ID, contactsservice.Query{Limit: 10})
 		require.NoError(t, err)
 		for _, one := range l.Data {
 			phones = append(phones, one.Phone)
@@ -172,7 +172,7 @@ func TestACopyTakesTheContactsAsTheyAreNow(t *testing.T) {
 	}
 	everybody := []string{number(3, 1, "11"), moved, number(3, 4, "19")}
 	assert.Equal(t, everybody, copied("pending", "cancelled"), "who was taken out is in no copy")
-	_, err = d.StartCampaign(ctx, h.test, id)
+	_, err = d.Campaigns.StartCampaign(ctx, h.test, id)
 	require.NoError(t, err)
 	h.over(h.test, id)
 	assert.Equal(t, everybody[1:2], copied("busy"))

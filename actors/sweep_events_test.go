@@ -44,11 +44,11 @@ func TestOldEventsAreDeletedButNotBeforeTheyAreSent(t *testing.T) {
 			t.Parallel()
 			h := buildOn(t, redisURL(t), nil)
 			ctx, d, p := t.Context(), h.desk(), h.live
-			w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"agent.updated"}})
+			w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"agent.updated"}})
 			require.NoError(t, err)
-			_, err = d.PauseWebhook(ctx, p, w.ID)
+			_, err = d.Webhooks.PauseWebhook(ctx, p, w.ID)
 			require.NoError(t, err)
-			_, err = d.UpdateWorkspace(ctx, p, func(w *domain.Workspace) error { w.Retention.EventDays = 10; return nil })
+			_, err = d.Workspaces.UpdateWorkspace(ctx, p, func(w *domain.Workspace) error { w.Retention.EventDays = 10; return nil })
 			require.NoError(t, err)
 			old := h.happened(p, 20, 1, 2, 3, 4)
 			young := h.happened(p, 2, 5, 6)
@@ -62,10 +62,10 @@ func TestOldEventsAreDeletedButNotBeforeTheyAreSent(t *testing.T) {
 			}
 			h.node.Sweep(ctx)
 			assert.Equal(t, append(old, young...), kept(), "the outbox or the endpoint has still to see them")
-			_, err = d.ResumeWebhook(ctx, p, w.ID)
+			_, err = d.Webhooks.ResumeWebhook(ctx, p, w.ID)
 			require.NoError(t, err)
 			h.until(30*time.Second, "all events are delivered", func() bool {
-				l, err := d.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
+				l, err := d.Webhooks.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
 				require.NoError(t, err)
 				n := 0
 				for _, row := range l.Data {
@@ -77,10 +77,10 @@ func TestOldEventsAreDeletedButNotBeforeTheyAreSent(t *testing.T) {
 			})
 			h.node.Sweep(ctx)
 			assert.Equal(t, append(old[3:], young...), kept(), "but for the last of the old ones")
-			l, err := d.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
+			l, err := d.Webhooks.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
 			require.NoError(t, err)
 			assert.Len(t, l.Data, 2, "the log of deliveries goes with them")
-			_, err = d.ListEvents(ctx, p, events.Query{After: old[2], Limit: 10})
+			_, err = d.Events.ListEvents(ctx, p, events.Query{After: old[2], Limit: 10})
 			assert.Equal(t, domain.CodeCursorExpired, domain.CodeOf(err))
 			again := h.happened(p, 0, 7)
 			last := h.events(p.WorkspaceID)

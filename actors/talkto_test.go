@@ -59,7 +59,7 @@ func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	agent := h.agent(h.test, menu())
 	var one talker
-	talk, err := d.TalkToAgent(ctx, h.test, calls.NewTalk{AgentID: agent, From: "+12025550177"}, one.listener())
+	talk, err := d.Calls.TalkToAgent(ctx, h.test, calls.NewTalk{AgentID: agent, From: "+12025550177"}, one.listener())
 	require.NoError(t, err)
 	h.until(20*time.Second, "the agent is heard and read", func() bool {
 		n, loud, _ := one.heard()
@@ -78,14 +78,14 @@ func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
 		defer one.mu.Unlock()
 		return slices.Equal(one.states, []domain.CallStatus{domain.CallInProgress})
 	})
-	script, err := d.Transcript(ctx, h.test, talk.CallID)
+	script, err := d.Calls.Transcript(ctx, h.test, talk.CallID)
 	require.NoError(t, err)
 	one.mu.Lock()
 	assert.Equal(t, script.Segments, one.segments, "what was read along is the transcript")
 	one.mu.Unlock()
 
 	var two talker
-	talk, err = d.TalkToAgent(ctx, h.test, calls.NewTalk{AgentID: h.agent(h.test, linger())}, two.listener())
+	talk, err = d.Calls.TalkToAgent(ctx, h.test, calls.NewTalk{AgentID: h.agent(h.test, linger())}, two.listener())
 	require.NoError(t, err)
 	h.until(20*time.Second, "it goes on", func() bool { n, _, _ := two.heard(); return n > 10 })
 	talk.Say(make([]byte, 4096))
@@ -100,7 +100,7 @@ func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
 	}{
 		domain.CodeInvalidState: {h.live, agent}, domain.CodeNotFound: {h.test, h.agent(h.live, menu())},
 	} {
-		_, err = d.TalkToAgent(ctx, c.p, calls.NewTalk{AgentID: c.agent}, one.listener())
+		_, err = d.Calls.TalkToAgent(ctx, c.p, calls.NewTalk{AgentID: c.agent}, one.listener())
 		assert.Equal(t, code, domain.CodeOf(err))
 	}
 }
@@ -110,24 +110,24 @@ func TestWhoHasNoCarrierTalksToNobodyElsesAgent(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	const dialled = "+15005550100" // that a browser's call goes to
-	_, err := d.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: dialled, AgentID: h.agent(h.test, menu())})
+	_, err := d.Numbers.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: dialled, AgentID: h.agent(h.test, menu())})
 	require.NoError(t, err)
 	live := h.founded("acme")
 	test := live
 	test.Environment = domain.Test
 	agent := h.agent(test, menu())
 	for _, p := range []domain.Principal{live, test} {
-		all, err := d.ListTrunks(ctx, p, record.PageQuery{Limit: 100})
+		all, err := d.Trunks.ListTrunks(ctx, p, record.PageQuery{Limit: 100})
 		require.NoError(t, err)
 		for _, x := range all.Data {
-			require.NoError(t, d.DeleteTrunk(ctx, p, x.ID))
+			require.NoError(t, d.Trunks.DeleteTrunk(ctx, p, x.ID))
 		}
 	}
 	var one talker
-	_, err = d.TalkToAgent(ctx, test, calls.NewTalk{AgentID: agent}, one.listener())
+	_, err = d.Calls.TalkToAgent(ctx, test, calls.NewTalk{AgentID: agent}, one.listener())
 	require.Error(t, err)
 	assert.Empty(t, one.read())
-	calls, err := d.ListCalls(ctx, h.test, calls.Query{PageQuery: record.PageQuery{Limit: 10}})
+	calls, err := d.Calls.ListCalls(ctx, h.test, calls.Query{PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	assert.Empty(t, calls.Data, "the other workspace was not called")
 }

@@ -24,19 +24,19 @@ import (
 func (h *house) writes(own string, replies int, w domain.Pathway) {
 	h.Helper()
 	w.Name = "w"
-	kept, err := h.desk().CreatePathway(h.Context(), h.test, &w)
+	kept, err := h.desk().Pathways.CreatePathway(h.Context(), h.test, &w)
 	require.NoError(h, err)
-	a, err := h.desk().CreateAgent(h.Context(), h.test, &domain.Agent{
+	a, err := h.desk().Agents.CreateAgent(h.Context(), h.test, &domain.Agent{
 		Name: "w", PathwayID: kept.ID, Language: "en-US", Timezone: "UTC", SMS: &domain.AgentSMS{Enabled: true, TimeoutMinutes: 60, MaxReplies: replies},
 	})
 	require.NoError(h, err)
-	_, err = h.desk().CreateNumber(h.Context(), h.test, &domain.PhoneNumber{Number: own, AgentID: a.ID})
+	_, err = h.desk().Numbers.CreateNumber(h.Context(), h.test, &domain.PhoneNumber{Number: own, AgentID: a.ID})
 	require.NoError(h, err)
 }
 
 func (h *house) text(from, to, body string) string {
 	h.Helper()
-	m, err := h.desk().TestInboundMessage(h.Context(), h.test, sms.InboundMessage{From: from, To: to, Body: body})
+	m, err := h.desk().SMS.TestInboundMessage(h.Context(), h.test, sms.InboundMessage{From: from, To: to, Body: body})
 	require.NoError(h, err)
 	return m.ID
 }
@@ -47,7 +47,7 @@ func (h *house) answered(id string) *domain.Message {
 	var m *domain.Message
 	h.until(patience, "the message is answered", func() bool {
 		var err error
-		m, err = h.desk().Message(h.Context(), h.test, id)
+		m, err = h.desk().SMS.Message(h.Context(), h.test, id)
 		return err == nil && m.Todo == ""
 	})
 	return m
@@ -56,7 +56,7 @@ func (h *house) answered(id string) *domain.Message {
 // written are the bodies of what a number was sent, oldest first.
 func (h *house) written(to string) (out []*domain.Message) {
 	h.Helper()
-	l, err := h.desk().ListMessages(h.Context(), h.test, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, To: to})
+	l, err := h.desk().SMS.ListMessages(h.Context(), h.test, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, To: to})
 	require.NoError(h, err)
 	slices.Reverse(l.Data)
 	return l.Data
@@ -64,7 +64,7 @@ func (h *house) written(to string) (out []*domain.Message) {
 
 func (h *house) talks(contact string) []*domain.Texting {
 	h.Helper()
-	l, err := h.desk().ListTextings(h.Context(), h.test, sms.ConversationQuery{PageQuery: record.PageQuery{Limit: 100}, Contact: contact})
+	l, err := h.desk().SMS.ListTextings(h.Context(), h.test, sms.ConversationQuery{PageQuery: record.PageQuery{Limit: 100}, Contact: contact})
 	require.NoError(h, err)
 	return l.Data
 }
@@ -103,7 +103,7 @@ func (h *house) counts() (*toldWhen, domain.Node) {
 	}))
 	h.Cleanup(far.Close)
 	h.receiver.roots.AddCert(far.Certificate())
-	tool, err := h.desk().CreateTool(h.Context(), h.test, &domain.Tool{
+	tool, err := h.desk().Tools.CreateTool(h.Context(), h.test, &domain.Tool{
 		Name: "count", Description: "Counts.", Parameters: map[string]any{"type": "object"},
 		HTTP: &domain.ToolHTTP{Method: "POST", URL: far.URL, TimeoutMs: 30000},
 	})
@@ -147,7 +147,7 @@ func TestAnAnswerToATextThatIsTriedAgainDoesNothingTwice(t *testing.T) {
 	id := h.text(eve, own, "Hi")
 	h.until(patience, "the tool is asked", func() bool { return tool.asked.Load() == 2 })
 	require.Len(t, h.talks(eve), 1)
-	_, err := h.desk().CloseTexting(t.Context(), h.test, h.talks(eve)[0].ID)
+	_, err := h.desk().SMS.CloseTexting(t.Context(), h.test, h.talks(eve)[0].ID)
 	require.NoError(t, err)
 	tool.at.Store(nil)
 	close(gate)

@@ -149,12 +149,12 @@ func (c *smsc) send(callID, to, contentType, body string) sipText {
 func (c *smsc) carries(as, own string) *domain.Trunk {
 	h := c.h
 	h.Helper()
-	t, err := h.desk().CreateTrunk(h.Context(), h.live, &domain.Trunk{
+	t, err := h.desk().Trunks.CreateTrunk(h.Context(), h.live, &domain.Trunk{
 		Name: "carrier", Proxies: []domain.Proxy{{Host: "127.0.0.1", Port: c.port(), Transport: "udp", Weight: 1}}, NumberFormat: "e164", SMS: as,
 	})
 	require.NoError(h, err)
 	if own != "" {
-		_, err = h.desk().CreateNumber(h.Context(), h.live, &domain.PhoneNumber{Number: own, AgentID: h.agent(h.live, menu()), TrunkID: t.ID, SMSEnabled: true})
+		_, err = h.desk().Numbers.CreateNumber(h.Context(), h.live, &domain.PhoneNumber{Number: own, AgentID: h.agent(h.live, menu()), TrunkID: t.ID, SMSEnabled: true})
 		require.NoError(h, err)
 	}
 	h.until(10*time.Second, "the trunk admits", func() bool { return len(h.node.Book().Of(netip.MustParseAddrPort(c.conn.LocalAddr().String()))) > 0 })
@@ -163,7 +163,7 @@ func (c *smsc) carries(as, own string) *domain.Trunk {
 
 func (h *house) message(id string) *domain.Message {
 	h.Helper()
-	m, err := h.desk().Message(h.Context(), h.live, id)
+	m, err := h.desk().SMS.Message(h.Context(), h.live, id)
 	require.NoError(h, err)
 	return m
 }
@@ -189,7 +189,7 @@ func TestALiveMessageGoesOverATrunkAndIsReported(t *testing.T) {
 	trunk := c.carries(domain.SMSIMDN, "+12025550171")
 	order := domain.NewMessage{To: "+12025550123", Body: "Grüße, {{who}}.", Context: domain.Context{"who": "Ada"}}
 	c.answers("SIP/2.0 202 Accepted")
-	m, err := h.desk().SendMessage(h.Context(), h.live, order)
+	m, err := h.desk().SMS.SendMessage(h.Context(), h.live, order)
 	require.NoError(t, err)
 	assert.Equal(t, domain.MessageQueued, m.Status)
 	seen := c.next()
@@ -208,11 +208,11 @@ func TestALiveMessageGoesOverATrunkAndIsReported(t *testing.T) {
 	assert.Contains(t, c.send("r3", "+12025550171", "message/cpim", imdnOf("msg_unknown", "delivered")).line, "200")
 
 	c.answers("SIP/2.0 404 Not Found")
-	bad, err := h.desk().SendMessage(h.Context(), h.live, order)
+	bad, err := h.desk().SMS.SendMessage(h.Context(), h.live, order)
 	require.NoError(t, err)
 	assert.Equal(t, "invalid_number", h.reaches(bad.ID, domain.MessageFailed).ErrorCode)
 	c.answers("SIP/2.0 503 Busy", "SIP/2.0 200 OK")
-	again, err := h.desk().SendMessage(h.Context(), h.live, order)
+	again, err := h.desk().SMS.SendMessage(h.Context(), h.live, order)
 	require.NoError(t, err)
 	assert.Equal(t, 2, h.reaches(again.ID, domain.MessageSent).Tries, "after 5 seconds")
 	events := h.events(h.live.WorkspaceID)
@@ -230,7 +230,7 @@ func TestAMessageOfATrunkIsTakenOnceAndAnOptOutIsAnswered(t *testing.T) {
 	c := newSMSC(h)
 	c.carries(domain.SMSPlain, "+12025550171")
 	received := func() []*domain.Message {
-		l, err := h.desk().ListMessages(h.Context(), h.live, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, Direction: domain.Inbound})
+		l, err := h.desk().SMS.ListMessages(h.Context(), h.live, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, Direction: domain.Inbound})
 		require.NoError(t, err)
 		return l.Data
 	}
@@ -251,7 +251,7 @@ func TestAMessageOfATrunkIsTakenOnceAndAnOptOutIsAnswered(t *testing.T) {
 	assert.Equal(t, "text/plain;charset=utf-8", notice.header["content-type"])
 	assert.Contains(t, notice.body, "no more messages")
 	assert.True(t, received()[0].OptOut)
-	_, err := h.desk().SendMessage(h.Context(), h.live, domain.NewMessage{To: "+12025550123", Body: "Please."})
+	_, err := h.desk().SMS.SendMessage(h.Context(), h.live, domain.NewMessage{To: "+12025550123", Body: "Please."})
 	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err))
 	assert.Contains(t, c.send("six", "+12025550171", "text/plain", "STOP").line, "200")
 	h.finals(h.live)
@@ -272,7 +272,7 @@ func TestAMessageThatACrashCutOffIsNotSentTwice(t *testing.T) {
 	c := newSMSC(h)
 	c.carries(domain.SMSPlain, "+12025550171")
 	c.answers("")
-	m, err := h.desk().SendMessage(h.Context(), h.live, domain.NewMessage{To: "+12025550123", Body: "Hello."})
+	m, err := h.desk().SMS.SendMessage(h.Context(), h.live, domain.NewMessage{To: "+12025550123", Body: "Hello."})
 	require.NoError(t, err)
 	first, since := c.next(), time.Now()
 	h.shut()
@@ -294,7 +294,7 @@ func TestAMessageThatACrashCutOffIsNotSentTwice(t *testing.T) {
 	assert.Equal(t, 1, h.reaches(m.ID, domain.MessageSent).Tries)
 
 	c.answers("")
-	long, err := h.desk().SendMessage(h.Context(), h.live, domain.NewMessage{To: "+12025550123", Body: strings.Repeat("long ", 150)})
+	long, err := h.desk().SMS.SendMessage(h.Context(), h.live, domain.NewMessage{To: "+12025550123", Body: strings.Repeat("long ", 150)})
 	require.NoError(t, err)
 	c.next()
 	h.shut()
@@ -319,12 +319,12 @@ func TestMessageThatTheTrunkOfItsSenderRefusesFails(t *testing.T) {
 	}
 	c.mu.Unlock()
 	order := domain.NewMessage{To: "+12025550123", Body: "Hello."}
-	first, err := d.SendMessage(ctx, h.live, order)
+	first, err := d.SMS.SendMessage(ctx, h.live, order)
 	require.NoError(t, err)
 	h.until(10*time.Second, "the first is with the carrier", func() bool { return h.message(first.ID).Todo == domain.TodoAwait })
-	second, err := d.SendMessage(ctx, h.live, order) // waits for the first, which goes to the same number
+	second, err := d.SMS.SendMessage(ctx, h.live, order) // waits for the first, which goes to the same number
 	require.NoError(t, err)
-	_, err = d.UpdateTrunk(ctx, h.live, trunk.ID, func(x *domain.Trunk) error {
+	_, err = d.Trunks.UpdateTrunk(ctx, h.live, trunk.ID, func(x *domain.Trunk) error {
 		x.NumberStrip = "+1202" // what is left does not read as the same number
 		return nil
 	})
@@ -336,7 +336,7 @@ func TestMessageThatTheTrunkOfItsSenderRefusesFails(t *testing.T) {
 	assert.Contains(t, failed.ErrorMessage, "number_strip")
 	assert.Equal(t, map[string]int{second.ID: 1}, told(h.events(h.live.WorkspaceID), event.SMSFailed))
 
-	_, err = d.SendMessage(ctx, h.live, order)
+	_, err = d.SMS.SendMessage(ctx, h.live, order)
 	assert.Equal(t, domain.CodeDestination, domain.CodeOf(err), "a message is refused before it is queued")
 }
 
@@ -357,18 +357,18 @@ func TestAGatewayCarriesMessagesBothWays(t *testing.T) {
 		<-r.Context().Done() // no answer
 	}
 	h.receiver.other.Store(&handler)
-	g, err := d.CreateSMSGateway(ctx, h.live, &domain.SMSGateway{Name: "house", URL: h.receiver.url + "/sms"})
+	g, err := d.SMS.CreateSMSGateway(ctx, h.live, &domain.SMSGateway{Name: "house", URL: h.receiver.url + "/sms"})
 	require.NoError(t, err)
-	_, err = d.CreateSMSGateway(ctx, h.live, &domain.SMSGateway{Name: "inside", URL: "https://10.0.0.1/sms"})
+	_, err = d.SMS.CreateSMSGateway(ctx, h.live, &domain.SMSGateway{Name: "inside", URL: "https://10.0.0.1/sms"})
 	assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err))
-	_, err = d.CreateSMSGateway(ctx, h.test, &domain.SMSGateway{Name: "house", URL: h.receiver.url + "/sms"})
+	_, err = d.SMS.CreateSMSGateway(ctx, h.test, &domain.SMSGateway{Name: "house", URL: h.receiver.url + "/sms"})
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
-	_, err = d.CreateNumber(ctx, h.live, &domain.PhoneNumber{Number: "+12025550171", AgentID: h.agent(h.live, menu()), SMSEnabled: true})
+	_, err = d.Numbers.CreateNumber(ctx, h.live, &domain.PhoneNumber{Number: "+12025550171", AgentID: h.agent(h.live, menu()), SMSEnabled: true})
 	require.NoError(t, err)
 
 	status <- 429
 	status <- 200
-	m, err := d.SendMessage(ctx, h.live, domain.NewMessage{To: "+12025550123", Body: "Hello."})
+	m, err := d.SMS.SendMessage(ctx, h.live, domain.NewMessage{To: "+12025550123", Body: "Hello."})
 	require.NoError(t, err)
 	first, second := <-posts, <-posts
 	assert.Equal(t, first.header.Get("Idempotency-Key"), m.ID)
@@ -382,7 +382,7 @@ func TestAGatewayCarriesMessagesBothWays(t *testing.T) {
 	assert.Equal(t, g.ID, h.reaches(m.ID, domain.MessageSent).RouteID)
 
 	status <- 0
-	cut, err := d.SendMessage(ctx, h.live, domain.NewMessage{To: "+12025550124", Body: "Hello."})
+	cut, err := d.SMS.SendMessage(ctx, h.live, domain.NewMessage{To: "+12025550124", Body: "Hello."})
 	require.NoError(t, err)
 	before := <-posts
 	h.shut()
@@ -394,7 +394,7 @@ func TestAGatewayCarriesMessagesBothWays(t *testing.T) {
 	assert.Equal(t, 1, h.reaches(cut.ID, domain.MessageSent).Tries)
 
 	tell := func(all ...sms.GatewayEvent) []sms.GatewayResult {
-		out, err := d.SMSGatewayEvents(ctx, h.live, g.ID, all)
+		out, err := d.SMS.SMSGatewayEvents(ctx, h.live, g.ID, all)
 		require.NoError(t, err)
 		return out
 	}

@@ -27,19 +27,19 @@ func TestWhatHasBeenSpentForTheDayHoldsBackMessagesToo(t *testing.T) {
 		}
 	}
 	h.receiver.other.Store(&handler)
-	_, err := d.CreateSMSGateway(ctx, h.live, &domain.SMSGateway{Name: "house", URL: h.receiver.url + "/sms"})
+	_, err := d.SMS.CreateSMSGateway(ctx, h.live, &domain.SMSGateway{Name: "house", URL: h.receiver.url + "/sms"})
 	require.NoError(t, err)
-	_, err = d.CreateNumber(ctx, h.live, &domain.PhoneNumber{Number: "+12025550171", AgentID: h.agent(h.live, menu()), SMSEnabled: true})
+	_, err = d.Numbers.CreateNumber(ctx, h.live, &domain.PhoneNumber{Number: "+12025550171", AgentID: h.agent(h.live, menu()), SMSEnabled: true})
 	require.NoError(t, err)
 	capped := func(amount string) {
-		_, err := d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
+		_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 			w.Calling.DailySpendCap = &domain.Money{Amount: amount, Currency: "USD"}
 			return nil
 		})
 		require.NoError(t, err)
 	}
 	send := func(p domain.Principal) (*domain.Message, error) {
-		return d.SendMessage(ctx, p, domain.NewMessage{To: "+12025550123", Body: "Hello."})
+		return d.SMS.SendMessage(ctx, p, domain.NewMessage{To: "+12025550123", Body: "Hello."})
 	}
 	capped("1.00")
 	status <- 200
@@ -79,12 +79,12 @@ func TestATextMessageCountsForTheDaysCapFromWhenItIsQueued(t *testing.T) {
 		}
 	}
 	h.receiver.other.Store(&handler)
-	_, err := h.desk().CreateSMSGateway(ctx, h.live, &domain.SMSGateway{Name: "house", URL: h.receiver.url + "/sms"})
+	_, err := h.desk().SMS.CreateSMSGateway(ctx, h.live, &domain.SMSGateway{Name: "house", URL: h.receiver.url + "/sms"})
 	require.NoError(t, err)
-	_, err = h.desk().CreateNumber(ctx, h.live, &domain.PhoneNumber{Number: "+12025550171", AgentID: h.agent(h.live, menu()), SMSEnabled: true})
+	_, err = h.desk().Numbers.CreateNumber(ctx, h.live, &domain.PhoneNumber{Number: "+12025550171", AgentID: h.agent(h.live, menu()), SMSEnabled: true})
 	require.NoError(t, err)
 	capped := func(amount string) {
-		_, err := h.desk().UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
+		_, err := h.desk().Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 			w.Calling.DailySpendCap, w.SegmentPrice = &domain.Money{Amount: amount, Currency: "USD"}, &domain.Money{Amount: "0.02", Currency: "USD"}
 			return nil
 		})
@@ -92,7 +92,7 @@ func TestATextMessageCountsForTheDaysCapFromWhenItIsQueued(t *testing.T) {
 	}
 	send := func(to string, words int) (m *domain.Message, code domain.Code) {
 		h.until(patience, "what was spent today is known", func() bool {
-			m, err = h.desk().SendMessage(ctx, h.live, domain.NewMessage{To: to, Body: strings.Repeat("Word ", words)})
+			m, err = h.desk().SMS.SendMessage(ctx, h.live, domain.NewMessage{To: to, Body: strings.Repeat("Word ", words)})
 			return domain.CodeOf(err) != domain.CodeUnavailable
 		})
 		return m, domain.CodeOf(err)
@@ -125,7 +125,7 @@ func TestATextMessageCountsForTheDaysCapFromWhenItIsQueued(t *testing.T) {
 	assert.Equal(t, domain.CodeSpendCap, code, "what was sent has cost it")
 
 	used := func() []any {
-		u, err := h.desk().Usage(ctx, h.live, billing.UsageQuery{From: time.Now(), To: time.Now()})
+		u, err := h.desk().Usage.Usage(ctx, h.live, billing.UsageQuery{From: time.Now(), To: time.Now()})
 		require.NoError(t, err)
 		return []any{u.Total.SMS, u.Total.Segments, u.Total.SMSAmount.Amount, u.Total.Amount.Amount, u.Total.TotalAmount.Amount}
 	}

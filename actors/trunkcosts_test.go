@@ -22,12 +22,12 @@ func TestCostsTakeAnOperatorAndACapWithoutThemWarns(t *testing.T) {
 		}
 		return x
 	}
-	_, err := d.CreateTrunk(ctx, clerk, trunk("0"))
+	_, err := d.Trunks.CreateTrunk(ctx, clerk, trunk("0"))
 	require.Equal(t, domain.CodeOperatorRequired, domain.CodeOf(err))
-	made, err := d.CreateTrunk(ctx, operator, trunk("0.01"))
+	made, err := d.Trunks.CreateTrunk(ctx, operator, trunk("0.01"))
 	require.NoError(t, err)
 	reprice := func(p domain.Principal, costs ...domain.Rate) (*domain.Trunk, error) {
-		return d.UpdateTrunk(ctx, p, made.ID, func(x *domain.Trunk) error {
+		return d.Trunks.UpdateTrunk(ctx, p, made.ID, func(x *domain.Trunk) error {
 			x.Name, x.Costs = "other", costs
 			return nil
 		})
@@ -37,19 +37,19 @@ func TestCostsTakeAnOperatorAndACapWithoutThemWarns(t *testing.T) {
 	_, err = reprice(clerk, made.Costs...)
 	require.NoError(t, err, "the costs stay as they are")
 
-	w, err := d.UpdateWorkspace(ctx, operator, func(w *domain.Workspace) error {
+	w, err := d.Workspaces.UpdateWorkspace(ctx, operator, func(w *domain.Workspace) error {
 		w.Calling.DailySpendCap = &domain.Money{Amount: "1.00", Currency: "USD"}
 		return nil
 	})
 	require.NoError(t, err)
-	warnings, err := d.SpendWarnings(ctx, w)
+	warnings, err := d.Trunks.SpendWarnings(ctx, w)
 	require.NoError(t, err)
 	assert.Empty(t, warnings, "each number that the trunk takes has a cost")
 	bare, err := reprice(operator)
 	require.NoError(t, err)
 	require.Len(t, bare.Warnings, 1)
 	assert.Equal(t, []any{domain.WarningSpendCap, "costs"}, []any{bare.Warnings[0].Code, bare.Warnings[0].Param})
-	warnings, err = d.SpendWarnings(ctx, w)
+	warnings, err = d.Trunks.SpendWarnings(ctx, w)
 	require.NoError(t, err)
 	require.Len(t, warnings, 1)
 	assert.Equal(t, []any{domain.WarningSpendCap, "calling.daily_spend_cap"}, []any{warnings[0].Code, warnings[0].Param})
@@ -74,16 +74,16 @@ func TestNumberRewritesTakeAnOperatorAndCanBeClearedByAnybody(t *testing.T) {
 		require.ErrorAs(t, err, &e)
 		assert.Equal(t, []any{domain.CodeOperatorRequired, param}, []any{e.Code, e.Param})
 	}
-	_, err := d.CreateTrunk(ctx, clerk, trunk("+", ""))
+	_, err := d.Trunks.CreateTrunk(ctx, clerk, trunk("+", ""))
 	refused(err, "number_strip")
-	_, err = d.CreateTrunk(ctx, clerk, trunk("", "9"))
+	_, err = d.Trunks.CreateTrunk(ctx, clerk, trunk("", "9"))
 	refused(err, "number_add")
-	made, err := d.CreateTrunk(ctx, operator, trunk("+", "00"))
+	made, err := d.Trunks.CreateTrunk(ctx, operator, trunk("+", "00"))
 	require.NoError(t, err)
 	assert.True(t, made.RewriteApproved)
 
 	change := func(p domain.Principal, f func(*domain.Trunk)) (*domain.Trunk, error) {
-		return d.UpdateTrunk(ctx, p, made.ID, func(x *domain.Trunk) error { f(x); return nil })
+		return d.Trunks.UpdateTrunk(ctx, p, made.ID, func(x *domain.Trunk) error { f(x); return nil })
 	}
 	kept, err := change(clerk, func(x *domain.Trunk) { x.Name = "other" })
 	require.NoError(t, err, "what is dialled stays as it was")
@@ -135,7 +135,7 @@ func TestNationalNumbersOfAnotherCountryTakeAnOperator(t *testing.T) {
 	operator, clerk := h.live, h.live
 	operator.Operator, clerk.Operator = true, false
 	create := func(p domain.Principal, format, country string) (*domain.Trunk, error) {
-		return d.CreateTrunk(ctx, p, &domain.Trunk{
+		return d.Trunks.CreateTrunk(ctx, p, &domain.Trunk{
 			Name: "carrier", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}, NumberFormat: format, NumberCountry: country, Prefixes: []string{"+44"},
 		})
 	}
@@ -154,7 +154,7 @@ func TestNationalNumbersOfAnotherCountryTakeAnOperator(t *testing.T) {
 	require.NoError(t, err, "the country only reads numbers that come in")
 
 	change := func(p domain.Principal, id string, f func(*domain.Trunk)) error {
-		return drop(d.UpdateTrunk(ctx, p, id, func(x *domain.Trunk) error { f(x); return nil }))
+		return drop(d.Trunks.UpdateTrunk(ctx, p, id, func(x *domain.Trunk) error { f(x); return nil }))
 	}
 	refused(change(clerk, home.ID, func(x *domain.Trunk) { x.NumberCountry = "CO" }), "number_country")
 	require.NoError(t, change(clerk, home.ID, func(x *domain.Trunk) { x.NumberFormat, x.NumberCountry = domain.FormatDigits, "CO" }))

@@ -55,40 +55,40 @@ func TestAnUploadShowsHowFarItIs(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
-	first, err := d.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
+	first, err := d.Contacts.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, first.Data, 1, "the contacts that came with the campaign are an upload")
 	assert.Equal(t, []any{domain.UploadCompleted, 1}, []any{first.Data[0].Status, first.Data[0].Summary.Accepted})
 	looked := 0
-	sum, err := d.AddContacts(ctx, h.live, id, rows(0, 3000, func(i int) error {
+	sum, err := d.Contacts.AddContacts(ctx, h.live, id, rows(0, 3000, func(i int) error {
 		if i%1000 != 500 {
 			return nil
 		}
 		looked++
-		list, err := d.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 1})
+		list, err := d.Contacts.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 1})
 		require.NoError(t, err)
-		u, err := d.Upload(ctx, h.live, id, list.Data[0].ID)
+		u, err := d.Contacts.Upload(ctx, h.live, id, list.Data[0].ID)
 		require.NoError(t, err)
 		assert.Equal(t, []any{domain.UploadReceiving, domain.ContactsSummary{Received: i, Accepted: i - 1, Duplicates: 1}}, []any{u.Status, u.Summary})
 		assert.Len(t, u.Errors, 1)
 		assert.Nil(t, u.CompletedAt)
-		_, err = d.AddContacts(ctx, h.live, id, rows(9000, 1, nil))
+		_, err = d.Contacts.AddContacts(ctx, h.live, id, rows(9000, 1, nil))
 		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "one upload at a time")
-		contacts, err := d.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
+		contacts, err := d.Contacts.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
 		require.NoError(t, err)
 		assert.Len(t, contacts.Data, 1, "none of them counts yet")
 		return nil
 	}))
 	require.NoError(t, err)
 	assert.Equal(t, 3, looked)
-	u, err := d.Upload(ctx, h.live, id, sum.UploadID)
+	u, err := d.Contacts.Upload(ctx, h.live, id, sum.UploadID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.UploadCompleted, sum.Summary, []string{"name"}}, []any{u.Status, u.Summary, u.Fields})
 	assert.NotNil(t, u.CompletedAt)
-	_, err = d.Upload(ctx, h.test, id, sum.UploadID)
+	_, err = d.Contacts.Upload(ctx, h.test, id, sum.UploadID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	other := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
-	_, err = d.Upload(ctx, h.live, other, sum.UploadID)
+	_, err = d.Contacts.Upload(ctx, h.live, other, sum.UploadID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
@@ -99,7 +99,7 @@ func TestAnUploadThatBreaksOffGivesItsSpaceBack(t *testing.T) {
 	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0), numbered(1))
 	broken := errors.New("the line went dead")
 	held := 0
-	_, err := d.AddContacts(ctx, h.live, id, rows(10, 20_000, func(i int) error {
+	_, err := d.Contacts.AddContacts(ctx, h.live, id, rows(10, 20_000, func(i int) error {
 		if i == 15_000 {
 			held = h.chunks(id)
 			return broken
@@ -109,7 +109,7 @@ func TestAnUploadThatBreaksOffGivesItsSpaceBack(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 	assert.Greater(t, held, 10, "it was written ahead")
 	assert.Equal(t, 1, h.chunks(id))
-	list, err := d.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
+	list, err := d.Contacts.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.UploadFailed, "internal_error", 15_000}, []any{list.Data[0].Status, list.Data[0].Reason, list.Data[0].Summary.Received})
 
@@ -118,7 +118,7 @@ func TestAnUploadThatBreaksOffGivesItsSpaceBack(t *testing.T) {
 	ended := make(chan error, 1)
 	reached := make(chan struct{})
 	go func() {
-		_, err := d.AddContacts(ctx, h.live, id, rows(10, 20_000, func(i int) error {
+		_, err := d.Contacts.AddContacts(ctx, h.live, id, rows(10, 20_000, func(i int) error {
 			if i == 15_000 {
 				close(reached)
 				<-dead
@@ -136,13 +136,13 @@ func TestAnUploadThatBreaksOffGivesItsSpaceBack(t *testing.T) {
 	h.open()
 	d = h.desk()
 	assert.Equal(t, 1, h.chunks(id), "the next start takes it back")
-	list, err = d.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
+	list, err = d.Contacts.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.UploadFailed, domain.UploadInterrupted}, []any{list.Data[0].Status, list.Data[0].Reason})
-	contacts, err := d.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
+	contacts, err := d.Contacts.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
 	require.NoError(t, err)
 	assert.Len(t, contacts.Data, 2)
-	sum, err := d.AddContacts(ctx, h.live, id, rows(0, 4, nil))
+	sum, err := d.Contacts.AddContacts(ctx, h.live, id, rows(0, 4, nil))
 	require.NoError(t, err)
 	assert.Equal(t, domain.ContactsSummary{Received: 4, Accepted: 2, Duplicates: 2}, sum.Summary)
 }
@@ -152,16 +152,16 @@ func TestContactsAreListedAndExportedByTheirState(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
-	_, err := d.AddContacts(ctx, h.live, id, rows(1, 1500, nil))
+	_, err := d.Contacts.AddContacts(ctx, h.live, id, rows(1, 1500, nil))
 	require.NoError(t, err)
 	contact := func(i int) string { return domain.ContactID(id, i) }
 	out := []int{0, 3, 255, 256, 499, 500, 777, 1500}
 	for _, i := range out {
-		require.NoError(t, d.DeleteContact(ctx, h.live, id, contact(i)))
+		require.NoError(t, d.Contacts.DeleteContact(ctx, h.live, id, contact(i)))
 	}
 	walk := func(status string, limit int) (phones []string) {
 		for q := (contactsservice.Query{Limit: limit, Status: status}); ; {
-			l, err := d.ListContacts(ctx, h.live, id, q)
+			l, err := d.Contacts.ListContacts(ctx, h.live, id, q)
 			require.NoError(t, err)
 			for _, c := range l.Data {
 				phones = append(phones, c.Phone)
@@ -190,7 +190,7 @@ func TestContactsAreListedAndExportedByTheirState(t *testing.T) {
 	assert.Equal(t, left, walk("pending", 100))
 	assert.Empty(t, walk("busy", 5))
 	for status, want := range map[string][]string{"cancelled": gone, "pending": left, "busy": nil} {
-		export, err := d.ExportContacts(ctx, h.live, id, status)
+		export, err := d.Contacts.ExportContacts(ctx, h.live, id, status)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"name"}, export.Fields)
 		var got []string
@@ -201,7 +201,7 @@ func TestContactsAreListedAndExportedByTheirState(t *testing.T) {
 		}
 		assert.Equal(t, want, got)
 	}
-	st, err := d.CancelCampaign(ctx, h.live, id, false)
+	st, err := d.Campaigns.CancelCampaign(ctx, h.live, id, false)
 	require.NoError(t, err)
 	assert.Equal(t, 1501, st.Outcomes[domain.OutcomeCancelled])
 	assert.Len(t, walk("cancelled", 100), 1501, "those that were left behind too")
@@ -234,9 +234,9 @@ func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0), numbered(1), numbered(2))
 	contact := func(i int) string { return domain.ContactID(id, i) }
-	_, err := d.AddContacts(ctx, h.live, id, rows(3, 600, nil))
+	_, err := d.Contacts.AddContacts(ctx, h.live, id, rows(3, 600, nil))
 	require.NoError(t, err)
-	c, err := d.UpdateContact(ctx, h.live, id, contact(550), contactChange{
+	c, err := d.Contacts.UpdateContact(ctx, h.live, id, contact(550), contactChange{
 		phone: "(202) 555-9999", context: domain.Context{"city": "Bonn", "name": nil}, timezone: "Europe/Berlin",
 	}.apply)
 	require.NoError(t, err)
@@ -245,14 +245,14 @@ func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
 		"another's number": {phone: numbered(2)}, "one that was changed": {phone: "+12025559999"},
 		"no number": {phone: "12"}, "no zone": {timezone: "Mars/Olympus"},
 	} {
-		_, err = d.UpdateContact(ctx, h.live, id, contact(1), change.apply)
+		_, err = d.Contacts.UpdateContact(ctx, h.live, id, contact(1), change.apply)
 		assert.Contains(t, []domain.Code{domain.CodeAlreadyExists, domain.CodeValidation}, domain.CodeOf(err), what)
 	}
-	_, err = d.UpdateContact(ctx, h.live, id, contact(1), contactChange{phone: numbered(550)}.apply)
+	_, err = d.Contacts.UpdateContact(ctx, h.live, id, contact(1), contactChange{phone: numbered(550)}.apply)
 	require.NoError(t, err, "the number is free since")
-	_, err = d.UpdateContact(ctx, h.live, id, contact(603), contactChange{}.apply)
+	_, err = d.Contacts.UpdateContact(ctx, h.live, id, contact(603), contactChange{}.apply)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
-	sum, err := d.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
+	sum, err := d.Contacts.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
 		for i, phone := range []string{"+12025559999", numbered(550), numbered(1), numbered(2)} {
 			if !yield(domain.RawContact{Line: i + 1, Phone: phone}, nil) {
 				return
@@ -264,18 +264,18 @@ func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
 	h.shut()
 	h.open()
 	d = h.desk()
-	c, err = d.Contact(ctx, h.live, id, contact(550))
+	c, err = d.Contacts.Contact(ctx, h.live, id, contact(550))
 	require.NoError(t, err)
 	assert.Equal(t, []any{"+12025559999", domain.Context{"city": "Bonn"}}, []any{c.Phone, c.Context})
-	export, err := d.ExportContacts(ctx, h.live, id, "")
+	export, err := d.Contacts.ExportContacts(ctx, h.live, id, "")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"city", "name"}, export.Fields)
 	again(h, func(ctx context.Context) (domain.CampaignStatusObject, error) {
-		return d.CancelCampaign(ctx, h.live, id, false)
+		return d.Campaigns.CancelCampaign(ctx, h.live, id, false)
 	})
-	_, err = d.UpdateContact(ctx, h.live, id, contact(2), contactChange{}.apply)
+	_, err = d.Contacts.UpdateContact(ctx, h.live, id, contact(2), contactChange{}.apply)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.DeleteContact(ctx, h.live, id, contact(2))))
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Contacts.DeleteContact(ctx, h.live, id, contact(2))))
 }
 
 func TestChangesOfAContactAtOnceLoseNothing(t *testing.T) {
@@ -286,21 +286,21 @@ func TestChangesOfAContactAtOnceLoseNothing(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 16 {
 		wait.Go(func() {
-			_, err := d.UpdateContact(ctx, h.live, id, domain.ContactID(id, 0), contactChange{context: domain.Context{fmt.Sprint("n", i): "x"}}.apply)
+			_, err := d.Contacts.UpdateContact(ctx, h.live, id, domain.ContactID(id, 0), contactChange{context: domain.Context{fmt.Sprint("n", i): "x"}}.apply)
 			assert.NoError(t, err)
 		})
 	}
 	wait.Wait()
-	c, err := d.Contact(ctx, h.live, id, domain.ContactID(id, 0))
+	c, err := d.Contacts.Contact(ctx, h.live, id, domain.ContactID(id, 0))
 	require.NoError(t, err)
 	assert.Len(t, c.Context, 16)
 	big := strings.Repeat("x", 40<<10)
-	_, err = d.UpdateContact(ctx, h.live, id, c.ID, contactChange{context: domain.Context{"a": big}}.apply)
+	_, err = d.Contacts.UpdateContact(ctx, h.live, id, c.ID, contactChange{context: domain.Context{"a": big}}.apply)
 	require.NoError(t, err)
-	_, err = d.UpdateContact(ctx, h.live, id, c.ID, contactChange{context: domain.Context{"b": big}}.apply)
+	_, err = d.Contacts.UpdateContact(ctx, h.live, id, c.ID, contactChange{context: domain.Context{"b": big}}.apply)
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 	require.ErrorContains(t, err, "64 kB")
-	_, err = d.UpdateContact(ctx, h.live, id, c.ID, contactChange{context: domain.Context{"a": nil, "b": big}}.apply)
+	_, err = d.Contacts.UpdateContact(ctx, h.live, id, c.ID, contactChange{context: domain.Context{"a": nil, "b": big}}.apply)
 	require.NoError(t, err)
 }
 
@@ -309,7 +309,7 @@ func TestWhatSpreadsheetsSpoilIsTold(t *testing.T) {
 	h := build(t, nil)
 	id := h.campaign(h.live, h.agent(h.live, menu()))
 	bad := []string{"1.20256E+10", "1,20256E+10", "'+12025550123", `="+12025550123"`, "12025", "E", "+1 (202) 555-0123"}
-	sum, err := h.desk().AddContacts(t.Context(), h.live, id, contacts(bad...))
+	sum, err := h.desk().Contacts.AddContacts(t.Context(), h.live, id, contacts(bad...))
 	require.NoError(t, err)
 	var told []string
 	for _, e := range sum.Errors {
@@ -351,7 +351,7 @@ func TestAnUploadOfNothingButRefusedRowsGivesWayToo(t *testing.T) {
 	id := h.campaign(h.live, h.agent(h.live, menu()))
 	ctx, cancel := context.WithCancel(t.Context())
 	read := 0
-	_, err := h.desk().AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
+	_, err := h.desk().Contacts.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
 		for read < 10_000 && yield(domain.RawContact{Phone: "12025"}, nil) {
 			if read++; read == 50 {
 				cancel()

@@ -34,7 +34,7 @@ func (h *house) owe(at time.Time, tariff, n int) {
 
 func (h *house) plan(p domain.Plan) int {
 	h.Helper()
-	w, err := h.desk().UpdateWorkspace(context.Background(), h.live, func(w *domain.Workspace) error { w.Plan = p; return nil })
+	w, err := h.desk().Workspaces.UpdateWorkspace(context.Background(), h.live, func(w *domain.Workspace) error { w.Plan = p; return nil })
 	require.NoError(h, err)
 	return w.Tariff
 }
@@ -61,7 +61,7 @@ func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) 
 	again := h.plan(domain.Starter)
 	h.owe(april.AddDate(0, 0, 9), again, 3)
 
-	u, err := d.Usage(ctx, h.live, days("2026-03-01", "2026-04-30"))
+	u, err := d.Usage.Usage(ctx, h.live, days("2026-03-01", "2026-04-30"))
 	require.NoError(t, err)
 	brief := map[string][]any{}
 	note := func(name string, x billing.Used) {
@@ -79,14 +79,14 @@ func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) 
 		"2026-04-01": {5001, 4900, 101, "10.08", 500.1}, "2026-04-10": {3, 0, 3, "0.30", 0.3}, "2026-04": {5004, 4900, 104, "10.38", 500.4},
 		"total": {5507, 5400, 107, "10.68", 550.7},
 	}, brief)
-	u, err = d.Usage(ctx, h.live, days("2026-04-10", "2026-04-10"))
+	u, err = d.Usage.Usage(ctx, h.live, days("2026-04-10", "2026-04-10"))
 	require.NoError(t, err)
 	assert.Equal(t, "0.30", u.Total.Amount.Amount, "the quota was used up on the days before")
 
 	for _, q := range []billing.UsageQuery{days("2026-03-01", "2026-04-30"), days("2026-04-10", "2026-05-02"), days("2026-03-31", "2026-04-01")} {
-		u, err := d.Usage(ctx, h.live, q)
+		u, err := d.Usage.Usage(ctx, h.live, q)
 		require.NoError(t, err)
-		rows, err := d.Ledger(ctx, h.live, q)
+		rows, err := d.Usage.Ledger(ctx, h.live, q)
 		require.NoError(t, err)
 		var n, included int
 		var micros domain.Amount
@@ -106,10 +106,10 @@ func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) 
 	}
 
 	for _, p := range []domain.Principal{h.test} {
-		u, err := d.Usage(ctx, p, days("2026-03-01", "2026-04-30"))
+		u, err := d.Usage.Usage(ctx, p, days("2026-03-01", "2026-04-30"))
 		require.NoError(t, err)
 		assert.Zero(t, u.Total.Attempts)
-		rows, err := d.Ledger(ctx, p, days("2026-03-01", "2026-04-30"))
+		rows, err := d.Usage.Ledger(ctx, p, days("2026-03-01", "2026-04-30"))
 		require.NoError(t, err)
 		for _, err = range rows {
 			require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) 
 	}
 	h.shut()
 	h.open()
-	after, err := h.desk().Usage(ctx, h.live, days("2026-03-01", "2026-04-30"))
+	after, err := h.desk().Usage.Usage(ctx, h.live, days("2026-03-01", "2026-04-30"))
 	require.NoError(t, err)
 	assert.Equal(t, "10.68", after.Total.Amount.Amount, "prices of the past survive")
 }
@@ -128,25 +128,25 @@ func TestEveryKindOfCallIsCountedAsItsBillSays(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	agent := h.agent(h.live, menu())
-	_, err := d.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "house", Simulator: true})
+	_, err := d.Trunks.CreateTrunk(ctx, h.live, &domain.Trunk{Name: "house", Simulator: true})
 	require.NoError(t, err)
 	id := h.campaign(h.live, agent, number(1, 1, "11"), number(1, 2, "14"), number(1, 3, "19"))
-	_, err = d.StartCampaign(ctx, h.live, id)
+	_, err = d.Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
-	c, err := d.PlaceCall(ctx, h.live, domain.NewCall{To: number(1, 4, "11"), From: "+15005550100", AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	c, err := d.Calls.PlaceCall(ctx, h.live, domain.NewCall{To: number(1, 4, "11"), From: "+15005550100", AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err)
-	tested, err := d.PlaceCall(ctx, h.test, domain.NewCall{To: number(1, 5, "11"), AgentID: h.agent(h.test, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	tested, err := d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: number(1, 5, "11"), AgentID: h.agent(h.test, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err)
 	h.until(30*time.Second, "all is over", func() bool {
-		st, err := d.CampaignStatus(ctx, h.live, id)
+		st, err := d.Campaigns.CampaignStatus(ctx, h.live, id)
 		return err == nil && st.Status == domain.CampaignCompleted && h.call(h.live, c.ID).Final() && h.call(h.test, tested.ID).Final()
 	})
 	today := time.Now()
-	u, err := d.Usage(ctx, h.live, billing.UsageQuery{From: today.AddDate(0, 0, -1), To: today})
+	u, err := d.Usage.Usage(ctx, h.live, billing.UsageQuery{From: today.AddDate(0, 0, -1), To: today})
 	require.NoError(t, err)
 	assert.Equal(t, 4, u.Total.Attempts, "each INVITE that reached the carrier, answered or not")
 	assert.Zero(t, u.Total.InboundCalls)
-	u, err = d.Usage(ctx, h.test, billing.UsageQuery{From: today.AddDate(0, 0, -1), To: today})
+	u, err = d.Usage.Usage(ctx, h.test, billing.UsageQuery{From: today.AddDate(0, 0, -1), To: today})
 	require.NoError(t, err)
 	assert.Zero(t, u.Total.Attempts, "tests are free")
 	r, err := usage.Recount(ctx, h.store, h.live.WorkspaceID, billing.UsageQuery{From: today.AddDate(0, 0, -1), To: today}, false)

@@ -78,7 +78,7 @@ func TestNoHostileURLIsKeptAndOneThatStandsThereIsNotDialled(t *testing.T) {
 	h := build(t, nil)
 	ctx, p := t.Context(), h.live
 	old := h.emit(event.CallEnded, 1, func(int) time.Time { return time.Now().UTC() })[0] // before there is an endpoint
-	w, err := h.desk().CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"call.ended"}})
+	w, err := h.desk().Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"call.ended"}})
 	require.NoError(t, err)
 	agent := h.agent(p, menu())
 	id := h.campaign(p, agent, number(0, 0, "00"))
@@ -93,26 +93,26 @@ func TestNoHostileURLIsKeptAndOneThatStandsThereIsNotDialled(t *testing.T) {
 			continue // that takes a name server
 		}
 		tried++
-		_, err = d.CreateWebhook(ctx, p, &domain.Webhook{URL: url, Events: []string{"*"}})
+		_, err = d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: url, Events: []string{"*"}})
 		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "create: %q", host)
-		_, err = d.UpdateWebhook(ctx, p, w.ID, func(w *domain.Webhook) error { w.URL = url; return nil })
+		_, err = d.Webhooks.UpdateWebhook(ctx, p, w.ID, func(w *domain.Webhook) error { w.URL = url; return nil })
 		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "change: %q", host)
 		hooks := map[string]string{"campaign.completed": url}
-		_, err = d.CreateCampaign(ctx, p, &domain.Campaign{Name: "c", Status: domain.CampaignDraft, AgentID: agent, Webhooks: hooks}, "", contacts())
+		_, err = d.Campaigns.CreateCampaign(ctx, p, &domain.Campaign{Name: "c", Status: domain.CampaignDraft, AgentID: agent, Webhooks: hooks}, "", contacts())
 		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "campaign: %q", host)
-		_, _, err = d.UpdateCampaign(ctx, p, id, func(c *domain.Campaign) error { c.Webhooks = hooks; return nil })
+		_, _, err = d.Campaigns.UpdateCampaign(ctx, p, id, func(c *domain.Campaign) error { c.Webhooks = hooks; return nil })
 		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "change of a campaign: %q", host)
 	}
 	assert.GreaterOrEqual(t, tried, 100)
 
 	const why = "this address may not be reached from here"
-	tested, err := d.TestWebhook(ctx, p, w.ID, event.CallEnded)
+	tested, err := d.Webhooks.TestWebhook(ctx, p, w.ID, event.CallEnded)
 	require.NoError(t, err)
 	assert.Equal(t, []any{false, 0, why}, []any{tested.Delivered, tested.ResponseStatus, tested.Error})
-	_, err = d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{old}})
+	_, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{old}})
 	require.NoError(t, err)
 	h.until(time.Minute, "the replay was tried", func() bool {
-		l, err := d.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
+		l, err := d.Webhooks.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
 		require.NoError(t, err)
 		return len(l.Data) == 1 && l.Data[0].Replay && l.Data[0].Error == why
 	})
@@ -131,10 +131,10 @@ func TestAReplayByTimeComesMarkedWithItsOwnTimesAndInPages(t *testing.T) {
 	h.emit(event.CallRinging, 1, one(1))
 	crowd := h.emit(event.CallAnswered, webhooks.MaxReplay+20, one(10)) // all at one moment
 	last := h.emit(event.CallAnswered, 2, one(11))
-	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/kept", Events: []string{"call.*"}})
+	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/kept", Events: []string{"call.*"}})
 	require.NoError(t, err)
 	got := h.receiver.keeps(200)
-	out, err := d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{From: began, To: began.Add(2 * time.Second), Types: []string{"call.ended"}})
+	out, err := d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{From: began, To: began.Add(2 * time.Second), Types: []string{"call.ended"}})
 	require.NoError(t, err)
 	assert.Equal(t, webhooks.Replay{Accepted: first[:2], NotFound: []string{}}, out, "of this type, and before the end")
 	h.until(time.Minute, "both are delivered again", func() bool { return len(got()) == 2 })
@@ -146,12 +146,12 @@ func TestAReplayByTimeComesMarkedWithItsOwnTimesAndInPages(t *testing.T) {
 	assert.Equal(t, map[string]time.Time{first[0]: began, first[1]: began.Add(time.Second)}, times, "as they were made")
 
 	order := webhooks.ReplayOrder{From: began.Add(10 * time.Second), To: began.Add(time.Minute), Types: []string{"call.answered"}, DryRun: true}
-	out, err = d.ReplayWebhook(ctx, p, w.ID, order)
+	out, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, order)
 	require.NoError(t, err)
 	require.NotNil(t, out.NextFrom)
 	assert.Equal(t, []any{crowd, true, began.Add(11 * time.Second)}, []any{out.Accepted, out.More, out.NextFrom.UTC()}, "what is of one moment stays together")
 	order.From = *out.NextFrom
-	out, err = d.ReplayWebhook(ctx, p, w.ID, order)
+	out, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, order)
 	require.NoError(t, err)
 	assert.Equal(t, webhooks.Replay{Accepted: last, NotFound: []string{}, DryRun: true}, out)
 	assert.Len(t, got(), 2, "it was only asked")
@@ -162,12 +162,12 @@ func TestTwoSecretsSignUntilTheSecondTakesOver(t *testing.T) {
 	h := build(t, nil)
 	ctx, d, p := t.Context(), h.desk(), h.live
 	const old, next = "the_old_secret_0123456789abcdef", "the_next_secret_0123456789abcdef"
-	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/kept", Events: []string{"call.ended"}, Secret: old})
+	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/kept", Events: []string{"call.ended"}, Secret: old})
 	require.NoError(t, err)
 	got := h.receiver.keeps(200)
 	signed := func() (now, then string) {
 		n := len(got())
-		_, err := d.TestWebhook(ctx, p, w.ID, event.CallEnded)
+		_, err := d.Webhooks.TestWebhook(ctx, p, w.ID, event.CallEnded)
 		require.NoError(t, err)
 		require.Len(t, got(), n+1)
 		r := got()[n]
@@ -183,7 +183,7 @@ func TestTwoSecretsSignUntilTheSecondTakesOver(t *testing.T) {
 		return name("X-Svc-Signature"), name("X-Svc-Signature-Next")
 	}
 	rotate := func(overlap time.Duration) {
-		_, err := d.RotateWebhook(ctx, p, w.ID, next, overlap, func(*domain.Webhook) error { return nil })
+		_, err := d.Webhooks.RotateWebhook(ctx, p, w.ID, next, overlap, func(*domain.Webhook) error { return nil })
 		require.NoError(t, err)
 	}
 	both := func(now, then string) {
@@ -203,7 +203,7 @@ func TestTwoSecretsSignUntilTheSecondTakesOver(t *testing.T) {
 	assert.NotContains(t, string(raw), old)
 	rotate(time.Nanosecond) // which has passed when the next is sent
 	both("next", "")
-	shown, err := d.Webhook(ctx, p, w.ID)
+	shown, err := d.Webhooks.Webhook(ctx, p, w.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{webhook.Hint(next), "", ""}, []any{shown.SecretHint, shown.NextSecretHint, shown.NextSecret})
 }
@@ -213,17 +213,17 @@ func TestAnEndpointThatIsGoneIsInTheAuditLogAndAPauseTakesThatAway(t *testing.T)
 	h := build(t, nil)
 	ctx, d, p := t.Context(), h.desk(), h.live
 	h.receiver.keeps(410)
-	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/gone", Events: []string{"call.ended"}})
+	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/gone", Events: []string{"call.ended"}})
 	require.NoError(t, err)
 	id := h.emit(event.CallEnded, 1, func(int) time.Time { return time.Now().UTC() })[0]
-	_, err = d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{id}})
+	_, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{id}})
 	require.NoError(t, err)
 	h.until(time.Minute, "it is disabled", func() bool {
-		w, err = d.Webhook(ctx, p, w.ID)
+		w, err = d.Webhooks.Webhook(ctx, p, w.ID)
 		require.NoError(t, err)
 		return w.Status == domain.WebhookDisabled
 	})
-	l, err := d.ListAudit(ctx, p, audit.Query{PageQuery: record.PageQuery{Limit: 100}})
+	l, err := d.Audit.ListAudit(ctx, p, audit.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(t, err)
 	var told []*domain.AuditEntry
 	for _, e := range l.Data {
@@ -235,15 +235,15 @@ func TestAnEndpointThatIsGoneIsInTheAuditLogAndAPauseTakesThatAway(t *testing.T)
 	assert.Equal(t, []any{"admin", domain.Actor{Type: "system", ID: "webhook"}, domain.Resource{Type: "webhook", ID: w.ID}, "success", webhook.ReasonGone, 1, p.Environment, *w.DisabledAt},
 		[]any{told[0].Type, told[0].Actor, told[0].Resource, told[0].Outcome, told[0].Reason, told[0].Count, told[0].Environment, told[0].CreatedAt})
 
-	w, err = d.PauseWebhook(ctx, p, w.ID)
+	w, err = d.Webhooks.PauseWebhook(ctx, p, w.ID)
 	require.NoError(t, err)
 	require.NotNil(t, w.PausedAt)
 	assert.Equal(t, []any{domain.WebhookPaused, "", true}, []any{w.Status, w.DisabledReason, w.DisabledAt == nil})
 	since := *w.PausedAt
-	w, err = d.PauseWebhook(ctx, p, w.ID)
+	w, err = d.Webhooks.PauseWebhook(ctx, p, w.ID)
 	require.NoError(t, err)
 	assert.Equal(t, since, *w.PausedAt, "it goes on")
-	w, err = d.ResumeWebhook(ctx, p, w.ID)
+	w, err = d.Webhooks.ResumeWebhook(ctx, p, w.ID)
 	require.NoError(t, err)
 	assert.Nil(t, w.PausedAt)
 }

@@ -148,7 +148,7 @@ func (f *fake) ListEvents(_ context.Context, _ domain.Principal, q events.Query)
 
 func (f *fake) Ready(context.Context) error { return f.ready }
 
-func (f *fake) Draining() bool { return f.draining.Load() }
+func (f *fake) RefusesWrites() bool { return f.draining.Load() }
 
 func (f *fake) Reserve(ctx context.Context, _ domain.Principal, k record.IdempotencyKey, _ string) (context.Context, *record.StoredReply, error) {
 	f.mu.Lock()

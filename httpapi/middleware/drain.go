@@ -37,7 +37,7 @@ func isServedWhileDraining(route string) bool {
 // refuseNewWork refuses a request that would begin work while the service is being
 // stopped: a retry reaches the next process.
 func (g *drainGate) refuseNewWork(c *fiber.Ctx, route string) error {
-	if isServedWhileDraining(route) || !g.service.Draining() {
+	if isServedWhileDraining(route) || !g.service.RefusesWrites() {
 		return nil
 	}
 	if err := g.refuseMoving(c, route); err != nil {

@@ -77,8 +77,8 @@ type Audit interface {
 
 // Drain says whether the service is being stopped.
 type Drain interface {
-	// Draining: live calls go on, and no work begins.
-	Draining() bool
+	// RefusesWrites reports whether no work may begin any more; live calls go on.
+	RefusesWrites() bool
 }
 
 // RateWindows stores the counts of the rate limits.

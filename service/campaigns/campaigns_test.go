@@ -45,7 +45,7 @@ func (n *node) WebhookDeleted(w *domain.Webhook) { n.note("deleted " + w.URL) }
 func (*node) Context() context.Context                         { return context.Background() }
 func (*node) RunInBackground(f func())                         { f() }
 func (*node) LockUploads(*domain.Campaign) (func(), error)     { return func() {}, nil }
-func (*node) StopJob(string)                                   {}
+func (*node) Stop(string)                                   {}
 func (*node) DropBulk(context.Context, *domain.Bulk) error     { return nil }
 func (n *node) Delete(_ context.Context, _, name string) error { n.note("deleted " + name); return nil }
 
@@ -93,7 +93,7 @@ func setUp(t *testing.T) *fixture {
 	n := f.node
 	f.Service = campaigns.New(campaigns.Config{
 		Store: n.store, Workspaces: recordtest.Workspaces{recordtest.Workspace: {}}, Outbox: &f.outbox, URLs: n, Actors: n, Webhooks: n, Background: n,
-		Contacts: n, DNC: n, Calls: n, Bulk: n, Blobs: n, Log: slog.New(slog.DiscardHandler),
+		Contacts: n, DNC: n, Calls: n, Bulk: n, Jobs: n, Blobs: n, Log: slog.New(slog.DiscardHandler),
 		Script: func(_ context.Context, _ domain.Principal, agentID, _ string) (domain.Script, error) {
 			if agentID != "" {
 				return domain.Script{}, domain.Errorf(domain.CodeNotFound, "there is no such agent")

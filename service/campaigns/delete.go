@@ -192,7 +192,7 @@ func (s *Service) deleteJobs(ctx context.Context, x *domain.Doomed) error {
 		return err
 	}
 	for _, b := range bulks {
-		s.bulk.StopJob(b.WorkspaceID + "/" + b.ID)
+		s.jobs.Stop(b.WorkspaceID + "/" + b.ID)
 		if err = s.bulk.DropBulk(ctx, b); err != nil {
 			return err
 		}
@@ -203,7 +203,7 @@ func (s *Service) deleteJobs(ctx context.Context, x *domain.Doomed) error {
 		return err
 	}
 	for _, e := range exports {
-		s.bulk.StopJob(e.WorkspaceID + "/" + e.ID)
+		s.jobs.Stop(e.WorkspaceID + "/" + e.ID)
 		if err = s.blobs.Delete(ctx, e.WorkspaceID, e.File()); err != nil {
 			return err
 		}

@@ -39,6 +39,7 @@ type Config struct {
 	DNC        dncLists
 	Calls      callDeleter
 	Bulk       bulkJobs
+	Jobs       jobStopper
 	Blobs      blobDeleter
 	// Script returns what calls of an agent or pathway say.
 	Script func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
@@ -84,8 +85,12 @@ type callDeleter interface {
 	DeleteCalls(ctx context.Context, workspaceID string, calls []*domain.Call) error
 }
 
+// jobStopper stops a background job.
+type jobStopper interface {
+	Stop(name string)
+}
+
 type bulkJobs interface {
-	StopJob(id string)
 	DropBulk(ctx context.Context, b *domain.Bulk) error
 }
 
@@ -108,6 +113,7 @@ type Service struct {
 	dnc        dncLists
 	calls      callDeleter
 	bulk       bulkJobs
+	jobs       jobStopper
 	blobs      blobDeleter
 	script     func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
 	callerIDs  func(ctx context.Context, p domain.Principal) ([]string, error)
@@ -120,7 +126,7 @@ type Service struct {
 func New(c Config) *Service {
 	return &Service{
 		store: c.Store, list: contactlist.New(c.Store), workspaces: c.Workspaces, outbox: c.Outbox, urls: c.URLs, system: c.System, actors: c.Actors,
-		webhooks: c.Webhooks, background: c.Background, contacts: c.Contacts, dnc: c.DNC, calls: c.Calls, bulk: c.Bulk, blobs: c.Blobs,
+		webhooks: c.Webhooks, background: c.Background, contacts: c.Contacts, dnc: c.DNC, calls: c.Calls, bulk: c.Bulk, jobs: c.Jobs, blobs: c.Blobs,
 		script: c.Script, callerIDs: c.CallerIDs, log: c.Log,
 	}
 }

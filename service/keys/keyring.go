@@ -246,6 +246,26 @@ func (k *Keyring) Revoke(ctx context.Context, by record.Author, workspace, id st
 	return err
 }
 
+// saveEvery is how often the times at which keys were last used are stored.
+const saveEvery = 5 * time.Minute
+
+// RunSaves stores every five minutes, and once when ctx ends, when keys were last used.
+func (k *Keyring) RunSaves(ctx context.Context) {
+	t := time.NewTicker(saveEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			k.SaveLastUsed(last)
+			return
+		case <-t.C:
+			k.SaveLastUsed(ctx)
+		}
+	}
+}
+
 // SaveLastUsed stores when keys were used last.
 func (k *Keyring) SaveLastUsed(ctx context.Context) {
 	k.mu.Lock()

@@ -4,7 +4,8 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/services"
+
 	"github.com/callboard/callboard/cmd/callboard/store"
 )
 
@@ -12,15 +13,15 @@ import (
 // service or without them.
 type storeAdministration struct {
 	store       *store.Store
-	running     *actors.Desk    // nil: no service runs on the store
-	stopped     *actors.Offline // opened when it is first needed
-	baseURL     string          // of sign-in links
-	testCarrier bool            // new workspaces get a trunk to the built-in carrier
+	running     *services.Services // nil: no service runs on the store
+	stopped     *services.Offline  // opened when it is first needed
+	baseURL     string             // of sign-in links
+	testCarrier bool               // new workspaces get a trunk to the built-in carrier
 }
 
 // NewRunning administers the store of a running service.
-func NewRunning(v *store.Store, desk *actors.Desk, baseURL string) Administration {
-	return &storeAdministration{store: v, running: desk, baseURL: baseURL}
+func NewRunning(v *store.Store, running *services.Services, baseURL string) Administration {
+	return &storeAdministration{store: v, running: running, baseURL: baseURL}
 }
 
 // NewStopped administers a store that no service uses.
@@ -28,17 +29,18 @@ func NewStopped(v *store.Store, baseURL string, testCarrier bool) Administration
 	return &storeAdministration{store: v, baseURL: baseURL, testCarrier: testCarrier}
 }
 
-func (s *storeAdministration) desk() *actors.Desk {
+// services returns the services of the store; of a stopped one only those of keys and users are set.
+func (s *storeAdministration) services() *services.Services {
 	if s.running != nil {
 		return s.running
 	}
-	return s.stopped.Desk()
+	return s.stopped.Services()
 }
 
-// ready opens the desk of a stopped store, when it is first asked for.
+// ready opens the services of a stopped store when they are first needed.
 func (s *storeAdministration) ready(ctx context.Context) (err error) {
 	if s.running == nil && s.stopped == nil {
-		s.stopped, err = actors.NewOffline(ctx, s.store.Records, s.store.Keys, slog.New(slog.DiscardHandler))
+		s.stopped, err = services.NewOffline(ctx, s.store.Records, s.store.Keys, slog.New(slog.DiscardHandler))
 	}
 	return err
 }

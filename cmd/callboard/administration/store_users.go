@@ -39,7 +39,7 @@ func (s *storeAdministration) CreateUser(ctx context.Context, n NewUser) (*domai
 	if err != nil {
 		return nil, err
 	}
-	return s.desk().CreateUserLocally(ctx, n.Workspace, u)
+	return s.services().Users.CreateUserLocally(ctx, n.Workspace, u)
 }
 
 // checkOperatorWorkspace refuses operators in a workspace that has no operator key: what
@@ -80,7 +80,7 @@ func (s *storeAdministration) ListUsers(ctx context.Context, workspace string) (
 // listUsers appends the users of one environment.
 func (s *storeAdministration) listUsers(ctx context.Context, out []*domain.User, p domain.Principal) ([]*domain.User, error) {
 	for page := (record.PageQuery{Limit: 100}); ; {
-		l, err := s.desk().ListUsers(ctx, p, page)
+		l, err := s.services().Users.ListUsers(ctx, p, page)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (s *storeAdministration) CreateSignInLink(ctx context.Context, userID strin
 		if u.ID != userID {
 			continue
 		}
-		text, until, err := s.desk().SignInLinkLocally(ctx, u)
+		text, until, err := s.services().Users.SignInLinkLocally(ctx, u)
 		return SignInLink{UserID: u.ID, URL: s.baseURL + "/sign-in?token=" + text, ExpiresAt: until}, err
 	}
 	return SignInLink{}, fmt.Errorf("there is no user %s", userID)

@@ -19,7 +19,7 @@ func (s *storeAdministration) CreateWorkspace(ctx context.Context, n NewWorkspac
 	}
 	var key *domain.APIKey
 	if s.running != nil {
-		made.Workspace, key, made.Key, err = s.running.Local().CreateWorkspace(ctx, w)
+		made.Workspace, key, made.Key, err = s.running.Workspaces.Local().CreateWorkspace(ctx, w)
 	} else {
 		made.Workspace, key, made.Key, err = s.stopped.CreateWorkspace(ctx, w, s.testCarrier)
 	}
@@ -47,7 +47,7 @@ func (s *storeAdministration) DeleteWorkspace(ctx context.Context, id string) er
 		return errors.New("no operator key would be left: make one in another workspace first (callboard keys create --operator --workspace …)")
 	}
 	if s.running != nil {
-		return s.running.Local().DeleteWorkspace(ctx, id, keys[other].WorkspaceID)
+		return s.running.Workspaces.Local().DeleteWorkspace(ctx, id, keys[other].WorkspaceID)
 	}
 	if err = s.ready(ctx); err != nil {
 		return err

@@ -1,7 +1,7 @@
 package server
 
 import (
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/services"
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/httpapi/cluster"
 	"github.com/callboard/callboard/httpapi/live"
@@ -18,29 +18,31 @@ import (
 )
 
 // apiServices returns the services that the API asks.
-func apiServices(d *actors.Desk) httpapi.Services {
+func apiServices(s *services.Services) httpapi.Services {
 	return httpapi.Services{
 		Account: account.Services{
-			Workspaces: d, SpendWarnings: d, Keys: d, Users: d, OAuthClients: d, Usage: d, Exports: d, DataRequests: d, AuditLog: d,
+			Workspaces: s.Workspaces, SpendWarnings: s.Trunks, Keys: s.Keys, Users: s.Users, OAuthClients: s.OAuth, Usage: s.Usage, Exports: s.Exports,
+			DataRequests: s.DataRequests, AuditLog: s.Audit,
 		},
 		Agents: agents.Services{
-			Agents: d, Tools: d, Pathways: d, Models: d, Calls: d, Campaigns: d, Providers: d, Appointments: d, Knowledge: d,
+			Agents: s.Agents, Tools: s.Tools, Pathways: s.Pathways, Models: s.AgentRuntime, Calls: s.Calls, Campaigns: s.Campaigns, Providers: s.Appointments,
+			Appointments: s.Appointments, Knowledge: s.Knowledge,
 		},
-		Calls:     calls.Services{Calls: d, Actions: d, Events: d, Recordings: d},
-		Campaigns: campaigns.Services{Campaigns: d, Forecasts: d, Contacts: d, DNCLists: d, Decisions: d, BulkJobs: d},
-		Events:    events.Services{Events: d, Webhooks: d, Deliveries: d},
-		Messaging: messaging.Services{Messages: d, Conversations: d, Gateways: d},
-		Operator:  operator.Services{Workspaces: d, SpendWarnings: d, Numbers: d, Trunks: d, Alerts: d, Quarantine: d, Node: d},
-		Telephony: telephonyapi.Services{Numbers: d, TestCalls: d, Trunks: d, Phones: d},
-		Live:      live.Services{Calls: d, Agents: d, CallAudio: d, BrowserCalls: d, Events: d},
-		OAuth:     oauth.Services{Clients: d, Grants: d, Sessions: d, Audit: d},
+		Calls:     calls.Services{Calls: s.Calls, Actions: s.Calls, Events: s.Events, Recordings: s.Recordings},
+		Campaigns: campaigns.Services{Campaigns: s.Campaigns, Forecasts: s.Simulation, Contacts: s.Contacts, DNCLists: s.DNC, Decisions: s.Decisions, BulkJobs: s.Bulk},
+		Events:    events.Services{Events: s.Events, Webhooks: s.Webhooks, Deliveries: s.Webhooks},
+		Messaging: messaging.Services{Messages: s.SMS, Conversations: s.SMS, Gateways: s.SMS},
+		Operator:  operator.Services{Workspaces: s.Workspaces, SpendWarnings: s.Trunks, Numbers: s.Numbers, Trunks: s.Trunks, Alerts: s.Alerts, Quarantine: s.Quarantine, Node: s.Operator},
+		Telephony: telephonyapi.Services{Numbers: s.Numbers, TestCalls: s.Calls, Trunks: s.Trunks, Phones: s.Phones},
+		Live:      live.Services{Calls: s.Calls, Agents: s.Agents, CallAudio: s.Calls, BrowserCalls: s.Calls, Events: s.Events},
+		OAuth:     oauth.Services{Clients: s.OAuth, Grants: s.OAuth, Sessions: s.Users, Audit: s.Audit},
 
 		Access: middleware.Services{
-			Keys: d, OAuth: d, Sessions: d, Origins: d, Workspaces: d, Audit: d, Drain: d, RateWindows: d,
+			Keys: s.Keys, OAuth: s.OAuth, Sessions: s.Users, Origins: s.Tokens, Workspaces: s.Workspaces, Audit: s.Audit, Drain: s.Node, RateWindows: s.Workspaces,
 		},
-		SigningKeys: d, Numbers: d, Replies: d,
-		Cluster: cluster.Services{Load: d, AlertSearch: d, Workspaces: d, Idempotency: d},
-		Health:  d,
+		SigningKeys: s.Tokens, Numbers: s.Numbers, Replies: s.Idempotency,
+		Cluster: cluster.Services{Load: s.Operator, AlertSearch: s.Alerts, Workspaces: s.Workspaces, Idempotency: s.Idempotency},
+		Health:  s.Node,
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/callboard/callboard/cmd/callboard/services"
+
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/cmd/callboard/blobstore"
 	"github.com/callboard/callboard/cmd/callboard/store"
@@ -27,6 +29,7 @@ type shard struct {
 	store         *store.Store
 	shared        blobstore.Store // where recordings lie; nil: in the data folder
 	actors        *actors.Node
+	services      *services.Services
 	http          *httpapi.Server
 	listener      net.Listener // of clients, or of what nodes pass on
 	first         *workspaces.FirstStart

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"os"
 
+	"github.com/callboard/callboard/cmd/callboard/services"
+
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/cmd/callboard/datafolder"
 	"github.com/callboard/callboard/cmd/callboard/store"
@@ -13,7 +15,10 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// newActors grows the actors.
+// browserCall connects a browser as a phone of the built-in carrier: see services.Config.
+type browserCall = func(ctx context.Context, o testcarrier.Order, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
+
+// newActors builds the node and the services of the shard.
 func (t *shard) newActors(ctx context.Context) error {
 	blobs, err := t.openBlobs(ctx, t.roots)
 	if err != nil {
@@ -22,11 +27,11 @@ func (t *shard) newActors(ctx context.Context) error {
 	target := func() (resolve.Target, bool) { return resolve.Target{}, false }
 	var calledBy func() netip.AddrPort
 	var testCall func(context.Context, testcarrier.Order) error
-	var talk actors.Talk
+	var browserCall browserCall
 	if t.telephony.testCarrier != nil {
 		target = func() (resolve.Target, bool) { return t.telephony.testCarrier.Target(), true }
 		calledBy = t.telephony.testCarrier.Addr
-		testCall, talk = t.telephony.testCall, t.telephony.talk
+		testCall, browserCall = t.telephony.testCall, t.telephony.talk
 	}
 	trunks := t.egress()
 	trunks.AnyPort = true
@@ -35,12 +40,19 @@ func (t *shard) newActors(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.actors = actors.New(actors.Config{
-		Store: t.meters.Store(t.spans.Store(t.reportFenced(store.WithFailpoints(t.store.Records)))), May: t.ownsLease(), Survive: t.cfg.Node.SurviveCalls, Quarantined: t.quarantined, Released: t.restart, TookUp: t.resumed.add, Mine: t.ownsWorkspace(), Board: &t.router, Keys: t.store.Keys, Blobs: blobs, SIP: t.telephony.sip, Media: t.telephony.media, Places: t.telephony.mediaCapacity,
-		Speaker: t.engines.Synthesizer, Ears: t.engines.Recognizer, Models: t.engines.Models, Lives: t.engines.NewRealtime(), Papers: pdf.New(program, "read-pdf"),
-		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
+	t.services = services.New(&services.Config{
+		Store: t.meters.Store(t.spans.Store(t.reportFenced(store.WithFailpoints(t.store.Records)))), Keys: t.store.Keys,
+		PDF: pdf.New(program, "read-pdf"), TestCall: testCall, BrowserCall: browserCall,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),
-		PublicURL: t.cfg.BaseURL(t.Front), SpoolDir: t.folder(datafolder.SpoolDir), TraceContexts: t.spans.Contexts(), Traces: t.telephony.traces, Log: t.log, Mail: t.mail, Rest: t.queryOtherShards,
+		ReadOtherShards: t.queryOtherShards, Restart: t.restart,
+		Node: actors.Config{
+			May: t.ownsLease(), Mine: t.ownsWorkspace(), Survive: t.cfg.Node.SurviveCalls, TookUp: t.resumed.add, Quarantined: t.quarantined, Board: &t.router,
+			Blobs: blobs, SIP: t.telephony.sip, Media: t.telephony.media, Places: t.telephony.mediaCapacity, Traces: t.telephony.traces,
+			Speaker: t.engines.Synthesizer, Ears: t.engines.Recognizer, Models: t.engines.Models, Lives: t.engines.NewRealtime(),
+			Simulator: target, Carrier: calledBy, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
+			PublicURL: t.cfg.BaseURL(t.Front), SpoolDir: t.folder(datafolder.SpoolDir), TraceContexts: t.spans.Contexts(), Log: t.log, Mail: t.mail,
+		},
 	})
+	t.actors = t.services.Node
 	return nil
 }

@@ -32,7 +32,7 @@ func (c shardAdministration) shards() ([]*shard, error) {
 }
 
 func (t *shard) administration() administration.Administration {
-	return administration.NewRunning(t.store, t.actors.Desk(), t.cfg.BaseURL(t.Front))
+	return administration.NewRunning(t.store, t.services, t.cfg.BaseURL(t.Front))
 }
 
 // forWorkspace is the desk of a workspace; "": of the only one.

@@ -39,7 +39,6 @@ func (t *shard) answer() {
 
 // serveAPI starts the API and the tree.
 func (t *shard) serveAPI() error {
-	d := t.actors.Desk()
 	var certificate func() (*tls.Certificate, error)
 	if t.cfg.HTTP.CertFile != "" {
 		certificate = transport.CertificateFiles(t.cfg.HTTP.CertFile, t.cfg.HTTP.KeyFile, t.log)
@@ -49,7 +48,7 @@ func (t *shard) serveAPI() error {
 		Certificate: certificate, Version: t.options.Version, Observe: t.meters.Request,
 		Speech: agents.PathwaySpeech{Recognized: t.engines.Recognizer != nil, Transcribed: t.engines.Recognizer != nil && t.engines.Recognizer.Transcribes("en-US")},
 		Shards: t.otherShards(), Nodes: t.liveNodes(), ShardMoves: t.holdsRequests,
-	}, apiServices(d))
+	}, apiServices(t.services))
 	if t.token == "" {
 		t.answer()
 	}

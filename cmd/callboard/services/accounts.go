@@ -1,4 +1,4 @@
-package actors
+package services
 
 import (
 	"context"
@@ -15,23 +15,13 @@ import (
 	"github.com/callboard/callboard/actors/storecache"
 )
 
-// Names under which accounts embeds the services.
-type (
-	keysService   = keys.Service
-	auditService  = audit.Service
-	tokensService = tokens.Service
-	oauthService  = oauth.Service
-	usersService  = users.Service
-)
-
-// accounts are the services of keys, audit log, tokens, OAuth and users, until
-// httpapi has each of them.
+// accounts are the services of keys, audit log, tokens, OAuth and users.
 type accounts struct {
-	*keysService
-	*auditService
-	*tokensService
-	*oauthService
-	*usersService
+	Audit   *audit.Service
+	Keys    *keys.Service
+	OAuth   *oauth.Service
+	Tokens  *tokens.Service
+	Users   *users.Service
 	keyring *keys.Keyring
 	clients *oauth.Cache
 	users   *users.Cache
@@ -56,23 +46,27 @@ func newAccounts(cfg accountsConfig) *accounts {
 		pepper = a.keyring.Pepper("callboard oauth")
 	}
 	rules := keys.NewRestrictionRules(a.keyring, a.users, a.clients)
-	a.auditService = audit.New(cfg.store, cfg.workspaces, a.keyring.OperatorWorkspaces, cfg.log)
-	a.tokensService = tokens.New(tokens.Config{Store: cfg.store, Cluster: cfg.cluster, AnyWorkspace: cfg.anyWorkspace, Log: cfg.log})
-	a.oauthService = oauth.New(oauth.Config{
+	a.Audit = audit.New(cfg.store, cfg.workspaces, a.keyring.OperatorWorkspaces, cfg.log)
+	a.Tokens = tokens.New(tokens.Config{Store: cfg.store, Cluster: cfg.cluster, AnyWorkspace: cfg.anyWorkspace, Log: cfg.log})
+	a.OAuth = oauth.New(oauth.Config{
 		Store: cfg.store, Cache: a.clients, Workspaces: cfg.workspaces, Restrictions: rules, Users: a.users, Keys: a.keyring, Pepper: pepper,
 	})
-	a.usersService = users.New(users.Config{Store: cfg.store, Cache: a.users, Restrictions: rules, Keys: a.keyring, Pepper: pepper})
-	cfg.deleters["oauth_client"] = a.DeleteClient
-	a.keysService = keys.New(keys.Config{
-		Store: cfg.store, Keyring: a.keyring, Restrictions: rules, DeleteUser: a.DeleteUser, Deleters: cfg.deleters,
+	a.Users = users.New(users.Config{Store: cfg.store, Cache: a.users, Restrictions: rules, Keys: a.keyring, Pepper: pepper})
+	cfg.deleters["oauth_client"] = a.OAuth.DeleteClient
+	a.Keys = keys.New(keys.Config{
+		Store: cfg.store, Keyring: a.keyring, Restrictions: rules, DeleteUser: a.Users.DeleteUser, Deleters: cfg.deleters,
 	})
 	return a
 }
 
 // deleters delete what a revoked key created, by the object of the resource.
-func (d *Desk) deleters() map[string]func(context.Context, domain.Principal, string) error {
+func (s *Services) deleters() map[string]func(context.Context, domain.Principal, string) error {
 	return map[string]func(context.Context, domain.Principal, string) error{
-		"webhook": func(ctx context.Context, p domain.Principal, id string) error { return d.DeleteWebhook(ctx, p, id) },
-		"phone":   func(ctx context.Context, p domain.Principal, id string) error { return d.DeletePhone(ctx, p, id) },
+		"webhook": func(ctx context.Context, p domain.Principal, id string) error {
+			return s.Webhooks.DeleteWebhook(ctx, p, id)
+		},
+		"phone": func(ctx context.Context, p domain.Principal, id string) error {
+			return s.Phones.DeletePhone(ctx, p, id)
+		},
 	}
 }

@@ -1,4 +1,4 @@
-package actors
+package services
 
 import (
 	"context"
@@ -18,27 +18,27 @@ import (
 type Offline struct {
 	*workspaces.Offline
 
-	desk *Desk
+	services *Services
 }
 
 // NewOffline returns the services on a store.
 func NewOffline(ctx context.Context, store storecache.Backend, keyring *keys.Keyring, log *slog.Logger) (*Offline, error) {
 	counted := storecache.New(store)
 	keyring.UseStore(counted)
-	d := &Desk{store: counted, phonesService: phones.New(phones.Config{Store: counted}), log: log}
-	d.accounts = newAccounts(accountsConfig{store: counted, keyring: keyring, log: log, deleters: d.deleters()})
+	s := &Services{Phones: phones.New(phones.Config{Store: counted})}
+	s.accounts = newAccounts(accountsConfig{store: counted, keyring: keyring, log: log, deleters: s.deleters()})
 	all, err := record.AllWorkspaces(ctx, store)
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range all {
-		err = errors.Join(keyring.Load(ctx, w.ID), d.clients.Load(ctx, counted, w.ID), d.users.Load(ctx, counted, w.ID))
+		err = errors.Join(keyring.Load(ctx, w.ID), s.clients.Load(ctx, counted, w.ID), s.users.Load(ctx, counted, w.ID))
 		if err != nil {
 			return nil, err
 		}
 	}
-	return &Offline{Offline: workspaces.NewOffline(counted, keyring), desk: d}, nil
+	return &Offline{Offline: workspaces.NewOffline(counted, keyring), services: s}, nil
 }
 
-// Desk has the services of keys and users; it knows no actor.
-func (s *Offline) Desk() *Desk { return s.desk }
+// Services returns the services of keys and users; the others are nil.
+func (s *Offline) Services() *Services { return s.services }

@@ -1,0 +1,132 @@
+// Package services builds the services of a shard, or of an offline store, and connects them with the node that runs the actors.
+package services
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+
+	node "github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/storecache"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
+	"github.com/callboard/callboard/engines/tools"
+	"github.com/callboard/callboard/engines/tracing"
+	"github.com/callboard/callboard/service/agentruntime"
+	"github.com/callboard/callboard/service/agents"
+	"github.com/callboard/callboard/service/alerts"
+	"github.com/callboard/callboard/service/analysis"
+	"github.com/callboard/callboard/service/appointments"
+	"github.com/callboard/callboard/service/bulk"
+	"github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/campaigns"
+	"github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/datarequests"
+	"github.com/callboard/callboard/service/decisions"
+	"github.com/callboard/callboard/service/dnc"
+	"github.com/callboard/callboard/service/events"
+	"github.com/callboard/callboard/service/exports"
+	"github.com/callboard/callboard/service/jobs"
+	"github.com/callboard/callboard/service/keys"
+	"github.com/callboard/callboard/service/knowledge"
+	"github.com/callboard/callboard/service/numbers"
+	"github.com/callboard/callboard/service/operator"
+	"github.com/callboard/callboard/service/pathways"
+	"github.com/callboard/callboard/service/phones"
+	"github.com/callboard/callboard/service/quarantine"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/recordings"
+	"github.com/callboard/callboard/service/simulation"
+	"github.com/callboard/callboard/service/sms"
+	servicetools "github.com/callboard/callboard/service/tools"
+	"github.com/callboard/callboard/service/trunks"
+	"github.com/callboard/callboard/service/usage"
+	"github.com/callboard/callboard/service/webhooks"
+	"github.com/callboard/callboard/service/workspaces"
+	"github.com/callboard/callboard/sip/testcarrier"
+)
+
+// Config of Services: that of the node, and what only services need.
+type Config struct {
+	Node  node.Config // Store and Keys are set by New
+	Store storecache.Backend
+	Keys  *keys.Keyring
+	PDF   PDFReader // nil: PDF files are refused
+	// TestCall has the built-in carrier call us; BrowserCall connects a browser as one of its phones. nil: there is no built-in carrier.
+	TestCall    func(context.Context, testcarrier.Order) error
+	BrowserCall func(ctx context.Context, o testcarrier.Order, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
+	MayReach    func(netip.AddrPort) bool // whether trunks may use an address; nil: any
+	SIPURI      string                    // where carriers send calls
+	// ReadOtherShards returns the readings of alert rules of the other shards; nil: there are none.
+	ReadOtherShards func(ctx context.Context, rules []*domain.AlertRule) alert.Answers
+	Restart         func() // called when an operator has released a quarantined store
+}
+
+// PDFReader extracts the text of PDF files as Markdown. Its error can be shown.
+type PDFReader interface {
+	Text(ctx context.Context, file []byte) (string, error)
+}
+
+// Services are the services of a shard and its node. Only Idempotency, Keys, Audit, Tokens, OAuth, Users and Phones are set on an offline store.
+type Services struct {
+	Node         *node.Node
+	Agents       *agents.Service
+	AgentRuntime *agentruntime.Service
+	Alerts       *alerts.Service
+	Analysis     *analysis.Service
+	Appointments *appointments.Service
+	Bulk         *bulk.Service
+	Calls        *calls.Service
+	Campaigns    *campaigns.Service
+	Contacts     *contacts.Service
+	DataRequests *datarequests.Service
+	Decisions    *decisions.Service
+	DNC          *dnc.Service
+	Events       *events.Service
+	Exports      *exports.Service
+	Idempotency  *record.Idempotency
+	Knowledge    *knowledge.Service
+	Numbers      *numbers.Service
+	Operator     *operator.Service
+	Pathways     *pathways.Service
+	Phones       *phones.Service
+	Quarantine   *quarantine.Service
+	Recordings   *recordings.Service
+	Scripts      *agentruntime.Scripts
+	Simulation   *simulation.Service
+	SMS          *sms.Service
+	Tools        *servicetools.Service
+	Trunks       *trunks.Service
+	Usage        *usage.Service
+	Webhooks     *webhooks.Service
+	Workspaces   *workspaces.Service
+	*accounts
+	jobs       *jobs.Runner
+	toolClient *tools.Client
+	media      interface{ Live() int } // nil: no media
+	log        *slog.Logger
+}
+
+// New builds a node and its services. Nothing runs before Start of its node.
+func New(cfg *Config) *Services {
+	store := storecache.New(cfg.Store)
+	cfg.Node.Store = store
+	if cfg.Keys != nil {
+		cfg.Node.Keys = cfg.Keys
+		cfg.Keys.UseStore(store) // refuses writes to deleted workspaces
+		cfg.Keys.SetLoading(true)
+	}
+	n := node.New(cfg.Node)
+	s := &Services{Node: n, Idempotency: record.NewIdempotency(store), jobs: jobs.New(cfg.Node.Log), log: cfg.Node.Log, toolClient: &tools.Client{HTTP: tracing.WrapClient(n.WebhookClient().Web())}}
+	if cfg.Node.Media != nil {
+		s.media = cfg.Node.Media
+	}
+	s.accounts = newAccounts(accountsConfig{
+		store: store, keyring: cfg.Keys, workspaces: n, anyWorkspace: n.AnyWorkspace, cluster: !n.IsAlone(), log: cfg.Node.Log, deleters: s.deleters(),
+	})
+	s.connect(cfg)
+	return s
+}
+
+// onCalls says whether there is a live call on this node.
+func (s *Services) onCalls() bool { return s.media != nil && s.media.Live() > 0 }
