@@ -84,14 +84,6 @@ func siblings() map[string][]string {
 	return list
 }
 
-// exceptions lists the imports that break a rule today. It only shrinks: an
-// entry that is not needed any more fails the test.
-func exceptions() map[string][]string {
-	return map[string][]string{
-		"actors": {"actors", "service"},
-	}
-}
-
 // libraries lists the third-party modules that a folder may import. A folder
 // that is missing here may import all but foreign.
 func libraries() map[string][]string {
@@ -272,7 +264,6 @@ func packages(t *testing.T) []goPackage {
 func TestImportsRunDownwardsOnly(t *testing.T) {
 	list := packages(t)
 	assert.Greater(t, len(list), 10, "go list found too little")
-	needed := make(map[string]bool)
 	for _, p := range list {
 		imports := p.Imports
 		// A test may import what its package may not, except in the API: what
@@ -285,25 +276,13 @@ func TestImportsRunDownwardsOnly(t *testing.T) {
 			}
 		}
 		sentences := make(map[string]bool)
-		from := strings.TrimPrefix(p.ImportPath, module+"/")
 		for _, imported := range imports {
-			sentence := violation(p.ImportPath, imported)
-			to := strings.TrimPrefix(imported, module+"/")
-			if i := slices.IndexFunc(exceptions()[from], func(e string) bool { return inside(to, e) }); sentence != "" && i >= 0 {
-				needed[from+" imports "+exceptions()[from][i]] = true
-				continue
-			}
-			sentences[sentence] = true
+			sentences[violation(p.ImportPath, imported)] = true
 		}
 		for _, sentence := range slices.Sorted(maps.Keys(sentences)) {
 			if sentence != "" {
 				t.Error(sentence)
 			}
-		}
-	}
-	for from, list := range exceptions() {
-		for _, to := range list {
-			assert.True(t, needed[from+" imports "+to], "the exception that %s imports %s is not needed any more", from, to)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"crypto/x509"
 	"fmt"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/cmd/callboard/egress"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/persistence/blob"
@@ -15,7 +15,7 @@ import (
 
 // Store keep recordings and exports outside the data folder.
 type Store interface {
-	actors.Blobs
+	node.Blobs
 	fmt.Stringer
 	// List names the blobs of a workspace.
 	List(ctx context.Context, workspace string) (names []string, err error)

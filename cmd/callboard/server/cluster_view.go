@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/callboard/callboard/actors"
+	actornode "github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/cmd/callboard/server/location"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence"
@@ -82,7 +82,7 @@ func (v *clusterView) hasSuccessor() bool {
 
 // LocalClaim returns the best claim of the shards here. Part is set if a shard of this
 // node cannot answer now.
-func (v *clusterView) LocalClaim(ctx context.Context, q actors.CallQuestion) (c location.Claim) {
+func (v *clusterView) LocalClaim(ctx context.Context, q actornode.CallQuestion) (c location.Claim) {
 	service, complete := v.own.serviceOf(v.ownsShard)
 	c.Part = !complete
 	if service != nil {
@@ -98,7 +98,7 @@ func (v *clusterView) HasTrunkTo(at netip.AddrPort) bool {
 	if service == nil {
 		return false
 	}
-	c, all := service.router.Claim(context.Background(), actors.CallQuestion{Source: at})
+	c, all := service.router.Claim(context.Background(), actornode.CallQuestion{Source: at})
 	return !all || c.Rank > domain.ClaimNone
 }
 
@@ -117,7 +117,7 @@ func (v *clusterView) StoredClaim(ctx context.Context, name string) (workspace s
 }
 
 // AskNode queries another node. After an error that node may have a better claim.
-func (v *clusterView) AskNode(ctx context.Context, addr string, q actors.CallQuestion) (c location.Claim, err error) {
+func (v *clusterView) AskNode(ctx context.Context, addr string, q actornode.CallQuestion) (c location.Claim, err error) {
 	question, err := json.Marshal(q)
 	if err != nil {
 		return c, err
@@ -134,7 +134,7 @@ func (v *clusterView) AskNode(ctx context.Context, addr string, q actors.CallQue
 
 // AskNodes queries all other nodes that own shards. With an error the answers are not
 // complete.
-func (v *clusterView) AskNodes(ctx context.Context, q actors.CallQuestion) ([]domain.NodeClaim, error) {
+func (v *clusterView) AskNodes(ctx context.Context, q actornode.CallQuestion) ([]domain.NodeClaim, error) {
 	nodes, complete := v.otherOwners()
 	out, errs := make([]domain.NodeClaim, len(nodes)), make([]error, len(nodes)+1)
 	if !complete {
@@ -153,7 +153,7 @@ func (v *clusterView) AskNodes(ctx context.Context, q actors.CallQuestion) ([]do
 
 // answerClaim is the HTTP handler for AskNode of other nodes.
 func (v *clusterView) answerClaim(w http.ResponseWriter, r *http.Request) {
-	var q actors.CallQuestion
+	var q actornode.CallQuestion
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxClaimQuestion)).Decode(&q); err != nil {
 		http.Error(w, "no question", http.StatusBadRequest)
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	actornode "github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/cmd/callboard/server/location"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence/lease"
@@ -62,9 +62,9 @@ func TestOwnerTakesCallsOnceItsShardRunsAndUntilTheHandover(t *testing.T) {
 func TestLocalClaimIsPartialWhileAnOwnedShardDoesNotRun(t *testing.T) {
 	t.Parallel()
 	v := newView(map[int]string{0: "here", 1: "here", 2: "there"}, 0)
-	assert.True(t, v.LocalClaim(t.Context(), actors.CallQuestion{}).Part)
+	assert.True(t, v.LocalClaim(t.Context(), actornode.CallQuestion{}).Part)
 	v.own.endStart(&ownedShard{shard: &shard{number: 1}})
-	assert.False(t, v.LocalClaim(t.Context(), actors.CallQuestion{}).Part)
+	assert.False(t, v.LocalClaim(t.Context(), actornode.CallQuestion{}).Part)
 }
 
 func TestQueryOfAllNodesFailsIfOneDoesNotAnswerOrAShardHasNoOwner(t *testing.T) {
@@ -83,7 +83,7 @@ func TestQueryOfAllNodesFailsIfOneDoesNotAnswerOrAShardHasNoOwner(t *testing.T) 
 	} {
 		v := newView(c.owned, 0)
 		v.peers = c.answers
-		claims, err := v.AskNodes(t.Context(), actors.CallQuestion{})
+		claims, err := v.AskNodes(t.Context(), actornode.CallQuestion{})
 		assert.Equal(t, c.fails, err != nil, "%s: %v", name, err)
 		assert.Len(t, claims, 2, name)
 	}

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/callboard/callboard/actors"
+	actornode "github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
 )
@@ -24,7 +24,7 @@ const countLimit = 5 * time.Second
 // questions to actors and a look at each port, no call waits for it.
 type counters struct {
 	Process processCounters `json:"process"`
-	Tree    actors.Counters `json:"tree"`
+	Tree    actornode.Counters   `json:"tree"`
 	SIP     sip.Counters    `json:"sip"`
 	Media   mediaCounters   `json:"media"`
 	Traces  traceCounters   `json:"traces"`

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/alerts"
+	actornode "github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/cmd/callboard/administration"
 	"github.com/callboard/callboard/cmd/callboard/egress"
 	"github.com/callboard/callboard/cmd/callboard/metrics"
@@ -45,7 +45,7 @@ type Service struct {
 	engines       *engines.Set   // nil: they are not read yet
 	roots         *x509.CertPool // beside those of the machine; nil: these alone
 	mail          alerts.Mailer
-	router        actors.Router
+	router        actornode.Router
 	resumed       resumedCalls
 	adminSocket   *administration.Socket
 	adminListener *adminListener

@@ -10,7 +10,7 @@ import (
 
 	"github.com/callboard/callboard/cmd/callboard/services"
 
-	"github.com/callboard/callboard/actors"
+	actornode "github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/cmd/callboard/blobstore"
 	"github.com/callboard/callboard/cmd/callboard/store"
 	"github.com/callboard/callboard/httpapi"
@@ -28,7 +28,7 @@ type shard struct {
 	token         lease.Token // "": the process is alone
 	store         *store.Store
 	shared        blobstore.Store // where recordings lie; nil: in the data folder
-	actors        *actors.Node
+	actors        *actornode.Node
 	services      *services.Services
 	http          *httpapi.Server
 	listener      net.Listener // of clients, or of what nodes pass on

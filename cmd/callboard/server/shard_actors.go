@@ -7,7 +7,7 @@ import (
 
 	"github.com/callboard/callboard/cmd/callboard/services"
 
-	"github.com/callboard/callboard/actors"
+	actornode "github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/cmd/callboard/datafolder"
 	"github.com/callboard/callboard/cmd/callboard/store"
 	"github.com/callboard/callboard/engines/pdf"
@@ -45,7 +45,7 @@ func (t *shard) newActors(ctx context.Context) error {
 		PDF: pdf.New(program, "read-pdf"), TestCall: testCall, BrowserCall: browserCall,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),
 		ReadOtherShards: t.queryOtherShards, Restart: t.restart,
-		Node: actors.Config{
+		Node: actornode.Config{
 			May: t.ownsLease(), Mine: t.ownsWorkspace(), Survive: t.cfg.Node.SurviveCalls, TookUp: t.resumed.add, Quarantined: t.quarantined, Board: &t.router,
 			Blobs: blobs, SIP: t.telephony.sip, Media: t.telephony.media, Places: t.telephony.mediaCapacity, Traces: t.telephony.traces,
 			Speaker: t.engines.Synthesizer, Ears: t.engines.Recognizer, Models: t.engines.Models, Lives: t.engines.NewRealtime(),

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/callboard/callboard/actors"
+	actornode "github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/cmd/callboard/blobstore"
 	"github.com/callboard/callboard/cmd/callboard/datafolder"
 	"github.com/callboard/callboard/cmd/callboard/server/spool"
@@ -22,7 +22,7 @@ const (
 
 // openBlobs opens where recordings and exports lie. A store that refuses us ends the
 // start; one that is away does not: calls go on, and what they leave waits.
-func (t *shard) openBlobs(ctx context.Context, roots *x509.CertPool) (blobs actors.Blobs, err error) {
+func (t *shard) openBlobs(ctx context.Context, roots *x509.CertPool) (blobs actornode.Blobs, err error) {
 	if t.cfg.Blobs == (configs.Blobs{}) && t.node == nil {
 		return blob.NewDisk(t.folder(datafolder.BlobsDir), t.store.Records)
 	}

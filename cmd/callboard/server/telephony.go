@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/call/siptrace"
 	"github.com/callboard/callboard/actors/lines"
+	actornode "github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/cmd/callboard/datafolder"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
@@ -91,7 +91,7 @@ func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
 	if err != nil {
 		return nil, err
 	}
-	opened.mediaCapacity = actors.PlacesOf(opened.media)
+	opened.mediaCapacity = actornode.PlacesOf(opened.media)
 	secured, err := sipTLS(cfg, s.log)
 	if err != nil {
 		return nil, err

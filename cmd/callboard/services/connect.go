@@ -11,9 +11,9 @@ import (
 	"github.com/callboard/callboard/service/alerts"
 	"github.com/callboard/callboard/sip/textmessage"
 
-	node "github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/ledger"
+	"github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"

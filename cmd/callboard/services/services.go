@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"net/netip"
 
-	node "github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/alert"

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/callboard/callboard/actors"
+	actornode "github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/sip/cluster"
 )
 
 // Under these names answers are kept: of a call, of its CANCEL, and of a source
 // that nobody knows.
-func callKey(q actors.CallQuestion, byHeader bool) string {
+func callKey(q actornode.CallQuestion, byHeader bool) string {
 	return withHeaderFields(strings.Join([]string{"c" + q.Source.String(), q.To, q.User}, "\x00"), q.MatchFields, byHeader)
 }
 

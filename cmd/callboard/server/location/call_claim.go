@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/callboard/callboard/actors"
+	actornode "github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip/cluster"
 )
@@ -29,8 +29,8 @@ func mayConcernNodes(a cluster.OwnerQuery) bool {
 	return !a.Within && slices.Contains([]string{"INVITE", "MESSAGE", "CANCEL", sipOptions}, a.Method)
 }
 
-func questionFor(a cluster.OwnerQuery) actors.CallQuestion {
-	q := actors.CallQuestion{To: a.To, User: a.User, Source: a.Source.Addr, MatchFields: a.MatchFields}
+func questionFor(a cluster.OwnerQuery) actornode.CallQuestion {
+	q := actornode.CallQuestion{To: a.To, User: a.User, Source: a.Source.Addr, MatchFields: a.MatchFields}
 	if a.Method == sipOptions {
 		q.To, q.User, q.MatchFields = "", "", nil
 	}

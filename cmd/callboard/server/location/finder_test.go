@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	actornode "github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence/lease"
 	"github.com/callboard/callboard/sip/cluster"
@@ -45,18 +45,18 @@ func (f *fewNodes) StoredClaim(_ context.Context, name string) (string, error) {
 	return f.names[name], nil
 }
 
-func (f *fewNodes) LocalClaim(context.Context, actors.CallQuestion) Claim {
+func (f *fewNodes) LocalClaim(context.Context, actornode.CallQuestion) Claim {
 	return Claim{CallClaim: f.claims["here"]}
 }
 
-func (f *fewNodes) AskNode(_ context.Context, addr string, _ actors.CallQuestion) (Claim, error) {
+func (f *fewNodes) AskNode(_ context.Context, addr string, _ actornode.CallQuestion) (Claim, error) {
 	if f.asked++; f.hung[addr] {
 		return Claim{}, errors.New("no answer")
 	}
 	return Claim{CallClaim: f.claims[addr]}, nil
 }
 
-func (f *fewNodes) AskNodes(ctx context.Context, q actors.CallQuestion) (out []domain.NodeClaim, err error) {
+func (f *fewNodes) AskNodes(ctx context.Context, q actornode.CallQuestion) (out []domain.NodeClaim, err error) {
 	for _, id := range []string{"b", "c"} {
 		c, unheard := f.AskNode(ctx, id, q)
 		out, err = append(out, domain.NodeClaim{CallClaim: c.CallClaim, Node: id}), errors.Join(err, unheard)

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/call/recording"
+	"github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/cmd/callboard/blobstore"
 	"github.com/callboard/callboard/cmd/callboard/datafolder"
 	"github.com/callboard/callboard/domain"
@@ -297,7 +297,7 @@ func (t *Transfer) remove(ctx context.Context, object string) error {
 // WorkspaceBlobs deletes with the blobs of a workspace also its recordings that wait
 // in the blob store for the node that serves it.
 type WorkspaceBlobs struct {
-	actors.Blobs
+	node.Blobs
 
 	Transfer *Transfer
 }

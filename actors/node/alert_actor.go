@@ -1,0 +1,36 @@
+package node
+
+import (
+	"log/slog"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/alerts"
+	"github.com/callboard/callboard/actors/mailbox"
+)
+
+// alertsActor is the id of the actor that evaluates alert rules.
+const alertsActor = "alerts"
+
+// startAlerts starts the actor that evaluates alert rules.
+func (n *Node) startAlerts() error {
+	if n.Quarantined() { // it would send mails
+		return nil
+	}
+	root := n.sys.Root.Copy().WithGuardian(mailbox.Restart(n.cfg.Log, func(pid *actor.PID, reason any) {
+		n.cfg.Log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
+	}))
+	cfg := alerts.Config{
+		Store: n.cfg.Store, Workspaces: n.WorkspaceIDs, Read: n.services.Alerts.Read, Mail: n.cfg.Mail, Committed: n.Committed, Every: n.cfg.AlertsEvery, Log: n.cfg.Log,
+	}
+	_, err := root.SpawnNamed(mailbox.Props(n.observed(alertsActor, func() actor.Actor { return alerts.New(cfg) }), 1000), alertsActor)
+	return err
+}
+
+// AlertRulesChanged makes the actor evaluate the rules of a workspace now.
+func (n *Node) AlertRulesChanged(workspaceID string) {
+	if n.Quarantined() {
+		return
+	}
+	n.sys.Root.Send(n.sys.NewLocalPID(alertsActor), alerts.Changed{Workspace: workspaceID})
+}

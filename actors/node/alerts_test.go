@@ -1,0 +1,169 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/alerts"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+	alertsservice "github.com/callboard/callboard/service/alerts"
+	"github.com/callboard/callboard/service/record"
+)
+
+// postbox takes mails, or refuses some.
+type postbox struct {
+	mu      sync.Mutex
+	refuses int
+	took    []alerts.Letter
+}
+
+func (p *postbox) Send(_ context.Context, l alerts.Letter) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refuses--; p.refuses >= 0 {
+		return errors.New("the mail server answered 451 later")
+	}
+	p.took = append(p.took, l)
+	return nil
+}
+
+func (p *postbox) subjects() (out []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.took {
+		out = append(out, l.Subject)
+	}
+	return out
+}
+
+func TestAnAlertIsToldOnceByWebhookAndMailAlsoAcrossARestart(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	box := &postbox{}
+	h.shut()
+	h.mail = box
+	h.open()
+	ctx := t.Context()
+	_, err := h.services().Webhooks.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url + "/", Events: []string{"alert.*"}})
+	require.NoError(t, err)
+	rate, err := h.services().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "few", Kind: domain.AlertAnswerRate, Below: 0.5, MinCalls: 3, Minutes: 15, Emails: []string{"ops@example.com"}})
+	require.NoError(t, err)
+	_, err = h.services().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "all", Kind: domain.AlertAnswerRate, Below: 0.5, MinCalls: 3, Minutes: 15, Together: true})
+	require.NoError(t, err)
+	id := h.campaign(h.live, h.agent(h.live, menu()), number(1, 1, "14"), number(1, 2, "14"), number(1, 3, "14"))
+	_, err = h.services().Campaigns.StartCampaign(ctx, h.live, id)
+	require.NoError(t, err)
+	now := func() []*domain.Alert {
+		l, err := h.services().Alerts.ListAlerts(ctx, h.live, record.PageQuery{Limit: 10})
+		require.NoError(t, err)
+		return l.Data
+	}
+	h.until(time.Minute, "both rules have found it", func() bool {
+		return len(now()) == 2 && !slices.ContainsFunc(now(), func(a *domain.Alert) bool { return a.Status != domain.AlertFiring })
+	})
+	h.until(time.Minute, "a mail has come", func() bool { return len(box.subjects()) == 1 })
+	assert.Equal(t, []string{"[callboard] default: 0 % of 3 calls were answered; the bound is 50 %"}, box.subjects())
+	fired := told(h.events(h.live.WorkspaceID), event.AlertFiring)
+	assert.Len(t, fired, 2)
+	for _, e := range h.events(h.live.WorkspaceID) {
+		if e.Type == event.AlertFiring {
+			h.until(time.Minute, "the webhook has come", func() bool { return h.receiver.has(e.ID) })
+		}
+	}
+	h.shut()
+	h.open()
+	test, err := h.services().Alerts.TestAlertRule(ctx, h.live, rate.ID) // what is told after it was looked at again
+	require.NoError(t, err)
+	assert.Equal(t, []alertsservice.AlertMailTest{{To: "ops@example.com", Sent: true}}, test.Mails)
+	h.until(time.Minute, "a look is over", func() bool { return h.receiver.has(test.EventID) })
+	assert.Len(t, now(), 2, "it is known still")
+	require.NoError(t, h.services().Alerts.DeleteAlertRule(ctx, h.live, rate.ID))
+	h.until(time.Minute, "what nobody watches is over", func() bool { return len(now()) == 1 })
+	again := told(h.events(h.live.WorkspaceID), event.AlertFiring)
+	delete(again, test.AlertID)
+	assert.Equal(t, fired, again, "nothing was told twice")
+	assert.Len(t, box.subjects(), 2)
+	assert.Empty(t, told(h.events(h.live.WorkspaceID), event.AlertResolved), "whoever deletes a rule knows it")
+}
+
+func TestAnEndpointThatIsDisabledIsAnAlertUntilItIsResumed(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	box := &postbox{refuses: 1}
+	h.shut()
+	h.mail = box
+	h.open()
+	ctx := t.Context()
+	hook, err := h.services().Webhooks.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url + "/?token=s3cret", Events: []string{"webhook.test"}})
+	require.NoError(t, err)
+	_, err = h.services().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "r", Kind: domain.AlertEndpointDisabled, Watches: "ws_none"})
+	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
+	_, err = h.services().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "r", Kind: domain.AlertEndpointDisabled, Emails: []string{"ops@example.com"}})
+	require.NoError(t, err)
+	at := time.Now().UTC()
+	_, err = h.services().Webhooks.UpdateWebhook(ctx, h.live, hook.ID, func(w *domain.Webhook) error {
+		w.Status, w.DisabledReason, w.DisabledAt = domain.WebhookDisabled, "gone", &at
+		return nil
+	})
+	require.NoError(t, err)
+	firing := func() int { return len(told(h.events(h.live.WorkspaceID), event.AlertFiring)) }
+	resolved := func() int { return len(told(h.events(h.live.WorkspaceID), event.AlertResolved)) }
+	h.until(time.Minute, "it was found", func() bool { return firing() == 1 })
+	_, err = h.services().Webhooks.ResumeWebhook(ctx, h.live, hook.ID)
+	require.NoError(t, err)
+	h.until(time.Minute, "it is over", func() bool { return resolved() == 1 })
+	h.until(time.Minute, "a mail has come", func() bool { return len(box.subjects()) == 1 })
+	assert.Equal(t, []int{1, 1}, []int{firing(), resolved()})
+	assert.Contains(t, box.subjects()[0], "webhook endpoint 127.0.0.1 is", "the host alone")
+	for _, e := range h.events(h.live.WorkspaceID) {
+		assert.NotContains(t, string(e.Data), "s3cret")
+	}
+	rule := &domain.AlertRule{Meta: domain.Meta{ID: "alertrule_1"}, Kind: domain.AlertTrunkDown, Minutes: 2}
+	assert.Contains(t, h.node.ReadAlerts(ctx, rule), rule.ID)
+	h.shut()
+	assert.Empty(t, h.node.ReadAlerts(ctx, rule), "nothing is found where all has ended")
+}
+
+func TestARuleIsPausedWhoseWorkspaceAndMailServerAreGone(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	h.shut()
+	h.mail = &postbox{}
+	h.open()
+	ctx := t.Context()
+	gone := h.founded("gone")
+	rule, err := h.services().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{
+		Name: "r", Kind: domain.AlertTrunkDown, Minutes: 2, Watches: gone.WorkspaceID, Emails: []string{"ops@example.com", "night@example.com"},
+	})
+	require.NoError(t, err)
+	require.NoError(t, h.services().Workspaces.DeleteWorkspace(ctx, h.live, gone.WorkspaceID))
+	h.shut()
+	h.mail = nil
+	h.open()
+	change := func(f func(*domain.AlertRule)) (*domain.AlertRule, error) {
+		return h.services().Alerts.UpdateAlertRule(ctx, h.live, rule.ID, func(r *domain.AlertRule) error { f(r); return nil })
+	}
+	now, err := change(func(r *domain.AlertRule) { r.Paused, r.Emails = true, []string{"night@example.com"} })
+	require.NoError(t, err)
+	assert.True(t, now.Paused)
+	for param, f := range map[string]func(*domain.AlertRule){
+		"watches_workspace_id": func(r *domain.AlertRule) { r.Watches = "ws_none" },
+		"emails":               func(r *domain.AlertRule) { r.Emails = []string{"night@example.com", "new@example.com"} },
+	} {
+		_, err = change(f)
+		var refused *domain.Error
+		require.ErrorAs(t, err, &refused, param)
+		assert.Equal(t, param, refused.Param)
+	}
+	now, err = change(func(r *domain.AlertRule) { r.Watches, r.Emails = "", nil })
+	require.NoError(t, err)
+	assert.Empty(t, now.Watches)
+}

@@ -1,0 +1,59 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// CallQuestion asks whose a call or a text is, before it is taken.
+type CallQuestion struct {
+	To     string         `json:"to"`             // as the trunk writes it; "": only whether the source is known
+	User   string         `json:"user,omitempty"` // that the caller says to be, by digest: nothing of it is proved here
+	Source netip.AddrPort `json:"source"`
+	// MatchFields are those of sip.Incoming.
+	MatchFields map[string]string `json:"match_fields,omitempty"`
+}
+
+// Claim returns the best claim to a call of the shards of this process. all is false if one of them could not answer. A source
+// without trunks costs no read of the store. A draining shard has its claims, too: it refuses the call.
+func (s *Router) Claim(ctx context.Context, q CallQuestion) (best domain.CallClaim, all bool) {
+	all = true
+	for _, n := range s.all() {
+		c, err := n.claim(ctx, q)
+		hasMatch := best.ByHeader || c.ByHeader
+		if err != nil {
+			all = false
+		} else if c.Beats(best) {
+			best = c
+		}
+		best.ByHeader = hasMatch
+	}
+	return best, all
+}
+
+func (n *Node) claim(ctx context.Context, q CallQuestion) (domain.CallClaim, error) {
+	entries := n.book.Of(q.Source)
+	switch {
+	case len(entries) == 0:
+		return domain.CallClaim{}, nil
+	case q.To == "":
+		return domain.CallClaim{Rank: domain.ClaimSource, Since: entries[0].Trunk.CreatedAt, TrunkID: entries[0].Trunk.ID}, nil
+	}
+	in := &sip.Incoming{To: q.To, Source: q.Source, MatchFields: q.MatchFields}
+	for i := range entries {
+		if auth := entries[i].Trunk.Inbound.Auth; q.User != "" && auth != nil && auth.Username == q.User {
+			in.Proved, in.TrunkID = true, entries[i].Trunk.ID // whoever takes the call finds out
+			break
+		}
+	}
+	if n.routing.Add(1) > maxRouting { // as of those that come here
+		n.routing.Add(-1)
+		return domain.CallClaim{}, errors.New("too many calls wait for the store")
+	}
+	defer n.routing.Add(-1)
+	return n.lookup.Claim(ctx, in)
+}

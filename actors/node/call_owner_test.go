@@ -1,0 +1,236 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/node"
+	"github.com/callboard/callboard/actors/storecache"
+	"github.com/callboard/callboard/domain"
+)
+
+// asksKey marks what is read for a question.
+type asksKey struct{}
+
+// counting is a store that counts what is read for questions, and may refuse it.
+type counting struct {
+	storecache.Backend
+	asked atomic.Int64
+	away  atomic.Bool
+}
+
+func (c *counting) Get(ctx context.Context, into domain.Record) (uint64, error) {
+	if ctx.Value(asksKey{}) != nil {
+		if c.asked.Add(1); c.away.Load() {
+			return 0, errors.New("the store is away")
+		}
+	}
+	return c.Backend.Get(ctx, into)
+}
+
+// Whose a call is that no number of the store names is known where its trunk is.
+func TestANodeTellsWhatClaimItHasToACall(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	d, ctx := h.services(), t.Context()
+	trunk := func(name, from string, auth *domain.TrunkAuth) *domain.Trunk {
+		made, err := d.Trunks.CreateTrunk(ctx, h.live, &domain.Trunk{
+			Name: name, Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}, NumberCountry: "GB",
+			Inbound: domain.TrunkInbound{AllowedIPs: []string{from}, Auth: auth},
+		})
+		require.NoError(t, err)
+		return made
+	}
+	number := func(text string, of *domain.Trunk) {
+		_, err := d.Numbers.CreateNumber(ctx, h.live, &domain.PhoneNumber{Number: text, AgentID: h.agent(h.live, menu()), TrunkID: of.ID})
+		require.NoError(t, err)
+	}
+	open, rest := trunk("open", "198.51.100.0/24", nil), trunk("rest", "198.51.100.7", nil)
+	closed := trunk("closed", "203.0.113.0/24", &domain.TrunkAuth{Username: "carrier", Password: "proof"})
+	trunk("gated", "203.0.113.0/24", &domain.TrunkAuth{Username: "other", Password: "proof"})
+	number("+442079460001", open)
+	number("*", rest)
+	number("+442079460002", closed)
+	number("*", closed)
+	both, one, proofs := netip.MustParseAddrPort("198.51.100.7:5060"), netip.MustParseAddrPort("198.51.100.8:5060"), netip.MustParseAddrPort("203.0.113.9:5060")
+	h.until(10*time.Second, "the trunks to be known", func() bool {
+		return len(h.node.Book().Of(both)) == 2 && len(h.node.Book().Of(proofs)) == 2
+	})
+
+	var board node.Router
+	board.Add(h.node)
+	for name, c := range map[string]struct {
+		asked node.CallQuestion
+		rank  domain.ClaimRank
+		trunk *domain.Trunk
+	}{
+		"a number":                       {node.CallQuestion{To: "+442079460001", Source: both}, domain.ClaimNumber, open},
+		"without its country":            {node.CallQuestion{To: "02079460001", Source: one}, domain.ClaimNumber, open},
+		"the rest":                       {node.CallQuestion{To: "+442079460009", Source: both}, domain.ClaimRest, rest},
+		"nobody's":                       {node.CallQuestion{To: "+442079460009", Source: one}, domain.ClaimSource, open},
+		"only the source":                {node.CallQuestion{Source: both}, domain.ClaimSource, open},
+		"a number that wants a proof":    {node.CallQuestion{To: "02079460002", Source: proofs}, domain.ClaimUnprovedNumber, closed},
+		"whatever wants a proof":         {node.CallQuestion{To: "+442079460009", Source: proofs}, domain.ClaimUnproved, closed},
+		"as if it were proved":           {node.CallQuestion{To: "02079460002", User: "carrier", Source: proofs}, domain.ClaimNumber, closed},
+		"the rest, as if it were proved": {node.CallQuestion{To: "1", User: "carrier", Source: proofs}, domain.ClaimRest, closed},
+		"another trunk's user":           {node.CallQuestion{To: "02079460002", User: "other", Source: proofs}, domain.ClaimSource, nil},
+		"nobody's user":                  {node.CallQuestion{To: "02079460002", User: "guess", Source: proofs}, domain.ClaimUnprovedNumber, closed},
+	} {
+		got, all := board.Claim(ctx, c.asked)
+		assert.True(t, all, name)
+		assert.Equal(t, c.rank, got.Rank, name)
+		assert.Equal(t, c.asked.User == "carrier" || c.asked.User == "other", got.Named, name)
+		if c.trunk != nil {
+			assert.Equal(t, c.trunk.ID, got.TrunkID, name)
+			assert.True(t, c.trunk.CreatedAt.Equal(got.Since), name)
+		}
+	}
+}
+
+// At one address a trunk with a match takes only the calls that carry its header.
+func TestACallGoesToTheTrunkWhoseHeaderItCarries(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	d, ctx := h.services(), t.Context()
+	trunk := func(p domain.Principal, name string, match *domain.TrunkMatch) *domain.Trunk {
+		made, err := d.Trunks.CreateTrunk(ctx, p, &domain.Trunk{
+			Name: name, Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}},
+			Inbound: domain.TrunkInbound{AllowedIPs: []string{"198.51.100.7"}, Match: match},
+		})
+		require.NoError(t, err)
+		return made
+	}
+	number := func(p domain.Principal, text string, of *domain.Trunk) {
+		n := &domain.PhoneNumber{Number: text, AgentID: h.agent(p, menu())}
+		if of != nil {
+			n.TrunkID = of.ID
+		}
+		_, err := d.Numbers.CreateNumber(ctx, p, n)
+		require.NoError(t, err)
+	}
+	other, _, _, err := d.Workspaces.CreateWorkspace(ctx, &domain.Workspace{Name: "other", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"})
+	require.NoError(t, err)
+	theirs := domain.Principal{WorkspaceID: other.ID, Environment: domain.Live, Operator: true, Permissions: h.live.Permissions}
+	plain := trunk(h.live, "plain", nil)
+	acme := trunk(h.live, "acme", &domain.TrunkMatch{Header: "X-Trunk-ID", Value: "acme"})
+	group := trunk(h.live, "group", &domain.TrunkMatch{Header: "Contact", Parameter: "tgrp", Value: "tg-7"})
+	foreign := trunk(theirs, "foreign", &domain.TrunkMatch{Header: "X-Trunk-ID", Value: "foreign"})
+	forged := trunk(theirs, "forged", &domain.TrunkMatch{Header: "X-Trunk-ID", Value: "acme"}) // another workspace claims the header of acme
+	number(h.live, "+442079460001", plain)
+	number(h.live, "+442079460002", nil)
+	number(h.live, "+442079460003", acme)
+	number(h.live, "*", acme)
+	number(h.live, "*", group)
+	number(theirs, "*", foreign)
+	number(theirs, "*", forged)
+	source := netip.MustParseAddrPort("198.51.100.7:5060")
+	h.until(10*time.Second, "the trunks to be known", func() bool { return len(h.node.Book().Of(source)) == 5 })
+	var board node.Router
+	board.Add(h.node)
+	id := func(value string) map[string]string { return map[string]string{"x-trunk-id": value} }
+	check := func(to string, fields map[string]string, from netip.AddrPort, rank domain.ClaimRank, want *domain.Trunk) {
+		t.Helper()
+		got, all := board.Claim(ctx, node.CallQuestion{To: to, Source: from, MatchFields: fields})
+		assert.True(t, all)
+		assert.Equal(t, rank, got.Rank, "%s %v", to, fields)
+		if want != nil {
+			assert.Equal(t, want.ID, got.TrunkID, "%s %v", to, fields)
+			assert.True(t, got.ByHeader)
+		}
+	}
+	check("+442079460001", nil, source, domain.ClaimNumber, plain)
+	check("+442079460001", id("acme"), source, domain.ClaimNumber, plain)
+	check("+442079460002", nil, source, domain.ClaimNumber, plain)
+	check("+442079460002", id("ACME"), source, domain.ClaimNumber, acme)
+	check("+442079460002", map[string]string{"contact": ";tgrp=tg-7"}, source, domain.ClaimNumber, group)
+	check("+442079460003", id("acme"), source, domain.ClaimNumber, acme)
+	check("+442079460003", id("foreign"), source, domain.ClaimRest, foreign) // the carrier says whose call it is
+	check("+442079460009", id("acme"), source, domain.ClaimRest, acme)       // the older trunk, not forged
+	check("+442079460009", id("foreign"), source, domain.ClaimRest, foreign)
+	check("+442079460009", id("nobody"), source, domain.ClaimSource, nil)
+	check("+442079460009", nil, source, domain.ClaimSource, nil)
+	check("+442079460009", id("acme"), netip.MustParseAddrPort("198.51.100.8:5060"), domain.ClaimNone, nil)
+	number(h.live, "*", plain)
+	check("+442079460008", id("acme"), source, domain.ClaimRest, acme)
+	check("+442079460008", nil, source, domain.ClaimRest, plain)
+	got, _ := board.Claim(ctx, node.CallQuestion{To: "+442079460008", Source: source, MatchFields: id("acme")})
+	assert.True(t, plain.CreatedAt.Equal(got.Since), "beside other workspaces the age of the oldest trunk with a rest counts")
+	number(theirs, "+442079460004", foreign)
+	check("+442079460004", id("foreign"), source, domain.ClaimNumber, foreign)
+	check("+442079460004", id("acme"), source, domain.ClaimRest, acme)
+	check("+442079460004", nil, source, domain.ClaimSource, nil)           // a number of theirs is not for the rest of plain
+	check("+442079460008", id("foreign"), source, domain.ClaimRest, plain) // plain is older: a later workspace takes none of its calls
+}
+
+// A stranger may ask as often as he likes: it costs the store nothing. What it
+// cannot say now is not nobody's.
+func TestAStrangersCallCostsTheStoreNothing(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	var store *counting
+	h.wrap = func(s storecache.Backend) storecache.Backend { store = &counting{Backend: s}; return store }
+	h.shut()
+	h.open()
+	_, err := h.services().Trunks.CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
+	require.NoError(t, err)
+	known, stranger := netip.MustParseAddrPort("192.0.2.1:5060"), netip.MustParseAddrPort("192.0.2.2:5060")
+	h.until(10*time.Second, "the trunk to be known", func() bool { return len(h.node.Book().Of(known)) == 1 })
+	var board node.Router
+	board.Add(h.node)
+	ctx := context.WithValue(t.Context(), asksKey{}, true)
+	got, all := board.Claim(ctx, node.CallQuestion{To: "+442079460001", Source: stranger})
+	assert.True(t, all)
+	assert.Equal(t, domain.CallClaim{}, got)
+	assert.Zero(t, store.asked.Load())
+	_, all = board.Claim(ctx, node.CallQuestion{To: "+442079460001", Source: known})
+	assert.True(t, all)
+	assert.Positive(t, store.asked.Load())
+	store.away.Store(true)
+	_, all = board.Claim(ctx, node.CallQuestion{To: "+442079460002", Source: known})
+	assert.False(t, all)
+	got, all = board.Claim(ctx, node.CallQuestion{To: "+442079460002", Source: stranger})
+	assert.True(t, all, "without the store, too")
+	assert.Equal(t, domain.CallClaim{}, got)
+}
+
+// One that cannot say takes no call from the others of its process.
+func TestWhoCannotSayWhoseACallIsSilencesNoOther(t *testing.T) {
+	t.Parallel()
+	mute, other := build(t, nil), build(t, nil)
+	var store *counting
+	mute.wrap = func(s storecache.Backend) storecache.Backend { store = &counting{Backend: s}; return store }
+	mute.shut()
+	mute.open()
+	source := netip.MustParseAddrPort("192.0.2.1:5060")
+	var made *domain.Trunk
+	for _, h := range []*house{mute, other} {
+		trunk, err := h.services().Trunks.CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
+		require.NoError(t, err)
+		h.until(10*time.Second, "the trunk to be known", func() bool { return len(h.node.Book().Of(source)) == 1 })
+		made = trunk
+	}
+	_, err := other.services().Numbers.CreateNumber(t.Context(), other.live, &domain.PhoneNumber{Number: "*", AgentID: other.agent(other.live, menu()), TrunkID: made.ID})
+	require.NoError(t, err)
+	ctx := context.WithValue(t.Context(), asksKey{}, true)
+	for to, order := range map[string][]*house{"+442079460001": {mute, other}, "+442079460002": {other, mute}} { // what it has read it knows for a while
+		var board node.Router
+		for _, h := range order {
+			board.Add(h.node)
+		}
+		store.away.Store(true)
+		got, all := board.Claim(ctx, node.CallQuestion{To: to, Source: source})
+		assert.False(t, all, to)
+		assert.Equal(t, domain.ClaimRest, got.Rank, to)
+		assert.Equal(t, made.ID, got.TrunkID, to)
+		store.away.Store(false)
+		_, all = board.Claim(ctx, node.CallQuestion{To: to, Source: source})
+		assert.True(t, all, to)
+	}
+}

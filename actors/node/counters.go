@@ -1,0 +1,104 @@
+package node
+
+import (
+	"context"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+)
+
+// Counters are what the node keeps now, over all workspaces. Without calls
+// everything but Workspaces and Actors is 0.
+type Counters struct {
+	Workspaces     int `json:"workspaces"`
+	Actors         int `json:"actors"`          // processes of the actor system, questions under way included
+	Calls          int `json:"calls"`           // whose actors live
+	CallsOpen      int `json:"calls_open"`      // with those whose end is not committed yet
+	Recordings     int `json:"recordings"`      // of calls that are over, not kept yet
+	LinesOut       int `json:"lines_out"`       // permits leased, bound and held
+	LinesIn        int `json:"lines_in"`        // as lines_out, of calls that come in
+	LinesWaiting   int `json:"lines_waiting"`   // permits that campaigns wait for
+	TrunkChannels  int `json:"trunk_channels"`  // taken
+	TrunkHoldings  int `json:"trunk_holdings"`  // calls that have any
+	TrunkBound     int `json:"trunk_bound"`     // actors of calls that trunks watch
+	TrunkMeters    int `json:"trunk_meters"`    // answered calls that are being paid for
+	TrunkWaiting   int `json:"trunk_waiting"`   // calls that wait for a slot
+	InboundOpening int `json:"inbound_opening"` // INVITEs that are being looked at
+	WebhookSends   int `json:"webhook_sends"`   // webhook requests under way
+}
+
+// Add adds what another node of the process keeps.
+func (c *Counters) Add(o *Counters) {
+	c.Workspaces += o.Workspaces
+	c.Actors += o.Actors
+	c.Calls += o.Calls
+	c.CallsOpen += o.CallsOpen
+	c.Recordings += o.Recordings
+	c.LinesOut += o.LinesOut
+	c.LinesIn += o.LinesIn
+	c.LinesWaiting += o.LinesWaiting
+	c.TrunkChannels += o.TrunkChannels
+	c.TrunkHoldings += o.TrunkHoldings
+	c.TrunkBound += o.TrunkBound
+	c.TrunkMeters += o.TrunkMeters
+	c.TrunkWaiting += o.TrunkWaiting
+	c.InboundOpening += o.InboundOpening
+	c.WebhookSends += o.WebhookSends
+}
+
+// Counters asks every workspace. The error is that of the first that does not
+// answer in the time of ctx.
+func (n *Node) Counters(ctx context.Context) (Counters, error) {
+	c := Counters{InboundOpening: int(n.routing.Load()), WebhookSends: n.sends.Busy()}
+	for _, m := range n.sys.ProcessRegistry.LocalPIDs.LocalPIDs {
+		c.Actors += m.Count()
+	}
+	trees := n.liveCalls().trees
+	c.Workspaces = len(trees)
+	for _, t := range trees {
+		if err := c.addWorkspace(ctx, n.sys, t); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// addWorkspace asks the actors of a workspace.
+func (c *Counters) addWorkspace(ctx context.Context, sys *actor.ActorSystem, t *tree) error {
+	live, err := mailbox.Ask[call.LiveNow](ctx, sys, t.calls, call.Live{})
+	if err != nil {
+		return err
+	}
+	out, err := mailbox.Ask[lines.UsageNow](ctx, sys, t.outbound, lines.Usage{})
+	if err != nil {
+		return err
+	}
+	tests, err := mailbox.Ask[lines.UsageNow](ctx, sys, t.tests, lines.Usage{})
+	if err != nil {
+		return err
+	}
+	in, err := mailbox.Ask[lines.UsageNow](ctx, sys, t.inbound, lines.Usage{})
+	if err != nil {
+		return err
+	}
+	trunks, err := mailbox.Ask[trunk.HeldCounts](ctx, sys, t.trunks, trunk.CountHeld{})
+	if err != nil {
+		return err
+	}
+	c.Calls += len(live.Calls)
+	c.CallsOpen += live.Known
+	c.Recordings += live.Work
+	c.LinesOut += out.Active + tests.Active
+	c.LinesIn += in.Active
+	c.LinesWaiting += out.Waiting + tests.Waiting + in.Waiting
+	c.TrunkChannels += trunks.Channels
+	c.TrunkHoldings += trunks.Holding
+	c.TrunkBound += trunks.WatchedActors
+	c.TrunkMeters += trunks.Meters
+	c.TrunkWaiting += trunks.Waiting
+	return nil
+}

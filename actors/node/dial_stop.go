@@ -1,0 +1,174 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/load"
+)
+
+// Times of a dial stop.
+const (
+	dialStopPoll        = 500 * time.Millisecond // between two reads of the stored stop
+	dialStopReadTimeout = 2 * time.Second
+)
+
+// DialStop is an operator's stop of all dialling in the installation. The stored row holds
+// across restarts. Nodes that share a store follow each other's changes.
+type DialStop struct {
+	store    dialStopStore
+	shared   bool               // other nodes share the store
+	onChange func(stopped bool) // is called with mu held
+	log      *slog.Logger
+
+	row     atomic.Pointer[domain.Dialling] // nil: dialling is allowed. Since is zero until the row is stored
+	mu      sync.Mutex                      // held while a change is stored
+	changes int                             // made by this node; guarded by mu
+}
+
+// dialStopStore stores the row of a dial stop.
+type dialStopStore interface {
+	Get(ctx context.Context, into domain.Record) (uint64, error)
+	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
+}
+
+// load reads the stored stop when the node starts.
+func (s *DialStop) load(ctx context.Context) error {
+	row := &domain.Dialling{}
+	_, err := s.store.Get(ctx, row)
+	if errors.Is(err, domain.ErrNotFound) || err == nil && !row.Stopped {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.row.Store(row)
+	s.onChange(true)
+	s.log.Warn("nobody is rung: an operator has stopped all dialling", slog.Time("since", row.Since), slog.String("reason", row.Reason))
+	return nil
+}
+
+// follow applies what other nodes store, until ctx ends.
+func (s *DialStop) follow(ctx context.Context) {
+	t := time.NewTicker(dialStopPoll)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			s.poll(ctx)
+		}
+	}
+}
+
+// poll reads the stored row once and applies it.
+func (s *DialStop) poll(ctx context.Context) {
+	s.mu.Lock()
+	before := s.changes
+	s.mu.Unlock()
+	stored, err := s.stored(ctx)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.row.Load()
+	switch {
+	case s.changes != before: // the row is older than the change of this node
+		return
+	case stored.Stopped && known == nil:
+		s.row.Store(stored)
+		s.log.Warn("an operator has stopped all dialling", slog.String("actor", stored.By.ID))
+	case !stored.Stopped && known != nil && !known.Since.IsZero():
+		s.row.Store(nil)
+		s.log.Warn("an operator lets people be rung again", slog.String("actor", stored.By.ID))
+	default:
+		return
+	}
+	s.onChange(stored.Stopped)
+}
+
+// Stop stops all dialling until Resume, also across restarts. Live calls go on. The
+// first row of a stop stays. row has reason, time and author.
+func (s *DialStop) Stop(ctx context.Context, row *domain.Dialling) (load.DiallingNow, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.row.Load(); known != nil && !known.Since.IsZero() && s.isStored(ctx) {
+		return diallingOf(known), nil
+	}
+	s.changes++
+	s.row.Store(&domain.Dialling{Stopped: true, Reason: row.Reason}) // before the commit: no call begins while the store is slow
+	s.onChange(true)
+	row.Stopped = true
+	if _, err := s.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
+		s.log.Error("nobody is rung, but whether a restart will know it is not: stop all dialling once more", slog.Any("error", err))
+		return load.DiallingNow{}, commit.StoreError(err)
+	}
+	s.row.Store(row)
+	s.log.Warn("an operator has stopped all dialling", slog.String("actor", row.By.ID))
+	return diallingOf(row), nil
+}
+
+// Resume allows dialling again. Paused campaigns stay paused. row has time and author.
+func (s *DialStop) Resume(ctx context.Context, row *domain.Dialling) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.row.Load() == nil && !s.shared {
+		return nil
+	}
+	s.changes++
+	row.Stopped = false
+	if _, err := s.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
+		return commit.StoreError(err)
+	}
+	s.row.Store(nil)
+	s.onChange(false)
+	s.log.Warn("an operator lets people be rung again", slog.String("actor", row.By.ID))
+	return nil
+}
+
+// Current returns the stop, if there is one.
+func (s *DialStop) Current() load.DiallingNow { return diallingOf(s.row.Load()) }
+
+// isStopped reports whether dialling is stopped.
+func (s *DialStop) isStopped() bool { return s.row.Load() != nil }
+
+// stored reads the stored row; the zero row if there is none.
+func (s *DialStop) stored(ctx context.Context) (*domain.Dialling, error) {
+	bound, cancel := context.WithTimeout(ctx, dialStopReadTimeout)
+	defer cancel()
+	row := &domain.Dialling{}
+	if _, err := s.store.Get(bound, row); err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return nil, err
+	}
+	return row, nil
+}
+
+// isStored reports whether the known stop is still stored: another node may have resumed.
+func (s *DialStop) isStored(ctx context.Context) bool {
+	if !s.shared {
+		return true
+	}
+	row, err := s.stored(ctx)
+	return err == nil && row.Stopped
+}
+
+func diallingOf(row *domain.Dialling) load.DiallingNow {
+	if row == nil {
+		return load.DiallingNow{}
+	}
+	now := load.DiallingNow{Stopped: true, Reason: row.Reason}
+	if !row.Since.IsZero() {
+		since, by := row.Since, row.By
+		now.Since, now.By = &since, &by
+	}
+	return now
+}

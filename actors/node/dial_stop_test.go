@@ -1,0 +1,130 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// dialStopRow is a store of the one row. It is shared by the stops of a test.
+type dialStopRow struct {
+	row     *domain.Dialling // nil: none
+	err     error            // of commits
+	onRead  func()           // before a read returns
+	commits int
+}
+
+func (s *dialStopRow) Get(_ context.Context, into domain.Record) (uint64, error) {
+	row, found := into.(*domain.Dialling), s.row
+	if s.onRead != nil {
+		s.onRead()
+	}
+	if found == nil {
+		return 0, domain.ErrNotFound
+	}
+	*row = *found
+	return 1, nil
+}
+
+func (s *dialStopRow) Apply(_ context.Context, c commit.Change) ([]event.Event, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	s.commits++
+	row, _ := c.Puts[0].(*domain.Dialling)
+	stored := *row
+	s.row = &stored
+	return nil, nil
+}
+
+// newDialStop returns a stop on a store, and the changes that it reports.
+func newDialStop(store *dialStopRow, shared bool) (s *DialStop, changes *[]bool) {
+	changes = new([]bool)
+	return &DialStop{store: store, shared: shared, onChange: func(on bool) { *changes = append(*changes, on) }, log: slog.New(slog.DiscardHandler)}, changes
+}
+
+// stopRow is the row of a new stop.
+func stopRow(reason string) *domain.Dialling {
+	return &domain.Dialling{Reason: reason, Since: time.Unix(1_700_000_000, 0), By: domain.Actor{Type: "user", ID: "user_1"}}
+}
+
+func TestDialStopIsStoredUntilItIsResumed(t *testing.T) {
+	t.Parallel()
+	store := &dialStopRow{}
+	s, changes := newDialStop(store, false)
+	require.NoError(t, s.load(t.Context()))
+	require.NoError(t, s.Resume(t.Context(), stopRow("")))
+	assert.Zero(t, store.commits, "dialling was not stopped")
+	now, err := s.Stop(t.Context(), stopRow("a complaint"))
+	require.NoError(t, err)
+	assert.Equal(t, []any{true, "a complaint", "user_1"}, []any{now.Stopped, now.Reason, now.By.ID})
+	now, err = s.Stop(t.Context(), stopRow("another reason"))
+	require.NoError(t, err)
+	assert.Equal(t, "a complaint", now.Reason, "the first stop stays")
+	restarted, held := newDialStop(store, false)
+	require.NoError(t, restarted.load(t.Context()))
+	assert.Equal(t, now, restarted.Current())
+	assert.Equal(t, []bool{true}, *held)
+	require.NoError(t, s.Resume(t.Context(), stopRow("")))
+	assert.False(t, s.isStopped())
+	assert.False(t, store.row.Stopped)
+	assert.Equal(t, []bool{true, false}, *changes)
+}
+
+func TestDialStopHoldsCallsWhileTheStoreFails(t *testing.T) {
+	t.Parallel()
+	store := &dialStopRow{err: errors.New("no store")}
+	s, changes := newDialStop(store, false)
+	_, err := s.Stop(t.Context(), stopRow("a complaint"))
+	require.Error(t, err)
+	assert.Equal(t, []any{true, []bool{true}, (*time.Time)(nil)}, []any{s.isStopped(), *changes, s.Current().Since})
+	require.Error(t, s.Resume(t.Context(), stopRow("")))
+	assert.True(t, s.isStopped(), "a resumption counts once it is stored")
+	store.err = nil
+	now, err := s.Stop(t.Context(), stopRow("once more"))
+	require.NoError(t, err)
+	assert.Equal(t, "once more", now.Reason)
+}
+
+func TestDialStopFollowsOtherNodes(t *testing.T) {
+	t.Parallel()
+	store := &dialStopRow{}
+	one, _ := newDialStop(store, true)
+	other, changes := newDialStop(store, true)
+	_, err := one.Stop(t.Context(), stopRow("a complaint"))
+	require.NoError(t, err)
+	other.poll(t.Context())
+	other.poll(t.Context())
+	assert.Equal(t, one.Current(), other.Current())
+	require.NoError(t, one.Resume(t.Context(), stopRow("")))
+	now, err := other.Stop(t.Context(), stopRow("a new stop"))
+	require.NoError(t, err)
+	assert.Equal(t, "a new stop", now.Reason, "the stop that it knew is no longer stored")
+	require.NoError(t, one.Resume(t.Context(), stopRow("")), "it does not know of that stop yet")
+	other.poll(t.Context())
+	assert.False(t, other.isStopped())
+	assert.Equal(t, []bool{true, true, false}, *changes)
+}
+
+func TestDialStopIgnoresRowsReadBeforeItsOwnChange(t *testing.T) {
+	t.Parallel()
+	store := &dialStopRow{}
+	s, _ := newDialStop(store, true)
+	_, err := s.Stop(t.Context(), stopRow("a complaint"))
+	require.NoError(t, err)
+	store.onRead = func() {
+		store.onRead = nil
+		require.NoError(t, s.Resume(t.Context(), stopRow("")))
+	}
+	s.poll(t.Context())
+	assert.False(t, s.isStopped(), "the stop that was read is older than the resumption")
+}

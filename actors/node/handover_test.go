@@ -1,0 +1,105 @@
+package node_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// lasts places a call to somebody who says nothing, and waits until another
+// process could go on with it.
+func (h *house) lasts() (id string) {
+	h.Helper()
+	c, err := h.services().Calls.PlaceCall(h.Context(), h.test, domain.NewCall{
+		To: "+15005550009", AgentID: h.agent(h.test, linger()), RingTimeout: 20 * time.Second, MaxDuration: 10 * time.Minute,
+	})
+	require.NoError(h, err)
+	h.moves()
+	return c.ID
+}
+
+// moves waits until another process could go on with the one call that lives.
+func (h *house) moves() {
+	h.Helper()
+	h.until(20*time.Second, "a call that another process could go on with", func() bool {
+		now, err := h.node.CountMovable(h.Context())
+		return err == nil && now.Known == 1 && now.Movable == 1
+	})
+}
+
+func TestANodeHandsItsCallsOverOnceSomebodyCanTakeThem(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	h.shut()
+	h.survive = true
+	h.open()
+	id := h.lasts()
+	var asked atomic.Int64
+	require.True(t, h.node.DrainTo(t.Context(), func() bool { return asked.Add(1) > 3 }))
+	assert.Greater(t, asked.Load(), int64(3), "alone it would have waited")
+	assert.False(t, h.call(h.test, id).Final())
+	h.node.HandOver(t.Context())
+	h.shut()
+	n, answered := h.diary.dialogs()
+	assert.Equal(t, []int{1, 1}, []int{n, answered}, "its far end hears of no end")
+	h.open()
+	h.moves()
+	assert.False(t, h.call(h.test, id).Final(), "it goes on")
+	over, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	assert.False(t, h.node.DrainTo(over, func() bool { return false }), "nobody is there to take it")
+	c := h.call(h.test, id)
+	assert.Equal(t, "hangup", string(c.EndedReason))
+	assert.Len(t, h.diary.all(), 1, "nobody was rung again")
+}
+
+// A call that rings cannot be handed over: it is waited for, and everything but
+// calls is served meanwhile.
+func TestANodeThatWaitsForARingingCallTakesWrites(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	h.shut()
+	h.survive = true
+	h.open()
+	call := domain.NewCall{To: "+15005550002", AgentID: h.agent(h.test, linger()), RingTimeout: 20 * time.Second, MaxDuration: 10 * time.Minute}
+	_, err := h.services().Calls.PlaceCall(h.Context(), h.test, call)
+	require.NoError(t, err)
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	over := make(chan struct{})
+	go func() { h.node.DrainTo(ctx, func() bool { return true }); close(over) }()
+	h.until(20*time.Second, "no call begins", func() bool {
+		_, err := h.services().Calls.PlaceCall(h.Context(), h.test, call)
+		return err != nil
+	})
+	assert.False(t, h.node.RefusesWrites(), "the API takes writes")
+	select {
+	case <-over:
+		t.Error("a call that rings was not waited for")
+	default:
+	}
+	h.node.RefuseWrites()
+	assert.True(t, h.node.RefusesWrites())
+	end()
+	<-over
+}
+
+// Whoever has the work of a node already is waited for by nobody.
+func TestANodeThatHasLostItsWorkWaitsForNoCall(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	h.shut()
+	h.survive = true
+	h.open()
+	id := h.lasts()
+	lost, cancel := context.WithCancel(t.Context())
+	cancel()
+	assert.False(t, h.node.DrainTo(lost, func() bool { return true }))
+	assert.False(t, h.call(h.test, id).Final())
+}

@@ -1,0 +1,92 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/registrar"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	sipregistrar "github.com/callboard/callboard/sip/registrar"
+)
+
+// sipForbidden answers a phone that calls out: phones reach the agents of
+// their workspace and nobody else.
+const sipForbidden = 403
+
+// Registrar opens the user agent to the phones of all workspaces.
+func (n *Node) Registrar() sipregistrar.Config {
+	return sipregistrar.Config{Open: n.phones.Open, Account: n.phones.Account, At: n.phones.At, Update: n.register}
+}
+
+// register hands a REGISTER to its workspace. It returns at once.
+func (n *Node) register(u *sipregistrar.Update) {
+	x, known := n.phones.Phone(u.AccountID)
+	t := n.tree(x.WorkspaceID)
+	if !known || t == nil || n.drain.isStopping() || !n.loaded.Load() {
+		u.Refuse(sipUnavailable, overloadAfter)
+		return
+	}
+	n.sys.Root.Send(t.phones, registrar.Register{Update: u})
+}
+
+// ReloadPhones tells the phones and their book what is stored now.
+func (n *Node) ReloadPhones(ctx context.Context, workspaceID string) error {
+	t, err := n.workspaceActors(workspaceID)
+	if err != nil {
+		return err
+	}
+	t.changing.Lock()
+	defer t.changing.Unlock()
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	list, err := n.stored.phones(bound, workspaceID)
+	if err != nil {
+		return commit.StoreError(err)
+	}
+	n.phones.Set(workspaceID, list)
+	n.sys.Root.Send(t.phones, registrar.Set{Phones: list})
+	return nil
+}
+
+func (st *workspaceStore) phones(ctx context.Context, workspaceID string) ([]domain.Phone, error) {
+	var out []domain.Phone
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		err := commit.Each(ctx, st.rows, "phone", workspaceID, "env="+string(env), func(x *domain.Phone) { out = append(out, *x) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (n *Node) phoneProps(workspaceID string) *actor.Props {
+	return mailbox.Props(n.observed("phones", func() actor.Actor {
+		return registrar.New(registrar.Config{
+			Workspace: workspaceID, Phones: func() []domain.Phone { return n.phones.Of(workspaceID) },
+			Store: n.cfg.Store, Book: n.phones, Log: n.cfg.Log,
+		})
+	}), 10_000)
+}
+
+// ListContacts returns the registered contacts of a workspace's phones.
+func (n *Node) ListContacts(ctx context.Context, workspaceID string) (registrar.Listed, error) {
+	t, err := n.workspaceActors(workspaceID)
+	if err != nil {
+		return registrar.Listed{}, err
+	}
+	return mailbox.Ask[registrar.Listed](ctx, n.sys, t.phones, registrar.List{})
+}
+
+// FindPhone returns a phone of a workspace by its extension or user name. Errors:
+// not_found.
+func (n *Node) FindPhone(ctx context.Context, workspaceID string, f registrar.Find) (registrar.Found, error) {
+	t, err := n.workspaceActors(workspaceID)
+	if err != nil {
+		return registrar.Found{}, err
+	}
+	return mailbox.Ask[registrar.Found](ctx, n.sys, t.phones, f)
+}

@@ -1,0 +1,45 @@
+package node
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// inboundRates hold each trunk to the inbound calls per second that its settings
+// allow: a bucket that holds one second's worth.
+type inboundRates struct {
+	mu sync.Mutex
+	by map[string]*inboundRate
+}
+
+type inboundRate struct {
+	tokens float64
+	at     time.Time
+}
+
+// take takes a place for a call of a trunk, or says that there is none and
+// when to come back. Without a limit there is always one.
+func (p *inboundRates) take(trunkID string, perSecond float64, now time.Time) (wait time.Duration, take bool) {
+	if perSecond <= 0 {
+		return 0, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	most := math.Max(1, perSecond)
+	b := p.by[trunkID]
+	if b == nil {
+		b = &inboundRate{tokens: most, at: now}
+		if p.by == nil {
+			p.by = make(map[string]*inboundRate)
+		}
+		p.by[trunkID] = b
+	}
+	b.tokens = math.Min(most, b.tokens+now.Sub(b.at).Seconds()*perSecond)
+	b.at = now
+	if b.tokens < 1 {
+		return max(time.Second, time.Duration((1-b.tokens)/perSecond*float64(time.Second))), true
+	}
+	b.tokens--
+	return 0, false
+}

@@ -1,0 +1,31 @@
+package node
+
+import (
+	"github.com/callboard/callboard/actors/inbound"
+	"github.com/callboard/callboard/actors/testcalls"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/testcarrier"
+)
+
+// TestCalls returns the calls that were ordered from the test carrier.
+func (n *Node) TestCalls() *testcalls.Registry { return &n.testCalls }
+
+// orderedTestCall returns the number that a call of the test carrier reaches if it was
+// ordered for an agent; nil: it calls a number. A call for an agent reaches nobody
+// else: without a test trunk in the agent's workspace the error is inbound.ErrNoNumber.
+func (n *Node) orderedTestCall(in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
+	o, _ := n.testCalls.Order(in.Header[testcarrier.TestHeader])
+	if o.AgentID == "" || in.PhoneID != "" {
+		return nil, trunk.Entry{}, nil
+	}
+	for _, e := range n.book.Of(in.Source) {
+		if e.WorkspaceID == o.WorkspaceID && e.Trunk.Simulator && e.Trunk.Environment == domain.Test {
+			return &domain.PhoneNumber{
+				Meta: domain.Meta{WorkspaceID: o.WorkspaceID, Environment: domain.Test}, Number: o.Number, AgentID: o.AgentID,
+			}, e, nil
+		}
+	}
+	return nil, trunk.Entry{}, inbound.ErrNoNumber
+}

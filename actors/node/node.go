@@ -1,0 +1,500 @@
+// Package node runs the supervision tree of a shard: one actor per live call, campaign, trunk group and webhook endpoint of each workspace.
+// What it needs of services is an interface in Services; SIP, media and the store are handed in.
+package node
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/alerts"
+	"github.com/callboard/callboard/actors/call/recording"
+	"github.com/callboard/callboard/actors/call/siptrace"
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/actors/inbound"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/outbox"
+	"github.com/callboard/callboard/actors/registrar"
+	"github.com/callboard/callboard/actors/testcalls"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/actors/workspace"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/domain/calendar"
+	numberlists "github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/load"
+	"github.com/callboard/callboard/engines/llm"
+	"github.com/callboard/callboard/engines/tracing"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
+
+	"github.com/callboard/callboard/actors/storecache"
+)
+
+// Blobs keeps recordings.
+type Blobs interface {
+	recording.Blobs
+	// DeleteAll removes all of a workspace.
+	DeleteAll(ctx context.Context, workspace string) error
+}
+
+// Config of a node.
+type Config struct {
+	Store     *storecache.Store
+	Keys      Keyring
+	Blobs     Blobs
+	SIP       *sip.UserAgent
+	Media     *media.Engine
+	Speaker   speech.Speaker
+	Ears      speech.Recogniser             // nil: nobody hears words
+	Lives     *speech.Lives                 // engines that hear and speak by themselves; nil: there is none
+	Models    llm.Models                    // language models; none: no model takes part in calls
+	Simulator func() (resolve.Target, bool) // where the built-in carrier listens
+	Carrier   func() netip.AddrPort         // where the built-in carrier sends from; nil: there is none
+	Egress    access.Egress                 // what webhooks may reach
+	RootCAs   *x509.CertPool                // of webhook receivers; nil: the system's
+	Mail      alerts.Mailer                 // sends mails of alerts; nil: there is no mail server
+	// AlertsEvery is how often alerts are looked for; 0: as usual. Tests hurry.
+	AlertsEvery time.Duration
+	// May says whether this node still has the work: nobody is sent anything
+	// otherwise. It must not wait; nil: always.
+	May func() bool
+	// Mine says which workspaces are this node's; nil: all are. Other nodes of
+	// the process then share what it is given of SIP and sound, and know others.
+	Mine func(workspaceID string) bool
+	// Quarantined says that the store was restored from a backup and not released: the node answers and writes, and
+	// nothing leaves it.
+	Quarantined bool
+	// Survive says that live calls outlive their process: another one takes them
+	// up. TookUp counts what came of each (recovery.Resumed and so on); nil: nobody does.
+	Survive bool
+	TookUp  func(result string)
+	Places  *lines.Places // of the process, shared by its nodes (PlacesOf); nil: those of Media
+	// Board is where the nodes of the process find each other; nil: there is one,
+	// to which what comes in is given without.
+	Board *Router
+	// WebhookSends is how many webhook requests may be under way at once; 0: 2048.
+	WebhookSends int
+	// WebhookTimeout is how long a webhook may take to answer, WebhookHurry
+	// divides the waits before retries; 0: as documented. Tests hurry.
+	WebhookTimeout time.Duration
+	WebhookHurry   int
+	PublicURL      string
+	SpoolDir       string
+	TraceContexts  *tracing.SpanContexts // nil: no collector wants traces
+	Traces         *siptrace.Buffer      // what the user agent's dialogs say; nil: not kept
+	Log            *slog.Logger
+	Before         func(actor string, msg any) // sees each message first; nil in production
+}
+
+// Keyring has the secrets of workspaces that the node needs.
+type Keyring interface {
+	// NumberHash returns the hash under which lists keep a number.
+	NumberHash(workspaceID, e164 string) string
+	// DecisionLogKey returns the key of the hash chains of a workspace's decision logs.
+	DecisionLogKey(workspaceID string) []byte
+}
+
+// Node is one process: the supervision tree of every workspace.
+type Node struct {
+	*callAdmission
+	*otherShards
+
+	cfg       Config
+	sys       *actor.ActorSystem
+	book      *trunk.Book
+	phones    *registrar.Book
+	stored    workspaceStore
+	lookup    *inbound.Lookup
+	dnc       *dnc.Register
+	services  Services
+	zones     *calendar.Shared
+	sender    *webhook.Client
+	models    *llm.Client
+	sends     *webhook.SendPool
+	ledger    *webhook.Ledger
+	boot      string
+	dialStop  *DialStop
+	drain     *NodeDrain
+	refuses   atomic.Bool  // nothing else begins either
+	routing   atomic.Int32 // INVITEs that are being looked at
+	paces     inboundRates
+	testCalls testcalls.Registry
+	loaded    atomic.Bool
+	mu        sync.RWMutex
+	spaces    map[string]*tree
+	stop      context.CancelFunc
+	lives     atomic.Pointer[context.Context] // ends with stop
+	done      sync.WaitGroup
+}
+
+// tree is what the node knows of one workspace's actors.
+type tree struct {
+	root, outbound, tests, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID // tests: lines of outbound calls with a test key
+
+	record  atomic.Pointer[domain.Workspace]
+	redacts redactionCache
+	dialogs abandonedDialogs
+	// changing is held from a commit of settings until the actors were told, so
+	// that they hear changes in the order in which they were committed.
+	changing sync.Mutex
+}
+
+// lines are those of the outbound calls of an environment.
+func (t *tree) lines(env domain.Environment) *actor.PID {
+	if env == domain.Test {
+		return t.tests
+	}
+	return t.outbound
+}
+
+// New makes a node; nothing runs before Start.
+func New(cfg Config) *Node {
+	if cfg.Quarantined {
+		cfg.May, cfg.Survive = func() bool { return false }, false
+	}
+	store := cfg.Store
+	if cfg.Blobs != nil {
+		cfg.Blobs = workspaceBlobs{cfg.Blobs, store.IsDeleted}
+	}
+	switch {
+	case cfg.Places != nil:
+		cfg.Places = cfg.Places.Share()
+	case cfg.Media != nil:
+		cfg.Places = PlacesOf(cfg.Media)
+	}
+	n := &Node{
+		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: registrar.NewBook(), spaces: make(map[string]*tree),
+		boot: mailbox.NewID("boot"), zones: calendar.NewShared(), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
+	}
+	n.stored = workspaceStore{
+		rows: store, boot: n.boot, resume: cfg.Survive, quarantined: cfg.Quarantined,
+		campaign: func(ws, id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Campaigns, id) },
+	}
+	n.lookup = inbound.New(inbound.Config{Store: store, Trunks: n.book, Phones: n.phones, Workspace: n.Workspace})
+	n.connectCallAdmission()
+	if cfg.SIP != nil {
+		n.book.Resolve = cfg.SIP.Resolve
+	}
+	n.book.Carrier = cfg.Carrier
+	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.May, Quarantined: cfg.Quarantined})
+	n.sends = webhook.NewSendPool(cfg.WebhookSends)
+	n.ledger = webhook.NewLedger(cfg.Store)
+	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.sender.Web()}
+	return n
+}
+
+// connectCallAdmission builds what decides whether calls may begin.
+func (n *Node) connectCallAdmission() {
+	cfg := &n.cfg
+	n.otherShards = &otherShards{store: cfg.Store, owned: cfg.Mine, local: n.Workspace, log: cfg.Log}
+	n.dialStop = &DialStop{store: cfg.Store, shared: !n.IsAlone(), log: cfg.Log, onChange: func(stopped bool) {
+		n.holdCalls(stopped)
+		n.WakeCampaigns()
+	}}
+	n.drain = &NodeDrain{shared: !n.IsAlone(), onChange: n.wakeAllCampaigns, current: new(atomic.Pointer[load.DrainNow]), log: cfg.Log}
+	if cfg.SIP != nil {
+		n.drain.sip = cfg.SIP
+	}
+	if cfg.Board != nil {
+		n.drain.current = &cfg.Board.drained
+	}
+	n.callAdmission = &callAdmission{quarantined: cfg.Quarantined, dialStop: n.dialStop, drain: n.drain}
+}
+
+// Quarantined reports whether nothing may leave this node: its store was restored
+// from a backup and is not released.
+func (n *Node) Quarantined() bool { return n.cfg.Quarantined }
+
+// May reports whether this node still owns its shard.
+func (n *Node) May() bool { return n.cfg.May == nil || n.cfg.May() }
+
+// Store returns the store of the node.
+func (n *Node) Store() *storecache.Store { return n.cfg.Store }
+
+// Blobs returns the recordings and other files of the node's workspaces; a deleted workspace gets no more.
+func (n *Node) Blobs() Blobs { return n.cfg.Blobs }
+
+// System returns the system of the node's actors.
+func (n *Node) System() *actor.ActorSystem { return n.sys }
+
+// DNC returns the do-not-call lists of the node's workspaces.
+func (n *Node) DNC() *dnc.Register { return n.dnc }
+
+// Zones returns the time zones that the node's services share.
+func (n *Node) Zones() *calendar.Shared { return n.zones }
+
+// WebhookClient returns the HTTP client for addresses that workspaces name.
+func (n *Node) WebhookClient() *webhook.Client { return n.sender }
+
+// ModelClient returns the client of language models.
+func (n *Node) ModelClient() *llm.Client { return n.models }
+
+// PhoneCount returns the number of phones of a workspace.
+func (n *Node) PhoneCount(workspaceID string) int { return n.phones.Count(workspaceID) }
+
+// DeleteOldRings deletes the rows of a workspace's numbers that were last called days ago.
+func (n *Node) DeleteOldRings(ctx context.Context, workspaceID string) error {
+	return n.stored.deleteOldRings(ctx, workspaceID)
+}
+
+// DialStop returns the stop of all dialling.
+func (n *Node) DialStop() *DialStop { return n.dialStop }
+
+// NodeDrain returns the drain of the node.
+func (n *Node) NodeDrain() *NodeDrain { return n.drain }
+
+// Book admits sources of SIP.
+func (n *Node) Book() *trunk.Book { return n.book }
+
+// Start loads every workspace, closes what an earlier process left open and
+// grows the tree. Calls come in from then on.
+func (n *Node) Start(ctx context.Context) error {
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	n.stop = stop
+	n.lives.Store(&run)
+	if err := n.dialStop.load(ctx); err != nil {
+		return err
+	}
+	all, err := n.stored.workspaces(ctx, n.OwnsWorkspace)
+	if err != nil {
+		return err
+	}
+	for _, w := range all {
+		if err := n.services.Lifecycle.Load(ctx, w.ID); err != nil {
+			return err
+		}
+		if err := n.StartWorkspace(ctx, w); err != nil {
+			return err
+		}
+		n.RunInBackground(func() { n.dnc.LoadWorkspace(run, w.ID) })
+	}
+	ids := make([]string, len(all))
+	for i, w := range all {
+		ids[i] = w.ID
+	}
+	if err := n.services.Lifecycle.Resume(ctx, run, ids); err != nil {
+		return err
+	}
+	if err := errors.Join(n.startHeartbeat(), n.startAlerts()); err != nil {
+		return err
+	}
+	n.startBackgroundTasks(run)
+	n.loaded.Store(true)
+	return nil
+}
+
+// startBackgroundTasks begins what goes on beside the tree until run ends.
+func (n *Node) startBackgroundTasks(run context.Context) {
+	n.services.Lifecycle.Run(run)
+	n.RunInBackground(func() { n.housekeeping(run) })
+	if !n.IsAlone() {
+		n.RunInBackground(func() { n.dialStop.follow(run) })
+	}
+}
+
+// Context ends with the node.
+func (n *Node) Context() context.Context {
+	if run := n.lives.Load(); run != nil {
+		return *run
+	}
+	return context.Background()
+}
+
+// RunInBackground runs f in a goroutine that Stop waits for.
+func (n *Node) RunInBackground(f func()) {
+	n.done.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				n.cfg.Log.Error("a background task failed", slog.Any("reason", v))
+			}
+		}()
+		f()
+	})
+}
+
+// sweep resolves the proxies of trunks again and deletes expired rows of all workspaces.
+func (n *Node) sweep(ctx context.Context) {
+	for _, id := range n.WorkspaceIDs() {
+		turn := n.book.Turn()
+		if trunks, err := n.stored.trunks(ctx, id); err == nil {
+			n.book.Set(ctx, turn, id, trunks)
+		}
+		n.JoinRecordingParts(id)
+		_ = n.services.Retention.Sweep(ctx, id, time.Now()) // the service has logged it
+	}
+}
+
+// housekeeping saves and deletes what may wait some minutes.
+func (n *Node) housekeeping(ctx context.Context) {
+	t := time.NewTicker(5 * time.Minute)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			if !n.Quarantined() { // recordings may lie in a bucket that another service uses
+				n.sweep(ctx)
+			}
+		}
+	}
+}
+
+// Ready is nil when the node can serve; otherwise its text says why not.
+func (n *Node) Ready(context.Context) error {
+	if n.drain.isStopping() {
+		return errors.New("draining: the process is being stopped")
+	}
+	if err := n.drain.reason(); err != nil {
+		return err
+	}
+	if !n.loaded.Load() {
+		return errors.New("campaigns are being loaded")
+	}
+	if err := n.cfg.Store.Healthy(); err != nil {
+		return err
+	}
+	select {
+	case <-n.cfg.SIP.Ready():
+		return nil
+	default:
+		return errors.New("SIP does not listen yet")
+	}
+}
+
+// Draining says whether the node is stopping: no call begins any more.
+func (n *Node) Draining() bool { return n.drain.isStopping() }
+
+// RefuseWrites lets the API refuse what would begin something, because the node is
+// about to stop.
+func (n *Node) RefuseWrites() { n.refuses.Store(true) }
+
+// RefusesWrites says whether the API refuses what would begin something.
+func (n *Node) RefusesWrites() bool { return n.refuses.Load() }
+
+// AnyWorkspace says whether something holds of any workspace of the install.
+func (n *Node) AnyWorkspace(holds func(*domain.Workspace) bool) bool {
+	own := func() bool {
+		n.mu.RLock()
+		defer n.mu.RUnlock()
+		for _, t := range n.spaces {
+			if w := t.record.Load(); w != nil && holds(w) {
+				return true
+			}
+		}
+		return false
+	}
+	if own() {
+		return true
+	}
+	rest, _ := n.OtherWorkspaces()
+	return slices.ContainsFunc(rest, holds)
+}
+
+// HasSeveralWorkspaces says whether the installation has, or may have, more than one
+// workspace.
+func (n *Node) HasSeveralWorkspaces() bool {
+	if _, known := n.OtherWorkspaces(); !known {
+		return true
+	}
+	count := 0
+	return n.AnyWorkspace(func(*domain.Workspace) bool {
+		count++
+		return count > 1
+	})
+}
+
+// SetWorkspace tells the actors of a workspace its new settings and limits.
+func (n *Node) SetWorkspace(w *domain.Workspace) {
+	t := n.tree(w.ID)
+	if t == nil {
+		return
+	}
+	t.record.Store(w)
+	for _, pid := range []*actor.PID{t.outbound, t.tests} {
+		n.sys.Root.Send(pid, lines.SetLimits{Concurrent: w.Limits.ConcurrentOutbound, PerMinute: w.Limits.CallsPerMinute})
+	}
+	n.sys.Root.Send(t.inbound, lines.SetLimits{Concurrent: w.Limits.ConcurrentInbound})
+	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
+}
+
+// Committed says that events were committed.
+func (n *Node) Committed(workspaceID string) {
+	if t := n.tree(workspaceID); t != nil {
+		n.sys.Root.Send(t.outbox, outbox.Nudge{})
+	}
+}
+
+// showWithin is how long an upload waits until its campaign shows it; the
+// contacts are safe before.
+const showWithin = 5 * time.Second
+
+// Stop ends the tree. Call Drain before.
+func (n *Node) Stop() {
+	n.drain.stopping.Store(true)
+	n.RefuseWrites()
+	n.services.Lifecycle.Finish()
+	n.stopActor(alertsActor) // before what it looks at
+	n.stopActor(heartbeatName)
+	n.mu.Lock()
+	trees := n.spaces
+	n.spaces = make(map[string]*tree)
+	n.mu.Unlock()
+	var wait sync.WaitGroup
+	room := make(chan struct{}, stopAtOnce)
+	for id, t := range trees {
+		room <- struct{}{}
+		wait.Go(func() {
+			n.flushTrunks(t)
+			n.stopActor(id)
+			<-room
+		})
+	}
+	wait.Wait()
+	if n.stop != nil {
+		n.stop()
+	}
+	n.done.Wait()
+	n.sender.Close()
+	n.sys.Shutdown()
+	n.cfg.Places.Leave()
+}
+
+// stopAtOnce bounds how many workspaces are ended at a time: each may wait for the
+// store, while calls that were handed over are silent.
+const stopAtOnce = 16
+
+// stopActor poisons a workspace and waits, a little, until its subtree has ended.
+func (n *Node) stopActor(id string) {
+	ended := make(chan struct{})
+	watcher := n.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		switch ctx.Message().(type) {
+		case *actor.Started:
+			pid := ctx.ActorSystem().NewLocalPID(id)
+			ctx.Watch(pid)
+			ctx.Poison(pid)
+		case *actor.Terminated:
+			close(ended)
+		}
+	}))
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		n.cfg.Log.Warn("a workspace did not end in time", slog.String("workspace_id", id))
+	}
+	n.sys.Root.Poison(watcher)
+}

@@ -1,0 +1,359 @@
+package node_test
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/keys"
+	"github.com/callboard/callboard/service/record"
+)
+
+// key creates an API key with all rights and authenticates with it.
+func (h *house) key(by domain.Principal, edit func(*domain.APIKey)) (domain.Principal, *domain.APIKey, string) {
+	h.Helper()
+	k := &domain.APIKey{Meta: domain.Meta{Environment: by.Environment}, Name: "k", Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
+	if edit != nil {
+		edit(k)
+	}
+	made, text, err := h.services().Keys.CreateKey(h.Context(), by, record.AuditAction{}, k)
+	require.NoError(h, err)
+	p := domain.Principal{KeyID: made.ID, WorkspaceID: made.WorkspaceID, Environment: made.Environment, Permissions: made.Permissions}
+	return p, made, text
+}
+
+// belongings are resources of each kind that carries rights, created by a principal.
+func (h *house) belongings(p domain.Principal, extension string) (all []domain.ResourceRef) {
+	h.Helper()
+	ctx, d := h.Context(), h.services()
+	c, _, err := d.OAuth.CreateClient(ctx, p, &domain.OAuthClient{Name: "c", Scopes: p.Permissions, GrantTypes: []domain.GrantType{domain.GrantCredentials}})
+	require.NoError(h, err)
+	u, err := d.Users.CreateUser(ctx, p, &domain.User{Name: "u", Role: domain.RoleAdmin})
+	require.NoError(h, err)
+	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
+	require.NoError(h, err)
+	x, err := d.Phones.CreatePhone(ctx, p, &domain.Phone{Extension: extension, Username: "phone" + extension})
+	require.NoError(h, err)
+	for _, m := range []struct {
+		meta *domain.Meta
+		by   *domain.Creator
+	}{{&c.Meta, c.CreatedBy}, {&u.Meta, u.CreatedBy}, {&w.Meta, w.CreatedBy}, {&x.Meta, x.CreatedBy}} {
+		assert.Equal(h, p.Creator(), m.by, m.meta.Object)
+		all = append(all, domain.ResourceRef{ID: m.meta.ID, Object: m.meta.Object})
+	}
+	return all
+}
+
+func TestRevokedKeyListsOrEndsWhatItCreated(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.services()
+	root, rootKey, _ := h.key(h.live, nil)
+	child, childKey, childText := h.key(root, nil)
+	assert.Equal(t, &domain.Creator{Type: domain.CreatorOperator, ID: h.live.KeyID}, rootKey.CreatedBy)
+	assert.Equal(t, &domain.Creator{Type: domain.CreatorAPIKey, ID: root.KeyID}, childKey.CreatedBy)
+	made := h.belongings(root, "2001")
+	below := h.belongings(child, "2002")
+	user := domain.Principal{UserID: below[1].ID, WorkspaceID: root.WorkspaceID, Environment: domain.Live, Permissions: root.Permissions, InPerson: true}
+	_, byUser, userText := h.key(user, nil)
+	assert.Equal(t, &domain.Creator{Type: domain.CreatorUser, ID: below[1].ID}, byUser.CreatedBy)
+	all := append(append(made, below...), domain.ResourceRef{ID: byUser.ID, Object: "api_key"})
+	other := h.belongings(h.live, "2003")
+
+	done, err := d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, root.KeyID, keys.RevokeRequest{})
+	require.NoError(t, err)
+	assert.ElementsMatch(t, all, done.Remaining)
+	assert.Empty(t, done.Ended)
+	_, err = d.Keys.Authenticate(ctx, childText, here)
+	assert.Equal(t, domain.CodeExpiredAPIKey, domain.CodeOf(err), "child keys end in any case")
+	_, err = d.Keys.Authenticate(ctx, userText, here)
+	require.NoError(t, err)
+
+	refuse := func(u *domain.User) error {
+		if u.ID == made[1].ID {
+			return domain.Errorf(domain.CodeOperatorRequired, "no")
+		}
+		return nil
+	}
+	done, err = d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, root.KeyID, keys.RevokeRequest{Cascade: true, MayEnd: refuse})
+	require.NoError(t, err)
+	assert.Equal(t, made[1:2], done.Remaining, "the user whom the caller may not delete")
+	assert.Len(t, done.Ended, len(all)-1)
+	_, err = d.Keys.Authenticate(ctx, userText, here)
+	assert.Equal(t, domain.CodeExpiredAPIKey, domain.CodeOf(err))
+	for i, get := range []func(domain.Principal, string) error{
+		func(p domain.Principal, id string) error { return drop(d.OAuth.OAuthClient(ctx, p, id)) },
+		func(p domain.Principal, id string) error { return drop(d.Users.User(ctx, p, id)) },
+		func(p domain.Principal, id string) error { return drop(d.Webhooks.Webhook(ctx, p, id)) },
+		func(p domain.Principal, id string) error { return drop(d.Phones.Phone(ctx, p, id)) },
+	} {
+		assert.Equal(t, domain.CodeNotFound, domain.CodeOf(get(h.live, below[i].ID)), below[i].Object)
+		require.NoError(t, get(h.live, other[i].ID), other[i].Object)
+	}
+	rows, err := d.Audit.ListAudit(ctx, h.live, audit.Query{Action: "webhook.deleted", PageQuery: record.PageQuery{Limit: 10}})
+	require.NoError(t, err)
+	assert.Len(t, rows.Data, 2, "each end is in the audit log")
+}
+
+func TestExpiredKeyCanBeRevokedWithWhatItCreated(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	past := time.Now().Add(-time.Second)
+	p, key, _ := h.key(h.live, nil)
+	made := h.belongings(p, "2001")
+	_, err := h.services().Keys.UpdateKey(t.Context(), h.live, key.ID, func(k *domain.APIKey) error { k.ExpiresAt = &past; return nil })
+	require.NoError(t, err)
+	done, err := h.services().Keys.RevokeKey(t.Context(), h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{Cascade: true})
+	require.NoError(t, err)
+	assert.ElementsMatch(t, made, done.Ended)
+}
+
+func TestSignInOfARevokedKeyEnds(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.services()
+	c, u := h.guest(domain.RoleAdmin)
+	p, key, _ := h.key(h.live, nil)
+	link := func() string {
+		text, _, err := d.Users.SignInLink(ctx, p, u.ID, anyone)
+		require.NoError(t, err)
+		return text
+	}
+	unused := link()
+	cookie, _, err := d.Users.SignIn(ctx, link(), here, "browser")
+	require.NoError(t, err)
+	_, session, err := d.Users.Session(ctx, cookie, here, true)
+	require.NoError(t, err)
+	code, err := d.OAuth.IssueCode(ctx, &domain.OAuthCode{
+		Meta: domain.Meta{WorkspaceID: c.WorkspaceID, Environment: c.Environment}, Provenance: session.Provenance, ClientID: c.ID, UserID: u.ID,
+		RedirectURI: c.RedirectURIs[0], Scopes: []domain.Permission{domain.CallsRead},
+	})
+	require.NoError(t, err)
+	granted, err := d.OAuth.RedeemCode(ctx, c, code, c.RedirectURIs[0], "")
+	require.NoError(t, err)
+	assert.Equal(t, key.ID, granted.SignInKeyID, "access tokens end with it")
+
+	require.NoError(t, drop(d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})))
+	_, _, err = d.Users.SignIn(ctx, unused, here, "browser")
+	assert.Equal(t, domain.CodeExpiredLink, domain.CodeOf(err))
+	_, _, err = d.Users.Session(ctx, cookie, here, true)
+	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
+	_, err = d.OAuth.RenewGrant(ctx, c, granted.Refresh, "")
+	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
+}
+
+// session signs a user in with a link that a principal creates, and returns the
+// cookie and the principal of the session.
+func (h *house) session(by domain.Principal, u *domain.User, from netip.Addr) (string, domain.Principal) {
+	h.Helper()
+	link, _, err := h.services().Users.SignInLink(h.Context(), by, u.ID, anyone)
+	require.NoError(h, err)
+	cookie, _, err := h.services().Users.SignIn(h.Context(), link, from, "browser")
+	require.NoError(h, err)
+	_, s, err := h.services().Users.Session(h.Context(), cookie, from, true)
+	require.NoError(h, err)
+	return cookie, domain.Principal{
+		UserID: u.ID, WorkspaceID: u.WorkspaceID, Environment: u.Environment, Permissions: by.Permissions, InPerson: true, SignInKeyID: s.CreatedBy.KeyID(),
+	}
+}
+
+func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.services()
+	_, u := h.guest(domain.RoleAdmin) // existed before the key
+	other, err := d.Users.CreateUser(ctx, h.live, &domain.User{Name: "Grace", Role: domain.RoleAdmin})
+	require.NoError(t, err)
+	p, key, _ := h.key(h.live, nil)
+	_, session := h.session(p, u, here)
+	assert.Equal(t, key.ID, session.SignInKeyID)
+	made := h.belongings(session, "2001")
+	_, child, childText := h.key(session, nil)
+	assert.Equal(t, key.ID, child.ParentID)
+	assert.Equal(t, &domain.Creator{Type: domain.CreatorUser, ID: u.ID, SignInKeyID: key.ID}, child.CreatedBy)
+	link, _, err := d.Users.SignInLink(ctx, session, other.ID, anyone)
+	require.NoError(t, err)
+	cookie, second := h.session(session, other, here)
+	assert.Equal(t, key.ID, second.SignInKeyID)
+	made = append(made, h.belongings(second, "2002")...)
+	_, adopted, adoptedText := h.key(session, nil)
+	_, err = d.Keys.UpdateKey(ctx, h.live, adopted.ID, func(k *domain.APIKey) error { k.ParentID = ""; return nil })
+	require.NoError(t, err)
+
+	done, err := d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})
+	require.NoError(t, err)
+	assert.ElementsMatch(t, made, done.Remaining)
+	_, err = d.Keys.Authenticate(ctx, childText, here)
+	assert.Equal(t, domain.CodeExpiredAPIKey, domain.CodeOf(err))
+	_, err = d.Keys.Authenticate(ctx, adoptedText, here)
+	require.NoError(t, err)
+	_, _, err = d.Users.SignIn(ctx, link, here, "browser")
+	assert.Equal(t, domain.CodeExpiredLink, domain.CodeOf(err))
+	_, _, err = d.Users.Session(ctx, cookie, here, true)
+	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
+	done, err = d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{Cascade: true})
+	require.NoError(t, err)
+	assert.ElementsMatch(t, made, done.Ended)
+	assert.Empty(t, done.Remaining)
+	_, err = d.Users.User(ctx, h.live, u.ID)
+	require.NoError(t, err, "the user existed before")
+}
+
+func TestSessionIsWithinTheKeyOfItsSignInLink(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.services()
+	end := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	p, key, _ := h.key(h.live, func(k *domain.APIKey) { k.AllowedIPs, k.ExpiresAt = []string{"192.0.2.0/24"}, &end })
+	u, err := d.Users.CreateUser(ctx, h.live, &domain.User{Name: "Ada", Role: domain.RoleAdmin, AllowedIPs: []string{"192.0.2.0/25"}})
+	require.NoError(t, err)
+	_, session := h.session(p, u, netip.MustParseAddr("192.0.2.7"))
+	_, child, _ := h.key(session, nil)
+	assert.Equal(t, []any{u.AllowedIPs, &end}, []any{child.AllowedIPs, child.ExpiresAt})
+	made, err := d.Users.CreateUser(ctx, session, &domain.User{Name: "u", Role: domain.RoleViewer})
+	require.NoError(t, err)
+	assert.Equal(t, u.AllowedIPs, made.AllowedIPs)
+
+	_, err = d.Users.UpdateUser(ctx, h.live, u.ID, func(u *domain.User) error { u.AllowedIPs = []string{}; return nil }) // by somebody who may
+	require.NoError(t, err)
+	_, child, _ = h.key(session, nil)
+	assert.Equal(t, key.AllowedIPs, child.AllowedIPs)
+	late := end.Add(time.Second)
+	for name, k := range map[string]*domain.APIKey{"addresses": {AllowedIPs: []string{"198.51.100.1"}}, "expiry": {ExpiresAt: &late}} {
+		k.Name, k.Permissions = "k", []domain.Permission{domain.AllRead}
+		assert.Equal(t, domain.CodeValidation, domain.CodeOf(drop2(d.Keys.CreateKey(ctx, session, record.AuditAction{}, k))), name)
+	}
+	_, anywhere := h.guest(domain.RoleAdmin)
+	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(drop2(d.Users.SignInLink(ctx, session, anywhere.ID, anyone))))
+}
+
+func TestAChildIsWithinItsParentInAddressesAndTime(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.services()
+	end := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	parent, parentKey, _ := h.key(h.live, func(k *domain.APIKey) { k.AllowedIPs, k.ExpiresAt = []string{"192.0.2.0/24"}, &end })
+	inside, outside := netip.MustParseAddr("192.0.2.7"), netip.MustParseAddr("198.51.100.1")
+	param := func(err error) string {
+		var e *domain.Error
+		require.ErrorAs(t, err, &e)
+		require.NotEmpty(t, e.Details)
+		return e.Details[0].Param
+	}
+	create := func(edit func(*domain.APIKey)) error {
+		k := &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}}
+		edit(k)
+		return drop2(d.Keys.CreateKey(ctx, parent, record.AuditAction{}, k))
+	}
+	for name, list := range map[string][]string{"none": {}, "wider": {"192.0.0.0/16"}, "another": {"198.51.100.1"}, "one of two": {"192.0.2.1", "198.51.100.1"}} {
+		assert.Equal(t, "allowed_ips", param(create(func(k *domain.APIKey) { k.AllowedIPs = list })), name)
+		_, err := d.Users.CreateUser(ctx, parent, &domain.User{Name: "u", Role: domain.RoleViewer, AllowedIPs: list})
+		assert.Equal(t, "allowed_ips", param(err), name)
+		_, _, err = d.OAuth.CreateClient(ctx, parent, &domain.OAuthClient{Name: "c", Scopes: parent.Permissions, AllowedIPs: list})
+		assert.Equal(t, "allowed_ips", param(err), name)
+		_, err = d.Keys.UpdateKey(ctx, parent, parent.KeyID, func(k *domain.APIKey) error { k.AllowedIPs = list; return nil })
+		assert.Equal(t, "allowed_ips", param(err), name)
+	}
+	late := end.Add(time.Second)
+	assert.Equal(t, "expires_at", param(create(func(k *domain.APIKey) { k.ExpiresAt = &late })))
+
+	_, key, text := h.key(parent, nil)
+	assert.Equal(t, parentKey.AllowedIPs, key.AllowedIPs)
+	assert.Equal(t, parentKey.ExpiresAt, key.ExpiresAt)
+	user, err := d.Users.CreateUser(ctx, parent, &domain.User{Name: "u", Role: domain.RoleViewer})
+	require.NoError(t, err)
+	assert.Equal(t, parentKey.AllowedIPs, user.AllowedIPs)
+	user, err = d.Users.UpdateUser(ctx, parent, user.ID, func(u *domain.User) error { u.AllowedIPs = nil; return nil })
+	require.NoError(t, err, "null is the default: the addresses of the key")
+	assert.Equal(t, parentKey.AllowedIPs, user.AllowedIPs)
+	require.NoError(t, drop2(d.Users.SignInLink(ctx, parent, user.ID, anyone)))
+	_, anywhere := h.guest(domain.RoleAdmin)
+	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(drop2(d.Users.SignInLink(ctx, parent, anywhere.ID, anyone))))
+
+	code := func(from netip.Addr) domain.Code { return domain.CodeOf(drop(d.Keys.Authenticate(ctx, text, from))) }
+	assert.Empty(t, code(inside))
+	assert.Equal(t, domain.CodeIPNotAllowed, code(outside))
+	_, err = d.Keys.UpdateKey(ctx, h.live, key.ID, func(k *domain.APIKey) error { k.AllowedIPs = []string{}; return nil })
+	assert.Equal(t, "allowed_ips", param(err), "nobody widens a child beyond its parent")
+	_, err = d.Keys.UpdateKey(ctx, h.live, parent.KeyID, func(k *domain.APIKey) error { k.AllowedIPs = []string{"192.0.2.1"}; return nil })
+	require.NoError(t, err)
+	assert.Equal(t, domain.CodeIPNotAllowed, code(inside), "a parent that is narrowed narrows its children")
+
+	adopted, err := d.Keys.UpdateKey(ctx, h.live, key.ID, func(k *domain.APIKey) error { k.ParentID = ""; return nil })
+	require.NoError(t, err)
+	assert.Nil(t, adopted.ExpiresAt, "a key that is adopted goes on after its former parent")
+}
+
+func drop2[A, B any](_ A, _ B, err error) error { return err }
+
+func TestSlowKeyChangeDoesNotDelayOtherWorkspaces(t *testing.T) {
+	h, m := meddled(t)
+	other := h.neighbour()
+	began, goOn := make(chan struct{}), make(chan struct{})
+	m.meddle(func(c commit.Change, do func() error) error {
+		if c.Workspace == h.live.WorkspaceID && puts(c, "api_key") {
+			close(began)
+			<-goOn
+		}
+		return do()
+	}, nil)
+	slow := make(chan error, 1)
+	go func() {
+		slow <- drop2(h.services().Keys.CreateKey(t.Context(), h.live, record.AuditAction{}, &domain.APIKey{Name: "slow", Permissions: h.live.Permissions}))
+	}()
+	<-began
+	quick := make(chan error, 1)
+	go func() {
+		quick <- drop2(h.services().Keys.CreateKey(t.Context(), other, record.AuditAction{}, &domain.APIKey{Name: "quick", Permissions: h.live.Permissions}))
+	}()
+	select {
+	case err := <-quick:
+		require.NoError(t, err)
+	case <-time.After(10 * time.Second):
+		t.Error("a key of another workspace waits for a slow commit")
+	}
+	close(goOn)
+	require.NoError(t, <-slow)
+}
+
+func TestFailuresOfUnknownCredentialsStandInTheOperatorsAuditLog(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	fail := func(from string) {
+		h.services().Audit.Note(t.Context(), domain.Principal{}, record.AuditAction{Type: "auth", Action: "auth.failed", IP: netip.MustParseAddr(from), Failed: true, Reason: "invalid_api_key"})
+	}
+	for range 25 {
+		fail("192.0.2.1")
+	}
+	for i := range 200 {
+		fail(netip.AddrFrom4([4]byte{198, 51, 100, byte(i)}).String())
+	}
+	rows := func() (out map[string]int) {
+		out = make(map[string]int)
+		l, err := h.services().Audit.ListAudit(t.Context(), h.live, audit.Query{Type: "auth", Action: "auth.failed", PageQuery: record.PageQuery{Limit: 100}})
+		require.NoError(t, err)
+		for _, row := range l.Data {
+			assert.Equal(t, "unknown", row.Actor.Type)
+			out[row.IP] += row.Count
+		}
+		return out
+	}
+	h.until(10*time.Second, "the rows are kept", func() bool {
+		sum := 0
+		for _, n := range rows() {
+			sum += n
+		}
+		return sum == 225
+	})
+	got := rows()
+	assert.Equal(t, 25, got["192.0.2.1"])
+	assert.Positive(t, got[""], "addresses beyond the bound share a row")
+	assert.LessOrEqual(t, len(got), 2*50+1, "also where a minute ends meanwhile")
+}

@@ -1,0 +1,278 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/load"
+	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/testcarrier"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+// Router gives what comes in by the one user agent of a process to the
+// node whose workspace it is for. With one node it costs nothing. Nodes come
+// and go while it works.
+type Router struct {
+	mu      sync.Mutex
+	nodes   atomic.Pointer[[]*Node]
+	ua      *sip.UserAgent
+	held    map[*Node]bool                // which of them let no call begin
+	drained atomic.Pointer[load.DrainNow] // no call begins in this process; nil: calls may
+}
+
+// IsDrained says whether an operator lets no call begin in this process.
+func (s *Router) IsDrained() bool { return s.drained.Load() != nil }
+
+// holdCalls lets no INVITE leave that begins a call as long as any node wants that.
+// What a node that is gone has wanted does not count.
+func (s *Router) holdCalls(n *Node, on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if on && slices.Contains(s.all(), n) {
+		if s.held == nil {
+			s.held = make(map[*Node]bool)
+		}
+		s.held[n] = true
+	} else {
+		delete(s.held, n)
+	}
+	if s.ua != nil {
+		s.ua.HoldCalls(len(s.held) > 0)
+	}
+}
+
+// wakeCampaigns has the campaigns of all nodes look again whether they may ring.
+func (s *Router) wakeCampaigns() {
+	for _, n := range s.all() {
+		n.WakeCampaigns()
+	}
+}
+
+// Add lets a node be found.
+func (s *Router) Add(n *Node) { s.change(func(all []*Node) []*Node { return append(all, n) }) }
+
+// Remove lets a node not be found any more.
+func (s *Router) Remove(n *Node) {
+	s.change(func(all []*Node) []*Node { return slices.DeleteFunc(all, func(x *Node) bool { return x == n }) })
+	s.holdCalls(n, false)
+}
+
+func (s *Router) change(f func([]*Node) []*Node) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := f(slices.Clone(s.all()))
+	s.nodes.Store(&all)
+}
+
+func (s *Router) all() []*Node {
+	if all := s.nodes.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// Serve lets a user agent ask here, before it serves.
+func (s *Router) Serve(ua *sip.UserAgent) {
+	s.mu.Lock()
+	s.ua = ua
+	s.mu.Unlock()
+	ua.OnInvite(s.invite)
+	ua.OnMessage(s.text)
+	ua.Registrar(registrar.Config{Open: s.open, Account: s.account, At: s.at, Update: s.register})
+	ua.Admit(s.admit)
+}
+
+// admit adds up what the nodes say of a source.
+func (s *Router) admit(from transport.Source) (out sip.Admission) {
+	for _, n := range s.all() {
+		a := n.book.Admit(from)
+		switch {
+		case !a.Allow:
+		case !out.Allow:
+			out = a
+		default:
+			out.Demand = out.Demand && a.Demand
+			out.Account, out.Realm = either(out.Account, a.Account), cmp.Or(out.Realm, a.Realm)
+		}
+	}
+	return out
+}
+
+func either(one, other func(string) (auth.Account, bool)) func(string) (auth.Account, bool) {
+	if one == nil || other == nil {
+		if one == nil {
+			return other
+		}
+		return one
+	}
+	return func(user string) (auth.Account, bool) {
+		if a, known := one(user); known {
+			return a, true
+		}
+		return other(user)
+	}
+}
+
+func (s *Router) open() bool {
+	return slices.ContainsFunc(s.all(), func(n *Node) bool { return n.phones.Open() })
+}
+
+func (s *Router) account(user string) (auth.Account, bool) {
+	for _, n := range s.all() {
+		if a, known := n.phones.Account(user); known {
+			return a, true
+		}
+	}
+	return auth.Account{}, false
+}
+
+func (s *Router) at(from transport.Source) (out registrar.Presence) {
+	for _, n := range s.all() {
+		out = max(out, n.phones.At(from))
+	}
+	return out
+}
+
+func (s *Router) register(u *registrar.Update) {
+	for _, n := range s.all() {
+		if _, known := n.phones.Phone(u.AccountID); known {
+			n.register(u)
+			return
+		}
+	}
+	u.Refuse(sipUnavailable, overloadAfter)
+}
+
+// invite finds the node of a call: of the phone that calls, of whoever has
+// ordered it, or else of the number, where several nodes have a trunk at its
+// source.
+func (s *Router) invite(in *sip.Incoming) {
+	all := s.all()
+	var at []*Node
+	for _, n := range all {
+		if n.isOwnCall(in) {
+			n.Inbound(in)
+			return
+		}
+		if !n.Draining() && len(n.book.Of(in.Source)) > 0 {
+			at = append(at, n)
+		}
+	}
+	s.route(inboundRequest{
+		at: at, sent: in.Through.IsValid(), give: func(n *Node) { n.Inbound(in) }, refuse: func(code int, after time.Duration) { in.Reject(code, after) },
+		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.lookup.Claim(ctx, in) },
+		moves: func(ctx context.Context, n *Node) bool {
+			return n.lookup.MayBeElsewhere(ctx, in, func(workspace string) bool {
+				return slices.ContainsFunc(all, func(n *Node) bool { return n.Workspace(workspace) != nil })
+			})
+		},
+	}, all)
+}
+
+// isOwnCall says whether a call is surely the node's.
+func (n *Node) isOwnCall(in *sip.Incoming) bool {
+	if in.PhoneID != "" {
+		_, known := n.phones.Phone(in.PhoneID)
+		return known
+	}
+	_, ordered := n.testCalls.Order(in.Header[testcarrier.TestHeader])
+	return ordered
+}
+
+// text finds the node of a text message or of a report of one.
+func (s *Router) text(in *sip.IncomingMessage) {
+	all := s.all()
+	var at []*Node
+	for _, n := range all {
+		if !n.Draining() && len(n.book.Of(in.Source)) > 0 {
+			at = append(at, n)
+		}
+	}
+	s.route(inboundRequest{
+		at: at, give: func(n *Node) { n.Message(in) }, refuse: in.Reply,
+		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.claimMessage(ctx, in) },
+	}, all)
+}
+
+func (n *Node) claimMessage(ctx context.Context, in *sip.IncomingMessage) (none domain.CallClaim, err error) {
+	content, err := sms.ReadContent(in.ContentType, in.Body)
+	if err != nil {
+		return none, err
+	}
+	if content.Report == nil {
+		return n.lookup.Claim(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields})
+	}
+	for _, e := range n.book.Of(in.Source) {
+		m, _, err := n.services.Messages.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: content.Report.MessageID})
+		if err == nil && m != nil && m.RouteID == e.Trunk.ID {
+			return domain.CallClaim{Rank: domain.ClaimNumber, Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID}, nil
+		}
+	}
+	return none, nil
+}
+
+// inboundRequest is what came in: who may know it, and what is to be done with it.
+type inboundRequest struct {
+	at     []*Node // those that have a trunk at its source
+	sent   bool    // another node of the install says that it belongs here
+	claim  func(context.Context, *Node) (domain.CallClaim, error)
+	moves  func(context.Context, *Node) bool // what was sent here belongs to a workspace that is not here; nil: nobody knows
+	give   func(*Node)
+	refuse func(code int, after time.Duration)
+}
+
+// route gives what came in to the node with the best claim to it. Where none has
+// any, the first
+// that has a trunk at its source refuses it; but what another node of the
+// install has sent here may be on the move with its workspace, and come again.
+func (s *Router) route(a inboundRequest, all []*Node) {
+	switch {
+	case len(all) == 0 || len(a.at) == 0 && a.sent:
+		a.refuse(sipUnavailable, overloadAfter)
+		return
+	case len(a.at) == 0:
+		a.give(all[0])
+		return
+	case len(a.at) == 1 && !a.sent:
+		a.give(a.at[0])
+		return
+	}
+	first := a.at[0]
+	if first.routing.Add(1) > maxRouting { // as of those that wait for store and actors
+		first.routing.Add(-1)
+		a.refuse(sipUnavailable, overloadAfter)
+		return
+	}
+	first.RunInBackground(func() {
+		defer first.routing.Add(-1)
+		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
+		defer cancel()
+		i := a.bestClaim(ctx)
+		if i < 0 && a.sent && (a.moves == nil || slices.ContainsFunc(a.at, func(n *Node) bool { return a.moves(ctx, n) })) {
+			a.refuse(sipUnavailable, overloadAfter)
+			return
+		}
+		a.give(a.at[max(i, 0)])
+	})
+}
+
+// bestClaim is the place of the node with the best claim to it; -1: for none it is
+// more than a source that is known.
+func (a *inboundRequest) bestClaim(ctx context.Context) int {
+	at, best := -1, domain.CallClaim{}
+	for i, n := range a.at {
+		if c, err := a.claim(ctx, n); err == nil && c.Rank > domain.ClaimSource && c.Beats(best) {
+			at, best = i, c
+		}
+	}
+	return at
+}

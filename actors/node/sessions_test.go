@@ -1,0 +1,104 @@
+package node_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// cookie signs a user in.
+func (h *house) cookie(u *domain.User) string {
+	h.Helper()
+	text, _, err := h.services().Users.SignInLink(h.Context(), h.live, u.ID, anyone)
+	require.NoError(h, err)
+	cookie, _, err := h.services().Users.SignIn(h.Context(), text, here, "browser")
+	require.NoError(h, err)
+	return cookie
+}
+
+// rested makes a session one that was used last long ago.
+func (h *house) rested(id string) time.Time {
+	h.Helper()
+	row := &domain.Session{Meta: domain.Meta{ID: id, WorkspaceID: h.live.WorkspaceID}}
+	version, err := h.store.Get(h.Context(), row)
+	require.NoError(h, err)
+	row.SeenAt = time.Now().UTC().Add(time.Minute - domain.SessionIdle)
+	_, err = h.store.Apply(h.Context(), commit.Change{Workspace: row.WorkspaceID, Guards: []commit.Guard{{Key: row.Key(), Version: version}}, Puts: []domain.Record{row}})
+	require.NoError(h, err)
+	return row.SeenAt
+}
+
+func TestTheUseOfASessionIsToldBesideItsRequests(t *testing.T) {
+	h, m := meddled(t)
+	_, u := h.guest(domain.RoleAgent)
+	cookie := h.cookie(u)
+	_, s, err := h.services().Users.Session(t.Context(), cookie, here, false)
+	require.NoError(t, err)
+	long := h.rested(s.ID)
+	goOn, told := make(chan struct{}), atomic.Int32{}
+	m.meddle(func(c commit.Change, do func() error) error {
+		if puts(c, "session") {
+			told.Add(1)
+			select {
+			case <-goOn:
+			case <-time.After(30 * time.Second): // whoever waited for it is told so
+				return domain.ErrConflict
+			}
+		}
+		return do()
+	}, nil)
+	for range 5 {
+		_, s, err = h.services().Users.Session(t.Context(), cookie, here, false)
+		require.NoError(t, err, "the store hangs")
+		assert.True(t, s.SeenAt.After(long))
+		require.Eventually(t, func() bool { return told.Load() == 1 }, time.Minute, time.Millisecond, "one at a time")
+	}
+	close(goOn)
+	row := &domain.Session{Meta: domain.Meta{ID: s.ID, WorkspaceID: h.live.WorkspaceID}}
+	require.Eventually(t, func() bool {
+		_, err := h.store.Get(t.Context(), row)
+		return err == nil && row.SeenAt.After(long)
+	}, time.Minute, time.Millisecond, "the store knows it in the end")
+}
+
+func TestWhoMayLeadAUserIsAskedOfTheUserAsItIsInTheCommit(t *testing.T) {
+	h, m := meddled(t)
+	_, u := h.guest(domain.RoleAgent)
+	_, s, err := h.services().Users.Session(t.Context(), h.cookie(u), here, false)
+	require.NoError(t, err)
+	no := domain.Errorf(domain.CodeOperatorRequired, "no")
+	mayNot := func(u *domain.User) error {
+		if u.Operator {
+			return no
+		}
+		return nil
+	}
+	made := false // an operator, at the last moment
+	m.meddle(func(c commit.Change, do func() error) error {
+		ends := len(c.Deletes) == 1 && c.Deletes[0] == s.Key()
+		if (puts(c, "sign_in") || ends) && !made {
+			made = true
+			_, err := h.services().Users.UpdateUser(t.Context(), h.live, u.ID, func(u *domain.User) error { u.Operator = true; return nil })
+			require.NoError(t, err)
+		}
+		return do()
+	}, nil)
+	_, _, err = h.services().Users.SignInLink(t.Context(), h.live, u.ID, mayNot)
+	require.ErrorIs(t, err, no)
+	assert.True(t, made)
+	_, err = h.services().Users.UpdateUser(t.Context(), h.live, u.ID, func(u *domain.User) error { u.Operator = false; return nil })
+	require.NoError(t, err)
+	made = false
+	require.ErrorIs(t, h.services().Users.EndSession(t.Context(), h.live, u.ID, s.ID, mayNot), no)
+	assert.True(t, made)
+	list, err := h.services().Users.ListSessions(t.Context(), h.live, u.ID, record.PageQuery{Limit: 10})
+	require.NoError(t, err)
+	assert.Len(t, list.Data, 1)
+}

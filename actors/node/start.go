@@ -1,0 +1,435 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/leg"
+	"github.com/callboard/callboard/actors/call/recovery"
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/ledger"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/outbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/actors/workspace"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/registration"
+)
+
+// sentWithin is how long after its opening an attempt may still be sent: as
+// long as its commit may take.
+const commitLimit = 10 * time.Second
+
+// growLimit is how long a workspace may take until its actors live, and
+// hatchEvery how often a family is asked again for one that is late.
+const (
+	startLimit = 10 * time.Second
+	startRetry = 250 * time.Millisecond
+)
+
+// startRows is what a workspace is grown from.
+type startRows struct {
+	trunks    []domain.Trunk
+	webhooks  []domain.Webhook
+	campaigns []string
+	attempts  []*domain.Attempt     // left open by an earlier process
+	resumable []*recovery.Resumable // of these, those that may go on: they are not among attempts
+	abandoned []*domain.Orphan
+}
+
+// StartWorkspace loads a workspace, closes the single calls that an earlier process
+// left open, and starts its actors.
+func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
+	l, err := n.stored.load(ctx, w.ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range l.attempts {
+		if a.CampaignID == "" {
+			if err = n.stored.endInterruptedCall(ctx, a); err != nil {
+				return err
+			}
+		}
+	}
+	if err = n.stored.createDefaultLists(ctx, w); err != nil {
+		return err
+	}
+	n.book.Set(ctx, n.book.Turn(), w.ID, l.trunks)
+	own, err := n.stored.phones(ctx, w.ID)
+	if err != nil {
+		return err
+	}
+	n.phones.Set(w.ID, own)
+	pid := func(path ...string) *actor.PID { return workspace.PID(n.sys, w.ID, path...) }
+	t := &tree{
+		root: pid(), outbound: pid(workspace.LinesOut), tests: pid(workspace.LinesTest), inbound: pid(workspace.LinesIn), trunks: pid(workspace.Trunks),
+		calls: pid(workspace.Calls), campaigns: pid(workspace.Campaigns), webhooks: pid(workspace.Webhooks), outbox: pid(workspace.Outbox),
+		phones: pid(workspace.Phones), numbers: pid(workspace.Numbers),
+	}
+	t.record.Store(w)
+	t.dialogs.keep(l.abandoned, time.Now().Add(abandonedDialogLimit))
+	n.mu.Lock()
+	n.spaces[w.ID] = t
+	n.mu.Unlock()
+	root := n.sys.Root.Copy().WithGuardian(mailbox.Resume(n.cfg.Log, nil))
+	family := n.family(w, t, l)
+	lives, first := make(chan struct{}), family.First
+	family.First = func(actx actor.Context) {
+		first(actx)
+		close(lives)
+	}
+	if _, err = root.SpawnNamed(workspace.Props(family), w.ID); err != nil {
+		return err
+	}
+	if len(l.abandoned) > 0 {
+		run := n.Context()
+		n.RunInBackground(func() { n.deleteEndedDialogs(run, w.ID, &t.dialogs) })
+	}
+	late := time.NewTimer(3 * startLimit)
+	defer late.Stop()
+	select { // whoever asks now finds everybody
+	case <-lives:
+		if len(l.resumable) > 0 {
+			n.sys.Root.Send(t.calls, call.ResumeCalls{})
+		}
+		return nil
+	case <-late.C:
+		return fmt.Errorf("the actors of workspace %s do not live after %s", w.ID, 3*startLimit)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (st *workspaceStore) load(ctx context.Context, ws string) (*startRows, error) {
+	l := &startRows{}
+	var err error
+	if l.trunks, err = st.trunks(ctx, ws); err != nil {
+		return nil, err
+	}
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		err = commit.Each(ctx, st.rows, "webhook", ws, "env="+string(env), func(w *domain.Webhook) { l.webhooks = append(l.webhooks, *w) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	working := make(map[string]bool)
+	keep := func(id string) {
+		if !working[id] {
+			working[id] = true
+			l.campaigns = append(l.campaigns, id)
+		}
+	}
+	if err = commit.Each(ctx, st.rows, "campaign", ws, "open", func(c *domain.Campaign) {
+		if c.Status != domain.CampaignDraft { // which has no actor until something is wanted of it
+			keep(c.ID)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	if l.attempts, err = recovery.OpenAttempts(ctx, st.rows, ws); err != nil {
+		return nil, err
+	}
+	if err = st.takeResumable(ctx, ws, l); err != nil {
+		return nil, err
+	}
+	if l.abandoned, err = st.takeAbandoned(ctx, ws, l.attempts); err != nil {
+		return nil, err
+	}
+	if st.quarantined {
+		l.trunks = nil // nobody registers, and nobody asks whether they live
+	}
+	for _, s := range l.resumable {
+		if s.Call.CampaignID != "" {
+			keep(s.Call.CampaignID)
+		}
+	}
+	for _, a := range l.attempts {
+		if a.CampaignID != "" {
+			keep(a.CampaignID) // a cancelled one may have had live calls
+		}
+	}
+	return l, nil
+}
+
+// recentlyOpenedCalls returns for each outbound call of the last minute the latest time at which it can have been sent: the
+// store knows only when it was opened.
+func (st *workspaceStore) recentlyOpenedCalls(ctx context.Context, ws string, env domain.Environment) ([]time.Time, error) {
+	var out []time.Time
+	now := time.Now()
+	since := now.Add(-61*time.Second - commitLimit)
+	q := commit.Query{Kind: "call", Workspace: ws, Index: "env=" + string(env), Oldest: true, Limit: 1000, From: domain.IDAt(domain.PrefixCall, since)}
+	for {
+		next, err := st.rows.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
+			if c, ok := r.(*domain.Call); ok && c.Direction == domain.Outbound && c.StartedAt != nil {
+				if at := c.StartedAt.Add(commitLimit); at.Before(now) {
+					out = append(out, at)
+				} else {
+					out = append(out, now)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if next == "" {
+			break
+		}
+		q.Cursor = next
+	}
+	return out, nil
+}
+
+// endInterruptedCall ends a single call of an earlier process, in one commit with its event.
+func (st *workspaceStore) endInterruptedCall(ctx context.Context, a *domain.Attempt) error {
+	c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
+	_, err := st.rows.Get(ctx, c)
+	change := commit.Change{Workspace: a.WorkspaceID, Deletes: []domain.Key{a.Key()}}
+	switch {
+	case errors.Is(err, domain.ErrNotFound):
+	case err != nil:
+		return err
+	case !c.Final():
+		change = call.EndChange(call.Interrupted(*c, *a, domain.Timestamp(time.Now())), domain.Timestamp(time.Now()))
+	}
+	_, err = st.rows.Apply(ctx, change)
+	return err
+}
+
+// family lists the children of a workspace, in the order in which they ask
+// each other.
+func (n *Node) family(w *domain.Workspace, t *tree, l *startRows) workspace.Config {
+	log := n.cfg.Log
+	onGiveUp := func(pid *actor.PID, reason any) {
+		log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
+	}
+	key := n.cfg.Keys.DecisionLogKey(w.ID)
+	campaignProps := func(id string) *actor.Props { return n.campaignProps(w.ID, id, t, key) }
+	webhookProps := func(id string) *actor.Props { return n.webhookProps(w.ID, id) }
+	hooks := make([]string, len(l.webhooks))
+	for i := range l.webhooks {
+		hooks[i] = l.webhooks[i].ID
+	}
+	return workspace.Config{
+		Log: log, OnGiveUp: onGiveUp,
+		Children: []workspace.Child{
+			{Name: workspace.Calls, Props: n.callProps(w.ID, t, l.resumable)}, // asked by the lines' census; starts no call by itself
+			{Name: workspace.Numbers, Props: n.numbersProps(w.ID, t)},
+			{Name: workspace.LinesOut, Props: n.linesProps(t, domain.Outbound, domain.Live)},
+			{Name: workspace.LinesTest, Props: n.linesProps(t, domain.Outbound, domain.Test)},
+			{Name: workspace.LinesIn, Props: n.linesProps(t, domain.Inbound, "")},
+			{Name: workspace.Trunks, Props: n.trunkProps(t, l.trunks)},
+			{Name: workspace.Webhooks, Props: workspace.Family(hooks, webhookProps, log, onGiveUp)},
+			{Name: workspace.Outbox, Props: n.outboxProps(w.ID)},
+			{Name: workspace.Phones, Props: n.phoneProps(w.ID)},
+			{Name: workspace.Campaigns, Props: workspace.Family(l.campaigns, campaignProps, log, onGiveUp)},
+		},
+		First: func(actor.Context) { n.endAbandonedDialogs(t, l.abandoned) },
+	}
+}
+
+// PlacesOf are the places for calls that an engine has pairs of ports for.
+func PlacesOf(e *media.Engine) *lines.Places {
+	return lines.NewPlaces(func() lines.Use {
+		ports := e.Ports()
+		return lines.Use{Pairs: ports.Pairs, Taken: ports.Taken, Resting: ports.Resting}
+	})
+}
+
+// linesProps are the lines of a direction. Outbound calls of the test
+// environment have lines of their own: what is tried out takes nothing away from
+// live calls, and may go as fast as its clock. env "": of both.
+func (n *Node) linesProps(t *tree, d domain.Direction, env domain.Environment) *actor.Props {
+	return mailbox.Props(n.observed("lines", func() actor.Actor {
+		limits := t.record.Load().Limits // of now: a restarted actor must not know old ones
+		cfg := lines.Config{
+			Concurrent: limits.ConcurrentInbound, Places: n.cfg.Places, Log: n.cfg.Log,
+			Census: func(ctx context.Context) ([]lines.Live, error) { return n.census(ctx, t, d, env) },
+		}
+		if d == domain.Outbound {
+			cfg.Concurrent, cfg.PerMinute, cfg.Keep = limits.ConcurrentOutbound, limits.CallsPerMinute, true
+			cfg.Opened = func(ctx context.Context) ([]time.Time, error) {
+				return n.stored.recentlyOpenedCalls(ctx, t.record.Load().ID, env)
+			}
+			cfg.Behind = n.cfg.SIP.IsBehind
+		}
+		return lines.New(cfg)
+	}), 10_000)
+}
+
+func (n *Node) census(ctx context.Context, t *tree, d domain.Direction, env domain.Environment) ([]lines.Live, error) {
+	live, err := mailbox.Ask[call.LiveNow](ctx, n.sys, t.calls, call.Live{})
+	if err != nil {
+		return nil, err
+	}
+	var out []lines.Live
+	for _, c := range live.Calls {
+		if c.Direction == d && (env == "" || c.Environment == env) {
+			out = append(out, lines.Live{CallID: c.CallID, Call: c.PID, Campaign: c.CampaignID != ""})
+		}
+	}
+	for _, c := range live.Seconds {
+		if c.Direction == d && (env == "" || c.Environment == env) {
+			out = append(out, lines.Live{CallID: c.CallID, Call: c.PID})
+		}
+	}
+	return out, nil
+}
+
+func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
+	ws := t.record.Load().ID
+	return mailbox.Props(n.observed("trunks", func() actor.Actor {
+		return trunk.New(trunk.Config{
+			Trunks: trunks, Simulator: n.cfg.Simulator, Workspace: t.record.Load, Resolve: n.cfg.SIP.Resolve, Ping: n.cfg.SIP.Ping,
+			Register: func(c registration.Config) (*registration.Registration, error) {
+				return registration.Start(n.cfg.SIP, c)
+			},
+			Log: n.cfg.Log, Alarm: n.alarm,
+			Spent: func(ctx context.Context, since time.Time) (domain.Amount, error) {
+				return ledger.SpentSince(ctx, n.cfg.Store, t.record.Load(), since)
+			},
+			Beside: func(ctx context.Context) (domain.Spending, error) { return n.stored.spending(ctx, ws) },
+			Kept:   func(ctx context.Context) ([]domain.TrunkState, error) { return n.stored.trunkStates(ctx, ws) },
+			Keep: func(ctx context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error {
+				return n.stored.saveTrunkStates(ctx, ws, states, gone, s)
+			},
+		})
+	}), 10_000)
+}
+
+// hasModel says whether there is a language model for an agent.
+func (n *Node) hasModel(l *domain.AgentLLM) bool { return len(n.cfg.Models.For(l)) > 0 }
+
+// Engines says what an agent's calls have besides the rules of its pathway.
+func (n *Node) Engines(s *domain.Script) pathway.Engines {
+	if n == nil {
+		return pathway.Engines{}
+	}
+	has := pathway.Engines{Acts: true, Model: n.hasModel(s.LLM), Live: s.Realtime != nil && n.cfg.Lives.Has(s.Realtime.Engine)}
+	if n.cfg.Ears == nil {
+		return has
+	}
+	engine := ""
+	if s.STT != nil {
+		engine = s.STT.Engine
+	}
+	ears := speech.For(n.cfg.Ears, engine)
+	has.Ears, has.Text = ears.Hears(s.Hearing()), ears.Transcribes(s.Hearing())
+	return has
+}
+
+// warnOptOutNotHeard says in the log where keywords of who wants no more calls are not
+// heard in what is said.
+func (n *Node) warnOptOutNotHeard(c *domain.Campaign, s *domain.Script) {
+	if o := c.Compliance.OptOut; o != nil && len(dnc.Sayable(o.Keywords)) > 0 && !n.Engines(s).Text {
+		n.cfg.Log.Warn("keywords of opt_out_handling are heard at nodes that ask for words in a language that a recogniser knows, and nowhere else: there is no engine that transcribes; keys count everywhere",
+			slog.String("campaign_id", c.ID), slog.String("language", s.Hearing()))
+	}
+}
+
+func (n *Node) callProps(ws string, t *tree, resumable []*recovery.Resumable) *actor.Props {
+	return call.Props(call.Config{
+		Workspace: ws, Store: n.cfg.Store, UserAgent: leg.OverSIP(n.cfg.SIP, n.cfg.May), Media: leg.OverMedia(n.cfg.Media),
+		Speaker: n.cfg.Speaker, Ears: n.cfg.Ears, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, FindTarget: n.FindTransferTarget, Traces: n.cfg.Traces,
+		Listed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
+			hit, err := n.dnc.Check(ctx, ws, s, e164)
+			return hit != nil, err
+		},
+		Ours: func(env domain.Environment, in *sip.Incoming) (string, bool) {
+			return n.lookup.TrunkInWorkspace(ws, env, in)
+		},
+		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
+		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.services.OptOuts.OptOut, Redact: t.redactor, Mind: n.services.Agents.ForCall, Analyse: func() { n.services.Analysis.Wake(ws) },
+		Survive: n.cfg.Survive, Resumable: resumable, Cut: n.hasLostWorkspaces, ResumptionDone: n.cfg.TookUp,
+	})
+}
+
+func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
+	return mailbox.Props(func() actor.Actor {
+		return campaign.New(campaign.Config{
+			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.lines, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
+			Numbers: t.numbers, Lists: n.dnc, Left: func() map[string]time.Time { return t.dialogs.of(id) },
+			Leg: n.firstLeg, Log: n.cfg.Log, Key: key, Committed: func() { n.Committed(ws) },
+			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
+				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
+				s, err := n.services.Scripts.Script(ctx, p, c.AgentID, c.PathwayID)
+				if err == nil {
+					n.services.Agents.PrefetchPrompts(ctx, &s)
+					n.warnOptOutNotHeard(c, &s)
+				}
+				return s, err
+			},
+			ProbeEngines: n.services.Engines.ProbeEngines,
+			Calling:      func() domain.DestinationRules { return t.record.Load().Calling },
+			Stopped:      n.holdReason, Draining: n.Draining,
+			Tariff: func() int { return t.record.Load().Tariff },
+			Before: n.before("campaign"),
+		})
+	}, 1000)
+}
+
+func (n *Node) webhookProps(ws, id string) *actor.Props {
+	cfg := webhook.Config{
+		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.sender, Pool: n.sends, Ledger: n.ledger, Hurry: n.cfg.WebhookHurry, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
+		Committed: func() { n.Committed(ws) },
+	}
+	return mailbox.Props(n.observed("webhook", webhook.New(cfg)), 1000)
+}
+
+func (n *Node) outboxProps(ws string) *actor.Props {
+	cfg := outbox.Config{
+		Workspace: ws, Store: n.cfg.Store, Log: n.cfg.Log,
+		Endpoint: func(id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Webhooks, id) },
+	}
+	return mailbox.Props(n.observed("outbox", outbox.New(cfg)), 1000)
+}
+
+// observed shows each message to the hook of the tests before the actor that
+// of makes.
+func (n *Node) observed(name string, of actor.Producer) actor.Producer {
+	before := n.before(name)
+	if before == nil {
+		return of
+	}
+	return func() actor.Actor { return &observedActor{Actor: of(), before: before} }
+}
+
+type observedActor struct {
+	actor.Actor
+	before func(msg any)
+}
+
+// Receive is protoactor's.
+func (w *observedActor) Receive(ctx actor.Context) {
+	w.before(ctx.Message())
+	w.Actor.Receive(ctx)
+}
+
+// before names the actor that a hook of the tests sees; nil without one.
+func (n *Node) before(name string) func(any) {
+	if n.cfg.Before == nil {
+		return nil
+	}
+	return func(msg any) { n.cfg.Before(name, msg) }
+}
+
+func (n *Node) beforeCall() func(actor, callID string, msg any) {
+	if n.cfg.Before == nil {
+		return nil
+	}
+	return func(name, _ string, msg any) { n.cfg.Before(name, msg) }
+}

@@ -1,0 +1,103 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// numbersProps make the owner of the numbers that a workspace rings.
+func (n *Node) numbersProps(ws string, t *tree) *actor.Props {
+	return mailbox.Props(n.observed("numbers", func() actor.Actor {
+		return numbers.New(numbers.Config{
+			Workspace: ws, Store: n.cfg.Store, Lists: n.dnc, Day: n.zones.Day, Log: n.cfg.Log,
+			Caps:   func() domain.FrequencyCaps { return t.record.Load().FrequencyCaps },
+			Census: func(ctx context.Context) ([]numbers.Live, error) { return n.liveNumbers(ctx, t) },
+		})
+	}), 10_000)
+}
+
+func (n *Node) liveNumbers(ctx context.Context, t *tree) ([]numbers.Live, error) {
+	live, err := mailbox.Ask[call.LiveNow](ctx, n.sys, t.calls, call.Live{})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]numbers.Live, 0, len(live.Calls))
+	for _, c := range live.Calls {
+		out = append(out, numbers.Live{CallID: c.CallID, Number: c.Number, Environment: c.Environment})
+	}
+	return append(out, t.dialogs.now()...), nil
+}
+
+// createDefaultLists creates the default do-not-call lists of a workspace if they are missing.
+func (st *workspaceStore) createDefaultLists(ctx context.Context, w *domain.Workspace) error {
+	now := domain.Timestamp(time.Now())
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		l := &domain.DNCList{Name: "Do not call", Default: true, Meta: domain.Meta{
+			ID: domain.DefaultDNCID(w.ID, env), Object: "dnc_list", WorkspaceID: w.ID, Environment: env, CreatedAt: now, UpdatedAt: now,
+		}}
+		if _, err := st.rows.Get(ctx, &domain.DNCList{Meta: l.Meta}); !errors.Is(err, domain.ErrNotFound) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		_, err := st.rows.Apply(ctx, commit.Change{
+			Workspace: w.ID, Guards: []commit.Guard{commit.Absent(l.Key())}, Puts: []domain.Record{l},
+		})
+		if err != nil && !errors.Is(err, domain.ErrConflict) {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteOldRings deletes the rows of numbers that were last called days ago. A row that changes meanwhile stays.
+func (st *workspaceStore) deleteOldRings(ctx context.Context, workspaceID string) error {
+	q := commit.Query{
+		Kind: "number_days", Workspace: workspaceID, Index: "all", Limit: 500, Oldest: true,
+		To: domain.RingSort(domain.RingsOver(time.Now())),
+	}
+	for ctx.Err() == nil {
+		var old []*domain.NumberDays
+		_, err := st.rows.List(ctx, q, func() domain.Record { return &domain.NumberDays{} }, func(r domain.Record) error {
+			if row, ok := r.(*domain.NumberDays); ok {
+				old = append(old, row)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		change := commit.Change{Workspace: workspaceID}
+		for _, row := range old {
+			version, missing := st.rows.Get(ctx, row)
+			switch {
+			case errors.Is(missing, domain.ErrNotFound):
+			case missing != nil:
+				return missing
+			case row.Sort() < q.To:
+				change.Deletes = append(change.Deletes, row.Key())
+				change.Guards = append(change.Guards, commit.Guard{Key: row.Key(), Version: version})
+			}
+		}
+		if len(change.Deletes) == 0 {
+			return nil
+		}
+		if _, err = st.rows.Apply(ctx, change); err != nil {
+			if errors.Is(err, domain.ErrConflict) {
+				return nil
+			}
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package node_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/record"
+)
+
+// talker is somebody in a browser.
+type talker struct {
+	tape
+
+	mu       sync.Mutex
+	segments []domain.Segment // the last that was told of each
+	states   []domain.CallStatus
+}
+
+func (b *talker) listener() calls.Listener {
+	return calls.Listener{
+		Sound: b.put, Key: func(byte) {},
+		Segment: func(s domain.Segment) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if s.Index == len(b.segments) {
+				b.segments = append(b.segments, s)
+			}
+			b.segments[s.Index] = s
+		},
+		State: func(s domain.CallStatus) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.states = append(b.states, s)
+		},
+	}
+}
+
+func (b *talker) read() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	lines := make([]string, 0, len(b.segments))
+	for _, s := range b.segments {
+		lines = append(lines, s.Speaker+": "+s.Text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.services()
+	agent := h.agent(h.test, menu())
+	var one talker
+	talk, err := d.Calls.TalkToAgent(ctx, h.test, calls.NewTalk{AgentID: agent, From: "+12025550177"}, one.listener())
+	require.NoError(t, err)
+	h.until(20*time.Second, "the agent is heard and read", func() bool {
+		n, loud, _ := one.heard()
+		return n > 10 && loud && one.read() == "agent: Press one or two."
+	})
+	talk.Press("1")
+	h.until(20*time.Second, "the call is over", func() bool { _, _, ends := one.heard(); return ends == 1 && h.call(h.test, talk.CallID).Final() })
+	c := h.call(h.test, talk.CallID)
+	assert.Equal(t, []any{domain.Inbound, "+12025550177", "+15005550100", agent, domain.CallCompleted, "confirmed", domain.Test},
+		[]any{c.Direction, c.From, c.To, c.AgentID, c.Status, c.Disposition, c.Environment})
+	require.NotNil(t, c.Caller)
+	assert.Equal(t, "Browser", c.Caller.Name)
+	assert.Equal(t, "agent: Press one or two.\ncaller: [pressed 1]\nagent: Thank you.", one.read())
+	h.until(10*time.Second, "the state was told", func() bool {
+		one.mu.Lock()
+		defer one.mu.Unlock()
+		return slices.Equal(one.states, []domain.CallStatus{domain.CallInProgress})
+	})
+	script, err := d.Calls.Transcript(ctx, h.test, talk.CallID)
+	require.NoError(t, err)
+	one.mu.Lock()
+	assert.Equal(t, script.Segments, one.segments, "what was read along is the transcript")
+	one.mu.Unlock()
+
+	var two talker
+	talk, err = d.Calls.TalkToAgent(ctx, h.test, calls.NewTalk{AgentID: h.agent(h.test, linger())}, two.listener())
+	require.NoError(t, err)
+	h.until(20*time.Second, "it goes on", func() bool { n, _, _ := two.heard(); return n > 10 })
+	talk.Say(make([]byte, 4096))
+	talk.Leave()
+	talk.Leave()
+	h.until(20*time.Second, "who leaves ends the call", func() bool { return h.call(h.test, talk.CallID).Final() })
+	assert.Equal(t, "remote", h.call(h.test, talk.CallID).EndedBy)
+
+	for code, c := range map[domain.Code]struct {
+		p     domain.Principal
+		agent string
+	}{
+		domain.CodeInvalidState: {h.live, agent}, domain.CodeNotFound: {h.test, h.agent(h.live, menu())},
+	} {
+		_, err = d.Calls.TalkToAgent(ctx, c.p, calls.NewTalk{AgentID: c.agent}, one.listener())
+		assert.Equal(t, code, domain.CodeOf(err))
+	}
+}
+
+func TestWhoHasNoCarrierTalksToNobodyElsesAgent(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.services()
+	const dialled = "+15005550100" // that a browser's call goes to
+	_, err := d.Numbers.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: dialled, AgentID: h.agent(h.test, menu())})
+	require.NoError(t, err)
+	live := h.founded("acme")
+	test := live
+	test.Environment = domain.Test
+	agent := h.agent(test, menu())
+	for _, p := range []domain.Principal{live, test} {
+		all, err := d.Trunks.ListTrunks(ctx, p, record.PageQuery{Limit: 100})
+		require.NoError(t, err)
+		for _, x := range all.Data {
+			require.NoError(t, d.Trunks.DeleteTrunk(ctx, p, x.ID))
+		}
+	}
+	var one talker
+	_, err = d.Calls.TalkToAgent(ctx, test, calls.NewTalk{AgentID: agent}, one.listener())
+	require.Error(t, err)
+	assert.Empty(t, one.read())
+	calls, err := d.Calls.ListCalls(ctx, h.test, calls.Query{PageQuery: record.PageQuery{Limit: 10}})
+	require.NoError(t, err)
+	assert.Empty(t, calls.Data, "the other workspace was not called")
+}

@@ -1,0 +1,249 @@
+package node_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/webhook/webhooktest"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/webhooks"
+)
+
+// request is one that came to a path of the receiver's own.
+type request struct {
+	header http.Header
+	body   []byte
+	event  event.Event
+}
+
+// keeps lets the receiver keep what comes to paths of its own, and answer with
+// a status.
+func (r *receiver) keeps(status int) func() []request {
+	var mu sync.Mutex
+	var got []request
+	f := func(w http.ResponseWriter, req *http.Request, body []byte) {
+		x := request{header: req.Header.Clone(), body: body}
+		_ = json.Unmarshal(body, &x.event)
+		mu.Lock()
+		got = append(got, x)
+		mu.Unlock()
+		w.WriteHeader(status)
+	}
+	r.other.Store(&f)
+	return func() []request {
+		mu.Lock()
+		defer mu.Unlock()
+		return append([]request(nil), got...)
+	}
+}
+
+// emit commits n events of the live environment at their times.
+func (h *house) emit(of event.Type, n int, at func(i int) time.Time) (ids []string) {
+	h.Helper()
+	c := commit.Change{Workspace: h.live.WorkspaceID}
+	data := any(event.CallOf(&domain.Call{}))
+	if of == event.CallEnded {
+		data = event.EndedOf(&domain.Call{})
+	}
+	for i := range n {
+		id := mailbox.NewID(domain.PrefixEvent)
+		ids = append(ids, id)
+		c.Events = append(c.Events, event.Draft{
+			ID: id, Type: of, CreatedAt: at(i), WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, SvcID: "unit_1",
+			Subject: fmt.Sprint("call_", i%7), Data: data,
+		})
+	}
+	_, err := h.store.Apply(h.Context(), c)
+	require.NoError(h, err)
+	return ids
+}
+
+func TestNoHostileURLIsKeptAndOneThatStandsThereIsNotDialled(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, p := t.Context(), h.live
+	old := h.emit(event.CallEnded, 1, func(int) time.Time { return time.Now().UTC() })[0] // before there is an endpoint
+	w, err := h.services().Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"call.ended"}})
+	require.NoError(t, err)
+	agent := h.agent(p, menu())
+	id := h.campaign(p, agent, number(0, 0, "00"))
+	h.shut()
+	h.egress = &access.Egress{} // from here on this machine may not be reached
+	h.open()
+	d := h.services()
+	tried := 0
+	for _, host := range webhooktest.Hostile() {
+		url := "https://" + host + ":443/ok"
+		if target, err := webhook.ParseURL(url, *h.egress); err == nil && !target.Addr.IsValid() {
+			continue // that takes a name server
+		}
+		tried++
+		_, err = d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: url, Events: []string{"*"}})
+		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "create: %q", host)
+		_, err = d.Webhooks.UpdateWebhook(ctx, p, w.ID, func(w *domain.Webhook) error { w.URL = url; return nil })
+		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "change: %q", host)
+		hooks := map[string]string{"campaign.completed": url}
+		_, err = d.Campaigns.CreateCampaign(ctx, p, &domain.Campaign{Name: "c", Status: domain.CampaignDraft, AgentID: agent, Webhooks: hooks}, "", contacts())
+		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "campaign: %q", host)
+		_, _, err = d.Campaigns.UpdateCampaign(ctx, p, id, func(c *domain.Campaign) error { c.Webhooks = hooks; return nil })
+		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "change of a campaign: %q", host)
+	}
+	assert.GreaterOrEqual(t, tried, 100)
+
+	const why = "this address may not be reached from here"
+	tested, err := d.Webhooks.TestWebhook(ctx, p, w.ID, event.CallEnded)
+	require.NoError(t, err)
+	assert.Equal(t, []any{false, 0, why}, []any{tested.Delivered, tested.ResponseStatus, tested.Error})
+	_, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{old}})
+	require.NoError(t, err)
+	h.until(time.Minute, "the replay was tried", func() bool {
+		l, err := d.Webhooks.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
+		require.NoError(t, err)
+		return len(l.Data) == 1 && l.Data[0].Replay && l.Data[0].Error == why
+	})
+	assert.Zero(t, h.receiver.times(old))
+}
+
+func TestAReplayByTimeComesMarkedWithItsOwnTimesAndInPages(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d, p := t.Context(), h.services(), h.live
+	began := time.Now().UTC().Truncate(time.Millisecond)
+	one := func(n int) func(int) time.Time {
+		return func(int) time.Time { return began.Add(time.Duration(n) * time.Second) }
+	}
+	first := h.emit(event.CallEnded, 3, func(i int) time.Time { return began.Add(time.Duration(i) * time.Second) })
+	h.emit(event.CallRinging, 1, one(1))
+	crowd := h.emit(event.CallAnswered, webhooks.MaxReplay+20, one(10)) // all at one moment
+	last := h.emit(event.CallAnswered, 2, one(11))
+	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/kept", Events: []string{"call.*"}})
+	require.NoError(t, err)
+	got := h.receiver.keeps(200)
+	out, err := d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{From: began, To: began.Add(2 * time.Second), Types: []string{"call.ended"}})
+	require.NoError(t, err)
+	assert.Equal(t, webhooks.Replay{Accepted: first[:2], NotFound: []string{}}, out, "of this type, and before the end")
+	h.until(time.Minute, "both are delivered again", func() bool { return len(got()) == 2 })
+	times := make(map[string]time.Time)
+	for _, r := range got() {
+		assert.Equal(t, "true", r.header.Get("X-Svc-Replay"))
+		times[r.event.ID] = r.event.CreatedAt
+	}
+	assert.Equal(t, map[string]time.Time{first[0]: began, first[1]: began.Add(time.Second)}, times, "as they were made")
+
+	order := webhooks.ReplayOrder{From: began.Add(10 * time.Second), To: began.Add(time.Minute), Types: []string{"call.answered"}, DryRun: true}
+	out, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, order)
+	require.NoError(t, err)
+	require.NotNil(t, out.NextFrom)
+	assert.Equal(t, []any{crowd, true, began.Add(11 * time.Second)}, []any{out.Accepted, out.More, out.NextFrom.UTC()}, "what is of one moment stays together")
+	order.From = *out.NextFrom
+	out, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, order)
+	require.NoError(t, err)
+	assert.Equal(t, webhooks.Replay{Accepted: last, NotFound: []string{}, DryRun: true}, out)
+	assert.Len(t, got(), 2, "it was only asked")
+}
+
+func TestTwoSecretsSignUntilTheSecondTakesOver(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d, p := t.Context(), h.services(), h.live
+	const old, next = "the_old_secret_0123456789abcdef", "the_next_secret_0123456789abcdef"
+	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/kept", Events: []string{"call.ended"}, Secret: old})
+	require.NoError(t, err)
+	got := h.receiver.keeps(200)
+	signed := func() (now, then string) {
+		n := len(got())
+		_, err := d.Webhooks.TestWebhook(ctx, p, w.ID, event.CallEnded)
+		require.NoError(t, err)
+		require.Len(t, got(), n+1)
+		r := got()[n]
+		name := func(header string) string {
+			switch r.header.Get(header) {
+			case webhook.Sign(old, r.body):
+				return "old"
+			case webhook.Sign(next, r.body):
+				return "next"
+			}
+			return r.header.Get(header)
+		}
+		return name("X-Svc-Signature"), name("X-Svc-Signature-Next")
+	}
+	rotate := func(overlap time.Duration) {
+		_, err := d.Webhooks.RotateWebhook(ctx, p, w.ID, next, overlap, func(*domain.Webhook) error { return nil })
+		require.NoError(t, err)
+	}
+	both := func(now, then string) {
+		t.Helper()
+		h.until(time.Minute, "it is signed as it should be", func() bool { // the endpoint's actor hears of a change behind the answer
+			a, b := signed()
+			return a == now && b == then
+		})
+	}
+	both("old", "")
+	rotate(time.Hour)
+	both("old", "next")
+	raw, _, err := h.driver.Get(ctx, persistence.Key{Table: "webhook/" + p.WorkspaceID, ID: w.ID})
+	require.NoError(t, err)
+	assert.Contains(t, string(raw), `"next_secret":"`)
+	assert.NotContains(t, string(raw), next)
+	assert.NotContains(t, string(raw), old)
+	rotate(time.Nanosecond) // which has passed when the next is sent
+	both("next", "")
+	shown, err := d.Webhooks.Webhook(ctx, p, w.ID)
+	require.NoError(t, err)
+	assert.Equal(t, []any{webhook.Hint(next), "", ""}, []any{shown.SecretHint, shown.NextSecretHint, shown.NextSecret})
+}
+
+func TestAnEndpointThatIsGoneIsInTheAuditLogAndAPauseTakesThatAway(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d, p := t.Context(), h.services(), h.live
+	h.receiver.keeps(410)
+	w, err := d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/gone", Events: []string{"call.ended"}})
+	require.NoError(t, err)
+	id := h.emit(event.CallEnded, 1, func(int) time.Time { return time.Now().UTC() })[0]
+	_, err = d.Webhooks.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{id}})
+	require.NoError(t, err)
+	h.until(time.Minute, "it is disabled", func() bool {
+		w, err = d.Webhooks.Webhook(ctx, p, w.ID)
+		require.NoError(t, err)
+		return w.Status == domain.WebhookDisabled
+	})
+	l, err := d.Audit.ListAudit(ctx, p, audit.Query{PageQuery: record.PageQuery{Limit: 100}})
+	require.NoError(t, err)
+	var told []*domain.AuditEntry
+	for _, e := range l.Data {
+		if e.Action == "webhook.disabled" {
+			told = append(told, e)
+		}
+	}
+	require.Len(t, told, 1)
+	assert.Equal(t, []any{"admin", domain.Actor{Type: "system", ID: "webhook"}, domain.Resource{Type: "webhook", ID: w.ID}, "success", webhook.ReasonGone, 1, p.Environment, *w.DisabledAt},
+		[]any{told[0].Type, told[0].Actor, told[0].Resource, told[0].Outcome, told[0].Reason, told[0].Count, told[0].Environment, told[0].CreatedAt})
+
+	w, err = d.Webhooks.PauseWebhook(ctx, p, w.ID)
+	require.NoError(t, err)
+	require.NotNil(t, w.PausedAt)
+	assert.Equal(t, []any{domain.WebhookPaused, "", true}, []any{w.Status, w.DisabledReason, w.DisabledAt == nil})
+	since := *w.PausedAt
+	w, err = d.Webhooks.PauseWebhook(ctx, p, w.ID)
+	require.NoError(t, err)
+	assert.Equal(t, since, *w.PausedAt, "it goes on")
+	w, err = d.Webhooks.ResumeWebhook(ctx, p, w.ID)
+	require.NoError(t, err)
+	assert.Nil(t, w.PausedAt)
+}

@@ -1,0 +1,147 @@
+package node_test
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/service/record"
+)
+
+// remains are the tables, rows, events and files in which an id appears.
+func (h *house) remains(id string) (found []string) {
+	h.Helper()
+	ctx := h.Context()
+	tables, err := h.driver.Tables(ctx, "")
+	require.NoError(h, err)
+	for _, table := range tables {
+		for after := ""; ; {
+			page, err := h.driver.Scan(ctx, persistence.Range{Table: table, After: after, Limit: 500})
+			require.NoError(h, err)
+			for _, row := range page.Rows {
+				if after = row.Place; strings.Contains(table+" "+row.ID+" "+string(row.Value), id) {
+					found = append(found, table+" "+row.ID)
+				}
+			}
+			if !page.More {
+				break
+			}
+		}
+	}
+	last, err := h.driver.LastOffset(ctx, id)
+	require.NoError(h, err)
+	if last > 0 {
+		found = append(found, "events")
+	}
+	require.NoError(h, filepath.WalkDir(h.dir, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.Contains(path, id) {
+			found = append(found, path)
+		}
+		return nil
+	}))
+	return found
+}
+
+// founded is a new workspace with its key.
+func (h *house) founded(name string) domain.Principal {
+	h.Helper()
+	_, _, text, err := h.services().Workspaces.CreateWorkspace(h.Context(), &domain.Workspace{
+		Name: name, Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US", "GB"}},
+	})
+	require.NoError(h, err)
+	p, err := h.services().Keys.Authenticate(h.Context(), text, here)
+	require.NoError(h, err)
+	return p
+}
+
+func TestADeletedWorkspaceLeavesNothing(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.services()
+	p := h.founded("acme")
+	e := h.furnish(p, "+12025550155")
+	_, err := d.Phones.CreatePhone(ctx, p, &domain.Phone{Extension: "88", Username: "u88", Name: "p"})
+	require.NoError(t, err)
+	u, err := d.Users.CreateUser(ctx, p, &domain.User{Name: "Ada", Role: "viewer"})
+	require.NoError(t, err)
+	link, _, err := d.Users.SignInLink(ctx, p, u.ID, anyone)
+	require.NoError(t, err)
+	cookie, _, err := d.Users.SignIn(ctx, link, here, "browser")
+	require.NoError(t, err)
+	c, _, err := d.OAuth.CreateClient(ctx, p, &domain.OAuthClient{Name: "c", Scopes: []domain.Permission{domain.AllRead}})
+	require.NoError(t, err)
+	x, err := d.Exports.CreateExport(ctx, p, &domain.Export{Type: domain.ExportCalls, Format: "csv"})
+	require.NoError(t, err)
+	_, _ = h.made(p, x)
+	_, _, err = d.Idempotency.Reserve(ctx, p, record.IdempotencyKey{Key: "k", Method: "POST", Path: "/"}, "d")
+	require.NoError(t, err)
+	live, err := d.Calls.PlaceCall(ctx, p, domain.NewCall{To: number(1, 3, "11"), AgentID: h.agent(p, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
+	require.NoError(t, err)
+	h.until(patience, "the call is answered", func() bool { return h.call(p, live.ID).Status == domain.CallInProgress })
+	require.NotEmpty(t, h.remains(p.WorkspaceID))
+	other := h.founded("other")
+
+	own := d.Workspaces.DeleteWorkspace(ctx, h.live, h.live.WorkspaceID)
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(own))
+	require.NoError(t, d.Workspaces.DeleteWorkspace(ctx, h.live, p.WorkspaceID))
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.Workspaces.DeleteWorkspace(ctx, h.live, p.WorkspaceID)))
+	assert.Equal(t, domain.CodeInvalidAPIKey, domain.CodeOf(drop(d.Keys.Authenticate(ctx, e.text, here))))
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(drop(d.Calls.PlaceCall(ctx, p, domain.NewCall{To: number(1, 2, "11"), AgentID: e.agent}))))
+	_, _, err = d.Users.Session(ctx, cookie, here, false)
+	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
+	gone, err := d.OAuth.ClientOf(ctx, c.ID)
+	require.NoError(t, err)
+	assert.Nil(t, gone)
+	h.until(patience, "nothing is left", func() bool { return len(h.remains(p.WorkspaceID)) == 0 })
+	h.until(patience, "the phones are quiet", func() bool { n, _ := h.diary.dialogs(); return n == 0 })
+
+	number, err := d.Numbers.CreateNumber(ctx, other, &domain.PhoneNumber{Number: "+12025550155"})
+	require.NoError(t, err, "the number is free for others")
+	h.shut()
+	h.open()
+	assert.Empty(t, h.remains(p.WorkspaceID), "and nothing comes back")
+	_, err = h.services().Numbers.Number(ctx, other, number.ID)
+	require.NoError(t, err, "the others have kept what is theirs")
+}
+
+// A deletion that is done again from its beginning takes nobody's number whose
+// it is by then.
+func TestADeletionThatIsDoneAgainLeavesOthersTheirNumbers(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, p, other := t.Context(), h.founded("acme"), h.founded("other")
+	const taken = "+12025550156"
+	_, err := h.services().Numbers.CreateNumber(ctx, p, &domain.PhoneNumber{Number: taken})
+	require.NoError(t, err)
+	h.keep(&domain.GoneWorkspace{ID: p.WorkspaceID, At: time.Now()})
+	require.NoError(t, h.remove(domain.Key{Kind: "workspace", ID: p.WorkspaceID}))
+	require.NoError(t, h.remove((&domain.NumberClaim{Number: taken}).Key())) // it was given back, and no more
+	_, err = h.services().Numbers.CreateNumber(ctx, other, &domain.PhoneNumber{Number: taken})
+	require.NoError(t, err)
+	h.shut()
+	h.open()
+	h.until(patience, "nothing is left", func() bool { return len(h.remains(p.WorkspaceID)) == 0 })
+	_, err = h.services().Numbers.CreateNumber(ctx, h.founded("third"), &domain.PhoneNumber{Number: taken})
+	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err), "it is the other one's")
+}
+
+func TestADeletionThatWasCutOffIsFinishedAtTheNextStart(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	p := h.founded("acme")
+	h.campaign(p, h.agent(p, menu()), numbered(0))
+	h.keep(&domain.GoneWorkspace{ID: p.WorkspaceID, At: time.Now()}) // as a process left it that was killed right after
+	require.NoError(t, h.remove(domain.Key{Kind: "workspace", ID: p.WorkspaceID}))
+	h.shut()
+	h.open()
+	h.until(patience, "nothing is left", func() bool { return len(h.remains(p.WorkspaceID)) == 0 })
+	_, err := h.services().Workspaces.AnyWorkspace(t.Context(), p.WorkspaceID)
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
+}
