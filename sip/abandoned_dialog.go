@@ -14,8 +14,8 @@ import (
 // the state.
 const maxUnstoredRequests = 64
 
-// The time for the final response of a leg that rang before it is ended as if it had answered: after the response to our
-// CANCEL, or in all.
+// How long a leg that rang may take for its final response: after the response to our CANCEL, or in all. Then it is ended as
+// if it had answered.
 const (
 	finalTimeout  = time.Second
 	cancelTimeout = t2

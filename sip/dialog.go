@@ -37,7 +37,7 @@ type Dialog struct {
 	offers       offerAnswer
 	session      sessionTimer
 	requests     requestQueue
-	responses    responseCache
+	responder    responder
 	referral     referClient
 	notifier     referNotifier
 
@@ -50,7 +50,7 @@ func (u *UserAgent) newDialog(key dialogKey) *Dialog {
 	d := &Dialog{remoteCSeq: -1}
 	d.init(u, key, d.leaveTable)
 	d.contactUser = defaultContactUser
-	d.server.d, d.acks.d, d.offers.d, d.session.d, d.referral.d, d.notifier.d = d, d, d, d, d, d
+	d.server.d, d.acks.d, d.offers.d, d.session.d, d.referral.d, d.notifier.d, d.responder.d = d, d, d, d, d, d, d
 	d.requests.sender = d
 	return d
 }

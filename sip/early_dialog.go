@@ -78,7 +78,7 @@ func (d *Dialog) handleEarlyRequest(m *received) {
 	case f == nil, m.Method == message.MethodBye: // only a caller may (RFC 3261 §15)
 		d.ua.reject(m, 481)
 		return
-	case d.repeatResponse(m):
+	case d.responder.repeat(m):
 		return
 	case int64(m.CSeq) <= f.remoteCSeq:
 		d.ua.stats.rejected.Add(1)
@@ -92,8 +92,8 @@ func (d *Dialog) handleEarlyRequest(m *received) {
 	case message.MethodInfo:
 		d.handleInfo(m)
 	case message.MethodOptions:
-		d.reply(m, 200)
+		d.responder.reply(m, 200)
 	default: // an INVITE crosses ours, the rest needs an answered call
-		d.reply(m, 491)
+		d.responder.reply(m, 491)
 	}
 }

@@ -106,7 +106,7 @@ func (s *inviteServer) respondProvisional(code int, body []byte, headers []messa
 	if code == 100 {
 		tag = ""
 	}
-	b, err := d.ua.buildResponse(&s.tx.request.Received, code, tag, append(d.responseHeaders(code), headers...), body)
+	b, err := d.ua.buildResponse(&s.tx.request.Received, code, tag, append(d.responder.refreshHeaders(code), headers...), body)
 	if err == nil {
 		s.tx.last = b
 		d.ua.respond(s.tx.request, b)
@@ -117,7 +117,7 @@ func (s *inviteServer) respondProvisional(code int, body []byte, headers []messa
 // respondFinal sends the final response and repeats it until the ACK: a 2xx on every transport, others by UDP only.
 func (s *inviteServer) respondFinal(code int, body []byte, headers []message.Header) {
 	d, tx := s.d, s.tx
-	b, err := d.ua.buildResponse(&tx.request.Received, code, d.key.tag, append(d.responseHeaders(code), headers...), body)
+	b, err := d.ua.buildResponse(&tx.request.Received, code, d.key.tag, append(d.responder.refreshHeaders(code), headers...), body)
 	if err != nil {
 		b, err = d.ua.buildResponse(&tx.request.Received, 500, d.key.tag, nil, nil)
 		if err != nil {
@@ -244,19 +244,19 @@ func (s *inviteServer) handleReinvite(m *received) {
 	awaits, answerDue := s.awaitsAck()
 	switch {
 	case d.phase == early: // it crosses our own answer
-		d.replyLater(m)
+		d.responder.replyLater(m)
 		return
 	case d.phase != answered:
 		d.ua.reject(m, 481)
 		return
 	case d.offers.isOpen():
-		d.reply(m, 491)
+		d.responder.reply(m, 491)
 		return
 	case d.offers.deciding, s.isAnswering(), answerDue:
-		d.replyLater(m)
+		d.responder.replyLater(m)
 		return
 	case d.ua.sessions.IsTooShort(&m.Message):
-		d.replyTooShort(m)
+		d.responder.replyTooShort(m)
 		return
 	case awaits: // the remote party has had the 2xx; the ACK was lost
 		s.tx.acked = true

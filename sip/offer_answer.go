@@ -290,7 +290,7 @@ func (a *offerAnswer) askOwner(m *received, answer func(code int, body []byte, h
 	}
 	a.deciding = true
 	if m.Method != message.MethodInvite {
-		d.responses.store(m, nil)
+		d.responder.store(m, nil)
 	}
 	timeout = d.after(ownerTimeout, func() { once(500, nil, nil) })
 	d.emit(Reoffer{Body: m.Body, Hold: message.ReadHold(m.Body), Reply: func(code int, body []byte, headers ...message.Header) {
@@ -315,20 +315,20 @@ func (a *offerAnswer) handleUpdate(m *received, f *fork) {
 				d.remote = f.remote
 			}
 		}
-		d.replyWith(m, code, body, headers)
+		d.responder.replyWith(m, code, body, headers)
 	}
 	_, answerDue := d.server.awaitsAck()
 	switch {
 	case d.phase != answered && d.phase != early:
 		d.ua.reject(m, 481)
 	case d.ua.sessions.IsTooShort(&m.Message):
-		d.replyTooShort(m)
+		d.responder.replyTooShort(m)
 	case len(m.Body) == 0:
 		finish(200, nil, nil)
 	case a.isOpen(), answerDue, f != nil && !f.settled:
 		finish(491, nil, nil)
 	case a.deciding, d.phase == early && d.inbound && !d.provisionals.settled, d.phase == answered && d.server.isAnswering():
-		d.replyLater(m)
+		d.responder.replyLater(m)
 	default:
 		a.askOwner(m, finish)
 	}

@@ -214,12 +214,12 @@ const (
 
 // stage is one user agent of ours and one scripted peer inside a bubble.
 type stage struct {
-	t    *testing.T
-	ua   *sip.UserAgent
-	peer *peer
-	net  *wireNet
+	t      *testing.T
+	ua     *sip.UserAgent
+	peer   *peer
+	net    *wireNet
 	events *eventLog
-	stop func()
+	stop   func()
 }
 
 func onStage(t *testing.T, set func(*sip.UserAgent)) *stage {

@@ -172,19 +172,19 @@ func (c *referClient) handleNotify(m *received) {
 	switch {
 	case event == "" && pending:
 	case !strings.EqualFold(strings.TrimSpace(event), "refer"):
-		d.reply(m, 489, message.Header{Name: "Allow-Events", Value: "refer"})
+		d.responder.reply(m, 489, message.Header{Name: "Allow-Events", Value: "refer"})
 		return
 	case f == nil || !isReferral(params, f.cseq):
-		d.reply(m, 481)
+		d.responder.reply(m, 481)
 		return
 	case state == "" && !pending:
-		d.reply(m, 400)
+		d.responder.reply(m, 400)
 		return
 	case len(m.Body) > 0 && m.ContentType != message.ContentSipfrag && (m.ContentType != "" || !pending):
-		d.replyUnsupported(m, message.ContentSipfrag)
+		d.responder.replyUnsupported(m, message.ContentSipfrag)
 		return
 	}
-	d.reply(m, 200)
+	d.responder.reply(m, 200)
 	if f.over {
 		return
 	}

@@ -51,7 +51,7 @@ func (n *referNotifier) handleRefer(m *received) {
 	refuse := func(code int) {
 		if open && d.phase != over {
 			open = false
-			d.reply(m, code)
+			d.responder.reply(m, code)
 		}
 	}
 	switch {
@@ -68,7 +68,7 @@ func (n *referNotifier) handleRefer(m *received) {
 			by = uri
 		}
 	}
-	d.responses.store(m, nil)
+	d.responder.store(m, nil)
 	timeout := d.after(decisionTimeout, func() { refuse(403) })
 	d.emit(Referred{
 		To: to, ReferredBy: by, Replaces: replaces,
@@ -103,7 +103,7 @@ func (n *referNotifier) handleRefer(m *received) {
 func (n *referNotifier) accept(m *received, s *subscription) {
 	d := n.d
 	d.remote.refreshTarget(m)
-	d.reply(m, 202, message.Header{Name: "Contact", Value: d.contact(d.flow)})
+	d.responder.reply(m, 202, message.Header{Name: "Contact", Value: d.contact(d.flow)})
 	n.notify(s, referNotice{code: 100})
 }
 

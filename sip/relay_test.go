@@ -28,12 +28,12 @@ const ownerAddr = "127.0.0.3:5060" // of the node that has the call
 type nodes struct {
 	*stage // near, and the carrier
 
-	owner *sip.UserAgent
-	calls chan *sip.Incoming
-	asked atomic.Int64 // of Elsewhere
+	owner  *sip.UserAgent
+	calls  chan *sip.Incoming
+	asked  atomic.Int64 // of Elsewhere
 	owners sync.Map     // what it was asked last, by method
-	slow  time.Duration
-	at    func(cluster.OwnerQuery) (netip.AddrPort, bool) // nil: the owner has all of it
+	slow   time.Duration
+	at     func(cluster.OwnerQuery) (netip.AddrPort, bool) // nil: the owner has all of it
 }
 
 func (n *nodes) elsewhere(w cluster.OwnerQuery) (netip.AddrPort, bool) {

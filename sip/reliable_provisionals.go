@@ -37,8 +37,8 @@ type reliableProvisionals struct {
 	repeater *time.Timer
 }
 
-// Progress sends 180 or 183 (any of 101 to 199), with SDP if body is given. Where the caller supports it, it is sent
-// reliably, after the PRACK of the one before. A body is not sent to a caller that cannot be offered anything before the
+// Progress sends 180 or 183 (any of 101 to 199), with SDP if body is given. It is sent reliably, after the PRACK of the
+// one before, if the caller supports that. A body is not sent to a caller that cannot be offered anything before the
 // answer. The last response is repeated every minute.
 func (i *Incoming) Progress(code int, body []byte) {
 	i.d.do(func() {
@@ -134,11 +134,11 @@ func (d *Dialog) handlePrack(m *received) {
 	}
 	switch {
 	case !ok:
-		d.reply(m, 400)
+		d.responder.reply(m, 400)
 	case r == nil || r.sent == nil || ack != message.RAck{RSeq: r.rseq, CSeq: d.server.tx.request.CSeq, Method: message.MethodInvite}:
-		d.reply(m, 481)
+		d.responder.reply(m, 481)
 	case len(m.Body) > 0 && m.ContentType != message.ContentSDP:
-		d.replyUnsupported(m, message.ContentSDP, message.ContentMixed)
+		d.responder.replyUnsupported(m, message.ContentSDP, message.ContentMixed)
 	default:
 		r.handlePrack(m)
 	}
@@ -158,12 +158,12 @@ func (r *reliableProvisionals) handlePrack(m *received) {
 	}
 	if isOffer {
 		d.offers.askOwner(m, func(code int, body []byte, headers []message.Header) {
-			d.replyWith(m, code, body, headers)
+			d.responder.replyWith(m, code, body, headers)
 			r.sendNext()
 		})
 		return
 	}
-	d.reply(m, 200)
+	d.responder.reply(m, 200)
 	if described && len(m.Body) > 0 {
 		d.emit(Accepted{Body: m.Body})
 	}

@@ -92,11 +92,11 @@ func TestRequestQueueIsBoundedAndEndsWithItsDialog(t *testing.T) {
 	assert.Len(t, sent.requests, 1)
 }
 
-func TestResponseCacheKeepsTheLastResponses(t *testing.T) {
+func TestResponderKeepsTheLastResponses(t *testing.T) {
 	request := func(tag string, cseq uint32, method string) *received {
 		return &received{Received: transport.Received{Message: message.Message{From: &message.Party{Tag: tag}, CSeq: cseq, Method: method}}}
 	}
-	var c responseCache
+	var c responder
 	_, known := c.find(request("a", 1, "INFO"))
 	assert.False(t, known)
 	c.store(request("a", 1, "INFO"), nil)

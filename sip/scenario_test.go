@@ -18,7 +18,7 @@ import (
 // name and how many of that name there were.
 type leg struct {
 	t      *testing.T
-	events   *eventLog
+	events *eventLog
 	d      *sip.Dialog
 	in     *sip.Incoming // if we are called
 	last   func()        // after the end

@@ -26,7 +26,7 @@ const (
 // that nothing is stored for a challenge. Only the counts of nonces that proved a password are stored, which prevents
 // replays.
 //
-// The memory of an account is bounded: at its limit the older half of its nonces is removed, and from then on nonces that
+// The memory of an account is bounded. At its limit the older half of its nonces is removed, and from then on nonces that
 // are not younger count as too old. A client with such a nonce is challenged with a fresh one. At the limit of all accounts
 // together the older half of all nonces is removed.
 type nonces struct {
@@ -90,8 +90,8 @@ func (n *nonces) check(text string, source netip.Addr, now time.Time) (made int6
 	return made, true, age > nonceLife.Milliseconds() || age < -nonceLife.Milliseconds()
 }
 
-// count marks a nonce count of an account as used; false: it was used before,
-// is too old, or is of a nonce that is not stored any more.
+// count marks a nonce count of an account as used. It returns false for a count that was used before or is too old, and for
+// a nonce that is not stored any more.
 func (n *nonces) count(account, nonce string, made int64, nc uint32, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -150,8 +150,8 @@ func (t *Terms) set(interval time.Duration, weRefresh bool, l Limits) {
 	t.Interval, t.WeRefresh = max(interval, l.Least), weRefresh
 }
 
-// Schedule returns the times after a refresh at which this side refreshes, and at which the call ends without another
-// refresh: shortly before the interval is over (RFC 4028 §10). Where the peer refreshes, both are the same.
+// Schedule returns the times after a refresh at which this side refreshes again, and at which the call ends: shortly before
+// the interval is over (RFC 4028 §10). Both are the same if the peer refreshes.
 func (t *Terms) Schedule() (wake, end time.Duration) {
 	end = t.Interval - min(32*time.Second, t.Interval/3)
 	if t.WeRefresh {

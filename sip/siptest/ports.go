@@ -12,8 +12,8 @@ import (
 )
 
 // Ports are below the ephemeral ports of the system (32768 and above on Linux), so that no connection gets one between the
-// check and its use. Tests of several packages run at once: an abstract Unix socket, which only one process can have and
-// which ends with it, marks a block of ports as taken.
+// check and its use. Tests of several packages run at once, so an abstract Unix socket marks a block of ports as taken: only
+// one process can have it, and it ends with the process.
 const (
 	singleLow, singleHigh = 30000, 32766 // clear of the media ports of a service by default
 	soundLow, soundHigh   = 10000, 19900

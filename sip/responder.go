@@ -1,0 +1,91 @@
+package sip
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/callboard/callboard/sip/message"
+)
+
+// maxResponses bounds the responses that are kept for retransmissions.
+const maxResponses = 8
+
+// responder answers the requests of the remote party other than INVITE, and keeps the responses for retransmissions
+// (RFC 3261 §17.2.2).
+type responder struct {
+	d         *Dialog
+	byRequest map[messageID]cachedResponse
+}
+
+type cachedResponse struct {
+	method string
+	bytes  []byte
+}
+
+// store keeps the response to a request; nil: the request is in progress, and its retransmissions are dropped.
+func (r *responder) store(m *received, b []byte) {
+	if r.byRequest == nil || len(r.byRequest) >= maxResponses {
+		r.byRequest = make(map[messageID]cachedResponse, 1)
+	}
+	r.byRequest[messageID{m.From.Tag, m.CSeq}] = cachedResponse{m.Method, b}
+}
+
+// find returns the response to a retransmitted request.
+func (r *responder) find(m *received) (b []byte, known bool) {
+	kept, ok := r.byRequest[messageID{m.From.Tag, m.CSeq}]
+	return kept.bytes, ok && kept.method == m.Method
+}
+
+// reply answers a request of the dialog, and keeps the response for retransmissions.
+func (r *responder) reply(m *received, code int, headers ...message.Header) {
+	r.store(m, r.d.ua.reply(m, code, r.d.key.tag, headers))
+}
+
+// replyWith does so with a body and the headers of a target refresh.
+func (r *responder) replyWith(m *received, code int, body []byte, headers []message.Header) {
+	b, err := r.d.ua.buildResponse(&m.Received, code, r.d.key.tag, append(r.refreshHeaders(code), headers...), body)
+	if err == nil {
+		r.store(m, b)
+		r.d.ua.respond(m, b)
+	}
+}
+
+// replyLater asks the remote party to try again shortly (RFC 3261 §14.2, RFC 3311 §5.2).
+func (r *responder) replyLater(m *received) {
+	r.reply(m, 500, message.Header{Name: "Retry-After", Value: strconv.Itoa(rand.IntN(10))}) //nolint:gosec // no secret
+}
+
+// replyTooShort refuses the interval of a session timer.
+func (r *responder) replyTooShort(m *received) {
+	r.reply(m, 422, r.d.ua.sessions.MinSE())
+}
+
+// replyUnsupported refuses the content type of a body.
+func (r *responder) replyUnsupported(m *received, accept ...string) {
+	r.reply(m, 415, message.Header{Name: "Accept", Value: strings.Join(accept, ", ")})
+}
+
+// repeat answers a retransmitted request as before; false: it is new.
+func (r *responder) repeat(m *received) bool {
+	b, known := r.find(m)
+	if known {
+		r.d.ua.stats.retransmitted.Add(1)
+		if b != nil {
+			r.d.ua.respond(m, b)
+		}
+	}
+	return known
+}
+
+// refreshHeaders are the headers of a response to a request that refreshes the target.
+func (r *responder) refreshHeaders(code int) []message.Header {
+	if code == 100 || code >= 300 {
+		return nil
+	}
+	headers := []message.Header{{Name: "Contact", Value: r.d.contact(r.d.flow)}, {Name: "Allow", Value: message.AllowedMethods}}
+	if code >= 200 {
+		headers = append(headers, message.Header{Name: "Supported", Value: message.SupportedExtensions})
+	}
+	return headers
+}
