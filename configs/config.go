@@ -42,7 +42,7 @@ type Config struct {
 	SMTP SMTP
 	Log  Log
 
-	shown []Shown
+	shown []ShownSetting
 }
 
 // Node is what one node of a cluster needs.
@@ -216,8 +216,8 @@ func (c *Config) BaseURL(listening netip.AddrPort) string {
 	return scheme + netip.AddrPortFrom(ip, listening.Port()).String()
 }
 
-// Shown is one setting as it may be printed.
-type Shown struct {
+// ShownSetting is one setting as it may be printed.
+type ShownSetting struct {
 	Key   string
 	Value string // of a secret only what is none
 	From  string // default, file, environment or flag
@@ -225,7 +225,7 @@ type Shown struct {
 
 // Redacted lists every setting in the order of the documentation, without
 // secrets.
-func (c *Config) Redacted() []Shown { return slices.Clone(c.shown) }
+func (c *Config) Redacted() []ShownSetting { return slices.Clone(c.shown) }
 
 // Attrs are the settings that differ from their defaults, for one log line.
 func (c *Config) Attrs() []slog.Attr {

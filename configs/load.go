@@ -59,7 +59,7 @@ func Load(path string, env []string, flags map[string]string) (*Config, error) {
 		}
 	}
 	for i, s := range l.settings {
-		if s.with != nil && right[s.Key] && !slices.ContainsFunc(s.with.keys, func(key string) bool { return !right[key] }) {
+		if s.rule != nil && right[s.Key] && !slices.ContainsFunc(s.rule.keys, func(key string) bool { return !right[key] }) {
 			l.check(c, s, c.shown[i])
 		}
 	}
@@ -188,7 +188,7 @@ func (l *loader) fill(c *Config, s Setting, from string, value any) bool {
 	if s.show != nil {
 		shown = s.show(text)
 	}
-	c.shown = append(c.shown, Shown{Key: s.Key, Value: shown, From: from})
+	c.shown = append(c.shown, ShownSetting{Key: s.Key, Value: shown, From: from})
 	if !ok {
 		l.problems = append(l.problems, Problem{Name: l.name(s, from), Value: shown, Rule: s.Rule})
 	}
@@ -196,8 +196,8 @@ func (l *loader) fill(c *Config, s Setting, from string, value any) bool {
 }
 
 // check applies a rule between settings.
-func (l *loader) check(c *Config, s Setting, shown Shown) {
-	if broken := s.with.broken(c); broken != "" {
+func (l *loader) check(c *Config, s Setting, shown ShownSetting) {
+	if broken := s.rule.check(c); broken != "" {
 		l.problems = append(l.problems, Problem{Name: l.name(s, shown.From), Value: shown.Value, Rule: broken})
 	}
 }

@@ -26,8 +26,8 @@ type (
 	level    slog.Level
 )
 
-// into ties a parser to the field that it fills.
-func into[T any](field func(*Config) *T, parse func(string) (T, bool)) func(*Config, string) bool {
+// setField returns a setter that parses a value into a field.
+func setField[T any](field func(*Config) *T, parse func(string) (T, bool)) func(*Config, string) bool {
 	return func(c *Config, s string) bool {
 		v, ok := parse(s)
 		if ok {
@@ -66,7 +66,7 @@ func parseFiles(s string) (files []string, ok bool) {
 	if one, is := parseFile(s); is {
 		return []string{one}, true
 	}
-	files = list(s)
+	files = splitList(s)
 	for _, f := range files {
 		if _, ok := parseFile(f); !ok {
 			return nil, false
@@ -100,7 +100,7 @@ func parseAddrPort(s string) (addrPort, bool) {
 func parseSIP(s string) ([]SIPListener, bool) {
 	var out []SIPListener
 	taken := make(map[string]bool)
-	for _, item := range list(s) {
+	for _, item := range splitList(s) {
 		network, address, named := strings.Cut(item, "://")
 		if !named {
 			network, address = "", item
@@ -165,7 +165,7 @@ func parsePort(s string) (uint16, bool) {
 
 func parsePorts(s string) ([]uint16, bool) {
 	var ports []uint16
-	for _, item := range list(s) {
+	for _, item := range splitList(s) {
 		p, ok := parsePort(item)
 		if !ok {
 			return nil, false
@@ -179,7 +179,7 @@ func parsePorts(s string) ([]uint16, bool) {
 
 func parseProxies(s string) (prefixes, bool) {
 	var out prefixes
-	for _, item := range list(s) {
+	for _, item := range splitList(s) {
 		p, ok := parsePrefix(item)
 		if !ok || p.Bits() == 0 {
 			return nil, false
@@ -207,7 +207,7 @@ func parsePrefix(s string) (netip.Prefix, bool) {
 
 func parseAllowed(s string) ([]Allowed, bool) {
 	var out []Allowed
-	for _, item := range list(s) {
+	for _, item := range splitList(s) {
 		a, ok := parseAllow(item)
 		if !ok {
 			return nil, false
@@ -301,7 +301,7 @@ func parseLimits(s string) (Limits, bool) {
 		"concurrent_outbound": &l.ConcurrentOutbound,
 		"calls_per_minute":    &l.CallsPerMinute,
 	}
-	items := list(s)
+	items := splitList(s)
 	for _, item := range items {
 		name, value, _ := strings.Cut(item, "=")
 		field := fields[strings.TrimSpace(name)]
@@ -314,9 +314,9 @@ func parseLimits(s string) (Limits, bool) {
 	return l, len(items) > 0
 }
 
-// list splits at commas and drops the spaces around; an empty item stays, so
-// that its parser refuses it.
-func list(s string) []string {
+// splitList splits at commas and trims spaces. An empty item stays: its parser
+// rejects it.
+func splitList(s string) []string {
 	items := strings.Split(s, ",")
 	for i := range items {
 		items[i] = strings.TrimSpace(items[i])

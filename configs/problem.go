@@ -70,12 +70,12 @@ func (l *loader) unknown(name, word string, known []string) {
 			}
 		}
 	}
-	l.problems = append(l.problems, Problem{Name: name, Near: near(word, known)})
+	l.problems = append(l.problems, Problem{Name: name, Near: similarNames(word, known)})
 }
 
-// near returns the known names that are at most a third of the word away, the
+// similarNames returns the known names that are at most a third of the word away, the
 // nearest first, three at most.
-func near(word string, known []string) []string {
+func similarNames(word string, known []string) []string {
 	const most = 3
 	type candidate struct {
 		name string
@@ -86,7 +86,7 @@ func near(word string, known []string) []string {
 	bare = strings.ReplaceAll(bare[:min(len(bare), 64)], "-", "_")
 	for _, name := range known {
 		other := strings.ReplaceAll(strings.TrimPrefix(strings.ToUpper(name), EnvPrefix), "-", "_")
-		far := distance(bare, other)
+		far := editDistance(bare, other)
 		inside := len(bare) > 2 && (strings.HasPrefix(other, bare+"_") || strings.HasSuffix(other, "_"+bare) ||
 			strings.HasPrefix(bare, other+"_") || strings.HasSuffix(bare, "_"+other))
 		if inside || far <= max(1, len(bare)/3) {
@@ -101,8 +101,8 @@ func near(word string, known []string) []string {
 	return names
 }
 
-// distance is Levenshtein's: insertions, deletions, replacements.
-func distance(a, b string) int {
+// editDistance is Levenshtein's: insertions, deletions, replacements.
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -16,17 +16,17 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// deskFlags are the settings, and the service that is asked instead where one
-// is named.
-func deskFlags(cmd *cobra.Command) {
+// addAdministrationFlags adds the settings, and the flags that name another
+// service instead.
+func addAdministrationFlags(cmd *cobra.Command) {
 	settings.AddFlags(cmd)
 	cli.AddClientFlags(cmd)
-	cmd.PreRunE = nil // what is here needs no profile
+	cmd.PreRunE = nil // the store on this machine needs no profile
 }
 
-// withKeys runs f on the service that is named; else on the one that runs here,
-// or on the store where none runs.
-func withKeys(cmd *cobra.Command, f func(context.Context, administration.Administration) error) error {
+// withAdministration calls f with the administration of the named service. Default:
+// the service that runs on this machine, or the store if none runs.
+func withAdministration(cmd *cobra.Command, f func(context.Context, administration.Administration) error) error {
 	if cli.IsRemote(cmd) {
 		c, err := cli.ClientOf(cmd)
 		if err != nil {
@@ -56,14 +56,14 @@ func withKeys(cmd *cobra.Command, f func(context.Context, administration.Adminis
 	return f(ctx, administration.NewStopped(v, cfg.BaseURL(cfg.HTTP.Addr), cfg.Simulator))
 }
 
-// staffCommand is a command that works on the desk.
-func staffCommand(use, short string, args cobra.PositionalArgs, run func(context.Context, *cobra.Command, administration.Administration, []string) error) *cobra.Command {
+// administrationCommand returns a command that calls run with an administration.
+func administrationCommand(use, short string, args cobra.PositionalArgs, run func(context.Context, *cobra.Command, administration.Administration, []string) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withKeys(cmd, func(ctx context.Context, d administration.Administration) error { return run(ctx, cmd, d, args) })
+			return withAdministration(cmd, func(ctx context.Context, d administration.Administration) error { return run(ctx, cmd, d, args) })
 		},
 	}
-	deskFlags(cmd)
+	addAdministrationFlags(cmd)
 	return cmd
 }

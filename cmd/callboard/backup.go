@@ -42,7 +42,7 @@ func backupCommand() *cobra.Command {
 				return err
 			}
 			var made backup.Manifest
-			err = withKeys(cmd, func(ctx context.Context, d administration.Administration) (err error) {
+			err = withAdministration(cmd, func(ctx context.Context, d administration.Administration) (err error) {
 				made, err = d.Backup(ctx, administration.BackupRequest{To: to})
 				return err
 			})
@@ -62,14 +62,14 @@ func backupCommand() *cobra.Command {
 				}
 			}
 			if unproven {
-				return inJSON(cmd, asJSON, backupResult{made, to, ""})
+				return printIfJSON(cmd, asJSON, backupResult{made, to, ""})
 			}
 			proof, err := backup.Verify(cmd.Context(), store.Options{Config: cfg, Version: version, Log: logging.New(cfg)}, to)
 			if err != nil {
 				return fmt.Errorf("the backup cannot be restored: %w", err)
 			}
 			_, err = fmt.Fprintf(out, "It was opened and read: %s.\n", proof)
-			return errors.Join(err, inJSON(cmd, asJSON, backupResult{made, to, proof}))
+			return errors.Join(err, printIfJSON(cmd, asJSON, backupResult{made, to, proof}))
 		},
 	}
 	settings.AddFlags(cmd)

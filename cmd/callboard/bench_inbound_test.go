@@ -116,7 +116,7 @@ func inboundAlone(b *testing.B) {
 	require.NoError(b, err)
 	require.NoError(b, alone.Start())
 	b.Cleanup(func() { _ = in.Close(); _ = alone.Wait() })
-	listening(b, port)
+	localURL(b, port)
 	callInto(b, alone.Process.Pid, port, 500, inboundRate) // warms up
 	l := callInto(b, alone.Process.Pid, port, inboundCalls, inboundRate)
 	board.add("CPU per 1000 inbound calls, SIP layer alone", "≤ 0.30 s", l.describe(), l.per1000() <= 0.30 && l.bad == 0, &l.usage)
@@ -164,8 +164,8 @@ func (l load) describe() string {
 	return fmt.Sprintf("%.2f s at %.0f calls/s, %d failed, %d repeated", l.per1000(), l.rate, l.bad, l.again)
 }
 
-// listening waits until a UDP port of loopback is open.
-func listening(b testing.TB, port int) {
+// localURL waits until a UDP port of loopback is open.
+func localURL(b testing.TB, port int) {
 	b.Helper()
 	require.Eventually(b, func() bool {
 		table, err := os.ReadFile("/proc/net/udp")

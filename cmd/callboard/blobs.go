@@ -37,7 +37,7 @@ func blobsMoveCommand() *cobra.Command {
 				return fmt.Errorf("%w (%d were moved; repeat the command to go on)", err, done.Moved)
 			}
 			if asJSON {
-				return inJSON(cmd, true, done)
+				return printIfJSON(cmd, true, done)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d were moved (%d bytes), %d were there already.\n", done.Moved, done.Bytes, done.There)
 			if done.Other > 0 && err == nil {
@@ -46,7 +46,7 @@ func blobsMoveCommand() *cobra.Command {
 			return err
 		},
 	}
-	deskFlags(cmd)
+	addAdministrationFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

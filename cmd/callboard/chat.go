@@ -33,8 +33,8 @@ type chat struct {
 	asJSON    bool
 }
 
-// aim finds the pathway of what was named: itself, or an agent's.
-func (c *chat) aim(ctx context.Context, id string) error {
+// findPathway sets the pathway: id itself, or the pathway of the agent with this id.
+func (c *chat) findPathway(ctx context.Context, id string) error {
 	if !strings.HasPrefix(id, "agent_") {
 		c.pathwayID = id
 		return nil
@@ -153,7 +153,7 @@ func chatCommand() *cobra.Command {
 				}
 				c.request.Variables[name] = value
 			}
-			if err := c.aim(cmd.Context(), args[0]); err != nil {
+			if err := c.findPathway(cmd.Context(), args[0]); err != nil {
 				return err
 			}
 			if agentID != "" {

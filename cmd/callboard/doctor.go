@@ -44,18 +44,18 @@ func doctorCommand() *cobra.Command {
 				v.Bucket = func(ctx context.Context) (string, bool, error) { return blobstore.Try(ctx, v.Config) }
 			}
 			if v.Config != nil {
-				among(v, v.Config)
+				addNodes(v, v.Config)
 				v.TooNew = persistence.ErrFormat
-				v.StoreFormat = func(ctx context.Context) (string, error) { return formatForDoctor(ctx, v.Config) }
+				v.StoreFormat = func(ctx context.Context) (string, error) { return describeStoreFormat(ctx, v.Config) }
 				if _, v.Running = administration.Dial(v.Config.Data); v.Running || cli.IsRemote(cmd) {
 					var err error
-					if v.Client, err = inquirer(cmd, v.Config); err != nil {
+					if v.Client, err = localClient(cmd, v.Config); err != nil {
 						return err
 					}
 				}
 			}
 			found := v.Run(cmd.Context())
-			if err := shown(cmd.OutOrStdout(), found, asJSON, all); err != nil {
+			if err := printFindings(cmd.OutOrStdout(), found, asJSON, all); err != nil {
 				return err
 			}
 			if worst := doctor.Worst(found); worst == doctor.Bad || strict && worst == doctor.Warn {
@@ -64,7 +64,7 @@ func doctorCommand() *cobra.Command {
 			return cmd.Context().Err()
 		},
 	}
-	deskFlags(cmd)
+	addAdministrationFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&v.Reach, "reach", "", "an https:// URL that webhooks ought to reach")
 	f.StringVar(&v.Clock, "clock", "", "the URL of a server whose clock is right")
@@ -74,17 +74,19 @@ func doctorCommand() *cobra.Command {
 	return cmd
 }
 
-// formatForDoctor tells which store format the store needs; persistence.ErrFormat:
-// this program does not know it.
-func formatForDoctor(ctx context.Context, cfg *configs.Config) (string, error) {
-	needs, err := requirementOf(ctx, cfg)
+// describeStoreFormat returns which store format the store needs. Errors:
+// persistence.ErrFormat if this version does not know it.
+func describeStoreFormat(ctx context.Context, cfg *configs.Config) (string, error) {
+	needs, err := storeRequirement(ctx, cfg)
 	if err == nil {
 		err = needs.Check(version)
 	}
 	return fmt.Sprintf("the store needs format %d, this version knows formats up to %d", needs.Format, persistence.StoreFormat), err
 }
 
-func shown(out io.Writer, found []doctor.Finding, asJSON, all bool) error {
+// printFindings prints the findings as a table or as JSON. Without all it leaves out
+// those that are ok.
+func printFindings(out io.Writer, found []doctor.Finding, asJSON, all bool) error {
 	if asJSON {
 		return printJSON(out, found)
 	}
@@ -107,8 +109,8 @@ func shown(out io.Writer, found []doctor.Finding, asJSON, all bool) error {
 	return err
 }
 
-// among lets the doctor see the other nodes, where there may be some.
-func among(v *doctor.Diagnosis, cfg *configs.Config) {
+// addNodes sets the functions by which the doctor finds and queries other nodes.
+func addNodes(v *doctor.Diagnosis, cfg *configs.Config) {
 	if cfg.RedisURL.Reveal() == "" {
 		return
 	}
@@ -123,7 +125,7 @@ func among(v *doctor.Diagnosis, cfg *configs.Config) {
 	}
 	v.Stranger = forward.ErrNoNode
 	v.Ask = func(ctx context.Context, addr string) (time.Time, error) {
-		master, err := nodeKey(cfg)
+		master, err := nodeCredential(cfg)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -131,8 +133,8 @@ func among(v *doctor.Diagnosis, cfg *configs.Config) {
 	}
 }
 
-// nodeKey is what the nodes of the install know each other by.
-func nodeKey(cfg *configs.Config) (*forward.Credential, error) {
+// nodeCredential returns the credential that nodes of a cluster share.
+func nodeCredential(cfg *configs.Config) (*forward.Credential, error) {
 	if cfg.MasterKeyFile == "" {
 		return nil, errors.New("master_key_file is not set: the nodes know each other by the master key")
 	}
@@ -143,9 +145,9 @@ func nodeKey(cfg *configs.Config) (*forward.Credential, error) {
 	return forward.NewCredential(datafolder.DeriveKey(master, "callboard nodes"))
 }
 
-// requirementOf asks the running service, or reads the store, what a program must
-// be to open the store.
-func requirementOf(ctx context.Context, cfg *configs.Config) (persistence.Requirement, error) {
+// storeRequirement returns what a version must know to open the store, from the
+// running service or from the store.
+func storeRequirement(ctx context.Context, cfg *configs.Config) (persistence.Requirement, error) {
 	if service, runs := administration.Dial(cfg.Data); runs && cfg.RedisURL.Reveal() == "" {
 		return service.StoreRequirement(ctx)
 	}

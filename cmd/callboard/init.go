@@ -30,8 +30,8 @@ const firstWords = "Hello. This is the first call of your Callboard. It works. G
 // testCallLimit bounds the test call of a setup.
 const testCallLimit = 3 * time.Minute
 
-// initialised is what a setup tells.
-type initialised struct {
+// initResult is the JSON of callboard init.
+type initResult struct {
 	EnvFile string `json:"env_file"`
 	TrunkID string `json:"trunk_id,omitempty"`
 	CallID  string `json:"call_id,omitempty"`
@@ -58,7 +58,7 @@ func initCommand() *cobra.Command {
 				}
 				a.TrunkPassword = strings.TrimSpace(string(text))
 			}
-			a.Hidden = hidden(cmd.InOrStdin())
+			a.Hidden = hiddenInput(cmd.InOrStdin())
 			if err := a.Interview(cmd.InOrStdin(), cmd.ErrOrStderr(), !quiet && !asJSON && logging.StdoutIsTerminal()); err != nil {
 				return err
 			}
@@ -74,10 +74,10 @@ func initCommand() *cobra.Command {
 			if err = a.Write(path, force); err != nil {
 				return err
 			}
-			done := &initialised{EnvFile: path}
+			done := &initResult{EnvFile: path}
 			note := cmd.ErrOrStderr()
 			if a.TrunkHost != "" {
-				err = firstTrunk(cmd.Context(), cfg, a, done, note)
+				err = createTrunk(cmd.Context(), cfg, a, done, note)
 			}
 			if asJSON {
 				return errors.Join(printJSON(cmd.OutOrStdout(), done), err)
@@ -116,8 +116,9 @@ func initCommand() *cobra.Command {
 	return cmd
 }
 
-// hidden reads a line that a terminal does not show; nil: there is no terminal.
-func hidden(from io.Reader) func() (string, error) {
+// hiddenInput returns a function that reads a line without echo; nil: there is no
+// terminal.
+func hiddenInput(from io.Reader) func() (string, error) {
 	in, ok := from.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return nil
@@ -128,9 +129,9 @@ func hidden(from io.Reader) func() (string, error) {
 	}
 }
 
-// firstTrunk starts the service for a moment and does what an operator would
-// do by hand.
-func firstTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, done *initialised, note io.Writer) error {
+// createTrunk starts the service, creates the trunk of the answers, tests it and
+// stops the service.
+func createTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, done *initResult, note io.Writer) error {
 	s, err := server.Start(ctx, cfg, logging.NewTo(note, slog.LevelWarn, false), server.Options{Version: version})
 	if err != nil {
 		return err
@@ -140,7 +141,7 @@ func firstTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, done
 	if err != nil {
 		return fmt.Errorf("the operator's key is kept elsewhere: make the trunk with callboard trunks create: %w", err)
 	}
-	c := inside(cfg, s.Front, strings.TrimSpace(string(key)))
+	c := clientInProcess(cfg, s.Front, strings.TrimSpace(string(key)))
 	trunk, err := c.CreateTrunk(ctx, a.Trunk())
 	if err != nil {
 		return err
@@ -160,19 +161,20 @@ func firstTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, done
 	if a.TestCall == "" {
 		return nil
 	}
-	return firstCall(ctx, c, a, done, note)
+	return placeTestCall(ctx, c, a, done, note)
 }
 
-// inside is a client of a service in this process.
-func inside(cfg *configs.Config, at netip.AddrPort, key string) *client.Client {
+// clientInProcess returns a client of the service in this process.
+func clientInProcess(cfg *configs.Config, at netip.AddrPort, key string) *client.Client {
 	own := *cfg
 	own.HTTP.PublicURL, own.PublicIP = "", netip.Addr{}
 	c := &client.Client{URL: own.BaseURL(at), Key: key, Retries: 3}
-	trustOwn(c, cfg)
+	trustLocalCertificate(c, cfg)
 	return c
 }
 
-func firstCall(ctx context.Context, c *client.Client, a *setup.Answers, done *initialised, note io.Writer) error {
+// placeTestCall calls the number of the answers and waits for its end.
+func placeTestCall(ctx context.Context, c *client.Client, a *setup.Answers, done *initResult, note io.Writer) error {
 	agent, err := c.CreateAgent(ctx, &client.NewAgent{Name: "first call", FirstMessage: new(firstWords)})
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 
 func keysCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "keys", Short: "Make, list and revoke API keys, on a running service, a stopped one, or by --url or --profile on another one"}
-	cmd.AddCommand(keysCreate(), keysList(), keysRevoke(), keysMaster())
+	cmd.AddCommand(keysCreate(), keysList(), keysRevoke(), keysRotateMaster())
 	return cmd
 }
 
@@ -38,7 +38,7 @@ func keysCreate() *cobra.Command {
 				}
 				k.ExpiresAt = &t
 			}
-			return withKeys(cmd, func(ctx context.Context, d administration.Administration) error {
+			return withAdministration(cmd, func(ctx context.Context, d administration.Administration) error {
 				made, err := d.CreateKey(ctx, k)
 				if err != nil {
 					return err
@@ -54,7 +54,7 @@ func keysCreate() *cobra.Command {
 			})
 		},
 	}
-	deskFlags(cmd)
+	addAdministrationFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&k.Name, "name", "cli", "what the key is for")
 	f.StringVar(&rights, "permissions", "*:read,*:write", "comma-separated permissions")
@@ -72,7 +72,7 @@ func keysList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List API keys, without their secrets", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withKeys(cmd, func(ctx context.Context, d administration.Administration) error {
+			return withAdministration(cmd, func(ctx context.Context, d administration.Administration) error {
 				keys, err := d.ListKeys(ctx, workspace)
 				if err != nil {
 					return err
@@ -89,7 +89,7 @@ func keysList() *cobra.Command {
 			})
 		},
 	}
-	deskFlags(cmd)
+	addAdministrationFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&workspace, "workspace", "", "id of one workspace")
 	return cmd
@@ -100,7 +100,7 @@ func keysRevoke() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "revoke KEY_ID", Short: "Refuse an API key and its child keys from now on, and list or end what they created", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withKeys(cmd, func(ctx context.Context, d administration.Administration) error {
+			return withAdministration(cmd, func(ctx context.Context, d administration.Administration) error {
 				o.ID = args[0]
 				done, err := d.RevokeKey(ctx, o)
 				if err != nil {
@@ -118,7 +118,7 @@ func keysRevoke() *cobra.Command {
 			})
 		},
 	}
-	deskFlags(cmd)
+	addAdministrationFlags(cmd)
 	cmd.Flags().BoolVar(&o.Cascade, "cascade", false, "end the OAuth clients, users, webhooks, phones and keys that the key created, too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

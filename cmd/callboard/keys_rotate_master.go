@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/store"
 )
 
-// keysMaster lets another master key take over, on a stopped store.
-func keysMaster() *cobra.Command {
+// keysRotateMaster lets another master key take over, on a stopped store.
+func keysRotateMaster() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "rotate-master NEW_KEY_FILE", Short: "Let another master key take over, on a stopped store", Args: cobra.ExactArgs(1),

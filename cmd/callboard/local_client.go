@@ -20,48 +20,48 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// inquirer asks the service that is named, else the one that runs here with
-// the key of its first start, where that still lies there; nil: there is no key.
-func inquirer(cmd *cobra.Command, cfg *configs.Config) (*client.Client, error) {
+// localClient returns a client of the named service. Default: the service on this
+// machine with the key of its first start; nil: that key is not there.
+func localClient(cmd *cobra.Command, cfg *configs.Config) (*client.Client, error) {
 	c, err := cli.ClientOf(cmd)
 	if err != nil || cli.IsRemote(cmd) {
 		return c, err
 	}
-	c.URL = listening(cfg)
+	c.URL = localURL(cfg)
 	if c.Key == "" || !cmd.Flags().Changed("key") && os.Getenv("CALLBOARD_KEY") == "" {
 		text, err := os.ReadFile(filepath.Join(cfg.Data, "admin.key"))
 		if err != nil {
-			return nil, nil //nolint:nilnil,nilerr // it is kept elsewhere
+			return nil, nil //nolint:nilnil,nilerr // the key is stored elsewhere
 		}
 		c.Key = strings.TrimSpace(string(text))
 	}
-	trustOwn(c, cfg)
+	trustLocalCertificate(c, cfg)
 	return c, nil
 }
 
 // ownDial bounds a connection to a service on this machine.
-const ownDial = 5 * time.Second
+const localDialTimeout = 5 * time.Second
 
-// trustOwn lets a client know the service here by its certificate, whatever
-// name that is for.
-func trustOwn(c *client.Client, cfg *configs.Config) {
+// trustLocalCertificate makes a client accept the certificate of the service on
+// this machine, for any host name.
+func trustLocalCertificate(c *client.Client, cfg *configs.Config) {
 	if cfg.HTTP.CertFile == "" {
 		return
 	}
-	c.HTTP = &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: ownDial}).DialContext, TLSClientConfig: &tls.Config{
+	c.HTTP = &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: localDialTimeout}).DialContext, TLSClientConfig: &tls.Config{
 		MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, //nolint:gosec // VerifyConnection compares the certificate itself
 		VerifyConnection: sameCertificate(cfg.HTTP.CertFile),
 	}}}
 }
 
-// listening is where the service here listens, as this machine reaches it.
-func listening(cfg *configs.Config) string {
+// localURL returns the URL of the service on this machine.
+func localURL(cfg *configs.Config) string {
 	own := *cfg
-	own.HTTP.PublicURL, own.PublicIP = "", netip.Addr{} // which a NAT need not lead back
+	own.HTTP.PublicURL, own.PublicIP = "", netip.Addr{} // a NAT need not route them back to this machine
 	return own.BaseURL(cfg.HTTP.Addr)
 }
 
-// sameCertificate takes the peer whose certificate stands first in the file.
+// sameCertificate accepts the peer with the first certificate of the file.
 func sameCertificate(path string) func(tls.ConnectionState) error {
 	return func(s tls.ConnectionState) error {
 		text, err := os.ReadFile(path) //nolint:gosec // the operator names it

@@ -20,18 +20,18 @@ import (
 
 // nodeView is a node as callboard nodes tells of it.
 type nodeView struct {
-	ID       string     `json:"id"`
-	Addr     string     `json:"addr"`
-	SIP      string     `json:"sip"`
-	Version  string     `json:"version"`
-	Started  *time.Time `json:"started_at,omitempty"` // by its own clock
-	Draining bool       `json:"draining"`
-	Lease    float64    `json:"lease_seconds,omitempty"`
-	Shards   []held     `json:"shards"`
+	ID       string           `json:"id"`
+	Addr     string           `json:"addr"`
+	SIP      string           `json:"sip"`
+	Version  string           `json:"version"`
+	Started  *time.Time       `json:"started_at,omitempty"` // by its own clock
+	Draining bool             `json:"draining"`
+	Lease    float64          `json:"lease_seconds,omitempty"`
+	Shards   []ownedShardView `json:"shards"`
 }
 
-// held is a shard that somebody has.
-type held struct {
+// ownedShardView is a shard with an owner.
+type ownedShardView struct {
 	Shard int       `json:"shard"`
 	Since time.Time `json:"since"` // the owner's clock when it was claimed, or a little later
 }
@@ -67,7 +67,7 @@ func nodesCommand() *cobra.Command {
 			if err = errors.Join(err, look.Leave(bound)); err != nil {
 				return err
 			}
-			view := survey(nodes, rows)
+			view := viewNodes(nodes, rows)
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), view)
 			}
@@ -79,14 +79,14 @@ func nodesCommand() *cobra.Command {
 	return cmd
 }
 
-// survey puts shards to their nodes, both in order.
-func survey(nodes []lease.Node, rows []lease.Row) nodesView {
+// viewNodes lists nodes with their shards, both sorted.
+func viewNodes(nodes []lease.Node, rows []lease.Row) nodesView {
 	out := nodesView{Nodes: make([]nodeView, 0, len(nodes)), Free: []int{}}
 	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n lease.Node) bool { return n.Single })
 	slices.SortFunc(nodes, func(a, b lease.Node) int { return cmp.Compare(a.ID, b.ID) })
 	at := make(map[string]int, len(nodes))
 	for i, n := range nodes {
-		view := nodeView{ID: n.ID, Addr: n.Addr, SIP: n.SIP, Version: n.Version, Draining: n.Draining, Lease: float64(n.Lease) / 1000, Shards: []held{}}
+		view := nodeView{ID: n.ID, Addr: n.Addr, SIP: n.SIP, Version: n.Version, Draining: n.Draining, Lease: float64(n.Lease) / 1000, Shards: []ownedShardView{}}
 		if n.Since > 0 {
 			view.Started = new(time.UnixMilli(n.Since).UTC())
 		}
@@ -97,7 +97,7 @@ func survey(nodes []lease.Node, rows []lease.Row) nodesView {
 	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(a.Shard, b.Shard) })
 	for _, r := range rows {
 		if i, lives := at[r.Token.Instance()]; lives {
-			out.Nodes[i].Shards = append(out.Nodes[i].Shards, held{r.Shard, time.UnixMilli(int64(r.Token.Epoch())).UTC()}) //nolint:gosec // milliseconds
+			out.Nodes[i].Shards = append(out.Nodes[i].Shards, ownedShardView{r.Shard, time.UnixMilli(int64(r.Token.Epoch())).UTC()}) //nolint:gosec // milliseconds
 		} else {
 			out.Free = append(out.Free, r.Shard)
 		}

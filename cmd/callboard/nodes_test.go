@@ -48,8 +48,8 @@ func TestNodesAreListedWithWhatTheyHave(t *testing.T) {
 		}
 	}
 	assert.Equal(t, nodesView{Free: []int{2}, Nodes: []nodeView{
-		{ID: "node_1", Addr: "10.0.0.1:8090", SIP: "10.0.0.1:5060", Version: "v1.2", Started: &started, Lease: 2, Shards: []held{{Shard: 0}, {Shard: 3}}},
-		{ID: "node_2", Addr: "10.0.0.2:8090", Draining: true, Shards: []held{{Shard: 1}}},
+		{ID: "node_1", Addr: "10.0.0.1:8090", SIP: "10.0.0.1:5060", Version: "v1.2", Started: &started, Lease: 2, Shards: []ownedShardView{{Shard: 0}, {Shard: 3}}},
+		{ID: "node_2", Addr: "10.0.0.2:8090", Draining: true, Shards: []ownedShardView{{Shard: 1}}},
 	}}, got)
 
 	out, errs, code = runs(t, "nodes")

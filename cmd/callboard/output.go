@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func inJSON(cmd *cobra.Command, asJSON bool, v any) error {
+// printIfJSON prints v with --json.
+func printIfJSON(cmd *cobra.Command, asJSON bool, v any) error {
 	if !asJSON {
 		return nil
 	}

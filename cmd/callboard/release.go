@@ -19,7 +19,7 @@ func releaseCommand() *cobra.Command {
 		Long: "A store that callboard restore has made is in quarantine: the service answers, and nothing leaves it. --list tells what may have gone out since the backup and is not done again. " +
 			"Without it the store is released: make sure first that the service that was backed up does not run any more. A running service starts anew, which takes about a second. Campaigns stay paused until each is resumed.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withKeys(cmd, func(ctx context.Context, d administration.Administration) error {
+			return withAdministration(cmd, func(ctx context.Context, d administration.Administration) error {
 				do := d.ReleaseQuarantine
 				if list {
 					do = d.Quarantine
@@ -31,17 +31,19 @@ func releaseCommand() *cobra.Command {
 					}
 					return err
 				}
-				return sayQuarantine(cmd, q, list)
+				return printQuarantine(cmd, q, list)
 			})
 		},
 	}
-	deskFlags(cmd)
+	addAdministrationFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&list, "list", false, "only list what may have gone out since the backup")
 	return cmd
 }
 
-func sayQuarantine(cmd *cobra.Command, q *quarantine.Quarantine, list bool) error {
+// printQuarantine prints the actions that may have gone out since the backup. list
+// says that the quarantine continues.
+func printQuarantine(cmd *cobra.Command, q *quarantine.Quarantine, list bool) error {
 	out := cmd.OutOrStdout()
 	if q.BackupAt == nil {
 		_, err := fmt.Fprintln(out, "The store is not in quarantine.")

@@ -15,9 +15,9 @@ import (
 // errDiffers makes the exit code tell that a call would go otherwise.
 var errDiffers = errors.New("the call would go otherwise")
 
-// replayed tells a call beside what a pathway says now: as it was with a minus,
-// as it is with a plus.
-func replayed(ctx context.Context, c *client.Client, callID, pathwayID string, version int64, asJSON bool, out io.Writer) (same bool, err error) {
+// replayCall prints how a call would differ with the current pathway: lines of the
+// call with a minus, those of the replay with a plus.
+func replayCall(ctx context.Context, c *client.Client, callID, pathwayID string, version int64, asJSON bool, out io.Writer) (same bool, err error) {
 	if pathwayID == "" {
 		call, failed := c.GetCall(ctx, callID)
 		if failed != nil {
@@ -50,14 +50,14 @@ func replayed(ctx context.Context, c *client.Client, callID, pathwayID string, v
 			_, _ = fmt.Fprintf(out, "+ %s: %s\n", l.Speaker, l.Now)
 		}
 	}
-	if was, now := cameTo(got.Recorded), cameTo(got.Now); got.Ended && was != now {
+	if was, now := describeReplayResult(got.Recorded), describeReplayResult(got.Now); got.Ended && was != now {
 		_, _ = fmt.Fprintf(out, "- %s\n+ %s\n", was, now)
 	}
 	_, _ = fmt.Fprintf(out, "%s, version %d: %s\n", got.PathwayID, got.PathwayVersion, map[bool]string{true: "as it was", false: "otherwise"}[got.Same])
 	return got.Same, nil
 }
 
-func cameTo(r client.CallReplayResult) string {
+func describeReplayResult(r client.CallReplayResult) string {
 	return fmt.Sprintf("outcome %q, intent %q, notes %q", r.Outcome, r.Intent, r.Notes)
 }
 
@@ -70,7 +70,7 @@ func replayCommand() *cobra.Command {
 		Use: "replay CALL", Short: "Show how a call that is over would go along a pathway as it is now, or as it was", Args: cobra.ExactArgs(1),
 		Example: "  callboard replay call_01J…\n  callboard replay call_01J… --pathway pathway_01J…\n  callboard replay call_01J… --version 3",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			same, err := replayed(cmd.Context(), s, args[0], pathwayID, version, asJSON, cmd.OutOrStdout())
+			same, err := replayCall(cmd.Context(), s, args[0], pathwayID, version, asJSON, cmd.OutOrStdout())
 			if err == nil && !same {
 				err = errDiffers
 			}

@@ -50,12 +50,12 @@ func usageCommand() *cobra.Command {
 				}
 				*f.into = t
 			}
-			return withKeys(cmd, func(ctx context.Context, d administration.Administration) error {
+			return withAdministration(cmd, func(ctx context.Context, d administration.Administration) error {
 				return showRecount(ctx, cmd, d, o, asJSON)
 			})
 		},
 	}
-	deskFlags(cmd)
+	addAdministrationFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&recount, "recount", false, "count the rows of the ledger and compare them with the counters, here")
 	f.BoolVar(&o.Repair, "repair", false, "correct the counters where they are wrong")

@@ -16,7 +16,7 @@ import (
 func workspacesCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "workspaces", Short: "Make, list and delete workspaces, on a running service or a stopped one"}
 	n, asJSON := administration.NewWorkspace{}, false
-	create := staffCommand("create NAME", "Make a workspace and print its first API key, this once", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
+	create := administrationCommand("create NAME", "Make a workspace and print its first API key, this once", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
 		n.Name = args[0]
 		made, err := d.CreateWorkspace(ctx, n)
 		if err != nil {
@@ -30,7 +30,7 @@ func workspacesCommand() *cobra.Command {
 	})
 	create.Flags().StringVar(&n.Plan, "plan", string(domain.Starter), "starter, professional or enterprise")
 	create.Flags().StringVar(&n.Country, "country", "US", "its country, ISO 3166")
-	list := staffCommand("list", "List workspaces", cobra.NoArgs, func(ctx context.Context, cmd *cobra.Command, d administration.Administration, _ []string) error {
+	list := administrationCommand("list", "List workspaces", cobra.NoArgs, func(ctx context.Context, cmd *cobra.Command, d administration.Administration, _ []string) error {
 		all, err := d.ListWorkspaces(ctx)
 		if err != nil {
 			return err
@@ -46,7 +46,7 @@ func workspacesCommand() *cobra.Command {
 		return w.Flush()
 	})
 	sure := ""
-	remove := staffCommand("delete WORKSPACE_ID", "Delete a workspace with everything in it", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
+	remove := administrationCommand("delete WORKSPACE_ID", "Delete a workspace with everything in it", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
 		if sure != args[0] {
 			return errors.New("--confirm must repeat the id: calls, recordings and users go for good")
 		}
