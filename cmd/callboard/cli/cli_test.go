@@ -17,9 +17,9 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli/clitest"
 )
 
-func run(t *testing.T, stdin string, args ...string) (out, errs string, code int) {
+func run(t *testing.T, args ...string) (out, errs string, code int) {
 	t.Helper()
-	return clitest.Run(t, stdin, args, agents.Command(), calls.Command(), campaigns.Command())
+	return clitest.Run(t, "", args, agents.Command(), calls.Command(), campaigns.Command())
 }
 
 func TestExitCodeOfErrors(t *testing.T) {
@@ -60,7 +60,7 @@ func TestExitCodeOfErrors(t *testing.T) {
 		{[]string{"calls", "dial", "+12025550123", "--url", s.URL}, cli.ExitMisused, "--agent or --pathway"},
 		{[]string{"campaigns", "import", "contacts.pdf", "--url", s.URL}, cli.ExitMisused, ".csv"},
 	} {
-		_, errs, code := run(t, "", c.args...)
+		_, errs, code := run(t, c.args...)
 		assert.Equal(t, c.code, code, "%v: %s", c.args, errs)
 		assert.Contains(t, errs, c.says, "%v", c.args)
 	}
@@ -72,7 +72,7 @@ func TestExitCodeOfErrors(t *testing.T) {
 func exitOfStatus(t *testing.T, status int) int {
 	t.Helper()
 	s := clitest.NewServer(t, map[string]string{"GET /v1/agents/x": fmt.Sprintf(`%d|{"error": {"code": "c", "message": "m"}}`, status)})
-	_, _, code := run(t, "", "agents", "show", "x", "--url", s.URL)
+	_, _, code := run(t, "agents", "show", "x", "--url", s.URL)
 	return code
 }
 
@@ -83,13 +83,13 @@ func TestControlCharactersOfRecordsAreNotPrinted(t *testing.T) {
 	require.NoError(t, err)
 	s := clitest.NewServer(t, map[string]string{"GET /v1/agents": `{"data": [` + string(row) + `]}`, "GET /v1/agents/agent_1": string(row)})
 	for _, args := range [][]string{{"agents", "list"}, {"agents", "show", "agent_1"}} {
-		out, _, code := run(t, "", append(args, "--url", s.URL)...)
+		out, _, code := run(t, append(args, "--url", s.URL)...)
 		assert.Equal(t, cli.ExitOK, code)
 		assert.NotContains(t, out, "\u001b")
 		assert.NotContains(t, out, "\u202e")
 		assert.Contains(t, out, "tab line")
 	}
-	out, _, _ := run(t, "", "agents", "list", "--json", "--url", s.URL)
+	out, _, _ := run(t, "agents", "list", "--json", "--url", s.URL)
 	var list []struct{ Name string }
 	require.NoError(t, json.Unmarshal([]byte(out), &list))
 	assert.Equal(t, evil, list[0].Name, "JSON tells it as it is")
@@ -98,14 +98,14 @@ func TestControlCharactersOfRecordsAreNotPrinted(t *testing.T) {
 func TestListReadsPagesUpToTheLimit(t *testing.T) {
 	clitest.Profiles(t)
 	s := clitest.NewServer(t, map[string]string{"GET /v1/agents": `{"data": [{"id": "one"}, {"id": "two"}], "has_more": true, "next_cursor": "next"}`})
-	out, errs, code := run(t, "", "agents", "list", "--limit", "5", "--json", "--url", s.URL)
+	out, errs, code := run(t, "agents", "list", "--limit", "5", "--json", "--url", s.URL)
 	assert.Equal(t, cli.ExitOK, code, errs)
 	var list []struct{ ID string }
 	require.NoError(t, json.Unmarshal([]byte(out), &list))
 	assert.Len(t, list, 5)
 	_, seen := s.Requests()
 	assert.Contains(t, seen, "GET /v1/agents?cursor=next")
-	out, errs, _ = run(t, "", "agents", "list", "--limit", "1", "--url", s.URL)
+	out, errs, _ = run(t, "agents", "list", "--limit", "1", "--url", s.URL)
 	assert.Contains(t, errs, "--limit 0")
 	assert.NotContains(t, out, "two")
 }

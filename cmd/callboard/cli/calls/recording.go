@@ -12,7 +12,7 @@ func recordingCommand() *cobra.Command {
 	to := ""
 	cmd := cli.NewCommand("recording CALL", "Download the recording of a call", "callboard calls recording call_01J… -o call.wav", cobra.ExactArgs(1),
 		func(s *cli.Session, args []string) error {
-			resp, err := s.GetRecording(s.Context(), args[0]) //nolint:bodyclose // save does
+			resp, err := s.GetRecording(s.Context(), args[0])
 			if err != nil {
 				return err
 			}

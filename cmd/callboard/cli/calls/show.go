@@ -25,7 +25,7 @@ callboard calls show call_01J… --sip`,
 				if s.AsJSON {
 					format = "json"
 				}
-				resp, err := s.GetCallMessagesRaw(s.Context(), args[0], client.GetCallMessagesQuery{Format: format}) //nolint:bodyclose // save does
+				resp, err := s.GetCallMessagesRaw(s.Context(), args[0], client.GetCallMessagesQuery{Format: format})
 				if err != nil {
 					return err
 				}

@@ -20,9 +20,9 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli/clitest"
 )
 
-func run(t *testing.T, stdin string, args ...string) (out, errs string, code int) {
+func run(t *testing.T, args ...string) (out, errs string, code int) {
 	t.Helper()
-	return clitest.Run(t, stdin, args, campaigns.Command(), campaigns.PauseAllCommand())
+	return clitest.Run(t, "", args, campaigns.Command(), campaigns.PauseAllCommand())
 }
 
 func TestFailedImportDeletesItsCampaign(t *testing.T) {
@@ -33,7 +33,7 @@ func TestFailedImportDeletesItsCampaign(t *testing.T) {
 		"POST /v1/campaigns": `{"id": "camp_1"}`, "POST /v1/campaigns/camp_1/contacts": `422|{"error": {"code": "validation_failed", "message": "no column phone"}}`,
 		"DELETE /v1/campaigns/camp_1": `{"deleted": true}`,
 	})
-	_, errs, code := run(t, "", "campaigns", "import", file, "--agent", "agent_1", "--url", s.URL)
+	_, errs, code := run(t, "campaigns", "import", file, "--agent", "agent_1", "--url", s.URL)
 	assert.Equal(t, cli.ExitRejected, code)
 	assert.Contains(t, errs, "no column phone")
 	_, seen := s.Requests()
@@ -52,11 +52,11 @@ func TestImportSendsTheColumnsOfItsFlags(t *testing.T) {
 		"POST /v1/campaigns/camp_1/contacts": `{"contacts_summary": {"received": 1, "accepted": 1}}`, "GET /v1/campaigns/camp_1/status": `{"status": "draft"}`,
 	})
 	columns := []string{"--phone-column", "Mobile no.", "--name-column", "Patient", "--country-column", "Land", "--timezone-column", "Zone", "--campaign", "camp_1", "--url", s.URL}
-	_, errs, code := run(t, "", append([]string{"campaigns", "import", write("patients.csv", "Mobile no.,Patient,Land,Zone\n")}, columns...)...)
+	_, errs, code := run(t, append([]string{"campaigns", "import", write("patients.csv", "Mobile no.,Patient,Land,Zone\n")}, columns...)...)
 	require.Equal(t, cli.ExitOK, code, errs)
 	_, seen := s.Requests()
 	assert.Equal(t, "POST /v1/campaigns/camp_1/contacts?country_column=Land&name_column=Patient&phone_column=Mobile+no.&timezone_column=Zone", seen[0])
-	_, errs, code = run(t, "", append([]string{"campaigns", "import", write("patients.jsonl", "{}\n")}, columns...)...)
+	_, errs, code = run(t, append([]string{"campaigns", "import", write("patients.jsonl", "{}\n")}, columns...)...)
 	assert.Equal(t, cli.ExitMisused, code)
 	assert.Contains(t, errs, "for CSV files")
 }
@@ -74,13 +74,13 @@ func TestWatchEndsWithItsCampaign(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	out, _, code := run(t, "", "campaigns", "watch", "c", "--every", "200ms", "--json", "--url", s.URL)
+	out, _, code := run(t, "campaigns", "watch", "c", "--every", "200ms", "--json", "--url", s.URL)
 	assert.Equal(t, cli.ExitOK, code)
 	assert.Len(t, strings.Split(strings.TrimSpace(out), "\n"), 3, "a line for each change")
 	mu.Lock()
 	states = []string{`"cancelled"`}
 	mu.Unlock()
-	_, errs, code := run(t, "", "campaigns", "watch", "c", "--url", s.URL)
+	_, errs, code := run(t, "campaigns", "watch", "c", "--url", s.URL)
 	assert.Equal(t, cli.ExitFailed, code)
 	assert.Contains(t, errs, "is cancelled")
 }
@@ -93,7 +93,7 @@ func TestPauseAllContinuesAfterACampaignThatFails(t *testing.T) {
 		"POST /v1/campaigns/broken/pause": `500|{"error": {"code": "internal", "message": "no"}}`,
 		"POST /v1/campaigns/good/pause":   `{"status": "paused"}`,
 	})
-	out, errs, code := run(t, "", "pause-all", "--json", "--url", s.URL)
+	out, errs, code := run(t, "pause-all", "--json", "--url", s.URL)
 	assert.Equal(t, cli.ExitFailed, code)
 	assert.Contains(t, errs, "broken")
 	assert.NotContains(t, errs, "over")

@@ -12,9 +12,9 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli/operator"
 )
 
-func run(t *testing.T, stdin string, args ...string) (out, errs string, code int) {
+func run(t *testing.T, args ...string) (out, errs string, code int) {
 	t.Helper()
-	return clitest.Run(t, stdin, args, operator.Command(), campaigns.PauseAllCommand())
+	return clitest.Run(t, "", args, operator.Command(), campaigns.PauseAllCommand())
 }
 
 func TestOperatorCommandsShowAndStopAllWorkspaces(t *testing.T) {
@@ -33,18 +33,18 @@ func TestOperatorCommandsShowAndStopAllWorkspaces(t *testing.T) {
 		"pause-all --everywhere": "a complaint", "operator drain --node node_1": "the node takes no calls", "operator nodes": "3 (1 do not answer)", "operator nodes --json": `"node_3"`, "operator undrain --json": `"on": false`,
 		"operator load": "3 of 5, 2 are waited for", "operator load --json": `"noisy"`, "operator workspaces": "75 %", "operator workspaces --json": `"trunk_1"`,
 	} {
-		out, errs, code := run(t, "", append(strings.Fields(args), "--url", s.URL)...)
+		out, errs, code := run(t, append(strings.Fields(args), "--url", s.URL)...)
 		assert.Equal(t, cli.ExitOK, code, "%s: %s", args, errs)
 		assert.Contains(t, out, want, args)
 		assert.NotContains(t, out, "\x1b", args)
 	}
-	out, _, _ := run(t, "", "operator", "load", "--url", s.URL)
+	out, _, _ := run(t, "operator", "load", "--url", s.URL)
 	assert.Contains(t, out, "1.20 or more USD", "what was spent is not known yet")
-	out, _, _ = run(t, "", "operator", "nodes", "--url", s.URL)
+	out, _, _ = run(t, "operator", "nodes", "--url", s.URL)
 	assert.Regexp(t, `node_2 +- +- +- +0 .*stands by`, out)
 	assert.Contains(t, out, "not ready: full")
-	out, _, _ = run(t, "", "operator", "workspaces", "--url", s.URL)
+	out, _, _ = run(t, "operator", "workspaces", "--url", s.URL)
 	assert.Regexp(t, ` 0\.30 +- `, out)
-	_, _, code := run(t, "", "pause-all", "--everywhere", "--hangup", "--url", s.URL)
+	_, _, code := run(t, "pause-all", "--everywhere", "--hangup", "--url", s.URL)
 	assert.Equal(t, cli.ExitMisused, code)
 }

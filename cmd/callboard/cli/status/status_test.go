@@ -10,9 +10,9 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli/status"
 )
 
-func run(t *testing.T, stdin string, args ...string) (out, errs string, code int) {
+func run(t *testing.T, args ...string) (out, errs string, code int) {
 	t.Helper()
-	return clitest.Run(t, stdin, args, status.Command())
+	return clitest.Run(t, "", args, status.Command())
 }
 
 func TestStatusShowsNodesToOperators(t *testing.T) {
@@ -22,15 +22,15 @@ func TestStatusShowsNodesToOperators(t *testing.T) {
 		"GET /v1/calls": `{"data": []}`, "GET /v1/campaigns": `{"data": []}`, "GET /v1/trunks": `{"data": []}`, "GET /v1/webhooks": `{"data": []}`,
 		"GET /v1/operator/nodes": `{"data": [{"id": "node_1", "address": "10.0.0.1:8090", "shards": 3, "live_calls": 7, "ready": true}, {"id": "node_2", "address": "10.0.0.2:8090", "ready": true, "drain": {"on": true}}, {"id": "node_3", "ready": true}]}`,
 	}
-	out, errs, code := run(t, "", "status", "--url", clitest.NewServer(t, answers).URL)
+	out, errs, code := run(t, "status", "--url", clitest.NewServer(t, answers).URL)
 	assert.Equal(t, cli.ExitOK, code, errs)
 	assert.Regexp(t, `node +node_1 10\.0\.0\.1:8090: 3 shards, 7 live calls, ready`, out)
 	assert.Regexp(t, `node +node_2 10\.0\.0\.2:8090: 0 shards, 0 live calls, .*no calls`, out)
 	assert.NotContains(t, out, "node_3", "that is alone")
-	out, _, _ = run(t, "", "status", "--json", "--url", clitest.NewServer(t, answers).URL)
+	out, _, _ = run(t, "status", "--json", "--url", clitest.NewServer(t, answers).URL)
 	assert.Contains(t, out, `"live_calls": 7`)
 	answers["GET /v1/operator/nodes"] = `403|{"error": {"code": "forbidden", "message": "m"}}`
-	out, errs, code = run(t, "", "status", "--url", clitest.NewServer(t, answers).URL)
+	out, errs, code = run(t, "status", "--url", clitest.NewServer(t, answers).URL)
 	assert.Equal(t, cli.ExitOK, code, errs)
 	assert.NotContains(t, out, "node ", "who is no operator sees none")
 }
@@ -43,7 +43,7 @@ func TestStatusShowsPartsThatCannotBeRead(t *testing.T) {
 		"GET /v1/calls": `{"data": []}`, "GET /v1/campaigns": `{"data": []}`, "GET /v1/trunks": `{"data": [{"id": "trunk_1", "name": "carrier"}]}`, "GET /v1/webhooks": `{"data": []}`,
 		"GET /v1/operator/nodes": away,
 	}
-	out, errs, code := run(t, "", "status", "--url", clitest.NewServer(t, answers).URL)
+	out, errs, code := run(t, "status", "--url", clitest.NewServer(t, answers).URL)
 	assert.Equal(t, cli.ExitUnavailable, code)
 	assert.Regexp(t, `trunk +trunk_1 carrier`, out)
 	assert.Regexp(t, `live calls +0`, out)
@@ -53,18 +53,18 @@ func TestStatusShowsPartsThatCannotBeRead(t *testing.T) {
 	for _, path := range []string{"calls", "campaigns", "trunks", "webhooks", "usage"} {
 		answers["GET /v1/"+path] = away
 	}
-	out, errs, code = run(t, "", "status", "--url", clitest.NewServer(t, answers).URL)
+	out, errs, code = run(t, "status", "--url", clitest.NewServer(t, answers).URL)
 	assert.Equal(t, cli.ExitUnavailable, code)
 	for _, what := range []string{"calls", "campaigns", "trunks", "endpoints", "today", "nodes"} {
 		assert.Regexp(t, `(?m)^`+what+` +not known: `, out)
 		assert.Contains(t, errs, what+": not known")
 	}
 	assert.NotContains(t, out, "live calls", "that there is none is not known")
-	out, _, code = run(t, "", "status", "--json", "--url", clitest.NewServer(t, answers).URL)
+	out, _, code = run(t, "status", "--json", "--url", clitest.NewServer(t, answers).URL)
 	assert.Equal(t, cli.ExitUnavailable, code)
 	assert.Contains(t, out, `"what": "endpoints"`)
 	answers["GET /v1/trunks"] = `403|{"error": {"code": "forbidden", "message": "m"}}`
-	out, _, code = run(t, "", "status", "--url", clitest.NewServer(t, answers).URL)
+	out, _, code = run(t, "status", "--url", clitest.NewServer(t, answers).URL)
 	assert.Equal(t, cli.ExitDenied, code, "a key that may not ask is no fault of the service's")
 	assert.Empty(t, out)
 }
