@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -61,9 +59,7 @@ type liveCalls struct {
 }
 
 func (n *Node) liveCalls() liveCalls {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	return liveCalls{sys: n.sys, trees: slices.Collect(maps.Values(n.spaces)), log: n.cfg.Log}
+	return liveCalls{sys: n.sys, trees: n.allTrees(), log: n.cfg.Log}
 }
 
 // drain waits until the calls of a workspace have ended, and hangs up those that live when ctx ends.

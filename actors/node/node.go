@@ -8,7 +8,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,7 +110,12 @@ type Keyring interface {
 // Node is one process: the supervision tree of every workspace.
 type Node struct {
 	*callAdmission
-	*otherShards
+	*workspaceTable
+	*installation
+	*workspaceTrunks
+	*transferTargets
+	*callOpener
+	*callEngines
 
 	cfg       Config
 	sys       *actor.ActorSystem
@@ -133,32 +137,9 @@ type Node struct {
 	routing   atomic.Int32 // INVITEs that are being looked at
 	paces     inboundRates
 	testCalls testcalls.Registry
-	loaded    atomic.Bool
-	mu        sync.RWMutex
-	spaces    map[string]*tree
 	stop      context.CancelFunc
 	lives     atomic.Pointer[context.Context] // ends with stop
 	done      sync.WaitGroup
-}
-
-// tree is what the node knows of one workspace's actors.
-type tree struct {
-	root, outbound, tests, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID // tests: lines of outbound calls with a test key
-
-	record  atomic.Pointer[domain.Workspace]
-	redacts redactionCache
-	dialogs abandonedDialogs
-	// changing is held from a commit of settings until the actors were told, so
-	// that they hear changes in the order in which they were committed.
-	changing sync.Mutex
-}
-
-// lines are those of the outbound calls of an environment.
-func (t *tree) lines(env domain.Environment) *actor.PID {
-	if env == domain.Test {
-		return t.tests
-	}
-	return t.outbound
 }
 
 // New makes a node; nothing runs before Start.
@@ -177,13 +158,16 @@ func New(cfg Config) *Node {
 		cfg.Places = PlacesOf(cfg.Media)
 	}
 	n := &Node{
-		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: registrar.NewBook(), spaces: make(map[string]*tree),
+		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: registrar.NewBook(), workspaceTable: &workspaceTable{trees: make(map[string]*tree)},
 		boot: mailbox.NewID("boot"), zones: calendar.NewShared(), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
 	}
 	n.stored = workspaceStore{
 		rows: store, boot: n.boot, resume: cfg.Survive, quarantined: cfg.Quarantined,
 		campaign: func(ws, id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Campaigns, id) },
 	}
+	n.workspaceTrunks = &workspaceTrunks{workspaces: n.workspaceTable, sys: n.sys}
+	n.callEngines = &callEngines{recogniser: cfg.Ears, realtime: cfg.Lives, models: cfg.Models, log: cfg.Log}
+	n.callOpener = &callOpener{store: store, workspaces: n.workspaceTable, boot: n.boot, committed: n.Committed, background: n.RunInBackground, stopping: n.Draining}
 	n.lookup = inbound.New(inbound.Config{Store: store, Trunks: n.book, Phones: n.phones, Workspace: n.Workspace})
 	n.connectCallAdmission()
 	if cfg.SIP != nil {
@@ -200,7 +184,7 @@ func New(cfg Config) *Node {
 // connectCallAdmission builds what decides whether calls may begin.
 func (n *Node) connectCallAdmission() {
 	cfg := &n.cfg
-	n.otherShards = &otherShards{store: cfg.Store, owned: cfg.Mine, local: n.Workspace, log: cfg.Log}
+	n.installation = &installation{store: cfg.Store, owned: cfg.Mine, own: n.workspaceTable, log: cfg.Log}
 	n.dialStop = &DialStop{store: cfg.Store, shared: !n.IsAlone(), log: cfg.Log, onChange: func(stopped bool) {
 		n.holdCalls(stopped)
 		n.WakeCampaigns()
@@ -386,38 +370,6 @@ func (n *Node) RefuseWrites() { n.refuses.Store(true) }
 // RefusesWrites says whether the API refuses what would begin something.
 func (n *Node) RefusesWrites() bool { return n.refuses.Load() }
 
-// AnyWorkspace says whether something holds of any workspace of the install.
-func (n *Node) AnyWorkspace(holds func(*domain.Workspace) bool) bool {
-	own := func() bool {
-		n.mu.RLock()
-		defer n.mu.RUnlock()
-		for _, t := range n.spaces {
-			if w := t.record.Load(); w != nil && holds(w) {
-				return true
-			}
-		}
-		return false
-	}
-	if own() {
-		return true
-	}
-	rest, _ := n.OtherWorkspaces()
-	return slices.ContainsFunc(rest, holds)
-}
-
-// HasSeveralWorkspaces says whether the installation has, or may have, more than one
-// workspace.
-func (n *Node) HasSeveralWorkspaces() bool {
-	if _, known := n.OtherWorkspaces(); !known {
-		return true
-	}
-	count := 0
-	return n.AnyWorkspace(func(*domain.Workspace) bool {
-		count++
-		return count > 1
-	})
-}
-
 // SetWorkspace tells the actors of a workspace its new settings and limits.
 func (n *Node) SetWorkspace(w *domain.Workspace) {
 	t := n.tree(w.ID)
@@ -450,16 +402,15 @@ func (n *Node) Stop() {
 	n.services.Lifecycle.Finish()
 	n.stopActor(alertsActor) // before what it looks at
 	n.stopActor(heartbeatName)
-	n.mu.Lock()
-	trees := n.spaces
-	n.spaces = make(map[string]*tree)
-	n.mu.Unlock()
+	trees := n.removeAll()
 	var wait sync.WaitGroup
 	room := make(chan struct{}, stopAtOnce)
 	for id, t := range trees {
 		room <- struct{}{}
 		wait.Go(func() {
-			n.flushTrunks(t)
+			if err := n.flush(t); err != nil {
+				n.cfg.Log.Warn("how the trunks do was not kept", slog.Any("error", err))
+			}
 			n.stopActor(id)
 			<-room
 		})

@@ -113,4 +113,7 @@ type Lifecycle interface {
 }
 
 // Connect sets the services. It must be called once, before Start.
-func (n *Node) Connect(s *Services) { n.services = *s }
+func (n *Node) Connect(s *Services) {
+	n.services = *s
+	n.transferTargets = &transferTargets{destinations: n.workspaceTrunks, dnc: s.DNC, phones: s.Phones}
+}

@@ -48,9 +48,7 @@ func (n *Node) wakeAllCampaigns() {
 
 // WakeCampaigns has every campaign decide again whether it may dial.
 func (n *Node) WakeCampaigns() {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	for _, t := range n.spaces {
+	for _, t := range n.allTrees() {
 		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
 	}
 }

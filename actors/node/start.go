@@ -23,9 +23,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
-	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/registration"
 )
@@ -82,9 +80,7 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 	}
 	t.record.Store(w)
 	t.dialogs.keep(l.abandoned, time.Now().Add(abandonedDialogLimit))
-	n.mu.Lock()
-	n.spaces[w.ID] = t
-	n.mu.Unlock()
+	n.add(w.ID, t)
 	root := n.sys.Root.Copy().WithGuardian(mailbox.Resume(n.cfg.Log, nil))
 	family := n.family(w, t, l)
 	lives, first := make(chan struct{}), family.First
@@ -112,6 +108,29 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// DetachWorkspace makes a workspace unknown. stop hangs up its calls and stops its
+// actors; nil: it has none.
+func (n *Node) DetachWorkspace(id string) (stop func(ctx context.Context)) {
+	t := n.remove(id)
+	if t == nil {
+		return nil
+	}
+	return func(ctx context.Context) {
+		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Drain{}})
+		over, cancel := context.WithCancel(ctx) // no call may continue
+		cancel()
+		n.liveCalls().drain(over, t)
+		n.stopActor(id)
+	}
+}
+
+// ForgetWorkspace removes the trunks and phones of a deleted workspace from the
+// inbound router.
+func (n *Node) ForgetWorkspace(ctx context.Context, id string) {
+	n.book.Set(ctx, n.book.Turn(), id, nil)
+	n.phones.Set(id, nil)
 }
 
 func (st *workspaceStore) load(ctx context.Context, ws string) (*startRows, error) {
@@ -298,7 +317,7 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 			Register: func(c registration.Config) (*registration.Registration, error) {
 				return registration.Start(n.cfg.SIP, c)
 			},
-			Log: n.cfg.Log, Alarm: n.alarm,
+			Log: n.cfg.Log, Alarm: (&trunkAlarms{store: n.cfg.Store, committed: n.Committed, log: n.cfg.Log}).commit,
 			Spent: func(ctx context.Context, since time.Time) (domain.Amount, error) {
 				return ledger.SpentSince(ctx, n.cfg.Store, t.record.Load(), since)
 			},
@@ -309,36 +328,6 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 			},
 		})
 	}), 10_000)
-}
-
-// hasModel says whether there is a language model for an agent.
-func (n *Node) hasModel(l *domain.AgentLLM) bool { return len(n.cfg.Models.For(l)) > 0 }
-
-// Engines says what an agent's calls have besides the rules of its pathway.
-func (n *Node) Engines(s *domain.Script) pathway.Engines {
-	if n == nil {
-		return pathway.Engines{}
-	}
-	has := pathway.Engines{Acts: true, Model: n.hasModel(s.LLM), Live: s.Realtime != nil && n.cfg.Lives.Has(s.Realtime.Engine)}
-	if n.cfg.Ears == nil {
-		return has
-	}
-	engine := ""
-	if s.STT != nil {
-		engine = s.STT.Engine
-	}
-	ears := speech.For(n.cfg.Ears, engine)
-	has.Ears, has.Text = ears.Hears(s.Hearing()), ears.Transcribes(s.Hearing())
-	return has
-}
-
-// warnOptOutNotHeard says in the log where keywords of who wants no more calls are not
-// heard in what is said.
-func (n *Node) warnOptOutNotHeard(c *domain.Campaign, s *domain.Script) {
-	if o := c.Compliance.OptOut; o != nil && len(dnc.Sayable(o.Keywords)) > 0 && !n.Engines(s).Text {
-		n.cfg.Log.Warn("keywords of opt_out_handling are heard at nodes that ask for words in a language that a recogniser knows, and nowhere else: there is no engine that transcribes; keys count everywhere",
-			slog.String("campaign_id", c.ID), slog.String("language", s.Hearing()))
-	}
 }
 
 func (n *Node) callProps(ws string, t *tree, resumable []*recovery.Resumable) *actor.Props {

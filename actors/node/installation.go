@@ -1,0 +1,113 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// Limits of reading the workspaces of other shards.
+const (
+	otherShardsMaxAge      = 5 * time.Second // of a result that is used again
+	otherShardsReadTimeout = 2 * time.Second
+)
+
+// installation knows the workspaces of the installation: those of this shard and those of
+// the other shards.
+type installation struct {
+	store commit.Store
+	owned func(workspaceID string) bool // as Config.Mine; nil: there are no other shards
+	own   *workspaceTable               // of this shard
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	readAt time.Time
+	all    []*domain.Workspace
+	known  bool // read once at least
+}
+
+// IsAlone reports whether there are no other shards.
+func (s *installation) IsAlone() bool { return s.owned == nil }
+
+// OwnsWorkspace reports whether a workspace of this id runs, or would run, on this node.
+func (s *installation) OwnsWorkspace(workspaceID string) bool {
+	return s.owned == nil || s.owned(workspaceID)
+}
+
+// OtherWorkspaces returns the workspaces of the other shards, at most otherShardsMaxAge old.
+// If they cannot be read, it returns the last ones. known is false until they were read once.
+func (s *installation) OtherWorkspaces() (all []*domain.Workspace, known bool) {
+	if s.IsAlone() {
+		return nil, true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.readAt) < otherShardsMaxAge {
+		return s.all, s.known
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), otherShardsReadTimeout)
+	defer cancel()
+	err := commit.Each(ctx, s.store, "workspace", "", "all", func(w *domain.Workspace) {
+		if !s.owned(w.ID) {
+			all = append(all, w)
+		}
+	})
+	if err != nil {
+		s.log.Warn("the workspaces of other nodes cannot be read", slog.Any("error", err))
+	} else {
+		s.all, s.known = all, true
+	}
+	s.readAt = time.Now()
+	return s.all, s.known
+}
+
+// WorkspaceExists reports whether there is such a workspace in the installation.
+func (s *installation) WorkspaceExists(ctx context.Context, workspaceID string) bool {
+	if s.own.Workspace(workspaceID) != nil {
+		return true
+	}
+	if s.OwnsWorkspace(workspaceID) {
+		return false
+	}
+	_, err := s.store.Get(ctx, &domain.Workspace{Meta: domain.Meta{ID: workspaceID}})
+	return err == nil
+}
+
+// AnyWorkspace reports whether a condition holds for any workspace of the installation.
+func (s *installation) AnyWorkspace(holds func(*domain.Workspace) bool) bool {
+	for _, t := range s.own.allTrees() {
+		if w := t.record.Load(); w != nil && holds(w) {
+			return true
+		}
+	}
+	others, _ := s.OtherWorkspaces()
+	return slices.ContainsFunc(others, holds)
+}
+
+// HasSeveralWorkspaces reports whether the installation has, or may have, more than one
+// workspace.
+func (s *installation) HasSeveralWorkspaces() bool {
+	if _, known := s.OtherWorkspaces(); !known {
+		return true
+	}
+	count := 0
+	return s.AnyWorkspace(func(*domain.Workspace) bool {
+		count++
+		return count > 1
+	})
+}
+
+// IsWorkspaceDeleted reports whether the store has no such workspace.
+func (s *installation) IsWorkspaceDeleted(ctx context.Context, workspaceID string) (bool, error) {
+	_, err := s.store.Get(ctx, &domain.Workspace{Meta: domain.Meta{ID: workspaceID}})
+	if errors.Is(err, domain.ErrNotFound) {
+		return true, nil
+	}
+	return false, err
+}

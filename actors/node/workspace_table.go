@@ -1,0 +1,171 @@
+package node
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// workspaceTable has the workspaces that run on the node, and their actors.
+type workspaceTable struct {
+	mu     sync.RWMutex
+	trees  map[string]*tree // by the id of the workspace
+	loaded atomic.Bool      // all workspaces of the start are in trees
+}
+
+// tree is what the node knows of one workspace's actors.
+type tree struct {
+	root, outbound, tests, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID // tests: lines of outbound calls with a test key
+
+	record  atomic.Pointer[domain.Workspace]
+	redacts redactionCache
+	dialogs abandonedDialogs
+	// changing is held from a commit of settings until the actors were told, so
+	// that they hear changes in the order in which they were committed.
+	changing sync.Mutex
+}
+
+// lines are those of the outbound calls of an environment.
+func (t *tree) lines(env domain.Environment) *actor.PID {
+	if env == domain.Test {
+		return t.tests
+	}
+	return t.outbound
+}
+
+// add makes a workspace known.
+func (w *workspaceTable) add(id string, t *tree) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.trees[id] = t
+}
+
+// remove makes a workspace unknown and returns its actors; nil: it was unknown.
+func (w *workspaceTable) remove(id string) *tree {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := w.trees[id]
+	delete(w.trees, id)
+	return t
+}
+
+// removeAll makes all workspaces unknown and returns their actors.
+func (w *workspaceTable) removeAll() map[string]*tree {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.trees
+	w.trees = make(map[string]*tree)
+	return all
+}
+
+// allTrees returns the actors of all workspaces.
+func (w *workspaceTable) allTrees() []*tree {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return slices.Collect(maps.Values(w.trees))
+}
+
+func (w *workspaceTable) tree(workspaceID string) *tree {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.trees[workspaceID]
+}
+
+// workspaceActors is the tree of a workspace that is not gone.
+func (w *workspaceTable) workspaceActors(workspaceID string) (*tree, error) {
+	if t := w.tree(workspaceID); t != nil {
+		return t, nil
+	}
+	return nil, w.WorkspaceNotFound()
+}
+
+// WorkspaceNotFound says that there is no such workspace, or that a node that has
+// just started has not loaded it yet.
+func (w *workspaceTable) WorkspaceNotFound() error {
+	if w.loaded.Load() {
+		return domain.NotFound("workspace")
+	}
+	return domain.Errorf(domain.CodeUnavailable, "the workspace is being loaded; try again").With("retry_after", 1)
+}
+
+// Workspace returns a workspace as it was last committed; nil if it is unknown.
+func (w *workspaceTable) Workspace(id string) *domain.Workspace {
+	if t := w.tree(id); t != nil {
+		return t.record.Load()
+	}
+	return nil
+}
+
+// LockSettings keeps others from telling the actors of a workspace its settings
+// until unlock is called: the actors hear changes in the order of their commits.
+func (w *workspaceTable) LockSettings(workspaceID string) (unlock func(), err error) {
+	t, err := w.workspaceActors(workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	t.changing.Lock()
+	return t.changing.Unlock, nil
+}
+
+// CallsPID returns the actor that owns the live calls of a workspace. Errors: as
+// WorkspaceNotFound.
+func (w *workspaceTable) CallsPID(workspaceID string) (*actor.PID, error) {
+	return w.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.calls })
+}
+
+// TrunksPID returns the actor of a workspace's trunks. Errors: as WorkspaceNotFound.
+func (w *workspaceTable) TrunksPID(workspaceID string) (*actor.PID, error) {
+	return w.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.trunks })
+}
+
+// NumbersPID returns the actor that decides which numbers a workspace may call now.
+// Errors: as WorkspaceNotFound.
+func (w *workspaceTable) NumbersPID(workspaceID string) (*actor.PID, error) {
+	return w.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.numbers })
+}
+
+// OutboundLinesPID returns the actor that grants permits for outbound calls of an
+// environment. Errors: as WorkspaceNotFound.
+func (w *workspaceTable) OutboundLinesPID(workspaceID string, env domain.Environment) (*actor.PID, error) {
+	return w.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.lines(env) })
+}
+
+// InboundLinesPID returns the actor that grants permits for inbound calls. Errors: as
+// WorkspaceNotFound.
+func (w *workspaceTable) InboundLinesPID(workspaceID string) (*actor.PID, error) {
+	return w.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.inbound })
+}
+
+func (w *workspaceTable) workspacePID(workspaceID string, of func(*tree) *actor.PID) (*actor.PID, error) {
+	t, err := w.workspaceActors(workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	return of(t), nil
+}
+
+// WorkspaceCount returns the number of workspaces that run on this node.
+func (w *workspaceTable) WorkspaceCount() int {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return len(w.trees)
+}
+
+// WorkspaceIDs returns the ids of the workspaces that run on this node.
+func (w *workspaceTable) WorkspaceIDs() []string {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	ids := make([]string, 0, len(w.trees))
+	for id := range w.trees {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// HasWorkspace reports whether the node serves a workspace.
+func (w *workspaceTable) HasWorkspace(id string) bool { return w.tree(id) != nil }

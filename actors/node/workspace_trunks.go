@@ -1,0 +1,100 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/billing"
+)
+
+// Limits of waiting for the trunks of a workspace.
+const (
+	checkWait  = 5 * time.Second // for a check of a destination or of the spend cap
+	flushLimit = 2 * time.Second // for the health to be stored when the node stops
+)
+
+// workspaceTrunks asks the trunks of a workspace, and the spend cap that they guard.
+type workspaceTrunks struct {
+	workspaces *workspaceTable
+	sys        *actor.ActorSystem
+}
+
+// SettleSMS settles the reservation of an SMS message. The process that has stored the
+// result of the message calls it. found says that the message was found ended: the
+// answer to the commit was lost, or a delivery report was faster.
+func (w *workspaceTrunks) SettleSMS(m *domain.Message, sent, found bool) {
+	t := w.workspaces.tree(m.WorkspaceID)
+	if t == nil || m.Environment != domain.Live {
+		return
+	}
+	p := trunk.SettleSMS{Message: m.ID, Found: found}
+	if sent {
+		p.Micros = smsCost(t.record.Load(), m.Segments)
+	}
+	w.sys.Root.Send(t.trunks, p)
+}
+
+// ReserveSMS reserves the cost of a message even beyond the cap: a carrier may have it.
+func (w *workspaceTrunks) ReserveSMS(m *domain.Message) {
+	if t := w.workspaces.tree(m.WorkspaceID); t != nil && m.Environment == domain.Live {
+		w.sys.Root.Send(t.trunks, trunk.ReserveSMS{Message: m.ID, Micros: smsCost(t.record.Load(), m.Segments)})
+	}
+}
+
+// smsCost is the current price of an SMS message.
+func smsCost(w *domain.Workspace, segments int) domain.Amount {
+	return billing.TariffOf(w).Segment.Times(segments)
+}
+
+// ReserveWithinCap reserves the cost of a message until SettleSMS. Errors:
+// destination_not_allowed, spend_cap_reached.
+func (w *workspaceTrunks) ReserveWithinCap(ctx context.Context, ws *domain.Workspace, env domain.Environment, id, to string, segments int) error {
+	_, err := w.check(ctx, ws.ID, trunk.Check{To: to, Environment: env, Message: id, Micros: smsCost(ws, segments)})
+	return err
+}
+
+// checkDestination returns the number, as a person or a remote party writes it, in E.164.
+// Transfers and REFER use it; calls that request a trunk slot are checked with the slot.
+// Errors: destination_not_allowed, spend_cap_reached.
+func (w *workspaceTrunks) checkDestination(ctx context.Context, p domain.Principal, to string) (e164 string, err error) {
+	return w.check(ctx, p.WorkspaceID, trunk.Check{To: to, Environment: p.Environment})
+}
+
+func (w *workspaceTrunks) check(ctx context.Context, workspaceID string, check trunk.Check) (e164 string, err error) {
+	t := w.workspaces.tree(workspaceID)
+	if t == nil {
+		return "", w.workspaces.WorkspaceNotFound()
+	}
+	bound, cancel := context.WithTimeout(ctx, checkWait)
+	defer cancel()
+	got, err := mailbox.Ask[trunk.Checked](bound, w.sys, t.trunks, check)
+	if err != nil {
+		return "", err
+	}
+	if got.Err != nil {
+		return "", got.Err
+	}
+	return got.To, nil
+}
+
+// TrunkHealth returns the health and quality of a workspace's trunks.
+func (w *workspaceTrunks) TrunkHealth(ctx context.Context, workspaceID string) (trunk.HealthNow, error) {
+	t, err := w.workspaces.workspaceActors(workspaceID)
+	if err != nil {
+		return trunk.HealthNow{}, err
+	}
+	return mailbox.Ask[trunk.HealthNow](ctx, w.sys, t.trunks, trunk.Health{})
+}
+
+// flush has the trunks of a workspace store their health now.
+func (w *workspaceTrunks) flush(t *tree) error {
+	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
+	defer cancel()
+	_, err := mailbox.Ask[trunk.Flushed](ctx, w.sys, t.trunks, trunk.Flush{})
+	return err
+}
