@@ -1,7 +1,6 @@
 package trunk
 
 import (
-	sipregistration "github.com/callboard/callboard/sip/registration"
 	"log/slog"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip/auth"
+	sipregistration "github.com/callboard/callboard/sip/registration"
 	"github.com/callboard/callboard/sip/resolve"
 )
 

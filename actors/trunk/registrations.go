@@ -2,13 +2,13 @@ package trunk
 
 import (
 	"fmt"
-	sipregistration "github.com/callboard/callboard/sip/registration"
 	"log/slog"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/domain"
+	sipregistration "github.com/callboard/callboard/sip/registration"
 )
 
 // registrations are the trunks that register, each with a child actor.
