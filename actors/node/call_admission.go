@@ -73,6 +73,12 @@ func (a *callAdmission) QuarantineError() error {
 	return a.holdError()
 }
 
+// DialStop returns the stop of all dialling.
+func (a *callAdmission) DialStop() *DialStop { return a.dialStop }
+
+// NodeDrain returns the drain of the node.
+func (a *callAdmission) NodeDrain() *NodeDrain { return a.drain }
+
 func stoppingError() error {
 	return domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
 }

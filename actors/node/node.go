@@ -116,6 +116,8 @@ type Node struct {
 	*transferTargets
 	*callOpener
 	*callEngines
+	*campaignActors
+	*webhookActors
 
 	cfg       Config
 	sys       *actor.ActorSystem
@@ -131,8 +133,6 @@ type Node struct {
 	sends     *webhook.SendPool
 	ledger    *webhook.Ledger
 	boot      string
-	dialStop  *DialStop
-	drain     *NodeDrain
 	refuses   atomic.Bool  // nothing else begins either
 	routing   atomic.Int32 // INVITEs that are being looked at
 	paces     inboundRates
@@ -168,6 +168,8 @@ func New(cfg Config) *Node {
 	n.workspaceTrunks = &workspaceTrunks{workspaces: n.workspaceTable, sys: n.sys}
 	n.callEngines = &callEngines{recogniser: cfg.Ears, realtime: cfg.Lives, models: cfg.Models, log: cfg.Log}
 	n.callOpener = &callOpener{store: store, workspaces: n.workspaceTable, boot: n.boot, committed: n.Committed, background: n.RunInBackground, stopping: n.Draining}
+	children := &childStarter{sys: n.sys, background: n.RunInBackground, stopping: n.Draining, log: cfg.Log}
+	n.campaignActors = &campaignActors{workspaces: n.workspaceTable, sys: n.sys, store: store, children: children}
 	n.lookup = inbound.New(inbound.Config{Store: store, Trunks: n.book, Phones: n.phones, Workspace: n.Workspace})
 	n.connectCallAdmission()
 	if cfg.SIP != nil {
@@ -175,6 +177,7 @@ func New(cfg Config) *Node {
 	}
 	n.book.Carrier = cfg.Carrier
 	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.May, Quarantined: cfg.Quarantined})
+	n.webhookActors = &webhookActors{workspaces: n.workspaceTable, sys: n.sys, children: children, client: n.sender}
 	n.sends = webhook.NewSendPool(cfg.WebhookSends)
 	n.ledger = webhook.NewLedger(cfg.Store)
 	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.sender.Web()}
@@ -185,18 +188,18 @@ func New(cfg Config) *Node {
 func (n *Node) connectCallAdmission() {
 	cfg := &n.cfg
 	n.installation = &installation{store: cfg.Store, owned: cfg.Mine, own: n.workspaceTable, log: cfg.Log}
-	n.dialStop = &DialStop{store: cfg.Store, shared: !n.IsAlone(), log: cfg.Log, onChange: func(stopped bool) {
+	stop := &DialStop{store: cfg.Store, shared: !n.IsAlone(), log: cfg.Log, onChange: func(stopped bool) {
 		n.holdCalls(stopped)
 		n.WakeCampaigns()
 	}}
-	n.drain = &NodeDrain{shared: !n.IsAlone(), onChange: n.wakeAllCampaigns, current: new(atomic.Pointer[load.DrainNow]), log: cfg.Log}
+	drain := &NodeDrain{shared: !n.IsAlone(), onChange: n.wakeAllCampaigns, current: new(atomic.Pointer[load.DrainNow]), log: cfg.Log}
 	if cfg.SIP != nil {
-		n.drain.sip = cfg.SIP
+		drain.sip = cfg.SIP
 	}
 	if cfg.Board != nil {
-		n.drain.current = &cfg.Board.drained
+		drain.current = &cfg.Board.drained
 	}
-	n.callAdmission = &callAdmission{quarantined: cfg.Quarantined, dialStop: n.dialStop, drain: n.drain}
+	n.callAdmission = &callAdmission{quarantined: cfg.Quarantined, dialStop: stop, drain: drain}
 }
 
 // Quarantined reports whether nothing may leave this node: its store was restored
@@ -234,12 +237,6 @@ func (n *Node) PhoneCount(workspaceID string) int { return n.phones.Count(worksp
 func (n *Node) DeleteOldRings(ctx context.Context, workspaceID string) error {
 	return n.stored.deleteOldRings(ctx, workspaceID)
 }
-
-// DialStop returns the stop of all dialling.
-func (n *Node) DialStop() *DialStop { return n.dialStop }
-
-// NodeDrain returns the drain of the node.
-func (n *Node) NodeDrain() *NodeDrain { return n.drain }
 
 // Book admits sources of SIP.
 func (n *Node) Book() *trunk.Book { return n.book }
@@ -390,10 +387,6 @@ func (n *Node) Committed(workspaceID string) {
 		n.sys.Root.Send(t.outbox, outbox.Nudge{})
 	}
 }
-
-// showWithin is how long an upload waits until its campaign shows it; the
-// contacts are safe before.
-const showWithin = 5 * time.Second
 
 // Stop ends the tree. Call Drain before.
 func (n *Node) Stop() {

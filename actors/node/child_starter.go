@@ -1,0 +1,42 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/workspace"
+)
+
+// childStarter has the families of a workspace start their actors.
+type childStarter struct {
+	sys        *actor.ActorSystem
+	background func(func()) // runs what the stop of the node waits for
+	stopping   func() bool  // the node is stopping
+	log        *slog.Logger
+}
+
+// startChild starts a child of a family. A family that does not answer is asked again in the
+// background.
+func (c *childStarter) startChild(ctx context.Context, family *actor.PID, child workspace.Hatch) {
+	_, err := mailbox.Ask[workspace.Hatched](ctx, c.sys, family, child)
+	if err == nil {
+		return
+	}
+	c.log.Warn("an actor is late", slog.String("actor", child.ID), slog.Any("error", err))
+	c.background(func() {
+		wait := time.NewTicker(startRetry)
+		defer wait.Stop()
+		for range wait.C {
+			bound, cancel := context.WithTimeout(context.Background(), startLimit)
+			_, err := mailbox.Ask[workspace.Hatched](bound, c.sys, family, child)
+			cancel()
+			if err == nil || c.stopping() {
+				return
+			}
+		}
+	})
+}

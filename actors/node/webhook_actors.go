@@ -1,0 +1,68 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/outbox"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/actors/workspace"
+	"github.com/callboard/callboard/domain"
+)
+
+// webhookActors notifies the actors of webhook endpoints.
+type webhookActors struct {
+	workspaces *workspaceTable
+	sys        *actor.ActorSystem
+	children   *childStarter
+	client     *webhook.Client
+}
+
+// CheckURL checks that a webhook may go to a URL. The error names the field param.
+func (a *webhookActors) CheckURL(ctx context.Context, param, url string) error {
+	err := a.client.Check(ctx, url)
+	if e, ok := errors.AsType[*domain.Error](err); ok {
+		c := *e
+		c.Param = param
+		for i := range c.Details {
+			c.Details[i].Param = param
+		}
+		return &c
+	}
+	return err
+}
+
+// WebhookCreating tells the outbox of an endpoint that is about to be committed.
+func (a *webhookActors) WebhookCreating(w *domain.Webhook) {
+	if t := a.workspaces.tree(w.WorkspaceID); t != nil {
+		a.sys.Root.Send(t.outbox, outbox.Changed{Webhook: *w})
+	}
+}
+
+// WebhookChanged notifies the outbox and the endpoint actor of a new or changed endpoint.
+func (a *webhookActors) WebhookChanged(ctx context.Context, w *domain.Webhook) {
+	t := a.workspaces.tree(w.WorkspaceID)
+	if t == nil { // it was deleted meanwhile
+		return
+	}
+	a.sys.Root.Send(t.outbox, outbox.Changed{Webhook: *w})
+	a.children.startChild(ctx, t.webhooks, workspace.Hatch{ID: w.ID})
+	a.sys.Root.Send(a.WebhookPID(w), webhook.Changed{})
+}
+
+// WebhookDeleted stops the actor of a deleted endpoint.
+func (a *webhookActors) WebhookDeleted(w *domain.Webhook) {
+	t := a.workspaces.tree(w.WorkspaceID)
+	if t == nil {
+		return
+	}
+	a.sys.Root.Send(t.outbox, outbox.Deleted{WebhookID: w.ID})
+	a.sys.Root.Send(a.WebhookPID(w), webhook.Deleted{})
+}
+
+// WebhookPID is the actor of an endpoint.
+func (a *webhookActors) WebhookPID(w *domain.Webhook) *actor.PID {
+	return workspace.PID(a.sys, w.WorkspaceID, workspace.Webhooks, w.ID)
+}
