@@ -54,8 +54,8 @@ type Sealer interface {
 
 func envIndex(e Environment) string { return "env=" + string(e) }
 
-// Set sets the fields that every new resource has.
-func (m *Meta) Set(object string, p Principal, id string, now time.Time) {
+// Init sets the fields that every new resource has.
+func (m *Meta) Init(object string, p Principal, id string, now time.Time) {
 	m.ID, m.Object, m.WorkspaceID, m.Environment = id, object, p.WorkspaceID, p.Environment
 	m.CreatedAt, m.UpdatedAt = now, now
 }

@@ -200,7 +200,7 @@ func (n *Node) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.
 		c.To = inbound.CalledNumber(in.To, country)
 	}
 	p := domain.Principal{WorkspaceID: num.WorkspaceID, Environment: num.Environment}
-	c.Set("call", p, mailbox.NewID(domain.PrefixCall), now)
+	c.Init("call", p, mailbox.NewID(domain.PrefixCall), now)
 	return c
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media/speech"
-	"github.com/callboard/callboard/service/record"
 
 	"github.com/callboard/callboard/actors/storecache"
 )
@@ -80,10 +79,10 @@ func (r *Scripts) ScriptForCall(ctx context.Context, p domain.Principal, o *doma
 		return s, err
 	}
 	if o.Overrides != nil && o.Overrides.FirstMessage != "" && s.Pathway.ID != "" {
-		return s, record.FieldError("overrides.first_message", domain.CodeValidation, "is said by agents without a pathway only; this call walks "+s.Pathway.ID)
+		return s, domain.FieldError("overrides.first_message", domain.CodeValidation, "is said by agents without a pathway only; this call walks "+s.Pathway.ID)
 	}
 	if s.AMD = o.AMD.Over(s.AMD); s.AMD.Does() == domain.AMDMessage && strings.TrimSpace(s.AMD.Message) == "" {
-		return s, record.FieldError("voicemail.message", domain.CodeValidation, "is required where a message is to be left and the agent has none (amd.message)")
+		return s, domain.FieldError("voicemail.message", domain.CodeValidation, "is required where a message is to be left and the agent has none (amd.message)")
 	}
 	return s, nil
 }

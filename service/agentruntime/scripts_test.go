@@ -12,7 +12,6 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/service/agentruntime"
-	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
@@ -28,7 +27,7 @@ func (l *library) Changes(string) uint64 { return l.changes }
 func (l *library) Agent(_ context.Context, p domain.Principal, id string) (*domain.Agent, error) {
 	l.reads++
 	if id != "agent_1" || p.WorkspaceID != recordtest.Workspace {
-		return nil, record.NotFound("agent")
+		return nil, domain.NotFound("agent")
 	}
 	return &l.agent, nil
 }
@@ -38,7 +37,7 @@ func (l *library) PublishedVersion(context.Context, *domain.Agent) (*domain.Agen
 }
 
 func (*library) Pathway(context.Context, domain.Principal, string) (*domain.Pathway, error) {
-	return nil, record.NotFound("pathway")
+	return nil, domain.NotFound("pathway")
 }
 
 // voice speaks by the engine "here".

@@ -41,7 +41,7 @@ type node struct {
 
 func (n *node) sendSMS(_ context.Context, _ domain.Principal, m domain.NewMessage) (*domain.Message, error) {
 	if m.From == "+12025550170" {
-		return nil, record.FieldError("from", domain.CodeValidation, "is a number that sends no messages")
+		return nil, domain.FieldError("from", domain.CodeValidation, "is a number that sends no messages")
 	}
 	n.sent = append(n.sent, m)
 	return &domain.Message{Meta: domain.Meta{ID: "message_1"}, Status: domain.MessageQueued}, nil
@@ -123,7 +123,7 @@ func setUp(t *testing.T) *fixture {
 func (f *fixture) tool(t *testing.T, p domain.Principal, name string) string {
 	t.Helper()
 	tool := &domain.Tool{Name: name}
-	record.SetMeta(&tool.Meta, "tool", p, record.NewID(t.Context(), domain.PrefixTool), record.Now())
+	tool.Meta.Init("tool", p, record.NewID(t.Context(), domain.PrefixTool), record.Now())
 	require.NoError(t, record.Create(t.Context(), f.store, tool))
 	return tool.ID
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 
 	"github.com/callboard/callboard/domain/commit"
@@ -66,7 +67,7 @@ func (s *Service) CreateAgent(ctx context.Context, p domain.Principal, a *domain
 	if err = s.validateReferences(ctx, p, a, &domain.Agent{}); err != nil {
 		return nil, err
 	}
-	record.SetMeta(&a.Meta, "agent", p, record.NewID(ctx, domain.PrefixAgent), record.Now())
+	a.Meta.Init("agent", p, record.NewID(ctx, domain.PrefixAgent), record.Now())
 	if err = record.CheckExtension(ctx, s.store, p, a.ID, a.Extension); err != nil {
 		return nil, err
 	}
@@ -193,7 +194,7 @@ func (s *Service) UpdateAgent(ctx context.Context, p domain.Principal, id string
 
 // addUpdated adds the event agent.updated to a commit.
 func (s *Service) addUpdated(c *commit.Change, a *domain.Agent, fields []string) {
-	c.Events = append(c.Events, record.NewEvent(&a.Meta, event.AgentUpdated, a.ID, domain.Unit(a.ID), event.ResourceChangedData{ID: a.ID, Changed: fields}))
+	c.Events = append(c.Events, outbox.NewEvent(&a.Meta, event.AgentUpdated, a.ID, domain.Unit(a.ID), event.ResourceChangedData{ID: a.ID, Changed: fields}))
 	s.outbox.Committed(a.WorkspaceID)
 }
 
@@ -221,11 +222,11 @@ func (s *Service) PublishedVersion(ctx context.Context, a *domain.Agent) (*domai
 	_, err := s.store.Get(ctx, v)
 	switch {
 	case !errors.Is(err, domain.ErrNotFound):
-		return v, record.StoreError(err)
+		return v, commit.StoreError(err)
 	case a.PublishedAt == nil: // created before versions existed
 		return &domain.AgentVersion{Agent: *a}, nil
 	}
-	return nil, record.NotFound("version")
+	return nil, domain.NotFound("version")
 }
 
 // PublishAgent makes the draft the version that new calls use.

@@ -103,12 +103,12 @@ func (s *Service) CreateAlertRule(ctx context.Context, p domain.Principal, r *do
 	}
 	n := 0
 	if err := commit.Each(ctx, s.store, "alert_rule", p.WorkspaceID, "all", func(*domain.AlertRule) { n++ }); err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	if n >= maxAlertRules {
 		return nil, domain.Errorf(domain.CodeInvalidState, "there are %d alert rules, which is the most", maxAlertRules)
 	}
-	record.SetMeta(&r.Meta, "alert_rule", p, record.NewID(ctx, domain.PrefixAlertRule), record.Now())
+	r.Meta.Init("alert_rule", p, record.NewID(ctx, domain.PrefixAlertRule), record.Now())
 	if err := record.Create(ctx, s.store, r); err != nil {
 		return nil, err
 	}
@@ -121,11 +121,11 @@ func (s *Service) CreateAlertRule(ctx context.Context, p domain.Principal, r *do
 // workspace was deleted can still be paused and changed.
 func (s *Service) checkRule(ctx context.Context, r, before *domain.AlertRule) error {
 	if r.Watches != "" && r.Watches != before.Watches && !s.shards.WorkspaceExists(ctx, r.Watches) {
-		return record.FieldError("watches_workspace_id", domain.CodeValidation, "there is no such workspace")
+		return domain.FieldError("watches_workspace_id", domain.CodeValidation, "there is no such workspace")
 	}
 	added := slices.ContainsFunc(r.Emails, func(to string) bool { return !slices.Contains(before.Emails, to) })
 	if added && s.mail == nil {
-		return record.FieldError("emails", domain.CodeValidation, "no mail server is set up: smtp_addr")
+		return domain.FieldError("emails", domain.CodeValidation, "no mail server is set up: smtp_addr")
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (s *Service) TestAlertRule(ctx context.Context, p domain.Principal, id stri
 		e.Data = data
 	}
 	if _, err = s.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Events: []event.Draft{e}}); err != nil {
-		return AlertTest{}, record.StoreError(err)
+		return AlertTest{}, commit.StoreError(err)
 	}
 	s.outbox.Committed(p.WorkspaceID)
 	out := AlertTest{EventID: e.ID, AlertID: a.ID, Mails: []AlertMailTest{}}

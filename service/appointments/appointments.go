@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 
 	"github.com/callboard/callboard/domain/booking"
@@ -80,7 +81,7 @@ func (s *Service) Book(ctx context.Context, p domain.Principal, o booking.NewApp
 	}
 	defer unlock()
 	a := &domain.Appointment{Patient: o.Patient, Type: o.Type, Status: domain.AppointmentBooked, CallID: o.CallID, Notes: o.Notes}
-	record.SetMeta(&a.Meta, "appointment", p, record.NewID(ctx, domain.PrefixAppoint), record.Now())
+	a.Meta.Init("appointment", p, record.NewID(ctx, domain.PrefixAppoint), record.Now())
 	a.AppointmentID, a.Metadata = a.ID, o.Metadata
 	if o.Confirmed {
 		a.Status, a.ConfirmedAt = domain.AppointmentConfirmed, &a.CreatedAt
@@ -110,7 +111,7 @@ func (s *Service) Book(ctx context.Context, p domain.Principal, o booking.NewApp
 			continue
 		}
 		if err != nil {
-			return nil, record.StoreError(err)
+			return nil, commit.StoreError(err)
 		}
 		s.cfg.Outbox.Committed(p.WorkspaceID)
 		s.due.Wake(p.WorkspaceID)
@@ -121,7 +122,7 @@ func (s *Service) Book(ctx context.Context, p domain.Principal, o booking.NewApp
 
 // newEvent returns an event about an appointment.
 func newEvent(a *domain.Appointment, t event.Type, previous map[string]json.RawMessage) event.Draft {
-	return record.NewEvent(&a.Meta, t, a.ID, domain.Unit(a.WorkspaceID), event.AppointmentOf(a, previous))
+	return outbox.NewEvent(&a.Meta, t, a.ID, domain.Unit(a.WorkspaceID), event.AppointmentOf(a, previous))
 }
 
 // checkCall returns a validation error if there is no such call. An empty id is valid.
@@ -131,7 +132,7 @@ func (s *Service) checkCall(ctx context.Context, p domain.Principal, id string) 
 	}
 	_, _, err := record.Get[domain.Call](ctx, s.store, p, domain.PrefixCall, id)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return record.FieldError("call_id", domain.CodeValidation, "there is no such call")
+		return domain.FieldError("call_id", domain.CodeValidation, "there is no such call")
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 
 	"github.com/callboard/callboard/domain/booking"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -35,7 +36,7 @@ func (s *Service) Availability(ctx context.Context, p domain.Principal, q bookin
 	zone := hours.Zone()
 	if q.Timezone != "" {
 		if zone, err = time.LoadLocation(q.Timezone); err != nil {
-			return none, record.FieldError("timezone", domain.CodeValidation, "must be a time zone like Europe/Berlin")
+			return none, domain.FieldError("timezone", domain.CodeValidation, "must be a time zone like Europe/Berlin")
 		}
 	}
 	now := time.Now().UTC()
@@ -122,7 +123,7 @@ func (s *Service) bookedDays(ctx context.Context, x *domain.Provider, span booki
 		return nil
 	})
 	if err != nil && !errors.Is(err, errEndOfRange) {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	return out, nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/service/record"
 )
 
 // Reasons of slot_unavailable.
@@ -73,7 +72,7 @@ func (s *Service) bookingDay(ctx context.Context, c *commit.Change, workspaceID,
 	}
 	version, err := s.store.Get(ctx, day)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return nil, 0, record.StoreError(err)
+		return nil, 0, commit.StoreError(err)
 	}
 	return day, version, nil
 }

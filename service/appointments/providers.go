@@ -44,12 +44,12 @@ func (s *Service) CreateProvider(ctx context.Context, p domain.Principal, x *dom
 	defer unlock()
 	n := 0
 	if err = commit.Each(ctx, s.store, "provider", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.Provider) { n++ }); err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	if n >= maxProviders {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d providers at most", maxProviders)
 	}
-	record.SetMeta(&x.Meta, "provider", p, record.NewID(ctx, domain.PrefixProvider), record.Now())
+	x.Meta.Init("provider", p, record.NewID(ctx, domain.PrefixProvider), record.Now())
 	err = record.Create(ctx, s.store, x, func(c *commit.Change) { record.PutNew(c, nameClaim(x)) })
 	if errors.Is(err, domain.ErrConflict) {
 		return nil, nameTaken()
@@ -94,7 +94,7 @@ func (s *Service) UpdateProvider(ctx context.Context, p domain.Principal, id str
 		if _, err = s.store.Apply(ctx, c); errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return x, record.StoreError(err)
+		return x, commit.StoreError(err)
 	}
 	return nil, record.Busy()
 }
@@ -130,7 +130,7 @@ func (s *Service) DeleteProvider(ctx context.Context, p domain.Principal, id str
 			return nil
 		})
 		if err != nil {
-			return record.StoreError(err)
+			return commit.StoreError(err)
 		}
 	}
 	if ahead != "" {
@@ -144,7 +144,7 @@ func (s *Service) DeleteProvider(ctx context.Context, p domain.Principal, id str
 		return err
 	}
 	_, err = s.store.Apply(ctx, change)
-	return record.StoreError(err)
+	return commit.StoreError(err)
 }
 
 // findProvider returns a provider by its id or its name.
@@ -153,13 +153,13 @@ func (s *Service) findProvider(ctx context.Context, p domain.Principal, text str
 	if _, err := domain.ParseID(domain.PrefixProvider, text); err != nil {
 		known := &domain.ProviderName{WorkspaceID: p.WorkspaceID, Environment: p.Environment, Name: normalizeName(text)}
 		if _, err = s.store.Get(ctx, known); err != nil && !errors.Is(err, domain.ErrNotFound) {
-			return nil, record.StoreError(err)
+			return nil, commit.StoreError(err)
 		}
 		id = known.ProviderID
 	}
 	x, _, err := record.Get[domain.Provider](ctx, s.store, p, domain.PrefixProvider, id)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return nil, record.FieldError("provider", domain.CodeValidation, "there is no such provider; name one by its id or its name, and make them with POST /v1/providers")
+		return nil, domain.FieldError("provider", domain.CodeValidation, "there is no such provider; name one by its id or its name, and make them with POST /v1/providers")
 	}
 	return x, err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 
 	"github.com/callboard/callboard/domain/booking"
@@ -241,7 +242,7 @@ func (s *Service) sendReminder(ctx context.Context, p domain.Principal, a *domai
 		putReminderDue(c, a, true, nil)
 		data := event.AppointmentOf(a, nil)
 		data.Channel, data.SentAt, data.MessageID, data.ReminderCallID = r.Channel, &now, messageID, callID
-		c.Events = append(c.Events, record.NewEvent(&a.Meta, event.AppointmentReminder, a.ID, domain.Unit(a.WorkspaceID), data))
+		c.Events = append(c.Events, outbox.NewEvent(&a.Meta, event.AppointmentReminder, a.ID, domain.Unit(a.WorkspaceID), data))
 	}
 	r := a.Reminders[which]
 	var err error

@@ -40,7 +40,7 @@ func (*fakeNode) Workspace(id string) *domain.Workspace {
 	return &domain.Workspace{Meta: domain.Meta{ID: id}, DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}}}
 }
 
-func (*fakeNode) WorkspaceNotFound() error { return record.NotFound("workspace") }
+func (*fakeNode) WorkspaceNotFound() error { return domain.NotFound("workspace") }
 
 func (*fakeNode) Context() context.Context                               { return context.Background() }
 func (n *fakeNode) Quarantined() bool                                    { return n.quarantined }
@@ -61,7 +61,7 @@ func (n *fakeNode) Begin(ctx context.Context, _ string, work func(ctx context.Co
 }
 
 func (*fakeNode) Campaign(context.Context, domain.Principal, string) (*domain.Campaign, error) {
-	return nil, record.NotFound("campaign")
+	return nil, domain.NotFound("campaign")
 }
 
 func (*fakeNode) ImportContacts(
@@ -99,7 +99,7 @@ func (n *fakeNode) placeCall(ctx context.Context, p domain.Principal, placement 
 		}
 	}
 	c := &domain.Call{}
-	record.SetMeta(&c.Meta, "call", p, placement.CallID, record.Now())
+	c.Meta.Init("call", p, placement.CallID, record.Now())
 	change := commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{c}}
 	placement.More(&change, c)
 	_, err := n.store.Apply(ctx, change)

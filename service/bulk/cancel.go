@@ -41,6 +41,6 @@ func (s *Service) cancel(ctx context.Context, p domain.Principal, id string) (*d
 	}, func(c *commit.Change, b *domain.Bulk) error {
 		blank, err := record.BlankBulkChunks(ctx, s.store, b)
 		c.Puts = append(c.Puts, blank...)
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	})
 }

@@ -35,7 +35,7 @@ func (s *Service) checkJob(ctx context.Context, p domain.Principal, o *NewJob) e
 func (s *Service) checkCampaign(ctx context.Context, p domain.Principal, campaignID string) error {
 	c, err := s.cfg.Campaigns.Campaign(ctx, p, campaignID)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return record.FieldError("defaults.campaign_id", domain.CodeValidation, "there is no such campaign")
+		return domain.FieldError("defaults.campaign_id", domain.CodeValidation, "there is no such campaign")
 	}
 	if err == nil && c.Status.Final() {
 		err = contactlist.CampaignOver(c)
@@ -83,7 +83,7 @@ func (s *Service) checkCall(ctx context.Context, p domain.Principal, w *domain.W
 		return itemError(index, record.ScriptNotFound(ctx, s.store, p, o))
 	}
 	if domain.CodeOf(err) == domain.CodeValidation {
-		return itemError(index, record.FieldError("agent_id", domain.CodeValidation, "the agent has nothing to say"))
+		return itemError(index, domain.FieldError("agent_id", domain.CodeValidation, "the agent has nothing to say"))
 	}
 	if _, inside := domain.PhoneUser(o.To); inside {
 		return nil

@@ -32,7 +32,7 @@ func (s *Service) StartBulk(ctx context.Context, p domain.Principal, o NewJob) (
 	}
 	open := 0
 	if err := commit.Each(ctx, s.store, "bulk", p.WorkspaceID, "open", func(*domain.Bulk) { open++ }); err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	if open >= maxOpenJobs {
 		return nil, domain.Errorf(domain.CodeInvalidState, "%d bulk jobs are under way, which is the most; wait for one to end or cancel it", open)
@@ -40,7 +40,7 @@ func (s *Service) StartBulk(ctx context.Context, p domain.Principal, o NewJob) (
 	b := &domain.Bulk{
 		RequestTrace: tracing.OfRequest(ctx), Type: o.Type, Status: domain.BulkQueued, TargetID: o.Target, Total: len(o.Items), Errors: []domain.BulkError{}, Operator: p.Operator, KeyID: p.KeyID,
 	}
-	record.SetMeta(&b.Meta, "bulk", p, record.NewID(ctx, domain.PrefixBulk), record.Now())
+	b.Meta.Init("bulk", p, record.NewID(ctx, domain.PrefixBulk), record.Now())
 	b.Metadata = o.Metadata
 	chunks, err := newChunks(b, o.Items)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Service) StartBulk(ctx context.Context, p domain.Principal, o NewJob) (
 		Workspace: b.WorkspaceID, Guards: []commit.Guard{commit.Absent(b.Key())}, Puts: append(b.Rows(0), chunks...),
 	})
 	if err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	s.RunBulk(b)
 	return b, nil

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -18,7 +19,7 @@ func (s *Service) BulkItems(ctx context.Context, p domain.Principal, id string, 
 	at := 0
 	if q.Cursor != "" {
 		if at, err = strconv.Atoi(q.Cursor); err != nil || at < 0 || at > b.Total {
-			return out, record.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
+			return out, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
 		}
 	}
 	if !q.Created.Contains(b.CreatedAt) {
@@ -48,7 +49,7 @@ func (s *Service) BulkItems(ctx context.Context, p domain.Principal, id string, 
 func (s *Service) readItems(ctx context.Context, b *domain.Bulk, index int) ([]*domain.BulkItem, error) {
 	chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: index}
 	if _, err := s.store.Get(ctx, chunk); err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	start := index * domain.BulkChunkSize
 	idle, wait := domain.ItemPending, s.waitStateOf(b.ID)
@@ -81,5 +82,5 @@ func (s *Service) readItems(ctx context.Context, b *domain.Bulk, index int) ([]*
 		}
 		return nil
 	})
-	return items, record.StoreError(err)
+	return items, commit.StoreError(err)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -38,7 +39,7 @@ func (s *Service) readErrors(ctx context.Context, b *domain.Bulk) error {
 	if b.Rejected+b.Failed > 0 {
 		_, err := s.store.Get(ctx, row)
 		if err != nil && !errors.Is(err, domain.ErrNotFound) {
-			return record.StoreError(err)
+			return commit.StoreError(err)
 		}
 	}
 	if len(row.Errors) > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -27,9 +28,9 @@ func (s *Service) Transcript(ctx context.Context, p domain.Principal, callID str
 	t := &domain.Transcript{CallID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err := s.store.Get(ctx, t); err != nil {
 		if errors.Is(err, domain.ErrNotFound) {
-			return nil, record.NotFound("transcript")
+			return nil, domain.NotFound("transcript")
 		}
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	return t, nil
 }

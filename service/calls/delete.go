@@ -7,7 +7,6 @@ import (
 	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/service/record"
 )
 
 // DeleteCall removes a call that is over with its recording, its transcript and
@@ -22,7 +21,7 @@ func (s *Service) DeleteCall(ctx context.Context, p domain.Principal, id string)
 		return domain.Errorf(domain.CodeInvalidState, "the call is %s; hang it up before you delete it", c.Status).With("current_status", c.Status).
 			With("allowed_from", []domain.CallStatus{domain.CallCompleted, domain.CallBusy, domain.CallNoAnswer, domain.CallFailed, domain.CallCancelled})
 	}
-	return record.StoreError(s.DeleteCalls(ctx, c.WorkspaceID, []*domain.Call{c}))
+	return commit.StoreError(s.DeleteCalls(ctx, c.WorkspaceID, []*domain.Call{c}))
 }
 
 // DeleteCalls removes calls that are over, each with everything that is named

@@ -23,7 +23,6 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/calls"
-	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -93,7 +92,7 @@ func (n *fakeNode) Workspace(id string) *domain.Workspace {
 	return &domain.Workspace{Meta: domain.Meta{ID: id}, DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}}}
 }
 
-func (n *fakeNode) WorkspaceNotFound() error { return record.NotFound("workspace") }
+func (n *fakeNode) WorkspaceNotFound() error { return domain.NotFound("workspace") }
 
 func (n *fakeNode) find(workspaceID string, f *fakeActor) (*actor.PID, error) {
 	if workspaceID != "ws_1" {
@@ -136,11 +135,11 @@ func (n *fakeNode) FindTransferTarget(context.Context, *domain.Call, *domain.Age
 }
 
 func (n *fakeNode) Campaign(context.Context, domain.Principal, string) (*domain.Campaign, error) {
-	return nil, record.NotFound("campaign")
+	return nil, domain.NotFound("campaign")
 }
 
 func (n *fakeNode) Agent(context.Context, domain.Principal, string) (*domain.Agent, error) {
-	return nil, record.NotFound("agent")
+	return nil, domain.NotFound("agent")
 }
 
 func (n *fakeNode) Script(_ context.Context, _ domain.Principal, agentID, _ string) (domain.Script, error) {
@@ -162,7 +161,7 @@ func (n *fakeNode) CallerIDs(context.Context, domain.Principal) ([]string, error
 
 func (n *fakeNode) CheckCallerID(_ context.Context, _ domain.Principal, from string) error {
 	if !n.shown[from] {
-		return record.FieldError("from", domain.CodeCallerIDNotAllowed, "is not a number of the workspace")
+		return domain.FieldError("from", domain.CodeCallerIDNotAllowed, "is not a number of the workspace")
 	}
 	return nil
 }
@@ -182,8 +181,8 @@ func (n *fakeNode) Delete(_ context.Context, _, name string) error {
 // userAgent prepares dialogs.
 type userAgent struct{}
 
-func (userAgent) CallID(attempt string, _ int) string { return attempt }
-func (userAgent) InitialState(sip.Invite) sip.DialogState  { return sip.DialogState{} }
+func (userAgent) CallID(attempt string, _ int) string     { return attempt }
+func (userAgent) InitialState(sip.Invite) sip.DialogState { return sip.DialogState{} }
 
 // newFixture returns a service over a node that grants everything.
 func newFixture(t *testing.T) (*calls.Service, *fakeNode) {

@@ -9,7 +9,6 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/testcalls"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
@@ -81,7 +80,7 @@ func (s *Service) testCallError(ctx context.Context, p domain.Principal, err err
 	case !ok:
 		return err
 	case refused.Code == sipNotFound:
-		return record.FieldError("to", domain.CodeValidation, "to must be a number of this workspace's test environment that an agent answers")
+		return domain.FieldError("to", domain.CodeValidation, "to must be a number of this workspace's test environment that an agent answers")
 	case refused.Code == sipBusyHere:
 		return s.inboundLimitError(ctx, p)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/media/sdp"
-	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip/message"
 )
 
@@ -33,7 +33,7 @@ func (s *Service) findTrace(ctx context.Context, p domain.Principal, id string) 
 	}
 	row := &domain.TraceRow{CallID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err := s.store.Get(ctx, row); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	return row.Unpack()
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/service/record"
 )
 
 // maxTranscripts bounds how many transcripts one page of a search reads.
@@ -46,7 +45,7 @@ func (t *transcriptSearch) matches(ctx context.Context, c *domain.Call) bool {
 	case errors.Is(err, domain.ErrDamaged):
 		t.log.Error("a transcript is damaged; searches pass it over", slog.String("workspace_id", c.WorkspaceID), slog.String("call_id", c.ID))
 	default:
-		t.err, t.left = record.StoreError(err), 0
+		t.err, t.left = commit.StoreError(err), 0
 	}
 	return false
 }

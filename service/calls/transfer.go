@@ -7,7 +7,6 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/service/record"
 )
 
 // Transfer hands the caller of a live call on: exactly one of To, Phone and
@@ -32,7 +31,7 @@ func (s *Service) TransferCall(ctx context.Context, p domain.Principal, id strin
 	}
 	if o.Destination != "" {
 		if _, known := destinations.Find(o.Destination); !known {
-			return nil, record.FieldError("destination", domain.CodeValidation, "the agent has no destination of this name")
+			return nil, domain.FieldError("destination", domain.CodeValidation, "the agent has no destination of this name")
 		}
 	}
 	target, err := s.cfg.TransferTargets.FindTransferTarget(ctx, c, &destinations, call.TransferDestination{To: o.To, Phone: o.Phone, Destination: o.Destination})

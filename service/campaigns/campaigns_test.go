@@ -45,7 +45,7 @@ func (n *node) WebhookDeleted(w *domain.Webhook) { n.note("deleted " + w.URL) }
 func (*node) Context() context.Context                         { return context.Background() }
 func (*node) RunInBackground(f func())                         { f() }
 func (*node) LockUploads(*domain.Campaign) (func(), error)     { return func() {}, nil }
-func (*node) Stop(string)                                   {}
+func (*node) Stop(string)                                      {}
 func (*node) DropBulk(context.Context, *domain.Bulk) error     { return nil }
 func (n *node) Delete(_ context.Context, _, name string) error { n.note("deleted " + name); return nil }
 
@@ -60,7 +60,7 @@ func (n *node) NewImport(ctx context.Context, _ domain.Principal, c *domain.Camp
 
 func (*node) ListExists(_ context.Context, _ domain.Principal, param, id string) error {
 	if id != "" {
-		return record.FieldError(param, domain.CodeValidation, "there is no such list")
+		return domain.FieldError(param, domain.CodeValidation, "there is no such list")
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (n *node) DeleteCalls(_ context.Context, _ string, calls []*domain.Call) er
 
 func (*node) CheckURL(_ context.Context, param, url string) error {
 	if url == "http://10.0.0.1" {
-		return record.FieldError(param, domain.CodeInvalidURL, "is a private address")
+		return domain.FieldError(param, domain.CodeInvalidURL, "is a private address")
 	}
 	return nil
 }
@@ -227,9 +227,9 @@ func TestDeletedCampaignLeavesNoRows(t *testing.T) {
 	require.NoError(t, err)
 	p := domain.Principal{WorkspaceID: recordtest.Workspace, Environment: domain.Live}
 	call := &domain.Call{CampaignID: c.ID}
-	record.SetMeta(&call.Meta, "call", p, record.NewID(t.Context(), domain.PrefixCall), record.Now())
+	call.Meta.Init("call", p, record.NewID(t.Context(), domain.PrefixCall), record.Now())
 	export := &domain.Export{Filters: domain.ExportFilters{CampaignID: c.ID}, Status: domain.ExportCompleted}
-	record.SetMeta(&export.Meta, "export", p, record.NewID(t.Context(), domain.PrefixExport), record.Now())
+	export.Meta.Init("export", p, record.NewID(t.Context(), domain.PrefixExport), record.Now())
 	require.NoError(t, record.Create(t.Context(), f.node.store, call))
 	require.NoError(t, record.Create(t.Context(), f.node.store, export))
 

@@ -60,7 +60,7 @@ func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string
 		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 		counted, err := s.store.Get(ctx, progress)
 		if err != nil && !errors.Is(err, domain.ErrNotFound) {
-			return nil, record.StoreError(err)
+			return nil, commit.StoreError(err)
 		}
 		switch {
 		case c.Status != domain.CampaignDraft && !c.Status.Final():
@@ -72,7 +72,7 @@ func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string
 		}
 		var hooks []*domain.Webhook
 		if err = commit.Each(ctx, s.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { hooks = append(hooks, w) }); err != nil {
-			return nil, record.StoreError(err)
+			return nil, commit.StoreError(err)
 		}
 		change := commit.Change{
 			Workspace: c.WorkspaceID, Guards: []commit.Guard{{Key: c.Key(), Version: version}, {Key: progress.Key(), Version: counted}},
@@ -85,7 +85,7 @@ func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string
 		if _, err = s.store.Apply(ctx, change); errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return hooks, record.StoreError(err)
+		return hooks, commit.StoreError(err)
 	}
 	return nil, domain.Errorf(domain.CodeUnavailable, "the campaign keeps changing; try again").With("retry_after", 1)
 }

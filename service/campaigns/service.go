@@ -14,6 +14,7 @@ import (
 
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 
 	"github.com/callboard/callboard/domain/commit"
@@ -144,7 +145,7 @@ func (s *Service) CreateCampaign(
 	if err := s.CheckReferences(ctx, p, c); err != nil {
 		return none, err
 	}
-	record.SetMeta(&c.Meta, "campaign", p, record.NewID(ctx, domain.PrefixCampaign), record.Now())
+	c.Meta.Init("campaign", p, record.NewID(ctx, domain.PrefixCampaign), record.Now())
 	if c.Test != nil && c.Status == domain.CampaignScheduled {
 		c.Test.Since = &c.CreatedAt
 	}
@@ -174,7 +175,7 @@ func (s *Service) CreateCampaign(
 		upload = in.Completed(contactlist.NewUpload(p, c))
 		change.Puts = append(change.Puts, upload)
 	}
-	change.Events = []event.Draft{record.NewEvent(&c.Meta, event.CampaignCreated, c.ID, domain.Unit(p.WorkspaceID), event.CampaignData{
+	change.Events = []event.Draft{outbox.NewEvent(&c.Meta, event.CampaignCreated, c.ID, domain.Unit(p.WorkspaceID), event.CampaignData{
 		CampaignID: c.ID, Name: c.Name, Status: c.Status,
 	})}
 	for _, w := range hooks { // known to the outbox before campaign.created is
@@ -186,7 +187,7 @@ func (s *Service) CreateCampaign(
 				s.webhooks.WebhookDeleted(w)
 			}
 		}
-		return none, record.StoreError(err)
+		return none, commit.StoreError(err)
 	}
 	for _, w := range hooks { // whose actors can read their rows only now
 		s.webhooks.WebhookChanged(ctx, w)
@@ -209,13 +210,13 @@ func (s *Service) createdBySameRequest(ctx context.Context, p domain.Principal) 
 			made.Upload = contactlist.NewUploadSummary(u)
 		}
 	}); err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	err = commit.Each(ctx, s.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) {
 		made.WebhookSecret = w.Secret
 		s.webhooks.WebhookChanged(ctx, w) // the time before may have been cut off in front of this
 	})
-	return made, record.StoreError(err)
+	return made, commit.StoreError(err)
 }
 
 func orEmpty(c *Created) Created {
@@ -269,7 +270,7 @@ func (s *Service) newWebhooks(ctx context.Context, p domain.Principal, c *domain
 		names := byURL[url]
 		slices.Sort(names)
 		w := &domain.Webhook{URL: url, Events: names, Secret: secret, SecretHint: webhook.Hint(secret), Status: domain.WebhookActive, CampaignID: c.ID, FirstOffset: first}
-		record.SetMeta(&w.Meta, "webhook", p, mailbox.NewID(domain.PrefixWebhook), record.Now())
+		w.Meta.Init("webhook", p, mailbox.NewID(domain.PrefixWebhook), record.Now())
 		w.CreatedBy = p.Creator()
 		hooks = append(hooks, w)
 	}
@@ -320,7 +321,7 @@ func (s *Service) needCallerID(ctx context.Context, p domain.Principal, c *domai
 	if err != nil || slices.ContainsFunc(own, func(number string) bool { return !domain.IsMagic(number) }) {
 		return err
 	}
-	return record.FieldError("caller_id.number", domain.CodeCallerIDRequired,
+	return domain.FieldError("caller_id.number", domain.CodeCallerIDRequired,
 		"caller_id.number is required: the workspace has no number to show; set caller_ids of a trunk or register a number with POST /v1/phone-numbers")
 }
 
@@ -369,7 +370,7 @@ func (s *Service) CampaignProgress(ctx context.Context, p domain.Principal, id s
 			return nil
 		})
 	slices.SortStableFunc(all, func(a, b domain.ProgressMark) int { return a.At.Compare(b.At) }) // contacts that are added lower the per cent
-	return all, record.StoreError(err)
+	return all, commit.StoreError(err)
 }
 
 // campaignEnvironment is as much of a campaign's row as says whose it is: the rest of
@@ -393,7 +394,7 @@ func (h *campaignEnvironment) Sort() string { return "" }
 func (s *Service) visibleID(ctx context.Context, p domain.Principal, id string) (string, error) {
 	id, err := domain.ParseID(domain.PrefixCampaign, id)
 	if err != nil {
-		return "", record.NotFound("campaign")
+		return "", domain.NotFound("campaign")
 	}
 	environment, err := s.environments.Permanent(p.WorkspaceID, id, func() (domain.Environment, error) {
 		h := &campaignEnvironment{key: (&domain.Campaign{Meta: domain.Meta{ID: id, WorkspaceID: p.WorkspaceID}}).Key()}
@@ -401,9 +402,9 @@ func (s *Service) visibleID(ctx context.Context, p domain.Principal, id string) 
 		return h.Environment, found
 	})
 	if errors.Is(err, domain.ErrNotFound) || err == nil && environment != p.Environment {
-		return "", record.NotFound("campaign")
+		return "", domain.NotFound("campaign")
 	}
-	return id, record.StoreError(err)
+	return id, commit.StoreError(err)
 }
 
 func (s *Service) ask(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {

@@ -101,7 +101,7 @@ func (s *Service) replaceWebhooks(ctx context.Context, p domain.Principal, c *do
 	}
 	var listed, have []*domain.Webhook
 	if err = commit.Each(ctx, s.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { listed = append(listed, w) }); err != nil {
-		return out, record.StoreError(err)
+		return out, commit.StoreError(err)
 	}
 	versions := make(map[string]uint64, len(listed))
 	for _, w := range listed {
@@ -111,7 +111,7 @@ func (s *Service) replaceWebhooks(ctx context.Context, p domain.Principal, c *do
 			continue
 		}
 		if failed != nil {
-			return out, record.StoreError(failed)
+			return out, commit.StoreError(failed)
 		}
 		have, versions[w.ID] = append(have, now), version
 	}

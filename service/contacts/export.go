@@ -10,7 +10,6 @@ import (
 
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/lifecycle"
-	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
@@ -46,7 +45,7 @@ func (s *Service) contextFields(ctx context.Context, c *domain.Campaign) ([]stri
 		}
 	})
 	if err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	progress, err := s.list.Progress(ctx, c)
 	if err != nil {

@@ -80,7 +80,7 @@ func (s *Service) ListContacts(ctx context.Context, p domain.Principal, campaign
 	from := 0
 	if q.Cursor != "" {
 		if from, err = strconv.Atoi(q.Cursor); err != nil || from < 0 {
-			return out, record.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
+			return out, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
 		}
 	}
 	page, next, err := s.list.Page(ctx, c, from, q.Limit, q.Status, q.Created)

@@ -76,7 +76,7 @@ func (s *Service) checkDestination(c *domain.Campaign, phone string) error {
 		return nil
 	}
 	if err := domain.AllowedDestination(phone, w.Calling, w.DefaultCountry, c.Environment); err != nil {
-		return record.FieldError("phone", domain.CodeDestination, record.Message(err))
+		return domain.FieldError("phone", domain.CodeDestination, record.Message(err))
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (s *Service) checkRequiredVariables(ctx context.Context, p domain.Principal
 		return nil //nolint:nilerr // the campaign says what is wrong with its script
 	}
 	if missing := contactlist.MissingVariables(pathway.MissingVariables(&script.Pathway, nil), has); missing != "" {
-		return record.FieldError("context", domain.CodeValidation, "context must keep a value for the required variable "+missing)
+		return domain.FieldError("context", domain.CodeValidation, "context must keep a value for the required variable "+missing)
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func (s *Service) ImportContacts(
 	defer s.uploads.release(c.ID)
 	before := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err = s.store.Get(ctx, before); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return none, record.StoreError(err)
+		return none, commit.StoreError(err)
 	}
 	in, err := s.NewImport(ctx, p, c, before, row.CreatedAt)
 	if err != nil {
@@ -156,7 +156,7 @@ func (s *Service) ImportContacts(
 	}
 	in.Keep = func(chunks []domain.Record) error {
 		_, failed := s.store.Apply(commit.Alone(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: chunks})
-		return record.StoreError(failed)
+		return commit.StoreError(failed)
 	}
 	in.Progress, in.Yield, in.MaxErrors, in.Columns = now.progress, record.YieldToCalls(ctx, s.onCalls), most, upload.Columns
 	if err = in.Read(upload.Rows); err == nil {
@@ -282,7 +282,7 @@ func (s *Service) Upload(ctx context.Context, p domain.Principal, campaignID, id
 		return nil, err
 	}
 	if u.CampaignID != c.ID {
-		return nil, record.NotFound("upload")
+		return nil, domain.NotFound("upload")
 	}
 	return s.current(u), nil
 }
@@ -328,13 +328,13 @@ func (s *Service) showContacts(ctx context.Context, c *domain.Campaign, in *cont
 	received := &domain.Upload{Meta: domain.Meta{ID: done.ID, WorkspaceID: done.WorkspaceID}}
 	uploaded, err := s.store.Get(ctx, received)
 	if err != nil {
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	for range 20 * record.MaxTries {
 		now := &domain.Campaign{Meta: domain.Meta{ID: c.ID, WorkspaceID: c.WorkspaceID}}
 		of, err := s.store.Get(ctx, now)
 		if err != nil {
-			return record.StoreError(err)
+			return commit.StoreError(err)
 		}
 		if now.Status.Final() { // it ended while the upload ran
 			return contactlist.CampaignOver(now)
@@ -342,7 +342,7 @@ func (s *Service) showContacts(ctx context.Context, c *domain.Campaign, in *cont
 		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 		version, err := s.store.Get(ctx, progress)
 		if err != nil {
-			return record.StoreError(err)
+			return commit.StoreError(err)
 		}
 		change := commit.Change{
 			Workspace: c.WorkspaceID, Puts: []domain.Record{done},
@@ -363,12 +363,12 @@ func (s *Service) showContacts(ctx context.Context, c *domain.Campaign, in *cont
 			continue
 		}
 		if err != nil {
-			return record.StoreError(err)
+			return commit.StoreError(err)
 		}
 		if grown {
 			s.actors.ContactsAdded(ctx, c, in.Total)
 		}
 		return nil
 	}
-	return record.StoreError(domain.ErrConflict)
+	return commit.StoreError(domain.ErrConflict)
 }

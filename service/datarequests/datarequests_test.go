@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	register "github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
@@ -44,11 +45,11 @@ func (*node) DecisionLogKey(string) []byte                 { return []byte("key"
 func (*node) RunBulk(*domain.Bulk)                         {}
 func (*node) LockUploads(*domain.Campaign) (func(), error) { return func() {}, nil }
 func (*node) Campaign(context.Context, domain.Principal, string) (*domain.Campaign, error) {
-	return nil, record.NotFound("campaign")
+	return nil, domain.NotFound("campaign")
 }
 
 func (*node) DeleteContact(context.Context, domain.Principal, string, string) error {
-	return record.NotFound("contact")
+	return domain.NotFound("contact")
 }
 
 func (n *node) DeleteCalls(ctx context.Context, workspace string, calls []*domain.Call) error {
@@ -99,8 +100,8 @@ func setUp(t *testing.T) *fixture {
 
 func (f *fixture) put(t *testing.T, p domain.Principal, m *domain.Meta, object string, prefix domain.Prefix, r domain.Record) {
 	t.Helper()
-	record.SetMeta(m, object, p, record.NewID(t.Context(), prefix), record.Now())
-	d := record.NewEvent(m, event.SMSReceived, m.ID, "unit", map[string]any{"n": 1})
+	m.Init(object, p, record.NewID(t.Context(), prefix), record.Now())
+	d := outbox.NewEvent(m, event.SMSReceived, m.ID, "unit", map[string]any{"n": 1})
 	_, err := f.store.Apply(t.Context(), commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{r}, Events: []event.Draft{d}})
 	require.NoError(t, err)
 }

@@ -141,25 +141,25 @@ func (s *Service) CreateDataRequest(ctx context.Context, p domain.Principal, kin
 	}
 	e164, _, err := dnc.ParseNumber(phone, s.country(p))
 	if err != nil {
-		return nil, record.FieldError("phone", domain.CodeValidation, "is "+domain.PhoneProblem(phone, err)+": give a full telephone number, best in E.164 as +12025550123")
+		return nil, domain.FieldError("phone", domain.CodeValidation, "is "+domain.PhoneProblem(phone, err)+": give a full telephone number, best in E.164 as +12025550123")
 	}
 	own := false
 	err = commit.Each(ctx, s.store, "number", p.WorkspaceID, record.EnvironmentIndex(p), func(n *domain.PhoneNumber) { own = own || n.Number == e164 })
 	if err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	if own && kind == domain.DataErase {
-		return nil, record.FieldError("phone", domain.CodeInvalidState, e164+" is a phone number of this workspace: delete that first, then erase it")
+		return nil, domain.FieldError("phone", domain.CodeInvalidState, e164+" is a phone number of this workspace: delete that first, then erase it")
 	}
 	open := 0
 	if err = commit.Each(ctx, s.store, "data_request", p.WorkspaceID, "open", func(*domain.DataRequest) { open++ }); err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	if open >= maxOpen {
 		return nil, domain.Errorf(domain.CodeUnavailable, "%d data requests of this workspace are open; wait for one to be completed", open).With("retry_after", 60)
 	}
 	r := &domain.DataRequest{Type: kind, Phone: e164, PhoneHash: s.keys.NumberHash(p.WorkspaceID, e164), Status: domain.DataQueued}
-	record.SetMeta(&r.Meta, "data_request", p, record.NewID(ctx, domain.PrefixData), record.Now())
+	r.Meta.Init("data_request", p, record.NewID(ctx, domain.PrefixData), record.Now())
 	if err := record.Create(ctx, s.store, r); err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (s *Service) DataRequestFile(ctx context.Context, p domain.Principal, id st
 		return record.Download{}, gone
 	}
 	if err != nil {
-		return record.Download{}, record.StoreError(err)
+		return record.Download{}, commit.StoreError(err)
 	}
 	return record.Download{Size: size, Created: *r.CompletedAt, Body: body}, nil
 }
@@ -330,7 +330,7 @@ func sameRefs(a, b []domain.ResourceRef) bool {
 func (s *Service) SweepDataRequests(ctx context.Context, workspaceID string, now time.Time) error {
 	var old []*domain.DataRequest
 	q := commit.Query{
-		Kind: "data_request", Workspace: workspaceID, Index: "kept", Oldest: true, Limit: record.SweepRows, To: record.IDAt(domain.PrefixData, now.Add(-domain.DataRequestLife)),
+		Kind: "data_request", Workspace: workspaceID, Index: "kept", Oldest: true, Limit: record.SweepRows, To: domain.IDAt(domain.PrefixData, now.Add(-domain.DataRequestLife)),
 	}
 	_, err := s.store.List(ctx, q, func() domain.Record { return &domain.DataRequest{} }, func(row domain.Record) error {
 		if r, ok := row.(*domain.DataRequest); ok && r.ExpiresAt != nil && now.After(*r.ExpiresAt) {

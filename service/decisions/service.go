@@ -61,7 +61,7 @@ func (s *Service) ListDecisions(ctx context.Context, p domain.Principal, campaig
 	}
 	if phone != "" {
 		if phone, _, err = dnc.ParseNumber(phone, s.country(p)); err != nil {
-			return out, record.FieldError("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
+			return out, domain.FieldError("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
 		}
 	}
 	if since, err := s.firstRowAfter(ctx, c, page.CreatedAfter); err != nil {
@@ -118,14 +118,14 @@ func (s *Service) firstRowAfter(ctx context.Context, c *domain.Campaign, t time.
 		}
 		return r.Decisions[len(r.Decisions)-1].At.After(t)
 	})
-	return row, record.StoreError(err)
+	return row, commit.StoreError(err)
 }
 
 // readStart says how many rows of a log were deleted by retention.
 func (s *Service) readStart(ctx context.Context, c *domain.Campaign) (*domain.DecisionLogStart, error) {
 	start := &domain.DecisionLogStart{WorkspaceID: c.WorkspaceID, CampaignID: c.ID}
 	if _, err := s.store.Get(ctx, start); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	return start, nil
 }
@@ -146,7 +146,7 @@ func (s *Service) addEndOfCampaign(ctx context.Context, c *domain.Campaign, phon
 	}
 	states := &domain.ContactPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Index: ordinal / domain.PageSize}
 	if _, err = s.store.Get(ctx, states); err != nil && !errors.Is(err, domain.ErrNotFound) { // of whom nothing is stored yet nothing has happened to
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	if i := ordinal % domain.PageSize; i < len(states.States) {
 		if s := domain.ContactState(states.States[i]); s != domain.ContactRetryWait && s != domain.ContactPending {
@@ -242,7 +242,7 @@ func decisionPlace(cursor string) (row, from int, err error) {
 	row, errRow := strconv.Atoi(left)
 	from, errFrom := strconv.Atoi(right)
 	if !ok || errRow != nil || errFrom != nil || row < 1 || from < 0 {
-		return 0, 0, record.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
+		return 0, 0, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
 	}
 	return row, from, nil
 }
@@ -263,7 +263,7 @@ func (s *Service) readPages(ctx context.Context, c *domain.Campaign, phone strin
 	}
 	at := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: row - 1}
 	prefix := domain.Key{Kind: at.Key().Kind, Workspace: c.WorkspaceID, ID: c.ID + "/"}
-	return rows, record.StoreError(s.store.Under(ctx, prefix, at.Key().ID, domain.DecisionRowsPerRead, fresh, take))
+	return rows, commit.StoreError(s.store.Under(ctx, prefix, at.Key().ID, domain.DecisionRowsPerRead, fresh, take))
 }
 
 // PagesOfNumber reads rows that tell of a number; "": of those who are not named.
@@ -278,7 +278,7 @@ func (s *Service) PagesOfNumber(ctx context.Context, c *domain.Campaign, phone s
 		}
 		return nil
 	})
-	return rows, record.StoreError(err)
+	return rows, commit.StoreError(err)
 }
 
 // Decisions walks the log of a campaign.
@@ -319,7 +319,7 @@ func (s *Service) VerifyDecisions(ctx context.Context, p domain.Principal, campa
 	}
 	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err = s.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return none, record.StoreError(err)
+		return none, commit.StoreError(err)
 	}
 	chain := domain.DecisionChain{Key: s.chainKey(c.WorkspaceID)}
 	start, err := s.readStart(ctx, c)

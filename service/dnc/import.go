@@ -9,6 +9,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/service/record"
 )
@@ -107,7 +108,7 @@ func (s *Service) ImportDNC(ctx context.Context, p domain.Principal, id string, 
 	for some := range slices.Chunk(numbers, importStep) {
 		added, err := s.register.Add(ctx, p.WorkspaceID, l.ID, some, origin)
 		if err != nil {
-			return none, record.StoreError(err)
+			return none, commit.StoreError(err)
 		}
 		in.sum.Added += added
 	}
@@ -120,7 +121,7 @@ func (s *Service) ImportDNC(ctx context.Context, p domain.Principal, id string, 
 func (s *Service) checkListCapacity(ctx context.Context, workspaceID, listID string, numbers []uint64) error {
 	have, err := s.register.Count(ctx, workspaceID, listID)
 	if err != nil {
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	if have+len(numbers) <= maxListed {
 		return nil
@@ -129,7 +130,7 @@ func (s *Service) checkListCapacity(ctx context.Context, workspaceID, listID str
 	if err == nil && have+added > maxListed {
 		return errListFull()
 	}
-	return record.StoreError(err)
+	return commit.StoreError(err)
 }
 
 func errListFull() error {

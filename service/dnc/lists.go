@@ -31,12 +31,12 @@ func (s *Service) CreateDNCList(ctx context.Context, p domain.Principal, l *doma
 	}
 	n := 0
 	if err := commit.Each(ctx, s.store, "dnc_list", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.DNCList) { n++ }); err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	if n >= maxLists {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has at most %d do-not-call lists", maxLists)
 	}
-	record.SetMeta(&l.Meta, "dnc_list", p, record.NewID(ctx, domain.PrefixDNC), record.Now())
+	l.Meta.Init("dnc_list", p, record.NewID(ctx, domain.PrefixDNC), record.Now())
 	l.Default, l.Entries = false, 0
 	if err := record.Create(ctx, s.store, l); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (s *Service) DNCList(ctx context.Context, p domain.Principal, id string) (*
 		return nil, err
 	}
 	l.Entries, err = s.register.Count(ctx, p.WorkspaceID, l.ID)
-	return l, record.StoreError(err)
+	return l, commit.StoreError(err)
 }
 
 // ListDNCLists reads a page.
@@ -63,7 +63,7 @@ func (s *Service) ListDNCLists(ctx context.Context, p domain.Principal, page rec
 			l.Entries, err = s.register.Count(ctx, p.WorkspaceID, l.ID)
 		}
 	}
-	return out, record.StoreError(err)
+	return out, commit.StoreError(err)
 }
 
 // UpdateDNCList changes name and metadata.
@@ -73,7 +73,7 @@ func (s *Service) UpdateDNCList(ctx context.Context, p domain.Principal, id stri
 		return nil, err
 	}
 	l.Entries, err = s.register.Count(ctx, p.WorkspaceID, l.ID)
-	return l, record.StoreError(err)
+	return l, commit.StoreError(err)
 }
 
 // DeleteDNCList deletes a list that no open campaign names, numbers first: cut
@@ -96,13 +96,13 @@ func (s *Service) DeleteDNCList(ctx context.Context, p domain.Principal, id stri
 			used = c.ID
 		}
 	}); err != nil {
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	if used != "" {
 		return domain.Errorf(domain.CodeInvalidState, "a campaign uses this list").With("campaign_id", used)
 	}
 	if err = s.register.Drop(ctx, p.WorkspaceID, l.ID); err != nil {
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	return record.Delete[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, l.ID)
 }
@@ -123,7 +123,7 @@ func (s *Service) ListDNCEntries(ctx context.Context, p domain.Principal, id str
 		bucket, errLeft = strconv.Atoi(left)
 		after, errRight = strconv.ParseUint(right, 10, 64)
 		if !ok || errLeft != nil || errRight != nil || bucket < 0 || bucket >= dnc.Buckets {
-			return out, record.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
+			return out, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
 		}
 	}
 	var keep func(time.Time) bool
@@ -132,7 +132,7 @@ func (s *Service) ListDNCEntries(ctx context.Context, p domain.Principal, id str
 	}
 	entries, bucket, after, err := s.register.Entries(ctx, p.WorkspaceID, l.ID, bucket, after, page.Limit, keep)
 	if err != nil {
-		return out, record.StoreError(err)
+		return out, commit.StoreError(err)
 	}
 	out.Data = append(out.Data, entries...)
 	if after > 0 {
@@ -149,13 +149,13 @@ func (s *Service) DeleteDNCEntry(ctx context.Context, p domain.Principal, id, ph
 	}
 	e164, n, err := parsePathNumber(phone, s.Country(p))
 	if err != nil {
-		return "", record.NotFound("number on this list")
+		return "", domain.NotFound("number on this list")
 	}
 	removed, err := s.register.Remove(ctx, p.WorkspaceID, l.ID, n)
 	if err == nil && !removed {
-		err = record.NotFound("number on this list")
+		err = domain.NotFound("number on this list")
 	}
-	return e164, record.StoreError(err)
+	return e164, commit.StoreError(err)
 }
 
 // CheckDNC says on which lists a number stands.
@@ -163,17 +163,17 @@ func (s *Service) CheckDNC(ctx context.Context, p domain.Principal, phone string
 	out := DNCCheck{Lists: []DNCFound{}}
 	e164, n, err := dnc.ParseNumber(phone, s.Country(p))
 	if err != nil {
-		return out, record.FieldError("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
+		return out, domain.FieldError("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
 	}
 	out.Phone = e164
 	var all []*domain.DNCList
 	if err = commit.Each(ctx, s.store, "dnc_list", p.WorkspaceID, record.EnvironmentIndex(p), func(l *domain.DNCList) { all = append(all, l) }); err != nil {
-		return out, record.StoreError(err)
+		return out, commit.StoreError(err)
 	}
 	for _, l := range all {
 		hit, err := s.register.Look(ctx, p.WorkspaceID, dnc.Scrub{Default: l.ID}, n)
 		if err != nil {
-			return out, record.StoreError(err)
+			return out, commit.StoreError(err)
 		}
 		if hit != nil {
 			out.Listed = true

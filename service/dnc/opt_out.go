@@ -7,6 +7,7 @@ import (
 	"time"
 
 	register "github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
@@ -58,7 +59,7 @@ func (o *OptOuts) OptOut(c domain.Call, channel, keyword string) {
 	if c.AgentID != "" {
 		unit = domain.Unit(c.AgentID)
 	}
-	draft := record.NewEvent(&c.Meta, event.ContactOptedOut, c.ID, unit, event.OptedOutData{
+	draft := outbox.NewEvent(&c.Meta, event.ContactOptedOut, c.ID, unit, event.OptedOutData{
 		Phone: phone, Channel: channel, Keyword: keyword, CallID: c.ID, CampaignID: c.CampaignID, ContactID: c.ContactID, ListID: list,
 	})
 	draft.About = event.AboutCall(&c)

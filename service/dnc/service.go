@@ -32,7 +32,7 @@ func (s *Service) Scrubber(c *domain.Campaign) func(ctx context.Context, e164 st
 	scrub := dnc.ScrubOf(c)
 	return func(ctx context.Context, e164 string) (bool, error) {
 		hit, err := s.register.Check(ctx, c.WorkspaceID, scrub, e164)
-		return hit != nil, record.StoreError(err)
+		return hit != nil, commit.StoreError(err)
 	}
 }
 
@@ -44,7 +44,7 @@ func (s *Service) ListExists(ctx context.Context, p domain.Principal, param, id 
 	}
 	_, _, err := record.Get[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, id)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return record.FieldError(param, domain.CodeValidation, "there is no such do-not-call list")
+		return domain.FieldError(param, domain.CodeValidation, "there is no such do-not-call list")
 	}
 	return err
 }
@@ -53,7 +53,7 @@ func (s *Service) ListExists(ctx context.Context, p domain.Principal, param, id 
 func (s *Service) CheckNotListed(ctx context.Context, p domain.Principal, e164 string) error {
 	hit, err := s.register.Check(ctx, p.WorkspaceID, dnc.ScrubAll(p.WorkspaceID, p.Environment), e164)
 	if err != nil {
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	if hit != nil {
 		return dnc.Blocked()

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -68,7 +69,7 @@ func setUp(t *testing.T) *fixture {
 	f.call = &domain.Call{Meta: domain.Meta{ID: "call_1", WorkspaceID: recordtest.Workspace, Environment: domain.Live, CreatedAt: time.Now()}}
 	f.Service = events.New(events.Config{Store: f.store, Call: func(_ context.Context, p domain.Principal, id string) (*domain.Call, error) {
 		if p.WorkspaceID != recordtest.Workspace || id != f.call.ID {
-			return nil, record.NotFound("call")
+			return nil, domain.NotFound("call")
 		}
 		return f.call, nil
 	}})
@@ -78,7 +79,7 @@ func setUp(t *testing.T) *fixture {
 // commit commits an event about a subject and returns its id.
 func (f *fixture) commit(t *testing.T, env domain.Environment, kind event.Type, subject string) string {
 	t.Helper()
-	d := record.NewEvent(&domain.Meta{WorkspaceID: recordtest.Workspace, Environment: env}, kind, subject, "unit", map[string]any{})
+	d := outbox.NewEvent(&domain.Meta{WorkspaceID: recordtest.Workspace, Environment: env}, kind, subject, "unit", map[string]any{})
 	_, err := f.store.Apply(t.Context(), commit.Change{Workspace: recordtest.Workspace, Events: []event.Draft{d}})
 	require.NoError(t, err)
 	return d.ID

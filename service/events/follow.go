@@ -7,8 +7,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -26,7 +26,7 @@ func (s *Service) FollowEvents(ctx context.Context, p domain.Principal, q Query)
 	var after uint64
 	if q.After == FromNow {
 		after, err = s.store.LastOffset(ctx, p.WorkspaceID)
-		err = record.StoreError(err)
+		err = commit.StoreError(err)
 	} else {
 		after, err = s.offsetAfter(ctx, p.WorkspaceID, q.After)
 	}
@@ -55,7 +55,7 @@ func (f *follower) next(ctx context.Context) ([]event.Event, error) {
 		// ctx ends, and the timeout would look like a failure of the store.
 		batch, err := f.store.Events(context.WithoutCancel(ctx), f.workspace, f.after, eventsPerFollow)
 		if err != nil {
-			return nil, record.StoreError(err)
+			return nil, commit.StoreError(err)
 		}
 		var out []event.Event
 		for i := range batch {

@@ -59,7 +59,7 @@ func (s *Service) ListEvents(ctx context.Context, p domain.Principal, q Query) (
 	for range record.MaxPageReads {
 		batch, err := s.store.Events(ctx, p.WorkspaceID, after, eventsPerRead)
 		if err != nil {
-			return out, record.StoreError(err)
+			return out, commit.StoreError(err)
 		}
 		for i := range batch {
 			e := batch[i]
@@ -91,7 +91,7 @@ func (s *Service) firstOffsetIn(ctx context.Context, workspace string, after uin
 		return after, nil
 	}
 	first, err := s.OffsetBefore(ctx, workspace, span.After.Add(-event.MaxDisorder))
-	return max(after, first), record.StoreError(err)
+	return max(after, first), commit.StoreError(err)
 }
 
 // pastSpan says whether no event of a span follows an event.
@@ -107,16 +107,16 @@ func (s *Service) offsetAfter(ctx context.Context, workspace, after string) (uin
 	}
 	at, err := s.OffsetOf(ctx, workspace, after)
 	if !errors.Is(err, domain.ErrNotFound) {
-		return at, record.StoreError(err)
+		return at, commit.StoreError(err)
 	}
 	first, err := s.store.Events(ctx, workspace, 0, 1)
 	if err != nil {
-		return 0, record.StoreError(err)
+		return 0, commit.StoreError(err)
 	}
 	if len(first) == 0 { // or all were deleted since
 		last, failed := s.store.LastOffset(ctx, workspace)
 		if failed != nil {
-			return 0, record.StoreError(failed)
+			return 0, commit.StoreError(failed)
 		}
 		if last > 0 {
 			return 0, domain.Errorf(domain.CodeCursorExpired, "no event is kept any more.")
@@ -129,13 +129,13 @@ func (s *Service) offsetAfter(ctx context.Context, workspace, after string) (uin
 	if err == nil && len(first) > 0 && strings.HasPrefix(after, string(domain.PrefixEvent)+"_") {
 		gap, failed := s.lacksEvents(ctx, workspace, ulid.Time(u.Time()))
 		if failed != nil {
-			return 0, record.StoreError(failed)
+			return 0, commit.StoreError(failed)
 		}
 		if gap {
 			return 0, domain.Errorf(domain.CodeCursorExpired, "the event %s was deleted; read from the beginning", after)
 		}
 	}
-	return 0, record.FieldError("after", domain.CodeValidation, "after is not the id of an event of this workspace")
+	return 0, domain.FieldError("after", domain.CodeValidation, "after is not the id of an event of this workspace")
 }
 
 // lacksEvents says whether events of about a time were deleted one by one, as a
@@ -165,17 +165,17 @@ func (s *Service) lacksEvents(ctx context.Context, workspace string, at time.Tim
 func (s *Service) Event(ctx context.Context, p domain.Principal, id string) (event.Event, error) {
 	at, err := s.OffsetOf(ctx, p.WorkspaceID, id)
 	if errors.Is(err, domain.ErrNotFound) {
-		return event.Event{}, record.NotFound("event")
+		return event.Event{}, domain.NotFound("event")
 	}
 	if err != nil {
-		return event.Event{}, record.StoreError(err)
+		return event.Event{}, commit.StoreError(err)
 	}
 	found, err := s.store.Events(ctx, p.WorkspaceID, at-1, 1)
 	if err != nil {
-		return event.Event{}, record.StoreError(err)
+		return event.Event{}, commit.StoreError(err)
 	}
 	if len(found) == 0 || found[0].ID != id || found[0].Environment != p.Environment {
-		return event.Event{}, record.NotFound("event")
+		return event.Event{}, domain.NotFound("event")
 	}
 	return found[0], nil
 }
@@ -322,13 +322,13 @@ func (s *Service) CallEvents(ctx context.Context, p domain.Principal, id string,
 	}
 	after, err := s.firstOffsetOfCall(ctx, c, q)
 	if err != nil {
-		return out, record.StoreError(err)
+		return out, commit.StoreError(err)
 	}
 	var last string
 	for range record.MaxPageReads {
 		batch, err := s.store.Events(ctx, p.WorkspaceID, after, eventsPerRead)
 		if err != nil {
-			return out, record.StoreError(err)
+			return out, commit.StoreError(err)
 		}
 		for i := range batch {
 			e := batch[i]
@@ -358,7 +358,7 @@ func (s *Service) firstOffsetOfCall(ctx context.Context, c *domain.Call, q Query
 	if q.After == "" {
 		after, err = s.OffsetBefore(ctx, c.WorkspaceID, c.CreatedAt.Add(-eventsAround))
 	} else if after, err = s.OffsetOf(ctx, c.WorkspaceID, q.After); errors.Is(err, domain.ErrNotFound) {
-		return 0, record.FieldError("cursor", domain.CodeInvalidCursor, "is no cursor of this list")
+		return 0, domain.FieldError("cursor", domain.CodeInvalidCursor, "is no cursor of this list")
 	}
 	if err != nil {
 		return 0, err

@@ -57,10 +57,10 @@ func within(x *domain.ExportFilters, t time.Time) bool {
 func walk[T any, R record.Row[T]](ctx context.Context, store commit.Store, e *domain.Export, kind, index string, prefix domain.Prefix, each func(R) error) error {
 	q := commit.Query{Kind: kind, Workspace: e.WorkspaceID, Index: index, Oldest: true, Limit: rowsPerRead}
 	if e.Filters.CreatedAfter != nil {
-		q.From = record.IDAt(prefix, *e.Filters.CreatedAfter)
+		q.From = domain.IDAt(prefix, *e.Filters.CreatedAfter)
 	}
 	if e.Filters.CreatedBefore != nil {
-		q.To = record.IDAt(prefix, e.Filters.CreatedBefore.Add(time.Millisecond))
+		q.To = domain.IDAt(prefix, e.Filters.CreatedBefore.Add(time.Millisecond))
 	}
 	for {
 		var batch []R
@@ -71,7 +71,7 @@ func walk[T any, R record.Row[T]](ctx context.Context, store commit.Store, e *do
 			return nil
 		})
 		if err != nil {
-			return record.StoreError(err)
+			return commit.StoreError(err)
 		}
 		for _, r := range batch {
 			if err = each(r); err != nil {
@@ -126,7 +126,7 @@ func (s *Service) exportTranscript(ctx context.Context, c *domain.Call, f *file)
 		if errors.Is(err, domain.ErrNotFound) { // it was deleted meanwhile
 			return nil
 		}
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	if f.lines != nil {
 		return f.write(t, nil)
@@ -199,13 +199,13 @@ func (s *Service) exportEvents(ctx context.Context, e *domain.Export, f *file) e
 	if t := e.Filters.CreatedAfter; t != nil {
 		var err error
 		if after, err = s.offsetBefore(ctx, e.WorkspaceID, t.Add(-event.MaxDisorder)); err != nil {
-			return record.StoreError(err)
+			return commit.StoreError(err)
 		}
 	}
 	for {
 		batch, err := s.store.Events(ctx, e.WorkspaceID, after, eventsPerRead)
 		if err != nil || len(batch) == 0 {
-			return record.StoreError(err)
+			return commit.StoreError(err)
 		}
 		for i := range batch {
 			one := &batch[i]

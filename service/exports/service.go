@@ -91,12 +91,12 @@ func (s *Service) CreateExport(ctx context.Context, p domain.Principal, e *domai
 	if id := e.Filters.CampaignID; id != "" {
 		if _, err := s.sources.Campaign(ctx, p, id); err != nil {
 			if domain.CodeOf(err) == domain.CodeNotFound {
-				err = record.FieldError("filters.campaign_id", domain.CodeValidation, "there is no such campaign")
+				err = domain.FieldError("filters.campaign_id", domain.CodeValidation, "there is no such campaign")
 			}
 			return nil, err
 		}
 	}
-	record.SetMeta(&e.Meta, "export", p, record.NewID(ctx, domain.PrefixExport), record.Now())
+	e.Meta.Init("export", p, record.NewID(ctx, domain.PrefixExport), record.Now())
 	e.Status = domain.ExportQueued
 	if err := record.Create(ctx, s.store, e); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (s *Service) ExportFile(ctx context.Context, p domain.Principal, id string)
 		return record.Download{}, gone
 	}
 	if err != nil {
-		return record.Download{}, record.StoreError(err)
+		return record.Download{}, commit.StoreError(err)
 	}
 	return record.Download{Size: size, Created: *e.CompletedAt, Body: body}, nil
 }
@@ -305,7 +305,7 @@ func (s *Service) SweepExports(ctx context.Context, workspaceID string, now time
 	}{{"kept", domain.ExportLife}, {"over", domain.ExportLife + keepRows}} {
 		var old []*domain.Export
 		q := commit.Query{
-			Kind: "export", Workspace: workspaceID, Index: stage.index, Oldest: true, Limit: record.SweepRows, To: record.IDAt(domain.PrefixExport, now.Add(-stage.age)),
+			Kind: "export", Workspace: workspaceID, Index: stage.index, Oldest: true, Limit: record.SweepRows, To: domain.IDAt(domain.PrefixExport, now.Add(-stage.age)),
 		}
 		_, err := s.store.List(ctx, q, func() domain.Record { return &domain.Export{} }, func(r domain.Record) error {
 			if e, ok := r.(*domain.Export); ok && (stage.index == "over" || e.ExpiresAt != nil && now.After(*e.ExpiresAt)) {

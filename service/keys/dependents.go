@@ -95,7 +95,7 @@ func (s *Service) resourcesWithRights(ctx context.Context, workspace string) (al
 			},
 		} {
 			if err = read(); err != nil {
-				return nil, record.StoreError(err)
+				return nil, commit.StoreError(err)
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func (s *Service) RevokeKey(ctx context.Context, p domain.Principal, action reco
 func (s *Service) RevokeKeyLocally(ctx context.Context, id string, cascade bool) (RevokeResult, error) {
 	key := s.keyring.Key(id)
 	if key == nil {
-		return RevokeResult{}, record.NotFound("API key")
+		return RevokeResult{}, domain.NotFound("API key")
 	}
 	return s.revokeKey(ctx, record.Author{}, key, RevokeRequest{Cascade: cascade})
 }

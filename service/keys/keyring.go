@@ -180,10 +180,10 @@ func (k *Keyring) Create(ctx context.Context, by record.Author, key *domain.APIK
 	}
 	defer unlock()
 	if k.isDeleted(key.WorkspaceID) {
-		return nil, "", record.NotFound("workspace")
+		return nil, "", domain.NotFound("workspace")
 	}
 	if _, err = k.store.Apply(ctx, c); err != nil {
-		return nil, "", record.StoreError(err)
+		return nil, "", commit.StoreError(err)
 	}
 	k.remember(key)
 	return key, text, nil
@@ -202,16 +202,16 @@ func (k *Keyring) changeWith(ctx context.Context, workspace, id string, change f
 	}
 	defer unlock()
 	if k.isDeleted(workspace) {
-		return nil, record.NotFound("API key")
+		return nil, domain.NotFound("API key")
 	}
 	for range record.MaxTries {
 		key := &domain.APIKey{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
 		version, err := k.store.Get(ctx, key)
 		if errors.Is(err, domain.ErrNotFound) {
-			return nil, record.NotFound("API key")
+			return nil, domain.NotFound("API key")
 		}
 		if err != nil {
-			return nil, record.StoreError(err)
+			return nil, commit.StoreError(err)
 		}
 		also, err := change(key)
 		if err != nil {
@@ -225,12 +225,12 @@ func (k *Keyring) changeWith(ctx context.Context, workspace, id string, change f
 			continue
 		}
 		if err != nil {
-			return nil, record.StoreError(err)
+			return nil, commit.StoreError(err)
 		}
 		k.remember(key)
 		return key, nil
 	}
-	return nil, record.StoreError(domain.ErrConflict)
+	return nil, commit.StoreError(domain.ErrConflict)
 }
 
 // Revoke revokes a key: it is refused from the return on. The row stays.

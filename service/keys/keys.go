@@ -78,11 +78,11 @@ func (s *Service) CreateKey(ctx context.Context, p domain.Principal, action reco
 func (s *Service) ownKey(p domain.Principal, id string) (*domain.APIKey, error) {
 	id, err := domain.ParseID(domain.PrefixKey, id)
 	if err != nil {
-		return nil, record.NotFound("API key")
+		return nil, domain.NotFound("API key")
 	}
 	k := s.keyring.Key(id)
 	if k == nil || k.WorkspaceID != p.WorkspaceID || p.Environment == domain.Test && k.Environment != domain.Test {
-		return nil, record.NotFound("API key")
+		return nil, domain.NotFound("API key")
 	}
 	c := *k
 	c.LastUsedAt = s.keyring.lastUsed(k)
@@ -101,7 +101,7 @@ func (s *Service) ListKeys(ctx context.Context, p domain.Principal, q Query) (re
 	out := record.Page[*domain.APIKey]{Data: []*domain.APIKey{}}
 	last, err := domain.ParseID(domain.PrefixKey, q.Cursor)
 	if q.Cursor != "" && err != nil {
-		return out, record.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
+		return out, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
 	}
 	for _, env := range visibleEnvironments(p, q.Environment) {
 		more, err := s.keysBefore(ctx, p.WorkspaceID, env, last, q.PageQuery)
@@ -135,10 +135,10 @@ func visibleEnvironments(p domain.Principal, wanted domain.Environment) []domain
 func (s *Service) keysBefore(ctx context.Context, workspace string, env domain.Environment, last string, page record.PageQuery) ([]*domain.APIKey, error) {
 	q := commit.Query{Kind: "api_key", Workspace: workspace, Index: "env=" + string(env), Limit: page.Limit + 1, To: last}
 	if !page.CreatedAfter.IsZero() {
-		q.From = record.IDAt(domain.PrefixKey, page.CreatedAfter.Add(time.Millisecond))
+		q.From = domain.IDAt(domain.PrefixKey, page.CreatedAfter.Add(time.Millisecond))
 	}
-	if before := page.CreatedBefore; !before.IsZero() && (last == "" || record.IDAt(domain.PrefixKey, before) < last) {
-		q.To = record.IDAt(domain.PrefixKey, before)
+	if before := page.CreatedBefore; !before.IsZero() && (last == "" || domain.IDAt(domain.PrefixKey, before) < last) {
+		q.To = domain.IDAt(domain.PrefixKey, before)
 	}
 	var out []*domain.APIKey
 	_, err := s.store.List(ctx, q, func() domain.Record { return new(domain.APIKey) }, func(r domain.Record) error {
@@ -147,7 +147,7 @@ func (s *Service) keysBefore(ctx context.Context, workspace string, env domain.E
 		}
 		return nil
 	})
-	return out, record.StoreError(err)
+	return out, commit.StoreError(err)
 }
 
 // UpdateKey changes a key; the change holds from the answer on. Other addresses

@@ -7,7 +7,6 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/service/record"
 )
 
 // Restrictions are the allowed_ips and the expiry of a credential.
@@ -97,7 +96,7 @@ func (r *Restrictions) addNetworks(list []string) {
 func (r *Restrictions) checkAllowedIPs(list []string) error {
 	for _, outer := range r.networks {
 		if !access.Within(list, outer) {
-			return record.FieldError("allowed_ips", domain.CodeValidation, "must lie within the addresses of the credential that creates or changes it: "+strings.Join(outer, ", "))
+			return domain.FieldError("allowed_ips", domain.CodeValidation, "must lie within the addresses of the credential that creates or changes it: "+strings.Join(outer, ", "))
 		}
 	}
 	return nil
@@ -122,7 +121,7 @@ func (r *Restrictions) limitAllowedIPs(list []string) (_ []string, err error) {
 // gets the expiry of the credential. Errors: validation_error of expires_at.
 func (r *Restrictions) limitExpiry(at *time.Time) (*time.Time, error) {
 	if r.until != nil && at != nil && at.After(*r.until) {
-		return nil, record.FieldError("expires_at", domain.CodeValidation, "must not be later than the end of the key that creates it: "+r.until.UTC().Format(time.RFC3339))
+		return nil, domain.FieldError("expires_at", domain.CodeValidation, "must not be later than the end of the key that creates it: "+r.until.UTC().Format(time.RFC3339))
 	}
 	if at == nil {
 		at = r.until

@@ -209,17 +209,17 @@ func (svc *Service) buildIndex(ctx context.Context, of *domain.KnowledgeBase) (*
 	}
 	k, err := read()
 	if errors.Is(err, domain.ErrNotFound) {
-		return nil, record.NotFound("knowledge base")
+		return nil, domain.NotFound("knowledge base")
 	}
 	if err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	if have := svc.indexes.get(key, k.version); have != nil {
 		return have, nil
 	}
 	made, err := svc.readIndex(ctx, k)
 	if err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	// If the knowledge base has changed meanwhile, some passages may be those of another
 	// version; if it was deleted, nobody will ask for it again. This check comes after

@@ -100,12 +100,12 @@ func (svc *Service) CreateKnowledge(ctx context.Context, p domain.Principal, k *
 	defer end()
 	n := 0
 	if err = commit.Each(ctx, svc.store, "knowledge_base", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.KnowledgeBase) { n++ }); err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	if n >= maxBases {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d knowledge bases at most", maxBases)
 	}
-	record.SetMeta(&k.Meta, "knowledge_base", p, record.NewID(ctx, domain.PrefixKnowledge), record.Now())
+	k.Meta.Init("knowledge_base", p, record.NewID(ctx, domain.PrefixKnowledge), record.Now())
 	rows := make([]domain.Record, 0, len(sources))
 	for i := range sources {
 		var s *domain.KnowledgeSource
@@ -159,7 +159,7 @@ func (svc *Service) newSource(ctx context.Context, k *domain.KnowledgeBase, id s
 	if s.Raw != "" && s.ContentType == pdf {
 		s.Raw = base64.StdEncoding.EncodeToString([]byte(o.Text)) // rows hold text
 	}
-	record.SetMeta(&s.Meta, "knowledge_source", domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}, id, record.Now())
+	s.Meta.Init("knowledge_source", domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}, id, record.Now())
 	return s, nil
 }
 
@@ -205,7 +205,7 @@ func (svc *Service) DeleteKnowledge(ctx context.Context, p domain.Principal, id 
 		err = record.DeleteUnder(ctx, svc.store, under("knowledge_source"), func() domain.Record { return &domain.KnowledgeSource{} })
 	}
 	if err != nil {
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	defer svc.indexes.forget(indexKey(k))
 	return record.Delete[domain.KnowledgeBase](ctx, svc.store, p, domain.PrefixKnowledge, k.ID)
@@ -248,14 +248,14 @@ func (svc *Service) AddSource(ctx context.Context, p domain.Principal, id string
 func (svc *Service) source(ctx context.Context, k *domain.KnowledgeBase, sourceID string) (*domain.KnowledgeSource, uint64, error) {
 	id, err := domain.ParseID(domain.PrefixSource, sourceID)
 	if err != nil {
-		return nil, 0, record.NotFound("source")
+		return nil, 0, domain.NotFound("source")
 	}
 	s := &domain.KnowledgeSource{Meta: domain.Meta{ID: id, WorkspaceID: k.WorkspaceID}, KnowledgeBaseID: k.ID}
 	version, err := svc.store.Get(ctx, s)
 	if errors.Is(err, domain.ErrNotFound) {
-		return nil, 0, record.NotFound("source")
+		return nil, 0, domain.NotFound("source")
 	}
-	return s, version, record.StoreError(err)
+	return s, version, commit.StoreError(err)
 }
 
 // Source returns a source.
@@ -293,7 +293,7 @@ func (svc *Service) DeleteSource(ctx context.Context, p domain.Principal, id, so
 		return err
 	}
 	if err = svc.deletePassages(ctx, s); err != nil {
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	defer svc.indexes.forget(indexKey(k))
 	return svc.updateTotals(ctx, k, func(c *commit.Change) {
@@ -314,7 +314,7 @@ func (svc *Service) updateTotals(ctx context.Context, k *domain.KnowledgeBase, m
 			}
 		})
 		if err != nil {
-			return record.StoreError(err)
+			return commit.StoreError(err)
 		}
 		if is != nil {
 			all = append(all, is)

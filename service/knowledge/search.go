@@ -6,8 +6,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/knowledge"
-	"github.com/callboard/callboard/service/record"
 )
 
 // spareHits is how many more hits are requested than needed, for passages deleted
@@ -65,7 +65,7 @@ func (svc *Service) readBest(ctx context.Context, search *knowledge.Search[*base
 			continue
 		}
 		if err != nil {
-			return out, record.StoreError(err)
+			return out, commit.StoreError(err)
 		}
 		out = append(out, scoredPassage{x, source, h.Score})
 	}

@@ -23,7 +23,7 @@ type web struct{ down bool }
 
 func (*web) CheckURL(_ context.Context, param, url string) error {
 	if !strings.HasPrefix(url, "https://") {
-		return record.FieldError(param, domain.CodeInvalidURL, "must be https")
+		return domain.FieldError(param, domain.CodeInvalidURL, "must be https")
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func TestUsedOrForeignKnowledgeBaseIsNotDeleted(t *testing.T) {
 	assert.Empty(t, passages)
 
 	agent := &domain.Agent{Name: "a", KnowledgeBaseIDs: []string{k.ID}, Names: []string{k.ID}}
-	record.SetMeta(&agent.Meta, "agent", f.by, record.NewID(t.Context(), domain.PrefixAgent), record.Now())
+	agent.Meta.Init("agent", f.by, record.NewID(t.Context(), domain.PrefixAgent), record.Now())
 	require.NoError(t, record.Create(t.Context(), f.store, agent))
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(f.DeleteKnowledge(t.Context(), f.by, k.ID)))
 	require.NoError(t, record.Delete[domain.Agent](t.Context(), f.store, f.by, domain.PrefixAgent, agent.ID))

@@ -65,7 +65,7 @@ func (s *Service) validate(ctx context.Context, p domain.Principal, n *domain.Ph
 	}
 	_, _, err := record.Get[domain.Trunk](ctx, s.store, p, domain.PrefixTrunk, n.TrunkID)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return record.FieldError("trunk_id", domain.CodeValidation, "there is no such trunk")
+		return domain.FieldError("trunk_id", domain.CodeValidation, "there is no such trunk")
 	}
 	return err
 }
@@ -78,7 +78,7 @@ func (s *Service) CreateNumber(ctx context.Context, p domain.Principal, n *domai
 	if err := s.validate(ctx, p, n); err != nil {
 		return nil, err
 	}
-	record.SetMeta(&n.Meta, "phone_number", p, record.NewID(ctx, domain.PrefixNumber), record.Now())
+	n.Meta.Init("phone_number", p, record.NewID(ctx, domain.PrefixNumber), record.Now())
 	n.Status = s.initialStatus(p)
 	claim := n.Claim()
 	err := record.Create(ctx, s.store, n, func(c *commit.Change) {
@@ -113,10 +113,10 @@ func (s *Service) UpdateNumber(ctx context.Context, p domain.Principal, id strin
 			return err
 		}
 		if n.Number != number {
-			return record.FieldError("number", domain.CodeValidation, "a number cannot be changed; delete it and create another one")
+			return domain.FieldError("number", domain.CodeValidation, "a number cannot be changed; delete it and create another one")
 		}
 		if number == "*" && n.TrunkID != trunkID {
-			return record.FieldError("trunk_id", domain.CodeValidation, "the rest of a trunk cannot be moved; delete it and create another one")
+			return domain.FieldError("trunk_id", domain.CodeValidation, "the rest of a trunk cannot be moved; delete it and create another one")
 		}
 		return s.validate(ctx, p, n)
 	})
@@ -142,7 +142,7 @@ func (s *Service) DeleteNumber(ctx context.Context, p domain.Principal, id strin
 func (s *Service) LiveNumbers(ctx context.Context, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error) {
 	return s.live.Current(s.store, workspaceID, string(env), func() ([]*domain.PhoneNumber, error) {
 		numbers, err := trunk.LiveNumbers(ctx, s.store, workspaceID, env)
-		return numbers, record.StoreError(err)
+		return numbers, commit.StoreError(err)
 	})
 }
 
@@ -158,7 +158,7 @@ func (s *Service) CallerIDs(ctx context.Context, p domain.Principal) ([]string, 
 			out = append(out, n.Number)
 		}
 		err = commit.Each(ctx, s.store, "trunk", p.WorkspaceID, record.EnvironmentIndex(p), func(t *domain.Trunk) { out = append(out, t.CallerIDs...) })
-		return slices.Clip(out), record.StoreError(err)
+		return slices.Clip(out), commit.StoreError(err)
 	})
 }
 
@@ -173,7 +173,7 @@ func (s *Service) CheckCallerID(ctx context.Context, p domain.Principal, from st
 	if err != nil || slices.Contains(own, from) {
 		return err
 	}
-	return record.FieldError("from", domain.CodeCallerIDNotAllowed, from+" is neither a number of the workspace nor in caller_ids of a trunk: add it there, or register it with POST /v1/phone-numbers")
+	return domain.FieldError("from", domain.CodeCallerIDNotAllowed, from+" is neither a number of the workspace nor in caller_ids of a trunk: add it there, or register it with POST /v1/phone-numbers")
 }
 
 // LiveNumber returns the live number of a workspace with these digits (E.164); nil:
@@ -189,5 +189,5 @@ func (s *Service) LiveNumber(ctx context.Context, workspaceID string, env domain
 		}
 		return nil
 	})
-	return own, record.StoreError(err)
+	return own, commit.StoreError(err)
 }

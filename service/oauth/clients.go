@@ -87,7 +87,7 @@ func (s *Service) CreateClient(ctx context.Context, p domain.Principal, c *domai
 	if s.cache.clients.Count(p.WorkspaceID) >= maxClients {
 		return nil, "", domain.Errorf(domain.CodeInvalidState, "the workspace has %d OAuth clients, which is the most; delete some first", maxClients)
 	}
-	record.SetMeta(&c.Meta, "oauth_client", p, record.NewID(ctx, domain.PrefixClient), record.Now())
+	c.Meta.Init("oauth_client", p, record.NewID(ctx, domain.PrefixClient), record.Now())
 	c.CreatedBy = p.Creator()
 	if !c.Public {
 		var random [24]byte
@@ -180,7 +180,7 @@ func (s *Service) OAuthAlive(_ context.Context, p domain.Principal, grant, token
 func (s *Service) RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error {
 	r := &domain.OAuthRevocation{Meta: domain.Meta{ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: record.Now()}, Until: until}
 	if _, err := s.store.Apply(commit.Boarding(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: []domain.Record{r}}); err != nil {
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	s.cache.revoke(id, until)
 	return nil
@@ -197,6 +197,6 @@ func (s *Service) SweepOAuth(ctx context.Context, workspace string, now time.Tim
 	if _, err = record.DeleteBefore[domain.OAuthCode](ctx, s.store, workspace, "oauth_code", domain.OAuthSortedBefore(now.Add(-domain.CodeMemory))); err != nil {
 		return err
 	}
-	_, err = record.DeleteBefore[domain.OAuthGrant](ctx, s.store, workspace, "oauth_grant", record.IDAt(domain.PrefixGrant, now.Add(-domain.RefreshTotal)))
+	_, err = record.DeleteBefore[domain.OAuthGrant](ctx, s.store, workspace, "oauth_grant", domain.IDAt(domain.PrefixGrant, now.Add(-domain.RefreshTotal)))
 	return err
 }

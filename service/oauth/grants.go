@@ -26,7 +26,7 @@ func (s *Service) IssueCode(ctx context.Context, c *domain.OAuthCode) (string, e
 	text, now := record.NewSecretText(), record.Now()
 	c.ID, c.CreatedAt, c.Until = access.HashKey(s.pepper, "code "+text), now, now.Add(domain.CodeLife)
 	_, err := s.store.Apply(commit.Boarding(ctx), commit.Change{Workspace: c.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}, Puts: []domain.Record{c}})
-	return text, record.StoreError(err)
+	return text, commit.StoreError(err)
 }
 
 // RedeemCode exchanges a code, once. Used again it ends what came of it.
@@ -38,7 +38,7 @@ func (s *Service) RedeemCode(ctx context.Context, client *domain.OAuthClient, te
 			return Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such code.")
 		}
 		if err != nil {
-			return Granted{}, record.StoreError(err)
+			return Granted{}, commit.StoreError(err)
 		}
 		now := record.Now()
 		again, err := access.Redeem(c, client.ID, redirect, verifier, now)
@@ -50,7 +50,7 @@ func (s *Service) RedeemCode(ctx context.Context, client *domain.OAuthClient, te
 		}
 		g := &domain.OAuthGrant{Provenance: c.Provenance, ClientID: client.ID, UserID: c.UserID, Scopes: c.Scopes, RefreshedAt: now}
 		p := domain.Principal{WorkspaceID: client.WorkspaceID, Environment: client.Environment}
-		record.SetMeta(&g.Meta, "oauth_grant", p, mailbox.NewID(domain.PrefixGrant), now)
+		g.Meta.Init("oauth_grant", p, mailbox.NewID(domain.PrefixGrant), now)
 		rights, err := s.rightsOf(client, g, g.Scopes)
 		if err != nil {
 			return Granted{}, err
@@ -63,9 +63,9 @@ func (s *Service) RedeemCode(ctx context.Context, client *domain.OAuthClient, te
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return s.granted(client, g, rights), record.StoreError(err)
+		return s.granted(client, g, rights), commit.StoreError(err)
 	}
-	return Granted{}, record.StoreError(domain.ErrConflict)
+	return Granted{}, commit.StoreError(domain.ErrConflict)
 }
 
 // by is a context for the commit that gives what a grant holds, which is an act
@@ -135,9 +135,9 @@ func (s *Service) RenewGrant(ctx context.Context, client *domain.OAuthClient, te
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return s.granted(client, g, rights), record.StoreError(err)
+		return s.granted(client, g, rights), commit.StoreError(err)
 	}
-	return Granted{}, record.StoreError(domain.ErrConflict)
+	return Granted{}, commit.StoreError(domain.ErrConflict)
 }
 
 // grantOf is the grant of a refresh token that we have made.
@@ -151,7 +151,7 @@ func (s *Service) grantOf(ctx context.Context, client *domain.OAuthClient, text 
 	if errors.Is(err, domain.ErrNotFound) {
 		return nil, 0, 0, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
 	}
-	return g, version, generation, record.StoreError(err)
+	return g, version, generation, commit.StoreError(err)
 }
 
 // GrantOf is what a refresh token that holds still stands for. Errors:
@@ -190,7 +190,7 @@ func (s *Service) EndGrant(ctx context.Context, client *domain.OAuthClient, id s
 			return nil
 		}
 		if err != nil {
-			return record.StoreError(err)
+			return commit.StoreError(err)
 		}
 		now := record.Now()
 		until := now.Add(domain.AccessLife + time.Minute)
@@ -205,7 +205,7 @@ func (s *Service) EndGrant(ctx context.Context, client *domain.OAuthClient, id s
 		if err == nil {
 			s.cache.revoke(id, until)
 		}
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
-	return record.StoreError(domain.ErrConflict)
+	return commit.StoreError(domain.ErrConflict)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/oauth"
-	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
@@ -27,7 +26,7 @@ func (a *accounts) User(id string) *domain.User                  { return a.user
 func (a *accounts) CreatorEnded(c *domain.Creator) (bool, error) { return a.ended[c.KeyID()], nil }
 func (*accounts) LimitAllowedIPs(_ domain.Principal, list []string) ([]string, error) {
 	if slices.Contains(list, "0.0.0.0/0") {
-		return nil, record.FieldError("allowed_ips", domain.CodeValidation, "is too wide")
+		return nil, domain.FieldError("allowed_ips", domain.CodeValidation, "is too wide")
 	}
 	return list, nil
 }

@@ -44,7 +44,7 @@ func (s *Service) CreatePathway(ctx context.Context, p domain.Principal, w *doma
 	if err = s.CheckPathway(ctx, p, w); err != nil {
 		return nil, err
 	}
-	record.SetMeta(&w.Meta, "pathway", p, record.NewID(ctx, domain.PrefixPathway), record.Now())
+	w.Meta.Init("pathway", p, record.NewID(ctx, domain.PrefixPathway), record.Now())
 	w.Version = 1
 	return w, record.Create(ctx, s.store, w)
 }
@@ -147,9 +147,9 @@ func (s *Service) PathwayVersion(ctx context.Context, p domain.Principal, id str
 	}
 	v := &domain.PathwayVersion{Pathway: domain.Pathway{Meta: w.Meta, Version: number}}
 	if _, err = s.store.Get(ctx, v); errors.Is(err, domain.ErrNotFound) {
-		return nil, record.FieldError("version", domain.CodeValidation, fmt.Sprintf("there is no version %d of the pathway: it has come to %d, and the last %d before that are kept", number, w.Version, domain.KeptPathways))
+		return nil, domain.FieldError("version", domain.CodeValidation, fmt.Sprintf("there is no version %d of the pathway: it has come to %d, and the last %d before that are kept", number, w.Version, domain.KeptPathways))
 	}
-	return &v.Pathway, record.StoreError(err)
+	return &v.Pathway, commit.StoreError(err)
 }
 
 // DeletePathway deletes a pathway that no agent uses, with its versions.

@@ -55,7 +55,7 @@ func (s *Service) CreatePhone(ctx context.Context, p domain.Principal, x *domain
 	if s.count(p.WorkspaceID) >= phonesPerWorkspace {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d phones at most", phonesPerWorkspace)
 	}
-	record.SetMeta(&x.Meta, "phone", p, record.NewID(ctx, domain.PrefixPhone), record.Now())
+	x.Meta.Init("phone", p, record.NewID(ctx, domain.PrefixPhone), record.Now())
 	x.CreatedBy = p.Creator()
 	if x.Password == "" {
 		x.Password = rand.Text()
@@ -152,7 +152,7 @@ func (s *Service) UpdatePhone(ctx context.Context, p domain.Principal, id string
 			continue
 		}
 		if err != nil {
-			return nil, record.StoreError(err)
+			return nil, commit.StoreError(err)
 		}
 		if err = s.registrar.ReloadPhones(ctx, p.WorkspaceID); err != nil {
 			return nil, err
@@ -184,7 +184,7 @@ func (s *Service) FindRegistered(ctx context.Context, p domain.Principal, to str
 	found, err = s.registrar.FindPhone(ctx, p.WorkspaceID, registrar.Find{To: to, Environment: p.Environment})
 	switch {
 	case domain.CodeOf(err) == domain.CodeNotFound:
-		return found, true, record.FieldError("to", domain.CodeValidation, "there is no such phone, and short numbers are never called")
+		return found, true, domain.FieldError("to", domain.CodeValidation, "there is no such phone, and short numbers are never called")
 	case err != nil:
 		return found, true, err
 	case p.Environment == domain.Test:

@@ -35,7 +35,7 @@ func New(c Config) *Service { return &Service{store: c.Store, restart: c.Restart
 // have gone out since its backup.
 func (s *Service) Quarantine(ctx context.Context, _ domain.Principal) (*Quarantine, error) {
 	q, err := Inspect(ctx, s.store)
-	return q, record.StoreError(err)
+	return q, commit.StoreError(err)
 }
 
 // EndQuarantine releases the store and starts the service anew. The result lists
@@ -43,7 +43,7 @@ func (s *Service) Quarantine(ctx context.Context, _ domain.Principal) (*Quaranti
 func (s *Service) EndQuarantine(ctx context.Context, p domain.Principal) (*Quarantine, error) {
 	released, err := Release(ctx, s.store)
 	if err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	if released.Active && s.restart != nil {
 		s.log.Warn("an operator has released the restored store: the service starts anew", slog.String("actor", record.ActorOf(p).ID))

@@ -29,14 +29,6 @@ type Row[T any] interface {
 	domain.Record
 }
 
-// NotFound is the error for an id that does not exist.
-func NotFound(what string) error { return domain.NotFound(what) }
-
-// SetMeta sets the fields that every new resource has.
-func SetMeta(m *domain.Meta, object string, p domain.Principal, id string, now time.Time) {
-	m.Set(object, p, id, now)
-}
-
 // Now is the current time as records keep it: UTC, in whole milliseconds.
 func Now() time.Time { return domain.Timestamp(time.Now()) }
 
@@ -45,19 +37,16 @@ func Now() time.Time { return domain.Timestamp(time.Now()) }
 func Get[T any, R Resource[T]](ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix, id string) (R, uint64, error) {
 	id, err := domain.ParseID(prefix, id)
 	if err != nil {
-		return nil, 0, NotFound(string(prefix))
+		return nil, 0, domain.NotFound(string(prefix))
 	}
 	r := R(new(T))
 	r.Base().ID, r.Base().WorkspaceID = id, p.WorkspaceID
 	version, err := store.Get(ctx, r)
 	if errors.Is(err, domain.ErrNotFound) || (err == nil && r.Base().Environment != p.Environment) {
-		return nil, 0, NotFound(string(prefix))
+		return nil, 0, domain.NotFound(string(prefix))
 	}
-	return r, version, StoreError(err)
+	return r, version, commit.StoreError(err)
 }
-
-// StoreError turns an error of the store into one for the API.
-func StoreError(err error) error { return commit.StoreError(err) }
 
 // Create commits a new resource. more adds to the commit.
 func Create[R domain.Record](ctx context.Context, store commit.Store, r R, more ...func(*commit.Change)) error {
@@ -66,7 +55,7 @@ func Create[R domain.Record](ctx context.Context, store commit.Store, r R, more 
 		f(&c)
 	}
 	_, err := store.Apply(ctx, c)
-	return StoreError(err)
+	return commit.StoreError(err)
 }
 
 // CreateWithSecret commits a new resource that holds a secret which is shown only
@@ -78,7 +67,7 @@ func CreateWithSecret[R domain.Record](ctx context.Context, store commit.Store, 
 		return Create(ctx, store, r)
 	}
 	_, err := store.Apply(ctx, commit.Change{Workspace: r.Key().Workspace, Puts: []domain.Record{r}})
-	return StoreError(err)
+	return commit.StoreError(err)
 }
 
 // IsRetryable says whether an error may be gone at the next try.
@@ -127,7 +116,7 @@ func Update[T any, R Resource[T]](
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return r, StoreError(err)
+		return r, commit.StoreError(err)
 	}
 	return nil, Busy()
 }
@@ -151,7 +140,7 @@ func Delete[T any, R Resource[T]](
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return StoreError(err)
+		return commit.StoreError(err)
 	}
 	return Busy()
 }
@@ -173,10 +162,10 @@ func ListLimited[T any, R Row[T]](
 	out := Page[R]{Data: []R{}, Next: page.Cursor}
 	q := commit.Query{Kind: R(new(T)).Key().Kind, Workspace: workspace, Index: index}
 	if !page.CreatedAfter.IsZero() {
-		q.From = IDAt(prefix, page.CreatedAfter.Add(time.Millisecond))
+		q.From = domain.IDAt(prefix, page.CreatedAfter.Add(time.Millisecond))
 	}
 	if !page.CreatedBefore.IsZero() {
-		q.To = IDAt(prefix, page.CreatedBefore)
+		q.To = domain.IDAt(prefix, page.CreatedBefore)
 	}
 	for rounds := 0; len(out.Data) < page.Limit && left() > 0; rounds++ {
 		q.Cursor, q.Limit = out.Next, min(page.Limit-len(out.Data), left())
@@ -187,7 +176,7 @@ func ListLimited[T any, R Row[T]](
 			return nil
 		})
 		if err != nil {
-			return out, StoreError(err)
+			return out, commit.StoreError(err)
 		}
 		out.Next = next
 		if next == "" || rounds == MaxPageReads {
@@ -201,16 +190,8 @@ func ListLimited[T any, R Row[T]](
 // cursor continues there.
 const MaxPageReads = 50
 
-// IDAt returns the first id of a prefix at a time.
-func IDAt(prefix domain.Prefix, t time.Time) string { return domain.IDAt(prefix, t) }
-
 // EnvironmentIndex names the index of an environment's resources.
 func EnvironmentIndex(p domain.Principal) string { return "env=" + string(p.Environment) }
-
-// FieldError is the error of one request field.
-func FieldError(param string, code domain.Code, text string) error {
-	return domain.FieldError(param, code, text)
-}
 
 // Message is the text of an error for the API, without its code.
 func Message(err error) string {

@@ -17,7 +17,7 @@ import (
 func createTool(t *testing.T, store commit.Store, p domain.Principal, name string) *domain.Tool {
 	t.Helper()
 	tool := &domain.Tool{Name: name}
-	record.SetMeta(&tool.Meta, "tool", p, record.NewID(t.Context(), domain.PrefixTool), record.Now())
+	tool.Meta.Init("tool", p, record.NewID(t.Context(), domain.PrefixTool), record.Now())
 	require.NoError(t, record.Create(t.Context(), store, tool))
 	return tool
 }
@@ -85,11 +85,11 @@ func TestFilteredPageIsFilledUp(t *testing.T) {
 func TestErrorsOfTheStoreBecomeErrorsOfTheAPI(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is gone")
-	err := record.StoreError(broken)
+	err := commit.StoreError(broken)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 	require.ErrorIs(t, err, broken)
-	assert.Equal(t, domain.CodeStoreFull, domain.CodeOf(record.StoreError(domain.ErrStoreFull)))
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(record.StoreError(record.NotFound("tool"))))
+	assert.Equal(t, domain.CodeStoreFull, domain.CodeOf(commit.StoreError(domain.ErrStoreFull)))
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(commit.StoreError(domain.NotFound("tool"))))
 }
 
 func TestUsedResourceNamesWhatUsesIt(t *testing.T) {
@@ -98,7 +98,7 @@ func TestUsedResourceNamesWhatUsesIt(t *testing.T) {
 	tool, references := createTool(t, store, p, "one"), record.NewReferences(store)
 	require.NoError(t, references.CheckUnused(t.Context(), p, "tool", tool.ID))
 	agent := &domain.Agent{Name: "a", Names: []string{tool.ID}}
-	record.SetMeta(&agent.Meta, "agent", p, record.NewID(t.Context(), domain.PrefixAgent), record.Now())
+	agent.Meta.Init("agent", p, record.NewID(t.Context(), domain.PrefixAgent), record.Now())
 	require.NoError(t, record.Create(t.Context(), store, agent))
 	err := references.CheckUnused(t.Context(), p, "tool", tool.ID)
 	var refused *domain.Error

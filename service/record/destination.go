@@ -15,7 +15,7 @@ func Destination(zones *calendar.Shared, w *domain.Workspace, env domain.Environ
 	case errors.Is(err, domain.ErrPhoneForbidden):
 		return n, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
 	case err != nil:
-		return n, FieldError("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
+		return n, domain.FieldError("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
 	}
 	return n, n.Allowed(w.Calling, w.DefaultCountry, env)
 }

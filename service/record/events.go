@@ -17,12 +17,7 @@ import (
 // because clocks are set.
 func NextOffset(ctx context.Context, store commit.Store, workspaceID string) (uint64, error) {
 	last, err := store.LastOffset(ctx, workspaceID)
-	return last + 1, StoreError(err)
-}
-
-// NewEvent returns an event about a resource.
-func NewEvent(m *domain.Meta, t event.Type, subject, unit string, data any) event.Draft {
-	return outbox.NewEvent(m, t, subject, unit, data)
+	return last + 1, commit.StoreError(err)
 }
 
 // WithTrace returns d as the event of an API request.
@@ -35,7 +30,7 @@ func WithTrace(d event.Draft, t domain.RequestTrace) event.Draft {
 
 // NewCallEvent returns an event about a call.
 func NewCallEvent(c *domain.Call, t event.Type, data any) event.Draft {
-	d := NewEvent(&c.Meta, t, c.ID, domain.Unit(cmp.Or(c.AgentID, c.WorkspaceID)), data)
+	d := outbox.NewEvent(&c.Meta, t, c.ID, domain.Unit(cmp.Or(c.AgentID, c.WorkspaceID)), data)
 	d.About = event.AboutCall(c)
 	return d
 }
@@ -71,5 +66,5 @@ func JSONFields(v any) map[string]json.RawMessage {
 
 // NewSMSEvent returns an event about an SMS message.
 func NewSMSEvent(m *domain.Message, t event.Type) event.Draft {
-	return WithTrace(NewEvent(&m.Meta, t, m.ID, domain.Unit(m.WorkspaceID), event.SMSOf(m)), m.RequestTrace)
+	return WithTrace(outbox.NewEvent(&m.Meta, t, m.ID, domain.Unit(m.WorkspaceID), event.SMSOf(m)), m.RequestTrace)
 }

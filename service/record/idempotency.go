@@ -128,7 +128,7 @@ func (i *Idempotency) reserve(ctx context.Context, p domain.Principal, k Idempot
 		row := idempotencyRowOf(p, k)
 		version, err := i.store.Get(ctx, row)
 		if err != nil && !errors.Is(err, domain.ErrNotFound) {
-			return ctx, nil, StoreError(err)
+			return ctx, nil, commit.StoreError(err)
 		}
 		fresh := idempotencyRowOf(p, k)
 		fresh.At, fresh.Reply.Digest = Now(), digest
@@ -149,7 +149,7 @@ func (i *Idempotency) reserve(ctx context.Context, p domain.Principal, k Idempot
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return context.WithValue(ctx, keyedRequestKey{}, &KeyedRequest{row: fresh.ID, At: fresh.At, Repeated: again}), nil, StoreError(err)
+		return context.WithValue(ctx, keyedRequestKey{}, &KeyedRequest{row: fresh.ID, At: fresh.At, Repeated: again}), nil, commit.StoreError(err)
 	}
 	return ctx, nil, errRunning()
 }

@@ -81,7 +81,7 @@ func ScriptNotFound(ctx context.Context, store commit.Store, p domain.Principal,
 	if err := CheckPathway(ctx, store, p, o.PathwayID); err != nil {
 		return err
 	}
-	return FieldError("agent_id", domain.CodeValidation, "there is no such agent or pathway")
+	return domain.FieldError("agent_id", domain.CodeValidation, "there is no such agent or pathway")
 }
 
 func checkReference[T any, R Resource[T]](ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix, object, id string) error {
@@ -90,7 +90,7 @@ func checkReference[T any, R Resource[T]](ctx context.Context, store commit.Stor
 	}
 	_, _, err := Get[T, R](ctx, store, p, prefix, id)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return FieldError(object+"_id", domain.CodeValidation, "there is no such "+object)
+		return domain.FieldError(object+"_id", domain.CodeValidation, "there is no such "+object)
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func (s *Service) Recording(ctx context.Context, p domain.Principal, callID stri
 		return record.Download{}, domain.Errorf(domain.CodeNotFound, "this call has no recording")
 	}
 	if err != nil {
-		return record.Download{}, record.StoreError(err)
+		return record.Download{}, commit.StoreError(err)
 	}
 	return record.Download{Size: size, Created: *c.EndedAt, Body: body}, nil
 }
@@ -106,7 +106,7 @@ func (s *Service) linkKey(ctx context.Context, workspaceID string) (*domain.Link
 		k := &domain.LinkKey{WorkspaceID: workspaceID}
 		_, err := s.store.Get(ctx, k)
 		if err == nil || !errors.Is(err, domain.ErrNotFound) {
-			return k, record.StoreError(err)
+			return k, commit.StoreError(err)
 		}
 		k.Secret = record.NewSigningSecret()
 		if err = record.Create(ctx, s.store, k); err == nil || !errors.Is(err, domain.ErrConflict) {
@@ -129,7 +129,7 @@ func (s *Service) VisitByLink(ctx context.Context, callID, token string) (domain
 	if _, err := s.store.Get(ctx, k); errors.Is(err, domain.ErrNotFound) {
 		return domain.Principal{}, bad
 	} else if err != nil {
-		return domain.Principal{}, record.StoreError(err)
+		return domain.Principal{}, commit.StoreError(err)
 	}
 	opens, late := access.OpensLink(k, callID, token, time.Now())
 	if late {
@@ -141,9 +141,9 @@ func (s *Service) VisitByLink(ctx context.Context, callID, token string) (domain
 	c := &domain.Call{Meta: domain.Meta{ID: callID, WorkspaceID: ws}}
 	if _, err := s.store.Get(ctx, c); err != nil {
 		if errors.Is(err, domain.ErrNotFound) {
-			return domain.Principal{}, record.NotFound("call")
+			return domain.Principal{}, domain.NotFound("call")
 		}
-		return domain.Principal{}, record.StoreError(err)
+		return domain.Principal{}, commit.StoreError(err)
 	}
 	return domain.Principal{WorkspaceID: ws, Environment: c.Environment, Permissions: []domain.Permission{domain.CallsRead}}, nil
 }

@@ -92,7 +92,7 @@ func (s *Service) trimBound(ctx context.Context, workspaceID string, webhookIDs 
 // which is by time.
 func (s *Service) sweepDeliveries(ctx context.Context, workspaceID, webhookID string, before time.Time) error {
 	prefix := domain.Key{Kind: "delivery", Workspace: workspaceID, ID: webhookID + "/"}
-	first := webhookID + "/" + record.IDAt(domain.PrefixEvent, before)
+	first := webhookID + "/" + domain.IDAt(domain.PrefixEvent, before)
 	for after, n := "", record.SweepRows; n == record.SweepRows && ctx.Err() == nil; {
 		n = 0
 		var old []*domain.Delivery

@@ -45,7 +45,7 @@ func (s *Service) deleteRows(
 	if days <= 0 {
 		return nil
 	}
-	first := record.IDAt(prefix, before)
+	first := domain.IDAt(prefix, before)
 	for after, n := string(prefix)+"_", record.SweepRows; n == record.SweepRows && ctx.Err() == nil; {
 		n = 0
 		c := commit.Change{Workspace: workspaceID}

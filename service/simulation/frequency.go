@@ -9,7 +9,6 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/simulation"
-	"github.com/callboard/callboard/service/record"
 )
 
 // frequency tells a simulation how often the numbers of its contacts have been
@@ -44,7 +43,7 @@ func (f *frequency) learn(ctx context.Context, phone string, who *simulation.Per
 		if errors.Is(err, domain.ErrNotFound) {
 			return nil
 		}
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	for _, r := range row.Rings {
 		who.Rung = append(who.Rung, r.At)

@@ -116,7 +116,7 @@ func (svc *Service) SimulateDraft(
 	if err := svc.campaigns.CheckReferences(ctx, p, c); err != nil {
 		return nil, err
 	}
-	record.SetMeta(&c.Meta, "campaign", p, "", record.Now())
+	c.Meta.Init("campaign", p, "", record.Now())
 	in, err := svc.contacts.NewImport(ctx, p, c, &domain.Progress{}, c.CreatedAt)
 	if err != nil {
 		return nil, err
@@ -320,7 +320,7 @@ func (svc *Service) attemptsBilled(ctx context.Context, workspaceID, month strin
 	for _, u := range rows {
 		n += u.Attempts()
 	}
-	return n, record.StoreError(err)
+	return n, commit.StoreError(err)
 }
 
 // assumptions are made by the workspace's latest campaign calls.
@@ -335,7 +335,7 @@ func (svc *Service) assumptions(ctx context.Context, p domain.Principal) (Assump
 	})
 	usual := defaultAssumptions()
 	if err != nil || h.calls < historyLeast {
-		return usual, AssumedDefaults, record.StoreError(err)
+		return usual, AssumedDefaults, commit.StoreError(err)
 	}
 	return h.over(usual), AssumedHistory, nil
 }

@@ -30,14 +30,14 @@ type node struct {
 
 func (n *node) Campaign(_ context.Context, p domain.Principal, id string) (*domain.Campaign, error) {
 	if id != n.campaign.ID || p.WorkspaceID != recordtest.Workspace {
-		return nil, record.NotFound("campaign")
+		return nil, domain.NotFound("campaign")
 	}
 	return n.campaign, nil
 }
 
 func (*node) CheckReferences(_ context.Context, _ domain.Principal, c *domain.Campaign) error {
 	if c.AgentID == "agent_1" {
-		return record.FieldError("agent_id", domain.CodeValidation, "there is no such agent")
+		return domain.FieldError("agent_id", domain.CodeValidation, "there is no such agent")
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func TestAssumptionsComeFromTheLatestCalls(t *testing.T) {
 		if i < 10 {
 			c.Disposition, c.AnsweredAt, c.DurationSeconds = string(domain.OutcomeConfirmed), &begin, 30
 		}
-		record.SetMeta(&c.Meta, "call", p, record.NewID(t.Context(), domain.PrefixCall), begin)
+		c.Meta.Init("call", p, record.NewID(t.Context(), domain.PrefixCall), begin)
 		require.NoError(t, record.Create(t.Context(), n.store, c))
 	}
 	got, err := s.SimulateDraft(t.Context(), p, draft(), phones(), simulation.SimulationOrder{Assume: func(a simulation.Assumptions) simulation.Assumptions { return a }})

@@ -57,7 +57,7 @@ func (svc *Service) reachedMaxReplies(ctx context.Context, m *domain.Message, s 
 			return nil
 		})
 		if err != nil {
-			return false, record.StoreError(err)
+			return false, commit.StoreError(err)
 		}
 		if replies >= s.SMS.MaxReplies {
 			return true, nil
@@ -97,13 +97,13 @@ func (svc *Service) openConversation(ctx context.Context, m *domain.Message) (t 
 		return nil
 	})
 	if err != nil || t == nil {
-		return nil, 0, record.StoreError(err)
+		return nil, 0, commit.StoreError(err)
 	}
 	t = &domain.Texting{Meta: domain.Meta{ID: t.ID, WorkspaceID: t.WorkspaceID}}
 	if version, err = svc.store.Get(ctx, t); errors.Is(err, domain.ErrNotFound) || err == nil && t.Status != domain.TextingOpen {
 		return nil, 0, nil
 	}
-	return t, version, record.StoreError(err)
+	return t, version, commit.StoreError(err)
 }
 
 // Texting returns an SMS conversation.

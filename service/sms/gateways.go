@@ -28,7 +28,7 @@ func (svc *Service) CreateSMSGateway(ctx context.Context, p domain.Principal, g 
 	}
 	n := 0
 	if err := commit.Each(ctx, svc.store, "sms_gateway", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.SMSGateway) { n++ }); err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	if n >= maxGateways {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d SMS gateways at most", maxGateways)
@@ -37,7 +37,7 @@ func (svc *Service) CreateSMSGateway(ctx context.Context, p domain.Principal, g 
 		g.Secret = record.NewSigningSecret()
 	}
 	g.SecretHint = webhook.Hint(g.Secret)
-	record.SetMeta(&g.Meta, "sms_gateway", p, record.NewID(ctx, domain.PrefixGateway), record.Now())
+	g.Meta.Init("sms_gateway", p, record.NewID(ctx, domain.PrefixGateway), record.Now())
 	g.CreatedBy = p.Creator()
 	return g, record.Create(ctx, svc.store, g)
 }
@@ -115,7 +115,7 @@ func (svc *Service) applyGatewayEvent(ctx context.Context, p domain.Principal, g
 		return GatewayResult{}, err
 	}
 	if number == nil {
-		return GatewayResult{}, record.FieldError("to", domain.CodeValidation, "this is no number of the workspace")
+		return GatewayResult{}, domain.FieldError("to", domain.CodeValidation, "this is no number of the workspace")
 	}
 	m := &domain.Message{
 		Meta: domain.Meta{WorkspaceID: p.WorkspaceID, Environment: p.Environment}, From: e.From, To: e.To, Body: e.Body, Media: e.Media, RouteID: g.ID,

@@ -37,7 +37,7 @@ func (svc *Service) QueueMessage(ctx context.Context, p domain.Principal, o doma
 		return nil, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these get no messages"}
 	}
 	if err != nil {
-		return nil, record.FieldError("to", domain.CodeValidation, "to must be a full telephone number, best in E.164")
+		return nil, domain.FieldError("to", domain.CodeValidation, "to must be a full telephone number, best in E.164")
 	}
 	if err = number.Allowed(w.Calling, w.DefaultCountry, p.Environment); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (svc *Service) setMessageMeta(m *domain.Message, p domain.Principal) {
 	if m.ID == "" {
 		m.ID = mailbox.NewID(domain.PrefixMessage)
 	}
-	record.SetMeta(&m.Meta, "message", p, m.ID, record.Now())
+	m.Meta.Init("message", p, m.ID, record.Now())
 	m.MessageID = m.ID
 	m.Segments, m.Encoding = sms.Segments(m.Body)
 }
@@ -155,7 +155,7 @@ func (svc *Service) CheckRecipient(ctx context.Context, p domain.Principal, e164
 	hit, err := svc.cfg.DNC.Check(ctx, p.WorkspaceID, dnc.ScrubAll(p.WorkspaceID, p.Environment), e164)
 	switch {
 	case err != nil:
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	case hit == nil:
 		return nil
 	case hit.Origin.Source == domain.DNCOptOut:

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/sms"
-	"github.com/callboard/callboard/service/record"
 )
 
 // addOptOut marks an opt-out to be stored and adds the notice that answers it, unless that
@@ -23,13 +23,13 @@ func (svc *Service) addOptOut(ctx context.Context, c *commit.Change, m *domain.M
 	claim := optOutClaim(m)
 	_, err := svc.store.Get(ctx, claim) // before the list: the row is deleted once the number is listed
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	heard := err == nil || slices.ContainsFunc(c.Puts, func(r domain.Record) bool { return r.Key() == claim.Key() })
 	hit, err := svc.cfg.DNC.Stored(ctx, m.WorkspaceID, scrub, number)
 	switch {
 	case err != nil:
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	case hit != nil:
 		svc.cfg.DNC.Opted(m.WorkspaceID, scrub.Default, number)
 		return nil
@@ -85,7 +85,7 @@ func (svc *Service) storeOptOut(ctx context.Context, m *domain.Message) error {
 		return nil //nolint:nilerr // no message can be sent there
 	}
 	list := domain.DefaultDNCID(m.WorkspaceID, m.Environment)
-	told := record.NewEvent(&m.Meta, event.ContactOptedOut, m.ID, domain.Unit(m.WorkspaceID), event.OptedOutData{
+	told := outbox.NewEvent(&m.Meta, event.ContactOptedOut, m.ID, domain.Unit(m.WorkspaceID), event.OptedOutData{
 		Phone: m.From, Channel: "sms", Keyword: m.Body, MessageID: m.ID, ListID: list,
 	})
 	origin := dnc.Origin{Source: domain.DNCOptOut, At: m.CreatedAt, CallID: m.ID}

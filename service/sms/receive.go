@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 
 	"github.com/callboard/callboard/domain/commit"
@@ -41,10 +42,10 @@ func (svc *Service) ReceiveMessage(ctx context.Context, m *domain.Message, seen 
 	for range record.MaxTries { // an opt-out may end a conversation that is being answered
 		*m = fresh
 		if known, err = svc.tryReceive(ctx, m, seen); !errors.Is(err, domain.ErrConflict) {
-			return known, record.StoreError(err)
+			return known, commit.StoreError(err)
 		}
 	}
-	return false, record.StoreError(err)
+	return false, commit.StoreError(err)
 }
 
 // tryReceive commits an inbound message. Errors: conflict.
@@ -96,7 +97,7 @@ func (svc *Service) addReceived(ctx context.Context, c *commit.Change, m *domain
 		return err
 	}
 	c.Puts = append(c.Puts, m)
-	c.Events = append(c.Events, record.NewEvent(&m.Meta, event.SMSReceived, m.ID, domain.Unit(m.WorkspaceID), event.ReceivedOf(m)))
+	c.Events = append(c.Events, outbox.NewEvent(&m.Meta, event.SMSReceived, m.ID, domain.Unit(m.WorkspaceID), event.ReceivedOf(m)))
 	return nil
 }
 

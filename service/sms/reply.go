@@ -92,7 +92,7 @@ func (a *reply) begin(s *domain.Script, now time.Time) {
 		AgentID: s.AgentID, AgentVersion: s.Version, PathwayID: s.Pathway.ID, Number: m.To, Contact: m.From, Status: domain.TextingOpen,
 		LastAt: now, ExpiresAt: now.Add(timeout(s)), Variables: map[string]string{}, Script: s,
 	}
-	record.SetMeta(&a.talk.Meta, "sms_conversation", a.p, mailbox.NewID(domain.PrefixTexting), now)
+	a.talk.Meta.Init("sms_conversation", a.p, mailbox.NewID(domain.PrefixTexting), now)
 }
 
 // answer replays the conversation from its beginning up to the message, and stores it with
@@ -158,7 +158,7 @@ func (a *reply) refused(ctx context.Context) (string, error) {
 	if err == nil {
 		err = number.Allowed(w.Calling, w.DefaultCountry, a.p.Environment)
 	} else {
-		err = record.FieldError("to", domain.CodeDestination, "there is nobody to be written to")
+		err = domain.FieldError("to", domain.CodeDestination, "there is nobody to be written to")
 	}
 	if err == nil {
 		err = a.svc.CheckRecipient(ctx, a.p, number.E164)

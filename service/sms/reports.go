@@ -16,7 +16,7 @@ func (svc *Service) ApplyReport(ctx context.Context, key domain.Key, r *sms.Repo
 	for range record.MaxTries {
 		m, version, err := svc.MessageByKey(ctx, key)
 		if err != nil || m == nil {
-			return record.StoreError(err)
+			return commit.StoreError(err)
 		}
 		now := record.Now()
 		sent, told := sms.Told(m, r, now)
@@ -47,7 +47,7 @@ func (svc *Service) ApplyReport(ctx context.Context, key domain.Key, r *sms.Repo
 				svc.cfg.Spending.SettleSMS(m, true, false)
 			}
 		}
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	return domain.Errorf(domain.CodeUnavailable, "others keep changing this message; try again").With("retry_after", 1)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/domain/sms"
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
-	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/textmessage"
@@ -93,7 +92,7 @@ func (svc *Service) routeSources(ctx context.Context, workspaceID string, env do
 			all = append(all, &domain.Trunk{Meta: g.Meta, Prefixes: g.Prefixes, Priority: g.Priority, CallerIDs: shown})
 		})
 	}
-	return all, gateways, record.StoreError(err)
+	return all, gateways, commit.StoreError(err)
 }
 
 // resumableRoute returns the route by which an interrupted delivery can be repeated

@@ -9,7 +9,6 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/service/record"
 )
 
 // newSeen returns the row by which a message of a carrier is recognized when it comes
@@ -24,7 +23,7 @@ const seenFor = 24 * time.Hour
 
 // DeleteSeenMessages deletes the rows of messages received longer ago.
 func (svc *Service) DeleteSeenMessages(ctx context.Context, workspaceID string, now time.Time) error {
-	q := commit.Query{Kind: "sms_seen", Workspace: workspaceID, Index: "all", Oldest: true, Limit: batchSize, To: record.IDAt(domain.PrefixMessage, now.Add(-seenFor))}
+	q := commit.Query{Kind: "sms_seen", Workspace: workspaceID, Index: "all", Oldest: true, Limit: batchSize, To: domain.IDAt(domain.PrefixMessage, now.Add(-seenFor))}
 	for n := batchSize; n == batchSize && ctx.Err() == nil; {
 		c := commit.Change{Workspace: workspaceID}
 		_, err := svc.store.List(ctx, q, func() domain.Record { return &domain.TextSeen{} }, func(r domain.Record) error {

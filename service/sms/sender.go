@@ -7,7 +7,6 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/routing"
-	"github.com/callboard/callboard/service/record"
 )
 
 // senderNumber returns the number that a message comes from: the requested one, or else one
@@ -21,12 +20,12 @@ func (svc *Service) senderNumber(ctx context.Context, p domain.Principal, w *dom
 	}
 	e164, err := domain.E164(from, w.DefaultCountry)
 	if err != nil {
-		return "", record.FieldError("from", domain.CodeValidation, "from must be a full telephone number, best in E.164")
+		return "", domain.FieldError("from", domain.CodeValidation, "from must be a full telephone number, best in E.164")
 	}
 	if own, err := svc.cfg.Numbers.LiveNumber(ctx, p.WorkspaceID, p.Environment, e164); err != nil {
 		return "", err
 	} else if own != nil && !own.SMSEnabled && p.Environment == domain.Live {
-		return "", record.FieldError("from", domain.CodeValidation, "from is a number that sends no messages: set its sms_enabled")
+		return "", domain.FieldError("from", domain.CodeValidation, "from is a number that sends no messages: set its sms_enabled")
 	}
 	return e164, svc.cfg.CheckCallerID(ctx, p, e164)
 }

@@ -69,7 +69,7 @@ func (n *node) Send(_ context.Context, r webhook.Request) webhook.Answer {
 
 func (*node) CheckURL(_ context.Context, param, url string) error {
 	if url == "http://10.0.0.1" {
-		return record.FieldError(param, domain.CodeInvalidURL, "is a private address")
+		return domain.FieldError(param, domain.CodeInvalidURL, "is a private address")
 	}
 	return nil
 }

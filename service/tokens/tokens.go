@@ -128,7 +128,7 @@ func (c *cache) shared(ctx context.Context, what string, do func(context.Context
 // load reads the keys into the cache.
 func (s *Service) load(ctx context.Context) error {
 	var keys []*domain.SigningKey
-	err := record.StoreError(commit.Each(ctx, s.store, "signing_key", "", "all", func(k *domain.SigningKey) { keys = append(keys, k) }))
+	err := commit.StoreError(commit.Each(ctx, s.store, "signing_key", "", "all", func(k *domain.SigningKey) { keys = append(keys, k) }))
 	if err == nil {
 		s.cache.add(keys)
 	}
@@ -223,7 +223,7 @@ func (s *Service) createNext(ctx context.Context, now domain.Signing, generate f
 	}
 	s.cache.mu.Unlock()
 	if _, err = s.store.Apply(commit.Alone(ctx), c); err != nil {
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	s.cache.mu.Lock()
 	s.cache.keys, s.cache.due, s.cache.pause = slices.Clone(now.Reads), time.Time{}, 0

@@ -36,7 +36,7 @@ func (s *Service) CreateTool(ctx context.Context, p domain.Principal, t *domain.
 		return nil, err
 	}
 	defer unlock()
-	record.SetMeta(&t.Meta, "tool", p, record.NewID(ctx, domain.PrefixTool), record.Now())
+	t.Meta.Init("tool", p, record.NewID(ctx, domain.PrefixTool), record.Now())
 	t.CreatedBy = p.Creator()
 	if err = s.completeTool(ctx, p, t); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (s *Service) completeTool(ctx context.Context, p domain.Principal, t *domai
 	})
 	switch {
 	case err != nil:
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	case taken:
 		return &domain.Error{Code: domain.CodeAlreadyExists, Param: "name", Message: "another tool has this name"}
 	case others >= maxTools:

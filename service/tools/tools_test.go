@@ -19,7 +19,7 @@ type urls struct{ refused string }
 
 func (u urls) CheckURL(_ context.Context, param, url string) error {
 	if url == u.refused {
-		return record.FieldError(param, domain.CodeInvalidURL, "refused")
+		return domain.FieldError(param, domain.CodeInvalidURL, "refused")
 	}
 	return nil
 }
@@ -41,7 +41,7 @@ func TestToolsHaveUniqueNamesAndAllowedURLs(t *testing.T) {
 	require.Error(t, err)
 
 	agent := &domain.Agent{Tools: []string{one.ID}}
-	record.SetMeta(&agent.Meta, "agent", p, record.NewID(ctx, domain.PrefixAgent), record.Now())
+	agent.Meta.Init("agent", p, record.NewID(ctx, domain.PrefixAgent), record.Now())
 	agent.Names = agent.Refs()
 	_, err = store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{agent}})
 	require.NoError(t, err)

@@ -9,7 +9,6 @@ import (
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/routing"
-	"github.com/callboard/callboard/service/record"
 )
 
 // trunksNamed is the maximum number of trunks that a warning names.
@@ -54,7 +53,7 @@ func (s *Service) SpendWarnings(ctx context.Context, w *domain.Workspace) ([]dom
 		}
 	})
 	if err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	if len(names) == 0 {
 		return nil, nil

@@ -28,7 +28,7 @@ func Recount(ctx context.Context, store commit.Store, workspaceID string, q bill
 		if !repair {
 			same, errRead := areUnchanged(ctx, store, wrong)
 			if errRead != nil || same {
-				return out, record.StoreError(errRead)
+				return out, commit.StoreError(errRead)
 			}
 			continue
 		}
@@ -39,7 +39,7 @@ func Recount(ctx context.Context, store commit.Store, workspaceID string, q bill
 		}
 		_, err = store.Apply(ctx, change)
 		if out.Repaired = err == nil; !errors.Is(err, domain.ErrConflict) {
-			return out, record.StoreError(err)
+			return out, commit.StoreError(err)
 		}
 	}
 	return out, domain.Errorf(domain.CodeUnavailable, "calls keep ending meanwhile; try again, or leave today out").With("retry_after", 1)
@@ -70,20 +70,20 @@ func areUnchanged(ctx context.Context, store commit.Store, wrong []miscount) (bo
 func findMiscounts(ctx context.Context, store commit.Store, workspaceID string, q billing.UsageQuery, out *billing.Recount) ([]miscount, error) {
 	counted, err := ledger.Counters(ctx, store, workspaceID, q.From, q.To)
 	if err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	have := make(map[string]*domain.Usage, len(counted))
 	versions := make(map[string]uint64, len(counted))
 	for _, u := range counted { // reading the version again: each later count raises it
 		if versions[u.Key().ID], err = store.Get(ctx, u); err != nil {
-			return nil, record.StoreError(err)
+			return nil, commit.StoreError(err)
 		}
 		have[u.Key().ID] = u
 	}
 	want := make(map[string]*domain.Usage)
 	for l, err := range ledger.Rows(ctx, store, workspaceID, q.From, q.To) {
 		if err != nil {
-			return nil, record.StoreError(err)
+			return nil, commit.StoreError(err)
 		}
 		out.Rows++
 		u := l.Usage()

@@ -9,7 +9,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/service/record"
 )
 
 // workspaces finds the workspace of a principal.
@@ -34,10 +33,10 @@ func New(store commit.Store, workspaces workspaces) *Service {
 func (s *Service) priced(ctx context.Context, w *domain.Workspace, q billing.UsageQuery) ([]billing.PricedUsage, map[int]domain.Tariff, error) {
 	tariffs, err := ledger.Tariffs(ctx, s.store, w)
 	if err != nil {
-		return nil, nil, record.StoreError(err)
+		return nil, nil, commit.StoreError(err)
 	}
 	rows, err := ledger.Counters(ctx, s.store, w.ID, ledger.FirstOfMonth(q.From), q.To)
-	return billing.PriceUsage(rows, tariffs), tariffs, record.StoreError(err)
+	return billing.PriceUsage(rows, tariffs), tariffs, commit.StoreError(err)
 }
 
 // Usage returns the usage of a range of days: the total, each month, each day.
@@ -81,7 +80,7 @@ func (s *Service) Ledger(ctx context.Context, p domain.Principal, q billing.Usag
 	return func(yield func(billing.LedgerLine, error) bool) {
 		for l, err := range ledger.Rows(ctx, s.store, w.ID, q.From, q.To) {
 			if err != nil {
-				yield(billing.LedgerLine{}, record.StoreError(err))
+				yield(billing.LedgerLine{}, commit.StoreError(err))
 				return
 			}
 			t := tariffs[l.Tariff]

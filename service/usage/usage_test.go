@@ -13,7 +13,6 @@ import (
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/pebbletest"
-	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/usage"
 )
 
@@ -24,7 +23,7 @@ func (k known) Workspace(_ context.Context, p domain.Principal) (*domain.Workspa
 	if w := k[p.WorkspaceID]; w != nil {
 		return w, nil
 	}
-	return nil, record.NotFound("workspace")
+	return nil, domain.NotFound("workspace")
 }
 
 func workspace(id string) *domain.Workspace {

@@ -34,7 +34,7 @@ func (s *Service) SignInLink(ctx context.Context, p domain.Principal, userID str
 		}
 		secret, now := record.NewSecretText(), record.Now()
 		link := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife), OperatorSince: u.OperatorSince}
-		record.SetMeta(&link.Meta, "sign_in", p, access.HashKey(s.pepper, "sign-in "+secret), now)
+		link.Meta.Init("sign_in", p, access.HashKey(s.pepper, "sign-in "+secret), now)
 		link.CreatedBy = p.Creator()
 		err = record.Create(commit.Boarding(ctx), s.store, link, func(c *commit.Change) { c.Guards = append(c.Guards, guard) })
 		if !errors.Is(err, domain.ErrConflict) {
@@ -78,7 +78,7 @@ func (s *Service) SignIn(ctx context.Context, text string, from netip.Addr, agen
 		return "", nil, bad
 	}
 	if err != nil {
-		return "", nil, record.StoreError(err)
+		return "", nil, commit.StoreError(err)
 	}
 	ended, err := s.keys.CreatorEnded(link.CreatedBy)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Service) SignIn(ctx context.Context, text string, from netip.Addr, agen
 	}
 	secret = record.NewSecretText()
 	session := &domain.Session{UserID: u.ID, IP: from.String(), UserAgent: agent, SeenAt: now, OperatorSince: link.OperatorSince}
-	record.SetMeta(&session.Meta, "session", domain.Principal{WorkspaceID: workspace, Environment: u.Environment}, mailbox.NewID(domain.PrefixSession), now)
+	session.Meta.Init("session", domain.Principal{WorkspaceID: workspace, Environment: u.Environment}, mailbox.NewID(domain.PrefixSession), now)
 	session.Hash, session.CreatedBy = s.sessionHash(session.ID, secret), link.CreatedBy
 	ctx = record.WithAuditEntry(ctx, domain.Principal{WorkspaceID: workspace, Environment: u.Environment, UserID: u.ID}, record.AuditAction{
 		Type: "auth", Action: "user.signed_in", IP: from, UserAgent: agent, Resource: domain.Resource{Type: "user", ID: u.ID},
@@ -108,7 +108,7 @@ func (s *Service) SignIn(ctx context.Context, text string, from netip.Addr, agen
 	if errors.Is(err, domain.ErrConflict) {
 		return "", nil, bad
 	}
-	return access.Placed(workspace, strings.TrimPrefix(session.ID, string(domain.PrefixSession)+"_")+"."+secret), u, record.StoreError(err)
+	return access.Placed(workspace, strings.TrimPrefix(session.ID, string(domain.PrefixSession)+"_")+"."+secret), u, commit.StoreError(err)
 }
 
 func (s *Service) sessionHash(id, secret string) string {
@@ -129,7 +129,7 @@ func (s *Service) Session(ctx context.Context, cookie string, from netip.Addr, w
 	session := &domain.Session{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
 	version, err := s.store.Get(ctx, session)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return nil, nil, record.StoreError(err)
+		return nil, nil, commit.StoreError(err)
 	}
 	ended, unknown := s.keys.CreatorEnded(session.CreatedBy)
 	if unknown != nil {
@@ -184,7 +184,7 @@ func (s *Service) EndSession(ctx context.Context, p domain.Principal, userID, id
 			return err
 		}
 		if session.UserID != u.ID {
-			return record.NotFound("session")
+			return domain.NotFound("session")
 		}
 		c.Guards = append(c.Guards, guard)
 		return nil
@@ -197,6 +197,6 @@ func (s *Service) SweepSessions(ctx context.Context, workspace string, now time.
 	if _, err := record.DeleteBefore[domain.SignIn](ctx, s.store, workspace, "sign_in", domain.OAuthSortedBefore(now)); err != nil {
 		return err
 	}
-	_, err := record.DeleteBefore[domain.Session](ctx, s.store, workspace, "session", record.IDAt(domain.PrefixSession, now.Add(-domain.SessionLife)))
+	_, err := record.DeleteBefore[domain.Session](ctx, s.store, workspace, "session", domain.IDAt(domain.PrefixSession, now.Add(-domain.SessionLife)))
 	return err
 }

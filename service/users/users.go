@@ -76,7 +76,7 @@ func (s *Service) CreateUser(ctx context.Context, p domain.Principal, u *domain.
 	if s.cache.Count(p.WorkspaceID) >= maxUsers {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the most; delete some first", maxUsers)
 	}
-	record.SetMeta(&u.Meta, "user", p, record.NewID(ctx, domain.PrefixUser), record.Now())
+	u.Meta.Init("user", p, record.NewID(ctx, domain.PrefixUser), record.Now())
 	u.CreatedBy = p.Creator()
 	u.Promote(false, u.CreatedAt)
 	if err = record.Create(ctx, s.store, u); err != nil {

@@ -33,7 +33,7 @@ func (s *Service) ReplayWebhook(ctx context.Context, p domain.Principal, id stri
 		out.More = out.NextFrom != nil
 	}
 	if err != nil {
-		return out, record.StoreError(err)
+		return out, commit.StoreError(err)
 	}
 	if !o.DryRun && len(found) > 0 { // the actor reads its row and its queue again; the outbox needs no notice
 		defer func() { s.system.Root.Send(s.actors.WebhookPID(w), webhook.Changed{}) }()
@@ -41,7 +41,7 @@ func (s *Service) ReplayWebhook(ctx context.Context, p domain.Principal, id stri
 	for i := range found {
 		if !o.DryRun {
 			if err = s.redeliver(ctx, w, &found[i]); err != nil {
-				return out, record.StoreError(err)
+				return out, commit.StoreError(err)
 			}
 		}
 		out.Accepted = append(out.Accepted, found[i].ID)

@@ -39,20 +39,20 @@ func (n *node) OffsetBefore(context.Context, string, time.Time) (uint64, error) 
 func (n *node) CheckURL(_ context.Context, param, url string) error {
 	n.checked = append(n.checked, url)
 	if url != "https://example.com/a" && url != "https://example.com/b" {
-		return record.FieldError(param, domain.CodeInvalidURL, "this URL is not allowed")
+		return domain.FieldError(param, domain.CodeInvalidURL, "this URL is not allowed")
 	}
 	return nil
 }
 
 func (n *node) Agent(_ context.Context, _ domain.Principal, id string) (*domain.Agent, error) {
 	if id != "agent_1" {
-		return nil, record.NotFound("agent")
+		return nil, domain.NotFound("agent")
 	}
 	return &domain.Agent{}, nil
 }
 
 func (n *node) Campaign(context.Context, domain.Principal, string) (*domain.Campaign, error) {
-	return nil, record.NotFound("campaign")
+	return nil, domain.NotFound("campaign")
 }
 
 func (n *node) OffsetOf(ctx context.Context, workspaceID, id string) (uint64, error) {

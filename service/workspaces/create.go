@@ -47,12 +47,12 @@ func (s *Service) create(ctx context.Context, w *domain.Workspace, more ...func(
 		_, err = s.cfg.Store.Get(ctx, w) // the same request has stored it before and could not start it
 	}
 	if err != nil {
-		return nil, nil, "", record.StoreError(err)
+		return nil, nil, "", commit.StoreError(err)
 	}
 	run := s.cfg.Background.Context()
 	if err = s.cfg.Actors.StartWorkspace(ctx, w); err != nil {
 		s.cfg.Background.RunInBackground(func() { s.retryStart(run, w.ID) })
-		return nil, nil, "", record.StoreError(err)
+		return nil, nil, "", commit.StoreError(err)
 	}
 	s.cfg.Background.RunInBackground(func() { s.cfg.DNC.LoadWorkspace(run, w.ID) })
 	return w, key, text, nil

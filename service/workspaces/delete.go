@@ -34,20 +34,20 @@ func (s *Service) delete(ctx context.Context, p domain.Principal, id string, mor
 			return s.repeatDelete(ctx, w.ID)
 		}
 		if err != nil {
-			return record.StoreError(err)
+			return commit.StoreError(err)
 		}
 		err = commitDeletion(ctx, s.cfg.Store, now, version, more...)
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
 		if err != nil {
-			return record.StoreError(err)
+			return commit.StoreError(err)
 		}
 		s.cfg.Log.Info("a workspace was deleted", slog.String("workspace_id", w.ID))
 		s.removeDeleted(w.ID)
 		return nil
 	}
-	return record.StoreError(domain.ErrConflict)
+	return commit.StoreError(domain.ErrConflict)
 }
 
 // commitDeletion deletes the row of a workspace and stores that it is to be erased.
@@ -67,10 +67,10 @@ func commitDeletion(ctx context.Context, store commit.Store, w *domain.Workspace
 func (s *Service) repeatDelete(ctx context.Context, id string) error {
 	_, err := s.cfg.Store.Get(ctx, &domain.GoneWorkspace{ID: id})
 	if errors.Is(err, domain.ErrNotFound) {
-		return record.NotFound("workspace")
+		return domain.NotFound("workspace")
 	}
 	if err != nil {
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	s.cfg.Log.Info("a workspace was deleted", slog.String("workspace_id", id))
 	s.removeDeleted(id)

@@ -6,14 +6,13 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/service/record"
 )
 
 // RateWindows returns the stored use of a workspace's rate limits.
 func (s *Service) RateWindows(ctx context.Context, workspaceID string) (domain.RateWindows, error) {
 	w := domain.RateWindows{WorkspaceID: workspaceID}
 	if _, err := s.cfg.Store.Get(ctx, &w); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return w, record.StoreError(err)
+		return w, commit.StoreError(err)
 	}
 	return w, nil
 }

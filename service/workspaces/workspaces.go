@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
@@ -169,7 +170,7 @@ func (s *Service) UpdateWorkspace(ctx context.Context, p domain.Principal, chang
 		w := &domain.Workspace{Meta: domain.Meta{ID: p.WorkspaceID}}
 		version, err := s.cfg.Store.Get(ctx, w)
 		if err != nil {
-			return nil, record.StoreError(err)
+			return nil, commit.StoreError(err)
 		}
 		before := *w
 		if err = change(w); err != nil {
@@ -181,14 +182,14 @@ func (s *Service) UpdateWorkspace(ctx context.Context, p domain.Principal, chang
 			continue
 		}
 		if err != nil {
-			return nil, record.StoreError(err)
+			return nil, commit.StoreError(err)
 		}
 		s.cfg.Settings.SetWorkspace(w)
 		s.cfg.Outbox.Committed(w.ID)
 		s.cfg.Log.Info("workspace changed", slog.String("workspace_id", w.ID))
 		return w, nil
 	}
-	return nil, record.StoreError(domain.ErrConflict)
+	return nil, commit.StoreError(domain.ErrConflict)
 }
 
 // updateChange is the commit of an update: a changed price begins a new tariff.
@@ -199,7 +200,7 @@ func updateChange(before, w *domain.Workspace, version uint64) commit.Change {
 	}
 	if fields := record.ChangedFields(*before, *w, "updated_at", "tariff"); len(fields) > 0 {
 		m := domain.Meta{WorkspaceID: w.ID, Environment: domain.Live}
-		c.Events = append(c.Events, record.NewEvent(&m, event.WorkspaceUpdated, w.ID, domain.Unit(w.ID), event.ResourceChangedData{ID: w.ID, Changed: fields}))
+		c.Events = append(c.Events, outbox.NewEvent(&m, event.WorkspaceUpdated, w.ID, domain.Unit(w.ID), event.ResourceChangedData{ID: w.ID, Changed: fields}))
 	}
 	return c
 }

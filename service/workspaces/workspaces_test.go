@@ -49,7 +49,7 @@ func open(t *testing.T) (*fake, *workspaces.Service) {
 
 func (f *fake) CloseWorkspace(id string)                { f.closed = append(f.closed, id) }
 func (f *fake) Workspace(id string) *domain.Workspace   { return f.running[id] }
-func (f *fake) WorkspaceNotFound() error                { return record.NotFound("workspace") }
+func (f *fake) WorkspaceNotFound() error                { return domain.NotFound("workspace") }
 func (f *fake) Committed(string)                        {}
 func (f *fake) ForgetWorkspace(context.Context, string) {}
 func (f *fake) LockSettings(string) (func(), error)     { return func() {}, nil }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/service/record"
 )
 
 // activeCalls knows which contacts of a campaign are in a call that was answered.
@@ -36,7 +35,7 @@ func (t *activeCalls) load(ctx context.Context) error {
 				return nil
 			})
 			if err != nil {
-				return record.StoreError(err)
+				return commit.StoreError(err)
 			}
 			if next == "" {
 				break

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -40,7 +41,7 @@ func (r *Reader) firstAdded(ctx context.Context, c *domain.Campaign, total int, 
 	first := func(index int) int { // in the chunk
 		row := &domain.ContactTimes{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: index}
 		if _, err := r.store.Get(ctx, row); err != nil {
-			failed = errors.Join(failed, record.StoreError(err))
+			failed = errors.Join(failed, commit.StoreError(err))
 			return 0
 		}
 		for _, run := range row.Added {
@@ -132,11 +133,11 @@ func (r *Reader) Find(ctx context.Context, c *domain.Campaign, contactID string)
 	}
 	ordinal, ok := domain.ContactOrdinal(c.ID, contactID)
 	if !ok || ordinal >= progress.Total {
-		return Entry{}, record.NotFound("contact")
+		return Entry{}, domain.NotFound("contact")
 	}
 	some, err := r.at(ctx, &activeCalls{store: r.store, campaign: c}, progress, []int{ordinal})
 	if err == nil && len(some) == 0 {
-		err = record.NotFound("contact")
+		err = domain.NotFound("contact")
 	}
 	if err != nil {
 		return Entry{}, err

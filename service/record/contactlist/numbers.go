@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/domain/commit"
 )
 
 // DeletedOrdinals are the ordinals of the contacts that were deleted from a
@@ -52,7 +52,7 @@ func (r *Reader) Numbers(ctx context.Context, c *domain.Campaign, total int) ite
 				err = fmt.Errorf("contactlist: campaign %s has %d contacts but no chunk at %d", c.ID, total, at)
 			}
 			if err != nil {
-				yield(-1, NumberOrError{Err: record.StoreError(err)})
+				yield(-1, NumberOrError{Err: commit.StoreError(err)})
 				return
 			}
 			for _, chunk := range batch {
@@ -75,7 +75,7 @@ func (r *Reader) Screened(ctx context.Context, c *domain.Campaign, total int) it
 		for at := 0; at < total; at += domain.ChunkSize {
 			chunk := &domain.ScreenedChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: at / domain.ChunkSize}
 			if _, err := r.store.Get(ctx, chunk); err != nil {
-				yield(domain.ScreenedContact{}, record.StoreError(err))
+				yield(domain.ScreenedContact{}, commit.StoreError(err))
 				return
 			}
 			for _, row := range chunk.Contacts[:min(len(chunk.Contacts), total-at)] {

@@ -72,7 +72,7 @@ func (w StateSet) ordinalsOf(now []domain.ContactState, start int) []int {
 func (r *Reader) Progress(ctx context.Context, c *domain.Campaign) (*domain.Progress, error) {
 	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err := r.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	return progress, nil
 }
@@ -124,7 +124,7 @@ func (r *Reader) readChunk(
 ) ([]Entry, error) {
 	chunk := &domain.ContactChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: start / domain.ChunkSize}
 	if _, err := r.store.Get(ctx, chunk); err != nil {
-		return nil, record.StoreError(err)
+		return nil, commit.StoreError(err)
 	}
 	if progress.Edits > 0 {
 		for e, err := range r.editsFrom(ctx, c, start, len(chunk.Contacts)) {
@@ -184,7 +184,7 @@ func (r *Reader) readStatePages(ctx context.Context, c *domain.Campaign, first, 
 	if errors.Is(err, errStop) {
 		return nil
 	}
-	return record.StoreError(err)
+	return commit.StoreError(err)
 }
 
 // readResults are those of some contacts of a chunk, by ordinal.
@@ -197,7 +197,7 @@ func (r *Reader) readResults(ctx context.Context, c *domain.Campaign, ordinals [
 			case err == nil:
 				out[o] = result
 			case !errors.Is(err, domain.ErrNotFound):
-				return nil, record.StoreError(err)
+				return nil, commit.StoreError(err)
 			}
 		}
 		return out, nil
@@ -221,7 +221,7 @@ func (r *Reader) readResults(ctx context.Context, c *domain.Campaign, ordinals [
 	if errors.Is(err, errStop) {
 		err = nil
 	}
-	return out, record.StoreError(err)
+	return out, commit.StoreError(err)
 }
 
 // Edits are all changes that were made to contacts after their upload.
@@ -250,7 +250,7 @@ func (r *Reader) editsFrom(ctx context.Context, c *domain.Campaign, start, n int
 				return nil
 			})
 			if err != nil {
-				yield(nil, record.StoreError(err))
+				yield(nil, commit.StoreError(err))
 				return
 			}
 			for _, e := range some {
@@ -270,5 +270,5 @@ func (r *Reader) editsFrom(ctx context.Context, c *domain.Campaign, start, n int
 func (r *Reader) LastChunk(ctx context.Context, c *domain.Campaign, total int) (*domain.ContactChunk, error) {
 	last := &domain.ContactChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: total / domain.ChunkSize}
 	_, err := r.store.Get(ctx, last)
-	return last, record.StoreError(err)
+	return last, commit.StoreError(err)
 }

@@ -12,7 +12,7 @@ import (
 // NewUpload is the row of an upload to a campaign.
 func NewUpload(p domain.Principal, c *domain.Campaign) domain.Upload {
 	u := domain.Upload{CampaignID: c.ID, Status: domain.UploadReceiving, Errors: []domain.ContactError{}, Fields: []string{}}
-	record.SetMeta(&u.Meta, "upload", p, mailbox.NewID(domain.PrefixUpload), record.Now())
+	u.Meta.Init("upload", p, mailbox.NewID(domain.PrefixUpload), record.Now())
 	return u
 }
 

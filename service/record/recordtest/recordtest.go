@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/service/record"
 )
 
 // Ids of two workspaces.
@@ -27,7 +26,7 @@ type Workspaces map[string]*domain.Workspace
 func (w Workspaces) Workspace(id string) *domain.Workspace { return w[id] }
 
 // WorkspaceNotFound is not_found.
-func (Workspaces) WorkspaceNotFound() error { return record.NotFound("workspace") }
+func (Workspaces) WorkspaceNotFound() error { return domain.NotFound("workspace") }
 
 // Outbox counts the commits that services report to it.
 type Outbox struct{ atomic.Int32 }
