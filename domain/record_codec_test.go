@@ -86,7 +86,7 @@ func stored() []any {
 		&domain.Appointment{}, &domain.Attempt{}, &domain.AuditEntry{}, &domain.BookingDay{}, &domain.Bulk{}, &domain.BulkChunk{}, &domain.BulkErrors{},
 		&domain.BulkItem{}, &domain.Call{}, &domain.Campaign{}, &domain.ContactChunk{}, &domain.ContactEdit{}, &domain.ContactNumbers{},
 		&domain.ContactPage{}, &domain.ContactResult{}, &domain.ContactTimes{}, &domain.DNCList{}, &domain.DecisionPage{}, &domain.Delivery{},
-		&domain.Dialling{}, &domain.Doomed{}, &domain.Export{}, &domain.ExtensionClaim{}, &domain.GoneWorkspace{}, &domain.KnowledgeBase{},
+		&domain.Dialling{}, &domain.DeletedCampaign{}, &domain.Export{}, &domain.ExtensionClaim{}, &domain.GoneWorkspace{}, &domain.KnowledgeBase{},
 		&domain.KnowledgePassage{}, &domain.KnowledgeSource{}, &domain.LedgerRow{}, &domain.LinkKey{}, &domain.LookupKey{}, &domain.Message{},
 		&domain.NumberClaim{}, &domain.NumberDays{}, &domain.OAuthClient{}, &domain.OAuthCode{}, &domain.OAuthGrant{}, &domain.OAuthRevocation{},
 		&domain.Orphan{}, &domain.Pathway{}, &domain.PathwayVersion{}, &domain.Phone{}, &domain.PhoneNumber{}, &domain.PinnedScript{}, &domain.Progress{},

@@ -19,7 +19,7 @@ import (
 
 // crashedOn writes what a process leaves behind that crashed during a call.
 // Each dialog is a leg of it; nil: nothing is known of one.
-func (h *house) crashedOn(to string, dialogs ...*sip.DialogState) (callID string) {
+func (h *fixture) crashedOn(to string, dialogs ...*sip.DialogState) (callID string) {
 	h.Helper()
 	id, now := mailbox.NewID(domain.PrefixCall), time.Now().UTC()
 	c := &domain.Call{
@@ -48,7 +48,7 @@ func (h *house) crashedOn(to string, dialogs ...*sip.DialogState) (callID string
 
 // answering is a dialog of a call to a phone of the simulator, which answers
 // its BYE.
-func (h *house) answering(to string) *sip.DialogState {
+func (h *fixture) answering(to string) *sip.DialogState {
 	return &sip.DialogState{
 		LocalTag: "ours", RemoteTag: "theirs", LocalURI: "sip:+12025550100@127.0.0.1", RemoteURI: "sip:" + to + "@127.0.0.1",
 		RemoteTarget: "sip:" + to + "@" + h.phones.Addr().String(), LocalCSeq: 2, Target: h.phones.Target(), Confirmed: true,
@@ -56,7 +56,7 @@ func (h *house) answering(to string) *sip.DialogState {
 }
 
 // free says whether a campaign may ring a number.
-func (h *house) free(to string) bool {
+func (h *fixture) free(to string) bool {
 	h.Helper()
 	got, err := h.node.MayRing(h.Context(), h.live.WorkspaceID, to)
 	require.NoError(h, err)
@@ -82,7 +82,7 @@ func TestNobodyRingsANumberWhoseOrphanedLegMayStillRing(t *testing.T) {
 }
 
 // orphaned counts the rows of calls that earlier processes left.
-func (h *house) orphaned() (n int) {
+func (h *fixture) orphaned() (n int) {
 	h.Helper()
 	_, err := h.store.List(context.Background(), commit.Query{Kind: "orphan", Workspace: h.live.WorkspaceID, Index: "left", Limit: 100},
 		func() domain.Record { return &domain.Orphan{} }, func(domain.Record) error {

@@ -20,7 +20,7 @@ import (
 )
 
 // tool is kept for the principal.
-func (h *house) tool(p domain.Principal, name string) *domain.Tool {
+func (h *fixture) tool(p domain.Principal, name string) *domain.Tool {
 	h.Helper()
 	t, err := h.services().Tools.CreateTool(h.Context(), p, &domain.Tool{
 		Name: name, Parameters: map[string]any{"type": "object"},
@@ -95,14 +95,14 @@ func TestAToolIsKeptSecretAndGoesWhenNobodyNamesIt(t *testing.T) {
 }
 
 // spoke is a call to a phone that answers, once it is over and written down.
-func (h *house) spoke(p domain.Principal, agent, to string) (c *domain.Call, text string) {
+func (h *fixture) spoke(p domain.Principal, agent, to string) (c *domain.Call, text string) {
 	h.Helper()
 	c, err := h.services().Calls.PlaceCall(h.Context(), p, domain.NewCall{To: to, AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(h, err)
 	return h.heard(p, c.ID)
 }
 
-func (h *house) heard(p domain.Principal, id string) (c *domain.Call, text string) {
+func (h *fixture) heard(p domain.Principal, id string) (c *domain.Call, text string) {
 	h.Helper()
 	h.until(20*time.Second, "the call is over and written down", func() bool { c = h.call(p, id); return c.Final() && !c.Processing })
 	said, err := h.services().Calls.Transcript(h.Context(), p, id)

@@ -18,7 +18,7 @@ import (
 )
 
 // provider is always open.
-func (h *house) provider(p domain.Principal, name string) *domain.Provider {
+func (h *fixture) provider(p domain.Principal, name string) *domain.Provider {
 	h.Helper()
 	x := &domain.Provider{Name: name, Timezone: "America/New_York", Hours: map[string][]domain.OpenSpan{}}
 	for _, d := range []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"} {
@@ -43,7 +43,7 @@ func order(provider string, at time.Time, minutes int) booking.NewAppointment {
 
 // race runs f so often at once and counts the codes of its errors; "" is
 // success.
-func (h *house) race(n int, f func(i int) error) map[domain.Code]int {
+func (h *fixture) race(n int, f func(i int) error) map[domain.Code]int {
 	out := make(map[domain.Code]int)
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -202,7 +202,7 @@ func TestAnAppointmentLivesByItsTableAndTellsOfIt(t *testing.T) {
 }
 
 // finals waits until nothing is left to do with the messages of the workspace.
-func (h *house) finals(p domain.Principal) map[string]*domain.Message {
+func (h *fixture) finals(p domain.Principal) map[string]*domain.Message {
 	h.Helper()
 	out := make(map[string]*domain.Message)
 	h.until(10*time.Second, "all messages are settled", func() bool {

@@ -13,7 +13,7 @@ import (
 )
 
 // called lets the built-in carrier call a number of the test environment.
-func (h *house) called(to string) error {
+func (h *fixture) called(to string) error {
 	h.Helper()
 	_, err := h.services().Calls.TestInboundCall(h.Context(), h.test, calls.InboundTest{To: to, From: "+12025550100", HangUp: 200 * time.Millisecond})
 	return err

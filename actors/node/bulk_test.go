@@ -51,7 +51,7 @@ func (s *doubtful) Apply(ctx context.Context, c commit.Change) ([]event.Event, e
 }
 
 // outcomes are the items of a job by their states.
-func (h *house) outcomes(p domain.Principal, id string) map[domain.BulkItemStatus][]*domain.BulkItem {
+func (h *fixture) outcomes(p domain.Principal, id string) map[domain.BulkItemStatus][]*domain.BulkItem {
 	h.Helper()
 	out := map[domain.BulkItemStatus][]*domain.BulkItem{}
 	for cursor := ""; ; {
@@ -66,7 +66,7 @@ func (h *house) outcomes(p domain.Principal, id string) map[domain.BulkItemStatu
 	}
 }
 
-func (h *house) bulk(p domain.Principal, id string) *domain.Bulk {
+func (h *fixture) bulk(p domain.Principal, id string) *domain.Bulk {
 	h.Helper()
 	b, err := h.services().Bulk.Bulk(h.Context(), p, id)
 	require.NoError(h, err)

@@ -22,7 +22,7 @@ func hoursFrom(d time.Duration) *domain.CallingHours {
 
 // night is a job of four calls: the first, third and fourth are outside their
 // hours, the second is not limited.
-func (h *house) night() (*domain.Bulk, time.Time) {
+func (h *fixture) night() (*domain.Bulk, time.Time) {
 	h.Helper()
 	hours := hoursFrom(2 * time.Hour)
 	order, agent := bulk.NewJob{Type: domain.BulkCalls}, h.agent(h.test, menu())
@@ -45,7 +45,7 @@ func (h *house) night() (*domain.Bulk, time.Time) {
 }
 
 // waits waits until a job of a night waits for its hours.
-func (h *house) waits(id string, opens time.Time) {
+func (h *fixture) waits(id string, opens time.Time) {
 	h.Helper()
 	h.until(patience, "the job waits for its hours", func() bool { return h.bulk(h.test, id).Waiting == "calling_hours" })
 	now := h.bulk(h.test, id)
@@ -62,7 +62,7 @@ func (h *house) waits(id string, opens time.Time) {
 }
 
 // opens lets the hours of a job that does not run be open, as if it were later.
-func (h *house) opens(b *domain.Bulk) {
+func (h *fixture) opens(b *domain.Bulk) {
 	h.Helper()
 	chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID}
 	_, err := h.store.Get(h.Context(), chunk)

@@ -17,7 +17,7 @@ import (
 )
 
 // past are calls that are over, oldest first; each hand may change one.
-func (h *house) past(n int, hand func(i int, c *domain.Call)) (ids []string) {
+func (h *fixture) past(n int, hand func(i int, c *domain.Call)) (ids []string) {
 	h.Helper()
 	for range n {
 		ids = append(ids, mailbox.NewID(domain.PrefixCall))
@@ -44,7 +44,7 @@ func (h *house) past(n int, hand func(i int, c *domain.Call)) (ids []string) {
 
 // pages are the ids of all pages of a list, newest first, and how many pages
 // they took.
-func (h *house) pages(q calls.Query) (ids []string, n int) {
+func (h *fixture) pages(q calls.Query) (ids []string, n int) {
 	h.Helper()
 	for {
 		l, err := h.services().Calls.ListCalls(h.Context(), h.live, q)
@@ -59,7 +59,7 @@ func (h *house) pages(q calls.Query) (ids []string, n int) {
 	}
 }
 
-func onBothStores(t *testing.T, test func(t *testing.T, h *house)) {
+func onBothStores(t *testing.T, test func(t *testing.T, h *fixture)) {
 	t.Helper()
 	t.Parallel()
 	for name, url := range map[string]func(*testing.T) string{
@@ -74,7 +74,7 @@ func onBothStores(t *testing.T, test func(t *testing.T, h *house)) {
 }
 
 func TestPagesOfTheCallsOfAnAgentAndOfAContactAreFull(t *testing.T) {
-	onBothStores(t, func(t *testing.T, h *house) {
+	onBothStores(t, func(t *testing.T, h *fixture) {
 		mine, other := mailbox.NewID(domain.PrefixAgent), mailbox.NewID(domain.PrefixAgent)
 		contact := mailbox.NewID(domain.PrefixContact)
 		ids := h.past(600, func(i int, c *domain.Call) {

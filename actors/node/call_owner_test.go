@@ -210,7 +210,7 @@ func TestWhoCannotSayWhoseACallIsSilencesNoOther(t *testing.T) {
 	mute.open()
 	source := netip.MustParseAddrPort("192.0.2.1:5060")
 	var made *domain.Trunk
-	for _, h := range []*house{mute, other} {
+	for _, h := range []*fixture{mute, other} {
 		trunk, err := h.services().Trunks.CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
 		require.NoError(t, err)
 		h.until(10*time.Second, "the trunk to be known", func() bool { return len(h.node.Book().Of(source)) == 1 })
@@ -219,7 +219,7 @@ func TestWhoCannotSayWhoseACallIsSilencesNoOther(t *testing.T) {
 	_, err := other.services().Numbers.CreateNumber(t.Context(), other.live, &domain.PhoneNumber{Number: "*", AgentID: other.agent(other.live, menu()), TrunkID: made.ID})
 	require.NoError(t, err)
 	ctx := context.WithValue(t.Context(), asksKey{}, true)
-	for to, order := range map[string][]*house{"+442079460001": {mute, other}, "+442079460002": {other, mute}} { // what it has read it knows for a while
+	for to, order := range map[string][]*fixture{"+442079460001": {mute, other}, "+442079460002": {other, mute}} { // what it has read it knows for a while
 		var board node.Router
 		for _, h := range order {
 			board.Add(h.node)

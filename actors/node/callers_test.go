@@ -38,9 +38,9 @@ func (s *shutIn) Apply(ctx context.Context, c commit.Change) ([]event.Event, err
 	return s.Backend.Apply(ctx, c)
 }
 
-// watchesCallers is a house that stops at the first call that comes in, once it
+// watchesCallers is a fixture that stops at the first call that comes in, once it
 // is opened, until it may go on; and what its campaigns hear of numbers.
-func watchesCallers(t *testing.T) (h *house, comes, goOn chan struct{}, answers chan any) {
+func watchesCallers(t *testing.T) (h *fixture, comes, goOn chan struct{}, answers chan any) {
 	t.Helper()
 	comes, goOn, answers = make(chan struct{}), make(chan struct{}), make(chan any, 100)
 	var once sync.Once

@@ -26,20 +26,20 @@ import (
 	"github.com/callboard/callboard/service/webhooks"
 )
 
-func (h *house) status(p domain.Principal, id string) domain.CampaignStatusObject {
+func (h *fixture) status(p domain.Principal, id string) domain.CampaignStatusObject {
 	h.Helper()
 	return *again(h, func(ctx context.Context) (*domain.CampaignStatusObject, error) {
 		return h.services().Campaigns.CampaignStatus(ctx, p, id)
 	})
 }
 
-func (h *house) over(p domain.Principal, id string) {
+func (h *fixture) over(p domain.Principal, id string) {
 	h.Helper()
 	h.until(30*time.Second, "the campaign is over", func() bool { return h.status(p, id).Status.Final() })
 }
 
 // living says whether a campaign has an actor.
-func (h *house) living(id string) bool { return h.node.CampaignLives(h.live.WorkspaceID, id) }
+func (h *fixture) living(id string) bool { return h.node.CampaignLives(h.live.WorkspaceID, id) }
 
 func TestOfManyRequestsAtOnceOneChangesTheState(t *testing.T) {
 	t.Parallel()
@@ -341,7 +341,7 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 		return n
 	}
 	h.until(30*time.Second, "nothing remains to be deleted", func() bool {
-		n := rows("doomed", "", func() domain.Record { return &domain.Doomed{} })
+		n := rows("doomed", "", func() domain.Record { return &domain.DeletedCampaign{} })
 		for _, w := range hooks.Data {
 			n += rows("delivery", w.ID+"/", func() domain.Record { return &domain.Delivery{} })
 		}
@@ -355,10 +355,10 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	assert.Equal(t, 4, u.Total.Attempts, "what was billed stays billed")
 }
 
-// traces are the keys of the store, of a house that is shut, and the names of
+// traces are the keys of the store, of a fixture that is shut, and the names of
 // blobs that tell of any of the ids: all but the ledger, the log of events and
 // its sequences.
-func (h *house) traces(ids []string) []string {
+func (h *fixture) traces(ids []string) []string {
 	h.Helper()
 	db, err := cockroach.Open(filepath.Join(h.dir, "store"), &cockroach.Options{ReadOnly: true})
 	require.NoError(h, err)
@@ -483,7 +483,7 @@ type endpoints struct {
 	ids    map[string]string
 }
 
-func (h *house) endpoints(campaignID string) endpoints {
+func (h *fixture) endpoints(campaignID string) endpoints {
 	h.Helper()
 	l, err := h.services().Webhooks.ListWebhooks(h.Context(), h.test, webhooks.Query{CampaignID: campaignID, PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(h, err)

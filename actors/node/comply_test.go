@@ -22,7 +22,7 @@ func unsubscribe() domain.Pathway {
 	return w
 }
 
-func (h *house) completed(id string) *domain.CampaignStatusObject {
+func (h *fixture) completed(id string) *domain.CampaignStatusObject {
 	h.Helper()
 	var st *domain.CampaignStatusObject
 	h.until(30*time.Second, "the campaign is over", func() bool {
@@ -33,14 +33,14 @@ func (h *house) completed(id string) *domain.CampaignStatusObject {
 	return st
 }
 
-func (h *house) runs(id string) *domain.CampaignStatusObject {
+func (h *fixture) runs(id string) *domain.CampaignStatusObject {
 	h.Helper()
 	_, err := h.services().Campaigns.StartCampaign(h.Context(), h.live, id)
 	require.NoError(h, err)
 	return h.completed(id)
 }
 
-func (h *house) rung(phone string) int {
+func (h *fixture) rung(phone string) int {
 	n := 0
 	for _, r := range h.diary.all() {
 		if r.number == phone {
@@ -255,7 +255,7 @@ func TestTheLogOfANumberTellsOfTheEndThatCameBeforeItsTurn(t *testing.T) {
 }
 
 // scrubbing is a campaign that scrubs, at a pace that leaves time to see it.
-func (h *house) scrubbing(agent string, phones ...string) string {
+func (h *fixture) scrubbing(agent string, phones ...string) string {
 	h.Helper()
 	made, err := h.services().Campaigns.CreateCampaign(h.Context(), h.live, &domain.Campaign{
 		Name: "s", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US", AutoComplete: true,

@@ -15,7 +15,7 @@ import (
 )
 
 // guest is a client that asks users, and a user who may do what a role may.
-func (h *house) guest(role domain.Role) (*domain.OAuthClient, *domain.User) {
+func (h *fixture) guest(role domain.Role) (*domain.OAuthClient, *domain.User) {
 	h.Helper()
 	c, _, err := h.services().OAuth.CreateClient(h.Context(), h.live, &domain.OAuthClient{
 		Name: "crm", Scopes: []domain.Permission{domain.AllRead, domain.CallsWrite}, GrantTypes: []domain.GrantType{domain.GrantCode, domain.GrantRefresh}, RedirectURIs: []string{"https://a.example/"},
@@ -27,7 +27,7 @@ func (h *house) guest(role domain.Role) (*domain.OAuthClient, *domain.User) {
 }
 
 // code is what a user's consent gives.
-func (h *house) code(c *domain.OAuthClient, u *domain.User) string {
+func (h *fixture) code(c *domain.OAuthClient, u *domain.User) string {
 	h.Helper()
 	text, err := h.services().OAuth.IssueCode(h.Context(), &domain.OAuthCode{
 		Meta: domain.Meta{WorkspaceID: c.WorkspaceID, Environment: c.Environment}, ClientID: c.ID, UserID: u.ID, RedirectURI: c.RedirectURIs[0], Scopes: []domain.Permission{domain.CallsRead, domain.CallsWrite},

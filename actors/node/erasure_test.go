@@ -31,7 +31,7 @@ import (
 
 // namedIn are the places of the store, outside of encryption and within, where a
 // number stands in any of its forms.
-func (h *house) namedIn(ws, e164 string) (found []string) {
+func (h *fixture) namedIn(ws, e164 string) (found []string) {
 	h.Helper()
 	ctx := h.Context()
 	n, err := personal.NewNumber(e164)
@@ -81,7 +81,7 @@ func (h *house) namedIn(ws, e164 string) (found []string) {
 	return found
 }
 
-func (h *house) request(p domain.Principal, kind domain.DataRequestType, phone string) *domain.DataRequest {
+func (h *fixture) request(p domain.Principal, kind domain.DataRequestType, phone string) *domain.DataRequest {
 	h.Helper()
 	r, err := h.services().DataRequests.CreateDataRequest(h.Context(), p, kind, phone)
 	require.NoError(h, err)
@@ -89,7 +89,7 @@ func (h *house) request(p domain.Principal, kind domain.DataRequestType, phone s
 }
 
 // handled is a request once it is completed.
-func (h *house) handled(p domain.Principal, id string) *domain.DataRequest {
+func (h *fixture) handled(p domain.Principal, id string) *domain.DataRequest {
 	h.Helper()
 	var r *domain.DataRequest
 	h.until(patience, "the data request is completed", func() bool {
@@ -109,7 +109,7 @@ const (
 // person fills a workspace with everything that may be known of a person, and
 // with others who mention the number. It answers the campaign that called and
 // the one that still may.
-func (h *house) person() (over, draft string) {
+func (h *fixture) person() (over, draft string) {
 	h.Helper()
 	d, ctx, ws, now := h.services(), h.Context(), h.live.WorkspaceID, time.Now().UTC()
 	h.retainCaps()
@@ -169,7 +169,7 @@ func (h *house) person() (over, draft string) {
 	return over, draft
 }
 
-func (h *house) retainCaps() {
+func (h *fixture) retainCaps() {
 	h.Helper()
 	_, err := h.services().Workspaces.UpdateWorkspace(h.Context(), h.live, func(w *domain.Workspace) error { w.FrequencyCaps.PerNumberPerDay = 50; return nil })
 	require.NoError(h, err)

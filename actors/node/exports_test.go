@@ -19,7 +19,7 @@ import (
 )
 
 // made is the text of an export's file, once it is there.
-func (h *house) made(p domain.Principal, e *domain.Export) (*domain.Export, string) {
+func (h *fixture) made(p domain.Principal, e *domain.Export) (*domain.Export, string) {
 	h.Helper()
 	h.until(patience, "the export is over", func() bool {
 		now, err := h.services().Exports.Export(h.Context(), p, e.ID)
@@ -118,14 +118,14 @@ func TestAnExportIsMadeAgainAfterACrashAndGoesWithItsTime(t *testing.T) {
 }
 
 // keep puts a row into the store as it is.
-func (h *house) keep(r domain.Record) {
+func (h *fixture) keep(r domain.Record) {
 	h.Helper()
 	_, err := h.store.Apply(h.Context(), commit.Change{Workspace: r.Key().Workspace, Puts: []domain.Record{r}})
 	require.NoError(h, err)
 }
 
 // remove deletes a row of the store.
-func (h *house) remove(k domain.Key) error {
+func (h *fixture) remove(k domain.Key) error {
 	h.Helper()
 	_, err := h.store.Apply(h.Context(), commit.Change{Workspace: k.Workspace, Deletes: []domain.Key{k}})
 	return err

@@ -14,7 +14,7 @@ import (
 
 // lasts places a call to somebody who says nothing, and waits until another
 // process could go on with it.
-func (h *house) lasts() (id string) {
+func (h *fixture) lasts() (id string) {
 	h.Helper()
 	c, err := h.services().Calls.PlaceCall(h.Context(), h.test, domain.NewCall{
 		To: "+15005550009", AgentID: h.agent(h.test, linger()), RingTimeout: 20 * time.Second, MaxDuration: 10 * time.Minute,
@@ -25,7 +25,7 @@ func (h *house) lasts() (id string) {
 }
 
 // moves waits until another process could go on with the one call that lives.
-func (h *house) moves() {
+func (h *fixture) moves() {
 	h.Helper()
 	h.until(20*time.Second, "a call that another process could go on with", func() bool {
 		now, err := h.node.CountMovable(h.Context())

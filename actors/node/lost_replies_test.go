@@ -23,7 +23,7 @@ import (
 
 // makers create one resource of each kind, under the context of a request, and
 // answer its id.
-func (h *house) makers(agent string) map[string]func(context.Context) (string, error) {
+func (h *fixture) makers(agent string) map[string]func(context.Context) (string, error) {
 	d := h.services()
 	return map[string]func(context.Context) (string, error){
 		"agent": func(ctx context.Context) (string, error) {
@@ -93,8 +93,8 @@ func (h *house) makers(agent string) map[string]func(context.Context) (string, e
 	}
 }
 
-// knowledge is the one knowledge base of the house.
-func (h *house) knowledge() (string, error) {
+// knowledge is the one knowledge base of the fixture.
+func (h *fixture) knowledge() (string, error) {
 	l, err := h.services().Knowledge.ListKnowledge(h.Context(), h.live, record.PageQuery{Limit: 1})
 	if err == nil && len(l.Data) > 0 {
 		return l.Data[0].ID, nil

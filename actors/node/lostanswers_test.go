@@ -38,8 +38,8 @@ type meddledStore struct {
 	*meddler
 }
 
-// meddled is a house with a meddler.
-func meddled(t *testing.T) (*house, *meddler) {
+// meddled is a fixture with a meddler.
+func meddled(t *testing.T) (*fixture, *meddler) {
 	t.Helper()
 	h, m := build(t, nil), &meddler{}
 	h.shut()

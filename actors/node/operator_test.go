@@ -21,7 +21,7 @@ import (
 )
 
 // waitsFor is why a campaign rings nobody; "": it does not say.
-func (h *house) waitsFor(id string) string {
+func (h *fixture) waitsFor(id string) string {
 	h.Helper()
 	st := h.status(h.live, id)
 	if st.Waiting == nil {
@@ -31,7 +31,7 @@ func (h *house) waitsFor(id string) string {
 }
 
 // load is how the service does, over all workspaces.
-func (h *house) load(ctx context.Context, requests func(*domain.Workspace) int) (*load.NodeLoad, error) {
+func (h *fixture) load(ctx context.Context, requests func(*domain.Workspace) int) (*load.NodeLoad, error) {
 	part, err := h.services().Operator.Part(ctx, requests)
 	if err != nil {
 		return nil, err

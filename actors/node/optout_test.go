@@ -19,7 +19,7 @@ import (
 )
 
 // one is a campaign of the test environment that rings one after another.
-func (h *house) one(agent string, optOut []string, phones ...string) string {
+func (h *fixture) one(agent string, optOut []string, phones ...string) string {
 	h.Helper()
 	c := &domain.Campaign{
 		Name: "c", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US", AutoComplete: true,
@@ -38,7 +38,7 @@ func (h *house) one(agent string, optOut []string, phones ...string) string {
 }
 
 // started are campaigns of which each talks to its first contact.
-func (h *house) started(ids ...string) (calls []string) {
+func (h *fixture) started(ids ...string) (calls []string) {
 	h.Helper()
 	for _, id := range ids {
 		_, err := h.services().Campaigns.StartCampaign(h.Context(), h.test, id)
@@ -56,7 +56,7 @@ func (h *house) started(ids ...string) (calls []string) {
 }
 
 // optedOut is by which channel each number was told to have opted out.
-func (h *house) optedOut() map[string]string {
+func (h *fixture) optedOut() map[string]string {
 	h.Helper()
 	channels := make(map[string]string)
 	for _, e := range h.events(h.test.WorkspaceID) {
@@ -70,7 +70,7 @@ func (h *house) optedOut() map[string]string {
 }
 
 // decidedOf are the decisions of a campaign about a number.
-func (h *house) decidedOf(id, phone string) (verdicts []string) {
+func (h *fixture) decidedOf(id, phone string) (verdicts []string) {
 	h.Helper()
 	log, err := h.services().Decisions.ListDecisions(h.Context(), h.test, id, phone, record.PageQuery{Limit: 10})
 	require.NoError(h, err)
@@ -80,7 +80,7 @@ func (h *house) decidedOf(id, phone string) (verdicts []string) {
 	return verdicts
 }
 
-func (h *house) finished(id string) *domain.CampaignStatusObject {
+func (h *fixture) finished(id string) *domain.CampaignStatusObject {
 	h.Helper()
 	var st *domain.CampaignStatusObject
 	h.until(time.Minute, "the campaign is over", func() bool {

@@ -82,11 +82,11 @@ var (
 	morePhone   = number(2, 5, "11")
 )
 
-// scene is a house in which most that can happen does happen: long calls that
+// scene is a fixture in which most that can happen does happen: long calls that
 // are live throughout, and beside them a campaign, a single call, a call in,
 // and the desk's work.
 type scene struct {
-	*house
+	*fixture
 	trap        *trap
 	long, short string
 	over        bool // the short campaign may have been over before its last contact came
@@ -122,10 +122,10 @@ func (s *scene) act() {
 	s.trap.arm()
 	s.short = s.campaign(p, s.agent(p, menu()), shortPhones...)
 	status := func(f func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)) {
-		again(s.house, func(ctx context.Context) (domain.CampaignStatusObject, error) { return f(ctx, p, s.short) })
+		again(s.fixture, func(ctx context.Context) (domain.CampaignStatusObject, error) { return f(ctx, p, s.short) })
 	}
 	status(d.Campaigns.StartCampaign)
-	again(s.house, func(ctx context.Context) (contactlist.UploadSummary, error) {
+	again(s.fixture, func(ctx context.Context) (contactlist.UploadSummary, error) {
 		sum, err := d.Contacts.AddContacts(ctx, p, s.short, contacts(morePhone))
 		s.over = s.over || domain.CodeOf(err) == domain.CodeInvalidState
 		return sum, err
@@ -133,23 +133,23 @@ func (s *scene) act() {
 	s.phoneIn()
 	status(d.Campaigns.PauseCampaign)
 	status(d.Campaigns.ResumeCampaign)
-	again(s.house, func(ctx context.Context) (*domain.CampaignStatusObject, error) {
+	again(s.fixture, func(ctx context.Context) (*domain.CampaignStatusObject, error) {
 		return d.Campaigns.CampaignStatus(ctx, p, s.short)
 	})
 	s.single()
-	again(s.house, func(ctx context.Context) (webhooks.TestResult, error) {
+	again(s.fixture, func(ctx context.Context) (webhooks.TestResult, error) {
 		return d.Webhooks.TestWebhook(ctx, p, s.webhook, "")
 	})
-	again(s.house, func(ctx context.Context) (*domain.Webhook, error) { return d.Webhooks.PauseWebhook(ctx, p, s.webhook) })
-	again(s.house, func(ctx context.Context) (*domain.Webhook, error) { return d.Webhooks.ResumeWebhook(ctx, p, s.webhook) })
-	again(s.house, func(ctx context.Context) (*domain.Workspace, error) {
+	again(s.fixture, func(ctx context.Context) (*domain.Webhook, error) { return d.Webhooks.PauseWebhook(ctx, p, s.webhook) })
+	again(s.fixture, func(ctx context.Context) (*domain.Webhook, error) { return d.Webhooks.ResumeWebhook(ctx, p, s.webhook) })
+	again(s.fixture, func(ctx context.Context) (*domain.Workspace, error) {
 		return d.Workspaces.UpdateWorkspace(ctx, p, func(w *domain.Workspace) error { w.Limits.CallsPerMinute++; return nil })
 	})
-	other := again(s.house, func(ctx context.Context) (*domain.Webhook, error) {
+	other := again(s.fixture, func(ctx context.Context) (*domain.Webhook, error) {
 		return d.Webhooks.CreateWebhook(ctx, p, &domain.Webhook{URL: s.receiver.url, Events: []string{"campaign.progress"}})
 	})
 	tries := 0
-	again(s.house, func(ctx context.Context) (struct{}, error) {
+	again(s.fixture, func(ctx context.Context) (struct{}, error) {
 		err := d.Webhooks.DeleteWebhook(ctx, p, other.ID)
 		if tries++; tries > 1 && domain.CodeOf(err) == domain.CodeNotFound {
 			err = nil // an earlier try deleted it, though its answer did not come
@@ -171,7 +171,7 @@ func (s *scene) single() {
 	s.Helper()
 	agent := s.agent(s.live, linger())
 	tries := 0
-	c := again(s.house, func(ctx context.Context) (*domain.Call, error) {
+	c := again(s.fixture, func(ctx context.Context) (*domain.Call, error) {
 		tries++ // whether the one before was placed is not known
 		s.singles = append(s.singles, number(3, tries, "11"))
 		return s.services().Calls.PlaceCall(ctx, s.live, domain.NewCall{To: number(3, tries, "11"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
@@ -197,7 +197,7 @@ func (s *scene) hangUp(id string) {
 	})
 }
 
-// phoneIn calls the house, and hangs up.
+// phoneIn calls the fixture, and hangs up.
 func (s *scene) phoneIn() {
 	s.Helper()
 	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, OverloadAfter: patience})
@@ -375,7 +375,7 @@ func (s *scene) recordsSay() {
 func run(t *testing.T, at ...string) *trap {
 	t.Helper()
 	p := &trap{want: at, seen: make(map[string]bool), sprung: make(map[string]bool)}
-	s := &scene{trap: p, house: build(t, p.before)}
+	s := &scene{trap: p, fixture: build(t, p.before)}
 	s.prepare()
 	s.act()
 	s.finish()

@@ -39,7 +39,7 @@ func sometimes(category string) []string {
 // payloads holds every event that this test caused to the sample of its type,
 // whose file is in domain/webhook/testdata: no field more, and none less but those
 // that are there sometimes.
-func (h *house) payloads() {
+func (h *fixture) payloads() {
 	h.Helper()
 	if h.driver == nil {
 		return

@@ -17,7 +17,7 @@ import (
 )
 
 // key creates an API key with all rights and authenticates with it.
-func (h *house) key(by domain.Principal, edit func(*domain.APIKey)) (domain.Principal, *domain.APIKey, string) {
+func (h *fixture) key(by domain.Principal, edit func(*domain.APIKey)) (domain.Principal, *domain.APIKey, string) {
 	h.Helper()
 	k := &domain.APIKey{Meta: domain.Meta{Environment: by.Environment}, Name: "k", Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
 	if edit != nil {
@@ -30,7 +30,7 @@ func (h *house) key(by domain.Principal, edit func(*domain.APIKey)) (domain.Prin
 }
 
 // belongings are resources of each kind that carries rights, created by a principal.
-func (h *house) belongings(p domain.Principal, extension string) (all []domain.ResourceRef) {
+func (h *fixture) belongings(p domain.Principal, extension string) (all []domain.ResourceRef) {
 	h.Helper()
 	ctx, d := h.Context(), h.services()
 	c, _, err := d.OAuth.CreateClient(ctx, p, &domain.OAuthClient{Name: "c", Scopes: p.Permissions, GrantTypes: []domain.GrantType{domain.GrantCredentials}})
@@ -151,7 +151,7 @@ func TestSignInOfARevokedKeyEnds(t *testing.T) {
 
 // session signs a user in with a link that a principal creates, and returns the
 // cookie and the principal of the session.
-func (h *house) session(by domain.Principal, u *domain.User, from netip.Addr) (string, domain.Principal) {
+func (h *fixture) session(by domain.Principal, u *domain.User, from netip.Addr) (string, domain.Principal) {
 	h.Helper()
 	link, _, err := h.services().Users.SignInLink(h.Context(), by, u.ID, anyone)
 	require.NoError(h, err)

@@ -90,7 +90,7 @@ func TestALiveCallIsListenedToAndItsRecordingPaused(t *testing.T) {
 }
 
 // recorded keeps a call that ended some days ago, with its recording.
-func (h *house) recorded(p domain.Principal, blobs *blob.Disk, days int) string {
+func (h *fixture) recorded(p domain.Principal, blobs *blob.Disk, days int) string {
 	h.Helper()
 	at := time.Now().AddDate(0, 0, -days)
 	c := &domain.Call{

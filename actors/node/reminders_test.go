@@ -16,7 +16,7 @@ import (
 )
 
 // falls lets the reminders of appointments be due now.
-func (h *house) falls(all ...*domain.Appointment) {
+func (h *fixture) falls(all ...*domain.Appointment) {
 	h.Helper()
 	for _, a := range all {
 		row := &domain.Appointment{Meta: domain.Meta{ID: a.ID, WorkspaceID: a.WorkspaceID}}

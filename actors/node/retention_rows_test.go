@@ -14,7 +14,7 @@ import (
 )
 
 // stored says which of some rows are stored.
-func (h *house) stored(rows ...domain.Record) []bool {
+func (h *fixture) stored(rows ...domain.Record) []bool {
 	h.Helper()
 	out := make([]bool, len(rows))
 	for i, r := range rows {
@@ -27,7 +27,7 @@ func (h *house) stored(rows ...domain.Record) []bool {
 	return out
 }
 
-func (h *house) retain(change func(r *domain.Retention)) {
+func (h *fixture) retain(change func(r *domain.Retention)) {
 	h.Helper()
 	_, err := h.services().Workspaces.UpdateWorkspace(h.Context(), h.live, func(w *domain.Workspace) error { change(&w.Retention); return nil })
 	require.NoError(h, err)

@@ -18,7 +18,7 @@ import (
 
 // talked keeps a call that ended some days ago and took some hours, with what
 // was said in it and on the wire.
-func (h *house) talked(p domain.Principal, n, days, hours int) string {
+func (h *fixture) talked(p domain.Principal, n, days, hours int) string {
 	h.Helper()
 	ended := time.Now().AddDate(0, 0, -days)
 	began := ended.Add(-time.Duration(hours) * time.Hour)
@@ -39,7 +39,7 @@ func (h *house) talked(p domain.Principal, n, days, hours int) string {
 }
 
 // left says what is kept of a call: t its transcript, s its messages.
-func (h *house) left(p domain.Principal, id string) string {
+func (h *fixture) left(p domain.Principal, id string) string {
 	h.Helper()
 	kept := func(r domain.Record) bool {
 		_, err := h.store.Get(h.Context(), r)

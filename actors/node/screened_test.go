@@ -21,7 +21,7 @@ func needsDay() domain.Pathway {
 }
 
 // resultsOf are the results of a campaign, a line for each row.
-func (h *house) resultsOf(id string) []string {
+func (h *fixture) resultsOf(id string) []string {
 	h.Helper()
 	rows, err := h.services().Contacts.CampaignResults(h.Context(), h.live, id)
 	require.NoError(h, err)
@@ -35,7 +35,7 @@ func (h *house) resultsOf(id string) []string {
 
 // screenedChunks counts the chunks of screened rows that the store holds of a
 // campaign.
-func (h *house) screenedChunks(id string) (n int) {
+func (h *fixture) screenedChunks(id string) (n int) {
 	h.Helper()
 	err := h.store.Under(h.Context(), domain.Key{Kind: "screened", Workspace: h.live.WorkspaceID, ID: id + "/"}, "", 10_000,
 		func() domain.Record { return &domain.ScreenedChunk{} }, func(domain.Record) error { n++; return nil })

@@ -14,7 +14,7 @@ import (
 )
 
 // cookie signs a user in.
-func (h *house) cookie(u *domain.User) string {
+func (h *fixture) cookie(u *domain.User) string {
 	h.Helper()
 	text, _, err := h.services().Users.SignInLink(h.Context(), h.live, u.ID, anyone)
 	require.NoError(h, err)
@@ -24,7 +24,7 @@ func (h *house) cookie(u *domain.User) string {
 }
 
 // rested makes a session one that was used last long ago.
-func (h *house) rested(id string) time.Time {
+func (h *fixture) rested(id string) time.Time {
 	h.Helper()
 	row := &domain.Session{Meta: domain.Meta{ID: id, WorkspaceID: h.live.WorkspaceID}}
 	version, err := h.store.Get(h.Context(), row)

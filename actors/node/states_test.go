@@ -18,7 +18,7 @@ import (
 
 type campaignVerb func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)
 
-func (h *house) verbs() map[lifecycle.Operation]campaignVerb {
+func (h *fixture) verbs() map[lifecycle.Operation]campaignVerb {
 	d := h.services()
 	return map[lifecycle.Operation]campaignVerb{
 		lifecycle.Start: d.Campaigns.StartCampaign, lifecycle.Pause: d.Campaigns.PauseCampaign, lifecycle.Resume: d.Campaigns.ResumeCampaign,
@@ -30,7 +30,7 @@ func (h *house) verbs() map[lifecycle.Operation]campaignVerb {
 
 // empty is a campaign that stays open though it has nobody to ring, begun by
 // some requests.
-func (h *house) empty(agent string, start *time.Time, by ...lifecycle.Operation) string {
+func (h *fixture) empty(agent string, start *time.Time, by ...lifecycle.Operation) string {
 	h.Helper()
 	made, err := h.services().Campaigns.CreateCampaign(h.Context(), h.test, &domain.Campaign{
 		Name: "c", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US",
@@ -46,7 +46,7 @@ func (h *house) empty(agent string, start *time.Time, by ...lifecycle.Operation)
 }
 
 // exhausted is a campaign that has rung everybody.
-func (h *house) exhausted(agent string) string {
+func (h *fixture) exhausted(agent string) string {
 	h.Helper()
 	id := h.campaign(h.test, agent, number(2, 1, "19"))
 	_, err := h.services().Campaigns.StartCampaign(h.Context(), h.test, id)

@@ -17,7 +17,7 @@ import (
 )
 
 // happened commits an event of some days ago for each number.
-func (h *house) happened(p domain.Principal, days int, numbers ...int) (ids []string) {
+func (h *fixture) happened(p domain.Principal, days int, numbers ...int) (ids []string) {
 	h.Helper()
 	c := commit.Change{Workspace: p.WorkspaceID}
 	for _, n := range numbers {

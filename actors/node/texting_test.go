@@ -21,7 +21,7 @@ import (
 )
 
 // writes gives a number to an agent that answers messages.
-func (h *house) writes(own string, replies int, w domain.Pathway) {
+func (h *fixture) writes(own string, replies int, w domain.Pathway) {
 	h.Helper()
 	w.Name = "w"
 	kept, err := h.services().Pathways.CreatePathway(h.Context(), h.test, &w)
@@ -34,7 +34,7 @@ func (h *house) writes(own string, replies int, w domain.Pathway) {
 	require.NoError(h, err)
 }
 
-func (h *house) text(from, to, body string) string {
+func (h *fixture) text(from, to, body string) string {
 	h.Helper()
 	m, err := h.services().SMS.TestInboundMessage(h.Context(), h.test, sms.InboundMessage{From: from, To: to, Body: body})
 	require.NoError(h, err)
@@ -42,7 +42,7 @@ func (h *house) text(from, to, body string) string {
 }
 
 // answered waits until nothing is left to do for a message.
-func (h *house) answered(id string) *domain.Message {
+func (h *fixture) answered(id string) *domain.Message {
 	h.Helper()
 	var m *domain.Message
 	h.until(patience, "the message is answered", func() bool {
@@ -54,7 +54,7 @@ func (h *house) answered(id string) *domain.Message {
 }
 
 // written are the bodies of what a number was sent, oldest first.
-func (h *house) written(to string) (out []*domain.Message) {
+func (h *fixture) written(to string) (out []*domain.Message) {
 	h.Helper()
 	l, err := h.services().SMS.ListMessages(h.Context(), h.test, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, To: to})
 	require.NoError(h, err)
@@ -62,7 +62,7 @@ func (h *house) written(to string) (out []*domain.Message) {
 	return l.Data
 }
 
-func (h *house) talks(contact string) []*domain.Texting {
+func (h *fixture) talks(contact string) []*domain.Texting {
 	h.Helper()
 	l, err := h.services().SMS.ListTextings(h.Context(), h.test, sms.ConversationQuery{PageQuery: record.PageQuery{Limit: 100}, Contact: contact})
 	require.NoError(h, err)
@@ -92,7 +92,7 @@ type toldWhen struct {
 	at    atomic.Pointer[chan struct{}]
 }
 
-func (h *house) counts() (*toldWhen, domain.Node) {
+func (h *fixture) counts() (*toldWhen, domain.Node) {
 	h.Helper()
 	t := &toldWhen{}
 	far := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {

@@ -41,7 +41,7 @@ func rows(from, n int, look func(i int) error) iter.Seq2[domain.RawContact, erro
 }
 
 // chunks counts the chunks that the store holds of a campaign.
-func (h *house) chunks(id string) int {
+func (h *fixture) chunks(id string) int {
 	h.Helper()
 	n := 0
 	err := h.store.Under(h.Context(), domain.Key{Kind: "chunk", Workspace: h.live.WorkspaceID, ID: id + "/"}, "", 10_000,

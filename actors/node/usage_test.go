@@ -16,7 +16,7 @@ import (
 )
 
 // owe writes what the end of an attempt writes: the row and its count.
-func (h *house) owe(at time.Time, tariff, n int) {
+func (h *fixture) owe(at time.Time, tariff, n int) {
 	h.Helper()
 	c := commit.Change{Workspace: h.live.WorkspaceID}
 	for i := range n {
@@ -32,7 +32,7 @@ func (h *house) owe(at time.Time, tariff, n int) {
 	require.NoError(h, err)
 }
 
-func (h *house) plan(p domain.Plan) int {
+func (h *fixture) plan(p domain.Plan) int {
 	h.Helper()
 	w, err := h.services().Workspaces.UpdateWorkspace(context.Background(), h.live, func(w *domain.Workspace) error { w.Plan = p; return nil })
 	require.NoError(h, err)

@@ -53,7 +53,7 @@ func (r *receiver) keeps(status int) func() []request {
 }
 
 // emit commits n events of the live environment at their times.
-func (h *house) emit(of event.Type, n int, at func(i int) time.Time) (ids []string) {
+func (h *fixture) emit(of event.Type, n int, at func(i int) time.Time) (ids []string) {
 	h.Helper()
 	c := commit.Change{Workspace: h.live.WorkspaceID}
 	data := any(event.CallOf(&domain.Call{}))

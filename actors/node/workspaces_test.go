@@ -16,7 +16,7 @@ import (
 )
 
 // remains are the tables, rows, events and files in which an id appears.
-func (h *house) remains(id string) (found []string) {
+func (h *fixture) remains(id string) (found []string) {
 	h.Helper()
 	ctx := h.Context()
 	tables, err := h.driver.Tables(ctx, "")
@@ -50,7 +50,7 @@ func (h *house) remains(id string) (found []string) {
 }
 
 // founded is a new workspace with its key.
-func (h *house) founded(name string) domain.Principal {
+func (h *fixture) founded(name string) domain.Principal {
 	h.Helper()
 	_, _, text, err := h.services().Workspaces.CreateWorkspace(h.Context(), &domain.Workspace{
 		Name: name, Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US", "GB"}},

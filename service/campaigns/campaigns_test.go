@@ -244,7 +244,7 @@ func TestDeletedCampaignLeavesNoRows(t *testing.T) {
 	require.NoError(t, f.node.store.Under(t.Context(), domain.Key{Kind: "chunk", Workspace: recordtest.Workspace, ID: c.ID + "/"}, "", 10,
 		func() domain.Record { return &domain.ContactChunk{} }, func(domain.Record) error { left++; return nil }))
 	assert.Zero(t, left)
-	require.NoError(t, commit.Each(t.Context(), f.node.store, "doomed", recordtest.Workspace, "all", func(*domain.Doomed) { left++ }))
+	require.NoError(t, commit.Each(t.Context(), f.node.store, "doomed", recordtest.Workspace, "all", func(*domain.DeletedCampaign) { left++ }))
 	assert.Zero(t, left, "nothing is left to delete")
 }
 

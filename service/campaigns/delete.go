@@ -45,7 +45,7 @@ func (s *Service) DeleteCampaign(ctx context.Context, p domain.Principal, id str
 		s.system.Root.Send(pid, campaign.Deleted{})
 	}
 	s.background.RunInBackground(func() {
-		s.deleteData(s.background.Context(), &domain.Doomed{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment})
+		s.deleteData(s.background.Context(), &domain.DeletedCampaign{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment})
 	})
 	return nil
 }
@@ -76,7 +76,7 @@ func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string
 		}
 		change := commit.Change{
 			Workspace: c.WorkspaceID, Guards: []commit.Guard{{Key: c.Key(), Version: version}, {Key: progress.Key(), Version: counted}},
-			Puts:    []domain.Record{&domain.Doomed{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment, At: record.Now()}},
+			Puts:    []domain.Record{&domain.DeletedCampaign{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment, At: record.Now()}},
 			Deletes: []domain.Key{c.Key(), progress.Key(), (&domain.PinnedScript{WorkspaceID: c.WorkspaceID, CampaignID: c.ID}).Key()},
 		}
 		for _, w := range hooks {
@@ -92,8 +92,8 @@ func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string
 
 // ResumeDeletions goes on with what an earlier process was deleting.
 func (s *Service) ResumeDeletions(ctx context.Context, workspaceID string) error {
-	var left []*domain.Doomed
-	if err := commit.Each(ctx, s.store, "doomed", workspaceID, "all", func(x *domain.Doomed) { left = append(left, x) }); err != nil {
+	var left []*domain.DeletedCampaign
+	if err := commit.Each(ctx, s.store, "doomed", workspaceID, "all", func(x *domain.DeletedCampaign) { left = append(left, x) }); err != nil {
 		return err
 	}
 	for _, x := range left {
@@ -104,7 +104,7 @@ func (s *Service) ResumeDeletions(ctx context.Context, workspaceID string) error
 
 // deleteData deletes what a campaign was made of, until nothing is left or the
 // process ends.
-func (s *Service) deleteData(ctx context.Context, x *domain.Doomed) {
+func (s *Service) deleteData(ctx context.Context, x *domain.DeletedCampaign) {
 	for since := time.Now(); ctx.Err() == nil; {
 		done, err := s.deleteDataOnce(ctx, x, time.Since(since) > maxRecordingWait)
 		if done {
@@ -124,7 +124,7 @@ func (s *Service) deleteData(ctx context.Context, x *domain.Doomed) {
 
 // deleteDataOnce deletes everything but calls whose recordings are still being kept;
 // late: these too. The row that remembers goes last.
-func (s *Service) deleteDataOnce(ctx context.Context, x *domain.Doomed, late bool) (done bool, err error) {
+func (s *Service) deleteDataOnce(ctx context.Context, x *domain.DeletedCampaign, late bool) (done bool, err error) {
 	for _, k := range kindsOfCampaign() {
 		if err = s.deleteKind(ctx, x, k.Kind, k.Fresh); err != nil {
 			return false, err
@@ -163,11 +163,11 @@ func kindsOfCampaign() []KindOfCampaign {
 	}
 }
 
-func (s *Service) deleteKind(ctx context.Context, x *domain.Doomed, kind string, fresh func() domain.Record) error {
+func (s *Service) deleteKind(ctx context.Context, x *domain.DeletedCampaign, kind string, fresh func() domain.Record) error {
 	return record.DeleteUnder(ctx, s.store, domain.Key{Kind: kind, Workspace: x.WorkspaceID, ID: x.CampaignID + "/"}, fresh)
 }
 
-func (s *Service) deleteIndexed(ctx context.Context, x *domain.Doomed, kind string, fresh func() domain.Record) error {
+func (s *Service) deleteIndexed(ctx context.Context, x *domain.DeletedCampaign, kind string, fresh func() domain.Record) error {
 	for {
 		change := commit.Change{Workspace: x.WorkspaceID}
 		q := commit.Query{Kind: kind, Workspace: x.WorkspaceID, Index: "campaign=" + x.CampaignID, Limit: record.BatchRows}
@@ -185,7 +185,7 @@ func (s *Service) deleteIndexed(ctx context.Context, x *domain.Doomed, kind stri
 }
 
 // deleteJobs ends and deletes the bulk jobs and the exports of the campaign.
-func (s *Service) deleteJobs(ctx context.Context, x *domain.Doomed) error {
+func (s *Service) deleteJobs(ctx context.Context, x *domain.DeletedCampaign) error {
 	var bulks []*domain.Bulk
 	err := commit.Each(ctx, s.store, "bulk", x.WorkspaceID, "target="+x.CampaignID, func(b *domain.Bulk) { bulks = append(bulks, b) })
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *Service) deleteJobs(ctx context.Context, x *domain.Doomed) error {
 
 // deleteCalls deletes the campaign's calls with all that was kept of them; all
 // is false where some have to wait.
-func (s *Service) deleteCalls(ctx context.Context, x *domain.Doomed, late bool) (all bool, err error) {
+func (s *Service) deleteCalls(ctx context.Context, x *domain.DeletedCampaign, late bool) (all bool, err error) {
 	q := commit.Query{Kind: "call", Workspace: x.WorkspaceID, Index: "campaign=" + x.CampaignID, Oldest: true, Limit: callsPerRead}
 	for all = true; ; {
 		var calls []*domain.Call

@@ -53,7 +53,7 @@ func (w *observedActor) told() map[string][]string {
 }
 
 // act does something as the front door does: the act rides, and is recorded.
-func (h *house) act(action, object, id string, do func(ctx context.Context) error) {
+func (h *fixture) act(action, object, id string, do func(ctx context.Context) error) {
 	h.Helper()
 	a := record.AuditAction{Type: "admin", Action: action, IP: here, UserAgent: "curl", Resource: domain.Resource{Type: object, ID: id}}
 	ctx := h.services().Audit.Ride(h.Context(), h.live, a)

@@ -13,7 +13,7 @@ import (
 )
 
 // by are the numbers of a campaign's contacts that are listed by a state.
-func (h *house) by(id, status string) (phones []string) {
+func (h *fixture) by(id, status string) (phones []string) {
 	h.Helper()
 	l, err := h.services().Contacts.ListContacts(h.Context(), h.test, id, contactsservice.Query{Limit: 10, Status: status})
 	require.NoError(h, err)

@@ -42,7 +42,7 @@ type estate struct {
 	agent, pathway, campaign, call, trunk, number, webhook, key, text, event string
 }
 
-func (h *house) furnish(p domain.Principal, phone string) estate {
+func (h *fixture) furnish(p domain.Principal, phone string) estate {
 	h.Helper()
 	ctx, d := h.Context(), h.services()
 	var e estate
@@ -77,7 +77,7 @@ func (h *house) furnish(p domain.Principal, phone string) estate {
 func drop[T any](_ T, err error) error { return err }
 
 // doors are all ways to something by its id.
-func (h *house) doors(p domain.Principal, e estate) map[string]func() error {
+func (h *fixture) doors(p domain.Principal, e estate) map[string]func() error {
 	ctx, d := h.Context(), h.services()
 	return map[string]func() error{
 		"agent": func() error { return drop(d.Agents.Agent(ctx, p, e.agent)) },
@@ -133,7 +133,7 @@ func (h *house) doors(p domain.Principal, e estate) map[string]func() error {
 }
 
 // takers are the ways to end something; tried by strangers only.
-func (h *house) takers(p domain.Principal, e estate) map[string]func() error {
+func (h *fixture) takers(p domain.Principal, e estate) map[string]func() error {
 	ctx, d := h.Context(), h.services()
 	return map[string]func() error{
 		"start":          func() error { return drop(d.Campaigns.StartCampaign(ctx, p, e.campaign)) },
@@ -151,7 +151,7 @@ func (h *house) takers(p domain.Principal, e estate) map[string]func() error {
 }
 
 // lists are the numbers of rows that each list shows.
-func (h *house) lists(p domain.Principal) map[string]int {
+func (h *fixture) lists(p domain.Principal) map[string]int {
 	h.Helper()
 	ctx, d, page := h.Context(), h.services(), record.PageQuery{Limit: 100}
 	out := make(map[string]int)
@@ -175,7 +175,7 @@ func (h *house) lists(p domain.Principal) map[string]int {
 }
 
 // neighbour is another workspace, grown at the next start.
-func (h *house) neighbour() domain.Principal {
+func (h *fixture) neighbour() domain.Principal {
 	h.Helper()
 	ctx := context.Background()
 	now := time.Now().UTC().Truncate(time.Millisecond)

@@ -64,9 +64,9 @@ func (hum) Speak(context.Context, speech.Request) (media.Clip, error) {
 	return tone.Make(300*time.Millisecond, 0.3, 200, 400, 600), nil
 }
 
-// house is a whole node: a real store, SIP and sound over loopback, phones to
+// fixture is a node with its services: a real store, SIP and sound over loopback, phones to
 // ring and an endpoint to tell.
-type house struct {
+type fixture struct {
 	*testing.T
 	dir      string
 	store    *persistence.Store
@@ -97,16 +97,16 @@ type house struct {
 	stop     []func()
 }
 
-// build makes a house and opens it.
-func build(t *testing.T, before func(actor string, msg any)) *house {
+// build makes a fixture and starts it.
+func build(t *testing.T, before func(actor string, msg any)) *fixture {
 	t.Helper()
 	return buildOn(t, "", before)
 }
 
-// buildOn makes a house on a Redis; "": on the embedded store.
-func buildOn(t *testing.T, redisURL string, before func(actor string, msg any)) *house {
+// buildOn makes a fixture on a Redis; "": on the embedded store.
+func buildOn(t *testing.T, redisURL string, before func(actor string, msg any)) *fixture {
 	t.Helper()
-	h := &house{T: t, dir: t.TempDir(), redis: redisURL, diary: newDiary(), before: before, log: &journal{}}
+	h := &fixture{T: t, dir: t.TempDir(), redis: redisURL, diary: newDiary(), before: before, log: &journal{}}
 	h.receiver = newReceiver(t)
 	low, high := ports(t)
 	var err error
@@ -121,7 +121,7 @@ func buildOn(t *testing.T, redisURL string, before func(actor string, msg any)) 
 		h.payloads()
 		h.shut()
 		if t.Failed() {
-			t.Logf("the log of the house:\n%s", h.log)
+			t.Logf("the log of the node:\n%s", h.log)
 		}
 	})
 	return h
@@ -130,7 +130,7 @@ func buildOn(t *testing.T, redisURL string, before func(actor string, msg any)) 
 var master = bytes.Repeat([]byte{7}, 32)
 
 // open starts the node, as often as the test shuts it.
-func (h *house) open() {
+func (h *fixture) open() {
 	h.Helper()
 	ctx := context.Background()
 	log := slog.New(slog.NewTextHandler(h.log, nil))
@@ -210,14 +210,14 @@ func (h *house) open() {
 }
 
 // shut ends the node as a restart would, without waiting for calls.
-func (h *house) shut() {
+func (h *fixture) shut() {
 	for _, f := range h.stop {
 		f()
 	}
 	h.stop = nil
 }
 
-func (h *house) services() *services.Services { return h.svc }
+func (h *fixture) services() *services.Services { return h.svc }
 
 func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
 	t.Helper()
@@ -235,7 +235,7 @@ func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
 }
 
 // until waits for something, within a limit for an idle machine.
-func (h *house) until(limit time.Duration, what string, check func() bool) {
+func (h *fixture) until(limit time.Duration, what string, check func() bool) {
 	h.Helper()
 	polltest.Until(h, limit, what, check)
 }
@@ -245,7 +245,7 @@ const patience = time.Minute
 
 // again does what a client does: it asks again while the service is
 // unavailable.
-func again[T any](h *house, f func(ctx context.Context) (T, error)) T {
+func again[T any](h *fixture, f func(ctx context.Context) (T, error)) T {
 	h.Helper()
 	var out T
 	h.until(15*time.Second, "the services answer", func() bool {
@@ -266,7 +266,7 @@ func again[T any](h *house, f func(ctx context.Context) (T, error)) T {
 }
 
 // pathway is kept for the principal, with an agent that speaks it.
-func (h *house) agent(p domain.Principal, w domain.Pathway) string {
+func (h *fixture) agent(p domain.Principal, w domain.Pathway) string {
 	h.Helper()
 	ctx := h.Context()
 	w.Name = w.Start
@@ -316,7 +316,7 @@ func contacts(phones ...string) iter.Seq2[domain.RawContact, error] {
 }
 
 // campaign is created, not started.
-func (h *house) campaign(p domain.Principal, agent string, phones ...string) string {
+func (h *fixture) campaign(p domain.Principal, agent string, phones ...string) string {
 	h.Helper()
 	made, err := h.services().Campaigns.CreateCampaign(h.Context(), p, &domain.Campaign{
 		Name: "c", Status: domain.CampaignDraft, AgentID: agent, DefaultCountry: "US", AutoComplete: true,
@@ -336,7 +336,7 @@ func number(series, n int, nature string) string {
 }
 
 // events are all that were committed, in order.
-func (h *house) events(ws string) []event.Event {
+func (h *fixture) events(ws string) []event.Event {
 	h.Helper()
 	var out []event.Event
 	after := uint64(0)
@@ -362,7 +362,7 @@ func told(events []event.Event, of event.Type) map[string]int {
 	return out
 }
 
-func (h *house) call(p domain.Principal, id string) *domain.Call {
+func (h *fixture) call(p domain.Principal, id string) *domain.Call {
 	h.Helper()
 	c, err := h.services().Calls.Call(context.Background(), p, id)
 	require.NoError(h, err)
@@ -370,7 +370,7 @@ func (h *house) call(p domain.Principal, id string) *domain.Call {
 }
 
 // attempts counts the rows of open attempts in an index.
-func (h *house) attempts(index string) int {
+func (h *fixture) attempts(index string) int {
 	h.Helper()
 	n := 0
 	q := commit.Query{Kind: "attempt", Workspace: h.live.WorkspaceID, Index: index, Limit: 100}

@@ -54,8 +54,8 @@ func modelsAt(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (l
 	}, up
 }
 
-// reopened is a house with models and ears.
-func reopened(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (*house, *llmtest.Server) {
+// reopened is a fixture with models and ears.
+func reopened(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (*fixture, *llmtest.Server) {
 	t.Helper()
 	h := build(t, nil)
 	h.shut()
@@ -65,14 +65,14 @@ func reopened(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (*
 	return h, up
 }
 
-func (h *house) calls(agent, to string) string {
+func (h *fixture) calls(agent, to string) string {
 	h.Helper()
 	c, err := h.services().Calls.PlaceCall(h.Context(), h.test, domain.NewCall{To: to, AgentID: agent, RingTimeout: 20 * time.Second, MaxDuration: time.Minute})
 	require.NoError(h, err)
 	return c.ID
 }
 
-func (h *house) ended(id string) *domain.Call {
+func (h *fixture) ended(id string) *domain.Call {
 	h.Helper()
 	var c *domain.Call
 	h.until(time.Minute, "the call is over", func() bool {
@@ -84,7 +84,7 @@ func (h *house) ended(id string) *domain.Call {
 }
 
 // payloadsOf are the payloads of a type of one call.
-func (h *house) payloadsOf(id string, of event.Type) []map[string]any {
+func (h *fixture) payloadsOf(id string, of event.Type) []map[string]any {
 	h.Helper()
 	var out []map[string]any
 	for _, e := range h.events(h.test.WorkspaceID) {

@@ -26,7 +26,7 @@ import (
 // smsc is a carrier's message centre on a socket of its own: it answers each
 // MESSAGE as it is told, and sends some.
 type smsc struct {
-	h      *house
+	h      *fixture
 	conn   *net.UDPConn
 	got    chan sipText // those of ours
 	back   chan sipText // answers to those of its own
@@ -58,7 +58,7 @@ func readText(b []byte) sipText {
 	return m
 }
 
-func newSMSC(h *house) *smsc {
+func newSMSC(h *fixture) *smsc {
 	h.Helper()
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(h, err)
@@ -161,7 +161,7 @@ func (c *smsc) carries(as, own string) *domain.Trunk {
 	return t
 }
 
-func (h *house) message(id string) *domain.Message {
+func (h *fixture) message(id string) *domain.Message {
 	h.Helper()
 	m, err := h.services().SMS.Message(h.Context(), h.live, id)
 	require.NoError(h, err)
@@ -169,7 +169,7 @@ func (h *house) message(id string) *domain.Message {
 }
 
 // reaches waits until a message is in a state.
-func (h *house) reaches(id string, status domain.MessageStatus) (m *domain.Message) {
+func (h *fixture) reaches(id string, status domain.MessageStatus) (m *domain.Message) {
 	h.Helper()
 	h.until(10*time.Second, "the message is "+string(status), func() bool {
 		m = h.message(id)

@@ -32,7 +32,7 @@ func does(acts ...domain.Node) domain.Pathway {
 
 // about holds what the filters of endpoints see of events to what it should be,
 // and answers their types; where want has no number, it is any.
-func (h *house) about(which func(*event.Event) bool, want event.About) (types []event.Type) {
+func (h *fixture) about(which func(*event.Event) bool, want event.About) (types []event.Type) {
 	h.Helper()
 	for _, e := range h.events(h.live.WorkspaceID) {
 		if !which(&e) {

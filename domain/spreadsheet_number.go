@@ -1,0 +1,37 @@
+package domain
+
+import "strings"
+
+// SpreadsheetDamage is how a spreadsheet changed the text of a telephone number.
+type SpreadsheetDamage int
+
+// The kinds of damage.
+const (
+	NoSpreadsheetDamage SpreadsheetDamage = iota
+	ScientificNotation                    // 1.20256E+10: the digits behind the sixth are gone
+	LeadingApostrophe                     // '+12025550100: the mark of a text is in the text
+	FormulaText                           // ="+12025550100"
+)
+
+// SpreadsheetDamageOf returns how a spreadsheet changed the text of a telephone number.
+func SpreadsheetDamageOf(text string) SpreadsheetDamage {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return NoSpreadsheetDamage
+	}
+	switch {
+	case text[0] == '\'' || strings.HasPrefix(text, "’"):
+		return LeadingApostrophe
+	case text[0] == '=':
+		return FormulaText
+	}
+	mantissa, exponent, found := strings.Cut(strings.ToUpper(text), "E")
+	exponent = strings.TrimLeft(exponent, "+")
+	mantissa = strings.TrimLeft(mantissa, "+")
+	if found && mantissa != "" && exponent != "" && len(exponent) <= 2 && onlyOf(exponent, "0123456789") && onlyOf(mantissa, "0123456789.,") {
+		return ScientificNotation
+	}
+	return NoSpreadsheetDamage
+}
+
+func onlyOf(text, letters string) bool { return strings.Trim(text, letters) == "" }
