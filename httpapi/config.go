@@ -16,11 +16,11 @@ import (
 type Config struct {
 	Log            *slog.Logger
 	PublicURL      string         // base of the URLs in answers; "": relative ones
-	TrustedProxies []netip.Prefix // whose X-Forwarded-For is used
+	TrustedProxies []netip.Prefix // proxies that set X-Forwarded-For
 	// Certificate returns the certificate of each TLS handshake; nil: no TLS.
 	Certificate    func() (*tls.Certificate, error)
 	Version        string               // of the service, shown in the OpenAPI document
-	Speech         agents.PathwaySpeech // what this installation recognizes of speech
+	Speech         agents.PathwaySpeech // speech recognition of this installation
 	ReadTimeout    time.Duration        // for the header section of a request (15 s)
 	IdleTimeout    time.Duration        // of a connection between requests (75 s)
 	WriteTimeout   time.Duration        // for a response, or for a part of a streamed one (30 s)

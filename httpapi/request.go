@@ -19,9 +19,8 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// guard wraps all handlers. It sets the request id and the body of a request,
-// recovers from panics, sets the security headers, and keeps the rest of a body from
-// being read as the next request.
+// guard wraps all handlers. It sets the request id, the body and the security headers, and
+// recovers from panics. It discards the rest of a body: the rest is no next request.
 func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		t := s.beginExchange(rc, rc.RequestBodyStream())

@@ -40,7 +40,7 @@ type Services struct {
 	Operator  operator.Services
 	Telephony telephony.Services
 
-	// What every request needs.
+	// Services of all requests.
 	Access      middleware.Services
 	SigningKeys token.Keys
 	Numbers     Numbers

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// access is who may come in: keys, users, OAuth clients.
-func (d *Dashboard) access(r *Request) (view, error) { return d.accessAfter(r, "") }
+// accessPage is who may come in: keys, users, OAuth clients.
+func accessPage(r *Request) (view, error) { return accessPageAfter(r, "") }
 
-// accessAfter is access once one of its forms was refused, newkey or newclient:
+// accessPageAfter is access once one of its forms was refused, newkey or newclient:
 // that one has its name and what was typed still, the other one is a new one.
-func (d *Dashboard) accessAfter(r *Request, sent string) (view, error) {
+func accessPageAfter(r *Request, sent string) (view, error) {
 	data := object{"sent": sent, "typed": map[string]url.Values{sent: r.Form}, "permissions": permissions()}
 	for _, l := range []struct{ name, path string }{{"keys", "/v1/api-keys"}, {"users", "/v1/users"}, {"clients", "/v1/oauth/clients"}} {
 		page, err := r.pageOf(l.name, l.path, "/access")
@@ -31,7 +31,7 @@ func permissions() []string {
 }
 
 // createKey makes a key and shows it, this once.
-func (d *Dashboard) createKey(r *Request) (view, error) {
+func createKey(r *Request) (view, error) {
 	f := r.Form
 	body := object{"name": f.Get("name"), "permissions": append([]string{}, f["permissions"]...)}
 	for name, v := range map[string]string{"environment": f.Get("environment"), "expires_at": f.Get("expires_at")} {
@@ -47,7 +47,7 @@ func (d *Dashboard) createKey(r *Request) (view, error) {
 	}
 	made, err := r.send(http.MethodPost, "/v1/api-keys", body)
 	if err != nil {
-		if v, again := d.accessAfter(r, "newkey"); again == nil {
+		if v, again := accessPageAfter(r, "newkey"); again == nil {
 			return v, err
 		}
 		return view{}, err
@@ -59,7 +59,7 @@ func (d *Dashboard) createKey(r *Request) (view, error) {
 type fact struct{ Name, Value string }
 
 // createClient lets a program ask users for consent. Its secret is shown this once.
-func (d *Dashboard) createClient(r *Request) (view, error) {
+func createClient(r *Request) (view, error) {
 	f := r.Form
 	body := object{"name": f.Get("name"), "scopes": append([]string{}, f["scopes"]...)}
 	if to := strings.Fields(f.Get("redirect_uris")); len(to) > 0 {
@@ -70,7 +70,7 @@ func (d *Dashboard) createClient(r *Request) (view, error) {
 	}
 	made, err := r.send(http.MethodPost, "/v1/oauth/clients", body)
 	if err != nil {
-		if v, again := d.accessAfter(r, "newclient"); again == nil {
+		if v, again := accessPageAfter(r, "newclient"); again == nil {
 			return v, err
 		}
 		return view{}, err
@@ -81,7 +81,7 @@ func (d *Dashboard) createClient(r *Request) (view, error) {
 
 // revokeKey revokes a key, with what it created where the box is ticked, and
 // shows what remains of it.
-func (d *Dashboard) revokeKey(r *Request) (view, error) {
+func revokeKey(r *Request) (view, error) {
 	path := "/v1/api-keys/" + r.ID
 	if r.Form.Get("cascade") != "" {
 		path += "?cascade=true"

@@ -1,6 +1,6 @@
 package dashboard
 
-func (d *Dashboard) agents(r *Request) (view, error) {
+func agentsPage(r *Request) (view, error) {
 	agents, err := r.list("/v1/agents", "/agents")
 	if err != nil {
 		return view{}, err
@@ -12,7 +12,7 @@ func (d *Dashboard) agents(r *Request) (view, error) {
 	return view{name: "agents", title: "Agents", data: object{"agents": agents, "pathways": pathways}}, nil
 }
 
-func (d *Dashboard) agent(r *Request) (view, error) {
+func agentPage(r *Request) (view, error) {
 	a, err := r.get("/v1/agents/" + r.ID)
 	if err != nil {
 		return view{}, err

@@ -45,8 +45,8 @@ func daysOf(monday, today time.Time, all []object) []day {
 	return days
 }
 
-// calendar is a week.
-func (d *Dashboard) calendar(r *Request) (view, error) {
+// calendarPage is a week.
+func calendarPage(r *Request) (view, error) {
 	now := time.Now()
 	monday := weekOf(now)
 	if typed, err := time.Parse(time.DateOnly, r.Query.Get("week")); err == nil {
@@ -81,7 +81,7 @@ func (r *Request) providers() ([]object, error) {
 	return all, err
 }
 
-func (d *Dashboard) appointments(r *Request) (view, error) {
+func appointmentsPage(r *Request) (view, error) {
 	typed := r.Query
 	r.Query = maps.Clone(typed)
 	for name, later := range map[string]int{"from": 0, "to": 1} { // days as they are typed; the API has times, and ends before the last one
@@ -109,8 +109,8 @@ func (r *Request) freeTimes(provider, from, minutes, zone string) (object, error
 	return r.get("/v1/appointments/availability?" + q.Encode())
 }
 
-// newAppointment asks with whom, then when and for whom.
-func (d *Dashboard) newAppointment(r *Request) (view, error) {
+// newAppointmentPage asks with whom, then when and for whom.
+func newAppointmentPage(r *Request) (view, error) {
 	providers, err := r.providers()
 	if err != nil {
 		return view{}, err
@@ -131,7 +131,7 @@ func (d *Dashboard) newAppointment(r *Request) (view, error) {
 	return v, nil
 }
 
-func (d *Dashboard) book(r *Request) (view, error) {
+func bookAppointment(r *Request) (view, error) {
 	f := r.Form
 	body := object{"provider": f.Get("provider"), "datetime": f.Get("datetime"), "patient": object{"name": f.Get("name"), "phone": f.Get("phone")}}
 	for _, name := range []string{"type", "notes"} {
@@ -141,7 +141,7 @@ func (d *Dashboard) book(r *Request) (view, error) {
 	}
 	made, err := r.send(http.MethodPost, "/v1/appointments", body)
 	if err != nil {
-		v, again := d.newAppointment(r)
+		v, again := newAppointmentPage(r)
 		if again != nil {
 			return view{}, err
 		}
@@ -150,8 +150,8 @@ func (d *Dashboard) book(r *Request) (view, error) {
 	return view{to: "/appointments/" + text(made, "id") + "?done=booked"}, nil
 }
 
-// appointment is one, with where it could be moved to.
-func (d *Dashboard) appointment(r *Request) (view, error) {
+// appointmentPage is one, with where it could be moved to.
+func appointmentPage(r *Request) (view, error) {
 	a, err := r.get("/v1/appointments/" + r.ID)
 	if err != nil {
 		return view{}, err
@@ -167,7 +167,7 @@ func (d *Dashboard) appointment(r *Request) (view, error) {
 	return view{name: "appointment", title: "Appointment of " + text(patient, "name"), data: data}, nil
 }
 
-func (d *Dashboard) changeAppointment(r *Request) (view, error) {
+func changeAppointment(r *Request) (view, error) {
 	body := object{}
 	switch r.Verb {
 	case "confirm":
@@ -181,7 +181,7 @@ func (d *Dashboard) changeAppointment(r *Request) (view, error) {
 		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
 	}
 	if _, err := r.send(http.MethodPost, "/v1/appointments/"+r.ID+"/"+r.Verb, body); err != nil {
-		v, again := d.appointment(r)
+		v, again := appointmentPage(r)
 		if again != nil {
 			return view{}, err
 		}

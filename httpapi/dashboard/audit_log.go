@@ -1,6 +1,6 @@
 package dashboard
 
-func (d *Dashboard) audit(r *Request) (view, error) {
+func auditPage(r *Request) (view, error) {
 	l, err := r.list("/v1/audit-logs", "/audit", "type", "action", "actor")
 	return view{name: "audit", title: "Audit log", data: object{"list": l, "query": r.Query}}, err
 }

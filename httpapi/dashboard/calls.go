@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-func (d *Dashboard) calls(r *Request) (view, error) {
+func callsPage(r *Request) (view, error) {
 	filters := []string{"status", "direction", "campaign_id", "contact_id", "agent_id", "transcript"}
 	l, err := r.list("/v1/calls", "/calls", filters...)
 	poll := url.Values{"part": {"people"}}
@@ -19,8 +19,8 @@ func (d *Dashboard) calls(r *Request) (view, error) {
 	return view{name: "calls", title: "Calls", data: object{"list": l, "query": r.Query, "poll": "/calls?" + poll.Encode()}}, err
 }
 
-// call is one call: what happened, what was said, how it sounded.
-func (d *Dashboard) call(r *Request) (view, error) {
+// callPage is one call: what happened, what was said, how it sounded.
+func callPage(r *Request) (view, error) {
 	path := "/v1/calls/" + r.ID
 	c, err := r.get(path)
 	if err != nil {
@@ -52,14 +52,14 @@ func (d *Dashboard) call(r *Request) (view, error) {
 	return view{name: "call", title: "Call " + text(c, "to"), data: data}, nil
 }
 
-// recording leads the player to the sound, once somebody plays it.
-func (d *Dashboard) recording(r *Request) (view, error) {
+// redirectToRecording leads the player to the sound, once somebody plays it.
+func redirectToRecording(r *Request) (view, error) {
 	link, err := r.send(http.MethodPost, "/v1/calls/"+r.ID+"/recording/link", object{})
 	return view{to: pathOf(text(link, "url"))}, err
 }
 
-// listen hands out a ticket that opens the sound of a live call, once.
-func (d *Dashboard) listen(r *Request) (view, error) {
+// listenToCall hands out a ticket that opens the sound of a live call, once.
+func listenToCall(r *Request) (view, error) {
 	if !r.Visitor.May("calls:write") { // as the route asks that the ticket opens
 		return view{}, &problem{Status: http.StatusForbidden, Message: "Listening takes the permission calls:write."}
 	}
@@ -81,7 +81,7 @@ func pathOf(url string) string {
 	return url
 }
 
-func (d *Dashboard) hangUp(r *Request) (view, error) {
+func hangUpCall(r *Request) (view, error) {
 	_, err := r.send(http.MethodPost, "/v1/calls/"+r.ID+"/hangup", nil)
 	return view{to: "/calls/" + r.ID + "?done=hangup"}, err
 }

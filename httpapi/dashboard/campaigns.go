@@ -10,12 +10,12 @@ import (
 
 const pageSize = "50"
 
-func (d *Dashboard) campaigns(r *Request) (view, error) {
+func campaignsPage(r *Request) (view, error) {
 	l, err := r.list("/v1/campaigns", "/campaigns", "status")
 	return view{name: "campaigns", title: "Campaigns", data: object{"list": l, "status": r.Query.Get("status")}}, err
 }
 
-func (d *Dashboard) campaign(r *Request) (view, error) {
+func campaignPage(r *Request) (view, error) {
 	v := view{name: "campaign", title: "Campaign"}
 	path := "/v1/campaigns/" + r.ID
 	c, err := r.get(path)
@@ -99,7 +99,7 @@ func contactStates() []string {
 	}
 }
 
-func (d *Dashboard) newCampaign(r *Request) (view, error) {
+func newCampaignPage(r *Request) (view, error) {
 	agents, err := r.first("/v1/agents")
 	if err != nil && !isNotVisible(err) {
 		return view{}, err
@@ -108,7 +108,7 @@ func (d *Dashboard) newCampaign(r *Request) (view, error) {
 }
 
 // createCampaign makes a draft; its contacts follow from its page.
-func (d *Dashboard) createCampaign(r *Request) (view, error) {
+func createCampaign(r *Request) (view, error) {
 	f := r.Form
 	body := object{"name": f.Get("name"), "agent_id": f.Get("agent_id")}
 	if n := f.Get("caller_id"); n != "" {
@@ -145,7 +145,7 @@ func (d *Dashboard) createCampaign(r *Request) (view, error) {
 		made, err = r.send(http.MethodPost, "/v1/campaigns", body)
 	}
 	if err != nil {
-		v, again := d.newCampaign(r)
+		v, again := newCampaignPage(r)
 		if again != nil {
 			return view{}, err
 		}
@@ -155,11 +155,11 @@ func (d *Dashboard) createCampaign(r *Request) (view, error) {
 }
 
 // uploadContacts passes a file on as it comes.
-func (d *Dashboard) uploadContacts(r *Request) (view, error) {
+func uploadContacts(r *Request) (view, error) {
 	var answer object
 	err := decodeResult(r.API(http.MethodPost, "/v1/campaigns/"+r.ID+"/contacts", r.ContentType, "", r.Body))(&answer)
 	if err != nil {
-		v, again := d.campaign(r) // which has the form for another file
+		v, again := campaignPage(r) // which has the form for another file
 		if again != nil {
 			return view{}, err
 		}
@@ -169,8 +169,8 @@ func (d *Dashboard) uploadContacts(r *Request) (view, error) {
 	return view{to: "/campaigns/" + r.ID + "?done=uploaded&upload=" + url.QueryEscape(id)}, nil
 }
 
-// forecast is how a campaign would go.
-func (d *Dashboard) forecast(r *Request) (view, error) {
+// forecastPage is how a campaign would go.
+func forecastPage(r *Request) (view, error) {
 	c, err := r.get("/v1/campaigns/" + r.ID)
 	if err != nil {
 		return view{}, err
@@ -200,7 +200,7 @@ func countsOf(o object, name string) map[string]float64 {
 	return counts
 }
 
-func (d *Dashboard) changeCampaign(r *Request) (view, error) {
+func changeCampaign(r *Request) (view, error) {
 	switch r.Verb {
 	case "start", "pause", "resume", "cancel":
 	default:
@@ -212,7 +212,7 @@ func (d *Dashboard) changeCampaign(r *Request) (view, error) {
 	return view{to: "/campaigns/" + r.ID + "?done=" + r.Verb}, nil
 }
 
-func (d *Dashboard) decisions(r *Request) (view, error) {
+func decisionsPage(r *Request) (view, error) {
 	c, err := r.get("/v1/campaigns/" + r.ID)
 	if err != nil {
 		return view{}, err

@@ -75,7 +75,7 @@ type Route struct {
 	Reads        bool // a POST that changes nothing
 	Again        bool // only for who has signed in a moment ago
 	Operator     bool // only for operators
-	serve        func(*Dashboard, *Request) (view, error)
+	serve        func(*Request) (view, error)
 }
 
 // view is a page: its template, what it shows, or where to go instead.
@@ -147,7 +147,7 @@ type entry struct {
 
 // Serve answers a request for a route.
 func (d *Dashboard) Serve(r Route, req *Request) Response {
-	v, err := r.serve(d, req)
+	v, err := r.serve(req)
 	if err == nil && v.to != "" {
 		return Response{Status: http.StatusSeeOther, Location: v.to}
 	}

@@ -122,7 +122,7 @@ func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 			if domain.CodeOf(err) != domain.OAuthInvalidRequest {
 				return s.respondError(c, r, err)
 			}
-			return s.respondInvalidForm(c, err)
+			return s.respondInvalidForm(c)
 		}
 		router.ExchangeOf(c.Context()).Form = req.Form
 	}
@@ -233,7 +233,7 @@ func respondPage(c *fiber.Ctx, r Response) error {
 }
 
 // respondInvalidForm answers a form that cannot be read, and counts it against its address.
-func (s *handler) respondInvalidForm(c *fiber.Ctx, err error) error {
+func (s *handler) respondInvalidForm(c *fiber.Ctx) error {
 	if limited := s.Access.Limits.CountFailure(c, router.RequestOf(c.UserContext())); limited != nil {
 		return limited
 	}

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-func (d *Dashboard) messages(r *Request) (view, error) {
+func messagesPage(r *Request) (view, error) {
 	if far := r.Query.Get("with"); far != "" {
-		return d.thread(r, far)
+		return messageThread(r, far)
 	}
 	l, err := r.list("/v1/sms", "/messages", "status", "direction", "to", "from", "conversation_id")
 	return view{name: "messages", title: "Messages", data: object{"list": l, "query": r.Query}}, err
 }
 
-// thread is what was written to and by one number, the oldest first: the last
+// messageThread is what was written to and by one number, the oldest first: the last
 // hundred messages of each side, as far back as both are known.
-func (d *Dashboard) thread(r *Request, far string) (view, error) {
+func messageThread(r *Request, far string) (view, error) {
 	var all []object
 	var since time.Time
 	for _, side := range []string{"from", "to"} {

@@ -32,7 +32,7 @@ func TestAThreadIsWhatBothSidesWroteInOrderAsFarAsBothAreKnown(t *testing.T) {
 			}
 			return 404, nil
 		}}
-		return string(New().Serve(Route{serve: (*Dashboard).messages}, r).Body)
+		return string(New().Serve(Route{serve: messagesPage}, r).Body)
 	}
 	assert.Regexp(t, `(?s)first.*second.*third.*fourth &lt;b&gt;`, ask())
 	to := sides["to"]

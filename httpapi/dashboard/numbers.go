@@ -1,6 +1,6 @@
 package dashboard
 
-func (d *Dashboard) numbers(r *Request) (view, error) {
+func numbersPage(r *Request) (view, error) {
 	numbers, err := r.list("/v1/phone-numbers", "/numbers")
 	if err != nil {
 		return view{}, err

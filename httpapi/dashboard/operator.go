@@ -11,8 +11,8 @@ import (
 // operatorPath is the page over all workspaces, for operators alone.
 const operatorPath = "/operator"
 
-// operator shows how the node and its workspaces do, and what watches them.
-func (d *Dashboard) operator(r *Request) (view, error) {
+// operatorPage shows how the node and its workspaces do, and what watches them.
+func operatorPage(r *Request) (view, error) {
 	poll := func(part, cursor string) string { // stays on the page of a list that is shown
 		q := url.Values{"part": {part}}
 		if at := r.Query.Get(cursor); at != "" {
@@ -63,7 +63,7 @@ func (d *Dashboard) operator(r *Request) (view, error) {
 }
 
 // runOperatorAction stops, drains, and takes it back.
-func (d *Dashboard) runOperatorAction(r *Request) (view, error) {
+func runOperatorAction(r *Request) (view, error) {
 	var body any
 	switch r.Verb {
 	case "dialling-stop":
@@ -77,16 +77,16 @@ func (d *Dashboard) runOperatorAction(r *Request) (view, error) {
 		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
 	}
 	_, err := r.send(http.MethodPost, "/v1/operator/"+strings.ReplaceAll(r.Verb, "-", "/"), body)
-	return d.operatorAfter(r, r.Verb, err)
+	return operatorPageAfter(r, r.Verb, err)
 }
 
-// operatorAfter is the operator's page after a button, with what was typed where it
+// operatorPageAfter is the operator's page after a button, with what was typed where it
 // was refused.
-func (d *Dashboard) operatorAfter(r *Request, done string, err error) (view, error) {
+func operatorPageAfter(r *Request, done string, err error) (view, error) {
 	if err == nil {
 		return view{to: operatorPath + "?done=" + done}, nil
 	}
-	if v, again := d.operator(r); again == nil {
+	if v, again := operatorPage(r); again == nil {
 		return v, err
 	}
 	return view{}, err
@@ -104,14 +104,14 @@ func alertKinds() []alertKind {
 	}
 }
 
-// createRule keeps an alert rule. What was left empty is not sent: a kind says
+// createAlertRule keeps an alert rule. What was left empty is not sent: a kind says
 // itself what it has no use for.
-func (d *Dashboard) createRule(r *Request) (view, error) {
+func createAlertRule(r *Request) (view, error) {
 	body, err := ruleOf(r.Form)
 	if err == nil {
 		_, err = r.send(http.MethodPost, "/v1/alert-rules", body)
 	}
-	return d.operatorAfter(r, "rule", err)
+	return operatorPageAfter(r, "rule", err)
 }
 
 func ruleOf(f url.Values) (object, error) {
@@ -158,8 +158,8 @@ func splitWords(s string) []string {
 	return append([]string{}, strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune(", \t\r\n", c) })...)
 }
 
-// changeRule tries a rule out, lets it look or not, and deletes it.
-func (d *Dashboard) changeRule(r *Request) (view, error) {
+// changeAlertRule tries a rule out, lets it look or not, and deletes it.
+func changeAlertRule(r *Request) (view, error) {
 	path, done := "/v1/alert-rules/"+r.ID, r.Verb
 	var err error
 	switch r.Verb {
@@ -177,7 +177,7 @@ func (d *Dashboard) changeRule(r *Request) (view, error) {
 	default:
 		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
 	}
-	return d.operatorAfter(r, done, err)
+	return operatorPageAfter(r, done, err)
 }
 
 // unsentMails tells of the mails of a test that no server took, nil where there is none.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// overview is what goes on now.
-func (d *Dashboard) overview(r *Request) (view, error) {
+// overviewPage is what goes on now.
+func overviewPage(r *Request) (view, error) {
 	data := object{}
 	for part, fill := range map[string]func(*Request, object) error{"live": addLiveCalls, "people": addRecentCalls, "chart": addCallRates} {
 		if r.Part != "" && r.Part != part {

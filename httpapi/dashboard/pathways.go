@@ -15,9 +15,9 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// pathway is a plan as one reads it: drawn, and each node with the ways out of
+// pathwayPage is a plan as one reads it: drawn, and each node with the ways out of
 // it.
-func (d *Dashboard) pathway(r *Request) (view, error) {
+func pathwayPage(r *Request) (view, error) {
 	p, err := r.get("/v1/pathways/" + r.ID)
 	if err != nil {
 		return view{}, err
@@ -108,7 +108,7 @@ func findingsOfError(err error) []finding {
 
 // editPathway shows the plan that is saved, or the one that was typed: this one
 // also where the other is not to be had.
-func (d *Dashboard) editPathway(r *Request) (view, error) {
+func editPathway(r *Request) (view, error) {
 	p, err := r.get("/v1/pathways/" + r.ID)
 	typed := r.Form.Has("plan")
 	if err != nil && !typed {
@@ -124,11 +124,11 @@ func (d *Dashboard) editPathway(r *Request) (view, error) {
 }
 
 // changePathway checks what was typed, and saves it unless only that is wanted.
-func (d *Dashboard) changePathway(r *Request) (view, error) {
+func changePathway(r *Request) (view, error) {
 	if r.Verb != "" && r.Verb != "check" {
 		return view{}, &problem{Status: http.StatusNotFound, Message: "There is no such button."}
 	}
-	v, err := d.editPathway(r)
+	v, err := editPathway(r)
 	if err != nil {
 		return v, err
 	}
@@ -149,7 +149,7 @@ func (d *Dashboard) changePathway(r *Request) (view, error) {
 	if _, err = r.send(http.MethodPatch, "/v1/pathways/"+r.ID, change); err != nil {
 		var p *problem
 		if errors.As(err, &p) && p.Status == http.StatusConflict && p.Param == "version" {
-			return d.showConflict(r, v, plan, err)
+			return showPathwayConflict(r, v, plan, err)
 		}
 		data["found"] = findingsOfError(err)
 		return v, err
@@ -157,9 +157,9 @@ func (d *Dashboard) changePathway(r *Request) (view, error) {
 	return view{to: "/pathways/" + r.ID + "?done=pathway"}, nil
 }
 
-// showConflict shows what somebody else has saved beside what was typed; saving
+// showPathwayConflict shows what somebody else has saved beside what was typed; saving
 // once more puts this in its place.
-func (d *Dashboard) showConflict(r *Request, v view, mine object, conflict error) (view, error) {
+func showPathwayConflict(r *Request, v view, mine object, conflict error) (view, error) {
 	saved, err := r.get("/v1/pathways/" + r.ID)
 	if err != nil {
 		return v, err
@@ -221,9 +221,9 @@ type line struct {
 	Text string `json:"text"`
 }
 
-// chat is a conversation by text. All that was said stands in the form,
+// chatPage is a conversation by text. All that was said stands in the form,
 // and nothing of it is kept.
-func (d *Dashboard) chat(r *Request) (view, error) {
+func chatPage(r *Request) (view, error) {
 	p, err := r.get("/v1/pathways/" + r.ID)
 	if err != nil {
 		return view{}, err // what was said stands in the form that is handed back

@@ -26,7 +26,7 @@ func retentionPeriods() []retentionPeriod {
 	}
 }
 
-func (d *Dashboard) settings(r *Request) (view, error) {
+func settingsPage(r *Request) (view, error) {
 	w, err := r.get("/v1/workspace")
 	if err != nil {
 		return view{}, err
@@ -71,13 +71,13 @@ func fieldNames(all []retentionPeriod) []string {
 	return names
 }
 
-func (d *Dashboard) changeSettings(r *Request) (view, error) {
+func changeSettings(r *Request) (view, error) {
 	body, err := settingsOf(r)
 	if err == nil {
 		_, err = r.send(http.MethodPatch, "/v1/workspace", body)
 	}
 	if err != nil {
-		v, again := d.settings(r)
+		v, again := settingsPage(r)
 		if again != nil {
 			return view{}, err
 		}

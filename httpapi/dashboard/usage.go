@@ -2,7 +2,7 @@ package dashboard
 
 import "net/url"
 
-func (d *Dashboard) usage(r *Request) (view, error) {
+func usagePage(r *Request) (view, error) {
 	q := url.Values{}
 	for _, name := range []string{"from", "to"} {
 		if v := r.Query.Get(name); v != "" {

@@ -2,16 +2,16 @@ package dashboard
 
 import "net/http"
 
-func (d *Dashboard) webhooks(r *Request) (view, error) {
+func webhooksPage(r *Request) (view, error) {
 	l, err := r.list("/v1/webhooks", "/webhooks", "status", "campaign_id")
 	return view{name: "webhooks", title: "Webhooks", data: object{"list": l, "form": r.Form}}, err
 }
 
 // createWebhook makes an endpoint. Its secret is shown this once.
-func (d *Dashboard) createWebhook(r *Request) (view, error) {
+func createWebhook(r *Request) (view, error) {
 	made, err := r.send(http.MethodPost, "/v1/webhooks", object{"url": r.Form.Get("url"), "events": splitWords(r.Form.Get("events"))})
 	if err != nil {
-		if v, again := d.webhooks(r); again == nil {
+		if v, again := webhooksPage(r); again == nil {
 			return v, err
 		}
 		return view{}, err
@@ -20,7 +20,7 @@ func (d *Dashboard) createWebhook(r *Request) (view, error) {
 	return view{name: "newsecret", title: "A new webhook", data: object{"facts": facts, "back": "/webhooks/" + text(made, "id")}}, nil
 }
 
-func (d *Dashboard) webhook(r *Request) (view, error) {
+func webhookPage(r *Request) (view, error) {
 	path := "/v1/webhooks/" + r.ID
 	w, err := r.get(path)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *Request) failedEvents() ([]string, error) {
 	return ids, err
 }
 
-func (d *Dashboard) changeWebhook(r *Request) (view, error) {
+func changeWebhook(r *Request) (view, error) {
 	path := "/v1/webhooks/" + r.ID + "/" + r.Verb
 	var body any
 	switch r.Verb {

@@ -269,7 +269,7 @@ func (d *ConnRouter) Close() {
 }
 
 // awaitClosed lets the requests to the node itself end and waits until the peers have read
-// their close notices: without them, they do not know that their requests were not read.
+// their close notices. Without a notice, a peer does not know whether its request was read.
 func (d *ConnRouter) awaitClosed() {
 	bound, cancel := context.WithTimeout(context.Background(), closeNoticeTimeout)
 	defer cancel()

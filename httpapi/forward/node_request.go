@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ErrNoNode: the peer is no node of this installation.
+// ErrNoNode says that the peer is no node of this installation.
 var ErrNoNode = errNoNode
 
 // Probe returns the time of a node, to the second. ErrNoNode: the peer is no node, or has

@@ -15,7 +15,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/httpapi/intake"
 )
 

@@ -17,7 +17,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/httpapi/intake"
 )
 

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/httpapi/intake"
 )
 

@@ -2,18 +2,17 @@ package limit
 
 import "sync"
 
-// Concurrent bounds how many of something a workspace has at a time. The zero value
-// is ready.
+// Concurrent bounds the concurrent uses of a workspace. The zero value is ready.
 type Concurrent struct {
 	mu    sync.Mutex
 	taken map[string]int
 }
 
-// Acquire counts one more for a workspace until leave is called; false: it has the most already.
-func (p *Concurrent) Acquire(workspace string, most int) (leave func(), ok bool) {
+// Acquire adds a use of a workspace until leave is called; false: it has limit uses.
+func (p *Concurrent) Acquire(workspace string, limit int) (leave func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.taken[workspace] >= most {
+	if p.taken[workspace] >= limit {
 		return nil, false
 	}
 	if p.taken == nil {

@@ -1,6 +1,5 @@
-// Package limit says whether a request may pass: at most N in any window, a
-// small burst above it that is slowed down, and nothing beyond. It knows no
-// HTTP and no workspace: it counts under names.
+// Package limit limits the rate of requests: at most N in any window, and a small burst
+// above it that is delayed. Requests are counted by name.
 package limit
 
 import (
@@ -10,17 +9,17 @@ import (
 	"time"
 )
 
-// How a burst is slowed down: at most Waiting requests at a time, one step
-// later each.
+// Delay of a burst: at most Waiting requests wait at a time, each one step longer than the
+// one before.
 const (
 	Waiting  = 5
 	waitStep = 200 * time.Millisecond
 )
 
-// Rule is what one name may do.
+// Rule is the limit of a name.
 type Rule struct {
-	N      int           // at most so many in a window
-	Window time.Duration // 60 s or 1 h
+	N      int           // requests in a window
+	Window time.Duration // a minute or an hour
 	Burst  bool          // with ⌈0.15 N⌉ above it, restored by a window below N
 }
 
@@ -31,23 +30,22 @@ func (r Rule) burst() int {
 	return (r.N*15 + 99) / 100
 }
 
-// Decision is what a request is told.
+// Decision says whether a request is allowed, with the state of its limit.
 type Decision struct {
 	OK        bool
-	Wait      time.Duration // sleep so long before going on; then call Limiter.Waited
+	Wait      time.Duration // delay the request; then call Limiter.EndWait
 	Limit     int
 	Remaining int
 	Reset     time.Time // the end of the window in which the oldest counted request lies
 	Window    time.Duration
-	Unstored  int   // counted under the name since Keep
-	at        int64 // the tick under which the request stands in the log
+	Unstored  int   // counted since the last Snapshot
+	at        int64 // the tick of the request in the log
 }
 
-// NeedsStore says whether so much is counted that is not kept that losing it would
-// give more than half a burst away.
+// NeedsStore says whether the loss of the unstored count would allow more than half a burst.
 func (a Decision) NeedsStore() bool { return 2*a.Unstored >= Rule{N: a.Limit, Burst: true}.burst() }
 
-// RetryAfter is the number of whole seconds until it is worth trying again.
+// RetryAfter returns the seconds until a request is allowed again.
 func (a Decision) RetryAfter(now time.Time) int {
 	return max(1, int((a.Reset.Sub(now)+time.Second-1)/time.Second))
 }
@@ -85,7 +83,7 @@ type count struct {
 	window   time.Duration
 }
 
-// Allow counts a request under a name.
+// Allow counts a request under a name, where the rule allows it.
 func (l *Limiter) Allow(name string, r Rule, now time.Time) Decision {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +142,8 @@ func (l *Limiter) Refund(name string, a Decision) {
 	}
 }
 
-// Used is what was counted under a name within the window that ends now, and when the oldest of it leaves the window.
+// Used returns the number of requests within the window that ends now, and when the oldest
+// leaves the window.
 func (l *Limiter) Used(name string, r Rule, now time.Time) (made int, reset time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,7 +158,7 @@ func (l *Limiter) Used(name string, r Rule, now time.Time) (made int, reset time
 	return c.used, reset
 }
 
-// EndWait tells that a request has slept its Wait.
+// EndWait ends the delay of a request.
 func (l *Limiter) EndWait(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,13 +6,12 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// snapshotParts is into how many pieces the window of a count is cut that is kept.
+// snapshotParts is the number of parts of a window in a snapshot.
 const snapshotParts = 60
 
-// Snapshot is what is counted under a name, to be kept beyond the end of the
-// process; false where nothing is. What is made from now on is not in it.
-// Requests of a sixtieth of the window are one, as late as the last of them
-// may have been: what is kept lets nobody do more.
+// Snapshot returns the count of a name, to be stored beyond the end of the process; false:
+// the name has none. The requests of one part of the window have the latest time of that
+// part: a restored count never allows more requests.
 func (l *Limiter) Snapshot(name string) (domain.RateCount, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -34,9 +33,8 @@ func (l *Limiter) Snapshot(name string) (domain.RateCount, bool) {
 	return kept, true
 }
 
-// Restore goes on from what was kept, unless something is counted under the
-// name already. What lies in the future, by a clock that was set back since,
-// counts as made now.
+// Restore sets the count of a name to a snapshot, unless the name has a count. Requests in the
+// future, after the clock was set back, count as made now.
 func (l *Limiter) Restore(name string, kept domain.RateCount, r Rule, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,22 +10,22 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Directory knows the workspaces of API keys (key_…) and of OAuth clients
-// (client_…). What it has once said of an id it says for ever.
+// Directory finds the workspaces of API keys (key_…) and OAuth clients (client_…). The
+// workspace of an id never changes.
 type Directory interface {
-	// WorkspaceOf: domain.ErrNotFound of an id that it does not know.
+	// WorkspaceOf returns the workspace of an id, or domain.ErrNotFound.
 	WorkspaceOf(ctx context.Context, id string) (string, error)
 }
 
 const (
-	maxKnown      = 50_000          // ids that are kept at least, where there are so many; twice as many at most
-	maxUnknown    = 5_000           // of those that the Directory does not know, at most
-	unknownMaxAge = time.Second     // that one of these counts
-	maxQueries    = 16              // questions at a time
-	queryTimeout  = 2 * time.Second // for an answer
+	maxKnown      = 50_000          // cached ids; up to twice as many
+	maxUnknown    = 5_000           // cached ids that the Directory does not know
+	unknownMaxAge = time.Second     // of such an id in the cache
+	maxQueries    = 16              // of the Directory at a time
+	queryTimeout  = 2 * time.Second // of a query
 )
 
-// Finder finds the shard of requests.
+// Finder finds the shard of requests and caches the answers of the Directory.
 type Finder struct {
 	directory  Directory
 	shards     int
@@ -35,19 +35,19 @@ type Finder struct {
 
 	mu      sync.RWMutex
 	recent  map[string]string    // id → workspace
-	older   map[string]string    // the same, of longer ago
-	unknown map[string]time.Time // ids that were asked for in vain
+	older   map[string]string    // the same, used less recently
+	unknown map[string]time.Time // ids that the Directory does not know
 	queries map[string]*query
 }
 
-// query is one that the Directory is asked at the moment.
+// query is a running query of the Directory.
 type query struct {
 	done      chan struct{}
 	workspace string
 	err       error
 }
 
-// NewFinder makes one for an install of so many shards.
+// NewFinder returns a Finder for an installation of so many shards.
 func NewFinder(d Directory, shards int) *Finder {
 	return &Finder{
 		directory: d, shards: shards, querySlots: make(chan struct{}, maxQueries), maxKnown: maxKnown, maxUnknown: maxUnknown,
@@ -55,8 +55,8 @@ func NewFinder(d Directory, shards int) *Finder {
 	}
 }
 
-// Shard is which one a request is for: that of its workspace, or 0. form is as
-// for Of. An error says that the Directory does not answer.
+// Shard returns the shard of a request: that of its workspace, or 0. form is as for OwnerOf.
+// An error is a failure of the Directory.
 func (f *Finder) Shard(r *http.Request, form []byte) (int, error) {
 	if f.shards <= 1 {
 		return 0, nil
@@ -72,7 +72,7 @@ func (f *Finder) Shard(r *http.Request, form []byte) (int, error) {
 	return domain.ShardOf(found.Workspace, f.shards), nil
 }
 
-// workspaceOf is that of a credential; "": nobody knows it.
+// workspaceOf returns the workspace of a credential; "": the Directory does not know it.
 func (f *Finder) workspaceOf(ctx context.Context, id string) (string, error) {
 	if w, ok := f.cachedWorkspace(id); ok {
 		return w, nil
@@ -82,7 +82,7 @@ func (f *Finder) workspaceOf(ctx context.Context, id string) (string, error) {
 	if q == nil {
 		q = &query{done: make(chan struct{})}
 		f.queries[id] = q
-		go f.queryDirectory(id, q) //nolint:gosec // others wait for the same answer
+		go f.queryDirectory(id, q) //nolint:gosec // other callers wait for the same answer
 	}
 	f.mu.Unlock()
 	select {
@@ -93,7 +93,7 @@ func (f *Finder) workspaceOf(ctx context.Context, id string) (string, error) {
 	}
 }
 
-// cachedWorkspace is what was answered before; false: it must be asked.
+// cachedWorkspace returns a cached answer; false: there is none.
 func (f *Finder) cachedWorkspace(id string) (string, bool) {
 	f.mu.RLock()
 	w, ok := f.recent[id]
@@ -113,7 +113,7 @@ func (f *Finder) cachedWorkspace(id string) (string, bool) {
 	return "", vain && time.Since(at) < unknownMaxAge
 }
 
-// queryDirectory asks the Directory.
+// queryDirectory queries the Directory and caches the answer.
 func (f *Finder) queryDirectory(id string, q *query) {
 	ctx, cancel := context.WithTimeout(context.Background(), queryTimeout)
 	defer cancel()
@@ -143,7 +143,7 @@ func (f *Finder) queryDirectory(id string, q *query) {
 	close(q.done)
 }
 
-// cacheLocked forgets what nobody has asked for since as many others were kept.
+// cacheLocked caches an answer and evicts those that were not used for a while.
 func (f *Finder) cacheLocked(id, workspace string) {
 	if len(f.recent) >= f.maxKnown {
 		f.recent, f.older = make(map[string]string), f.recent

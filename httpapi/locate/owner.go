@@ -1,7 +1,7 @@
-// Package locate finds out which workspace a request is for, and with that which
-// shard of the work, before anybody has looked whether it may be done. It reads
-// what the credential says itself and believes it: whoever says something wrong
-// is led to a seat that refuses it.
+// Package locate finds the workspace of a request, before the request is authenticated.
+//
+// It trusts the workspace in the credential: the shard of a wrong workspace refuses the
+// request.
 package locate
 
 import (
@@ -15,21 +15,19 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// maxForm bounds the form that is looked into, in bytes: the front door takes
-// no longer one.
+// maxForm bounds the form that is parsed, in bytes: the API takes no longer one.
 const maxForm = 16 << 10
 
-// cookieName is that of sessions.
+// cookieName is the name of the session cookie.
 const cookieName = "__Host-callboard"
 
-// Owner is what a request says. The zero value is nothing: the request is for
-// the house, or refused.
+// Owner is the owner of a request. Zero value: any shard can run or refuse the request.
 type Owner struct {
-	Workspace string // whom it is for
-	ID        string // of a credential whose workspace the Directory knows
+	Workspace string // the workspace of the request
+	ID        string // of a credential; the Directory knows its workspace
 }
 
-// NeedsForm says whether Of needs the body of a request.
+// NeedsForm says whether OwnerOf needs the body of a request.
 func NeedsForm(r *http.Request) bool {
 	if r.Method != http.MethodPost {
 		return false
@@ -41,7 +39,7 @@ func NeedsForm(r *http.Request) bool {
 	return false
 }
 
-// OwnerOf looks at a request. form is its body where Form says that it is needed.
+// OwnerOf returns the owner of a request. form is its body, where NeedsForm is true.
 func OwnerOf(r *http.Request, form []byte) Owner {
 	if len(form) > maxForm {
 		form = nil
@@ -75,7 +73,7 @@ func OwnerOf(r *http.Request, form []byte) Owner {
 	return Owner{Workspace: canonicalWorkspace(access.LinkWorkspace(parameter(r.URL.RawQuery, "token")))}
 }
 
-// ownerOfBearer is whose API key or token stands in a header.
+// ownerOfBearer returns the owner of the API key or token in a header.
 func ownerOfBearer(authorization string) Owner {
 	scheme, text, _ := strings.Cut(authorization, " ")
 	if text = strings.TrimSpace(text); !strings.EqualFold(scheme, "Bearer") || text == "" {
@@ -91,7 +89,7 @@ func ownerOfBearer(authorization string) Owner {
 	return Owner{ID: key.ID}
 }
 
-// clientOfBasic is the client that names itself in a header (RFC 6749 §2.3.1).
+// clientOfBasic returns the OAuth client in a header (RFC 6749 §2.3.1).
 func clientOfBasic(authorization string) string {
 	scheme, text, _ := strings.Cut(authorization, " ")
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
@@ -111,7 +109,7 @@ func ownerOfClient(id string) Owner {
 	return Owner{ID: good}
 }
 
-// canonicalWorkspace is an id in its canonical spelling; "": it is none of a workspace.
+// canonicalWorkspace returns a workspace id in its canonical spelling; "": the id is none.
 func canonicalWorkspace(id string) string {
 	good, err := domain.ParseID(domain.PrefixWorkspace, id)
 	if err != nil {
@@ -120,13 +118,13 @@ func canonicalWorkspace(id string) string {
 	return good
 }
 
-// workspaceOfSecret is the workspace in which a secret is kept; "": it says none.
+// workspaceOfSecret returns the workspace in a secret; "": there is none.
 func workspaceOfSecret(secret string) string {
 	w, _, _ := access.PlaceOf(secret)
 	return w
 }
 
-// parameter is the first of a name in a query or a form; "": there is none.
+// parameter returns the first value of a name in a query or a form; "": there is none.
 func parameter(text, name string) string {
 	if text == "" {
 		return ""

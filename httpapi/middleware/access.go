@@ -18,7 +18,7 @@ import (
 // Config sets the checks of a server up.
 type Config struct {
 	Log      *slog.Logger
-	Registry *router.Registry // whose routes are checked
+	Registry *router.Registry // of the checked routes
 	Issuer   *token.Issuer
 	Services Services
 	// ShardMoves says whether the shard is being handed over to another node; nil: never.

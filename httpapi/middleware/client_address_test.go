@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestClientAddressIsTheLastUntrustedHop(t *testing.T) {
@@ -28,7 +29,7 @@ func TestClientAddressIsTheLastUntrustedHop(t *testing.T) {
 		{"IPv4 in IPv6", "[::ffff:192.0.2.1]:5", nil, trusted, "192.0.2.1"},
 	} {
 		peer, err := net.ResolveTCPAddr("tcp", c.peer)
-		assert.NoError(t, err)
+		require.NoError(t, err)
 		assert.Equal(t, c.want, clientAddress(peer, c.forwarded, c.trusted).String(), c.name)
 	}
 }

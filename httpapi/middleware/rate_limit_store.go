@@ -88,8 +88,8 @@ func (k *countStore) restoreCounts(ctx context.Context, w *domain.Workspace) err
 	return nil
 }
 
-// countUnwritten schedules the write of a counted request. Where too many are
-// unwritten, it waits for the write, at most writeDelay.
+// countUnwritten schedules the write of a counted request. With too many unwritten requests
+// it waits for the write, at most writeDelay.
 func (k *countStore) countUnwritten(ctx context.Context, workspaceID string, a limit.Decision) {
 	hasty := a.NeedsStore()
 	if k.windows == nil || a.Unstored == 0 || a.Unstored > 1 && !hasty {

@@ -98,7 +98,7 @@ func oauthCodes() []domain.Code {
 }
 
 // OAuthFailure is an error response (RFC 6749 §5.2).
-type OAuthFailure struct {
+type OAuthFailure struct { //nolint:revive // the name of the schema in the OpenAPI document
 	Error       domain.Code `json:"error" doc:"In the words of RFC 6749, or plan_required."`
 	Description string      `json:"error_description" doc:"For people."`
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // OAuthMetadata is the metadata of the authorization server (RFC 8414).
-type OAuthMetadata struct {
+type OAuthMetadata struct { //nolint:revive // the name of the schema in the OpenAPI document
 	Issuer            string              `json:"issuer" doc:"The service, as its tokens name it."`
 	AuthorizeURL      string              `json:"authorization_endpoint" doc:"Where users are sent to be asked."`
 	TokenURL          string              `json:"token_endpoint" doc:"Where tokens are got."`

@@ -41,7 +41,7 @@ func (i *Issuer) Sign(ctx context.Context, c Claims) (string, error) {
 }
 
 // Verify checks signature, issuer and times of a token. It does not check whether the
-// API key or the grant of the token is valid. Errors: see Read.
+// API key or the grant of the token is valid. Errors: see Parse.
 func (i *Issuer) Verify(ctx context.Context, text string) (Claims, error) {
 	var failure error
 	c, err := Parse(text, i.Name, func(kid string) *domain.SigningKey {

@@ -1,5 +1,4 @@
-// Package token writes and reads the JWTs of users and of OAuth clients: EdDSA, named by the key that signed them. It knows no store and no
-// clock: it is handed keys and times, and it answers.
+// Package token signs and verifies the JWTs of users and OAuth clients (EdDSA).
 package token
 
 import (
@@ -18,18 +17,18 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// What tokens are for, and how long they live.
+// Audience and lifetimes of tokens.
 const (
 	Audience = "callboard-api"
 	Default  = time.Hour
 	Shortest = time.Minute
-	Longest  = 24 * time.Hour // also of everything that is refreshed from one issue
+	Longest  = 24 * time.Hour // also of all tokens that are refreshed from one
 
 	mostBytes = 4096
 )
 
-// Claims are what a token says (specification, JWT token), and what we need besides: whose key it hangs on, when its
-// line began and how long each of it lives.
+// Claims are the claims of a token (specification, JWT token). Own claims are its API key or OAuth client, the time of
+// its first issue, and its lifetime.
 type Claims struct {
 	jwt.RegisteredClaims
 	Audience    string              `json:"aud"` // one string (RFC 7519 4.1.3), in place of the list of RegisteredClaims
@@ -39,8 +38,8 @@ type Claims struct {
 	KeyID       string              `json:"key_id,omitempty"`
 	ClientID    string              `json:"client_id,omitempty"`      // of an OAuth token (RFC 9068)
 	Scope       string              `json:"scope,omitempty"`          // as Permissions, in OAuth's spelling
-	GrantID     string              `json:"grant_id,omitempty"`       // what its user has consented to
-	SignInKeyID string              `json:"sign_in_key_id,omitempty"` // the API key whose sign-in link that user came by
+	GrantID     string              `json:"grant_id,omitempty"`       // of its user's consent
+	SignInKeyID string              `json:"sign_in_key_id,omitempty"` // the API key that created the user's sign-in link
 	First       int64               `json:"first_iat,omitempty"`      // Unix seconds
 	Lifetime    int64               `json:"lifetime,omitempty"`       // seconds
 }
@@ -48,7 +47,7 @@ type Claims struct {
 // GetAudience returns the audience as the JWT library checks it.
 func (c Claims) GetAudience() (jwt.ClaimStrings, error) { return jwt.ClaimStrings{c.Audience}, nil }
 
-// UserClaims is a fresh token's claims: for user, on behalf of p, for lifetime.
+// UserClaims returns the claims of a new token for a user of the API key of p.
 func UserClaims(issuer, user string, p domain.Principal, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
 	c := Claims{
 		Permissions: rights, WorkspaceID: p.WorkspaceID, Environment: p.Environment, KeyID: p.KeyID,
@@ -59,7 +58,7 @@ func UserClaims(issuer, user string, p domain.Principal, rights []domain.Permiss
 	return c
 }
 
-// AccessClaims is the claims of an access token of an OAuth client, for a user, or for
+// AccessClaims returns the claims of an access token of an OAuth client, for a user, or for
 // itself where user is empty.
 func AccessClaims(issuer, user, grant string, c *domain.OAuthClient, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
 	a := Claims{
@@ -73,7 +72,7 @@ func AccessClaims(issuer, user, grant string, c *domain.OAuthClient, rights []do
 	return a
 }
 
-// RefreshedClaims is the claims of the token that follows: as long as the first, but never beyond a day after it was issued.
+// RefreshedClaims returns the claims of the next token: with the same lifetime, at most until a day after the first issue.
 func RefreshedClaims(c Claims, now time.Time) Claims {
 	until := now.Add(time.Duration(c.Lifetime) * time.Second)
 	if last := time.Unix(c.First, 0).Add(Longest); until.After(last) {
@@ -88,7 +87,7 @@ func (c *Claims) setTimes(now, until time.Time) {
 	c.ID = rand.Text()
 }
 
-// Principal is who comes with the token.
+// Principal returns the principal of a token.
 func (c *Claims) Principal() domain.Principal {
 	p := domain.Principal{
 		KeyID: c.KeyID, ClientID: c.ClientID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, Permissions: c.Permissions, UserID: c.Subject,
@@ -99,7 +98,7 @@ func (c *Claims) Principal() domain.Principal {
 	return p
 }
 
-// NewKey makes a pair of keys; the private half is 32 bytes of base64url.
+// NewKey returns a new pair of keys, in base64url.
 func NewKey() (public, private string, err error) {
 	pub, priv, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -108,7 +107,7 @@ func NewKey() (public, private string, err error) {
 	return base64.RawURLEncoding.EncodeToString(pub), base64.RawURLEncoding.EncodeToString(priv.Seed()), nil
 }
 
-// Sign writes a token.
+// Sign returns the text of a token.
 func Sign(c Claims, k *domain.SigningKey) (string, error) {
 	seed, err := base64.RawURLEncoding.DecodeString(k.Private)
 	if err != nil || len(seed) != ed25519.SeedSize {
@@ -119,13 +118,12 @@ func Sign(c Claims, k *domain.SigningKey) (string, error) {
 	return t.SignedString(ed25519.NewKeyFromSeed(seed))
 }
 
-// IsJWT says whether a credential may be a token, before anything of it is read.
+// IsJWT says whether a credential has the form of a JWT.
 func IsJWT(credential string) bool {
 	return strings.HasPrefix(credential, "eyJ") && strings.Count(credential, ".") == 2
 }
 
-// UnverifiedWorkspace is the one that a token says it is for; "": none. Nothing of it is
-// checked.
+// UnverifiedWorkspace returns the workspace in a token that was not verified; "": none.
 func UnverifiedWorkspace(text string) string {
 	if len(text) > mostBytes || !IsJWT(text) {
 		return ""
@@ -145,8 +143,8 @@ func UnverifiedWorkspace(text string) string {
 	return c.WorkspaceID
 }
 
-// Parse checks a token: its signature first, then its times. A failure is invalid_token, or expired_token where all but
-// the time is right; then the claims are there too.
+// Parse verifies a token: its signature first, then its times. Errors: invalid_token, or expired_token of a token that is
+// valid otherwise, with its claims.
 func Parse(text, issuer string, keys func(kid string) *domain.SigningKey, now time.Time) (Claims, error) {
 	var c Claims
 	if len(text) > mostBytes {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"

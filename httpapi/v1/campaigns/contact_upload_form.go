@@ -13,7 +13,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/httpapi/intake"
 	"github.com/callboard/callboard/httpapi/router"
 )

@@ -4,11 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/callboard/callboard/service/operator"
-
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/load"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/operator"
 )
 
 // Routes that concern a node: the cluster forwards them to that node.
