@@ -20,7 +20,7 @@ func (as ColumnNames) apply(names []string) error {
 	var p domain.Problems
 	fields := make(map[int]string, len(as))
 	for _, field := range slices.Sorted(maps.Keys(as)) {
-		column := trimmed(as[field])
+		column := trimSpace(as[field])
 		if column == "" {
 			continue
 		}

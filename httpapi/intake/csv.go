@@ -84,14 +84,14 @@ func (t *table) header() error {
 		return headerError("the first row is no row of column names")
 	}
 	named := len(names)
-	for named > 0 && trimmed(names[named-1]) == "" {
+	for named > 0 && trimSpace(names[named-1]) == "" {
 		named--
 	}
 	if named > maxColumns {
 		return headerError("the file has more than 200 columns")
 	}
 	for i, name := range names {
-		names[i] = trimmed(name)
+		names[i] = trimSpace(name)
 	}
 	if t.columns, err = t.as.match(names); err != nil {
 		return err
@@ -112,11 +112,11 @@ func (t *table) separator(text []byte) bool {
 	return true
 }
 
-// trimmed is a text without the spaces around it, those that cannot be seen
+// trimSpace is a text without the spaces around it, those that cannot be seen
 // among them.
-func trimmed(s string) string { return strings.TrimFunc(s, blank) }
+func trimSpace(s string) string { return strings.TrimFunc(s, isBlank) }
 
-func blank(r rune) bool {
+func isBlank(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
 		return r == ' ' || r >= '\t' && r <= '\r'
@@ -172,14 +172,14 @@ func (t *table) contact(c *domain.RawContact, text []byte) {
 	case !ok:
 		c.Problem = "a quoted field must end before the next delimiter"
 		return
-	case len(fields) > len(t.columns) && slices.ContainsFunc(fields[len(t.columns):], func(v string) bool { return trimmed(v) != "" }):
+	case len(fields) > len(t.columns) && slices.ContainsFunc(fields[len(t.columns):], func(v string) bool { return trimSpace(v) != "" }):
 		c.Problem = "the row has more fields than the header"
 		return
 	}
 	fields = fields[:min(len(fields), len(t.columns))]
 	for i, v := range fields {
 		name := t.columns[i]
-		if v = trimmed(v); v == "" || name == "" {
+		if v = trimSpace(v); v == "" || name == "" {
 			continue
 		}
 		switch name {
@@ -196,7 +196,7 @@ func (t *table) contact(c *domain.RawContact, text []byte) {
 			c.Context[name] = v
 		}
 	}
-	c.Problem = phoneless(c.Phone)
+	c.Problem = checkPhone(c.Phone)
 }
 
 // record takes the next record without its end; a quoted field may hold line

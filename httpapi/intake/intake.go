@@ -34,16 +34,16 @@ func row(line int, text []byte) domain.RawContact {
 	}
 	var in contact
 	if err := domain.DecodeJSON(text, &in); err != nil {
-		c.Problem = "the row is no contact: " + why(err)
+		c.Problem = "the row is no contact: " + problemOf(err)
 		return c
 	}
-	c.Phone, c.Context, c.Timezone, c.Country = trimmed(in.Phone), in.Context, in.Timezone, in.Country
-	c.Problem = phoneless(c.Phone)
+	c.Phone, c.Context, c.Timezone, c.Country = trimSpace(in.Phone), in.Context, in.Timezone, in.Country
+	c.Problem = checkPhone(c.Phone)
 	return c
 }
 
-// phoneless says why a row can have no number; "": it may have one.
-func phoneless(phone string) string {
+// checkPhone says why a row can have no number; "": it may have one.
+func checkPhone(phone string) string {
 	switch {
 	case phone == "":
 		return "the row has no phone"
@@ -53,8 +53,8 @@ func phoneless(phone string) string {
 	return ""
 }
 
-// why is what domain.DecodeJSON says is wrong, within a sentence.
-func why(err error) string {
+// problemOf is what domain.DecodeJSON says is wrong, within a sentence.
+func problemOf(err error) string {
 	e, ok := errors.AsType[*domain.Error](err)
 	if !ok {
 		return "it cannot be read"

@@ -40,7 +40,7 @@ func (l *list) read() error {
 	first, err := l.next()
 	switch {
 	case err != nil:
-		return ended(err)
+		return incompleteError(err)
 	case first == '[':
 		err = l.contacts()
 	case first == '{':
@@ -81,8 +81,8 @@ func wrongKind(what, should string, first byte) error {
 	return listError(what + " must be " + should + ", not " + kind)
 }
 
-// ended is the error of a text that stops too early.
-func ended(err error) error {
+// incompleteError is the error of a text that stops too early.
+func incompleteError(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errNoJSON
 	}
@@ -116,13 +116,13 @@ func (l *list) each(closing byte, part func() error) error {
 	}
 	for {
 		if err != nil {
-			return ended(err)
+			return incompleteError(err)
 		}
 		if err = part(); err != nil {
 			return err
 		}
 		if b, err = l.next(); err != nil {
-			return ended(err)
+			return incompleteError(err)
 		}
 		l.w.discard(1)
 		switch b {
@@ -141,7 +141,7 @@ func (l *list) contacts() error {
 	return l.each(']', func() error {
 		text, whole, err := l.w.value()
 		if err != nil {
-			return ended(err)
+			return incompleteError(err)
 		}
 		l.n++
 		c := domain.RawContact{Line: l.n, Problem: "the contact is larger than 64 kB"}
@@ -165,7 +165,7 @@ func (l *list) object() error {
 	return l.each('}', func() error {
 		text, whole, err := l.w.value()
 		if err != nil {
-			return ended(err)
+			return incompleteError(err)
 		}
 		var name string
 		if whole && json.Unmarshal(text, &name) != nil {
@@ -173,13 +173,13 @@ func (l *list) object() error {
 		}
 		colon, err := l.next()
 		if err != nil || colon != ':' {
-			return errors.Join(ended(err), errNoJSON)
+			return errors.Join(incompleteError(err), errNoJSON)
 		}
 		l.w.discard(1)
 		first, err := l.next()
 		switch {
 		case err != nil:
-			return ended(err)
+			return incompleteError(err)
 		case whole && name == "contacts" && l.found:
 			return listError("is given more than once")
 		case whole && name == "contacts" && first == '[':
@@ -188,7 +188,7 @@ func (l *list) object() error {
 			return wrongKind("contacts", "a list of contacts", first)
 		}
 		if text, whole, err = l.w.value(); err != nil {
-			return ended(err)
+			return incompleteError(err)
 		}
 		if whole && !json.Valid(text) {
 			return errNoJSON

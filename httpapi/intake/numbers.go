@@ -91,7 +91,7 @@ func entry(line int, text json.RawMessage) domain.RawNumber {
 		Country string `json:"country"`
 	}
 	if err := domain.DecodeJSON(text, &in); err != nil {
-		n.Problem = "the entry is no number: " + why(err)
+		n.Problem = "the entry is no number: " + problemOf(err)
 		return n
 	} else if in.Phone == "" || len(in.Phone) > MaxNumber {
 		n.Problem = "the entry has no phone"

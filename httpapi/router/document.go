@@ -95,8 +95,8 @@ func (b *Registry) FinishDocument() {
 		"api_key": {Type: "http", Scheme: "bearer", Description: "An API key: svc_sk_live_… or svc_sk_test_…"},
 		"token":   {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of POST /v1/auth/token, for the users of your pages."},
 		"oauth": {Type: "oauth2", Description: "On the plan enterprise.", Flows: &huma.OAuthFlows{
-			AuthorizationCode: &huma.OAuthFlow{AuthorizationURL: "/oauth/authorize", TokenURL: "/oauth/token", Scopes: scopes()}, //nolint:gosec // a path
-			ClientCredentials: &huma.OAuthFlow{TokenURL: "/oauth/token", Scopes: scopes()},                                       //nolint:gosec // a path
+			AuthorizationCode: &huma.OAuthFlow{AuthorizationURL: "/oauth/authorize", TokenURL: "/oauth/token", Scopes: oauthScopes()}, //nolint:gosec // a path
+			ClientCredentials: &huma.OAuthFlow{TokenURL: "/oauth/token", Scopes: oauthScopes()},                                       //nolint:gosec // a path
 		}},
 	}
 	integer := &huma.Schema{Type: huma.TypeInteger}
@@ -149,8 +149,8 @@ func (b *Registry) credentialsOf(op *huma.Operation) []map[string][]string {
 	return append(list, op.Security[1:]...) // what stands beside credentials: tickets, links
 }
 
-// scopes are the permissions, as OAuth names them.
-func scopes() map[string]string {
+// oauthScopes are the permissions, as OAuth names them.
+func oauthScopes() map[string]string {
 	return map[string]string{
 		string(domain.AllRead): "read all resources", string(domain.AllWrite): "write all resources",
 		string(domain.CallsRead): "read call data", string(domain.CallsWrite): "create and modify calls",
@@ -171,19 +171,19 @@ func finishOperation(op *huma.Operation, shared map[string]*huma.Response) {
 	}
 	for status, r := range op.Responses {
 		isError := status >= "400"
-		if isError && !ownWords(r) {
+		if isError && !hasOwnErrorFormat(r) {
 			op.Responses[status] = &huma.Response{Ref: "#/components/responses/" + status}
 			if shared[status] != nil {
 				continue
 			}
 			shared[status] = r
 		}
-		r.Headers = headersOf(op.Method, status, isError || len(op.Security) > 0, r.Headers)
+		r.Headers = responseHeaders(op.Method, status, isError || len(op.Security) > 0, r.Headers)
 	}
 }
 
-// ownWords says whether an error is none of our envelope: OAuth's, or a page.
-func ownWords(r *huma.Response) bool {
+// hasOwnErrorFormat says whether an error is none of our envelope: OAuth's, or a page.
+func hasOwnErrorFormat(r *huma.Response) bool {
 	for kind, m := range r.Content {
 		if kind != fiber.MIMEApplicationJSON || m.Schema != nil && strings.HasSuffix(m.Schema.Ref, "/OAuthFailure") {
 			return true
@@ -192,8 +192,8 @@ func ownWords(r *huma.Response) bool {
 	return false
 }
 
-// headersOf are the headers of an answer.
-func headersOf(method, status string, limited bool, headers map[string]*huma.Param) map[string]*huma.Param {
+// responseHeaders are the headers of an answer.
+func responseHeaders(method, status string, limited bool, headers map[string]*huma.Param) map[string]*huma.Param {
 	names := []string{"X-Request-Id"}
 	if limited {
 		names = append(names, LimitHeaders()...)
@@ -236,7 +236,7 @@ func allowNull(r huma.Registry) {
 }
 
 func allowNullIn(t reflect.Type, schema *huma.Schema) {
-	for f := range fields(t) {
+	for f := range walkFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		object := f.Type.Kind() == reflect.Pointer && f.Type.Elem().Kind() == reflect.Struct && f.Type.Elem() != reflect.TypeFor[time.Time]()
 		if old := schema.Properties[name]; old != nil && object && options == "" {
@@ -245,12 +245,12 @@ func allowNullIn(t reflect.Type, schema *huma.Schema) {
 	}
 }
 
-// fields walks the fields of a struct and of those embedded in it.
-func fields(t reflect.Type) func(func(reflect.StructField) bool) {
+// walkFields walks the fields of a struct and of those embedded in it.
+func walkFields(t reflect.Type) func(func(reflect.StructField) bool) {
 	return func(yield func(reflect.StructField) bool) {
 		for f := range t.Fields() {
 			if f.Anonymous && f.Type.Kind() == reflect.Struct {
-				for inner := range fields(f.Type) {
+				for inner := range walkFields(f.Type) {
 					if !yield(inner) {
 						return
 					}

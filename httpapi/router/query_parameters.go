@@ -46,7 +46,7 @@ func (q queries) check(c *fiber.Ctx, route string) error {
 	}
 	var problems domain.Problems
 	for key := range c.Context().QueryArgs().All() {
-		if !knows(names, key) && len(problems) < maxDetails {
+		if !hasName(names, key) && len(problems) < maxDetails {
 			takes := "it takes none"
 			if len(names) > 0 {
 				takes = "it takes " + strings.Join(names, ", ")
@@ -57,6 +57,6 @@ func (q queries) check(c *fiber.Ctx, route string) error {
 	return problems.Err()
 }
 
-func knows(names []string, key []byte) bool {
+func hasName(names []string, key []byte) bool {
 	return len(key) == 0 || slices.Contains(names, string(key))
 }

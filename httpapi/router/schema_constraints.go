@@ -143,7 +143,7 @@ func (c *constraints) SetEnums() {
 		if t == nil || t.Kind() != reflect.Struct {
 			continue
 		}
-		for f := range fields(t) {
+		for f := range walkFields(t) {
 			member, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			p := schema.Properties[member]
 			if p == nil {
@@ -158,7 +158,7 @@ func (c *constraints) SetEnums() {
 				setEnum(p, values)
 			case f.Type == reflect.TypeFor[domain.Reason]():
 				if member == "ended_reason" {
-					reasons(p)
+					describeReason(p)
 				}
 			default:
 				setEnum(p, enumValues(f.Type))
@@ -195,8 +195,8 @@ func setEnum(s *huma.Schema, values []string) {
 	}
 }
 
-// reasons describes a domain.Reason: a known reason, or sip_ and a final SIP status.
-func reasons(s *huma.Schema) {
+// describeReason describes a domain.Reason: a known reason, or sip_ and a final SIP status.
+func describeReason(s *huma.Schema) {
 	known := &huma.Schema{Type: huma.TypeString}
 	setEnum(known, domain.Reason("").Values())
 	s.AnyOf = []*huma.Schema{known, {Type: huma.TypeString, Pattern: `^sip_[1-6]\d\d$`}}

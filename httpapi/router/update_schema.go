@@ -57,7 +57,7 @@ func (b *Registry) writeUpdateSchemas() {
 func withoutCreateOnly(t reflect.Type, schema *huma.Schema) *huma.Schema {
 	c := *schema
 	c.Properties, c.Required = maps.Clone(schema.Properties), slices.Clone(schema.Required)
-	for f := range fields(t) {
+	for f := range walkFields(t) {
 		if f.Tag.Get("update") == "-" {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			delete(c.Properties, name)

@@ -103,8 +103,8 @@ func (n *NewExport) export() (*domain.Export, error) {
 	return e, problems.Err()
 }
 
-// mayExport keeps an export from who may not read all that it is of.
-func mayExport(p domain.Principal, e *domain.Export) error {
+// checkExportPermission refuses an export of data that the principal may not read.
+func checkExportPermission(p domain.Principal, e *domain.Export) error {
 	need := e.Type.Reads()
 	if !slices.ContainsFunc(need, func(n domain.Permission) bool { return access.Covers(p.Permissions, n) }) {
 		return missingPermission(e.Type, need...)
@@ -141,7 +141,7 @@ func orderExport(p domain.Principal, n *NewExport) (*domain.Export, error) {
 			return nil, missingPermission(e.Type, events.ReadersOf(event.Type(wanted[0]))...)
 		}
 	}
-	return e, mayExport(p, e)
+	return e, checkExportPermission(p, e)
 }
 
 // registerExports registers the operations of exports.
@@ -200,7 +200,7 @@ func (s *exportHandlers) downloadExport(c *fiber.Ctx) error {
 	p := router.RequestOf(ctx).Principal
 	e, err := s.exports.Export(ctx, p, id)
 	if err == nil {
-		err = mayExport(p, e)
+		err = checkExportPermission(p, e)
 	}
 	if err != nil {
 		return err

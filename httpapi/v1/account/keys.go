@@ -80,7 +80,7 @@ func showKey(k *domain.APIKey) *APIKey {
 	}
 }
 
-func shownKey(k *domain.APIKey, err error) (*router.Response[*APIKey], error) {
+func respondKey(k *domain.APIKey, err error) (*router.Response[*APIKey], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (s *keyHandlers) updateKey(ctx context.Context, p domain.Principal, in *str
 	if err != nil {
 		return nil, err
 	}
-	return shownKey(s.keys.UpdateKey(ctx, p, id, func(k *domain.APIKey) error {
+	return respondKey(s.keys.UpdateKey(ctx, p, id, func(k *domain.APIKey) error {
 		if err := checkKeyAccess(p, k); err != nil {
 			return err
 		}

@@ -201,7 +201,7 @@ func (s *appointmentHandlers) book(ctx context.Context, p domain.Principal, in *
 	if err != nil {
 		return nil, err
 	}
-	order, err := in.Body.order(w.DefaultCountry)
+	order, err := in.Body.newAppointment(w.DefaultCountry)
 	if err != nil {
 		return nil, err
 	}
@@ -209,9 +209,9 @@ func (s *appointmentHandlers) book(ctx context.Context, p domain.Principal, in *
 	return router.RespondCreated(ctx, made, err)
 }
 
-// order is the appointment that is asked for. The country is that of numbers
+// newAppointment is the appointment that is asked for. The country is that of numbers
 // without a country code.
-func (n *NewAppointment) order(country string) (booking.NewAppointment, error) {
+func (n *NewAppointment) newAppointment(country string) (booking.NewAppointment, error) {
 	a := &domain.Appointment{Patient: domain.Patient(n.Patient), Type: n.Type, CallID: n.CallID, Notes: n.Notes}
 	a.Metadata = n.Metadata
 	var problems domain.Problems
@@ -286,6 +286,6 @@ func (n *NewAppointment) CheckRules(ctx context.Context, s router.Workspaces, p 
 	if err != nil {
 		return err
 	}
-	_, err = n.order(w.DefaultCountry)
+	_, err = n.newAppointment(w.DefaultCountry)
 	return err
 }

@@ -89,7 +89,7 @@ func (n *NewAgent) applyEngines(a *domain.Agent) {
 	a.SMS = router.Optional(n.SMS, func(t NewAgentSMS) domain.AgentSMS { return domain.AgentSMS(t) })
 }
 
-func fieldsSent(all []NewAnalysisField) []domain.AnalysisField {
+func analysisFields(all []NewAnalysisField) []domain.AnalysisField {
 	out := make([]domain.AnalysisField, len(all))
 	for i, f := range all {
 		f.Values = slices.Clone(f.Values)
@@ -106,5 +106,5 @@ func SpeechToText(s NewSTT) domain.AgentSTT {
 
 // AnalysisSettings returns the analysis settings that were sent.
 func AnalysisSettings(x NewAnalysis) domain.AgentAnalysis {
-	return domain.AgentAnalysis{Summary: x.Summary, SuccessCriteria: x.SuccessCriteria, Fields: fieldsSent(x.Fields)}
+	return domain.AgentAnalysis{Summary: x.Summary, SuccessCriteria: x.SuccessCriteria, Fields: analysisFields(x.Fields)}
 }

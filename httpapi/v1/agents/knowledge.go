@@ -79,8 +79,8 @@ func (n *NewKnowledge) apply(into *domain.KnowledgeBase) error {
 	return p.Err()
 }
 
-// order is the source as it is ordered.
-func (n *NewSource) order(p *domain.Problems, prefix string) domain.NewKnowledgeSource {
+// newSource is the source as it is ordered.
+func (n *NewSource) newSource(p *domain.Problems, prefix string) domain.NewKnowledgeSource {
 	o := domain.NewKnowledgeSource{Type: domain.SourceType(n.Type), Name: n.Name, URL: n.URL, ContentType: n.ContentType}
 	switch o.Type {
 	case domain.SourceText:
@@ -97,7 +97,7 @@ func (n *NewSource) order(p *domain.Problems, prefix string) domain.NewKnowledge
 			}
 			o.Text = string(raw)
 		}
-		if o.ContentType = cmp.Or(n.ContentType, kindOfName(n.Name)); o.ContentType != "application/pdf" {
+		if o.ContentType = cmp.Or(n.ContentType, sourceTypeOfName(n.Name)); o.ContentType != "application/pdf" {
 			o.Text = strings.TrimPrefix(o.Text, "\ufeff")
 		}
 	case domain.SourceURL:
@@ -106,7 +106,7 @@ func (n *NewSource) order(p *domain.Problems, prefix string) domain.NewKnowledge
 	return o
 }
 
-func kindOfName(name string) string {
+func sourceTypeOfName(name string) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".txt", ".text":
 		return "text/plain"
@@ -155,7 +155,7 @@ func (s *knowledgeHandlers) registerSources(tag, path string) {
 				return nil, err
 			}
 			var problems domain.Problems
-			o := in.Body.order(&problems, "")
+			o := in.Body.newSource(&problems, "")
 			validation.Source(&problems, "", &o)
 			if err = problems.Err(); err != nil {
 				return nil, err
@@ -200,7 +200,7 @@ func (s *knowledgeHandlers) createKnowledge(ctx context.Context, p domain.Princi
 	validation.KnowledgeBase(&problems, k)
 	sources := make([]domain.NewKnowledgeSource, 0, len(in.Body.Sources))
 	for i := range in.Body.Sources {
-		sources = append(sources, in.Body.Sources[i].order(&problems, "sources["+strconv.Itoa(i)+"]."))
+		sources = append(sources, in.Body.Sources[i].newSource(&problems, "sources["+strconv.Itoa(i)+"]."))
 	}
 	validation.SourcesOf(&problems, sources)
 	if err := problems.Err(); err != nil {

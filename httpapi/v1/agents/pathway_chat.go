@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -116,9 +115,9 @@ func (s *pathwayHandlers) registerChat(tag, path string) {
 	}, s.replayCall)
 }
 
-// recalled answers for the model: from memory as far as that goes, then by
-// asking it. All answers are told to out.
-func (s *pathwayHandlers) recalled(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.Play, memory []ChatModelAnswer, out *ChatAnswer) func(pathway.Think) ([]string, pathway.Answered) {
+// answerModel answers the requests to the model: from memory, then by the model itself. All
+// answers are passed to out.
+func (s *pathwayHandlers) answerModel(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.Play, memory []ChatModelAnswer, out *ChatAnswer) func(pathway.Think) ([]string, pathway.Answered) {
 	return func(t pathway.Think) ([]string, pathway.Answered) {
 		var a ChatModelAnswer
 		if len(memory) > 0 {
@@ -156,7 +155,7 @@ func (s *pathwayHandlers) chat(ctx context.Context, p domain.Principal, in *stru
 	}
 	out := ChatAnswer{Object: "pathway_chat", PathwayID: w.ID, PathwayVersion: w.Version, Understood: true, Answers: []ChatModelAnswer{}}
 	play := pathway.Play{State: pathway.New(script, chatVariables(&script, in.Body.Variables))}
-	play.Model = s.recalled(ctx, p, &script, &play, in.Body.Answers, &out)
+	play.Model = s.answerModel(ctx, p, &script, &play, in.Body.Answers, &out)
 	dos := play.Begin()
 	for i, input := range in.Body.Inputs {
 		if play.State.Over() {
@@ -164,7 +163,7 @@ func (s *pathwayHandlers) chat(ctx context.Context, p domain.Principal, in *stru
 			e.Param = fmt.Sprintf("inputs[%d]", i)
 			return nil, e
 		}
-		dos, out.Understood = took(&play, input)
+		dos, out.Understood = applyInput(&play, input)
 	}
 	out.addActions(dos)
 	r := play.State.Result()
@@ -173,8 +172,8 @@ func (s *pathwayHandlers) chat(ctx context.Context, p domain.Principal, in *stru
 	return router.Respond(out, nil)
 }
 
-// took goes on with what the far end does.
-func took(play *pathway.Play, input ChatInput) (dos []pathway.Do, understood bool) {
+// applyInput continues a conversation with the input of the caller.
+func applyInput(play *pathway.Play, input ChatInput) (dos []pathway.Do, understood bool) {
 	if play.Handing() {
 		return play.Back(input.Transfer == "reached"), true
 	}
@@ -189,7 +188,7 @@ func took(play *pathway.Play, input ChatInput) (dos []pathway.Do, understood boo
 	return play.Press(keyed), true
 }
 
-// waitOf is what a pathway waits for; nil: it has ended.
+// waitOf returns what a pathway waits for; nil: it has ended.
 func waitOf(play *pathway.Play) *ChatWait {
 	switch c := play.Waits; {
 	case play.Handing():
@@ -319,156 +318,4 @@ func actionOf(d pathway.Act) ChatAction {
 		}
 	}
 	return a
-}
-
-// CallReplay names the call.
-type CallReplay struct {
-	CallID  string `json:"call_id" doc:"A call that is over."`
-	Version int    `json:"version,omitempty" minimum:"1" doc:"The version of the pathway that is walked, one of the newest 101; the newest unless said." example:"3"`
-}
-
-// CallReplayLine is one thing that was said or keyed in, beside what it is now.
-type CallReplayLine struct {
-	Speaker  string `json:"speaker" enum:"agent,caller"`
-	Node     string `json:"node,omitempty"`
-	Recorded string `json:"recorded" doc:"What the call had; empty: nothing."`
-	Now      string `json:"now" doc:"What the pathway has now; empty: nothing."`
-	Same     bool   `json:"same"`
-	Note     string `json:"note,omitempty" enum:"assumed,beside" doc:"assumed: it was keyed in secretly and is not known; zeros stand for it. beside: it was said besides the pathway."`
-}
-
-// CallReplayResult is what a conversation came to.
-type CallReplayResult struct {
-	Outcome domain.Outcome `json:"outcome,omitempty"`
-	Intent  string         `json:"intent,omitempty"`
-	Notes   string         `json:"notes,omitempty"`
-}
-
-// CallReplayed is a call beside what it would be now.
-type CallReplayed struct {
-	Object         string           `json:"object" example:"pathway_replay"`
-	CallID         string           `json:"call_id"`
-	PathwayID      string           `json:"pathway_id"`
-	PathwayVersion int              `json:"pathway_version"`
-	Same           bool             `json:"same" doc:"Nothing differs."`
-	FirstDifferent *int             `json:"first_different" doc:"The index of the first line that differs; null: none does. Behind it keys and prompts may no longer belong together."`
-	Lines          []CallReplayLine `json:"lines"`
-	Recorded       CallReplayResult `json:"recorded" doc:"What the call came to."`
-	Now            CallReplayResult `json:"now" doc:"What it would come to; without an outcome where the far end hangs up before its end."`
-	Ended          bool             `json:"ended" doc:"The pathway comes to its end."`
-}
-
-func (s *pathwayHandlers) replayCall(ctx context.Context, p domain.Principal, in *struct {
-	router.IDParam
-	Body CallReplay
-},
-) (*router.Response[CallReplayed], error) {
-	pathwayID, err := router.PathID(domain.PrefixPathway, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	w, err := s.pathways.PathwayVersion(ctx, p, pathwayID, in.Body.Version)
-	if err != nil {
-		return nil, err
-	}
-	c, t, err := s.callThatIsOver(ctx, p, in.Body.CallID)
-	if err != nil {
-		return nil, err
-	}
-	if err = checkEngines(w, false); err != nil {
-		return nil, err
-	}
-	home, err := s.Workspace(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	record := pathway.Recorded{Segments: t.Segments, ByAgent: c.EndedBy == "agent", Redact: home.Redaction.Redactor()}
-	for _, x := range c.Transfers {
-		if x.By == "agent" {
-			record.Transfers = append(record.Transfers, x)
-		}
-	}
-	lines, state := pathway.Replay(domain.Script{Pathway: *w}, s.spokenIn(ctx, p, c), record)
-	out := CallReplayed{Object: "pathway_replay", CallID: c.ID, PathwayID: w.ID, PathwayVersion: w.Version, Ended: state.Over()}
-	for i, l := range lines {
-		line := CallReplayLine{Speaker: l.Speaker, Node: l.Node, Recorded: l.Recorded, Now: l.Now, Same: l.Same()}
-		switch {
-		case l.Assumed:
-			line.Note = "assumed"
-		case l.Beside:
-			line.Note = "beside"
-		}
-		if !line.Same && out.FirstDifferent == nil {
-			out.FirstDifferent = &i
-		}
-		out.Lines = append(out.Lines, line)
-	}
-	r := state.Result()
-	out.Now = CallReplayResult{Outcome: r.Outcome, Intent: r.Intent, Notes: record.Redact.Text(r.Notes)}
-	if o := c.Outcome; o != nil {
-		out.Recorded = CallReplayResult{Outcome: o.Result, Intent: o.Intent, Notes: record.Redact.Text(o.Notes)}
-	}
-	out.Same = out.FirstDifferent == nil && (!out.Ended || out.Now == out.Recorded)
-	return router.Respond(out, nil)
-}
-
-// callThatIsOver is a call with what was said in it.
-func (s *pathwayHandlers) callThatIsOver(ctx context.Context, p domain.Principal, callID string) (*domain.Call, *domain.Transcript, error) {
-	var problems domain.Problems
-	problems.Add("call_id", domain.CodeValidation, "there is no such call")
-	id, err := domain.ParseID(domain.PrefixCall, callID)
-	if err != nil {
-		return nil, nil, problems.Err()
-	}
-	c, err := s.calls.Call(ctx, p, id)
-	if domain.CodeOf(err) == domain.CodeNotFound {
-		return nil, nil, problems.Err()
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	refuse := func(why string) error {
-		e := domain.Errorf(domain.CodeInvalidState, "%s", why).With("current_status", c.Status)
-		e.Param = "call_id"
-		return e
-	}
-	if !c.Final() {
-		return nil, nil, refuse("the call is not over")
-	}
-	t, err := s.calls.Transcript(ctx, p, c.ID)
-	if slices.Contains([]domain.Code{domain.CodeNotFound, domain.CodeProcessing}, domain.CodeOf(err)) {
-		return nil, nil, refuse("what was said in the call is not written down, or not yet")
-	}
-	return c, t, err
-}
-
-// spokenIn are the variables that the pathway of a call had.
-func (s *pathwayHandlers) spokenIn(ctx context.Context, p domain.Principal, c *domain.Call) map[string]string {
-	phone := c.To
-	if c.Direction == domain.Inbound {
-		phone = c.From
-	}
-	began := c.CreatedAt
-	if c.AnsweredAt != nil {
-		began = *c.AnsweredAt
-	}
-	script := domain.Script{Timezone: "UTC"}
-	if c.AgentID != "" {
-		if a, err := s.agents.Agent(ctx, p, c.AgentID); err == nil {
-			script.AgentName, script.Timezone = a.Name, a.Timezone
-		}
-	}
-	values := pathway.Given(&script, began)
-	values["phone"], values["caller_number"], values["called_number"] = phone, c.From, c.To
-	if c.CampaignID != "" {
-		if of, err := s.campaigns.Campaign(ctx, p, c.CampaignID); err == nil {
-			values["campaign_name"] = of.Name
-		}
-	}
-	for name := range c.Context {
-		if text, ok := c.Context.Text(name); ok {
-			values[name] = text
-		}
-	}
-	return values
 }

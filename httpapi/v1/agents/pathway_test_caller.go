@@ -48,7 +48,7 @@ func (s *pathwayHandlers) checkCallers(ctx context.Context, p domain.Principal, 
 	return e
 }
 
-// playCaller lets a model be the caller until either side ends it.
+// playCaller has a model play the caller until either side ends the conversation.
 func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, play *pathway.Play, c *ScenarioCaller, r *scenarioRun) error {
 	brief := pathway.CallerBrief(c.Goal, c.Persona)
 	for r.turn = 1; r.turn <= c.turns() && !play.State.Over(); r.turn++ {
@@ -57,12 +57,12 @@ func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, pl
 		}
 		t, leaves := ScenarioTurn{}, false
 		if !play.Handing() { // a transfer is not the caller's: it fails, as one that scenarios do not speak of
-			text, err := s.models.PlayCaller(ctx, p, brief, r.said())
+			text, err := s.models.PlayCaller(ctx, p, brief, r.conversation())
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
-				r.fail("caller", "a model that plays the caller", err.Error())
+				r.addFailure("caller", "a model that plays the caller", err.Error())
 				return nil
 			}
 			t.Text, leaves = pathway.CallerTurn(text)
@@ -71,8 +71,8 @@ func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, pl
 			break
 		}
 		r.lines = append(r.lines, ScenarioLine{"caller", callerLine(play, &t)})
-		dos, understood := took(play, ChatInput{Text: t.Text, Transfer: t.Transfer})
-		r.judge(play, dos, understood, nil)
+		dos, understood := applyInput(play, ChatInput{Text: t.Text, Transfer: t.Transfer})
+		r.compareTurn(play, dos, understood, nil)
 		if leaves {
 			break
 		}
@@ -83,8 +83,8 @@ func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, pl
 	return nil
 }
 
-// said is the conversation so far, as the caller knows it.
-func (r *scenarioRun) said() []pathway.Message {
+// conversation returns the conversation so far, as the caller knows it.
+func (r *scenarioRun) conversation() []pathway.Message {
 	var out []pathway.Message
 	for _, l := range r.lines {
 		switch l.Speaker {
@@ -97,9 +97,9 @@ func (r *scenarioRun) said() []pathway.Message {
 	return out
 }
 
-// over compares what was said and done in the whole conversation with what was
-// expected.
-func (r *scenarioRun) over(want *ScenarioResult) {
+// compareConversation compares the texts and actions of the whole conversation with the
+// expected ones.
+func (r *scenarioRun) compareConversation(want *ScenarioResult) {
 	var said, done []string
 	for _, l := range r.lines {
 		switch l.Speaker {
@@ -109,5 +109,5 @@ func (r *scenarioRun) over(want *ScenarioResult) {
 			done = append(done, l.Text)
 		}
 	}
-	r.compare(strings.Join(said, " "), done, want.Says, want.SaysNot, want.Actions)
+	r.compareTexts(strings.Join(said, " "), done, want.Says, want.SaysNot, want.Actions)
 }

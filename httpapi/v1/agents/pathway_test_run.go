@@ -192,16 +192,16 @@ type scenarioRun struct {
 	lines     []ScenarioLine
 }
 
-func (r *scenarioRun) fail(check, expected, got string) {
+func (r *scenarioRun) addFailure(check, expected, got string) {
 	r.failures = append(r.failures, ScenarioFailure{Run: r.run, Turn: r.turn, Check: check, Expected: expected, Got: got})
 }
 
 // playScenario plays one run. The error is that its time is over.
 func (s *pathwayHandlers) playScenario(ctx context.Context, p domain.Principal, script *domain.Script, x *Scenario, r *scenarioRun) error {
 	play := &pathway.Play{State: pathway.New(*script, chatVariables(script, x.Variables))}
-	play.Model = s.recalled(ctx, p, script, play, nil, &ChatAnswer{})
+	play.Model = s.answerModel(ctx, p, script, play, nil, &ChatAnswer{})
 	r.lines = []ScenarioLine{}
-	r.judge(play, play.Begin(), true, x.Greeting)
+	r.compareTurn(play, play.Begin(), true, x.Greeting)
 	for i := range x.Turns {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -209,12 +209,12 @@ func (s *pathwayHandlers) playScenario(ctx context.Context, p domain.Principal, 
 		t := &x.Turns[i]
 		r.turn = i + 1
 		if play.State.Over() {
-			r.fail("turns", "a conversation that goes on", "the pathway has ended")
+			r.addFailure("turns", "a conversation that goes on", "the pathway has ended")
 			break
 		}
 		r.lines = append(r.lines, ScenarioLine{"caller", callerLine(play, t)})
-		dos, understood := took(play, ChatInput{Text: t.Text, Transfer: t.Transfer})
-		r.judge(play, dos, understood, t.Expect)
+		dos, understood := applyInput(play, ChatInput{Text: t.Text, Transfer: t.Transfer})
+		r.compareTurn(play, dos, understood, t.Expect)
 	}
 	if x.Caller != nil {
 		if err := s.playCaller(ctx, p, play, x.Caller, r); err != nil {
@@ -222,7 +222,7 @@ func (s *pathwayHandlers) playScenario(ctx context.Context, p domain.Principal, 
 		}
 	}
 	r.turn = -1
-	r.conclude(play, x.Expect)
+	r.compareEnd(play, x.Expect)
 	return ctx.Err()
 }
 
@@ -238,8 +238,8 @@ func callerLine(play *pathway.Play, t *ScenarioTurn) string {
 	return t.Text
 }
 
-// judge compares what a turn led to with what was expected.
-func (r *scenarioRun) judge(play *pathway.Play, dos []pathway.Do, understood bool, want *ScenarioExpect) {
+// compareTurn compares the result of a turn with the expected one.
+func (r *scenarioRun) compareTurn(play *pathway.Play, dos []pathway.Do, understood bool, want *ScenarioExpect) {
 	var got ChatAnswer
 	got.addActions(dos)
 	var said, done []string
@@ -255,58 +255,58 @@ func (r *scenarioRun) judge(play *pathway.Play, dos []pathway.Do, understood boo
 	if want == nil {
 		return
 	}
-	r.compare(strings.Join(said, " "), done, want.Says, want.SaysNot, want.Actions)
+	r.compareTexts(strings.Join(said, " "), done, want.Says, want.SaysNot, want.Actions)
 	waits := "nothing"
 	if w := waitOf(play); w != nil {
 		waits = w.For
 	}
 	if want.WaitsFor != "" && want.WaitsFor != waits {
-		r.fail("waits_for", want.WaitsFor, waits)
+		r.addFailure("waits_for", want.WaitsFor, waits)
 	}
 	if want.Understood != nil && *want.Understood != understood {
-		r.fail("understood", strconv.FormatBool(*want.Understood), strconv.FormatBool(understood))
+		r.addFailure("understood", strconv.FormatBool(*want.Understood), strconv.FormatBool(understood))
 	}
 }
 
-// compare compares what was said and done with what should have been.
-func (r *scenarioRun) compare(heard string, done, says, saysNot, actions []string) {
+// compareTexts compares texts and actions with the expected ones.
+func (r *scenarioRun) compareTexts(heard string, done, says, saysNot, actions []string) {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(heard), strings.ToLower(text)) }
 	for _, text := range says {
 		if !has(text) {
-			r.fail("says", text, heard)
+			r.addFailure("says", text, heard)
 		}
 	}
 	for _, text := range saysNot {
 		if has(text) {
-			r.fail("says_not", text, heard)
+			r.addFailure("says_not", text, heard)
 		}
 	}
 	for _, action := range actions {
 		if !slices.ContainsFunc(done, func(d string) bool { return d == action || strings.HasPrefix(d, action+" ") }) {
-			r.fail("actions", action, strings.Join(done, ", "))
+			r.addFailure("actions", action, strings.Join(done, ", "))
 		}
 	}
 }
 
-// conclude compares what the conversation came to with what was expected.
-func (r *scenarioRun) conclude(play *pathway.Play, want *ScenarioResult) {
+// compareEnd compares the end of the conversation with the expected one.
+func (r *scenarioRun) compareEnd(play *pathway.Play, want *ScenarioResult) {
 	if want == nil {
 		return
 	}
 	got := play.State.Result()
 	if over := play.State.Over(); want.Ended != nil && *want.Ended != over {
-		r.fail("ended", strconv.FormatBool(*want.Ended), strconv.FormatBool(over))
+		r.addFailure("ended", strconv.FormatBool(*want.Ended), strconv.FormatBool(over))
 	}
 	if want.Outcome != "" && want.Outcome != string(got.Outcome) {
-		r.fail("outcome", want.Outcome, string(got.Outcome))
+		r.addFailure("outcome", want.Outcome, string(got.Outcome))
 	}
 	if want.Intent != "" && want.Intent != got.Intent {
-		r.fail("intent", want.Intent, got.Intent)
+		r.addFailure("intent", want.Intent, got.Intent)
 	}
-	r.over(want)
+	r.compareConversation(want)
 	for _, name := range slices.Sorted(maps.Keys(want.Variables)) {
 		if got.Variables[name] != want.Variables[name] {
-			r.fail("variables."+name, want.Variables[name], got.Variables[name])
+			r.addFailure("variables."+name, want.Variables[name], got.Variables[name])
 		}
 	}
 }

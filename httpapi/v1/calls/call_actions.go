@@ -95,7 +95,7 @@ func (s *callHandlers) registerActions() {
 		if err := problems.Err(); err != nil {
 			return nil, err
 		}
-		return s.shownCall(s.actions.SayInCall(ctx, p, id, text))
+		return s.respondCall(s.actions.SayInCall(ctx, p, id, text))
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/dtmf", ID: "pressInCall", Tag: tag, Summary: "Send digits to the far end"},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -115,7 +115,7 @@ func (s *callHandlers) registerActions() {
 			if err := problems.Err(); err != nil {
 				return nil, err
 			}
-			return s.shownCall(s.actions.PressInCall(ctx, p, id, strings.ReplaceAll(digits, "W", "w")))
+			return s.respondCall(s.actions.PressInCall(ctx, p, id, strings.ReplaceAll(digits, "W", "w")))
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/events", ID: "listCallEvents", Tag: tag, Summary: "List the events of a call, oldest first"},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -164,7 +164,7 @@ func (s *callHandlers) transferCall(ctx context.Context, p domain.Principal, in 
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	return s.shownCall(s.actions.TransferCall(ctx, p, id, calls.Transfer{
+	return s.respondCall(s.actions.TransferCall(ctx, p, id, calls.Transfer{
 		To: b.To, Phone: b.Phone, Destination: b.Destination, Mode: b.Mode, Summary: b.Summary,
 	}))
 }

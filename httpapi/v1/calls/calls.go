@@ -102,7 +102,7 @@ func (s *callHandlers) placeCall(ctx context.Context, p domain.Principal, in *st
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	return s.shownCall(s.calls.PlaceCall(ctx, p, order))
+	return s.respondCall(s.calls.PlaceCall(ctx, p, order))
 }
 
 // Order is the call with its defaults, as far as there is no problem with it.
@@ -110,7 +110,7 @@ func (b *NewCallRequest) Order(house validation.House, problems *domain.Problems
 	order := domain.NewCall{
 		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
 		RingTimeout: router.Seconds(router.ValueOrZero(b.RingTimeoutSeconds), defaultRing), MaxDuration: router.Seconds(router.ValueOrZero(b.MaxDurationSeconds), 0),
-		Overrides: b.Overrides.overrides(problems), AMD: b.machines(problems),
+		Overrides: b.Overrides.overrides(problems), AMD: b.answeringMachine(problems),
 	}
 	validation.Text(problems, "to", b.To, true, 64)
 	validation.Metadata(problems, b.Metadata)
@@ -200,7 +200,7 @@ func showCall(r *router.Router, c *domain.Call) *domain.Call {
 	return &shown
 }
 
-func (s *callHandlers) shownCall(c *domain.Call, err error) (*router.Response[*domain.Call], error) {
+func (s *callHandlers) respondCall(c *domain.Call, err error) (*router.Response[*domain.Call], error) {
 	return RespondCall(s.Router, c, err)
 }
 

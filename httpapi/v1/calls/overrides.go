@@ -32,8 +32,8 @@ type NewVoicemail struct {
 	Message string `json:"message,omitempty" maxLength:"4000" doc:"leave_message: what is left behind the beep, the agent's amd.message unless said; {{name}} stands for a variable."`
 }
 
-// sentAs takes over an object that was sent.
-func sentAs[T, N any](sent *N, convert func(N) T) *T {
+// overrideOf takes over an object that was sent.
+func overrideOf[T, N any](sent *N, convert func(N) T) *T {
 	if sent == nil {
 		return nil
 	}
@@ -48,19 +48,20 @@ func (n *NewOverrides) overrides(problems *domain.Problems) *domain.CallOverride
 	}
 	o := &domain.CallOverrides{
 		FirstMessage: n.FirstMessage, SystemPrompt: n.SystemPrompt, Language: n.Language, Timezone: n.Timezone,
-		Voice:      sentAs(n.Voice, func(v agents.NewVoice) domain.Voice { return domain.Voice(v) }),
-		LLM:        sentAs(n.LLM, func(l agents.NewLLM) domain.AgentLLM { return domain.AgentLLM(l) }),
-		STT:        sentAs(n.STT, agents.SpeechToText),
-		TurnTaking: sentAs(n.TurnTaking, func(t agents.NewTurnTaking) domain.TurnTaking { return domain.TurnTaking(t) }),
-		Limits:     sentAs(n.Limits, func(l agents.NewAgentLimits) domain.AgentLimits { return domain.AgentLimits(l) }),
-		Analysis:   sentAs(n.Analysis, agents.AnalysisSettings),
+		Voice:      overrideOf(n.Voice, func(v agents.NewVoice) domain.Voice { return domain.Voice(v) }),
+		LLM:        overrideOf(n.LLM, func(l agents.NewLLM) domain.AgentLLM { return domain.AgentLLM(l) }),
+		STT:        overrideOf(n.STT, agents.SpeechToText),
+		TurnTaking: overrideOf(n.TurnTaking, func(t agents.NewTurnTaking) domain.TurnTaking { return domain.TurnTaking(t) }),
+		Limits:     overrideOf(n.Limits, func(l agents.NewAgentLimits) domain.AgentLimits { return domain.AgentLimits(l) }),
+		Analysis:   overrideOf(n.Analysis, agents.AnalysisSettings),
 	}
 	validation.Overrides(problems, o)
 	return o
 }
 
-// machines is what a call does about answering machines; nil: as its agent.
-func (b *NewCallRequest) machines(problems *domain.Problems) *domain.CallAMD {
+// answeringMachine returns the settings of a call for answering machines; nil: those of its
+// agent.
+func (b *NewCallRequest) answeringMachine(problems *domain.Problems) *domain.CallAMD {
 	if b.AMD == nil && b.Voicemail == nil {
 		return nil
 	}

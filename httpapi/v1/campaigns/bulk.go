@@ -93,11 +93,11 @@ func (b *NewBulkOf[D, T]) UnmarshalJSON(text []byte) error {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		switch name {
 		case "defaults":
-			decoded(fields[name], &b.Defaults, &b.problems, name)
+			decodeJSON(fields[name], &b.Defaults, &b.problems, name)
 		case "items":
-			decoded(fields[name], &b.Items, &b.problems, name)
+			decodeJSON(fields[name], &b.Items, &b.problems, name)
 		case "metadata":
-			decoded(fields[name], &b.Metadata, &b.problems, name)
+			decodeJSON(fields[name], &b.Metadata, &b.problems, name)
 		default:
 			b.problems.Add(router.Truncate(name, 60), domain.CodeValidation, "is not a known member")
 		}
@@ -134,9 +134,9 @@ type BulkNumberDefaults struct {
 	Country string `json:"country,omitempty"`
 }
 
-// decoded reads the text of a field into what it may already hold, and says
+// decodeJSON reads the text of a field into what it may already hold, and says
 // what is wrong with it.
-func decoded(text json.RawMessage, into any, problems *domain.Problems, at string) {
+func decodeJSON(text json.RawMessage, into any, problems *domain.Problems, at string) {
 	if len(text) == 0 {
 		return
 	}
@@ -157,7 +157,7 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 	out := bulk.NewJob{Type: kind, Metadata: b.Metadata}
 	problems := b.problems
 	base := new(D)
-	decoded(b.Defaults.text, base, &problems, "defaults")
+	decodeJSON(b.Defaults.text, base, &problems, "defaults")
 	if len(b.Defaults.text)*len(b.Items) > maxDefaults {
 		problems.Add("defaults", domain.CodeValidation, "are %d bytes, which %d items would have; %d MB at most in all", len(b.Defaults.text), len(b.Items), maxDefaults>>20)
 	}
@@ -181,9 +181,9 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 			wrong.Add("", domain.CodeValidation, "must be an object")
 		}
 		fresh := new(D) // of its own: what is read into it later is the item's
-		decoded(b.Defaults.text, fresh, &wrong, "defaults")
+		decodeJSON(b.Defaults.text, fresh, &wrong, "defaults")
 		one := start(fresh)
-		if decoded(text.text, &one, &wrong, ""); len(wrong) == 0 {
+		if decodeJSON(text.text, &one, &wrong, ""); len(wrong) == 0 {
 			out.Items[i] = each(&one, &wrong)
 		}
 		if len(wrong) > 0 {
@@ -198,19 +198,19 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 func checkDefaults[D, T any](text json.RawMessage, start func(*D) T, each func(*T, *domain.Problems) bulk.NewItem, problems *domain.Problems) {
 	var wrong domain.Problems
 	base := new(D) // of its own, as for an item
-	decoded(text, base, &wrong, "defaults")
+	decodeJSON(text, base, &wrong, "defaults")
 	one := start(base)
 	each(&one, &wrong)
 	for _, w := range wrong {
-		if said(text, w.Param) {
+		if hasField(text, w.Param) {
 			problems.Add("defaults."+w.Param, w.Code, "%s", w.Message)
 		}
 	}
 }
 
-// said says whether an object holds the field at a path, e.g. amd.mode or
+// hasField says whether an object holds the field at a path, e.g. amd.mode or
 // list[2].
-func said(object json.RawMessage, path string) bool {
+func hasField(object json.RawMessage, path string) bool {
 	var at any
 	if json.Unmarshal(object, &at) != nil {
 		return false

@@ -68,7 +68,7 @@ func (s *campaignHandlers) registerChanges(tag, path string) {
 		Body *DuplicateRequest
 	},
 	) (*router.Response[*CampaignMade], error) {
-		states := contactWords()
+		states := contactStates()
 		name := ""
 		if in.Body != nil {
 			if name = in.Body.Name; in.Body.Contacts != nil && !*in.Body.Contacts {
@@ -90,8 +90,8 @@ func (s *campaignHandlers) registerChanges(tag, path string) {
 	})
 }
 
-// contactWords are the states that a contact may be in.
-func contactWords() []string {
+// contactStates lists the states of a contact.
+func contactStates() []string {
 	var out []string
 	for c := domain.ContactPending; c <= domain.ContactCancelled; c++ {
 		out = append(out, c.String())

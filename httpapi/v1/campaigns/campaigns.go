@@ -292,14 +292,14 @@ func (s *campaignHandlers) campaignProgress(ctx context.Context, p domain.Princi
 }
 
 func (s *campaignHandlers) createCampaign(ctx context.Context, p domain.Principal, in *struct{ Body NewCampaign }) (*router.Response[*CampaignMade], error) {
-	c, house, err := checked(ctx, s.Router, p, &in.Body)
+	c, house, err := newCampaign(ctx, s.Router, p, &in.Body)
 	if err != nil {
 		return nil, err
 	}
 	if c.Schedule.Start != nil && c.Schedule.Start.After(house.Now) && !in.Body.Draft {
 		c.Status = domain.CampaignScheduled
 	}
-	made, err := s.campaigns.CreateCampaign(ctx, p, c, in.Body.WebhookSecret, inline(in.Body.Contacts))
+	made, err := s.campaigns.CreateCampaign(ctx, p, c, in.Body.WebhookSecret, inlineContacts(in.Body.Contacts))
 	if err != nil {
 		return nil, err
 	}
@@ -317,9 +317,9 @@ func campaignMade(ctx context.Context, made campaignsservice.Created, err error)
 	}, nil)
 }
 
-// checked is what was sent as a campaign with its defaults, and what it was
-// measured against.
-func checked(ctx context.Context, s router.Workspaces, p domain.Principal, n *NewCampaign) (*domain.Campaign, validation.House, error) {
+// newCampaign returns the campaign of a request with its defaults, and the limits that it
+// was validated against.
+func newCampaign(ctx context.Context, s router.Workspaces, p domain.Principal, n *NewCampaign) (*domain.Campaign, validation.House, error) {
 	house, err := router.ValidationLimits(ctx, s, p)
 	if err != nil {
 		return nil, house, err
@@ -334,8 +334,8 @@ func checked(ctx context.Context, s router.Workspaces, p domain.Principal, n *Ne
 	return c, house, problems.Err()
 }
 
-// inline are the contacts in the body of a request.
-func inline(list []NewContact) iter.Seq2[domain.RawContact, error] {
+// inlineContacts returns the contacts in the body of a request.
+func inlineContacts(list []NewContact) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		for i, c := range list {
 			r := domain.RawContact{Line: i + 1, Phone: c.Phone, Context: c.Context, Timezone: c.Timezone, Country: c.Country}
@@ -348,6 +348,6 @@ func inline(list []NewContact) iter.Seq2[domain.RawContact, error] {
 
 // CheckRules checks what the schema cannot express.
 func (n *NewCampaign) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
-	_, _, err := checked(ctx, s, p, n)
+	_, _, err := newCampaign(ctx, s, p, n)
 	return err
 }

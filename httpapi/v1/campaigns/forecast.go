@@ -42,7 +42,7 @@ type SimulateRequest struct {
 	Assumptions *NewAssumptions `json:"assumptions,omitempty" doc:"What the called are taken to do; what is left out is taken from the workspace's latest campaign calls, or from the defaults where there are fewer than 50."`
 }
 
-// assumptions puts what was sent over what is known, and says what does not fit.
+// assumptions returns the known assumptions with the sent ones in their place.
 func (n *NewAssumptions) assumptions(a simulation.Assumptions) simulation.Assumptions {
 	if n == nil {
 		return a
@@ -67,14 +67,14 @@ func (n *NewAssumptions) assumptions(a simulation.Assumptions) simulation.Assump
 		}
 	}
 	if rates {
-		n.fit(&a)
+		n.normalizeRates(&a)
 	}
 	return a
 }
 
-// fit makes the rates a whole: those that were not sent share what the sent
+// normalizeRates makes the rates a whole: those that were not sent share what the sent
 // ones leave, as they did before.
-func (n *NewAssumptions) fit(a *simulation.Assumptions) {
+func (n *NewAssumptions) normalizeRates(a *simulation.Assumptions) {
 	sent, known := 0.0, 0.0
 	rest := []*float64{}
 	for _, v := range []struct {
@@ -111,8 +111,8 @@ func (n *NewAssumptions) fit(a *simulation.Assumptions) {
 // roundingError is by how much rates that were written as decimals may miss 1.
 const roundingError = 1e-6
 
-// check says what does not fit together.
-func (n *NewAssumptions) check() error {
+// checkRates says what does not fit together.
+func (n *NewAssumptions) checkRates() error {
 	if n == nil {
 		return nil
 	}
@@ -151,24 +151,24 @@ type SimulateDraftRequest struct {
 }
 
 func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal, in *struct{ Body SimulateDraftRequest }) (*router.Response[*simulation.Simulation], error) {
-	o, err := in.Body.order()
+	o, err := in.Body.simulationOrder()
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := checked(ctx, s.Router, p, &in.Body.NewCampaign)
+	c, _, err := newCampaign(ctx, s.Router, p, &in.Body.NewCampaign)
 	if err != nil {
 		return nil, err
 	}
-	return router.Respond(s.forecasts.SimulateDraft(ctx, p, c, inline(in.Body.Contacts), o))
+	return router.Respond(s.forecasts.SimulateDraft(ctx, p, c, inlineContacts(in.Body.Contacts), o))
 }
 
-// order is what was sent as the service wants it.
-func (r *SimulateRequest) order() (simulation.SimulationOrder, error) {
+// simulationOrder is what was sent as the service wants it.
+func (r *SimulateRequest) simulationOrder() (simulation.SimulationOrder, error) {
 	o := simulation.SimulationOrder{Seed: uint64(r.Seed), Assume: r.Assumptions.assumptions} //nolint:gosec // not below zero
 	if r.StartAt != nil {
 		o.StartAt = r.StartAt.UTC()
 	}
-	return o, r.Assumptions.check()
+	return o, r.Assumptions.checkRates()
 }
 
 func (s *campaignHandlers) simulateCampaign(ctx context.Context, p domain.Principal, in *struct {
@@ -184,7 +184,7 @@ func (s *campaignHandlers) simulateCampaign(ctx context.Context, p domain.Princi
 	if body == nil {
 		body = &SimulateRequest{}
 	}
-	o, err := body.order()
+	o, err := body.simulationOrder()
 	if err != nil {
 		return nil, err
 	}

@@ -192,7 +192,7 @@ func registerWebhooks(r *router.Router, webhooks Webhooks, deliveries Deliveries
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getWebhook", Tag: tag, Summary: "Get an endpoint"},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
-			return s.onWebhook(ctx, p, in.ID, s.webhooks.Webhook)
+			return s.handleByID(ctx, p, in.ID, s.webhooks.Webhook)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateWebhook", Credential: router.KeyOrSession, Tag: tag, Summary: "Change an endpoint", Description: "The answer to a change of the secret holds it, this once."},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -203,7 +203,7 @@ func registerWebhooks(r *router.Router, webhooks Webhooks, deliveries Deliveries
 			if in.Body.Has("secret") {
 				return s.rotateWebhook(ctx, p, in.ID, &in.Body)
 			}
-			return s.onWebhook(ctx, p, in.ID, func(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
+			return s.handleByID(ctx, p, in.ID, func(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
 				return s.webhooks.UpdateWebhook(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*WebhookUpdate).apply))
 			})
 		})
@@ -248,7 +248,7 @@ func (n *WebhookUpdate) applyRotated(w *domain.Webhook) error {
 	return validation.Webhook(&checked).Err()
 }
 
-func (s *webhookHandlers) onWebhook(ctx context.Context, p domain.Principal, id string, do func(context.Context, domain.Principal, string) (*domain.Webhook, error)) (*router.Response[*domain.Webhook], error) {
+func (s *webhookHandlers) handleByID(ctx context.Context, p domain.Principal, id string, do func(context.Context, domain.Principal, string) (*domain.Webhook, error)) (*router.Response[*domain.Webhook], error) {
 	id, err := router.PathID(domain.PrefixWebhook, id)
 	if err != nil {
 		return nil, err
@@ -259,11 +259,11 @@ func (s *webhookHandlers) onWebhook(ctx context.Context, p domain.Principal, id 
 func (s *webhookHandlers) registerDeliveries(tag, path string) {
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/pause", ID: "pauseWebhook", Tag: tag, Summary: "Hold the deliveries back", Description: "Events queue for 72 hours."},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
-			return s.onWebhook(ctx, p, in.ID, s.deliveries.PauseWebhook)
+			return s.handleByID(ctx, p, in.ID, s.deliveries.PauseWebhook)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/resume", ID: "resumeWebhook", Tag: tag, Summary: "Deliver again", Description: "What queued goes out in order."},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
-			return s.onWebhook(ctx, p, in.ID, s.deliveries.ResumeWebhook)
+			return s.handleByID(ctx, p, in.ID, s.deliveries.ResumeWebhook)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/test", ID: "testWebhook", Tag: tag, Summary: "Send a test event and wait for the answer"}, s.testWebhook)
 	router.Add(s.Router, router.Operation{

@@ -150,7 +150,7 @@ func (s *gatewayHandlers) gatewayEvents(ctx context.Context, p domain.Principal,
 	var problems domain.Problems
 	all := make([]sms.GatewayEvent, len(in.Body.Events))
 	for i := range in.Body.Events {
-		all[i] = in.Body.Events[i].read(&problems, "events["+strconv.Itoa(i)+"].", w.DefaultCountry)
+		all[i] = in.Body.Events[i].gatewayEvent(&problems, "events["+strconv.Itoa(i)+"].", w.DefaultCountry)
 	}
 	if err = problems.Err(); err != nil {
 		return nil, err
@@ -169,8 +169,8 @@ func (s *gatewayHandlers) gatewayEvents(ctx context.Context, p domain.Principal,
 	return &router.Response[SMSGatewayResults]{Body: out}, nil
 }
 
-// read notes what is wrong with an event.
-func (e *SMSGatewayEvent) read(p *domain.Problems, at, country string) sms.GatewayEvent {
+// gatewayEvent notes what is wrong with an event.
+func (e *SMSGatewayEvent) gatewayEvent(p *domain.Problems, at, country string) sms.GatewayEvent {
 	o := sms.GatewayEvent{Type: e.Type, MessageID: e.MessageID, ID: e.ID, Body: e.Body, Media: e.Media, ErrorCode: e.ErrorCode, ErrorMessage: e.ErrorMessage}
 	validation.Text(p, at+"error_code", e.ErrorCode, false, 64)
 	validation.Text(p, at+"error_message", e.ErrorMessage, false, 256)
