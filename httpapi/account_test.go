@@ -12,7 +12,7 @@ import (
 )
 
 func TestAKeyMakesNoneThatMayDoMore(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	made := d.must(201, "POST", "/v1/api-keys", "all", m{"name": "k", "permissions": []string{"calls:read"}})
 	k := made.json(t)
 	assert.Equal(t, []any{"svc_sk_live_secret", "live", "key_all", "wxyz"}, []any{k["key"], k["environment"], k["parent_id"], k["last4"]})
@@ -48,7 +48,7 @@ func TestAKeyMakesNoneThatMayDoMore(t *testing.T) {
 }
 
 func TestAKeyDisposesOfNoneThatMayDoMore(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	strong := d.apiKeys.add(&domain.APIKey{Name: "strong", Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}, AllowedIPs: []string{"192.0.2.1"}}).ID
 	reads := d.apiKeys.add(&domain.APIKey{Name: "reads", Permissions: []domain.Permission{domain.CallsRead}}).ID
 	weak := d.apiKeys.add(&domain.APIKey{Name: "weak", Permissions: []domain.Permission{domain.CallsWrite}}).ID
@@ -69,7 +69,7 @@ func TestAKeyDisposesOfNoneThatMayDoMore(t *testing.T) {
 }
 
 func TestPlanAndLimitsAreTheOperators(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	for _, body := range []m{{"plan": "starter"}, {"limits": m{"calls_per_minute": 1}}, {"calling": m{"countries": []string{"*"}}}} {
 		assert.Equal(t, "operator_required", d.must(403, "PATCH", "/v1/workspace", "all", body).failure(t)["code"])
 		d.must(200, "PATCH", "/v1/workspace", "operator", m{"plan": "enterprise"})
@@ -86,7 +86,7 @@ func TestPlanAndLimitsAreTheOperators(t *testing.T) {
 }
 
 func TestAWorkspaceIsShownAsTheKeysEnvironmentSeesIt(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.keys["tester"] = domain.Principal{KeyID: "k", WorkspaceID: d.workspace.ID, Environment: domain.Test, Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
 	assert.Equal(t, "test", d.must(200, "GET", "/v1/workspace", "tester", nil).json(t)["environment"])
 	w := d.must(200, "PATCH", "/v1/workspace", "tester", m{"name": "tried out"}).json(t)
@@ -95,7 +95,7 @@ func TestAWorkspaceIsShownAsTheKeysEnvironmentSeesIt(t *testing.T) {
 }
 
 func TestPatternsOfRedactionAreChecked(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	assert.Equal(t, m{"patterns": []any{}}, d.must(200, "GET", "/v1/workspace", "all", nil).json(t)["redaction"], "of a workspace that never had any")
 	w := d.must(200, "PATCH", "/v1/workspace", "all", m{"redaction": m{"patterns": []string{`\d{13,16}`, `(?i)policy \w+`}}}).json(t)
 	assert.Equal(t, m{"patterns": []any{`\d{13,16}`, `(?i)policy \w+`}}, w["redaction"])
@@ -114,7 +114,7 @@ func TestPatternsOfRedactionAreChecked(t *testing.T) {
 }
 
 func TestEventsAreShownToWhoMayReadTheirResource(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.keys["calls and analytics"] = domain.Principal{KeyID: "k", WorkspaceID: d.workspace.ID, Permissions: []domain.Permission{domain.AnalyticsRead, domain.CallsRead}}
 	assert.Equal(t, []any{}, d.must(200, "GET", "/v1/events?type=call.*", "analytics:read", nil).json(t)["data"])
 	assert.Nil(t, d.types, "nothing it may read, nothing asked for")
@@ -132,7 +132,7 @@ func TestEventsAreShownToWhoMayReadTheirResource(t *testing.T) {
 }
 
 func TestSecretsOfTrunksAndWebhooksAreNeverShownAgain(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	trunk := d.make("/v1/trunks", m{"name": "t", "proxies": []m{{"host": "sip.example.com"}}, "auth": m{"username": "u", "password": "hidden"}})
 	for _, r := range []reply{
 		d.must(200, "GET", "/v1/trunks", "operator", nil), d.must(200, "GET", "/v1/trunks/"+trunk, "operator", nil),
@@ -171,7 +171,7 @@ func TestSecretsOfTrunksAndWebhooksAreNeverShownAgain(t *testing.T) {
 }
 
 func TestAPathwayIsCheckedAsAWhole(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	bad := m{"name": "", "start": "nowhere", "nodes": []m{{"id": "a", "type": "say", "prompt": "Hello {{stranger}}"}}, "edges": []m{{"from": "a", "to": "b", "when": m{"type": "always"}}}}
 	e := d.must(422, "POST", "/v1/pathways", "operator", bad).failure(t)
 	r := d.must(200, "POST", "/v1/pathways/validate", "operator", bad).json(t)

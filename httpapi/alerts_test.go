@@ -9,7 +9,7 @@ import (
 )
 
 func TestAlertRulesAreHeldToTheirKind(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	for name, c := range map[string]struct {
 		body  m
 		param string

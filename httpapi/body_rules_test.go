@@ -11,7 +11,7 @@ import (
 
 // Each body breaks a bound of its schema and a rule that the schema does not have.
 func TestResponseListsProblemsOfSchemaAndRulesTogether(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	long := strings.Repeat("x", 5000)
 	agent := "agent_" + ulidOf(1)
 	for route, c := range map[string]struct {

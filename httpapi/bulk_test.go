@@ -12,7 +12,7 @@ import (
 )
 
 func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	agent := "agent_" + ulidOf(1)
 	r := d.must(202, "POST", "/v1/bulk/calls", "operator", m{
 		"defaults": m{"agent_id": agent, "ring_timeout_seconds": 20, "context": m{"a": "1", "b": "2"}},
@@ -44,7 +44,7 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 		{6.0, "validation_error", "to"},
 		{7.0, "validation_error", ""},
 	}, told)
-	orders := d.desks.orders[0].Items
+	orders := d.fakeJobs.orders[0].Items
 	assert.Equal(t, []string{"1", "3"}, texts(orders[0].Call, "a", "b"))
 	assert.Equal(t, []string{"1", "2"}, texts(orders[5].Call, "a", "b"), "an item changes no other's defaults")
 
@@ -73,7 +73,7 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 
 func TestADurationOfZeroIsNoneInABulkJobEither(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	for _, field := range []string{"ring_timeout_seconds", "max_duration_seconds"} {
 		d.unlimited()
 		item := m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1), field: 0}
@@ -99,7 +99,7 @@ func texts(c *domain.NewCall, names ...string) []string {
 }
 
 func TestAnExportIsForThoseWhoMayReadWhatItIsOf(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	assert.Equal(t, "insufficient_permissions", d.must(403, "POST", "/v1/exports", "calls:read", m{"type": "audit_logs"}).failure(t)["code"])
 	assert.Equal(t, "insufficient_permissions", d.must(403, "POST", "/v1/exports", "analytics:read", m{"type": "calls"}).failure(t)["code"])
 	d.must(202, "POST", "/v1/exports", "analytics:read", m{"type": "campaign_results", "filters": m{"campaign_id": "campaign_" + ulidOf(1)}})
@@ -139,7 +139,7 @@ func TestAnExportIsForThoseWhoMayReadWhatItIsOf(t *testing.T) {
 
 func TestAMemberThatIsNotKnownIsNamedByItsPath(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	f := d.do("POST", "/v1/bulk/calls", "operator", m{
 		"defaults": m{"agent_id": "agent_" + ulidOf(1), "overrides": m{"limits": m{"max_minutes": 17, "no_such_field": true}}}, "items": []m{{"to": "+12025550123"}},
 	}).failure(t)

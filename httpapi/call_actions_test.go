@@ -13,7 +13,7 @@ import (
 )
 
 func TestWhatIsDoneToALiveCallIsCheckedFirst(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.stock("POST /v1/calls/{id}/hangup")
 	id = strings.TrimSuffix(id, "/hangup")
 	for name, c := range map[string]struct {
@@ -49,7 +49,7 @@ func TestWhatIsDoneToALiveCallIsCheckedFirst(t *testing.T) {
 }
 
 func TestTheMessagesOfACallComeInThreeForms(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := d.stock("GET /v1/calls/{id}/sip")
 	r := d.must(200, "GET", path, "operator", nil)
 	first, _ := r.json(t)["messages"].([]any)[0].(m)
@@ -66,7 +66,7 @@ func TestTheMessagesOfACallComeInThreeForms(t *testing.T) {
 }
 
 func TestTheEventsOfACallAreAList(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := d.stock("GET /v1/calls/{id}/events")
 	page := d.must(200, "GET", path+"?limit=1", "operator", nil).json(t)
 	assert.Equal(t, true, page["has_more"])

@@ -11,15 +11,15 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func (d *door) become(id string, s domain.CampaignStatus) {
+func (d *testServer) become(id string, s domain.CampaignStatus) {
 	d.t.Helper()
 	now := time.Now()
-	_, err := alter(&d.campaigns, id, func(c *domain.Campaign) error { c.Status, c.StartedAt = s, &now; return nil })
+	_, err := updateRecord(&d.campaigns, id, func(c *domain.Campaign) error { c.Status, c.StartedAt = s, &now; return nil })
 	require.NoError(d.t, err)
 }
 
 func TestOfACampaignThatRunsOnlySomeThingsCanBeChanged(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	always := map[string]m{
 		"pacing.calls_per_minute": {"pacing": m{"calls_per_minute": 7}}, "schedule.end": {"schedule": m{"end": "2090-01-01T00:00:00+01:00"}},
 		"retry.enabled":               {"retry": m{"enabled": true, "max_attempts": 4, "interval_hours": 0.5, "retry_on": []string{"busy"}}},
@@ -66,7 +66,7 @@ func TestOfACampaignThatRunsOnlySomeThingsCanBeChanged(t *testing.T) {
 }
 
 func TestAChangeIsCheckedAndKeepsWhatItLeavesOut(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.make("/v1/campaigns", m{
 		"name": "c", "agent_id": "agent_" + ulidOf(1), "retry": m{"enabled": true, "max_attempts": 5, "interval_hours": 2},
 		"pacing": m{"calls_per_minute": 9, "max_concurrent": 3}, "schedule": m{"end": "2090-01-01T00:00:00Z", "timezone": "Europe/Berlin"},
@@ -95,7 +95,7 @@ func TestAChangeIsCheckedAndKeepsWhatItLeavesOut(t *testing.T) {
 	}
 	assert.Equal(t, c["pacing"], d.must(200, "GET", path, "operator", nil).json(t)["pacing"], "what was refused changed nothing")
 
-	_, err := alter(&d.campaigns, id, func(c *domain.Campaign) error {
+	_, err := updateRecord(&d.campaigns, id, func(c *domain.Campaign) error {
 		past := time.Now().Add(-time.Hour)
 		c.Status, c.Schedule.End, c.CallerID.Number = domain.CampaignPaused, &past, "+12025550177"
 		return nil
@@ -105,7 +105,7 @@ func TestAChangeIsCheckedAndKeepsWhatItLeavesOut(t *testing.T) {
 }
 
 func TestACopyHasTheContactsThatAreAskedFor(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.campaign()
 	c := d.must(201, "POST", "/v1/campaigns/"+id+"/duplicate", "operator", nil).json(t)
 	assert.Equal(t, []any{"c", "draft"}, []any{c["name"], c["status"]})
@@ -126,7 +126,7 @@ func TestACopyHasTheContactsThatAreAskedFor(t *testing.T) {
 }
 
 func TestASecretForACampaignsWebhooksMayBeBrought(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	body := m{"name": "c", "agent_id": "agent_" + ulidOf(1), "webhooks": m{"campaign.call_completed": "https://example.com/x"}, "webhook_secret": "my own secret"}
 	assert.Equal(t, "my own secret", d.must(201, "POST", "/v1/campaigns", "operator", body).json(t)["webhook_secret"])
 	body["webhook_secret"] = "short"

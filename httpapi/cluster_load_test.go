@@ -32,12 +32,12 @@ func told(t *testing.T, node load.NodeLoad, calls int, ids ...string) string {
 	return string(text)
 }
 
-// divided is a front door of part 0 of eight, on a node with 0 and 1; another one
-// has 2 and 7, a third one nothing. Parts 3 to 6 are nobody's.
-func divided(t *testing.T) (*door, *farOff) {
+// startShards starts the server of shard 0 of eight, on a node that owns shards 0 and 1. A second
+// node owns shards 2 and 7, a third one none; shards 3 to 6 have no owner.
+func startShards(t *testing.T) (*testServer, *otherShards) {
 	t.Helper()
-	far := &farOff{has: farWorkspace, others: []int{1, 2, 3, 4, 5, 6, 7}}
-	d := open(t, httpapi.Config{Shards: far, Nodes: func() []cluster.Node {
+	far := &otherShards{has: farWorkspace, others: []int{1, 2, 3, 4, 5, 6, 7}}
+	d := startServer(t, httpapi.Config{Shards: far, Nodes: func() []cluster.Node {
 		return []cluster.Node{
 			{NodeNow: load.NodeNow{ID: "node_a", Address: "10.0.0.1:8090", Here: true}, OwnedShards: []int{0, 1}},
 			{NodeNow: load.NodeNow{ID: "node_b", Address: "10.0.0.2:8090"}, OwnedShards: []int{2, 7}},
@@ -54,7 +54,7 @@ func divided(t *testing.T) (*door, *farOff) {
 
 func TestAnOperatorSeesTheWorkspacesOfAllNodes(t *testing.T) {
 	t.Parallel()
-	d, far := divided(t)
+	d, far := startShards(t)
 	load := d.must(200, "GET", "/v1/operator/load", "operator", nil).json(t)
 	assert.Equal(t, []any{5.0, 0.0, 2.0 + 3 + 4 + 4 + 5, true}, []any{load["workspaces"], load["workspaces_silent"], load["live_calls"], load["ready"]})
 	list := d.must(200, "GET", "/v1/operator/workspaces?limit=3", "operator", nil).json(t)
@@ -73,18 +73,18 @@ func TestAnOperatorSeesTheWorkspacesOfAllNodes(t *testing.T) {
 	assert.Equal(t, []any{"node_b", false, false, false, "full", true, 2.0, 0.0, 3.0, 13.0}, short(1))
 	assert.Equal(t, []any{"node_c", false, true, true, nil, false, 0.0, 0.0, 0.0, 0.0}, short(2))
 
-	slices.Sort(far.asked)
+	slices.Sort(far.requests)
 	want := []string{"1", "2", "7"}
 	for i := range want {
 		want[i] += " GET /node/part "
 	}
-	assert.Equal(t, want, far.asked, "all that somebody has were asked once in a second, however many look")
+	assert.Equal(t, want, far.requests, "all that somebody has were asked once in a second, however many look")
 	assert.Equal(t, "operator_required", d.must(403, "GET", "/v1/operator/nodes", "all", nil).failure(t)["code"])
 }
 
 func TestWorkspacesOfAPartThatIsNobodysAreSilent(t *testing.T) {
 	t.Parallel()
-	d, far := divided(t)
+	d, far := startShards(t)
 	made := d.tenants.add(&domain.Workspace{Name: "far", Plan: domain.Starter})
 	far.has = made.ID
 	delete(far.parts, 7)
@@ -97,31 +97,31 @@ func TestWorkspacesOfAPartThatIsNobodysAreSilent(t *testing.T) {
 
 func TestANodeIsDrainedByItsName(t *testing.T) {
 	t.Parallel()
-	d, far := divided(t)
+	d, far := startShards(t)
 	delete(far.parts, 2)
 	far.parts[7] = `{"on":true,"since":null,"by":null}`
 	assert.Equal(t, true, d.must(200, "POST", "/v1/operator/drain", "operator", m{"node_id": "node_b"}).json(t)["on"])
-	assert.Equal(t, []string{`2 POST /v1/operator/drain {"node_id":"node_b"}`, `7 POST /v1/operator/drain {"node_id":"node_b"}`}, far.asked, "whichever of its parts answers")
-	far.asked = far.asked[1:]
+	assert.Equal(t, []string{`2 POST /v1/operator/drain {"node_id":"node_b"}`, `7 POST /v1/operator/drain {"node_id":"node_b"}`}, far.requests, "whichever of its parts answers")
+	far.requests = far.requests[1:]
 	assert.Empty(t, d.asked, "this one goes on")
 	d.must(200, "POST", "/v1/operator/drain", "operator", m{"node_id": "node_a"})
 	d.must(200, "POST", "/v1/operator/undrain", "operator", nil)
-	assert.Len(t, far.asked, 1)
+	assert.Len(t, far.requests, 1)
 	assert.Equal(t, []any{"drain by ", "undrain by "}, d.asked)
 	assert.Equal(t, "invalid_state", d.must(409, "POST", "/v1/operator/drain", "operator", m{"node_id": "node_c"}).failure(t)["code"])
 	assert.Equal(t, "node_id", d.must(404, "POST", "/v1/operator/undrain", "operator", m{"node_id": "node_x"}).failure(t)["param"])
 	assert.Equal(t, "operator_required", d.must(403, "POST", "/v1/operator/drain", "all", m{"node_id": "node_b"}).failure(t)["code"])
-	assert.Len(t, far.asked, 1)
+	assert.Len(t, far.requests, 1)
 }
 
 // Whoever has just said something sees it.
 func TestWhatAnOperatorHasSaidIsSeenAtOnce(t *testing.T) {
 	t.Parallel()
-	d, far := divided(t)
+	d, far := startShards(t)
 	seen := func() int {
 		d.must(200, "GET", "/v1/operator/load", "operator", nil)
-		defer func() { far.asked = nil }()
-		return len(far.asked)
+		defer func() { far.requests = nil }()
+		return len(far.requests)
 	}
 	require.Equal(t, []int{3, 0}, []int{seen(), seen()})
 	for _, path := range []string{"/dialling/stop", "/dialling/resume", "/drain", "/undrain"} {
@@ -133,10 +133,10 @@ func TestWhatAnOperatorHasSaidIsSeenAtOnce(t *testing.T) {
 // How a part does is told to nodes alone, and to them on an operator's behalf.
 func TestShardReportsItsLoadToOtherNodes(t *testing.T) {
 	t.Parallel()
-	d, _ := divided(t)
+	d, _ := startShards(t)
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	go func() { _ = d.server.ServeNodes(nodesOnly{ln}) }()
+	go func() { _ = d.server.ServeNodes(nodeListener{ln}) }()
 	get := func(addr, word string) (int, []byte) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/node/part", nil)
 		require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestShardReportsItsLoadToOtherNodes(t *testing.T) {
 // Rules of an operator are about the workspaces of all nodes.
 func TestOtherPartsLookForARule(t *testing.T) {
 	t.Parallel()
-	d, far := divided(t)
+	d, far := startShards(t)
 	each := &domain.AlertRule{Meta: domain.Meta{ID: "rule_1"}, Name: "secret", Kind: domain.AlertSpend, Share: 0.5}
 	far.parts = map[int]string{1: `{"rule_1":{"attempts":2}}`, 7: `{"rule_1":{"readings":[{"Of":"ws_x","Bad":true}],"attempts":3}}`}
 	said := d.server.SearchAlerts(t.Context(), []*domain.AlertRule{each})
@@ -177,28 +177,28 @@ func TestOtherPartsLookForARule(t *testing.T) {
 		sum.Add(l["rule_1"])
 	}
 	assert.Equal(t, alert.Look{Attempts: 5, Readings: []alert.Reading{{Of: "ws_x", Bad: true}}}, sum)
-	assert.Len(t, far.asked, 3)
+	assert.Len(t, far.requests, 3)
 	assert.False(t, said.All, "four parts are nobody's, and one does not answer")
-	assert.NotContains(t, far.asked[0], "secret")
+	assert.NotContains(t, far.requests[0], "secret")
 	assert.False(t, said.Silent(farWorkspace))
 	assert.False(t, said.Silent("ws_"+ulidOf(1)), "its own")
 
-	far.asked, far.parts = nil, nil
+	far.requests, far.parts = nil, nil
 	one := *each
 	one.Watches = farWorkspace
 	said = d.server.SearchAlerts(t.Context(), []*domain.AlertRule{&one})
 	assert.Empty(t, said.Found)
 	assert.True(t, said.Silent(farWorkspace), "nobody has answered")
-	require.Len(t, far.asked, 1, "whoever has it is asked alone")
-	assert.Contains(t, far.asked[0], "7 POST /node/looks ")
+	require.Len(t, far.requests, 1, "whoever has it is asked alone")
+	assert.Contains(t, far.requests[0], "7 POST /node/looks ")
 }
 
 func TestAPartLooksForNodesAlone(t *testing.T) {
 	t.Parallel()
-	d, _ := divided(t)
+	d, _ := startShards(t)
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	go func() { _ = d.server.ServeNodes(nodesOnly{ln}) }()
+	go func() { _ = d.server.ServeNodes(nodeListener{ln}) }()
 	post := func(addr, body string) (int, string) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/node/looks", strings.NewReader(body))
 		require.NoError(t, err)

@@ -32,13 +32,13 @@ func walkSeed(t *testing.T) uint64 {
 var anyTime = regexp.MustCompile(`"[a-km-z_]\w*":"\d{4}-\d\d-\d\dT[^"]*"`)
 
 func TestNoRequestToAnyRouteBreaksTheContract(t *testing.T) {
-	d := open(t, httpapi.Config{TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{TrustedProxies: loopback()})
 	n, times := 0, 0
 	w := apitest.Walk{
 		Contract: d.contract(), Seed: walkSeed(t), Rounds: 12,
 		Send: func(r apitest.Request) (apitest.Reply, error) {
 			n++
-			if scarce(r.Path) {
+			if hasSmallLimit(r.Path) {
 				d.unlimited() // or most of these would be refused, after a second's wait
 			}
 			from := addressNo(n % 250) // or strangers' requests would soon be too many

@@ -15,7 +15,7 @@ import (
 )
 
 func TestEachRouteTakesTheKindsOfCredentialThatItIsSaidTo(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	keysOnly := keyRoutes(t)
 	kinds := map[string]string{"api_key": "operator", "token": d.issued("ada", "*:read", "*:write"), "oauth": d.token("*:read", "*:write")}
 	var doc struct {

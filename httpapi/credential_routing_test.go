@@ -23,7 +23,7 @@ import (
 )
 
 // everyRoute are those of the document and those of the dashboard.
-func everyRoute(t *testing.T, d *door) []string {
+func everyRoute(t *testing.T, d *testServer) []string {
 	t.Helper()
 	var doc struct {
 		Paths map[string]map[string]json.RawMessage `json:"paths"`
@@ -115,7 +115,7 @@ func TestEveryRouteGoesToWhoHasItsCredentials(t *testing.T) {
 		"GET /oauth/authorize": "asked", "POST /oauth/authorize": "form",
 		"GET /sign-in": "placed", "POST /sign-in": "form",
 	}
-	all := everyRoute(t, open(t, httpapi.Config{}))
+	all := everyRoute(t, startServer(t, httpapi.Config{}))
 	known := make(map[string]bool)
 	for _, route := range all {
 		known[route] = true
@@ -138,19 +138,21 @@ func TestEveryRouteGoesToWhoHasItsCredentials(t *testing.T) {
 	}
 }
 
-// nowhere knows no id.
-type nowhere struct{}
+// emptyDirectory knows no id.
+type emptyDirectory struct{}
 
-func (nowhere) WorkspaceOf(context.Context, string) (string, error) { return "", domain.ErrNotFound }
+func (emptyDirectory) WorkspaceOf(context.Context, string) (string, error) {
+	return "", domain.ErrNotFound
+}
 
 // A ticket leads to the server that has sold it.
 func TestATicketLeadsToItsWorkspace(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	at, ok := d.must(201, "POST", "/v1/tickets", "operator", m{"path": "/v1/events/stream?type=call.*"}).json(t)["url"].(string)
 	require.True(t, ok)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, at, http.NoBody)
 	assert.Equal(t, locate.Owner{Workspace: d.workspace.ID}, locate.OwnerOf(r, nil))
-	n, err := locate.NewFinder(nowhere{}, 64).Shard(r, nil)
+	n, err := locate.NewFinder(emptyDirectory{}, 64).Shard(r, nil)
 	require.NoError(t, err)
 	assert.Equal(t, domain.ShardOf(d.workspace.ID, 64), n)
 }

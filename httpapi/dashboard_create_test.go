@@ -13,7 +13,7 @@ import (
 
 func TestWebhooksAndClientsAreMadeByWhoMayAndTheirSecretsShownOnce(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	b, user := d.signedIn("admin")
 	viewer, _ := d.signedIn("viewer")
 	for path, form := range map[string]url.Values{

@@ -15,7 +15,7 @@ import (
 )
 
 // operating is a browser of a fresh operator with a role.
-func (d *door) operating(role string) (b *browser, user string) {
+func (d *testServer) operating(role string) (b *browser, user string) {
 	d.t.Helper()
 	user = d.make("/v1/users", m{"name": "Grace <b>", "role": role})
 	d.must(200, "PATCH", "/v1/users/"+user, "operator", m{"operator": true})
@@ -26,7 +26,7 @@ func (d *door) operating(role string) (b *browser, user string) {
 // user becomes later.
 func TestAnOperatorSignsInAsOne(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	early, user := d.signedIn("admin")
 	link := d.must(201, "POST", "/v1/users/"+user+"/sign-in-link", "all", nil).json(t)["url"].(string)
 	_, token, _ := strings.Cut(link, "token=")
@@ -50,7 +50,7 @@ func TestAnOperatorSignsInAsOne(t *testing.T) {
 }
 
 // operatorPages are the requests of the operator's page.
-func (d *door) operatorPages() (all []paged) {
+func (d *testServer) operatorPages() (all []paged) {
 	rule := d.make("/v1/alert-rules", m{"name": "<script>alert(1)</script>", "kind": "trunk_down"})
 	for _, r := range dashboard.Routes() {
 		if !r.Operator {
@@ -70,7 +70,7 @@ func (d *door) operatorPages() (all []paged) {
 
 func TestOnlyOperatorKeysCreateAndChangeOperators(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	d.keys["test operator"] = domain.Principal{KeyID: "key_t", WorkspaceID: d.workspace.ID, Environment: domain.Test, Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}, Operator: true}
 	refused := func(key, method, path string, body any) {
 		t.Helper()
@@ -101,7 +101,7 @@ func TestOnlyOperatorKeysCreateAndChangeOperators(t *testing.T) {
 
 func TestTheOperatorsPageIsThereForOperatorsAlone(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
 	d.workspace.Name = "<script>alert(1)</script>"
 	pages := d.operatorPages()
 	require.Len(t, pages, 10)
@@ -149,7 +149,7 @@ func TestTheOperatorsPageIsThereForOperatorsAlone(t *testing.T) {
 
 func TestOperatorsStopAndDrainInPersonAndAreNoOperatorsElsewhere(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hello."})
 	b, user := d.operating("admin")
 	assert.Contains(t, string(b.send("GET", "/", nil).Body), `href="/operator"`)
@@ -190,7 +190,7 @@ func TestOperatorsStopAndDrainInPersonAndAreNoOperatorsElsewhere(t *testing.T) {
 
 func TestANoisyWorkspaceKeepsNoOperatorFromTheStopButton(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	b, _ := d.operating("admin")
 	plain, _ := d.signedIn("admin")
 	d.workspace.Limits.RequestsPerMinute = 1

@@ -22,7 +22,7 @@ import (
 
 func TestAPageThatIsOnlyWatchedIsNoUseOfTheSession(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	b, _ := d.signedIn("admin")
 	for _, c := range []struct {
 		method, path string
@@ -40,7 +40,7 @@ func TestAPageThatIsOnlyWatchedIsNoUseOfTheSession(t *testing.T) {
 
 func TestAKeyIsMadeByWhoHasJustSignedInAndShownOnce(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	b, _ := d.signedIn("admin")
 	form := url.Values{"name": {"till"}, "permissions": {"calls:read", "calls:write"}, "allowed_ips": {"192.0.2.0/24, 198.51.100.7"}, "environment": {"test"}, "expires_at": {"2099-01-31"}}
 	made := b.send("POST", "/access/keys", form)
@@ -89,7 +89,7 @@ func TestAKeyIsMadeByWhoHasJustSignedInAndShownOnce(t *testing.T) {
 
 func TestListsOfAPageAreTurnedOneByOne(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	b, _ := d.signedIn("viewer")
 	for n := range 51 {
 		d.make("/v1/pathways", func() m { p := goodPathway(); p["name"] = "path " + strconv.Itoa(n); return p }())
@@ -106,7 +106,7 @@ func TestListsOfAPageAreTurnedOneByOne(t *testing.T) {
 
 func TestAppointmentsAreBookedMovedAndCancelledByForms(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	provider := d.make("/v1/providers", m{"name": "Dr. <Rivera>", "timezone": "UTC", "hours": m{"monday": []m{{"start": "09:00", "end": "17:00"}}}})
 	b, _ := d.signedIn("manager")
 	page := string(b.send("GET", "/appointments/new?provider="+provider+"&from=2030-04-01", nil).Body)
@@ -132,7 +132,7 @@ func TestAppointmentsAreBookedMovedAndCancelledByForms(t *testing.T) {
 
 func TestAPathwayIsEditedAsTextAndTriedOut(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	id := d.make("/v1/pathways", m{
 		"name": "bar", "start": "ask",
 		"nodes": []m{{"id": "ask", "type": "collect", "input": "dtmf", "prompt": "Press <one>.", "length": 1}, {"id": "yes", "type": "end", "prompt": "Thanks."}, {"id": "no", "type": "end"}},
@@ -182,7 +182,7 @@ func TestAPathwayIsEditedAsTextAndTriedOut(t *testing.T) {
 
 func TestSettingsAreSavedTogether(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	b, _ := d.signedIn("admin")
 	form := url.Values{"name": {"Ours"}, "default_country": {"DE"}, "recordings_days": {"30"}, "per_number_per_day": {"2"}, "allowed_origins": {"https://a.example\r\nhttps://b.example"}}
 	require.Equal(t, 303, b.send("POST", "/settings", form).Status)
@@ -198,7 +198,7 @@ func TestSettingsAreSavedTogether(t *testing.T) {
 
 func TestAPageListensByATicketThatItsSessionKeepsGood(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	call := d.call()
 	ticket := func(b *browser) string {
 		page := b.send("POST", "/calls/"+call+"/listen", nil)
@@ -223,7 +223,7 @@ func TestAPageListensByATicketThatItsSessionKeepsGood(t *testing.T) {
 
 func TestColumnsOfAFileAreNamedBeforeIt(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	b, _ := d.signedIn("manager")
 	path := "/v1/campaigns/" + d.campaign() + "/contacts"
 	part := func(name, value string) string {
@@ -258,7 +258,7 @@ func TestColumnsOfAFileAreNamedBeforeIt(t *testing.T) {
 
 func TestAFormOutlivesItsSession(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
 	id := d.make("/v1/pathways", goodPathway())
 	b, user := d.signedIn("admin")
 	d.must(200, "DELETE", "/v1/users/"+user, "operator", nil)
@@ -278,7 +278,7 @@ func TestAFormOutlivesItsSession(t *testing.T) {
 
 func TestWhoIsNotSignedInIsHandedBackALittleAndNothingOnceLimited(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
 	id := d.make("/v1/pathways", goodPathway())
 	stranger := &browser{d: d}
 	send := func(plan string, fields int) reply {
@@ -311,7 +311,7 @@ func TestWhoIsNotSignedInIsHandedBackALittleAndNothingOnceLimited(t *testing.T) 
 
 func TestASecondClickThatWaitsIsCountedOnce(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hello."})
 	b, _ := d.signedIn("manager")
 	used := func() float64 {

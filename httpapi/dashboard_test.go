@@ -20,7 +20,7 @@ type paged struct {
 
 // pages are requests for all routes of the dashboard, with one resource of each
 // kind, whose names mean harm.
-func (d *door) pages() (all []paged) {
+func (d *testServer) pages() (all []paged) {
 	const evil = `<script>alert(1)</script>`
 	ids := map[string]string{
 		"campaigns": d.make("/v1/campaigns", m{"name": evil, "agent_id": "agent_" + ulidOf(1)}), "agents": d.make("/v1/agents", m{"name": evil, "first_message": evil}),
@@ -41,7 +41,7 @@ func (d *door) pages() (all []paged) {
 
 func TestPagesAreForWhoIsSignedInAndButtonsForPagesOfOurs(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
 	pages := d.pages()
 	reader, _ := d.signedIn("viewer")
 	stranger, gone := &browser{d: d}, &browser{d: d}
@@ -87,7 +87,7 @@ func TestPagesAreForWhoIsSignedInAndButtonsForPagesOfOurs(t *testing.T) {
 
 func TestButtonsDoWhatTheAPIDoesForWhoMay(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
 	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hello."})
 	b, _ := d.signedIn("manager")
 

@@ -11,7 +11,7 @@ import (
 
 // A zero value in a body has the same default as a missing member.
 func TestZeroInABodyIsTheDefault(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	trunk := func(outbound m) m {
 		return m{"name": "t", "proxies": []m{{"host": "192.0.2.1", "weight": 1}}, "outbound_proxy": outbound}
 	}
@@ -42,7 +42,7 @@ func TestZeroInABodyIsTheDefault(t *testing.T) {
 }
 
 func TestDefaultsOfACall(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	for body, want := range map[string][]any{
 		``:                              {201, 30 * time.Second, true},
 		`,"record":true`:                {201, 30 * time.Second, true},

@@ -20,27 +20,27 @@ import (
 	"github.com/callboard/callboard/service/record/decisionlist"
 )
 
-func (f *fake) CreateDNCList(_ context.Context, _ domain.Principal, l *domain.DNCList) (*domain.DNCList, error) {
+func (f *fakeServices) CreateDNCList(_ context.Context, _ domain.Principal, l *domain.DNCList) (*domain.DNCList, error) {
 	return f.dncLists.add(l), nil
 }
 
-func (f *fake) DNCList(_ context.Context, _ domain.Principal, id string) (*domain.DNCList, error) {
+func (f *fakeServices) DNCList(_ context.Context, _ domain.Principal, id string) (*domain.DNCList, error) {
 	return f.dncLists.get(id)
 }
 
-func (f *fake) ListDNCLists(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.DNCList], error) {
+func (f *fakeServices) ListDNCLists(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.DNCList], error) {
 	return f.dncLists.list(q), nil
 }
 
-func (f *fake) UpdateDNCList(_ context.Context, _ domain.Principal, id string, change func(*domain.DNCList) error) (*domain.DNCList, error) {
-	return alter(&f.dncLists, id, change)
+func (f *fakeServices) UpdateDNCList(_ context.Context, _ domain.Principal, id string, change func(*domain.DNCList) error) (*domain.DNCList, error) {
+	return updateRecord(&f.dncLists, id, change)
 }
 
-func (f *fake) DeleteDNCList(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteDNCList(_ context.Context, _ domain.Principal, id string) error {
 	return f.dncLists.drop(id)
 }
 
-func (f *fake) ImportDNC(_ context.Context, _ domain.Principal, id string, rows iter.Seq2[domain.RawNumber, error]) (dnc.DNCImport, error) {
+func (f *fakeServices) ImportDNC(_ context.Context, _ domain.Principal, id string, rows iter.Seq2[domain.RawNumber, error]) (dnc.DNCImport, error) {
 	if _, err := f.dncLists.get(id); err != nil {
 		return dnc.DNCImport{}, err
 	}
@@ -61,14 +61,14 @@ func (f *fake) ImportDNC(_ context.Context, _ domain.Principal, id string, rows 
 	return sum, nil
 }
 
-func (f *fake) ListDNCEntries(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[domain.DNCEntry], error) {
+func (f *fakeServices) ListDNCEntries(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[domain.DNCEntry], error) {
 	if _, err := f.dncLists.get(id); err != nil {
 		return record.Page[domain.DNCEntry]{}, err
 	}
 	return record.Page[domain.DNCEntry]{Data: []domain.DNCEntry{{Phone: "+12025550123", Source: domain.DNCOptOut, CallID: "call_1"}}, Next: "7-12025550123"}, nil
 }
 
-func (f *fake) DeleteDNCEntry(_ context.Context, _ domain.Principal, id, phone string) (string, error) {
+func (f *fakeServices) DeleteDNCEntry(_ context.Context, _ domain.Principal, id, phone string) (string, error) {
 	if _, err := f.dncLists.get(id); err != nil {
 		return "", err
 	}
@@ -78,12 +78,12 @@ func (f *fake) DeleteDNCEntry(_ context.Context, _ domain.Principal, id, phone s
 	return "+12025550123", nil
 }
 
-func (f *fake) CheckDNC(_ context.Context, _ domain.Principal, phone string) (dnc.DNCCheck, error) {
+func (f *fakeServices) CheckDNC(_ context.Context, _ domain.Principal, phone string) (dnc.DNCCheck, error) {
 	return dnc.DNCCheck{Phone: phone, Listed: true, Lists: []dnc.DNCFound{{ListID: "dnc_" + ulidOf(1), Name: "Ours", Default: true, DNCEntry: domain.DNCEntry{Phone: phone, Source: domain.DNCImport}}}}, nil
 }
 
 func TestADoNotCallListIsKeptThroughTheDoor(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	fakeList := d.make("/v1/dnc-lists", m{"name": "Registry"})
 	d.must(422, "POST", "/v1/dnc-lists", "operator", `{"name":""}`)
 	d.must(200, "GET", "/v1/dnc-lists", "operator", nil)
@@ -113,7 +113,7 @@ func TestNumbersAreImportedInEveryForm(t *testing.T) {
 		"lines":        {"text/plain", "+12025550123\n\n(202) 555-0124\r\n" + strings.Repeat("9", 100) + "\n", []string{"+12025550123", "(202) 555-0124"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := open(t, httpapi.Config{})
+			d := startServer(t, httpapi.Config{})
 			fakeList := d.make("/v1/dnc-lists", m{"name": "Registry"})
 			r := d.must(200, "POST", "/v1/dnc-lists/"+fakeList+"/entries", "operator", c.body, "Content-Type", c.kind)
 			var sum dnc.DNCImport
@@ -126,7 +126,7 @@ func TestNumbersAreImportedInEveryForm(t *testing.T) {
 }
 
 func TestWhatIsNoImportOfNumbersIsRefused(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	fakeList := d.make("/v1/dnc-lists", m{"name": "Registry"})
 	path := "/v1/dnc-lists/" + fakeList + "/entries"
 	d.must(422, "POST", path, "operator", `{}`)
@@ -135,7 +135,7 @@ func TestWhatIsNoImportOfNumbersIsRefused(t *testing.T) {
 	d.must(415, "POST", path, "operator", "x", "Content-Type", "image/png")
 }
 
-func (f *fake) ListDecisions(_ context.Context, _ domain.Principal, id, phone string, q record.PageQuery) (record.Page[decisionlist.Decision], error) {
+func (f *fakeServices) ListDecisions(_ context.Context, _ domain.Principal, id, phone string, q record.PageQuery) (record.Page[decisionlist.Decision], error) {
 	if _, err := f.campaigns.get(id); err != nil {
 		return record.Page[decisionlist.Decision]{}, err
 	}
@@ -150,19 +150,19 @@ func aDecision(phone string) decisionlist.Decision {
 	}
 }
 
-func (f *fake) Decisions(_ context.Context, _ domain.Principal, id string) (iter.Seq2[decisionlist.Decision, error], error) {
+func (f *fakeServices) Decisions(_ context.Context, _ domain.Principal, id string) (iter.Seq2[decisionlist.Decision, error], error) {
 	_, err := f.campaigns.get(id)
 	return func(yield func(decisionlist.Decision, error) bool) { yield(aDecision("+12025550123"), nil) }, err
 }
 
-func (f *fake) VerifyDecisions(_ context.Context, _ domain.Principal, id string) (decisions.DecisionsVerified, error) {
+func (f *fakeServices) VerifyDecisions(_ context.Context, _ domain.Principal, id string) (decisions.DecisionsVerified, error) {
 	_, err := f.campaigns.get(id)
 	row := 7
 	return decisions.DecisionsVerified{CampaignID: id, Rows: 6, BrokenRow: &row, Reason: "row 7 was changed"}, err
 }
 
 func TestDecisionsAreListedAndDownloaded(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/campaigns/" + d.make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)}) + "/decisions"
 	r := d.must(200, "GET", path+"?phone=%2B12025550123&limit=1", "operator", nil)
 	assert.Contains(t, string(r.Body), `"phone":"+12025550123"`)

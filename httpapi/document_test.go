@@ -18,7 +18,7 @@ import (
 )
 
 func TestTheDocumentIsOpenAPI31AndKnowsEveryRoute(t *testing.T) {
-	d := open(t, httpapi.Config{Version: "1.2.3"})
+	d := startServer(t, httpapi.Config{Version: "1.2.3"})
 	r := d.must(200, "GET", "/openapi.json", "", nil)
 	var doc struct {
 		OpenAPI string `json:"openapi"`
@@ -73,7 +73,7 @@ func TestTheDocumentIsOpenAPI31AndKnowsEveryRoute(t *testing.T) {
 // Whoever reads the document learns what each field and parameter of calls,
 // trunks, phones and what belongs to them means.
 func TestDocumentDescribesEveryField(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	var doc struct {
 		Paths      map[string]map[string]json.RawMessage
 		Components struct{ Schemas map[string]json.RawMessage }
@@ -122,7 +122,7 @@ func TestDocumentDescribesEveryField(t *testing.T) {
 }
 
 func TestReferencePageShowsEveryRouteAndLoadsNothing(t *testing.T) {
-	d := open(t, httpapi.Config{Version: "1.2.3"})
+	d := startServer(t, httpapi.Config{Version: "1.2.3"})
 	r := d.must(200, "GET", "/docs", "", nil)
 	assert.Equal(t, "text/html; charset=utf-8", r.Header.Get("Content-Type"))
 	style := regexp.MustCompile(`(?s)<style>(.*?)</style>`).FindSubmatch(r.Body)
@@ -175,7 +175,7 @@ func TestReferencePageShowsEveryRouteAndLoadsNothing(t *testing.T) {
 }
 
 func TestThePostmanCollectionHoldsEveryOperation(t *testing.T) {
-	c := open(t, httpapi.Config{}).contract()
+	c := startServer(t, httpapi.Config{}).contract()
 	text, err := openapi.Postman(c.Document, "http://127.0.0.1:8080")
 	require.NoError(t, err)
 	var got struct {

@@ -188,7 +188,7 @@ func plainValue(v any) any {
 }
 
 func TestEveryBodyOfTheDocumentHasAnExampleThatItAllows(t *testing.T) {
-	c := open(t, httpapi.Config{}).contract()
+	c := startServer(t, httpapi.Config{}).contract()
 	shown := map[string]bool{}
 	for _, o := range c.Operations {
 		for kind := range o.Bodies {
@@ -231,7 +231,7 @@ func TestEveryBodyOfTheDocumentHasAnExampleThatItAllows(t *testing.T) {
 }
 
 // record keeps an exchange of the tests.
-func (d *door) record(method, path string, request []byte, got reply) {
+func (d *testServer) record(method, path string, request []byte, got reply) {
 	if !*recordExamples || got.Status >= http.StatusMultipleChoices {
 		return
 	}

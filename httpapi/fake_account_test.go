@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-func (f *fake) CreateKey(ctx context.Context, p domain.Principal, by record.AuditAction, k *domain.APIKey) (*domain.APIKey, string, error) {
+func (f *fakeServices) CreateKey(ctx context.Context, p domain.Principal, by record.AuditAction, k *domain.APIKey) (*domain.APIKey, string, error) {
 	k.KeyPrefix, k.Last4, k.Hash = "svc_sk_live_", "wxyz", "secret-hash"
 	k = f.apiKeys.add(k)
 	f.noteKey(ctx, p, by, "api_key.created", k.ID)
@@ -24,29 +24,29 @@ func (f *fake) CreateKey(ctx context.Context, p domain.Principal, by record.Audi
 }
 
 // noteKey audits as the keyring does: in the commit of the change.
-func (f *fake) noteKey(ctx context.Context, p domain.Principal, by record.AuditAction, action, id string) {
+func (f *fakeServices) noteKey(ctx context.Context, p domain.Principal, by record.AuditAction, action, id string) {
 	by.Action, by.Resource = action, domain.Resource{Type: "api_key", ID: id}
 	f.Note(ctx, p, by)
 }
 
-func (f *fake) APIKey(_ context.Context, _ domain.Principal, id string) (*domain.APIKey, error) {
+func (f *fakeServices) APIKey(_ context.Context, _ domain.Principal, id string) (*domain.APIKey, error) {
 	return f.apiKeys.get(id)
 }
 
-func (f *fake) ListKeys(_ context.Context, _ domain.Principal, q keys.Query) (record.Page[*domain.APIKey], error) {
+func (f *fakeServices) ListKeys(_ context.Context, _ domain.Principal, q keys.Query) (record.Page[*domain.APIKey], error) {
 	return f.apiKeys.list(q.PageQuery), nil
 }
 
-func (f *fake) UpdateKey(_ context.Context, _ domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
-	return alter(&f.apiKeys, id, change)
+func (f *fakeServices) UpdateKey(_ context.Context, _ domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
+	return updateRecord(&f.apiKeys, id, change)
 }
 
-func (f *fake) RevokeKey(ctx context.Context, p domain.Principal, by record.AuditAction, id string, _ keys.RevokeRequest) (keys.RevokeResult, error) {
+func (f *fakeServices) RevokeKey(ctx context.Context, p domain.Principal, by record.AuditAction, id string, _ keys.RevokeRequest) (keys.RevokeResult, error) {
 	f.noteKey(ctx, p, by, "api_key.revoked", id)
 	return keys.RevokeResult{Remaining: []domain.ResourceRef{}, Ended: []domain.ResourceRef{}}, f.apiKeys.drop(id)
 }
 
-func (f *fake) SigningKey(_ context.Context, kid string) (*domain.SigningKey, error) {
+func (f *fakeServices) SigningKey(_ context.Context, kid string) (*domain.SigningKey, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, k := range f.signers {
@@ -57,7 +57,7 @@ func (f *fake) SigningKey(_ context.Context, kid string) (*domain.SigningKey, er
 	return nil, nil //nolint:nilnil // there is none
 }
 
-func (f *fake) SigningKeys(_ context.Context, fresh func() (string, string, error)) (domain.Signing, error) {
+func (f *fakeServices) SigningKeys(_ context.Context, fresh func() (string, string, error)) (domain.Signing, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.signers) == 0 {
@@ -71,7 +71,7 @@ func (f *fake) SigningKeys(_ context.Context, fresh func() (string, string, erro
 	return domain.Signing{Reads: f.signers, Signs: f.signers[len(f.signers)-1]}, nil
 }
 
-func (f *fake) KeyAlive(_ context.Context, _, id string) error {
+func (f *fakeServices) KeyAlive(_ context.Context, _, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.dead[id] {
@@ -80,28 +80,28 @@ func (f *fake) KeyAlive(_ context.Context, _, id string) error {
 	return nil
 }
 
-func (f *fake) OriginAllowed(origin string) bool {
+func (f *fakeServices) OriginAllowed(origin string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Contains(f.workspace.AllowedOrigins, origin)
 }
 
-func (f *fake) Note(_ context.Context, p domain.Principal, a record.AuditAction) {
+func (f *fakeServices) Note(_ context.Context, p domain.Principal, a record.AuditAction) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.kept = append(f.kept, a.UserAgent)
 	f.acts = append(f.acts, fmt.Sprintf("%s %s %s %s %v %s", a.Type, a.Action, p.KeyID, a.Resource.ID, a.Failed, a.Reason))
 }
 
-func (f *fake) Ride(ctx context.Context, _ domain.Principal, _ record.AuditAction) context.Context {
+func (f *fakeServices) Ride(ctx context.Context, _ domain.Principal, _ record.AuditAction) context.Context {
 	return ctx
 }
 
-func (f *fake) Record(ctx context.Context, p domain.Principal, a record.AuditAction) {
+func (f *fakeServices) Record(ctx context.Context, p domain.Principal, a record.AuditAction) {
 	f.Note(ctx, p, a)
 }
 
-func (f *fake) noted() []string {
+func (f *fakeServices) noted() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	acts := f.acts
@@ -109,24 +109,24 @@ func (f *fake) noted() []string {
 	return acts
 }
 
-func (f *fake) ListAudit(context.Context, domain.Principal, audit.Query) (record.Page[*domain.AuditEntry], error) {
+func (f *fakeServices) ListAudit(context.Context, domain.Principal, audit.Query) (record.Page[*domain.AuditEntry], error) {
 	return record.Page[*domain.AuditEntry]{Data: []*domain.AuditEntry{{Meta: fakeMeta("audit"), Type: "auth", Action: "api_key.used", Count: 3, Outcome: "success"}}}, nil
 }
 
-func (f *fake) Workspace(context.Context, domain.Principal) (*domain.Workspace, error) {
+func (f *fakeServices) Workspace(context.Context, domain.Principal) (*domain.Workspace, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.workspace, nil
 }
 
-func (f *fake) SpendWarnings(_ context.Context, w *domain.Workspace) ([]domain.Detail, error) {
+func (f *fakeServices) SpendWarnings(_ context.Context, w *domain.Workspace) ([]domain.Detail, error) {
 	if w.Calling.DailySpendCap == nil {
 		return nil, nil
 	}
 	return []domain.Detail{{Code: domain.WarningSpendCap, Param: "calling.daily_spend_cap", Message: "The cap does not hold."}}, nil
 }
 
-func (f *fake) UpdateWorkspace(_ context.Context, _ domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error) {
+func (f *fakeServices) UpdateWorkspace(_ context.Context, _ domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w := *f.workspace
@@ -137,7 +137,7 @@ func (f *fake) UpdateWorkspace(_ context.Context, _ domain.Principal, change fun
 	return &w, nil
 }
 
-func (f *fake) ListEvents(_ context.Context, _ domain.Principal, q events.Query) (record.Page[event.Event], error) {
+func (f *fakeServices) ListEvents(_ context.Context, _ domain.Principal, q events.Query) (record.Page[event.Event], error) {
 	f.types = q.Types
 	if q.After == "evt_"+ulidOf(9) {
 		return record.Page[event.Event]{}, domain.Errorf(domain.CodeCursorExpired, "The event is no longer kept.")
@@ -146,11 +146,11 @@ func (f *fake) ListEvents(_ context.Context, _ domain.Principal, q events.Query)
 	return record.Page[event.Event]{Data: []event.Event{e}, Next: e.ID}, nil
 }
 
-func (f *fake) Ready(context.Context) error { return f.ready }
+func (f *fakeServices) Ready(context.Context) error { return f.ready }
 
-func (f *fake) RefusesWrites() bool { return f.draining.Load() }
+func (f *fakeServices) RefusesWrites() bool { return f.draining.Load() }
 
-func (f *fake) Reserve(ctx context.Context, _ domain.Principal, k record.IdempotencyKey, _ string) (context.Context, *record.StoredReply, error) {
+func (f *fakeServices) Reserve(ctx context.Context, _ domain.Principal, k record.IdempotencyKey, _ string) (context.Context, *record.StoredReply, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.busy--; f.running[k] || f.busy >= 0 {
@@ -163,7 +163,7 @@ func (f *fake) Reserve(ctx context.Context, _ domain.Principal, k record.Idempot
 	return ctx, nil, nil
 }
 
-func (f *fake) Keep(_ context.Context, _ domain.Principal, k record.IdempotencyKey, r record.StoredReply) error {
+func (f *fakeServices) Keep(_ context.Context, _ domain.Principal, k record.IdempotencyKey, r record.StoredReply) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.running, k)
@@ -171,7 +171,7 @@ func (f *fake) Keep(_ context.Context, _ domain.Principal, k record.IdempotencyK
 	return nil
 }
 
-func (f *fake) Release(_ context.Context, _ domain.Principal, k record.IdempotencyKey, unknown bool) error {
+func (f *fakeServices) Release(_ context.Context, _ domain.Principal, k record.IdempotencyKey, unknown bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.unknown = append(f.unknown, unknown)
@@ -179,7 +179,7 @@ func (f *fake) Release(_ context.Context, _ domain.Principal, k record.Idempoten
 	return nil
 }
 
-func (f *fake) Usage(_ context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error) {
+func (f *fakeServices) Usage(_ context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error) {
 	used := billing.Used{Attempts: 3, Included: 2, Overage: 1, Amount: domain.Dollars(100_000), Minutes: 1.5, OutboundSeconds: 90}
 	return billing.Usage{
 		Object: "usage", Environment: p.Environment, From: domain.Day(q.From), To: domain.Day(q.To), Plan: domain.Starter, Total: used,
@@ -187,7 +187,7 @@ func (f *fake) Usage(_ context.Context, p domain.Principal, q billing.UsageQuery
 	}, nil
 }
 
-func (f *fake) Ledger(context.Context, domain.Principal, billing.UsageQuery) (iter.Seq2[billing.LedgerLine, error], error) {
+func (f *fakeServices) Ledger(context.Context, domain.Principal, billing.UsageQuery) (iter.Seq2[billing.LedgerLine, error], error) {
 	at := time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
 	return func(yield func(billing.LedgerLine, error) bool) {
 		row := domain.LedgerRow{AttemptID: "a/1", CallID: "call_1", CampaignID: "campaign_1", OpenedAt: at, ClosedAt: at.Add(time.Second), Seconds: 1}
@@ -198,6 +198,8 @@ func (f *fake) Ledger(context.Context, domain.Principal, billing.UsageQuery) (it
 	}, nil
 }
 
-func (f *fake) Turn(context.Context) string { return "turn" }
+func (f *fakeServices) Turn(context.Context) string { return "turn" }
 
-func (f *fake) InTurn(ctx context.Context, _ string) (context.Context, error) { return ctx, nil }
+func (f *fakeServices) InTurn(ctx context.Context, _ string) (context.Context, error) {
+	return ctx, nil
+}

@@ -9,13 +9,13 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// watches are the alert rules of a fake, and what they found.
-type watches struct {
-	alertRules shelf[*domain.AlertRule]
-	alerts     shelf[*domain.Alert]
+// fakeAlerts are the alert rules of a fake, and what they found.
+type fakeAlerts struct {
+	alertRules fakeRecords[*domain.AlertRule]
+	alerts     fakeRecords[*domain.Alert]
 }
 
-func (w *watches) begin() {
+func (w *fakeAlerts) begin() {
 	w.alertRules.kind, w.alerts.kind = domain.PrefixAlertRule, domain.PrefixAlert
 	at := w.alerts.add(&domain.Alert{
 		RuleID: "alertrule_" + ulidOf(1), RuleName: "r", Kind: domain.AlertTrunkDown, Of: "ws_" + ulidOf(1), Subject: "trunk_" + ulidOf(1), Name: "carrier",
@@ -24,31 +24,31 @@ func (w *watches) begin() {
 	at.Since, at.FiredAt = at.CreatedAt, &at.CreatedAt
 }
 
-func (f *fake) CreateAlertRule(_ context.Context, _ domain.Principal, r *domain.AlertRule) (*domain.AlertRule, error) {
+func (f *fakeServices) CreateAlertRule(_ context.Context, _ domain.Principal, r *domain.AlertRule) (*domain.AlertRule, error) {
 	return f.alertRules.add(r), nil
 }
 
-func (f *fake) AlertRule(_ context.Context, _ domain.Principal, id string) (*domain.AlertRule, error) {
+func (f *fakeServices) AlertRule(_ context.Context, _ domain.Principal, id string) (*domain.AlertRule, error) {
 	return f.alertRules.get(id)
 }
 
-func (f *fake) ListAlertRules(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.AlertRule], error) {
+func (f *fakeServices) ListAlertRules(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.AlertRule], error) {
 	return f.alertRules.list(q), nil
 }
 
-func (f *fake) UpdateAlertRule(_ context.Context, _ domain.Principal, id string, change func(*domain.AlertRule) error) (*domain.AlertRule, error) {
-	return alter(&f.alertRules, id, change)
+func (f *fakeServices) UpdateAlertRule(_ context.Context, _ domain.Principal, id string, change func(*domain.AlertRule) error) (*domain.AlertRule, error) {
+	return updateRecord(&f.alertRules, id, change)
 }
 
-func (f *fake) DeleteAlertRule(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteAlertRule(_ context.Context, _ domain.Principal, id string) error {
 	return f.alertRules.drop(id)
 }
 
-func (f *fake) ListAlerts(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Alert], error) {
+func (f *fakeServices) ListAlerts(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Alert], error) {
 	return f.alerts.list(q), nil
 }
 
-func (f *fake) LookFor(_ context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error) {
+func (f *fakeServices) LookFor(_ context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error) {
 	out := make(map[string]alert.Look)
 	for _, r := range rules {
 		out[r.ID] = alert.Look{Attempts: 7, Readings: []alert.Reading{{Of: f.workspace.ID, Subject: string(r.Kind)}}}
@@ -56,7 +56,7 @@ func (f *fake) LookFor(_ context.Context, rules []*domain.AlertRule) (map[string
 	return out, nil
 }
 
-func (f *fake) TestAlertRule(_ context.Context, _ domain.Principal, id string) (alerts.AlertTest, error) {
+func (f *fakeServices) TestAlertRule(_ context.Context, _ domain.Principal, id string) (alerts.AlertTest, error) {
 	_, err := f.alertRules.get(id)
 	return alerts.AlertTest{EventID: "evt_" + ulidOf(1), Mails: []alerts.AlertMailTest{{To: "ops@example.com", Error: "no"}}}, err
 }

@@ -15,20 +15,20 @@ import (
 	"github.com/callboard/callboard/service/webhooks"
 )
 
-// booked are the shelves of appointments, messages and knowledge bases.
-type booked struct {
-	providers    shelf[*domain.Provider]
-	appointments shelf[*domain.Appointment]
-	messages     shelf[*domain.Message]
-	textings     shelf[*domain.Texting]
-	knowledge    shelf[*domain.KnowledgeBase]
-	tools        shelf[*domain.Tool]
-	gateways     shelf[*domain.SMSGateway]
+// fakeAppointments are the shelves of appointments, messages and knowledge bases.
+type fakeAppointments struct {
+	providers    fakeRecords[*domain.Provider]
+	appointments fakeRecords[*domain.Appointment]
+	messages     fakeRecords[*domain.Message]
+	textings     fakeRecords[*domain.Texting]
+	knowledge    fakeRecords[*domain.KnowledgeBase]
+	tools        fakeRecords[*domain.Tool]
+	gateways     fakeRecords[*domain.SMSGateway]
 	versions     []*domain.AgentVersion
 	asked        []any // the last orders, as they came
 }
 
-func (f *fake) furnish() {
+func (f *fakeServices) furnish() {
 	f.tools.kind, f.gateways.kind, f.textings.kind = domain.PrefixTool, domain.PrefixGateway, domain.PrefixTexting
 	f.providers.kind, f.appointments.kind, f.messages.kind, f.knowledge.kind = domain.PrefixProvider, domain.PrefixAppoint, domain.PrefixMessage, domain.PrefixKnowledge
 }
@@ -37,38 +37,38 @@ func goodAppointment() m {
 	return m{"patient": m{"name": "Ada", "phone": "(202) 555-0123"}, "provider": "Dr. Rivera", "datetime": "2030-04-01T10:00:00Z"}
 }
 
-func (f *fake) heard(v any) {
+func (f *fakeServices) heard(v any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked = append(f.asked, v)
 }
 
-func (f *fake) CreateProvider(_ context.Context, _ domain.Principal, x *domain.Provider) (*domain.Provider, error) {
+func (f *fakeServices) CreateProvider(_ context.Context, _ domain.Principal, x *domain.Provider) (*domain.Provider, error) {
 	return f.providers.add(x), nil
 }
 
-func (f *fake) Provider(_ context.Context, _ domain.Principal, id string) (*domain.Provider, error) {
+func (f *fakeServices) Provider(_ context.Context, _ domain.Principal, id string) (*domain.Provider, error) {
 	return f.providers.get(id)
 }
 
-func (f *fake) ListProviders(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Provider], error) {
+func (f *fakeServices) ListProviders(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Provider], error) {
 	return f.providers.list(q), nil
 }
 
-func (f *fake) UpdateProvider(_ context.Context, _ domain.Principal, id string, change func(*domain.Provider) error) (*domain.Provider, error) {
-	return alter(&f.providers, id, change)
+func (f *fakeServices) UpdateProvider(_ context.Context, _ domain.Principal, id string, change func(*domain.Provider) error) (*domain.Provider, error) {
+	return updateRecord(&f.providers, id, change)
 }
 
-func (f *fake) DeleteProvider(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteProvider(_ context.Context, _ domain.Principal, id string) error {
 	return f.providers.drop(id)
 }
 
-func (f *fake) Availability(_ context.Context, _ domain.Principal, q booking.AvailabilityQuery) (booking.Availability, error) {
+func (f *fakeServices) Availability(_ context.Context, _ domain.Principal, q booking.AvailabilityQuery) (booking.Availability, error) {
 	f.heard(q)
 	return booking.Availability{Object: "availability", Provider: q.Provider, Slots: []booking.Slot{{LocalStart: "2030-04-01T10:00:00Z"}}}, nil
 }
 
-func (f *fake) Book(_ context.Context, _ domain.Principal, o booking.NewAppointment) (*domain.Appointment, error) {
+func (f *fakeServices) Book(_ context.Context, _ domain.Principal, o booking.NewAppointment) (*domain.Appointment, error) {
 	f.heard(o)
 	if o.Notes == "taken" {
 		return nil, domain.Errorf(domain.CodeSlotUnavailable, "Somebody has it.").With("reason", "booked")
@@ -80,17 +80,17 @@ func (f *fake) Book(_ context.Context, _ domain.Principal, o booking.NewAppointm
 	return a, nil
 }
 
-func (f *fake) Appointment(_ context.Context, _ domain.Principal, id string) (*domain.Appointment, error) {
+func (f *fakeServices) Appointment(_ context.Context, _ domain.Principal, id string) (*domain.Appointment, error) {
 	return f.appointments.get(id)
 }
 
-func (f *fake) ListAppointments(_ context.Context, _ domain.Principal, q appointments.Query) (record.Page[*domain.Appointment], error) {
+func (f *fakeServices) ListAppointments(_ context.Context, _ domain.Principal, q appointments.Query) (record.Page[*domain.Appointment], error) {
 	f.heard(q)
 	return f.appointments.list(q.PageQuery), nil
 }
 
-func (f *fake) UpdateAppointment(_ context.Context, _ domain.Principal, id string, change func(*domain.Appointment) error) (*domain.Appointment, error) {
-	return alter(&f.appointments, id, func(a *domain.Appointment) error {
+func (f *fakeServices) UpdateAppointment(_ context.Context, _ domain.Principal, id string, change func(*domain.Appointment) error) (*domain.Appointment, error) {
+	return updateRecord(&f.appointments, id, func(a *domain.Appointment) error {
 		err := change(a)
 		for i := range a.Reminders {
 			a.Reminders[i].Status = domain.ReminderScheduled
@@ -99,25 +99,25 @@ func (f *fake) UpdateAppointment(_ context.Context, _ domain.Principal, id strin
 	})
 }
 
-func (f *fake) ConfirmAppointment(_ context.Context, _ domain.Principal, id string) (*domain.Appointment, error) {
+func (f *fakeServices) ConfirmAppointment(_ context.Context, _ domain.Principal, id string) (*domain.Appointment, error) {
 	return f.appointments.get(id)
 }
 
-func (f *fake) CancelAppointment(_ context.Context, _ domain.Principal, id, reason string) (*domain.Appointment, error) {
+func (f *fakeServices) CancelAppointment(_ context.Context, _ domain.Principal, id, reason string) (*domain.Appointment, error) {
 	f.heard(reason)
 	return f.appointments.get(id)
 }
 
-func (f *fake) RescheduleAppointment(_ context.Context, _ domain.Principal, id string, to booking.Reschedule) (*domain.Appointment, error) {
+func (f *fakeServices) RescheduleAppointment(_ context.Context, _ domain.Principal, id string, to booking.Reschedule) (*domain.Appointment, error) {
 	f.heard(to)
 	return f.appointments.get(id)
 }
 
-func (f *fake) DeleteAppointment(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteAppointment(_ context.Context, _ domain.Principal, id string) error {
 	return f.appointments.drop(id)
 }
 
-func (f *fake) CreateSMSGateway(_ context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error) {
+func (f *fakeServices) CreateSMSGateway(_ context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error) {
 	if p.Environment == domain.Test {
 		return nil, domain.Errorf(domain.CodeInvalidState, "For a live key.")
 	}
@@ -128,23 +128,23 @@ func (f *fake) CreateSMSGateway(_ context.Context, p domain.Principal, g *domain
 	return f.gateways.add(g), nil
 }
 
-func (f *fake) SMSGateway(_ context.Context, _ domain.Principal, id string) (*domain.SMSGateway, error) {
+func (f *fakeServices) SMSGateway(_ context.Context, _ domain.Principal, id string) (*domain.SMSGateway, error) {
 	return f.gateways.get(id)
 }
 
-func (f *fake) ListSMSGateways(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.SMSGateway], error) {
+func (f *fakeServices) ListSMSGateways(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.SMSGateway], error) {
 	return f.gateways.list(q), nil
 }
 
-func (f *fake) UpdateSMSGateway(_ context.Context, _ domain.Principal, id string, change func(*domain.SMSGateway) error) (*domain.SMSGateway, error) {
-	return alter(&f.gateways, id, change)
+func (f *fakeServices) UpdateSMSGateway(_ context.Context, _ domain.Principal, id string, change func(*domain.SMSGateway) error) (*domain.SMSGateway, error) {
+	return updateRecord(&f.gateways, id, change)
 }
 
-func (f *fake) DeleteSMSGateway(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteSMSGateway(_ context.Context, _ domain.Principal, id string) error {
 	return f.gateways.drop(id)
 }
 
-func (f *fake) SMSGatewayEvents(_ context.Context, _ domain.Principal, id string, all []sms.GatewayEvent) ([]sms.GatewayResult, error) {
+func (f *fakeServices) SMSGatewayEvents(_ context.Context, _ domain.Principal, id string, all []sms.GatewayEvent) ([]sms.GatewayResult, error) {
 	f.heard(all)
 	if _, err := f.gateways.get(id); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (f *fake) SMSGatewayEvents(_ context.Context, _ domain.Principal, id string
 	return out, nil
 }
 
-func (f *fake) SendMessage(_ context.Context, _ domain.Principal, o domain.NewMessage) (*domain.Message, error) {
+func (f *fakeServices) SendMessage(_ context.Context, _ domain.Principal, o domain.NewMessage) (*domain.Message, error) {
 	f.heard(o)
 	switch o.To {
 	case "+12025550188":
@@ -171,120 +171,122 @@ func (f *fake) SendMessage(_ context.Context, _ domain.Principal, o domain.NewMe
 	return f.messages.add(&domain.Message{Direction: domain.Outbound, Encoding: domain.GSM7, To: o.To, Body: o.Body, Status: domain.MessageQueued, Todo: domain.TodoSend}), nil
 }
 
-func (f *fake) Message(_ context.Context, _ domain.Principal, id string) (*domain.Message, error) {
+func (f *fakeServices) Message(_ context.Context, _ domain.Principal, id string) (*domain.Message, error) {
 	return f.messages.get(id)
 }
 
-func (f *fake) ListMessages(_ context.Context, _ domain.Principal, q sms.MessageQuery) (record.Page[*domain.Message], error) {
+func (f *fakeServices) ListMessages(_ context.Context, _ domain.Principal, q sms.MessageQuery) (record.Page[*domain.Message], error) {
 	f.heard(q)
 	return f.messages.list(q.PageQuery), nil
 }
 
-func (f *fake) DeleteMessage(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteMessage(_ context.Context, _ domain.Principal, id string) error {
 	return f.messages.drop(id)
 }
 
-func (f *fake) TestInboundMessage(_ context.Context, _ domain.Principal, o sms.InboundMessage) (*domain.Message, error) {
+func (f *fakeServices) TestInboundMessage(_ context.Context, _ domain.Principal, o sms.InboundMessage) (*domain.Message, error) {
 	return f.messages.add(&domain.Message{Direction: domain.Inbound, Encoding: domain.GSM7, From: o.From, To: o.To, Body: o.Body, Status: domain.MessageReceived, OptOut: true}), nil
 }
 
-func (f *fake) CreateKnowledge(_ context.Context, _ domain.Principal, k *domain.KnowledgeBase, sources []domain.NewKnowledgeSource) (*domain.KnowledgeBase, error) {
+func (f *fakeServices) CreateKnowledge(_ context.Context, _ domain.Principal, k *domain.KnowledgeBase, sources []domain.NewKnowledgeSource) (*domain.KnowledgeBase, error) {
 	f.heard(sources)
 	k.Status = domain.KnowledgeProcessing
 	return f.knowledge.add(k), nil
 }
 
-func (f *fake) KnowledgeBase(_ context.Context, _ domain.Principal, id string) (*domain.KnowledgeBase, error) {
+func (f *fakeServices) KnowledgeBase(_ context.Context, _ domain.Principal, id string) (*domain.KnowledgeBase, error) {
 	return f.knowledge.get(id)
 }
 
-func (f *fake) ListKnowledge(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.KnowledgeBase], error) {
+func (f *fakeServices) ListKnowledge(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.KnowledgeBase], error) {
 	return f.knowledge.list(q), nil
 }
 
-func (f *fake) UpdateKnowledge(_ context.Context, _ domain.Principal, id string, change func(*domain.KnowledgeBase) error) (*domain.KnowledgeBase, error) {
-	return alter(&f.knowledge, id, change)
+func (f *fakeServices) UpdateKnowledge(_ context.Context, _ domain.Principal, id string, change func(*domain.KnowledgeBase) error) (*domain.KnowledgeBase, error) {
+	return updateRecord(&f.knowledge, id, change)
 }
 
-func (f *fake) DeleteKnowledge(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteKnowledge(_ context.Context, _ domain.Principal, id string) error {
 	return f.knowledge.drop(id)
 }
 
-func (f *fake) source(id string, o domain.NewKnowledgeSource) (*domain.KnowledgeSource, error) {
+func (f *fakeServices) source(id string, o domain.NewKnowledgeSource) (*domain.KnowledgeSource, error) {
 	if _, err := f.knowledge.get(id); err != nil {
 		return nil, err
 	}
 	return &domain.KnowledgeSource{Meta: fakeMeta("source"), KnowledgeBaseID: id, Type: o.Type, Name: o.Name, ContentType: o.ContentType, Status: domain.KnowledgeProcessing, Raw: "nobody's business"}, nil
 }
 
-func (f *fake) AddSource(_ context.Context, _ domain.Principal, id string, o domain.NewKnowledgeSource) (*domain.KnowledgeSource, error) {
+func (f *fakeServices) AddSource(_ context.Context, _ domain.Principal, id string, o domain.NewKnowledgeSource) (*domain.KnowledgeSource, error) {
 	f.heard(o)
 	return f.source(id, o)
 }
 
-func (f *fake) Source(_ context.Context, _ domain.Principal, id, _ string) (*domain.KnowledgeSource, error) {
+func (f *fakeServices) Source(_ context.Context, _ domain.Principal, id, _ string) (*domain.KnowledgeSource, error) {
 	return f.source(id, domain.NewKnowledgeSource{Type: domain.SourceText})
 }
 
-func (f *fake) ListSources(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[*domain.KnowledgeSource], error) {
+func (f *fakeServices) ListSources(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[*domain.KnowledgeSource], error) {
 	s, err := f.source(id, domain.NewKnowledgeSource{Type: domain.SourceText})
 	return record.Page[*domain.KnowledgeSource]{Data: []*domain.KnowledgeSource{s}}, err
 }
 
-func (f *fake) DeleteSource(_ context.Context, _ domain.Principal, id, _ string) error {
+func (f *fakeServices) DeleteSource(_ context.Context, _ domain.Principal, id, _ string) error {
 	_, err := f.knowledge.get(id)
 	return err
 }
 
-func (f *fake) SearchKnowledge(_ context.Context, _ domain.Principal, id, query string, most int) (knowledge.KnowledgeFound, error) {
+func (f *fakeServices) SearchKnowledge(_ context.Context, _ domain.Principal, id, query string, most int) (knowledge.KnowledgeFound, error) {
 	_, err := f.knowledge.get(id)
 	return knowledge.KnowledgeFound{
 		Object: "knowledge_search", KnowledgeBaseID: id, Query: query, Data: []knowledge.KnowledgeHit{{Text: strings.Repeat("x", most), Score: 1}},
 	}, err
 }
 
-func (f *fake) ReplayWebhook(_ context.Context, _ domain.Principal, id string, o webhooks.ReplayOrder) (webhooks.Replay, error) {
+func (f *fakeServices) ReplayWebhook(_ context.Context, _ domain.Principal, id string, o webhooks.ReplayOrder) (webhooks.Replay, error) {
 	f.heard(o)
 	_, err := f.webhooks.get(id)
 	return webhooks.Replay{Accepted: o.EventIDs, NotFound: []string{}}, err
 }
 
-func (f *fake) CreateTool(_ context.Context, _ domain.Principal, t *domain.Tool) (*domain.Tool, error) {
+func (f *fakeServices) CreateTool(_ context.Context, _ domain.Principal, t *domain.Tool) (*domain.Tool, error) {
 	return f.tools.add(t), nil
 }
 
-func (f *fake) Tool(_ context.Context, _ domain.Principal, id string) (*domain.Tool, error) {
+func (f *fakeServices) Tool(_ context.Context, _ domain.Principal, id string) (*domain.Tool, error) {
 	return f.tools.get(id)
 }
 
-func (f *fake) ListTools(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Tool], error) {
+func (f *fakeServices) ListTools(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Tool], error) {
 	return f.tools.list(q), nil
 }
 
-func (f *fake) UpdateTool(_ context.Context, _ domain.Principal, id string, change func(*domain.Tool) error) (*domain.Tool, error) {
-	return alter(&f.tools, id, change)
+func (f *fakeServices) UpdateTool(_ context.Context, _ domain.Principal, id string, change func(*domain.Tool) error) (*domain.Tool, error) {
+	return updateRecord(&f.tools, id, change)
 }
 
-func (f *fake) DeleteTool(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteTool(_ context.Context, _ domain.Principal, id string) error {
 	return f.tools.drop(id)
 }
 
-func (f *fake) CheckPathway(context.Context, domain.Principal, *domain.Pathway) error { return nil }
+func (f *fakeServices) CheckPathway(context.Context, domain.Principal, *domain.Pathway) error {
+	return nil
+}
 
 // A model answers where the fake has one.
-func (f *fake) Thinks(context.Context, domain.Principal, *domain.AgentLLM) bool {
+func (f *fakeServices) Thinks(context.Context, domain.Principal, *domain.AgentLLM) bool {
 	return f.model != nil
 }
 
-func (f *fake) Think(_ context.Context, _ domain.Principal, _ *domain.AgentLLM, brief string, t pathway.Think) ([]string, pathway.Answered) {
+func (f *fakeServices) Think(_ context.Context, _ domain.Principal, _ *domain.AgentLLM, brief string, t pathway.Think) ([]string, pathway.Answered) {
 	return f.model(brief, t)
 }
 
-func (f *fake) PlayCaller(_ context.Context, _ domain.Principal, brief string, said []pathway.Message) (string, error) {
+func (f *fakeServices) PlayCaller(_ context.Context, _ domain.Principal, brief string, said []pathway.Message) (string, error) {
 	return f.caller(brief, said)
 }
 
-func (f *fake) publish(a *domain.Agent) *domain.AgentVersion {
+func (f *fakeServices) publish(a *domain.Agent) *domain.AgentVersion {
 	at := a.UpdatedAt
 	a.Version, a.PublishedAt, a.Unpublished, a.Names = a.Version+1, &at, nil, a.Refs()
 	v := &domain.AgentVersion{Agent: *a}
@@ -295,7 +297,7 @@ func (f *fake) publish(a *domain.Agent) *domain.AgentVersion {
 	return v
 }
 
-func (f *fake) PublishAgent(_ context.Context, _ domain.Principal, id string) (*domain.AgentVersion, error) {
+func (f *fakeServices) PublishAgent(_ context.Context, _ domain.Principal, id string) (*domain.AgentVersion, error) {
 	a, err := f.agents.get(id)
 	if err != nil {
 		return nil, err
@@ -303,12 +305,12 @@ func (f *fake) PublishAgent(_ context.Context, _ domain.Principal, id string) (*
 	return f.publish(a), nil
 }
 
-func (f *fake) SignOnInbound(_ context.Context, _ domain.Principal, id string) (string, error) {
+func (f *fakeServices) SignOnInbound(_ context.Context, _ domain.Principal, id string) (string, error) {
 	_, err := f.agents.get(id)
 	return "whsec_" + id, err
 }
 
-func (f *fake) AgentVersion(_ context.Context, _ domain.Principal, id string, number int) (*domain.AgentVersion, error) {
+func (f *fakeServices) AgentVersion(_ context.Context, _ domain.Principal, id string, number int) (*domain.AgentVersion, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, v := range f.versions {
@@ -319,7 +321,7 @@ func (f *fake) AgentVersion(_ context.Context, _ domain.Principal, id string, nu
 	return nil, domain.Errorf(domain.CodeNotFound, "There is no such version.")
 }
 
-func (f *fake) ListAgentVersions(_ context.Context, _ domain.Principal, id string, q record.PageQuery) (record.Page[*domain.AgentVersion], error) {
+func (f *fakeServices) ListAgentVersions(_ context.Context, _ domain.Principal, id string, q record.PageQuery) (record.Page[*domain.AgentVersion], error) {
 	var l record.Page[*domain.AgentVersion]
 	if _, err := f.agents.get(id); err != nil {
 		return l, err

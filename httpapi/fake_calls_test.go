@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-func (f *fake) TransferCall(_ context.Context, _ domain.Principal, id string, o calls.Transfer) (*domain.Call, error) {
+func (f *fakeServices) TransferCall(_ context.Context, _ domain.Principal, id string, o calls.Transfer) (*domain.Call, error) {
 	c, err := f.calls.get(id)
 	if err != nil {
 		return nil, err
@@ -25,21 +25,21 @@ func (f *fake) TransferCall(_ context.Context, _ domain.Principal, id string, o 
 	return &shown, nil
 }
 
-func (f *fake) SayInCall(_ context.Context, _ domain.Principal, id, text string) (*domain.Call, error) {
+func (f *fakeServices) SayInCall(_ context.Context, _ domain.Principal, id, text string) (*domain.Call, error) {
 	f.mu.Lock()
 	f.said = append(f.said, text)
 	f.mu.Unlock()
 	return f.calls.get(id)
 }
 
-func (f *fake) PressInCall(_ context.Context, _ domain.Principal, id, digits string) (*domain.Call, error) {
+func (f *fakeServices) PressInCall(_ context.Context, _ domain.Principal, id, digits string) (*domain.Call, error) {
 	f.mu.Lock()
 	f.said = append(f.said, digits)
 	f.mu.Unlock()
 	return f.calls.get(id)
 }
 
-func (f *fake) CallEvents(_ context.Context, _ domain.Principal, id string, q events.Query) (record.Page[event.Event], error) {
+func (f *fakeServices) CallEvents(_ context.Context, _ domain.Principal, id string, q events.Query) (record.Page[event.Event], error) {
 	if _, err := f.calls.get(id); err != nil {
 		return record.Page[event.Event]{}, err
 	}
@@ -51,7 +51,7 @@ func (f *fake) CallEvents(_ context.Context, _ domain.Principal, id string, q ev
 	return l, nil
 }
 
-func (f *fake) CallTrace(_ context.Context, _ domain.Principal, id string) (*domain.CallTrace, error) {
+func (f *fakeServices) CallTrace(_ context.Context, _ domain.Principal, id string) (*domain.CallTrace, error) {
 	if _, err := f.calls.get(id); err != nil {
 		return nil, err
 	}

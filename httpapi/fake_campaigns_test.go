@@ -12,22 +12,22 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-func (f *fake) CreateCampaign(_ context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error]) (campaigns.Created, error) {
+func (f *fakeServices) CreateCampaign(_ context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error]) (campaigns.Created, error) {
 	sum, err := f.take(rows)
 	c.Environment = p.Environment
 	return campaigns.Created{Campaign: f.campaigns.add(c), Upload: sum, WebhookSecret: secret}, err
 }
 
-func (f *fake) UpdateCampaign(_ context.Context, _ domain.Principal, id string, change func(*domain.Campaign) error) (*domain.Campaign, string, error) {
-	c, err := alter(&f.campaigns, id, change)
+func (f *fakeServices) UpdateCampaign(_ context.Context, _ domain.Principal, id string, change func(*domain.Campaign) error) (*domain.Campaign, string, error) {
+	c, err := updateRecord(&f.campaigns, id, change)
 	return c, "", err
 }
 
-func (f *fake) DeleteCampaign(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteCampaign(_ context.Context, _ domain.Principal, id string) error {
 	return f.campaigns.drop(id)
 }
 
-func (f *fake) CopyCampaign(_ context.Context, _ domain.Principal, id string, states []string, change func(*domain.Campaign) error) (campaigns.Created, error) {
+func (f *fakeServices) CopyCampaign(_ context.Context, _ domain.Principal, id string, states []string, change func(*domain.Campaign) error) (campaigns.Created, error) {
 	from, err := f.campaigns.get(id)
 	if err != nil {
 		return campaigns.Created{}, err
@@ -41,18 +41,18 @@ func (f *fake) CopyCampaign(_ context.Context, _ domain.Principal, id string, st
 	return campaigns.Created{Campaign: f.campaigns.add(&c)}, nil
 }
 
-func (f *fake) Campaign(_ context.Context, _ domain.Principal, id string) (*domain.Campaign, error) {
+func (f *fakeServices) Campaign(_ context.Context, _ domain.Principal, id string) (*domain.Campaign, error) {
 	if f.fault != nil {
 		return nil, f.fault
 	}
 	return f.campaigns.get(id)
 }
 
-func (f *fake) ListCampaigns(_ context.Context, _ domain.Principal, q campaigns.Query) (record.Page[*domain.Campaign], error) {
+func (f *fakeServices) ListCampaigns(_ context.Context, _ domain.Principal, q campaigns.Query) (record.Page[*domain.Campaign], error) {
 	return f.campaigns.list(q.PageQuery), nil
 }
 
-func (f *fake) status(id string, to domain.CampaignStatus) (domain.CampaignStatusObject, error) {
+func (f *fakeServices) status(id string, to domain.CampaignStatus) (domain.CampaignStatusObject, error) {
 	if f.fault != nil {
 		return domain.CampaignStatusObject{}, f.fault
 	}
@@ -66,32 +66,32 @@ func (f *fake) status(id string, to domain.CampaignStatus) (domain.CampaignStatu
 	return domain.StatusObject(c, &domain.Progress{}), nil
 }
 
-func (f *fake) StartCampaign(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
+func (f *fakeServices) StartCampaign(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
 	return f.status(id, domain.CampaignRunning)
 }
 
-func (f *fake) PauseCampaign(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
+func (f *fakeServices) PauseCampaign(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
 	return domain.CampaignStatusObject{}, domain.Errorf(domain.CodeInvalidState, "The campaign %s is a draft.", id).
 		With("current_status", "draft").With("allowed_from", []string{"running", "scheduled"})
 }
 
-func (f *fake) ResumeCampaign(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
+func (f *fakeServices) ResumeCampaign(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
 	return f.status(id, domain.CampaignRunning)
 }
 
-func (f *fake) CancelCampaign(_ context.Context, _ domain.Principal, id string, _ bool) (domain.CampaignStatusObject, error) {
-	if f.stumble {
+func (f *fakeServices) CancelCampaign(_ context.Context, _ domain.Principal, id string, _ bool) (domain.CampaignStatusObject, error) {
+	if f.panicOnCancel {
 		panic("a stumble")
 	}
 	return f.status(id, domain.CampaignCancelled)
 }
 
-func (f *fake) CampaignStatus(_ context.Context, _ domain.Principal, id string) (*domain.CampaignStatusObject, error) {
+func (f *fakeServices) CampaignStatus(_ context.Context, _ domain.Principal, id string) (*domain.CampaignStatusObject, error) {
 	st, err := f.status(id, "")
 	return &st, err
 }
 
-func (f *fake) CampaignProgress(_ context.Context, _ domain.Principal, id string) ([]domain.ProgressMark, error) {
+func (f *fakeServices) CampaignProgress(_ context.Context, _ domain.Principal, id string) ([]domain.ProgressMark, error) {
 	if _, err := f.campaigns.get(id); err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (f *fake) CampaignProgress(_ context.Context, _ domain.Principal, id string
 	return []domain.ProgressMark{mark(5), mark(10)}, f.fault
 }
 
-func (f *fake) take(rows iter.Seq2[domain.RawContact, error]) (contactlist.UploadSummary, error) {
+func (f *fakeServices) take(rows iter.Seq2[domain.RawContact, error]) (contactlist.UploadSummary, error) {
 	sum := contactlist.UploadSummary{UploadID: "upload_" + ulidOf(1)}
 	for r, err := range rows {
 		if err != nil {
@@ -130,12 +130,12 @@ func (f *fake) take(rows iter.Seq2[domain.RawContact, error]) (contactlist.Uploa
 	return sum, nil
 }
 
-func (f *fake) ContactVariables(_ context.Context, _ domain.Principal, id string) ([]string, error) {
+func (f *fakeServices) ContactVariables(_ context.Context, _ domain.Principal, id string) ([]string, error) {
 	_, err := f.campaigns.get(id)
 	return []string{"first_name"}, err
 }
 
-func (f *fake) UploadContacts(_ context.Context, _ domain.Principal, id string, upload contactlist.ContactRows) (contactlist.UploadSummary, error) {
+func (f *fakeServices) UploadContacts(_ context.Context, _ domain.Principal, id string, upload contactlist.ContactRows) (contactlist.UploadSummary, error) {
 	if _, err := f.campaigns.get(id); err != nil {
 		return contactlist.UploadSummary{}, err
 	}
@@ -146,14 +146,14 @@ func (f *fake) UploadContacts(_ context.Context, _ domain.Principal, id string, 
 	return sum, err
 }
 
-func (f *fake) ListContacts(_ context.Context, _ domain.Principal, id string, _ contacts.Query) (record.Page[contactlist.Contact], error) {
+func (f *fakeServices) ListContacts(_ context.Context, _ domain.Principal, id string, _ contacts.Query) (record.Page[contactlist.Contact], error) {
 	if _, err := f.campaigns.get(id); err != nil {
 		return record.Page[contactlist.Contact]{}, err
 	}
 	return record.Page[contactlist.Contact]{Data: []contactlist.Contact{{Meta: fakeMeta("contact"), CampaignID: id, Phone: "+12025550123", Status: "pending"}}}, nil
 }
 
-func (f *fake) contact(id string) contactlist.Contact {
+func (f *fakeServices) contact(id string) contactlist.Contact {
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	return contactlist.Contact{
 		Meta:       domain.Meta{ID: "contact_" + ulidOf(1), Object: "contact", WorkspaceID: f.workspace.ID, Environment: domain.Live},
@@ -161,7 +161,7 @@ func (f *fake) contact(id string) contactlist.Contact {
 	}
 }
 
-func (f *fake) ExportContacts(_ context.Context, _ domain.Principal, id, status string) (contactlist.ContactsExport, error) {
+func (f *fakeServices) ExportContacts(_ context.Context, _ domain.Principal, id, status string) (contactlist.ContactsExport, error) {
 	if _, err := f.campaigns.get(id); err != nil {
 		return contactlist.ContactsExport{}, err
 	}
@@ -174,7 +174,7 @@ func (f *fake) ExportContacts(_ context.Context, _ domain.Principal, id, status 
 	}}, nil
 }
 
-func (f *fake) Contact(_ context.Context, _ domain.Principal, id, contact string) (contactlist.Contact, error) {
+func (f *fakeServices) Contact(_ context.Context, _ domain.Principal, id, contact string) (contactlist.Contact, error) {
 	if _, err := f.campaigns.get(id); err != nil {
 		return contactlist.Contact{}, err
 	}
@@ -185,7 +185,7 @@ func (f *fake) Contact(_ context.Context, _ domain.Principal, id, contact string
 	return c, nil
 }
 
-func (f *fake) UpdateContact(ctx context.Context, p domain.Principal, id, contact string, change func(*domain.Contact) error) (contactlist.Contact, error) {
+func (f *fakeServices) UpdateContact(ctx context.Context, p domain.Principal, id, contact string, change func(*domain.Contact) error) (contactlist.Contact, error) {
 	c, err := f.Contact(ctx, p, id, contact)
 	if err != nil {
 		return c, err
@@ -196,25 +196,25 @@ func (f *fake) UpdateContact(ctx context.Context, p domain.Principal, id, contac
 	return c, err
 }
 
-func (f *fake) DeleteContact(ctx context.Context, p domain.Principal, id, contact string) error {
+func (f *fakeServices) DeleteContact(ctx context.Context, p domain.Principal, id, contact string) error {
 	_, err := f.Contact(ctx, p, id, contact)
 	return err
 }
 
-func (f *fake) upload(id string) *domain.Upload {
+func (f *fakeServices) upload(id string) *domain.Upload {
 	u := &domain.Upload{CampaignID: id, Status: domain.UploadReceiving, Summary: domain.ContactsSummary{Received: 5, Accepted: 5}}
 	u.Meta = domain.Meta{ID: "upload_" + ulidOf(1), Object: "upload", WorkspaceID: f.workspace.ID, Environment: domain.Live}
 	return u
 }
 
-func (f *fake) ListUploads(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[*domain.Upload], error) {
+func (f *fakeServices) ListUploads(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[*domain.Upload], error) {
 	if _, err := f.campaigns.get(id); err != nil {
 		return record.Page[*domain.Upload]{}, err
 	}
 	return record.Page[*domain.Upload]{Data: []*domain.Upload{f.upload(id)}}, nil
 }
 
-func (f *fake) Upload(_ context.Context, _ domain.Principal, id, upload string) (*domain.Upload, error) {
+func (f *fakeServices) Upload(_ context.Context, _ domain.Principal, id, upload string) (*domain.Upload, error) {
 	if _, err := f.campaigns.get(id); err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ func (f *fake) Upload(_ context.Context, _ domain.Principal, id, upload string) 
 	return u, nil
 }
 
-func (f *fake) CampaignResults(_ context.Context, _ domain.Principal, id string) (iter.Seq2[contactlist.ResultRow, error], error) {
+func (f *fakeServices) CampaignResults(_ context.Context, _ domain.Principal, id string) (iter.Seq2[contactlist.ResultRow, error], error) {
 	if _, err := f.campaigns.get(id); err != nil {
 		return nil, err
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/callboard/callboard/service/events"
 )
 
-// telling is the events that are told to who follows them. Unless it is live,
+// fakeEventStream is the events that are told to who follows them. Unless it is live,
 // a stream ends behind the last.
-type telling struct {
+type fakeEventStream struct {
 	mu    sync.Mutex
 	rows  []event.Event
 	live  bool
@@ -36,14 +36,14 @@ func someEvent(n int, t event.Type, subject string) event.Event {
 }
 
 // open makes streams last.
-func (t *telling) open() {
+func (t *fakeEventStream) open() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.live, t.more = true, make(chan struct{})
 }
 
 // tell commits events.
-func (t *telling) tell(events ...event.Event) {
+func (t *fakeEventStream) tell(events ...event.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.rows = append(t.rows, events...)
@@ -52,17 +52,17 @@ func (t *telling) tell(events ...event.Event) {
 }
 
 // seen is how many events were taken, and what the last who came asked for.
-func (t *telling) seen() (given int, after string) {
+func (t *fakeEventStream) seen() (given int, after string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.given, t.after
 }
 
-func (f *fake) FollowEvents(_ context.Context, _ domain.Principal, q events.Query) (func(context.Context) ([]event.Event, error), error) {
+func (f *fakeServices) FollowEvents(_ context.Context, _ domain.Principal, q events.Query) (func(context.Context) ([]event.Event, error), error) {
 	if q.After == "evt_"+ulidOf(9) {
 		return nil, domain.Errorf(domain.CodeCursorExpired, "The event is no longer kept.")
 	}
-	t := &f.told
+	t := &f.eventStream
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.after = q.After
@@ -94,7 +94,7 @@ func (f *fake) FollowEvents(_ context.Context, _ domain.Principal, q events.Quer
 	}, nil
 }
 
-func (f *fake) Event(_ context.Context, _ domain.Principal, id string) (event.Event, error) {
+func (f *fakeServices) Event(_ context.Context, _ domain.Principal, id string) (event.Event, error) {
 	if e := oneEvent(1); id == e.ID {
 		return e, nil
 	}
@@ -102,7 +102,7 @@ func (f *fake) Event(_ context.Context, _ domain.Principal, id string) (event.Ev
 }
 
 // revoke ends a key while requests go on.
-func (f *fake) revoke(key string) {
+func (f *fakeServices) revoke(key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.keys, key)

@@ -8,14 +8,14 @@ import (
 	"github.com/callboard/callboard/service/simulation"
 )
 
-func (f *fake) SimulateCampaign(ctx context.Context, p domain.Principal, id string, o simulation.SimulationOrder) (*simulation.Simulation, error) {
+func (f *fakeServices) SimulateCampaign(ctx context.Context, p domain.Principal, id string, o simulation.SimulationOrder) (*simulation.Simulation, error) {
 	if _, err := f.Campaign(ctx, p, id); err != nil {
 		return nil, err
 	}
 	return simulated(id, o), nil
 }
 
-func (f *fake) SimulateDraft(_ context.Context, _ domain.Principal, _ *domain.Campaign, _ iter.Seq2[domain.RawContact, error], o simulation.SimulationOrder) (*simulation.Simulation, error) {
+func (f *fakeServices) SimulateDraft(_ context.Context, _ domain.Principal, _ *domain.Campaign, _ iter.Seq2[domain.RawContact, error], o simulation.SimulationOrder) (*simulation.Simulation, error) {
 	return simulated("", o), nil
 }
 

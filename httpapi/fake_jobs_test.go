@@ -13,23 +13,23 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// desks are those where work is done that takes long.
-type desks struct {
-	bulks   shelf[*domain.Bulk]
-	files   shelf[*domain.Export]
-	data    shelf[*domain.DataRequest]
-	tenants shelf[*domain.Workspace]
+// fakeJobs are those where work is done that takes long.
+type fakeJobs struct {
+	bulks   fakeRecords[*domain.Bulk]
+	files   fakeRecords[*domain.Export]
+	data    fakeRecords[*domain.DataRequest]
+	tenants fakeRecords[*domain.Workspace]
 	orders  []bulk.NewJob
 	places  int
 }
 
-func (d *desks) begin() {
+func (d *fakeJobs) begin() {
 	d.bulks.kind, d.files.kind, d.data.kind, d.tenants.kind = domain.PrefixBulk, domain.PrefixExport, domain.PrefixData, domain.PrefixWorkspace
 }
 
-func (f *fake) StartBulk(_ context.Context, _ domain.Principal, o bulk.NewJob) (*domain.Bulk, error) {
+func (f *fakeServices) StartBulk(_ context.Context, _ domain.Principal, o bulk.NewJob) (*domain.Bulk, error) {
 	f.mu.Lock()
-	f.desks.orders = append(f.desks.orders, o)
+	f.fakeJobs.orders = append(f.fakeJobs.orders, o)
 	f.mu.Unlock()
 	b := &domain.Bulk{Type: o.Type, Status: domain.BulkQueued, TargetID: o.Target, Total: len(o.Items), KeyID: "key_x", Operator: true, Next: 1}
 	for _, item := range o.Items {
@@ -43,15 +43,15 @@ func (f *fake) StartBulk(_ context.Context, _ domain.Principal, o bulk.NewJob) (
 	return f.bulks.add(b), nil
 }
 
-func (f *fake) Bulk(_ context.Context, _ domain.Principal, id string) (*domain.Bulk, error) {
+func (f *fakeServices) Bulk(_ context.Context, _ domain.Principal, id string) (*domain.Bulk, error) {
 	return f.bulks.get(id)
 }
 
-func (f *fake) ListBulks(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Bulk], error) {
+func (f *fakeServices) ListBulks(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Bulk], error) {
 	return f.bulks.list(q), nil
 }
 
-func (f *fake) BulkItems(_ context.Context, _ domain.Principal, id string, _ bulk.ItemQuery) (record.Page[*domain.BulkItem], error) {
+func (f *fakeServices) BulkItems(_ context.Context, _ domain.Principal, id string, _ bulk.ItemQuery) (record.Page[*domain.BulkItem], error) {
 	b, err := f.bulks.get(id)
 	if err != nil {
 		return record.Page[*domain.BulkItem]{}, err
@@ -59,13 +59,13 @@ func (f *fake) BulkItems(_ context.Context, _ domain.Principal, id string, _ bul
 	return record.Page[*domain.BulkItem]{Data: []*domain.BulkItem{{BulkID: b.ID, Status: domain.ItemDone, ResultID: "call_" + ulidOf(1)}}}, nil
 }
 
-func (f *fake) CancelBulk(_ context.Context, _ domain.Principal, id string) (*domain.Bulk, error) {
-	return alter(&f.bulks, id, func(b *domain.Bulk) error { b.Status = domain.BulkCancelled; return nil })
+func (f *fakeServices) CancelBulk(_ context.Context, _ domain.Principal, id string) (*domain.Bulk, error) {
+	return updateRecord(&f.bulks, id, func(b *domain.Bulk) error { b.Status = domain.BulkCancelled; return nil })
 }
 
 // unlimited lets the requests that follow begin with fresh limits: those of
 // another workspace.
-func (f *fake) unlimited() {
+func (f *fakeServices) unlimited() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.places++
@@ -74,13 +74,13 @@ func (f *fake) unlimited() {
 	f.workspace = &w
 }
 
-// scarce says whether a path has a limit of a few requests.
-func scarce(path string) bool {
+// hasSmallLimit says whether a path has a limit of a few requests.
+func hasSmallLimit(path string) bool {
 	return strings.Contains(path, "/v1/bulk") || strings.Contains(path, "/v1/exports")
 }
 
 // stockJob puts a job on the shelf that a path names.
-func (d *door) stockJob(kind string) string {
+func (d *testServer) stockJob(kind string) string {
 	if kind == "bulk" {
 		return d.bulks.add(&domain.Bulk{Type: domain.BulkCalls, Status: domain.BulkRunning}).ID
 	}
@@ -102,19 +102,19 @@ func (d *door) stockJob(kind string) string {
 	return ""
 }
 
-func (f *fake) CreateDataRequest(_ context.Context, _ domain.Principal, kind domain.DataRequestType, phone string) (*domain.DataRequest, error) {
+func (f *fakeServices) CreateDataRequest(_ context.Context, _ domain.Principal, kind domain.DataRequestType, phone string) (*domain.DataRequest, error) {
 	return f.data.add(&domain.DataRequest{Type: kind, Phone: phone, Status: domain.DataQueued, PhoneHash: "0f1e2d3c4b5a69788796a5b4c3d2e1f0"}), nil
 }
 
-func (f *fake) DataRequest(_ context.Context, _ domain.Principal, id string) (*domain.DataRequest, error) {
+func (f *fakeServices) DataRequest(_ context.Context, _ domain.Principal, id string) (*domain.DataRequest, error) {
 	return f.data.get(id)
 }
 
-func (f *fake) ListDataRequests(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.DataRequest], error) {
+func (f *fakeServices) ListDataRequests(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.DataRequest], error) {
 	return f.data.list(q), nil
 }
 
-func (f *fake) DataRequestFile(_ context.Context, _ domain.Principal, id string) (record.Download, error) {
+func (f *fakeServices) DataRequestFile(_ context.Context, _ domain.Principal, id string) (record.Download, error) {
 	r, err := f.data.get(id)
 	if err != nil {
 		return record.Download{}, err
@@ -126,20 +126,20 @@ func (f *fake) DataRequestFile(_ context.Context, _ domain.Principal, id string)
 	return record.Download{Size: int64(len(text)), Created: r.CreatedAt, Body: shut{strings.NewReader(text)}}, nil
 }
 
-func (f *fake) CreateExport(_ context.Context, _ domain.Principal, e *domain.Export) (*domain.Export, error) {
+func (f *fakeServices) CreateExport(_ context.Context, _ domain.Principal, e *domain.Export) (*domain.Export, error) {
 	e.Status = domain.ExportQueued
 	return f.files.add(e), nil
 }
 
-func (f *fake) Export(_ context.Context, _ domain.Principal, id string) (*domain.Export, error) {
+func (f *fakeServices) Export(_ context.Context, _ domain.Principal, id string) (*domain.Export, error) {
 	return f.files.get(id)
 }
 
-func (f *fake) ListExports(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Export], error) {
+func (f *fakeServices) ListExports(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Export], error) {
 	return f.files.list(q), nil
 }
 
-func (f *fake) ExportFile(_ context.Context, _ domain.Principal, id string) (record.Download, error) {
+func (f *fakeServices) ExportFile(_ context.Context, _ domain.Principal, id string) (record.Download, error) {
 	e, err := f.files.get(id)
 	if err != nil {
 		return record.Download{}, err
@@ -155,33 +155,33 @@ type shut struct{ io.ReadSeeker }
 
 func (shut) Close() error { return nil }
 
-func (f *fake) CreateWorkspace(_ context.Context, w *domain.Workspace) (*domain.Workspace, *domain.APIKey, string, error) {
+func (f *fakeServices) CreateWorkspace(_ context.Context, w *domain.Workspace) (*domain.Workspace, *domain.APIKey, string, error) {
 	w = f.tenants.add(w)
 	w.WorkspaceID = w.ID
 	return w, &domain.APIKey{Meta: domain.Meta{ID: "key_" + ulidOf(1)}}, "svc_sk_live_first", nil
 }
 
-func (f *fake) AnyWorkspace(_ context.Context, id string) (*domain.Workspace, error) {
+func (f *fakeServices) AnyWorkspace(_ context.Context, id string) (*domain.Workspace, error) {
 	return f.tenants.get(id)
 }
 
-func (f *fake) ListWorkspaces(_ context.Context, q record.PageQuery) (record.Page[*domain.Workspace], error) {
+func (f *fakeServices) ListWorkspaces(_ context.Context, q record.PageQuery) (record.Page[*domain.Workspace], error) {
 	return f.tenants.list(q), nil
 }
 
-func (f *fake) NumbersOf(_ context.Context, _ string, _ domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error) {
+func (f *fakeServices) NumbersOf(_ context.Context, _ string, _ domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error) {
 	return f.numbers.list(q), nil
 }
 
-func (f *fake) ApproveNumber(_ context.Context, _, id string) (*domain.PhoneNumber, error) {
-	return alter(&f.numbers, id, func(n *domain.PhoneNumber) error { n.Status = domain.NumberLive; return nil })
+func (f *fakeServices) ApproveNumber(_ context.Context, _, id string) (*domain.PhoneNumber, error) {
+	return updateRecord(&f.numbers, id, func(n *domain.PhoneNumber) error { n.Status = domain.NumberLive; return nil })
 }
 
-func (f *fake) DeleteWorkspace(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteWorkspace(_ context.Context, _ domain.Principal, id string) error {
 	return f.tenants.drop(id)
 }
 
-func (f *fake) Part(_ context.Context, requests func(*domain.Workspace) int) (*load.Report, error) {
+func (f *fakeServices) Part(_ context.Context, requests func(*domain.Workspace) int) (*load.Report, error) {
 	return &load.Report{
 		Node: &load.NodeLoad{Object: "node_load", AsOf: f.workspace.CreatedAt, Ready: true},
 		Workspaces: []*load.WorkspaceLoad{{
@@ -192,24 +192,24 @@ func (f *fake) Part(_ context.Context, requests func(*domain.Workspace) int) (*l
 	}, nil
 }
 
-func (f *fake) StopDialling(_ context.Context, p domain.Principal, reason string) (load.DiallingNow, error) {
+func (f *fakeServices) StopDialling(_ context.Context, p domain.Principal, reason string) (load.DiallingNow, error) {
 	f.heard("stop " + reason + " by " + p.UserID)
 	return load.DiallingNow{Stopped: true, Reason: reason, Since: &f.workspace.CreatedAt, By: &domain.Actor{Type: "operator", ID: "key_operator"}}, nil
 }
 
-func (f *fake) ResumeDialling(_ context.Context, p domain.Principal) (load.DiallingNow, error) {
+func (f *fakeServices) ResumeDialling(_ context.Context, p domain.Principal) (load.DiallingNow, error) {
 	f.heard("resume by " + p.UserID)
 	return load.DiallingNow{}, nil
 }
 
-func (f *fake) DrainNode(_ context.Context, p domain.Principal) (load.DrainNow, error) {
+func (f *fakeServices) DrainNode(_ context.Context, p domain.Principal) (load.DrainNow, error) {
 	f.heard("drain by " + p.UserID)
 	return load.DrainNow{On: true, Since: &f.workspace.CreatedAt, By: &domain.Actor{Type: "operator", ID: "key_operator"}}, nil
 }
 
-func (f *fake) Quarantined() bool { return f.restored }
+func (f *fakeServices) Quarantined() bool { return f.restored }
 
-func (f *fake) Quarantine(context.Context, domain.Principal) (*quarantine.Quarantine, error) {
+func (f *fakeServices) Quarantine(context.Context, domain.Principal) (*quarantine.Quarantine, error) {
 	q := &quarantine.Quarantine{Object: "quarantine", Active: f.restored, Actions: []domain.UncertainAction{}}
 	if f.restored {
 		at := f.workspace.CreatedAt
@@ -220,13 +220,13 @@ func (f *fake) Quarantine(context.Context, domain.Principal) (*quarantine.Quaran
 	return q, nil
 }
 
-func (f *fake) EndQuarantine(ctx context.Context, p domain.Principal) (*quarantine.Quarantine, error) {
+func (f *fakeServices) EndQuarantine(ctx context.Context, p domain.Principal) (*quarantine.Quarantine, error) {
 	q, err := f.Quarantine(ctx, p)
 	f.restored, q.Active = false, false
 	return q, err
 }
 
-func (f *fake) UndrainNode(_ context.Context, p domain.Principal) (load.DrainNow, error) {
+func (f *fakeServices) UndrainNode(_ context.Context, p domain.Principal) (load.DrainNow, error) {
 	f.heard("undrain by " + p.UserID)
 	return load.DrainNow{}, nil
 }

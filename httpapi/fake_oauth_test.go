@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-func (f *fake) OAuthPlan(string) error {
+func (f *fakeServices) OAuthPlan(string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.workspace.Plan != domain.Enterprise {
@@ -18,7 +18,7 @@ func (f *fake) OAuthPlan(string) error {
 	return nil
 }
 
-func (f *fake) CreateClient(_ context.Context, p domain.Principal, c *domain.OAuthClient) (*domain.OAuthClient, string, error) {
+func (f *fakeServices) CreateClient(_ context.Context, p domain.Principal, c *domain.OAuthClient) (*domain.OAuthClient, string, error) {
 	c.CreatedBy = p.Creator()
 	if c.Public {
 		return f.clients.add(c), "", nil
@@ -27,19 +27,19 @@ func (f *fake) CreateClient(_ context.Context, p domain.Principal, c *domain.OAu
 	return f.clients.add(c), "s3cret & more", nil
 }
 
-func (f *fake) OAuthClient(_ context.Context, _ domain.Principal, id string) (*domain.OAuthClient, error) {
+func (f *fakeServices) OAuthClient(_ context.Context, _ domain.Principal, id string) (*domain.OAuthClient, error) {
 	return f.clients.get(id)
 }
 
-func (f *fake) ListClients(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.OAuthClient], error) {
+func (f *fakeServices) ListClients(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.OAuthClient], error) {
 	return f.clients.list(q), nil
 }
 
-func (f *fake) DeleteClient(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteClient(_ context.Context, _ domain.Principal, id string) error {
 	return f.clients.drop(id)
 }
 
-func (f *fake) ClientOf(_ context.Context, id string) (*domain.OAuthClient, error) {
+func (f *fakeServices) ClientOf(_ context.Context, id string) (*domain.OAuthClient, error) {
 	c, err := f.clients.get(id)
 	if err != nil {
 		return nil, nil //nolint:nilerr,nilnil // there is none
@@ -47,11 +47,11 @@ func (f *fake) ClientOf(_ context.Context, id string) (*domain.OAuthClient, erro
 	return c, nil
 }
 
-func (f *fake) ClientProves(c *domain.OAuthClient, secret string) bool {
+func (f *fakeServices) ClientProves(c *domain.OAuthClient, secret string) bool {
 	return c != nil && !c.Public && secret == "s3cret & more"
 }
 
-func (f *fake) OAuthAlive(ctx context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error) {
+func (f *fakeServices) OAuthAlive(ctx context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error) {
 	c, _ := f.ClientOf(ctx, p.ClientID)
 	f.mu.Lock()
 	gone := c == nil || f.refused[grant] || f.refused[token]
@@ -70,7 +70,7 @@ func (f *fake) OAuthAlive(ctx context.Context, p domain.Principal, grant, token 
 	return rights, f.OAuthPlan("")
 }
 
-func (f *fake) RevokeOAuth(_ context.Context, _ *domain.OAuthClient, id string, _ time.Time) error {
+func (f *fakeServices) RevokeOAuth(_ context.Context, _ *domain.OAuthClient, id string, _ time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.refused[id] = true

@@ -33,8 +33,8 @@ import (
 	"github.com/callboard/callboard/service/webhooks"
 )
 
-// shelf keeps the nouns of one kind, oldest first.
-type shelf[T interface{ Base() *domain.Meta }] struct {
+// fakeRecords keeps the nouns of one kind, oldest first.
+type fakeRecords[T interface{ Base() *domain.Meta }] struct {
 	mu   sync.Mutex
 	kind domain.Prefix
 	rows []T
@@ -43,7 +43,7 @@ type shelf[T interface{ Base() *domain.Meta }] struct {
 
 func ulidOf(n int) string { return fmt.Sprintf("01J0000000%016d", n) }
 
-func (s *shelf[T]) add(v T) T {
+func (s *fakeRecords[T]) add(v T) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.made++
@@ -64,7 +64,7 @@ func fakeMeta(kind string) domain.Meta {
 	return domain.Meta{ID: kind + "_" + ulidOf(1), Object: kind, WorkspaceID: "ws_" + ulidOf(1), Environment: domain.Live, CreatedAt: at, UpdatedAt: at}
 }
 
-func (s *shelf[T]) get(id string) (T, error) {
+func (s *fakeRecords[T]) get(id string) (T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, v := range s.rows {
@@ -76,7 +76,7 @@ func (s *shelf[T]) get(id string) (T, error) {
 	return none, domain.Errorf(domain.CodeNotFound, "There is no such %s.", s.kind)
 }
 
-func (s *shelf[T]) list(q record.PageQuery) record.Page[T] {
+func (s *fakeRecords[T]) list(q record.PageQuery) record.Page[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var l record.Page[T]
@@ -93,7 +93,7 @@ func (s *shelf[T]) list(q record.PageQuery) record.Page[T] {
 	return l
 }
 
-func (s *shelf[T]) drop(id string) error {
+func (s *fakeRecords[T]) drop(id string) error {
 	if _, err := s.get(id); err != nil {
 		return err
 	}
@@ -103,11 +103,11 @@ func (s *shelf[T]) drop(id string) error {
 	return nil
 }
 
-// alter changes a copy, as the desk does.
-func alter[N any, T interface {
+// updateRecord changes a copy, as the services do.
+func updateRecord[N any, T interface {
 	*N
 	Base() *domain.Meta
-}](s *shelf[T], id string, change func(T) error) (T, error) {
+}](s *fakeRecords[T], id string, change func(T) error) (T, error) {
 	v, err := s.get(id)
 	if err != nil {
 		return nil, err
@@ -126,61 +126,61 @@ func alter[N any, T interface {
 	return T(&c), nil
 }
 
-// fake is a service in memory.
-type fake struct {
-	restored  bool // the store is in quarantine
-	windows   windows
-	mu        sync.Mutex
-	model     func(brief string, t pathway.Think) ([]string, pathway.Answered) // nil: there is none
-	caller    func(brief string, said []pathway.Message) (string, error)       // whom a model plays
-	keys      map[string]domain.Principal
-	acts      []string
-	workspace *domain.Workspace
-	callerIDs []string
-	contacts  []domain.RawContact
-	orders    []domain.NewCall
-	transfers []callsservice.Transfer
-	said      []string // texts and digits
-	results   iter.Seq2[contactlist.ResultRow, error]
-	ready     error
-	draining  atomic.Bool
-	fault     error // of every port that asks for a campaign
-	onRow     func(domain.RawContact)
-	replies   map[record.IdempotencyKey]*record.StoredReply
-	running   map[record.IdempotencyKey]bool
-	busy      int    // requests that find their key in use
-	stumble   bool   // CancelCampaign panics
-	unknown   []bool // of each request under a key that failed
-	wav       []byte
-	stage     stage    // who listens to calls
-	booth     booth    // who talks to an agent
-	types     []string // of the last reading of events
-	told      telling  // to who follows events
-	signers   []*domain.SigningKey
-	dead      map[string]bool // keys behind tokens
-	kept      []string        // strings as they came, to see whether they stay
-	copied    []string        // the states of the last copy of a campaign
+// fakeServices are services in memory.
+type fakeServices struct {
+	restored      bool // the store is in quarantine
+	windows       fakeRateWindows
+	mu            sync.Mutex
+	model         func(brief string, t pathway.Think) ([]string, pathway.Answered) // nil: there is none
+	caller        func(brief string, said []pathway.Message) (string, error)       // whom a model plays
+	keys          map[string]domain.Principal
+	acts          []string
+	workspace     *domain.Workspace
+	callerIDs     []string
+	contacts      []domain.RawContact
+	orders        []domain.NewCall
+	transfers     []callsservice.Transfer
+	said          []string // texts and digits
+	results       iter.Seq2[contactlist.ResultRow, error]
+	ready         error
+	draining      atomic.Bool
+	fault         error // of every port that asks for a campaign
+	onRow         func(domain.RawContact)
+	replies       map[record.IdempotencyKey]*record.StoredReply
+	running       map[record.IdempotencyKey]bool
+	busy          int    // requests that find their key in use
+	panicOnCancel bool   // CancelCampaign panics
+	unknown       []bool // of each request under a key that failed
+	wav           []byte
+	listeners     fakeListeners   // who listens to calls
+	callers       fakeCallers     // who talks to an agent
+	types         []string        // of the last reading of events
+	eventStream   fakeEventStream // to who follows events
+	signers       []*domain.SigningKey
+	dead          map[string]bool // keys behind tokens
+	kept          []string        // strings as they came, to see whether they stay
+	copied        []string        // the states of the last copy of a campaign
 
-	dncLists   shelf[*domain.DNCList]
+	dncLists   fakeRecords[*domain.DNCList]
 	dncNumbers []string
 
-	campaigns shelf[*domain.Campaign]
-	calls     shelf[*domain.Call]
-	agents    shelf[*domain.Agent]
-	pathways  shelf[*domain.Pathway]
-	trunks    shelf[*domain.Trunk]
-	phones    shelf[*domain.Phone]
-	numbers   shelf[*domain.PhoneNumber]
-	webhooks  shelf[*domain.Webhook]
-	apiKeys   shelf[*domain.APIKey]
-	people
-	booked
-	desks
-	watches
+	campaigns fakeRecords[*domain.Campaign]
+	calls     fakeRecords[*domain.Call]
+	agents    fakeRecords[*domain.Agent]
+	pathways  fakeRecords[*domain.Pathway]
+	trunks    fakeRecords[*domain.Trunk]
+	phones    fakeRecords[*domain.Phone]
+	numbers   fakeRecords[*domain.PhoneNumber]
+	webhooks  fakeRecords[*domain.Webhook]
+	apiKeys   fakeRecords[*domain.APIKey]
+	fakeUsers
+	fakeAppointments
+	fakeJobs
+	fakeAlerts
 }
 
-func newFake() *fake {
-	f := &fake{
+func newFakeServices() *fakeServices {
+	f := &fakeServices{
 		keys: map[string]domain.Principal{}, replies: map[record.IdempotencyKey]*record.StoredReply{}, running: map[record.IdempotencyKey]bool{},
 		workspace: &domain.Workspace{
 			Name: "default", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}},
@@ -203,14 +203,14 @@ func newFake() *fake {
 	f.phones.kind = domain.PrefixPhone
 	f.dncLists.kind = domain.PrefixDNC
 	f.trunks.kind, f.numbers.kind, f.webhooks.kind, f.apiKeys.kind = domain.PrefixTrunk, domain.PrefixNumber, domain.PrefixWebhook, domain.PrefixKey
-	f.people.begin()
-	f.desks.begin()
-	f.watches.begin()
+	f.fakeUsers.begin()
+	f.fakeJobs.begin()
+	f.fakeAlerts.begin()
 	f.furnish()
 	return f
 }
 
-func (f *fake) services() httpapi.Services {
+func (f *fakeServices) services() httpapi.Services {
 	return httpapi.Services{
 		Account: account.Services{
 			Workspaces: f, SpendWarnings: f, Keys: f, Users: f, OAuthClients: f, Usage: f, Exports: f, DataRequests: f, AuditLog: f,
@@ -233,7 +233,7 @@ func (f *fake) services() httpapi.Services {
 	}
 }
 
-func (f *fake) Authenticate(_ context.Context, key string, from netip.Addr) (domain.Principal, error) {
+func (f *fakeServices) Authenticate(_ context.Context, key string, from netip.Addr) (domain.Principal, error) {
 	f.mu.Lock()
 	p, ok := f.keys[key]
 	f.mu.Unlock()
@@ -248,7 +248,7 @@ func (f *fake) Authenticate(_ context.Context, key string, from netip.Addr) (dom
 	return p, nil
 }
 
-func (f *fake) PlaceCall(_ context.Context, _ domain.Principal, o domain.NewCall) (*domain.Call, error) {
+func (f *fakeServices) PlaceCall(_ context.Context, _ domain.Principal, o domain.NewCall) (*domain.Call, error) {
 	f.mu.Lock()
 	f.orders = append(f.orders, o)
 	f.mu.Unlock()
@@ -258,24 +258,24 @@ func (f *fake) PlaceCall(_ context.Context, _ domain.Principal, o domain.NewCall
 	return f.calls.add(&domain.Call{Direction: domain.Outbound, From: o.From, To: o.To, AgentID: o.AgentID, Status: domain.CallQueued}), nil
 }
 
-func (f *fake) Call(_ context.Context, _ domain.Principal, id string) (*domain.Call, error) {
+func (f *fakeServices) Call(_ context.Context, _ domain.Principal, id string) (*domain.Call, error) {
 	return f.calls.get(id)
 }
 
-func (f *fake) ListCalls(_ context.Context, _ domain.Principal, q callsservice.Query) (record.Page[*domain.Call], error) {
+func (f *fakeServices) ListCalls(_ context.Context, _ domain.Principal, q callsservice.Query) (record.Page[*domain.Call], error) {
 	return f.calls.list(q.PageQuery), nil
 }
 
-func (f *fake) DeleteCall(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteCall(_ context.Context, _ domain.Principal, id string) error {
 	_, err := f.calls.get(id)
 	return err
 }
 
-func (f *fake) HangupCall(_ context.Context, _ domain.Principal, id string) (*domain.Call, error) {
+func (f *fakeServices) HangupCall(_ context.Context, _ domain.Principal, id string) (*domain.Call, error) {
 	return f.calls.get(id)
 }
 
-func (f *fake) Transcript(_ context.Context, _ domain.Principal, id string) (*domain.Transcript, error) {
+func (f *fakeServices) Transcript(_ context.Context, _ domain.Principal, id string) (*domain.Transcript, error) {
 	c, err := f.calls.get(id)
 	if err != nil {
 		return nil, err
@@ -286,41 +286,41 @@ func (f *fake) Transcript(_ context.Context, _ domain.Principal, id string) (*do
 	return &domain.Transcript{CallID: id, Language: "en-US", Segments: []domain.Segment{{Speaker: "agent", Text: "Hello."}}, Text: "Hello."}, nil
 }
 
-func (f *fake) CreateAgent(_ context.Context, _ domain.Principal, a *domain.Agent) (*domain.Agent, error) {
+func (f *fakeServices) CreateAgent(_ context.Context, _ domain.Principal, a *domain.Agent) (*domain.Agent, error) {
 	f.agents.add(a)
 	f.publish(a)
 	return a, nil
 }
 
-func (f *fake) Agent(_ context.Context, _ domain.Principal, id string) (*domain.Agent, error) {
+func (f *fakeServices) Agent(_ context.Context, _ domain.Principal, id string) (*domain.Agent, error) {
 	return f.agents.get(id)
 }
 
-func (f *fake) ListAgents(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Agent], error) {
+func (f *fakeServices) ListAgents(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Agent], error) {
 	return f.agents.list(q), nil
 }
 
-func (f *fake) UpdateAgent(_ context.Context, _ domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error) {
-	return alter(&f.agents, id, func(a *domain.Agent) error {
+func (f *fakeServices) UpdateAgent(_ context.Context, _ domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error) {
+	return updateRecord(&f.agents, id, func(a *domain.Agent) error {
 		a.Unpublished = []string{"first_message"}
 		return change(a)
 	})
 }
 
-func (f *fake) DeleteAgent(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteAgent(_ context.Context, _ domain.Principal, id string) error {
 	return f.agents.drop(id)
 }
 
-func (f *fake) CreatePathway(_ context.Context, _ domain.Principal, w *domain.Pathway) (*domain.Pathway, error) {
+func (f *fakeServices) CreatePathway(_ context.Context, _ domain.Principal, w *domain.Pathway) (*domain.Pathway, error) {
 	w.Version = 1
 	return f.pathways.add(w), nil
 }
 
-func (f *fake) Pathway(_ context.Context, _ domain.Principal, id string) (*domain.Pathway, error) {
+func (f *fakeServices) Pathway(_ context.Context, _ domain.Principal, id string) (*domain.Pathway, error) {
 	return f.pathways.get(id)
 }
 
-func (f *fake) PathwayVersion(_ context.Context, _ domain.Principal, id string, number int) (*domain.Pathway, error) {
+func (f *fakeServices) PathwayVersion(_ context.Context, _ domain.Principal, id string, number int) (*domain.Pathway, error) {
 	w, err := f.pathways.get(id)
 	if err == nil && number > w.Version {
 		err = domain.Problems{{Param: "version", Code: domain.CodeValidation, Message: "there is none"}}.Err()
@@ -328,12 +328,12 @@ func (f *fake) PathwayVersion(_ context.Context, _ domain.Principal, id string, 
 	return w, err
 }
 
-func (f *fake) ListPathways(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Pathway], error) {
+func (f *fakeServices) ListPathways(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Pathway], error) {
 	return f.pathways.list(q), nil
 }
 
-func (f *fake) UpdatePathway(_ context.Context, _ domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error) {
-	return alter(&f.pathways, id, func(w *domain.Pathway) error {
+func (f *fakeServices) UpdatePathway(_ context.Context, _ domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error) {
+	return updateRecord(&f.pathways, id, func(w *domain.Pathway) error {
 		if err := change(w); err != nil {
 			return err
 		}
@@ -342,34 +342,34 @@ func (f *fake) UpdatePathway(_ context.Context, _ domain.Principal, id string, c
 	})
 }
 
-func (f *fake) DeletePathway(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeletePathway(_ context.Context, _ domain.Principal, id string) error {
 	return f.pathways.drop(id)
 }
 
-func (f *fake) CreateTrunk(_ context.Context, _ domain.Principal, t *domain.Trunk) (*domain.Trunk, error) {
+func (f *fakeServices) CreateTrunk(_ context.Context, _ domain.Principal, t *domain.Trunk) (*domain.Trunk, error) {
 	return f.trunks.add(t), nil
 }
 
-func (f *fake) Trunk(_ context.Context, _ domain.Principal, id string) (*domain.Trunk, error) {
+func (f *fakeServices) Trunk(_ context.Context, _ domain.Principal, id string) (*domain.Trunk, error) {
 	return f.trunks.get(id)
 }
 
-func (f *fake) ListTrunks(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Trunk], error) {
+func (f *fakeServices) ListTrunks(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Trunk], error) {
 	return f.trunks.list(q), nil
 }
 
-func (f *fake) UpdateTrunk(_ context.Context, _ domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error) {
-	return alter(&f.trunks, id, change)
+func (f *fakeServices) UpdateTrunk(_ context.Context, _ domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error) {
+	return updateRecord(&f.trunks, id, change)
 }
 
-func (f *fake) TestTrunk(_ context.Context, _ domain.Principal, id string) (trunks.TrunkTest, error) {
+func (f *fakeServices) TestTrunk(_ context.Context, _ domain.Principal, id string) (trunks.TrunkTest, error) {
 	if _, err := f.trunks.get(id); err != nil {
 		return trunks.TrunkTest{}, err
 	}
 	return trunks.TrunkTest{TrunkID: id, OK: true, Targets: []trunks.TargetTest{{Target: "sip.example.com:5060;udp", Reachable: true, Code: 200, Reason: "OK", Millis: 3}}}, nil
 }
 
-func (f *fake) TestInboundCall(_ context.Context, p domain.Principal, o callsservice.InboundTest) (*domain.Call, error) {
+func (f *fakeServices) TestInboundCall(_ context.Context, p domain.Principal, o callsservice.InboundTest) (*domain.Call, error) {
 	if p.Environment != domain.Test {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the built-in carrier calls with a test key only")
 	}
@@ -378,59 +378,59 @@ func (f *fake) TestInboundCall(_ context.Context, p domain.Principal, o callsser
 	return c, nil
 }
 
-func (f *fake) DeleteTrunk(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteTrunk(_ context.Context, _ domain.Principal, id string) error {
 	return f.trunks.drop(id)
 }
 
-func (f *fake) CreatePhone(_ context.Context, _ domain.Principal, x *domain.Phone) (*domain.Phone, error) {
+func (f *fakeServices) CreatePhone(_ context.Context, _ domain.Principal, x *domain.Phone) (*domain.Phone, error) {
 	if x.Password == "" {
 		x.Password = "made-for-this-phone"
 	}
 	return f.phones.add(x), nil
 }
 
-func (f *fake) Phone(_ context.Context, _ domain.Principal, id string) (*domain.Phone, error) {
+func (f *fakeServices) Phone(_ context.Context, _ domain.Principal, id string) (*domain.Phone, error) {
 	return f.phones.get(id)
 }
 
-func (f *fake) ListPhones(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Phone], error) {
+func (f *fakeServices) ListPhones(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Phone], error) {
 	return f.phones.list(q), nil
 }
 
-func (f *fake) UpdatePhone(_ context.Context, _ domain.Principal, id string, change func(*domain.Phone) error) (*domain.Phone, error) {
-	return alter(&f.phones, id, change)
+func (f *fakeServices) UpdatePhone(_ context.Context, _ domain.Principal, id string, change func(*domain.Phone) error) (*domain.Phone, error) {
+	return updateRecord(&f.phones, id, change)
 }
 
-func (f *fake) DeletePhone(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeletePhone(_ context.Context, _ domain.Principal, id string) error {
 	return f.phones.drop(id)
 }
 
-func (f *fake) CreateNumber(_ context.Context, _ domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error) {
+func (f *fakeServices) CreateNumber(_ context.Context, _ domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error) {
 	n.Status = domain.NumberLive
 	return f.numbers.add(n), nil
 }
 
-func (f *fake) Number(_ context.Context, _ domain.Principal, id string) (*domain.PhoneNumber, error) {
+func (f *fakeServices) Number(_ context.Context, _ domain.Principal, id string) (*domain.PhoneNumber, error) {
 	return f.numbers.get(id)
 }
 
-func (f *fake) ListNumbers(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.PhoneNumber], error) {
+func (f *fakeServices) ListNumbers(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.PhoneNumber], error) {
 	return f.numbers.list(q), nil
 }
 
-func (f *fake) UpdateNumber(_ context.Context, _ domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error) {
-	return alter(&f.numbers, id, change)
+func (f *fakeServices) UpdateNumber(_ context.Context, _ domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error) {
+	return updateRecord(&f.numbers, id, change)
 }
 
-func (f *fake) DeleteNumber(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteNumber(_ context.Context, _ domain.Principal, id string) error {
 	return f.numbers.drop(id)
 }
 
-func (f *fake) CallerIDs(context.Context, domain.Principal) ([]string, error) {
+func (f *fakeServices) CallerIDs(context.Context, domain.Principal) ([]string, error) {
 	return f.callerIDs, nil
 }
 
-func (f *fake) CreateWebhook(_ context.Context, _ domain.Principal, w *domain.Webhook) (*domain.Webhook, error) {
+func (f *fakeServices) CreateWebhook(_ context.Context, _ domain.Principal, w *domain.Webhook) (*domain.Webhook, error) {
 	w.SecretHint = "…cdef"
 	if w.Secret == "" {
 		w.Secret = "whsec_made"
@@ -438,19 +438,19 @@ func (f *fake) CreateWebhook(_ context.Context, _ domain.Principal, w *domain.We
 	return f.webhooks.add(w), nil
 }
 
-func (f *fake) Webhook(_ context.Context, _ domain.Principal, id string) (*domain.Webhook, error) {
+func (f *fakeServices) Webhook(_ context.Context, _ domain.Principal, id string) (*domain.Webhook, error) {
 	return f.webhooks.get(id)
 }
 
-func (f *fake) ListWebhooks(_ context.Context, _ domain.Principal, q webhooks.Query) (record.Page[*domain.Webhook], error) {
+func (f *fakeServices) ListWebhooks(_ context.Context, _ domain.Principal, q webhooks.Query) (record.Page[*domain.Webhook], error) {
 	return f.webhooks.list(q.PageQuery), nil
 }
 
-func (f *fake) UpdateWebhook(_ context.Context, _ domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error) {
-	return alter(&f.webhooks, id, change)
+func (f *fakeServices) UpdateWebhook(_ context.Context, _ domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error) {
+	return updateRecord(&f.webhooks, id, change)
 }
 
-func (f *fake) RotateWebhook(ctx context.Context, p domain.Principal, id, secret string, overlap time.Duration, change func(*domain.Webhook) error) (*domain.Webhook, error) {
+func (f *fakeServices) RotateWebhook(ctx context.Context, p domain.Principal, id, secret string, overlap time.Duration, change func(*domain.Webhook) error) (*domain.Webhook, error) {
 	if secret == "" {
 		secret = "whsec_made"
 	}
@@ -467,19 +467,19 @@ func (f *fake) RotateWebhook(ctx context.Context, p domain.Principal, id, secret
 	return &shown, nil
 }
 
-func (f *fake) DeleteWebhook(_ context.Context, _ domain.Principal, id string) error {
+func (f *fakeServices) DeleteWebhook(_ context.Context, _ domain.Principal, id string) error {
 	return f.webhooks.drop(id)
 }
 
-func (f *fake) PauseWebhook(_ context.Context, _ domain.Principal, id string) (*domain.Webhook, error) {
-	return alter(&f.webhooks, id, func(w *domain.Webhook) error { w.Status = domain.WebhookPaused; return nil })
+func (f *fakeServices) PauseWebhook(_ context.Context, _ domain.Principal, id string) (*domain.Webhook, error) {
+	return updateRecord(&f.webhooks, id, func(w *domain.Webhook) error { w.Status = domain.WebhookPaused; return nil })
 }
 
-func (f *fake) ResumeWebhook(_ context.Context, _ domain.Principal, id string) (*domain.Webhook, error) {
-	return alter(&f.webhooks, id, func(w *domain.Webhook) error { w.Status = domain.WebhookActive; return nil })
+func (f *fakeServices) ResumeWebhook(_ context.Context, _ domain.Principal, id string) (*domain.Webhook, error) {
+	return updateRecord(&f.webhooks, id, func(w *domain.Webhook) error { w.Status = domain.WebhookActive; return nil })
 }
 
-func (f *fake) delivery() *domain.Delivery {
+func (f *fakeServices) delivery() *domain.Delivery {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	return &domain.Delivery{
 		EventID: "evt_" + ulidOf(1), EventType: "call.ended", State: domain.DeliveryFailed, Attempts: 5, LastAttemptAt: &at,
@@ -487,17 +487,17 @@ func (f *fake) delivery() *domain.Delivery {
 	}
 }
 
-func (f *fake) WebhookLog(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[*domain.Delivery], error) {
+func (f *fakeServices) WebhookLog(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[*domain.Delivery], error) {
 	_, err := f.webhooks.get(id)
 	return record.Page[*domain.Delivery]{Data: []*domain.Delivery{f.delivery()}}, err
 }
 
-func (f *fake) FailedDeliveries(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[*domain.Delivery], error) {
+func (f *fakeServices) FailedDeliveries(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[*domain.Delivery], error) {
 	_, err := f.webhooks.get(id)
 	return record.Page[*domain.Delivery]{Data: []*domain.Delivery{f.delivery()}}, err
 }
 
-func (f *fake) TestWebhook(_ context.Context, _ domain.Principal, id string, t event.Type) (webhooks.TestResult, error) {
+func (f *fakeServices) TestWebhook(_ context.Context, _ domain.Principal, id string, t event.Type) (webhooks.TestResult, error) {
 	_, err := f.webhooks.get(id)
 	return webhooks.TestResult{EventID: "evt_" + ulidOf(1), Delivered: true, ResponseStatus: 200, ResponseTimeMs: 3, Error: string(t)}, err
 }

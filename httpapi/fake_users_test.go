@@ -14,39 +14,39 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// people are the users of a fake, their sessions, and what they consented to.
-type people struct {
-	clients  shelf[*domain.OAuthClient]
+// fakeUsers are the users of a fake, their sessions, and what they consented to.
+type fakeUsers struct {
+	clients  fakeRecords[*domain.OAuthClient]
 	refused  map[string]bool // revoked tokens and grants
-	users    shelf[*domain.User]
-	sessions shelf[*domain.Session]
+	users    fakeRecords[*domain.User]
+	sessions fakeRecords[*domain.Session]
 	links    map[string]*domain.SignIn
 	watching bool // whoever came last with a cookie only watched
 	codes    map[string]*domain.OAuthCode
 	grants   map[string]*domain.OAuthGrant
 }
 
-func (p *people) begin() {
+func (p *fakeUsers) begin() {
 	p.links, p.codes, p.grants = map[string]*domain.SignIn{}, map[string]*domain.OAuthCode{}, map[string]*domain.OAuthGrant{}
 	p.clients.kind, p.refused = domain.PrefixClient, map[string]bool{}
 	p.users.kind, p.sessions.kind = domain.PrefixUser, domain.PrefixSession
 }
 
-func (f *fake) CreateUser(_ context.Context, _ domain.Principal, u *domain.User) (*domain.User, error) {
+func (f *fakeServices) CreateUser(_ context.Context, _ domain.Principal, u *domain.User) (*domain.User, error) {
 	u.Promote(false, time.Now().UTC())
 	return f.users.add(u), nil
 }
 
-func (f *fake) User(_ context.Context, _ domain.Principal, id string) (*domain.User, error) {
+func (f *fakeServices) User(_ context.Context, _ domain.Principal, id string) (*domain.User, error) {
 	return f.users.get(id)
 }
 
-func (f *fake) ListUsers(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.User], error) {
+func (f *fakeServices) ListUsers(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.User], error) {
 	return f.users.list(q), nil
 }
 
-func (f *fake) UpdateUser(_ context.Context, _ domain.Principal, id string, change func(*domain.User) error) (*domain.User, error) {
-	return alter(&f.users, id, func(u *domain.User) error {
+func (f *fakeServices) UpdateUser(_ context.Context, _ domain.Principal, id string, change func(*domain.User) error) (*domain.User, error) {
+	return updateRecord(&f.users, id, func(u *domain.User) error {
 		was := u.Operator
 		err := change(u)
 		u.Promote(was, time.Now().UTC())
@@ -55,7 +55,7 @@ func (f *fake) UpdateUser(_ context.Context, _ domain.Principal, id string, chan
 }
 
 // led is a user of whom somebody disposes who may.
-func (f *fake) led(id string, may func(*domain.User) error) (*domain.User, error) {
+func (f *fakeServices) led(id string, may func(*domain.User) error) (*domain.User, error) {
 	u, err := f.users.get(id)
 	if err != nil {
 		return nil, err
@@ -63,14 +63,14 @@ func (f *fake) led(id string, may func(*domain.User) error) (*domain.User, error
 	return u, may(u)
 }
 
-func (f *fake) DeleteUser(_ context.Context, _ domain.Principal, id string, may func(*domain.User) error) error {
+func (f *fakeServices) DeleteUser(_ context.Context, _ domain.Principal, id string, may func(*domain.User) error) error {
 	if _, err := f.led(id, may); err != nil {
 		return err
 	}
 	return f.users.drop(id)
 }
 
-func (f *fake) SignInLink(_ context.Context, p domain.Principal, id string, may func(*domain.User) error) (string, time.Time, error) {
+func (f *fakeServices) SignInLink(_ context.Context, p domain.Principal, id string, may func(*domain.User) error) (string, time.Time, error) {
 	u, err := f.led(id, may)
 	if err != nil {
 		return "", time.Time{}, err
@@ -82,7 +82,7 @@ func (f *fake) SignInLink(_ context.Context, p domain.Principal, id string, may 
 	return text, f.links[text].Until, nil
 }
 
-func (f *fake) SignIn(_ context.Context, text string, from netip.Addr, agent string) (string, *domain.User, error) {
+func (f *fakeServices) SignIn(_ context.Context, text string, from netip.Addr, agent string) (string, *domain.User, error) {
 	f.mu.Lock()
 	link, ok := f.links[text]
 	delete(f.links, text)
@@ -105,7 +105,7 @@ func (f *fake) SignIn(_ context.Context, text string, from netip.Addr, agent str
 	return "cookie-" + s.ID, u, nil
 }
 
-func (f *fake) Session(_ context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error) {
+func (f *fakeServices) Session(_ context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error) {
 	f.mu.Lock()
 	f.watching = watching
 	f.mu.Unlock()
@@ -124,7 +124,7 @@ func (f *fake) Session(_ context.Context, cookie string, from netip.Addr, watchi
 	return u, s, nil
 }
 
-func (f *fake) ListSessions(_ context.Context, _ domain.Principal, id string, q record.PageQuery) (record.Page[*domain.Session], error) {
+func (f *fakeServices) ListSessions(_ context.Context, _ domain.Principal, id string, q record.PageQuery) (record.Page[*domain.Session], error) {
 	if _, err := f.users.get(id); err != nil {
 		return record.Page[*domain.Session]{}, err
 	}
@@ -133,14 +133,14 @@ func (f *fake) ListSessions(_ context.Context, _ domain.Principal, id string, q 
 	return l, nil
 }
 
-func (f *fake) EndSession(_ context.Context, _ domain.Principal, user, id string, may func(*domain.User) error) error {
+func (f *fakeServices) EndSession(_ context.Context, _ domain.Principal, user, id string, may func(*domain.User) error) error {
 	if _, err := f.led(user, may); err != nil {
 		return err
 	}
 	return f.sessions.drop(id)
 }
 
-func (f *fake) IssueCode(_ context.Context, c *domain.OAuthCode) (string, error) {
+func (f *fakeServices) IssueCode(_ context.Context, c *domain.OAuthCode) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text := "code-" + strconv.Itoa(len(f.codes))
@@ -149,7 +149,7 @@ func (f *fake) IssueCode(_ context.Context, c *domain.OAuthCode) (string, error)
 	return text, nil
 }
 
-func (f *fake) rights(client *domain.OAuthClient, g *domain.OAuthGrant, asked []domain.Permission) ([]domain.Permission, error) {
+func (f *fakeServices) rights(client *domain.OAuthClient, g *domain.OAuthGrant, asked []domain.Permission) ([]domain.Permission, error) {
 	u, err := f.users.get(g.UserID)
 	if err != nil {
 		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The user is gone.")
@@ -157,7 +157,7 @@ func (f *fake) rights(client *domain.OAuthClient, g *domain.OAuthGrant, asked []
 	return access.Meet(access.Meet(asked, client.Scopes), u.Role.Permissions()), nil
 }
 
-func (f *fake) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (oauth.Granted, error) {
+func (f *fakeServices) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (oauth.Granted, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := f.codes[text]
@@ -179,7 +179,7 @@ func (f *fake) RedeemCode(ctx context.Context, client *domain.OAuthClient, text,
 	return oauth.Granted{GrantID: g.ID, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, g.ID, 0)}, err
 }
 
-func (f *fake) RenewGrant(_ context.Context, client *domain.OAuthClient, text, scope string) (oauth.Granted, error) {
+func (f *fakeServices) RenewGrant(_ context.Context, client *domain.OAuthClient, text, scope string) (oauth.Granted, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id, generation, ok := access.ReadRefresh(nil, text)
@@ -203,7 +203,7 @@ func (f *fake) RenewGrant(_ context.Context, client *domain.OAuthClient, text, s
 	return oauth.Granted{GrantID: id, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, id, g.Generation)}, err
 }
 
-func (f *fake) GrantOf(_ context.Context, client *domain.OAuthClient, text string) (oauth.Granted, time.Time, error) {
+func (f *fakeServices) GrantOf(_ context.Context, client *domain.OAuthClient, text string) (oauth.Granted, time.Time, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id, generation, _ := access.ReadRefresh(nil, text)
@@ -214,7 +214,7 @@ func (f *fake) GrantOf(_ context.Context, client *domain.OAuthClient, text strin
 	return oauth.Granted{GrantID: id, UserID: g.UserID, Rights: g.Scopes}, g.Until(), nil
 }
 
-func (f *fake) EndGrant(_ context.Context, _ *domain.OAuthClient, id string) error {
+func (f *fakeServices) EndGrant(_ context.Context, _ *domain.OAuthClient, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.refused[id] = true

@@ -20,12 +20,12 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-func (d *door) campaign() string {
+func (d *testServer) campaign() string {
 	return d.make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
 }
 
-func (d *door) processing(id string, now bool) {
-	_, err := alter(&d.calls, id, func(c *domain.Call) error {
+func (d *testServer) processing(id string, now bool) {
+	_, err := updateRecord(&d.calls, id, func(c *domain.Call) error {
 		c.Processing, c.RecordingAvailable, c.TranscriptAvailable = now, !now, !now
 		return nil
 	})
@@ -33,7 +33,7 @@ func (d *door) processing(id string, now bool) {
 }
 
 func TestContactsComeInFiveForms(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/campaigns/" + d.campaign() + "/contacts"
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -82,7 +82,7 @@ func TestContactsComeInFiveForms(t *testing.T) {
 	} {
 		d.must(c.status, "POST", path, "operator", c.body, "Content-Type", kind)
 	}
-	small := open(t, httpapi.Config{UploadLimit: 100_000, JSONLimit: 1000})
+	small := startServer(t, httpapi.Config{UploadLimit: 100_000, JSONLimit: 1000})
 	path = "/v1/campaigns/" + small.campaign() + "/contacts"
 	small.must(413, "POST", path, "operator", "phone\n"+strings.Repeat("+12025550123\n", 10_000), "Content-Type", "text/csv")
 	small.must(413, "POST", path, "operator", `[`+strings.Repeat(ada+",", 3000)+ada+`]`)
@@ -118,7 +118,7 @@ func heap() uint64 {
 }
 
 func TestAnUploadOfTwoHundredThousandRowsIsNeverHeld(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/campaigns/" + d.campaign() + "/contacts"
 	const rows = 200_000
 	before, most, seen := heap(), uint64(0), 0
@@ -133,7 +133,7 @@ func TestAnUploadOfTwoHundredThousandRowsIsNeverHeld(t *testing.T) {
 }
 
 func TestResultsAreStreamedAndDefused(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.campaign()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.FixedZone("", 3600))
 	d.results = func(yield func(contactlist.ResultRow, error) bool) {
@@ -162,7 +162,7 @@ func TestResultsAreStreamedAndDefused(t *testing.T) {
 }
 
 func TestAResultThatBreaksOffDoesNotLookWhole(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.campaign()
 	for name, last := range map[string]func(){"error": func() {}, "panic": func() { panic("lost") }} {
 		d.results = func(yield func(contactlist.ResultRow, error) bool) {
@@ -184,7 +184,7 @@ func TestAResultThatBreaksOffDoesNotLookWhole(t *testing.T) {
 }
 
 func TestRecordingsTakeRanges(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: "https://calls.example.com/"})
+	d := startServer(t, httpapi.Config{PublicURL: "https://calls.example.com/"})
 	id := d.make("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)})
 	path := "/v1/calls/" + id + "/recording"
 	d.processing(id, true)
@@ -227,7 +227,7 @@ func TestRecordingsTakeRanges(t *testing.T) {
 }
 
 func TestListsComeInPagesNewestFirst(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	var made []string
 	for range 5 {
 		made = append(made, d.make("/v1/agents", m{"name": "a", "first_message": "Hello."}))
@@ -251,7 +251,7 @@ func TestListsComeInPagesNewestFirst(t *testing.T) {
 }
 
 func TestContactsAreExportedAsTheyAre(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.campaign()
 	path := "/v1/campaigns/" + id + "/contacts"
 	r := d.must(200, "GET", path+".csv", "operator", nil)
@@ -275,7 +275,7 @@ func TestContactsAreExportedAsTheyAre(t *testing.T) {
 }
 
 func TestContactsAndUploadsAreReadOneByOne(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/campaigns/" + d.campaign()
 	contact := path + "/contacts/contact_" + ulidOf(1)
 	assert.Equal(t, "+12025550123", d.must(200, "GET", contact, "operator", nil).json(t)["phone"])

@@ -9,7 +9,7 @@ import (
 )
 
 func TestTheAssumptionsOfASimulationAreWhatWasSentOverWhatIsKnown(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	at := d.stock("POST /v1/campaigns/{id}/simulate")
 	assumed := func(body any) map[string]any {
 		got, ok := d.must(200, "POST", at, "*:read", body).json(t)["assumptions"].(map[string]any)

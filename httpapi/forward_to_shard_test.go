@@ -23,25 +23,25 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-// farOff is another part of an install.
-type farOff struct {
-	has   string
-	asked []string
-	body  string
-	lent  string
-	fails error
+// otherShards are the other shards of an installation.
+type otherShards struct {
+	has             string
+	requests        []string
+	body            string
+	forwardedHeader string
+	fails           error
 
 	others []int          // parts
 	parts  map[int]string // what they answer
 	mu     sync.Mutex
 }
 
-func (f *farOff) IsElsewhere(id string) bool { return id == f.has }
+func (f *otherShards) IsElsewhere(id string) bool { return id == f.has }
 
-func (f *farOff) Send(_ context.Context, id, seed string, r *http.Request) (*http.Response, error) {
-	f.heard(id + " " + seed + " " + r.Method + " " + r.URL.RequestURI())
+func (f *otherShards) Send(_ context.Context, id, seed string, r *http.Request) (*http.Response, error) {
+	f.note(id + " " + seed + " " + r.Method + " " + r.URL.RequestURI())
 	text, _ := io.ReadAll(r.Body)
-	f.body, f.lent = string(text), r.Header.Get("Callboard-Lent")
+	f.body, f.forwardedHeader = string(text), r.Header.Get("Callboard-Lent")
 	if f.fails != nil {
 		return nil, f.fails
 	}
@@ -51,31 +51,31 @@ func (f *farOff) Send(_ context.Context, id, seed string, r *http.Request) (*htt
 	}, nil
 }
 
-func (f *farOff) Own() int { return 0 }
+func (f *otherShards) Own() int { return 0 }
 
-func (f *farOff) Others() []int { return f.others }
+func (f *otherShards) Others() []int { return f.others }
 
-func (f *farOff) ShardOf(id string) int {
+func (f *otherShards) ShardOf(id string) int {
 	if id == f.has {
 		return 7
 	}
 	return 0
 }
 
-func (f *farOff) SendToShard(_ context.Context, part int, r *http.Request) (*http.Response, error) {
+func (f *otherShards) SendToShard(_ context.Context, part int, r *http.Request) (*http.Response, error) {
 	text, _ := io.ReadAll(r.Body)
-	f.heard(strconv.Itoa(part) + " " + r.Method + " " + r.URL.Path + " " + string(text))
+	f.note(strconv.Itoa(part) + " " + r.Method + " " + r.URL.Path + " " + string(text))
 	if f.fails != nil || f.parts[part] == "" {
 		return nil, errors.New("away")
 	}
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(f.parts[part]))}, nil
 }
 
-// heard notes what was asked; many may ask at a time.
-func (f *farOff) heard(what string) {
+// note notes what was asked; many may ask at a time.
+func (f *otherShards) note(what string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.asked = append(f.asked, what)
+	f.requests = append(f.requests, what)
 }
 
 const farAnswer = `{"success":false,"error":{"code":"unavailable","message":"It went.","retry_after":7,"request_id":"req_far"}}`
@@ -84,8 +84,8 @@ const farWorkspace = "ws_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0FA"
 
 func TestWhatIsOfAnotherPartIsDoneThere(t *testing.T) {
 	t.Parallel()
-	far := &farOff{has: farWorkspace}
-	d := open(t, httpapi.Config{Shards: far})
+	far := &otherShards{has: farWorkspace}
+	d := startServer(t, httpapi.Config{Shards: far})
 	for _, c := range []struct{ method, path, body, asked string }{
 		{"POST", "/v1/workspaces", `{"name":"new"}`, " turn POST /v1/workspaces"},
 		{"GET", "/v1/workspaces/" + farWorkspace, "", farWorkspace + " turn GET /v1/workspaces/" + farWorkspace},
@@ -93,7 +93,7 @@ func TestWhatIsOfAnotherPartIsDoneThere(t *testing.T) {
 		{"DELETE", "/v1/workspaces/" + farWorkspace, "", farWorkspace + " turn DELETE /v1/workspaces/" + farWorkspace},
 		{"GET", "/v1/workspaces/" + farWorkspace + "/phone-numbers?status=pending", "", farWorkspace + " turn GET /v1/workspaces/" + farWorkspace + "/phone-numbers?status=pending"},
 	} {
-		far.asked = nil
+		far.requests = nil
 		var body any
 		if c.body != "" {
 			body = m{"name": strings.Split(c.body, `"`)[3]}
@@ -101,47 +101,47 @@ func TestWhatIsOfAnotherPartIsDoneThere(t *testing.T) {
 		r := d.do(c.method, c.path, "operator", body)
 		assert.Equal(t, http.StatusServiceUnavailable, r.Status, "%s: as it is answered there", c.asked)
 		assert.JSONEq(t, farAnswer, string(r.Body))
-		assert.Equal(t, []string{c.asked}, far.asked)
+		assert.Equal(t, []string{c.asked}, far.requests)
 		assert.Equal(t, c.body, strings.TrimSpace(far.body))
-		said, err := base64.StdEncoding.DecodeString(far.lent)
+		said, err := base64.StdEncoding.DecodeString(far.forwardedHeader)
 		require.NoError(t, err)
 		assert.Contains(t, string(said), `"Operator":true`)
 
-		far.asked = nil
+		far.requests = nil
 		assert.Equal(t, "operator_required", d.must(403, c.method, c.path, "all", body).failure(t)["code"])
 		d.must(401, c.method, c.path, "nobody", body)
-		assert.Empty(t, far.asked, "nobody else is taken at their word there")
+		assert.Empty(t, far.requests, "nobody else is taken at their word there")
 	}
-	far.asked = nil
+	far.requests = nil
 	d.must(200, "GET", "/v1/workspaces", "operator", nil)
 	d.must(404, "GET", "/v1/workspaces/ws_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0AA", "operator", nil)
-	assert.Empty(t, far.asked, "what is known here, or to nobody")
+	assert.Empty(t, far.requests, "what is known here, or to nobody")
 	far.fails = errors.New("away")
 	assert.NotEmpty(t, d.must(503, "GET", "/v1/workspaces/"+farWorkspace, "operator", nil).Header.Get("Retry-After"))
 }
 
-// nodesOnly are connections of other nodes.
-type nodesOnly struct{ net.Listener }
+// nodeListener accepts connections as those of other nodes.
+type nodeListener struct{ net.Listener }
 
-func (n nodesOnly) Accept() (net.Conn, error) {
+func (n nodeListener) Accept() (net.Conn, error) {
 	conn, err := n.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return ofNode{conn}, nil
+	return nodeConn{conn}, nil
 }
 
-type ofNode struct{ net.Conn }
+type nodeConn struct{ net.Conn }
 
-func (o ofNode) RemoteAddr() net.Addr { return forward.NodeAddr{Addr: o.Conn.RemoteAddr()} }
+func (o nodeConn) RemoteAddr() net.Addr { return forward.NodeAddr{Addr: o.Conn.RemoteAddr()} }
 
 // Who a node has let in is let in; a client says nothing by the same header.
 func TestTheWordOfANodeIsTakenFromNodesAlone(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{Shards: &farOff{}})
+	d := startServer(t, httpapi.Config{Shards: &otherShards{}})
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	go func() { _ = d.server.ServeNodes(nodesOnly{ln}) }()
+	go func() { _ = d.server.ServeNodes(nodeListener{ln}) }()
 	word := base64.StdEncoding.EncodeToString([]byte(`{"principal":{"KeyID":"key_1","WorkspaceID":"ws_1","Environment":"live","Operator":true,"Permissions":["all:read","all:write"]},"request_id":"req_far","ip":"192.0.2.1","turn":"t"}`))
 	ask := func(addr, word string) (int, string) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/v1/workspaces", strings.NewReader(`{"name":"lent"}`))
@@ -170,10 +170,10 @@ func TestWhatWritesGoesToWhoHasThePartNext(t *testing.T) {
 	t.Parallel()
 	var moves atomic.Bool
 	var log logged
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback(), ShardMoves: moves.Load, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback(), ShardMoves: moves.Load, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	go func() { _ = d.server.ServeNodes(nodesOnly{ln}) }()
+	go func() { _ = d.server.ServeNodes(nodeListener{ln}) }()
 	between := *d
 	between.addr = ln.Addr().String()
 	id := d.make("/v1/pathways", goodPathway())

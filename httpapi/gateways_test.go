@@ -29,7 +29,7 @@ func params(t *testing.T, r reply) (out []string) {
 }
 
 func TestAGatewaysSecretIsShownOnce(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	r := d.must(201, "POST", "/v1/sms-gateways", "operator", goodGateway())
 	assert.Contains(t, string(r.Body), "whsec_made")
 	id, _ := r.json(t)["id"].(string)
@@ -45,7 +45,7 @@ func TestAGatewaysSecretIsShownOnce(t *testing.T) {
 }
 
 func TestBadGatewaysAndEventsSayWhatIsWrong(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	r := d.must(422, "POST", "/v1/sms-gateways", "operator", m{"name": "", "url": "http://example.com", "secret": "x", "prefixes": []string{"abc"}, "priority": 1})
 	assert.Equal(t, []string{"name", "prefixes[0]", "secret", "url"}, params(t, r))
 	id := d.make("/v1/sms-gateways", goodGateway())

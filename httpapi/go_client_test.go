@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the Go client anew")
 const clientFiles = "../client/api*.go"
 
 func TestTheGoClientIsThatOfTheDocument(t *testing.T) {
-	d, err := openapi.Parse(httpapi.New(httpapi.Config{}, newFake().services()).Document())
+	d, err := openapi.Parse(httpapi.New(httpapi.Config{}, newFakeServices().services()).Document())
 	require.NoError(t, err)
 	files, err := golang.Write(d, golang.Options{
 		Package: "client", Rename: map[string]string{"Client": "OAuthClient", "NewClient": "NewOAuthClient", "ListClient": "ListOAuthClient"},

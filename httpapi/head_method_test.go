@@ -26,7 +26,7 @@ func changing(h http.Header) http.Header {
 // tells what GET tells (RFC 9110 §9.3.2).
 func TestHEADAnswersAsGETDoesWithoutTheBody(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{TrustedProxies: loopback()})
 	for i, c := range routeCases() {
 		method, _, _ := strings.Cut(c.route, " ")
 		if method != http.MethodGet || strings.HasSuffix(c.route, "/stream") || strings.HasSuffix(c.route, "/listen") || strings.HasSuffix(c.route, "/talk") {
@@ -58,7 +58,7 @@ func TestHEADAnswersAsGETDoesWithoutTheBody(t *testing.T) {
 
 // What follows on the connection is the next answer, not the body of this one.
 func TestAConnectionGoesOnAfterHEAD(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	for _, path := range []string{d.stock("GET /v1/campaigns/{id}/results"), d.stock("GET /v1/campaigns/{id}/contacts.csv"), d.stock("GET /v1/calls/{id}/recording"), "/v1/calls"} {
 		conn := d.dial()
 		r := bufio.NewReader(conn)

@@ -16,7 +16,7 @@ import (
 
 // say writes bytes as they are onto a connection of its own and reads the
 // statuses of all answers until it is closed.
-func (d *door) say(text string) (answers []reply) {
+func (d *testServer) say(text string) (answers []reply) {
 	d.t.Helper()
 	conn := d.dial()
 	_, err := io.WriteString(conn, text)
@@ -39,7 +39,7 @@ func (d *door) say(text string) (answers []reply) {
 // Whatever a proxy in front and this server might read differently is refused,
 // and no byte of it is taken for a second request.
 func TestRequestsThatTwoServersMightReadDifferentlyAreRefused(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	const inner = "GET /v1/workspace HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\nConnection: close\r\n\r\n"
 	head := "POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\nContent-Type: application/json\r\n"
 	for name, text := range map[string]string{
@@ -68,7 +68,7 @@ func TestRequestsThatTwoServersMightReadDifferentlyAreRefused(t *testing.T) {
 }
 
 func TestEveryAnswerCarriesTheHeadersOfSafetyAndItsId(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	const key = "Host: x\r\nAuthorization: Bearer operator\r\nConnection: close\r\n"
 	for name, c := range map[string]struct {
 		text   string

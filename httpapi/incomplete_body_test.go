@@ -26,7 +26,7 @@ const (
 
 // sendFramed sends a POST in a framing, ends the sending side and returns the
 // answer.
-func (d *door) sendFramed(path, kind, body, framing, once string) reply {
+func (d *testServer) sendFramed(path, kind, body, framing, once string) reply {
 	d.t.Helper()
 	half := body[:len(body)/2]
 	chunk := func(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
@@ -51,7 +51,7 @@ func (d *door) sendFramed(path, kind, body, framing, once string) reply {
 // TestIncompleteBodyIs400AndFreesItsIdempotencyKey walks the kinds of bodies
 // through the framings.
 func TestIncompleteBodyIs400AndFreesItsIdempotencyKey(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	contacts := "/v1/campaigns/" + d.campaign() + "/contacts"
 	list := "/v1/dnc-lists/" + d.make("/v1/dnc-lists", m{"name": "l"}) + "/entries"
 	rows := strings.Repeat("+12025550123\n", 3000)
@@ -79,7 +79,7 @@ func TestIncompleteBodyIs400AndFreesItsIdempotencyKey(t *testing.T) {
 }
 
 func TestSecondFileOfAFormIsRefused(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/campaigns/" + d.campaign() + "/contacts"
 	file := func(name string) string {
 		return "--b\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"a.csv\"\r\n\r\nphone\n+12025550123\n\r\n"

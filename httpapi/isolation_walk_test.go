@@ -106,7 +106,7 @@ func said(t *testing.T, r reply) string {
 
 func TestEveryRouteToEveryKindOfCredential(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
 	call := d.call()
 	b, _ := d.signedIn("admin")
 	at := func(path string) string { return "/v1/calls/" + call + path }
@@ -171,7 +171,7 @@ func TestEveryRouteToEveryKindOfCredential(t *testing.T) {
 }
 
 // elsewhere lets what comes next be counted elsewhere: paths have limits.
-func (d *door) elsewhere(n int) {
+func (d *testServer) elsewhere(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	w := *d.workspace
@@ -181,7 +181,7 @@ func (d *door) elsewhere(n int) {
 
 // walk asks for a route with nothing that it could do. What answers look like
 // is the business of others.
-func (d *door) walk(method, path, call string, s shown, n int) reply {
+func (d *testServer) walk(method, path, call string, s shown, n int) reply {
 	query := s.query
 	switch path {
 	case "/v1/calls/{id}/recording":

@@ -19,8 +19,8 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// follows is one who follows events.
-type follows struct {
+// followedEvents is one who follows events.
+type followedEvents struct {
 	*http.Response
 	t     *testing.T
 	lines *bufio.Reader
@@ -28,7 +28,7 @@ type follows struct {
 }
 
 // follow opens a stream; headers are pairs.
-func (d *door) follow(query, key string, headers ...string) *follows {
+func (d *testServer) follow(query, key string, headers ...string) *followedEvents {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
 	d.t.Cleanup(cancel)
@@ -43,11 +43,11 @@ func (d *door) follow(query, key string, headers ...string) *follows {
 	res, err := d.client.Do(req)
 	require.NoError(d.t, err)
 	d.t.Cleanup(func() { _ = res.Body.Close() })
-	return &follows{Response: res, t: d.t, lines: bufio.NewReader(res.Body), leave: cancel}
+	return &followedEvents{Response: res, t: d.t, lines: bufio.NewReader(res.Body), leave: cancel}
 }
 
 // next reads a block of lines.
-func (f *follows) next() (string, error) {
+func (f *followedEvents) next() (string, error) {
 	var block strings.Builder
 	for {
 		line, err := f.lines.ReadString('\n')
@@ -59,7 +59,7 @@ func (f *follows) next() (string, error) {
 }
 
 // ids reads n events, past heartbeats.
-func (f *follows) ids(n int) []string {
+func (f *followedEvents) ids(n int) []string {
 	f.t.Helper()
 	var ids []string
 	for len(ids) < n {
@@ -73,7 +73,7 @@ func (f *follows) ids(n int) []string {
 }
 
 // end reads to the end, which comes by itself, and answers what came before it.
-func (f *follows) end() string {
+func (f *followedEvents) end() string {
 	f.t.Helper()
 	rest, err := io.ReadAll(f.lines)
 	require.NoError(f.t, err, "the end is a clean one")
@@ -91,9 +91,9 @@ func evts(from, to int) []string {
 }
 
 func TestEventsAreFollowedAsTheyHappen(t *testing.T) {
-	d := open(t, httpapi.Config{})
-	d.told.open()
-	d.told.tell(oneEvent(1), oneEvent(2))
+	d := startServer(t, httpapi.Config{})
+	d.eventStream.open()
+	d.eventStream.tell(oneEvent(1), oneEvent(2))
 	f := d.follow(streamPath, "operator")
 	assert.Equal(t, []any{200, "text/event-stream", "no-store", "no"}, []any{f.StatusCode, f.Header.Get("Content-Type"), f.Header.Get("Cache-Control"), f.Header.Get("X-Accel-Buffering")})
 	block, err := f.next()
@@ -107,22 +107,22 @@ func TestEventsAreFollowedAsTheyHappen(t *testing.T) {
 	for n := 3; n <= 252; n++ {
 		many = append(many, oneEvent(n))
 	}
-	d.told.tell(many...)
+	d.eventStream.tell(many...)
 	assert.Equal(t, evts(3, 252), f.ids(250))
 }
 
 func TestAStreamBeginsWhereItsReaderLeftOff(t *testing.T) {
-	d := open(t, httpapi.Config{})
-	d.told.open()
+	d := startServer(t, httpapi.Config{})
+	d.eventStream.open()
 	for query, want := range map[string]string{
 		"": "", "?after=evt_" + ulidOf(3): "evt_" + ulidOf(3), "?after=now": "now", "?type=call.*": "",
 	} {
 		d.follow(streamPath+query, "operator")
-		_, after := d.told.seen()
+		_, after := d.eventStream.seen()
 		assert.Equal(t, want, after, query)
 	}
 	d.follow(streamPath+"?after=evt_"+ulidOf(3), "operator", "Last-Event-ID", "evt_"+ulidOf(5))
-	_, after := d.told.seen()
+	_, after := d.eventStream.seen()
 	assert.Equal(t, "evt_"+ulidOf(5), after, "a browser that comes back asks again for what its page once asked for")
 	assert.Equal(t, "cursor_expired", d.must(410, "GET", streamPath, "operator", nil, "Last-Event-ID", "evt_"+ulidOf(9)).failure(t)["code"])
 	for _, bad := range []string{"?after=x", "?after=call_" + ulidOf(1), "?type=call.eaten"} {
@@ -131,14 +131,14 @@ func TestAStreamBeginsWhereItsReaderLeftOff(t *testing.T) {
 }
 
 func TestAStreamShowsWhatItsReaderMayRead(t *testing.T) {
-	d := open(t, httpapi.Config{})
-	d.told.open()
+	d := startServer(t, httpapi.Config{})
+	d.eventStream.open()
 	d.keys["calls and analytics"] = domain.Principal{KeyID: "k", WorkspaceID: d.workspace.ID, Permissions: []domain.Permission{domain.AnalyticsRead, domain.CallsRead}}
 	other, result := oneEvent(2), oneEvent(4)
 	other.Type, result.Type = event.AppointmentCreated, event.CampaignCallCompleted
 	all, calls, some := d.follow(streamPath, "operator"), d.follow(streamPath, "calls and analytics"), d.follow(streamPath+"?type=appointment.*", "operator")
 	results := d.follow(streamPath, "analytics:read")
-	d.told.tell(oneEvent(1), other, oneEvent(3), result)
+	d.eventStream.tell(oneEvent(1), other, oneEvent(3), result)
 	assert.Equal(t, evts(1, 3), all.ids(3))
 	assert.Equal(t, evts(4, 4), results.ids(1), "events of results alone")
 	assert.Equal(t, []string{evts(1, 1)[0], evts(3, 3)[0]}, calls.ids(2))
@@ -146,8 +146,8 @@ func TestAStreamShowsWhatItsReaderMayRead(t *testing.T) {
 }
 
 func TestStreamOfCredentialThatMayReadNoneOfTheEventsIsSilent(t *testing.T) {
-	d := open(t, httpapi.Config{Heartbeat: 20 * time.Millisecond})
-	d.told.open()
+	d := startServer(t, httpapi.Config{Heartbeat: 20 * time.Millisecond})
+	d.eventStream.open()
 	f := d.follow(streamPath+"?type=call.*", "analytics:read")
 	require.Equal(t, http.StatusOK, f.StatusCode)
 	_, err := f.next() // retry
@@ -159,8 +159,8 @@ func TestStreamOfCredentialThatMayReadNoneOfTheEventsIsSilent(t *testing.T) {
 }
 
 func TestASilentStreamShowsThatItLives(t *testing.T) {
-	d := open(t, httpapi.Config{Heartbeat: 20 * time.Millisecond})
-	d.told.open()
+	d := startServer(t, httpapi.Config{Heartbeat: 20 * time.Millisecond})
+	d.eventStream.open()
 	f := d.follow(streamPath, "operator")
 	for _, want := range []string{"retry: 2000\n", ": still here\n", ": still here\n"} {
 		block, err := f.next()
@@ -170,13 +170,13 @@ func TestASilentStreamShowsThatItLives(t *testing.T) {
 }
 
 func TestAStreamEndsWithItsCredential(t *testing.T) {
-	d := open(t, httpapi.Config{})
-	d.told.open()
+	d := startServer(t, httpapi.Config{})
+	d.eventStream.open()
 	one, two := d.follow(streamPath, "all"), d.follow(streamPath, "operator")
-	d.told.tell(oneEvent(1))
+	d.eventStream.tell(oneEvent(1))
 	assert.Equal(t, evts(1, 1), one.ids(1))
 	d.revoke("all")
-	d.told.tell(oneEvent(2))
+	d.eventStream.tell(oneEvent(2))
 	assert.Empty(t, one.end(), "nothing is shown to a key that is gone")
 	assert.Equal(t, evts(1, 2), two.ids(2))
 	silent := d.follow(streamPath+"?type=appointment.*", "*:read")
@@ -185,8 +185,8 @@ func TestAStreamEndsWithItsCredential(t *testing.T) {
 }
 
 func TestATicketOpensAStreamForABrowser(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: "https://calls.example.com"})
-	d.told.open()
+	d := startServer(t, httpapi.Config{PublicURL: "https://calls.example.com"})
+	d.eventStream.open()
 	d.workspace.AllowedOrigins = []string{page}
 	buy := func() string {
 		at, ok := strings.CutPrefix(d.must(201, "POST", "/v1/tickets", "operator", m{"path": streamPath + "?type=call.*"}).json(t)["url"].(string), "https://calls.example.com")
@@ -196,15 +196,15 @@ func TestATicketOpensAStreamForABrowser(t *testing.T) {
 	at := buy()
 	f := d.follow(at, "", "Origin", page)
 	assert.Equal(t, []any{200, page}, []any{f.StatusCode, f.Header.Get("Access-Control-Allow-Origin")})
-	d.told.tell(oneEvent(1))
+	d.eventStream.tell(oneEvent(1))
 	assert.Equal(t, evts(1, 1), f.ids(1))
 	assert.Equal(t, "invalid_ticket", d.must(401, "GET", at, "", nil, "Origin", page).failure(t)["code"], "once")
 	assert.Empty(t, d.follow(buy(), "", "Origin", "https://evil.example.com").Header.Get("Access-Control-Allow-Origin"))
 }
 
 func TestAWorkspaceHasABoundedNumberOfStreams(t *testing.T) {
-	d := open(t, httpapi.Config{EventStreams: 2})
-	d.told.open()
+	d := startServer(t, httpapi.Config{EventStreams: 2})
+	d.eventStream.open()
 	first := d.follow(streamPath, "operator")
 	d.follow(streamPath, "operator")
 	full := d.must(429, "GET", streamPath, "operator", nil)
@@ -217,8 +217,8 @@ func TestAWorkspaceHasABoundedNumberOfStreams(t *testing.T) {
 }
 
 func TestSlowReaderDelaysNoOtherAndIsDisconnected(t *testing.T) {
-	d := open(t, httpapi.Config{EventStreams: 2, WriteTimeout: 5 * time.Second})
-	d.told.open()
+	d := startServer(t, httpapi.Config{EventStreams: 2, WriteTimeout: 5 * time.Second})
+	d.eventStream.open()
 	quick := d.follow(streamPath, "operator")
 	conn := d.dial()
 	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4096))
@@ -229,27 +229,27 @@ func TestSlowReaderDelaysNoOtherAndIsDisconnected(t *testing.T) {
 	// Who is quick reads meanwhile, lest he be taken for slow.
 	go func() {
 		for i := range n {
-			d.told.tell(long(i+1, size))
+			d.eventStream.tell(long(i+1, size))
 		}
 	}()
 	assert.Equal(t, evts(1, n), quick.ids(n))
-	given, _ := d.told.seen()
+	given, _ := d.eventStream.seen()
 	assert.Less(t, given, 2*n-100, "the slow one's wait in the store")
 	require.Eventually(t, func() bool { return !d.full() }, time.Minute, 20*time.Millisecond, "who reads nothing at all is let go")
 }
 
 // full says whether there is no room for another stream.
-func (d *door) full() bool {
+func (d *testServer) full() bool {
 	f := d.follow(streamPath+"?type=appointment.*", "operator")
 	defer f.leave()
 	return f.StatusCode == http.StatusTooManyRequests
 }
 
 func TestStreamsEndCleanlyWhenTheServiceStops(t *testing.T) {
-	d := open(t, httpapi.Config{})
-	d.told.open()
+	d := startServer(t, httpapi.Config{})
+	d.eventStream.open()
 	f := d.follow(streamPath, "operator")
-	d.told.tell(oneEvent(1))
+	d.eventStream.tell(oneEvent(1))
 	assert.Equal(t, evts(1, 1), f.ids(1))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -260,11 +260,11 @@ func TestStreamsEndCleanlyWhenTheServiceStops(t *testing.T) {
 }
 
 func TestManyStreamsComeAndGo(t *testing.T) {
-	d := open(t, httpapi.Config{EventStreams: 20})
-	d.told.open()
-	d.told.tell(oneEvent(1))
+	d := startServer(t, httpapi.Config{EventStreams: 20})
+	d.eventStream.open()
+	d.eventStream.tell(oneEvent(1))
 	for round := range 5 {
-		streams := make([]*follows, 20)
+		streams := make([]*followedEvents, 20)
 		for i := range streams {
 			require.Eventually(t, func() bool {
 				streams[i] = d.follow(streamPath, "operator", "X-Test", fmt.Sprint(round, i))

@@ -24,7 +24,7 @@ import (
 )
 
 // stage is the live calls of the fake and who listens to them.
-type stage struct {
+type fakeListeners struct {
 	mu     sync.Mutex
 	full   bool
 	out    func([]byte)
@@ -34,11 +34,11 @@ type stage struct {
 	paused map[string]bool
 }
 
-func (f *fake) ListenCall(_ context.Context, _ domain.Principal, id string, mode calls.ListenMode, out func([]byte)) (calls.LiveAudio, error) {
+func (f *fakeServices) ListenCall(_ context.Context, _ domain.Principal, id string, mode calls.ListenMode, out func([]byte)) (calls.LiveAudio, error) {
 	if _, err := f.calls.get(id); err != nil {
 		return calls.LiveAudio{}, err
 	}
-	s := &f.stage
+	s := &f.listeners
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.full {
@@ -60,7 +60,7 @@ func (f *fake) ListenCall(_ context.Context, _ domain.Principal, id string, mode
 }
 
 // play lets who listens hear a frame of one byte; nil ends the call.
-func (s *stage) play(b ...byte) {
+func (s *fakeListeners) play(b ...byte) {
 	s.mu.Lock()
 	out := s.out
 	s.mu.Unlock()
@@ -71,25 +71,25 @@ func (s *stage) play(b ...byte) {
 	out(bytes.Repeat(b, calls.ListenFrame))
 }
 
-func (s *stage) gone() int {
+func (s *fakeListeners) gone() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left
 }
 
-func (s *stage) heard() string {
+func (s *fakeListeners) heard() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return string(s.said)
 }
 
-func (f *fake) PauseRecording(_ context.Context, _ domain.Principal, id string, paused bool) error {
+func (f *fakeServices) PauseRecording(_ context.Context, _ domain.Principal, id string, paused bool) error {
 	if _, err := f.calls.get(id); err != nil {
 		return err
 	}
-	f.stage.mu.Lock()
-	defer f.stage.mu.Unlock()
-	f.stage.paused = map[string]bool{id: paused}
+	f.listeners.mu.Lock()
+	defer f.listeners.mu.Unlock()
+	f.listeners.paused = map[string]bool{id: paused}
 	return nil
 }
 
@@ -97,7 +97,7 @@ type memory struct{ *bytes.Reader }
 
 func (memory) Close() error { return nil }
 
-func (f *fake) Recording(_ context.Context, _ domain.Principal, id string) (record.Download, error) {
+func (f *fakeServices) Recording(_ context.Context, _ domain.Principal, id string) (record.Download, error) {
 	c, err := f.calls.get(id)
 	if err != nil {
 		return record.Download{}, err
@@ -108,7 +108,7 @@ func (f *fake) Recording(_ context.Context, _ domain.Principal, id string) (reco
 	return record.Download{Size: int64(len(f.wav)), Body: memory{bytes.NewReader(f.wav)}}, nil
 }
 
-func (f *fake) LinkRecording(_ context.Context, _ domain.Principal, id string, until time.Time) (string, error) {
+func (f *fakeServices) LinkRecording(_ context.Context, _ domain.Principal, id string, until time.Time) (string, error) {
 	c, err := f.calls.get(id)
 	if err == nil && c.Processing {
 		err = domain.Errorf(domain.CodeProcessing, "Still to come.")
@@ -116,7 +116,7 @@ func (f *fake) LinkRecording(_ context.Context, _ domain.Principal, id string, u
 	return "good&" + until.Format(time.RFC3339), err
 }
 
-func (f *fake) VisitByLink(_ context.Context, id, token string) (domain.Principal, error) {
+func (f *fakeServices) VisitByLink(_ context.Context, id, token string) (domain.Principal, error) {
 	if _, err := f.calls.get(id); err != nil {
 		return domain.Principal{}, err
 	}
@@ -126,13 +126,13 @@ func (f *fake) VisitByLink(_ context.Context, id, token string) (domain.Principa
 	return domain.Principal{WorkspaceID: f.workspace.ID, Environment: domain.Live}, nil
 }
 
-func (d *door) call() string {
+func (d *testServer) call() string {
 	return d.make("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)})
 }
 
 // socket opens a WebSocket and tells the status of the answer; headers are
 // pairs.
-func (d *door) socket(path, key string, headers ...string) (ws *websocket.Conn, status int, err error) {
+func (d *testServer) socket(path, key string, headers ...string) (ws *websocket.Conn, status int, err error) {
 	d.t.Helper()
 	h := http.Header{}
 	if key != "" {
@@ -164,7 +164,7 @@ func next(t *testing.T, ws *websocket.Conn) (websocket.MessageType, []byte) {
 }
 
 func TestWhoListensIsGreetedHearsAndIsHeard(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.call()
 	d.noted()
 	ws, status, err := d.socket("/v1/calls/"+id+"/listen?mode=whisper", "operator")
@@ -177,9 +177,9 @@ func TestWhoListensIsGreetedHearsAndIsHeard(t *testing.T) {
 	assert.Equal(t, live.ListenHello{
 		Type: "hello", CallID: id, Mode: calls.Whisper, Format: live.ListenFormat{Encoding: "mulaw", Rate: 8000, Channels: 1, FrameMs: 20},
 	}, got)
-	assert.Equal(t, calls.Whisper, d.stage.mode)
+	assert.Equal(t, calls.Whisper, d.listeners.mode)
 	for i := range byte(20) {
-		d.stage.play('a' + i)
+		d.listeners.play('a' + i)
 	}
 	for i := range byte(20) {
 		kind, b := next(t, ws)
@@ -188,9 +188,9 @@ func TestWhoListensIsGreetedHearsAndIsHeard(t *testing.T) {
 	}
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageText, []byte("no sound")))
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageBinary, []byte("psst")))
-	require.Eventually(t, func() bool { return d.stage.heard() == "psst" }, time.Minute, time.Millisecond)
-	d.stage.play('z')
-	d.stage.play()
+	require.Eventually(t, func() bool { return d.listeners.heard() == "psst" }, time.Minute, time.Millisecond)
+	d.listeners.play('z')
+	d.listeners.play()
 	_, last := next(t, ws)
 	assert.Equal(t, byte('z'), last[0])
 	kind, ended := next(t, ws)
@@ -198,12 +198,12 @@ func TestWhoListensIsGreetedHearsAndIsHeard(t *testing.T) {
 	assert.JSONEq(t, `{"type":"ended"}`, string(ended))
 	_, _, err = ws.Read(t.Context())
 	assert.Equal(t, websocket.StatusNormalClosure, websocket.CloseStatus(err))
-	require.Eventually(t, func() bool { return d.stage.gone() == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return d.listeners.gone() == 1 }, time.Minute, time.Millisecond)
 	assert.Equal(t, []string{"auth api_key.used key_operator  false ", "admin call.listened key_operator " + id + " false "}, d.noted())
 }
 
 func TestListenerWithoutPermissionIsRefusedBeforeTheSocketOpens(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.call()
 	path := "/v1/calls/" + id + "/listen"
 	for name, c := range map[string]struct {
@@ -225,7 +225,7 @@ func TestListenerWithoutPermissionIsRefusedBeforeTheSocketOpens(t *testing.T) {
 		require.Error(t, err, name)
 		assert.Equal(t, c.status, status, name)
 	}
-	d.stage.full = true
+	d.listeners.full = true
 	_, status, err := d.socket(path, "operator")
 	require.Error(t, err)
 	assert.Equal(t, http.StatusTooManyRequests, status)
@@ -236,7 +236,7 @@ func TestListenerWithoutPermissionIsRefusedBeforeTheSocketOpens(t *testing.T) {
 
 func TestASocketEndsWithItsCredential(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	path := "/v1/calls/" + d.call() + "/listen?mode=whisper"
 	token := d.issued("ada", "calls:read", "calls:write")
 	sockets := make(map[string]*websocket.Conn)
@@ -256,13 +256,13 @@ func TestASocketEndsWithItsCredential(t *testing.T) {
 		_, _, err := sockets[name].Read(ctx)
 		assert.Equal(t, websocket.StatusPolicyViolation, websocket.CloseStatus(err), name)
 	}
-	require.Eventually(t, func() bool { return d.stage.gone() == 2 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return d.listeners.gone() == 2 }, time.Minute, time.Millisecond)
 	require.NoError(t, sockets["other key"].Write(t.Context(), websocket.MessageBinary, []byte("on")))
-	require.Eventually(t, func() bool { return d.stage.heard() == "on" }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return d.listeners.heard() == "on" }, time.Minute, time.Millisecond)
 }
 
 func TestATicketOpensOnePathOnceForABrowser(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: "https://calls.example.com"})
+	d := startServer(t, httpapi.Config{PublicURL: "https://calls.example.com"})
 	id := d.call()
 	path := "/v1/calls/" + id + "/listen?mode=barge"
 	buy := func(key string) string {
@@ -305,34 +305,34 @@ func TestATicketOpensOnePathOnceForABrowser(t *testing.T) {
 }
 
 func TestAListenerWhoIsTooSlowIsDropped(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	ws, _, err := d.socket("/v1/calls/"+d.call()+"/listen", "operator")
 	require.NoError(t, err)
 	_, _ = next(t, ws)
 	begun := time.Now()
 	for range 200_000 { // an hour of sound, which the client does not take
-		d.stage.play('x')
+		d.listeners.play('x')
 	}
 	assert.Less(t, time.Since(begun), 30*time.Second, "the call never waits")
-	require.Eventually(t, func() bool { return d.stage.gone() == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return d.listeners.gone() == 1 }, time.Minute, time.Millisecond)
 }
 
 func TestListenerThatLeavesOrSendsTooMuchIsDisconnected(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/calls/" + d.call() + "/listen?mode=barge"
 	ws, _, err := d.socket(path, "operator")
 	require.NoError(t, err)
 	require.NoError(t, ws.CloseNow())
-	require.Eventually(t, func() bool { return d.stage.gone() == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return d.listeners.gone() == 1 }, time.Minute, time.Millisecond)
 	ws, _, err = d.socket(path, "operator")
 	require.NoError(t, err)
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageBinary, make([]byte, 5000)))
-	require.Eventually(t, func() bool { return d.stage.gone() == 2 }, time.Minute, time.Millisecond)
-	assert.Empty(t, d.stage.heard())
+	require.Eventually(t, func() bool { return d.listeners.gone() == 2 }, time.Minute, time.Millisecond)
+	assert.Empty(t, d.listeners.heard())
 }
 
 func TestListenersAreSentAwayWhenTheServiceStops(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	ws, _, err := d.socket("/v1/calls/"+d.call()+"/listen", "operator")
 	require.NoError(t, err)
 	_, _ = next(t, ws)
@@ -342,11 +342,11 @@ func TestListenersAreSentAwayWhenTheServiceStops(t *testing.T) {
 	_, _, err = ws.Read(ctx)
 	require.Error(t, err)
 	require.NoError(t, ctx.Err(), "at once")
-	require.Eventually(t, func() bool { return d.stage.gone() == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return d.listeners.gone() == 1 }, time.Minute, time.Millisecond)
 }
 
 func TestALinkFetchesTheRecordingWithoutACredential(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.call()
 	r := d.must(201, "POST", "/v1/calls/"+id+"/recording/link", "calls:read", m{"expires_in": 3600}).json(t)
 	at := r["url"].(string)
@@ -369,7 +369,7 @@ func TestALinkFetchesTheRecordingWithoutACredential(t *testing.T) {
 }
 
 func TestGuessingLinksIsBounded(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.call()
 	statuses := map[int]int{}
 	for range 40 {
@@ -379,20 +379,20 @@ func TestGuessingLinksIsBounded(t *testing.T) {
 }
 
 func TestARecordingIsPausedAndResumed(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.call()
 	r := d.must(200, "POST", "/v1/calls/"+id+"/recording/pause", "operator", nil).json(t)
 	assert.Equal(t, map[string]any{"call_id": id, "status": "paused"}, r)
-	assert.Equal(t, map[string]bool{id: true}, d.stage.paused)
+	assert.Equal(t, map[string]bool{id: true}, d.listeners.paused)
 	r = d.must(200, "POST", "/v1/calls/"+id+"/recording/resume", "operator", nil).json(t)
 	assert.Equal(t, map[string]any{"call_id": id, "status": "recording"}, r)
-	assert.Equal(t, map[string]bool{id: false}, d.stage.paused)
+	assert.Equal(t, map[string]bool{id: false}, d.listeners.paused)
 }
 
 // tickets lets some buy tickets for a path at once, each so many, and tells how
 // many they got. A slow machine has a minute for all, until the first are no
 // longer good: none is held against the contract.
-func (d *door) tickets(buyers, each int, path string) int64 {
+func (d *testServer) tickets(buyers, each int, path string) int64 {
 	d.t.Helper()
 	var all sync.WaitGroup
 	var got atomic.Int64
@@ -424,7 +424,7 @@ func (d *door) tickets(buyers, each int, path string) int64 {
 }
 
 func TestTheTicketsOfOneWorkspaceLeaveOthersTheirs(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/calls/" + d.call() + "/listen"
 	d.keys["other"] = domain.Principal{
 		KeyID: "key_other", WorkspaceID: "ws_" + ulidOf(2), Environment: domain.Live, Permissions: []domain.Permission{domain.CallsWrite},

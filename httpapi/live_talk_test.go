@@ -19,7 +19,7 @@ import (
 )
 
 // booth is the agent of the fake who is talked to.
-type booth struct {
+type fakeCallers struct {
 	mu      sync.Mutex
 	asked   calls.NewTalk
 	hears   calls.Listener
@@ -29,8 +29,8 @@ type booth struct {
 	err     error
 }
 
-func (f *fake) TalkToAgent(_ context.Context, _ domain.Principal, o calls.NewTalk, hears calls.Listener) (calls.Talk, error) {
-	b := &f.booth
+func (f *fakeServices) TalkToAgent(_ context.Context, _ domain.Principal, o calls.NewTalk, hears calls.Listener) (calls.Talk, error) {
+	b := &f.callers
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err != nil {
@@ -48,22 +48,22 @@ func (f *fake) TalkToAgent(_ context.Context, _ domain.Principal, o calls.NewTal
 	}, nil
 }
 
-func (b *booth) now() (said, pressed string, left int) {
+func (b *fakeCallers) now() (said, pressed string, left int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return string(b.said), b.pressed, b.left
 }
 
 func TestWhoTalksToAnAgentHearsReadsAndPresses(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	agent := d.make("/v1/agents", m{"name": "Reception", "first_message": "Hello."})
 	d.noted()
 	ws, _, err := d.socket("/v1/agents/"+agent+"/talk?from=+12025550177", "calls:write")
 	require.NoError(t, err)
-	assert.Equal(t, calls.NewTalk{AgentID: agent, From: "+12025550177"}, d.booth.asked)
+	assert.Equal(t, calls.NewTalk{AgentID: agent, From: "+12025550177"}, d.callers.asked)
 	_, hello := next(t, ws)
 	assert.JSONEq(t, `{"type":"hello","call_id":"call_`+ulidOf(7)+`","format":{"encoding":"mulaw","rate":8000,"channels":1,"frame_ms":20}}`, string(hello))
-	h := d.booth.hears
+	h := d.callers.hears
 	h.State(domain.CallInProgress)
 	h.Segment(domain.Segment{Speaker: "agent", Text: "Hello.", Confidence: 1})
 	h.Key('5')
@@ -87,7 +87,7 @@ func TestWhoTalksToAnAgentHearsReadsAndPresses(t *testing.T) {
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"dtmf","digits":"12#"}`)))
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"hangup"}`)))
 	require.Eventually(t, func() bool {
-		said, pressed, left := d.booth.now()
+		said, pressed, left := d.callers.now()
 		return said == "hello" && pressed == "12#" && left == 1
 	}, time.Minute, time.Millisecond)
 	h.Segment(domain.Segment{Index: 1, Speaker: "agent", Text: "Bye."})
@@ -100,7 +100,7 @@ func TestWhoTalksToAnAgentHearsReadsAndPresses(t *testing.T) {
 }
 
 func TestHostileTalkersAreSentAway(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/agents/" + d.make("/v1/agents", m{"name": "Reception", "first_message": "Hello."}) + "/talk"
 	for i, text := range []string{`[]`, `{`, `{"type":"shout"}`, `{"type":"dtmf"}`, `{"type":"dtmf","digits":"x"}`, `{"type":"dtmf","digits":"` + strings.Repeat("1", 33) + `"}`, strings.Repeat("x", 5000)} {
 		ws, _, err := d.socket(path, "operator")
@@ -113,15 +113,15 @@ func TestHostileTalkersAreSentAway(t *testing.T) {
 			want = websocket.StatusMessageTooBig
 		}
 		assert.Equal(t, want, websocket.CloseStatus(err), text)
-		require.Eventually(t, func() bool { _, _, left := d.booth.now(); return left == i+1 }, time.Minute, time.Millisecond, "the call ends with the socket")
+		require.Eventually(t, func() bool { _, _, left := d.callers.now(); return left == i+1 }, time.Minute, time.Millisecond, "the call ends with the socket")
 	}
 	ws, _, err := d.socket(path, "operator")
 	require.NoError(t, err)
 	_, _ = next(t, ws)
 	for range 200_000 {
-		d.booth.hears.Key('1')
+		d.callers.hears.Key('1')
 	}
-	require.Eventually(t, func() bool { _, _, left := d.booth.now(); return left == 8 }, time.Minute, time.Millisecond, "who does not read is dropped")
+	require.Eventually(t, func() bool { _, _, left := d.callers.now(); return left == 8 }, time.Minute, time.Millisecond, "who does not read is dropped")
 
 	for name, c := range map[string]struct {
 		path, key string
@@ -137,14 +137,14 @@ func TestHostileTalkersAreSentAway(t *testing.T) {
 		require.Error(t, err, name)
 		assert.Equal(t, c.status, status, name)
 	}
-	d.booth.err = domain.Errorf(domain.CodeConcurrentLimit, "Full.")
+	d.callers.err = domain.Errorf(domain.CodeConcurrentLimit, "Full.")
 	_, status, err := d.socket(path, "operator")
 	require.Error(t, err)
 	assert.Equal(t, 429, status)
 }
 
 func TestThePageToTalkLoadsOnlyItsOwnScript(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: "https://calls.example.com"})
+	d := startServer(t, httpapi.Config{PublicURL: "https://calls.example.com"})
 	page := d.must(200, "GET", "/talk", "", nil)
 	policy := page.Header.Get("Content-Security-Policy")
 	assert.Contains(t, policy, "default-src 'none'")

@@ -22,7 +22,7 @@ import (
 )
 
 func TestHostileBodiesGetClearErrors(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	big := `{"name":"` + strings.Repeat("x", 10<<20) + `"}`
 	type refusal struct {
 		Status int
@@ -66,7 +66,7 @@ func TestHostileBodiesGetClearErrors(t *testing.T) {
 }
 
 func TestRoutesAndMethodsThatDoNotExist(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	assert.Equal(t, "not_found", d.must(404, "GET", "/v1/nothing", "operator", nil).failure(t)["code"])
 	assert.Equal(t, "not_found", d.must(404, "GET", "/nothing", "", nil).failure(t)["code"])
 	r := d.must(405, "DELETE", "/v1/campaigns", "operator", nil)
@@ -77,7 +77,7 @@ func TestRoutesAndMethodsThatDoNotExist(t *testing.T) {
 }
 
 func TestInternalErrorsHideTheirCause(t *testing.T) {
-	d := open(t, httpapi.Config{RequestTimeout: 50 * time.Millisecond})
+	d := startServer(t, httpapi.Config{RequestTimeout: 50 * time.Millisecond})
 	path := "/v1/campaigns/campaign_" + ulidOf(1)
 	for _, c := range []struct {
 		fault  error
@@ -107,7 +107,7 @@ func TestInternalErrorsHideTheirCause(t *testing.T) {
 }
 
 func TestAnswersCarryTheHeadersOfSafety(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	h := d.must(200, "GET", "/v1/workspace", "operator", nil).Header
 	got := map[string]string{}
 	for _, name := range []string{"X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Cache-Control", "Content-Security-Policy", "X-RateLimit-Limit", "X-RateLimit-Window", "Server"} {
@@ -120,7 +120,7 @@ func TestAnswersCarryTheHeadersOfSafety(t *testing.T) {
 }
 
 // dial opens a bare connection for what no client library would send.
-func (d *door) dial() net.Conn {
+func (d *testServer) dial() net.Conn {
 	d.t.Helper()
 	conn, err := new(net.Dialer).DialContext(d.t.Context(), "tcp", d.addr)
 	require.NoError(d.t, err)
@@ -129,7 +129,7 @@ func (d *door) dial() net.Conn {
 	return conn
 }
 
-func (d *door) readReply(r *bufio.Reader) reply {
+func (d *testServer) readReply(r *bufio.Reader) reply {
 	d.t.Helper()
 	res, err := http.ReadResponse(r, nil)
 	require.NoError(d.t, err)
@@ -140,7 +140,7 @@ func (d *door) readReply(r *bufio.Reader) reply {
 }
 
 func TestSlowClientsAreLetGo(t *testing.T) {
-	d := open(t, httpapi.Config{ReadTimeout: 150 * time.Millisecond, BodyGrace: 150 * time.Millisecond, BodyRate: 1 << 20})
+	d := startServer(t, httpapi.Config{ReadTimeout: 150 * time.Millisecond, BodyGrace: 150 * time.Millisecond, BodyRate: 1 << 20})
 	const head = "POST /v1/campaigns HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\nContent-Type: application/json\r\n"
 	for name, sent := range map[string]string{
 		"head":        "GET /v1/workspace HTTP/1.1\r\nHost: x\r\nX-",
@@ -161,7 +161,7 @@ func TestSlowClientsAreLetGo(t *testing.T) {
 }
 
 func TestTheRestOfABodyIsNeverTakenForARequest(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	inner := "GET /v1/workspace HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\n\r\n"
 	body := strings.Repeat(" ", 100_000) + inner
 	conn := d.dial()
@@ -175,7 +175,7 @@ func TestTheRestOfABodyIsNeverTakenForARequest(t *testing.T) {
 }
 
 func TestHeadsAreBounded(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	conn := d.dial()
 	_, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: "+strings.Repeat("a", 20_000)+"\r\n\r\n")
 	require.NoError(t, err)
@@ -189,7 +189,7 @@ func TestHeadsAreBounded(t *testing.T) {
 }
 
 func TestWhatAPortKeepsSurvivesTheNextRequest(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	var wait sync.WaitGroup
 	for i := range 40 {
 		wait.Go(func() {
@@ -218,7 +218,7 @@ func text(t *testing.T, v any) string {
 }
 
 func TestShutdownLetsRequestsFinish(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
 	begun := make(chan struct{}, 2)
 	d.onRow = func(domain.RawContact) { begun <- struct{}{} }
@@ -247,7 +247,7 @@ func TestShutdownLetsRequestsFinish(t *testing.T) {
 }
 
 func TestANumberBeyondAnyOfOursIsNamedWithoutWordsAboutGo(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	pathway := goodPathway()
 	pathway["nodes"].([]any)[0].(m)["retries"] = 9.9e300
 	e := d.must(422, "POST", "/v1/pathways", "operator", pathway).failure(t)

@@ -52,7 +52,7 @@ func member(v any, path string) any {
 }
 
 func TestPatchMergesMembersAndNullResetsThem(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	agent := m{
 		"name": "x", "first_message": "Hello.", "system_prompt": "sp", "limits": m{"max_minutes": 5, "silence_seconds": 9}, "voice": m{"name": "en-gb", "rate": 1.1},
 		"language": "de-DE", "metadata": m{"a": "1", "b": "2"}, "transfer": m{"destinations": []m{{"name": "desk", "to": "+12025550130"}}, "accept_refer": true},
@@ -99,7 +99,7 @@ func TestPatchMergesMembersAndNullResetsThem(t *testing.T) {
 }
 
 func TestPatchOfAPlainCampaignHasTheDefaultsOfACreate(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.keys["tester"] = domain.Principal{KeyID: "k", WorkspaceID: d.workspace.ID, Environment: domain.Test, Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
 	plain := m{"name": "d", "agent_id": "agent_" + ulidOf(1)}
 	for _, key := range []string{"operator", "tester"} {
@@ -120,7 +120,7 @@ func TestPatchOfAPlainCampaignHasTheDefaultsOfACreate(t *testing.T) {
 }
 
 func TestPatchKeepsSecretsThatItDoesNotName(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/trunks/" + d.make("/v1/trunks", m{"name": "t", "proxies": []m{{"host": "192.0.2.1"}}, "auth": m{"username": "u", "password": "secret-secret"}})
 	stored := func() *domain.TrunkAuth {
 		trunk, err := d.trunks.get(strings.TrimPrefix(path, "/v1/trunks/"))
@@ -137,7 +137,7 @@ func TestPatchKeepsSecretsThatItDoesNotName(t *testing.T) {
 }
 
 func TestPatchBodyMustBeAnObject(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/agents/" + d.make("/v1/agents", m{"name": "a", "first_message": "Hi"})
 	for _, body := range []string{`[]`, `null`, `"x"`, `1`, ` true`, `[{"op": "add"}]`, `{`} {
 		assert.Equal(t, "invalid_request", d.must(400, "PATCH", path, "operator", body).failure(t)["code"], body)
@@ -168,7 +168,7 @@ func TestEveryPatchHasAnUpdateSchemaOfItsOwn(t *testing.T) {
 			Schemas map[string]schema `json:"schemas"`
 		} `json:"components"`
 	}
-	require.NoError(t, json.Unmarshal(httpapi.New(httpapi.Config{}, newFake().services()).Document(), &document))
+	require.NoError(t, json.Unmarshal(httpapi.New(httpapi.Config{}, newFakeServices().services()).Document(), &document))
 	seen := 0
 	for path, operations := range document.Paths {
 		op, ok := operations["patch"]

@@ -23,7 +23,7 @@ const callback = "https://crm.example.com/cb?from=callboard"
 // browser is one at the pages of a door: it keeps its cookie and follows
 // nothing.
 type browser struct {
-	d      *door
+	d      *testServer
 	cookie string
 }
 
@@ -50,14 +50,14 @@ func (b *browser) send(method, path string, form url.Values, headers ...string) 
 }
 
 // signedIn is a browser of a fresh user with a role.
-func (d *door) signedIn(role string) (b *browser, user string) {
+func (d *testServer) signedIn(role string) (b *browser, user string) {
 	d.t.Helper()
 	user = d.make("/v1/users", m{"name": "Ada <b>", "role": role})
 	return d.signIn(user), user
 }
 
 // signIn is another browser of a user.
-func (d *door) signIn(user string) *browser {
+func (d *testServer) signIn(user string) *browser {
 	d.t.Helper()
 	link := d.must(201, "POST", "/v1/users/"+user+"/sign-in-link", "operator", nil).json(d.t)["url"].(string)
 	at, err := url.Parse(link)
@@ -70,7 +70,7 @@ func (d *door) signIn(user string) *browser {
 }
 
 // guest makes a client that asks for consent.
-func (d *door) guest(public bool, scopes ...string) *oauth2.Config {
+func (d *testServer) guest(public bool, scopes ...string) *oauth2.Config {
 	d.t.Helper()
 	made := d.must(201, "POST", "/v1/oauth/clients", "operator", m{"name": "CRM <script>", "scopes": scopes, "public": public, "redirect_uris": []string{callback}}).json(d.t)
 	secret, _ := made["client_secret"].(string)
@@ -121,7 +121,7 @@ func (b *browser) sentBack(r reply) url.Values {
 }
 
 func TestAnIndependentClientIsLetInByAUserAndStaysIn(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	ctx := context.WithValue(t.Context(), oauth2.HTTPClient, d.client)
 	for _, public := range []bool{false, true} {
 		cfg := d.guest(public, "calls:read", "calls:write")
@@ -161,7 +161,7 @@ func TestAnIndependentClientIsLetInByAUserAndStaysIn(t *testing.T) {
 }
 
 func TestACodeIsGoodForOneExchangeByItsClient(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	ctx := context.WithValue(t.Context(), oauth2.HTTPClient, d.client)
 	cfg, other := d.guest(false, "calls:read"), d.guest(false, "calls:read")
 	b, _ := d.signedIn("admin")
@@ -197,7 +197,7 @@ func TestACodeIsGoodForOneExchangeByItsClient(t *testing.T) {
 }
 
 func TestABadClientOrRedirectIsAPageAndNeverARedirect(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
 	cfg := d.guest(true, "calls:read")
 	b, _ := d.signedIn("admin")
 	good := func(change url.Values) string {
@@ -246,7 +246,7 @@ func TestABadClientOrRedirectIsAPageAndNeverARedirect(t *testing.T) {
 }
 
 func TestConsentPageShowsPermissionsAndIsBoundToItsSession(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
 	cfg := d.guest(false, "*:read", "calls:write")
 	b, _ := d.signedIn("agent")
 	link := pathOf(t, cfg.AuthCodeURL("s"))
@@ -291,7 +291,7 @@ func TestConsentPageShowsPermissionsAndIsBoundToItsSession(t *testing.T) {
 }
 
 func TestASignInLinkOpensOnceAndByItsButtonOnly(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
 	user := d.make("/v1/users", m{"name": "Ada", "role": "viewer", "allowed_ips": []string{"198.18.0.0/16"}})
 	f := d.must(403, "POST", "/v1/users/"+user+"/sign-in-link", "*:write", nil).failure(t)
 	assert.Equal(t, "insufficient_permissions", f["code"], "who cannot read makes nobody who can")

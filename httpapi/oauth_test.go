@@ -19,7 +19,7 @@ import (
 )
 
 // form posts to an OAuth endpoint.
-func (d *door) form(path string, values m, headers ...string) reply {
+func (d *testServer) form(path string, values m, headers ...string) reply {
 	d.t.Helper()
 	v := url.Values{}
 	for name, text := range values {
@@ -38,16 +38,16 @@ func (r reply) oauthError(t *testing.T) string {
 }
 
 // machine makes a client that gets tokens by its secret.
-func (d *door) machine(scopes ...string) (id, secret string) {
+func (d *testServer) machine(scopes ...string) (id, secret string) {
 	d.t.Helper()
 	made := d.must(201, "POST", "/v1/oauth/clients", "operator", m{"name": "crm", "scopes": scopes}).json(d.t)
 	return made["client_id"].(string), made["client_secret"].(string)
 }
 
-func (d *door) url(path string) string { return "http://" + d.addr + path }
+func (d *testServer) url(path string) string { return "http://" + d.addr + path }
 
 func TestAClientsSecretIsShownOnceAndItsMakersRightsBoundIt(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	body := m{"name": "crm", "scopes": []string{"calls:read"}, "redirect_uris": []string{"https://crm.example.com/cb"}}
 	made := d.must(201, "POST", "/v1/oauth/clients", "all", body).json(t)
 	assert.Equal(t, []any{"s3cret & more", made["id"], []any{"authorization_code", "refresh_token"}, "…wxyz", map[string]any{"type": "api_key", "id": "key_all"}},
@@ -82,7 +82,7 @@ func TestAClientsSecretIsShownOnceAndItsMakersRightsBoundIt(t *testing.T) {
 }
 
 func TestAnIndependentClientGetsATokenByItsSecretAndUsesIt(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	id, secret := d.machine("calls:read", "agents:read")
 	ctx := context.WithValue(t.Context(), oauth2.HTTPClient, d.client)
 	for _, style := range []oauth2.AuthStyle{oauth2.AuthStyleInHeader, oauth2.AuthStyleInParams} {
@@ -113,7 +113,7 @@ func TestAnIndependentClientGetsATokenByItsSecretAndUsesIt(t *testing.T) {
 }
 
 // token is one of a fresh client.
-func (d *door) token(scopes ...string) string {
+func (d *testServer) token(scopes ...string) string {
 	d.t.Helper()
 	id, secret := d.machine(scopes...)
 	r := d.form("/oauth/token", m{"grant_type": "client_credentials", "client_id": id, "client_secret": secret})
@@ -122,7 +122,7 @@ func (d *door) token(scopes ...string) string {
 }
 
 func TestTheTokenEndpointRefusesInTheWordsOfOAuth(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
 	id, secret := d.machine("calls:read")
 	page := d.must(201, "POST", "/v1/oauth/clients", "operator", m{"name": "c", "scopes": []string{"calls:read"}, "redirect_uris": []string{"https://a.example.com/"}}).json(t)
 	good := func(change m) m {
@@ -180,7 +180,7 @@ func TestTheTokenEndpointRefusesInTheWordsOfOAuth(t *testing.T) {
 }
 
 func TestGuessingSecretsIsSlowedDownByAddress(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
 	id, secret := d.machine("calls:read")
 	f := m{"grant_type": "client_credentials", "client_id": id, "client_secret": "guess"}
 	d.noted()
@@ -195,7 +195,7 @@ func TestGuessingSecretsIsSlowedDownByAddress(t *testing.T) {
 }
 
 func TestTokensAreGivenBackAndAskedAfterByTheirOwnerOnly(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	id, secret := d.machine("calls:read")
 	other, theirs := d.machine("calls:read")
 	mine := m{"client_id": id, "client_secret": secret}
@@ -231,7 +231,7 @@ func TestTokensAreGivenBackAndAskedAfterByTheirOwnerOnly(t *testing.T) {
 }
 
 func TestOAuthNeedsTheEnterprisePlan(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	id, secret := d.machine("calls:read")
 	grant := m{"grant_type": "client_credentials", "client_id": id, "client_secret": secret}
 	text := d.form("/oauth/token", grant).json(t)["access_token"].(string)
@@ -246,7 +246,7 @@ func TestOAuthNeedsTheEnterprisePlan(t *testing.T) {
 }
 
 func TestTheMetadataTellWhatThereIs(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	r := d.must(200, "GET", "/.well-known/oauth-authorization-server", "", nil)
 	got := r.json(t)
 	assert.Equal(t, []any{base, base + "/oauth/token", base + "/oauth/revoke", base + "/oauth/introspect", base + "/.well-known/jwks.json"},
@@ -255,7 +255,7 @@ func TestTheMetadataTellWhatThereIs(t *testing.T) {
 }
 
 func TestOAuthGoesByItsOwnRulesAndNotByIdempotencyKeys(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	id, secret := d.machine("calls:read")
 	clear(d.replies)
 	creds := m{"grant_type": "client_credentials", "client_id": id, "client_secret": secret}

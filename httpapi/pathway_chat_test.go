@@ -33,7 +33,7 @@ func errands() m {
 }
 
 func TestAChatWalksAPathwayTurnByTurn(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/pathways/" + d.make("/v1/pathways", errands()) + "/chat"
 	chat := func(inputs ...m) m {
 		return d.must(200, "POST", path, "agents:read", m{"variables": m{"name": "Ada"}, "inputs": inputs}).json(t)
@@ -62,7 +62,7 @@ func TestAChatWalksAPathwayTurnByTurn(t *testing.T) {
 }
 
 func TestAChatTakesWordsWhereThePathwayListens(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/pathways/" + d.make("/v1/pathways", m{
 		"name": "come", "start": "ask",
 		"nodes": []m{{"id": "ask", "type": "collect", "input": "both", "prompt": "Will you come?", "retries": 1}, {"id": "no", "type": "end", "outcome": "declined"}},
@@ -76,14 +76,14 @@ func TestAChatTakesWordsWhereThePathwayListens(t *testing.T) {
 
 	words := m{"name": "come", "start": "ask", "nodes": []m{{"id": "ask", "type": "collect", "input": "speech", "values": []string{"blue"}}}, "edges": []m{{"from": "ask", "to": "ask", "when": m{"type": "else"}}}}
 	for _, ears := range []bool{false, true} {
-		d = open(t, httpapi.Config{Speech: agents.PathwaySpeech{Recognized: ears}})
+		d = startServer(t, httpapi.Config{Speech: agents.PathwaySpeech{Recognized: ears}})
 		report := d.must(200, "POST", "/v1/pathways/validate", "agents:write", words).json(t)
 		assert.Equal(t, []any{true, ears}, []any{report["valid"], report["runnable"]})
 	}
 }
 
 func TestACallIsReplayedThroughAPathway(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	w := errands()
 	w["nodes"].([]m)[0]["prompt"] = "Hello." // as the call had it
 	path := "/v1/pathways/" + d.make("/v1/pathways", w) + "/replay"
@@ -102,7 +102,7 @@ func TestACallIsReplayedThroughAPathway(t *testing.T) {
 }
 
 func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	asked := 0
 	d.model = func(brief string, t2 pathway.Think) ([]string, pathway.Answered) {
 		asked++
@@ -152,7 +152,7 @@ func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
 }
 
 func TestAModelPlaysTheCallerOfAScenario(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/pathways/" + d.make("/v1/pathways", errands()) + "/test"
 	body := m{"runs": 2, "min_pass_share": 0.5, "scenarios": []m{{
 		"name": "a caller", "variables": m{"name": "Ada"}, "caller": m{"goal": "to leave a code", "persona": "brief", "max_turns": 5},
@@ -200,7 +200,7 @@ func TestAModelPlaysTheCallerOfAScenario(t *testing.T) {
 }
 
 func TestAPathwayIsHeldToScenarios(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/pathways/" + d.make("/v1/pathways", errands()) + "/test"
 	good := m{
 		"name": "reaches nobody", "variables": m{"name": "Ada"}, "greeting": m{"says": []string{"your code, ada"}, "waits_for": "keys"},

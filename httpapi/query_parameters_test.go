@@ -10,12 +10,12 @@ import (
 )
 
 func TestAQueryParameterThatARouteDoesNotKnowIsNamed(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	n := 0
 	for _, c := range routeCases() {
 		method, _, _ := strings.Cut(c.route, " ")
 		path := d.stock(c.route)
-		if scarce(path) {
+		if hasSmallLimit(path) {
 			d.unlimited()
 		}
 		separator := "?"

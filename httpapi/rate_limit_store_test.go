@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// windows keep counts as a store does.
-type windows struct {
+// fakeRateWindows keep counts as a store does.
+type fakeRateWindows struct {
 	mu    sync.Mutex
 	rows  map[string]domain.RateWindows
 	down  error // of reading and writing
@@ -22,13 +22,13 @@ type windows struct {
 	asked int   // writings
 }
 
-func (w *windows) RateWindows(_ context.Context, id string) (domain.RateWindows, error) {
+func (w *fakeRateWindows) RateWindows(_ context.Context, id string) (domain.RateWindows, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.rows[id], w.down
 }
 
-func (w *windows) KeepRateWindows(_ context.Context, row *domain.RateWindows) error {
+func (w *fakeRateWindows) KeepRateWindows(_ context.Context, row *domain.RateWindows) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked++
@@ -46,7 +46,7 @@ func (w *windows) KeepRateWindows(_ context.Context, row *domain.RateWindows) er
 }
 
 // kept is how many requests of a limit are kept.
-func (w *windows) kept(id, path string) (n int) {
+func (w *fakeRateWindows) kept(id, path string) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range w.rows[id].Counts[path].Log {
@@ -56,7 +56,7 @@ func (w *windows) kept(id, path string) (n int) {
 }
 
 // passed is how many of n requests are not refused.
-func (d *door) passed(n int) (ok int) {
+func (d *testServer) passed(n int) (ok int) {
 	for range n {
 		if d.do("GET", "/v1/agents", "operator", nil).Status == 200 {
 			ok++
@@ -66,7 +66,7 @@ func (d *door) passed(n int) (ok int) {
 }
 
 func TestWhatIsUsedOfTheLimitsOutlivesTheProcess(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.limited(20, 10)
 	require.Equal(t, 17, d.passed(17))
 	call := m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
@@ -74,7 +74,7 @@ func TestWhatIsUsedOfTheLimitsOutlivesTheProcess(t *testing.T) {
 	ws := d.workspace.ID
 	require.Eventually(t, func() bool { return d.windows.kept(ws, "") == 18 && d.windows.kept(ws, "/v1/calls/outbound") == 1 }, 10*time.Second, time.Millisecond)
 
-	killed := openOn(t, d.fake, httpapi.Config{})
+	killed := startServerWith(t, d.fakeServices, httpapi.Config{})
 	use := killed.must(200, "GET", "/v1/usage/rate-limits", "operator", nil).json(t)
 	window, _ := use["current_window"].(m)
 	assert.InDelta(t, 19, window["requests_made"], 0, "eighteen of the last process, and this")
@@ -83,12 +83,12 @@ func TestWhatIsUsedOfTheLimitsOutlivesTheProcess(t *testing.T) {
 	assert.Equal(t, 1+3, killed.passed(10), "one is left, and ⌈0.15·20⌉ = 3 above it")
 
 	require.NoError(t, killed.server.Shutdown(t.Context()))
-	again := openOn(t, d.fake, httpapi.Config{})
+	again := startServerWith(t, d.fakeServices, httpapi.Config{})
 	assert.Zero(t, again.passed(3), "nor does the burst come back with the next process")
 }
 
 func TestRequestsAreRefusedWhileStoredCountsAreUnknown(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.windows.down = domain.Errorf(domain.CodeUnavailable, "the store is down").With("retry_after", 1)
 	assert.Equal(t, 503, d.do("GET", "/v1/agents", "operator", nil).Status)
 	d.windows.mu.Lock()
@@ -98,7 +98,7 @@ func TestRequestsAreRefusedWhileStoredCountsAreUnknown(t *testing.T) {
 }
 
 func TestNothingIsKeptOfAWorkspaceThatIsGone(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.limited(20, 10)
 	d.windows.lost = domain.ErrFenced
 	asked := func() int {

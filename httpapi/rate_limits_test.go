@@ -22,14 +22,14 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-func (d *door) limited(requests, calls int) {
+func (d *testServer) limited(requests, calls int) {
 	w := *d.workspace
 	w.Limits = domain.Limits{RequestsPerMinute: requests, CallsPerMinute: calls, ConcurrentOutbound: 5}
 	d.workspace = &w
 }
 
 func TestTheWorkspaceHasItsRequestsABurstAndThen429(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.limited(6, 10)
 	var statuses []int
 	var last reply
@@ -51,7 +51,7 @@ func TestTheWorkspaceHasItsRequestsABurstAndThen429(t *testing.T) {
 }
 
 func TestPlacingCallsHasItsOwnLimit(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.limited(100, 2)
 	call := m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
 	var got []string
@@ -64,7 +64,7 @@ func TestPlacingCallsHasItsOwnLimit(t *testing.T) {
 }
 
 func TestOneUserHasHalfOfTheRateAndNoBurst(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	ada, bea := d.issued("ada", "calls:read", "calls:write"), d.issued("bea", "calls:read") // two requests of the key
 	d.limited(22, 3)
 	shown := func(r reply) string {
@@ -90,7 +90,7 @@ func TestOneUserHasHalfOfTheRateAndNoBurst(t *testing.T) {
 }
 
 func TestUsageOfTheLimitsIsShown(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.limited(100, 7)
 	call := m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}
 	for range 3 {
@@ -113,7 +113,7 @@ func TestUsageOfTheLimitsIsShown(t *testing.T) {
 }
 
 func TestBadCredentialsAreBoundedByAddress(t *testing.T) {
-	d := open(t, httpapi.Config{TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{TrustedProxies: loopback()})
 	from := func(forwarded string) reply {
 		return d.do("GET", "/v1/agents", "nobody's", nil, "X-Forwarded-For", forwarded)
 	}
@@ -125,7 +125,7 @@ func TestBadCredentialsAreBoundedByAddress(t *testing.T) {
 	assert.Equal(t, 429, from("203.0.113.9, 198.51.100.7, 127.0.0.1").Status, "a trusted proxy is stepped over")
 	assert.Equal(t, 401, from("198.51.100.8").Status)
 	assert.Equal(t, 200, d.do("GET", "/v1/agents", "operator", nil, "X-Forwarded-For", "198.51.100.7").Status, "a good key is not punished")
-	plain := open(t, httpapi.Config{})
+	plain := startServer(t, httpapi.Config{})
 	for range 30 {
 		plain.do("GET", "/v1/agents", "nobody's", nil, "X-Forwarded-For", addressNo(1))
 	}
@@ -134,7 +134,7 @@ func TestBadCredentialsAreBoundedByAddress(t *testing.T) {
 }
 
 func TestAnIdempotencyKeyMakesARequestOnce(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	key := []string{"Idempotency-Key", "order-1"}
 	hook := m{"url": "https://example.com/hook", "events": []string{"*"}}
 	first := d.must(201, "POST", "/v1/webhooks", "operator", hook, key...)
@@ -175,7 +175,7 @@ func TestAnIdempotencyKeyMakesARequestOnce(t *testing.T) {
 }
 
 func TestAKeyIsGivenBackOnlyWhereNothingWasDone(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
 	send := func(n int) int {
 		return d.do("POST", "/v1/campaigns/"+id+"/cancel", "operator", nil, "Idempotency-Key", strconv.Itoa(n)).Status
@@ -187,14 +187,14 @@ func TestAKeyIsGivenBackOnlyWhereNothingWasDone(t *testing.T) {
 		d.fault = fault
 		assert.Equal(t, []int{429, 503, 500, 503}[i], send(i))
 	}
-	d.fault, d.stumble = nil, true
+	d.fault, d.panicOnCancel = nil, true
 	assert.Equal(t, 500, send(9))
 	assert.Equal(t, []bool{false, true, true, true, true}, d.unknown)
 	assert.Empty(t, d.running)
 }
 
 // inTest is the credential of the test environment with the rights of another.
-func (d *door) inTest(name string) string {
+func (d *testServer) inTest(name string) string {
 	p := d.keys[name]
 	p.KeyID, p.Environment = p.KeyID+"_test", domain.Test
 	d.keys["test "+name] = p
@@ -222,7 +222,7 @@ func TestPathLimitIsChargedAfterPermissionAndValidation(t *testing.T) {
 		"knowledge base": {"/v1/knowledge-base", m{"name": "k"}, 201, 0, map[string]m{"operator 422": {"nam": "k"}, "agents:read 403": {"name": "k"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := open(t, httpapi.Config{})
+			d := startServer(t, httpapi.Config{})
 			d.limited(1000, 4)
 			for what, body := range c.refusals {
 				credential, rest, _ := strings.Cut(what, " ")
@@ -255,7 +255,7 @@ func TestPathLimitIsChargedAfterPermissionAndValidation(t *testing.T) {
 }
 
 func TestReadingABulkJobOrAnExportIsNotOneOfTheirRequests(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	job, _ := d.must(202, "POST", "/v1/bulk/dnc", "operator", m{"items": []m{{"phone": "+12025550191"}}}).json(t)["id"].(string)
 	file, _ := d.must(202, "POST", "/v1/exports", "operator", m{"type": "calls"}).json(t)["id"].(string)
 	for _, path := range []string{"/v1/bulk/" + job, "/v1/bulk/" + job + "/items", "/v1/bulk", "/v1/exports", "/v1/exports/" + file} {
@@ -271,7 +271,7 @@ func TestReadingABulkJobOrAnExportIsNotOneOfTheirRequests(t *testing.T) {
 }
 
 func TestLiveAndTestRequestsCountApart(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.limited(4, 10)
 	other := d.inTest("operator")
 	status := func(credential string) int { return d.do("GET", "/v1/agents", credential, nil).Status }
@@ -285,7 +285,7 @@ func TestLiveAndTestRequestsCountApart(t *testing.T) {
 }
 
 func TestNoMoreThanThePathLimitPassesAtOnce(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.limited(1000, 10)
 	var passed, refused atomic.Int32
 	var wait sync.WaitGroup
@@ -309,7 +309,7 @@ func TestNoMoreThanThePathLimitPassesAtOnce(t *testing.T) {
 }
 
 func TestUnroutedRequestsGetTheirOwnAnswerWithinTheBurst(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.limited(40, 10) // and a burst of six
 	for range 40 {
 		d.must(200, "GET", "/v1/agents", "operator", nil)
@@ -329,7 +329,7 @@ func TestUnroutedRequestsGetTheirOwnAnswerWithinTheBurst(t *testing.T) {
 }
 
 func TestProtocolErrorsCarryTheRateLimitHeaders(t *testing.T) {
-	d := open(t, httpapi.Config{ReadTimeout: 150 * time.Millisecond, BodyGrace: 150 * time.Millisecond, BodyRate: 1 << 20})
+	d := startServer(t, httpapi.Config{ReadTimeout: 150 * time.Millisecond, BodyGrace: 150 * time.Millisecond, BodyRate: 1 << 20})
 	d.limited(5000, 10)
 	const start = "POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\n"
 	for name, c := range map[string]struct {

@@ -15,7 +15,7 @@ import (
 
 // The requests of somebody who sends a campaign for the first time.
 func TestAStrangersCampaignGoesThroughEveryRoute(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	ws := d.must(200, "PATCH", "/v1/workspace", "operator", m{"plan": "enterprise", "limits": m{
 		"requests_per_minute": 1000000, "concurrent_inbound": 1000, "concurrent_outbound": 1000, "calls_per_minute": 100000,
 	}}).json(t)
@@ -63,7 +63,7 @@ func TestAStrangersCampaignGoesThroughEveryRoute(t *testing.T) {
 }
 
 func TestACampaignWithoutACallerIDNeedsAWorkspaceWithANumber(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hello."})
 	d.callerIDs = nil
 	body := m{"name": "million", "agent_id": agent, "contacts": []m{}}
@@ -79,7 +79,7 @@ func TestACampaignWithoutACallerIDNeedsAWorkspaceWithANumber(t *testing.T) {
 }
 
 func TestDefaultsOfACampaign(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hello."})
 	c := d.must(201, "POST", "/v1/campaigns", "operator", m{"name": "bar", "agent_id": agent}).json(t)
 	for _, meta := range []string{"id", "object", "workspace_id", "environment", "created_at", "updated_at", "upload_id", "contacts_summary", "contact_errors"} {
@@ -96,7 +96,7 @@ func TestDefaultsOfACampaign(t *testing.T) {
 }
 
 func TestResponseListsAllProblemsOfACampaign(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	wrong := func(pacing, retry m) (params []string) {
 		e := d.must(http.StatusUnprocessableEntity, "POST", "/v1/campaigns", "all", m{
 			"name": "", "agent_id": "agent_1",
@@ -130,7 +130,7 @@ func TestResponseListsAllProblemsOfACampaign(t *testing.T) {
 }
 
 func TestAnEmptyBodyIsRefusedForItsRequiredMembersOnly(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	e := d.must(422, "POST", "/v1/calls/outbound", "operator", m{}).failure(t)
 	require.Len(t, e["details"], 1)
 	assert.Equal(t, "to", e["details"].([]any)[0].(m)["param"], "agent_id is not required beside a pathway_id")

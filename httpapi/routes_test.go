@@ -292,9 +292,9 @@ func actedOn(route, path string) string {
 
 // stock puts one resource of each kind on the shelves and answers the path of
 // a route with a fresh id in it.
-func (d *door) stock(route string) string {
+func (d *testServer) stock(route string) string {
 	method, path, _ := strings.Cut(route, " ")
-	if scarce(path) {
+	if hasSmallLimit(path) {
 		d.unlimited()
 	}
 	if !strings.Contains(path, "{id}") {
@@ -335,7 +335,7 @@ func (d *door) stock(route string) string {
 
 func TestEveryRouteOpensToItsPermissionsAndToNoOther(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	narrow := []string{"*:read", "*:write", "calls:read", "calls:write", "agents:read", "agents:write", "analytics:read"}
 	got, want := map[string][]string{}, map[string][]string{}
 	for _, c := range routeCases() {
@@ -346,7 +346,7 @@ func TestEveryRouteOpensToItsPermissionsAndToNoOther(t *testing.T) {
 			if path == "" { // what was refused has changed nothing
 				path = d.stock(c.route)
 			}
-			if scarce(path) {
+			if hasSmallLimit(path) {
 				d.unlimited()
 			}
 			if c.may == "operator" { // none of these keys is an operator's
@@ -377,7 +377,7 @@ func TestEveryRouteOpensToItsPermissionsAndToNoOther(t *testing.T) {
 }
 
 func TestNoRouteOpensWithoutACredential(t *testing.T) {
-	d := open(t, httpapi.Config{TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{TrustedProxies: loopback()})
 	for i, c := range routeCases() {
 		method, _, _ := strings.Cut(c.route, " ")
 		path := d.stock(c.route)
@@ -401,7 +401,7 @@ func TestNoRouteOpensWithoutACredential(t *testing.T) {
 }
 
 func TestWhileTheServiceIsStoppedNothingBeginsAndWhatLivesIsServed(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	serves := []string{
 		"POST /v1/calls/{id}/hangup", "POST /v1/calls/{id}/transfer", "POST /v1/calls/{id}/say", "POST /v1/calls/{id}/dtmf",
 		"POST /v1/calls/{id}/recording/pause", "POST /v1/calls/{id}/recording/resume", "POST /v1/calls/{id}/recording/link",
@@ -425,7 +425,7 @@ func TestWhileTheServiceIsStoppedNothingBeginsAndWhatLivesIsServed(t *testing.T)
 }
 
 func TestTheAuditLogLearnsOfEveryUseAndChange(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	for _, c := range routeCases() {
 		method, _, _ := strings.Cut(c.route, " ")
 		path := d.stock(c.route)
@@ -454,7 +454,7 @@ func TestTheAuditLogLearnsOfEveryUseAndChange(t *testing.T) {
 }
 
 func TestWhatDoesNotExistIsNotFound(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	for _, c := range routeCases() {
 		method, path, _ := strings.Cut(c.route, " ")
 		if !strings.Contains(path, "{id}") || strings.HasSuffix(path, "/pause") {
@@ -464,7 +464,7 @@ func TestWhatDoesNotExistIsNotFound(t *testing.T) {
 		prefix, _, _ := strings.Cut(kind, "_")
 		for _, id := range []string{prefix + "_01J9999999ZZZZZZZZZZZZZZZZ", "x", "other_" + ulidOf(1), "%00", strings.Repeat("a", 3000)} {
 			inner := strings.NewReplacer("{id}", id, "{contact_id}", "contact_"+ulidOf(1), "{number_id}", "num_"+ulidOf(1), "{trunk_id}", "trunk_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1), "{version}", "1").Replace(path)
-			if scarce(inner) {
+			if hasSmallLimit(inner) {
 				d.unlimited()
 			}
 			r := d.must(404, method, inner, "operator", c.sent(""))

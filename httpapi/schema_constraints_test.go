@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// boundless are members without a bound of their own, and why.
-func boundless() map[string]string {
+// unboundedMembers are members without a bound of their own, and why.
+func unboundedMembers() map[string]string {
 	return map[string]string{
 		"addContacts": "the size of the body limits it", "ContactsUpload.contacts": "the size of the body limits it", "DNCNumbers.entries": "the size of the body limits it",
 		"SimulateDraftRequest.seed": "any seed", "SimulateRequest.seed": "any seed",
@@ -20,7 +20,7 @@ func boundless() map[string]string {
 }
 
 func TestEveryMemberOfARequestIsBounded(t *testing.T) {
-	c := open(t, httpapi.Config{}).contract()
+	c := startServer(t, httpapi.Config{}).contract()
 	seen := map[string]bool{}
 	var walk func(name string, s *openapi.Schema)
 	walk = func(name string, s *openapi.Schema) {
@@ -39,9 +39,9 @@ func TestEveryMemberOfARequestIsBounded(t *testing.T) {
 		case "string":
 			assert.True(t, closed || s.MaxLength != nil, "%s has no maxLength", name)
 		case "array":
-			assert.True(t, s.MaxItems != nil || boundless()[name] != "", "%s has no maxItems", name)
+			assert.True(t, s.MaxItems != nil || unboundedMembers()[name] != "", "%s has no maxItems", name)
 		case "integer", "number":
-			assert.True(t, s.Minimum != nil && s.Maximum != nil || boundless()[name] != "", "%s has no minimum and maximum", name)
+			assert.True(t, s.Minimum != nil && s.Maximum != nil || unboundedMembers()[name] != "", "%s has no minimum and maximum", name)
 		}
 		for member, p := range s.Properties {
 			parent, _, _ := strings.Cut(name, ".")
@@ -64,7 +64,7 @@ func TestEveryMemberOfARequestIsBounded(t *testing.T) {
 }
 
 func TestBoundsOfTheDocumentAreEnforced(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	for name, c := range map[string]struct {
 		path, body, param, message string
 	}{

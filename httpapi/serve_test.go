@@ -22,9 +22,9 @@ import (
 	"github.com/callboard/callboard/httpapi/apitest"
 )
 
-// door is a served front door with a fake service behind it.
-type door struct {
-	*fake
+// testServer is a server of the API with fake services.
+type testServer struct {
+	*fakeServices
 	t      *testing.T
 	addr   string
 	server *httpapi.Server
@@ -32,14 +32,14 @@ type door struct {
 	many   *fasthttp.HostClient // for thousands of requests
 }
 
-// served is the contract, read once: every door serves the same schemas.
+// served is the contract, read once: every server has the same schemas.
 var served struct {
 	sync.Mutex
 	contract *apitest.Contract
 }
 
-// contract is the document that the door serves.
-func (d *door) contract() *apitest.Contract {
+// contract returns the contract of the document that the server serves.
+func (d *testServer) contract() *apitest.Contract {
 	served.Lock()
 	defer served.Unlock()
 	if served.contract == nil {
@@ -60,13 +60,13 @@ func loopback() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix("12
 
 func addressNo(n int) string { return fmt.Sprintf("198.18.%d.%d", n>>8, n&255) }
 
-func open(t *testing.T, cfg httpapi.Config) *door {
+func startServer(t *testing.T, cfg httpapi.Config) *testServer {
 	t.Helper()
-	return openOn(t, newFake(), cfg)
+	return startServerWith(t, newFakeServices(), cfg)
 }
 
-// openOn opens a door before a service that is there already.
-func openOn(t *testing.T, f *fake, cfg httpapi.Config) *door {
+// startServerWith opens a door before a service that is there already.
+func startServerWith(t *testing.T, f *fakeServices, cfg httpapi.Config) *testServer {
 	t.Helper()
 	s := httpapi.New(cfg, f.services())
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -83,7 +83,7 @@ func openOn(t *testing.T, f *fake, cfg httpapi.Config) *door {
 		_ = s.Shutdown(ctx)
 		assert.NoError(t, <-done)
 	})
-	return &door{fake: f, t: t, addr: ln.Addr().String(), server: s, client: client, many: many}
+	return &testServer{fakeServices: f, t: t, addr: ln.Addr().String(), server: s, client: client, many: many}
 }
 
 // reply is an answer, read to its end.
@@ -112,7 +112,7 @@ func (r reply) failure(t *testing.T) map[string]any {
 	return e
 }
 
-func (d *door) do(method, path, key string, body any, headers ...string) reply {
+func (d *testServer) do(method, path, key string, body any, headers ...string) reply {
 	d.t.Helper()
 	var r io.Reader
 	kind := ""
@@ -152,7 +152,7 @@ func (d *door) do(method, path, key string, body any, headers ...string) reply {
 }
 
 // request is one by the operator, for what do cannot.
-func (d *door) request(path string) *http.Request {
+func (d *testServer) request(path string) *http.Request {
 	d.t.Helper()
 	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, "http://"+d.addr+path, http.NoBody)
 	require.NoError(d.t, err)
@@ -161,7 +161,7 @@ func (d *door) request(path string) *http.Request {
 }
 
 // send sends a request of a walk.
-func (d *door) send(w apitest.Request, from string) (apitest.Reply, error) {
+func (d *testServer) send(w apitest.Request, from string) (apitest.Reply, error) {
 	req, err := http.NewRequestWithContext(d.t.Context(), w.Method, "http://"+d.addr+w.Path, bytes.NewReader(w.Body))
 	if err != nil {
 		return apitest.Reply{}, err
@@ -186,7 +186,7 @@ func (d *door) send(w apitest.Request, from string) (apitest.Reply, error) {
 }
 
 // must is do with a status that has to come.
-func (d *door) must(status int, method, path, key string, body any, headers ...string) reply {
+func (d *testServer) must(status int, method, path, key string, body any, headers ...string) reply {
 	d.t.Helper()
 	r := d.do(method, path, key, body, headers...)
 	require.Equal(d.t, status, r.Status, "%s %s: %s", method, path, r.Body)
@@ -194,7 +194,7 @@ func (d *door) must(status int, method, path, key string, body any, headers ...s
 }
 
 // make creates a resource and answers its id.
-func (d *door) make(path string, body any) string {
+func (d *testServer) make(path string, body any) string {
 	d.t.Helper()
 	id, _ := d.must(http.StatusCreated, http.MethodPost, path, "operator", body).json(d.t)["id"].(string)
 	require.NotEmpty(d.t, id)

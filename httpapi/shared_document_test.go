@@ -12,9 +12,9 @@ import (
 
 func TestDoorsOfOneProcessShareNothingOfAWorkspaceAndShowTheirOwnAddress(t *testing.T) {
 	t.Parallel()
-	var doors [2]*door
+	var doors [2]*testServer
 	for i, url := range []string{"https://one.example", "https://two.example"} {
-		doors[i] = open(t, httpapi.Config{PublicURL: url, Version: url})
+		doors[i] = startServer(t, httpapi.Config{PublicURL: url, Version: url})
 	}
 	id := doors[0].make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
 	doors[0].must(200, "GET", "/v1/campaigns/"+id, "all", nil) // the short way
@@ -40,7 +40,7 @@ func TestDoorsOfOneProcessShareNothingOfAWorkspaceAndShowTheirOwnAddress(t *test
 }
 
 func TestAnotherDoorOfAProcessMakesNoSchemasOfItsOwn(t *testing.T) {
-	services := newFake().services()
+	services := newFakeServices().services()
 	httpapi.Prepare()
 	made := testing.AllocsPerRun(3, func() { httpapi.New(httpapi.Config{}, services) })
 	assert.Less(t, made, 20000.0, "all schemas of the API take some hundred thousand")

@@ -11,7 +11,7 @@ import (
 )
 
 func TestBodyWithAnInexactMemberIsRefused(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	agent := "agent_" + ulidOf(1)
 	hook := "/v1/webhooks/" + d.make("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"*"}})
 	base := "/v1/knowledge-base/" + d.make("/v1/knowledge-base", m{"name": "k"}) + "/search"
@@ -47,7 +47,7 @@ func TestBodyWithAnInexactMemberIsRefused(t *testing.T) {
 }
 
 func TestIntegerIsOneHoweverItIsWritten(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	for text, status := range map[string]int{"3600": 200, "3600.0": 200, "3.6e3": 200, "36000E-1": 200, "3600.5": 422, `"3600"`: 422, "1e400": 422} {
 		r := d.do("POST", "/v1/auth/token", "operator", `{"user_id":"u","permissions":["calls:read"],"expires_in":`+text+`}`)
 		assert.Equal(t, status, r.Status, "%s %s", text, r.Body)
@@ -55,7 +55,7 @@ func TestIntegerIsOneHoweverItIsWritten(t *testing.T) {
 }
 
 func TestNumbersOfAFreeObjectStayAsWritten(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	const free = `{"A":2,"a":1,"acct":9007199254740993,"deep":{"n":[-9007199254740993,1.0,1e2]}}`
 	d.must(201, "POST", "/v1/calls/outbound", "operator", `{"to":"+12025550123","agent_id":"agent_`+ulidOf(1)+`","context":`+free+`}`)
 	kept, err := domain.EncodeJSON(d.orders[len(d.orders)-1].Context)

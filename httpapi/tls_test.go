@@ -51,7 +51,7 @@ func TestTheDoorSpeaksTLSAndShowsANewCertificateWithoutARestart(t *testing.T) {
 		return pool
 	}
 	first := load()
-	d := open(t, httpapi.Config{Certificate: func() (*tls.Certificate, error) { return now.Load(), nil }})
+	d := startServer(t, httpapi.Config{Certificate: func() (*tls.Certificate, error) { return now.Load(), nil }})
 	get := func(pool *x509.CertPool) ([]any, error) {
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
 		defer client.CloseIdleConnections()
@@ -73,7 +73,7 @@ func TestTheDoorSpeaksTLSAndShowsANewCertificateWithoutARestart(t *testing.T) {
 	assert.Equal(t, []any{200, "max-age=31536000"}, got)
 	_, err = get(first)
 	require.ErrorAs(t, err, new(*tls.CertificateVerificationError), "the one before is shown no more")
-	missing := httpapi.New(httpapi.Config{Certificate: func() (*tls.Certificate, error) { return nil, os.ErrNotExist }}, newFake().services())
+	missing := httpapi.New(httpapi.Config{Certificate: func() (*tls.Certificate, error) { return nil, os.ErrNotExist }}, newFakeServices().services())
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.ErrorIs(t, missing.Serve(ln), os.ErrNotExist)

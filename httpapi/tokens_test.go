@@ -28,7 +28,7 @@ const (
 )
 
 // issued asks for a token of a user.
-func (d *door) issued(user string, rights ...string) string {
+func (d *testServer) issued(user string, rights ...string) string {
 	d.t.Helper()
 	text, ok := d.must(200, "POST", "/v1/auth/token", "operator", m{"user_id": user, "permissions": rights, "expires_in": 600}).json(d.t)["token"].(string)
 	require.True(d.t, ok)
@@ -36,7 +36,7 @@ func (d *door) issued(user string, rights ...string) string {
 }
 
 func TestATokenOpensWhatItMayAndNothingElse(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	before := time.Now().Add(-time.Second)
 	body := d.must(200, "POST", "/v1/auth/token", "operator", m{"user_id": "ada", "permissions": []string{"calls:read"}}).json(t)
 	until, err := time.Parse(time.RFC3339, fmt.Sprint(body["expires_at"]))
@@ -70,7 +70,7 @@ func TestATokenOpensWhatItMayAndNothingElse(t *testing.T) {
 }
 
 func TestWhatATokenIsAskedForIsChecked(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	for name, c := range map[string]struct {
 		body   m
 		status int
@@ -96,7 +96,7 @@ func TestWhatATokenIsAskedForIsChecked(t *testing.T) {
 }
 
 func TestATokenMakesNoCredential(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	text := d.issued("ada", "*:read", "*:write")
 	for path, body := range map[string]m{
 		"/v1/api-keys":   {"name": "k", "permissions": []string{"calls:read"}},
@@ -111,7 +111,7 @@ func TestATokenMakesNoCredential(t *testing.T) {
 }
 
 func TestATokenIsRefreshedForADayAtMostAndDiesWithItsKey(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	text := d.issued("ada", "calls:read")
 	first := d.claims(text)
 	d.noted()
@@ -136,7 +136,7 @@ func TestATokenIsRefreshedForADayAtMostAndDiesWithItsKey(t *testing.T) {
 }
 
 func TestAudienceOfEveryTokenIsAString(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	id, secret := d.machine("calls:read")
 	issued := d.issued("ada", "calls:read")
 	for name, text := range map[string]any{
@@ -150,7 +150,7 @@ func TestAudienceOfEveryTokenIsAString(t *testing.T) {
 	}
 }
 
-func (d *door) claims(text string) jwt.MapClaims {
+func (d *testServer) claims(text string) jwt.MapClaims {
 	d.t.Helper()
 	c := jwt.MapClaims{}
 	_, _, err := jwt.NewParser().ParseUnverified(text, c)
@@ -159,7 +159,7 @@ func (d *door) claims(text string) jwt.MapClaims {
 }
 
 // forge signs claims with our own key, as an insider would.
-func (d *door) forge(change func(*token.Claims)) string {
+func (d *testServer) forge(change func(*token.Claims)) string {
 	d.t.Helper()
 	keys, err := d.SigningKeys(d.t.Context(), token.NewKey)
 	require.NoError(d.t, err)
@@ -171,7 +171,7 @@ func (d *door) forge(change func(*token.Claims)) string {
 }
 
 func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
+	d := startServer(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback()})
 	good := d.issued("ada", "calls:read")
 	parts := strings.Split(good, ".")
 	part := func(v any) string {
@@ -238,7 +238,7 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 }
 
 func TestPreflightsOfPagesThatAreLetInAreNoBadCredentials(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	d.must(200, "PATCH", "/v1/workspace", "operator", m{"allowed_origins": []string{page}})
 	expired := d.forge(func(c *token.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Second)) })
 	for range 60 {
@@ -265,7 +265,7 @@ func TestPreflightsOfPagesThatAreLetInAreNoBadCredentials(t *testing.T) {
 }
 
 func TestPagesOfNamedOriginsMayComeWithTokensOnly(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	text := d.issued("ada", "calls:read")
 	assert.Equal(t, "origin_not_allowed", d.must(403, "GET", "/v1/calls", text, nil, "Origin", page).failure(t)["code"])
 	ask := []string{"Origin", page, "Access-Control-Request-Method", "GET"}
@@ -287,7 +287,7 @@ func TestPagesOfNamedOriginsMayComeWithTokensOnly(t *testing.T) {
 }
 
 func TestOneUserLeavesHalfOfTheRateToTheOthers(t *testing.T) {
-	d := open(t, httpapi.Config{PublicURL: base})
+	d := startServer(t, httpapi.Config{PublicURL: base})
 	ada, bob := d.issued("ada", "calls:read"), d.issued("bob", "calls:read")
 	d.mu.Lock()
 	w := *d.workspace

@@ -30,7 +30,7 @@ func nested(levels int) m {
 }
 
 func TestAToolNeverShowsItsHeaders(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	r := d.must(201, "POST", "/v1/tools", "operator", goodTool())
 	id := r.json(t)["id"].(string)
 	for _, r := range []reply{
@@ -47,7 +47,7 @@ func TestAToolNeverShowsItsHeaders(t *testing.T) {
 }
 
 func TestHeadersOfAToolStayWithTheirHost(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.make("/v1/tools", goodTool())
 	path := "/v1/tools/" + id
 	headers := func() map[string]string {
@@ -69,7 +69,7 @@ func TestHeadersOfAToolStayWithTheirHost(t *testing.T) {
 }
 
 func TestEveryFaultOfAToolIsNamed(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	with := func(name string, v any) m {
 		tool := goodTool()
 		tool[name] = v

@@ -9,7 +9,7 @@ import (
 )
 
 func TestCostOfAMinuteHasABound(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	body := func(cost string) m {
 		return m{"name": "carrier", "proxies": []m{{"host": "sip.example.com"}}, "costs": []m{{"prefix": "+", "cost": cost}}}
 	}
@@ -22,7 +22,7 @@ func TestCostOfAMinuteHasABound(t *testing.T) {
 }
 
 func TestWorkspaceWithACapWarns(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	assert.NotContains(t, d.must(200, "GET", "/v1/workspace", "operator", nil).json(t), "warnings")
 	w := d.must(200, "PATCH", "/v1/workspace", "operator", m{"calling": m{"daily_spend_cap": m{"amount": "1.00"}}}).json(t)
 	want := []any{m{"code": "spend_cap_without_costs", "param": "calling.daily_spend_cap", "message": "The cap does not hold."}}
@@ -31,7 +31,7 @@ func TestWorkspaceWithACapWarns(t *testing.T) {
 }
 
 func TestPatchThatNamesARewriteAsksForItsApproval(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	id := d.make("/v1/trunks", m{"name": "carrier", "proxies": []m{{"host": "sip.example.com"}}, "number_add": "9"})
 	patch := func(path, body string) any {
 		t.Helper()

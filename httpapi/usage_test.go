@@ -13,7 +13,7 @@ import (
 )
 
 func TestUsageIsAskedForByDays(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	u := d.must(200, "GET", "/v1/usage?from=2026-03-01&to=2026-04-02", "operator", nil).json(t)
 	assert.Equal(t, "2026-03-01", u["from"])
 	assert.Equal(t, "2026-04-02", u["to"])
@@ -35,7 +35,7 @@ func TestUsageIsAskedForByDays(t *testing.T) {
 }
 
 func TestTheLedgerIsDownloaded(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	r := d.must(200, "GET", "/v1/usage/ledger?from=2026-03-01&to=2026-03-31", "operator", nil)
 	assert.Equal(t, "text/csv; charset=utf-8; header=present", r.Header.Get("Content-Type"))
 	assert.Contains(t, r.Header.Get("Content-Disposition"), "ledger-2026-03-01-2026-03-31.csv")
@@ -51,7 +51,7 @@ func TestTheLedgerIsDownloaded(t *testing.T) {
 }
 
 func TestPriceAndPlanAreTheOperators(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	price := m{"pricing": m{"included_attempts": 100, "price_per_attempt": m{"amount": "0.05"}}}
 	assert.Equal(t, "operator_required", d.must(403, "PATCH", "/v1/workspace", "all", price).failure(t)["code"])
 	w := d.must(200, "PATCH", "/v1/workspace", "operator", price).json(t)
@@ -63,7 +63,7 @@ func TestPriceAndPlanAreTheOperators(t *testing.T) {
 }
 
 func TestALedgerThatCannotBeReadToItsEndIsNoLedger(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.fault = errors.New("the store went away")
 	res, err := d.client.Do(d.request("/v1/usage/ledger"))
 	if err == nil { // the head may have been sent before

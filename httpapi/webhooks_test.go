@@ -11,7 +11,7 @@ import (
 )
 
 func TestFiltersOfAnEndpointAreCheckedReplacedAndEnded(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	body := func(f m) m { return m{"url": "https://example.com", "events": []string{"*"}, "filters": f} }
 	e := d.must(422, "POST", "/v1/webhooks", "operator", body(m{
 		"agent_ids": []string{"agent_1"}, "campaign_ids": []string{"agent_" + ulidOf(1)}, "directions": []string{"inbound"}, "numbers": []string{"12"},
@@ -39,7 +39,7 @@ func TestFiltersOfAnEndpointAreCheckedReplacedAndEnded(t *testing.T) {
 }
 
 func TestRetryTimeFactorIsForTheTestEnvironment(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	d.keys["tester"] = domain.Principal{KeyID: "k", WorkspaceID: d.workspace.ID, Environment: domain.Test, Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
 	body := func(factor any) m {
 		return m{"url": "https://example.com/hook", "events": []string{"*"}, "retry_time_factor": factor}
@@ -59,7 +59,7 @@ func TestRetryTimeFactorIsForTheTestEnvironment(t *testing.T) {
 }
 
 func TestATestKeepsTheNameThatWasAskedFor(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/webhooks/" + d.make("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"call.initiated"}}) + "/test"
 	for asked, want := range map[string]string{"call.initiated": "call.initiated", "call.started": "call.started", "": "webhook.test"} {
 		body := m{}
@@ -71,7 +71,7 @@ func TestATestKeepsTheNameThatWasAskedFor(t *testing.T) {
 }
 
 func TestWhatAReplayByTimeMayAsk(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	path := "/v1/webhooks/" + d.make("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"*"}}) + "/replay"
 	const from, to = "2030-01-15T12:00:00Z", "2030-01-15T13:00:00Z"
 	one := []string{"evt_" + ulidOf(1)}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestOnlyOperatorsSeeTheWorkspacesOfTheInstall(t *testing.T) {
-	d := open(t, httpapi.Config{})
+	d := startServer(t, httpapi.Config{})
 	made := d.must(201, "POST", "/v1/workspaces", "operator", m{"name": "acme"}).json(t)
 	assert.Equal(t, []any{"acme", "starter", "svc_sk_live_first"}, []any{made["name"], made["plan"], made["key"]})
 	assert.Equal(t, m{"requests_per_minute": 60.0, "concurrent_inbound": 5.0, "concurrent_outbound": 5.0, "calls_per_minute": 10.0}, made["limits"])
