@@ -1,12 +1,19 @@
 package trunk
 
 import (
+	"errors"
+	"log/slog"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox/actortest"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/sip/outcome"
@@ -168,4 +175,59 @@ func TestStateOfAReplacedRegistrationIsIgnored(t *testing.T) {
 	assert.Nil(t, b.registration.Expires)
 	r.update(b, sipregistration.State{Status: sipregistration.Removed})
 	assert.Equal(t, 403, b.registration.Code)
+}
+
+func TestRegistrationThatCannotBeginIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		t.Helper()
+		var tries atomic.Int32
+		register := func(sipregistration.Config) (*sipregistration.Registration, error) {
+			tries.Add(1)
+			return nil, errors.New("SIP is not listening")
+		}
+		tr := domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}, Register: true, Auth: &domain.TrunkAuth{Username: "u"}, Proxies: []domain.Proxy{{Host: "a"}}}
+		b, plain := stateOf(&tr), stateOf(&domain.Trunk{Meta: domain.Meta{ID: "trunk_2"}})
+		r := registrations{register: register, log: slog.New(slog.DiscardHandler), byTrunk: make(map[string]registrationChild)}
+		pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
+			return actor.ReceiveFunc(func(ctx actor.Context) {
+				switch m := ctx.Message().(type) {
+				case func(actor.Context):
+					m(ctx)
+				case Registered:
+					r.update(b, m.State)
+				}
+			})
+		}, 10))
+		do := func(f func(actor.Context)) {
+			sys.Root.Send(pid, f)
+			synctest.Wait()
+		}
+		do(func(ctx actor.Context) { r.set(ctx, []*trunkState{b, plain}) })
+		do(func(actor.Context) {
+			assert.Equal(t, []any{1, string(sipregistration.Failed)}, []any{len(r.byTrunk), b.registration.Status})
+		})
+		assert.Equal(t, int32(1), tries.Load())
+		time.Sleep(registerAgain)
+		synctest.Wait()
+		assert.Equal(t, int32(2), tries.Load())
+		do(func(ctx actor.Context) { r.set(ctx, []*trunkState{b, plain}) })
+		assert.Equal(t, int32(2), tries.Load(), "its settings are the same")
+		do(func(ctx actor.Context) {
+			changed := tr
+			changed.FromDomain = "carrier.example"
+			b.set(&changed)
+			r.set(ctx, []*trunkState{b, plain})
+		})
+		assert.Equal(t, int32(3), tries.Load())
+		do(func(ctx actor.Context) {
+			r.set(ctx, []*trunkState{plain})
+			assert.Empty(t, r.byTrunk)
+		})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Equal(t, int32(3), tries.Load(), "the trunk was deleted")
+		sys.Root.Poison(pid)
+		synctest.Wait()
+	})
 }

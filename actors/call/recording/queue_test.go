@@ -83,8 +83,19 @@ func (s *outside) Put(_ context.Context, _, name string, r io.Reader) (int64, er
 	return int64(len(all)), err
 }
 
-func (s *outside) Open(context.Context, string, string) (io.ReadSeekCloser, int64, error) {
-	return nil, 0, domain.ErrNotFound
+// stored is an open blob.
+type stored struct{ *strings.Reader }
+
+func (stored) Close() error { return nil }
+
+func (s *outside) Open(_ context.Context, _, name string) (io.ReadSeekCloser, int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all, ok := s.blobs[name]
+	if !ok {
+		return nil, 0, domain.ErrNotFound
+	}
+	return stored{strings.NewReader(all)}, int64(len(all)), nil
 }
 
 func (s *outside) Delete(_ context.Context, _, name string) error {
@@ -264,5 +275,36 @@ func TestSpoolOfAnEarlierProcessIsStored(t *testing.T) {
 		assert.InDelta(t, 1, f.calls["call_1"].RecordingSeconds, 0.001)
 		assert.False(t, bytes.Equal(whole, []byte(cut)), "its length stands in its header")
 		assert.Equal(t, 2, f.spooled(), "those of the live and of the resumable call")
+	})
+}
+
+// seconds is audio of two channels: each second has one value; 0xFF is silence.
+func seconds(values ...byte) (audio []byte) {
+	for _, v := range values {
+		audio = append(audio, bytes.Repeat([]byte{v}, 16000)...)
+	}
+	return audio
+}
+
+func TestPartOfAnotherNodeIsJoinedOnceTheRestCanBeRead(t *testing.T) {
+	t.Parallel()
+	setUp(t, func(f *fixture) {
+		c := f.call("call_1")
+		c.RecordingAvailable, c.RecordingSeconds = true, 2
+		f.calls["call_1"] = *c
+		f.file("call_1.wav.beginning", string(wav.EncodeMu(2, seconds(1, 2))))
+		join := func() {
+			f.do(func(ctx actor.Context) { ctx.Send(ctx.Self(), recording.JoinParts{}) })
+		}
+		join()
+		assert.Equal(t, 1, f.spooled(), "the rest cannot be read here")
+		f.mu.Lock()
+		f.blobs["call_1.wav"] = string(wav.EncodeMu(2, seconds(0xFF, 0xFF, 3)))
+		f.mu.Unlock()
+		join()
+		assert.Zero(t, f.spooled())
+		assert.Equal(t, string(wav.EncodeMu(2, seconds(1, 2, 3))), f.blobs["call_1.wav"])
+		assert.InDelta(t, 3, f.calls["call_1"].RecordingSeconds, 0.001)
+		assert.Empty(t, f.events, "the event was sent for the rest")
 	})
 }
