@@ -125,8 +125,8 @@ func (s *Service) unbuild() {
 	s.spans = nil
 }
 
-// open lets SIP in, and whoever looks after the process.
-func (s *Service) open() (err error) {
+// openSIP opens the SIP listeners and, once per process, the administration socket and the metrics.
+func (s *Service) openSIP() (err error) {
 	if s.adminSocket != nil {
 		return nil
 	}

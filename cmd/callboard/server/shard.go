@@ -80,18 +80,19 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	if err = t.buildOnce(func() error { return s.build(t.store.Records.Root()) }); err != nil {
 		return err
 	}
-	if err = t.newActors(ctx); err != nil {
+	if err = t.buildServices(ctx); err != nil {
 		return err
 	}
 	s.shards.add(t)
 	s.router.Add(t.actors)
-	if err = t.buildOnce(s.open); err != nil {
+	if err = t.buildOnce(s.openSIP); err != nil {
 		return err
 	}
 	if !t.quarantined { // the bucket may be that of another service
 		go t.sweepUploads(t.life)
 	}
-	return t.serveAPI()
+	t.serveAPI()
+	return t.startActors()
 }
 
 // buildOnce does what the first seat does for all of the process.

@@ -37,8 +37,8 @@ func (t *shard) answer() {
 	go func() { t.listenerEnded <- serve(t.listener) }()
 }
 
-// serveAPI starts the API and the tree.
-func (t *shard) serveAPI() error {
+// serveAPI answers requests of the API.
+func (t *shard) serveAPI() {
 	var certificate func() (*tls.Certificate, error)
 	if t.cfg.HTTP.CertFile != "" {
 		certificate = transport.CertificateFiles(t.cfg.HTTP.CertFile, t.cfg.HTTP.KeyFile, t.log)
@@ -52,11 +52,6 @@ func (t *shard) serveAPI() error {
 	if t.token == "" {
 		t.answer()
 	}
-	err := t.actors.Start(t.life)
-	if err == nil && t.token != "" {
-		t.answer() // until now requests wait
-	}
-	return err
 }
 
 // holdLimit is how long requests wait for another node when a seat begins to be

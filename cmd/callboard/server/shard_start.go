@@ -18,8 +18,8 @@ import (
 // browserCall connects a browser as a phone of the built-in carrier: see services.Config.
 type browserCall = func(ctx context.Context, o testcarrier.Order, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
 
-// newActors builds the node and the services of the shard.
-func (t *shard) newActors(ctx context.Context) error {
+// buildServices builds the node and the services of the shard; startActors starts them.
+func (t *shard) buildServices(ctx context.Context) error {
 	blobs, err := t.openBlobs(ctx, t.roots)
 	if err != nil {
 		return err
@@ -55,4 +55,13 @@ func (t *shard) newActors(ctx context.Context) error {
 	})
 	t.actors = t.services.Node
 	return nil
+}
+
+// startActors starts the workspaces of the shard, with their campaigns, calls and webhooks. Requests of other nodes wait until then.
+func (t *shard) startActors() error {
+	err := t.actors.Start(t.life)
+	if err == nil && t.token != "" {
+		t.answer()
+	}
+	return err
 }
