@@ -35,7 +35,7 @@ func (n *Node) firstLeg(callID string, slot *trunk.Slot, to, from string) domain
 
 // takeAbandoned returns the calls of earlier processes whose dialogs may still exist: those of attempts that the last process
 // left open, and those whose dialogs it had not ended. All of them are stored when it returns, so the attempts can be closed.
-func (st *workspaceStore) takeAbandoned(ctx context.Context, ws string, attempts []*domain.Attempt) ([]*domain.Orphan, error) {
+func (st *actorRows) takeAbandoned(ctx context.Context, ws string, attempts []*domain.Attempt) ([]*domain.Orphan, error) {
 	var fresh []*domain.Orphan
 	known := make(map[string]bool)
 	for _, a := range attempts {
@@ -111,7 +111,7 @@ func (n *Node) deleteEndedDialogs(ctx context.Context, ws string, o *abandonedDi
 }
 
 // deleteAbandoned deletes the rows of abandoned dialogs. It may be repeated.
-func (st *workspaceStore) deleteAbandoned(ctx context.Context, ws string, calls []string) error {
+func (st *actorRows) deleteAbandoned(ctx context.Context, ws string, calls []string) error {
 	for some := range slices.Chunk(calls, abandonedBatch) {
 		change := commit.Change{Workspace: ws}
 		for _, id := range some {

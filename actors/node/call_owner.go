@@ -36,7 +36,7 @@ func (s *Router) Claim(ctx context.Context, q CallQuestion) (best domain.CallCla
 }
 
 func (n *Node) claim(ctx context.Context, q CallQuestion) (domain.CallClaim, error) {
-	entries := n.book.Of(q.Source)
+	entries := n.trunkSources.Of(q.Source)
 	switch {
 	case len(entries) == 0:
 		return domain.CallClaim{}, nil

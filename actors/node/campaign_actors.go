@@ -90,9 +90,9 @@ func (a *campaignActors) IsRunning(pid *actor.PID) bool {
 	return lives
 }
 
-// ContactsAdded tells a campaign that it has total contacts and waits until its
+// AwaitContacts tells a campaign that it has total contacts and waits until its
 // status counts them.
-func (a *campaignActors) ContactsAdded(ctx context.Context, c *domain.Campaign, total int) {
+func (a *campaignActors) AwaitContacts(ctx context.Context, c *domain.Campaign, total int) {
 	pid := a.CampaignPID(c.WorkspaceID, c.ID)
 	if !a.IsRunning(pid) {
 		return

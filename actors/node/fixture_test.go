@@ -176,7 +176,7 @@ func (h *fixture) open() {
 	h.svc = services.New(&services.Config{
 		Store: store, Keys: h.keys,
 		Node: node.Config{
-			Blobs: disk, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Ears: h.ears, Lives: h.lives,
+			Blobs: disk, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Recognizer: h.ears, Realtime: h.lives,
 			Simulator: func() (resolve.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
 			Egress: egress, RootCAs: h.receiver.roots,
 			PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before, Mail: h.mail, AlertsEvery: 200 * time.Millisecond, Survive: h.survive,
@@ -196,7 +196,7 @@ func (h *fixture) open() {
 	h.ua.OnInvite(h.node.Inbound)
 	h.ua.OnMessage(h.node.Message)
 	h.ua.Registrar(h.node.Registrar())
-	h.ua.Admit(h.node.Book().Admit)
+	h.ua.Admit(h.node.TrunkSources().Admit)
 	ended := make(chan error, 1)
 	serving, cancel := context.WithCancel(ctx)
 	go func() { ended <- h.ua.Serve(serving) }()

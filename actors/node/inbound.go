@@ -40,7 +40,7 @@ const (
 // line is taken, the opening is committed, and its call goes on. It returns at
 // once.
 func (n *Node) Inbound(in *sip.Incoming) {
-	if n.drain.isStopping() || n.drain.isDrained() || !n.loaded.Load() || !n.May() {
+	if n.drain.isStopping() || n.drain.isDrained() || !n.loaded.Load() || !n.OwnsShard() {
 		in.Reject(sipUnavailable, overloadAfter)
 		return
 	}
@@ -129,7 +129,7 @@ func (n *Node) routeCall(ctx context.Context, in *sip.Incoming) error {
 	if err != nil {
 		return err
 	}
-	return n.openCall(ctx, t, in, c, permit, &entry, &script)
+	return n.startInboundCall(ctx, t, in, c, permit, &entry, &script)
 }
 
 // lookUpInbound requests variables of a call. Meanwhile the call holds a permit, but does
@@ -140,9 +140,9 @@ func (n *Node) lookUpInbound(ctx context.Context, h *domain.AgentHook, c *domain
 	return n.services.Agents.LookUpInbound(ctx, h, c)
 }
 
-// openCall opens a call that has a line, and lets it go on. No campaign rings the
+// startInboundCall opens a call that has a line, and lets it go on. No campaign rings the
 // caller from now on.
-func (n *Node) openCall(ctx context.Context, t *tree, in *sip.Incoming, c *domain.Call, permit lines.Permit, entry *trunk.Entry, script *domain.Script) error {
+func (n *Node) startInboundCall(ctx context.Context, t *tree, in *sip.Incoming, c *domain.Call, permit lines.Permit, entry *trunk.Entry, script *domain.Script) error {
 	n.sys.Root.Send(t.numbers, numbers.Rings{CallID: c.ID, Number: c.From, Environment: c.Environment})
 	opened := false
 	defer func() {

@@ -104,7 +104,7 @@ func bodyFits(body string) bool {
 // over a trunk at its source. A report of nothing of ours is taken, too: it
 // would only come again.
 func (n *Node) routeReport(ctx context.Context, as *sip.Incoming, r *sms.Report) (code int, err error) {
-	for _, e := range n.book.Of(as.Source) { // with or without the header of its trunk: a carrier need not repeat it in a report
+	for _, e := range n.trunkSources.Of(as.Source) { // with or without the header of its trunk: a carrier need not repeat it in a report
 		if as.Proved && !inbound.IsAuthenticated(e, as) {
 			continue
 		}

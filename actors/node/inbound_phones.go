@@ -52,7 +52,7 @@ func (n *Node) ReloadPhones(ctx context.Context, workspaceID string) error {
 	return nil
 }
 
-func (st *workspaceStore) phones(ctx context.Context, workspaceID string) ([]domain.Phone, error) {
+func (st *actorRows) phones(ctx context.Context, workspaceID string) ([]domain.Phone, error) {
 	var out []domain.Phone
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
 		err := commit.Each(ctx, st.rows, "phone", workspaceID, "env="+string(env), func(x *domain.Phone) { out = append(out, *x) })

@@ -20,7 +20,7 @@ func (n *Node) orderedTestCall(in *sip.Incoming) (*domain.PhoneNumber, trunk.Ent
 	if o.AgentID == "" || in.PhoneID != "" {
 		return nil, trunk.Entry{}, nil
 	}
-	for _, e := range n.book.Of(in.Source) {
+	for _, e := range n.trunkSources.Of(in.Source) {
 		if e.WorkspaceID == o.WorkspaceID && e.Trunk.Simulator && e.Trunk.Environment == domain.Test {
 			return &domain.PhoneNumber{
 				Meta: domain.Meta{WorkspaceID: o.WorkspaceID, Environment: domain.Test}, Number: o.Number, AgentID: o.AgentID,

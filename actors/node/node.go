@@ -52,39 +52,39 @@ type Blobs interface {
 
 // Config of a node.
 type Config struct {
-	Store     *storecache.Store
-	Keys      Keyring
-	Blobs     Blobs
-	SIP       *sip.UserAgent
-	Media     *media.Engine
-	Speaker   speech.Speaker
-	Ears      speech.Recogniser             // nil: nobody hears words
-	Lives     *speech.Lives                 // engines that hear and speak by themselves; nil: there is none
-	Models    llm.Models                    // language models; none: no model takes part in calls
-	Simulator func() (resolve.Target, bool) // where the built-in carrier listens
-	Carrier   func() netip.AddrPort         // where the built-in carrier sends from; nil: there is none
-	Egress    access.Egress                 // what webhooks may reach
-	RootCAs   *x509.CertPool                // of webhook receivers; nil: the system's
-	Mail      alerts.Mailer                 // sends mails of alerts; nil: there is no mail server
+	Store      *storecache.Store
+	Keys       Keyring
+	Blobs      Blobs
+	SIP        *sip.UserAgent
+	Media      *media.Engine
+	Speaker    speech.Speaker
+	Recognizer speech.Recogniser             // nil: nobody hears words
+	Realtime   *speech.Lives                 // engines that hear and speak by themselves; nil: there is none
+	Models     llm.Models                    // language models; none: no model takes part in calls
+	Simulator  func() (resolve.Target, bool) // where the built-in carrier listens
+	Carrier    func() netip.AddrPort         // where the built-in carrier sends from; nil: there is none
+	Egress     access.Egress                 // what webhooks may reach
+	RootCAs    *x509.CertPool                // of webhook receivers; nil: the system's
+	Mail       alerts.Mailer                 // sends mails of alerts; nil: there is no mail server
 	// AlertsEvery is how often alerts are looked for; 0: as usual. Tests hurry.
 	AlertsEvery time.Duration
 	// May says whether this node still has the work: nobody is sent anything
 	// otherwise. It must not wait; nil: always.
-	May func() bool
+	OwnsShard func() bool
 	// Mine says which workspaces are this node's; nil: all are. Other nodes of
 	// the process then share what it is given of SIP and sound, and know others.
-	Mine func(workspaceID string) bool
+	OwnsWorkspace func(workspaceID string) bool
 	// Quarantined says that the store was restored from a backup and not released: the node answers and writes, and
 	// nothing leaves it.
 	Quarantined bool
 	// Survive says that live calls outlive their process: another one takes them
 	// up. TookUp counts what came of each (recovery.Resumed and so on); nil: nobody does.
-	Survive bool
-	TookUp  func(result string)
-	Places  *lines.Places // of the process, shared by its nodes (PlacesOf); nil: those of Media
+	Survive        bool
+	ResumptionDone func(result string)
+	MediaCapacity  *lines.Places // of the process, shared by its nodes (PlacesOf); nil: those of Media
 	// Board is where the nodes of the process find each other; nil: there is one,
 	// to which what comes in is given without.
-	Board *Router
+	Router *Router
 	// WebhookSends is how many webhook requests may be under way at once; 0: 2048.
 	WebhookSends int
 	// WebhookTimeout is how long a webhook may take to answer, WebhookHurry
@@ -119,64 +119,64 @@ type Node struct {
 	*campaignActors
 	*webhookActors
 
-	cfg       Config
-	sys       *actor.ActorSystem
-	book      *trunk.Book
-	phones    *registrar.Book
-	stored    workspaceStore
-	lookup    *inbound.Lookup
-	dnc       *dnc.Register
-	services  Services
-	zones     *calendar.Shared
-	sender    *webhook.Client
-	models    *llm.Client
-	sends     *webhook.SendPool
-	ledger    *webhook.Ledger
-	boot      string
-	refuses   atomic.Bool  // nothing else begins either
-	routing   atomic.Int32 // INVITEs that are being looked at
-	paces     inboundRates
-	testCalls testcalls.Registry
-	stop      context.CancelFunc
-	lives     atomic.Pointer[context.Context] // ends with stop
-	done      sync.WaitGroup
+	cfg          Config
+	sys          *actor.ActorSystem
+	trunkSources *trunk.Book
+	phones       *registrar.Book
+	stored       actorRows
+	lookup       *inbound.Lookup
+	dnc          *dnc.Register
+	services     Services
+	zones        *calendar.Shared
+	sender       *webhook.Client
+	models       *llm.Client
+	sends        *webhook.SendPool
+	ledger       *webhook.Ledger
+	boot         string
+	refuses      atomic.Bool  // nothing else begins either
+	routing      atomic.Int32 // INVITEs that are being looked at
+	paces        inboundRates
+	testCalls    testcalls.Registry
+	stop         context.CancelFunc
+	lives        atomic.Pointer[context.Context] // ends with stop
+	done         sync.WaitGroup
 }
 
 // New makes a node; nothing runs before Start.
 func New(cfg Config) *Node {
 	if cfg.Quarantined {
-		cfg.May, cfg.Survive = func() bool { return false }, false
+		cfg.OwnsShard, cfg.Survive = func() bool { return false }, false
 	}
 	store := cfg.Store
 	if cfg.Blobs != nil {
 		cfg.Blobs = workspaceBlobs{cfg.Blobs, store.IsDeleted}
 	}
 	switch {
-	case cfg.Places != nil:
-		cfg.Places = cfg.Places.Share()
+	case cfg.MediaCapacity != nil:
+		cfg.MediaCapacity = cfg.MediaCapacity.Share()
 	case cfg.Media != nil:
-		cfg.Places = PlacesOf(cfg.Media)
+		cfg.MediaCapacity = PlacesOf(cfg.Media)
 	}
 	n := &Node{
-		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: registrar.NewBook(), workspaceTable: &workspaceTable{trees: make(map[string]*tree)},
+		cfg: cfg, sys: mailbox.System(cfg.Log), trunkSources: trunk.NewBook(), phones: registrar.NewBook(), workspaceTable: &workspaceTable{trees: make(map[string]*tree)},
 		boot: mailbox.NewID("boot"), zones: calendar.NewShared(), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
 	}
-	n.stored = workspaceStore{
+	n.stored = actorRows{
 		rows: store, boot: n.boot, resume: cfg.Survive, quarantined: cfg.Quarantined,
 		campaign: func(ws, id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Campaigns, id) },
 	}
 	n.workspaceTrunks = &workspaceTrunks{workspaces: n.workspaceTable, sys: n.sys}
-	n.callEngines = &callEngines{recogniser: cfg.Ears, realtime: cfg.Lives, models: cfg.Models, log: cfg.Log}
+	n.callEngines = &callEngines{recogniser: cfg.Recognizer, realtime: cfg.Realtime, models: cfg.Models, log: cfg.Log}
 	n.callOpener = &callOpener{store: store, workspaces: n.workspaceTable, boot: n.boot, committed: n.Committed, background: n.RunInBackground, stopping: n.Draining}
 	children := &childStarter{sys: n.sys, background: n.RunInBackground, stopping: n.Draining, log: cfg.Log}
 	n.campaignActors = &campaignActors{workspaces: n.workspaceTable, sys: n.sys, store: store, children: children}
-	n.lookup = inbound.New(inbound.Config{Store: store, Trunks: n.book, Phones: n.phones, Workspace: n.Workspace})
+	n.lookup = inbound.New(inbound.Config{Store: store, Trunks: n.trunkSources, Phones: n.phones, Workspace: n.Workspace})
 	n.connectCallAdmission()
 	if cfg.SIP != nil {
-		n.book.Resolve = cfg.SIP.Resolve
+		n.trunkSources.Resolve = cfg.SIP.Resolve
 	}
-	n.book.Carrier = cfg.Carrier
-	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.May, Quarantined: cfg.Quarantined})
+	n.trunkSources.Carrier = cfg.Carrier
+	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.OwnsShard, Quarantined: cfg.Quarantined})
 	n.webhookActors = &webhookActors{workspaces: n.workspaceTable, sys: n.sys, children: children, client: n.sender}
 	n.sends = webhook.NewSendPool(cfg.WebhookSends)
 	n.ledger = webhook.NewLedger(cfg.Store)
@@ -187,7 +187,7 @@ func New(cfg Config) *Node {
 // connectCallAdmission builds what decides whether calls may begin.
 func (n *Node) connectCallAdmission() {
 	cfg := &n.cfg
-	n.installation = &installation{store: cfg.Store, owned: cfg.Mine, own: n.workspaceTable, log: cfg.Log}
+	n.installation = &installation{store: cfg.Store, owned: cfg.OwnsWorkspace, own: n.workspaceTable, log: cfg.Log}
 	stop := &DialStop{store: cfg.Store, shared: !n.IsAlone(), log: cfg.Log, onChange: func(stopped bool) {
 		n.holdCalls(stopped)
 		n.WakeCampaigns()
@@ -196,8 +196,8 @@ func (n *Node) connectCallAdmission() {
 	if cfg.SIP != nil {
 		drain.sip = cfg.SIP
 	}
-	if cfg.Board != nil {
-		drain.current = &cfg.Board.drained
+	if cfg.Router != nil {
+		drain.current = &cfg.Router.drained
 	}
 	n.callAdmission = &callAdmission{quarantined: cfg.Quarantined, dialStop: stop, drain: drain}
 }
@@ -206,8 +206,8 @@ func (n *Node) connectCallAdmission() {
 // from a backup and is not released.
 func (n *Node) Quarantined() bool { return n.cfg.Quarantined }
 
-// May reports whether this node still owns its shard.
-func (n *Node) May() bool { return n.cfg.May == nil || n.cfg.May() }
+// OwnsShard reports whether this node still owns its shard.
+func (n *Node) OwnsShard() bool { return n.cfg.OwnsShard == nil || n.cfg.OwnsShard() }
 
 // Store returns the store of the node.
 func (n *Node) Store() *storecache.Store { return n.cfg.Store }
@@ -238,54 +238,8 @@ func (n *Node) DeleteOldRings(ctx context.Context, workspaceID string) error {
 	return n.stored.deleteOldRings(ctx, workspaceID)
 }
 
-// Book admits sources of SIP.
-func (n *Node) Book() *trunk.Book { return n.book }
-
-// Start loads every workspace, closes what an earlier process left open and
-// grows the tree. Calls come in from then on.
-func (n *Node) Start(ctx context.Context) error {
-	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	n.stop = stop
-	n.lives.Store(&run)
-	if err := n.dialStop.load(ctx); err != nil {
-		return err
-	}
-	all, err := n.stored.workspaces(ctx, n.OwnsWorkspace)
-	if err != nil {
-		return err
-	}
-	for _, w := range all {
-		if err := n.services.Lifecycle.Load(ctx, w.ID); err != nil {
-			return err
-		}
-		if err := n.StartWorkspace(ctx, w); err != nil {
-			return err
-		}
-		n.RunInBackground(func() { n.dnc.LoadWorkspace(run, w.ID) })
-	}
-	ids := make([]string, len(all))
-	for i, w := range all {
-		ids[i] = w.ID
-	}
-	if err := n.services.Lifecycle.Resume(ctx, run, ids); err != nil {
-		return err
-	}
-	if err := errors.Join(n.startHeartbeat(), n.startAlerts()); err != nil {
-		return err
-	}
-	n.startBackgroundTasks(run)
-	n.loaded.Store(true)
-	return nil
-}
-
-// startBackgroundTasks begins what goes on beside the tree until run ends.
-func (n *Node) startBackgroundTasks(run context.Context) {
-	n.services.Lifecycle.Run(run)
-	n.RunInBackground(func() { n.housekeeping(run) })
-	if !n.IsAlone() {
-		n.RunInBackground(func() { n.dialStop.follow(run) })
-	}
-}
+// TrunkSources admits sources of SIP.
+func (n *Node) TrunkSources() *trunk.Book { return n.trunkSources }
 
 // Context ends with the node.
 func (n *Node) Context() context.Context {
@@ -310,9 +264,9 @@ func (n *Node) RunInBackground(f func()) {
 // sweep resolves the proxies of trunks again and deletes expired rows of all workspaces.
 func (n *Node) sweep(ctx context.Context) {
 	for _, id := range n.WorkspaceIDs() {
-		turn := n.book.Turn()
+		turn := n.trunkSources.Turn()
 		if trunks, err := n.stored.trunks(ctx, id); err == nil {
-			n.book.Set(ctx, turn, id, trunks)
+			n.trunkSources.Set(ctx, turn, id, trunks)
 		}
 		n.JoinRecordingParts(id)
 		_ = n.services.Retention.Sweep(ctx, id, time.Now()) // the service has logged it
@@ -415,7 +369,7 @@ func (n *Node) Stop() {
 	n.done.Wait()
 	n.sender.Close()
 	n.sys.Shutdown()
-	n.cfg.Places.Leave()
+	n.cfg.MediaCapacity.Leave()
 }
 
 // stopAtOnce bounds how many workspaces are ended at a time: each may wait for the

@@ -14,8 +14,8 @@ import (
 // holdCalls has the user agent send no INVITE that begins a call.
 func (n *Node) holdCalls(on bool) {
 	switch {
-	case n.cfg.Board != nil:
-		n.cfg.Board.holdCalls(n, on)
+	case n.cfg.Router != nil:
+		n.cfg.Router.holdCalls(n, on)
 	case n.cfg.SIP != nil:
 		n.cfg.SIP.HoldCalls(on)
 	}
@@ -23,8 +23,8 @@ func (n *Node) holdCalls(on bool) {
 
 // wakeAllCampaigns wakes the campaigns of all nodes of the process.
 func (n *Node) wakeAllCampaigns() {
-	if n.cfg.Board != nil {
-		n.cfg.Board.wakeCampaigns()
+	if n.cfg.Router != nil {
+		n.cfg.Router.wakeCampaigns()
 		return
 	}
 	n.WakeCampaigns()
@@ -38,14 +38,14 @@ func (n *Node) ReloadTrunks(ctx context.Context, workspaceID string) error {
 	}
 	t.changing.Lock()
 	defer t.changing.Unlock()
-	turn := n.book.Turn()
+	turn := n.trunkSources.Turn()
 	trunks, err := n.stored.trunks(ctx, workspaceID)
 	if err != nil {
 		return commit.StoreError(err)
 	}
 	n.sys.Root.Send(t.trunks, trunk.Set{Trunks: trunks})
 	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
-	n.book.Set(ctx, turn, workspaceID, trunks)
+	n.trunkSources.Set(ctx, turn, workspaceID, trunks)
 	return nil
 }
 
@@ -57,7 +57,7 @@ func (n *Node) JoinRecordingParts(workspaceID string) {
 }
 
 // trunks returns the trunks of a workspace, each with the numbers that it may show as caller IDs.
-func (st *workspaceStore) trunks(ctx context.Context, workspaceID string) ([]domain.Trunk, error) {
+func (st *actorRows) trunks(ctx context.Context, workspaceID string) ([]domain.Trunk, error) {
 	var out []domain.Trunk
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
 		numbers, err := trunk.LiveNumbers(ctx, st.rows, workspaceID, env)

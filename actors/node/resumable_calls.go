@@ -16,7 +16,7 @@ const resumableBatch = 100
 
 // takeResumable moves the open attempts whose calls may be resumed here from l.attempts to l.resumable. It commits that they
 // are this node's; the commit fails if another node has the workspace meanwhile.
-func (st *workspaceStore) takeResumable(ctx context.Context, ws string, l *startRows) error {
+func (st *actorRows) takeResumable(ctx context.Context, ws string, l *startRows) error {
 	if !st.resume {
 		return nil
 	}
@@ -59,4 +59,4 @@ func (st *workspaceStore) takeResumable(ctx context.Context, ws string, l *start
 
 // hasLostWorkspaces says that another node may have the work: what lives here is not to be
 // ended, but let go of.
-func (n *Node) hasLostWorkspaces() bool { return !n.May() }
+func (n *Node) hasLostWorkspaces() bool { return !n.OwnsShard() }

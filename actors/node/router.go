@@ -94,7 +94,7 @@ func (s *Router) Serve(ua *sip.UserAgent) {
 // admit adds up what the nodes say of a source.
 func (s *Router) admit(from transport.Source) (out sip.Admission) {
 	for _, n := range s.all() {
-		a := n.book.Admit(from)
+		a := n.trunkSources.Admit(from)
 		switch {
 		case !a.Allow:
 		case !out.Allow:
@@ -163,7 +163,7 @@ func (s *Router) invite(in *sip.Incoming) {
 			n.Inbound(in)
 			return
 		}
-		if !n.Draining() && len(n.book.Of(in.Source)) > 0 {
+		if !n.Draining() && len(n.trunkSources.Of(in.Source)) > 0 {
 			at = append(at, n)
 		}
 	}
@@ -193,7 +193,7 @@ func (s *Router) text(in *sip.IncomingMessage) {
 	all := s.all()
 	var at []*Node
 	for _, n := range all {
-		if !n.Draining() && len(n.book.Of(in.Source)) > 0 {
+		if !n.Draining() && len(n.trunkSources.Of(in.Source)) > 0 {
 			at = append(at, n)
 		}
 	}
@@ -211,7 +211,7 @@ func (n *Node) claimMessage(ctx context.Context, in *sip.IncomingMessage) (none 
 	if content.Report == nil {
 		return n.lookup.Claim(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields})
 	}
-	for _, e := range n.book.Of(in.Source) {
+	for _, e := range n.trunkSources.Of(in.Source) {
 		m, _, err := n.services.Messages.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: content.Report.MessageID})
 		if err == nil && m != nil && m.RouteID == e.Trunk.ID {
 			return domain.CallClaim{Rank: domain.ClaimNumber, Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID}, nil

@@ -28,18 +28,62 @@ import (
 	"github.com/callboard/callboard/sip/registration"
 )
 
-// sentWithin is how long after its opening an attempt may still be sent: as
-// long as its commit may take.
+// commitLimit bounds the commit of an attempt: so long after its opening its INVITE may still be sent.
 const commitLimit = 10 * time.Second
 
-// growLimit is how long a workspace may take until its actors live, and
-// hatchEvery how often a family is asked again for one that is late.
+// startLimit bounds the start of a workspace's actors. startRetry is the pause before a late one is asked for again.
 const (
 	startLimit = 10 * time.Second
 	startRetry = 250 * time.Millisecond
 )
 
-// startRows is what a workspace is grown from.
+// Start loads every workspace, ends or resumes the calls that an earlier process left open, and starts the actors. Calls come in
+// from then on.
+func (n *Node) Start(ctx context.Context) error {
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	n.stop = stop
+	n.lives.Store(&run)
+	if err := n.dialStop.load(ctx); err != nil {
+		return err
+	}
+	all, err := n.stored.workspaces(ctx, n.OwnsWorkspace)
+	if err != nil {
+		return err
+	}
+	for _, w := range all {
+		if err := n.services.Lifecycle.Load(ctx, w.ID); err != nil {
+			return err
+		}
+		if err := n.StartWorkspace(ctx, w); err != nil {
+			return err
+		}
+		n.RunInBackground(func() { n.dnc.LoadWorkspace(run, w.ID) })
+	}
+	ids := make([]string, len(all))
+	for i, w := range all {
+		ids[i] = w.ID
+	}
+	if err := n.services.Lifecycle.Resume(ctx, run, ids); err != nil {
+		return err
+	}
+	if err := errors.Join(n.startHeartbeat(), n.startAlerts()); err != nil {
+		return err
+	}
+	n.startBackgroundTasks(run)
+	n.loaded.Store(true)
+	return nil
+}
+
+// startBackgroundTasks begins what goes on beside the tree until run ends.
+func (n *Node) startBackgroundTasks(run context.Context) {
+	n.services.Lifecycle.Run(run)
+	n.RunInBackground(func() { n.housekeeping(run) })
+	if !n.IsAlone() {
+		n.RunInBackground(func() { n.dialStop.follow(run) })
+	}
+}
+
+// startRows are the rows from which the actors of a workspace start.
 type startRows struct {
 	trunks    []domain.Trunk
 	webhooks  []domain.Webhook
@@ -66,7 +110,7 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 	if err = n.stored.createDefaultLists(ctx, w); err != nil {
 		return err
 	}
-	n.book.Set(ctx, n.book.Turn(), w.ID, l.trunks)
+	n.trunkSources.Set(ctx, n.trunkSources.Turn(), w.ID, l.trunks)
 	own, err := n.stored.phones(ctx, w.ID)
 	if err != nil {
 		return err
@@ -126,14 +170,14 @@ func (n *Node) DetachWorkspace(id string) (stop func(ctx context.Context)) {
 	}
 }
 
-// ForgetWorkspace removes the trunks and phones of a deleted workspace from the
+// RemoveInboundSources removes the trunks and phones of a deleted workspace from the
 // inbound router.
-func (n *Node) ForgetWorkspace(ctx context.Context, id string) {
-	n.book.Set(ctx, n.book.Turn(), id, nil)
+func (n *Node) RemoveInboundSources(ctx context.Context, id string) {
+	n.trunkSources.Set(ctx, n.trunkSources.Turn(), id, nil)
 	n.phones.Set(id, nil)
 }
 
-func (st *workspaceStore) load(ctx context.Context, ws string) (*startRows, error) {
+func (st *actorRows) load(ctx context.Context, ws string) (*startRows, error) {
 	l := &startRows{}
 	var err error
 	if l.trunks, err = st.trunks(ctx, ws); err != nil {
@@ -186,7 +230,7 @@ func (st *workspaceStore) load(ctx context.Context, ws string) (*startRows, erro
 
 // recentlyOpenedCalls returns for each outbound call of the last minute the latest time at which it can have been sent: the
 // store knows only when it was opened.
-func (st *workspaceStore) recentlyOpenedCalls(ctx context.Context, ws string, env domain.Environment) ([]time.Time, error) {
+func (st *actorRows) recentlyOpenedCalls(ctx context.Context, ws string, env domain.Environment) ([]time.Time, error) {
 	var out []time.Time
 	now := time.Now()
 	since := now.Add(-61*time.Second - commitLimit)
@@ -214,7 +258,7 @@ func (st *workspaceStore) recentlyOpenedCalls(ctx context.Context, ws string, en
 }
 
 // endInterruptedCall ends a single call of an earlier process, in one commit with its event.
-func (st *workspaceStore) endInterruptedCall(ctx context.Context, a *domain.Attempt) error {
+func (st *actorRows) endInterruptedCall(ctx context.Context, a *domain.Attempt) error {
 	c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
 	_, err := st.rows.Get(ctx, c)
 	change := commit.Change{Workspace: a.WorkspaceID, Deletes: []domain.Key{a.Key()}}
@@ -276,7 +320,7 @@ func (n *Node) linesProps(t *tree, d domain.Direction, env domain.Environment) *
 	return mailbox.Props(n.observed("lines", func() actor.Actor {
 		limits := t.record.Load().Limits // of now: a restarted actor must not know old ones
 		cfg := lines.Config{
-			Concurrent: limits.ConcurrentInbound, Places: n.cfg.Places, Log: n.cfg.Log,
+			Concurrent: limits.ConcurrentInbound, Places: n.cfg.MediaCapacity, Log: n.cfg.Log,
 			Census: func(ctx context.Context) ([]lines.Live, error) { return n.census(ctx, t, d, env) },
 		}
 		if d == domain.Outbound {
@@ -332,8 +376,8 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 
 func (n *Node) callProps(ws string, t *tree, resumable []*recovery.Resumable) *actor.Props {
 	return call.Props(call.Config{
-		Workspace: ws, Store: n.cfg.Store, UserAgent: leg.OverSIP(n.cfg.SIP, n.cfg.May), Media: leg.OverMedia(n.cfg.Media),
-		Speaker: n.cfg.Speaker, Ears: n.cfg.Ears, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, FindTarget: n.FindTransferTarget, Traces: n.cfg.Traces,
+		Workspace: ws, Store: n.cfg.Store, UserAgent: leg.OverSIP(n.cfg.SIP, n.cfg.OwnsShard), Media: leg.OverMedia(n.cfg.Media),
+		Speaker: n.cfg.Speaker, Ears: n.cfg.Recognizer, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, FindTarget: n.FindTransferTarget, Traces: n.cfg.Traces,
 		Listed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
 			hit, err := n.dnc.Check(ctx, ws, s, e164)
 			return hit != nil, err
@@ -343,7 +387,7 @@ func (n *Node) callProps(ws string, t *tree, resumable []*recovery.Resumable) *a
 		},
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
 		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.services.OptOuts.OptOut, Redact: t.redactor, Mind: n.services.Agents.ForCall, Analyse: func() { n.services.Analysis.Wake(ws) },
-		Survive: n.cfg.Survive, Resumable: resumable, Cut: n.hasLostWorkspaces, ResumptionDone: n.cfg.TookUp,
+		Survive: n.cfg.Survive, Resumable: resumable, Cut: n.hasLostWorkspaces, ResumptionDone: n.cfg.ResumptionDone,
 	})
 }
 

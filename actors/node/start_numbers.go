@@ -38,7 +38,7 @@ func (n *Node) liveNumbers(ctx context.Context, t *tree) ([]numbers.Live, error)
 }
 
 // createDefaultLists creates the default do-not-call lists of a workspace if they are missing.
-func (st *workspaceStore) createDefaultLists(ctx context.Context, w *domain.Workspace) error {
+func (st *actorRows) createDefaultLists(ctx context.Context, w *domain.Workspace) error {
 	now := domain.Timestamp(time.Now())
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
 		l := &domain.DNCList{Name: "Do not call", Default: true, Meta: domain.Meta{
@@ -61,7 +61,7 @@ func (st *workspaceStore) createDefaultLists(ctx context.Context, w *domain.Work
 }
 
 // deleteOldRings deletes the rows of numbers that were last called days ago. A row that changes meanwhile stays.
-func (st *workspaceStore) deleteOldRings(ctx context.Context, workspaceID string) error {
+func (st *actorRows) deleteOldRings(ctx context.Context, workspaceID string) error {
 	q := commit.Query{
 		Kind: "number_days", Workspace: workspaceID, Index: "all", Limit: 500, Oldest: true,
 		To: domain.RingSort(domain.RingsOver(time.Now())),

@@ -10,7 +10,7 @@ import (
 
 // saveTrunkStates stores the health of trunks, and spending that is not in the ledger, in one commit. gone are the ids of
 // deleted trunks. The rows have one writer, so nothing guards them.
-func (st *workspaceStore) saveTrunkStates(ctx context.Context, ws string, states []domain.TrunkState, gone []string, s *domain.Spending) error {
+func (st *actorRows) saveTrunkStates(ctx context.Context, ws string, states []domain.TrunkState, gone []string, s *domain.Spending) error {
 	change := commit.Change{Workspace: ws}
 	for i := range states {
 		states[i].WorkspaceID = ws
@@ -28,7 +28,7 @@ func (st *workspaceStore) saveTrunkStates(ctx context.Context, ws string, states
 }
 
 // trunkStates returns the stored health of a workspace's trunks.
-func (st *workspaceStore) trunkStates(ctx context.Context, ws string) ([]domain.TrunkState, error) {
+func (st *actorRows) trunkStates(ctx context.Context, ws string) ([]domain.TrunkState, error) {
 	var out []domain.TrunkState
 	prefix := domain.Key{Kind: "trunk_state", Workspace: ws, ID: string(domain.PrefixTrunk) + "_"}
 	for after, more := "", true; more; {
@@ -49,7 +49,7 @@ func (st *workspaceStore) trunkStates(ctx context.Context, ws string) ([]domain.
 }
 
 // spending returns the stored spending that is not in the ledger.
-func (st *workspaceStore) spending(ctx context.Context, ws string) (domain.Spending, error) {
+func (st *actorRows) spending(ctx context.Context, ws string) (domain.Spending, error) {
 	s := domain.Spending{WorkspaceID: ws}
 	if _, err := st.rows.Get(ctx, &s); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return s, err

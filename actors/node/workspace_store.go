@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// workspaceStore reads and writes the rows from which the actors of a workspace start.
-type workspaceStore struct {
+// actorRows reads and writes the rows from which the actors of a workspace start.
+type actorRows struct {
 	rows        *storecache.Store
 	boot        string
 	resume      bool // live calls of an earlier process may be resumed
@@ -20,7 +20,7 @@ type workspaceStore struct {
 }
 
 // workspaces returns the workspaces that are owned.
-func (st *workspaceStore) workspaces(ctx context.Context, owned func(id string) bool) (all []*domain.Workspace, err error) {
+func (st *actorRows) workspaces(ctx context.Context, owned func(id string) bool) (all []*domain.Workspace, err error) {
 	err = commit.Each(ctx, st.rows, "workspace", "", "all", func(w *domain.Workspace) {
 		if owned(w.ID) {
 			all = append(all, w)

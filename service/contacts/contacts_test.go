@@ -31,7 +31,7 @@ func (c *campaigns) Campaign(ctx context.Context, p domain.Principal, id string)
 }
 func (*campaigns) StartIfDraft(context.Context, *domain.Campaign) bool { return false }
 func (*campaigns) CampaignPID(string, string) *actor.PID               { return nil }
-func (c *campaigns) ContactsAdded(_ context.Context, _ *domain.Campaign, total int) {
+func (c *campaigns) AwaitContacts(_ context.Context, _ *domain.Campaign, total int) {
 	c.added = append(c.added, total)
 }
 

@@ -37,7 +37,7 @@ type campaigns interface {
 type campaignActors interface {
 	StartIfDraft(ctx context.Context, c *domain.Campaign) bool
 	CampaignPID(workspaceID, id string) *actor.PID
-	ContactsAdded(ctx context.Context, c *domain.Campaign, total int)
+	AwaitContacts(ctx context.Context, c *domain.Campaign, total int)
 }
 
 type scrubbers interface {

@@ -366,7 +366,7 @@ func (s *Service) showContacts(ctx context.Context, c *domain.Campaign, in *cont
 			return commit.StoreError(err)
 		}
 		if grown {
-			s.actors.ContactsAdded(ctx, c, in.Total)
+			s.actors.AwaitContacts(ctx, c, in.Total)
 		}
 		return nil
 	}

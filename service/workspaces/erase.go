@@ -16,7 +16,7 @@ func (s *Service) erase(ctx context.Context, id string) error {
 	s.cfg.Jobs.StopAll(id + "/")
 	s.cfg.Store.CloseWorkspace(id)
 	s.forget(id)
-	s.cfg.Actors.ForgetWorkspace(ctx, id)
+	s.cfg.Actors.RemoveInboundSources(ctx, id)
 	if err := s.releaseClaims(ctx, id); err != nil {
 		return err
 	}

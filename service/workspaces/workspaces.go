@@ -58,9 +58,9 @@ type actors interface {
 	// DetachWorkspace makes a workspace unknown. stop ends its calls and actors; nil:
 	// it has none.
 	DetachWorkspace(workspaceID string) (stop func(ctx context.Context))
-	// ForgetWorkspace removes the trunks and phones of a deleted workspace from the
+	// RemoveInboundSources removes the trunks and phones of a deleted workspace from the
 	// inbound router.
-	ForgetWorkspace(ctx context.Context, workspaceID string)
+	RemoveInboundSources(ctx context.Context, workspaceID string)
 }
 
 // settings notifies actors of changed settings.

@@ -51,7 +51,7 @@ func (f *fake) CloseWorkspace(id string)                { f.closed = append(f.cl
 func (f *fake) Workspace(id string) *domain.Workspace   { return f.running[id] }
 func (f *fake) WorkspaceNotFound() error                { return domain.NotFound("workspace") }
 func (f *fake) Committed(string)                        {}
-func (f *fake) ForgetWorkspace(context.Context, string) {}
+func (f *fake) RemoveInboundSources(context.Context, string) {}
 func (f *fake) LockSettings(string) (func(), error)     { return func() {}, nil }
 func (f *fake) SetWorkspace(w *domain.Workspace)        { f.running[w.ID] = w }
 func (f *fake) OwnsWorkspace(string) bool               { return true }

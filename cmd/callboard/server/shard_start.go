@@ -46,9 +46,9 @@ func (t *shard) buildServices(ctx context.Context) error {
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),
 		ReadOtherShards: t.queryOtherShards, Restart: t.restart,
 		Node: actornode.Config{
-			May: t.ownsLease(), Mine: t.ownsWorkspace(), Survive: t.cfg.Node.SurviveCalls, TookUp: t.resumed.add, Quarantined: t.quarantined, Board: &t.router,
-			Blobs: blobs, SIP: t.telephony.sip, Media: t.telephony.media, Places: t.telephony.mediaCapacity, Traces: t.telephony.traces,
-			Speaker: t.engines.Synthesizer, Ears: t.engines.Recognizer, Models: t.engines.Models, Lives: t.engines.NewRealtime(),
+			OwnsShard: t.ownsLease(), OwnsWorkspace: t.ownsWorkspace(), Survive: t.cfg.Node.SurviveCalls, ResumptionDone: t.resumed.add, Quarantined: t.quarantined, Router: &t.router,
+			Blobs: blobs, SIP: t.telephony.sip, Media: t.telephony.media, MediaCapacity: t.telephony.mediaCapacity, Traces: t.telephony.traces,
+			Speaker: t.engines.Synthesizer, Recognizer: t.engines.Recognizer, Models: t.engines.Models, Realtime: t.engines.NewRealtime(),
 			Simulator: target, Carrier: calledBy, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 			PublicURL: t.cfg.BaseURL(t.Front), SpoolDir: t.folder(datafolder.SpoolDir), TraceContexts: t.spans.Contexts(), Log: t.log, Mail: t.mail,
 		},

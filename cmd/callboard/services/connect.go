@@ -65,7 +65,7 @@ func (s *Services) connect(cfg *Config) {
 	s.Pathways = pathways.New(store, references, n)
 	s.Tools = tools.New(store, references, n)
 	s.Scripts = agentruntime.NewScripts(agentruntime.ScriptsConfig{
-		Store: store, Agents: s.Agents, Pathways: s.Pathways, Speaker: cfg.Node.Speaker, Recogniser: cfg.Node.Ears, Realtime: cfg.Node.Lives, Engines: n.Engines,
+		Store: store, Agents: s.Agents, Pathways: s.Pathways, Speaker: cfg.Node.Speaker, Recogniser: cfg.Node.Recognizer, Realtime: cfg.Node.Realtime, Engines: n.Engines,
 	})
 	s.DNC = dnc.New(store, n.DNC(), n)
 	s.Contacts = contacts.New(contacts.Config{
@@ -95,7 +95,7 @@ func (s *Services) connectCalls(cfg *Config, references *record.References, camp
 	})
 	s.SMS = sms.New(sms.Config{
 		Store: store, Workspaces: n, Outbox: n, URLs: n, Numbers: s.Numbers, Spending: n, Background: n, SIP: textmessage.NewClient(cfg.Node.SIP), DNC: n.DNC(), Zones: n.Zones(),
-		Gateways:      webhook.NewClient(webhook.ClientConfig{Egress: cfg.Node.Egress, RootCAs: cfg.Node.RootCAs, May: n.May, Quarantined: cfg.Node.Quarantined}),
+		Gateways:      webhook.NewClient(webhook.ClientConfig{Egress: cfg.Node.Egress, RootCAs: cfg.Node.RootCAs, May: n.OwnsShard, Quarantined: cfg.Node.Quarantined}),
 		Redactor:      n.Redactor,
 		CheckCallerID: s.Numbers.CheckCallerID,
 		Script:        s.Scripts.Script,
@@ -112,7 +112,7 @@ func (s *Services) connectCalls(cfg *Config, references *record.References, camp
 	})
 	s.Analysis = analysis.New(analysis.Config{Store: store, Outbox: n, Models: cfg.Node.Models, Client: n.ModelClient(), Log: cfg.Node.Log})
 	s.AgentRuntime = agentruntime.New(agentruntime.Config{
-		Store: store, Models: cfg.Node.Models, Client: n.ModelClient(), Realtime: cfg.Node.Lives, Speaker: cfg.Node.Speaker, Recognizer: cfg.Node.Ears, Tools: s.toolClient, HTTP: s.toolClient.HTTP,
+		Store: store, Models: cfg.Node.Models, Client: n.ModelClient(), Realtime: cfg.Node.Realtime, Speaker: cfg.Node.Speaker, Recognizer: cfg.Node.Recognizer, Tools: s.toolClient, HTTP: s.toolClient.HTTP,
 		Appointments: s.Appointments, Changes: s.Appointments, TraceContexts: cfg.Node.TraceContexts, Log: cfg.Node.Log,
 		Engines: n.Engines, Script: s.Scripts.Script, Retrieve: s.Knowledge.Retrieve, SendSMS: s.SMS.SendMessage, Watch: n.TestCalls().Watcher,
 	})
