@@ -47,12 +47,12 @@ func (p splitJobCommitStore) Apply(ctx context.Context, c commit.Change) ([]even
 	}
 	item := slices.ContainsFunc(end.Puts, func(r domain.Record) bool { return r.Key().Kind == "bulk_item" })
 	if !item || len(work.Puts) == 0 {
-		return p.Store.Apply(ctx, c)
+		return p.Backend.Apply(ctx, c)
 	}
-	events, err := p.Store.Apply(ctx, work)
+	events, err := p.Backend.Apply(ctx, work)
 	if err != nil {
 		return nil, err
 	}
-	_, err = p.Store.Apply(ctx, end)
+	_, err = p.Backend.Apply(ctx, end)
 	return events, err
 }

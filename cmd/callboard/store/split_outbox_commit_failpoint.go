@@ -39,11 +39,11 @@ func (s splitOutboxCommitStore) Apply(ctx context.Context, c commit.Change) ([]e
 		part.Puts = append(part.Puts, r)
 	}
 	if len(place.Puts) == 0 || len(rows.Puts) == 0 {
-		return s.Store.Apply(ctx, c)
+		return s.Backend.Apply(ctx, c)
 	}
-	if _, err := s.Store.Apply(ctx, place); err != nil {
+	if _, err := s.Backend.Apply(ctx, place); err != nil {
 		return nil, err
 	}
 	time.Sleep(outboxDelay)
-	return s.Store.Apply(context.WithoutCancel(ctx), rows)
+	return s.Backend.Apply(context.WithoutCancel(ctx), rows)
 }
