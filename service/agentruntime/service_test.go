@@ -123,7 +123,7 @@ func setUp(t *testing.T) *fixture {
 func (f *fixture) tool(t *testing.T, p domain.Principal, name string) string {
 	t.Helper()
 	tool := &domain.Tool{Name: name}
-	tool.Meta.Init("tool", p, record.NewID(t.Context(), domain.PrefixTool), record.Now())
+	tool.Init("tool", p, record.NewID(t.Context(), domain.PrefixTool), record.Now())
 	require.NoError(t, record.Create(t.Context(), f.store, tool))
 	return tool.ID
 }

@@ -99,7 +99,7 @@ func (n *fakeNode) placeCall(ctx context.Context, p domain.Principal, placement 
 		}
 	}
 	c := &domain.Call{}
-	c.Meta.Init("call", p, placement.CallID, record.Now())
+	c.Init("call", p, placement.CallID, record.Now())
 	change := commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{c}}
 	placement.More(&change, c)
 	_, err := n.store.Apply(ctx, change)

@@ -227,9 +227,9 @@ func TestDeletedCampaignLeavesNoRows(t *testing.T) {
 	require.NoError(t, err)
 	p := domain.Principal{WorkspaceID: recordtest.Workspace, Environment: domain.Live}
 	call := &domain.Call{CampaignID: c.ID}
-	call.Meta.Init("call", p, record.NewID(t.Context(), domain.PrefixCall), record.Now())
+	call.Init("call", p, record.NewID(t.Context(), domain.PrefixCall), record.Now())
 	export := &domain.Export{Filters: domain.ExportFilters{CampaignID: c.ID}, Status: domain.ExportCompleted}
-	export.Meta.Init("export", p, record.NewID(t.Context(), domain.PrefixExport), record.Now())
+	export.Init("export", p, record.NewID(t.Context(), domain.PrefixExport), record.Now())
 	require.NoError(t, record.Create(t.Context(), f.node.store, call))
 	require.NoError(t, record.Create(t.Context(), f.node.store, export))
 

@@ -52,7 +52,7 @@ func (f *fixture) call(t *testing.T, p domain.Principal, edit func(*domain.Call)
 	now := record.Now()
 	c := &domain.Call{Status: domain.CallCompleted, EndedAt: &now, RecordingAvailable: true}
 	edit(c)
-	c.Meta.Init("call", p, record.NewID(t.Context(), domain.PrefixCall), now)
+	c.Init("call", p, record.NewID(t.Context(), domain.PrefixCall), now)
 	require.NoError(t, record.Create(t.Context(), f.store, c))
 	return c.ID
 }
