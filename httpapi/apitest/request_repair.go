@@ -12,12 +12,12 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// maxRepairs bounds how often a good request is mended.
+// maxRepairs bounds the repairs of one valid request.
 const maxRepairs = 5
 
-// repairRequest learns from a refusal what the document says in words only: what the
-// answer names is put in where it is missing, and taken out where it is not
-// needed. It tells whether there is anything new to try.
+// repairRequest learns rules from a refusal that the schemas do not express: it adds the
+// missing fields that the response names and removes the superfluous ones. It returns
+// whether the request has changed.
 func (w *Walk) repairRequest(o *openapi.Operation, a *attempt, r Reply) bool {
 	var f failure
 	var body map[string]any
@@ -32,7 +32,7 @@ func (w *Walk) repairRequest(o *openapi.Operation, a *attempt, r Reply) bool {
 	return changed
 }
 
-// splitParam parts a.b[2].c into its steps.
+// splitParam splits a.b[2].c into its steps.
 func splitParam(param string) []string {
 	return strings.FieldsFunc(param, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }
