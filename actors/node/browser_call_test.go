@@ -24,8 +24,8 @@ type talker struct {
 	states   []domain.CallStatus
 }
 
-func (b *talker) listener() calls.Listener {
-	return calls.Listener{
+func (b *talker) listener() calls.BrowserCallEvents {
+	return calls.BrowserCallEvents{
 		Sound: b.put, Key: func(byte) {},
 		Segment: func(s domain.Segment) {
 			b.mu.Lock()
@@ -59,7 +59,7 @@ func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
 	ctx, d := t.Context(), h.services()
 	agent := h.agent(h.test, menu())
 	var one talker
-	talk, err := d.Calls.TalkToAgent(ctx, h.test, calls.NewTalk{AgentID: agent, From: "+12025550177"}, one.listener())
+	talk, err := d.Calls.StartBrowserCall(ctx, h.test, calls.BrowserCallRequest{AgentID: agent, From: "+12025550177"}, one.listener())
 	require.NoError(t, err)
 	h.until(20*time.Second, "the agent is heard and read", func() bool {
 		n, loud, _ := one.heard()
@@ -85,7 +85,7 @@ func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
 	one.mu.Unlock()
 
 	var two talker
-	talk, err = d.Calls.TalkToAgent(ctx, h.test, calls.NewTalk{AgentID: h.agent(h.test, linger())}, two.listener())
+	talk, err = d.Calls.StartBrowserCall(ctx, h.test, calls.BrowserCallRequest{AgentID: h.agent(h.test, linger())}, two.listener())
 	require.NoError(t, err)
 	h.until(20*time.Second, "it goes on", func() bool { n, _, _ := two.heard(); return n > 10 })
 	talk.Say(make([]byte, 4096))
@@ -100,7 +100,7 @@ func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
 	}{
 		domain.CodeInvalidState: {h.live, agent}, domain.CodeNotFound: {h.test, h.agent(h.live, menu())},
 	} {
-		_, err = d.Calls.TalkToAgent(ctx, c.p, calls.NewTalk{AgentID: c.agent}, one.listener())
+		_, err = d.Calls.StartBrowserCall(ctx, c.p, calls.BrowserCallRequest{AgentID: c.agent}, one.listener())
 		assert.Equal(t, code, domain.CodeOf(err))
 	}
 }
@@ -124,7 +124,7 @@ func TestWhoHasNoCarrierTalksToNobodyElsesAgent(t *testing.T) {
 		}
 	}
 	var one talker
-	_, err = d.Calls.TalkToAgent(ctx, test, calls.NewTalk{AgentID: agent}, one.listener())
+	_, err = d.Calls.StartBrowserCall(ctx, test, calls.BrowserCallRequest{AgentID: agent}, one.listener())
 	require.Error(t, err)
 	assert.Empty(t, one.read())
 	calls, err := d.Calls.ListCalls(ctx, h.test, calls.Query{PageQuery: record.PageQuery{Limit: 10}})

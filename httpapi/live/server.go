@@ -76,7 +76,7 @@ func Register(life context.Context, r *router.Router, cfg Config) {
 	}
 	s.registerEventStream()
 	s.registerListen()
-	s.registerTalk()
+	s.registerBrowserCall()
 	s.registerTalkPage()
 	s.registerTickets()
 }

@@ -18,67 +18,68 @@ const (
 	browserCallee     = "+15005550100"
 )
 
-// NewTalk is a call that somebody makes to an agent in a browser.
-type NewTalk struct {
+// BrowserCallRequest asks for a call from a browser to an agent.
+type BrowserCallRequest struct {
 	AgentID string
 	From    string // the caller's number; "": 15005550000
 }
 
-// Talk is the browser's end of such a call.
-type Talk struct {
+// BrowserCall is the browser's end of a call to an agent.
+type BrowserCall struct {
 	CallID string
 	Say    func(mu []byte)   // 8 kHz mono µ-law of any length, at the pace at which it shall be heard
 	Press  func(keys string) // 0 to 9, A to D, * and #
 	Leave  func()            // hangs up; may be called more than once
 }
 
-// Listener receives what happens at the agent's end. None of its functions may block.
-type Listener struct {
+// BrowserCallEvents are called with what happens at the agent's end of a call from a
+// browser. None of the functions may block.
+type BrowserCallEvents struct {
 	Sound   func(frame []byte)     // of ListenFrame bytes, overwritten afterwards; nil once, at the end
 	Segment func(s domain.Segment) // what is said, when it begins and whenever more is known of it
 	State   func(status domain.CallStatus)
 	Key     func(key byte) // that the agent presses
 }
 
-// TalkToAgent calls an agent from a browser: a call of the test carrier over SIP and
+// StartBrowserCall calls an agent from a browser: a call of the test carrier over SIP and
 // RTP like any other, which takes an inbound permit and has a record. Errors:
 // invalid_state, no_trunk, not_found, engine_not_configured,
 // concurrent_limit_exceeded, unavailable.
-func (s *Service) TalkToAgent(ctx context.Context, p domain.Principal, o NewTalk, hears Listener) (Talk, error) {
+func (s *Service) StartBrowserCall(ctx context.Context, p domain.Principal, o BrowserCallRequest, events BrowserCallEvents) (BrowserCall, error) {
 	if err := s.checkTestCalls(p, s.cfg.BrowserCall != nil); err != nil {
-		return Talk{}, err
+		return BrowserCall{}, err
 	}
 	if _, err := s.cfg.Scripts.Script(ctx, p, o.AgentID, ""); err != nil {
-		return Talk{}, err
+		return BrowserCall{}, err
 	}
 	mark := mailbox.NewID("test")
-	arrived, remove := s.cfg.TestCalls.Add(mark, testcalls.Order{WorkspaceID: p.WorkspaceID, AgentID: o.AgentID, Number: browserCallee, Watch: hears.Segment})
+	arrived, remove := s.cfg.TestCalls.Add(mark, testcalls.Order{WorkspaceID: p.WorkspaceID, AgentID: o.AgentID, Number: browserCallee, Watch: events.Segment})
 	defer remove()
 	bound, cancel := context.WithTimeout(ctx, testCallTimeout)
 	defer cancel()
 	watch := transcriptWatch{calls: s.cfg.TestCalls}
-	handset, err := s.cfg.BrowserCall(bound, testcarrier.Order{To: browserCallee, From: cmp.Or(o.From, browserCaller), Name: browserCallerName, Mark: mark}, hears.Sound, func(e testcarrier.Event) {
+	handset, err := s.cfg.BrowserCall(bound, testcarrier.Order{To: browserCallee, From: cmp.Or(o.From, browserCaller), Name: browserCallerName, Mark: mark}, events.Sound, func(e testcarrier.Event) {
 		switch e.What {
 		case testcarrier.Answered:
-			hears.State(domain.CallInProgress)
+			events.State(domain.CallInProgress)
 		case testcarrier.Heard:
-			hears.Key(e.Key)
+			events.Key(e.Key)
 		case testcarrier.HungUp, testcarrier.Left, testcarrier.Refused:
 			watch.end()
 		}
 	})
 	if err = s.testCallError(ctx, p, err); err != nil {
 		s.cfg.TestCalls.Cancel(mark, arrived)
-		return Talk{}, err
+		return BrowserCall{}, err
 	}
 	select {
 	case id := <-arrived:
 		watch.begin(id)
-		return Talk{CallID: id, Say: handset.Say, Press: handset.Press, Leave: handset.HangUp}, nil
+		return BrowserCall{CallID: id, Say: handset.Say, Press: handset.Press, Leave: handset.HangUp}, nil
 	case <-bound.Done():
 		handset.HangUp()
 		s.cfg.TestCalls.Cancel(mark, arrived)
-		return Talk{}, testCallLate()
+		return BrowserCall{}, testCallLate()
 	}
 }
 

@@ -18,31 +18,31 @@ import (
 	"github.com/callboard/callboard/service/calls"
 )
 
-// booth is the agent of the fake who is talked to.
+// fakeCallers records the calls from a browser.
 type fakeCallers struct {
 	mu      sync.Mutex
-	asked   calls.NewTalk
-	hears   calls.Listener
+	asked   calls.BrowserCallRequest
+	events  calls.BrowserCallEvents
 	said    []byte
 	pressed string
 	left    int
 	err     error
 }
 
-func (f *fakeServices) TalkToAgent(_ context.Context, _ domain.Principal, o calls.NewTalk, hears calls.Listener) (calls.Talk, error) {
+func (f *fakeServices) StartBrowserCall(_ context.Context, _ domain.Principal, o calls.BrowserCallRequest, events calls.BrowserCallEvents) (calls.BrowserCall, error) {
 	b := &f.callers
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err != nil {
-		return calls.Talk{}, b.err
+		return calls.BrowserCall{}, b.err
 	}
-	b.asked, b.hears = o, hears
+	b.asked, b.events = o, events
 	locked := func(do func()) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		do()
 	}
-	return calls.Talk{
+	return calls.BrowserCall{
 		CallID: "call_" + ulidOf(7), Say: func(mu []byte) { locked(func() { b.said = append(b.said, mu...) }) },
 		Press: func(keys string) { locked(func() { b.pressed += keys }) }, Leave: func() { locked(func() { b.left++ }) },
 	}, nil
@@ -60,10 +60,10 @@ func TestWhoTalksToAnAgentHearsReadsAndPresses(t *testing.T) {
 	d.noted()
 	ws, _, err := d.socket("/v1/agents/"+agent+"/talk?from=+12025550177", "calls:write")
 	require.NoError(t, err)
-	assert.Equal(t, calls.NewTalk{AgentID: agent, From: "+12025550177"}, d.callers.asked)
+	assert.Equal(t, calls.BrowserCallRequest{AgentID: agent, From: "+12025550177"}, d.callers.asked)
 	_, hello := next(t, ws)
 	assert.JSONEq(t, `{"type":"hello","call_id":"call_`+ulidOf(7)+`","format":{"encoding":"mulaw","rate":8000,"channels":1,"frame_ms":20}}`, string(hello))
-	h := d.callers.hears
+	h := d.callers.events
 	h.State(domain.CallInProgress)
 	h.Segment(domain.Segment{Speaker: "agent", Text: "Hello.", Confidence: 1})
 	h.Key('5')
@@ -119,7 +119,7 @@ func TestHostileTalkersAreSentAway(t *testing.T) {
 	require.NoError(t, err)
 	_, _ = next(t, ws)
 	for range 200_000 {
-		d.callers.hears.Key('1')
+		d.callers.events.Key('1')
 	}
 	require.Eventually(t, func() bool { _, _, left := d.callers.now(); return left == 8 }, time.Minute, time.Millisecond, "who does not read is dropped")
 

@@ -20,10 +20,10 @@ import (
 
 // BrowserCalls are calls between a browser and an agent.
 type BrowserCalls interface {
-	// TalkToAgent calls an agent for a caller with a socket, and returns once the call is
-	// answered. Errors: not_found, invalid_state,
+	// StartBrowserCall calls an agent for a caller in a browser, and returns once the call
+	// is answered. Errors: not_found, invalid_state,
 	// engine_not_configured, no_trunk, concurrent_limit_exceeded, unavailable.
-	TalkToAgent(ctx context.Context, p domain.Principal, o calls.NewTalk, hears calls.Listener) (calls.Talk, error)
+	StartBrowserCall(ctx context.Context, p domain.Principal, o calls.BrowserCallRequest, events calls.BrowserCallEvents) (calls.BrowserCall, error)
 }
 
 // TalkHello is the first message to the caller, a text message.
@@ -60,8 +60,8 @@ const (
 	maxDigits = 32  // of one message
 )
 
-// registerTalk registers the WebSocket of callers.
-func (s *Server) registerTalk() {
+// registerBrowserCall registers the WebSocket of callers.
+func (s *Server) registerBrowserCall() {
 	const path = "/v1/agents/{id}/talk"
 	s.AddRawAdmitted(router.Operation{
 		Method: http.MethodGet, Path: path, ID: "talkToAgent", Stream: true, Tag: "Agents", Summary: "Talk to an agent by WebSocket",
@@ -81,16 +81,16 @@ func (s *Server) registerTalk() {
 		h.Responses["101"] = &huma.Response{Description: "The socket is open. Its texts are of these shapes.", Content: map[string]*huma.MediaType{
 			fiber.MIMEApplicationJSON: {Schema: router.SchemaOf[TalkTexts](s.API)},
 		}}
-	}, s.openCall)
+	}, s.openBrowserCall)
 }
 
-// openCall calls an agent for the caller.
-func (s *Server) openCall(c *fiber.Ctx) error {
+// openBrowserCall calls an agent for the caller.
+func (s *Server) openBrowserCall(c *fiber.Ctx) error {
 	id, err := router.PathID(domain.PrefixAgent, c.Params("id"))
 	if err != nil {
 		return err
 	}
-	o := calls.NewTalk{AgentID: id}
+	o := calls.BrowserCallRequest{AgentID: id}
 	if from := c.Query("from"); from != "" {
 		if o.From, err = domain.E164(strings.ReplaceAll(from, " ", "+"), ""); err != nil { // a plus in a query is a space
 			var ps domain.Problems
@@ -108,7 +108,7 @@ func (s *Server) openCall(c *fiber.Ctx) error {
 	}
 	frames, messages := newFrameQueue(), newMessageQueue()
 	var once sync.Once
-	t, err := s.browserCalls.TalkToAgent(c.UserContext(), v.Principal, o, calls.Listener{
+	t, err := s.browserCalls.StartBrowserCall(c.UserContext(), v.Principal, o, calls.BrowserCallEvents{
 		Sound: frames.push,
 		Segment: func(segment domain.Segment) {
 			once.Do(func() { messages.push(TalkNote{Type: "state", Status: domain.CallInProgress}) })
@@ -132,7 +132,7 @@ func (s *Server) openCall(c *fiber.Ctx) error {
 }
 
 // orderHandler returns the handler of the caller's text messages.
-func orderHandler(t *calls.Talk) func([]byte) error {
+func orderHandler(t *calls.BrowserCall) func([]byte) error {
 	left := maxOrders
 	return func(text []byte) error {
 		var o TalkOrder
