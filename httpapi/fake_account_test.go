@@ -57,7 +57,7 @@ func (f *fakeServices) SigningKey(_ context.Context, kid string) (*domain.Signin
 	return nil, nil //nolint:nilnil // there is none
 }
 
-func (f *fakeServices) SigningKeys(_ context.Context, fresh func() (string, string, error)) (domain.Signing, error) {
+func (f *fakeServices) EnsureSigningKeys(_ context.Context, fresh func() (string, string, error)) (domain.Signing, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.signers) == 0 {

@@ -83,7 +83,7 @@ func (s *fakeListeners) heard() string {
 	return string(s.said)
 }
 
-func (f *fakeServices) PauseRecording(_ context.Context, _ domain.Principal, id string, paused bool) error {
+func (f *fakeServices) SetRecordingPaused(_ context.Context, _ domain.Principal, id string, paused bool) error {
 	if _, err := f.calls.get(id); err != nil {
 		return err
 	}

@@ -161,7 +161,7 @@ func (d *testServer) claims(text string) jwt.MapClaims {
 // forge signs claims with our own key, as an insider would.
 func (d *testServer) forge(change func(*token.Claims)) string {
 	d.t.Helper()
-	keys, err := d.SigningKeys(d.t.Context(), token.NewKey)
+	keys, err := d.EnsureSigningKeys(d.t.Context(), token.NewKey)
 	require.NoError(d.t, err)
 	c := token.UserClaims(base, "ada", d.keys["operator"], []domain.Permission{domain.CallsRead}, 10*time.Minute, time.Now())
 	change(&c)
@@ -179,7 +179,7 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 		require.NoError(t, err)
 		return base64.RawURLEncoding.EncodeToString(text)
 	}
-	keys, err := d.SigningKeys(t.Context(), token.NewKey)
+	keys, err := d.EnsureSigningKeys(t.Context(), token.NewKey)
 	require.NoError(t, err)
 	kid := keys.Signs.ID
 	public, err := base64.RawURLEncoding.DecodeString(keys.Signs.Public)

@@ -33,7 +33,7 @@ func (c *Conversation) loadAgent(ctx actor.Context, d pathway.Act) {
 	}
 	mailbox.Work(ctx, toolLimit, func(bound context.Context) any {
 		m := agentLoaded{act: d}
-		m.script, m.err = mind.Agent(bound, d.Target)
+		m.script, m.err = mind.AgentScript(bound, d.Target)
 		return m
 	})
 }

@@ -20,7 +20,7 @@ type Mind interface {
 	// Act calls the tool of a node, or one that the model at the node has called.
 	Act(ctx context.Context, s *domain.Script, a pathway.Act) Result
 	// Agent returns the script of another agent.
-	Agent(ctx context.Context, id string) (domain.Script, error)
+	AgentScript(ctx context.Context, id string) (domain.Script, error)
 }
 
 // Watcher is a Mind that follows the transcript: it gets each segment when it begins, and again whenever it changes. It must

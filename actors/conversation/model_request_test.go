@@ -85,7 +85,7 @@ func (m *mind) Act(ctx context.Context, _ *domain.Script, a pathway.Act) convers
 	return conversation.Result{OK: true, Text: `{"at":"Berlin"}`}
 }
 
-func (m *mind) Agent(_ context.Context, id string) (domain.Script, error) {
+func (m *mind) AgentScript(_ context.Context, id string) (domain.Script, error) {
 	if id != "agent_2" {
 		return domain.Script{}, errors.New("no such agent")
 	}

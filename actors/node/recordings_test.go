@@ -72,11 +72,11 @@ func TestALiveCallIsListenedToAndItsRecordingPaused(t *testing.T) {
 	}
 	_, err = d.Calls.ListenCall(ctx, h.test, c.ID, calls.Listen, func([]byte) {})
 	assert.Equal(t, domain.CodeRateLimit, domain.CodeOf(err), "eight are enough")
-	require.NoError(t, d.Recordings.PauseRecording(ctx, h.test, c.ID, true))
-	require.NoError(t, d.Recordings.PauseRecording(ctx, h.test, c.ID, false))
+	require.NoError(t, d.Recordings.SetRecordingPaused(ctx, h.test, c.ID, true))
+	require.NoError(t, d.Recordings.SetRecordingPaused(ctx, h.test, c.ID, false))
 	_, err = d.Calls.ListenCall(ctx, h.live, c.ID, calls.Listen, func([]byte) {})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "not from elsewhere")
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.Recordings.PauseRecording(ctx, h.live, c.ID, true)))
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.Recordings.SetRecordingPaused(ctx, h.live, c.ID, true)))
 
 	_, err = d.Calls.HangupCall(ctx, h.test, c.ID)
 	require.NoError(t, err)
@@ -86,7 +86,7 @@ func TestALiveCallIsListenedToAndItsRecordingPaused(t *testing.T) {
 	h.until(20*time.Second, "the call is over", func() bool { return h.call(h.test, c.ID).Final() })
 	_, err = d.Calls.ListenCall(ctx, h.test, c.ID, calls.Listen, one.put)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Recordings.PauseRecording(ctx, h.test, c.ID, true)))
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.Recordings.SetRecordingPaused(ctx, h.test, c.ID, true)))
 }
 
 // recorded keeps a call that ended some days ago, with its recording.

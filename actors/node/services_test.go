@@ -329,11 +329,11 @@ func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
 	ctx, d := t.Context(), h.services()
 	made := 0
 	fresh := func() (string, string, error) { made++; return "public", "a secret seed", nil }
-	first, err := d.Tokens.SigningKeys(ctx, fresh)
+	first, err := d.Tokens.EnsureSigningKeys(ctx, fresh)
 	require.NoError(t, err)
 	require.Len(t, first.Reads, 1)
 	assert.Same(t, first.Reads[0], first.Signs, "nobody can have kept a list without it")
-	again, err := d.Tokens.SigningKeys(ctx, fresh)
+	again, err := d.Tokens.EnsureSigningKeys(ctx, fresh)
 	require.NoError(t, err)
 	assert.Equal(t, first, again)
 

@@ -12,9 +12,9 @@ type Keys interface {
 	// SigningKey returns the key of a kid, nil where no valid token can be signed
 	// with it. It answers from memory: every request waits for it.
 	SigningKey(ctx context.Context, kid string) (*domain.SigningKey, error)
-	// SigningKeys returns the keys of all valid tokens, and the one that signs now.
+	// EnsureSigningKeys returns the keys of all valid tokens, and the one that signs now.
 	// fresh makes the next key when one is due.
-	SigningKeys(ctx context.Context, fresh func() (public, private string, err error)) (domain.Signing, error)
+	EnsureSigningKeys(ctx context.Context, fresh func() (public, private string, err error)) (domain.Signing, error)
 }
 
 // Issuer signs the tokens of a service and verifies them.
@@ -33,7 +33,7 @@ func NewIssuer(publicURL string, keys Keys) *Issuer {
 
 // Sign returns the text of a token.
 func (i *Issuer) Sign(ctx context.Context, c Claims) (string, error) {
-	keys, err := i.Keys.SigningKeys(ctx, NewKey)
+	keys, err := i.Keys.EnsureSigningKeys(ctx, NewKey)
 	if err != nil {
 		return "", err
 	}

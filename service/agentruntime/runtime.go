@@ -24,7 +24,7 @@ type watchedRuntime struct {
 // Wrote implements conversation.Watcher.
 func (w *watchedRuntime) Wrote(s domain.Segment) { w.wrote(s) }
 
-// Agent returns what another agent of the workspace speaks.
-func (a *Runtime) Agent(ctx context.Context, id string) (domain.Script, error) {
+// AgentScript returns the script of another agent of the workspace.
+func (a *Runtime) AgentScript(ctx context.Context, id string) (domain.Script, error) {
 	return a.cfg.Script(ctx, a.p, id, "")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/actors/storecache"
 )
 
-// ScriptsConfig holds what a scriptReader needs.
+// ScriptsConfig holds what Scripts need.
 type ScriptsConfig struct {
 	Store    scriptStore
 	Agents   agents
@@ -52,7 +52,7 @@ type Scripts struct {
 	scripts    storecache.Cache[domain.Script]
 }
 
-// NewScripts returns a scriptReader.
+// NewScripts returns the scripts of the workspaces of a node.
 func NewScripts(c ScriptsConfig) *Scripts {
 	return &Scripts{
 		store: c.Store, agents: c.Agents, pathways: c.Pathways, speaker: c.Speaker, recogniser: c.Recogniser, realtime: c.Realtime, engines: c.Engines,

@@ -123,7 +123,7 @@ func setUp(t *testing.T) *fixture {
 func (f *fixture) tool(t *testing.T, p domain.Principal, name string) string {
 	t.Helper()
 	tool := &domain.Tool{Name: name}
-	tool.Init("tool", p, record.NewID(t.Context(), domain.PrefixTool), record.Now())
+	tool.Init("tool", p, record.RequestResourceID(t.Context(), domain.PrefixTool), record.Now())
 	require.NoError(t, record.Create(t.Context(), f.store, tool))
 	return tool.ID
 }
@@ -179,7 +179,7 @@ func TestModelGetsToolsAndPassagesAndItsCallsNameTheTools(t *testing.T) {
 		Script: &domain.Script{Timezone: "UTC"}, Brief: "Be kind.", Read: func(from []domain.Passage) { read = from },
 		Ask: pathway.Think{
 			History: []pathway.Message{{By: pathway.ByCaller, Text: "opening hours"}},
-			Offers:  []pathway.Offer{{Kind: pathway.OfferEdge, Name: "transfer"}, {Kind: pathway.OfferTool, To: id}, {Kind: pathway.OfferTool, To: record.NewID(t.Context(), domain.PrefixTool)}},
+			Offers:  []pathway.Offer{{Kind: pathway.OfferEdge, Name: "transfer"}, {Kind: pathway.OfferTool, To: id}, {Kind: pathway.OfferTool, To: record.RequestResourceID(t.Context(), domain.PrefixTool)}},
 		},
 	}
 	got := f.ForCall(f.call).Think(t.Context(), thought, nil)

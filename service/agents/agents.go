@@ -67,13 +67,13 @@ func (s *Service) CreateAgent(ctx context.Context, p domain.Principal, a *domain
 	if err = s.validateReferences(ctx, p, a, &domain.Agent{}); err != nil {
 		return nil, err
 	}
-	a.Meta.Init("agent", p, record.NewID(ctx, domain.PrefixAgent), record.Now())
+	a.Meta.Init("agent", p, record.RequestResourceID(ctx, domain.PrefixAgent), record.Now())
 	if err = record.CheckExtension(ctx, s.store, p, a.ID, a.Extension); err != nil {
 		return nil, err
 	}
 	v := publish(a)
 	return a, record.Create(ctx, s.store, a, func(c *commit.Change) {
-		record.MoveExtension(c, &a.Meta, "", a.Extension)
+		record.SetExtension(c, &a.Meta, "", a.Extension)
 		c.Puts = append(c.Puts, v)
 	})
 }
@@ -184,7 +184,7 @@ func (s *Service) UpdateAgent(ctx context.Context, p domain.Principal, id string
 		}
 		return s.setUnpublished(ctx, a)
 	}, func(c *commit.Change, a *domain.Agent) error {
-		record.MoveExtension(c, &a.Meta, before.Extension, a.Extension)
+		record.SetExtension(c, &a.Meta, before.Extension, a.Extension)
 		if fields := record.ChangedFields(before, *a, "updated_at", "unpublished_changes", "names"); len(fields) > 0 {
 			s.addUpdated(c, a, fields)
 		}
@@ -289,7 +289,7 @@ func (s *Service) DeleteAgent(ctx context.Context, p domain.Principal, id string
 	}
 	defer unlock()
 	return record.Delete(ctx, s.store, p, domain.PrefixAgent, id, func(c *commit.Change, a *domain.Agent) error {
-		record.MoveExtension(c, &a.Meta, a.Extension, "")
+		record.SetExtension(c, &a.Meta, a.Extension, "")
 		c.Deletes = append(c.Deletes, (&domain.LookupKey{WorkspaceID: a.WorkspaceID, AgentID: a.ID}).Key())
 		for number := 1; number <= a.Version; number++ {
 			v := domain.AgentVersion{Agent: domain.Agent{Meta: a.Meta, Version: number}}

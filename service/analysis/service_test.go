@@ -47,7 +47,7 @@ func analyse(t *testing.T, m *model, tries int) (*domain.Call, []string) {
 		Models: llm.Models{List: []llm.Engine{{Name: "one"}}, Order: []string{"one"}},
 	})
 	c := &domain.Call{Status: domain.CallCompleted}
-	c.Init("call", p, record.NewID(t.Context(), domain.PrefixCall), record.Now())
+	c.Init("call", p, record.RequestResourceID(t.Context(), domain.PrefixCall), record.Now())
 	_, err := store.Apply(t.Context(), commit.Change{Workspace: recordtest.Workspace, Puts: []domain.Record{
 		c, &domain.Transcript{CallID: c.ID, WorkspaceID: recordtest.Workspace, Language: "en-US", Text: "Two rooms, please."},
 		&domain.AnalysisDue{CallID: c.ID, WorkspaceID: recordtest.Workspace, Wanted: domain.AgentAnalysis{Summary: true}, Tries: tries},

@@ -81,7 +81,7 @@ func (s *Service) Book(ctx context.Context, p domain.Principal, o booking.NewApp
 	}
 	defer unlock()
 	a := &domain.Appointment{Patient: o.Patient, Type: o.Type, Status: domain.AppointmentBooked, CallID: o.CallID, Notes: o.Notes}
-	a.Meta.Init("appointment", p, record.NewID(ctx, domain.PrefixAppoint), record.Now())
+	a.Meta.Init("appointment", p, record.RequestResourceID(ctx, domain.PrefixAppoint), record.Now())
 	a.AppointmentID, a.Metadata = a.ID, o.Metadata
 	if o.Confirmed {
 		a.Status, a.ConfirmedAt = domain.AppointmentConfirmed, &a.CreatedAt

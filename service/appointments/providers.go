@@ -49,7 +49,7 @@ func (s *Service) CreateProvider(ctx context.Context, p domain.Principal, x *dom
 	if n >= maxProviders {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d providers at most", maxProviders)
 	}
-	x.Meta.Init("provider", p, record.NewID(ctx, domain.PrefixProvider), record.Now())
+	x.Meta.Init("provider", p, record.RequestResourceID(ctx, domain.PrefixProvider), record.Now())
 	err = record.Create(ctx, s.store, x, func(c *commit.Change) { record.PutNew(c, nameClaim(x)) })
 	if errors.Is(err, domain.ErrConflict) {
 		return nil, nameTaken()

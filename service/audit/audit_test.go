@@ -98,7 +98,7 @@ func TestEntryThatRodeWithItsChangeIsNotStoredAgain(t *testing.T) {
 	action := from("192.0.2.1", "webhook.created")
 	action.Resource.Type = "webhook"
 	ctx := s.Ride(t.Context(), p, action)
-	w := &domain.Webhook{Meta: domain.Meta{ID: record.NewID(ctx, domain.PrefixWebhook), Object: "webhook", WorkspaceID: "ws_1", Environment: domain.Live}}
+	w := &domain.Webhook{Meta: domain.Meta{ID: record.RequestResourceID(ctx, domain.PrefixWebhook), Object: "webhook", WorkspaceID: "ws_1", Environment: domain.Live}}
 	c, rider := commit.Board(ctx, commit.Change{Workspace: "ws_1", Puts: []domain.Record{w}}) // as the node's store does
 	_, err := store.Apply(ctx, c)
 	require.NoError(t, err)

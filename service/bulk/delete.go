@@ -38,7 +38,7 @@ func (s *Service) DropBulk(ctx context.Context, b *domain.Bulk) error {
 		{"bulk_item", func() domain.Record { return &domain.BulkItem{} }},
 		{"bulk_chunk", func() domain.Record { return &domain.BulkChunk{} }},
 	} {
-		if err := record.DeleteUnder(ctx, s.store, domain.Key{Kind: k.kind, Workspace: b.WorkspaceID, ID: b.ID + "/"}, k.fresh); err != nil {
+		if err := record.DeleteByPrefix(ctx, s.store, domain.Key{Kind: k.kind, Workspace: b.WorkspaceID, ID: b.ID + "/"}, k.fresh); err != nil {
 			return err
 		}
 	}

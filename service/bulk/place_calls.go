@@ -91,7 +91,7 @@ func (r *run) placeCall(ctx context.Context, w *lines.Waiter, index int, o domai
 			unknown++
 		}
 		r.wait.setReason(waitReason(err))
-		err = record.Wait(ctx, retryDelay(err))
+		err = record.Sleep(ctx, retryDelay(err))
 		r.wait.setReason("")
 		if err != nil {
 			return err
@@ -135,7 +135,7 @@ func (r *run) placeHeld(ctx context.Context, w *lines.Waiter) error {
 			return nil
 		}
 		r.wait.setReason(forHours)
-		err := record.Wait(ctx, min(max(time.Until(next), 0)+time.Millisecond, maxSleep))
+		err := record.Sleep(ctx, min(max(time.Until(next), 0)+time.Millisecond, maxSleep))
 		r.wait.setReason("")
 		if err != nil {
 			return err

@@ -34,7 +34,7 @@ func (s *Service) PlaceCall(ctx context.Context, p domain.Principal, o domain.Ne
 	if placed, err := record.CreatedBySameRequest[domain.Call](ctx, s.store, p, domain.PrefixCall); placed != nil || err != nil {
 		return placed, err
 	}
-	return s.Place(ctx, p, Placement{Order: o, CallID: record.NewID(ctx, domain.PrefixCall)})
+	return s.Place(ctx, p, Placement{Order: o, CallID: record.RequestResourceID(ctx, domain.PrefixCall)})
 }
 
 // Place checks an order, takes a permit and a trunk slot, commits the opening of

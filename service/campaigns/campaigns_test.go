@@ -164,7 +164,7 @@ func TestUnknownReferenceOfACampaignIsNamed(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	for param, c := range map[string]*domain.Campaign{
-		"agent_id":               {AgentID: record.NewID(t.Context(), domain.PrefixAgent)},
+		"agent_id":               {AgentID: record.RequestResourceID(t.Context(), domain.PrefixAgent)},
 		"compliance.dnc_list_id": {Compliance: domain.Compliance{DNCListID: "dnc_1"}},
 		"webhooks.call.ended":    {Webhooks: map[string]string{"call.ended": "http://10.0.0.1"}},
 	} {
@@ -227,9 +227,9 @@ func TestDeletedCampaignLeavesNoRows(t *testing.T) {
 	require.NoError(t, err)
 	p := domain.Principal{WorkspaceID: recordtest.Workspace, Environment: domain.Live}
 	call := &domain.Call{CampaignID: c.ID}
-	call.Init("call", p, record.NewID(t.Context(), domain.PrefixCall), record.Now())
+	call.Init("call", p, record.RequestResourceID(t.Context(), domain.PrefixCall), record.Now())
 	export := &domain.Export{Filters: domain.ExportFilters{CampaignID: c.ID}, Status: domain.ExportCompleted}
-	export.Init("export", p, record.NewID(t.Context(), domain.PrefixExport), record.Now())
+	export.Init("export", p, record.RequestResourceID(t.Context(), domain.PrefixExport), record.Now())
 	require.NoError(t, record.Create(t.Context(), f.node.store, call))
 	require.NoError(t, record.Create(t.Context(), f.node.store, export))
 

@@ -164,7 +164,7 @@ func kindsOfCampaign() []KindOfCampaign {
 }
 
 func (s *Service) deleteKind(ctx context.Context, x *domain.DeletedCampaign, kind string, fresh func() domain.Record) error {
-	return record.DeleteUnder(ctx, s.store, domain.Key{Kind: kind, Workspace: x.WorkspaceID, ID: x.CampaignID + "/"}, fresh)
+	return record.DeleteByPrefix(ctx, s.store, domain.Key{Kind: kind, Workspace: x.WorkspaceID, ID: x.CampaignID + "/"}, fresh)
 }
 
 func (s *Service) deleteIndexed(ctx context.Context, x *domain.DeletedCampaign, kind string, fresh func() domain.Record) error {

@@ -145,7 +145,7 @@ func (s *Service) CreateCampaign(
 	if err := s.CheckReferences(ctx, p, c); err != nil {
 		return none, err
 	}
-	c.Meta.Init("campaign", p, record.NewID(ctx, domain.PrefixCampaign), record.Now())
+	c.Meta.Init("campaign", p, record.RequestResourceID(ctx, domain.PrefixCampaign), record.Now())
 	if c.Test != nil && c.Status == domain.CampaignScheduled {
 		c.Test.Since = &c.CreatedAt
 	}
@@ -172,7 +172,7 @@ func (s *Service) CreateCampaign(
 	}
 	upload := &domain.Upload{Errors: []domain.ContactError{}}
 	if in.Summary.Received > 0 {
-		upload = in.Completed(contactlist.NewUpload(p, c))
+		upload = in.CompleteUpload(contactlist.NewUpload(p, c))
 		change.Puts = append(change.Puts, upload)
 	}
 	change.Events = []event.Draft{outbox.NewEvent(&c.Meta, event.CampaignCreated, c.ID, domain.Unit(p.WorkspaceID), event.CampaignData{
@@ -418,7 +418,9 @@ func (s *Service) ask(ctx context.Context, p domain.Principal, id string, msg an
 // loadingLimit is how long a request waits for a campaign that the node, which has just started, has not loaded yet.
 const loadingLimit = 3 * time.Second
 
-// askByID is tellCampaign for one that stands.
+// askByID sends a message to the actor of a campaign that exists and that the
+// principal may see, and returns its answer. For a campaign that is over and has no
+// actor any more, it answers from the store. Errors: unavailable while the campaign is loading.
 func (s *Service) askByID(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {
 	// One that is over may have live calls still, and then its actor lives.
 	pid := s.actors.CampaignPID(p.WorkspaceID, id)
@@ -446,7 +448,7 @@ func (s *Service) askByID(ctx context.Context, p domain.Principal, id string, ms
 		if grown = !lives && !grown && s.actors.StartIfDraft(ctx, c); grown {
 			continue
 		}
-		if lives || record.Wait(loading, 20*time.Millisecond) != nil {
+		if lives || record.Sleep(loading, 20*time.Millisecond) != nil {
 			return domain.CampaignStatusObject{}, domain.Errorf(domain.CodeUnavailable, "the campaign is being loaded; try again").With("retry_after", 1)
 		}
 	}

@@ -69,7 +69,7 @@ func setUp(t *testing.T) *fixture {
 func (f *fixture) addCampaign(t *testing.T, status domain.CampaignStatus) *domain.Campaign {
 	t.Helper()
 	c := &domain.Campaign{Name: "c", Status: status, DefaultCountry: "US"}
-	c.Init("campaign", f.by, record.NewID(t.Context(), domain.PrefixCampaign), record.Now())
+	c.Init("campaign", f.by, record.RequestResourceID(t.Context(), domain.PrefixCampaign), record.Now())
 	require.NoError(t, record.Create(t.Context(), f.store, c, func(change *commit.Change) {
 		change.Puts = append(change.Puts, &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID})
 	}))

@@ -29,7 +29,7 @@ func (s *Service) ExportContacts(ctx context.Context, p domain.Principal, campai
 				yield(contactlist.Contact{}, err)
 				return
 			}
-			if !yield(one.View(c), nil) {
+			if !yield(one.APIContact(c), nil) {
 				return
 			}
 		}

@@ -98,5 +98,5 @@ func (s *Service) Contact(ctx context.Context, p domain.Principal, campaignID, c
 		return contactlist.Contact{}, err
 	}
 	o, err := s.list.Find(ctx, c, contactID)
-	return o.View(c), err
+	return o.APIContact(c), err
 }

@@ -160,7 +160,7 @@ func (s *Service) ImportContacts(
 	}
 	in.Progress, in.Yield, in.MaxErrors, in.Columns = now.progress, record.YieldToCalls(ctx, s.onCalls), most, upload.Columns
 	if err = in.Read(upload.Rows); err == nil {
-		done := in.Completed(row)
+		done := in.CompleteUpload(row)
 		if err = s.showContacts(ctx, c, in, done, also); err == nil {
 			return contactlist.NewUploadSummary(done), nil
 		}

@@ -100,7 +100,7 @@ func setUp(t *testing.T) *fixture {
 
 func (f *fixture) put(t *testing.T, p domain.Principal, m *domain.Meta, object string, prefix domain.Prefix, r domain.Record) {
 	t.Helper()
-	m.Init(object, p, record.NewID(t.Context(), prefix), record.Now())
+	m.Init(object, p, record.RequestResourceID(t.Context(), prefix), record.Now())
 	d := outbox.NewEvent(m, event.SMSReceived, m.ID, "unit", map[string]any{"n": 1})
 	_, err := f.store.Apply(t.Context(), commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{r}, Events: []event.Draft{d}})
 	require.NoError(t, err)

@@ -149,7 +149,7 @@ func (j *job) writeContacts(ctx context.Context, z *zip.Writer) error {
 			if err != nil {
 				return err
 			}
-			return line(exportedContact{one.campaign.ID, of.View(one.campaign)})
+			return line(exportedContact{one.campaign.ID, of.APIContact(one.campaign)})
 		})
 	})
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// Config holds what a dataRequestService needs.
+// Config holds what a Service needs.
 type Config struct {
 	Store        commit.Store
 	Blobs        blobs
@@ -159,7 +159,7 @@ func (s *Service) CreateDataRequest(ctx context.Context, p domain.Principal, kin
 		return nil, domain.Errorf(domain.CodeUnavailable, "%d data requests of this workspace are open; wait for one to be completed", open).With("retry_after", 60)
 	}
 	r := &domain.DataRequest{Type: kind, Phone: e164, PhoneHash: s.keys.NumberHash(p.WorkspaceID, e164), Status: domain.DataQueued}
-	r.Meta.Init("data_request", p, record.NewID(ctx, domain.PrefixData), record.Now())
+	r.Meta.Init("data_request", p, record.RequestResourceID(ctx, domain.PrefixData), record.Now())
 	if err := record.Create(ctx, s.store, r); err != nil {
 		return nil, err
 	}
@@ -308,7 +308,7 @@ func (j *job) waitFor(ctx context.Context, refs []domain.ResourceRef) (waits boo
 		}
 	}
 	<-j.service.slots // one that waits holds up no other
-	err = record.Wait(ctx, waitBetweenRuns)
+	err = record.Sleep(ctx, waitBetweenRuns)
 	j.service.slots <- struct{}{}
 	return true, err
 }

@@ -40,7 +40,7 @@ type fixture struct {
 func setUp(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{store: pebbletest.Open(t), by: recordtest.Live(recordtest.Workspace), campaign: &domain.Campaign{Status: domain.CampaignRunning}}
-	f.campaign.Init("campaign", f.by, record.NewID(t.Context(), domain.PrefixCampaign), record.Now())
+	f.campaign.Init("campaign", f.by, record.RequestResourceID(t.Context(), domain.PrefixCampaign), record.Now())
 	f.progress = domain.Progress{CampaignID: f.campaign.ID, WorkspaceID: recordtest.Workspace}
 	f.put(t, f.campaign)
 	f.Service = decisions.New(decisions.Config{

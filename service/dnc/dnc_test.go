@@ -95,7 +95,7 @@ func TestListOfAnOpenCampaignIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	c := &domain.Campaign{Status: domain.CampaignRunning, Compliance: domain.Compliance{DNCListID: f.list.ID}}
-	c.Init("campaign", f.by, record.NewID(t.Context(), domain.PrefixCampaign), record.Now())
+	c.Init("campaign", f.by, record.RequestResourceID(t.Context(), domain.PrefixCampaign), record.Now())
 	require.NoError(t, record.Create(t.Context(), f.store, c))
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(f.DeleteDNCList(t.Context(), f.by, f.list.ID)))
 	c.Status = domain.CampaignCompleted

@@ -36,7 +36,7 @@ func (s *Service) CreateDNCList(ctx context.Context, p domain.Principal, l *doma
 	if n >= maxLists {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has at most %d do-not-call lists", maxLists)
 	}
-	l.Meta.Init("dnc_list", p, record.NewID(ctx, domain.PrefixDNC), record.Now())
+	l.Meta.Init("dnc_list", p, record.RequestResourceID(ctx, domain.PrefixDNC), record.Now())
 	l.Default, l.Entries = false, 0
 	if err := record.Create(ctx, s.store, l); err != nil {
 		return nil, err

@@ -108,7 +108,7 @@ func TestEventsArePagedByTypeWithinAnEnvironment(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{two}, ids(page.Data))
 	assert.Empty(t, page.Next)
-	_, err = f.ListEvents(t.Context(), f.by, events.Query{After: record.NewID(t.Context(), domain.PrefixEvent), Limit: 1})
+	_, err = f.ListEvents(t.Context(), f.by, events.Query{After: record.RequestResourceID(t.Context(), domain.PrefixEvent), Limit: 1})
 	assert.Equal(t, "after", recordtest.Param(err))
 
 	page, err = f.CallEvents(t.Context(), f.by, "call_1", events.Query{Limit: 10})

@@ -125,7 +125,7 @@ func TestExportOfCallsHasTheEnvironmentAndTheAddressesOfItsCalls(t *testing.T) {
 	f := setUp(t)
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
 		c := &domain.Call{RecordingAvailable: true, To: "+1202555010" + string(env[:1])}
-		c.Init("call", domain.Principal{WorkspaceID: recordtest.Workspace, Environment: env}, record.NewID(t.Context(), domain.PrefixCall), record.Now())
+		c.Init("call", domain.Principal{WorkspaceID: recordtest.Workspace, Environment: env}, record.RequestResourceID(t.Context(), domain.PrefixCall), record.Now())
 		require.NoError(t, record.Create(t.Context(), f.store, c))
 	}
 	e := f.create(t, &domain.Export{Type: domain.ExportCalls, Format: "jsonl"})

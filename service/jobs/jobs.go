@@ -79,7 +79,7 @@ func (r *Runner) run(ctx context.Context, name string, work Work) {
 			return
 		}
 		r.log.Warn("a job failed and is begun again", slog.String("job", name), slog.Duration("after", rest), slog.Any("error", err))
-		if record.Wait(ctx, rest) != nil {
+		if record.Sleep(ctx, rest) != nil {
 			return
 		}
 	}

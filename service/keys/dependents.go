@@ -138,9 +138,9 @@ func (s *Service) RevokeKey(ctx context.Context, p domain.Principal, action reco
 	return s.revokeKey(ctx, record.Author{Principal: p, Action: action}, k, o)
 }
 
-// RevokeKeyLocally is RevokeKey of a key of any workspace, for the operator at the
-// machine itself. Errors: not_found.
-func (s *Service) RevokeKeyLocally(ctx context.Context, id string, cascade bool) (RevokeResult, error) {
+// RevokeAnyKey revokes a key of any workspace, for commands that run on the machine
+// itself; cascade: with all that the key created. Errors: not_found.
+func (s *Service) RevokeAnyKey(ctx context.Context, id string, cascade bool) (RevokeResult, error) {
 	key := s.keyring.Key(id)
 	if key == nil {
 		return RevokeResult{}, domain.NotFound("API key")

@@ -159,7 +159,7 @@ func (k *Keyring) Create(ctx context.Context, by record.Author, key *domain.APIK
 	if _, err = rand.Read(random[:]); err != nil {
 		return nil, "", err
 	}
-	key.ID = record.NewID(ctx, domain.PrefixKey)
+	key.ID = record.RequestResourceID(ctx, domain.PrefixKey)
 	text, parsed, err := access.NewKey(key.ID, key.Environment, random)
 	if err != nil {
 		return nil, "", err
@@ -171,7 +171,7 @@ func (k *Keyring) Create(ctx context.Context, by record.Author, key *domain.APIK
 		key.AllowedIPs = []string{}
 	}
 	c := commit.Change{Workspace: key.WorkspaceID, Puts: []domain.Record{key, auditEntry(by, key, "api_key.created")}}
-	if t := record.KeyedRequestOf(ctx); t == nil || !t.Repeated { // else nobody has seen the text of the one before
+	if t := record.IdempotentRequestOf(ctx); t == nil || !t.Repeated { // else nobody has seen the text of the one before
 		c.Guards = []commit.Guard{commit.Absent(key.Key())}
 	}
 	unlock, err := k.change.Lock(ctx, key.WorkspaceID)

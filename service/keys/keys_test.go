@@ -144,7 +144,7 @@ func TestRevokeKeyListsOrDeletesWhatTheKeyCreated(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	meta := func(prefix domain.Prefix, object string) domain.Meta {
-		return domain.Meta{ID: record.NewID(t.Context(), prefix), Object: object, WorkspaceID: "ws_1", Environment: domain.Live}
+		return domain.Meta{ID: record.RequestResourceID(t.Context(), prefix), Object: object, WorkspaceID: "ws_1", Environment: domain.Live}
 	}
 	user := &domain.User{Meta: meta(domain.PrefixUser, "user"), Provenance: domain.Provenance{CreatedBy: f.root.Creator()}}
 	hook := &domain.Webhook{Meta: meta(domain.PrefixWebhook, "webhook"), Provenance: domain.Provenance{CreatedBy: &domain.Creator{Type: domain.CreatorUser, ID: user.ID}}}

@@ -105,7 +105,7 @@ func (svc *Service) CreateKnowledge(ctx context.Context, p domain.Principal, k *
 	if n >= maxBases {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d knowledge bases at most", maxBases)
 	}
-	k.Meta.Init("knowledge_base", p, record.NewID(ctx, domain.PrefixKnowledge), record.Now())
+	k.Meta.Init("knowledge_base", p, record.RequestResourceID(ctx, domain.PrefixKnowledge), record.Now())
 	rows := make([]domain.Record, 0, len(sources))
 	for i := range sources {
 		var s *domain.KnowledgeSource
@@ -200,9 +200,9 @@ func (svc *Service) DeleteKnowledge(ctx context.Context, p domain.Principal, id 
 	}
 	defer end()
 	under := func(kind string) domain.Key { return domain.Key{Kind: kind, Workspace: k.WorkspaceID, ID: k.ID + "/"} }
-	err = record.DeleteUnder(ctx, svc.store, under("knowledge_passage"), func() domain.Record { return &domain.KnowledgePassage{} })
+	err = record.DeleteByPrefix(ctx, svc.store, under("knowledge_passage"), func() domain.Record { return &domain.KnowledgePassage{} })
 	if err == nil {
-		err = record.DeleteUnder(ctx, svc.store, under("knowledge_source"), func() domain.Record { return &domain.KnowledgeSource{} })
+		err = record.DeleteByPrefix(ctx, svc.store, under("knowledge_source"), func() domain.Record { return &domain.KnowledgeSource{} })
 	}
 	if err != nil {
 		return commit.StoreError(err)
@@ -217,8 +217,8 @@ func (svc *Service) AddSource(ctx context.Context, p domain.Principal, id string
 	if err != nil {
 		return nil, err
 	}
-	sourceID := record.NewID(ctx, domain.PrefixSource)
-	if t := record.KeyedRequestOf(ctx); t != nil && t.Repeated {
+	sourceID := record.RequestResourceID(ctx, domain.PrefixSource)
+	if t := record.IdempotentRequestOf(ctx); t != nil && t.Repeated {
 		if made, _, failed := svc.source(ctx, k, sourceID); domain.CodeOf(failed) != domain.CodeNotFound {
 			return made, failed
 		}

@@ -99,7 +99,7 @@ func (svc *Service) readSource(ctx context.Context, s *domain.KnowledgeSource) e
 // deletePassages deletes the passages of a source.
 func (svc *Service) deletePassages(ctx context.Context, s *domain.KnowledgeSource) error {
 	prefix := domain.Key{Kind: "knowledge_passage", Workspace: s.WorkspaceID, ID: s.KnowledgeBaseID + "/" + s.ID + "/"}
-	return record.DeleteUnder(ctx, svc.store, prefix, func() domain.Record { return &domain.KnowledgePassage{} })
+	return record.DeleteByPrefix(ctx, svc.store, prefix, func() domain.Record { return &domain.KnowledgePassage{} })
 }
 
 // putPassages replaces the passages of a source, also those that an interrupted

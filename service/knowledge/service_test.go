@@ -164,7 +164,7 @@ func TestUsedOrForeignKnowledgeBaseIsNotDeleted(t *testing.T) {
 	assert.Empty(t, passages)
 
 	agent := &domain.Agent{Name: "a", KnowledgeBaseIDs: []string{k.ID}, Names: []string{k.ID}}
-	agent.Init("agent", f.by, record.NewID(t.Context(), domain.PrefixAgent), record.Now())
+	agent.Init("agent", f.by, record.RequestResourceID(t.Context(), domain.PrefixAgent), record.Now())
 	require.NoError(t, record.Create(t.Context(), f.store, agent))
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(f.DeleteKnowledge(t.Context(), f.by, k.ID)))
 	require.NoError(t, record.Delete[domain.Agent](t.Context(), f.store, f.by, domain.PrefixAgent, agent.ID))

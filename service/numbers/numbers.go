@@ -78,7 +78,7 @@ func (s *Service) CreateNumber(ctx context.Context, p domain.Principal, n *domai
 	if err := s.validate(ctx, p, n); err != nil {
 		return nil, err
 	}
-	n.Meta.Init("phone_number", p, record.NewID(ctx, domain.PrefixNumber), record.Now())
+	n.Meta.Init("phone_number", p, record.RequestResourceID(ctx, domain.PrefixNumber), record.Now())
 	n.Status = s.initialStatus(p)
 	claim := n.Claim()
 	err := record.Create(ctx, s.store, n, func(c *commit.Change) {

@@ -35,7 +35,7 @@ type creators interface {
 // Config are the dependencies of a Service.
 type Config struct {
 	Store        commit.Store
-	Cache        *Cache
+	Cache        *ClientCache
 	Workspaces   record.Workspaces
 	Restrictions restrictions
 	Users        users
@@ -46,7 +46,7 @@ type Config struct {
 // Service manages OAuth clients, and grants codes and refresh tokens to them.
 type Service struct {
 	store        commit.Store
-	cache        *Cache
+	cache        *ClientCache
 	workspaces   record.Workspaces
 	restrictions restrictions
 	users        users
@@ -87,7 +87,7 @@ func (s *Service) CreateClient(ctx context.Context, p domain.Principal, c *domai
 	if s.cache.clients.Count(p.WorkspaceID) >= maxClients {
 		return nil, "", domain.Errorf(domain.CodeInvalidState, "the workspace has %d OAuth clients, which is the most; delete some first", maxClients)
 	}
-	c.Meta.Init("oauth_client", p, record.NewID(ctx, domain.PrefixClient), record.Now())
+	c.Meta.Init("oauth_client", p, record.RequestResourceID(ctx, domain.PrefixClient), record.Now())
 	c.CreatedBy = p.Creator()
 	if !c.Public {
 		var random [24]byte

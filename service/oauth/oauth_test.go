@@ -39,7 +39,7 @@ type fixture struct {
 	store      *pebbletest.Store
 	workspaces recordtest.Workspaces
 	accounts   *accounts
-	cache      *oauth.Cache
+	cache      *oauth.ClientCache
 	client     *domain.OAuthClient
 	secret     string
 }
@@ -47,7 +47,7 @@ type fixture struct {
 func setUp(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{
-		store: pebbletest.OpenStore(t), workspaces: recordtest.Workspaces{"ws_1": {Plan: domain.Enterprise}, "ws_2": {Plan: domain.Enterprise}}, cache: oauth.NewCache(),
+		store: pebbletest.OpenStore(t), workspaces: recordtest.Workspaces{"ws_1": {Plan: domain.Enterprise}, "ws_2": {Plan: domain.Enterprise}}, cache: oauth.NewClientCache(),
 		accounts: &accounts{users: map[string]*domain.User{"user_1": {Meta: domain.Meta{WorkspaceID: "ws_1"}, Role: domain.RoleAdmin}}, ended: make(map[string]bool)},
 	}
 	f.cache.SetLoaded()
@@ -60,7 +60,7 @@ func setUp(t *testing.T) *fixture {
 	return f
 }
 
-func (f *fixture) open(cache *oauth.Cache) *oauth.Service {
+func (f *fixture) open(cache *oauth.ClientCache) *oauth.Service {
 	return oauth.New(oauth.Config{
 		Store: f.store, Cache: cache, Workspaces: f.workspaces, Restrictions: f.accounts, Users: f.accounts, Keys: f.accounts, Pepper: []byte("pepper"),
 	})
@@ -130,7 +130,7 @@ func TestClientAndRevocationsSurviveARestart(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	require.NoError(t, f.RevokeOAuth(t.Context(), f.client, "token_1", time.Now().Add(-time.Second)))
-	cache := oauth.NewCache()
+	cache := oauth.NewClientCache()
 	again := f.open(cache)
 	_, err := again.ClientOf(t.Context(), f.client.ID)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "workspaces are loading")

@@ -44,7 +44,7 @@ func (s *Service) CreatePathway(ctx context.Context, p domain.Principal, w *doma
 	if err = s.CheckPathway(ctx, p, w); err != nil {
 		return nil, err
 	}
-	w.Meta.Init("pathway", p, record.NewID(ctx, domain.PrefixPathway), record.Now())
+	w.Meta.Init("pathway", p, record.RequestResourceID(ctx, domain.PrefixPathway), record.Now())
 	w.Version = 1
 	return w, record.Create(ctx, s.store, w)
 }

@@ -55,7 +55,7 @@ func (s *Service) CreatePhone(ctx context.Context, p domain.Principal, x *domain
 	if s.count(p.WorkspaceID) >= phonesPerWorkspace {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d phones at most", phonesPerWorkspace)
 	}
-	x.Meta.Init("phone", p, record.NewID(ctx, domain.PrefixPhone), record.Now())
+	x.Meta.Init("phone", p, record.RequestResourceID(ctx, domain.PrefixPhone), record.Now())
 	x.CreatedBy = p.Creator()
 	if x.Password == "" {
 		x.Password = rand.Text()
@@ -143,7 +143,7 @@ func (s *Service) UpdatePhone(ctx context.Context, p domain.Principal, id string
 			record.PutNew(&c, x.UsernameClaim())
 			c.Deletes = append(c.Deletes, before.UsernameClaim().Key())
 		}
-		record.MoveExtension(&c, &x.Meta, before.Extension, x.Extension)
+		record.SetExtension(&c, &x.Meta, before.Extension, x.Extension)
 		_, err = s.store.Apply(ctx, c)
 		if errors.Is(err, domain.ErrConflict) {
 			if err = s.checkNames(ctx, p, x); err != nil {

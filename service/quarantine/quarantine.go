@@ -1,5 +1,5 @@
-// Package quarantine holds back a store that was restored from a backup until an operator
-// releases it.
+// Package quarantine is the quarantine of a store that was restored from a backup:
+// no call, message or webhook leaves the service until an operator releases the store.
 package quarantine
 
 import (

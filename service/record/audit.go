@@ -83,7 +83,7 @@ func (a Author) AuditEntry(workspace string, env domain.Environment, kind, actio
 // The same request has the same row, also after the end of the process.
 func RequestAuditEntry(ctx context.Context, p domain.Principal, action AuditAction) *domain.AuditEntry {
 	e := NewAuditEntry(p, action, time.Now())
-	e.ID, e.Count = NewID(ctx, domain.PrefixAudit), 1
+	e.ID, e.Count = RequestResourceID(ctx, domain.PrefixAudit), 1
 	return e
 }
 

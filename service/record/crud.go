@@ -62,7 +62,7 @@ func Create[R domain.Record](ctx context.Context, store commit.Store, r R, more 
 // once. If the same request created it before the process ended, nobody has seen
 // that secret, and the new one replaces it.
 func CreateWithSecret[R domain.Record](ctx context.Context, store commit.Store, r R) error {
-	t := KeyedRequestOf(ctx)
+	t := IdempotentRequestOf(ctx)
 	if t == nil || !t.Repeated {
 		return Create(ctx, store, r)
 	}

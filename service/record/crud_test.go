@@ -17,7 +17,7 @@ import (
 func createTool(t *testing.T, store commit.Store, p domain.Principal, name string) *domain.Tool {
 	t.Helper()
 	tool := &domain.Tool{Name: name}
-	tool.Init("tool", p, record.NewID(t.Context(), domain.PrefixTool), record.Now())
+	tool.Init("tool", p, record.RequestResourceID(t.Context(), domain.PrefixTool), record.Now())
 	require.NoError(t, record.Create(t.Context(), store, tool))
 	return tool
 }
@@ -98,7 +98,7 @@ func TestUsedResourceNamesWhatUsesIt(t *testing.T) {
 	tool, references := createTool(t, store, p, "one"), record.NewReferences(store)
 	require.NoError(t, references.CheckUnused(t.Context(), p, "tool", tool.ID))
 	agent := &domain.Agent{Name: "a", Names: []string{tool.ID}}
-	agent.Init("agent", p, record.NewID(t.Context(), domain.PrefixAgent), record.Now())
+	agent.Init("agent", p, record.RequestResourceID(t.Context(), domain.PrefixAgent), record.Now())
 	require.NoError(t, record.Create(t.Context(), store, agent))
 	err := references.CheckUnused(t.Context(), p, "tool", tool.ID)
 	var refused *domain.Error

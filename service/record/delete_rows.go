@@ -10,9 +10,15 @@ import (
 // BatchRows is how many rows one read or one commit of a long walk takes.
 const BatchRows = 250
 
-// DeleteUnder deletes the rows whose keys begin with a prefix, in batches. empty
+// SweepRows is how many expired rows retention reads and deletes at a time.
+const SweepRows = 200
+
+// maxDeletedBefore is how many rows DeleteBefore deletes at most.
+const maxDeletedBefore = 1000
+
+// DeleteByPrefix deletes the rows whose keys begin with a prefix, in batches. empty
 // returns an empty record of their kind.
-func DeleteUnder(ctx context.Context, store commit.Store, prefix domain.Key, empty func() domain.Record) error {
+func DeleteByPrefix(ctx context.Context, store commit.Store, prefix domain.Key, empty func() domain.Record) error {
 	for after := ""; ; {
 		change := commit.Change{Workspace: prefix.Workspace}
 		err := store.Under(ctx, prefix, after, BatchRows, empty, func(r domain.Record) error {
@@ -27,4 +33,20 @@ func DeleteUnder(ctx context.Context, store commit.Store, prefix domain.Key, emp
 		}
 		after = change.Deletes[len(change.Deletes)-1].ID // deleted rows are not read again
 	}
+}
+
+// DeleteBefore deletes up to 1,000 rows of a kind in a workspace that sort before a
+// value, oldest first, and returns their keys.
+func DeleteBefore[T any, R Row[T]](ctx context.Context, store commit.Store, workspace, kind, before string) ([]domain.Key, error) {
+	var old []domain.Key
+	q := commit.Query{Kind: kind, Workspace: workspace, Index: "all", Oldest: true, Limit: maxDeletedBefore, To: before}
+	_, err := store.List(ctx, q, func() domain.Record { return R(new(T)) }, func(r domain.Record) error {
+		old = append(old, r.Key())
+		return nil
+	})
+	if err != nil || len(old) == 0 {
+		return nil, err
+	}
+	_, err = store.Apply(ctx, commit.Change{Workspace: workspace, Deletes: old})
+	return old, err
 }

@@ -20,8 +20,8 @@ func NextOffset(ctx context.Context, store commit.Store, workspaceID string) (ui
 	return last + 1, commit.StoreError(err)
 }
 
-// WithTrace returns d as the event of an API request.
-func WithTrace(d event.Draft, t domain.RequestTrace) event.Draft {
+// WithTraceParent returns d with the trace of the API request that caused the event.
+func WithTraceParent(d event.Draft, t domain.RequestTrace) event.Draft {
 	if t.TraceParent != "" {
 		d.About = &event.About{TraceParent: t.TraceParent}
 	}
@@ -66,5 +66,5 @@ func JSONFields(v any) map[string]json.RawMessage {
 
 // NewSMSEvent returns an event about an SMS message.
 func NewSMSEvent(m *domain.Message, t event.Type) event.Draft {
-	return WithTrace(outbox.NewEvent(&m.Meta, t, m.ID, domain.Unit(m.WorkspaceID), event.SMSOf(m)), m.RequestTrace)
+	return WithTraceParent(outbox.NewEvent(&m.Meta, t, m.ID, domain.Unit(m.WorkspaceID), event.SMSOf(m)), m.RequestTrace)
 }

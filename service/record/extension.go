@@ -13,9 +13,9 @@ func ExtensionClaim(m *domain.Meta, extension string) *domain.ExtensionClaim {
 	return &domain.ExtensionClaim{WorkspaceID: m.WorkspaceID, Environment: m.Environment, Extension: extension, OwnerID: m.ID}
 }
 
-// MoveExtension adds to a commit that the owner m releases the extension from and
-// claims the extension to. Both may be empty.
-func MoveExtension(c *commit.Change, m *domain.Meta, from, to string) {
+// SetExtension changes the extension of the owner m from one to another: it adds to a
+// commit that m releases the first and claims the second. Both may be empty.
+func SetExtension(c *commit.Change, m *domain.Meta, from, to string) {
 	if from == to {
 		return
 	}

@@ -43,32 +43,34 @@ func idempotencyRowOf(p domain.Principal, k IdempotencyKey) *idempotencyRow {
 	return &idempotencyRow{ID: hex.EncodeToString(sum[:]), WorkspaceID: p.WorkspaceID}
 }
 
-// KeyedRequest is a running request with an Idempotency-Key. The ids of what it
+// IdempotentRequest is a running request with an Idempotency-Key. The ids of what it
 // creates follow from it: if the process ends in between, the same request finds
 // in the next process what exists already and creates only what is missing.
-type KeyedRequest struct {
+type IdempotentRequest struct {
 	row      string    // the id of the key's row
 	At       time.Time // when the key was first seen
 	Repeated bool      // an earlier process may have done some of it
 }
 
-type keyedRequestKey struct{}
+type idempotentRequestKey struct{}
 
-// KeyedRequestOf returns the request of a context; nil without an Idempotency-Key.
-func KeyedRequestOf(ctx context.Context) *KeyedRequest {
-	t, _ := ctx.Value(keyedRequestKey{}).(*KeyedRequest)
+// IdempotentRequestOf returns the request of a context; nil without an Idempotency-Key.
+func IdempotentRequestOf(ctx context.Context) *IdempotentRequest {
+	t, _ := ctx.Value(idempotentRequestKey{}).(*IdempotentRequest)
 	return t
 }
 
 // ID returns the id of the one resource of a kind that the request creates.
-func (t *KeyedRequest) ID(prefix domain.Prefix) string {
+func (t *IdempotentRequest) ID(prefix domain.Prefix) string {
 	sum := sha256.Sum256([]byte(t.row + "\n" + t.At.Format(time.RFC3339Nano) + "\n" + string(prefix)))
 	return domain.ID(prefix, t.At, [10]byte(sum[:10]))
 }
 
-// NewID returns an id for the one resource of a kind that a request creates.
-func NewID(ctx context.Context, prefix domain.Prefix) string {
-	if t := KeyedRequestOf(ctx); t != nil {
+// RequestResourceID returns the id of the one resource of a kind that a request
+// creates. A repeated request with an Idempotency-Key gets the same id; without a key
+// each id is new.
+func RequestResourceID(ctx context.Context, prefix domain.Prefix) string {
+	if t := IdempotentRequestOf(ctx); t != nil {
 		return t.ID(prefix)
 	}
 	return mailbox.NewID(prefix)
@@ -77,7 +79,7 @@ func NewID(ctx context.Context, prefix domain.Prefix) string {
 // CreatedBySameRequest returns what the same request created before its process
 // ended; nil if nothing.
 func CreatedBySameRequest[T any, R Resource[T]](ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix) (R, error) {
-	t := KeyedRequestOf(ctx)
+	t := IdempotentRequestOf(ctx)
 	if t == nil || !t.Repeated {
 		return nil, nil
 	}
@@ -99,7 +101,7 @@ func NewIdempotency(store commit.Store) *Idempotency { return &Idempotency{store
 
 // Reserve reserves a key for a request, or returns the reply of an earlier one. A
 // request that was interrupted by the end of its process may run again: the
-// returned context has its KeyedRequest.
+// returned context has its IdempotentRequest.
 func (i *Idempotency) Reserve(ctx context.Context, p domain.Principal, k IdempotencyKey, digest string) (context.Context, *StoredReply, error) {
 	id := idempotencyRowOf(p, k).ID
 	if _, runs := i.running.LoadOrStore(id, struct{}{}); runs {
@@ -149,7 +151,7 @@ func (i *Idempotency) reserve(ctx context.Context, p domain.Principal, k Idempot
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return context.WithValue(ctx, keyedRequestKey{}, &KeyedRequest{row: fresh.ID, At: fresh.At, Repeated: again}), nil, commit.StoreError(err)
+		return context.WithValue(ctx, idempotentRequestKey{}, &IdempotentRequest{row: fresh.ID, At: fresh.At, Repeated: again}), nil, commit.StoreError(err)
 	}
 	return ctx, nil, errRunning()
 }
@@ -168,7 +170,7 @@ func (i *Idempotency) Keep(ctx context.Context, p domain.Principal, k Idempotenc
 func (i *Idempotency) Release(ctx context.Context, p domain.Principal, k IdempotencyKey, unknown bool) error {
 	row := idempotencyRowOf(p, k)
 	defer i.running.Delete(row.ID)
-	if t := KeyedRequestOf(ctx); unknown || t != nil && t.Repeated { // the time before it may have had one
+	if t := IdempotentRequestOf(ctx); unknown || t != nil && t.Repeated { // the time before it may have had one
 		return nil
 	}
 	_, err := i.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Deletes: []domain.Key{row.Key()}})
@@ -182,17 +184,17 @@ func (i *Idempotency) SweepReplies(ctx context.Context, workspaceID string) erro
 	return err
 }
 
-// Turn encodes the KeyedRequest of ctx for another node that carries the request
+// Turn encodes the IdempotentRequest of ctx for another node that carries the request
 // out. A request without an Idempotency-Key gets a random one.
 func (i *Idempotency) Turn(ctx context.Context) string {
-	t := KeyedRequest{row: rand.Text(), At: Now()}
-	if own := KeyedRequestOf(ctx); own != nil {
+	t := IdempotentRequest{row: rand.Text(), At: Now()}
+	if own := IdempotentRequestOf(ctx); own != nil {
 		t = *own
 	}
 	return t.row + "|" + t.At.Format(time.RFC3339Nano)
 }
 
-// InTurn returns a context with the KeyedRequest that another node encoded with
+// InTurn returns a context with the IdempotentRequest that another node encoded with
 // Turn.
 func (i *Idempotency) InTurn(ctx context.Context, text string) (context.Context, error) {
 	row, when, _ := strings.Cut(text, "|")
@@ -200,5 +202,5 @@ func (i *Idempotency) InTurn(ctx context.Context, text string) (context.Context,
 	if err != nil || row == "" {
 		return nil, errors.New("a request of another node has no turn")
 	}
-	return context.WithValue(ctx, keyedRequestKey{}, &KeyedRequest{row: row, At: at, Repeated: true}), nil
+	return context.WithValue(ctx, idempotentRequestKey{}, &IdempotentRequest{row: row, At: at, Repeated: true}), nil
 }

@@ -24,7 +24,7 @@ func TestRequestWithAKeyRunsOnce(t *testing.T) {
 	ctx, reply, err := once.Reserve(t.Context(), p, onceKey, "digest")
 	require.NoError(t, err)
 	assert.Nil(t, reply)
-	assert.False(t, record.KeyedRequestOf(ctx).Repeated)
+	assert.False(t, record.IdempotentRequestOf(ctx).Repeated)
 	_, _, err = once.Reserve(t.Context(), p, onceKey, "digest")
 	assert.Equal(t, domain.CodeIdempotencyConflict, domain.CodeOf(err), "it is running")
 	other := recordtest.Live(recordtest.OtherWorkspace)
@@ -51,7 +51,7 @@ func TestInterruptedRequestIsRepeatedWithTheSameIDs(t *testing.T) {
 	first, _, err := record.NewIdempotency(store).Reserve(t.Context(), p, onceKey, "digest")
 	require.NoError(t, err)
 	tool := createTool(t, store, p, "other")
-	tool.ID = record.NewID(first, domain.PrefixTool)
+	tool.ID = record.RequestResourceID(first, domain.PrefixTool)
 	require.NoError(t, record.Create(first, store, tool))
 
 	next := record.NewIdempotency(store) // of the next process
@@ -70,7 +70,7 @@ func TestInterruptedRequestIsRepeatedWithTheSameIDs(t *testing.T) {
 
 	encoded, err := record.NewIdempotency(store).InTurn(t.Context(), next.Turn(ctx))
 	require.NoError(t, err)
-	assert.Equal(t, tool.ID, record.NewID(encoded, domain.PrefixTool), "on another node, too")
+	assert.Equal(t, tool.ID, record.RequestResourceID(encoded, domain.PrefixTool), "on another node, too")
 	require.NoError(t, next.Release(ctx, p, onceKey, false))
 	_, _, err = next.Reserve(t.Context(), p, onceKey, "another digest")
 	assert.Equal(t, domain.CodeIdempotencyMismatch, domain.CodeOf(err), "it may have had an effect: the key stays")
@@ -89,5 +89,5 @@ func TestKeyOfARequestWithoutEffectIsReleased(t *testing.T) {
 	store.BeforeApply = nil
 	ctx, _, err = once.Reserve(t.Context(), p, onceKey, "another digest")
 	require.NoError(t, err)
-	assert.WithinDuration(t, time.Now(), record.KeyedRequestOf(ctx).At, time.Minute)
+	assert.WithinDuration(t, time.Now(), record.IdempotentRequestOf(ctx).At, time.Minute)
 }

@@ -52,7 +52,7 @@ func (f *fixture) call(t *testing.T, p domain.Principal, edit func(*domain.Call)
 	now := record.Now()
 	c := &domain.Call{Status: domain.CallCompleted, EndedAt: &now, RecordingAvailable: true}
 	edit(c)
-	c.Init("call", p, record.NewID(t.Context(), domain.PrefixCall), now)
+	c.Init("call", p, record.RequestResourceID(t.Context(), domain.PrefixCall), now)
 	require.NoError(t, record.Create(t.Context(), f.store, c))
 	return c.ID
 }
@@ -75,7 +75,7 @@ func TestRecordingIsOpenedOnceItIsStored(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, code(f.by, ready), "retention deletes it")
 	f.blobs.err = errors.New("no route to the bucket")
 	assert.Equal(t, domain.CodeUnavailable, code(f.by, ready))
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(f.PauseRecording(t.Context(), f.by, ready, true)), "the call is over")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(f.SetRecordingPaused(t.Context(), f.by, ready, true)), "the call is over")
 }
 
 func TestLinkOpensOneRecordingUntilItsEnd(t *testing.T) {

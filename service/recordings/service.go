@@ -148,8 +148,8 @@ func (s *Service) VisitByLink(ctx context.Context, callID, token string) (domain
 	return domain.Principal{WorkspaceID: ws, Environment: c.Environment, Permissions: []domain.Permission{domain.CallsRead}}, nil
 }
 
-// PauseRecording pauses the recording of a live call, or continues it.
-func (s *Service) PauseRecording(ctx context.Context, p domain.Principal, callID string, paused bool) error {
+// SetRecordingPaused pauses the recording of a live call (paused), or continues it.
+func (s *Service) SetRecordingPaused(ctx context.Context, p domain.Principal, callID string, paused bool) error {
 	c, err := record.LiveCall(ctx, s.store, p, callID)
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func New(c Config) *Service {
 		{"calls", s.sweepCalls},
 		{"decisions", s.sweepDecisions},
 		{"rows of the ledger", s.sweepLedger},
-		{"audit log and uploads", s.sweepAccounts},
+		{"audit log and uploads", s.sweepAuditLog},
 		{"messages and appointments", s.sweepMessages},
 		{"events", s.sweepEvents},
 	}, c.Steps...)

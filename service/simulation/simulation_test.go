@@ -150,7 +150,7 @@ func TestAssumptionsComeFromTheLatestCalls(t *testing.T) {
 		if i < 10 {
 			c.Disposition, c.AnsweredAt, c.DurationSeconds = string(domain.OutcomeConfirmed), &begin, 30
 		}
-		c.Init("call", p, record.NewID(t.Context(), domain.PrefixCall), begin)
+		c.Init("call", p, record.RequestResourceID(t.Context(), domain.PrefixCall), begin)
 		require.NoError(t, record.Create(t.Context(), n.store, c))
 	}
 	got, err := s.SimulateDraft(t.Context(), p, draft(), phones(), simulation.SimulationOrder{Assume: func(a simulation.Assumptions) simulation.Assumptions { return a }})

@@ -37,7 +37,7 @@ func (svc *Service) CreateSMSGateway(ctx context.Context, p domain.Principal, g 
 		g.Secret = record.NewSigningSecret()
 	}
 	g.SecretHint = webhook.Hint(g.Secret)
-	g.Meta.Init("sms_gateway", p, record.NewID(ctx, domain.PrefixGateway), record.Now())
+	g.Meta.Init("sms_gateway", p, record.RequestResourceID(ctx, domain.PrefixGateway), record.Now())
 	g.CreatedBy = p.Creator()
 	return g, record.Create(ctx, svc.store, g)
 }

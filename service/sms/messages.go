@@ -23,7 +23,7 @@ func (svc *Service) SendMessage(ctx context.Context, p domain.Principal, o domai
 	if created, err := record.CreatedBySameRequest[domain.Message](ctx, svc.store, p, domain.PrefixMessage); created != nil || err != nil {
 		return created, err
 	}
-	return svc.QueueMessage(ctx, p, o, record.NewID(ctx, domain.PrefixMessage))
+	return svc.QueueMessage(ctx, p, o, record.RequestResourceID(ctx, domain.PrefixMessage))
 }
 
 // QueueMessage is SendMessage under an id, in one commit with more.

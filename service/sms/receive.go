@@ -23,7 +23,7 @@ func (svc *Service) TestInboundMessage(ctx context.Context, p domain.Principal, 
 		return created, err
 	}
 	m := &domain.Message{
-		Meta: domain.Meta{ID: record.NewID(ctx, domain.PrefixMessage), WorkspaceID: p.WorkspaceID, Environment: p.Environment},
+		Meta: domain.Meta{ID: record.RequestResourceID(ctx, domain.PrefixMessage), WorkspaceID: p.WorkspaceID, Environment: p.Environment},
 		From: o.From, To: o.To, Body: o.Body, Media: o.Media,
 	}
 	_, err := svc.ReceiveMessage(ctx, m, nil)

@@ -214,7 +214,7 @@ func TestInvalidGatewayEventDoesNotStopTheOthers(t *testing.T) {
 	g, m := f.gateway(t), f.send(t, f.by)
 	f.deliver(t)
 	all, err := f.SMSGatewayEvents(t.Context(), f.by, g.ID, []GatewayEvent{
-		{Type: "delivered", MessageID: record.NewID(t.Context(), domain.PrefixMessage)},
+		{Type: "delivered", MessageID: record.RequestResourceID(t.Context(), domain.PrefixMessage)},
 		{Type: GatewayReceived, ID: "1", From: contact, To: "+12025550199", Body: "x"},
 		{Type: "delivered", MessageID: m.ID},
 	})

@@ -156,10 +156,10 @@ func (s *Service) SigningKey(ctx context.Context, kid string) (*domain.SigningKe
 	return s.cache.find(kid), nil
 }
 
-// SigningKeys returns the keys whose tokens may be valid, and the one that signs. A
-// key at the end of its time is replaced by another, which is published before it
+// EnsureSigningKeys returns the keys whose tokens may be valid, and the one that signs.
+// If there is none yet, it generates the first. A key at the end of its time is replaced by another, which is published before it
 // signs. generate generates a key pair.
-func (s *Service) SigningKeys(ctx context.Context, generate func() (public, private string, err error)) (domain.Signing, error) {
+func (s *Service) EnsureSigningKeys(ctx context.Context, generate func() (public, private string, err error)) (domain.Signing, error) {
 	if err := s.reloadCluster(ctx); err != nil {
 		s.log.Warn("the signing keys of other nodes cannot be read", slog.Any("error", err))
 	}

@@ -103,7 +103,7 @@ func TestSigningKeysChangeWithoutATokenThatAVerifierCannotRead(t *testing.T) {
 				d = open()
 			}
 			store.down = at >= month && at < month+time.Hour
-			now, err := d.SigningKeys(ctx, token.NewKey)
+			now, err := d.EnsureSigningKeys(ctx, token.NewKey)
 			require.NoError(t, err, "at %s", at)
 			kid := now.Signs.ID
 			if len(signers) == 0 || signers[len(signers)-1] != kid {
@@ -140,7 +140,7 @@ func TestSigningKeysChangeWithoutATokenThatAVerifierCannotRead(t *testing.T) {
 		gone, err := d.SigningKey(ctx, signers[0])
 		require.NoError(t, err)
 		assert.Nil(t, gone, "an old key leaves")
-		now, err := d.SigningKeys(ctx, token.NewKey)
+		now, err := d.EnsureSigningKeys(ctx, token.NewKey)
 		require.NoError(t, err)
 		assert.Equal(t, []*domain.SigningKey{now.Signs}, now.Reads)
 		assert.Equal(t, signers[2], now.Signs.ID)
@@ -154,7 +154,7 @@ func TestHangingStoreDelaysTokensByASecond(t *testing.T) {
 		store := &keyStore{keys: make(map[domain.Key]*domain.SigningKey)}
 		d := newService(store)
 		ctx := t.Context()
-		first, err := d.SigningKeys(ctx, token.NewKey)
+		first, err := d.EnsureSigningKeys(ctx, token.NewKey)
 		require.NoError(t, err)
 		time.Sleep(30 * 24 * time.Hour)
 		store.hangs.Store(true)
@@ -162,7 +162,7 @@ func TestHangingStoreDelaysTokensByASecond(t *testing.T) {
 		waited := make(map[time.Duration]int)
 		for range 3600 { // a token each second
 			from := time.Now()
-			now, err := d.SigningKeys(ctx, token.NewKey)
+			now, err := d.EnsureSigningKeys(ctx, token.NewKey)
 			require.NoError(t, err)
 			require.Equal(t, first.Signs, now.Signs, "it signs on with the key that it has")
 			known, err := d.SigningKey(ctx, first.Signs.ID)
@@ -176,7 +176,7 @@ func TestHangingStoreDelaysTokensByASecond(t *testing.T) {
 		assert.Equal(t, 11, asked, "more and more seldom")
 		store.hangs.Store(false)
 		time.Sleep(10 * time.Minute)
-		now, err := d.SigningKeys(ctx, token.NewKey)
+		now, err := d.EnsureSigningKeys(ctx, token.NewKey)
 		require.NoError(t, err)
 		assert.Len(t, now.Reads, 2, "the next one is there")
 	})
@@ -188,19 +188,19 @@ func TestNodeReadsTheKeyOfAnotherNodeAfterItsCommitFailed(t *testing.T) {
 		store := &keyStore{keys: make(map[domain.Key]*domain.SigningKey)}
 		one := newService(store)
 		two := tokens.New(tokens.Config{Store: store, Cluster: true, Log: slog.New(slog.DiscardHandler)})
-		first, err := two.SigningKeys(t.Context(), token.NewKey)
+		first, err := two.EnsureSigningKeys(t.Context(), token.NewKey)
 		require.NoError(t, err)
 		time.Sleep(30 * 24 * time.Hour)
 		store.down = true
-		got, err := two.SigningKeys(t.Context(), token.NewKey)
+		got, err := two.EnsureSigningKeys(t.Context(), token.NewKey)
 		require.NoError(t, err, "the old key signs")
 		assert.Equal(t, first.Reads, got.Reads)
 		store.down = false
-		next, err := one.SigningKeys(t.Context(), token.NewKey)
+		next, err := one.EnsureSigningKeys(t.Context(), token.NewKey)
 		require.NoError(t, err)
 		require.Len(t, next.Reads, 2)
 		time.Sleep(6 * time.Second) // less than until its next attempt
-		got, err = two.SigningKeys(t.Context(), token.NewKey)
+		got, err = two.EnsureSigningKeys(t.Context(), token.NewKey)
 		require.NoError(t, err)
 		assert.Equal(t, next.Reads, got.Reads)
 	})

@@ -36,7 +36,7 @@ func (s *Service) CreateTool(ctx context.Context, p domain.Principal, t *domain.
 		return nil, err
 	}
 	defer unlock()
-	t.Meta.Init("tool", p, record.NewID(ctx, domain.PrefixTool), record.Now())
+	t.Meta.Init("tool", p, record.RequestResourceID(ctx, domain.PrefixTool), record.Now())
 	t.CreatedBy = p.Creator()
 	if err = s.completeTool(ctx, p, t); err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func TestToolsHaveUniqueNamesAndAllowedURLs(t *testing.T) {
 	require.Error(t, err)
 
 	agent := &domain.Agent{Tools: []string{one.ID}}
-	agent.Init("agent", p, record.NewID(ctx, domain.PrefixAgent), record.Now())
+	agent.Init("agent", p, record.RequestResourceID(ctx, domain.PrefixAgent), record.Now())
 	agent.Names = agent.Refs()
 	_, err = store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{agent}})
 	require.NoError(t, err)

@@ -71,7 +71,7 @@ func (s *Service) CreateTrunk(ctx context.Context, p domain.Principal, t *domain
 	if err := s.validate(ctx, t); err != nil {
 		return nil, err
 	}
-	t.Meta.Init("trunk", p, record.NewID(ctx, domain.PrefixTrunk), record.Now())
+	t.Meta.Init("trunk", p, record.RequestResourceID(ctx, domain.PrefixTrunk), record.Now())
 	t.CreatedBy = p.Creator()
 	if err := record.Create(ctx, s.store, t); err != nil {
 		return nil, err

@@ -114,7 +114,7 @@ func TestTrunkOfANumberIsNotDeleted(t *testing.T) {
 	one, err := s.CreateTrunk(t.Context(), p, &domain.Trunk{Proxies: proxies("carrier.example")})
 	require.NoError(t, err)
 	number := &domain.PhoneNumber{Number: "+12025550170", TrunkID: one.ID}
-	number.Init("phone_number", p, record.NewID(t.Context(), domain.PrefixNumber), record.Now())
+	number.Init("phone_number", p, record.RequestResourceID(t.Context(), domain.PrefixNumber), record.Now())
 	require.NoError(t, record.Create(t.Context(), store, number))
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(s.DeleteTrunk(t.Context(), p, one.ID)))
 	require.NoError(t, record.Delete[domain.PhoneNumber](t.Context(), store, p, domain.PrefixNumber, number.ID))

@@ -44,8 +44,9 @@ func (s *Service) SignInLink(ctx context.Context, p domain.Principal, userID str
 	return "", time.Time{}, record.Busy()
 }
 
-// SignInLinkLocally is SignInLink for the operator at the machine itself.
-func (s *Service) SignInLinkLocally(ctx context.Context, u *domain.User) (text string, until time.Time, err error) {
+// SignInLinkForAnyUser returns a sign-in link for a user of any workspace, for commands
+// that run on the machine itself.
+func (s *Service) SignInLinkForAnyUser(ctx context.Context, u *domain.User) (text string, until time.Time, err error) {
 	p := domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, Operator: true}
 	ctx = record.WithLocalAuditEntry(ctx, u.WorkspaceID, "auth", "user.sign_in_link_created", domain.Resource{Type: "user", ID: u.ID})
 	return s.SignInLink(ctx, p, u.ID, func(*domain.User) error { return nil })

@@ -30,7 +30,7 @@ type creators interface {
 // Config are the dependencies of a Service.
 type Config struct {
 	Store        commit.Store
-	Cache        *Cache
+	Cache        *UserCache
 	Restrictions restrictions
 	Keys         creators
 	Pepper       []byte // of the hashes of links and cookies
@@ -39,7 +39,7 @@ type Config struct {
 // Service manages users, their sign-in links and their sessions.
 type Service struct {
 	store        commit.Store
-	cache        *Cache
+	cache        *UserCache
 	restrictions restrictions
 	keys         creators
 	pepper       []byte
@@ -51,8 +51,9 @@ func New(cfg Config) *Service {
 	return &Service{store: cfg.Store, cache: cfg.Cache, restrictions: cfg.Restrictions, keys: cfg.Keys, pepper: cfg.Pepper}
 }
 
-// CreateUserLocally is CreateUser for the operator at the machine itself.
-func (s *Service) CreateUserLocally(ctx context.Context, workspace string, u *domain.User) (*domain.User, error) {
+// CreateUserInWorkspace creates a user of any workspace, for commands that run on the
+// machine itself.
+func (s *Service) CreateUserInWorkspace(ctx context.Context, workspace string, u *domain.User) (*domain.User, error) {
 	p := domain.Principal{WorkspaceID: workspace, Environment: cmp.Or(u.Environment, domain.Live), Operator: true}
 	return s.CreateUser(record.WithLocalAuditEntry(ctx, workspace, "admin", "user.created", domain.Resource{Type: "user"}), p, u)
 }
@@ -76,7 +77,7 @@ func (s *Service) CreateUser(ctx context.Context, p domain.Principal, u *domain.
 	if s.cache.Count(p.WorkspaceID) >= maxUsers {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the most; delete some first", maxUsers)
 	}
-	u.Meta.Init("user", p, record.NewID(ctx, domain.PrefixUser), record.Now())
+	u.Meta.Init("user", p, record.RequestResourceID(ctx, domain.PrefixUser), record.Now())
 	u.CreatedBy = p.Creator()
 	u.Promote(false, u.CreatedAt)
 	if err = record.Create(ctx, s.store, u); err != nil {

@@ -43,7 +43,7 @@ func setUp(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{store: pebbletest.OpenStore(t), credentials: &credentials{ended: make(map[string]bool)}, by: recordtest.Live(recordtest.Workspace)}
 	f.by.KeyID = "key_1"
-	f.Service = users.New(users.Config{Store: f.store, Cache: users.NewCache(), Restrictions: f.credentials, Keys: f.credentials, Pepper: []byte("pepper")})
+	f.Service = users.New(users.Config{Store: f.store, Cache: users.NewUserCache(), Restrictions: f.credentials, Keys: f.credentials, Pepper: []byte("pepper")})
 	var err error
 	f.user, err = f.CreateUser(t.Context(), f.by, &domain.User{Name: "Ada", Role: domain.RoleAgent, AllowedIPs: []string{"192.0.2.0/24"}})
 	require.NoError(t, err)

@@ -43,7 +43,7 @@ func (s *Service) create(ctx context.Context, w *domain.Workspace, more ...func(
 		return before, key, text, err
 	}
 	err = storeWorkspace(ctx, s.cfg.Store, w, s.cfg.TestCarrier(), more...)
-	if t := record.KeyedRequestOf(ctx); errors.Is(err, domain.ErrConflict) && t != nil && t.Repeated {
+	if t := record.IdempotentRequestOf(ctx); errors.Is(err, domain.ErrConflict) && t != nil && t.Repeated {
 		_, err = s.cfg.Store.Get(ctx, w) // the same request has stored it before and could not start it
 	}
 	if err != nil {
@@ -61,8 +61,8 @@ func (s *Service) create(ctx context.Context, w *domain.Workspace, more ...func(
 // newID returns an id that belongs to this node. The same request gets the same id
 // again.
 func (s *Service) newID(ctx context.Context) string {
-	id, at := record.NewID(ctx, domain.PrefixWorkspace), record.Now()
-	if t := record.KeyedRequestOf(ctx); t != nil {
+	id, at := record.RequestResourceID(ctx, domain.PrefixWorkspace), record.Now()
+	if t := record.IdempotentRequestOf(ctx); t != nil {
 		at = t.At
 	}
 	for !s.cfg.Node.OwnsWorkspace(id) {
@@ -75,7 +75,7 @@ func (s *Service) newID(ctx context.Context) string {
 // retryStart starts a stored workspace whose actors could not start, until they run or
 // ctx ends.
 func (s *Service) retryStart(ctx context.Context, id string) {
-	for delay := startRetryDelay; record.Wait(ctx, delay) == nil; delay = min(2*delay, startTimeout) {
+	for delay := startRetryDelay; record.Sleep(ctx, delay) == nil; delay = min(2*delay, startTimeout) {
 		err := s.startStored(ctx, id)
 		if err == nil {
 			s.cfg.DNC.LoadWorkspace(ctx, id)

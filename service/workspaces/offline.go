@@ -20,7 +20,7 @@ func NewOffline(store commit.Store, keys Keys) *Offline { return &Offline{store,
 // CreateWorkspace stores a workspace and creates its first key. The next start of the
 // service starts its actors.
 func (o *Offline) CreateWorkspace(ctx context.Context, w *domain.Workspace, testCarrier bool) (*domain.Workspace, *domain.APIKey, string, error) {
-	key, text, err := createFirstKey(ctx, o.keys, w, record.NewID(ctx, domain.PrefixWorkspace))
+	key, text, err := createFirstKey(ctx, o.keys, w, record.RequestResourceID(ctx, domain.PrefixWorkspace))
 	if err != nil {
 		return nil, nil, "", err
 	}

@@ -85,7 +85,7 @@ func (f *fake) DetachWorkspace(id string) func(context.Context) {
 }
 
 func (f *fake) Create(ctx context.Context, _ record.Author, key *domain.APIKey) (*domain.APIKey, string, error) {
-	key.ID = record.NewID(ctx, domain.PrefixKey)
+	key.ID = record.RequestResourceID(ctx, domain.PrefixKey)
 	f.keys = append(f.keys, key)
 	return key, "text of " + key.Name, nil
 }

@@ -101,7 +101,7 @@ func (s *storeAdministration) RevokeKey(ctx context.Context, o KeyRevocation) (R
 	if err = s.ready(ctx); err != nil {
 		return RevokedKey{}, err
 	}
-	done, err := s.services().Keys.RevokeKeyLocally(ctx, id, o.Cascade)
+	done, err := s.services().Keys.RevokeAnyKey(ctx, id, o.Cascade)
 	if domain.CodeOf(err) == domain.CodeNotFound {
 		return RevokedKey{}, fmt.Errorf("there is no key %s", id)
 	}

@@ -39,7 +39,7 @@ func (s *storeAdministration) CreateUser(ctx context.Context, n NewUser) (*domai
 	if err != nil {
 		return nil, err
 	}
-	return s.services().Users.CreateUserLocally(ctx, n.Workspace, u)
+	return s.services().Users.CreateUserInWorkspace(ctx, n.Workspace, u)
 }
 
 // checkOperatorWorkspace refuses operators in a workspace that has no operator key: what
@@ -100,7 +100,7 @@ func (s *storeAdministration) CreateSignInLink(ctx context.Context, userID strin
 		if u.ID != userID {
 			continue
 		}
-		text, until, err := s.services().Users.SignInLinkLocally(ctx, u)
+		text, until, err := s.services().Users.SignInLinkForAnyUser(ctx, u)
 		return SignInLink{UserID: u.ID, URL: s.baseURL + "/sign-in?token=" + text, ExpiresAt: until}, err
 	}
 	return SignInLink{}, fmt.Errorf("there is no user %s", userID)

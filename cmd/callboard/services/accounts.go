@@ -23,8 +23,8 @@ type accounts struct {
 	Tokens  *tokens.Service
 	Users   *users.Service
 	keyring *keys.Keyring
-	clients *oauth.Cache
-	users   *users.Cache
+	clients *oauth.ClientCache
+	users   *users.UserCache
 }
 
 // accountsConfig are the dependencies of the services of accounts.
@@ -40,7 +40,7 @@ type accountsConfig struct {
 
 // newAccounts returns the services of accounts.
 func newAccounts(cfg accountsConfig) *accounts {
-	a := &accounts{keyring: cfg.keyring, clients: oauth.NewCache(), users: users.NewCache()}
+	a := &accounts{keyring: cfg.keyring, clients: oauth.NewClientCache(), users: users.NewUserCache()}
 	var pepper []byte
 	if a.keyring != nil {
 		pepper = a.keyring.Pepper("callboard oauth")

@@ -65,7 +65,7 @@ func registerTokens(r *router.Router, issuer *token.Issuer) {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/.well-known/jwks.json", ID: "getJWKS", Tag: tag, Public: true, Summary: "Get the keys that tokens are signed with",
 	}, func(ctx context.Context, _ domain.Principal, _ *struct{}) (*router.CachedResponse[JWKS], error) {
-		keys, err := s.issuer.Keys.SigningKeys(ctx, token.NewKey)
+		keys, err := s.issuer.Keys.EnsureSigningKeys(ctx, token.NewKey)
 		if err != nil {
 			return nil, err
 		}

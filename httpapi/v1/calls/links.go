@@ -27,7 +27,7 @@ type Recordings interface {
 	VisitByLink(ctx context.Context, callID, token string) (domain.Principal, error)
 	// PauseRecording leaves a gap in the recording of a live call, or ends it;
 	// repeated, it does nothing. Errors: invalid_state.
-	PauseRecording(ctx context.Context, p domain.Principal, callID string, paused bool) error
+	SetRecordingPaused(ctx context.Context, p domain.Principal, callID string, paused bool) error
 }
 
 const (
@@ -75,7 +75,7 @@ func (s *recordingHandlers) pauseRecording(ctx context.Context, p domain.Princip
 	if err != nil {
 		return nil, err
 	}
-	if err := s.recordings.PauseRecording(ctx, p, id, paused); err != nil {
+	if err := s.recordings.SetRecordingPaused(ctx, p, id, paused); err != nil {
 		return nil, err
 	}
 	state := RecordingState{CallID: id, Status: "recording"}

@@ -93,7 +93,7 @@ func registerNodes(r *router.Router, node Node, cluster Cluster) {
 		if err != nil {
 			return nil, err
 		}
-		return router.Page(operator.WorkspacesPage(report, router.Paging{Limit: in.Limit, Cursor: in.Cursor}.Query()), nil, router.Identity)
+		return router.Page(operator.PageWorkspaceLoads(report, router.Paging{Limit: in.Limit, Cursor: in.Cursor}.Query()), nil, router.Identity)
 	})
 	router.Add(r, router.Operation{
 		Method: http.MethodPost, Path: operatorPath + "/dialling/stop", ID: "stopDialling", Tag: tag, Summary: "Stop all dialling, in all workspaces",

@@ -33,7 +33,7 @@ func setUp(t *testing.T) *fixture {
 	t.Helper()
 	store := pebbletest.Open(t)
 	f := &fixture{t: t, Reader: contactlist.New(store), store: store, campaign: &domain.Campaign{Status: domain.CampaignRunning, DefaultCountry: "US"}}
-	f.campaign.Init("campaign", recordtest.Live(recordtest.Workspace), record.NewID(t.Context(), domain.PrefixCampaign), record.Now())
+	f.campaign.Init("campaign", recordtest.Live(recordtest.Workspace), record.RequestResourceID(t.Context(), domain.PrefixCampaign), record.Now())
 	f.progress = &domain.Progress{CampaignID: f.campaign.ID, WorkspaceID: recordtest.Workspace}
 	return f
 }
@@ -122,7 +122,7 @@ func TestImportSaysWhatIsWrongWithEachRow(t *testing.T) {
 		codes = append(codes, e.Code)
 	}
 	assert.Equal(t, []domain.Code{"invalid_row", "invalid_phone", "invalid_timezone", "duplicate", domain.CodeDestination, "missing_variable", "dnc", "duplicate"}, codes)
-	assert.Equal(t, []string{"name", "rooms"}, in.Completed(domain.Upload{}).Fields)
+	assert.Equal(t, []string{"name", "rooms"}, in.CompleteUpload(domain.Upload{}).Fields)
 	reasons := make(map[string]domain.Reason)
 	for row, err := range f.Screened(t.Context(), f.campaign, f.progress.Screened) {
 		require.NoError(t, err)
@@ -164,7 +164,7 @@ func TestContactsAreFoundByTheirState(t *testing.T) {
 	states := make([]byte, domain.PageSize)
 	states[3], states[4], states[5] = byte(domain.ContactOpen), byte(domain.ContactOpen), byte(domain.ContactConfirmed)
 	call := &domain.Call{Status: domain.CallInProgress, CampaignID: f.campaign.ID, ContactID: domain.ContactID(f.campaign.ID, domain.PageSize+4)}
-	call.Init("call", recordtest.Live(recordtest.Workspace), record.NewID(t.Context(), domain.PrefixCall), record.Now())
+	call.Init("call", recordtest.Live(recordtest.Workspace), record.RequestResourceID(t.Context(), domain.PrefixCall), record.Now())
 	f.put(&domain.ContactPage{CampaignID: f.campaign.ID, WorkspaceID: recordtest.Workspace, Index: 1, States: states, Attempts: make([]byte, domain.PageSize)}, call,
 		&domain.ContactResult{CampaignID: f.campaign.ID, WorkspaceID: recordtest.Workspace, Ordinal: domain.PageSize + 5, Outcome: domain.OutcomeConfirmed, Attempts: 2})
 	for state, want := range map[string][]int{

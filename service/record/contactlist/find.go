@@ -166,7 +166,7 @@ func (r *Reader) Page(ctx context.Context, c *domain.Campaign, from, limit int, 
 	}
 	some, err := r.at(ctx, &who, progress, found)
 	for _, one := range some {
-		shown := one.View(c)
+		shown := one.APIContact(c)
 		if state == "" || shown.Status == state { // it may have changed since it was found
 			page = append(page, shown)
 		}

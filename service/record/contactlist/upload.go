@@ -1,6 +1,7 @@
 package contactlist
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -9,15 +10,29 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// NewUpload is the row of an upload to a campaign.
+// ContactRows are the rows of an upload.
+type ContactRows struct {
+	Rows    iter.Seq2[domain.RawContact, error]
+	Columns *domain.ColumnMapping // complete once the rows were read; nil: no columns
+}
+
+// UploadSummary is the answer to an upload of contacts.
+type UploadSummary struct {
+	UploadID string                 `json:"upload_id"`
+	Summary  domain.ContactsSummary `json:"contacts_summary"`
+	Errors   []domain.ContactError  `json:"contact_errors"` // the first MaxContactErrors
+	domain.ColumnMapping
+}
+
+// NewUpload returns the row of an upload to a campaign.
 func NewUpload(p domain.Principal, c *domain.Campaign) domain.Upload {
 	u := domain.Upload{CampaignID: c.ID, Status: domain.UploadReceiving, Errors: []domain.ContactError{}, Fields: []string{}}
 	u.Meta.Init("upload", p, mailbox.NewID(domain.PrefixUpload), record.Now())
 	return u
 }
 
-// Completed is the row of an upload that has been read to its end.
-func (in *Import) Completed(u domain.Upload) *domain.Upload {
+// CompleteUpload returns the row of an upload whose rows were all read, with the counts and the errors of the import.
+func (in *Import) CompleteUpload(u domain.Upload) *domain.Upload {
 	at := record.Now()
 	u.Status, u.UpdatedAt, u.CompletedAt = domain.UploadCompleted, at, &at
 	u.Summary, u.Fields = in.Summary, slices.Sorted(maps.Keys(in.fields))

@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// WorkspacesPage returns a page of the workspaces of a report; the cursor is the id of the last workspace of the page before.
-func WorkspacesPage(r *load.Report, q record.PageQuery) record.Page[*load.WorkspaceLoad] {
+// PageWorkspaceLoads returns a page of the workspaces of a report; the cursor is the id of the last workspace of the page before.
+func PageWorkspaceLoads(r *load.Report, q record.PageQuery) record.Page[*load.WorkspaceLoad] {
 	from := 0
 	if q.Cursor != "" {
 		from, _ = slices.BinarySearchFunc(r.Workspaces, q.Cursor, func(w *load.WorkspaceLoad, id string) int { return cmp.Compare(id, w.ID) })

@@ -40,7 +40,7 @@ func TestReportsOfShardsAreMerged(t *testing.T) {
 
 	var ids []string
 	for q := (record.PageQuery{Limit: 3}); ; {
-		l := operator.WorkspacesPage(whole, q)
+		l := operator.PageWorkspaceLoads(whole, q)
 		for _, w := range l.Data {
 			ids = append(ids, w.ID)
 		}

@@ -10,21 +10,21 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Cache holds the OAuth clients of all workspaces and the revoked grants and tokens
+// ClientCache holds the OAuth clients of all workspaces and the revoked grants and tokens
 // in memory: each request with an OAuth token needs them. A change is committed
 // before the cache has it.
-type Cache struct {
+type ClientCache struct {
 	clients record.ResourceCache[domain.OAuthClient, *domain.OAuthClient]
 	mu      sync.RWMutex
 	loaded  bool                 // all workspaces were loaded
 	revoked map[string]time.Time // grants and tokens, by id: until when they would be valid
 }
 
-// NewCache returns an empty cache.
-func NewCache() *Cache { return &Cache{revoked: make(map[string]time.Time)} }
+// NewClientCache returns an empty cache.
+func NewClientCache() *ClientCache { return &ClientCache{revoked: make(map[string]time.Time)} }
 
 // Load reads the clients and revocations of a workspace.
-func (c *Cache) Load(ctx context.Context, store commit.Store, workspace string) error {
+func (c *ClientCache) Load(ctx context.Context, store commit.Store, workspace string) error {
 	if err := c.clients.Load(ctx, store, workspace); err != nil {
 		return err
 	}
@@ -32,18 +32,18 @@ func (c *Cache) Load(ctx context.Context, store commit.Store, workspace string) 
 }
 
 // SetLoaded says that all workspaces were loaded: an unknown client does not exist.
-func (c *Cache) SetLoaded() {
+func (c *ClientCache) SetLoaded() {
 	c.mu.Lock()
 	c.loaded = true
 	c.mu.Unlock()
 }
 
 // DeleteWorkspace removes the clients of a deleted workspace.
-func (c *Cache) DeleteWorkspace(workspace string) { c.clients.DeleteWorkspace(workspace) }
+func (c *ClientCache) DeleteWorkspace(workspace string) { c.clients.DeleteWorkspace(workspace) }
 
 // Client returns a client of any workspace; nil if there is none. Errors:
 // unavailable while workspaces are loading.
-func (c *Cache) Client(id string) (*domain.OAuthClient, error) {
+func (c *ClientCache) Client(id string) (*domain.OAuthClient, error) {
 	c.mu.RLock()
 	loaded := c.loaded // before the client is looked up: it may be loaded meanwhile
 	c.mu.RUnlock()
@@ -53,14 +53,14 @@ func (c *Cache) Client(id string) (*domain.OAuthClient, error) {
 	return nil, domain.Errorf(domain.CodeUnavailable, "the service is still starting").With("retry_after", 1)
 }
 
-func (c *Cache) revoke(id string, until time.Time) {
+func (c *ClientCache) revoke(id string, until time.Time) {
 	c.mu.Lock()
 	c.revoked[id] = until
 	c.mu.Unlock()
 }
 
 // isRevoked reports whether any of the ids was revoked.
-func (c *Cache) isRevoked(ids ...string) bool {
+func (c *ClientCache) isRevoked(ids ...string) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, id := range ids {
@@ -71,7 +71,7 @@ func (c *Cache) isRevoked(ids ...string) bool {
 	return false
 }
 
-func (c *Cache) removeRevocations(keys []domain.Key) {
+func (c *ClientCache) removeRevocations(keys []domain.Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, k := range keys {

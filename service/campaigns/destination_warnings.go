@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// startCheckLimit bounds how long the start of a campaign looks at its contacts.
-const startCheckLimit = time.Second
+// destinationCheckLimit bounds how long the start of a campaign looks at its contacts.
+const destinationCheckLimit = time.Second
 
 // destinationWarnings tell of pending contacts whose number the workspace may not
 // call any more. An upload refuses such numbers, so contacts are looked at only where
@@ -22,7 +22,7 @@ func (s *Service) destinationWarnings(ctx context.Context, c *domain.Campaign) [
 	if w == nil || !w.UpdatedAt.After(c.CreatedAt) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, startCheckLimit)
+	ctx, cancel := context.WithTimeout(ctx, destinationCheckLimit)
 	defer cancel()
 	n, first, atLeast, zones := 0, "", "", calendar.NewZones()
 	for one, err := range s.list.All(ctx, c, contactlist.StatesShownAs(c.Status, domain.ContactPending.String())) {

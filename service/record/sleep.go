@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Wait waits for d, or returns the error of ctx when that ends before.
-func Wait(ctx context.Context, d time.Duration) error {
+// Sleep sleeps for d. If ctx ends before, it returns the error of ctx at once.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

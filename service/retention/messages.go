@@ -1,0 +1,35 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// sweepMessages deletes old SMS messages, SMS conversations and appointments. Ids sort
+// by creation, and an appointment is created before it ends.
+func (s *Service) sweepMessages(ctx context.Context, workspaceID string, now time.Time) error {
+	w := s.workspaces.Workspace(workspaceID)
+	if w == nil {
+		return nil
+	}
+	return errors.Join(
+		s.deleteRows(ctx, workspaceID, "message", domain.PrefixMessage, now.AddDate(0, 0, -w.Retention.MessageDays), w.Retention.MessageDays,
+			func() domain.Record { return &domain.Message{} }, func(r domain.Record, _ time.Time) bool {
+				m, ok := r.(*domain.Message)
+				return ok && m.Todo == ""
+			}),
+		s.deleteRows(ctx, workspaceID, "sms_conversation", domain.PrefixTexting, now.AddDate(0, 0, -w.Retention.MessageDays), w.Retention.MessageDays,
+			func() domain.Record { return &domain.Texting{} }, func(r domain.Record, _ time.Time) bool {
+				t, ok := r.(*domain.Texting)
+				return ok && t.Now(now) != domain.TextingOpen
+			}),
+		s.deleteRows(ctx, workspaceID, "appointment", domain.PrefixAppoint, now.AddDate(0, 0, -w.Retention.AppointmentDays), w.Retention.AppointmentDays,
+			func() domain.Record { return &domain.Appointment{} }, func(r domain.Record, before time.Time) bool {
+				a, ok := r.(*domain.Appointment)
+				return ok && a.EndsAt.Before(before)
+			}),
+	)
+}
