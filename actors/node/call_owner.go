@@ -50,10 +50,9 @@ func (n *Node) claim(ctx context.Context, q CallQuestion) (domain.CallClaim, err
 			break
 		}
 	}
-	if n.routing.Add(1) > maxRouting { // as of those that come here
-		n.routing.Add(-1)
+	if !n.routing.acquire() {
 		return domain.CallClaim{}, errors.New("too many calls wait for the store")
 	}
-	defer n.routing.Add(-1)
+	defer n.routing.release()
 	return n.lookup.Claim(ctx, in)
 }

@@ -10,17 +10,17 @@ import (
 )
 
 // TestCalls returns the calls that were ordered from the test carrier.
-func (n *Node) TestCalls() *testcalls.Registry { return &n.testCalls }
+func (r *inboundCalls) TestCalls() *testcalls.Registry { return &r.testCalls }
 
 // orderedTestCall returns the number that a call of the test carrier reaches if it was
 // ordered for an agent; nil: it calls a number. A call for an agent reaches nobody
 // else: without a test trunk in the agent's workspace the error is inbound.ErrNoNumber.
-func (n *Node) orderedTestCall(in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
-	o, _ := n.testCalls.Order(in.Header[testcarrier.TestHeader])
+func (r *inboundCalls) orderedTestCall(in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
+	o, _ := r.testCalls.Order(in.Header[testcarrier.TestHeader])
 	if o.AgentID == "" || in.PhoneID != "" {
 		return nil, trunk.Entry{}, nil
 	}
-	for _, e := range n.trunkSources.Of(in.Source) {
+	for _, e := range r.trunkSources.Of(in.Source) {
 		if e.WorkspaceID == o.WorkspaceID && e.Trunk.Simulator && e.Trunk.Environment == domain.Test {
 			return &domain.PhoneNumber{
 				Meta: domain.Meta{WorkspaceID: o.WorkspaceID, Environment: domain.Test}, Number: o.Number, AgentID: o.AgentID,

@@ -24,7 +24,6 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/actors/registrar"
-	"github.com/callboard/callboard/actors/testcalls"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/actors/workspace"
@@ -109,6 +108,7 @@ type Keyring interface {
 
 // Node is one process: the supervision tree of every workspace.
 type Node struct {
+	*backgroundTasks
 	*callAdmission
 	*workspaceTable
 	*installation
@@ -118,6 +118,8 @@ type Node struct {
 	*callEngines
 	*campaignActors
 	*webhookActors
+	*inboundCalls
+	*inboundMessages
 
 	cfg          Config
 	sys          *actor.ActorSystem
@@ -128,18 +130,9 @@ type Node struct {
 	dnc          *dnc.Register
 	services     Services
 	zones        *calendar.Shared
-	sender       *webhook.Client
 	models       *llm.Client
-	sends        *webhook.SendPool
-	ledger       *webhook.Ledger
-	boot         string
-	refuses      atomic.Bool  // nothing else begins either
-	routing      atomic.Int32 // INVITEs that are being looked at
-	paces        inboundRates
-	testCalls    testcalls.Registry
-	stop         context.CancelFunc
-	lives        atomic.Pointer[context.Context] // ends with stop
-	done         sync.WaitGroup
+	routing      routingLimit
+	refuses      atomic.Bool // nothing else begins either
 }
 
 // New makes a node; nothing runs before Start.
@@ -159,29 +152,53 @@ func New(cfg Config) *Node {
 	}
 	n := &Node{
 		cfg: cfg, sys: mailbox.System(cfg.Log), trunkSources: trunk.NewBook(), phones: registrar.NewBook(), workspaceTable: &workspaceTable{trees: make(map[string]*tree)},
-		boot: mailbox.NewID("boot"), zones: calendar.NewShared(), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
+		zones: calendar.NewShared(), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
+		backgroundTasks: &backgroundTasks{log: cfg.Log},
 	}
 	n.stored = actorRows{
-		rows: store, boot: n.boot, resume: cfg.Survive, quarantined: cfg.Quarantined,
+		rows: store, boot: mailbox.NewID("boot"), resume: cfg.Survive, quarantined: cfg.Quarantined,
 		campaign: func(ws, id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Campaigns, id) },
 	}
-	n.workspaceTrunks = &workspaceTrunks{workspaces: n.workspaceTable, sys: n.sys}
-	n.callEngines = &callEngines{recogniser: cfg.Recognizer, realtime: cfg.Realtime, models: cfg.Models, log: cfg.Log}
-	n.callOpener = &callOpener{store: store, workspaces: n.workspaceTable, boot: n.boot, committed: n.Committed, background: n.RunInBackground, stopping: n.Draining}
-	children := &childStarter{sys: n.sys, background: n.RunInBackground, stopping: n.Draining, log: cfg.Log}
-	n.campaignActors = &campaignActors{workspaces: n.workspaceTable, sys: n.sys, store: store, children: children}
-	n.lookup = inbound.New(inbound.Config{Store: store, Trunks: n.trunkSources, Phones: n.phones, Workspace: n.Workspace})
-	n.connectCallAdmission()
+	n.trunkSources.Carrier = cfg.Carrier
 	if cfg.SIP != nil {
 		n.trunkSources.Resolve = cfg.SIP.Resolve
 	}
-	n.trunkSources.Carrier = cfg.Carrier
-	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.OwnsShard, Quarantined: cfg.Quarantined})
-	n.webhookActors = &webhookActors{workspaces: n.workspaceTable, sys: n.sys, children: children, client: n.sender}
-	n.sends = webhook.NewSendPool(cfg.WebhookSends)
-	n.ledger = webhook.NewLedger(cfg.Store)
-	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.sender.Web()}
+	n.connectCallAdmission()
+	n.connectWorkspaceActors()
+	n.connectInbound()
 	return n
+}
+
+// connectWorkspaceActors builds what asks and notifies the actors of workspaces.
+func (n *Node) connectWorkspaceActors() {
+	cfg := &n.cfg
+	children := &childStarter{sys: n.sys, background: n.RunInBackground, stopping: n.Draining, log: cfg.Log}
+	n.workspaceTrunks = &workspaceTrunks{workspaces: n.workspaceTable, sys: n.sys}
+	n.campaignActors = &campaignActors{workspaces: n.workspaceTable, sys: n.sys, store: cfg.Store, children: children}
+	n.webhookActors = &webhookActors{
+		workspaces: n.workspaceTable, sys: n.sys, children: children, pool: webhook.NewSendPool(cfg.WebhookSends), ledger: webhook.NewLedger(cfg.Store),
+		client: webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.OwnsShard, Quarantined: cfg.Quarantined}),
+	}
+	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.webhookActors.client.Web()}
+	n.callEngines = &callEngines{recogniser: cfg.Recognizer, realtime: cfg.Realtime, models: cfg.Models, log: cfg.Log}
+}
+
+// connectInbound builds what opens calls and receives INVITEs and MESSAGEs.
+func (n *Node) connectInbound() {
+	cfg := &n.cfg
+	n.lookup = inbound.New(inbound.Config{Store: cfg.Store, Trunks: n.trunkSources, Phones: n.phones, Workspace: n.Workspace})
+	n.callOpener = &callOpener{
+		store: cfg.Store, workspaces: n.workspaceTable, boot: n.stored.boot, committed: n.Committed, background: n.RunInBackground, stopping: n.Draining,
+	}
+	n.inboundCalls = &inboundCalls{
+		workspaces: n.workspaceTable, sys: n.sys, store: cfg.Store, trunkSources: n.trunkSources, lookup: n.lookup, routing: &n.routing, opener: n.callOpener,
+		services: &n.services, traces: cfg.Traces, committed: n.Committed, background: n.RunInBackground, log: cfg.Log,
+		accepts: func() bool { return !n.drain.isStopping() && !n.drain.isDrained() && n.loaded.Load() && n.OwnsShard() },
+	}
+	n.inboundMessages = &inboundMessages{
+		workspaces: n.workspaceTable, trunkSources: n.trunkSources, lookup: n.lookup, routing: &n.routing, services: &n.services, background: n.RunInBackground, log: cfg.Log,
+		accepts: func() bool { return !n.drain.isStopping() && n.loaded.Load() },
+	}
 }
 
 // connectCallAdmission builds what decides whether calls may begin.
@@ -225,7 +242,7 @@ func (n *Node) DNC() *dnc.Register { return n.dnc }
 func (n *Node) Zones() *calendar.Shared { return n.zones }
 
 // WebhookClient returns the HTTP client for addresses that workspaces name.
-func (n *Node) WebhookClient() *webhook.Client { return n.sender }
+func (n *Node) WebhookClient() *webhook.Client { return n.webhookActors.client }
 
 // ModelClient returns the client of language models.
 func (n *Node) ModelClient() *llm.Client { return n.models }
@@ -240,26 +257,6 @@ func (n *Node) DeleteOldRings(ctx context.Context, workspaceID string) error {
 
 // TrunkSources admits sources of SIP.
 func (n *Node) TrunkSources() *trunk.Book { return n.trunkSources }
-
-// Context ends with the node.
-func (n *Node) Context() context.Context {
-	if run := n.lives.Load(); run != nil {
-		return *run
-	}
-	return context.Background()
-}
-
-// RunInBackground runs f in a goroutine that Stop waits for.
-func (n *Node) RunInBackground(f func()) {
-	n.done.Go(func() {
-		defer func() {
-			if v := recover(); v != nil {
-				n.cfg.Log.Error("a background task failed", slog.Any("reason", v))
-			}
-		}()
-		f()
-	})
-}
 
 // sweep resolves the proxies of trunks again and deletes expired rows of all workspaces.
 func (n *Node) sweep(ctx context.Context) {
@@ -363,11 +360,8 @@ func (n *Node) Stop() {
 		})
 	}
 	wait.Wait()
-	if n.stop != nil {
-		n.stop()
-	}
-	n.done.Wait()
-	n.sender.Close()
+	n.endAll()
+	n.webhookActors.client.Close()
 	n.sys.Shutdown()
 	n.cfg.MediaCapacity.Leave()
 }

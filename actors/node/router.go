@@ -10,7 +10,6 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/load"
-	"github.com/callboard/callboard/domain/sms"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/registrar"
@@ -203,23 +202,6 @@ func (s *Router) text(in *sip.IncomingMessage) {
 	}, all)
 }
 
-func (n *Node) claimMessage(ctx context.Context, in *sip.IncomingMessage) (none domain.CallClaim, err error) {
-	content, err := sms.ReadContent(in.ContentType, in.Body)
-	if err != nil {
-		return none, err
-	}
-	if content.Report == nil {
-		return n.lookup.Claim(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields})
-	}
-	for _, e := range n.trunkSources.Of(in.Source) {
-		m, _, err := n.services.Messages.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: content.Report.MessageID})
-		if err == nil && m != nil && m.RouteID == e.Trunk.ID {
-			return domain.CallClaim{Rank: domain.ClaimNumber, Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID}, nil
-		}
-	}
-	return none, nil
-}
-
 // inboundRequest is what came in: who may know it, and what is to be done with it.
 type inboundRequest struct {
 	at     []*Node // those that have a trunk at its source
@@ -247,13 +229,12 @@ func (s *Router) route(a inboundRequest, all []*Node) {
 		return
 	}
 	first := a.at[0]
-	if first.routing.Add(1) > maxRouting { // as of those that wait for store and actors
-		first.routing.Add(-1)
+	if !first.routing.acquire() {
 		a.refuse(sipUnavailable, overloadAfter)
 		return
 	}
 	first.RunInBackground(func() {
-		defer first.routing.Add(-1)
+		defer first.routing.release()
 		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
 		defer cancel()
 		i := a.bestClaim(ctx)

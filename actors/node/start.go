@@ -40,9 +40,7 @@ const (
 // Start loads every workspace, ends or resumes the calls that an earlier process left open, and starts the actors. Calls come in
 // from then on.
 func (n *Node) Start(ctx context.Context) error {
-	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	n.stop = stop
-	n.lives.Store(&run)
+	run := n.backgroundTasks.start(ctx)
 	if err := n.dialStop.load(ctx); err != nil {
 		return err
 	}
@@ -394,7 +392,7 @@ func (n *Node) callProps(ws string, t *tree, resumable []*recovery.Resumable) *a
 func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 	return mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
-			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.lines, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
+			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.lines, Trunks: t.trunks, Calls: t.calls, Boot: n.stored.boot,
 			Numbers: t.numbers, Lists: n.dnc, Left: func() map[string]time.Time { return t.dialogs.of(id) },
 			Leg: n.firstLeg, Log: n.cfg.Log, Key: key, Committed: func() { n.Committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
@@ -417,7 +415,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 
 func (n *Node) webhookProps(ws, id string) *actor.Props {
 	cfg := webhook.Config{
-		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.sender, Pool: n.sends, Ledger: n.ledger, Hurry: n.cfg.WebhookHurry, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
+		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.webhookActors.client, Pool: n.webhookActors.pool, Ledger: n.webhookActors.ledger, Hurry: n.cfg.WebhookHurry, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
 		Committed: func() { n.Committed(ws) },
 	}
 	return mailbox.Props(n.observed("webhook", webhook.New(cfg)), 1000)

@@ -17,7 +17,9 @@ type webhookActors struct {
 	workspaces *workspaceTable
 	sys        *actor.ActorSystem
 	children   *childStarter
-	client     *webhook.Client
+	client     *webhook.Client   // checks URLs and sends requests of endpoints
+	pool       *webhook.SendPool // of the endpoints of all workspaces
+	ledger     *webhook.Ledger
 }
 
 // CheckURL checks that a webhook may go to a URL. The error names the field param.

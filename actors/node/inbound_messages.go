@@ -21,20 +21,27 @@ const (
 	sipBadType    = 415
 )
 
+// inboundMessages answers the MESSAGEs of trunks.
+type inboundMessages struct {
+	workspaces   *workspaceTable
+	trunkSources *trunk.Book
+	lookup       *inbound.Lookup
+	routing      *routingLimit
+	services     *Services
+	accepts      func() bool  // messages may be received. It must not wait
+	background   func(func()) // runs what the stop of the node waits for
+	log          *slog.Logger
+}
+
 // Message takes a MESSAGE of a trunk. It is answered when the message is safe, so
 // that nothing is lost in between. It returns at once.
-func (n *Node) Message(in *sip.IncomingMessage) {
-	if n.drain.isStopping() || !n.loaded.Load() {
+func (r *inboundMessages) Message(in *sip.IncomingMessage) {
+	if !r.accepts() || !r.routing.acquire() {
 		in.Reply(sipUnavailable, overloadAfter)
 		return
 	}
-	if n.routing.Add(1) > maxRouting {
-		n.routing.Add(-1)
-		in.Reply(sipUnavailable, overloadAfter)
-		return
-	}
-	n.RunInBackground(func() {
-		defer n.routing.Add(-1)
+	r.background(func() {
+		defer r.routing.release()
 		defer func() {
 			if v := recover(); v != nil {
 				in.Reply(sipServerError, 0)
@@ -43,12 +50,12 @@ func (n *Node) Message(in *sip.IncomingMessage) {
 		}()
 		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
 		defer cancel()
-		code, err := n.routeMessage(ctx, in)
+		code, err := r.routeMessage(ctx, in)
 		switch {
 		case errors.Is(err, inbound.ErrAuthRequired):
 			in.Challenge()
 		case err != nil:
-			n.cfg.Log.Warn("a text message could not be taken", slog.String("sip_call_id", in.CallID), slog.Any("error", err))
+			r.log.Warn("a text message could not be taken", slog.String("sip_call_id", in.CallID), slog.Any("error", err))
 			in.Reply(sipUnavailable, overloadAfter)
 		default:
 			in.Reply(code, 0)
@@ -57,7 +64,7 @@ func (n *Node) Message(in *sip.IncomingMessage) {
 }
 
 // routeMessage keeps a message or a report, and says what is answered.
-func (n *Node) routeMessage(ctx context.Context, in *sip.IncomingMessage) (code int, err error) {
+func (r *inboundMessages) routeMessage(ctx context.Context, in *sip.IncomingMessage) (code int, err error) {
 	content, err := sms.ReadContent(in.ContentType, in.Body)
 	switch {
 	case errors.Is(err, sms.ErrType):
@@ -68,9 +75,9 @@ func (n *Node) routeMessage(ctx context.Context, in *sip.IncomingMessage) (code 
 	as := &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields}
 	carries := func(e trunk.Entry) bool { return e.Trunk.SMS == domain.SMSPlain || e.Trunk.SMS == domain.SMSIMDN }
 	if content.Report != nil {
-		return n.routeReport(ctx, as, content.Report)
+		return r.routeReport(ctx, as, content.Report)
 	}
-	number, entry, err := n.lookup.Number(ctx, as)
+	number, entry, err := r.lookup.Number(ctx, as)
 	switch {
 	case errors.Is(err, inbound.ErrNoNumber):
 		return sipNotFound, nil
@@ -79,7 +86,7 @@ func (n *Node) routeMessage(ctx context.Context, in *sip.IncomingMessage) (code 
 	case !carries(entry):
 		return sipForbidden, nil
 	}
-	w := n.Workspace(number.WorkspaceID)
+	w := r.workspaces.Workspace(number.WorkspaceID)
 	if w == nil {
 		return sipNotFound, nil
 	}
@@ -91,7 +98,7 @@ func (n *Node) routeMessage(ctx context.Context, in *sip.IncomingMessage) (code 
 	if number.Number == "*" {
 		m.To = inbound.CalledNumber(in.To, country)
 	}
-	return sipOK, n.services.Messages.ReceiveFromTrunk(ctx, m, entry.Trunk.ID, in.Key)
+	return sipOK, r.services.Messages.ReceiveFromTrunk(ctx, m, entry.Trunk.ID, in.Key)
 }
 
 // bodyFits says whether a text that came in may be kept: one with letters, and
@@ -103,12 +110,12 @@ func bodyFits(body string) bool {
 // routeReport puts a delivery report into the message it names: one that went
 // over a trunk at its source. A report of nothing of ours is taken, too: it
 // would only come again.
-func (n *Node) routeReport(ctx context.Context, as *sip.Incoming, r *sms.Report) (code int, err error) {
-	for _, e := range n.trunkSources.Of(as.Source) { // with or without the header of its trunk: a carrier need not repeat it in a report
+func (r *inboundMessages) routeReport(ctx context.Context, as *sip.Incoming, report *sms.Report) (code int, err error) {
+	for _, e := range r.trunkSources.Of(as.Source) { // with or without the header of its trunk: a carrier need not repeat it in a report
 		if as.Proved && !inbound.IsAuthenticated(e, as) {
 			continue
 		}
-		m, _, err := n.services.Messages.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: r.MessageID})
+		m, _, err := r.services.Messages.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: report.MessageID})
 		if err != nil {
 			return 0, err
 		}
@@ -118,7 +125,25 @@ func (n *Node) routeReport(ctx context.Context, as *sip.Incoming, r *sms.Report)
 		if !inbound.IsAuthenticated(e, as) {
 			return 0, inbound.ErrAuthRequired
 		}
-		return sipOK, n.services.Messages.ApplyReport(ctx, m.Key(), r)
+		return sipOK, r.services.Messages.ApplyReport(ctx, m.Key(), report)
 	}
 	return sipOK, nil
+}
+
+// claimMessage returns the claim of this node to a message or a delivery report.
+func (r *inboundMessages) claimMessage(ctx context.Context, in *sip.IncomingMessage) (none domain.CallClaim, err error) {
+	content, err := sms.ReadContent(in.ContentType, in.Body)
+	if err != nil {
+		return none, err
+	}
+	if content.Report == nil {
+		return r.lookup.Claim(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields})
+	}
+	for _, e := range r.trunkSources.Of(in.Source) {
+		m, _, err := r.services.Messages.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: content.Report.MessageID})
+		if err == nil && m != nil && m.RouteID == e.Trunk.ID {
+			return domain.CallClaim{Rank: domain.ClaimNumber, Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID}, nil
+		}
+	}
+	return none, nil
 }
