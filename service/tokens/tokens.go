@@ -157,8 +157,8 @@ func (s *Service) SigningKey(ctx context.Context, kid string) (*domain.SigningKe
 }
 
 // EnsureSigningKeys returns the keys whose tokens may be valid, and the one that signs.
-// If there is none yet, it generates the first. A key at the end of its time is replaced by another, which is published before it
-// signs. generate generates a key pair.
+// If there is none yet, it creates the first. A key at the end of its time is replaced
+// by another, which is published before it signs. generate generates a key pair.
 func (s *Service) EnsureSigningKeys(ctx context.Context, generate func() (public, private string, err error)) (domain.Signing, error) {
 	if err := s.reloadCluster(ctx); err != nil {
 		s.log.Warn("the signing keys of other nodes cannot be read", slog.Any("error", err))
