@@ -15,7 +15,7 @@ func (o *outbox) open(ctx actor.Context) {
 	o.busy = true
 	cfg, all := o.cfg, o.hooks == nil
 	o.work(ctx, func(c context.Context) any {
-		m := opened{of: o, place: Place{WorkspaceID: cfg.Workspace}}
+		m := positionLoaded{of: o, place: LogPosition{WorkspaceID: cfg.Workspace}}
 		m.version, m.err = cfg.Store.Get(c, &m.place)
 		if errors.Is(m.err, domain.ErrNotFound) {
 			m.err = nil
@@ -48,7 +48,7 @@ func endpoints(ctx context.Context, cfg Config) (all []*domain.Webhook, err erro
 	return all, nil
 }
 
-func (o *outbox) onOpened(ctx actor.Context, m opened) {
+func (o *outbox) onOpened(ctx actor.Context, m positionLoaded) {
 	if m.of != o {
 		return
 	}
@@ -74,7 +74,7 @@ func (o *outbox) onOpened(ctx actor.Context, m opened) {
 	}
 	o.changed, o.routes = nil, nil
 	for id := range o.hooks { // the incarnation before may have ended between its commit and its nudges
-		o.owed[id] = true
+		o.unnotified[id] = true
 	}
 	o.nudge(ctx)
 }

@@ -84,13 +84,13 @@ type outbox struct {
 	busy    bool // reading or writing
 	dirty   bool // there may be events behind the place
 	keep    bool // write the place although nobody wanted the events before it
-	place   Place
+	place   LogPosition
 	version uint64
 	saved   uint64        // the offset in the store
 	pending []event.Event // read, not yet fanned out
-	// owed are endpoints for which something may have been queued without their
+	// unnotified are endpoints for which something may have been queued without their
 	// having heard of it.
-	owed map[string]bool
+	unnotified map[string]bool
 
 	hooks   map[string]*subscriber     // nil: not yet read
 	changed map[string]*domain.Webhook // told before that; nil: deleted
@@ -113,26 +113,26 @@ type (
 		of *outbox
 		n  int
 	}
-	opened struct {
+	positionLoaded struct {
 		of      *outbox
-		place   Place
+		place   LogPosition
 		version uint64
 		hooks   []*domain.Webhook
 		err     error
 	}
-	read struct {
+	eventsRead struct {
 		of     *outbox
 		events []event.Event
 		err    error
 	}
-	passed struct { // while nobody wants any event
+	endFound struct { // while nobody wants any event
 		of   *outbox
 		last uint64
 		err  error
 	}
-	written struct {
+	deliveriesCommitted struct {
 		of    *outbox
-		place Place
+		place LogPosition
 		rest  []event.Event
 		fresh map[string][]webhook.Queued // by endpoint
 		err   error
@@ -145,12 +145,12 @@ type (
 	}
 )
 
-func (wake) Control()    {}
-func (opened) Control()  {}
-func (read) Control()    {}
-func (passed) Control()  {}
-func (written) Control() {}
-func (swept) Control()   {}
+func (wake) Control()                {}
+func (positionLoaded) Control()      {}
+func (eventsRead) Control()          {}
+func (endFound) Control()            {}
+func (deliveriesCommitted) Control() {}
+func (swept) Control()               {}
 
 // New makes the outbox of a workspace.
 func New(cfg Config) actor.Producer {
@@ -163,7 +163,7 @@ func New(cfg Config) actor.Producer {
 	return func() actor.Actor {
 		return &outbox{
 			cfg: cfg, log: cfg.Log.With(slog.String("workspace_id", cfg.Workspace)),
-			changed: make(map[string]*domain.Webhook), owed: make(map[string]bool), gone: []string{""}, dirty: true,
+			changed: make(map[string]*domain.Webhook), unnotified: make(map[string]bool), gone: []string{""}, dirty: true,
 		}
 	}
 }
@@ -181,13 +181,13 @@ func (o *outbox) Receive(ctx actor.Context) {
 		o.onChanged(&m.Webhook)
 	case Deleted:
 		o.onDeleted(m.WebhookID)
-	case opened:
+	case positionLoaded:
 		o.onOpened(ctx, m)
-	case read:
+	case eventsRead:
 		o.onRead(m)
-	case passed:
+	case endFound:
 		o.onPassed(m)
-	case written:
+	case deliveriesCommitted:
 		o.onWritten(ctx, m)
 	case swept:
 		o.onSwept(m)
@@ -196,7 +196,7 @@ func (o *outbox) Receive(ctx actor.Context) {
 	case mailbox.Crashed:
 		panic(m)
 	}
-	o.step(ctx)
+	o.advance(ctx)
 }
 
 func (o *outbox) start() {
@@ -219,8 +219,8 @@ func (o *outbox) stop() {
 	}
 }
 
-// step begins the next thing to do, one at a time; sweeping goes on beside.
-func (o *outbox) step(ctx actor.Context) {
+// advance begins the next thing to do, one at a time; sweeping goes on beside.
+func (o *outbox) advance(ctx actor.Context) {
 	if o.over || o.bind == nil {
 		return
 	}
@@ -231,7 +231,7 @@ func (o *outbox) step(ctx actor.Context) {
 		case !o.started:
 			o.open(ctx)
 		case len(o.pending) > 0 || o.keep && o.place.Offset > o.saved:
-			o.fan(ctx)
+			o.queueDeliveries(ctx)
 		}
 		if !o.busy && o.dirty {
 			o.read(ctx)
@@ -299,7 +299,7 @@ func (o *outbox) read(ctx actor.Context) {
 	if len(o.hooks) == 0 {
 		o.work(ctx, func(c context.Context) any {
 			last, err := cfg.Store.LastOffset(c, cfg.Workspace)
-			return passed{of: o, last: last, err: err}
+			return endFound{of: o, last: last, err: err}
 		})
 		return
 	}
@@ -308,11 +308,11 @@ func (o *outbox) read(ctx actor.Context) {
 	}
 	o.work(ctx, func(c context.Context) any {
 		events, err := cfg.Store.Events(c, cfg.Workspace, after, cfg.Batch)
-		return read{of: o, events: events, err: err}
+		return eventsRead{of: o, events: events, err: err}
 	})
 }
 
-func (o *outbox) onRead(m read) {
+func (o *outbox) onRead(m eventsRead) {
 	if m.of != o {
 		return
 	}
@@ -333,7 +333,7 @@ func (o *outbox) onRead(m read) {
 
 // onPassed goes on to the end of the log without reading it. An endpoint that
 // was announced meanwhile may want what came since: then it is read.
-func (o *outbox) onPassed(m passed) {
+func (o *outbox) onPassed(m endFound) {
 	if m.of != o {
 		return
 	}
@@ -351,10 +351,10 @@ func (o *outbox) onPassed(m passed) {
 	o.keep = o.keep || o.place.Offset-o.saved >= maxUnsaved
 }
 
-// fan decides who gets the events at hand and commits that, together with the
+// queueDeliveries decides who gets the events at hand and commits that, together with the
 // place. It runs after the read, in the actor: an endpoint that was announced
 // before an event was committed is known here.
-func (o *outbox) fan(ctx actor.Context) {
+func (o *outbox) queueDeliveries(ctx actor.Context) {
 	place := o.place
 	change := commit.Change{Workspace: o.cfg.Workspace}
 	fresh := make(map[string][]webhook.Queued)
@@ -366,7 +366,7 @@ func (o *outbox) fan(ctx actor.Context) {
 		place.Offset = e.Offset
 		o.recipients(&e, func(id, name string) {
 			place.LastID = nextID(place.LastID, now)
-			o.owed[id] = true
+			o.unnotified[id] = true
 			row := &domain.Delivery{
 				ID: place.LastID, WorkspaceID: o.cfg.Workspace, WebhookID: id, EventID: e.ID, EventType: name,
 				EventOffset: e.Offset, Subject: e.Subject, State: domain.DeliveryQueued, CreatedAt: now,
@@ -386,14 +386,14 @@ func (o *outbox) fan(ctx actor.Context) {
 	cfg := o.cfg
 	o.work(ctx, func(c context.Context) any {
 		_, err := cfg.Store.Apply(c, change)
-		return written{of: o, place: place, rest: rest, fresh: fresh, err: err}
+		return deliveriesCommitted{of: o, place: place, rest: rest, fresh: fresh, err: err}
 	})
 }
 
 // onWritten: after an error it is unknown whether the rows were kept, and they
 // may have been sent meanwhile; so the place is read again before anything is
 // written again, and then their endpoints look.
-func (o *outbox) onWritten(ctx actor.Context, m written) {
+func (o *outbox) onWritten(ctx actor.Context, m deliveriesCommitted) {
 	if m.of != o {
 		return
 	}
@@ -416,14 +416,14 @@ func (o *outbox) onWritten(ctx actor.Context, m written) {
 	o.version++
 	o.pause = 0
 	for id, items := range m.fresh {
-		o.hand(ctx, id, items)
+		o.passToEndpoint(ctx, id, items)
 	}
 	o.nudge(ctx)
 }
 
-// hand gives an endpoint what was queued for it; too much at once it reads as
+// passToEndpoint gives an endpoint what was queued for it; too much at once it reads as
 // far as it has room.
-func (o *outbox) hand(ctx actor.Context, id string, items []webhook.Queued) {
+func (o *outbox) passToEndpoint(ctx actor.Context, id string, items []webhook.Queued) {
 	s, pid := o.hooks[id], o.endpoint(id)
 	if s == nil {
 		return
@@ -432,19 +432,19 @@ func (o *outbox) hand(ctx actor.Context, id string, items []webhook.Queued) {
 		s.last = "" // it is nudged
 		return
 	}
-	delete(o.owed, id)
+	delete(o.unnotified, id)
 	ctx.Send(pid, webhook.Fresh{After: s.last, Items: items})
 	s.last = items[len(items)-1].Row.ID
 }
 
 // nudge tells endpoints that something may be queued for them.
 func (o *outbox) nudge(ctx actor.Context) {
-	for id := range o.owed {
+	for id := range o.unnotified {
 		if pid := o.endpoint(id); pid != nil {
 			ctx.Send(pid, webhook.Nudge{})
 		}
 	}
-	clear(o.owed)
+	clear(o.unnotified)
 }
 
 func (o *outbox) endpoint(id string) *actor.PID {

@@ -426,7 +426,7 @@ func TestTheDeliveriesOfADeletedEndpointAreRemovedAlsoAfterACrash(t *testing.T) 
 }
 
 func TestAPanicAtAnyMessageSkipsNothing(t *testing.T) {
-	for _, kind := range []string{"Nudge", "Changed", "Deleted", "opened", "read", "written", "swept", "wake"} {
+	for _, kind := range []string{"Nudge", "Changed", "Deleted", "positionLoaded", "eventsRead", "deliveriesCommitted", "swept", "wake"} {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 			s := newStage(t, sys)
 			var planted atomic.Int32

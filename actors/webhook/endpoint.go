@@ -208,7 +208,7 @@ func (e *endpoint) Receive(ctx actor.Context) {
 	case mailbox.Crashed:
 		panic(m)
 	}
-	e.pump(ctx)
+	e.advance(ctx)
 }
 
 func (e *endpoint) start(ctx actor.Context) {
@@ -239,8 +239,8 @@ func (e *endpoint) quit(ctx actor.Context) {
 	ctx.Poison(ctx.Self())
 }
 
-// pump does all that is possible now and sets one wake-up for the rest.
-func (e *endpoint) pump(ctx actor.Context) {
+// advance does all that is possible now and sets one wake-up for the rest.
+func (e *endpoint) advance(ctx actor.Context) {
 	if e.over || e.life == nil {
 		return
 	}

@@ -120,7 +120,7 @@ func (c *chaos) queued() (should, are int) {
 	c.t.Helper()
 	ctx := context.Background()
 	d, store, ws := c.stored()
-	place := &outbox.Place{WorkspaceID: ws}
+	place := &outbox.LogPosition{WorkspaceID: ws}
 	_, err := store.Get(ctx, place)
 	require.NoError(c.t, err)
 	for after := uint64(0); after < place.Offset; {

@@ -66,7 +66,7 @@ func (s *Service) trimBound(ctx context.Context, workspaceID string, webhookIDs 
 	if err != nil || bound == 0 {
 		return 0, err
 	}
-	position := &outbox.Place{WorkspaceID: workspaceID}
+	position := &outbox.LogPosition{WorkspaceID: workspaceID}
 	if _, err = s.store.Get(ctx, position); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return 0, err
 	}

@@ -10,24 +10,24 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Place is how far a workspace's events have been fanned out. It is committed
+// LogPosition is how far a workspace's events have been fanned out. It is committed
 // together with the deliveries of the events before it.
-type Place struct {
+type LogPosition struct {
 	WorkspaceID string `json:"workspace_id"`
 	Offset      uint64 `json:"offset"`  // of the last event that was fanned out
 	LastID      string `json:"last_id"` // of the last delivery: the next one sorts behind it
 }
 
 // Key names the row.
-func (p *Place) Key() domain.Key {
+func (p *LogPosition) Key() domain.Key {
 	return domain.Key{Kind: "outbox", Workspace: p.WorkspaceID, ID: "place"}
 }
 
 // Indexes: none.
-func (p *Place) Indexes() []string { return nil }
+func (p *LogPosition) Indexes() []string { return nil }
 
 // Sort is of no use.
-func (p *Place) Sort() string { return "" }
+func (p *LogPosition) Sort() string { return "" }
 
 // nextID makes the identifier of a delivery, which sorts behind the last one
 // even when the clock was set back: endpoints read their queue forwards.
