@@ -38,7 +38,7 @@ func (a *agent) send(ctx actor.Context, msg any) {
 // pause keeps the agent silent for a reason; resume ends that.
 func (a *agent) pause(ctx actor.Context, why uint8) {
 	if a.pausedBy == 0 {
-		a.send(ctx, conversation.Away{})
+		a.send(ctx, conversation.PauseAgent{})
 	}
 	a.pausedBy |= why
 }
@@ -54,7 +54,7 @@ func (a *agent) resume(ctx actor.Context, why uint8, ok bool) {
 		a.transferred = ok
 	}
 	if a.pausedBy == 0 && a.conversation != nil {
-		ctx.Send(a.conversation, conversation.Back{OK: a.transferred})
+		ctx.Send(a.conversation, conversation.ResumeAgent{OK: a.transferred})
 		a.transferred = false
 	}
 }
@@ -70,14 +70,14 @@ func (cfg *Config) redactor() *domain.Redactor {
 
 // recognizer is the speech recognizer of an agent; nil: none.
 func (cfg *Config) recognizer(s *domain.Script) speech.Recogniser {
-	if cfg.Ears == nil {
+	if cfg.Recognizer == nil {
 		return nil
 	}
 	engine := ""
 	if s.STT != nil {
 		engine = s.STT.Engine
 	}
-	return speech.For(cfg.Ears, engine)
+	return speech.For(cfg.Recognizer, engine)
 }
 
 func (cfg *Config) beforeConversation(callID string) func(any) {
@@ -120,7 +120,7 @@ func (c *call) reportEscalation(ctx actor.Context, m conversation.Transfer) {
 	}
 	arguments, _ := json.Marshal(map[string]string{"destination": m.Destination, "mode": string(m.Mode), "reason": reason}) // texts: cannot fail
 	c.commit(ctx, event.AgentEscalation, event.AgentEscalationData{
-		CallID: c.call.ID, AgentID: c.call.AgentID, Reason: reason, Destination: m.Destination, Summary: m.Kept,
+		CallID: c.call.ID, AgentID: c.call.AgentID, Reason: reason, Destination: m.Destination, Summary: m.RedactedSummary,
 	}, nil)
 	c.commit(ctx, event.AgentActionTriggered, event.AgentActionData{
 		CallID: c.call.ID, AgentID: c.call.AgentID, Action: domain.ToolTransfer, Arguments: arguments, Result: json.RawMessage(`{"status":"started"}`),
@@ -150,15 +150,15 @@ func callerSpoke(all []domain.Segment) bool {
 // startConversation begins the conversation, or continues that of another process.
 func (c *call) startConversation(ctx actor.Context, after *conversation.Saved) {
 	ear := c.audio.connectEngines(c.cfg, &c.script, c.optOut)
-	var mind conversation.Mind // nil: no model takes part
-	if c.cfg.Mind != nil {
-		mind = c.cfg.Mind(c.call)
+	var mind conversation.AgentRuntime // nil: no model takes part
+	if c.cfg.AgentRuntime != nil {
+		mind = c.cfg.AgentRuntime(c.call)
 	}
 	c.agent.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
 		return conversation.New(conversation.Config{
 			Script: c.script, Variables: c.spokenVariables(c.answeredAt), Sound: c.audio.session, Speaker: c.cfg.Speaker, Log: c.log, Hide: c.audio.session.Sensitive,
-			Mind: mind, OptOut: c.optOut, Ears: c.cfg.recognizer(&c.script), Ear: ear, Answerer: !c.inbound && after == nil, Redact: c.cfg.redactor(),
-			Stands: c.cfg.Survive, After: after, Before: c.cfg.beforeConversation(c.call.ID),
+			AgentRuntime: mind, OptOut: c.optOut, Recognizer: c.cfg.recognizer(&c.script), AudioTap: ear, Answerer: !c.inbound && after == nil, Redact: c.cfg.redactor(),
+			Checkpoints: c.cfg.Survive, After: after, Before: c.cfg.beforeConversation(c.call.ID),
 		})
 	}, mailboxSize), "conversation")
 	ctx.Send(c.agent.conversation, conversation.Begin{})
@@ -197,8 +197,8 @@ func (c *call) conversationDied(ctx actor.Context, m *actor.Terminated) {
 	switch c.stage {
 	case talking:
 		c.endAnswered(ctx, byService, domain.ReasonInternal)
-	case concluding:
-		c.wrapUp(ctx)
+	case ending:
+		c.awaitTransferLegs(ctx)
 	case awaitingPermit, preparing, dialling, rerouting, resuming, flushing, notifying:
 	}
 }

@@ -24,13 +24,13 @@ type audio struct {
 
 // connectEngines connects the caller's audio to the speech engines, if the pathway needs words,
 // some words mean an opt-out, or a realtime engine listens; nil: nothing listens.
-func (a *audio) connectEngines(cfg *Config, s *domain.Script, optOut []string) *speech.Ear {
+func (a *audio) connectEngines(cfg *Config, s *domain.Script, optOut []string) *speech.AudioTap {
 	ears, language := cfg.recognizer(s), s.Hearing()
-	words := ears != nil && slices.ContainsFunc(pathway.Languages(s), ears.Hears) && (pathway.Listens(&s.Pathway) || conversation.HearsAside(ears, language, optOut))
+	words := ears != nil && slices.ContainsFunc(pathway.Languages(s), ears.Hears) && (pathway.Listens(&s.Pathway) || conversation.ListensForOptOut(ears, language, optOut))
 	if !words && s.Realtime == nil {
 		return nil
 	}
-	ear := new(speech.Ear)
+	ear := new(speech.AudioTap)
 	a.session.Hear(ear.Frame)
 	return ear
 }

@@ -45,7 +45,7 @@ const (
 	rerouting            // a leg was refused; the next one is searched for and stored
 	resuming             // answered in a process that has ended; the peer gets a re-INVITE
 	talking              // answered
-	concluding           // the dialog is over; the conversation makes its result
+	ending               // the dialog is over; the conversation makes its result
 	flushing             // the last changes are being stored
 	notifying            // the owner gets the end until it acknowledges it
 )
@@ -271,8 +271,8 @@ func (c *call) stageTimedOut(ctx actor.Context, m stageTimeout) {
 		c.endCall(ctx, notSent(), byService)
 	case rerouting:
 		c.endCall(ctx, c.result.verdict, c.result.by)
-	case concluding:
-		c.wrapUp(ctx)
+	case ending:
+		c.awaitTransferLegs(ctx)
 	case resuming:
 		c.endCall(ctx, interrupted(), byService) // its BYE was not answered either
 	case talking:
@@ -290,11 +290,11 @@ func (c *call) receiveMore(ctx actor.Context) {
 		}
 	case retryCommit:
 		c.commits.retryCommit(ctx)
-	case conversation.Stands:
-		c.conversationStands(ctx, m)
+	case conversation.CheckpointTaken:
+		c.checkpointTaken(ctx, m)
 	case conversation.Busy:
 		c.resources.setBusy(m.On)
-	case prepareHandover, conversation.Rested, handOver, cancelHandover:
+	case prepareHandover, conversation.Suspended, handOver, cancelHandover:
 		c.handleHandover(ctx, m)
 	case checkpointDue:
 		c.refreshCheckpoint(ctx)

@@ -234,7 +234,7 @@ func (c *Calls) census() LiveNow {
 				CallID: id, AttemptID: b.attemptID, CampaignID: b.campaignID, Direction: b.direction(), PID: b.pid,
 				Number: b.number, Environment: b.environment, CanMove: moves,
 			})
-			now.Seconds = append(now.Seconds, b.resources.liveTransferLegs(b.environment)...)
+			now.TransferLegs = append(now.TransferLegs, b.resources.liveTransferLegs(b.environment)...)
 		}
 	}
 	return now

@@ -112,7 +112,7 @@ func (c *call) trackCheckpoint(then func(actor.Context, bool)) func(actor.Contex
 			c.resources.setStored(c.commits.hasCheckpoint())
 		}
 		if acts > 0 && durable && c.agent.conversation != nil { // whoever cannot store it is the owner no more
-			ctx.Send(c.agent.conversation, conversation.Stood{Acts: acts})
+			ctx.Send(c.agent.conversation, conversation.CheckpointStored{Acts: acts})
 		}
 		if then != nil {
 			then(ctx, durable)
@@ -120,9 +120,9 @@ func (c *call) trackCheckpoint(then func(actor.Context, bool)) func(actor.Contex
 	}
 }
 
-// conversationStands takes the state of the conversation. The next commit stores it,
+// checkpointTaken takes the state of the conversation. The next commit stores it,
 // or one of its own if none is under way.
-func (c *call) conversationStands(ctx actor.Context, m conversation.Stands) {
+func (c *call) checkpointTaken(ctx actor.Context, m conversation.CheckpointTaken) {
 	c.checkpoint.conversation, c.checkpoint.dirty = m.Saved, true
 	c.checkpoint.pendingActs = max(c.checkpoint.pendingActs, m.Acts)
 	c.storeCheckpoint(ctx)

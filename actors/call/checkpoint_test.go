@@ -148,7 +148,7 @@ func TestWhatDoesNotSurvive(t *testing.T) {
 
 // doer looks at what is stored when something is to be done.
 type doer struct {
-	conversation.Mind
+	conversation.AgentRuntime
 
 	began func()
 }
@@ -165,7 +165,7 @@ func TestWhatIsDoneIsStoredBeforeItBegins(t *testing.T) {
 	stood := make(chan string, 2)
 	h = build(t, plan{config: func(c *call.Config) {
 		c.Survive = true
-		c.Mind = func(of domain.Call) conversation.Mind {
+		c.AgentRuntime = func(of domain.Call) conversation.AgentRuntime {
 			return doer{began: func() {
 				_, a := h.attempt(of.ID)
 				var kept struct{ Talk conversation.Saved }

@@ -39,16 +39,16 @@ type TransferDestination struct {
 
 // Config is what the calls of a workspace need.
 type Config struct {
-	Workspace string
-	Store     Store
-	UserAgent leg.UserAgent
-	Media     leg.Media
-	Speaker   speech.Speaker
-	Ears      speech.Recogniser // nil: words are not recognized
+	Workspace  string
+	Store      Store
+	UserAgent  leg.UserAgent
+	Media      leg.Media
+	Speaker    speech.Speaker
+	Recognizer speech.Recogniser // nil: words are not recognized
 	// Mind is the agent runtime of a call; nil: no model takes part.
-	Mind     func(c domain.Call) conversation.Mind
-	Blobs    recording.Blobs
-	LinesOut *actor.PID
+	AgentRuntime func(c domain.Call) conversation.AgentRuntime
+	Blobs        recording.Blobs
+	LinesOut     *actor.PID
 	// LinesTest are those of the outbound calls of the test environment; nil:
 	// LinesOut.
 	LinesTest  *actor.PID

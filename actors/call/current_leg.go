@@ -17,7 +17,6 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
-	"github.com/callboard/callboard/sip/transport"
 )
 
 // options are those of the leg's sound.
@@ -43,43 +42,6 @@ func (c *call) options(ctx actor.Context) media.Options {
 		o.RecordPath = recording.SpoolPath(c.cfg.SpoolDir, c.cfg.Workspace, c.call.ID)
 	}
 	return o
-}
-
-// sendInvite opens the leg's media session and sends its INVITE, beside the actor.
-func (c *call) sendInvite(ctx actor.Context) {
-	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
-	in := sip.Invite{
-		Attempt: c.call.ID, Leg: leg, Environment: c.call.Environment, Target: c.slot.Target, To: c.call.To, From: c.call.From,
-		Contacts: c.contacts, FromName: c.callerName, RingTimeout: c.ringTimeout, HoldAck: true, Reliable: true,
-		Notify: func(e sip.Event) { root.Send(self, dialogEvent{leg, e}) },
-	}
-	refused := c.slot.Fill(&in, c.call.To, trunk.Caller{Number: c.call.From, Name: c.callerName})
-	c.failover.redirect.applyTo(&in)
-	o, engine, ua, v, may := c.options(ctx), c.cfg.Media, c.cfg.UserAgent, c.resources.Resources, c.doNotCallCheck(c.cfg.Listed, c.leg)
-	c.invitedAt, c.audio.previewed = time.Now(), ""
-	c.stage = preparing
-	mailbox.Work(ctx, dialLimit, func(bound context.Context) any {
-		if refused != nil {
-			return legPrepared{leg: in.Leg, err: refused, reason: domain.ReasonNotSent}
-		}
-		if may != nil {
-			if err := may(bound); err != nil {
-				return legPrepared{leg: in.Leg, err: err}
-			}
-		}
-		return dial(v, engine, ua, o, in)
-	})
-}
-
-// levelOf is how loud it is said that a leg could not be placed.
-func levelOf(err error) slog.Level {
-	switch {
-	case errors.Is(err, transport.ErrHeld):
-		return slog.LevelInfo // somebody wants it so
-	case leg.IsMediaRefusal(err):
-		return slog.LevelWarn // the peer's description, and no fault of ours
-	}
-	return slog.LevelError
 }
 
 func (c *call) legPrepared(ctx actor.Context, m legPrepared) {
@@ -131,7 +93,7 @@ func (c *call) handleDialogEvent(ctx actor.Context, m dialogEvent) {
 		c.formerLegEnded(ctx, m.leg)
 		return
 	}
-	if m.leg != c.leg || c.stage >= concluding {
+	if m.leg != c.leg || c.stage >= ending {
 		if r, ok := m.event.(sip.Reoffer); ok {
 			r.Reply(481, nil)
 		}

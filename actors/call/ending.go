@@ -1,36 +1,37 @@
 package call
 
 import (
-	"cmp"
 	"log/slog"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/recovery"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
 )
 
 // result is how a call has ended.
 type result struct {
-	verdict    domain.Verdict // of the leg that was refused last, then of the call
-	by         string
-	at         time.Time
-	talked     time.Duration // from the answer, by the monotonic clock
-	concluding bool          // only transfer legs are waited for
-	ended      *Ended
+	verdict        domain.Verdict // of the leg that was refused last, then of the call
+	by             string
+	at             time.Time
+	talked         time.Duration // from the answer, by the monotonic clock
+	waitingForLegs bool          // only transfer legs are waited for
+	ended          *Ended
 }
 
 // endCall ends a call that has no dialog any more, and asks the conversation for its
 // result.
 func (c *call) endCall(ctx actor.Context, v domain.Verdict, by string) {
-	if c.stage >= concluding {
+	if c.stage >= ending {
 		return
 	}
 	v = c.endTransfer(ctx, v)
 	c.resources.setEnding()
-	c.stage, c.result.verdict, c.result.by, c.result.at = concluding, v, by, time.Now().UTC()
+	c.stage, c.result.verdict, c.result.by, c.result.at = ending, v, by, time.Now().UTC()
 	if !c.answeredAt.IsZero() {
 		c.result.talked = time.Since(c.answeredAt)
 	}
@@ -38,15 +39,15 @@ func (c *call) endCall(ctx actor.Context, v domain.Verdict, by string) {
 		c.timers.stopClock()
 	}
 	if c.agent.conversation == nil {
-		c.wrapUp(ctx)
+		c.awaitTransferLegs(ctx)
 		return
 	}
 	ctx.Send(c.agent.conversation, conversation.Finish{})
-	c.timers.after(ctx, finishLimit, stageTimeout{stage: concluding})
+	c.timers.after(ctx, finishLimit, stageTimeout{stage: ending})
 }
 
 func (c *call) conversationFinished(ctx actor.Context, m conversation.Finished) {
-	if c.stage != concluding {
+	if c.stage != ending {
 		return
 	}
 	r := m.Result
@@ -62,35 +63,7 @@ func (c *call) conversationFinished(ctx actor.Context, m conversation.Finished) 
 		c.result.verdict.Outcome = r.Outcome
 	}
 	c.result.classifyMachine(c.call.AnsweredBy)
-	c.wrapUp(ctx)
-}
-
-// concludeCall closes the media session and makes the final record. A call without an
-// answer has no result of the pathway.
-func (c *call) concludeCall(ctx actor.Context) {
-	if c.stage != concluding {
-		return
-	}
-	c.stage = flushing
-	stats, had := c.resources.Close()
-	talked := c.call.AnsweredAt != nil && !c.resumption.failed
-	if had && talked {
-		c.call.Quality = qualityOf(stats)
-		c.call.MediaIssue = cmp.Or(c.call.MediaIssue, stats.AudioIssue)
-		c.legRecord(c.leg).Codec = stats.Codec
-	}
-	e := conclude(c.call, &c.attempt, conclusion{
-		verdict: c.result.verdict, by: c.result.by, at: c.result.at, lasted: c.result.talked, reached: c.reached, segments: c.agent.segments, language: c.script.Language,
-		publicURL: c.cfg.PublicURL, recorded: talked && had && stats.Recorded, talked: talked,
-	})
-	if c.script.Analysis.Wants() && talked && callerSpoke(c.agent.segments) {
-		e.Analysis = &domain.AnalysisDue{CallID: c.call.ID, WorkspaceID: c.call.WorkspaceID, LLM: c.script.LLM, Wanted: *c.script.Analysis}
-	}
-	e.Trace = c.takeTrace(c.cfg.Traces, &e.Call)
-	c.reportCost(ctx, &e)
-	c.result.ended, c.call = &e, e.Call
-	c.resources.setEnded(&e)
-	c.checkFlushed(ctx)
+	c.awaitTransferLegs(ctx)
 }
 
 // checkFlushed reports the end once everything before it is stored, so that no event
@@ -139,15 +112,15 @@ func (c *call) agentHangsUp(ctx actor.Context) {
 	c.endAnswered(ctx, byAgent, domain.ReasonCompleted)
 }
 
-// wrapUp settles the call once no second leg is left, or has been waited for
+// awaitTransferLegs makes the final record once no transfer leg is left, or has been waited for
 // long enough.
-func (c *call) wrapUp(ctx actor.Context) {
-	if c.stage != concluding || c.result.concluding {
+func (c *call) awaitTransferLegs(ctx actor.Context) {
+	if c.stage != ending || c.result.waitingForLegs {
 		return
 	}
-	c.result.concluding = true
+	c.result.waitingForLegs = true
 	if len(c.transfers.ending) == 0 {
-		c.concludeCall(ctx)
+		c.makeFinalRecord(ctx)
 		return
 	}
 	mailbox.After(ctx, dropLimit, transferLegTimedOut{})
@@ -158,3 +131,57 @@ type transferLegTimedOut struct{}
 
 // Control admits it always.
 func (transferLegTimedOut) Control() {}
+
+// endAnswered ends an answered call from our side. The first reason counts.
+func (c *call) endAnswered(ctx actor.Context, by string, reason domain.Reason) {
+	if c.stage != talking || c.hangup.reason != "" {
+		return
+	}
+	c.hangup.by, c.hangup.reason = by, reason
+	c.resources.setEnding()
+	alone := c.transfers.current != nil && c.transfers.current.referrerGone
+	if !alone {
+		c.sendBye(ctx)
+	}
+	if s := c.resources.Session(); s != nil {
+		s.Close() // nothing is played after a BYE; makeFinalRecord gets the statistics again
+	}
+	if alone {
+		c.dialogEnded(ctx, sip.Ended{ByRemote: true}) // of the peer that sent the REFER
+	}
+}
+
+// sendBye waits while another node may have the call: either the work is still
+// here in the end, or all of it is let go of.
+func (c *call) sendBye(ctx actor.Context) {
+	if c.cfg.isCutOff() && c.resources.isStored() { // for as long as the store may be away
+		mailbox.After(ctx, byeRetryAfter, byeRetryDue{})
+		return
+	}
+	if !c.hangup.byeSent {
+		c.hangup.byeSent = true
+		c.timers.after(ctx, byeLimit, stageTimeout{stage: talking})
+	}
+	if d := c.resources.Dialog(); d != nil {
+		d.Bye(16, string(c.hangup.reason))
+	}
+}
+
+// dialogEnded handles the end of the dialog on both sides.
+func (c *call) dialogEnded(ctx actor.Context, e sip.Ended) {
+	switch {
+	case c.stage == resuming:
+		c.reportResumption(ctx, recovery.Refused)
+		c.endCall(ctx, interrupted(), byService)
+		return
+	case c.stage != talking:
+		by := byRemote
+		if c.hangup.requested {
+			by = byAPI
+		}
+		c.endCall(ctx, cancelled(), by)
+		return
+	}
+	v, by := c.hangup.verdict(e)
+	c.endCall(ctx, v, by)
+}

@@ -1,11 +1,13 @@
 package call
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -214,4 +216,32 @@ func closeTransfers(c *domain.Call, why domain.Reason, at time.Time) {
 			t.Status, t.Reason, t.EndedAt = domain.TransferFailed, string(why), &at
 		}
 	}
+}
+
+// makeFinalRecord closes the media session and makes the final record. A call without an
+// answer has no result of the pathway.
+func (c *call) makeFinalRecord(ctx actor.Context) {
+	if c.stage != ending {
+		return
+	}
+	c.stage = flushing
+	stats, had := c.resources.Close()
+	talked := c.call.AnsweredAt != nil && !c.resumption.failed
+	if had && talked {
+		c.call.Quality = qualityOf(stats)
+		c.call.MediaIssue = cmp.Or(c.call.MediaIssue, stats.AudioIssue)
+		c.legRecord(c.leg).Codec = stats.Codec
+	}
+	e := conclude(c.call, &c.attempt, conclusion{
+		verdict: c.result.verdict, by: c.result.by, at: c.result.at, lasted: c.result.talked, reached: c.reached, segments: c.agent.segments, language: c.script.Language,
+		publicURL: c.cfg.PublicURL, recorded: talked && had && stats.Recorded, talked: talked,
+	})
+	if c.script.Analysis.Wants() && talked && callerSpoke(c.agent.segments) {
+		e.Analysis = &domain.AnalysisDue{CallID: c.call.ID, WorkspaceID: c.call.WorkspaceID, LLM: c.script.LLM, Wanted: *c.script.Analysis}
+	}
+	e.Trace = c.takeTrace(c.cfg.Traces, &e.Call)
+	c.reportCost(ctx, &e)
+	c.result.ended, c.call = &e, e.Call
+	c.resources.setEnded(&e)
+	c.checkFlushed(ctx)
 }

@@ -185,7 +185,7 @@ func build(t *testing.T, p plan) *fixture {
 		line = p.phone(line)
 	}
 	h.config = call.Config{
-		Workspace: workspace, Store: h.store, UserAgent: line, Media: listened{leg.OverMedia(h.engine), h, p.keyLife, p.idle, p.plays}, Speaker: p.speaker, Ears: p.ears,
+		Workspace: workspace, Store: h.store, UserAgent: line, Media: listened{leg.OverMedia(h.engine), h, p.keyLife, p.idle, p.plays}, Speaker: p.speaker, Recognizer: p.ears,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, FindTarget: reach, Traces: h.traces, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours, Listed: p.listed,
 		Redact: p.redact.Redactor,
@@ -215,7 +215,7 @@ func (h *fixture) packets(id string) uint64 {
 	return 0
 }
 
-// unrecorded is whose sound has no recording: a second leg's.
+// unrecorded is whose sound has no recording: that of a transfer leg.
 const unrecorded = "."
 
 // listened notes whose sound is whose: by the name of its recording.

@@ -79,8 +79,8 @@ func (c *call) handleHandover(ctx actor.Context, msg any) {
 			return
 		}
 		*p = conversationStopping
-		ctx.Send(c.agent.conversation, conversation.Rest{})
-	case conversation.Rested:
+		ctx.Send(c.agent.conversation, conversation.Suspend{})
+	case conversation.Suspended:
 		if *p != conversationStopping {
 			return
 		}
@@ -106,7 +106,7 @@ func (c *call) cancelHandover(ctx actor.Context) {
 	}
 	c.checkpoint.handover = notHandedOver
 	if c.agent.conversation != nil {
-		ctx.Send(c.agent.conversation, conversation.Wake{})
+		ctx.Send(c.agent.conversation, conversation.EndSuspension{})
 	}
 }
 

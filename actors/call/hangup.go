@@ -3,8 +3,6 @@ package call
 import (
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/callboard/callboard/actors/call/recovery"
-	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
 )
@@ -39,7 +37,7 @@ func (h *hangup) verdict(e sip.Ended) (v domain.Verdict, by string) {
 
 // handleHangup answers the API. Before the answer it sends a CANCEL.
 func (c *call) handleHangup(ctx actor.Context, m Hangup) {
-	if c.stage >= concluding {
+	if c.stage >= ending {
 		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.call.Status))
 		return
 	}
@@ -62,65 +60,11 @@ func (c *call) handleHangup(ctx actor.Context, m Hangup) {
 		}
 	case talking:
 		c.endAnswered(ctx, byAPI, c.hangup.requestReason)
-	case resuming, concluding, flushing, notifying: // a resumed call hangs up then
+	case resuming, ending, flushing, notifying: // a resumed call hangs up then
 	}
 	ctx.Respond(HungUp{}) // the request may count on it
 }
 
 func cancelled() domain.Verdict {
 	return domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}
-}
-
-// endAnswered ends an answered call from our side. The first reason counts.
-func (c *call) endAnswered(ctx actor.Context, by string, reason domain.Reason) {
-	if c.stage != talking || c.hangup.reason != "" {
-		return
-	}
-	c.hangup.by, c.hangup.reason = by, reason
-	c.resources.setEnding()
-	alone := c.transfers.current != nil && c.transfers.current.referrerGone
-	if !alone {
-		c.sendBye(ctx)
-	}
-	if s := c.resources.Session(); s != nil {
-		s.Close() // nothing is played after a BYE; concludeCall gets the statistics again
-	}
-	if alone {
-		c.dialogEnded(ctx, sip.Ended{ByRemote: true}) // of the peer that sent the REFER
-	}
-}
-
-// sendBye waits while another node may have the call: either the work is still
-// here in the end, or all of it is let go of.
-func (c *call) sendBye(ctx actor.Context) {
-	if c.cfg.isCutOff() && c.resources.isStored() { // for as long as the store may be away
-		mailbox.After(ctx, byeRetryAfter, byeRetryDue{})
-		return
-	}
-	if !c.hangup.byeSent {
-		c.hangup.byeSent = true
-		c.timers.after(ctx, byeLimit, stageTimeout{stage: talking})
-	}
-	if d := c.resources.Dialog(); d != nil {
-		d.Bye(16, string(c.hangup.reason))
-	}
-}
-
-// dialogEnded handles the end of the dialog on both sides.
-func (c *call) dialogEnded(ctx actor.Context, e sip.Ended) {
-	switch {
-	case c.stage == resuming:
-		c.reportResumption(ctx, recovery.Refused)
-		c.endCall(ctx, interrupted(), byService)
-		return
-	case c.stage != talking:
-		by := byRemote
-		if c.hangup.requested {
-			by = byAPI
-		}
-		c.endCall(ctx, cancelled(), by)
-		return
-	}
-	v, by := c.hangup.verdict(e)
-	c.endCall(ctx, v, by)
 }

@@ -2,12 +2,16 @@ package call
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -18,7 +22,7 @@ const (
 	answerEarly  = "early"
 )
 
-// earlyFor is how long a caller hears it ring by early media where the agent
+// earlyMediaDuration is how long a caller hears it ring by early media where the agent
 // does not say.
 const earlyMediaDuration = 3 * time.Second
 
@@ -90,4 +94,29 @@ func (c *call) prepareInbound(ctx actor.Context) {
 	mailbox.Work(ctx, dialLimit, func(context.Context) any {
 		return prepareAnswer(r, engine, o, offer)
 	})
+}
+
+// prepareAnswer opens the media session of an inbound call and makes its SDP.
+func prepareAnswer(r *leg.Resources, m leg.Media, o media.Options, offer []byte) (done legPrepared) {
+	defer func() {
+		if v := recover(); v != nil {
+			done = legPrepared{leg: 1, err: fmt.Errorf("call: answering panicked: %v", v), reason: domain.ReasonInternal}
+		}
+	}()
+	s, err := m.Open(o)
+	if err != nil {
+		return legPrepared{leg: 1, err: err, reason: domain.ReasonNotSent}
+	}
+	if !r.SetSession(1, s) {
+		s.Close()
+		return legPrepared{leg: 1, err: media.ErrClosed, reason: domain.ReasonInternal}
+	}
+	if len(offer) == 0 {
+		return legPrepared{leg: 1, answer: s.Offer()}
+	}
+	body, err := s.Answer(offer)
+	if err != nil {
+		return legPrepared{leg: 1, err: err, reason: domain.ReasonMedia}
+	}
+	return legPrepared{leg: 1, answer: body}
 }

@@ -90,13 +90,13 @@ type (
 	Live struct{}
 	// LiveNow are the calls whose actors live.
 	LiveNow struct {
-		Calls   []LiveCall
-		Seconds []LiveCall // second legs: what their lines and slots know, no attempts of their own
-		Known   int        // with those that ended and whose end is not committed yet
-		Work    int        // recordings of calls that are over, not kept yet
-		Movable int        // of Known: another process could go on with them
-		Busy    int        // of Moving: at this moment not as well as a little later
-		Doing   bool       // of Work: some is under way here
+		Calls        []LiveCall
+		TransferLegs []LiveCall // what their lines and slots know; they have no attempts of their own
+		Known        int        // with those that ended and whose end is not committed yet
+		Work         int        // recordings of calls that are over, not kept yet
+		Movable      int        // of Known: another process could go on with them
+		Busy         int        // of Moving: at this moment not as well as a little later
+		Doing        bool       // of Work: some is under way here
 	}
 	// LiveCall is one of them.
 	LiveCall struct {

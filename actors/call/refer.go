@@ -218,3 +218,12 @@ type referChecked struct {
 
 // Control admits it always.
 func (referChecked) Control() {}
+
+// targetURI is where the other side of a dialog is reached.
+func targetURI(s sip.DialogState) string {
+	if s.RemoteTarget != "" {
+		uri, _, _ := strings.Cut(s.RemoteTarget, "?")
+		return uri
+	}
+	return s.RemoteURI
+}

@@ -145,35 +145,6 @@ func (t *transfers) end(ctx actor.Context, one *transfer, why string) {
 	ctx.Send(one.pid, transferleg.GiveUp{Reason: why})
 }
 
-// startTransfer begins a transfer. The error is shown by the API.
-func (c *call) startTransfer(ctx actor.Context, way transferleg.Target, w transferWish) error {
-	switch {
-	case c.stage != talking || c.hangup.reason != "":
-		return domain.Errorf(domain.CodeInvalidState, "only an answered call can be transferred").With("current_status", c.call.Status)
-	case c.transfers.current != nil:
-		return domain.Errorf(domain.CodeInvalidState, "the call is being transferred already").With("current_status", c.call.Status)
-	case len(c.call.Transfers) >= domain.MaxTransfers:
-		return domain.Errorf(domain.CodeInvalidState, "the call has been transferred %d times already", domain.MaxTransfers)
-	case way.Phone != nil && w.mode != domain.TransferBridge && w.refer == nil:
-		return domain.Errorf(domain.CodeInvalidState, "a phone is reached in mode bridge only")
-	}
-	if way.Mode != "" && w.refer == nil {
-		w.mode = way.Mode
-	}
-	c.transfers.generation++
-	c.transfers.current = &transfer{transferWish: w, target: way, index: len(c.call.Transfers)}
-	t := domain.Transfer{
-		To: way.To, Name: way.Name, Mode: w.mode, Status: domain.TransferStarted, By: w.by, Summary: w.recordedSummary, StartedAt: time.Now().UTC(),
-	}
-	c.call.Transfers = append(append([]domain.Transfer(nil), c.call.Transfers...), t)
-	if w.refer == nil {
-		c.agent.pause(ctx, pausedByTransfer)
-	}
-	c.call.Status = domain.CallTransferring
-	c.commitTransfer(ctx, func(ctx actor.Context, durable bool) { c.beginTransfer(ctx, durable) })
-	return nil
-}
-
 // beginTransfer sends the REFER or calls the target, once the transfer is stored.
 func (c *call) beginTransfer(ctx actor.Context, durable bool) {
 	t := c.transfers.current
@@ -219,7 +190,7 @@ func (c *call) beginTransfer(ctx actor.Context, durable bool) {
 		Listed: c.cfg.Listed, Before: c.cfg.Before, Log: c.log,
 	}, c.log
 	t.pid = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor { return transferleg.New(cfg, order, r) }, mailboxSize,
-		actor.WithSupervisor(mailbox.Stop(log, nil))), "aside")
+		actor.WithSupervisor(mailbox.Stop(log, nil))), "transfer-leg")
 	c.resources.addTransferLeg(transferLegResources{r, order.Key, t.pid})
 }
 
@@ -321,7 +292,7 @@ func (c *call) connectTransfer(ctx actor.Context) {
 	c.commitTransfer(ctx, nil)
 }
 
-// failTransfer returns the caller to the agent; what is left of the second leg
+// failTransfer returns the caller to the agent; what is left of the transfer leg
 // is ended.
 func (c *call) failTransfer(ctx actor.Context, why string) {
 	t := c.transfers.current
@@ -347,7 +318,7 @@ func (c *call) failTransfer(ctx actor.Context, why string) {
 }
 
 // finishTransfer closes the record of the transfer under way and lets go of
-// the second leg.
+// the transfer leg.
 func (c *call) finishTransfer(ctx actor.Context, s domain.TransferStatus, why string) {
 	t := c.transfers.current
 	t.undo()
@@ -393,7 +364,7 @@ func (c *call) handleTransfer(ctx actor.Context, msg any) {
 			c.connectTransfer(ctx)
 		}
 	case transferLegTimedOut:
-		c.concludeCall(ctx)
+		c.makeFinalRecord(ctx)
 	}
 }
 

@@ -32,10 +32,10 @@ func (c *call) transferLegPrepared(ctx actor.Context, m transferleg.Prepared) {
 	h.Legs = append(slices.Clip(h.Legs), n)
 	t.leg = n
 	c.cfg.Traces.Claim(c.call.ID, id, "")
-	aside := t.pid
+	pid := t.pid
 	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
 		if durable && c.stage == talking {
-			ctx.Send(aside, transferleg.Dial{Leg: n})
+			ctx.Send(pid, transferleg.Dial{Leg: n})
 			return
 		}
 		if c.transfers.current == t {
@@ -156,7 +156,7 @@ func (c *call) transferLegEnded(ctx actor.Context, m transferleg.Ended) {
 		c.callerReturned(ctx, t)
 		return
 	}
-	aside := t.pid
+	pid := t.pid
 	t.pid = nil
 	why := m.Reason
 	if why == "" {
@@ -165,21 +165,21 @@ func (c *call) transferLegEnded(ctx actor.Context, m transferleg.Ended) {
 	if t.mode == domain.TransferAttended && t.stage == referring && t.accepted {
 		// It was replaced; the final NOTIFY of the peer follows.
 		t.resources.Close()
-		ctx.Poison(aside)
+		ctx.Poison(pid)
 		return
 	}
 	t.resources.Close()
-	ctx.Poison(aside)
+	ctx.Poison(pid)
 	c.failTransfer(ctx, why)
 }
 
 // callerReturned returns the caller to the agent: the other party has hung up.
 func (c *call) callerReturned(ctx actor.Context, t *transfer) {
-	aside := t.pid
+	pid := t.pid
 	t.pid = nil
 	c.finishTransfer(ctx, domain.TransferReturned, "")
 	t.resources.Close()
-	ctx.Poison(aside)
+	ctx.Poison(pid)
 	c.agent.resume(ctx, pausedByTransfer, true)
 }
 
@@ -205,8 +205,8 @@ func (c *call) transferLegGone(ctx actor.Context, t *transfer) {
 	delete(c.transfers.ending, t.pid.Id)
 	t.resources.Close()
 	ctx.Poison(t.pid)
-	if len(c.transfers.ending) == 0 && c.stage == concluding && c.result.concluding {
-		c.concludeCall(ctx)
+	if len(c.transfers.ending) == 0 && c.stage == ending && c.result.waitingForLegs {
+		c.makeFinalRecord(ctx)
 	}
 }
 

@@ -3,14 +3,14 @@ package call
 import (
 	"context"
 	"log/slog"
-	"strings"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/sip"
 )
 
 // transferRequested handles a transfer that the pathway or the agent wants.
@@ -20,7 +20,7 @@ func (c *call) transferRequested(ctx actor.Context, m conversation.Transfer) {
 	}
 	c.reportEscalation(ctx, m)
 	c.agent.pausedBy |= pausedByTransfer // the conversation waits already
-	c.findTarget(ctx, TransferDestination{Destination: m.Destination}, transferWish{mode: m.Mode, summary: m.Summary, recordedSummary: m.Kept, by: byAgent})
+	c.findTarget(ctx, TransferDestination{Destination: m.Destination}, transferWish{mode: m.Mode, summary: m.Summary, recordedSummary: m.RedactedSummary, by: byAgent})
 }
 
 // findTarget looks up the target of a transfer, beside the actor.
@@ -71,11 +71,31 @@ func codeOf(err error) domain.Code {
 	return domain.CodeInternal
 }
 
-// targetURI is where the other side of a dialog is reached.
-func targetURI(s sip.DialogState) string {
-	if s.RemoteTarget != "" {
-		uri, _, _ := strings.Cut(s.RemoteTarget, "?")
-		return uri
+// startTransfer begins a transfer. The error is shown by the API.
+func (c *call) startTransfer(ctx actor.Context, way transferleg.Target, w transferWish) error {
+	switch {
+	case c.stage != talking || c.hangup.reason != "":
+		return domain.Errorf(domain.CodeInvalidState, "only an answered call can be transferred").With("current_status", c.call.Status)
+	case c.transfers.current != nil:
+		return domain.Errorf(domain.CodeInvalidState, "the call is being transferred already").With("current_status", c.call.Status)
+	case len(c.call.Transfers) >= domain.MaxTransfers:
+		return domain.Errorf(domain.CodeInvalidState, "the call has been transferred %d times already", domain.MaxTransfers)
+	case way.Phone != nil && w.mode != domain.TransferBridge && w.refer == nil:
+		return domain.Errorf(domain.CodeInvalidState, "a phone is reached in mode bridge only")
 	}
-	return s.RemoteURI
+	if way.Mode != "" && w.refer == nil {
+		w.mode = way.Mode
+	}
+	c.transfers.generation++
+	c.transfers.current = &transfer{transferWish: w, target: way, index: len(c.call.Transfers)}
+	t := domain.Transfer{
+		To: way.To, Name: way.Name, Mode: w.mode, Status: domain.TransferStarted, By: w.by, Summary: w.recordedSummary, StartedAt: time.Now().UTC(),
+	}
+	c.call.Transfers = append(append([]domain.Transfer(nil), c.call.Transfers...), t)
+	if w.refer == nil {
+		c.agent.pause(ctx, pausedByTransfer)
+	}
+	c.call.Status = domain.CallTransferring
+	c.commitTransfer(ctx, func(ctx actor.Context, durable bool) { c.beginTransfer(ctx, durable) })
+	return nil
 }

@@ -26,7 +26,7 @@ func TestAnAdaptiveCampaignGoesSlowerWhileItsTrunkFailsNowAndThen(t *testing.T) 
 			}
 		})
 		start := time.Now()
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(time.Minute)
 		first := len(w.calls())
 		time.Sleep(9 * time.Minute)

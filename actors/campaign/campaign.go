@@ -41,7 +41,7 @@ type Config struct {
 	Script                func(context.Context, *domain.Campaign) (domain.Script, error)           // reads the script of the calls when the campaign starts
 	ProbeEngines          func(context.Context, *domain.Script) error                              // tests the engines of the agent; nil: a call is the test
 	Leg                   func(callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg // SIP identity of a call to be opened; nil: none
-	Left                  func() map[string]time.Time                                              // calls of earlier processes that may still be live, with their limits; nil: none
+	AbandonedDialogs      func() map[string]time.Time                                              // calls of earlier processes that may still be live, with their limits; nil: none
 	Check                 Check                                                                    // last check before an attempt is opened; nil: every contact may be called
 	Calling               func() domain.DestinationRules                                           // destination rules; nil: any country
 	Tariff                func() int                                                               // tariff of new attempts; nil: the first
@@ -132,7 +132,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.releaseAll(ctx)
 	case mailbox.Crashed:
 		panic(m)
-	case Begin, Pause, Resume, Cancel:
+	case Start, Pause, Resume, Cancel:
 		a.onOperation(ctx, operationOf(m))
 	case Edit:
 		a.onContactChange(ctx, contactChange{ordinal: m.Ordinal, contact: &m.Contact, rider: m.Rider})
@@ -146,7 +146,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.retire(ctx)
 	case Drain:
 		a.draining = true
-	case Gone:
+	case DialogEnded:
 		a.abandoned.end(m.CallID)
 	case lines.Permit, trunk.Slot, trunk.NoSlot, numbers.Granted, numbers.Denied:
 		a.preparation.receive(ctx, m)
@@ -175,7 +175,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 // isRequest says whether the sender of a message waits for an answer.
 func isRequest(m any) bool {
 	switch m.(type) {
-	case Begin, Pause, Resume, Cancel, Edit, Remove, Status:
+	case Start, Pause, Resume, Cancel, Edit, Remove, Status:
 		return true
 	}
 	return false

@@ -18,7 +18,7 @@ import (
 func TestACampaignRingsEverybodyOnce(t *testing.T) {
 	t.Parallel()
 	in(t, 600, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 3000, MaxConcurrent: 50} }, func(w *world) {
-		o := w.must(campaign.Begin{})
+		o := w.must(campaign.Start{})
 		assert.Equal(w, domain.CampaignRunning, o.Status)
 		assert.NotNil(w, o.Timing.EstimatedCompletion)
 		o = w.until(10*time.Minute, domain.CampaignCompleted)
@@ -52,7 +52,7 @@ func TestACampaignKeepsItsPaceAndItsWidth(t *testing.T) {
 	t.Parallel()
 	in(t, 60, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 3} }, func(w *world) {
 		w.store.latency = 7 * time.Millisecond
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		w.until(10*time.Minute, domain.CampaignCompleted)
 		sent := w.calls()
 		require.Len(w, sent, 60)
@@ -67,7 +67,7 @@ func TestACommitThatStallsReleasesNoBurst(t *testing.T) {
 	t.Parallel()
 	in(t, 250, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 6000, MaxConcurrent: 400} }, func(w *world) {
 		w.store.latency = 5 * time.Millisecond
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(time.Second)
 		w.store.set(func(m *memory) { m.latency = 900 * time.Millisecond })
 		time.Sleep(3 * time.Second)
@@ -85,7 +85,7 @@ func TestThreeHundredAttemptsASecond(t *testing.T) {
 	in(t, 900, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 24000, MaxConcurrent: 600} }, func(w *world) {
 		w.store.latency = 8 * time.Millisecond
 		w.ends = func(domain.Call) plan { return plan{verdict: busy, lasts: time.Second, reached: true} }
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		w.until(time.Minute, domain.CampaignCompleted)
 		sent := w.calls()
 		took := sent[len(sent)-1].Sub(sent[0])
@@ -108,7 +108,7 @@ func TestRetriesFireExactlyWhenTheyAreDue(t *testing.T) {
 			}
 			return plan{verdict: noAnswer, lasts: 30 * time.Second, reached: true}
 		}
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(time.Minute)
 		o := w.must(campaign.Status{})
 		assert.Equal(w, 2, o.Progress.Remaining)
@@ -144,7 +144,7 @@ func TestThrottledAndUnsentAttemptsAreFreeAndComeBack(t *testing.T) {
 			}
 			return plan{verdict: done, lasts: time.Second, reached: true}
 		}
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		o := w.until(time.Hour, domain.CampaignCompleted)
 		assert.Equal(w, 4, o.Outcomes[domain.OutcomeCompleted])
 		assert.Len(w, w.calls(), 10)
@@ -173,7 +173,7 @@ func TestACampaignWaitsForLinesAndTrunks(t *testing.T) {
 		w.noSlot = func() (trunk.NoSlot, bool) {
 			return trunk.NoSlot{Reason: "throttled", Until: time.Now().Add(3 * time.Second)}, blocked.Load()
 		}
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(time.Second)
 		o := w.must(campaign.Status{})
 		require.NotNil(w, o.Waiting)
@@ -205,7 +205,7 @@ func TestCallingHoursParkContactsUntilTheirZoneOpens(t *testing.T) {
 			return domain.Contact{Phone: "+493012345678"}
 		})
 		start := time.Now()
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(time.Minute)
 		assert.Len(w, w.calls(), 300, "New York is open")
 		o := w.must(campaign.Status{})
@@ -234,7 +234,7 @@ func TestContactsThatMayNotBeRungAreSkipped(t *testing.T) {
 		w.calling = func() domain.DestinationRules { return domain.DestinationRules{Countries: []string{"US"}} }
 		w.check = func(c domain.Contact) (campaign.Skip, bool) { return campaign.SkipDNC, c.Phone != "+12025550101" }
 		w.begin()
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		o := w.until(time.Hour, domain.CampaignCompleted)
 		assert.Equal(w, domain.Skipped{DNC: 1, Invalid: 3}, o.Skipped)
 		assert.Equal(w, map[string]int{"+12025550100": 1}, w.rung)
@@ -249,7 +249,7 @@ func TestCallsThatNoTargetTookCostNoAttempt(t *testing.T) {
 		untaken := trunkFailed
 		untaken.NoTarget, untaken.TrunkOut = true, true
 		w.ends = func(domain.Call) plan { return plan{verdict: untaken, lasts: 5 * time.Second, reached: true} }
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(time.Hour)
 		o := w.must(campaign.Status{})
 		assert.Equal(w, domain.CampaignRunning, o.Status)
@@ -273,7 +273,7 @@ func TestAFailingTrunkPausesTheCampaign(t *testing.T) {
 	t.Parallel()
 	in(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
 		w.ends = func(domain.Call) plan { return plan{verdict: trunkFailed, lasts: 5 * time.Second, reached: true} }
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		o := w.until(time.Minute, domain.CampaignPaused)
 		assert.Equal(w, "trunk_failures", o.PauseReason)
 		assert.LessOrEqual(w, len(w.calls()), 11)
@@ -296,7 +296,7 @@ func TestTheScheduleStartsAndEndsACampaign(t *testing.T) {
 		c.Pacing.CallsPerMinute = 60
 	}, func(w *world) {
 		begun := time.Now()
-		o := w.must(campaign.Begin{})
+		o := w.must(campaign.Start{})
 		assert.Equal(w, domain.CampaignScheduled, o.Status)
 		assert.Equal(w, "schedule", o.Waiting.Reason)
 		assert.Equal(w, domain.CampaignPaused, w.must(campaign.Pause{}).Status)
@@ -318,7 +318,7 @@ func TestTheScheduleStartsAndEndsACampaign(t *testing.T) {
 func TestPauseStopsNewCallsAndLiveOnesGoOn(t *testing.T) {
 	t.Parallel()
 	in(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(10500 * time.Millisecond)
 		o := w.must(campaign.Pause{})
 		assert.Equal(w, domain.CampaignPaused, o.Status)
@@ -339,7 +339,7 @@ func TestAPausedCampaignEndsAsOneThatRuns(t *testing.T) {
 	t.Parallel()
 	in(t, 3, nil, func(w *world) { // its last calls end while it is paused
 		w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: 20 * time.Second, reached: true} }
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(10 * time.Second)
 		o := w.must(campaign.Pause{})
 		require.Equal(w, []any{domain.CampaignPaused, 3}, []any{o.Status, o.Progress.InProgress})
@@ -353,7 +353,7 @@ func TestAPausedCampaignEndsAsOneThatRuns(t *testing.T) {
 		end = time.Now().Add(time.Hour)
 		c.Schedule.End = &end
 	}, func(w *world) { // its window ends while it is paused
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(10500 * time.Millisecond)
 		w.must(campaign.Pause{})
 		rung := len(w.calls())
@@ -371,7 +371,7 @@ func TestCancelEndsACampaignForGood(t *testing.T) {
 	for _, hangup := range []bool{false, true} {
 		in(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
 			w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: 8 * time.Second, reached: true} }
-			w.must(campaign.Begin{})
+			w.must(campaign.Start{})
 			time.Sleep(10500 * time.Millisecond)
 			o := w.must(campaign.Cancel{HangupActive: hangup})
 			assert.Equal(w, domain.CampaignCancelled, o.Status)
@@ -405,11 +405,11 @@ func TestCancelEndsACampaignForGood(t *testing.T) {
 func TestNobodyToRingIsRefusedUnlessTheCampaignStaysOpen(t *testing.T) {
 	t.Parallel()
 	in(t, 0, nil, func(w *world) {
-		_, err := w.ask(campaign.Begin{})
+		_, err := w.ask(campaign.Start{})
 		assert.Equal(w, domain.CodeNoContacts, domain.CodeOf(err))
 	})
 	in(t, 0, func(c *domain.Campaign) { c.AutoComplete = false }, func(w *world) {
-		o := w.must(campaign.Begin{})
+		o := w.must(campaign.Start{})
 		assert.Equal(w, "no_contacts", o.Waiting.Reason)
 		w.contacts(3, func(i int) domain.Contact { return domain.Contact{Phone: number(i)} })
 		p := w.store.progress()
@@ -435,7 +435,7 @@ func TestContactsThatComeWhileACampaignIsReadAreSeen(t *testing.T) {
 		w.tell(campaign.Added{})
 		w.store.slow.Store(false)
 		time.Sleep(time.Minute)
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		w.until(time.Hour, domain.CampaignCompleted)
 	})
 }
@@ -444,10 +444,10 @@ func TestAScriptThatIsGoneIsTold(t *testing.T) {
 	t.Parallel()
 	in(t, 3, nil, func(w *world) {
 		w.scriptErr = domain.Errorf(domain.CodeNotFound, "no such agent")
-		_, err := w.ask(campaign.Begin{})
+		_, err := w.ask(campaign.Start{})
 		assert.Equal(w, domain.CodeNotFound, domain.CodeOf(err))
 		w.change(func() { w.scriptErr = nil })
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		w.until(time.Hour, domain.CampaignCompleted)
 	})
 }
@@ -455,7 +455,7 @@ func TestAScriptThatIsGoneIsTold(t *testing.T) {
 func TestADrainedCampaignOpensNothingAndKeepsItsEnds(t *testing.T) {
 	t.Parallel()
 	in(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(10 * time.Second)
 		w.tell(campaign.Drain{})
 		n := len(w.calls())
@@ -489,7 +489,7 @@ func TestTheEstimateOfARealCampaignHolds(t *testing.T) {
 			}
 		})
 		start := time.Now()
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		says := make(map[time.Time]time.Time)
 		var paused time.Time
 		for {

@@ -52,7 +52,7 @@ func TestAContactThatIsTakenOutIsNeverRung(t *testing.T) {
 			return plan{verdict: done, lasts: 4 * time.Second, reached: true}
 		}
 		assert.Empty(w, w.revise(campaign.Remove{Ordinal: 7}), "of a draft")
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(6500 * time.Millisecond)
 		assert.Empty(w, w.revise(campaign.Remove{Ordinal: 39}), "nobody has looked at it yet")
 		assert.Empty(w, w.revise(campaign.Remove{Ordinal: 10}), "it is at hand")
@@ -86,7 +86,7 @@ func TestAContactThatIsChangedIsRungAsItIsNow(t *testing.T) {
 			return plan{verdict: done, lasts: time.Second, reached: true}
 		}
 		assert.Empty(w, w.revise(campaign.Edit{Ordinal: 510, Contact: other(510)}))
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(3 * time.Second)
 		w.must(campaign.Pause{})
 		time.Sleep(3 * time.Second)
@@ -131,7 +131,7 @@ func TestChangesOfContactsHoldUnderFaults(t *testing.T) {
 				}
 				return none
 			}
-			w.must(campaign.Begin{})
+			w.must(campaign.Start{})
 			removed, changed := map[int]int{}, map[int]int{}
 			for range 30 {
 				time.Sleep(time.Duration(dice.IntN(150)) * time.Millisecond)

@@ -72,12 +72,12 @@ func TestAKilledProcessForgetsNobodyAndRingsNobodyTwice(t *testing.T) {
 					crash <- struct{}{}
 					return kind
 				}
-				go func() { _, _ = w.ask(campaign.Begin{}) }()
+				go func() { _, _ = w.ask(campaign.Start{}) }()
 				<-crash
 				w.kill()
 				time.Sleep(time.Second)
 				w.begin()
-				if o, err := w.ask(campaign.Begin{}); assert.NoError(w, err) && o.Status == domain.CampaignRunning {
+				if o, err := w.ask(campaign.Start{}); assert.NoError(w, err) && o.Status == domain.CampaignRunning {
 					w.complete(n)
 				}
 				for number, rung := range w.rung {
@@ -94,7 +94,7 @@ func TestManyKillsInOneCampaign(t *testing.T) {
 	in(t, n, mixed, func(w *world) {
 		w.ends = fates
 		w.store.latency = 4 * time.Millisecond
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		for i := range 15 {
 			time.Sleep(time.Duration(300+i*137) * time.Millisecond)
 			w.kill()
@@ -125,7 +125,7 @@ func TestAStoreThatFailsInBetweenStopsTheDialling(t *testing.T) {
 				}
 				return none
 			}
-			w.must(campaign.Begin{})
+			w.must(campaign.Start{})
 			w.complete(n)
 		})
 	}
@@ -136,7 +136,7 @@ func TestAnOutageOfTheStoreIsSurvived(t *testing.T) {
 	const n = 80
 	in(t, n, mixed, func(w *world) {
 		w.ends = fates
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(3 * time.Second)
 		w.store.set(func(m *memory) { m.down = true })
 		time.Sleep(500 * time.Millisecond)
@@ -158,7 +158,7 @@ func TestCampaignIsPausedWhileTheStoreIsFull(t *testing.T) {
 	const n = 80
 	in(t, n, mixed, func(w *world) {
 		w.ends = fates
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(3 * time.Second)
 		w.store.set(func(m *memory) { m.full = true })
 		time.Sleep(time.Second)
@@ -196,7 +196,7 @@ func TestAnOwnerThatWasReplacedStops(t *testing.T) {
 			}
 			return none
 		}
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(time.Minute)
 		n := len(w.calls())
 		assert.Less(w, n, 50)
@@ -209,7 +209,7 @@ func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
 	t.Parallel()
 	const n = 24
 	kinds := []string{
-		"campaign.Begin", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.bodiesRead", "campaign.loaded",
+		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.bodiesRead", "campaign.loaded",
 		"campaign.scriptRead", "campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.Status", "campaign.Changed",
 	}
 	for _, kind := range kinds {
@@ -226,11 +226,11 @@ func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
 						}
 					}
 				}
-				_, _ = w.ask(campaign.Begin{})
+				_, _ = w.ask(campaign.Start{})
 				time.Sleep(2 * time.Second)
 				w.tell(campaign.Changed{})
 				if w.store.progress().LastOpenAt.IsZero() {
-					_, _ = w.ask(campaign.Begin{})
+					_, _ = w.ask(campaign.Start{})
 				}
 				w.complete(n)
 				if which == 1 {
@@ -258,7 +258,7 @@ func TestACommitOfAPredecessorIsNoticed(t *testing.T) {
 					}
 				}
 			}
-			w.must(campaign.Begin{})
+			w.must(campaign.Start{})
 			w.complete(n)
 		})
 	}
@@ -267,7 +267,7 @@ func TestACommitOfAPredecessorIsNoticed(t *testing.T) {
 func TestAClockThatWasSetBackDoesNotStopTheDialling(t *testing.T) {
 	t.Parallel()
 	in(t, 12, mixed, func(w *world) {
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(500 * time.Millisecond)
 		w.kill()
 		ahead := w.store.progress()
@@ -287,7 +287,7 @@ func TestNobodyIsRungWhoseHoursEndedDuringTheCommit(t *testing.T) {
 	}, func(w *world) {
 		w.store.latency = 3 * time.Second
 		time.Sleep(10*time.Minute - 4*time.Second)
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(10 * time.Second)
 		assert.Empty(w, w.calls(), "the attempts were opened before the hours ended and would be sent after")
 		w.until(time.Hour, domain.CampaignCompleted)
@@ -300,7 +300,7 @@ func TestACallThatACrashLeftCountsUntilItHasEnded(t *testing.T) {
 	for _, again := range []bool{false, true} { // another crash, once the attempts are closed
 		in(t, 8, func(c *domain.Campaign) { mixed(c); c.Pacing.MaxConcurrent = 2 }, func(w *world) {
 			w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: time.Minute, reached: true} }
-			w.must(campaign.Begin{})
+			w.must(campaign.Start{})
 			time.Sleep(2 * time.Second)
 			require.Len(w, w.calls(), 2)
 			left := w.openCalls()
@@ -316,7 +316,7 @@ func TestACallThatACrashLeftCountsUntilItHasEnded(t *testing.T) {
 			w.begin()
 			time.Sleep(10 * time.Second)
 			require.Len(w, w.calls(), 2, "both may still ring")
-			w.tell(campaign.Gone{CallID: left[0]})
+			w.tell(campaign.DialogEnded{CallID: left[0]})
 			time.Sleep(time.Second)
 			require.Len(w, w.calls(), 3)
 			time.Sleep(32 * time.Second)
@@ -347,7 +347,7 @@ func TestTheOwnerOfTheNumbersIsAskedAgainThatForgotItsQuestions(t *testing.T) {
 		defer w.sys.Root.Poison(w.numbers)
 		w.kill()
 		w.begin()
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		begun := time.Now()
 		time.Sleep(9 * time.Second)
 		synctest.Wait()

@@ -71,7 +71,7 @@ func TestTheLogTellsOfTheClosedTimesThatSomebodyWaitedThrough(t *testing.T) {
 					}
 					return plan{verdict: done, lasts: time.Second, reached: true}
 				}
-				w.must(campaign.Begin{})
+				w.must(campaign.Start{})
 				w.until(5*24*time.Hour, domain.CampaignCompleted)
 				got := map[string][]string{}
 				for _, d := range w.decisions() {
@@ -110,7 +110,7 @@ func TestTheLogTellsOfWhoWasTakenOutAndOfWhoWasLeftAtTheEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in(t, 10, c.change, func(w *world) {
-				w.must(campaign.Begin{})
+				w.must(campaign.Start{})
 				time.Sleep(65 * time.Second) // two are rung
 				require.Empty(w, w.revise(campaign.Remove{Ordinal: 6, Phone: number(6)}))
 				c.end(w)

@@ -15,7 +15,7 @@ func TestACampaignThatGrowsAfterTheDrainOpensNothing(t *testing.T) {
 	t.Parallel()
 	in(t, 10, nil, func(w *world) {
 		w.draining.Store(true)
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.Empty(w, w.calls())

@@ -28,7 +28,7 @@ func TestAMessageCostsTheSameHoweverManyAttemptsAreOnTheirWay(t *testing.T) {
 					close(slots)
 				}
 			}()
-			w.must(campaign.Begin{})
+			w.must(campaign.Start{})
 			time.Sleep(time.Second)
 			for range 100 {
 				w.must(campaign.Status{})

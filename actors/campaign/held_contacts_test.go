@@ -32,7 +32,7 @@ func TestWhoseNumberIsOnTheLineWaitsAndNotForTheHours(t *testing.T) {
 	t.Parallel()
 	in(t, 1, mixed, func(w *world) {
 		defer w.taken()()
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(2 * time.Second)
 		o := w.must(campaign.Status{})
 		require.NotNil(w, o.Waiting)
@@ -46,7 +46,7 @@ func TestWhatHeldAContactIsForgottenWithIt(t *testing.T) {
 	t.Parallel()
 	in(t, 2, mixed, func(w *world) {
 		defer w.taken()()
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		require.Equal(w, 2, w.alive.made.Held())
@@ -64,7 +64,7 @@ func TestNobodyIsExpectedToBeRungAgainWhoWasTakenOut(t *testing.T) {
 	}, func(w *world) {
 		w.ends = func(domain.Call) plan { return plan{verdict: noAnswer, lasts: time.Second, reached: true} }
 		begun := time.Now()
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(10 * time.Second)
 		o := w.must(campaign.Status{})
 		require.NotNil(w, o.Timing.EstimatedCompletion)
@@ -87,7 +87,7 @@ func TestTheLogNamesTheNumberThatMayNotBeRung(t *testing.T) {
 			<-answer
 			return trunk.NoSlot{Reason: trunk.Forbidden}, true
 		}
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(time.Second)
 		w.store.set(func(m *memory) { m.stall = map[string]chan struct{}{"chunk": reads} })
 		require.Empty(w, w.revise(campaign.Edit{Ordinal: 1, Contact: other(1)}))

@@ -119,8 +119,8 @@ func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 	a.script.adopt(s.script)
 	a.publisher.adopt(&a.rows.progress)
 	a.queue.adopt(a.rows.progress.LastOpenAt, len(s.attempts) > 0, now)
-	if a.cfg.Left != nil {
-		for id, until := range a.cfg.Left() {
+	if a.cfg.AbandonedDialogs != nil {
+		for id, until := range a.cfg.AbandonedDialogs() {
 			a.abandoned.add(id, until)
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// Messages to a campaign. The answer to Begin, Pause, Resume, Cancel and Status is a domain.CampaignStatusObject or a
+// Messages to a campaign. The answer to Start, Pause, Resume, Cancel and Status is a domain.CampaignStatusObject or a
 // *domain.Error. A Rider is the row of the audit log that is part of their commit; nil: none.
 type (
 	// Begin starts a draft, or arms it for the start of its schedule.
-	Begin struct{ Rider *commit.Rider }
+	Start struct{ Rider *commit.Rider }
 	// Pause stops new calls; live ones go on.
 	Pause struct{ Rider *commit.Rider }
 	// Resume continues a paused campaign.
@@ -47,7 +47,7 @@ type (
 	Drain struct{}
 	// Gone says that the dialog of an interrupted attempt has ended. Until then, or for 32 s, the dialog counts as a
 	// concurrent call of the campaign.
-	Gone struct{ CallID string }
+	DialogEnded struct{ CallID string }
 	// Decide asks for a new decision now, because rules outside of the campaign have changed.
 	Decide struct{}
 )
@@ -66,18 +66,18 @@ const (
 type Check func(domain.Contact) (by Skip, ok bool)
 
 // Control: their number is bound by the API's limits.
-func (Begin) Control()   {}
-func (Pause) Control()   {}
-func (Resume) Control()  {}
-func (Cancel) Control()  {}
-func (Added) Control()   {}
-func (Changed) Control() {}
-func (Deleted) Control() {}
-func (Edit) Control()    {}
-func (Remove) Control()  {}
-func (Drain) Control()   {}
-func (Gone) Control()    {}
-func (Decide) Control()  {}
+func (Start) Control()       {}
+func (Pause) Control()       {}
+func (Resume) Control()      {}
+func (Cancel) Control()      {}
+func (Added) Control()       {}
+func (Changed) Control()     {}
+func (Deleted) Control()     {}
+func (Edit) Control()        {}
+func (Remove) Control()      {}
+func (Drain) Control()       {}
+func (DialogEnded) Control() {}
+func (Decide) Control()      {}
 
 // Messages of a campaign to itself.
 type (

@@ -25,7 +25,7 @@ type operation struct {
 
 func operationOf(m any) operation {
 	switch m := m.(type) {
-	case Begin:
+	case Start:
 		return operation{on: lifecycle.Start, rider: m.Rider}
 	case Pause:
 		return operation{on: lifecycle.Pause, rider: m.Rider}

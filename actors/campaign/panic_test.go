@@ -64,7 +64,7 @@ func TestAPanicAtARefusalForgetsNobody(t *testing.T) {
 				w.kill()
 				w.begin()
 				thrown := w.plant(kind, which, which+2)
-				w.must(campaign.Begin{})
+				w.must(campaign.Start{})
 				w.complete(n)
 				assert.Equal(w, 2, thrown(), kind)
 			})
@@ -77,7 +77,7 @@ func TestAPanicAtACancellationCostsOnlyItsAnswer(t *testing.T) {
 	const n = 24
 	in(t, n, mixed, func(w *world) {
 		w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: time.Hour, reached: true} }
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(2 * time.Second)
 		require.NotEmpty(w, w.openCalls())
 		thrown := w.plant("campaign.Cancel", 1)
@@ -102,7 +102,7 @@ func TestAPanicAtAChangeOfAContactCostsOnlyItsAnswer(t *testing.T) {
 	} {
 		in(t, 40, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 5} }, func(w *world) {
 			w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: time.Second, reached: true} }
-			w.must(campaign.Begin{})
+			w.must(campaign.Start{})
 			time.Sleep(3 * time.Second)
 			thrown := w.plant(kind, 1)
 			assert.NotEmpty(w, w.revise(change), "whoever asked hears that it was not done")
@@ -123,7 +123,7 @@ func TestAPanicWhileItDrainsForgetsNobody(t *testing.T) {
 	in(t, n, mixed, func(w *world) {
 		w.ends = fates
 		w.store.latency = 3 * time.Millisecond
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(2 * time.Second)
 		thrown := w.plant("campaign.Drain", 1)
 		w.tell(campaign.Drain{})

@@ -32,7 +32,7 @@ func TestADayOfATestCampaignPassesInMinutes(t *testing.T) {
 			return plan{verdict: done, lasts: 5 * time.Second, reached: true}
 		}
 		begun := time.Now() // midnight
-		o := w.must(campaign.Begin{})
+		o := w.must(campaign.Start{})
 		assert.Equal(w, domain.CampaignScheduled, o.Status)
 		o = w.until(2*time.Minute, domain.CampaignRunning)
 		assert.WithinDuration(w, begun.Add(time.Minute), time.Now(), time.Second, "four hours in a minute")
@@ -65,7 +65,7 @@ func TestTheEndOfATestCampaignComesByItsClock(t *testing.T) {
 		c.Pacing = domain.Pacing{CallsPerMinute: 1, MaxConcurrent: 50}
 	}, func(w *world) {
 		begun := time.Now()
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		o := w.until(3*time.Minute, domain.CampaignCompleted)
 		assert.Equal(w, "window_ended", o.CompletionReason)
 		assert.WithinDuration(w, begun.Add(time.Minute), time.Now(), 10*time.Second)

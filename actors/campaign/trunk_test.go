@@ -51,7 +51,7 @@ func TestCampaignWaitsWhileItsTrunkRewritesNumbersWrongly(t *testing.T) {
 	t.Parallel()
 	in(t, 3, nil, func(w *world) {
 		w.routed(trunk.Config{Trunks: []domain.Trunk{carrier(func(t *domain.Trunk) { t.NumberAdd = "+44" })}})
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(10 * time.Second)
 		assert.Contains(w, w.waitingReasons(), "trunk")
 		o := w.must(campaign.Status{})
@@ -71,7 +71,7 @@ func TestCampaignWaitsForTheSpendCap(t *testing.T) {
 			Workspace: func() *domain.Workspace { return ws },
 			Trunks:    []domain.Trunk{carrier(func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "2.00"}} })},
 		})
-		w.must(campaign.Begin{})
+		w.must(campaign.Start{})
 		time.Sleep(10 * time.Second)
 		o := w.must(campaign.Status{})
 		require.NotNil(w, o.Waiting)

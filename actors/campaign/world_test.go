@@ -195,8 +195,8 @@ func (w *world) begin() {
 				w.before(m)
 			}
 		},
-		Numbers: w.numbers,
-		Left:    func() map[string]time.Time { return w.left }, Draining: w.draining.Load,
+		Numbers:          w.numbers,
+		AbandonedDialogs: func() map[string]time.Time { return w.left }, Draining: w.draining.Load,
 	}
 	// A parent, so that a panic restarts the campaign as in production.
 	p.boss = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {

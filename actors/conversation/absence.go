@@ -15,17 +15,6 @@ type absence struct {
 	deferred  []pathway.Input // inputs that the pathway gets when the agent is back
 }
 
-// transfer asks the call to transfer the caller, as the pathway wants.
-func (c *Conversation) transfer(ctx actor.Context, d pathway.Transfer) {
-	c.leaveCaller(ctx)
-	kept := c.cfg.Redact.Text(d.Summary)
-	if d.Sensitive {
-		kept = ""
-	}
-	ctx.Send(ctx.Parent(), Transfer{Destination: d.Destination, Mode: d.Mode, Summary: d.Summary, Kept: kept, Reason: c.cfg.Redact.Text(d.Reason)})
-	c.absence.byPathway = true
-}
-
 // leaveCaller says nothing until returnToCaller.
 func (c *Conversation) leaveCaller(ctx actor.Context) {
 	if c.finished {
@@ -98,8 +87,8 @@ func (c *Conversation) hideInput(on bool) {
 		return
 	}
 	c.hidden = on
-	if !on && c.cfg.Ear != nil {
-		c.cfg.Ear.Forget()
+	if !on && c.cfg.AudioTap != nil {
+		c.cfg.AudioTap.Forget()
 	}
 	if c.cfg.Hide != nil {
 		c.cfg.Hide(on)

@@ -26,7 +26,7 @@ func (agentLoaded) Control() {}
 
 // loadAgent fetches another agent that is to go on with the caller.
 func (c *Conversation) loadAgent(ctx actor.Context, d pathway.Act) {
-	mind := c.cfg.Mind
+	mind := c.cfg.AgentRuntime
 	if mind == nil {
 		ctx.Send(ctx.Self(), toolDone{act: d, result: Result{Text: "there is no other agent"}})
 		return

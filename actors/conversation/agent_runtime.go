@@ -11,9 +11,9 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// Mind is the agent runtime: it asks language models and calls tools. Its methods may be called from any goroutine; they end
+// AgentRuntime is the agent runtime: it asks language models and calls tools. Its methods may be called from any goroutine; they end
 // early with their context.
-type Mind interface {
+type AgentRuntime interface {
 	// Think asks the model, and hands over each sentence as soon as it is complete. first is how long the first piece of the
 	// answer took.
 	Think(ctx context.Context, t Thought, sentence func(text string, first time.Duration)) Answer
@@ -23,15 +23,15 @@ type Mind interface {
 	AgentScript(ctx context.Context, id string) (domain.Script, error)
 }
 
-// Watcher is a Mind that follows the transcript: it gets each segment when it begins, and again whenever it changes. It must
+// Watcher is an AgentRuntime that follows the transcript: it gets each segment when it begins, and again whenever it changes. It must
 // not block.
 type Watcher interface {
 	Wrote(s domain.Segment)
 }
 
-// LiveMind is a Mind that can hand the caller to a realtime engine, which hears and speaks by itself.
-type LiveMind interface {
-	Mind
+// RealtimeRuntime is an AgentRuntime that can hand the caller to a realtime engine, which hears and speaks by itself.
+type RealtimeRuntime interface {
+	AgentRuntime
 	// Live opens a session of a realtime engine. told gets its events, also before Live has returned, and never after Close.
 	Live(ctx context.Context, s *domain.Script, brief string, d pathway.Live, told func(speech.LiveEvent)) (LiveTalk, error)
 	// Instead says whether a model, a voice and a recognizer can take over where the engine fails.

@@ -9,28 +9,28 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// Stands is a checkpoint: it is sent to the call each time that the conversation has changed. Saved is nil where no other
-// process could go on. Acts, if not 0, is how many tool calls were begun so far, the last ones of which wait for Stood.
-type Stands struct {
+// CheckpointTaken is sent to the call each time that the conversation has changed. Saved is nil where no other
+// process could go on. Acts, if not 0, is how many tool calls were begun so far, the last ones of which wait for CheckpointStored.
+type CheckpointTaken struct {
 	Saved *Saved
 	Acts  int
 }
 
-// Stood says that the Stands with as many Acts is stored: no other process begins these tool calls again.
-type Stood struct{ Acts int }
+// CheckpointStored says that the CheckpointTaken with as many Acts is stored: no other process begins these tool calls again.
+type CheckpointStored struct{ Acts int }
 
-// Busy reports to the call, if Config.Stands, whether another process could not go on as well at this moment: the caller speaks,
+// Busy reports to the call, if Config.Checkpoints, whether another process could not go on as well at this moment: the caller speaks,
 // a model is asked or a tool is called.
 type Busy struct{ On bool }
 
 // toolNotStored says that the first so many of all tool calls have waited long enough.
 type toolNotStored struct{ calls int }
 
-// Control: one for a change, a Stands and a tool call.
-func (Stands) Control()        {}
-func (Stood) Control()         {}
-func (Busy) Control()          {}
-func (toolNotStored) Control() {}
+// Control: one for a change, a CheckpointTaken and a tool call.
+func (CheckpointTaken) Control()  {}
+func (CheckpointStored) Control() {}
+func (Busy) Control()             {}
+func (toolNotStored) Control()    {}
 
 // storeLimit is how long a tool call waits for the store.
 const storeLimit = 10 * time.Second
@@ -90,9 +90,9 @@ func (p *checkpoint) setBusy(on bool) (changed bool) {
 	return changed
 }
 
-// reportCheckpoint sends the call what has changed, if Config.Stands.
+// reportCheckpoint sends the call what has changed, if Config.Checkpoints.
 func (c *Conversation) reportCheckpoint(ctx actor.Context) {
-	if !c.cfg.Stands {
+	if !c.cfg.Checkpoints {
 		return
 	}
 	busy := !c.finished && (c.listening.speaking || c.listening.turn.open || c.state.Working())
@@ -109,7 +109,7 @@ func (c *Conversation) reportCheckpoint(ctx actor.Context) {
 	if !changed {
 		return
 	}
-	m := Stands{Acts: calls}
+	m := CheckpointTaken{Acts: calls}
 	if portable {
 		m.Saved = c.save()
 	}
@@ -117,10 +117,10 @@ func (c *Conversation) reportCheckpoint(ctx actor.Context) {
 }
 
 // checkpointStored calls the tools that have waited for the checkpoint.
-func (c *Conversation) checkpointStored(ctx actor.Context, m Stood) {
+func (c *Conversation) checkpointStored(ctx actor.Context, m CheckpointStored) {
 	if calls := c.checkpoint.release(m.Acts); !c.finished {
 		for _, t := range calls {
-			runTool(ctx, c.cfg.Mind, t)
+			runTool(ctx, c.cfg.AgentRuntime, t)
 		}
 	}
 }

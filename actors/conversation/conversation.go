@@ -35,21 +35,21 @@ type Sound interface {
 
 // Config of one conversation.
 type Config struct {
-	Script    domain.Script
-	Variables map[string]string // built-ins and the contact's data
-	Sound     Sound
-	Speaker   speech.Speaker
-	Ears      speech.Recogniser // nil: words are not recognized
-	Ear       *speech.Ear       // takes the caller's audio; nil as Ears
-	Log       *slog.Logger
-	Mind      Mind             // nil: no model takes part, and no tool is called
-	Answerer  bool             // Sound reports who has answered, and the agent acts as Script.AMD wants
-	OptOut    []string         // keywords, spoken or pressed, to get no more calls
-	Hide      func(on bool)    // called when input begins or ends that must not be kept; nil: nothing is called
-	Redact    *domain.Redactor // removes from all reports what must not be kept; nil: nothing is removed
-	Stands    bool             // the call gets a Stands at each checkpoint
-	After     *Saved           // the state in which another process has left the conversation; nil: it begins
-	Before    func(msg any)    // called with each message first; nil in production
+	Script       domain.Script
+	Variables    map[string]string // built-ins and the contact's data
+	Sound        Sound
+	Speaker      speech.Speaker
+	Recognizer   speech.Recogniser // nil: words are not recognized
+	AudioTap     *speech.AudioTap  // takes the caller's audio; nil as Ears
+	Log          *slog.Logger
+	AgentRuntime AgentRuntime     // nil: no model takes part, and no tool is called
+	Answerer     bool             // Sound reports who has answered, and the agent acts as Script.AMD wants
+	OptOut       []string         // keywords, spoken or pressed, to get no more calls
+	Hide         func(on bool)    // called when input begins or ends that must not be kept; nil: nothing is called
+	Redact       *domain.Redactor // removes from all reports what must not be kept; nil: nothing is removed
+	Checkpoints  bool             // the call gets a CheckpointTaken at each checkpoint
+	After        *Saved           // the state in which another process has left the conversation; nil: it begins
+	Before       func(msg any)    // called with each message first; nil in production
 }
 
 // Conversation is the actor.
@@ -85,7 +85,7 @@ type Conversation struct {
 func New(cfg Config) actor.Actor {
 	c := &Conversation{
 		cfg: cfg, transcript: newTranscript(cfg.Sound.Mark, cfg.Redact), prompts: newPromptCache(cfg.Speaker),
-		listening: listening{recognizer: cfg.Ears, audio: cfg.Ear, position: cfg.Sound.Mark},
+		listening: listening{recognizer: cfg.Recognizer, audio: cfg.AudioTap, position: cfg.Sound.Mark},
 	}
 	c.playback = newPlayback(cfg.Sound, &c.transcript)
 	if cfg.After == nil || !c.restore(cfg.After) {
@@ -115,9 +115,9 @@ func (c *Conversation) receive(ctx actor.Context) {
 		c.mediaEvent(ctx, m.Event)
 	case Speak:
 		c.speakOutOfBand(ctx, m.Text)
-	case Away:
+	case PauseAgent:
 		c.leaveCaller(ctx)
-	case Back:
+	case ResumeAgent:
 		c.returnToCaller(ctx, m.OK)
 	case Human:
 		c.transcript.setHuman(m.On)
@@ -125,7 +125,7 @@ func (c *Conversation) receive(ctx actor.Context) {
 		c.humanKey(ctx, m.Key)
 	case Finish:
 		c.finish(ctx)
-	case Stood:
+	case CheckpointStored:
 		c.checkpointStored(ctx, m)
 	case *actor.Stopping:
 		c.stopAll(ctx)

@@ -147,9 +147,9 @@ type stage struct {
 	root   *actor.PID
 	sound  *sound
 	voice  *speaker
-	mind   conversation.Mind
+	mind   conversation.AgentRuntime
 	ears   *ears
-	ear    *speech.Ear
+	ear    *speech.AudioTap
 	redact *domain.Redactor
 	after  *conversation.Saved
 	saved  *conversation.Saved // as it was told last
@@ -170,12 +170,12 @@ func open(t *testing.T, sys *actor.ActorSystem, script domain.Script, fails map[
 	return openWith(t, sys, script, fails, nil)
 }
 
-func openWith(t *testing.T, sys *actor.ActorSystem, script domain.Script, fails map[string]int, m conversation.Mind) *stage {
+func openWith(t *testing.T, sys *actor.ActorSystem, script domain.Script, fails map[string]int, m conversation.AgentRuntime) *stage {
 	t.Helper()
 	if fails == nil {
 		fails = map[string]int{}
 	}
-	s := &stage{t: t, sys: sys, mind: m, sound: &sound{begun: time.Now()}, ears: new(ears), ear: new(speech.Ear), voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: fails}}
+	s := &stage{t: t, sys: sys, mind: m, sound: &sound{begun: time.Now()}, ears: new(ears), ear: new(speech.AudioTap), voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: fails}}
 	s.speaks = s.voice
 	return s.enter(script)
 }
@@ -197,12 +197,12 @@ func (s *stage) Receive(ctx actor.Context) {
 		s.pid = ctx.Spawn(mailbox.Props(func() actor.Actor {
 			return conversation.New(conversation.Config{
 				Script: m.script, Variables: map[string]string{"name": "Ada"}, Sound: s.sound, Speaker: s.speaks, Log: slog.New(slog.DiscardHandler),
-				Mind: s.mind, OptOut: []string{"stop", "9"}, Ears: s.ears, Ear: s.ear, Answerer: true,
+				AgentRuntime: s.mind, OptOut: []string{"stop", "9"}, Recognizer: s.ears, AudioTap: s.ear, Answerer: true,
 				Hide: func(on bool) { s.sound.note("hide", on) }, Redact: s.redact,
-				Stands: true, After: s.after,
+				Checkpoints: true, After: s.after,
 			})
 		}, 100))
-	case conversation.Stands:
+	case conversation.CheckpointTaken:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.saved = m.Saved
@@ -211,9 +211,9 @@ func (s *stage) Receive(ctx actor.Context) {
 				s.acts = m.Acts
 				return
 			}
-			ctx.Send(s.pid, conversation.Stood{Acts: m.Acts})
+			ctx.Send(s.pid, conversation.CheckpointStored{Acts: m.Acts})
 		}
-	case conversation.Rested, conversation.Busy:
+	case conversation.Suspended, conversation.Busy:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.hush = append(s.hush, m)

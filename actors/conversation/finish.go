@@ -78,7 +78,7 @@ func (c *Conversation) stopSpeaking(ctx actor.Context) {
 
 // publishTranscript hands the watcher what is new in the transcript.
 func (c *Conversation) publishTranscript() {
-	if w, ok := c.cfg.Mind.(Watcher); ok {
+	if w, ok := c.cfg.AgentRuntime.(Watcher); ok {
 		c.transcript.publish(w)
 	}
 }

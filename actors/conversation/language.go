@@ -16,7 +16,7 @@ func (c *Conversation) changeLanguage(ctx actor.Context, language string) {
 	}
 	c.cfg.Script = c.base.In(language)
 	clear(c.prompts.prepared)
-	if c.cfg.Ears == nil || !pathway.Listens(&c.cfg.Script.Pathway) || c.understandsLanguage() {
+	if c.cfg.Recognizer == nil || !pathway.Listens(&c.cfg.Script.Pathway) || c.understandsLanguage() {
 		return
 	}
 	c.cfg.Log.Warn("nobody here understands the language: words are not heard, keys are", slog.String("language", language))
@@ -25,5 +25,5 @@ func (c *Conversation) changeLanguage(ctx actor.Context, language string) {
 
 // understandsLanguage says whether words are recognized in the language that is spoken now.
 func (c *Conversation) understandsLanguage() bool {
-	return c.cfg.Ears.Hears(c.cfg.Script.Hearing())
+	return c.cfg.Recognizer.Hears(c.cfg.Script.Hearing())
 }

@@ -168,7 +168,7 @@ func TestWhatWasSaidToABotIsUnderstoodThoughSomebodyElseTakesTheCaller(t *testin
 				if over {
 					s.stops()
 				}
-				s.send(conversation.Away{})
+				s.send(conversation.PauseAgent{})
 				pass(3 * time.Second)
 			})
 			assert.Equal(t, []conversation.OptedOut{{Channel: "speech", Keyword: "stop"}}, optedOut(heard))

@@ -14,7 +14,7 @@ import (
 // listening is what is known of the caller's speech: whether the caller speaks now, and the turn that the recognizer hears.
 type listening struct {
 	recognizer speech.Recogniser // nil: words are not recognized
-	audio      *speech.Ear       // the caller's audio; nil as recognizer
+	audio      *speech.AudioTap  // the caller's audio; nil as recognizer
 	position   func() time.Duration
 	speaking   bool          // the caller, by voice activity
 	spokeUntil time.Duration // 0: the caller never spoke

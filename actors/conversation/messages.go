@@ -17,10 +17,10 @@ type (
 	Heard struct{ Event media.Event }
 	// Speak says a text between the prompts of the pathway.
 	Speak struct{ Text string }
-	// Away says that somebody else has the caller: the agent says nothing and no key counts until Back.
-	Away struct{}
+	// Away says that somebody else has the caller: the agent says nothing and no key counts until ResumeAgent.
+	PauseAgent struct{}
 	// Back says that the agent has the caller again. OK: somebody else has spoken with the caller in between.
-	Back struct{ OK bool }
+	ResumeAgent struct{ OK bool }
 	// Human says that a human came to speak with the caller, or left.
 	Human struct{ On bool }
 	// HumanKey is a key that the human pressed.
@@ -44,13 +44,13 @@ type (
 		Reason  string
 		Unable  bool // the agent could not speak, hear or think: the call is no success
 	}
-	// Transfer asks for a transfer of the caller; Back answers if the caller returns.
+	// Transfer asks for a transfer of the caller; ResumeAgent answers if the caller returns.
 	Transfer struct {
-		Destination string
-		Mode        domain.TransferMode
-		Summary     string
-		Kept        string // Summary as it may be kept
-		Reason      string // why; "": the pathway wants it
+		Destination     string
+		Mode            domain.TransferMode
+		Summary         string
+		RedactedSummary string // Summary as it may be stored
+		Reason          string // why; "": the pathway wants it
 	}
 	// Fault reports an error. Recovered: the caller did not notice. The conversation goes on.
 	Fault struct {
@@ -72,8 +72,8 @@ func (Begin) Control()            {}
 func (Heard) Control()            {}
 func (Finish) Control()           {}
 func (Speak) Control()            {}
-func (Away) Control()             {}
-func (Back) Control()             {}
+func (PauseAgent) Control()       {}
+func (ResumeAgent) Control()      {}
 func (Human) Control()            {}
 func (HumanKey) Control()         {}
 func (Transfer) Control()         {}

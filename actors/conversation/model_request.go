@@ -107,7 +107,7 @@ func (r *modelRequest) attribute(s *domain.Segment) {
 }
 
 // askModel runs a request beside the actor and returns what cancels it. send gets sentence, passagesRead and modelAnswered.
-func askModel(ctx actor.Context, mind Mind, t Thought, round int, send func(any)) (cancel func()) {
+func askModel(ctx actor.Context, mind AgentRuntime, t Thought, round int, send func(any)) (cancel func()) {
 	t.Read = func(from []domain.Passage) { send(passagesRead{round, from}) }
 	bound, cancel := context.WithCancel(context.Background())
 	mailbox.Work(ctx, modelLimit, func(limit context.Context) any {
@@ -141,11 +141,11 @@ func (c *Conversation) requestModel(ctx actor.Context, d pathway.Think) {
 		return
 	}
 	root, self := ctx.ActorSystem().Root, ctx.Self()
-	if c.cfg.Mind == nil {
+	if c.cfg.AgentRuntime == nil {
 		root.Send(self, modelAnswered{d.Round, Answer{Failed: "no_model", Message: "no language model is configured"}})
 		return
 	}
-	c.model.cancelWork = askModel(ctx, c.cfg.Mind, Thought{Script: &script, Brief: brief, Ask: d}, d.Round, func(m any) { root.Send(self, m) })
+	c.model.cancelWork = askModel(ctx, c.cfg.AgentRuntime, Thought{Script: &script, Brief: brief, Ask: d}, d.Round, func(m any) { root.Send(self, m) })
 	c.model.startSlowTimer(ctx, d.Round)
 }
 

@@ -246,10 +246,10 @@ func TestWhatIsDoneWhileSomebodyElseHasTheCallerIsHeardAfterwards(t *testing.T) 
 	t.Parallel()
 	m := &mind{answers: []mindAnswer{{calls: []pathway.Called{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{"Berlin."}}}}
 	talks(t, m, chatter(), func(s *stage) {
-		s.send(conversation.Away{})
+		s.send(conversation.PauseAgent{})
 		time.Sleep(5 * time.Second)
 		assert.Equal(t, []string{"play H"}, s.sound.done())
-		s.send(conversation.Back{})
+		s.send(conversation.ResumeAgent{})
 		time.Sleep(2 * time.Second)
 		assert.Equal(t, "play B", s.sound.done()[len(s.sound.done())-1])
 	})

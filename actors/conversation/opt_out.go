@@ -23,10 +23,10 @@ const (
 	byPathway = "pathway"
 )
 
-// HearsAside says whether keywords are listened for where a pathway asks for no words. That takes a recognizer that transcribes
+// ListensForOptOut says whether keywords are listened for where a pathway asks for no words. That takes a recognizer that transcribes
 // any words. A recognizer of phrases takes any words for one of its phrases: a caller who asks "who is this?" would never be
 // called again.
-func HearsAside(ears speech.Recogniser, language string, keywords []string) bool {
+func ListensForOptOut(ears speech.Recogniser, language string, keywords []string) bool {
 	return ears != nil && len(dnc.Sayable(keywords)) > 0 && ears.Transcribes(language)
 }
 

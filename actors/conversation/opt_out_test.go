@@ -43,7 +43,7 @@ func TestWhoSaysOrPressesAKeywordOptsOutOnce(t *testing.T) {
 		"says it where words are asked for, to who knows phrases alone": {question(), func(s *stage) { s.ears.phrases = true; s.says("stop", 0.9, time.Second) }, said},
 		"seems to say it":     {menu(), func(s *stage) { s.says("stop", 0.5, time.Second) }, nil},
 		"says otherwise":      {menu(), func(s *stage) { s.says("unstoppable", 0.9, time.Second) }, nil},
-		"says it to somebody": {menu(), func(s *stage) { s.send(conversation.Away{}); s.says("stop", 0.9, time.Second) }, nil},
+		"says it to somebody": {menu(), func(s *stage) { s.send(conversation.PauseAgent{}); s.says("stop", 0.9, time.Second) }, nil},
 		"presses it":          {menu(), func(s *stage) { s.press("9") }, []conversation.OptedOut{{Channel: "dtmf", Keyword: "9"}}},
 		"presses others":      {menu(), func(s *stage) { s.press("38") }, nil},
 	} {

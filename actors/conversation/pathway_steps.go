@@ -55,7 +55,7 @@ func (c *Conversation) perform(ctx actor.Context, d pathway.Do) {
 		c.input.supersede()
 		c.playback.sendDigits(d.Digits)
 	case pathway.Transfer:
-		c.transfer(ctx, d)
+		c.requestTransfer(ctx, d)
 	case pathway.OptOut:
 		c.optOut(ctx, byPathway, "")
 	case pathway.End:

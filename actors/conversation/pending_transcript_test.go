@@ -34,7 +34,7 @@ func TestWordsThatAnEngineWritesDownLateCountWhereTheyAreThatNoMoreCallsAreWante
 	leaves := map[string]func(s *stage){
 		"the caller hangs up":          func(s *stage) { s.send(conversation.Finish{}) },
 		"a key leads on":               func(s *stage) { s.press("0") },
-		"somebody else has the caller": func(s *stage) { s.send(conversation.Away{}) },
+		"somebody else has the caller": func(s *stage) { s.send(conversation.PauseAgent{}) },
 	}
 	for name, leave := range leaves {
 		for _, stopped := range []bool{true, false} {

@@ -48,8 +48,8 @@ func (endUnnoticed) Control()   {}
 
 // hasRealtime says whether a realtime engine can get the caller at converse nodes.
 func (c *Conversation) hasRealtime() bool {
-	_, can := c.cfg.Mind.(LiveMind)
-	return can && c.cfg.Script.Realtime != nil && c.cfg.Ear != nil && !c.realtimeEnded
+	_, can := c.cfg.AgentRuntime.(RealtimeRuntime)
+	return can && c.cfg.Script.Realtime != nil && c.cfg.AudioTap != nil && !c.realtimeEnded
 }
 
 // startRealtime hands the caller to a realtime engine.
@@ -61,7 +61,7 @@ func (c *Conversation) startRealtime(ctx actor.Context, d pathway.Live) {
 	d.Interruptible = d.Interruptible && (may == nil || *may)
 	c.realtime = newRealtimeSession(d)
 	opening, root, self, script := c.realtime.opening, ctx.ActorSystem().Root, ctx.Self(), c.cfg.Script
-	mind, ok := c.cfg.Mind.(LiveMind)
+	mind, ok := c.cfg.AgentRuntime.(RealtimeRuntime)
 	if !ok {
 		root.Send(self, realtimeLost{d.Round, speech.ErrResting})
 		return
@@ -96,7 +96,7 @@ func (c *Conversation) realtimeOpened(ctx actor.Context, m realtimeOpened) {
 		c.realtimeFailed(ctx, m.err)
 		return
 	}
-	c.cfg.Ear.Begin(m.talk, noticed+before)
+	c.cfg.AudioTap.Begin(m.talk, noticed+before)
 	for _, e := range r.setOpen() {
 		if r.round == m.round {
 			c.actOnRealtime(ctx, e)
@@ -115,7 +115,7 @@ func (c *Conversation) endRealtime(ctx actor.Context) {
 	}
 	r.stopEndTimer()
 	if r.open {
-		c.cfg.Ear.End()
+		c.cfg.AudioTap.End()
 	}
 	if t := &c.listening.turn; t.open && t.duringRealtime && !t.over {
 		c.listening.endTurn(ctx) // the caller may have opted out
@@ -304,8 +304,8 @@ func (c *Conversation) realtimeFailed(ctx actor.Context, err error) {
 	if s := c.cfg.Script.Realtime; name == "" && s != nil {
 		name = s.Engine
 	}
-	mind, ok := c.cfg.Mind.(LiveMind)
-	instead := ok && mind.Instead(&c.cfg.Script) && c.cfg.Ears != nil
+	mind, ok := c.cfg.AgentRuntime.(RealtimeRuntime)
+	instead := ok && mind.Instead(&c.cfg.Script) && c.cfg.Recognizer != nil
 	c.cfg.Log.Error("an engine that speaks by itself is gone", slog.String("engine", name), slog.Any("error", err), slog.Bool("recovered", instead))
 	ctx.Send(ctx.Parent(), Fault{Stage: "realtime", Code: speech.Why(err), Message: "the engine " + name + " failed", Recovered: instead})
 	text := ""

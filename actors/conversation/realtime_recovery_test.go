@@ -57,10 +57,10 @@ func TestWhatIsDoneWhileSomebodyElseHasTheCallerIsKnownToTheEngineThatTakesHimBa
 				l.hears("Where is my order?")
 				l.tell(speech.LiveEvent{Kind: speech.LiveDone, Calls: []speech.LiveCall{orders}})
 				pass(time.Second)
-				s.send(conversation.Away{})
+				s.send(conversation.PauseAgent{})
 				pass(away)
 				assert.Equal(t, []string{"close"}, l.all(), "nobody is told, and nobody asked for an answer")
-				s.send(conversation.Back{})
+				s.send(conversation.ResumeAgent{})
 				pass(5 * time.Second)
 				require.Len(t, l.begins(), 2)
 				again := l.begins()[1]
@@ -92,7 +92,7 @@ func TestAnEngineIsClosedThatIsOpenOnceNobodyWantsItAnyMore(t *testing.T) {
 	t.Parallel()
 	for name, leaves := range map[string]func(s *stage){
 		"a key leads on":               func(s *stage) { s.press("0") },
-		"somebody else has the caller": func(s *stage) { s.send(conversation.Away{}) },
+		"somebody else has the caller": func(s *stage) { s.send(conversation.PauseAgent{}) },
 		"the caller hangs up":          func(s *stage) { s.send(conversation.Finish{}) },
 		"the call is gone":             func(s *stage) { s.sys.Root.Poison(s.root) },
 	} {
@@ -129,7 +129,7 @@ func TestWhoCouldNotBeHandedOnIsTheEnginesAgain(t *testing.T) {
 		l.says("a1", "I put you through.", time.Second, speech.LiveCall{ID: "t", Name: "transfer_call", Arguments: `{"destination":"desk","reason":"he asks"}`})
 		pass(2 * time.Second)
 		assert.Equal(t, "close", l.all()[len(l.all())-1])
-		s.send(conversation.Back{OK: false})
+		s.send(conversation.ResumeAgent{OK: false})
 		pass(time.Second)
 		require.Len(t, l.begins(), 2)
 		again := l.begins()[1]

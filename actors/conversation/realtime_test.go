@@ -214,13 +214,13 @@ func TestWhoWasAwayComesBackToTheEngine(t *testing.T) {
 	l := &living{}
 	lives(t, l, func(s *stage) {
 		l.says("a1", "a long answer", 5*time.Second)
-		s.send(conversation.Away{})
+		s.send(conversation.PauseAgent{})
 		assert.Equal(t, []string{"close"}, l.all())
 		l.says("a1", "nobody hears this", time.Second)
 		l.mu.Lock()
 		before := l.told
 		l.mu.Unlock()
-		s.send(conversation.Back{})
+		s.send(conversation.ResumeAgent{})
 		synctest.Wait()
 		assert.Len(t, l.begins(), 2)
 		assert.Greater(t, l.begins()[1].Round, l.begins()[0].Round)

@@ -88,7 +88,7 @@ func TestWhatPatternsFindIsUsedAndNotTold(t *testing.T) {
 			t: t, sys: sys, mind: m, sound: &sound{begun: time.Now()}, ears: new(ears), redact: domain.Redaction{Patterns: []string{`\d{5,}`}}.Redactor(),
 			voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: map[string]int{}},
 		}
-		s.ear, s.speaks = new(speech.Ear), s.voice
+		s.ear, s.speaks = new(speech.AudioTap), s.voice
 		s.enter(script)
 		s.send(conversation.Begin{})
 		time.Sleep(2 * time.Second)
@@ -100,7 +100,7 @@ func TestWhatPatternsFindIsUsedAndNotTold(t *testing.T) {
 
 		for i, told := range heard {
 			if x, ok := told.(conversation.Transfer); ok {
-				assert.Equal(t, conversation.Transfer{Destination: "desk", Mode: domain.TransferBlind, Summary: "Pin 123456", Kept: "Pin [redacted]"}, x)
+				assert.Equal(t, conversation.Transfer{Destination: "desk", Mode: domain.TransferBlind, Summary: "Pin 123456", RedactedSummary: "Pin [redacted]"}, x)
 				continue
 			}
 			shown := fmt.Sprintf("%+v", told)
@@ -149,11 +149,11 @@ func TestKeysOfSomebodyElseAreOneInputAsWell(t *testing.T) {
 			t: t, sys: sys, sound: &sound{begun: time.Now()}, ears: new(ears), redact: domain.Redaction{Patterns: []string{`\d{5,}`}}.Redactor(),
 			voice: &speaker{asked: map[string]int{}, fails: map[string]int{}},
 		}
-		s.ear, s.speaks = new(speech.Ear), s.voice
+		s.ear, s.speaks = new(speech.AudioTap), s.voice
 		s.enter(menu())
 		s.send(conversation.Begin{})
 		time.Sleep(time.Second)
-		s.send(conversation.Away{}, conversation.Human{On: true})
+		s.send(conversation.PauseAgent{}, conversation.Human{On: true})
 		for _, key := range []byte("123456") {
 			s.send(conversation.HumanKey{Key: key})
 			time.Sleep(time.Second)
@@ -175,11 +175,11 @@ func TestWhoReadsAlongIsToldKeysThatAreNoSecretWhenTheyAreAll(t *testing.T) {
 			t: t, sys: sys, mind: m, sound: &sound{begun: time.Now()}, ears: new(ears), redact: domain.Redaction{Patterns: []string{`\d{5,}`}}.Redactor(),
 			voice: &speaker{asked: map[string]int{}, fails: map[string]int{}},
 		}
-		s.ear, s.speaks = new(speech.Ear), s.voice
+		s.ear, s.speaks = new(speech.AudioTap), s.voice
 		s.enter(menu())
 		s.send(conversation.Begin{})
 		time.Sleep(2 * time.Second)
-		s.send(conversation.Away{}, conversation.Human{On: true})
+		s.send(conversation.PauseAgent{}, conversation.Human{On: true})
 		keyed := func(keys string) (told string) {
 			s.press(keys)
 			last, _ := m.read.Load(2)
@@ -206,7 +206,7 @@ func TestWhatIsCutIsRedactedBefore(t *testing.T) {
 			t: t, sys: sys, mind: &teller{tells: strings.Repeat("x", 4090) + " 123456"}, sound: &sound{begun: time.Now()}, ears: new(ears),
 			redact: domain.Redaction{Patterns: []string{`\d{6}`}}.Redactor(), voice: &speaker{asked: map[string]int{}, fails: map[string]int{}},
 		}
-		s.ear, s.speaks = new(speech.Ear), s.voice
+		s.ear, s.speaks = new(speech.AudioTap), s.voice
 		s.enter(domain.Script{Pathway: domain.Pathway{
 			Start: "tool",
 			Nodes: []domain.Node{

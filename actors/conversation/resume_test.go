@@ -68,9 +68,9 @@ func TestAConversationThatSomebodyElseHasIsNotGoneOnWith(t *testing.T) {
 			return s.saved
 		}
 		require.NotNil(t, stands())
-		s.send(conversation.Away{})
+		s.send(conversation.PauseAgent{})
 		assert.Nil(t, stands(), "the caller is with somebody else")
-		s.send(conversation.Back{})
+		s.send(conversation.ResumeAgent{})
 		assert.NotNil(t, stands())
 		s.close()
 	})
@@ -107,7 +107,7 @@ func TestWhatIsDoneBeginsOnceThatIsStored(t *testing.T) {
 		require.Equal(t, 1, acts)
 		assert.True(t, saved.State.WasActing, "whoever goes on knows that it was begun")
 		for range 2 { // a commit may be heard of twice
-			s.send(conversation.Stood{Acts: acts})
+			s.send(conversation.CheckpointStored{Acts: acts})
 			assert.Equal(t, 1, begun())
 		}
 		time.Sleep(5 * time.Second)
@@ -120,7 +120,7 @@ func TestWhatIsNotStoredInTimeIsNotBegun(t *testing.T) {
 	acting(t, "Sorry.", func(s *stage, begun func() int) {
 		time.Sleep(15 * time.Second) // the store is away
 		assert.Equal(t, "play S", s.sound.done()[len(s.sound.done())-1], "the caller is told")
-		s.send(conversation.Stood{Acts: 1}) // and back
+		s.send(conversation.CheckpointStored{Acts: 1}) // and back
 		assert.Zero(t, begun())
 	})
 }

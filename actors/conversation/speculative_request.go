@@ -117,7 +117,7 @@ func (r *speculativeRequest) end() (made, used bool) {
 // isSpeculative says whether the agent's model is asked speculatively.
 func (c *Conversation) isSpeculative() bool {
 	l := c.cfg.Script.LLM
-	return l != nil && l.Speculative && c.cfg.Mind != nil
+	return l != nil && l.Speculative && c.cfg.AgentRuntime != nil
 }
 
 // interimResult takes what was recognized of a turn so far.
@@ -152,7 +152,7 @@ func (c *Conversation) speculate(ctx actor.Context) {
 	brief := next.Brief(script.System, d)
 	id := s.beginGuess(d, brief)
 	root, self := ctx.ActorSystem().Root, ctx.Self()
-	s.cancel = askModel(ctx, c.cfg.Mind, Thought{Script: &script, Brief: brief, Ask: d}, 0, func(part any) { root.Send(self, speculativeResult{id, part}) })
+	s.cancel = askModel(ctx, c.cfg.AgentRuntime, Thought{Script: &script, Brief: brief, Ask: d}, 0, func(part any) { root.Send(self, speculativeResult{id, part}) })
 }
 
 // speculativeResult takes a part of the answer to a speculative request.

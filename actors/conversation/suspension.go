@@ -3,18 +3,18 @@ package conversation
 import "github.com/asynkron/protoactor-go/actor"
 
 type (
-	// Rest suspends the conversation until Wake or Finish: another process is about to go on with it. Rested answers.
-	Rest struct{}
-	// Wake resumes it with the messages that came since Rest.
-	Wake struct{}
-	// Rested answers Rest. Saved is the state, which stays until Wake; nil: no other process could go on.
-	Rested struct{ Saved *Saved }
+	// Suspend suspends the conversation until EndSuspension or Finish: another process is about to go on with it. Suspended answers.
+	Suspend struct{}
+	// EndSuspension resumes it with the messages that came since Suspend.
+	EndSuspension struct{}
+	// Suspended answers Suspend. Saved is the state, which stays until EndSuspension; nil: no other process could go on.
+	Suspended struct{ Saved *Saved }
 )
 
 // Control: all of these are bound by the call.
-func (Rest) Control()   {}
-func (Wake) Control()   {}
-func (Rested) Control() {}
+func (Suspend) Control()       {}
+func (EndSuspension) Control() {}
+func (Suspended) Control()     {}
 
 // suspension keeps the messages that come while the conversation is suspended.
 type suspension struct {
@@ -31,19 +31,19 @@ func (s *suspension) resume(ctx actor.Context) {
 	}
 }
 
-// isSuspended says whether a message is done with: it waits for Wake, or is Rest or Wake itself.
+// isSuspended says whether a message is done with: it waits for EndSuspension, or is Suspend or EndSuspension itself.
 func (c *Conversation) isSuspended(ctx actor.Context) bool {
 	s := &c.suspension
 	switch m := ctx.Message().(type) {
-	case Rest:
+	case Suspend:
 		s.on = true
 		saved := (*Saved)(nil)
 		if !c.finished && c.isPortable() {
 			saved = c.save()
 		}
-		ctx.Send(ctx.Parent(), Rested{saved})
+		ctx.Send(ctx.Parent(), Suspended{saved})
 		return true
-	case Wake:
+	case EndSuspension:
 		s.resume(ctx)
 		return true
 	case Finish:

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// rested are the answers to Rest, and whether the conversation was busy, as it
+// rested are the answers to Suspend, and whether the conversation was busy, as it
 // told in turn.
 func (s *stage) rested() (saved []*conversation.Saved, busy []bool) {
 	synctest.Wait()
@@ -22,7 +22,7 @@ func (s *stage) rested() (saved []*conversation.Saved, busy []bool) {
 	defer s.mu.Unlock()
 	for _, m := range s.hush {
 		switch m := m.(type) {
-		case conversation.Rested:
+		case conversation.Suspended:
 			saved = append(saved, m.Saved)
 		case conversation.Busy:
 			busy = append(busy, m.On)
@@ -37,7 +37,7 @@ func TestAConversationAtRestDoesNothingUntilItIsWoken(t *testing.T) {
 		s := open(t, sys, menu(), nil)
 		s.send(conversation.Begin{})
 		time.Sleep(1200 * time.Millisecond)
-		s.send(conversation.Rest{})
+		s.send(conversation.Suspend{})
 		saved, _ := s.rested()
 		require.Len(t, saved, 1)
 		require.NotNil(t, saved[0])
@@ -45,7 +45,7 @@ func TestAConversationAtRestDoesNothingUntilItIsWoken(t *testing.T) {
 		s.press("1")
 		time.Sleep(time.Minute) // nor does its time pass
 		assert.Equal(t, []string{"play A"}, s.sound.done())
-		s.send(conversation.Wake{})
+		s.send(conversation.EndSuspension{})
 		time.Sleep(3 * time.Second)
 		assert.Equal(t, []string{"play A", "play Y"}, s.sound.done(), "the key of before counts")
 		assert.Equal(t, []string{"agent: Ask Ada", "caller: [pressed 1]", "agent: Yes"}, texts(s.close()))
@@ -58,7 +58,7 @@ func TestAConversationAtRestHearsThatItsCallIsOver(t *testing.T) {
 		s := open(t, sys, menu(), nil)
 		s.send(conversation.Begin{})
 		time.Sleep(1200 * time.Millisecond)
-		s.send(conversation.Rest{})
+		s.send(conversation.Suspend{})
 		s.press("1")
 		assert.Equal(t, []string{"agent: Ask Ada", "caller: [pressed 1]"}, texts(s.close())[:2], "what came before is heard before")
 	})
@@ -70,7 +70,7 @@ func TestWhatIsElsewhereHasNoPlaceToRest(t *testing.T) {
 		s := open(t, sys, menu(), nil)
 		s.send(conversation.Begin{})
 		time.Sleep(1200 * time.Millisecond)
-		s.send(conversation.Away{}, conversation.Rest{})
+		s.send(conversation.PauseAgent{}, conversation.Suspend{})
 		saved, _ := s.rested()
 		assert.Equal(t, []*conversation.Saved{nil}, saved, "somebody else has the caller")
 		s.close()

@@ -41,13 +41,13 @@ func (c *Conversation) callTool(ctx actor.Context, d pathway.Act) {
 	case d.Type == domain.NodeAgent:
 		c.loadAgent(ctx, d)
 		return
-	case c.cfg.Mind == nil:
+	case c.cfg.AgentRuntime == nil:
 		ctx.Send(ctx.Self(), toolDone{act: d, result: Result{Text: "nothing here can do that"}})
 		return
-	case c.cfg.Stands:
+	case c.cfg.Checkpoints:
 		c.checkpoint.deferTool(ctx, toolCall{d, c.cfg.Script})
 	default:
-		runTool(ctx, c.cfg.Mind, toolCall{d, c.cfg.Script})
+		runTool(ctx, c.cfg.AgentRuntime, toolCall{d, c.cfg.Script})
 	}
 	if c.model.cancelSlow == nil {
 		c.model.startSlowTimer(ctx, d.Round)
@@ -55,7 +55,7 @@ func (c *Conversation) callTool(ctx actor.Context, d pathway.Act) {
 }
 
 // runTool calls a tool beside the actor; toolDone follows.
-func runTool(ctx actor.Context, mind Mind, t toolCall) {
+func runTool(ctx actor.Context, mind AgentRuntime, t toolCall) {
 	mailbox.Work(ctx, toolLimit, func(bound context.Context) any {
 		at := time.Now()
 		return toolDone{act: t.act, result: resultOrFailure(func() Result { return mind.Act(bound, &t.script, t.act) }), took: time.Since(at)}

@@ -52,7 +52,7 @@ func (c *Conversation) beginTurn(ctx actor.Context) {
 		return
 	}
 	phrases, hears := c.state.Expects()
-	if !hears && (c.state.Secret() || !HearsAside(c.cfg.Ears, c.cfg.Script.Hearing(), c.cfg.OptOut)) {
+	if !hears && (c.state.Secret() || !ListensForOptOut(c.cfg.Recognizer, c.cfg.Script.Hearing(), c.cfg.OptOut)) {
 		return
 	}
 	c.playback.paused = false

@@ -215,7 +215,7 @@ func (n *Node) endAbandonedDialogs(t *tree, all []*domain.Orphan) {
 		for _, leg := range o.Legs {
 			state := sip.DialogState{CallID: leg.SIPCallID, Inbound: o.Direction == domain.Inbound}
 			if len(leg.Dialog) > 0 {
-				state.Inbound = false // it says so itself; a second leg is one of ours
+				state.Inbound = false // it says so itself; a transfer leg is one of ours
 				if err := domain.ReadRow(leg.Dialog, &state); err != nil {
 					n.cfg.Log.Warn("the dialog of an interrupted call cannot be read", slog.String("call_id", o.CallID), slog.Any("error", err))
 				}
@@ -232,7 +232,7 @@ func (n *Node) endAbandonedDialogs(t *tree, all []*domain.Orphan) {
 				n.sys.Root.Send(linesPID, lines.Free{CallID: o.CallID})
 				n.sys.Root.Send(t.trunks, trunk.Free{CallID: o.CallID})
 				if pid := n.CampaignPID(o.WorkspaceID, o.CampaignID); o.CampaignID != "" && pid != nil {
-					n.sys.Root.Send(pid, campaign.Gone{CallID: o.CallID})
+					n.sys.Root.Send(pid, campaign.DialogEnded{CallID: o.CallID})
 				}
 			})
 		}

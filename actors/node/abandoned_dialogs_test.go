@@ -149,6 +149,6 @@ func TestACallKeepsItsLineUntilTheLastOfItsOrphanedLegsHasEnded(t *testing.T) {
 	h.until(20*time.Second, "that of the other call too", func() bool { return h.free(answers) && active() < 2 })
 	h.free(both) // whatever was told has been heard
 	if now := active(); time.Since(begun) < 30*time.Second {
-		assert.Equal(t, 1, now, "the second leg may yet ring")
+		assert.Equal(t, 1, now, "the transfer leg may yet ring")
 	}
 }

@@ -37,7 +37,7 @@ type Scripts interface {
 // AgentRuntime runs the model and the actions of agents in calls.
 type AgentRuntime interface {
 	// ForCall returns what the conversation of a call asks for replies and actions.
-	ForCall(c domain.Call) conversation.Mind
+	ForCall(c domain.Call) conversation.AgentRuntime
 	// LookUpInbound requests the variables of an inbound call and returns what its opening commits of them.
 	LookUpInbound(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call)
 	// PrefetchPrompts synthesizes the fixed prompts of a script.

@@ -343,7 +343,7 @@ func (n *Node) census(ctx context.Context, t *tree, d domain.Direction, env doma
 			out = append(out, lines.Live{CallID: c.CallID, Call: c.PID, Campaign: c.CampaignID != ""})
 		}
 	}
-	for _, c := range live.Seconds {
+	for _, c := range live.TransferLegs {
 		if c.Direction == d && (env == "" || c.Environment == env) {
 			out = append(out, lines.Live{CallID: c.CallID, Call: c.PID})
 		}
@@ -375,7 +375,7 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 func (n *Node) callProps(ws string, t *tree, resumable []*recovery.Resumable) *actor.Props {
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, UserAgent: leg.OverSIP(n.cfg.SIP, n.cfg.OwnsShard), Media: leg.OverMedia(n.cfg.Media),
-		Speaker: n.cfg.Speaker, Ears: n.cfg.Recognizer, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, FindTarget: n.FindTransferTarget, Traces: n.cfg.Traces,
+		Speaker: n.cfg.Speaker, Recognizer: n.cfg.Recognizer, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, FindTarget: n.FindTransferTarget, Traces: n.cfg.Traces,
 		Listed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
 			hit, err := n.dnc.Check(ctx, ws, s, e164)
 			return hit != nil, err
@@ -384,7 +384,7 @@ func (n *Node) callProps(ws string, t *tree, resumable []*recovery.Resumable) *a
 			return n.lookup.TrunkInWorkspace(ws, env, in)
 		},
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
-		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.services.OptOuts.OptOut, Redact: t.redactor, Mind: n.services.Agents.ForCall, Analyse: func() { n.services.Analysis.Wake(ws) },
+		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.services.OptOuts.OptOut, Redact: t.redactor, AgentRuntime: n.services.Agents.ForCall, Analyse: func() { n.services.Analysis.Wake(ws) },
 		Survive: n.cfg.Survive, Resumable: resumable, Cut: n.hasLostWorkspaces, ResumptionDone: n.cfg.ResumptionDone,
 	})
 }
@@ -393,7 +393,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 	return mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
 			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.lines, Trunks: t.trunks, Calls: t.calls, Boot: n.stored.boot,
-			Numbers: t.numbers, Lists: n.dnc, Left: func() map[string]time.Time { return t.dialogs.of(id) },
+			Numbers: t.numbers, Lists: n.dnc, AbandonedDialogs: func() map[string]time.Time { return t.dialogs.of(id) },
 			Leg: n.firstLeg, Log: n.cfg.Log, Key: key, Committed: func() { n.Committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}

@@ -55,9 +55,9 @@ const earKeeps = 16000
 // lingers is how much sound may still come of what was over already, 440 ms: as a recording's gap is longer.
 const lingers = 3520
 
-// Ear keeps the last two seconds of what the far end says, so that a turn can
+// AudioTap keeps the last two seconds of what the far end says, so that a turn can
 // begin with its first word, which was said before it was noticed.
-type Ear struct {
+type AudioTap struct {
 	mu     sync.Mutex
 	ring   [earKeeps]byte
 	at, n  int
@@ -67,7 +67,7 @@ type Ear struct {
 }
 
 // Frame takes sound; it does not wait, so that it can be called from the media clock.
-func (e *Ear) Frame(mu []byte) {
+func (e *AudioTap) Frame(mu []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if n := min(e.mute, len(mu)); n > 0 {
@@ -81,7 +81,7 @@ func (e *Ear) Frame(mu []byte) {
 }
 
 // writeStreams gives sound to who hears it, and keeps it. The lock is held.
-func (e *Ear) writeStreams(mu []byte) {
+func (e *AudioTap) writeStreams(mu []byte) {
 	for _, s := range [...]Stream{e.stream, e.aside} {
 		if s != nil {
 			s.Write(mu)
@@ -95,7 +95,7 @@ func (e *Ear) writeStreams(mu []byte) {
 }
 
 // Begin lets a stream hear from so long ago on.
-func (e *Ear) Begin(s Stream, back time.Duration) {
+func (e *AudioTap) Begin(s Stream, back time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.remember(s, back)
@@ -103,14 +103,14 @@ func (e *Ear) Begin(s Stream, back time.Duration) {
 }
 
 // End lets no stream hear any more, but for one besides.
-func (e *Ear) End() {
+func (e *AudioTap) End() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stream = nil
 }
 
 // BeginSecond lets a stream hear besides the one that hears already.
-func (e *Ear) BeginSecond(s Stream, back time.Duration) {
+func (e *AudioTap) BeginSecond(s Stream, back time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.remember(s, back)
@@ -118,7 +118,7 @@ func (e *Ear) BeginSecond(s Stream, back time.Duration) {
 }
 
 // EndSecond ends that.
-func (e *Ear) EndSecond() {
+func (e *AudioTap) EndSecond() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.aside = nil
@@ -126,14 +126,14 @@ func (e *Ear) EndSecond() {
 
 // Forget forgets what was said so far, and hears nothing of what still comes of
 // it: it was secret.
-func (e *Ear) Forget() {
+func (e *AudioTap) Forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.n, e.mute = 0, lingers
 }
 
 // remember has a stream hear what was said so long ago. The lock is held.
-func (e *Ear) remember(s Stream, back time.Duration) {
+func (e *AudioTap) remember(s Stream, back time.Duration) {
 	n := min(int(back*8000/time.Second), e.n)
 	from := (e.at - n + earKeeps) % earKeeps
 	k := min(n, earKeeps-from)

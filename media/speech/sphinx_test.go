@@ -127,7 +127,7 @@ func (*note) Close()            {}
 
 func TestAnEarBeginsWithWhatWasSaidBefore(t *testing.T) {
 	t.Parallel()
-	var e speech.Ear
+	var e speech.AudioTap
 	frame := make([]byte, 160)
 	for i := range 250 { // 5 s
 		for k := range frame {
@@ -155,7 +155,7 @@ func TestAnEarBeginsWithWhatWasSaidBefore(t *testing.T) {
 
 func TestAnEarHasTwoHearersAndForgetsWhatWasSecret(t *testing.T) {
 	t.Parallel()
-	var e speech.Ear
+	var e speech.AudioTap
 	sound := func(b byte, n int) []byte { return bytes.Repeat([]byte{b}, n) }
 	first, aside := new(note), new(note)
 	e.Frame(sound(1, 400))

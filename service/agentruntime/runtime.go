@@ -6,7 +6,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Runtime responds and acts for the agent of one call or chat. It implements conversation.Mind.
+// Runtime responds and acts for the agent of one call or chat. It implements conversation.AgentRuntime.
 type Runtime struct {
 	cfg  *Config
 	p    domain.Principal

@@ -82,7 +82,7 @@ type Service struct{ cfg Config }
 func New(cfg Config) *Service { return &Service{cfg: cfg} }
 
 // ForCall returns the runtime of a call.
-func (s *Service) ForCall(c domain.Call) conversation.Mind {
+func (s *Service) ForCall(c domain.Call) conversation.AgentRuntime {
 	a := &Runtime{cfg: &s.cfg, p: domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}, call: c}
 	if wrote := s.cfg.Watch(c.ID); wrote != nil {
 		return &watchedRuntime{Runtime: a, wrote: wrote}
@@ -92,6 +92,6 @@ func (s *Service) ForCall(c domain.Call) conversation.Mind {
 
 // ForMessages returns the runtime of an SMS conversation, which is shown as a call. from
 // is the number that it sends from.
-func (s *Service) ForMessages(p domain.Principal, c domain.Call, from string) conversation.Mind {
+func (s *Service) ForMessages(p domain.Principal, c domain.Call, from string) conversation.AgentRuntime {
 	return &Runtime{cfg: &s.cfg, p: p, call: c, from: from}
 }

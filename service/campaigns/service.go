@@ -306,7 +306,7 @@ func (s *Service) StartCampaign(ctx context.Context, p domain.Principal, id stri
 	if c.Status == domain.CampaignDraft {
 		warnings = s.destinationWarnings(ctx, c)
 	}
-	st, err := s.ask(ctx, p, id, campaign.Begin{Rider: commit.RiderOf(ctx)})
+	st, err := s.ask(ctx, p, id, campaign.Start{Rider: commit.RiderOf(ctx)})
 	st.Warnings = warnings
 	return st, err
 }

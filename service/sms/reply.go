@@ -231,7 +231,7 @@ func (a *reply) model(ctx context.Context, play *pathway.Play) func(pathway.Thin
 	}
 }
 
-func (a *reply) mind() conversation.Mind {
+func (a *reply) mind() conversation.AgentRuntime {
 	return a.svc.cfg.Mind(a.p, a.asCall(), a.talk.Number)
 }
 

@@ -83,7 +83,7 @@ type Config struct {
 	Script func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
 	// Mind returns the agent runtime of a conversation, which is shown as a call; from is
 	// the number that it writes from.
-	Mind func(p domain.Principal, c domain.Call, from string) conversation.Mind
+	Mind func(p domain.Principal, c domain.Call, from string) conversation.AgentRuntime
 	Log  *slog.Logger
 }
 

@@ -82,7 +82,7 @@ func (s step) String() string {
 // traps are the messages at which an actor may panic.
 func traps() []string {
 	return []string{
-		"campaign.Begin", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.bodiesRead", "campaign.loaded", "campaign.scriptRead",
+		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.bodiesRead", "campaign.loaded", "campaign.scriptRead",
 		"campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.Changed", "lines.Want", "lines.Bind", "lines.wake", "lines.Return",
 	}
 }

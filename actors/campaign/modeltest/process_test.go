@@ -43,7 +43,7 @@ type process struct {
 func verb(k kind) any {
 	switch k { //nolint:exhaustive // the rest only looks
 	case begin:
-		return campaign.Begin{}
+		return campaign.Start{}
 	case pause:
 		return campaign.Pause{}
 	case resume:
@@ -235,7 +235,7 @@ func (w *world) endOrphans(p *process, ws string) {
 					}
 					w.sys.Root.Send(p.pid("lines "+ws), lines.Free{CallID: a.CallID})
 					if pid := p.pid(a.CampaignID); pid != nil {
-						w.sys.Root.Send(pid, campaign.Gone{CallID: a.CallID})
+						w.sys.Root.Send(pid, campaign.DialogEnded{CallID: a.CallID})
 					}
 				}))
 			}

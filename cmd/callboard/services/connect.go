@@ -99,7 +99,7 @@ func (s *Services) connectCalls(cfg *Config, references *record.References, camp
 		Redactor:      n.Redactor,
 		CheckCallerID: s.Numbers.CheckCallerID,
 		Script:        s.Scripts.Script,
-		Mind: func(p domain.Principal, c domain.Call, from string) conversation.Mind {
+		Mind: func(p domain.Principal, c domain.Call, from string) conversation.AgentRuntime {
 			return s.AgentRuntime.ForMessages(p, c, from)
 		},
 		Log: cfg.Node.Log,
