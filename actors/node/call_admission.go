@@ -13,7 +13,7 @@ const holdRetryAfter = 5
 type callAdmission struct {
 	quarantined bool // the store was restored from a backup and is not released
 	dialStop    *DialStop
-	drain       *NodeDrain
+	drain       *Drain
 }
 
 // holdReason returns why no outbound call may begin, as dialer.View.Stopped; "": calls may.
@@ -77,7 +77,7 @@ func (a *callAdmission) QuarantineError() error {
 func (a *callAdmission) DialStop() *DialStop { return a.dialStop }
 
 // NodeDrain returns the drain of the node.
-func (a *callAdmission) NodeDrain() *NodeDrain { return a.drain }
+func (a *callAdmission) NodeDrain() *Drain { return a.drain }
 
 func stoppingError() error {
 	return domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)

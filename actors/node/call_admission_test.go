@@ -18,9 +18,9 @@ type drainedSIP []bool
 
 func (d *drainedSIP) Drain(on bool) { *d = append(*d, on) }
 
-func newNodeDrain(shared bool) (d *NodeDrain, sip *drainedSIP, changes *int) {
+func newNodeDrain(shared bool) (d *Drain, sip *drainedSIP, changes *int) {
 	sip, changes = &drainedSIP{}, new(int)
-	return &NodeDrain{
+	return &Drain{
 		sip: sip, shared: shared, onChange: func() { *changes++ }, current: new(atomic.Pointer[load.DrainNow]), log: slog.New(slog.DiscardHandler),
 	}, sip, changes
 }

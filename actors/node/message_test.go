@@ -157,7 +157,9 @@ func (c *smsc) carries(as, own string) *domain.Trunk {
 		_, err = h.services().Numbers.CreateNumber(h.Context(), h.live, &domain.PhoneNumber{Number: own, AgentID: h.agent(h.live, menu()), TrunkID: t.ID, SMSEnabled: true})
 		require.NoError(h, err)
 	}
-	h.until(10*time.Second, "the trunk admits", func() bool { return len(h.node.TrunkSources().Of(netip.MustParseAddrPort(c.conn.LocalAddr().String()))) > 0 })
+	h.until(10*time.Second, "the trunk admits", func() bool {
+		return len(h.node.TrunkSources().Of(netip.MustParseAddrPort(c.conn.LocalAddr().String()))) > 0
+	})
 	return t
 }
 

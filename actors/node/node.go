@@ -24,6 +24,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/actors/registrar"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/actors/workspace"
@@ -38,8 +39,6 @@ import (
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
-
-	"github.com/callboard/callboard/actors/storecache"
 )
 
 // Blobs keeps recordings.
@@ -209,7 +208,7 @@ func (n *Node) connectCallAdmission() {
 		n.holdCalls(stopped)
 		n.WakeCampaigns()
 	}}
-	drain := &NodeDrain{shared: !n.IsAlone(), onChange: n.wakeAllCampaigns, current: new(atomic.Pointer[load.DrainNow]), log: cfg.Log}
+	drain := &Drain{shared: !n.IsAlone(), onChange: n.wakeAllCampaigns, current: new(atomic.Pointer[load.DrainNow]), log: cfg.Log}
 	if cfg.SIP != nil {
 		drain.sip = cfg.SIP
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/callboard/callboard/domain/load"
 )
 
-// NodeDrain keeps new calls off the node while an operator has drained it, and for
+// Drain keeps new calls off the node while an operator has drained it, and for
 // good once it is stopping. Live calls go on. Shards of a process share the drain.
-type NodeDrain struct {
+type Drain struct {
 	sip      callDrainer                    // nil: there is no SIP
 	shared   bool                           // other shards use sip as well
 	onChange func()                         // the drain has begun or ended
@@ -30,7 +30,7 @@ type callDrainer interface{ Drain(on bool) }
 
 // Start drains the node until End or the end of the process. A drained node keeps its
 // first drain.
-func (d *NodeDrain) Start(at time.Time, by domain.Actor) load.DrainNow {
+func (d *Drain) Start(at time.Time, by domain.Actor) load.DrainNow {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if now := d.current.Load(); now != nil {
@@ -47,7 +47,7 @@ func (d *NodeDrain) Start(at time.Time, by domain.Actor) load.DrainNow {
 }
 
 // End lets the node take calls again. Errors: unavailable while the node is stopping.
-func (d *NodeDrain) End(by domain.Actor) error {
+func (d *Drain) End(by domain.Actor) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.isStopping() {
@@ -65,7 +65,7 @@ func (d *NodeDrain) End(by domain.Actor) error {
 }
 
 // stop lets no call begin any more. SIP of other shards goes on.
-func (d *NodeDrain) stop() {
+func (d *Drain) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopping.Store(true)
@@ -75,7 +75,7 @@ func (d *NodeDrain) stop() {
 }
 
 // Current returns the operator's drain, if there is one.
-func (d *NodeDrain) Current() load.DrainNow {
+func (d *Drain) Current() load.DrainNow {
 	if now := d.current.Load(); now != nil {
 		return *now
 	}
@@ -83,13 +83,13 @@ func (d *NodeDrain) Current() load.DrainNow {
 }
 
 // isDrained reports whether an operator has drained the node.
-func (d *NodeDrain) isDrained() bool { return d.current.Load() != nil }
+func (d *Drain) isDrained() bool { return d.current.Load() != nil }
 
 // isStopping reports whether the node is stopping.
-func (d *NodeDrain) isStopping() bool { return d.stopping.Load() }
+func (d *Drain) isStopping() bool { return d.stopping.Load() }
 
 // reason returns why a drained node is not ready; nil: it is not drained.
-func (d *NodeDrain) reason() error {
+func (d *Drain) reason() error {
 	if now := d.current.Load(); now != nil && now.Since != nil {
 		return fmt.Errorf("an operator has drained the node at %s", now.Since.Format(time.RFC3339))
 	}

@@ -91,7 +91,7 @@ func (h *fixture) doors(p domain.Principal, e estate) map[string]func() error {
 		"campaign": func() error { return drop(d.Campaigns.Campaign(ctx, p, e.campaign)) },
 		"status":   func() error { return drop(d.Campaigns.CampaignStatus(ctx, p, e.campaign)) },
 		"simulate": func() error {
-			return drop(d.Simulation.SimulateCampaign(ctx, p, e.campaign, simulation.SimulationOrder{Assume: asKnown}))
+			return drop(d.Simulation.SimulateCampaign(ctx, p, e.campaign, simulation.Order{Assume: asKnown}))
 		},
 		"contacts": func() error {
 			return drop(d.Contacts.ListContacts(ctx, p, e.campaign, contactsservice.Query{Limit: 1}))

@@ -43,7 +43,7 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 	}, "", contacts(phones...))
 	require.NoError(t, err)
 	id, n := made.Campaign.ID, made.Upload.Summary.Accepted
-	o := simulation.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a simulation.Assumptions) simulation.Assumptions {
+	o := simulation.Order{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a simulation.Assumptions) simulation.Assumptions {
 		a.AnswerRate, a.VoicemailRate, a.BusyRate, a.FailedRate, a.NoAnswerSeconds = 0, 0, 0, 0, 30
 		return a
 	}}
@@ -97,7 +97,7 @@ func TestACampaignThatIsNotKeptIsSimulatedToo(t *testing.T) {
 		Pacing: domain.Pacing{CallsPerMinute: 10, MaxConcurrent: 5}, Retry: domain.Retry{MaxAttempts: 1},
 		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "10:00", End: "12:00", Timezone: "local"}},
 	}
-	o := simulation.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: asKnown}
+	o := simulation.Order{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: asKnown}
 	s, err := d.Simulation.SimulateDraft(ctx, h.test, c, contacts("+13105550100", "+12125550100", "+12125550100", "+870773111111"), o)
 	require.NoError(t, err)
 	assert.Equal(t, 2, s.Attempts)
@@ -127,7 +127,7 @@ func TestASimulationKnowsHowOftenNumbersWereRung(t *testing.T) {
 		h.keep(row)
 	}
 	id := h.campaign(h.live, h.agent(h.live, menu()), phones...)
-	o := simulation.SimulationOrder{StartAt: at, Assume: asKnown}
+	o := simulation.Order{StartAt: at, Assume: asKnown}
 	for limit, want := range map[int]int{0: 0, 2: 2, 1: 3} {
 		_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 			w.FrequencyCaps.PerNumberPerDay = limit
@@ -147,12 +147,12 @@ func TestOneSimulationOfAWorkspaceRunsAtATime(t *testing.T) {
 	ctx, d := t.Context(), h.services()
 	id := h.campaign(h.live, h.agent(h.live, menu()), number(1, 1, "11"))
 	var inner error
-	_, err := d.Simulation.SimulateCampaign(ctx, h.live, id, simulation.SimulationOrder{Assume: func(a simulation.Assumptions) simulation.Assumptions {
-		_, inner = d.Simulation.SimulateCampaign(ctx, h.live, id, simulation.SimulationOrder{Assume: asKnown})
+	_, err := d.Simulation.SimulateCampaign(ctx, h.live, id, simulation.Order{Assume: func(a simulation.Assumptions) simulation.Assumptions {
+		_, inner = d.Simulation.SimulateCampaign(ctx, h.live, id, simulation.Order{Assume: asKnown})
 		return a
 	}})
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(inner))
-	_, err = d.Simulation.SimulateCampaign(ctx, h.live, id, simulation.SimulationOrder{Assume: asKnown})
+	_, err = d.Simulation.SimulateCampaign(ctx, h.live, id, simulation.Order{Assume: asKnown})
 	require.NoError(t, err)
 }

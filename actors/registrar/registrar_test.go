@@ -2,7 +2,6 @@ package registrar_test
 
 import (
 	"context"
-	"github.com/callboard/callboard/sip/registration"
 	"log/slog"
 	"sync"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
 	sipregistrar "github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/registration"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
 )

@@ -38,6 +38,7 @@ type Store struct {
 	work      sync.Map // *activity by workspace: what was committed lately
 }
 
+// New returns the store over a backend.
 func New(s Backend) *Store {
 	c := &Store{Backend: s, changed: make(map[string]uint64), writing: make(map[string]int), gone: make(map[string]bool)}
 	c.quiet = sync.NewCond(&c.door)
@@ -57,6 +58,7 @@ func (s *Store) CloseWorkspace(workspace string) {
 	s.work.Delete(workspace)
 }
 
+// IsDeleted reports whether a workspace was closed by CloseWorkspace.
 func (s *Store) IsDeleted(workspace string) bool {
 	s.door.Lock()
 	defer s.door.Unlock()
@@ -153,6 +155,7 @@ func changesCounted(c *commit.Change) bool {
 	return false
 }
 
+// Changes counts the changes of a workspace's agents, pathways, numbers and trunks.
 func (s *Store) Changes(workspace string) uint64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

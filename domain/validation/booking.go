@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/knowledge"
 	"github.com/callboard/callboard/domain/sms"
 )

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/knowledge"
 	"github.com/callboard/callboard/domain/validation"
 )

@@ -4,12 +4,10 @@ import (
 	"context"
 	"strings"
 
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media/speech"
-
-	"github.com/callboard/callboard/actors/storecache"
 )
 
 // ScriptsConfig holds what Scripts need.

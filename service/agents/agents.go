@@ -10,7 +10,6 @@ import (
 
 	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/service/record"
@@ -67,7 +66,7 @@ func (s *Service) CreateAgent(ctx context.Context, p domain.Principal, a *domain
 	if err = s.validateReferences(ctx, p, a, &domain.Agent{}); err != nil {
 		return nil, err
 	}
-	a.Meta.Init("agent", p, record.RequestResourceID(ctx, domain.PrefixAgent), record.Now())
+	a.Init("agent", p, record.RequestResourceID(ctx, domain.PrefixAgent), record.Now())
 	if err = record.CheckExtension(ctx, s.store, p, a.ID, a.Extension); err != nil {
 		return nil, err
 	}

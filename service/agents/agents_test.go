@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/agents"
 	"github.com/callboard/callboard/service/record"

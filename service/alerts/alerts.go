@@ -108,7 +108,7 @@ func (s *Service) CreateAlertRule(ctx context.Context, p domain.Principal, r *do
 	if n >= maxAlertRules {
 		return nil, domain.Errorf(domain.CodeInvalidState, "there are %d alert rules, which is the most", maxAlertRules)
 	}
-	r.Meta.Init("alert_rule", p, record.RequestResourceID(ctx, domain.PrefixAlertRule), record.Now())
+	r.Init("alert_rule", p, record.RequestResourceID(ctx, domain.PrefixAlertRule), record.Now())
 	if err := record.Create(ctx, s.store, r); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -81,7 +80,7 @@ func (s *Service) Book(ctx context.Context, p domain.Principal, o booking.NewApp
 	}
 	defer unlock()
 	a := &domain.Appointment{Patient: o.Patient, Type: o.Type, Status: domain.AppointmentBooked, CallID: o.CallID, Notes: o.Notes}
-	a.Meta.Init("appointment", p, record.RequestResourceID(ctx, domain.PrefixAppoint), record.Now())
+	a.Init("appointment", p, record.RequestResourceID(ctx, domain.PrefixAppoint), record.Now())
 	a.AppointmentID, a.Metadata = a.ID, o.Metadata
 	if o.Confirmed {
 		a.Status, a.ConfirmedAt = domain.AppointmentConfirmed, &a.CreatedAt

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -49,7 +48,7 @@ func (s *Service) CreateProvider(ctx context.Context, p domain.Principal, x *dom
 	if n >= maxProviders {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d providers at most", maxProviders)
 	}
-	x.Meta.Init("provider", p, record.RequestResourceID(ctx, domain.PrefixProvider), record.Now())
+	x.Init("provider", p, record.RequestResourceID(ctx, domain.PrefixProvider), record.Now())
 	err = record.Create(ctx, s.store, x, func(c *commit.Change) { record.PutNew(c, nameClaim(x)) })
 	if errors.Is(err, domain.ErrConflict) {
 		return nil, nameTaken()

@@ -12,7 +12,6 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"

@@ -40,7 +40,7 @@ func (s *Service) StartBulk(ctx context.Context, p domain.Principal, o NewJob) (
 	b := &domain.Bulk{
 		RequestTrace: tracing.OfRequest(ctx), Type: o.Type, Status: domain.BulkQueued, TargetID: o.Target, Total: len(o.Items), Errors: []domain.BulkError{}, Operator: p.Operator, KeyID: p.KeyID,
 	}
-	b.Meta.Init("bulk", p, record.RequestResourceID(ctx, domain.PrefixBulk), record.Now())
+	b.Init("bulk", p, record.RequestResourceID(ctx, domain.PrefixBulk), record.Now())
 	b.Metadata = o.Metadata
 	chunks, err := newChunks(b, o.Items)
 	if err != nil {

@@ -152,7 +152,7 @@ func (s *Service) newCall(ctx context.Context, p domain.Principal, w *domain.Wor
 		Status: domain.CallQueued, Legs: []domain.Leg{}, Attempt: 1, StartedAt: &now,
 		Variables: map[string]string{}, Context: o.Context, Record: o.Record,
 	}
-	c.Meta.Init("call", p, id, now)
+	c.Init("call", p, id, now)
 	c.Metadata = o.Metadata
 	return c, script, who, nil
 }

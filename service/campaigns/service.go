@@ -15,15 +15,13 @@ import (
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
-
-	"github.com/callboard/callboard/actors/storecache"
 )
 
 // Config holds what a campaignService needs.
@@ -145,7 +143,7 @@ func (s *Service) CreateCampaign(
 	if err := s.CheckReferences(ctx, p, c); err != nil {
 		return none, err
 	}
-	c.Meta.Init("campaign", p, record.RequestResourceID(ctx, domain.PrefixCampaign), record.Now())
+	c.Init("campaign", p, record.RequestResourceID(ctx, domain.PrefixCampaign), record.Now())
 	if c.Test != nil && c.Status == domain.CampaignScheduled {
 		c.Test.Since = &c.CreatedAt
 	}
@@ -270,7 +268,7 @@ func (s *Service) newWebhooks(ctx context.Context, p domain.Principal, c *domain
 		names := byURL[url]
 		slices.Sort(names)
 		w := &domain.Webhook{URL: url, Events: names, Secret: secret, SecretHint: webhook.Hint(secret), Status: domain.WebhookActive, CampaignID: c.ID, FirstOffset: first}
-		w.Meta.Init("webhook", p, mailbox.NewID(domain.PrefixWebhook), record.Now())
+		w.Init("webhook", p, mailbox.NewID(domain.PrefixWebhook), record.Now())
 		w.CreatedBy = p.Creator()
 		hooks = append(hooks, w)
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/service/record"

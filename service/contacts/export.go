@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/lifecycle"
 	"github.com/callboard/callboard/service/record/contactlist"

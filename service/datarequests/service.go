@@ -10,7 +10,6 @@ import (
 
 	register "github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/personal"
@@ -159,7 +158,7 @@ func (s *Service) CreateDataRequest(ctx context.Context, p domain.Principal, kin
 		return nil, domain.Errorf(domain.CodeUnavailable, "%d data requests of this workspace are open; wait for one to be completed", open).With("retry_after", 60)
 	}
 	r := &domain.DataRequest{Type: kind, Phone: e164, PhoneHash: s.keys.NumberHash(p.WorkspaceID, e164), Status: domain.DataQueued}
-	r.Meta.Init("data_request", p, record.RequestResourceID(ctx, domain.PrefixData), record.Now())
+	r.Init("data_request", p, record.RequestResourceID(ctx, domain.PrefixData), record.Now())
 	if err := record.Create(ctx, s.store, r); err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 package decisions
 
 // DecisionsVerified says whether a log of decisions is as it was written.
-type DecisionsVerified struct {
+type DecisionsVerified struct { //nolint:revive // the name of its schema in the OpenAPI document
 	CampaignID string `json:"campaign_id"`
 	Valid      bool   `json:"valid"`
 	Rows       int    `json:"rows"`

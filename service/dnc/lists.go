@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/service/record"
@@ -36,7 +35,7 @@ func (s *Service) CreateDNCList(ctx context.Context, p domain.Principal, l *doma
 	if n >= maxLists {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has at most %d do-not-call lists", maxLists)
 	}
-	l.Meta.Init("dnc_list", p, record.RequestResourceID(ctx, domain.PrefixDNC), record.Now())
+	l.Init("dnc_list", p, record.RequestResourceID(ctx, domain.PrefixDNC), record.Now())
 	l.Default, l.Entries = false, 0
 	if err := record.Create(ctx, s.store, l); err != nil {
 		return nil, err

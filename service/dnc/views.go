@@ -6,7 +6,7 @@ import (
 
 // DNCImport is the answer to an import. Received is the sum of Added,
 // Duplicates and Invalid.
-type DNCImport struct {
+type DNCImport struct { //nolint:revive // the name of its schema in the OpenAPI document
 	ListID     string                `json:"dnc_list_id"`
 	Received   int                   `json:"received"`
 	Added      int                   `json:"added"`
@@ -16,7 +16,7 @@ type DNCImport struct {
 }
 
 // DNCFound is a list on which a number stands.
-type DNCFound struct {
+type DNCFound struct { //nolint:revive // the name of its schema in the OpenAPI document
 	ListID  string `json:"dnc_list_id"`
 	Name    string `json:"name"`
 	Default bool   `json:"default"`
@@ -24,7 +24,7 @@ type DNCFound struct {
 }
 
 // DNCCheck says whether a number is on a do-not-call list.
-type DNCCheck struct {
+type DNCCheck struct { //nolint:revive // the name of its schema in the OpenAPI document
 	Phone  string     `json:"phone"` // E.164
 	Listed bool       `json:"listed"`
 	Lists  []DNCFound `json:"lists"`

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 )

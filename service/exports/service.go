@@ -96,7 +96,7 @@ func (s *Service) CreateExport(ctx context.Context, p domain.Principal, e *domai
 			return nil, err
 		}
 	}
-	e.Meta.Init("export", p, record.RequestResourceID(ctx, domain.PrefixExport), record.Now())
+	e.Init("export", p, record.RequestResourceID(ctx, domain.PrefixExport), record.Now())
 	e.Status = domain.ExportQueued
 	if err := record.Create(ctx, s.store, e); err != nil {
 		return nil, err

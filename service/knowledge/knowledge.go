@@ -14,7 +14,6 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/knowledge"
 	"github.com/callboard/callboard/engines/llm"
@@ -105,7 +104,7 @@ func (svc *Service) CreateKnowledge(ctx context.Context, p domain.Principal, k *
 	if n >= maxBases {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d knowledge bases at most", maxBases)
 	}
-	k.Meta.Init("knowledge_base", p, record.RequestResourceID(ctx, domain.PrefixKnowledge), record.Now())
+	k.Init("knowledge_base", p, record.RequestResourceID(ctx, domain.PrefixKnowledge), record.Now())
 	rows := make([]domain.Record, 0, len(sources))
 	for i := range sources {
 		var s *domain.KnowledgeSource
@@ -159,7 +158,7 @@ func (svc *Service) newSource(ctx context.Context, k *domain.KnowledgeBase, id s
 	if s.Raw != "" && s.ContentType == pdf {
 		s.Raw = base64.StdEncoding.EncodeToString([]byte(o.Text)) // rows hold text
 	}
-	s.Meta.Init("knowledge_source", domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}, id, record.Now())
+	s.Init("knowledge_source", domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}, id, record.Now())
 	return s, nil
 }
 

@@ -1,7 +1,7 @@
 package knowledge
 
 // KnowledgeHit is a passage that a search found.
-type KnowledgeHit struct {
+type KnowledgeHit struct { //nolint:revive // the name of its schema in the OpenAPI document
 	SourceID   string  `json:"source_id"`
 	SourceName string  `json:"source_name"`
 	URL        string  `json:"url,omitempty"`
@@ -11,7 +11,7 @@ type KnowledgeHit struct {
 }
 
 // KnowledgeFound is the answer to a search, best first.
-type KnowledgeFound struct {
+type KnowledgeFound struct { //nolint:revive // the name of its schema in the OpenAPI document
 	Object          string         `json:"object"`
 	KnowledgeBaseID string         `json:"knowledge_base_id"`
 	Query           string         `json:"query"`

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )

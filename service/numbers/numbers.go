@@ -8,13 +8,11 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
-
-	"github.com/callboard/callboard/actors/storecache"
 )
 
 // Store is the store with a count of changes, by which cached values expire.
@@ -78,7 +76,7 @@ func (s *Service) CreateNumber(ctx context.Context, p domain.Principal, n *domai
 	if err := s.validate(ctx, p, n); err != nil {
 		return nil, err
 	}
-	n.Meta.Init("phone_number", p, record.RequestResourceID(ctx, domain.PrefixNumber), record.Now())
+	n.Init("phone_number", p, record.RequestResourceID(ctx, domain.PrefixNumber), record.Now())
 	n.Status = s.initialStatus(p)
 	claim := n.Claim()
 	err := record.Create(ctx, s.store, n, func(c *commit.Change) {

@@ -87,7 +87,7 @@ func (s *Service) CreateClient(ctx context.Context, p domain.Principal, c *domai
 	if s.cache.clients.Count(p.WorkspaceID) >= maxClients {
 		return nil, "", domain.Errorf(domain.CodeInvalidState, "the workspace has %d OAuth clients, which is the most; delete some first", maxClients)
 	}
-	c.Meta.Init("oauth_client", p, record.RequestResourceID(ctx, domain.PrefixClient), record.Now())
+	c.Init("oauth_client", p, record.RequestResourceID(ctx, domain.PrefixClient), record.Now())
 	c.CreatedBy = p.Creator()
 	if !c.Public {
 		var random [24]byte

@@ -50,7 +50,7 @@ func (s *Service) RedeemCode(ctx context.Context, client *domain.OAuthClient, te
 		}
 		g := &domain.OAuthGrant{Provenance: c.Provenance, ClientID: client.ID, UserID: c.UserID, Scopes: c.Scopes, RefreshedAt: now}
 		p := domain.Principal{WorkspaceID: client.WorkspaceID, Environment: client.Environment}
-		g.Meta.Init("oauth_grant", p, mailbox.NewID(domain.PrefixGrant), now)
+		g.Init("oauth_grant", p, mailbox.NewID(domain.PrefixGrant), now)
 		rights, err := s.rightsOf(client, g, g.Scopes)
 		if err != nil {
 			return Granted{}, err

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -44,7 +43,7 @@ func (s *Service) CreatePathway(ctx context.Context, p domain.Principal, w *doma
 	if err = s.CheckPathway(ctx, p, w); err != nil {
 		return nil, err
 	}
-	w.Meta.Init("pathway", p, record.RequestResourceID(ctx, domain.PrefixPathway), record.Now())
+	w.Init("pathway", p, record.RequestResourceID(ctx, domain.PrefixPathway), record.Now())
 	w.Version = 1
 	return w, record.Create(ctx, s.store, w)
 }

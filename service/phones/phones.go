@@ -8,7 +8,6 @@ import (
 
 	"github.com/callboard/callboard/actors/registrar"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -55,7 +54,7 @@ func (s *Service) CreatePhone(ctx context.Context, p domain.Principal, x *domain
 	if s.count(p.WorkspaceID) >= phonesPerWorkspace {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d phones at most", phonesPerWorkspace)
 	}
-	x.Meta.Init("phone", p, record.RequestResourceID(ctx, domain.PrefixPhone), record.Now())
+	x.Init("phone", p, record.RequestResourceID(ctx, domain.PrefixPhone), record.Now())
 	x.CreatedBy = p.Creator()
 	if x.Password == "" {
 		x.Password = rand.Text()

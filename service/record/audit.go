@@ -35,7 +35,7 @@ func NewAuditEntry(p domain.Principal, action AuditAction, at time.Time) *domain
 	if action.IP.IsValid() {
 		e.IP = action.IP.String()
 	}
-	e.Meta.Init("audit_log", p, mailbox.NewID(domain.PrefixAudit), at.UTC().Truncate(time.Millisecond))
+	e.Init("audit_log", p, mailbox.NewID(domain.PrefixAudit), at.UTC().Truncate(time.Millisecond))
 	return e
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )

@@ -12,7 +12,6 @@ import (
 
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
@@ -96,7 +95,7 @@ func (r *runningSimulations) end(workspaceID string) {
 
 // SimulateCampaign plays what is left of a campaign on a virtual clock, in the
 // time of the request, and rings nobody.
-func (svc *Service) SimulateCampaign(ctx context.Context, p domain.Principal, id string, o SimulationOrder) (*Simulation, error) {
+func (svc *Service) SimulateCampaign(ctx context.Context, p domain.Principal, id string, o Order) (*Simulation, error) {
 	c, err := svc.campaigns.Campaign(ctx, p, id)
 	if err != nil {
 		return nil, err
@@ -111,12 +110,12 @@ func (svc *Service) SimulateCampaign(ctx context.Context, p domain.Principal, id
 
 // SimulateDraft plays a campaign that is not kept, with its inline contacts.
 func (svc *Service) SimulateDraft(
-	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o SimulationOrder,
+	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o Order,
 ) (*Simulation, error) {
 	if err := svc.campaigns.CheckReferences(ctx, p, c); err != nil {
 		return nil, err
 	}
-	c.Meta.Init("campaign", p, "", record.Now())
+	c.Init("campaign", p, "", record.Now())
 	in, err := svc.contacts.NewImport(ctx, p, c, &domain.Progress{}, c.CreatedAt)
 	if err != nil {
 		return nil, err
@@ -144,7 +143,7 @@ func (svc *Service) SimulateDraft(
 
 // simulate simulates a campaign with those contacts who are not final.
 func (svc *Service) simulate(
-	ctx context.Context, p domain.Principal, c *domain.Campaign, people iter.Seq2[contactlist.Entry, error], o SimulationOrder,
+	ctx context.Context, p domain.Principal, c *domain.Campaign, people iter.Seq2[contactlist.Entry, error], o Order,
 ) (*Simulation, error) {
 	if err := svc.running.begin(p.WorkspaceID); err != nil {
 		return nil, err

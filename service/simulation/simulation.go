@@ -20,8 +20,8 @@ type Assumptions struct {
 	VoicemailSeconds float64 `json:"voicemail_seconds"`
 }
 
-// SimulationOrder asks for a simulation.
-type SimulationOrder struct {
+// Order asks for a simulation.
+type Order struct {
 	StartAt time.Time // zero: now
 	Seed    uint64
 	Assume  func(Assumptions) Assumptions // puts what was sent over what is known

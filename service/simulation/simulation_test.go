@@ -83,8 +83,8 @@ func phones(list ...string) iter.Seq2[domain.RawContact, error] {
 }
 
 // allBusy is an order in which each callee is busy.
-func allBusy() simulation.SimulationOrder {
-	return simulation.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a simulation.Assumptions) simulation.Assumptions {
+func allBusy() simulation.Order {
+	return simulation.Order{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a simulation.Assumptions) simulation.Assumptions {
 		a.AnswerRate, a.VoicemailRate, a.FailedRate, a.NoAnswerRate, a.BusyRate = 0, 0, 0, 0, 1
 		return a
 	}}
@@ -153,7 +153,7 @@ func TestAssumptionsComeFromTheLatestCalls(t *testing.T) {
 		c.Init("call", p, record.RequestResourceID(t.Context(), domain.PrefixCall), begin)
 		require.NoError(t, record.Create(t.Context(), n.store, c))
 	}
-	got, err := s.SimulateDraft(t.Context(), p, draft(), phones(), simulation.SimulationOrder{Assume: func(a simulation.Assumptions) simulation.Assumptions { return a }})
+	got, err := s.SimulateDraft(t.Context(), p, draft(), phones(), simulation.Order{Assume: func(a simulation.Assumptions) simulation.Assumptions { return a }})
 	require.NoError(t, err)
 	assert.Equal(t, simulation.AssumedHistory, got.AssumedFrom)
 	a := got.Assumptions

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/sms"
 	"github.com/callboard/callboard/domain/webhook"
@@ -37,7 +36,7 @@ func (svc *Service) CreateSMSGateway(ctx context.Context, p domain.Principal, g 
 		g.Secret = record.NewSigningSecret()
 	}
 	g.SecretHint = webhook.Hint(g.Secret)
-	g.Meta.Init("sms_gateway", p, record.RequestResourceID(ctx, domain.PrefixGateway), record.Now())
+	g.Init("sms_gateway", p, record.RequestResourceID(ctx, domain.PrefixGateway), record.Now())
 	g.CreatedBy = p.Creator()
 	return g, record.Create(ctx, svc.store, g)
 }

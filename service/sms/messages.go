@@ -7,7 +7,6 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
@@ -125,7 +124,7 @@ func (svc *Service) setMessageMeta(m *domain.Message, p domain.Principal) {
 	if m.ID == "" {
 		m.ID = mailbox.NewID(domain.PrefixMessage)
 	}
-	m.Meta.Init("message", p, m.ID, record.Now())
+	m.Init("message", p, m.ID, record.Now())
 	m.MessageID = m.ID
 	m.Segments, m.Encoding = sms.Segments(m.Body)
 }

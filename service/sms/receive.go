@@ -6,7 +6,6 @@ import (
 
 	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"

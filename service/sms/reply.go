@@ -92,7 +92,7 @@ func (a *reply) begin(s *domain.Script, now time.Time) {
 		AgentID: s.AgentID, AgentVersion: s.Version, PathwayID: s.Pathway.ID, Number: m.To, Contact: m.From, Status: domain.TextingOpen,
 		LastAt: now, ExpiresAt: now.Add(timeout(s)), Variables: map[string]string{}, Script: s,
 	}
-	a.talk.Meta.Init("sms_conversation", a.p, mailbox.NewID(domain.PrefixTexting), now)
+	a.talk.Init("sms_conversation", a.p, mailbox.NewID(domain.PrefixTexting), now)
 }
 
 // answer replays the conversation from its beginning up to the message, and stores it with

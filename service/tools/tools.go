@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/service/record"
@@ -36,7 +35,7 @@ func (s *Service) CreateTool(ctx context.Context, p domain.Principal, t *domain.
 		return nil, err
 	}
 	defer unlock()
-	t.Meta.Init("tool", p, record.RequestResourceID(ctx, domain.PrefixTool), record.Now())
+	t.Init("tool", p, record.RequestResourceID(ctx, domain.PrefixTool), record.Now())
 	t.CreatedBy = p.Creator()
 	if err = s.completeTool(ctx, p, t); err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/sip/resolve"
 )
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
@@ -71,7 +70,7 @@ func (s *Service) CreateTrunk(ctx context.Context, p domain.Principal, t *domain
 	if err := s.validate(ctx, t); err != nil {
 		return nil, err
 	}
-	t.Meta.Init("trunk", p, record.RequestResourceID(ctx, domain.PrefixTrunk), record.Now())
+	t.Init("trunk", p, record.RequestResourceID(ctx, domain.PrefixTrunk), record.Now())
 	t.CreatedBy = p.Creator()
 	if err := record.Create(ctx, s.store, t); err != nil {
 		return nil, err

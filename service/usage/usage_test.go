@@ -36,13 +36,13 @@ func principal(workspaceID string, env domain.Environment) domain.Principal {
 
 // storeAttempts commits n attempts of 6 seconds as the end of a call does: a ledger
 // row and its count.
-func storeAttempts(t *testing.T, store commit.Store, workspaceID string, openedAt time.Time, tariff, n int) {
+func storeAttempts(t *testing.T, store commit.Store, workspaceID string, openedAt time.Time, n int) {
 	t.Helper()
 	c := commit.Change{Workspace: workspaceID}
 	for i := range n {
 		row := &domain.LedgerRow{
 			AttemptID: openedAt.Format(time.RFC3339Nano) + "/" + strconv.Itoa(i), WorkspaceID: workspaceID, Environment: domain.Live,
-			Direction: domain.Outbound, Tariff: tariff, OpenedAt: openedAt, ClosedAt: openedAt.Add(time.Minute), Seconds: 6,
+			Direction: domain.Outbound, OpenedAt: openedAt, ClosedAt: openedAt.Add(time.Minute), Seconds: 6,
 		}
 		c.Puts = append(c.Puts, row)
 		c.Adds = append(c.Adds, row.Usage())
@@ -61,8 +61,8 @@ func TestLedgerLinesAddUpToTheUsageOfTheirDays(t *testing.T) {
 	t.Parallel()
 	ctx, store := t.Context(), pebbletest.Open(t)
 	first := time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)
-	storeAttempts(t, store, "ws_1", first, 0, 499)
-	storeAttempts(t, store, "ws_1", first.AddDate(0, 0, 1), 0, 3)
+	storeAttempts(t, store, "ws_1", first, 499)
+	storeAttempts(t, store, "ws_1", first.AddDate(0, 1, 0), 3)
 	s := usage.New(store, known{"ws_1": workspace("ws_1")})
 	for _, c := range []struct {
 		query                        billing.UsageQuery
@@ -95,7 +95,7 @@ func TestLedgerLinesAddUpToTheUsageOfTheirDays(t *testing.T) {
 func TestUsageShowsNoOtherWorkspaceAndNoTestCalls(t *testing.T) {
 	t.Parallel()
 	ctx, store := t.Context(), pebbletest.Open(t)
-	storeAttempts(t, store, "ws_1", time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC), 0, 5)
+	storeAttempts(t, store, "ws_1", time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC), 5)
 	s := usage.New(store, known{"ws_1": workspace("ws_1"), "ws_2": workspace("ws_2")})
 	q := days("2026-04-01", "2026-04-30")
 	for _, p := range []domain.Principal{principal("ws_1", domain.Test), principal("ws_2", domain.Live)} {
@@ -105,7 +105,8 @@ func TestUsageShowsNoOtherWorkspaceAndNoTestCalls(t *testing.T) {
 		assert.Empty(t, u.Days)
 		lines, err := s.Ledger(ctx, p, q)
 		require.NoError(t, err)
-		for range lines {
+		for _, err := range lines {
+			require.NoError(t, err)
 			t.Fatal("the workspace and environment have no rows")
 		}
 	}
@@ -120,8 +121,8 @@ func TestRecountReportsAndRepairsWrongCounters(t *testing.T) {
 	ctx, store := t.Context(), pebbletest.Open(t)
 	w, live := workspace("ws_1"), principal("ws_1", domain.Live)
 	day := time.Date(2026, 5, 10, 12, 0, 0, 0, time.UTC)
-	storeAttempts(t, store, w.ID, day, 0, 20)
-	storeAttempts(t, store, w.ID, day.AddDate(0, 0, 1), 0, 5)
+	storeAttempts(t, store, w.ID, day, 20)
+	storeAttempts(t, store, w.ID, day.AddDate(0, 1, 0), 5)
 	q := days("2026-05-01", "2026-05-31")
 	r, err := usage.Recount(ctx, store, w.ID, q, true)
 	require.NoError(t, err)

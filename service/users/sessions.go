@@ -10,7 +10,6 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -34,7 +33,7 @@ func (s *Service) SignInLink(ctx context.Context, p domain.Principal, userID str
 		}
 		secret, now := record.NewSecretText(), record.Now()
 		link := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife), OperatorSince: u.OperatorSince}
-		link.Meta.Init("sign_in", p, access.HashKey(s.pepper, "sign-in "+secret), now)
+		link.Init("sign_in", p, access.HashKey(s.pepper, "sign-in "+secret), now)
 		link.CreatedBy = p.Creator()
 		err = record.Create(commit.Boarding(ctx), s.store, link, func(c *commit.Change) { c.Guards = append(c.Guards, guard) })
 		if !errors.Is(err, domain.ErrConflict) {
@@ -97,7 +96,7 @@ func (s *Service) SignIn(ctx context.Context, text string, from netip.Addr, agen
 	}
 	secret = record.NewSecretText()
 	session := &domain.Session{UserID: u.ID, IP: from.String(), UserAgent: agent, SeenAt: now, OperatorSince: link.OperatorSince}
-	session.Meta.Init("session", domain.Principal{WorkspaceID: workspace, Environment: u.Environment}, mailbox.NewID(domain.PrefixSession), now)
+	session.Init("session", domain.Principal{WorkspaceID: workspace, Environment: u.Environment}, mailbox.NewID(domain.PrefixSession), now)
 	session.Hash, session.CreatedBy = s.sessionHash(session.ID, secret), link.CreatedBy
 	ctx = record.WithAuditEntry(ctx, domain.Principal{WorkspaceID: workspace, Environment: u.Environment, UserID: u.ID}, record.AuditAction{
 		Type: "auth", Action: "user.signed_in", IP: from, UserAgent: agent, Resource: domain.Resource{Type: "user", ID: u.ID},

@@ -77,7 +77,7 @@ func (s *Service) CreateUser(ctx context.Context, p domain.Principal, u *domain.
 	if s.cache.Count(p.WorkspaceID) >= maxUsers {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the most; delete some first", maxUsers)
 	}
-	u.Meta.Init("user", p, record.RequestResourceID(ctx, domain.PrefixUser), record.Now())
+	u.Init("user", p, record.RequestResourceID(ctx, domain.PrefixUser), record.Now())
 	u.CreatedBy = p.Creator()
 	u.Promote(false, u.CreatedAt)
 	if err = record.Create(ctx, s.store, u); err != nil {

@@ -34,7 +34,7 @@ func (s *Service) TestWebhook(ctx context.Context, p domain.Principal, id string
 	if err != nil {
 		return TestResult{}, err
 	}
-	if err := s.quarantineError(); err != nil {
+	if err = s.quarantineError(); err != nil {
 		return TestResult{}, err
 	}
 	tested, err := mailbox.Ask[webhook.Tested](ctx, s.system, s.actors.WebhookPID(w), webhook.Test{EventType: string(t)})

@@ -115,7 +115,7 @@ func (s *Service) CreateWebhook(ctx context.Context, p domain.Principal, w *doma
 		return nil, err
 	}
 	w.SecretHint, w.Status, w.FirstOffset = webhook.Hint(w.Secret), domain.WebhookActive, first
-	w.Meta.Init("webhook", p, record.RequestResourceID(ctx, domain.PrefixWebhook), record.Now())
+	w.Init("webhook", p, record.RequestResourceID(ctx, domain.PrefixWebhook), record.Now())
 	w.CreatedBy = p.Creator()
 	if err := record.Create(ctx, s.store, w); err != nil {
 		return nil, err

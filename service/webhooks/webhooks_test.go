@@ -32,7 +32,9 @@ func (n *node) LockSettings(string) (func(), error) { return func() {}, nil }
 func (n *node) WebhookChanged(_ context.Context, w *domain.Webhook) {
 	n.changed = append(n.changed, w.ID)
 }
-func (n *node) WebhookDeleted(w *domain.Webhook)                                { n.deleted = append(n.deleted, w.ID) }
+
+func (n *node) WebhookDeleted(w *domain.Webhook) { n.deleted = append(n.deleted, w.ID) }
+
 func (n *node) WebhookPID(w *domain.Webhook) *actor.PID                         { return n.system.NewLocalPID(w.ID) }
 func (n *node) OffsetBefore(context.Context, string, time.Time) (uint64, error) { return 0, nil }
 

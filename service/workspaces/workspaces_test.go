@@ -47,19 +47,19 @@ func open(t *testing.T) (*fake, *workspaces.Service) {
 	})
 }
 
-func (f *fake) CloseWorkspace(id string)                { f.closed = append(f.closed, id) }
-func (f *fake) Workspace(id string) *domain.Workspace   { return f.running[id] }
-func (f *fake) WorkspaceNotFound() error                { return domain.NotFound("workspace") }
-func (f *fake) Committed(string)                        {}
+func (f *fake) CloseWorkspace(id string)                     { f.closed = append(f.closed, id) }
+func (f *fake) Workspace(id string) *domain.Workspace        { return f.running[id] }
+func (f *fake) WorkspaceNotFound() error                     { return domain.NotFound("workspace") }
+func (f *fake) Committed(string)                             {}
 func (f *fake) RemoveInboundSources(context.Context, string) {}
-func (f *fake) LockSettings(string) (func(), error)     { return func() {}, nil }
-func (f *fake) SetWorkspace(w *domain.Workspace)        { f.running[w.ID] = w }
-func (f *fake) OwnsWorkspace(string) bool               { return true }
-func (f *fake) WorkspaceCount() int                     { return len(f.running) + f.more }
-func (f *fake) Quarantined() bool                       { return f.quarantined }
-func (f *fake) Context() context.Context                { return context.Background() }
-func (f *fake) RunInBackground(run func())              { f.background = append(f.background, run) }
-func (f *fake) StopAll(string)                          {}
+func (f *fake) LockSettings(string) (func(), error)          { return func() {}, nil }
+func (f *fake) SetWorkspace(w *domain.Workspace)             { f.running[w.ID] = w }
+func (f *fake) OwnsWorkspace(string) bool                    { return true }
+func (f *fake) WorkspaceCount() int                          { return len(f.running) + f.more }
+func (f *fake) Quarantined() bool                            { return f.quarantined }
+func (f *fake) Context() context.Context                     { return context.Background() }
+func (f *fake) RunInBackground(run func())                   { f.background = append(f.background, run) }
+func (f *fake) StopAll(string)                               {}
 func (f *fake) DeleteAll(_ context.Context, id string) error {
 	f.noBlobs = append(f.noBlobs, id)
 	return nil

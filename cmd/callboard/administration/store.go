@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"github.com/callboard/callboard/cmd/callboard/services"
-
 	"github.com/callboard/callboard/cmd/callboard/store"
 )
 

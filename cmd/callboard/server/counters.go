@@ -23,11 +23,11 @@ const countLimit = 5 * time.Second
 // the admin listener, with ?gc=1 after a collection of garbage. It costs some
 // questions to actors and a look at each port, no call waits for it.
 type counters struct {
-	Process processCounters `json:"process"`
-	Tree    actornode.Counters   `json:"tree"`
-	SIP     sip.Counters    `json:"sip"`
-	Media   mediaCounters   `json:"media"`
-	Traces  traceCounters   `json:"traces"`
+	Process processCounters    `json:"process"`
+	Tree    actornode.Counters `json:"tree"`
+	SIP     sip.Counters       `json:"sip"`
+	Media   mediaCounters      `json:"media"`
+	Traces  traceCounters      `json:"traces"`
 }
 
 type processCounters struct {

@@ -8,10 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/callboard/callboard/cmd/callboard/services"
-
 	actornode "github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/cmd/callboard/blobstore"
+	"github.com/callboard/callboard/cmd/callboard/services"
 	"github.com/callboard/callboard/cmd/callboard/store"
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/persistence/lease"

@@ -5,18 +5,17 @@ import (
 	"net/netip"
 	"os"
 
-	"github.com/callboard/callboard/cmd/callboard/services"
-
 	actornode "github.com/callboard/callboard/actors/node"
 	"github.com/callboard/callboard/cmd/callboard/datafolder"
+	"github.com/callboard/callboard/cmd/callboard/services"
 	"github.com/callboard/callboard/cmd/callboard/store"
 	"github.com/callboard/callboard/engines/pdf"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// browserCall connects a browser as a phone of the built-in carrier: see services.Config.
-type browserCall = func(ctx context.Context, o testcarrier.Order, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
+// browserCallFunc connects a browser as a phone of the built-in carrier: see services.Config.
+type browserCallFunc = func(ctx context.Context, o testcarrier.Order, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
 
 // buildServices builds the node and the services of the shard; startActors starts them.
 func (t *shard) buildServices(ctx context.Context) error {
@@ -27,7 +26,7 @@ func (t *shard) buildServices(ctx context.Context) error {
 	target := func() (resolve.Target, bool) { return resolve.Target{}, false }
 	var calledBy func() netip.AddrPort
 	var testCall func(context.Context, testcarrier.Order) error
-	var browserCall browserCall
+	var browserCall browserCallFunc
 	if t.telephony.testCarrier != nil {
 		target = func() (resolve.Target, bool) { return t.telephony.testCarrier.Target(), true }
 		calledBy = t.telephony.testCarrier.Addr

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/service/audit"
 	"github.com/callboard/callboard/service/keys"
@@ -11,8 +12,6 @@ import (
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/tokens"
 	"github.com/callboard/callboard/service/users"
-
-	"github.com/callboard/callboard/actors/storecache"
 )
 
 // accounts are the services of keys, audit log, tokens, OAuth and users.

@@ -6,11 +6,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/callboard/callboard/service/operator"
-
-	"github.com/callboard/callboard/service/alerts"
-	"github.com/callboard/callboard/sip/textmessage"
-
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/ledger"
 	"github.com/callboard/callboard/actors/node"
@@ -19,6 +14,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/agentruntime"
 	"github.com/callboard/callboard/service/agents"
+	"github.com/callboard/callboard/service/alerts"
 	"github.com/callboard/callboard/service/analysis"
 	"github.com/callboard/callboard/service/appointments"
 	"github.com/callboard/callboard/service/bulk"
@@ -32,6 +28,7 @@ import (
 	"github.com/callboard/callboard/service/exports"
 	"github.com/callboard/callboard/service/knowledge"
 	"github.com/callboard/callboard/service/numbers"
+	"github.com/callboard/callboard/service/operator"
 	"github.com/callboard/callboard/service/pathways"
 	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/quarantine"
@@ -45,6 +42,7 @@ import (
 	"github.com/callboard/callboard/service/usage"
 	"github.com/callboard/callboard/service/webhooks"
 	"github.com/callboard/callboard/service/workspaces"
+	"github.com/callboard/callboard/sip/textmessage"
 )
 
 // connect builds the services and connects them with the node.

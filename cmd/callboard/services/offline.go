@@ -5,12 +5,11 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/workspaces"
-
-	"github.com/callboard/callboard/actors/storecache"
 )
 
 // Offline are the services of workspaces, keys and users on a store on which no

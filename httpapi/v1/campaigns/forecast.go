@@ -30,9 +30,9 @@ type Forecasts interface {
 	// SimulateCampaign plays what is left of a campaign on a virtual clock;
 	// unavailable while another simulation of the workspace runs, invalid_state
 	// where the campaign is over. It ends with the context.
-	SimulateCampaign(ctx context.Context, p domain.Principal, id string, o simulation.SimulationOrder) (*simulation.Simulation, error)
+	SimulateCampaign(ctx context.Context, p domain.Principal, id string, o simulation.Order) (*simulation.Simulation, error)
 	// SimulateDraft plays a campaign as CreateCampaign gets it, and keeps nothing.
-	SimulateDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o simulation.SimulationOrder) (*simulation.Simulation, error)
+	SimulateDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o simulation.Order) (*simulation.Simulation, error)
 }
 
 // SimulateRequest is the body of a simulation.
@@ -163,8 +163,8 @@ func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal
 }
 
 // simulationOrder is what was sent as the service wants it.
-func (r *SimulateRequest) simulationOrder() (simulation.SimulationOrder, error) {
-	o := simulation.SimulationOrder{Seed: uint64(r.Seed), Assume: r.Assumptions.assumptions} //nolint:gosec // not below zero
+func (r *SimulateRequest) simulationOrder() (simulation.Order, error) {
+	o := simulation.Order{Seed: uint64(r.Seed), Assume: r.Assumptions.assumptions} //nolint:gosec // not below zero
 	if r.StartAt != nil {
 		o.StartAt = r.StartAt.UTC()
 	}

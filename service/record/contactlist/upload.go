@@ -27,7 +27,7 @@ type UploadSummary struct {
 // NewUpload returns the row of an upload to a campaign.
 func NewUpload(p domain.Principal, c *domain.Campaign) domain.Upload {
 	u := domain.Upload{CampaignID: c.ID, Status: domain.UploadReceiving, Errors: []domain.ContactError{}, Fields: []string{}}
-	u.Meta.Init("upload", p, mailbox.NewID(domain.PrefixUpload), record.Now())
+	u.Init("upload", p, mailbox.NewID(domain.PrefixUpload), record.Now())
 	return u
 }
 
