@@ -62,7 +62,7 @@ func TestLedgerLinesAddUpToTheUsageOfTheirDays(t *testing.T) {
 	ctx, store := t.Context(), pebbletest.Open(t)
 	first := time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)
 	storeAttempts(t, store, "ws_1", first, 499)
-	storeAttempts(t, store, "ws_1", first.AddDate(0, 1, 0), 3)
+	storeAttempts(t, store, "ws_1", first.AddDate(0, 0, 1), 3)
 	s := usage.New(store, known{"ws_1": workspace("ws_1")})
 	for _, c := range []struct {
 		query                        billing.UsageQuery
@@ -122,7 +122,7 @@ func TestRecountReportsAndRepairsWrongCounters(t *testing.T) {
 	w, live := workspace("ws_1"), principal("ws_1", domain.Live)
 	day := time.Date(2026, 5, 10, 12, 0, 0, 0, time.UTC)
 	storeAttempts(t, store, w.ID, day, 20)
-	storeAttempts(t, store, w.ID, day.AddDate(0, 1, 0), 5)
+	storeAttempts(t, store, w.ID, day.AddDate(0, 0, 1), 5)
 	q := days("2026-05-01", "2026-05-31")
 	r, err := usage.Recount(ctx, store, w.ID, q, true)
 	require.NoError(t, err)
