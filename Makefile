@@ -29,7 +29,7 @@ export PATH := $(if $(PYTHON_DIR),$(PYTHON_DIR):)$(PATH):/usr/sbin:/sbin
 
 # What takes longest begins first, a package for each processor at a time; after it one more, because the others wait more
 # than they compute.
-LONG_PACKAGES ?= ./cmd/callboard ./httpapi ./actors/campaign/modeltest ./actors ./actors/call
+LONG_PACKAGES ?= ./cmd/callboard ./httpapi ./actors/campaign/modeltest ./actors/node ./actors/call
 TEST_PACKAGES ?= ./sip ./actors/campaign ./actors/webhook ./persistence/... $$(comm -23 <(go list ./... | sort) <(go list $(LONG_PACKAGES) $(OPUS_PACKAGES) | sort))
 TEST_FLAGS    ?=
 # Tested as make build TAGS=opus builds them.

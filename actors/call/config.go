@@ -45,7 +45,7 @@ type Config struct {
 	Media      leg.Media
 	Speaker    speech.Speaker
 	Recognizer speech.Recogniser // nil: words are not recognized
-	// Mind is the agent runtime of a call; nil: no model takes part.
+	// AgentRuntime is the agent runtime of a call; nil: no model takes part.
 	AgentRuntime func(c domain.Call) conversation.AgentRuntime
 	Blobs        recording.Blobs
 	LinesOut     *actor.PID

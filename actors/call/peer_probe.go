@@ -29,8 +29,8 @@ type peerProbed struct {
 func (peerProbed) Control() {}
 
 // probePeer asks the peer of a leg by SIP whether it still has the call.
-func (c *call) probePeer(ctx actor.Context, s leg.Session, d leg.Dialog, aside *actor.PID) {
-	m := peerProbed{session: s, transferLeg: aside, packets: s.Stats().PacketsReceived}
+func (c *call) probePeer(ctx actor.Context, s leg.Session, d leg.Dialog, transferLeg *actor.PID) {
+	m := peerProbed{session: s, transferLeg: transferLeg, packets: s.Stats().PacketsReceived}
 	if d == nil {
 		c.peerProbed(ctx, m)
 		return

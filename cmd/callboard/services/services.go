@@ -67,7 +67,8 @@ type PDFReader interface {
 	Text(ctx context.Context, file []byte) (string, error)
 }
 
-// Services are the services of a shard and its node. Only Idempotency, Keys, Audit, Tokens, OAuth, Users and Phones are set on an offline store.
+// Services are the services of a shard and its node. It has one field per service, over 25 in all, so that the API, the commands and
+// the tests take each by its name. On an offline store only Idempotency, Keys, Audit, Tokens, OAuth, Users and Phones are set.
 type Services struct {
 	Node         *node.Node
 	Agents       *agents.Service
