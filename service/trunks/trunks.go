@@ -67,10 +67,10 @@ func (s *Service) CreateTrunk(ctx context.Context, p domain.Principal, t *domain
 	if err := s.checkOperatorRights(p, &domain.Trunk{}, t); err != nil {
 		return nil, err
 	}
+	t.Init("trunk", p, record.RequestResourceID(ctx, domain.PrefixTrunk), record.Now()) // validate depends on the environment
 	if err := s.validate(ctx, t); err != nil {
 		return nil, err
 	}
-	t.Init("trunk", p, record.RequestResourceID(ctx, domain.PrefixTrunk), record.Now())
 	t.CreatedBy = p.Creator()
 	if err := record.Create(ctx, s.store, t); err != nil {
 		return nil, err

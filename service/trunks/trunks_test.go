@@ -75,6 +75,7 @@ func TestTrunkWithAPrivateHostOrATestNumberIsRefused(t *testing.T) {
 		"proxies[1].host":     {Proxies: proxies("carrier.example", "private.example")},
 		"outbound_proxy.host": {Proxies: proxies("carrier.example"), OutboundProxy: &domain.Proxy{Host: "10.1.2.3", Port: 5060}},
 		"costs":               {Costs: []domain.Rate{{}}},
+		"caller_ids[0]":       {Proxies: proxies("carrier.example"), CallerIDs: []string{domain.MagicPrefix + "0100"}},
 	} {
 		_, err := s.CreateTrunk(t.Context(), p, one)
 		assert.Equal(t, param, recordtest.Param(err))
