@@ -221,7 +221,7 @@ func (u *UserAgent) Close() error {
 func (u *UserAgent) Counters() Counters {
 	dialogs, pending := u.dialogs.size()
 	unanswered, hosts := u.load.Unanswered()
-	s, t, r, p := &u.stats, &u.transport.Counts, u.relay.Totals(), u.phones.Totals()
+	s, t, r, p := &u.stats, &u.transport.Counts, u.relay.Counters(), u.phones.Totals()
 	return Counters{
 		Received: t.Received.Load(), Sent: t.Sent.Load(), Retransmitted: s.retransmitted.Load() + p.Retransmitted,
 		DroppedUnknown: s.unknown.Load() + t.DroppedUnknown.Load(), DroppedRate: s.rate.Load() + t.DroppedRate.Load() + r.RateExceeded + p.RateExceeded,

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/transport"
@@ -79,4 +81,128 @@ func levelOf(err error) slog.Level {
 		return slog.LevelWarn // the peer's description, and no fault of ours
 	}
 	return slog.LevelError
+}
+
+func (c *call) legPrepared(ctx actor.Context, m legPrepared) {
+	if m.leg == c.leg && c.stage == talking && c.hangup.reason != "" && m.err == nil {
+		c.sendBye(ctx) // it was answered and over before we held its dialog
+		return
+	}
+	if m.leg != c.leg || c.stage != preparing {
+		return
+	}
+	if _, is := errors.AsType[*leg.BlockedError](m.err); is {
+		c.nextLegBlocked(ctx, m.err)
+		return
+	}
+	if m.err != nil && c.in == nil && c.hangup.requested {
+		c.endCall(ctx, cancelled(), byAPI)
+		return
+	}
+	if m.err != nil {
+		c.log.Log(context.Background(), levelOf(m.err), "the call's leg was not set up", slog.Any("error", m.err))
+		c.mediaRefused(m.err)
+		v := domain.Verdict{Outcome: domain.OutcomeFailed, Reason: m.reason}
+		if m.reason == domain.ReasonInternal {
+			v.RetryOn = "failed"
+		}
+		if c.hangup.requested {
+			v = cancelled()
+		}
+		if errors.Is(m.err, media.ErrNoPorts) || m.reason == domain.ReasonNotSent {
+			c.refuseCaller(503)
+		} else {
+			c.refuseCaller(488, leg.RefusalWarning(m.err)...)
+		}
+		c.endCall(ctx, v, byService)
+		return
+	}
+	if c.in != nil {
+		c.alertCaller(ctx, m.answer)
+		return
+	}
+	c.stage = dialling
+	if d := c.resources.Dialog(); c.hangup.requested && d != nil {
+		d.Cancel("hangup")
+	}
+}
+
+func (c *call) legRinging(ctx actor.Context, e sip.Ringing) {
+	c.reached = true
+	c.setDialog(e.State)
+	l := c.legRecord(c.leg)
+	l.PDDMs = max(l.PDDMs, time.Since(c.invitedAt).Milliseconds())
+	if c.call.RingingAt != nil {
+		c.commit(ctx, "", nil, nil)
+		return
+	}
+	if c.slot.Probe && c.cfg.Trunks != nil {
+		ctx.Send(c.cfg.Trunks, trunk.ProbeRang{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID})
+	}
+	now := time.Now().UTC()
+	c.call.Status, c.call.RingingAt = domain.CallRinging, &now
+	c.commit(ctx, event.CallRinging, event.CallOf(&c.call), nil)
+}
+
+func (c *call) legAnswered(ctx actor.Context, e sip.Answered) {
+	if c.stage != preparing && c.stage != dialling {
+		return
+	}
+	c.reached = true
+	l := c.legRecord(c.leg)
+	l.Code, l.Reason, l.PDDMs = 200, "OK", e.PDD.Milliseconds()
+	if c.cfg.Trunks != nil {
+		ctx.Send(c.cfg.Trunks, trunk.Result{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID, Answered: true})
+	}
+	s := c.resources.Session()
+	err := leg.ErrNoSession
+	if s != nil {
+		err = leg.AcceptAnswer(s, e, c.audio.previewed)
+	}
+	if err != nil {
+		c.log.Warn("the answer's SDP was refused", slog.Any("error", err))
+		c.mediaRefused(err)
+		c.stage = talking
+		c.endAnswered(ctx, byService, domain.ReasonMedia)
+		return
+	}
+	c.startTalking(ctx, e.State)
+}
+
+// answerInAck handles an SDP answer that came with the ACK.
+func (c *call) answerInAck(ctx actor.Context, e sip.Accepted) {
+	err := leg.ErrNoSession
+	if s := c.resources.Session(); s != nil {
+		err = s.Accept(e.Body)
+	}
+	if err != nil {
+		c.log.Warn("the answer's SDP was refused", slog.Any("error", err))
+		c.mediaRefused(err)
+		c.endAnswered(ctx, byService, domain.ReasonMedia)
+	}
+}
+
+// startTalking begins the media and the conversation. The commit of the answer
+// follows.
+func (c *call) startTalking(ctx actor.Context, state sip.DialogState) {
+	c.stage = talking
+	c.answeredAt = time.Now()
+	now := c.answeredAt.UTC()
+	c.audio.session = c.resources.Session()
+	c.audio.session.Resume()
+	c.audio.session.Begin()
+	c.startConversation(ctx, nil)
+	c.timers.stopClock = mailbox.After(ctx, c.maxDuration, maxDurationReached{})
+	c.setDialog(state)
+	c.legRecord(c.leg).Codec = c.audio.session.Stats().Codec
+	c.call.Status, c.call.AnsweredAt = domain.CallInProgress, &now
+	c.commit(ctx, event.CallAnswered, event.CallOf(&c.call), func(ctx actor.Context, _ bool) {
+		if d := c.resources.Dialog(); d != nil {
+			d.Ack() // a crash before it leaves an answer that the far end repeats
+		}
+		c.checkpoint.acknowledged = true
+	})
+	if c.hangup.requested {
+		c.endAnswered(ctx, byAPI, c.hangup.requestReason)
+	}
 }

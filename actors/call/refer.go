@@ -42,7 +42,7 @@ func (c *call) handleRefer(ctx actor.Context, e sip.Referred) {
 	if e.Replaces != nil {
 		mode = domain.TransferAttended
 	}
-	c.findTarget(ctx, TransferDestination{To: user}, transferWish{mode: mode, by: byRemote, refer: &e})
+	c.findTarget(ctx, TransferDestination{To: user}, transferOptions{mode: mode, by: byRemote, refer: &e})
 }
 
 // adoptTransferLeg replaces the dialog of the call by that of the transfer leg, which
@@ -99,7 +99,7 @@ func (c *call) handleReplaces(ctx actor.Context, e sip.Replaced) {
 	c.call.Transfers = append(slices.Clone(c.call.Transfers), domain.Transfer{
 		To: strings.TrimSpace(e.By.From), Mode: domain.TransferAttended, Status: domain.TransferStarted, By: byRemote, Legs: []int{n}, StartedAt: now,
 	})
-	c.transfers.current = &transfer{transferWish: transferWish{mode: domain.TransferAttended, by: byRemote}, index: len(c.call.Transfers) - 1}
+	c.transfers.current = &transfer{transferOptions: transferOptions{mode: domain.TransferAttended, by: byRemote}, index: len(c.call.Transfers) - 1}
 	c.transfers.generation++
 	c.commitTransfer(ctx, func(ctx actor.Context, durable bool) { c.takeOverDialog(ctx, e.By, n, durable) })
 }

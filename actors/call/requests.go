@@ -11,7 +11,7 @@ func (c *call) operate(ctx actor.Context, msg any) {
 	var err error
 	switch m := msg.(type) {
 	case Transfer:
-		err = c.startTransfer(ctx, m.Target, transferWish{mode: m.Mode, summary: m.Summary, recordedSummary: c.cfg.redactor().Text(m.Summary), by: byAPI})
+		err = c.startTransfer(ctx, m.Target, transferOptions{mode: m.Mode, summary: m.Summary, recordedSummary: c.cfg.redactor().Text(m.Summary), by: byAPI})
 	case Say:
 		if err = c.talks(); err == nil && c.agent.conversation != nil {
 			ctx.Send(c.agent.conversation, conversation.Speak{Text: m.Text})

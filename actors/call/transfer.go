@@ -57,7 +57,7 @@ type (
 		generation int
 		target     transferleg.Target
 		err        error
-		wish       transferWish
+		wish       transferOptions
 	}
 	// referProgress is a response to our REFER, or a NOTIFY.
 	referProgress struct {
@@ -80,8 +80,8 @@ func (referProgress) Control()   {}
 func (summarySpoken) Control()   {}
 func (summaryTimedOut) Control() {}
 
-// transferWish is how a caller is transferred.
-type transferWish struct {
+// transferOptions is how a caller is transferred.
+type transferOptions struct {
 	mode            domain.TransferMode
 	summary         string
 	recordedSummary string // as the record shows it
@@ -91,7 +91,7 @@ type transferWish struct {
 
 // transfer is one transfer of the call.
 type transfer struct {
-	transferWish
+	transferOptions
 	target       transferleg.Target
 	index        int // in the call's record
 	stage        transferStage

@@ -20,11 +20,11 @@ func (c *call) transferRequested(ctx actor.Context, m conversation.Transfer) {
 	}
 	c.reportEscalation(ctx, m)
 	c.agent.pausedBy |= pausedByTransfer // the conversation waits already
-	c.findTarget(ctx, TransferDestination{Destination: m.Destination}, transferWish{mode: m.Mode, summary: m.Summary, recordedSummary: m.RedactedSummary, by: byAgent})
+	c.findTarget(ctx, TransferDestination{Destination: m.Destination}, transferOptions{mode: m.Mode, summary: m.Summary, recordedSummary: m.RedactedSummary, by: byAgent})
 }
 
 // findTarget looks up the target of a transfer, beside the actor.
-func (c *call) findTarget(ctx actor.Context, who TransferDestination, w transferWish) {
+func (c *call) findTarget(ctx actor.Context, who TransferDestination, w transferOptions) {
 	find, call, may := c.cfg.FindTarget, c.call, c.script.Transfer
 	c.transfers.generation++
 	generation := c.transfers.generation
@@ -72,7 +72,7 @@ func codeOf(err error) domain.Code {
 }
 
 // startTransfer begins a transfer. The error is shown by the API.
-func (c *call) startTransfer(ctx actor.Context, way transferleg.Target, w transferWish) error {
+func (c *call) startTransfer(ctx actor.Context, way transferleg.Target, w transferOptions) error {
 	switch {
 	case c.stage != talking || c.hangup.reason != "":
 		return domain.Errorf(domain.CodeInvalidState, "only an answered call can be transferred").With("current_status", c.call.Status)
@@ -87,7 +87,7 @@ func (c *call) startTransfer(ctx actor.Context, way transferleg.Target, w transf
 		w.mode = way.Mode
 	}
 	c.transfers.generation++
-	c.transfers.current = &transfer{transferWish: w, target: way, index: len(c.call.Transfers)}
+	c.transfers.current = &transfer{transferOptions: w, target: way, index: len(c.call.Transfers)}
 	t := domain.Transfer{
 		To: way.To, Name: way.Name, Mode: w.mode, Status: domain.TransferStarted, By: w.by, Summary: w.recordedSummary, StartedAt: time.Now().UTC(),
 	}

@@ -90,7 +90,7 @@ type Campaign struct {
 	publisher statusPublisher
 
 	preparation attemptPreparation
-	queue       sendQueue
+	queue       dialQueue
 	open        openAttempts
 	abandoned   abandonedDialogs
 	feedback    callFeedback

@@ -70,13 +70,13 @@ type Conversation struct {
 	input         inputWait
 	silence       silenceTimer
 	listening     listening
-	latency       turnLatency
+	latency       latencyMeter
 	answer        answerDetection
 	model         modelRequest
 	speculation   speculativeRequest
 	realtime      realtimeSession
 	realtimeEnded bool // no realtime engine gets the caller any more
-	pending       pendingTranscript
+	pending       transcriptWait
 	checkpoint    checkpoint
 	suspension    suspension
 }

@@ -9,8 +9,8 @@ import (
 // turnsMost bounds the turns whose latencies are kept.
 const turnsMost = 200
 
-// turnLatency measures how long the agent takes to answer: the turn that is being answered, and those before.
-type turnLatency struct {
+// latencyMeter measures how long the agent takes to answer: the turn that is being answered, and those before.
+type latencyMeter struct {
 	open         bool // the caller has said something, and the agent has not answered yet
 	current      domain.TurnLatency
 	recognizedAt time.Time
@@ -19,7 +19,7 @@ type turnLatency struct {
 
 // beginByWords begins with words that were recognized just now. ended is when the last of them was said and position is now, both on
 // the media clock; overAt is when the end of the turn was noticed.
-func (l *turnLatency) beginByWords(ended, position time.Duration, overAt time.Time) {
+func (l *latencyMeter) beginByWords(ended, position time.Duration, overAt time.Time) {
 	now := time.Now()
 	stt := now.Sub(overAt)
 	l.open, l.recognizedAt = true, now
@@ -29,19 +29,19 @@ func (l *turnLatency) beginByWords(ended, position time.Duration, overAt time.Ti
 }
 
 // beginByKey begins with a key.
-func (l *turnLatency) beginByKey(position time.Duration) {
+func (l *latencyMeter) beginByKey(position time.Duration) {
 	l.open, l.recognizedAt, l.current = true, time.Now(), domain.TurnLatency{Input: domain.InputDTMF, AtMs: position.Milliseconds()}
 }
 
 // setFirstToken notes how long a language model took for its first word.
-func (l *turnLatency) setFirstToken(took time.Duration) {
+func (l *latencyMeter) setFirstToken(took time.Duration) {
 	if l.open {
 		l.current.LLMFirstTokenMs = took.Milliseconds()
 	}
 }
 
 // setSpeculative notes that the model was asked before the turn was over, and whether its answer was used.
-func (l *turnLatency) setSpeculative(hit bool) {
+func (l *latencyMeter) setSpeculative(hit bool) {
 	if !l.open {
 		return
 	}
@@ -52,7 +52,7 @@ func (l *turnLatency) setSpeculative(hit bool) {
 }
 
 // end ends the turn: the agent's answer is heard. requestedAt is when its synthesis began; zero: it was not synthesized.
-func (l *turnLatency) end(now, requestedAt time.Time) {
+func (l *latencyMeter) end(now, requestedAt time.Time) {
 	if !l.open {
 		return
 	}
@@ -67,4 +67,4 @@ func (l *turnLatency) end(now, requestedAt time.Time) {
 }
 
 // discard leaves the turn out: what the agent says next is no answer.
-func (l *turnLatency) discard() { l.open = false }
+func (l *latencyMeter) discard() { l.open = false }

@@ -124,13 +124,13 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 	t.dialogs.keep(l.abandoned, time.Now().Add(abandonedDialogLimit))
 	n.add(w.ID, t)
 	root := n.sys.Root.Copy().WithGuardian(mailbox.Resume(n.cfg.Log, nil))
-	family := n.family(w, t, l)
-	lives, first := make(chan struct{}), family.First
-	family.First = func(actx actor.Context) {
+	children := n.workspaceChildren(w, t, l)
+	lives, first := make(chan struct{}), children.First
+	children.First = func(actx actor.Context) {
 		first(actx)
 		close(lives)
 	}
-	if _, err = root.SpawnNamed(workspace.Props(family), w.ID); err != nil {
+	if _, err = root.SpawnNamed(workspace.Props(children), w.ID); err != nil {
 		return err
 	}
 	if len(l.abandoned) > 0 {
@@ -271,9 +271,9 @@ func (st *actorRows) endInterruptedCall(ctx context.Context, a *domain.Attempt) 
 	return err
 }
 
-// family lists the children of a workspace, in the order in which they ask
+// workspaceChildren lists the children of a workspace, in the order in which they ask
 // each other.
-func (n *Node) family(w *domain.Workspace, t *tree, l *startRows) workspace.Config {
+func (n *Node) workspaceChildren(w *domain.Workspace, t *tree, l *startRows) workspace.Config {
 	log := n.cfg.Log
 	onGiveUp := func(pid *actor.PID, reason any) {
 		log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
@@ -294,10 +294,10 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *startRows) workspace.Conf
 			{Name: workspace.LinesTest, Props: n.linesProps(t, domain.Outbound, domain.Test)},
 			{Name: workspace.LinesIn, Props: n.linesProps(t, domain.Inbound, "")},
 			{Name: workspace.Trunks, Props: n.trunkProps(t, l.trunks)},
-			{Name: workspace.Webhooks, Props: workspace.Family(hooks, webhookProps, log, onGiveUp)},
+			{Name: workspace.Webhooks, Props: workspace.SupervisorProps(hooks, webhookProps, log, onGiveUp)},
 			{Name: workspace.Outbox, Props: n.outboxProps(w.ID)},
 			{Name: workspace.Phones, Props: n.phoneProps(w.ID)},
-			{Name: workspace.Campaigns, Props: workspace.Family(l.campaigns, campaignProps, log, onGiveUp)},
+			{Name: workspace.Campaigns, Props: workspace.SupervisorProps(l.campaigns, campaignProps, log, onGiveUp)},
 		},
 		First: func(actor.Context) { n.endAbandonedDialogs(t, l.abandoned) },
 	}

@@ -170,8 +170,8 @@ func (r *receiver) patient(t testing.TB, egress access.Egress, timeout time.Dura
 func post(t *testing.T, c *webhook.Client, url string) webhook.Answer {
 	t.Helper()
 	body := []byte(`{"id":"evt_1"}`)
-	a := domainwebhook.Attempt{EventID: "evt_1", Number: 1, First: time.Now(), At: time.Now(), Secret: standardSecret}
-	return c.Send(t.Context(), webhook.Request{URL: url, Header: a.Headers(body), Body: body})
+	a := domainwebhook.SignedRequest{EventID: "evt_1", Number: 1, First: time.Now(), At: time.Now(), Secret: standardSecret}
+	return c.Send(t.Context(), webhook.Request{URL: url, Header: a.SignedHeaders(body), Body: body})
 }
 
 func TestAnswersOfARealReceiver(t *testing.T) {

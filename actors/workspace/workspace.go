@@ -101,21 +101,21 @@ func (Hatch) Control() {}
 // Control admits it always.
 func (Tell) Control() {}
 
-// family is a parent of actors of one kind, by id; each is restarted from the
+// supervisor is a parent of actors of one kind, by id; each is restarted from the
 // store when it fails.
-type family struct {
+type supervisor struct {
 	props func(id string) *actor.Props
 	first []string
 }
 
-// Family makes the properties of a parent whose children are restarted.
-func Family(first []string, props func(id string) *actor.Props, log *slog.Logger, onGiveUp func(pid *actor.PID, reason any)) *actor.Props {
-	f := &family{props: props, first: first}
+// SupervisorProps makes the properties of a parent whose children are restarted.
+func SupervisorProps(first []string, props func(id string) *actor.Props, log *slog.Logger, onGiveUp func(pid *actor.PID, reason any)) *actor.Props {
+	f := &supervisor{props: props, first: first}
 	return mailbox.Props(func() actor.Actor { return f }, 10_000, actor.WithSupervisor(mailbox.Restart(log, onGiveUp)))
 }
 
 // Receive is the table of contents.
-func (f *family) Receive(ctx actor.Context) {
+func (f *supervisor) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		for _, id := range f.first {

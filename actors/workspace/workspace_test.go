@@ -48,7 +48,7 @@ func TestAFailingChildIsItsOwnAffair(t *testing.T) {
 		ws, err := sys.Root.SpawnNamed(workspace.Props(workspace.Config{Log: log, Children: []workspace.Child{
 			{Name: workspace.Calls, Props: props("calls")},
 			{Name: workspace.LinesOut, Props: props("lines")},
-			{Name: workspace.Campaigns, Props: workspace.Family([]string{"a"}, props, log, nil)},
+			{Name: workspace.Campaigns, Props: workspace.SupervisorProps([]string{"a"}, props, log, nil)},
 		}}), "ws")
 		require.NoError(t, err)
 		synctest.Wait()

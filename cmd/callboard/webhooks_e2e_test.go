@@ -54,8 +54,8 @@ func deliver(t *testing.T, secret, next string) (got delivered) {
 	e.Data = json.RawMessage(`{"name":"Zoë <&> ` + "\u2028" + `","n":1.50}`)
 	body, err := domainwebhook.Body(e, "")
 	require.NoError(t, err)
-	a := domainwebhook.Attempt{EventID: e.ID, Number: 1, First: now, At: now, Secret: secret, Next: next}
-	answer := c.Send(t.Context(), webhook.Request{URL: far.URL, Header: a.Headers(body), Body: body})
+	a := domainwebhook.SignedRequest{EventID: e.ID, Number: 1, First: now, At: now, Secret: secret, Next: next}
+	answer := c.Send(t.Context(), webhook.Request{URL: far.URL, Header: a.SignedHeaders(body), Body: body})
 	require.Equal(t, 200, answer.Status, answer.Error)
 	return got
 }

@@ -34,8 +34,8 @@ func Weekdays() []string {
 	return []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 }
 
-// House is what a campaign or call is measured against.
-type House struct {
+// Limits is what a campaign or call is measured against.
+type Limits struct {
 	Limits         domain.Limits
 	DefaultCountry string
 	DefaultDNC     string
@@ -57,7 +57,7 @@ func TestHours() domain.CallingHours {
 }
 
 // CampaignDefaults fills in what was left out.
-func CampaignDefaults(c *domain.Campaign, h House) {
+func CampaignDefaults(c *domain.Campaign, h Limits) {
 	s := &c.Schedule
 	if s.Timezone == "" {
 		s.Timezone = "UTC"
@@ -111,7 +111,7 @@ func DefaultInterval() float64 { return defaultIntervalHours }
 
 // Campaign finds everything that is wrong with a campaign whose defaults are
 // filled in. It writes numbers and ids in their canonical spelling.
-func Campaign(c *domain.Campaign, h House) domain.Problems {
+func Campaign(c *domain.Campaign, h Limits) domain.Problems {
 	var p domain.Problems
 	Text(&p, "name", c.Name, true, MaxName)
 	Metadata(&p, c.Metadata)
@@ -147,7 +147,7 @@ func Campaign(c *domain.Campaign, h House) domain.Problems {
 // CallerID notes a number that may not be shown, and answers it as E.164. "" is
 // allowed where the workspace has any number: each call then shows a number of the
 // trunk that carries it. The test environment shows any number.
-func CallerID(p *domain.Problems, param, number string, h House) string {
+func CallerID(p *domain.Problems, param, number string, h Limits) string {
 	if number == "" {
 		if !h.Test && len(h.CallerIDs) == 0 {
 			p.Add(param, domain.CodeCallerIDRequired, "is required: the workspace has no number to show; set caller_ids of a trunk or register a number with POST /v1/phone-numbers")

@@ -19,8 +19,8 @@ func params(p domain.Problems) []string {
 	return list
 }
 
-func house() validation.House {
-	return validation.House{
+func limits() validation.Limits {
+	return validation.Limits{
 		Limits: domain.Limits{CallsPerMinute: 60, ConcurrentOutbound: 25}, DefaultCountry: "US",
 		CallerIDs: []string{"+12025550100"}, Now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 	}
@@ -28,16 +28,16 @@ func house() validation.House {
 
 func campaign() *domain.Campaign {
 	c := &domain.Campaign{Name: "c", AgentID: "agent_01J00000000000000000000001"}
-	validation.CampaignDefaults(c, house())
+	validation.CampaignDefaults(c, limits())
 	return c
 }
 
 func TestACampaignWithItsDefaultsIsGood(t *testing.T) {
-	assert.Empty(t, params(validation.Campaign(campaign(), house())))
+	assert.Empty(t, params(validation.Campaign(campaign(), limits())))
 }
 
 func TestWhatMakesACampaignBad(t *testing.T) {
-	past := house().Now.Add(-time.Hour)
+	past := limits().Now.Add(-time.Hour)
 	for name, c := range map[string]struct {
 		change func(*domain.Campaign)
 		want   []string
@@ -60,23 +60,23 @@ func TestWhatMakesACampaignBad(t *testing.T) {
 	} {
 		good := campaign()
 		c.change(good)
-		assert.Equal(t, c.want, params(validation.Campaign(good, house())), name)
+		assert.Equal(t, c.want, params(validation.Campaign(good, limits())), name)
 	}
 }
 
 func TestACallerIDIsANumberOfTheWorkspaceOrLeftToTheTrunk(t *testing.T) {
-	bare, test := house(), house()
+	bare, test := limits(), limits()
 	bare.CallerIDs = nil
 	test.CallerIDs, test.Test = nil, true
 	for name, c := range map[string]struct {
-		house  validation.House
+		house  validation.Limits
 		number string
 		want   []string
 	}{
-		"none":                            {house(), "", []string{}},
+		"none":                            {limits(), "", []string{}},
 		"none, without any number":        {bare, "", []string{"caller_id.number caller_id_required"}},
-		"of the workspace":                {house(), "(202) 555-0100", []string{}},
-		"of somebody else":                {house(), "+12025550177", []string{"caller_id.number caller_id_not_allowed"}},
+		"of the workspace":                {limits(), "(202) 555-0100", []string{}},
+		"of somebody else":                {limits(), "+12025550177", []string{"caller_id.number caller_id_not_allowed"}},
 		"none in the test environment":    {test, "", []string{}},
 		"any one in the test environment": {test, "+12025550177", []string{}},
 	} {

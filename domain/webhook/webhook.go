@@ -60,8 +60,8 @@ func Body(e event.Event, as string) ([]byte, error) {
 	return domain.EncodeJSON(&e)
 }
 
-// Attempt is one sending of one event.
-type Attempt struct {
+// SignedRequest is one attempt to send an event, of which its header lines are made.
+type SignedRequest struct {
 	EventID string
 	Number  int       // from 1
 	First   time.Time // when attempt 1 was sent
@@ -77,10 +77,9 @@ type Attempt struct {
 // Header is one line of a request's header.
 type Header struct{ Name, Value string }
 
-// Headers are the header lines of an attempt besides the transport's own: the
-// signatures, the attempt number, and on retries the time of the first
-// attempt.
-func (a Attempt) Headers(body []byte) []Header {
+// SignedHeaders returns the header lines of an attempt besides those of the transport: the signatures of the body, the attempt
+// number, and on retries the time of the first attempt.
+func (a SignedRequest) SignedHeaders(body []byte) []Header {
 	now, next := a.Signers.of(a.Secret), (*signer)(nil)
 	h := append(make([]Header, 0, 9),
 		Header{"Content-Type", "application/json"},
@@ -111,7 +110,7 @@ func (a Attempt) Headers(body []byte) []Header {
 
 // standard are the signatures of Standard Webhooks by those of some secrets that
 // allow them.
-func (a Attempt) standard(body []byte, by ...*signer) (all string) {
+func (a SignedRequest) standard(body []byte, by ...*signer) (all string) {
 	for _, s := range by {
 		switch {
 		case s == nil || !s.keyed:

@@ -115,16 +115,16 @@ func TestHeadersOfAttempts(t *testing.T) {
 	mac := hmac.New(sha256.New, []byte("plain secret"))
 	mac.Write(body)
 	signature := "sha256=" + hex.EncodeToString(mac.Sum(nil))
-	first := webhook.Attempt{EventID: "evt_1", Number: 1, First: noon, At: noon, Secret: "plain secret"}
+	first := webhook.SignedRequest{EventID: "evt_1", Number: 1, First: noon, At: noon, Secret: "plain secret"}
 	assert.Equal(t, []webhook.Header{
 		{Name: "Content-Type", Value: "application/json"},
 		{Name: "User-Agent", Value: "Callboard-Webhook/1"},
 		{Name: "X-Svc-Signature", Value: signature},
 		{Name: "X-Svc-Delivery-Attempt", Value: "1"},
-	}, first.Headers(body))
+	}, first.SignedHeaders(body))
 	traced := first
 	traced.TraceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	assert.Equal(t, []webhook.Header{{Name: "Traceparent", Value: traced.TraceParent}}, traced.Headers(body)[4:])
+	assert.Equal(t, []webhook.Header{{Name: "Traceparent", Value: traced.TraceParent}}, traced.SignedHeaders(body)[4:])
 	third := first
 	third.Number, third.At, third.Secret = 3, noon.Add(time.Hour), webhook.NewSecret([32]byte{})
 	key, _ := webhook.StandardKey(third.Secret)
@@ -134,17 +134,17 @@ func TestHeadersOfAttempts(t *testing.T) {
 		{Name: "Webhook-Id", Value: "evt_1"},
 		{Name: "Webhook-Timestamp", Value: "1894712400"},
 		{Name: "Webhook-Signature", Value: webhook.StandardSign(key, "evt_1", third.At, body)},
-	}, third.Headers(body)[3:])
+	}, third.SignedHeaders(body)[3:])
 }
 
 func TestWhileSecretsChangeADeliveryCarriesTheSignaturesOfBoth(t *testing.T) {
 	t.Parallel()
 	body := []byte(`{"id":"evt_1"}`)
 	old, young := webhook.NewSecret([32]byte{1}), webhook.NewSecret([32]byte{2})
-	signed := func(a webhook.Attempt) map[string]string {
+	signed := func(a webhook.SignedRequest) map[string]string {
 		a.EventID, a.Number, a.At = "evt_1", 1, noon
 		got := make(map[string]string)
-		for _, h := range a.Headers(body) {
+		for _, h := range a.SignedHeaders(body) {
 			got[h.Name] = h.Value
 		}
 		return got
@@ -154,12 +154,12 @@ func TestWhileSecretsChangeADeliveryCarriesTheSignaturesOfBoth(t *testing.T) {
 		require.True(t, ok)
 		return webhook.StandardSign(key, "evt_1", noon, body)
 	}
-	both := signed(webhook.Attempt{Secret: old, Next: young})
+	both := signed(webhook.SignedRequest{Secret: old, Next: young})
 	assert.Equal(t, []string{webhook.Sign(old, body), webhook.Sign(young, body), standard(old) + " " + standard(young)},
 		[]string{both["X-Svc-Signature"], both["X-Svc-Signature-Next"], both["Webhook-Signature"]})
-	one := signed(webhook.Attempt{Secret: "plain secret", Next: young})
+	one := signed(webhook.SignedRequest{Secret: "plain secret", Next: young})
 	assert.Equal(t, []string{standard(young), "evt_1"}, []string{one["Webhook-Signature"], one["Webhook-Id"]}, "only the new one is of that kind")
-	assert.NotContains(t, signed(webhook.Attempt{Secret: old}), "X-Svc-Signature-Next")
+	assert.NotContains(t, signed(webhook.SignedRequest{Secret: old}), "X-Svc-Signature-Next")
 }
 
 func TestSecretsThatAreKeptReadySignAsOthers(t *testing.T) {
@@ -169,10 +169,10 @@ func TestSecretsThatAreKeptReadySignAsOthers(t *testing.T) {
 	for i := range 64 {
 		work.Go(func() {
 			body := []byte(strings.Repeat("x", i*37))
-			a := webhook.Attempt{EventID: "evt_1", Number: 1, At: noon, Secret: webhook.NewSecret([32]byte{byte(i / 16)}), Next: []string{"", "plain"}[i%2]}
-			want := a.Headers(body)
+			a := webhook.SignedRequest{EventID: "evt_1", Number: 1, At: noon, Secret: webhook.NewSecret([32]byte{byte(i / 16)}), Next: []string{"", "plain"}[i%2]}
+			want := a.SignedHeaders(body)
 			a.Signers = kept
-			assert.Equal(t, want, a.Headers(body))
+			assert.Equal(t, want, a.SignedHeaders(body))
 		})
 	}
 	work.Wait()

@@ -147,16 +147,16 @@ func (s *Router) serveJSON(op Operation) {
 }
 
 // ValidationLimits returns the limits and caller IDs of a workspace that a campaign or a call is validated against.
-func ValidationLimits(ctx context.Context, s Workspaces, p domain.Principal) (validation.House, error) {
+func ValidationLimits(ctx context.Context, s Workspaces, p domain.Principal) (validation.Limits, error) {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
-		return validation.House{}, err
+		return validation.Limits{}, err
 	}
 	ids, err := s.CallerIDs(ctx, p)
 	if err != nil {
-		return validation.House{}, err
+		return validation.Limits{}, err
 	}
-	return validation.House{
+	return validation.Limits{
 		Limits: w.Limits, DefaultCountry: w.DefaultCountry, DefaultDNC: w.DefaultDNC,
 		CallerIDs: ids, Test: p.Environment == domain.Test, Now: time.Now().UTC(),
 	}, nil

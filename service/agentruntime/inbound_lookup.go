@@ -118,7 +118,7 @@ func (s *Service) signLookup(ctx context.Context, req *http.Request, c *domain.C
 		return err
 	}
 	now := time.Now()
-	for _, h := range (webhook.Attempt{EventID: c.ID, Number: 1, First: now, At: now, Secret: k.Secret}).Headers(body) {
+	for _, h := range (webhook.SignedRequest{EventID: c.ID, Number: 1, First: now, At: now, Secret: k.Secret}).SignedHeaders(body) {
 		req.Header.Set(h.Name, h.Value)
 	}
 	return nil

@@ -179,9 +179,9 @@ func (svc *Service) sendByGateway(ctx context.Context, m *domain.Message, g *dom
 	if err != nil {
 		return sms.Answer{HTTP: true, Unsent: true}
 	}
-	signed := domainwebhook.Attempt{EventID: m.ID, Number: max(m.Tries, 1), First: m.CreatedAt, At: time.Now(), Secret: g.Secret}
+	signed := domainwebhook.SignedRequest{EventID: m.ID, Number: max(m.Tries, 1), First: m.CreatedAt, At: time.Now(), Secret: g.Secret}
 	a := svc.cfg.Gateways.Send(ctx, webhook.Request{
-		URL: g.URL, Body: body, Header: append(signed.Headers(body), domainwebhook.Header{Name: "Idempotency-Key", Value: m.ID}),
+		URL: g.URL, Body: body, Header: append(signed.SignedHeaders(body), domainwebhook.Header{Name: "Idempotency-Key", Value: m.ID}),
 	})
 	return sms.Answer{HTTP: true, Code: a.Status, RetryAfter: a.RetryAfter}
 }

@@ -269,21 +269,21 @@ func (r *Relay) refuse(m *transport.Received) {
 	}
 }
 
-// Totals are what happened since the start.
-type Totals struct {
+// RelayCounters counts the messages that a node passed to others since its start.
+type RelayCounters struct {
 	Relayed, Returned, Lookups, Forged uint64
 	RefusedLate, RefusedFull, Rejected uint64
 	Malformed, RateExceeded            uint64
 	TransportErrors                    uint64
 }
 
-// Totals returns the totals since the start; zero for a single node.
-func (r *Relay) Totals() Totals {
+// Counters returns the counts since the start; zero for a single node.
+func (r *Relay) Counters() RelayCounters {
 	if r == nil {
-		return Totals{}
+		return RelayCounters{}
 	}
 	c := &r.counts
-	return Totals{
+	return RelayCounters{
 		Relayed: c.relayed.Load(), Returned: c.returned.Load(), Lookups: c.lookups.Load(), Forged: c.forged.Load(),
 		RefusedLate: c.refusedLate.Load(), RefusedFull: c.refusedFull.Load(), Rejected: c.rejected.Load(),
 		Malformed: c.malformed.Load(), RateExceeded: c.rateExceeded.Load(), TransportErrors: c.transportErrors.Load(),

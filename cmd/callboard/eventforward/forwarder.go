@@ -103,7 +103,7 @@ func (f *Forwarder) Forward(ctx context.Context, id, kind string, body []byte) e
 	if err != nil {
 		return err
 	}
-	for _, h := range (webhook.Attempt{EventID: id, Number: 1, First: now, At: now, Secret: f.Secret}).Headers(body) {
+	for _, h := range (webhook.SignedRequest{EventID: id, Number: 1, First: now, At: now, Secret: f.Secret}).SignedHeaders(body) {
 		req.Header.Set(h.Name, h.Value)
 	}
 	resp, err := f.client.Do(req)

@@ -14,16 +14,16 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// shardAdministration is what the local socket answers: by the seat that has what is asked
+// localAdministration is what the local socket answers: by the seat that has what is asked
 // for. What other nodes have is theirs to do.
-type shardAdministration struct{ s *Service }
+type localAdministration struct{ s *Service }
 
-func (s *Service) administration() administration.Administration { return shardAdministration{s} }
+func (s *Service) administration() administration.Administration { return localAdministration{s} }
 
 var errNoShard = errors.New("this node has no part of the work at the moment: run the command on one that has")
 
 // shards are those of the seats; there is one at least.
-func (c shardAdministration) shards() ([]*shard, error) {
+func (c localAdministration) shards() ([]*shard, error) {
 	all := c.s.shards.all()
 	if len(all) == 0 {
 		return nil, errNoShard
@@ -36,7 +36,7 @@ func (t *shard) administration() administration.Administration {
 }
 
 // forWorkspace is the desk of a workspace; "": of the only one.
-func (c shardAdministration) forWorkspace(ctx context.Context, workspace string) (administration.Administration, error) {
+func (c localAdministration) forWorkspace(ctx context.Context, workspace string) (administration.Administration, error) {
 	all, err := c.shards()
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (c shardAdministration) forWorkspace(ctx context.Context, workspace string)
 }
 
 // firstShard does something at the first desk that can.
-func firstShard[T any](c shardAdministration, do func(administration.Administration) (T, error)) (out T, err error) {
+func firstShard[T any](c localAdministration, do func(administration.Administration) (T, error)) (out T, err error) {
 	all, err := c.shards()
 	for _, t := range all {
 		if out, err = do(t.administration()); err == nil {
@@ -71,7 +71,7 @@ func firstShard[T any](c shardAdministration, do func(administration.Administrat
 }
 
 // eachWorkspace does something for a workspace, or for all that this process has.
-func eachWorkspace[T any](ctx context.Context, c shardAdministration, workspace string, do func(d administration.Administration, workspace string) ([]T, error)) (out []T, err error) {
+func eachWorkspace[T any](ctx context.Context, c localAdministration, workspace string, do func(d administration.Administration, workspace string) ([]T, error)) (out []T, err error) {
 	all, err := c.shards()
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func eachWorkspace[T any](ctx context.Context, c shardAdministration, workspace 
 	return out, nil
 }
 
-func (c shardAdministration) CreateKey(ctx context.Context, k administration.NewKey) (administration.CreatedKey, error) {
+func (c localAdministration) CreateKey(ctx context.Context, k administration.NewKey) (administration.CreatedKey, error) {
 	d, err := c.forWorkspace(ctx, k.Workspace)
 	if err != nil {
 		return administration.CreatedKey{}, err
@@ -110,33 +110,33 @@ func (c shardAdministration) CreateKey(ctx context.Context, k administration.New
 	return d.CreateKey(ctx, k)
 }
 
-func (c shardAdministration) ListKeys(ctx context.Context, workspace string) ([]*domain.APIKey, error) {
+func (c localAdministration) ListKeys(ctx context.Context, workspace string) ([]*domain.APIKey, error) {
 	return eachWorkspace(ctx, c, workspace, func(d administration.Administration, workspace string) ([]*domain.APIKey, error) {
 		return d.ListKeys(ctx, workspace)
 	})
 }
 
-func (c shardAdministration) RevokeKey(ctx context.Context, o administration.KeyRevocation) (administration.RevokedKey, error) {
+func (c localAdministration) RevokeKey(ctx context.Context, o administration.KeyRevocation) (administration.RevokedKey, error) {
 	return firstShard(c, func(d administration.Administration) (administration.RevokedKey, error) { return d.RevokeKey(ctx, o) })
 }
 
-func (c shardAdministration) Recount(ctx context.Context, o administration.RecountRequest) ([]billing.Recount, error) {
+func (c localAdministration) Recount(ctx context.Context, o administration.RecountRequest) ([]billing.Recount, error) {
 	return eachWorkspace(ctx, c, o.Workspace, func(d administration.Administration, workspace string) ([]billing.Recount, error) {
 		o.Workspace = workspace
 		return d.Recount(ctx, o)
 	})
 }
 
-func (c shardAdministration) Backup(ctx context.Context, o administration.BackupRequest) (backup.Manifest, error) {
+func (c localAdministration) Backup(ctx context.Context, o administration.BackupRequest) (backup.Manifest, error) {
 	return firstShard(c, func(d administration.Administration) (backup.Manifest, error) { return d.Backup(ctx, o) })
 }
 
-func (c shardAdministration) Quarantine(ctx context.Context) (*quarantine.Quarantine, error) {
+func (c localAdministration) Quarantine(ctx context.Context) (*quarantine.Quarantine, error) {
 	return firstShard(c, func(d administration.Administration) (*quarantine.Quarantine, error) { return d.Quarantine(ctx) })
 }
 
 // ReleaseQuarantine has the service start anew once its store is released.
-func (c shardAdministration) ReleaseQuarantine(ctx context.Context) (*quarantine.Quarantine, error) {
+func (c localAdministration) ReleaseQuarantine(ctx context.Context) (*quarantine.Quarantine, error) {
 	q, err := firstShard(c, func(d administration.Administration) (*quarantine.Quarantine, error) { return d.ReleaseQuarantine(ctx) })
 	if err == nil && q.BackupAt != nil {
 		c.s.restart()
@@ -144,21 +144,21 @@ func (c shardAdministration) ReleaseQuarantine(ctx context.Context) (*quarantine
 	return q, err
 }
 
-func (c shardAdministration) StoreRequirement(ctx context.Context) (persistence.Requirement, error) {
+func (c localAdministration) StoreRequirement(ctx context.Context) (persistence.Requirement, error) {
 	return firstShard(c, func(d administration.Administration) (persistence.Requirement, error) { return d.StoreRequirement(ctx) })
 }
 
-func (c shardAdministration) CreateWorkspace(ctx context.Context, n administration.NewWorkspace) (administration.CreatedWorkspace, error) {
+func (c localAdministration) CreateWorkspace(ctx context.Context, n administration.NewWorkspace) (administration.CreatedWorkspace, error) {
 	return firstShard(c, func(d administration.Administration) (administration.CreatedWorkspace, error) {
 		return d.CreateWorkspace(ctx, n)
 	})
 }
 
-func (c shardAdministration) ListWorkspaces(ctx context.Context) ([]*domain.Workspace, error) {
+func (c localAdministration) ListWorkspaces(ctx context.Context) ([]*domain.Workspace, error) {
 	return firstShard(c, func(d administration.Administration) ([]*domain.Workspace, error) { return d.ListWorkspaces(ctx) })
 }
 
-func (c shardAdministration) DeleteWorkspace(ctx context.Context, id string) error {
+func (c localAdministration) DeleteWorkspace(ctx context.Context, id string) error {
 	d, err := c.forWorkspace(ctx, id)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (c shardAdministration) DeleteWorkspace(ctx context.Context, id string) err
 	return d.DeleteWorkspace(ctx, id)
 }
 
-func (c shardAdministration) CreateUser(ctx context.Context, n administration.NewUser) (*domain.User, error) {
+func (c localAdministration) CreateUser(ctx context.Context, n administration.NewUser) (*domain.User, error) {
 	d, err := c.forWorkspace(ctx, n.Workspace)
 	if err != nil {
 		return nil, err
@@ -174,13 +174,13 @@ func (c shardAdministration) CreateUser(ctx context.Context, n administration.Ne
 	return d.CreateUser(ctx, n)
 }
 
-func (c shardAdministration) ListUsers(ctx context.Context, workspace string) ([]*domain.User, error) {
+func (c localAdministration) ListUsers(ctx context.Context, workspace string) ([]*domain.User, error) {
 	return eachWorkspace(ctx, c, workspace, func(d administration.Administration, workspace string) ([]*domain.User, error) {
 		return d.ListUsers(ctx, workspace)
 	})
 }
 
-func (c shardAdministration) CreateSignInLink(ctx context.Context, userID string) (administration.SignInLink, error) {
+func (c localAdministration) CreateSignInLink(ctx context.Context, userID string) (administration.SignInLink, error) {
 	return firstShard(c, func(d administration.Administration) (administration.SignInLink, error) {
 		return d.CreateSignInLink(ctx, userID)
 	})

@@ -106,7 +106,7 @@ func (s *callHandlers) placeCall(ctx context.Context, p domain.Principal, in *st
 }
 
 // Order is the call with its defaults, as far as there is no problem with it.
-func (b *NewCallRequest) Order(house validation.House, problems *domain.Problems) domain.NewCall {
+func (b *NewCallRequest) Order(house validation.Limits, problems *domain.Problems) domain.NewCall {
 	order := domain.NewCall{
 		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
 		RingTimeout: router.Seconds(router.ValueOrZero(b.RingTimeoutSeconds), defaultRing), MaxDuration: router.Seconds(router.ValueOrZero(b.MaxDurationSeconds), 0),

@@ -157,7 +157,7 @@ func changedFields(patch *router.Patch[NewCampaign]) []string {
 // changeCampaign applies a patch to a campaign as far as its state allows. Only
 // what the patch names is checked: other settings may have become wrong since
 // they were stored.
-func changeCampaign(registry *router.Registry, patch *router.Patch[NewCampaign], h validation.House) func(*domain.Campaign) error {
+func changeCampaign(registry *router.Registry, patch *router.Patch[NewCampaign], h validation.Limits) func(*domain.Campaign) error {
 	fields := changedFields(patch)
 	merged := router.PatchFunc(registry, patch, func(n *NewCampaign, c *domain.Campaign) error {
 		n.copyTo(c)

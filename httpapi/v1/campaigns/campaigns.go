@@ -319,7 +319,7 @@ func campaignMade(ctx context.Context, made campaignsservice.Created, err error)
 
 // newCampaign returns the campaign of a request with its defaults, and the limits that it
 // was validated against.
-func newCampaign(ctx context.Context, s router.Workspaces, p domain.Principal, n *NewCampaign) (*domain.Campaign, validation.House, error) {
+func newCampaign(ctx context.Context, s router.Workspaces, p domain.Principal, n *NewCampaign) (*domain.Campaign, validation.Limits, error) {
 	house, err := router.ValidationLimits(ctx, s, p)
 	if err != nil {
 		return nil, house, err

@@ -16,9 +16,9 @@ const (
 	silentByte     = 0xFF        // of µ-law
 )
 
-// pendingTranscript is a realtime engine that has the caller no more and has not transcribed the caller's last words yet. They
+// transcriptWait is a realtime engine that has the caller no more and has not transcribed the caller's last words yet. They
 // are awaited, for they may be an opt-out.
-type pendingTranscript struct {
+type transcriptWait struct {
 	round       int // of the session; 0: nothing is pending
 	opening     *realtimeOpening
 	item        string // the engine's id of the words
@@ -31,12 +31,12 @@ type pendingTimeout struct{ round int }
 func (pendingTimeout) Control() {}
 
 // is says whether words of a session are pending.
-func (p *pendingTranscript) is(round int) bool { return p.round != 0 && p.round == round }
+func (p *transcriptWait) is(round int) bool { return p.round != 0 && p.round == round }
 
 // leave ends the wait and closes the session.
-func (p *pendingTranscript) leave() {
+func (p *transcriptWait) leave() {
 	if left := *p; left.round != 0 {
-		*p = pendingTranscript{}
+		*p = transcriptWait{}
 		left.cancelTimer()
 		left.opening.leave()
 	}
@@ -54,7 +54,7 @@ func (c *Conversation) awaitRealtimeWords(ctx actor.Context) {
 		r.talk.Write(bytes.Repeat([]byte{silentByte}, int(pendingSilence/time.Second)*8000))
 	}
 	c.pending.leave()
-	c.pending = pendingTranscript{
+	c.pending = transcriptWait{
 		round: r.round, opening: r.opening, item: item, segment: segment, cancelTimer: mailbox.After(ctx, lastLimit, pendingTimeout{r.round}),
 	}
 }

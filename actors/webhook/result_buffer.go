@@ -13,31 +13,31 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// resultLog has the results of attempts until they are in the store. One commit takes many: while a commit is under
+// resultBuffer has the results of attempts until they are in the store. One commit takes many: while a commit is under
 // way, or more results are soon to come, they gather.
-type resultLog struct {
+type resultBuffer struct {
 	waiting   map[string]*domain.Delivery // not in a commit yet, by event
 	writing   map[string]*domain.Delivery // in the commit under way; nil: none is
 	uncertain map[string]bool             // events whose result a commit of unknown outcome may have stored
 	writeAt   time.Time                   // when waiting results are committed, if no more come; zero: none gather
 }
 
-func newResultLog() resultLog {
-	return resultLog{waiting: make(map[string]*domain.Delivery), uncertain: make(map[string]bool)}
+func newResultLog() resultBuffer {
+	return resultBuffer{waiting: make(map[string]*domain.Delivery), uncertain: make(map[string]bool)}
 }
 
-func (l *resultLog) add(row *domain.Delivery) { l.waiting[row.EventID] = row }
+func (l *resultBuffer) add(row *domain.Delivery) { l.waiting[row.EventID] = row }
 
 // has says whether the result of an event is not known to be durable yet.
-func (l *resultLog) has(eventID string) bool {
+func (l *resultBuffer) has(eventID string) bool {
 	return l.waiting[eventID] != nil || l.writing[eventID] != nil
 }
 
 // full says whether no more attempts may start: their results would find no room.
-func (l *resultLog) full() bool { return len(l.waiting) >= maxResults }
+func (l *resultBuffer) full() bool { return len(l.waiting) >= maxResults }
 
 // due says whether a commit begins now. sending: requests are under way, whose results may be part of it.
-func (l *resultLog) due(sending bool, now time.Time) bool {
+func (l *resultBuffer) due(sending bool, now time.Time) bool {
 	if l.writing != nil || len(l.waiting) == 0 {
 		return false
 	}
@@ -51,7 +51,7 @@ func (l *resultLog) due(sending bool, now time.Time) bool {
 }
 
 // start takes the results of a commit out. Uncertain ones have to be compared with the store before.
-func (l *resultLog) start() (rows, uncertain []*domain.Delivery) {
+func (l *resultBuffer) start() (rows, uncertain []*domain.Delivery) {
 	l.writeAt = time.Time{}
 	l.writing = make(map[string]*domain.Delivery, min(len(l.waiting), maxBatch))
 	for id, row := range l.waiting {
@@ -70,7 +70,7 @@ func (l *resultLog) start() (rows, uncertain []*domain.Delivery) {
 }
 
 // failed puts the results of a commit of unknown outcome back; newer ones win.
-func (l *resultLog) failed() {
+func (l *resultBuffer) failed() {
 	written := l.writing
 	l.writing = nil
 	for id := range written {
@@ -81,7 +81,7 @@ func (l *resultLog) failed() {
 }
 
 // succeeded ends a durable commit. It returns the events that are settled: they have no newer result, and no retry.
-func (l *resultLog) succeeded() (settled []string) {
+func (l *resultBuffer) succeeded() (settled []string) {
 	for id, row := range l.writing {
 		delete(l.uncertain, id)
 		if _, newer := l.waiting[id]; newer || row.State == domain.DeliveryRetrying {

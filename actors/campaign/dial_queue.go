@@ -9,24 +9,24 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// sendQueue are the committed attempts that wait for their INVITE. Two INVITEs are never closer than the pace
+// dialQueue are the committed attempts that wait for their INVITE. Two INVITEs are never closer than the pace
 // allows: a slow commit releases no burst.
-type sendQueue struct {
+type dialQueue struct {
 	attempts []*pendingAttempt
 	lastSent time.Time
 	timerSet bool
 	timer    uint64 // number of the last timer; earlier timers are ignored
 }
 
-func newSendQueue() sendQueue {
-	return sendQueue{timer: rand.Uint64()} //nolint:gosec // no secret; timers of a predecessor carry another number
+func newSendQueue() dialQueue {
+	return dialQueue{timer: rand.Uint64()} //nolint:gosec // no secret; timers of a predecessor carry another number
 }
 
-func (q *sendQueue) push(t *pendingAttempt) { q.attempts = append(q.attempts, t) }
+func (q *dialQueue) push(t *pendingAttempt) { q.attempts = append(q.attempts, t) }
 
 // next takes out the next attempt that may be sent. Without one, wait is the time until the pace allows the next;
 // 0: the queue is empty, or its timer runs.
-func (q *sendQueue) next(interval time.Duration, now time.Time) (t *pendingAttempt, wait time.Duration) {
+func (q *dialQueue) next(interval time.Duration, now time.Time) (t *pendingAttempt, wait time.Duration) {
 	if len(q.attempts) == 0 || q.timerSet {
 		return nil, 0
 	}
@@ -39,31 +39,31 @@ func (q *sendQueue) next(interval time.Duration, now time.Time) (t *pendingAttem
 }
 
 // sendTime is when an attempt that is committed now can be sent, behind all that wait.
-func (q *sendQueue) sendTime(interval time.Duration, now time.Time) time.Time {
+func (q *dialQueue) sendTime(interval time.Duration, now time.Time) time.Time {
 	return later(q.lastSent.Add(interval*time.Duration(len(q.attempts)+1)), now)
 }
 
-func (q *sendQueue) startTimer(ctx actor.Context, wait time.Duration) {
+func (q *dialQueue) startTimer(ctx actor.Context, wait time.Duration) {
 	q.timerSet = true
 	q.timer++
 	mailbox.After(ctx, wait, sendDue{q.timer})
 }
 
-func (q *sendQueue) onTimer(m sendDue) {
+func (q *dialQueue) onTimer(m sendDue) {
 	if m.timer == q.timer {
 		q.timerSet = false
 	}
 }
 
 // takeAll empties the queue.
-func (q *sendQueue) takeAll() []*pendingAttempt {
+func (q *dialQueue) takeAll() []*pendingAttempt {
 	all := q.attempts
 	q.attempts = nil
 	return all
 }
 
 // callIDs are the calls that wait.
-func (q *sendQueue) callIDs() map[string]bool {
+func (q *dialQueue) callIDs() map[string]bool {
 	calls := make(map[string]bool, len(q.attempts))
 	for _, t := range q.attempts {
 		calls[t.callID] = true
@@ -73,7 +73,7 @@ func (q *sendQueue) callIDs() map[string]bool {
 
 // adopt goes on behind the last attempt in the store, which opened at lastOpen. After a restart the time of its
 // INVITE is not known: commitLimit after lastOpen, or now, is the latest.
-func (q *sendQueue) adopt(lastOpen time.Time, openAttempts bool, now time.Time) {
+func (q *dialQueue) adopt(lastOpen time.Time, openAttempts bool, now time.Time) {
 	first := q.lastSent.IsZero()
 	if lastOpen.Before(now.Add(commitLimit)) {
 		q.lastSent = later(q.lastSent, lastOpen)
