@@ -110,8 +110,7 @@ func TestRecordingOfAStoppedNodeReachesTheNextNode(t *testing.T) {
 				call := other.api("GET", "/v1/calls/"+id, nil)
 				return call["recording_available"] == true && other.beginning(id)
 			})
-			assert.Empty(t, other.onDisk("spool"))
-			assert.Empty(t, c.waiting())
+			other.await("the files of the spool to be deleted", 10*time.Second, func() bool { return len(other.onDisk("spool")) == 0 && len(c.waiting()) == 0 })
 		})
 	}
 }
