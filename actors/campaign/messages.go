@@ -10,7 +10,7 @@ import (
 // Messages to a campaign. The answer to Start, Pause, Resume, Cancel and Status is a domain.CampaignStatusObject or a
 // *domain.Error. A Rider is the row of the audit log that is part of their commit; nil: none.
 type (
-	// Begin starts a draft, or arms it for the start of its schedule.
+	// Start starts a draft, or arms it for the start of its schedule.
 	Start struct{ Rider *commit.Rider }
 	// Pause stops new calls; live ones go on.
 	Pause struct{ Rider *commit.Rider }
@@ -45,7 +45,7 @@ type (
 	Revised struct{}
 	// Drain stops new attempts; the ends of live calls are still committed.
 	Drain struct{}
-	// Gone says that the dialog of an interrupted attempt has ended. Until then, or for 32 s, the dialog counts as a
+	// DialogEnded says that the dialog of an interrupted attempt has ended. Until then, or for 32 s, the dialog counts as a
 	// concurrent call of the campaign.
 	DialogEnded struct{ CallID string }
 	// Decide asks for a new decision now, because rules outside of the campaign have changed.

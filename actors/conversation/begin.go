@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"

@@ -17,9 +17,9 @@ type (
 	Heard struct{ Event media.Event }
 	// Speak says a text between the prompts of the pathway.
 	Speak struct{ Text string }
-	// Away says that somebody else has the caller: the agent says nothing and no key counts until ResumeAgent.
+	// PauseAgent says that somebody else has the caller: the agent says nothing and no key counts until ResumeAgent.
 	PauseAgent struct{}
-	// Back says that the agent has the caller again. OK: somebody else has spoken with the caller in between.
+	// ResumeAgent says that the agent has the caller again. OK: somebody else has spoken with the caller in between.
 	ResumeAgent struct{ OK bool }
 	// Human says that a human came to speak with the caller, or left.
 	Human struct{ On bool }

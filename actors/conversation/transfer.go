@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/callboard/callboard/domain/pathway"
 )
 

@@ -15,8 +15,8 @@ type backgroundTasks struct {
 	done sync.WaitGroup
 }
 
-// start returns the context that ends with the node.
-func (b *backgroundTasks) start(ctx context.Context) context.Context {
+// startTasks returns the context that ends with the node.
+func (b *backgroundTasks) startTasks(ctx context.Context) context.Context {
 	run, end := context.WithCancel(context.WithoutCancel(ctx))
 	b.end = end
 	b.run.Store(&run)

@@ -53,7 +53,7 @@ func (c *Counters) Add(o *Counters) {
 // Counters asks every workspace. The error is that of the first that does not
 // answer in the time of ctx.
 func (n *Node) Counters(ctx context.Context) (Counters, error) {
-	c := Counters{InboundOpening: n.routing.count(), WebhookSends: n.webhookActors.pool.Busy()}
+	c := Counters{InboundOpening: n.routing.count(), WebhookSends: n.webhookPool.Busy()}
 	for _, m := range n.sys.ProcessRegistry.LocalPIDs.LocalPIDs {
 		c.Actors += m.Count()
 	}

@@ -175,10 +175,10 @@ func (n *Node) connectWorkspaceActors() {
 	n.workspaceTrunks = &workspaceTrunks{workspaces: n.workspaceTable, sys: n.sys}
 	n.campaignActors = &campaignActors{workspaces: n.workspaceTable, sys: n.sys, store: cfg.Store, children: children}
 	n.webhookActors = &webhookActors{
-		workspaces: n.workspaceTable, sys: n.sys, children: children, pool: webhook.NewSendPool(cfg.WebhookSends), ledger: webhook.NewLedger(cfg.Store),
-		client: webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.OwnsShard, Quarantined: cfg.Quarantined}),
+		workspaces: n.workspaceTable, sys: n.sys, children: children, webhookPool: webhook.NewSendPool(cfg.WebhookSends), webhookLedger: webhook.NewLedger(cfg.Store),
+		webhookClient: webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.OwnsShard, Quarantined: cfg.Quarantined}),
 	}
-	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.webhookActors.client.Web()}
+	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.webhookClient.Web()}
 	n.callEngines = &callEngines{recogniser: cfg.Recognizer, realtime: cfg.Realtime, models: cfg.Models, log: cfg.Log}
 }
 
@@ -241,7 +241,7 @@ func (n *Node) DNC() *dnc.Register { return n.dnc }
 func (n *Node) Zones() *calendar.Shared { return n.zones }
 
 // WebhookClient returns the HTTP client for addresses that workspaces name.
-func (n *Node) WebhookClient() *webhook.Client { return n.webhookActors.client }
+func (n *Node) WebhookClient() *webhook.Client { return n.webhookClient }
 
 // ModelClient returns the client of language models.
 func (n *Node) ModelClient() *llm.Client { return n.models }
@@ -360,7 +360,7 @@ func (n *Node) Stop() {
 	}
 	wait.Wait()
 	n.endAll()
-	n.webhookActors.client.Close()
+	n.webhookClient.Close()
 	n.sys.Shutdown()
 	n.cfg.MediaCapacity.Leave()
 }

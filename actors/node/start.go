@@ -40,7 +40,7 @@ const (
 // Start loads every workspace, ends or resumes the calls that an earlier process left open, and starts the actors. Calls come in
 // from then on.
 func (n *Node) Start(ctx context.Context) error {
-	run := n.backgroundTasks.start(ctx)
+	run := n.startTasks(ctx)
 	if err := n.dialStop.load(ctx); err != nil {
 		return err
 	}
@@ -415,7 +415,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 
 func (n *Node) webhookProps(ws, id string) *actor.Props {
 	cfg := webhook.Config{
-		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.webhookActors.client, Pool: n.webhookActors.pool, Ledger: n.webhookActors.ledger, Hurry: n.cfg.WebhookHurry, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
+		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.webhookClient, Pool: n.webhookPool, Ledger: n.webhookLedger, Hurry: n.cfg.WebhookHurry, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
 		Committed: func() { n.Committed(ws) },
 	}
 	return mailbox.Props(n.observed("webhook", webhook.New(cfg)), 1000)

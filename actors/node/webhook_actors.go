@@ -14,17 +14,17 @@ import (
 
 // webhookActors notifies the actors of webhook endpoints.
 type webhookActors struct {
-	workspaces *workspaceTable
-	sys        *actor.ActorSystem
-	children   *childStarter
-	client     *webhook.Client   // checks URLs and sends requests of endpoints
-	pool       *webhook.SendPool // of the endpoints of all workspaces
-	ledger     *webhook.Ledger
+	workspaces    *workspaceTable
+	sys           *actor.ActorSystem
+	children      *childStarter
+	webhookClient *webhook.Client   // checks URLs and sends requests of endpoints
+	webhookPool   *webhook.SendPool // of the endpoints of all workspaces
+	webhookLedger *webhook.Ledger
 }
 
 // CheckURL checks that a webhook may go to a URL. The error names the field param.
 func (a *webhookActors) CheckURL(ctx context.Context, param, url string) error {
-	err := a.client.Check(ctx, url)
+	err := a.webhookClient.Check(ctx, url)
 	if e, ok := errors.AsType[*domain.Error](err); ok {
 		c := *e
 		c.Param = param
