@@ -22,7 +22,6 @@ import (
 	"github.com/callboard/callboard/actors/inbound"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/actors/registrar"
 	"github.com/callboard/callboard/actors/storecache"
 	"github.com/callboard/callboard/actors/trunk"
@@ -329,13 +328,6 @@ func (n *Node) SetWorkspace(w *domain.Workspace) {
 	}
 	n.sys.Root.Send(t.inbound, lines.SetLimits{Concurrent: w.Limits.ConcurrentInbound})
 	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
-}
-
-// Committed says that events were committed.
-func (n *Node) Committed(workspaceID string) {
-	if t := n.tree(workspaceID); t != nil {
-		n.sys.Root.Send(t.outbox, outbox.Nudge{})
-	}
 }
 
 // Stop ends the tree. Call Drain before.

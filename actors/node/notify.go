@@ -5,11 +5,18 @@ import (
 
 	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/actors/workspace"
-	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 )
+
+// Committed says that events of a workspace were committed: its outbox reads them.
+func (n *Node) Committed(workspaceID string) {
+	if t := n.tree(workspaceID); t != nil {
+		n.sys.Root.Send(t.outbox, outbox.Nudge{})
+	}
+}
 
 // holdCalls has the user agent send no INVITE that begins a call.
 func (n *Node) holdCalls(on bool) {
@@ -54,23 +61,4 @@ func (n *Node) JoinRecordingParts(workspaceID string) {
 	if t := n.tree(workspaceID); t != nil {
 		n.sys.Root.Send(t.calls, recording.JoinParts{})
 	}
-}
-
-// trunks returns the trunks of a workspace, each with the numbers that it may show as caller IDs.
-func (st *actorRows) trunks(ctx context.Context, workspaceID string) ([]domain.Trunk, error) {
-	var out []domain.Trunk
-	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		numbers, err := trunk.LiveNumbers(ctx, st.rows, workspaceID, env)
-		if err != nil {
-			return nil, err
-		}
-		err = commit.Each(ctx, st.rows, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
-			t.CallerIDs = trunk.CallerIDs(t, numbers)
-			out = append(out, *t)
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }

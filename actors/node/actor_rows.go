@@ -6,6 +6,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/storecache"
+	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 )
@@ -27,4 +28,23 @@ func (st *actorRows) workspaces(ctx context.Context, owned func(id string) bool)
 		}
 	})
 	return all, err
+}
+
+// trunks returns the trunks of a workspace, each with the numbers that it may show as caller IDs.
+func (st *actorRows) trunks(ctx context.Context, workspaceID string) ([]domain.Trunk, error) {
+	var out []domain.Trunk
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		numbers, err := trunk.LiveNumbers(ctx, st.rows, workspaceID, env)
+		if err != nil {
+			return nil, err
+		}
+		err = commit.Each(ctx, st.rows, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
+			t.CallerIDs = trunk.CallerIDs(t, numbers)
+			out = append(out, *t)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
