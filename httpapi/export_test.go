@@ -2,5 +2,5 @@ package httpapi
 
 import "github.com/callboard/callboard/httpapi/router"
 
-// MergePatch is mergePatch.
+// MergePatch is router.MergePatch.
 func MergePatch(target, patch any) any { return router.MergePatch(target, patch) }

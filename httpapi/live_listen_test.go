@@ -23,7 +23,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// stage is the live calls of the fake and who listens to them.
+// fakeListeners are the live calls of the fake and their listeners.
 type fakeListeners struct {
 	mu     sync.Mutex
 	full   bool

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// keptEvery is how old what is kept of a live call may become.
+	// checkpointEvery is how old the stored checkpoint of a live call may become.
 	checkpointEvery = 15 * time.Second
 )
 
@@ -42,7 +42,7 @@ func (p *checkpointing) encodeScript(s *domain.Script) json.RawMessage {
 	return p.script
 }
 
-// byeAgainIn is how soon a BYE is tried again that nobody knew might be sent.
+// byeRetryAfter is the pause before a BYE is tried again whose permission could not be checked.
 const byeRetryAfter = 250 * time.Millisecond
 
 type (

@@ -29,7 +29,7 @@ type (
 		version uint64 // of the attempt's row; 0: to be read again
 		err     error
 	}
-	// retrySave tries the commit in progress again.
+	// retryCommit tries the commit in progress again.
 	retryCommit struct{}
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/media/tone"
 )
 
-// musicLimit is how long the music may take to be read.
+// musicTimeout bounds the reading of the hold music.
 const musicTimeout = 10 * time.Second
 
 // musicReady brings the hold music.

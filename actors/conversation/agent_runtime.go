@@ -19,7 +19,7 @@ type AgentRuntime interface {
 	Think(ctx context.Context, t Thought, sentence func(text string, first time.Duration)) Answer
 	// Act calls the tool of a node, or one that the model at the node has called.
 	Act(ctx context.Context, s *domain.Script, a pathway.Act) Result
-	// Agent returns the script of another agent.
+	// AgentScript returns the script of another agent.
 	AgentScript(ctx context.Context, id string) (domain.Script, error)
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// told are the opt-outs that the call was told of.
+// optedOut returns the opt-outs among messages to the call.
 func optedOut(told []any) (got []conversation.OptedOut) {
 	for _, m := range told {
 		if o, ok := m.(conversation.OptedOut); ok {

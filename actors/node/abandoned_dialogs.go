@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	// orphanFor is how long a dialog of a process that ended keeps its line and
-	// channel, unless its BYE is answered before (64 times T1).
+	// abandonedDialogLimit is how long a dialog of an ended process keeps its permit and trunk slot if its BYE is not answered
+	// (64 times T1).
 	abandonedDialogLimit = 32 * time.Second
-	// orphansAtOnce is how many rows one commit holds.
+	// abandonedBatch is how many rows one commit holds.
 	abandonedBatch = 500
-	// orphansAgain is how long a store that refused to remove them is left alone.
+	// abandonedRetry is the pause after a failed deletion of rows.
 	abandonedRetry = 5 * time.Second
 )
 

@@ -44,7 +44,7 @@ func (t *turn) End() {
 	go t.told(speech.Heard{Text: t.words, Confidence: 0.9, Final: true})
 }
 
-// models are two: the first one is down.
+// modelsAt returns two models, of which the first is down.
 func modelsAt(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (llm.Models, *llmtest.Server) {
 	t.Helper()
 	up, down := llmtest.New(t, answer), llmtest.New(t, llmtest.Replies(llmtest.Reply{Status: 503}))

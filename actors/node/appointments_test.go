@@ -30,7 +30,7 @@ func (h *fixture) provider(p domain.Principal, name string) *domain.Provider {
 	return made
 }
 
-// day is noon UTC of a day ahead, on which no clocks are changed around noon.
+// dayAhead returns noon UTC n days ahead.
 func dayAhead(n int) time.Time {
 	return time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, n).Add(12 * time.Hour)
 }

@@ -265,7 +265,7 @@ func again[T any](h *fixture, f func(ctx context.Context) (T, error)) T {
 	return out
 }
 
-// pathway is kept for the principal, with an agent that speaks it.
+// agent creates a pathway and an agent with it, and returns the id of the agent.
 func (h *fixture) agent(p domain.Principal, w domain.Pathway) string {
 	h.Helper()
 	ctx := h.Context()

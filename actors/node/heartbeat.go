@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// pulseActor tells that actors of this node run at all.
+// heartbeatName is the name of the actor that answers while the actors of this node run.
 const heartbeatName = "pulse"
 
 type (

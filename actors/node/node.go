@@ -55,8 +55,8 @@ type Config struct {
 	SIP        *sip.UserAgent
 	Media      *media.Engine
 	Speaker    speech.Speaker
-	Recognizer speech.Recogniser             // nil: nobody hears words
-	Realtime   *speech.Lives                 // engines that hear and speak by themselves; nil: there is none
+	Recognizer speech.Recogniser             // nil: words are not recognized
+	Realtime   *speech.Lives                 // speech-to-speech engines; nil: there is none
 	Models     llm.Models                    // language models; none: no model takes part in calls
 	Simulator  func() (resolve.Target, bool) // where the built-in carrier listens
 	Carrier    func() netip.AddrPort         // where the built-in carrier sends from; nil: there is none
@@ -65,22 +65,20 @@ type Config struct {
 	Mail       alerts.Mailer                 // sends mails of alerts; nil: there is no mail server
 	// AlertsEvery is how often alerts are looked for; 0: as usual. Tests hurry.
 	AlertsEvery time.Duration
-	// May says whether this node still has the work: nobody is sent anything
-	// otherwise. It must not wait; nil: always.
+	// OwnsShard reports whether this node still owns its shard; it sends nothing otherwise. It must not block. nil: always.
 	OwnsShard func() bool
-	// Mine says which workspaces are this node's; nil: all are. Other nodes of
-	// the process then share what it is given of SIP and sound, and know others.
+	// OwnsWorkspace reports whether a workspace belongs to this node; nil: all do. Otherwise other nodes of the process share SIP,
+	// Media and MediaCapacity with it.
 	OwnsWorkspace func(workspaceID string) bool
-	// Quarantined says that the store was restored from a backup and not released: the node answers and writes, and
-	// nothing leaves it.
+	// Quarantined says that the store was restored from a backup and is not released: the node answers and writes, and nothing
+	// leaves it.
 	Quarantined bool
-	// Survive says that live calls outlive their process: another one takes them
-	// up. TookUp counts what came of each (recovery.Resumed and so on); nil: nobody does.
+	// Survive says that another process resumes live calls when this one ends. ResumptionDone counts the result of each
+	// (recovery.Resumed and so on); nil: they are not counted.
 	Survive        bool
 	ResumptionDone func(result string)
-	MediaCapacity  *lines.Places // of the process, shared by its nodes (PlacesOf); nil: those of Media
-	// Board is where the nodes of the process find each other; nil: there is one,
-	// to which what comes in is given without.
+	MediaCapacity  *lines.Places // RTP port pairs of the process, shared by its nodes (PlacesOf); nil: those of Media
+	// Router gives inbound requests to the nodes of the process; nil: this is the only one.
 	Router *Router
 	// WebhookSends is how many webhook requests may be under way at once; 0: 2048.
 	WebhookSends int
@@ -104,7 +102,7 @@ type Keyring interface {
 	DecisionLogKey(workspaceID string) []byte
 }
 
-// Node is one process: the supervision tree of every workspace.
+// Node is the supervision tree of the workspaces of a shard.
 type Node struct {
 	*backgroundTasks
 	*callAdmission
@@ -130,7 +128,7 @@ type Node struct {
 	zones        *calendar.Shared
 	models       *llm.Client
 	routing      routingLimit
-	refuses      atomic.Bool // nothing else begins either
+	refuses      atomic.Bool // the API refuses what would begin something
 }
 
 // New makes a node; nothing runs before Start.
@@ -253,10 +251,10 @@ func (n *Node) DeleteOldRings(ctx context.Context, workspaceID string) error {
 	return n.stored.deleteOldRings(ctx, workspaceID)
 }
 
-// TrunkSources admits sources of SIP.
+// TrunkSources returns the trunks by the addresses from which they send SIP.
 func (n *Node) TrunkSources() *trunk.Book { return n.trunkSources }
 
-// sweep resolves the proxies of trunks again and deletes expired rows of all workspaces.
+// sweep resolves the proxies of trunks again, joins parts of recordings and deletes expired rows, for all workspaces.
 func (n *Node) sweep(ctx context.Context) {
 	for _, id := range n.WorkspaceIDs() {
 		turn := n.trunkSources.Turn()
@@ -268,7 +266,7 @@ func (n *Node) sweep(ctx context.Context) {
 	}
 }
 
-// housekeeping saves and deletes what may wait some minutes.
+// housekeeping runs sweep every five minutes.
 func (n *Node) housekeeping(ctx context.Context) {
 	t := time.NewTicker(5 * time.Minute)
 	defer t.Stop()
@@ -330,7 +328,7 @@ func (n *Node) SetWorkspace(w *domain.Workspace) {
 	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
 }
 
-// Stop ends the tree. Call Drain before.
+// Stop stops all actors and background tasks. Call Drain before.
 func (n *Node) Stop() {
 	n.drain.stopping.Store(true)
 	n.RefuseWrites()
@@ -361,7 +359,7 @@ func (n *Node) Stop() {
 // store, while calls that were handed over are silent.
 const stopAtOnce = 16
 
-// stopActor poisons a workspace and waits, a little, until its subtree has ended.
+// stopActor stops an actor and its children, and waits at most five seconds for their end.
 func (n *Node) stopActor(id string) {
 	ended := make(chan struct{})
 	watcher := n.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {

@@ -72,7 +72,7 @@ func (n *Node) Start(ctx context.Context) error {
 	return nil
 }
 
-// startBackgroundTasks begins what goes on beside the tree until run ends.
+// startBackgroundTasks starts the tasks that run beside the actors until run ends.
 func (n *Node) startBackgroundTasks(run context.Context) {
 	n.services.Lifecycle.Run(run)
 	n.RunInBackground(func() { n.housekeeping(run) })

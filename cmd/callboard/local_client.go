@@ -39,7 +39,7 @@ func localClient(cmd *cobra.Command, cfg *configs.Config) (*client.Client, error
 	return c, nil
 }
 
-// ownDial bounds a connection to a service on this machine.
+// localDialTimeout bounds a connection to a service on this machine.
 const localDialTimeout = 5 * time.Second
 
 // trustLocalCertificate makes a client accept the certificate of the service on

@@ -106,7 +106,7 @@ func TestEveryCommandOfTheREADMEWorks(t *testing.T) {
 	s.genuine(dir, python[0])
 }
 
-// logsTold: the webhook's log, at the end of the output, has a delivered event.
+// checkLogs checks that the log of the webhook, at the end of the output, has a delivered event.
 func (s *service) checkLogs(output string) {
 	s.t.Helper()
 	at := strings.Index(output, "\n{")

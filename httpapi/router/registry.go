@@ -14,7 +14,7 @@ import (
 
 // Registry is shared by all routers of a process: the routes of the document, the
 // schemas of requests and responses, and the handlers that decode and validate by
-// them. It is immutable after finishDocument. A handler finds the router of a request
+// them. It is immutable once the document is complete. A handler finds the router of a request
 // in the request's context.
 type Registry struct {
 	API   huma.API

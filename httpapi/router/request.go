@@ -31,7 +31,7 @@ type Request struct {
 	Claims       *token.Claims  // where the credential is a token
 	ResourceID   string         // the resource that a write made, for the audit log
 	GeneralLimit limit.Decision // of the general limit, as the headers show it
-	// countPathRequest counts the request against the limit of its path; nil: it has none.
+	// CountPathRequest counts the request against the limit of its path; nil: it has none.
 	CountPathRequest func() (refund func(), err error)
 }
 

@@ -144,7 +144,7 @@ func (h *Hearing) Open(w Wanted, told func(Heard)) Stream {
 	return t
 }
 
-// errNoEars: nobody hears the language.
+// errNoRecognizer says that no recogniser knows the language.
 var errNoRecognizer = errors.New("speech: nobody understands the language")
 
 // hearingTurn is a turn that more than one recogniser may hear.

@@ -10,7 +10,7 @@ import (
 
 // Wanted tells a recogniser what it will hear.
 type Wanted struct {
-	Engine   string   // the name of a Listener, or LocalEars; "": the first of the order
+	Engine   string   // the name of a Listener, or LocalRecognizer; "": the first of the order
 	Model    string   // of that engine; "": its default
 	Language string   // as BCP 47 writes it
 	Phrases  []string // that are likely to be said; a recogniser by grammar understands nothing else

@@ -142,8 +142,7 @@ func (a *Runtime) appointment(ctx context.Context, act pathway.Act) (string, err
 	return appointmentText(w.Action, changed, err)
 }
 
-// theirs returns an error if an appointment belongs to somebody else: a caller can
-// change only their own.
+// checkOwner returns an error if an appointment is not the caller's: callers change only their own.
 func (a *Runtime) checkOwner(ctx context.Context, id string) error {
 	x, err := a.cfg.Appointments.Appointment(ctx, a.p, id)
 	if err != nil {

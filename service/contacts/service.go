@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// Config holds what a contactService needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store      commit.Store
 	Workspaces record.Workspaces

@@ -246,8 +246,7 @@ func (s *Service) screenedBehind(ctx context.Context, u *domain.Upload, screened
 	})
 }
 
-// conflictIsDone: the upload was completed by a commit that had been thought
-// lost, and stays.
+// ignoreConflict returns nil for a conflict: a commit of unknown outcome has completed the upload.
 func ignoreConflict(err error) error {
 	if errors.Is(err, domain.ErrConflict) {
 		return nil

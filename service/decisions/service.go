@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/service/record/decisionlist"
 )
 
-// Config holds what a decisionService needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store     commit.Store
 	Campaigns campaigns

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Config holds what an eventService needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store store
 	// Call reads a call of the principal.
@@ -35,7 +35,7 @@ type store interface {
 type Service struct {
 	store store
 	call  func(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
-	logs  sync.Map // logEnd, by workspace
+	logs  sync.Map // endOfLog, by workspace
 }
 
 // New returns a service.

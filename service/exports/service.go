@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// Config holds what an exportService needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store   commit.Store
 	Blobs   blobs

@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// Config holds what a simulationService needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store     commit.Store
 	Campaigns campaigns

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// openTransfer makes the spoolTransfer of a node. The blobs are sealed under a key of
+// openTransfer opens the transfer of recordings between the spools of nodes. The blobs are sealed under a key of
 // the install's root: a node has no keys of workspaces that it does not serve.
 func (m *node) openTransfer() error {
 	seal, err := persistence.NewSealer(datafolder.DeriveKey(m.storeRoot, "callboard spool"))

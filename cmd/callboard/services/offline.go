@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/webhooks"
 	"github.com/callboard/callboard/service/workspaces"
 )
 
@@ -24,7 +25,7 @@ type Offline struct {
 func NewOffline(ctx context.Context, store storecache.Backend, keyring *keys.Keyring, log *slog.Logger) (*Offline, error) {
 	counted := storecache.New(store)
 	keyring.UseStore(counted)
-	s := &Services{Phones: phones.New(phones.Config{Store: counted})}
+	s := &Services{Phones: phones.New(phones.Config{Store: counted}), Webhooks: webhooks.New(webhooks.Config{Store: counted})} // without actors
 	s.accounts = newAccounts(accountsConfig{store: counted, keyring: keyring, log: log, deleters: s.deleters()})
 	all, err := record.AllWorkspaces(ctx, store)
 	if err != nil {
@@ -39,5 +40,5 @@ func NewOffline(ctx context.Context, store storecache.Backend, keyring *keys.Key
 	return &Offline{Offline: workspaces.NewOffline(counted, keyring), services: s}, nil
 }
 
-// Services returns the services of keys and users; the others are nil.
+// Services returns the services of keys and users, and those that delete what a key created; the others are nil.
 func (s *Offline) Services() *Services { return s.services }

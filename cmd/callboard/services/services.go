@@ -68,7 +68,7 @@ type PDFReader interface {
 }
 
 // Services are the services of a shard and its node. It has one field per service, over 25 in all, so that the API, the commands and
-// the tests take each by its name. On an offline store only Idempotency, Keys, Audit, Tokens, OAuth, Users and Phones are set.
+// the tests take each by its name. On an offline store only Audit, Keys, OAuth, Phones, Tokens, Users and Webhooks are set.
 type Services struct {
 	Node         *node.Node
 	Agents       *agents.Service

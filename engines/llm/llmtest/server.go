@@ -75,7 +75,7 @@ func (r *Request) Last() string { return r.Messages[len(r.Messages)-1].Content }
 type Server struct {
 	URL string // with /v1
 	mu  sync.Mutex
-	// Answer says what it answers to a request; it is asked under a lock.
+	// answer returns the answer to a request; it is asked under a lock.
 	answer func(n int, r *Request) Reply
 	asked  []Request
 	gone   chan struct{} // a client left before the end

@@ -197,7 +197,7 @@ func (s *workspaceHandlers) asWorkspace(ctx context.Context, p domain.Principal,
 	return domain.Principal{WorkspaceID: w.ID, Environment: domain.Live, Operator: true, KeyID: p.KeyID}, nil
 }
 
-// tenant is a workspace that an operator names.
+// workspaceByID returns the workspace that an operator names.
 func (s *workspaceHandlers) workspaceByID(ctx context.Context, p domain.Principal, text string) (*domain.Workspace, error) {
 	if err := router.RequireOperator(p); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Bounds of a spoolTransfer.
+// Bounds of a Transfer.
 const (
 	transferEvery = 15 * time.Second
 	transferLimit = 30 * time.Second // of a request of the blob store; a file has more, by its length
@@ -33,7 +33,7 @@ const (
 	deletedFor    = 7 * 24 * time.Hour
 )
 
-// PartJoiner is what a spoolTransfer needs of the node of a shard.
+// PartJoiner is what a Transfer needs of the node of a shard.
 type PartJoiner interface {
 	HasWorkspace(id string) bool
 	IsWorkspaceDeleted(ctx context.Context, workspaceID string) (bool, error)
@@ -51,7 +51,7 @@ type Transfer struct {
 	id    string        // of this process
 }
 
-// Config is what a spoolTransfer is made of.
+// Config holds the dependencies of a Transfer.
 type Config struct {
 	Dir    string          // the spool of this node, with a folder for each workspace
 	Blobs  blobstore.Store // opens on every node
