@@ -194,7 +194,7 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // BaseURL is the address under which clients reach the service: PublicURL, or
 // where that is empty one made of the address that is really listened on
-// (which differs from HTTPAddr when that asks for port 0).
+// (which differs from HTTP.Addr when that asks for port 0).
 func (c *Config) BaseURL(listening netip.AddrPort) string {
 	if c.HTTP.PublicURL != "" {
 		return c.HTTP.PublicURL

@@ -7,7 +7,7 @@ import (
 // NewCall orders one outbound call. All defaults are filled in.
 type NewCall struct {
 	To           string // E.164, or national in the workspace's default country
-	From         string // E.164; "": the desk chooses
+	From         string // E.164; "": the service chooses
 	AgentID      string
 	PathwayID    string
 	Context      Context

@@ -165,7 +165,7 @@ func (s *Server) Serve(ln net.Listener) error {
 }
 
 // ServeNodes serves the requests that other nodes forward, until Shutdown; see
-// forward.Door.
+// forward.ConnRouter.
 func (s *Server) ServeNodes(ln net.Listener) error {
 	if s.closed.Load() {
 		return ln.Close()

@@ -94,7 +94,7 @@ func (d *Dialog) endAbandoned(s DialogState, report func(bool)) {
 	case s.RemoteTag != "":
 		d.invite.endEarly(s.LocalCSeq)
 	case s.SentBy != "":
-		d.invite.cancelOpening(s)
+		d.invite.cancelInitial(s)
 	}
 }
 
@@ -142,10 +142,10 @@ func (c *inviteClient) endUnheard(cseq uint32, cancelled func() bool) {
 	})
 }
 
-// cancelOpening cancels a leg of which its process had stored nothing but its Opening: it may not even ring yet. RFC 3261
+// cancelInitial cancels a leg of which its process had stored nothing but its InitialState: it may not even ring yet. RFC 3261
 // §9.1 lets a CANCEL wait for a 1xx, so that it does not overtake its INVITE; that was sent a lease or a start ago. If
 // the target has asked for credentials, the second INVITE is the one that counts. A late 18x or 2xx is ended as it comes.
-func (c *inviteClient) cancelOpening(s DialogState) {
+func (c *inviteClient) cancelInitial(s DialogState) {
 	c.sendCancel(c.d.localCSeq, reasonRestart, func(*received, error) {})
 	if s.HasCredentials {
 		c.sendCancel(c.d.localCSeq+1, reasonRestart, func(*received, error) {})

@@ -136,7 +136,7 @@ func (d *Dialog) Ack() {
 // Respond gives our answer to the offer of a 2xx (Answered.Offer, OfferResult.Respond): it goes with the ACK. It counts once.
 func (d *Dialog) Respond(answer []byte) {
 	d.do(func() {
-		if !d.acks.answerDue || len(answer) > maxBody {
+		if !d.acks.answerDue || len(answer) > MaxBody {
 			return
 		}
 		d.acks.answer, d.session.localSDP = answer, answer

@@ -59,7 +59,7 @@ func (d *Dialog) refuseFork(m *received) {
 	if m.Method == message.MethodBye && d.acks.hasFork(m.From.Tag) {
 		code = 200
 	}
-	d.ua.reply(m, code, d.key.tag, nil)
+	d.ua.reply(&m.Received, code, d.key.tag, nil)
 }
 
 func (d *Dialog) handleBye(m *received) {

@@ -125,7 +125,7 @@ func (u *UserAgent) Resume(r Resumption) (*Dialog, error) {
 	return d, nil
 }
 
-// addResumption adds to a state what Revive needs.
+// addResumption adds to a state what Resume needs.
 func (d *Dialog) addResumption(s *DialogState) {
 	s.RemoteCSeq, s.ContactUser = max(d.remoteCSeq, 0), d.contactUser
 	s.SessionSeconds, s.Refreshes, s.Update = int(d.session.terms.Interval/time.Second), d.session.terms.WeRefresh, d.session.acceptsUpdate

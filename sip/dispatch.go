@@ -161,7 +161,7 @@ func (u *UserAgent) reject(m *received, code int) {
 	case 503:
 		extra = []message.Header{{Name: "Retry-After", Value: "5"}}
 	}
-	u.reply(m, code, "", extra)
+	u.reply(&m.Received, code, "", extra)
 }
 
 // handleUndelivered reads the beginning of a datagram of ours that ICMP returned.
@@ -197,8 +197,6 @@ type received struct {
 	trunk    string // of the source (Admission)
 	isProven bool   // the trunk, by digest
 	phone    string // the account of the calling phone, once proved
-	traced   bool   // belongs to a dialog, and so do its answers
-	traceTag string
 }
 
 // dialogKey identifies a dialog by Call-ID and our own tag.

@@ -2,8 +2,8 @@ package sip
 
 import "sync"
 
-// eventQueue is the lock of a dialog with the calls to its owner that wait until the lock is released. They are made in
-// order and one at a time, on the goroutine that releases the lock first.
+// eventQueue is the lock of a userAgentClient with the calls to its owner that wait until the lock is released. They are made
+// in order and one at a time, on the goroutine that releases the lock first.
 type eventQueue struct {
 	mu         sync.Mutex
 	recovered  func(where string, then func()) // is deferred, and keeps a panic to its call

@@ -63,13 +63,13 @@ func (u *UserAgent) startInbound(m *received, a Admission) {
 		u.reject(m, 400)
 		return
 	}
-	m.traced, m.traceTag = true, d.traceTag // before another socket can find the dialog
+	m.Traced, m.TraceTag = true, d.traceTag // before another socket can find the dialog
 	if !u.dialogs.addInbound(d) {
-		m.traced = false
+		m.Traced = false
 		u.reject(m, 482)
 		return
 	}
-	u.trace(m.CallID, m.traceTag, m.ObservedFlow(), false, m.Raw)
+	u.trace(m.CallID, m.TraceTag, m.ObservedFlow(), false, m.Raw)
 	u.stats.incoming.Add(1)
 	u.load.AddUnanswered(m.Source().Addr.Addr(), 1)
 	d.do(func() {

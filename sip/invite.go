@@ -52,8 +52,8 @@ const (
 	defaultSetupTimeout = 60 * time.Second
 )
 
-// maxBody bounds the bodies of requests, in bytes.
-const maxBody = 8 << 10
+// MaxBody bounds the bodies of requests, in bytes.
+const MaxBody = 8 << 10
 
 // checkInvite refuses bad input and fills in defaults.
 func (u *UserAgent) checkInvite(in *Invite) error {
@@ -69,7 +69,7 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 	}
 	switch {
 	case len(in.Contacts) > 0:
-		return errors.New("sip: several contacts are for Ring")
+		return errors.New("sip: several contacts are for forking.Invite")
 	case in.URI != "" && !message.IsContactURI(in.URI):
 		return fmt.Errorf("sip: %q is no contact", in.URI)
 	case in.Attempt == "":
@@ -78,7 +78,7 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 		return fmt.Errorf("sip: %q is no domain", in.FromDomain)
 	case !message.IsSingleLine(in.FromName) || len(in.FromName) > 128:
 		return fmt.Errorf("sip: %q is no display name", in.FromName)
-	case len(in.Body) > maxBody:
+	case len(in.Body) > MaxBody:
 		return errors.New("sip: body too large")
 	case len(in.Headers) > 32:
 		return errors.New("sip: too many headers")

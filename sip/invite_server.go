@@ -109,7 +109,7 @@ func (s *inviteServer) respondProvisional(code int, body []byte, headers []messa
 	b, err := d.ua.buildResponse(&s.tx.request.Received, code, tag, append(d.responder.refreshHeaders(code), headers...), body)
 	if err == nil {
 		s.tx.last = b
-		d.ua.respond(s.tx.request, b)
+		d.ua.respond(&s.tx.request.Received, b)
 	}
 	return b
 }
@@ -126,7 +126,7 @@ func (s *inviteServer) respondFinal(code int, body []byte, headers []message.Hea
 	}
 	tx.request.Headers, tx.request.Body = nil, nil // only its identifiers are needed from here on
 	tx.last, tx.code, tx.wait, tx.until = b, code, t1, time.Now().Add(transactionTimeout)
-	d.ua.respond(tx.request, b)
+	d.ua.respond(&tx.request.Received, b)
 	tx.timer = time.AfterFunc(t1, func() { d.do(func() { s.repeatFinal(tx) }) })
 }
 
@@ -141,7 +141,7 @@ func (s *inviteServer) repeatFinal(tx *serverTransaction) {
 	}
 	if tx.code < 300 || tx.request.Flow.Network == "udp" {
 		s.d.ua.stats.retransmitted.Add(1)
-		s.d.ua.respond(tx.request, tx.last)
+		s.d.ua.respond(&tx.request.Received, tx.last)
 	}
 	tx.wait = min(tx.wait*2, t2)
 	tx.timer.Reset(min(tx.wait, left))
@@ -215,14 +215,14 @@ func (s *inviteServer) handleRepeatedInvite(m *received) (fresh bool) {
 	}
 	if s.tx.request == first && s.tx.last != nil && (!s.tx.acked || s.tx.code >= 300) {
 		d.ua.stats.retransmitted.Add(1)
-		d.ua.respond(first, s.tx.last)
+		d.ua.respond(&first.Received, s.tx.last)
 	}
 	return false
 }
 
 // handleCancel takes the caller's CANCEL: 200 to it, 487 to the INVITE unless that has its final response.
 func (s *inviteServer) handleCancel(m *received) {
-	s.d.ua.reply(m, 200, s.d.key.tag, nil)
+	s.d.ua.reply(&m.Received, 200, s.d.key.tag, nil)
 	q850, text := message.ParseReason(m.HeaderValues("Reason"))
 	s.refuse(487, nil, outcome.Final{Code: 487, Cancelled: true, Q850: q850, Reason: text})
 }
@@ -233,7 +233,7 @@ func (s *inviteServer) repeatResponse(m *received) bool {
 		return false
 	}
 	if s.tx.last != nil && s.tx.request.Branch() == m.Branch() && !s.tx.acked {
-		s.d.ua.respond(s.tx.request, s.tx.last)
+		s.d.ua.respond(&s.tx.request.Received, s.tx.last)
 	}
 	return true
 }

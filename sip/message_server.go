@@ -66,7 +66,7 @@ func (u *UserAgent) handleMessage(m *received, phone bool, a Admission) {
 		return
 	case len(m.Body) == 0 || m.Encoding != "" && m.Encoding != "identity":
 		u.stats.rejected.Add(1)
-		u.reply(m, 415, "", []message.Header{{Name: "Accept", Value: acceptedMessages}})
+		u.reply(&m.Received, 415, "", []message.Header{{Name: "Accept", Value: acceptedMessages}})
 		return
 	}
 	s, fresh := u.messages.start(m)
@@ -80,7 +80,7 @@ func (u *UserAgent) handleMessage(m *received, phone bool, a Admission) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.last != nil {
-			u.respond(m, s.last)
+			u.respond(&m.Received, s.last)
 		}
 		return
 	}
@@ -152,7 +152,7 @@ func (t *IncomingMessage) answer(code int, extra []message.Header) {
 		t.transaction.mu.Lock()
 		t.transaction.last = b
 		t.transaction.mu.Unlock()
-		t.ua.respond(t.request, b)
+		t.ua.respond(&t.request.Received, b)
 	})
 }
 

@@ -60,7 +60,7 @@ func (d *Dialog) Reoffer(body []byte, done func(OfferResult)) {
 	d.do(func() {
 		a, o := &d.offers, &offer{body: body, done: done}
 		switch {
-		case len(body) > maxBody:
+		case len(body) > MaxBody:
 			a.conclude(o, OfferResult{Err: errTooLarge})
 		case d.phase != answered && d.phase != early:
 			a.conclude(o, OfferResult{Err: errEnded})

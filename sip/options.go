@@ -37,5 +37,5 @@ func (u *UserAgent) answerOptions(m *received) {
 		u.reject(m, 503)
 		return
 	}
-	u.reply(m, 200, "", nil)
+	u.reply(&m.Received, 200, "", nil)
 }

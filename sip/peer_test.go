@@ -219,14 +219,15 @@ type stage struct {
 	peer   *peer
 	net    *wireNet
 	events *eventLog
+	traces *traced // of ua
 	stop   func()
 }
 
 func onStage(t *testing.T, set func(*sip.UserAgent)) *stage {
 	t.Helper()
-	n := newWire()
+	n, traces := newWire(), new(traced)
 	ua, err := sip.New(sip.Config{
-		Listen: []transport.Listener{{Network: "udp", Addr: ourAddr}}, Secret: []byte("secret"), UserAgent: "Callboard/test",
+		Listen: []transport.Listener{{Network: "udp", Addr: ourAddr}}, Secret: []byte("secret"), UserAgent: "Callboard/test", Trace: traces.hear,
 	})
 	require.NoError(t, err)
 	ua.BindTo(n.open(ourAddr))
@@ -241,7 +242,7 @@ func onStage(t *testing.T, set func(*sip.UserAgent)) *stage {
 	}()
 	<-ua.Ready()
 	return &stage{
-		t: t, ua: ua, net: n, peer: &peer{t, n.open(peerAddr)}, events: newEventLog(),
+		t: t, ua: ua, net: n, peer: &peer{t, n.open(peerAddr)}, events: newEventLog(), traces: traces,
 		stop: func() { cancel(); <-ended },
 	}
 }

@@ -20,9 +20,12 @@ func (r registrarResponder) BuildResponse(m *transport.Received, code int, tag s
 	return r.u.buildResponse(m, code, tag, extra, nil)
 }
 
-// SendResponse sends a response to the source of its request. REGISTERs are not traced.
-func (r registrarResponder) SendResponse(m *transport.Received, b []byte) {
-	r.u.sendTo(m.ResponseFlow(), b)
+// SendResponse sends a response to the source of its request, and traces it if the request is traced: the INVITE of a phone.
+func (r registrarResponder) SendResponse(m *transport.Received, b []byte) { r.u.respond(m, b) }
+
+// Reply answers with a tag that is derived from the request. It returns the response; nil if it cannot be written.
+func (r registrarResponder) Reply(m *transport.Received, code int, extra []message.Header) []byte {
+	return r.u.reply(m, code, "", extra)
 }
 
 // Recover keeps a panic to one message.

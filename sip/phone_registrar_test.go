@@ -370,6 +370,9 @@ func TestOnlyAPhoneThatIsRegisteredMayCallAndOnlyAsItself(t *testing.T) {
 		assert.Equal(t, "401", call("1001", "1001", 3, 1), "a proof that was used")
 		assert.Equal(t, "486", call("1001", "1001", 4, 2))
 		assert.Equal(t, []string{"phone-1001"}, r.calls)
+		assert.Equal(t, "401", call("1001", "1001", 5, 2), "again, with a proof that was used")
+		traced := s.traces.lines()
+		assert.Equal(t, []string{"in udp INVITE", "out udp 401"}, traced[len(traced)-2:], "the trace of the call shows the response too")
 	})
 }
 

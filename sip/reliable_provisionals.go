@@ -111,7 +111,7 @@ func (r *reliableProvisionals) retransmit(rseq uint32) {
 		return
 	}
 	d.ua.stats.retransmitted.Add(1)
-	d.ua.respond(d.server.tx.request, r.bytes)
+	d.ua.respond(&d.server.tx.request.Received, r.bytes)
 	r.wait *= 2
 	r.timer.Reset(min(r.wait, left))
 }

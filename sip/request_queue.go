@@ -145,7 +145,7 @@ func (d *Dialog) Probe(done func(code int)) {
 // a remote party that no longer knows the call ends it.
 func (d *Dialog) Info(contentType string, body []byte) {
 	d.do(func() {
-		if d.phase != answered || len(body) > maxBody {
+		if d.phase != answered || len(body) > MaxBody {
 			return
 		}
 		d.requests.send(dialogRequest{method: message.MethodInfo, contentType: contentType, body: body}, func(m *received, _ error) {

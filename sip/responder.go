@@ -39,7 +39,7 @@ func (r *responder) find(m *received) (b []byte, known bool) {
 
 // reply answers a request of the dialog, and keeps the response for retransmissions.
 func (r *responder) reply(m *received, code int, headers ...message.Header) {
-	r.store(m, r.d.ua.reply(m, code, r.d.key.tag, headers))
+	r.store(m, r.d.ua.reply(&m.Received, code, r.d.key.tag, headers))
 }
 
 // replyWith does so with a body and the headers of a target refresh.
@@ -47,7 +47,7 @@ func (r *responder) replyWith(m *received, code int, body []byte, headers []mess
 	b, err := r.d.ua.buildResponse(&m.Received, code, r.d.key.tag, append(r.refreshHeaders(code), headers...), body)
 	if err == nil {
 		r.store(m, b)
-		r.d.ua.respond(m, b)
+		r.d.ua.respond(&m.Received, b)
 	}
 }
 
@@ -72,7 +72,7 @@ func (r *responder) repeat(m *received) bool {
 	if known {
 		r.d.ua.stats.retransmitted.Add(1)
 		if b != nil {
-			r.d.ua.respond(m, b)
+			r.d.ua.respond(&m.Received, b)
 		}
 	}
 	return known

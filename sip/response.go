@@ -46,19 +46,15 @@ func (u *UserAgent) buildResponse(m *transport.Received, code int, tag string, e
 }
 
 // respond sends a response to the source of its request (RFC 3581), or, without rport, to the port of its Via.
-func (u *UserAgent) respond(m *received, b []byte) {
+func (u *UserAgent) respond(m *transport.Received, b []byte) {
 	to := m.ResponseFlow()
-	if m.traced {
+	if m.Traced {
 		seen := to
 		if m.Relay != nil {
 			seen = m.ObservedFlow()
 		}
-		u.trace(m.CallID, m.traceTag, seen, true, b)
+		u.trace(m.CallID, m.TraceTag, seen, true, b)
 	}
-	u.sendTo(to, b)
-}
-
-func (u *UserAgent) sendTo(to transport.Flow, b []byte) {
 	if err := u.transport.Send(to, transport.Outgoing{Bytes: b}); err != nil {
 		u.stats.transport.Add(1)
 	}
@@ -66,11 +62,11 @@ func (u *UserAgent) sendTo(to transport.Flow, b []byte) {
 
 // reply answers at once and stores nothing. Without a tag it is derived from the request, so that a retransmission is
 // answered alike.
-func (u *UserAgent) reply(m *received, code int, tag string, extra []message.Header) []byte {
+func (u *UserAgent) reply(m *transport.Received, code int, tag string, extra []message.Header) []byte {
 	if tag == "" {
 		tag = u.id.ToTag(m.CallID, m.From.Tag+strings.ToLower(m.Branch()))
 	}
-	b, err := u.buildResponse(&m.Received, code, tag, extra, nil)
+	b, err := u.buildResponse(m, code, tag, extra, nil)
 	if err != nil {
 		u.stats.malformed.Add(1)
 		return nil

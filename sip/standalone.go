@@ -63,9 +63,9 @@ func (u *UserAgent) NewStandalone(c StandaloneConfig) (*Standalone, error) {
 		return nil, err
 	}
 	s.init(u, dialogKey{callID, u.id.FromTag(callID)}, func() { u.dialogs.removeStandalone(s) })
-	s.flow, s.target, s.remoteURI, s.environment, s.untraced = flowBeforeLookup(hop), hop, c.To, c.Environment, true
+	s.flow, s.target, s.remoteURI, s.environment, s.untraced = transport.Flow{Network: hop.Transport}, hop, c.To, c.Environment, true
 	s.contactUser = cmp.Or(c.ContactUser, c.FromUser, defaultContactUser)
-	s.setLocal(localURI(c.FromUser, cmp.Or(c.FromDomain, u.transport.PublicHost(s.flow))))
+	s.setLocal(localURI(c.FromUser, cmp.Or(c.FromDomain, u.transport.PublicHost(flowBeforeLookup(hop)))))
 	if !u.dialogs.addStandalone(s) {
 		return nil, fmt.Errorf("sip: requests of %s are on the wire already", c.Name)
 	}
@@ -93,9 +93,10 @@ func (s *Standalone) After(wait time.Duration, f func()) *time.Timer { return s.
 // target's name has no address at all.
 func (s *Standalone) FindAddresses(then func(addresses []resolve.Target, resolved bool)) {
 	go func() {
-		defer s.ua.recovered("lookup", nil)
+		defer s.ua.recovered("lookup", func() { s.do(func() { then(nil, false) }) })
 		found := s.ua.resolve(s.target)
-		s.do(func() { then(s.ua.reachable(found), len(found) > 0) })
+		addresses := s.ua.reachable(found)
+		s.do(func() { then(addresses, len(found) > 0) })
 	}()
 }
 

@@ -33,7 +33,7 @@ func (u *UserAgent) authenticateTrunk(m *received, a Admission) (ok bool) {
 	tag := u.id.ToTag(m.CallID, m.From.Tag+m.Branch())
 	for _, some := range verifier.ChallengeFallbacks(&m.Message, m.Source().Addr.Addr(), v == auth.StaleNonce, now) {
 		if b, err := u.buildResponse(&m.Received, 401, tag, some, nil); err == nil && (m.Flow.IsStream() || len(b) <= m.MaxResponseSize()) {
-			u.respond(m, b)
+			u.respond(&m.Received, b)
 			return false
 		}
 	}

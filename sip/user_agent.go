@@ -5,7 +5,8 @@
 // that read it, a dialog under its own lock. Events are reported to the owner after the lock is released.
 //
 // A Dialog is composed of parts, each in its own file: inviteClient, inviteServer, reliableProvisionals, offerAnswer,
-// sessionTimer, acknowledgements, requestQueue, referClient and referNotifier. Its userAgentClient sends their requests.
+// sessionTimer, acknowledgements, requestQueue, responder, referClient and referNotifier. Its userAgentClient, with a
+// digestClient and an eventQueue, sends their requests.
 package sip
 
 import (

@@ -231,8 +231,8 @@ func (c *userAgentClient) traceReceived(m *received) {
 	if c.untraced {
 		return
 	}
-	m.traced, m.traceTag = true, c.traceTag
-	c.ua.trace(m.CallID, m.traceTag, m.ObservedFlow(), false, m.Raw)
+	m.Traced, m.TraceTag = true, c.traceTag
+	c.ua.trace(m.CallID, m.TraceTag, m.ObservedFlow(), false, m.Raw)
 }
 
 // buildRequest writes a request of the client.

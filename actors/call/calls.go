@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/media/tone"
 )
 
-// busy is how long a caller shall wait who rang while the service goes down.
+// busyRetryAfter is the Retry-After of an INVITE that arrives while the service stops.
 const busyRetryAfter = 5 * time.Second
 
 // maxConflicts bounds the attempts to commit the end of a call.

@@ -21,13 +21,13 @@ const (
 
 // checkpointing decides when the checkpoint of a call is stored.
 type checkpointing struct {
-	script       json.RawMessage // as it is kept
-	scriptKey    string          // agent and version of it
+	script       json.RawMessage // as it is stored
+	scriptKey    string          // its agent and pathway
 	conversation *conversation.Saved
-	dirty        bool // stands is not stored
-	pendingActs  int  // of the conversation, that wait until stands is; 0: none
+	dirty        bool // conversation is not stored
+	pendingActs  int  // of the conversation, that wait until it is stored; 0: none
 	storedAt     time.Time
-	acknowledged bool // the far end knows that it was heard to answer
+	acknowledged bool // the peer has the ACK of its answer
 	ticking      bool
 	handover     handoverStage
 }

@@ -95,7 +95,7 @@ type (
 		Known        int        // with those that ended and whose end is not committed yet
 		Work         int        // recordings of calls that are over, not kept yet
 		Movable      int        // of Known: another process could go on with them
-		Busy         int        // of Moving: at this moment not as well as a little later
+		Busy         int        // of Movable: at this moment not as well as a little later
 		Doing        bool       // of Work: some is under way here
 	}
 	// LiveCall is one of them.

@@ -12,7 +12,7 @@ import (
 // none of it: a gateway that suppresses silence, or one that lost its sound on
 // the way. It is asked by SIP before its call is ended.
 
-// patience is how often a far end that lives by SIP may go on without a packet
+// maxSilences is how often a peer that answers by SIP may go on without a packet
 // of any kind: with media.Options.IdleAfter of 60 s it has six minutes. Switches
 // have five by custom, and no phone is silent in RTCP as well for so long.
 const maxSilences = 5

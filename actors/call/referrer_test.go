@@ -37,7 +37,10 @@ func TestAPeerMayHangUpBeforeItsReferSucceeds(t *testing.T) {
 			p.line().Bye(16, "")
 			h.until(5*time.Second, "the far end has left", p.over)
 			if c.hangUp {
-				h.until(5*time.Second, "its leg is over", func() bool { return h.store.call(id).Legs[0].EndedAt != nil })
+				h.until(5*time.Second, "its leg is over and the target is called", func() bool {
+					legs := h.store.call(id).Legs
+					return legs[0].EndedAt != nil && len(legs) == 2
+				})
 				require.NoError(t, h.hangUp(id))
 			}
 			if c.status == domain.TransferCompleted {

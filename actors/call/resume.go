@@ -110,7 +110,7 @@ func (c *Calls) resumeCalls(ctx actor.Context, n int) {
 	}
 }
 
-// started wakes the survivors, and looks for what others have left.
+// started starts the resumable calls, and looks for recordings that others have left.
 func (c *Calls) started(ctx actor.Context) {
 	c.startResumable(ctx)
 	resumable := make(map[string]bool, len(c.cfg.Resumable)) // these calls go on with their files
@@ -158,7 +158,7 @@ func (c *call) resumeCall(ctx actor.Context) {
 		tag = c.resumedDialog.LocalTag
 	}
 	c.cfg.Traces.Claim(c.call.ID, c.resumedDialog.CallID, tag)
-	if id := c.trunkID(); c.cfg.Trunks != nil && id != "" && !c.inbound { // as in begin
+	if id := c.trunkID(); c.cfg.Trunks != nil && id != "" && !c.inbound { // as in start
 		ctx.Send(c.cfg.Trunks, trunk.Hold{CallID: c.call.ID, TrunkID: id, Until: now.Add(slotHold)})
 		ctx.Send(c.cfg.Trunks, trunk.Bind{CallID: c.call.ID, Call: ctx.Self()})
 		perMinute, _ := c.pricePerMinute()

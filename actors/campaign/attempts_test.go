@@ -101,7 +101,7 @@ func TestGrantedAttemptsAreCommittedInOrderUnlessTheirPermitExpires(t *testing.T
 
 func TestSendQueueKeepsThePace(t *testing.T) {
 	t.Parallel()
-	q := newSendQueue()
+	q := newDialQueue()
 	q.lastSent = noon
 	q.push(pendingOf("a", noon))
 	q.push(pendingOf("b", noon))
@@ -134,7 +134,7 @@ func TestSendQueueGoesOnBehindTheStore(t *testing.T) {
 		"the clock was set back":  {noon.Add(time.Hour), false, noon},
 		"planned a moment before": {noon.Add(time.Second), false, noon.Add(time.Second)},
 	} {
-		q := newSendQueue()
+		q := newDialQueue()
 		q.adopt(c.lastOpen, c.attempts, noon)
 		assert.Equal(t, c.want, q.lastSent, name)
 	}

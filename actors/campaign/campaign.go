@@ -107,7 +107,7 @@ func New(cfg Config) *Campaign {
 	a := &Campaign{
 		cfg: cfg, log: cfg.Log.With(slog.String("campaign_id", cfg.CampaignID)), incarnation: rand.Uint64(), //nolint:gosec // no secret
 		contacts: newContactQueue(0, calendar.Rules{}),
-		commits:  newCommitPipeline(), queue: newSendQueue(), open: newOpenAttempts(), abandoned: newAbandonedDialogs(),
+		commits:  newCommitPipeline(), queue: newDialQueue(), open: newOpenAttempts(), abandoned: newAbandonedDialogs(),
 	}
 	a.decisions = newDecisionLog(&a.rows, a.log)
 	a.preparation = newAttemptPreparation(&a.cfg, &a.rows, a.decisions)

@@ -18,7 +18,7 @@ type dialQueue struct {
 	timer    uint64 // number of the last timer; earlier timers are ignored
 }
 
-func newSendQueue() dialQueue {
+func newDialQueue() dialQueue {
 	return dialQueue{timer: rand.Uint64()} //nolint:gosec // no secret; timers of a predecessor carry another number
 }
 

@@ -40,7 +40,7 @@ type Config struct {
 	Sound        Sound
 	Speaker      speech.Speaker
 	Recognizer   speech.Recogniser // nil: words are not recognized
-	AudioTap     *speech.AudioTap  // takes the caller's audio; nil as Ears
+	AudioTap     *speech.AudioTap  // takes the caller's audio; nil as Recognizer
 	Log          *slog.Logger
 	AgentRuntime AgentRuntime     // nil: no model takes part, and no tool is called
 	Answerer     bool             // Sound reports who has answered, and the agent acts as Script.AMD wants

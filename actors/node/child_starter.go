@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/actors/workspace"
 )
 
-// childStarter has the families of a workspace start their actors.
+// childStarter has the supervisors of a workspace start their actors.
 type childStarter struct {
 	sys        *actor.ActorSystem
 	background func(func()) // runs what the stop of the node waits for
@@ -19,10 +19,9 @@ type childStarter struct {
 	log        *slog.Logger
 }
 
-// startChild starts a child of a family. A family that does not answer is asked again in the
-// background.
-func (c *childStarter) startChild(ctx context.Context, family *actor.PID, child workspace.Hatch) {
-	_, err := mailbox.Ask[workspace.Hatched](ctx, c.sys, family, child)
+// startChild starts a child of a supervisor. A supervisor that does not answer is asked again in the background.
+func (c *childStarter) startChild(ctx context.Context, supervisor *actor.PID, child workspace.Hatch) {
+	_, err := mailbox.Ask[workspace.Hatched](ctx, c.sys, supervisor, child)
 	if err == nil {
 		return
 	}
@@ -32,7 +31,7 @@ func (c *childStarter) startChild(ctx context.Context, family *actor.PID, child 
 		defer wait.Stop()
 		for range wait.C {
 			bound, cancel := context.WithTimeout(context.Background(), startLimit)
-			_, err := mailbox.Ask[workspace.Hatched](bound, c.sys, family, child)
+			_, err := mailbox.Ask[workspace.Hatched](bound, c.sys, supervisor, child)
 			cancel()
 			if err == nil || c.stopping() {
 				return

@@ -25,7 +25,7 @@ const (
 type DialStop struct {
 	store    dialStopStore
 	shared   bool               // other nodes share the store
-	onChange func(stopped bool) // is called with mu held
+	onChange func(stopped bool) // is called with mu held, but by load
 	log      *slog.Logger
 
 	row     atomic.Pointer[domain.Dialling] // nil: dialling is allowed. Since is zero until the row is stored
@@ -97,7 +97,7 @@ func (s *DialStop) poll(ctx context.Context) {
 }
 
 // Stop stops all dialling until Resume, also across restarts. Live calls go on. The
-// first row of a stop stays. row has reason, time and author.
+// first row of a stop stays. row has reason and author.
 func (s *DialStop) Stop(ctx context.Context, row *domain.Dialling) (load.DiallingNow, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *DialStop) Stop(ctx context.Context, row *domain.Dialling) (load.Diallin
 	s.changes++
 	s.row.Store(&domain.Dialling{Stopped: true, Reason: row.Reason}) // before the commit: no call begins while the store is slow
 	s.onChange(true)
-	row.Stopped = true
+	row.Stopped, row.Since = true, domain.Timestamp(time.Now())
 	if _, err := s.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
 		s.log.Error("nobody is rung, but whether a restart will know it is not: stop all dialling once more", slog.Any("error", err))
 		return load.DiallingNow{}, commit.StoreError(err)
@@ -117,7 +117,7 @@ func (s *DialStop) Stop(ctx context.Context, row *domain.Dialling) (load.Diallin
 	return diallingOf(row), nil
 }
 
-// Resume allows dialling again. Paused campaigns stay paused. row has time and author.
+// Resume allows dialling again. Paused campaigns stay paused. row has the author.
 func (s *DialStop) Resume(ctx context.Context, row *domain.Dialling) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *DialStop) Resume(ctx context.Context, row *domain.Dialling) error {
 		return nil
 	}
 	s.changes++
-	row.Stopped = false
+	row.Stopped, row.Since = false, domain.Timestamp(time.Now())
 	if _, err := s.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
 		return commit.StoreError(err)
 	}

@@ -54,7 +54,7 @@ func newDialStop(store *dialStopRow, shared bool) (s *DialStop, changes *[]bool)
 
 // stopRow is the row of a new stop.
 func stopRow(reason string) *domain.Dialling {
-	return &domain.Dialling{Reason: reason, Since: time.Unix(1_700_000_000, 0), By: domain.Actor{Type: "user", ID: "user_1"}}
+	return &domain.Dialling{Reason: reason, By: domain.Actor{Type: "user", ID: "user_1"}}
 }
 
 func TestDialStopIsStoredUntilItIsResumed(t *testing.T) {
@@ -67,6 +67,7 @@ func TestDialStopIsStoredUntilItIsResumed(t *testing.T) {
 	now, err := s.Stop(t.Context(), stopRow("a complaint"))
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, "a complaint", "user_1"}, []any{now.Stopped, now.Reason, now.By.ID})
+	assert.WithinDuration(t, time.Now(), *now.Since, time.Minute)
 	now, err = s.Stop(t.Context(), stopRow("another reason"))
 	require.NoError(t, err)
 	assert.Equal(t, "a complaint", now.Reason, "the first stop stays")

@@ -8,10 +8,12 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/service/datarequests"
+	sipregistrar "github.com/callboard/callboard/sip/registrar"
 )
 
 // Usage is how the lines of one direction are used.
@@ -100,4 +102,12 @@ func PersonalRows(ctx context.Context, store commit.Store, workspaceID string) (
 		}
 	}
 	return all
+}
+
+// TrunkSources returns the trunks by the addresses from which they send SIP.
+func (n *Node) TrunkSources() *trunk.Book { return n.trunkSources }
+
+// Registrar opens the user agent to the phones of all workspaces.
+func (n *Node) Registrar() sipregistrar.Config {
+	return sipregistrar.Config{Open: n.phones.Open, Account: n.phones.Account, At: n.phones.At, Update: n.register}
 }

@@ -17,11 +17,6 @@ import (
 // their workspace and nobody else.
 const sipForbidden = 403
 
-// Registrar opens the user agent to the phones of all workspaces.
-func (n *Node) Registrar() sipregistrar.Config {
-	return sipregistrar.Config{Open: n.phones.Open, Account: n.phones.Account, At: n.phones.At, Update: n.register}
-}
-
 // register hands a REGISTER to its workspace. It returns at once.
 func (n *Node) register(u *sipregistrar.Update) {
 	x, known := n.phones.Phone(u.AccountID)

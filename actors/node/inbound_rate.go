@@ -18,9 +18,9 @@ type inboundRate struct {
 	at     time.Time
 }
 
-// take takes a place for a call of a trunk, or says that there is none and
-// when to come back. Without a limit there is always one.
-func (p *inboundRates) take(trunkID string, perSecond float64, now time.Time) (wait time.Duration, take bool) {
+// take counts a call of a trunk, or reports that the trunk is over its limit and how long it has to wait. perSecond 0: there is no
+// limit.
+func (p *inboundRates) take(trunkID string, perSecond float64, now time.Time) (wait time.Duration, over bool) {
 	if perSecond <= 0 {
 		return 0, false
 	}

@@ -22,7 +22,7 @@ const (
 // the other shards.
 type installation struct {
 	store commit.Store
-	owned func(workspaceID string) bool // as Config.Mine; nil: there are no other shards
+	owned func(workspaceID string) bool // as Config.OwnsWorkspace; nil: there are no other shards
 	own   *workspaceTable               // of this shard
 	log   *slog.Logger
 

@@ -251,9 +251,6 @@ func (n *Node) DeleteOldRings(ctx context.Context, workspaceID string) error {
 	return n.stored.deleteOldRings(ctx, workspaceID)
 }
 
-// TrunkSources returns the trunks by the addresses from which they send SIP.
-func (n *Node) TrunkSources() *trunk.Book { return n.trunkSources }
-
 // sweep resolves the proxies of trunks again, joins parts of recordings and deletes expired rows, for all workspaces.
 func (n *Node) sweep(ctx context.Context) {
 	for _, id := range n.WorkspaceIDs() {

@@ -116,7 +116,7 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 	n.phones.Set(w.ID, own)
 	pid := func(path ...string) *actor.PID { return workspace.PID(n.sys, w.ID, path...) }
 	t := &tree{
-		root: pid(), outbound: pid(workspace.LinesOut), tests: pid(workspace.LinesTest), inbound: pid(workspace.LinesIn), trunks: pid(workspace.Trunks),
+		outbound: pid(workspace.LinesOut), tests: pid(workspace.LinesTest), inbound: pid(workspace.LinesIn), trunks: pid(workspace.Trunks),
 		calls: pid(workspace.Calls), campaigns: pid(workspace.Campaigns), webhooks: pid(workspace.Webhooks), outbox: pid(workspace.Outbox),
 		phones: pid(workspace.Phones), numbers: pid(workspace.Numbers),
 	}

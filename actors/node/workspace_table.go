@@ -20,7 +20,7 @@ type workspaceTable struct {
 
 // tree is what the node knows of one workspace's actors.
 type tree struct {
-	root, outbound, tests, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID // tests: lines of outbound calls with a test key
+	outbound, tests, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID // tests: lines of outbound calls with a test key
 
 	record  atomic.Pointer[domain.Workspace]
 	redacts redactionCache

@@ -15,15 +15,15 @@ const (
 	activitySlices = 10
 )
 
-// Activity counts what a workspace has committed within the last minute, in
+// activity counts what a workspace has committed within the last minute, in
 // room that never grows. The zero value is ready.
-type Activity struct {
+type activity struct {
 	mu     sync.Mutex
 	slices [activitySlices]struct{ number, calls, commits int64 }
 }
 
 // committed counts a commit and the calls that begin with it.
-func (a *Activity) committed(c *commit.Change, now time.Time) {
+func (a *activity) committed(c *commit.Change, now time.Time) {
 	begun := int64(0)
 	for i := range c.Events {
 		if c.Events[i].Type == event.CallStarted {
@@ -42,7 +42,7 @@ func (a *Activity) committed(c *commit.Change, now time.Time) {
 }
 
 // LastMinute is what was counted within the last minute.
-func (a *Activity) LastMinute(now time.Time) (calls, commits int) {
+func (a *activity) lastMinute(now time.Time) (calls, commits int) {
 	number := now.UnixNano() / int64(activitySlice)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -56,17 +56,17 @@ func (a *Activity) LastMinute(now time.Time) (calls, commits int) {
 }
 
 // activityOf is the activity of a workspace.
-func (s *Store) activityOf(workspace string) *Activity {
+func (s *Store) activityOf(workspace string) *activity {
 	v, ok := s.work.Load(workspace)
 	if !ok {
-		v, _ = s.work.LoadOrStore(workspace, &Activity{})
+		v, _ = s.work.LoadOrStore(workspace, &activity{})
 	}
-	a, _ := v.(*Activity)
+	a, _ := v.(*activity)
 	return a
 }
 
 // LastMinute returns the calls that began in a workspace and its commits, of the minute
 // before now.
 func (s *Store) LastMinute(workspaceID string, now time.Time) (calls, commits int) {
-	return s.activityOf(workspaceID).LastMinute(now)
+	return s.activityOf(workspaceID).lastMinute(now)
 }

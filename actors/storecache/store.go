@@ -25,7 +25,7 @@ type Backend interface {
 	Erase(ctx context.Context, workspace string) error
 }
 
-// Store is a store that counts the changes of the directory.
+// Store is a store that counts the changes of countedKinds, tells readers of new events and refuses commits to closed workspaces.
 type Store struct {
 	Backend
 	mu        sync.RWMutex

@@ -270,7 +270,7 @@ func (b *trunkState) recover(key string) {
 	}
 }
 
-// ponged notes what OPTIONS brought. A target whose INVITEs succeed is never
+// onPong stores the result of OPTIONS. A target whose INVITEs succeed is never
 // put last for a miss; one that answers is tried again at once.
 func (b *trunkState) onPong(key string, p sip.PingResult, err error, now time.Time) {
 	h := b.health[key]

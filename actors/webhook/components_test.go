@@ -62,7 +62,7 @@ func rowOf(id string, s domain.DeliveryState) *domain.Delivery {
 
 func TestResultLogGathersWhileRequestsAreUnderWay(t *testing.T) {
 	t.Parallel()
-	l := newResultLog()
+	l := newResultBuffer()
 	assert.False(t, l.due(false, noon), "there is none")
 	l.add(rowOf("evt_1", domain.DeliveryDelivered))
 	assert.False(t, l.due(true, noon))
@@ -77,7 +77,7 @@ func TestResultLogGathersWhileRequestsAreUnderWay(t *testing.T) {
 
 func TestResultLogSettlesWhatNeedsNoMoreAttempts(t *testing.T) {
 	t.Parallel()
-	l := newResultLog()
+	l := newResultBuffer()
 	l.add(rowOf("done", domain.DeliveryDelivered))
 	l.add(rowOf("again", domain.DeliveryRetrying))
 	l.add(rowOf("replayed", domain.DeliveryDelivered))
@@ -90,7 +90,7 @@ func TestResultLogSettlesWhatNeedsNoMoreAttempts(t *testing.T) {
 
 func TestResultLogComparesAfterACommitOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	l := newResultLog()
+	l := newResultBuffer()
 	l.add(rowOf("evt_1", domain.DeliveryRetrying))
 	l.start()
 	newer := rowOf("evt_1", domain.DeliveryDelivered)

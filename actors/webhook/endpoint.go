@@ -171,7 +171,7 @@ func New(cfg Config) actor.Producer {
 		}
 		return &endpoint{
 			cfg: cfg, log: cfg.Log.With(slog.String("webhook_id", cfg.ID)), signers: new(webhook.Signers),
-			queue: newDeliveryQueue(), reader: newDeliveryReader(), results: newResultLog(), sends: sendWindow{limit: max(1, float64(cfg.Concurrency)/2)},
+			queue: newDeliveryQueue(), reader: newDeliveryReader(), results: newResultBuffer(), sends: sendWindow{limit: max(1, float64(cfg.Concurrency)/2)},
 		}
 	}
 }

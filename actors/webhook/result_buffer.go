@@ -22,7 +22,7 @@ type resultBuffer struct {
 	writeAt   time.Time                   // when waiting results are committed, if no more come; zero: none gather
 }
 
-func newResultLog() resultBuffer {
+func newResultBuffer() resultBuffer {
 	return resultBuffer{waiting: make(map[string]*domain.Delivery), uncertain: make(map[string]bool)}
 }
 

@@ -40,7 +40,7 @@ type Child struct {
 	Props *actor.Props
 }
 
-// Config is the family to grow, in order: whoever others ask comes first.
+// Config lists the children in the order of their start: those that others ask come first.
 type Config struct {
 	Children []Child
 	First    func(ctx actor.Context) // once they live, before anybody else is heard; may be nil
@@ -85,7 +85,7 @@ func (r *rule) HandleFailure(sys *actor.ActorSystem, sup actor.Supervisor, child
 	s.HandleFailure(sys, sup, child, rs, reason, message)
 }
 
-// What a family hears.
+// Messages to a supervisor of SupervisorProps.
 type (
 	// Hatch grows the child of an id, unless it lives; the answer is Hatched.
 	Hatch struct{ ID string }

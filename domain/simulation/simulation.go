@@ -1,5 +1,5 @@
 // Package simulation plays a campaign on a virtual clock: the same decisions as
-// those of a real one (dialplan, calendar), with calls whose ends are drawn by
+// those of a real one (dialer, calendar), with calls whose ends are drawn by
 // chance. It rings nobody, waits for nothing and knows no clock.
 package simulation
 

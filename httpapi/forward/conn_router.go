@@ -296,7 +296,7 @@ type ShardListener struct {
 	conns  chan net.Conn
 	done   chan struct{}
 
-	closed    bool        // under Doors.mu
+	closed    bool        // under ConnRouter.mu
 	accepting atomic.Bool // Accept was called
 
 	mu   sync.Mutex

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Codes that only the front door gives.
+// Codes that only the API returns.
 const (
 	CodeOriginNotAllowed    domain.Code = "origin_not_allowed"
 	codeNotAcceptable       domain.Code = "not_acceptable"

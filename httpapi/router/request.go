@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Request is one request on its way through the house.
+// Request is a request while it is handled.
 type Request struct {
 	Router       *Router
 	Principal    domain.Principal
@@ -55,7 +55,7 @@ func SetResourceID(ctx context.Context, id string) { RequestOf(ctx).ResourceID =
 
 // AuditAction returns an audit entry of the request.
 func (v *Request) AuditAction(kind, action string) record.AuditAction {
-	return record.AuditAction{Type: kind, Action: action, IP: v.IP, UserAgent: v.UserAgent, RequestID: v.RequestID}
+	return record.AuditAction{Type: kind, Action: action, IP: v.IP, UserAgent: v.UserAgent}
 }
 
 // Exchange is a request on the wire, and the visit that comes of it: made at once,
@@ -104,8 +104,8 @@ func RequestID(c *fiber.Ctx) string { return ExchangeOf(c.Context()).Request.Req
 // ForwardedHeader carries what another node knows of a request that it forwards.
 const ForwardedHeader = forward.HeaderPrefix + "Lent"
 
-// IsForwarded says whether another node has let a request in. The doors of nodes
-// take such a header from nobody else.
+// IsForwarded reports whether another node has authenticated the request and forwarded it. Only connections of nodes may carry the
+// header.
 func IsForwarded(c *fiber.Ctx) bool {
 	_, node := c.Context().RemoteAddr().(forward.NodeAddr)
 	return node && len(c.Request().Header.Peek(ForwardedHeader)) > 0

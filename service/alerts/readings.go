@@ -98,6 +98,11 @@ func (s *Service) readOwnShard(ctx context.Context, rules []*domain.AlertRule) m
 		}
 	}
 	s.readWorkspaces(ctx, read)
+	for id, reading := range read {
+		if w := s.workspaces.Workspace(id); w != nil {
+			reading.workspace = w // its name and spend cap may have changed meanwhile
+		}
+	}
 	out := make(map[string]alert.Look, len(rules))
 	for _, r := range rules {
 		out[r.ID] = readingOf(r, watchedBy(r, all), read)

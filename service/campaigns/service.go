@@ -277,8 +277,7 @@ func (s *Service) newWebhooks(ctx context.Context, p domain.Principal, c *domain
 
 // Campaign reads one campaign.
 func (s *Service) Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error) {
-	c, _, err := record.Get[domain.Campaign](ctx, s.store, p, domain.PrefixCampaign, id)
-	return c, err
+	return record.NewCampaignReader(s.store).Campaign(ctx, p, id)
 }
 
 // ListCampaigns reads a page.

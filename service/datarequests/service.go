@@ -263,7 +263,7 @@ func (s *Service) run(ctx context.Context, workspaceID, id string) error {
 	return j.erase(ctx)
 }
 
-// keep stores the row as change leaves it.
+// save changes the row of the job and stores it.
 func (j *job) save(ctx context.Context, change func(*domain.DataRequest)) error {
 	next := *j.row
 	change(&next)

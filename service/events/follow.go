@@ -15,7 +15,7 @@ const (
 	// minReadInterval is the least time between two looks at the end of the log: many
 	// small commits are read together.
 	minReadInterval = 20 * time.Millisecond
-	// maxReadInterval finds events whose bell was rung elsewhere.
+	// maxReadInterval finds events that another process committed.
 	maxReadInterval = 5 * time.Second
 )
 

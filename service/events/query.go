@@ -12,5 +12,5 @@ type Query struct {
 	Created record.TimeRange
 }
 
-// FromNow stands in EventQuery.After for the end of the log.
+// FromNow is the Query.After that means the end of the log.
 const FromNow = "now"

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/callboard/callboard/actors/ledger"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
@@ -230,7 +231,7 @@ func (s *Service) exportEvents(ctx context.Context, e *domain.Export, f *file) e
 
 func (s *Service) exportUsage(ctx context.Context, p domain.Principal, e *domain.Export, f *file) error {
 	now := time.Now().UTC()
-	q := billing.UsageQuery{From: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), To: now}
+	q := billing.UsageQuery{From: ledger.FirstOfMonth(now), To: now}
 	if t := e.Filters.CreatedAfter; t != nil {
 		q.From = t.UTC()
 	}

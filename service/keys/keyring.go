@@ -46,7 +46,7 @@ func NewKeyring(store commit.Store, master []byte) *Keyring {
 	}
 }
 
-// UseStore replaces the store. It is called before the Keyring is used.
+// UseStore replaces the store; before several goroutines use the Keyring.
 func (k *Keyring) UseStore(store commit.Store) { k.store = store }
 
 // SetLoading says whether the keys of some workspaces are not loaded yet.

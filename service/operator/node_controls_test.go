@@ -19,7 +19,7 @@ type dialStop struct{ row *domain.Dialling }
 func (d *dialStop) Current() load.DiallingNow { return load.DiallingNow{Stopped: d.row != nil} }
 
 func (d *dialStop) Stop(_ context.Context, row *domain.Dialling) (load.DiallingNow, error) {
-	d.row = row
+	d.row, row.Since = row, time.Now()
 	return load.DiallingNow{Stopped: true, Reason: row.Reason, Since: &row.Since, By: &row.By}, nil
 }
 

@@ -16,7 +16,6 @@ type AuditAction struct {
 	Action    string // api_key.used, auth.failed, trunk.created …
 	IP        netip.Addr
 	UserAgent string
-	RequestID string
 	Resource  domain.Resource
 	Failed    bool
 	Reason    string // the error's code where Failed

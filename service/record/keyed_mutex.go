@@ -5,37 +5,54 @@ import (
 	"sync"
 )
 
-// KeyedMutex is a mutex for each key. The zero value is ready.
+// KeyedMutex is a mutex for each key, which goes to its waiters in turn. The zero value is ready.
 type KeyedMutex struct {
-	mu   sync.Mutex
-	held map[string]chan struct{} // closed when it is unlocked
+	mu    sync.Mutex
+	locks map[string]*keyLock
+}
+
+// keyLock is the mutex of a key while somebody has it or waits for it.
+type keyLock struct {
+	free  chan struct{} // has an element while the mutex is free
+	users int           // guarded by KeyedMutex.mu
 }
 
 // Lock waits for the mutex of a key until ctx ends, and returns the function that
-// unlocks it.
+// unlocks it. A free mutex is locked also if ctx has ended.
 func (m *KeyedMutex) Lock(ctx context.Context, key string) (unlock func(), err error) {
-	for {
+	m.mu.Lock()
+	l := m.locks[key]
+	if l == nil {
+		if m.locks == nil {
+			m.locks = make(map[string]*keyLock)
+		}
+		l = &keyLock{free: make(chan struct{}, 1)}
+		l.free <- struct{}{}
+		m.locks[key] = l
+	}
+	l.users++
+	m.mu.Unlock()
+	leave := func() {
 		m.mu.Lock()
-		taken := m.held[key]
-		if taken == nil {
-			mine := make(chan struct{})
-			if m.held == nil {
-				m.held = make(map[string]chan struct{})
-			}
-			m.held[key] = mine
-			m.mu.Unlock()
-			return func() {
-				m.mu.Lock()
-				delete(m.held, key)
-				m.mu.Unlock()
-				close(mine)
-			}, nil
+		defer m.mu.Unlock()
+		if l.users--; l.users == 0 {
+			delete(m.locks, key)
 		}
-		m.mu.Unlock()
-		select {
-		case <-taken:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	}
+	unlock = func() {
+		l.free <- struct{}{}
+		leave()
+	}
+	select {
+	case <-l.free:
+		return unlock, nil
+	default:
+	}
+	select {
+	case <-l.free:
+		return unlock, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
 	}
 }

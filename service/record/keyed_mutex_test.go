@@ -40,3 +40,25 @@ func TestKeyedMutexHoldsBackTheSameKeyOnly(t *testing.T) {
 		assert.True(t, locked)
 	})
 }
+
+func TestKeyedMutexGoesToItsWaitersInTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var m record.KeyedMutex
+		unlock, err := m.Lock(t.Context(), "a")
+		require.NoError(t, err)
+		var turns []int
+		for i := range 5 {
+			go func() {
+				next, err := m.Lock(t.Context(), "a")
+				assert.NoError(t, err)
+				turns = append(turns, i)
+				next()
+			}()
+			synctest.Wait() // it waits before the next one does
+		}
+		unlock()
+		synctest.Wait()
+		assert.Equal(t, []int{0, 1, 2, 3, 4}, turns)
+	})
+}

@@ -89,8 +89,7 @@ func (s *Service) deleteCallRows(ctx context.Context, workspaceID string, k *cal
 	return found[len(found)-1].ID, true, nil
 }
 
-// expired adds to a change that a row goes, unless its call lasted until it is
-// young. One without a call goes too.
+// addExpired adds the deletion of a row to a change if its call ended before the time, or does not exist.
 func (s *Service) addExpired(ctx context.Context, change *commit.Change, row domain.Key, k *callRowKind, before time.Time) error {
 	c := &domain.Call{Meta: domain.Meta{ID: row.ID, WorkspaceID: row.Workspace}}
 	version, err := s.store.Get(ctx, c)

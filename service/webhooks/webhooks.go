@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Config holds what a Service needs. Of a store on which no node runs, only Store
-// is set; then only DeleteWebhook may be called.
+// Config holds what a Service needs. On an offline store only Store is set, and only
+// DeleteWebhook may be called.
 type Config struct {
 	Store    commit.Store
 	Settings settings

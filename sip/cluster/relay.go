@@ -269,7 +269,7 @@ func (r *Relay) refuse(m *transport.Received) {
 	}
 }
 
-// RelayCounters counts the messages that a node passed to others since its start.
+// RelayCounters counts what the relay did with messages since its start.
 type RelayCounters struct {
 	Relayed, Returned, Lookups, Forged uint64
 	RefusedLate, RefusedFull, Rejected uint64

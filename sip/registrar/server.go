@@ -4,7 +4,6 @@ import (
 	"math"
 	"net/netip"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,6 +46,8 @@ type Responder interface {
 	// BuildResponse writes a response; tag is ours.
 	BuildResponse(m *transport.Received, code int, tag string, extra []message.Header) ([]byte, error)
 	SendResponse(m *transport.Received, b []byte)
+	// Reply answers with a tag that is derived from the request. It returns the response; nil if it cannot be written.
+	Reply(m *transport.Received, code int, extra []message.Header) []byte
 	// Recover is deferred: it keeps a panic to one message.
 	Recover(where string, then func())
 }
@@ -201,20 +202,19 @@ func (r *Server) refuse(m *transport.Received, code int) {
 		extra = []message.Header{{Name: "Min-Expires", Value: strconv.Itoa(int(MinExpires / time.Second))}}
 	}
 	r.rejected.Add(1)
-	r.reply(m, code, extra)
+	r.responder.Reply(m, code, extra)
 }
 
 // challenge asks for credentials. An unknown source gets at most one response, of at most one and a half times the size of
 // its request. So a forged source address gains an attacker little, and the response to a short REGISTER still fits.
 func (r *Server) challenge(m *transport.Received, stale, unknown bool, now time.Time) {
 	r.rejected.Add(1)
-	offers := r.auth.Challenges(&m.Message, m.Source().Addr.Addr(), stale, now)
 	tag := r.id.ToTag(m.CallID, m.From.Tag+m.Branch())
 	most := math.MaxInt
 	if unknown && !m.Flow.IsStream() {
 		most = m.MaxResponseSize() * 3 / 2
 	}
-	for some := offers; len(some) > 0; some = fewer(offers, some) {
+	for _, some := range r.auth.ChallengeFallbacks(&m.Message, m.Source().Addr.Addr(), stale, now) {
 		b, err := r.responder.BuildResponse(m, 401, tag, some)
 		if err != nil {
 			r.malformed.Add(1)
@@ -226,17 +226,6 @@ func (r *Server) challenge(m *transport.Received, stale, unknown bool, now time.
 		}
 	}
 	r.tooLarge.Add(1)
-}
-
-// fewer is the next smaller choice of challenges: the better one, then MD5.
-func fewer(all, some []message.Header) []message.Header {
-	switch {
-	case len(some) > 1:
-		return all[:1]
-	case len(all) > 1 && &some[0] == &all[0]:
-		return all[1:]
-	}
-	return nil
 }
 
 // Authenticate challenges the call of a phone until it has proved its account; ok is false
@@ -288,22 +277,10 @@ func (u *Update) Refuse(code int, retryAfter time.Duration) {
 	u.answer(max(300, min(code, 699)), extra)
 }
 
-// reply answers at once. Its tag is derived from the request, so that a repetition is answered alike.
-func (r *Server) reply(m *transport.Received, code int, extra []message.Header) []byte {
-	tag := r.id.ToTag(m.CallID, m.From.Tag+strings.ToLower(m.Branch()))
-	b, err := r.responder.BuildResponse(m, code, tag, extra)
-	if err != nil {
-		r.malformed.Add(1)
-		return nil
-	}
-	r.responder.SendResponse(m, b)
-	return b
-}
-
 func (u *Update) answer(code int, extra []message.Header) {
-	b := u.r.reply(u.m, code, extra)
+	b := u.r.responder.Reply(u.m, code, extra)
 	if b == nil && code < 300 {
-		b = u.r.reply(u.m, 500, nil)
+		b = u.r.responder.Reply(u.m, 500, nil)
 	}
 	u.r.mu.Lock()
 	defer u.r.mu.Unlock()

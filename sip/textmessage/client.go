@@ -4,6 +4,7 @@ package textmessage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -17,7 +18,6 @@ import (
 )
 
 const (
-	maxBody        = 8 << 10
 	addressTimeout = 10 * time.Second // for the response of an address that is not the last one
 )
 
@@ -93,8 +93,8 @@ func (c *Client) newDelivery(m *Message) (*delivery, error) {
 	switch {
 	case m.Name == "":
 		return nil, errors.New("sip: a message needs a name")
-	case len(m.Body) == 0 || len(m.Body) > maxBody || m.ContentType == "":
-		return nil, errors.New("sip: a message has a body of 1 to 8192 bytes and its type")
+	case len(m.Body) == 0 || len(m.Body) > sip.MaxBody || m.ContentType == "":
+		return nil, fmt.Errorf("sip: a message has a body of 1 to %d bytes and its type", sip.MaxBody)
 	}
 	d := &delivery{message: m, result: make(chan outcome.Final, 1)}
 	d.uri = "sip:" + to + "@" + m.Target.WithName().HostPort()

@@ -18,6 +18,8 @@ type Received struct {
 	QueueDelay time.Duration // until the socket was read
 	Relay      *RelayInfo    // by another node, or to be relayed; nil: it came directly
 	Raw        []byte        // as received; the reader's buffer, nil once the message is handled
+	Traced     bool          // it belongs to a traced dialog, and so do its responses
+	TraceTag   string        // the tag of that dialog
 }
 
 // ViaWithReceived is the topmost Via of a request with the address that it came from (RFC 3261

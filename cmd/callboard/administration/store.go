@@ -28,7 +28,7 @@ func NewStopped(v *store.Store, baseURL string, testCarrier bool) Administration
 	return &storeAdministration{store: v, baseURL: baseURL, testCarrier: testCarrier}
 }
 
-// services returns the services of the store; of a stopped one only those of keys and users are set.
+// services returns the services of the store; of a stopped one only those of services.Offline are set.
 func (s *storeAdministration) services() *services.Services {
 	if s.running != nil {
 		return s.running

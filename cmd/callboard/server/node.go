@@ -131,7 +131,7 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 		return nil, fmt.Errorf("http_addr: %w", err)
 	}
 	httpapi.Prepare() // once, and not when a shard waits for its seat
-	m.http.doors = forward.NewConnRouter(m.http.credential, log)
+	m.http.connRouter = forward.NewConnRouter(m.http.credential, log)
 	m.http.forwarder = forward.New(m.routes())
 	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.Lease, Healthy: m.healthy, Refused: m.end, Logger: log})
 	if err != nil {
@@ -139,7 +139,7 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	}
 	m.leases = engine
 	m.cluster = &clusterView{self: m.self, shards: cfg.Node.Shards, leases: engine, peers: m.http.forwarder, own: m.shards}
-	m.http.doors.HandleNodeRequests(http.HandlerFunc(m.cluster.answerClaim))
+	m.http.connRouter.HandleNodeRequests(http.HandlerFunc(m.cluster.answerClaim))
 	m.holder = lease.NewHolder(m.leases, lease.Config{
 		Self: m.self, Shards: cfg.Node.Shards, AtOnce: max(16, cfg.Node.Shards), Lease: cfg.Node.Lease, Stay: m.keepsShard, Start: m.startShard, Stop: m.stopShard, Logger: log,
 		Reach: func(ctx context.Context, n lease.Node) error {
@@ -163,7 +163,7 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	}
 	m.http.server = forward.NewServer(m.http.forwarder, log)
 	go m.serve(func() error { return m.http.server.Serve(front) })
-	go m.serve(func() error { return m.http.doors.Serve(m.http.nodeListener) })
+	go m.serve(func() error { return m.http.connRouter.Serve(m.http.nodeListener) })
 	return m, nil
 }
 

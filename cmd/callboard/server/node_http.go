@@ -19,7 +19,7 @@ type nodeHTTP struct {
 	clientListener net.Listener        // where clients connect
 	nodeListener   net.Listener        // where other nodes connect
 	server         *http.Server        // of clients
-	doors          *forward.ConnRouter // by shard, for requests of other nodes
+	connRouter     *forward.ConnRouter // by shard, for requests of other nodes
 	forwarder      *forward.Forwarder
 }
 
@@ -33,8 +33,8 @@ func (h *nodeHTTP) close() {
 			_ = h.server.Close()
 		}
 	}
-	if h.doors != nil {
-		h.doors.Close()
+	if h.connRouter != nil {
+		h.connRouter.Close()
 	}
 	for _, ln := range []net.Listener{h.clientListener, h.nodeListener} {
 		if ln != nil {

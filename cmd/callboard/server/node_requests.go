@@ -13,7 +13,7 @@ import (
 
 // routes say where requests go.
 func (m *node) routes() forward.Config {
-	c := forward.Config{Shards: m.cfg.Node.Shards, Owner: m.owner, Self: m.self.Addr, Local: m.http.doors, Credential: m.http.credential, Log: m.log}
+	c := forward.Config{Shards: m.cfg.Node.Shards, Owner: m.owner, Self: m.self.Addr, Local: m.http.connRouter, Credential: m.http.credential, Log: m.log}
 	if m.cfg.Node.Shards > 1 {
 		finder := locate.NewFinder(m, m.cfg.Node.Shards)
 		c.Shard, c.Form = finder.Shard, locate.NeedsForm

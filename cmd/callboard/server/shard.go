@@ -17,10 +17,8 @@ import (
 	"github.com/callboard/callboard/service/workspaces"
 )
 
-// shard is the work of one shard, of which a process may have several: its
-// store, its tree and its front door. A process that is alone has one, of
-// everything. What a seat keeps in memory ends with it, so that a shard that
-// comes back later is read anew.
+// shard is a shard that this process owns: its store, its node with the services, and its API. A process may own several; one that
+// is alone owns the only one. Its memory ends with it, so a shard that comes back is read again.
 type shard struct {
 	*Service
 	number        int
@@ -60,7 +58,7 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	}()
 	defer context.AfterFunc(ctx, t.cancel)() // another node has the shard meanwhile: what has begun ends
 	if t.token != "" {                       // who comes from now on waits for the seat
-		t.listener = t.node.http.doors.Listen(t.number)
+		t.listener = t.node.http.connRouter.Listen(t.number)
 	}
 	if err = t.openStore(ctx); err != nil {
 		return err

@@ -35,7 +35,7 @@ func (t *shard) administration() administration.Administration {
 	return administration.NewRunning(t.store, t.services, t.cfg.BaseURL(t.Front))
 }
 
-// forWorkspace is the desk of a workspace; "": of the only one.
+// forWorkspace returns the administration of the shard that has a workspace; "": the only workspace.
 func (c localAdministration) forWorkspace(ctx context.Context, workspace string) (administration.Administration, error) {
 	all, err := c.shards()
 	if err != nil {
@@ -59,7 +59,7 @@ func (c localAdministration) forWorkspace(ctx context.Context, workspace string)
 	return nil, fmt.Errorf("--workspace %s: it is on %s: run the command there", workspace, where)
 }
 
-// firstShard does something at the first desk that can.
+// firstShard calls do for one shard after the other until one succeeds.
 func firstShard[T any](c localAdministration, do func(administration.Administration) (T, error)) (out T, err error) {
 	all, err := c.shards()
 	for _, t := range all {

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// listen opens the doors; nobody is answered yet.
+// listen opens the HTTP listener; requests wait until serveAPI.
 func (t *shard) listen(ctx context.Context) error {
 	if t.token != "" {
 		return nil

@@ -14,10 +14,11 @@ type lifecycle struct{ *Services }
 // Load reads the keys, OAuth clients and users of a workspace, and undoes uploads that were cut off.
 func (l lifecycle) Load(ctx context.Context, workspaceID string) error {
 	store := l.Node.Store()
-	return errors.Join(
-		l.keyring.Load(ctx, workspaceID), l.clients.Load(ctx, store, workspaceID), l.users.Load(ctx, store, workspaceID),
-		l.Contacts.UndoInterruptedUploads(ctx, workspaceID),
-	)
+	err := errors.Join(l.keyring.Load(ctx, workspaceID), l.clients.Load(ctx, store, workspaceID), l.users.Load(ctx, store, workspaceID))
+	if err != nil {
+		return err
+	}
+	return l.Contacts.UndoInterruptedUploads(ctx, workspaceID)
 }
 
 // Resume continues jobs, deletions and deliveries that an earlier process left unfinished.
@@ -49,7 +50,7 @@ func (l lifecycle) Resume(ctx, run context.Context, workspaceIDs []string) error
 	return nil
 }
 
-// Run starts the background tasks. Of a quarantined store only the audit log is written.
+// Run starts the background tasks. Of a quarantined store only the audit log and the last uses of keys are written.
 func (l lifecycle) Run(ctx context.Context) {
 	l.Node.RunInBackground(func() { l.Audit.RunAudit(ctx) })
 	l.Node.RunInBackground(func() { l.keyring.RunSaves(ctx) })

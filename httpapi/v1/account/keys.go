@@ -13,8 +13,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Keys are API keys. The front door has checked that a new key holds no more
-// than its maker.
+// Keys are API keys. The handler has checked that a new key has no more rights than its creator.
 type Keys interface {
 	// CreateKey answers the key and its text, which is never kept. That it was
 	// made is audited in the same commit, as that it was revoked.

@@ -93,12 +93,12 @@ func registerCalls(r *router.Router, services Services) {
 
 func (s *callHandlers) placeCall(ctx context.Context, p domain.Principal, in *struct{ Body NewCallRequest }) (*router.Response[*domain.Call], error) {
 	b := &in.Body
-	house, err := router.ValidationLimits(ctx, s.Router, p)
+	limits, err := router.ValidationLimits(ctx, s.Router, p)
 	if err != nil {
 		return nil, err
 	}
 	var problems domain.Problems
-	order := b.Order(house, &problems)
+	order := b.Order(limits, &problems)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (s *callHandlers) placeCall(ctx context.Context, p domain.Principal, in *st
 }
 
 // Order is the call with its defaults, as far as there is no problem with it.
-func (b *NewCallRequest) Order(house validation.Limits, problems *domain.Problems) domain.NewCall {
+func (b *NewCallRequest) Order(limits validation.Limits, problems *domain.Problems) domain.NewCall {
 	order := domain.NewCall{
 		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
 		RingTimeout: router.Seconds(router.ValueOrZero(b.RingTimeoutSeconds), defaultRing), MaxDuration: router.Seconds(router.ValueOrZero(b.MaxDurationSeconds), 0),
@@ -124,7 +124,7 @@ func (b *NewCallRequest) Order(house validation.Limits, problems *domain.Problem
 	order.PathwayID = validation.ID(problems, "pathway_id", domain.PrefixPathway, b.PathwayID)
 	order.From = b.From
 	if order.From != "" { // else a number of the trunk, which the routing knows
-		order.From = validation.CallerID(problems, "from", order.From, house)
+		order.From = validation.CallerID(problems, "from", order.From, limits)
 	}
 	if b.Compliance != nil && b.Compliance.CallingHours != nil {
 		h := b.Compliance.CallingHours
@@ -246,11 +246,11 @@ func (s *callHandlers) transcript(ctx context.Context, p domain.Principal, in *r
 
 // CheckRules checks what the schema cannot express.
 func (b *NewCallRequest) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
-	house, err := router.ValidationLimits(ctx, s, p)
+	limits, err := router.ValidationLimits(ctx, s, p)
 	if err != nil {
 		return err
 	}
 	var problems domain.Problems
-	b.Order(house, &problems)
+	b.Order(limits, &problems)
 	return problems.Err()
 }

@@ -325,13 +325,13 @@ func (s *bulkHandlers) startBulk(ctx context.Context, p domain.Principal, o bulk
 }
 
 func (s *bulkHandlers) bulkCalls(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkCalls }) (*router.Response[*domain.Bulk], error) {
-	house, err := router.ValidationLimits(ctx, s.Router, p)
+	limits, err := router.ValidationLimits(ctx, s.Router, p)
 	if err != nil {
 		return nil, err
 	}
 	o, _, err := bulkOf(&in.Body, domain.BulkCalls, nil, func(d *calls.NewCallRequest) calls.NewCallRequest { return *d },
 		func(one *calls.NewCallRequest, wrong *domain.Problems) bulk.NewItem {
-			order := one.Order(house, wrong)
+			order := one.Order(limits, wrong)
 			return bulk.NewItem{Call: &order}
 		})
 	return s.startBulk(ctx, p, o, err)

@@ -44,11 +44,11 @@ func (s *campaignHandlers) registerChanges(tag, path string) {
 		if err != nil {
 			return nil, err
 		}
-		house, err := router.ValidationLimits(ctx, s.Router, p)
+		limits, err := router.ValidationLimits(ctx, s.Router, p)
 		if err != nil {
 			return nil, err
 		}
-		c, secret, err := s.campaigns.UpdateCampaign(ctx, p, id, changeCampaign(s.Registry, &in.Body, house))
+		c, secret, err := s.campaigns.UpdateCampaign(ctx, p, id, changeCampaign(s.Registry, &in.Body, limits))
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func (s *campaignHandlers) copyCampaign(
 	if err != nil {
 		return nil, err
 	}
-	house, err := router.ValidationLimits(ctx, s.Router, p)
+	limits, err := router.ValidationLimits(ctx, s.Router, p)
 	if err != nil {
 		return nil, err
 	}
@@ -125,13 +125,13 @@ func (s *campaignHandlers) copyCampaign(
 		if name != "" {
 			c.Name = name
 		}
-		if t := c.Schedule.Start; t != nil && !t.After(house.Now) {
+		if t := c.Schedule.Start; t != nil && !t.After(limits.Now) {
 			c.Schedule.Start = nil
 		}
-		if t := c.Schedule.End; t != nil && !t.After(house.Now) {
+		if t := c.Schedule.End; t != nil && !t.After(limits.Now) {
 			c.Schedule.End = nil
 		}
-		return validation.Campaign(c, house).Err()
+		return validation.Campaign(c, limits).Err()
 	})
 	return campaignMade(ctx, made, err)
 }

@@ -292,11 +292,11 @@ func (s *campaignHandlers) campaignProgress(ctx context.Context, p domain.Princi
 }
 
 func (s *campaignHandlers) createCampaign(ctx context.Context, p domain.Principal, in *struct{ Body NewCampaign }) (*router.Response[*CampaignMade], error) {
-	c, house, err := newCampaign(ctx, s.Router, p, &in.Body)
+	c, limits, err := newCampaign(ctx, s.Router, p, &in.Body)
 	if err != nil {
 		return nil, err
 	}
-	if c.Schedule.Start != nil && c.Schedule.Start.After(house.Now) && !in.Body.Draft {
+	if c.Schedule.Start != nil && c.Schedule.Start.After(limits.Now) && !in.Body.Draft {
 		c.Status = domain.CampaignScheduled
 	}
 	made, err := s.campaigns.CreateCampaign(ctx, p, c, in.Body.WebhookSecret, inlineContacts(in.Body.Contacts))
@@ -320,18 +320,18 @@ func campaignMade(ctx context.Context, made campaignsservice.Created, err error)
 // newCampaign returns the campaign of a request with its defaults, and the limits that it
 // was validated against.
 func newCampaign(ctx context.Context, s router.Workspaces, p domain.Principal, n *NewCampaign) (*domain.Campaign, validation.Limits, error) {
-	house, err := router.ValidationLimits(ctx, s, p)
+	limits, err := router.ValidationLimits(ctx, s, p)
 	if err != nil {
-		return nil, house, err
+		return nil, limits, err
 	}
 	c := &domain.Campaign{Status: domain.CampaignDraft}
 	n.copyTo(c)
-	validation.CampaignDefaults(c, house)
-	problems := validation.Campaign(c, house)
+	validation.CampaignDefaults(c, limits)
+	problems := validation.Campaign(c, limits)
 	if n := len(n.Contacts); n > validation.MaxInlineContacts {
 		problems.Add("contacts", domain.CodeValidation, "has %d entries; %d at most, upload more to /contacts", n, validation.MaxInlineContacts)
 	}
-	return c, house, problems.Err()
+	return c, limits, problems.Err()
 }
 
 // inlineContacts returns the contacts in the body of a request.

@@ -23,13 +23,6 @@ type Events interface {
 	// cursor_expired where that is past retention, validation_error where it
 	// is unknown.
 	ListEvents(ctx context.Context, p domain.Principal, q events.Query) (record.Page[event.Event], error)
-	// FollowEvents reads as ListEvents does (Limit has no meaning) and goes on
-	// with the events that come. After may be events.FromNow. What it answers
-	// is its reader's alone, keeps a bounded number of events and is dropped
-	// without a word: next answers the events that follow, at most a hundred;
-	// while there are none it waits until its ctx ends, and then answers none.
-	// io.EOF: none will come any more.
-	FollowEvents(ctx context.Context, p domain.Principal, q events.Query) (next func(ctx context.Context) ([]event.Event, error), err error)
 	// Event is one event of the Principal's environment. Errors: not_found.
 	Event(ctx context.Context, p domain.Principal, id string) (event.Event, error)
 }

@@ -18,8 +18,7 @@ type alertHandlers struct {
 	alerts Alerts
 }
 
-// Alerts are what operators want to be told of, and what was found. The front
-// door has checked that an operator asks.
+// Alerts are alert rules and alerts of operators. The middleware has checked that the credential is an operator's.
 type Alerts interface {
 	// CreateAlertRule: 422 with param where a rule watches a workspace that is
 	// not there, or is to send mail where there is no mail server.

@@ -23,9 +23,6 @@ type Numbers interface {
 	ListNumbers(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.PhoneNumber], error)
 	UpdateNumber(ctx context.Context, p domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error)
 	DeleteNumber(ctx context.Context, p domain.Principal, id string) error
-	// CallerIDs are the numbers that may be shown: the workspace's own (never
-	// "*"), oldest first, then those that its trunks list.
-	CallerIDs(ctx context.Context, p domain.Principal) ([]string, error)
 }
 
 // TestCalls places calls from the test carrier.
