@@ -103,7 +103,7 @@ bench: tools build ## measure the whole service and print one table
 	@go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m ./cmd/callboard -bench-doc '$(abspath $(BENCH_DOC))' -bench-contacts $(BENCH_CONTACTS) -bench-calls $(BENCH_CALLS) | \
 	  sed -uE '/^(PASS|ok |goos|goarch|pkg:|cpu:)/d; s/^Benchmark([^ ]+)-[0-9]+[[:space:]]+1[[:space:]].*/measured: \1/'
 
-bench-compare: tools build ## measure calls and media of this revision and of REV in turns, five times each (about 12 minutes)
+bench-compare: tools build ## compare CPU, media, memory and turn latency of this revision with those of REV, five times each in turns (about 18 minutes)
 	@test -n '$(REV)' || { echo 'which revision? make bench-compare REV=main~10' >&2; exit 1; }
 	@dir=$$(mktemp -d) && trap 'git worktree remove --force "$$dir/tree" 2>/dev/null; rm -rf "$$dir"' EXIT && \
 	  git worktree add --quiet --detach "$$dir/tree" '$(REV)' && $(MAKE) --no-print-directory -C "$$dir/tree" build && \

@@ -30,7 +30,7 @@ func (c *comparison) median(build int) (median, spread float64) {
 	return f[len(f)/2], f[len(f)-1] - f[0]
 }
 
-// BenchmarkCompare measures calls and media of two builds of the service five times in turns: each row is a median and its
+// BenchmarkCompare measures calls, media and turns of two builds of the service five times in turns: each row is a median and its
 // spread, of this build and of the other.
 func BenchmarkCompare(b *testing.B) {
 	if *benchOther == "" {
@@ -41,6 +41,9 @@ func BenchmarkCompare(b *testing.B) {
 		{what: "CPU per 1000 inbound calls without media, s", decimal: 3},
 		{what: "Cores per 1000 calls with media", decimal: 3},
 		{what: "p99 of the interval of packets of 1000 calls, ms", decimal: 1},
+		{what: "Memory per call of 1000 calls with media, above idle, KB", decimal: 1},
+		{what: "p50 of the latency that the service adds to a turn, 200 conversations, ms", decimal: 0},
+		{what: "p95 of it, ms", decimal: 0},
 	}
 	own := *benchBinary
 	defer func() { *benchBinary = own }()
@@ -62,6 +65,14 @@ func BenchmarkCompare(b *testing.B) {
 				t := measureMedia(b, 1000)
 				keep(2, t.cores)
 				keep(3, t.heard.P99Ms)
+				keep(4, (t.rss-t.idle)/1024/1000)
+			})
+			b.Run(fmt.Sprintf("round %d/%s/turns", round+1, []string{"this", "other"}[build]), func(b *testing.B) {
+				s, far := instant(b), startTalkers(b, beep())
+				s.route(far.port)
+				l := measureTurns(b, s, far, s.agent(askingAgain("Go on.")), 200)
+				keep(5, l.p50())
+				keep(6, l.p95())
 			})
 		}
 	}
