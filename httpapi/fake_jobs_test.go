@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/load"
 	"github.com/callboard/callboard/service/bulk"
-	"github.com/callboard/callboard/service/quarantine"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/restorequarantine"
 )
 
 // fakeJobs are those where work is done that takes long.
@@ -209,8 +209,8 @@ func (f *fakeServices) DrainNode(_ context.Context, p domain.Principal) (load.Dr
 
 func (f *fakeServices) Quarantined() bool { return f.restored }
 
-func (f *fakeServices) Quarantine(context.Context, domain.Principal) (*quarantine.Quarantine, error) {
-	q := &quarantine.Quarantine{Object: "quarantine", Active: f.restored, Actions: []domain.UncertainAction{}}
+func (f *fakeServices) Quarantine(context.Context, domain.Principal) (*restorequarantine.Quarantine, error) {
+	q := &restorequarantine.Quarantine{Object: "quarantine", Active: f.restored, Actions: []domain.UncertainAction{}}
 	if f.restored {
 		at := f.workspace.CreatedAt
 		q.BackupAt, q.RestoredAt = &at, &at
@@ -220,7 +220,7 @@ func (f *fakeServices) Quarantine(context.Context, domain.Principal) (*quarantin
 	return q, nil
 }
 
-func (f *fakeServices) EndQuarantine(ctx context.Context, p domain.Principal) (*quarantine.Quarantine, error) {
+func (f *fakeServices) EndQuarantine(ctx context.Context, p domain.Principal) (*restorequarantine.Quarantine, error) {
 	q, err := f.Quarantine(ctx, p)
 	f.restored, q.Active = false, false
 	return q, err

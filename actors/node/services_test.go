@@ -26,9 +26,9 @@ import (
 	"github.com/callboard/callboard/service/campaigns"
 	contactsservice "github.com/callboard/callboard/service/contacts"
 	"github.com/callboard/callboard/service/events"
+	"github.com/callboard/callboard/service/forecast"
 	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/record"
-	"github.com/callboard/callboard/service/simulation"
 	"github.com/callboard/callboard/service/webhooks"
 )
 
@@ -91,7 +91,7 @@ func (h *fixture) doors(p domain.Principal, e estate) map[string]func() error {
 		"campaign": func() error { return drop(d.Campaigns.Campaign(ctx, p, e.campaign)) },
 		"status":   func() error { return drop(d.Campaigns.CampaignStatus(ctx, p, e.campaign)) },
 		"simulate": func() error {
-			return drop(d.Simulation.SimulateCampaign(ctx, p, e.campaign, simulation.Order{Assume: asKnown}))
+			return drop(d.Forecasts.ForecastCampaign(ctx, p, e.campaign, forecast.ForecastRequest{Assume: asKnown}))
 		},
 		"contacts": func() error {
 			return drop(d.Contacts.ListContacts(ctx, p, e.campaign, contactsservice.Query{Limit: 1}))

@@ -12,12 +12,12 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/service/campaigns"
+	"github.com/callboard/callboard/service/forecast"
 	"github.com/callboard/callboard/service/record"
-	"github.com/callboard/callboard/service/simulation"
 )
 
 // asKnown leaves the assumptions as they are.
-func asKnown(a simulation.Assumptions) simulation.Assumptions { return a }
+func asKnown(a forecast.Assumptions) forecast.Assumptions { return a }
 
 func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 	t.Parallel()
@@ -43,14 +43,14 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 	}, "", contacts(phones...))
 	require.NoError(t, err)
 	id, n := made.Campaign.ID, made.Upload.Summary.Accepted
-	o := simulation.Order{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a simulation.Assumptions) simulation.Assumptions {
+	o := forecast.ForecastRequest{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a forecast.Assumptions) forecast.Assumptions {
 		a.AnswerRate, a.VoicemailRate, a.BusyRate, a.FailedRate, a.NoAnswerSeconds = 0, 0, 0, 0, 30
 		return a
 	}}
-	s, err := d.Simulation.SimulateCampaign(ctx, h.live, id, o)
+	s, err := d.Forecasts.ForecastCampaign(ctx, h.live, id, o)
 	require.NoError(t, err)
 	assert.Equal(t, n, s.Contacts)
-	assert.Equal(t, simulation.AssumedDefaults, s.AssumedFrom)
+	assert.Equal(t, forecast.AssumedDefaults, s.AssumedFrom)
 	sum := 0
 	for _, hour := range s.CallsPerHour {
 		sum += hour.Calls
@@ -67,7 +67,7 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 	assert.Equal(t, domain.Dollars(domain.Amount(s.Cost.Overage)*100_000), s.Cost.Amount)
 	require.NotNil(t, s.CompletesAt)
 
-	again, err := d.Simulation.SimulateCampaign(ctx, h.live, id, o)
+	again, err := d.Forecasts.ForecastCampaign(ctx, h.live, id, o)
 	require.NoError(t, err)
 	assert.Equal(t, s, again)
 	status, err := d.Campaigns.CampaignStatus(ctx, h.live, id)
@@ -77,13 +77,13 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 	assert.Empty(t, h.diary.all(), "nobody was rung")
 
 	gone, cancel := context.WithCancel(ctx)
-	o.Assume = func(a simulation.Assumptions) simulation.Assumptions { cancel(); return a }
-	_, err = d.Simulation.SimulateCampaign(gone, h.live, id, o)
+	o.Assume = func(a forecast.Assumptions) forecast.Assumptions { cancel(); return a }
+	_, err = d.Forecasts.ForecastCampaign(gone, h.live, id, o)
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = d.Campaigns.CancelCampaign(ctx, h.live, id, false)
 	require.NoError(t, err)
 	h.until(10*time.Second, "it is refused of a campaign that is over", func() bool {
-		_, err = d.Simulation.SimulateCampaign(ctx, h.live, id, o)
+		_, err = d.Forecasts.ForecastCampaign(ctx, h.live, id, o)
 		return domain.CodeOf(err) == domain.CodeInvalidState
 	})
 }
@@ -97,8 +97,8 @@ func TestACampaignThatIsNotKeptIsSimulatedToo(t *testing.T) {
 		Pacing: domain.Pacing{CallsPerMinute: 10, MaxConcurrent: 5}, Retry: domain.Retry{MaxAttempts: 1},
 		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "10:00", End: "12:00", Timezone: "local"}},
 	}
-	o := simulation.Order{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: asKnown}
-	s, err := d.Simulation.SimulateDraft(ctx, h.test, c, contacts("+13105550100", "+12125550100", "+12125550100", "+870773111111"), o)
+	o := forecast.ForecastRequest{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: asKnown}
+	s, err := d.Forecasts.ForecastDraft(ctx, h.test, c, contacts("+13105550100", "+12125550100", "+12125550100", "+870773111111"), o)
 	require.NoError(t, err)
 	assert.Equal(t, 2, s.Attempts)
 	assert.Equal(t, 15, s.CallsPerHour[0].Hour.Hour(), "New York")
@@ -127,14 +127,14 @@ func TestASimulationKnowsHowOftenNumbersWereRung(t *testing.T) {
 		h.keep(row)
 	}
 	id := h.campaign(h.live, h.agent(h.live, menu()), phones...)
-	o := simulation.Order{StartAt: at, Assume: asKnown}
+	o := forecast.ForecastRequest{StartAt: at, Assume: asKnown}
 	for limit, want := range map[int]int{0: 0, 2: 2, 1: 3} {
 		_, err := d.Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 			w.FrequencyCaps.PerNumberPerDay = limit
 			return nil
 		})
 		require.NoError(t, err)
-		s, err := d.Simulation.SimulateCampaign(ctx, h.live, id, o)
+		s, err := d.Forecasts.ForecastCampaign(ctx, h.live, id, o)
 		require.NoError(t, err)
 		assert.Equal(t, 4, s.Attempts, "a cap of %d holds, and loses nobody", limit)
 		assert.Equal(t, 4-want, s.CallsPerHour[0].Calls, "a cap of %d", limit)
@@ -147,12 +147,12 @@ func TestOneSimulationOfAWorkspaceRunsAtATime(t *testing.T) {
 	ctx, d := t.Context(), h.services()
 	id := h.campaign(h.live, h.agent(h.live, menu()), number(1, 1, "11"))
 	var inner error
-	_, err := d.Simulation.SimulateCampaign(ctx, h.live, id, simulation.Order{Assume: func(a simulation.Assumptions) simulation.Assumptions {
-		_, inner = d.Simulation.SimulateCampaign(ctx, h.live, id, simulation.Order{Assume: asKnown})
+	_, err := d.Forecasts.ForecastCampaign(ctx, h.live, id, forecast.ForecastRequest{Assume: func(a forecast.Assumptions) forecast.Assumptions {
+		_, inner = d.Forecasts.ForecastCampaign(ctx, h.live, id, forecast.ForecastRequest{Assume: asKnown})
 		return a
 	}})
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(inner))
-	_, err = d.Simulation.SimulateCampaign(ctx, h.live, id, simulation.Order{Assume: asKnown})
+	_, err = d.Forecasts.ForecastCampaign(ctx, h.live, id, forecast.ForecastRequest{Assume: asKnown})
 	require.NoError(t, err)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/cmd/callboard/administration"
-	"github.com/callboard/callboard/service/quarantine"
+	"github.com/callboard/callboard/service/restorequarantine"
 )
 
 func releaseCommand() *cobra.Command {
@@ -43,7 +43,7 @@ func releaseCommand() *cobra.Command {
 
 // printQuarantine prints the actions that may have gone out since the backup. list
 // says that the quarantine continues.
-func printQuarantine(cmd *cobra.Command, q *quarantine.Quarantine, list bool) error {
+func printQuarantine(cmd *cobra.Command, q *restorequarantine.Quarantine, list bool) error {
 	out := cmd.OutOrStdout()
 	if q.BackupAt == nil {
 		_, err := fmt.Fprintln(out, "The store is not in quarantine.")

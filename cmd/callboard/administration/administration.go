@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/persistence"
-	"github.com/callboard/callboard/service/quarantine"
+	"github.com/callboard/callboard/service/restorequarantine"
 )
 
 // Administration is what the commands need: the running service's, or a stopped
@@ -22,8 +22,8 @@ type Administration interface {
 	Recount(ctx context.Context, o RecountRequest) ([]billing.Recount, error)
 	Backup(ctx context.Context, o BackupRequest) (backup.Manifest, error)
 	StoreRequirement(ctx context.Context) (persistence.Requirement, error)
-	Quarantine(ctx context.Context) (*quarantine.Quarantine, error)
-	ReleaseQuarantine(ctx context.Context) (*quarantine.Quarantine, error)
+	Quarantine(ctx context.Context) (*restorequarantine.Quarantine, error)
+	ReleaseQuarantine(ctx context.Context) (*restorequarantine.Quarantine, error)
 	Accounts
 }
 

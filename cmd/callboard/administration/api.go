@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/persistence"
-	"github.com/callboard/callboard/service/quarantine"
+	"github.com/callboard/callboard/service/restorequarantine"
 )
 
 // api administers a service through its API, with the rights of a key.
@@ -74,14 +74,14 @@ func (a api) Backup(context.Context, BackupRequest) (backup.Manifest, error) {
 	return backup.Manifest{}, errNotInAPI
 }
 
-func (a api) Quarantine(ctx context.Context) (*quarantine.Quarantine, error) {
+func (a api) Quarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
 	q, err := a.client.GetQuarantine(ctx)
-	return convert[*quarantine.Quarantine](q, err)
+	return convert[*restorequarantine.Quarantine](q, err)
 }
 
-func (a api) ReleaseQuarantine(ctx context.Context) (*quarantine.Quarantine, error) {
+func (a api) ReleaseQuarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
 	q, err := a.client.ReleaseQuarantine(ctx)
-	return convert[*quarantine.Quarantine](q, err)
+	return convert[*restorequarantine.Quarantine](q, err)
 }
 
 func (a api) StoreRequirement(context.Context) (persistence.Requirement, error) {

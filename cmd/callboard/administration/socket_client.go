@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/persistence"
-	"github.com/callboard/callboard/service/quarantine"
+	"github.com/callboard/callboard/service/restorequarantine"
 )
 
 // requestTimeout is how long the command line waits; a recount reads every row.
@@ -91,12 +91,12 @@ func (s socketClient) StoreRequirement(ctx context.Context) (needs persistence.R
 	return needs, err
 }
 
-func (s socketClient) Quarantine(ctx context.Context) (q *quarantine.Quarantine, err error) {
+func (s socketClient) Quarantine(ctx context.Context) (q *restorequarantine.Quarantine, err error) {
 	err = s.request(ctx, http.MethodGet, "/quarantine", nil, &q)
 	return q, err
 }
 
-func (s socketClient) ReleaseQuarantine(ctx context.Context) (q *quarantine.Quarantine, err error) {
+func (s socketClient) ReleaseQuarantine(ctx context.Context) (q *restorequarantine.Quarantine, err error) {
 	err = s.request(ctx, http.MethodPost, "/release", nil, &q)
 	return q, err
 }

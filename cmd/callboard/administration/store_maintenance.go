@@ -6,8 +6,8 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/backup"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/persistence"
-	"github.com/callboard/callboard/service/quarantine"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/restorequarantine"
 	"github.com/callboard/callboard/service/usage"
 )
 
@@ -16,13 +16,13 @@ func (s *storeAdministration) StoreRequirement(ctx context.Context) (persistence
 	return persistence.StoreRequirement(ctx, s.store.Driver.Get)
 }
 
-func (s *storeAdministration) Quarantine(ctx context.Context) (*quarantine.Quarantine, error) {
-	return quarantine.Inspect(ctx, s.store.Records)
+func (s *storeAdministration) Quarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
+	return restorequarantine.Inspect(ctx, s.store.Records)
 }
 
 // ReleaseQuarantine ends the quarantine of a store that no service has open.
-func (s *storeAdministration) ReleaseQuarantine(ctx context.Context) (*quarantine.Quarantine, error) {
-	q, err := quarantine.Release(ctx, s.store.Records)
+func (s *storeAdministration) ReleaseQuarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
+	q, err := restorequarantine.Release(ctx, s.store.Records)
 	if err == nil {
 		q.Active = false
 	}

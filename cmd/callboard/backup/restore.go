@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/service/campaigns"
-	"github.com/callboard/callboard/service/quarantine"
+	"github.com/callboard/callboard/service/restorequarantine"
 )
 
 // copyBackup copies the parts of a backup; one of a service without recordings
@@ -51,7 +51,7 @@ func Restore(ctx context.Context, o store.Options, made Manifest, from string, p
 	if err != nil {
 		return 0, err
 	}
-	_, err = quarantine.Start(ctx, v.Records, made.At)
+	_, err = restorequarantine.Start(ctx, v.Records, made.At)
 	if err == nil && pause {
 		paused, err = campaigns.PauseAll(ctx, v.Records, domain.PausedByRestore)
 	}

@@ -29,7 +29,7 @@ func apiServices(s *services.Services) httpapi.Services {
 			Appointments: s.Appointments, Knowledge: s.Knowledge,
 		},
 		Calls:     calls.Services{Calls: s.Calls, Actions: s.Calls, Events: s.Events, Recordings: s.Recordings},
-		Campaigns: campaigns.Services{Campaigns: s.Campaigns, Forecasts: s.Simulation, Contacts: s.Contacts, DNCLists: s.DNC, Decisions: s.Decisions, BulkJobs: s.Bulk},
+		Campaigns: campaigns.Services{Campaigns: s.Campaigns, Forecasts: s.Forecasts, Contacts: s.Contacts, DNCLists: s.DNC, Decisions: s.Decisions, BulkJobs: s.Bulk},
 		Events:    events.Services{Events: s.Events, Webhooks: s.Webhooks, Deliveries: s.Webhooks},
 		Messaging: messaging.Services{Messages: s.SMS, Conversations: s.SMS, Gateways: s.SMS},
 		Operator:  operator.Services{Workspaces: s.Workspaces, SpendWarnings: s.Trunks, Numbers: s.Numbers, Trunks: s.Trunks, Alerts: s.Alerts, Quarantine: s.Quarantine, Node: s.Operator},

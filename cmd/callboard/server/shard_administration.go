@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/persistence"
-	"github.com/callboard/callboard/service/quarantine"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/restorequarantine"
 )
 
 // localAdministration is what the local socket answers: by the seat that has what is asked
@@ -131,13 +131,15 @@ func (c localAdministration) Backup(ctx context.Context, o administration.Backup
 	return firstShard(c, func(d administration.Administration) (backup.Manifest, error) { return d.Backup(ctx, o) })
 }
 
-func (c localAdministration) Quarantine(ctx context.Context) (*quarantine.Quarantine, error) {
-	return firstShard(c, func(d administration.Administration) (*quarantine.Quarantine, error) { return d.Quarantine(ctx) })
+func (c localAdministration) Quarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
+	return firstShard(c, func(d administration.Administration) (*restorequarantine.Quarantine, error) { return d.Quarantine(ctx) })
 }
 
 // ReleaseQuarantine has the service start anew once its store is released.
-func (c localAdministration) ReleaseQuarantine(ctx context.Context) (*quarantine.Quarantine, error) {
-	q, err := firstShard(c, func(d administration.Administration) (*quarantine.Quarantine, error) { return d.ReleaseQuarantine(ctx) })
+func (c localAdministration) ReleaseQuarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
+	q, err := firstShard(c, func(d administration.Administration) (*restorequarantine.Quarantine, error) {
+		return d.ReleaseQuarantine(ctx)
+	})
 	if err == nil && q.BackupAt != nil {
 		c.s.restart()
 	}

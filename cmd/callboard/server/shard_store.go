@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/persistence"
-	"github.com/callboard/callboard/service/quarantine"
+	"github.com/callboard/callboard/service/restorequarantine"
 )
 
 // ownsLease says, each time it is asked, whether the node still has the shard; nil: it
@@ -80,7 +80,7 @@ func (t *shard) openStore(ctx context.Context) (err error) {
 
 // readQuarantine says in the log where the store was restored and nothing leaves the service.
 func (t *shard) readQuarantine(ctx context.Context) error {
-	q, err := quarantine.Load(ctx, t.store.Records)
+	q, err := restorequarantine.Load(ctx, t.store.Records)
 	if err != nil || q == nil {
 		return err
 	}

@@ -26,16 +26,16 @@ import (
 	"github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/events"
 	"github.com/callboard/callboard/service/exports"
+	"github.com/callboard/callboard/service/forecast"
 	"github.com/callboard/callboard/service/knowledge"
 	"github.com/callboard/callboard/service/numbers"
 	"github.com/callboard/callboard/service/operator"
 	"github.com/callboard/callboard/service/pathways"
 	"github.com/callboard/callboard/service/phones"
-	"github.com/callboard/callboard/service/quarantine"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/recordings"
+	"github.com/callboard/callboard/service/restorequarantine"
 	"github.com/callboard/callboard/service/retention"
-	"github.com/callboard/callboard/service/simulation"
 	"github.com/callboard/callboard/service/sms"
 	"github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/service/trunks"
@@ -124,7 +124,7 @@ func (s *Services) connectReports(cfg *Config, campaignReader record.CampaignRea
 	s.Webhooks = webhooks.New(webhooks.Config{
 		Store: store, Settings: n, Actors: n, System: n.System(), URLs: n, Agents: s.Agents, Campaigns: campaignReader, Events: s.Events, QuarantineError: n.QuarantineError,
 	})
-	s.Quarantine = quarantine.New(quarantine.Config{Store: store, Restart: cfg.Restart, Log: cfg.Node.Log})
+	s.Quarantine = restorequarantine.New(restorequarantine.Config{Store: store, Restart: cfg.Restart, Log: cfg.Node.Log})
 	s.Operator = operator.New(operator.Config{Workspaces: n, Actors: n, System: n.System(), Activity: store, Node: n, DialStop: n.DialStop(), Drain: n.NodeDrain()})
 	s.Alerts = s.alertRules(cfg)
 	s.Recordings = recordings.New(recordings.Config{Store: store, Workspaces: n, System: n.System(), Actors: n, Blobs: n.Blobs()})
@@ -156,7 +156,7 @@ func (s *Services) connectReports(cfg *Config, campaignReader record.CampaignRea
 		Store: store, Workspaces: n, Outbox: n, URLs: n, System: n.System(), Actors: n, Webhooks: n, Background: n, Contacts: s.Contacts, DNC: s.DNC,
 		Calls: s.Calls, Bulk: s.Bulk, Jobs: s.jobs, Blobs: n.Blobs(), Script: s.Scripts.Script, CallerIDs: s.Numbers.CallerIDs, Log: cfg.Node.Log,
 	})
-	s.Simulation = simulation.New(simulation.Config{Store: store, Campaigns: s.Campaigns, Contacts: s.Contacts, DNC: s.DNC, Workspace: s.Workspaces.Workspace, Counters: func(ctx context.Context, workspaceID string, from, to time.Time) ([]*domain.Usage, error) {
+	s.Forecasts = forecast.New(forecast.Config{Store: store, Campaigns: s.Campaigns, Contacts: s.Contacts, DNC: s.DNC, Workspace: s.Workspaces.Workspace, Counters: func(ctx context.Context, workspaceID string, from, to time.Time) ([]*domain.Usage, error) {
 		return ledger.Counters(ctx, store, workspaceID, from, to)
 	}})
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/events"
 	"github.com/callboard/callboard/service/exports"
+	"github.com/callboard/callboard/service/forecast"
 	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/knowledge"
@@ -33,10 +34,9 @@ import (
 	"github.com/callboard/callboard/service/operator"
 	"github.com/callboard/callboard/service/pathways"
 	"github.com/callboard/callboard/service/phones"
-	"github.com/callboard/callboard/service/quarantine"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/recordings"
-	"github.com/callboard/callboard/service/simulation"
+	"github.com/callboard/callboard/service/restorequarantine"
 	"github.com/callboard/callboard/service/sms"
 	servicetools "github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/service/trunks"
@@ -91,10 +91,10 @@ type Services struct {
 	Operator     *operator.Service
 	Pathways     *pathways.Service
 	Phones       *phones.Service
-	Quarantine   *quarantine.Service
+	Quarantine   *restorequarantine.Service
 	Recordings   *recordings.Service
 	Scripts      *agentruntime.Scripts
-	Simulation   *simulation.Service
+	Forecasts    *forecast.Service
 	SMS          *sms.Service
 	Tools        *servicetools.Service
 	Trunks       *trunks.Service

@@ -8,7 +8,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi/router"
-	"github.com/callboard/callboard/service/simulation"
+	"github.com/callboard/callboard/service/forecast"
 )
 
 // NewAssumptions are what the called are taken to do, as it is sent. What is
@@ -30,12 +30,12 @@ type Forecasts interface {
 	// SimulateCampaign plays what is left of a campaign on a virtual clock;
 	// unavailable while another simulation of the workspace runs, invalid_state
 	// where the campaign is over. It ends with the context.
-	SimulateCampaign(ctx context.Context, p domain.Principal, id string, o simulation.Order) (*simulation.Simulation, error)
+	ForecastCampaign(ctx context.Context, p domain.Principal, id string, o forecast.ForecastRequest) (*forecast.Simulation, error)
 	// SimulateDraft plays a campaign as CreateCampaign gets it, and keeps nothing.
-	SimulateDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o simulation.Order) (*simulation.Simulation, error)
+	ForecastDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o forecast.ForecastRequest) (*forecast.Simulation, error)
 }
 
-// SimulateRequest is the body of a simulation.
+// SimulateRequest is the body of a forecast.
 type SimulateRequest struct {
 	StartAt     *time.Time      `json:"start_at,omitempty" doc:"When the campaign would go on; now unless said."`
 	Seed        int             `json:"seed,omitempty" minimum:"0" doc:"Draws another course of the same assumptions."`
@@ -43,7 +43,7 @@ type SimulateRequest struct {
 }
 
 // assumptions returns the known assumptions with the sent ones in their place.
-func (n *NewAssumptions) assumptions(a simulation.Assumptions) simulation.Assumptions {
+func (n *NewAssumptions) assumptions(a forecast.Assumptions) forecast.Assumptions {
 	if n == nil {
 		return a
 	}
@@ -74,7 +74,7 @@ func (n *NewAssumptions) assumptions(a simulation.Assumptions) simulation.Assump
 
 // normalizeRates makes the rates a whole: those that were not sent share what the sent
 // ones leave, as they did before.
-func (n *NewAssumptions) normalizeRates(a *simulation.Assumptions) {
+func (n *NewAssumptions) normalizeRates(a *forecast.Assumptions) {
 	sent, known := 0.0, 0.0
 	rest := []*float64{}
 	for _, v := range []struct {
@@ -150,7 +150,7 @@ type SimulateDraftRequest struct {
 	SimulateRequest
 }
 
-func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal, in *struct{ Body SimulateDraftRequest }) (*router.Response[*simulation.Simulation], error) {
+func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal, in *struct{ Body SimulateDraftRequest }) (*router.Response[*forecast.Simulation], error) {
 	o, err := in.Body.simulationOrder()
 	if err != nil {
 		return nil, err
@@ -159,12 +159,12 @@ func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal
 	if err != nil {
 		return nil, err
 	}
-	return router.Respond(s.forecasts.SimulateDraft(ctx, p, c, inlineContacts(in.Body.Contacts), o))
+	return router.Respond(s.forecasts.ForecastDraft(ctx, p, c, inlineContacts(in.Body.Contacts), o))
 }
 
 // simulationOrder is what was sent as the service wants it.
-func (r *SimulateRequest) simulationOrder() (simulation.Order, error) {
-	o := simulation.Order{Seed: uint64(r.Seed), Assume: r.Assumptions.assumptions} //nolint:gosec // not below zero
+func (r *SimulateRequest) simulationOrder() (forecast.ForecastRequest, error) {
+	o := forecast.ForecastRequest{Seed: uint64(r.Seed), Assume: r.Assumptions.assumptions} //nolint:gosec // not below zero
 	if r.StartAt != nil {
 		o.StartAt = r.StartAt.UTC()
 	}
@@ -175,7 +175,7 @@ func (s *campaignHandlers) simulateCampaign(ctx context.Context, p domain.Princi
 	router.IDParam
 	Body *SimulateRequest
 },
-) (*router.Response[*simulation.Simulation], error) {
+) (*router.Response[*forecast.Simulation], error) {
 	id, err := router.PathID(domain.PrefixCampaign, in.ID)
 	if err != nil {
 		return nil, err
@@ -188,5 +188,5 @@ func (s *campaignHandlers) simulateCampaign(ctx context.Context, p domain.Princi
 	if err != nil {
 		return nil, err
 	}
-	return router.Respond(s.forecasts.SimulateCampaign(ctx, p, id, o))
+	return router.Respond(s.forecasts.ForecastCampaign(ctx, p, id, o))
 }

@@ -1,4 +1,4 @@
-package simulation
+package forecast
 
 import (
 	"time"
@@ -20,8 +20,8 @@ type Assumptions struct {
 	VoicemailSeconds float64 `json:"voicemail_seconds"`
 }
 
-// Order asks for a simulation.
-type Order struct {
+// ForecastRequest asks for a simulation.
+type ForecastRequest struct {
 	StartAt time.Time // zero: now
 	Seed    uint64
 	Assume  func(Assumptions) Assumptions // puts what was sent over what is known

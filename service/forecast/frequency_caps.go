@@ -1,4 +1,4 @@
-package simulation
+package forecast
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/callboard/callboard/domain/simulation"
 )
 
-// frequency tells a simulation how often the numbers of its contacts have been
+// frequencyCaps tells a simulation how often the numbers of its contacts have been
 // rung, and by which zones their days go.
-type frequency struct {
+type frequencyCaps struct {
 	store commit.Store
 	of    *domain.Campaign
 	plan  *simulation.Plan
@@ -21,8 +21,8 @@ type frequency struct {
 	days  map[string]int32 // by the zones' key: index of the plan's Days
 }
 
-// learn completes a person, where there is a cap.
-func (f *frequency) learn(ctx context.Context, phone string, who *simulation.Person) error {
+// addCallHistory completes a person, where there is a cap.
+func (f *frequencyCaps) addCallHistory(ctx context.Context, phone string, who *simulation.Person) error {
 	if f.plan.Cap <= 0 {
 		return nil
 	}

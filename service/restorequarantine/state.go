@@ -1,6 +1,6 @@
-// Package quarantine is the quarantine of a store that was restored from a backup:
+// Package restorequarantine is the quarantine of a store that was restored from a backup:
 // no call, message or webhook leaves the service until an operator releases the store.
-package quarantine
+package restorequarantine
 
 import (
 	"time"

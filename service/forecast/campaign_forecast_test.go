@@ -1,4 +1,4 @@
-package simulation_test
+package forecast_test
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/pebbletest"
+	"github.com/callboard/callboard/service/forecast"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
 	"github.com/callboard/callboard/service/record/recordtest"
-	"github.com/callboard/callboard/service/simulation"
 )
 
 const listed = "+12025550109" // on a do-not-call list
@@ -51,11 +51,11 @@ func (n *node) Scrubber(*domain.Campaign) func(context.Context, string) (bool, e
 	return func(_ context.Context, e164 string) (bool, error) { return e164 == listed, n.listErr }
 }
 
-func setUp(t *testing.T, limits domain.Limits) (*simulation.Service, *node) {
+func setUp(t *testing.T, limits domain.Limits) (*forecast.Service, *node) {
 	t.Helper()
 	n := &node{store: pebbletest.Open(t), campaign: draft()}
 	n.campaign.ID, n.campaign.WorkspaceID, n.campaign.Environment = "campaign_1", recordtest.Workspace, domain.Live
-	return simulation.New(simulation.Config{
+	return forecast.New(forecast.Config{
 		Store: n.store, Campaigns: n, Contacts: n, DNC: n,
 		Counters: func(context.Context, string, time.Time, time.Time) ([]*domain.Usage, error) { return nil, nil },
 		Workspace: func(context.Context, domain.Principal) (*domain.Workspace, error) {
@@ -83,8 +83,8 @@ func phones(list ...string) iter.Seq2[domain.RawContact, error] {
 }
 
 // allBusy is an order in which each callee is busy.
-func allBusy() simulation.Order {
-	return simulation.Order{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a simulation.Assumptions) simulation.Assumptions {
+func allBusy() forecast.ForecastRequest {
+	return forecast.ForecastRequest{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a forecast.Assumptions) forecast.Assumptions {
 		a.AnswerRate, a.VoicemailRate, a.FailedRate, a.NoAnswerRate, a.BusyRate = 0, 0, 0, 0, 1
 		return a
 	}}
@@ -93,9 +93,9 @@ func allBusy() simulation.Order {
 func TestForecastCountsAttemptsAndSkippedContacts(t *testing.T) {
 	t.Parallel()
 	s, _ := setUp(t, domain.RoomyLimits())
-	got, err := s.SimulateDraft(t.Context(), recordtest.Live(recordtest.Workspace), draft(), phones("+12025550101", "+12025550102", listed, "+4930123456"), allBusy())
+	got, err := s.ForecastDraft(t.Context(), recordtest.Live(recordtest.Workspace), draft(), phones("+12025550101", "+12025550102", listed, "+4930123456"), allBusy())
 	require.NoError(t, err)
-	assert.Equal(t, simulation.AssumedDefaults, got.AssumedFrom)
+	assert.Equal(t, forecast.AssumedDefaults, got.AssumedFrom)
 	assert.Equal(t, []int{4, 1, 1, 4}, []int{got.Contacts, got.Skipped.DNC, got.Skipped.Invalid, got.Attempts}, "two callees are called twice")
 	assert.Equal(t, 2, got.Outcomes[domain.OutcomeBusy])
 	assert.Equal(t, []int{4, 4}, []int{got.Cost.Attempts, got.Cost.Included})
@@ -104,7 +104,7 @@ func TestForecastCountsAttemptsAndSkippedContacts(t *testing.T) {
 func TestForecastStaysWithinTheLimitsOfTheWorkspace(t *testing.T) {
 	t.Parallel()
 	s, _ := setUp(t, domain.Limits{CallsPerMinute: 1, ConcurrentOutbound: 1})
-	got, err := s.SimulateDraft(t.Context(), recordtest.Live(recordtest.Workspace), draft(), phones("+12025550101", "+12025550102", "+12025550103"), allBusy())
+	got, err := s.ForecastDraft(t.Context(), recordtest.Live(recordtest.Workspace), draft(), phones("+12025550101", "+12025550102", "+12025550103"), allBusy())
 	require.NoError(t, err)
 	assert.Equal(t, domain.Pacing{CallsPerMinute: 1, MaxConcurrent: 1}, got.Pacing)
 	assert.Equal(t, 1, got.PeakConcurrent)
@@ -116,26 +116,26 @@ func TestForecastIsRefused(t *testing.T) {
 	t.Parallel()
 	s, n := setUp(t, domain.RoomyLimits())
 	p := recordtest.Live(recordtest.Workspace)
-	_, err := s.SimulateCampaign(t.Context(), recordtest.Live(recordtest.OtherWorkspace), n.campaign.ID, allBusy())
+	_, err := s.ForecastCampaign(t.Context(), recordtest.Live(recordtest.OtherWorkspace), n.campaign.ID, allBusy())
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	unknown := draft()
 	unknown.AgentID = "agent_1"
-	_, err = s.SimulateDraft(t.Context(), p, unknown, phones(), allBusy())
+	_, err = s.ForecastDraft(t.Context(), p, unknown, phones(), allBusy())
 	assert.Equal(t, "agent_id", recordtest.Param(err))
 	order := allBusy()
 	assume := order.Assume
-	order.Assume = func(a simulation.Assumptions) simulation.Assumptions {
-		_, busy := s.SimulateCampaign(t.Context(), p, n.campaign.ID, allBusy())
+	order.Assume = func(a forecast.Assumptions) forecast.Assumptions {
+		_, busy := s.ForecastCampaign(t.Context(), p, n.campaign.ID, allBusy())
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(busy), "one forecast of a workspace at a time")
 		return assume(a)
 	}
-	_, err = s.SimulateCampaign(t.Context(), p, n.campaign.ID, order)
+	_, err = s.ForecastCampaign(t.Context(), p, n.campaign.ID, order)
 	require.NoError(t, err)
 	n.listErr = errors.New("the store cannot be reached")
-	_, err = s.SimulateDraft(t.Context(), p, draft(), phones("+12025550101"), allBusy())
+	_, err = s.ForecastDraft(t.Context(), p, draft(), phones("+12025550101"), allBusy())
 	require.ErrorIs(t, err, n.listErr)
 	n.campaign.Status = domain.CampaignCompleted
-	_, err = s.SimulateCampaign(t.Context(), p, n.campaign.ID, allBusy())
+	_, err = s.ForecastCampaign(t.Context(), p, n.campaign.ID, allBusy())
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 }
 
@@ -153,9 +153,9 @@ func TestAssumptionsComeFromTheLatestCalls(t *testing.T) {
 		c.Init("call", p, record.RequestResourceID(t.Context(), domain.PrefixCall), begin)
 		require.NoError(t, record.Create(t.Context(), n.store, c))
 	}
-	got, err := s.SimulateDraft(t.Context(), p, draft(), phones(), simulation.Order{Assume: func(a simulation.Assumptions) simulation.Assumptions { return a }})
+	got, err := s.ForecastDraft(t.Context(), p, draft(), phones(), forecast.ForecastRequest{Assume: func(a forecast.Assumptions) forecast.Assumptions { return a }})
 	require.NoError(t, err)
-	assert.Equal(t, simulation.AssumedHistory, got.AssumedFrom)
+	assert.Equal(t, forecast.AssumedHistory, got.AssumedFrom)
 	a := got.Assumptions
 	assert.InDeltaSlice(t, []float64{0.2, 0.8, 0, 30}, []float64{a.AnswerRate, a.BusyRate, a.NoAnswerRate, a.TalkSeconds}, 1e-9)
 }

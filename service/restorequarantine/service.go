@@ -1,4 +1,4 @@
-package quarantine
+package restorequarantine
 
 import (
 	"context"

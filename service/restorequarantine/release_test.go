@@ -1,4 +1,4 @@
-package quarantine_test
+package restorequarantine_test
 
 import (
 	"log/slog"
@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/pebbletest"
-	"github.com/callboard/callboard/service/quarantine"
+	"github.com/callboard/callboard/service/restorequarantine"
 )
 
 func TestReleaseSendsNothingAgainThatMayHaveGoneOut(t *testing.T) {
@@ -35,24 +35,24 @@ func TestReleaseSendsNothingAgainThatMayHaveGoneOut(t *testing.T) {
 	require.NoError(t, err)
 
 	restarts := 0
-	s := quarantine.New(quarantine.Config{Store: store, Restart: func() { restarts++ }, Log: slog.New(slog.DiscardHandler)})
+	s := restorequarantine.New(restorequarantine.Config{Store: store, Restart: func() { restarts++ }, Log: slog.New(slog.DiscardHandler)})
 	none, err := s.EndQuarantine(ctx, domain.Principal{})
 	require.NoError(t, err)
 	assert.Equal(t, []any{false, 0, 0}, []any{none.Active, len(none.Actions), restarts}, "there is no quarantine")
 
-	_, err = quarantine.Start(ctx, store, backup)
+	_, err = restorequarantine.Start(ctx, store, backup)
 	require.NoError(t, err)
 	q, err := s.Quarantine(ctx, domain.Principal{})
 	require.NoError(t, err)
 	assert.True(t, q.Active)
-	assert.Equal(t, quarantine.UncertainCounts{Calls: 1, Campaigns: 1, Bulks: 1, Messages: 1}, q.Counts)
+	assert.Equal(t, restorequarantine.UncertainCounts{Calls: 1, Campaigns: 1, Bulks: 1, Messages: 1}, q.Counts)
 	require.NotEmpty(t, q.Actions)
 	assert.Equal(t, []any{domain.UncertainCall, call.ID, "+12025550100"}, []any{q.Actions[0].Kind, q.Actions[0].ID, q.Actions[0].To})
 
 	released, err := s.EndQuarantine(ctx, domain.Principal{})
 	require.NoError(t, err)
 	assert.Equal(t, []any{false, 1, q.Counts}, []any{released.Active, restarts, released.Counts})
-	row, err := quarantine.Load(ctx, store)
+	row, err := restorequarantine.Load(ctx, store)
 	require.NoError(t, err)
 	assert.Nil(t, row)
 	for _, r := range []domain.Record{campaign, job, contacts, orders, message, fresh} {

@@ -1,5 +1,5 @@
-// Package simulation forecasts what a campaign would do, without calling anybody.
-package simulation
+// Package forecast forecasts what a campaign would do, without calling anybody.
+package forecast
 
 import (
 	"context"
@@ -54,7 +54,7 @@ type Service struct {
 	dnc       scrubbers
 	workspace func(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
 	counters  func(ctx context.Context, workspaceID string, from, to time.Time) ([]*domain.Usage, error)
-	running   runningSimulations
+	running   runningForecasts
 }
 
 // New returns a service.
@@ -63,39 +63,39 @@ func New(c Config) *Service {
 }
 
 const (
-	historyCalls = 500 // the latest, by which assumptions are made
-	historyLeast = 50  // fewer say nothing
+	maxHistoryCalls = 500 // the latest, by which assumptions are made
+	minHistoryCalls = 50  // fewer say nothing
 )
 
-// runningSimulations keeps simulations from taking the processor from calls: one of a
+// runningForecasts keeps simulations from taking the processor from calls: one of a
 // workspace at a time, and at most half of the processors for all of them.
-type runningSimulations struct {
-	mu sync.Mutex
-	by map[string]bool
+type runningForecasts struct {
+	mu         sync.Mutex
+	workspaces map[string]bool
 }
 
-func (r *runningSimulations) begin(workspaceID string) error {
+func (r *runningForecasts) acquire(workspaceID string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.by[workspaceID] || len(r.by) >= max(1, runtime.GOMAXPROCS(0)/2) {
+	if r.workspaces[workspaceID] || len(r.workspaces) >= max(1, runtime.GOMAXPROCS(0)/2) {
 		return domain.Errorf(domain.CodeUnavailable, "another simulation is running; try again when it has ended").With("retry_after", 2)
 	}
-	if r.by == nil {
-		r.by = make(map[string]bool)
+	if r.workspaces == nil {
+		r.workspaces = make(map[string]bool)
 	}
-	r.by[workspaceID] = true
+	r.workspaces[workspaceID] = true
 	return nil
 }
 
-func (r *runningSimulations) end(workspaceID string) {
+func (r *runningForecasts) release(workspaceID string) {
 	r.mu.Lock()
-	delete(r.by, workspaceID)
+	delete(r.workspaces, workspaceID)
 	r.mu.Unlock()
 }
 
-// SimulateCampaign plays what is left of a campaign on a virtual clock, in the
+// ForecastCampaign plays what is left of a campaign on a virtual clock, in the
 // time of the request, and rings nobody.
-func (svc *Service) SimulateCampaign(ctx context.Context, p domain.Principal, id string, o Order) (*Simulation, error) {
+func (svc *Service) ForecastCampaign(ctx context.Context, p domain.Principal, id string, o ForecastRequest) (*Simulation, error) {
 	c, err := svc.campaigns.Campaign(ctx, p, id)
 	if err != nil {
 		return nil, err
@@ -108,9 +108,9 @@ func (svc *Service) SimulateCampaign(ctx context.Context, p domain.Principal, id
 	return svc.simulate(ctx, p, c, svc.list.All(ctx, c, wanted), o)
 }
 
-// SimulateDraft plays a campaign that is not kept, with its inline contacts.
-func (svc *Service) SimulateDraft(
-	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o Order,
+// ForecastDraft plays a campaign that is not kept, with its inline contacts.
+func (svc *Service) ForecastDraft(
+	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o ForecastRequest,
 ) (*Simulation, error) {
 	if err := svc.campaigns.CheckReferences(ctx, p, c); err != nil {
 		return nil, err
@@ -143,12 +143,12 @@ func (svc *Service) SimulateDraft(
 
 // simulate simulates a campaign with those contacts who are not final.
 func (svc *Service) simulate(
-	ctx context.Context, p domain.Principal, c *domain.Campaign, people iter.Seq2[contactlist.Entry, error], o Order,
+	ctx context.Context, p domain.Principal, c *domain.Campaign, people iter.Seq2[contactlist.Entry, error], o ForecastRequest,
 ) (*Simulation, error) {
-	if err := svc.running.begin(p.WorkspaceID); err != nil {
+	if err := svc.running.acquire(p.WorkspaceID); err != nil {
 		return nil, err
 	}
-	defer svc.running.end(p.WorkspaceID)
+	defer svc.running.release(p.WorkspaceID)
 	w, err := svc.workspace(ctx, p)
 	if err != nil {
 		return nil, err
@@ -156,13 +156,13 @@ func (svc *Service) simulate(
 	c.Pacing.CallsPerMinute = min(c.Pacing.CallsPerMinute, w.Limits.CallsPerMinute)
 	c.Pacing.MaxConcurrent = min(c.Pacing.MaxConcurrent, w.Limits.ConcurrentOutbound)
 	s := &Simulation{CampaignID: c.ID, Pacing: c.Pacing}
-	known, from, err := svc.assumptions(ctx, p)
+	known, from, err := svc.estimateAssumptions(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	s.Assumptions, s.AssumedFrom = o.Assume(known), from
 	plan := simulation.Plan{
-		Campaign: c, From: o.StartAt, Seed: o.Seed, Assume: assumed(s.Assumptions),
+		Campaign: c, From: o.StartAt, Seed: o.Seed, Assume: domainAssumptions(s.Assumptions),
 		Stop: func() bool { runtime.Gosched(); return ctx.Err() != nil },
 	}
 	if plan.From.IsZero() {
@@ -180,7 +180,7 @@ func (svc *Service) simulate(
 	if c.Environment == domain.Test { // nothing is billed
 		report.Months = nil
 	}
-	s.Cost, err = svc.costOf(ctx, w, report.Months)
+	s.Cost, err = svc.estimateCost(ctx, w, report.Months)
 	return s, err
 }
 
@@ -196,7 +196,7 @@ func (svc *Service) addContacts(
 	assessor := campaign.NewAssessor(c, rules, calling)
 	listed := svc.dnc.Scrubber(c)
 	crowds := make(map[string]int32)
-	often := frequency{store: svc.store, of: c, plan: plan, zones: calendar.NewZones(), days: make(map[string]int32)}
+	often := frequencyCaps{store: svc.store, of: c, plan: plan, zones: calendar.NewZones(), days: make(map[string]int32)}
 	var some []contactlist.Entry
 	flush := func() error {
 		contacts := make([]domain.Contact, len(some))
@@ -223,8 +223,8 @@ func (svc *Service) addContacts(
 				crowds[zone] = at
 				plan.Crowds = append(plan.Crowds, simulation.Crowd{Window: a.Windows[zone], Unknown: rules.Local() && zone == ""})
 			}
-			who := personOf(one, at, plan.From)
-			if err := often.learn(ctx, one.Contact.Phone, &who); err != nil {
+			who := contactPerson(one, at, plan.From)
+			if err := often.addCallHistory(ctx, one.Contact.Phone, &who); err != nil {
 				return err
 			}
 			plan.People = append(plan.People, who)
@@ -247,8 +247,8 @@ func (svc *Service) addContacts(
 	return flush()
 }
 
-// personOf is a contact on the stage.
-func personOf(one contactlist.Entry, crowd int32, from time.Time) simulation.Person {
+// contactPerson is a contact on the stage.
+func contactPerson(one contactlist.Entry, crowd int32, from time.Time) simulation.Person {
 	p := simulation.Person{Crowd: crowd}
 	if one.State != domain.ContactRetryWait {
 		return p
@@ -285,13 +285,13 @@ func setResults(s *Simulation, r simulation.Report) {
 	}
 }
 
-// costOf is what so many attempts by month add to the bill, beside what was
+// estimateCost is what so many attempts by month add to the bill, beside what was
 // used in these months already.
-func (svc *Service) costOf(ctx context.Context, w *domain.Workspace, months map[string]int) (SimulatedCost, error) {
+func (svc *Service) estimateCost(ctx context.Context, w *domain.Workspace, months map[string]int) (SimulatedCost, error) {
 	cost := SimulatedCost{Months: []SimulatedMonth{}}
 	tariff, total := billing.TariffOf(w), domain.Amount(0)
 	for _, month := range slices.Sorted(maps.Keys(months)) {
-		before, err := svc.attemptsBilled(ctx, w.ID, month)
+		before, err := svc.countBilledAttempts(ctx, w.ID, month)
 		if err != nil {
 			return cost, err
 		}
@@ -309,8 +309,8 @@ func (svc *Service) costOf(ctx context.Context, w *domain.Workspace, months map[
 	return cost, nil
 }
 
-// attemptsBilled is how many attempts of a month, YYYY-MM, have been billed.
-func (svc *Service) attemptsBilled(ctx context.Context, workspaceID, month string) (n int, err error) {
+// countBilledAttempts is how many attempts of a month, YYYY-MM, have been billed.
+func (svc *Service) countBilledAttempts(ctx context.Context, workspaceID, month string) (n int, err error) {
 	from, err := time.Parse("2006-01", month)
 	if err != nil {
 		return 0, err
@@ -322,30 +322,30 @@ func (svc *Service) attemptsBilled(ctx context.Context, workspaceID, month strin
 	return n, commit.StoreError(err)
 }
 
-// assumptions are made by the workspace's latest campaign calls.
-func (svc *Service) assumptions(ctx context.Context, p domain.Principal) (Assumptions, AssumedFrom, error) {
-	var h history
-	q := commit.Query{Kind: "call", Workspace: p.WorkspaceID, Index: record.EnvironmentIndex(p), Limit: historyCalls}
+// estimateAssumptions are made by the workspace's latest campaign calls.
+func (svc *Service) estimateAssumptions(ctx context.Context, p domain.Principal) (Assumptions, AssumedFrom, error) {
+	var h callStatistics
+	q := commit.Query{Kind: "call", Workspace: p.WorkspaceID, Index: record.EnvironmentIndex(p), Limit: maxHistoryCalls}
 	_, err := svc.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 		if c, ok := r.(*domain.Call); ok {
-			h.learn(c)
+			h.add(c)
 		}
 		return nil
 	})
 	usual := defaultAssumptions()
-	if err != nil || h.calls < historyLeast {
+	if err != nil || h.calls < minHistoryCalls {
 		return usual, AssumedDefaults, commit.StoreError(err)
 	}
-	return h.over(usual), AssumedHistory, nil
+	return h.assumptionsOver(usual), AssumedHistory, nil
 }
 
-// history sums up calls.
-type history struct {
+// callStatistics sums up calls.
+type callStatistics struct {
 	calls, answered, machines, busy, failed, silent int
 	ring, talk, message, unheard                    time.Duration
 }
 
-func (h *history) learn(c *domain.Call) {
+func (h *callStatistics) add(c *domain.Call) {
 	if c.Direction != domain.Outbound || c.CampaignID == "" || !c.Final() || c.StartedAt == nil || c.EndedAt == nil {
 		return
 	}
@@ -374,8 +374,8 @@ func (h *history) learn(c *domain.Call) {
 	}
 }
 
-// over puts what was learnt over what is usual.
-func (h *history) over(a Assumptions) Assumptions {
+// assumptionsOver puts what was learnt over what is usual.
+func (h *callStatistics) assumptionsOver(a Assumptions) Assumptions {
 	all := float64(h.calls)
 	a.AnswerRate, a.VoicemailRate, a.BusyRate, a.FailedRate = float64(h.answered)/all, float64(h.machines)/all, float64(h.busy)/all, float64(h.failed)/all
 	a.NoAnswerRate = float64(h.silent) / all
@@ -402,7 +402,7 @@ func defaultAssumptions() Assumptions {
 	}
 }
 
-func assumed(a Assumptions) simulation.Assumptions {
+func domainAssumptions(a Assumptions) simulation.Assumptions {
 	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	return simulation.Assumptions{
 		Answer: a.AnswerRate, Voicemail: a.VoicemailRate, Busy: a.BusyRate, Failed: a.FailedRate,
