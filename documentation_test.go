@@ -22,7 +22,7 @@ var (
 	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
 )
 
-// pages are the documents that people read.
+// pages returns the paths of all Markdown pages: root, docs/ with ADRs, deploy/sipp.
 func pages(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob("*.md")
@@ -44,7 +44,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// anchors are the places of a page that links can name, as GitHub makes them.
+// anchors returns the link targets of the headings of a page, in the form that GitHub gives them.
 func anchors(text string) map[string]bool {
 	all := make(map[string]bool)
 	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
@@ -65,8 +65,8 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
-func TestEveryLinkOfTheDocumentsLeadsSomewhere(t *testing.T) {
-	links, places := 0, 0
+func TestMarkdownLinksHaveTargets(t *testing.T) {
+	links, fragments := 0, 0
 	for _, page := range pages(t) {
 		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(read(t, page), ""), -1) {
 			if strings.Contains(m[1], "://") {
@@ -80,40 +80,39 @@ func TestEveryLinkOfTheDocumentsLeadsSomewhere(t *testing.T) {
 			_, err := os.Stat(to)
 			require.NoError(t, err, "%s links to %s", page, m[1])
 			if m[2] != "" && strings.HasSuffix(to, ".md") {
-				places++
+				fragments++
 				assert.True(t, anchors(read(t, to))[m[2][1:]], "%s links to %s%s, which has no such heading", page, m[1], m[2])
 			}
 		}
 	}
 	assert.Greater(t, links, 50)
-	assert.Greater(t, places, 20)
+	assert.Greater(t, fragments, 20)
 }
 
-func TestThePlacesOfAPageAreNamedAsTheyAreShown(t *testing.T) {
-	text := "# What it costs\n## What it costs\n```sh\n# no heading\n```\n### OAuth 2.0 for people's `programs`\n## See [that](that.md#there)\n"
+func TestAnchorsFollowGitHubRules(t *testing.T) {
+	text := "# What it costs\n## What it costs\n```sh\n# no heading\n```\n### OAuth 2.0 for people's `programs`\n## See [that](that.md#listed)\n"
 	assert.Equal(t, map[string]bool{"what-it-costs": true, "what-it-costs-1": true, "oauth-20-for-peoples-programs": true, "see-that": true}, anchors(text))
 }
 
-// The README leads to every page, or nobody finds it.
-func TestTheMapOfTheREADMENamesEveryPage(t *testing.T) {
+func TestREADMELinksEveryPageOfDocs(t *testing.T) {
 	all, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)
-	front := read(t, "README.md")
+	readme := read(t, "README.md")
 	for _, page := range all {
-		assert.Contains(t, front, "]("+page+")")
+		assert.Contains(t, readme, "]("+page+")")
 	}
 }
 
 var metric = regexp.MustCompile(`\bcallboard_[a-z_]+`)
 
-// docs/metrics.md is held to what the service tells by a test of the whole
-// binary; what other pages name has to stand there.
-func TestEveryMetricThatThePagesNameExists(t *testing.T) {
-	there := make(map[string]bool)
+// TestMetricsInDocumentationAreListed compares all pages with docs/metrics.md. A test of cmd/callboard compares docs/metrics.md with
+// the metrics of the service.
+func TestMetricsInDocumentationAreListed(t *testing.T) {
+	listed := make(map[string]bool)
 	for _, row := range regexp.MustCompile("(?m)^\\| `(callboard_[a-z_]+)` \\|").FindAllStringSubmatch(read(t, "docs/metrics.md"), -1) {
-		there[row[1]] = true
+		listed[row[1]] = true
 	}
-	assert.Greater(t, len(there), 30)
+	assert.Greater(t, len(listed), 30)
 	named := 0
 	for _, page := range pages(t) {
 		for _, name := range metric.FindAllString(read(t, page), -1) {
@@ -121,70 +120,68 @@ func TestEveryMetricThatThePagesNameExists(t *testing.T) {
 			for _, part := range []string{"_bucket", "_count", "_sum"} {
 				name = strings.TrimSuffix(name, part)
 			}
-			assert.True(t, there[name], "%s names %s, which nobody tells", page, name)
+			assert.True(t, listed[name], "%s names %s, which docs/metrics.md does not list", page, name)
 		}
 	}
-	assert.Greater(t, named, 2*len(there)/3)
+	assert.Greater(t, named, 2*len(listed)/3)
 }
 
-func TestEveryTargetThatThePagesNameExists(t *testing.T) {
-	there := make(map[string]bool)
+func TestMakeTargetsInDocumentationExist(t *testing.T) {
+	listed := make(map[string]bool)
 	for _, m := range regexp.MustCompile(`(?m)^([a-z0-9-]+):.*## `).FindAllStringSubmatch(read(t, "Makefile"), -1) {
-		there[m[1]] = true
+		listed[m[1]] = true
 	}
-	told := regexp.MustCompile("(?m)(?:`|^|sudo )make ([a-z0-9-]+)")
+	mention := regexp.MustCompile("(?m)(?:`|^|sudo )make ([a-z0-9-]+)")
 	for _, page := range pages(t) {
-		for _, m := range told.FindAllStringSubmatch(read(t, page), -1) {
-			assert.True(t, there[m[1]], "%s tells of make %s", page, m[1])
+		for _, m := range mention.FindAllStringSubmatch(read(t, page), -1) {
+			assert.True(t, listed[m[1]], "%s names make %s, which the Makefile lacks", page, m[1])
 		}
 	}
 }
 
-// Blocks of commands are run by the tests of the pages, but for those that
-// cannot be: each has a reason.
-func TestCommandsAreRunOrSayWhyNot(t *testing.T) {
+// TestCommandBlocksAreRunOrHaveAReason checks that each block of commands is run by a test ("sh run") or listed here with the reason.
+func TestCommandBlocksAreRunOrHaveAReason(t *testing.T) {
 	known := map[string]string{
-		"git clone https://github.com/callboard/callboard && cd callboard":                                "make run is the demo, which has a test of its own",
-		"bin/callboard users create Ada --role admin --environment test    # prints an id":                "the page of the dashboard runs them",
-		"CALLBOARD_SIP_ADDR=192.168.1.10:5060 CALLBOARD_EGRESS_ALLOW=127.0.0.0/8,192.168.1.0/24 make run": "the addresses are the reader's",
-		"make build": "the tests build it",
-		"CALLBOARD_OTLP_URL=http://127.0.0.1:4318 callboard serve":                                              "the test of metrics serves with a collector",
-		"callboard init                                    # addresses, TLS, the first trunk, a test call":      "a test sets a service up by flags; the addresses are the reader's",
+		"git clone https://github.com/callboard/callboard && cd callboard":                                "the demo of make run has its own test",
+		"bin/callboard users create Ada --role admin --environment test    # prints an id":                "docs/dashboard.md runs them",
+		"CALLBOARD_SIP_ADDR=192.168.1.10:5060 CALLBOARD_EGRESS_ALLOW=127.0.0.0/8,192.168.1.0/24 make run": "the addresses are examples",
+		"make build": "the tests build the binary",
+		"CALLBOARD_OTLP_URL=http://127.0.0.1:4318 callboard serve":                                              "the test of metrics starts the service with a collector",
+		"callboard init                                    # addresses, TLS, the first trunk, a test call":      "a test passes the answers as flags; the addresses are examples",
 		"callboard init                                   # asks for addresses, TLS, a trunk, a number to ring": "the same",
-		"make deb && sudo apt-get install ./bin/callboard_*.deb":                                                "a test builds the package and looks into it; nothing is installed",
-		"callboard backup /backups/monday             # of a running service, or a stopped one":                 "backups have tests of their own",
-		"callboard release --list                     # what may have gone out since the backup":                "the test of the quarantine runs both",
-		"sudo -u callboard callboard restore /backups/monday --data /var/lib/callboard":                         "the user is that of the package; a test plays another user's folder",
-		"callboard blobs move": "a test of the whole binary moves them",
-		"CALLBOARD_BLOBS_URL='s3://calls/eu?endpoint=https://s3.internal:9000&region=eu-central-1'":                                 "the store is the reader's",
-		`websocat --binary "ws://127.0.0.1:8080/v1/calls/$CALL/listen?mode=listen&ticket=…" | play -t raw -r 8000 -e mu-law -c 1 -`: "it takes a loudspeaker",
+		"make deb && sudo apt-get install ./bin/callboard_*.deb":                                                "a test builds the package and reads it without installing it",
+		"callboard backup /backups/monday             # of a running service, or a stopped one":                 "backups have their own tests",
+		"callboard release --list                     # what may have gone out since the backup":                "the test of held-back work runs both commands",
+		"sudo -u callboard callboard restore /backups/monday --data /var/lib/callboard":                         "the user belongs to the package; a test uses the folder of another user",
+		"callboard blobs move": "an end-to-end test moves them",
+		"CALLBOARD_BLOBS_URL='s3://calls/eu?endpoint=https://s3.internal:9000&region=eu-central-1'":                                 "the object store is an example",
+		`websocat --binary "ws://127.0.0.1:8080/v1/calls/$CALL/listen?mode=listen&ticket=…" | play -t raw -r 8000 -e mu-law -c 1 -`: "it needs a loudspeaker",
 	}
 	plain := regexp.MustCompile("(?ms)^```sh\n(.*?)\n")
 	for _, page := range pages(t) {
 		for _, m := range plain.FindAllStringSubmatch(read(t, page), -1) {
-			assert.NotEmpty(t, known[m[1]], "%s has commands that nobody runs: %s", page, m[1])
+			assert.NotEmpty(t, known[m[1]], "%s has commands that no test runs: %s", page, m[1])
 		}
 	}
 }
 
-func TestThePicturesAreSmallAndShown(t *testing.T) {
-	pictures, err := filepath.Glob("docs/img/*")
+func TestImagesAreSmallAndShown(t *testing.T) {
+	images, err := filepath.Glob("docs/img/*")
 	require.NoError(t, err)
 	var text strings.Builder
 	for _, page := range pages(t) {
 		text.WriteString(read(t, page))
 	}
-	for _, path := range pictures {
+	for _, path := range images {
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		assert.Less(t, info.Size(), int64(100<<10), path)
-		assert.Contains(t, text.String(), "img/"+filepath.Base(path)+")", "nobody shows it")
+		assert.Contains(t, text.String(), "img/"+filepath.Base(path)+")", "no page shows it")
 	}
-	assert.GreaterOrEqual(t, len(pictures), 3)
+	assert.GreaterOrEqual(t, len(images), 3)
 }
 
-// What a measurement printed is kept in its place of a page, also what failed.
-func TestFiguresAreKeptInTheirPlace(t *testing.T) {
+func TestKeepWritesFiguresBetweenTheirMarkers(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.md")
 	keep := func(name, lines string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), ".ci/keep", page, name)
@@ -194,19 +191,19 @@ func TestFiguresAreKeptInTheirPlace(t *testing.T) {
 	}
 	before := "a\n<!-- x -->\nold\n<!-- end of x -->\nb\n<!-- y -->\nother\n<!-- end of y -->\n"
 	require.NoError(t, os.WriteFile(page, []byte(before), 0o600))
-	said, err := keep("x", "")
+	printed, err := keep("x", "")
 	require.NoError(t, err)
-	assert.Empty(t, said)
+	assert.Empty(t, printed)
 	assert.Equal(t, before, read(t, page))
 	_, err = keep("z", "1\n")
 	require.Error(t, err)
-	said, err = keep("x", "x: 1\n--- FAIL: TestX\n")
+	printed, err = keep("x", "x: 1\n--- FAIL: TestX\n")
 	require.NoError(t, err)
-	assert.Equal(t, "x: 1\n--- FAIL: TestX\n", said)
+	assert.Equal(t, "x: 1\n--- FAIL: TestX\n", printed)
 	assert.Contains(t, read(t, page), "x: 1\n--- FAIL: TestX\n")
-	said, err = keep("x", "x: 1\nok\n")
+	printed, err = keep("x", "x: 1\nok\n")
 	require.NoError(t, err)
-	assert.Equal(t, "x: 1\nok\n", said)
+	assert.Equal(t, "x: 1\nok\n", printed)
 	assert.Regexp(t, "^a\n<!-- x -->\n```text\n\\d{4}-\\d\\d-\\d\\d, \\w+/\\w+, \\d+ cores\nx: 1\nok\n```\n<!-- end of x -->\nb\n<!-- y -->\nother\n<!-- end of y -->\n$", read(t, page))
 	for _, name := range regexp.MustCompile(`(?m)\.ci/keep '\$\(RELIABILITY_DOC\)' (\w+)$`).FindAllStringSubmatch(read(t, "Makefile"), -1) {
 		assert.Contains(t, read(t, "docs/reliability.md"), "<!-- "+name[1]+" -->\n")
@@ -216,7 +213,7 @@ func TestFiguresAreKeptInTheirPlace(t *testing.T) {
 
 var command = regexp.MustCompile(`(?m)^ +(sipp -sf \S+.*)$`)
 
-func TestEveryScenarioIsListedWithItsCommand(t *testing.T) {
+func TestSIPpScenariosAreListedWithTheirCommands(t *testing.T) {
 	page, err := os.ReadFile("deploy/sipp/README.md")
 	require.NoError(t, err)
 	scenarios, err := filepath.Glob("deploy/sipp/*.xml")
@@ -225,19 +222,19 @@ func TestEveryScenarioIsListedWithItsCommand(t *testing.T) {
 	for _, path := range scenarios {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		told := command.FindSubmatch(text)
-		require.NotNil(t, told, "%s does not say how it is run", path)
-		assert.True(t, strings.HasPrefix(string(told[1]), "sipp -sf "+path+" "), "%s says how another one is run: %s", path, told[1])
+		usage := command.FindSubmatch(text)
+		require.NotNil(t, usage, "%s has no line with its sipp command", path)
+		assert.True(t, strings.HasPrefix(string(usage[1]), "sipp -sf "+path+" "), "%s has the command of another scenario: %s", path, usage[1])
 		file := filepath.Base(path)
 		row := "| [" + strings.TrimSuffix(file, ".xml") + "](" + file + ") | "
 		_, rest, found := strings.Cut(string(page), row)
 		rest, _, _ = strings.Cut(rest, "\n")
-		assert.True(t, found && strings.HasSuffix(rest, " | `"+string(told[1])+"` |"), "%s is not listed with: %s", path, told[1])
+		assert.True(t, found && strings.HasSuffix(rest, " | `"+string(usage[1])+"` |"), "%s is not listed with: %s", path, usage[1])
 	}
-	assert.Equal(t, len(scenarios), strings.Count(string(page), "\n| ["), "rows for files that are gone")
+	assert.Equal(t, len(scenarios), strings.Count(string(page), "\n| ["), "rows without a scenario file")
 }
 
-func TestCountTakesTheLastResultOfEachTest(t *testing.T) {
+func TestCountUsesLastResultOfEachTest(t *testing.T) {
 	for name, c := range map[string]struct {
 		status string
 		lines  []string
@@ -284,5 +281,38 @@ func TestCountTakesTheLastResultOfEachTest(t *testing.T) {
 			assert.Equal(t, c.last, text[strings.LastIndexByte(text, '\n')+1:])
 			assert.Equal(t, strings.HasSuffix(c.last, " 0 failed") && c.last[0] != '0', err == nil, "%v", err)
 		})
+	}
+}
+
+// TestFlowsOfTheArchitectureNameExistingCode checks docs/ARCHITECTURE.md: at most ten files per flow, each exists, and each function
+// or message that a step names occurs in the code.
+func TestFlowsOfTheArchitectureNameExistingCode(t *testing.T) {
+	_, text, found := strings.Cut(read(t, "docs/ARCHITECTURE.md"), "\n## Three flows\n")
+	require.True(t, found)
+	text, _, _ = strings.Cut(text, "\n## ")
+	identifiers := make(map[string]bool)
+	for _, folder := range []string{"actors", "cmd", "domain", "httpapi", "service", "sip"} {
+		require.NoError(t, filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+			if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+				for _, word := range regexp.MustCompile(`\w+`).FindAllString(read(t, path), -1) {
+					identifiers[word] = true
+				}
+			}
+			return err
+		}))
+	}
+	flows := strings.Split(text, "\n**")[1:]
+	require.Len(t, flows, 3)
+	for _, flow := range flows {
+		steps := regexp.MustCompile("(?m)^[0-9]+\\. `([^`]+)`: ").FindAllStringSubmatch(flow, -1)
+		assert.True(t, len(steps) > 5 && len(steps) <= 10, "%d steps of %.30s", len(steps), flow)
+		for _, m := range steps {
+			assert.FileExists(t, m[1])
+		}
+		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(flow, -1) {
+			if name := m[1][strings.LastIndexAny(m[1], ". ")+1:]; name != "go" && !strings.Contains(name, "/") {
+				assert.True(t, identifiers[name], "docs/ARCHITECTURE.md names %s, which is not in the code", m[1])
+			}
+		}
 	}
 }
