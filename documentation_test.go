@@ -316,3 +316,21 @@ func TestFlowsOfTheArchitectureNameExistingCode(t *testing.T) {
 		}
 	}
 }
+
+// TestDecisionIndexListsAllRecords compares docs/adr/README.md with the records: title, area, status and date, at most 50 records, and
+// the three sections of each.
+func TestDecisionIndexListsAllRecords(t *testing.T) {
+	records, err := filepath.Glob("docs/adr/[0-9]*.md")
+	require.NoError(t, err)
+	assert.LessOrEqual(t, len(records), 50)
+	index := read(t, "docs/adr/README.md")
+	assert.Equal(t, len(records), strings.Count(index, "\n| ["), "rows of the index")
+	head := regexp.MustCompile(`^# (\d{4}): (.+)\n\nStatus: (.+?) *\nDate: (\d{4}-\d\d-\d\d) *\nArea: (.+)\n\n## Context\n(?s:.+)\n## Decision\n(?s:.+)\n## Consequences\n\n\S`)
+	for _, path := range records {
+		m := head.FindStringSubmatch(read(t, path))
+		if assert.NotNil(t, m, "%s: number, title, status, date, area, context, decision and consequences", path) {
+			row := fmt.Sprintf("| [%s](%s) | %s | %s | %s | %s |\n", m[1], filepath.Base(path), m[2], m[5], m[3], m[4])
+			assert.Contains(t, index, row, path)
+		}
+	}
+}

@@ -1,7 +1,7 @@
 // Package sip is a SIP user agent (RFC 3261): it makes and takes calls, and holds their dialogs until they are over. Of SDP
 // it reads only the hold attributes.
 //
-// Transactions and dialogs are implemented here (docs/adr/0002-sip-transactions.md). A message is handled on the goroutine
+// Transactions and dialogs are implemented here (docs/adr/0002-sip-transactions-and-dialogs.md). A message is handled on the goroutine
 // that read it, a dialog under its own lock. Events are reported to the owner after the lock is released.
 //
 // A Dialog is composed of parts, each in its own file: inviteClient, inviteServer, reliableProvisionals, offerAnswer,

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// The registry of protoactor is reached into (ADR 0110): this fails where another
+// The registry of protoactor is reached into (ADR 0099): this fails where another
 // version of it has other buckets, or finds a name's bucket in another way.
 func TestNamesAreFoundInTheRegistryWithFewerBuckets(t *testing.T) {
 	sys := actor.NewActorSystem()

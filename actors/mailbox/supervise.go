@@ -108,7 +108,7 @@ func System(log *slog.Logger) *actor.ActorSystem {
 
 // fold leaves a part of the registry's buckets, with all that is in them. Each
 // is 32 locked maps, so the 1024 that it comes with take 4 MB while they are
-// empty; 1024 locks are plenty. It relies on internals of protoactor: ADR 0110.
+// empty; 1024 locks are plenty. It relies on internals of protoactor: ADR 0099.
 func fold(m *actor.SliceMap) {
 	const left = 32 // divides 1024: a name's bucket among fewer is its bucket modulo them
 	few := slices.Clone(m.LocalPIDs[:left])

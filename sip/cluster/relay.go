@@ -1,5 +1,5 @@
 // Package cluster relays messages between the nodes that share the SIP traffic of an installation
-// (docs/adr/0077-a-call-finds-its-node.md).
+// (docs/adr/0077-sip-relay-between-nodes.md).
 //
 // The relaying node stores nothing about a call: its Via carries the return path of the response.
 package cluster

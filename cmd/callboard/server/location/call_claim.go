@@ -15,7 +15,7 @@ import (
 // Whose a call is that no number of the store names, because its trunk writes
 // numbers without their country or gives the rest of them to somebody, only the
 // node knows that has the trunk: it knows the source. So all nodes that have work
-// are asked (docs/adr/0087-nodes-ask-each-other-whose-a-call-is.md).
+// are asked (docs/adr/0077-sip-relay-between-nodes.md).
 
 // cancelLifetime is how long a CANCEL finds the node of a call that was found by whom
 // its credentials named, or by a header: it has none.
