@@ -98,7 +98,7 @@ func (beginCall) Control() {}
 
 // call is the actor of one call. Its order is its own from the start on.
 type call struct {
-	*order
+	*callSetup
 	cfg        *Config
 	log        *slog.Logger
 	resources  *callResources
@@ -121,7 +121,7 @@ type call struct {
 	resumption resumption
 }
 
-func newCall(cfg *Config, o *order, r *callResources) actor.Actor {
+func newCall(cfg *Config, o *callSetup, r *callResources) actor.Actor {
 	if o.resumed == nil {
 		o.maxDuration = o.script.Limits.Longest(o.maxDuration, defaultMaxDuration)
 	}
@@ -129,7 +129,7 @@ func newCall(cfg *Config, o *order, r *callResources) actor.Actor {
 	if span := (*tracing.SpanContexts)(nil).Call(o.call.ID, o.call.TraceParent); span.IsValid() {
 		log = log.With(slog.String("trace_id", span.TraceID().String()))
 	}
-	c := &call{order: o, cfg: cfg, log: log, resources: r, commits: commitQueue{cfg: cfg, log: log, version: openedVersion}}
+	c := &call{callSetup: o, cfg: cfg, log: log, resources: r, commits: commitQueue{cfg: cfg, log: log, version: openedVersion}}
 	if o.resumed != nil {
 		c.commits.version, c.stage, c.leg = 0, resuming, o.resumed.Leg // the version is read
 	}
@@ -138,15 +138,15 @@ func newCall(cfg *Config, o *order, r *callResources) actor.Actor {
 
 // Receive is the table of contents.
 func (c *call) Receive(ctx actor.Context) { //nolint:funlen // the table of contents
-	if c.cfg.Before != nil {
-		c.cfg.Before("call", c.call.ID, ctx.Message())
+	if c.cfg.BeforeMessage != nil {
+		c.cfg.BeforeMessage("call", c.call.ID, ctx.Message())
 	}
 	switch m := ctx.Message().(type) {
 	case beginCall:
 		c.start(ctx)
-	case lines.Bound:
+	case lines.PermitBound:
 		c.permitBound(ctx)
-	case lines.Late:
+	case lines.LeaseExpired:
 		c.stageTimedOut(ctx, stageTimeout{stage: awaitingPermit})
 	case legPrepared:
 		c.legPrepared(ctx, m)
@@ -156,19 +156,19 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // the table of cont
 		c.handleMediaEvent(ctx, m)
 	case trunk.Slot:
 		c.slotGranted(ctx, m)
-	case trunk.NoSlot:
+	case trunk.SlotDenied:
 		c.slotRefused(ctx, m)
 	case conversation.Over:
 		c.agentEnded(ctx, m)
 	case conversation.Fault:
 		c.fault(ctx, m)
 	case conversation.OptedOut:
-		if c.cfg.OptOut != nil {
-			c.cfg.OptOut(c.call, m.Channel, m.Keyword)
+		if c.cfg.OnOptOut != nil {
+			c.cfg.OnOptOut(c.call, m.Channel, m.Keyword)
 		}
 	case conversation.Finished:
 		c.conversationFinished(ctx, m)
-	case Hangup:
+	case HangUp:
 		c.handleHangup(ctx, m)
 	case stageTimeout:
 		c.stageTimedOut(ctx, m)
@@ -180,7 +180,7 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // the table of cont
 		c.commitDone(ctx, m)
 	case repeatEnd:
 		c.notifyOwner(ctx)
-	case Ack:
+	case AcknowledgeEnd:
 		c.endAcknowledged(ctx)
 	case *actor.DeadLetterResponse:
 		c.ownerGone(ctx)
@@ -227,15 +227,15 @@ func (c *call) start(ctx actor.Context) {
 	if c.in != nil {
 		root, self := ctx.ActorSystem().Root, ctx.Self()
 		c.in.Notify(func(e sip.Event) { root.Send(self, dialogEvent{1, e}) })
-		c.failover.codecs = leg.CodecsOf(c.slot.Trunk().Codecs)
+		c.failover.codecs = leg.ParseCodecs(c.slot.Trunk().Codecs)
 	} else {
 		c.failover.tried = []string{c.slot.Key}
-		c.failover.codecs = leg.CodecsOf(c.slot.Trunk().Codecs)
+		c.failover.codecs = leg.ParseCodecs(c.slot.Trunk().Codecs)
 		if most := c.slot.MaxDuration; most > 0 {
 			c.maxDuration = min(c.maxDuration, most)
 		}
 		if c.cfg.Trunks != nil {
-			ctx.Send(c.cfg.Trunks, trunk.Bind{CallID: c.call.ID, Call: ctx.Self()})
+			ctx.Send(c.cfg.Trunks, trunk.BindCall{CallID: c.call.ID, Call: ctx.Self()})
 		}
 	}
 	c.noteLeg(now)
@@ -244,7 +244,7 @@ func (c *call) start(ctx actor.Context) {
 		tag = c.in.Tag()
 	}
 	c.cfg.Traces.Claim(c.call.ID, c.call.Legs[c.leg-1].SIPCallID, tag)
-	ctx.Request(c.lines(c.cfg), lines.Bind{Permit: c.permit, CallID: c.call.ID, Call: ctx.Self()})
+	ctx.Request(c.lines(c.cfg), lines.BindPermit{Permit: c.permit, CallID: c.call.ID, Call: ctx.Self()})
 	c.timers.after(ctx, bindLimit, stageTimeout{stage: awaitingPermit})
 }
 
@@ -308,7 +308,7 @@ func (c *call) receiveMore(ctx actor.Context) {
 		c.legReopened(ctx, m)
 	case reofferAnswered:
 		c.reofferAnswered(ctx, m)
-	case Listen:
+	case AddListener:
 		c.listen(ctx, m)
 	case PauseRecording:
 		c.pauseRecording(ctx, m)
@@ -322,7 +322,7 @@ func (c *call) receiveMore(ctx actor.Context) {
 		c.agentChanged(ctx, m)
 	case conversation.Answerer:
 		c.answererDetected(ctx, m)
-	case Transfer, Say, Press:
+	case StartTransfer, SpeakText, SendDigits:
 		c.operate(ctx, m)
 	case targetFound, referProgress, summarySpoken, summaryTimedOut, musicReady, transferLegTimedOut:
 		c.handleTransfer(ctx, m)
@@ -330,7 +330,7 @@ func (c *call) receiveMore(ctx actor.Context) {
 		c.referChecked(ctx, m)
 	case peerProbed:
 		c.peerProbed(ctx, m)
-	case transferleg.Prepared, transferleg.Ringing, transferleg.Answered, transferleg.Refused, transferleg.Ended, transferleg.MediaEvent, transferleg.DialogEvent:
+	case transferleg.LegPrepared, transferleg.LegRinging, transferleg.LegAnswered, transferleg.LegRefused, transferleg.LegEnded, transferleg.MediaEvent, transferleg.DialogEvent:
 		c.handleTransferLeg(ctx, m)
 	}
 }

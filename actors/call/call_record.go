@@ -49,7 +49,7 @@ func (c *call) commit(ctx actor.Context, t event.Type, data any, then func(actor
 	c.call.UpdatedAt = now
 	c.attempt.Kept = c.makeCheckpoint(now)
 	c.updateResources()
-	if c.cfg.Survive {
+	if c.cfg.StoreCheckpoints {
 		then = c.trackCheckpoint(then)
 	}
 	e := commitEntry{call: c.call, attempt: c.attempt, whenDone: then}

@@ -122,7 +122,7 @@ func TestTheAPIHangsUpAtAnyStage(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	hangup := func(id string) error {
-		_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
+		_, err := mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: id})
 		return err
 	}
 	ringing := h.dial(area+"0002", confirm())
@@ -246,8 +246,8 @@ func TestACallThatReachedNobodyDoesNotCount(t *testing.T) {
 	id := h.start(late)
 	h.finished(id)
 	h.until(5*time.Second, "nobody lives", func() bool {
-		now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
-		return err == nil && now.Known == 0
+		now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
+		return err == nil && now.Open == 0
 	})
 	select {
 	case m := <-told:
@@ -298,7 +298,7 @@ func TestACallThatItsCampaignCancelsIsCancelled(t *testing.T) {
 	h := build(t, plan{})
 	id := h.dial(area+"0009", linger())
 	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).Status == domain.CallInProgress })
-	require.NoError(t, h.hangUpAs(call.Hangup{CallID: id, Cancelled: true}))
+	require.NoError(t, h.hangUpAs(call.HangUp{CallID: id, Cancelled: true}))
 	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}, h.end(id).Verdict)
 	assert.Equal(t, domain.CallCancelled, h.finished(id).Status)
 }
@@ -309,8 +309,8 @@ func TestDrainingTakesNoCallsAndWaitsForTheLast(t *testing.T) {
 	id := h.dial(area+"0000", confirm())
 	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).Status == domain.CallInProgress })
 	drained := make(chan struct{})
-	h.sys.Root.RequestWithCustomSender(h.calls, call.Drain{}, h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
-		if _, ok := ctx.Message().(call.Drained); ok {
+	h.sys.Root.RequestWithCustomSender(h.calls, call.DrainCalls{}, h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		if _, ok := ctx.Message().(call.CallsDrained); ok {
 			close(drained)
 		}
 	})))
@@ -327,12 +327,12 @@ func TestTheCensusTellsWhoLives(t *testing.T) {
 	h := build(t, plan{})
 	id := h.dial(area+"0009", linger())
 	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).Status == domain.CallInProgress })
-	now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
+	now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 	require.NoError(t, err)
 	require.Len(t, now.Calls, 1)
 	assert.Equal(t, id, now.Calls[0].CallID)
 	assert.Equal(t, domain.Outbound, now.Calls[0].Direction)
-	_, err = mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
+	_, err = mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: id})
 	require.NoError(t, err)
 	h.finished(id)
 }

@@ -71,7 +71,7 @@ type callEntry struct {
 }
 
 // newCallEntry keeps what is needed of an order after the call's actor has ended.
-func newCallEntry(o *order) *callEntry {
+func newCallEntry(o *callSetup) *callEntry {
 	return &callEntry{
 		callID: o.call.ID, attemptID: o.attempt.ID, campaignID: o.call.CampaignID,
 		number: peerNumber(&o.call), environment: o.call.Environment, inbound: o.inbound, permit: o.permit,
@@ -119,31 +119,31 @@ func Props(cfg Config) *actor.Props {
 // Receive is the table of contents.
 func (c *Calls) Receive(ctx actor.Context) {
 	defer c.recoverPanic(ctx)
-	if c.cfg.Before != nil {
-		c.cfg.Before("calls", "", ctx.Message())
+	if c.cfg.BeforeMessage != nil {
+		c.cfg.BeforeMessage("calls", "", ctx.Message())
 	}
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		c.started(ctx)
-	case Start:
+	case StartOutbound:
 		c.start(ctx, orderOf(&m))
-	case Inbound:
+	case StartInbound:
 		c.start(ctx, orderIn(&m))
-	case Hangup:
+	case HangUp:
 		c.hangUpCall(ctx, m)
-	case Listen:
+	case AddListener:
 		c.forwardToCall(ctx, m.CallID)
 	case PauseRecording:
 		c.forwardToCall(ctx, m.CallID)
-	case Transfer:
+	case StartTransfer:
 		c.forwardToCall(ctx, m.CallID)
-	case Say:
+	case SpeakText:
 		c.forwardToCall(ctx, m.CallID)
-	case Press:
+	case SendDigits:
 		c.forwardToCall(ctx, m.CallID)
-	case Live:
+	case GetLiveCalls:
 		ctx.Respond(c.census())
-	case Drain:
+	case DrainCalls:
 		c.draining = true
 		c.drainRequesters = append(c.drainRequesters, ctx.Sender())
 		c.checkDrained(ctx)
@@ -155,7 +155,7 @@ func (c *Calls) Receive(ctx actor.Context) {
 		c.findStoredEnd(ctx, m.Ended)
 	case *actor.DeadLetterResponse:
 		c.findStoredEnds(ctx)
-	case Ack:
+	case AcknowledgeEnd:
 		c.acknowledgeEnd(ctx, m.CallID)
 	case repeatEnds:
 		c.repeatEnds(ctx)
@@ -169,7 +169,7 @@ func (c *Calls) Receive(ctx actor.Context) {
 }
 
 // start begins a call. Whatever goes wrong here, its owner hears of its end.
-func (c *Calls) start(ctx actor.Context, o *order) {
+func (c *Calls) start(ctx actor.Context, o *callSetup) {
 	if c.entries[o.call.ID] != nil {
 		return
 	}
@@ -193,7 +193,7 @@ func (c *Calls) start(ctx actor.Context, o *order) {
 			o.in.Reject(503, busyRetryAfter)
 		}
 		c.releaseReservations(ctx, b)
-		e := NotStarted(o.call, o.attempt, time.Now().UTC())
+		e := EndAsNotStarted(o.call, o.attempt, time.Now().UTC())
 		c.reportEnd(ctx, b, &e)
 		return
 	}
@@ -212,7 +212,7 @@ func (c *Calls) start(ctx actor.Context, o *order) {
 	}
 }
 
-func (c *Calls) hangUpCall(ctx actor.Context, m Hangup) {
+func (c *Calls) hangUpCall(ctx actor.Context, m HangUp) {
 	b := c.entries[m.CallID]
 	switch {
 	case b == nil:
@@ -224,8 +224,8 @@ func (c *Calls) hangUpCall(ctx actor.Context, m Hangup) {
 	}
 }
 
-func (c *Calls) census() LiveNow {
-	now := LiveNow{Known: len(c.entries), Work: c.recordings.Len(), Doing: c.recordings.Active()}
+func (c *Calls) census() LiveCalls {
+	now := LiveCalls{Open: len(c.entries), PendingRecordings: c.recordings.Len(), RecordingsActive: c.recordings.Active()}
 	for id, b := range c.entries {
 		moves := b.canMove()
 		now.countMoving(moves, moves && b.resources.isBusy())
@@ -282,9 +282,9 @@ func (c *Calls) reportEnd(ctx actor.Context, b *callEntry, e *Ended) {
 // releaseReservations returns what a call did not live to bind. Everything bound was
 // freed by its death.
 func (c *Calls) releaseReservations(ctx actor.Context, b *callEntry) {
-	ctx.Send(linesOf(&c.cfg, b.inbound, b.environment), lines.Return{Permit: b.permit})
+	ctx.Send(linesOf(&c.cfg, b.inbound, b.environment), lines.ReturnPermit{Permit: b.permit})
 	if !b.inbound && c.cfg.Trunks != nil {
-		ctx.Send(c.cfg.Trunks, trunk.Free{CallID: b.callID})
+		ctx.Send(c.cfg.Trunks, trunk.ReleaseCall{CallID: b.callID})
 	}
 	if c.cfg.Numbers != nil {
 		ctx.Send(c.cfg.Numbers, numbers.Over{CallID: b.callID})
@@ -322,7 +322,7 @@ func (c *Calls) acknowledgeEnd(ctx actor.Context, id string) {
 	switch {
 	case b == nil:
 	case b.pid != nil:
-		ctx.Send(b.pid, Ack{CallID: id})
+		ctx.Send(b.pid, AcknowledgeEnd{CallID: id})
 	case b.ended != nil:
 		c.removeCall(ctx, b, b.ended)
 	}
@@ -332,8 +332,8 @@ func (c *Calls) acknowledgeEnd(ctx actor.Context, id string) {
 func (c *Calls) removeCall(ctx actor.Context, b *callEntry, e *Ended) {
 	delete(c.entries, b.callID)
 	c.checkHandover(ctx)
-	if e.Analysis != nil && c.cfg.Analyse != nil {
-		c.cfg.Analyse()
+	if e.Analysis != nil && c.cfg.OnAnalysisDue != nil {
+		c.cfg.OnAnalysisDue()
 	}
 	c.recordings.Add(ctx, &e.Call, b.recording)
 	if b.resumable && e.Verdict.Reason == domain.ReasonInterrupted {
@@ -348,7 +348,7 @@ func (c *Calls) checkDrained(ctx actor.Context) {
 	}
 	for _, d := range c.drainRequesters {
 		if d != nil {
-			ctx.Send(d, Drained{})
+			ctx.Send(d, CallsDrained{})
 		}
 	}
 	c.drainRequesters = nil
@@ -364,7 +364,7 @@ func (c *Calls) storeEnd(ctx actor.Context, e Ended) {
 	store := c.cfg.Store
 	mailbox.Work(ctx, commitLimit, func(bound context.Context) any {
 		m := commitEnd(bound, store, e)
-		if e.Call.Direction == domain.Outbound && !e.Inside && !e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonAgent {
+		if e.Call.Direction == domain.Outbound && !e.WithoutTrunk && !e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonAgent {
 			m.unspent = &numbers.Unspent{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment}
 		}
 		return m

@@ -95,7 +95,7 @@ func (c *call) makeCheckpoint(now time.Time) json.RawMessage {
 
 // portable says whether another process could go on with the call.
 func (c *call) portable() bool {
-	return c.cfg.Survive && c.stage == talking && c.checkpoint.acknowledged && c.hangup.reason == "" && !c.agent.leaving && !c.hangup.requested && c.checkpoint.conversation != nil &&
+	return c.cfg.StoreCheckpoints && c.stage == talking && c.checkpoint.acknowledged && c.hangup.reason == "" && !c.agent.leaving && !c.hangup.requested && c.checkpoint.conversation != nil &&
 		c.transfers.current == nil && len(c.transfers.ending) == 0 && c.transfers.adopted == nil && c.agent.pausedBy&^pausedByHold == 0 && len(c.contacts) == 0
 }
 
@@ -129,7 +129,7 @@ func (c *call) checkpointTaken(ctx actor.Context, m conversation.CheckpointTaken
 }
 
 func (c *call) storeCheckpoint(ctx actor.Context) {
-	if !c.cfg.Survive || c.stage != talking || !c.commits.isIdle() {
+	if !c.cfg.StoreCheckpoints || c.stage != talking || !c.commits.isIdle() {
 		return
 	}
 	if !c.checkpoint.ticking {

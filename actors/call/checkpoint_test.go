@@ -50,7 +50,7 @@ func (h *fixture) attempt(id string) (c domain.Call, a domain.Attempt) {
 func TestACallThatWasLetGoOfGoesOnElsewhere(t *testing.T) {
 	t.Parallel()
 	var cut atomic.Bool
-	h := build(t, plan{config: func(c *call.Config) { c.Survive, c.Cut = true, cut.Load }})
+	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints, c.OwnershipUncertain = true, cut.Load }})
 	const number = area + "0009" // says and presses nothing
 	start := h.order(number, waits())
 	id := h.start(start)
@@ -79,13 +79,13 @@ func TestACallThatWasLetGoOfGoesOnElsewhere(t *testing.T) {
 	next := h.config
 	next.Resumable, next.ResumptionDone = []*recovery.Resumable{s}, func(result string) { took <- result }
 	h.calls = h.sys.Root.Spawn(call.Props(next))
-	now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
+	now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 	require.NoError(t, err)
 	require.Len(t, now.Calls, 1, "a census finds it from the start")
 	h.sys.Root.Send(h.calls, call.ResumeCalls{})
-	assert.Equal(t, recovery.Resumed, soon(t, took))
+	assert.Equal(t, recovery.ResultResumed, soon(t, took))
 	h.until(10*time.Second, "the question to be asked again", func() bool { return h.packets(id) > 60 })
-	_, err = mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
+	_, err = mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: id})
 	require.NoError(t, err)
 	e := h.end(id)
 	assert.Equal(t, domain.ReasonHangup, e.Verdict.Reason)
@@ -107,7 +107,7 @@ func spoken(t *testing.T, a domain.Attempt) (cseq uint32, version uint64) {
 
 func TestWhatDoesNotSurvive(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	id := h.dial(area+"0003", waits())
 	h.until(10*time.Second, "what is said to be kept", func() bool {
 		_, a := h.attempt(id)
@@ -164,7 +164,7 @@ func TestWhatIsDoneIsStoredBeforeItBegins(t *testing.T) {
 	var h *fixture
 	stood := make(chan string, 2)
 	h = build(t, plan{config: func(c *call.Config) {
-		c.Survive = true
+		c.StoreCheckpoints = true
 		c.AgentRuntime = func(of domain.Call) conversation.AgentRuntime {
 			return doer{began: func() {
 				_, a := h.attempt(of.ID)

@@ -54,29 +54,29 @@ type Config struct {
 	LinesTest  *actor.PID
 	LinesIn    *actor.PID
 	Trunks     *actor.PID
-	Numbers    *actor.PID // hears of live calls; nil: nothing does
-	FindTarget FindTarget // nil: every transfer fails
-	Listed     leg.Listed // checked before each leg after the first; nil: no lists
+	Numbers    *actor.PID   // hears of live calls; nil: nothing does
+	FindTarget FindTarget   // nil: every transfer fails
+	IsListed   leg.IsListed // checked before each leg after the first; nil: no lists
 	// Ours reports whether an INVITE comes over a trunk or a phone of the workspace and
 	// environment, and over which trunk: only those may replace a peer. nil: all may.
-	Ours      func(env domain.Environment, in *sip.Incoming) (trunkID string, ok bool)
-	Traces    *siptrace.Buffer // SIP messages of live calls; nil: none are kept
-	SpoolDir  string           // recordings in progress; a folder per workspace is made in it
-	PublicURL string           // of transcript_url and recording_url, without a slash at its end
-	Log       *slog.Logger
-	OptOut    func(c domain.Call, channel, keyword string) // the peer opts out of calls; must not block
-	Redact    func() *domain.Redactor                      // of transcripts and summaries; nil: none
-	Analyse   func()                                       // an analysis is due; must not block
-	Committed func()                                       // called after a commit; nil: nothing is called
-	Before    func(actor, callID string, msg any)          // sees each message of a call or conversation first; nil in production
+	TrunkInWorkspace func(env domain.Environment, in *sip.Incoming) (trunkID string, ok bool)
+	Traces           *siptrace.Buffer // SIP messages of live calls; nil: none are kept
+	SpoolDir         string           // recordings in progress; a folder per workspace is made in it
+	PublicURL        string           // of transcript_url and recording_url, without a slash at its end
+	Log              *slog.Logger
+	OnOptOut         func(c domain.Call, channel, keyword string) // the peer opts out of calls; must not block
+	Redactor         func() *domain.Redactor                      // of transcripts and summaries; nil: none
+	OnAnalysisDue    func()                                       // an analysis is due; must not block
+	Committed        func()                                       // called after a commit; nil: nothing is called
+	BeforeMessage    func(actor, callID string, msg any)          // sees each message of a call or conversation first; nil in production
 
 	// Survive stores checkpoints of live calls, so that another process can resume them.
-	Survive bool
+	StoreCheckpoints bool
 	// Resumable are calls of a process that has ended. ResumeCalls resumes them.
 	Resumable []*recovery.Resumable
 	// Cut reports whether another process may own the calls: then this one does not end
 	// them. nil: never.
-	Cut func() bool
+	OwnershipUncertain func() bool
 	// ResumptionDone counts the result of each resumption, as package recovery names them.
 	ResumptionDone func(result string)
 

@@ -62,10 +62,10 @@ func (a *agent) resume(ctx actor.Context, why uint8, ok bool) {
 // redactor removes from the conversation's reports what must not be stored; nil:
 // nothing is removed.
 func (cfg *Config) redactor() *domain.Redactor {
-	if cfg.Redact == nil {
+	if cfg.Redactor == nil {
 		return nil
 	}
-	return cfg.Redact()
+	return cfg.Redactor()
 }
 
 // recognizer is the speech recognizer of an agent; nil: none.
@@ -81,10 +81,10 @@ func (cfg *Config) recognizer(s *domain.Script) speech.Recogniser {
 }
 
 func (cfg *Config) beforeConversation(callID string) func(any) {
-	if cfg.Before == nil {
+	if cfg.BeforeMessage == nil {
 		return nil
 	}
-	return func(msg any) { cfg.Before("conversation", callID, msg) }
+	return func(msg any) { cfg.BeforeMessage("conversation", callID, msg) }
 }
 
 // actionTaken reports an action of the agent as an event.
@@ -158,7 +158,7 @@ func (c *call) startConversation(ctx actor.Context, after *conversation.Saved) {
 		return conversation.New(conversation.Config{
 			Script: c.script, Variables: c.spokenVariables(c.answeredAt), Sound: c.audio.session, Speaker: c.cfg.Speaker, Log: c.log, Hide: c.audio.session.Sensitive,
 			AgentRuntime: mind, OptOut: c.optOut, Recognizer: c.cfg.recognizer(&c.script), AudioTap: ear, Answerer: !c.inbound && after == nil, Redact: c.cfg.redactor(),
-			Checkpoints: c.cfg.Survive, After: after, Before: c.cfg.beforeConversation(c.call.ID),
+			Checkpoints: c.cfg.StoreCheckpoints, After: after, Before: c.cfg.beforeConversation(c.call.ID),
 		})
 	}, mailboxSize), "conversation")
 	ctx.Send(c.agent.conversation, conversation.Begin{})
@@ -168,7 +168,7 @@ func (c *call) startConversation(ctx actor.Context, after *conversation.Saved) {
 }
 
 // spokenVariables are those that the pathway's texts may use.
-func (o *order) spokenVariables(answeredAt time.Time) map[string]string {
+func (o *callSetup) spokenVariables(answeredAt time.Time) map[string]string {
 	phone := o.call.To
 	if o.call.Direction == domain.Inbound {
 		phone = o.call.From

@@ -26,13 +26,13 @@ func (c *call) reportCost(ctx actor.Context, e *Ended) {
 		e.Call.Cost = &cost
 	}
 	if c.cfg.Trunks != nil && e.Call.AnsweredAt != nil {
-		ctx.Send(c.cfg.Trunks, trunk.Ended{CallID: e.CallID, TrunkID: trunkID, Talked: talked})
+		ctx.Send(c.cfg.Trunks, trunk.CallEnded{CallID: e.CallID, TrunkID: trunkID, Talked: talked})
 	}
 }
 
 // trunkID is the ID of the trunk of the call's leg; "": it goes to a phone. A
 // resumed call knows it also after the trunk was deleted.
-func (o *order) trunkID() string {
+func (o *callSetup) trunkID() string {
 	id := o.slot.Trunk().ID
 	if id == "" && o.resumed != nil && o.resumed.Leg <= len(o.attempt.Legs) { // an inbound call has no legs there
 		id = o.attempt.Legs[o.resumed.Leg-1].TrunkID
@@ -42,7 +42,7 @@ func (o *order) trunkID() string {
 
 // pricePerMinute is the price of a minute by the call's trunk as it was when the
 // slot was granted; known is false where the trunk names none.
-func (o *order) pricePerMinute() (perMinute domain.Amount, known bool) {
+func (o *callSetup) pricePerMinute() (perMinute domain.Amount, known bool) {
 	if o.resumed != nil && o.resumed.PerMinute != nil {
 		return *o.resumed.PerMinute, true
 	}

@@ -18,7 +18,7 @@ import (
 func TestResumedCallKeepsThePriceOfADeletedTrunk(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{
-		config: func(c *call.Config) { c.Survive = true },
+		config: func(c *call.Config) { c.StoreCheckpoints = true },
 		trunks: func(h *fixture) []domain.Trunk {
 			return []domain.Trunk{{
 				Meta: domain.Meta{ID: "trunk_sim", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())},
@@ -27,12 +27,12 @@ func TestResumedCallKeepsThePriceOfADeletedTrunk(t *testing.T) {
 		},
 	})
 	c, a := h.keeps()
-	resumes, ends := make(chan trunk.ResumeMeter, 4), make(chan trunk.Ended, 4)
+	resumes, ends := make(chan trunk.ResumeMeter, 4), make(chan trunk.CallEnded, 4)
 	broker := h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		switch m := ctx.Message().(type) {
 		case trunk.ResumeMeter:
 			resumes <- m
-		case trunk.Ended:
+		case trunk.CallEnded:
 			ends <- m
 		}
 	}))

@@ -54,9 +54,9 @@ func (c *call) sendInvite(ctx actor.Context) {
 		Contacts: c.contacts, FromName: c.callerName, RingTimeout: c.ringTimeout, HoldAck: true, Reliable: true,
 		Notify: func(e sip.Event) { root.Send(self, dialogEvent{leg, e}) },
 	}
-	refused := c.slot.Fill(&in, c.call.To, trunk.Caller{Number: c.call.From, Name: c.callerName})
+	refused := c.slot.FillInvite(&in, c.call.To, trunk.Caller{Number: c.call.From, Name: c.callerName})
 	c.failover.redirect.applyTo(&in)
-	o, engine, ua, v, may := c.options(ctx), c.cfg.Media, c.cfg.UserAgent, c.resources.Resources, c.doNotCallCheck(c.cfg.Listed, c.leg)
+	o, engine, ua, v, may := c.options(ctx), c.cfg.Media, c.cfg.UserAgent, c.resources.Resources, c.doNotCallCheck(c.cfg.IsListed, c.leg)
 	c.invitedAt, c.audio.previewed = time.Now(), ""
 	c.stage = preparing
 	mailbox.Work(ctx, dialLimit, func(bound context.Context) any {
@@ -137,7 +137,7 @@ func (c *call) legRinging(ctx actor.Context, e sip.Ringing) {
 		return
 	}
 	if c.slot.Probe && c.cfg.Trunks != nil {
-		ctx.Send(c.cfg.Trunks, trunk.ProbeRang{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID})
+		ctx.Send(c.cfg.Trunks, trunk.ProbeRinging{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID})
 	}
 	now := time.Now().UTC()
 	c.call.Status, c.call.RingingAt = domain.CallRinging, &now
@@ -152,7 +152,7 @@ func (c *call) legAnswered(ctx actor.Context, e sip.Answered) {
 	l := c.legRecord(c.leg)
 	l.Code, l.Reason, l.PDDMs = 200, "OK", e.PDD.Milliseconds()
 	if c.cfg.Trunks != nil {
-		ctx.Send(c.cfg.Trunks, trunk.Result{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID, Answered: true})
+		ctx.Send(c.cfg.Trunks, trunk.LegResult{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID, Answered: true})
 	}
 	s := c.resources.Session()
 	err := leg.ErrNoSession

@@ -94,7 +94,7 @@ func TestACallerHearsWhatSoundsBeforeTheOtherAnswers(t *testing.T) {
 	p, answer := herald(t, 1900, false)
 	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "7777"}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: area + "7777"}, Mode: domain.TransferBridge}))
 	h.until(10*time.Second, "it sounds", func() bool {
 		steps := h.handed(id).SIP
 		return len(steps) > 0 && steps[0].Code == 183 && steps[0].Phrase == "Session Progress"

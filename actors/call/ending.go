@@ -171,7 +171,7 @@ func (c *call) sendBye(ctx actor.Context) {
 func (c *call) dialogEnded(ctx actor.Context, e sip.Ended) {
 	switch {
 	case c.stage == resuming:
-		c.reportResumption(ctx, recovery.Refused)
+		c.reportResumption(ctx, recovery.ResultRefused)
 		c.endCall(ctx, interrupted(), byService)
 		return
 	case c.stage != talking:

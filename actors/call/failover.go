@@ -55,7 +55,7 @@ func (f *failover) useSlot(s *trunk.Slot) {
 		s.Target = f.redirect.target
 	case !slices.Contains(f.tried, s.Key):
 		f.tried = append(f.tried, s.Key)
-		f.codecs = leg.CodecsOf(s.Trunk().Codecs)
+		f.codecs = leg.ParseCodecs(s.Trunk().Codecs)
 	}
 }
 
@@ -78,8 +78,8 @@ func (c *call) legRefused(ctx actor.Context, f outcome.Final) {
 	}
 	c.currentRow().Closed = true
 	if c.cfg.Trunks != nil {
-		ctx.Send(c.cfg.Trunks, trunk.Result{
-			CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID, Final: f, Verdict: v, Moved: c.failover.redirect != nil,
+		ctx.Send(c.cfg.Trunks, trunk.LegResult{
+			CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID, Final: f, Verdict: v, Redirected: c.failover.redirect != nil,
 		})
 	}
 	if c.cfg.Trunks == nil {
@@ -180,36 +180,36 @@ func (c *call) requestSlot(ctx actor.Context, v domain.Verdict) {
 	if c.failover.isSameTrunk(v) {
 		trunkID = c.slot.Trunk().ID
 	}
-	ctx.Request(c.cfg.Trunks, trunk.Want{
+	ctx.Request(c.cfg.Trunks, trunk.RequestSlot{
 		To: c.call.To, From: c.callerID, TrunkID: trunkID, Environment: c.call.Environment, Tried: tried, CallID: c.call.ID,
-		Generation: c.leg, Checked: true, Patience: wait,
+		Generation: c.leg, DestinationChecked: true, MaxWait: wait,
 	})
 	mailbox.After(ctx, wait+rerouteLimit-rerouteWait, stageTimeout{stage: rerouting, leg: c.leg})
 }
 
 // slotRefused ends the call: there is no other target now. If the other targets are
 // only busy and no phone has alerted, the attempt is not spent.
-func (c *call) slotRefused(ctx actor.Context, m trunk.NoSlot) {
+func (c *call) slotRefused(ctx actor.Context, m trunk.SlotDenied) {
 	if c.stage != rerouting || m.Generation != c.leg {
 		return
 	}
 	v := c.result.verdict
-	if m.Reason == trunk.SpendCap {
+	if m.Reason == trunk.ReasonSpendCap {
 		v = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonSpendCap, RetryOn: "failed"}
 		v.Throttled = c.call.RingingAt == nil // the attempt is not spent
 	}
-	if (m.Reason == trunk.Throttled || m.Reason == trunk.Channels) && c.call.RingingAt == nil {
+	if (m.Reason == trunk.ReasonThrottled || m.Reason == trunk.ReasonChannels) && c.call.RingingAt == nil {
 		v.Throttled = true
 	}
 	v.NoTarget = v.Reason == domain.ReasonTrunkError && c.failover.unreachable == c.leg && c.call.RingingAt == nil
-	v.TrunkOut = v.NoTarget && m.AllOut
+	v.TrunkOut = v.NoTarget && m.AllTargetsOut
 	c.endCall(ctx, v, c.result.by)
 }
 
 // slotGranted opens the next leg. It is stored before its INVITE.
 func (c *call) slotGranted(ctx actor.Context, m trunk.Slot) {
 	if c.stage != rerouting || m.Generation != c.leg {
-		ctx.Send(c.cfg.Trunks, trunk.Return{CallID: m.CallID, Key: m.Key})
+		ctx.Send(c.cfg.Trunks, trunk.ReturnSlot{CallID: m.CallID, Key: m.Key})
 		return
 	}
 	c.failover.useSlot(&m)

@@ -220,7 +220,7 @@ func TestAnAttemptIsNotSpentWhoseSecondTargetRests(t *testing.T) {
 	t.Parallel()
 	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
 	h := build(t, plan{trunks: behind(targetOf(ua))})
-	h.sys.Root.Send(h.trunks, trunk.Result{
+	h.sys.Root.Send(h.trunks, trunk.LegResult{
 		TrunkID: "trunk_two", Key: "trunk_two|" + h.carrier.Target().String(),
 		Final: outcome.Final{Code: 503, RetryAfter: 5 * time.Minute}, Verdict: outcome.Classify(outcome.Final{Code: 503}),
 	})
@@ -259,7 +259,11 @@ func TestAStoreThatIsDownStopsNoCall(t *testing.T) {
 	h.store.set(true)
 	id := h.start(o)
 	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(area+"0002", testcarrier.Ringing) == 1 })
-	o = func() call.Start { h.store.set(false); defer h.store.set(true); return h.order(area+"0000", confirm()) }()
+	o = func() call.StartOutbound {
+		h.store.set(false)
+		defer h.store.set(true)
+		return h.order(area+"0000", confirm())
+	}()
 	talking := h.start(o)
 	h.until(8*time.Second, "the whole conversation is held", func() bool { return h.diary.count(area+"0000", testcarrier.Left) == 1 })
 	h.saw(area+"0000", testcarrier.Pressed)
@@ -280,7 +284,7 @@ func TestACallThatComesInIsAnswered(t *testing.T) {
 	var service *sip.UserAgent
 	incoming := make(chan *sip.Incoming, 4)
 	service = agent(t, func(in *sip.Incoming) { incoming <- in })
-	in := func() (call.Inbound, string) {
+	in := func() (call.StartInbound, string) {
 		i := soon(t, incoming)
 		now := time.Now().UTC()
 		id := mailbox.NewID(domain.PrefixCall)
@@ -292,9 +296,9 @@ func TestACallThatComesInIsAnswered(t *testing.T) {
 		a := domain.Attempt{ID: id, WorkspaceID: workspace, CallID: id, Direction: domain.Inbound, OpenedAt: now}
 		_, err := h.store.Apply(t.Context(), commit.Change{Puts: []domain.Record{&c, &a}})
 		require.NoError(t, err)
-		p, err := mailbox.Ask[lines.Permit](t.Context(), h.sys, h.inLines, lines.Try{})
+		p, err := mailbox.Ask[lines.Permit](t.Context(), h.sys, h.inLines, lines.TryPermit{})
 		require.NoError(t, err)
-		return call.Inbound{In: i, Call: c, Attempt: a, Script: domain.Script{Pathway: confirm()}, Permit: p, Owner: h.owner}, id
+		return call.StartInbound{In: i, Call: c, Attempt: a, Script: domain.Script{Pathway: confirm()}, Permit: p, Owner: h.owner}, id
 	}
 	caller := dialer(t, h)
 

@@ -73,7 +73,7 @@ func conclude(c domain.Call, a *domain.Attempt, e conclusion) Ended {
 	c.Processing = e.recorded
 	return Ended{
 		CallID: c.ID, AttemptID: a.ID, Call: c, Verdict: e.verdict, Reached: e.reached, Segments: e.segments, Language: e.language,
-		Inside: !usesTrunk(&c, a), Tariff: a.Tariff,
+		WithoutTrunk: !usesTrunk(&c, a), Tariff: a.Tariff,
 	}
 }
 
@@ -169,14 +169,14 @@ func transcriptOf(e *Ended) *domain.Transcript {
 // isBilled selects outbound attempts in production whose INVITE reached a carrier.
 // Throttled, unsent and interrupted ones are free.
 func isBilled(e *Ended) bool {
-	return e.Reached && !e.Inside && e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonInterrupted &&
+	return e.Reached && !e.WithoutTrunk && e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonInterrupted &&
 		e.Call.Environment == domain.Live && e.Call.Direction == domain.Outbound
 }
 
 // isCounted selects answered calls from a carrier. They cost nothing, but their
 // minutes are counted.
 func isCounted(e *Ended) bool {
-	return !e.Inside && e.Call.AnsweredAt != nil && e.Verdict.Reason != domain.ReasonInterrupted &&
+	return !e.WithoutTrunk && e.Call.AnsweredAt != nil && e.Verdict.Reason != domain.ReasonInterrupted &&
 		e.Call.Environment == domain.Live && e.Call.Direction == domain.Inbound
 }
 
@@ -184,8 +184,8 @@ func interrupted() domain.Verdict {
 	return domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonInterrupted, RetryOn: "interrupted"}
 }
 
-// Interrupted is the end of a call that an earlier process left open.
-func Interrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
+// EndAsInterrupted is the end of a call that an earlier process left open.
+func EndAsInterrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 	e := conclude(c, &a, conclusion{
 		verdict: interrupted(), by: byService, at: now,
 	})
@@ -195,8 +195,8 @@ func Interrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 	return e
 }
 
-// NotStarted is the end of a call that was opened but never placed.
-func NotStarted(c domain.Call, a domain.Attempt, now time.Time) Ended {
+// EndAsNotStarted is the end of a call that was opened but never placed.
+func EndAsNotStarted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 	return conclude(c, &a, conclusion{verdict: notSent(), by: byService, at: now})
 }
 

@@ -112,7 +112,7 @@ type plan struct {
 	ours    func(domain.Environment, *sip.Incoming) (string, bool)
 	keyLife time.Duration // of SRTP keys
 	idle    time.Duration // until a far end that is silent has vanished
-	listed  leg.Listed
+	listed  leg.IsListed
 	redact  domain.Redaction
 	plays   func(media.Clip) // hears what each session of the fixture begins to play
 	blobs   *blobs           // nil: new ones
@@ -180,15 +180,15 @@ func build(t *testing.T, p plan) *fixture {
 		owner = h.sys.Root.Spawn(actor.PropsFromFunc(p.numbers))
 	}
 	h.owner = h.sys.Root.Spawn(actor.PropsFromFunc(h.own))
-	line := leg.OverSIP(h.ua, nil)
+	line := leg.NewUserAgent(h.ua, nil)
 	if p.phone != nil {
 		line = p.phone(line)
 	}
 	h.config = call.Config{
-		Workspace: workspace, Store: h.store, UserAgent: line, Media: listened{leg.OverMedia(h.engine), h, p.keyLife, p.idle, p.plays}, Speaker: p.speaker, Recognizer: p.ears,
+		Workspace: workspace, Store: h.store, UserAgent: line, Media: listened{leg.NewMedia(h.engine), h, p.keyLife, p.idle, p.plays}, Speaker: p.speaker, Recognizer: p.ears,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, FindTarget: reach, Traces: h.traces, SpoolDir: h.spool,
-		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours, Listed: p.listed,
-		Redact: p.redact.Redactor,
+		PublicURL: "https://calls.example", Log: discard, BeforeMessage: p.before, TrunkInWorkspace: p.ours, IsListed: p.listed,
+		Redactor: p.redact.Redactor,
 	}
 	if p.config != nil {
 		p.config(&h.config)
@@ -311,7 +311,7 @@ func (h *fixture) own(ctx actor.Context) {
 			return
 		}
 	}
-	ctx.Send(ctx.Sender(), call.Ack{CallID: e.CallID})
+	ctx.Send(ctx.Sender(), call.AcknowledgeEnd{CallID: e.CallID})
 }
 
 func (h *fixture) ends(id string) []call.Ended {
@@ -322,7 +322,7 @@ func (h *fixture) ends(id string) []call.Ended {
 
 // order is a call to a number, with its opening committed and its permit and
 // slot granted.
-func (h *fixture) order(to string, p domain.Pathway) call.Start {
+func (h *fixture) order(to string, p domain.Pathway) call.StartOutbound {
 	h.t.Helper()
 	now := time.Now().UTC()
 	id := mailbox.NewID(domain.PrefixCall)
@@ -341,9 +341,9 @@ func (h *fixture) order(to string, p domain.Pathway) call.Start {
 		Events: []event.Draft{{Type: event.CallStarted, Subject: id}},
 	})
 	require.NoError(h.t, err)
-	permit, err := mailbox.Ask[lines.Permit](context.Background(), h.sys, h.lines, lines.Try{})
+	permit, err := mailbox.Ask[lines.Permit](context.Background(), h.sys, h.lines, lines.TryPermit{})
 	require.NoError(h.t, err)
-	return call.Start{
+	return call.StartOutbound{
 		Call: c, Attempt: a, Script: domain.Script{AgentID: "agent_1", Language: "en-US", Pathway: p},
 		Permit: permit, Slot: slot, RingTimeout: patience, MaxDuration: 10 * patience, Owner: h.owner,
 	}
@@ -354,18 +354,18 @@ func (h *fixture) slot(to, id string) trunk.Slot {
 	got := make(chan any, 1)
 	pid := h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		switch m := ctx.Message().(type) {
-		case trunk.Slot, trunk.NoSlot:
+		case trunk.Slot, trunk.SlotDenied:
 			got <- m
 		}
 	}))
 	defer h.sys.Root.Poison(pid)
-	h.sys.Root.RequestWithCustomSender(h.trunks, trunk.Want{To: to, Environment: domain.Live, CallID: id}, pid)
+	h.sys.Root.RequestWithCustomSender(h.trunks, trunk.RequestSlot{To: to, Environment: domain.Live, CallID: id}, pid)
 	s, ok := (<-got).(trunk.Slot)
 	require.True(h.t, ok, "no slot")
 	return s
 }
 
-func (h *fixture) start(s call.Start) string {
+func (h *fixture) start(s call.StartOutbound) string {
 	h.sys.Root.Send(h.calls, s)
 	return s.Call.ID
 }
@@ -399,8 +399,8 @@ const patience = time.Minute
 // until waits for something, within a limit for an idle machine.
 func (h *fixture) until(limit time.Duration, what string, f func() bool) {
 	h.t.Helper()
-	for deadline := polltest.After(limit); !f(); time.Sleep(5 * time.Millisecond) {
-		if deadline.Passed() {
+	for deadline := polltest.NewDeadline(limit); !f(); time.Sleep(5 * time.Millisecond) {
+		if deadline.HasPassed() {
 			h.diary.mu.Lock()
 			seen := slices.Clone(h.diary.events)
 			h.diary.mu.Unlock()
@@ -462,7 +462,7 @@ func (h *fixture) never(d time.Duration, what string, f func() bool) {
 }
 
 func (h *fixture) inUse() int {
-	u, err := mailbox.Ask[lines.UsageNow](context.Background(), h.sys, h.lines, lines.Usage{})
+	u, err := mailbox.Ask[lines.Usage](context.Background(), h.sys, h.lines, lines.GetUsage{})
 	require.NoError(h.t, err)
 	return u.Active
 }

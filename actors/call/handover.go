@@ -134,7 +134,7 @@ func (b *callEntry) canMove() bool {
 	return b.handedOver || b.pid != nil && b.resources.canMove() && (!b.resumable || b.decided)
 }
 
-func (n *LiveNow) countMoving(moves, busy bool) {
+func (n *LiveCalls) countMoving(moves, busy bool) {
 	if moves {
 		n.Movable++
 	}

@@ -18,9 +18,9 @@ import (
 )
 
 // now are the calls that live.
-func (h *fixture) now() call.LiveNow {
+func (h *fixture) now() call.LiveCalls {
 	h.t.Helper()
-	now, err := mailbox.Ask[call.LiveNow](h.t.Context(), h.sys, h.calls, call.Live{})
+	now, err := mailbox.Ask[call.LiveCalls](h.t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 	require.NoError(h.t, err)
 	return now
 }
@@ -37,14 +37,14 @@ func (h *fixture) part() call.HandoverPrepared {
 // elsewhere from where it stood; however often.
 func TestACallIsHandedOverAsOftenAsNeedBe(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	const number = area + "0009" // says and presses nothing
 	start := h.order(number, waits())
 	id := h.start(start)
 	for round := range 5 {
 		h.until(10*time.Second, "it to be such that another process could go on with it", func() bool {
 			now := h.now()
-			return now.Movable == 1 && now.Known == 1 && h.packets(id) > 60
+			return now.Movable == 1 && now.Open == 1 && h.packets(id) > 60
 		})
 		assert.Equal(t, call.HandoverPrepared{Ready: 1}, h.part())
 		h.sys.Root.Send(h.calls, call.CancelHandover{})
@@ -73,10 +73,10 @@ func TestACallIsHandedOverAsOftenAsNeedBe(t *testing.T) {
 		next.Resumable, next.ResumptionDone = []*recovery.Resumable{s}, func(result string) { took <- result }
 		h.calls = h.sys.Root.Spawn(call.Props(next))
 		h.sys.Root.Send(h.calls, call.ResumeCalls{})
-		assert.Equal(t, recovery.Resumed, soon(t, took))
+		assert.Equal(t, recovery.ResultResumed, soon(t, took))
 	}
 	assert.Zero(t, h.diary.count(number, testcarrier.Left), "its far end hears of no end")
-	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
+	_, err := mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: id})
 	require.NoError(t, err)
 	assert.Equal(t, domain.ReasonHangup, h.end(id).Verdict.Reason)
 	assert.Equal(t, 1, h.diary.count(number, testcarrier.Answered))
@@ -86,7 +86,7 @@ func TestACallIsHandedOverAsOftenAsNeedBe(t *testing.T) {
 // others go on when they are told to.
 func TestCallsHoldStillForOneThatCannotOnlyUntilTheyAreTold(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	talks := h.dial(area+"0003", confirm())
 	h.until(10*time.Second, "one to talk", func() bool { return h.now().Movable == 1 })
 	rings := h.start(h.order(never, waits()))
@@ -96,7 +96,7 @@ func TestCallsHoldStillForOneThatCannotOnlyUntilTheyAreTold(t *testing.T) {
 	h.sys.Root.Send(h.calls, call.CancelHandover{})
 	h.until(time.Minute, "the agent, whom nobody answers, to give up", func() bool { return len(h.ends(talks)) > 0 })
 	assert.Equal(t, domain.ReasonCompleted, h.end(talks).Verdict.Reason)
-	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: rings})
+	_, err := mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: rings})
 	require.NoError(t, err)
 	assert.Equal(t, domain.ReasonCancelled, h.end(rings).Verdict.Reason)
 }
@@ -104,11 +104,11 @@ func TestCallsHoldStillForOneThatCannotOnlyUntilTheyAreTold(t *testing.T) {
 // Where no answer was waited for any more, what could not hold still is ended.
 func TestACallThatEndsWhileItHoldsStillIsOver(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	id := h.dial(area+"0009", waits())
 	h.until(10*time.Second, "it to talk", func() bool { return h.now().Movable == 1 })
 	require.Equal(t, call.HandoverPrepared{Ready: 1}, h.part())
-	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
+	_, err := mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: id})
 	require.NoError(t, err)
 	_, err = mailbox.Ask[call.HandedOver](t.Context(), h.sys, h.calls, call.HandOver{})
 	require.NoError(t, err)
@@ -119,17 +119,17 @@ func TestACallThatEndsWhileItHoldsStillIsOver(t *testing.T) {
 // call somebody who has heard that it is over.
 func TestACallThatEndsCannotGoOnElsewhere(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	id := h.dial(area+"0009", waits())
 	h.until(10*time.Second, "it to talk", func() bool { return h.now().Movable == 1 })
 	gate := make(chan struct{})
 	h.store.mu.Lock()
 	h.store.slow = map[event.Type]chan struct{}{event.CallEnded: gate}
 	h.store.mu.Unlock()
-	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
+	_, err := mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: id})
 	require.NoError(t, err)
 	now := h.now()
-	assert.Equal(t, 1, now.Known)
+	assert.Equal(t, 1, now.Open)
 	assert.Zero(t, now.Movable)
 	close(gate)
 	assert.Equal(t, domain.ReasonHangup, h.end(id).Verdict.Reason)

@@ -36,7 +36,7 @@ func (h *hangup) verdict(e sip.Ended) (v domain.Verdict, by string) {
 }
 
 // handleHangup answers the API. Before the answer it sends a CANCEL.
-func (c *call) handleHangup(ctx actor.Context, m Hangup) {
+func (c *call) handleHangup(ctx actor.Context, m HangUp) {
 	if c.stage >= ending {
 		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.call.Status))
 		return
@@ -62,7 +62,7 @@ func (c *call) handleHangup(ctx actor.Context, m Hangup) {
 		c.endAnswered(ctx, byAPI, c.hangup.requestReason)
 	case resuming, ending, flushing, notifying: // a resumed call hangs up then
 	}
-	ctx.Respond(HungUp{}) // the request may count on it
+	ctx.Respond(HangupStarted{}) // the request may count on it
 }
 
 func cancelled() domain.Verdict {

@@ -110,8 +110,8 @@ func TestACallThatNeverHadAnySoundHasNoRecordingAndNoCommitForIt(t *testing.T) {
 	d.Bye(16, "")
 	h.end(id)
 	h.until(5*time.Second, "nothing is left to do", func() bool {
-		live, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
-		return err == nil && live.Known == 0 && live.Work == 0
+		live, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
+		return err == nil && live.Open == 0 && live.PendingRecordings == 0
 	})
 	c := h.finished(id)
 	assert.Empty(t, c.RecordingURL)
@@ -139,11 +139,11 @@ func (h *fixture) taken(in *sip.Incoming, script domain.Script, record bool) (ca
 	if err != nil {
 		h.t.Error(err)
 	}
-	p, err := mailbox.Ask[lines.Permit](h.t.Context(), h.sys, h.inLines, lines.Try{})
+	p, err := mailbox.Ask[lines.Permit](h.t.Context(), h.sys, h.inLines, lines.TryPermit{})
 	if err != nil {
 		h.t.Error(err)
 	}
-	h.sys.Root.Send(h.calls, call.Inbound{In: in, Call: c, Attempt: a, Script: script, Permit: p, Owner: h.owner})
+	h.sys.Root.Send(h.calls, call.StartInbound{In: in, Call: c, Attempt: a, Script: script, Permit: p, Owner: h.owner})
 	return id
 }
 
@@ -173,7 +173,7 @@ func TestWhatACallerHearsBeforeTheAnswerIsOverheardAndKept(t *testing.T) {
 	id := soon(t, came)
 	soon(t, early)
 	var loud atomic.Int32
-	tap, err := mailbox.Ask[call.Listening](t.Context(), h.sys, h.calls, call.Listen{CallID: id, Mode: media.Listen, Out: func(frame []byte) {
+	tap, err := mailbox.Ask[call.ListenerAdded](t.Context(), h.sys, h.calls, call.AddListener{CallID: id, Mode: media.Listen, OnFrame: func(frame []byte) {
 		if len(frame) > 0 && frame[3]|0x80 != 0xFF {
 			loud.Add(1)
 		}

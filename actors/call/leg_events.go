@@ -85,7 +85,7 @@ func (c *call) handleDialogEvent(ctx actor.Context, m dialogEvent) {
 
 // setDialog stores what a BYE or CANCEL after a crash needs.
 func (c *call) setDialog(s sip.DialogState) {
-	if b, err := leg.DialogBytes(s); err == nil {
+	if b, err := leg.EncodeDialog(s); err == nil {
 		c.currentRow().Dialog = b
 	}
 }

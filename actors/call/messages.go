@@ -20,18 +20,18 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// Opening is what is committed when a call opens, before its INVITE.
-type Opening struct {
+// OpeningCommit is what is committed when a call opens, before its INVITE.
+type OpeningCommit struct {
 	Call    *domain.Call
 	Attempt *domain.Attempt
 	Grant   numbers.Granted                    // of the number that is called; the zero value: none was needed
-	More    func(*commit.Change, *domain.Call) // adds to the commit; nil: nothing
+	AddTo   func(*commit.Change, *domain.Call) // adds to the commit; nil: nothing
 }
 
 // What Calls hears.
 type (
 	// Start places an outbound call, after its opening was committed.
-	Start struct {
+	StartOutbound struct {
 		Call        domain.Call       // status initiated; ids and numbers filled in
 		Attempt     domain.Attempt    // as committed, leg 1 in it
 		Script      domain.Script     // agent version, pathway pinned
@@ -48,7 +48,7 @@ type (
 		Owner       *actor.PID          // hears Ended until it answers Ack; nil: Calls commits the end itself
 	}
 	// Inbound takes a call that came in, after its opening was committed.
-	Inbound struct {
+	StartInbound struct {
 		In          *sip.Incoming
 		Call        domain.Call
 		Attempt     domain.Attempt
@@ -62,41 +62,41 @@ type (
 	}
 	// Ack says that the owner has committed the end; it goes to whoever sent
 	// Ended, or to Calls.
-	Ack struct{ CallID string }
+	AcknowledgeEnd struct{ CallID string }
 	// Hangup ends a live call. The answer is HungUp or a *domain.Error.
 	// Cancelled: whoever placed it does not want it any more, so that its outcome is
 	// cancelled.
-	Hangup struct {
+	HangUp struct {
 		CallID    string
 		Cancelled bool
 	}
 	// HungUp answers Hangup: the call is being ended.
-	HungUp struct{}
+	HangupStarted struct{}
 	// Transfer hands the caller of a live call on. The answer is Done once that
 	// has begun, or a *domain.Error.
-	Transfer struct {
+	StartTransfer struct {
 		CallID  string
 		Target  transferleg.Target
 		Mode    domain.TransferMode
 		Summary string // spoken to the person who answers, before the caller is heard
 	}
 	// Say has a text spoken besides what the pathway says; Done or an error.
-	Say struct{ CallID, Text string }
+	SpeakText struct{ CallID, Text string }
 	// Press sends digits to the peer; Done or an error.
-	Press struct{ CallID, Digits string }
+	SendDigits struct{ CallID, Digits string }
 	// Done answers what was done to a live call, and shows it as it is now.
-	Done struct{ Call domain.Call }
+	RequestDone struct{ Call domain.Call }
 	// Live asks for the census; the answer is LiveNow.
-	Live struct{}
+	GetLiveCalls struct{}
 	// LiveNow are the calls whose actors live.
-	LiveNow struct {
-		Calls        []LiveCall
-		TransferLegs []LiveCall // what their lines and slots know; they have no attempts of their own
-		Known        int        // with those that ended and whose end is not committed yet
-		Work         int        // recordings of calls that are over, not kept yet
-		Movable      int        // of Known: another process could go on with them
-		Busy         int        // of Movable: at this moment not as well as a little later
-		Doing        bool       // of Work: some is under way here
+	LiveCalls struct {
+		Calls             []LiveCall
+		TransferLegs      []LiveCall // what their lines and slots know; they have no attempts of their own
+		Open              int        // with those that ended and whose end is not committed yet
+		PendingRecordings int        // recordings of calls that are over, not kept yet
+		Movable           int        // of Known: another process could go on with them
+		Busy              int        // of Movable: at this moment not as well as a little later
+		RecordingsActive  bool       // of Work: some is under way here
 	}
 	// LiveCall is one of them.
 	LiveCall struct {
@@ -109,9 +109,9 @@ type (
 	}
 	// Drain ends the taking of calls; Drained answers once none is left and
 	// every recording is kept.
-	Drain struct{}
+	DrainCalls struct{}
 	// Drained answers Drain.
-	Drained struct{}
+	CallsDrained struct{}
 )
 
 // Ended is what a call tells its owner, each 2 s until it hears Ack.
@@ -120,7 +120,7 @@ type Ended struct {
 	Call              domain.Call    // final: status, disposition, legs, quality, outcome
 	Verdict           domain.Verdict // outcome and reason; Spent says whether the attempt counts
 	Reached           bool           // an INVITE reached the other side
-	Inside            bool           // over no trunk: to a phone of the house, or from one
+	WithoutTrunk      bool           // over no trunk: to a phone of the house, or from one
 	Tariff            int            // of the attempt's opening
 	Segments          []domain.Segment
 	Trace             *domain.TraceRow    // what the dialogs said; nil: nothing was kept
@@ -130,31 +130,31 @@ type Ended struct {
 }
 
 // Control admits it always.
-func (Start) Control() {}
+func (StartOutbound) Control() {}
 
 // Control admits it always.
-func (Inbound) Control() {}
+func (StartInbound) Control() {}
 
 // Control admits it always.
-func (Ack) Control() {}
+func (AcknowledgeEnd) Control() {}
 
 // Control admits it always.
-func (Hangup) Control() {}
+func (HangUp) Control() {}
 
 // Control admits it always.
-func (Transfer) Control() {}
+func (StartTransfer) Control() {}
 
 // Control admits it always.
-func (Say) Control() {}
+func (SpeakText) Control() {}
 
 // Control admits it always.
-func (Press) Control() {}
+func (SendDigits) Control() {}
 
 // Control admits it always.
-func (Live) Control() {}
+func (GetLiveCalls) Control() {}
 
 // Control admits it always.
-func (Drain) Control() {}
+func (DrainCalls) Control() {}
 
 // Control admits it always.
 func (Ended) Control() {}

@@ -87,7 +87,7 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 		over   bool
 	}{
 		{at: "call call.beginCall", to: area + "0000"},
-		{at: "call lines.Bound", to: area + "0000"},
+		{at: "call lines.PermitBound", to: area + "0000"},
 		{at: "call call.legPrepared", to: area + "0000"},
 		{at: "call call.dialogEvent", to: area + "0000"}, // Trying
 		{at: "call call.dialogEvent ringing", to: area + "0000"},
@@ -97,13 +97,13 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 		{at: "call call.mediaEvent", to: area + "0000"},
 		{at: "call call.commitDone", to: area + "0000"},
 		{at: "call trunk.Slot", to: "+16005550000"},
-		{at: "call trunk.NoSlot", to: "+17005550000"},
+		{at: "call trunk.SlotDenied", to: "+17005550000"},
 		{at: "call conversation.Over", to: area + "0000"},
 		{at: "call conversation.Fault", to: area + "0009"},
 		{at: "call conversation.Finished", to: area + "0000"},
-		{at: "call call.Hangup", to: area + "0002"},
+		{at: "call call.HangUp", to: area + "0002"},
 		{at: "call call.maxDurationReached", to: area + "0009"},
-		{at: "call call.Ack", to: area + "0001", over: true},
+		{at: "call call.AcknowledgeEnd", to: area + "0001", over: true},
 		{at: "call call.repeatEnd", to: area + "0001", over: true},
 		{at: "conversation conversation.Begin", to: area + "0000"},
 		{at: "conversation conversation.Heard", to: area + "0000"},
@@ -129,9 +129,9 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 		p.set[o.Call.ID] = c.at
 		p.mu.Unlock()
 		h.start(o)
-		if strings.HasSuffix(c.at, "Hangup") {
+		if strings.HasSuffix(c.at, "HangUp") {
 			h.until(5*time.Second, "it rings", func() bool { return h.store.call(o.Call.ID).Status == domain.CallRinging })
-			h.sys.Root.RequestWithCustomSender(h.calls, call.Hangup{CallID: o.Call.ID}, h.sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {})))
+			h.sys.Root.RequestWithCustomSender(h.calls, call.HangUp{CallID: o.Call.ID}, h.sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {})))
 		}
 	}
 	before := h.packets(bystander)
@@ -169,7 +169,7 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 		return h.inUse() == 1 && h.engine.Live() == 1 && h.carrier.Live() == 1
 	})
 	h.until(10*time.Second, "the bystander has kept its sound", func() bool { return h.packets(bystander) > before+100 })
-	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: bystander})
+	_, err := mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: bystander})
 	require.NoError(t, err)
 	c := h.finished(bystander)
 	assert.Equal(t, domain.ReasonHangup, c.EndedReason)
@@ -196,8 +196,8 @@ func TestTheLineOfACallIsFreeWhoseOwnerStoredItsEndAndLeft(t *testing.T) {
 	soon(t, stored)
 	h.until(10*time.Second, "its line is free", func() bool { return h.inUse() == 0 })
 	h.until(10*time.Second, "nobody knows it any more", func() bool {
-		now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
-		return err == nil && now.Known == 0
+		now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
+		return err == nil && now.Open == 0
 	})
 }
 
@@ -214,8 +214,8 @@ func TestAnEndWhoseOwnerLeftBeforeItWasStoredIsToldOn(t *testing.T) {
 	require.NoError(t, h.sys.Root.StopFuture(o.Owner).Wait())
 	id := h.start(o)
 	h.until(10*time.Second, "it is looked for in the store", func() bool { return sought.Load() > 1 })
-	now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
+	now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 	require.NoError(t, err)
-	assert.Equal(t, 1, now.Known, "its owner may come back")
+	assert.Equal(t, 1, now.Open, "its owner may come back")
 	assert.NotContains(t, h.store.told(id), event.CallEnded)
 }

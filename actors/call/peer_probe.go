@@ -55,6 +55,6 @@ func (c *call) peerProbed(ctx actor.Context, m peerProbed) {
 	case m.transferLeg == nil && c.audio.session == m.session:
 		c.endAnswered(ctx, byService, domain.ReasonMediaLost)
 	case m.transferLeg != nil && t != nil && t.pid != nil && t.pid.Equal(m.transferLeg):
-		ctx.Send(t.pid, transferleg.GiveUp{Reason: string(domain.ReasonMediaLost)})
+		ctx.Send(t.pid, transferleg.HangUpLeg{Reason: string(domain.ReasonMediaLost)})
 	}
 }

@@ -77,7 +77,7 @@ func TestWhoWasCalledForACallerIsAskedAsWell(t *testing.T) {
 	p, probes := wordless(t)
 	h := build(t, plan{trunks: towards(p), idle: time.Second})
 	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "7777"}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: area + "7777"}, Mode: domain.TransferBridge}))
 	h.stands(id, domain.TransferConnected)
 	for range 2 {
 		soon(t, probes)

@@ -46,7 +46,7 @@ func TestPartsFromAnotherNodeAreJoined(t *testing.T) {
 func TestPartOfALiveCallIsJoinedAtItsEnd(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
-	id := h.talking(area+"0009", linger(), func(s *call.Start) { s.Call.Record = true })
+	id := h.talking(area+"0009", linger(), func(s *call.StartOutbound) { s.Call.Record = true })
 	h.until(10*time.Second, "something is recorded", func() bool { return h.packets(id) > 60 })
 	part := make([]byte, 320_000) // longer than the call: twenty seconds
 	for i := range part {

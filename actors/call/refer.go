@@ -80,8 +80,8 @@ func (c *call) formerLegEnded(ctx actor.Context, leg int) {
 // present one.
 func (c *call) handleReplaces(ctx actor.Context, e sip.Replaced) {
 	trunkID, ours := e.By.TrunkID, true
-	if c.cfg.Ours != nil {
-		trunkID, ours = c.cfg.Ours(c.call.Environment, e.By)
+	if c.cfg.TrunkInWorkspace != nil {
+		trunkID, ours = c.cfg.TrunkInWorkspace(c.call.Environment, e.By)
 	}
 	if !ours || !c.script.Transfer.AcceptRefer || c.stage != talking || c.transfers.current != nil || c.hangup.reason != "" {
 		e.By.Reject(sipForbidden, 0)
@@ -189,7 +189,7 @@ func (c *call) checkRefer(ctx actor.Context) {
 	cfg, generation, to := c.cfg, c.transfers.generation, t.target.To
 	scrub := dnc.ScrubAll(c.call.WorkspaceID, c.call.Environment)
 	mailbox.Work(ctx, reachLimit, func(bound context.Context) any {
-		return referChecked{generation, leg.CheckDoNotCall(bound, cfg.Listed, scrub, to)}
+		return referChecked{generation, leg.CheckDoNotCall(bound, cfg.IsListed, scrub, to)}
 	})
 }
 

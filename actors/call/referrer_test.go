@@ -30,7 +30,7 @@ func TestAPeerMayHangUpBeforeItsReferSucceeds(t *testing.T) {
 			t.Parallel()
 			p := newPeer(t)
 			h := build(t, plan{trunks: towards(p)})
-			id := h.talking(area+"7777", linger(), func(s *call.Start) { s.Script.Transfer.AcceptRefer = true })
+			id := h.talking(area+"7777", linger(), func(s *call.StartOutbound) { s.Script.Transfer.AcceptRefer = true })
 			got := make(chan sip.ReferProgress, 8)
 			p.line().Refer(sip.ReferTo{URI: "sip:" + c.target + "@anywhere.example"}, func(r sip.ReferProgress) { got <- r })
 			require.Equal(t, 202, soon(t, got).Code)

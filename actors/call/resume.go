@@ -72,7 +72,9 @@ type resumption struct {
 }
 
 // isCutOff reports whether another process may own the calls.
-func (cfg *Config) isCutOff() bool { return cfg.Survive && cfg.Cut != nil && cfg.Cut() }
+func (cfg *Config) isCutOff() bool {
+	return cfg.StoreCheckpoints && cfg.OwnershipUncertain != nil && cfg.OwnershipUncertain()
+}
 
 // startResumable makes the actors of the resumable calls, so that a census finds them
 // from the start.
@@ -82,9 +84,9 @@ func (c *Calls) startResumable(ctx actor.Context) {
 	}
 }
 
-func orderOfResumable(s *recovery.Resumable) *order {
+func orderOfResumable(s *recovery.Resumable) *callSetup {
 	k := &s.Checkpoint
-	return &order{
+	return &callSetup{
 		call: s.Call, attempt: s.Attempt, script: s.Script, variables: k.Variables, callerName: k.CallerName, optOut: k.OptOut, scrub: k.Scrub,
 		slot:     trunk.Slot{Via: s.Trunk, CallID: s.Call.ID, Target: s.Dialog.Target},
 		networks: k.Networks, ringTimeout: k.RingTimeout, maxDuration: k.MaxDuration, owner: s.Owner,
@@ -152,15 +154,15 @@ func (c *call) resumeCall(ctx actor.Context) {
 	now := time.Now()
 	c.resumption.startedAt, c.reached, c.checkpoint.acknowledged = now, true, true
 	c.answeredAt = now.Add(-max(0, now.UTC().Sub(*c.call.AnsweredAt)))
-	c.agent.appointments, c.failover.codecs = c.resumed.Appointments, leg.CodecsOf(c.slot.Trunk().Codecs)
+	c.agent.appointments, c.failover.codecs = c.resumed.Appointments, leg.ParseCodecs(c.slot.Trunk().Codecs)
 	tag := ""
 	if c.inbound {
 		tag = c.resumedDialog.LocalTag
 	}
 	c.cfg.Traces.Claim(c.call.ID, c.resumedDialog.CallID, tag)
 	if id := c.trunkID(); c.cfg.Trunks != nil && id != "" && !c.inbound { // as in start
-		ctx.Send(c.cfg.Trunks, trunk.Hold{CallID: c.call.ID, TrunkID: id, Until: now.Add(slotHold)})
-		ctx.Send(c.cfg.Trunks, trunk.Bind{CallID: c.call.ID, Call: ctx.Self()})
+		ctx.Send(c.cfg.Trunks, trunk.HoldChannel{CallID: c.call.ID, TrunkID: id, Until: now.Add(slotHold)})
+		ctx.Send(c.cfg.Trunks, trunk.BindCall{CallID: c.call.ID, Call: ctx.Self()})
 		perMinute, _ := c.pricePerMinute()
 		ctx.Send(c.cfg.Trunks, trunk.ResumeMeter{CallID: c.call.ID, Environment: c.call.Environment, PerMinute: perMinute, Answered: c.answeredAt})
 	}
@@ -233,7 +235,7 @@ func (c *call) legReopened(ctx actor.Context, m legReopened) {
 	}
 	c.log.Warn("a call of an earlier process cannot be taken up", slog.Any("error", m.err))
 	c.resumption.failed = true
-	c.reportResumption(ctx, recovery.Failed)
+	c.reportResumption(ctx, recovery.ResultFailed)
 	c.endResumed(ctx)
 }
 
@@ -266,9 +268,9 @@ func (c *call) resumptionFailed(ctx actor.Context, why string) {
 		return
 	}
 	c.resumption.failed = true
-	result := recovery.Refused
+	result := recovery.ResultRefused
 	if time.Since(c.resumption.startedAt) >= resumeTimeout {
-		result = recovery.NoAnswer
+		result = recovery.ResultNoAnswer
 	}
 	c.log.Info("a call of an earlier process is over: its far end does not go on with it", slog.String("reason", why))
 	c.reportResumption(ctx, result)
@@ -334,7 +336,7 @@ func (c *call) continueCall(ctx actor.Context, s leg.Session) {
 	silent := time.Since(c.resumed.At)
 	c.log.Info("a call of an earlier process goes on here", slog.Duration("kept_before", silent.Round(time.Millisecond)),
 		slog.Duration("asked_for", time.Since(c.resumption.startedAt).Round(time.Millisecond)), slog.Bool("recording_missing", c.resumption.recordingMissing))
-	c.reportResumption(ctx, recovery.Resumed)
+	c.reportResumption(ctx, recovery.ResultResumed)
 	c.commit(ctx, "", nil, nil)
 	if c.hangup.requested {
 		c.endAnswered(ctx, byAPI, c.hangup.requestReason)

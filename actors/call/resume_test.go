@@ -107,7 +107,7 @@ func (h *fixture) takesUp(all []*recovery.Resumable, m medium, change func(*call
 func TestEachSurvivorIsAskedWhateverBecomesOfTheOthers(t *testing.T) {
 	t.Parallel()
 	const all = 60 // more than are asked at once
-	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	c, a := h.keeps()
 	for what, dies := range map[string]bool{"the far end hangs up": false, "its actor dies": true} {
 		var asked atomic.Int64
@@ -118,7 +118,7 @@ func TestEachSurvivorIsAskedWhateverBecomesOfTheOthers(t *testing.T) {
 			return nil, sip.ErrIncompleteState
 		}}
 		h.takesUp(h.survivors(all, c, a), m, func(c *call.Config) {
-			c.Before = func(actor, _ string, msg any) {
+			c.BeforeMessage = func(actor, _ string, msg any) {
 				if actor == "call" && fmt.Sprintf("%T", msg) == "call.beginCall" {
 					asked.Add(1)
 					if dies {
@@ -134,11 +134,11 @@ func TestEachSurvivorIsAskedWhateverBecomesOfTheOthers(t *testing.T) {
 
 func TestACallInThatIsTakenUpTakesNoChannelOfItsTrunk(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	c, a := h.keeps()
 	held := make(chan string, 4)
 	broker := h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
-		if m, is := ctx.Message().(trunk.Hold); is {
+		if m, is := ctx.Message().(trunk.HoldChannel); is {
 			held <- m.CallID
 		}
 	}))
@@ -174,7 +174,7 @@ func (o opening) Open(m media.Options) (leg.Session, error) {
 
 func TestWhatWasEncryptedIsTakenUpEncryptedOrNotAtAll(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	c, a := h.keeps()
 	var kept map[string]any
 	require.NoError(t, json.Unmarshal(a.Kept, &kept))
@@ -202,7 +202,7 @@ func (b byWay) Invite(in sip.Invite) (leg.Dialog, error) {
 func TestThatAProxyKeepsKeysSecretIsKept(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{
-		config: func(c *call.Config) { c.Survive = true },
+		config: func(c *call.Config) { c.StoreCheckpoints = true },
 		phone:  func(p leg.UserAgent) leg.UserAgent { return byWay{p} },
 		trunks: func(h *fixture) []domain.Trunk {
 			return []domain.Trunk{{
@@ -242,7 +242,7 @@ func (r recorders) Open(o media.Options) (leg.Session, error) {
 
 func TestAPausedRecordingStaysPausedInAnotherProcess(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	c, _ := h.keeps()
 	_, err := mailbox.Ask[call.RecordingPaused](t.Context(), h.sys, h.calls, call.PauseRecording{CallID: c.ID, Paused: true})
 	require.NoError(t, err)
@@ -261,7 +261,7 @@ func TestAPausedRecordingStaysPausedInAnotherProcess(t *testing.T) {
 	h.takesUp(h.survivors(1, c, a), m, func(c *call.Config) {
 		c.Media, c.ResumptionDone = recorders{c.Media, pauses}, func(result string) { told <- result }
 	})
-	assert.Equal(t, recovery.Resumed, soon(t, told))
+	assert.Equal(t, recovery.ResultResumed, soon(t, told))
 	assert.Len(t, pauses, 1)
 }
 
@@ -274,7 +274,7 @@ func (brokenSound) Open(media.Options) (leg.Session, error) {
 
 func TestADialogThatCannotBeHadIsEndedAllTheSame(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
+	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	c, a := h.keeps()
 	orphans := make(chan sip.DialogState, 1)
 	h.takesUp(h.survivors(1, c, a), medium{
@@ -290,7 +290,7 @@ func TestADialogThatCannotBeHadIsEndedAllTheSame(t *testing.T) {
 func TestWhoDoesNotKnowWhoseACallIsTriesAgain(t *testing.T) {
 	t.Parallel()
 	var cut atomic.Bool
-	h := build(t, plan{config: func(c *call.Config) { c.Survive, c.Cut = true, cut.Load }})
+	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints, c.OwnershipUncertain = true, cut.Load }})
 	c, a := h.keeps()
 	cut.Store(true)
 	var tries atomic.Int64
@@ -308,7 +308,7 @@ func TestWhoDoesNotKnowWhoseACallIsTriesAgain(t *testing.T) {
 		c.Media, c.ResumptionDone = brokenSound{c.Media}, func(result string) { told <- result }
 	})
 	soon(t, tried)
-	assert.Equal(t, recovery.Failed, soon(t, told))
+	assert.Equal(t, recovery.ResultFailed, soon(t, told))
 	h.never(500*time.Millisecond, "the far end is told that it is over", func() bool { return len(byes) > 0 })
 	cut.Store(false)
 	soon(t, byes)

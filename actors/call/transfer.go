@@ -142,7 +142,7 @@ func (t *transfers) end(ctx actor.Context, one *transfer, why string) {
 	}
 	one.stage = leaving
 	t.ending[one.pid.Id] = one
-	ctx.Send(one.pid, transferleg.GiveUp{Reason: why})
+	ctx.Send(one.pid, transferleg.HangUpLeg{Reason: why})
 }
 
 // beginTransfer sends the REFER or calls the target, once the transfer is stored.
@@ -172,7 +172,7 @@ func (c *call) beginTransfer(ctx actor.Context, durable bool) {
 	}
 	c.audio.music.request(ctx, &c.script, c.cfg.Speaker)
 	c.prepareSummary(ctx)
-	order := transferleg.Order{
+	order := transferleg.Request{
 		CallID: c.call.ID, Key: fmt.Sprintf("%s/%d", c.call.ID, t.index+1), Target: t.target, From: c.ourNumber(), FromTrunkID: c.inboundTrunk(),
 		Caller: c.peerNumber(), Diverted: c.call.Direction == domain.Inbound,
 		Environment: c.call.Environment, RingTimeout: c.ringTimeout, Session: c.audio.session,
@@ -187,7 +187,7 @@ func (c *call) beginTransfer(ctx actor.Context, durable bool) {
 	t.resources = r
 	cfg, log := transferleg.Config{
 		Workspace: c.cfg.Workspace, UserAgent: c.cfg.UserAgent, Media: c.cfg.Media, Lines: linesOf(c.cfg, false, c.call.Environment), Trunks: c.cfg.Trunks,
-		Listed: c.cfg.Listed, Before: c.cfg.Before, Log: c.log,
+		IsListed: c.cfg.IsListed, BeforeMessage: c.cfg.BeforeMessage, Log: c.log,
 	}, c.log
 	t.pid = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor { return transferleg.New(cfg, order, r) }, mailboxSize,
 		actor.WithSupervisor(mailbox.Stop(log, nil))), "transfer-leg")

@@ -96,7 +96,7 @@ func TestWhoeverIsCalledSeesWhoIsHandedOn(t *testing.T) {
 			if c.phone {
 				way = transferleg.Target{To: "1001", Phone: &transferleg.Phone{To: "1001", Contacts: []registrar.Contact{{URI: "sip:1001@127.0.0.1", Target: targetOf(desk.ua)}}}}
 			}
-			require.NoError(t, h.tell(call.Transfer{CallID: id, Target: way, Mode: domain.TransferBridge}))
+			require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: way, Mode: domain.TransferBridge}))
 			in := soon(t, came)
 			assert.Equal(t, c.from, in.From)
 			if c.div == "" {
@@ -116,16 +116,16 @@ func TestATransferLastsNoLongerThanTheRulesAllow(t *testing.T) {
 	t.Parallel()
 	desk, _ := greeter(t)
 	h := build(t, plan{broker: func(ctx actor.Context) {
-		if m, ok := ctx.Message().(trunk.Want); ok {
+		if m, ok := ctx.Message().(trunk.RequestSlot); ok {
 			ctx.Respond(trunk.Slot{CallID: m.CallID, Key: "k", From: m.From, Target: targetOf(desk.ua), MaxDuration: 2 * time.Second, Generation: m.Generation})
 		}
 	}})
 	id, _, _ := h.dials(newPeer(t), domain.Script{Language: "en-US", Pathway: linger()})
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "7777"}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: area + "7777"}, Mode: domain.TransferBridge}))
 	h.stands(id, domain.TransferReturned)
 	assert.Equal(t, []domain.TransferStatus{domain.TransferStarted, domain.TransferConnected, domain.TransferReturned}, h.statuses(id))
 	h.until(5*time.Second, "the other is let go", desk.over)
-	require.NoError(t, h.tell(call.Say{CallID: id, Text: "I am back."}), "the agent has the caller")
+	require.NoError(t, h.tell(call.SpeakText{CallID: id, Text: "I am back."}), "the agent has the caller")
 	require.NoError(t, h.hangUp(id))
 	h.end(id)
 }
@@ -147,13 +147,13 @@ func TestTheAgentWaitsWhileTheFarEndHolds(t *testing.T) {
 	s.Direct(false, true)
 	reoffer()
 	h.until(5*time.Second, "the agent waits", func() bool {
-		return domain.CodeOf(h.tell(call.Say{CallID: id, Text: "Hello?"})) == domain.CodeInvalidState
+		return domain.CodeOf(h.tell(call.SpeakText{CallID: id, Text: "Hello?"})) == domain.CodeInvalidState
 	})
 	sent := h.settled("what was under way has come", func() uint64 { return s.Stats().PacketsReceived })
 	h.never(500*time.Millisecond, "and is silent", func() bool { return s.Stats().PacketsReceived > sent+5 })
 	s.Direct(true, true)
 	reoffer()
-	h.until(5*time.Second, "the agent goes on", func() bool { return h.tell(call.Say{CallID: id, Text: "Hello."}) == nil })
+	h.until(5*time.Second, "the agent goes on", func() bool { return h.tell(call.SpeakText{CallID: id, Text: "Hello."}) == nil })
 	sent = s.Stats().PacketsReceived
 	h.until(5*time.Second, "and is heard", func() bool { return s.Stats().PacketsReceived > sent+20 })
 	require.NoError(t, h.hangUp(id))
@@ -209,7 +209,7 @@ func TestSomebodyElseTakesTheFarEndsPlace(t *testing.T) {
 			heard := s.Stats().PacketsReceived
 			h.until(5*time.Second, "the second hears the agent", func() bool { return s.Stats().PacketsReceived > heard+20 })
 			assert.Equal(t, "remote", h.handed(id).By)
-			require.NoError(t, h.tell(call.Say{CallID: id, Text: "Hello."}), "the agent goes on")
+			require.NoError(t, h.tell(call.SpeakText{CallID: id, Text: "Hello."}), "the agent goes on")
 			require.NoError(t, h.hangUp(id))
 			e := h.end(id)
 			assert.Len(t, e.Call.Legs, 2)
@@ -276,9 +276,9 @@ func TestACensusCountsSecondLegs(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "0109"}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: area + "0109"}, Mode: domain.TransferBridge}))
 	h.stands(id, domain.TransferConnected)
-	now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
+	now, err := mailbox.Ask[call.LiveCalls](t.Context(), h.sys, h.calls, call.GetLiveCalls{})
 	require.NoError(t, err)
 	require.Len(t, now.Calls, 1)
 	require.Len(t, now.TransferLegs, 1)

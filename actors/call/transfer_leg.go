@@ -15,7 +15,7 @@ import (
 )
 
 // transferLegPrepared stores the transfer leg before its INVITE.
-func (c *call) transferLegPrepared(ctx actor.Context, m transferleg.Prepared) {
+func (c *call) transferLegPrepared(ctx actor.Context, m transferleg.LegPrepared) {
 	t := c.transfers.of(ctx.Sender())
 	if t == nil || t.stage != calling || c.stage != talking {
 		return
@@ -35,7 +35,7 @@ func (c *call) transferLegPrepared(ctx actor.Context, m transferleg.Prepared) {
 	pid := t.pid
 	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
 		if durable && c.stage == talking {
-			ctx.Send(pid, transferleg.Dial{Leg: n})
+			ctx.Send(pid, transferleg.DialLeg{Leg: n})
 			return
 		}
 		if c.transfers.current == t {
@@ -48,7 +48,7 @@ const roleTransfer = "transfer"
 
 // transferLegRinging stores the dialog of the first 18x: a CANCEL after a crash needs
 // it.
-func (c *call) transferLegRinging(ctx actor.Context, m transferleg.Ringing) {
+func (c *call) transferLegRinging(ctx actor.Context, m transferleg.LegRinging) {
 	t := c.transfers.of(ctx.Sender())
 	if t == nil || t.stage != calling || t.leg == 0 {
 		return
@@ -87,7 +87,7 @@ func ringingPhrase(code int) string {
 }
 
 // transferLegAnswered stores the answer. The ACK waits until it is durable.
-func (c *call) transferLegAnswered(ctx actor.Context, m transferleg.Answered) {
+func (c *call) transferLegAnswered(ctx actor.Context, m transferleg.LegAnswered) {
 	t := c.transfers.of(ctx.Sender())
 	if t == nil || t.stage != calling || c.stage != talking {
 		return
@@ -112,7 +112,7 @@ func (c *call) transferLegAnswered(ctx actor.Context, m transferleg.Answered) {
 }
 
 // transferLegRefused closes a leg that was not answered.
-func (c *call) transferLegRefused(ctx actor.Context, m transferleg.Refused) {
+func (c *call) transferLegRefused(ctx actor.Context, m transferleg.LegRefused) {
 	t := c.transfers.anyOf(ctx.Sender())
 	if t == nil || t.leg == 0 || c.stage >= flushing {
 		return
@@ -134,7 +134,7 @@ func (c *call) transferLegRefused(ctx actor.Context, m transferleg.Refused) {
 }
 
 // transferLegEnded handles the end of a transfer leg.
-func (c *call) transferLegEnded(ctx actor.Context, m transferleg.Ended) {
+func (c *call) transferLegEnded(ctx actor.Context, m transferleg.LegEnded) {
 	if ctx.Sender() == nil {
 		return
 	}
@@ -240,7 +240,7 @@ func (c *call) handleTransferLegMedia(ctx actor.Context, e media.Event) {
 			c.probePeer(ctx, s, t.resources.Dialog(), t.pid)
 			return
 		}
-		ctx.Send(t.pid, transferleg.GiveUp{Reason: string(domain.ReasonMediaLost)})
+		ctx.Send(t.pid, transferleg.HangUpLeg{Reason: string(domain.ReasonMediaLost)})
 	}
 }
 
@@ -280,15 +280,15 @@ const (
 
 func (c *call) handleTransferLeg(ctx actor.Context, msg any) {
 	switch m := msg.(type) {
-	case transferleg.Prepared:
+	case transferleg.LegPrepared:
 		c.transferLegPrepared(ctx, m)
-	case transferleg.Ringing:
+	case transferleg.LegRinging:
 		c.transferLegRinging(ctx, m)
-	case transferleg.Answered:
+	case transferleg.LegAnswered:
 		c.transferLegAnswered(ctx, m)
-	case transferleg.Refused:
+	case transferleg.LegRefused:
 		c.transferLegRefused(ctx, m)
-	case transferleg.Ended:
+	case transferleg.LegEnded:
 		c.transferLegEnded(ctx, m)
 	case transferleg.MediaEvent:
 		c.handleTransferLegMedia(ctx, m.Event)

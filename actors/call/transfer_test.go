@@ -41,7 +41,7 @@ const (
 )
 
 // talking places a call and waits until it is answered.
-func (h *fixture) talking(to string, p domain.Pathway, change ...func(*call.Start)) string {
+func (h *fixture) talking(to string, p domain.Pathway, change ...func(*call.StartOutbound)) string {
 	h.t.Helper()
 	s := h.order(to, p)
 	for _, f := range change {
@@ -56,7 +56,7 @@ func (h *fixture) tell(msg any) error {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_, err := mailbox.Ask[call.Done](ctx, h.sys, h.calls, msg)
+	_, err := mailbox.Ask[call.RequestDone](ctx, h.sys, h.calls, msg)
 	return err
 }
 
@@ -123,7 +123,7 @@ func said(e call.Ended) []string {
 func TestABridgeJoinsTheCallerWithSomebodyAndHisLeavingReturnsHim(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
-	id := h.talking(quiet, route("front desk", ""), func(s *call.Start) {
+	id := h.talking(quiet, route("front desk", ""), func(s *call.StartOutbound) {
 		s.Script.Transfer.Destinations = []domain.Destination{{Name: "Front Desk", To: leaves}}
 	})
 	e := h.end(id)
@@ -156,12 +156,12 @@ func TestACallerIsHeardByWhomHeIsHandedTo(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "0109"}, Mode: domain.TransferBridge}))
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: busy}, Mode: domain.TransferBridge})), "one at a time")
+	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: area + "0109"}, Mode: domain.TransferBridge}))
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: busy}, Mode: domain.TransferBridge})), "one at a time")
 	h.stands(id, domain.TransferConnected)
 	assert.Equal(t, domain.CallInProgress, h.store.call(id).Status)
 	assert.Equal(t, 2, h.inUse(), "each leg has its line")
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(h.tell(call.Say{CallID: id, Text: "Hello?"})), "the agent has left")
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(h.tell(call.SpeakText{CallID: id, Text: "Hello?"})), "the agent has left")
 	require.NoError(t, h.hangUp(id))
 	e := h.end(id)
 	assert.Equal(t, domain.TransferCompleted, e.Call.Transfers[0].Status)
@@ -216,7 +216,7 @@ func TestNobodyRingsOnWhenTheCallerHangsUp(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: never}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: never}, Mode: domain.TransferBridge}))
 	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(never, testcarrier.Ringing) == 1 })
 	require.NoError(t, h.hangUp(id))
 	e := h.end(id)
@@ -232,7 +232,7 @@ func TestASecondLegIsDurableBeforeItsInvite(t *testing.T) {
 	id := h.talking(quiet, linger())
 	h.until(2*time.Second, "its answer is stored", func() bool { return h.store.call(id).Status == domain.CallInProgress })
 	h.store.set(true)
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: leaves}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: leaves}, Mode: domain.TransferBridge}))
 	h.never(700*time.Millisecond, "nobody is rung before", func() bool { return h.diary.count(leaves, testcarrier.Invited) > 0 })
 	h.store.set(false)
 	h.until(10*time.Second, "it rings", func() bool { return h.diary.count(leaves, testcarrier.Invited) == 1 })
@@ -250,7 +250,7 @@ func TestASecondLegIsDurableBeforeItsInvite(t *testing.T) {
 func TestAFaultOfTheSecondLegLeavesNobodyBehind(t *testing.T) {
 	t.Parallel()
 	for at, status := range map[string]domain.TransferStatus{
-		"transferleg lines.Bound": domain.TransferFailed, "transferleg transferleg.Dial": domain.TransferFailed, "transferleg transferleg.inviteSent": domain.TransferFailed,
+		"transferleg lines.PermitBound": domain.TransferFailed, "transferleg transferleg.DialLeg": domain.TransferFailed, "transferleg transferleg.inviteSent": domain.TransferFailed,
 		"transferleg transferleg.dialogEvent ringing": domain.TransferFailed, "transferleg transferleg.dialogEvent answered": domain.TransferFailed, "transferleg transferleg.mediaEvent": domain.TransferReturned,
 	} {
 		t.Run(at, func(t *testing.T) {
@@ -263,11 +263,11 @@ func TestAFaultOfTheSecondLegLeavesNobodyBehind(t *testing.T) {
 			traps.mu.Unlock()
 			id := h.start(s)
 			h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
-			require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "0000"}, Mode: domain.TransferBridge}))
+			require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: area + "0000"}, Mode: domain.TransferBridge}))
 			h.stands(id, status)
 			assert.Equal(t, "internal_error", h.handed(id).Reason)
 			h.until(5*time.Second, "the line is free", func() bool { return h.inUse() == 1 })
-			h.until(5*time.Second, "the agent has the caller", func() bool { return h.tell(call.Say{CallID: id, Text: "Hello again."}) == nil })
+			h.until(5*time.Second, "the agent has the caller", func() bool { return h.tell(call.SpeakText{CallID: id, Text: "Hello again."}) == nil })
 			h.until(10*time.Second, "nobody is left on the phone", func() bool { return h.carrier.Live() == 1 })
 			require.NoError(t, h.hangUp(id))
 			h.end(id)
@@ -280,12 +280,12 @@ func TestADeadCallTakesItsSecondLegWithIt(t *testing.T) {
 	traps := &traps{set: map[string]string{}, sprung: map[string]bool{}}
 	h := build(t, plan{before: traps.before})
 	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "0109"}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: area + "0109"}, Mode: domain.TransferBridge}))
 	h.stands(id, domain.TransferConnected)
 	traps.mu.Lock()
-	traps.set[id] = "call call.Press"
+	traps.set[id] = "call call.SendDigits"
 	traps.mu.Unlock()
-	h.sys.Root.Send(h.calls, call.Press{CallID: id, Digits: "1"})
+	h.sys.Root.Send(h.calls, call.SendDigits{CallID: id, Digits: "1"})
 	e := h.end(id)
 	assert.Equal(t, domain.ReasonInternal, e.Verdict.Reason)
 	assert.Equal(t, domain.TransferFailed, e.Call.Transfers[0].Status)
@@ -305,7 +305,7 @@ func TestABlindTransferIsAskedForAndItsProgressKept(t *testing.T) {
 	})
 	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(area+"7777", linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: busy}, Mode: domain.TransferBlind}))
+	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: busy}, Mode: domain.TransferBlind}))
 	e := h.end(id)
 	assert.Equal(t, domain.ReasonTransferred, e.Verdict.Reason)
 	assert.Equal(t, domain.OutcomeCompleted, e.Verdict.Outcome)
@@ -356,7 +356,7 @@ func TestAnAttendedTransferHandsTheSecondCallOver(t *testing.T) {
 	})
 	h := build(t, plan{trunks: towards(p), redact: domain.Redaction{Patterns: []string{`\b4\d{3}\b`}}})
 	id := h.talking(area+"7777", linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: quiet}, Mode: domain.TransferAttended, Summary: "A caller with card 4111."}))
+	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: quiet}, Mode: domain.TransferAttended, Summary: "A caller with card 4111."}))
 	e := h.end(id)
 	r := soon(t, asked)
 	require.NotNil(t, r.Replaces)
@@ -383,7 +383,7 @@ func TestAReferOfTheFarEndIsFollowedOnlyWhereItMay(t *testing.T) {
 			t.Parallel()
 			p := newPeer(t)
 			h := build(t, plan{trunks: towards(p)})
-			id := h.talking(area+"7777", linger(), func(s *call.Start) { s.Script.Transfer.AcceptRefer = c.accept })
+			id := h.talking(area+"7777", linger(), func(s *call.StartOutbound) { s.Script.Transfer.AcceptRefer = c.accept })
 			got := make(chan sip.ReferProgress, 8)
 			p.line().Refer(sip.ReferTo{URI: c.to}, func(r sip.ReferProgress) { got <- r })
 			r := soon(t, got)
@@ -400,7 +400,7 @@ func TestTheFarEndMaySendTheAgentToSomebodyElse(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
 	h := build(t, plan{trunks: towards(p)})
-	id := h.talking(area+"7777", linger(), func(s *call.Start) { s.Script.Transfer.AcceptRefer = true })
+	id := h.talking(area+"7777", linger(), func(s *call.StartOutbound) { s.Script.Transfer.AcceptRefer = true })
 	got := make(chan sip.ReferProgress, 8)
 	p.line().Refer(sip.ReferTo{URI: "sip:" + quiet + "@anywhere.example"}, func(r sip.ReferProgress) { got <- r })
 	var last sip.ReferProgress
@@ -428,7 +428,7 @@ func TestTheTraceOfACallHoldsBothItsLegs(t *testing.T) {
 	live := h.traces.Trace(h.store.call(id))
 	require.NotNil(t, live)
 	assert.True(t, strings.HasPrefix(string(live.Messages[0].Data), "INVITE "))
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: busy}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.StartTransfer{CallID: id, Target: transferleg.Target{To: busy}, Mode: domain.TransferBridge}))
 	h.stands(id, domain.TransferFailed)
 	require.NoError(t, h.hangUp(id))
 	h.end(id)
@@ -451,11 +451,11 @@ func TestTheTraceOfACallHoldsBothItsLegs(t *testing.T) {
 	assert.Nil(t, h.traces.Trace(h.store.call(id)), "nothing stays in memory")
 }
 
-func (h *fixture) hangUp(id string) error { return h.hangUpAs(call.Hangup{CallID: id}) }
+func (h *fixture) hangUp(id string) error { return h.hangUpAs(call.HangUp{CallID: id}) }
 
-func (h *fixture) hangUpAs(m call.Hangup) error {
+func (h *fixture) hangUpAs(m call.HangUp) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_, err := mailbox.Ask[call.HungUp](ctx, h.sys, h.calls, m)
+	_, err := mailbox.Ask[call.HangupStarted](ctx, h.sys, h.calls, m)
 	return err
 }

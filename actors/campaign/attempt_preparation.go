@@ -40,7 +40,7 @@ func (p *attemptPreparation) receive(ctx actor.Context, m any) {
 		p.onPermit(ctx, m)
 	case trunk.Slot:
 		p.onSlot(ctx, m)
-	case trunk.NoSlot:
+	case trunk.SlotDenied:
 		p.onNoSlot(ctx, m)
 	case numbers.Granted:
 		p.onNumberGranted(ctx, m)
@@ -63,9 +63,9 @@ func (p *attemptPreparation) onPermit(ctx actor.Context, m lines.Permit) {
 	}
 	t := &pendingAttempt{callID: mailbox.NewID(domain.PrefixCall), candidate: who, permit: m}
 	p.pending.addWaiting(t)
-	ctx.Request(p.cfg.Trunks, trunk.Want{
+	ctx.Request(p.cfg.Trunks, trunk.RequestSlot{
 		To: who.contact.Phone, From: p.rows.campaign.CallerID.Number, Environment: p.rows.campaign.Environment, CallID: t.callID,
-		Generation: p.permits.generation, Checked: p.cfg.Calling != nil, Probes: true,
+		Generation: p.permits.generation, DestinationChecked: p.cfg.Calling != nil, MayProbe: true,
 	})
 }
 
@@ -73,7 +73,7 @@ func (p *attemptPreparation) onPermit(ctx actor.Context, m lines.Permit) {
 func (p *attemptPreparation) onSlot(ctx actor.Context, m trunk.Slot) {
 	t := p.pending.takeWaiting(m.CallID)
 	if t == nil {
-		ctx.Send(p.cfg.Trunks, trunk.Return{CallID: m.CallID, Key: m.Key})
+		ctx.Send(p.cfg.Trunks, trunk.ReturnSlot{CallID: m.CallID, Key: m.Key})
 		return
 	}
 	t.slot, t.hasSlot = m, true
@@ -102,12 +102,12 @@ func (p *attemptPreparation) isUsable(ctx actor.Context, t *pendingAttempt) bool
 	return true
 }
 
-func (p *attemptPreparation) onNoSlot(ctx actor.Context, m trunk.NoSlot) {
+func (p *attemptPreparation) onNoSlot(ctx actor.Context, m trunk.SlotDenied) {
 	t := p.pending.takeWaiting(m.CallID)
 	if t == nil {
 		return
 	}
-	if m.Reason == trunk.Forbidden {
+	if m.Reason == trunk.ReasonForbidden {
 		p.skipPending(ctx, t, SkipInvalid, p.contacts.rulingOf(t.candidate.ordinal, SkipInvalid))
 		return
 	}
@@ -116,7 +116,7 @@ func (p *attemptPreparation) onNoSlot(ctx actor.Context, m trunk.NoSlot) {
 	if !until.After(now) {
 		until = now.Add(unsentPause)
 	}
-	p.trunks.extend(until, m.Reason == trunk.SpendCap)
+	p.trunks.extend(until, m.Reason == trunk.ReasonSpendCap)
 	p.giveBack(ctx, t, now)
 }
 
@@ -177,7 +177,7 @@ func (p *attemptPreparation) returnGrants(ctx actor.Context, t *pendingAttempt) 
 	p.numbers.giveBack(ctx, t)
 	p.permits.giveBack(ctx, t.permit)
 	if t.hasSlot {
-		ctx.Send(p.cfg.Trunks, trunk.Return{CallID: t.callID, Key: t.slot.Key})
+		ctx.Send(p.cfg.Trunks, trunk.ReturnSlot{CallID: t.callID, Key: t.slot.Key})
 	}
 }
 

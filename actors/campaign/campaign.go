@@ -148,7 +148,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.draining = true
 	case DialogEnded:
 		a.abandoned.end(m.CallID)
-	case lines.Permit, trunk.Slot, trunk.NoSlot, numbers.Granted, numbers.Denied:
+	case lines.Permit, trunk.Slot, trunk.SlotDenied, numbers.Granted, numbers.Denied:
 		a.preparation.receive(ctx, m)
 	case call.Ended:
 		a.onCallEnded(ctx, m)

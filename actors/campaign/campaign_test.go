@@ -170,8 +170,8 @@ func TestACampaignWaitsForLinesAndTrunks(t *testing.T) {
 		w.begin()
 		var blocked atomic.Bool
 		blocked.Store(true)
-		w.noSlot = func() (trunk.NoSlot, bool) {
-			return trunk.NoSlot{Reason: "throttled", Until: time.Now().Add(3 * time.Second)}, blocked.Load()
+		w.noSlot = func() (trunk.SlotDenied, bool) {
+			return trunk.SlotDenied{Reason: "throttled", Until: time.Now().Add(3 * time.Second)}, blocked.Load()
 		}
 		w.must(campaign.Start{})
 		time.Sleep(time.Second)

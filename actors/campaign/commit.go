@@ -209,5 +209,5 @@ func (a *Campaign) onCallEnded(ctx actor.Context, m call.Ended) {
 
 // acknowledge tells a call that its end is in the store.
 func acknowledge(ctx actor.Context, calls *actor.PID, callID string) {
-	ctx.Send(calls, call.Ack{CallID: callID})
+	ctx.Send(calls, call.AcknowledgeEnd{CallID: callID})
 }

@@ -180,7 +180,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 func (a *Campaign) startCall(ctx actor.Context, t *pendingAttempt) {
 	c, campaign := t.call, &a.rows.campaign
 	c.Legs = slices.Clone(c.Legs)
-	ctx.Request(a.cfg.Calls, call.Start{
+	ctx.Request(a.cfg.Calls, call.StartOutbound{
 		Call: c, Attempt: t.row, Script: *a.script.current, CallerID: campaign.CallerID.Number, CallerName: campaign.CallerID.Name,
 		OptOut: a.rows.optOutKeywords(), Scrub: a.rows.scrub(),
 		Variables: map[string]string{"campaign_name": campaign.Name},

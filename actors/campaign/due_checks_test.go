@@ -20,7 +20,7 @@ func TestAMessageCostsTheSameHoweverManyAttemptsAreOnTheirWay(t *testing.T) {
 			c.Pacing = domain.Pacing{CallsPerMinute: 6_000_000, MaxConcurrent: wide}
 		}, func(w *world) {
 			slots := make(chan struct{})
-			w.noSlot = func() (trunk.NoSlot, bool) { <-slots; return trunk.NoSlot{}, false }
+			w.noSlot = func() (trunk.SlotDenied, bool) { <-slots; return trunk.SlotDenied{}, false }
 			defer func() {
 				select {
 				case <-slots:

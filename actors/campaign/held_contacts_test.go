@@ -83,9 +83,9 @@ func TestTheLogNamesTheNumberThatMayNotBeRung(t *testing.T) {
 	t.Parallel()
 	in(t, 2, func(c *domain.Campaign) { mixed(c); c.Pacing.MaxConcurrent = 1 }, func(w *world) {
 		answer, reads := make(chan struct{}), make(chan struct{})
-		w.noSlot = func() (trunk.NoSlot, bool) {
+		w.noSlot = func() (trunk.SlotDenied, bool) {
 			<-answer
-			return trunk.NoSlot{Reason: trunk.Forbidden}, true
+			return trunk.SlotDenied{Reason: trunk.ReasonForbidden}, true
 		}
 		w.must(campaign.Start{})
 		time.Sleep(time.Second)

@@ -49,7 +49,7 @@ func (o *openAttempts) adopt(stored []*openAttempt, boot string, isLive func(cal
 		case o.closing[t.row.ID]:
 		case t.row.Boot != boot:
 			interrupted = append(interrupted, t.row.CallID)
-			o.ends = append(o.ends, call.Interrupted(t.call, t.row, now))
+			o.ends = append(o.ends, call.EndAsInterrupted(t.call, t.row, now))
 		case isLive(t.row.CallID):
 		case old != nil && old.row.CallID == t.row.CallID:
 			o.lose(t, old.lostUntil)
@@ -103,7 +103,7 @@ func (o *openAttempts) queueEnd(e call.Ended) {
 
 // closeUnsent queues the end of an attempt whose INVITE was never sent.
 func (o *openAttempts) closeUnsent(rows *attemptRows, now time.Time) {
-	o.queueEnd(call.NotStarted(rows.call, rows.row, now.UTC()))
+	o.queueEnd(call.EndAsNotStarted(rows.call, rows.row, now.UTC()))
 }
 
 // takeEnds takes out at most so many ends for a commit.

@@ -54,7 +54,7 @@ func (o operation) hangUp(ctx actor.Context, calls *actor.PID, open *openAttempt
 		return
 	}
 	for _, id := range open.live() {
-		ctx.Request(calls, call.Hangup{CallID: id, Cancelled: true})
+		ctx.Request(calls, call.HangUp{CallID: id, Cancelled: true})
 	}
 }
 

@@ -39,15 +39,15 @@ func (w *world) plant(kind string, which ...int) (thrown func() int) {
 func TestAPanicAtARefusalForgetsNobody(t *testing.T) {
 	t.Parallel()
 	const n = 24
-	for _, kind := range []string{"trunk.NoSlot", "numbers.Denied"} {
+	for _, kind := range []string{"trunk.SlotDenied", "numbers.Denied"} {
 		for _, which := range []int{1, 3} {
 			in(t, n, mixed, func(w *world) {
 				w.ends = fates
 				w.store.latency = 3 * time.Millisecond
 				asked, wanted := 0, 0
-				w.noSlot = func() (trunk.NoSlot, bool) {
+				w.noSlot = func() (trunk.SlotDenied, bool) {
 					wanted++
-					return trunk.NoSlot{Reason: trunk.Throttled, Until: time.Now().Add(time.Second)}, wanted%4 == 1 && wanted < 40
+					return trunk.SlotDenied{Reason: trunk.ReasonThrottled, Until: time.Now().Add(time.Second)}, wanted%4 == 1 && wanted < 40
 				}
 				w.numbers = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 					m, ok := ctx.Message().(numbers.May)

@@ -38,8 +38,8 @@ func (p *permitRequests) request(ctx actor.Context, more, retries int, now time.
 }
 
 func (p *permitRequests) send(ctx actor.Context, retries int) {
-	ctx.Request(p.lines(), lines.Want{
-		Weight: p.cfg.Weight, Count: p.requested, Retries: min(p.requested, retries), Generation: p.generation, Come: p.received, Speed: p.rows.campaign.Clock().Factor,
+	ctx.Request(p.lines(), lines.RequestPermits{
+		Weight: p.cfg.Weight, Count: p.requested, Retries: min(p.requested, retries), Generation: p.generation, Received: p.received, ClockSpeed: p.rows.campaign.Clock().Factor,
 	})
 }
 
@@ -72,14 +72,14 @@ func (p *permitRequests) accept(m lines.Permit) bool {
 // withdraw takes the request back.
 func (p *permitRequests) withdraw(ctx actor.Context) {
 	if p.requested > 0 {
-		ctx.Request(p.lines(), lines.Unwant{})
+		ctx.Request(p.lines(), lines.CancelRequest{})
 		p.requested, p.received = 0, 0
 		p.generation++
 	}
 }
 
 func (p *permitRequests) giveBack(ctx actor.Context, permit lines.Permit) {
-	ctx.Send(p.lines(), lines.Return{Permit: permit})
+	ctx.Send(p.lines(), lines.ReturnPermit{Permit: permit})
 }
 
 // trunkPause is the time during which no trunk slot is requested.

@@ -93,7 +93,7 @@ func (r reader) load(ctx context.Context) (*snapshot, error) {
 	}
 	bound, cancel := context.WithTimeout(ctx, liveCallsMax)
 	defer cancel()
-	now, err := mailbox.Ask[call.LiveNow](bound, r.sys, r.calls, call.Live{})
+	now, err := mailbox.Ask[call.LiveCalls](bound, r.sys, r.calls, call.GetLiveCalls{})
 	if err != nil {
 		return nil, fmt.Errorf("campaign: ask for live calls: %w", err)
 	}

@@ -57,7 +57,7 @@ func TestCampaignWaitsWhileItsTrunkRewritesNumbersWrongly(t *testing.T) {
 		o := w.must(campaign.Status{})
 		assert.Equal(w, []any{domain.CampaignRunning, 0, 3}, []any{o.Status, o.Skipped.Invalid, o.Progress.Remaining})
 
-		w.sys.Root.Send(w.alive.trunks, trunk.Set{Trunks: []domain.Trunk{carrier(func(*domain.Trunk) {})}})
+		w.sys.Root.Send(w.alive.trunks, trunk.SetTrunks{Trunks: []domain.Trunk{carrier(func(*domain.Trunk) {})}})
 		o = w.until(time.Minute, domain.CampaignCompleted)
 		assert.Equal(w, []any{0, 3}, []any{o.Skipped.Invalid, o.Progress.Attempted})
 	})
@@ -80,7 +80,7 @@ func TestCampaignWaitsForTheSpendCap(t *testing.T) {
 		assert.WithinDuration(w, time.Now().Add(50*time.Second), *o.Waiting.Until, 2*time.Second, "the cap is looked at once a minute")
 		assert.Empty(w, w.calls())
 
-		w.sys.Root.Send(w.alive.trunks, trunk.Set{})
+		w.sys.Root.Send(w.alive.trunks, trunk.SetTrunks{})
 		time.Sleep(time.Minute)
 		reasons := w.waitingReasons()
 		assert.Contains(w, reasons, "trunk")

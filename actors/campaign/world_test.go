@@ -71,7 +71,7 @@ type world struct {
 	boot      int
 	alive     *process
 	log       *slog.Logger
-	noSlot    func() (trunk.NoSlot, bool)
+	noSlot    func() (trunk.SlotDenied, bool)
 	route     func() actor.Actor // answers for the trunks instead of noSlot; nil: noSlot does
 	check     campaign.Check
 	calling   func() domain.DestinationRules
@@ -301,7 +301,7 @@ func (w *world) onceEach() {
 }
 
 func (w *world) trunk(ctx actor.Context) {
-	if m, ok := ctx.Message().(trunk.Want); ok {
+	if m, ok := ctx.Message().(trunk.RequestSlot); ok {
 		if w.noSlot != nil {
 			if no, ok := w.noSlot(); ok {
 				no.CallID, no.Generation = m.CallID, m.Generation
@@ -325,7 +325,7 @@ type calls struct {
 }
 
 type ring struct {
-	start call.Start
+	start call.StartOutbound
 	pid   *actor.PID
 	over  bool
 	told  bool
@@ -338,23 +338,23 @@ func (over) Control() {}
 
 func (c *calls) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
-	case call.Start:
+	case call.StartOutbound:
 		c.start(ctx, m)
 	case over:
 		c.over(ctx, m.id)
-	case call.Ack:
+	case call.AcknowledgeEnd:
 		if r := c.live[m.CallID]; r != nil {
 			ctx.Poison(r.pid)
 			delete(c.live, m.CallID)
 		}
-	case call.Hangup:
+	case call.HangUp:
 		if r := c.live[m.CallID]; r != nil && !r.over {
 			r.plan.verdict = domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonHangup}
 			c.over(ctx, m.CallID)
 		}
-		ctx.Respond(call.HungUp{})
-	case call.Live:
-		var now call.LiveNow
+		ctx.Respond(call.HangupStarted{})
+	case call.GetLiveCalls:
+		var now call.LiveCalls
 		for id, r := range c.live {
 			if r.over { // the worst case: the call is gone, only its end is still told
 				continue
@@ -365,7 +365,7 @@ func (c *calls) Receive(ctx actor.Context) {
 	}
 }
 
-func (c *calls) start(ctx actor.Context, m call.Start) {
+func (c *calls) start(ctx actor.Context, m call.StartOutbound) {
 	w := c.w
 	pid := ctx.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
 	r := &ring{start: m, pid: pid, plan: plan{verdict: done, lasts: 5 * time.Second, reached: true}}
@@ -376,7 +376,7 @@ func (c *calls) start(ctx actor.Context, m call.Start) {
 		r.plan = ends(m.Call)
 	}
 	c.live[m.Call.ID] = r
-	ctx.Request(c.p.lines, lines.Bind{Permit: m.Permit, CallID: m.Call.ID, Call: pid})
+	ctx.Request(c.p.lines, lines.BindPermit{Permit: m.Permit, CallID: m.Call.ID, Call: pid})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.started[m.Attempt.ID] = append(w.started[m.Attempt.ID], time.Now())

@@ -11,10 +11,10 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Claim returns how good a claim the node has to a call: other nodes may have trunks at the same source.
-func (l *Lookup) Claim(ctx context.Context, in *sip.Incoming) (domain.CallClaim, error) {
-	number, e, err := l.Number(ctx, in)
-	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, Named: in.Proved, ByHeader: slices.ContainsFunc(l.trunks.Of(in.Source), hasMatch)}
+// RankClaim returns how good a claim the node has to a call: other nodes may have trunks at the same source.
+func (l *Lookup) RankClaim(ctx context.Context, in *sip.Incoming) (domain.CallClaim, error) {
+	number, e, err := l.FindNumber(ctx, in)
+	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, Named: in.Proved, ByHeader: slices.ContainsFunc(l.trunks.TrunksAt(in.Source), hasMatch)}
 	switch {
 	case err == nil && number.Number == "*":
 		c.Rank, c.Since = domain.ClaimRest, l.catchAllSince(ctx, in, e)
@@ -36,7 +36,7 @@ func (l *Lookup) Claim(ctx context.Context, in *sip.Incoming) (domain.CallClaim,
 // catchAllSince returns when the workspace's oldest trunk with a catch-all number was created. Between workspaces the oldest
 // goes first.
 func (l *Lookup) catchAllSince(ctx context.Context, in *sip.Incoming, e trunk.Entry) time.Time {
-	for _, x := range l.trunks.Of(in.Source) {
+	for _, x := range l.trunks.TrunksAt(in.Source) {
 		if x.WorkspaceID != e.WorkspaceID || !admits(x, in) {
 			continue
 		}
@@ -51,12 +51,12 @@ func (l *Lookup) catchAllSince(ctx context.Context, in *sip.Incoming, e trunk.En
 // workspace that is in no node of this process.
 func (l *Lookup) MayBeElsewhere(ctx context.Context, in *sip.Incoming, here func(workspace string) bool) bool {
 	tried := make(map[string]bool)
-	for _, e := range l.trunks.Of(in.Source) {
+	for _, e := range l.trunks.TrunksAt(in.Source) {
 		w := l.workspace(e.WorkspaceID)
 		if w == nil {
 			return true
 		}
-		for _, text := range spellings(in.To, Country(&e.Trunk, w)) {
+		for _, text := range spellings(in.To, NumberCountry(&e.Trunk, w)) {
 			if tried[text] {
 				continue
 			}

@@ -36,16 +36,16 @@ type Store interface {
 // Config of a Lookup.
 type Config struct {
 	Store     Store
-	Trunks    *trunk.Book
-	Phones    *registrar.Book
+	Trunks    *trunk.Sources
+	Phones    *registrar.PhoneDirectory
 	Workspace func(id string) *domain.Workspace // nil: not on this node
 }
 
 // Lookup finds the numbers that are called.
 type Lookup struct {
 	store     Store
-	trunks    *trunk.Book
-	phones    *registrar.Book
+	trunks    *trunk.Sources
+	phones    *registrar.PhoneDirectory
 	workspace func(id string) *domain.Workspace
 	cache     storecache.Cache[*domain.PhoneNumber]
 }
@@ -55,8 +55,8 @@ func New(cfg Config) *Lookup {
 	return &Lookup{store: cfg.Store, trunks: cfg.Trunks, phones: cfg.Phones, workspace: cfg.Workspace}
 }
 
-// Country returns the country in which a trunk writes national numbers.
-func Country(t *domain.Trunk, w *domain.Workspace) string {
+// NumberCountry returns the country in which a trunk writes national numbers.
+func NumberCountry(t *domain.Trunk, w *domain.Workspace) string {
 	if t.NumberCountry != "" {
 		return t.NumberCountry
 	}
@@ -97,8 +97,8 @@ func (l *Lookup) claimedNumber(ctx context.Context, text string) (*domain.PhoneN
 	return num, nil
 }
 
-// CalledNumber is a number that was called, as E.164 where it is one.
-func CalledNumber(to, country string) string {
+// NormalizeCalledNumber is a number that was called, as E.164 where it is one.
+func NormalizeCalledNumber(to, country string) string {
 	if e164, err := domain.E164(to, country); err == nil {
 		return e164
 	}

@@ -9,16 +9,16 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Number finds whose number was called: an exact one of a workspace that has
+// FindNumber finds whose number was called: an exact one of a workspace that has
 // a trunk at this source, or the catch-all number "*" of such a trunk. If the call
 // may belong to a trunk with inbound.auth and is not authenticated, the error is
 // ErrAuthRequired (401). With ErrNoNumber the entry is the trunk at which the
 // number was looked for.
-func (l *Lookup) Number(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
+func (l *Lookup) FindNumber(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
 	if in.PhoneID != "" {
 		return l.calledByPhone(ctx, in)
 	}
-	all := l.trunks.Of(in.Source)
+	all := l.trunks.TrunksAt(in.Source)
 	entries, needAuth := splitByAuth(all, in)
 	num, e, err := l.findNumber(ctx, in.To, entries)
 	if num != nil || err != nil {
@@ -116,7 +116,7 @@ func (l *Lookup) findNumber(ctx context.Context, to string, entries []trunk.Entr
 		if w == nil {
 			continue
 		}
-		country := Country(&e.Trunk, w)
+		country := NumberCountry(&e.Trunk, w)
 		num, err := l.cachedNumber(e, country+" "+to, func() (*domain.PhoneNumber, error) {
 			return l.findOnTrunk(ctx, e, spellings(to, country))
 		})
@@ -191,7 +191,7 @@ func (l *Lookup) TrunkInWorkspace(workspaceID string, env domain.Environment, in
 		x, known := l.phones.Phone(in.PhoneID)
 		return "", known && x.WorkspaceID == workspaceID && x.Environment == env
 	}
-	for _, e := range l.trunks.Of(in.Source) {
+	for _, e := range l.trunks.TrunksAt(in.Source) {
 		if e.WorkspaceID != workspaceID || e.Trunk.Environment != env || !admits(e, in) {
 			continue
 		}

@@ -19,8 +19,8 @@ func TestCampaignsGetTheMinuteEvenlyAndNotInABurst(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1000, PerMinute: 60}, func(s *stage) {
 		a, b := s.campaign(), s.campaign()
-		s.want(a, lines.Want{Count: 1000})
-		s.want(b, lines.Want{Count: 1000})
+		s.want(a, lines.RequestPermits{Count: 1000})
+		s.want(b, lines.RequestPermits{Count: 1000})
 		var each []int
 		before := 0
 		for range 180 {
@@ -45,9 +45,9 @@ func TestCampaignsGetTheMinuteEvenlyAndNotInABurst(t *testing.T) {
 
 func TestACallOfTheAPIGetsTheNextPlaceBesideCampaignsAtTheCeiling(t *testing.T) {
 	t.Parallel()
-	on(t, lines.Config{Concurrent: 1000, PerMinute: 10, Keep: true}, func(s *stage) {
+	on(t, lines.Config{Concurrent: 1000, PerMinute: 10, ReserveTenth: true}, func(s *stage) {
 		c := s.campaign()
-		s.want(c, lines.Want{Count: 1000})
+		s.want(c, lines.RequestPermits{Count: 1000})
 		done := 0
 		bindAll := func() {
 			synctest.Wait()
@@ -87,8 +87,8 @@ func TestACampaignWhoseClockGoesFasterHasAMinuteOfItsOwn(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1000, PerMinute: 10}, func(s *stage) {
 		fast, ours := s.campaign(), s.campaign()
-		s.want(fast, lines.Want{Count: 1000, Speed: 60})
-		s.want(ours, lines.Want{Count: 1000})
+		s.want(fast, lines.RequestPermits{Count: 1000, ClockSpeed: 60})
+		s.want(ours, lines.RequestPermits{Count: 1000})
 		bound := map[*campaign]int{}
 		for range 61 {
 			time.Sleep(time.Second)
@@ -97,7 +97,7 @@ func TestACampaignWhoseClockGoesFasterHasAMinuteOfItsOwn(t *testing.T) {
 				for ; bound[c] < len(c.permits()); bound[c]++ {
 					call := s.call()
 					require.True(s, s.bind(c.permits()[bound[c]], "call", call))
-					s.tell(lines.Free{CallID: "call"})
+					s.tell(lines.ReleaseCall{CallID: "call"})
 				}
 			}
 			assert.LessOrEqual(s, bound[fast], 1000)
@@ -106,7 +106,7 @@ func TestACampaignWhoseClockGoesFasterHasAMinuteOfItsOwn(t *testing.T) {
 		assert.InDelta(s, 10, bound[ours], 1, "and nothing is taken from who goes by our clock")
 		_, err := s.try()
 		require.Error(s, err, "whose minute is full")
-		s.want(fast, lines.Want{Count: 1000, Generation: 1})
+		s.want(fast, lines.RequestPermits{Count: 1000, Generation: 1})
 		before := len(fast.permits())
 		time.Sleep(30 * time.Second)
 		synctest.Wait()
@@ -118,7 +118,7 @@ func TestPermitsOfAFastCampaignThatWaitForTheirCallsTakeNoPlaceOfOurMinute(t *te
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1000, PerMinute: 10}, func(s *stage) {
 		fast := s.campaign()
-		s.want(fast, lines.Want{Count: 1000, Speed: 60})
+		s.want(fast, lines.RequestPermits{Count: 1000, ClockSpeed: 60})
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		require.Greater(s, len(fast.permits()), 20)
@@ -131,9 +131,9 @@ func TestCampaignsByBothClocksTakeTurnsWhereLinesAreShort(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1, PerMinute: 6000}, func(s *stage) {
 		all := []*campaign{s.campaign(), s.campaign(), s.campaign()}
-		s.want(all[0], lines.Want{Count: 100, Speed: 60})
-		s.want(all[1], lines.Want{Count: 100, Speed: 60})
-		s.want(all[2], lines.Want{Count: 100})
+		s.want(all[0], lines.RequestPermits{Count: 100, ClockSpeed: 60})
+		s.want(all[1], lines.RequestPermits{Count: 100, ClockSpeed: 60})
+		s.want(all[2], lines.RequestPermits{Count: 100})
 		bound := make([]int, len(all))
 		for range 40 {
 			time.Sleep(time.Second)
@@ -155,7 +155,7 @@ func TestAFastCampaignFeelsAnotherCeilingAtOnce(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1000, PerMinute: 1}, func(s *stage) {
 		c := s.campaign()
-		s.want(c, lines.Want{Count: 1000, Speed: 2})
+		s.want(c, lines.RequestPermits{Count: 1000, ClockSpeed: 2})
 		time.Sleep(time.Second)
 		synctest.Wait()
 		before := len(c.permits())
@@ -172,11 +172,11 @@ func TestRetriesOfOneCampaignDoNotStopTheOthers(t *testing.T) {
 		back, err := s.try()
 		require.NoError(s, err)
 		retries, first := s.campaign(), s.campaign()
-		s.want(retries, lines.Want{Count: 1000, Retries: 1000})
-		s.want(first, lines.Want{Count: 1000})
+		s.want(retries, lines.RequestPermits{Count: 1000, Retries: 1000})
+		s.want(first, lines.RequestPermits{Count: 1000})
 		for range 100 {
 			n, m := len(retries.permits()), len(first.permits())
-			s.tell(lines.Return{Permit: back})
+			s.tell(lines.ReturnPermit{Permit: back})
 			if now := retries.permits(); len(now) > n {
 				back = now[n]
 			} else {
@@ -195,7 +195,7 @@ func TestNoLimitIsEverExceeded(t *testing.T) {
 	for seed := range uint64(12) {
 		draw := rand.New(rand.NewPCG(seed, 7))
 		limit, perMinute := 2+draw.IntN(20), []int{0, 5, 60, 600}[draw.IntN(4)]
-		on(t, lines.Config{Concurrent: limit, PerMinute: perMinute, Keep: draw.IntN(2) == 0}, func(s *stage) {
+		on(t, lines.Config{Concurrent: limit, PerMinute: perMinute, ReserveTenth: draw.IntN(2) == 0}, func(s *stage) {
 			drive(s, draw, limit, perMinute, seed)
 		})
 	}
@@ -213,12 +213,12 @@ func drive(s *stage, draw *rand.Rand, limit, perMinute int, seed uint64) {
 		for i, c := range all {
 			if draw.IntN(3) == 0 {
 				n := draw.IntN(30)
-				s.want(c, lines.Want{Count: 1 + n, Retries: draw.IntN(n + 1), Come: len(c.permits())})
+				s.want(c, lines.RequestPermits{Count: 1 + n, Retries: draw.IntN(n + 1), Received: len(c.permits())})
 			}
 			for _, p := range c.permits()[taken[i]:] {
 				taken[i]++
 				if draw.IntN(5) == 0 {
-					s.tell(lines.Return{Permit: p})
+					s.tell(lines.ReturnPermit{Permit: p})
 					continue
 				}
 				if call := s.call(); s.bind(p, "call", call) {
@@ -255,9 +255,9 @@ func TestCampaignsHoldBackWhileCallsThatComeInHaveToWait(t *testing.T) {
 	t.Parallel()
 	var behind atomic.Bool
 	behind.Store(true)
-	on(t, lines.Config{Concurrent: 5, Behind: behind.Load}, func(s *stage) {
+	on(t, lines.Config{Concurrent: 5, HasInboundBacklog: behind.Load}, func(s *stage) {
 		c := s.campaign()
-		s.want(c, lines.Want{Count: 3})
+		s.want(c, lines.RequestPermits{Count: 3})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.Empty(s, c.permits())
@@ -274,19 +274,19 @@ func TestAPermitOnItsWayIsNotGrantedOnceMore(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 50}, func(s *stage) {
 		c := s.campaign()
-		s.want(c, lines.Want{Count: 5, Generation: 1})
+		s.want(c, lines.RequestPermits{Count: 5, Generation: 1})
 		require.Len(s, c.permits(), 5)
-		s.want(c, lines.Want{Count: 6, Generation: 1, Come: 2}) // three of the six are on their way
+		s.want(c, lines.RequestPermits{Count: 6, Generation: 1, Received: 2}) // three of the six are on their way
 		assert.Len(s, c.permits(), 8)
-		s.want(c, lines.Want{Count: 4, Generation: 1, Come: 4})
+		s.want(c, lines.RequestPermits{Count: 4, Generation: 1, Received: 4})
 		assert.Len(s, c.permits(), 8, "all four are")
-		s.want(c, lines.Want{Count: 4, Generation: 2})
+		s.want(c, lines.RequestPermits{Count: 4, Generation: 2})
 		assert.Len(s, c.permits(), 12, "who gave them up counts on none")
 	})
 	on(t, lines.Config{Concurrent: 50}, func(s *stage) {
 		c := s.campaign()
-		s.want(c, lines.Want{Count: 5, Generation: 1, Come: 7}) // of those before a restart
-		s.want(c, lines.Want{Count: 5, Generation: 1, Come: 10})
+		s.want(c, lines.RequestPermits{Count: 5, Generation: 1, Received: 7}) // of those before a restart
+		s.want(c, lines.RequestPermits{Count: 5, Generation: 1, Received: 10})
 		assert.Len(s, c.permits(), 8)
 	})
 }
@@ -297,7 +297,7 @@ func TestAMessageCostsTheSameHoweverManyLeasesThereAre(t *testing.T) {
 	for _, wide := range []int{10, 1000} {
 		on(t, lines.Config{Concurrent: wide + 10}, func(s *stage) {
 			for range wide / 10 {
-				s.want(s.campaign(), lines.Want{Count: 10})
+				s.want(s.campaign(), lines.RequestPermits{Count: 10})
 			}
 			for range 100 {
 				s.usage()

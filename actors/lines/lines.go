@@ -99,27 +99,27 @@ func (l *Lines) Receive(ctx actor.Context) {
 		if m.epoch == l.epoch {
 			l.count(ctx)
 		}
-	case Want:
+	case RequestPermits:
 		l.onWant(ctx, m)
-	case Unwant:
+	case CancelRequest:
 		l.unwant(ctx)
-	case Try:
+	case TryPermit:
 		l.try(ctx)
-	case Bind:
+	case BindPermit:
 		l.bind(ctx, m)
-	case Return:
+	case ReturnPermit:
 		l.giveBack(ctx, m)
-	case Hold:
+	case HoldPermit:
 		l.holds[m.CallID] = m.Until
 		l.endsBy(m.Until)
 		l.serve(ctx)
-	case Free:
+	case ReleaseCall:
 		l.free(ctx, m)
 	case SetLimits:
 		l.cfg.Concurrent, l.cfg.PerMinute = m.Concurrent, m.PerMinute
 		l.widen(time.Now(), m.PerMinute)
 		l.serve(ctx)
-	case Usage:
+	case GetUsage:
 		ctx.Respond(l.usage())
 	case *actor.Terminated:
 		l.died(ctx, m.Who)
@@ -133,18 +133,18 @@ func (l *Lines) Receive(ctx actor.Context) {
 // count asks for the live calls and for those of the last minute; until both
 // are known, no line is given away.
 func (l *Lines) count(ctx actor.Context) {
-	if l.cfg.Census == nil && l.cfg.Opened == nil {
+	if l.cfg.ListLiveCalls == nil && l.cfg.ListRecentStarts == nil {
 		l.ready = true
 		return
 	}
 	cfg, epoch := l.cfg, l.epoch
 	mailbox.Work(ctx, censusLimit, func(bound context.Context) any {
 		c := census{epoch: epoch}
-		if cfg.Census != nil {
-			c.live, c.err = cfg.Census(bound)
+		if cfg.ListLiveCalls != nil {
+			c.live, c.err = cfg.ListLiveCalls(bound)
 		}
-		if cfg.Opened != nil && c.err == nil {
-			c.opened, c.err = cfg.Opened(bound)
+		if cfg.ListRecentStarts != nil && c.err == nil {
+			c.opened, c.err = cfg.ListRecentStarts(bound)
 		}
 		return c
 	})
@@ -176,7 +176,7 @@ func (l *Lines) counted(ctx actor.Context, m census) {
 	l.serve(ctx)
 }
 
-func (l *Lines) onWant(ctx actor.Context, m Want) {
+func (l *Lines) onWant(ctx actor.Context, m RequestPermits) {
 	who := ctx.Sender()
 	if who == nil {
 		return
@@ -184,17 +184,17 @@ func (l *Lines) onWant(ctx actor.Context, m Want) {
 	k := keyOf(who)
 	s := l.senders[k]
 	if s == nil {
-		s = &sender{pid: who, generation: m.Generation, granted: m.Come}
+		s = &sender{pid: who, generation: m.Generation, granted: m.Received}
 		l.senders[k] = s
 		ctx.Watch(who)
 	}
-	if speed := max(1, m.Speed); speed != s.speed {
+	if speed := max(1, m.ClockSpeed); speed != s.speed {
 		l.enrol(s, speed)
 	}
 	if m.Generation != s.generation {
-		s.granted = m.Come
+		s.granted = m.Received
 	}
-	onTheirWay := max(0, s.granted-m.Come)
+	onTheirWay := max(0, s.granted-m.Received)
 	s.weight, s.count, s.generation = max(1, m.Weight), max(0, max(1, m.Count)-onTheirWay), m.Generation
 	s.retries = min(max(0, m.Retries), s.count)
 	l.serve(ctx)
@@ -260,7 +260,7 @@ func (l *Lines) addLease(p *permit) {
 	l.leased[p.id] = p
 	l.endsBy(p.expires)
 	l.taken++
-	l.cfg.Places.speak(1)
+	l.cfg.Capacity.speak(1)
 	if p.campaign {
 		l.ringing++
 	}
@@ -288,15 +288,15 @@ func (l *Lines) tie(ctx actor.Context, call *actor.PID, id uint64) {
 func (l *Lines) release(p *permit) {
 	l.unlease(p)
 	l.taken--
-	l.cfg.Places.speak(-1)
+	l.cfg.Capacity.speak(-1)
 	if p.campaign {
 		l.ringing--
 	}
 }
 
-func (l *Lines) bind(ctx actor.Context, m Bind) {
+func (l *Lines) bind(ctx actor.Context, m BindPermit) {
 	now := time.Now()
-	var answer any = Late{}
+	var answer any = LeaseExpired{}
 	switch p := l.leased[m.Permit.ID]; {
 	case m.Permit.Epoch != l.epoch || m.Call == nil:
 	case p != nil && now.Before(p.expires):
@@ -305,9 +305,9 @@ func (l *Lines) bind(ctx actor.Context, m Bind) {
 			l.minute.add(now)
 		}
 		l.tie(ctx, m.Call, p.id)
-		answer = Bound{}
+		answer = PermitBound{}
 	case slices.ContainsFunc(l.bound[keyOf(m.Call)], func(p *permit) bool { return p.id == m.Permit.ID }):
-		answer = Bound{} // asked twice
+		answer = PermitBound{} // asked twice
 	}
 	if ctx.Sender() != nil {
 		ctx.Respond(answer)
@@ -315,7 +315,7 @@ func (l *Lines) bind(ctx actor.Context, m Bind) {
 	l.serve(ctx)
 }
 
-func (l *Lines) giveBack(ctx actor.Context, m Return) {
+func (l *Lines) giveBack(ctx actor.Context, m ReturnPermit) {
 	if p := l.leased[m.Permit.ID]; p != nil && m.Permit.Epoch == l.epoch {
 		l.release(p)
 		if !p.fast {
@@ -325,7 +325,7 @@ func (l *Lines) giveBack(ctx actor.Context, m Return) {
 	}
 }
 
-func (l *Lines) free(ctx actor.Context, m Free) {
+func (l *Lines) free(ctx actor.Context, m ReleaseCall) {
 	delete(l.holds, m.CallID)
 	for k, all := range l.bound {
 		if slices.ContainsFunc(all, func(p *permit) bool { return p.callID == m.CallID }) {
@@ -363,11 +363,11 @@ func (l *Lines) serve(ctx actor.Context) {
 	l.expire(now)
 	var look time.Time // when something changes by itself
 	for l.waiting() && l.roomForCampaigns() {
-		if l.cfg.Behind != nil && l.cfg.Behind() {
+		if l.cfg.HasInboundBacklog != nil && l.cfg.HasInboundBacklog() {
 			look = now.Add(holdBack)
 			break
 		}
-		if !l.cfg.Places.room() {
+		if !l.cfg.Capacity.room() {
 			look = soon(now)
 			break
 		}
@@ -398,8 +398,8 @@ func (l *Lines) rest() {
 
 // leave: whoever comes after counts its own.
 func (l *Lines) leave() {
-	l.cfg.Places.speak(-l.taken)
-	l.cfg.Places = nil
+	l.cfg.Capacity.speak(-l.taken)
+	l.cfg.Capacity = nil
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -439,7 +439,7 @@ func (l *Lines) active() int { return l.taken + len(l.holds) }
 // kept is the number of lines that campaigns leave to Try. Where there is a
 // single line, nothing can be kept.
 func (l *Lines) kept() int {
-	if !l.cfg.Keep || l.cfg.Concurrent < 2 {
+	if !l.cfg.ReserveTenth || l.cfg.Concurrent < 2 {
 		return 0
 	}
 	return max(1, l.cfg.Concurrent/10)
@@ -485,9 +485,9 @@ func (l *Lines) waiting() bool {
 	return slices.ContainsFunc(l.row.all, waits) || slices.ContainsFunc(l.fast.all, waits)
 }
 
-func (l *Lines) usage() UsageNow {
+func (l *Lines) usage() Usage {
 	l.expire(time.Now())
-	u := UsageNow{Active: l.active(), Live: l.taken - len(l.leased), Limit: l.cfg.Concurrent}
+	u := Usage{Active: l.active(), Live: l.taken - len(l.leased), Limit: l.cfg.Concurrent}
 	for _, s := range slices.Concat(l.row.all, l.fast.all) {
 		u.Waiting += s.count
 	}

@@ -80,7 +80,7 @@ func (s *stage) campaign() *campaign {
 	return c
 }
 
-func (s *stage) want(c *campaign, w lines.Want) {
+func (s *stage) want(c *campaign, w lines.RequestPermits) {
 	s.sys.Root.RequestWithCustomSender(s.lines, w, c.pid)
 	synctest.Wait()
 }
@@ -96,18 +96,18 @@ func (s *stage) die(p *actor.PID) {
 }
 
 func (s *stage) try() (lines.Permit, error) {
-	return mailbox.Ask[lines.Permit](s.Context(), s.sys, s.lines, lines.Try{})
+	return mailbox.Ask[lines.Permit](s.Context(), s.sys, s.lines, lines.TryPermit{})
 }
 
 func (s *stage) bind(p lines.Permit, id string, call *actor.PID) bool {
-	a, err := mailbox.Ask[any](s.Context(), s.sys, s.lines, lines.Bind{Permit: p, CallID: id, Call: call})
+	a, err := mailbox.Ask[any](s.Context(), s.sys, s.lines, lines.BindPermit{Permit: p, CallID: id, Call: call})
 	require.NoError(s, err)
-	_, bound := a.(lines.Bound)
+	_, bound := a.(lines.PermitBound)
 	return bound
 }
 
-func (s *stage) usage() lines.UsageNow {
-	u, err := mailbox.Ask[lines.UsageNow](s.Context(), s.sys, s.lines, lines.Usage{})
+func (s *stage) usage() lines.Usage {
+	u, err := mailbox.Ask[lines.Usage](s.Context(), s.sys, s.lines, lines.GetUsage{})
 	require.NoError(s, err)
 	return u
 }
@@ -125,7 +125,7 @@ func TestACallAfterTheLastLineIsDeniedAtOnce(t *testing.T) {
 		require.ErrorAs(s, err, &denied)
 		assert.Equal(s, domain.CodeConcurrentLimit, denied.Code)
 		assert.Equal(s, map[string]any{"active_calls": 2, "limit": 2}, denied.Extra)
-		s.tell(lines.Return{Permit: a})
+		s.tell(lines.ReturnPermit{Permit: a})
 		_, err = s.try()
 		require.NoError(s, err)
 	})
@@ -142,7 +142,7 @@ func TestAPermitIsALeaseOfTenSecondsUntilItIsBound(t *testing.T) {
 		assert.True(s, s.bind(early, "call_1", s.call()))
 		time.Sleep(time.Millisecond)
 		assert.False(s, s.bind(late, "call_2", s.call()), "its ten seconds are over")
-		assert.Equal(s, lines.UsageNow{Active: 1, Live: 1, Limit: 2}, s.usage())
+		assert.Equal(s, lines.Usage{Active: 1, Live: 1, Limit: 2}, s.usage())
 		time.Sleep(time.Hour)
 		assert.Equal(s, 1, s.usage().Active, "a bound permit lives as long as its call")
 	})
@@ -152,12 +152,12 @@ func TestTheDeathOfACallFreesItsLine(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1}, func(s *stage) {
 		c, call := s.campaign(), s.call()
-		s.want(c, lines.Want{Generation: 7})
+		s.want(c, lines.RequestPermits{Generation: 7})
 		require.Len(s, c.permits(), 1)
 		assert.Equal(s, 7, c.permits()[0].Generation)
 		require.True(s, s.bind(c.permits()[0], "call_1", call))
 		require.True(s, s.bind(c.permits()[0], "call_1", call), "asked twice")
-		s.want(c, lines.Want{})
+		s.want(c, lines.RequestPermits{})
 		assert.Len(s, c.permits(), 1)
 		s.die(call)
 		assert.Len(s, c.permits(), 2)
@@ -176,7 +176,7 @@ func TestPermitsOfAnEarlierEpochAreRefused(t *testing.T) {
 		require.NoError(s, err)
 		p.Epoch = "before the restart"
 		assert.False(s, s.bind(p, "call_1", s.call()))
-		s.tell(lines.Return{Permit: p})
+		s.tell(lines.ReturnPermit{Permit: p})
 		assert.Equal(s, 1, s.usage().Active)
 	})
 }
@@ -185,9 +185,9 @@ func TestATenthOfTheLinesIsKeptBesideCampaigns(t *testing.T) {
 	t.Parallel()
 	kept := make(map[int]int)
 	for _, limit := range []int{0, 1, 2, 5, 20, 55} {
-		on(t, lines.Config{Concurrent: limit, Keep: true}, func(s *stage) {
+		on(t, lines.Config{Concurrent: limit, ReserveTenth: true}, func(s *stage) {
 			c := s.campaign()
-			s.want(c, lines.Want{Count: 1000})
+			s.want(c, lines.RequestPermits{Count: 1000})
 			kept[limit] = limit - len(c.permits())
 			for range kept[limit] {
 				_, err := s.try()
@@ -206,15 +206,15 @@ func TestCampaignsTakeTurnsByWeightAndDueRetriesComeFirst(t *testing.T) {
 		blocker, err := s.try()
 		require.NoError(s, err)
 		one, three, retry := s.campaign(), s.campaign(), s.campaign()
-		s.want(one, lines.Want{Weight: 1, Count: 100})
-		s.want(three, lines.Want{Weight: 3, Count: 100})
-		s.want(retry, lines.Want{Retries: 2, Count: 2})
+		s.want(one, lines.RequestPermits{Weight: 1, Count: 100})
+		s.want(three, lines.RequestPermits{Weight: 3, Count: 100})
+		s.want(retry, lines.RequestPermits{Retries: 2, Count: 2})
 		assert.Equal(s, 202, s.usage().Waiting)
 		var order []string
 		back := blocker
 		for range 18 {
 			before := [3]int{len(one.permits()), len(three.permits()), len(retry.permits())}
-			s.tell(lines.Return{Permit: back})
+			s.tell(lines.ReturnPermit{Permit: back})
 			switch {
 			case len(one.permits()) > before[0]:
 				order, back = append(order, "one"), one.permits()[before[0]]
@@ -228,7 +228,7 @@ func TestCampaignsTakeTurnsByWeightAndDueRetriesComeFirst(t *testing.T) {
 		assert.Len(s, one.permits(), 4)
 		assert.Len(s, three.permits(), 12)
 		s.die(three.pid)
-		s.sys.Root.RequestWithCustomSender(s.lines, lines.Unwant{}, one.pid)
+		s.sys.Root.RequestWithCustomSender(s.lines, lines.CancelRequest{}, one.pid)
 		synctest.Wait()
 		assert.Zero(s, s.usage().Waiting)
 	})
@@ -238,12 +238,12 @@ func TestLimitsChangeWhileTheyAreInUse(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 3}, func(s *stage) {
 		c := s.campaign()
-		s.want(c, lines.Want{Count: 100})
+		s.want(c, lines.RequestPermits{Count: 100})
 		require.Len(s, c.permits(), 3)
 		s.tell(lines.SetLimits{Concurrent: 2})
-		s.tell(lines.Return{Permit: c.permits()[0]})
+		s.tell(lines.ReturnPermit{Permit: c.permits()[0]})
 		assert.Len(s, c.permits(), 3, "still as many as the new limit")
-		s.tell(lines.Return{Permit: c.permits()[1]})
+		s.tell(lines.ReturnPermit{Permit: c.permits()[1]})
 		assert.Len(s, c.permits(), 4)
 		s.tell(lines.SetLimits{Concurrent: 6})
 		assert.Len(s, c.permits(), 8)
@@ -254,7 +254,7 @@ func TestTheCeilingPerMinuteSlides(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 1000, PerMinute: 10}, func(s *stage) {
 		c := s.campaign()
-		s.want(c, lines.Want{Count: 1000})
+		s.want(c, lines.RequestPermits{Count: 1000})
 		var begun []time.Time
 		done := 0
 		for range 300 {
@@ -284,16 +284,16 @@ func TestNoBurstFollowsARestart(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		now := time.Now()
 		l := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
-			return lines.New(lines.Config{Concurrent: 9, PerMinute: 2, Opened: func(context.Context) ([]time.Time, error) {
+			return lines.New(lines.Config{Concurrent: 9, PerMinute: 2, ListRecentStarts: func(context.Context) ([]time.Time, error) {
 				return []time.Time{now.Add(-time.Second), now.Add(-50 * time.Second)}, nil
 			}})
 		}, 10))
-		_, err := mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.Try{})
+		_, err := mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.TryPermit{})
 		require.Error(t, err)
 		time.Sleep(11 * time.Second)
-		_, err = mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.Try{})
+		_, err = mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.TryPermit{})
 		require.NoError(t, err)
-		_, err = mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.Try{})
+		_, err = mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.TryPermit{})
 		require.Error(t, err)
 		sys.Root.Poison(l)
 		synctest.Wait()
@@ -303,17 +303,17 @@ func TestNoBurstFollowsARestart(t *testing.T) {
 func TestOrphanedDialogsKeepTheirLines(t *testing.T) {
 	t.Parallel()
 	on(t, lines.Config{Concurrent: 2}, func(s *stage) {
-		s.tell(lines.Hold{CallID: "call_1", Until: time.Now().Add(32 * time.Second)})
-		s.tell(lines.Hold{CallID: "call_2", Until: time.Now().Add(32 * time.Second)})
+		s.tell(lines.HoldPermit{CallID: "call_1", Until: time.Now().Add(32 * time.Second)})
+		s.tell(lines.HoldPermit{CallID: "call_2", Until: time.Now().Add(32 * time.Second)})
 		_, err := s.try()
 		require.Error(s, err)
-		s.tell(lines.Free{CallID: "call_1"})
+		s.tell(lines.ReleaseCall{CallID: "call_1"})
 		p, err := s.try()
 		require.NoError(s, err)
 		require.True(s, s.bind(p, "call_3", s.call()))
 		time.Sleep(32 * time.Second)
 		assert.Equal(s, 1, s.usage().Active)
-		s.tell(lines.Free{CallID: "call_3"})
+		s.tell(lines.ReleaseCall{CallID: "call_3"})
 		assert.Zero(s, s.usage().Active)
 	})
 }
@@ -324,22 +324,22 @@ func TestNoLineIsGivenAwayBeforeTheCensus(t *testing.T) {
 		call := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
 		asked := 0
 		l := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
-			return lines.New(lines.Config{Concurrent: 2, Census: func(context.Context) ([]lines.Live, error) {
+			return lines.New(lines.Config{Concurrent: 2, ListLiveCalls: func(context.Context) ([]lines.LiveCall, error) {
 				if asked++; asked < 3 {
 					return nil, errors.New("not yet")
 				}
-				return []lines.Live{{CallID: "call_1", Call: call}}, nil
+				return []lines.LiveCall{{CallID: "call_1", Call: call}}, nil
 			}})
 		}, 10))
 		start := time.Now()
-		_, err := mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.Try{})
+		_, err := mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.TryPermit{})
 		require.NoError(t, err)
 		assert.Equal(t, 400*time.Millisecond, time.Since(start), "it waited for the third census")
-		_, err = mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.Try{})
+		_, err = mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.TryPermit{})
 		require.Error(t, err)
 		sys.Root.Poison(call)
 		synctest.Wait()
-		_, err = mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.Try{})
+		_, err = mailbox.Ask[lines.Permit](t.Context(), sys, l, lines.TryPermit{})
 		require.NoError(t, err)
 		sys.Root.Poison(l)
 		synctest.Wait()

@@ -17,41 +17,41 @@ type (
 	// Want asks for permits on behalf of a campaign. Each is sent to the sender
 	// as a Permit once its turn has come. A new Want replaces the sender's old
 	// one; what was granted before stays granted.
-	Want struct {
-		Speed      int // how much faster than ours the sender's clock goes: above 1, it has the ceiling per minute for itself, so much higher
+	RequestPermits struct {
+		ClockSpeed int // how much faster than ours the sender's clock goes: above 1, it has the ceiling per minute for itself, so much higher
 		Weight     int // share of the lines beside other campaigns; below 1 counts as 1
 		Count      int // permits wanted; below 1 counts as 1
 		Retries    int // of these, for due retries: they come before what others want for first attempts
 		Generation int // repeated in each Permit
-		Come       int // permits of this Generation that have come; others that were granted are on their way and among Count
+		Received   int // permits of this Generation that have come; others that were granted are on their way and among Count
 	}
 	// Unwant takes the sender's Want back.
-	Unwant struct{}
+	CancelRequest struct{}
 	// Try asks for one permit at once: Permit, or a *domain.Error
 	// (concurrent_limit_exceeded with active_calls and limit;
 	// rate_limit_exceeded with retry_after).
-	Try struct{}
+	TryPermit struct{}
 	// Bind ties a permit to its call, right before the INVITE: Bound or Late.
 	// From then on the permit lives as long as Call does.
-	Bind struct {
+	BindPermit struct {
 		Permit Permit
 		CallID string
 		Call   *actor.PID
 	}
 	// Return gives a permit back that was not bound.
-	Return struct{ Permit Permit }
+	ReturnPermit struct{ Permit Permit }
 	// Hold takes a line for an orphaned dialog of a process that ended, until
 	// Free or the time given.
-	Hold struct {
+	HoldPermit struct {
 		CallID string
 		Until  time.Time
 	}
 	// Free ends a Hold, or the permit bound to a call.
-	Free struct{ CallID string }
+	ReleaseCall struct{ CallID string }
 	// SetLimits replaces the limits; calls over a lowered one go on.
 	SetLimits struct{ Concurrent, PerMinute int }
 	// Usage asks for UsageNow.
-	Usage struct{}
+	GetUsage struct{}
 )
 
 // What it answers.
@@ -64,11 +64,11 @@ type (
 		Expires    time.Time
 	}
 	// Bound answers Bind: the line is the call's.
-	Bound struct{}
+	PermitBound struct{}
 	// Late answers Bind: the lease had ended, the call must not be placed.
-	Late struct{}
+	LeaseExpired struct{}
 	// UsageNow is how the lines are used.
-	UsageNow struct {
+	Usage struct {
 		Active  int // bound, leased and held
 		Live    int // of these, bound to a call
 		Waiting int // permits that campaigns wait for
@@ -76,8 +76,8 @@ type (
 	}
 )
 
-// Live is a call that has a line already, as a census tells.
-type Live struct {
+// LiveCall is a call that has a line already, as a census tells.
+type LiveCall struct {
 	CallID   string
 	Call     *actor.PID
 	Campaign bool // it was placed by a campaign
@@ -87,27 +87,27 @@ type Live struct {
 // Concurrent 0 is no line at all. Campaigns get what there is in a minute
 // evenly spread over it.
 type Config struct {
-	Concurrent int
-	PerMinute  int
-	Keep       bool                                       // a tenth of the lines, at least one, is kept for Try
-	Census     func(context.Context) ([]Live, error)      // the live calls of this direction; nil: none
-	Opened     func(context.Context) ([]time.Time, error) // when calls of the last minute began: no burst after a restart; nil: none did
-	Behind     func() bool                                // calls that come in wait to be read: campaigns get nothing meanwhile; nil: never
-	Places     *Places                                    // of the process; nil: there is room for all
-	Log        *slog.Logger
+	Concurrent        int
+	PerMinute         int
+	ReserveTenth      bool                                       // a tenth of the lines, at least one, is kept for Try
+	ListLiveCalls     func(context.Context) ([]LiveCall, error)  // the live calls of this direction; nil: none
+	ListRecentStarts  func(context.Context) ([]time.Time, error) // when calls of the last minute began: no burst after a restart; nil: none did
+	HasInboundBacklog func() bool                                // calls that come in wait to be read: campaigns get nothing meanwhile; nil: never
+	Capacity          *PortCapacity                              // of the process; nil: there is room for all
+	Log               *slog.Logger
 }
 
 // Control: all of these are bound by permits, campaigns or the API's limits.
-func (Want) Control()      {}
-func (Unwant) Control()    {}
-func (Bind) Control()      {}
-func (Return) Control()    {}
-func (Hold) Control()      {}
-func (Free) Control()      {}
-func (SetLimits) Control() {}
-func (Permit) Control()    {}
-func (Bound) Control()     {}
-func (Late) Control()      {}
+func (RequestPermits) Control() {}
+func (CancelRequest) Control()  {}
+func (BindPermit) Control()     {}
+func (ReturnPermit) Control()   {}
+func (HoldPermit) Control()     {}
+func (ReleaseCall) Control()    {}
+func (SetLimits) Control()      {}
+func (Permit) Control()         {}
+func (PermitBound) Control()    {}
+func (LeaseExpired) Control()   {}
 
 // What lines tell themselves.
 type (
@@ -116,7 +116,7 @@ type (
 	// answer to a predecessor.
 	census struct {
 		epoch  string
-		live   []Live
+		live   []LiveCall
 		opened []time.Time
 		err    error
 	}

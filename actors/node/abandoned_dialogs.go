@@ -222,15 +222,15 @@ func (n *Node) endAbandonedDialogs(t *tree, all []*domain.Orphan) {
 			}
 			state.Environment = o.Environment
 			until := time.Now().Add(abandonedDialogLimit)
-			n.sys.Root.Send(linesPID, lines.Hold{CallID: o.CallID, Until: until})
-			n.sys.Root.Send(t.trunks, trunk.Hold{CallID: o.CallID, TrunkID: leg.TrunkID, Until: until})
+			n.sys.Root.Send(linesPID, lines.HoldPermit{CallID: o.CallID, Until: until})
+			n.sys.Root.Send(t.trunks, trunk.HoldChannel{CallID: o.CallID, TrunkID: leg.TrunkID, Until: until})
 			n.cfg.SIP.EndAbandoned(state, func(bool) {
 				if !t.dialogs.gone(o.CallID) {
 					return // the line is taken by another leg yet
 				}
 				n.sys.Root.Send(t.numbers, numbers.Over{CallID: o.CallID})
-				n.sys.Root.Send(linesPID, lines.Free{CallID: o.CallID})
-				n.sys.Root.Send(t.trunks, trunk.Free{CallID: o.CallID})
+				n.sys.Root.Send(linesPID, lines.ReleaseCall{CallID: o.CallID})
+				n.sys.Root.Send(t.trunks, trunk.ReleaseCall{CallID: o.CallID})
 				if pid := n.CampaignPID(o.WorkspaceID, o.CampaignID); o.CampaignID != "" && pid != nil {
 					n.sys.Root.Send(pid, campaign.DialogEnded{CallID: o.CallID})
 				}

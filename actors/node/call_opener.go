@@ -35,7 +35,7 @@ type callOpener struct {
 // of its attempt. The end of ctx does not stop the commit. If the outcome of the
 // commit is unknown, OpenCall returns an error, and the opener ends in the background
 // what may have been stored.
-func (o *callOpener) OpenCall(ctx context.Context, opening call.Opening) error {
+func (o *callOpener) OpenCall(ctx context.Context, opening call.OpeningCommit) error {
 	c, a := opening.Call, opening.Attempt
 	a.Boot, a.Tariff = o.boot, o.tariff(c.WorkspaceID)
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), openTimeout)
@@ -47,8 +47,8 @@ func (o *callOpener) OpenCall(ctx context.Context, opening call.Opening) error {
 	change := commit.Change{
 		Workspace: c.WorkspaceID, Guards: append(opening.Grant.Guards, commit.Absent(a.Key())), Puts: append(opening.Grant.Puts, c, a), Events: []event.Draft{started},
 	}
-	if opening.More != nil {
-		opening.More(&change, c)
+	if opening.AddTo != nil {
+		opening.AddTo(&change, c)
 	}
 	_, err := o.store.Apply(bound, change)
 	o.committed(c.WorkspaceID)
@@ -80,7 +80,7 @@ func (o *callOpener) endStoredCall(c *domain.Call, a *domain.Attempt) (ended boo
 	if err != nil {
 		return false
 	}
-	change := call.EndChange(call.NotStarted(*c, *a, domain.Timestamp(time.Now())), domain.Timestamp(time.Now()))
+	change := call.EndChange(call.EndAsNotStarted(*c, *a, domain.Timestamp(time.Now())), domain.Timestamp(time.Now()))
 	change.Guards = append(change.Guards, commit.Guard{Key: row.Key(), Version: version})
 	_, err = o.store.Apply(ctx, change)
 	return err == nil

@@ -36,7 +36,7 @@ func (s *Router) Claim(ctx context.Context, q CallQuestion) (best domain.CallCla
 }
 
 func (n *Node) claim(ctx context.Context, q CallQuestion) (domain.CallClaim, error) {
-	entries := n.trunkSources.Of(q.Source)
+	entries := n.trunkSources.TrunksAt(q.Source)
 	switch {
 	case len(entries) == 0:
 		return domain.CallClaim{}, nil
@@ -54,5 +54,5 @@ func (n *Node) claim(ctx context.Context, q CallQuestion) (domain.CallClaim, err
 		return domain.CallClaim{}, errors.New("too many calls wait for the store")
 	}
 	defer n.routing.release()
-	return n.lookup.Claim(ctx, in)
+	return n.lookup.RankClaim(ctx, in)
 }

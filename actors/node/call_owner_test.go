@@ -61,7 +61,7 @@ func TestANodeTellsWhatClaimItHasToACall(t *testing.T) {
 	number("*", closed)
 	both, one, proofs := netip.MustParseAddrPort("198.51.100.7:5060"), netip.MustParseAddrPort("198.51.100.8:5060"), netip.MustParseAddrPort("203.0.113.9:5060")
 	h.until(10*time.Second, "the trunks to be known", func() bool {
-		return len(h.node.TrunkSources().Of(both)) == 2 && len(h.node.TrunkSources().Of(proofs)) == 2
+		return len(h.node.TrunkSources().TrunksAt(both)) == 2 && len(h.node.TrunkSources().TrunksAt(proofs)) == 2
 	})
 
 	var board node.Router
@@ -131,7 +131,7 @@ func TestACallGoesToTheTrunkWhoseHeaderItCarries(t *testing.T) {
 	number(theirs, "*", foreign)
 	number(theirs, "*", forged)
 	source := netip.MustParseAddrPort("198.51.100.7:5060")
-	h.until(10*time.Second, "the trunks to be known", func() bool { return len(h.node.TrunkSources().Of(source)) == 5 })
+	h.until(10*time.Second, "the trunks to be known", func() bool { return len(h.node.TrunkSources().TrunksAt(source)) == 5 })
 	var board node.Router
 	board.Add(h.node)
 	id := func(value string) map[string]string { return map[string]string{"x-trunk-id": value} }
@@ -181,7 +181,7 @@ func TestAStrangersCallCostsTheStoreNothing(t *testing.T) {
 	_, err := h.services().Trunks.CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
 	require.NoError(t, err)
 	known, stranger := netip.MustParseAddrPort("192.0.2.1:5060"), netip.MustParseAddrPort("192.0.2.2:5060")
-	h.until(10*time.Second, "the trunk to be known", func() bool { return len(h.node.TrunkSources().Of(known)) == 1 })
+	h.until(10*time.Second, "the trunk to be known", func() bool { return len(h.node.TrunkSources().TrunksAt(known)) == 1 })
 	var board node.Router
 	board.Add(h.node)
 	ctx := context.WithValue(t.Context(), asksKey{}, true)
@@ -213,7 +213,7 @@ func TestWhoCannotSayWhoseACallIsSilencesNoOther(t *testing.T) {
 	for _, h := range []*fixture{mute, other} {
 		trunk, err := h.services().Trunks.CreateTrunk(t.Context(), h.live, &domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}})
 		require.NoError(t, err)
-		h.until(10*time.Second, "the trunk to be known", func() bool { return len(h.node.TrunkSources().Of(source)) == 1 })
+		h.until(10*time.Second, "the trunk to be known", func() bool { return len(h.node.TrunkSources().TrunksAt(source)) == 1 })
 		made = trunk
 	}
 	_, err := other.services().Numbers.CreateNumber(t.Context(), other.live, &domain.PhoneNumber{Number: "*", AgentID: other.agent(other.live, menu()), TrunkID: made.ID})

@@ -46,7 +46,7 @@ func watchesCallers(t *testing.T) (h *fixture, comes, goOn chan struct{}, answer
 	var once sync.Once
 	return build(t, func(actor string, msg any) {
 		switch msg.(type) {
-		case call.Inbound:
+		case call.StartInbound:
 			once.Do(func() {
 				close(comes)
 				<-goOn

@@ -69,19 +69,19 @@ func (n *Node) Counters(ctx context.Context) (Counters, error) {
 
 // addWorkspace asks the actors of a workspace.
 func (c *Counters) addWorkspace(ctx context.Context, sys *actor.ActorSystem, t *tree) error {
-	live, err := mailbox.Ask[call.LiveNow](ctx, sys, t.calls, call.Live{})
+	live, err := mailbox.Ask[call.LiveCalls](ctx, sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
 		return err
 	}
-	out, err := mailbox.Ask[lines.UsageNow](ctx, sys, t.outbound, lines.Usage{})
+	out, err := mailbox.Ask[lines.Usage](ctx, sys, t.outbound, lines.GetUsage{})
 	if err != nil {
 		return err
 	}
-	tests, err := mailbox.Ask[lines.UsageNow](ctx, sys, t.tests, lines.Usage{})
+	tests, err := mailbox.Ask[lines.Usage](ctx, sys, t.tests, lines.GetUsage{})
 	if err != nil {
 		return err
 	}
-	in, err := mailbox.Ask[lines.UsageNow](ctx, sys, t.inbound, lines.Usage{})
+	in, err := mailbox.Ask[lines.Usage](ctx, sys, t.inbound, lines.GetUsage{})
 	if err != nil {
 		return err
 	}
@@ -90,8 +90,8 @@ func (c *Counters) addWorkspace(ctx context.Context, sys *actor.ActorSystem, t *
 		return err
 	}
 	c.Calls += len(live.Calls)
-	c.CallsOpen += live.Known
-	c.Recordings += live.Work
+	c.CallsOpen += live.Open
+	c.Recordings += live.PendingRecordings
 	c.LinesOut += out.Active + tests.Active
 	c.LinesIn += in.Active
 	c.LinesWaiting += out.Waiting + tests.Waiting + in.Waiting

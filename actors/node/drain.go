@@ -64,20 +64,20 @@ func (n *Node) liveCalls() liveCalls {
 
 // drain waits until the calls of a workspace have ended, and hangs up those that live when ctx ends.
 func (l liveCalls) drain(ctx context.Context, t *tree) {
-	if _, err := mailbox.Ask[call.Drained](ctx, l.sys, t.calls, call.Drain{}); err == nil {
+	if _, err := mailbox.Ask[call.CallsDrained](ctx, l.sys, t.calls, call.DrainCalls{}); err == nil {
 		return
 	}
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), hangUpLimit)
 	defer cancel()
 	if l.hangUp(bound, t, false) == nil {
-		_, _ = mailbox.Ask[call.Drained](bound, l.sys, t.calls, call.Drain{}) // what is left is interrupted at the next start
+		_, _ = mailbox.Ask[call.CallsDrained](bound, l.sys, t.calls, call.DrainCalls{}) // what is left is interrupted at the next start
 	}
 }
 
 // hangUp says goodbye to the live calls, or to those of them that nobody else
 // could go on with.
 func (l liveCalls) hangUp(ctx context.Context, t *tree, stuck bool) error {
-	live, err := mailbox.Ask[call.LiveNow](ctx, l.sys, t.calls, call.Live{})
+	live, err := mailbox.Ask[call.LiveCalls](ctx, l.sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (l liveCalls) hangUp(ctx context.Context, t *tree, stuck bool) error {
 	for _, c := range live.Calls {
 		if !stuck || !c.CanMove {
 			calls++
-			l.sys.Root.Send(t.calls, call.Hangup{CallID: c.CallID})
+			l.sys.Root.Send(t.calls, call.HangUp{CallID: c.CallID})
 		}
 	}
 	if calls > 0 {
@@ -108,7 +108,7 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 	}
 	live := n.stopTakingCalls()
 	for _, t := range live.trees {
-		n.sys.Root.Send(t.calls, call.Drain{})
+		n.sys.Root.Send(t.calls, call.DrainCalls{})
 	}
 	texts := make(chan struct{})
 	go func() { n.services.Messages.FinishDeliveries(ctx); close(texts) }()
@@ -119,9 +119,9 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 		now, err := live.countMovable(ctx)
 		switch {
 		case ctx.Err() != nil:
-		case err != nil || now.Movable < now.Known || now.Doing:
+		case err != nil || now.Movable < now.Open || now.RecordingsActive:
 			still = time.Time{}
-		case now.Known == 0:
+		case now.Open == 0:
 			<-texts
 			return false
 		case !isOver(texts): // what was seen of the calls would be old by then
@@ -157,20 +157,20 @@ func isOver(done <-chan struct{}) bool {
 
 // CountMovable is how many calls live, and how many of them another node could go on
 // with.
-func (n *Node) CountMovable(ctx context.Context) (call.LiveNow, error) {
+func (n *Node) CountMovable(ctx context.Context) (call.LiveCalls, error) {
 	return n.liveCalls().countMovable(ctx)
 }
 
 // countMovable adds up what all workspaces say of their calls.
-func (l liveCalls) countMovable(ctx context.Context) (sum call.LiveNow, err error) {
+func (l liveCalls) countMovable(ctx context.Context) (sum call.LiveCalls, err error) {
 	bound, cancel := context.WithTimeout(ctx, prepareLimit)
 	defer cancel()
 	for _, t := range l.trees {
-		now, err := mailbox.Ask[call.LiveNow](bound, l.sys, t.calls, call.Live{})
+		now, err := mailbox.Ask[call.LiveCalls](bound, l.sys, t.calls, call.GetLiveCalls{})
 		if err != nil {
 			return sum, err
 		}
-		sum.Known, sum.Movable, sum.Busy, sum.Doing = sum.Known+now.Known, sum.Movable+now.Movable, sum.Busy+now.Busy, sum.Doing || now.Doing
+		sum.Open, sum.Movable, sum.Busy, sum.RecordingsActive = sum.Open+now.Open, sum.Movable+now.Movable, sum.Busy+now.Busy, sum.RecordingsActive || now.RecordingsActive
 	}
 	return sum, nil
 }
@@ -186,8 +186,8 @@ func (l liveCalls) hangUpRemaining(heirs bool) bool {
 	defer tick.Stop()
 	for {
 		now, err := l.countMovable(bound)
-		if err == nil && now.Known == now.Movable && (heirs || now.Known == 0) {
-			return heirs && now.Known > 0
+		if err == nil && now.Open == now.Movable && (heirs || now.Open == 0) {
+			return heirs && now.Open > 0
 		}
 		select {
 		case <-bound.Done():

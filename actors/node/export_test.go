@@ -17,17 +17,17 @@ import (
 )
 
 // Usage is how the lines of one direction are used.
-func (n *Node) Usage(ctx context.Context, workspaceID string, d domain.Direction) (lines.UsageNow, error) {
+func (n *Node) Usage(ctx context.Context, workspaceID string, d domain.Direction) (lines.Usage, error) {
 	t := n.tree(workspaceID)
 	if d == domain.Inbound {
-		return mailbox.Ask[lines.UsageNow](ctx, n.sys, t.inbound, lines.Usage{})
+		return mailbox.Ask[lines.Usage](ctx, n.sys, t.inbound, lines.GetUsage{})
 	}
-	live, err := mailbox.Ask[lines.UsageNow](ctx, n.sys, t.outbound, lines.Usage{})
+	live, err := mailbox.Ask[lines.Usage](ctx, n.sys, t.outbound, lines.GetUsage{})
 	if err != nil {
 		return live, err
 	}
-	tests, err := mailbox.Ask[lines.UsageNow](ctx, n.sys, t.tests, lines.Usage{})
-	return lines.UsageNow{Active: live.Active + tests.Active, Waiting: live.Waiting + tests.Waiting, Limit: live.Limit}, err
+	tests, err := mailbox.Ask[lines.Usage](ctx, n.sys, t.tests, lines.GetUsage{})
+	return lines.Usage{Active: live.Active + tests.Active, Waiting: live.Waiting + tests.Waiting, Limit: live.Limit}, err
 }
 
 // MayRing is what the owner of the numbers says to a campaign.
@@ -105,9 +105,9 @@ func PersonalRows(ctx context.Context, store commit.Store, workspaceID string) (
 }
 
 // TrunkSources returns the trunks by the addresses from which they send SIP.
-func (n *Node) TrunkSources() *trunk.Book { return n.trunkSources }
+func (n *Node) TrunkSources() *trunk.Sources { return n.trunkSources }
 
 // Registrar opens the user agent to the phones of all workspaces.
 func (n *Node) Registrar() sipregistrar.Config {
-	return sipregistrar.Config{Open: n.phones.Open, Account: n.phones.Account, At: n.phones.At, Update: n.register}
+	return sipregistrar.Config{Open: n.phones.HasPhones, Account: n.phones.Account, At: n.phones.PresenceAt, Update: n.register}
 }

@@ -29,7 +29,7 @@ func (h *fixture) moves() {
 	h.Helper()
 	h.until(20*time.Second, "a call that another process could go on with", func() bool {
 		now, err := h.node.CountMovable(h.Context())
-		return err == nil && now.Known == 1 && now.Movable == 1
+		return err == nil && now.Open == 1 && now.Movable == 1
 	})
 }
 

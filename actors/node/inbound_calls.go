@@ -44,7 +44,7 @@ type inboundCalls struct {
 	workspaces   *workspaceTable
 	sys          *actor.ActorSystem
 	store        commit.Store
-	trunkSources *trunk.Book
+	trunkSources *trunk.Sources
 	lookup       *inbound.Lookup
 	routing      *routingLimit
 	rates        inboundRates
@@ -92,14 +92,14 @@ func (r *inboundCalls) refuse(in *sip.Incoming, e trunk.Entry, code int, after t
 
 func (r *inboundCalls) countArrival(e trunk.Entry, refusal string) {
 	if t := r.workspaces.tree(e.WorkspaceID); t != nil {
-		r.sys.Root.Send(t.trunks, trunk.Arrived{TrunkID: e.Trunk.ID, Refusal: refusal})
+		r.sys.Root.Send(t.trunks, trunk.InboundCallArrived{TrunkID: e.Trunk.ID, Refusal: refusal})
 	}
 }
 
 func (r *inboundCalls) routeCall(ctx context.Context, in *sip.Incoming) error {
 	number, entry, err := r.orderedTestCall(in)
 	if number == nil && err == nil {
-		number, entry, err = r.lookup.Number(ctx, in)
+		number, entry, err = r.lookup.FindNumber(ctx, in)
 	}
 	if errors.Is(err, inbound.ErrNoNumber) {
 		code := sipNotFound
@@ -138,7 +138,7 @@ func (r *inboundCalls) routeCall(ctx context.Context, in *sip.Incoming) error {
 		return err
 	}
 	c := r.inboundCall(in, number, &entry.Trunk, &script)
-	permit, err := mailbox.Ask[lines.Permit](ctx, r.sys, t.inbound, lines.Try{})
+	permit, err := mailbox.Ask[lines.Permit](ctx, r.sys, t.inbound, lines.TryPermit{})
 	if domain.CodeOf(err) == domain.CodeConcurrentLimit {
 		r.refuse(in, entry, sipBusyHere, 0, "concurrent_limit_exceeded")
 		return r.overLimit(ctx, c)
@@ -179,18 +179,18 @@ func (r *inboundCalls) startInboundCall(ctx context.Context, t *tree, in *sip.In
 		Legs:  []domain.AttemptLeg{{Number: 1, TrunkID: entry.Trunk.ID, SIPCallID: in.CallID}},
 		Trace: r.traces.UnclaimedAttemptTrace(in.CallID, in.Tag()),
 	}
-	if err := r.opener.OpenCall(ctx, call.Opening{Call: c, Attempt: a, More: also}); err != nil {
-		r.sys.Root.Send(t.inbound, lines.Return{Permit: permit})
+	if err := r.opener.OpenCall(ctx, call.OpeningCommit{Call: c, Attempt: a, AddTo: also}); err != nil {
+		r.sys.Root.Send(t.inbound, lines.ReturnPermit{Permit: permit})
 		return err
 	}
 	opened = true
 	r.countArrival(*entry, "")
-	r.testCalls.Open(in.Header[testcarrier.TestHeader], c.ID)
-	r.sys.Root.Send(t.calls, call.Inbound{
+	r.testCalls.AssignCall(in.Header[testcarrier.TestHeader], c.ID)
+	r.sys.Root.Send(t.calls, call.StartInbound{
 		In: in, Call: *c, Attempt: *a, Script: *script, Variables: map[string]string{}, Permit: permit,
 		Trunk: &entry.Trunk,
 	})
-	r.testCalls.Arrive(in.Header[testcarrier.TestHeader], c.ID)
+	r.testCalls.ReportArrival(in.Header[testcarrier.TestHeader], c.ID)
 	return nil
 }
 
@@ -198,7 +198,7 @@ func (r *inboundCalls) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t 
 	now := domain.Timestamp(time.Now())
 	country := ""
 	if w := r.workspaces.Workspace(num.WorkspaceID); w != nil {
-		country = inbound.Country(t, w)
+		country = inbound.NumberCountry(t, w)
 	}
 	told := domain.CallingParty{From: in.From, Name: in.FromName, Verstat: in.Verstat, Header: in.Header}
 	if in.PhoneID != "" {
@@ -214,7 +214,7 @@ func (r *inboundCalls) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t 
 		c.Caller = party
 	}
 	if num.Number == "*" {
-		c.To = inbound.CalledNumber(in.To, country)
+		c.To = inbound.NormalizeCalledNumber(in.To, country)
 	}
 	p := domain.Principal{WorkspaceID: num.WorkspaceID, Environment: num.Environment}
 	c.Init("call", p, mailbox.NewID(domain.PrefixCall), now)

@@ -24,7 +24,7 @@ const (
 // inboundMessages answers the MESSAGEs of trunks.
 type inboundMessages struct {
 	workspaces   *workspaceTable
-	trunkSources *trunk.Book
+	trunkSources *trunk.Sources
 	lookup       *inbound.Lookup
 	routing      *routingLimit
 	services     *Services
@@ -77,7 +77,7 @@ func (r *inboundMessages) routeMessage(ctx context.Context, in *sip.IncomingMess
 	if content.Report != nil {
 		return r.routeReport(ctx, as, content.Report)
 	}
-	number, entry, err := r.lookup.Number(ctx, as)
+	number, entry, err := r.lookup.FindNumber(ctx, as)
 	switch {
 	case errors.Is(err, inbound.ErrNoNumber):
 		return sipNotFound, nil
@@ -90,13 +90,13 @@ func (r *inboundMessages) routeMessage(ctx context.Context, in *sip.IncomingMess
 	if w == nil {
 		return sipNotFound, nil
 	}
-	country := inbound.Country(&entry.Trunk, w)
+	country := inbound.NumberCountry(&entry.Trunk, w)
 	m := &domain.Message{
-		Meta: domain.Meta{WorkspaceID: number.WorkspaceID, Environment: number.Environment}, From: inbound.CalledNumber(in.From, country), To: number.Number,
+		Meta: domain.Meta{WorkspaceID: number.WorkspaceID, Environment: number.Environment}, From: inbound.NormalizeCalledNumber(in.From, country), To: number.Number,
 		Body: content.Body, RouteID: entry.Trunk.ID,
 	}
 	if number.Number == "*" {
-		m.To = inbound.CalledNumber(in.To, country)
+		m.To = inbound.NormalizeCalledNumber(in.To, country)
 	}
 	return sipOK, r.services.Messages.ReceiveFromTrunk(ctx, m, entry.Trunk.ID, in.Key)
 }
@@ -111,7 +111,7 @@ func bodyFits(body string) bool {
 // over a trunk at its source. A report of nothing of ours is taken, too: it
 // would only come again.
 func (r *inboundMessages) routeReport(ctx context.Context, as *sip.Incoming, report *sms.Report) (code int, err error) {
-	for _, e := range r.trunkSources.Of(as.Source) { // with or without the header of its trunk: a carrier need not repeat it in a report
+	for _, e := range r.trunkSources.TrunksAt(as.Source) { // with or without the header of its trunk: a carrier need not repeat it in a report
 		if as.Proved && !inbound.IsAuthenticated(e, as) {
 			continue
 		}
@@ -137,9 +137,9 @@ func (r *inboundMessages) claimMessage(ctx context.Context, in *sip.IncomingMess
 		return none, err
 	}
 	if content.Report == nil {
-		return r.lookup.Claim(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields})
+		return r.lookup.RankClaim(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields})
 	}
-	for _, e := range r.trunkSources.Of(in.Source) {
+	for _, e := range r.trunkSources.TrunksAt(in.Source) {
 		m, _, err := r.services.Messages.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: content.Report.MessageID})
 		if err == nil && m != nil && m.RouteID == e.Trunk.ID {
 			return domain.CallClaim{Rank: domain.ClaimNumber, Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID}, nil

@@ -25,7 +25,7 @@ func (n *Node) register(u *sipregistrar.Update) {
 		u.Refuse(sipUnavailable, overloadAfter)
 		return
 	}
-	n.sys.Root.Send(t.phones, registrar.Register{Update: u})
+	n.sys.Root.Send(t.phones, registrar.RegisterPhone{Update: u})
 }
 
 // ReloadPhones tells the phones and their book what is stored now.
@@ -43,7 +43,7 @@ func (n *Node) ReloadPhones(ctx context.Context, workspaceID string) error {
 		return commit.StoreError(err)
 	}
 	n.phones.Set(workspaceID, list)
-	n.sys.Root.Send(t.phones, registrar.Set{Phones: list})
+	n.sys.Root.Send(t.phones, registrar.SetPhones{Phones: list})
 	return nil
 }
 
@@ -61,27 +61,27 @@ func (st *actorRows) phones(ctx context.Context, workspaceID string) ([]domain.P
 func (n *Node) phoneProps(workspaceID string) *actor.Props {
 	return mailbox.Props(n.observed("phones", func() actor.Actor {
 		return registrar.New(registrar.Config{
-			Workspace: workspaceID, Phones: func() []domain.Phone { return n.phones.Of(workspaceID) },
+			Workspace: workspaceID, Phones: func() []domain.Phone { return n.phones.PhonesOf(workspaceID) },
 			Store: n.cfg.Store, Book: n.phones, Log: n.cfg.Log,
 		})
 	}), 10_000)
 }
 
 // ListContacts returns the registered contacts of a workspace's phones.
-func (n *Node) ListContacts(ctx context.Context, workspaceID string) (registrar.Listed, error) {
+func (n *Node) ListContacts(ctx context.Context, workspaceID string) (registrar.ContactList, error) {
 	t, err := n.workspaceActors(workspaceID)
 	if err != nil {
-		return registrar.Listed{}, err
+		return registrar.ContactList{}, err
 	}
-	return mailbox.Ask[registrar.Listed](ctx, n.sys, t.phones, registrar.List{})
+	return mailbox.Ask[registrar.ContactList](ctx, n.sys, t.phones, registrar.ListContacts{})
 }
 
 // FindPhone returns a phone of a workspace by its extension or user name. Errors:
 // not_found.
-func (n *Node) FindPhone(ctx context.Context, workspaceID string, f registrar.Find) (registrar.Found, error) {
+func (n *Node) FindPhone(ctx context.Context, workspaceID string, f registrar.FindPhone) (registrar.PhoneFound, error) {
 	t, err := n.workspaceActors(workspaceID)
 	if err != nil {
-		return registrar.Found{}, err
+		return registrar.PhoneFound{}, err
 	}
-	return mailbox.Ask[registrar.Found](ctx, n.sys, t.phones, f)
+	return mailbox.Ask[registrar.PhoneFound](ctx, n.sys, t.phones, f)
 }

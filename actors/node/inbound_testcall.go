@@ -20,7 +20,7 @@ func (r *inboundCalls) orderedTestCall(in *sip.Incoming) (*domain.PhoneNumber, t
 	if o.AgentID == "" || in.PhoneID != "" {
 		return nil, trunk.Entry{}, nil
 	}
-	for _, e := range r.trunkSources.Of(in.Source) {
+	for _, e := range r.trunkSources.TrunksAt(in.Source) {
 		if e.WorkspaceID == o.WorkspaceID && e.Trunk.Simulator && e.Trunk.Environment == domain.Test {
 			return &domain.PhoneNumber{
 				Meta: domain.Meta{WorkspaceID: o.WorkspaceID, Environment: domain.Test}, Number: o.Number, AgentID: o.AgentID,

@@ -158,7 +158,7 @@ func (c *smsc) carries(as, own string) *domain.Trunk {
 		require.NoError(h, err)
 	}
 	h.until(10*time.Second, "the trunk admits", func() bool {
-		return len(h.node.TrunkSources().Of(netip.MustParseAddrPort(c.conn.LocalAddr().String()))) > 0
+		return len(h.node.TrunkSources().TrunksAt(netip.MustParseAddrPort(c.conn.LocalAddr().String()))) > 0
 	})
 	return t
 }

@@ -77,7 +77,7 @@ type Config struct {
 	// (recovery.Resumed and so on); nil: they are not counted.
 	Survive        bool
 	ResumptionDone func(result string)
-	MediaCapacity  *lines.Places // RTP port pairs of the process, shared by its nodes (PlacesOf); nil: those of Media
+	MediaCapacity  *lines.PortCapacity // RTP port pairs of the process, shared by its nodes (PlacesOf); nil: those of Media
 	// Router gives inbound requests to the nodes of the process; nil: this is the only one.
 	Router *Router
 	// WebhookSends is how many webhook requests may be under way at once; 0: 2048.
@@ -119,8 +119,8 @@ type Node struct {
 
 	cfg          Config
 	sys          *actor.ActorSystem
-	trunkSources *trunk.Book
-	phones       *registrar.Book
+	trunkSources *trunk.Sources
+	phones       *registrar.PhoneDirectory
 	stored       actorRows
 	lookup       *inbound.Lookup
 	dnc          *dnc.Register
@@ -147,7 +147,7 @@ func New(cfg Config) *Node {
 		cfg.MediaCapacity = PlacesOf(cfg.Media)
 	}
 	n := &Node{
-		cfg: cfg, sys: mailbox.System(cfg.Log), trunkSources: trunk.NewBook(), phones: registrar.NewBook(), workspaceTable: &workspaceTable{trees: make(map[string]*tree)},
+		cfg: cfg, sys: mailbox.System(cfg.Log), trunkSources: trunk.NewSources(), phones: registrar.NewPhoneDirectory(), workspaceTable: &workspaceTable{trees: make(map[string]*tree)},
 		zones: calendar.NewShared(), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
 		backgroundTasks: &backgroundTasks{log: cfg.Log},
 	}
@@ -155,7 +155,7 @@ func New(cfg Config) *Node {
 		rows: store, boot: mailbox.NewID("boot"), resume: cfg.Survive, quarantined: cfg.Quarantined,
 		campaign: func(ws, id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Campaigns, id) },
 	}
-	n.trunkSources.Carrier = cfg.Carrier
+	n.trunkSources.TestCarrier = cfg.Carrier
 	if cfg.SIP != nil {
 		n.trunkSources.Resolve = cfg.SIP.Resolve
 	}
@@ -244,7 +244,7 @@ func (n *Node) WebhookClient() *webhook.Client { return n.webhookClient }
 func (n *Node) ModelClient() *llm.Client { return n.models }
 
 // PhoneCount returns the number of phones of a workspace.
-func (n *Node) PhoneCount(workspaceID string) int { return n.phones.Count(workspaceID) }
+func (n *Node) PhoneCount(workspaceID string) int { return n.phones.CountPhones(workspaceID) }
 
 // DeleteOldRings deletes the rows of a workspace's numbers that were last called days ago.
 func (n *Node) DeleteOldRings(ctx context.Context, workspaceID string) error {
@@ -254,7 +254,7 @@ func (n *Node) DeleteOldRings(ctx context.Context, workspaceID string) error {
 // sweep resolves the proxies of trunks again, joins parts of recordings and deletes expired rows, for all workspaces.
 func (n *Node) sweep(ctx context.Context) {
 	for _, id := range n.WorkspaceIDs() {
-		turn := n.trunkSources.Turn()
+		turn := n.trunkSources.NextUpdate()
 		if trunks, err := n.stored.trunks(ctx, id); err == nil {
 			n.trunkSources.Set(ctx, turn, id, trunks)
 		}
@@ -349,7 +349,7 @@ func (n *Node) Stop() {
 	n.endAll()
 	n.webhookClient.Close()
 	n.sys.Shutdown()
-	n.cfg.MediaCapacity.Leave()
+	n.cfg.MediaCapacity.Release()
 }
 
 // stopAtOnce bounds how many workspaces are ended at a time: each may wait for the

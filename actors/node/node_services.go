@@ -67,7 +67,7 @@ type Phones interface {
 	// Phone returns a phone by its id. Errors: not_found.
 	Phone(ctx context.Context, p domain.Principal, id string) (*domain.Phone, error)
 	// FindRegistered returns the registered contacts of an extension or user name; isPhone is false for a phone number.
-	FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.Found, isPhone bool, err error)
+	FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.PhoneFound, isPhone bool, err error)
 }
 
 // DNC checks numbers against the do-not-call lists.

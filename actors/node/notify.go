@@ -45,12 +45,12 @@ func (n *Node) ReloadTrunks(ctx context.Context, workspaceID string) error {
 	}
 	t.changing.Lock()
 	defer t.changing.Unlock()
-	turn := n.trunkSources.Turn()
+	turn := n.trunkSources.NextUpdate()
 	trunks, err := n.stored.trunks(ctx, workspaceID)
 	if err != nil {
 		return commit.StoreError(err)
 	}
-	n.sys.Root.Send(t.trunks, trunk.Set{Trunks: trunks})
+	n.sys.Root.Send(t.trunks, trunk.SetTrunks{Trunks: trunks})
 	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
 	n.trunkSources.Set(ctx, turn, workspaceID, trunks)
 	return nil

@@ -122,7 +122,7 @@ func either(one, other func(string) (auth.Account, bool)) func(string) (auth.Acc
 }
 
 func (s *Router) open() bool {
-	return slices.ContainsFunc(s.all(), func(n *Node) bool { return n.phones.Open() })
+	return slices.ContainsFunc(s.all(), func(n *Node) bool { return n.phones.HasPhones() })
 }
 
 func (s *Router) account(user string) (auth.Account, bool) {
@@ -136,7 +136,7 @@ func (s *Router) account(user string) (auth.Account, bool) {
 
 func (s *Router) at(from transport.Source) (out registrar.Presence) {
 	for _, n := range s.all() {
-		out = max(out, n.phones.At(from))
+		out = max(out, n.phones.PresenceAt(from))
 	}
 	return out
 }
@@ -162,13 +162,13 @@ func (s *Router) invite(in *sip.Incoming) {
 			n.Inbound(in)
 			return
 		}
-		if !n.Draining() && len(n.trunkSources.Of(in.Source)) > 0 {
+		if !n.Draining() && len(n.trunkSources.TrunksAt(in.Source)) > 0 {
 			at = append(at, n)
 		}
 	}
 	s.route(inboundRequest{
 		at: at, sent: in.Through.IsValid(), give: func(n *Node) { n.Inbound(in) }, refuse: func(code int, after time.Duration) { in.Reject(code, after) },
-		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.lookup.Claim(ctx, in) },
+		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.lookup.RankClaim(ctx, in) },
 		moves: func(ctx context.Context, n *Node) bool {
 			return n.lookup.MayBeElsewhere(ctx, in, func(workspace string) bool {
 				return slices.ContainsFunc(all, func(n *Node) bool { return n.Workspace(workspace) != nil })
@@ -192,7 +192,7 @@ func (s *Router) text(in *sip.IncomingMessage) {
 	all := s.all()
 	var at []*Node
 	for _, n := range all {
-		if !n.Draining() && len(n.trunkSources.Of(in.Source)) > 0 {
+		if !n.Draining() && len(n.trunkSources.TrunksAt(in.Source)) > 0 {
 			at = append(at, n)
 		}
 	}

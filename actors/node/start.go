@@ -108,7 +108,7 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 	if err = n.stored.createDefaultLists(ctx, w); err != nil {
 		return err
 	}
-	n.trunkSources.Set(ctx, n.trunkSources.Turn(), w.ID, l.trunks)
+	n.trunkSources.Set(ctx, n.trunkSources.NextUpdate(), w.ID, l.trunks)
 	own, err := n.stored.phones(ctx, w.ID)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (n *Node) DetachWorkspace(id string) (stop func(ctx context.Context)) {
 // RemoveInboundSources removes the trunks and phones of a deleted workspace from the
 // inbound router.
 func (n *Node) RemoveInboundSources(ctx context.Context, id string) {
-	n.trunkSources.Set(ctx, n.trunkSources.Turn(), id, nil)
+	n.trunkSources.Set(ctx, n.trunkSources.NextUpdate(), id, nil)
 	n.phones.Set(id, nil)
 }
 
@@ -265,7 +265,7 @@ func (st *actorRows) endInterruptedCall(ctx context.Context, a *domain.Attempt) 
 	case err != nil:
 		return err
 	case !c.Final():
-		change = call.EndChange(call.Interrupted(*c, *a, domain.Timestamp(time.Now())), domain.Timestamp(time.Now()))
+		change = call.EndChange(call.EndAsInterrupted(*c, *a, domain.Timestamp(time.Now())), domain.Timestamp(time.Now()))
 	}
 	_, err = st.rows.Apply(ctx, change)
 	return err
@@ -304,10 +304,10 @@ func (n *Node) workspaceChildren(w *domain.Workspace, t *tree, l *startRows) wor
 }
 
 // PlacesOf are the places for calls that an engine has pairs of ports for.
-func PlacesOf(e *media.Engine) *lines.Places {
-	return lines.NewPlaces(func() lines.Use {
+func PlacesOf(e *media.Engine) *lines.PortCapacity {
+	return lines.NewPortCapacity(func() lines.PortUsage {
 		ports := e.Ports()
-		return lines.Use{Pairs: ports.Pairs, Taken: ports.Taken, Resting: ports.Resting}
+		return lines.PortUsage{Pairs: ports.Pairs, InUse: ports.Taken, CoolingDown: ports.Resting}
 	})
 }
 
@@ -318,34 +318,34 @@ func (n *Node) linesProps(t *tree, d domain.Direction, env domain.Environment) *
 	return mailbox.Props(n.observed("lines", func() actor.Actor {
 		limits := t.record.Load().Limits // of now: a restarted actor must not know old ones
 		cfg := lines.Config{
-			Concurrent: limits.ConcurrentInbound, Places: n.cfg.MediaCapacity, Log: n.cfg.Log,
-			Census: func(ctx context.Context) ([]lines.Live, error) { return n.census(ctx, t, d, env) },
+			Concurrent: limits.ConcurrentInbound, Capacity: n.cfg.MediaCapacity, Log: n.cfg.Log,
+			ListLiveCalls: func(ctx context.Context) ([]lines.LiveCall, error) { return n.census(ctx, t, d, env) },
 		}
 		if d == domain.Outbound {
-			cfg.Concurrent, cfg.PerMinute, cfg.Keep = limits.ConcurrentOutbound, limits.CallsPerMinute, true
-			cfg.Opened = func(ctx context.Context) ([]time.Time, error) {
+			cfg.Concurrent, cfg.PerMinute, cfg.ReserveTenth = limits.ConcurrentOutbound, limits.CallsPerMinute, true
+			cfg.ListRecentStarts = func(ctx context.Context) ([]time.Time, error) {
 				return n.stored.recentlyOpenedCalls(ctx, t.record.Load().ID, env)
 			}
-			cfg.Behind = n.cfg.SIP.IsBehind
+			cfg.HasInboundBacklog = n.cfg.SIP.IsBehind
 		}
 		return lines.New(cfg)
 	}), 10_000)
 }
 
-func (n *Node) census(ctx context.Context, t *tree, d domain.Direction, env domain.Environment) ([]lines.Live, error) {
-	live, err := mailbox.Ask[call.LiveNow](ctx, n.sys, t.calls, call.Live{})
+func (n *Node) census(ctx context.Context, t *tree, d domain.Direction, env domain.Environment) ([]lines.LiveCall, error) {
+	live, err := mailbox.Ask[call.LiveCalls](ctx, n.sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
 		return nil, err
 	}
-	var out []lines.Live
+	var out []lines.LiveCall
 	for _, c := range live.Calls {
 		if c.Direction == d && (env == "" || c.Environment == env) {
-			out = append(out, lines.Live{CallID: c.CallID, Call: c.PID, Campaign: c.CampaignID != ""})
+			out = append(out, lines.LiveCall{CallID: c.CallID, Call: c.PID, Campaign: c.CampaignID != ""})
 		}
 	}
 	for _, c := range live.TransferLegs {
 		if c.Direction == d && (env == "" || c.Environment == env) {
-			out = append(out, lines.Live{CallID: c.CallID, Call: c.PID})
+			out = append(out, lines.LiveCall{CallID: c.CallID, Call: c.PID})
 		}
 	}
 	return out, nil
@@ -355,17 +355,17 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 	ws := t.record.Load().ID
 	return mailbox.Props(n.observed("trunks", func() actor.Actor {
 		return trunk.New(trunk.Config{
-			Trunks: trunks, Simulator: n.cfg.Simulator, Workspace: t.record.Load, Resolve: n.cfg.SIP.Resolve, Ping: n.cfg.SIP.Ping,
+			Trunks: trunks, TestCarrier: n.cfg.Simulator, Workspace: t.record.Load, Resolve: n.cfg.SIP.Resolve, Ping: n.cfg.SIP.Ping,
 			Register: func(c registration.Config) (*registration.Registration, error) {
 				return registration.Start(n.cfg.SIP, c)
 			},
-			Log: n.cfg.Log, Alarm: (&trunkAlarms{store: n.cfg.Store, committed: n.Committed, log: n.cfg.Log}).commit,
-			Spent: func(ctx context.Context, since time.Time) (domain.Amount, error) {
+			Log: n.cfg.Log, SendAlarm: (&trunkAlarms{store: n.cfg.Store, committed: n.Committed, log: n.cfg.Log}).commit,
+			ReadLedgerSpend: func(ctx context.Context, since time.Time) (domain.Amount, error) {
 				return ledger.SpentSince(ctx, n.cfg.Store, t.record.Load(), since)
 			},
-			Beside: func(ctx context.Context) (domain.Spending, error) { return n.stored.spending(ctx, ws) },
-			Kept:   func(ctx context.Context) ([]domain.TrunkState, error) { return n.stored.trunkStates(ctx, ws) },
-			Keep: func(ctx context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error {
+			LoadSpending: func(ctx context.Context) (domain.Spending, error) { return n.stored.spending(ctx, ws) },
+			LoadStates:   func(ctx context.Context) ([]domain.TrunkState, error) { return n.stored.trunkStates(ctx, ws) },
+			SaveStates: func(ctx context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error {
 				return n.stored.saveTrunkStates(ctx, ws, states, gone, s)
 			},
 		})
@@ -374,18 +374,18 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 
 func (n *Node) callProps(ws string, t *tree, resumable []*recovery.Resumable) *actor.Props {
 	return call.Props(call.Config{
-		Workspace: ws, Store: n.cfg.Store, UserAgent: leg.OverSIP(n.cfg.SIP, n.cfg.OwnsShard), Media: leg.OverMedia(n.cfg.Media),
+		Workspace: ws, Store: n.cfg.Store, UserAgent: leg.NewUserAgent(n.cfg.SIP, n.cfg.OwnsShard), Media: leg.NewMedia(n.cfg.Media),
 		Speaker: n.cfg.Speaker, Recognizer: n.cfg.Recognizer, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, FindTarget: n.FindTransferTarget, Traces: n.cfg.Traces,
-		Listed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
+		IsListed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
 			hit, err := n.dnc.Check(ctx, ws, s, e164)
 			return hit != nil, err
 		},
-		Ours: func(env domain.Environment, in *sip.Incoming) (string, bool) {
+		TrunkInWorkspace: func(env domain.Environment, in *sip.Incoming) (string, bool) {
 			return n.lookup.TrunkInWorkspace(ws, env, in)
 		},
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
-		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.services.OptOuts.OptOut, Redact: t.redactor, AgentRuntime: n.services.Agents.ForCall, Analyse: func() { n.services.Analysis.Wake(ws) },
-		Survive: n.cfg.Survive, Resumable: resumable, Cut: n.hasLostWorkspaces, ResumptionDone: n.cfg.ResumptionDone,
+		Committed: func() { n.Committed(ws) }, BeforeMessage: n.beforeCall(), OnOptOut: n.services.OptOuts.OptOut, Redactor: t.redactor, AgentRuntime: n.services.Agents.ForCall, OnAnalysisDue: func() { n.services.Analysis.Wake(ws) },
+		StoreCheckpoints: n.cfg.Survive, Resumable: resumable, OwnershipUncertain: n.hasLostWorkspaces, ResumptionDone: n.cfg.ResumptionDone,
 	})
 }
 

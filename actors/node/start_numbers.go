@@ -26,7 +26,7 @@ func (n *Node) numbersProps(ws string, t *tree) *actor.Props {
 }
 
 func (n *Node) liveNumbers(ctx context.Context, t *tree) ([]numbers.Live, error) {
-	live, err := mailbox.Ask[call.LiveNow](ctx, n.sys, t.calls, call.Live{})
+	live, err := mailbox.Ask[call.LiveCalls](ctx, n.sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (w *workspaceTrunks) SettleSMS(m *domain.Message, sent, found bool) {
 	if t == nil || m.Environment != domain.Live {
 		return
 	}
-	p := trunk.SettleSMS{Message: m.ID, Found: found}
+	p := trunk.SettleSMS{Message: m.ID, AlreadyStored: found}
 	if sent {
 		p.Micros = smsCost(t.record.Load(), m.Segments)
 	}
@@ -54,7 +54,7 @@ func smsCost(w *domain.Workspace, segments int) domain.Amount {
 // ReserveWithinCap reserves the cost of a message until SettleSMS. Errors:
 // destination_not_allowed, spend_cap_reached.
 func (w *workspaceTrunks) ReserveWithinCap(ctx context.Context, ws *domain.Workspace, env domain.Environment, id, to string, segments int) error {
-	_, err := w.check(ctx, ws.ID, trunk.Check{To: to, Environment: env, Message: id, Micros: smsCost(ws, segments)})
+	_, err := w.check(ctx, ws.ID, trunk.CheckDestination{To: to, Environment: env, Message: id, Micros: smsCost(ws, segments)})
 	return err
 }
 
@@ -62,17 +62,17 @@ func (w *workspaceTrunks) ReserveWithinCap(ctx context.Context, ws *domain.Works
 // Transfers and REFER use it; calls that request a trunk slot are checked with the slot.
 // Errors: destination_not_allowed, spend_cap_reached.
 func (w *workspaceTrunks) checkDestination(ctx context.Context, p domain.Principal, to string) (e164 string, err error) {
-	return w.check(ctx, p.WorkspaceID, trunk.Check{To: to, Environment: p.Environment})
+	return w.check(ctx, p.WorkspaceID, trunk.CheckDestination{To: to, Environment: p.Environment})
 }
 
-func (w *workspaceTrunks) check(ctx context.Context, workspaceID string, check trunk.Check) (e164 string, err error) {
+func (w *workspaceTrunks) check(ctx context.Context, workspaceID string, check trunk.CheckDestination) (e164 string, err error) {
 	t := w.workspaces.tree(workspaceID)
 	if t == nil {
 		return "", w.workspaces.WorkspaceNotFound()
 	}
 	bound, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()
-	got, err := mailbox.Ask[trunk.Checked](bound, w.sys, t.trunks, check)
+	got, err := mailbox.Ask[trunk.DestinationChecked](bound, w.sys, t.trunks, check)
 	if err != nil {
 		return "", err
 	}
@@ -83,18 +83,18 @@ func (w *workspaceTrunks) check(ctx context.Context, workspaceID string, check t
 }
 
 // TrunkHealth returns the health and quality of a workspace's trunks.
-func (w *workspaceTrunks) TrunkHealth(ctx context.Context, workspaceID string) (trunk.HealthNow, error) {
+func (w *workspaceTrunks) TrunkHealth(ctx context.Context, workspaceID string) (trunk.Health, error) {
 	t, err := w.workspaces.workspaceActors(workspaceID)
 	if err != nil {
-		return trunk.HealthNow{}, err
+		return trunk.Health{}, err
 	}
-	return mailbox.Ask[trunk.HealthNow](ctx, w.sys, t.trunks, trunk.Health{})
+	return mailbox.Ask[trunk.Health](ctx, w.sys, t.trunks, trunk.GetHealth{})
 }
 
 // flush has the trunks of a workspace store their health now.
 func (w *workspaceTrunks) flush(t *tree) error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
 	defer cancel()
-	_, err := mailbox.Ask[trunk.Flushed](ctx, w.sys, t.trunks, trunk.Flush{})
+	_, err := mailbox.Ask[trunk.StatesFlushed](ctx, w.sys, t.trunks, trunk.FlushStates{})
 	return err
 }

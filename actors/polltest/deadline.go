@@ -29,14 +29,14 @@ type Deadline struct {
 	begun, last  time.Time
 }
 
-// After is a deadline that begins now.
-func After(limit time.Duration) *Deadline {
+// NewDeadline is a deadline that begins now.
+func NewDeadline(limit time.Duration) *Deadline {
 	now := time.Now()
 	return &Deadline{limit: limit, begun: now, last: now}
 }
 
-// Passed says whether the limit is spent. It has to be asked at every look.
-func (d *Deadline) Passed() bool {
+// HasPassed says whether the limit is spent. It has to be asked at every look.
+func (d *Deadline) HasPassed() bool {
 	now := time.Now()
 	d.spent += time.Duration(float64(min(now.Sub(d.last), longestStep)) / slowness())
 	d.last = now
@@ -48,8 +48,8 @@ func Until(t testing.TB, limit time.Duration, what string, check func() bool) {
 	t.Helper()
 	tick := time.NewTicker(Interval)
 	defer tick.Stop()
-	for d, begun := After(limit), time.Now(); !check(); <-tick.C {
-		if d.Passed() {
+	for d, begun := NewDeadline(limit), time.Now(); !check(); <-tick.C {
+		if d.HasPassed() {
 			t.Fatalf("waited %s in vain until %s", time.Since(begun).Round(time.Millisecond), what)
 		}
 	}

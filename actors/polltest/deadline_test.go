@@ -26,10 +26,10 @@ func TestLimitsGrowWithTheLoad(t *testing.T) {
 func TestALongStepCountsLittle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := After(time.Second)
+		d := NewDeadline(time.Second)
 		time.Sleep(longestGrace)
-		assert.False(t, d.Passed())
-		for looks := 0; !d.Passed(); looks++ {
+		assert.False(t, d.HasPassed())
+		for looks := 0; !d.HasPassed(); looks++ {
 			time.Sleep(Interval)
 			assert.LessOrEqual(t, looks, int(time.Second/Interval))
 		}

@@ -30,30 +30,30 @@ const (
 type (
 	// Register is a REGISTER of one of them, its sender proved. It is answered
 	// once what it changes is durable.
-	Register struct{ Update *registrar.Update }
+	RegisterPhone struct{ Update *registrar.Update }
 	// Set replaces the phones. The registrations of those that are gone, or
 	// sign in otherwise, end.
-	Set struct{ Phones []domain.Phone }
+	SetPhones struct{ Phones []domain.Phone }
 	// Find asks where an extension, username or SIP address can be rung: the
 	// answer is Found, or a *domain.Error not_found.
-	Find struct {
+	FindPhone struct {
 		To          string
 		Environment domain.Environment
 	}
 	// List asks for all registrations: Listed.
-	List struct{}
+	ListContacts struct{}
 )
 
 // What they answer.
 type (
 	// Found is a phone and its contacts, the preferred first; none: it is not
 	// registered now.
-	Found struct {
+	PhoneFound struct {
 		Phone    domain.Phone // without its password
 		Contacts []registrar.Contact
 	}
 	// Listed are the registrations by phone.
-	Listed struct {
+	ContactList struct {
 		Contacts map[string][]domain.PhoneContact
 	}
 
@@ -67,11 +67,11 @@ type (
 )
 
 // Control: answers of its own work, and bounded by administrative changes.
-func (Set) Control()    {}
-func (loaded) Control() {}
-func (saved) Control()  {}
-func (load) Control()   {}
-func (tick) Control()   {}
+func (SetPhones) Control() {}
+func (loaded) Control()    {}
+func (saved) Control()     {}
+func (load) Control()      {}
+func (tick) Control()      {}
 
 // Store is what the phones need of the store.
 type Store interface {
@@ -84,7 +84,7 @@ type Config struct {
 	Workspace string
 	Phones    func() []domain.Phone // as they are now: a restarted actor must not know old ones
 	Store     Store
-	Book      *Book
+	Book      *PhoneDirectory
 	Log       *slog.Logger
 }
 
@@ -120,15 +120,15 @@ func (p *phones) Receive(ctx actor.Context) {
 		p.load(ctx)
 	case loaded:
 		p.loaded(ctx, m)
-	case Register:
+	case RegisterPhone:
 		p.register(ctx, m.Update)
 	case saved:
 		p.saved(ctx, m)
-	case Set:
+	case SetPhones:
 		p.set(ctx, m.Phones)
-	case Find:
+	case FindPhone:
 		p.find(ctx, m)
-	case List:
+	case ListContacts:
 		ctx.Respond(p.list())
 	case tick:
 		if m.generation == p.generation {
@@ -194,7 +194,7 @@ func (p *phones) bind(id string, list []registrar.Binding) {
 	} else {
 		p.bound[id] = list
 	}
-	p.cfg.Book.Bind(id, list)
+	p.cfg.Book.SetBindings(id, list)
 }
 
 func (p *phones) register(ctx actor.Context, u *registrar.Update) {
@@ -363,7 +363,7 @@ func (p *phones) plan(ctx actor.Context) {
 	}
 }
 
-func (p *phones) find(ctx actor.Context, m Find) {
+func (p *phones) find(ctx actor.Context, m FindPhone) {
 	user, ok := domain.PhoneUser(m.To)
 	if !ok {
 		user = m.To // a phone's id
@@ -372,7 +372,7 @@ func (p *phones) find(ctx actor.Context, m Find) {
 		if x.Environment != m.Environment || x.Extension != user && x.Username != user && x.ID != user {
 			continue
 		}
-		found := Found{Phone: *x.Public()}
+		found := PhoneFound{Phone: *x.Public()}
 		for _, b := range registrar.UnexpiredBindings(p.bound[id], time.Now()) {
 			found.Contacts = append(found.Contacts, b.Contact())
 		}
@@ -382,8 +382,8 @@ func (p *phones) find(ctx actor.Context, m Find) {
 	ctx.Respond(domain.Errorf(domain.CodeNotFound, "there is no such phone"))
 }
 
-func (p *phones) list() Listed {
-	out := Listed{Contacts: make(map[string][]domain.PhoneContact, len(p.bound))}
+func (p *phones) list() ContactList {
+	out := ContactList{Contacts: make(map[string][]domain.PhoneContact, len(p.bound))}
 	for id, list := range p.bound {
 		for _, b := range registrar.UnexpiredBindings(list, time.Now()) {
 			out.Contacts[id] = append(out.Contacts[id], domain.PhoneContact{

@@ -69,7 +69,7 @@ func TestARegisterThatWaitsWhileItsPasswordIsChangedIsRefused(t *testing.T) {
 		return domain.Phone{Meta: domain.Meta{ID: name, WorkspaceID: "ws", Environment: domain.Live}, Username: name, Password: password}
 	}
 	known := []domain.Phone{phone("ann", "a"), phone("bob", "b")}
-	book := registrar.NewBook()
+	book := registrar.NewPhoneDirectory()
 	book.Set("ws", known)
 	store := &slow{gate: make(chan struct{})}
 	sys := mailbox.System(slog.New(slog.DiscardHandler))
@@ -79,8 +79,8 @@ func TestARegisterThatWaitsWhileItsPasswordIsChangedIsRefused(t *testing.T) {
 	}, 100))
 	came := make(chan string, 4)
 	phoneServer := served(t, func(ua *sip.UserAgent) {
-		ua.Registrar(sipregistrar.Config{Open: book.Open, Account: book.Account, At: book.At, Update: func(u *sipregistrar.Update) {
-			sys.Root.Send(pid, registrar.Register{Update: u})
+		ua.Registrar(sipregistrar.Config{Open: book.HasPhones, Account: book.Account, At: book.PresenceAt, Update: func(u *sipregistrar.Update) {
+			sys.Root.Send(pid, registrar.RegisterPhone{Update: u})
 			came <- u.AccountID
 		}})
 	})
@@ -118,13 +118,13 @@ func TestARegisterThatWaitsWhileItsPasswordIsChangedIsRefused(t *testing.T) {
 	bob := register("bob", "b") // and behind it this one
 	changed := []domain.Phone{known[0], phone("bob", "new")}
 	book.Set("ws", changed)
-	sys.Root.Send(pid, registrar.Set{Phones: changed})
-	_, err := mailbox.Ask[registrar.Listed](t.Context(), sys, pid, registrar.List{})
+	sys.Root.Send(pid, registrar.SetPhones{Phones: changed})
+	_, err := mailbox.Ask[registrar.ContactList](t.Context(), sys, pid, registrar.ListContacts{})
 	require.NoError(t, err)
 	close(store.gate)
 	assert.Equal(t, 200, soon(ann))
 	assert.Equal(t, 403, soon(bob))
-	now, err := mailbox.Ask[registrar.Listed](t.Context(), sys, pid, registrar.List{})
+	now, err := mailbox.Ask[registrar.ContactList](t.Context(), sys, pid, registrar.ListContacts{})
 	require.NoError(t, err)
 	assert.Len(t, now.Contacts["ann"], 1)
 	assert.Empty(t, now.Contacts["bob"])

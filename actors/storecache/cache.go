@@ -49,8 +49,8 @@ func (r *Cache[T]) Permanent(workspace, key string, load func() (T, error)) (T, 
 	return r.getOrLoad(cacheKey{workspace, key}, load, cacheEntry[T]{}, func(cacheEntry[T]) bool { return true })
 }
 
-// Forget removes a key.
-func (r *Cache[T]) Forget(workspace, key string) {
+// Remove removes a key.
+func (r *Cache[T]) Remove(workspace, key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.known, cacheKey{workspace, key})

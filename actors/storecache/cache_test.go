@@ -45,7 +45,7 @@ func TestCachedValueIsLoadedAgainAfterAChangeOrTwoSeconds(t *testing.T) {
 		changes++
 		again, _ := cache.Permanent("ws_1", "b", load)
 		assert.Equal(t, v, again)
-		cache.Forget("ws_1", "b")
+		cache.Remove("ws_1", "b")
 		again, _ = cache.Permanent("ws_1", "b", load)
 		assert.NotEqual(t, v, again)
 	})

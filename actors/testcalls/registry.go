@@ -14,7 +14,7 @@ type Order struct {
 	WorkspaceID string
 	AgentID     string               // that shall answer; "": the number that is called decides
 	Number      string               // that the record shows as called, if AgentID is set
-	Watch       func(domain.Segment) // receives the transcript of the call; nil: nobody reads it
+	OnSegment   func(domain.Segment) // receives the transcript of the call; nil: nobody reads it
 }
 
 // Registry holds the orders by their marks, and the watchers of the transcripts
@@ -60,18 +60,18 @@ func (r *Registry) Order(mark string) (Order, bool) {
 	return e.Order, true
 }
 
-// Open says which call an order becomes, before its conversation begins: the
+// AssignCall says which call an order becomes, before its conversation begins: the
 // order's watcher receives the transcript of the call.
-func (r *Registry) Open(mark, callID string) {
+func (r *Registry) AssignCall(mark, callID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e := r.orders[mark]; e != nil && e.Watch != nil {
-		e.callID, r.watchers[callID] = callID, e.Watch
+	if e := r.orders[mark]; e != nil && e.OnSegment != nil {
+		e.callID, r.watchers[callID] = callID, e.OnSegment
 	}
 }
 
-// Arrive says that the actor of a call has it, and ends its order.
-func (r *Registry) Arrive(mark, callID string) {
+// ReportArrival says that the actor of a call has it, and ends its order.
+func (r *Registry) ReportArrival(mark, callID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e := r.orders[mark]; e != nil {

@@ -13,17 +13,17 @@ func TestOrderEndsWhenItsCallArrives(t *testing.T) {
 	t.Parallel()
 	var r testcalls.Registry
 	watched := 0
-	arrived, remove := r.Add("test_1", testcalls.Order{WorkspaceID: "ws_1", AgentID: "agent_1", Watch: func(domain.Segment) { watched++ }})
+	arrived, remove := r.Add("test_1", testcalls.Order{WorkspaceID: "ws_1", AgentID: "agent_1", OnSegment: func(domain.Segment) { watched++ }})
 	defer remove()
 	o, ok := r.Order("test_1")
 	assert.True(t, ok)
 	assert.Equal(t, "agent_1", o.AgentID)
 	assert.Nil(t, r.Watcher("call_1"), "the call is not open")
 
-	r.Open("test_1", "call_1")
+	r.AssignCall("test_1", "call_1")
 	r.Watcher("call_1")(domain.Segment{})
 	assert.Equal(t, 1, watched)
-	r.Arrive("test_1", "call_1")
+	r.ReportArrival("test_1", "call_1")
 	assert.Equal(t, "call_1", <-arrived)
 	_, ok = r.Order("test_1")
 	assert.False(t, ok)
@@ -37,11 +37,11 @@ func TestCancelledOrderLeavesNoWatcher(t *testing.T) {
 	watch := func(domain.Segment) {}
 	for name, happened := range map[string]func(*testcalls.Registry){
 		"not open": func(*testcalls.Registry) {},
-		"open":     func(r *testcalls.Registry) { r.Open("test_1", "call_1") },
-		"arrived":  func(r *testcalls.Registry) { r.Open("test_1", "call_1"); r.Arrive("test_1", "call_1") },
+		"open":     func(r *testcalls.Registry) { r.AssignCall("test_1", "call_1") },
+		"arrived":  func(r *testcalls.Registry) { r.AssignCall("test_1", "call_1"); r.ReportArrival("test_1", "call_1") },
 	} {
 		var r testcalls.Registry
-		arrived, _ := r.Add("test_1", testcalls.Order{Watch: watch})
+		arrived, _ := r.Add("test_1", testcalls.Order{OnSegment: watch})
 		happened(&r)
 		r.Cancel("test_1", arrived)
 		assert.Nil(t, r.Watcher("call_1"), name)
@@ -53,8 +53,8 @@ func TestCancelledOrderLeavesNoWatcher(t *testing.T) {
 func TestUnknownMarkIsIgnored(t *testing.T) {
 	t.Parallel()
 	var r testcalls.Registry
-	r.Open("", "call_1")
-	r.Arrive("", "call_1")
+	r.AssignCall("", "call_1")
+	r.ReportArrival("", "call_1")
 	_, ok := r.Order("")
 	assert.False(t, ok)
 	assert.Nil(t, r.Watcher("call_1"))

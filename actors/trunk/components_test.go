@@ -69,8 +69,8 @@ func TestTargetThatFailsIsTriedLast(t *testing.T) {
 		return b.targets[i].key
 	}
 	assert.Equal(t, []string{one, two, ""}, []string{pick(), pick(one), pick(one, two)})
-	learn := func(key string, r Result) { r.Key = key; b.learn(&r, now) }
-	fails := Result{Verdict: domain.Verdict{Reason: domain.ReasonTrunkError}, Final: outcome.Final{Silent: true}}
+	learn := func(key string, r LegResult) { r.Key = key; b.learn(&r, now) }
+	fails := LegResult{Verdict: domain.Verdict{Reason: domain.ReasonTrunkError}, Final: outcome.Final{Silent: true}}
 	for range outAfter {
 		assert.Equal(t, one, pick())
 		learn(one, fails)
@@ -84,7 +84,7 @@ func TestTargetThatFailsIsTriedLast(t *testing.T) {
 	assert.Equal(t, []string{"down", "trunk_error no answer at all"}, []string{b.state(now, 0).Health.Status, b.state(now, 0).Health.LastError})
 	b.set(&domain.Trunk{Proxies: b.trunk.Proxies[:1]})
 	assert.Equal(t, "down", b.state(now, 0).Health.Status, "the health of a target outlives a change of its trunk")
-	learn(one, Result{Verdict: domain.Verdict{Reason: domain.ReasonBusy}})
+	learn(one, LegResult{Verdict: domain.Verdict{Reason: domain.ReasonBusy}})
 	assert.Equal(t, "up", b.state(now, 0).Health.Status, "the trunk did its work")
 }
 
@@ -92,12 +92,12 @@ func TestThrottledTrunkWaitsTwiceAsLongEachTime(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	b := stateOf(&domain.Trunk{MaxChannels: 1, CallsPerSecond: 2})
-	throttled := &Result{Verdict: domain.Verdict{Throttled: true}}
+	throttled := &LegResult{Verdict: domain.Verdict{Throttled: true}}
 	var waits []time.Duration
 	for range 3 {
 		b.learn(throttled, now)
 		until, why := b.ready(now)
-		assert.Equal(t, Throttled, why)
+		assert.Equal(t, ReasonThrottled, why)
 		waits = append(waits, until.Sub(now))
 	}
 	assert.Equal(t, []time.Duration{firstWait, 2 * firstWait, 4 * firstWait}, waits)
@@ -107,10 +107,10 @@ func TestThrottledTrunkWaitsTwiceAsLongEachTime(t *testing.T) {
 	assert.Equal(t, maxWait, until.Sub(now), "no more than that")
 	b.takeSlot(until)
 	_, why := b.ready(until)
-	assert.Equal(t, Channels, why)
+	assert.Equal(t, ReasonChannels, why)
 	b.channels--
 	next, why := b.ready(until)
-	assert.Equal(t, []any{Throttled, time.Second / 2}, []any{why, next.Sub(until)}, "two calls per second")
+	assert.Equal(t, []any{ReasonThrottled, time.Second / 2}, []any{why, next.Sub(until)}, "two calls per second")
 }
 
 func TestProbesOfATrunkThatIsOutComeMoreSeldom(t *testing.T) {

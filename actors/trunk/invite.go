@@ -20,10 +20,10 @@ type Caller struct {
 	Identity string
 }
 
-// Fill writes the trunk's side of an INVITE to a number in E.164: where it
+// FillInvite writes the trunk's side of an INVITE to a number in E.164: where it
 // goes, with which credentials, how numbers are written, and who is shown. It is
 // the last check of the number that is dialled: with an error nothing is sent.
-func (s *Slot) Fill(in *sip.Invite, to string, c Caller) error {
+func (s *Slot) FillInvite(in *sip.Invite, to string, c Caller) error {
 	t := s.Trunk()
 	dialled := to
 	if s.Via != nil {

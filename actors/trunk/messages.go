@@ -16,54 +16,54 @@ import (
 // What the trunks of a workspace hear.
 type (
 	// Want asks for a way to a number; Slot or NoSlot answers it later.
-	Want struct {
-		To          string // E.164
-		From        string // the caller ID to show, E.164; "": one of the trunk
-		AnyCallerID bool   // a trunk that may not show From shows a number of its own
-		FromTrunkID string // the trunk over which a call to From came in: it may show From
-		TrunkID     string // this trunk only; "": by prefix, priority and cost
-		Environment domain.Environment
-		Tried       []string // keys of targets that this attempt has tried
-		CallID      string
-		Generation  int
-		Checked     bool // To was held to the rules for destinations by whoever asks
+	RequestSlot struct {
+		To                 string // E.164
+		From               string // the caller ID to show, E.164; "": one of the trunk
+		AnyCallerID        bool   // a trunk that may not show From shows a number of its own
+		FromTrunkID        string // the trunk over which a call to From came in: it may show From
+		TrunkID            string // this trunk only; "": by prefix, priority and cost
+		Environment        domain.Environment
+		Tried              []string // keys of targets that this attempt has tried
+		CallID             string
+		Generation         int
+		DestinationChecked bool // To was held to the rules for destinations by whoever asks
 		// Probes says that the call can wait until a trunk works again: while all targets of a trunk are out, one such
 		// call at a time tries it, and the others get NoSlot with Out.
-		Probes   bool
-		Patience time.Duration // to wait inside for a slot; 0: 5 s, which is less than a permit's lease
+		MayProbe bool
+		MaxWait  time.Duration // to wait inside for a slot; 0: 5 s, which is less than a permit's lease
 	}
 	// Bind ties the slots of a call to its actor: its death frees them.
-	Bind struct {
+	BindCall struct {
 		CallID string
 		Call   *actor.PID
 	}
 	// Return gives a slot back that was not used.
-	Return struct{ CallID, Key string }
+	ReturnSlot struct{ CallID, Key string }
 	// Result tells how a leg ended, or that it was answered.
-	Result struct {
+	LegResult struct {
 		CallID, Key, TrunkID string
 		Final                outcome.Final
 		Verdict              domain.Verdict
 		Answered             bool
-		Second               bool // of a transfer leg: the billing ledger gets no row of it
-		Moved                bool // it went where a 3xx had sent it: its failure is not the target's
+		TransferLeg          bool // of a transfer leg: the billing ledger gets no row of it
+		Redirected           bool // it went where a 3xx had sent it: its failure is not the target's
 	}
 	// ProbeRang tells that a call rings that tries whether its trunk works again.
-	ProbeRang struct{ CallID, Key, TrunkID string }
+	ProbeRinging struct{ CallID, Key, TrunkID string }
 	// Ended tells how long an answered call was; before or after its slot is
 	// freed.
-	Ended struct {
+	CallEnded struct {
 		CallID, TrunkID string
 		Talked          time.Duration
-		Second          bool // as in Result
+		TransferLeg     bool // as in Result
 	}
 	// Flush asks to keep now what is kept now and then: Flushed.
-	Flush struct{}
+	FlushStates struct{}
 	// Flushed answers Flush, also where it could not be kept.
-	Flushed struct{}
+	StatesFlushed struct{}
 	// Check asks whether a number may be called at all, as a call or by a
 	// transfer: Checked. A Want asks it as well.
-	Check struct {
+	CheckDestination struct {
 		To          string // as a person or a far end writes it
 		Environment domain.Environment
 		Message     string        // SMS message whose price is reserved until SettleSMS; "": it is a call
@@ -81,14 +81,14 @@ type (
 	// not sent. The process that stores the message as sent sends it once. With Found
 	// it may be sent any number of times.
 	SettleSMS struct {
-		Message string
-		Micros  domain.Amount
-		Found   bool // the message was found stored: it counts only while its price is reserved
+		Message       string
+		Micros        domain.Amount
+		AlreadyStored bool // the message was found stored: it counts only while its price is reserved
 	}
 	// Set replaces the trunks of the workspace.
-	Set struct{ Trunks []domain.Trunk }
+	SetTrunks struct{ Trunks []domain.Trunk }
 	// Hold keeps a channel for an orphaned dialog of a process that ended.
-	Hold struct {
+	HoldChannel struct {
 		CallID, TrunkID string
 		Until           time.Time
 	}
@@ -101,12 +101,12 @@ type (
 		Answered    time.Time
 	}
 	// Free ends a Hold, and whatever else a call has or waits for.
-	Free struct{ CallID string }
+	ReleaseCall struct{ CallID string }
 	// Arrived counts a call that came in over a trunk: Refusal "" where it was
 	// taken, otherwise why it was not.
-	Arrived struct{ TrunkID, Refusal string }
+	InboundCallArrived struct{ TrunkID, Refusal string }
 	// Health asks for the state of each trunk: HealthNow.
-	Health struct{}
+	GetHealth struct{}
 	// CountRecentCalls asks for the outbound calls of the live environment within a
 	// window, one hour at most: RecentCalls.
 	CountRecentCalls struct{ Window time.Duration }
@@ -129,17 +129,17 @@ type (
 		Generation  int
 	}
 	// NoSlot says why there is none, and when to ask again.
-	NoSlot struct {
-		CallID     string
-		Reason     string        // no_trunk | exhausted | out | throttled | channels | destination_not_allowed | spend_cap_reached
-		Err        *domain.Error // of the last two; with no_trunk: why number_strip, number_add or the caller ID rule the trunks out; else nil
-		Until      time.Time
-		AllOut     bool // all targets that could take the call have failed lately
-		Generation int
+	SlotDenied struct {
+		CallID        string
+		Reason        string        // no_trunk | exhausted | out | throttled | channels | destination_not_allowed | spend_cap_reached
+		Err           *domain.Error // of the last two; with no_trunk: why number_strip, number_add or the caller ID rule the trunks out; else nil
+		Until         time.Time
+		AllTargetsOut bool // all targets that could take the call have failed lately
+		Generation    int
 	}
 	// Checked answers Check. Err is nil where the number may be called:
 	// destination_not_allowed or spend_cap_reached otherwise.
-	Checked struct {
+	DestinationChecked struct {
 		CallID      string
 		To          string // E.164
 		Err         *domain.Error
@@ -151,7 +151,7 @@ type (
 	SpendCapReached struct{ CallID string }
 	// HealthNow is the state of each trunk by id, and what today's outbound calls
 	// have cost so far.
-	HealthNow struct {
+	Health struct {
 		Trunks     map[string]State
 		Spent      domain.Amount
 		SpentKnown bool // false until the billing ledger is read: Spent is incomplete
@@ -193,33 +193,33 @@ func (s *Slot) Trunk() *domain.Trunk {
 
 // The reasons of NoSlot.
 const (
-	NoTrunk   = "no_trunk"
-	Exhausted = "exhausted"
-	Out       = "out"
-	Throttled = "throttled"
-	Channels  = "channels"
-	Forbidden = "destination_not_allowed"
-	SpendCap  = "spend_cap_reached"
+	ReasonNoTrunk   = "no_trunk"
+	ReasonExhausted = "exhausted"
+	ReasonOut       = "out"
+	ReasonThrottled = "throttled"
+	ReasonChannels  = "channels"
+	ReasonForbidden = "destination_not_allowed"
+	ReasonSpendCap  = "spend_cap_reached"
 )
 
 type tick struct{ generation int }
 
 // Control: all of these are answers, ends or bounded by permits.
-func (Want) Control()      {}
-func (Bind) Control()      {}
-func (Return) Control()    {}
-func (Result) Control()    {}
-func (ProbeRang) Control() {}
-func (Ended) Control()     {}
-func (Check) Control()     {}
-func (Flush) Control()     {}
-func (Checked) Control()   {}
-func (Set) Control()       {}
-func (Hold) Control()      {}
-func (Free) Control()      {}
-func (Slot) Control()      {}
-func (NoSlot) Control()    {}
-func (tick) Control()      {}
+func (RequestSlot) Control()        {}
+func (BindCall) Control()           {}
+func (ReturnSlot) Control()         {}
+func (LegResult) Control()          {}
+func (ProbeRinging) Control()       {}
+func (CallEnded) Control()          {}
+func (CheckDestination) Control()   {}
+func (FlushStates) Control()        {}
+func (DestinationChecked) Control() {}
+func (SetTrunks) Control()          {}
+func (HoldChannel) Control()        {}
+func (ReleaseCall) Control()        {}
+func (Slot) Control()               {}
+func (SlotDenied) Control()         {}
+func (tick) Control()               {}
 
 // Control admits the message also when the mailbox is full: it belongs to a live call.
 func (ResumeMeter) Control() {}

@@ -21,12 +21,12 @@ func TestOneCallAtATimeTriesATrunkThatIsOut(t *testing.T) {
 		a, ask, end := start(sys, tr("one", nil))
 		defer end()
 		want := func(id string, probes bool) any {
-			sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: id, Probes: probes})
+			sys.Root.Send(ask, trunk.RequestSlot{To: "+12025550100", Environment: domain.Live, CallID: id, MayProbe: probes})
 			synctest.Wait()
 			return a.heard[len(a.heard)-1]
 		}
 		fail := func(s any) {
-			sys.Root.Send(a.trunks, trunk.Result{
+			sys.Root.Send(a.trunks, trunk.LegResult{
 				CallID: s.(trunk.Slot).CallID, TrunkID: "one", Key: s.(trunk.Slot).Key, Final: outcome.Final{Silent: true},
 				Verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonTrunkError, NextLeg: domain.NextLegOtherTarget},
 			})
@@ -40,19 +40,19 @@ func TestOneCallAtATimeTriesATrunkThatIsOut(t *testing.T) {
 		for n, next := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute, time.Minute} {
 			s := want("probe", true)
 			assert.True(t, s.(trunk.Slot).Probe, n)
-			other := want("other", true).(trunk.NoSlot)
-			assert.Equal(t, []any{trunk.Out, true, time.Now().Add(time.Second)}, []any{other.Reason, other.AllOut, other.Until}, "one at a time")
+			other := want("other", true).(trunk.SlotDenied)
+			assert.Equal(t, []any{trunk.ReasonOut, true, time.Now().Add(time.Second)}, []any{other.Reason, other.AllTargetsOut, other.Until}, "one at a time")
 			assert.IsType(t, trunk.Slot{}, want("asked for by a person", false), "who cannot wait tries by himself")
-			sys.Root.Send(a.trunks, trunk.Return{CallID: "asked for by a person", Key: s.(trunk.Slot).Key})
+			sys.Root.Send(a.trunks, trunk.ReturnSlot{CallID: "asked for by a person", Key: s.(trunk.Slot).Key})
 			fail(s)
-			assert.Equal(t, time.Now().Add(next), want("other", true).(trunk.NoSlot).Until)
+			assert.Equal(t, time.Now().Add(next), want("other", true).(trunk.SlotDenied).Until)
 			time.Sleep(next)
 		}
 		s := want("unused", true).(trunk.Slot)
-		sys.Root.Send(a.trunks, trunk.Return{CallID: s.CallID, Key: s.Key})
+		sys.Root.Send(a.trunks, trunk.ReturnSlot{CallID: s.CallID, Key: s.Key})
 		s = want("rings", true).(trunk.Slot)
 		assert.True(t, s.Probe, "the one before was given back")
-		sys.Root.Send(a.trunks, trunk.ProbeRang{CallID: s.CallID, Key: s.Key, TrunkID: "one"})
+		sys.Root.Send(a.trunks, trunk.ProbeRinging{CallID: s.CallID, Key: s.Key, TrunkID: "one"})
 		assert.False(t, want("next", true).(trunk.Slot).Probe)
 	})
 }

@@ -20,15 +20,15 @@ import (
 // billing ledger.
 func workspaceWithCap(spent func(context.Context, time.Time) (domain.Amount, error)) trunk.Config {
 	w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: "1.00"}}}
-	return trunk.Config{Workspace: func() *domain.Workspace { return w }, Spent: spent}
+	return trunk.Config{Workspace: func() *domain.Workspace { return w }, ReadLedgerSpend: spent}
 }
 
 // leaves asserts that the cap leaves exactly micros for an SMS message.
 func leaves(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID, micros domain.Amount, why string) {
 	t.Helper()
 	fits := func(micros domain.Amount) bool {
-		ask := trunk.Check{To: "+12025550100", Environment: domain.Live, Message: "probe", Micros: micros}
-		got, err := mailbox.Ask[trunk.Checked](t.Context(), sys, trunks, ask)
+		ask := trunk.CheckDestination{To: "+12025550100", Environment: domain.Live, Message: "probe", Micros: micros}
+		got, err := mailbox.Ask[trunk.DestinationChecked](t.Context(), sys, trunks, ask)
 		require.NoError(t, err)
 		sys.Root.Send(trunks, trunk.SettleSMS{Message: "probe"})
 		if got.Err != nil {
@@ -44,7 +44,7 @@ func TestATextMessageIsPaidOnceWhoeverFindsItSent(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, _, end := launch(sys, workspaceWithCap(func(context.Context, time.Time) (domain.Amount, error) { return 0, nil }))
 		tell := func(m any) { sys.Root.Send(a.trunks, m) }
-		stored, found := trunk.SettleSMS{Message: "a", Micros: 100_000}, trunk.SettleSMS{Message: "a", Micros: 100_000, Found: true}
+		stored, found := trunk.SettleSMS{Message: "a", Micros: 100_000}, trunk.SettleSMS{Message: "a", Micros: 100_000, AlreadyStored: true}
 		tell(found)
 		leaves(t, sys, a.trunks, 1_000_000, "nothing is set aside for it: whoever stored it tells")
 		tell(trunk.ReserveSMS{Message: "a", Micros: 100_000})
@@ -58,10 +58,10 @@ func TestATextMessageIsPaidOnceWhoeverFindsItSent(t *testing.T) {
 		leaves(t, sys, a.trunks, 900_000, "it was found before it was told of")
 		tell(trunk.ReserveSMS{Message: "b", Micros: 100_000})
 		tell(trunk.SettleSMS{Message: "b", Micros: 100_000})
-		tell(trunk.SettleSMS{Message: "b", Micros: 100_000, Found: true})
+		tell(trunk.SettleSMS{Message: "b", Micros: 100_000, AlreadyStored: true})
 		leaves(t, sys, a.trunks, 800_000, "told of before it was found")
 		tell(trunk.ReserveSMS{Message: "c", Micros: 100_000})
-		tell(trunk.SettleSMS{Message: "c", Found: true})
+		tell(trunk.SettleSMS{Message: "c", AlreadyStored: true})
 		leaves(t, sys, a.trunks, 800_000, "it failed")
 		end()
 	})

@@ -69,12 +69,12 @@ func midnight(now time.Time) time.Time { return time.Unix((dayOf(now)+1)*86400, 
 
 // readSpend reads what earlier processes spent today.
 func (t *Trunks) readSpend(ctx actor.Context) {
-	if t.cfg.Spent == nil {
+	if t.cfg.ReadLedgerSpend == nil {
 		t.spend.known = true
 		return
 	}
 	t.spend.staleRead = false
-	read, stored, now := t.cfg.Spent, t.cfg.Beside, time.Now().UTC()
+	read, stored, now := t.cfg.ReadLedgerSpend, t.cfg.LoadSpending, time.Now().UTC()
 	mailbox.Work(ctx, readLimit, func(bound context.Context) any {
 		m := spendRead{day: dayOf(now)}
 		if m.micros, m.err = read(bound, midnight(now).Add(-24*time.Hour)); m.err == nil && stored != nil {
@@ -229,12 +229,12 @@ func (c *Config) workspace() *domain.Workspace {
 // forbidden checks the rules of the workspace for a call or an SMS message that
 // costs micros. err is nil where both are met. until is when to ask again; zero:
 // the answer stays the same.
-func (t *Trunks) forbidden(asked *Want, micros domain.Amount, now time.Time) (err *domain.Error, until time.Time) {
+func (t *Trunks) forbidden(asked *RequestSlot, micros domain.Amount, now time.Time) (err *domain.Error, until time.Time) {
 	w := t.cfg.workspace()
 	if w == nil {
 		return nil, time.Time{}
 	}
-	if !asked.Checked {
+	if !asked.DestinationChecked {
 		if e := destination(asked.To, w, asked.Environment); e != nil {
 			return e, time.Time{}
 		}
@@ -273,9 +273,9 @@ func (c *Config) maxDuration() time.Duration {
 
 // onCheck answers whether a number may be called. It accepts a number as people write
 // it, and reserves the price of an SMS message.
-func (t *Trunks) onCheck(ctx actor.Context, m Check) {
+func (t *Trunks) onCheck(ctx actor.Context, m CheckDestination) {
 	now := time.Now()
-	out := Checked{CallID: m.CallID, To: m.To, MaxDuration: t.cfg.maxDuration(), Generation: m.Generation}
+	out := DestinationChecked{CallID: m.CallID, To: m.To, MaxDuration: t.cfg.maxDuration(), Generation: m.Generation}
 	country := ""
 	if w := t.cfg.workspace(); w != nil {
 		country = w.DefaultCountry
@@ -286,7 +286,7 @@ func (t *Trunks) onCheck(ctx actor.Context, m Check) {
 	} else {
 		out.To = e164
 		t.spend.releaseSMS(m.Message) // each try of a message sends a new Check
-		out.Err, _ = t.forbidden(&Want{To: e164, Environment: m.Environment}, m.Micros, now)
+		out.Err, _ = t.forbidden(&RequestSlot{To: e164, Environment: m.Environment}, m.Micros, now)
 		if out.Err == nil && m.Micros > 0 {
 			t.spend.reserveSMS(m.Message, m.Micros)
 		}
@@ -328,13 +328,13 @@ func (l *spendLedger) settleSMS(m SettleSMS) (counts bool) {
 	switch {
 	case m.Micros == 0:
 		return false
-	case m.Found && reserved:
+	case m.AlreadyStored && reserved:
 		if l.settled == nil {
 			l.settled = make(map[string]bool)
 		}
 		l.settled[m.Message] = true
 		return true
-	case m.Found:
+	case m.AlreadyStored:
 		return false
 	case l.settled[m.Message]:
 		delete(l.settled, m.Message)

@@ -113,7 +113,7 @@ func (l *spendLedger) capRefusal(limit *spendCap, now time.Time) (err *domain.Er
 // price of an attempt where the trunk names no cost for the number. An unanswered
 // attempt costs that price as well. The trunk is the one of the leg's slot: it may
 // have been changed or deleted since.
-func (t *Trunks) charge(ctx actor.Context, m *Result, now time.Time) {
+func (t *Trunks) charge(ctx actor.Context, m *LegResult, now time.Time) {
 	c, to := t.channels.find(m.CallID, m.Key)
 	if c == nil || c.trunk.Environment != domain.Live {
 		return
@@ -130,7 +130,7 @@ func (t *Trunks) charge(ctx actor.Context, m *Result, now time.Time) {
 	case m.Answered || m.Final.Sent && m.Verdict.NextLeg == domain.NextLegNone && m.Verdict.Spent():
 		if w := t.cfg.workspace(); w != nil {
 			t.spend.startDay(now)
-			t.spend.add(billing.TariffOf(w).Micros, !m.Second)
+			t.spend.add(billing.TariffOf(w).Micros, !m.TransferLeg)
 			t.keeper.wake(ctx)
 		}
 	}

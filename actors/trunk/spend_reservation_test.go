@@ -49,7 +49,7 @@ type owner struct {
 func (o *owner) Receive(ctx actor.Context) {
 	if m, ok := ctx.Message().(trunk.SpendCapReached); ok && m.CallID == o.call && o.lasted == 0 {
 		o.lasted = time.Since(o.since)
-		ctx.Send(o.trunks, trunk.Ended{CallID: o.call, TrunkID: "one", Talked: o.lasted})
+		ctx.Send(o.trunks, trunk.CallEnded{CallID: o.call, TrunkID: "one", Talked: o.lasted})
 	}
 }
 
@@ -68,13 +68,13 @@ func TestCallsPlacedAtOnceReserveTheirFirstMinute(t *testing.T) {
 				synctest.Wait()
 				assert.Len(t, a.granted(), c.granted)
 				for _, m := range a.heard {
-					if no, ok := m.(trunk.NoSlot); ok {
+					if no, ok := m.(trunk.SlotDenied); ok {
 						require.NotNil(t, no.Err)
-						assert.Equal(t, []any{trunk.SpendCap, domain.CodeSpendCap}, []any{no.Reason, no.Err.Code})
+						assert.Equal(t, []any{trunk.ReasonSpendCap, domain.CodeSpendCap}, []any{no.Reason, no.Err.Code})
 					}
 				}
 				for id, key := range a.granted() {
-					sys.Root.Send(a.trunks, trunk.Return{CallID: id, Key: key})
+					sys.Root.Send(a.trunks, trunk.ReturnSlot{CallID: id, Key: key})
 				}
 				end()
 			})
@@ -88,10 +88,10 @@ func TestLiveCallEndsAtTheEndOfItsPaidMinute(t *testing.T) {
 		a, ask, end := launch(sys, cfg)
 		o := &owner{trunks: a.trunks, call: "a", since: time.Now()}
 		call := sys.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return o }))
-		sys.Root.Send(a.trunks, trunk.Bind{CallID: "a", Call: call})
+		sys.Root.Send(a.trunks, trunk.BindCall{CallID: "a", Call: call})
 		sys.Root.Send(ask, want("a"))
 		synctest.Wait()
-		sys.Root.Send(a.trunks, trunk.Result{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
+		sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		assert.InDelta(t, 180, o.lasted.Seconds(), 1, "three minutes of 0.30 within 1.00")
@@ -118,9 +118,9 @@ func TestMoneyOfALegThatEndsUnansweredIsFreeAgain(t *testing.T) {
 			require.NotContains(t, a.granted(), id+" beside")
 			switch id {
 			case "a":
-				sys.Root.Send(a.trunks, trunk.Result{CallID: id, Key: a.granted()[id], TrunkID: "one", Verdict: domain.Verdict{Reason: domain.ReasonBusy}})
+				sys.Root.Send(a.trunks, trunk.LegResult{CallID: id, Key: a.granted()[id], TrunkID: "one", Verdict: domain.Verdict{Reason: domain.ReasonBusy}})
 			case "b":
-				sys.Root.Send(a.trunks, trunk.Return{CallID: id, Key: a.granted()[id]})
+				sys.Root.Send(a.trunks, trunk.ReturnSlot{CallID: id, Key: a.granted()[id]})
 			}
 		}
 		end()
@@ -139,19 +139,19 @@ func TestResumedCallCountsFromItsAnswerAndOnce(t *testing.T) {
 				_, cfg := capped("1.00", "0.10")
 				d := &drawer{states: map[string]domain.TrunkState{}}
 				d.serve(&cfg)
-				cfg.Spent = func(context.Context, time.Time) (domain.Amount, error) { return 0, nil }
+				cfg.ReadLedgerSpend = func(context.Context, time.Time) (domain.Amount, error) { return 0, nil }
 				a, ask, end := launch(sys, cfg)
 				call := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
-				sys.Root.Send(a.trunks, trunk.Bind{CallID: "a", Call: call})
+				sys.Root.Send(a.trunks, trunk.BindCall{CallID: "a", Call: call})
 				sys.Root.Send(ask, want("a"))
 				synctest.Wait()
 				answered := time.Now()
-				sys.Root.Send(a.trunks, trunk.Result{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
+				sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
 				time.Sleep(5*time.Minute + 11*time.Second)
 				if handedOver { // the call actor stops before the trunks are stored
 					sys.Root.Poison(call)
 					synctest.Wait()
-					_, err := mailbox.Ask[trunk.Flushed](t.Context(), sys, a.trunks, trunk.Flush{})
+					_, err := mailbox.Ask[trunk.StatesFlushed](t.Context(), sys, a.trunks, trunk.FlushStates{})
 					require.NoError(t, err)
 				}
 				end()
@@ -175,7 +175,7 @@ func TestResumedCallCountsFromItsAnswerAndOnce(t *testing.T) {
 // spentNow is what the trunks say that the day has cost.
 func spentNow(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID) float64 {
 	t.Helper()
-	now, err := mailbox.Ask[trunk.HealthNow](t.Context(), sys, trunks, trunk.Health{})
+	now, err := mailbox.Ask[trunk.Health](t.Context(), sys, trunks, trunk.GetHealth{})
 	require.NoError(t, err)
 	return float64(now.Spent)
 }
@@ -186,14 +186,14 @@ func TestCallResumedBeforeTheLedgerIsReadCountsOnce(t *testing.T) {
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 				_, cfg := capped("9.00", "0.10")
 				day := time.Now().Unix() / 86400
-				cfg.Beside = func(context.Context) (domain.Spending, error) {
+				cfg.LoadSpending = func(context.Context) (domain.Spending, error) {
 					return domain.Spending{Day: day, Micros: 700_000, Live: map[string]domain.Amount{"a": 500_000}}, nil
 				}
 				read := make(chan struct{})
-				cfg.Spent = func(context.Context, time.Time) (domain.Amount, error) { <-read; return 0, nil }
+				cfg.ReadLedgerSpend = func(context.Context, time.Time) (domain.Amount, error) { <-read; return 0, nil }
 				a, _, end := launch(sys, cfg)
 				call := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
-				sys.Root.Send(a.trunks, trunk.Bind{CallID: "a", Call: call})
+				sys.Root.Send(a.trunks, trunk.BindCall{CallID: "a", Call: call})
 				sys.Root.Send(a.trunks, resumed(time.Now().Add(-5*time.Minute)))
 				synctest.Wait()
 				if stops {
@@ -230,11 +230,11 @@ func TestLiveCallIsMeteredWhileAnOperatorRemovesTheCap(t *testing.T) {
 		a, ask, end := launch(sys, cfg)
 		o := &owner{trunks: a.trunks, call: "a", since: time.Now()}
 		call := sys.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return o }))
-		sys.Root.Send(a.trunks, trunk.Bind{CallID: "a", Call: call})
+		sys.Root.Send(a.trunks, trunk.BindCall{CallID: "a", Call: call})
 		sys.Root.Send(ask, want("a"))
 		synctest.Wait()
 		require.Contains(t, a.granted(), "a")
-		sys.Root.Send(a.trunks, trunk.Result{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
+		sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
 		time.Sleep(90 * time.Second)
 		stays.Store(true)
 		time.Sleep(10 * time.Minute)
@@ -259,14 +259,14 @@ func TestCallIsMeteredAtThePriceOfItsSlot(t *testing.T) {
 				a, ask, end := launch(sys, cfg)
 				sys.Root.Send(ask, want("a"))
 				synctest.Wait()
-				sys.Root.Send(a.trunks, trunk.Set{Trunks: trunks})
-				sys.Root.Send(a.trunks, trunk.Result{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
+				sys.Root.Send(a.trunks, trunk.SetTrunks{Trunks: trunks})
+				sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
 				time.Sleep(10*time.Minute + 15*time.Second)
 				assert.InDelta(t, 3_075_000, spentNow(t, sys, a.trunks), 1000)
 				d.mu.Lock()
 				assert.InDelta(t, 3_075_000, float64(d.spent.Micros), 80_000, "it is stored now and then")
 				d.mu.Unlock()
-				sys.Root.Send(a.trunks, trunk.Ended{CallID: "a", TrunkID: "one", Talked: 10 * time.Minute})
+				sys.Root.Send(a.trunks, trunk.CallEnded{CallID: "a", TrunkID: "one", Talked: 10 * time.Minute})
 				assert.InDelta(t, 3_000_000, spentNow(t, sys, a.trunks), 1)
 				end()
 			})
@@ -295,11 +295,11 @@ func TestRefusedRewritingIsNoFaultOfTheNumber(t *testing.T) {
 		sys.Root.Send(ask, short)
 		synctest.Wait()
 		require.Len(t, a.heard, 2)
-		rewritten, forbidden := a.heard[0].(trunk.NoSlot), a.heard[1].(trunk.NoSlot)
+		rewritten, forbidden := a.heard[0].(trunk.SlotDenied), a.heard[1].(trunk.SlotDenied)
 		require.NotNil(t, rewritten.Err)
-		assert.Equal(t, []any{trunk.NoTrunk, domain.CodeDestination}, []any{rewritten.Reason, rewritten.Err.Code})
+		assert.Equal(t, []any{trunk.ReasonNoTrunk, domain.CodeDestination}, []any{rewritten.Reason, rewritten.Err.Code})
 		assert.Contains(t, rewritten.Err.Message, "number_add")
-		assert.Equal(t, trunk.Forbidden, forbidden.Reason)
+		assert.Equal(t, trunk.ReasonForbidden, forbidden.Reason)
 		end()
 	})
 }

@@ -65,10 +65,10 @@ func (k *stateKeeper) forgetTrunk(id string) {
 
 // readStates reads the states that an earlier process saved.
 func (t *Trunks) readStates(ctx actor.Context) {
-	if t.cfg.Kept == nil {
+	if t.cfg.LoadStates == nil {
 		return
 	}
-	read := t.cfg.Kept
+	read := t.cfg.LoadStates
 	mailbox.Work(ctx, readLimit, func(bound context.Context) any {
 		states, err := read(bound)
 		return statesRead{states, err}
@@ -100,7 +100,7 @@ func (t *Trunks) onStatesRead(ctx actor.Context, m statesRead) {
 
 // markChanged notes that the state of a trunk has changed.
 func (t *Trunks) markChanged(ctx actor.Context, b *trunkState) {
-	if t.cfg.Keep == nil || b.trunk.Simulator {
+	if t.cfg.SaveStates == nil || b.trunk.Simulator {
 		return
 	}
 	if t.keeper.dirty == nil {
@@ -132,7 +132,7 @@ func (t *Trunks) saveStates(ctx actor.Context) {
 		s = &domain.Spending{Day: t.spend.day, Micros: outside, Live: t.spend.liveSpendByCall(now)}
 		k.spent, k.spentOn = outside, t.spend.day
 	}
-	if t.cfg.Keep == nil || len(k.dirty) == 0 && len(k.gone) == 0 && s == nil {
+	if t.cfg.SaveStates == nil || len(k.dirty) == 0 && len(k.gone) == 0 && s == nil {
 		t.keeper.answerFlushes(ctx)
 		return
 	}
@@ -144,7 +144,7 @@ func (t *Trunks) saveStates(ctx actor.Context) {
 		}
 	}
 	k.dirty, k.gone, k.busy = nil, nil, true
-	keep := t.cfg.Keep
+	keep := t.cfg.SaveStates
 	mailbox.Work(ctx, keepLimit, func(bound context.Context) any {
 		m.err = keep(bound, states, m.gone, s)
 		return m
@@ -179,7 +179,7 @@ func (t *Trunks) onStatesSaved(ctx actor.Context, m statesSaved) {
 func (k *stateKeeper) answerFlushes(ctx actor.Context) {
 	for _, pid := range k.waiting {
 		if pid != nil {
-			ctx.Send(pid, Flushed{})
+			ctx.Send(pid, StatesFlushed{})
 		}
 	}
 	k.waiting = nil

@@ -29,7 +29,7 @@ type drawer struct {
 }
 
 func (d *drawer) serve(cfg *trunk.Config) {
-	cfg.Keep = func(_ context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error {
+	cfg.SaveStates = func(_ context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.fails > 0 {
@@ -48,7 +48,7 @@ func (d *drawer) serve(cfg *trunk.Config) {
 		}
 		return nil
 	}
-	cfg.Kept = func(context.Context) ([]domain.TrunkState, error) {
+	cfg.LoadStates = func(context.Context) ([]domain.TrunkState, error) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		var out []domain.TrunkState
@@ -57,7 +57,7 @@ func (d *drawer) serve(cfg *trunk.Config) {
 		}
 		return out, nil
 	}
-	cfg.Beside = func(context.Context) (domain.Spending, error) {
+	cfg.LoadSpending = func(context.Context) (domain.Spending, error) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		return d.spent, nil
@@ -79,7 +79,7 @@ func TestARestartGoesOnFromHowTheTrunksDid(t *testing.T) {
 				two(t)
 				t.Alarms = domain.TrunkAlarms{MaxShortCallShare: 0.5, MinCalls: 3}
 			})},
-			Alarm: func(context.Context, trunk.Alarm) { told++ },
+			SendAlarm: func(context.Context, trunk.Alarm) { told++ },
 		}
 		d.serve(&cfg)
 		a, ask, end := launch(sys, cfg)
@@ -87,16 +87,16 @@ func TestARestartGoesOnFromHowTheTrunksDid(t *testing.T) {
 		synctest.Wait()
 		key := a.heard[0].(trunk.Slot).Key
 		for range 500 {
-			sys.Root.Send(a.trunks, trunk.Result{TrunkID: "one", Answered: true})
-			sys.Root.Send(a.trunks, trunk.Ended{TrunkID: "one", Talked: time.Second})
+			sys.Root.Send(a.trunks, trunk.LegResult{TrunkID: "one", Answered: true})
+			sys.Root.Send(a.trunks, trunk.CallEnded{TrunkID: "one", Talked: time.Second})
 		}
 		for range 3 {
-			sys.Root.Send(a.trunks, trunk.Result{
+			sys.Root.Send(a.trunks, trunk.LegResult{
 				CallID: "a", Key: key, TrunkID: "one", Final: outcome.Final{Silent: true}, Verdict: domain.Verdict{Reason: domain.ReasonTrunkError},
 			})
 		}
-		sys.Root.Send(a.trunks, trunk.Arrived{TrunkID: "one"})
-		sys.Root.Send(a.trunks, trunk.Arrived{TrunkID: "one", Refusal: "unknown_number"})
+		sys.Root.Send(a.trunks, trunk.InboundCallArrived{TrunkID: "one"})
+		sys.Root.Send(a.trunks, trunk.InboundCallArrived{TrunkID: "one", Refusal: "unknown_number"})
 		time.Sleep(25 * time.Second)
 		synctest.Wait()
 		before := stateOf(t, sys, a.trunks)
@@ -111,17 +111,17 @@ func TestARestartGoesOnFromHowTheTrunksDid(t *testing.T) {
 		assert.Equal(t, "out", after.Health.Targets[0].Status)
 		sys.Root.Send(ask, want("b"))
 		assert.Equal(t, "192.0.2.2", heardOf(t, a), "what was out is out")
-		sys.Root.Send(a.trunks, trunk.Result{TrunkID: "one", Answered: true})
-		sys.Root.Send(a.trunks, trunk.Ended{TrunkID: "one", Talked: time.Second})
-		_, err := mailbox.Ask[trunk.Flushed](t.Context(), sys, a.trunks, trunk.Flush{})
+		sys.Root.Send(a.trunks, trunk.LegResult{TrunkID: "one", Answered: true})
+		sys.Root.Send(a.trunks, trunk.CallEnded{TrunkID: "one", Talked: time.Second})
+		_, err := mailbox.Ask[trunk.StatesFlushed](t.Context(), sys, a.trunks, trunk.FlushStates{})
 		require.NoError(t, err)
 		assert.Equal(t, 1, told, "an alarm that is on is not told again")
 		d.mu.Lock()
 		assert.Len(t, d.states, 1, "of trunks that are gone nothing stays")
 		d.mu.Unlock()
-		sys.Root.Send(a.trunks, trunk.Set{})
+		sys.Root.Send(a.trunks, trunk.SetTrunks{})
 		time.Sleep(11 * time.Second)
-		_, err = mailbox.Ask[trunk.Flushed](t.Context(), sys, a.trunks, trunk.Flush{})
+		_, err = mailbox.Ask[trunk.StatesFlushed](t.Context(), sys, a.trunks, trunk.FlushStates{})
 		require.NoError(t, err)
 		d.mu.Lock()
 		assert.Empty(t, d.states)
@@ -140,9 +140,9 @@ func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
 		w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: "1.00"}}}
 		d, ledger := &drawer{states: map[string]domain.TrunkState{}}, domain.Amount(0)
 		cfg := trunk.Config{
-			Trunks:    []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},
-			Workspace: func() *domain.Workspace { return w },
-			Spent:     func(context.Context, time.Time) (domain.Amount, error) { return ledger, nil },
+			Trunks:          []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},
+			Workspace:       func() *domain.Workspace { return w },
+			ReadLedgerSpend: func(context.Context, time.Time) (domain.Amount, error) { return ledger, nil },
 		}
 		d.serve(&cfg)
 		a, ask, end := launch(sys, cfg)
@@ -150,12 +150,12 @@ func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
 			sys.Root.Send(ask, want(id))
 			synctest.Wait()
 			slot := a.heard[len(a.heard)-1].(trunk.Slot)
-			sys.Root.Send(a.trunks, trunk.Result{CallID: id, Key: slot.Key, TrunkID: "one", Answered: true, Second: id == "whole/1"})
+			sys.Root.Send(a.trunks, trunk.LegResult{CallID: id, Key: slot.Key, TrunkID: "one", Answered: true, TransferLeg: id == "whole/1"})
 			time.Sleep(time.Second)
 		}
 		time.Sleep(2 * time.Minute)
-		sys.Root.Send(a.trunks, trunk.Ended{CallID: "whole", TrunkID: "one", Talked: 2 * time.Minute})
-		sys.Root.Send(a.trunks, trunk.Ended{CallID: "whole/1", TrunkID: "one", Talked: 3 * time.Minute, Second: true})
+		sys.Root.Send(a.trunks, trunk.CallEnded{CallID: "whole", TrunkID: "one", Talked: 2 * time.Minute})
+		sys.Root.Send(a.trunks, trunk.CallEnded{CallID: "whole/1", TrunkID: "one", Talked: 3 * time.Minute, TransferLeg: true})
 		ledger = 200_000 // of the whole call alone
 		time.Sleep(2*time.Minute + 15*time.Second)
 		end() // the call that was cut has lasted four minutes
@@ -163,7 +163,7 @@ func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
 
 		for range 2 { // and nothing counts twice
 			a, ask, end = launch(sys, cfg)
-			_, err := mailbox.Ask[trunk.Flushed](t.Context(), sys, a.trunks, trunk.Flush{})
+			_, err := mailbox.Ask[trunk.StatesFlushed](t.Context(), sys, a.trunks, trunk.FlushStates{})
 			require.NoError(t, err)
 			d.mu.Lock()
 			assert.InDelta(t, 300_000+400_000, int64(d.spent.Micros), 40_000)
@@ -190,18 +190,18 @@ func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
 func TestWhatWasSpentIsNotKnownUntilTheLedgerWasRead(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		reads := 0
-		a, _, end := launch(sys, trunk.Config{Spent: func(context.Context, time.Time) (domain.Amount, error) {
+		a, _, end := launch(sys, trunk.Config{ReadLedgerSpend: func(context.Context, time.Time) (domain.Amount, error) {
 			if reads++; reads == 1 {
 				return 0, errors.New("the store is away")
 			}
 			return 700, nil
 		}})
 		time.Sleep(time.Second)
-		now, err := mailbox.Ask[trunk.HealthNow](t.Context(), sys, a.trunks, trunk.Health{})
+		now, err := mailbox.Ask[trunk.Health](t.Context(), sys, a.trunks, trunk.GetHealth{})
 		require.NoError(t, err)
 		assert.False(t, now.SpentKnown)
 		time.Sleep(10 * time.Second)
-		now, err = mailbox.Ask[trunk.HealthNow](t.Context(), sys, a.trunks, trunk.Health{})
+		now, err = mailbox.Ask[trunk.Health](t.Context(), sys, a.trunks, trunk.GetHealth{})
 		require.NoError(t, err)
 		assert.Equal(t, []any{domain.Amount(700), true}, []any{now.Spent, now.SpentKnown})
 		end()

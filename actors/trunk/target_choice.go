@@ -8,22 +8,22 @@ import (
 )
 
 // call is what is wanted, as the choice of a route takes it.
-func (w *Want) call() routing.Call {
+func (w *RequestSlot) call() routing.Call {
 	return routing.Call{To: w.To, From: w.From, AnyCallerID: w.AnyCallerID, FromTrunkID: w.FromTrunkID, TrunkID: w.TrunkID, Environment: w.Environment}
 }
 
 // target is the trunk's next untried target as a slot of it.
-func (t *Trunks) target(b *trunkState, w *Want, now time.Time) (slot Slot, rests time.Time, ok bool) {
+func (t *Trunks) target(b *trunkState, w *RequestSlot, now time.Time) (slot Slot, rests time.Time, ok bool) {
 	from, err := routing.CallerID(b.trunk, w.call())
 	if err != nil {
 		return slot, time.Time{}, false // the trunk was changed meanwhile
 	}
 	slot = Slot{CallID: w.CallID, Via: b.trunk, From: from, MaxDuration: t.cfg.maxDuration(), Generation: w.Generation}
 	if b.trunk.Simulator {
-		if t.cfg.Simulator == nil {
+		if t.cfg.TestCarrier == nil {
 			return slot, time.Time{}, false
 		}
-		slot.Target, ok = t.cfg.Simulator()
+		slot.Target, ok = t.cfg.TestCarrier()
 		slot.Target.TrunkID, slot.Key = b.trunk.ID, b.trunk.ID+"|simulator"
 		return slot, time.Time{}, ok && !slices.Contains(w.Tried, slot.Key)
 	}

@@ -42,7 +42,7 @@ func heardOf(t *testing.T, a *asker) string {
 	switch m := a.heard[len(a.heard)-1].(type) {
 	case trunk.Slot:
 		return m.Target.Host
-	case trunk.NoSlot:
+	case trunk.SlotDenied:
 		return m.Reason
 	}
 	return "?"
@@ -54,13 +54,13 @@ func two(t *domain.Trunk) {
 	}
 }
 
-func want(id string) trunk.Want {
-	return trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: id}
+func want(id string) trunk.RequestSlot {
+	return trunk.RequestSlot{To: "+12025550100", Environment: domain.Live, CallID: id}
 }
 
 func stateOf(t *testing.T, sys *actor.ActorSystem, pid *actor.PID) trunk.State {
 	t.Helper()
-	now, err := mailbox.Ask[trunk.HealthNow](context.Background(), sys, pid, trunk.Health{})
+	now, err := mailbox.Ask[trunk.Health](context.Background(), sys, pid, trunk.GetHealth{})
 	require.NoError(t, err)
 	return now.Trunks["one"]
 }
@@ -72,7 +72,7 @@ func TestATargetThatAsksForAPauseGetsIt(t *testing.T) {
 		sys.Root.Send(ask, want("a"))
 		synctest.Wait()
 		key := a.heard[0].(trunk.Slot).Key
-		sys.Root.Send(a.trunks, trunk.Result{
+		sys.Root.Send(a.trunks, trunk.LegResult{
 			CallID: "a", Key: key, TrunkID: "one", Final: outcome.Final{Code: 503, RetryAfter: 4 * time.Second},
 			Verdict: domain.Verdict{Reason: domain.ReasonTrunkError, NextLeg: domain.NextLegOtherTarget},
 		})
@@ -103,7 +103,7 @@ func TestAMissedPINGNeverBarsATargetWhoseInvitesSucceed(t *testing.T) {
 		time.Sleep(45 * time.Second)
 		sys.Root.Send(ask, want("b"))
 		assert.Equal(t, "192.0.2.2", heardOf(t, a), "two misses put it last")
-		sys.Root.Send(a.trunks, trunk.Result{CallID: "a", Key: a.heard[0].(trunk.Slot).Key, TrunkID: "one", Answered: true})
+		sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: a.heard[0].(trunk.Slot).Key, TrunkID: "one", Answered: true})
 		time.Sleep(5 * time.Minute)
 		sys.Root.Send(ask, want("c"))
 		assert.Equal(t, "192.0.2.1", heardOf(t, a), "its INVITEs succeed")
@@ -154,7 +154,7 @@ func TestShortCallsRaiseOneAlarmUntilTheyAreOver(t *testing.T) {
 		var told []string
 		cfg := trunk.Config{
 			Trunks: []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Alarms = domain.TrunkAlarms{MaxShortCallShare: 0.5, MinCalls: 4} })},
-			Alarm: func(_ context.Context, a trunk.Alarm) {
+			SendAlarm: func(_ context.Context, a trunk.Alarm) {
 				mu.Lock()
 				defer mu.Unlock()
 				told = append(told, a.Measure+map[bool]string{true: " over"}[a.Recovered])
@@ -162,14 +162,14 @@ func TestShortCallsRaiseOneAlarmUntilTheyAreOver(t *testing.T) {
 		}
 		a, _, end := launch(sys, cfg)
 		for _, talked := range []int{2, 3, 4, 60, 5, 1} {
-			sys.Root.Send(a.trunks, trunk.Result{TrunkID: "one", Answered: true})
-			sys.Root.Send(a.trunks, trunk.Ended{TrunkID: "one", Talked: time.Duration(talked) * time.Second})
+			sys.Root.Send(a.trunks, trunk.LegResult{TrunkID: "one", Answered: true})
+			sys.Root.Send(a.trunks, trunk.CallEnded{TrunkID: "one", Talked: time.Duration(talked) * time.Second})
 		}
 		synctest.Wait()
 		q := stateOf(t, sys, a.trunks).Quality
 		assert.Equal(t, []any{6, 5, []string{"short_call_share"}}, []any{q.Answered, q.ShortCalls, q.Alarms})
 		time.Sleep(2 * time.Hour)
-		sys.Root.Send(a.trunks, trunk.Ended{TrunkID: "one", Talked: time.Minute})
+		sys.Root.Send(a.trunks, trunk.CallEnded{TrunkID: "one", Talked: time.Minute})
 		synctest.Wait()
 		mu.Lock()
 		assert.Equal(t, []string{"short_call_share", "short_call_share over"}, told)
@@ -182,16 +182,16 @@ func TestTheDaysSpendCapCountsLiveCallsAndEndsAtMidnight(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: "1.00"}, MaxCallMinutes: 7}}
 		cfg := trunk.Config{
-			Trunks:    []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},
-			Workspace: func() *domain.Workspace { return w },
-			Spent:     func(context.Context, time.Time) (domain.Amount, error) { return 500_000, nil },
+			Trunks:          []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},
+			Workspace:       func() *domain.Workspace { return w },
+			ReadLedgerSpend: func(context.Context, time.Time) (domain.Amount, error) { return 500_000, nil },
 		}
 		a, ask, end := launch(sys, cfg)
 		sys.Root.Send(ask, want("a"))
 		synctest.Wait()
 		slot := a.heard[0].(trunk.Slot)
 		assert.Equal(t, 7*time.Minute, slot.MaxDuration)
-		sys.Root.Send(a.trunks, trunk.Result{CallID: "a", Key: slot.Key, TrunkID: "one", Answered: true})
+		sys.Root.Send(a.trunks, trunk.LegResult{CallID: "a", Key: slot.Key, TrunkID: "one", Answered: true})
 		var got []string
 		for _, at := range []time.Duration{3 * time.Minute, time.Minute, time.Minute} {
 			time.Sleep(at)
@@ -199,12 +199,12 @@ func TestTheDaysSpendCapCountsLiveCallsAndEndsAtMidnight(t *testing.T) {
 			got = append(got, heardOf(t, a))
 		}
 		assert.Equal(t, []string{"192.0.2.1", "spend_cap_reached", "spend_cap_reached"}, got, "fifty cents before, ten for each minute of the live call that was paid for, and ten for the first of another")
-		sys.Root.Send(a.trunks, trunk.Ended{CallID: "a", TrunkID: "one", Talked: 3 * time.Minute})
+		sys.Root.Send(a.trunks, trunk.CallEnded{CallID: "a", TrunkID: "one", Talked: 3 * time.Minute})
 		sys.Root.Send(ask, want("c"))
 		assert.Equal(t, "192.0.2.1", heardOf(t, a), "it was shorter than it seemed")
 		w.Calling.DailySpendCap.Amount = "2.00"
 		for number, code := range map[string]domain.Code{"2025550100": "", "+442071838750": domain.CodeDestination, "911": domain.CodeDestination, "sip:x": domain.CodeDestination} {
-			c, err := mailbox.Ask[trunk.Checked](context.Background(), sys, a.trunks, trunk.Check{To: number, Environment: domain.Live})
+			c, err := mailbox.Ask[trunk.DestinationChecked](context.Background(), sys, a.trunks, trunk.CheckDestination{To: number, Environment: domain.Live})
 			require.NoError(t, err)
 			if code == "" {
 				assert.Nil(t, c.Err, number)
@@ -228,8 +228,8 @@ func TestACallIsShownAsItsTrunkWants(t *testing.T) {
 		},
 	}
 	var open, withheld sip.Invite
-	require.NoError(t, slot.Fill(&open, "+12025550123", trunk.Caller{Number: "+12025550177", Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken, d.e.f;ppt=div"}))
-	require.NoError(t, slot.Fill(&withheld, "+12025550123", trunk.Caller{Number: domain.Anonymous, Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken"}))
+	require.NoError(t, slot.FillInvite(&open, "+12025550123", trunk.Caller{Number: "+12025550177", Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken, d.e.f;ppt=div"}))
+	require.NoError(t, slot.FillInvite(&withheld, "+12025550123", trunk.Caller{Number: domain.Anonymous, Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken"}))
 	assert.Equal(t, sip.Invite{
 		Target: slot.Target, To: "12025550123", From: "12025550177", FromName: "Ann", Credentials: &auth.Credentials{Username: "u", Password: "p"},
 		Headers: []message.Header{

@@ -30,7 +30,7 @@ func (l *trunkList) byID(id string) *trunkState {
 // routes are the trunks that may take the number, the best first. The test
 // environment has only the simulator. The error says why a trunk for the number
 // cannot be used.
-func (l *trunkList) routes(w Want) ([]*trunkState, error) {
+func (l *trunkList) routes(w RequestSlot) ([]*trunkState, error) {
 	found, refused := routing.Trunks(l.records, w.call())
 	out := make([]*trunkState, len(found))
 	for i, n := range found {

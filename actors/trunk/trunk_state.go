@@ -79,8 +79,8 @@ func (p *probe) failed(now time.Time) {
 }
 
 // targetWorks says whether a target may be tried as one that works.
-func (b *trunkState) targetWorks(key string, w *Want, now time.Time) bool {
-	if w.Probes && b.allOut(now) {
+func (b *trunkState) targetWorks(key string, w *RequestSlot, now time.Time) bool {
+	if w.MayProbe && b.allOut(now) {
 		return false
 	}
 	h := b.health[key]
@@ -190,11 +190,11 @@ func (b *trunkState) pick(tried []string, now time.Time) (i int, until time.Time
 func (b *trunkState) ready(now time.Time) (until time.Time, why string) {
 	switch {
 	case b.backoff.After(now):
-		return b.backoff, Throttled
+		return b.backoff, ReasonThrottled
 	case b.trunk.MaxChannels > 0 && b.channels >= b.trunk.MaxChannels:
-		return time.Time{}, Channels
+		return time.Time{}, ReasonChannels
 	case b.next.After(now):
-		return b.next, Throttled
+		return b.next, ReasonThrottled
 	}
 	return time.Time{}, ""
 }
@@ -208,13 +208,13 @@ func (b *trunkState) takeSlot(now time.Time) {
 }
 
 // learn changes health and record by how a leg ended, or that it was answered.
-func (b *trunkState) learn(m *Result, now time.Time) {
+func (b *trunkState) learn(m *LegResult, now time.Time) {
 	switch {
 	case m.Answered:
 		b.record.Answered(now)
 		b.recover(m.Key)
 		return
-	case m.Verdict.Throttled && !m.Moved:
+	case m.Verdict.Throttled && !m.Redirected:
 		b.wait = min(max(2*b.wait, firstWait), lastWait)
 		b.backoff = now.Add(max(b.wait, min(m.Final.RetryAfter, maxWait)))
 		b.lastErr = "throttled"
@@ -243,9 +243,9 @@ func said(f outcome.Final) string {
 
 // failed notes that a target did not do its work. One that asked for a pause
 // gets it; one that keeps failing, or that OPTIONS misses as well, comes last.
-func (b *trunkState) failed(m *Result, now time.Time) {
+func (b *trunkState) failed(m *LegResult, now time.Time) {
 	h := b.health[m.Key]
-	if h == nil || m.Moved {
+	if h == nil || m.Redirected {
 		return
 	}
 	if m.CallID == b.probe.call {

@@ -23,22 +23,22 @@ const patience = 5 * time.Second
 
 // Config of a workspace's trunks. Only Trunks and Log are required.
 type Config struct {
-	Trunks    []domain.Trunk
-	Simulator func() (resolve.Target, bool)                                                     // where the built-in carrier listens
-	Workspace func() *domain.Workspace                                                          // whose rules hold; nil: none do
-	Resolve   func(context.Context, resolve.Target) ([]resolve.Target, error)                   // what a name leads to, the best first; nil: sip looks it up for each call
-	Ping      func(context.Context, domain.Environment, resolve.Target) (sip.PingResult, error) // OPTIONS; nil: nobody is pinged
-	Register  func(sipregistration.Config) (*sipregistration.Registration, error)               // nil: nobody is registered
-	Spent     func(ctx context.Context, since time.Time) (domain.Amount, error)                 // what the ledger says; nil: nothing
-	Alarm     func(ctx context.Context, a Alarm)                                                // hears that a trunk does badly, beside the actor; nil: nobody
+	Trunks          []domain.Trunk
+	TestCarrier     func() (resolve.Target, bool)                                                     // where the built-in carrier listens
+	Workspace       func() *domain.Workspace                                                          // whose rules hold; nil: none do
+	Resolve         func(context.Context, resolve.Target) ([]resolve.Target, error)                   // what a name leads to, the best first; nil: sip looks it up for each call
+	Ping            func(context.Context, domain.Environment, resolve.Target) (sip.PingResult, error) // OPTIONS; nil: nobody is pinged
+	Register        func(sipregistration.Config) (*sipregistration.Registration, error)               // nil: nobody is registered
+	ReadLedgerSpend func(ctx context.Context, since time.Time) (domain.Amount, error)                 // what the ledger says; nil: nothing
+	SendAlarm       func(ctx context.Context, a Alarm)                                                // hears that a trunk does badly, beside the actor; nil: nobody
 	// Beside is what was spent today besides, as Keep was given it; nil: nothing.
-	Beside func(ctx context.Context) (domain.Spending, error)
+	LoadSpending func(ctx context.Context) (domain.Spending, error)
 	// Kept are the states that Keep was given before, of whatever trunks; nil: none.
-	Kept func(ctx context.Context) ([]domain.TrunkState, error)
+	LoadStates func(ctx context.Context) ([]domain.TrunkState, error)
 	// Keep keeps states in one commit, forgets those of the trunks that are gone,
 	// and keeps what was spent; beside the actor. nil: nothing is kept.
-	Keep func(ctx context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error
-	Log  *slog.Logger
+	SaveStates func(ctx context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error
+	Log        *slog.Logger
 }
 
 // Trunks is the actor: it grants slots of trunks to calls. Its components hold the trunks' states, the channels of
@@ -64,7 +64,7 @@ type Trunks struct {
 }
 
 type waiter struct {
-	want   Want
+	want   RequestSlot
 	routes []*trunkState
 	from   *actor.PID
 	expiry time.Time
@@ -75,7 +75,7 @@ func New(cfg Config) actor.Actor {
 	t := &Trunks{
 		cfg: cfg, calls: make(map[string]string), owners: make(map[string]*actor.PID), spend: spendLedger{live: make(map[string]*meter)},
 		monitor: targetMonitor{resolvedAt: make(map[string]time.Time), pingedAt: make(map[string]time.Time)},
-		alarms:  trunkAlarms{send: cfg.Alarm, sentAt: make(map[string]time.Time)}, keeper: stateKeeper{off: cfg.Keep == nil},
+		alarms:  trunkAlarms{send: cfg.SendAlarm, sentAt: make(map[string]time.Time)}, keeper: stateKeeper{off: cfg.SaveStates == nil},
 		registrations: registrations{register: cfg.Register, log: cfg.Log, byTrunk: make(map[string]registrationChild)},
 	}
 	t.channels = callChannels{held: make(map[string]*holding), spend: &t.spend}
@@ -91,41 +91,41 @@ func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of co
 		t.readStates(ctx)
 	case *actor.Stopping:
 		t.monitor.stop()
-	case Want:
+	case RequestSlot:
 		t.onWant(ctx, m)
-	case Check:
+	case CheckDestination:
 		t.onCheck(ctx, m)
 	case ReserveSMS, SettleSMS:
 		t.onSMS(ctx, m)
-	case Bind:
+	case BindCall:
 		t.bind(ctx, m)
-	case Return:
+	case ReturnSlot:
 		t.channels.release(m.CallID, m.Key)
 		t.serve(ctx)
-	case Result:
+	case LegResult:
 		t.onResult(ctx, &m)
-	case ProbeRang:
+	case ProbeRinging:
 		t.onProbeRang(ctx, m)
-	case Ended:
+	case CallEnded:
 		t.onEnded(ctx, &m)
-	case Arrived:
+	case InboundCallArrived:
 		t.onArrived(ctx, m)
-	case Set:
+	case SetTrunks:
 		t.set(ctx, m.Trunks)
 		t.reroute(ctx)
-	case Hold:
+	case HoldChannel:
 		if b := t.trunks.byID(m.TrunkID); b != nil {
 			t.channels.hold(m.CallID, b)
 		}
 	case ResumeMeter:
 		t.resumeMeter(ctx, m)
-	case Free:
+	case ReleaseCall:
 		t.forgetCall(m.CallID)
 		t.serve(ctx)
-	case Flush:
+	case FlushStates:
 		t.keeper.waiting = append(t.keeper.waiting, ctx.Sender())
 		t.saveStates(ctx)
-	case Health, CountRecentCalls, CountHeld:
+	case GetHealth, CountRecentCalls, CountHeld:
 		t.answerState(ctx)
 	case tick:
 		if m.generation == t.generation {
@@ -147,8 +147,8 @@ func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of co
 // answerState answers requests for the state.
 func (t *Trunks) answerState(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
-	case Health:
-		ctx.Respond(HealthNow{Trunks: t.trunks.apiStates(t.waiting), Spent: t.spend.spent(time.Now()), SpentKnown: t.spend.known})
+	case GetHealth:
+		ctx.Respond(Health{Trunks: t.trunks.apiStates(t.waiting), Spent: t.spend.spent(time.Now()), SpentKnown: t.spend.known})
 	case CountRecentCalls:
 		ctx.Respond(t.trunks.recentCalls(m.Window))
 	case CountHeld:
@@ -226,30 +226,30 @@ func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
 	t.checkTargets(ctx)
 }
 
-func (t *Trunks) onWant(ctx actor.Context, w Want) {
+func (t *Trunks) onWant(ctx actor.Context, w RequestSlot) {
 	now := time.Now()
 	if err, until := t.forbidden(&w, 0, now); err != nil {
 		reason := string(err.Code)
 		if err.Code == domain.CodeUnavailable {
-			reason = Throttled
+			reason = ReasonThrottled
 		}
-		ctx.Send(ctx.Sender(), NoSlot{CallID: w.CallID, Reason: reason, Err: err, Until: until, Generation: w.Generation})
+		ctx.Send(ctx.Sender(), SlotDenied{CallID: w.CallID, Reason: reason, Err: err, Until: until, Generation: w.Generation})
 		return
 	}
-	if w.Patience <= 0 {
-		w.Patience = patience
+	if w.MaxWait <= 0 {
+		w.MaxWait = patience
 	}
 	routes, refused := t.trunks.routes(w)
 	if e, ok := errors.AsType[*domain.Error](refused); ok {
-		reason := Forbidden
+		reason := ReasonForbidden
 		_, rewriting := errors.AsType[*domain.RewriteError](refused)
 		if rewriting || e.Code == domain.CodeCallerIDRequired || e.Code == domain.CodeCallerIDNotAllowed {
-			reason = NoTrunk // a fault of the trunk: the number itself may be called
+			reason = ReasonNoTrunk // a fault of the trunk: the number itself may be called
 		}
-		ctx.Send(ctx.Sender(), NoSlot{CallID: w.CallID, Reason: reason, Err: e, Generation: w.Generation})
+		ctx.Send(ctx.Sender(), SlotDenied{CallID: w.CallID, Reason: reason, Err: e, Generation: w.Generation})
 		return
 	}
-	one := waiter{want: w, routes: routes, from: ctx.Sender(), expiry: now.Add(w.Patience)}
+	one := waiter{want: w, routes: routes, from: ctx.Sender(), expiry: now.Add(w.MaxWait)}
 	if !t.answer(ctx, one, now) {
 		t.waiting = append(t.waiting, one)
 		t.plan(ctx, now)
@@ -281,7 +281,7 @@ func (w *waiter) blocked(now time.Time) bool {
 	}
 	for _, b := range w.routes {
 		until, why := b.ready(now)
-		if why == "" || (why == Throttled && !until.Before(w.expiry)) {
+		if why == "" || (why == ReasonThrottled && !until.Before(w.expiry)) {
 			return false
 		}
 	}
@@ -326,22 +326,22 @@ func (t *Trunks) plan(ctx actor.Context, now time.Time) {
 // failed lately is taken only where no other trunk has a better one.
 func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 	w := one.want
-	verdict := NoSlot{CallID: w.CallID, Reason: NoTrunk, Generation: w.Generation}
+	verdict := SlotDenied{CallID: w.CallID, Reason: ReasonNoTrunk, Generation: w.Generation}
 	var last Slot
 	var of *trunkState
 	limit := spendCapOf(t.cfg.workspace(), w.Environment)
 	for _, b := range one.routes {
 		if limit != nil && !t.spend.affords(limit, t.cfg.initialReservation(b, w.To), now) {
-			verdict.worse(SpendCap, time.Time{})
+			verdict.worse(ReasonSpendCap, time.Time{})
 			continue
 		}
 		slot, rests, ok := t.target(b, &w, now)
 		switch {
 		case !ok && rests.IsZero():
-			verdict.worse(Exhausted, time.Time{})
+			verdict.worse(ReasonExhausted, time.Time{})
 			continue
 		case !ok:
-			verdict.worse(Throttled, rests)
+			verdict.worse(ReasonThrottled, rests)
 			continue
 		}
 		if until, why := b.ready(now); why != "" {
@@ -360,12 +360,12 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 		t.grantOut(ctx, &one, of, last, now)
 		return true
 	}
-	verdict.AllOut = len(one.routes) > 0 && !slices.ContainsFunc(one.routes, func(b *trunkState) bool { return !b.allOut(now) })
-	soon := verdict.Reason == Channels || (!verdict.Until.IsZero() && verdict.Until.Before(one.expiry))
+	verdict.AllTargetsOut = len(one.routes) > 0 && !slices.ContainsFunc(one.routes, func(b *trunkState) bool { return !b.allOut(now) })
+	soon := verdict.Reason == ReasonChannels || (!verdict.Until.IsZero() && verdict.Until.Before(one.expiry))
 	if soon && now.Before(one.expiry) {
 		return false
 	}
-	if verdict.Reason == SpendCap {
+	if verdict.Reason == ReasonSpendCap {
 		verdict.Err, verdict.Until = t.spend.capRefusal(limit, now)
 	}
 	ctx.Send(one.from, verdict)
@@ -375,9 +375,9 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 // grantOut gives a target that failed lately to a call. One that can wait gets it only where no other such call tries the
 // trunk, and where it is time to.
 func (t *Trunks) grantOut(ctx actor.Context, one *waiter, b *trunkState, slot Slot, now time.Time) {
-	if one.want.Probes && b.allOut(now) {
+	if one.want.MayProbe && b.allOut(now) {
 		if until := b.probe.waitUntil(now); !until.IsZero() {
-			ctx.Send(one.from, NoSlot{CallID: slot.CallID, Reason: Out, Until: until, AllOut: true, Generation: one.want.Generation})
+			ctx.Send(one.from, SlotDenied{CallID: slot.CallID, Reason: ReasonOut, Until: until, AllTargetsOut: true, Generation: one.want.Generation})
 			return
 		}
 		b.probe.call, slot.Probe = slot.CallID, true
@@ -397,8 +397,8 @@ func (t *Trunks) grant(ctx actor.Context, one *waiter, b *trunkState, slot Slot,
 
 // worse keeps the reason that says most: what only has to wait wins over what
 // cannot be.
-func (n *NoSlot) worse(reason string, until time.Time) {
-	rank := map[string]int{NoTrunk: 0, Exhausted: 1, SpendCap: 2, Channels: 3, Throttled: 4}
+func (n *SlotDenied) worse(reason string, until time.Time) {
+	rank := map[string]int{ReasonNoTrunk: 0, ReasonExhausted: 1, ReasonSpendCap: 2, ReasonChannels: 3, ReasonThrottled: 4}
 	switch {
 	case rank[reason] > rank[n.Reason]:
 		n.Reason, n.Until = reason, until
@@ -407,7 +407,7 @@ func (n *NoSlot) worse(reason string, until time.Time) {
 	}
 }
 
-func (t *Trunks) bind(ctx actor.Context, m Bind) {
+func (t *Trunks) bind(ctx actor.Context, m BindCall) {
 	if _, known := t.calls[m.Call.Id]; known {
 		return
 	}
@@ -416,13 +416,13 @@ func (t *Trunks) bind(ctx actor.Context, m Bind) {
 }
 
 // onResult learns from how a leg ended, or that it was answered.
-func (t *Trunks) onResult(ctx actor.Context, m *Result) {
+func (t *Trunks) onResult(ctx actor.Context, m *LegResult) {
 	now := time.Now()
 	t.charge(ctx, m, now)
 	if b := t.trunks.byID(m.TrunkID); b != nil {
 		b.learn(m, now)
 		t.markChanged(ctx, b)
-		if m.Verdict.Alert && !m.Moved {
+		if m.Verdict.Alert && !m.Redirected {
 			t.alarms.raise(ctx, b, Alarm{
 				Measure: string(m.Verdict.Reason), Calls: 1,
 				Message: fmt.Sprintf("trunk %s refuses calls: %d %s", b.trunk.Name, m.Final.Code, m.Final.Phrase),
@@ -440,7 +440,7 @@ func (t *Trunks) onResult(ctx actor.Context, m *Result) {
 }
 
 // onProbeRang notes that a trunk that was out works again.
-func (t *Trunks) onProbeRang(ctx actor.Context, m ProbeRang) {
+func (t *Trunks) onProbeRang(ctx actor.Context, m ProbeRinging) {
 	if b := t.trunks.byID(m.TrunkID); b != nil {
 		b.recover(m.Key)
 		t.markChanged(ctx, b)
@@ -449,9 +449,9 @@ func (t *Trunks) onProbeRang(ctx actor.Context, m ProbeRang) {
 }
 
 // onEnded counts an answered call that is over.
-func (t *Trunks) onEnded(ctx actor.Context, m *Ended) {
+func (t *Trunks) onEnded(ctx actor.Context, m *CallEnded) {
 	now := time.Now()
-	t.spend.ended(m.CallID, m.Talked, !m.Second, now)
+	t.spend.ended(m.CallID, m.Talked, !m.TransferLeg, now)
 	t.keeper.wake(ctx)
 	if b := t.trunks.byID(m.TrunkID); b != nil {
 		t.markChanged(ctx, b)
@@ -461,7 +461,7 @@ func (t *Trunks) onEnded(ctx actor.Context, m *Ended) {
 	t.serve(ctx) // what the call had reserved is free
 }
 
-func (t *Trunks) onArrived(ctx actor.Context, m Arrived) {
+func (t *Trunks) onArrived(ctx actor.Context, m InboundCallArrived) {
 	b := t.trunks.byID(m.TrunkID)
 	switch {
 	case b == nil:

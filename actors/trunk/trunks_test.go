@@ -43,12 +43,12 @@ type asker struct {
 
 func (a *asker) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
-	case trunk.Want:
+	case trunk.RequestSlot:
 		ctx.Request(a.trunks, m)
 	case trunk.Slot:
 		m.Via = nil
 		a.heard, a.at = append(a.heard, m), append(a.at, time.Since(a.start))
-	case trunk.NoSlot:
+	case trunk.SlotDenied:
 		a.heard, a.at = append(a.heard, m), append(a.at, time.Since(a.start))
 	}
 }
@@ -56,7 +56,7 @@ func (a *asker) Receive(ctx actor.Context) {
 func start(sys *actor.ActorSystem, trunks ...domain.Trunk) (*asker, *actor.PID, func()) {
 	cfg := trunk.Config{
 		Trunks: trunks, Log: slog.New(slog.DiscardHandler),
-		Simulator: func() (resolve.Target, bool) {
+		TestCarrier: func() (resolve.Target, bool) {
 			return resolve.Target{Host: "127.0.0.1", Port: 5099, Transport: "udp"}, true
 		},
 	}
@@ -73,7 +73,7 @@ func TestACallTakesTheTrunkWithTheLongestPrefix(t *testing.T) {
 			tr("us", func(t *domain.Trunk) { t.Prefixes = []string{"+1"} }),
 			tr("sim", func(t *domain.Trunk) { t.Prefixes, t.Simulator = []string{"+1500555"}, true }),
 			tr("test", func(t *domain.Trunk) { t.Environment, t.Simulator = domain.Test, true }))
-		for _, w := range []trunk.Want{
+		for _, w := range []trunk.RequestSlot{
 			{To: "+442071838750", CallID: "1"},
 			{To: "+12025550100", CallID: "2"},
 			{To: "+15005550000", CallID: "3"},
@@ -92,7 +92,7 @@ func TestACallTakesTheTrunkWithTheLongestPrefix(t *testing.T) {
 			switch m := h.(type) {
 			case trunk.Slot:
 				got = append(got, m.CallID+" "+m.Target.TrunkID)
-			case trunk.NoSlot:
+			case trunk.SlotDenied:
 				got = append(got, m.CallID+" "+m.Reason)
 			}
 		}
@@ -105,7 +105,7 @@ func TestATrunksCallsPerSecondAreEvenlySpacedAndNoneIsLost(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("slow", func(t *domain.Trunk) { t.CallsPerSecond = 2 }))
 		for range 5 {
-			sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "c"})
+			sys.Root.Send(ask, trunk.RequestSlot{To: "+12025550100", Environment: domain.Live, CallID: "c"})
 		}
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
@@ -120,16 +120,16 @@ func TestACallThatDiesWhileItWaitsLeavesTheChannelToOthers(t *testing.T) {
 		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) { t.MaxChannels = 1 }))
 		leg := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
 		for _, id := range []string{"a", "b"} {
-			sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: id})
+			sys.Root.Send(ask, trunk.RequestSlot{To: "+12025550100", Environment: domain.Live, CallID: id})
 		}
 		synctest.Wait()
 		require.Len(t, a.heard, 1, "b waits for the channel")
-		sys.Root.Send(a.trunks, trunk.Bind{CallID: "b", Call: leg})
+		sys.Root.Send(a.trunks, trunk.BindCall{CallID: "b", Call: leg})
 		synctest.Wait()
 		sys.Root.Poison(leg)
 		synctest.Wait()
-		sys.Root.Send(a.trunks, trunk.Free{CallID: "a"})
-		sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "c"})
+		sys.Root.Send(a.trunks, trunk.ReleaseCall{CallID: "a"})
+		sys.Root.Send(ask, trunk.RequestSlot{To: "+12025550100", Environment: domain.Live, CallID: "c"})
 		synctest.Wait()
 		require.Len(t, a.heard, 2)
 		assert.Equal(t, "c", a.heard[1].(trunk.Slot).CallID, "nobody would return what b was given")
@@ -141,11 +141,11 @@ func TestADeadCallFreesItsChannelAtOnce(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) { t.MaxChannels = 1 }))
 		call := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
-		sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "a"})
-		sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "b"})
+		sys.Root.Send(ask, trunk.RequestSlot{To: "+12025550100", Environment: domain.Live, CallID: "a"})
+		sys.Root.Send(ask, trunk.RequestSlot{To: "+12025550100", Environment: domain.Live, CallID: "b"})
 		synctest.Wait()
 		require.Len(t, a.heard, 1)
-		sys.Root.Send(a.trunks, trunk.Bind{CallID: "a", Call: call})
+		sys.Root.Send(a.trunks, trunk.BindCall{CallID: "a", Call: call})
 		time.Sleep(time.Second)
 		synctest.Wait()
 		sys.Root.Poison(call)
@@ -161,12 +161,12 @@ func TestAWantThatWaitsTooLongIsToldWhenToComeBack(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) { t.MaxChannels = 1 }))
 		for _, id := range []string{"a", "b"} {
-			sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: id})
+			sys.Root.Send(ask, trunk.RequestSlot{To: "+12025550100", Environment: domain.Live, CallID: id})
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		require.Len(t, a.heard, 2)
-		assert.Equal(t, trunk.NoSlot{CallID: "b", Reason: trunk.Channels}, a.heard[1])
+		assert.Equal(t, trunk.SlotDenied{CallID: "b", Reason: trunk.ReasonChannels}, a.heard[1])
 		assert.Equal(t, 5*time.Second, a.at[1])
 		end()
 	})
@@ -175,8 +175,8 @@ func TestAWantThatWaitsTooLongIsToldWhenToComeBack(t *testing.T) {
 func TestAThrottledTrunkBacksOffAsLongAsItAsks(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("one", nil))
-		sys.Root.Send(a.trunks, trunk.Result{TrunkID: "one", Final: outcome.Final{RetryAfter: 3 * time.Second}, Verdict: domain.Verdict{Throttled: true}})
-		sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "a"})
+		sys.Root.Send(a.trunks, trunk.LegResult{TrunkID: "one", Final: outcome.Final{RetryAfter: 3 * time.Second}, Verdict: domain.Verdict{Throttled: true}})
+		sys.Root.Send(ask, trunk.RequestSlot{To: "+12025550100", Environment: domain.Live, CallID: "a"})
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
 		assert.Equal(t, []time.Duration{3 * time.Second}, a.at)
@@ -195,12 +195,12 @@ func TestFailOverGoesByPriorityAndNeverBackToATriedTarget(t *testing.T) {
 		var tried []string
 		var hosts []string
 		for range 3 {
-			sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "a", Tried: tried})
+			sys.Root.Send(ask, trunk.RequestSlot{To: "+12025550100", Environment: domain.Live, CallID: "a", Tried: tried})
 			synctest.Wait()
 			switch m := a.heard[len(a.heard)-1].(type) {
 			case trunk.Slot:
 				hosts, tried = append(hosts, m.Target.Host), append(tried, m.Key)
-			case trunk.NoSlot:
+			case trunk.SlotDenied:
 				hosts = append(hosts, m.Reason)
 			}
 		}
@@ -210,8 +210,8 @@ func TestFailOverGoesByPriorityAndNeverBackToATriedTarget(t *testing.T) {
 }
 
 func TestOnlyTheAddressesOfATrunkAreAdmitted(t *testing.T) {
-	b := trunk.NewBook()
-	b.Set(context.Background(), b.Turn(), "ws", []domain.Trunk{
+	b := trunk.NewSources()
+	b.Set(context.Background(), b.NextUpdate(), "ws", []domain.Trunk{
 		tr("proxy", nil),
 		tr("net", func(t *domain.Trunk) { t.Inbound.AllowedIPs = []string{"198.51.100.0/24", "203.0.113.9"} }),
 	})
@@ -233,17 +233,17 @@ func TestNobodyWaitsForAnotherOnesTrunkNorForOneThatIsGone(t *testing.T) {
 		}
 		a, ask, end := start(sys, tr("uk", narrow("+44")), tr("us", narrow("+1")))
 		for id, to := range []string{"+442071838750", "+12025550100", "+442071838751", "+12025550101"} {
-			sys.Root.Send(ask, trunk.Want{To: to, Environment: domain.Live, CallID: string(rune('a' + id))})
+			sys.Root.Send(ask, trunk.RequestSlot{To: to, Environment: domain.Live, CallID: string(rune('a' + id))})
 			synctest.Wait()
 		}
 		require.Len(t, a.heard, 2, "both are busy")
-		sys.Root.Send(a.trunks, trunk.Free{CallID: "b"})
+		sys.Root.Send(a.trunks, trunk.ReleaseCall{CallID: "b"})
 		synctest.Wait()
 		require.Len(t, a.heard, 3)
 		assert.Equal(t, "d", a.heard[2].(trunk.Slot).CallID)
-		sys.Root.Send(a.trunks, trunk.Set{Trunks: []domain.Trunk{tr("us", narrow("+1"))}})
+		sys.Root.Send(a.trunks, trunk.SetTrunks{Trunks: []domain.Trunk{tr("us", narrow("+1"))}})
 		synctest.Wait()
-		assert.Equal(t, trunk.NoSlot{CallID: "c", Reason: trunk.NoTrunk}, a.heard[3])
+		assert.Equal(t, trunk.SlotDenied{CallID: "c", Reason: trunk.ReasonNoTrunk}, a.heard[3])
 		assert.Zero(t, a.at[3])
 		end()
 	})

@@ -81,17 +81,17 @@ func around(ctx actor.Context, done *atomic.Int64, granted *int, busy bool) {
 			return
 		}
 		ctx.Send(ctx.Sender(), numbers.Granted{CallID: m.CallID, Generation: m.Generation, Count: 1, Cap: 3})
-	case lines.Want:
-		for ; *granted < m.Come+m.Count; *granted++ { // those on their way are among them
+	case lines.RequestPermits:
+		for ; *granted < m.Received+m.Count; *granted++ { // those on their way are among them
 			ctx.Send(ctx.Sender(), lines.Permit{Generation: m.Generation, Expires: time.Now().Add(time.Minute)})
 		}
-	case trunk.Want:
+	case trunk.RequestSlot:
 		ctx.Send(ctx.Sender(), trunk.Slot{
 			CallID: m.CallID, Key: "k", Generation: m.Generation, Target: resolve.Target{Host: "192.0.2.1"}, Via: &domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}},
 		})
-	case call.Live:
-		ctx.Respond(call.LiveNow{})
-	case call.Start:
+	case call.GetLiveCalls:
+		ctx.Respond(call.LiveCalls{})
+	case call.StartOutbound:
 		done.Add(1)
 		at := time.Now()
 		m.Call.Status, m.Call.EndedAt = domain.CallBusy, &at

@@ -7,7 +7,7 @@ import (
 )
 
 // FoundBy returns the findings for a rule with these answers of trunks; nil: no answer.
-func FoundBy(r *domain.AlertRule, answers map[*domain.Workspace]*trunk.HealthNow) alertactor.Found {
+func FoundBy(r *domain.AlertRule, answers map[*domain.Workspace]*trunk.Health) alertactor.Found {
 	read := make(map[string]*workspaceReading)
 	var all []string
 	for w, health := range answers {

@@ -35,7 +35,7 @@ type workspaceReading struct {
 		minutes           []int // periods of answer rates
 	}
 
-	health        *trunk.HealthNow          // nil: no answer
+	health        *trunk.Health             // nil: no answer
 	recentCalls   map[int]trunk.RecentCalls // by minutes
 	endpoints     []alert.Reading
 	endpointsRead bool
@@ -196,7 +196,7 @@ func (s *Service) readWorkspace(ctx context.Context, id string, w *workspaceRead
 		w.endpointsRead = true
 	}
 	if w.needs.health {
-		now, err := askTrunks[trunk.HealthNow](ctx, s.system, w.trunks, trunk.Health{})
+		now, err := askTrunks[trunk.Health](ctx, s.system, w.trunks, trunk.GetHealth{})
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ func TestWorkspaceWithoutAnAnswerIsUnread(t *testing.T) {
 	}
 	spend := &domain.AlertRule{Kind: domain.AlertSpend, Share: 0.5}
 	all := &domain.AlertRule{Kind: domain.AlertSpend, Share: 0.5, Together: true}
-	said := map[*domain.Workspace]*trunk.HealthNow{a: {Spent: 600_000, SpentKnown: true}, b: {Spent: 0}}
+	said := map[*domain.Workspace]*trunk.Health{a: {Spent: 600_000, SpentKnown: true}, b: {Spent: 0}}
 	found := alerts.FoundBy(spend, said)
 	assert.Equal(t, map[string]bool{"ws_b": true}, found.Unread, "its ledger was not read yet")
 	if assert.Len(t, found.Readings, 1) {

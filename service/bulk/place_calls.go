@@ -28,7 +28,7 @@ func (r *run) placeCalls(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := lines.NewWaiter(r.service.cfg.System, pid)
+	w := lines.NewPermitWaiter(r.service.cfg.System, pid)
 	defer w.Close()
 	settled, err := r.settledItems(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *run) placeCalls(ctx context.Context) error {
 
 // placeCall places one call, or holds it until its calling hours open. It tries again
 // after temporary errors, and stores others as the error of the item.
-func (r *run) placeCall(ctx context.Context, w *lines.Waiter, index int, o domain.NewCall) error {
+func (r *run) placeCall(ctx context.Context, w *lines.PermitWaiter, index int, o domain.NewCall) error {
 	for unknown := 0; ; {
 		var committed func()
 		_, err := r.service.cfg.PlaceCall(ctx, r.principal, Placement{
@@ -61,7 +61,7 @@ func (r *run) placeCall(ctx context.Context, w *lines.Waiter, index int, o domai
 			Permit: func(ctx context.Context) (lines.Permit, error) {
 				r.wait.setReason(forPermit)
 				defer r.wait.setReason("")
-				return w.Permit(ctx)
+				return w.WaitForPermit(ctx)
 			},
 			More: func(c *commit.Change, call *domain.Call) {
 				item := r.item(index, nil)
@@ -100,7 +100,7 @@ func (r *run) placeCall(ctx context.Context, w *lines.Waiter, index int, o domai
 }
 
 // placeDue places the held calls whose hours have opened.
-func (r *run) placeDue(ctx context.Context, w *lines.Waiter) error {
+func (r *run) placeDue(ctx context.Context, w *lines.PermitWaiter) error {
 	open, _ := r.wait.due(time.Now())
 	var chunk *domain.BulkChunk
 	for _, index := range open {
@@ -122,7 +122,7 @@ func (r *run) placeDue(ctx context.Context, w *lines.Waiter) error {
 }
 
 // placeHeld waits for the calls that are held, and places them, until none is left.
-func (r *run) placeHeld(ctx context.Context, w *lines.Waiter) error {
+func (r *run) placeHeld(ctx context.Context, w *lines.PermitWaiter) error {
 	for {
 		if err := r.placeDue(ctx, w); err != nil {
 			return err

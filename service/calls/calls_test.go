@@ -78,10 +78,10 @@ func TestTransferUsesTheModeOfTheRequest(t *testing.T) {
 	s, n := newFixture(t)
 	id := "call_01J00000000000000000000001"
 	putCall(t, n, id, domain.CallInProgress, "")
-	n.calls.answer = func(any) any { return call.Done{} }
+	n.calls.answer = func(any) any { return call.RequestDone{} }
 	_, err := s.TransferCall(t.Context(), caller(), id, calls.Transfer{To: "+12025550199", Mode: domain.TransferBlind, Summary: " for sales "})
 	require.NoError(t, err)
-	m, _ := n.calls.received()[0].(call.Transfer)
+	m, _ := n.calls.received()[0].(call.StartTransfer)
 	assert.Equal(t, []any{id, "+12025550199", domain.TransferBlind, "for sales"}, []any{m.CallID, m.Target.To, m.Mode, m.Summary})
 	_, err = s.TransferCall(t.Context(), caller(), id, calls.Transfer{Destination: "sales"})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "the call has no agent, and so no destinations")

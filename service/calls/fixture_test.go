@@ -77,7 +77,7 @@ type fakeNode struct {
 
 	store   commit.Store
 	refusal error                    // of AcceptsCalls
-	opened  func(call.Opening)       // sees each opening; nil: nothing
+	opened  func(call.OpeningCommit) // sees each opening; nil: nothing
 	openErr error                    // of OpenCall
 	listed  map[string]bool          // numbers on do-not-call lists
 	shown   map[string]bool          // numbers that may be shown
@@ -115,7 +115,7 @@ func (n *fakeNode) OutboundLinesPID(id string, _ domain.Environment) (*actor.PID
 func (n *fakeNode) AcceptsCalls() error        { return n.refusal }
 func (n *fakeNode) AcceptsInboundCalls() error { return n.refusal }
 
-func (n *fakeNode) OpenCall(ctx context.Context, o call.Opening) error {
+func (n *fakeNode) OpenCall(ctx context.Context, o call.OpeningCommit) error {
 	if n.opened != nil {
 		n.opened(o)
 	}
@@ -123,8 +123,8 @@ func (n *fakeNode) OpenCall(ctx context.Context, o call.Opening) error {
 		return n.openErr
 	}
 	change := commit.Change{Workspace: o.Call.WorkspaceID, Puts: append(o.Grant.Puts, o.Call, o.Attempt)}
-	if o.More != nil {
-		o.More(&change, o.Call)
+	if o.AddTo != nil {
+		o.AddTo(&change, o.Call)
 	}
 	_, err := n.store.Apply(ctx, change)
 	return err
@@ -153,8 +153,8 @@ func (n *fakeNode) ScriptForCall(ctx context.Context, p domain.Principal, o *dom
 	return n.Script(ctx, p, o.AgentID, o.PathwayID)
 }
 
-func (n *fakeNode) FindRegistered(context.Context, domain.Principal, string) (registrar.Found, bool, error) {
-	return registrar.Found{}, false, nil
+func (n *fakeNode) FindRegistered(context.Context, domain.Principal, string) (registrar.PhoneFound, bool, error) {
+	return registrar.PhoneFound{}, false, nil
 }
 
 func (n *fakeNode) CallerIDs(context.Context, domain.Principal) ([]string, error) { return nil, nil }
@@ -194,7 +194,7 @@ func newFixture(t *testing.T) (*calls.Service, *fakeNode) {
 		store: pebbletest.Open(t), shown: map[string]bool{"+12025550100": true}, deleted: make(map[string]int),
 		lines: newFakeActor(system, func(any) any { return lines.Permit{} }),
 		trunks: newFakeActor(system, func(m any) any {
-			w, _ := m.(trunk.Want)
+			w, _ := m.(trunk.RequestSlot)
 			return trunk.Slot{CallID: w.CallID, From: w.From, Key: "target_1", Via: &domain.Trunk{}}
 		}),
 		numbers: newFakeActor(system, func(m any) any {

@@ -54,8 +54,8 @@ func (s *Service) ListenCall(ctx context.Context, p domain.Principal, callID str
 		default:
 		}
 	}
-	m := call.Listen{CallID: c.ID, Mode: modes[mode], Out: receive, Held: held}
-	got, err := mailbox.Ask[call.Listening](ctx, s.cfg.System, pid, m)
+	m := call.AddListener{CallID: c.ID, Mode: modes[mode], OnFrame: receive, TapReceiver: held}
+	got, err := mailbox.Ask[call.ListenerAdded](ctx, s.cfg.System, pid, m)
 	if err != nil {
 		abandoned.Store(true)
 		return LiveAudio{}, err

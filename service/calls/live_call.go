@@ -27,7 +27,7 @@ func (s *Service) HangupCall(ctx context.Context, p domain.Principal, id string)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := mailbox.Ask[call.HungUp](ctx, s.cfg.System, pid, call.Hangup{CallID: c.ID}); err != nil {
+	if _, err := mailbox.Ask[call.HangupStarted](ctx, s.cfg.System, pid, call.HangUp{CallID: c.ID}); err != nil {
 		return nil, err
 	}
 	return s.Call(ctx, p, id)
@@ -35,12 +35,12 @@ func (s *Service) HangupCall(ctx context.Context, p domain.Principal, id string)
 
 // SayInCall lets the agent of a live call say a text.
 func (s *Service) SayInCall(ctx context.Context, p domain.Principal, id, text string) (*domain.Call, error) {
-	return s.command(ctx, p, id, func(callID string) any { return call.Say{CallID: callID, Text: text} })
+	return s.command(ctx, p, id, func(callID string) any { return call.SpeakText{CallID: callID, Text: text} })
 }
 
 // PressInCall sends digits to the remote party of a live call.
 func (s *Service) PressInCall(ctx context.Context, p domain.Principal, id, digits string) (*domain.Call, error) {
-	return s.command(ctx, p, id, func(callID string) any { return call.Press{CallID: callID, Digits: digits} })
+	return s.command(ctx, p, id, func(callID string) any { return call.SendDigits{CallID: callID, Digits: digits} })
 }
 
 // command sends a message to a live call and returns the call as it is then.
@@ -49,6 +49,6 @@ func (s *Service) command(ctx context.Context, p domain.Principal, id string, me
 	if err != nil {
 		return nil, err
 	}
-	done, err := mailbox.Ask[call.Done](ctx, s.cfg.System, pid, message(c.ID))
+	done, err := mailbox.Ask[call.RequestDone](ctx, s.cfg.System, pid, message(c.ID))
 	return &done.Call, err
 }

@@ -66,8 +66,8 @@ func (s *Service) Place(ctx context.Context, p domain.Principal, placement Place
 	}
 	root := s.cfg.System.Root
 	if err != nil {
-		root.Send(a.lines, lines.Return{Permit: permit})
-		root.Send(a.trunks, trunk.Free{CallID: c.ID})
+		root.Send(a.lines, lines.ReturnPermit{Permit: permit})
+		root.Send(a.trunks, trunk.ReleaseCall{CallID: c.ID})
 		return nil, err
 	}
 	if !who.toPhone() {
@@ -76,17 +76,17 @@ func (s *Service) Place(ctx context.Context, p domain.Principal, placement Place
 	attempt := s.firstAttempt(c, &slot)
 	grant, err := s.permitNumber(ctx, a.numbers, c, who.toPhone())
 	if err == nil {
-		err = s.cfg.Opener.OpenCall(ctx, call.Opening{Call: c, Attempt: attempt, Grant: grant, More: placement.More})
+		err = s.cfg.Opener.OpenCall(ctx, call.OpeningCommit{Call: c, Attempt: attempt, Grant: grant, AddTo: placement.More})
 	}
 	if err != nil {
 		root.Send(a.numbers, numbers.Return{CallID: c.ID})
-		root.Send(a.lines, lines.Return{Permit: permit})
-		root.Send(a.trunks, trunk.Return{CallID: c.ID, Key: slot.Key})
+		root.Send(a.lines, lines.ReturnPermit{Permit: permit})
+		root.Send(a.trunks, trunk.ReturnSlot{CallID: c.ID, Key: slot.Key})
 		return nil, err
 	}
 	root.Send(a.numbers, numbers.Opened{CallID: c.ID})
 	answer := *c
-	root.Send(a.calls, call.Start{
+	root.Send(a.calls, call.StartOutbound{
 		Call: *c, Attempt: *attempt, Script: script, Permit: permit, Slot: slot, Contacts: who.contacts,
 		Variables: map[string]string{}, RingTimeout: o.RingTimeout, MaxDuration: o.MaxDuration, CallerID: o.From,
 		Scrub: dnc.ScrubAll(c.WorkspaceID, c.Environment),
@@ -115,7 +115,7 @@ func (s *Service) permit(ctx context.Context, placement *Placement, from *actor.
 	if placement.Permit != nil {
 		return placement.Permit(ctx)
 	}
-	return mailbox.Ask[lines.Permit](ctx, s.cfg.System, from, lines.Try{})
+	return mailbox.Ask[lines.Permit](ctx, s.cfg.System, from, lines.TryPermit{})
 }
 
 // mayStillCall checks again what may have changed since the order was checked.

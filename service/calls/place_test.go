@@ -37,7 +37,7 @@ func released[T any](t *testing.T, f *fakeActor) {
 func TestPlacedCallIsOpenedAndThenStarted(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
-	n.opened = func(o call.Opening) {
+	n.opened = func(o call.OpeningCommit) {
 		assert.Empty(t, n.calls.received(), "the call is committed before it starts")
 		assert.Equal(t, callID, o.Attempt.ID)
 	}
@@ -45,7 +45,7 @@ func TestPlacedCallIsOpenedAndThenStarted(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{callID, domain.CallQueued, "+12025550100", "+12025550115", 3}, []any{c.ID, c.Status, c.From, c.To, c.AgentVersion})
 	released[numbers.Opened](t, n.numbers)
-	released[call.Start](t, n.calls)
+	released[call.StartOutbound](t, n.calls)
 
 	stored, err := s.Call(t.Context(), caller(), callID)
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestCallWithoutFreePermitIsNotPlaced(t *testing.T) {
 	}
 	_, err := s.PlaceCall(t.Context(), caller(), newOrder())
 	assert.Equal(t, domain.CodeConcurrentLimit, domain.CodeOf(err))
-	assert.Equal(t, []any{lines.Try{}}, n.lines.received())
+	assert.Equal(t, []any{lines.TryPermit{}}, n.lines.received())
 	assert.Empty(t, n.trunks.received())
 }
 
@@ -103,16 +103,16 @@ func TestPermitOfPlacementIsUsedAndReturned(t *testing.T) {
 	t.Parallel()
 	s, n := newFixture(t)
 	n.trunks.answer = func(m any) any {
-		w, _ := m.(trunk.Want)
-		return trunk.NoSlot{CallID: w.CallID, Reason: trunk.NoTrunk}
+		w, _ := m.(trunk.RequestSlot)
+		return trunk.SlotDenied{CallID: w.CallID, Reason: trunk.ReasonNoTrunk}
 	}
 	_, err := s.Place(t.Context(), caller(), calls.Placement{Order: newOrder(), CallID: callID, Permit: func(context.Context) (lines.Permit, error) {
 		return lines.Permit{ID: 7}, nil
 	}})
 	assert.Equal(t, domain.CodeNoTrunk, domain.CodeOf(err))
-	released[lines.Return](t, n.lines)
-	assert.Equal(t, []any{lines.Return{Permit: lines.Permit{ID: 7}}}, n.lines.received(), "the placement's own permit, and no other")
-	released[trunk.Free](t, n.trunks)
+	released[lines.ReturnPermit](t, n.lines)
+	assert.Equal(t, []any{lines.ReturnPermit{Permit: lines.Permit{ID: 7}}}, n.lines.received(), "the placement's own permit, and no other")
+	released[trunk.ReleaseCall](t, n.trunks)
 }
 
 func TestCallThatDoesNotOpenReturnsEverything(t *testing.T) {
@@ -138,8 +138,8 @@ func TestCallThatDoesNotOpenReturnsEverything(t *testing.T) {
 			c.change(n)
 			_, err := s.Place(t.Context(), caller(), calls.Placement{Order: newOrder(), CallID: callID})
 			assert.Equal(t, c.code, domain.CodeOf(err), "%v", err)
-			released[lines.Return](t, n.lines)
-			released[trunk.Return](t, n.trunks)
+			released[lines.ReturnPermit](t, n.lines)
+			released[trunk.ReturnSlot](t, n.trunks)
 			released[numbers.Return](t, n.numbers)
 			assert.Empty(t, n.calls.received(), "no call is started")
 		})

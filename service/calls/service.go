@@ -38,7 +38,7 @@ type Config struct {
 	DNC             dncLists
 	Recordings      recordings
 	Traces          traces
-	SIP             leg.Opener // prepares the first dialog of a call
+	SIP             leg.DialogOpener // prepares the first dialog of a call
 	Zones           *calendar.Shared
 	TestCalls       *testcalls.Registry
 	// TestCall makes a call from the test carrier to this service; nil: there is no
@@ -79,7 +79,7 @@ type admission interface {
 // opener commits the opening of calls.
 type opener interface {
 	// OpenCall commits the rows of a call before its INVITE.
-	OpenCall(ctx context.Context, o call.Opening) error
+	OpenCall(ctx context.Context, o call.OpeningCommit) error
 }
 
 // transferTargets finds to whom callers are transferred.
@@ -107,7 +107,7 @@ type scripts interface {
 type phones interface {
 	// FindRegistered returns the phone that to names; isPhone is false for telephone
 	// numbers.
-	FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.Found, isPhone bool, err error)
+	FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.PhoneFound, isPhone bool, err error)
 }
 
 // callerIDs are the numbers that a workspace may show.

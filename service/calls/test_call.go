@@ -93,7 +93,7 @@ func (s *Service) inboundLimitError(ctx context.Context, p domain.Principal) err
 	if err != nil {
 		return err
 	}
-	now, err := mailbox.Ask[lines.UsageNow](ctx, s.cfg.System, pid, lines.Usage{})
+	now, err := mailbox.Ask[lines.Usage](ctx, s.cfg.System, pid, lines.GetUsage{})
 	if err != nil {
 		return err
 	}

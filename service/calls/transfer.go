@@ -44,7 +44,7 @@ func (s *Service) TransferCall(ctx context.Context, p domain.Principal, id strin
 	} else {
 		target.Mode = ""
 	}
-	done, err := mailbox.Ask[call.Done](ctx, s.cfg.System, pid, call.Transfer{
+	done, err := mailbox.Ask[call.RequestDone](ctx, s.cfg.System, pid, call.StartTransfer{
 		CallID: c.ID, Target: target, Mode: mode, Summary: strings.TrimSpace(o.Summary),
 	})
 	return &done.Call, err

@@ -23,8 +23,8 @@ func (s *Service) trunkSlot(ctx context.Context, trunks *actor.PID, c *domain.Ca
 	}
 	bound, cancel := context.WithTimeout(ctx, slotTimeout)
 	defer cancel()
-	got, err := mailbox.Ask[any](bound, s.cfg.System, trunks, trunk.Want{
-		To: c.To, From: c.From, Environment: c.Environment, CallID: c.ID, Checked: true,
+	got, err := mailbox.Ask[any](bound, s.cfg.System, trunks, trunk.RequestSlot{
+		To: c.To, From: c.From, Environment: c.Environment, CallID: c.ID, DestinationChecked: true,
 	})
 	if err != nil {
 		return trunk.Slot{}, err
@@ -32,17 +32,17 @@ func (s *Service) trunkSlot(ctx context.Context, trunks *actor.PID, c *domain.Ca
 	switch m := got.(type) {
 	case trunk.Slot:
 		return m, nil
-	case trunk.NoSlot:
+	case trunk.SlotDenied:
 		return trunk.Slot{}, noSlotError(m)
 	}
 	return trunk.Slot{}, domain.Errorf(domain.CodeUnavailable, "the trunks did not answer; try again")
 }
 
-func noSlotError(m trunk.NoSlot) error {
+func noSlotError(m trunk.SlotDenied) error {
 	if m.Err != nil {
 		return m.Err
 	}
-	if m.Reason == trunk.NoTrunk || m.Reason == trunk.Exhausted {
+	if m.Reason == trunk.ReasonNoTrunk || m.Reason == trunk.ReasonExhausted {
 		return domain.Errorf(domain.CodeNoTrunk, "no trunk takes this number; create one with POST /v1/trunks")
 	}
 	wait := 1

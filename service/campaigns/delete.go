@@ -40,7 +40,7 @@ func (s *Service) DeleteCampaign(ctx context.Context, p domain.Principal, id str
 	for _, w := range hooks {
 		s.webhooks.WebhookDeleted(w)
 	}
-	s.environments.Forget(p.WorkspaceID, c.ID)
+	s.environments.Remove(p.WorkspaceID, c.ID)
 	if pid := s.actors.CampaignPID(p.WorkspaceID, c.ID); s.actors.IsRunning(pid) {
 		s.system.Root.Send(pid, campaign.Deleted{})
 	}

@@ -141,7 +141,7 @@ func (s *Service) readWorkspace(ctx context.Context, w *domain.Workspace, now ti
 	row.LastMinute.Calls, row.LastMinute.Commits = s.activity.LastMinute(w.ID, now)
 	row.LastMinute.Requests = requests(w)
 	complete := s.readPermits(ctx, w.ID, row)
-	health, err := askActor[trunk.HealthNow](ctx, s.system, s.actors.TrunksPID, w.ID, trunk.Health{})
+	health, err := askActor[trunk.Health](ctx, s.system, s.actors.TrunksPID, w.ID, trunk.GetHealth{})
 	if err != nil {
 		row.Silent = true
 		return row
@@ -176,7 +176,7 @@ func (s *Service) readPermits(ctx context.Context, workspaceID string, row *load
 		use *load.LineUse
 		pid func(string) (*actor.PID, error)
 	}{{&row.Lines.Outbound, outbound(domain.Live)}, {&row.Lines.Inbound, s.actors.InboundLinesPID}, {&row.Lines.Test, outbound(domain.Test)}} {
-		used, err := askActor[lines.UsageNow](ctx, s.system, one.pid, workspaceID, lines.Usage{})
+		used, err := askActor[lines.Usage](ctx, s.system, one.pid, workspaceID, lines.GetUsage{})
 		if err != nil {
 			return false
 		}

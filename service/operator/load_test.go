@@ -57,10 +57,10 @@ func TestLoadNamesSilentWorkspacesAndTroubledTrunks(t *testing.T) {
 	n := &node{ready: errors.New("SIP does not listen yet")}
 	n.answers = system.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		switch ctx.Message().(type) {
-		case lines.Usage:
-			ctx.Respond(lines.UsageNow{Active: 2, Limit: 10, Waiting: 1, Live: 2})
-		case trunk.Health:
-			ctx.Respond(trunk.HealthNow{Spent: 500_000, SpentKnown: true, Trunks: map[string]trunk.State{
+		case lines.GetUsage:
+			ctx.Respond(lines.Usage{Active: 2, Limit: 10, Waiting: 1, Live: 2})
+		case trunk.GetHealth:
+			ctx.Respond(trunk.Health{Spent: 500_000, SpentKnown: true, Trunks: map[string]trunk.State{
 				"trunk_1": {Health: domain.TrunkHealth{Status: "up"}}, "trunk_2": {Health: domain.TrunkHealth{Status: "degraded"}},
 				"trunk_3": {Health: domain.TrunkHealth{Status: "down"}},
 			}})

@@ -21,9 +21,9 @@ type registrarActors interface {
 	// ReloadPhones applies the stored phones of a workspace.
 	ReloadPhones(ctx context.Context, workspaceID string) error
 	// ListContacts returns the registered contacts of all phones.
-	ListContacts(ctx context.Context, workspaceID string) (registrar.Listed, error)
+	ListContacts(ctx context.Context, workspaceID string) (registrar.ContactList, error)
 	// FindPhone returns a phone by its extension or user name. Errors: not_found.
-	FindPhone(ctx context.Context, workspaceID string, f registrar.Find) (registrar.Found, error)
+	FindPhone(ctx context.Context, workspaceID string, f registrar.FindPhone) (registrar.PhoneFound, error)
 }
 
 // Config is what the service needs. Where no registrar runs on the store, phones can
@@ -176,11 +176,11 @@ func (s *Service) DeletePhone(ctx context.Context, p domain.Principal, id string
 
 // FindRegistered returns the registered phone that to names; isPhone is false for
 // telephone numbers.
-func (s *Service) FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.Found, isPhone bool, err error) {
+func (s *Service) FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.PhoneFound, isPhone bool, err error) {
 	if _, isPhone = domain.PhoneUser(to); !isPhone {
 		return found, false, nil
 	}
-	found, err = s.registrar.FindPhone(ctx, p.WorkspaceID, registrar.Find{To: to, Environment: p.Environment})
+	found, err = s.registrar.FindPhone(ctx, p.WorkspaceID, registrar.FindPhone{To: to, Environment: p.Environment})
 	switch {
 	case domain.CodeOf(err) == domain.CodeNotFound:
 		return found, true, domain.FieldError("to", domain.CodeValidation, "there is no such phone, and short numbers are never called")

@@ -17,12 +17,12 @@ import (
 type noContacts struct{}
 
 func (noContacts) ReloadPhones(context.Context, string) error { return nil }
-func (noContacts) ListContacts(context.Context, string) (registrar.Listed, error) {
-	return registrar.Listed{}, nil
+func (noContacts) ListContacts(context.Context, string) (registrar.ContactList, error) {
+	return registrar.ContactList{}, nil
 }
 
-func (noContacts) FindPhone(context.Context, string, registrar.Find) (registrar.Found, error) {
-	return registrar.Found{}, nil
+func (noContacts) FindPhone(context.Context, string, registrar.FindPhone) (registrar.PhoneFound, error) {
+	return registrar.PhoneFound{}, nil
 }
 
 func TestExtensionsAndUsernamesAreUnique(t *testing.T) {

@@ -28,7 +28,7 @@ type router interface {
 	// ReloadTrunks applies the stored trunks and numbers of a workspace.
 	ReloadTrunks(ctx context.Context, workspaceID string) error
 	// TrunkHealth returns the health and quality of a workspace's trunks.
-	TrunkHealth(ctx context.Context, workspaceID string) (trunk.HealthNow, error)
+	TrunkHealth(ctx context.Context, workspaceID string) (trunk.Health, error)
 }
 
 // userAgent is the SIP user agent.

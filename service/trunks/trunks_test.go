@@ -23,12 +23,12 @@ import (
 // node is the trunks actor and the user agent. silent.example does not answer.
 type node struct {
 	reloaded int
-	health   trunk.HealthNow
+	health   trunk.Health
 	err      error // of the trunks actor
 }
 
 func (n *node) ReloadTrunks(context.Context, string) error { n.reloaded++; return nil }
-func (n *node) TrunkHealth(context.Context, string) (trunk.HealthNow, error) {
+func (n *node) TrunkHealth(context.Context, string) (trunk.Health, error) {
 	return n.health, n.err
 }
 
@@ -100,7 +100,7 @@ func TestTrunkIsShownWithoutHealthIfItsActorDoesNotAnswer(t *testing.T) {
 	shown, err := s.Trunk(t.Context(), p, one.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"up", "sip:callboard.example"}, []string{shown.Health.Status, shown.SIPURI})
-	n.health, n.err = trunk.HealthNow{}, errors.New("no answer")
+	n.health, n.err = trunk.Health{}, errors.New("no answer")
 	shown, err = s.Trunk(t.Context(), p, one.ID)
 	require.NoError(t, err)
 	assert.Nil(t, shown.Health)

@@ -195,5 +195,5 @@ func TestSecondOfferHasOtherCodecs(t *testing.T) {
 	assert.Equal(t, []media.Codec{media.PCMA}, leg.OtherCodecs([]media.Codec{media.PCMU}))
 	assert.Equal(t, []media.Codec{media.PCMU, media.PCMA}, leg.OtherCodecs([]media.Codec{media.G722}))
 	assert.Equal(t, []media.Codec{media.PCMA, media.G722}, leg.OtherCodecs([]media.Codec{media.G722, media.PCMA}))
-	assert.Equal(t, []media.Codec{media.PCMU, media.PCMA}, leg.CodecsOf(nil))
+	assert.Equal(t, []media.Codec{media.PCMU, media.PCMA}, leg.ParseCodecs(nil))
 }

@@ -44,8 +44,8 @@ type Media interface {
 	Preview(held, early Session) (undo func())
 }
 
-// OverMedia makes a Media of the media engine.
-func OverMedia(e *media.Engine) Media { return engine{e} }
+// NewMedia makes a Media of the media engine.
+func NewMedia(e *media.Engine) Media { return engine{e} }
 
 type engine struct{ engine *media.Engine }
 

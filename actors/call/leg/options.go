@@ -34,7 +34,7 @@ func MediaAddresses(ua UserAgent, slot trunk.Slot, contacts []registrar.Contact)
 // networks that audio may come from.
 func SetTrunkOptions(o *media.Options, slot trunk.Slot, more []string) {
 	t := slot.Trunk()
-	o.Codecs, o.Networks = CodecsOf(t.Codecs), mediaNetworks(slot, more)
+	o.Codecs, o.Networks = ParseCodecs(t.Codecs), mediaNetworks(slot, more)
 	o.KeysInClear, o.Confidential = t.KeysInClear, slot.Target.Transport == "tls"
 	if t.OutboundProxy != nil {
 		o.Confidential = t.OutboundProxy.Transport == "tls"
@@ -81,8 +81,8 @@ func mediaNetworks(slot trunk.Slot, more []string) []netip.Prefix {
 	return out
 }
 
-// CodecsOf are the codecs of these names; PCMU and PCMA if none is known.
-func CodecsOf(names []string) []media.Codec {
+// ParseCodecs are the codecs of these names; PCMU and PCMA if none is known.
+func ParseCodecs(names []string) []media.Codec {
 	var out []media.Codec
 	for _, n := range names {
 		switch strings.ToUpper(n) {

@@ -9,8 +9,8 @@ import (
 // dialogRoom holds most dialogs as the row of an attempt stores them.
 const dialogRoom = 512
 
-// DialogBytes is a dialog as the row of an attempt stores it.
-func DialogBytes(s sip.DialogState) ([]byte, error) {
+// EncodeDialog is a dialog as the row of an attempt stores it.
+func EncodeDialog(s sip.DialogState) ([]byte, error) {
 	return domain.AppendRow(make([]byte, 0, dialogRoom), &s)
 }
 
@@ -24,22 +24,22 @@ func NewRow(number int, trunkID string, state sip.DialogState) domain.AttemptLeg
 	return row
 }
 
-// Opener knows the dialog of a leg before its INVITE is sent.
-type Opener interface {
+// DialogOpener knows the dialog of a leg before its INVITE is sent.
+type DialogOpener interface {
 	CallID(attempt string, leg int) string
 	InitialState(in sip.Invite) sip.DialogState
 }
 
 // FirstRow is the first leg of a call as the commit that opens it stores it.
-func FirstRow(ua Opener, callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg {
+func FirstRow(ua DialogOpener, callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg {
 	return NewRow(1, slot.Trunk().ID, OpeningState(ua, callID, 1, slot, to, from))
 }
 
 // OpeningState is the dialog of a leg before its INVITE is sent.
-func OpeningState(ua Opener, callID string, number int, slot *trunk.Slot, to, from string) sip.DialogState {
+func OpeningState(ua DialogOpener, callID string, number int, slot *trunk.Slot, to, from string) sip.DialogState {
 	in := sip.Invite{Attempt: callID, Leg: number, Target: slot.Target}
 	if slot.Via != nil {
-		if slot.Fill(&in, to, trunk.Caller{Number: from}) != nil { // then its INVITE will not be sent either
+		if slot.FillInvite(&in, to, trunk.Caller{Number: from}) != nil { // then its INVITE will not be sent either
 			return sip.DialogState{CallID: ua.CallID(callID, number), Target: slot.Target}
 		}
 		in.Headers = nil // they are not part of the dialog

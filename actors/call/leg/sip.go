@@ -26,7 +26,7 @@ type Dialog interface {
 
 // UserAgent sends the INVITEs of legs.
 type UserAgent interface {
-	Opener
+	DialogOpener
 	// Host is our address as a peer sees it; zero if it is not known.
 	Host(network string, peer netip.AddrPort) netip.Addr
 	Invite(in sip.Invite) (Dialog, error)
@@ -38,9 +38,9 @@ type Resumer interface {
 	EndAbandoned(s sip.DialogState, done func(answered bool))
 }
 
-// OverSIP makes a UserAgent of the SIP stack. It calls may right before each INVITE;
+// NewUserAgent makes a UserAgent of the SIP stack. It calls may right before each INVITE;
 // nil: always.
-func OverSIP(ua *sip.UserAgent, may func() bool) UserAgent { return userAgent{ua, may} }
+func NewUserAgent(ua *sip.UserAgent, may func() bool) UserAgent { return userAgent{ua, may} }
 
 type userAgent struct {
 	*sip.UserAgent

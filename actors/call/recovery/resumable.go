@@ -14,10 +14,10 @@ import (
 
 // Results of a resumption.
 const (
-	Resumed  = "saved"
-	Refused  = "refused" // by the peer
-	NoAnswer = "silent"  // of the peer
-	Failed   = "broken"  // no media session, or no route to the peer
+	ResultResumed  = "saved"
+	ResultRefused  = "refused" // by the peer
+	ResultNoAnswer = "silent"  // of the peer
+	ResultFailed   = "broken"  // no media session, or no route to the peer
 )
 
 // Resumable is a call of a process that has ended, which may be resumed here.
@@ -62,7 +62,7 @@ func NewResumable(c domain.Call, a domain.Attempt, boot string, now time.Time) (
 	if err != nil {
 		return nil, false
 	}
-	dialog, err := leg.DialogBytes(r.Dialog)
+	dialog, err := leg.EncodeDialog(r.Dialog)
 	if err != nil {
 		return nil, false
 	}

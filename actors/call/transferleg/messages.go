@@ -13,33 +13,33 @@ import (
 // Messages from the call.
 type (
 	// Dial says that the leg is durable under this number: its INVITE may be sent.
-	Dial struct{ Leg int }
+	DialLeg struct{ Leg int }
 	// GiveUp ends the leg at any stage; Ended follows.
-	GiveUp struct{ Reason string }
+	HangUpLeg struct{ Reason string }
 )
 
 // Messages to the call.
 type (
 	// Prepared asks the call to commit the leg; Dial answers.
-	Prepared struct{ Slot trunk.Slot }
+	LegPrepared struct{ Slot trunk.Slot }
 	// Ringing says that the peer alerts. Early: its early media can be heard.
-	Ringing struct {
+	LegRinging struct {
 		Code  int
 		State sip.DialogState
 		Early bool
 	}
 	// Answered says that the peer has answered. The call sends the ACK.
-	Answered struct {
+	LegAnswered struct {
 		State sip.DialogState
 		PDD   time.Duration
 	}
 	// Refused says that an INVITE was refused; another one may follow.
-	Refused struct {
+	LegRefused struct {
 		Final   outcome.Final
 		Verdict domain.Verdict
 	}
 	// Ended says that the leg is over. Reason "": the peer had answered and hung up.
-	Ended struct {
+	LegEnded struct {
 		Reason   string
 		Dialog   sip.Ended
 		MediaErr error // why the SDP of its answer was refused
@@ -69,13 +69,13 @@ type (
 )
 
 // Control admits it always: the call limits all of these.
-func (Dial) Control()        {}
-func (GiveUp) Control()      {}
-func (Prepared) Control()    {}
-func (Ringing) Control()     {}
-func (Answered) Control()    {}
-func (Refused) Control()     {}
-func (Ended) Control()       {}
+func (DialLeg) Control()     {}
+func (HangUpLeg) Control()   {}
+func (LegPrepared) Control() {}
+func (LegRinging) Control()  {}
+func (LegAnswered) Control() {}
+func (LegRefused) Control()  {}
+func (LegEnded) Control()    {}
 func (MediaEvent) Control()  {}
 func (DialogEvent) Control() {}
 func (dialogEvent) Control() {}

@@ -30,8 +30,8 @@ const (
 	byeTimeout  = 40 * time.Second // longer than Timer F
 )
 
-// Order is what a transfer leg does.
-type Order struct {
+// Request is what a transfer leg does.
+type Request struct {
 	CallID      string
 	Key         string // of its permit and its slots
 	Target      Target
@@ -49,19 +49,19 @@ type Order struct {
 
 // Config is what a transfer leg needs.
 type Config struct {
-	Workspace string
-	UserAgent leg.UserAgent
-	Media     leg.Media
-	Lines     *actor.PID // grants its permit
-	Trunks    *actor.PID // nil: only phones can be reached
-	Listed    leg.Listed // nil: no do-not-call lists
-	Before    func(actor, callID string, msg any)
-	Log       *slog.Logger
+	Workspace     string
+	UserAgent     leg.UserAgent
+	Media         leg.Media
+	Lines         *actor.PID   // grants its permit
+	Trunks        *actor.PID   // nil: only phones can be reached
+	IsListed      leg.IsListed // nil: no do-not-call lists
+	BeforeMessage func(actor, callID string, msg any)
+	Log           *slog.Logger
 }
 
 // transferLeg is the actor.
 type transferLeg struct {
-	Order
+	Request
 	cfg         Config
 	resources   *leg.Resources
 	slot        trunk.Slot
@@ -79,31 +79,31 @@ type transferLeg struct {
 }
 
 // New makes the actor. resources are released by the call if the actor dies.
-func New(cfg Config, o Order, resources *leg.Resources) actor.Actor {
-	return &transferLeg{Order: o, cfg: cfg, resources: resources}
+func New(cfg Config, o Request, resources *leg.Resources) actor.Actor {
+	return &transferLeg{Request: o, cfg: cfg, resources: resources}
 }
 
 // Receive is the table of contents.
 func (l *transferLeg) Receive(ctx actor.Context) {
-	if l.cfg.Before != nil {
-		l.cfg.Before("transferleg", l.CallID, ctx.Message())
+	if l.cfg.BeforeMessage != nil {
+		l.cfg.BeforeMessage("transferleg", l.CallID, ctx.Message())
 	}
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		ctx.Request(l.cfg.Lines, lines.Try{})
+		ctx.Request(l.cfg.Lines, lines.TryPermit{})
 	case lines.Permit:
-		ctx.Request(l.cfg.Lines, lines.Bind{Permit: m, CallID: l.Key, Call: ctx.Self()})
+		ctx.Request(l.cfg.Lines, lines.BindPermit{Permit: m, CallID: l.Key, Call: ctx.Self()})
 	case *domain.Error:
 		l.over(ctx, string(m.Code), sip.Ended{})
-	case lines.Late:
+	case lines.LeaseExpired:
 		l.over(ctx, "no_line", sip.Ended{})
-	case lines.Bound:
+	case lines.PermitBound:
 		l.permitBound(ctx)
 	case trunk.Slot:
 		l.slotGranted(ctx, m)
-	case trunk.NoSlot:
+	case trunk.SlotDenied:
 		l.over(ctx, m.Reason, sip.Ended{})
-	case Dial:
+	case DialLeg:
 		l.dial(ctx, m.Leg)
 	case inviteSent:
 		l.inviteSent(ctx, m)
@@ -113,7 +113,7 @@ func (l *transferLeg) Receive(ctx actor.Context) {
 		if m.leg == l.leg && l.answered && !l.ended {
 			ctx.Request(ctx.Parent(), MediaEvent{m.event})
 		}
-	case GiveUp:
+	case HangUpLeg:
 		l.giveUp(ctx, m.Reason)
 	case maxReached:
 		l.giveUp(ctx, string(domain.ReasonMaxDuration))
@@ -133,26 +133,26 @@ func (l *transferLeg) permitBound(ctx actor.Context) {
 	}
 	if p := l.Target.Phone; p != nil {
 		l.slot = trunk.Slot{CallID: l.Key, Target: p.Contacts[0].Target, Phone: &p.Media}
-		ctx.Request(ctx.Parent(), Prepared{l.slot})
+		ctx.Request(ctx.Parent(), LegPrepared{l.slot})
 		return
 	}
 	if l.cfg.Trunks == nil {
-		l.over(ctx, trunk.NoTrunk, sip.Ended{})
+		l.over(ctx, trunk.ReasonNoTrunk, sip.Ended{})
 		return
 	}
-	ctx.Send(l.cfg.Trunks, trunk.Bind{CallID: l.Key, Call: ctx.Self()})
+	ctx.Send(l.cfg.Trunks, trunk.BindCall{CallID: l.Key, Call: ctx.Self()})
 	l.requestSlot(ctx)
 }
 
 func (l *transferLeg) requestSlot(ctx actor.Context) {
-	ctx.Request(l.cfg.Trunks, trunk.Want{
+	ctx.Request(l.cfg.Trunks, trunk.RequestSlot{
 		To: l.Target.To, From: l.From, AnyCallerID: true, FromTrunkID: l.FromTrunkID, Environment: l.Environment, Tried: l.tried, CallID: l.Key, Generation: l.invites,
 	})
 }
 
 func (l *transferLeg) slotGranted(ctx actor.Context, m trunk.Slot) {
 	if l.givenUp != "" || m.Generation != l.invites {
-		ctx.Send(l.cfg.Trunks, trunk.Return{CallID: m.CallID, Key: m.Key})
+		ctx.Send(l.cfg.Trunks, trunk.ReturnSlot{CallID: m.CallID, Key: m.Key})
 		if l.givenUp != "" {
 			l.over(ctx, l.givenUp, sip.Ended{})
 		}
@@ -160,7 +160,7 @@ func (l *transferLeg) slotGranted(ctx actor.Context, m trunk.Slot) {
 	}
 	l.slot = m
 	l.tried = append(slices.Clip(l.tried), m.Key)
-	ctx.Request(ctx.Parent(), Prepared{m})
+	ctx.Request(ctx.Parent(), LegPrepared{m})
 }
 
 // dial opens the media session and sends the INVITE of a durable leg.
@@ -185,17 +185,17 @@ func (l *transferLeg) dial(ctx actor.Context, number int) {
 		}
 		leg.SetTrunkOptions(&o, l.slot, leg.ContactHosts(p.Contacts))
 	} else {
-		refused = l.slot.Fill(&in, l.Target.To, l.callerID())
+		refused = l.slot.FillInvite(&in, l.Target.To, l.callerID())
 		leg.SetTrunkOptions(&o, l.slot, nil)
 	}
 	o.Address, o.Far = leg.MediaAddresses(l.cfg.UserAgent, l.slot, in.Contacts)
-	cfg, order, resources := l.cfg, l.Order, l.resources
+	cfg, order, resources := l.cfg, l.Request, l.resources
 	mailbox.Work(ctx, dialTimeout, func(bound context.Context) any {
 		if refused != nil {
 			return inviteSent{number, refused}
 		}
 		if order.Target.Phone == nil {
-			if err := leg.CheckDoNotCall(bound, cfg.Listed, dnc.ScrubAll(cfg.Workspace, order.Environment), order.Target.To); err != nil {
+			if err := leg.CheckDoNotCall(bound, cfg.IsListed, dnc.ScrubAll(cfg.Workspace, order.Environment), order.Target.To); err != nil {
 				return inviteSent{number, err}
 			}
 		}
@@ -213,7 +213,7 @@ func (l *transferLeg) callerID() trunk.Caller {
 	return trunk.Caller{Number: l.slot.From}
 }
 
-func sendInvite(cfg *Config, order *Order, resources *leg.Resources, o media.Options, in sip.Invite) (m inviteSent) {
+func sendInvite(cfg *Config, order *Request, resources *leg.Resources, o media.Options, in sip.Invite) (m inviteSent) {
 	m.leg = in.Leg
 	defer func() {
 		if r := recover(); r != nil {
@@ -241,7 +241,7 @@ func sendInvite(cfg *Config, order *Order, resources *leg.Resources, o media.Opt
 
 // offer makes the SDP offer: of a session of its own, or of the caller's session.
 // Then opened is nil.
-func offer(m leg.Media, order *Order, o media.Options) (opened leg.Session, body []byte, err error) {
+func offer(m leg.Media, order *Request, o media.Options) (opened leg.Session, body []byte, err error) {
 	if order.SameSession {
 		order.Session.Rekey() // another peer gets another key
 		return nil, order.Session.Offer(), nil
@@ -277,7 +277,7 @@ func (l *transferLeg) handleDialogEvent(ctx actor.Context, m dialogEvent) {
 	switch e := m.event.(type) {
 	case sip.Trying:
 	case sip.Ringing:
-		ctx.Request(ctx.Parent(), Ringing{Code: e.Code, State: e.State})
+		ctx.Request(ctx.Parent(), LegRinging{Code: e.Code, State: e.State})
 	case sip.Early:
 		l.handleEarly(ctx, e)
 	case sip.Answered:
@@ -294,7 +294,7 @@ func (l *transferLeg) handleDialogEvent(ctx actor.Context, m dialogEvent) {
 // handleEarly accepts early media; the answer decides. With the session of the caller,
 // the peer before the answer is not heard.
 func (l *transferLeg) handleEarly(ctx actor.Context, e sip.Early) {
-	m := Ringing{Code: e.Code, State: e.State}
+	m := LegRinging{Code: e.Code, State: e.State}
 	if s := l.resources.Session(); s != nil && !l.SameSession && s.Accept(e.Body) == nil {
 		m.Early, l.previewed = true, e.State.RemoteTag
 	}
@@ -311,7 +311,7 @@ func (l *transferLeg) handleAnswer(ctx actor.Context, e sip.Answered) {
 		l.stopClock = mailbox.After(ctx, most, maxReached{})
 	}
 	if l.cfg.Trunks != nil && l.slot.Key != "" {
-		ctx.Send(l.cfg.Trunks, trunk.Result{CallID: l.Key, Key: l.slot.Key, TrunkID: l.slot.Trunk().ID, Answered: true, Second: true})
+		ctx.Send(l.cfg.Trunks, trunk.LegResult{CallID: l.Key, Key: l.slot.Key, TrunkID: l.slot.Trunk().ID, Answered: true, TransferLeg: true})
 	}
 	s := l.Session
 	if !l.SameSession {
@@ -329,18 +329,18 @@ func (l *transferLeg) handleAnswer(ctx actor.Context, e sip.Answered) {
 		l.hangUp()
 		return
 	}
-	ctx.Request(ctx.Parent(), Answered{e.State, e.PDD})
+	ctx.Request(ctx.Parent(), LegAnswered{e.State, e.PDD})
 }
 
 // handleRefusal tries another target if the table of final answers allows it.
 func (l *transferLeg) handleRefusal(ctx actor.Context, f outcome.Final) {
 	v := outcome.Classify(f)
 	if l.cfg.Trunks != nil && l.slot.Key != "" {
-		ctx.Send(l.cfg.Trunks, trunk.Result{CallID: l.Key, Key: l.slot.Key, TrunkID: l.slot.Trunk().ID, Final: f, Verdict: v, Second: true})
+		ctx.Send(l.cfg.Trunks, trunk.LegResult{CallID: l.Key, Key: l.slot.Key, TrunkID: l.slot.Trunk().ID, Final: f, Verdict: v, TransferLeg: true})
 	}
 	l.resources.Close()
 	l.leg = 0
-	ctx.Request(ctx.Parent(), Refused{f, v})
+	ctx.Request(ctx.Parent(), LegRefused{f, v})
 	if l.givenUp == "" && v.NextLeg == domain.NextLegOtherTarget && l.Target.Phone == nil && l.invites < maxLegs {
 		l.requestSlot(ctx)
 		return
@@ -384,12 +384,12 @@ func (l *transferLeg) over(ctx actor.Context, why string, e sip.Ended) {
 		l.stopClock()
 	}
 	l.reportDuration(ctx)
-	ctx.Request(ctx.Parent(), Ended{why, e, l.mediaErr})
+	ctx.Request(ctx.Parent(), LegEnded{why, e, l.mediaErr})
 }
 
 // reportDuration reports to the trunk how long the answered leg was.
 func (l *transferLeg) reportDuration(ctx actor.Context) {
 	if l.cfg.Trunks != nil && l.answered && l.slot.Key != "" {
-		ctx.Send(l.cfg.Trunks, trunk.Ended{CallID: l.Key, TrunkID: l.slot.Trunk().ID, Talked: time.Since(l.since), Second: true})
+		ctx.Send(l.cfg.Trunks, trunk.CallEnded{CallID: l.Key, TrunkID: l.slot.Trunk().ID, Talked: time.Since(l.since), TransferLeg: true})
 	}
 }

@@ -33,7 +33,7 @@ type stage struct {
 	leg     *actor.PID
 	reports []any        // to the call
 	asked   []any        // of the trunks
-	permit  any          // the answer to lines.Try
+	permit  any          // the answer to lines.TryPermit
 	slots   []trunk.Slot // granted by the trunks, one for each request; then NoSlot
 	listed  bool         // the number is on a do-not-call list
 	invites []sip.Invite
@@ -98,24 +98,24 @@ func perform(t *testing.T, s *stage, target transferleg.Target, script func(s *s
 		}
 		grants := spawn(func(ctx actor.Context) {
 			switch ctx.Message().(type) {
-			case lines.Try:
+			case lines.TryPermit:
 				ctx.Respond(s.permit)
-			case lines.Bind:
-				ctx.Respond(lines.Bound{})
+			case lines.BindPermit:
+				ctx.Respond(lines.PermitBound{})
 			}
 		})
 		trunks := spawn(func(ctx actor.Context) {
 			switch m := ctx.Message().(type) {
-			case trunk.Want:
+			case trunk.RequestSlot:
 				s.asked = append(s.asked, m)
 				if len(s.slots) == 0 {
-					ctx.Respond(trunk.NoSlot{Reason: trunk.Exhausted})
+					ctx.Respond(trunk.SlotDenied{Reason: trunk.ReasonExhausted})
 					return
 				}
 				slot := s.slots[0]
 				s.slots, slot.Generation = s.slots[1:], m.Generation
 				ctx.Respond(slot)
-			case trunk.Return, trunk.Result, trunk.Ended:
+			case trunk.ReturnSlot, trunk.LegResult, trunk.CallEnded:
 				s.asked = append(s.asked, m)
 			}
 		})
@@ -124,11 +124,11 @@ func perform(t *testing.T, s *stage, target transferleg.Target, script func(s *s
 			case *actor.Started:
 				cfg := transferleg.Config{
 					Workspace: "ws_1", UserAgent: userAgent{stage: s}, Media: s, Lines: grants, Trunks: trunks, Log: slog.New(slog.DiscardHandler),
-					Listed: func(context.Context, dnc.Scrub, string) (bool, error) { return s.listed, nil },
+					IsListed: func(context.Context, dnc.Scrub, string) (bool, error) { return s.listed, nil },
 				}
-				order := transferleg.Order{CallID: "call_1", Key: "call_1/2", Target: target, From: "+12025550170"}
+				order := transferleg.Request{CallID: "call_1", Key: "call_1/2", Target: target, From: "+12025550170"}
 				s.leg = ctx.Spawn(mailbox.Props(func() actor.Actor { return transferleg.New(cfg, order, leg.NewResources(nil)) }, 100))
-			case transferleg.Prepared, transferleg.Ringing, transferleg.Answered, transferleg.Refused, transferleg.Ended, transferleg.DialogEvent, transferleg.MediaEvent:
+			case transferleg.LegPrepared, transferleg.LegRinging, transferleg.LegAnswered, transferleg.LegRefused, transferleg.LegEnded, transferleg.DialogEvent, transferleg.MediaEvent:
 				s.reports = append(s.reports, m)
 			}
 		})
@@ -160,18 +160,18 @@ func TestPhoneIsCalledOnceItsLegIsCommitted(t *testing.T) {
 	t.Parallel()
 	perform(t, &stage{}, phone(), func(s *stage) {
 		require.Len(t, s.reports, 1)
-		assert.IsType(t, transferleg.Prepared{}, s.last())
+		assert.IsType(t, transferleg.LegPrepared{}, s.last())
 		assert.Empty(t, s.invites, "before its row is stored")
-		s.tell(transferleg.Dial{Leg: 2})
+		s.tell(transferleg.DialLeg{Leg: 2})
 		require.Len(t, s.invites, 1)
 		assert.Equal(t, []any{2, "desk", 1, "offer"}, []any{s.invites[0].Leg, s.invites[0].To, len(s.invites[0].Contacts), string(s.invites[0].Body)})
 		s.notify(sip.Ringing{Code: 180})
-		assert.Equal(t, transferleg.Ringing{Code: 180}, s.last())
+		assert.Equal(t, transferleg.LegRinging{Code: 180}, s.last())
 		s.notify(sip.Answered{Body: []byte("sdp"), State: sip.DialogState{CallID: "a"}})
-		assert.Equal(t, transferleg.Answered{State: sip.DialogState{CallID: "a"}}, s.last())
+		assert.Equal(t, transferleg.LegAnswered{State: sip.DialogState{CallID: "a"}}, s.last())
 		assert.Equal(t, []string{"sdp"}, s.sdp)
 		s.notify(sip.Ended{ByRemote: true})
-		assert.Equal(t, transferleg.Ended{Dialog: sip.Ended{ByRemote: true}}, s.last())
+		assert.Equal(t, transferleg.LegEnded{Dialog: sip.Ended{ByRemote: true}}, s.last())
 		assert.Empty(t, s.asked, "a phone needs no trunk slot")
 	})
 }
@@ -180,18 +180,18 @@ func TestRefusedLegTriesAnotherTarget(t *testing.T) {
 	t.Parallel()
 	s := &stage{slots: []trunk.Slot{{Key: "one", Target: resolve.Target{Host: "192.0.2.1"}}, {Key: "two", Target: resolve.Target{Host: "192.0.2.2"}}}}
 	perform(t, s, number(), func(s *stage) {
-		s.tell(transferleg.Dial{Leg: 2})
+		s.tell(transferleg.DialLeg{Leg: 2})
 		s.notify(sip.Refused{Final: outcome.Final{Silent: true}})
 		require.Len(t, s.reports, 3)
-		assert.IsType(t, transferleg.Refused{}, s.reports[1])
-		assert.IsType(t, transferleg.Prepared{}, s.reports[2])
-		s.tell(transferleg.Dial{Leg: 3})
+		assert.IsType(t, transferleg.LegRefused{}, s.reports[1])
+		assert.IsType(t, transferleg.LegPrepared{}, s.reports[2])
+		s.tell(transferleg.DialLeg{Leg: 3})
 		assert.Equal(t, "192.0.2.2", s.invites[1].Target.Host)
 		s.notify(sip.Refused{Final: outcome.Final{Silent: true}})
-		assert.Equal(t, transferleg.Ended{Reason: trunk.Exhausted}, s.last())
+		assert.Equal(t, transferleg.LegEnded{Reason: trunk.ReasonExhausted}, s.last())
 		var tried [][]string
 		for _, m := range s.asked {
-			if w, ok := m.(trunk.Want); ok {
+			if w, ok := m.(trunk.RequestSlot); ok {
 				tried = append(tried, w.Tried)
 			}
 		}
@@ -203,9 +203,9 @@ func TestBusyTargetIsNotCalledAgain(t *testing.T) {
 	t.Parallel()
 	s := &stage{slots: []trunk.Slot{{Key: "one"}, {Key: "two"}}}
 	perform(t, s, number(), func(s *stage) {
-		s.tell(transferleg.Dial{Leg: 2})
+		s.tell(transferleg.DialLeg{Leg: 2})
 		s.notify(sip.Refused{Final: outcome.Final{Code: 486}})
-		assert.Equal(t, transferleg.Ended{Reason: string(domain.ReasonBusy)}, s.last())
+		assert.Equal(t, transferleg.LegEnded{Reason: string(domain.ReasonBusy)}, s.last())
 		assert.Len(t, s.slots, 1)
 	})
 }
@@ -218,15 +218,15 @@ func TestLegEndsBeforeItsInvite(t *testing.T) {
 		reason string
 	}{
 		"no permit":           {stage{permit: domain.Errorf(domain.CodeConcurrentLimit, "no")}, false, string(domain.CodeConcurrentLimit)},
-		"the permit was late": {stage{permit: lines.Late{}}, false, "no_line"},
-		"no slot":             {stage{}, false, trunk.Exhausted},
+		"the permit was late": {stage{permit: lines.LeaseExpired{}}, false, "no_line"},
+		"no slot":             {stage{}, false, trunk.ReasonExhausted},
 		"do-not-call list":    {stage{listed: true, slots: []trunk.Slot{{Key: "one"}}}, true, string(domain.CodeDNCBlocked)},
 	} {
 		perform(t, &c.stage, number(), func(s *stage) {
 			if c.dial {
-				s.tell(transferleg.Dial{Leg: 2})
+				s.tell(transferleg.DialLeg{Leg: 2})
 			}
-			assert.Equal(t, transferleg.Ended{Reason: c.reason}, s.last(), name)
+			assert.Equal(t, transferleg.LegEnded{Reason: c.reason}, s.last(), name)
 			assert.Empty(t, s.invites, name)
 		})
 	}
@@ -235,37 +235,37 @@ func TestLegEndsBeforeItsInvite(t *testing.T) {
 func TestLegThatIsGivenUpEndsWhenSIPSaysSo(t *testing.T) {
 	t.Parallel()
 	perform(t, &stage{slots: []trunk.Slot{{Key: "one"}}}, number(), func(s *stage) {
-		s.tell(transferleg.Dial{Leg: 2})
-		s.tell(transferleg.GiveUp{Reason: "caller_left"})
+		s.tell(transferleg.DialLeg{Leg: 2})
+		s.tell(transferleg.HangUpLeg{Reason: "caller_left"})
 		assert.Equal(t, []string{"caller_left"}, s.byes)
 		assert.Len(t, s.reports, 1, "it may still ring")
 		s.notify(sip.Refused{Final: outcome.Final{Cancelled: true}})
-		assert.Equal(t, transferleg.Ended{Reason: "caller_left"}, s.last())
+		assert.Equal(t, transferleg.LegEnded{Reason: "caller_left"}, s.last())
 	})
 	perform(t, &stage{slots: []trunk.Slot{{Key: "one"}}}, number(), func(s *stage) {
-		s.tell(transferleg.Dial{Leg: 2})
-		s.tell(transferleg.GiveUp{Reason: "caller_left"})
+		s.tell(transferleg.DialLeg{Leg: 2})
+		s.tell(transferleg.HangUpLeg{Reason: "caller_left"})
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		assert.Equal(t, transferleg.Ended{Reason: "caller_left"}, s.last(), "the peer does not answer the CANCEL")
+		assert.Equal(t, transferleg.LegEnded{Reason: "caller_left"}, s.last(), "the peer does not answer the CANCEL")
 	})
 	perform(t, &stage{}, phone(), func(s *stage) {
-		s.tell(transferleg.GiveUp{Reason: "caller_left"})
-		assert.Equal(t, transferleg.Ended{Reason: "caller_left"}, s.last(), "at once before its INVITE")
+		s.tell(transferleg.HangUpLeg{Reason: "caller_left"})
+		assert.Equal(t, transferleg.LegEnded{Reason: "caller_left"}, s.last(), "at once before its INVITE")
 	})
 }
 
 func TestAnsweredLegEndsAtItsLongestDuration(t *testing.T) {
 	t.Parallel()
 	perform(t, &stage{slots: []trunk.Slot{{Key: "one", MaxDuration: time.Minute}}}, number(), func(s *stage) {
-		s.tell(transferleg.Dial{Leg: 2})
+		s.tell(transferleg.DialLeg{Leg: 2})
 		s.notify(sip.Answered{})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.Equal(t, []string{string(domain.ReasonMaxDuration)}, s.byes)
 		s.notify(sip.Ended{})
-		assert.Equal(t, transferleg.Ended{Reason: string(domain.ReasonMaxDuration)}, s.last())
-		ended, ok := s.asked[len(s.asked)-1].(trunk.Ended)
+		assert.Equal(t, transferleg.LegEnded{Reason: string(domain.ReasonMaxDuration)}, s.last())
+		ended, ok := s.asked[len(s.asked)-1].(trunk.CallEnded)
 		require.True(t, ok)
 		assert.Equal(t, time.Minute, ended.Talked, "the trunk counts the seconds")
 	})
@@ -274,10 +274,10 @@ func TestAnsweredLegEndsAtItsLongestDuration(t *testing.T) {
 func TestAnswerWithUnusableSDPIsHungUp(t *testing.T) {
 	t.Parallel()
 	perform(t, &stage{sdpErr: media.ErrNoCodec}, phone(), func(s *stage) {
-		s.tell(transferleg.Dial{Leg: 2})
+		s.tell(transferleg.DialLeg{Leg: 2})
 		s.notify(sip.Answered{Body: []byte("sdp")})
 		assert.Equal(t, []string{string(domain.ReasonMedia)}, s.byes)
 		s.notify(sip.Ended{})
-		assert.Equal(t, transferleg.Ended{Reason: string(domain.ReasonMedia), MediaErr: media.ErrNoCodec}, s.last())
+		assert.Equal(t, transferleg.LegEnded{Reason: string(domain.ReasonMedia), MediaErr: media.ErrNoCodec}, s.last())
 	})
 }

@@ -21,7 +21,7 @@ type trunks struct {
 
 // Receive is protoactor's.
 func (t *trunks) Receive(ctx actor.Context) {
-	m, ok := ctx.Message().(trunk.Want)
+	m, ok := ctx.Message().(trunk.RequestSlot)
 	if !ok {
 		return
 	}
@@ -30,7 +30,7 @@ func (t *trunks) Receive(ctx actor.Context) {
 	reason := []string{"exhausted", "throttled", "channels"}[t.w.dice.IntN(3)]
 	t.w.mu.Unlock()
 	if now := time.Now(); now.Before(until) {
-		ctx.Respond(trunk.NoSlot{CallID: m.CallID, Generation: m.Generation, Reason: reason, Until: now.Add(2 * time.Second)})
+		ctx.Respond(trunk.SlotDenied{CallID: m.CallID, Generation: m.Generation, Reason: reason, Until: now.Add(2 * time.Second)})
 		return
 	}
 	ctx.Respond(trunk.Slot{
@@ -48,7 +48,7 @@ type calls struct {
 }
 
 type placed struct {
-	start   call.Start
+	start   call.StartOutbound
 	pid     *actor.PID
 	verdict domain.Verdict
 	reached bool
@@ -70,18 +70,18 @@ func (over) Control()  {}
 // Receive is protoactor's.
 func (c *calls) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
-	case call.Start:
+	case call.StartOutbound:
 		c.start(ctx, m)
 	case bound:
 		c.bound(ctx, m)
 	case over:
 		c.over(ctx, m.id)
-	case call.Ack:
+	case call.AcknowledgeEnd:
 		if r := c.live[m.CallID]; r != nil {
 			ctx.Poison(r.pid)
 			delete(c.live, m.CallID)
 		}
-	case call.Hangup:
+	case call.HangUp:
 		if r := c.live[m.CallID]; r != nil && !r.over && r.rung != nil {
 			r.verdict = domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonHangup}
 			c.w.mu.Lock()
@@ -89,9 +89,9 @@ func (c *calls) Receive(ctx actor.Context) {
 			c.w.mu.Unlock()
 			c.over(ctx, m.CallID)
 		}
-		ctx.Respond(call.HungUp{})
-	case call.Live:
-		var now call.LiveNow
+		ctx.Respond(call.HangupStarted{})
+	case call.GetLiveCalls:
+		var now call.LiveCalls
 		for id, r := range c.live {
 			if !r.over { // the worst case: the call is gone, only its end is still told
 				now.Calls = append(now.Calls, call.LiveCall{CallID: id, AttemptID: r.start.Attempt.ID, CampaignID: r.start.Attempt.CampaignID, PID: r.pid})
@@ -101,7 +101,7 @@ func (c *calls) Receive(ctx actor.Context) {
 	}
 }
 
-func (c *calls) start(ctx actor.Context, m call.Start) {
+func (c *calls) start(ctx actor.Context, m call.StartOutbound) {
 	parent, linesPID := ctx.Self(), c.p.pid("lines "+m.Call.WorkspaceID)
 	id := m.Call.ID
 	if c.live[id] != nil {
@@ -111,10 +111,10 @@ func (c *calls) start(ctx actor.Context, m call.Start) {
 		return actor.ReceiveFunc(func(ctx actor.Context) {
 			switch ctx.Message().(type) {
 			case *actor.Started:
-				ctx.Request(linesPID, lines.Bind{Permit: m.Permit, CallID: id, Call: ctx.Self()})
-			case lines.Bound:
+				ctx.Request(linesPID, lines.BindPermit{Permit: m.Permit, CallID: id, Call: ctx.Self()})
+			case lines.PermitBound:
 				ctx.Send(parent, bound{id, true})
-			case lines.Late:
+			case lines.LeaseExpired:
 				ctx.Send(parent, bound{id, false})
 			}
 		})

@@ -131,8 +131,8 @@ func (w *world) grow(ctx actor.Context, p *process) {
 		linesPID := p.spawn(ctx, "lines "+sp.id, func() actor.Actor {
 			return &witness{lines.New(lines.Config{
 				Concurrent: sp.lines, PerMinute: sp.perMinute,
-				Census: func(bound context.Context) ([]lines.Live, error) { return w.census(bound, callsPID) },
-				Opened: func(bound context.Context) ([]time.Time, error) { return w.lately(bound, p, sp.id) },
+				ListLiveCalls:    func(bound context.Context) ([]lines.LiveCall, error) { return w.census(bound, callsPID) },
+				ListRecentStarts: func(bound context.Context) ([]time.Time, error) { return w.lately(bound, p, sp.id) },
 			}), before}
 		})
 		w.endOrphans(p, sp.id)
@@ -174,14 +174,14 @@ func (w *world) check(ws string) campaign.Check {
 	}
 }
 
-func (w *world) census(ctx context.Context, calls *actor.PID) ([]lines.Live, error) {
-	now, err := mailbox.Ask[call.LiveNow](ctx, w.sys, calls, call.Live{})
+func (w *world) census(ctx context.Context, calls *actor.PID) ([]lines.LiveCall, error) {
+	now, err := mailbox.Ask[call.LiveCalls](ctx, w.sys, calls, call.GetLiveCalls{})
 	if err != nil {
 		return nil, err
 	}
-	var out []lines.Live
+	var out []lines.LiveCall
 	for _, c := range now.Calls {
-		out = append(out, lines.Live{CallID: c.CallID, Call: c.PID, Campaign: true})
+		out = append(out, lines.LiveCall{CallID: c.CallID, Call: c.PID, Campaign: true})
 	}
 	return out, nil
 }
@@ -219,7 +219,7 @@ func (w *world) endOrphans(p *process, ws string) {
 		}
 		for _, c := range sp.campaigns {
 			for _, a := range w.model.byID[c.row.ID].open {
-				w.sys.Root.Send(p.pid("lines "+ws), lines.Hold{CallID: a.CallID, Until: time.Now().Add(32 * time.Second)})
+				w.sys.Root.Send(p.pid("lines "+ws), lines.HoldPermit{CallID: a.CallID, Until: time.Now().Add(32 * time.Second)})
 				r := w.far.calls[a.CallID]
 				if r != nil {
 					r.known = true
@@ -233,7 +233,7 @@ func (w *world) endOrphans(p *process, ws string) {
 					if p.dead.Load() {
 						return
 					}
-					w.sys.Root.Send(p.pid("lines "+ws), lines.Free{CallID: a.CallID})
+					w.sys.Root.Send(p.pid("lines "+ws), lines.ReleaseCall{CallID: a.CallID})
 					if pid := p.pid(a.CampaignID); pid != nil {
 						w.sys.Root.Send(pid, campaign.DialogEnded{CallID: a.CallID})
 					}

@@ -29,5 +29,5 @@ func (t *resumedCalls) count(result string) uint64 {
 
 // resumeResults are those that are told.
 func resumeResults() []string {
-	return []string{recovery.Resumed, recovery.Refused, recovery.NoAnswer, recovery.Failed}
+	return []string{recovery.ResultResumed, recovery.ResultRefused, recovery.ResultNoAnswer, recovery.ResultFailed}
 }

@@ -13,9 +13,9 @@ import (
 // minute, if all of them can be handed over; one without goes at once.
 func TestWhatGoesToANodeThatHasJoined(t *testing.T) {
 	assert.Equal(t, time.Minute, moveAfter())
-	two, none := call.LiveNow{Known: 2, Movable: 2}, call.LiveNow{}
-	one := call.LiveNow{Known: 2, Movable: 1} // the other one rings, say
-	born := 3 * time.Hour                     // the process lives for so long
+	two, none := call.LiveCalls{Open: 2, Movable: 2}, call.LiveCalls{}
+	one := call.LiveCalls{Open: 2, Movable: 1} // the other one rings, say
+	born := 3 * time.Hour                      // the process lives for so long
 	to := "node_1"
 	waits := func(c *ownedShard, from, until time.Duration) {
 		for at := from; at <= until; at += 500 * time.Millisecond { // it is looked as often, as long as it stays

@@ -41,8 +41,8 @@ func (c *ownedShard) waited() time.Duration {
 
 // mayMove says whether the shard may go by what is known of its calls: where none
 // lives, or all can be handed over and another node has waited for so long.
-func (c *ownedShard) mayMove(now call.LiveNow, survive bool, after time.Duration) bool {
-	return now.Known == 0 || survive && now.Known == now.Movable && c.waited() > after
+func (c *ownedShard) mayMove(now call.LiveCalls, survive bool, after time.Duration) bool {
+	return now.Open == 0 || survive && now.Open == now.Movable && c.waited() > after
 }
 
 // ownedShard is a seat as its node watches it.

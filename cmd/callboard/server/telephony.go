@@ -23,7 +23,7 @@ import (
 type telephony struct {
 	sip           *sip.UserAgent
 	media         *media.Engine
-	mediaCapacity *lines.Places          // calls that the RTP ports have room for
+	mediaCapacity *lines.PortCapacity    // calls that the RTP ports have room for
 	testCarrier   *testcarrier.Simulator // nil: the settings have none
 	traces        *siptrace.Buffer
 	listening     bool

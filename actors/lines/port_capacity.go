@@ -12,13 +12,13 @@ import (
 // first at times.
 const placeWait = 50 * time.Millisecond
 
-// Places are what a process has room for besides the lines of its workspaces: a
+// PortCapacity are what a process has room for besides the lines of its workspaces: a
 // call needs a pair of ports, which rests for seconds after it. They are shared
 // by all lines of the process. Each permit is a place that is spoken for, also
 // before its call has a pair, so that campaigns open no attempt that could only
 // be given up.
-type Places struct {
-	use    func() Use
+type PortCapacity struct {
+	use    func() PortUsage
 	spoken *atomic.Int64 // permits of all who share them
 
 	mu   sync.Mutex
@@ -26,24 +26,24 @@ type Places struct {
 	left bool
 }
 
-// Use counts pairs of ports.
-type Use struct {
-	Pairs   int // of this process
-	Taken   int // by its own calls
-	Resting int // freed, and for nobody yet
+// PortUsage counts pairs of ports.
+type PortUsage struct {
+	Pairs       int // of this process
+	InUse       int // by its own calls
+	CoolingDown int // freed, and for nobody yet
 }
 
-// NewPlaces makes them of what counts the pairs; it must not block.
-func NewPlaces(use func() Use) *Places {
-	return &Places{use: use, spoken: new(atomic.Int64)}
+// NewPortCapacity makes them of what counts the pairs; it must not block.
+func NewPortCapacity(use func() PortUsage) *PortCapacity {
+	return &PortCapacity{use: use, spoken: new(atomic.Int64)}
 }
 
 // Share are the same places for one of several who have them, until Leave.
-func (p *Places) Share() *Places { return &Places{use: p.use, spoken: p.spoken} }
+func (p *PortCapacity) Share() *PortCapacity { return &PortCapacity{use: p.use, spoken: p.spoken} }
 
-// Leave gives up all that is spoken for by way of p, also by lines that never
+// Release gives up all that is spoken for by way of p, also by lines that never
 // come to say so. nil: nothing is.
-func (p *Places) Leave() {
+func (p *PortCapacity) Release() {
 	if p == nil {
 		return
 	}
@@ -56,12 +56,12 @@ func (p *Places) Leave() {
 // room says whether a campaign may have one more. A tenth, at least one where
 // there are several, is left to calls that come in and to single ones, which ask
 // nobody. nil: always.
-func (p *Places) room() bool {
+func (p *PortCapacity) room() bool {
 	if p == nil {
 		return true
 	}
 	u := p.use()
-	return u.Pairs-u.Resting-max(u.Taken, int(p.spoken.Load())) > kept(u.Pairs)
+	return u.Pairs-u.CoolingDown-max(u.InUse, int(p.spoken.Load())) > kept(u.Pairs)
 }
 
 // kept is how many of all are for calls that ask nobody.
@@ -73,7 +73,7 @@ func kept(all int) int {
 }
 
 // speak notes that n more places are spoken for.
-func (p *Places) speak(n int) {
+func (p *PortCapacity) speak(n int) {
 	if p == nil {
 		return
 	}

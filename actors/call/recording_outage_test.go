@@ -46,7 +46,7 @@ func interrupted(t *testing.T, ids ...string) *memory {
 		b, err := json.Marshal(c)
 		require.NoError(t, err)
 		store.rows[c.Key()], store.versions[c.Key()] = b, 1
-		e := call.Interrupted(*c, domain.Attempt{ID: id, WorkspaceID: workspace}, time.Now())
+		e := call.EndAsInterrupted(*c, domain.Attempt{ID: id, WorkspaceID: workspace}, time.Now())
 		_, err = store.Apply(t.Context(), call.EndChange(e, time.Now()))
 		require.NoError(t, err)
 	}

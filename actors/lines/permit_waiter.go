@@ -11,9 +11,9 @@ import (
 // forgotten who waits.
 const askAnew = 5 * time.Second
 
-// Waiter waits for permits on behalf of code that is no actor: it stands in
+// PermitWaiter waits for permits on behalf of code that is no actor: it stands in
 // the row of the campaigns, with their weight. It serves one at a time.
-type Waiter struct {
+type PermitWaiter struct {
 	sys   *actor.ActorSystem
 	lines *actor.PID
 	self  *actor.PID
@@ -21,9 +21,9 @@ type Waiter struct {
 	got   chan Permit
 }
 
-// NewWaiter makes one; Close ends it.
-func NewWaiter(sys *actor.ActorSystem, lines *actor.PID) *Waiter {
-	w := &Waiter{sys: sys, lines: lines, got: make(chan Permit, 64)}
+// NewPermitWaiter makes one; Close ends it.
+func NewPermitWaiter(sys *actor.ActorSystem, lines *actor.PID) *PermitWaiter {
+	w := &PermitWaiter{sys: sys, lines: lines, got: make(chan Permit, 64)}
 	w.self = sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		p, ok := ctx.Message().(Permit)
 		if !ok {
@@ -37,36 +37,36 @@ func NewWaiter(sys *actor.ActorSystem, lines *actor.PID) *Waiter {
 	return w
 }
 
-// Permit waits until a line is free and its turn has come.
-func (w *Waiter) Permit(ctx context.Context) (Permit, error) {
+// WaitForPermit waits until a line is free and its turn has come.
+func (w *PermitWaiter) WaitForPermit(ctx context.Context) (Permit, error) {
 	w.asked++
 	again := time.NewTicker(askAnew)
 	defer again.Stop()
-	w.sys.Root.RequestWithCustomSender(w.lines, Want{Count: 1, Generation: w.asked}, w.self)
+	w.sys.Root.RequestWithCustomSender(w.lines, RequestPermits{Count: 1, Generation: w.asked}, w.self)
 	for {
 		select {
 		case p := <-w.got:
 			if p.Generation == w.asked && time.Now().Before(p.Expires) {
 				return p, nil
 			}
-			w.sys.Root.Send(w.lines, Return{Permit: p})
+			w.sys.Root.Send(w.lines, ReturnPermit{Permit: p})
 		case <-again.C:
 			w.asked++ // what is on its way is given back above
-			w.sys.Root.RequestWithCustomSender(w.lines, Want{Count: 1, Generation: w.asked}, w.self)
+			w.sys.Root.RequestWithCustomSender(w.lines, RequestPermits{Count: 1, Generation: w.asked}, w.self)
 		case <-ctx.Done():
-			w.sys.Root.RequestWithCustomSender(w.lines, Unwant{}, w.self)
+			w.sys.Root.RequestWithCustomSender(w.lines, CancelRequest{}, w.self)
 			return Permit{}, ctx.Err()
 		}
 	}
 }
 
 // Close leaves the row and gives back what came too late.
-func (w *Waiter) Close() {
+func (w *PermitWaiter) Close() {
 	w.sys.Root.Poison(w.self)
 	for {
 		select {
 		case p := <-w.got:
-			w.sys.Root.Send(w.lines, Return{Permit: p})
+			w.sys.Root.Send(w.lines, ReturnPermit{Permit: p})
 		default:
 			return
 		}

@@ -23,8 +23,8 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// order is what a call was started with, inbound or outbound.
-type order struct {
+// callSetup is what a call was started with, inbound or outbound.
+type callSetup struct {
 	call          domain.Call
 	attempt       domain.Attempt
 	script        domain.Script
@@ -47,7 +47,7 @@ type order struct {
 	owner         *actor.PID
 }
 
-func (o *order) lines(cfg *Config) *actor.PID { return linesOf(cfg, o.inbound, o.call.Environment) }
+func (o *callSetup) lines(cfg *Config) *actor.PID { return linesOf(cfg, o.inbound, o.call.Environment) }
 
 func linesOf(cfg *Config, inbound bool, env domain.Environment) *actor.PID {
 	switch {
@@ -61,7 +61,7 @@ func linesOf(cfg *Config, inbound bool, env domain.Environment) *actor.PID {
 
 // inboundTrunk is the trunk over which an inbound call came; "": it is none, or
 // came from a phone.
-func (o *order) inboundTrunk() string {
+func (o *callSetup) inboundTrunk() string {
 	if o.call.Direction != domain.Inbound || o.slot.Via == nil {
 		return ""
 	}
@@ -70,7 +70,7 @@ func (o *order) inboundTrunk() string {
 
 // ourNumber is our number in the call. The person called by a transfer sees it:
 // a trunk may not show the number of a caller.
-func (o *order) ourNumber() string {
+func (o *callSetup) ourNumber() string {
 	if o.call.Direction == domain.Inbound {
 		return o.call.To
 	}
@@ -78,16 +78,16 @@ func (o *order) ourNumber() string {
 }
 
 // peerNumber is the number of the person in the call.
-func (o *order) peerNumber() string { return peerNumber(&o.call) }
+func (o *callSetup) peerNumber() string { return peerNumber(&o.call) }
 
 // playsRingback reports whether the caller hears how a transfer target is called.
-func (o *order) playsRingback() bool {
+func (o *callSetup) playsRingback() bool {
 	r := o.script.Transfer.Ringback
 	return r == nil || *r
 }
 
 // resumptions is how often the call was resumed.
-func (o *order) resumptions() int {
+func (o *callSetup) resumptions() int {
 	if o.resumed != nil {
 		return o.resumed.Resumptions
 	}
@@ -95,14 +95,14 @@ func (o *order) resumptions() int {
 }
 
 // refuseCaller rejects an inbound call.
-func (o *order) refuseCaller(code int, extra ...message.Header) {
+func (o *callSetup) refuseCaller(code int, extra ...message.Header) {
 	if o.in != nil {
 		o.in.Reject(code, 0, extra...)
 	}
 }
 
 // referURI is the URI for a REFER: the peer reaches the number through its own side.
-func (o *order) referURI(number string) (string, error) {
+func (o *callSetup) referURI(number string) (string, error) {
 	host, port, user := strings.Trim(o.slot.Target.Host, "[]"), o.slot.Target.Port, number
 	if o.in != nil {
 		host, port = o.in.Source.Addr().Unmap().String(), int(o.in.Source.Port())
@@ -122,7 +122,7 @@ func (o *order) referURI(number string) (string, error) {
 }
 
 // resumedAddress is our address as the peer of a resumed call sees it.
-func (o *order) resumedAddress(ua leg.UserAgent) netip.Addr {
+func (o *callSetup) resumedAddress(ua leg.UserAgent) netip.Addr {
 	target := o.resumedDialog.Target
 	ip, err := netip.ParseAddr(strings.Trim(target.Host, "[]"))
 	if err != nil {
@@ -133,7 +133,7 @@ func (o *order) resumedAddress(ua leg.UserAgent) netip.Addr {
 
 // takeTrace returns the SIP messages of a call that is over, with those of the
 // process before.
-func (o *order) takeTrace(buffer *siptrace.Buffer, c *domain.Call) *domain.TraceRow {
+func (o *callSetup) takeTrace(buffer *siptrace.Buffer, c *domain.Call) *domain.TraceRow {
 	if o.resumed == nil || len(o.earlierTrace) == 0 {
 		return buffer.TakeTrace(c)
 	}
@@ -150,7 +150,7 @@ func (o *order) takeTrace(buffer *siptrace.Buffer, c *domain.Call) *domain.Trace
 }
 
 // attemptTrace is the row's copy of the SIP messages, for the case of a crash.
-func (o *order) attemptTrace(buffer *siptrace.Buffer) []byte {
+func (o *callSetup) attemptTrace(buffer *siptrace.Buffer) []byte {
 	now := buffer.AttemptTrace(&o.call)
 	if len(o.earlierTrace) == 0 {
 		return now
@@ -159,34 +159,34 @@ func (o *order) attemptTrace(buffer *siptrace.Buffer) []byte {
 }
 
 // legRecord is the record of a leg. Its slice is never shared.
-func (o *order) legRecord(number int) *domain.Leg {
+func (o *callSetup) legRecord(number int) *domain.Leg {
 	o.call.Legs = append([]domain.Leg(nil), o.call.Legs...)
 	return &o.call.Legs[number-1]
 }
 
 // transferLegRecord is the record and the row of a transfer leg. Their slices are
 // never shared.
-func (o *order) transferLegRecord(number int) (*domain.Leg, *domain.AttemptLeg) {
+func (o *callSetup) transferLegRecord(number int) (*domain.Leg, *domain.AttemptLeg) {
 	o.attempt.Legs = append([]domain.AttemptLeg(nil), o.attempt.Legs...)
 	return o.legRecord(number), &o.attempt.Legs[number-1]
 }
 
 // setTransferDialog stores what a BYE or CANCEL after a crash needs.
-func (o *order) setTransferDialog(number int, s sip.DialogState) {
-	if b, err := leg.DialogBytes(s); err == nil {
+func (o *callSetup) setTransferDialog(number int, s sip.DialogState) {
+	if b, err := leg.EncodeDialog(s); err == nil {
 		_, row := o.transferLegRecord(number)
 		row.Dialog = b
 	}
 }
 
 // transferRecord is the record of a transfer. Its slice is never shared.
-func (o *order) transferRecord(index int) *domain.Transfer {
+func (o *callSetup) transferRecord(index int) *domain.Transfer {
 	o.call.Transfers = append([]domain.Transfer(nil), o.call.Transfers...)
 	return &o.call.Transfers[index]
 }
 
 // addTransferStep adds a SIP response to the record of a transfer.
-func (o *order) addTransferStep(index int, method string, code int, phrase string) {
+func (o *callSetup) addTransferStep(index int, method string, code int, phrase string) {
 	r := o.transferRecord(index)
 	if len(r.SIP) < domain.MaxSIPSteps {
 		r.SIP = append(slices.Clip(r.SIP), domain.SIPStep{At: time.Now().UTC(), Method: method, Code: code, Phrase: phrase})
@@ -194,15 +194,15 @@ func (o *order) addTransferStep(index int, method string, code int, phrase strin
 }
 
 // invalidState is the answer to a request that the call cannot carry out now.
-func (o *order) invalidState(text string) error {
+func (o *callSetup) invalidState(text string) error {
 	return domain.Errorf(domain.CodeInvalidState, "%s", text).With("current_status", o.call.Status)
 }
 
 // notTalking is the answer to a request that needs an answered call.
-func (o *order) notTalking() error { return o.invalidState("nobody is talking on this call") }
+func (o *callSetup) notTalking() error { return o.invalidState("nobody is talking on this call") }
 
 // mediaRefused notes in the call's record why the peer's SDP was refused.
-func (o *order) mediaRefused(err error) {
+func (o *callSetup) mediaRefused(err error) {
 	if leg.IsMediaRefusal(err) {
 		o.call.MediaIssue = "The SDP was refused: " + err.Error() + "."
 	}
@@ -210,7 +210,7 @@ func (o *order) mediaRefused(err error) {
 
 // openingState is the dialog of a leg before its INVITE is sent. That of a redirected
 // leg is known by its Call-ID only.
-func (o *order) openingState(ua leg.UserAgent, number int, redirected bool) sip.DialogState {
+func (o *callSetup) openingState(ua leg.UserAgent, number int, redirected bool) sip.DialogState {
 	if redirected {
 		return sip.DialogState{CallID: ua.CallID(o.call.ID, number), Target: o.slot.Target}
 	}
@@ -219,7 +219,7 @@ func (o *order) openingState(ua leg.UserAgent, number int, redirected bool) sip.
 
 // doNotCallCheck is the check before a leg that follows another one; nil: none. Right
 // before the first leg the starter of the call has checked.
-func (o *order) doNotCallCheck(listed leg.Listed, number int) func(context.Context) error {
+func (o *callSetup) doNotCallCheck(listed leg.IsListed, number int) func(context.Context) error {
 	if number < 2 || len(o.contacts) > 0 {
 		return nil
 	}

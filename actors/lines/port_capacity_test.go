@@ -16,11 +16,11 @@ import (
 // pairs are ports for sound of which none is taken by itself.
 type pairs struct{ all, taken, resting atomic.Int64 }
 
-func (p *pairs) places(all int64) *lines.Places {
+func (p *pairs) places(all int64) *lines.PortCapacity {
 	p.all.Store(all)
-	return lines.NewPlaces(func() lines.Use {
-		return lines.Use{
-			Pairs: int(p.all.Load()), Taken: int(p.taken.Load()), Resting: int(p.resting.Load()),
+	return lines.NewPortCapacity(func() lines.PortUsage {
+		return lines.PortUsage{
+			Pairs: int(p.all.Load()), InUse: int(p.taken.Load()), CoolingDown: int(p.resting.Load()),
 		}
 	})
 }
@@ -28,9 +28,9 @@ func (p *pairs) places(all int64) *lines.Places {
 func TestCampaignsLeaveATenthOfTheProcessAndSingleCallsDoNotAsk(t *testing.T) {
 	t.Parallel()
 	var p pairs
-	on(t, lines.Config{Concurrent: 100, Places: p.places(20)}, func(s *stage) {
+	on(t, lines.Config{Concurrent: 100, Capacity: p.places(20)}, func(s *stage) {
 		c := s.campaign()
-		s.want(c, lines.Want{Count: 50})
+		s.want(c, lines.RequestPermits{Count: 50})
 		assert.Len(s, c.permits(), 18, "two are kept, though no call has a pair yet")
 		for range 4 {
 			_, err := s.try()
@@ -43,7 +43,7 @@ func TestCampaignsLeaveATenthOfTheProcessAndSingleCallsDoNotAsk(t *testing.T) {
 		synctest.Wait()
 		assert.Len(s, c.permits(), 18, "single calls have what was kept, and more")
 		for _, permit := range c.permits()[1:5] {
-			s.tell(lines.Return{Permit: permit})
+			s.tell(lines.ReturnPermit{Permit: permit})
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -54,10 +54,10 @@ func TestCampaignsLeaveATenthOfTheProcessAndSingleCallsDoNotAsk(t *testing.T) {
 func TestCampaignsWaitForPairsThatRestOrThatOthersHave(t *testing.T) {
 	t.Parallel()
 	var p pairs
-	on(t, lines.Config{Concurrent: 100, Places: p.places(10)}, func(s *stage) {
+	on(t, lines.Config{Concurrent: 100, Capacity: p.places(10)}, func(s *stage) {
 		p.resting.Store(7)
 		c := s.campaign()
-		s.want(c, lines.Want{Count: 20})
+		s.want(c, lines.RequestPermits{Count: 20})
 		assert.Len(s, c.permits(), 2)
 		p.resting.Store(3)
 		time.Sleep(100 * time.Millisecond)
@@ -78,14 +78,14 @@ func TestCampaignsWaitForPairsThatRestOrThatOthersHave(t *testing.T) {
 func TestTheLinesOfAProcessShareItsPlaces(t *testing.T) {
 	t.Parallel()
 	var p pairs
-	cfg := lines.Config{Concurrent: 100, Places: p.places(10)}
+	cfg := lines.Config{Concurrent: 100, Capacity: p.places(10)}
 	on(t, cfg, func(s *stage) {
 		a, b := s.campaign(), s.campaign()
-		s.want(a, lines.Want{Count: 5})
+		s.want(a, lines.RequestPermits{Count: 5})
 		first := s.lines
 		s.lines = s.spawn(func() actor.Actor { return lines.New(cfg) })
 		synctest.Wait()
-		s.want(b, lines.Want{Count: 20})
+		s.want(b, lines.RequestPermits{Count: 20})
 		require.Len(s, a.permits(), 5)
 		assert.Len(s, b.permits(), 4)
 		s.die(first)
@@ -100,15 +100,15 @@ func TestWhoLeavesTakesNothingAlong(t *testing.T) {
 	var p pairs
 	all := p.places(10)
 	mine := all.Share()
-	on(t, lines.Config{Concurrent: 100, Places: mine}, func(s *stage) {
+	on(t, lines.Config{Concurrent: 100, Capacity: mine}, func(s *stage) {
 		a, b := s.campaign(), s.campaign()
-		s.want(a, lines.Want{Count: 5})
+		s.want(a, lines.RequestPermits{Count: 5})
 		first := s.lines
-		s.lines = s.spawn(func() actor.Actor { return lines.New(lines.Config{Concurrent: 100, Places: all.Share()}) })
+		s.lines = s.spawn(func() actor.Actor { return lines.New(lines.Config{Concurrent: 100, Capacity: all.Share()}) })
 		synctest.Wait()
-		s.want(b, lines.Want{Count: 20})
+		s.want(b, lines.RequestPermits{Count: 20})
 		require.Len(s, b.permits(), 4)
-		mine.Leave()
+		mine.Release()
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
 		assert.Len(s, b.permits(), 9)
@@ -123,9 +123,9 @@ func TestOneOrTwoPairsAreEnoughForACampaign(t *testing.T) {
 	t.Parallel()
 	for _, all := range []int64{1, 2} {
 		var p pairs
-		on(t, lines.Config{Concurrent: 100, Places: p.places(all)}, func(s *stage) {
+		on(t, lines.Config{Concurrent: 100, Capacity: p.places(all)}, func(s *stage) {
 			c := s.campaign()
-			s.want(c, lines.Want{Count: 5})
+			s.want(c, lines.RequestPermits{Count: 5})
 			assert.Len(s, c.permits(), 1)
 		})
 	}

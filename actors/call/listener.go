@@ -17,14 +17,14 @@ type (
 	// sides say and, once, nil at the end, as with media.Session.Tap. The
 	// answer is Listening or a *domain.Error; Held, of room for one, is given the
 	// tap as well, for when nobody waits for the answer any more.
-	Listen struct {
-		CallID string
-		Mode   media.TapMode
-		Out    func(frame []byte)
-		Held   chan<- *media.Tap
+	AddListener struct {
+		CallID      string
+		Mode        media.TapMode
+		OnFrame     func(frame []byte)
+		TapReceiver chan<- *media.Tap
 	}
 	// Listening answers Listen. Whoever holds it closes the tap.
-	Listening struct{ Tap *media.Tap }
+	ListenerAdded struct{ Tap *media.Tap }
 	// PauseRecording leaves a gap in the recording until it is told Paused
 	// false. The answer is RecordingPaused or a *domain.Error.
 	PauseRecording struct {
@@ -56,13 +56,13 @@ func (c *Calls) forwardToCall(ctx actor.Context, callID string) {
 	}
 }
 
-func (c *call) listen(ctx actor.Context, m Listen) {
+func (c *call) listen(ctx actor.Context, m AddListener) {
 	s, ok := c.audible().(tappable)
 	if !ok {
 		ctx.Respond(c.notTalking())
 		return
 	}
-	tap, err := s.Tap(m.Mode, m.Out)
+	tap, err := s.Tap(m.Mode, m.OnFrame)
 	switch {
 	case errors.Is(err, media.ErrTaps):
 		ctx.Respond(domain.Errorf(domain.CodeRateLimit, "as many listen to this call as may").With("retry_after", 5))
@@ -70,10 +70,10 @@ func (c *call) listen(ctx actor.Context, m Listen) {
 		ctx.Respond(c.notTalking())
 	default:
 		select {
-		case m.Held <- tap:
+		case m.TapReceiver <- tap:
 		default:
 		}
-		ctx.Respond(Listening{Tap: tap})
+		ctx.Respond(ListenerAdded{Tap: tap})
 	}
 }
 
@@ -104,7 +104,7 @@ func (c *call) pauseRecording(ctx actor.Context, m PauseRecording) {
 	}
 	c.audio.recordingPaused = m.Paused
 	done := RecordingPaused{Paused: m.Paused}
-	if !c.cfg.Survive {
+	if !c.cfg.StoreCheckpoints {
 		ctx.Respond(done)
 		return
 	}

@@ -20,9 +20,9 @@ import (
 // lookupLimit bounds one name look-up of a proxy.
 const lookupLimit = 5 * time.Second
 
-// Book knows from which addresses calls may come, over all workspaces. It is
+// Sources knows from which addresses calls may come, over all workspaces. It is
 // read for every message of a stranger, so it is one map behind a pointer.
-type Book struct {
+type Sources struct {
 	mu     sync.Mutex // guards the writing side
 	of     map[string][]source
 	turn   uint64
@@ -32,7 +32,7 @@ type Book struct {
 	Resolve func(context.Context, resolve.Target) ([]resolve.Target, error)
 	// Carrier is where the built-in carrier sends from; nil: there is none. It
 	// is set before the first message.
-	Carrier func() netip.AddrPort
+	TestCarrier func() netip.AddrPort
 }
 
 // Entry is a trunk and whose it is.
@@ -60,15 +60,15 @@ type network struct {
 	entry  Entry
 }
 
-// NewBook makes an empty one: it admits nobody.
-func NewBook() *Book {
-	b := &Book{of: make(map[string][]source), turns: make(map[string]uint64)}
+// NewSources makes an empty one: it admits nobody.
+func NewSources() *Sources {
+	b := &Sources{of: make(map[string][]source), turns: make(map[string]uint64)}
 	b.byAddr.Store(&index{exact: make(map[netip.Addr][]Entry)})
 	return b
 }
 
-// Turn is taken before trunks are read for Set.
-func (b *Book) Turn() uint64 {
+// NextUpdate is taken before trunks are read for Set.
+func (b *Sources) NextUpdate() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.turn++
@@ -78,7 +78,7 @@ func (b *Book) Turn() uint64 {
 // Set replaces a workspace's trunks, unless others did whose turn was later.
 // Names of proxies are looked up here, so it may take seconds: call it beside
 // an actor.
-func (b *Book) Set(ctx context.Context, turn uint64, workspaceID string, trunks []domain.Trunk) {
+func (b *Sources) Set(ctx context.Context, turn uint64, workspaceID string, trunks []domain.Trunk) {
 	sources := make([]source, 0, len(trunks))
 	for _, t := range trunks {
 		if t.IsTestOnly() {
@@ -122,7 +122,7 @@ func older(a, b Entry) int {
 	return cmp.Or(a.Trunk.CreatedAt.Compare(b.Trunk.CreatedAt), cmp.Compare(a.Trunk.ID, b.Trunk.ID))
 }
 
-func (b *Book) sourceOf(ctx context.Context, e Entry) source {
+func (b *Sources) sourceOf(ctx context.Context, e Entry) source {
 	s := source{entry: e}
 	for _, text := range e.Trunk.Inbound.AllowedIPs {
 		if p, err := netip.ParsePrefix(text); err == nil {
@@ -157,7 +157,7 @@ func (ix *index) add(s source) {
 	}
 }
 
-func (b *Book) addresses(ctx context.Context, p domain.Proxy) []netip.Addr {
+func (b *Sources) addresses(ctx context.Context, p domain.Proxy) []netip.Addr {
 	if a, err := netip.ParseAddr(strings.Trim(p.Host, "[]")); err == nil {
 		return []netip.Addr{a.Unmap()}
 	}
@@ -179,10 +179,10 @@ func (b *Book) addresses(ctx context.Context, p domain.Proxy) []netip.Addr {
 	return out
 }
 
-// Of are the trunks whose calls may come from an address, the oldest first.
-func (b *Book) Of(from netip.AddrPort) []Entry {
+// TrunksAt are the trunks whose calls may come from an address, the oldest first.
+func (b *Sources) TrunksAt(from netip.AddrPort) []Entry {
 	ix, a := b.byAddr.Load(), from.Addr().Unmap()
-	if b.Carrier != nil && len(ix.simulated) > 0 && b.Carrier() == netip.AddrPortFrom(a, from.Port()) {
+	if b.TestCarrier != nil && len(ix.simulated) > 0 && b.TestCarrier() == netip.AddrPortFrom(a, from.Port()) {
 		return ix.simulated
 	}
 	out, more := ix.exact[a], false
@@ -199,8 +199,8 @@ func (b *Book) Of(from netip.AddrPort) []Entry {
 
 // Admit is sip's question about a source. Where a trunk wants a proof, so does
 // it; where every one does, nobody calls from there without.
-func (b *Book) Admit(s transport.Source) sip.Admission {
-	found := b.Of(s.Addr)
+func (b *Sources) Admit(s transport.Source) sip.Admission {
+	found := b.TrunksAt(s.Addr)
 	if len(found) == 0 {
 		return sip.Admission{}
 	}

@@ -23,11 +23,11 @@ func (c *Calls) recoverPanic(ctx actor.Context) {
 	c.cfg.Log.Error("the parent of the calls failed and goes on", slog.String("message", fmt.Sprintf("%T", ctx.Message())),
 		slog.String("reason", fmt.Sprint(v)), slog.String("stack", string(debug.Stack())))
 	switch m := ctx.Message().(type) {
-	case Live, Hangup, Transfer, Say, Press, PauseRecording, Listen, Drain:
+	case GetLiveCalls, HangUp, StartTransfer, SpeakText, SendDigits, PauseRecording, AddListener, DrainCalls:
 		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the calls could not answer; try again").With("retry_after", 1))
-	case Start:
+	case StartOutbound:
 		c.startFailed(ctx, orderOf(&m))
-	case Inbound:
+	case StartInbound:
 		c.startFailed(ctx, orderIn(&m))
 	case endStored:
 		if b := c.entries[m.callID]; b != nil {
@@ -44,7 +44,7 @@ func (c *Calls) recoverPanic(ctx actor.Context) {
 }
 
 // startFailed ends a call whose start failed, unless its actor lives.
-func (c *Calls) startFailed(ctx actor.Context, o *order) {
+func (c *Calls) startFailed(ctx actor.Context, o *callSetup) {
 	if c.entries[o.call.ID] != nil {
 		return
 	}
@@ -71,15 +71,15 @@ func (c *Calls) childDied(ctx actor.Context, who *actor.PID) {
 	}
 }
 
-func orderOf(m *Start) *order {
-	return &order{
+func orderOf(m *StartOutbound) *callSetup {
+	return &callSetup{
 		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, callerID: m.CallerID, callerName: m.CallerName, permit: m.Permit, optOut: m.OptOut, scrub: m.Scrub,
 		slot: m.Slot, contacts: m.Contacts, networks: leg.ContactHosts(m.Contacts), ringTimeout: m.RingTimeout, maxDuration: m.MaxDuration, owner: m.Owner,
 	}
 }
 
-func orderIn(m *Inbound) *order {
-	return &order{
+func orderIn(m *StartInbound) *callSetup {
+	return &callSetup{
 		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, permit: m.Permit, in: m.In, inbound: true,
 		slot: trunk.Slot{Via: m.Trunk}, networks: m.Networks, maxDuration: m.MaxDuration, owner: m.Owner,
 	}

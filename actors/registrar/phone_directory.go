@@ -10,9 +10,9 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Book knows the phones of all workspaces and where they are registered. The
+// PhoneDirectory knows the phones of all workspaces and where they are registered. The
 // user agent asks it for each message of a stranger, so it answers from memory.
-type Book struct {
+type PhoneDirectory struct {
 	mu     sync.RWMutex
 	of     map[string][]string // phones by workspace
 	byID   map[string]*domain.Phone
@@ -22,16 +22,16 @@ type Book struct {
 	hosts  map[netip.Addr]int
 }
 
-// NewBook makes an empty one: nobody may register.
-func NewBook() *Book {
-	return &Book{
+// NewPhoneDirectory makes an empty one: nobody may register.
+func NewPhoneDirectory() *PhoneDirectory {
+	return &PhoneDirectory{
 		of: make(map[string][]string), byID: make(map[string]*domain.Phone), byUser: make(map[string]*domain.Phone),
 		bound: make(map[string][]transport.Source), exact: make(map[transport.Source]int), hosts: make(map[netip.Addr]int),
 	}
 }
 
 // Set replaces the phones of a workspace.
-func (b *Book) Set(workspaceID string, phones []domain.Phone) {
+func (b *PhoneDirectory) Set(workspaceID string, phones []domain.Phone) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	gone := make(map[string]bool)
@@ -57,15 +57,15 @@ func (b *Book) Set(workspaceID string, phones []domain.Phone) {
 	}
 }
 
-// Open tells whether anybody may register at all.
-func (b *Book) Open() bool {
+// HasPhones tells whether anybody may register at all.
+func (b *PhoneDirectory) HasPhones() bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return len(b.byUser) > 0
 }
 
-// Of are the phones of a workspace.
-func (b *Book) Of(workspaceID string) []domain.Phone {
+// PhonesOf are the phones of a workspace.
+func (b *PhoneDirectory) PhonesOf(workspaceID string) []domain.Phone {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	out := make([]domain.Phone, 0, len(b.of[workspaceID]))
@@ -75,15 +75,15 @@ func (b *Book) Of(workspaceID string) []domain.Phone {
 	return out
 }
 
-// Count tells how many phones a workspace has.
-func (b *Book) Count(workspaceID string) int {
+// CountPhones tells how many phones a workspace has.
+func (b *PhoneDirectory) CountPhones(workspaceID string) int {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return len(b.of[workspaceID])
 }
 
 // Account is who signs in with a user name.
-func (b *Book) Account(user string) (auth.Account, bool) {
+func (b *PhoneDirectory) Account(user string) (auth.Account, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	x := b.byUser[user]
@@ -98,7 +98,7 @@ func (b *Book) Account(user string) (auth.Account, bool) {
 }
 
 // Phone is a phone by its id.
-func (b *Book) Phone(id string) (domain.Phone, bool) {
+func (b *PhoneDirectory) Phone(id string) (domain.Phone, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	if x := b.byID[id]; x != nil {
@@ -107,8 +107,8 @@ func (b *Book) Phone(id string) (domain.Phone, bool) {
 	return domain.Phone{}, false
 }
 
-// Bind says where a phone is registered now.
-func (b *Book) Bind(phoneID string, bindings []registrar.Binding) {
+// SetBindings says where a phone is registered now.
+func (b *PhoneDirectory) SetBindings(phoneID string, bindings []registrar.Binding) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.unbind(phoneID)
@@ -123,7 +123,7 @@ func (b *Book) Bind(phoneID string, bindings []registrar.Binding) {
 	}
 }
 
-func (b *Book) unbind(phoneID string) {
+func (b *PhoneDirectory) unbind(phoneID string) {
 	for _, s := range b.bound[phoneID] {
 		if b.exact[s]--; b.exact[s] <= 0 {
 			delete(b.exact, s)
@@ -135,8 +135,8 @@ func (b *Book) unbind(phoneID string) {
 	delete(b.bound, phoneID)
 }
 
-// At tells whether a phone is registered at a source.
-func (b *Book) At(s transport.Source) registrar.Presence {
+// PresenceAt tells whether a phone is registered at a source.
+func (b *PhoneDirectory) PresenceAt(s transport.Source) registrar.Presence {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	s.Addr = netip.AddrPortFrom(s.Addr.Addr().Unmap(), s.Addr.Port())

@@ -10,13 +10,13 @@ import (
 func (c *call) operate(ctx actor.Context, msg any) {
 	var err error
 	switch m := msg.(type) {
-	case Transfer:
+	case StartTransfer:
 		err = c.startTransfer(ctx, m.Target, transferOptions{mode: m.Mode, summary: m.Summary, recordedSummary: c.cfg.redactor().Text(m.Summary), by: byAPI})
-	case Say:
+	case SpeakText:
 		if err = c.talks(); err == nil && c.agent.conversation != nil {
 			ctx.Send(c.agent.conversation, conversation.Speak{Text: m.Text})
 		}
-	case Press:
+	case SendDigits:
 		if c.stage != talking || c.hangup.reason != "" {
 			err = c.invalidState("digits are sent in an answered call only")
 			break
@@ -27,7 +27,7 @@ func (c *call) operate(ctx actor.Context, msg any) {
 		ctx.Respond(err)
 		return
 	}
-	ctx.Respond(Done{Call: c.call})
+	ctx.Respond(RequestDone{Call: c.call})
 }
 
 // talks says whether the agent has the caller.

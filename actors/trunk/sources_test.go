@@ -27,13 +27,13 @@ func TestALaterTrunkTakesNoCallsFromOneThatWasThere(t *testing.T) {
 	}
 	for _, from := range []string{"198.51.100.7", "198.51.100.0/24", "198.51.100.7/32"} {
 		for range 20 { // the workspaces stand in a map
-			b := trunk.NewBook()
-			b.Set(t.Context(), b.Turn(), "ws_late", []domain.Trunk{at("late", from, 2)})
-			b.Set(t.Context(), b.Turn(), "ws_first", []domain.Trunk{at("first", "198.51.100.0/24", 1)})
-			b.Set(t.Context(), b.Turn(), "ws_last", []domain.Trunk{at("last", from, 3)})
+			b := trunk.NewSources()
+			b.Set(t.Context(), b.NextUpdate(), "ws_late", []domain.Trunk{at("late", from, 2)})
+			b.Set(t.Context(), b.NextUpdate(), "ws_first", []domain.Trunk{at("first", "198.51.100.0/24", 1)})
+			b.Set(t.Context(), b.NextUpdate(), "ws_last", []domain.Trunk{at("last", from, 3)})
 			source := netip.MustParseAddrPort("198.51.100.7:5060")
 			var got []string
-			for _, e := range b.Of(source) {
+			for _, e := range b.TrunksAt(source) {
 				got = append(got, e.Trunk.ID)
 			}
 			assert.Equal(t, []string{"first", "late", "last"}, got, from)
@@ -49,7 +49,7 @@ func TestALaterTrunkTakesNoCallsFromOneThatWasThere(t *testing.T) {
 // later, or a trunk that is gone lets calls in.
 func TestASlowLookUpDoesNotBringBackATrunkThatIsGone(t *testing.T) {
 	t.Parallel()
-	b, asked, found := trunk.NewBook(), make(chan struct{}), make(chan struct{})
+	b, asked, found := trunk.NewSources(), make(chan struct{}), make(chan struct{})
 	b.Resolve = func(context.Context, resolve.Target) ([]resolve.Target, error) {
 		close(asked)
 		<-found
@@ -58,12 +58,12 @@ func TestASlowLookUpDoesNotBringBackATrunkThatIsGone(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		turn := b.Turn()
+		turn := b.NextUpdate()
 		b.Set(t.Context(), turn, "ws", []domain.Trunk{tr("old", func(t *domain.Trunk) { t.Proxies = []domain.Proxy{{Host: "carrier.example"}} })})
 	}()
 	<-asked
-	b.Set(t.Context(), b.Turn(), "ws", nil)
+	b.Set(t.Context(), b.NextUpdate(), "ws", nil)
 	close(found)
 	<-done
-	assert.Empty(t, b.Of(netip.MustParseAddrPort("198.51.100.7:5060")))
+	assert.Empty(t, b.TrunksAt(netip.MustParseAddrPort("198.51.100.7:5060")))
 }
