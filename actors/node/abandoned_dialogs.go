@@ -28,14 +28,14 @@ const (
 	abandonedRetry = 5 * time.Second
 )
 
-// firstLeg is a campaign's call as its opening keeps it.
-func (n *Node) firstLeg(callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg {
+// newAttemptLeg is a campaign's call as its opening keeps it.
+func (n *Node) newAttemptLeg(callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg {
 	return leg.FirstRow(n.cfg.SIP, callID, slot, to, from)
 }
 
-// takeAbandoned returns the calls of earlier processes whose dialogs may still exist: those of attempts that the last process
+// storeAbandonedDialogs returns the calls of earlier processes whose dialogs may still exist: those of attempts that the last process
 // left open, and those whose dialogs it had not ended. All of them are stored when it returns, so the attempts can be closed.
-func (st *actorRows) takeAbandoned(ctx context.Context, ws string, attempts []*domain.Attempt) ([]*domain.Orphan, error) {
+func (st *actorRows) storeAbandonedDialogs(ctx context.Context, ws string, attempts []*domain.Attempt) ([]*domain.Orphan, error) {
 	var fresh []*domain.Orphan
 	known := make(map[string]bool)
 	for _, a := range attempts {
@@ -44,7 +44,7 @@ func (st *actorRows) takeAbandoned(ctx context.Context, ws string, attempts []*d
 			continue
 		}
 		c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
-		if _, err := st.rows.Get(ctx, c); err != nil && !errors.Is(err, domain.ErrNotFound) {
+		if _, err := st.store.Get(ctx, c); err != nil && !errors.Is(err, domain.ErrNotFound) {
 			return nil, err
 		}
 		o.Number = c.To
@@ -55,7 +55,7 @@ func (st *actorRows) takeAbandoned(ctx context.Context, ws string, attempts []*d
 		fresh = append(fresh, o)
 	}
 	var left []*domain.Orphan
-	err := commit.Each(ctx, st.rows, "orphan", ws, "left", func(o *domain.Orphan) {
+	err := commit.Each(ctx, st.store, "orphan", ws, "left", func(o *domain.Orphan) {
 		if !known[o.CallID] {
 			left = append(left, o)
 		}
@@ -68,25 +68,25 @@ func (st *actorRows) takeAbandoned(ctx context.Context, ws string, attempts []*d
 		for i, o := range left {
 			ids[i] = o.CallID
 		}
-		return nil, st.deleteAbandoned(ctx, ws, ids)
+		return nil, st.deleteAbandonedDialogs(ctx, ws, ids)
 	}
 	for at := 0; at < len(fresh); at += abandonedBatch {
 		change := commit.Change{Workspace: ws}
 		for _, o := range fresh[at:min(at+abandonedBatch, len(fresh))] {
 			change.Puts = append(change.Puts, o)
 		}
-		if _, err := st.rows.Apply(ctx, change); err != nil {
+		if _, err := st.store.Apply(ctx, change); err != nil {
 			return nil, err
 		}
 	}
 	return append(left, fresh...), nil
 }
 
-// deleteEndedDialogs removes the row of each call soon after the last of its dialogs
+// deleteEndedDialogRows removes the row of each call soon after the last of its dialogs
 // is over, whatever is with the others: who has no dialog any more need not
 // answer the BYE of the next process. What a full or absent store keeps is removed
 // once it is well again.
-func (n *Node) deleteEndedDialogs(ctx context.Context, ws string, o *abandonedDialogs) {
+func (n *Node) deleteEndedDialogRows(ctx context.Context, ws string, o *abandonedDialogs) {
 	var over []string
 	for left := 1; left > 0 || len(over) > 0; {
 		var again <-chan time.Time
@@ -94,15 +94,15 @@ func (n *Node) deleteEndedDialogs(ctx context.Context, ws string, o *abandonedDi
 			again = time.After(abandonedRetry)
 		}
 		select {
-		case <-o.some:
+		case <-o.endedSignal:
 		case <-again:
 		case <-ctx.Done():
 			return
 		}
 		var more []string
-		more, left = o.forgotten()
+		more, left = o.takeEnded()
 		over = append(over, more...)
-		if err := n.stored.deleteAbandoned(ctx, ws, over); err != nil {
+		if err := n.rows.deleteAbandonedDialogs(ctx, ws, over); err != nil {
 			n.cfg.Log.Warn("rows of interrupted calls that are over stay behind", slog.Any("error", err))
 			continue
 		}
@@ -110,14 +110,14 @@ func (n *Node) deleteEndedDialogs(ctx context.Context, ws string, o *abandonedDi
 	}
 }
 
-// deleteAbandoned deletes the rows of abandoned dialogs. It may be repeated.
-func (st *actorRows) deleteAbandoned(ctx context.Context, ws string, calls []string) error {
+// deleteAbandonedDialogs deletes the rows of abandoned dialogs. It may be repeated.
+func (st *actorRows) deleteAbandonedDialogs(ctx context.Context, ws string, calls []string) error {
 	for some := range slices.Chunk(calls, abandonedBatch) {
 		change := commit.Change{Workspace: ws}
 		for _, id := range some {
 			change.Deletes = append(change.Deletes, (&domain.Orphan{WorkspaceID: ws, CallID: id}).Key())
 		}
-		if _, err := st.rows.Apply(ctx, change); err != nil {
+		if _, err := st.store.Apply(ctx, change); err != nil {
 			return err
 		}
 	}
@@ -128,31 +128,31 @@ func (st *actorRows) deleteAbandoned(ctx context.Context, ws string, calls []str
 // process: nobody else may be on the line with them. An owner of the numbers
 // that is restarted finds them here, as does a campaign.
 type abandonedDialogs struct {
-	mu   sync.Mutex
-	live map[string]*held // by call
-	over []string         // calls whose rows are there yet
-	some chan struct{}    // one is over, and maybe more
+	mu          sync.Mutex
+	live        map[string]*abandonedCall // by call
+	ended       []string                  // calls whose rows are there yet
+	endedSignal chan struct{}             // one is over, and maybe more
 }
 
-type held struct {
+type abandonedCall struct {
 	numbers.Live
 	campaign string
 	legs     int
 }
 
-func (o *abandonedDialogs) keep(all []*domain.Orphan, until time.Time) {
+func (o *abandonedDialogs) set(all []*domain.Orphan, until time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.live, o.some = make(map[string]*held, len(all)), make(chan struct{}, 1)
+	o.live, o.endedSignal = make(map[string]*abandonedCall, len(all)), make(chan struct{}, 1)
 	for _, a := range all {
-		o.live[a.CallID] = &held{
+		o.live[a.CallID] = &abandonedCall{
 			numbers.Live{CallID: a.CallID, Number: a.Number, Environment: a.Environment, Until: until}, a.CampaignID, len(a.Legs),
 		}
 	}
 }
 
-// now are those that are left.
-func (o *abandonedDialogs) now() []numbers.Live {
+// liveNumbers are those that are left.
+func (o *abandonedDialogs) liveNumbers() []numbers.Live {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	out := make([]numbers.Live, 0, len(o.live))
@@ -162,8 +162,8 @@ func (o *abandonedDialogs) now() []numbers.Live {
 	return out
 }
 
-// of are the calls of a campaign that are left, and until when.
-func (o *abandonedDialogs) of(campaignID string) map[string]time.Time {
+// campaignCalls are the calls of a campaign that are left, and until when.
+func (o *abandonedDialogs) campaignCalls(campaignID string) map[string]time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	out := make(map[string]time.Time)
@@ -176,7 +176,7 @@ func (o *abandonedDialogs) of(campaignID string) map[string]time.Time {
 }
 
 // gone: a leg has ended. last says that its call has none any more.
-func (o *abandonedDialogs) gone(callID string) (last bool) {
+func (o *abandonedDialogs) endLeg(callID string) (last bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	h := o.live[callID]
@@ -187,28 +187,28 @@ func (o *abandonedDialogs) gone(callID string) (last bool) {
 		return false
 	}
 	delete(o.live, callID)
-	o.over = append(o.over, callID)
+	o.ended = append(o.ended, callID)
 	select {
-	case o.some <- struct{}{}:
+	case o.endedSignal <- struct{}{}:
 	default:
 	}
 	return true
 }
 
-// forgotten are the calls that are over since it was asked last, and how many
+// takeEnded are the calls that are over since it was asked last, and how many
 // are not.
-func (o *abandonedDialogs) forgotten() (over []string, left int) {
+func (o *abandonedDialogs) takeEnded() (over []string, left int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	over, o.over = o.over, nil
+	over, o.ended = o.ended, nil
 	return over, len(o.live)
 }
 
 // endAbandonedDialogs ends the dialogs of earlier processes; until that is done they
 // keep their lines, channels and numbers.
-func (n *Node) endAbandonedDialogs(t *tree, all []*domain.Orphan) {
+func (n *Node) endAbandonedDialogs(t *workspaceTree, all []*domain.Orphan) {
 	for _, o := range all {
-		linesPID := t.lines(o.Environment)
+		linesPID := t.outboundLines(o.Environment)
 		if o.Direction == domain.Inbound {
 			linesPID = t.inbound
 		}
@@ -225,7 +225,7 @@ func (n *Node) endAbandonedDialogs(t *tree, all []*domain.Orphan) {
 			n.sys.Root.Send(linesPID, lines.HoldPermit{CallID: o.CallID, Until: until})
 			n.sys.Root.Send(t.trunks, trunk.HoldChannel{CallID: o.CallID, TrunkID: leg.TrunkID, Until: until})
 			n.cfg.SIP.EndAbandoned(state, func(bool) {
-				if !t.dialogs.gone(o.CallID) {
+				if !t.dialogs.endLeg(o.CallID) {
 					return // the line is taken by another leg yet
 				}
 				n.sys.Root.Send(t.numbers, numbers.Over{CallID: o.CallID})

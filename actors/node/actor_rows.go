@@ -13,8 +13,8 @@ import (
 
 // actorRows reads and writes the rows from which the actors of a workspace start.
 type actorRows struct {
-	rows        *storecache.Store
-	boot        string
+	store       *storecache.Store
+	processID   string
 	resume      bool // live calls of an earlier process may be resumed
 	quarantined bool
 	campaign    func(workspaceID, id string) *actor.PID
@@ -22,7 +22,7 @@ type actorRows struct {
 
 // workspaces returns the workspaces that are owned.
 func (st *actorRows) workspaces(ctx context.Context, owned func(id string) bool) (all []*domain.Workspace, err error) {
-	err = commit.Each(ctx, st.rows, "workspace", "", "all", func(w *domain.Workspace) {
+	err = commit.Each(ctx, st.store, "workspace", "", "all", func(w *domain.Workspace) {
 		if owned(w.ID) {
 			all = append(all, w)
 		}
@@ -34,11 +34,11 @@ func (st *actorRows) workspaces(ctx context.Context, owned func(id string) bool)
 func (st *actorRows) trunks(ctx context.Context, workspaceID string) ([]domain.Trunk, error) {
 	var out []domain.Trunk
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		numbers, err := trunk.LiveNumbers(ctx, st.rows, workspaceID, env)
+		numbers, err := trunk.LiveNumbers(ctx, st.store, workspaceID, env)
 		if err != nil {
 			return nil, err
 		}
-		err = commit.Each(ctx, st.rows, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
+		err = commit.Each(ctx, st.store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
 			t.CallerIDs = trunk.CallerIDs(t, numbers)
 			out = append(out, *t)
 		})

@@ -21,7 +21,7 @@ func (n *Node) startAlerts() error {
 		n.cfg.Log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
 	}))
 	cfg := alerts.Config{
-		Store: n.cfg.Store, Workspaces: n.WorkspaceIDs, Read: n.services.Alerts.Read, Mail: n.cfg.Mail, Committed: n.Committed, Every: n.cfg.AlertsEvery, Log: n.cfg.Log,
+		Store: n.cfg.Store, Workspaces: n.WorkspaceIDs, Read: n.services.Alerts.Read, Mail: n.cfg.Mail, Committed: n.Committed, Every: n.cfg.AlertInterval, Log: n.cfg.Log,
 	}
 	_, err := root.SpawnNamed(mailbox.Props(n.observed(alertsActor, func() actor.Actor { return alerts.New(cfg) }), 1000), alertsActor)
 	return err

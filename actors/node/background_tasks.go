@@ -9,10 +9,10 @@ import (
 
 // backgroundTasks runs goroutines that the stop of the node waits for.
 type backgroundTasks struct {
-	log  *slog.Logger
-	run  atomic.Pointer[context.Context] // ends with the node; nil before its start
-	end  context.CancelFunc              // ends run
-	done sync.WaitGroup
+	log   *slog.Logger
+	run   atomic.Pointer[context.Context] // ends with the node; nil before its start
+	end   context.CancelFunc              // ends run
+	tasks sync.WaitGroup
 }
 
 // startTasks returns the context that ends with the node.
@@ -23,12 +23,12 @@ func (b *backgroundTasks) startTasks(ctx context.Context) context.Context {
 	return run
 }
 
-// endAll ends the context and waits for the goroutines.
-func (b *backgroundTasks) endAll() {
+// stopTasks ends the context and waits for the goroutines.
+func (b *backgroundTasks) stopTasks() {
 	if b.end != nil {
 		b.end()
 	}
-	b.done.Wait()
+	b.tasks.Wait()
 }
 
 // Context ends with the node.
@@ -41,7 +41,7 @@ func (b *backgroundTasks) Context() context.Context {
 
 // RunInBackground runs f in a goroutine that Stop waits for.
 func (b *backgroundTasks) RunInBackground(f func()) {
-	b.done.Go(func() {
+	b.tasks.Go(func() {
 		defer func() {
 			if v := recover(); v != nil {
 				b.log.Error("a background task failed", slog.Any("reason", v))

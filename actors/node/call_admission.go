@@ -44,17 +44,17 @@ func (a *callAdmission) holdError() error {
 	return domain.Errorf(domain.CodeUnavailable, "%s", text).With("reason", reason).With("retry_after", holdRetryAfter)
 }
 
-// AcceptsCalls returns an error while no outbound call may begin.
-func (a *callAdmission) AcceptsCalls() error {
+// CheckCallAdmission returns an error while no outbound call may begin.
+func (a *callAdmission) CheckCallAdmission() error {
 	if a.drain.isStopping() {
 		return stoppingError()
 	}
 	return a.holdError()
 }
 
-// AcceptsInboundCalls returns an error while no inbound call may begin. A dial stop
+// CheckInboundCallAdmission returns an error while no inbound call may begin. A dial stop
 // alone does not refuse them.
-func (a *callAdmission) AcceptsInboundCalls() error {
+func (a *callAdmission) CheckInboundCallAdmission() error {
 	switch {
 	case a.drain.isStopping():
 		return stoppingError()

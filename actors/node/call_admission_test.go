@@ -62,11 +62,11 @@ func TestCallAdmissionNamesWhatHoldsCalls(t *testing.T) {
 		a := &callAdmission{dialStop: stop, drain: drain}
 		c.set(a)
 		assert.Equal(t, c.reason, a.holdReason(), name)
-		assert.Equal(t, c.reason == "", a.AcceptsCalls() == nil, name)
-		assert.Equal(t, c.inbound, a.AcceptsInboundCalls() == nil, name)
+		assert.Equal(t, c.reason == "", a.CheckCallAdmission() == nil, name)
+		assert.Equal(t, c.inbound, a.CheckInboundCallAdmission() == nil, name)
 		assert.Equal(t, c.reason == "quarantine", a.QuarantineError() != nil, name)
 		drain.stop()
-		require.ErrorContains(t, a.AcceptsCalls(), "being stopped", name)
-		require.ErrorContains(t, a.AcceptsInboundCalls(), "being stopped", name)
+		require.ErrorContains(t, a.CheckCallAdmission(), "being stopped", name)
+		require.ErrorContains(t, a.CheckInboundCallAdmission(), "being stopped", name)
 	}
 }

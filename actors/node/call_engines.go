@@ -12,7 +12,7 @@ import (
 
 // callEngines knows what the configured engines can do in the calls of an agent.
 type callEngines struct {
-	recogniser speech.Recogniser // nil: there is none
+	recognizer speech.Recogniser // nil: there is none
 	realtime   *speech.Lives
 	models     llm.Models
 	log        *slog.Logger
@@ -24,21 +24,21 @@ func (e *callEngines) hasModel(l *domain.AgentLLM) bool { return len(e.models.Fo
 // Engines returns what the engines add to the rules of an agent's pathway.
 func (e *callEngines) Engines(s *domain.Script) pathway.Engines {
 	has := pathway.Engines{Acts: true, Model: e.hasModel(s.LLM), Live: s.Realtime != nil && e.realtime.Has(s.Realtime.Engine)}
-	if e.recogniser == nil {
+	if e.recognizer == nil {
 		return has
 	}
 	engine := ""
 	if s.STT != nil {
 		engine = s.STT.Engine
 	}
-	ears := speech.For(e.recogniser, engine)
+	ears := speech.For(e.recognizer, engine)
 	has.Ears, has.Text = ears.Hears(s.Hearing()), ears.Transcribes(s.Hearing())
 	return has
 }
 
-// warnOptOutNotHeard logs a warning if no engine transcribes the spoken opt-out keywords of
+// warnOptOutNotTranscribed logs a warning if no engine transcribes the spoken opt-out keywords of
 // a campaign.
-func (e *callEngines) warnOptOutNotHeard(c *domain.Campaign, s *domain.Script) {
+func (e *callEngines) warnOptOutNotTranscribed(c *domain.Campaign, s *domain.Script) {
 	if o := c.Compliance.OptOut; o != nil && len(dnc.Sayable(o.Keywords)) > 0 && !e.Engines(s).Text {
 		e.log.Warn("keywords of opt_out_handling are heard at nodes that ask for words in a language that a recogniser knows, and nowhere else: there is no engine that transcribes; keys count everywhere",
 			slog.String("campaign_id", c.ID), slog.String("language", s.Hearing()))

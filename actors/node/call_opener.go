@@ -25,7 +25,7 @@ const (
 type callOpener struct {
 	store      commit.Store
 	workspaces *workspaceTable
-	boot       string // the process, in attempts
+	processID  string // the process, in attempts
 	committed  func(workspaceID string)
 	background func(func()) // runs what the stop of the node waits for
 	stopping   func() bool  // the node is stopping
@@ -37,7 +37,7 @@ type callOpener struct {
 // what may have been stored.
 func (o *callOpener) OpenCall(ctx context.Context, opening call.OpeningCommit) error {
 	c, a := opening.Call, opening.Attempt
-	a.Boot, a.Tariff = o.boot, o.tariff(c.WorkspaceID)
+	a.Boot, a.Tariff = o.processID, o.tariff(c.WorkspaceID)
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), openTimeout)
 	defer cancel()
 	started := outbox.NewEvent(&c.Meta, event.CallStarted, c.ID, domain.Unit(cmp.Or(c.AgentID, c.WorkspaceID)), event.CallOf(c))

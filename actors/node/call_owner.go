@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// CallQuestion asks whose a call or a text is, before it is taken.
-type CallQuestion struct {
+// ClaimQuery asks whose a call or a text is, before it is taken.
+type ClaimQuery struct {
 	To     string         `json:"to"`             // as the trunk writes it; "": only whether the source is known
 	User   string         `json:"user,omitempty"` // that the caller says to be, by digest: nothing of it is proved here
 	Source netip.AddrPort `json:"source"`
@@ -18,12 +18,12 @@ type CallQuestion struct {
 	MatchFields map[string]string `json:"match_fields,omitempty"`
 }
 
-// Claim returns the best claim to a call of the shards of this process. all is false if one of them could not answer. A source
+// FindClaim returns the best claim to a call of the shards of this process. all is false if one of them could not answer. A source
 // without trunks costs no read of the store. A draining shard has its claims, too: it refuses the call.
-func (s *Router) Claim(ctx context.Context, q CallQuestion) (best domain.CallClaim, all bool) {
+func (s *Router) FindClaim(ctx context.Context, q ClaimQuery) (best domain.CallClaim, all bool) {
 	all = true
 	for _, n := range s.all() {
-		c, err := n.claim(ctx, q)
+		c, err := n.findClaim(ctx, q)
 		hasMatch := best.ByHeader || c.ByHeader
 		if err != nil {
 			all = false
@@ -35,7 +35,7 @@ func (s *Router) Claim(ctx context.Context, q CallQuestion) (best domain.CallCla
 	return best, all
 }
 
-func (n *Node) claim(ctx context.Context, q CallQuestion) (domain.CallClaim, error) {
+func (n *Node) findClaim(ctx context.Context, q ClaimQuery) (domain.CallClaim, error) {
 	entries := n.trunkSources.TrunksAt(q.Source)
 	switch {
 	case len(entries) == 0:

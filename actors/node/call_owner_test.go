@@ -67,23 +67,23 @@ func TestANodeTellsWhatClaimItHasToACall(t *testing.T) {
 	var board node.Router
 	board.Add(h.node)
 	for name, c := range map[string]struct {
-		asked node.CallQuestion
+		asked node.ClaimQuery
 		rank  domain.ClaimRank
 		trunk *domain.Trunk
 	}{
-		"a number":                       {node.CallQuestion{To: "+442079460001", Source: both}, domain.ClaimNumber, open},
-		"without its country":            {node.CallQuestion{To: "02079460001", Source: one}, domain.ClaimNumber, open},
-		"the rest":                       {node.CallQuestion{To: "+442079460009", Source: both}, domain.ClaimRest, rest},
-		"nobody's":                       {node.CallQuestion{To: "+442079460009", Source: one}, domain.ClaimSource, open},
-		"only the source":                {node.CallQuestion{Source: both}, domain.ClaimSource, open},
-		"a number that wants a proof":    {node.CallQuestion{To: "02079460002", Source: proofs}, domain.ClaimUnprovedNumber, closed},
-		"whatever wants a proof":         {node.CallQuestion{To: "+442079460009", Source: proofs}, domain.ClaimUnproved, closed},
-		"as if it were proved":           {node.CallQuestion{To: "02079460002", User: "carrier", Source: proofs}, domain.ClaimNumber, closed},
-		"the rest, as if it were proved": {node.CallQuestion{To: "1", User: "carrier", Source: proofs}, domain.ClaimRest, closed},
-		"another trunk's user":           {node.CallQuestion{To: "02079460002", User: "other", Source: proofs}, domain.ClaimSource, nil},
-		"nobody's user":                  {node.CallQuestion{To: "02079460002", User: "guess", Source: proofs}, domain.ClaimUnprovedNumber, closed},
+		"a number":                       {node.ClaimQuery{To: "+442079460001", Source: both}, domain.ClaimNumber, open},
+		"without its country":            {node.ClaimQuery{To: "02079460001", Source: one}, domain.ClaimNumber, open},
+		"the rest":                       {node.ClaimQuery{To: "+442079460009", Source: both}, domain.ClaimRest, rest},
+		"nobody's":                       {node.ClaimQuery{To: "+442079460009", Source: one}, domain.ClaimSource, open},
+		"only the source":                {node.ClaimQuery{Source: both}, domain.ClaimSource, open},
+		"a number that wants a proof":    {node.ClaimQuery{To: "02079460002", Source: proofs}, domain.ClaimUnprovedNumber, closed},
+		"whatever wants a proof":         {node.ClaimQuery{To: "+442079460009", Source: proofs}, domain.ClaimUnproved, closed},
+		"as if it were proved":           {node.ClaimQuery{To: "02079460002", User: "carrier", Source: proofs}, domain.ClaimNumber, closed},
+		"the rest, as if it were proved": {node.ClaimQuery{To: "1", User: "carrier", Source: proofs}, domain.ClaimRest, closed},
+		"another trunk's user":           {node.ClaimQuery{To: "02079460002", User: "other", Source: proofs}, domain.ClaimSource, nil},
+		"nobody's user":                  {node.ClaimQuery{To: "02079460002", User: "guess", Source: proofs}, domain.ClaimUnprovedNumber, closed},
 	} {
-		got, all := board.Claim(ctx, c.asked)
+		got, all := board.FindClaim(ctx, c.asked)
 		assert.True(t, all, name)
 		assert.Equal(t, c.rank, got.Rank, name)
 		assert.Equal(t, c.asked.User == "carrier" || c.asked.User == "other", got.Named, name)
@@ -137,7 +137,7 @@ func TestACallGoesToTheTrunkWhoseHeaderItCarries(t *testing.T) {
 	id := func(value string) map[string]string { return map[string]string{"x-trunk-id": value} }
 	check := func(to string, fields map[string]string, from netip.AddrPort, rank domain.ClaimRank, want *domain.Trunk) {
 		t.Helper()
-		got, all := board.Claim(ctx, node.CallQuestion{To: to, Source: from, MatchFields: fields})
+		got, all := board.FindClaim(ctx, node.ClaimQuery{To: to, Source: from, MatchFields: fields})
 		assert.True(t, all)
 		assert.Equal(t, rank, got.Rank, "%s %v", to, fields)
 		if want != nil {
@@ -160,7 +160,7 @@ func TestACallGoesToTheTrunkWhoseHeaderItCarries(t *testing.T) {
 	number(h.live, "*", plain)
 	check("+442079460008", id("acme"), source, domain.ClaimRest, acme)
 	check("+442079460008", nil, source, domain.ClaimRest, plain)
-	got, _ := board.Claim(ctx, node.CallQuestion{To: "+442079460008", Source: source, MatchFields: id("acme")})
+	got, _ := board.FindClaim(ctx, node.ClaimQuery{To: "+442079460008", Source: source, MatchFields: id("acme")})
 	assert.True(t, plain.CreatedAt.Equal(got.Since), "beside other workspaces the age of the oldest trunk with a rest counts")
 	number(theirs, "+442079460004", foreign)
 	check("+442079460004", id("foreign"), source, domain.ClaimNumber, foreign)
@@ -185,17 +185,17 @@ func TestAStrangersCallCostsTheStoreNothing(t *testing.T) {
 	var board node.Router
 	board.Add(h.node)
 	ctx := context.WithValue(t.Context(), asksKey{}, true)
-	got, all := board.Claim(ctx, node.CallQuestion{To: "+442079460001", Source: stranger})
+	got, all := board.FindClaim(ctx, node.ClaimQuery{To: "+442079460001", Source: stranger})
 	assert.True(t, all)
 	assert.Equal(t, domain.CallClaim{}, got)
 	assert.Zero(t, store.asked.Load())
-	_, all = board.Claim(ctx, node.CallQuestion{To: "+442079460001", Source: known})
+	_, all = board.FindClaim(ctx, node.ClaimQuery{To: "+442079460001", Source: known})
 	assert.True(t, all)
 	assert.Positive(t, store.asked.Load())
 	store.away.Store(true)
-	_, all = board.Claim(ctx, node.CallQuestion{To: "+442079460002", Source: known})
+	_, all = board.FindClaim(ctx, node.ClaimQuery{To: "+442079460002", Source: known})
 	assert.False(t, all)
-	got, all = board.Claim(ctx, node.CallQuestion{To: "+442079460002", Source: stranger})
+	got, all = board.FindClaim(ctx, node.ClaimQuery{To: "+442079460002", Source: stranger})
 	assert.True(t, all, "without the store, too")
 	assert.Equal(t, domain.CallClaim{}, got)
 }
@@ -225,12 +225,12 @@ func TestWhoCannotSayWhoseACallIsSilencesNoOther(t *testing.T) {
 			board.Add(h.node)
 		}
 		store.away.Store(true)
-		got, all := board.Claim(ctx, node.CallQuestion{To: to, Source: source})
+		got, all := board.FindClaim(ctx, node.ClaimQuery{To: to, Source: source})
 		assert.False(t, all, to)
 		assert.Equal(t, domain.ClaimRest, got.Rank, to)
 		assert.Equal(t, made.ID, got.TrunkID, to)
 		store.away.Store(false)
-		_, all = board.Claim(ctx, node.CallQuestion{To: to, Source: source})
+		_, all = board.FindClaim(ctx, node.ClaimQuery{To: to, Source: source})
 		assert.True(t, all, to)
 	}
 }

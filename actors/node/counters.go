@@ -14,21 +14,21 @@ import (
 // Counters are what the node keeps now, over all workspaces. Without calls
 // everything but Workspaces and Actors is 0.
 type Counters struct {
-	Workspaces     int `json:"workspaces"`
-	Actors         int `json:"actors"`          // processes of the actor system, questions under way included
-	Calls          int `json:"calls"`           // whose actors live
-	CallsOpen      int `json:"calls_open"`      // with those whose end is not committed yet
-	Recordings     int `json:"recordings"`      // of calls that are over, not kept yet
-	LinesOut       int `json:"lines_out"`       // permits leased, bound and held
-	LinesIn        int `json:"lines_in"`        // as lines_out, of calls that come in
-	LinesWaiting   int `json:"lines_waiting"`   // permits that campaigns wait for
-	TrunkChannels  int `json:"trunk_channels"`  // taken
-	TrunkHoldings  int `json:"trunk_holdings"`  // calls that have any
-	TrunkBound     int `json:"trunk_bound"`     // actors of calls that trunks watch
-	TrunkMeters    int `json:"trunk_meters"`    // answered calls that are being paid for
-	TrunkWaiting   int `json:"trunk_waiting"`   // calls that wait for a slot
-	InboundOpening int `json:"inbound_opening"` // INVITEs that are being looked at
-	WebhookSends   int `json:"webhook_sends"`   // webhook requests under way
+	Workspaces        int `json:"workspaces"`
+	Actors            int `json:"actors"`          // processes of the actor system, questions under way included
+	Calls             int `json:"calls"`           // whose actors live
+	UncommittedCalls  int `json:"calls_open"`      // with those whose end is not committed yet
+	PendingRecordings int `json:"recordings"`      // of calls that are over, not kept yet
+	OutboundPermits   int `json:"lines_out"`       // permits leased, bound and held
+	InboundPermits    int `json:"lines_in"`        // as lines_out, of calls that come in
+	WaitingPermits    int `json:"lines_waiting"`   // permits that campaigns wait for
+	TrunkSlots        int `json:"trunk_channels"`  // taken
+	TrunkSlotCalls    int `json:"trunk_holdings"`  // calls that have any
+	TrunkWatchedCalls int `json:"trunk_bound"`     // actors of calls that trunks watch
+	TrunkChargedCalls int `json:"trunk_meters"`    // answered calls that are being paid for
+	TrunkWaitingCalls int `json:"trunk_waiting"`   // calls that wait for a slot
+	InboundRouting    int `json:"inbound_opening"` // INVITEs that are being looked at
+	WebhookRequests   int `json:"webhook_sends"`   // webhook requests under way
 }
 
 // Add adds what another node of the process keeps.
@@ -36,24 +36,24 @@ func (c *Counters) Add(o *Counters) {
 	c.Workspaces += o.Workspaces
 	c.Actors += o.Actors
 	c.Calls += o.Calls
-	c.CallsOpen += o.CallsOpen
-	c.Recordings += o.Recordings
-	c.LinesOut += o.LinesOut
-	c.LinesIn += o.LinesIn
-	c.LinesWaiting += o.LinesWaiting
-	c.TrunkChannels += o.TrunkChannels
-	c.TrunkHoldings += o.TrunkHoldings
-	c.TrunkBound += o.TrunkBound
-	c.TrunkMeters += o.TrunkMeters
-	c.TrunkWaiting += o.TrunkWaiting
-	c.InboundOpening += o.InboundOpening
-	c.WebhookSends += o.WebhookSends
+	c.UncommittedCalls += o.UncommittedCalls
+	c.PendingRecordings += o.PendingRecordings
+	c.OutboundPermits += o.OutboundPermits
+	c.InboundPermits += o.InboundPermits
+	c.WaitingPermits += o.WaitingPermits
+	c.TrunkSlots += o.TrunkSlots
+	c.TrunkSlotCalls += o.TrunkSlotCalls
+	c.TrunkWatchedCalls += o.TrunkWatchedCalls
+	c.TrunkChargedCalls += o.TrunkChargedCalls
+	c.TrunkWaitingCalls += o.TrunkWaitingCalls
+	c.InboundRouting += o.InboundRouting
+	c.WebhookRequests += o.WebhookRequests
 }
 
 // Counters asks every workspace. The error is that of the first that does not
 // answer in the time of ctx.
 func (n *Node) Counters(ctx context.Context) (Counters, error) {
-	c := Counters{InboundOpening: n.routing.count(), WebhookSends: n.webhookPool.Busy()}
+	c := Counters{InboundRouting: n.routing.count(), WebhookRequests: n.webhookPool.Busy()}
 	for _, m := range n.sys.ProcessRegistry.LocalPIDs.LocalPIDs {
 		c.Actors += m.Count()
 	}
@@ -68,7 +68,7 @@ func (n *Node) Counters(ctx context.Context) (Counters, error) {
 }
 
 // addWorkspace asks the actors of a workspace.
-func (c *Counters) addWorkspace(ctx context.Context, sys *actor.ActorSystem, t *tree) error {
+func (c *Counters) addWorkspace(ctx context.Context, sys *actor.ActorSystem, t *workspaceTree) error {
 	live, err := mailbox.Ask[call.LiveCalls](ctx, sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
 		return err
@@ -90,15 +90,15 @@ func (c *Counters) addWorkspace(ctx context.Context, sys *actor.ActorSystem, t *
 		return err
 	}
 	c.Calls += len(live.Calls)
-	c.CallsOpen += live.Open
-	c.Recordings += live.PendingRecordings
-	c.LinesOut += out.Active + tests.Active
-	c.LinesIn += in.Active
-	c.LinesWaiting += out.Waiting + tests.Waiting + in.Waiting
-	c.TrunkChannels += trunks.Channels
-	c.TrunkHoldings += trunks.Holding
-	c.TrunkBound += trunks.WatchedActors
-	c.TrunkMeters += trunks.Meters
-	c.TrunkWaiting += trunks.Waiting
+	c.UncommittedCalls += live.Open
+	c.PendingRecordings += live.PendingRecordings
+	c.OutboundPermits += out.Active + tests.Active
+	c.InboundPermits += in.Active
+	c.WaitingPermits += out.Waiting + tests.Waiting + in.Waiting
+	c.TrunkSlots += trunks.Channels
+	c.TrunkSlotCalls += trunks.Holding
+	c.TrunkWatchedCalls += trunks.WatchedActors
+	c.TrunkChargedCalls += trunks.Meters
+	c.TrunkWaitingCalls += trunks.Waiting
 	return nil
 }

@@ -102,7 +102,7 @@ func (s *DialStop) Stop(ctx context.Context, row *domain.Dialling) (load.Diallin
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known := s.row.Load(); known != nil && !known.Since.IsZero() && s.isStored(ctx) {
-		return diallingOf(known), nil
+		return dialStopOf(known), nil
 	}
 	s.changes++
 	s.row.Store(&domain.Dialling{Stopped: true, Reason: row.Reason}) // before the commit: no call begins while the store is slow
@@ -114,7 +114,7 @@ func (s *DialStop) Stop(ctx context.Context, row *domain.Dialling) (load.Diallin
 	}
 	s.row.Store(row)
 	s.log.Warn("an operator has stopped all dialling", slog.String("actor", row.By.ID))
-	return diallingOf(row), nil
+	return dialStopOf(row), nil
 }
 
 // Resume allows dialling again. Paused campaigns stay paused. row has the author.
@@ -136,7 +136,7 @@ func (s *DialStop) Resume(ctx context.Context, row *domain.Dialling) error {
 }
 
 // Current returns the stop, if there is one.
-func (s *DialStop) Current() load.DiallingNow { return diallingOf(s.row.Load()) }
+func (s *DialStop) Current() load.DiallingNow { return dialStopOf(s.row.Load()) }
 
 // isStopped reports whether dialling is stopped.
 func (s *DialStop) isStopped() bool { return s.row.Load() != nil }
@@ -161,7 +161,7 @@ func (s *DialStop) isStored(ctx context.Context) bool {
 	return err == nil && row.Stopped
 }
 
-func diallingOf(row *domain.Dialling) load.DiallingNow {
+func dialStopOf(row *domain.Dialling) load.DiallingNow {
 	if row == nil {
 		return load.DiallingNow{}
 	}

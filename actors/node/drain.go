@@ -18,7 +18,7 @@ import (
 const (
 	hangUpLimit   = 8 * time.Second        // that calls may take to say goodbye once they are hung up
 	movablePoll   = 50 * time.Millisecond  // it is looked whether calls can go on elsewhere
-	idleLimit     = 2 * time.Second        // a good moment of all calls is waited for, once nothing else is
+	idleWaitLimit = 2 * time.Second        // a good moment of all calls is waited for, once nothing else is
 	prepareLimit  = 2 * time.Second        // for calls to hold still
 	handoverLimit = 5 * time.Second        // for what they were to be stored
 	prepareRetry  = 500 * time.Millisecond // between two tries to have them all hold still
@@ -54,7 +54,7 @@ func (n *Node) stopTakingCalls() liveCalls {
 // liveCalls are the live calls of all workspaces of a node.
 type liveCalls struct {
 	sys   *actor.ActorSystem
-	trees []*tree
+	trees []*workspaceTree
 	log   *slog.Logger
 }
 
@@ -63,7 +63,7 @@ func (n *Node) liveCalls() liveCalls {
 }
 
 // drain waits until the calls of a workspace have ended, and hangs up those that live when ctx ends.
-func (l liveCalls) drain(ctx context.Context, t *tree) {
+func (l liveCalls) drain(ctx context.Context, t *workspaceTree) {
 	if _, err := mailbox.Ask[call.CallsDrained](ctx, l.sys, t.calls, call.DrainCalls{}); err == nil {
 		return
 	}
@@ -76,7 +76,7 @@ func (l liveCalls) drain(ctx context.Context, t *tree) {
 
 // hangUp says goodbye to the live calls, or to those of them that nobody else
 // could go on with.
-func (l liveCalls) hangUp(ctx context.Context, t *tree, stuck bool) error {
+func (l liveCalls) hangUp(ctx context.Context, t *workspaceTree, stuck bool) error {
 	live, err := mailbox.Ask[call.LiveCalls](ctx, l.sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
 		return err
@@ -94,15 +94,15 @@ func (l liveCalls) hangUp(ctx context.Context, t *tree, stuck bool) error {
 	return nil
 }
 
-// DrainTo is Drain of a node whose work another one takes up: it waits only for
+// DrainForHandover is Drain of a node whose work another one takes up: it waits only for
 // what that one cannot go on with, and hangs that up when the deadline of ctx has
 // come. true: calls live that are to be handed over, by HandOver. heirs says
 // whether anybody is there to take them up. The API takes writes meanwhile: call
 // RefuseWrites afterwards. Where ctx is cancelled the work is
 // another's already, and nothing is waited for, unless context.DeadlineExceeded is
 // the cause: then the deadline has come sooner.
-func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
-	if !n.cfg.Survive {
+func (n *Node) DrainForHandover(ctx context.Context, heirs func() bool) bool {
+	if !n.cfg.SurviveCalls {
 		n.drainAll(ctx)
 		return false
 	}
@@ -124,13 +124,13 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 		case now.Open == 0:
 			<-texts
 			return false
-		case !isOver(texts): // what was seen of the calls would be old by then
+		case !isClosed(texts): // what was seen of the calls would be old by then
 			still = time.Time{}
 		case heirs():
 			if still.IsZero() {
 				still = time.Now()
 			}
-			if now.Busy == 0 || time.Since(still) > idleLimit {
+			if now.Busy == 0 || time.Since(still) > idleWaitLimit {
 				return true
 			}
 		}
@@ -146,7 +146,7 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 	}
 }
 
-func isOver(done <-chan struct{}) bool {
+func isClosed(done <-chan struct{}) bool {
 	select {
 	case <-done:
 		return true
@@ -155,9 +155,9 @@ func isOver(done <-chan struct{}) bool {
 	}
 }
 
-// CountMovable is how many calls live, and how many of them another node could go on
+// CountMovableCalls is how many calls live, and how many of them another node could go on
 // with.
-func (n *Node) CountMovable(ctx context.Context) (call.LiveCalls, error) {
+func (n *Node) CountMovableCalls(ctx context.Context) (call.LiveCalls, error) {
 	return n.liveCalls().countMovable(ctx)
 }
 
@@ -197,12 +197,12 @@ func (l liveCalls) hangUpRemaining(heirs bool) bool {
 	}
 }
 
-// HandOver lets go of the calls that live, for another node to go on with them:
+// HandOverCalls lets go of the calls that live, for another node to go on with them:
 // what they were is stored, and their far ends hear of no end. All calls first
 // hold still, so that none waits in silence for another one: where that cannot be,
 // because one was just handed on, it is tried again until ctx ends. After it there
 // is nothing to do but to stop.
-func (n *Node) HandOver(ctx context.Context) {
+func (n *Node) HandOverCalls(ctx context.Context) {
 	live := n.liveCalls()
 	all, err := live.prepareHandover(ctx)
 	for err != nil || all.Left > 0 {

@@ -177,9 +177,9 @@ func (h *fixture) open() {
 		Store: store, Keys: h.keys,
 		Node: node.Config{
 			Blobs: disk, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Recognizer: h.ears, Realtime: h.lives,
-			Simulator: func() (resolve.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
+			TestCarrierTarget: func() (resolve.Target, bool) { return h.phones.Target(), true }, TestCarrierAddr: func() netip.AddrPort { return h.phones.Addr() },
 			Egress: egress, RootCAs: h.receiver.roots,
-			PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, Before: h.before, Mail: h.mail, AlertsEvery: 200 * time.Millisecond, Survive: h.survive,
+			PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, BeforeMessage: h.before, Mail: h.mail, AlertInterval: 200 * time.Millisecond, SurviveCalls: h.survive,
 		},
 		TestCall: func(ctx context.Context, o testcarrier.Order) error {
 			at := h.ua.Addr("udp")
@@ -193,8 +193,8 @@ func (h *fixture) open() {
 		},
 	})
 	h.node = h.svc.Node
-	h.ua.OnInvite(h.node.Inbound)
-	h.ua.OnMessage(h.node.Message)
+	h.ua.OnInvite(h.node.ReceiveInvite)
+	h.ua.OnMessage(h.node.ReceiveMessage)
 	h.ua.Registrar(h.node.Registrar())
 	h.ua.Admit(h.node.TrunkSources().Admit)
 	ended := make(chan error, 1)

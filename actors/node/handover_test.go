@@ -28,7 +28,7 @@ func (h *fixture) lasts() (id string) {
 func (h *fixture) moves() {
 	h.Helper()
 	h.until(20*time.Second, "a call that another process could go on with", func() bool {
-		now, err := h.node.CountMovable(h.Context())
+		now, err := h.node.CountMovableCalls(h.Context())
 		return err == nil && now.Open == 1 && now.Movable == 1
 	})
 }
@@ -41,10 +41,10 @@ func TestANodeHandsItsCallsOverOnceSomebodyCanTakeThem(t *testing.T) {
 	h.open()
 	id := h.lasts()
 	var asked atomic.Int64
-	require.True(t, h.node.DrainTo(t.Context(), func() bool { return asked.Add(1) > 3 }))
+	require.True(t, h.node.DrainForHandover(t.Context(), func() bool { return asked.Add(1) > 3 }))
 	assert.Greater(t, asked.Load(), int64(3), "alone it would have waited")
 	assert.False(t, h.call(h.test, id).Final())
-	h.node.HandOver(t.Context())
+	h.node.HandOverCalls(t.Context())
 	h.shut()
 	n, answered := h.diary.dialogs()
 	assert.Equal(t, []int{1, 1}, []int{n, answered}, "its far end hears of no end")
@@ -53,7 +53,7 @@ func TestANodeHandsItsCallsOverOnceSomebodyCanTakeThem(t *testing.T) {
 	assert.False(t, h.call(h.test, id).Final(), "it goes on")
 	over, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	assert.False(t, h.node.DrainTo(over, func() bool { return false }), "nobody is there to take it")
+	assert.False(t, h.node.DrainForHandover(over, func() bool { return false }), "nobody is there to take it")
 	c := h.call(h.test, id)
 	assert.Equal(t, "hangup", string(c.EndedReason))
 	assert.Len(t, h.diary.all(), 1, "nobody was rung again")
@@ -73,7 +73,7 @@ func TestANodeThatWaitsForARingingCallTakesWrites(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	over := make(chan struct{})
-	go func() { h.node.DrainTo(ctx, func() bool { return true }); close(over) }()
+	go func() { h.node.DrainForHandover(ctx, func() bool { return true }); close(over) }()
 	h.until(20*time.Second, "no call begins", func() bool {
 		_, err := h.services().Calls.PlaceCall(h.Context(), h.test, call)
 		return err != nil
@@ -100,6 +100,6 @@ func TestANodeThatHasLostItsWorkWaitsForNoCall(t *testing.T) {
 	id := h.lasts()
 	lost, cancel := context.WithCancel(t.Context())
 	cancel()
-	assert.False(t, h.node.DrainTo(lost, func() bool { return true }))
+	assert.False(t, h.node.DrainForHandover(lost, func() bool { return true }))
 	assert.False(t, h.call(h.test, id).Final())
 }

@@ -58,10 +58,10 @@ type inboundCalls struct {
 	log          *slog.Logger
 }
 
-// Inbound takes an INVITE of a trunk: the number finds workspace and agent, a
+// ReceiveInvite takes an INVITE of a trunk: the number finds workspace and agent, a
 // line is taken, the opening is committed, and its call goes on. It returns at
 // once.
-func (r *inboundCalls) Inbound(in *sip.Incoming) {
+func (r *inboundCalls) ReceiveInvite(in *sip.Incoming) {
 	if !r.accepts() || !r.routing.acquire() {
 		in.Reject(sipUnavailable, overloadAfter)
 		return
@@ -83,14 +83,14 @@ func (r *inboundCalls) Inbound(in *sip.Incoming) {
 	})
 }
 
-// refuse answers an INVITE of a trunk, and counts why: before, so that whoever
+// rejectCall answers an INVITE of a trunk, and counts why: before, so that whoever
 // has the answer finds it counted.
-func (r *inboundCalls) refuse(in *sip.Incoming, e trunk.Entry, code int, after time.Duration, why string) {
-	r.countArrival(e, why)
+func (r *inboundCalls) rejectCall(in *sip.Incoming, e trunk.Entry, code int, after time.Duration, why string) {
+	r.countInvite(e, why)
 	in.Reject(code, after)
 }
 
-func (r *inboundCalls) countArrival(e trunk.Entry, refusal string) {
+func (r *inboundCalls) countInvite(e trunk.Entry, refusal string) {
 	if t := r.workspaces.tree(e.WorkspaceID); t != nil {
 		r.sys.Root.Send(t.trunks, trunk.InboundCallArrived{TrunkID: e.Trunk.ID, Refusal: refusal})
 	}
@@ -106,7 +106,7 @@ func (r *inboundCalls) routeCall(ctx context.Context, in *sip.Incoming) error {
 		if errors.Is(err, inbound.ErrPhoneCallsOut) {
 			code = sipForbidden
 		}
-		r.refuse(in, entry, code, 0, "unknown_number")
+		r.rejectCall(in, entry, code, 0, "unknown_number")
 		return nil
 	}
 	if errors.Is(err, inbound.ErrAuthRequired) {
@@ -116,18 +116,18 @@ func (r *inboundCalls) routeCall(ctx context.Context, in *sip.Incoming) error {
 	if err != nil {
 		return err
 	}
-	if wait, over := r.rates.take(entry.Trunk.ID, entry.Trunk.Inbound.CallsPerSecond, time.Now()); over {
-		r.refuse(in, entry, sipUnavailable, wait, "calls_per_second")
+	if wait, over := r.rates.acquire(entry.Trunk.ID, entry.Trunk.Inbound.CallsPerSecond, time.Now()); over {
+		r.rejectCall(in, entry, sipUnavailable, wait, "calls_per_second")
 		return nil
 	}
 	p := domain.Principal{WorkspaceID: number.WorkspaceID, Environment: number.Environment}
 	script, err := r.services.Scripts.Script(ctx, p, number.AgentID, "")
 	if domain.CodeOf(err) == domain.CodeNotFound || domain.CodeOf(err) == domain.CodeValidation {
-		r.refuse(in, entry, sipNotFound, 0, "no_agent") // the number has lost its agent
+		r.rejectCall(in, entry, sipNotFound, 0, "no_agent") // the number has lost its agent
 		return nil
 	}
 	if domain.CodeOf(err) == domain.CodeNoEngine {
-		r.refuse(in, entry, sipAway, 0, string(domain.CodeNoEngine))
+		r.rejectCall(in, entry, sipAway, 0, string(domain.CodeNoEngine))
 		return nil
 	}
 	if err != nil {
@@ -137,11 +137,11 @@ func (r *inboundCalls) routeCall(ctx context.Context, in *sip.Incoming) error {
 	if err != nil {
 		return err
 	}
-	c := r.inboundCall(in, number, &entry.Trunk, &script)
+	c := r.newInboundCall(in, number, &entry.Trunk, &script)
 	permit, err := mailbox.Ask[lines.Permit](ctx, r.sys, t.inbound, lines.TryPermit{})
 	if domain.CodeOf(err) == domain.CodeConcurrentLimit {
-		r.refuse(in, entry, sipBusyHere, 0, "concurrent_limit_exceeded")
-		return r.overLimit(ctx, c)
+		r.rejectCall(in, entry, sipBusyHere, 0, "concurrent_limit_exceeded")
+		return r.recordOverLimit(ctx, c)
 	}
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (r *inboundCalls) lookUpInbound(ctx context.Context, h *domain.AgentHook, c
 
 // startInboundCall opens a call that has a line, and lets it go on. No campaign rings the
 // caller from now on.
-func (r *inboundCalls) startInboundCall(ctx context.Context, t *tree, in *sip.Incoming, c *domain.Call, permit lines.Permit, entry *trunk.Entry, script *domain.Script) error {
+func (r *inboundCalls) startInboundCall(ctx context.Context, t *workspaceTree, in *sip.Incoming, c *domain.Call, permit lines.Permit, entry *trunk.Entry, script *domain.Script) error {
 	r.sys.Root.Send(t.numbers, numbers.Rings{CallID: c.ID, Number: c.From, Environment: c.Environment})
 	opened := false
 	defer func() {
@@ -184,7 +184,7 @@ func (r *inboundCalls) startInboundCall(ctx context.Context, t *tree, in *sip.In
 		return err
 	}
 	opened = true
-	r.countArrival(*entry, "")
+	r.countInvite(*entry, "")
 	r.testCalls.AssignCall(in.Header[testcarrier.TestHeader], c.ID)
 	r.sys.Root.Send(t.calls, call.StartInbound{
 		In: in, Call: *c, Attempt: *a, Script: *script, Variables: map[string]string{}, Permit: permit,
@@ -194,7 +194,7 @@ func (r *inboundCalls) startInboundCall(ctx context.Context, t *tree, in *sip.In
 	return nil
 }
 
-func (r *inboundCalls) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.Trunk, script *domain.Script) *domain.Call {
+func (r *inboundCalls) newInboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.Trunk, script *domain.Script) *domain.Call {
 	now := domain.Timestamp(time.Now())
 	country := ""
 	if w := r.workspaces.Workspace(num.WorkspaceID); w != nil {
@@ -221,8 +221,8 @@ func (r *inboundCalls) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t 
 	return c
 }
 
-// overLimit keeps the record of a call that found every line taken.
-func (r *inboundCalls) overLimit(ctx context.Context, c *domain.Call) error {
+// recordOverLimit keeps the record of a call that found every line taken.
+func (r *inboundCalls) recordOverLimit(ctx context.Context, c *domain.Call) error {
 	now := domain.Timestamp(time.Now())
 	c.Status, c.Disposition, c.EndedReason, c.EndedBy, c.EndedAt = domain.CallFailed, string(domain.OutcomeFailed), domain.ReasonConcurrency, domain.EndedByService, &now
 	c.Outcome, c.Record = &domain.CallOutcome{Result: domain.OutcomeFailed}, false

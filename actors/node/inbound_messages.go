@@ -33,9 +33,9 @@ type inboundMessages struct {
 	log          *slog.Logger
 }
 
-// Message takes a MESSAGE of a trunk. It is answered when the message is safe, so
+// ReceiveMessage takes a MESSAGE of a trunk. It is answered when the message is safe, so
 // that nothing is lost in between. It returns at once.
-func (r *inboundMessages) Message(in *sip.IncomingMessage) {
+func (r *inboundMessages) ReceiveMessage(in *sip.IncomingMessage) {
 	if !r.accepts() || !r.routing.acquire() {
 		in.Reply(sipUnavailable, overloadAfter)
 		return
@@ -69,7 +69,7 @@ func (r *inboundMessages) routeMessage(ctx context.Context, in *sip.IncomingMess
 	switch {
 	case errors.Is(err, sms.ErrType):
 		return sipBadType, nil
-	case err != nil, content.Report == nil && !bodyFits(content.Body):
+	case err != nil, content.Report == nil && !isStorableBody(content.Body):
 		return sipBadRequest, nil //nolint:nilerr // told by the answer
 	}
 	as := &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields}
@@ -101,9 +101,9 @@ func (r *inboundMessages) routeMessage(ctx context.Context, in *sip.IncomingMess
 	return sipOK, r.services.Messages.ReceiveFromTrunk(ctx, m, entry.Trunk.ID, in.Key)
 }
 
-// bodyFits says whether a text that came in may be kept: one with letters, and
+// isStorableBody says whether a text that came in may be kept: one with letters, and
 // not longer than ten messages of the longest that we send.
-func bodyFits(body string) bool {
+func isStorableBody(body string) bool {
 	return body != "" && utf8.RuneCountInString(body) <= sms.MaxBody && !strings.ContainsRune(body, 0)
 }
 

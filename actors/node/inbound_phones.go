@@ -17,8 +17,8 @@ import (
 // their workspace and nobody else.
 const sipForbidden = 403
 
-// register hands a REGISTER to its workspace. It returns at once.
-func (n *Node) register(u *sipregistrar.Update) {
+// registerPhone hands a REGISTER to its workspace. It returns at once.
+func (n *Node) registerPhone(u *sipregistrar.Update) {
 	x, known := n.phones.Phone(u.AccountID)
 	t := n.tree(x.WorkspaceID)
 	if !known || t == nil || n.drain.isStopping() || !n.loaded.Load() {
@@ -34,11 +34,11 @@ func (n *Node) ReloadPhones(ctx context.Context, workspaceID string) error {
 	if err != nil {
 		return err
 	}
-	t.changing.Lock()
-	defer t.changing.Unlock()
+	t.settingsMu.Lock()
+	defer t.settingsMu.Unlock()
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	list, err := n.stored.phones(bound, workspaceID)
+	list, err := n.rows.phones(bound, workspaceID)
 	if err != nil {
 		return commit.StoreError(err)
 	}
@@ -50,7 +50,7 @@ func (n *Node) ReloadPhones(ctx context.Context, workspaceID string) error {
 func (st *actorRows) phones(ctx context.Context, workspaceID string) ([]domain.Phone, error) {
 	var out []domain.Phone
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err := commit.Each(ctx, st.rows, "phone", workspaceID, "env="+string(env), func(x *domain.Phone) { out = append(out, *x) })
+		err := commit.Each(ctx, st.store, "phone", workspaceID, "env="+string(env), func(x *domain.Phone) { out = append(out, *x) })
 		if err != nil {
 			return nil, err
 		}

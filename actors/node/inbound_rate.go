@@ -9,8 +9,8 @@ import (
 // inboundRates hold each trunk to the inbound calls per second that its settings
 // allow: a bucket that holds one second's worth.
 type inboundRates struct {
-	mu sync.Mutex
-	by map[string]*inboundRate
+	mu      sync.Mutex
+	byTrunk map[string]*inboundRate
 }
 
 type inboundRate struct {
@@ -18,22 +18,22 @@ type inboundRate struct {
 	at     time.Time
 }
 
-// take counts a call of a trunk, or reports that the trunk is over its limit and how long it has to wait. perSecond 0: there is no
+// acquire counts a call of a trunk, or reports that the trunk is over its limit and how long it has to wait. perSecond 0: there is no
 // limit.
-func (p *inboundRates) take(trunkID string, perSecond float64, now time.Time) (wait time.Duration, over bool) {
+func (p *inboundRates) acquire(trunkID string, perSecond float64, now time.Time) (wait time.Duration, over bool) {
 	if perSecond <= 0 {
 		return 0, false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	most := math.Max(1, perSecond)
-	b := p.by[trunkID]
+	b := p.byTrunk[trunkID]
 	if b == nil {
 		b = &inboundRate{tokens: most, at: now}
-		if p.by == nil {
-			p.by = make(map[string]*inboundRate)
+		if p.byTrunk == nil {
+			p.byTrunk = make(map[string]*inboundRate)
 		}
-		p.by[trunkID] = b
+		p.byTrunk[trunkID] = b
 	}
 	b.tokens = math.Min(most, b.tokens+now.Sub(b.at).Seconds()*perSecond)
 	b.at = now

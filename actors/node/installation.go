@@ -32,8 +32,8 @@ type installation struct {
 	known  bool // read once at least
 }
 
-// IsAlone reports whether there are no other shards.
-func (s *installation) IsAlone() bool { return s.owned == nil }
+// IsOnlyShard reports whether there are no other shards.
+func (s *installation) IsOnlyShard() bool { return s.owned == nil }
 
 // OwnsWorkspace reports whether a workspace of this id runs, or would run, on this node.
 func (s *installation) OwnsWorkspace(workspaceID string) bool {
@@ -43,7 +43,7 @@ func (s *installation) OwnsWorkspace(workspaceID string) bool {
 // OtherWorkspaces returns the workspaces of the other shards, at most otherShardsMaxAge old.
 // If they cannot be read, it returns the last ones. known is false until they were read once.
 func (s *installation) OtherWorkspaces() (all []*domain.Workspace, known bool) {
-	if s.IsAlone() {
+	if s.IsOnlyShard() {
 		return nil, true
 	}
 	s.mu.Lock()

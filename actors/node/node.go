@@ -49,22 +49,22 @@ type Blobs interface {
 
 // Config of a node.
 type Config struct {
-	Store      *storecache.Store
-	Keys       Keyring
-	Blobs      Blobs
-	SIP        *sip.UserAgent
-	Media      *media.Engine
-	Speaker    speech.Speaker
-	Recognizer speech.Recogniser             // nil: words are not recognized
-	Realtime   *speech.Lives                 // speech-to-speech engines; nil: there is none
-	Models     llm.Models                    // language models; none: no model takes part in calls
-	Simulator  func() (resolve.Target, bool) // where the built-in carrier listens
-	Carrier    func() netip.AddrPort         // where the built-in carrier sends from; nil: there is none
-	Egress     access.Egress                 // what webhooks may reach
-	RootCAs    *x509.CertPool                // of webhook receivers; nil: the system's
-	Mail       alerts.Mailer                 // sends mails of alerts; nil: there is no mail server
+	Store             *storecache.Store
+	Keys              Keyring
+	Blobs             Blobs
+	SIP               *sip.UserAgent
+	Media             *media.Engine
+	Speaker           speech.Speaker
+	Recognizer        speech.Recogniser             // nil: words are not recognized
+	Realtime          *speech.Lives                 // speech-to-speech engines; nil: there is none
+	Models            llm.Models                    // language models; none: no model takes part in calls
+	TestCarrierTarget func() (resolve.Target, bool) // where the built-in carrier listens
+	TestCarrierAddr   func() netip.AddrPort         // where the built-in carrier sends from; nil: there is none
+	Egress            access.Egress                 // what webhooks may reach
+	RootCAs           *x509.CertPool                // of webhook receivers; nil: the system's
+	Mail              alerts.Mailer                 // sends mails of alerts; nil: there is no mail server
 	// AlertsEvery is how often alerts are looked for; 0: as usual. Tests hurry.
-	AlertsEvery time.Duration
+	AlertInterval time.Duration
 	// OwnsShard reports whether this node still owns its shard; it sends nothing otherwise. It must not block. nil: always.
 	OwnsShard func() bool
 	// OwnsWorkspace reports whether a workspace belongs to this node; nil: all do. Otherwise other nodes of the process share SIP,
@@ -75,23 +75,23 @@ type Config struct {
 	Quarantined bool
 	// Survive says that another process resumes live calls when this one ends. ResumptionDone counts the result of each
 	// (recovery.Resumed and so on); nil: they are not counted.
-	Survive        bool
+	SurviveCalls   bool
 	ResumptionDone func(result string)
 	MediaCapacity  *lines.PortCapacity // RTP port pairs of the process, shared by its nodes (PlacesOf); nil: those of Media
 	// Router gives inbound requests to the nodes of the process; nil: this is the only one.
 	Router *Router
 	// WebhookSends is how many webhook requests may be under way at once; 0: 2048.
-	WebhookSends int
+	MaxWebhookRequests int
 	// WebhookTimeout is how long a webhook may take to answer, WebhookHurry
 	// divides the waits before retries; 0: as documented. Tests hurry.
-	WebhookTimeout time.Duration
-	WebhookHurry   int
-	PublicURL      string
-	SpoolDir       string
-	TraceContexts  *tracing.SpanContexts // nil: no collector wants traces
-	Traces         *siptrace.Buffer      // what the user agent's dialogs say; nil: not kept
-	Log            *slog.Logger
-	Before         func(actor string, msg any) // sees each message first; nil in production
+	WebhookTimeout      time.Duration
+	WebhookRetryDivisor int
+	PublicURL           string
+	SpoolDir            string
+	TraceContexts       *tracing.SpanContexts // nil: no collector wants traces
+	SIPTraces           *siptrace.Buffer      // what the user agent's dialogs say; nil: not kept
+	Log                 *slog.Logger
+	BeforeMessage       func(actor string, msg any) // sees each message first; nil in production
 }
 
 // Keyring has the secrets of workspaces that the node needs.
@@ -117,24 +117,24 @@ type Node struct {
 	*inboundCalls
 	*inboundMessages
 
-	cfg          Config
-	sys          *actor.ActorSystem
-	trunkSources *trunk.Sources
-	phones       *registrar.PhoneDirectory
-	stored       actorRows
-	lookup       *inbound.Lookup
-	dnc          *dnc.Register
-	services     Services
-	zones        *calendar.Shared
-	models       *llm.Client
-	routing      routingLimit
-	refuses      atomic.Bool // the API refuses what would begin something
+	cfg           Config
+	sys           *actor.ActorSystem
+	trunkSources  *trunk.Sources
+	phones        *registrar.PhoneDirectory
+	rows          actorRows
+	lookup        *inbound.Lookup
+	dnc           *dnc.Register
+	services      Services
+	zones         *calendar.Shared
+	models        *llm.Client
+	routing       routingLimit
+	writesRefused atomic.Bool // the API refuses what would begin something
 }
 
 // New makes a node; nothing runs before Start.
 func New(cfg Config) *Node {
 	if cfg.Quarantined {
-		cfg.OwnsShard, cfg.Survive = func() bool { return false }, false
+		cfg.OwnsShard, cfg.SurviveCalls = func() bool { return false }, false
 	}
 	store := cfg.Store
 	if cfg.Blobs != nil {
@@ -144,18 +144,18 @@ func New(cfg Config) *Node {
 	case cfg.MediaCapacity != nil:
 		cfg.MediaCapacity = cfg.MediaCapacity.Share()
 	case cfg.Media != nil:
-		cfg.MediaCapacity = PlacesOf(cfg.Media)
+		cfg.MediaCapacity = NewMediaCapacity(cfg.Media)
 	}
 	n := &Node{
-		cfg: cfg, sys: mailbox.System(cfg.Log), trunkSources: trunk.NewSources(), phones: registrar.NewPhoneDirectory(), workspaceTable: &workspaceTable{trees: make(map[string]*tree)},
+		cfg: cfg, sys: mailbox.System(cfg.Log), trunkSources: trunk.NewSources(), phones: registrar.NewPhoneDirectory(), workspaceTable: &workspaceTable{trees: make(map[string]*workspaceTree)},
 		zones: calendar.NewShared(), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
 		backgroundTasks: &backgroundTasks{log: cfg.Log},
 	}
-	n.stored = actorRows{
-		rows: store, boot: mailbox.NewID("boot"), resume: cfg.Survive, quarantined: cfg.Quarantined,
+	n.rows = actorRows{
+		store: store, processID: mailbox.NewID("boot"), resume: cfg.SurviveCalls, quarantined: cfg.Quarantined,
 		campaign: func(ws, id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Campaigns, id) },
 	}
-	n.trunkSources.TestCarrier = cfg.Carrier
+	n.trunkSources.TestCarrier = cfg.TestCarrierAddr
 	if cfg.SIP != nil {
 		n.trunkSources.Resolve = cfg.SIP.Resolve
 	}
@@ -168,15 +168,15 @@ func New(cfg Config) *Node {
 // connectWorkspaceActors builds what asks and notifies the actors of workspaces.
 func (n *Node) connectWorkspaceActors() {
 	cfg := &n.cfg
-	children := &childStarter{sys: n.sys, background: n.RunInBackground, stopping: n.Draining, log: cfg.Log}
+	children := &childStarter{sys: n.sys, background: n.RunInBackground, stopping: n.IsStopping, log: cfg.Log}
 	n.workspaceTrunks = &workspaceTrunks{workspaces: n.workspaceTable, sys: n.sys}
 	n.campaignActors = &campaignActors{workspaces: n.workspaceTable, sys: n.sys, store: cfg.Store, children: children}
 	n.webhookActors = &webhookActors{
-		workspaces: n.workspaceTable, sys: n.sys, children: children, webhookPool: webhook.NewSendPool(cfg.WebhookSends), webhookLedger: webhook.NewLedger(cfg.Store),
+		workspaces: n.workspaceTable, sys: n.sys, children: children, webhookPool: webhook.NewSendPool(cfg.MaxWebhookRequests), webhookLedger: webhook.NewLedger(cfg.Store),
 		webhookClient: webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.OwnsShard, Quarantined: cfg.Quarantined}),
 	}
 	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.webhookClient.Web()}
-	n.callEngines = &callEngines{recogniser: cfg.Recognizer, realtime: cfg.Realtime, models: cfg.Models, log: cfg.Log}
+	n.callEngines = &callEngines{recognizer: cfg.Recognizer, realtime: cfg.Realtime, models: cfg.Models, log: cfg.Log}
 }
 
 // connectInbound builds what opens calls and receives INVITEs and MESSAGEs.
@@ -184,11 +184,11 @@ func (n *Node) connectInbound() {
 	cfg := &n.cfg
 	n.lookup = inbound.New(inbound.Config{Store: cfg.Store, Trunks: n.trunkSources, Phones: n.phones, Workspace: n.Workspace})
 	n.callOpener = &callOpener{
-		store: cfg.Store, workspaces: n.workspaceTable, boot: n.stored.boot, committed: n.Committed, background: n.RunInBackground, stopping: n.Draining,
+		store: cfg.Store, workspaces: n.workspaceTable, processID: n.rows.processID, committed: n.Committed, background: n.RunInBackground, stopping: n.IsStopping,
 	}
 	n.inboundCalls = &inboundCalls{
 		workspaces: n.workspaceTable, sys: n.sys, store: cfg.Store, trunkSources: n.trunkSources, lookup: n.lookup, routing: &n.routing, opener: n.callOpener,
-		services: &n.services, traces: cfg.Traces, committed: n.Committed, background: n.RunInBackground, log: cfg.Log,
+		services: &n.services, traces: cfg.SIPTraces, committed: n.Committed, background: n.RunInBackground, log: cfg.Log,
 		accepts: func() bool { return !n.drain.isStopping() && !n.drain.isDrained() && n.loaded.Load() && n.OwnsShard() },
 	}
 	n.inboundMessages = &inboundMessages{
@@ -201,11 +201,11 @@ func (n *Node) connectInbound() {
 func (n *Node) connectCallAdmission() {
 	cfg := &n.cfg
 	n.installation = &installation{store: cfg.Store, owned: cfg.OwnsWorkspace, own: n.workspaceTable, log: cfg.Log}
-	stop := &DialStop{store: cfg.Store, shared: !n.IsAlone(), log: cfg.Log, onChange: func(stopped bool) {
+	stop := &DialStop{store: cfg.Store, shared: !n.IsOnlyShard(), log: cfg.Log, onChange: func(stopped bool) {
 		n.holdCalls(stopped)
 		n.WakeCampaigns()
 	}}
-	drain := &Drain{shared: !n.IsAlone(), onChange: n.wakeAllCampaigns, current: new(atomic.Pointer[load.DrainNow]), log: cfg.Log}
+	drain := &Drain{shared: !n.IsOnlyShard(), onChange: n.wakeAllCampaigns, current: new(atomic.Pointer[load.DrainNow]), log: cfg.Log}
 	if cfg.SIP != nil {
 		drain.sip = cfg.SIP
 	}
@@ -246,16 +246,16 @@ func (n *Node) ModelClient() *llm.Client { return n.models }
 // PhoneCount returns the number of phones of a workspace.
 func (n *Node) PhoneCount(workspaceID string) int { return n.phones.CountPhones(workspaceID) }
 
-// DeleteOldRings deletes the rows of a workspace's numbers that were last called days ago.
-func (n *Node) DeleteOldRings(ctx context.Context, workspaceID string) error {
-	return n.stored.deleteOldRings(ctx, workspaceID)
+// DeleteOldNumberDays deletes the rows of a workspace's numbers that were last called days ago.
+func (n *Node) DeleteOldNumberDays(ctx context.Context, workspaceID string) error {
+	return n.rows.deleteOldNumberDays(ctx, workspaceID)
 }
 
 // sweep resolves the proxies of trunks again, joins parts of recordings and deletes expired rows, for all workspaces.
 func (n *Node) sweep(ctx context.Context) {
 	for _, id := range n.WorkspaceIDs() {
 		turn := n.trunkSources.NextUpdate()
-		if trunks, err := n.stored.trunks(ctx, id); err == nil {
+		if trunks, err := n.rows.trunks(ctx, id); err == nil {
 			n.trunkSources.Set(ctx, turn, id, trunks)
 		}
 		n.JoinRecordingParts(id)
@@ -263,8 +263,8 @@ func (n *Node) sweep(ctx context.Context) {
 	}
 }
 
-// housekeeping runs sweep every five minutes.
-func (n *Node) housekeeping(ctx context.Context) {
+// runSweeps runs sweep every five minutes.
+func (n *Node) runSweeps(ctx context.Context) {
 	t := time.NewTicker(5 * time.Minute)
 	defer t.Stop()
 	for {
@@ -301,15 +301,15 @@ func (n *Node) Ready(context.Context) error {
 	}
 }
 
-// Draining says whether the node is stopping: no call begins any more.
-func (n *Node) Draining() bool { return n.drain.isStopping() }
+// IsStopping says whether the node is stopping: no call begins any more.
+func (n *Node) IsStopping() bool { return n.drain.isStopping() }
 
 // RefuseWrites lets the API refuse what would begin something, because the node is
 // about to stop.
-func (n *Node) RefuseWrites() { n.refuses.Store(true) }
+func (n *Node) RefuseWrites() { n.writesRefused.Store(true) }
 
 // RefusesWrites says whether the API refuses what would begin something.
-func (n *Node) RefusesWrites() bool { return n.refuses.Load() }
+func (n *Node) RefusesWrites() bool { return n.writesRefused.Load() }
 
 // SetWorkspace tells the actors of a workspace its new settings and limits.
 func (n *Node) SetWorkspace(w *domain.Workspace) {
@@ -346,7 +346,7 @@ func (n *Node) Stop() {
 		})
 	}
 	wait.Wait()
-	n.endAll()
+	n.stopTasks()
 	n.webhookClient.Close()
 	n.sys.Shutdown()
 	n.cfg.MediaCapacity.Release()

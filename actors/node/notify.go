@@ -43,10 +43,10 @@ func (n *Node) ReloadTrunks(ctx context.Context, workspaceID string) error {
 	if err != nil {
 		return err
 	}
-	t.changing.Lock()
-	defer t.changing.Unlock()
+	t.settingsMu.Lock()
+	defer t.settingsMu.Unlock()
 	turn := n.trunkSources.NextUpdate()
-	trunks, err := n.stored.trunks(ctx, workspaceID)
+	trunks, err := n.rows.trunks(ctx, workspaceID)
 	if err != nil {
 		return commit.StoreError(err)
 	}

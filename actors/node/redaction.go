@@ -8,20 +8,20 @@ import (
 
 // redactionCache is what the patterns of a workspace's record were made into.
 type redactionCache struct {
-	mu       sync.Mutex
-	of       *domain.Workspace
-	redactor *domain.Redactor
+	mu        sync.Mutex
+	workspace *domain.Workspace
+	redactor  *domain.Redactor
 }
 
 // redactor takes out of words what the workspace does not want kept now.
-func (t *tree) redactor() *domain.Redactor {
+func (t *workspaceTree) redactor() *domain.Redactor {
 	w := t.record.Load()
-	t.redacts.mu.Lock()
-	defer t.redacts.mu.Unlock()
-	if t.redacts.of != w {
-		t.redacts.of, t.redacts.redactor = w, w.Redaction.Redactor()
+	t.redaction.mu.Lock()
+	defer t.redaction.mu.Unlock()
+	if t.redaction.workspace != w {
+		t.redaction.workspace, t.redaction.redactor = w, w.Redaction.Redactor()
 	}
-	return t.redacts.redactor
+	return t.redaction.redactor
 }
 
 // Redactor returns the redactor of a workspace.

@@ -14,9 +14,9 @@ import (
 // resumableBatch is how many rows one commit holds.
 const resumableBatch = 100
 
-// takeResumable moves the open attempts whose calls may be resumed here from l.attempts to l.resumable. It commits that they
+// claimResumableCalls moves the open attempts whose calls may be resumed here from l.attempts to l.resumable. It commits that they
 // are this node's; the commit fails if another node has the workspace meanwhile.
-func (st *actorRows) takeResumable(ctx context.Context, ws string, l *startRows) error {
+func (st *actorRows) claimResumableCalls(ctx context.Context, ws string, l *startRows) error {
 	if !st.resume {
 		return nil
 	}
@@ -25,11 +25,11 @@ func (st *actorRows) takeResumable(ctx context.Context, ws string, l *startRows)
 	for _, a := range l.attempts {
 		c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
 		if len(a.Kept) > 0 {
-			if _, err := st.rows.Get(ctx, c); err != nil && !errors.Is(err, domain.ErrNotFound) {
+			if _, err := st.store.Get(ctx, c); err != nil && !errors.Is(err, domain.ErrNotFound) {
 				return err
 			}
 		}
-		s, ok := recovery.NewResumable(*c, *a, st.boot, now)
+		s, ok := recovery.NewResumable(*c, *a, st.processID, now)
 		if !ok {
 			left = append(left, a)
 			continue
@@ -50,13 +50,13 @@ func (st *actorRows) takeResumable(ctx context.Context, ws string, l *startRows)
 		for _, s := range some {
 			change.Puts = append(change.Puts, &s.Attempt)
 		}
-		if _, err := st.rows.Apply(ctx, change); err != nil {
+		if _, err := st.store.Apply(ctx, change); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// hasLostWorkspaces says that another node may have the work: what lives here is not to be
+// hasLostShard says that another node may have the work: what lives here is not to be
 // ended, but let go of.
-func (n *Node) hasLostWorkspaces() bool { return !n.OwnsShard() }
+func (n *Node) hasLostShard() bool { return !n.OwnsShard() }

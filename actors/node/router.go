@@ -24,7 +24,7 @@ type Router struct {
 	mu      sync.Mutex
 	nodes   atomic.Pointer[[]*Node]
 	ua      *sip.UserAgent
-	held    map[*Node]bool                // which of them let no call begin
+	holding map[*Node]bool                // which of them let no call begin
 	drained atomic.Pointer[load.DrainNow] // no call begins in this process; nil: calls may
 }
 
@@ -37,15 +37,15 @@ func (s *Router) holdCalls(n *Node, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if on && slices.Contains(s.all(), n) {
-		if s.held == nil {
-			s.held = make(map[*Node]bool)
+		if s.holding == nil {
+			s.holding = make(map[*Node]bool)
 		}
-		s.held[n] = true
+		s.holding[n] = true
 	} else {
-		delete(s.held, n)
+		delete(s.holding, n)
 	}
 	if s.ua != nil {
-		s.ua.HoldCalls(len(s.held) > 0)
+		s.ua.HoldCalls(len(s.holding) > 0)
 	}
 }
 
@@ -57,15 +57,15 @@ func (s *Router) wakeCampaigns() {
 }
 
 // Add lets a node be found.
-func (s *Router) Add(n *Node) { s.change(func(all []*Node) []*Node { return append(all, n) }) }
+func (s *Router) Add(n *Node) { s.changeNodes(func(all []*Node) []*Node { return append(all, n) }) }
 
 // Remove lets a node not be found any more.
 func (s *Router) Remove(n *Node) {
-	s.change(func(all []*Node) []*Node { return slices.DeleteFunc(all, func(x *Node) bool { return x == n }) })
+	s.changeNodes(func(all []*Node) []*Node { return slices.DeleteFunc(all, func(x *Node) bool { return x == n }) })
 	s.holdCalls(n, false)
 }
 
-func (s *Router) change(f func([]*Node) []*Node) {
+func (s *Router) changeNodes(f func([]*Node) []*Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := f(slices.Clone(s.all()))
@@ -79,19 +79,19 @@ func (s *Router) all() []*Node {
 	return nil
 }
 
-// Serve lets a user agent ask here, before it serves.
-func (s *Router) Serve(ua *sip.UserAgent) {
+// Attach lets a user agent ask here, before it serves.
+func (s *Router) Attach(ua *sip.UserAgent) {
 	s.mu.Lock()
 	s.ua = ua
 	s.mu.Unlock()
-	ua.OnInvite(s.invite)
-	ua.OnMessage(s.text)
-	ua.Registrar(registrar.Config{Open: s.open, Account: s.account, At: s.at, Update: s.register})
-	ua.Admit(s.admit)
+	ua.OnInvite(s.receiveInvite)
+	ua.OnMessage(s.receiveMessage)
+	ua.Registrar(registrar.Config{Open: s.hasPhones, Account: s.findAccount, At: s.presenceOf, Update: s.registerPhone})
+	ua.Admit(s.admitSource)
 }
 
-// admit adds up what the nodes say of a source.
-func (s *Router) admit(from transport.Source) (out sip.Admission) {
+// admitSource adds up what the nodes say of a source.
+func (s *Router) admitSource(from transport.Source) (out sip.Admission) {
 	for _, n := range s.all() {
 		a := n.trunkSources.Admit(from)
 		switch {
@@ -100,13 +100,13 @@ func (s *Router) admit(from transport.Source) (out sip.Admission) {
 			out = a
 		default:
 			out.Demand = out.Demand && a.Demand
-			out.Account, out.Realm = either(out.Account, a.Account), cmp.Or(out.Realm, a.Realm)
+			out.Account, out.Realm = firstAccount(out.Account, a.Account), cmp.Or(out.Realm, a.Realm)
 		}
 	}
 	return out
 }
 
-func either(one, other func(string) (auth.Account, bool)) func(string) (auth.Account, bool) {
+func firstAccount(one, other func(string) (auth.Account, bool)) func(string) (auth.Account, bool) {
 	if one == nil || other == nil {
 		if one == nil {
 			return other
@@ -121,11 +121,11 @@ func either(one, other func(string) (auth.Account, bool)) func(string) (auth.Acc
 	}
 }
 
-func (s *Router) open() bool {
+func (s *Router) hasPhones() bool {
 	return slices.ContainsFunc(s.all(), func(n *Node) bool { return n.phones.HasPhones() })
 }
 
-func (s *Router) account(user string) (auth.Account, bool) {
+func (s *Router) findAccount(user string) (auth.Account, bool) {
 	for _, n := range s.all() {
 		if a, known := n.phones.Account(user); known {
 			return a, true
@@ -134,42 +134,42 @@ func (s *Router) account(user string) (auth.Account, bool) {
 	return auth.Account{}, false
 }
 
-func (s *Router) at(from transport.Source) (out registrar.Presence) {
+func (s *Router) presenceOf(from transport.Source) (out registrar.Presence) {
 	for _, n := range s.all() {
 		out = max(out, n.phones.PresenceAt(from))
 	}
 	return out
 }
 
-func (s *Router) register(u *registrar.Update) {
+func (s *Router) registerPhone(u *registrar.Update) {
 	for _, n := range s.all() {
 		if _, known := n.phones.Phone(u.AccountID); known {
-			n.register(u)
+			n.registerPhone(u)
 			return
 		}
 	}
 	u.Refuse(sipUnavailable, overloadAfter)
 }
 
-// invite finds the node of a call: of the phone that calls, of whoever has
+// receiveInvite finds the node of a call: of the phone that calls, of whoever has
 // ordered it, or else of the number, where several nodes have a trunk at its
 // source.
-func (s *Router) invite(in *sip.Incoming) {
+func (s *Router) receiveInvite(in *sip.Incoming) {
 	all := s.all()
 	var at []*Node
 	for _, n := range all {
-		if n.isOwnCall(in) {
-			n.Inbound(in)
+		if n.isOwnInvite(in) {
+			n.ReceiveInvite(in)
 			return
 		}
-		if !n.Draining() && len(n.trunkSources.TrunksAt(in.Source)) > 0 {
+		if !n.IsStopping() && len(n.trunkSources.TrunksAt(in.Source)) > 0 {
 			at = append(at, n)
 		}
 	}
 	s.route(inboundRequest{
-		at: at, sent: in.Through.IsValid(), give: func(n *Node) { n.Inbound(in) }, refuse: func(code int, after time.Duration) { in.Reject(code, after) },
+		candidates: at, forwarded: in.Through.IsValid(), deliver: func(n *Node) { n.ReceiveInvite(in) }, refuse: func(code int, after time.Duration) { in.Reject(code, after) },
 		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.lookup.RankClaim(ctx, in) },
-		moves: func(ctx context.Context, n *Node) bool {
+		mayMove: func(ctx context.Context, n *Node) bool {
 			return n.lookup.MayBeElsewhere(ctx, in, func(workspace string) bool {
 				return slices.ContainsFunc(all, func(n *Node) bool { return n.Workspace(workspace) != nil })
 			})
@@ -177,8 +177,8 @@ func (s *Router) invite(in *sip.Incoming) {
 	}, all)
 }
 
-// isOwnCall says whether a call is surely the node's.
-func (n *Node) isOwnCall(in *sip.Incoming) bool {
+// isOwnInvite says whether a call is surely the node's.
+func (n *Node) isOwnInvite(in *sip.Incoming) bool {
 	if in.PhoneID != "" {
 		_, known := n.phones.Phone(in.PhoneID)
 		return known
@@ -187,29 +187,29 @@ func (n *Node) isOwnCall(in *sip.Incoming) bool {
 	return ordered
 }
 
-// text finds the node of a text message or of a report of one.
-func (s *Router) text(in *sip.IncomingMessage) {
+// receiveMessage finds the node of a text message or of a report of one.
+func (s *Router) receiveMessage(in *sip.IncomingMessage) {
 	all := s.all()
 	var at []*Node
 	for _, n := range all {
-		if !n.Draining() && len(n.trunkSources.TrunksAt(in.Source)) > 0 {
+		if !n.IsStopping() && len(n.trunkSources.TrunksAt(in.Source)) > 0 {
 			at = append(at, n)
 		}
 	}
 	s.route(inboundRequest{
-		at: at, give: func(n *Node) { n.Message(in) }, refuse: in.Reply,
+		candidates: at, deliver: func(n *Node) { n.ReceiveMessage(in) }, refuse: in.Reply,
 		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.claimMessage(ctx, in) },
 	}, all)
 }
 
 // inboundRequest is what came in: who may know it, and what is to be done with it.
 type inboundRequest struct {
-	at     []*Node // those that have a trunk at its source
-	sent   bool    // another node of the install says that it belongs here
-	claim  func(context.Context, *Node) (domain.CallClaim, error)
-	moves  func(context.Context, *Node) bool // what was sent here belongs to a workspace that is not here; nil: nobody knows
-	give   func(*Node)
-	refuse func(code int, after time.Duration)
+	candidates []*Node // those that have a trunk at its source
+	forwarded  bool    // another node of the install says that it belongs here
+	claim      func(context.Context, *Node) (domain.CallClaim, error)
+	mayMove    func(context.Context, *Node) bool // what was sent here belongs to a workspace that is not here; nil: nobody knows
+	deliver    func(*Node)
+	refuse     func(code int, after time.Duration)
 }
 
 // route gives what came in to the node with the best claim to it. Where none has
@@ -218,17 +218,17 @@ type inboundRequest struct {
 // install has sent here may be on the move with its workspace, and come again.
 func (s *Router) route(a inboundRequest, all []*Node) {
 	switch {
-	case len(all) == 0 || len(a.at) == 0 && a.sent:
+	case len(all) == 0 || len(a.candidates) == 0 && a.forwarded:
 		a.refuse(sipUnavailable, overloadAfter)
 		return
-	case len(a.at) == 0:
-		a.give(all[0])
+	case len(a.candidates) == 0:
+		a.deliver(all[0])
 		return
-	case len(a.at) == 1 && !a.sent:
-		a.give(a.at[0])
+	case len(a.candidates) == 1 && !a.forwarded:
+		a.deliver(a.candidates[0])
 		return
 	}
-	first := a.at[0]
+	first := a.candidates[0]
 	if !first.routing.acquire() {
 		a.refuse(sipUnavailable, overloadAfter)
 		return
@@ -238,11 +238,11 @@ func (s *Router) route(a inboundRequest, all []*Node) {
 		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
 		defer cancel()
 		i := a.bestClaim(ctx)
-		if i < 0 && a.sent && (a.moves == nil || slices.ContainsFunc(a.at, func(n *Node) bool { return a.moves(ctx, n) })) {
+		if i < 0 && a.forwarded && (a.mayMove == nil || slices.ContainsFunc(a.candidates, func(n *Node) bool { return a.mayMove(ctx, n) })) {
 			a.refuse(sipUnavailable, overloadAfter)
 			return
 		}
-		a.give(a.at[max(i, 0)])
+		a.deliver(a.candidates[max(i, 0)])
 	})
 }
 
@@ -250,7 +250,7 @@ func (s *Router) route(a inboundRequest, all []*Node) {
 // more than a source that is known.
 func (a *inboundRequest) bestClaim(ctx context.Context) int {
 	at, best := -1, domain.CallClaim{}
-	for i, n := range a.at {
+	for i, n := range a.candidates {
 		if c, err := a.claim(ctx, n); err == nil && c.Rank > domain.ClaimSource && c.Beats(best) {
 			at, best = i, c
 		}

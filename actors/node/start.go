@@ -44,7 +44,7 @@ func (n *Node) Start(ctx context.Context) error {
 	if err := n.dialStop.load(ctx); err != nil {
 		return err
 	}
-	all, err := n.stored.workspaces(ctx, n.OwnsWorkspace)
+	all, err := n.rows.workspaces(ctx, n.OwnsWorkspace)
 	if err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ func (n *Node) Start(ctx context.Context) error {
 // startBackgroundTasks starts the tasks that run beside the actors until run ends.
 func (n *Node) startBackgroundTasks(run context.Context) {
 	n.services.Lifecycle.Run(run)
-	n.RunInBackground(func() { n.housekeeping(run) })
-	if !n.IsAlone() {
+	n.RunInBackground(func() { n.runSweeps(run) })
+	if !n.IsOnlyShard() {
 		n.RunInBackground(func() { n.dialStop.follow(run) })
 	}
 }
@@ -94,34 +94,34 @@ type startRows struct {
 // StartWorkspace loads a workspace, closes the single calls that an earlier process
 // left open, and starts its actors.
 func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
-	l, err := n.stored.load(ctx, w.ID)
+	l, err := n.rows.loadStartRows(ctx, w.ID)
 	if err != nil {
 		return err
 	}
 	for _, a := range l.attempts {
 		if a.CampaignID == "" {
-			if err = n.stored.endInterruptedCall(ctx, a); err != nil {
+			if err = n.rows.endInterruptedCall(ctx, a); err != nil {
 				return err
 			}
 		}
 	}
-	if err = n.stored.createDefaultLists(ctx, w); err != nil {
+	if err = n.rows.createDefaultLists(ctx, w); err != nil {
 		return err
 	}
 	n.trunkSources.Set(ctx, n.trunkSources.NextUpdate(), w.ID, l.trunks)
-	own, err := n.stored.phones(ctx, w.ID)
+	own, err := n.rows.phones(ctx, w.ID)
 	if err != nil {
 		return err
 	}
 	n.phones.Set(w.ID, own)
 	pid := func(path ...string) *actor.PID { return workspace.PID(n.sys, w.ID, path...) }
-	t := &tree{
+	t := &workspaceTree{
 		outbound: pid(workspace.LinesOut), tests: pid(workspace.LinesTest), inbound: pid(workspace.LinesIn), trunks: pid(workspace.Trunks),
 		calls: pid(workspace.Calls), campaigns: pid(workspace.Campaigns), webhooks: pid(workspace.Webhooks), outbox: pid(workspace.Outbox),
 		phones: pid(workspace.Phones), numbers: pid(workspace.Numbers),
 	}
 	t.record.Store(w)
-	t.dialogs.keep(l.abandoned, time.Now().Add(abandonedDialogLimit))
+	t.dialogs.set(l.abandoned, time.Now().Add(abandonedDialogLimit))
 	n.add(w.ID, t)
 	root := n.sys.Root.Copy().WithGuardian(mailbox.Resume(n.cfg.Log, nil))
 	children := n.workspaceChildren(w, t, l)
@@ -135,7 +135,7 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 	}
 	if len(l.abandoned) > 0 {
 		run := n.Context()
-		n.RunInBackground(func() { n.deleteEndedDialogs(run, w.ID, &t.dialogs) })
+		n.RunInBackground(func() { n.deleteEndedDialogRows(run, w.ID, &t.dialogs) })
 	}
 	late := time.NewTimer(3 * startLimit)
 	defer late.Stop()
@@ -175,14 +175,14 @@ func (n *Node) RemoveInboundSources(ctx context.Context, id string) {
 	n.phones.Set(id, nil)
 }
 
-func (st *actorRows) load(ctx context.Context, ws string) (*startRows, error) {
+func (st *actorRows) loadStartRows(ctx context.Context, ws string) (*startRows, error) {
 	l := &startRows{}
 	var err error
 	if l.trunks, err = st.trunks(ctx, ws); err != nil {
 		return nil, err
 	}
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err = commit.Each(ctx, st.rows, "webhook", ws, "env="+string(env), func(w *domain.Webhook) { l.webhooks = append(l.webhooks, *w) })
+		err = commit.Each(ctx, st.store, "webhook", ws, "env="+string(env), func(w *domain.Webhook) { l.webhooks = append(l.webhooks, *w) })
 		if err != nil {
 			return nil, err
 		}
@@ -194,20 +194,20 @@ func (st *actorRows) load(ctx context.Context, ws string) (*startRows, error) {
 			l.campaigns = append(l.campaigns, id)
 		}
 	}
-	if err = commit.Each(ctx, st.rows, "campaign", ws, "open", func(c *domain.Campaign) {
+	if err = commit.Each(ctx, st.store, "campaign", ws, "open", func(c *domain.Campaign) {
 		if c.Status != domain.CampaignDraft { // which has no actor until something is wanted of it
 			keep(c.ID)
 		}
 	}); err != nil {
 		return nil, err
 	}
-	if l.attempts, err = recovery.OpenAttempts(ctx, st.rows, ws); err != nil {
+	if l.attempts, err = recovery.OpenAttempts(ctx, st.store, ws); err != nil {
 		return nil, err
 	}
-	if err = st.takeResumable(ctx, ws, l); err != nil {
+	if err = st.claimResumableCalls(ctx, ws, l); err != nil {
 		return nil, err
 	}
-	if l.abandoned, err = st.takeAbandoned(ctx, ws, l.attempts); err != nil {
+	if l.abandoned, err = st.storeAbandonedDialogs(ctx, ws, l.attempts); err != nil {
 		return nil, err
 	}
 	if st.quarantined {
@@ -234,7 +234,7 @@ func (st *actorRows) recentlyOpenedCalls(ctx context.Context, ws string, env dom
 	since := now.Add(-61*time.Second - commitLimit)
 	q := commit.Query{Kind: "call", Workspace: ws, Index: "env=" + string(env), Oldest: true, Limit: 1000, From: domain.IDAt(domain.PrefixCall, since)}
 	for {
-		next, err := st.rows.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
+		next, err := st.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 			if c, ok := r.(*domain.Call); ok && c.Direction == domain.Outbound && c.StartedAt != nil {
 				if at := c.StartedAt.Add(commitLimit); at.Before(now) {
 					out = append(out, at)
@@ -258,7 +258,7 @@ func (st *actorRows) recentlyOpenedCalls(ctx context.Context, ws string, env dom
 // endInterruptedCall ends a single call of an earlier process, in one commit with its event.
 func (st *actorRows) endInterruptedCall(ctx context.Context, a *domain.Attempt) error {
 	c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
-	_, err := st.rows.Get(ctx, c)
+	_, err := st.store.Get(ctx, c)
 	change := commit.Change{Workspace: a.WorkspaceID, Deletes: []domain.Key{a.Key()}}
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
@@ -267,13 +267,13 @@ func (st *actorRows) endInterruptedCall(ctx context.Context, a *domain.Attempt) 
 	case !c.Final():
 		change = call.EndChange(call.EndAsInterrupted(*c, *a, domain.Timestamp(time.Now())), domain.Timestamp(time.Now()))
 	}
-	_, err = st.rows.Apply(ctx, change)
+	_, err = st.store.Apply(ctx, change)
 	return err
 }
 
 // workspaceChildren lists the children of a workspace, in the order in which they ask
 // each other.
-func (n *Node) workspaceChildren(w *domain.Workspace, t *tree, l *startRows) workspace.Config {
+func (n *Node) workspaceChildren(w *domain.Workspace, t *workspaceTree, l *startRows) workspace.Config {
 	log := n.cfg.Log
 	onGiveUp := func(pid *actor.PID, reason any) {
 		log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
@@ -303,8 +303,8 @@ func (n *Node) workspaceChildren(w *domain.Workspace, t *tree, l *startRows) wor
 	}
 }
 
-// PlacesOf are the places for calls that an engine has pairs of ports for.
-func PlacesOf(e *media.Engine) *lines.PortCapacity {
+// NewMediaCapacity are the places for calls that an engine has pairs of ports for.
+func NewMediaCapacity(e *media.Engine) *lines.PortCapacity {
 	return lines.NewPortCapacity(func() lines.PortUsage {
 		ports := e.Ports()
 		return lines.PortUsage{Pairs: ports.Pairs, InUse: ports.Taken, CoolingDown: ports.Resting}
@@ -314,17 +314,17 @@ func PlacesOf(e *media.Engine) *lines.PortCapacity {
 // linesProps are the lines of a direction. Outbound calls of the test
 // environment have lines of their own: what is tried out takes nothing away from
 // live calls, and may go as fast as its clock. env "": of both.
-func (n *Node) linesProps(t *tree, d domain.Direction, env domain.Environment) *actor.Props {
+func (n *Node) linesProps(t *workspaceTree, d domain.Direction, env domain.Environment) *actor.Props {
 	return mailbox.Props(n.observed("lines", func() actor.Actor {
 		limits := t.record.Load().Limits // of now: a restarted actor must not know old ones
 		cfg := lines.Config{
 			Concurrent: limits.ConcurrentInbound, Capacity: n.cfg.MediaCapacity, Log: n.cfg.Log,
-			ListLiveCalls: func(ctx context.Context) ([]lines.LiveCall, error) { return n.census(ctx, t, d, env) },
+			ListLiveCalls: func(ctx context.Context) ([]lines.LiveCall, error) { return n.listLiveCalls(ctx, t, d, env) },
 		}
 		if d == domain.Outbound {
 			cfg.Concurrent, cfg.PerMinute, cfg.ReserveTenth = limits.ConcurrentOutbound, limits.CallsPerMinute, true
 			cfg.ListRecentStarts = func(ctx context.Context) ([]time.Time, error) {
-				return n.stored.recentlyOpenedCalls(ctx, t.record.Load().ID, env)
+				return n.rows.recentlyOpenedCalls(ctx, t.record.Load().ID, env)
 			}
 			cfg.HasInboundBacklog = n.cfg.SIP.IsBehind
 		}
@@ -332,7 +332,7 @@ func (n *Node) linesProps(t *tree, d domain.Direction, env domain.Environment) *
 	}), 10_000)
 }
 
-func (n *Node) census(ctx context.Context, t *tree, d domain.Direction, env domain.Environment) ([]lines.LiveCall, error) {
+func (n *Node) listLiveCalls(ctx context.Context, t *workspaceTree, d domain.Direction, env domain.Environment) ([]lines.LiveCall, error) {
 	live, err := mailbox.Ask[call.LiveCalls](ctx, n.sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
 		return nil, err
@@ -351,11 +351,11 @@ func (n *Node) census(ctx context.Context, t *tree, d domain.Direction, env doma
 	return out, nil
 }
 
-func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
+func (n *Node) trunkProps(t *workspaceTree, trunks []domain.Trunk) *actor.Props {
 	ws := t.record.Load().ID
 	return mailbox.Props(n.observed("trunks", func() actor.Actor {
 		return trunk.New(trunk.Config{
-			Trunks: trunks, TestCarrier: n.cfg.Simulator, Workspace: t.record.Load, Resolve: n.cfg.SIP.Resolve, Ping: n.cfg.SIP.Ping,
+			Trunks: trunks, TestCarrier: n.cfg.TestCarrierTarget, Workspace: t.record.Load, Resolve: n.cfg.SIP.Resolve, Ping: n.cfg.SIP.Ping,
 			Register: func(c registration.Config) (*registration.Registration, error) {
 				return registration.Start(n.cfg.SIP, c)
 			},
@@ -363,19 +363,19 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 			ReadLedgerSpend: func(ctx context.Context, since time.Time) (domain.Amount, error) {
 				return ledger.SpentSince(ctx, n.cfg.Store, t.record.Load(), since)
 			},
-			LoadSpending: func(ctx context.Context) (domain.Spending, error) { return n.stored.spending(ctx, ws) },
-			LoadStates:   func(ctx context.Context) ([]domain.TrunkState, error) { return n.stored.trunkStates(ctx, ws) },
+			LoadSpending: func(ctx context.Context) (domain.Spending, error) { return n.rows.spending(ctx, ws) },
+			LoadStates:   func(ctx context.Context) ([]domain.TrunkState, error) { return n.rows.trunkStates(ctx, ws) },
 			SaveStates: func(ctx context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error {
-				return n.stored.saveTrunkStates(ctx, ws, states, gone, s)
+				return n.rows.saveTrunkStates(ctx, ws, states, gone, s)
 			},
 		})
 	}), 10_000)
 }
 
-func (n *Node) callProps(ws string, t *tree, resumable []*recovery.Resumable) *actor.Props {
+func (n *Node) callProps(ws string, t *workspaceTree, resumable []*recovery.Resumable) *actor.Props {
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, UserAgent: leg.NewUserAgent(n.cfg.SIP, n.cfg.OwnsShard), Media: leg.NewMedia(n.cfg.Media),
-		Speaker: n.cfg.Speaker, Recognizer: n.cfg.Recognizer, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, FindTarget: n.FindTransferTarget, Traces: n.cfg.Traces,
+		Speaker: n.cfg.Speaker, Recognizer: n.cfg.Recognizer, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, FindTarget: n.FindTransferTarget, Traces: n.cfg.SIPTraces,
 		IsListed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
 			hit, err := n.dnc.Check(ctx, ws, s, e164)
 			return hit != nil, err
@@ -384,38 +384,38 @@ func (n *Node) callProps(ws string, t *tree, resumable []*recovery.Resumable) *a
 			return n.lookup.TrunkInWorkspace(ws, env, in)
 		},
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
-		Committed: func() { n.Committed(ws) }, BeforeMessage: n.beforeCall(), OnOptOut: n.services.OptOuts.OptOut, Redactor: t.redactor, AgentRuntime: n.services.Agents.ForCall, OnAnalysisDue: func() { n.services.Analysis.Wake(ws) },
-		StoreCheckpoints: n.cfg.Survive, Resumable: resumable, OwnershipUncertain: n.hasLostWorkspaces, ResumptionDone: n.cfg.ResumptionDone,
+		Committed: func() { n.Committed(ws) }, BeforeMessage: n.beforeCallMessage(), OnOptOut: n.services.OptOuts.OptOut, Redactor: t.redactor, AgentRuntime: n.services.Agents.ForCall, OnAnalysisDue: func() { n.services.Analysis.Wake(ws) },
+		StoreCheckpoints: n.cfg.SurviveCalls, Resumable: resumable, OwnershipUncertain: n.hasLostShard, ResumptionDone: n.cfg.ResumptionDone,
 	})
 }
 
-func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
+func (n *Node) campaignProps(ws, id string, t *workspaceTree, key []byte) *actor.Props {
 	return mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
-			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.lines, Trunks: t.trunks, Calls: t.calls, Boot: n.stored.boot,
-			Numbers: t.numbers, Lists: n.dnc, AbandonedDialogs: func() map[string]time.Time { return t.dialogs.of(id) },
-			Leg: n.firstLeg, Log: n.cfg.Log, Key: key, Committed: func() { n.Committed(ws) },
+			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.outboundLines, Trunks: t.trunks, Calls: t.calls, Boot: n.rows.processID,
+			Numbers: t.numbers, Lists: n.dnc, AbandonedDialogs: func() map[string]time.Time { return t.dialogs.campaignCalls(id) },
+			Leg: n.newAttemptLeg, Log: n.cfg.Log, Key: key, Committed: func() { n.Committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 				s, err := n.services.Scripts.Script(ctx, p, c.AgentID, c.PathwayID)
 				if err == nil {
 					n.services.Agents.PrefetchPrompts(ctx, &s)
-					n.warnOptOutNotHeard(c, &s)
+					n.warnOptOutNotTranscribed(c, &s)
 				}
 				return s, err
 			},
 			ProbeEngines: n.services.Engines.ProbeEngines,
 			Calling:      func() domain.DestinationRules { return t.record.Load().Calling },
-			Stopped:      n.holdReason, Draining: n.Draining,
+			Stopped:      n.holdReason, Draining: n.IsStopping,
 			Tariff: func() int { return t.record.Load().Tariff },
-			Before: n.before("campaign"),
+			Before: n.beforeMessage("campaign"),
 		})
 	}, 1000)
 }
 
 func (n *Node) webhookProps(ws, id string) *actor.Props {
 	cfg := webhook.Config{
-		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.webhookClient, Pool: n.webhookPool, Ledger: n.webhookLedger, Hurry: n.cfg.WebhookHurry, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
+		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.webhookClient, Pool: n.webhookPool, Ledger: n.webhookLedger, Hurry: n.cfg.WebhookRetryDivisor, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
 		Committed: func() { n.Committed(ws) },
 	}
 	return mailbox.Props(n.observed("webhook", webhook.New(cfg)), 1000)
@@ -432,35 +432,35 @@ func (n *Node) outboxProps(ws string) *actor.Props {
 // observed shows each message to the hook of the tests before the actor that
 // of makes.
 func (n *Node) observed(name string, of actor.Producer) actor.Producer {
-	before := n.before(name)
+	before := n.beforeMessage(name)
 	if before == nil {
 		return of
 	}
-	return func() actor.Actor { return &observedActor{Actor: of(), before: before} }
+	return func() actor.Actor { return &observedActor{Actor: of(), beforeMessage: before} }
 }
 
 type observedActor struct {
 	actor.Actor
-	before func(msg any)
+	beforeMessage func(msg any)
 }
 
 // Receive is protoactor's.
 func (w *observedActor) Receive(ctx actor.Context) {
-	w.before(ctx.Message())
+	w.beforeMessage(ctx.Message())
 	w.Actor.Receive(ctx)
 }
 
-// before names the actor that a hook of the tests sees; nil without one.
-func (n *Node) before(name string) func(any) {
-	if n.cfg.Before == nil {
+// beforeMessage names the actor that a hook of the tests sees; nil without one.
+func (n *Node) beforeMessage(name string) func(any) {
+	if n.cfg.BeforeMessage == nil {
 		return nil
 	}
-	return func(msg any) { n.cfg.Before(name, msg) }
+	return func(msg any) { n.cfg.BeforeMessage(name, msg) }
 }
 
-func (n *Node) beforeCall() func(actor, callID string, msg any) {
-	if n.cfg.Before == nil {
+func (n *Node) beforeCallMessage() func(actor, callID string, msg any) {
+	if n.cfg.BeforeMessage == nil {
 		return nil
 	}
-	return func(name, _ string, msg any) { n.cfg.Before(name, msg) }
+	return func(name, _ string, msg any) { n.cfg.BeforeMessage(name, msg) }
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // numbersProps make the owner of the numbers that a workspace rings.
-func (n *Node) numbersProps(ws string, t *tree) *actor.Props {
+func (n *Node) numbersProps(ws string, t *workspaceTree) *actor.Props {
 	return mailbox.Props(n.observed("numbers", func() actor.Actor {
 		return numbers.New(numbers.Config{
 			Workspace: ws, Store: n.cfg.Store, Lists: n.dnc, Day: n.zones.Day, Log: n.cfg.Log,
@@ -25,7 +25,7 @@ func (n *Node) numbersProps(ws string, t *tree) *actor.Props {
 	}), 10_000)
 }
 
-func (n *Node) liveNumbers(ctx context.Context, t *tree) ([]numbers.Live, error) {
+func (n *Node) liveNumbers(ctx context.Context, t *workspaceTree) ([]numbers.Live, error) {
 	live, err := mailbox.Ask[call.LiveCalls](ctx, n.sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (n *Node) liveNumbers(ctx context.Context, t *tree) ([]numbers.Live, error)
 	for _, c := range live.Calls {
 		out = append(out, numbers.Live{CallID: c.CallID, Number: c.Number, Environment: c.Environment})
 	}
-	return append(out, t.dialogs.now()...), nil
+	return append(out, t.dialogs.liveNumbers()...), nil
 }
 
 // createDefaultLists creates the default do-not-call lists of a workspace if they are missing.
@@ -44,13 +44,13 @@ func (st *actorRows) createDefaultLists(ctx context.Context, w *domain.Workspace
 		l := &domain.DNCList{Name: "Do not call", Default: true, Meta: domain.Meta{
 			ID: domain.DefaultDNCID(w.ID, env), Object: "dnc_list", WorkspaceID: w.ID, Environment: env, CreatedAt: now, UpdatedAt: now,
 		}}
-		if _, err := st.rows.Get(ctx, &domain.DNCList{Meta: l.Meta}); !errors.Is(err, domain.ErrNotFound) {
+		if _, err := st.store.Get(ctx, &domain.DNCList{Meta: l.Meta}); !errors.Is(err, domain.ErrNotFound) {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		_, err := st.rows.Apply(ctx, commit.Change{
+		_, err := st.store.Apply(ctx, commit.Change{
 			Workspace: w.ID, Guards: []commit.Guard{commit.Absent(l.Key())}, Puts: []domain.Record{l},
 		})
 		if err != nil && !errors.Is(err, domain.ErrConflict) {
@@ -60,15 +60,15 @@ func (st *actorRows) createDefaultLists(ctx context.Context, w *domain.Workspace
 	return nil
 }
 
-// deleteOldRings deletes the rows of numbers that were last called days ago. A row that changes meanwhile stays.
-func (st *actorRows) deleteOldRings(ctx context.Context, workspaceID string) error {
+// deleteOldNumberDays deletes the rows of numbers that were last called days ago. A row that changes meanwhile stays.
+func (st *actorRows) deleteOldNumberDays(ctx context.Context, workspaceID string) error {
 	q := commit.Query{
 		Kind: "number_days", Workspace: workspaceID, Index: "all", Limit: 500, Oldest: true,
 		To: domain.RingSort(domain.RingsOver(time.Now())),
 	}
 	for ctx.Err() == nil {
 		var old []*domain.NumberDays
-		_, err := st.rows.List(ctx, q, func() domain.Record { return &domain.NumberDays{} }, func(r domain.Record) error {
+		_, err := st.store.List(ctx, q, func() domain.Record { return &domain.NumberDays{} }, func(r domain.Record) error {
 			if row, ok := r.(*domain.NumberDays); ok {
 				old = append(old, row)
 			}
@@ -79,7 +79,7 @@ func (st *actorRows) deleteOldRings(ctx context.Context, workspaceID string) err
 		}
 		change := commit.Change{Workspace: workspaceID}
 		for _, row := range old {
-			version, missing := st.rows.Get(ctx, row)
+			version, missing := st.store.Get(ctx, row)
 			switch {
 			case errors.Is(missing, domain.ErrNotFound):
 			case missing != nil:
@@ -92,7 +92,7 @@ func (st *actorRows) deleteOldRings(ctx context.Context, workspaceID string) err
 		if len(change.Deletes) == 0 {
 			return nil
 		}
-		if _, err = st.rows.Apply(ctx, change); err != nil {
+		if _, err = st.store.Apply(ctx, change); err != nil {
 			if errors.Is(err, domain.ErrConflict) {
 				return nil
 			}

@@ -57,7 +57,7 @@ func (t *transferTargets) findNumberTarget(ctx context.Context, c *domain.Call, 
 	if err == nil {
 		err = t.dnc.CheckNotListed(ctx, p, to)
 	}
-	return transferleg.Target{To: to}, blaming(param, err)
+	return transferleg.Target{To: to}, withParam(param, err)
 }
 
 // findPhoneTarget finds the phone of an extension or an id. Inside the workspace
@@ -78,15 +78,15 @@ func (t *transferTargets) findPhoneTarget(ctx context.Context, c *domain.Call, n
 	found, inside, err := t.phones.FindRegistered(ctx, p, to)
 	switch {
 	case err != nil:
-		return transferleg.Target{}, blaming(param, err)
+		return transferleg.Target{}, withParam(param, err)
 	case !inside:
 		return transferleg.Target{}, domain.FieldError(param, domain.CodeValidation, "is neither the extension nor the id of a phone")
 	}
 	return transferleg.Target{To: found.Phone.Extension, Phone: &transferleg.Phone{To: found.Phone.Extension, Contacts: found.Contacts, Media: found.Phone.MediaTrunk()}}, nil
 }
 
-// blaming names the field of a request that an error is about.
-func blaming(param string, err error) error {
+// withParam names the field of a request that an error is about.
+func withParam(param string, err error) error {
 	e, ok := errors.AsType[*domain.Error](err)
 	if !ok || e.Param == "" && len(e.Details) == 0 {
 		return err

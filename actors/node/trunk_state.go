@@ -23,7 +23,7 @@ func (st *actorRows) saveTrunkStates(ctx context.Context, ws string, states []do
 	for _, id := range gone {
 		change.Deletes = append(change.Deletes, (&domain.TrunkState{WorkspaceID: ws, TrunkID: id}).Key())
 	}
-	_, err := st.rows.Apply(ctx, change)
+	_, err := st.store.Apply(ctx, change)
 	return err
 }
 
@@ -33,7 +33,7 @@ func (st *actorRows) trunkStates(ctx context.Context, ws string) ([]domain.Trunk
 	prefix := domain.Key{Kind: "trunk_state", Workspace: ws, ID: string(domain.PrefixTrunk) + "_"}
 	for after, more := "", true; more; {
 		before := len(out)
-		err := st.rows.Under(ctx, prefix, after, 1000, func() domain.Record { return &domain.TrunkState{} }, func(r domain.Record) error {
+		err := st.store.Under(ctx, prefix, after, 1000, func() domain.Record { return &domain.TrunkState{} }, func(r domain.Record) error {
 			if s, ok := r.(*domain.TrunkState); ok {
 				out = append(out, *s)
 				after = s.TrunkID
@@ -51,7 +51,7 @@ func (st *actorRows) trunkStates(ctx context.Context, ws string) ([]domain.Trunk
 // spending returns the stored spending that is not in the ledger.
 func (st *actorRows) spending(ctx context.Context, ws string) (domain.Spending, error) {
 	s := domain.Spending{WorkspaceID: ws}
-	if _, err := st.rows.Get(ctx, &s); err != nil && !errors.Is(err, domain.ErrNotFound) {
+	if _, err := st.store.Get(ctx, &s); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return s, err
 	}
 	return s, nil

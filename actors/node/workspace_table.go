@@ -14,24 +14,24 @@ import (
 // workspaceTable has the workspaces that run on the node, and their actors.
 type workspaceTable struct {
 	mu     sync.RWMutex
-	trees  map[string]*tree // by the id of the workspace
-	loaded atomic.Bool      // all workspaces of the start are in trees
+	trees  map[string]*workspaceTree // by the id of the workspace
+	loaded atomic.Bool               // all workspaces of the start are in trees
 }
 
-// tree is what the node knows of one workspace's actors.
-type tree struct {
+// workspaceTree is what the node knows of one workspace's actors.
+type workspaceTree struct {
 	outbound, tests, inbound, trunks, calls, campaigns, webhooks, outbox, phones, numbers *actor.PID // tests: lines of outbound calls with a test key
 
-	record  atomic.Pointer[domain.Workspace]
-	redacts redactionCache
-	dialogs abandonedDialogs
+	record    atomic.Pointer[domain.Workspace]
+	redaction redactionCache
+	dialogs   abandonedDialogs
 	// changing is held from a commit of settings until the actors were told, so
 	// that they hear changes in the order in which they were committed.
-	changing sync.Mutex
+	settingsMu sync.Mutex
 }
 
-// lines are those of the outbound calls of an environment.
-func (t *tree) lines(env domain.Environment) *actor.PID {
+// outboundLines are those of the outbound calls of an environment.
+func (t *workspaceTree) outboundLines(env domain.Environment) *actor.PID {
 	if env == domain.Test {
 		return t.tests
 	}
@@ -39,14 +39,14 @@ func (t *tree) lines(env domain.Environment) *actor.PID {
 }
 
 // add makes a workspace known.
-func (w *workspaceTable) add(id string, t *tree) {
+func (w *workspaceTable) add(id string, t *workspaceTree) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.trees[id] = t
 }
 
 // remove makes a workspace unknown and returns its actors; nil: it was unknown.
-func (w *workspaceTable) remove(id string) *tree {
+func (w *workspaceTable) remove(id string) *workspaceTree {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t := w.trees[id]
@@ -55,29 +55,29 @@ func (w *workspaceTable) remove(id string) *tree {
 }
 
 // removeAll makes all workspaces unknown and returns their actors.
-func (w *workspaceTable) removeAll() map[string]*tree {
+func (w *workspaceTable) removeAll() map[string]*workspaceTree {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := w.trees
-	w.trees = make(map[string]*tree)
+	w.trees = make(map[string]*workspaceTree)
 	return all
 }
 
 // allTrees returns the actors of all workspaces.
-func (w *workspaceTable) allTrees() []*tree {
+func (w *workspaceTable) allTrees() []*workspaceTree {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return slices.Collect(maps.Values(w.trees))
 }
 
-func (w *workspaceTable) tree(workspaceID string) *tree {
+func (w *workspaceTable) tree(workspaceID string) *workspaceTree {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.trees[workspaceID]
 }
 
 // workspaceActors is the tree of a workspace that is not gone.
-func (w *workspaceTable) workspaceActors(workspaceID string) (*tree, error) {
+func (w *workspaceTable) workspaceActors(workspaceID string) (*workspaceTree, error) {
 	if t := w.tree(workspaceID); t != nil {
 		return t, nil
 	}
@@ -108,40 +108,40 @@ func (w *workspaceTable) LockSettings(workspaceID string) (unlock func(), err er
 	if err != nil {
 		return nil, err
 	}
-	t.changing.Lock()
-	return t.changing.Unlock, nil
+	t.settingsMu.Lock()
+	return t.settingsMu.Unlock, nil
 }
 
 // CallsPID returns the actor that owns the live calls of a workspace. Errors: as
 // WorkspaceNotFound.
 func (w *workspaceTable) CallsPID(workspaceID string) (*actor.PID, error) {
-	return w.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.calls })
+	return w.workspacePID(workspaceID, func(t *workspaceTree) *actor.PID { return t.calls })
 }
 
 // TrunksPID returns the actor of a workspace's trunks. Errors: as WorkspaceNotFound.
 func (w *workspaceTable) TrunksPID(workspaceID string) (*actor.PID, error) {
-	return w.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.trunks })
+	return w.workspacePID(workspaceID, func(t *workspaceTree) *actor.PID { return t.trunks })
 }
 
 // NumbersPID returns the actor that decides which numbers a workspace may call now.
 // Errors: as WorkspaceNotFound.
 func (w *workspaceTable) NumbersPID(workspaceID string) (*actor.PID, error) {
-	return w.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.numbers })
+	return w.workspacePID(workspaceID, func(t *workspaceTree) *actor.PID { return t.numbers })
 }
 
 // OutboundLinesPID returns the actor that grants permits for outbound calls of an
 // environment. Errors: as WorkspaceNotFound.
 func (w *workspaceTable) OutboundLinesPID(workspaceID string, env domain.Environment) (*actor.PID, error) {
-	return w.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.lines(env) })
+	return w.workspacePID(workspaceID, func(t *workspaceTree) *actor.PID { return t.outboundLines(env) })
 }
 
 // InboundLinesPID returns the actor that grants permits for inbound calls. Errors: as
 // WorkspaceNotFound.
 func (w *workspaceTable) InboundLinesPID(workspaceID string) (*actor.PID, error) {
-	return w.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.inbound })
+	return w.workspacePID(workspaceID, func(t *workspaceTree) *actor.PID { return t.inbound })
 }
 
-func (w *workspaceTable) workspacePID(workspaceID string, of func(*tree) *actor.PID) (*actor.PID, error) {
+func (w *workspaceTable) workspacePID(workspaceID string, of func(*workspaceTree) *actor.PID) (*actor.PID, error) {
 	t, err := w.workspaceActors(workspaceID)
 	if err != nil {
 		return nil, err

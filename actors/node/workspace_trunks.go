@@ -92,7 +92,7 @@ func (w *workspaceTrunks) TrunkHealth(ctx context.Context, workspaceID string) (
 }
 
 // flush has the trunks of a workspace store their health now.
-func (w *workspaceTrunks) flush(t *tree) error {
+func (w *workspaceTrunks) flush(t *workspaceTree) error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
 	defer cancel()
 	_, err := mailbox.Ask[trunk.StatesFlushed](ctx, w.sys, t.trunks, trunk.FlushStates{})

@@ -66,7 +66,7 @@ type shards interface {
 // node is the state of the node.
 type node interface {
 	// Draining reports whether the node is stopping.
-	Draining() bool
+	IsStopping() bool
 	// Quarantined reports whether nothing may leave the node.
 	Quarantined() bool
 }

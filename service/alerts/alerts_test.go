@@ -34,7 +34,7 @@ type node struct {
 
 func (*node) WorkspaceIDs() []string               { return []string{"ws_1"} }
 func (*node) OwnsWorkspace(id string) bool         { return id == "ws_1" }
-func (n *node) Draining() bool                     { return n.draining }
+func (n *node) IsStopping() bool                   { return n.draining }
 func (*node) Quarantined() bool                    { return false }
 func (n *node) Committed(string)                   { n.committed++ }
 func (*node) TrunksPID(string) (*actor.PID, error) { return actor.NewPID("nonhost", "trunks"), nil }

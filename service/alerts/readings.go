@@ -59,7 +59,7 @@ func (w *workspaceReading) addNeeds(r *domain.AlertRule) {
 func (s *Service) Read(ctx context.Context, rules []*domain.AlertRule) map[string]alertactor.Found {
 	looks := s.readOwnShard(ctx, rules)
 	s.addOtherShards(ctx, rules, looks)
-	if s.node.Draining() {
+	if s.node.IsStopping() {
 		return nil
 	}
 	out := make(map[string]alertactor.Found, len(rules))
@@ -145,7 +145,7 @@ func (s *Service) addOtherShards(ctx context.Context, rules []*domain.AlertRule,
 // LookFor reads the workspaces of this shard for the rules of another shard.
 func (s *Service) LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error) {
 	looks := s.readOwnShard(ctx, rules)
-	if s.node.Draining() {
+	if s.node.IsStopping() {
 		return nil, domain.Errorf(domain.CodeUnavailable, "the service is being stopped")
 	}
 	for _, r := range rules {

@@ -76,7 +76,7 @@ type fakeNode struct {
 	lines, trunks, numbers, calls *fakeActor
 
 	store   commit.Store
-	refusal error                    // of AcceptsCalls
+	refusal error                    // of CheckCallAdmission
 	opened  func(call.OpeningCommit) // sees each opening; nil: nothing
 	openErr error                    // of OpenCall
 	listed  map[string]bool          // numbers on do-not-call lists
@@ -112,8 +112,8 @@ func (n *fakeNode) OutboundLinesPID(id string, _ domain.Environment) (*actor.PID
 	return n.find(id, n.lines)
 }
 
-func (n *fakeNode) AcceptsCalls() error        { return n.refusal }
-func (n *fakeNode) AcceptsInboundCalls() error { return n.refusal }
+func (n *fakeNode) CheckCallAdmission() error        { return n.refusal }
+func (n *fakeNode) CheckInboundCallAdmission() error { return n.refusal }
 
 func (n *fakeNode) OpenCall(ctx context.Context, o call.OpeningCommit) error {
 	if n.opened != nil {

@@ -44,7 +44,7 @@ func (s *Service) Place(ctx context.Context, p domain.Principal, placement Place
 	if w == nil {
 		return nil, s.cfg.Workspaces.WorkspaceNotFound()
 	}
-	if err := s.cfg.Admission.AcceptsCalls(); err != nil {
+	if err := s.cfg.Admission.CheckCallAdmission(); err != nil {
 		return nil, err
 	}
 	o := &placement.Order
@@ -123,7 +123,7 @@ func (s *Service) mayStillCall(ctx context.Context, o *domain.NewCall, who *part
 	if err := ctx.Err(); err != nil { // the caller waits no longer
 		return err
 	}
-	if err := s.cfg.Admission.AcceptsCalls(); err != nil {
+	if err := s.cfg.Admission.CheckCallAdmission(); err != nil {
 		return err
 	}
 	if who.toPhone() {

@@ -70,10 +70,10 @@ type permitActors interface {
 
 // admission says whether this node takes new calls.
 type admission interface {
-	// AcceptsCalls returns an error while no outbound call may begin.
-	AcceptsCalls() error
-	// AcceptsInboundCalls returns an error while no inbound call may begin.
-	AcceptsInboundCalls() error
+	// CheckCallAdmission returns an error while no outbound call may begin.
+	CheckCallAdmission() error
+	// CheckInboundCallAdmission returns an error while no inbound call may begin.
+	CheckInboundCallAdmission() error
 }
 
 // opener commits the opening of calls.

@@ -70,7 +70,7 @@ func (s *Service) checkTestCalls(p domain.Principal, hasCarrier bool) error {
 	case !hasCarrier:
 		return domain.Errorf(domain.CodeNoTrunk, "the built-in carrier is switched off")
 	}
-	return s.cfg.Admission.AcceptsInboundCalls()
+	return s.cfg.Admission.CheckInboundCallAdmission()
 }
 
 // testCallError returns the error for the response to a call of the test carrier.

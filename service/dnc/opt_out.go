@@ -24,7 +24,7 @@ type background interface {
 	// RunInBackground runs f in a goroutine for which the node waits when it stops.
 	RunInBackground(f func())
 	// Draining says whether the node is stopping.
-	Draining() bool
+	IsStopping() bool
 }
 
 // OptOuts adds the remote parties of calls who opt out to the default list of their
@@ -77,7 +77,7 @@ func (o *OptOuts) OptOut(c domain.Call, channel, keyword string) {
 				return
 			}
 			o.log.Error("an opt-out is not stored yet", slog.String("call_id", c.ID), slog.Any("error", err))
-			if errors.Is(err, domain.ErrFenced) || o.background.Draining() {
+			if errors.Is(err, domain.ErrFenced) || o.background.IsStopping() {
 				return
 			}
 			<-retry.C

@@ -22,7 +22,7 @@ type optOutNode struct {
 }
 
 func (n *optOutNode) RunInBackground(f func())     { n.tasks = append(n.tasks, f) }
-func (*optOutNode) Draining() bool                 { return false }
+func (*optOutNode) IsStopping() bool               { return false }
 func (n *optOutNode) Committed(workspaceID string) { n.committed = append(n.committed, workspaceID) }
 
 func TestOptOutHoldsBeforeItIsStored(t *testing.T) {

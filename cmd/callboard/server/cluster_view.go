@@ -82,11 +82,11 @@ func (v *clusterView) hasSuccessor() bool {
 
 // LocalClaim returns the best claim of the shards here. Part is set if a shard of this
 // node cannot answer now.
-func (v *clusterView) LocalClaim(ctx context.Context, q actornode.CallQuestion) (c location.Claim) {
+func (v *clusterView) LocalClaim(ctx context.Context, q actornode.ClaimQuery) (c location.Claim) {
 	service, complete := v.own.serviceOf(v.ownsShard)
 	c.Part = !complete
 	if service != nil {
-		best, all := service.router.Claim(ctx, q)
+		best, all := service.router.FindClaim(ctx, q)
 		c.CallClaim, c.Part = best, c.Part || !all
 	}
 	return c
@@ -98,7 +98,7 @@ func (v *clusterView) HasTrunkTo(at netip.AddrPort) bool {
 	if service == nil {
 		return false
 	}
-	c, all := service.router.Claim(context.Background(), actornode.CallQuestion{Source: at})
+	c, all := service.router.FindClaim(context.Background(), actornode.ClaimQuery{Source: at})
 	return !all || c.Rank > domain.ClaimNone
 }
 
@@ -117,7 +117,7 @@ func (v *clusterView) StoredClaim(ctx context.Context, name string) (workspace s
 }
 
 // AskNode queries another node. After an error that node may have a better claim.
-func (v *clusterView) AskNode(ctx context.Context, addr string, q actornode.CallQuestion) (c location.Claim, err error) {
+func (v *clusterView) AskNode(ctx context.Context, addr string, q actornode.ClaimQuery) (c location.Claim, err error) {
 	question, err := json.Marshal(q)
 	if err != nil {
 		return c, err
@@ -134,7 +134,7 @@ func (v *clusterView) AskNode(ctx context.Context, addr string, q actornode.Call
 
 // AskNodes queries all other nodes that own shards. With an error the answers are not
 // complete.
-func (v *clusterView) AskNodes(ctx context.Context, q actornode.CallQuestion) ([]domain.NodeClaim, error) {
+func (v *clusterView) AskNodes(ctx context.Context, q actornode.ClaimQuery) ([]domain.NodeClaim, error) {
 	nodes, complete := v.otherOwners()
 	out, errs := make([]domain.NodeClaim, len(nodes)), make([]error, len(nodes)+1)
 	if !complete {
@@ -153,7 +153,7 @@ func (v *clusterView) AskNodes(ctx context.Context, q actornode.CallQuestion) ([
 
 // answerClaim is the HTTP handler for AskNode of other nodes.
 func (v *clusterView) answerClaim(w http.ResponseWriter, r *http.Request) {
-	var q actornode.CallQuestion
+	var q actornode.ClaimQuery
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxClaimQuestion)).Decode(&q); err != nil {
 		http.Error(w, "no question", http.StatusBadRequest)
 		return

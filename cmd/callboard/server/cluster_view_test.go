@@ -62,9 +62,9 @@ func TestOwnerTakesCallsOnceItsShardRunsAndUntilTheHandover(t *testing.T) {
 func TestLocalClaimIsPartialWhileAnOwnedShardDoesNotRun(t *testing.T) {
 	t.Parallel()
 	v := newView(map[int]string{0: "here", 1: "here", 2: "there"}, 0)
-	assert.True(t, v.LocalClaim(t.Context(), actornode.CallQuestion{}).Part)
+	assert.True(t, v.LocalClaim(t.Context(), actornode.ClaimQuery{}).Part)
 	v.own.endStart(&ownedShard{shard: &shard{number: 1}})
-	assert.False(t, v.LocalClaim(t.Context(), actornode.CallQuestion{}).Part)
+	assert.False(t, v.LocalClaim(t.Context(), actornode.ClaimQuery{}).Part)
 }
 
 func TestQueryOfAllNodesFailsIfOneDoesNotAnswerOrAShardHasNoOwner(t *testing.T) {
@@ -83,7 +83,7 @@ func TestQueryOfAllNodesFailsIfOneDoesNotAnswerOrAShardHasNoOwner(t *testing.T) 
 	} {
 		v := newView(c.owned, 0)
 		v.peers = c.answers
-		claims, err := v.AskNodes(t.Context(), actornode.CallQuestion{})
+		claims, err := v.AskNodes(t.Context(), actornode.ClaimQuery{})
 		assert.Equal(t, c.fails, err != nil, "%s: %v", name, err)
 		assert.Len(t, claims, 2, name)
 	}

@@ -28,7 +28,7 @@ func (m *node) watchShard(c *ownedShard) {
 		}
 		if c.checkIdle.Swap(false) {
 			at := int64(time.Since(m.born))
-			if now, err := c.actors.CountMovable(ctx); err != nil || !c.mayMove(now, m.cfg.Node.SurviveCalls, moveAfter()) {
+			if now, err := c.actors.CountMovableCalls(ctx); err != nil || !c.mayMove(now, m.cfg.Node.SurviveCalls, moveAfter()) {
 				at = 0
 			}
 			c.idleAt.Store(at)

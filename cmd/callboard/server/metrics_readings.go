@@ -41,14 +41,14 @@ func (s *Service) readMetrics(ctx context.Context) ([]metrics.Value, error) {
 			gauge("callboard_workspaces", "Workspaces.", c.Tree.Workspaces),
 			gauge("callboard_actors", "Actors, questions under way included.", c.Tree.Actors),
 			gauge("callboard_calls_live", "Calls that live.", c.Tree.Calls),
-			gauge("callboard_calls_open", "Calls whose end is not committed yet, live ones included.", c.Tree.CallsOpen),
-			gauge("callboard_recordings_pending", "Recordings of calls that are over, not kept yet.", c.Tree.Recordings),
-			gauge("callboard_lines_used", lines, c.Tree.LinesOut, "direction", "outbound"),
-			gauge("callboard_lines_used", lines, c.Tree.LinesIn, "direction", "inbound"),
-			gauge("callboard_lines_waiting", "Permits that campaigns wait for.", c.Tree.LinesWaiting),
-			gauge("callboard_trunk_channels_used", "Channels of trunks that are taken.", c.Tree.TrunkChannels),
-			gauge("callboard_trunk_calls_waiting", "Calls that wait for a trunk's rate or channels.", c.Tree.TrunkWaiting),
-			gauge("callboard_inbound_opening", "INVITEs that are being looked at.", c.Tree.InboundOpening),
+			gauge("callboard_calls_open", "Calls whose end is not committed yet, live ones included.", c.Tree.UncommittedCalls),
+			gauge("callboard_recordings_pending", "Recordings of calls that are over, not kept yet.", c.Tree.PendingRecordings),
+			gauge("callboard_lines_used", lines, c.Tree.OutboundPermits, "direction", "outbound"),
+			gauge("callboard_lines_used", lines, c.Tree.InboundPermits, "direction", "inbound"),
+			gauge("callboard_lines_waiting", "Permits that campaigns wait for.", c.Tree.WaitingPermits),
+			gauge("callboard_trunk_channels_used", "Channels of trunks that are taken.", c.Tree.TrunkSlots),
+			gauge("callboard_trunk_calls_waiting", "Calls that wait for a trunk's rate or channels.", c.Tree.TrunkWaitingCalls),
+			gauge("callboard_inbound_opening", "INVITEs that are being looked at.", c.Tree.InboundRouting),
 		)
 	}
 	if s.node == nil { // else that tells it

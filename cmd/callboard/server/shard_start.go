@@ -45,10 +45,10 @@ func (t *shard) buildServices(ctx context.Context) error {
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),
 		ReadOtherShards: t.queryOtherShards, Restart: t.restart,
 		Node: actornode.Config{
-			OwnsShard: t.ownsLease(), OwnsWorkspace: t.ownsWorkspace(), Survive: t.cfg.Node.SurviveCalls, ResumptionDone: t.resumed.add, Quarantined: t.quarantined, Router: &t.router,
-			Blobs: blobs, SIP: t.telephony.sip, Media: t.telephony.media, MediaCapacity: t.telephony.mediaCapacity, Traces: t.telephony.traces,
+			OwnsShard: t.ownsLease(), OwnsWorkspace: t.ownsWorkspace(), SurviveCalls: t.cfg.Node.SurviveCalls, ResumptionDone: t.resumed.add, Quarantined: t.quarantined, Router: &t.router,
+			Blobs: blobs, SIP: t.telephony.sip, Media: t.telephony.media, MediaCapacity: t.telephony.mediaCapacity, SIPTraces: t.telephony.traces,
 			Speaker: t.engines.Synthesizer, Recognizer: t.engines.Recognizer, Models: t.engines.Models, Realtime: t.engines.NewRealtime(),
-			Simulator: target, Carrier: calledBy, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
+			TestCarrierTarget: target, TestCarrierAddr: calledBy, Egress: t.egress(), RootCAs: t.roots, MaxWebhookRequests: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookRetryDivisor: hurry,
 			PublicURL: t.cfg.BaseURL(t.Front), SpoolDir: t.folder(datafolder.SpoolDir), TraceContexts: t.spans.Contexts(), Log: t.log, Mail: t.mail,
 		},
 	})

@@ -14,7 +14,7 @@ func (t *shard) drain(ctx context.Context) {
 		t.actors.Drain(ctx)
 		return
 	}
-	t.handsOver = t.actors.DrainTo(ctx, t.node.cluster.hasSuccessor)
+	t.handsOver = t.actors.DrainForHandover(ctx, t.node.cluster.hasSuccessor)
 	t.holdRequests()
 	t.actors.RefuseWrites()
 }
@@ -27,7 +27,7 @@ func (t *shard) handOver() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), handOverLimit)
 	defer cancel()
-	t.actors.HandOver(ctx)
+	t.actors.HandOverCalls(ctx)
 }
 
 // handOverLimit is how long calls that have just become such that nobody else can go

@@ -91,7 +91,7 @@ func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
 	if err != nil {
 		return nil, err
 	}
-	opened.mediaCapacity = actornode.PlacesOf(opened.media)
+	opened.mediaCapacity = actornode.NewMediaCapacity(opened.media)
 	secured, err := sipTLS(cfg, s.log)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.router.Serve(opened.sip)
+	s.router.Attach(opened.sip)
 	if !cfg.Simulator {
 		return opened, nil
 	}

@@ -56,7 +56,7 @@ func (s *Services) connect(cfg *Config) {
 			func(id string) { s.Knowledge.ForgetWorkspace(id) },
 			func(id string) { s.Events.ForgetWorkspace(id) },
 		},
-		TestCarrier: func() bool { _, listens := cfg.Node.Simulator(); return listens },
+		TestCarrier: func() bool { _, listens := cfg.Node.TestCarrierTarget(); return listens },
 	})
 	references, campaignReader := record.NewReferences(store), record.NewCampaignReader(store)
 	s.Agents = agents.New(agents.Config{Store: store, References: references, Campaigns: n, Outbox: n, URLs: n})
@@ -88,7 +88,7 @@ func (s *Services) connectCalls(cfg *Config, references *record.References, camp
 	s.Calls = calls.New(calls.Config{
 		Store: store, Workspaces: n, System: n.System(), Actors: n, Permits: n, Admission: n, Opener: n, TransferTargets: n, Campaigns: campaignReader,
 		Agents: s.Agents, Scripts: s.Scripts, Phones: s.Phones, CallerIDs: s.Numbers, DNC: s.DNC,
-		Recordings: n.Blobs(), Traces: cfg.Node.Traces, SIP: cfg.Node.SIP, Zones: n.Zones(), TestCalls: n.TestCalls(), TestCall: cfg.TestCall, BrowserCall: cfg.BrowserCall,
+		Recordings: n.Blobs(), Traces: cfg.Node.SIPTraces, SIP: cfg.Node.SIP, Zones: n.Zones(), TestCalls: n.TestCalls(), TestCall: cfg.TestCall, BrowserCall: cfg.BrowserCall,
 		Log: cfg.Node.Log,
 	})
 	s.SMS = sms.New(sms.Config{
@@ -150,7 +150,7 @@ func (s *Services) connectReports(cfg *Config, campaignReader record.CampaignRea
 		Quarantined: n.Quarantined, OnCalls: s.onCalls,
 	})
 	s.Trunks = trunks.New(trunks.Config{
-		Store: store, Workspaces: n, Router: n, SIP: cfg.Node.SIP, SIPURI: cfg.SIPURI, MayReach: cfg.MayReach, TestCarrier: cfg.Node.Simulator, Log: cfg.Node.Log,
+		Store: store, Workspaces: n, Router: n, SIP: cfg.Node.SIP, SIPURI: cfg.SIPURI, MayReach: cfg.MayReach, TestCarrier: cfg.Node.TestCarrierTarget, Log: cfg.Node.Log,
 	})
 	s.Campaigns = campaigns.New(campaigns.Config{
 		Store: store, Workspaces: n, Outbox: n, URLs: n, System: n.System(), Actors: n, Webhooks: n, Background: n, Contacts: s.Contacts, DNC: s.DNC,
@@ -170,7 +170,7 @@ func (s *Services) retention(cfg *Config) *retention.Service {
 		Store: s.Node.Store(), Workspaces: s.Node, Blobs: s.Node.Blobs(), Calls: s.Calls, Appointments: s.Appointments, Events: s.Events, DecisionKey: cfg.Keys.DecisionLogKey, Log: cfg.Node.Log,
 		Steps: []retention.Step{
 			{What: "names of messages", Sweep: s.SMS.DeleteSeenMessages},
-			{What: "counts of attempts", Sweep: ignoreTime(s.Node.DeleteOldRings)},
+			{What: "counts of attempts", Sweep: ignoreTime(s.Node.DeleteOldNumberDays)},
 			{What: "revocations of tokens", Sweep: func(ctx context.Context, workspaceID string, now time.Time) error {
 				return errors.Join(s.OAuth.SweepOAuth(ctx, workspaceID, now), s.Users.SweepSessions(ctx, workspaceID, now))
 			}},
@@ -188,7 +188,7 @@ func (s *Services) alertRules(cfg *Config) *alerts.Service {
 	rules := alerts.Config{
 		Store: n.Store(), Workspaces: n, Shards: n, Outbox: n, System: n.System(), Node: n, Mail: cfg.Node.Mail, RulesChanged: n.AlertRulesChanged, Log: cfg.Node.Log,
 	}
-	if !n.IsAlone() {
+	if !n.IsOnlyShard() {
 		rules.ReadOtherShards = cfg.ReadOtherShards
 	}
 	return alerts.New(rules)

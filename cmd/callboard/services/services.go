@@ -123,7 +123,7 @@ func New(cfg *Config) *Services {
 		s.media = cfg.Node.Media
 	}
 	s.accounts = newAccounts(accountsConfig{
-		store: store, keyring: cfg.Keys, workspaces: n, anyWorkspace: n.AnyWorkspace, cluster: !n.IsAlone(), log: cfg.Node.Log, deleters: s.deleters(),
+		store: store, keyring: cfg.Keys, workspaces: n, anyWorkspace: n.AnyWorkspace, cluster: !n.IsOnlyShard(), log: cfg.Node.Log, deleters: s.deleters(),
 	})
 	s.connect(cfg)
 	return s

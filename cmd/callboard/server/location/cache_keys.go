@@ -12,7 +12,7 @@ import (
 
 // Under these names answers are kept: of a call, of its CANCEL, and of a source
 // that nobody knows.
-func callKey(q actornode.CallQuestion, byHeader bool) string {
+func callKey(q actornode.ClaimQuery, byHeader bool) string {
 	return withHeaderFields(strings.Join([]string{"c" + q.Source.String(), q.To, q.User}, "\x00"), q.MatchFields, byHeader)
 }
 

@@ -29,8 +29,8 @@ func mayConcernNodes(a cluster.OwnerQuery) bool {
 	return !a.Within && slices.Contains([]string{"INVITE", "MESSAGE", "CANCEL", sipOptions}, a.Method)
 }
 
-func questionFor(a cluster.OwnerQuery) actornode.CallQuestion {
-	q := actornode.CallQuestion{To: a.To, User: a.User, Source: a.Source.Addr, MatchFields: a.MatchFields}
+func questionFor(a cluster.OwnerQuery) actornode.ClaimQuery {
+	q := actornode.ClaimQuery{To: a.To, User: a.User, Source: a.Source.Addr, MatchFields: a.MatchFields}
 	if a.Method == sipOptions {
 		q.To, q.User, q.MatchFields = "", "", nil
 	}

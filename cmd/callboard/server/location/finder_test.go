@@ -45,18 +45,18 @@ func (f *fewNodes) StoredClaim(_ context.Context, name string) (string, error) {
 	return f.names[name], nil
 }
 
-func (f *fewNodes) LocalClaim(context.Context, actornode.CallQuestion) Claim {
+func (f *fewNodes) LocalClaim(context.Context, actornode.ClaimQuery) Claim {
 	return Claim{CallClaim: f.claims["here"]}
 }
 
-func (f *fewNodes) AskNode(_ context.Context, addr string, _ actornode.CallQuestion) (Claim, error) {
+func (f *fewNodes) AskNode(_ context.Context, addr string, _ actornode.ClaimQuery) (Claim, error) {
 	if f.asked++; f.hung[addr] {
 		return Claim{}, errors.New("no answer")
 	}
 	return Claim{CallClaim: f.claims[addr]}, nil
 }
 
-func (f *fewNodes) AskNodes(ctx context.Context, q actornode.CallQuestion) (out []domain.NodeClaim, err error) {
+func (f *fewNodes) AskNodes(ctx context.Context, q actornode.ClaimQuery) (out []domain.NodeClaim, err error) {
 	for _, id := range []string{"b", "c"} {
 		c, unheard := f.AskNode(ctx, id, q)
 		out, err = append(out, domain.NodeClaim{CallClaim: c.CallClaim, Node: id}), errors.Join(err, unheard)
