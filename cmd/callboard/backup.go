@@ -53,11 +53,11 @@ func backupCommand() *cobra.Command {
 			if asJSON {
 				out = io.Discard
 			}
-			if _, err = fmt.Fprintf(out, "The backup of %s lies in %s: the store, and %d recordings and exports of %d bytes.\n", made.At.Format(time.RFC3339), to, made.Blobs, made.Bytes); err != nil {
+			if _, err = fmt.Fprintf(out, "The backup of %s lies in %s: the store, and %d recordings and exports of %d bytes.\n", made.CreatedAt.Format(time.RFC3339), to, made.Blobs, made.Bytes); err != nil {
 				return err
 			}
-			if made.BlobsIn != "" {
-				if _, err = fmt.Fprintf(out, "Not in it are the recordings and exports that lie in %s: keep those by its own means.\n", made.BlobsIn); err != nil {
+			if made.BlobLocation != "" {
+				if _, err = fmt.Fprintf(out, "Not in it are the recordings and exports that lie in %s: keep those by its own means.\n", made.BlobLocation); err != nil {
 					return err
 				}
 			}

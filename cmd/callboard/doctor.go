@@ -41,7 +41,7 @@ func doctorCommand() *cobra.Command {
 			v.Config, v.Faulty = settings.Load(cmd)
 			v.Env = os.Environ()
 			if v.Config != nil && (v.Config.Blobs != (configs.Blobs{}) || v.Config.Node.Addr.IsValid()) {
-				v.Bucket = func(ctx context.Context) (string, bool, error) { return blobstore.Try(ctx, v.Config) }
+				v.Bucket = func(ctx context.Context) (string, bool, error) { return blobstore.CheckAccess(ctx, v.Config) }
 			}
 			if v.Config != nil {
 				addNodes(v, v.Config)

@@ -141,7 +141,7 @@ func createTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, don
 	if err != nil {
 		return fmt.Errorf("the operator's key is kept elsewhere: make the trunk with callboard trunks create: %w", err)
 	}
-	c := clientInProcess(cfg, s.Front, strings.TrimSpace(string(key)))
+	c := clientInProcess(cfg, s.HTTPAddr, strings.TrimSpace(string(key)))
 	trunk, err := c.CreateTrunk(ctx, a.Trunk())
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func listenCommand() *cobra.Command {
 			ctx, note := cmd.Context(), cmd.ErrOrStderr()
 			opened := func() { _, _ = fmt.Fprintf(note, "listening; signed with %s\n", f.Secret) }
 			for last := after; ; {
-				last, err = eventforward.Follow(ctx, s, eventforward.Silence, types, last, opened, func(id, kind string, body []byte) {
+				last, err = eventforward.Follow(ctx, s, eventforward.SilenceTimeout, types, last, opened, func(id, kind string, body []byte) {
 					_ = f.Forward(ctx, id, kind, body) // which has told it
 				})
 				if ctx.Err() != nil {

@@ -38,11 +38,11 @@ func restoreCommand() *cobra.Command {
 			if err != nil {
 				return datafolder.ExplainPermission(cfg.Data, err)
 			}
-			if made.BlobsIn != "" && made.BlobsIn != blobstore.Place(cfg) {
-				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "Recordings and exports of this backup lie in %s: none of them plays unless blobs_url names it.\n", made.BlobsIn)
+			if made.BlobLocation != "" && made.BlobLocation != blobstore.Location(cfg) {
+				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "Recordings and exports of this backup lie in %s: none of them plays unless blobs_url names it.\n", made.BlobLocation)
 			}
-			return printResult(cmd, asJSON, map[string]any{"data": cfg.Data, "at": made.At, "paused": paused}, "%s holds the backup of %s. %d campaigns were paused.\n"+
-				"It is in quarantine: the service answers, and nothing leaves it, until `callboard release`.\n", cfg.Data, made.At.Format(time.RFC3339), paused)
+			return printResult(cmd, asJSON, map[string]any{"data": cfg.Data, "at": made.CreatedAt, "paused": paused}, "%s holds the backup of %s. %d campaigns were paused.\n"+
+				"It is in quarantine: the service answers, and nothing leaves it, until `callboard release`.\n", cfg.Data, made.CreatedAt.Format(time.RFC3339), paused)
 		},
 	}
 	settings.AddFlags(cmd)

@@ -28,7 +28,7 @@ func serveCommand(again func()) *cobra.Command {
 			hangups := make(chan os.Signal, 1)
 			signal.Notify(hangups, syscall.SIGHUP) // from here on it does not end the process
 			defer signal.Stop(hangups)
-			source, err := settings.SourceOf(cmd)
+			source, err := settings.NewSource(cmd)
 			if err != nil {
 				return err
 			}
@@ -41,9 +41,9 @@ func serveCommand(again func()) *cobra.Command {
 			if err != nil {
 				log.Warn("the service manager is not told how the service does", slog.Any("error", err))
 			}
-			r := &server.Reloader{Load: func() (*configs.Config, error) { next, _, err := source.Read(); return next, err }, Settings: cfg, Level: level, Log: log, Manager: manager}
+			r := &server.Reloader{Load: func() (*configs.Config, error) { next, _, err := source.Read(); return next, err }, Settings: cfg, Level: level, Log: log, ServiceManager: manager}
 			defer r.Watch(hangups)()
-			p := &server.Process{Settings: cfg, Log: log, Version: version, Manager: manager, Stopping: again}
+			p := &server.Process{Settings: cfg, Log: log, Version: version, ServiceManager: manager, OnStopping: again}
 			if playDemo {
 				p.NewDemo = func() (server.Demo, error) { return demo.New(cfg) }
 			}

@@ -22,8 +22,8 @@ func NewAPI(c *client.Client) Administration { return api{c} }
 // errNotInAPI: the API has no such thing.
 var errNotInAPI = errors.New("this works only where the data folder lies: leave --url and --profile out there")
 
-// convert reads what the API answers as the noun that it is.
-func convert[Out any](in any, failed error) (out Out, err error) {
+// convertReply reads what the API answers as the noun that it is.
+func convertReply[Out any](in any, failed error) (out Out, err error) {
 	if failed != nil {
 		return out, failed
 	}
@@ -43,12 +43,12 @@ func (a api) CreateKey(ctx context.Context, k NewKey) (CreatedKey, error) {
 		n.Permissions = append(n.Permissions, string(p))
 	}
 	made, err := a.client.CreateKey(ctx, n)
-	return convert[CreatedKey](made, err)
+	return convertReply[CreatedKey](made, err)
 }
 
 func (a api) ListKeys(ctx context.Context, workspace string) (out []*domain.APIKey, _ error) {
 	for k, failed := range a.client.AllKeys(ctx, client.ListKeysQuery{}) {
-		one, err := convert[*domain.APIKey](k, failed)
+		one, err := convertReply[*domain.APIKey](k, failed)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func (a api) ListKeys(ctx context.Context, workspace string) (out []*domain.APIK
 
 func (a api) RevokeKey(ctx context.Context, o KeyRevocation) (RevokedKey, error) {
 	made, err := a.client.RevokeKey(ctx, o.ID, client.RevokeKeyQuery{Cascade: o.Cascade})
-	done, err := convert[RevokedKey](made, err)
+	done, err := convertReply[RevokedKey](made, err)
 	done.Revoked = err == nil
 	return done, err
 }
@@ -76,12 +76,12 @@ func (a api) Backup(context.Context, BackupRequest) (backup.Manifest, error) {
 
 func (a api) Quarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
 	q, err := a.client.GetQuarantine(ctx)
-	return convert[*restorequarantine.Quarantine](q, err)
+	return convertReply[*restorequarantine.Quarantine](q, err)
 }
 
 func (a api) ReleaseQuarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
 	q, err := a.client.ReleaseQuarantine(ctx)
-	return convert[*restorequarantine.Quarantine](q, err)
+	return convertReply[*restorequarantine.Quarantine](q, err)
 }
 
 func (a api) StoreRequirement(context.Context) (persistence.Requirement, error) {
@@ -92,12 +92,12 @@ func (a api) CreateWorkspace(ctx context.Context, n NewWorkspace) (CreatedWorksp
 	made, err := a.client.CreateWorkspace(ctx, &client.NewWorkspace{
 		Name: n.Name, Plan: &n.Plan, DefaultCountry: &n.Country, Calling: &client.NewDestinationRules{Countries: []string{n.Country}},
 	})
-	return convert[CreatedWorkspace](made, err)
+	return convertReply[CreatedWorkspace](made, err)
 }
 
 func (a api) ListWorkspaces(ctx context.Context) (out []*domain.Workspace, _ error) {
 	for w, failed := range a.client.AllWorkspaces(ctx, client.ListWorkspacesQuery{}) {
-		one, err := convert[*domain.Workspace](w, failed)
+		one, err := convertReply[*domain.Workspace](w, failed)
 		if err != nil {
 			return nil, err
 		}
@@ -119,12 +119,12 @@ func (a api) CreateUser(ctx context.Context, n NewUser) (*domain.User, error) {
 		return nil, errors.New("--environment: users that are made by a key see its environment; use a test key")
 	}
 	made, err := a.client.CreateUser(ctx, &client.NewUser{Name: n.Name, Role: n.Role, Operator: &n.Operator})
-	return convert[*domain.User](made, err)
+	return convertReply[*domain.User](made, err)
 }
 
 func (a api) ListUsers(ctx context.Context, workspace string) (out []*domain.User, _ error) {
 	for u, failed := range a.client.AllUsers(ctx, client.ListUsersQuery{}) {
-		one, err := convert[*domain.User](u, failed)
+		one, err := convertReply[*domain.User](u, failed)
 		if err != nil {
 			return nil, err
 		}
@@ -137,5 +137,5 @@ func (a api) ListUsers(ctx context.Context, workspace string) (out []*domain.Use
 
 func (a api) CreateSignInLink(ctx context.Context, userID string) (SignInLink, error) {
 	l, err := a.client.CreateSignInLink(ctx, userID)
-	return convert[SignInLink](l, err)
+	return convertReply[SignInLink](l, err)
 }

@@ -35,7 +35,7 @@ func OpenSocket(data string, keys Administration, pages http.Handler, log *slog.
 		return nil, errors.Join(err, ln.Close())
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/", socketRoutes(keys))
+	mux.Handle("/", newSocketHandler(keys))
 	mux.Handle("/debug/", pages)
 	mux.Handle("/metrics", pages)
 	a := &Socket{path: path, server: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}}

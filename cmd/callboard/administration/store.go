@@ -13,7 +13,7 @@ import (
 type storeAdministration struct {
 	store       *store.Store
 	running     *services.Services // nil: no service runs on the store
-	stopped     *services.Offline  // opened when it is first needed
+	offline     *services.Offline  // opened when it is first needed
 	baseURL     string             // of sign-in links
 	testCarrier bool               // new workspaces get a trunk to the built-in carrier
 }
@@ -33,13 +33,13 @@ func (s *storeAdministration) services() *services.Services {
 	if s.running != nil {
 		return s.running
 	}
-	return s.stopped.Services()
+	return s.offline.Services()
 }
 
-// ready opens the services of a stopped store when they are first needed.
-func (s *storeAdministration) ready(ctx context.Context) (err error) {
-	if s.running == nil && s.stopped == nil {
-		s.stopped, err = services.NewOffline(ctx, s.store.Records, s.store.Keys, slog.New(slog.DiscardHandler))
+// openOffline opens the services of a stopped store when they are first needed.
+func (s *storeAdministration) openOffline(ctx context.Context) (err error) {
+	if s.running == nil && s.offline == nil {
+		s.offline, err = services.NewOffline(ctx, s.store.Records, s.store.Keys, slog.New(slog.DiscardHandler))
 	}
 	return err
 }

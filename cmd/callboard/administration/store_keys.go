@@ -98,7 +98,7 @@ func (s *storeAdministration) RevokeKey(ctx context.Context, o KeyRevocation) (R
 	if err != nil {
 		return RevokedKey{}, fmt.Errorf("%q is not the id of a key (key_…)", o.ID)
 	}
-	if err = s.ready(ctx); err != nil {
+	if err = s.openOffline(ctx); err != nil {
 		return RevokedKey{}, err
 	}
 	done, err := s.services().Keys.RevokeAnyKey(ctx, id, o.Cascade)

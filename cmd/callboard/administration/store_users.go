@@ -34,7 +34,7 @@ func (s *storeAdministration) CreateUser(ctx context.Context, n NewUser) (*domai
 		err = s.checkOperatorWorkspace(ctx, n.Workspace)
 	}
 	if err == nil {
-		err = s.ready(ctx)
+		err = s.openOffline(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *storeAdministration) checkOperatorWorkspace(ctx context.Context, worksp
 func (s *storeAdministration) ListUsers(ctx context.Context, workspace string) (out []*domain.User, err error) {
 	all, err := s.ListWorkspaces(ctx)
 	if err == nil {
-		err = s.ready(ctx)
+		err = s.openOffline(ctx)
 	}
 	if err != nil {
 		return nil, err

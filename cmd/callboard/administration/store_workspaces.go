@@ -12,7 +12,7 @@ import (
 func (s *storeAdministration) CreateWorkspace(ctx context.Context, n NewWorkspace) (made CreatedWorkspace, err error) {
 	w, err := n.workspace()
 	if err == nil {
-		err = s.ready(ctx)
+		err = s.openOffline(ctx)
 	}
 	if err != nil {
 		return made, err
@@ -21,7 +21,7 @@ func (s *storeAdministration) CreateWorkspace(ctx context.Context, n NewWorkspac
 	if s.running != nil {
 		made.Workspace, key, made.Key, err = s.running.Workspaces.Local().CreateWorkspace(ctx, w)
 	} else {
-		made.Workspace, key, made.Key, err = s.stopped.CreateWorkspace(ctx, w, s.testCarrier)
+		made.Workspace, key, made.Key, err = s.offline.CreateWorkspace(ctx, w, s.testCarrier)
 	}
 	if err == nil {
 		made.KeyID = key.ID
@@ -49,8 +49,8 @@ func (s *storeAdministration) DeleteWorkspace(ctx context.Context, id string) er
 	if s.running != nil {
 		return s.running.Workspaces.Local().DeleteWorkspace(ctx, id, keys[other].WorkspaceID)
 	}
-	if err = s.ready(ctx); err != nil {
+	if err = s.openOffline(ctx); err != nil {
 		return err
 	}
-	return s.stopped.DeleteWorkspace(ctx, id, keys[other].WorkspaceID)
+	return s.offline.DeleteWorkspace(ctx, id, keys[other].WorkspaceID)
 }

@@ -23,16 +23,16 @@ const (
 
 // Manifest is what a backup holds.
 type Manifest struct {
-	Format  int       `json:"format"`
-	At      time.Time `json:"at"` // all that was committed before is in it
-	Version string    `json:"version"`
-	Blobs   int       `json:"blobs"` // recordings and exports
-	Bytes   int64     `json:"bytes"` // of these
+	Format    int       `json:"format"`
+	CreatedAt time.Time `json:"at"` // all that was committed before is in it
+	Version   string    `json:"version"`
+	Blobs     int       `json:"blobs"` // recordings and exports
+	Bytes     int64     `json:"bytes"` // of these
 	// BlobsIn is where recordings and exports lie besides, which no backup of
 	// ours holds; empty: nowhere.
-	BlobsIn string `json:"blobs_in,omitempty"`
+	BlobLocation string `json:"blobs_in,omitempty"`
 	// Needs is what a program must be to restore it.
-	Needs persistence.Requirement `json:"needs"`
+	Requirement persistence.Requirement `json:"needs"`
 }
 
 // ReadManifest reads what a backup says of itself.
@@ -50,5 +50,5 @@ func ReadManifest(backup, version string) (made Manifest, err error) {
 	if made.Format != formatVersion {
 		return made, fmt.Errorf("%s has format %d, written by Callboard %s, and this is Callboard %s, which reads format %d: restore it with %[3]s or newer", manifestFile, made.Format, made.Version, version, formatVersion)
 	}
-	return made, made.Needs.Check(version)
+	return made, made.Requirement.Check(version)
 }

@@ -36,7 +36,7 @@ const restoreFolder = "restore.part"
 // campaigns were paused.
 func Restore(ctx context.Context, o store.Options, made Manifest, from string, pause bool) (paused int, err error) {
 	cfg := o.Config
-	part := configIn(cfg, filepath.Join(cfg.Data, restoreFolder))
+	part := configForFolder(cfg, filepath.Join(cfg.Data, restoreFolder))
 	if err = os.RemoveAll(part.Data); err == nil {
 		err = os.MkdirAll(part.Data, 0o700)
 	}
@@ -51,7 +51,7 @@ func Restore(ctx context.Context, o store.Options, made Manifest, from string, p
 	if err != nil {
 		return 0, err
 	}
-	_, err = restorequarantine.Start(ctx, v.Records, made.At)
+	_, err = restorequarantine.Start(ctx, v.Records, made.CreatedAt)
 	if err == nil && pause {
 		paused, err = campaigns.PauseAll(ctx, v.Records, domain.PausedByRestore)
 	}
@@ -67,8 +67,8 @@ func Restore(ctx context.Context, o store.Options, made Manifest, from string, p
 	return paused, datafolder.Sync(cfg.Data)
 }
 
-// configIn is the configuration of a store that lies in another folder and has the same master key.
-func configIn(cfg *configs.Config, data string) *configs.Config {
+// configForFolder is the configuration of a store that lies in another folder and has the same master key.
+func configForFolder(cfg *configs.Config, data string) *configs.Config {
 	own := *cfg
 	own.Data, own.MasterKeyFile = data, datafolder.MasterKeyFile(cfg)
 	return &own

@@ -28,7 +28,7 @@ func Verify(ctx context.Context, o store.Options, backup string) (string, error)
 	if err = copyStore(filepath.Join(backup, datafolder.StoreDir), filepath.Join(trial, datafolder.StoreDir)); err != nil {
 		return "", err
 	}
-	v, err := store.Open(ctx, store.Options{Config: configIn(o.Config, trial), Version: o.Version, Log: o.Log})
+	v, err := store.Open(ctx, store.Options{Config: configForFolder(o.Config, trial), Version: o.Version, Log: o.Log})
 	if err != nil {
 		return "", err
 	}
@@ -38,7 +38,7 @@ func Verify(ctx context.Context, o store.Options, backup string) (string, error)
 		return "", err
 	}
 	recorded, missing, err := recordings.CountMissing(ctx, v.Records, func(workspace, name string) bool {
-		if paper.BlobsIn != "" {
+		if paper.BlobLocation != "" {
 			return true // there, or in the bucket
 		}
 		_, gone := os.Stat(filepath.Join(backup, datafolder.BlobsDir, workspace, name))

@@ -24,8 +24,8 @@ func Write(ctx context.Context, v *store.Store, to string) (made Manifest, err e
 	driver, ok := v.Driver.(*pebble.Driver)
 	if !ok {
 		place := "the folder blobs with those of the machine"
-		if v.BlobsIn != "" {
-			place = v.BlobsIn + " with those of its own"
+		if v.BlobLocation != "" {
+			place = v.BlobLocation + " with those of its own"
 		}
 		return made, errors.New("the store is Redis: back it up with its own means, and " + place)
 	}
@@ -44,11 +44,11 @@ func Write(ctx context.Context, v *store.Store, to string) (made Manifest, err e
 	if err = os.Mkdir(part, 0o700); err != nil {
 		return made, err
 	}
-	made = Manifest{Format: formatVersion, Version: v.Version, At: time.Now().UTC(), BlobsIn: v.BlobsIn}
+	made = Manifest{Format: formatVersion, Version: v.Version, CreatedAt: time.Now().UTC(), BlobLocation: v.BlobLocation}
 	if err = driver.Backup(filepath.Join(part, datafolder.StoreDir)); err != nil {
 		return made, err
 	}
-	if made.Needs, err = persistence.StoreRequirement(ctx, v.Driver.Get); err != nil { // read behind the copy: at least what the copy needs
+	if made.Requirement, err = persistence.StoreRequirement(ctx, v.Driver.Get); err != nil { // read behind the copy: at least what the copy needs
 		return made, err
 	}
 	if made.Blobs, made.Bytes, err = blob.Backup(ctx, filepath.Join(v.DataFolder, datafolder.BlobsDir), filepath.Join(part, datafolder.BlobsDir)); err != nil {

@@ -45,8 +45,8 @@ func Open(cfg *configs.Config, seal blob.Sealer, roots *x509.CertPool) (Store, e
 	return bucket, nil
 }
 
-// Place names the place of blobs_url to people; empty: there is none.
-func Place(cfg *configs.Config) string {
+// Location names the place of blobs_url to people; empty: there is none.
+func Location(cfg *configs.Config) string {
 	b := cfg.Blobs
 	switch {
 	case b.Folder != "":
@@ -67,8 +67,8 @@ func IsVersioned(ctx context.Context, blobs Store) bool {
 	return is && bucket.Versioned(ctx)
 }
 
-// openAndTry opens the store of blobs_url and tests it, for commands that neither seal nor open blobs.
-func openAndTry(ctx context.Context, cfg *configs.Config) (Store, error) {
+// openAndCheck opens the store of blobs_url and tests it, for commands that neither seal nor open blobs.
+func openAndCheck(ctx context.Context, cfg *configs.Config) (Store, error) {
 	roots, err := egress.Roots(cfg, nil)
 	if err != nil {
 		return nil, err
@@ -83,9 +83,9 @@ func openAndTry(ctx context.Context, cfg *configs.Config) (Store, error) {
 	return blobs, nil
 }
 
-// Try is what the doctor asks.
-func Try(ctx context.Context, cfg *configs.Config) (place string, versioned bool, err error) {
-	blobs, err := openAndTry(ctx, cfg)
+// CheckAccess is what the doctor asks.
+func CheckAccess(ctx context.Context, cfg *configs.Config) (place string, versioned bool, err error) {
+	blobs, err := openAndCheck(ctx, cfg)
 	if err != nil {
 		return "", false, err
 	}

@@ -29,7 +29,7 @@ func MoveFromDataFolder(ctx context.Context, cfg *configs.Config, progress func(
 		return done, err
 	}
 	defer unlock()
-	blobs, err := openAndTry(ctx, cfg)
+	blobs, err := openAndCheck(ctx, cfg)
 	if err != nil {
 		return done, err
 	}

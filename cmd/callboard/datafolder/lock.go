@@ -13,8 +13,8 @@ import (
 // A process that is killed while it starts another one leaves its lock to that
 // for a moment.
 const (
-	lockTries = 20
-	lockPause = 50 * time.Millisecond
+	lockAttempts = 20
+	lockPause    = 50 * time.Millisecond
 )
 
 // Lock takes the data folder for this process, unless it is another user's.
@@ -34,7 +34,7 @@ func Lock(dir string) (unlock func(), err error) {
 		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
 			return func() { _ = f.Close() }, nil
 		}
-		if tries == lockTries {
+		if tries == lockAttempts {
 			_ = f.Close()
 			return nil, fmt.Errorf("%w: %s; stop the other one or choose another folder with --data", persistence.ErrInUse, dir)
 		}

@@ -15,8 +15,8 @@ import (
 // or that of a process before it which has ended.
 const processFile = "process.id"
 
-// ProcessID reads the ID in processFile, which is made where there is none.
-func ProcessID(data string) (string, error) {
+// ReadOrCreateProcessID reads the ID in processFile, which is made where there is none.
+func ReadOrCreateProcessID(data string) (string, error) {
 	path := filepath.Join(data, processFile)
 	text, err := os.ReadFile(path) //nolint:gosec // the operator's own folder
 	id := strings.TrimSpace(string(text))

@@ -55,16 +55,16 @@ func New(cfg *configs.Config) (*Demo, error) {
 // Close stops the receiver.
 func (d *Demo) Close() { d.receiver.close() }
 
-// Trusts lets the service reach the demo's receiver.
-func (d *Demo) Trusts() (rootCA []byte, allow []access.Rule) {
+// TrustedPeers lets the service reach the demo's receiver.
+func (d *Demo) TrustedPeers() (rootCA []byte, allow []access.Rule) {
 	at := netip.MustParseAddrPort(d.receiver.ln.Addr().String())
 	return d.receiver.pem, []access.Rule{{Network: netip.PrefixFrom(at.Addr(), 32), Port: at.Port()}}
 }
 
 func (d *Demo) say(format string, args ...any) { _, _ = fmt.Fprintf(d.out, format, args...) }
 
-// Play shows the demo once per data folder; later starts list what is there.
-func (d *Demo) Play(ctx context.Context, baseURL string) {
+// Run shows the demo once per data folder; later starts list what is there.
+func (d *Demo) Run(ctx context.Context, baseURL string) {
 	d.api = &client.Client{URL: baseURL}
 	key, err := os.ReadFile(filepath.Join(d.cfg.Data, "test.key"))
 	_, played := os.Stat(filepath.Join(d.dir, "results.csv"))

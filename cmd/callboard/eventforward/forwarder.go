@@ -24,10 +24,10 @@ import (
 )
 
 const (
-	maxEvent  = 16 << 20
-	maxAnswer = 64 << 10 // of what a service answers
+	maxEvent    = 16 << 20
+	maxResponse = 64 << 10 // of what a service answers
 	// Silence is how long nothing may come over a stream, which beats every 15 s.
-	Silence = 45 * time.Second
+	SilenceTimeout = 45 * time.Second
 )
 
 // ErrRefused ends listening: it would be refused again.
@@ -112,7 +112,7 @@ func (f *Forwarder) Forward(ctx context.Context, id, kind string, body []byte) e
 		came.ResponseTimeMs, came.Error = time.Since(now).Milliseconds(), err.Error()
 		return errors.Join(err, came.Print(f.Out, f.JSON))
 	}
-	_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer)
+	_, _ = io.CopyN(io.Discard, resp.Body, maxResponse)
 	_ = resp.Body.Close()
 	came.Status, came.ResponseTimeMs = int64(resp.StatusCode), time.Since(now).Milliseconds()
 	if err = came.Print(f.Out, f.JSON); err != nil {

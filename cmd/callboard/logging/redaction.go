@@ -20,12 +20,12 @@ var (
 	hostAndPort         = regexp.MustCompile(`^(?:\[[^\]]*\]|[^:@]*)(?::\d{0,5})?$`)
 )
 
-// markers are what a text may hold that is to be hidden: looked for first, since
+// secretMarkers are what a text may hold that is to be hidden: looked for first, since
 // most lines have none of it and regular expressions take their time.
-type markers struct{ number, ours, credentials, jwt, query, url bool }
+type secretMarkers struct{ number, ownSecret, credentials, jwt, query, url bool }
 
-func findMarkers(text string) markers {
-	var s markers
+func findMarkers(text string) secretMarkers {
+	var s secretMarkers
 	for i := range len(text) {
 		c := text[i]
 		if !markerBytes[c] {
@@ -48,7 +48,7 @@ func findMarkers(text string) markers {
 			s.number = s.number || hasSuffixFold(before, "sip") || hasSuffixFold(before, "sips") || hasSuffixFold(before, "tel")
 		case '_' | 0x20:
 			before := text[max(0, i-5):i]
-			s.ours = s.ours || hasSuffixFold(before, "svc") || hasSuffixFold(before, "whsec")
+			s.ownSecret = s.ownSecret || hasSuffixFold(before, "svc") || hasSuffixFold(before, "whsec")
 		case 'k': // token
 			s.credentials = s.credentials || hasPrefixFold(rest, "ken")
 		case 'z': // authorization
@@ -82,7 +82,7 @@ func hasPrefixFold(text, with string) bool {
 func newRedactor(numbers bool) func(string) string {
 	return func(text string) string {
 		s := findMarkers(text)
-		if s == (markers{}) {
+		if s == (secretMarkers{}) {
 			return text
 		}
 		text = maskSecrets(text, s)
@@ -138,8 +138,8 @@ func maskDigits(number string) string {
 
 // maskSecrets leaves of keys, tokens, credentials, signing secrets and
 // passwords of URLs what they are.
-func maskSecrets(text string, s markers) string {
-	if s.ours {
+func maskSecrets(text string, s secretMarkers) string {
+	if s.ownSecret {
 		text = ownSecrets.ReplaceAllString(text, "$1***")
 	}
 	if s.credentials {

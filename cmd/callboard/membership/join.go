@@ -23,7 +23,7 @@ func Join(ctx context.Context, cfg *configs.Config, log *slog.Logger, join func(
 		switch {
 		case err == nil, errors.As(err, &refused):
 			return err
-		case try == joinAttempts, errors.Is(err, lease.ErrMalformed), IsAway(err):
+		case try == joinAttempts, errors.Is(err, lease.ErrMalformed), IsUnavailable(err):
 			return fmt.Errorf("the store of leases: %w", err)
 		}
 		log.Warn("the store of leases does not answer: trying again", slog.Any("error", err))
@@ -37,9 +37,9 @@ func Join(ctx context.Context, cfg *configs.Config, log *slog.Logger, join func(
 	}
 }
 
-// IsAway says whether an error of opening the store, or the store of leases, is
+// IsUnavailable says whether an error of opening the store, or the store of leases, is
 // one that passes.
-func IsAway(err error) bool {
+func IsUnavailable(err error) bool {
 	_, later := redis.Diagnose(err)
 	return later
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// Describe adds to a node what the others, and who looks after them, want to know
+// DescribeNode adds to a node what the others, and who looks after them, want to know
 // of it.
-func Describe(n lease.Node, cfg *configs.Config, version string) lease.Node {
+func DescribeNode(n lease.Node, cfg *configs.Config, version string) lease.Node {
 	n.Version, n.Since, n.Lease, n.Shards = version, time.Now().UnixMilli(), cfg.Node.Lease.Milliseconds(), cfg.Node.Shards
 	return n
 }

@@ -17,35 +17,35 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// Meters are all that is counted. Their methods may be called from anywhere.
-type Meters struct {
+// Registry are all that is counted. Their methods may be called from anywhere.
+type Registry struct {
 	registry *prometheus.Registry
 
-	calls    *prometheus.CounterVec
-	mute     prometheus.Counter // calls whose agent could not speak, hear or think
-	talked   prometheus.Histogram
-	delay    prometheus.Histogram
-	legs     *prometheus.CounterVec
-	mos      prometheus.Histogram
-	loss     prometheus.Histogram
-	turn     prometheus.Histogram
-	stages   *prometheus.HistogramVec
-	attempts *prometheus.CounterVec
-	events   *prometheus.CounterVec
+	callsEnded            *prometheus.CounterVec
+	callsAgentUnavailable prometheus.Counter // calls whose agent could not speak, hear or think
+	callDuration          prometheus.Histogram
+	postDialDelay         prometheus.Histogram
+	legs                  *prometheus.CounterVec
+	mos                   prometheus.Histogram
+	packetLoss            prometheus.Histogram
+	slowestTurn           prometheus.Histogram
+	turnStages            *prometheus.HistogramVec
+	attempts              *prometheus.CounterVec
+	events                *prometheus.CounterVec
 
-	deliveries *prometheus.CounterVec
-	answered   prometheus.Histogram
+	deliveries      *prometheus.CounterVec
+	webhookResponse prometheus.Histogram
 
-	commits  *prometheus.CounterVec
-	commit   prometheus.Histogram
-	requests *prometheus.CounterVec
-	asked    [len(methods)][len(classes)]atomic.Pointer[prometheus.Counter] // of requests, those that were needed so far
-	request  prometheus.Histogram
+	commits         *prometheus.CounterVec
+	commitDuration  prometheus.Histogram
+	requests        *prometheus.CounterVec
+	requestCounters [len(methods)][len(statusClasses)]atomic.Pointer[prometheus.Counter] // of requests, those that were needed so far
+	requestDuration prometheus.Histogram
 }
 
 // New makes the meters of a service of a version.
-func New(version string) *Meters {
-	m := &Meters{registry: prometheus.NewRegistry()}
+func New(version string) *Registry {
+	m := &Registry{registry: prometheus.NewRegistry()}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 		m.registry.MustRegister(c)
@@ -56,27 +56,27 @@ func New(version string) *Meters {
 		m.registry.MustRegister(h)
 		return h
 	}
-	m.calls = counter("callboard_calls_ended_total", "Calls that are over.", "direction", "disposition")
-	m.mute = prometheus.NewCounter(prometheus.CounterOpts{Name: "callboard_calls_agent_unavailable_total", Help: "Calls that ended because the agent could not speak, hear or think."})
-	m.registry.MustRegister(m.mute)
-	m.talked = histogram("callboard_call_duration_seconds", "From the answer to the end, of answered calls.", 1, 5, 15, 30, 60, 120, 300, 600, 1800)
-	m.delay = histogram("callboard_post_dial_delay_seconds", "From an INVITE to the first sign of the far end, by leg.", .1, .25, .5, 1, 2, 3, 5, 10)
+	m.callsEnded = counter("callboard_calls_ended_total", "Calls that are over.", "direction", "disposition")
+	m.callsAgentUnavailable = prometheus.NewCounter(prometheus.CounterOpts{Name: "callboard_calls_agent_unavailable_total", Help: "Calls that ended because the agent could not speak, hear or think."})
+	m.registry.MustRegister(m.callsAgentUnavailable)
+	m.callDuration = histogram("callboard_call_duration_seconds", "From the answer to the end, of answered calls.", 1, 5, 15, 30, 60, 120, 300, 600, 1800)
+	m.postDialDelay = histogram("callboard_post_dial_delay_seconds", "From an INVITE to the first sign of the far end, by leg.", .1, .25, .5, 1, 2, 3, 5, 10)
 	m.legs = counter("callboard_legs_total", "Legs of calls that are over, by the class of their final answer; none: there was none.", "answer")
 	m.mos = histogram("callboard_call_mos", "Mean opinion score of answered calls, 1 to 4.5.", 2, 2.5, 3, 3.5, 3.8, 4, 4.2, 4.4)
-	m.loss = histogram("callboard_call_loss_percent", "Packets lost on their way to us, of answered calls.", 0, .1, .5, 1, 2, 5, 10, 20)
-	m.turn = histogram("callboard_slowest_turn_seconds", "The longest wait for the agent's next word, of calls that had any.", .1, .25, .5, 1, 1.5, 2, 3, 5)
-	m.stages = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	m.packetLoss = histogram("callboard_call_loss_percent", "Packets lost on their way to us, of answered calls.", 0, .1, .5, 1, 2, 5, 10, 20)
+	m.slowestTurn = histogram("callboard_slowest_turn_seconds", "The longest wait for the agent's next word, of calls that had any.", .1, .25, .5, 1, 1.5, 2, 3, 5)
+	m.turnStages = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "callboard_turn_stage_seconds", Help: "What the stages of the agent's answers took, of calls that are over.", Buckets: []float64{.025, .05, .1, .25, .5, 1, 1.5, 2, 3, 5, 10},
 	}, []string{"stage"})
-	m.registry.MustRegister(m.stages)
+	m.registry.MustRegister(m.turnStages)
 	m.attempts = counter("callboard_campaign_attempts_total", "Attempts of campaigns that are over.", "outcome")
 	m.events = counter("callboard_events_total", "Events that were committed.", "type")
 	m.deliveries = counter("callboard_webhook_attempts_total", "Attempts to deliver an event, by what became of the delivery.", "state")
-	m.answered = histogram("callboard_webhook_response_seconds", "What receivers took to answer.", .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30)
+	m.webhookResponse = histogram("callboard_webhook_response_seconds", "What receivers took to answer.", .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30)
 	m.commits = counter("callboard_commits_total", "Commits.", "result")
-	m.commit = histogram("callboard_commit_seconds", "What a commit took, those that share a write included.", .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5)
+	m.commitDuration = histogram("callboard_commit_seconds", "What a commit took, those that share a write included.", .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5)
 	m.requests = counter("callboard_http_requests_total", "Requests that were answered.", "method", "status")
-	m.request = histogram("callboard_http_request_seconds", "What an answer took, without what is streamed behind its head.", .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5, 30)
+	m.requestDuration = histogram("callboard_http_request_seconds", "What an answer took, without what is streamed behind its head.", .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5, 30)
 	m.initSeries()
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "callboard_build_info", Help: "Always 1."}, []string{"version"})
 	build.WithLabelValues(version).Set(1)
@@ -86,19 +86,19 @@ func New(version string) *Meters {
 
 // initSeries sets the series of closed lists to 0: an absent series would look
 // like a metric that is not counted.
-func (m *Meters) initSeries() {
+func (m *Registry) initSeries() {
 	for _, o := range outcomes {
 		for _, d := range []domain.Direction{domain.Inbound, domain.Outbound} {
-			m.calls.WithLabelValues(string(d), string(o))
+			m.callsEnded.WithLabelValues(string(d), string(o))
 		}
 		if o != domain.OutcomeCancelled {
 			m.attempts.WithLabelValues(string(o))
 		}
 	}
 	for _, s := range stages {
-		m.stages.WithLabelValues(s)
+		m.turnStages.WithLabelValues(s)
 	}
-	for _, c := range classes {
+	for _, c := range statusClasses {
 		m.legs.WithLabelValues(c)
 	}
 	for _, t := range event.Types() {
@@ -122,7 +122,7 @@ var outcomes = [...]domain.Outcome{ //nolint:gochecknoglobals // a table
 }
 
 // Handler serves them.
-func (m *Meters) Handler() http.Handler {
+func (m *Registry) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 }
 
@@ -130,31 +130,31 @@ func (m *Meters) Handler() http.Handler {
 var methods = [...]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other"} //nolint:gochecknoglobals // a table
 
 // classes name the classes of statuses, of HTTP and SIP.
-var classes = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx", "6xx"} //nolint:gochecknoglobals // a table
+var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx", "6xx"} //nolint:gochecknoglobals // a table
 
-func class(status int) string { return classes[classOf(status)] }
+func statusClass(status int) string { return statusClasses[statusClassIndex(status)] }
 
-// classOf is the place of a status's class.
-func classOf(status int) int {
-	if c := status / 100; c >= 1 && c < len(classes) {
+// statusClassIndex is the place of a status's class.
+func statusClassIndex(status int) int {
+	if c := status / 100; c >= 1 && c < len(statusClasses) {
 		return c
 	}
 	return 0
 }
 
-// Request notes a request that was answered.
-func (m *Meters) Request(method []byte, status int, took time.Duration) {
+// ObserveRequest notes a request that was answered.
+func (m *Registry) ObserveRequest(method []byte, status int, took time.Duration) {
 	name := 0
 	for name < len(methods)-1 && methods[name] != string(method) {
 		name++
 	}
-	kind := &m.asked[name][classOf(status)]
+	kind := &m.requestCounters[name][statusClassIndex(status)]
 	count := kind.Load()
 	if count == nil {
-		made := m.requests.WithLabelValues(methods[name], class(status))
+		made := m.requests.WithLabelValues(methods[name], statusClass(status))
 		count = &made
 		kind.Store(count)
 	}
 	(*count).Inc()
-	m.request.Observe(took.Seconds())
+	m.requestDuration.Observe(took.Seconds())
 }

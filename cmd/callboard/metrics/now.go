@@ -9,11 +9,11 @@ import (
 )
 
 // readLimit is how long a reading may take.
-const readLimit = 5 * time.Second
+const collectTimeout = 5 * time.Second
 
-// Value is what the process keeps at the moment of a reading, or a total since
+// Reading is what the process keeps at the moment of a reading, or a total since
 // its start.
-type Value struct {
+type Reading struct {
 	Name   string
 	Help   string
 	Total  bool
@@ -21,23 +21,23 @@ type Value struct {
 	Value  float64
 }
 
-// Read tells at each reading what values gives. What cannot be given in time
+// AddReader tells at each reading what values gives. What cannot be given in time
 // is missing from that reading, and callboard_reading_failed is 1.
-func (m *Meters) Read(values func(context.Context) ([]Value, error)) {
-	m.registry.MustRegister(reading(values))
+func (m *Registry) AddReader(values func(context.Context) ([]Reading, error)) {
+	m.registry.MustRegister(collector(values))
 }
 
-type reading func(context.Context) ([]Value, error)
+type collector func(context.Context) ([]Reading, error)
 
 // Describe tells nothing beforehand: what there is to tell differs.
-func (reading) Describe(chan<- *prometheus.Desc) {}
+func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect reads.
-func (r reading) Collect(into chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), readLimit)
+func (r collector) Collect(into chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()
 	values, err := r(ctx)
-	failed := Value{Name: "callboard_reading_failed", Help: "Whether a part of the process did not tell in time what it keeps."}
+	failed := Reading{Name: "callboard_reading_failed", Help: "Whether a part of the process did not tell in time what it keeps."}
 	if err != nil {
 		failed.Value = 1
 	}

@@ -29,7 +29,7 @@ func TestStagesOfAnswersAreMeasured(t *testing.T) {
 		{Input: domain.InputSpeech, EOUMs: 500, STTMs: 40, LLMFirstTokenMs: 300, TTSFirstAudioMs: 80, TotalMs: 750},
 		{Input: domain.InputDTMF, TTSFirstAudioMs: 20, TotalMs: 250},
 	})}
-	_, err := m.Store(keeps{}).Apply(t.Context(), commit.Change{
+	_, err := m.WatchStore(keeps{}).Apply(t.Context(), commit.Change{
 		Puts: []domain.Record{c}, Events: []event.Draft{{Type: event.CallEnded, Data: event.CallEndedData{CallID: "call_1"}}},
 	})
 	require.NoError(t, err)

@@ -38,14 +38,14 @@ func openAdminListener(ctx context.Context, addr netip.AddrPort, pages http.Hand
 }
 
 // adminPages are profiles, counters and metrics, by their paths.
-func adminPages(count counterSource, meters http.Handler) http.Handler {
+func adminPages(count counterReader, meters http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	mux.HandleFunc("GET /debug/counters", count.serve)
+	mux.HandleFunc("GET /debug/counters", count.handleCounters)
 	mux.Handle("GET /metrics", meters)
 	return mux
 }

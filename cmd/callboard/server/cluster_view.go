@@ -17,17 +17,17 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-const maxClaimQuestion = 64 << 10 // bytes
+const maxClaimQuery = 64 << 10 // bytes
 
 // clusterView is what a node knows of the owners of calls in its cluster: by the leases,
 // by its own shards and by queries to other nodes. It implements location.Cluster.
 type clusterView struct {
-	self   lease.Node
-	shards int // of the cluster
-	leases shardOwners
-	peers  claimQuerier
-	own    *runningShards
-	reader atomic.Pointer[persistence.Reader] // reads claims while no shard runs here; nil: not opened yet
+	self    lease.Node
+	shards  int // of the cluster
+	leases  shardOwners
+	peers   nodeQuerier
+	running *runningShards
+	reader  atomic.Pointer[persistence.Reader] // reads claims while no shard runs here; nil: not opened yet
 }
 
 // shardOwners are the live nodes and the owners of shards.
@@ -36,8 +36,8 @@ type shardOwners interface {
 	Owner(shard int) (lease.Node, bool)
 }
 
-// claimQuerier sends a question to the node at addr and returns its answer, both in JSON.
-type claimQuerier interface {
+// nodeQuerier sends a question to the node at addr and returns its answer, both in JSON.
+type nodeQuerier interface {
 	RequestNode(ctx context.Context, addr string, question []byte) ([]byte, error)
 }
 
@@ -52,7 +52,7 @@ func (v *clusterView) LiveNodes() []lease.Node { return v.leases.Nodes() }
 func (v *clusterView) OwnerOf(workspace string) (n lease.Node, ok bool) {
 	shard := domain.ShardOf(workspace, v.shards)
 	n, ok = v.leases.Owner(shard)
-	return n, ok && (n.ID != v.self.ID || v.own.takesCalls(shard)) // the shard may be starting or handed over
+	return n, ok && (n.ID != v.self.ID || v.running.takesCalls(shard)) // the shard may be starting or handed over
 }
 
 // ownsShard reports whether this node owns a shard by the leases.
@@ -83,18 +83,18 @@ func (v *clusterView) hasSuccessor() bool {
 // LocalClaim returns the best claim of the shards here. Part is set if a shard of this
 // node cannot answer now.
 func (v *clusterView) LocalClaim(ctx context.Context, q actornode.ClaimQuery) (c location.Claim) {
-	service, complete := v.own.serviceOf(v.ownsShard)
-	c.Part = !complete
+	service, complete := v.running.serviceOf(v.ownsShard)
+	c.Incomplete = !complete
 	if service != nil {
 		best, all := service.router.FindClaim(ctx, q)
-		c.CallClaim, c.Part = best, c.Part || !all
+		c.CallClaim, c.Incomplete = best, c.Incomplete || !all
 	}
 	return c
 }
 
 // HasTrunkTo reports whether a trunk of the shards here leads to an address.
 func (v *clusterView) HasTrunkTo(at netip.AddrPort) bool {
-	service := v.own.currentService()
+	service := v.running.currentService()
 	if service == nil {
 		return false
 	}
@@ -105,19 +105,19 @@ func (v *clusterView) HasTrunkTo(at netip.AddrPort) bool {
 // StoredClaim returns the workspace of a number or a phone by the store.
 func (v *clusterView) StoredClaim(ctx context.Context, name string) (workspace string, err error) {
 	err = errNoShard
-	if r := v.reader.Load(); r != nil && len(v.own.all()) == 0 {
-		workspace, err = location.ReadClaim(ctx, r, name[0], name[1:])
+	if r := v.reader.Load(); r != nil && len(v.running.all()) == 0 {
+		workspace, err = location.ReadWorkspaceClaim(ctx, r, name[0], name[1:])
 	}
-	for _, t := range v.own.all() { // a shard whose read fails does not keep others from answering
-		if workspace, err = location.ReadClaim(ctx, t.store.Records, name[0], name[1:]); err == nil {
+	for _, t := range v.running.all() { // a shard whose read fails does not keep others from answering
+		if workspace, err = location.ReadWorkspaceClaim(ctx, t.store.Records, name[0], name[1:]); err == nil {
 			break
 		}
 	}
 	return workspace, err
 }
 
-// AskNode queries another node. After an error that node may have a better claim.
-func (v *clusterView) AskNode(ctx context.Context, addr string, q actornode.ClaimQuery) (c location.Claim, err error) {
+// QueryNode queries another node. After an error that node may have a better claim.
+func (v *clusterView) QueryNode(ctx context.Context, addr string, q actornode.ClaimQuery) (c location.Claim, err error) {
 	question, err := json.Marshal(q)
 	if err != nil {
 		return c, err
@@ -126,15 +126,15 @@ func (v *clusterView) AskNode(ctx context.Context, addr string, q actornode.Clai
 	if err == nil {
 		err = json.Unmarshal(answer, &c)
 	}
-	if err == nil && c.Part {
+	if err == nil && c.Incomplete {
 		err = errNoShard
 	}
 	return c, err
 }
 
-// AskNodes queries all other nodes that own shards. With an error the answers are not
+// QueryNodes queries all other nodes that own shards. With an error the answers are not
 // complete.
-func (v *clusterView) AskNodes(ctx context.Context, q actornode.ClaimQuery) ([]domain.NodeClaim, error) {
+func (v *clusterView) QueryNodes(ctx context.Context, q actornode.ClaimQuery) ([]domain.NodeClaim, error) {
 	nodes, complete := v.otherOwners()
 	out, errs := make([]domain.NodeClaim, len(nodes)), make([]error, len(nodes)+1)
 	if !complete {
@@ -143,7 +143,7 @@ func (v *clusterView) AskNodes(ctx context.Context, q actornode.ClaimQuery) ([]d
 	var wait sync.WaitGroup
 	for i, n := range nodes {
 		wait.Go(func() {
-			c, err := v.AskNode(ctx, n.Addr, q)
+			c, err := v.QueryNode(ctx, n.Addr, q)
 			out[i], errs[i] = domain.NodeClaim{CallClaim: c.CallClaim, Node: n.ID}, err
 		})
 	}
@@ -151,10 +151,10 @@ func (v *clusterView) AskNodes(ctx context.Context, q actornode.ClaimQuery) ([]d
 	return out, errors.Join(errs...)
 }
 
-// answerClaim is the HTTP handler for AskNode of other nodes.
-func (v *clusterView) answerClaim(w http.ResponseWriter, r *http.Request) {
+// handleClaimQuery is the HTTP handler for AskNode of other nodes.
+func (v *clusterView) handleClaimQuery(w http.ResponseWriter, r *http.Request) {
 	var q actornode.ClaimQuery
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxClaimQuestion)).Decode(&q); err != nil {
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxClaimQuery)).Decode(&q); err != nil {
 		http.Error(w, "no question", http.StatusBadRequest)
 		return
 	}

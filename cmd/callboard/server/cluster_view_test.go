@@ -35,7 +35,7 @@ func newView(owned map[int]string, running ...int) *clusterView {
 	for _, number := range running {
 		shards.byNumber[number] = &ownedShard{shard: &shard{number: number}}
 	}
-	return &clusterView{self: lease.Node{ID: "here"}, shards: 4, leases: owners{of: owned}, own: shards}
+	return &clusterView{self: lease.Node{ID: "here"}, shards: 4, leases: owners{of: owned}, running: shards}
 }
 
 // workspaceOf returns the ID of a workspace in a shard of four.
@@ -54,7 +54,7 @@ func TestOwnerTakesCallsOnceItsShardRunsAndUntilTheHandover(t *testing.T) {
 		_, ok := v.OwnerOf(workspaceOf(number))
 		assert.Equal(t, want, ok, "shard %d", number)
 	}
-	v.own.get(0).handingOver.Store(true)
+	v.running.shard(0).handingOver.Store(true)
 	_, ok := v.OwnerOf(workspaceOf(0))
 	assert.False(t, ok, "handed over")
 }
@@ -62,9 +62,9 @@ func TestOwnerTakesCallsOnceItsShardRunsAndUntilTheHandover(t *testing.T) {
 func TestLocalClaimIsPartialWhileAnOwnedShardDoesNotRun(t *testing.T) {
 	t.Parallel()
 	v := newView(map[int]string{0: "here", 1: "here", 2: "there"}, 0)
-	assert.True(t, v.LocalClaim(t.Context(), actornode.ClaimQuery{}).Part)
-	v.own.endStart(&ownedShard{shard: &shard{number: 1}})
-	assert.False(t, v.LocalClaim(t.Context(), actornode.ClaimQuery{}).Part)
+	assert.True(t, v.LocalClaim(t.Context(), actornode.ClaimQuery{}).Incomplete)
+	v.running.endStart(&ownedShard{shard: &shard{number: 1}})
+	assert.False(t, v.LocalClaim(t.Context(), actornode.ClaimQuery{}).Incomplete)
 }
 
 func TestQueryOfAllNodesFailsIfOneDoesNotAnswerOrAShardHasNoOwner(t *testing.T) {
@@ -83,7 +83,7 @@ func TestQueryOfAllNodesFailsIfOneDoesNotAnswerOrAShardHasNoOwner(t *testing.T) 
 	} {
 		v := newView(c.owned, 0)
 		v.peers = c.answers
-		claims, err := v.AskNodes(t.Context(), actornode.ClaimQuery{})
+		claims, err := v.QueryNodes(t.Context(), actornode.ClaimQuery{})
 		assert.Equal(t, c.fails, err != nil, "%s: %v", name, err)
 		assert.Len(t, claims, 2, name)
 	}
@@ -114,14 +114,14 @@ func TestSuccessorIsAnotherNodeThatDoesNotDrain(t *testing.T) {
 func TestClaimQuestionOfAnotherNodeIsAnswered(t *testing.T) {
 	t.Parallel()
 	v := newView(map[int]string{0: "here"})
-	for body, status := range map[string]int{`{}`: http.StatusOK, `?`: http.StatusBadRequest, `{"To": "` + strings.Repeat("1", maxClaimQuestion) + `"}`: http.StatusBadRequest} {
+	for body, status := range map[string]int{`{}`: http.StatusOK, `?`: http.StatusBadRequest, `{"To": "` + strings.Repeat("1", maxClaimQuery) + `"}`: http.StatusBadRequest} {
 		w := httptest.NewRecorder()
-		v.answerClaim(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)))
+		v.handleClaimQuery(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)))
 		require.Equal(t, status, w.Code, "%.20s", body)
 		if status == http.StatusOK {
 			var c location.Claim
 			require.NoError(t, json.Unmarshal(w.Body.Bytes(), &c))
-			assert.True(t, c.Part, "shard 0 does not run yet")
+			assert.True(t, c.Incomplete, "shard 0 does not run yet")
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // countLimit is how long the parts may take to say what they keep.
-const countLimit = 5 * time.Second
+const countersTimeout = 5 * time.Second
 
 // counters are what the process keeps at one moment: GET /debug/counters of
 // the admin listener, with ?gc=1 after a collection of garbage. It costs some
@@ -49,14 +49,14 @@ type traceCounters struct {
 	Unclaimed int `json:"strays"` // dialogs that no call has claimed: bounded, the oldest make room
 }
 
-// counterSource counts when it is asked.
-type counterSource func(ctx context.Context) (counters, error)
+// counterReader counts when it is asked.
+type counterReader func(ctx context.Context) (counters, error)
 
-func (c counterSource) serve(w http.ResponseWriter, r *http.Request) {
+func (c counterReader) handleCounters(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("gc") == "1" {
 		runtime.GC()
 	}
-	bound, cancel := context.WithTimeout(r.Context(), countLimit)
+	bound, cancel := context.WithTimeout(r.Context(), countersTimeout)
 	defer cancel()
 	now, err := c(bound)
 	if err != nil {

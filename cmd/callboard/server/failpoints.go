@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// fencing is the control of the test of several nodes: with FAILPOINT_NO_FENCE
+// fencingToken is the control of the test of several nodes: with FAILPOINT_NO_FENCE
 // every node has the same token and none looks at its lease, which must ring
 // somebody twice.
-func fencing(token string) (string, bool) {
+func fencingToken(token string) (string, bool) {
 	if os.Getenv("FAILPOINT_NO_FENCE") != "" {
 		return "1|everybody", false
 	}
 	return token, true
 }
 
-// skipsDrain is the control of shards that are handed over: with
+// isDrainSkipped is the control of shards that are handed over: with
 // FAILPOINT_CARELESS a node gives them away without ending what it has begun.
-func skipsDrain() bool { return os.Getenv("FAILPOINT_CARELESS") != "" }
+func isDrainSkipped() bool { return os.Getenv("FAILPOINT_CARELESS") != "" }
 
-// checksReachability is the control of networks that part nodes: with FAILPOINT_NO_REACH
+// isReachabilityChecked is the control of networks that part nodes: with FAILPOINT_NO_REACH
 // a node never asks whether it sees the others.
-func checksReachability() bool { return os.Getenv("FAILPOINT_NO_REACH") == "" }
+func isReachabilityChecked() bool { return os.Getenv("FAILPOINT_NO_REACH") == "" }
 
-// partitioned is why the node reaches none of the others: with FAILPOINT_PARTED the
+// partitionError is why the node reaches none of the others: with FAILPOINT_PARTED the
 // file of that name, while it is there.
-func partitioned() error {
+func partitionError() error {
 	if path := os.Getenv("FAILPOINT_PARTED"); path != "" {
 		if _, err := os.Stat(path); err == nil {
 			return errors.New("parted from the others")

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// fencing is what a node's commits carry, and whether it looks at its lease.
-func fencing(token string) (string, bool) { return token, true }
+// fencingToken is what a node's commits carry, and whether it looks at its lease.
+func fencingToken(token string) (string, bool) { return token, true }
 
-// skipsDrain says whether a node gives shards away without ending what it has begun.
-func skipsDrain() bool { return false }
+// isDrainSkipped says whether a node gives shards away without ending what it has begun.
+func isDrainSkipped() bool { return false }
 
-// partitioned is why the node reaches none of the others; nil: it may.
-func partitioned() error { return nil }
+// partitionError is why the node reaches none of the others; nil: it may.
+func partitionError() error { return nil }
 
-// checksReachability says whether a node asks whether it sees the others.
-func checksReachability() bool { return true }
+// isReachabilityChecked says whether a node asks whether it sees the others.
+func isReachabilityChecked() bool { return true }
 
 // dialogLinger is how long dialogs that are over are kept; 0: as long as they must be.
 func dialogLinger() time.Duration { return 0 }

@@ -14,15 +14,15 @@ import (
 	"github.com/callboard/callboard/service/workspaces"
 )
 
-// bootstrap fills an empty store.
-func (t *shard) bootstrap(ctx context.Context) (err error) {
-	t.first, err = workspaces.Bootstrap{
+// createFirstWorkspace fills an empty store.
+func (t *shard) createFirstWorkspace(ctx context.Context) (err error) {
+	t.firstStart, err = workspaces.Bootstrap{
 		Store: t.store.Records, Keys: t.store.Keys, Plan: domain.Plan(t.cfg.DefaultPlan), Limits: defaultLimits(t.cfg), TestCarrier: t.cfg.Simulator, Owns: t.ownsWorkspace(),
 	}.Run(ctx)
-	if err != nil || t.first == nil {
+	if err != nil || t.firstStart == nil {
 		return err
 	}
-	return keepFirst(t.cfg.Data, t.first)
+	return writeFirstKeys(t.cfg.Data, t.firstStart)
 }
 
 func defaultLimits(cfg *configs.Config) domain.Limits {
@@ -43,8 +43,8 @@ func defaultLimits(cfg *configs.Config) domain.Limits {
 	return limits
 }
 
-// keepFirst keeps the keys of the first start where only the operator reads.
-func keepFirst(data string, f *workspaces.FirstStart) error {
+// writeFirstKeys keeps the keys of the first start where only the operator reads.
+func writeFirstKeys(data string, f *workspaces.FirstStart) error {
 	return errors.Join(
 		datafolder.WriteSecretFile(filepath.Join(data, "admin.key"), f.AdminKey+"\n"),
 		datafolder.WriteSecretFile(filepath.Join(data, "test.key"), f.TestKey+"\n"),
@@ -53,12 +53,12 @@ func keepFirst(data string, f *workspaces.FirstStart) error {
 
 // printFirstKey shows the first start's key, once, and only to a terminal.
 func (t *shard) printFirstKey() {
-	if t.first == nil {
+	if t.firstStart == nil {
 		return
 	}
 	path := filepath.Join(t.cfg.Data, "admin.key")
 	if logging.StdoutIsTerminal() {
-		fmt.Printf("\n  First start. The operator's API key, shown this once and kept in %s:\n\n    %s\n\n", path, t.first.AdminKey)
+		fmt.Printf("\n  First start. The operator's API key, shown this once and kept in %s:\n\n    %s\n\n", path, t.firstStart.AdminKey)
 		return
 	}
 	t.log.Info("first start: the operator's API key is in a file", slog.String("path", path))

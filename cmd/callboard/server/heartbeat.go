@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// watchShard asks the actors of a seat whether they answer, until the seat has ended.
-func (m *node) watchShard(c *ownedShard) {
+// watchHeartbeat asks the actors of a seat whether they answer, until the seat has ended.
+func (m *node) watchHeartbeat(c *ownedShard) {
 	tick := time.NewTicker(heartbeatInterval)
 	defer tick.Stop()
 	for {
@@ -16,19 +16,19 @@ func (m *node) watchShard(c *ownedShard) {
 		case <-c.life.Done():
 			return
 		case err := <-c.listenerEnded:
-			if c.life.Err() == nil && !c.leaving.Load() {
-				m.end(errors.Join(errors.New("a listener ended"), err))
+			if c.life.Err() == nil && !c.stopping.Load() {
+				m.endProcess(errors.Join(errors.New("a listener ended"), err))
 			}
 			return
 		case <-tick.C:
 		}
 		ctx, cancel := context.WithTimeout(c.life, heartbeatTimeout)
 		if c.actors.Heartbeat(ctx) == nil {
-			m.noteHeartbeat(c)
+			m.recordHeartbeat(c)
 		}
 		if c.checkIdle.Swap(false) {
-			at := int64(time.Since(m.born))
-			if now, err := c.actors.CountMovableCalls(ctx); err != nil || !c.mayMove(now, m.cfg.Node.SurviveCalls, moveAfter()) {
+			at := int64(time.Since(m.startedAt))
+			if now, err := c.actors.CountMovableCalls(ctx); err != nil || !c.canMove(now, m.cfg.Node.SurviveCalls, moveAfter()) {
 				at = 0
 			}
 			c.idleAt.Store(at)
@@ -37,12 +37,12 @@ func (m *node) watchShard(c *ownedShard) {
 	}
 }
 
-func (m *node) noteHeartbeat(c *ownedShard) { c.lastHeartbeat.Store(int64(time.Since(m.born))) }
+func (m *node) recordHeartbeat(c *ownedShard) { c.lastHeartbeat.Store(int64(time.Since(m.startedAt))) }
 
-// healthy is an error while the actors of a seat are silent: then the node must
+// healthError is an error while the actors of a seat are silent: then the node must
 // not keep what it has.
-func (m *node) healthy() error {
-	now := time.Since(m.born)
+func (m *node) healthError() error {
+	now := time.Since(m.startedAt)
 	if m.backoff.active(now) {
 		return errors.New("this node could not take the work up")
 	}

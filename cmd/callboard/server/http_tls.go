@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// withTLS speaks TLS on a listener of clients where that is set up.
-func withTLS(cfg *configs.Config, ln net.Listener, log *slog.Logger) (net.Listener, error) {
+// listenTLS speaks TLS on a listener of clients where that is set up.
+func listenTLS(cfg *configs.Config, ln net.Listener, log *slog.Logger) (net.Listener, error) {
 	if cfg.HTTP.CertFile == "" {
 		return ln, nil
 	}

@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	diskFree     = "callboard_disk_free_bytes"
-	diskFreeHelp = "What is free where the data folder lies."
+	diskFreeMetric = "callboard_disk_free_bytes"
+	diskFreeHelp   = "What is free where the data folder lies."
 )
 
 // readMetrics is what Prometheus is told of what the process keeps now.
-func (s *Service) readMetrics(ctx context.Context) ([]metrics.Value, error) {
+func (s *Service) readMetrics(ctx context.Context) ([]metrics.Reading, error) {
 	c, err := s.readCounters(ctx)
 	treeRead := err == nil // in part it would be wrong
-	gauge := func(name, help string, value int, labels ...string) metrics.Value {
-		return metrics.Value{Name: name, Help: help, Value: float64(value), Labels: labels}
+	gauge := func(name, help string, value int, labels ...string) metrics.Reading {
+		return metrics.Reading{Name: name, Help: help, Value: float64(value), Labels: labels}
 	}
-	total := func(name, help string, value uint64, labels ...string) metrics.Value {
-		return metrics.Value{Name: name, Help: help, Value: float64(value), Labels: labels, Total: true}
+	total := func(name, help string, value uint64, labels ...string) metrics.Reading {
+		return metrics.Reading{Name: name, Help: help, Value: float64(value), Labels: labels, Total: true}
 	}
 	ready := 1
 	for _, one := range s.shards.all() {
@@ -30,10 +30,10 @@ func (s *Service) readMetrics(ctx context.Context) ([]metrics.Value, error) {
 			ready = 0
 		}
 	}
-	values := []metrics.Value{gauge("callboard_ready", "Whether calls can be placed and taken, as /readyz says.", ready)}
+	values := []metrics.Reading{gauge("callboard_ready", "Whether calls can be placed and taken, as /readyz says.", ready)}
 	disk, unread := vfs.Default.GetDiskUsage(s.cfg.Data)
 	if err = errors.Join(err, unread); unread == nil {
-		values = append(values, metrics.Value{Name: diskFree, Help: diskFreeHelp, Value: float64(disk.AvailBytes)})
+		values = append(values, metrics.Reading{Name: diskFreeMetric, Help: diskFreeHelp, Value: float64(disk.AvailBytes)})
 	}
 	if treeRead {
 		const lines = "Permits leased, bound and held."
@@ -52,7 +52,7 @@ func (s *Service) readMetrics(ctx context.Context) ([]metrics.Value, error) {
 		)
 	}
 	if s.node == nil { // else that tells it
-		values = append(values, shardMetrics(1, 0, 1, 0)...)
+		values = append(values, clusterMetrics(1, 0, 1, 0)...)
 	}
 	const dropped = "SIP messages that were dropped without an answer."
 	const refused = "SIP requests that were refused before anybody looked for their number."
@@ -60,7 +60,7 @@ func (s *Service) readMetrics(ctx context.Context) ([]metrics.Value, error) {
 	u, ports := &c.SIP, &c.Media.Ports
 	sent, lost := s.spans.Counts()
 	for _, result := range resumeResults() {
-		values = append(values, total("callboard_calls_taken_up_total", "Calls of a process that was gone, by what came of taking them up.", s.resumed.count(result), "result", result))
+		values = append(values, total("callboard_calls_taken_up_total", "Calls of a process that was gone, by what came of taking them up.", s.resumptions.count(result), "result", result))
 	}
 	return append(values,
 		total("callboard_sip_messages_total", "SIP messages.", u.Received, "way", "received"),

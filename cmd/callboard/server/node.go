@@ -39,16 +39,16 @@ type node struct {
 	version       string
 	log           *slog.Logger
 	self          lease.Node
-	master        []byte
+	masterKey     []byte
 	http          nodeHTTP
 	driver        persistence.Driver // of a cluster with several shards; nil: the shard opens it
 	leases        lease.Engine
 	holder        *lease.Holder
 	ended         chan error
-	born          time.Time
+	startedAt     time.Time
 	backoff       startBackoff
 	unlock        func()
-	meters        *metrics.Meters // of the process, whatever work it has
+	metrics       *metrics.Registry // of the process, whatever work it has
 	adminListener *adminListener
 	storeRoot     []byte // of the store
 	spool         *spool.Transfer
@@ -60,15 +60,15 @@ type node struct {
 func (p *Process) runNode(ctx context.Context) error {
 	m, err := newNode(ctx, p)
 	if err != nil {
-		return p.endedDuringStart(ctx, err)
+		return p.startError(ctx, err)
 	}
 	defer m.close()
 	err = p.wait.untilJoined(ctx, func() error { return membership.Join(ctx, p.Settings, p.Log, m.holder.Join) })
 	if err != nil {
-		return p.endedDuringStart(ctx, err)
+		return p.startError(ctx, err)
 	}
 	p.Log.LogAttrs(ctx, slog.LevelInfo, "joined", append(p.Settings.Attrs(), slog.String("node", m.self.ID), slog.String("version", p.Version))...)
-	defer p.watch(func(context.Context) error { return m.shards.checkHeartbeats(time.Since(m.born)) })()
+	defer p.startWatchdog(func(context.Context) error { return m.shards.checkHeartbeats(time.Since(m.startedAt)) })()
 	transferring, stopTransfer := context.WithCancel(ctx)
 	defer stopTransfer()
 	go m.spool.Run(transferring)
@@ -80,7 +80,7 @@ func (p *Process) runNode(ctx context.Context) error {
 	attended()
 	m.drainSIP()
 	p.announceStop()
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Settings.Drain+2*closeLimit)
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Settings.Drain+2*closeTimeout)
 	defer cancel()
 	if gone := m.holder.Leave(bound); gone != nil {
 		p.Log.Warn("the other nodes will learn of the end when the lease does", slog.Any("error", gone))
@@ -92,11 +92,11 @@ func (p *Process) runNode(ctx context.Context) error {
 }
 
 // closeLimit is for what closes once the calls have ended.
-const closeLimit = 15 * time.Second
+const closeTimeout = 15 * time.Second
 
 func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	cfg, log := p.Settings, p.Log
-	m = &node{version: p.Version, cfg: cfg, log: log, ended: make(chan error, 1), born: time.Now()}
+	m = &node{version: p.Version, cfg: cfg, log: log, ended: make(chan error, 1), startedAt: time.Now()}
 	m.shards = newRunningShards(cfg.Node.Shards, m.newService)
 	made := m // an error answers with none
 	defer func() {
@@ -110,17 +110,17 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	if err = blobstore.CheckConfig(cfg); err != nil {
 		return nil, err
 	}
-	if m.master, err = datafolder.ReadMasterKey(cfg, log); err != nil {
+	if m.masterKey, err = datafolder.ReadMasterKey(cfg, log); err != nil {
 		return nil, err
 	}
-	if m.http.credential, err = forward.NewCredential(datafolder.DeriveKey(m.master, "callboard nodes")); err != nil {
+	if m.http.credential, err = forward.NewCredential(datafolder.DeriveKey(m.masterKey, "callboard nodes")); err != nil {
 		return nil, err
 	}
 	listen := new(net.ListenConfig)
 	if m.http.nodeListener, err = listen.Listen(ctx, "tcp", cfg.Node.Addr.String()); err != nil {
 		return nil, fmt.Errorf("node_addr: %w", err)
 	}
-	m.self = membership.Describe(lease.Node{ID: mailbox.NewID("node"), Addr: m.http.nodeListener.Addr().String(), SIP: strings.TrimPrefix(sipURI(cfg), "sip:")}, cfg, p.Version)
+	m.self = membership.DescribeNode(lease.Node{ID: mailbox.NewID("node"), Addr: m.http.nodeListener.Addr().String(), SIP: strings.TrimPrefix(sipURI(cfg), "sip:")}, cfg, p.Version)
 	if err = p.wait.untilOpen(ctx, func() error { return m.openStore(ctx) }); err != nil {
 		return nil, err
 	}
@@ -133,37 +133,37 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	httpapi.Prepare() // once, and not when a shard waits for its seat
 	m.http.connRouter = forward.NewConnRouter(m.http.credential, log)
 	m.http.forwarder = forward.New(m.routes())
-	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.Lease, Healthy: m.healthy, Refused: m.end, Logger: log})
+	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.Lease, Healthy: m.healthError, Refused: m.endProcess, Logger: log})
 	if err != nil {
 		return nil, err
 	}
 	m.leases = engine
-	m.cluster = &clusterView{self: m.self, shards: cfg.Node.Shards, leases: engine, peers: m.http.forwarder, own: m.shards}
-	m.http.connRouter.HandleNodeRequests(http.HandlerFunc(m.cluster.answerClaim))
+	m.cluster = &clusterView{self: m.self, shards: cfg.Node.Shards, leases: engine, peers: m.http.forwarder, running: m.shards}
+	m.http.connRouter.HandleNodeRequests(http.HandlerFunc(m.cluster.handleClaimQuery))
 	m.holder = lease.NewHolder(m.leases, lease.Config{
 		Self: m.self, Shards: cfg.Node.Shards, AtOnce: max(16, cfg.Node.Shards), Lease: cfg.Node.Lease, Stay: m.keepsShard, Start: m.startShard, Stop: m.stopShard, Logger: log,
 		Reach: func(ctx context.Context, n lease.Node) error {
-			if away := partitioned(); away != nil {
+			if away := partitionError(); away != nil {
 				return away
 			}
-			if !checksReachability() || m.cfg.Node.Shards == 1 && m.ownsShard(0) { // whom the others do not reach keeps the work: to give it up would end its calls
+			if !isReachabilityChecked() || m.cfg.Node.Shards == 1 && m.ownsShard(0) { // whom the others do not reach keeps the work: to give it up would end its calls
 				return nil
 			}
 			return m.http.forwarder.ProbeNode(ctx, n.Addr)
 		},
 	})
-	m.meters = metrics.New(p.Version)
-	m.meters.Read(m.readMetrics)
-	if m.adminListener, err = openAdminListener(ctx, cfg.HTTP.AdminAddr, adminPages(m.readCounters, m.meters.Handler()), log); err != nil {
+	m.metrics = metrics.New(p.Version)
+	m.metrics.AddReader(m.readMetrics)
+	if m.adminListener, err = openAdminListener(ctx, cfg.HTTP.AdminAddr, adminPages(m.readCounters, m.metrics.Handler()), log); err != nil {
 		return nil, err
 	}
-	front, err := withTLS(cfg, forward.LimitClients(m.http.clientListener), log)
+	front, err := listenTLS(cfg, forward.LimitClients(m.http.clientListener), log)
 	if err != nil {
 		return nil, err
 	}
 	m.http.server = forward.NewServer(m.http.forwarder, log)
-	go m.serve(func() error { return m.http.server.Serve(front) })
-	go m.serve(func() error { return m.http.connRouter.Serve(m.http.nodeListener) })
+	go m.serveUntilClosed(func() error { return m.http.server.Serve(front) })
+	go m.serveUntilClosed(func() error { return m.http.connRouter.Serve(m.http.nodeListener) })
 	return m, nil
 }
 
@@ -184,9 +184,9 @@ func (m *node) openStore(ctx context.Context) (err error) {
 	if err = store.EnsureShardCount(ctx, m.cfg, m.log, driver); err != nil {
 		return err
 	}
-	reader, err := persistence.NewReader(ctx, driver, m.master)
+	reader, err := persistence.NewReader(ctx, driver, m.masterKey)
 	if errors.Is(err, domain.ErrNotFound) { // nobody has the store yet: the master key will be the root
-		m.storeRoot = m.master
+		m.storeRoot = m.masterKey
 		return nil
 	}
 	if err == nil {
@@ -195,8 +195,8 @@ func (m *node) openStore(ctx context.Context) (err error) {
 	return err
 }
 
-// end ends the process.
-func (m *node) end(err error) {
+// endProcess ends the process.
+func (m *node) endProcess(err error) {
 	select {
 	case m.ended <- err:
 	default:

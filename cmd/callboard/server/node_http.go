@@ -10,7 +10,7 @@ import (
 )
 
 // shutdownLimit bounds the requests that are being forwarded when the process ends.
-const shutdownLimit = 10 * time.Second
+const shutdownTimeout = 10 * time.Second
 
 // nodeHTTP takes the requests of clients and of other nodes, and forwards those that
 // another node owns.
@@ -27,7 +27,7 @@ type nodeHTTP struct {
 // The forwarder stays open: shards that are still stopping use it.
 func (h *nodeHTTP) close() {
 	if h.server != nil {
-		bound, cancel := context.WithTimeout(context.Background(), shutdownLimit)
+		bound, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 		defer cancel()
 		if h.server.Shutdown(bound) != nil {
 			_ = h.server.Close()

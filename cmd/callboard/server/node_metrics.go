@@ -18,11 +18,11 @@ func (m *node) readCounters(ctx context.Context) (counters, error) {
 
 // readMetrics is what the meters tell at each reading: what the work does, and who has
 // how much of it.
-func (m *node) readMetrics(ctx context.Context) (values []metrics.Value, err error) {
+func (m *node) readMetrics(ctx context.Context) (values []metrics.Reading, err error) {
 	if s := m.shards.openService(); s != nil {
 		values, err = s.readMetrics(ctx)
 	} else if disk, unread := vfs.Default.GetDiskUsage(m.cfg.Data); unread == nil {
-		values = append(values, metrics.Value{Name: diskFree, Help: diskFreeHelp, Value: float64(disk.AvailBytes)})
+		values = append(values, metrics.Reading{Name: diskFreeMetric, Help: diskFreeHelp, Value: float64(disk.AvailBytes)})
 	}
 	here, nobodys := 0, 0
 	for shard := range m.cfg.Node.Shards {
@@ -38,13 +38,13 @@ func (m *node) readMetrics(ctx context.Context) (values []metrics.Value, err err
 			draining++
 		}
 	}
-	return append(values, shardMetrics(len(nodes), draining, here, nobodys)...), err
+	return append(values, clusterMetrics(len(nodes), draining, here, nobodys)...), err
 }
 
-// shardMetrics returns the metrics of a cluster: the numbers of live nodes, of draining
+// clusterMetrics returns the metrics of a cluster: the numbers of live nodes, of draining
 // ones, of shards that this node owns and of shards without an owner.
-func shardMetrics(nodes, draining, owned, free int) []metrics.Value {
-	return []metrics.Value{
+func clusterMetrics(nodes, draining, owned, free int) []metrics.Reading {
+	return []metrics.Reading{
 		{Name: "callboard_nodes", Help: "Nodes that live, as this one sees them.", Value: float64(nodes)},
 		{Name: "callboard_nodes_draining", Help: "Of these: they give their work away.", Value: float64(draining)},
 		{Name: "callboard_shards", Help: "Parts of the work that this node has.", Value: float64(owned)},

@@ -13,7 +13,7 @@ import (
 
 // routes say where requests go.
 func (m *node) routes() forward.Config {
-	c := forward.Config{Shards: m.cfg.Node.Shards, Owner: m.owner, Self: m.self.Addr, Local: m.http.connRouter, Credential: m.http.credential, Log: m.log}
+	c := forward.Config{Shards: m.cfg.Node.Shards, Owner: m.shardOwnerAddr, Self: m.self.Addr, Local: m.http.connRouter, Credential: m.http.credential, Log: m.log}
 	if m.cfg.Node.Shards > 1 {
 		finder := locate.NewFinder(m, m.cfg.Node.Shards)
 		c.Shard, c.Form = finder.Shard, locate.NeedsForm
@@ -32,8 +32,8 @@ func (m *node) WorkspaceOf(ctx context.Context, id string) (string, error) {
 	return persistence.WorkspaceOf(ctx, m.driver, id)
 }
 
-// owner is the door of the node that has a shard.
-func (m *node) owner(shard int) (string, bool) {
+// shardOwnerAddr is the door of the node that has a shard.
+func (m *node) shardOwnerAddr(shard int) (string, bool) {
 	n, ok := m.leases.Owner(shard)
 	return n.Addr, ok && n.Addr != ""
 }
@@ -44,8 +44,8 @@ func (m *node) ownsShard(shard int) bool {
 	return ok
 }
 
-func (m *node) serve(until func() error) {
+func (m *node) serveUntilClosed(until func() error) {
 	if err := until(); err != nil && !errors.Is(err, http.ErrServerClosed) {
-		m.end(err)
+		m.endProcess(err)
 	}
 }

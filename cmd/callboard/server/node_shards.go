@@ -14,23 +14,23 @@ import (
 func (m *node) startShard(ctx context.Context, number int, t lease.Token) error {
 	began := time.Now()
 	c := &ownedShard{shard: &shard{number: number, token: t}}
-	m.noteHeartbeat(c)
+	m.recordHeartbeat(c)
 	err := m.shards.beginStart().startShard(ctx, c.shard)
 	if err == nil {
-		m.noteHeartbeat(c) // the start may have been long
+		m.recordHeartbeat(c) // the start may have been long
 	}
 	if err != nil {
 		m.shards.endStart(nil)
 		m.log.Error("this node cannot take the work up: another one may try", slog.Int("shard", number), slog.Any("error", err))
 		if ctx.Err() == nil && len(m.shards.all()) == 0 { // one that has other seats keeps them: the shard alone is tried again
-			m.backoff.fail(m.cfg.Node.Lease, time.Since(m.born))
+			m.backoff.fail(m.cfg.Node.Lease, time.Since(m.startedAt))
 		}
 		m.shards.closeUnused(true)
 		return err
 	}
 	m.shards.endStart(c)
 	m.backoff.succeed()
-	go m.watchShard(c)
+	go m.watchHeartbeat(c)
 	m.log.Info("this node has the work", slog.Int("shard", number), slog.String("token", string(t)), slog.Duration("after", time.Since(began).Round(time.Millisecond)))
 	c.printFirstKey()
 	return nil
@@ -39,8 +39,8 @@ func (m *node) startShard(ctx context.Context, number int, t lease.Token) error 
 // newService returns the service that the shards of this node share.
 func (m *node) newService() *Service {
 	s := newService(context.Background(), m.cfg, m.log, Options{Version: m.version})
-	s.node, s.driver, s.meters = m, m.driver, m.meters
-	s.Front = netip.MustParseAddrPort(m.http.clientListener.Addr().String())
+	s.node, s.driver, s.metrics = m, m.driver, m.metrics
+	s.HTTPAddr = netip.MustParseAddrPort(m.http.clientListener.Addr().String())
 	go m.watchService(s)
 	return s
 }
@@ -52,7 +52,7 @@ func (m *node) watchService(s *Service) {
 		if err == nil {
 			err = errors.New("a listener ended")
 		}
-		m.end(err)
-	case <-s.run.Done():
+		m.endProcess(err)
+	case <-s.processCtx.Done():
 	}
 }

@@ -26,22 +26,22 @@ func (m *node) openTransfer() error {
 	if err != nil {
 		return err
 	}
-	m.spool = spool.New(spool.Config{Dir: filepath.Join(m.cfg.Data, datafolder.SpoolDir), Blobs: blobs, Serves: m.mayServe, Joiner: m.nodeOf, Log: m.log})
+	m.spool = spool.New(spool.Config{Dir: filepath.Join(m.cfg.Data, datafolder.SpoolDir), Blobs: blobs, Serves: m.mayServeWorkspace, Joiner: m.partJoinerOf, Log: m.log})
 	return nil
 }
 
-// mayServe reports whether this node serves a workspace, or may be about to: what lies in
+// mayServeWorkspace reports whether this node serves a workspace, or may be about to: what lies in
 // its spool is in use.
-func (m *node) mayServe(workspace string) bool {
+func (m *node) mayServeWorkspace(workspace string) bool {
 	shard := domain.ShardOf(workspace, m.cfg.Node.Shards)
-	running := m.shards.get(shard) != nil // before the owner: a shard that stops meanwhile counts
+	running := m.shards.shard(shard) != nil // before the owner: a shard that stops meanwhile counts
 	n, owned := m.leases.Owner(shard)
 	return running || !owned || n.ID == m.self.ID
 }
 
-// nodeOf is the node of the shard of a workspace; nil: it is not here.
-func (m *node) nodeOf(workspace string) spool.PartJoiner {
-	if c := m.shards.get(domain.ShardOf(workspace, m.cfg.Node.Shards)); c != nil {
+// partJoinerOf is the node of the shard of a workspace; nil: it is not here.
+func (m *node) partJoinerOf(workspace string) spool.PartJoiner {
+	if c := m.shards.shard(domain.ShardOf(workspace, m.cfg.Node.Shards)); c != nil {
 		return c.actors
 	}
 	return nil

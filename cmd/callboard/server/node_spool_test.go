@@ -37,6 +37,6 @@ func TestNodeServesAWorkspaceUntilAnotherNodeHasItsShard(t *testing.T) {
 		workspace := "ws_" + strconv.Itoa(i)
 		shard := domain.ShardOf(workspace, 4)
 		seen[shard] = true
-		assert.Equal(t, shard != 0, m.mayServe(workspace), "%d", shard)
+		assert.Equal(t, shard != 0, m.mayServeWorkspace(workspace), "%d", shard)
 	}
 }

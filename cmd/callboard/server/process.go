@@ -17,12 +17,12 @@ import (
 
 // Process is a service that runs until it is told to end.
 type Process struct {
-	Settings *configs.Config
-	Log      *slog.Logger
-	Version  string
-	Manager  *systemd.Notifier
-	NewDemo  func() (Demo, error) // nil: none is played
-	Stopping func()               // called when the process begins to stop: a second signal ends it at once
+	Settings       *configs.Config
+	Log            *slog.Logger
+	Version        string
+	ServiceManager *systemd.Notifier
+	NewDemo        func() (Demo, error) // nil: none is played
+	OnStopping     func()               // called when the process begins to stop: a second signal ends it at once
 
 	wait *startWait
 }
@@ -31,15 +31,15 @@ type Process struct {
 type Demo interface {
 	// Trusts lets the service reach the demonstration: a certificate in PEM and rules
 	// for addresses.
-	Trusts() (rootCA []byte, allow []access.Rule)
+	TrustedPeers() (rootCA []byte, allow []access.Rule)
 	// Play uses the API at baseURL.
-	Play(ctx context.Context, baseURL string)
+	Run(ctx context.Context, baseURL string)
 	Close()
 }
 
 // Run runs the service until ctx is done.
 func (p *Process) Run(ctx context.Context) error {
-	p.wait = &startWait{cfg: p.Settings, log: p.Log, manager: p.Manager}
+	p.wait = &startWait{cfg: p.Settings, log: p.Log, manager: p.ServiceManager}
 	clockshift.Start()
 	if err := datafolder.CheckOwner(p.Settings.Data); err != nil { // before the demo writes there
 		return err
@@ -58,7 +58,7 @@ func (p *Process) Run(ctx context.Context) error {
 			return err
 		}
 		defer show.Close()
-		more.RootCA, more.Allow = show.Trusts()
+		more.RootCA, more.Allow = show.TrustedPeers()
 	}
 	for {
 		released, err := p.runAlone(ctx, more, show)
@@ -74,16 +74,16 @@ func (p *Process) runAlone(ctx context.Context, more Options, show Demo) (releas
 	began := time.Now()
 	s, err := Start(ctx, p.Settings, p.Log, more)
 	if err != nil {
-		return false, p.endedDuringStart(ctx, err)
+		return false, p.startError(ctx, err)
 	}
 	p.Log.LogAttrs(ctx, slog.LevelInfo, "ready", append(p.Settings.Attrs(),
-		slog.Duration("after", time.Since(began).Round(time.Millisecond)), slog.String("http", s.Front.String()),
+		slog.Duration("after", time.Since(began).Round(time.Millisecond)), slog.String("http", s.HTTPAddr.String()),
 		slog.String("version", p.Version))...)
 	one := s.shards.all()[0]
 	one.printFirstKey()
-	defer p.watch(one.actors.Heartbeat)()
+	defer p.startWatchdog(one.actors.Heartbeat)()
 	if show != nil {
-		go show.Play(ctx, s.cfg.BaseURL(s.Front))
+		go show.Run(ctx, s.cfg.BaseURL(s.HTTPAddr))
 	}
 	select {
 	case <-ctx.Done():
@@ -104,9 +104,9 @@ func (p *Process) runAlone(ctx context.Context, more Options, show Demo) (releas
 	return false, nil
 }
 
-// endedDuringStart is what becomes of a start that failed: nothing, where it was told
+// startError is what becomes of a start that failed: nothing, where it was told
 // to end.
-func (p *Process) endedDuringStart(ctx context.Context, err error) error {
+func (p *Process) startError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (p *Process) endedDuringStart(ctx context.Context, err error) error {
 
 // announceStop tells that the process ends once its calls have ended.
 func (p *Process) announceStop() {
-	p.Stopping()
-	p.Manager.Stopping()
+	p.OnStopping()
+	p.ServiceManager.Stopping()
 	p.Log.Info("stopping: no new calls, live ones may end", slog.Duration("limit", p.Settings.Drain))
 }

@@ -16,11 +16,11 @@ import (
 // Reloader reads again, on SIGHUP, what may change while the service runs: the
 // log level and the certificates. What is faulty stays as it is.
 type Reloader struct {
-	Load     func() (*configs.Config, error)
-	Settings *configs.Config // of the start
-	Level    *slog.LevelVar
-	Log      *slog.Logger
-	Manager  *systemd.Notifier
+	Load           func() (*configs.Config, error)
+	Settings       *configs.Config // of the start
+	Level          *slog.LevelVar
+	Log            *slog.Logger
+	ServiceManager *systemd.Notifier
 }
 
 // Watch reloads at each signal until the function that it returns is called.
@@ -30,7 +30,7 @@ func (r *Reloader) Watch(hangups <-chan os.Signal) (stop func()) {
 		for {
 			select {
 			case <-hangups:
-				r.Manager.Reload(r.reload)
+				r.ServiceManager.Reload(r.reload)
 			case <-done:
 				return
 			}

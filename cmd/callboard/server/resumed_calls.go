@@ -6,25 +6,25 @@ import (
 	"github.com/callboard/callboard/actors/call/recovery"
 )
 
-// resumedCalls counts what became of calls of processes that were gone.
-type resumedCalls struct {
-	mu sync.Mutex
-	of map[string]uint64
+// resumptionCounts counts what became of calls of processes that were gone.
+type resumptionCounts struct {
+	mu       sync.Mutex
+	byResult map[string]uint64
 }
 
-func (t *resumedCalls) add(result string) {
+func (t *resumptionCounts) add(result string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.of == nil {
-		t.of = make(map[string]uint64)
+	if t.byResult == nil {
+		t.byResult = make(map[string]uint64)
 	}
-	t.of[result]++
+	t.byResult[result]++
 }
 
-func (t *resumedCalls) count(result string) uint64 {
+func (t *resumptionCounts) count(result string) uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.of[result]
+	return t.byResult[result]
 }
 
 // resumeResults are those that are told.

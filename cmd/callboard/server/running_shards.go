@@ -5,7 +5,7 @@ import "sync"
 // runningShards are the shards that a node runs and the Service that they share. The
 // service starts with the first shard. Several goroutines may use it.
 type runningShards struct {
-	count      int             // of the cluster
+	shardCount int             // of the cluster
 	newService func() *Service // starts the shared service
 
 	mu       sync.Mutex
@@ -15,7 +15,7 @@ type runningShards struct {
 }
 
 func newRunningShards(count int, newService func() *Service) *runningShards {
-	return &runningShards{count: count, newService: newService, byNumber: make(map[int]*ownedShard)}
+	return &runningShards{shardCount: count, newService: newService, byNumber: make(map[int]*ownedShard)}
 }
 
 // beginStart returns the service for a shard that is about to start. The caller calls
@@ -47,8 +47,8 @@ func (s *runningShards) remove(number int) {
 	delete(s.byNumber, number)
 }
 
-// get returns a shard; nil: it does not run here.
-func (s *runningShards) get(number int) *ownedShard {
+// shard returns a shard; nil: it does not run here.
+func (s *runningShards) shard(number int) *ownedShard {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byNumber[number]
@@ -56,7 +56,7 @@ func (s *runningShards) get(number int) *ownedShard {
 
 // takesCalls reports whether a shard runs here and is not being handed over.
 func (s *runningShards) takesCalls(number int) bool {
-	c := s.get(number)
+	c := s.shard(number)
 	return c != nil && !c.handingOver.Load()
 }
 
@@ -78,7 +78,7 @@ func (s *runningShards) currentService() *Service {
 // openService returns the shared service if it is open; nil: no shard has run yet, or
 // none does any more.
 func (s *runningShards) openService() *Service {
-	if service := s.currentService(); service != nil && service.opened.Load() {
+	if service := s.currentService(); service != nil && service.isOpen.Load() {
 		return service
 	}
 	return nil
@@ -90,7 +90,7 @@ func (s *runningShards) serviceOf(owned func(number int) bool) (service *Service
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	complete = true
-	for number := range s.count {
+	for number := range s.shardCount {
 		complete = complete && (s.byNumber[number] != nil || !owned(number))
 	}
 	return s.service, complete
@@ -100,7 +100,7 @@ func (s *runningShards) serviceOf(owned func(number int) bool) (service *Service
 // the service stays open for calls to other nodes, unless failed is true: then the
 // service could not be built.
 func (s *runningShards) closeUnused(failed bool) {
-	s.closeIf(func() bool { return len(s.byNumber)+s.starting == 0 && (failed || s.count < 2) })
+	s.closeIf(func() bool { return len(s.byNumber)+s.starting == 0 && (failed || s.shardCount < 2) })
 }
 
 // close closes the shared service.

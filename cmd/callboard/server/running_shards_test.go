@@ -40,6 +40,6 @@ func TestSharedServiceLivesFromTheFirstStartUntilTheLastShardStops(t *testing.T)
 		s.remove(0)
 		s.closeUnused(c.failed)
 		assert.Equal(t, c.closed, s.currentService() == nil, c.name)
-		assert.Equal(t, c.closed, first.run.Err() != nil, c.name)
+		assert.Equal(t, c.closed, first.processCtx.Err() != nil, c.name)
 	}
 }

@@ -38,31 +38,31 @@ type Service struct {
 	options       Options
 	node          *node              // nil: the process is the only one
 	driver        persistence.Driver // of the shards of a node
-	Front         netip.AddrPort     // where clients of HTTP connect
+	HTTPAddr      netip.AddrPort     // where clients of HTTP connect
 	telephony     *telephony         // nil: it is not open
 	spans         *spans.Recorder    // nil: no collector is configured
-	meters        *metrics.Meters
+	metrics       *metrics.Registry
 	engines       *engines.Set   // nil: they are not read yet
 	roots         *x509.CertPool // beside those of the machine; nil: these alone
 	mail          alerts.Mailer
 	router        actornode.Router
-	resumed       resumedCalls
+	resumptions   resumptionCounts
 	adminSocket   *administration.Socket
 	adminListener *adminListener
 	// quarantined: the store was restored from a backup and not released. released says that it was, meanwhile.
-	quarantined bool
-	released    chan struct{}
-	opened      atomic.Bool
-	ended       chan error
-	run         context.Context //nolint:containedctx // ends with the process
-	stop        context.CancelFunc
+	quarantined   bool
+	released      chan struct{}
+	isOpen        atomic.Bool
+	ended         chan error
+	processCtx    context.Context //nolint:containedctx // ends with the process
+	cancelProcess context.CancelFunc
 
-	building sync.Mutex // held while the first shard builds what all share
+	sharedMu sync.Mutex // held while the first shard builds what all share
 	shards   shardList
 }
 
 // shutdownLeast is how long requests under way have at least to finish.
-const shutdownLeast = 5 * time.Second
+const minShutdownTime = 5 * time.Second
 
 // Start opens, wires and starts everything of a process that is the only one.
 // On an error nothing is left.
@@ -76,8 +76,8 @@ func Start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more Opti
 }
 
 func newService(ctx context.Context, cfg *configs.Config, log *slog.Logger, more Options) *Service {
-	s := &Service{cfg: cfg, log: log, options: more, ended: make(chan error, 8), released: make(chan struct{}, 1), meters: metrics.New(more.Version)}
-	s.run, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s := &Service{cfg: cfg, log: log, options: more, ended: make(chan error, 8), released: make(chan struct{}, 1), metrics: metrics.New(more.Version)}
+	s.processCtx, s.cancelProcess = context.WithCancel(context.WithoutCancel(ctx))
 	return s
 }
 
@@ -89,16 +89,16 @@ func (s *Service) fail(err error) {
 	}
 }
 
-// build opens what the process has once: telephony and engines. root is the
+// openShared opens what the process has once: telephony and engines. root is the
 // store's root key, from which SIP derives its secret. After an error nothing stays open,
 // and the next shard may try.
-func (s *Service) build(root []byte) (err error) {
+func (s *Service) openShared(root []byte) (err error) {
 	if s.telephony != nil {
 		return nil
 	}
 	defer func() {
 		if err != nil {
-			s.unbuild()
+			s.closeTracing()
 		}
 	}()
 	if s.roots, err = egress.Roots(s.cfg, s.options.RootCA); err != nil {
@@ -120,7 +120,7 @@ func (s *Service) build(root []byte) (err error) {
 	return err
 }
 
-func (s *Service) unbuild() {
+func (s *Service) closeTracing() {
 	s.spans.Close()
 	s.spans = nil
 }
@@ -130,25 +130,25 @@ func (s *Service) openSIP() (err error) {
 	if s.adminSocket != nil {
 		return nil
 	}
-	if err = s.telephony.listen(s.run, s.ended); err != nil {
+	if err = s.telephony.listen(s.processCtx, s.ended); err != nil {
 		return err
 	}
 	if s.node == nil { // else it reads for itself
-		s.meters.Read(s.readMetrics)
+		s.metrics.AddReader(s.readMetrics)
 	}
-	pages := adminPages(s.readCounters, s.meters.Handler())
+	pages := adminPages(s.readCounters, s.metrics.Handler())
 	if s.adminSocket, err = administration.OpenSocket(s.cfg.Data, s.administration(), pages, s.log); err != nil {
 		return err
 	}
-	if s.opened.Store(true); s.node != nil {
+	if s.isOpen.Store(true); s.node != nil {
 		return nil
 	}
-	s.adminListener, err = openAdminListener(s.run, s.cfg.HTTP.AdminAddr, pages, s.log)
+	s.adminListener, err = openAdminListener(s.processCtx, s.cfg.HTTP.AdminAddr, pages, s.log)
 	return err
 }
 
 // egress returns the rules for addresses that tenants name.
-func (s *Service) egress() access.Egress { return egress.Rules(s.cfg, s.options.Allow, s.Front) }
+func (s *Service) egress() access.Egress { return egress.Rules(s.cfg, s.options.Allow, s.HTTPAddr) }
 
 // openTracing starts the export of spans; nil: no collector is configured.
 func (s *Service) openTracing(ctx context.Context) (*spans.Recorder, error) {
@@ -182,7 +182,7 @@ func (s *Service) Close() {
 		one.stop()
 	}
 	s.spans.Close()
-	s.stop()
+	s.cancelProcess()
 	s.telephony.close()
 	if s.driver != nil && s.node.driver == nil { // else it is the node's, and goes with it
 		_ = s.driver.Close()

@@ -24,23 +24,23 @@ type shard struct {
 	number        int
 	token         lease.Token // "": the process is alone
 	store         *store.Store
-	shared        blobstore.Store // where recordings lie; nil: in the data folder
+	blobs         blobstore.Store // where recordings lie; nil: in the data folder
 	actors        *actornode.Node
 	services      *services.Services
 	http          *httpapi.Server
 	listener      net.Listener // of clients, or of what nodes pass on
-	first         *workspaces.FirstStart
+	firstStart    *workspaces.FirstStart
 	listenerEnded chan error      // a listener has ended
 	life          context.Context //nolint:containedctx // ends with the seat
 	cancel        context.CancelFunc
 
-	drainEnds   time.Time    // what is under way then is cut off; zero: nothing drains
-	handingOver atomic.Bool  // it takes no calls any more, and is to be given back
-	heldSince   atomic.Int64 // since when requests wait for the next node, in nanoseconds since 1970; 0: they do not
-	leaving     atomic.Bool  // it is being given back
-	stopping    sync.Once    // it has ended
-	lost        bool         // another node has the work: what is under way cannot be kept
-	handsOver   bool         // another node is to go on with the calls that live
+	drainDeadline      time.Time    // what is under way then is cut off; zero: nothing drains
+	handingOver        atomic.Bool  // it takes no calls any more, and is to be given back
+	holdingSince       atomic.Int64 // since when requests wait for the next node, in nanoseconds since 1970; 0: they do not
+	stopping           atomic.Bool  // it is being given back
+	stopOnce           sync.Once    // it has ended
+	leaseLost          bool         // another node has the work: what is under way cannot be kept
+	hasCallsToHandOver bool         // another node is to go on with the calls that live
 }
 
 // startShard takes a shard up. On an error nothing of it is left but what the process
@@ -50,7 +50,7 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	if t.token == "" {
 		t.listenerEnded = s.ended
 	}
-	t.life, t.cancel = context.WithCancel(s.run)
+	t.life, t.cancel = context.WithCancel(s.processCtx)
 	defer func() {
 		if err != nil {
 			t.stop()
@@ -64,17 +64,17 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 		return err
 	}
 	if t.number == 0 {
-		if err = t.bootstrap(ctx); err != nil {
+		if err = t.createFirstWorkspace(ctx); err != nil {
 			return err
 		}
 	}
 	if err = t.readQuarantine(ctx); err != nil {
 		return err
 	}
-	if err = t.listen(ctx); err != nil {
+	if err = t.listenHTTP(ctx); err != nil {
 		return err
 	}
-	if err = t.buildOnce(func() error { return s.build(t.store.Records.Root()) }); err != nil {
+	if err = t.buildOnce(func() error { return s.openShared(t.store.Records.Root()) }); err != nil {
 		return err
 	}
 	if err = t.buildServices(ctx); err != nil {
@@ -88,14 +88,14 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	if !t.quarantined { // the bucket may be that of another service
 		go t.sweepUploads(t.life)
 	}
-	t.serveAPI()
+	t.startAPI()
 	return t.startActors()
 }
 
 // buildOnce does what the first seat does for all of the process.
 func (t *shard) buildOnce(do func() error) error {
-	t.building.Lock()
-	defer t.building.Unlock()
+	t.sharedMu.Lock()
+	defer t.sharedMu.Unlock()
 	return do()
 }
 

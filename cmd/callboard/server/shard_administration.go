@@ -16,7 +16,7 @@ import (
 
 // localAdministration is what the local socket answers: by the seat that has what is asked
 // for. What other nodes have is theirs to do.
-type localAdministration struct{ s *Service }
+type localAdministration struct{ service *Service }
 
 func (s *Service) administration() administration.Administration { return localAdministration{s} }
 
@@ -24,7 +24,7 @@ var errNoShard = errors.New("this node has no part of the work at the moment: ru
 
 // shards are those of the seats; there is one at least.
 func (c localAdministration) shards() ([]*shard, error) {
-	all := c.s.shards.all()
+	all := c.service.shards.all()
 	if len(all) == 0 {
 		return nil, errNoShard
 	}
@@ -32,7 +32,7 @@ func (c localAdministration) shards() ([]*shard, error) {
 }
 
 func (t *shard) administration() administration.Administration {
-	return administration.NewRunning(t.store, t.services, t.cfg.BaseURL(t.Front))
+	return administration.NewRunning(t.store, t.services, t.cfg.BaseURL(t.HTTPAddr))
 }
 
 // forWorkspace returns the administration of the shard that has a workspace; "": the only workspace.
@@ -53,14 +53,14 @@ func (c localAdministration) forWorkspace(ctx context.Context, workspace string)
 		}
 	}
 	where := "another node"
-	if at, ok := c.s.node.owner(domain.ShardOf(workspace, c.s.cfg.Node.Shards)); ok {
+	if at, ok := c.service.node.shardOwnerAddr(domain.ShardOf(workspace, c.service.cfg.Node.Shards)); ok {
 		where = "the node at " + at
 	}
 	return nil, fmt.Errorf("--workspace %s: it is on %s: run the command there", workspace, where)
 }
 
-// firstShard calls do for one shard after the other until one succeeds.
-func firstShard[T any](c localAdministration, do func(administration.Administration) (T, error)) (out T, err error) {
+// tryEachShard calls do for one shard after the other until one succeeds.
+func tryEachShard[T any](c localAdministration, do func(administration.Administration) (T, error)) (out T, err error) {
 	all, err := c.shards()
 	for _, t := range all {
 		if out, err = do(t.administration()); err == nil {
@@ -70,8 +70,8 @@ func firstShard[T any](c localAdministration, do func(administration.Administrat
 	return out, err
 }
 
-// eachWorkspace does something for a workspace, or for all that this process has.
-func eachWorkspace[T any](ctx context.Context, c localAdministration, workspace string, do func(d administration.Administration, workspace string) ([]T, error)) (out []T, err error) {
+// collectByWorkspace does something for a workspace, or for all that this process has.
+func collectByWorkspace[T any](ctx context.Context, c localAdministration, workspace string, do func(d administration.Administration, workspace string) ([]T, error)) (out []T, err error) {
 	all, err := c.shards()
 	if err != nil {
 		return nil, err
@@ -111,53 +111,53 @@ func (c localAdministration) CreateKey(ctx context.Context, k administration.New
 }
 
 func (c localAdministration) ListKeys(ctx context.Context, workspace string) ([]*domain.APIKey, error) {
-	return eachWorkspace(ctx, c, workspace, func(d administration.Administration, workspace string) ([]*domain.APIKey, error) {
+	return collectByWorkspace(ctx, c, workspace, func(d administration.Administration, workspace string) ([]*domain.APIKey, error) {
 		return d.ListKeys(ctx, workspace)
 	})
 }
 
 func (c localAdministration) RevokeKey(ctx context.Context, o administration.KeyRevocation) (administration.RevokedKey, error) {
-	return firstShard(c, func(d administration.Administration) (administration.RevokedKey, error) { return d.RevokeKey(ctx, o) })
+	return tryEachShard(c, func(d administration.Administration) (administration.RevokedKey, error) { return d.RevokeKey(ctx, o) })
 }
 
 func (c localAdministration) Recount(ctx context.Context, o administration.RecountRequest) ([]billing.Recount, error) {
-	return eachWorkspace(ctx, c, o.Workspace, func(d administration.Administration, workspace string) ([]billing.Recount, error) {
+	return collectByWorkspace(ctx, c, o.Workspace, func(d administration.Administration, workspace string) ([]billing.Recount, error) {
 		o.Workspace = workspace
 		return d.Recount(ctx, o)
 	})
 }
 
 func (c localAdministration) Backup(ctx context.Context, o administration.BackupRequest) (backup.Manifest, error) {
-	return firstShard(c, func(d administration.Administration) (backup.Manifest, error) { return d.Backup(ctx, o) })
+	return tryEachShard(c, func(d administration.Administration) (backup.Manifest, error) { return d.Backup(ctx, o) })
 }
 
 func (c localAdministration) Quarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
-	return firstShard(c, func(d administration.Administration) (*restorequarantine.Quarantine, error) { return d.Quarantine(ctx) })
+	return tryEachShard(c, func(d administration.Administration) (*restorequarantine.Quarantine, error) { return d.Quarantine(ctx) })
 }
 
 // ReleaseQuarantine has the service start anew once its store is released.
 func (c localAdministration) ReleaseQuarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
-	q, err := firstShard(c, func(d administration.Administration) (*restorequarantine.Quarantine, error) {
+	q, err := tryEachShard(c, func(d administration.Administration) (*restorequarantine.Quarantine, error) {
 		return d.ReleaseQuarantine(ctx)
 	})
 	if err == nil && q.BackupAt != nil {
-		c.s.restart()
+		c.service.restart()
 	}
 	return q, err
 }
 
 func (c localAdministration) StoreRequirement(ctx context.Context) (persistence.Requirement, error) {
-	return firstShard(c, func(d administration.Administration) (persistence.Requirement, error) { return d.StoreRequirement(ctx) })
+	return tryEachShard(c, func(d administration.Administration) (persistence.Requirement, error) { return d.StoreRequirement(ctx) })
 }
 
 func (c localAdministration) CreateWorkspace(ctx context.Context, n administration.NewWorkspace) (administration.CreatedWorkspace, error) {
-	return firstShard(c, func(d administration.Administration) (administration.CreatedWorkspace, error) {
+	return tryEachShard(c, func(d administration.Administration) (administration.CreatedWorkspace, error) {
 		return d.CreateWorkspace(ctx, n)
 	})
 }
 
 func (c localAdministration) ListWorkspaces(ctx context.Context) ([]*domain.Workspace, error) {
-	return firstShard(c, func(d administration.Administration) ([]*domain.Workspace, error) { return d.ListWorkspaces(ctx) })
+	return tryEachShard(c, func(d administration.Administration) ([]*domain.Workspace, error) { return d.ListWorkspaces(ctx) })
 }
 
 func (c localAdministration) DeleteWorkspace(ctx context.Context, id string) error {
@@ -177,13 +177,13 @@ func (c localAdministration) CreateUser(ctx context.Context, n administration.Ne
 }
 
 func (c localAdministration) ListUsers(ctx context.Context, workspace string) ([]*domain.User, error) {
-	return eachWorkspace(ctx, c, workspace, func(d administration.Administration, workspace string) ([]*domain.User, error) {
+	return collectByWorkspace(ctx, c, workspace, func(d administration.Administration, workspace string) ([]*domain.User, error) {
 		return d.ListUsers(ctx, workspace)
 	})
 }
 
 func (c localAdministration) CreateSignInLink(ctx context.Context, userID string) (administration.SignInLink, error) {
-	return firstShard(c, func(d administration.Administration) (administration.SignInLink, error) {
+	return tryEachShard(c, func(d administration.Administration) (administration.SignInLink, error) {
 		return d.CreateSignInLink(ctx, userID)
 	})
 }

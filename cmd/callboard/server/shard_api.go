@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// listen opens the HTTP listener; requests wait until serveAPI.
-func (t *shard) listen(ctx context.Context) error {
+// listenHTTP opens the HTTP listener; requests wait until serveAPI.
+func (t *shard) listenHTTP(ctx context.Context) error {
 	if t.token != "" {
 		return nil
 	}
@@ -24,12 +24,12 @@ func (t *shard) listen(ctx context.Context) error {
 		return fmt.Errorf("http_addr: %w", err)
 	}
 	t.listener = ln
-	t.Front = netip.MustParseAddrPort(ln.Addr().String())
+	t.HTTPAddr = netip.MustParseAddrPort(ln.Addr().String())
 	return nil
 }
 
-// answer begins to take requests: of clients, or what nodes pass on.
-func (t *shard) answer() {
+// serveHTTP begins to take requests: of clients, or what nodes pass on.
+func (t *shard) serveHTTP() {
 	serve := t.http.ServeNodes
 	if t.token == "" {
 		serve = t.http.Serve
@@ -37,20 +37,20 @@ func (t *shard) answer() {
 	go func() { t.listenerEnded <- serve(t.listener) }()
 }
 
-// serveAPI answers requests of the API.
-func (t *shard) serveAPI() {
+// startAPI answers requests of the API.
+func (t *shard) startAPI() {
 	var certificate func() (*tls.Certificate, error)
 	if t.cfg.HTTP.CertFile != "" {
 		certificate = transport.CertificateFiles(t.cfg.HTTP.CertFile, t.cfg.HTTP.KeyFile, t.log)
 	}
 	t.http = httpapi.New(httpapi.Config{
-		Log: t.log, PublicURL: t.cfg.BaseURL(t.Front), TrustedProxies: t.cfg.HTTP.TrustedProxies,
-		Certificate: certificate, Version: t.options.Version, Observe: t.meters.Request,
+		Log: t.log, PublicURL: t.cfg.BaseURL(t.HTTPAddr), TrustedProxies: t.cfg.HTTP.TrustedProxies,
+		Certificate: certificate, Version: t.options.Version, Observe: t.metrics.ObserveRequest,
 		Speech: agents.PathwaySpeech{Recognized: t.engines.Recognizer != nil, Transcribed: t.engines.Recognizer != nil && t.engines.Recognizer.Transcribes("en-US")},
 		Shards: t.otherShards(), Nodes: t.liveNodes(), ShardMoves: t.holdsRequests,
 	}, apiServices(t.services))
 	if t.token == "" {
-		t.answer()
+		t.serveHTTP()
 	}
 }
 
@@ -58,23 +58,23 @@ func (t *shard) serveAPI() {
 // given back: most are by then. A seat that waits for calls which cannot be handed
 // over takes longer: after that time it answers them itself, except those that
 // begin a call.
-const holdLimit = 3 * time.Second
+const requestHoldLimit = 3 * time.Second
 
 // holdRequests has requests that would begin something wait for the next node from
 // now on.
-func (t *shard) holdRequests() { t.heldSince.Store(time.Now().UnixNano()) }
+func (t *shard) holdRequests() { t.holdingSince.Store(time.Now().UnixNano()) }
 
 // holdsRequests says whether requests wait for the next node.
 func (t *shard) holdsRequests() bool {
-	at := t.heldSince.Load()
-	return at != 0 && time.Since(time.Unix(0, at)) < holdLimit
+	at := t.holdingSince.Load()
+	return at != 0 && time.Since(time.Unix(0, at)) < requestHoldLimit
 }
 
 // stopHTTP takes no request any more and lets those under way finish.
 func (t *shard) stopHTTP() {
 	if t.http != nil {
-		limit := max(shutdownLeast, time.Until(t.drainEnds))
-		if t.lost {
+		limit := max(minShutdownTime, time.Until(t.drainDeadline))
+		if t.leaseLost {
 			limit = 0
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), limit)

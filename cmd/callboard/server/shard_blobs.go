@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	bucketTry   = 40 * time.Second // all steps of it
-	bucketSweep = 12 * time.Hour
+	blobCheckTimeout    = 40 * time.Second // all steps of it
+	uploadSweepInterval = 12 * time.Hour
 )
 
 // openBlobs opens where recordings and exports lie. A store that refuses us ends the
@@ -31,41 +31,41 @@ func (t *shard) openBlobs(ctx context.Context, roots *x509.CertPool) (blobs acto
 			return nil, err
 		}
 	}
-	if t.shared, err = blobstore.Open(t.cfg, t.store.Records, roots); err != nil {
+	if t.blobs, err = blobstore.Open(t.cfg, t.store.Records, roots); err != nil {
 		return nil, err
 	}
-	bound, cancel := context.WithTimeout(ctx, bucketTry)
+	bound, cancel := context.WithTimeout(ctx, blobCheckTimeout)
 	defer cancel()
-	refused, err := t.shared.Try(bound)
+	refused, err := t.blobs.Try(bound)
 	switch {
 	case refused:
 		return nil, fmt.Errorf("blobs_url: %w", err)
 	case err != nil:
 		t.log.Error("the store of recordings is away: they wait in the spool, and none can be played", slog.Any("error", err))
-	case blobstore.IsVersioned(bound, t.shared):
+	case blobstore.IsVersioned(bound, t.blobs):
 		t.log.Warn("the bucket of recordings keeps what is deleted: switch its versions off, or let a rule forget them")
 	}
 	if t.node != nil {
-		return spool.WorkspaceBlobs{Blobs: t.shared, Transfer: t.node.spool}, nil
+		return spool.WorkspaceBlobs{Blobs: t.blobs, Transfer: t.node.spool}, nil
 	}
-	if waiting, err := t.shared.List(bound, datafolder.SpoolDir); err == nil && len(waiting) > 0 {
+	if waiting, err := t.blobs.List(bound, datafolder.SpoolDir); err == nil && len(waiting) > 0 {
 		t.log.Error("recordings that nodes moved into the store wait there for a node: start with node_addr until the store has none below spool/", slog.Int("recordings", len(waiting)))
 	}
-	return t.shared, nil
+	return t.blobs, nil
 }
 
 // sweepUploads removes what uploads of processes that ended have left.
 func (t *shard) sweepUploads(run context.Context) {
-	if t.shared == nil {
+	if t.blobs == nil {
 		return
 	}
 	for {
-		n, err := t.shared.Sweep(run)
+		n, err := t.blobs.Sweep(run)
 		if n > 0 || err != nil && run.Err() == nil {
 			t.log.Info("abandoned uploads were removed from the store of recordings", slog.Int("uploads", n), slog.Any("error", err))
 		}
 		select {
-		case <-time.After(bucketSweep):
+		case <-time.After(uploadSweepInterval):
 		case <-run.Done():
 			return
 		}

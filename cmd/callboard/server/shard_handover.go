@@ -15,37 +15,37 @@ func (m *node) keepsShard(shard int, to string) bool {
 	if m.cfg.Node.Shards == 1 {
 		return true
 	}
-	c := m.shards.get(shard)
+	c := m.shards.shard(shard)
 	if c == nil {
 		return false
 	}
 	if c.router.IsDrained() { // or the one who has said so could not take it back
 		return true
 	}
-	at := time.Since(m.born)
-	c.noteWaitingNode(to, at)
-	return !c.wasIdle(at)
+	at := time.Since(m.startedAt)
+	c.recordWaitingNode(to, at)
+	return !c.takeIdle(at)
 }
 
 // stopShard gives a shard back: live calls may end before that. lost: another node
 // may have it, and nothing can be kept any more.
 func (m *node) stopShard(shard int, lost bool) {
-	if _, looks := fencing(""); lost && !looks {
+	if _, looks := fencingToken(""); lost && !looks {
 		return
 	}
-	if !lost && skipsDrain() {
+	if !lost && isDrainSkipped() {
 		m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
 		return
 	}
-	c := m.shards.get(shard)
+	c := m.shards.shard(shard)
 	c.holdRequests()
 	c.handingOver.Store(true)
 	if !lost {
-		lost = m.drain(c)
+		lost = m.drainShard(c)
 	}
-	c.lost = lost
-	c.drainEnds = time.Time{} // whoever downloads still has the least time
-	c.leaving.Store(true)
+	c.leaseLost = lost
+	c.drainDeadline = time.Time{} // whoever downloads still has the least time
+	c.stopping.Store(true)
 	m.shards.remove(shard)
 	c.stop()
 	m.shards.closeUnused(false)
@@ -57,9 +57,9 @@ func (m *node) stopShard(shard int, lost bool) {
 // from elsewhere, and about as many callers are turned away as calls could end.
 const cutOffLimit = 5 * time.Second
 
-// drain lets live calls end, at a node that is cut off from the others not for
+// drainShard lets live calls end, at a node that is cut off from the others not for
 // long; true: another node has the shard meanwhile.
-func (m *node) drain(c *ownedShard) (lost bool) {
+func (m *node) drainShard(c *ownedShard) (lost bool) {
 	began := time.Now()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)

@@ -19,30 +19,30 @@ func TestWhatGoesToANodeThatHasJoined(t *testing.T) {
 	to := "node_1"
 	waits := func(c *ownedShard, from, until time.Duration) {
 		for at := from; at <= until; at += 500 * time.Millisecond { // it is looked as often, as long as it stays
-			c.noteWaitingNode(to, born+at)
+			c.recordWaitingNode(to, born+at)
 		}
 	}
 	c := new(ownedShard)
 	waits(c, 0, 0)
-	assert.True(t, c.mayMove(none, false, moveAfter()), "nothing lives")
-	assert.False(t, c.mayMove(two, true, moveAfter()))
+	assert.True(t, c.canMove(none, false, moveAfter()), "nothing lives")
+	assert.False(t, c.canMove(two, true, moveAfter()))
 	waits(c, 0, time.Minute)
-	assert.False(t, c.mayMove(two, true, moveAfter()), "a minute is not over yet")
+	assert.False(t, c.canMove(two, true, moveAfter()), "a minute is not over yet")
 	waits(c, time.Minute, time.Minute+time.Second)
-	assert.True(t, c.mayMove(two, true, moveAfter()))
-	assert.False(t, c.mayMove(two, false, moveAfter()), "they would end")
-	assert.False(t, c.mayMove(one, true, moveAfter()), "one of them would end")
+	assert.True(t, c.canMove(two, true, moveAfter()))
+	assert.False(t, c.canMove(two, false, moveAfter()), "they would end")
+	assert.False(t, c.canMove(one, true, moveAfter()), "one of them would end")
 	waits(c, 65*time.Second, 65*time.Second)
-	assert.True(t, c.mayMove(two, true, moveAfter()), "others were looked at before it")
+	assert.True(t, c.canMove(two, true, moveAfter()), "others were looked at before it")
 	waits(c, 80*time.Second, 82*time.Second)
-	assert.False(t, c.mayMove(two, true, moveAfter()), "nobody waited for a while: the minute begins anew")
+	assert.False(t, c.canMove(two, true, moveAfter()), "nobody waited for a while: the minute begins anew")
 	waits(c, 82*time.Second, 142*time.Second)
-	assert.True(t, c.mayMove(two, true, moveAfter()))
+	assert.True(t, c.canMove(two, true, moveAfter()))
 	to = "node_2"
 	waits(c, 143*time.Second, 200*time.Second)
-	assert.False(t, c.mayMove(two, true, moveAfter()), "another one waits since a moment ago")
+	assert.False(t, c.canMove(two, true, moveAfter()), "another one waits since a moment ago")
 	waits(c, 200*time.Second, 204*time.Second)
-	assert.True(t, c.mayMove(two, true, moveAfter()))
+	assert.True(t, c.canMove(two, true, moveAfter()))
 }
 
 // What a look has shown counts for a moment: calls begin at any time.
@@ -50,8 +50,8 @@ func TestAShardThatWasQuietOnceIsLookedAtAgain(t *testing.T) {
 	born := 3 * time.Hour
 	look := func(c *ownedShard, at time.Duration) { c.idleAt.Store(int64(at)) }
 	goes := func(c *ownedShard, to string, at time.Duration) bool {
-		c.noteWaitingNode(to, at)
-		return c.wasIdle(at)
+		c.recordWaitingNode(to, at)
+		return c.takeIdle(at)
 	}
 	c := new(ownedShard)
 	assert.False(t, goes(c, "node_1", born), "nobody has looked")

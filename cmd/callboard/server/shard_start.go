@@ -30,7 +30,7 @@ func (t *shard) buildServices(ctx context.Context) error {
 	if t.telephony.testCarrier != nil {
 		target = func() (resolve.Target, bool) { return t.telephony.testCarrier.Target(), true }
 		calledBy = t.telephony.testCarrier.Addr
-		testCall, browserCall = t.telephony.testCall, t.telephony.talk
+		testCall, browserCall = t.telephony.testCall, t.telephony.connectBrowser
 	}
 	trunks := t.egress()
 	trunks.AnyPort = true
@@ -40,16 +40,16 @@ func (t *shard) buildServices(ctx context.Context) error {
 		return err
 	}
 	t.services = services.New(&services.Config{
-		Store: t.meters.Store(t.spans.Store(t.reportFenced(store.WithFailpoints(t.store.Records)))), Keys: t.store.Keys,
+		Store: t.metrics.WatchStore(t.spans.Store(t.reportFenced(store.WithFailpoints(t.store.Records)))), Keys: t.store.Keys,
 		PDF: pdf.New(program, "read-pdf"), TestCall: testCall, BrowserCall: browserCall,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),
 		ReadOtherShards: t.queryOtherShards, Restart: t.restart,
 		Node: actornode.Config{
-			OwnsShard: t.ownsLease(), OwnsWorkspace: t.ownsWorkspace(), SurviveCalls: t.cfg.Node.SurviveCalls, ResumptionDone: t.resumed.add, Quarantined: t.quarantined, Router: &t.router,
+			OwnsShard: t.ownsLease(), OwnsWorkspace: t.ownsWorkspace(), SurviveCalls: t.cfg.Node.SurviveCalls, ResumptionDone: t.resumptions.add, Quarantined: t.quarantined, Router: &t.router,
 			Blobs: blobs, SIP: t.telephony.sip, Media: t.telephony.media, MediaCapacity: t.telephony.mediaCapacity, SIPTraces: t.telephony.traces,
 			Speaker: t.engines.Synthesizer, Recognizer: t.engines.Recognizer, Models: t.engines.Models, Realtime: t.engines.NewRealtime(),
 			TestCarrierTarget: target, TestCarrierAddr: calledBy, Egress: t.egress(), RootCAs: t.roots, MaxWebhookRequests: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookRetryDivisor: hurry,
-			PublicURL: t.cfg.BaseURL(t.Front), SpoolDir: t.folder(datafolder.SpoolDir), TraceContexts: t.spans.Contexts(), Log: t.log, Mail: t.mail,
+			PublicURL: t.cfg.BaseURL(t.HTTPAddr), SpoolDir: t.folder(datafolder.SpoolDir), TraceContexts: t.spans.Contexts(), Log: t.log, Mail: t.mail,
 		},
 	})
 	t.actors = t.services.Node
@@ -60,7 +60,7 @@ func (t *shard) buildServices(ctx context.Context) error {
 func (t *shard) startActors() error {
 	err := t.actors.Start(t.life)
 	if err == nil && t.token != "" {
-		t.answer()
+		t.serveHTTP()
 	}
 	return err
 }

@@ -7,39 +7,39 @@ import (
 
 // drain takes no new calls and lets the live ones end within the limit.
 func (t *shard) drain(ctx context.Context) {
-	t.drainEnds = time.Now().Add(t.cfg.Drain)
-	ctx, cancel := context.WithDeadline(ctx, t.drainEnds)
+	t.drainDeadline = time.Now().Add(t.cfg.Drain)
+	ctx, cancel := context.WithDeadline(ctx, t.drainDeadline)
 	defer cancel()
 	if t.token == "" {
 		t.actors.Drain(ctx)
 		return
 	}
-	t.handsOver = t.actors.DrainForHandover(ctx, t.node.cluster.hasSuccessor)
+	t.hasCallsToHandOver = t.actors.DrainForHandover(ctx, t.node.cluster.hasSuccessor)
 	t.holdRequests()
 	t.actors.RefuseWrites()
 }
 
-// handOver lets go of the calls that another node goes on with: last of all, for
+// handOverCalls lets go of the calls that another node goes on with: last of all, for
 // their far ends hear nothing until it does.
-func (t *shard) handOver() {
-	if !t.handsOver || t.lost {
+func (t *shard) handOverCalls() {
+	if !t.hasCallsToHandOver || t.leaseLost {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), handOverLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), handoverTimeout)
 	defer cancel()
 	t.actors.HandOverCalls(ctx)
 }
 
 // handOverLimit is how long calls that have just become such that nobody else can go
 // on with them hold up those of others.
-const handOverLimit = 3 * time.Second
+const handoverTimeout = 3 * time.Second
 
 // stop ends the seat, in the reverse order of its start; once.
-func (t *shard) stop() { t.stopping.Do(t.stopOnce) }
+func (t *shard) stop() { t.stopOnce.Do(t.stopShard) }
 
-func (t *shard) stopOnce() {
+func (t *shard) stopShard() {
 	t.stopHTTP()
-	t.handOver()
+	t.handOverCalls()
 	if t.actors != nil {
 		t.router.Remove(t.actors)
 		t.actors.Stop()

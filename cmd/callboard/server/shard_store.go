@@ -20,7 +20,7 @@ func (t *shard) ownsLease() func() bool {
 	if t.token == "" {
 		return nil
 	}
-	if _, looks := fencing(""); !looks {
+	if _, looks := fencingToken(""); !looks {
 		return nil
 	}
 	return func() bool { return t.node.ownsShard(t.number) }
@@ -45,14 +45,14 @@ func (t *shard) reportFenced(of storecache.Backend) storecache.Backend {
 
 type fencedStore struct {
 	storecache.Backend
-	lost func()
+	onFenced func()
 }
 
 // Apply is the store's.
 func (f *fencedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	events, err := f.Backend.Apply(ctx, c)
 	if errors.Is(err, domain.ErrFenced) && !errors.Is(err, persistence.ErrElsewhere) {
-		f.lost()
+		f.onFenced()
 	}
 	return events, err
 }
@@ -73,8 +73,8 @@ func (t *shard) openStore(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	token, _ := fencing(string(t.token))
-	t.store, err = store.OpenShard(ctx, t.storeOptions(), t.driver, store.Owner{Master: t.node.master, Token: token, Shard: t.number})
+	token, _ := fencingToken(string(t.token))
+	t.store, err = store.OpenShard(ctx, t.storeOptions(), t.driver, store.Owner{Master: t.node.masterKey, Token: token, Shard: t.number})
 	return err
 }
 

@@ -52,17 +52,17 @@ func (m *node) runStandby(ctx context.Context) {
 func (m *node) listenSIP(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, membership.LeaveTimeout)
 	defer cancel()
-	reader, err := persistence.NewReader(bound, m.driver, m.master)
+	reader, err := persistence.NewReader(bound, m.driver, m.masterKey)
 	if err != nil {
 		return err
 	}
 	m.cluster.reader.Store(reader)
 	s := m.shards.beginStart()
-	s.building.Lock()
-	if err = s.build(reader.Root()); err == nil {
-		err = s.telephony.listen(s.run, s.ended)
+	s.sharedMu.Lock()
+	if err = s.openShared(reader.Root()); err == nil {
+		err = s.telephony.listen(s.processCtx, s.ended)
 	}
-	s.building.Unlock()
+	s.sharedMu.Unlock()
 	m.shards.endStart(nil)
 	if err != nil {
 		m.shards.closeUnused(true)
@@ -77,7 +77,7 @@ func (m *node) shareSIP(c *sip.Config) {
 	}
 	w := location.New(m.cluster)
 	c.Elsewhere, c.Placed, c.CutOff = w.Find, w.FindCached, m.holder.CutOff
-	c.RelayKey, c.NodeMark = datafolder.DeriveKey(m.master, "callboard relay"), location.NodeMark(m.self)
+	c.RelayKey, c.NodeMark = datafolder.DeriveKey(m.masterKey, "callboard relay"), location.NodeMark(m.self)
 }
 
 // drainSIP tells dispatchers in front that nothing is taken here any more, and
@@ -87,8 +87,8 @@ func (m *node) drainSIP() {
 	if s == nil {
 		return
 	}
-	s.building.Lock()
-	defer s.building.Unlock()
+	s.sharedMu.Lock()
+	defer s.sharedMu.Unlock()
 	if s.telephony != nil {
 		s.telephony.sip.Drain(true)
 	}

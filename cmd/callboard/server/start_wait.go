@@ -28,18 +28,18 @@ const (
 // /healthz with 200, and everything else with 503 and the reason. A nil one does
 // not wait.
 type startWait struct {
-	cfg     *configs.Config
-	log     *slog.Logger
-	manager *systemd.Notifier
-	waits   bool
-	reason  atomic.Pointer[string] // of the last wait
-	server  *http.Server           // nil: it does not listen
+	cfg       *configs.Config
+	log       *slog.Logger
+	manager   *systemd.Notifier
+	isWaiting bool
+	reason    atomic.Pointer[string] // of the last wait
+	server    *http.Server           // nil: it does not listen
 }
 
 // untilOpen opens a store, again and again while it is away, and returns what else
 // goes wrong. Nothing else listens at the address of HTTP meanwhile.
 func (w *startWait) untilOpen(ctx context.Context, open func() error) error {
-	return w.retry(ctx, open, func() error { return w.listen(ctx) })
+	return w.retry(ctx, open, func() error { return w.answerHTTP(ctx) })
 }
 
 // untilJoined is until for a process whose HTTP server answers already.
@@ -54,10 +54,10 @@ func (w *startWait) retry(ctx context.Context, open, listen func() error) error 
 	defer w.stopListening()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := open()
-		if !membership.IsAway(err) {
+		if !membership.IsUnavailable(err) {
 			return explainStore(err)
 		}
-		w.noteAway(w.reasonOf(err), err)
+		w.reportWaiting(w.storeAwayReason(err), err)
 		if err = listen(); err != nil {
 			return err
 		}
@@ -71,8 +71,8 @@ func (w *startWait) retry(ctx context.Context, open, listen func() error) error 
 	}
 }
 
-// reasonOf is why the store is away, without an address.
-func (w *startWait) reasonOf(err error) string {
+// storeAwayReason is why the store is away, without an address.
+func (w *startWait) storeAwayReason(err error) string {
 	what, _ := redis.Diagnose(err)
 	return "the store is away: Redis " + what
 }
@@ -85,17 +85,17 @@ func explainStore(err error) error {
 	return err
 }
 
-// noteAway tells that the start waits: to the log where the reason is a new one.
-func (w *startWait) noteAway(reason string, cause error) {
+// reportWaiting tells that the start waits: to the log where the reason is a new one.
+func (w *startWait) reportWaiting(reason string, cause error) {
 	w.manager.Waiting(reason, longestPause+attemptLimit)
-	if was := w.reason.Swap(&reason); !w.waits || *was != reason {
+	if was := w.reason.Swap(&reason); !w.isWaiting || *was != reason {
 		w.log.Warn("the start waits", slog.String("reason", reason), slog.Any("error", cause))
 	}
-	w.waits = true
+	w.isWaiting = true
 }
 
-// listen answers at the address of HTTP that the start waits.
-func (w *startWait) listen(ctx context.Context) error {
+// answerHTTP answers at the address of HTTP that the start waits.
+func (w *startWait) answerHTTP(ctx context.Context) error {
 	if w.server != nil {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (w *startWait) listen(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("http_addr: %w", err)
 	}
-	if ln, err = withTLS(w.cfg, forward.LimitClients(ln), w.log); err != nil {
+	if ln, err = listenTLS(w.cfg, forward.LimitClients(ln), w.log); err != nil {
 		return err
 	}
 	server := forward.NewServer(forward.StartingHandler(func() string { return *w.reason.Load() }), w.log)
@@ -114,9 +114,9 @@ func (w *startWait) listen(ctx context.Context) error {
 
 // stopListening frees the address of HTTP for the service.
 func (w *startWait) stopListening() {
-	if w.waits {
+	if w.isWaiting {
 		w.log.Info("the start no longer waits")
-		w.waits = false
+		w.isWaiting = false
 	}
 	if w.server != nil {
 		_ = w.server.Close()

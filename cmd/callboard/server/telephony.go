@@ -120,7 +120,7 @@ func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
 	if err != nil {
 		return nil, err
 	}
-	carrier.of = opened.testCarrier
-	go func() { s.ended <- opened.testCarrier.Serve(s.run) }()
+	carrier.carrier = opened.testCarrier
+	go func() { s.ended <- opened.testCarrier.Serve(s.processCtx) }()
 	return opened, nil
 }

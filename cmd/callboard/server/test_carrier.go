@@ -15,26 +15,26 @@ const (
 )
 
 // testCarrierAddrs tells which addresses are the built-in one's.
-type testCarrierAddrs struct{ of *testcarrier.Simulator }
+type testCarrierAddrs struct{ carrier *testcarrier.Simulator }
 
 // address is where the carrier takes calls; zero: there is none.
 func (c *testCarrierAddrs) address() netip.AddrPort {
-	if c.of == nil {
+	if c.carrier == nil {
 		return netip.AddrPort{}
 	}
-	return c.of.Addr()
+	return c.carrier.Addr()
 }
 
 func (c *testCarrierAddrs) isSIP(to netip.AddrPort) bool {
-	if c.of == nil {
+	if c.carrier == nil {
 		return false
 	}
-	t := c.of.Target()
+	t := c.carrier.Target()
 	return to.Addr().IsLoopback() && int(to.Port()) == t.Port
 }
 
 func (c *testCarrierAddrs) isMedia(to netip.AddrPort) bool {
-	return c.of != nil && to.Addr().IsLoopback() && c.of.HasMediaPort(to.Port())
+	return c.carrier != nil && to.Addr().IsLoopback() && c.carrier.HasMediaPort(to.Port())
 }
 
 // testCall lets a built-in phone call the service.
@@ -43,9 +43,9 @@ func (t *telephony) testCall(ctx context.Context, o testcarrier.Order) error {
 	return t.testCarrier.Call(ctx, o)
 }
 
-// talk lets a person call the service on a built-in phone. audio receives what the phone
+// connectBrowser lets a person call the service on a built-in phone. audio receives what the phone
 // plays, event what happens to it.
-func (t *telephony) talk(ctx context.Context, o testcarrier.Order, audio func([]byte), event func(testcarrier.Event)) (*testcarrier.Handset, error) {
+func (t *telephony) connectBrowser(ctx context.Context, o testcarrier.Order, audio func([]byte), event func(testcarrier.Event)) (*testcarrier.Handset, error) {
 	o.At = t.sipTarget()
 	return t.testCarrier.Talk(ctx, o, audio, event)
 }

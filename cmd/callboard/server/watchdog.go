@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// watch tells the service manager that the process has started, and from then on
+// startWatchdog tells the service manager that the process has started, and from then on
 // that it works, as long as alive is nil in time. It ends when stop is called.
-func (p *Process) watch(alive func(context.Context) error) (stop func()) {
-	p.Manager.Ready()
-	every := p.Manager.WatchdogEvery()
+func (p *Process) startWatchdog(alive func(context.Context) error) (stop func()) {
+	p.ServiceManager.Ready()
+	every := p.ServiceManager.WatchdogInterval()
 	if every == 0 {
 		return func() {}
 	}
@@ -23,7 +23,7 @@ func (p *Process) watch(alive func(context.Context) error) (stop func()) {
 			err := alive(bound)
 			done()
 			if err == nil {
-				p.Manager.Watchdog()
+				p.ServiceManager.Watchdog()
 			} else if !silent && ctx.Err() == nil {
 				p.Log.Error("the service does not answer itself: the service manager will restart it", slog.Any("error", err))
 			}

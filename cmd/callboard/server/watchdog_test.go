@@ -30,10 +30,10 @@ func TestWatchdogIsNotifiedOnlyWhileActorsRespond(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", at)
 	t.Setenv("WATCHDOG_USEC", "20000")
 	p := &Process{Log: slog.New(slog.DiscardHandler)}
-	p.Manager, err = systemd.New()
+	p.ServiceManager, err = systemd.New()
 	require.NoError(t, err)
 	asked, answers := make(chan struct{}), make(chan error)
-	defer p.watch(func(ctx context.Context) error {
+	defer p.startWatchdog(func(ctx context.Context) error {
 		select {
 		case asked <- struct{}{}:
 			return <-answers
@@ -48,7 +48,7 @@ func TestWatchdogIsNotifiedOnlyWhileActorsRespond(t *testing.T) {
 	answer(errors.New("silent"))
 	answer(errors.New("silent"))
 	<-asked
-	p.Manager.Stopping() // nothing was sent before it
+	p.ServiceManager.Stopping() // nothing was sent before it
 	assert.Equal(t, "STOPPING=1", next())
 	answers <- nil
 	assert.Equal(t, "WATCHDOG=1", next())

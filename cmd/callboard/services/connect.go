@@ -67,7 +67,7 @@ func (s *Services) connect(cfg *Config) {
 	})
 	s.DNC = dnc.New(store, n.DNC(), n)
 	s.Contacts = contacts.New(contacts.Config{
-		Store: store, Workspaces: n, Campaigns: campaignReader, Actors: n, System: n.System(), DNC: s.DNC, Script: s.Scripts.Script, OnCalls: s.onCalls, Log: cfg.Node.Log,
+		Store: store, Workspaces: n, Campaigns: campaignReader, Actors: n, System: n.System(), DNC: s.DNC, Script: s.Scripts.Script, OnCalls: s.hasLiveCalls, Log: cfg.Node.Log,
 	})
 	s.connectCalls(cfg, references, campaignReader)
 	s.connectReports(cfg, campaignReader)
@@ -141,13 +141,13 @@ func (s *Services) connectReports(cfg *Config, campaignReader record.CampaignRea
 	})
 	s.Exports = exports.New(exports.Config{
 		Store: store, Blobs: n.Blobs(), Jobs: s.jobs, Sources: exportSources{campaignReader, s.Contacts}, Usage: s.Usage.Usage, OffsetBefore: s.Events.OffsetBefore,
-		Background: n.Context, OnCalls: s.onCalls, PublicURL: cfg.Node.PublicURL, Log: cfg.Node.Log,
+		Background: n.Context, OnCalls: s.hasLiveCalls, PublicURL: cfg.Node.PublicURL, Log: cfg.Node.Log,
 	})
 	s.Decisions = decisions.New(decisions.Config{Store: store, Campaigns: campaignReader, Country: s.DNC.Country, ChainKey: cfg.Keys.DecisionLogKey})
 	s.DataRequests = datarequests.New(datarequests.Config{
 		Store: store, Blobs: n.Blobs(), Lists: n.DNC(), Keys: cfg.Keys, Jobs: s.jobs, Campaigns: campaignReader, Contacts: s.Contacts, Calls: s.Calls,
 		Appointments: s.Appointments, Decisions: s.Decisions, Exports: s.Exports, Bulk: s.Bulk, OptOutKey: sms.OptOutKey, Country: s.DNC.Country, Background: n.Context,
-		Quarantined: n.Quarantined, OnCalls: s.onCalls,
+		Quarantined: n.Quarantined, OnCalls: s.hasLiveCalls,
 	})
 	s.Trunks = trunks.New(trunks.Config{
 		Store: store, Workspaces: n, Router: n, SIP: cfg.Node.SIP, SIPURI: cfg.SIPURI, MayReach: cfg.MayReach, TestCarrier: cfg.Node.TestCarrierTarget, Log: cfg.Node.Log,

@@ -129,5 +129,5 @@ func New(cfg *Config) *Services {
 	return s
 }
 
-// onCalls says whether there is a live call on this node.
-func (s *Services) onCalls() bool { return s.media != nil && s.media.Live() > 0 }
+// hasLiveCalls says whether there is a live call on this node.
+func (s *Services) hasLiveCalls() bool { return s.media != nil && s.media.Live() > 0 }

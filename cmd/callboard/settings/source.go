@@ -40,8 +40,8 @@ type Source struct {
 	flags   map[string]string
 }
 
-// SourceOf reads from a command where its settings come from.
-func SourceOf(cmd *cobra.Command) (s Source, err error) {
+// NewSource reads from a command where its settings come from.
+func NewSource(cmd *cobra.Command) (s Source, err error) {
 	s = Source{environ: os.Environ(), flags: make(map[string]string)}
 	known := make(map[string]bool)
 	for _, setting := range configs.Settings() {
@@ -95,7 +95,7 @@ func (s Source) unsetVariables() (out []string, err error) {
 // Load reads what the flags, the environment and the files say. Variables of
 // the file are set for the process: keys of engines are read there.
 func Load(cmd *cobra.Command) (*configs.Config, error) {
-	s, err := SourceOf(cmd)
+	s, err := NewSource(cmd)
 	if err != nil {
 		return nil, err
 	}

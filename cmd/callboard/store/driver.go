@@ -15,7 +15,7 @@ import (
 // written it.
 func OpenDriver(ctx context.Context, o Options) (driver persistence.Driver, err error) {
 	if url := o.Config.RedisURL.Reveal(); url != "" {
-		driver, err = redis.Open(ctx, url, redis.Options{Logger: o.Log, Ledger: filepath.Join(o.Config.Data, "redis-ledger"), AnyHistory: anyHistory()})
+		driver, err = redis.Open(ctx, url, redis.Options{Logger: o.Log, Ledger: filepath.Join(o.Config.Data, "redis-ledger"), AnyHistory: acceptsAnyHistory()})
 	} else {
 		driver, err = pebble.Open(storeFolder(o.Config.Data), pebble.Options{Logger: o.Log, FS: storeDisk()})
 	}

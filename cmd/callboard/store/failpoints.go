@@ -30,7 +30,7 @@ type unguardedStore struct{ storecache.Backend }
 // WithFailpoints is the control of the kill test: with FAILPOINT_LATE_OPEN the opening
 // of an attempt is stored after its INVITE, which must ring somebody twice.
 func WithFailpoints(s storecache.Backend) storecache.Backend {
-	s = splitOutboxCommits(splitJobCommits(withHold(s)))
+	s = splitOutboxCommits(splitJobCommits(withHoldFailpoint(s)))
 	if os.Getenv("FAILPOINT_NO_GUARDS") != "" {
 		s = unguardedStore{s}
 	}
@@ -40,9 +40,9 @@ func WithFailpoints(s storecache.Backend) storecache.Backend {
 	return &lateOpenStore{Backend: s, last: make(map[string]chan struct{})}
 }
 
-// anyHistory is the control of the fail-over test: with FAILPOINT_ANY_HISTORY a
+// acceptsAnyHistory is the control of the fail-over test: with FAILPOINT_ANY_HISTORY a
 // replica that lacks commits is taken as it is, which must ring somebody twice.
-func anyHistory() bool { return os.Getenv("FAILPOINT_ANY_HISTORY") != "" }
+func acceptsAnyHistory() bool { return os.Getenv("FAILPOINT_ANY_HISTORY") != "" }
 
 // Apply is the store's.
 func (u unguardedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {

@@ -11,8 +11,8 @@ import (
 // WithFailpoints hands the store on as it is; tests of what must fail build another.
 func WithFailpoints(s storecache.Backend) storecache.Backend { return s }
 
-// anyHistory says whether a Redis that lacks commits is taken as it is.
-func anyHistory() bool { return false }
+// acceptsAnyHistory says whether a Redis that lacks commits is taken as it is.
+func acceptsAnyHistory() bool { return false }
 
 // storeDisk is the disk of the embedded store; nil: the machine's.
 func storeDisk() vfs.FS { return nil }

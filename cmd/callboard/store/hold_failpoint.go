@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// withHold lets a test kill the service between two steps of its work. With
+// withHoldFailpoint lets a test kill the service between two steps of its work. With
 // FAILPOINT_HOLD whoever does what a line of that file names is held there for
 // good, and the line is told in the file of that name with ".held". Lines:
 //
@@ -28,7 +28,7 @@ import (
 //	read:KIND 2 before    the second row of a kind that is read, and later ones
 //
 // The kind "answer" is the stored answer to an Idempotency-Key.
-func withHold(s storecache.Backend) storecache.Backend {
+func withHoldFailpoint(s storecache.Backend) storecache.Backend {
 	path := os.Getenv("FAILPOINT_HOLD")
 	if path == "" {
 		return s
@@ -43,8 +43,8 @@ type holdStore struct {
 	seen map[string]int // by line: how often what it names was done
 }
 
-// reached is the line, with its end cut off, that holds whoever does this now.
-func (h *holdStore) reached(kinds func(string) bool) (line string, after bool) {
+// matchingLine is the line, with its end cut off, that holds whoever does this now.
+func (h *holdStore) matchingLine(kinds func(string) bool) (line string, after bool) {
 	text, _ := os.ReadFile(h.path)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -77,9 +77,9 @@ func (h *holdStore) hold(line string) {
 
 // Apply is commit.Store's.
 func (h *holdStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
-	line, after := h.reached(func(kind string) bool {
+	line, after := h.matchingLine(func(kind string) bool {
 		return slices.ContainsFunc(c.Puts, func(r domain.Record) bool {
-			return r.Key().Kind == kind || kind == "answer" && answered(r)
+			return r.Key().Kind == kind || kind == "answer" && isIdempotencyReply(r)
 		})
 	})
 	if line != "" && !after {
@@ -94,14 +94,14 @@ func (h *holdStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, 
 
 // Get is commit.Store's.
 func (h *holdStore) Get(ctx context.Context, into domain.Record) (uint64, error) {
-	if line, _ := h.reached(func(kind string) bool { return kind == "read:"+into.Key().Kind }); line != "" {
+	if line, _ := h.matchingLine(func(kind string) bool { return kind == "read:"+into.Key().Kind }); line != "" {
 		h.hold(line)
 	}
 	return h.Backend.Get(ctx, into)
 }
 
-// answered says whether a row is the answer to an Idempotency-Key.
-func answered(r domain.Record) bool {
+// isIdempotencyReply says whether a row is the answer to an Idempotency-Key.
+func isIdempotencyReply(r domain.Record) bool {
 	if r.Key().Kind != "once" {
 		return false
 	}

@@ -17,7 +17,7 @@ func joinSingle(ctx context.Context, o Options) (leave func(), err error) {
 	if cfg.RedisURL.Reveal() == "" {
 		return func() {}, nil
 	}
-	id, err := datafolder.ProcessID(cfg.Data)
+	id, err := datafolder.ReadOrCreateProcessID(cfg.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func joinSingle(ctx context.Context, o Options) (leave func(), err error) {
 		defer cancel()
 		_ = engine.Leave(bound) // or the lease ends by itself
 	}
-	self := membership.Describe(lease.Node{ID: id, Single: true}, cfg, o.Version)
+	self := membership.DescribeNode(lease.Node{ID: id, Single: true}, cfg, o.Version)
 	if err = membership.Join(ctx, cfg, o.Log, func(ctx context.Context) error { return engine.Join(ctx, self, func() {}) }); err != nil {
 		leave()
 		return nil, err

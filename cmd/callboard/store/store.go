@@ -16,13 +16,13 @@ import (
 
 // Store is the opened store with what else needs the master key.
 type Store struct {
-	Driver     persistence.Driver
-	Records    *persistence.Store
-	Keys       *keys.Keyring
-	DataFolder string // the folder
-	BlobsIn    string // where recordings lie instead, for people; empty: in the folder
-	Version    string // of this program
-	unlock     func()
+	Driver       persistence.Driver
+	Records      *persistence.Store
+	Keys         *keys.Keyring
+	DataFolder   string // the folder
+	BlobLocation string // where recordings lie instead, for people; empty: in the folder
+	Version      string // of this program
+	unlock       func()
 }
 
 // Options say how a store is opened.
@@ -91,7 +91,7 @@ func OpenShard(ctx context.Context, o Options, driver persistence.Driver, by Own
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Driver: driver, Records: records, Keys: keys.NewKeyring(records, records.Root()), DataFolder: o.Config.Data, BlobsIn: blobstore.Place(o.Config), Version: o.Version}, nil
+	return &Store{Driver: driver, Records: records, Keys: keys.NewKeyring(records, records.Root()), DataFolder: o.Config.Data, BlobLocation: blobstore.Location(o.Config), Version: o.Version}, nil
 }
 
 // Close closes the driver, ends the lease and unlocks the data folder. A store that

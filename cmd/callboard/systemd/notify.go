@@ -45,8 +45,8 @@ func New() (*Notifier, error) {
 	return n, nil
 }
 
-// WatchdogEvery is how often Watchdog is to be called; 0: never.
-func (n *Notifier) WatchdogEvery() time.Duration {
+// WatchdogInterval is how often Watchdog is to be called; 0: never.
+func (n *Notifier) WatchdogInterval() time.Duration {
 	if n == nil {
 		return 0
 	}

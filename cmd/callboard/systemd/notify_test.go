@@ -38,7 +38,7 @@ func TestNotificationsReachTheServiceManager(t *testing.T) {
 		n, err := systemd.New()
 		require.NoError(t, err)
 		assert.Empty(t, os.Getenv("NOTIFY_SOCKET"), "no child process sends in our name")
-		assert.Equal(t, 1500*time.Millisecond, n.WatchdogEvery())
+		assert.Equal(t, 1500*time.Millisecond, n.WatchdogInterval())
 		reloads := 0
 		n.Reload(func() { reloads++ }) // a process that has not started sends nothing
 		n.Waiting("Redis is away", 2*time.Second)
@@ -67,7 +67,7 @@ func TestWatchdogOfAnotherProcessIsLeftAlone(t *testing.T) {
 	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()+1))
 	n, err := systemd.New()
 	require.NoError(t, err)
-	assert.Zero(t, n.WatchdogEvery())
+	assert.Zero(t, n.WatchdogInterval())
 }
 
 func TestWithoutAServiceManagerNothingIsSent(t *testing.T) {
@@ -76,7 +76,7 @@ func TestWithoutAServiceManagerNothingIsSent(t *testing.T) {
 	require.NoError(t, err)
 	n.Ready()
 	n.Stopping()
-	assert.Zero(t, n.WatchdogEvery())
+	assert.Zero(t, n.WatchdogInterval())
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "nothing"))
 	_, err = systemd.New()
 	require.ErrorContains(t, err, "NOTIFY_SOCKET")

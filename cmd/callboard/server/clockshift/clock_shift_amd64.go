@@ -10,20 +10,20 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// vdsoClock is where the runtime asks for the time.
+// runtimeClock is where the runtime asks for the time.
 //
-//go:linkname vdsoClock runtime.vdsoClockgettimeSym
-var vdsoClock uintptr
+//go:linkname runtimeClock runtime.vdsoClockgettimeSym
+var runtimeClock uintptr
 
-// trueClock is what the runtime asked before, and clockShift the seconds that
+// originalClock is what the runtime asked before, and clockShift the seconds that
 // are added to what it says; the monotonic clock stays as it is.
 var (
-	trueClock  uintptr
-	clockShift int64
+	originalClock uintptr
+	clockShift    int64
 )
 
-// shifted is the address of the clock that is asked instead.
-func shifted() uintptr
+// shiftedClock is the address of the clock that is asked instead.
+func shiftedClock() uintptr
 
 // Start: with FAILPOINT_CLOCK the time of day is off by the duration that
 // stands in that file, and follows it while the process runs.
@@ -38,8 +38,8 @@ func Start() {
 		atomic.StoreInt64(&clockShift, int64(d/time.Second))
 	}
 	read()
-	trueClock = vdsoClock
-	vdsoClock = shifted()
+	originalClock = runtimeClock
+	runtimeClock = shiftedClock()
 	go func() {
 		for range time.Tick(10 * time.Millisecond) {
 			read()

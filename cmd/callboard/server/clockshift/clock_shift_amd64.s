@@ -8,7 +8,7 @@ TEXT ·clock(SB),NOSPLIT|NOFRAME,$0-0
 	PUSHQ	DI
 	PUSHQ	SI
 	SUBQ	$8, SP
-	MOVQ	·trueClock(SB), AX
+	MOVQ	·originalClock(SB), AX
 	CALL	AX
 	ADDQ	$8, SP
 	POPQ	SI
@@ -20,8 +20,8 @@ TEXT ·clock(SB),NOSPLIT|NOFRAME,$0-0
 done:
 	RET
 
-// func shifted() uintptr
-TEXT ·shifted(SB),NOSPLIT,$0-8
+// func shiftedClock() uintptr
+TEXT ·shiftedClock(SB),NOSPLIT,$0-8
 	LEAQ	·clock(SB), AX
 	MOVQ	AX, ret+0(FP)
 	RET

@@ -1,11 +1,11 @@
 //go:build failpoints && !(linux && amd64)
 
-package main
+package clockshift
 
 import "os"
 
-// shiftClock is built for one kind of machine only.
-func shiftClock() {
+// Start panics if FAILPOINT_CLOCK is set: the clock can be shifted on Linux amd64 only.
+func Start() {
 	if os.Getenv("FAILPOINT_CLOCK") != "" {
 		panic("FAILPOINT_CLOCK needs Linux on amd64")
 	}

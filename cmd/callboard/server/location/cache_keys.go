@@ -40,9 +40,9 @@ func withHeaderFields(name string, fields map[string]string, byHeader bool) stri
 	return b.String()
 }
 
-// storedKeys are what a request is found by before anybody is asked, each with its
+// storedClaimNames are what a request is found by before anybody is asked, each with its
 // kind: a phone by who it is, and a call or a message by the number that it goes to.
-func storedKeys(a cluster.OwnerQuery) []string {
+func storedClaimNames(a cluster.OwnerQuery) []string {
 	switch {
 	case a.Within, a.Method == sipOptions:
 		return nil

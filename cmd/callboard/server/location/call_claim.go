@@ -24,12 +24,12 @@ const cancelLifetime = 3 * time.Minute
 // sipOptions asks only whether the source is known.
 const sipOptions = "OPTIONS"
 
-// mayConcernNodes says whether other nodes may be asked whose a request is.
-func mayConcernNodes(a cluster.OwnerQuery) bool {
+// concernsOtherNodes says whether other nodes may be asked whose a request is.
+func concernsOtherNodes(a cluster.OwnerQuery) bool {
 	return !a.Within && slices.Contains([]string{"INVITE", "MESSAGE", "CANCEL", sipOptions}, a.Method)
 }
 
-func questionFor(a cluster.OwnerQuery) actornode.ClaimQuery {
+func claimQuery(a cluster.OwnerQuery) actornode.ClaimQuery {
 	q := actornode.ClaimQuery{To: a.To, User: a.User, Source: a.Source.Addr, MatchFields: a.MatchFields}
 	if a.Method == sipOptions {
 		q.To, q.User, q.MatchFields = "", "", nil
@@ -49,7 +49,7 @@ func (w *Finder) cachedDispute(a cluster.OwnerQuery, name string) (c location, k
 // One that leads to another node goes unasked where no trunk here leads to the
 // source.
 func (w *Finder) isDisputable(a cluster.OwnerQuery, name, workspace string) bool {
-	if name[0] != 'n' || !mayConcernNodes(a) {
+	if name[0] != 'n' || !concernsOtherNodes(a) {
 		return false
 	}
 	n, ok := w.cluster.OwnerOf(workspace)
@@ -61,22 +61,22 @@ func (w *Finder) isDisputable(a cluster.OwnerQuery, name, workspace string) bool
 // another one for its rest, so where that trunk is here it goes to the number only
 // where its own node says that it has a trunk there, too.
 func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, name, workspace string) string {
-	q := questionFor(a)
+	q := claimQuery(a)
 	n, ok := w.cluster.OwnerOf(workspace)
 	own, counts := w.cluster.LocalClaim(ctx, q), true
 	byHeader := own.ByHeader
 	switch {
-	case !ok || own.Part && own.Rank < domain.ClaimRest:
+	case !ok || own.Incomplete && own.Rank < domain.ClaimRest:
 		return workspace
 	case n.ID == w.cluster.Self():
 		counts = own.Rank >= domain.ClaimUnprovedNumber
 	case own.Rank < domain.ClaimRest:
 	case own.Rank == domain.ClaimNumber:
 		counts = false
-	case !mayAskNodes(a):
+	case !mayQueryNodes(a):
 		return workspace
 	default:
-		its, err := w.cluster.AskNode(ctx, n.Addr, q)
+		its, err := w.cluster.QueryNode(ctx, n.Addr, q)
 		byHeader = byHeader || its.ByHeader
 		if err == nil { // one that does not answer is found by the number alone
 			counts = domain.BestClaim(own.CallClaim, []domain.NodeClaim{{CallClaim: its.CallClaim, Node: n.ID}}) >= 0
@@ -92,7 +92,7 @@ func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, nam
 // cachedClaimant is the node that has the best claim, from memory; known is false
 // where that does not say.
 func (w *Finder) cachedClaimant(a cluster.OwnerQuery) (c location, known bool) {
-	q := questionFor(a)
+	q := claimQuery(a)
 	for _, byHeader := range []bool{false, true} {
 		if c, known = w.cached(callKey(q, byHeader)); known {
 			return c, true
@@ -108,7 +108,7 @@ func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c loca
 	if known {
 		return c, nil
 	}
-	q := questionFor(a)
+	q := claimQuery(a)
 	own := w.cluster.LocalClaim(ctx, q)
 	best, byHeader := own.CallClaim, own.ByHeader
 	last, enough := domain.ClaimNumber, domain.ClaimRest
@@ -118,10 +118,10 @@ func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c loca
 	var unheard error
 	if best.Rank < last {
 		var all []domain.NodeClaim
-		if unheard = errAskLimit; mayAskNodes(a) {
-			all, unheard = w.cluster.AskNodes(ctx, q)
+		if unheard = errQueryLimit; mayQueryNodes(a) {
+			all, unheard = w.cluster.QueryNodes(ctx, q)
 		}
-		if own.Part {
+		if own.Incomplete {
 			unheard = errors.Join(unheard, errIncomplete)
 		}
 		byHeader = byHeader || slices.ContainsFunc(all, func(o domain.NodeClaim) bool { return o.ByHeader })
@@ -129,11 +129,11 @@ func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c loca
 			c.node, best = all[i].Node, all[i].CallClaim
 		}
 	}
-	c.weak = best.Rank < domain.ClaimUnproved
+	c.isWeak = best.Rank < domain.ClaimUnproved
 	switch {
 	case unheard != nil && best.Rank < enough:
 		return c, unheard // who does not answer may have it
-	case errors.Is(unheard, errAskLimit): // the next one may ask
+	case errors.Is(unheard, errQueryLimit): // the next one may ask
 		return c, nil
 	case best.Rank == domain.ClaimNone: // so that strangers fill nothing by what they call
 		w.cache(sourceKey(q.Source), c)
@@ -152,10 +152,10 @@ func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c loca
 var errIncomplete = errors.New("this node cannot speak for all of its shards now")
 
 // errAskLimit: nodes were asked for the source as often as they may.
-var errAskLimit = errors.New("no other node is asked for this source now")
+var errQueryLimit = errors.New("no other node is asked for this source now")
 
-// mayAskNodes says whether other nodes may be asked whose a request is, once.
-func mayAskNodes(a cluster.OwnerQuery) bool { return a.Ask == nil || a.Ask() }
+// mayQueryNodes says whether other nodes may be asked whose a request is, once.
+func mayQueryNodes(a cluster.OwnerQuery) bool { return a.Ask == nil || a.Ask() }
 
 // addrOfNode is where a node takes SIP; "": here.
 func (w *Finder) addrOfNode(id string) (netip.AddrPort, bool) {

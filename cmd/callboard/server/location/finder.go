@@ -17,24 +17,24 @@ import (
 
 const (
 	// QueryTimeout bounds the search for a node; SIP repeats the request after half a second.
-	QueryTimeout   = 400 * time.Millisecond
-	answerLifetime = 2 * time.Second // that its answer counts
-	maxAnswers     = 10_000          // answers that are kept, and as many of before
-	maxKey         = 512             // bytes of the name of one
+	QueryTimeout     = 400 * time.Millisecond
+	cacheLifetime    = 2 * time.Second // that its answer counts
+	maxCachedAnswers = 10_000          // answers that are kept, and as many of before
+	maxKey           = 512             // bytes of the name of one
 )
 
 // Finder finds the node that has what SIP asks for.
 type Finder struct {
 	cluster Cluster
 
-	mu      sync.Mutex
-	answers answerCache // by what is called, or by whom
-	cancels answerCache // of CANCEL, by its call
+	mu        sync.Mutex
+	locations locationCache // by what is called, or by whom
+	cancels   locationCache // of CANCEL, by its call
 }
 
 // New makes a Finder for the nodes of a cluster.
 func New(in Cluster) *Finder {
-	return &Finder{cluster: in, answers: answerCache{lifetime: answerLifetime}, cancels: answerCache{lifetime: cancelLifetime}}
+	return &Finder{cluster: in, locations: locationCache{lifetime: cacheLifetime}, cancels: locationCache{lifetime: cancelLifetime}}
 }
 
 // NodeMark names a node in its dialogs, also after a restart.
@@ -53,7 +53,7 @@ func (w *Finder) FindCached(a cluster.OwnerQuery) (at netip.AddrPort, elsewhere,
 		at, elsewhere = w.addrOfNode(node)
 		return at, elsewhere, true
 	}
-	for _, name := range storedKeys(a) {
+	for _, name := range storedClaimNames(a) {
 		c, known := w.cached(name)
 		if known && c.workspace != "" && w.isDisputable(a, name, c.workspace) {
 			c, known = w.cachedDispute(a, name)
@@ -66,11 +66,11 @@ func (w *Finder) FindCached(a cluster.OwnerQuery) (at netip.AddrPort, elsewhere,
 			return at, elsewhere, true
 		}
 	}
-	if !mayConcernNodes(a) {
+	if !concernsOtherNodes(a) {
 		return at, false, true
 	}
 	c, known := w.cachedClaimant(a)
-	if known && c.weak && a.Method != sipOptions {
+	if known && c.isWeak && a.Method != sipOptions {
 		phone, read := w.cached("p" + a.From)
 		if !read || phone.workspace != "" {
 			at, elsewhere = w.addrOfWorkspace(phone.workspace)
@@ -95,7 +95,7 @@ func (w *Finder) Find(a cluster.OwnerQuery) (netip.AddrPort, bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), QueryTimeout)
 	defer cancel()
-	for _, name := range storedKeys(a) {
+	for _, name := range storedClaimNames(a) {
 		workspace, err := w.findWorkspace(ctx, name)
 		if err != nil {
 			return netip.AddrPort{}, true // whoever is known is told to come again
@@ -107,7 +107,7 @@ func (w *Finder) Find(a cluster.OwnerQuery) (netip.AddrPort, bool) {
 			return w.addrOfWorkspace(workspace)
 		}
 	}
-	if !mayConcernNodes(a) {
+	if !concernsOtherNodes(a) {
 		return netip.AddrPort{}, false
 	}
 	phone := ""
@@ -119,7 +119,7 @@ func (w *Finder) Find(a cluster.OwnerQuery) (netip.AddrPort, bool) {
 	}
 	c, err := w.findClaimant(ctx, a)
 	switch {
-	case c.weak && phone != "":
+	case c.isWeak && phone != "":
 		return w.addrOfWorkspace(phone)
 	case err != nil:
 		return netip.AddrPort{}, true
@@ -130,7 +130,7 @@ func (w *Finder) Find(a cluster.OwnerQuery) (netip.AddrPort, bool) {
 func (w *Finder) cached(name string) (location, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.answers.get(name, time.Now())
+	return w.locations.get(name, time.Now())
 }
 
 // nodeOfCancel is the node of the call that a CANCEL is for.
@@ -147,7 +147,7 @@ func (w *Finder) nodeOfCancel(a cluster.OwnerQuery) (node string, ok bool) {
 func (w *Finder) cache(name string, c location) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.answers.put(name, c, time.Now())
+	w.locations.put(name, c, time.Now())
 }
 
 // findWorkspace is whose a number or a phone is; "": nobody's.

@@ -49,16 +49,16 @@ func (f *fewNodes) LocalClaim(context.Context, actornode.ClaimQuery) Claim {
 	return Claim{CallClaim: f.claims["here"]}
 }
 
-func (f *fewNodes) AskNode(_ context.Context, addr string, _ actornode.ClaimQuery) (Claim, error) {
+func (f *fewNodes) QueryNode(_ context.Context, addr string, _ actornode.ClaimQuery) (Claim, error) {
 	if f.asked++; f.hung[addr] {
 		return Claim{}, errors.New("no answer")
 	}
 	return Claim{CallClaim: f.claims[addr]}, nil
 }
 
-func (f *fewNodes) AskNodes(ctx context.Context, q actornode.ClaimQuery) (out []domain.NodeClaim, err error) {
+func (f *fewNodes) QueryNodes(ctx context.Context, q actornode.ClaimQuery) (out []domain.NodeClaim, err error) {
 	for _, id := range []string{"b", "c"} {
-		c, unheard := f.AskNode(ctx, id, q)
+		c, unheard := f.QueryNode(ctx, id, q)
 		out, err = append(out, domain.NodeClaim{CallClaim: c.CallClaim, Node: id}), errors.Join(err, unheard)
 	}
 	return out, err
@@ -158,7 +158,7 @@ func TestACancelFindsItsCallForThreeMinutes(t *testing.T) {
 		_, elsewhere := w.Find(a)
 		assert.True(t, elsewhere)
 		f.claims = nil
-		for i := range 3 * maxAnswers { // of others
+		for i := range 3 * maxCachedAnswers { // of others
 			w.cache("n"+strconv.Itoa(i), location{})
 		}
 		time.Sleep(cancelLifetime - time.Second)
@@ -173,12 +173,12 @@ func TestACancelFindsItsCallForThreeMinutes(t *testing.T) {
 
 // What was asked last is there although much more was asked before.
 func TestAnswersAreForgottenTheOldestFirst(t *testing.T) {
-	l, now := answerCache{lifetime: time.Minute}, time.Now()
-	for i := range 5*maxAnswers + 1 {
+	l, now := locationCache{lifetime: time.Minute}, time.Now()
+	for i := range 5*maxCachedAnswers + 1 {
 		l.put(strconv.Itoa(i), location{workspace: "w"}, now)
 	}
-	assert.LessOrEqual(t, len(l.young)+len(l.old), 2*maxAnswers)
-	_, kept := l.get(strconv.Itoa(5*maxAnswers-1), now)
+	assert.LessOrEqual(t, len(l.young)+len(l.old), 2*maxCachedAnswers)
+	_, kept := l.get(strconv.Itoa(5*maxCachedAnswers-1), now)
 	assert.True(t, kept)
 	_, kept = l.get("0", now)
 	assert.False(t, kept)
@@ -191,14 +191,14 @@ func TestAnswersAreForgottenTheOldestFirst(t *testing.T) {
 		_, kept = l.get("few", at.Add(time.Minute))
 		assert.False(t, kept)
 	}
-	_, kept = l.get(strconv.Itoa(5*maxAnswers-1), now)
+	_, kept = l.get(strconv.Itoa(5*maxCachedAnswers-1), now)
 	assert.False(t, kept, "what is over is not kept")
 }
 
 // A number that waits for an operator is nobody's, here as at its node.
 func TestANumberThatWaitsForAnOperatorIsNobodys(t *testing.T) {
 	for status, want := range map[domain.NumberStatus]string{domain.NumberLive: "ws", domain.NumberPending: ""} {
-		got, err := ReadClaim(t.Context(), numberRows{status}, 'n', "+447700900001")
+		got, err := ReadWorkspaceClaim(t.Context(), numberRows{status}, 'n', "+447700900001")
 		require.NoError(t, err)
 		assert.Equal(t, want, got, status)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// ReadClaim is whose a phone (p) or a number is; "": nobody's, as a number is that
+// ReadWorkspaceClaim is whose a phone (p) or a number is; "": nobody's, as a number is that
 // waits for an operator.
-func ReadClaim(ctx context.Context, store interface {
+func ReadWorkspaceClaim(ctx context.Context, store interface {
 	Get(ctx context.Context, into domain.Record) (uint64, error)
 }, kind byte, of string,
 ) (workspace string, err error) {

@@ -25,12 +25,12 @@ import (
 
 // Bounds of a Transfer.
 const (
-	transferEvery = 15 * time.Second
-	transferLimit = 30 * time.Second // of a request of the blob store; a file has more, by its length
-	transferRate  = 64 << 10         // bytes a second, at which a file is still moved
-	lastPushLimit = 15 * time.Second // when the node ends
-	unwrittenFor  = 10 * time.Second // a file that nobody has written to for so long is finished
-	deletedFor    = 7 * 24 * time.Hour
+	transferInterval = 15 * time.Second
+	requestTimeout   = 30 * time.Second // of a request of the blob store; a file has more, by its length
+	transferRate     = 64 << 10         // bytes a second, at which a file is still moved
+	lastPushTimeout  = 15 * time.Second // when the node ends
+	finishedAfter    = 10 * time.Second // a file that nobody has written to for so long is finished
+	deletedMinAge    = 7 * 24 * time.Hour
 )
 
 // PartJoiner is what a Transfer needs of the node of a shard.
@@ -47,8 +47,8 @@ type PartJoiner interface {
 type Transfer struct {
 	Config
 
-	ended chan struct{} // run has
-	id    string        // of this process
+	runEnded  chan struct{} // run has
+	processID string        // of this process
 }
 
 // Config holds the dependencies of a Transfer.
@@ -62,18 +62,18 @@ type Config struct {
 
 // New makes the Transfer of a node.
 func New(c Config) *Transfer {
-	return &Transfer{Config: c, ended: make(chan struct{}), id: rand.Text()}
+	return &Transfer{Config: c, runEnded: make(chan struct{}), processID: rand.Text()}
 }
 
 // Run moves files until ctx is done.
 func (t *Transfer) Run(ctx context.Context) {
-	defer close(t.ended)
-	tick := time.NewTicker(transferEvery)
+	defer close(t.runEnded)
+	tick := time.NewTicker(transferInterval)
 	defer tick.Stop()
 	for failed := false; ; {
-		err := errors.Join(t.push(ctx, t.Serves, unwrittenFor), t.pull(ctx))
+		err := errors.Join(t.push(ctx, t.Serves, finishedAfter), t.pull(ctx))
 		if err != nil && !failed && ctx.Err() == nil {
-			t.Log.Warn("recordings in the spools of nodes cannot be moved to the node of their workspace; trying again", slog.Any("error", err), slog.Duration("after", transferEvery))
+			t.Log.Warn("recordings in the spools of nodes cannot be moved to the node of their workspace; trying again", slog.Any("error", err), slog.Duration("after", transferInterval))
 		}
 		failed = err != nil
 		select {
@@ -86,13 +86,13 @@ func (t *Transfer) Run(ctx context.Context) {
 
 // PushRemaining puts all that is left into the blob store, once the node serves nothing.
 func (t *Transfer) PushRemaining() {
-	ctx, cancel := context.WithTimeout(context.Background(), lastPushLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), lastPushTimeout)
 	defer cancel()
 	done := make(chan struct{})
 	go func() { // a file system that hangs holds up no end
 		defer close(done)
 		select {
-		case <-t.ended:
+		case <-t.runEnded:
 		case <-ctx.Done():
 			return
 		}
@@ -172,7 +172,7 @@ func (t *Transfer) pushFile(ctx context.Context, workspace string, info os.FileI
 // objectName returns a name of this process and this file: several nodes may have parts of
 // one call in files of the same name, and a second try replaces the object of the first.
 func (t *Transfer) objectName(workspace string, info os.FileInfo) string {
-	return workspace + "." + info.Name() + "." + t.id + strconv.FormatInt(info.ModTime().UnixNano(), 36)
+	return workspace + "." + info.Name() + "." + t.processID + strconv.FormatInt(info.ModTime().UnixNano(), 36)
 }
 
 // parseObjectName returns what objectName was given.
@@ -186,12 +186,12 @@ func parseObjectName(object string) (workspace, file string, ok bool) {
 }
 
 func transferTimeout(size int64) time.Duration {
-	return transferLimit + time.Duration(size/transferRate)*time.Second
+	return requestTimeout + time.Duration(size/transferRate)*time.Second
 }
 
 // list names the recordings in the blob store that wait for their node.
 func (t *Transfer) list(ctx context.Context) ([]string, error) {
-	bound, cancel := context.WithTimeout(ctx, transferLimit)
+	bound, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return t.Blobs.List(bound, datafolder.SpoolDir)
 }
@@ -239,7 +239,7 @@ func (t *Transfer) pullFile(ctx context.Context, workspace, file, object string)
 
 // fetch makes a file of an object, whole or not at all.
 func (t *Transfer) fetch(ctx context.Context, object, path string) (err error) {
-	bound, cancel := context.WithTimeout(ctx, transferLimit)
+	bound, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	from, size, err := t.Blobs.Open(bound, datafolder.SpoolDir, object)
 	if err != nil {
@@ -277,10 +277,10 @@ func (t *Transfer) fetch(ctx context.Context, object, path string) (err error) {
 // dropDeleted removes a recording of a workspace that was deleted while its node was
 // away, once the call is old: a store that was restored may have the workspace again.
 func (t *Transfer) dropDeleted(ctx context.Context, node PartJoiner, workspace, file, object string) error {
-	if file > domain.ID(domain.PrefixCall, time.Now().Add(-deletedFor), [10]byte{}) {
+	if file > domain.ID(domain.PrefixCall, time.Now().Add(-deletedMinAge), [10]byte{}) {
 		return nil
 	}
-	bound, cancel := context.WithTimeout(ctx, transferLimit)
+	bound, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	if deleted, err := node.IsWorkspaceDeleted(bound, workspace); err != nil || !deleted {
 		return err
@@ -289,7 +289,7 @@ func (t *Transfer) dropDeleted(ctx context.Context, node PartJoiner, workspace, 
 }
 
 func (t *Transfer) remove(ctx context.Context, object string) error {
-	bound, cancel := context.WithTimeout(ctx, transferLimit)
+	bound, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return t.Blobs.Delete(bound, datafolder.SpoolDir, object)
 }

@@ -73,7 +73,7 @@ func (n *spoolNode) read(workspace, file string) string {
 // sweep does what run does each time.
 func (n *spoolNode) sweep() {
 	n.Helper()
-	require.NoError(n, n.push(n.Context(), n.Serves, unwrittenFor))
+	require.NoError(n, n.push(n.Context(), n.Serves, finishedAfter))
 	require.NoError(n, n.pull(n.Context()))
 }
 
@@ -130,7 +130,7 @@ func TestRecordingThatIsInUseAgainStaysInTheSpool(t *testing.T) {
 	path := a.records("ws_a", "call_1.wav", "sound", time.Minute)
 	for range 2 {
 		asked := 0
-		require.NoError(t, a.push(t.Context(), func(string) bool { asked++; return asked > 1 }, unwrittenFor)) // from when it was copied on
+		require.NoError(t, a.push(t.Context(), func(string) bool { asked++; return asked > 1 }, finishedAfter)) // from when it was copied on
 		assert.FileExists(t, path)
 		assert.Equal(t, 1, a.waiting(), "the second copy replaces the first")
 	}
@@ -141,7 +141,7 @@ func TestNothingInTheSpoolIsLostWhileTheStoreIsAway(t *testing.T) {
 	shared := filepath.Join(t.TempDir(), "shared")
 	a, b := newSpoolNode(t, shared), newSpoolNode(t, shared, "ws_b")
 	path := a.records("ws_b", "call_1.wav", "sound", 0)
-	close(a.ended)
+	close(a.runEnded)
 	a.PushRemaining() // it ends, and nothing is written any more
 	assert.FileExists(t, path)
 	require.ErrorIs(t, b.pull(t.Context()), domain.ErrAway)
