@@ -19,22 +19,23 @@ import (
 )
 
 const (
-	// abandonedDialogLimit is how long a dialog of an ended process keeps its permit and trunk slot if its BYE is not answered
-	// (64 times T1).
+	// abandonedDialogLimit is how long a dialog of an earlier process keeps its permit and trunk slot if nothing
+	// answers its BYE: 64 times T1 (RFC 3261 §17.1.2.2).
 	abandonedDialogLimit = 32 * time.Second
-	// abandonedBatch is how many rows one commit holds.
+	// abandonedBatch is the maximum number of rows in one commit.
 	abandonedBatch = 500
 	// abandonedRetry is the pause after a failed deletion of rows.
 	abandonedRetry = 5 * time.Second
 )
 
-// newAttemptLeg is a campaign's call as its opening keeps it.
+// newAttemptLeg returns the first leg of a campaign call, as the commit before the INVITE stores it.
 func (n *Node) newAttemptLeg(callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg {
 	return leg.FirstRow(n.cfg.SIP, callID, slot, to, from)
 }
 
-// storeAbandonedDialogs returns the calls of earlier processes whose dialogs may still exist: those of attempts that the last process
-// left open, and those whose dialogs it had not ended. All of them are stored when it returns, so the attempts can be closed.
+// storeAbandonedDialogs returns the calls of earlier processes whose SIP dialogs may still exist. These are the
+// calls of open attempts and the calls whose dialogs the last process did not end. All of them are stored when the
+// function returns, so the caller may close the attempts.
 func (st *actorRows) storeAbandonedDialogs(ctx context.Context, ws string, attempts []*domain.Attempt) ([]*domain.Orphan, error) {
 	var fresh []*domain.Orphan
 	known := make(map[string]bool)
@@ -63,7 +64,7 @@ func (st *actorRows) storeAbandonedDialogs(ctx context.Context, ws string, attem
 	if err != nil {
 		return nil, err
 	}
-	if st.quarantined { // the dialogs may be live ones of the service that was backed up
+	if st.quarantined { // the service that was backed up may still use these dialogs
 		ids := make([]string, len(left))
 		for i, o := range left {
 			ids[i] = o.CallID
@@ -82,10 +83,9 @@ func (st *actorRows) storeAbandonedDialogs(ctx context.Context, ws string, attem
 	return append(left, fresh...), nil
 }
 
-// deleteEndedDialogRows removes the row of each call soon after the last of its dialogs
-// is over, whatever is with the others: who has no dialog any more need not
-// answer the BYE of the next process. What a full or absent store keeps is removed
-// once it is well again.
+// deleteEndedDialogRows deletes the row of each call soon after the last dialog of the call has ended, without
+// waiting for other calls. The next process then sends no second BYE. A failed deletion is retried until the store
+// is available.
 func (n *Node) deleteEndedDialogRows(ctx context.Context, ws string, o *abandonedDialogs) {
 	var over []string
 	for left := 1; left > 0 || len(over) > 0; {
@@ -110,7 +110,7 @@ func (n *Node) deleteEndedDialogRows(ctx context.Context, ws string, o *abandone
 	}
 }
 
-// deleteAbandonedDialogs deletes the rows of abandoned dialogs. It may be repeated.
+// deleteAbandonedDialogs deletes the rows of abandoned dialogs. Repeating the deletion does no harm.
 func (st *actorRows) deleteAbandonedDialogs(ctx context.Context, ws string, calls []string) error {
 	for some := range slices.Chunk(calls, abandonedBatch) {
 		change := commit.Change{Workspace: ws}
@@ -124,22 +124,24 @@ func (st *actorRows) deleteAbandonedDialogs(ctx context.Context, ws string, call
 	return nil
 }
 
-// abandonedDialogs are the numbers that may ring or talk yet because of an earlier
-// process: nobody else may be on the line with them. An owner of the numbers
-// that is restarted finds them here, as does a campaign.
+// abandonedDialogs holds the calls that may still ring or talk because an earlier process did not end them. Until
+// such a call has ended, no other call to its number starts. The numbers actor and the campaign actors read it when
+// they start or restart.
 type abandonedDialogs struct {
 	mu          sync.Mutex
-	live        map[string]*abandonedCall // by call
-	ended       []string                  // calls whose rows are there yet
-	endedSignal chan struct{}             // one is over, and maybe more
+	live        map[string]*abandonedCall // by call id
+	ended       []string                  // ids of ended calls whose rows are not deleted yet
+	endedSignal chan struct{}             // has an entry after at least one call has ended
 }
 
+// abandonedCall is a call of an earlier process with the number of its SIP dialogs that have not ended.
 type abandonedCall struct {
 	numbers.Live
 	campaign string
 	legs     int
 }
 
+// set replaces all calls. until is the time at which each call counts as ended.
 func (o *abandonedDialogs) set(all []*domain.Orphan, until time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -151,7 +153,7 @@ func (o *abandonedDialogs) set(all []*domain.Orphan, until time.Time) {
 	}
 }
 
-// liveNumbers are those that are left.
+// liveNumbers returns the numbers of the calls that have not ended.
 func (o *abandonedDialogs) liveNumbers() []numbers.Live {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -162,7 +164,8 @@ func (o *abandonedDialogs) liveNumbers() []numbers.Live {
 	return out
 }
 
-// campaignCalls are the calls of a campaign that are left, and until when.
+// campaignCalls returns the calls of a campaign that have not ended, by call id, each with the time at which it
+// counts as ended.
 func (o *abandonedDialogs) campaignCalls(campaignID string) map[string]time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -175,7 +178,7 @@ func (o *abandonedDialogs) campaignCalls(campaignID string) map[string]time.Time
 	return out
 }
 
-// gone: a leg has ended. last says that its call has none any more.
+// endLeg records the end of one leg. last is true if no leg of the call remains.
 func (o *abandonedDialogs) endLeg(callID string) (last bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -195,8 +198,7 @@ func (o *abandonedDialogs) endLeg(callID string) (last bool) {
 	return true
 }
 
-// takeEnded are the calls that are over since it was asked last, and how many
-// are not.
+// takeEnded returns the calls that ended since the last takeEnded, and the number of calls that have not ended.
 func (o *abandonedDialogs) takeEnded() (over []string, left int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -204,8 +206,8 @@ func (o *abandonedDialogs) takeEnded() (over []string, left int) {
 	return over, len(o.live)
 }
 
-// endAbandonedDialogs ends the dialogs of earlier processes; until that is done they
-// keep their lines, channels and numbers.
+// endAbandonedDialogs sends a BYE in each dialog of earlier processes. Until a dialog has ended, its call keeps its
+// permit, trunk slot and number.
 func (n *Node) endAbandonedDialogs(t *workspaceTree, all []*domain.Orphan) {
 	for _, o := range all {
 		linesPID := t.outboundLines(o.Environment)
@@ -215,7 +217,7 @@ func (n *Node) endAbandonedDialogs(t *workspaceTree, all []*domain.Orphan) {
 		for _, leg := range o.Legs {
 			state := sip.DialogState{CallID: leg.SIPCallID, Inbound: o.Direction == domain.Inbound}
 			if len(leg.Dialog) > 0 {
-				state.Inbound = false // it says so itself; a transfer leg is one of ours
+				state.Inbound = false // the stored dialog has its own direction; the leg of a transfer is outbound
 				if err := domain.ReadRow(leg.Dialog, &state); err != nil {
 					n.cfg.Log.Warn("the dialog of an interrupted call cannot be read", slog.String("call_id", o.CallID), slog.Any("error", err))
 				}
@@ -226,7 +228,7 @@ func (n *Node) endAbandonedDialogs(t *workspaceTree, all []*domain.Orphan) {
 			n.sys.Root.Send(t.trunks, trunk.HoldChannel{CallID: o.CallID, TrunkID: leg.TrunkID, Until: until})
 			n.cfg.SIP.EndAbandoned(state, func(bool) {
 				if !t.dialogs.endLeg(o.CallID) {
-					return // the line is taken by another leg yet
+					return // another leg still holds the permit
 				}
 				n.sys.Root.Send(t.numbers, numbers.Over{CallID: o.CallID})
 				n.sys.Root.Send(linesPID, lines.ReleaseCall{CallID: o.CallID})

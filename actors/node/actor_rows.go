@@ -11,16 +11,16 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// actorRows reads and writes the rows from which the actors of a workspace start.
+// actorRows reads and writes the rows that the actors of a workspace need at their start.
 type actorRows struct {
 	store       *storecache.Store
-	processID   string
-	resume      bool // live calls of an earlier process may be resumed
-	quarantined bool
+	processID   string // of this process, stored in its attempts
+	resume      bool   // this node may resume live calls of an earlier process
+	quarantined bool   // the store was restored from a backup and is not released
 	campaign    func(workspaceID, id string) *actor.PID
 }
 
-// workspaces returns the workspaces that are owned.
+// workspaces returns the stored workspaces for which owned returns true.
 func (st *actorRows) workspaces(ctx context.Context, owned func(id string) bool) (all []*domain.Workspace, err error) {
 	err = commit.Each(ctx, st.store, "workspace", "", "all", func(w *domain.Workspace) {
 		if owned(w.ID) {
@@ -30,7 +30,7 @@ func (st *actorRows) workspaces(ctx context.Context, owned func(id string) bool)
 	return all, err
 }
 
-// trunks returns the trunks of a workspace, each with the numbers that it may show as caller IDs.
+// trunks returns the trunks of a workspace, each with the numbers that the trunk may present as caller IDs.
 func (st *actorRows) trunks(ctx context.Context, workspaceID string) ([]domain.Trunk, error) {
 	var out []domain.Trunk
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {

@@ -14,7 +14,7 @@ const alertsActor = "alerts"
 
 // startAlerts starts the actor that evaluates alert rules.
 func (n *Node) startAlerts() error {
-	if n.Quarantined() { // it would send mails
+	if n.Quarantined() { // the alerts actor would send mails
 		return nil
 	}
 	root := n.sys.Root.Copy().WithGuardian(mailbox.Restart(n.cfg.Log, func(pid *actor.PID, reason any) {
@@ -27,7 +27,7 @@ func (n *Node) startAlerts() error {
 	return err
 }
 
-// AlertRulesChanged makes the actor evaluate the rules of a workspace now.
+// AlertRulesChanged makes the alerts actor evaluate the rules of a workspace now.
 func (n *Node) AlertRulesChanged(workspaceID string) {
 	if n.Quarantined() {
 		return

@@ -7,15 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// backgroundTasks runs goroutines that the stop of the node waits for.
+// backgroundTasks runs goroutines. The stop of the node waits for their end.
 type backgroundTasks struct {
 	log   *slog.Logger
-	run   atomic.Pointer[context.Context] // ends with the node; nil before its start
-	end   context.CancelFunc              // ends run
+	run   atomic.Pointer[context.Context] // its Done channel closes when the node stops; nil before the start
+	end   context.CancelFunc              // cancels run
 	tasks sync.WaitGroup
 }
 
-// startTasks returns the context that ends with the node.
+// startTasks creates the context of the background tasks and returns it. stopTasks cancels the context.
 func (b *backgroundTasks) startTasks(ctx context.Context) context.Context {
 	run, end := context.WithCancel(context.WithoutCancel(ctx))
 	b.end = end
@@ -23,7 +23,7 @@ func (b *backgroundTasks) startTasks(ctx context.Context) context.Context {
 	return run
 }
 
-// stopTasks ends the context and waits for the goroutines.
+// stopTasks cancels the context of the background tasks and waits for all goroutines.
 func (b *backgroundTasks) stopTasks() {
 	if b.end != nil {
 		b.end()
@@ -31,7 +31,7 @@ func (b *backgroundTasks) stopTasks() {
 	b.tasks.Wait()
 }
 
-// Context ends with the node.
+// Context returns a context that is cancelled when the node stops.
 func (b *backgroundTasks) Context() context.Context {
 	if run := b.run.Load(); run != nil {
 		return *run
@@ -39,7 +39,7 @@ func (b *backgroundTasks) Context() context.Context {
 	return context.Background()
 }
 
-// RunInBackground runs f in a goroutine that Stop waits for.
+// RunInBackground runs f in a goroutine. Node.Stop waits for it. A panic in f is logged.
 func (b *backgroundTasks) RunInBackground(f func()) {
 	b.tasks.Go(func() {
 		defer func() {

@@ -9,14 +9,14 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// workspaceBlobs stores blobs for workspaces that are not deleted.
+// workspaceBlobs stores blobs and refuses those of deleted workspaces.
 type workspaceBlobs struct {
 	Blobs
 	isDeleted func(workspace string) bool
 }
 
-// Put stores a blob. Errors: domain.ErrFenced if its workspace is deleted, also
-// meanwhile.
+// Put stores a blob and returns its size in bytes. It returns domain.ErrFenced if the workspace is deleted, also if
+// the deletion happens during the upload.
 func (b workspaceBlobs) Put(ctx context.Context, workspace, name string, r io.Reader) (int64, error) {
 	if b.isDeleted(workspace) {
 		return 0, domain.ErrFenced

@@ -8,15 +8,16 @@ import (
 // holdRetryAfter is the Retry-After of a refused call, in seconds.
 const holdRetryAfter = 5
 
-// callAdmission decides whether calls may begin. A quarantined store, a dial stop, a
-// drained node and a stopping node refuse them.
+// callAdmission decides whether calls may begin. It refuses them while the store is quarantined, a dial stop is
+// active, the node is drained, or the node is stopping.
 type callAdmission struct {
 	quarantined bool // the store was restored from a backup and is not released
 	dialStop    *DialStop
 	drain       *Drain
 }
 
-// holdReason returns why no outbound call may begin, as dialer.View.Stopped; "": calls may.
+// holdReason returns the reason why no outbound call may begin, one of the values of dialer.View.Stopped. An empty
+// string means that calls may begin.
 func (a *callAdmission) holdReason() string {
 	switch {
 	case a.quarantined:
@@ -29,7 +30,7 @@ func (a *callAdmission) holdReason() string {
 	return ""
 }
 
-// holdError returns the error of holdReason; nil: calls may begin.
+// holdError returns holdReason as an error; nil: outbound calls may begin.
 func (a *callAdmission) holdError() error {
 	reason := a.holdReason()
 	text := "an operator has stopped all dialling; try again later"
@@ -52,8 +53,8 @@ func (a *callAdmission) CheckCallAdmission() error {
 	return a.holdError()
 }
 
-// CheckInboundCallAdmission returns an error while no inbound call may begin. A dial stop
-// alone does not refuse them.
+// CheckInboundCallAdmission returns an error while no inbound call may begin. A dial stop does not refuse inbound
+// calls.
 func (a *callAdmission) CheckInboundCallAdmission() error {
 	switch {
 	case a.drain.isStopping():
@@ -64,8 +65,7 @@ func (a *callAdmission) CheckInboundCallAdmission() error {
 	return nil
 }
 
-// QuarantineError returns the error for what would leave the node while its store is in
-// quarantine; nil: it is not.
+// QuarantineError returns an error while the store is in quarantine: nothing may be sent out of the node then.
 func (a *callAdmission) QuarantineError() error {
 	if !a.quarantined {
 		return nil
@@ -73,12 +73,13 @@ func (a *callAdmission) QuarantineError() error {
 	return a.holdError()
 }
 
-// DialStop returns the stop of all dialling.
+// DialStop returns the operator's stop of all dialing.
 func (a *callAdmission) DialStop() *DialStop { return a.dialStop }
 
-// NodeDrain returns the drain of the node.
+// NodeDrain returns the drain of this node.
 func (a *callAdmission) NodeDrain() *Drain { return a.drain }
 
+// stoppingError is the answer to a request for a call while the node stops.
 func stoppingError() error {
 	return domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
 }

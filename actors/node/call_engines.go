@@ -10,18 +10,18 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// callEngines knows what the configured engines can do in the calls of an agent.
+// callEngines reports what the configured speech engines and language models can do in the calls of an agent.
 type callEngines struct {
-	recognizer speech.Recogniser // nil: there is none
+	recognizer speech.Recogniser // nil: no speech recognizer is configured
 	realtime   *speech.Lives
 	models     llm.Models
 	log        *slog.Logger
 }
 
-// hasModel reports whether there is a language model for an agent.
+// hasModel reports whether a language model is configured for an agent.
 func (e *callEngines) hasModel(l *domain.AgentLLM) bool { return len(e.models.For(l)) > 0 }
 
-// Engines returns what the engines add to the rules of an agent's pathway.
+// Engines returns the capabilities of the engines that the validation of a pathway considers.
 func (e *callEngines) Engines(s *domain.Script) pathway.Engines {
 	has := pathway.Engines{Acts: true, Model: e.hasModel(s.LLM), Live: s.Realtime != nil && e.realtime.Has(s.Realtime.Engine)}
 	if e.recognizer == nil {
@@ -36,8 +36,7 @@ func (e *callEngines) Engines(s *domain.Script) pathway.Engines {
 	return has
 }
 
-// warnOptOutNotTranscribed logs a warning if no engine transcribes the spoken opt-out keywords of
-// a campaign.
+// warnOptOutNotTranscribed logs a warning if no engine transcribes the spoken opt-out keywords of a campaign.
 func (e *callEngines) warnOptOutNotTranscribed(c *domain.Campaign, s *domain.Script) {
 	if o := c.Compliance.OptOut; o != nil && len(dnc.Sayable(o.Keywords)) > 0 && !e.Engines(s).Text {
 		e.log.Warn("keywords of opt_out_handling are heard at nodes that ask for words in a language that a recogniser knows, and nowhere else: there is no engine that transcribes; keys count everywhere",

@@ -13,28 +13,27 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// openTimeout bounds the commit of a call's opening. If its outcome is unknown, the
-// opener tries for endUnknownFor, every endUnknownEvery, to end what it may have stored.
+// openTimeout bounds the commit that opens a call. If the outcome of the commit is unknown, the opener tries to end
+// the call every endUnknownEvery, for endUnknownFor.
 const (
 	openTimeout     = 5 * time.Second
 	endUnknownFor   = 30 * time.Second
 	endUnknownEvery = 250 * time.Millisecond
 )
 
-// callOpener commits the opening of calls.
+// callOpener commits the rows of new calls before their INVITE.
 type callOpener struct {
 	store      commit.Store
 	workspaces *workspaceTable
-	processID  string // the process, in attempts
+	processID  string // of this process, stored in attempts
 	committed  func(workspaceID string)
-	background func(func()) // runs what the stop of the node waits for
-	stopping   func() bool  // the node is stopping
+	background func(func()) // runs a goroutine that the stop of the node waits for
+	stopping   func() bool  // reports whether the node is stopping
 }
 
-// OpenCall commits the rows of a call before its INVITE, and sets process and tariff
-// of its attempt. The end of ctx does not stop the commit. If the outcome of the
-// commit is unknown, OpenCall returns an error, and the opener ends in the background
-// what may have been stored.
+// OpenCall commits the rows of a call before its INVITE and sets the process and the tariff of its attempt. The end
+// of ctx does not stop the commit. If the outcome of the commit is unknown, OpenCall returns an error. The opener
+// then ends the call in the background in case it was stored.
 func (o *callOpener) OpenCall(ctx context.Context, opening call.OpeningCommit) error {
 	c, a := opening.Call, opening.Attempt
 	a.Boot, a.Tariff = o.processID, o.tariff(c.WorkspaceID)
@@ -58,8 +57,8 @@ func (o *callOpener) OpenCall(ctx context.Context, opening call.OpeningCommit) e
 	return commit.StoreError(err)
 }
 
-// endUnknownCall ends a call whose opening may have been stored. What it does not
-// reach before the process ends is interrupted at the next start.
+// endUnknownCall ends a call that may have been stored. If the process ends first, the next start ends the call as
+// interrupted.
 func (o *callOpener) endUnknownCall(c domain.Call, a domain.Attempt) {
 	wait := time.NewTicker(endUnknownEvery)
 	defer wait.Stop()
@@ -71,7 +70,8 @@ func (o *callOpener) endUnknownCall(c domain.Call, a domain.Attempt) {
 	}
 }
 
-// endStoredCall ends a call if its attempt is stored. A commit may still arrive later.
+// endStoredCall ends a call if its attempt is stored. It returns false if the attempt is missing, because its
+// commit may still arrive.
 func (o *callOpener) endStoredCall(c *domain.Call, a *domain.Attempt) (ended bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
@@ -86,7 +86,7 @@ func (o *callOpener) endStoredCall(c *domain.Call, a *domain.Attempt) (ended boo
 	return err == nil
 }
 
-// tariff returns the number of the tariff under which a workspace opens attempts.
+// tariff returns the number of the tariff that applies to new attempts of a workspace.
 func (o *callOpener) tariff(workspaceID string) int {
 	if w := o.workspaces.Workspace(workspaceID); w != nil {
 		return w.Tariff

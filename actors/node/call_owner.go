@@ -9,17 +9,18 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// ClaimQuery asks whose a call or a text is, before it is taken.
+// ClaimQuery asks the nodes of a cluster which of them owns a call or a text message.
 type ClaimQuery struct {
-	To     string         `json:"to"`             // as the trunk writes it; "": only whether the source is known
-	User   string         `json:"user,omitempty"` // that the caller says to be, by digest: nothing of it is proved here
-	Source netip.AddrPort `json:"source"`
-	// MatchFields are those of sip.Incoming.
+	To     string         `json:"to"`             // as the trunk writes it; "": only whether the source is known // called number as the trunk writes it; "": query only whether the source is known
+	User   string         `json:"user,omitempty"` // digest user name that the caller states; the receiver of the query does not verify it
+	Source netip.AddrPort `json:"source"`         // address that sent the request
+	// MatchFields are the header fields of sip.Incoming.MatchFields.
 	MatchFields map[string]string `json:"match_fields,omitempty"`
 }
 
-// FindClaim returns the best claim to a call of the shards of this process. all is false if one of them could not answer. A source
-// without trunks costs no read of the store. A draining shard has its claims, too: it refuses the call.
+// FindClaim returns the best claim to a call among the shards of this process. all is false if one of the shards
+// could not answer. A source without trunks needs no read of the store. A draining shard has claims too: it refuses
+// the call itself.
 func (s *Router) FindClaim(ctx context.Context, q ClaimQuery) (best domain.CallClaim, all bool) {
 	all = true
 	for _, n := range s.all() {
@@ -35,6 +36,7 @@ func (s *Router) FindClaim(ctx context.Context, q ClaimQuery) (best domain.CallC
 	return best, all
 }
 
+// findClaim returns the claim of this node to a call.
 func (n *Node) findClaim(ctx context.Context, q ClaimQuery) (domain.CallClaim, error) {
 	entries := n.trunkSources.TrunksAt(q.Source)
 	switch {
@@ -46,7 +48,7 @@ func (n *Node) findClaim(ctx context.Context, q ClaimQuery) (domain.CallClaim, e
 	in := &sip.Incoming{To: q.To, Source: q.Source, MatchFields: q.MatchFields}
 	for i := range entries {
 		if auth := entries[i].Trunk.Inbound.Auth; q.User != "" && auth != nil && auth.Username == q.User {
-			in.Proved, in.TrunkID = true, entries[i].Trunk.ID // whoever takes the call finds out
+			in.Proved, in.TrunkID = true, entries[i].Trunk.ID // the node that receives the call verifies the digest
 			break
 		}
 	}

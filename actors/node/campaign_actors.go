@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// contactsAddedWait bounds how long an upload waits until its campaign counts the contacts.
-// They are stored before.
+// contactsAddedWait bounds how long an upload waits until its campaign counts the contacts. The contacts are stored
+// before.
 const contactsAddedWait = 5 * time.Second
 
 // campaignActors starts and notifies the actors of campaigns.
@@ -33,15 +33,15 @@ func (a *campaignActors) CampaignPID(workspaceID, id string) *actor.PID {
 	return workspace.PID(a.sys, workspaceID, workspace.Campaigns, id)
 }
 
-// WakeCampaigns has every campaign decide again whether it may dial.
+// WakeCampaigns makes all campaigns check again whether they may dial.
 func (a *campaignActors) WakeCampaigns() {
 	for _, t := range a.workspaces.allTrees() {
 		a.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
 	}
 }
 
-// NotifyPublished notifies the running campaigns of an environment that follow the latest
-// version of their agent and pathway.
+// NotifyPublished notifies the running campaigns of an environment that follow the latest version of their agent
+// and pathway.
 func (a *campaignActors) NotifyPublished(ctx context.Context, p domain.Principal) error {
 	return commit.StoreError(commit.Each(ctx, a.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
 		if c.FollowLatest && c.Environment == p.Environment && c.StartedAt != nil {
@@ -50,38 +50,36 @@ func (a *campaignActors) NotifyPublished(ctx context.Context, p domain.Principal
 	}))
 }
 
-// StartIfDraft reports whether the actor of a campaign may be asked. A draft has no actor
-// until it is needed: it is started. The actor of another campaign that does not run has
-// failed too often or runs on another node; it is not started.
+// StartIfDraft reports whether the actor of a campaign can answer requests. The actor of a draft starts only when
+// it is needed: StartIfDraft starts it. Any other campaign without an actor has failed too often or runs on another
+// node, so it is not started.
 func (a *campaignActors) StartIfDraft(ctx context.Context, c *domain.Campaign) bool {
 	pid := a.CampaignPID(c.WorkspaceID, c.ID)
 	if t := a.workspaces.tree(c.WorkspaceID); t != nil && c.Status == domain.CampaignDraft {
 		if !a.IsRunning(pid) {
 			a.children.startChild(ctx, t.campaigns, workspace.Hatch{ID: c.ID})
 		}
-		return true // or it ended at once, because the campaign was deleted
+		return true // the actor of a deleted draft ends at once
 	}
 	return a.IsRunning(pid)
 }
 
-// StartCampaignActor starts the actor of a stored campaign that is created with a start
-// time. A draft gets none.
+// StartCampaignActor starts the actor of a stored campaign that has a start time. A draft gets no actor.
 func (a *campaignActors) StartCampaignActor(ctx context.Context, c *domain.Campaign) {
 	if t := a.workspaces.tree(c.WorkspaceID); t != nil && c.Status != domain.CampaignDraft {
 		a.children.startChild(ctx, t.campaigns, workspace.Hatch{ID: c.ID})
 	}
 }
 
-// CampaignChanged has a running campaign read its row again. A draft is read when it is
-// needed.
+// CampaignChanged makes the actor of a campaign read its row again. A draft without an actor reads the row when it
+// starts.
 func (a *campaignActors) CampaignChanged(c *domain.Campaign) {
 	if pid := a.CampaignPID(c.WorkspaceID, c.ID); a.IsRunning(pid) {
 		a.sys.Root.Send(pid, campaign.Changed{})
 	}
 }
 
-// IsRunning reports whether an actor was started and has not ended. It may not have read
-// the store yet.
+// IsRunning reports whether an actor was started and has not ended. The actor may not have read the store yet.
 func (a *campaignActors) IsRunning(pid *actor.PID) bool {
 	if pid == nil {
 		return false
@@ -90,8 +88,8 @@ func (a *campaignActors) IsRunning(pid *actor.PID) bool {
 	return lives
 }
 
-// AwaitContacts tells a campaign that it has total contacts and waits until its
-// status counts them.
+// AwaitContacts notifies a campaign of added contacts and waits until its status counts total contacts. It returns
+// after contactsAddedWait in any case.
 func (a *campaignActors) AwaitContacts(ctx context.Context, c *domain.Campaign, total int) {
 	pid := a.CampaignPID(c.WorkspaceID, c.ID)
 	if !a.IsRunning(pid) {

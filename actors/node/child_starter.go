@@ -11,15 +11,16 @@ import (
 	"github.com/callboard/callboard/actors/workspace"
 )
 
-// childStarter has the supervisors of a workspace start their actors.
+// childStarter makes the supervisors of a workspace start child actors.
 type childStarter struct {
 	sys        *actor.ActorSystem
-	background func(func()) // runs what the stop of the node waits for
-	stopping   func() bool  // the node is stopping
+	background func(func()) // runs a goroutine that the stop of the node waits for
+	stopping   func() bool  // reports whether the node is stopping
 	log        *slog.Logger
 }
 
-// startChild starts a child of a supervisor. A supervisor that does not answer is asked again in the background.
+// startChild makes a supervisor start a child. If the supervisor does not answer, the request is repeated in the
+// background.
 func (c *childStarter) startChild(ctx context.Context, supervisor *actor.PID, child workspace.Hatch) {
 	_, err := mailbox.Ask[workspace.Hatched](ctx, c.sys, supervisor, child)
 	if err == nil {

@@ -11,27 +11,27 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 )
 
-// Counters are what the node keeps now, over all workspaces. Without calls
-// everything but Workspaces and Actors is 0.
+// Counters are the numbers of live objects of a node over all workspaces, for GET /debug/counters. Without calls
+// every field except Workspaces and Actors is 0.
 type Counters struct {
 	Workspaces        int `json:"workspaces"`
-	Actors            int `json:"actors"`          // processes of the actor system, questions under way included
-	Calls             int `json:"calls"`           // whose actors live
-	UncommittedCalls  int `json:"calls_open"`      // with those whose end is not committed yet
-	PendingRecordings int `json:"recordings"`      // of calls that are over, not kept yet
-	OutboundPermits   int `json:"lines_out"`       // permits leased, bound and held
-	InboundPermits    int `json:"lines_in"`        // as lines_out, of calls that come in
-	WaitingPermits    int `json:"lines_waiting"`   // permits that campaigns wait for
-	TrunkSlots        int `json:"trunk_channels"`  // taken
-	TrunkSlotCalls    int `json:"trunk_holdings"`  // calls that have any
-	TrunkWatchedCalls int `json:"trunk_bound"`     // actors of calls that trunks watch
-	TrunkChargedCalls int `json:"trunk_meters"`    // answered calls that are being paid for
-	TrunkWaitingCalls int `json:"trunk_waiting"`   // calls that wait for a slot
-	InboundRouting    int `json:"inbound_opening"` // INVITEs that are being looked at
-	WebhookRequests   int `json:"webhook_sends"`   // webhook requests under way
+	Actors            int `json:"actors"`          // processes of the actor system, including pending requests
+	Calls             int `json:"calls"`           // calls whose actor runs
+	UncommittedCalls  int `json:"calls_open"`      // calls whose end is not committed, including live calls
+	PendingRecordings int `json:"recordings"`      // recordings of ended calls that are not stored
+	OutboundPermits   int `json:"lines_out"`       // permits of outbound calls that are leased, bound or held
+	InboundPermits    int `json:"lines_in"`        // permits of inbound calls that are leased, bound or held
+	WaitingPermits    int `json:"lines_waiting"`   // requests of campaigns that wait for a permit
+	TrunkSlots        int `json:"trunk_channels"`  // trunk slots in use
+	TrunkSlotCalls    int `json:"trunk_holdings"`  // calls that hold a trunk slot
+	TrunkWatchedCalls int `json:"trunk_bound"`     // call actors that the trunk actors watch
+	TrunkChargedCalls int `json:"trunk_meters"`    // answered calls whose cost is being counted
+	TrunkWaitingCalls int `json:"trunk_waiting"`   // calls that wait for a trunk slot
+	InboundRouting    int `json:"inbound_opening"` // INVITEs and MESSAGEs that are being routed
+	WebhookRequests   int `json:"webhook_sends"`   // webhook requests in progress
 }
 
-// Add adds what another node of the process keeps.
+// Add adds the counters of another node of the process.
 func (c *Counters) Add(o *Counters) {
 	c.Workspaces += o.Workspaces
 	c.Actors += o.Actors
@@ -50,8 +50,8 @@ func (c *Counters) Add(o *Counters) {
 	c.WebhookRequests += o.WebhookRequests
 }
 
-// Counters asks every workspace. The error is that of the first that does not
-// answer in the time of ctx.
+// Counters queries every workspace. It returns the error of the first workspace that does not answer before ctx
+// ends.
 func (n *Node) Counters(ctx context.Context) (Counters, error) {
 	c := Counters{InboundRouting: n.routing.count(), WebhookRequests: n.webhookPool.Busy()}
 	for _, m := range n.sys.ProcessRegistry.LocalPIDs.LocalPIDs {
@@ -67,7 +67,7 @@ func (n *Node) Counters(ctx context.Context) (Counters, error) {
 	return c, nil
 }
 
-// addWorkspace asks the actors of a workspace.
+// addWorkspace adds the counts that the actors of a workspace report.
 func (c *Counters) addWorkspace(ctx context.Context, sys *actor.ActorSystem, t *workspaceTree) error {
 	live, err := mailbox.Ask[call.LiveCalls](ctx, sys, t.calls, call.GetLiveCalls{})
 	if err != nil {

@@ -16,24 +16,24 @@ import (
 
 // Times of a dial stop.
 const (
-	dialStopPoll        = 500 * time.Millisecond // between two reads of the stored stop
+	dialStopPoll        = 500 * time.Millisecond // interval between two reads of the stored row
 	dialStopReadTimeout = 2 * time.Second
 )
 
-// DialStop is an operator's stop of all dialling in the installation. The stored row holds
-// across restarts. Nodes that share a store follow each other's changes.
+// DialStop is an operator's stop of all dialing in the installation. The stored row keeps the stop across restarts.
+// Nodes that share a store apply each other's changes.
 type DialStop struct {
 	store    dialStopStore
-	shared   bool               // other nodes share the store
-	onChange func(stopped bool) // is called with mu held, but by load
+	shared   bool               // other nodes use the same store
+	onChange func(stopped bool) // called with mu held, except by load
 	log      *slog.Logger
 
-	row     atomic.Pointer[domain.Dialling] // nil: dialling is allowed. Since is zero until the row is stored
+	row     atomic.Pointer[domain.Dialling] // nil: dialing is allowed. Since is zero until the row is stored
 	mu      sync.Mutex                      // held while a change is stored
-	changes int                             // made by this node; guarded by mu
+	changes int                             // number of changes by this node; guarded by mu
 }
 
-// dialStopStore stores the row of a dial stop.
+// dialStopStore reads and writes the row of a dial stop.
 type dialStopStore interface {
 	Get(ctx context.Context, into domain.Record) (uint64, error)
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
@@ -55,7 +55,7 @@ func (s *DialStop) load(ctx context.Context) error {
 	return nil
 }
 
-// follow applies what other nodes store, until ctx ends.
+// follow applies changes that other nodes store, until ctx ends.
 func (s *DialStop) follow(ctx context.Context) {
 	t := time.NewTicker(dialStopPoll)
 	defer t.Stop()
@@ -82,7 +82,7 @@ func (s *DialStop) poll(ctx context.Context) {
 	defer s.mu.Unlock()
 	known := s.row.Load()
 	switch {
-	case s.changes != before: // the row is older than the change of this node
+	case s.changes != before: // this node changed the row after it was read
 		return
 	case stored.Stopped && known == nil:
 		s.row.Store(stored)
@@ -96,8 +96,8 @@ func (s *DialStop) poll(ctx context.Context) {
 	s.onChange(stored.Stopped)
 }
 
-// Stop stops all dialling until Resume, also across restarts. Live calls go on. The
-// first row of a stop stays. row has reason and author.
+// Stop stops all dialing until Resume, also across restarts. Live calls continue. row has the reason and the
+// author. If dialing is already stopped, the first row stays.
 func (s *DialStop) Stop(ctx context.Context, row *domain.Dialling) (load.DiallingNow, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *DialStop) Stop(ctx context.Context, row *domain.Dialling) (load.Diallin
 		return dialStopOf(known), nil
 	}
 	s.changes++
-	s.row.Store(&domain.Dialling{Stopped: true, Reason: row.Reason}) // before the commit: no call begins while the store is slow
+	s.row.Store(&domain.Dialling{Stopped: true, Reason: row.Reason}) // before the commit, so that no call begins while the store is slow
 	s.onChange(true)
 	row.Stopped, row.Since = true, domain.Timestamp(time.Now())
 	if _, err := s.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
@@ -117,7 +117,7 @@ func (s *DialStop) Stop(ctx context.Context, row *domain.Dialling) (load.Diallin
 	return dialStopOf(row), nil
 }
 
-// Resume allows dialling again. Paused campaigns stay paused. row has the author.
+// Resume allows dialing again. Paused campaigns stay paused. row has the author.
 func (s *DialStop) Resume(ctx context.Context, row *domain.Dialling) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,13 +135,13 @@ func (s *DialStop) Resume(ctx context.Context, row *domain.Dialling) error {
 	return nil
 }
 
-// Current returns the stop, if there is one.
+// Current returns the active stop; the zero value if dialing is allowed.
 func (s *DialStop) Current() load.DiallingNow { return dialStopOf(s.row.Load()) }
 
-// isStopped reports whether dialling is stopped.
+// isStopped reports whether dialing is stopped.
 func (s *DialStop) isStopped() bool { return s.row.Load() != nil }
 
-// stored reads the stored row; the zero row if there is none.
+// stored reads the stored row; it returns an empty row if none is stored.
 func (s *DialStop) stored(ctx context.Context) (*domain.Dialling, error) {
 	bound, cancel := context.WithTimeout(ctx, dialStopReadTimeout)
 	defer cancel()
@@ -152,7 +152,7 @@ func (s *DialStop) stored(ctx context.Context) (*domain.Dialling, error) {
 	return row, nil
 }
 
-// isStored reports whether the known stop is still stored: another node may have resumed.
+// isStored reports whether the known stop is still stored: another node may have resumed dialing.
 func (s *DialStop) isStored(ctx context.Context) bool {
 	if !s.shared {
 		return true
@@ -161,6 +161,7 @@ func (s *DialStop) isStored(ctx context.Context) bool {
 	return err == nil && row.Stopped
 }
 
+// dialStopOf returns a stored stop as the API shows it.
 func dialStopOf(row *domain.Dialling) load.DiallingNow {
 	if row == nil {
 		return load.DiallingNow{}

@@ -16,21 +16,22 @@ import (
 )
 
 const (
-	hangUpLimit   = 8 * time.Second        // that calls may take to say goodbye once they are hung up
-	movablePoll   = 50 * time.Millisecond  // it is looked whether calls can go on elsewhere
-	idleWaitLimit = 2 * time.Second        // a good moment of all calls is waited for, once nothing else is
-	prepareLimit  = 2 * time.Second        // for calls to hold still
-	handoverLimit = 5 * time.Second        // for what they were to be stored
-	prepareRetry  = 500 * time.Millisecond // between two tries to have them all hold still
+	hangUpLimit   = 8 * time.Second        // time for calls to end after the node hangs them up
+	movablePoll   = 50 * time.Millisecond  // interval at which the node checks whether calls can be handed over
+	idleWaitLimit = 2 * time.Second        // how long a handover waits for a moment at which no call is busy
+	prepareLimit  = 2 * time.Second        // time for all calls to pause
+	handoverLimit = 5 * time.Second        // time for all calls to store their state
+	prepareRetry  = 500 * time.Millisecond // interval between two attempts to pause all calls
 )
 
-// Drain takes no new calls, lets live ones end until ctx does, and hangs up
-// the rest. The API refuses what would begin something meanwhile.
+// Drain accepts no new calls, waits for live calls until ctx ends, and hangs up the rest. Meanwhile the API refuses
+// writes.
 func (n *Node) Drain(ctx context.Context) {
 	n.RefuseWrites()
 	n.drainAll(ctx)
 }
 
+// drainAll drains the calls of all workspaces and waits for outbound messages.
 func (n *Node) drainAll(ctx context.Context) {
 	live := n.stopTakingCalls()
 	var wait sync.WaitGroup
@@ -41,7 +42,7 @@ func (n *Node) drainAll(ctx context.Context) {
 	wait.Wait()
 }
 
-// stopTakingCalls ends the taking of calls.
+// stopTakingCalls refuses new calls and makes the campaigns stop dialing. It returns the live calls.
 func (n *Node) stopTakingCalls() liveCalls {
 	n.drain.stop()
 	live := n.liveCalls()
@@ -58,11 +59,12 @@ type liveCalls struct {
 	log   *slog.Logger
 }
 
+// liveCalls returns the live calls of this node.
 func (n *Node) liveCalls() liveCalls {
 	return liveCalls{sys: n.sys, trees: n.allTrees(), log: n.cfg.Log}
 }
 
-// drain waits until the calls of a workspace have ended, and hangs up those that live when ctx ends.
+// drain waits until the calls of a workspace have ended, and hangs up those that are live when ctx ends.
 func (l liveCalls) drain(ctx context.Context, t *workspaceTree) {
 	if _, err := mailbox.Ask[call.CallsDrained](ctx, l.sys, t.calls, call.DrainCalls{}); err == nil {
 		return
@@ -70,12 +72,11 @@ func (l liveCalls) drain(ctx context.Context, t *workspaceTree) {
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), hangUpLimit)
 	defer cancel()
 	if l.hangUp(bound, t, false) == nil {
-		_, _ = mailbox.Ask[call.CallsDrained](bound, l.sys, t.calls, call.DrainCalls{}) // what is left is interrupted at the next start
+		_, _ = mailbox.Ask[call.CallsDrained](bound, l.sys, t.calls, call.DrainCalls{}) // the next start ends the remaining calls as interrupted
 	}
 }
 
-// hangUp says goodbye to the live calls, or to those of them that nobody else
-// could go on with.
+// hangUp hangs up the live calls of a workspace. With stuck it hangs up only those that no other node can resume.
 func (l liveCalls) hangUp(ctx context.Context, t *workspaceTree, stuck bool) error {
 	live, err := mailbox.Ask[call.LiveCalls](ctx, l.sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
@@ -94,13 +95,13 @@ func (l liveCalls) hangUp(ctx context.Context, t *workspaceTree, stuck bool) err
 	return nil
 }
 
-// DrainForHandover is Drain of a node whose work another one takes up: it waits only for
-// what that one cannot go on with, and hangs that up when the deadline of ctx has
-// come. true: calls live that are to be handed over, by HandOver. heirs says
-// whether anybody is there to take them up. The API takes writes meanwhile: call
-// RefuseWrites afterwards. Where ctx is cancelled the work is
-// another's already, and nothing is waited for, unless context.DeadlineExceeded is
-// the cause: then the deadline has come sooner.
+// DrainForHandover is Drain for a node whose shard another node takes over. It waits for calls that cannot be
+// handed over and hangs them up at the deadline of ctx. It returns true if live calls remain that HandOverCalls has
+// to hand over. heirs reports whether a node is available that resumes them. The API accepts writes meanwhile, so
+// the caller calls RefuseWrites afterwards.
+//
+// A cancelled ctx means that another node already owns the shard: DrainForHandover returns at once. With the cause
+// context.DeadlineExceeded a cancelled ctx counts as an early deadline.
 func (n *Node) DrainForHandover(ctx context.Context, heirs func() bool) bool {
 	if !n.cfg.SurviveCalls {
 		n.drainAll(ctx)
@@ -114,7 +115,7 @@ func (n *Node) DrainForHandover(ctx context.Context, heirs func() bool) bool {
 	go func() { n.services.Messages.FinishDeliveries(ctx); close(texts) }()
 	tick := time.NewTicker(movablePoll)
 	defer tick.Stop()
-	var still time.Time // since when nothing else is waited for
+	var still time.Time // time since when only live calls are waited for
 	for {
 		now, err := live.countMovable(ctx)
 		switch {
@@ -124,7 +125,7 @@ func (n *Node) DrainForHandover(ctx context.Context, heirs func() bool) bool {
 		case now.Open == 0:
 			<-texts
 			return false
-		case !isClosed(texts): // what was seen of the calls would be old by then
+		case !isClosed(texts): // the state of the calls, read before, may be outdated when the messages are done
 			still = time.Time{}
 		case heirs():
 			if still.IsZero() {
@@ -146,6 +147,7 @@ func (n *Node) DrainForHandover(ctx context.Context, heirs func() bool) bool {
 	}
 }
 
+// isClosed reports whether a channel is closed.
 func isClosed(done <-chan struct{}) bool {
 	select {
 	case <-done:
@@ -155,13 +157,12 @@ func isClosed(done <-chan struct{}) bool {
 	}
 }
 
-// CountMovableCalls is how many calls live, and how many of them another node could go on
-// with.
+// CountMovableCalls counts the live calls, and those of them that another node could resume.
 func (n *Node) CountMovableCalls(ctx context.Context) (call.LiveCalls, error) {
 	return n.liveCalls().countMovable(ctx)
 }
 
-// countMovable adds up what all workspaces say of their calls.
+// countMovable adds up the live calls of all workspaces.
 func (l liveCalls) countMovable(ctx context.Context) (sum call.LiveCalls, err error) {
 	bound, cancel := context.WithTimeout(ctx, prepareLimit)
 	defer cancel()
@@ -175,7 +176,8 @@ func (l liveCalls) countMovable(ctx context.Context) (sum call.LiveCalls, err er
 	return sum, nil
 }
 
-// hangUpRemaining hangs up what may not live longer: all, or what cannot go on at a heir.
+// hangUpRemaining hangs up all calls; with heirs only those that no other node can resume. It reports whether calls
+// remain to be handed over.
 func (l liveCalls) hangUpRemaining(heirs bool) bool {
 	bound, cancel := context.WithTimeout(context.Background(), hangUpLimit)
 	defer cancel()
@@ -197,11 +199,9 @@ func (l liveCalls) hangUpRemaining(heirs bool) bool {
 	}
 }
 
-// HandOverCalls lets go of the calls that live, for another node to go on with them:
-// what they were is stored, and their far ends hear of no end. All calls first
-// hold still, so that none waits in silence for another one: where that cannot be,
-// because one was just handed on, it is tried again until ctx ends. After it there
-// is nothing to do but to stop.
+// HandOverCalls stores the state of the live calls and releases them, so that another node resumes them. Remote
+// parties get no BYE. All calls pause first, so that none waits in silence for another. If a call cannot pause, the
+// attempt is repeated until ctx ends. Afterwards the node can only stop.
 func (n *Node) HandOverCalls(ctx context.Context) {
 	live := n.liveCalls()
 	all, err := live.prepareHandover(ctx)
@@ -209,7 +209,7 @@ func (n *Node) HandOverCalls(ctx context.Context) {
 		for _, t := range live.trees {
 			n.sys.Root.Send(t.calls, call.CancelHandover{})
 		}
-		if ctx.Err() != nil { // what cannot go on elsewhere ends, and its end is stored
+		if ctx.Err() != nil { // calls that no other node can resume end, and their end is stored
 			live.hangUpRemaining(true)
 			all, _ = live.prepareHandover(ctx)
 			break
@@ -232,7 +232,7 @@ func (n *Node) HandOverCalls(ctx context.Context) {
 	}
 }
 
-// prepareHandover asks all calls to, until they go on or are let go of.
+// prepareHandover makes all calls pause until they continue or are handed over.
 func (l liveCalls) prepareHandover(ctx context.Context) (all call.HandoverPrepared, failed error) {
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), prepareLimit)
 	defer cancel()

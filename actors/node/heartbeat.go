@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// heartbeatName is the name of the actor that answers while the actors of this node run.
+// heartbeatName is the name of the actor that answers heartbeat requests.
 const heartbeatName = "pulse"
 
 type (
@@ -16,24 +16,26 @@ type (
 	heartbeatReply   struct{}
 )
 
-// Control admits it always.
+// Control marks a message that a full mailbox admits too.
 func (heartbeatRequest) Control() {}
 
+// startHeartbeat starts the heartbeat actor.
 func (n *Node) startHeartbeat() error {
 	_, err := n.sys.Root.SpawnNamed(mailbox.Props(n.observed(heartbeatName, func() actor.Actor { return heartbeatActor{} }), 8), heartbeatName)
 	return err
 }
 
+// heartbeatActor answers each request. An answer shows that the actor system works.
 type heartbeatActor struct{}
 
-// Receive is protoactor's.
+// Receive implements actor.Actor.
 func (heartbeatActor) Receive(ctx actor.Context) {
 	if _, ok := ctx.Message().(heartbeatRequest); ok {
 		ctx.Respond(heartbeatReply{})
 	}
 }
 
-// Heartbeat is nil while the actors of the node answer.
+// Heartbeat returns nil if the actors of the node answer before ctx ends.
 func (n *Node) Heartbeat(ctx context.Context) error {
 	_, err := mailbox.Ask[heartbeatReply](ctx, n.sys, n.sys.NewLocalPID(heartbeatName), heartbeatRequest{})
 	return err

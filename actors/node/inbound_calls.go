@@ -24,13 +24,13 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// Limits of taking a call in.
+// Limits of routing an inbound call.
 const (
-	inboundLimit  = 4 * time.Second // from INVITE to the start of its actor
+	inboundLimit  = 4 * time.Second // from the INVITE to the start of the call actor
 	overloadAfter = 5 * time.Second // Retry-After of a refusal
 )
 
-// The final answers to a call that is not taken.
+// Final SIP responses to a refused call.
 const (
 	sipNotFound    = 404
 	sipBusyHere    = 486
@@ -52,15 +52,14 @@ type inboundCalls struct {
 	opener       *callOpener
 	services     *Services
 	traces       *siptrace.Buffer
-	accepts      func() bool // inbound calls may begin. It must not wait
+	accepts      func() bool // reports whether inbound calls may begin; must not block
 	committed    func(workspaceID string)
-	background   func(func()) // runs what the stop of the node waits for
+	background   func(func()) // runs a goroutine that the stop of the node waits for
 	log          *slog.Logger
 }
 
-// ReceiveInvite takes an INVITE of a trunk: the number finds workspace and agent, a
-// line is taken, the opening is committed, and its call goes on. It returns at
-// once.
+// ReceiveInvite routes an INVITE of a trunk or a phone in the background and returns at once. The called number
+// determines workspace and agent. The call gets a permit, its rows are committed, and a call actor starts.
 func (r *inboundCalls) ReceiveInvite(in *sip.Incoming) {
 	if !r.accepts() || !r.routing.acquire() {
 		in.Reject(sipUnavailable, overloadAfter)
@@ -69,7 +68,7 @@ func (r *inboundCalls) ReceiveInvite(in *sip.Incoming) {
 	r.background(func() {
 		defer r.routing.release()
 		defer func() {
-			if v := recover(); v != nil { // nobody would answer the caller any more
+			if v := recover(); v != nil { // without a final response the caller would wait for a timeout
 				in.Reject(sipServerError, 0)
 				panic(v)
 			}
@@ -83,19 +82,21 @@ func (r *inboundCalls) ReceiveInvite(in *sip.Incoming) {
 	})
 }
 
-// rejectCall answers an INVITE of a trunk, and counts why: before, so that whoever
-// has the answer finds it counted.
+// rejectCall rejects an INVITE of a trunk and counts the reason. It counts first, so that a caller who has the
+// response finds the count.
 func (r *inboundCalls) rejectCall(in *sip.Incoming, e trunk.Entry, code int, after time.Duration, why string) {
 	r.countInvite(e, why)
 	in.Reject(code, after)
 }
 
+// countInvite counts an INVITE at its trunk. refusal is the reason of the rejection; "": the call is accepted.
 func (r *inboundCalls) countInvite(e trunk.Entry, refusal string) {
 	if t := r.workspaces.tree(e.WorkspaceID); t != nil {
 		r.sys.Root.Send(t.trunks, trunk.InboundCallArrived{TrunkID: e.Trunk.ID, Refusal: refusal})
 	}
 }
 
+// routeCall finds the number, trunk and agent of an INVITE, and starts the call or rejects it.
 func (r *inboundCalls) routeCall(ctx context.Context, in *sip.Incoming) error {
 	number, entry, err := r.orderedTestCall(in)
 	if number == nil && err == nil {
@@ -110,7 +111,7 @@ func (r *inboundCalls) routeCall(ctx context.Context, in *sip.Incoming) error {
 		return nil
 	}
 	if errors.Is(err, inbound.ErrAuthRequired) {
-		in.Challenge() // as every caller is asked first: no refusal to be counted
+		in.Challenge() // every caller gets a challenge first, so nothing is counted
 		return nil
 	}
 	if err != nil {
@@ -123,7 +124,7 @@ func (r *inboundCalls) routeCall(ctx context.Context, in *sip.Incoming) error {
 	p := domain.Principal{WorkspaceID: number.WorkspaceID, Environment: number.Environment}
 	script, err := r.services.Scripts.Script(ctx, p, number.AgentID, "")
 	if domain.CodeOf(err) == domain.CodeNotFound || domain.CodeOf(err) == domain.CodeValidation {
-		r.rejectCall(in, entry, sipNotFound, 0, "no_agent") // the number has lost its agent
+		r.rejectCall(in, entry, sipNotFound, 0, "no_agent") // the agent of the number was deleted
 		return nil
 	}
 	if domain.CodeOf(err) == domain.CodeNoEngine {
@@ -149,16 +150,16 @@ func (r *inboundCalls) routeCall(ctx context.Context, in *sip.Incoming) error {
 	return r.startInboundCall(ctx, t, in, c, permit, &entry, &script)
 }
 
-// lookUpInbound requests variables of a call. Meanwhile the call holds a permit, but does
-// not count among the INVITEs being routed.
+// lookUpInbound requests the variables of an inbound call. Meanwhile the call holds a permit but does not count as
+// an INVITE that is being routed.
 func (r *inboundCalls) lookUpInbound(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call) {
 	r.routing.requests.Add(-1)
 	defer r.routing.requests.Add(1)
 	return r.services.Agents.LookUpInbound(ctx, h, c)
 }
 
-// startInboundCall opens a call that has a line, and lets it go on. No campaign rings the
-// caller from now on.
+// startInboundCall commits a call that has a permit and starts its actor. From now on no campaign calls the
+// caller's number.
 func (r *inboundCalls) startInboundCall(ctx context.Context, t *workspaceTree, in *sip.Incoming, c *domain.Call, permit lines.Permit, entry *trunk.Entry, script *domain.Script) error {
 	r.sys.Root.Send(t.numbers, numbers.Rings{CallID: c.ID, Number: c.From, Environment: c.Environment})
 	opened := false
@@ -170,7 +171,7 @@ func (r *inboundCalls) startInboundCall(ctx context.Context, t *workspaceTree, i
 	var also func(*commit.Change, *domain.Call)
 	if script.Hook != nil {
 		also = r.lookUpInbound(ctx, script.Hook, c)
-		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), inboundLimit) // it had its own time
+		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), inboundLimit) // the lookup has a time limit of its own, so the commit gets a new one
 		defer cancel()
 		ctx = bound
 	}
@@ -194,6 +195,7 @@ func (r *inboundCalls) startInboundCall(ctx context.Context, t *workspaceTree, i
 	return nil
 }
 
+// newInboundCall returns the record of an inbound call.
 func (r *inboundCalls) newInboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.Trunk, script *domain.Script) *domain.Call {
 	now := domain.Timestamp(time.Now())
 	country := ""
@@ -202,7 +204,7 @@ func (r *inboundCalls) newInboundCall(in *sip.Incoming, num *domain.PhoneNumber,
 	}
 	told := domain.CallingParty{From: in.From, Name: in.FromName, Verstat: in.Verstat, Header: in.Header}
 	if in.PhoneID != "" {
-		told.Header = nil // a phone speaks for itself alone
+		told.Header = nil // no trunk vouches for the headers of a phone
 	}
 	shown, party := told.Read(t, country)
 	c := &domain.Call{
@@ -221,7 +223,7 @@ func (r *inboundCalls) newInboundCall(in *sip.Incoming, num *domain.PhoneNumber,
 	return c
 }
 
-// recordOverLimit keeps the record of a call that found every line taken.
+// recordOverLimit stores the record of a call that was rejected because no permit was free.
 func (r *inboundCalls) recordOverLimit(ctx context.Context, c *domain.Call) error {
 	now := domain.Timestamp(time.Now())
 	c.Status, c.Disposition, c.EndedReason, c.EndedBy, c.EndedAt = domain.CallFailed, string(domain.OutcomeFailed), domain.ReasonConcurrency, domain.EndedByService, &now

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// What is answered to a MESSAGE besides what calls are answered.
+// SIP responses to a MESSAGE, besides those to an INVITE.
 const (
 	sipOK         = 200
 	sipBadRequest = 400
@@ -28,13 +28,13 @@ type inboundMessages struct {
 	lookup       *inbound.Lookup
 	routing      *routingLimit
 	services     *Services
-	accepts      func() bool  // messages may be received. It must not wait
-	background   func(func()) // runs what the stop of the node waits for
+	accepts      func() bool  // reports whether messages may be received; must not block
+	background   func(func()) // runs a goroutine that the stop of the node waits for
 	log          *slog.Logger
 }
 
-// ReceiveMessage takes a MESSAGE of a trunk. It is answered when the message is safe, so
-// that nothing is lost in between. It returns at once.
+// ReceiveMessage handles a MESSAGE of a trunk in the background and returns at once. The response is sent after the
+// message is stored, so that no message is lost.
 func (r *inboundMessages) ReceiveMessage(in *sip.IncomingMessage) {
 	if !r.accepts() || !r.routing.acquire() {
 		in.Reply(sipUnavailable, overloadAfter)
@@ -63,14 +63,14 @@ func (r *inboundMessages) ReceiveMessage(in *sip.IncomingMessage) {
 	})
 }
 
-// routeMessage keeps a message or a report, and says what is answered.
+// routeMessage stores a message or a delivery report and returns the status code of the response.
 func (r *inboundMessages) routeMessage(ctx context.Context, in *sip.IncomingMessage) (code int, err error) {
 	content, err := sms.ReadContent(in.ContentType, in.Body)
 	switch {
 	case errors.Is(err, sms.ErrType):
 		return sipBadType, nil
 	case err != nil, content.Report == nil && !isStorableBody(content.Body):
-		return sipBadRequest, nil //nolint:nilerr // told by the answer
+		return sipBadRequest, nil //nolint:nilerr // the response states the error
 	}
 	as := &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields}
 	carries := func(e trunk.Entry) bool { return e.Trunk.SMS == domain.SMSPlain || e.Trunk.SMS == domain.SMSIMDN }
@@ -101,17 +101,16 @@ func (r *inboundMessages) routeMessage(ctx context.Context, in *sip.IncomingMess
 	return sipOK, r.services.Messages.ReceiveFromTrunk(ctx, m, entry.Trunk.ID, in.Key)
 }
 
-// isStorableBody says whether a text that came in may be kept: one with letters, and
-// not longer than ten messages of the longest that we send.
+// isStorableBody reports whether the body of an inbound message is valid: not empty, without NUL, and at most
+// sms.MaxBody characters.
 func isStorableBody(body string) bool {
 	return body != "" && utf8.RuneCountInString(body) <= sms.MaxBody && !strings.ContainsRune(body, 0)
 }
 
-// routeReport puts a delivery report into the message it names: one that went
-// over a trunk at its source. A report of nothing of ours is taken, too: it
-// would only come again.
+// routeReport stores a delivery report in the message that it names. The message must have been sent over a trunk
+// of the report's source. A report on an unknown message gets 200, because the sender would repeat it otherwise.
 func (r *inboundMessages) routeReport(ctx context.Context, as *sip.Incoming, report *sms.Report) (code int, err error) {
-	for _, e := range r.trunkSources.TrunksAt(as.Source) { // with or without the header of its trunk: a carrier need not repeat it in a report
+	for _, e := range r.trunkSources.TrunksAt(as.Source) { // the trunk's matching header is optional, because a carrier may omit it in a report
 		if as.Proved && !inbound.IsAuthenticated(e, as) {
 			continue
 		}

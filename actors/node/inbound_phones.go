@@ -13,11 +13,11 @@ import (
 	sipregistrar "github.com/callboard/callboard/sip/registrar"
 )
 
-// sipForbidden answers a phone that calls out: phones reach the agents of
-// their workspace and nobody else.
+// sipForbidden is the response to a phone that calls an outside number: phones may call only the agents of their
+// workspace.
 const sipForbidden = 403
 
-// registerPhone hands a REGISTER to its workspace. It returns at once.
+// registerPhone passes a REGISTER to the registrar actor of its workspace and returns at once.
 func (n *Node) registerPhone(u *sipregistrar.Update) {
 	x, known := n.phones.Phone(u.AccountID)
 	t := n.tree(x.WorkspaceID)
@@ -28,7 +28,7 @@ func (n *Node) registerPhone(u *sipregistrar.Update) {
 	n.sys.Root.Send(t.phones, registrar.RegisterPhone{Update: u})
 }
 
-// ReloadPhones tells the phones and their book what is stored now.
+// ReloadPhones reads the phones of a workspace from the store and updates the phone book and the registrar actor.
 func (n *Node) ReloadPhones(ctx context.Context, workspaceID string) error {
 	t, err := n.workspaceActors(workspaceID)
 	if err != nil {
@@ -47,6 +47,7 @@ func (n *Node) ReloadPhones(ctx context.Context, workspaceID string) error {
 	return nil
 }
 
+// phones returns the stored phones of a workspace.
 func (st *actorRows) phones(ctx context.Context, workspaceID string) ([]domain.Phone, error) {
 	var out []domain.Phone
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
@@ -58,6 +59,7 @@ func (st *actorRows) phones(ctx context.Context, workspaceID string) ([]domain.P
 	return out, nil
 }
 
+// phoneProps returns the props of a workspace's registrar actor.
 func (n *Node) phoneProps(workspaceID string) *actor.Props {
 	return mailbox.Props(n.observed("phones", func() actor.Actor {
 		return registrar.New(registrar.Config{
@@ -76,8 +78,7 @@ func (n *Node) ListContacts(ctx context.Context, workspaceID string) (registrar.
 	return mailbox.Ask[registrar.ContactList](ctx, n.sys, t.phones, registrar.ListContacts{})
 }
 
-// FindPhone returns a phone of a workspace by its extension or user name. Errors:
-// not_found.
+// FindPhone returns a phone of a workspace by its extension or user name. Errors: not_found.
 func (n *Node) FindPhone(ctx context.Context, workspaceID string, f registrar.FindPhone) (registrar.PhoneFound, error) {
 	t, err := n.workspaceActors(workspaceID)
 	if err != nil {

@@ -6,20 +6,21 @@ import (
 	"time"
 )
 
-// inboundRates hold each trunk to the inbound calls per second that its settings
-// allow: a bucket that holds one second's worth.
+// inboundRates limits the inbound calls per second of each trunk with a token bucket. A bucket holds the calls of
+// one second.
 type inboundRates struct {
 	mu      sync.Mutex
-	byTrunk map[string]*inboundRate
+	byTrunk map[string]*inboundRate // by trunk id
 }
 
+// inboundRate is the token bucket of one trunk.
 type inboundRate struct {
 	tokens float64
-	at     time.Time
+	at     time.Time // time of the last refill
 }
 
-// acquire counts a call of a trunk, or reports that the trunk is over its limit and how long it has to wait. perSecond 0: there is no
-// limit.
+// acquire counts a call of a trunk. over is true if the trunk exceeds perSecond; wait is then the time until the
+// next call is allowed. perSecond 0 means no limit.
 func (p *inboundRates) acquire(trunkID string, perSecond float64, now time.Time) (wait time.Duration, over bool) {
 	if perSecond <= 0 {
 		return 0, false

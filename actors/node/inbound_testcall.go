@@ -9,12 +9,12 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// TestCalls returns the calls that were ordered from the test carrier.
+// TestCalls returns the registry of calls that were requested from the test carrier.
 func (r *inboundCalls) TestCalls() *testcalls.Registry { return &r.testCalls }
 
-// orderedTestCall returns the number that a call of the test carrier reaches if it was
-// ordered for an agent; nil: it calls a number. A call for an agent reaches nobody
-// else: without a test trunk in the agent's workspace the error is inbound.ErrNoNumber.
+// orderedTestCall returns a number for a test call that was requested for an agent; nil: the call is for a regular
+// number. Such a call reaches only its agent: without a test trunk in the agent's workspace the error is
+// inbound.ErrNoNumber.
 func (r *inboundCalls) orderedTestCall(in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
 	o, _ := r.testCalls.Order(in.Header[testcarrier.TestHeader])
 	if o.AgentID == "" || in.PhoneID != "" {

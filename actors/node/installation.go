@@ -14,34 +14,33 @@ import (
 
 // Limits of reading the workspaces of other shards.
 const (
-	otherShardsMaxAge      = 5 * time.Second // of a result that is used again
+	otherShardsMaxAge      = 5 * time.Second // maximum age of a cached result
 	otherShardsReadTimeout = 2 * time.Second
 )
 
-// installation knows the workspaces of the installation: those of this shard and those of
-// the other shards.
+// installation reads the workspaces of the installation: those of this shard and those of other shards.
 type installation struct {
 	store commit.Store
-	owned func(workspaceID string) bool // as Config.OwnsWorkspace; nil: there are no other shards
-	own   *workspaceTable               // of this shard
+	owned func(workspaceID string) bool // Config.OwnsWorkspace; nil: no other shards exist
+	own   *workspaceTable               // workspaces of this shard
 	log   *slog.Logger
 
 	mu     sync.Mutex
 	readAt time.Time
 	all    []*domain.Workspace
-	known  bool // read once at least
+	known  bool // the workspaces were read at least once
 }
 
-// IsOnlyShard reports whether there are no other shards.
+// IsOnlyShard reports whether the installation has no other shards.
 func (s *installation) IsOnlyShard() bool { return s.owned == nil }
 
-// OwnsWorkspace reports whether a workspace of this id runs, or would run, on this node.
+// OwnsWorkspace reports whether a workspace id belongs to this node's shard.
 func (s *installation) OwnsWorkspace(workspaceID string) bool {
 	return s.owned == nil || s.owned(workspaceID)
 }
 
-// OtherWorkspaces returns the workspaces of the other shards, at most otherShardsMaxAge old.
-// If they cannot be read, it returns the last ones. known is false until they were read once.
+// OtherWorkspaces returns the workspaces of other shards, at most otherShardsMaxAge old. After a failed read it
+// returns the last result. known is false until a read has succeeded.
 func (s *installation) OtherWorkspaces() (all []*domain.Workspace, known bool) {
 	if s.IsOnlyShard() {
 		return nil, true
@@ -67,7 +66,7 @@ func (s *installation) OtherWorkspaces() (all []*domain.Workspace, known bool) {
 	return s.all, s.known
 }
 
-// WorkspaceExists reports whether there is such a workspace in the installation.
+// WorkspaceExists reports whether a workspace exists in the installation.
 func (s *installation) WorkspaceExists(ctx context.Context, workspaceID string) bool {
 	if s.own.Workspace(workspaceID) != nil {
 		return true
@@ -79,7 +78,7 @@ func (s *installation) WorkspaceExists(ctx context.Context, workspaceID string) 
 	return err == nil
 }
 
-// AnyWorkspace reports whether a condition holds for any workspace of the installation.
+// AnyWorkspace reports whether a condition holds for at least one workspace of the installation.
 func (s *installation) AnyWorkspace(holds func(*domain.Workspace) bool) bool {
 	for _, t := range s.own.allTrees() {
 		if w := t.record.Load(); w != nil && holds(w) {
@@ -90,8 +89,8 @@ func (s *installation) AnyWorkspace(holds func(*domain.Workspace) bool) bool {
 	return slices.ContainsFunc(others, holds)
 }
 
-// HasSeveralWorkspaces reports whether the installation has, or may have, more than one
-// workspace.
+// HasSeveralWorkspaces reports whether the installation has more than one workspace. It returns true if the other
+// shards could not be read yet.
 func (s *installation) HasSeveralWorkspaces() bool {
 	if _, known := s.OtherWorkspaces(); !known {
 		return true
@@ -103,7 +102,7 @@ func (s *installation) HasSeveralWorkspaces() bool {
 	})
 }
 
-// IsWorkspaceDeleted reports whether the store has no such workspace.
+// IsWorkspaceDeleted reports whether the store has no workspace of this id.
 func (s *installation) IsWorkspaceDeleted(ctx context.Context, workspaceID string) (bool, error) {
 	_, err := s.store.Get(ctx, &domain.Workspace{Meta: domain.Meta{ID: workspaceID}})
 	if errors.Is(err, domain.ErrNotFound) {
