@@ -170,20 +170,20 @@ func (s Skipped) Total() int { return s.DNC + s.Hours + s.Frequency + s.Invalid 
 // Progress is a campaign's counters. It changes in the commit that changes a
 // contact; its store version is the guard of every such commit.
 type Progress struct {
-	CampaignID  string          `json:"campaign_id"`
-	WorkspaceID string          `json:"workspace_id"`
-	Total       int             `json:"total"`
-	Attempted   int             `json:"attempted"`   // contacts with at least one attempt
-	InProgress  int             `json:"in_progress"` // contacts with an open attempt
-	Outcomes    map[Outcome]int `json:"outcomes"`    // contacts in a final state, by outcome
-	Skipped     Skipped         `json:"skipped"`
-	Expired     int             `json:"expired"`
-	Attempts    int             `json:"attempts"`     // attempts spent, all contacts together
-	Cursor      int             `json:"cursor"`       // every contact below has left pending
-	LastOpenAt  time.Time       `json:"last_open_at"` // pacing starts from here after a restart
-	ToldPercent int             `json:"told_percent"` // campaign.progress was sent for
-	ToldAt      time.Time       `json:"told_at"`
-	Waits       int             `json:"waits"` // contacts in retry_wait
+	CampaignID      string          `json:"campaign_id"`
+	WorkspaceID     string          `json:"workspace_id"`
+	Total           int             `json:"total"`
+	Attempted       int             `json:"attempted"`   // contacts with at least one attempt
+	InProgress      int             `json:"in_progress"` // contacts with an open attempt
+	Outcomes        map[Outcome]int `json:"outcomes"`    // contacts in a final state, by outcome
+	Skipped         Skipped         `json:"skipped"`
+	Expired         int             `json:"expired"`
+	Attempts        int             `json:"attempts"`         // attempts spent, all contacts together
+	Cursor          int             `json:"cursor"`           // every contact below has left pending
+	LastOpenAt      time.Time       `json:"last_open_at"`     // pacing starts from here after a restart
+	ReportedPercent int             `json:"reported_percent"` // campaign.progress was sent for
+	ReportedAt      time.Time       `json:"reported_at"`
+	Waits           int             `json:"waits"` // contacts in retry_wait
 	// The log of decisions has so many rows; the last one has this hash.
 	DecisionPages int    `json:"decision_pages,omitempty"`
 	DecisionHead  string `json:"decision_head,omitempty"`

@@ -19,35 +19,35 @@ const (
 	postLimit = 5 * time.Minute
 )
 
-// Alerts is the actor. It keeps nothing but which workspaces may have something
-// of alerts: everything else is in the store.
+// Alerts is the actor that evaluates the alert rules of all workspaces. It remembers only which workspaces have
+// rules, alerts or unsent emails; everything else is in the store.
 type Alerts struct {
 	cfg   Config
-	known map[string]bool // nil: not looked through yet
+	known map[string]bool // workspaces with alert rules, alerts or unsent emails; nil: not read yet
 	mails bool
 
-	looking, again bool // a look is under way; another one is wanted
+	looking, again bool // a check is in progress; another one follows it
 	posting        bool
 	generation     int
 	cancel         func()
 }
 
-// New makes the actor.
+// New returns the actor.
 func New(cfg Config) *Alerts {
-	if cfg.Every == 0 {
-		cfg.Every = lookEvery
+	if cfg.CheckInterval == 0 {
+		cfg.CheckInterval = lookEvery
 	}
 	return &Alerts{cfg: cfg}
 }
 
-// Receive is protoactor's.
+// Receive implements actor.Actor.
 func (a *Alerts) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		a.startCheck(ctx)
 	case *actor.Stopping, *actor.Restarting:
 		a.rest()
-	case Changed:
+	case RuleChanged:
 		if a.known != nil {
 			a.known[m.Workspace] = true
 		}
@@ -63,7 +63,7 @@ func (a *Alerts) Receive(ctx actor.Context) {
 	}
 }
 
-// startCheck starts a check of all rules, or has another one follow the check under way.
+// startCheck starts a check of all rules. If a check is in progress, another one follows it.
 func (a *Alerts) startCheck(ctx actor.Context) {
 	if a.looking {
 		a.again = true
@@ -71,8 +71,8 @@ func (a *Alerts) startCheck(ctx actor.Context) {
 	}
 	a.rest()
 	a.looking, a.again = true, false
-	r := round{cfg: &a.cfg, known: maps.Clone(a.known)} // what changes meanwhile changes ours
-	mailbox.Work(ctx, lookLimit, func(bound context.Context) any {
+	r := round{cfg: &a.cfg, known: maps.Clone(a.known)} // a copy: the actor changes its map meanwhile
+	mailbox.RunTask(ctx, lookLimit, func(bound context.Context) any {
 		var m looked
 		m.err = caught(a.cfg.Log, func() (err error) {
 			m.known, m.mails, err = r.run(bound, time.Now().UTC())
@@ -82,8 +82,7 @@ func (a *Alerts) startCheck(ctx actor.Context) {
 	})
 }
 
-// caught makes an error of a panic, so that a look and a post that go on side by
-// side are each known to be over.
+// recoverPanic calls f and returns a panic as an error, so that the actor always learns that its task is over.
 func caught(log *slog.Logger, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -99,7 +98,7 @@ func (a *Alerts) onChecked(ctx actor.Context, m looked) {
 	if m.err != nil {
 		a.cfg.Log.Warn("alerts could not be looked for; trying again", slog.Any("error", m.err))
 	} else {
-		if a.again && a.known != nil { // what changed meanwhile may be of others
+		if a.again && a.known != nil { // rules may have changed in other workspaces meanwhile
 			for id := range a.known {
 				m.known[id] = true
 			}
@@ -118,15 +117,15 @@ func (a *Alerts) onChecked(ctx actor.Context, m looked) {
 	a.sleep(ctx)
 }
 
-// post sends the mails that are due and drops those nobody wants any more, beside the looks: a server that hangs holds
-// up mails alone.
+// sendEmails sends the emails that are due and deletes expired ones. It runs beside the checks, so that a hanging
+// mail server delays only emails.
 func (a *Alerts) post(ctx actor.Context) {
 	a.posting = true
 	p := post{cfg: &a.cfg, known: make([]string, 0, len(a.known))}
 	for id := range a.known {
 		p.known = append(p.known, id)
 	}
-	mailbox.Work(ctx, postLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, postLimit, func(bound context.Context) any {
 		return posted{caught(a.cfg.Log, func() error { return p.run(bound, time.Now) })}
 	})
 }
@@ -140,7 +139,7 @@ func (a *Alerts) posted(m posted) {
 
 func (a *Alerts) sleep(ctx actor.Context) {
 	a.rest()
-	a.cancel = mailbox.After(ctx, a.cfg.Every, tick{a.generation})
+	a.cancel = mailbox.SendAfter(ctx, a.cfg.CheckInterval, tick{a.generation})
 }
 
 func (a *Alerts) rest() {

@@ -70,7 +70,7 @@ func (w *world) begin() {
 	}
 	w.pid = w.sys.Root.Spawn(mb.Props(func() actor.Actor {
 		return alerts.New(alerts.Config{
-			Store: w, Workspaces: w.workspaces, Read: w.read, Mail: mailer, Log: slog.New(slog.DiscardHandler),
+			Store: w, Workspaces: w.workspaces, ReadValues: w.read, Mailer: mailer, Log: slog.New(slog.DiscardHandler),
 		})
 	}, 100))
 }
@@ -90,7 +90,7 @@ func (w *world) end() {
 	synctest.Wait()
 }
 
-func (w *world) read(context.Context, []*domain.AlertRule) map[string]alerts.Found {
+func (w *world) read(context.Context, []*domain.AlertRule) map[string]alerts.RuleReadings {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.panics--; w.panics >= 0 {
@@ -98,10 +98,10 @@ func (w *world) read(context.Context, []*domain.AlertRule) map[string]alerts.Fou
 	}
 	other := alert.Reading{Of: "ws_01J00000000000000000000001", Subject: "trunk_2", Name: "other", Known: true, Bad: w.down}
 	if w.silent {
-		return map[string]alerts.Found{"alertrule_1": {Readings: w.others(other), Unread: map[string]bool{ws: true}}}
+		return map[string]alerts.RuleReadings{"alertrule_1": {Readings: w.others(other), UnreadWorkspaces: map[string]bool{ws: true}}}
 	}
 	one := alert.Reading{Of: ws, Subject: "trunk_1", Name: "carrier", Known: true, Bad: w.down}
-	return map[string]alerts.Found{"alertrule_1": {Readings: append(w.others(other), one)}}
+	return map[string]alerts.RuleReadings{"alertrule_1": {Readings: append(w.others(other), one)}}
 }
 
 // others are readings of another workspace, where there is one.
@@ -173,7 +173,7 @@ func copied(r domain.Record) domain.Record {
 }
 
 // Send is the mail server's.
-func (w *world) Send(ctx context.Context, l alerts.Letter) error {
+func (w *world) Send(ctx context.Context, l alerts.Email) error {
 	w.mu.Lock()
 	hang := w.hang
 	w.sends[0]++
@@ -314,7 +314,7 @@ func TestARuleMayBeChangedDuringALook(t *testing.T) {
 				first := len(w.lists) == 1
 				w.mu.Unlock()
 				if first {
-					w.sys.Root.Send(w.pid, alerts.Changed{Workspace: other})
+					w.sys.Root.Send(w.pid, alerts.RuleChanged{Workspace: other})
 					time.Sleep(time.Second) // the actor has heard it
 				}
 				return []string{ws, other}

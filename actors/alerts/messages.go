@@ -1,11 +1,8 @@
-// Package alerts looks now and then whether what operators have asked to be told
-// of is so, keeps what it finds, and tells them: by events, which webhooks carry
-// like all others, and by mail. What an alert is, domain/alert decides; the
-// actor knows neither trunks nor money: it is handed what was read.
+// Package alerts checks alert rules at intervals and reports alerts by events (for webhooks) and by email.
 //
-// An alert, its event and its mails are one commit, so that a restart neither
-// repeats nor forgets them. A mail is sent until a server has taken it, or for a
-// day.
+// domain/alert decides when an alert starts and ends. Config.ReadValues supplies the values of the rules.
+// An alert, its event and its emails are one commit: a restart neither repeats nor loses them.
+// An email is retried until a mail server accepts it, for at most 24 hours.
 package alerts
 
 import (
@@ -19,67 +16,66 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// Changed says that a rule of a workspace was committed: look now.
-type Changed struct{ Workspace string }
+// RuleChanged reports that an alert rule of a workspace was changed. The actor then checks all rules at once.
+type RuleChanged struct{ Workspace string }
 
-// Control: each changes a row before.
-func (Changed) Control() {}
+// Control implements mailbox.Control: a full mailbox accepts this message.
+func (RuleChanged) Control() {}
 
 type (
-	// tick is time to look.
+	// checkDue starts the next check.
 	tick struct{ generation int }
-	// looked: a look is over.
+	// checkDone is the result of a check.
 	looked struct {
-		known map[string]bool // workspaces that have anything of alerts
-		mails bool            // some wait to be sent
+		known map[string]bool // workspaces with alert rules, alerts or unsent emails
+		mails bool            // emails wait to be sent
 		err   error
 	}
-	// posted: what was due was tried.
+	// emailsDone is the result of sending the emails that were due.
 	posted struct{ err error }
 )
 
-// Control: each is an answer to one's own question, or a wake-up.
+// Control: the actor has at most one of each in progress.
 func (tick) Control()   {}
 func (looked) Control() {}
 func (posted) Control() {}
 
-// Store is what alerts need of the store.
+// Store is the part of the store that alerts use.
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (next string, err error)
 }
 
-// Mailer sends mail.
+// Mailer sends emails.
 type Mailer interface {
-	// Send hands a letter to a mail server. Its error is fit to be shown.
-	Send(ctx context.Context, l Letter) error
+	// Send passes an email to a mail server. The error text may be shown to operators.
+	Send(ctx context.Context, l Email) error
 }
 
-// Letter is one mail.
-type Letter struct {
-	ID      string // a second one of the same is known by it
+// Email is one email.
+type Email struct {
+	ID      string // becomes the Message-ID, by which receivers recognize a repeated email
 	To      []string
-	Subject string // in one line
+	Subject string // one line
 	Body    string // plain text
 }
 
-// Found is what a look has found of one rule.
-type Found struct {
+// RuleReadings are the current values of one rule.
+type RuleReadings struct {
 	Readings []alert.Reading
-	// Unread are the workspaces that did not answer, "" for all together: what was
-	// found of them stays as it is.
-	Unread map[string]bool
+	// UnreadWorkspaces did not answer; "" stands for the total of all workspaces. Their alerts stay unchanged.
+	UnreadWorkspaces map[string]bool
 }
 
-// Config of the actor.
+// Config configures the actor.
 type Config struct {
 	Store      Store
-	Workspaces func() []string // those that live
-	// Read looks at what rules are about; of one that it does not answer for, all
-	// stays as it is.
-	Read      func(ctx context.Context, rules []*domain.AlertRule) map[string]Found
-	Mail      Mailer                 // nil: none are written, and those that wait do so until there is one, or are given up
-	Committed func(workspace string) // events were committed
-	Every     time.Duration          // between two looks; 0: 15 s
-	Log       *slog.Logger
+	Workspaces func() []string // all workspaces of this node
+	// ReadValues reads the current values of rules, by rule ID. The alerts of a rule without a result stay
+	// unchanged.
+	ReadValues    func(ctx context.Context, rules []*domain.AlertRule) map[string]RuleReadings
+	Mailer        Mailer                 // nil: alerts cause no emails, and waiting ones stay until they expire
+	OnCommitted   func(workspace string) // called after a commit with events; nil: none
+	CheckInterval time.Duration          // time between two checks; 0: 15 s
+	Log           *slog.Logger
 }

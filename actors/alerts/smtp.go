@@ -13,29 +13,27 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// The ways in which a connection to a mail server is encrypted.
+// Encryption of the connection to a mail server.
 const (
-	TLSStart = "starttls" // asked for, and nothing is sent without it
-	TLSFull  = "tls"      // from the first byte on
-	TLSNone  = "none"
+	TLSStartTLS = "starttls" // STARTTLS is required; without it nothing is sent
+	TLSImplicit = "tls"      // TLS from the first byte (RFC 8314)
+	TLSNone     = "none"
 )
 
-// SMTP hands mails to a mail server (RFC 5321). It is the operator's own: it may
-// stand anywhere.
+// SMTP sends emails through a mail server of the operator (RFC 5321). Its address may be in a private network.
 type SMTP struct {
 	Host     string
 	Port     int
 	From     string
 	TLS      string // TLSStart, TLSFull, TLSNone
-	User     string // "": it asks for none
+	User     string // "": it asks for none // "": no authentication
 	Password string
-	Roots    *x509.CertPool // nil: those of the machine
-	Domain   string         // how we call ourselves; "": the name of the machine
+	Roots    *x509.CertPool // nil: the root certificates of the system
+	Domain   string         // how we call ourselves; "": the name of the machine // name in EHLO; "": the host name
 }
 
-// Send hands a letter over. Everybody gets it, or it has failed; what goes wrong
-// once the server has taken it is no failure.
-func (s *SMTP) Send(ctx context.Context, l Letter) error {
+// Send sends an email to all its recipients or fails. Errors after the server has accepted the email are ignored.
+func (s *SMTP) Send(ctx context.Context, l Email) error {
 	m, err := s.message(l)
 	if err != nil {
 		return err
@@ -44,7 +42,7 @@ func (s *SMTP) Send(ctx context.Context, l Letter) error {
 	c, err := s.client(func(ctx context.Context, network, address string) (conn net.Conn, err error) {
 		dialer := net.Dialer{Timeout: sendLimit}
 		conn, err = dialer.DialContext(ctx, network, address)
-		if err == nil && s.TLS == TLSFull {
+		if err == nil && s.TLS == TLSImplicit {
 			conn = tls.Client(conn, s.config())
 		}
 		wire = conn
@@ -53,7 +51,7 @@ func (s *SMTP) Send(ctx context.Context, l Letter) error {
 	if err != nil {
 		return err
 	}
-	defer func() { // whatever the client has left open
+	defer func() { // close the connection if the client left it open
 		if wire != nil {
 			_ = wire.Close()
 		}
@@ -64,7 +62,7 @@ func (s *SMTP) Send(ctx context.Context, l Letter) error {
 	return nil
 }
 
-func (s *SMTP) message(l Letter) (*mail.Msg, error) {
+func (s *SMTP) message(l Email) (*mail.Msg, error) {
 	m := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	if err := m.From(s.From); err != nil {
 		return nil, err
@@ -76,7 +74,7 @@ func (s *SMTP) message(l Letter) (*mail.Msg, error) {
 	m.Subject(l.Subject)
 	m.SetDate()
 	m.SetMessageIDWithValue(l.ID + "@" + strings.Trim(at, "<> "))
-	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no machine answers it
+	m.SetGenHeader("Auto-Submitted", "auto-generated") // no automatic replies (RFC 3834)
 	m.SetBodyString(mail.TypeTextPlain, l.Body)
 	return m, nil
 }
@@ -91,7 +89,7 @@ func (s *SMTP) client(dial mail.DialContextFunc) (*mail.Client, error) {
 		mail.WithTLSConfig(s.config()), mail.WithDialContextFunc(dial),
 	}
 	switch s.TLS {
-	case TLSFull:
+	case TLSImplicit:
 		options = append(options, mail.WithSSL())
 	case TLSNone:
 		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
@@ -100,7 +98,7 @@ func (s *SMTP) client(dial mail.DialContextFunc) (*mail.Client, error) {
 	}
 	if s.User != "" {
 		how := mail.SMTPAuthAutoDiscover
-		if s.TLS == TLSFull { // the connection is encrypted, which the client does not see
+		if s.TLS == TLSImplicit { // the client cannot see that the connection is encrypted
 			how = mail.SMTPAuthPlainNoEnc
 		}
 		options = append(options, mail.WithSMTPAuth(how), mail.WithUsername(s.User), mail.WithPassword(s.Password))
@@ -111,8 +109,7 @@ func (s *SMTP) client(dial mail.DialContextFunc) (*mail.Client, error) {
 	return mail.NewClient(s.Host, options...)
 }
 
-// reason tells a failure without what a server may have put into it but its code
-// and one short line.
+// failureReason describes an error. Of a server's reply it contains only the code and one short line.
 func reason(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError

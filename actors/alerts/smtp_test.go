@@ -204,24 +204,24 @@ func TestAMailReachesItsServer(t *testing.T) {
 		login  string
 		fails  string
 	}{
-		"starttls":               {how: alerts.TLSStart},
-		"tls":                    {how: alerts.TLSFull, change: func(b *mailbox) { b.full = true }},
+		"starttls":               {how: alerts.TLSStartTLS},
+		"tls":                    {how: alerts.TLSImplicit, change: func(b *mailbox) { b.full = true }},
 		"in the clear":           {how: alerts.TLSNone},
-		"with a password":        {how: alerts.TLSStart, change: func(b *mailbox) { b.login = "ada\x00secret" }, login: "ada\x00secret"},
-		"with one, over tls":     {how: alerts.TLSFull, change: func(b *mailbox) { b.login, b.full = "ada\x00secret", true }, login: "ada\x00secret"},
-		"with a wrong one":       {how: alerts.TLSStart, change: func(b *mailbox) { b.login = "ada\x00secret" }, login: "ada\x00guess", fails: "535"},
-		"no TLS where it must":   {how: alerts.TLSStart, change: func(b *mailbox) { b.offers = false }, fails: "STARTTLS"},
+		"with a password":        {how: alerts.TLSStartTLS, change: func(b *mailbox) { b.login = "ada\x00secret" }, login: "ada\x00secret"},
+		"with one, over tls":     {how: alerts.TLSImplicit, change: func(b *mailbox) { b.login, b.full = "ada\x00secret", true }, login: "ada\x00secret"},
+		"with a wrong one":       {how: alerts.TLSStartTLS, change: func(b *mailbox) { b.login = "ada\x00secret" }, login: "ada\x00guess", fails: "535"},
+		"no TLS where it must":   {how: alerts.TLSStartTLS, change: func(b *mailbox) { b.offers = false }, fails: "STARTTLS"},
 		"a password in the open": {how: alerts.TLSNone, login: "ada\x00secret", fails: "could not be sent"},
 		"it is gone at the end":  {how: alerts.TLSNone, change: func(b *mailbox) { b.drops = true }},
 		"it refuses for now":     {how: alerts.TLSNone, change: func(b *mailbox) { b.refuses = 1 }, fails: "451"},
-		"an unknown certificate": {how: alerts.TLSStart, change: func(b *mailbox) { b.roots = x509.NewCertPool() }, fails: "certificate"},
+		"an unknown certificate": {how: alerts.TLSStartTLS, change: func(b *mailbox) { b.roots = x509.NewCertPool() }, fails: "certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newMailbox(t, c.change)
 			s := b.sender(c.how)
 			s.User, s.Password, _ = strings.Cut(c.login, "\x00")
-			err := s.Send(t.Context(), alerts.Letter{ID: "mail_1", To: []string{"ops@example.com", "ada@example.com"}, Subject: "[callboard] trunk Ä is down", Body: "one\n.\ntwo\n"})
+			err := s.Send(t.Context(), alerts.Email{ID: "mail_1", To: []string{"ops@example.com", "ada@example.com"}, Subject: "[callboard] trunk Ä is down", Body: "one\n.\ntwo\n"})
 			if c.fails != "" {
 				require.ErrorContains(t, err, c.fails)
 				assert.NotContains(t, err.Error(), "secret")
@@ -243,7 +243,7 @@ func TestNothingOfANameBecomesAHeader(t *testing.T) {
 	t.Parallel()
 	b := newMailbox(t, nil)
 	s := b.sender(alerts.TLSNone)
-	require.NoError(t, s.Send(t.Context(), alerts.Letter{
+	require.NoError(t, s.Send(t.Context(), alerts.Email{
 		ID: "mail_1", To: []string{"ops@example.com"}, Subject: "x\r\nBcc: evil@example.com\r\n\r\nbody", Body: "y",
 	}))
 	got := b.all()[0]
@@ -251,8 +251,8 @@ func TestNothingOfANameBecomesAHeader(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, m.Header.Get("Bcc"))
 	assert.Len(t, got.to, 1)
-	require.Error(t, s.Send(t.Context(), alerts.Letter{ID: "mail_2", To: []string{"ops@example.com>\r\nRCPT TO:<evil@example.com"}, Subject: "x", Body: "y"}))
+	require.Error(t, s.Send(t.Context(), alerts.Email{ID: "mail_2", To: []string{"ops@example.com>\r\nRCPT TO:<evil@example.com"}, Subject: "x", Body: "y"}))
 	bound, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.Error(t, s.Send(bound, alerts.Letter{ID: "mail_3", To: []string{"ops@example.com"}, Subject: "x", Body: "y"}))
+	require.Error(t, s.Send(bound, alerts.Email{ID: "mail_3", To: []string{"ops@example.com"}, Subject: "x", Body: "y"}))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // answererDetected notes whether a person or a machine has answered.
-func (c *call) answererDetected(ctx actor.Context, m conversation.Answerer) {
+func (c *call) answererDetected(ctx actor.Context, m conversation.AnswererDetected) {
 	if c.stage >= flushing || c.call.AnsweredBy == m.By {
 		return
 	}

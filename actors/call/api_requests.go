@@ -14,7 +14,7 @@ func (c *call) operate(ctx actor.Context, msg any) {
 		err = c.startTransfer(ctx, m.Target, transferOptions{mode: m.Mode, summary: m.Summary, recordedSummary: c.cfg.redactor().Text(m.Summary), by: byAPI})
 	case SpeakText:
 		if err = c.talks(); err == nil && c.agent.conversation != nil {
-			ctx.Send(c.agent.conversation, conversation.Speak{Text: m.Text})
+			ctx.Send(c.agent.conversation, conversation.SpeakText{Text: m.Text})
 		}
 	case SendDigits:
 		if c.stage != talking || c.hangup.reason != "" {

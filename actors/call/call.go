@@ -158,15 +158,15 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // the table of cont
 		c.slotGranted(ctx, m)
 	case trunk.SlotDenied:
 		c.slotRefused(ctx, m)
-	case conversation.Over:
+	case conversation.PathwayEnded:
 		c.agentEnded(ctx, m)
 	case conversation.Fault:
 		c.fault(ctx, m)
-	case conversation.OptedOut:
+	case conversation.OptOutRequested:
 		if c.cfg.OnOptOut != nil {
 			c.cfg.OnOptOut(c.call, m.Channel, m.Keyword)
 		}
-	case conversation.Finished:
+	case conversation.ConversationFinished:
 		c.conversationFinished(ctx, m)
 	case HangUp:
 		c.handleHangup(ctx, m)
@@ -188,7 +188,7 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // the table of cont
 		c.stopping = true // its parent takes over; the end of its child is no news
 	case *actor.Terminated:
 		c.conversationDied(ctx, m)
-	case mailbox.Crashed:
+	case mailbox.TaskPanicked:
 		panic(m)
 	default:
 		c.receiveMore(ctx)
@@ -292,9 +292,9 @@ func (c *call) receiveMore(ctx actor.Context) {
 		c.commits.retryCommit(ctx)
 	case conversation.CheckpointTaken:
 		c.checkpointTaken(ctx, m)
-	case conversation.Busy:
-		c.resources.setBusy(m.On)
-	case prepareHandover, conversation.Suspended, handOver, cancelHandover:
+	case conversation.BusyChanged:
+		c.resources.setBusy(m.Busy)
+	case prepareHandover, conversation.ConversationSuspended, handOver, cancelHandover:
 		c.handleHandover(ctx, m)
 	case checkpointDue:
 		c.refreshCheckpoint(ctx)
@@ -312,15 +312,15 @@ func (c *call) receiveMore(ctx actor.Context) {
 		c.listen(ctx, m)
 	case PauseRecording:
 		c.pauseRecording(ctx, m)
-	case conversation.Transfer:
+	case conversation.RequestTransfer:
 		c.transferRequested(ctx, m)
-	case conversation.Acted:
+	case conversation.ActionPerformed:
 		c.actionTaken(ctx, m)
-	case conversation.Intent:
+	case conversation.IntentRecognized:
 		c.intentDetected(ctx, m)
-	case conversation.HandedOver:
+	case conversation.AgentHandedOver:
 		c.agentChanged(ctx, m)
-	case conversation.Answerer:
+	case conversation.AnswererDetected:
 		c.answererDetected(ctx, m)
 	case StartTransfer, SpeakText, SendDigits:
 		c.operate(ctx, m)

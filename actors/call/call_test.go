@@ -234,9 +234,9 @@ func TestACallWithoutOwnerIsClosedByItsParent(t *testing.T) {
 
 func TestACallThatReachedNobodyDoesNotCount(t *testing.T) {
 	t.Parallel()
-	told := make(chan numbers.Unspent, 8)
+	told := make(chan numbers.UncountAttempt, 8)
 	h := build(t, plan{numbers: func(ctx actor.Context) {
-		if m, ok := ctx.Message().(numbers.Unspent); ok {
+		if m, ok := ctx.Message().(numbers.UncountAttempt); ok {
 			told <- m
 		}
 	}})
@@ -251,7 +251,7 @@ func TestACallThatReachedNobodyDoesNotCount(t *testing.T) {
 	})
 	select {
 	case m := <-told:
-		assert.Equal(t, numbers.Unspent{CallID: id, Number: area + "0000", Environment: domain.Live}, m)
+		assert.Equal(t, numbers.UncountAttempt{CallID: id, Number: area + "0000", Environment: domain.Live}, m)
 	case <-time.After(patience):
 		require.Fail(t, "nobody said so")
 	}

@@ -32,7 +32,7 @@ type (
 	// endStored is the result of a commit of an end that Calls owns.
 	endStored struct {
 		callID  string
-		unspent *numbers.Unspent // the call does not count; nil: it counts
+		unspent *numbers.UncountAttempt // the call does not count; nil: it counts
 		err     error
 	}
 	// ownerGone says that the owner of a call does not receive its end.
@@ -113,7 +113,7 @@ func New(cfg Config) actor.Actor {
 // stopped when they fail.
 func Props(cfg Config) *actor.Props {
 	return mailbox.Props(func() actor.Actor { return New(cfg) }, mailboxSize,
-		actor.WithSupervisor(mailbox.Stop(cfg.Log, nil)))
+		actor.WithSupervisor(mailbox.StopStrategy(cfg.Log, nil)))
 }
 
 // Receive is the table of contents.
@@ -179,7 +179,7 @@ func (c *Calls) start(ctx actor.Context, o *callSetup) {
 	b := newCallEntry(o)
 	c.entries[o.call.ID] = b
 	if c.cfg.Numbers != nil && len(o.contacts) == 0 && o.resumed == nil {
-		ctx.Send(c.cfg.Numbers, numbers.Rings{CallID: o.call.ID, Number: peerNumber(&o.call), Environment: o.call.Environment})
+		ctx.Send(c.cfg.Numbers, numbers.CallStarted{CallID: o.call.ID, Number: peerNumber(&o.call), Environment: o.call.Environment})
 	}
 	defer func() {
 		if v := recover(); v != nil {
@@ -198,7 +198,7 @@ func (c *Calls) start(ctx actor.Context, o *callSetup) {
 		return
 	}
 	pid, err := ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return newCall(&c.cfg, o, b.resources) }, mailboxSize,
-		actor.WithSupervisor(mailbox.Stop(c.cfg.Log, nil))), b.callID)
+		actor.WithSupervisor(mailbox.StopStrategy(c.cfg.Log, nil))), b.callID)
 	if err != nil {
 		c.cfg.Log.Error("a call's actor could not be made", slog.String("call_id", b.callID), slog.Any("error", err))
 		c.releaseReservations(ctx, b)
@@ -287,7 +287,7 @@ func (c *Calls) releaseReservations(ctx actor.Context, b *callEntry) {
 		ctx.Send(c.cfg.Trunks, trunk.ReleaseCall{CallID: b.callID})
 	}
 	if c.cfg.Numbers != nil {
-		ctx.Send(c.cfg.Numbers, numbers.Over{CallID: b.callID})
+		ctx.Send(c.cfg.Numbers, numbers.CallEnded{CallID: b.callID})
 	}
 }
 
@@ -302,7 +302,7 @@ func peerNumber(c *domain.Call) string {
 func (c *Calls) scheduleRepeat(ctx actor.Context) {
 	if !c.repeatScheduled {
 		c.repeatScheduled = true
-		mailbox.After(ctx, repeatEndEvery, repeatEnds{})
+		mailbox.SendAfter(ctx, repeatEndEvery, repeatEnds{})
 	}
 }
 
@@ -362,10 +362,10 @@ func (c *Calls) storeEnd(ctx actor.Context, e Ended) {
 	}
 	b.storing = true
 	store := c.cfg.Store
-	mailbox.Work(ctx, commitLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, commitLimit, func(bound context.Context) any {
 		m := commitEnd(bound, store, e)
 		if e.Call.Direction == domain.Outbound && !e.WithoutTrunk && !e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonAgent {
-			m.unspent = &numbers.Unspent{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment}
+			m.unspent = &numbers.UncountAttempt{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment}
 		}
 		return m
 	})
@@ -390,7 +390,7 @@ func (c *Calls) findStoredEnd(ctx actor.Context, e Ended) {
 	}
 	b.storing = true
 	store := c.cfg.Store
-	mailbox.Work(ctx, commitLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, commitLimit, func(bound context.Context) any {
 		_, err := store.Get(bound, &domain.Attempt{ID: e.AttemptID, WorkspaceID: e.Call.WorkspaceID})
 		if err == nil {
 			err = errOwnerGone

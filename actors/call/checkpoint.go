@@ -23,7 +23,7 @@ const (
 type checkpointing struct {
 	script       json.RawMessage // as it is stored
 	scriptKey    string          // its agent and pathway
-	conversation *conversation.Saved
+	conversation *conversation.SavedState
 	dirty        bool // conversation is not stored
 	pendingActs  int  // of the conversation, that wait until it is stored; 0: none
 	storedAt     time.Time
@@ -112,7 +112,7 @@ func (c *call) trackCheckpoint(then func(actor.Context, bool)) func(actor.Contex
 			c.resources.setStored(c.commits.hasCheckpoint())
 		}
 		if acts > 0 && durable && c.agent.conversation != nil { // whoever cannot store it is the owner no more
-			ctx.Send(c.agent.conversation, conversation.CheckpointStored{Acts: acts})
+			ctx.Send(c.agent.conversation, conversation.CheckpointStored{ToolCalls: acts})
 		}
 		if then != nil {
 			then(ctx, durable)
@@ -124,7 +124,7 @@ func (c *call) trackCheckpoint(then func(actor.Context, bool)) func(actor.Contex
 // or one of its own if none is under way.
 func (c *call) checkpointTaken(ctx actor.Context, m conversation.CheckpointTaken) {
 	c.checkpoint.conversation, c.checkpoint.dirty = m.Saved, true
-	c.checkpoint.pendingActs = max(c.checkpoint.pendingActs, m.Acts)
+	c.checkpoint.pendingActs = max(c.checkpoint.pendingActs, m.ToolCalls)
 	c.storeCheckpoint(ctx)
 }
 
@@ -134,7 +134,7 @@ func (c *call) storeCheckpoint(ctx actor.Context) {
 	}
 	if !c.checkpoint.ticking {
 		c.checkpoint.ticking = true
-		mailbox.After(ctx, checkpointEvery, checkpointDue{})
+		mailbox.SendAfter(ctx, checkpointEvery, checkpointDue{})
 	}
 	if c.checkpoint.dirty {
 		c.checkpoint.dirty = false
@@ -155,6 +155,6 @@ func (c *call) refreshCheckpoint(ctx actor.Context) {
 	c.storeCheckpoint(ctx)
 	if !c.checkpoint.ticking {
 		c.checkpoint.ticking = true
-		mailbox.After(ctx, checkpointEvery, checkpointDue{})
+		mailbox.SendAfter(ctx, checkpointEvery, checkpointDue{})
 	}
 }

@@ -153,9 +153,9 @@ type doer struct {
 	began func()
 }
 
-func (d doer) Act(context.Context, *domain.Script, pathway.Act) conversation.Result {
+func (d doer) CallTool(context.Context, *domain.Script, pathway.Act) conversation.ToolResult {
 	d.began()
-	return conversation.Result{OK: true}
+	return conversation.ToolResult{OK: true}
 }
 
 func TestWhatIsDoneIsStoredBeforeItBegins(t *testing.T) {
@@ -168,7 +168,7 @@ func TestWhatIsDoneIsStoredBeforeItBegins(t *testing.T) {
 		c.AgentRuntime = func(of domain.Call) conversation.AgentRuntime {
 			return doer{began: func() {
 				_, a := h.attempt(of.ID)
-				var kept struct{ Talk conversation.Saved }
+				var kept struct{ Talk conversation.SavedState }
 				assert.NoError(t, json.Unmarshal(a.Kept, &kept))
 				stood <- kept.Talk.State.Node + " " + kept.Talk.State.Stands
 			}}

@@ -79,7 +79,7 @@ func (s *commitQueue) startCommit(ctx actor.Context) {
 	}
 	s.running = true
 	e, store, version, workspace := s.queue[0], s.cfg.Store, s.version, s.cfg.Workspace
-	mailbox.Work(ctx, commitLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, commitLimit, func(bound context.Context) any {
 		return storeEntry(bound, store, workspace, e, version)
 	})
 }
@@ -119,7 +119,7 @@ func (s *commitQueue) finishCommit(ctx actor.Context, m commitDone) {
 		s.wait = min(max(2*s.wait, firstRetry), lastRetry)
 		s.log.Warn("the state of a call could not be stored; trying again", slog.Any("error", m.err), slog.Duration("after", s.wait))
 		s.running = true
-		mailbox.After(ctx, s.wait, retryCommit{})
+		mailbox.SendAfter(ctx, s.wait, retryCommit{})
 		return
 	}
 	e := s.queue[0]

@@ -88,18 +88,18 @@ func (cfg *Config) beforeConversation(callID string) func(any) {
 }
 
 // actionTaken reports an action of the agent as an event.
-func (c *call) actionTaken(ctx actor.Context, m conversation.Acted) {
+func (c *call) actionTaken(ctx actor.Context, m conversation.ActionPerformed) {
 	if c.stage >= flushing {
 		return
 	}
 	c.agent.appointments = c.agent.appointments.After(m.Appointment)
 	c.commit(ctx, event.AgentActionTriggered, event.AgentActionData{
-		CallID: c.call.ID, AgentID: c.call.AgentID, Action: m.Action, Arguments: m.Arguments, Result: m.Result, LatencyMs: m.Took.Milliseconds(),
+		CallID: c.call.ID, AgentID: c.call.AgentID, Action: m.Action, Arguments: m.Arguments, Result: m.Result, LatencyMs: m.Duration.Milliseconds(),
 	}, nil)
 }
 
 // intentDetected reports the caller's intent as an event.
-func (c *call) intentDetected(ctx actor.Context, m conversation.Intent) {
+func (c *call) intentDetected(ctx actor.Context, m conversation.IntentRecognized) {
 	if c.stage >= flushing {
 		return
 	}
@@ -113,7 +113,7 @@ func (c *call) intentDetected(ctx actor.Context, m conversation.Intent) {
 }
 
 // reportEscalation reports as events that the agent transfers the caller to a person.
-func (c *call) reportEscalation(ctx actor.Context, m conversation.Transfer) {
+func (c *call) reportEscalation(ctx actor.Context, m conversation.RequestTransfer) {
 	reason := m.Reason
 	if reason == "" {
 		reason = "pathway"
@@ -129,7 +129,7 @@ func (c *call) reportEscalation(ctx actor.Context, m conversation.Transfer) {
 
 // agentChanged notes that another agent continues the call. The record names the
 // agent that speaks.
-func (c *call) agentChanged(ctx actor.Context, m conversation.HandedOver) {
+func (c *call) agentChanged(ctx actor.Context, m conversation.AgentHandedOver) {
 	if c.stage >= flushing {
 		return
 	}
@@ -148,7 +148,7 @@ func callerSpoke(all []domain.Segment) bool {
 }
 
 // startConversation begins the conversation, or continues that of another process.
-func (c *call) startConversation(ctx actor.Context, after *conversation.Saved) {
+func (c *call) startConversation(ctx actor.Context, after *conversation.SavedState) {
 	ear := c.audio.connectEngines(c.cfg, &c.script, c.optOut)
 	var mind conversation.AgentRuntime // nil: no model takes part
 	if c.cfg.AgentRuntime != nil {
@@ -156,12 +156,12 @@ func (c *call) startConversation(ctx actor.Context, after *conversation.Saved) {
 	}
 	c.agent.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
 		return conversation.New(conversation.Config{
-			Script: c.script, Variables: c.spokenVariables(c.answeredAt), Sound: c.audio.session, Speaker: c.cfg.Speaker, Log: c.log, Hide: c.audio.session.Sensitive,
-			AgentRuntime: mind, OptOut: c.optOut, Recognizer: c.cfg.recognizer(&c.script), AudioTap: ear, Answerer: !c.inbound && after == nil, Redact: c.cfg.redactor(),
-			Checkpoints: c.cfg.StoreCheckpoints, After: after, Before: c.cfg.beforeConversation(c.call.ID),
+			Script: c.script, Variables: c.spokenVariables(c.answeredAt), Player: c.audio.session, Synthesizer: c.cfg.Speaker, Log: c.log, OnHideInput: c.audio.session.Sensitive,
+			AgentRuntime: mind, OptOutKeywords: c.optOut, Recognizer: c.cfg.recognizer(&c.script), AudioTap: ear, DetectAnswerer: !c.inbound && after == nil, Redact: c.cfg.redactor(),
+			Checkpoints: c.cfg.StoreCheckpoints, SavedState: after, OnMessage: c.cfg.beforeConversation(c.call.ID),
 		})
 	}, mailboxSize), "conversation")
-	ctx.Send(c.agent.conversation, conversation.Begin{})
+	ctx.Send(c.agent.conversation, conversation.StartConversation{})
 	if c.audio.held {
 		c.agent.pause(ctx, pausedByHold)
 	}

@@ -59,7 +59,7 @@ func (c *call) sendInvite(ctx actor.Context) {
 	o, engine, ua, v, may := c.options(ctx), c.cfg.Media, c.cfg.UserAgent, c.resources.Resources, c.doNotCallCheck(c.cfg.IsListed, c.leg)
 	c.invitedAt, c.audio.previewed = time.Now(), ""
 	c.stage = preparing
-	mailbox.Work(ctx, dialLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, dialLimit, func(bound context.Context) any {
 		if refused != nil {
 			return legPrepared{leg: in.Leg, err: refused, reason: domain.ReasonNotSent}
 		}
@@ -192,7 +192,7 @@ func (c *call) startTalking(ctx actor.Context, state sip.DialogState) {
 	c.audio.session.Resume()
 	c.audio.session.Begin()
 	c.startConversation(ctx, nil)
-	c.timers.stopClock = mailbox.After(ctx, c.maxDuration, maxDurationReached{})
+	c.timers.stopClock = mailbox.SendAfter(ctx, c.maxDuration, maxDurationReached{})
 	c.setDialog(state)
 	c.legRecord(c.leg).Codec = c.audio.session.Stats().Codec
 	c.call.Status, c.call.AnsweredAt = domain.CallInProgress, &now

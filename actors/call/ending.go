@@ -42,22 +42,22 @@ func (c *call) endCall(ctx actor.Context, v domain.Verdict, by string) {
 		c.awaitTransferLegs(ctx)
 		return
 	}
-	ctx.Send(c.agent.conversation, conversation.Finish{})
+	ctx.Send(c.agent.conversation, conversation.FinishConversation{})
 	c.timers.after(ctx, finishLimit, stageTimeout{stage: ending})
 }
 
-func (c *call) conversationFinished(ctx actor.Context, m conversation.Finished) {
+func (c *call) conversationFinished(ctx actor.Context, m conversation.ConversationFinished) {
 	if c.stage != ending {
 		return
 	}
 	r := m.Result
-	c.agent.segments, c.call.SlowestTurnMs = m.Segments, int(m.Slowest.Milliseconds())
+	c.agent.segments, c.call.SlowestTurnMs = m.Segments, int(m.SlowestTurn.Milliseconds())
 	c.call.Latency = domain.LatencyOf(m.Turns)
 	c.call.Intent, c.call.Variables = r.Intent, r.Variables
 	c.call.Outcome = &domain.CallOutcome{Notes: r.Notes}
 	c.agent.appointments.Tell(c.call.Outcome)
 	switch {
-	case m.Unable && c.result.verdict.Reason == domain.ReasonRemoteHangup:
+	case m.AgentUnable && c.result.verdict.Reason == domain.ReasonRemoteHangup:
 		c.result.verdict = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonAgent}
 	case c.result.verdict.Outcome == domain.OutcomeCompleted && r.Outcome != "":
 		c.result.verdict.Outcome = r.Outcome
@@ -80,7 +80,7 @@ func (c *call) checkFlushed(ctx actor.Context) {
 
 func (c *call) notifyOwner(ctx actor.Context) {
 	ctx.Request(c.owner, *c.result.ended)
-	c.timers.stopRepeat = mailbox.After(ctx, repeatEndEvery, repeatEnd{})
+	c.timers.stopRepeat = mailbox.SendAfter(ctx, repeatEndEvery, repeatEnd{})
 }
 
 func (c *call) endAcknowledged(ctx actor.Context) {
@@ -94,8 +94,8 @@ func (c *call) endAcknowledged(ctx actor.Context) {
 
 // agentEnded hangs up once the answer is stored: after a crash behind the BYE the
 // call would count as interrupted. The wait is limited.
-func (c *call) agentEnded(ctx actor.Context, m conversation.Over) {
-	c.agent.unable = c.agent.unable || m.Unable
+func (c *call) agentEnded(ctx actor.Context, m conversation.PathwayEnded) {
+	c.agent.unable = c.agent.unable || m.AgentUnable
 	if c.agent.leaving || c.commits.isIdle() {
 		c.agentHangsUp(ctx)
 		return
@@ -123,7 +123,7 @@ func (c *call) awaitTransferLegs(ctx actor.Context) {
 		c.makeFinalRecord(ctx)
 		return
 	}
-	mailbox.After(ctx, dropLimit, transferLegTimedOut{})
+	mailbox.SendAfter(ctx, dropLimit, transferLegTimedOut{})
 }
 
 // transferLegTimedOut ends the wait of an ended call for its transfer legs.
@@ -155,7 +155,7 @@ func (c *call) endAnswered(ctx actor.Context, by string, reason domain.Reason) {
 // here in the end, or all of it is let go of.
 func (c *call) sendBye(ctx actor.Context) {
 	if c.cfg.isCutOff() && c.resources.isStored() { // for as long as the store may be away
-		mailbox.After(ctx, byeRetryAfter, byeRetryDue{})
+		mailbox.SendAfter(ctx, byeRetryAfter, byeRetryDue{})
 		return
 	}
 	if !c.hangup.byeSent {

@@ -184,7 +184,7 @@ func (c *call) requestSlot(ctx actor.Context, v domain.Verdict) {
 		To: c.call.To, From: c.callerID, TrunkID: trunkID, Environment: c.call.Environment, Tried: tried, CallID: c.call.ID,
 		Generation: c.leg, DestinationChecked: true, MaxWait: wait,
 	})
-	mailbox.After(ctx, wait+rerouteLimit-rerouteWait, stageTimeout{stage: rerouting, leg: c.leg})
+	mailbox.SendAfter(ctx, wait+rerouteLimit-rerouteWait, stageTimeout{stage: rerouting, leg: c.leg})
 }
 
 // slotRefused ends the call: there is no other target now. If the other targets are
@@ -226,7 +226,7 @@ func (c *call) openNextLeg(ctx actor.Context, slot trunk.Slot) {
 	c.noteLeg(time.Now().UTC())
 	c.cfg.Traces.Claim(c.call.ID, c.call.Legs[leg-1].SIPCallID, "")
 	c.currentRow()
-	mailbox.After(ctx, rerouteLimit, stageTimeout{stage: rerouting, leg: leg})
+	mailbox.SendAfter(ctx, rerouteLimit, stageTimeout{stage: rerouting, leg: leg})
 	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
 		switch {
 		case c.stage != rerouting || c.leg != leg:

@@ -161,7 +161,7 @@ func build(t *testing.T, p plan) *fixture {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = h.engine.Close() })
 
-	h.sys = mailbox.System(discard)
+	h.sys = mailbox.NewSystem(discard)
 	spawn := func(a actor.Actor) *actor.PID {
 		return h.sys.Root.Spawn(mailbox.Props(func() actor.Actor { return a }, 1024))
 	}

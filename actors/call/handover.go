@@ -80,7 +80,7 @@ func (c *call) handleHandover(ctx actor.Context, msg any) {
 		}
 		*p = conversationStopping
 		ctx.Send(c.agent.conversation, conversation.Suspend{})
-	case conversation.Suspended:
+	case conversation.ConversationSuspended:
 		if *p != conversationStopping {
 			return
 		}

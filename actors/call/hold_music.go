@@ -42,7 +42,7 @@ func (h *holdMusic) request(ctx actor.Context, s *domain.Script, speaker speech.
 		return
 	}
 	h.requested = true
-	mailbox.Work(ctx, musicTimeout, func(bound context.Context) any { return readMusic(bound, speaker, name, voice) })
+	mailbox.RunTask(ctx, musicTimeout, func(bound context.Context) any { return readMusic(bound, speaker, name, voice) })
 }
 
 func readMusic(ctx context.Context, speaker speech.Speaker, name, voice string) (m musicReady) {

@@ -55,7 +55,7 @@ func (c *call) alertCaller(ctx actor.Context, body []byte) {
 		return
 	}
 	c.alerting = true
-	mailbox.After(ctx, wait, answerCaller{body})
+	mailbox.SendAfter(ctx, wait, answerCaller{body})
 }
 
 // answerCaller answers an inbound call.
@@ -91,7 +91,7 @@ func (c *call) acceptInvite(ctx actor.Context, in *sip.Incoming, leg int, body [
 func (c *call) prepareInbound(ctx actor.Context) {
 	c.reached = true
 	o, engine, r, offer := c.options(ctx), c.cfg.Media, c.resources.Resources, c.in.Body
-	mailbox.Work(ctx, dialLimit, func(context.Context) any {
+	mailbox.RunTask(ctx, dialLimit, func(context.Context) any {
 		return prepareAnswer(r, engine, o, offer)
 	})
 }

@@ -118,6 +118,6 @@ func (c *call) handleMediaEvent(ctx actor.Context, m mediaEvent) {
 		return
 	}
 	if c.agent.conversation != nil {
-		ctx.Send(c.agent.conversation, conversation.Heard{Event: m.event})
+		ctx.Send(c.agent.conversation, conversation.MediaEvent{Event: m.event})
 	}
 }

@@ -24,7 +24,7 @@ import (
 type OpeningCommit struct {
 	Call    *domain.Call
 	Attempt *domain.Attempt
-	Grant   numbers.Granted                    // of the number that is called; the zero value: none was needed
+	Grant   numbers.NumberGranted              // of the number that is called; the zero value: none was needed
 	AddTo   func(*commit.Change, *domain.Call) // adds to the commit; nil: nothing
 }
 

@@ -188,7 +188,7 @@ func (c *call) checkRefer(ctx actor.Context) {
 	t.stage = referring
 	cfg, generation, to := c.cfg, c.transfers.generation, t.target.To
 	scrub := dnc.ScrubAll(c.call.WorkspaceID, c.call.Environment)
-	mailbox.Work(ctx, reachLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, reachLimit, func(bound context.Context) any {
 		return referChecked{generation, leg.CheckDoNotCall(bound, cfg.IsListed, scrub, to)}
 	})
 }

@@ -106,7 +106,7 @@ func (c *Calls) resumeCalls(ctx actor.Context, n int) {
 		b.resuming = true
 		n--
 		if c.cfg.Numbers != nil {
-			ctx.Send(c.cfg.Numbers, numbers.Rings{CallID: b.callID, Number: b.number, Environment: b.environment})
+			ctx.Send(c.cfg.Numbers, numbers.CallStarted{CallID: b.callID, Number: b.number, Environment: b.environment})
 		}
 		ctx.Send(b.pid, beginCall{})
 	}
@@ -185,7 +185,7 @@ func (c *call) reopenLeg(ctx actor.Context) {
 	}
 	o, cfg, v := c.options(ctx), c.cfg, c.resources.Resources
 	o.Answerer = false
-	mailbox.Work(ctx, dialLimit, func(context.Context) any {
+	mailbox.RunTask(ctx, dialLimit, func(context.Context) any {
 		return reopenLeg(cfg, v, number, o, r, func(a sip.OfferResult) { root.Send(self, reofferAnswered{a}) })
 	})
 }
@@ -230,7 +230,7 @@ func (c *call) legReopened(ctx actor.Context, m legReopened) {
 		return
 	}
 	if errors.Is(m.err, transport.ErrHeld) { // until it is known whose it is, or time is up
-		mailbox.After(ctx, byeRetryAfter, retryReopen{})
+		mailbox.SendAfter(ctx, byeRetryAfter, retryReopen{})
 		return
 	}
 	c.log.Warn("a call of an earlier process cannot be taken up", slog.Any("error", m.err))
@@ -282,7 +282,7 @@ func (c *call) resumptionFailed(ctx actor.Context, why string) {
 // well.
 func (c *call) endResumed(ctx actor.Context) {
 	if c.cfg.isCutOff() {
-		mailbox.After(ctx, byeRetryAfter, byeRetryDue{})
+		mailbox.SendAfter(ctx, byeRetryAfter, byeRetryDue{})
 		return
 	}
 	c.timers.after(ctx, byeLimit, stageTimeout{stage: resuming})
@@ -331,7 +331,7 @@ func (c *call) continueCall(ctx actor.Context, s leg.Session) {
 	s.Begin()
 	c.checkpoint.conversation = c.resumed.Conversation
 	c.startConversation(ctx, c.resumed.Conversation)
-	c.timers.stopClock = mailbox.After(ctx, max(time.Second, c.maxDuration-time.Since(c.answeredAt)), maxDurationReached{})
+	c.timers.stopClock = mailbox.SendAfter(ctx, max(time.Second, c.maxDuration-time.Since(c.answeredAt)), maxDurationReached{})
 	c.legRecord(c.leg).Codec = s.Stats().Codec
 	silent := time.Since(c.resumed.At)
 	c.log.Info("a call of an earlier process goes on here", slog.Duration("kept_before", silent.Round(time.Millisecond)),

@@ -18,7 +18,7 @@ type timers struct {
 // after sends msg, a Control message, to the actor once d has passed, unless the
 // call is over by then: most timers wait for what comes much sooner.
 func (t *timers) after(ctx actor.Context, d time.Duration, msg any) {
-	t.stops = append(t.stops, mailbox.After(ctx, d, msg))
+	t.stops = append(t.stops, mailbox.SendAfter(ctx, d, msg))
 }
 
 // stopAll stops all timers of a call whose end is acknowledged.

@@ -190,7 +190,7 @@ func (c *call) beginTransfer(ctx actor.Context, durable bool) {
 		IsListed: c.cfg.IsListed, BeforeMessage: c.cfg.BeforeMessage, Log: c.log,
 	}, c.log
 	t.pid = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor { return transferleg.New(cfg, order, r) }, mailboxSize,
-		actor.WithSupervisor(mailbox.Stop(log, nil))), "transfer-leg")
+		actor.WithSupervisor(mailbox.StopStrategy(log, nil))), "transfer-leg")
 	c.resources.addTransferLeg(transferLegResources{r, order.Key, t.pid})
 }
 
@@ -206,7 +206,7 @@ func (c *call) prepareSummary(ctx actor.Context) {
 	if r.Voice == "" {
 		r.Voice = c.script.Language
 	}
-	mailbox.Work(ctx, reachLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, reachLimit, func(bound context.Context) any {
 		return speakSummary(bound, speaker, r, generation)
 	})
 }
@@ -257,7 +257,7 @@ func (c *call) playSummary(ctx actor.Context) {
 		t.summaryClip = t.summaryClip[:maxClip/time.Second*8000]
 	}
 	s.Play(ownPlayID, t.summaryClip)
-	mailbox.After(ctx, t.summaryClip.Duration()+summaryLimit, summaryTimedOut{c.transfers.generation})
+	mailbox.SendAfter(ctx, t.summaryClip.Duration()+summaryLimit, summaryTimedOut{c.transfers.generation})
 }
 
 // connectTransfer bridges both parties, or refers the caller to the second call.
@@ -285,7 +285,7 @@ func (c *call) connectTransfer(ctx actor.Context) {
 		c.audio.music.play(s, true)
 	}
 	if c.agent.conversation != nil {
-		ctx.Send(c.agent.conversation, conversation.Human{On: true})
+		ctx.Send(c.agent.conversation, conversation.HumanPresenceChanged{Present: true})
 	}
 	c.call.Status = domain.CallInProgress
 	c.transferRecord(c.transfers.current.index).Status = domain.TransferConnected

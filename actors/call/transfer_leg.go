@@ -223,7 +223,7 @@ func (c *call) handleTransferLegMedia(ctx actor.Context, e media.Event) {
 		}
 	case media.Digit:
 		if c.agent.conversation != nil && t.stage == bridged {
-			ctx.Send(c.agent.conversation, conversation.HumanKey{Key: e.Key})
+			ctx.Send(c.agent.conversation, conversation.HumanKeyPressed{Key: e.Key})
 		}
 	case media.SendInfo:
 		if d := t.resources.Dialog(); d != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // transferRequested handles a transfer that the pathway or the agent wants.
-func (c *call) transferRequested(ctx actor.Context, m conversation.Transfer) {
+func (c *call) transferRequested(ctx actor.Context, m conversation.RequestTransfer) {
 	if c.stage != talking {
 		return
 	}
@@ -32,7 +32,7 @@ func (c *call) findTarget(ctx actor.Context, who TransferDestination, w transfer
 		c.targetFound(ctx, targetFound{generation: generation, wish: w, err: domain.Errorf(domain.CodeDestination, "nobody can be reached")})
 		return
 	}
-	mailbox.Work(ctx, reachLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, reachLimit, func(bound context.Context) any {
 		m := targetFound{generation: generation, wish: w}
 		m.target, m.err = find(bound, &call, &may, who)
 		return m

@@ -42,9 +42,9 @@ func (p *attemptPreparation) receive(ctx actor.Context, m any) {
 		p.onSlot(ctx, m)
 	case trunk.SlotDenied:
 		p.onNoSlot(ctx, m)
-	case numbers.Granted:
+	case numbers.NumberGranted:
 		p.onNumberGranted(ctx, m)
-	case numbers.Denied:
+	case numbers.NumberDenied:
 		p.onNumberDenied(ctx, m)
 	}
 }
@@ -65,7 +65,7 @@ func (p *attemptPreparation) onPermit(ctx actor.Context, m lines.Permit) {
 	p.pending.addWaiting(t)
 	ctx.Request(p.cfg.Trunks, trunk.RequestSlot{
 		To: who.contact.Phone, From: p.rows.campaign.CallerID.Number, Environment: p.rows.campaign.Environment, CallID: t.callID,
-		Generation: p.permits.generation, DestinationChecked: p.cfg.Calling != nil, MayProbe: true,
+		Generation: p.permits.generation, DestinationChecked: p.cfg.DestinationRules != nil, MayProbe: true,
 	})
 }
 
@@ -121,10 +121,10 @@ func (p *attemptPreparation) onNoSlot(ctx actor.Context, m trunk.SlotDenied) {
 }
 
 // onNumberGranted lets an attempt wait for its commit, if its calling hours are still open.
-func (p *attemptPreparation) onNumberGranted(ctx actor.Context, m numbers.Granted) {
+func (p *attemptPreparation) onNumberGranted(ctx actor.Context, m numbers.NumberGranted) {
 	t, known := p.pending.takeRequested(m.CallID, m.Generation)
 	if !known {
-		ctx.Send(p.cfg.Numbers, numbers.Return{CallID: m.CallID})
+		ctx.Send(p.cfg.Numbers, numbers.ReleaseNumber{CallID: m.CallID})
 		return
 	}
 	if t == nil || !p.isUsable(ctx, t) { // nil: a later request is answered as well
@@ -136,19 +136,19 @@ func (p *attemptPreparation) onNumberGranted(ctx actor.Context, m numbers.Grante
 
 // onNumberDenied skips a contact, or holds it: if its number was called often enough today, until the number's next
 // day.
-func (p *attemptPreparation) onNumberDenied(ctx actor.Context, m numbers.Denied) {
+func (p *attemptPreparation) onNumberDenied(ctx actor.Context, m numbers.NumberDenied) {
 	t, _ := p.pending.takeRequested(m.CallID, m.Generation)
 	if t == nil {
 		return
 	}
 	t.numberRequested = false // there is nothing to return
 	now, ordinal, ruling := time.Now(), t.candidate.ordinal, rulingOfDenial(m)
-	if m.By == numbers.DNC {
+	if m.Reason == numbers.DNC {
 		p.skipPending(ctx, t, SkipDNC, ruling)
 		return
 	}
 	p.returnGrants(ctx, t)
-	switch m.By {
+	switch m.Reason {
 	case numbers.Frequency:
 		p.contacts.capped.add(ordinal, m.Until)
 	case numbers.Busy:
@@ -161,7 +161,7 @@ func (p *attemptPreparation) onNumberDenied(ctx actor.Context, m numbers.Denied)
 }
 
 // skipPending gives a pending attempt up and skips its contact.
-func (p *attemptPreparation) skipPending(ctx actor.Context, t *pendingAttempt, by Skip, ruling domain.Ruling) {
+func (p *attemptPreparation) skipPending(ctx actor.Context, t *pendingAttempt, by SkipReason, ruling domain.Ruling) {
 	p.returnGrants(ctx, t)
 	p.contacts.exclude(skippedContact{t.candidate.ordinal, by, t.candidate.contact.Phone, ruling})
 }

@@ -118,8 +118,8 @@ func (b *batch) describe(t *pendingAttempt) {
 	number := int(b.contacts.attempts[who.ordinal]) + 1
 	id := domain.AttemptID(c.ID, who.ordinal, number)
 	leg := domain.AttemptLeg{Number: 1, TrunkID: t.slot.Trunk().ID}
-	if b.cfg.Leg != nil {
-		leg = b.cfg.Leg(t.callID, &t.slot, who.contact.Phone, from) // named after the call: an attempt that was given back is another call
+	if b.cfg.NewLeg != nil {
+		leg = b.cfg.NewLeg(t.callID, &t.slot, who.contact.Phone, from) // named after the call: an attempt that was given back is another call
 	}
 	t.attemptRows = new(attemptRows)
 	t.call = domain.Call{
@@ -189,15 +189,15 @@ func (b *batch) endAttempts(ends []call.Ended, open *openAttempts) {
 }
 
 // fate is what follows for the contact; after the end of the campaign there is no retry.
-func (b *batch) fate(e *call.Ended, spent int) dialer.Fate {
-	f := dialer.After(e.Verdict, spent, b.rows.campaign.Retried(), b.startedAt)
+func (b *batch) fate(e *call.Ended, spent int) dialer.ContactTransition {
+	f := dialer.TransitionAfter(e.Verdict, spent, b.rows.campaign.Retried(), b.startedAt)
 	if !b.status().Final() || f.State.Final() {
 		return f
 	}
 	if e.Verdict.Spent() {
-		return dialer.Fate{State: domain.ContactStateOf(e.Verdict.Outcome)}
+		return dialer.ContactTransition{State: domain.ContactStateOf(e.Verdict.Outcome)}
 	}
-	return dialer.Fate{State: domain.ContactCancelled}
+	return dialer.ContactTransition{State: domain.ContactCancelled}
 }
 
 func (b *batch) result(e *call.Ended, d contactDelta) *domain.ContactResult {
@@ -268,8 +268,8 @@ func (b *batch) closeContact(ordinal int, state domain.ContactState, reason doma
 // since the last campaign.progress.
 func (b *batch) publishProgress(unpublished bool) {
 	status := b.status()
-	if due, _ := dialer.Tell(&b.progress, unpublished || len(b.deltas) > 0, b.startedAt); due && status == domain.CampaignRunning {
-		b.progress.ToldAt, b.progress.ToldPercent = b.startedAt, int(b.progress.Percent())
+	if due, _ := dialer.CheckProgressReport(&b.progress, unpublished || len(b.deltas) > 0, b.startedAt); due && status == domain.CampaignRunning {
+		b.progress.ReportedAt, b.progress.ReportedPercent = b.startedAt, int(b.progress.Percent())
 		b.addEvent(event.CampaignProgress, event.ProgressData{
 			Event: event.CampaignProgress, CampaignID: b.rows.campaign.ID, ProgressPercent: b.progress.Percent(),
 			Outcomes: domain.StatusObject(&b.rows.campaign, &b.progress).Outcomes,

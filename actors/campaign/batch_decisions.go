@@ -25,8 +25,8 @@ func (b *batch) dialDecision(t *pendingAttempt) domain.Decision {
 	}
 	scrub := b.rows.scrub()
 	rules = append(rules, domain.Ruling{Rule: ruleDestination, Passed: true, Country: t.candidate.country}, domain.Ruling{Rule: ruleDNC, Passed: true, Lists: scrub.Lists()})
-	if g := &t.grant; g.Cap > 0 {
-		rules = append(rules, domain.Ruling{Rule: ruleFrequency, Passed: true, Count: g.Count, Limit: g.Cap})
+	if g := &t.grant; g.DayLimit > 0 {
+		rules = append(rules, domain.Ruling{Rule: ruleFrequency, Passed: true, Count: g.DayCount, Limit: g.DayLimit})
 	}
 	return domain.Decision{
 		At: now, Ordinal: t.candidate.ordinal, Phone: t.candidate.contact.Phone, Verdict: domain.DecidedDial, Attempt: t.row.Number,
@@ -81,7 +81,7 @@ func (b *batch) putDecisions() {
 			WorkspaceID: b.cfg.Workspace, CampaignID: b.rows.campaign.ID, Seq: b.progress.DecisionPages + 1, Prev: b.progress.DecisionHead,
 			Decisions: b.log[from:min(from+domain.DecisionsPerPage, len(b.log))],
 		}
-		page.Hash = page.Sum(b.cfg.Key)
+		page.Hash = page.Sum(b.cfg.DecisionLogKey)
 		b.progress.DecisionPages, b.progress.DecisionHead = page.Seq, page.Hash
 		b.put(page)
 	}

@@ -14,17 +14,17 @@ const maxNoTarget = 3
 
 // callFeedback is what the results of calls say about trunks and engines: they slow the campaign down, or pause it.
 type callFeedback struct {
-	trunkFailures dialer.Trip
-	pace          dialer.Tempo // adaptive pacing
+	trunkFailures dialer.CircuitBreaker
+	pace          dialer.AdaptivePacing // adaptive pacing
 	engines       engineOutage
 	noTarget      map[string]int // calls in a row that no target of a trunk took, by number
 }
 
 // callEnded learns from an end that is durable.
 func (f *callFeedback) callEnded(e *call.Ended, now time.Time) {
-	f.trunkFailures.Add(e.Verdict, now)
+	f.trunkFailures.AddCall(e.Verdict, now)
 	f.engines.callEnded(e, now)
-	f.pace.Ended(dialer.ResultOf(&e.Call, e.Verdict), now)
+	f.pace.AddResult(dialer.ResultOf(&e.Call, e.Verdict), now)
 }
 
 // isFree says whether an attempt does not count, because no target took its call while the trunks are out.
@@ -49,4 +49,4 @@ func (f *callFeedback) interval(c *domain.Campaign) time.Duration {
 }
 
 // pacing is the campaign's pacing as adapted to its trunk.
-func (f *callFeedback) pacing(c *domain.Campaign) domain.Pacing { return f.pace.Of(c.Paced()) }
+func (f *callFeedback) pacing(c *domain.Campaign) domain.Pacing { return f.pace.Adapt(c.Paced()) }

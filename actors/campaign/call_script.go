@@ -35,7 +35,7 @@ func (s *callScript) read(ctx actor.Context, cfg *Config, c domain.Campaign, inc
 	}
 	s.reading = true
 	script := cfg.Script
-	mailbox.Work(ctx, scriptLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, scriptLimit, func(bound context.Context) any {
 		s, err := script(bound, &c)
 		return scriptRead{incarnation, s, err}
 	})

@@ -37,19 +37,19 @@ type Config struct {
 	Lines                 func(domain.Environment) *actor.PID
 	Trunks, Calls         *actor.PID
 	Numbers               *actor.PID                                                               // grants a number to one call at a time; nil: every number may be called
-	Lists                 *dnc.Register                                                            // do-not-call lists; nil: none
+	DNCRegistry           *dnc.Registry                                                            // do-not-call lists; nil: none
 	Script                func(context.Context, *domain.Campaign) (domain.Script, error)           // reads the script of the calls when the campaign starts
 	ProbeEngines          func(context.Context, *domain.Script) error                              // tests the engines of the agent; nil: a call is the test
-	Leg                   func(callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg // SIP identity of a call to be opened; nil: none
+	NewLeg                func(callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg // SIP identity of a call to be opened; nil: none
 	AbandonedDialogs      func() map[string]time.Time                                              // calls of earlier processes that may still be live, with their limits; nil: none
-	Check                 Check                                                                    // last check before an attempt is opened; nil: every contact may be called
-	Calling               func() domain.DestinationRules                                           // destination rules; nil: any country
+	Check                 EligibilityCheck                                                         // last check before an attempt is opened; nil: every contact may be called
+	DestinationRules      func() domain.DestinationRules                                           // destination rules; nil: any country
 	Tariff                func() int                                                               // tariff of new attempts; nil: the first
-	Stopped               func() string                                                            // reason of the operator's dial stop (dialer.View.Stopped); a change is followed by Decide; nil: never stopped
+	DialStop              func() string                                                            // reason of the operator's dial stop (dialer.View.Stopped); a change is followed by Decide; nil: never stopped
 	Draining              func() bool                                                              // the process is about to end; covers campaigns that start after Drain was sent; nil: never
-	Committed             func()                                                                   // events were committed; nil: no listener
-	Before                func(msg any)                                                            // sees each message first; nil in production
-	Key                   []byte                                                                   // key of the decision log's hashes; nil: plain hashes
+	OnCommitted           func()                                                                   // events were committed; nil: no listener
+	OnMessage             func(msg any)                                                            // sees each message first; nil in production
+	DecisionLogKey        []byte                                                                   // key of the decision log's hashes; nil: plain hashes
 	Weight                int                                                                      // share of the permits beside other campaigns
 	RingTimeout           time.Duration                                                            // 0: the call's default
 	MaxDuration           time.Duration                                                            // 0: the agent's limit, or the call's default
@@ -58,10 +58,10 @@ type Config struct {
 
 // dialStop is the reason of the operator's dial stop; "": none.
 func (c *Config) dialStop() string {
-	if c.Stopped == nil {
+	if c.DialStop == nil {
 		return ""
 	}
-	return c.Stopped()
+	return c.DialStop()
 }
 
 type phase uint8
@@ -117,8 +117,8 @@ func New(cfg Config) *Campaign {
 
 // Receive is the table of contents.
 func (a *Campaign) Receive(ctx actor.Context) {
-	if a.cfg.Before != nil {
-		a.cfg.Before(ctx.Message())
+	if a.cfg.OnMessage != nil {
+		a.cfg.OnMessage(ctx.Message())
 	}
 	if a.phase == gone && isRequest(ctx.Message()) { // the campaign ended while the request was on its way
 		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the campaign is over or was deleted").With("retry_after", 1))
@@ -130,25 +130,25 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	case *actor.Stopping, *actor.Restarting:
 		a.phase = gone
 		a.releaseAll(ctx)
-	case mailbox.Crashed:
+	case mailbox.TaskPanicked:
 		panic(m)
 	case Start, Pause, Resume, Cancel:
 		a.onOperation(ctx, operationOf(m))
-	case Edit:
+	case EditContact:
 		a.onContactChange(ctx, contactChange{ordinal: m.Ordinal, contact: &m.Contact, rider: m.Rider})
-	case Remove:
+	case RemoveContact:
 		a.onContactChange(ctx, contactChange{ordinal: m.Ordinal, phone: m.Phone, rider: m.Rider})
-	case Status:
+	case GetStatus:
 		a.onStatus(ctx)
-	case Added, Changed, Decide:
+	case ContactsAdded, CampaignChanged, RulesChanged:
 		a.readAgain(ctx)
-	case Deleted:
+	case CampaignDeleted:
 		a.retire(ctx)
 	case Drain:
 		a.draining = true
 	case DialogEnded:
 		a.abandoned.end(m.CallID)
-	case lines.Permit, trunk.Slot, trunk.SlotDenied, numbers.Granted, numbers.Denied:
+	case lines.Permit, trunk.Slot, trunk.SlotDenied, numbers.NumberGranted, numbers.NumberDenied:
 		a.preparation.receive(ctx, m)
 	case call.Ended:
 		a.onCallEnded(ctx, m)
@@ -175,7 +175,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 // isRequest says whether the sender of a message waits for an answer.
 func isRequest(m any) bool {
 	switch m.(type) {
-	case Start, Pause, Resume, Cancel, Edit, Remove, Status:
+	case Start, Pause, Resume, Cancel, EditContact, RemoveContact, GetStatus:
 		return true
 	}
 	return false

@@ -110,7 +110,7 @@ func TestRetriesFireExactlyWhenTheyAreDue(t *testing.T) {
 		}
 		w.must(campaign.Start{})
 		time.Sleep(time.Minute)
-		o := w.must(campaign.Status{})
+		o := w.must(campaign.GetStatus{})
 		assert.Equal(w, 2, o.Progress.Remaining)
 		assert.Equal(w, 3, o.Progress.Attempted)
 		require.NotNil(w, o.Waiting)
@@ -175,7 +175,7 @@ func TestACampaignWaitsForLinesAndTrunks(t *testing.T) {
 		}
 		w.must(campaign.Start{})
 		time.Sleep(time.Second)
-		o := w.must(campaign.Status{})
+		o := w.must(campaign.GetStatus{})
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "trunk", o.Waiting.Reason)
 		require.NotNil(w, o.Waiting.Until)
@@ -208,7 +208,7 @@ func TestCallingHoursParkContactsUntilTheirZoneOpens(t *testing.T) {
 		w.must(campaign.Start{})
 		time.Sleep(time.Minute)
 		assert.Len(w, w.calls(), 300, "New York is open")
-		o := w.must(campaign.Status{})
+		o := w.must(campaign.GetStatus{})
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "calling_hours", o.Waiting.Reason)
 		assert.Equal(w, start.Add(8*time.Hour), o.Waiting.Until.Local())
@@ -232,7 +232,7 @@ func TestContactsThatMayNotBeRungAreSkipped(t *testing.T) {
 			return domain.Contact{Phone: []string{"+12025550100", "911", "+493012345678", "+19005551234", "+12025550101"}[i]}
 		})
 		w.calling = func() domain.DestinationRules { return domain.DestinationRules{Countries: []string{"US"}} }
-		w.check = func(c domain.Contact) (campaign.Skip, bool) { return campaign.SkipDNC, c.Phone != "+12025550101" }
+		w.check = func(c domain.Contact) (campaign.SkipReason, bool) { return campaign.SkipDNC, c.Phone != "+12025550101" }
 		w.begin()
 		w.must(campaign.Start{})
 		o := w.until(time.Hour, domain.CampaignCompleted)
@@ -251,7 +251,7 @@ func TestCallsThatNoTargetTookCostNoAttempt(t *testing.T) {
 		w.ends = func(domain.Call) plan { return plan{verdict: untaken, lasts: 5 * time.Second, reached: true} }
 		w.must(campaign.Start{})
 		time.Sleep(time.Hour)
-		o := w.must(campaign.Status{})
+		o := w.must(campaign.GetStatus{})
 		assert.Equal(w, domain.CampaignRunning, o.Status)
 		assert.Zero(w, o.Outcomes[domain.OutcomeFailed])
 		w.change(func() {
@@ -358,7 +358,7 @@ func TestAPausedCampaignEndsAsOneThatRuns(t *testing.T) {
 		w.must(campaign.Pause{})
 		rung := len(w.calls())
 		time.Sleep(58 * time.Minute)
-		assert.Equal(w, domain.CampaignPaused, w.must(campaign.Status{}).Status)
+		assert.Equal(w, domain.CampaignPaused, w.must(campaign.GetStatus{}).Status)
 		o := w.until(10*time.Minute, domain.CampaignCompleted)
 		assert.Equal(w, []any{"window_ended", 100 - rung}, []any{o.CompletionReason, o.Expired})
 		assert.Len(w, w.store.told(event.CampaignCompleted), 1)
@@ -379,14 +379,14 @@ func TestCancelEndsACampaignForGood(t *testing.T) {
 			live := o.Progress.InProgress
 			assert.Positive(w, live)
 			time.Sleep(100 * time.Millisecond)
-			o = w.must(campaign.Status{})
+			o = w.must(campaign.GetStatus{})
 			if hangup {
 				assert.Zero(w, o.Progress.InProgress)
 			} else {
 				assert.Equal(w, live, o.Progress.InProgress)
 			}
 			time.Sleep(time.Minute)
-			o = w.must(campaign.Status{})
+			o = w.must(campaign.GetStatus{})
 			assert.Equal(w, 100, o.Outcomes[domain.OutcomeCancelled]+o.Outcomes[domain.OutcomeCompleted])
 			assert.Len(w, w.store.told(event.CampaignCancelled), 1)
 			marks := w.store.marks()
@@ -415,24 +415,24 @@ func TestNobodyToRingIsRefusedUnlessTheCampaignStaysOpen(t *testing.T) {
 		p := w.store.progress()
 		p.Total = 3
 		w.store.seed(&p)
-		w.tell(campaign.Added{})
+		w.tell(campaign.ContactsAdded{})
 		time.Sleep(time.Minute)
-		assert.Equal(w, 3, w.must(campaign.Status{}).Outcomes[domain.OutcomeCompleted])
-		assert.Equal(w, domain.CampaignRunning, w.must(campaign.Status{}).Status)
+		assert.Equal(w, 3, w.must(campaign.GetStatus{}).Outcomes[domain.OutcomeCompleted])
+		assert.Equal(w, domain.CampaignRunning, w.must(campaign.GetStatus{}).Status)
 	})
 }
 
 func TestContactsThatComeWhileACampaignIsReadAreSeen(t *testing.T) {
 	t.Parallel()
 	in(t, 0, nil, func(w *world) {
-		w.must(campaign.Status{})
+		w.must(campaign.GetStatus{})
 		w.store.slow.Store(true)
-		w.tell(campaign.Added{}) // reads that nobody is there
+		w.tell(campaign.ContactsAdded{}) // reads that nobody is there
 		w.contacts(3, func(i int) domain.Contact { return domain.Contact{Phone: number(i)} })
 		p := w.store.progress()
 		p.Total = 3
 		w.store.seed(&p)
-		w.tell(campaign.Added{})
+		w.tell(campaign.ContactsAdded{})
 		w.store.slow.Store(false)
 		time.Sleep(time.Minute)
 		w.must(campaign.Start{})
@@ -462,7 +462,7 @@ func TestADrainedCampaignOpensNothingAndKeepsItsEnds(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.Len(w, w.calls(), n)
-		o := w.must(campaign.Status{})
+		o := w.must(campaign.GetStatus{})
 		assert.Zero(w, o.Progress.InProgress)
 		assert.Equal(w, n, o.Outcomes[domain.OutcomeCompleted])
 	})
@@ -494,18 +494,18 @@ func TestTheEstimateOfARealCampaignHolds(t *testing.T) {
 		var paused time.Time
 		for {
 			time.Sleep(47 * time.Minute)
-			o := w.must(campaign.Status{})
+			o := w.must(campaign.GetStatus{})
 			if o.Status == domain.CampaignCompleted {
 				break
 			}
 			final := o.Progress.Total - o.Progress.Remaining - o.Progress.InProgress
 			if final > 350 && paused.IsZero() {
 				w.must(campaign.Pause{})
-				assert.Nil(w, w.must(campaign.Status{}).Timing.EstimatedCompletion)
+				assert.Nil(w, w.must(campaign.GetStatus{}).Timing.EstimatedCompletion)
 				time.Sleep(5 * time.Hour)
 				paused = time.Now()
 				w.must(campaign.Resume{})
-				o = w.must(campaign.Status{})
+				o = w.must(campaign.GetStatus{})
 			}
 			if e := o.Timing.EstimatedCompletion; final > 80 && !paused.IsZero() && assert.NotNil(w, e) {
 				says[time.Now()] = *e

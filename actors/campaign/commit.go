@@ -40,7 +40,7 @@ func (a *Campaign) commit(ctx actor.Context, now time.Time) {
 	b := a.gather(op, to, now)
 	generation := a.commits.start(b)
 	store, change := a.cfg.Store, b.change
-	mailbox.Work(ctx, commitLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, commitLimit, func(bound context.Context) any {
 		_, err := store.Apply(bound, change)
 		return committed{generation, err}
 	})
@@ -149,8 +149,8 @@ func (a *Campaign) afterCommit(ctx actor.Context, b *batch) {
 		b.operation.answer(ctx, a.object(now))
 		b.operation.hangUp(ctx, a.cfg.Calls, &a.open)
 	}
-	if a.cfg.Committed != nil {
-		a.cfg.Committed()
+	if a.cfg.OnCommitted != nil {
+		a.cfg.OnCommitted()
 	}
 }
 
@@ -168,7 +168,7 @@ func (a *Campaign) adoptRows(b *batch) {
 	if b.pin != nil {
 		a.script.pinned = true
 	}
-	a.publisher.committed(len(b.deltas) > 0, b.progress.ToldAt.Equal(b.startedAt))
+	a.publisher.committed(len(b.deltas) > 0, b.progress.ReportedAt.Equal(b.startedAt))
 }
 
 // afterEnds forgets attempts whose end is durable, and learns from their results.
@@ -180,13 +180,13 @@ func (a *Campaign) afterEnds(ctx actor.Context, b *batch, now time.Time) {
 		a.preparation.numbers.uncount(ctx, e)
 		a.feedback.callEnded(e, now)
 		if e.Verdict.Spent() && e.Call.StartedAt != nil && e.Call.EndedAt != nil {
-			a.contacts.observed.Held(e.Call.EndedAt.Sub(*e.Call.StartedAt))
+			a.contacts.observed.AddAttemptDuration(e.Call.EndedAt.Sub(*e.Call.StartedAt))
 		}
 		if e.Verdict.Reason == domain.ReasonNotSent {
 			a.preparation.trunks.extend(now.Add(unsentPause), false)
 		}
 	}
-	if a.rows.running() && a.feedback.trunkFailures.Tripped(now) {
+	if a.rows.running() && a.feedback.trunkFailures.IsTripped(now) {
 		a.requests.queueOwn(lifecycle.Trip, domain.PausedByTrunkFailures, nil)
 	}
 }

@@ -18,7 +18,7 @@ type chunk struct {
 	invalid   []bool
 	countries []string // of the numbers; "": none
 	windows   map[string]calendar.Window
-	hits      map[int]*dnc.Hit // entries of do-not-call lists
+	hits      map[int]*dnc.Match // entries of do-not-call lists
 	used      int
 }
 

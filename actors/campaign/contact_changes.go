@@ -114,6 +114,6 @@ func (a *Campaign) afterContactChanges(ctx actor.Context, b *batch, now time.Tim
 			a.contacts.bodies.invalidate(r.ordinal)
 			a.contacts.requeue(r.ordinal, later(now, due))
 		}
-		r.answer(ctx, Revised{})
+		r.answer(ctx, ContactRevised{})
 	}
 }

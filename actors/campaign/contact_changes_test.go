@@ -21,7 +21,7 @@ import (
 func (w *world) revise(m any) domain.Code {
 	ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
 	defer cancel()
-	_, err := mailbox.Ask[campaign.Revised](ctx, w.sys, w.alive.actor, m)
+	_, err := mailbox.Ask[campaign.ContactRevised](ctx, w.sys, w.alive.actor, m)
 	if err != nil && domain.CodeOf(err) == "" {
 		return domain.Code(err.Error())
 	}
@@ -51,16 +51,16 @@ func TestAContactThatIsTakenOutIsNeverRung(t *testing.T) {
 			}
 			return plan{verdict: done, lasts: 4 * time.Second, reached: true}
 		}
-		assert.Empty(w, w.revise(campaign.Remove{Ordinal: 7}), "of a draft")
+		assert.Empty(w, w.revise(campaign.RemoveContact{Ordinal: 7}), "of a draft")
 		w.must(campaign.Start{})
 		time.Sleep(6500 * time.Millisecond)
-		assert.Empty(w, w.revise(campaign.Remove{Ordinal: 39}), "nobody has looked at it yet")
-		assert.Empty(w, w.revise(campaign.Remove{Ordinal: 10}), "it is at hand")
-		assert.Empty(w, w.revise(campaign.Remove{Ordinal: 0}), "it waits for its retry")
-		assert.Equal(w, domain.CodeInvalidState, w.revise(campaign.Remove{Ordinal: 5}), "it is rung")
-		assert.Equal(w, domain.CodeInvalidState, w.revise(campaign.Remove{Ordinal: 2}), "it is done")
-		assert.Equal(w, domain.CodeInvalidState, w.revise(campaign.Remove{Ordinal: 10}), "it is out already")
-		assert.Equal(w, domain.CodeNotFound, w.revise(campaign.Remove{Ordinal: 40}))
+		assert.Empty(w, w.revise(campaign.RemoveContact{Ordinal: 39}), "nobody has looked at it yet")
+		assert.Empty(w, w.revise(campaign.RemoveContact{Ordinal: 10}), "it is at hand")
+		assert.Empty(w, w.revise(campaign.RemoveContact{Ordinal: 0}), "it waits for its retry")
+		assert.Equal(w, domain.CodeInvalidState, w.revise(campaign.RemoveContact{Ordinal: 5}), "it is rung")
+		assert.Equal(w, domain.CodeInvalidState, w.revise(campaign.RemoveContact{Ordinal: 2}), "it is done")
+		assert.Equal(w, domain.CodeInvalidState, w.revise(campaign.RemoveContact{Ordinal: 10}), "it is out already")
+		assert.Equal(w, domain.CodeNotFound, w.revise(campaign.RemoveContact{Ordinal: 40}))
 		o := w.until(3*time.Hour, domain.CampaignCompleted)
 		assert.Equal(w, 4, o.Outcomes[domain.OutcomeCancelled])
 		assert.Equal(w, 35, o.Outcomes[domain.OutcomeCompleted])
@@ -69,7 +69,7 @@ func TestAContactThatIsTakenOutIsNeverRung(t *testing.T) {
 			assert.Zero(w, w.rings(number(i)), i)
 		}
 		assert.Equal(w, []int{1, 2}, []int{w.rings(number(0)), w.rings(number(1))}, "no retry of who was taken out")
-		assert.Equal(w, domain.CodeUnavailable, w.revise(campaign.Remove{Ordinal: 3}), "the campaign is over and its actor gone: the desk says why")
+		assert.Equal(w, domain.CodeUnavailable, w.revise(campaign.RemoveContact{Ordinal: 3}), "the campaign is over and its actor gone: the desk says why")
 	})
 }
 
@@ -85,16 +85,16 @@ func TestAContactThatIsChangedIsRungAsItIsNow(t *testing.T) {
 			}
 			return plan{verdict: done, lasts: time.Second, reached: true}
 		}
-		assert.Empty(w, w.revise(campaign.Edit{Ordinal: 510, Contact: other(510)}))
+		assert.Empty(w, w.revise(campaign.EditContact{Ordinal: 510, Contact: other(510)}))
 		w.must(campaign.Start{})
 		time.Sleep(3 * time.Second)
 		w.must(campaign.Pause{})
 		time.Sleep(3 * time.Second)
-		assert.Empty(w, w.revise(campaign.Edit{Ordinal: 0, Contact: other(0)}), "it waits for its retry")
-		assert.Empty(w, w.revise(campaign.Edit{Ordinal: 45, Contact: other(45)}), "its body is at hand")
-		assert.Empty(w, w.revise(campaign.Edit{Ordinal: 46, Contact: other(46)}))
-		assert.Empty(w, w.revise(campaign.Edit{Ordinal: 46, Contact: other(4646)}), "twice")
-		assert.Equal(w, domain.CodeInvalidState, w.revise(campaign.Edit{Ordinal: 3, Contact: other(3)}), "it is done")
+		assert.Empty(w, w.revise(campaign.EditContact{Ordinal: 0, Contact: other(0)}), "it waits for its retry")
+		assert.Empty(w, w.revise(campaign.EditContact{Ordinal: 45, Contact: other(45)}), "its body is at hand")
+		assert.Empty(w, w.revise(campaign.EditContact{Ordinal: 46, Contact: other(46)}))
+		assert.Empty(w, w.revise(campaign.EditContact{Ordinal: 46, Contact: other(4646)}), "twice")
+		assert.Equal(w, domain.CodeInvalidState, w.revise(campaign.EditContact{Ordinal: 3, Contact: other(3)}), "it is done")
 		w.must(campaign.Resume{})
 		time.Sleep(10 * time.Second)
 		w.kill()
@@ -137,10 +137,10 @@ func TestChangesOfContactsHoldUnderFaults(t *testing.T) {
 				time.Sleep(time.Duration(dice.IntN(150)) * time.Millisecond)
 				i := dice.IntN(80)
 				if dice.IntN(2) == 0 {
-					if w.revise(campaign.Remove{Ordinal: i}) == "" {
+					if w.revise(campaign.RemoveContact{Ordinal: i}) == "" {
 						removed[i] = w.rings(number(i)) + w.rings(other(i).Phone)
 					}
-				} else if w.revise(campaign.Edit{Ordinal: i, Contact: other(i)}) == "" {
+				} else if w.revise(campaign.EditContact{Ordinal: i, Contact: other(i)}) == "" {
 					changed[i] = w.rings(number(i))
 				}
 			}

@@ -38,8 +38,8 @@ type contactQueue struct {
 	skips      []skippedContact // for the next commit
 	skipped    map[int]bool     // contacts whose skip or change is not durable yet
 	durations  map[int]int      // in seconds, of the last answered attempt
-	observed   dialer.Observed
-	cohorts    dialer.Cohorts // of retries whose zone is not known
+	observed   dialer.Statistics
+	cohorts    dialer.RetryCohorts // of retries whose zone is not known
 }
 
 // candidate may be called now.
@@ -65,7 +65,7 @@ type contactDelta struct {
 // skippedContact is a contact that a rule excludes.
 type skippedContact struct {
 	ordinal int
-	by      Skip
+	by      SkipReason
 	phone   string
 	ruling  domain.Ruling
 }
@@ -265,7 +265,7 @@ func (q *contactQueue) waitForZone(c candidate, now time.Time) {
 }
 
 // skip excludes a contact in the next commit.
-func (q *contactQueue) skip(ordinal int, by Skip) {
+func (q *contactQueue) skip(ordinal int, by SkipReason) {
 	q.exclude(skippedContact{ordinal, by, q.bodies.phoneOf(ordinal), q.rulingOf(ordinal, by)})
 }
 
@@ -286,7 +286,7 @@ func (q *contactQueue) takeSkips(most int) []skippedContact {
 }
 
 // rulingOf words the rule that skips a contact.
-func (q *contactQueue) rulingOf(ordinal int, by Skip) domain.Ruling {
+func (q *contactQueue) rulingOf(ordinal int, by SkipReason) domain.Ruling {
 	c, i := q.bodies.at(ordinal)
 	switch by {
 	case SkipDNC:

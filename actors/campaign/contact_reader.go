@@ -59,23 +59,23 @@ func (r reader) applyEdits(ctx context.Context, chunk *domain.ContactChunk) erro
 }
 
 // listHits finds the contacts of a chunk that are on a do-not-call list, by their index.
-func (r reader) listHits(ctx context.Context, e eligibility, contacts []domain.Contact) (map[int]*dnc.Hit, error) {
+func (r reader) listHits(ctx context.Context, e eligibility, contacts []domain.Contact) (map[int]*dnc.Match, error) {
 	if e.lists == nil {
 		return nil, nil
 	}
-	var hits map[int]*dnc.Hit
+	var hits map[int]*dnc.Match
 	for i, who := range contacts {
 		n, err := lists.Number(who.Phone)
-		if err != nil || !e.lists.Quick(r.workspace, e.scrub, n) {
+		if err != nil || !e.lists.MayBeListed(r.workspace, e.scrub, n) {
 			continue
 		}
-		hit, err := e.lists.Look(ctx, r.workspace, e.scrub, n)
+		hit, err := e.lists.FindMatch(ctx, r.workspace, e.scrub, n)
 		if err != nil {
 			return nil, err
 		}
 		if hit != nil {
 			if hits == nil {
-				hits = make(map[int]*dnc.Hit)
+				hits = make(map[int]*dnc.Match)
 			}
 			hits[i] = hit
 		}

@@ -19,7 +19,7 @@ type zone struct {
 	computeAt time.Time // of a zone that never opens: when to compute it again
 	wait, due []int32   // due: retries, which come first
 	seen      int       // contacts of the zone that were looked at
-	cohorts   dialer.Cohorts
+	cohorts   dialer.RetryCohorts
 }
 
 // refresh computes when the zone opens, where that may have changed.

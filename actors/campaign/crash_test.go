@@ -143,7 +143,7 @@ func TestAnOutageOfTheStoreIsSurvived(t *testing.T) {
 		before := len(w.calls())
 		time.Sleep(10 * time.Second)
 		assert.Len(w, w.calls(), before, "nobody is rung meanwhile")
-		o := w.must(campaign.Status{})
+		o := w.must(campaign.GetStatus{})
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "store", o.Waiting.Reason)
 		_, err := w.ask(campaign.Pause{})
@@ -168,7 +168,7 @@ func TestCampaignIsPausedWhileTheStoreIsFull(t *testing.T) {
 		assert.Len(w, w.calls(), before, "nobody is called meanwhile")
 		w.store.set(func(m *memory) { commits = m.commits - commits })
 		assert.Less(w, commits, 15, "it tries again each five seconds")
-		o := w.must(campaign.Status{})
+		o := w.must(campaign.GetStatus{})
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "store", o.Waiting.Reason)
 		began := time.Now()
@@ -180,7 +180,7 @@ func TestCampaignIsPausedWhileTheStoreIsFull(t *testing.T) {
 		w.begin()
 		w.store.set(func(m *memory) { m.full = false })
 		time.Sleep(20 * time.Second)
-		assert.Equal(w, domain.CampaignPaused, w.must(campaign.Status{}).Status, "it is in the store")
+		assert.Equal(w, domain.CampaignPaused, w.must(campaign.GetStatus{}).Status, "it is in the store")
 		assert.Len(w, w.calls(), before)
 		w.must(campaign.Resume{})
 		w.complete(n)
@@ -228,7 +228,7 @@ func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
 				}
 				_, _ = w.ask(campaign.Start{})
 				time.Sleep(2 * time.Second)
-				w.tell(campaign.Changed{})
+				w.tell(campaign.CampaignChanged{})
 				if w.store.progress().LastOpenAt.IsZero() {
 					_, _ = w.ask(campaign.Start{})
 				}
@@ -332,15 +332,15 @@ func TestTheOwnerOfTheNumbersIsAskedAgainThatForgotItsQuestions(t *testing.T) {
 		var first, returned int
 		w.numbers = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 			switch m := ctx.Message().(type) {
-			case numbers.May:
+			case numbers.RequestNumber:
 				asked = append(asked, m.Generation)
 				if m.Generation == 1 { // it is lost to a panic
 					first++
 					return
 				}
-				ctx.Send(ctx.Sender(), numbers.Granted{CallID: m.CallID, Generation: 1}) // late
-				ctx.Send(ctx.Sender(), numbers.Granted{CallID: m.CallID, Generation: m.Generation})
-			case numbers.Return:
+				ctx.Send(ctx.Sender(), numbers.NumberGranted{CallID: m.CallID, Generation: 1}) // late
+				ctx.Send(ctx.Sender(), numbers.NumberGranted{CallID: m.CallID, Generation: m.Generation})
+			case numbers.ReleaseNumber:
 				returned++
 			}
 		}))

@@ -112,7 +112,7 @@ func TestTheLogTellsOfWhoWasTakenOutAndOfWhoWasLeftAtTheEnd(t *testing.T) {
 			in(t, 10, c.change, func(w *world) {
 				w.must(campaign.Start{})
 				time.Sleep(65 * time.Second) // two are rung
-				require.Empty(w, w.revise(campaign.Remove{Ordinal: 6, Phone: number(6)}))
+				require.Empty(w, w.revise(campaign.RemoveContact{Ordinal: 6, Phone: number(6)}))
 				c.end(w)
 				all := w.decisions()
 				require.Len(w, all, 4)

@@ -46,7 +46,7 @@ func (q *dialQueue) sendTime(interval time.Duration, now time.Time) time.Time {
 func (q *dialQueue) startTimer(ctx actor.Context, wait time.Duration) {
 	q.timerSet = true
 	q.timer++
-	mailbox.After(ctx, wait, sendDue{q.timer})
+	mailbox.SendAfter(ctx, wait, sendDue{q.timer})
 }
 
 func (q *dialQueue) onTimer(m sendDue) {

@@ -42,7 +42,7 @@ func (a *Campaign) advance(ctx actor.Context) {
 		a.retire(ctx)
 		return
 	}
-	look := d.LookAt
+	look := d.NextCheck
 	if a.phase == ready && dialing {
 		if _, at := a.publisher.due(&a.rows.progress, now); a.commits.inFlight == nil {
 			look = earlier(look, at)
@@ -59,23 +59,23 @@ func (a *Campaign) advance(ctx actor.Context) {
 func (a *Campaign) view(now time.Time) dialer.View {
 	c, q := &a.rows.campaign, a.contacts
 	v := dialer.View{
-		Status: c.Status, Schedule: q.rules.Schedule(), Open: q.rules.Global(),
-		Pacing: a.feedback.pacing(c), AutoComplete: c.AutoComplete, Begun: c.StartedAt != nil,
-		LastSent: a.queue.lastSent, Ahead: a.commits.lookahead, Live: len(a.open.attempts), Held: len(a.abandoned.until), Queued: len(a.queue.attempts),
-		Making: a.preparation.permits.requested + a.preparation.pending.count(), Asked: a.preparation.permits.requested,
-		Idle: a.rows.progress.Remaining(), Ready: len(q.ready) + len(q.due), Retries: len(q.due),
-		Unread: q.hasUnread(now), NextRetry: q.nextRetry(), NextDay: q.capped.first(), NextOpening: q.nextOpening(),
-		TrunkUntil: a.preparation.trunks.until, SpendCap: a.preparation.trunks.spendCap, EngineUntil: a.feedback.engines.until, EngineOut: a.feedback.engines.failures > 0,
-		StoreDown: a.commits.storeDown || a.phase != ready, Draining: a.isDraining(), Stopped: a.cfg.dialStop(),
+		Status: c.Status, Schedule: q.rules.Schedule(), OpenHours: q.rules.Global(),
+		Pacing: a.feedback.pacing(c), AutoComplete: c.AutoComplete, HasRun: c.StartedAt != nil,
+		LastSent: a.queue.lastSent, Lookahead: a.commits.lookahead, OpenAttempts: len(a.open.attempts), AbandonedDialogs: len(a.abandoned.until), UnsentAttempts: len(a.queue.attempts),
+		PendingAttempts: a.preparation.permits.requested + a.preparation.pending.count(), PermitRequests: a.preparation.permits.requested,
+		Remaining: a.rows.progress.Remaining(), ReadyContacts: len(q.ready) + len(q.due), DueRetries: len(q.due),
+		HasUnread: q.hasUnread(now), NextRetry: q.nextRetry(), NextDay: q.capped.first(), NextOpening: q.nextOpening(),
+		TrunkUntil: a.preparation.trunks.until, SpendCap: a.preparation.trunks.spendCap, EngineUntil: a.feedback.engines.until, EngineFailed: a.feedback.engines.failures > 0,
+		StoreDown: a.commits.storeDown || a.phase != ready, Draining: a.isDraining(), DialStop: a.cfg.dialStop(),
 	}
 	if s := c.Schedule.Start; s != nil {
-		v.Begins = c.Clock().Moment(*s)
+		v.ScheduleStart = c.Clock().Moment(*s)
 	}
 	if e := c.Schedule.End; e != nil {
-		v.Ends = c.Clock().Moment(*e)
+		v.ScheduleEnd = c.Clock().Moment(*e)
 	}
 	if b := a.commits.inFlight; b != nil {
-		v.Making += len(b.opens)
+		v.PendingAttempts += len(b.opens)
 	}
 	return v
 }
@@ -96,15 +96,15 @@ func (a *Campaign) decide(ctx actor.Context, now time.Time, dialing bool) dialer
 		a.readBodies(ctx)
 	}
 	d := dialer.Next(a.view(now), now)
-	a.contacts.observed.Meter.Look(d.Able(), now)
-	switch d.Do {
+	a.contacts.observed.Throughput.SetReady(d.IsReady(), now)
+	switch d.Action {
 	case dialer.Dial:
 		a.preparation.permits.request(ctx, d.Count, len(a.contacts.due), now)
-	case dialer.Begin:
+	case dialer.StartRunning:
 		a.requests.queueOwn(lifecycle.Due, "", a.commits.inFlight)
-	case dialer.Exhaust:
+	case dialer.CompleteExhausted:
 		a.requests.queueOwn(lifecycle.Exhaust, "", a.commits.inFlight)
-	case dialer.Expire:
+	case dialer.CompleteExpired:
 		a.requests.queueOwn(lifecycle.Expire, "", a.commits.inFlight)
 	case dialer.Wait:
 	}
@@ -120,13 +120,13 @@ func (a *Campaign) readBodies(ctx actor.Context) {
 	r, c := newReader(ctx, &a.cfg, a.rows.progress.Edits > 0), &a.rows.campaign
 	e := eligibility{
 		rules: a.contacts.rules, zones: a.contacts.bodies.zones, country: c.DefaultCountry,
-		env: c.Environment, anyone: a.cfg.Calling == nil, lists: a.cfg.Lists, scrub: a.rows.scrub(),
+		env: c.Environment, anyone: a.cfg.DestinationRules == nil, lists: a.cfg.DNCRegistry, scrub: a.rows.scrub(),
 	}
 	if !e.anyone {
-		e.calling = a.cfg.Calling()
+		e.calling = a.cfg.DestinationRules()
 	}
 	contacts := a.contacts
-	mailbox.Work(ctx, readLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, readLimit, func(bound context.Context) any {
 		chunks, err := r.bodies(bound, indexes, e)
 		return bodiesRead{contacts, chunks, err}
 	})
@@ -172,7 +172,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 			continue
 		}
 		a.queue.lastSent = now
-		a.contacts.observed.Meter.Sent()
+		a.contacts.observed.Throughput.AddAttempt()
 		a.startCall(ctx, t)
 	}
 }

@@ -19,7 +19,7 @@ func TestACampaignThatGrowsAfterTheDrainOpensNothing(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.Empty(w, w.calls())
-		assert.Equal(w, domain.CampaignRunning, w.must(campaign.Status{}).Status, "the next process goes on with it")
+		assert.Equal(w, domain.CampaignRunning, w.must(campaign.GetStatus{}).Status, "the next process goes on with it")
 		w.kill()
 		w.draining.Store(false)
 		w.begin()

@@ -31,7 +31,7 @@ func TestAMessageCostsTheSameHoweverManyAttemptsAreOnTheirWay(t *testing.T) {
 			w.must(campaign.Start{})
 			time.Sleep(time.Second)
 			for range 100 {
-				w.must(campaign.Status{})
+				w.must(campaign.GetStatus{})
 			}
 			synctest.Wait()
 			assert.Zero(w, w.alive.made.Looks(), "nothing is due")

@@ -17,7 +17,7 @@ type eligibility struct {
 	country string
 	env     domain.Environment
 	anyone  bool // only the general destination rules apply
-	lists   *dnc.Register
+	lists   *dnc.Registry
 	scrub   lists.Scrub
 }
 

@@ -75,7 +75,7 @@ func (a *Campaign) probeEngines(ctx actor.Context, now time.Time) {
 	}
 	o.until = now.Add(engineProbeLimit)
 	probe, script, incarnation := a.cfg.ProbeEngines, a.script.current, a.incarnation
-	mailbox.Work(ctx, engineProbeLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, engineProbeLimit, func(bound context.Context) any {
 		return engineProbeResult{incarnation, probe(bound, script)}
 	})
 }

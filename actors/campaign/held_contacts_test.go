@@ -18,8 +18,8 @@ import (
 // taken lets the owner of the numbers say of all that they are on the line.
 func (w *world) taken() (free func()) {
 	pid := w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
-		if m, ok := ctx.Message().(numbers.May); ok {
-			ctx.Send(ctx.Sender(), numbers.Denied{CallID: m.CallID, Generation: m.Generation, By: numbers.Busy})
+		if m, ok := ctx.Message().(numbers.RequestNumber); ok {
+			ctx.Send(ctx.Sender(), numbers.NumberDenied{CallID: m.CallID, Generation: m.Generation, Reason: numbers.Busy})
 		}
 	}))
 	w.numbers = pid
@@ -34,7 +34,7 @@ func TestWhoseNumberIsOnTheLineWaitsAndNotForTheHours(t *testing.T) {
 		defer w.taken()()
 		w.must(campaign.Start{})
 		time.Sleep(2 * time.Second)
-		o := w.must(campaign.Status{})
+		o := w.must(campaign.GetStatus{})
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "retry", o.Waiting.Reason)
 		require.NotNil(w, o.Waiting.Until)
@@ -50,7 +50,7 @@ func TestWhatHeldAContactIsForgottenWithIt(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		require.Equal(w, 2, w.alive.made.Held())
-		require.Empty(w, w.revise(campaign.Remove{Ordinal: 0}))
+		require.Empty(w, w.revise(campaign.RemoveContact{Ordinal: 0}))
 		synctest.Wait()
 		assert.Equal(w, 1, w.alive.made.Held())
 	})
@@ -66,12 +66,12 @@ func TestNobodyIsExpectedToBeRungAgainWhoWasTakenOut(t *testing.T) {
 		begun := time.Now()
 		w.must(campaign.Start{})
 		time.Sleep(10 * time.Second)
-		o := w.must(campaign.Status{})
+		o := w.must(campaign.GetStatus{})
 		require.NotNil(w, o.Timing.EstimatedCompletion)
 		assert.WithinDuration(w, begun.Add(20*time.Hour), *o.Timing.EstimatedCompletion, time.Hour)
-		require.Empty(w, w.revise(campaign.Remove{Ordinal: 0}))
+		require.Empty(w, w.revise(campaign.RemoveContact{Ordinal: 0}))
 		time.Sleep(10 * time.Second)
-		if at := w.must(campaign.Status{}).Timing.EstimatedCompletion; at != nil {
+		if at := w.must(campaign.GetStatus{}).Timing.EstimatedCompletion; at != nil {
 			assert.WithinDuration(w, begun, *at, time.Hour)
 		}
 	})
@@ -90,7 +90,7 @@ func TestTheLogNamesTheNumberThatMayNotBeRung(t *testing.T) {
 		w.must(campaign.Start{})
 		time.Sleep(time.Second)
 		w.store.set(func(m *memory) { m.stall = map[string]chan struct{}{"chunk": reads} })
-		require.Empty(w, w.revise(campaign.Edit{Ordinal: 1, Contact: other(1)}))
+		require.Empty(w, w.revise(campaign.EditContact{Ordinal: 1, Contact: other(1)}))
 		close(answer)
 		time.Sleep(time.Second)
 		close(reads)

@@ -24,7 +24,7 @@ func (a *Campaign) load(ctx actor.Context) {
 	a.commits.generation++
 	generation := a.commits.generation
 	r := newReader(ctx, &a.cfg, a.rows.progress.Edits > 0)
-	mailbox.Work(ctx, loadLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, loadLimit, func(bound context.Context) any {
 		s, err := r.load(bound)
 		return loaded{generation, s, err}
 	})
@@ -56,7 +56,7 @@ func (a *Campaign) onLoaded(ctx actor.Context, m loaded) {
 // operations that stop the campaign: for these it is read at once.
 func (a *Campaign) waitForStore(ctx actor.Context) {
 	a.phase, a.commits.storeDown = loading, true
-	a.contacts.observed.Meter.Look(false, time.Now())
+	a.contacts.observed.Throughput.SetReady(false, time.Now())
 	a.preparation.withdraw(ctx)
 	var stops []operation
 	if a.commits.storeFull {
@@ -70,7 +70,7 @@ func (a *Campaign) waitForStore(ctx actor.Context) {
 		a.load(ctx)
 		return
 	}
-	mailbox.After(ctx, a.commits.nextBackoff(), reloadDue{a.commits.generation})
+	mailbox.SendAfter(ctx, a.commits.nextBackoff(), reloadDue{a.commits.generation})
 }
 
 // onReadFailure reads the store again, after the commit that is in flight.
@@ -111,7 +111,7 @@ func (a *Campaign) leave(ctx actor.Context) {
 func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 	now := time.Now()
 	a.phase = ready
-	s.contacts.observed.Carry(&a.contacts.observed, a.rows.campaign.Pacing == s.rows.campaign.Pacing)
+	s.contacts.observed.CarryOver(&a.contacts.observed, a.rows.campaign.Pacing == s.rows.campaign.Pacing)
 	a.rows, a.contacts, a.preparation.contacts = s.rows, s.contacts, s.contacts
 	if a.rows.progress.Outcomes == nil {
 		a.rows.progress.Outcomes = make(map[domain.Outcome]int)

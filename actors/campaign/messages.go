@@ -22,62 +22,62 @@ type (
 		Rider        *commit.Rider
 	}
 	// Status asks for the status object.
-	Status struct{}
+	GetStatus struct{}
 	// Added says that contacts were appended in the store.
-	Added struct{}
+	ContactsAdded struct{}
 	// Changed says that the campaign's row was changed in the store.
-	Changed struct{}
+	CampaignChanged struct{}
 	// Deleted says that the campaign is gone from the store.
-	Deleted struct{}
+	CampaignDeleted struct{}
 	// Edit changes a waiting contact. The answer is Revised or a *domain.Error.
-	Edit struct {
+	EditContact struct {
 		Ordinal int
 		Contact domain.Contact
 		Rider   *commit.Rider
 	}
 	// Remove cancels a waiting contact for good; answered like Edit.
-	Remove struct {
+	RemoveContact struct {
 		Ordinal int
 		Phone   string // its number, for the decision log
 		Rider   *commit.Rider
 	}
 	// Revised answers Edit and Remove once the change is durable.
-	Revised struct{}
+	ContactRevised struct{}
 	// Drain stops new attempts; the ends of live calls are still committed.
 	Drain struct{}
 	// DialogEnded says that the dialog of an interrupted attempt has ended. Until then, or for 32 s, the dialog counts as a
 	// concurrent call of the campaign.
 	DialogEnded struct{ CallID string }
 	// Decide asks for a new decision now, because rules outside of the campaign have changed.
-	Decide struct{}
+	RulesChanged struct{}
 )
 
-// Skip is the rule that excludes a contact from being called.
-type Skip string
+// SkipReason is the rule that excludes a contact from being called.
+type SkipReason string
 
 // The rules.
 const (
-	SkipDNC     Skip = "dnc"
-	SkipHours   Skip = "hours"
-	SkipInvalid Skip = "invalid"
+	SkipDNC     SkipReason = "dnc"
+	SkipHours   SkipReason = "hours"
+	SkipInvalid SkipReason = "invalid"
 )
 
-// Check says whether a contact may be called now, or which rule forbids it.
-type Check func(domain.Contact) (by Skip, ok bool)
+// EligibilityCheck says whether a contact may be called now, or which rule forbids it.
+type EligibilityCheck func(domain.Contact) (by SkipReason, ok bool)
 
 // Control: their number is bound by the API's limits.
-func (Start) Control()       {}
-func (Pause) Control()       {}
-func (Resume) Control()      {}
-func (Cancel) Control()      {}
-func (Added) Control()       {}
-func (Changed) Control()     {}
-func (Deleted) Control()     {}
-func (Edit) Control()        {}
-func (Remove) Control()      {}
-func (Drain) Control()       {}
-func (DialogEnded) Control() {}
-func (Decide) Control()      {}
+func (Start) Control()           {}
+func (Pause) Control()           {}
+func (Resume) Control()          {}
+func (Cancel) Control()          {}
+func (ContactsAdded) Control()   {}
+func (CampaignChanged) Control() {}
+func (CampaignDeleted) Control() {}
+func (EditContact) Control()     {}
+func (RemoveContact) Control()   {}
+func (Drain) Control()           {}
+func (DialogEnded) Control()     {}
+func (RulesChanged) Control()    {}
 
 // Messages of a campaign to itself.
 type (

@@ -21,7 +21,7 @@ type numberRequests struct {
 }
 
 // check says whether a contact may be called, or which rule forbids it.
-func (n *numberRequests) check(t *pendingAttempt) (by Skip, ok bool) {
+func (n *numberRequests) check(t *pendingAttempt) (by SkipReason, ok bool) {
 	if n.cfg.Check != nil {
 		return n.cfg.Check(t.candidate.contact)
 	}
@@ -33,10 +33,10 @@ func (n *numberRequests) request(ctx actor.Context, t *pendingAttempt) {
 	t.numberRequested = true
 	t.numberRequest++
 	t.numberAskedAt = time.Now()
-	ctx.Request(n.cfg.Numbers, numbers.May{
+	ctx.Request(n.cfg.Numbers, numbers.RequestNumber{
 		Generation: t.numberRequest,
 		CallID:     t.callID, Number: t.candidate.contact.Phone, Environment: n.rows.campaign.Environment,
-		Scrub: n.rows.scrub(), Alone: true, Until: t.permit.Expires,
+		Scrub: n.rows.scrub(), Exclusive: true, Until: t.permit.Expires,
 	})
 }
 
@@ -44,14 +44,14 @@ func (n *numberRequests) request(ctx actor.Context, t *pendingAttempt) {
 func (n *numberRequests) giveBack(ctx actor.Context, t *pendingAttempt) {
 	if t.numberRequested {
 		t.numberRequested = false
-		ctx.Send(n.cfg.Numbers, numbers.Return{CallID: t.callID})
+		ctx.Send(n.cfg.Numbers, numbers.ReleaseNumber{CallID: t.callID})
 	}
 }
 
 // opened tells the numbers actor that the attempt of a granted number is durable.
 func (n *numberRequests) opened(ctx actor.Context, t *pendingAttempt) {
 	if t.numberRequested {
-		ctx.Send(n.cfg.Numbers, numbers.Opened{CallID: t.callID})
+		ctx.Send(n.cfg.Numbers, numbers.AttemptCommitted{CallID: t.callID})
 	}
 }
 
@@ -65,32 +65,32 @@ func (n *numberRequests) stillUnlisted(t *pendingAttempt) bool {
 	if _, ok := n.check(t); !ok {
 		return false
 	}
-	if n.cfg.Lists == nil || !t.numberRequested {
+	if n.cfg.DNCRegistry == nil || !t.numberRequested {
 		return true
 	}
 	number, err := dnc.Number(t.candidate.contact.Phone)
-	return err == nil && n.cfg.Lists.Stands(n.cfg.Workspace, n.rows.scrub(), number, t.grant.Mark)
+	return err == nil && n.cfg.DNCRegistry.IsStillUnlisted(n.cfg.Workspace, n.rows.scrub(), number, t.grant.Filters)
 }
 
 // uncount takes a call that reached no callee out of the count of its number. A call whose agent could not speak
 // reached its callee.
 func (n *numberRequests) uncount(ctx actor.Context, e *call.Ended) {
 	if n.cfg.Numbers != nil && !e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonAgent {
-		ctx.Send(n.cfg.Numbers, numbers.Unspent{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment})
+		ctx.Send(n.cfg.Numbers, numbers.UncountAttempt{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment})
 	}
 }
 
 // rulingOfDenial is the refusal of the numbers actor in the words of the decision log.
-func rulingOfDenial(m numbers.Denied) domain.Ruling {
-	switch m.By {
+func rulingOfDenial(m numbers.NumberDenied) domain.Ruling {
+	switch m.Reason {
 	case numbers.DNC:
 		r := domain.Ruling{Rule: ruleDNC}
-		if m.Hit != nil {
-			r.Lists, r.Source = []string{m.Hit.ListID}, m.Hit.Origin.Source
+		if m.Match != nil {
+			r.Lists, r.Source = []string{m.Match.ListID}, m.Match.Origin.Source
 		}
 		return r
 	case numbers.Frequency:
-		return domain.Ruling{Rule: ruleFrequency, Count: m.Count, Limit: m.Cap}
+		return domain.Ruling{Rule: ruleFrequency, Count: m.DayCount, Limit: m.DayLimit}
 	case numbers.Busy:
 		return domain.Ruling{Rule: ruleLine}
 	case numbers.Unknown:

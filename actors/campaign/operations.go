@@ -87,7 +87,7 @@ func (a *Campaign) nextOperation(ctx actor.Context, now time.Time) (op *operatio
 		case to == c.Status:
 			op.answer(ctx, a.object(now))
 			op.hangUp(ctx, a.cfg.Calls, &a.open)
-		case op.reply == nil && !op.allowedBy(dialer.Next(a.view(now), now).Do):
+		case op.reply == nil && !op.allowedBy(dialer.Next(a.view(now), now).Action):
 		case to == domain.CampaignRunning && a.rows.progress.Total == 0 && c.AutoComplete:
 			op.answer(ctx, domain.Errorf(domain.CodeNoContacts, "the campaign has no contacts"))
 		case to == domain.CampaignRunning && a.script.current == nil:
@@ -106,11 +106,11 @@ func (a *Campaign) nextOperation(ctx actor.Context, now time.Time) (op *operatio
 func (o operation) allowedBy(do dialer.Action) bool {
 	switch o.on {
 	case lifecycle.Due:
-		return do == dialer.Begin
+		return do == dialer.StartRunning
 	case lifecycle.Exhaust:
-		return do == dialer.Exhaust
+		return do == dialer.CompleteExhausted
 	case lifecycle.Expire:
-		return do == dialer.Expire
+		return do == dialer.CompleteExpired
 	case lifecycle.Start, lifecycle.Pause, lifecycle.Resume, lifecycle.Cancel, lifecycle.Trip:
 	}
 	return true
@@ -155,7 +155,7 @@ func (b *batch) changeStatus(op *operation, to domain.CampaignStatus, pinned boo
 	first := to == domain.CampaignRunning && c.StartedAt == nil
 	if first {
 		c.StartedAt = &now
-		b.progress.ToldAt = now
+		b.progress.ReportedAt = now
 	}
 	if to == domain.CampaignRunning && !pinned {
 		b.pin = &domain.PinnedScript{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Script: *b.script}

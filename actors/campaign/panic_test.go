@@ -50,15 +50,15 @@ func TestAPanicAtARefusalForgetsNobody(t *testing.T) {
 					return trunk.SlotDenied{Reason: trunk.ReasonThrottled, Until: time.Now().Add(time.Second)}, wanted%4 == 1 && wanted < 40
 				}
 				w.numbers = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
-					m, ok := ctx.Message().(numbers.May)
+					m, ok := ctx.Message().(numbers.RequestNumber)
 					if !ok {
 						return
 					}
 					if asked++; asked%4 == 1 && asked < 40 {
-						ctx.Send(ctx.Sender(), numbers.Denied{CallID: m.CallID, Generation: m.Generation, By: numbers.Busy})
+						ctx.Send(ctx.Sender(), numbers.NumberDenied{CallID: m.CallID, Generation: m.Generation, Reason: numbers.Busy})
 						return
 					}
-					ctx.Send(ctx.Sender(), numbers.Granted{CallID: m.CallID, Generation: m.Generation})
+					ctx.Send(ctx.Sender(), numbers.NumberGranted{CallID: m.CallID, Generation: m.Generation})
 				}))
 				defer w.sys.Root.Poison(w.numbers)
 				w.kill()
@@ -84,7 +84,7 @@ func TestAPanicAtACancellationCostsOnlyItsAnswer(t *testing.T) {
 		_, err := w.ask(campaign.Cancel{HangupActive: true})
 		require.Error(w, err, "whoever asked hears that it was not done")
 		require.Equal(w, 1, thrown())
-		o := w.must(campaign.Status{})
+		o := w.must(campaign.GetStatus{})
 		assert.Equal(w, domain.CampaignRunning, o.Status)
 		w.must(campaign.Cancel{HangupActive: true})
 		o = w.until(time.Minute, domain.CampaignCancelled)
@@ -98,7 +98,7 @@ func TestAPanicAtACancellationCostsOnlyItsAnswer(t *testing.T) {
 func TestAPanicAtAChangeOfAContactCostsOnlyItsAnswer(t *testing.T) {
 	t.Parallel()
 	for kind, change := range map[string]any{
-		"campaign.Remove": campaign.Remove{Ordinal: 39}, "campaign.Edit": campaign.Edit{Ordinal: 39, Contact: other(39)},
+		"campaign.Remove": campaign.RemoveContact{Ordinal: 39}, "campaign.Edit": campaign.EditContact{Ordinal: 39, Contact: other(39)},
 	} {
 		in(t, 40, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 5} }, func(w *world) {
 			w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: time.Second, reached: true} }

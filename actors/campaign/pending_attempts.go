@@ -24,7 +24,7 @@ type pendingAttempt struct {
 	numberRequested bool // the number is granted, or requested
 	numberRequest   int  // number of the last request; the answer to an earlier one is ignored
 	numberAskedAt   time.Time
-	grant           numbers.Granted
+	grant           numbers.NumberGranted
 
 	*attemptRows
 }

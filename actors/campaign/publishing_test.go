@@ -22,7 +22,7 @@ import (
 func TestProgressIsDueAfterAChange(t *testing.T) {
 	t.Parallel()
 	var p statusPublisher
-	progress := &domain.Progress{Total: 100, ToldAt: noon}
+	progress := &domain.Progress{Total: 100, ReportedAt: noon}
 	due, at := p.due(progress, noon.Add(time.Hour))
 	assert.Equal(t, []any{false, true}, []any{due, at.IsZero()}, "nothing has changed")
 	p.committed(true, false)
@@ -33,7 +33,7 @@ func TestProgressIsDueAfterAChange(t *testing.T) {
 	p.committed(true, true)
 	due, _ = p.due(progress, at)
 	assert.False(t, due, "the commit carried the event")
-	p.adopt(&domain.Progress{Total: 100, ToldPercent: 7})
+	p.adopt(&domain.Progress{Total: 100, ReportedPercent: 7})
 	assert.True(t, p.changed, "an earlier process did not report all")
 }
 
@@ -42,7 +42,7 @@ func TestEstimateIsReusedForAWhile(t *testing.T) {
 	var p statusPublisher
 	asked := 0
 	estimate := func(s domain.CampaignStatus, now time.Time) {
-		p.estimate(s, now, func(time.Time) dialer.Outlook { asked++; return dialer.Outlook{} })
+		p.estimate(s, now, func(time.Time) dialer.EstimateInput { asked++; return dialer.EstimateInput{} })
 	}
 	estimate(domain.CampaignRunning, noon)
 	estimate(domain.CampaignRunning, noon.Add(estimateAge-1))
@@ -118,15 +118,15 @@ func TestContactHeapBringsTheEarliestFirst(t *testing.T) {
 
 func TestDenialOfANumberInTheDecisionLog(t *testing.T) {
 	t.Parallel()
-	hit := &dnc.Hit{ListID: "dnc_1", Origin: lists.Origin{Source: domain.DNCImport}}
+	hit := &dnc.Match{ListID: "dnc_1", Origin: lists.Origin{Source: domain.DNCImport}}
 	for name, c := range map[string]struct {
-		denied numbers.Denied
+		denied numbers.NumberDenied
 		ruling domain.Ruling
 	}{
-		"on a list":        {numbers.Denied{By: numbers.DNC, Hit: hit}, domain.Ruling{Rule: ruleDNC, Lists: []string{"dnc_1"}, Source: domain.DNCImport}},
-		"called too often": {numbers.Denied{By: numbers.Frequency, Count: 3, Cap: 3}, domain.Ruling{Rule: ruleFrequency, Count: 3, Limit: 3}},
-		"in a call":        {numbers.Denied{By: numbers.Busy}, domain.Ruling{Rule: ruleLine}},
-		"not known":        {numbers.Denied{By: numbers.Unknown}, domain.Ruling{Rule: ruleUnknown}},
+		"on a list":        {numbers.NumberDenied{Reason: numbers.DNC, Match: hit}, domain.Ruling{Rule: ruleDNC, Lists: []string{"dnc_1"}, Source: domain.DNCImport}},
+		"called too often": {numbers.NumberDenied{Reason: numbers.Frequency, DayCount: 3, DayLimit: 3}, domain.Ruling{Rule: ruleFrequency, Count: 3, Limit: 3}},
+		"in a call":        {numbers.NumberDenied{Reason: numbers.Busy}, domain.Ruling{Rule: ruleLine}},
+		"not known":        {numbers.NumberDenied{Reason: numbers.Unknown}, domain.Ruling{Rule: ruleUnknown}},
 	} {
 		assert.Equal(t, c.ruling, rulingOfDenial(c.denied), name)
 	}

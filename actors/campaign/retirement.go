@@ -29,8 +29,8 @@ func (a *Campaign) retire(ctx actor.Context) {
 	ctx.Poison(ctx.Self())
 }
 
-// Over answers Start, Pause, Resume, Cancel and Status for a campaign that is over and whose actor has ended.
-func Over(c *domain.Campaign, p *domain.Progress, msg any) (domain.CampaignStatusObject, error) {
+// HandleEnded answers Start, Pause, Resume, Cancel and Status for a campaign that is over and whose actor has ended.
+func HandleEnded(c *domain.Campaign, p *domain.Progress, msg any) (domain.CampaignStatusObject, error) {
 	if on := operationOf(msg).on; on != "" {
 		if to, allowed, ok := lifecycle.Campaign(c.Status, on, false); !ok || to != c.Status {
 			return domain.CampaignStatusObject{}, invalidState(c.Status, on, allowed)

@@ -12,9 +12,9 @@ func (q *contactQueue) learnHistory() {
 		switch s := domain.ContactState(b); {
 		case spent == 0:
 		case s == domain.ContactOpen:
-			q.observed.Yields.Seen(spent-1, true)
+			q.observed.Retries.AddContact(spent-1, true)
 		default:
-			q.observed.Yields.Seen(spent, s == domain.ContactRetryWait)
+			q.observed.Retries.AddContact(spent, s == domain.ContactRetryWait)
 		}
 	}
 	for _, w := range q.retries {
@@ -36,18 +36,18 @@ func (q *contactQueue) learnChange(d contactDelta) {
 		q.cohorts.Add(int(d.attempts), d.retryAt)
 	}
 	if was == domain.ContactOpen && d.attempts == spent && (waits || d.state.Final()) { // otherwise the attempt does not count
-		q.observed.Yields.Add(int(spent), waits)
+		q.observed.Retries.AddAttempt(int(spent), waits)
 	}
 }
 
 // dropFromCohorts takes a contact that waits no longer out of the cohorts of its zone or, if the zone is not known,
 // out of any cohorts that have one of its kind.
 func (q *contactQueue) dropFromCohorts(z *zone, spent int) {
-	if z != nil && z.cohorts.Drop(spent) || q.cohorts.Drop(spent) {
+	if z != nil && z.cohorts.Remove(spent) || q.cohorts.Remove(spent) {
 		return
 	}
 	for _, z := range q.zones {
-		if z.cohorts.Drop(spent) {
+		if z.cohorts.Remove(spent) {
 			return
 		}
 	}
@@ -55,17 +55,17 @@ func (q *contactQueue) dropFromCohorts(z *zone, spent int) {
 
 // crowds are the contacts by their calling hours, as far as they have been looked at; live are the open attempts of
 // the zones by their numbers.
-func (q *contactQueue) crowds(live map[*zone][]int) []dialer.Crowd {
-	var all []dialer.Crowd
+func (q *contactQueue) crowds(live map[*zone][]int) []dialer.ContactGroup {
+	var all []dialer.ContactGroup
 	for _, z := range q.zones {
 		if q.scheduleEnds || !z.opens.IsZero() { // otherwise they are skipped
-			all = append(all, dialer.Crowd{
-				Window: z.window, Waiting: len(z.wait), Weight: z.seen, Waits: z.cohorts.All(), Live: live[z],
+			all = append(all, dialer.ContactGroup{
+				Window: z.window, NeverCalled: len(z.wait), Size: z.seen, Retries: z.cohorts.All(), OpenAttempts: live[z],
 			})
 		}
 	}
 	if len(all) == 0 {
-		return []dialer.Crowd{{Window: q.rules.Global(), Weight: 1}}
+		return []dialer.ContactGroup{{Window: q.rules.Global(), Size: 1}}
 	}
 	return all
 }

@@ -23,12 +23,12 @@ type statusPublisher struct {
 
 // adopt starts from the counters of the store.
 func (p *statusPublisher) adopt(progress *domain.Progress) {
-	p.changed = p.changed || int(progress.Percent()) != progress.ToldPercent
+	p.changed = p.changed || int(progress.Percent()) != progress.ReportedPercent
 }
 
 // due says whether campaign.progress is due, or when it will be; zero: after the next change.
 func (p *statusPublisher) due(progress *domain.Progress, now time.Time) (bool, time.Time) {
-	return dialer.Tell(progress, p.changed, now)
+	return dialer.CheckProgressReport(progress, p.changed, now)
 }
 
 // committed notes a durable commit that changed contacts, or carried campaign.progress.
@@ -38,7 +38,7 @@ func (p *statusPublisher) committed(changed, published bool) {
 
 // estimate is when all contacts will have been called; nil: not known. outlook is asked only if the last estimate is
 // too old or of another status.
-func (p *statusPublisher) estimate(status domain.CampaignStatus, now time.Time, outlook func(time.Time) dialer.Outlook) *time.Time {
+func (p *statusPublisher) estimate(status domain.CampaignStatus, now time.Time, outlook func(time.Time) dialer.EstimateInput) *time.Time {
 	if status != p.status || now.Sub(p.computedAt) >= estimateAge {
 		p.computedAt, p.status, p.completion = now, status, dialer.Estimate(outlook(now), now)
 	}
@@ -70,19 +70,19 @@ func (a *Campaign) object(now time.Time) domain.CampaignStatusObject {
 }
 
 // outlook is what an estimate depends on.
-func (a *Campaign) outlook(now time.Time) dialer.Outlook {
+func (a *Campaign) outlook(now time.Time) dialer.EstimateInput {
 	v := a.view(now)
 	live := time.Duration(0)
 	for _, t := range a.open.attempts {
 		live += now.Sub(t.row.OpenedAt)
 	}
-	o := a.contacts.observed.Outlook(live)
-	o.Waits = a.contacts.cohorts.All()
-	o.Status, o.Begins, o.Ends, o.From = v.Status, v.Begins, v.Ends, v.TrunkUntil
+	o := a.contacts.observed.EstimateInput(live)
+	o.Retries = a.contacts.cohorts.All()
+	o.Status, o.ScheduleStart, o.ScheduleEnd, o.NotBefore = v.Status, v.ScheduleStart, v.ScheduleEnd, v.TrunkUntil
 	o.Pacing, o.Retry = v.Pacing, a.rows.campaign.Retried()
 	o.Pending = max(0, a.rows.progress.Remaining()-a.rows.progress.Waits)
 	byZone := a.open.byZone()
-	o.Live = byZone[nil]
-	o.Crowds = a.contacts.crowds(byZone)
+	o.OpenAttempts = byZone[nil]
+	o.Groups = a.contacts.crowds(byZone)
 	return o
 }

@@ -39,7 +39,7 @@ func (w *world) waitingReasons() map[string]bool {
 	w.Helper()
 	reasons := make(map[string]bool)
 	for range 20 {
-		if o := w.must(campaign.Status{}); o.Waiting != nil {
+		if o := w.must(campaign.GetStatus{}); o.Waiting != nil {
 			reasons[o.Waiting.Reason] = true
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -54,7 +54,7 @@ func TestCampaignWaitsWhileItsTrunkRewritesNumbersWrongly(t *testing.T) {
 		w.must(campaign.Start{})
 		time.Sleep(10 * time.Second)
 		assert.Contains(w, w.waitingReasons(), "trunk")
-		o := w.must(campaign.Status{})
+		o := w.must(campaign.GetStatus{})
 		assert.Equal(w, []any{domain.CampaignRunning, 0, 3}, []any{o.Status, o.Skipped.Invalid, o.Progress.Remaining})
 
 		w.sys.Root.Send(w.alive.trunks, trunk.SetTrunks{Trunks: []domain.Trunk{carrier(func(*domain.Trunk) {})}})
@@ -73,7 +73,7 @@ func TestCampaignWaitsForTheSpendCap(t *testing.T) {
 		})
 		w.must(campaign.Start{})
 		time.Sleep(10 * time.Second)
-		o := w.must(campaign.Status{})
+		o := w.must(campaign.GetStatus{})
 		require.NotNil(w, o.Waiting)
 		assert.Equal(w, "spend_cap", o.Waiting.Reason)
 		require.NotNil(w, o.Waiting.Until)

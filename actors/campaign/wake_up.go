@@ -28,7 +28,7 @@ func (w *wakeUp) set(ctx actor.Context, at, now time.Time) {
 	}
 	w.stop()
 	w.number++
-	w.cancel, w.due = mailbox.After(ctx, wait, wakeUpDue{w.number}), due
+	w.cancel, w.due = mailbox.SendAfter(ctx, wait, wakeUpDue{w.number}), due
 }
 
 // onTimer notes that the timer is over, unless another one was set meanwhile.

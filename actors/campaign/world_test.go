@@ -73,7 +73,7 @@ type world struct {
 	log       *slog.Logger
 	noSlot    func() (trunk.SlotDenied, bool)
 	route     func() actor.Actor // answers for the trunks instead of noSlot; nil: noSlot does
-	check     campaign.Check
+	check     campaign.EligibilityCheck
 	calling   func() domain.DestinationRules
 	before    func(any)
 	numbers   *actor.PID
@@ -181,16 +181,16 @@ func (w *world) begin() {
 	})
 	cfg := campaign.Config{
 		Workspace: workspace, CampaignID: campaignID, Boot: boot, Store: as{w.store, p.dead},
-		Lines: func(domain.Environment) *actor.PID { return p.lines }, Trunks: p.trunks, Calls: p.calls, Check: w.check, Calling: w.calling, Log: w.log,
+		Lines: func(domain.Environment) *actor.PID { return p.lines }, Trunks: p.trunks, Calls: p.calls, Check: w.check, DestinationRules: w.calling, Log: w.log,
 		Script: func(context.Context, *domain.Campaign) (domain.Script, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return domain.Script{AgentID: "agent_1", UnitID: "unit_1"}, w.scriptErr
 		},
-		Leg: func(id string, s *trunk.Slot, _, _ string) domain.AttemptLeg {
+		NewLeg: func(id string, s *trunk.Slot, _, _ string) domain.AttemptLeg {
 			return leg.NewRow(1, s.Trunk().ID, sip.DialogState{CallID: id + "-1", Target: s.Target})
 		},
-		Before: func(m any) {
+		OnMessage: func(m any) {
 			if w.before != nil {
 				w.before(m)
 			}
@@ -206,7 +206,7 @@ func (w *world) begin() {
 				return p.made
 			}, 1000), "campaign")
 		}
-	}, actor.WithSupervisor(mailbox.Restart(w.log, nil))))
+	}, actor.WithSupervisor(mailbox.RestartStrategy(w.log, nil))))
 	p.all = append(p.all, p.boss)
 	synctest.Wait()
 }
@@ -234,7 +234,7 @@ func (w *world) ask(m any) (domain.CampaignStatusObject, error) {
 		c, p := domain.Campaign{Meta: domain.Meta{WorkspaceID: workspace, ID: campaignID}}, w.store.progress()
 		w.store.set(func(m *memory) { _, _ = m.get(&c) })
 		if c.Status.Final() {
-			return campaign.Over(&c, &p, m)
+			return campaign.HandleEnded(&c, &p, m)
 		}
 	}
 	return o, err
@@ -263,7 +263,7 @@ func (w *world) tell(m any) {
 func (w *world) until(limit time.Duration, s domain.CampaignStatus) domain.CampaignStatusObject {
 	w.Helper()
 	for end := time.Now().Add(limit); ; {
-		if o, err := w.ask(campaign.Status{}); err == nil && o.Status == s {
+		if o, err := w.ask(campaign.GetStatus{}); err == nil && o.Status == s {
 			return o
 		}
 		require.True(w, time.Now().Before(end), "the campaign does not become %s; calls sent: %d", s, len(w.calls()))
@@ -387,7 +387,7 @@ func (c *calls) start(ctx actor.Context, m call.StartOutbound) {
 	w.rung[m.Call.To]++
 	w.live++
 	w.most = max(w.most, w.live)
-	mailbox.After(ctx, r.plan.lasts, over{m.Call.ID})
+	mailbox.SendAfter(ctx, r.plan.lasts, over{m.Call.ID})
 }
 
 func (c *calls) over(ctx actor.Context, id string) {
@@ -418,7 +418,7 @@ func (c *calls) over(ctx actor.Context, id string) {
 		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.plan.verdict, Reached: r.plan.reached,
 		Tariff: r.start.Attempt.Tariff,
 	})
-	mailbox.After(ctx, 2*time.Second, over{id})
+	mailbox.SendAfter(ctx, 2*time.Second, over{id})
 }
 
 func types(events []event.Event) map[event.Type]int {

@@ -28,10 +28,10 @@ func (agentLoaded) Control() {}
 func (c *Conversation) loadAgent(ctx actor.Context, d pathway.Act) {
 	mind := c.cfg.AgentRuntime
 	if mind == nil {
-		ctx.Send(ctx.Self(), toolDone{act: d, result: Result{Text: "there is no other agent"}})
+		ctx.Send(ctx.Self(), toolDone{act: d, result: ToolResult{Text: "there is no other agent"}})
 		return
 	}
-	mailbox.Work(ctx, toolLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, toolLimit, func(bound context.Context) any {
 		m := agentLoaded{act: d}
 		m.script, m.err = mind.AgentScript(bound, d.Target)
 		return m
@@ -45,10 +45,10 @@ func (c *Conversation) agentLoaded(ctx actor.Context, m agentLoaded) {
 		return
 	case m.err != nil:
 		c.cfg.Log.Error("another agent could not take over", slog.String("agent_id", m.act.Target), slog.Any("error", m.err))
-		c.toolDone(ctx, toolDone{act: m.act, result: Result{Text: "the agent cannot take over"}})
+		c.toolDone(ctx, toolDone{act: m.act, result: ToolResult{Text: "the agent cannot take over"}})
 		return
 	case c.handovers >= mostHandovers:
-		c.toolDone(ctx, toolDone{act: m.act, result: Result{Text: "too many agents have taken over"}})
+		c.toolDone(ctx, toolDone{act: m.act, result: ToolResult{Text: "too many agents have taken over"}})
 		return
 	}
 	c.handovers++
@@ -62,7 +62,7 @@ func (c *Conversation) agentLoaded(ctx actor.Context, m agentLoaded) {
 	c.base = nil
 	c.state = c.state.Continue(m.script).Lively(c.hasRealtime())
 	c.prompts.clear()
-	ctx.Send(ctx.Parent(), HandedOver{AgentID: m.script.AgentID, Version: m.script.Version, PathwayID: m.script.Pathway.ID, From: from.AgentID})
+	ctx.Send(ctx.Parent(), AgentHandedOver{AgentID: m.script.AgentID, Version: m.script.Version, PathwayID: m.script.Pathway.ID, From: from.AgentID})
 	if c.absence.on {
 		return // returnToCaller begins it
 	}

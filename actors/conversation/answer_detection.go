@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/media/amd"
 )
 
-// Answerer reports to the call who has answered, as answered_by names it; again when that turns out otherwise.
-type Answerer struct{ By string }
+// AnswererDetected reports to the call who has answered, as answered_by names it; again when that turns out otherwise.
+type AnswererDetected struct{ By string }
 
 type (
 	answerTimeout struct{}                 // the agent speaks, whatever was detected
@@ -21,9 +21,9 @@ type (
 )
 
 // Control: all of these are bound by the call.
-func (Answerer) Control()      {}
-func (answerTimeout) Control() {}
-func (beepTimeout) Control()   {}
+func (AnswererDetected) Control() {}
+func (answerTimeout) Control()    {}
+func (beepTimeout) Control()      {}
 
 const (
 	answerMost  = 6 * time.Second  // the verdict is there within 5
@@ -162,7 +162,7 @@ func (a *answerDetection) holdEnded() answerAction {
 
 // checkMachineWords looks for words that only machines say, in the first seconds.
 func (c *Conversation) checkMachineWords(ctx actor.Context, text string) {
-	if !c.cfg.Answerer || !c.cfg.Script.AMD.On() || c.cfg.Sound.Mark() > wordsMost {
+	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.On() || c.cfg.Player.Mark() > wordsMost {
 		return
 	}
 	if by := amd.Words(text); by != amd.Unknown {
@@ -183,7 +183,7 @@ func (c *Conversation) answerClassified(ctx actor.Context, by amd.Class) {
 
 // answeredByKey acts on a key as a sign that a person has answered.
 func (c *Conversation) answeredByKey(ctx actor.Context) {
-	if !c.cfg.Answerer || !c.cfg.Script.AMD.On() {
+	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.On() {
 		return
 	}
 	if do, ok := c.answer.keyPressed(c.absence.on); ok {
@@ -195,7 +195,7 @@ func (c *Conversation) answeredByKey(ctx actor.Context) {
 func (c *Conversation) reportAnswerer(ctx actor.Context, by amd.Class) {
 	if name := by.String(); c.answer.reported != name {
 		c.answer.reported = name
-		ctx.Send(ctx.Parent(), Answerer{By: name})
+		ctx.Send(ctx.Parent(), AnswererDetected{By: name})
 	}
 }
 
@@ -216,7 +216,7 @@ func (c *Conversation) actOnAnswer(ctx actor.Context, do answerAction) {
 		c.advance(ctx, pathway.Resume{})
 	case awaitBeep:
 		c.leaveCaller(ctx)
-		mailbox.After(ctx, beepMost, beepTimeout{c.answer.generation})
+		mailbox.SendAfter(ctx, beepMost, beepTimeout{c.answer.generation})
 	case leaveMessage, repeatMessage:
 		c.speakMessage(ctx, do == leaveMessage)
 	case endCall:
@@ -250,10 +250,10 @@ func (c *Conversation) endAtMachine(ctx actor.Context, after time.Duration) {
 	c.answer.stage = messageOver
 	c.input.supersede()
 	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
-	m := Over{Outcome: domain.OutcomeVoicemail}
+	m := PathwayEnded{Outcome: domain.OutcomeVoicemail}
 	if after == 0 {
 		ctx.Send(ctx.Parent(), m)
 		return
 	}
-	mailbox.After(ctx, after, delayedOver{m})
+	mailbox.SendAfter(ctx, after, delayedOver{m})
 }

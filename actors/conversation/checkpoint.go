@@ -12,16 +12,16 @@ import (
 // CheckpointTaken is sent to the call each time that the conversation has changed. Saved is nil where no other
 // process could go on. Acts, if not 0, is how many tool calls were begun so far, the last ones of which wait for CheckpointStored.
 type CheckpointTaken struct {
-	Saved *Saved
-	Acts  int
+	Saved     *SavedState
+	ToolCalls int
 }
 
 // CheckpointStored says that the CheckpointTaken with as many Acts is stored: no other process begins these tool calls again.
-type CheckpointStored struct{ Acts int }
+type CheckpointStored struct{ ToolCalls int }
 
-// Busy reports to the call, if Config.Checkpoints, whether another process could not go on as well at this moment: the caller speaks,
+// BusyChanged reports to the call, if Config.Checkpoints, whether another process could not go on as well at this moment: the caller speaks,
 // a model is asked or a tool is called.
-type Busy struct{ On bool }
+type BusyChanged struct{ Busy bool }
 
 // toolNotStored says that the first so many of all tool calls have waited long enough.
 type toolNotStored struct{ calls int }
@@ -29,7 +29,7 @@ type toolNotStored struct{ calls int }
 // Control: one for a change, a CheckpointTaken and a tool call.
 func (CheckpointTaken) Control()  {}
 func (CheckpointStored) Control() {}
-func (Busy) Control()             {}
+func (BusyChanged) Control()      {}
 func (toolNotStored) Control()    {}
 
 // storeLimit is how long a tool call waits for the store.
@@ -55,7 +55,7 @@ type checkpointMark struct {
 // deferTool lets a tool call wait for the store, for at most storeLimit.
 func (p *checkpoint) deferTool(ctx actor.Context, t toolCall) {
 	p.waiting = append(p.waiting, t)
-	mailbox.After(ctx, storeLimit, toolNotStored{p.toolCalls()})
+	mailbox.SendAfter(ctx, storeLimit, toolNotStored{p.toolCalls()})
 }
 
 // toolCalls is the number of all tool calls so far.
@@ -97,7 +97,7 @@ func (c *Conversation) reportCheckpoint(ctx actor.Context) {
 	}
 	busy := !c.finished && (c.listening.speaking || c.listening.turn.open || c.state.Working())
 	if c.checkpoint.setBusy(busy) {
-		ctx.Send(ctx.Parent(), Busy{busy})
+		ctx.Send(ctx.Parent(), BusyChanged{busy})
 	}
 	if c.finished {
 		return
@@ -109,7 +109,7 @@ func (c *Conversation) reportCheckpoint(ctx actor.Context) {
 	if !changed {
 		return
 	}
-	m := CheckpointTaken{Acts: calls}
+	m := CheckpointTaken{ToolCalls: calls}
 	if portable {
 		m.Saved = c.save()
 	}
@@ -118,7 +118,7 @@ func (c *Conversation) reportCheckpoint(ctx actor.Context) {
 
 // checkpointStored calls the tools that have waited for the checkpoint.
 func (c *Conversation) checkpointStored(ctx actor.Context, m CheckpointStored) {
-	if calls := c.checkpoint.release(m.Acts); !c.finished {
+	if calls := c.checkpoint.release(m.ToolCalls); !c.finished {
 		for _, t := range calls {
 			runTool(ctx, c.cfg.AgentRuntime, t)
 		}
@@ -128,6 +128,6 @@ func (c *Conversation) checkpointStored(ctx actor.Context, m CheckpointStored) {
 // toolNotStored fails the tool calls that were not stored in time: no process has begun them, and none will.
 func (c *Conversation) toolNotStored(ctx actor.Context, m toolNotStored) {
 	for _, t := range c.checkpoint.release(m.calls) {
-		c.toolDone(ctx, toolDone{act: t.act, result: Result{Text: "it could not be stored that it begins"}})
+		c.toolDone(ctx, toolDone{act: t.act, result: ToolResult{Text: "it could not be stored that it begins"}})
 	}
 }

@@ -22,8 +22,8 @@ const (
 	lastLimit = 900 * time.Millisecond
 )
 
-// Sound is what a conversation needs of the call's media.
-type Sound interface {
+// Player is what a conversation needs of the call's media.
+type Player interface {
 	Play(id uint64, clip media.Clip)
 	PlayFeed(id uint64, feed *media.Feed)
 	StopPlaying()
@@ -35,21 +35,21 @@ type Sound interface {
 
 // Config of one conversation.
 type Config struct {
-	Script       domain.Script
-	Variables    map[string]string // built-ins and the contact's data
-	Sound        Sound
-	Speaker      speech.Speaker
-	Recognizer   speech.Recogniser // nil: words are not recognized
-	AudioTap     *speech.AudioTap  // takes the caller's audio; nil as Recognizer
-	Log          *slog.Logger
-	AgentRuntime AgentRuntime     // nil: no model takes part, and no tool is called
-	Answerer     bool             // Sound reports who has answered, and the agent acts as Script.AMD wants
-	OptOut       []string         // keywords, spoken or pressed, to get no more calls
-	Hide         func(on bool)    // called when input begins or ends that must not be kept; nil: nothing is called
-	Redact       *domain.Redactor // removes from all reports what must not be kept; nil: nothing is removed
-	Checkpoints  bool             // the call gets a CheckpointTaken at each checkpoint
-	After        *Saved           // the state in which another process has left the conversation; nil: it begins
-	Before       func(msg any)    // called with each message first; nil in production
+	Script         domain.Script
+	Variables      map[string]string // built-ins and the contact's data
+	Player         Player
+	Synthesizer    speech.Speaker
+	Recognizer     speech.Recogniser // nil: words are not recognized
+	AudioTap       *speech.AudioTap  // takes the caller's audio; nil as Recognizer
+	Log            *slog.Logger
+	AgentRuntime   AgentRuntime     // nil: no model takes part, and no tool is called
+	DetectAnswerer bool             // Sound reports who has answered, and the agent acts as Script.AMD wants
+	OptOutKeywords []string         // keywords, spoken or pressed, to get no more calls
+	OnHideInput    func(on bool)    // called when input begins or ends that must not be kept; nil: nothing is called
+	Redact         *domain.Redactor // removes from all reports what must not be kept; nil: nothing is removed
+	Checkpoints    bool             // the call gets a CheckpointTaken at each checkpoint
+	SavedState     *SavedState      // the state in which another process has left the conversation; nil: it begins
+	OnMessage      func(msg any)    // called with each message first; nil in production
 }
 
 // Conversation is the actor.
@@ -84,12 +84,12 @@ type Conversation struct {
 // New makes the actor.
 func New(cfg Config) actor.Actor {
 	c := &Conversation{
-		cfg: cfg, transcript: newTranscript(cfg.Sound.Mark, cfg.Redact), prompts: newPromptCache(cfg.Speaker),
-		listening: listening{recognizer: cfg.Recognizer, audio: cfg.AudioTap, position: cfg.Sound.Mark},
+		cfg: cfg, transcript: newTranscript(cfg.Player.Mark, cfg.Redact), prompts: newPromptCache(cfg.Synthesizer),
+		listening: listening{recognizer: cfg.Recognizer, audio: cfg.AudioTap, position: cfg.Player.Mark},
 	}
-	c.playback = newPlayback(cfg.Sound, &c.transcript)
-	if cfg.After == nil || !c.restore(cfg.After) {
-		c.cfg.After = nil
+	c.playback = newPlayback(cfg.Player, &c.transcript)
+	if cfg.SavedState == nil || !c.restore(cfg.SavedState) {
+		c.cfg.SavedState = nil
 		c.state = pathway.New(cfg.Script, cfg.Variables).Lively(c.hasRealtime())
 	}
 	return c
@@ -97,8 +97,8 @@ func New(cfg Config) actor.Actor {
 
 // Receive is the table of contents.
 func (c *Conversation) Receive(ctx actor.Context) {
-	if c.cfg.Before != nil {
-		c.cfg.Before(ctx.Message())
+	if c.cfg.OnMessage != nil {
+		c.cfg.OnMessage(ctx.Message())
 	}
 	if !c.isSuspended(ctx) {
 		c.receive(ctx)
@@ -109,21 +109,21 @@ func (c *Conversation) receive(ctx actor.Context) {
 	defer c.reportCheckpoint(ctx)
 	defer c.publishTranscript()
 	switch m := ctx.Message().(type) {
-	case Begin:
+	case StartConversation:
 		c.start(ctx)
-	case Heard:
+	case MediaEvent:
 		c.mediaEvent(ctx, m.Event)
-	case Speak:
+	case SpeakText:
 		c.speakOutOfBand(ctx, m.Text)
 	case PauseAgent:
 		c.leaveCaller(ctx)
 	case ResumeAgent:
 		c.returnToCaller(ctx, m.OK)
-	case Human:
-		c.transcript.setHuman(m.On)
-	case HumanKey:
+	case HumanPresenceChanged:
+		c.transcript.setHuman(m.Present)
+	case HumanKeyPressed:
 		c.humanKey(ctx, m.Key)
-	case Finish:
+	case FinishConversation:
 		c.finish(ctx)
 	case CheckpointStored:
 		c.checkpointStored(ctx, m)
@@ -231,7 +231,7 @@ func (c *Conversation) mediaEvent(ctx actor.Context, e media.Event) {
 		c.realtimeSpeech(ctx, true)
 		c.beginTurn(ctx)
 	case media.SpeechEnded:
-		c.listening.speaking, c.listening.spokeUntil = false, c.cfg.Sound.Mark()
+		c.listening.speaking, c.listening.spokeUntil = false, c.cfg.Player.Mark()
 		c.restartSilence(ctx)
 		c.realtimeSpeech(ctx, false)
 		c.speechEnded(ctx)
@@ -267,7 +267,7 @@ func (c *Conversation) key(ctx actor.Context, key byte) {
 	if !c.listening.turn.duringRealtime {
 		c.dropTurn()
 	}
-	c.latency.beginByKey(c.cfg.Sound.Mark())
+	c.latency.beginByKey(c.cfg.Player.Mark())
 	if c.realtime.open {
 		c.realtime.talk.Key(key)
 	}

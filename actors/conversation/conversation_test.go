@@ -151,10 +151,10 @@ type stage struct {
 	ears   *ears
 	ear    *speech.AudioTap
 	redact *domain.Redactor
-	after  *conversation.Saved
-	saved  *conversation.Saved // as it was told last
-	holds  bool                // what is done waits
-	acts   int                 // that wait, as it was told last
+	after  *conversation.SavedState
+	saved  *conversation.SavedState // as it was told last
+	holds  bool                     // what is done waits
+	acts   int                      // that wait, as it was told last
 	mu     sync.Mutex
 	heard  []any
 	took   []time.Duration
@@ -186,7 +186,7 @@ func (s *stage) enter(script domain.Script) *stage {
 	s.root = sys.Root.Spawn(mailbox.Props(func() actor.Actor { return s }, 100))
 	sys.Root.Send(s.root, spawn{script})
 	synctest.Wait()
-	s.sound.tell = func(e media.Event) { sys.Root.Send(s.pid, conversation.Heard{Event: e}) }
+	s.sound.tell = func(e media.Event) { sys.Root.Send(s.pid, conversation.MediaEvent{Event: e}) }
 	return s
 }
 
@@ -196,28 +196,28 @@ func (s *stage) Receive(ctx actor.Context) {
 	case spawn:
 		s.pid = ctx.Spawn(mailbox.Props(func() actor.Actor {
 			return conversation.New(conversation.Config{
-				Script: m.script, Variables: map[string]string{"name": "Ada"}, Sound: s.sound, Speaker: s.speaks, Log: slog.New(slog.DiscardHandler),
-				AgentRuntime: s.mind, OptOut: []string{"stop", "9"}, Recognizer: s.ears, AudioTap: s.ear, Answerer: true,
-				Hide: func(on bool) { s.sound.note("hide", on) }, Redact: s.redact,
-				Checkpoints: true, After: s.after,
+				Script: m.script, Variables: map[string]string{"name": "Ada"}, Player: s.sound, Synthesizer: s.speaks, Log: slog.New(slog.DiscardHandler),
+				AgentRuntime: s.mind, OptOutKeywords: []string{"stop", "9"}, Recognizer: s.ears, AudioTap: s.ear, DetectAnswerer: true,
+				OnHideInput: func(on bool) { s.sound.note("hide", on) }, Redact: s.redact,
+				Checkpoints: true, SavedState: s.after,
 			})
 		}, 100))
 	case conversation.CheckpointTaken:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.saved = m.Saved
-		if m.Acts > 0 {
+		if m.ToolCalls > 0 {
 			if s.holds {
-				s.acts = m.Acts
+				s.acts = m.ToolCalls
 				return
 			}
-			ctx.Send(s.pid, conversation.CheckpointStored{Acts: m.Acts})
+			ctx.Send(s.pid, conversation.CheckpointStored{ToolCalls: m.ToolCalls})
 		}
-	case conversation.Suspended, conversation.Busy:
+	case conversation.ConversationSuspended, conversation.BusyChanged:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.hush = append(s.hush, m)
-	case conversation.Over, conversation.Fault, conversation.Finished, conversation.Transfer, conversation.OptedOut, conversation.Answerer, conversation.Acted, conversation.Intent, conversation.HandedOver:
+	case conversation.PathwayEnded, conversation.Fault, conversation.ConversationFinished, conversation.RequestTransfer, conversation.OptOutRequested, conversation.AnswererDetected, conversation.ActionPerformed, conversation.IntentRecognized, conversation.AgentHandedOver:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.heard = append(s.heard, m)
@@ -234,12 +234,12 @@ func (s *stage) send(msgs ...any) {
 
 func (s *stage) press(keys string) {
 	for i := range len(keys) {
-		s.send(conversation.Heard{Event: media.Digit{Key: keys[i]}})
+		s.send(conversation.MediaEvent{Event: media.Digit{Key: keys[i]}})
 	}
 }
 
 func (s *stage) close() []any {
-	s.send(conversation.Finish{})
+	s.send(conversation.FinishConversation{})
 	time.Sleep(time.Second) // what was being said is understood first
 	s.sys.Root.Poison(s.root)
 	time.Sleep(10 * time.Second)
@@ -270,12 +270,12 @@ func TestWhoHasSaidNothingLeavesAtOnce(t *testing.T) {
 		s := open(t, sys, domain.Script{Pathway: domain.Pathway{
 			Start: "bye", Nodes: []domain.Node{{ID: "bye", Type: domain.NodeEnd, Outcome: domain.OutcomeDeclined}},
 		}}, nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		synctest.Wait() // and no time passes
 		s.mu.Lock()
 		heard := append([]any(nil), s.heard...)
 		s.mu.Unlock()
-		assert.Equal(t, []any{conversation.Over{Outcome: domain.OutcomeDeclined}}, heard)
+		assert.Equal(t, []any{conversation.PathwayEnded{Outcome: domain.OutcomeDeclined}}, heard)
 		s.close()
 	})
 }
@@ -284,23 +284,23 @@ func TestAKeyCutsThePromptAndTheNextOneIsReady(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, menu(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond) // 100 ms to speak, then half a second heard
 		s.press("1")
 		assert.Equal(t, []string{"play A", "stop", "play Y"}, s.sound.done(), "at once: it was made meanwhile")
 		time.Sleep(2 * time.Second)
 		heard := s.close()
 		assert.Equal(t, []any{
-			conversation.Over{Outcome: domain.OutcomeConfirmed},
-			conversation.Finished{
+			conversation.PathwayEnded{Outcome: domain.OutcomeConfirmed},
+			conversation.ConversationFinished{
 				Result: pathway.Result{Outcome: domain.OutcomeConfirmed},
 				Segments: []domain.Segment{
 					{Index: 0, Speaker: "agent", Text: "Ask Ada", StartMs: 100, EndMs: 600, Confidence: 1, Interrupted: true},
 					{Index: 1, Speaker: "caller", Text: "[pressed 1]", StartMs: 600, EndMs: 600, Confidence: 1},
 					{Index: 2, Speaker: "agent", Text: "Yes", StartMs: 600, EndMs: 1600, Confidence: 1},
 				},
-				Slowest: 100 * time.Millisecond, // the first word; the next was ready
-				Turns:   []domain.TurnLatency{{Input: domain.InputDTMF, AtMs: 600}},
+				SlowestTurn: 100 * time.Millisecond, // the first word; the next was ready
+				Turns:       []domain.TurnLatency{{Input: domain.InputDTMF, AtMs: 600}},
 			},
 		}, heard)
 		assert.Equal(t, 1850*time.Millisecond, s.took[0], "the end waits until the last word has been heard")
@@ -312,7 +312,7 @@ func TestSilenceLeadsOnWhenItsTimeHasPassed(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, menu(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(5*time.Second + 50*time.Millisecond)
 		assert.Equal(t, []string{"play A"}, s.sound.done())
 		time.Sleep(100 * time.Millisecond)
@@ -329,7 +329,7 @@ func TestAnAgentThatCannotSpeakEndsTheConversation(t *testing.T) {
 	first.Message, first.Recovered = "the prompt of node ask could not be spoken", false
 	last.Recovered = false
 	broken := conversation.Fault{Stage: "pathway", Code: pathway.AgentUnavailable, Message: "the pathway was broken off"}
-	unable := conversation.Over{Outcome: domain.OutcomeCompleted, Reason: pathway.AgentUnavailable, Unable: true}
+	unable := conversation.PathwayEnded{Outcome: domain.OutcomeCompleted, Reason: pathway.AgentUnavailable, AgentUnable: true}
 	for name, c := range map[string]struct {
 		fails map[string]int // two tries are made of each text, and one more of what may come next
 		play  []string
@@ -337,15 +337,15 @@ func TestAnAgentThatCannotSpeakEndsTheConversation(t *testing.T) {
 	}{
 		"the first prompt":                        {map[string]int{"Ask Ada": 2}, []string{"play I"}, []any{first, broken, unable}},
 		"nothing at all":                          {map[string]int{"Ask Ada": 2, sorry: 2}, nil, []any{first, first, broken, unable}},
-		"a prompt at the first try":               {map[string]int{"Yes": 2}, []string{"play A", "play Y"}, []any{could, conversation.Over{Outcome: domain.OutcomeConfirmed}}},
-		"the last words: what was reached stands": {map[string]int{"Yes": 3}, []string{"play A"}, []any{last, conversation.Over{Outcome: domain.OutcomeConfirmed}}},
+		"a prompt at the first try":               {map[string]int{"Yes": 2}, []string{"play A", "play Y"}, []any{could, conversation.PathwayEnded{Outcome: domain.OutcomeConfirmed}}},
+		"the last words: what was reached stands": {map[string]int{"Yes": 3}, []string{"play A"}, []any{last, conversation.PathwayEnded{Outcome: domain.OutcomeConfirmed}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 				speaks := c.fails["Ask Ada"] == 0
 				s := open(t, sys, menu(), maps.Clone(c.fails))
-				s.send(conversation.Begin{})
+				s.send(conversation.StartConversation{})
 				time.Sleep(2500 * time.Millisecond)
 				if speaks {
 					s.press("1")
@@ -376,12 +376,12 @@ func TestAnAgentThatWasNotHeardBeforeTheCallerHungUpWasUnable(t *testing.T) {
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 				s := open(t, sys, menu(), nil)
 				s.voice.takes = c.takes
-				s.send(conversation.Begin{})
+				s.send(conversation.StartConversation{})
 				time.Sleep(c.stays)
 				heard := s.close()
-				end, ok := heard[len(heard)-1].(conversation.Finished)
+				end, ok := heard[len(heard)-1].(conversation.ConversationFinished)
 				require.True(t, ok, heard)
-				assert.Equal(t, c.unable, end.Unable)
+				assert.Equal(t, c.unable, end.AgentUnable)
 			})
 		})
 	}
@@ -391,7 +391,7 @@ func TestAKeyBeforeThePromptIsMadeCancelsIt(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, menu(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		s.press("1")
 		time.Sleep(3 * time.Second)
 		s.close()
@@ -410,12 +410,12 @@ func TestSecretKeysLeaveNoTrace(t *testing.T) {
 			},
 			Edges: []domain.Edge{to("pin", "end", domain.EdgeElse, "")},
 		}}, nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
 		s.press("4711")
 		time.Sleep(3 * time.Second)
 		heard := s.close()
-		f, ok := heard[len(heard)-1].(conversation.Finished)
+		f, ok := heard[len(heard)-1].(conversation.ConversationFinished)
 		assert.True(t, ok)
 		var texts []string
 		for _, g := range f.Segments {
@@ -434,7 +434,7 @@ func TestKeysAreSentAndInOrder(t *testing.T) {
 			Nodes: []domain.Node{{ID: "a", Type: domain.NodeDTMF, Digits: "12#"}, {ID: "b", Type: domain.NodeSay, Prompt: "Done"}},
 			Edges: []domain.Edge{to("a", "b", domain.EdgeAlways, "")},
 		}}, nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(3 * time.Second)
 		s.close()
 		assert.Equal(t, []string{"send 12#", "play D"}, s.sound.done())
@@ -448,16 +448,16 @@ func TestLongSilenceEndsTheConversation(t *testing.T) {
 		script.Pathway.Nodes[0].TimeoutSeconds = 60
 		script.Limits.SilenceSeconds = 5
 		s := open(t, sys, script, nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(4 * time.Second)
-		s.send(conversation.Heard{Event: media.SpeechBegan{}}) // a sign of life
+		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}}) // a sign of life
 		time.Sleep(4900 * time.Millisecond)
 		s.mu.Lock()
 		assert.Empty(t, s.heard)
 		s.mu.Unlock()
 		time.Sleep(200 * time.Millisecond)
 		s.mu.Lock()
-		assert.Equal(t, []any{conversation.Over{}}, s.heard)
+		assert.Equal(t, []any{conversation.PathwayEnded{}}, s.heard)
 		s.mu.Unlock()
 		s.close()
 	})
@@ -470,12 +470,12 @@ func TestAPathwayThatTurnsInACircleIsTold(t *testing.T) {
 			Start: "a", Nodes: []domain.Node{{ID: "a", Type: domain.NodeSay, Prompt: "{{x | }}"}},
 			Edges: []domain.Edge{to("a", "a", domain.EdgeAlways, "")},
 		}}, nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(time.Second)
 		heard := s.close()
 		assert.Equal(t, []any{
 			conversation.Fault{Stage: "pathway", Code: "turns_in_a_circle", Message: "the pathway was broken off"},
-			conversation.Over{Outcome: domain.OutcomeCompleted, Reason: "turns_in_a_circle"},
+			conversation.PathwayEnded{Outcome: domain.OutcomeCompleted, Reason: "turns_in_a_circle"},
 		}, heard[:2])
 	})
 }

@@ -65,11 +65,11 @@ func TestTheFirstSoundIsPlayedAsItComesAndAKeyEndsTheWorkOnTheRest(t *testing.T)
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		e := &slowly{ended: make(chan string, 4)}
 		s := openBy(t, sys, plain("Ask"), e)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(150 * time.Millisecond)
 		synctest.Wait()
 		assert.Equal(t, []string{"feed A"}, s.sound.done(), "a tenth of it is made")
-		s.send(conversation.Heard{Event: media.Digit{Key: '1'}})
+		s.send(conversation.MediaEvent{Event: media.Digit{Key: '1'}})
 		synctest.Wait()
 		assert.Equal(t, []string{"feed A", "stop"}, s.sound.done())
 		assert.Equal(t, "Ask", <-e.ended, "nobody pays for what nobody hears")
@@ -81,9 +81,9 @@ func TestWhatIsNotYetHeardIsGivenUpToo(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		e := &slowly{ended: make(chan string, 4)}
 		s := openBy(t, sys, plain("Hangs"), e)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(500 * time.Millisecond)
-		s.send(conversation.Heard{Event: media.Digit{Key: '1'}})
+		s.send(conversation.MediaEvent{Event: media.Digit{Key: '1'}})
 		synctest.Wait()
 		assert.Equal(t, "Hangs", <-e.ended)
 		assert.Empty(t, s.sound.done(), "and is not heard late")
@@ -97,7 +97,7 @@ func TestAnEngineThatHangsIsToldOfAndReplaced(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		e := &slowly{ended: make(chan string, 4)}
 		s := openBy(t, sys, plain("Hangs"), e)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
 		synctest.Wait()
 		assert.Equal(t, []string{"feed H"}, s.sound.done(), "by the machine's own voice")

@@ -32,7 +32,7 @@ func (c *Conversation) finish(ctx actor.Context) {
 	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
 	c.finished, c.transcript.closed = true, true
 	if c.awaitsLastWords() {
-		mailbox.After(ctx, lastLimit, lastWordsTimeout{})
+		mailbox.SendAfter(ctx, lastLimit, lastWordsTimeout{})
 		return
 	}
 	c.sendFinished(ctx)
@@ -54,8 +54,8 @@ func (c *Conversation) sendFinished(ctx actor.Context) {
 		r.Outcome = domain.OutcomeVoicemail
 	}
 	r.Notes, r.Variables = c.cfg.Redact.Text(r.Notes), c.cfg.Redact.Texts(r.Variables)
-	ctx.Send(ctx.Parent(), Finished{
-		Result: r, Segments: c.cfg.Redact.Segments(c.transcript.segments), Slowest: c.playback.slowest, Turns: c.latency.turns, Unable: c.unable,
+	ctx.Send(ctx.Parent(), ConversationFinished{
+		Result: r, Segments: c.cfg.Redact.Segments(c.transcript.segments), SlowestTurn: c.playback.slowest, Turns: c.latency.turns, AgentUnable: c.unable,
 	})
 }
 
@@ -78,7 +78,7 @@ func (c *Conversation) stopSpeaking(ctx actor.Context) {
 
 // publishTranscript hands the watcher what is new in the transcript.
 func (c *Conversation) publishTranscript() {
-	if w, ok := c.cfg.AgentRuntime.(Watcher); ok {
+	if w, ok := c.cfg.AgentRuntime.(TranscriptWatcher); ok {
 		c.transcript.publish(w)
 	}
 }

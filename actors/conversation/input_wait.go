@@ -23,7 +23,7 @@ func (inputTimeout) Control() {}
 
 // start gives the caller so much time from now on.
 func (w *inputWait) start(ctx actor.Context, limit time.Duration) {
-	w.cancel = mailbox.After(ctx, limit, inputTimeout{w.supersede()})
+	w.cancel = mailbox.SendAfter(ctx, limit, inputTimeout{w.supersede()})
 	w.limit = limit
 }
 
@@ -64,7 +64,7 @@ func (silenceTimeout) Control() {}
 
 // start measures from now on. The timer must be stopped.
 func (t *silenceTimer) start(ctx actor.Context, limit time.Duration) {
-	t.cancel = mailbox.After(ctx, limit, silenceTimeout{t.generation})
+	t.cancel = mailbox.SendAfter(ctx, limit, silenceTimeout{t.generation})
 }
 
 // stop makes a timeout that is under way stale.

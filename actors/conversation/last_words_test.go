@@ -20,15 +20,15 @@ func (s *stage) begins(text string, takes time.Duration) {
 	s.ears.mu.Lock()
 	s.ears.next, s.ears.takes = speech.Heard{Text: text, Confidence: 0.9}, takes
 	s.ears.mu.Unlock()
-	s.send(conversation.Heard{Event: media.SpeechBegan{}})
+	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 }
 
-func (s *stage) stops() { s.send(conversation.Heard{Event: media.SpeechEnded{}}) }
+func (s *stage) stops() { s.send(conversation.MediaEvent{Event: media.SpeechEnded{}}) }
 
 func finished(t *testing.T, heard []any) (n int) {
 	t.Helper()
 	for _, m := range heard {
-		if _, ok := m.(conversation.Finished); ok {
+		if _, ok := m.(conversation.ConversationFinished); ok {
 			n++
 		}
 	}
@@ -37,13 +37,13 @@ func finished(t *testing.T, heard []any) (n int) {
 
 func TestWhoHangsUpBehindAKeywordHasSaidIt(t *testing.T) {
 	t.Parallel()
-	said := []conversation.OptedOut{{Channel: "speech", Keyword: "stop"}}
+	said := []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}
 	secret := menu()
 	secret.Pathway.Nodes[0].Sensitive, secret.Pathway.Nodes[0].Input = true, "speech"
 	for name, c := range map[string]struct {
 		script domain.Script
 		does   func(s *stage)
-		want   []conversation.OptedOut
+		want   []conversation.OptOutRequested
 		words  []string
 		within time.Duration
 	}{
@@ -67,7 +67,7 @@ func TestWhoHangsUpBehindAKeywordHasSaidIt(t *testing.T) {
 			t.Parallel()
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 				s := open(t, sys, c.script, nil)
-				s.send(conversation.Begin{})
+				s.send(conversation.StartConversation{})
 				pass(200 * time.Millisecond)
 				c.does(s)
 				begun := time.Since(s.sound.begun)
@@ -85,7 +85,7 @@ func TestWhoHangsUpBehindAKeywordHasSaidIt(t *testing.T) {
 
 func TestWhatIsBeingSaidWhenAnEngineTakesTheCallerIsStillUnderstood(t *testing.T) {
 	t.Parallel()
-	said := []conversation.OptedOut{{Channel: "speech", Keyword: "stop"}}
+	said := []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}
 	for name, c := range map[string]struct {
 		begins time.Duration // the greeting ends at 1100 ms
 		lasts  time.Duration
@@ -93,7 +93,7 @@ func TestWhatIsBeingSaidWhenAnEngineTakesTheCallerIsStillUnderstood(t *testing.T
 		alone  bool
 		opens  time.Duration // after the greeting
 		words  string
-		want   []conversation.OptedOut
+		want   []conversation.OptOutRequested
 		apart  []string
 	}{
 		"as the greeting ends":          {900 * time.Millisecond, time.Second, 100 * time.Millisecond, true, 0, "please stop calling me", said, []string{"stop"}},
@@ -112,7 +112,7 @@ func TestWhatIsBeingSaidWhenAnEngineTakesTheCallerIsStillUnderstood(t *testing.T
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 				l.opens = make(chan struct{})
 				s := openWith(t, sys, script, nil, l)
-				s.send(conversation.Begin{})
+				s.send(conversation.StartConversation{})
 				time.AfterFunc(1100*time.Millisecond+c.opens, func() { close(l.opens) })
 				time.Sleep(c.begins)
 				s.begins(c.words, c.takes)
@@ -144,14 +144,14 @@ func TestWhoSpokeBeforeAnythingWasListenedForIsHeardOnceABotHasHim(t *testing.T)
 	script.Pathway.Nodes[0] = domain.Node{ID: "hello", Type: domain.NodeCollect, Prompt: "Card", Length: 1, Sensitive: true}
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := openWith(t, sys, script, nil, l)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		pass(1200 * time.Millisecond)
 		s.begins("stop calling me", 0)
 		s.press("1")
 		pass(time.Second)
 		s.stops()
 		pass(time.Second)
-		assert.Equal(t, []conversation.OptedOut{{Channel: "speech", Keyword: "stop"}}, optedOut(s.close()))
+		assert.Equal(t, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}, optedOut(s.close()))
 	})
 }
 
@@ -171,7 +171,7 @@ func TestWhatWasSaidToABotIsUnderstoodThoughSomebodyElseTakesTheCaller(t *testin
 				s.send(conversation.PauseAgent{})
 				pass(3 * time.Second)
 			})
-			assert.Equal(t, []conversation.OptedOut{{Channel: "speech", Keyword: "stop"}}, optedOut(heard))
+			assert.Equal(t, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}, optedOut(heard))
 		})
 	}
 }

@@ -94,7 +94,7 @@ func (l *listening) limitTurn(ctx actor.Context, d time.Duration, late bool) {
 	if l.turn.cancelTimer != nil {
 		l.turn.cancelTimer()
 	}
-	l.turn.cancelTimer = mailbox.After(ctx, d, turnTimeout{l.turn.id, late})
+	l.turn.cancelTimer = mailbox.SendAfter(ctx, d, turnTimeout{l.turn.id, late})
 }
 
 // endTurn has the turn recognized: turnRecognized follows.

@@ -12,40 +12,40 @@ import (
 // Messages that a conversation takes.
 type (
 	// Begin starts the conversation: the call is answered and the media clock runs.
-	Begin struct{}
+	StartConversation struct{}
 	// Heard is an event of the call's media.
-	Heard struct{ Event media.Event }
+	MediaEvent struct{ Event media.Event }
 	// Speak says a text between the prompts of the pathway.
-	Speak struct{ Text string }
+	SpeakText struct{ Text string }
 	// PauseAgent says that somebody else has the caller: the agent says nothing and no key counts until ResumeAgent.
 	PauseAgent struct{}
 	// ResumeAgent says that the agent has the caller again. OK: somebody else has spoken with the caller in between.
 	ResumeAgent struct{ OK bool }
 	// Human says that a human came to speak with the caller, or left.
-	Human struct{ On bool }
+	HumanPresenceChanged struct{ Present bool }
 	// HumanKey is a key that the human pressed.
-	HumanKey struct{ Key byte }
+	HumanKeyPressed struct{ Key byte }
 	// Finish ends the conversation: the call is over. Finished answers.
-	Finish struct{}
+	FinishConversation struct{}
 
 	engineFailed struct {
 		stage string // tts | stt
 		fault speech.Fault
 	}
 	lastWordsTimeout struct{} // the last words were not recognized in time
-	delayedOver      struct{ over Over }
+	delayedOver      struct{ over PathwayEnded }
 )
 
 // Messages that a conversation sends to its call.
 type (
 	// Over says that the pathway has come to its end: the call may hang up. Reason is "" or why it was broken off.
-	Over struct {
-		Outcome domain.Outcome
-		Reason  string
-		Unable  bool // the agent could not speak, hear or think: the call is no success
+	PathwayEnded struct {
+		Outcome     domain.Outcome
+		Reason      string
+		AgentUnable bool // the agent could not speak, hear or think: the call is no success
 	}
 	// Transfer asks for a transfer of the caller; ResumeAgent answers if the caller returns.
-	Transfer struct {
+	RequestTransfer struct {
 		Destination     string
 		Mode            domain.TransferMode
 		Summary         string
@@ -58,28 +58,28 @@ type (
 		Recovered            bool
 	}
 	// Finished answers Finish.
-	Finished struct {
-		Result   pathway.Result
-		Segments []domain.Segment
-		Slowest  time.Duration // the longest wait for the agent's next word
-		Turns    []domain.TurnLatency
-		Unable   bool // the agent could not speak, hear or think, or was not heard before the caller hung up
+	ConversationFinished struct {
+		Result      pathway.Result
+		Segments    []domain.Segment
+		SlowestTurn time.Duration // the longest wait for the agent's next word
+		Turns       []domain.TurnLatency
+		AgentUnable bool // the agent could not speak, hear or think, or was not heard before the caller hung up
 	}
 )
 
 // Control: all of these are bound by the call.
-func (Begin) Control()            {}
-func (Heard) Control()            {}
-func (Finish) Control()           {}
-func (Speak) Control()            {}
-func (PauseAgent) Control()       {}
-func (ResumeAgent) Control()      {}
-func (Human) Control()            {}
-func (HumanKey) Control()         {}
-func (Transfer) Control()         {}
-func (Over) Control()             {}
-func (Fault) Control()            {}
-func (Finished) Control()         {}
-func (engineFailed) Control()     {}
-func (lastWordsTimeout) Control() {}
-func (delayedOver) Control()      {}
+func (StartConversation) Control()    {}
+func (MediaEvent) Control()           {}
+func (FinishConversation) Control()   {}
+func (SpeakText) Control()            {}
+func (PauseAgent) Control()           {}
+func (ResumeAgent) Control()          {}
+func (HumanPresenceChanged) Control() {}
+func (HumanKeyPressed) Control()      {}
+func (RequestTransfer) Control()      {}
+func (PathwayEnded) Control()         {}
+func (Fault) Control()                {}
+func (ConversationFinished) Control() {}
+func (engineFailed) Control()         {}
+func (lastWordsTimeout) Control()     {}
+func (delayedOver) Control()          {}

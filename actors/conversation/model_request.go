@@ -34,7 +34,7 @@ type (
 	// modelAnswered is the end of an answer.
 	modelAnswered struct {
 		round  int
-		answer Answer
+		answer ModelResponse
 	}
 	// slowNotice says that a model or a tool takes long.
 	slowNotice struct{ round int }
@@ -80,7 +80,7 @@ func (r *modelRequest) cancel() {
 
 // startSlowTimer sends slowNotice if the round takes long.
 func (r *modelRequest) startSlowTimer(ctx actor.Context, round int) {
-	r.cancelSlow = mailbox.After(ctx, slowAfter, slowNotice{round})
+	r.cancelSlow = mailbox.SendAfter(ctx, slowAfter, slowNotice{round})
 }
 
 func (r *modelRequest) setPassages(m passagesRead) {
@@ -107,14 +107,14 @@ func (r *modelRequest) attribute(s *domain.Segment) {
 }
 
 // askModel runs a request beside the actor and returns what cancels it. send gets sentence, passagesRead and modelAnswered.
-func askModel(ctx actor.Context, mind AgentRuntime, t Thought, round int, send func(any)) (cancel func()) {
-	t.Read = func(from []domain.Passage) { send(passagesRead{round, from}) }
+func askModel(ctx actor.Context, mind AgentRuntime, t ModelRequest, round int, send func(any)) (cancel func()) {
+	t.OnPassages = func(from []domain.Passage) { send(passagesRead{round, from}) }
 	bound, cancel := context.WithCancel(context.Background())
-	mailbox.Work(ctx, modelLimit, func(limit context.Context) any {
+	mailbox.RunTask(ctx, modelLimit, func(limit context.Context) any {
 		defer context.AfterFunc(limit, cancel)()
 		defer cancel()
-		send(modelAnswered{round, answerOrFault(func() Answer {
-			return mind.Think(bound, t, func(text string, first time.Duration) { send(sentence{round, text, first}) })
+		send(modelAnswered{round, answerOrFault(func() ModelResponse {
+			return mind.Respond(bound, t, func(text string, first time.Duration) { send(sentence{round, text, first}) })
 		})})
 		return nil
 	})
@@ -122,10 +122,10 @@ func askModel(ctx actor.Context, mind AgentRuntime, t Thought, round int, send f
 }
 
 // answerOrFault makes an answer of a panic: it costs a turn.
-func answerOrFault(f func() Answer) (a Answer) {
+func answerOrFault(f func() ModelResponse) (a ModelResponse) {
 	defer func() {
 		if v := recover(); v != nil {
-			a = Answer{Failed: "internal", Message: fmt.Sprintf("thinking panicked: %v", v)}
+			a = ModelResponse{Failed: "internal", Message: fmt.Sprintf("thinking panicked: %v", v)}
 		}
 	}()
 	return f()
@@ -142,10 +142,10 @@ func (c *Conversation) requestModel(ctx actor.Context, d pathway.Think) {
 	}
 	root, self := ctx.ActorSystem().Root, ctx.Self()
 	if c.cfg.AgentRuntime == nil {
-		root.Send(self, modelAnswered{d.Round, Answer{Failed: "no_model", Message: "no language model is configured"}})
+		root.Send(self, modelAnswered{d.Round, ModelResponse{Failed: "no_model", Message: "no language model is configured"}})
 		return
 	}
-	c.model.cancelWork = askModel(ctx, c.cfg.AgentRuntime, Thought{Script: &script, Brief: brief, Ask: d}, d.Round, func(m any) { root.Send(self, m) })
+	c.model.cancelWork = askModel(ctx, c.cfg.AgentRuntime, ModelRequest{Script: &script, Brief: brief, Step: d}, d.Round, func(m any) { root.Send(self, m) })
 	c.model.startSlowTimer(ctx, d.Round)
 }
 
@@ -167,7 +167,7 @@ func (c *Conversation) modelAnswered(ctx actor.Context, m modelAnswered) {
 	}
 	c.model.cancelWork = nil
 	a := m.answer
-	for _, lost := range a.Lost {
+	for _, lost := range a.Failovers {
 		ctx.Send(ctx.Parent(), lost)
 	}
 	if a.Failed != "" {
@@ -186,5 +186,5 @@ func (c *Conversation) reportIntent(ctx actor.Context, d pathway.Meant) {
 		zone = time.UTC
 	}
 	entities := c.cfg.Redact.Texts(pathway.Entities(d.Text, time.Now().In(zone)))
-	ctx.Send(ctx.Parent(), Intent{Name: d.Intent, Confidence: d.Confidence, Entities: entities})
+	ctx.Send(ctx.Parent(), IntentRecognized{Name: d.Intent, Confidence: d.Confidence, Entities: entities})
 }

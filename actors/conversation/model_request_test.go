@@ -23,7 +23,7 @@ import (
 type mind struct {
 	mu      sync.Mutex
 	answers []mindAnswer
-	asked   []conversation.Thought
+	asked   []conversation.ModelRequest
 	acted   []pathway.Act
 	left    int // thoughts that ended early
 }
@@ -36,7 +36,7 @@ type mindAnswer struct {
 	panics bool
 }
 
-func (m *mind) Think(ctx context.Context, t conversation.Thought, sentence func(string, time.Duration)) conversation.Answer {
+func (m *mind) Respond(ctx context.Context, t conversation.ModelRequest, sentence func(string, time.Duration)) conversation.ModelResponse {
 	m.mu.Lock()
 	a := m.answers[min(len(m.asked), len(m.answers)-1)]
 	m.asked = append(m.asked, t)
@@ -44,8 +44,8 @@ func (m *mind) Think(ctx context.Context, t conversation.Thought, sentence func(
 	if a.panics {
 		panic("no")
 	}
-	if t.Read != nil {
-		t.Read([]domain.Passage{{KnowledgeBaseID: "kb_1", SourceID: "src_1", Name: "hours"}})
+	if t.OnPassages != nil {
+		t.OnPassages([]domain.Passage{{KnowledgeBaseID: "kb_1", SourceID: "src_1", Name: "hours"}})
 	}
 	wait := 300 * time.Millisecond
 	for _, text := range a.say {
@@ -66,12 +66,12 @@ func (m *mind) Think(ctx context.Context, t conversation.Thought, sentence func(
 		m.mu.Lock()
 		m.left++
 		m.mu.Unlock()
-		return conversation.Answer{Failed: "gone"}
+		return conversation.ModelResponse{Failed: "gone"}
 	}
-	return conversation.Answer{Calls: a.calls, Failed: a.failed, Message: a.failed}
+	return conversation.ModelResponse{Calls: a.calls, Failed: a.failed, Message: a.failed}
 }
 
-func (m *mind) Act(ctx context.Context, _ *domain.Script, a pathway.Act) conversation.Result {
+func (m *mind) CallTool(ctx context.Context, _ *domain.Script, a pathway.Act) conversation.ToolResult {
 	m.mu.Lock()
 	m.acted = append(m.acted, a)
 	m.mu.Unlock()
@@ -80,9 +80,9 @@ func (m *mind) Act(ctx context.Context, _ *domain.Script, a pathway.Act) convers
 	case <-ctx.Done():
 	}
 	if a.Name == "broken" {
-		return conversation.Result{Text: "it answered 500"}
+		return conversation.ToolResult{Text: "it answered 500"}
 	}
-	return conversation.Result{OK: true, Text: `{"at":"Berlin"}`}
+	return conversation.ToolResult{OK: true, Text: `{"at":"Berlin"}`}
 }
 
 func (m *mind) AgentScript(_ context.Context, id string) (domain.Script, error) {
@@ -114,7 +114,7 @@ func talks(t *testing.T, m *mind, script domain.Script, then func(s *stage)) []a
 	var heard []any
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := openWith(t, sys, script, nil, m)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond) // the greeting
 		s.says("where is my order", 0.9, 800*time.Millisecond)
 		then(s)
@@ -125,7 +125,7 @@ func talks(t *testing.T, m *mind, script domain.Script, then func(s *stage)) []a
 
 func segments(t *testing.T, heard []any) []domain.Segment {
 	t.Helper()
-	f, ok := heard[len(heard)-1].(conversation.Finished)
+	f, ok := heard[len(heard)-1].(conversation.ConversationFinished)
 	require.True(t, ok)
 	return f.Segments
 }
@@ -151,7 +151,7 @@ func TestTheFirstSentenceSoundsWhileTheModelStillThinks(t *testing.T) {
 	assert.Equal(t, int64(250), all[2].FirstTokenMs)
 	assert.Equal(t, []domain.Passage{{KnowledgeBaseID: "kb_1", SourceID: "src_1", Name: "hours"}}, all[2].Sources)
 	assert.Zero(t, all[3].FirstTokenMs)
-	over, ok := heard[len(heard)-1].(conversation.Finished)
+	over, ok := heard[len(heard)-1].(conversation.ConversationFinished)
 	require.True(t, ok)
 	require.Len(t, over.Turns, 1)
 	assert.Equal(t, int64(250), over.Turns[0].LLMFirstTokenMs, "of the answer's time, the model's part")
@@ -174,7 +174,7 @@ func TestABargeInEndsWhatIsThoughtAndALateAnswerIsNotHeard(t *testing.T) {
 	all := segments(t, heard)
 	assert.Equal(t, []string{"Hello", "where is my order", "First.", "no the other one", "Other."}, wordsOf(all))
 	assert.True(t, all[2].Interrupted)
-	h := m.asked[1].Ask.History
+	h := m.asked[1].Step.History
 	assert.Equal(t, "First. —", h[len(h)-2].Text)
 }
 
@@ -213,7 +213,7 @@ func TestWithoutAModelAConversationIsLeft(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, chatter(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
 		s.says("hello", 0.9, 500*time.Millisecond)
 		time.Sleep(3 * time.Second)
@@ -238,7 +238,7 @@ func TestWhatTheModelWantsIsDoneWithAWordMeanwhile(t *testing.T) {
 			result = `{"error":"it answered 500"}`
 			assert.Contains(t, heard, conversation.Fault{Stage: "tool", Code: "action_failed", Message: "broken at node talk: it answered 500", Recovered: true})
 		}
-		assert.Contains(t, heard, conversation.Acted{Action: tool, Arguments: json.RawMessage(`{"order":7}`), Result: json.RawMessage(result), Took: 3 * time.Second})
+		assert.Contains(t, heard, conversation.ActionPerformed{Action: tool, Arguments: json.RawMessage(`{"order":7}`), Result: json.RawMessage(result), Duration: 3 * time.Second})
 	}
 }
 
@@ -269,7 +269,7 @@ func TestAnotherAgentGoesOn(t *testing.T) {
 		}}
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 			s := openWith(t, sys, script, nil, &mind{answers: []mindAnswer{{say: []string{"Go on."}}}})
-			s.send(conversation.Begin{})
+			s.send(conversation.StartConversation{})
 			time.Sleep(3 * time.Second)
 			if id != "agent_2" {
 				assert.Equal(t, []string{"play A", "play N"}, s.sound.done())
@@ -280,7 +280,7 @@ func TestAnotherAgentGoesOn(t *testing.T) {
 			s.says("go on please", 0.9, 500*time.Millisecond)
 			time.Sleep(time.Second)
 			assert.Equal(t, "play G", s.sound.done()[2])
-			assert.Contains(t, s.close(), conversation.HandedOver{AgentID: "agent_2", Version: 3, PathwayID: "pathway_2", From: "agent_1"})
+			assert.Contains(t, s.close(), conversation.AgentHandedOver{AgentID: "agent_2", Version: 3, PathwayID: "pathway_2", From: "agent_1"})
 		})
 	}
 }
@@ -289,10 +289,10 @@ func TestAnIntentIsToldWithWhatWasNamed(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, question(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
 		s.says("yes at three pm", 0.87, 500*time.Millisecond)
 		time.Sleep(3 * time.Second)
-		assert.Contains(t, s.close(), conversation.Intent{Name: "yes", Confidence: 0.87, Entities: map[string]string{"yes_no": "yes", "time": "15:00"}})
+		assert.Contains(t, s.close(), conversation.IntentRecognized{Name: "yes", Confidence: 0.87, Entities: map[string]string{"yes_no": "yes", "time": "15:00"}})
 	})
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// OptedOut reports to the call that the caller wants no more calls: by a keyword, or at a node of the pathway that says so.
-type OptedOut struct {
+// OptOutRequested reports to the call that the caller wants no more calls: by a keyword, or at a node of the pathway that says so.
+type OptOutRequested struct {
 	Channel string // speech | dtmf | pathway
 	Keyword string
 }
 
 // Control: it is bound by the call.
-func (OptedOut) Control() {}
+func (OptOutRequested) Control() {}
 
 // Channels of an opt-out.
 const (
@@ -38,21 +38,21 @@ func (c *Conversation) checkWords(ctx actor.Context, text string) {
 	if c.absence.on {
 		return
 	}
-	if word := dnc.OptOut(text, c.cfg.OptOut); word != "" {
+	if word := dnc.OptOut(text, c.cfg.OptOutKeywords); word != "" {
 		c.optOut(ctx, bySpeech, word)
 	}
 }
 
 // checkKeys looks for an opt-out keyword in the keys pressed in a row.
 func (c *Conversation) checkKeys(ctx actor.Context) {
-	if len(c.cfg.OptOut) == 0 || c.state.Secret() {
+	if len(c.cfg.OptOutKeywords) == 0 || c.state.Secret() {
 		return
 	}
 	keys, ok := c.transcript.lastKeys()
 	if !ok {
 		return
 	}
-	if word := dnc.OptOut(keys, c.cfg.OptOut); word != "" {
+	if word := dnc.OptOut(keys, c.cfg.OptOutKeywords); word != "" {
 		c.optOut(ctx, byDigits, word)
 	}
 }
@@ -61,6 +61,6 @@ func (c *Conversation) checkKeys(ctx actor.Context) {
 func (c *Conversation) optOut(ctx actor.Context, channel, word string) {
 	if !c.optedOut {
 		c.optedOut = true
-		ctx.Send(ctx.Parent(), OptedOut{Channel: channel, Keyword: word})
+		ctx.Send(ctx.Parent(), OptOutRequested{Channel: channel, Keyword: word})
 	}
 }

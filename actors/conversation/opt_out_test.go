@@ -13,9 +13,9 @@ import (
 )
 
 // optedOut returns the opt-outs among messages to the call.
-func optedOut(told []any) (got []conversation.OptedOut) {
+func optedOut(told []any) (got []conversation.OptOutRequested) {
 	for _, m := range told {
-		if o, ok := m.(conversation.OptedOut); ok {
+		if o, ok := m.(conversation.OptOutRequested); ok {
 			got = append(got, o)
 		}
 	}
@@ -24,11 +24,11 @@ func optedOut(told []any) (got []conversation.OptedOut) {
 
 func TestWhoSaysOrPressesAKeywordOptsOutOnce(t *testing.T) {
 	t.Parallel()
-	said := []conversation.OptedOut{{Channel: "speech", Keyword: "stop"}}
+	said := []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}
 	for name, c := range map[string]struct {
 		script domain.Script
 		does   func(s *stage)
-		want   []conversation.OptedOut
+		want   []conversation.OptOutRequested
 	}{
 		"says it where keys are asked for": {menu(), func(s *stage) {
 			s.says("Please STOP it", 0.9, time.Second)
@@ -44,14 +44,14 @@ func TestWhoSaysOrPressesAKeywordOptsOutOnce(t *testing.T) {
 		"seems to say it":     {menu(), func(s *stage) { s.says("stop", 0.5, time.Second) }, nil},
 		"says otherwise":      {menu(), func(s *stage) { s.says("unstoppable", 0.9, time.Second) }, nil},
 		"says it to somebody": {menu(), func(s *stage) { s.send(conversation.PauseAgent{}); s.says("stop", 0.9, time.Second) }, nil},
-		"presses it":          {menu(), func(s *stage) { s.press("9") }, []conversation.OptedOut{{Channel: "dtmf", Keyword: "9"}}},
+		"presses it":          {menu(), func(s *stage) { s.press("9") }, []conversation.OptOutRequested{{Channel: "dtmf", Keyword: "9"}}},
 		"presses others":      {menu(), func(s *stage) { s.press("38") }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 				s := open(t, sys, c.script, nil)
-				s.send(conversation.Begin{})
+				s.send(conversation.StartConversation{})
 				time.Sleep(200 * time.Millisecond)
 				c.does(s)
 				assert.Equal(t, c.want, optedOut(s.close()))
@@ -73,7 +73,7 @@ func TestWordsThatNobodyAskedForChangeNothingButTheOptOut(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, menu(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(200 * time.Millisecond)
 		s.says("stop right there", 0.9, 500*time.Millisecond)
 		assert.Equal(t, []string{"play A"}, s.sound.done(), "the prompt goes on")
@@ -82,7 +82,7 @@ func TestWordsThatNobodyAskedForChangeNothingButTheOptOut(t *testing.T) {
 		time.Sleep(700 * time.Millisecond)
 		assert.Equal(t, []string{"play A", "play B"}, s.sound.done(), "4 s after the prompt no key has come, whatever was said")
 		heard := s.close()
-		f, ok := heard[len(heard)-1].(conversation.Finished)
+		f, ok := heard[len(heard)-1].(conversation.ConversationFinished)
 		assert.True(t, ok)
 		var words []string
 		for _, g := range f.Segments {
@@ -100,13 +100,13 @@ func TestASecretInputIsNoKeyword(t *testing.T) {
 		script.Pathway.Nodes[0].Sensitive = true
 		script.Pathway.Nodes[0].Length = 4
 		s := open(t, sys, script, nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(time.Second)
 		s.says("stop", 0.9, time.Second)
 		assert.Zero(t, s.ears.opened, "nobody listens to what is secret")
 		s.press("9")
 		for _, m := range s.close() {
-			_, told := m.(conversation.OptedOut)
+			_, told := m.(conversation.OptOutRequested)
 			assert.False(t, told)
 		}
 	})
@@ -118,9 +118,9 @@ func TestAPathwayPutsWhoeverComesToItOntoTheList(t *testing.T) {
 		script := menu()
 		script.Pathway.Nodes[1].Set = &domain.Assign{AddToDNC: true}
 		s := open(t, sys, script, nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
 		s.press("1")
-		assert.Contains(t, s.close(), conversation.OptedOut{Channel: "pathway"})
+		assert.Contains(t, s.close(), conversation.OptOutRequested{Channel: "pathway"})
 	})
 }

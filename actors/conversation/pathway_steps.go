@@ -14,18 +14,18 @@ import (
 
 // start begins the pathway, or waits until it is known who has answered.
 func (c *Conversation) start(ctx actor.Context) {
-	if c.cfg.After != nil && !c.state.Fresh() {
+	if c.cfg.SavedState != nil && !c.state.Fresh() {
 		c.resumeHere(ctx)
 		return
 	}
 	a := c.cfg.Script.AMD
-	if !c.cfg.Answerer || !a.On() {
+	if !c.cfg.DetectAnswerer || !a.On() {
 		c.beginPathway(ctx)
 		return
 	}
 	if a.Does() == domain.AMDMessage {
 		if text, _, missing := c.state.Filled(a.Message); len(missing) == 0 {
-			c.prompts.prepare(ctx, Request(&c.cfg.Script, text))
+			c.prompts.prepare(ctx, SynthesisRequest(&c.cfg.Script, text))
 		}
 	}
 	if a.Mode != domain.AMDWait {
@@ -33,7 +33,7 @@ func (c *Conversation) start(ctx actor.Context) {
 		return
 	}
 	c.answer.gated = true
-	mailbox.After(ctx, answerMost, answerTimeout{})
+	mailbox.SendAfter(ctx, answerMost, answerTimeout{})
 }
 
 // beginPathway begins the pathway, once; where somebody else has the caller, it begins when the agent is back.
@@ -131,7 +131,7 @@ func (c *Conversation) report(ctx actor.Context, d pathway.Do) {
 			Message: "node " + d.Node + " needs the variable " + d.Name + ", which has no value", Recovered: true,
 		})
 	case pathway.Done:
-		ctx.Send(ctx.Parent(), Acted{Action: d.Name, Arguments: c.cfg.Redact.JSON(d.Given), Result: json.RawMessage(`{"status":"done"}`)})
+		ctx.Send(ctx.Parent(), ActionPerformed{Action: d.Name, Arguments: c.cfg.Redact.JSON(d.Given), Result: json.RawMessage(`{"status":"done"}`)})
 	case pathway.Refused:
 		c.cfg.Log.Warn("a model wanted what its node does not offer", slog.String("node", d.Node), slog.String("tool", d.Name), slog.String("reason", d.Why))
 		ctx.Send(ctx.Parent(), Fault{Stage: "llm", Code: "tool_refused", Message: "the model called " + d.Name + " at node " + d.Node + ": " + d.Why, Recovered: true})
@@ -171,12 +171,12 @@ func (c *Conversation) end(ctx actor.Context, d pathway.End) {
 		c.cfg.Log.Error("a pathway was broken off", slog.String("pathway_id", c.cfg.Script.Pathway.ID), slog.String("reason", d.Reason))
 		ctx.Send(ctx.Parent(), Fault{Stage: "pathway", Code: d.Reason, Message: "the pathway was broken off"})
 	}
-	m := Over{Outcome: d.Outcome, Reason: d.Reason, Unable: d.IsUnable()}
+	m := PathwayEnded{Outcome: d.Outcome, Reason: d.Reason, AgentUnable: d.IsUnable()}
 	if c.playback.id == 0 {
 		ctx.Send(ctx.Parent(), m) // nothing was sent that could be cut off
 		return
 	}
-	mailbox.After(ctx, tail, delayedOver{m})
+	mailbox.SendAfter(ctx, tail, delayedOver{m})
 }
 
 // restartSilence measures the silence from now on.
@@ -197,5 +197,5 @@ func (c *Conversation) silenceTimedOut(ctx actor.Context, m silenceTimeout) {
 		c.dropTurn()
 	}
 	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
-	ctx.Send(ctx.Parent(), Over{Outcome: c.state.Result().Outcome})
+	ctx.Send(ctx.Parent(), PathwayEnded{Outcome: c.state.Result().Outcome})
 }

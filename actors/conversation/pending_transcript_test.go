@@ -20,9 +20,9 @@ func over(s *stage) (finished int, optedOut bool) {
 	defer s.mu.Unlock()
 	for _, m := range s.heard {
 		switch m.(type) {
-		case conversation.Finished:
+		case conversation.ConversationFinished:
 			finished++
-		case conversation.OptedOut:
+		case conversation.OptOutRequested:
 			optedOut = true
 		}
 	}
@@ -32,7 +32,7 @@ func over(s *stage) (finished int, optedOut bool) {
 func TestWordsThatAnEngineWritesDownLateCountWhereTheyAreThatNoMoreCallsAreWanted(t *testing.T) {
 	t.Parallel()
 	leaves := map[string]func(s *stage){
-		"the caller hangs up":          func(s *stage) { s.send(conversation.Finish{}) },
+		"the caller hangs up":          func(s *stage) { s.send(conversation.FinishConversation{}) },
 		"a key leads on":               func(s *stage) { s.press("0") },
 		"somebody else has the caller": func(s *stage) { s.send(conversation.PauseAgent{}) },
 	}
@@ -68,11 +68,11 @@ func TestWordsThatAnEngineWritesDownLateCountWhereTheyAreThatNoMoreCallsAreWante
 					assert.True(t, optedOut)
 					assert.Contains(t, l.all(), "close")
 				})
-				assert.Contains(t, heard, any(conversation.OptedOut{Channel: "speech", Keyword: "stop"}))
+				assert.Contains(t, heard, any(conversation.OptOutRequested{Channel: "speech", Keyword: "stop"}))
 				assert.Contains(t, wordsOf(segments(t, heard)), "please stop that")
 				ends := 0
 				for _, m := range heard {
-					if _, ok := m.(conversation.Finished); ok {
+					if _, ok := m.(conversation.ConversationFinished); ok {
 						ends++
 					}
 				}
@@ -96,7 +96,7 @@ func TestWordsThatNeverComeAreNotWaitedForLong(t *testing.T) {
 			lives(t, l, func(s *stage) {
 				l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u1"})
 				pass(time.Second)
-				s.send(conversation.Finish{})
+				s.send(conversation.FinishConversation{})
 				tell(l)
 				pass(0)
 				if finished, _ := over(s); name == "the engine is gone" || name == "they are none" {
@@ -128,7 +128,7 @@ func TestNothingIsWaitedForWhereNothingIsOwed(t *testing.T) {
 			l := &living{}
 			lives(t, l, func(s *stage) {
 				then(l)
-				s.send(conversation.Finish{})
+				s.send(conversation.FinishConversation{})
 				finished, _ := over(s)
 				assert.Equal(t, 1, finished)
 				assert.Equal(t, []string{"close"}, l.all())
@@ -141,9 +141,9 @@ func TestAnEngineThatNoticesTooLateThatTheCallerSpokeIsGivenUpWhereItNoticesNoEn
 	t.Parallel()
 	l := &living{instead: true, mind: mind{answers: []mindAnswer{{say: []string{"Here I am."}}}}}
 	heard := lives(t, l, func(s *stage) {
-		s.send(conversation.Heard{Event: media.SpeechBegan{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 		pass(time.Second)
-		s.send(conversation.Heard{Event: media.SpeechEnded{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 		pass(time.Second)
 		l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u1"})
 		pass(9 * time.Second)

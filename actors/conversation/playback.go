@@ -11,7 +11,7 @@ import (
 // playback is what the agent says: the prompt that is being synthesized or played, and the out-of-band prompts that wait.
 // Each prompt that plays is a segment of the transcript.
 type playback struct {
-	sound      Sound
+	sound      Player
 	transcript *transcript
 
 	id            uint64      // of the last prompt or digits handed to sound
@@ -26,7 +26,7 @@ type playback struct {
 	outOfBand     outOfBandQueue
 }
 
-func newPlayback(sound Sound, t *transcript) playback {
+func newPlayback(sound Player, t *transcript) playback {
 	return playback{sound: sound, transcript: t, segment: -1}
 }
 

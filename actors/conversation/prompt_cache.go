@@ -69,7 +69,7 @@ func (p *promptCache) prepare(ctx actor.Context, r speech.Request) {
 	}
 	p.prepared[r] = true
 	speaker := p.speaker
-	mailbox.Work(ctx, speakLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, speakLimit, func(bound context.Context) any {
 		speak := speaker.Speak
 		if s, ok := speaker.(streamer); ok {
 			speak = s.Prepare
@@ -86,7 +86,7 @@ func (p *promptCache) prepare(ctx actor.Context, r speech.Request) {
 func (p *promptCache) synthesize(ctx actor.Context, r speech.Request, generation int) (cancel func()) {
 	speaker, root, self := p.speaker, ctx.ActorSystem().Root, ctx.Self()
 	wanted, cancelWork := context.WithCancel(context.Background())
-	mailbox.Work(ctx, 2*speakLimit+time.Second, func(bound context.Context) any {
+	mailbox.RunTask(ctx, 2*speakLimit+time.Second, func(bound context.Context) any {
 		bound, cancel := context.WithCancel(bound)
 		defer cancel()
 		defer context.AfterFunc(wanted, cancel)()
@@ -141,8 +141,8 @@ func synthesizeOnce(ctx context.Context, speak func(context.Context, speech.Requ
 	return speak(bound, r)
 }
 
-// Request is the synthesis of a text in the voice of a script's agent.
-func Request(s *domain.Script, text string) speech.Request {
+// SynthesisRequest is the synthesis of a text in the voice of a script's agent.
+func SynthesisRequest(s *domain.Script, text string) speech.Request {
 	v := s.Voice
 	r := speech.Request{Text: pathway.Pronounce(text, v.Pronunciations), Engine: v.Engine, Voice: v.Name, Language: s.Language}
 	if d := v.Rate - 1; v.Rate > 0 && (d > normalPlenty || d < -normalPlenty) {

@@ -26,7 +26,7 @@ const lateBegin = 3 * time.Second
 type (
 	realtimeOpened struct {
 		round int
-		talk  LiveTalk
+		talk  RealtimeConnection
 		err   error
 	}
 	realtimeEvent struct { // bounded by the mailbox
@@ -67,14 +67,14 @@ func (c *Conversation) startRealtime(ctx actor.Context, d pathway.Live) {
 		return
 	}
 	brief := c.state.Brief(script.System, d.Think)
-	mailbox.Work(ctx, realtimeOpenLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, realtimeOpenLimit, func(bound context.Context) any {
 		m := realtimeOpened{round: d.Round}
 		defer func() {
 			if m.err == nil {
 				opening.opened(m.talk)
 			}
 		}()
-		m.talk, m.err = mind.Live(bound, &script, brief, d, func(e speech.LiveEvent) {
+		m.talk, m.err = mind.OpenRealtime(bound, &script, brief, d, func(e speech.LiveEvent) {
 			if e.Kind == speech.LiveLost {
 				root.Send(self, realtimeLost{d.Round, e.Err})
 				return
@@ -102,7 +102,7 @@ func (c *Conversation) realtimeOpened(ctx actor.Context, m realtimeOpened) {
 			c.actOnRealtime(ctx, e)
 		}
 	}
-	if c.listening.speaking && r.round == m.round && m.talk.Alone {
+	if c.listening.speaking && r.round == m.round && m.talk.AudioOnly {
 		c.beginTurn(ctx) // it reports nothing of what the caller has begun to say
 	}
 }
@@ -163,7 +163,7 @@ func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.LiveEvent) {
 		r.stopEndTimer()
 		r.callerEnded(&c.transcript, e.Item)
 		c.restartSilence(ctx)
-		now := c.cfg.Sound.Mark()
+		now := c.cfg.Player.Mark()
 		c.latency.beginByWords(max(now-hangover, 0), now, time.Now())
 	case speech.LiveHeard:
 		if e.Text != "" {
@@ -200,7 +200,7 @@ func (c *Conversation) realtimeCallerBegan(ctx actor.Context, e speech.LiveEvent
 	c.input.end()
 	c.silence.stop()
 	r.callerBegan(&c.transcript, e.Item)
-	if !l.speaking && !r.talk.Alone && l.spokeUntil > 0 && c.cfg.Sound.Mark()-l.spokeUntil < lateBegin {
+	if !l.speaking && !r.talk.AudioOnly && l.spokeUntil > 0 && c.cfg.Player.Mark()-l.spokeUntil < lateBegin {
 		c.awaitRealtimeEnd(ctx)
 	}
 	if r.interruptible {
@@ -214,7 +214,7 @@ func (c *Conversation) realtimeCallerBegan(ctx actor.Context, e speech.LiveEvent
 func (c *Conversation) realtimeSpeech(ctx actor.Context, speaks bool) {
 	r := &c.realtime
 	r.stopEndTimer()
-	if !speaks && r.open && r.callerSpeaks && !r.talk.Alone {
+	if !speaks && r.open && r.callerSpeaks && !r.talk.AudioOnly {
 		c.awaitRealtimeEnd(ctx)
 	}
 	switch {
@@ -240,13 +240,13 @@ func (c *Conversation) awaitRealtimeEnd(ctx actor.Context) {
 	r.stopEndTimer()
 	r.silence++
 	wait := unnoticedAfter + time.Duration(c.turnTaking().EndOfTurnMs)*time.Millisecond
-	r.cancelEndTimer = mailbox.After(ctx, wait, endUnnoticed{r.round, r.silence})
+	r.cancelEndTimer = mailbox.SendAfter(ctx, wait, endUnnoticed{r.round, r.silence})
 }
 
 // stopAnswer stops the answer that is heard; the media report how much was.
 func (c *Conversation) stopAnswer() {
 	if c.realtime.markStopped() {
-		c.cfg.Sound.StopPlaying()
+		c.cfg.Player.StopPlaying()
 	}
 }
 
@@ -274,7 +274,7 @@ func (c *Conversation) realtimePlayed(ctx actor.Context, heard time.Duration, in
 	c.playback.end(interrupted)
 	c.playback.busy = false
 	text = r.played(text, heard, interrupted)
-	if !r.talk.Alone {
+	if !r.talk.AudioOnly {
 		c.advance(ctx, pathway.Overheard{Round: r.round, By: pathway.ByAgent, Text: text})
 	}
 	c.restartSilence(ctx)
@@ -305,13 +305,13 @@ func (c *Conversation) realtimeFailed(ctx actor.Context, err error) {
 		name = s.Engine
 	}
 	mind, ok := c.cfg.AgentRuntime.(RealtimeRuntime)
-	instead := ok && mind.Instead(&c.cfg.Script) && c.cfg.Recognizer != nil
+	instead := ok && mind.CanReplaceRealtime(&c.cfg.Script) && c.cfg.Recognizer != nil
 	c.cfg.Log.Error("an engine that speaks by itself is gone", slog.String("engine", name), slog.Any("error", err), slog.Bool("recovered", instead))
 	ctx.Send(ctx.Parent(), Fault{Stage: "realtime", Code: speech.Why(err), Message: "the engine " + name + " failed", Recovered: instead})
 	text := ""
-	if c.playback.isPlaying() && r.isPlaying() && !r.talk.Alone {
+	if c.playback.isPlaying() && r.isPlaying() && !r.talk.AudioOnly {
 		s := c.transcript.segments[c.playback.segment]
-		text = pathway.CutShort(heardText(s.Text, c.cfg.Sound.Mark()-time.Duration(s.StartMs)*time.Millisecond, r.playing.Feed.Len()))
+		text = pathway.CutShort(heardText(s.Text, c.cfg.Player.Mark()-time.Duration(s.StartMs)*time.Millisecond, r.playing.Feed.Len()))
 	}
 	c.realtimeEnded, r.failed = true, true
 	if text != "" {

@@ -42,7 +42,7 @@ func TestWhatIsUnderWayWhenTheEngineBreaksIsDoneOnceAndKnown(t *testing.T) {
 	})
 	assert.Len(t, l.acted, 1)
 	require.Len(t, l.asked, 1)
-	history := l.asked[0].Ask.History
+	history := l.asked[0].Step.History
 	assert.Equal(t, pathway.Message{By: pathway.ByTool, ID: "c1", Text: `{"at":"Berlin"}`}, history[len(history)-1])
 	assert.Equal(t, []string{"Hello", "Where is my order?", "One moment, please.", "In Berlin."}, wordsOf(segments(t, heard)))
 }
@@ -93,7 +93,7 @@ func TestAnEngineIsClosedThatIsOpenOnceNobodyWantsItAnyMore(t *testing.T) {
 	for name, leaves := range map[string]func(s *stage){
 		"a key leads on":               func(s *stage) { s.press("0") },
 		"somebody else has the caller": func(s *stage) { s.send(conversation.PauseAgent{}) },
-		"the caller hangs up":          func(s *stage) { s.send(conversation.Finish{}) },
+		"the caller hangs up":          func(s *stage) { s.send(conversation.FinishConversation{}) },
 		"the call is gone":             func(s *stage) { s.sys.Root.Poison(s.root) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestAnEngineIsClosedThatIsOpenOnceNobodyWantsItAnyMore(t *testing.T) {
 				script.Pathway.Edges = append(script.Pathway.Edges, to("talk", "bye", domain.EdgeDTMF, "0"))
 				l.opens = make(chan struct{})
 				s := openWith(t, sys, script, nil, l)
-				s.send(conversation.Begin{})
+				s.send(conversation.StartConversation{})
 				pass(1200 * time.Millisecond)
 				require.Len(t, l.begins(), 1)
 				leaves(s)
@@ -139,7 +139,7 @@ func TestWhoCouldNotBeHandedOnIsTheEnginesAgain(t *testing.T) {
 		l.says("a2", "Nobody is there.", time.Second)
 		pass(2 * time.Second)
 	})
-	assert.Contains(t, heard, any(conversation.Transfer{Destination: "desk", Mode: domain.TransferBridge, Reason: "he asks"}))
+	assert.Contains(t, heard, any(conversation.RequestTransfer{Destination: "desk", Mode: domain.TransferBridge, Reason: "he asks"}))
 	assert.Equal(t, []string{"Hello", "I put you through.", "Nobody is there."}, wordsOf(segments(t, heard)))
 }
 
@@ -178,10 +178,10 @@ func TestAnEngineThatDoesNotNoticeTheCallersSilenceIsGivenUp(t *testing.T) {
 	l := &living{instead: true, mind: mind{answers: []mindAnswer{{say: []string{"Again then."}}}}}
 	heard := lives(t, l, func(s *stage) {
 		speaks := func(notices bool) {
-			s.send(conversation.Heard{Event: media.SpeechBegan{}})
+			s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 			l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u"})
 			pass(time.Second)
-			s.send(conversation.Heard{Event: media.SpeechEnded{}})
+			s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 			if notices {
 				l.tell(speech.LiveEvent{Kind: speech.LiveEnded, Item: "u"})
 			}
@@ -208,9 +208,9 @@ func TestAnEngineIsNotGivenUpForACallerWhomItAloneHears(t *testing.T) {
 			l := &living{instead: true}
 			heard := lives(t, l, func(s *stage) {
 				if ours {
-					s.send(conversation.Heard{Event: media.SpeechBegan{}})
+					s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 					pass(time.Second)
-					s.send(conversation.Heard{Event: media.SpeechEnded{}})
+					s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 					pass(5 * time.Second)
 				}
 				l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u"})
@@ -231,9 +231,9 @@ func TestAnEngineThatHearsTheCallerBeginBehindHisEndMustNoticeThat(t *testing.T)
 	t.Parallel()
 	l := &living{instead: true, mind: mind{answers: []mindAnswer{{say: []string{"Again then."}}}}}
 	lives(t, l, func(s *stage) {
-		s.send(conversation.Heard{Event: media.SpeechBegan{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 		pass(time.Second)
-		s.send(conversation.Heard{Event: media.SpeechEnded{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 		pass(time.Second)
 		l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u"})
 		pass(12 * time.Second)
@@ -249,7 +249,7 @@ func TestAnEngineHearsNothingOfASecret(t *testing.T) {
 		script.Realtime = &domain.AgentRealtime{Engine: "voice"}
 		script.Pathway.Nodes[0] = domain.Node{ID: "hello", Type: domain.NodeCollect, Prompt: "Card", Length: 4, Sensitive: true}
 		s := openWith(t, sys, script, nil, l)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		sounds := func(b byte, d time.Duration) {
 			for ; d > 0; d -= 20 * time.Millisecond {
 				s.ear.Frame(bytes.Repeat([]byte{b}, 160))
@@ -273,15 +273,15 @@ func TestWhoWantsNoMoreCallsIsHeardBesideABotThatTellsNothingOfWords(t *testing.
 	t.Parallel()
 	for name, c := range map[string]struct {
 		does func(s *stage)
-		want []conversation.OptedOut
+		want []conversation.OptOutRequested
 	}{
-		"says it":                               {func(s *stage) { s.says("please stop calling me", 0.9, time.Second) }, []conversation.OptedOut{{Channel: "speech", Keyword: "stop"}}},
+		"says it":                               {func(s *stage) { s.says("please stop calling me", 0.9, time.Second) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
 		"says otherwise":                        {func(s *stage) { s.says("who is this", 0.9, time.Second) }, nil},
 		"seems to say it":                       {func(s *stage) { s.says("stop", 0.5, time.Second) }, nil},
 		"says it to who knows phrases alone":    {func(s *stage) { s.ears.phrases = true; s.says("stop", 0.9, time.Second) }, nil},
-		"presses it":                            {func(s *stage) { s.press("9") }, []conversation.OptedOut{{Channel: "dtmf", Keyword: "9"}}},
-		"says it while the bot hangs up":        {func(s *stage) { sayAndLeave(s, speech.LiveLeft) }, []conversation.OptedOut{{Channel: "speech", Keyword: "stop"}}},
-		"says it while the bot's socket breaks": {func(s *stage) { sayAndLeave(s, speech.LiveLost) }, []conversation.OptedOut{{Channel: "speech", Keyword: "stop"}}},
+		"presses it":                            {func(s *stage) { s.press("9") }, []conversation.OptOutRequested{{Channel: "dtmf", Keyword: "9"}}},
+		"says it while the bot hangs up":        {func(s *stage) { sayAndLeave(s, speech.LiveLeft) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
+		"says it while the bot's socket breaks": {func(s *stage) { sayAndLeave(s, speech.LiveLost) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -312,10 +312,10 @@ func sayAndLeave(s *stage, how speech.LiveKind) {
 	s.ears.mu.Lock()
 	s.ears.next = speech.Heard{Text: "stop", Confidence: 0.9}
 	s.ears.mu.Unlock()
-	s.send(conversation.Heard{Event: media.SpeechBegan{}})
+	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 	time.Sleep(time.Second)
 	l.tell(speech.LiveEvent{Kind: how, Err: speech.ErrStalled})
 	synctest.Wait()
-	s.send(conversation.Heard{Event: media.SpeechEnded{}})
+	s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 	pass(200 * time.Millisecond)
 }

@@ -24,7 +24,7 @@ type realtimeOpening struct {
 	talk speech.Live // nil: it is not open yet
 }
 
-func (o *realtimeOpening) opened(t LiveTalk) {
+func (o *realtimeOpening) opened(t RealtimeConnection) {
 	o.mu.Lock()
 	o.talk = t.Live
 	left := o.left
@@ -50,7 +50,7 @@ func (o *realtimeOpening) leave() {
 type realtimeSession struct {
 	round          int // of the pathway; 0: no engine has the caller
 	opening        *realtimeOpening
-	talk           LiveTalk
+	talk           RealtimeConnection
 	open           bool
 	failed         bool
 	interruptible  bool // the caller's words interrupt an answer
@@ -85,7 +85,7 @@ func (r *realtimeSession) isAtRest() bool {
 }
 
 // hearsWithoutReporting says whether the engine hears the caller and reports nothing of it.
-func (r *realtimeSession) hearsWithoutReporting() bool { return r.open && r.talk.Alone }
+func (r *realtimeSession) hearsWithoutReporting() bool { return r.open && r.talk.AudioOnly }
 
 // addEarly keeps an event of a session that is not open yet.
 func (r *realtimeSession) addEarly(e speech.LiveEvent) {
@@ -154,7 +154,7 @@ func (r *realtimeSession) playNext() (text string, ok bool) {
 	}
 	r.playing, r.waiting, r.stopped = r.waiting[0], r.waiting[1:], false
 	text = r.texts[r.playing.Item]
-	if r.talk.Alone {
+	if r.talk.AudioOnly {
 		text = onTheLine
 	}
 	delete(r.texts, r.playing.Item)
@@ -245,7 +245,7 @@ func (r *realtimeSession) stopEndTimer() {
 // owesWords says whether the caller's last words may still come, in item and segment: they were said within wordsFresh.
 func (r *realtimeSession) owesWords(t *transcript) (item string, segment int, ok bool) {
 	segment, known := r.items[r.lastCallerItem]
-	if !r.open || r.failed || r.talk.Alone || !known {
+	if !r.open || r.failed || r.talk.AudioOnly || !known {
 		return "", 0, false
 	}
 	s := &t.segments[segment]

@@ -24,7 +24,7 @@ func (e *engineLog) Key(byte)                      {}
 
 func openSession(e *engineLog) realtimeSession {
 	r := newRealtimeSession(pathway.Live{Think: pathway.Think{Round: 1}})
-	r.talk = LiveTalk{Live: e}
+	r.talk = RealtimeConnection{Live: e}
 	return r
 }
 
@@ -32,12 +32,12 @@ func TestRealtimeOpeningThatWasLeftIsClosedOnceItIsThere(t *testing.T) {
 	t.Parallel()
 	e, o := new(engineLog), new(realtimeOpening)
 	o.leave()
-	o.opened(LiveTalk{Live: e})
+	o.opened(RealtimeConnection{Live: e})
 	o.leave()
 	assert.Equal(t, []string{"close"}, e.calls)
 
 	e, o = new(engineLog), new(realtimeOpening)
-	o.opened(LiveTalk{Live: e})
+	o.opened(RealtimeConnection{Live: e})
 	assert.Empty(t, e.calls)
 	o.leave()
 	o.leave()

@@ -58,17 +58,17 @@ func (l *living) tell(e speech.LiveEvent) {
 	told(e)
 }
 
-func (l *living) Live(_ context.Context, _ *domain.Script, _ string, d pathway.Live, told func(speech.LiveEvent)) (conversation.LiveTalk, error) {
+func (l *living) OpenRealtime(_ context.Context, _ *domain.Script, _ string, d pathway.Live, told func(speech.LiveEvent)) (conversation.RealtimeConnection, error) {
 	l.mu.Lock()
 	l.opened, l.told = append(l.opened, d), told
 	l.mu.Unlock()
 	if l.opens != nil {
 		<-l.opens
 	}
-	return conversation.LiveTalk{Live: &livingTalk{of: l}, Engine: "voice", Alone: l.alone, Tools: map[string]string{"orders": "tool_1"}}, nil
+	return conversation.RealtimeConnection{Live: &livingTalk{of: l}, Engine: "voice", AudioOnly: l.alone, Tools: map[string]string{"orders": "tool_1"}}, nil
 }
 
-func (l *living) Instead(*domain.Script) bool { return l.instead }
+func (l *living) CanReplaceRealtime(*domain.Script) bool { return l.instead }
 
 // says lets the engine speak for so long.
 func (l *living) says(item, text string, lasts time.Duration, calls ...speech.LiveCall) {
@@ -119,7 +119,7 @@ func livesBy(t *testing.T, l *living, script domain.Script, then func(s *stage))
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		script.Realtime = &domain.AgentRealtime{Engine: "voice"}
 		s := openWith(t, sys, script, nil, l)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond) // the greeting
 		synctest.Wait()
 		l.tell(speech.LiveEvent{Kind: speech.LiveReady})
@@ -148,7 +148,7 @@ func TestAnEngineHasTheCallerAndBothStandInTheTranscript(t *testing.T) {
 	})
 	assert.Equal(t, []string{"Hello", "Where is my order?", "It is on its way.", "In Berlin."}, wordsOf(segments(t, heard)))
 	assert.Equal(t, "tool_1", l.acted[0].Target)
-	assert.Contains(t, heard, any(conversation.Over{Outcome: domain.OutcomeCompleted}))
+	assert.Contains(t, heard, any(conversation.PathwayEnded{Outcome: domain.OutcomeCompleted}))
 }
 
 func TestWhoSpeaksOverTheEngineSilencesItAndItIsToldWhatWasHeard(t *testing.T) {
@@ -157,14 +157,14 @@ func TestWhoSpeaksOverTheEngineSilencesItAndItIsToldWhatWasHeard(t *testing.T) {
 	heard := lives(t, l, func(s *stage) {
 		l.says("a1", "one two three four five six seven eight nine ten", 10*time.Second)
 		time.Sleep(3 * time.Second)
-		s.send(conversation.Heard{Event: media.SpeechBegan{}}, conversation.Heard{Event: media.SpeechEnded{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}}, conversation.MediaEvent{Event: media.SpeechEnded{}})
 		assert.Equal(t, []string{"play H", "feed o", "pause", "continue"}, s.sound.done(), "our ears hush it, a cough goes by")
 		time.Sleep(time.Second)
 		l.hears("Stop, please.")
 		assert.Contains(t, l.all(), "cut a1 1s")
 		l.says("a2", "Fine.", time.Second)
 		time.Sleep(2 * time.Second)
-		s.send(conversation.Speak{Text: "Wait"})
+		s.send(conversation.SpeakText{Text: "Wait"})
 		time.Sleep(2 * time.Second)
 		l.tell(speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrStalled})
 		time.Sleep(4 * time.Second)
@@ -185,7 +185,7 @@ func TestNobodySpeaksOverAnAgentThatMayNotBeInterrupted(t *testing.T) {
 	livesBy(t, l, script, func(s *stage) {
 		assert.False(t, l.begins()[0].Interruptible)
 		l.says("a1", "one two three four five six", 6*time.Second)
-		s.send(conversation.Heard{Event: media.SpeechBegan{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 		l.hears("Stop, please.")
 		assert.Equal(t, []string{"play H", "feed o"}, s.sound.done())
 		assert.Empty(t, l.all())
@@ -203,7 +203,7 @@ func TestWhereTheEngineIsLostTheModelKnowsWhatWasSaid(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 	})
-	history := l.asked[0].Ask.History
+	history := l.asked[0].Step.History
 	assert.Equal(t, []pathway.Message{{By: pathway.ByCaller, Text: "Where is my order?"}, {By: pathway.ByAgent, Text: "It is on —"}}, history[len(history)-2:])
 	assert.Equal(t, []string{"Hello", "Where is my order?", "It is on its way to you.", "Again then."}, wordsOf(segments(t, heard)))
 	assert.Contains(t, heard, any(conversation.Fault{Stage: "realtime", Code: "engine_stalled", Message: "the engine voice failed", Recovered: true}))
@@ -243,16 +243,16 @@ func TestAnEngineOfSomebodysOwnTakesTurnsByItself(t *testing.T) {
 		}
 		one, two := sounds("1"), sounds("2")
 		time.Sleep(2 * time.Second)
-		s.send(conversation.Heard{Event: media.SpeechBegan{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 		assert.Equal(t, []string{"play H", "feed 1"}, s.sound.done(), "it is not hushed")
-		s.send(conversation.Heard{Event: media.Digit{Key: '7'}})
+		s.send(conversation.MediaEvent{Event: media.Digit{Key: '7'}})
 		one.End()
 		two.End()
 		l.tell(speech.LiveEvent{Kind: speech.LiveCleared})
 		synctest.Wait()
 		assert.Equal(t, []string{"stop"}, s.sound.done()[2:], "it takes all of its words back")
 		time.Sleep(20 * time.Second)
-		s.send(conversation.Heard{Event: media.SpeechEnded{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 		assert.Equal(t, []string{"key 7", "cut 1 2s"}, l.all(), "who speaks is not asked whether he is there")
 		time.Sleep(8 * time.Second)
 		synctest.Wait()
@@ -271,5 +271,5 @@ func TestAnEngineOfSomebodysOwnTakesTurnsByItself(t *testing.T) {
 	assert.Equal(t, []string{"Hello", "[on the line]", "[on the line]", "[pressed 7]", "[on the line]"}, wordsOf(all))
 	assert.True(t, all[1].Interrupted)
 	assert.Equal(t, int64(20), (all[2].EndMs-all[2].StartMs+500)/1000, "as long as he spoke")
-	assert.Contains(t, heard, any(conversation.Over{Outcome: domain.OutcomeCompleted}))
+	assert.Contains(t, heard, any(conversation.PathwayEnded{Outcome: domain.OutcomeCompleted}))
 }

@@ -28,17 +28,17 @@ type reader struct {
 	wrote []string // all of them
 }
 
-func (r *reader) Act(_ context.Context, _ *domain.Script, a pathway.Act) conversation.Result {
+func (r *reader) CallTool(_ context.Context, _ *domain.Script, a pathway.Act) conversation.ToolResult {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.acted = append(r.acted, a)
 	if a.Target == "tool_2" {
-		return conversation.Result{Text: "no account 987654"}
+		return conversation.ToolResult{Text: "no account 987654"}
 	}
-	return conversation.Result{OK: true, Text: `{"account":987654,"list":["987654"]}`}
+	return conversation.ToolResult{OK: true, Text: `{"account":987654,"list":["987654"]}`}
 }
 
-func (r *reader) Wrote(s domain.Segment) {
+func (r *reader) SegmentChanged(s domain.Segment) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.read.Store(s.Index, s.Text)
@@ -56,10 +56,10 @@ func TestASummaryThatTellsASecretIsNotKept(t *testing.T) {
 			},
 			Edges: []domain.Edge{to("pin", "hand", domain.EdgeAlways, "")},
 		}}, nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(2 * time.Second)
 		s.press("12")
-		assert.Contains(t, s.close(), any(conversation.Transfer{Destination: "desk", Mode: domain.TransferBlind, Summary: "Pin 12"}))
+		assert.Contains(t, s.close(), any(conversation.RequestTransfer{Destination: "desk", Mode: domain.TransferBlind, Summary: "Pin 12"}))
 	})
 }
 
@@ -90,7 +90,7 @@ func TestWhatPatternsFindIsUsedAndNotTold(t *testing.T) {
 		}
 		s.ear, s.speaks = new(speech.AudioTap), s.voice
 		s.enter(script)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(2 * time.Second)
 		s.press("123456")
 		time.Sleep(3 * time.Second)
@@ -99,12 +99,12 @@ func TestWhatPatternsFindIsUsedAndNotTold(t *testing.T) {
 		heard := s.close()
 
 		for i, told := range heard {
-			if x, ok := told.(conversation.Transfer); ok {
-				assert.Equal(t, conversation.Transfer{Destination: "desk", Mode: domain.TransferBlind, Summary: "Pin 123456", RedactedSummary: "Pin [redacted]"}, x)
+			if x, ok := told.(conversation.RequestTransfer); ok {
+				assert.Equal(t, conversation.RequestTransfer{Destination: "desk", Mode: domain.TransferBlind, Summary: "Pin 123456", RedactedSummary: "Pin [redacted]"}, x)
 				continue
 			}
 			shown := fmt.Sprintf("%+v", told)
-			if a, ok := told.(conversation.Acted); ok {
+			if a, ok := told.(conversation.ActionPerformed); ok {
 				shown = string(a.Arguments) + string(a.Result)
 				assert.Contains(t, shown, "[redacted]")
 			}
@@ -115,7 +115,7 @@ func TestWhatPatternsFindIsUsedAndNotTold(t *testing.T) {
 		assert.Equal(t, []string{
 			"agent: Pin", "caller: [pressed [redacted]]", "agent: So [redacted], and your number?", "caller: my number is [redacted]",
 		}, texts(heard))
-		f, ok := heard[len(heard)-1].(conversation.Finished)
+		f, ok := heard[len(heard)-1].(conversation.ConversationFinished)
 		require.True(t, ok)
 		assert.Equal(t, map[string]string{"pin": "[redacted]", "both": "[redacted] of Ada"}, f.Result.Variables)
 		assert.Equal(t, "pin [redacted]", f.Result.Notes)
@@ -151,15 +151,15 @@ func TestKeysOfSomebodyElseAreOneInputAsWell(t *testing.T) {
 		}
 		s.ear, s.speaks = new(speech.AudioTap), s.voice
 		s.enter(menu())
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(time.Second)
-		s.send(conversation.PauseAgent{}, conversation.Human{On: true})
+		s.send(conversation.PauseAgent{}, conversation.HumanPresenceChanged{Present: true})
 		for _, key := range []byte("123456") {
-			s.send(conversation.HumanKey{Key: key})
+			s.send(conversation.HumanKeyPressed{Key: key})
 			time.Sleep(time.Second)
 		}
 		time.Sleep(3 * time.Second)
-		s.send(conversation.HumanKey{Key: '7'})
+		s.send(conversation.HumanKeyPressed{Key: '7'})
 		s.press("12")
 		assert.Equal(t, []string{
 			"agent: Ask Ada", "human: [on the line]", "human: [pressed [redacted]]", "human: [pressed 7]", "caller: [pressed 12]",
@@ -177,9 +177,9 @@ func TestWhoReadsAlongIsToldKeysThatAreNoSecretWhenTheyAreAll(t *testing.T) {
 		}
 		s.ear, s.speaks = new(speech.AudioTap), s.voice
 		s.enter(menu())
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(2 * time.Second)
-		s.send(conversation.PauseAgent{}, conversation.Human{On: true})
+		s.send(conversation.PauseAgent{}, conversation.HumanPresenceChanged{Present: true})
 		keyed := func(keys string) (told string) {
 			s.press(keys)
 			last, _ := m.read.Load(2)
@@ -215,11 +215,11 @@ func TestWhatIsCutIsRedactedBefore(t *testing.T) {
 			},
 			Edges: []domain.Edge{to("tool", "bye", domain.EdgeAlways, "")},
 		}})
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(2 * time.Second)
 		acts := 0
 		for _, told := range s.close() {
-			if a, ok := told.(conversation.Acted); ok {
+			if a, ok := told.(conversation.ActionPerformed); ok {
 				acts++
 				assert.NotContains(t, string(a.Arguments)+string(a.Result), "123")
 			}
@@ -235,6 +235,6 @@ type teller struct {
 	tells string
 }
 
-func (r *teller) Act(context.Context, *domain.Script, pathway.Act) conversation.Result {
-	return conversation.Result{OK: true, Text: r.tells}
+func (r *teller) CallTool(context.Context, *domain.Script, pathway.Act) conversation.ToolResult {
+	return conversation.ToolResult{OK: true, Text: r.tells}
 }

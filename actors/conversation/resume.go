@@ -9,13 +9,13 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// Saved is the state of a conversation: another process goes on with it by Config.After. It is redacted.
-type Saved struct {
-	State    pathway.Saved        `json:"state"`
-	Segments []domain.Segment     `json:"segments,omitempty"`
-	Sounding bool                 `json:"sounding,omitempty"` // the last segment of the agent was being said
-	Turns    []domain.TurnLatency `json:"turns,omitempty"`
-	OptedOut bool                 `json:"opted_out,omitempty"`
+// SavedState is the state of a conversation: another process goes on with it by Config.After. It is redacted.
+type SavedState struct {
+	State           pathway.Saved        `json:"state"`
+	Segments        []domain.Segment     `json:"segments,omitempty"`
+	LastInterrupted bool                 `json:"sounding,omitempty"` // the last segment of the agent was being said
+	Turns           []domain.TurnLatency `json:"turns,omitempty"`
+	OptedOut        bool                 `json:"opted_out,omitempty"`
 }
 
 // isPortable says whether another process could go on from here.
@@ -24,26 +24,26 @@ func (c *Conversation) isPortable() bool {
 }
 
 // save returns the state of the conversation; nil: no other process could go on.
-func (c *Conversation) save() *Saved {
+func (c *Conversation) save() *SavedState {
 	s, ok := c.state.Save(c.cfg.Redact)
 	if !ok {
 		return nil
 	}
 	segments := c.transcript.segments
-	return &Saved{ // a copy: it is read while the conversation goes on
-		State: s, Segments: c.cfg.Redact.Segments(slices.Clone(segments)), Sounding: c.playback.isPlaying() && c.playback.segment == len(segments)-1,
+	return &SavedState{ // a copy: it is read while the conversation goes on
+		State: s, Segments: c.cfg.Redact.Segments(slices.Clone(segments)), LastInterrupted: c.playback.isPlaying() && c.playback.segment == len(segments)-1,
 		Turns: slices.Clone(c.latency.turns), OptedOut: c.optedOut,
 	}
 }
 
 // restore takes the state of another process; false: the script leads nowhere from there.
-func (c *Conversation) restore(s *Saved) bool {
+func (c *Conversation) restore(s *SavedState) bool {
 	state, ok := pathway.Restore(c.cfg.Script, s.State)
 	if !ok {
 		return false
 	}
 	c.state = state.Lively(c.hasRealtime())
-	c.transcript.restore(s.Segments, s.Sounding)
+	c.transcript.restore(s.Segments, s.LastInterrupted)
 	c.optedOut, c.latency.turns = s.OptedOut, s.Turns
 	return true
 }

@@ -34,16 +34,16 @@ func TestAConversationSaysItsSentenceAgainInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, menu(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
 		s = s.next(menu())
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
 		s.press("1")
 		time.Sleep(2 * time.Second)
 		assert.Equal(t, []string{"play A", "stop", "play Y"}, s.sound.done())
 		heard := s.close()
-		end, is := heard[len(heard)-1].(conversation.Finished)
+		end, is := heard[len(heard)-1].(conversation.ConversationFinished)
 		require.True(t, is)
 		assert.Equal(t, pathway.Result{Outcome: domain.OutcomeConfirmed}, end.Result)
 		assert.Equal(t, []domain.Segment{
@@ -59,9 +59,9 @@ func TestAConversationThatSomebodyElseHasIsNotGoneOnWith(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, menu(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
-		stands := func() *conversation.Saved {
+		stands := func() *conversation.SavedState {
 			synctest.Wait()
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func acting(t *testing.T, after string, then func(s *stage, begun func() int)) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := openWith(t, sys, chatter(), nil, m)
 		s.holds = true
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond) // the greeting
 		s.says("where is my order", 0.9, 800*time.Millisecond)
 		then(s, func() int {
@@ -107,7 +107,7 @@ func TestWhatIsDoneBeginsOnceThatIsStored(t *testing.T) {
 		require.Equal(t, 1, acts)
 		assert.True(t, saved.State.WasActing, "whoever goes on knows that it was begun")
 		for range 2 { // a commit may be heard of twice
-			s.send(conversation.CheckpointStored{Acts: acts})
+			s.send(conversation.CheckpointStored{ToolCalls: acts})
 			assert.Equal(t, 1, begun())
 		}
 		time.Sleep(5 * time.Second)
@@ -120,7 +120,7 @@ func TestWhatIsNotStoredInTimeIsNotBegun(t *testing.T) {
 	acting(t, "Sorry.", func(s *stage, begun func() int) {
 		time.Sleep(15 * time.Second) // the store is away
 		assert.Equal(t, "play S", s.sound.done()[len(s.sound.done())-1], "the caller is told")
-		s.send(conversation.CheckpointStored{Acts: 1}) // and back
+		s.send(conversation.CheckpointStored{ToolCalls: 1}) // and back
 		assert.Zero(t, begun())
 	})
 }

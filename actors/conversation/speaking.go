@@ -24,7 +24,7 @@ func (c *Conversation) speak(ctx actor.Context, d pathway.Say) {
 	c.playback.prompt = d
 	generation := c.input.supersede()
 	c.playback.request()
-	r := Request(&c.cfg.Script, d.Text)
+	r := SynthesisRequest(&c.cfg.Script, d.Text)
 	if clip, ok := c.prompts.clips[r]; ok {
 		c.play(ctx, speech.Utterance{Clip: clip})
 		return
@@ -58,7 +58,7 @@ func (c *Conversation) promptSynthesized(ctx actor.Context, m promptSynthesized)
 		return
 	}
 	if !p.prompt.Sensitive && m.said.Feed == nil {
-		c.prompts.add(Request(&c.cfg.Script, p.prompt.Text), m.said.Clip)
+		c.prompts.add(SynthesisRequest(&c.cfg.Script, p.prompt.Text), m.said.Clip)
 	}
 	c.play(ctx, m.said)
 }
@@ -88,7 +88,7 @@ func (c *Conversation) play(ctx actor.Context, said speech.Utterance) {
 		c.playback.pause()
 	}
 	for _, text := range c.state.Upcoming() {
-		c.prompts.prepare(ctx, Request(&c.cfg.Script, text))
+		c.prompts.prepare(ctx, SynthesisRequest(&c.cfg.Script, text))
 	}
 }
 

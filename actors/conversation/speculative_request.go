@@ -152,7 +152,7 @@ func (c *Conversation) speculate(ctx actor.Context) {
 	brief := next.Brief(script.System, d)
 	id := s.beginGuess(d, brief)
 	root, self := ctx.ActorSystem().Root, ctx.Self()
-	s.cancel = askModel(ctx, c.cfg.AgentRuntime, Thought{Script: &script, Brief: brief, Ask: d}, 0, func(part any) { root.Send(self, speculativeResult{id, part}) })
+	s.cancel = askModel(ctx, c.cfg.AgentRuntime, ModelRequest{Script: &script, Brief: brief, Step: d}, 0, func(part any) { root.Send(self, speculativeResult{id, part}) })
 }
 
 // speculativeResult takes a part of the answer to a speculative request.

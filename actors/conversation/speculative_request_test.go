@@ -26,7 +26,7 @@ func hasty(t *testing.T, m *mind, ahead bool, then func(s *stage)) []any {
 		script := chatter()
 		script.LLM, script.Turns = &domain.AgentLLM{Speculative: ahead}, &domain.TurnTaking{EndOfTurnMs: 1500}
 		s := openWith(t, sys, script, nil, m)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond) // the greeting
 		synctest.Wait()
 		then(s)
@@ -37,25 +37,25 @@ func hasty(t *testing.T, m *mind, ahead bool, then func(s *stage)) []any {
 
 // falls is speech that sounds like this, and the first half second of silence.
 func (s *stage) falls(text string) {
-	s.send(conversation.Heard{Event: media.SpeechBegan{}})
+	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 	time.Sleep(time.Second)
 	s.ears.sofar(text)
-	s.send(conversation.Heard{Event: media.SpeechEnded{}})
+	s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 	synctest.Wait()
 }
 
 func turnsOf(t *testing.T, heard []any) []domain.TurnLatency {
 	t.Helper()
-	f, ok := heard[len(heard)-1].(conversation.Finished)
+	f, ok := heard[len(heard)-1].(conversation.ConversationFinished)
 	require.True(t, ok)
 	require.NotEmpty(t, f.Turns)
 	return f.Turns
 }
 
-func (m *mind) questions() []conversation.Thought {
+func (m *mind) questions() []conversation.ModelRequest {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return append([]conversation.Thought(nil), m.asked...)
+	return append([]conversation.ModelRequest(nil), m.asked...)
 }
 
 func (s *stage) understands(text string) {
@@ -86,7 +86,7 @@ func TestAModelIsAskedWhileItIsWaitedForTheEndOfATurn(t *testing.T) {
 	turn := turnsOf(t, heard)[0]
 	assert.Equal(t, domain.SpeculativeHit, turn.Speculative)
 	assert.Equal(t, int64(1), turn.LLMFirstTokenMs, "nobody waited for it")
-	assert.Contains(t, heard, any(conversation.Over{Outcome: domain.OutcomeCompleted}), "and what it wanted was done")
+	assert.Contains(t, heard, any(conversation.PathwayEnded{Outcome: domain.OutcomeCompleted}), "and what it wanted was done")
 }
 
 func TestAGuessThatWasWrongIsNeverHeard(t *testing.T) {
@@ -105,7 +105,7 @@ func TestAGuessThatWasWrongIsNeverHeard(t *testing.T) {
 	assert.Equal(t, []string{"Hello", "Where is my order for Friday?", "Right."}, wordsOf(segments(t, heard)))
 	assert.Equal(t, domain.SpeculativeMiss, turnsOf(t, heard)[0].Speculative)
 	for _, x := range heard {
-		assert.NotEqual(t, conversation.Over{Outcome: domain.OutcomeCompleted}, x)
+		assert.NotEqual(t, conversation.PathwayEnded{Outcome: domain.OutcomeCompleted}, x)
 	}
 }
 

@@ -8,13 +8,13 @@ type (
 	// EndSuspension resumes it with the messages that came since Suspend.
 	EndSuspension struct{}
 	// Suspended answers Suspend. Saved is the state, which stays until EndSuspension; nil: no other process could go on.
-	Suspended struct{ Saved *Saved }
+	ConversationSuspended struct{ Saved *SavedState }
 )
 
 // Control: all of these are bound by the call.
-func (Suspend) Control()       {}
-func (EndSuspension) Control() {}
-func (Suspended) Control()     {}
+func (Suspend) Control()               {}
+func (EndSuspension) Control()         {}
+func (ConversationSuspended) Control() {}
 
 // suspension keeps the messages that come while the conversation is suspended.
 type suspension struct {
@@ -37,16 +37,16 @@ func (c *Conversation) isSuspended(ctx actor.Context) bool {
 	switch m := ctx.Message().(type) {
 	case Suspend:
 		s.on = true
-		saved := (*Saved)(nil)
+		saved := (*SavedState)(nil)
 		if !c.finished && c.isPortable() {
 			saved = c.save()
 		}
-		ctx.Send(ctx.Parent(), Suspended{saved})
+		ctx.Send(ctx.Parent(), ConversationSuspended{saved})
 		return true
 	case EndSuspension:
 		s.resume(ctx)
 		return true
-	case Finish:
+	case FinishConversation:
 		if s.on {
 			s.waiting = append(s.waiting, m)
 			s.resume(ctx)

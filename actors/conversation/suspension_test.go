@@ -16,16 +16,16 @@ import (
 
 // rested are the answers to Suspend, and whether the conversation was busy, as it
 // told in turn.
-func (s *stage) rested() (saved []*conversation.Saved, busy []bool) {
+func (s *stage) rested() (saved []*conversation.SavedState, busy []bool) {
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range s.hush {
 		switch m := m.(type) {
-		case conversation.Suspended:
+		case conversation.ConversationSuspended:
 			saved = append(saved, m.Saved)
-		case conversation.Busy:
-			busy = append(busy, m.On)
+		case conversation.BusyChanged:
+			busy = append(busy, m.Busy)
 		}
 	}
 	return saved, busy
@@ -35,7 +35,7 @@ func TestAConversationAtRestDoesNothingUntilItIsWoken(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, menu(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
 		s.send(conversation.Suspend{})
 		saved, _ := s.rested()
@@ -56,7 +56,7 @@ func TestAConversationAtRestHearsThatItsCallIsOver(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, menu(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
 		s.send(conversation.Suspend{})
 		s.press("1")
@@ -68,11 +68,11 @@ func TestWhatIsElsewhereHasNoPlaceToRest(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, menu(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
 		s.send(conversation.PauseAgent{}, conversation.Suspend{})
 		saved, _ := s.rested()
-		assert.Equal(t, []*conversation.Saved{nil}, saved, "somebody else has the caller")
+		assert.Equal(t, []*conversation.SavedState{nil}, saved, "somebody else has the caller")
 		s.close()
 	})
 }
@@ -81,12 +81,12 @@ func TestWhoeverSpeaksIsNotCutOffForAnotherProcess(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, menu(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
-		s.send(conversation.Heard{Event: media.SpeechBegan{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 		_, busy := s.rested()
 		assert.Equal(t, []bool{true}, busy)
-		s.send(conversation.Heard{Event: media.SpeechEnded{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 		time.Sleep(3 * time.Second)
 		_, busy = s.rested()
 		assert.Equal(t, []bool{true, false}, busy)

@@ -27,7 +27,7 @@ type toolCall struct {
 // toolDone is the result of a tool.
 type toolDone struct {
 	act    pathway.Act
-	result Result
+	result ToolResult
 	took   time.Duration
 }
 
@@ -42,7 +42,7 @@ func (c *Conversation) callTool(ctx actor.Context, d pathway.Act) {
 		c.loadAgent(ctx, d)
 		return
 	case c.cfg.AgentRuntime == nil:
-		ctx.Send(ctx.Self(), toolDone{act: d, result: Result{Text: "nothing here can do that"}})
+		ctx.Send(ctx.Self(), toolDone{act: d, result: ToolResult{Text: "nothing here can do that"}})
 		return
 	case c.cfg.Checkpoints:
 		c.checkpoint.deferTool(ctx, toolCall{d, c.cfg.Script})
@@ -56,17 +56,17 @@ func (c *Conversation) callTool(ctx actor.Context, d pathway.Act) {
 
 // runTool calls a tool beside the actor; toolDone follows.
 func runTool(ctx actor.Context, mind AgentRuntime, t toolCall) {
-	mailbox.Work(ctx, toolLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, toolLimit, func(bound context.Context) any {
 		at := time.Now()
-		return toolDone{act: t.act, result: resultOrFailure(func() Result { return mind.Act(bound, &t.script, t.act) }), took: time.Since(at)}
+		return toolDone{act: t.act, result: resultOrFailure(func() ToolResult { return mind.CallTool(bound, &t.script, t.act) }), took: time.Since(at)}
 	})
 }
 
 // resultOrFailure makes a result of a panic.
-func resultOrFailure(f func() Result) (r Result) {
+func resultOrFailure(f func() ToolResult) (r ToolResult) {
 	defer func() {
 		if v := recover(); v != nil {
-			r = Result{Text: "it failed"}
+			r = ToolResult{Text: "it failed"}
 		}
 	}()
 	return f()
@@ -85,7 +85,7 @@ func (c *Conversation) toolDone(ctx actor.Context, m toolDone) {
 			name = d.Target
 		}
 	}
-	event := Acted{Action: name, Arguments: shownArguments(d, c.cfg.Redact), Result: shownResult(m.result, c.cfg.Redact), Took: m.took}
+	event := ActionPerformed{Action: name, Arguments: shownArguments(d, c.cfg.Redact), Result: shownResult(m.result, c.cfg.Redact), Duration: m.took}
 	if name == domain.ToolAppointment && m.result.OK {
 		_ = json.Unmarshal([]byte(m.result.Text), &event.Appointment) // or it is none
 	}
@@ -130,7 +130,7 @@ func shownArguments(d pathway.Act, redact *domain.Redactor) json.RawMessage {
 }
 
 // shownResult is a result as an event shows it: an object, redacted.
-func shownResult(r Result, redact *domain.Redactor) json.RawMessage {
+func shownResult(r ToolResult, redact *domain.Redactor) json.RawMessage {
 	text := redact.Text(r.Text)
 	if json.Valid([]byte(r.Text)) {
 		text = string(redact.JSON(json.RawMessage(r.Text)))

@@ -153,7 +153,7 @@ func (t *transcript) restore(segments []domain.Segment, lastInterrupted bool) {
 
 // publish hands the watcher, redacted, each segment that is new or has changed since the last call. A prompt may end behind
 // the key that ended it. A row of keys that a pattern may match is published once it is complete.
-func (t *transcript) publish(w Watcher) {
+func (t *transcript) publish(w TranscriptWatcher) {
 	for i, s := range t.segments {
 		incomplete := t.awaitsKeys(i)
 		if incomplete {
@@ -166,7 +166,7 @@ func (t *transcript) publish(w Watcher) {
 		}
 		t.published[i] = s
 		s.Text = t.redact.Text(s.Text)
-		w.Wrote(s)
+		w.SegmentChanged(s)
 	}
 }
 
@@ -180,7 +180,7 @@ func (t *transcript) waitForKeys(ctx actor.Context) {
 	t.stopWaitingForKeys()
 	if n := len(t.segments); t.awaitsKeys(n - 1) {
 		t.keys.round++
-		t.keys.cancel = mailbox.After(ctx, mergeKeys, keysComplete{t.keys.round, n})
+		t.keys.cancel = mailbox.SendAfter(ctx, mergeKeys, keysComplete{t.keys.round, n})
 	}
 }
 

@@ -108,7 +108,7 @@ func TestTranscriptWritesDownWhenAHumanSpeaksWithTheCaller(t *testing.T) {
 // watcher keeps the segments that it gets.
 type watcher struct{ got []domain.Segment }
 
-func (w *watcher) Wrote(s domain.Segment) { w.got = append(w.got, s) }
+func (w *watcher) SegmentChanged(s domain.Segment) { w.got = append(w.got, s) }
 
 func TestTranscriptPublishesChangesOnce(t *testing.T) {
 	t.Parallel()

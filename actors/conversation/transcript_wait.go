@@ -46,7 +46,7 @@ func (p *transcriptWait) leave() {
 func (c *Conversation) awaitRealtimeWords(ctx actor.Context) {
 	r := &c.realtime
 	item, segment, ok := r.owesWords(&c.transcript)
-	if !ok || c.optedOut || len(dnc.Sayable(c.cfg.OptOut)) == 0 {
+	if !ok || c.optedOut || len(dnc.Sayable(c.cfg.OptOutKeywords)) == 0 {
 		r.opening.leave()
 		return
 	}
@@ -55,7 +55,7 @@ func (c *Conversation) awaitRealtimeWords(ctx actor.Context) {
 	}
 	c.pending.leave()
 	c.pending = transcriptWait{
-		round: r.round, opening: r.opening, item: item, segment: segment, cancelTimer: mailbox.After(ctx, lastLimit, pendingTimeout{r.round}),
+		round: r.round, opening: r.opening, item: item, segment: segment, cancelTimer: mailbox.SendAfter(ctx, lastLimit, pendingTimeout{r.round}),
 	}
 }
 
@@ -67,7 +67,7 @@ func (c *Conversation) pendingEvent(ctx actor.Context, e speech.LiveEvent) {
 	if e.Text != "" {
 		s := &c.transcript.segments[c.pending.segment]
 		s.Text, s.Confidence = e.Text, realtimeConfidence
-		if word := dnc.OptOut(e.Text, c.cfg.OptOut); word != "" {
+		if word := dnc.OptOut(e.Text, c.cfg.OptOutKeywords); word != "" {
 			c.optOut(ctx, bySpeech, word)
 		}
 	}

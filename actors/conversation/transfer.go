@@ -13,6 +13,6 @@ func (c *Conversation) requestTransfer(ctx actor.Context, d pathway.Transfer) {
 	if d.Sensitive {
 		kept = ""
 	}
-	ctx.Send(ctx.Parent(), Transfer{Destination: d.Destination, Mode: d.Mode, Summary: d.Summary, RedactedSummary: kept, Reason: c.cfg.Redact.Text(d.Reason)})
+	ctx.Send(ctx.Parent(), RequestTransfer{Destination: d.Destination, Mode: d.Mode, Summary: d.Summary, RedactedSummary: kept, Reason: c.cfg.Redact.Text(d.Reason)})
 	c.absence.byPathway = true
 }

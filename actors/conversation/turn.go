@@ -42,7 +42,7 @@ func (c *Conversation) turnTaking() domain.TurnTaking {
 // beginTurn opens a turn: the caller has begun to speak.
 func (c *Conversation) beginTurn(ctx actor.Context) {
 	l := &c.listening
-	if !l.hasRecognizer() || c.realtime.open && !c.realtime.talk.Alone || c.finished || c.absence.on || !c.answer.pathwayBegun || c.state.Over() || !c.understandsLanguage() {
+	if !l.hasRecognizer() || c.realtime.open && !c.realtime.talk.AudioOnly || c.finished || c.absence.on || !c.answer.pathwayBegun || c.state.Over() || !c.understandsLanguage() {
 		return
 	}
 	if l.turn.open {
@@ -52,11 +52,11 @@ func (c *Conversation) beginTurn(ctx actor.Context) {
 		return
 	}
 	phrases, hears := c.state.Expects()
-	if !hears && (c.state.Secret() || !ListensForOptOut(c.cfg.Recognizer, c.cfg.Script.Hearing(), c.cfg.OptOut)) {
+	if !hears && (c.state.Secret() || !ListensForOptOut(c.cfg.Recognizer, c.cfg.Script.Hearing(), c.cfg.OptOutKeywords)) {
 		return
 	}
 	c.playback.paused = false
-	l.openTurn(ctx, c.recognition(append(phrases, dnc.Sayable(c.cfg.OptOut)...)), turn{keywordOnly: !hears, duringRealtime: c.realtime.round != 0}, c.isSpeculative())
+	l.openTurn(ctx, c.recognition(append(phrases, dnc.Sayable(c.cfg.OptOutKeywords)...)), turn{keywordOnly: !hears, duringRealtime: c.realtime.round != 0}, c.isSpeculative())
 	if !hears {
 		return
 	}
@@ -84,7 +84,7 @@ func (c *Conversation) speechEnded(ctx actor.Context) {
 	if !l.turn.open || l.turn.over {
 		return
 	}
-	l.turn.ended = c.cfg.Sound.Mark() - hangover
+	l.turn.ended = c.cfg.Player.Mark() - hangover
 	c.speculate(ctx)
 	if more := time.Duration(c.turnTaking().EndOfTurnMs)*time.Millisecond - hangover; more > 0 && !l.turn.keywordOnly {
 		l.limitTurn(ctx, more, false)
@@ -117,7 +117,7 @@ func (c *Conversation) dropTurn() {
 // mayOptOut says whether a turn is under way in which an opt-out keyword counts.
 func (c *Conversation) mayOptOut() bool {
 	t := &c.listening.turn
-	return t.open && !c.optedOut && len(dnc.Sayable(c.cfg.OptOut)) > 0 && (t.duringRealtime || !c.state.Secret())
+	return t.open && !c.optedOut && len(dnc.Sayable(c.cfg.OptOutKeywords)) > 0 && (t.duringRealtime || !c.state.Secret())
 }
 
 // leaveTurnToKeywords lets a turn go on while a realtime engine takes the caller over: only an opt-out keyword counts in it.
@@ -162,7 +162,7 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 		if h.Text == "" {
 			c.transcript.addWords(h, t.began, t.ended, c.isSecretTurn(t))
 		}
-		c.latency.beginByWords(t.ended, c.cfg.Sound.Mark(), t.overAt)
+		c.latency.beginByWords(t.ended, c.cfg.Player.Mark(), t.overAt)
 		c.advance(ctx, pathway.Spoken{Text: h.Text, Confidence: h.Confidence})
 	}
 	c.endSpeculation()
@@ -174,7 +174,7 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 
 // recordWords leaves in h the words that count, writes them down and looks for a keyword in them.
 func (c *Conversation) recordWords(ctx actor.Context, t turn, h *speech.Heard) {
-	h.Text = t.relevantWords(*h, c.cfg.OptOut)
+	h.Text = t.relevantWords(*h, c.cfg.OptOutKeywords)
 	if h.Text == "" {
 		return
 	}

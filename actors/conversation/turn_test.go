@@ -86,9 +86,9 @@ func (s *stage) says(text string, confidence float64, lasts time.Duration) {
 	s.ears.next = speech.Heard{Text: text, Confidence: confidence}
 	s.ears.mu.Unlock()
 	time.Sleep(200 * time.Millisecond)
-	s.send(conversation.Heard{Event: media.SpeechBegan{}})
+	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 	time.Sleep(lasts - 200*time.Millisecond + 500*time.Millisecond)
-	s.send(conversation.Heard{Event: media.SpeechEnded{}})
+	s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 	time.Sleep(150 * time.Millisecond)
 	synctest.Wait()
 }
@@ -252,7 +252,7 @@ func TestTheFarEndIsHeardByWords(t *testing.T) {
 					c.script(&script)
 				}
 				s := open(t, sys, script, nil)
-				s.send(conversation.Begin{})
+				s.send(conversation.StartConversation{})
 				time.Sleep(200 * time.Millisecond)
 				c.does(s)
 				time.Sleep(200 * time.Millisecond)
@@ -267,12 +267,12 @@ func TestATranscriptTellsWhoSaidWhatWhen(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, question(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(300 * time.Millisecond)
 		s.says("yes please", 0.87, 400*time.Millisecond)
 		time.Sleep(3 * time.Second)
 		heard := s.close()
-		f, ok := heard[len(heard)-1].(conversation.Finished)
+		f, ok := heard[len(heard)-1].(conversation.ConversationFinished)
 		assert.True(t, ok)
 		assert.Equal(t, []domain.Segment{
 			{Index: 0, Speaker: "agent", Text: "Ask Ada", StartMs: 100, EndMs: 500, Confidence: 1, Interrupted: true},
@@ -294,12 +294,12 @@ func TestARecogniserThatFailsOrHangsCostsOneTurn(t *testing.T) {
 	for _, hangs := range []bool{false, true} {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 			s := open(t, sys, question(), nil)
-			s.send(conversation.Begin{})
+			s.send(conversation.StartConversation{})
 			time.Sleep(300 * time.Millisecond)
 			s.ears.next, s.ears.deaf = speech.Heard{Err: errors.New("no")}, hangs
-			s.send(conversation.Heard{Event: media.SpeechBegan{}})
+			s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 			time.Sleep(600 * time.Millisecond)
-			s.send(conversation.Heard{Event: media.SpeechEnded{}})
+			s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 			time.Sleep(150 * time.Millisecond)
 			if hangs {
 				time.Sleep(8 * time.Second)
@@ -327,16 +327,16 @@ func TestAnAgentThatHearsNothingEndsTheConversationWhereOnlyWordsHelp(t *testing
 					script.Pathway.Edges = slices.DeleteFunc(script.Pathway.Edges, func(e domain.Edge) bool { return e.When.Type == domain.EdgeDTMF })
 				}
 				s := open(t, sys, script, nil)
-				s.send(conversation.Begin{})
+				s.send(conversation.StartConversation{})
 				s.ears.next = speech.Heard{Err: errors.New("no")}
 				for range 2 {
 					time.Sleep(1500 * time.Millisecond)
-					s.send(conversation.Heard{Event: media.SpeechBegan{}})
+					s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 					time.Sleep(600 * time.Millisecond)
-					s.send(conversation.Heard{Event: media.SpeechEnded{}})
+					s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 				}
 				time.Sleep(3 * time.Second)
-				over := conversation.Over{Outcome: domain.OutcomeCompleted, Reason: pathway.AgentUnavailable, Unable: true}
+				over := conversation.PathwayEnded{Outcome: domain.OutcomeCompleted, Reason: pathway.AgentUnavailable, AgentUnable: true}
 				if heard := s.close(); ends {
 					assert.Contains(t, heard, over)
 				} else {
@@ -353,30 +353,30 @@ func TestAKeyEndsATurnAndSecretWordsLeaveNoTrace(t *testing.T) {
 		script := question()
 		script.Pathway.Nodes[0].Sensitive = true
 		s := open(t, sys, script, nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1500 * time.Millisecond)
 		s.says("stop", 0.9, time.Second) // a keyword is none in secret
 		time.Sleep(time.Second)
 		heard := s.close()
-		f, ok := heard[len(heard)-1].(conversation.Finished)
+		f, ok := heard[len(heard)-1].(conversation.ConversationFinished)
 		assert.True(t, ok)
 		assert.Equal(t, "[hidden]", f.Segments[1].Text)
 		for _, m := range heard {
-			_, told := m.(conversation.OptedOut)
+			_, told := m.(conversation.OptOutRequested)
 			assert.False(t, told)
 		}
 	})
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, question(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(500 * time.Millisecond)
-		s.send(conversation.Heard{Event: media.SpeechBegan{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 		time.Sleep(100 * time.Millisecond)
 		s.press("1")
 		assert.Equal(t, []string{"play A", "pause", "play Y"}, s.sound.done())
 		assert.Equal(t, 1, s.ears.closed)
 		time.Sleep(500 * time.Millisecond)
-		s.send(conversation.Heard{Event: media.SpeechEnded{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 		time.Sleep(3 * time.Second)
 		s.close()
 	})

@@ -22,14 +22,14 @@ func minding(mode, action string) domain.Script {
 	return s
 }
 
-func answeredBy(by amd.Class) conversation.Heard {
-	return conversation.Heard{Event: media.Answerer{By: by}}
+func answeredBy(by amd.Class) conversation.MediaEvent {
+	return conversation.MediaEvent{Event: media.Answerer{By: by}}
 }
 
 var (
-	beep     = conversation.Heard{Event: media.Beep{}}
-	greeted  = conversation.Heard{Event: media.GreetingOver{}}
-	leftOver = conversation.Over{Outcome: domain.OutcomeVoicemail}
+	beep     = conversation.MediaEvent{Event: media.Beep{}}
+	greeted  = conversation.MediaEvent{Event: media.GreetingOver{}}
+	leftOver = conversation.PathwayEnded{Outcome: domain.OutcomeVoicemail}
 )
 
 // told is what the call was told so far, without the end.
@@ -44,7 +44,7 @@ func TestAMessageIsLeftBehindTheBeepAndThenTheAgentHangsUp(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, minding("async", "leave_message"), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
 		assert.Equal(t, []string{"play A"}, s.sound.done(), "the greeting is not held back")
 		s.send(answeredBy(amd.Voicemail))
@@ -53,11 +53,11 @@ func TestAMessageIsLeftBehindTheBeepAndThenTheAgentHangsUp(t *testing.T) {
 		s.send(beep)
 		assert.Equal(t, []string{"play A", "stop", "play M"}, s.sound.done(), "at once: it was made meanwhile")
 		time.Sleep(1200 * time.Millisecond)
-		assert.Equal(t, []any{conversation.Answerer{By: "voicemail"}}, s.told())
+		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}}, s.told())
 		time.Sleep(100 * time.Millisecond)
-		assert.Equal(t, []any{conversation.Answerer{By: "voicemail"}, leftOver}, s.told(), "its last word is heard first")
+		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, leftOver}, s.told(), "its last word is heard first")
 		heard := s.close()
-		f := heard[2].(conversation.Finished)
+		f := heard[2].(conversation.ConversationFinished)
 		assert.Equal(t, "Message for Ada", f.Segments[1].Text)
 		assert.Equal(t, domain.OutcomeVoicemail, f.Result.Outcome, "whatever the pathway had begun with")
 		assert.Equal(t, 1, s.voice.asked["Message for Ada"])
@@ -68,12 +68,12 @@ func TestNoMessageIsSaidToWhatTurnsOutToBeAFax(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, minding("async", "leave_message"), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
 		s.send(answeredBy(amd.Voicemail))
 		time.Sleep(time.Second)
 		s.send(answeredBy(amd.Fax))
-		assert.Equal(t, []any{conversation.Answerer{By: "voicemail"}, conversation.Answerer{By: "fax"}, leftOver}, s.told())
+		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, conversation.AnswererDetected{By: "fax"}, leftOver}, s.told())
 		time.Sleep(2 * time.Minute)
 		assert.Equal(t, []string{"play A", "stop"}, s.sound.done())
 		s.close()
@@ -84,7 +84,7 @@ func TestAMessageThatWasBegunTooEarlyIsSaidAgainBehindTheBeep(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, minding("wait", "leave_message"), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(2 * time.Second)
 		s.send(answeredBy(amd.Voicemail))
 		time.Sleep(5 * time.Second)
@@ -95,7 +95,7 @@ func TestAMessageThatWasBegunTooEarlyIsSaidAgainBehindTheBeep(t *testing.T) {
 		s.send(greeted, beep) // the mailbox has begun to listen: nothing disturbs it
 		time.Sleep(time.Second)
 		assert.Equal(t, []string{"play M", "stop", "play M"}, s.sound.done())
-		assert.Equal(t, []any{conversation.Answerer{By: "voicemail"}, leftOver}, s.told())
+		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, leftOver}, s.told())
 		s.close()
 	})
 }
@@ -104,7 +104,7 @@ func TestAMachineThatNeitherBeepsNorStopsGetsItsMessageAMinuteLater(t *testing.T
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, minding("wait", "leave_message"), nil)
-		s.send(conversation.Begin{}, answeredBy(amd.Voicemail))
+		s.send(conversation.StartConversation{}, answeredBy(amd.Voicemail))
 		time.Sleep(59 * time.Second)
 		assert.Empty(t, s.sound.done())
 		time.Sleep(1100 * time.Millisecond)
@@ -141,7 +141,7 @@ func TestWhatIsDoneAboutEachAnswererAndWhen(t *testing.T) {
 	for name, k := range cases {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 			s := open(t, sys, minding(k.mode, k.action), nil)
-			s.send(conversation.Begin{})
+			s.send(conversation.StartConversation{})
 			time.Sleep(600 * time.Millisecond)
 			if k.mode == "wait" {
 				assert.Empty(t, s.sound.done(), name)
@@ -160,7 +160,7 @@ func TestTheGateOpensWhateverIsHeard(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, minding("wait", "hangup"), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(5900 * time.Millisecond)
 		assert.Empty(t, s.sound.done())
 		time.Sleep(300 * time.Millisecond)
@@ -173,7 +173,7 @@ func TestAKeySaysThatAPersonIsThere(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, minding("async", "leave_message"), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
 		s.send(answeredBy(amd.Voicemail))
 		time.Sleep(time.Second)
@@ -181,7 +181,7 @@ func TestAKeySaysThatAPersonIsThere(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		s.send(beep, answeredBy(amd.Voicemail))
 		assert.Equal(t, []any{
-			conversation.Answerer{By: "voicemail"}, conversation.Answerer{By: "human"}, conversation.Over{Outcome: domain.OutcomeConfirmed},
+			conversation.AnswererDetected{By: "voicemail"}, conversation.AnswererDetected{By: "human"}, conversation.PathwayEnded{Outcome: domain.OutcomeConfirmed},
 		}, s.told())
 		s.close()
 	})
@@ -191,12 +191,12 @@ func TestWordsBetrayAMachine(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, minding("async", "leave_message"), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
 		s.send(answeredBy(amd.Human))
 		s.says("please leave a message after the tone", 0.9, 2*time.Second)
 		time.Sleep(time.Second)
-		assert.Equal(t, []any{conversation.Answerer{By: "human"}, conversation.Answerer{By: "voicemail"}}, s.told())
+		assert.Equal(t, []any{conversation.AnswererDetected{By: "human"}, conversation.AnswererDetected{By: "voicemail"}}, s.told())
 		s.close()
 	})
 }

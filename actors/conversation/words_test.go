@@ -19,7 +19,7 @@ func TestWordsAreSpokenAsTheAgentSaysThemAndWrittenDownAsTheyAre(t *testing.T) {
 		script := menu()
 		script.Voice.Pronunciations = []domain.Pronunciation{{Word: "ada", Say: "ay da"}}
 		s := open(t, sys, script, nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		s.voice.mu.Lock()
@@ -27,8 +27,8 @@ func TestWordsAreSpokenAsTheAgentSaysThemAndWrittenDownAsTheyAre(t *testing.T) {
 		assert.Zero(t, s.voice.asked["Ask Ada"])
 		s.voice.mu.Unlock()
 		all := s.close()
-		require.IsType(t, conversation.Finished{}, all[len(all)-1])
-		assert.Equal(t, "Ask Ada", all[len(all)-1].(conversation.Finished).Segments[0].Text)
+		require.IsType(t, conversation.ConversationFinished{}, all[len(all)-1])
+		assert.Equal(t, "Ask Ada", all[len(all)-1].(conversation.ConversationFinished).Segments[0].Text)
 	})
 }
 
@@ -59,7 +59,7 @@ func tongues() domain.Script {
 func TestVoiceAndEarsFollowTheLanguageAndWhereNobodyHearsItKeysCount(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, tongues(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(3 * time.Second)
 		s.says("deutsch", 0.9, time.Second)
 		time.Sleep(3 * time.Second)
@@ -85,7 +85,7 @@ func TestVoiceAndEarsFollowTheLanguageAndWhereNobodyHearsItKeysCount(t *testing.
 			}
 		}
 		assert.Equal(t, []conversation.Fault{{Stage: "stt", Code: "language_not_heard", Message: "nobody here understands fr-FR: words are not heard in it, keys are", Recovered: true}}, faults)
-		require.IsType(t, conversation.Finished{}, all[len(all)-1])
-		assert.Equal(t, domain.OutcomeConfirmed, all[len(all)-1].(conversation.Finished).Result.Outcome)
+		require.IsType(t, conversation.ConversationFinished{}, all[len(all)-1])
+		assert.Equal(t, domain.OutcomeConfirmed, all[len(all)-1].(conversation.ConversationFinished).Result.Outcome)
 	})
 }

@@ -27,13 +27,13 @@ func BenchmarkList(b *testing.B) {
 	s, err := persistence.NewStore(b.Context(), d, make([]byte, persistence.MasterKeySize), "me")
 	require.NoError(b, err)
 	r := register.New(s, hashed, nil)
-	r.Begin(ws, own)
+	r.AddEmptyList(ws, own)
 	number := func(i uint64) uint64 { return 12000000000 + i*7919%800000000 }
 	begun := time.Now()
 	batch := make([]uint64, 0, 1<<20)
 	for i := range total {
 		if batch = append(batch, number(i)); len(batch) == cap(batch) || i == total-1 {
-			_, err := r.Add(b.Context(), ws, own, batch, origin)
+			_, err := r.AddNumbers(b.Context(), ws, own, batch, origin)
 			require.NoError(b, err)
 			batch = batch[:0]
 		}
@@ -42,7 +42,7 @@ func BenchmarkList(b *testing.B) {
 	before := heap()
 	begun = time.Now()
 	r = register.New(s, hashed, nil)
-	require.NoError(b, r.Load(b.Context(), ws, own))
+	require.NoError(b, r.LoadList(b.Context(), ws, own))
 	loaded, size := time.Since(begun), heap()-before
 	b.Run("import and load", func(b *testing.B) { // what was measured above: a benchmark that has others shows nothing itself
 		b.ReportMetric(imported.Seconds(), "import_s")
@@ -54,7 +54,7 @@ func BenchmarkList(b *testing.B) {
 		hits, i := 0, uint64(0)
 		for b.Loop() {
 			i++
-			if r.Quick(ws, scrub, 49000000000+i) {
+			if r.MayBeListed(ws, scrub, 49000000000+i) {
 				hits++
 			}
 		}
@@ -65,7 +65,7 @@ func BenchmarkList(b *testing.B) {
 		i := uint64(0)
 		for b.Loop() {
 			i++
-			if hit, err := r.Look(b.Context(), ws, scrub, number(i%total)); err != nil || hit == nil {
+			if hit, err := r.FindMatch(b.Context(), ws, scrub, number(i%total)); err != nil || hit == nil {
 				b.Fatal(hit, err)
 			}
 		}

@@ -138,7 +138,7 @@ func (l *Lines) count(ctx actor.Context) {
 		return
 	}
 	cfg, epoch := l.cfg, l.epoch
-	mailbox.Work(ctx, censusLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, censusLimit, func(bound context.Context) any {
 		c := census{epoch: epoch}
 		if cfg.ListLiveCalls != nil {
 			c.live, c.err = cfg.ListLiveCalls(bound)
@@ -156,7 +156,7 @@ func (l *Lines) counted(ctx actor.Context, m census) {
 	}
 	if m.err != nil {
 		l.cfg.Log.Warn("census of calls failed", slog.Any("error", m.err))
-		mailbox.After(ctx, censusAgain, askAgain{l.epoch})
+		mailbox.SendAfter(ctx, censusAgain, askAgain{l.epoch})
 		return
 	}
 	l.minute.start(m.opened)
@@ -383,7 +383,7 @@ func (l *Lines) serve(ctx actor.Context) {
 	}
 	l.rest()
 	if !look.IsZero() {
-		l.cancel = mailbox.After(ctx, max(0, look.Sub(now)), wake{l.generation})
+		l.cancel = mailbox.SendAfter(ctx, max(0, look.Sub(now)), wake{l.generation})
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// question is a process of one message: the first answer counts.
+// replyProcess is the sender of one request. It passes the first reply on and ignores all later ones.
 type question struct {
 	once   sync.Once
 	answer chan any
@@ -25,9 +25,9 @@ func (q *question) SendSystemMessage(*actor.PID, any) {}
 
 func (q *question) Stop(*actor.PID) {}
 
-// Ask sends msg and waits for its one answer. An answer that is an error, a
-// full mailbox (503 unavailable), an actor that is gone or stays silent until
-// ctx ends (503 unavailable) is returned as err.
+// Ask sends msg to an actor and waits for one reply of type T. An error as the reply is returned as err. Ask
+// returns the error unavailable (HTTP 503) if the mailbox is full, if the actor has stopped, or if ctx ends before
+// the reply.
 func Ask[T any](ctx context.Context, sys *actor.ActorSystem, to *actor.PID, msg any) (T, error) {
 	var none T
 	if to == nil {

@@ -15,13 +15,13 @@ var ids = struct { //nolint:gochecknoglobals // one order of ids per process
 	*ulid.MonotonicEntropy
 }{MonotonicEntropy: ulid.Monotonic(rand.Reader, 0)}
 
-// NewID makes an identifier of now; those of one process sort in the order
-// in which they were made.
+// NewID returns a new identifier with the given prefix and the current time. Identifiers of one process sort in the
+// order of their creation.
 func NewID(p domain.Prefix) string {
 	ids.Lock()
 	defer ids.Unlock()
 	u, err := ulid.New(ulid.Timestamp(time.Now()), ids.MonotonicEntropy)
-	if err != nil { // the millisecond's numbers are used up: start another run
+	if err != nil { // the random part of this millisecond overflowed: draw a new one
 		ids.MonotonicEntropy = ulid.Monotonic(rand.Reader, 0)
 		u = ulid.MustNew(ulid.Timestamp(time.Now()), ids.MonotonicEntropy)
 	}

@@ -1,10 +1,7 @@
-// Package mailbox is how actors are reached: a mailbox that refuses what it
-// cannot hold, a question that gets one answer, work done beside an actor and
-// the supervision that follows a panic. It knows no actor of ours.
+// Package mailbox gives actors bounded mailboxes, requests with one reply, background tasks, timers and supervision.
 //
-// protoactor's own bounded mailbox makes the sender spin, and its dropping one
-// loses messages; this one has a capacity, and beyond it the sender hears
-// Rejected at once.
+// A mailbox has a capacity. Beyond it the sender gets Rejected at once, and no message is lost silently.
+// (protoactor's own bounded mailboxes either block the sender or drop messages.)
 package mailbox
 
 import (
@@ -15,30 +12,30 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Control marks messages that are always admitted: answers of an actor's own
-// work, permits, ends, wake-ups. Their number is bound by what was admitted
-// before.
+// Control marks messages that a full mailbox still accepts, such as results of the actor's own tasks, permits and
+// timers. Messages that were accepted earlier bound their number.
 type Control interface{ Control() }
 
-// Rejected answers a message that found the mailbox full.
+// Rejected is the reply to a message for which the mailbox had no room.
 type Rejected struct {
-	Depth int // messages that were waiting
+	Depth int // number of messages in the mailbox
 }
 
-// Props are an actor's properties with an admission mailbox of a capacity.
+// Props returns the properties of an actor whose mailbox accepts at most capacity messages, besides Control
+// messages.
 func Props(producer func() actor.Actor, capacity int, opts ...actor.PropsOption) *actor.Props {
 	all := append([]actor.PropsOption{actor.WithMailbox(producerOf(capacity))}, opts...)
 	return actor.PropsFromProducer(func() actor.Actor { return &ending{Actor: producer()} }, all...)
 }
 
-// ending lets an actor end whatever happens: protoactor never ends one that
-// panics while it is being stopped, and whoever watches it waits for ever.
+// stopGuard recovers panics while an actor stops. protoactor never completes the stop of an actor that panics then,
+// and its watchers would wait forever.
 type ending struct {
 	actor.Actor
 	over bool
 }
 
-// Receive is protoactor's.
+// Receive implements actor.Actor.
 func (e *ending) Receive(ctx actor.Context) {
 	switch ctx.Message().(type) {
 	case *actor.Stopping, *actor.Restarting, *actor.Stopped:
@@ -62,9 +59,8 @@ func producerOf(capacity int) actor.MailboxProducer {
 	}
 }
 
-// admission counts what waits in an unbounded mailbox and refuses strangers
-// beyond the capacity. The slot of a message is freed before Receive sees it,
-// so a panic leaks none.
+// admission is a mailbox that counts its waiting messages and rejects messages beyond its capacity. A message stops
+// counting before Receive gets it, so a panic in Receive leaks no capacity.
 type admission struct {
 	inner    actor.Mailbox
 	capacity int32
@@ -72,21 +68,19 @@ type admission struct {
 	invoker  actor.MessageInvoker
 	tell     func(to *actor.PID, message any)
 
-	// Of whoever runs the mailbox: whether the actor was told to stop, and who it
-	// is in its system.
+	// These fields belong to the goroutine that runs the mailbox.
 	stopping bool
 	self     *actor.PID
 	registry *actor.ProcessRegistryValue
 	process  actor.Process
 
-	// protoactor makes an actor known before its mailbox works: whoever knows
-	// its name already is held back until then.
+	// protoactor registers an actor before its mailbox has started. Messages that arrive in between wait in early.
 	open  atomic.Bool
 	mu    sync.Mutex
 	early []func()
 }
 
-// held keeps a post for Start, unless the mailbox works.
+// deferUntilStart keeps a post for Start and returns true if the mailbox has not started yet.
 func (a *admission) held(post func()) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -97,12 +91,12 @@ func (a *admission) held(post func()) bool {
 	return true
 }
 
-// counted wraps an admitted message until it is taken out.
+// countedMessage wraps a message that counts against the capacity until it is delivered.
 type counted struct{ message any }
 
-// PostUserMessage admits or refuses.
+// PostUserMessage accepts a message or replies Rejected.
 func (a *admission) PostUserMessage(message any) {
-	if a.open.Load() || !a.held(func() { a.admit(message) }) { // a func is made only where it may be needed
+	if a.open.Load() || !a.held(func() { a.admit(message) }) { // the closure is allocated only before Start
 		a.admit(message)
 	}
 }
@@ -123,7 +117,8 @@ func (a *admission) admit(message any) {
 	a.inner.PostUserMessage(&counted{message})
 }
 
-// isLibrary: protoactor's own user messages (a poison pill) always pass.
+// isLibraryMessage reports whether m is a user message of protoactor itself, such as a poison pill. The mailbox
+// always accepts these.
 func isLibrary(m any) bool {
 	switch m.(type) {
 	case *actor.PoisonPill, actor.AutoReceiveMessage:
@@ -132,7 +127,7 @@ func isLibrary(m any) bool {
 	return false
 }
 
-// PostSystemMessage hands on.
+// PostSystemMessage implements actor.Mailbox. System messages do not count against the capacity.
 func (a *admission) PostSystemMessage(message any) {
 	_, first := message.(*actor.Started)
 	if first || a.open.Load() || !a.held(func() { a.inner.PostSystemMessage(message) }) {
@@ -140,7 +135,7 @@ func (a *admission) PostSystemMessage(message any) {
 	}
 }
 
-// host is what the invoker of an actor offers besides.
+// actorContext is the part of an actor's context that the mailbox reads.
 type host interface {
 	ActorSystem() *actor.ActorSystem
 	Self() *actor.PID
@@ -156,7 +151,7 @@ func (a *admission) RegisterHandlers(invoker actor.MessageInvoker, dispatcher ac
 	a.inner.RegisterHandlers(a, dispatcher)
 }
 
-// Start lets in whoever came early.
+// Start implements actor.Mailbox. It delivers the messages that arrived before the mailbox started.
 func (a *admission) Start() {
 	a.inner.Start()
 	a.mu.Lock()
@@ -170,7 +165,8 @@ func (a *admission) Start() {
 
 func (a *admission) UserMessageCount() int { return a.inner.UserMessageCount() }
 
-// InvokeSystemMessage hands on.
+// InvokeSystemMessage implements actor.MessageInvoker. Once the actor has stopped, a stoppedInvoker takes its
+// place.
 func (a *admission) InvokeSystemMessage(message any) {
 	switch message.(type) {
 	case *actor.Started:
@@ -187,18 +183,18 @@ func (a *admission) InvokeSystemMessage(message any) {
 	}
 }
 
-// stopped: nobody is there any more, but whoever looked the actor up before
-// still posts to it.
+// hasStopped reports whether the actor has stopped. Senders that looked its process up earlier may still post to
+// this mailbox.
 func (a *admission) stopped() bool {
 	if !a.stopping || a.process == nil {
 		return false
 	}
 	now, _ := a.registry.GetLocal(a.self.GetId())
-	return now != a.process // none, or another of the same name
+	return now != a.process // nil, or a later actor of the same name
 }
 
-// InvokeUserMessage frees the slot, then hands on. protoactor drops what comes
-// to an actor that has stopped: whoever asks hears that it is gone.
+// InvokeUserMessage delivers a message, which no longer counts against the capacity. If the actor has stopped, the
+// sender gets a DeadLetterResponse; protoactor would drop the message silently.
 func (a *admission) InvokeUserMessage(message any) {
 	if c, ok := message.(*counted); ok {
 		a.waiting.Add(-1)
@@ -213,8 +209,8 @@ func (a *admission) InvokeUserMessage(message any) {
 	a.invoker.InvokeUserMessage(message)
 }
 
-// EscalateFailure hands on, with the message as the actor saw it. Whoever asked
-// hears at once that there will be no answer.
+// EscalateFailure passes a failure to the supervisor. The sender of the failed message gets an error at once,
+// because no reply will follow.
 func (a *admission) EscalateFailure(reason, message any) {
 	if c, ok := message.(*counted); ok {
 		message = c.message

@@ -61,7 +61,7 @@ func poison(sys *actor.ActorSystem, pid *actor.PID) { sys.Root.Poison(pid) }
 func TestAFullMailboxRefusesStrangersAtOnceAndAdmitsControl(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		var heard []string
-		pid := spawn(sys, 2, &heard, mailbox.Stop(slog.New(slog.DiscardHandler), nil))
+		pid := spawn(sys, 2, &heard, mailbox.StopStrategy(slog.New(slog.DiscardHandler), nil))
 		until := make(chan struct{})
 		sys.Root.Send(pid, block{until})
 		synctest.Wait() // taken out: its slot is free again
@@ -82,7 +82,7 @@ func TestAFullMailboxRefusesStrangersAtOnceAndAdmitsControl(t *testing.T) {
 func TestAPanicLeaksNoSlot(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		var heard []string
-		pid := spawn(sys, 2, &heard, mailbox.Resume(slog.New(slog.DiscardHandler), nil))
+		pid := spawn(sys, 2, &heard, mailbox.ResumeStrategy(slog.New(slog.DiscardHandler), nil))
 		for range 5 {
 			sys.Root.Send(pid, boom{})
 			synctest.Wait()
@@ -100,7 +100,7 @@ func TestAnActorThatKeepsFailingIsRestartedLaterAndLaterThenStopped(t *testing.T
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		var heard []string
 		stopped := make(chan string, 1)
-		pid := spawn(sys, 20, &heard, mailbox.Restart(slog.New(slog.DiscardHandler), func(p *actor.PID, _ any) { stopped <- p.Id }))
+		pid := spawn(sys, 20, &heard, mailbox.RestartStrategy(slog.New(slog.DiscardHandler), func(p *actor.PID, _ any) { stopped <- p.Id }))
 		start := time.Now()
 		for range 13 { // each is taken after the restart that follows the one before
 			sys.Root.Send(pid, boom{})
@@ -130,7 +130,7 @@ func TestAQuestionToNobodyIsAnsweredAtOnce(t *testing.T) {
 func TestASilentActorIsGivenUpWhenTheDeadlinePasses(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		var heard []string
-		pid := spawn(sys, 2, &heard, mailbox.Stop(slog.New(slog.DiscardHandler), nil))
+		pid := spawn(sys, 2, &heard, mailbox.StopStrategy(slog.New(slog.DiscardHandler), nil))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := mailbox.Ask[string](ctx, sys, pid, block{until: closed()})
@@ -199,7 +199,7 @@ func TestAnActorThatFailsAtItsEndEndsAllTheSame(t *testing.T) {
 }
 
 func TestWhoeverKnowsTheNameOfAnActorMayCallItWhileItIsBorn(t *testing.T) {
-	sys := mailbox.System(slog.New(slog.DiscardHandler))
+	sys := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	defer sys.Shutdown()
 	for i := range 200 {
 		name, heard := "born"+strconv.Itoa(i), []string{}
@@ -224,7 +224,7 @@ func TestWhoeverKnowsTheNameOfAnActorMayCallItWhileItIsBorn(t *testing.T) {
 
 func TestWhoeverHasANameIsFoundByIt(t *testing.T) {
 	t.Parallel()
-	sys := mailbox.System(slog.New(slog.DiscardHandler))
+	sys := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	defer sys.Shutdown()
 	assert.LessOrEqual(t, len(sys.ProcessRegistry.LocalPIDs.LocalPIDs), 32, "maps of 32 maps each")
 	_, ok := sys.ProcessRegistry.Get(actor.NewPID(sys.Address(), "eventstream"))
@@ -253,7 +253,7 @@ func (l *last) Receive(ctx actor.Context) {
 
 func TestWhoAsksAnActorThatEndsHearsThatItIsGone(t *testing.T) {
 	t.Parallel()
-	sys := mailbox.System(slog.New(slog.DiscardHandler))
+	sys := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	defer sys.Shutdown()
 	l := &last{got: make(chan struct{}), may: make(chan struct{})}
 	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return l }, 10))

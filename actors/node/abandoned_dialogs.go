@@ -136,7 +136,7 @@ type abandonedDialogs struct {
 
 // abandonedCall is a call of an earlier process with the number of its SIP dialogs that have not ended.
 type abandonedCall struct {
-	numbers.Live
+	numbers.LiveCall
 	campaign string
 	legs     int
 }
@@ -148,16 +148,16 @@ func (o *abandonedDialogs) set(all []*domain.Orphan, until time.Time) {
 	o.live, o.endedSignal = make(map[string]*abandonedCall, len(all)), make(chan struct{}, 1)
 	for _, a := range all {
 		o.live[a.CallID] = &abandonedCall{
-			numbers.Live{CallID: a.CallID, Number: a.Number, Environment: a.Environment, Until: until}, a.CampaignID, len(a.Legs),
+			numbers.LiveCall{CallID: a.CallID, Number: a.Number, Environment: a.Environment, Until: until}, a.CampaignID, len(a.Legs),
 		}
 	}
 }
 
 // liveNumbers returns the numbers of the calls that have not ended.
-func (o *abandonedDialogs) liveNumbers() []numbers.Live {
+func (o *abandonedDialogs) liveNumbers() []numbers.LiveCall {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	out := make([]numbers.Live, 0, len(o.live))
+	out := make([]numbers.LiveCall, 0, len(o.live))
 	for _, h := range o.live {
 		out = append(out, h.Live)
 	}
@@ -230,7 +230,7 @@ func (n *Node) endAbandonedDialogs(t *workspaceTree, all []*domain.Orphan) {
 				if !t.dialogs.endLeg(o.CallID) {
 					return // another leg still holds the permit
 				}
-				n.sys.Root.Send(t.numbers, numbers.Over{CallID: o.CallID})
+				n.sys.Root.Send(t.numbers, numbers.CallEnded{CallID: o.CallID})
 				n.sys.Root.Send(linesPID, lines.ReleaseCall{CallID: o.CallID})
 				n.sys.Root.Send(t.trunks, trunk.ReleaseCall{CallID: o.CallID})
 				if pid := n.CampaignPID(o.WorkspaceID, o.CampaignID); o.CampaignID != "" && pid != nil {

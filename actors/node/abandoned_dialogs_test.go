@@ -60,9 +60,9 @@ func (h *fixture) free(to string) bool {
 	h.Helper()
 	got, err := h.node.MayRing(h.Context(), h.live.WorkspaceID, to)
 	require.NoError(h, err)
-	d, denied := got.(numbers.Denied)
+	d, denied := got.(numbers.NumberDenied)
 	if denied {
-		require.Equal(h, numbers.Busy, d.By)
+		require.Equal(h, numbers.Busy, d.Reason)
 	}
 	return !denied
 }

@@ -17,11 +17,11 @@ func (n *Node) startAlerts() error {
 	if n.Quarantined() { // the alerts actor would send mails
 		return nil
 	}
-	root := n.sys.Root.Copy().WithGuardian(mailbox.Restart(n.cfg.Log, func(pid *actor.PID, reason any) {
+	root := n.sys.Root.Copy().WithGuardian(mailbox.RestartStrategy(n.cfg.Log, func(pid *actor.PID, reason any) {
 		n.cfg.Log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
 	}))
 	cfg := alerts.Config{
-		Store: n.cfg.Store, Workspaces: n.WorkspaceIDs, Read: n.services.Alerts.Read, Mail: n.cfg.Mail, Committed: n.Committed, Every: n.cfg.AlertInterval, Log: n.cfg.Log,
+		Store: n.cfg.Store, Workspaces: n.WorkspaceIDs, ReadValues: n.services.Alerts.Read, Mailer: n.cfg.Mail, OnCommitted: n.Committed, CheckInterval: n.cfg.AlertInterval, Log: n.cfg.Log,
 	}
 	_, err := root.SpawnNamed(mailbox.Props(n.observed(alertsActor, func() actor.Actor { return alerts.New(cfg) }), 1000), alertsActor)
 	return err
@@ -32,5 +32,5 @@ func (n *Node) AlertRulesChanged(workspaceID string) {
 	if n.Quarantined() {
 		return
 	}
-	n.sys.Root.Send(n.sys.NewLocalPID(alertsActor), alerts.Changed{Workspace: workspaceID})
+	n.sys.Root.Send(n.sys.NewLocalPID(alertsActor), alerts.RuleChanged{Workspace: workspaceID})
 }

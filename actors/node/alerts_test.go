@@ -22,10 +22,10 @@ import (
 type postbox struct {
 	mu      sync.Mutex
 	refuses int
-	took    []alerts.Letter
+	took    []alerts.Email
 }
 
-func (p *postbox) Send(_ context.Context, l alerts.Letter) error {
+func (p *postbox) Send(_ context.Context, l alerts.Email) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.refuses--; p.refuses >= 0 {

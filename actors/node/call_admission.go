@@ -21,11 +21,11 @@ type callAdmission struct {
 func (a *callAdmission) holdReason() string {
 	switch {
 	case a.quarantined:
-		return dialer.ForQuarantine
+		return dialer.ReasonQuarantine
 	case a.dialStop.isStopped():
-		return dialer.ForDialling
+		return dialer.ReasonDialStop
 	case a.drain.isDrained():
-		return dialer.ForDrain
+		return dialer.ReasonDraining
 	}
 	return ""
 }
@@ -37,9 +37,9 @@ func (a *callAdmission) holdError() error {
 	switch reason {
 	case "":
 		return nil
-	case dialer.ForQuarantine:
+	case dialer.ReasonQuarantine:
 		text = "the service was restored from a backup: it calls nobody until an operator releases it"
-	case dialer.ForDrain:
+	case dialer.ReasonDraining:
 		text = "an operator has drained this node: it takes no calls; try again later"
 	}
 	return domain.Errorf(domain.CodeUnavailable, "%s", text).With("reason", reason).With("retry_after", holdRetryAfter)

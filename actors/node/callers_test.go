@@ -51,7 +51,7 @@ func watchesCallers(t *testing.T) (h *fixture, comes, goOn chan struct{}, answer
 				close(comes)
 				<-goOn
 			})
-		case numbers.Granted, numbers.Denied:
+		case numbers.NumberGranted, numbers.NumberDenied:
 			if actor == "campaign" {
 				answers <- msg
 			}
@@ -96,10 +96,10 @@ func TestWhoCallsInIsNotRungMeanwhile(t *testing.T) {
 			require.NoError(t, err)
 			first := <-answers
 			close(goOn)
-			denied, is := first.(numbers.Denied)
+			denied, is := first.(numbers.NumberDenied)
 			assert.Equal(t, taken, is, "%T", first)
 			if is {
-				assert.Equal(t, numbers.Busy, denied.By)
+				assert.Equal(t, numbers.Busy, denied.Reason)
 				_, err = d.Campaigns.CancelCampaign(ctx, h.test, id, false)
 				require.NoError(t, err)
 			} else {

@@ -36,7 +36,7 @@ func (a *campaignActors) CampaignPID(workspaceID, id string) *actor.PID {
 // WakeCampaigns makes all campaigns check again whether they may dial.
 func (a *campaignActors) WakeCampaigns() {
 	for _, t := range a.workspaces.allTrees() {
-		a.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
+		a.sys.Root.Send(t.campaigns, workspace.Broadcast{Message: campaign.RulesChanged{}})
 	}
 }
 
@@ -45,7 +45,7 @@ func (a *campaignActors) WakeCampaigns() {
 func (a *campaignActors) NotifyPublished(ctx context.Context, p domain.Principal) error {
 	return commit.StoreError(commit.Each(ctx, a.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
 		if c.FollowLatest && c.Environment == p.Environment && c.StartedAt != nil {
-			a.sys.Root.Send(a.CampaignPID(c.WorkspaceID, c.ID), campaign.Changed{})
+			a.sys.Root.Send(a.CampaignPID(c.WorkspaceID, c.ID), campaign.CampaignChanged{})
 		}
 	}))
 }
@@ -57,7 +57,7 @@ func (a *campaignActors) StartIfDraft(ctx context.Context, c *domain.Campaign) b
 	pid := a.CampaignPID(c.WorkspaceID, c.ID)
 	if t := a.workspaces.tree(c.WorkspaceID); t != nil && c.Status == domain.CampaignDraft {
 		if !a.IsRunning(pid) {
-			a.children.startChild(ctx, t.campaigns, workspace.Hatch{ID: c.ID})
+			a.children.startChild(ctx, t.campaigns, workspace.SpawnChild{ID: c.ID})
 		}
 		return true // the actor of a deleted draft ends at once
 	}
@@ -67,7 +67,7 @@ func (a *campaignActors) StartIfDraft(ctx context.Context, c *domain.Campaign) b
 // StartCampaignActor starts the actor of a stored campaign that has a start time. A draft gets no actor.
 func (a *campaignActors) StartCampaignActor(ctx context.Context, c *domain.Campaign) {
 	if t := a.workspaces.tree(c.WorkspaceID); t != nil && c.Status != domain.CampaignDraft {
-		a.children.startChild(ctx, t.campaigns, workspace.Hatch{ID: c.ID})
+		a.children.startChild(ctx, t.campaigns, workspace.SpawnChild{ID: c.ID})
 	}
 }
 
@@ -75,7 +75,7 @@ func (a *campaignActors) StartCampaignActor(ctx context.Context, c *domain.Campa
 // starts.
 func (a *campaignActors) CampaignChanged(c *domain.Campaign) {
 	if pid := a.CampaignPID(c.WorkspaceID, c.ID); a.IsRunning(pid) {
-		a.sys.Root.Send(pid, campaign.Changed{})
+		a.sys.Root.Send(pid, campaign.CampaignChanged{})
 	}
 }
 
@@ -95,13 +95,13 @@ func (a *campaignActors) AwaitContacts(ctx context.Context, c *domain.Campaign, 
 	if !a.IsRunning(pid) {
 		return
 	}
-	a.sys.Root.Send(pid, campaign.Added{})
+	a.sys.Root.Send(pid, campaign.ContactsAdded{})
 	bound, cancel := context.WithTimeout(ctx, contactsAddedWait)
 	defer cancel()
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
 	for {
-		st, err := mailbox.Ask[domain.CampaignStatusObject](bound, a.sys, pid, campaign.Status{})
+		st, err := mailbox.Ask[domain.CampaignStatusObject](bound, a.sys, pid, campaign.GetStatus{})
 		if err == nil && st.Progress.Total >= total {
 			return
 		}

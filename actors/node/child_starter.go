@@ -21,8 +21,8 @@ type childStarter struct {
 
 // startChild makes a supervisor start a child. If the supervisor does not answer, the request is repeated in the
 // background.
-func (c *childStarter) startChild(ctx context.Context, supervisor *actor.PID, child workspace.Hatch) {
-	_, err := mailbox.Ask[workspace.Hatched](ctx, c.sys, supervisor, child)
+func (c *childStarter) startChild(ctx context.Context, supervisor *actor.PID, child workspace.SpawnChild) {
+	_, err := mailbox.Ask[workspace.ChildSpawned](ctx, c.sys, supervisor, child)
 	if err == nil {
 		return
 	}
@@ -32,7 +32,7 @@ func (c *childStarter) startChild(ctx context.Context, supervisor *actor.PID, ch
 		defer wait.Stop()
 		for range wait.C {
 			bound, cancel := context.WithTimeout(context.Background(), startLimit)
-			_, err := mailbox.Ask[workspace.Hatched](bound, c.sys, supervisor, child)
+			_, err := mailbox.Ask[workspace.ChildSpawned](bound, c.sys, supervisor, child)
 			cancel()
 			if err == nil || c.stopping() {
 				return

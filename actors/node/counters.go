@@ -53,7 +53,7 @@ func (c *Counters) Add(o *Counters) {
 // Counters queries every workspace. It returns the error of the first workspace that does not answer before ctx
 // ends.
 func (n *Node) Counters(ctx context.Context) (Counters, error) {
-	c := Counters{InboundRouting: n.routing.count(), WebhookRequests: n.webhookPool.Busy()}
+	c := Counters{InboundRouting: n.routing.count(), WebhookRequests: n.webhookPool.ActiveRequests()}
 	for _, m := range n.sys.ProcessRegistry.LocalPIDs.LocalPIDs {
 		c.Actors += m.Count()
 	}

@@ -47,7 +47,7 @@ func (n *Node) stopTakingCalls() liveCalls {
 	n.drain.stop()
 	live := n.liveCalls()
 	for _, t := range live.trees {
-		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Drain{}})
+		n.sys.Root.Send(t.campaigns, workspace.Broadcast{Message: campaign.Drain{}})
 	}
 	return live
 }

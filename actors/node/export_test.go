@@ -34,12 +34,12 @@ func (n *Node) Usage(ctx context.Context, workspaceID string, d domain.Direction
 func (n *Node) MayRing(ctx context.Context, workspaceID, number string) (any, error) {
 	id := mailbox.NewID(domain.PrefixCall)
 	t := n.tree(workspaceID)
-	defer n.sys.Root.Send(t.numbers, numbers.Return{CallID: id})
+	defer n.sys.Root.Send(t.numbers, numbers.ReleaseNumber{CallID: id})
 	ctx, cancel := context.WithTimeout(ctx, 8*time.Second)
 	defer cancel()
-	return numbers.RequestPermission(ctx, n.sys, t.numbers, numbers.May{
+	return numbers.RequestPermission(ctx, n.sys, t.numbers, numbers.RequestNumber{
 		CallID: id, Number: number, Environment: domain.Live, Scrub: lists.ScrubAll(workspaceID, domain.Live),
-		Alone: true, Until: time.Now().Add(time.Minute),
+		Exclusive: true, Until: time.Now().Add(time.Minute),
 	})
 }
 
@@ -74,7 +74,7 @@ func (n *Node) SweepRetention(ctx context.Context, workspaceID string, now time.
 }
 
 // ReadAlerts reads what rules watch.
-func (n *Node) ReadAlerts(ctx context.Context, rules ...*domain.AlertRule) map[string]alerts.Found {
+func (n *Node) ReadAlerts(ctx context.Context, rules ...*domain.AlertRule) map[string]alerts.RuleReadings {
 	return n.services.Alerts.Read(ctx, rules)
 }
 

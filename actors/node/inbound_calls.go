@@ -161,11 +161,11 @@ func (r *inboundCalls) lookUpInbound(ctx context.Context, h *domain.AgentHook, c
 // startInboundCall commits a call that has a permit and starts its actor. From now on no campaign calls the
 // caller's number.
 func (r *inboundCalls) startInboundCall(ctx context.Context, t *workspaceTree, in *sip.Incoming, c *domain.Call, permit lines.Permit, entry *trunk.Entry, script *domain.Script) error {
-	r.sys.Root.Send(t.numbers, numbers.Rings{CallID: c.ID, Number: c.From, Environment: c.Environment})
+	r.sys.Root.Send(t.numbers, numbers.CallStarted{CallID: c.ID, Number: c.From, Environment: c.Environment})
 	opened := false
 	defer func() {
 		if !opened {
-			r.sys.Root.Send(t.numbers, numbers.Over{CallID: c.ID})
+			r.sys.Root.Send(t.numbers, numbers.CallEnded{CallID: c.ID})
 		}
 	}()
 	var also func(*commit.Change, *domain.Call)

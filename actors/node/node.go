@@ -123,7 +123,7 @@ type Node struct {
 	phones        *registrar.PhoneDirectory
 	rows          actorRows
 	lookup        *inbound.Lookup
-	dnc           *dnc.Register
+	dnc           *dnc.Registry
 	services      Services
 	zones         *calendar.Shared
 	models        *llm.Client
@@ -147,7 +147,7 @@ func New(cfg Config) *Node {
 		cfg.MediaCapacity = NewMediaCapacity(cfg.Media)
 	}
 	n := &Node{
-		cfg: cfg, sys: mailbox.System(cfg.Log), trunkSources: trunk.NewSources(), phones: registrar.NewPhoneDirectory(), workspaceTable: &workspaceTable{trees: make(map[string]*workspaceTree)},
+		cfg: cfg, sys: mailbox.NewSystem(cfg.Log), trunkSources: trunk.NewSources(), phones: registrar.NewPhoneDirectory(), workspaceTable: &workspaceTable{trees: make(map[string]*workspaceTree)},
 		zones: calendar.NewShared(), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
 		backgroundTasks: &backgroundTasks{log: cfg.Log},
 	}
@@ -172,10 +172,10 @@ func (n *Node) connectWorkspaceActors() {
 	n.workspaceTrunks = &workspaceTrunks{workspaces: n.workspaceTable, sys: n.sys}
 	n.campaignActors = &campaignActors{workspaces: n.workspaceTable, sys: n.sys, store: cfg.Store, children: children}
 	n.webhookActors = &webhookActors{
-		workspaces: n.workspaceTable, sys: n.sys, children: children, webhookPool: webhook.NewSendPool(cfg.MaxWebhookRequests), webhookLedger: webhook.NewLedger(cfg.Store),
-		webhookClient: webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.OwnsShard, Quarantined: cfg.Quarantined}),
+		workspaces: n.workspaceTable, sys: n.sys, children: children, webhookPool: webhook.NewSendPool(cfg.MaxWebhookRequests), webhookLedger: webhook.NewResultCommitter(cfg.Store),
+		webhookClient: webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, MaySend: cfg.OwnsShard, Quarantined: cfg.Quarantined}),
 	}
-	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.webhookClient.Web()}
+	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.webhookClient.HTTPClient()}
 	n.callEngines = &callEngines{recognizer: cfg.Recognizer, realtime: cfg.Realtime, models: cfg.Models, log: cfg.Log}
 }
 
@@ -232,7 +232,7 @@ func (n *Node) Blobs() Blobs { return n.cfg.Blobs }
 func (n *Node) System() *actor.ActorSystem { return n.sys }
 
 // DNC returns the do-not-call lists of the node's workspaces.
-func (n *Node) DNC() *dnc.Register { return n.dnc }
+func (n *Node) DNC() *dnc.Registry { return n.dnc }
 
 // Zones returns the time zones that the node's services share.
 func (n *Node) Zones() *calendar.Shared { return n.zones }
@@ -322,7 +322,7 @@ func (n *Node) SetWorkspace(w *domain.Workspace) {
 		n.sys.Root.Send(pid, lines.SetLimits{Concurrent: w.Limits.ConcurrentOutbound, PerMinute: w.Limits.CallsPerMinute})
 	}
 	n.sys.Root.Send(t.inbound, lines.SetLimits{Concurrent: w.Limits.ConcurrentInbound})
-	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
+	n.sys.Root.Send(t.campaigns, workspace.Broadcast{Message: campaign.RulesChanged{}})
 }
 
 // Stop stops all actors and background tasks. Call Drain before.

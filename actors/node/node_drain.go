@@ -51,7 +51,7 @@ func (d *Drain) End(by domain.Actor) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.isStopping() {
-		return domain.Errorf(domain.CodeUnavailable, "the service is being stopped: it takes no calls any more").With("reason", dialer.ForDrain)
+		return domain.Errorf(domain.CodeUnavailable, "the service is being stopped: it takes no calls any more").With("reason", dialer.ReasonDraining)
 	}
 	if d.current.Swap(nil) == nil {
 		return nil

@@ -91,7 +91,7 @@ type Analysis interface {
 // AlertReader reads what alert rules watch.
 type AlertReader interface {
 	// Read returns the findings by rule id; nil while the node is stopping.
-	Read(ctx context.Context, rules []*domain.AlertRule) map[string]alerts.Found
+	Read(ctx context.Context, rules []*domain.AlertRule) map[string]alerts.RuleReadings
 }
 
 // Retention deletes rows whose retention period is over.

@@ -14,7 +14,7 @@ import (
 // Committed says that events of a workspace were committed: its outbox reads them.
 func (n *Node) Committed(workspaceID string) {
 	if t := n.tree(workspaceID); t != nil {
-		n.sys.Root.Send(t.outbox, outbox.Nudge{})
+		n.sys.Root.Send(t.outbox, outbox.EventsCommitted{})
 	}
 }
 
@@ -51,7 +51,7 @@ func (n *Node) ReloadTrunks(ctx context.Context, workspaceID string) error {
 		return commit.StoreError(err)
 	}
 	n.sys.Root.Send(t.trunks, trunk.SetTrunks{Trunks: trunks})
-	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
+	n.sys.Root.Send(t.campaigns, workspace.Broadcast{Message: campaign.RulesChanged{}})
 	n.trunkSources.Set(ctx, turn, workspaceID, trunks)
 	return nil
 }

@@ -145,7 +145,7 @@ func TestAnOptOutHoldsForWhatHasBeenGrantedAndForWhatIsOpen(t *testing.T) {
 		at      func(msg any, granted bool) bool
 		decided []string
 	}{
-		"granted": {func(msg any, _ bool) bool { _, is := msg.(numbers.Granted); return is }, []string{domain.DecidedSkip}},
+		"granted": {func(msg any, _ bool) bool { _, is := msg.(numbers.NumberGranted); return is }, []string{domain.DecidedSkip}},
 		"open": {
 			func(msg any, granted bool) bool { return granted && fmt.Sprintf("%T", msg) == "campaign.committed" },
 			[]string{domain.DecidedDial, domain.DecidedSkip},
@@ -166,7 +166,7 @@ func TestAnOptOutHoldsForWhatHasBeenGrantedAndForWhatIsOpen(t *testing.T) {
 						<-goOn
 					})
 				}
-				if _, is := msg.(numbers.Granted); is {
+				if _, is := msg.(numbers.NumberGranted); is {
 					granted = true // heard by the one campaign's actor alone
 				}
 			})

@@ -116,17 +116,17 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 	n.phones.Set(w.ID, own)
 	pid := func(path ...string) *actor.PID { return workspace.PID(n.sys, w.ID, path...) }
 	t := &workspaceTree{
-		outbound: pid(workspace.LinesOut), tests: pid(workspace.LinesTest), inbound: pid(workspace.LinesIn), trunks: pid(workspace.Trunks),
+		outbound: pid(workspace.OutboundLines), tests: pid(workspace.TestLines), inbound: pid(workspace.InboundLines), trunks: pid(workspace.Trunks),
 		calls: pid(workspace.Calls), campaigns: pid(workspace.Campaigns), webhooks: pid(workspace.Webhooks), outbox: pid(workspace.Outbox),
-		phones: pid(workspace.Phones), numbers: pid(workspace.Numbers),
+		phones: pid(workspace.Registrar), numbers: pid(workspace.Numbers),
 	}
 	t.record.Store(w)
 	t.dialogs.set(l.abandoned, time.Now().Add(abandonedDialogLimit))
 	n.add(w.ID, t)
-	root := n.sys.Root.Copy().WithGuardian(mailbox.Resume(n.cfg.Log, nil))
+	root := n.sys.Root.Copy().WithGuardian(mailbox.ResumeStrategy(n.cfg.Log, nil))
 	children := n.workspaceChildren(w, t, l)
-	lives, first := make(chan struct{}), children.First
-	children.First = func(actx actor.Context) {
+	lives, first := make(chan struct{}), children.AfterSpawn
+	children.AfterSpawn = func(actx actor.Context) {
 		first(actx)
 		close(lives)
 	}
@@ -160,7 +160,7 @@ func (n *Node) DetachWorkspace(id string) (stop func(ctx context.Context)) {
 		return nil
 	}
 	return func(ctx context.Context) {
-		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Drain{}})
+		n.sys.Root.Send(t.campaigns, workspace.Broadcast{Message: campaign.Drain{}})
 		over, cancel := context.WithCancel(ctx) // no call may continue
 		cancel()
 		n.liveCalls().drain(over, t)
@@ -290,16 +290,16 @@ func (n *Node) workspaceChildren(w *domain.Workspace, t *workspaceTree, l *start
 		Children: []workspace.Child{
 			{Name: workspace.Calls, Props: n.callProps(w.ID, t, l.resumable)}, // asked by the lines' census; starts no call by itself
 			{Name: workspace.Numbers, Props: n.numbersProps(w.ID, t)},
-			{Name: workspace.LinesOut, Props: n.linesProps(t, domain.Outbound, domain.Live)},
-			{Name: workspace.LinesTest, Props: n.linesProps(t, domain.Outbound, domain.Test)},
-			{Name: workspace.LinesIn, Props: n.linesProps(t, domain.Inbound, "")},
+			{Name: workspace.OutboundLines, Props: n.linesProps(t, domain.Outbound, domain.Live)},
+			{Name: workspace.TestLines, Props: n.linesProps(t, domain.Outbound, domain.Test)},
+			{Name: workspace.InboundLines, Props: n.linesProps(t, domain.Inbound, "")},
 			{Name: workspace.Trunks, Props: n.trunkProps(t, l.trunks)},
 			{Name: workspace.Webhooks, Props: workspace.SupervisorProps(hooks, webhookProps, log, onGiveUp)},
 			{Name: workspace.Outbox, Props: n.outboxProps(w.ID)},
-			{Name: workspace.Phones, Props: n.phoneProps(w.ID)},
+			{Name: workspace.Registrar, Props: n.phoneProps(w.ID)},
 			{Name: workspace.Campaigns, Props: workspace.SupervisorProps(l.campaigns, campaignProps, log, onGiveUp)},
 		},
-		First: func(actor.Context) { n.endAbandonedDialogs(t, l.abandoned) },
+		AfterSpawn: func(actor.Context) { n.endAbandonedDialogs(t, l.abandoned) },
 	}
 }
 
@@ -377,7 +377,7 @@ func (n *Node) callProps(ws string, t *workspaceTree, resumable []*recovery.Resu
 		Workspace: ws, Store: n.cfg.Store, UserAgent: leg.NewUserAgent(n.cfg.SIP, n.cfg.OwnsShard), Media: leg.NewMedia(n.cfg.Media),
 		Speaker: n.cfg.Speaker, Recognizer: n.cfg.Recognizer, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, FindTarget: n.FindTransferTarget, Traces: n.cfg.SIPTraces,
 		IsListed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
-			hit, err := n.dnc.Check(ctx, ws, s, e164)
+			hit, err := n.dnc.MatchPhone(ctx, ws, s, e164)
 			return hit != nil, err
 		},
 		TrunkInWorkspace: func(env domain.Environment, in *sip.Incoming) (string, bool) {
@@ -393,8 +393,8 @@ func (n *Node) campaignProps(ws, id string, t *workspaceTree, key []byte) *actor
 	return mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
 			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.outboundLines, Trunks: t.trunks, Calls: t.calls, Boot: n.rows.processID,
-			Numbers: t.numbers, Lists: n.dnc, AbandonedDialogs: func() map[string]time.Time { return t.dialogs.campaignCalls(id) },
-			Leg: n.newAttemptLeg, Log: n.cfg.Log, Key: key, Committed: func() { n.Committed(ws) },
+			Numbers: t.numbers, DNCRegistry: n.dnc, AbandonedDialogs: func() map[string]time.Time { return t.dialogs.campaignCalls(id) },
+			NewLeg: n.newAttemptLeg, Log: n.cfg.Log, DecisionLogKey: key, OnCommitted: func() { n.Committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 				s, err := n.services.Scripts.Script(ctx, p, c.AgentID, c.PathwayID)
@@ -404,19 +404,19 @@ func (n *Node) campaignProps(ws, id string, t *workspaceTree, key []byte) *actor
 				}
 				return s, err
 			},
-			ProbeEngines: n.services.Engines.ProbeEngines,
-			Calling:      func() domain.DestinationRules { return t.record.Load().Calling },
-			Stopped:      n.holdReason, Draining: n.IsStopping,
-			Tariff: func() int { return t.record.Load().Tariff },
-			Before: n.beforeMessage("campaign"),
+			ProbeEngines:     n.services.Engines.ProbeEngines,
+			DestinationRules: func() domain.DestinationRules { return t.record.Load().Calling },
+			DialStop:         n.holdReason, Draining: n.IsStopping,
+			Tariff:    func() int { return t.record.Load().Tariff },
+			OnMessage: n.beforeMessage("campaign"),
 		})
 	}, 1000)
 }
 
 func (n *Node) webhookProps(ws, id string) *actor.Props {
 	cfg := webhook.Config{
-		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.webhookClient, Pool: n.webhookPool, Ledger: n.webhookLedger, Hurry: n.cfg.WebhookRetryDivisor, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
-		Committed: func() { n.Committed(ws) },
+		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.webhookClient, Pool: n.webhookPool, Results: n.webhookLedger, TimeFactor: n.cfg.WebhookRetryDivisor, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
+		OnCommitted: func() { n.Committed(ws) },
 	}
 	return mailbox.Props(n.observed("webhook", webhook.New(cfg)), 1000)
 }
@@ -424,7 +424,7 @@ func (n *Node) webhookProps(ws, id string) *actor.Props {
 func (n *Node) outboxProps(ws string) *actor.Props {
 	cfg := outbox.Config{
 		Workspace: ws, Store: n.cfg.Store, Log: n.cfg.Log,
-		Endpoint: func(id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Webhooks, id) },
+		EndpointPID: func(id string) *actor.PID { return workspace.PID(n.sys, ws, workspace.Webhooks, id) },
 	}
 	return mailbox.Props(n.observed("outbox", outbox.New(cfg)), 1000)
 }

@@ -18,21 +18,21 @@ import (
 func (n *Node) numbersProps(ws string, t *workspaceTree) *actor.Props {
 	return mailbox.Props(n.observed("numbers", func() actor.Actor {
 		return numbers.New(numbers.Config{
-			Workspace: ws, Store: n.cfg.Store, Lists: n.dnc, Day: n.zones.Day, Log: n.cfg.Log,
-			Caps:   func() domain.FrequencyCaps { return t.record.Load().FrequencyCaps },
-			Census: func(ctx context.Context) ([]numbers.Live, error) { return n.liveNumbers(ctx, t) },
+			Workspace: ws, Store: n.cfg.Store, Lists: n.dnc, DayOf: n.zones.Day, Log: n.cfg.Log,
+			FrequencyCaps: func() domain.FrequencyCaps { return t.record.Load().FrequencyCaps },
+			LiveCalls:     func(ctx context.Context) ([]numbers.LiveCall, error) { return n.liveNumbers(ctx, t) },
 		})
 	}), 10_000)
 }
 
-func (n *Node) liveNumbers(ctx context.Context, t *workspaceTree) ([]numbers.Live, error) {
+func (n *Node) liveNumbers(ctx context.Context, t *workspaceTree) ([]numbers.LiveCall, error) {
 	live, err := mailbox.Ask[call.LiveCalls](ctx, n.sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]numbers.Live, 0, len(live.Calls))
+	out := make([]numbers.LiveCall, 0, len(live.Calls))
 	for _, c := range live.Calls {
-		out = append(out, numbers.Live{CallID: c.CallID, Number: c.Number, Environment: c.Environment})
+		out = append(out, numbers.LiveCall{CallID: c.CallID, Number: c.Number, Environment: c.Environment})
 	}
 	return append(out, t.dialogs.liveNumbers()...), nil
 }

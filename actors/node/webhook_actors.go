@@ -19,12 +19,12 @@ type webhookActors struct {
 	children      *childStarter
 	webhookClient *webhook.Client   // checks URLs and sends requests of endpoints
 	webhookPool   *webhook.SendPool // of the endpoints of all workspaces
-	webhookLedger *webhook.Ledger
+	webhookLedger *webhook.ResultCommitter
 }
 
 // CheckURL checks that a webhook may go to a URL. The error names the field param.
 func (a *webhookActors) CheckURL(ctx context.Context, param, url string) error {
-	err := a.webhookClient.Check(ctx, url)
+	err := a.webhookClient.CheckURL(ctx, url)
 	if e, ok := errors.AsType[*domain.Error](err); ok {
 		c := *e
 		c.Param = param
@@ -39,7 +39,7 @@ func (a *webhookActors) CheckURL(ctx context.Context, param, url string) error {
 // WebhookCreating tells the outbox of an endpoint that is about to be committed.
 func (a *webhookActors) WebhookCreating(w *domain.Webhook) {
 	if t := a.workspaces.tree(w.WorkspaceID); t != nil {
-		a.sys.Root.Send(t.outbox, outbox.Changed{Webhook: *w})
+		a.sys.Root.Send(t.outbox, outbox.EndpointChanged{Webhook: *w})
 	}
 }
 
@@ -49,9 +49,9 @@ func (a *webhookActors) WebhookChanged(ctx context.Context, w *domain.Webhook) {
 	if t == nil { // it was deleted meanwhile
 		return
 	}
-	a.sys.Root.Send(t.outbox, outbox.Changed{Webhook: *w})
-	a.children.startChild(ctx, t.webhooks, workspace.Hatch{ID: w.ID})
-	a.sys.Root.Send(a.WebhookPID(w), webhook.Changed{})
+	a.sys.Root.Send(t.outbox, outbox.EndpointChanged{Webhook: *w})
+	a.children.startChild(ctx, t.webhooks, workspace.SpawnChild{ID: w.ID})
+	a.sys.Root.Send(a.WebhookPID(w), webhook.EndpointChanged{})
 }
 
 // WebhookDeleted stops the actor of a deleted endpoint.
@@ -60,8 +60,8 @@ func (a *webhookActors) WebhookDeleted(w *domain.Webhook) {
 	if t == nil {
 		return
 	}
-	a.sys.Root.Send(t.outbox, outbox.Deleted{WebhookID: w.ID})
-	a.sys.Root.Send(a.WebhookPID(w), webhook.Deleted{})
+	a.sys.Root.Send(t.outbox, outbox.EndpointDeleted{WebhookID: w.ID})
+	a.sys.Root.Send(a.WebhookPID(w), webhook.EndpointDeleted{})
 }
 
 // WebhookPID is the actor of an endpoint.

@@ -87,7 +87,7 @@ func TestNoHostileURLIsKeptAndOneThatStandsThereIsNotDialled(t *testing.T) {
 	h.open()
 	d := h.services()
 	tried := 0
-	for _, host := range webhooktest.Hostile() {
+	for _, host := range webhooktest.HostileHosts() {
 		url := "https://" + host + ":443/ok"
 		if target, err := webhook.ParseURL(url, *h.egress); err == nil && !target.Addr.IsValid() {
 			continue // that takes a name server

@@ -1,7 +1,7 @@
-// Package numbers is the one owner of the numbers that a workspace rings:
-// whoever wants to ring one asks here last, right before the attempt is
-// committed. It looks into the do-not-call lists, lets no two campaigns ring a
-// number at once, and counts attempts by number and day. It places no call.
+// Package numbers is the actor that grants outbound calls to a phone number, one per workspace.
+//
+// Every outbound attempt asks it last, right before the attempt is committed. It checks the do-not-call lists,
+// prevents two campaigns from calling one number at the same time, and counts attempts per number and day.
 package numbers
 
 import (
@@ -16,108 +16,105 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// What numbers hears.
+// Messages to the numbers actor.
 type (
-	// May asks whether a number may be rung now: Granted or Denied, with the
-	// Generation of the question. Who hears nothing asks again with the next one:
-	// each question is answered once, and the same grant is not made twice.
-	May struct {
+	// RequestNumber asks whether a number may be called now. The reply is NumberGranted or NumberDenied with the
+	// same Generation. A sender without a reply repeats the request with the next generation; a repeated request
+	// causes no second grant.
+	RequestNumber struct {
 		Generation  int
 		CallID      string
 		Number      string // E.164
 		Environment domain.Environment
 		Scrub       lists.Scrub
-		Alone       bool      // nobody else may be on the line with it: campaigns
-		Until       time.Time // a grant that no call is made of by then is void
+		Exclusive   bool      // no other call with the number may be live (campaigns)
+		Until       time.Time // the grant expires then if no call was started
 	}
-	// Opened says that the attempt of a grant was committed, or that nobody
-	// knows; Return, that it was not and never will be.
-	Opened struct{ CallID string }
-	// Return gives a grant back.
-	Return struct{ CallID string }
-	// Unspent says that an attempt that was committed reached nobody: it does
-	// not count.
-	Unspent struct {
+	// AttemptCommitted reports that the attempt of a grant was committed or that the outcome is unknown.
+	// ReleaseNumber reports that the attempt was not and will not be committed.
+	AttemptCommitted struct{ CallID string }
+	// ReleaseNumber returns a grant.
+	ReleaseNumber struct{ CallID string }
+	// UncountAttempt reports that a committed attempt reached no callee, so that it does not count for the day.
+	UncountAttempt struct {
 		CallID, Number string
 		Environment    domain.Environment
 	}
-	// Rings says that a call with a number lives, in either direction.
-	Rings struct {
+	// CallStarted reports a live call with a number, inbound or outbound.
+	CallStarted struct {
 		CallID, Number string
 		Environment    domain.Environment
 	}
-	// Over says that a call is gone.
-	Over struct{ CallID string }
+	// CallEnded reports the end of a call.
+	CallEnded struct{ CallID string }
 )
 
-// Reason is why a number may not be rung.
+// Reason is the reason why a number may not be called.
 type Reason string
 
-// The reasons. Busy and Unknown pass.
+// Reasons of a denial. Busy and Unknown are temporary.
 const (
 	DNC       Reason = "dnc"
 	Frequency Reason = "frequency"
-	Busy      Reason = "busy"    // a call with it lives
-	Unknown   Reason = "unknown" // the store does not say
+	Busy      Reason = "busy"    // a call with the number is live
+	Unknown   Reason = "unknown" // the store did not answer
 )
 
-// What it answers.
+// Replies to RequestNumber.
 type (
-	// Granted lets a number be rung. Puts and Guards go into the commit that
-	// opens the attempt.
-	Granted struct {
+	// NumberGranted allows a call to a number. Puts and Guards are part of the commit that opens the attempt.
+	NumberGranted struct {
 		CallID     string
-		Generation int      // of May
-		Mark       dnc.Mark // what the lists said: ask Register.Stands right before the INVITE
+		Generation int                // of the request
+		Filters    dnc.FilterSnapshot // do-not-call filters consulted; Registry.IsStillUnlisted checks them again right before the INVITE
 		Puts       []domain.Record
 		Guards     []commit.Guard
-		Count      int // attempts of the day before this one, where they are counted
-		Cap        int // 0: none
-		Since      time.Time
+		DayCount   int // earlier attempts of the day, if there is a daily limit
+		DayLimit   int // daily limit; 0: none
+		DayStart   time.Time
 	}
-	// Denied tells why not.
-	Denied struct {
+	// NumberDenied forbids a call to a number.
+	NumberDenied struct {
 		CallID     string
-		Generation int // of May
-		By         Reason
-		Hit        *dnc.Hit  // DNC
-		Count      int       // Frequency
-		Cap        int       // Frequency
-		Until      time.Time // Frequency: when the day of the number is over
+		Generation int // of the request
+		Reason     Reason
+		Match      *dnc.Match // if Reason is DNC
+		DayCount   int        // if Reason is Frequency
+		DayLimit   int        // if Reason is Frequency
+		Until      time.Time  // if Reason is Frequency: end of the number's day
 	}
 )
 
-// Store is what the counts stand in.
+// Store is the part of the store that holds the attempt counts.
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	Get(ctx context.Context, into domain.Record) (uint64, error)
 }
 
-// Live is a call with a number, as a census tells, or a dialog that an earlier
-// process has left behind.
-type Live struct {
+// LiveCall is a live call with a number, or a dialog that an earlier process left open.
+type LiveCall struct {
 	CallID, Number string
 	Environment    domain.Environment
-	Until          time.Time // a dialog left behind: it holds its number no longer; zero: until Over
+	Until          time.Time // end of an abandoned dialog; zero: the call lasts until CallEnded
 }
 
-// Config is what numbers need to know. Functions but Census must not block.
+// Config configures the actor. Its functions must not block, except LiveCalls.
 type Config struct {
-	Workspace string
-	Store     Store
-	Lists     *dnc.Register
-	Caps      func() domain.FrequencyCaps                                 // of now
-	Day       func(number string, now time.Time) (since, until time.Time) // of a number
-	Census    func(context.Context) ([]Live, error)                       // nil: nobody is on the line
-	Log       *slog.Logger
+	Workspace     string
+	Store         Store
+	Lists         *dnc.Registry
+	FrequencyCaps func() domain.FrequencyCaps                                 // current limits
+	DayOf         func(number string, now time.Time) (since, until time.Time) // calendar day of a number
+	LiveCalls     func(context.Context) ([]LiveCall, error)                   // nil: no call is live
+	Log           *slog.Logger
 }
 
-// Control: all of these are bound by permits and calls.
-func (May) Control()     {}
-func (Opened) Control()  {}
-func (Return) Control()  {}
-func (Unspent) Control() {}
-func (Rings) Control()   {}
-func (Over) Control()    {}
-func (Granted) Control() {}
-func (Denied) Control()  {}
+// Control: permits and calls bound the number of these messages.
+func (RequestNumber) Control()    {}
+func (AttemptCommitted) Control() {}
+func (ReleaseNumber) Control()    {}
+func (UncountAttempt) Control()   {}
+func (CallStarted) Control()      {}
+func (CallEnded) Control()        {}
+func (NumberGranted) Control()    {}
+func (NumberDenied) Control()     {}

@@ -23,50 +23,50 @@ const (
 	sweepEvery  = 30 * time.Second
 )
 
-// line is a number of an environment.
+// numberKey is a number in an environment.
 type line struct {
 	env    domain.Environment
 	number string
 }
 
-// stay is why a number is taken: a grant that is being committed, a call, or
-// what an earlier process left behind.
+// reservation is the reason why a number is taken: a grant that is being committed, a live call, or an abandoned
+// dialog.
 type stay struct {
 	line
-	until time.Time // zero: as long as its call lives
-	turn  bool      // Granted with a row of counts that nobody else may touch before Opened or Return
+	until time.Time // zero: until the call ends
+	turn  bool      // granted with a row of counts; no other request may change the row until AttemptCommitted or ReleaseNumber
 
-	who        *actor.PID // asked last
-	generation int        // of that question
-	granted    *Granted
+	who        *actor.PID // sender of the last request
+	generation int        // of the last request
+	granted    *NumberGranted
 }
 
-// question is a May that is not answered yet.
+// pendingRequest is a RequestNumber without a reply so far.
 type question struct {
-	May
+	RequestNumber
 	who *actor.PID
 	n   uint64
 }
 
 type (
-	// looked is what the store says.
+	// lookupDone is the result of a lookup in the store.
 	looked struct {
 		incarnation uint64
 		q           question
-		mark        dnc.Mark
-		hit         *dnc.Hit
-		row         *domain.NumberDays // nil: nothing is counted
+		mark        dnc.FilterSnapshot
+		hit         *dnc.Match
+		row         *domain.NumberDays // nil: attempts are not counted
 		version     uint64
 		err         error
 	}
-	// uncounted: an attempt that reached nobody counts no more, or still does.
+	// uncountDone ends UncountAttempt, whether the row was changed or not.
 	uncounted struct {
 		incarnation uint64
 		line        line
 	}
 	counted struct {
 		incarnation uint64
-		live        []Live
+		live        []LiveCall
 		err         error
 	}
 	sweep struct{ incarnation uint64 }
@@ -82,18 +82,18 @@ func (again) Control()     {}
 // Numbers is the actor.
 type Numbers struct {
 	cfg         Config
-	incarnation uint64 // drawn, so that answers to a predecessor are foreign
-	ready       bool   // who is on the line is known
+	incarnation uint64 // random: results of an earlier incarnation carry another number
+	ready       bool   // the live calls are known
 	early       []question
-	past        map[string]bool                // calls that ended while the census was taken
+	past        map[string]bool                // calls that ended while the live calls were being queried
 	stays       map[string]*stay               // by call
-	lines       map[line]map[string]*stay      // by number, then call
-	writing     map[line]bool                  // its row is read or being written by somebody
-	queues      map[line][]func(actor.Context) // what waits for that
+	lines       map[line]map[string]*stay      // by number, then by call
+	writing     map[line]bool                  // numbers whose row is being read or written
+	queues      map[line][]func(actor.Context) // work that waits for a number's row
 	sweeping    bool
 }
 
-// New makes the actor.
+// New returns the actor.
 func New(cfg Config) *Numbers {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -105,7 +105,7 @@ func New(cfg Config) *Numbers {
 	}
 }
 
-// Receive is the table of contents.
+// Receive implements actor.Actor.
 func (a *Numbers) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
@@ -116,42 +116,42 @@ func (a *Numbers) Receive(ctx actor.Context) {
 		if m.incarnation == a.incarnation {
 			a.count(ctx)
 		}
-	case May:
+	case RequestNumber:
 		a.may(ctx, m)
 	case looked:
 		a.looked(ctx, m)
-	case Opened:
+	case AttemptCommitted:
 		a.opened(ctx, m.CallID)
-	case Return:
+	case ReleaseNumber:
 		a.leave(ctx, m.CallID)
-	case Unspent:
+	case UncountAttempt:
 		a.unspent(ctx, m)
 	case uncounted:
 		if m.incarnation == a.incarnation {
 			a.next(ctx, m.line)
 		}
-	case Rings:
+	case CallStarted:
 		a.rings(ctx, m)
-	case Over:
+	case CallEnded:
 		if !a.ready {
 			a.past[m.CallID] = true
 		}
 		a.leave(ctx, m.CallID)
 	case sweep:
 		a.sweep(ctx, m)
-	case mailbox.Crashed:
+	case mailbox.TaskPanicked:
 		panic(m)
 	}
 }
 
-// count asks who is on the line. Until that is known nothing is granted.
+// queryLiveCalls asks for the live calls. Until they are known, no number is granted.
 func (a *Numbers) count(ctx actor.Context) {
-	if a.cfg.Census == nil {
+	if a.cfg.LiveCalls == nil {
 		a.ready = true
 		return
 	}
-	census, incarnation := a.cfg.Census, a.incarnation
-	mailbox.Work(ctx, censusLimit, func(bound context.Context) any {
+	census, incarnation := a.cfg.LiveCalls, a.incarnation
+	mailbox.RunTask(ctx, censusLimit, func(bound context.Context) any {
 		live, err := census(bound)
 		return counted{incarnation, live, err}
 	})
@@ -163,7 +163,7 @@ func (a *Numbers) counted(ctx actor.Context, m counted) {
 	}
 	if m.err != nil {
 		a.cfg.Log.Warn("who is on the line is not known yet", slog.Any("error", m.err))
-		mailbox.After(ctx, censusAgain, again{a.incarnation})
+		mailbox.SendAfter(ctx, censusAgain, again{a.incarnation})
 		return
 	}
 	for _, c := range m.live {
@@ -179,13 +179,13 @@ func (a *Numbers) counted(ctx actor.Context, m counted) {
 	a.early, a.past = nil, nil
 }
 
-func (a *Numbers) may(ctx actor.Context, m May) {
+func (a *Numbers) may(ctx actor.Context, m RequestNumber) {
 	if ctx.Sender() == nil {
 		return
 	}
-	q := question{May: m, who: ctx.Sender()}
+	q := question{RequestNumber: m, who: ctx.Sender()}
 	if !a.ready {
-		a.early = append(a.early, q) // bound by the permits of those who ask
+		a.early = append(a.early, q) // the permits of the senders bound its length
 		return
 	}
 	a.ask(ctx, q)
@@ -194,40 +194,40 @@ func (a *Numbers) may(ctx actor.Context, m May) {
 func (a *Numbers) ask(ctx actor.Context, q question) {
 	n, err := lists.Number(q.Number)
 	if err != nil {
-		ctx.Send(q.who, Denied{CallID: q.CallID, Generation: q.Generation, By: Unknown})
+		ctx.Send(q.who, NumberDenied{CallID: q.CallID, Generation: q.Generation, Reason: Unknown})
 		return
 	}
 	q.n = n
 	on := line{q.Environment, q.Number}
-	if s := a.stays[q.CallID]; s != nil && s.who != nil && s.line == on { // asked again
+	if s := a.stays[q.CallID]; s != nil && s.who != nil && s.line == on { // a repeated request
 		s.who, s.generation = q.who, q.Generation
 		if s.granted != nil {
 			a.grant(ctx, s, *s.granted)
 		}
 		return
 	}
-	if q.Alone && a.taken(ctx, on, time.Now()) {
-		ctx.Send(q.who, Denied{CallID: q.CallID, Generation: q.Generation, By: Busy})
+	if q.Exclusive && a.taken(ctx, on, time.Now()) {
+		ctx.Send(q.who, NumberDenied{CallID: q.CallID, Generation: q.Generation, Reason: Busy})
 		return
 	}
 	s := &stay{line: on, until: q.Until, who: q.who, generation: q.Generation}
 	a.stay(ctx, q.CallID, s)
-	mark, listed := a.cfg.Lists.Marked(a.cfg.Workspace, q.Scrub, n)
-	if !listed && a.cfg.Caps().PerNumberPerDay == 0 {
-		a.grant(ctx, s, Granted{CallID: q.CallID, Mark: mark})
+	mark, listed := a.cfg.Lists.SnapshotFilters(a.cfg.Workspace, q.Scrub, n)
+	if !listed && a.cfg.FrequencyCaps().PerNumberPerDay == 0 {
+		a.grant(ctx, s, NumberGranted{CallID: q.CallID, Filters: mark})
 		return
 	}
 	a.turn(ctx, on, func(ctx actor.Context) { a.look(ctx, q, mark, listed) })
 }
 
-// grant answers whoever asked last.
-func (a *Numbers) grant(ctx actor.Context, s *stay, g Granted) {
+// grant replies to the sender of the last request.
+func (a *Numbers) grant(ctx actor.Context, s *stay, g NumberGranted) {
 	g.Generation = s.generation
 	s.granted = &g
 	ctx.Send(s.who, g)
 }
 
-// turn does something with a number's row once nobody else does.
+// withRow runs do once no other request uses the row of a number.
 func (a *Numbers) turn(ctx actor.Context, on line, do func(actor.Context)) {
 	if a.writing[on] {
 		a.queues[on] = append(a.queues[on], do)
@@ -237,7 +237,7 @@ func (a *Numbers) turn(ctx actor.Context, on line, do func(actor.Context)) {
 	do(ctx)
 }
 
-// next lets the next in turn have the row.
+// releaseRow starts the next work that waits for the row of a number.
 func (a *Numbers) next(ctx actor.Context, on line) {
 	q := a.queues[on]
 	if len(q) == 0 {
@@ -250,17 +250,17 @@ func (a *Numbers) next(ctx actor.Context, on line) {
 	q[0](ctx)
 }
 
-// look asks the store what memory does not know.
-func (a *Numbers) look(ctx actor.Context, q question, mark dnc.Mark, listed bool) {
-	if a.stays[q.CallID] == nil { // it was given up while it waited
+// lookUp reads from the store what memory cannot answer.
+func (a *Numbers) look(ctx actor.Context, q question, mark dnc.FilterSnapshot, listed bool) {
+	if a.stays[q.CallID] == nil { // the request was withdrawn while it waited
 		a.next(ctx, line{q.Environment, q.Number})
 		return
 	}
-	cfg, incarnation, capped := a.cfg, a.incarnation, a.cfg.Caps().PerNumberPerDay > 0
-	mailbox.Work(ctx, lookLimit, func(bound context.Context) any {
+	cfg, incarnation, capped := a.cfg, a.incarnation, a.cfg.FrequencyCaps().PerNumberPerDay > 0
+	mailbox.RunTask(ctx, lookLimit, func(bound context.Context) any {
 		m := looked{incarnation: incarnation, q: q, mark: mark}
 		if listed {
-			if m.hit, m.err = cfg.Lists.Look(bound, cfg.Workspace, q.Scrub, q.n); m.err != nil || m.hit != nil {
+			if m.hit, m.err = cfg.Lists.FindMatch(bound, cfg.Workspace, q.Scrub, q.n); m.err != nil || m.hit != nil {
 				return m
 			}
 		}
@@ -284,7 +284,7 @@ func (a *Numbers) looked(ctx actor.Context, m looked) {
 		a.next(ctx, on)
 		return
 	}
-	deny := func(d Denied) {
+	deny := func(d NumberDenied) {
 		d.CallID, d.Generation = id, s.generation
 		a.forget(id)
 		a.next(ctx, on)
@@ -292,20 +292,20 @@ func (a *Numbers) looked(ctx actor.Context, m looked) {
 	}
 	if m.err != nil {
 		a.cfg.Log.Warn("it is not known whether a number may be rung", slog.String("call_id", id), slog.Any("error", m.err))
-		deny(Denied{By: Unknown})
+		deny(NumberDenied{Reason: Unknown})
 		return
 	}
 	if m.hit != nil {
-		deny(Denied{By: DNC, Hit: m.hit})
+		deny(NumberDenied{Reason: DNC, Match: m.hit})
 		return
 	}
-	g := Granted{CallID: id, Mark: m.mark}
-	if limit := a.cfg.Caps().PerNumberPerDay; limit > 0 && m.row != nil {
+	g := NumberGranted{CallID: id, Filters: m.mark}
+	if limit := a.cfg.FrequencyCaps().PerNumberPerDay; limit > 0 && m.row != nil {
 		now := time.Now()
-		since, until := a.cfg.Day(m.q.Number, now)
-		g.Count, g.Cap, g.Since = m.row.Since(since), limit, since
-		if g.Count >= limit {
-			deny(Denied{By: Frequency, Count: g.Count, Cap: limit, Until: until})
+		since, until := a.cfg.DayOf(m.q.Number, now)
+		g.DayCount, g.DayLimit, g.DayStart = m.row.Since(since), limit, since
+		if g.DayCount >= limit {
+			deny(NumberDenied{Reason: Frequency, DayCount: g.DayCount, DayLimit: limit, Until: until})
 			return
 		}
 		row := m.row.With(domain.Ring{CallID: id, At: now.UTC().Truncate(time.Millisecond)})
@@ -318,7 +318,7 @@ func (a *Numbers) looked(ctx actor.Context, m looked) {
 	a.grant(ctx, s, g)
 }
 
-// taken says whether somebody is on the line with a number, or about to be.
+// isTaken reports whether a call with a number is live or about to start.
 func (a *Numbers) taken(ctx actor.Context, on line, now time.Time) bool {
 	for id, s := range a.lines[on] {
 		if s.until.IsZero() || now.Before(s.until) {
@@ -341,7 +341,7 @@ func (a *Numbers) stay(ctx actor.Context, id string, s *stay) {
 	a.lines[s.line][id] = s
 	if !s.until.IsZero() && !a.sweeping {
 		a.sweeping = true
-		mailbox.After(ctx, sweepEvery, sweep{a.incarnation})
+		mailbox.SendAfter(ctx, sweepEvery, sweep{a.incarnation})
 	}
 }
 
@@ -358,7 +358,7 @@ func (a *Numbers) forget(id string) {
 	}
 }
 
-// opened: the grant's commit has been made; the number stays taken.
+// onAttemptCommitted releases the row of counts. The number stays taken until the call ends.
 func (a *Numbers) opened(ctx actor.Context, id string) {
 	if s := a.stays[id]; s != nil && s.turn {
 		s.turn = false
@@ -366,7 +366,7 @@ func (a *Numbers) opened(ctx actor.Context, id string) {
 	}
 }
 
-// leave: a call is gone, or never came to be.
+// release removes the reservation of a call that has ended or was never started.
 func (a *Numbers) leave(ctx actor.Context, id string) {
 	if s := a.stays[id]; s != nil {
 		a.forget(id)
@@ -376,7 +376,7 @@ func (a *Numbers) leave(ctx actor.Context, id string) {
 	}
 }
 
-func (a *Numbers) rings(ctx actor.Context, m Rings) {
+func (a *Numbers) rings(ctx actor.Context, m CallStarted) {
 	s := a.stays[m.CallID]
 	if s != nil && s.number == m.Number {
 		s.until = time.Time{}
@@ -386,15 +386,15 @@ func (a *Numbers) rings(ctx actor.Context, m Rings) {
 	a.stay(ctx, m.CallID, &stay{line: line{m.Environment, m.Number}})
 }
 
-// unspent takes an attempt out of the count.
-func (a *Numbers) unspent(ctx actor.Context, m Unspent) {
-	if a.cfg.Caps().PerNumberPerDay == 0 {
+// onUncountAttempt removes an attempt from the day's count of its number.
+func (a *Numbers) unspent(ctx actor.Context, m UncountAttempt) {
+	if a.cfg.FrequencyCaps().PerNumberPerDay == 0 {
 		return
 	}
 	on := line{m.Environment, m.Number}
 	a.turn(ctx, on, func(ctx actor.Context) {
 		cfg, incarnation := a.cfg, a.incarnation
-		mailbox.Work(ctx, lookLimit, func(bound context.Context) any {
+		mailbox.RunTask(ctx, lookLimit, func(bound context.Context) any {
 			done := uncounted{incarnation, on}
 			row := &domain.NumberDays{WorkspaceID: cfg.Workspace, Environment: m.Environment, Number: m.Number}
 			version, err := cfg.Store.Get(bound, row)
@@ -407,7 +407,7 @@ func (a *Numbers) unspent(ctx actor.Context, m Unspent) {
 					Guards: []commit.Guard{{Key: row.Key(), Version: version}},
 				})
 			}
-			if err != nil { // it counts, though nobody was reached: the safe side
+			if err != nil { // on an error the attempt still counts, which errs on the safe side
 				cfg.Log.Warn("an attempt that reached nobody still counts", slog.String("call_id", m.CallID), slog.Any("error", err))
 			}
 			return done
@@ -415,7 +415,7 @@ func (a *Numbers) unspent(ctx actor.Context, m Unspent) {
 	})
 }
 
-// sweep forgets grants that nothing was made of.
+// expireGrants removes grants that no call was started for.
 func (a *Numbers) sweep(ctx actor.Context, m sweep) {
 	if m.incarnation != a.incarnation {
 		return
@@ -433,6 +433,6 @@ func (a *Numbers) sweep(ctx actor.Context, m sweep) {
 	}
 	if more && !a.sweeping {
 		a.sweeping = true
-		mailbox.After(ctx, sweepEvery, sweep{a.incarnation})
+		mailbox.SendAfter(ctx, sweepEvery, sweep{a.incarnation})
 	}
 }

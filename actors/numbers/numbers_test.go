@@ -89,23 +89,23 @@ type world struct {
 	*testing.T
 	sys   *actor.ActorSystem
 	store *store
-	lists *register.Register
+	lists *register.Registry
 	pid   *actor.PID
 	caps  int
 }
 
-func in(t *testing.T, perDay int, live []numbers.Live, f func(w *world)) {
+func in(t *testing.T, perDay int, live []numbers.LiveCall, f func(w *world)) {
 	t.Helper()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		w := &world{T: t, sys: sys, store: newStore(), caps: perDay}
 		w.lists = register.New(w.store, nil, nil)
-		w.lists.Begin(ws, domain.DefaultDNCID(ws, domain.Live))
+		w.lists.AddEmptyList(ws, domain.DefaultDNCID(ws, domain.Live))
 		zones := calendar.NewShared()
 		w.pid = sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 			return numbers.New(numbers.Config{
-				Workspace: ws, Store: w.store, Lists: w.lists, Day: zones.Day,
-				Caps:   func() domain.FrequencyCaps { return domain.FrequencyCaps{PerNumberPerDay: w.caps} },
-				Census: func(context.Context) ([]numbers.Live, error) { return live, nil },
+				Workspace: ws, Store: w.store, Lists: w.lists, DayOf: zones.Day,
+				FrequencyCaps: func() domain.FrequencyCaps { return domain.FrequencyCaps{PerNumberPerDay: w.caps} },
+				LiveCalls:     func(context.Context) ([]numbers.LiveCall, error) { return live, nil },
 			})
 		}, 100))
 		f(w)
@@ -122,9 +122,9 @@ func (w *world) may(id string, alone bool) any {
 	return got
 }
 
-func (w *world) question(id string, alone bool) numbers.May {
-	return numbers.May{
-		CallID: id, Number: phone, Environment: domain.Live, Scrub: dnc.ScrubAll(ws, domain.Live), Alone: alone,
+func (w *world) question(id string, alone bool) numbers.RequestNumber {
+	return numbers.RequestNumber{
+		CallID: id, Number: phone, Environment: domain.Live, Scrub: dnc.ScrubAll(ws, domain.Live), Exclusive: alone,
 		Until: time.Now().Add(10 * time.Second),
 	}
 }
@@ -137,66 +137,66 @@ func (w *world) tell(m any) {
 // open asks and commits.
 func (w *world) open(id string) {
 	w.Helper()
-	g, ok := w.may(id, false).(numbers.Granted)
+	g, ok := w.may(id, false).(numbers.NumberGranted)
 	require.True(w, ok)
 	_, err := w.store.Apply(w.Context(), commit.Change{Puts: g.Puts, Guards: g.Guards})
 	require.NoError(w, err)
-	w.tell(numbers.Opened{CallID: id})
+	w.tell(numbers.AttemptCommitted{CallID: id})
 }
 
-func (w *world) denied(id string, alone bool) numbers.Denied {
+func (w *world) denied(id string, alone bool) numbers.NumberDenied {
 	w.Helper()
-	d, ok := w.may(id, alone).(numbers.Denied)
+	d, ok := w.may(id, alone).(numbers.NumberDenied)
 	require.True(w, ok, "it is granted")
 	return d
 }
 
 func TestNoTwoCampaignsRingANumberAtOnce(t *testing.T) {
 	in(t, 0, nil, func(w *world) {
-		_, ok := w.may("call_1", true).(numbers.Granted)
+		_, ok := w.may("call_1", true).(numbers.NumberGranted)
 		require.True(w, ok)
-		assert.Equal(w, numbers.Busy, w.denied("call_2", true).By)
-		_, ok = w.may("call_3", false).(numbers.Granted)
+		assert.Equal(w, numbers.Busy, w.denied("call_2", true).Reason)
+		_, ok = w.may("call_3", false).(numbers.NumberGranted)
 		assert.True(w, ok, "a single call is somebody's own will")
-		w.tell(numbers.Return{CallID: "call_3"})
-		w.tell(numbers.Rings{CallID: "call_1", Number: phone, Environment: domain.Live})
+		w.tell(numbers.ReleaseNumber{CallID: "call_3"})
+		w.tell(numbers.CallStarted{CallID: "call_1", Number: phone, Environment: domain.Live})
 		time.Sleep(time.Hour) // far beyond the lease
-		assert.Equal(w, numbers.Busy, w.denied("call_4", true).By, "its call lives")
-		w.tell(numbers.Over{CallID: "call_1"})
-		_, ok = w.may("call_5", true).(numbers.Granted)
+		assert.Equal(w, numbers.Busy, w.denied("call_4", true).Reason, "its call lives")
+		w.tell(numbers.CallEnded{CallID: "call_1"})
+		_, ok = w.may("call_5", true).(numbers.NumberGranted)
 		assert.True(w, ok)
 		time.Sleep(11 * time.Second)
-		_, ok = w.may("call_6", true).(numbers.Granted)
+		_, ok = w.may("call_6", true).(numbers.NumberGranted)
 		assert.True(w, ok, "a grant that nothing was made of is void")
 	})
 }
 
 func TestWhoCallsUsIsNotCalledMeanwhile(t *testing.T) {
-	in(t, 0, []numbers.Live{{CallID: "call_in", Number: phone, Environment: domain.Live}}, func(w *world) {
-		assert.Equal(w, numbers.Busy, w.denied("call_1", true).By, "the census knows him")
-		w.tell(numbers.Over{CallID: "call_in"})
-		w.tell(numbers.Rings{CallID: "call_again", Number: phone, Environment: domain.Live})
-		assert.Equal(w, numbers.Busy, w.denied("call_2", true).By)
-		w.tell(numbers.Over{CallID: "call_again"})
-		_, ok := w.may("call_3", true).(numbers.Granted)
+	in(t, 0, []numbers.LiveCall{{CallID: "call_in", Number: phone, Environment: domain.Live}}, func(w *world) {
+		assert.Equal(w, numbers.Busy, w.denied("call_1", true).Reason, "the census knows him")
+		w.tell(numbers.CallEnded{CallID: "call_in"})
+		w.tell(numbers.CallStarted{CallID: "call_again", Number: phone, Environment: domain.Live})
+		assert.Equal(w, numbers.Busy, w.denied("call_2", true).Reason)
+		w.tell(numbers.CallEnded{CallID: "call_again"})
+		_, ok := w.may("call_3", true).(numbers.NumberGranted)
 		assert.True(w, ok)
 	})
 }
 
 func TestWhatAnEarlierProcessLeftHoldsItsNumberForATime(t *testing.T) {
-	live := []numbers.Live{{CallID: "call_old", Number: phone, Environment: domain.Live}}
+	live := []numbers.LiveCall{{CallID: "call_old", Number: phone, Environment: domain.Live}}
 	in(t, 0, live, func(w *world) {
-		w.tell(numbers.Over{CallID: "call_old"}) // while the census is taken, or right after
-		_, ok := w.may("call_1", true).(numbers.Granted)
+		w.tell(numbers.CallEnded{CallID: "call_old"}) // while the census is taken, or right after
+		_, ok := w.may("call_1", true).(numbers.NumberGranted)
 		assert.True(w, ok, "its end was answered")
 	})
 	live[0].Until = time.Date(2000, 1, 1, 0, 0, 32, 0, time.UTC) // a bubble's clock begins with the year
 	in(t, 0, live, func(w *world) {
-		assert.Equal(w, numbers.Busy, w.denied("call_1", true).By)
+		assert.Equal(w, numbers.Busy, w.denied("call_1", true).Reason)
 		time.Sleep(31 * time.Second)
-		assert.Equal(w, numbers.Busy, w.denied("call_2", true).By)
+		assert.Equal(w, numbers.Busy, w.denied("call_2", true).Reason)
 		time.Sleep(2 * time.Second)
-		_, ok := w.may("call_3", true).(numbers.Granted)
+		_, ok := w.may("call_3", true).(numbers.NumberGranted)
 		assert.True(w, ok)
 	})
 }
@@ -204,9 +204,9 @@ func TestWhatAnEarlierProcessLeftHoldsItsNumberForATime(t *testing.T) {
 func TestWhoAsksAgainIsAnsweredOnceMoreAndTheGrantIsOne(t *testing.T) {
 	in(t, 1, nil, func(w *world) {
 		q := w.question("call_1", true)
-		var grants []numbers.Granted
+		var grants []numbers.NumberGranted
 		for q.Generation = 1; q.Generation <= 2; q.Generation++ {
-			got, err := mailbox.Ask[numbers.Granted](w.Context(), w.sys, w.pid, q)
+			got, err := mailbox.Ask[numbers.NumberGranted](w.Context(), w.sys, w.pid, q)
 			require.NoError(w, err)
 			assert.Equal(w, q.Generation, got.Generation)
 			grants = append(grants, got)
@@ -214,9 +214,9 @@ func TestWhoAsksAgainIsAnsweredOnceMoreAndTheGrantIsOne(t *testing.T) {
 		assert.Equal(w, grants[0].Guards, grants[1].Guards)
 		_, err := w.store.Apply(w.Context(), commit.Change{Puts: grants[1].Puts, Guards: grants[1].Guards})
 		require.NoError(w, err)
-		w.tell(numbers.Opened{CallID: "call_1"})
-		w.tell(numbers.Over{CallID: "call_1"})
-		assert.Equal(w, numbers.Frequency, w.denied("call_2", true).By, "the row is free for the next")
+		w.tell(numbers.AttemptCommitted{CallID: "call_1"})
+		w.tell(numbers.CallEnded{CallID: "call_1"})
+		assert.Equal(w, numbers.Frequency, w.denied("call_2", true).Reason, "the row is free for the next")
 	})
 }
 
@@ -225,7 +225,7 @@ func TestANumberIsRungNoMoreOftenThanItsDayAllows(t *testing.T) {
 		w.open("call_1")
 		w.open("call_2")
 		d := w.denied("call_3", false)
-		assert.Equal(w, numbers.Denied{CallID: "call_3", By: numbers.Frequency, Count: 2, Cap: 2, Until: d.Until}, d)
+		assert.Equal(w, numbers.NumberDenied{CallID: "call_3", Reason: numbers.Frequency, DayCount: 2, DayLimit: 2, Until: d.Until}, d)
 		zone, err := time.LoadLocation("America/New_York")
 		require.NoError(w, err)
 		local := d.Until.In(zone)
@@ -241,7 +241,7 @@ func TestAnAttemptThatReachedNobodyDoesNotCount(t *testing.T) {
 	in(t, 1, nil, func(w *world) {
 		w.open("call_1")
 		w.denied("call_2", false)
-		w.tell(numbers.Unspent{CallID: "call_1", Number: phone, Environment: domain.Live})
+		w.tell(numbers.UncountAttempt{CallID: "call_1", Number: phone, Environment: domain.Live})
 		w.open("call_3")
 		w.denied("call_4", false)
 	})
@@ -249,7 +249,7 @@ func TestAnAttemptThatReachedNobodyDoesNotCount(t *testing.T) {
 
 func TestGrantsOfOneNumberThatCountComeOneAfterAnother(t *testing.T) {
 	in(t, 1, nil, func(w *world) {
-		g, ok := w.may("call_1", false).(numbers.Granted)
+		g, ok := w.may("call_1", false).(numbers.NumberGranted)
 		require.True(w, ok)
 		answers := make(chan any, 2)
 		for _, id := range []string{"call_2", "call_3"} {
@@ -263,14 +263,14 @@ func TestGrantsOfOneNumberThatCountComeOneAfterAnother(t *testing.T) {
 		require.Empty(w, answers, "they wait for the commit of the first")
 		_, err := w.store.Apply(w.Context(), commit.Change{Puts: g.Puts, Guards: g.Guards})
 		require.NoError(w, err)
-		w.tell(numbers.Opened{CallID: "call_1"})
+		w.tell(numbers.AttemptCommitted{CallID: "call_1"})
 		for range 2 {
-			assert.IsType(w, numbers.Denied{}, <-answers)
+			assert.IsType(w, numbers.NumberDenied{}, <-answers)
 		}
-		w.tell(numbers.Unspent{CallID: "call_1", Number: phone, Environment: domain.Live})
-		_, ok = w.may("call_4", false).(numbers.Granted)
+		w.tell(numbers.UncountAttempt{CallID: "call_1", Number: phone, Environment: domain.Live})
+		_, ok = w.may("call_4", false).(numbers.NumberGranted)
 		require.True(w, ok)
-		w.tell(numbers.Return{CallID: "call_4"})
+		w.tell(numbers.ReleaseNumber{CallID: "call_4"})
 		w.open("call_5") // what was returned never counted
 	})
 }
@@ -280,15 +280,15 @@ func TestWhatIsListedOrNotKnownIsNotRung(t *testing.T) {
 		n, err := dnc.Number(phone)
 		require.NoError(w, err)
 		own := domain.DefaultDNCID(ws, domain.Live)
-		_, err = w.lists.Add(w.Context(), ws, own, []uint64{n}, dnc.Origin{Source: domain.DNCAPI, At: time.Now()})
+		_, err = w.lists.AddNumbers(w.Context(), ws, own, []uint64{n}, dnc.Origin{Source: domain.DNCAPI, At: time.Now()})
 		require.NoError(w, err)
 		d := w.denied("call_1", false)
-		assert.Equal(w, numbers.DNC, d.By)
-		assert.Equal(w, own, d.Hit.ListID)
+		assert.Equal(w, numbers.DNC, d.Reason)
+		assert.Equal(w, own, d.Match.ListID)
 		w.store.mu.Lock()
 		w.store.down = true
 		w.store.mu.Unlock()
-		assert.Equal(w, numbers.Unknown, w.denied("call_2", false).By, "the store does not say")
+		assert.Equal(w, numbers.Unknown, w.denied("call_2", false).Reason, "the store does not say")
 	})
 }
 
@@ -299,12 +299,12 @@ func BenchmarkMayRing(b *testing.B) {
 	require.NoError(b, err)
 	s, err := persistence.NewStore(b.Context(), d, make([]byte, persistence.MasterKeySize), "me")
 	require.NoError(b, err)
-	sys := mailbox.System(slog.New(slog.DiscardHandler))
+	sys := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	lists := register.New(s, nil, nil)
-	lists.Begin(ws, domain.DefaultDNCID(ws, domain.Live))
+	lists.AddEmptyList(ws, domain.DefaultDNCID(ws, domain.Live))
 	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 		return numbers.New(numbers.Config{
-			Workspace: ws, Store: s, Lists: lists, Day: calendar.NewShared().Day, Caps: func() domain.FrequencyCaps { return domain.FrequencyCaps{PerNumberPerDay: 3} },
+			Workspace: ws, Store: s, Lists: lists, DayOf: calendar.NewShared().Day, FrequencyCaps: func() domain.FrequencyCaps { return domain.FrequencyCaps{PerNumberPerDay: 3} },
 		})
 	}, 1000))
 	ctx := context.Background()
@@ -312,14 +312,14 @@ func BenchmarkMayRing(b *testing.B) {
 	n := uint64(12025550000)
 	for b.Loop() {
 		n++
-		m := numbers.May{
-			CallID: "call", Number: dnc.E164(n), Environment: domain.Live, Scrub: dnc.ScrubAll(ws, domain.Live), Alone: true,
+		m := numbers.RequestNumber{
+			CallID: "call", Number: dnc.E164(n), Environment: domain.Live, Scrub: dnc.ScrubAll(ws, domain.Live), Exclusive: true,
 			Until: time.Now().Add(time.Minute),
 		}
-		if _, err := mailbox.Ask[numbers.Granted](ctx, sys, pid, m); err != nil {
+		if _, err := mailbox.Ask[numbers.NumberGranted](ctx, sys, pid, m); err != nil {
 			b.Fatal(err)
 		}
-		sys.Root.Send(pid, numbers.Over{CallID: "call"})
+		sys.Root.Send(pid, numbers.CallEnded{CallID: "call"})
 	}
 	sys.Shutdown()
 	require.NoError(b, d.Close())

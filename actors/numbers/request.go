@@ -9,13 +9,12 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// requestAgainAfter is how long a request may stay unanswered until it is sent again.
+// repeatAfter is the time after which an unanswered request is sent again.
 const requestAgainAfter = 500 * time.Millisecond
 
-// RequestPermission sends May on behalf of code that is no actor, again and again
-// until the answer comes or ctx ends: an actor that restarts has lost its requests.
-// The answer is Granted or Denied.
-func RequestPermission(ctx context.Context, system *actor.ActorSystem, owner *actor.PID, m May) (any, error) {
+// RequestPermission sends RequestNumber for callers that are not actors and waits for NumberGranted or
+// NumberDenied. It repeats the request until ctx ends, because a restarted actor has lost its requests.
+func RequestPermission(ctx context.Context, system *actor.ActorSystem, owner *actor.PID, m RequestNumber) (any, error) {
 	for {
 		m.Generation++
 		bound, stop := context.WithTimeout(ctx, requestAgainAfter)

@@ -28,7 +28,7 @@ func TestFromTheEventToTheEndpoint(t *testing.T) {
 		s.hook("wh_1", nil)
 		var ids []string
 		var end *actor.PID
-		s.cfg.Endpoint = func(string) *actor.PID {
+		s.cfg.EndpointPID = func(string) *actor.PID {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			return end
@@ -54,7 +54,7 @@ func TestFromTheEventToTheEndpoint(t *testing.T) {
 		far.mu.Lock()
 		assert.Len(t, far.got, len(ids))
 		far.mu.Unlock()
-		for id, d := range s.store.Deliveries("wh_1") {
+		for id, d := range s.store.DeliveryRows("wh_1") {
 			assert.Equal(t, domain.DeliveryDelivered, d.State, id)
 		}
 		sys.Root.Poison(end)
@@ -67,7 +67,7 @@ type counter struct {
 	got map[string]int
 }
 
-func (c *counter) Send(ctx context.Context, r webhook.Request) webhook.Answer {
+func (c *counter) Send(ctx context.Context, r webhook.Request) webhook.SendResult {
 	id, _, _ := strings.Cut(strings.TrimPrefix(string(r.Body), `{"id":"`), `"`)
 	c.mu.Lock()
 	c.got[id]++
@@ -76,7 +76,7 @@ func (c *counter) Send(ctx context.Context, r webhook.Request) webhook.Answer {
 	case <-time.After(5 * time.Millisecond):
 	case <-ctx.Done():
 	}
-	return webhook.Answer{Status: 200}
+	return webhook.SendResult{Status: 200}
 }
 
 // BenchmarkFanOut is events per second to two endpoints, on the store in
@@ -85,7 +85,7 @@ func BenchmarkFanOut(b *testing.B) { benchmarkFanOut(b, func(*stage) {}) }
 
 func benchmarkFanOut(b *testing.B, beside func(*stage)) {
 	b.Helper()
-	sys := mailbox.System(slog.New(slog.DiscardHandler))
+	sys := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	s := newStage(b, sys)
 	s.hook("wh_1", nil)
 	s.hook("wh_2", func(w *domain.Webhook) { w.Events = []string{"call.*"} })

@@ -20,9 +20,9 @@ func TestAnEndpointIsHandedWhatWasQueuedAndToldWhatStandsBeforeIt(t *testing.T) 
 		place := map[string]string{"": "?"}
 		far := sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 			switch m := ctx.Message().(type) {
-			case webhook.Nudge:
+			case webhook.DeliveriesQueued:
 				got = append(got, "look")
-			case webhook.Fresh:
+			case webhook.NewDeliveries:
 				brought := []string{place[m.After] + ":"}
 				for _, it := range m.Items {
 					place[it.Row.ID] = it.Row.EventID[len(it.Row.EventID)-2:]
@@ -31,7 +31,7 @@ func TestAnEndpointIsHandedWhatWasQueuedAndToldWhatStandsBeforeIt(t *testing.T) 
 				got = append(got, strings.Join(brought, " "))
 			}
 		}))
-		s.cfg.Endpoint = func(string) *actor.PID { return far }
+		s.cfg.EndpointPID = func(string) *actor.PID { return far }
 		s.hook("wh_1", nil)
 		s.run()
 		pass(time.Second)
@@ -40,7 +40,7 @@ func TestAnEndpointIsHandedWhatWasQueuedAndToldWhatStandsBeforeIt(t *testing.T) 
 			pass(time.Second)
 		}
 		n := 0
-		s.store.After = func() error {
+		s.store.AfterApply = func() error {
 			if n++; n == 2 { // behind the commit of the event itself
 				return errors.New("timed out")
 			}
@@ -48,7 +48,7 @@ func TestAnEndpointIsHandedWhatWasQueuedAndToldWhatStandsBeforeIt(t *testing.T) 
 		}
 		s.emit(1, nil)
 		pass(10 * time.Second)
-		s.store.After = nil
+		s.store.AfterApply = nil
 		s.emit(1, nil)
 		pass(time.Second)
 		s.emit(300, nil)

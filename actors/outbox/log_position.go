@@ -10,33 +10,33 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// LogPosition is how far a workspace's events have been fanned out. It is committed
+// LogPosition is the position in a workspace's event log up to which deliveries were queued. It is committed
 // together with the deliveries of the events before it.
 type LogPosition struct {
 	WorkspaceID string `json:"workspace_id"`
-	Offset      uint64 `json:"offset"`  // of the last event that was fanned out
-	LastID      string `json:"last_id"` // of the last delivery: the next one sorts behind it
+	Offset      uint64 `json:"offset"`  // offset of the last event whose deliveries are queued
+	LastID      string `json:"last_id"` // ID of the last delivery; the next ID sorts after it
 }
 
-// Key names the row.
+// Key returns the key of the workspace's row.
 func (p *LogPosition) Key() domain.Key {
 	return domain.Key{Kind: "outbox", Workspace: p.WorkspaceID, ID: "place"}
 }
 
-// Indexes: none.
+// Indexes implements domain.Record: the row has no index.
 func (p *LogPosition) Indexes() []string { return nil }
 
-// Sort is of no use.
+// Sort implements domain.Record: the row is in no list.
 func (p *LogPosition) Sort() string { return "" }
 
-// nextID makes the identifier of a delivery, which sorts behind the last one
-// even when the clock was set back: endpoints read their queue forwards.
+// nextID returns the ID of a new delivery. The ID sorts after last even if the clock was set back, because
+// endpoints read their deliveries in the order of the IDs.
 func nextID(last string, now time.Time) string {
 	u, err := ulid.ParseStrict(strings.TrimPrefix(last, string(domain.PrefixDelivery)+"_"))
 	if ms := ulid.Timestamp(now); err != nil || u.Time() < ms {
 		return string(domain.PrefixDelivery) + "_" + ulid.MustNew(ms, rand.Reader).String()
 	}
-	for i := len(u) - 1; i >= 0; i-- { // the next number
+	for i := len(u) - 1; i >= 0; i-- { // increment the random part of the last ID
 		u[i]++
 		if u[i] != 0 {
 			break

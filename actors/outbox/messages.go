@@ -1,28 +1,27 @@
-// Package outbox is the actor that turns a workspace's committed events into
-// deliveries: for each event one row per endpoint that wants it, committed
-// together with the place in the log, so that no event is skipped and none is
-// queued twice. It knows no HTTP; it nudges the endpoints' actors.
+// Package outbox is the actor that turns a workspace's committed events into webhook deliveries.
+//
+// For each event it commits one delivery row per subscribed endpoint, together with its position in the event log.
+// No event is skipped, and none is queued twice. The endpoint actors (package webhook) send the requests.
 package outbox
 
 import "github.com/callboard/callboard/domain"
 
-// What the outbox hears.
+// Messages to the outbox.
 type (
-	// Nudge says that events were committed. Many are as good as one.
-	Nudge struct{}
-	// Changed says that an endpoint was created or changed. Sent after its commit and
-	// before the API answers, it lets the endpoint receive every event that is
-	// committed after that answer.
-	Changed struct{ Webhook domain.Webhook }
-	// Deleted says that the row of an endpoint is gone; its deliveries are removed.
-	Deleted struct{ WebhookID string }
+	// EventsCommitted reports that events of the workspace were committed. One message may stand for many commits.
+	EventsCommitted struct{}
+	// EndpointChanged reports that an endpoint was created or changed. The API sends it after the commit and before
+	// its response: the endpoint receives every event committed after that response.
+	EndpointChanged struct{ Webhook domain.Webhook }
+	// EndpointDeleted reports that an endpoint was deleted. The outbox then removes the endpoint's deliveries.
+	EndpointDeleted struct{ WebhookID string }
 )
 
-// Control admits it always.
-func (Nudge) Control() {}
+// Control implements mailbox.Control: a full mailbox accepts this message.
+func (EventsCommitted) Control() {}
 
-// Control admits it always.
-func (Changed) Control() {}
+// Control implements mailbox.Control: a full mailbox accepts this message.
+func (EndpointChanged) Control() {}
 
-// Control admits it always.
-func (Deleted) Control() {}
+// Control implements mailbox.Control: a full mailbox accepts this message.
+func (EndpointDeleted) Control() {}

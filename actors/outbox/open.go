@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// open reads the position in the event log and, the first time, the endpoints.
+// open reads the position in the event log and, at the first start, the endpoints of the workspace.
 func (o *outbox) open(ctx actor.Context) {
 	o.busy = true
 	cfg, all := o.cfg, o.hooks == nil
@@ -66,14 +66,14 @@ func (o *outbox) onOpened(ctx actor.Context, m positionLoaded) {
 	for _, w := range m.hooks {
 		o.hooks[w.ID] = subscribe(w)
 	}
-	for id, w := range o.changed { // younger than what was read
+	for id, w := range o.changed { // the messages are newer than the rows that were read
 		delete(o.hooks, id)
 		if w != nil {
 			o.hooks[id] = subscribe(w)
 		}
 	}
 	o.changed, o.routes = nil, nil
-	for id := range o.hooks { // the incarnation before may have ended between its commit and its nudges
+	for id := range o.hooks { // an earlier incarnation may have stopped between a commit and its notifications
 		o.unnotified[id] = true
 	}
 	o.nudge(ctx)

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// Store is the part of the store that the outbox needs.
+// Store is the part of the store that the outbox uses.
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	Get(ctx context.Context, into domain.Record) (uint64, error)
@@ -25,89 +25,86 @@ type Store interface {
 	LastOffset(ctx context.Context, workspace string) (uint64, error)
 }
 
-// Config is what a workspace's outbox needs; zero numbers have defaults.
+// Config configures the outbox of a workspace.
 type Config struct {
 	Workspace string
 	Store     Store
 	Log       *slog.Logger
-	// Endpoint is the actor of an endpoint, or nil while there is none: it
-	// reads its queue when it starts. Called from the outbox's own goroutine.
-	Endpoint func(webhookID string) *actor.PID
-	// Batch is how many events are read at once: 512. Rows bounds the
-	// deliveries of one commit: 2000.
-	Batch, Rows int
+	// EndpointPID returns the actor of an endpoint, or nil if the endpoint has none yet. The outbox calls it from
+	// its own goroutine. An endpoint actor reads its queue when it starts.
+	EndpointPID func(webhookID string) *actor.PID
+	// ReadBatch is the number of events read at once (default 512). MaxDeliveriesPerCommit limits the deliveries of
+	// one commit (default 2000).
+	ReadBatch, MaxDeliveriesPerCommit int
 }
 
 const (
 	workLimit = 20 * time.Second
-	// lookEvery finds events whose nudge was lost.
+	// pollInterval is how often the log is read although no EventsCommitted arrived, in case the message was lost.
 	lookEvery   = 5 * time.Second
 	firstWait   = 100 * time.Millisecond
 	longestWait = 5 * time.Second
-	// maxUnsaved is how far the place in the log may run ahead of its row
-	// while nobody wants the events.
+	// maxUnsaved is the number of events without subscribers after which the log position is stored.
 	maxUnsaved = 4096
-	// maxHanded is how many deliveries an endpoint is given at once.
+	// maxHandedOver is the largest number of deliveries that are sent to an endpoint actor in one message.
 	maxHanded = 256
 )
 
-// subscriber is an endpoint as far as the fan-out needs it.
+// subscriber is what the outbox knows about one endpoint.
 type subscriber struct {
 	hook  *domain.Webhook
-	first uint64 // the offset of the first event that it may be sent; 0: not known
-	// known when the read under way began, so that an end of the log seen by
-	// it lies behind the endpoint's creation.
+	first uint64 // offset of the first event that the endpoint receives; 0: unknown
+	// known is true if the endpoint was known when the current read began. If that read then finds the end of the
+	// log, all later events are newer than the endpoint.
 	known bool
-	// reached: the log was seen up to the endpoint's creation; every event
-	// from here on is younger, whatever the clock says.
+	// reached is true once the log was read up to the creation of the endpoint. Every later event is for it,
+	// regardless of clock changes.
 	reached bool
-	// last is the newest delivery queued for it by this incarnation; "": not
-	// known.
+	// last is the ID of the newest delivery that this incarnation queued for the endpoint; "": unknown.
 	last string
 }
 
-// subscribe keeps no secret.
+// newSubscriber returns a subscriber without the secrets of the endpoint.
 func subscribe(w *domain.Webhook) *subscriber {
 	return &subscriber{hook: w.Public(), first: w.FirstOffset}
 }
 
-// outbox is one incarnation of the actor: messages of an earlier one carry
-// another pointer and are ignored.
+// outbox is one incarnation of the actor. Task results of an earlier incarnation carry another pointer and are
+// ignored.
 type outbox struct {
 	cfg  Config
 	log  *slog.Logger
-	bind func(context.Context) (context.Context, context.CancelFunc) // ends with this incarnation
+	bind func(context.Context) (context.Context, context.CancelFunc) // derives a context that ends with this incarnation
 	end  context.CancelFunc
 	over bool
 
-	started bool // the place is read
-	busy    bool // reading or writing
-	dirty   bool // there may be events behind the place
-	keep    bool // write the place although nobody wanted the events before it
+	started bool // the log position is read
+	busy    bool // a read or a commit is in progress
+	dirty   bool // the log may contain events after the position
+	keep    bool // store the position even if no event had a subscriber
 	place   LogPosition
 	version uint64
-	saved   uint64        // the offset in the store
-	pending []event.Event // read, not yet fanned out
-	// unnotified are endpoints for which something may have been queued without their
-	// having heard of it.
+	saved   uint64        // offset of the stored position
+	pending []event.Event // events that were read and are not queued yet
+	// unnotified are the endpoints that may have new deliveries and were not notified of them.
 	unnotified map[string]bool
 
-	hooks   map[string]*subscriber     // nil: not yet read
-	changed map[string]*domain.Webhook // told before that; nil: deleted
-	routes  map[kind]*routes           // of hooks; nil: to be put together anew
+	hooks   map[string]*subscriber     // nil: not read yet
+	changed map[string]*domain.Webhook // changes reported before endpoints were read; nil: deleted
+	routes  map[kind]*routes           // derived from subscribers; nil: to be computed
 
-	gone     []string // endpoints whose deliveries are to be removed; "": look for orphans
+	gone     []string // endpoints whose deliveries are to be removed; "": look for orphans // endpoints whose deliveries are to be removed; "": search for deliveries of deleted endpoints
 	sweeping bool
 	sweepAt  time.Time
 
-	pause      time.Duration // after failures of the store
+	pause      time.Duration // backoff after failures of the store
 	retryAt    time.Time
 	wakeAt     time.Time
 	wakes      int
 	cancelWake func()
 }
 
-// What the outbox hears from itself, later.
+// Messages of the outbox to itself.
 type (
 	wake struct {
 		of *outbox
@@ -125,7 +122,7 @@ type (
 		events []event.Event
 		err    error
 	}
-	endFound struct { // while nobody wants any event
+	endFound struct { // no endpoint exists, so the events are not read
 		of   *outbox
 		last uint64
 		err  error
@@ -134,13 +131,13 @@ type (
 		of    *outbox
 		place LogPosition
 		rest  []event.Event
-		fresh map[string][]webhook.Queued // by endpoint
+		fresh map[string][]webhook.QueuedDelivery // by endpoint
 		err   error
 	}
 	swept struct {
 		of      *outbox
-		done    bool     // nothing is left of the first in gone
-		orphans []string // endpoints that are gone while rows of theirs are not
+		done    bool     // no delivery of the first deleted endpoint is left
+		orphans []string // deleted endpoints that still have delivery rows
 		err     error
 	}
 )
@@ -152,13 +149,13 @@ func (endFound) Control()            {}
 func (deliveriesCommitted) Control() {}
 func (swept) Control()               {}
 
-// New makes the outbox of a workspace.
+// New returns the producer of a workspace's outbox actor.
 func New(cfg Config) actor.Producer {
-	if cfg.Batch == 0 {
-		cfg.Batch = 512
+	if cfg.ReadBatch == 0 {
+		cfg.ReadBatch = 512
 	}
-	if cfg.Rows == 0 {
-		cfg.Rows = 2000
+	if cfg.MaxDeliveriesPerCommit == 0 {
+		cfg.MaxDeliveriesPerCommit = 2000
 	}
 	return func() actor.Actor {
 		return &outbox{
@@ -168,18 +165,18 @@ func New(cfg Config) actor.Producer {
 	}
 }
 
-// Receive is the actor's.
+// Receive implements actor.Actor.
 func (o *outbox) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		o.start()
 	case *actor.Restarting, *actor.Stopping:
 		o.stop()
-	case Nudge:
+	case EventsCommitted:
 		o.dirty = true
-	case Changed:
+	case EndpointChanged:
 		o.onChanged(&m.Webhook)
-	case Deleted:
+	case EndpointDeleted:
 		o.onDeleted(m.WebhookID)
 	case positionLoaded:
 		o.onOpened(ctx, m)
@@ -193,7 +190,7 @@ func (o *outbox) Receive(ctx actor.Context) {
 		o.onSwept(m)
 	case wake:
 		o.onWake(m)
-	case mailbox.Crashed:
+	case mailbox.TaskPanicked:
 		panic(m)
 	}
 	o.advance(ctx)
@@ -219,7 +216,7 @@ func (o *outbox) stop() {
 	}
 }
 
-// advance begins the next thing to do, one at a time; sweeping goes on beside.
+// advance starts the next read or commit, one at a time. Removing deliveries of deleted endpoints runs beside them.
 func (o *outbox) advance(ctx actor.Context) {
 	if o.over || o.bind == nil {
 		return
@@ -240,7 +237,7 @@ func (o *outbox) advance(ctx actor.Context) {
 	o.arm(ctx, now)
 }
 
-// arm sets the one wake-up.
+// armWakeUp sets the one timer of the outbox.
 func (o *outbox) arm(ctx actor.Context, now time.Time) {
 	at := o.wakeAt
 	if o.retryAt.After(now) {
@@ -255,12 +252,12 @@ func (o *outbox) arm(ctx actor.Context, now time.Time) {
 		o.cancelWake()
 	}
 	o.wakes++
-	o.wakeAt, o.cancelWake = at, mailbox.After(ctx, at.Sub(now), wake{of: o, n: o.wakes})
+	o.wakeAt, o.cancelWake = at, mailbox.SendAfter(ctx, at.Sub(now), wake{of: o, n: o.wakes})
 }
 
 func (o *outbox) work(ctx actor.Context, f func(context.Context) any) {
 	bind := o.bind
-	mailbox.Work(ctx, workLimit, func(c context.Context) any {
+	mailbox.RunTask(ctx, workLimit, func(c context.Context) any {
 		c, release := bind(c)
 		defer release()
 		return f(c)
@@ -268,7 +265,7 @@ func (o *outbox) work(ctx actor.Context, f func(context.Context) any) {
 }
 
 func (o *outbox) onChanged(w *domain.Webhook) {
-	o.keep = true // what was not wanted so far stays unwanted after a restart
+	o.keep = true // a restart must not deliver earlier events to the new endpoint
 	o.routes = nil
 	known := o.hooks[w.ID]
 	switch {
@@ -307,7 +304,7 @@ func (o *outbox) read(ctx actor.Context) {
 		s.known = true
 	}
 	o.work(ctx, func(c context.Context) any {
-		events, err := cfg.Store.Events(c, cfg.Workspace, after, cfg.Batch)
+		events, err := cfg.Store.Events(c, cfg.Workspace, after, cfg.ReadBatch)
 		return eventsRead{of: o, events: events, err: err}
 	})
 }
@@ -323,16 +320,16 @@ func (o *outbox) onRead(m eventsRead) {
 	}
 	o.pause = 0
 	o.pending = m.events
-	o.dirty = o.dirty || len(m.events) > 0 // a page may end early; only an empty one is the end
-	if len(m.events) == 0 {                // the end of the log
+	o.dirty = o.dirty || len(m.events) > 0 // a page may be short; only an empty page is the end of the log
+	if len(m.events) == 0 {                // end of the log
 		for _, s := range o.hooks {
 			s.reached = s.reached || s.known
 		}
 	}
 }
 
-// onPassed goes on to the end of the log without reading it. An endpoint that
-// was announced meanwhile may want what came since: then it is read.
+// onEndFound skips to the end of the log without reading the events, because no endpoint existed. If an endpoint
+// was created meanwhile, the events are read.
 func (o *outbox) onPassed(m endFound) {
 	if m.of != o {
 		return
@@ -351,17 +348,16 @@ func (o *outbox) onPassed(m endFound) {
 	o.keep = o.keep || o.place.Offset-o.saved >= maxUnsaved
 }
 
-// queueDeliveries decides who gets the events at hand and commits that, together with the
-// place. It runs after the read, in the actor: an endpoint that was announced
-// before an event was committed is known here.
+// queueDeliveries commits the deliveries of the events read, together with the log position. It runs after the
+// read: an endpoint that was reported before an event was committed is known here.
 func (o *outbox) queueDeliveries(ctx actor.Context) {
 	place := o.place
 	change := commit.Change{Workspace: o.cfg.Workspace}
-	fresh := make(map[string][]webhook.Queued)
+	fresh := make(map[string][]webhook.QueuedDelivery)
 	now := time.Now().UTC()
 	n := 0
-	for n < len(o.pending) && len(change.Puts) < o.cfg.Rows {
-		e := o.pending[n] // a copy, so that one that waits keeps none of the others
+	for n < len(o.pending) && len(change.Puts) < o.cfg.MaxDeliveriesPerCommit {
+		e := o.pending[n] // a copy, so that a waiting delivery does not keep the whole page in memory
 		n++
 		place.Offset = e.Offset
 		o.recipients(&e, func(id, name string) {
@@ -372,7 +368,7 @@ func (o *outbox) queueDeliveries(ctx actor.Context) {
 				EventOffset: e.Offset, Subject: e.Subject, State: domain.DeliveryQueued, CreatedAt: now,
 			}
 			change.Puts = append(change.Puts, row)
-			fresh[id] = append(fresh[id], webhook.Queued{Row: row, Event: &e})
+			fresh[id] = append(fresh[id], webhook.QueuedDelivery{Row: row, Event: &e})
 		})
 	}
 	rest := o.pending[n:]
@@ -390,9 +386,8 @@ func (o *outbox) queueDeliveries(ctx actor.Context) {
 	})
 }
 
-// onWritten: after an error it is unknown whether the rows were kept, and they
-// may have been sent meanwhile; so the place is read again before anything is
-// written again, and then their endpoints look.
+// onDeliveriesCommitted handles the result of a commit. After an error the outcome is unknown and the deliveries
+// may have been sent. The outbox then reads its position again before it writes, and notifies the endpoints.
 func (o *outbox) onWritten(ctx actor.Context, m deliveriesCommitted) {
 	if m.of != o {
 		return
@@ -421,40 +416,40 @@ func (o *outbox) onWritten(ctx actor.Context, m deliveriesCommitted) {
 	o.nudge(ctx)
 }
 
-// passToEndpoint gives an endpoint what was queued for it; too much at once it reads as
-// far as it has room.
-func (o *outbox) passToEndpoint(ctx actor.Context, id string, items []webhook.Queued) {
+// handOver sends new deliveries to their endpoint actor. An endpoint with more than maxHandedOver deliveries is
+// notified instead and reads them from the store.
+func (o *outbox) passToEndpoint(ctx actor.Context, id string, items []webhook.QueuedDelivery) {
 	s, pid := o.hooks[id], o.endpoint(id)
 	if s == nil {
 		return
 	}
 	if pid == nil || len(items) > maxHanded {
-		s.last = "" // it is nudged
+		s.last = "" // notifyEndpoints sends DeliveriesQueued
 		return
 	}
 	delete(o.unnotified, id)
-	ctx.Send(pid, webhook.Fresh{After: s.last, Items: items})
+	ctx.Send(pid, webhook.NewDeliveries{After: s.last, Items: items})
 	s.last = items[len(items)-1].Row.ID
 }
 
-// nudge tells endpoints that something may be queued for them.
+// notifyEndpoints tells endpoint actors that deliveries may be queued for them.
 func (o *outbox) nudge(ctx actor.Context) {
 	for id := range o.unnotified {
 		if pid := o.endpoint(id); pid != nil {
-			ctx.Send(pid, webhook.Nudge{})
+			ctx.Send(pid, webhook.DeliveriesQueued{})
 		}
 	}
 	clear(o.unnotified)
 }
 
 func (o *outbox) endpoint(id string) *actor.PID {
-	if o.cfg.Endpoint == nil {
+	if o.cfg.EndpointPID == nil {
 		return nil
 	}
-	return o.cfg.Endpoint(id)
+	return o.cfg.EndpointPID(id)
 }
 
-// failed notes an error of the store and waits, longer each time.
+// failed logs an error of the store and starts a growing backoff. It returns false if err is nil.
 func (o *outbox) failed(what string, err error) bool {
 	if err == nil {
 		return false

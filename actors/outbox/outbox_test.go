@@ -46,9 +46,9 @@ type stage struct {
 
 func newStage(t testing.TB, sys *actor.ActorSystem) *stage {
 	t.Helper()
-	s := &stage{t: t, sys: sys, store: webhooktest.New(), nudged: make(map[string]int)}
+	s := &stage{t: t, sys: sys, store: webhooktest.NewStore(), nudged: make(map[string]int)}
 	s.sink = sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
-	s.cfg = outbox.Config{Workspace: workspace, Store: s.store, Log: slog.New(slog.DiscardHandler), Endpoint: func(id string) *actor.PID {
+	s.cfg = outbox.Config{Workspace: workspace, Store: s.store, Log: slog.New(slog.DiscardHandler), EndpointPID: func(id string) *actor.PID {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.nudged[id]++
@@ -75,7 +75,7 @@ func (s *stage) hook(id string, edit func(*domain.Webhook)) {
 	}
 	s.apply(commit.Change{Puts: []domain.Record{&w}})
 	if s.pid != nil {
-		s.sys.Root.Send(s.pid, outbox.Changed{Webhook: w})
+		s.sys.Root.Send(s.pid, outbox.EndpointChanged{Webhook: w})
 	}
 }
 
@@ -95,7 +95,7 @@ func (s *stage) emit(n int, edit func(*event.Draft)) (ids []string) {
 	}
 	s.apply(c)
 	if s.pid != nil {
-		s.sys.Root.Send(s.pid, outbox.Nudge{})
+		s.sys.Root.Send(s.pid, outbox.EventsCommitted{})
 	}
 	return ids
 }
@@ -108,7 +108,7 @@ func (s *stage) run() {
 			if _, ok := ctx.Message().(spawn); ok {
 				ctx.Respond(ctx.Spawn(mailbox.Props(func() actor.Actor { return outbox.New(s.cfg)() }, 20, s.opts...)))
 			}
-		}, actor.WithSupervisor(mailbox.Restart(s.cfg.Log, nil))))
+		}, actor.WithSupervisor(mailbox.RestartStrategy(s.cfg.Log, nil))))
 	}
 	pid, err := mailbox.Ask[*actor.PID](context.Background(), s.sys, s.parent, spawn{})
 	require.NoError(s.t, err)
@@ -134,7 +134,7 @@ func (s *stage) end() {
 // would send them, each with its name.
 func (s *stage) queued(id string) (events []string) {
 	var rows []domain.Delivery
-	for _, d := range s.store.Deliveries(id) {
+	for _, d := range s.store.DeliveryRows(id) {
 		rows = append(rows, d)
 	}
 	slices.SortFunc(rows, func(a, b domain.Delivery) int { return strings.Compare(a.ID, b.ID) })
@@ -183,7 +183,7 @@ func TestEachEndpointGetsWhatItAskedForInCommitOrder(t *testing.T) {
 			"wh_all": s.queued("wh_all"), "wh_calls": s.queued("wh_calls"), "wh_twin": s.queued("wh_twin"), "wh_test": s.queued("wh_test"),
 			"wh_paused": s.queued("wh_paused"), "wh_disabled": s.queued("wh_disabled"), "wh_campaign": s.queued("wh_campaign"),
 		})
-		row := s.store.Deliveries("wh_twin")[started]
+		row := s.store.DeliveryRows("wh_twin")[started]
 		assert.Equal(t, domain.Delivery{
 			ID: row.ID, WorkspaceID: workspace, WebhookID: "wh_twin", EventID: started, EventType: "call.initiated", EventOffset: 2,
 			Subject: "call_1", State: domain.DeliveryQueued, CreatedAt: row.CreatedAt,
@@ -260,20 +260,20 @@ func TestAnEndpointThatAsksForMoreGetsNoEventsOfThePastAfterARestart(t *testing.
 func TestManyEventsAreQueuedInFewCommitsAndFewNudges(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStage(t, sys)
-		s.cfg.Batch, s.cfg.Rows = 200, 150
-		s.store.Short = true
+		s.cfg.ReadBatch, s.cfg.MaxDeliveriesPerCommit = 200, 150
+		s.store.ShortPages = true
 		s.hook("wh_1", nil)
 		s.hook("wh_2", nil)
 		ids := s.emit(1000, nil)
-		before := s.store.Commits()
+		before := s.store.CommitCount()
 		s.run()
 		for range 100 {
-			sys.Root.Send(s.pid, outbox.Nudge{})
+			sys.Root.Send(s.pid, outbox.EventsCommitted{})
 		}
 		pass(time.Second)
 		assert.Equal(t, ids, s.queued("wh_1"))
 		assert.Equal(t, ids, s.queued("wh_2"))
-		assert.LessOrEqual(t, s.store.Commits()-before, 2*10)
+		assert.LessOrEqual(t, s.store.CommitCount()-before, 2*10)
 		assert.LessOrEqual(t, s.nudged["wh_1"], 2*10+1, "and one at its start")
 		s.end()
 	})
@@ -287,12 +287,12 @@ func TestEventsNobodyWantsCostNoCommit(t *testing.T) {
 			s.emit(100, nil)
 			pass(time.Second)
 		}
-		assert.Equal(t, 20, s.store.Commits())
+		assert.Equal(t, 20, s.store.CommitCount())
 		for range 30 {
 			s.emit(100, nil)
 			pass(time.Second)
 		}
-		assert.Equal(t, 51, s.store.Commits(), "the place is kept now and then")
+		assert.Equal(t, 51, s.store.CommitCount(), "the place is kept now and then")
 		s.end()
 	})
 }
@@ -317,19 +317,19 @@ func TestNoEventIsSkippedOrQueuedTwiceWhateverTheStoreAnswers(t *testing.T) {
 	for seed := range uint64(10) {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 			s := newStage(t, sys)
-			s.cfg.Batch, s.cfg.Rows = 7, 9
+			s.cfg.ReadBatch, s.cfg.MaxDeliveriesPerCommit = 7, 9
 			s.hook("wh_1", nil)
 			s.hook("wh_2", nil)
 			var trouble atomic.Bool
 			faults, moments := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 1))
 			rows := 0
-			s.store.Fail = func(string) error {
+			s.store.FailOperation = func(string) error {
 				if trouble.Load() && faults.IntN(3) == 0 {
 					return errors.New("away")
 				}
 				return nil
 			}
-			s.store.After = func() error { // kept, but the answer is lost
+			s.store.AfterApply = func() error { // kept, but the answer is lost
 				if rows++; trouble.Load() && rows%2 == 0 {
 					return errors.New("timed out")
 				}
@@ -348,7 +348,7 @@ func TestNoEventIsSkippedOrQueuedTwiceWhateverTheStoreAnswers(t *testing.T) {
 			pass(time.Minute)
 			assert.Equal(t, ids, s.queued("wh_1"))
 			assert.Equal(t, ids, s.queued("wh_2"))
-			assert.Zero(t, s.store.Rewritten("delivery"))
+			assert.Zero(t, s.store.CountRewrittenRows("delivery"))
 			s.end()
 		})
 	}
@@ -360,7 +360,7 @@ func TestALostAnswerOfTheStoreDoesNotStopTheFanOut(t *testing.T) {
 		s.hook("wh_1", nil)
 		ids := s.emit(3, nil)
 		n := 0
-		s.store.After = func() error {
+		s.store.AfterApply = func() error {
 			if n++; n == 1 {
 				return errors.New("timed out")
 			}
@@ -374,7 +374,7 @@ func TestALostAnswerOfTheStoreDoesNotStopTheFanOut(t *testing.T) {
 		ids = append(ids, s.emit(3, nil)...)
 		pass(time.Second)
 		assert.Equal(t, ids, s.queued("wh_1"))
-		assert.Zero(t, s.store.Rewritten("delivery"))
+		assert.Zero(t, s.store.CountRewrittenRows("delivery"))
 		s.end()
 	})
 }
@@ -384,16 +384,16 @@ func TestALostAnswerOfTheStoreDoesNotStopTheFanOut(t *testing.T) {
 func TestTwoOutboxesAtOnceNeverWriteARowAgain(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStage(t, sys)
-		s.cfg.Batch = 10
+		s.cfg.ReadBatch = 10
 		s.hook("wh_1", nil)
 		s.run()
 		first := s.pid
 		s.run()
 		ids := s.emit(500, nil)
-		sys.Root.Send(first, outbox.Nudge{})
+		sys.Root.Send(first, outbox.EventsCommitted{})
 		pass(time.Minute)
 		assert.Equal(t, ids, s.queued("wh_1"))
-		assert.Zero(t, s.store.Rewritten("delivery"))
+		assert.Zero(t, s.store.CountRewrittenRows("delivery"))
 		sys.Root.Poison(first)
 		s.end()
 	})
@@ -410,7 +410,7 @@ func TestTheDeliveriesOfADeletedEndpointAreRemovedAlsoAfterACrash(t *testing.T) 
 		pass(time.Second)
 		require.Len(t, s.queued("wh_1"), 700)
 		s.apply(commit.Change{Deletes: []domain.Key{{Kind: "webhook", Workspace: workspace, ID: "wh_1"}}})
-		sys.Root.Send(s.pid, outbox.Deleted{WebhookID: "wh_1"})
+		sys.Root.Send(s.pid, outbox.EndpointDeleted{WebhookID: "wh_1"})
 		ids = append(ids, s.emit(10, nil)...)
 		pass(time.Second)
 		assert.Empty(t, s.queued("wh_1"))
@@ -446,7 +446,7 @@ func TestAPanicAtAnyMessageSkipsNothing(t *testing.T) {
 			s.hook("wh_2", nil)
 			more := s.emit(10, nil)
 			s.apply(commit.Change{Deletes: []domain.Key{{Kind: "webhook", Workspace: workspace, ID: "wh_0"}}})
-			sys.Root.Send(s.pid, outbox.Deleted{WebhookID: "wh_0"})
+			sys.Root.Send(s.pid, outbox.EndpointDeleted{WebhookID: "wh_0"})
 			pass(time.Minute)
 			assert.Positive(t, planted.Load(), kind)
 			assert.Equal(t, append(ids, more...), s.queued("wh_1"), kind)
@@ -463,7 +463,7 @@ func TestAFencedOutboxStops(t *testing.T) {
 		s.hook("wh_1", nil)
 		s.emit(1, nil)
 		tries := 0
-		s.store.Fail = func(operation string) error {
+		s.store.FailOperation = func(operation string) error {
 			if operation == "apply" {
 				tries++
 				return domain.ErrFenced
@@ -473,7 +473,7 @@ func TestAFencedOutboxStops(t *testing.T) {
 		s.run()
 		pass(time.Hour)
 		assert.Equal(t, 1, tries)
-		s.store.Fail = nil
+		s.store.FailOperation = nil
 		s.end()
 	})
 }

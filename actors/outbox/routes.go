@@ -10,31 +10,28 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// kind is what the routes of an event depend on before its payload is read.
+// routeKey is what decides about the recipients of an event before its payload is read.
 type kind struct {
 	env domain.Environment
 	typ event.Type
 }
 
-// route is an endpoint that wants a type of events, and the name by which it
-// knows it.
+// route is an endpoint that subscribes to an event type, and the name under which it subscribes.
 type route struct {
 	to   *subscriber
 	name string
 }
 
-// routes are the endpoints that want a type of events. Those of one campaign,
-// or of certain campaigns or agents, are found by these: a thousand of them
-// cost an event of another campaign nothing.
+// routes are the endpoints that subscribe to one event type. Endpoints with a filter by campaign or agent are found
+// by that ID, so they add no cost to other events.
 type routes struct {
-	open       []route // not bound to any
+	open       []route // without a filter by campaign or agent
 	byCampaign map[string][]route
 	byAgent    map[string][]route
-	narrow     bool // some look at what the event is about
+	narrow     bool // some endpoints filter by what the event is about
 }
 
-// routesOf are those of a type; they are put together once after each change of
-// an endpoint.
+// routesOf returns the routes of an event type. They are computed once after each change of an endpoint.
 func (o *outbox) routesOf(k kind) *routes {
 	r := o.routes[k]
 	if r != nil {
@@ -82,7 +79,7 @@ func (r *routes) add(to route) {
 	}
 }
 
-// each adds a route under each id, once.
+// addToEach adds a route under each ID. Duplicate IDs count once.
 func each(m map[string][]route, ids []string, to route) {
 	for i, id := range ids {
 		if !slices.Contains(ids[:i], id) {
@@ -91,7 +88,7 @@ func each(m map[string][]route, ids []string, to route) {
 	}
 }
 
-// recipients calls f for every endpoint that is to be sent an event.
+// forEachRecipient calls f for every endpoint that receives an event.
 func (o *outbox) recipients(e *event.Event, f func(id, name string)) {
 	r := o.routesOf(kind{e.Environment, e.Type})
 	var about event.About
@@ -107,7 +104,7 @@ func (o *outbox) recipients(e *event.Event, f func(id, name string)) {
 	}
 }
 
-// since says whether an event is none of before the endpoint's time.
+// accepts reports whether an event was created after the endpoint.
 func (s *subscriber) since(e *event.Event) bool {
 	if e.Offset < s.first {
 		return false

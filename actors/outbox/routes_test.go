@@ -41,7 +41,7 @@ func TestFiltersDecideWhoGetsAnEventAndAChangeOfThemCountsFromThenOn(t *testing.
 			assert.Equal(t, ids, s.queued(id), id)
 		}
 		s.hook("wh_in", with(&domain.EventFilters{Directions: []domain.Direction{domain.Outbound}}))
-		sys.Root.Send(s.pid, outbox.Deleted{WebhookID: "wh_agents"})
+		sys.Root.Send(s.pid, outbox.EndpointDeleted{WebhookID: "wh_agents"})
 		d := call("agent_1", "", "outbound")
 		pass(time.Second)
 		assert.Equal(t, []string{c, d}, s.queued("wh_in"))

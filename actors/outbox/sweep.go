@@ -13,13 +13,12 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// sweepBatch bounds the rows of one removal.
+// sweepBatch is the largest number of rows removed in one commit.
 const sweepBatch = 500
 
-// sweep removes the deliveries of deleted endpoints, a batch at a time, beside
-// the fan-out. It begins only between two commits: the one under way might
-// still add rows. Rows that stay behind after a crash are found at the next
-// start, by walking over the endpoints that have any.
+// sweep removes the deliveries of deleted endpoints in batches, beside other work. It starts only between two
+// commits, because a commit in progress may still add rows. The search after a start finds rows that a crash left
+// behind.
 func (o *outbox) sweep(ctx actor.Context, now time.Time) {
 	if o.hooks == nil || o.sweeping || len(o.gone) == 0 || o.sweepAt.After(now) {
 		return
@@ -43,7 +42,7 @@ func (o *outbox) sweep(ctx actor.Context, now time.Time) {
 	})
 }
 
-// remove deletes one batch of an endpoint's deliveries.
+// removeDeliveries deletes one batch of an endpoint's deliveries. done is true if none is left.
 func remove(ctx context.Context, cfg Config, id string) (done bool, err error) {
 	change := commit.Change{Workspace: cfg.Workspace}
 	prefix := domain.Key{Kind: "delivery", Workspace: cfg.Workspace, ID: id + "/"}
@@ -58,8 +57,7 @@ func remove(ctx context.Context, cfg Config, id string) (done bool, err error) {
 	return len(change.Deletes) < sweepBatch, err
 }
 
-// orphans finds endpoints that have deliveries but no row: one look per
-// endpoint, whatever the number of its deliveries.
+// findDeletedEndpoints returns the endpoints that have deliveries but no row. It reads one delivery per endpoint.
 func orphans(ctx context.Context, cfg Config, known map[string]bool) (ids []string, err error) {
 	prefix := domain.Key{Kind: "delivery", Workspace: cfg.Workspace}
 	for after := ""; ; {
@@ -73,7 +71,7 @@ func orphans(ctx context.Context, cfg Config, known map[string]bool) (ids []stri
 		if err != nil || found == "" {
 			return ids, err
 		}
-		after = found + "/~" // behind every event of this endpoint
+		after = found + "/~" // after every delivery of this endpoint
 		if known[found] {
 			continue
 		}

@@ -136,14 +136,14 @@ func (p *phones) Receive(ctx actor.Context) {
 		}
 	case *actor.Stopping, *actor.Restarting:
 		p.refuseAll()
-	case mailbox.Crashed:
+	case mailbox.TaskPanicked:
 		panic(m)
 	}
 }
 
 func (p *phones) load(ctx actor.Context) {
 	store, ws := p.cfg.Store, p.cfg.Workspace
-	mailbox.Work(ctx, loadLimit, func(bound context.Context) any { return read(bound, store, ws) })
+	mailbox.RunTask(ctx, loadLimit, func(bound context.Context) any { return read(bound, store, ws) })
 }
 
 func read(ctx context.Context, store Store, ws string) (m loaded) {
@@ -171,7 +171,7 @@ func read(ctx context.Context, store Store, ws string) (m loaded) {
 func (p *phones) loaded(ctx actor.Context, m loaded) {
 	if m.err != nil {
 		p.cfg.Log.Warn("the registrations of the phones could not be read; trying again", slog.Any("error", m.err))
-		mailbox.After(ctx, loadAgain, load{})
+		mailbox.SendAfter(ctx, loadAgain, load{})
 		return
 	}
 	now := time.Now()
@@ -228,7 +228,7 @@ func (p *phones) next(ctx actor.Context) {
 	}
 	p.saving = fresh
 	change, store := p.change(fresh), p.cfg.Store
-	mailbox.Work(ctx, commitLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, commitLimit, func(bound context.Context) any {
 		_, err := store.Apply(bound, change)
 		return saved{err}
 	})
@@ -359,7 +359,7 @@ func (p *phones) plan(ctx actor.Context) {
 		}
 	}
 	if !at.IsZero() {
-		p.cancel = mailbox.After(ctx, max(time.Until(at), 0)+time.Millisecond, tick{p.generation})
+		p.cancel = mailbox.SendAfter(ctx, max(time.Until(at), 0)+time.Millisecond, tick{p.generation})
 	}
 }
 

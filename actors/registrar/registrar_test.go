@@ -72,7 +72,7 @@ func TestARegisterThatWaitsWhileItsPasswordIsChangedIsRefused(t *testing.T) {
 	book := registrar.NewPhoneDirectory()
 	book.Set("ws", known)
 	store := &slow{gate: make(chan struct{})}
-	sys := mailbox.System(slog.New(slog.DiscardHandler))
+	sys := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	t.Cleanup(sys.Shutdown)
 	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 		return registrar.New(registrar.Config{Workspace: "ws", Phones: func() []domain.Phone { return known }, Store: store, Book: book, Log: slog.New(slog.DiscardHandler)})

@@ -83,7 +83,7 @@ func (r *registration) start(ctx actor.Context) {
 	now, err := r.cfg.Register(to)
 	if err != nil {
 		r.report(ctx, sipregistration.State{Status: sipregistration.Failed, Reason: err.Error(), RetryAt: time.Now().Add(registerAgain)})
-		mailbox.After(ctx, registerAgain, registrationRetry{})
+		mailbox.SendAfter(ctx, registerAgain, registrationRetry{})
 		return
 	}
 	r.now = now

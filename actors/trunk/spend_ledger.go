@@ -75,7 +75,7 @@ func (t *Trunks) readSpend(ctx actor.Context) {
 	}
 	t.spend.staleRead = false
 	read, stored, now := t.cfg.ReadLedgerSpend, t.cfg.LoadSpending, time.Now().UTC()
-	mailbox.Work(ctx, readLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, readLimit, func(bound context.Context) any {
 		m := spendRead{day: dayOf(now)}
 		if m.micros, m.err = read(bound, midnight(now).Add(-24*time.Hour)); m.err == nil && stored != nil {
 			m.stored, m.err = stored(bound)
@@ -87,7 +87,7 @@ func (t *Trunks) readSpend(ctx actor.Context) {
 // spendRead adds what was read to what this process has counted since.
 func (t *Trunks) spendRead(ctx actor.Context, m spendRead) {
 	if m.err != nil {
-		mailbox.After(ctx, readAgain, spendReadDue{})
+		mailbox.SendAfter(ctx, readAgain, spendReadDue{})
 		return
 	}
 	if t.spend.staleRead && !t.spend.known {

@@ -203,7 +203,7 @@ func (t *Trunks) scheduleReservation(ctx actor.Context, now time.Time) {
 	for _, m := range t.spend.live {
 		wait = min(wait, m.due().Sub(now))
 	}
-	t.spend.cancelTimer = mailbox.After(ctx, max(wait, reserveAtLeast), reserveMinutes{})
+	t.spend.cancelTimer = mailbox.SendAfter(ctx, max(wait, reserveAtLeast), reserveMinutes{})
 }
 
 // reserveMinutes reserves the next minute of each live call whose reserved minutes

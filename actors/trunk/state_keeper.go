@@ -69,7 +69,7 @@ func (t *Trunks) readStates(ctx actor.Context) {
 		return
 	}
 	read := t.cfg.LoadStates
-	mailbox.Work(ctx, readLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, readLimit, func(bound context.Context) any {
 		states, err := read(bound)
 		return statesRead{states, err}
 	})
@@ -117,7 +117,7 @@ func (k *stateKeeper) wake(ctx actor.Context) {
 	}
 	k.armed = true
 	k.generation++
-	mailbox.After(ctx, keepEvery, saveStatesDue{k.generation})
+	mailbox.SendAfter(ctx, keepEvery, saveStatesDue{k.generation})
 }
 
 // saveStates commits the changes.
@@ -145,7 +145,7 @@ func (t *Trunks) saveStates(ctx actor.Context) {
 	}
 	k.dirty, k.gone, k.busy = nil, nil, true
 	keep := t.cfg.SaveStates
-	mailbox.Work(ctx, keepLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, keepLimit, func(bound context.Context) any {
 		m.err = keep(bound, states, m.gone, s)
 		return m
 	})

@@ -92,13 +92,13 @@ func (t *Trunks) checkTargets(ctx actor.Context) {
 	t.monitor.stop()
 	if needed {
 		jitter := time.Duration(rand.Int64N(int64(time.Second))) //nolint:gosec // spreads work, no secret
-		t.monitor.cancel = mailbox.After(ctx, lookEvery+jitter, checkTargetsDue{t.monitor.generation})
+		t.monitor.cancel = mailbox.SendAfter(ctx, lookEvery+jitter, checkTargetsDue{t.monitor.generation})
 	}
 }
 
 func (t *Trunks) resolve(ctx actor.Context, trunkID string, names []domain.Proxy) {
 	lookUp := t.cfg.Resolve
-	mailbox.Work(ctx, lookLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, lookLimit, func(bound context.Context) any {
 		m := found{trunkID: trunkID, targets: make(map[domain.Proxy][]resolve.Target, len(names))}
 		for _, p := range names {
 			if all, err := lookUp(bound, resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: trunkID}); err == nil {
@@ -128,7 +128,7 @@ func (t *Trunks) onResolved(ctx actor.Context, m found) {
 func (t *Trunks) ping(ctx actor.Context, b *trunkState) {
 	ping, id, env := t.cfg.Ping, b.trunk.ID, b.trunk.Environment
 	targets := append([]target(nil), b.targets...)
-	mailbox.Work(ctx, pingLimit+time.Second, func(bound context.Context) any {
+	mailbox.RunTask(ctx, pingLimit+time.Second, func(bound context.Context) any {
 		m := pinged{trunkID: id, by: make(map[string]pong, len(targets))}
 		var mu sync.Mutex
 		var wait sync.WaitGroup

@@ -86,7 +86,7 @@ func (l *trunkAlarms) publish(ctx actor.Context, b *trunkState, a Alarm) {
 	}
 	a.Trunk = *b.trunk.Public()
 	send := l.send
-	mailbox.Work(ctx, alarmLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, alarmLimit, func(bound context.Context) any {
 		send(bound, a)
 		return nil
 	})

@@ -193,7 +193,7 @@ func (t *Trunks) receiveOwn(ctx actor.Context) {
 		t.spendRead(ctx, m)
 	case reserveMinutes:
 		t.reserveMinutes(ctx)
-	case mailbox.Crashed:
+	case mailbox.TaskPanicked:
 		t.cfg.Log.Error("work beside the trunks failed", slog.Any("reason", m.Value), slog.String("stack", m.Stack))
 	}
 }
@@ -319,7 +319,7 @@ func (t *Trunks) plan(ctx actor.Context, now time.Time) {
 	}
 	t.generation++
 	t.wakeAt = at
-	t.cancel = mailbox.After(ctx, max(at.Sub(now), time.Millisecond), tick{t.generation})
+	t.cancel = mailbox.SendAfter(ctx, max(at.Sub(now), time.Millisecond), tick{t.generation})
 }
 
 // answer says Slot or NoSlot; false: the want has to wait inside. A target that

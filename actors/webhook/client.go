@@ -48,7 +48,7 @@ type ClientConfig struct {
 	RootCAs  *x509.CertPool // nil: those of the machine
 	Resolver *net.Resolver  // nil: the machine's
 	Timeout  time.Duration  // of a whole attempt; 0: 30 s
-	May      func() bool    // asked before each attempt, which waits for it; it must not wait itself; nil: always
+	MaySend  func() bool    // asked before each attempt, which waits for it; it must not wait itself; nil: always
 
 	idle time.Duration // that a connection may be unused; 0: idleTimeout
 	// Quarantined: nothing is sent. Send waits until its context ends, and nothing else gets a connection.
@@ -122,11 +122,11 @@ func (c *Client) guard(_ context.Context, _, address string, _ syscall.RawConn) 
 	return c.cfg.Egress.May(to)
 }
 
-// Check is what the API asks when an endpoint is created or changed: the URL's
+// CheckURL is what the API asks when an endpoint is created or changed: the URL's
 // shape, and that every address of its host may be reached. A resolver that
 // does not answer in time is no fault of the URL; each connection is checked
 // again anyway. The error is a *domain.Error invalid_url.
-func (c *Client) Check(ctx context.Context, link string) error {
+func (c *Client) CheckURL(ctx context.Context, link string) error {
 	target, err := webhook.ParseURL(link, c.cfg.Egress)
 	if err != nil || target.Addr.IsValid() {
 		return err
@@ -160,11 +160,11 @@ type Request struct {
 	Body   []byte
 }
 
-// Answer is what came of an attempt.
-type Answer struct {
-	Status int           // 0: none came
-	Took   time.Duration // until the answer's headers, or the failure
-	Error  string        // why it is no success, fit to be shown
+// SendResult is what came of an attempt.
+type SendResult struct {
+	Status   int           // 0: none came
+	Duration time.Duration // until the answer's headers, or the failure
+	Error    string        // why it is no success, fit to be shown
 	// RetryAfter is what the answer asks for in seconds, an hour at most; 0:
 	// nothing.
 	RetryAfter time.Duration
@@ -172,23 +172,23 @@ type Answer struct {
 
 // Send makes one attempt. The answer counts once its headers are there; its
 // body is read only as far as lets the connection be used again.
-func (c *Client) Send(ctx context.Context, r Request) Answer {
+func (c *Client) Send(ctx context.Context, r Request) SendResult {
 	start := time.Now()
 	if c.cfg.Quarantined {
 		<-ctx.Done()
-		return Answer{Took: time.Since(start), Error: ErrQuarantined.Error()}
+		return SendResult{Duration: time.Since(start), Error: ErrQuarantined.Error()}
 	}
-	if c.cfg.May != nil && !c.waited(ctx, start) {
-		return Answer{Took: time.Since(start), Error: "this node may not send any more"}
+	if c.cfg.MaySend != nil && !c.waited(ctx, start) {
+		return SendResult{Duration: time.Since(start), Error: "this node may not send any more"}
 	}
 	ctx, cancel := context.WithDeadline(ctx, start.Add(c.cfg.Timeout))
 	defer cancel()
 	req, err := r.post(ctx)
 	if err != nil {
-		return Answer{Error: "the URL is not valid"}
+		return SendResult{Error: "the URL is not valid"}
 	}
 	resp, err := c.transport.RoundTrip(req) // a redirect is an answer like any other
-	a := Answer{Took: time.Since(start)}
+	a := SendResult{Duration: time.Since(start)}
 	if err != nil {
 		a.Error = c.reason(err)
 		return a
@@ -225,7 +225,7 @@ func (r *Request) post(ctx context.Context) (*http.Request, error) {
 
 // waited waits until an attempt may be made; false: it may not in its time.
 func (c *Client) waited(ctx context.Context, start time.Time) bool {
-	if c.cfg.May() {
+	if c.cfg.MaySend() {
 		return true
 	}
 	look := time.NewTicker(lookAgain)
@@ -235,7 +235,7 @@ func (c *Client) waited(ctx context.Context, start time.Time) bool {
 		case <-ctx.Done():
 			return false
 		case <-look.C:
-			if c.cfg.May() {
+			if c.cfg.MaySend() {
 				return true
 			}
 		}
@@ -244,7 +244,7 @@ func (c *Client) waited(ctx context.Context, start time.Time) bool {
 }
 
 // addStatus takes the status and the Retry-After of an answer.
-func (a *Answer) addStatus(status int, wait string) {
+func (a *SendResult) addStatus(status int, wait string) {
 	a.Status = status
 	if n, err := strconv.ParseUint(wait, 10, 31); err == nil {
 		a.RetryAfter = min(time.Duration(n)*time.Second, time.Hour)
@@ -282,6 +282,6 @@ func (c *Client) reason(err error) string {
 	return "the connection broke before an answer"
 }
 
-// Web is an HTTP client under the same guard, with connections of its own and
+// HTTPClient is an HTTP client under the same guard, with connections of its own and
 // no deadline but that of each request.
-func (c *Client) Web() *http.Client { return &c.own().http }
+func (c *Client) HTTPClient() *http.Client { return &c.own().http }

@@ -122,8 +122,8 @@ func TestTheAnswerThatCountsIsTheOneBehindInterimOnes(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		})
 		got := post(t, trusting(t, s), s.URL)
-		got.Took = 0
-		want := webhook.Answer{Status: 503, Error: "the endpoint answered 503", RetryAfter: 7 * time.Second}
+		got.Duration = 0
+		want := webhook.SendResult{Status: 503, Error: "the endpoint answered 503", RetryAfter: 7 * time.Second}
 		assert.Equal(t, want, got, interim)
 	}
 }

@@ -9,45 +9,45 @@ import (
 	"github.com/callboard/callboard/engines/content"
 )
 
-// Fetched is a page that was read.
-type Fetched struct {
+// Page is a page that was read.
+type Page struct {
 	ContentType string // as the far end says
 	Body        []byte
 }
 
-// Fetch reads a page of at most most bytes under the same guard as Send: https
+// FetchPage reads a page of at most most bytes under the same guard as Send: https
 // only, no redirect, no address that may not be reached. The error is fit to be
 // shown.
-func (c *Client) Fetch(ctx context.Context, url string, most int64) (Fetched, error) {
+func (c *Client) FetchPage(ctx context.Context, url string, most int64) (Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil || req.URL.Scheme != "https" {
-		return Fetched{}, errors.New("the URL is not valid")
+		return Page{}, errors.New("the URL is not valid")
 	}
 	req.Header.Set("Accept", "text/html, text/markdown, text/plain, application/pdf")
 	req.Header.Set("Accept-Encoding", content.Codings)
 	req.Header.Set("User-Agent", "callboard")
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return Fetched{}, errors.New(c.reason(err))
+		return Page{}, errors.New(c.reason(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	switch {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
-		return Fetched{}, fmt.Errorf("the page has moved (%d); name the address that it has now", resp.StatusCode)
+		return Page{}, fmt.Errorf("the page has moved (%d); name the address that it has now", resp.StatusCode)
 	case resp.StatusCode != http.StatusOK:
-		return Fetched{}, fmt.Errorf("the page answered %d", resp.StatusCode)
+		return Page{}, fmt.Errorf("the page answered %d", resp.StatusCode)
 	}
 	body, err := content.ReadBody(resp.Header, resp.Body, most)
 	_, shown := errors.AsType[content.Error](err)
 	switch {
 	case errors.Is(err, content.ErrTooLarge):
-		return Fetched{}, fmt.Errorf("the page has more than %d bytes", most)
+		return Page{}, fmt.Errorf("the page has more than %d bytes", most)
 	case shown:
-		return Fetched{}, fmt.Errorf("the page cannot be read: %w", err)
+		return Page{}, fmt.Errorf("the page cannot be read: %w", err)
 	case err != nil:
-		return Fetched{}, errors.New(c.reason(err))
+		return Page{}, errors.New(c.reason(err))
 	}
-	return Fetched{ContentType: resp.Header.Get("Content-Type"), Body: body}, nil
+	return Page{ContentType: resp.Header.Get("Content-Type"), Body: body}, nil
 }

@@ -167,7 +167,7 @@ func (r *receiver) patient(t testing.TB, egress access.Egress, timeout time.Dura
 	return c
 }
 
-func post(t *testing.T, c *webhook.Client, url string) webhook.Answer {
+func post(t *testing.T, c *webhook.Client, url string) webhook.SendResult {
 	t.Helper()
 	body := []byte(`{"id":"evt_1"}`)
 	a := domainwebhook.SignedRequest{EventID: "evt_1", Number: 1, First: time.Now(), At: time.Now(), Secret: standardSecret}
@@ -179,7 +179,7 @@ func TestAnswersOfARealReceiver(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		r := newReceiver(t, http2)
 		var wg sync.WaitGroup
-		for path, want := range map[string]webhook.Answer{
+		for path, want := range map[string]webhook.SendResult{
 			"/ok":           {Status: 200},
 			"/204":          {Status: 204},
 			"/404":          {Status: 404, Error: "the endpoint answered 404"},
@@ -199,7 +199,7 @@ func TestAnswersOfARealReceiver(t *testing.T) {
 				start := time.Now()
 				got := post(t, client, r.URL+path)
 				assert.Less(t, time.Since(start), time.Minute, path)
-				got.Took = 0
+				got.Duration = 0
 				if path == "/huge-headers" && http2 { // one of two errors
 					got.Error, want.Error = "", ""
 				}
@@ -308,11 +308,11 @@ func TestANameThatTurnsInwardsAfterItsCheckIsNotDialled(t *testing.T) {
 		resolver := &names{answers: map[string]string{"rebind.example": "93.184.216.34"}}
 		c := webhook.NewClient(webhook.ClientConfig{Egress: access.Egress{Ports: []int{number}}, Resolver: resolver.resolver(), Timeout: time.Minute})
 		url := "https://rebind.example:" + port + "/ok"
-		require.NoError(t, c.Check(t.Context(), url), "the first answer is public")
+		require.NoError(t, c.CheckURL(t.Context(), url), "the first answer is public")
 		resolver.turn("rebind.example", inner)
 		got := post(t, c, url)
 		assert.Equal(t, []any{0, "this address may not be reached from here"}, []any{got.Status, got.Error}, inner)
-		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(c.Check(t.Context(), url)), inner)
+		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(c.CheckURL(t.Context(), url)), inner)
 	}
 	assert.Empty(t, r.got)
 }
@@ -321,9 +321,9 @@ func TestTheCheckOfAURLLooksItsNameUp(t *testing.T) {
 	t.Parallel()
 	resolver := &names{answers: map[string]string{"inner.example": "10.0.0.1", "outer.example": "93.184.216.34"}}
 	c := webhook.NewClient(webhook.ClientConfig{Resolver: resolver.resolver()})
-	require.NoError(t, c.Check(t.Context(), "https://outer.example/hook"))
+	require.NoError(t, c.CheckURL(t.Context(), "https://outer.example/hook"))
 	for _, url := range []string{"https://inner.example/", "https://nowhere.example/", "http://outer.example/", "https://127.0.0.1/"} {
-		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(c.Check(t.Context(), url)), url)
+		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(c.CheckURL(t.Context(), url)), url)
 	}
 }
 
@@ -336,7 +336,7 @@ type farm struct {
 
 func newFarm(t testing.TB, c *webhook.Client, events int, urls ...string) *farm {
 	t.Helper()
-	f := &farm{store: webhooktest.New(), sys: mailbox.System(slog.New(slog.DiscardHandler))}
+	f := &farm{store: webhooktest.NewStore(), sys: mailbox.NewSystem(slog.New(slog.DiscardHandler))}
 	var change commit.Change
 	for i := range events {
 		change.Events = append(change.Events, event.Draft{ID: fmt.Sprintf("evt_%04d", i), Type: event.CallEnded, CreatedAt: time.Now(), WorkspaceID: workspace, Subject: fmt.Sprint("call_", i%20), Data: map[string]int{"n": i}})
@@ -371,7 +371,7 @@ func newFarm(t testing.TB, c *webhook.Client, events int, urls ...string) *farm 
 
 func (f *farm) states(n int) map[domain.DeliveryState]int {
 	got := make(map[domain.DeliveryState]int)
-	for _, d := range f.store.Deliveries(fmt.Sprint("wh_", n)) {
+	for _, d := range f.store.DeliveryRows(fmt.Sprint("wh_", n)) {
 		got[d.State]++
 	}
 	return got
@@ -428,7 +428,7 @@ func TestABadNeighbourBehindTheSameHostBreaksNoConnectionOfOthers(t *testing.T) 
 	f := newFarm(t, r.patient(t, loopback(t), time.Minute), events, r.URL+"/huge-headers", r.URL+"/slow", r.URL+"/reset")
 	want := map[domain.DeliveryState]int{domain.DeliveryDelivered: events}
 	require.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, f.states(1)) }, time.Minute, 50*time.Millisecond)
-	for id, d := range f.store.Deliveries("wh_1") {
+	for id, d := range f.store.DeliveryRows("wh_1") {
 		assert.Equal(t, 1, d.Attempts, id)
 	}
 }

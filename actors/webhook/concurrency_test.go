@@ -65,7 +65,7 @@ func TestAReceiverThatReadsNothingTimesOutAndGivesItsSlotBack(t *testing.T) {
 		<-done
 	})
 	t.Cleanup(func() { close(done) })
-	store, sys, pool := webhooktest.New(), mailbox.System(slog.New(slog.DiscardHandler)), webhook.NewSendPool(0)
+	store, sys, pool := webhooktest.NewStore(), mailbox.NewSystem(slog.New(slog.DiscardHandler)), webhook.NewSendPool(0)
 	told, err := store.Apply(t.Context(), commit.Change{Events: []event.Draft{{
 		ID: "evt_1", Type: event.CallEnded, CreatedAt: time.Now(), WorkspaceID: workspace, Subject: "call_1",
 		Data: map[string]string{"notes": strings.Repeat("long ", 8<<20)}, // more than the buffers of a connection hold
@@ -86,8 +86,8 @@ func TestAReceiverThatReadsNothingTimesOutAndGivesItsSlotBack(t *testing.T) {
 	})
 	var row domain.Delivery
 	require.Eventually(t, func() bool {
-		row = store.Deliveries(endpoint)["evt_1"]
-		return row.State == domain.DeliveryRetrying && pool.Busy() == 0
+		row = store.DeliveryRows(endpoint)["evt_1"]
+		return row.State == domain.DeliveryRetrying && pool.ActiveRequests() == 0
 	}, time.Minute, 20*time.Millisecond)
 	assert.Equal(t, []any{1, fmt.Sprintf("no answer within %s", time.Second), int32(1)}, []any{row.Attempts, row.Error, came.Load()})
 }

@@ -156,7 +156,7 @@ func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
 
 // onFresh queues deliveries that the outbox has just committed. If others may stand before them, they are read from
 // the store instead.
-func (e *endpoint) onFresh(m Fresh) {
+func (e *endpoint) onFresh(m NewDeliveries) {
 	e.reader.arrived = e.reader.arrived || e.reader.loading
 	if e.overtaken(m) {
 		e.reader.stale = true
@@ -172,8 +172,8 @@ func (e *endpoint) onFresh(m Fresh) {
 }
 
 // overtaken says whether the reader has passed deliveries without seeing them: a replay stood behind them.
-func (e *endpoint) overtaken(m Fresh) bool {
-	return slices.ContainsFunc(m.Items, func(it Queued) bool {
+func (e *endpoint) overtaken(m NewDeliveries) bool {
+	return slices.ContainsFunc(m.Items, func(it QueuedDelivery) bool {
 		id := it.Row.EventID
 		return it.Row.ID <= e.reader.last && e.queue.known[id] == nil && !e.results.has(id) && !e.reader.settled[id]
 	})

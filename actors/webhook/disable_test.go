@@ -30,20 +30,20 @@ func (s *stage) told() (found []event.Event) {
 }
 
 func (s *stage) resume() {
-	w := s.store.Webhook(workspace, endpoint)
+	w := s.store.WebhookRow(workspace, endpoint)
 	w.Status = domain.WebhookActive
 	w.Revive()
 	s.store.Put(&w)
-	s.tell(webhook.Changed{})
+	s.tell(webhook.EndpointChanged{})
 }
 
 func TestAnEndpointThatIsGoneIsDisabledLoudlyAndKeepsWhatItMissed(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStage(t, sys)
 		committed, away := 0, 3
-		s.cfg.Committed = func() { committed++ }
+		s.cfg.OnCommitted = func() { committed++ }
 		s.answer = func(arrival) (int, time.Duration) { return 410, 0 }
-		s.store.Fail = func(operation string) error { // it is disabled as soon as the store lets it
+		s.store.FailOperation = func(operation string) error { // it is disabled as soon as the store lets it
 			if operation == "get" && len(s.seen()) > 0 && away > 0 {
 				away--
 				return errors.New("away")
@@ -53,9 +53,9 @@ func TestAnEndpointThatIsGoneIsDisabledLoudlyAndKeepsWhatItMissed(t *testing.T) 
 		s.run()
 		pass(time.Second)
 		s.queue("x")
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(time.Minute)
-		w := s.store.Webhook(workspace, endpoint)
+		w := s.store.WebhookRow(workspace, endpoint)
 		require.NotNil(t, w.DisabledAt)
 		assert.Equal(t, []any{domain.WebhookDisabled, domainwebhook.ReasonGone, 1}, []any{w.Status, w.DisabledReason, w.FailureCount})
 		told := s.told()
@@ -63,7 +63,7 @@ func TestAnEndpointThatIsGoneIsDisabledLoudlyAndKeepsWhatItMissed(t *testing.T) 
 		assert.JSONEq(t, `{"webhook_id":"wh_1","url":"https://example.com/hook","reason":"gone","at":"`+w.DisabledAt.Format(domain.TimeFormat)+`"}`, string(told[0].Data))
 		assert.Equal(t, 1, committed)
 		missed := s.queue("x", "y")
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(time.Hour)
 		assert.Len(t, s.seen(), 1, "nothing more is sent")
 		s.kill()
@@ -76,7 +76,7 @@ func TestAnEndpointThatIsGoneIsDisabledLoudlyAndKeepsWhatItMissed(t *testing.T) 
 		pass(time.Minute)
 		assert.ElementsMatch(t, missed, s.ids()[1:])
 		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 2}, s.states())
-		w = s.store.Webhook(workspace, endpoint)
+		w = s.store.WebhookRow(workspace, endpoint)
 		assert.Equal(t, []any{domain.WebhookActive, "", 0, true}, []any{w.Status, w.DisabledReason, w.FailureCount, w.FailingSince == nil})
 		s.end()
 	})
@@ -89,30 +89,30 @@ func TestAnEndpointIsDisabledAfterThreeDaysWithoutASuccessAlsoAcrossRestarts(t *
 		s.run()
 		for hours := range 71 {
 			s.queue("x")
-			s.tell(webhook.Nudge{})
+			s.tell(webhook.DeliveriesQueued{})
 			pass(time.Hour)
 			if hours%10 == 0 {
 				s.kill()
 				s.run()
 			}
 		}
-		assert.Equal(t, domain.WebhookActive, s.store.Webhook(workspace, endpoint).Status)
+		assert.Equal(t, domain.WebhookActive, s.store.WebhookRow(workspace, endpoint).Status)
 		assert.Empty(t, s.told())
 		s.answer = func(arrival) (int, time.Duration) { return 200, 0 } // one success begins the days anew
 		s.queue("y")
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(time.Minute)
 		s.answer = func(arrival) (int, time.Duration) { return 503, 0 }
 		for range 71 {
 			s.queue("x")
-			s.tell(webhook.Nudge{})
+			s.tell(webhook.DeliveriesQueued{})
 			pass(time.Hour)
 		}
-		assert.Equal(t, domain.WebhookActive, s.store.Webhook(workspace, endpoint).Status)
+		assert.Equal(t, domain.WebhookActive, s.store.WebhookRow(workspace, endpoint).Status)
 		s.queue("x", "x", "x")
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(3 * time.Hour)
-		w := s.store.Webhook(workspace, endpoint)
+		w := s.store.WebhookRow(workspace, endpoint)
 		assert.Equal(t, []any{domain.WebhookDisabled, domainwebhook.ReasonFailing}, []any{w.Status, w.DisabledReason})
 		assert.Len(t, s.told(), 1)
 		s.end()
@@ -129,20 +129,20 @@ func TestAnEndpointThatMovesWhileItIsDisabledGoesOn(t *testing.T) {
 			if moved {
 				return 200, 0
 			}
-			w := s.store.Webhook(workspace, endpoint)
+			w := s.store.WebhookRow(workspace, endpoint)
 			w.URL, moved = "https://example.com/new", true
 			s.store.Put(&w)
 			return 410, 0
 		}
 		s.run()
 		s.queue("x")
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(time.Minute)
-		s.tell(webhook.Changed{})
+		s.tell(webhook.EndpointChanged{})
 		s.queue("y")
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(time.Minute)
-		assert.Equal(t, domain.WebhookActive, s.store.Webhook(workspace, endpoint).Status)
+		assert.Equal(t, domain.WebhookActive, s.store.WebhookRow(workspace, endpoint).Status)
 		assert.Empty(t, s.told())
 		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 1}, s.states())
 		s.end()
@@ -155,7 +155,7 @@ func TestARetryIsNeverLaterThanItsDelayWhateverTheClockSaid(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStage(t, sys)
 		id := s.queue("x")[0]
-		row := s.store.Deliveries(endpoint)[id]
+		row := s.store.DeliveryRows(endpoint)[id]
 		due, first := time.Now().Add(time.Hour+time.Minute), time.Now().Add(time.Hour)
 		row.State, row.Attempts, row.FirstAttemptAt, row.LastAttemptAt, row.DueAt = domain.DeliveryRetrying, 2, &first, &first, &due
 		s.apply(commit.Change{Puts: []domain.Record{&row}})
@@ -179,17 +179,17 @@ func TestALateAnswerOfTheAddressBeforeEndsNothing(t *testing.T) {
 		}
 		s.run()
 		s.queue("x")
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(time.Second)
-		w := s.store.Webhook(workspace, endpoint)
+		w := s.store.WebhookRow(workspace, endpoint)
 		w.URL = "https://example.com/new"
 		s.store.Put(&w)
-		s.tell(webhook.Changed{})
+		s.tell(webhook.EndpointChanged{})
 		pass(time.Minute)
 		s.queue("y")
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(time.Minute)
-		w = s.store.Webhook(workspace, endpoint)
+		w = s.store.WebhookRow(workspace, endpoint)
 		assert.Equal(t, []any{domain.WebhookActive, 0}, []any{w.Status, w.FailureCount})
 		assert.Empty(t, s.told())
 		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 1, domain.DeliveryDelivered: 1}, s.states())
@@ -204,7 +204,7 @@ func TestWhatWaitsBeforeAPauseHasAsLongAsWhatComesInIt(t *testing.T) {
 			s := newStage(t, sys)
 			s.queue("old")
 			pass(70 * time.Hour) // the service was down
-			w := s.store.Webhook(workspace, endpoint)
+			w := s.store.WebhookRow(workspace, endpoint)
 			now := time.Now().UTC()
 			if status == domain.WebhookPaused {
 				w.Pause(now)
@@ -217,7 +217,7 @@ func TestWhatWaitsBeforeAPauseHasAsLongAsWhatComesInIt(t *testing.T) {
 			s.kill()
 			s.run()
 			s.queue("new")
-			s.tell(webhook.Nudge{})
+			s.tell(webhook.DeliveriesQueued{})
 			pass(45 * time.Minute)
 			assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryQueued: 2}, s.states(), status)
 			pass(time.Hour)

@@ -25,7 +25,7 @@ type Store interface {
 
 // Sender makes one attempt; Client is one.
 type Sender interface {
-	Send(ctx context.Context, r Request) Answer
+	Send(ctx context.Context, r Request) SendResult
 }
 
 // Config is what one endpoint's actor needs; zero numbers have defaults.
@@ -35,8 +35,8 @@ type Config struct {
 	Store     Store
 	Sender    Sender
 	Log       *slog.Logger
-	Pool      *SendPool // shared by all endpoints of the process; nil: one of its own
-	Ledger    *Ledger   // shared by all endpoints of Store; nil: one of its own
+	Pool      *SendPool        // shared by all endpoints of the process; nil: one of its own
+	Results   *ResultCommitter // shared by all endpoints of Store; nil: one of its own
 	// Concurrency is the most first attempts under way at once: 6. It starts
 	// at half, grows by one per success and is halved by a failure.
 	Concurrency int
@@ -52,10 +52,10 @@ type Config struct {
 	MaxRetries int
 	// Hurry divides the waits before retries, for tests of the whole service;
 	// 0: 1.
-	Hurry         int
+	TimeFactor    int
 	TraceContexts *tracing.SpanContexts // nil: no collector wants traces
 	// Committed hears that an event was committed; nil: nobody does.
-	Committed func()
+	OnCommitted func()
 }
 
 const (
@@ -157,12 +157,12 @@ func New(cfg Config) actor.Producer {
 	if cfg.MaxRetries == 0 {
 		cfg.MaxRetries = 4096
 	}
-	cfg.Hurry = max(cfg.Hurry, 1)
+	cfg.TimeFactor = max(cfg.TimeFactor, 1)
 	if cfg.Pool == nil {
 		cfg.Pool = NewSendPool(0)
 	}
-	if cfg.Ledger == nil {
-		cfg.Ledger = NewLedger(cfg.Store)
+	if cfg.Results == nil {
+		cfg.Results = NewResultCommitter(cfg.Store)
 	}
 	return func() actor.Actor {
 		cfg := cfg
@@ -183,15 +183,15 @@ func (e *endpoint) Receive(ctx actor.Context) {
 		e.start(ctx)
 	case *actor.Restarting, *actor.Stopping:
 		e.stop()
-	case Nudge:
+	case DeliveriesQueued:
 		e.reader.more = true
-	case Fresh:
+	case NewDeliveries:
 		e.onFresh(m)
-	case Changed:
+	case EndpointChanged:
 		e.reader.stale = true
-	case Deleted:
+	case EndpointDeleted:
 		e.quit(ctx)
-	case Test:
+	case SendTestEvent:
 		e.onTest(ctx, testRequest{m, ctx.Sender()})
 	case loaded:
 		e.onLoaded(ctx, m)
@@ -205,7 +205,7 @@ func (e *endpoint) Receive(ctx actor.Context) {
 		e.onTested(ctx, m)
 	case wakeUpDue:
 		e.onWakeUp(m)
-	case mailbox.Crashed:
+	case mailbox.TaskPanicked:
 		panic(m)
 	}
 	e.advance(ctx)
@@ -322,7 +322,7 @@ func (e *endpoint) firstsHeld() bool {
 // send makes one attempt in a slot that was taken.
 func (e *endpoint) send(ctx actor.Context, it *item, k sendKind) {
 	job, slots, life := attempt{cfg: e.cfg, hook: e.hook, row: it.row, event: it.event, signers: e.signers}, e.sends.slots, e.life
-	mailbox.Work(ctx, 0, func(context.Context) any { // the sender has a deadline of its own
+	mailbox.RunTask(ctx, 0, func(context.Context) any { // the sender has a deadline of its own
 		defer slots.give(k)
 		return sent{of: e, item: it, url: job.hook.URL, result: job.run(life())}
 	})
@@ -331,7 +331,7 @@ func (e *endpoint) send(ctx actor.Context, it *item, k sendKind) {
 // work runs f beside the actor; it ends with this incarnation.
 func (e *endpoint) work(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
 	life := e.life
-	mailbox.Work(ctx, 0, func(context.Context) any {
+	mailbox.RunTask(ctx, 0, func(context.Context) any {
 		c, cancel := context.WithTimeout(life(), limit)
 		defer cancel()
 		return f(c)
@@ -415,7 +415,7 @@ func (a attempt) run(ctx context.Context) result {
 	ended := time.Now().UTC()
 	verdict := webhook.After(row.Attempts, answer.Status, ended, retryTimeFactor(a.cfg, a.hook))
 	row.State, row.DueAt, row.DeliveredAt = verdict.State, nil, nil
-	row.ResponseStatus, row.ResponseTimeMs, row.Error = answer.Status, answer.Took.Milliseconds(), answer.Error
+	row.ResponseStatus, row.ResponseTimeMs, row.Error = answer.Status, answer.Duration.Milliseconds(), answer.Error
 	switch verdict.State {
 	case domain.DeliveryDelivered:
 		row.DeliveredAt, row.Error = &ended, ""
@@ -427,18 +427,18 @@ func (a attempt) run(ctx context.Context) result {
 }
 
 // retryTimeFactor divides the delays before the retries of an endpoint.
-func retryTimeFactor(cfg Config, w *domain.Webhook) int { return max(cfg.Hurry, w.TimeFactor()) }
+func retryTimeFactor(cfg Config, w *domain.Webhook) int { return max(cfg.TimeFactor, w.TimeFactor()) }
 
 // send formats, signs and sends an event. A panic counts as a failed attempt.
-func (a attempt) send(ctx context.Context, ev *event.Event, row *domain.Delivery, at time.Time) (answer Answer) {
+func (a attempt) send(ctx context.Context, ev *event.Event, row *domain.Delivery, at time.Time) (answer SendResult) {
 	defer func() {
 		if v := recover(); v != nil {
-			answer = Answer{Error: "the service failed to send"}
+			answer = SendResult{Error: "the service failed to send"}
 		}
 	}()
 	body, err := webhook.Body(*ev, row.EventType)
 	if err != nil {
-		return Answer{Error: "the event could not be written as JSON"}
+		return SendResult{Error: "the event could not be written as JSON"}
 	}
 	secret, next := a.hook.Secrets(at)
 	_, span := a.cfg.TraceContexts.Delivery(row)

@@ -26,7 +26,7 @@ func TestAStoreThatIsAwayLosesNothing(t *testing.T) {
 		var away atomic.Bool
 		ids := s.queue("a", "b", "c")
 		s.answer = func(arrival) (int, time.Duration) { return 200, time.Second }
-		s.store.Fail = func(string) error {
+		s.store.FailOperation = func(string) error {
 			if away.Load() {
 				return errors.New("away")
 			}
@@ -39,7 +39,7 @@ func TestAStoreThatIsAwayLosesNothing(t *testing.T) {
 		pass(6 * time.Second)
 		assert.Len(t, s.seen(), 3)
 		more := s.queue("a", "b")
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(500 * time.Millisecond)
 		away.Store(true) // while two are under way
 		pass(time.Minute)
@@ -59,7 +59,7 @@ func TestACommitOfUnknownOutcomeIsMadeAgain(t *testing.T) {
 		s := newStage(t, sys)
 		s.queue("a", "b", "c")
 		n := 0
-		s.store.After = func() error {
+		s.store.AfterApply = func() error {
 			if n++; n%2 == 1 {
 				return errors.New("the answer was lost")
 			}
@@ -142,10 +142,10 @@ func TestAPanicAtAnyMessageLosesNothing(t *testing.T) {
 			s.run()
 			pass(10 * time.Second)
 			s.queue("a", "c")
-			s.tell(webhook.Nudge{})
-			s.tell(webhook.Changed{})
+			s.tell(webhook.DeliveriesQueued{})
+			s.tell(webhook.EndpointChanged{})
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-			_, _ = mailbox.Ask[webhook.Tested](ctx, sys, s.pid, webhook.Test{})
+			_, _ = mailbox.Ask[webhook.TestResult](ctx, sys, s.pid, webhook.SendTestEvent{})
 			cancel()
 			pass(2 * time.Hour)
 			assert.Positive(t, planted.Load(), kind)
@@ -160,7 +160,7 @@ func TestAPanicOfTheStoreRestartsTheActor(t *testing.T) {
 		s := newStage(t, sys)
 		s.queue("a")
 		n := 0
-		s.store.Fail = func(string) error {
+		s.store.FailOperation = func(string) error {
 			if n++; n == 3 {
 				panic("planted")
 			}

@@ -23,23 +23,23 @@ func TestWhatWasQueuedBesideAReplayIsNotPassedOver(t *testing.T) {
 		tell   func(late domain.Delivery, s *stage) any
 		within time.Duration
 	}{
-		"nobody hands it over": {func(domain.Delivery, *stage) any { return webhook.Nudge{} }, time.Minute},
+		"nobody hands it over": {func(domain.Delivery, *stage) any { return webhook.DeliveriesQueued{} }, time.Minute},
 		"handed over": {func(late domain.Delivery, s *stage) any {
 			got, err := s.store.Events(s.t.Context(), workspace, late.EventOffset-1, 1)
 			require.NoError(s.t, err)
-			return webhook.Fresh{After: "dlv_000000", Items: []webhook.Queued{{Row: &late, Event: &got[0]}}}
+			return webhook.NewDeliveries{After: "dlv_000000", Items: []webhook.QueuedDelivery{{Row: &late, Event: &got[0]}}}
 		}, time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 				s := newStage(t, sys)
 				ids := s.queue("a", "b")
-				rows := s.store.Deliveries(endpoint)
+				rows := s.store.DeliveryRows(endpoint)
 				late, replayed := rows[ids[0]], rows[ids[1]]
 				replayed.Replay = true
 				s.apply(commit.Change{Puts: []domain.Record{&replayed}, Deletes: []domain.Key{late.Key()}})
 				s.run()
-				s.tell(webhook.Changed{})
+				s.tell(webhook.EndpointChanged{})
 				pass(time.Second)
 				require.Equal(t, ids[1:], s.ids())
 				s.apply(commit.Change{Puts: []domain.Record{&late}})
@@ -56,20 +56,20 @@ func TestWhatIsHandedOverIsSentUnreadAndWhatStandsInBetweenIsRead(t *testing.T) 
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStage(t, sys)
 		lists := 0
-		s.store.Fail = func(what string) error {
+		s.store.FailOperation = func(what string) error {
 			if what == "list" {
 				lists++
 			}
 			return nil
 		}
-		fresh := func(after int, ids ...string) webhook.Fresh {
-			m := webhook.Fresh{After: fmt.Sprintf("dlv_%06d", after)}
-			rows := s.store.Deliveries(endpoint)
+		fresh := func(after int, ids ...string) webhook.NewDeliveries {
+			m := webhook.NewDeliveries{After: fmt.Sprintf("dlv_%06d", after)}
+			rows := s.store.DeliveryRows(endpoint)
 			for _, id := range ids {
 				row := rows[id]
 				got, err := s.store.Events(t.Context(), workspace, row.EventOffset-1, 1)
 				require.NoError(t, err)
-				m.Items = append(m.Items, webhook.Queued{Row: &row, Event: &got[0]})
+				m.Items = append(m.Items, webhook.QueuedDelivery{Row: &row, Event: &got[0]})
 			}
 			return m
 		}
@@ -90,14 +90,14 @@ func TestWhatIsHandedOverIsSentUnreadAndWhatStandsInBetweenIsRead(t *testing.T) 
 		assert.Greater(t, lists, before)
 
 		s.setStatus(domain.WebhookPaused)
-		s.tell(webhook.Changed{})
+		s.tell(webhook.EndpointChanged{})
 		pass(time.Second)
 		many := s.queue(make([]string, 300)...)
 		s.tell(fresh(5, many...)) // more than it has room for
 		more := s.queue("f")
 		s.tell(fresh(305, more...))
 		s.setStatus(domain.WebhookActive)
-		s.tell(webhook.Changed{})
+		s.tell(webhook.EndpointChanged{})
 		pass(10 * time.Second)
 		assert.ElementsMatch(t, slices.Concat(ids, many, more), s.ids())
 		s.end()

@@ -160,7 +160,7 @@ func (e *endpoint) onDisabled(row *domain.Webhook) {
 		return
 	}
 	e.log.Error("webhook endpoint disabled", slog.String("reason", row.DisabledReason), slog.Int("failed_attempts", row.FailureCount))
-	if e.cfg.Committed != nil {
-		e.cfg.Committed()
+	if e.cfg.OnCommitted != nil {
+		e.cfg.OnCommitted()
 	}
 }

@@ -28,17 +28,17 @@ func TestNoHostileTargetIsDialled(t *testing.T) {
 	dns := &names{answers: map[string]string{}}
 	c := webhook.NewClient(webhook.ClientConfig{Egress: access.Egress{Ports: []int{own.Port}}, Resolver: dns.resolver(), Timeout: time.Minute})
 	defer c.Close()
-	require.GreaterOrEqual(t, len(webhooktest.Hostile()), 130)
-	for _, host := range webhooktest.Hostile() {
+	require.GreaterOrEqual(t, len(webhooktest.HostileHosts()), 130)
+	for _, host := range webhooktest.HostileHosts() {
 		url := fmt.Sprintf("https://%s:%d/ok", host, own.Port)
-		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(c.Check(t.Context(), url)), "create and PATCH: %q", host)
+		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(c.CheckURL(t.Context(), url)), "create and PATCH: %q", host)
 		got := post(t, c, url)
 		assert.Zero(t, got.Status, host)
 		assert.Contains(t, undialled(), got.Error, "%q", host)
 	}
 	for _, scheme := range []string{"http", "ftp", "file", "gopher", "unix", "ws", "HTTPS ", ""} {
 		url := scheme + "://" + own.String() + "/ok"
-		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(c.Check(t.Context(), url)), url)
+		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(c.CheckURL(t.Context(), url)), url)
 		assert.Equal(t, "the URL is not valid", post(t, c, url).Error, url)
 	}
 	ours := loopback(t)

@@ -19,36 +19,36 @@ import (
 // What an endpoint hears.
 type (
 	// Nudge says that deliveries were queued behind the last one.
-	Nudge struct{}
+	DeliveriesQueued struct{}
 	// Fresh brings deliveries, oldest first, that were queued right behind the
 	// one named After. To an endpoint that has read up to that one and has room
 	// they are as good as read, to any other they are a Nudge.
-	Fresh struct {
+	NewDeliveries struct {
 		After string
-		Items []Queued
+		Items []QueuedDelivery
 	}
 	// Changed says that the endpoint's row, or deliveries that the outbox did
 	// not write, were committed: read everything anew. Also how an endpoint is
 	// paused and resumed.
-	Changed struct{}
+	EndpointChanged struct{}
 	// Deleted says that the endpoint's row is gone. The actor sends nothing more and
 	// ends; the outbox removes the rows of its deliveries.
-	Deleted struct{}
+	EndpointDeleted struct{}
 	// Test sends one event that is not queued, also while the endpoint is
 	// paused; it replies Tested or a *domain.Error.
-	Test struct {
+	SendTestEvent struct {
 		EventType string // a name or its twin; empty: webhook.test
 	}
 )
 
-// Queued is a delivery that was queued, and its event. Nobody changes them.
-type Queued struct {
+// QueuedDelivery is a delivery that was queued, and its event. Nobody changes them.
+type QueuedDelivery struct {
 	Row   *domain.Delivery
 	Event *event.Event
 }
 
-// Tested is how the endpoint answered a test.
-type Tested struct {
+// TestResult is how the endpoint answered a test.
+type TestResult struct {
 	EventID        string `json:"event_id"`
 	Delivered      bool   `json:"delivered"`
 	ResponseStatus int    `json:"response_status"`
@@ -57,13 +57,13 @@ type Tested struct {
 }
 
 // Control admits it always.
-func (Nudge) Control() {}
+func (DeliveriesQueued) Control() {}
 
 // Control admits it always.
-func (Fresh) Control() {}
+func (NewDeliveries) Control() {}
 
 // Control admits it always.
-func (Changed) Control() {}
+func (EndpointChanged) Control() {}
 
 // Control admits it always.
-func (Deleted) Control() {}
+func (EndpointDeleted) Control() {}

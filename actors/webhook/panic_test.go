@@ -68,7 +68,7 @@ func TestEveryEventArrivesOrIsInFailedWhateverTheReceiverDoes(t *testing.T) {
 		pass(12 * time.Hour)
 		sent, counts := 0, map[domain.DeliveryState]int{}
 		for _, h := range all {
-			rows := s.stores[h.workspace].Deliveries(h.id)
+			rows := s.stores[h.workspace].DeliveryRows(h.id)
 			assert.Len(t, rows, events)
 			attempts := map[string][]string{}
 			for _, a := range h.arrived {

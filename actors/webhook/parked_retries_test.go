@@ -33,7 +33,7 @@ func TestRetriesAreHeldInMemoryUpToABoundAndComeAtTheirTime(t *testing.T) {
 		var ids []string
 		for i := range events {
 			ids = append(ids, s.queue(fmt.Sprint("call_", i))...)
-			s.tell(webhook.Nudge{})
+			s.tell(webhook.DeliveriesQueued{})
 			pass(10 * time.Millisecond)
 		}
 		s.kill()

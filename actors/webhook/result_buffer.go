@@ -102,7 +102,7 @@ func (e *endpoint) writeResults(ctx actor.Context, now time.Time) {
 	if len(uncertain) == 0 {
 		self, root := ctx.Self(), ctx.ActorSystem().Root
 		told := func(err error) { root.Send(self, committed{of: e, err: err}) }
-		e.cfg.Ledger.enqueue(e.cfg.Workspace, entry{life: e.life, rows: rows, told: told})
+		e.cfg.Results.enqueue(e.cfg.Workspace, entry{life: e.life, rows: rows, told: told})
 		return
 	}
 	store, change := e.cfg.Store, commit.Change{Workspace: e.cfg.Workspace}

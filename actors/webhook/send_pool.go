@@ -47,8 +47,8 @@ func NewSendPool(limit int) *SendPool {
 	return &SendPool{limit: max(limit, 4), workspaces: make(map[string]int), waiting: make(map[queueKey][]*sendSlots)}
 }
 
-// Busy is how many requests are under way.
-func (p *SendPool) Busy() int {
+// ActiveRequests is how many requests are under way.
+func (p *SendPool) ActiveRequests() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.used

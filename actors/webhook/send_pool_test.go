@@ -62,14 +62,14 @@ func TestNoMoreIsSentAtOnceThanThereAreSlotsAndEverythingArrives(t *testing.T) {
 		}
 		s.run(all...)
 		pass(15 * time.Millisecond)
-		assert.Positive(t, s.pool.Busy())
+		assert.Positive(t, s.pool.ActiveRequests())
 		pass(time.Minute)
 		for _, h := range all {
 			assert.Len(t, h.arrived, 40, h.id)
 		}
 		assert.LessOrEqual(t, s.most, 64)
 		assert.GreaterOrEqual(t, s.most, 56)
-		assert.Zero(t, s.pool.Busy())
+		assert.Zero(t, s.pool.ActiveRequests())
 		s.end()
 	})
 }
@@ -191,11 +191,11 @@ func TestSlotsOfAnEndpointThatEndsComeBack(t *testing.T) {
 		s.locked(func() { all[11].answer = answers })
 		pass(3 * time.Hour)
 		n := map[domain.DeliveryState]int{}
-		for _, d := range s.stores["ws_1"].Deliveries("wh_11") {
+		for _, d := range s.stores["ws_1"].DeliveryRows("wh_11") {
 			n[d.State]++
 		}
 		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 3}, n)
-		assert.Zero(t, s.pool.Busy())
+		assert.Zero(t, s.pool.ActiveRequests())
 		s.end()
 	})
 }
@@ -210,10 +210,10 @@ func TestATestIsRefusedWhereEverySlotIsTaken(t *testing.T) {
 		idle := s.build("ws_1", "wh_idle", 0, answers)
 		s.run(append(all, idle)...)
 		pass(time.Second)
-		_, err := mailbox.Ask[webhook.Tested](t.Context(), sys, idle.pid, webhook.Test{})
+		_, err := mailbox.Ask[webhook.TestResult](t.Context(), sys, idle.pid, webhook.SendTestEvent{})
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 		pass(time.Minute)
-		tested, err := mailbox.Ask[webhook.Tested](t.Context(), sys, idle.pid, webhook.Test{})
+		tested, err := mailbox.Ask[webhook.TestResult](t.Context(), sys, idle.pid, webhook.SendTestEvent{})
 		require.NoError(t, err)
 		assert.True(t, tested.Delivered)
 		s.end()

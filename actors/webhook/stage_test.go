@@ -60,7 +60,7 @@ type stage struct {
 
 func newStage(t *testing.T, sys *actor.ActorSystem) *stage {
 	t.Helper()
-	s := &stage{t: t, sys: sys, store: webhooktest.New(), start: time.Now()}
+	s := &stage{t: t, sys: sys, store: webhooktest.NewStore(), start: time.Now()}
 	s.answer = func(arrival) (int, time.Duration) { return 200, 0 }
 	s.cfg = webhook.Config{Workspace: workspace, ID: endpoint, Store: s.store, Sender: s, Log: slog.New(slog.DiscardHandler)}
 	s.setStatus(domain.WebhookActive)
@@ -68,7 +68,7 @@ func newStage(t *testing.T, sys *actor.ActorSystem) *stage {
 }
 
 func (s *stage) setStatus(status domain.WebhookStatus) {
-	w := s.store.Webhook(workspace, endpoint)
+	w := s.store.WebhookRow(workspace, endpoint)
 	w.Meta = domain.Meta{ID: endpoint, WorkspaceID: workspace, Environment: domain.Live}
 	w.URL, w.Secret, w.Events, w.Status = "https://example.com/hook", "a plain secret", []string{"*"}, status
 	s.apply(commit.Change{Puts: []domain.Record{&w}})
@@ -82,7 +82,7 @@ func (s *stage) apply(c commit.Change) []event.Event {
 }
 
 // Send is the far end.
-func (s *stage) Send(ctx context.Context, r webhook.Request) webhook.Answer {
+func (s *stage) Send(ctx context.Context, r webhook.Request) webhook.SendResult {
 	var body struct{ ID string }
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		panic(err)
@@ -111,9 +111,9 @@ func (s *stage) Send(ctx context.Context, r webhook.Request) webhook.Answer {
 	select {
 	case <-time.After(takes):
 	case <-ctx.Done():
-		return webhook.Answer{Error: "cancelled"}
+		return webhook.SendResult{Error: "cancelled"}
 	}
-	return webhook.Answer{Status: status, Took: time.Since(start), Error: map[bool]string{true: "", false: strconv.Itoa(status)}[status == 200]}
+	return webhook.SendResult{Status: status, Duration: time.Since(start), Error: map[bool]string{true: "", false: strconv.Itoa(status)}[status == 200]}
 }
 
 // queue commits an event for each subject and its delivery.
@@ -157,7 +157,7 @@ func (s *stage) run() {
 			if _, ok := ctx.Message().(spawn); ok {
 				ctx.Respond(ctx.Spawn(mailbox.Props(func() actor.Actor { return &watched{webhook.New(s.cfg)(), &s.held} }, 20, s.opts...)))
 			}
-		}, actor.WithSupervisor(mailbox.Restart(s.cfg.Log, nil))))
+		}, actor.WithSupervisor(mailbox.RestartStrategy(s.cfg.Log, nil))))
 	}
 	pid, err := mailbox.Ask[*actor.PID](context.Background(), s.sys, s.parent, spawn{})
 	require.NoError(s.t, err)
@@ -199,7 +199,7 @@ func (s *stage) ids() []string {
 
 func (s *stage) states() map[domain.DeliveryState]int {
 	n := make(map[domain.DeliveryState]int)
-	for _, d := range s.store.Deliveries(endpoint) {
+	for _, d := range s.store.DeliveryRows(endpoint) {
 		n[d.State]++
 	}
 	return n

@@ -58,7 +58,7 @@ func (s *street) build(workspace, id string, events int, answer func(id, attempt
 	s.houses[id] = h
 	s.mu.Unlock()
 	if s.stores[workspace] == nil {
-		s.stores[workspace] = webhooktest.New()
+		s.stores[workspace] = webhooktest.NewStore()
 	}
 	w := &domain.Webhook{Meta: domain.Meta{ID: id, WorkspaceID: workspace}, URL: "https://example.com/" + id, Secret: "a plain secret", Status: domain.WebhookActive}
 	_, err := s.stores[workspace].Apply(context.Background(), commit.Change{Workspace: workspace, Puts: []domain.Record{w}})
@@ -88,7 +88,7 @@ func (s *street) mail(h *house, events int) {
 	_, err = store.Apply(context.Background(), rows)
 	require.NoError(s.t, err)
 	if h.pid != nil {
-		s.sys.Root.Send(h.pid, webhook.Nudge{})
+		s.sys.Root.Send(h.pid, webhook.DeliveriesQueued{})
 	}
 }
 
@@ -118,7 +118,7 @@ func (s *street) end() {
 }
 
 // Send is all far ends.
-func (s *street) Send(ctx context.Context, r webhook.Request) webhook.Answer {
+func (s *street) Send(ctx context.Context, r webhook.Request) webhook.SendResult {
 	var body struct{ ID string }
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		panic(err)
@@ -148,9 +148,9 @@ func (s *street) Send(ctx context.Context, r webhook.Request) webhook.Answer {
 	select {
 	case <-time.After(takes):
 	case <-ctx.Done():
-		return webhook.Answer{Error: "cancelled"}
+		return webhook.SendResult{Error: "cancelled"}
 	}
-	a := webhook.Answer{Status: status, Took: time.Since(begun)}
+	a := webhook.SendResult{Status: status, Duration: time.Since(begun)}
 	if status < 200 || status > 299 {
 		a.Error = fmt.Sprint("status ", status)
 	}

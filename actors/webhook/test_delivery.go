@@ -15,7 +15,7 @@ import (
 
 // testRequest is a Test and its sender.
 type testRequest struct {
-	test Test
+	test SendTestEvent
 	from *actor.PID
 }
 
@@ -92,8 +92,8 @@ func (e *endpoint) sendTest(ctx actor.Context, to *actor.PID, typ event.Type, na
 		if !delivered && got.Error == "" {
 			got.Error = fmt.Sprintf("the endpoint answered %d", got.Status)
 		}
-		return tested{of: e, to: to, answer: Tested{
-			EventID: ev.ID, Delivered: delivered, ResponseStatus: got.Status, ResponseTimeMs: got.Took.Milliseconds(), Error: got.Error,
+		return tested{of: e, to: to, answer: TestResult{
+			EventID: ev.ID, Delivered: delivered, ResponseStatus: got.Status, ResponseTimeMs: got.Duration.Milliseconds(), Error: got.Error,
 		}}
 	})
 }

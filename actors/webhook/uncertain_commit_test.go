@@ -55,7 +55,7 @@ func TestAResultOfUnknownOutcomeUndoesNoReplay(t *testing.T) {
 				s := newStage(t, sys)
 				id := s.queue("a")[0]
 				replay := func() {
-					again := s.store.Deliveries(endpoint)[id]
+					again := s.store.DeliveryRows(endpoint)[id]
 					assert.Equal(t, domain.DeliveryDelivered, again.State)
 					again.ID, again.State, again.Attempts, again.DeliveredAt, again.Replay = "dlv_replay", domain.DeliveryQueued, 0, nil, true
 					s.store.Put(&again)
@@ -75,11 +75,11 @@ func TestAResultOfUnknownOutcomeUndoesNoReplay(t *testing.T) {
 				pass(firstPause / 2)
 				if !between {
 					replay()
-					s.tell(webhook.Changed{})
+					s.tell(webhook.EndpointChanged{})
 				}
 				pass(time.Minute)
 				assert.Equal(t, []string{id, id}, s.ids())
-				row := s.store.Deliveries(endpoint)[id]
+				row := s.store.DeliveryRows(endpoint)[id]
 				assert.Equal(t, []any{"dlv_replay", domain.DeliveryDelivered, 1}, []any{row.ID, row.State, row.Attempts})
 				s.end()
 			})
@@ -107,13 +107,13 @@ func TestResultsOfUnknownOutcomeAreStoredInTheEnd(t *testing.T) {
 		}}
 		s.run()
 		pass(time.Second + firstPause/2)
-		gone := s.store.Deliveries(endpoint)[ids[2]]
+		gone := s.store.DeliveryRows(endpoint)[ids[2]]
 		require.Equal(t, domain.DeliveryDelivered, gone.State)
 		s.apply(commit.Change{Deletes: []domain.Key{gone.Key()}})
 		pass(time.Hour)
 		assert.Len(t, s.seen(), 5)
 		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 2}, s.states())
-		assert.Equal(t, 3, s.store.Deliveries(endpoint)[ids[1]].Attempts)
+		assert.Equal(t, 3, s.store.DeliveryRows(endpoint)[ids[1]].Attempts)
 		s.end()
 	})
 }

@@ -27,7 +27,7 @@ func (w *wakeUp) set(ctx actor.Context, at, now time.Time, of *endpoint) {
 		return
 	}
 	w.number++
-	w.cancel = mailbox.After(ctx, max(at.Sub(now), time.Microsecond), wakeUpDue{of: of, number: w.number})
+	w.cancel = mailbox.SendAfter(ctx, max(at.Sub(now), time.Microsecond), wakeUpDue{of: of, number: w.number})
 }
 
 func (w *wakeUp) stop() {

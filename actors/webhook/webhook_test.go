@@ -54,12 +54,12 @@ func TestFiveAttemptsAtTheirExactTimesCountedFromTheEndOfTheOneBefore(t *testing
 			assert.Equal(t, first, a.first)
 			assert.Equal(t, s.seen()[0].body, a.body)
 		}
-		d := s.store.Deliveries(endpoint)[id]
+		d := s.store.DeliveryRows(endpoint)[id]
 		assert.Equal(t, domain.DeliveryFailed, d.State)
 		assert.Equal(t, []any{5, 503, int64(2000), "503"}, []any{d.Attempts, d.ResponseStatus, d.ResponseTimeMs, d.Error})
 		assert.Nil(t, d.DueAt)
 		assert.WithinDuration(t, s.start.Add(scheduled[4]), *d.LastAttemptAt, 0)
-		assert.Equal(t, 5, s.store.Webhook(workspace, endpoint).FailureCount)
+		assert.Equal(t, 5, s.store.WebhookRow(workspace, endpoint).FailureCount)
 		s.end()
 	})
 }
@@ -69,7 +69,7 @@ func TestRetryTimeFactorDividesTheDelaysOfTestEndpointsOnly(t *testing.T) {
 	for environment, want := range map[domain.Environment][]time.Duration{domain.Test: quick, domain.Live: {0, 30 * time.Second}} {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 			s := newStage(t, sys)
-			w := s.store.Webhook(workspace, endpoint)
+			w := s.store.WebhookRow(workspace, endpoint)
 			w.Environment, w.RetryTimeFactor = environment, 60
 			s.apply(commit.Change{Puts: []domain.Record{&w}})
 			s.answer = func(arrival) (int, time.Duration) { return 503, 0 }
@@ -112,7 +112,7 @@ func TestFinalAnswersAreNotRetriedAndASuccessEndsTheRetries(t *testing.T) {
 		pass(3 * time.Hour)
 		assert.Len(t, s.seen(), 6)
 		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 2, domain.DeliveryDelivered: 2}, s.states())
-		third := s.store.Deliveries(endpoint)["evt_000003"]
+		third := s.store.DeliveryRows(endpoint)["evt_000003"]
 		assert.Equal(t, 3, third.Attempts)
 		assert.Empty(t, third.Error)
 		assert.NotNil(t, third.DeliveredAt)
@@ -158,7 +158,7 @@ func TestRetriesNeverDelayFirstAttempts(t *testing.T) {
 		s.run()
 		pass(31 * time.Second) // twenty retries hang now
 		s.queue("late")
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(time.Second)
 		last := s.seen()[len(s.seen())-1]
 		assert.Equal(t, "evt_000021", last.id)
@@ -183,7 +183,7 @@ func TestConcurrencyGrowsWithSuccessAndIsHalvedByFailure(t *testing.T) {
 		for range 100 {
 			s.queue(fmt.Sprint("call_", s.n))
 		}
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(10 * time.Second)
 		assert.Less(t, len(s.seen()), 200+6+12, "after the first six one at a time")
 		s.end()
@@ -193,7 +193,7 @@ func TestConcurrencyGrowsWithSuccessAndIsHalvedByFailure(t *testing.T) {
 func TestAThousandEventsArriveOnceInFewCommits(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStage(t, sys)
-		s.store.Short = true
+		s.store.ShortPages = true
 		var ids []string
 		for range 10 {
 			var subjects []string
@@ -204,20 +204,20 @@ func TestAThousandEventsArriveOnceInFewCommits(t *testing.T) {
 		}
 		n := 0
 		s.answer = func(arrival) (int, time.Duration) { n++; return 200, time.Duration(1+n%7) * time.Millisecond }
-		before := s.store.Commits()
+		before := s.store.CommitCount()
 		s.run()
 		pass(10 * time.Second)
-		assert.LessOrEqual(t, s.store.Commits()-before, 150)
+		assert.LessOrEqual(t, s.store.CommitCount()-before, 150)
 		late := s.queue("alone")
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(7 * time.Millisecond)
 		ids = append(ids, late...)
-		assert.Equal(t, domain.DeliveryDelivered, s.store.Deliveries(endpoint)[late[0]].State, "nothing else is under way: stored at once")
+		assert.Equal(t, domain.DeliveryDelivered, s.store.DeliveryRows(endpoint)[late[0]].State, "nothing else is under way: stored at once")
 		got := s.ids()
 		slices.Sort(got)
 		assert.Equal(t, ids, got)
 		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 1001}, s.states())
-		w := s.store.Webhook(workspace, endpoint)
+		w := s.store.WebhookRow(workspace, endpoint)
 		assert.Equal(t, 0, w.FailureCount)
 		assert.NotNil(t, w.LastDeliveryAt)
 		s.end()
@@ -257,14 +257,14 @@ func TestAPausedEndpointGetsItsEventsInOrderOnResume(t *testing.T) {
 		s.setStatus(domain.WebhookPaused)
 		s.run()
 		ids := s.queue("x", "x", "x")
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(time.Hour)
 		assert.Empty(t, s.seen())
-		tested, err := mailbox.Ask[webhook.Tested](t.Context(), sys, s.pid, webhook.Test{})
+		tested, err := mailbox.Ask[webhook.TestResult](t.Context(), sys, s.pid, webhook.SendTestEvent{})
 		require.NoError(t, err)
 		assert.True(t, tested.Delivered)
 		s.setStatus(domain.WebhookActive)
-		s.tell(webhook.Changed{})
+		s.tell(webhook.EndpointChanged{})
 		pass(time.Second)
 		assert.Equal(t, append([]string{tested.EventID}, ids...), s.ids())
 		s.end()
@@ -280,14 +280,14 @@ func TestWhatOutlivesThreeDaysOfPauseFails(t *testing.T) {
 		for range 5 {
 			s.queue("x", "y")
 		}
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(70 * time.Hour)
 		young := s.queue("x", "z")
-		s.tell(webhook.Nudge{})
+		s.tell(webhook.DeliveriesQueued{})
 		pass(3 * time.Hour)
 		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryFailed: 10, domain.DeliveryQueued: 2}, s.states())
 		s.setStatus(domain.WebhookActive)
-		s.tell(webhook.Changed{})
+		s.tell(webhook.EndpointChanged{})
 		pass(time.Second)
 		assert.ElementsMatch(t, young, s.ids())
 		s.end()
@@ -314,25 +314,25 @@ func TestATestIsOneAttemptUnderTheNameAskedFor(t *testing.T) {
 		s := newStage(t, sys)
 		s.answer = func(arrival) (int, time.Duration) { return 503, 40 * time.Millisecond }
 		s.run()
-		tested, err := mailbox.Ask[webhook.Tested](t.Context(), sys, s.pid, webhook.Test{EventType: "call.initiated"})
+		tested, err := mailbox.Ask[webhook.TestResult](t.Context(), sys, s.pid, webhook.SendTestEvent{EventType: "call.initiated"})
 		require.NoError(t, err)
-		assert.Equal(t, webhook.Tested{EventID: tested.EventID, ResponseStatus: 503, ResponseTimeMs: 40, Error: "503"}, tested)
+		assert.Equal(t, webhook.TestResult{EventID: tested.EventID, ResponseStatus: 503, ResponseTimeMs: 40, Error: "503"}, tested)
 		pass(3 * time.Hour)
 		require.Len(t, s.seen(), 1)
 		assert.Contains(t, s.seen()[0].body, `"type":"call.initiated"`)
 		assert.Contains(t, s.seen()[0].body, `"test":true`)
-		w := s.store.Webhook(workspace, endpoint)
+		w := s.store.WebhookRow(workspace, endpoint)
 		w.Events = []string{"call.initiated"}
 		s.store.Put(&w)
-		s.tell(webhook.Changed{})
+		s.tell(webhook.EndpointChanged{})
 		pass(time.Second)
-		_, err = mailbox.Ask[webhook.Tested](t.Context(), sys, s.pid, webhook.Test{EventType: "call.started"})
+		_, err = mailbox.Ask[webhook.TestResult](t.Context(), sys, s.pid, webhook.SendTestEvent{EventType: "call.started"})
 		require.NoError(t, err)
 		require.Len(t, s.seen(), 2)
 		assert.Contains(t, s.seen()[1].body, `"type":"call.initiated"`, "it knows only this name")
-		_, err = mailbox.Ask[webhook.Tested](t.Context(), sys, s.pid, webhook.Test{EventType: "call.exploded"})
+		_, err = mailbox.Ask[webhook.TestResult](t.Context(), sys, s.pid, webhook.SendTestEvent{EventType: "call.exploded"})
 		assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
-		assert.Empty(t, s.store.Deliveries(endpoint))
+		assert.Empty(t, s.store.DeliveryRows(endpoint))
 		s.end()
 	})
 }
@@ -345,14 +345,14 @@ func TestADeletedEndpointIsLeftAlone(t *testing.T) {
 		s.run()
 		pass(10 * time.Second)
 		s.apply(commit.Change{Deletes: []domain.Key{{Kind: "webhook", Workspace: workspace, ID: endpoint}}})
-		s.tell(webhook.Deleted{})
+		s.tell(webhook.EndpointDeleted{})
 		pass(2 * time.Hour)
 		assert.Len(t, s.seen(), 3)
-		_, err := mailbox.Ask[webhook.Tested](t.Context(), sys, s.pid, webhook.Test{})
+		_, err := mailbox.Ask[webhook.TestResult](t.Context(), sys, s.pid, webhook.SendTestEvent{})
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 		s.pid = nil
 		s.run() // there is no row to serve
-		_, err = mailbox.Ask[webhook.Tested](t.Context(), sys, s.pid, webhook.Test{})
+		_, err = mailbox.Ask[webhook.TestResult](t.Context(), sys, s.pid, webhook.SendTestEvent{})
 		require.Error(t, err)
 		s.pid = nil
 		s.end()
@@ -363,7 +363,7 @@ func TestAFencedEndpointStops(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStage(t, sys)
 		s.queue("a", "a", "a")
-		s.store.Fail = func(operation string) error {
+		s.store.FailOperation = func(operation string) error {
 			if operation == "apply" {
 				return domain.ErrFenced
 			}
@@ -374,7 +374,7 @@ func TestAFencedEndpointStops(t *testing.T) {
 		pass(time.Hour)
 		assert.Less(t, len(s.seen()), 3)
 		s.pid = nil
-		s.store.Fail = nil
+		s.store.FailOperation = nil
 		s.end()
 	})
 }
@@ -384,19 +384,19 @@ func TestTheEndpointsRowIsWrittenSeldomAndKeepsWhatOthersChange(t *testing.T) {
 		s := newStage(t, sys)
 		s.run()
 		synctest.Wait()
-		before := s.store.Commits()
+		before := s.store.CommitCount()
 		for range 20 {
 			s.queue("a")
-			s.tell(webhook.Nudge{})
+			s.tell(webhook.DeliveriesQueued{})
 			pass(100 * time.Millisecond)
 		}
-		w := s.store.Webhook(workspace, endpoint)
+		w := s.store.WebhookRow(workspace, endpoint)
 		w.URL = "https://example.com/other"
 		s.apply(commit.Change{Puts: []domain.Record{&w}})
 		pass(time.Minute)
 		// per event: its commit, its row's, its result's; besides: the change and two of the row
-		assert.Equal(t, 20*3+1+2, s.store.Commits()-before)
-		assert.Equal(t, "https://example.com/other", s.store.Webhook(workspace, endpoint).URL)
+		assert.Equal(t, 20*3+1+2, s.store.CommitCount()-before)
+		assert.Equal(t, "https://example.com/other", s.store.WebhookRow(workspace, endpoint).URL)
 		s.end()
 	})
 }
@@ -405,13 +405,13 @@ func TestAChangeOfTheRowWhileItIsWrittenIsKept(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStage(t, sys)
 		gets := 0
-		s.store.Fail = func(operation string) error {
+		s.store.FailOperation = func(operation string) error {
 			if operation == "get" {
 				gets++
 			}
 			if operation == "apply" && gets == 2 { // the second reads the row to change it
 				gets++
-				w := s.store.Webhook(workspace, endpoint)
+				w := s.store.WebhookRow(workspace, endpoint)
 				w.URL = "https://example.com/other"
 				s.store.Put(&w)
 			}
@@ -421,7 +421,7 @@ func TestAChangeOfTheRowWhileItIsWrittenIsKept(t *testing.T) {
 		s.answer = func(arrival) (int, time.Duration) { return 404, time.Second }
 		s.run()
 		pass(time.Minute)
-		w := s.store.Webhook(workspace, endpoint)
+		w := s.store.WebhookRow(workspace, endpoint)
 		assert.Equal(t, []any{"https://example.com/other", 1}, []any{w.URL, w.FailureCount})
 		s.end()
 	})
@@ -433,14 +433,14 @@ func TestAPageThatWasReadBeforeAResultWasStoredSendsNothingTwice(t *testing.T) {
 		s.answer = func(arrival) (int, time.Duration) { return 200, time.Second }
 		ids := s.queue("a")
 		lists := 0
-		s.store.Listed = func() {
+		s.store.AfterList = func() {
 			if lists++; lists == 2 {
 				time.Sleep(2 * time.Second)
 			}
 		}
 		s.run()
 		pass(500 * time.Millisecond)
-		s.tell(webhook.Changed{})
+		s.tell(webhook.EndpointChanged{})
 		pass(time.Minute)
 		assert.Equal(t, ids, s.ids())
 		s.end()

@@ -1,8 +1,7 @@
-// Package workspace is the parent of everything that works for one tenant:
-// its lines, trunks, calls, campaigns, endpoints and outbox. It decides
-// nothing, so that nothing can go wrong in it: a fault in one child is that
-// child's, and parents are never restarted, because that would stop the calls
-// below them.
+// Package workspace is the parent actor of one tenant: its lines, trunks, calls, campaigns, webhooks and outbox.
+//
+// It only starts and supervises its children, and makes no decision of its own. A failed child is restarted or
+// resumed. The workspace itself is never restarted, because that would stop its live calls.
 package workspace
 
 import (
@@ -14,41 +13,42 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// The names of the children. Their addresses are <workspace>/<name>, so that
-// each can be told the address of the others before they live.
+// Names of the children. The PID of a child is <workspace>/<name>, so that the PIDs are known before the children
+// start.
 const (
-	LinesOut  = "lines-out"
-	LinesTest = "lines-test"
-	LinesIn   = "lines-in"
-	Trunks    = "trunks"
-	Numbers   = "numbers"
-	Calls     = "calls"
-	Campaigns = "campaigns"
-	Webhooks  = "webhooks"
-	Outbox    = "outbox"
-	Phones    = "phones"
+	OutboundLines = "lines-out"
+	TestLines     = "lines-test"
+	InboundLines  = "lines-in"
+	Trunks        = "trunks"
+	Numbers       = "numbers"
+	Calls         = "calls"
+	Campaigns     = "campaigns"
+	Webhooks      = "webhooks"
+	Outbox        = "outbox"
+	Registrar     = "phones"
 )
 
-// PID is the address of a child of a workspace.
+// PID returns the PID of a child of a workspace.
 func PID(sys *actor.ActorSystem, workspaceID string, path ...string) *actor.PID {
 	return sys.NewLocalPID(strings.Join(append([]string{workspaceID}, path...), "/"))
 }
 
-// Child is one child to grow.
+// Child is one child to spawn.
 type Child struct {
 	Name  string
 	Props *actor.Props
 }
 
-// Config lists the children in the order of their start: those that others ask come first.
+// Config configures a workspace. Children are spawned in order: a child comes after those that it sends requests
+// to.
 type Config struct {
-	Children []Child
-	First    func(ctx actor.Context) // once they live, before anybody else is heard; may be nil
-	OnGiveUp func(pid *actor.PID, reason any)
-	Log      *slog.Logger
+	Children   []Child
+	AfterSpawn func(ctx actor.Context) // called once the children are spawned, before the first message; nil: none
+	OnGiveUp   func(pid *actor.PID, reason any)
+	Log        *slog.Logger
 }
 
-// Props make a workspace.
+// Props returns the properties of a workspace actor.
 func Props(cfg Config) *actor.Props {
 	grown := false
 	return actor.PropsFromFunc(func(ctx actor.Context) {
@@ -62,20 +62,20 @@ func Props(cfg Config) *actor.Props {
 					slog.String("workspace_id", ctx.Self().Id), slog.String("actor", c.Name), slog.Any("error", err))
 			}
 		}
-		if cfg.First != nil {
-			cfg.First(ctx)
+		if cfg.AfterSpawn != nil {
+			cfg.AfterSpawn(ctx)
 		}
 	}, actor.WithSupervisor(newRule(cfg.Log, cfg.OnGiveUp)))
 }
 
-// rule restarts leaves, whose state is loaded anew, and resumes parents.
+// supervision restarts leaf actors, which load their state anew, and resumes actors that have children.
 type rule struct{ leaf, parent actor.SupervisorStrategy }
 
 func newRule(log *slog.Logger, onGiveUp func(*actor.PID, any)) *rule {
-	return &rule{leaf: mailbox.Restart(log, onGiveUp), parent: mailbox.Resume(log, nil)}
+	return &rule{leaf: mailbox.RestartStrategy(log, onGiveUp), parent: mailbox.ResumeStrategy(log, nil)}
 }
 
-// HandleFailure is protoactor's.
+// HandleFailure implements actor.SupervisorStrategy.
 func (r *rule) HandleFailure(sys *actor.ActorSystem, sup actor.Supervisor, child *actor.PID, rs *actor.RestartStatistics, reason, message any) {
 	name := child.Id[strings.LastIndexByte(child.Id, '/')+1:]
 	s := r.leaf
@@ -87,45 +87,46 @@ func (r *rule) HandleFailure(sys *actor.ActorSystem, sup actor.Supervisor, child
 
 // Messages to a supervisor of SupervisorProps.
 type (
-	// Hatch grows the child of an id, unless it lives; the answer is Hatched.
-	Hatch struct{ ID string }
-	// Hatched answers Hatch.
-	Hatched struct{}
-	// Tell hands a message to every child.
-	Tell struct{ Message any }
+	// SpawnChild spawns the child of an ID unless it is running. The reply is ChildSpawned.
+	SpawnChild struct{ ID string }
+	// ChildSpawned is the reply to SpawnChild.
+	ChildSpawned struct{}
+	// Broadcast sends a message to every child.
+	Broadcast struct{ Message any }
 )
 
-// Control admits it always.
-func (Hatch) Control() {}
+// Control implements mailbox.Control: a full mailbox accepts this message.
+func (SpawnChild) Control() {}
 
-// Control admits it always.
-func (Tell) Control() {}
+// Control implements mailbox.Control: a full mailbox accepts this message.
+func (Broadcast) Control() {}
 
-// supervisor is a parent of actors of one kind, by id; each is restarted from the
-// store when it fails.
+// supervisor is the parent of all actors of one kind, such as the campaigns of a workspace. A failed child is
+// restarted from the store.
 type supervisor struct {
 	props func(id string) *actor.Props
 	first []string
 }
 
-// SupervisorProps makes the properties of a parent whose children are restarted.
+// SupervisorProps returns the properties of a parent that restarts failed children. first are the IDs of the
+// children that are spawned when the parent starts.
 func SupervisorProps(first []string, props func(id string) *actor.Props, log *slog.Logger, onGiveUp func(pid *actor.PID, reason any)) *actor.Props {
 	f := &supervisor{props: props, first: first}
-	return mailbox.Props(func() actor.Actor { return f }, 10_000, actor.WithSupervisor(mailbox.Restart(log, onGiveUp)))
+	return mailbox.Props(func() actor.Actor { return f }, 10_000, actor.WithSupervisor(mailbox.RestartStrategy(log, onGiveUp)))
 }
 
-// Receive is the table of contents.
+// Receive implements actor.Actor.
 func (f *supervisor) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		for _, id := range f.first {
-			_, _ = ctx.SpawnNamed(f.props(id), id) // fails only where it lives already
+			_, _ = ctx.SpawnNamed(f.props(id), id) // fails only if the child is running
 		}
 		f.first = nil
-	case Hatch:
-		_, _ = ctx.SpawnNamed(f.props(m.ID), m.ID) // fails only where it lives already
-		ctx.Respond(Hatched{})
-	case Tell:
+	case SpawnChild:
+		_, _ = ctx.SpawnNamed(f.props(m.ID), m.ID) // fails only if the child is running
+		ctx.Respond(ChildSpawned{})
+	case Broadcast:
 		for _, child := range ctx.Children() {
 			ctx.Send(child, m.Message)
 		}

@@ -47,12 +47,12 @@ func TestAFailingChildIsItsOwnAffair(t *testing.T) {
 		}
 		ws, err := sys.Root.SpawnNamed(workspace.Props(workspace.Config{Log: log, Children: []workspace.Child{
 			{Name: workspace.Calls, Props: props("calls")},
-			{Name: workspace.LinesOut, Props: props("lines")},
+			{Name: workspace.OutboundLines, Props: props("lines")},
 			{Name: workspace.Campaigns, Props: workspace.SupervisorProps([]string{"a"}, props, log, nil)},
 		}}), "ws")
 		require.NoError(t, err)
 		synctest.Wait()
-		for _, path := range [][]string{{workspace.Calls}, {workspace.LinesOut}, {workspace.Campaigns, "a"}} {
+		for _, path := range [][]string{{workspace.Calls}, {workspace.OutboundLines}, {workspace.Campaigns, "a"}} {
 			pid := workspace.PID(sys, "ws", path...)
 			_, err = mailbox.Ask[int](t.Context(), sys, pid, query{})
 			require.NoError(t, err, path)
@@ -62,7 +62,7 @@ func TestAFailingChildIsItsOwnAffair(t *testing.T) {
 			require.NoError(t, err, path)
 		}
 		assert.Equal(t, []int{1, 2, 2}, []int{*lives["calls"], *lives["lines"], *lives["a"]}, "parents resume, leaves restart")
-		_, err = mailbox.Ask[workspace.Hatched](t.Context(), sys, workspace.PID(sys, "ws", workspace.Campaigns), workspace.Hatch{ID: "b"})
+		_, err = mailbox.Ask[workspace.ChildSpawned](t.Context(), sys, workspace.PID(sys, "ws", workspace.Campaigns), workspace.SpawnChild{ID: "b"})
 		require.NoError(t, err)
 		_, err = mailbox.Ask[int](t.Context(), sys, workspace.PID(sys, "ws", workspace.Campaigns, "b"), query{})
 		require.NoError(t, err)

@@ -74,13 +74,13 @@ func (shelf) Under(context.Context, domain.Key, string, int, func() domain.Recor
 // is on the line, so that each attempt is decided about and none is made.
 func around(ctx actor.Context, done *atomic.Int64, granted *int, busy bool) {
 	switch m := ctx.Message().(type) {
-	case numbers.May:
+	case numbers.RequestNumber:
 		if busy {
 			done.Add(1)
-			ctx.Send(ctx.Sender(), numbers.Denied{CallID: m.CallID, Generation: m.Generation, By: numbers.Busy})
+			ctx.Send(ctx.Sender(), numbers.NumberDenied{CallID: m.CallID, Generation: m.Generation, Reason: numbers.Busy})
 			return
 		}
-		ctx.Send(ctx.Sender(), numbers.Granted{CallID: m.CallID, Generation: m.Generation, Count: 1, Cap: 3})
+		ctx.Send(ctx.Sender(), numbers.NumberGranted{CallID: m.CallID, Generation: m.Generation, DayCount: 1, DayLimit: 3})
 	case lines.RequestPermits:
 		for ; *granted < m.Received+m.Count; *granted++ { // those on their way are among them
 			ctx.Send(ctx.Sender(), lines.Permit{Generation: m.Generation, Expires: time.Now().Add(time.Minute)})
@@ -117,18 +117,18 @@ func decide(b *testing.B, contacts, attempts int, busy bool) (made int, cost tim
 	b.Helper()
 	runtime.GC()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	sys := mailbox.System(slog.New(slog.DiscardHandler))
+	sys := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	var calls atomic.Int64
 	granted := 0
 	others := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 		return actor.ReceiveFunc(func(ctx actor.Context) { around(ctx, &calls, &granted, busy) })
 	}, 100_000))
 	lists := dnc.New(shelf{contacts}, nil, slog.New(slog.DiscardHandler))
-	lists.Begin("ws", domain.DefaultDNCID("ws", domain.Live))
+	lists.AddEmptyList("ws", domain.DefaultDNCID("ws", domain.Live))
 	began, before := ownTime(b), allocated()
 	c := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
-			Workspace: "ws", CampaignID: shelved, Boot: "boot", Store: shelf{contacts}, Trunks: others, Calls: others, Numbers: others, Lists: lists,
+			Workspace: "ws", CampaignID: shelved, Boot: "boot", Store: shelf{contacts}, Trunks: others, Calls: others, Numbers: others, DNCRegistry: lists,
 			Lines:  func(domain.Environment) *actor.PID { return others },
 			Script: func(context.Context, *domain.Campaign) (domain.Script, error) { return domain.Script{}, nil },
 		})

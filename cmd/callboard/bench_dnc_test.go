@@ -56,7 +56,7 @@ func BenchmarkDoNotCall(b *testing.B) {
 	register, scrub, ctx := dnc.New(store, nil, slog.New(slog.DiscardHandler)), lists.ScrubAll(ws, domain.Live), context.Background()
 	require.Equal(b, list, scrub.Default)
 	began := time.Now()
-	require.NoError(b, register.Load(ctx, ws, list))
+	require.NoError(b, register.LoadList(ctx, ws, list))
 	loaded := time.Since(began)
 	look := func(times int, number func(int) string, wanted bool) time.Duration {
 		numbers := make([]string, times)
@@ -65,7 +65,7 @@ func BenchmarkDoNotCall(b *testing.B) {
 		}
 		began := time.Now()
 		for _, number := range numbers {
-			hit, err := register.Check(ctx, ws, scrub, number)
+			hit, err := register.MatchPhone(ctx, ws, scrub, number)
 			require.NoError(b, err)
 			if (hit != nil) != wanted {
 				b.Fatalf("%s is listed: %v", number, hit != nil)

@@ -1,5 +1,6 @@
-// Package dialer decides whom to ring now and when to look again. It knows
-// no clock, no socket and no actor: it is told, and it answers.
+// Package dialer decides when a campaign may start calls and when to decide again.
+//
+// It is pure: it uses no clock, network or actor.
 package dialer
 
 import (
@@ -9,101 +10,98 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// Action is what is to be done now.
+// Action is what the campaign does now.
 type Action uint8
 
-// The actions.
+// Actions.
 const (
-	Wait    Action = iota // nothing until LookAt, or until something happens
-	Dial                  // begin up to Count attempts
-	Begin                 // the start of the schedule has come
-	Exhaust               // nobody is left: complete
-	Expire                // the end of the schedule has passed: complete
+	Wait              Action = iota // nothing until NextCheck or the next change
+	Dial                            // prepare up to Count attempts
+	StartRunning                    // the schedule has started: change to running
+	CompleteExhausted               // no contact is left: complete the campaign
+	CompleteExpired                 // the schedule has ended: complete the campaign
 )
 
-// The reasons of domain.Waiting.
+// Reasons of domain.Waiting.
 const (
-	ForHours     = "calling_hours"
-	ForSchedule  = "schedule"
-	ForLine      = "line"
-	ForPacing    = "pacing"
-	ForTrunk     = "trunk"
-	ForSpendCap  = "spend_cap"     // the daily_spend_cap of the workspace is spent or reserved
-	ForEngine    = "engine"        // agents cannot speak, hear or think
-	ForFrequency = "frequency_cap" // all contacts that are left were rung often enough today
-	ForRetry     = "retry"         // all contacts that are left wait to be tried again
-	ForContacts  = "no_contacts"
-	ForStore     = "store"
-	ForDialling  = "dialling_stopped" // an operator has stopped all dialling
-	ForDrain     = "draining"         // an operator has drained the node
-	// ForQuarantine: the store was restored from a backup, and no operator has released it.
-	ForQuarantine = "quarantine"
+	ReasonCallingHours = "calling_hours"
+	ReasonSchedule     = "schedule"
+	ReasonLine         = "line"
+	ReasonPacing       = "pacing"
+	ReasonTrunk        = "trunk"
+	ReasonSpendCap     = "spend_cap"     // the workspace's daily_spend_cap is spent or reserved
+	ReasonEngine       = "engine"        // speech engines or the language model fail
+	ReasonFrequencyCap = "frequency_cap" // all remaining contacts have reached their daily limit
+	ReasonRetry        = "retry"         // all remaining contacts wait for a retry
+	ReasonNoContacts   = "no_contacts"
+	ReasonStore        = "store"
+	ReasonDialStop     = "dialling_stopped" // an operator stopped all dialing
+	ReasonDraining     = "draining"         // an operator drains the node
+	// ReasonQuarantine: the store was restored from a backup, and no operator has released it.
+	ReasonQuarantine = "quarantine"
 )
 
-// View is all that the decision depends on. Its size does not depend on the
-// number of contacts: those who wait for a zone to open stand in buckets.
+// View is the input of a decision. Its size does not depend on the number of contacts.
 type View struct {
-	Status         domain.CampaignStatus
-	Begins, Ends   time.Time       // of the schedule; zero: open
-	Schedule, Open calendar.Window // the schedule alone; with the calling hours of one zone
-	Pacing         domain.Pacing
-	AutoComplete   bool
-	Begun          bool // it has been running
+	Status                     domain.CampaignStatus
+	ScheduleStart, ScheduleEnd time.Time       // zero: unlimited
+	Schedule, OpenHours        calendar.Window // Schedule alone; OpenHours also includes calling hours if all contacts share them
+	Pacing                     domain.Pacing
+	AutoComplete               bool
+	HasRun                     bool // the campaign has been running before
 
-	LastSent time.Time     // of the latest attempt
-	Ahead    time.Duration // how far an attempt may be prepared before it is due
-	Live     int           // attempts that are open in the store
-	Queued   int           // of these, not sent yet
-	Held     int           // dialogs of a process that ended which may still ring: they count for MaxConcurrent alone
-	Making   int           // attempts on their way to be opened
-	Asked    int           // of these, without a contact yet
+	LastSent         time.Time     // time of the latest INVITE
+	Lookahead        time.Duration // how long before its INVITE an attempt may be prepared
+	OpenAttempts     int           // attempts open in the store
+	UnsentAttempts   int           // of OpenAttempts, those without an INVITE so far
+	AbandonedDialogs int           // dialogs of an ended process that may still be live; they count for MaxConcurrent only
+	PendingAttempts  int           // attempts being prepared
+	PermitRequests   int           // of PendingAttempts, those that wait for a permit
 
-	Idle        int       // contacts that are not final and not live, by the counters
-	Ready       int       // contacts at hand that may be rung now
-	Retries     int       // of these, due retries
-	Unread      bool      // more may be ready once it has been read
-	NextRetry   time.Time // the earliest retry that is not due
-	NextDay     time.Time // when the first number may be rung again that was rung often enough today
-	NextOpening time.Time // when the first zone opens in which contacts wait
+	Remaining     int       // contacts that are neither final nor in a call
+	ReadyContacts int       // contacts in memory that may be called now
+	DueRetries    int       // of ReadyContacts, those whose retry is due
+	HasUnread     bool      // reading more contacts may make some ready
+	NextRetry     time.Time // earliest retry that is not due yet
+	NextDay       time.Time // when the first contact at its daily limit may be called again
+	NextOpening   time.Time // when the first zone with waiting contacts opens
 
-	TrunkUntil  time.Time // the trunks grant no slot before then
-	SpendCap    bool      // they refuse it because of the daily_spend_cap
-	EngineUntil time.Time // agents were of no use: nobody is rung before then
-	EngineOut   bool      // the last agent was of no use: one call at a time tries whether the next one is
-	StoreDown   bool
-	Draining    bool
-	Stopped     string // ForDialling or ForDrain: nobody may be rung, until somebody says otherwise; ""
+	TrunkUntil   time.Time // trunks grant no slot before
+	SpendCap     bool      // the daily_spend_cap is the reason for TrunkUntil
+	EngineUntil  time.Time // the engines failed: no call before
+	EngineFailed bool      // the last call failed by its engines: one call at a time until one succeeds
+	StoreDown    bool
+	Draining     bool
+	DialStop     string // ForDialling or ForDrain: nobody may be rung, until somebody says otherwise; "" // ReasonDialStop, ReasonDraining or ReasonQuarantine while an operator forbids calls; else ""
 }
 
-// Decision is what to do, why nothing rings if so, and when to look again if
-// nothing happens before; zero: then only.
+// Decision is the action to take now and, without one, the reason for waiting. NextCheck is when to decide again if
+// nothing changes; zero: only after a change.
 type Decision struct {
-	Do      Action
-	Count   int
-	Retry   bool // due retries are among them: they come first
-	Waiting *domain.Waiting
-	LookAt  time.Time
+	Action     Action
+	Count      int
+	HasRetries bool // due retries are included; they come first
+	Waiting    *domain.Waiting
+	NextCheck  time.Time
 }
 
-// Able says whether somebody is at hand who may be rung, and only lines, pace,
-// trunks or the spend cap hold it back.
-func (d Decision) Able() bool {
-	if d.Do == Dial {
+// IsReady reports whether contacts are ready and only permits, pace, trunks, engines or the spend cap delay them.
+func (d Decision) IsReady() bool {
+	if d.Action == Dial {
 		return true
 	}
 	if d.Waiting == nil {
 		return false
 	}
 	switch d.Waiting.Reason {
-	case ForLine, ForPacing, ForTrunk, ForSpendCap, ForEngine:
+	case ReasonLine, ReasonPacing, ReasonTrunk, ReasonSpendCap, ReasonEngine:
 		return true
 	}
 	return false
 }
 
-// Interval is the least time between two attempts: no burst, and never more
-// than the pace within any minute, not even where the wire is late by some
-// milliseconds. Zero where there is no pace.
+// Interval returns the least time between two INVITEs. It allows no burst. The 250 ms keep late INVITEs from
+// exceeding the pace within any minute. 0: the pace is unlimited.
 func Interval(p domain.Pacing) time.Duration {
 	if p.CallsPerMinute <= 0 {
 		return 0
@@ -113,7 +111,7 @@ func Interval(p domain.Pacing) time.Duration {
 	return (minute + n - 1) / n
 }
 
-// Next decides.
+// Next returns the decision for a view.
 func Next(v View, now time.Time) Decision {
 	switch v.Status {
 	case domain.CampaignScheduled:
@@ -128,129 +126,129 @@ func Next(v View, now time.Time) Decision {
 	return Decision{}
 }
 
-// paused rings nobody, but ends as if it ran: when its schedule does, and when
-// its last calls have left nobody to ring.
+// paused starts no call. A paused campaign completes when its schedule ends or when its last call leaves no
+// contact.
 func paused(v View, now time.Time) Decision {
 	switch {
-	case v.StoreDown || v.Live+v.Making > 0:
+	case v.StoreDown || v.OpenAttempts+v.PendingAttempts > 0:
 		return Decision{}
-	case past(v.Ends, now):
-		return Decision{Do: Expire}
-	case v.Begun && v.AutoComplete && v.Idle <= 0:
-		return Decision{Do: Exhaust}
+	case past(v.ScheduleEnd, now):
+		return Decision{Action: CompleteExpired}
+	case v.HasRun && v.AutoComplete && v.Remaining <= 0:
+		return Decision{Action: CompleteExhausted}
 	}
-	return Decision{LookAt: v.Ends}
+	return Decision{NextCheck: v.ScheduleEnd}
 }
 
 func scheduled(v View, now time.Time) Decision {
 	switch {
 	case v.StoreDown:
-		return wait(ForStore, time.Time{})
-	case past(v.Ends, now):
-		return Decision{Do: Expire}
+		return wait(ReasonStore, time.Time{})
+	case past(v.ScheduleEnd, now):
+		return Decision{Action: CompleteExpired}
 	case v.Draining:
-		return wait(ForSchedule, v.Begins)
-	case !v.Begins.After(now):
-		return Decision{Do: Begin}
+		return wait(ReasonSchedule, v.ScheduleStart)
+	case !v.ScheduleStart.After(now):
+		return Decision{Action: StartRunning}
 	}
-	return wait(ForSchedule, v.Begins)
+	return wait(ReasonSchedule, v.ScheduleStart)
 }
 
 func running(v View, now time.Time) Decision {
-	busy := v.Live + v.Making
+	busy := v.OpenAttempts + v.PendingAttempts
 	switch {
 	case v.StoreDown:
-		return wait(ForStore, time.Time{})
-	case past(v.Ends, now):
+		return wait(ReasonStore, time.Time{})
+	case past(v.ScheduleEnd, now):
 		if busy > 0 {
-			return wait(ForSchedule, time.Time{})
+			return wait(ReasonSchedule, time.Time{})
 		}
-		return Decision{Do: Expire}
-	case v.Idle <= 0 && busy == 0:
+		return Decision{Action: CompleteExpired}
+	case v.Remaining <= 0 && busy == 0:
 		if v.AutoComplete {
-			return Decision{Do: Exhaust}
+			return Decision{Action: CompleteExhausted}
 		}
-		return until(wait(ForContacts, time.Time{}), v.Ends)
+		return until(wait(ReasonNoContacts, time.Time{}), v.ScheduleEnd)
 	case v.Draining:
 		return Decision{}
-	case v.Stopped != "":
-		return until(wait(v.Stopped, time.Time{}), v.Ends)
-	case !v.Open.Allows(now):
-		return until(closed(v, now), v.Ends)
+	case v.DialStop != "":
+		return until(wait(v.DialStop, time.Time{}), v.ScheduleEnd)
+	case !v.OpenHours.Allows(now):
+		return until(closed(v, now), v.ScheduleEnd)
 	case v.TrunkUntil.After(now):
-		reason := ForTrunk
+		reason := ReasonTrunk
 		if v.SpendCap {
-			reason = ForSpendCap
+			reason = ReasonSpendCap
 		}
-		return until(wait(reason, v.TrunkUntil), v.Ends)
+		return until(wait(reason, v.TrunkUntil), v.ScheduleEnd)
 	case v.EngineUntil.After(now):
-		return until(wait(ForEngine, v.EngineUntil), v.Ends)
-	case v.EngineOut && busy > 0:
-		return until(wait(ForEngine, time.Time{}), v.Ends)
+		return until(wait(ReasonEngine, v.EngineUntil), v.ScheduleEnd)
+	case v.EngineFailed && busy > 0:
+		return until(wait(ReasonEngine, time.Time{}), v.ScheduleEnd)
 	}
-	return until(dial(v, now), v.Ends)
+	return until(dial(v, now), v.ScheduleEnd)
 }
 
-// closed tells whether schedule or calling hours forbid it now, and until when.
+// closed returns whether the schedule or the calling hours forbid calls now, and until when.
 func closed(v View, now time.Time) Decision {
-	reason := ForHours
+	reason := ReasonCallingHours
 	if !v.Schedule.Allows(now) {
-		reason = ForSchedule
+		reason = ReasonSchedule
 	}
-	opens, _ := v.Open.Next(now)
+	opens, _ := v.OpenHours.Next(now)
 	return wait(reason, opens)
 }
 
 func dial(v View, now time.Time) Decision {
-	room := v.Ready - v.Asked
+	room := v.ReadyContacts - v.PermitRequests
 	if room <= 0 {
 		return nobody(v)
 	}
 	if v.Pacing.MaxConcurrent > 0 {
-		room = min(room, v.Pacing.MaxConcurrent-v.Live-v.Held-v.Making)
+		room = min(room, v.Pacing.MaxConcurrent-v.OpenAttempts-v.AbandonedDialogs-v.PendingAttempts)
 		if room <= 0 {
-			return wait(ForLine, time.Time{})
+			return wait(ReasonLine, time.Time{})
 		}
 	}
-	if v.EngineOut {
+	if v.EngineFailed {
 		room = 1
 	}
 	interval := Interval(v.Pacing)
 	if interval == 0 {
-		return Decision{Do: Dial, Count: room, Retry: v.Retries > 0}
+		return Decision{Action: Dial, Count: room, HasRetries: v.DueRetries > 0}
 	}
-	due := v.LastSent.Add(interval) // of the first that is under way already, or of the next
+	due := v.LastSent.Add(interval) // due time of the first attempt in preparation, or of the next one
 	late := due.Before(now)
 	if late {
 		due = now
 	}
-	due = due.Add(interval * time.Duration(v.Making+v.Queued))
-	early := now.Add(v.Ahead).Sub(due)
+	due = due.Add(interval * time.Duration(v.PendingAttempts+v.UnsentAttempts))
+	early := now.Add(v.Lookahead).Sub(due)
 	if early < 0 {
-		d := wait(ForPacing, due)
-		d.LookAt = due.Add(-v.Ahead)
-		if late { // time alone changes nothing: the one that is under way has to be sent
-			d.LookAt = time.Time{}
+		d := wait(ReasonPacing, due)
+		d.NextCheck = due.Add(-v.Lookahead)
+		if late { // an attempt in preparation has to be sent first; time alone changes nothing
+			d.NextCheck = time.Time{}
 		}
 		return d
 	}
-	return Decision{Do: Dial, Count: min(room, int(early/interval)+1), Retry: v.Retries > 0}
+	return Decision{Action: Dial, Count: min(room, int(early/interval)+1), HasRetries: v.DueRetries > 0}
 }
 
-// nobody is at hand: is somebody due later?
+// waitForContacts returns the wait when no contact is ready: until the next retry, opening or day.
 func nobody(v View) Decision {
 	switch {
-	case v.Asked > 0:
-		return wait(ForLine, time.Time{})
-	case v.Unread:
+	case v.PermitRequests > 0:
+		return wait(ReasonLine, time.Time{})
+	case v.HasUnread:
 		return Decision{}
 	}
-	d := wait(ForContacts, time.Time{})
+	d := wait(ReasonNoContacts, time.Time{})
 	for _, next := range []struct {
 		reason string
 		at     time.Time
-	}{{ForRetry, v.NextRetry}, {ForHours, v.NextOpening}, {ForFrequency, v.NextDay}} {
-		if !next.at.IsZero() && (d.LookAt.IsZero() || next.at.Before(d.LookAt)) {
+	}{{ReasonRetry, v.NextRetry}, {ReasonCallingHours, v.NextOpening}, {ReasonFrequencyCap, v.NextDay}} {
+		if !next.at.IsZero() && (d.NextCheck.IsZero() || next.at.Before(d.NextCheck)) {
 			d = wait(next.reason, next.at)
 		}
 	}
@@ -260,17 +258,17 @@ func nobody(v View) Decision {
 func past(end, now time.Time) bool { return !end.IsZero() && !now.Before(end) }
 
 func wait(reason string, t time.Time) Decision {
-	d := Decision{Waiting: &domain.Waiting{Reason: reason}, LookAt: t}
+	d := Decision{Waiting: &domain.Waiting{Reason: reason}, NextCheck: t}
 	if !t.IsZero() {
 		d.Waiting.Until = &t
 	}
 	return d
 }
 
-// until looks again at the end of the schedule at the latest.
+// checkBy limits NextCheck to the end of the schedule.
 func until(d Decision, end time.Time) Decision {
-	if d.Do == Wait && !end.IsZero() && (d.LookAt.IsZero() || end.Before(d.LookAt)) {
-		d.LookAt = end
+	if d.Action == Wait && !end.IsZero() && (d.NextCheck.IsZero() || end.Before(d.NextCheck)) {
+		d.NextCheck = end
 	}
 	return d
 }

@@ -10,96 +10,95 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// Crowd are contacts who may be rung at the same hours.
-type Crowd struct {
-	Window  calendar.Window
-	Waiting int      // who were never rung and are known to belong to it
-	Weight  int      // all who are known to belong to it
-	Waits   []Cohort // its contacts who wait for a retry, in order of time
-	Live    []int    // its open attempts by their number
+// ContactGroup are contacts with the same calling hours.
+type ContactGroup struct {
+	Window       calendar.Window
+	NeverCalled  int           // contacts never called that are known to belong to the group
+	Size         int           // all contacts known to belong to the group
+	Retries      []RetryCohort // contacts that wait for a retry, in order of time
+	OpenAttempts []int         // open attempts by attempt number
 }
 
-// Outlook is what an estimate is made of.
-type Outlook struct {
-	Status       domain.CampaignStatus
-	Begins, Ends time.Time // of the schedule; zero: open
-	From         time.Time // nothing rings before
-	Pacing       domain.Pacing
-	Retry        domain.Retry
-	Crowds       []Crowd       // at least one
-	Pending      int           // contacts who were never rung
-	Waits        []Cohort      // contacts who wait for a retry and of whom no crowd is known, in order of time
-	Live         []int         // open attempts by their number, of whom no crowd is known
-	Yields       Yields        // how often a retry followed
-	Hold         time.Duration // how long an attempt takes a line, on average
-	Rate         float64       // attempts per second as measured; 0: unknown
+// EstimateInput is the input of Estimate.
+type EstimateInput struct {
+	Status                     domain.CampaignStatus
+	ScheduleStart, ScheduleEnd time.Time // zero: unlimited
+	NotBefore                  time.Time // no call before
+	Pacing                     domain.Pacing
+	Retry                      domain.Retry
+	Groups                     []ContactGroup  // at least one
+	Pending                    int             // contacts never called
+	Retries                    []RetryCohort   // contacts of unknown group that wait for a retry, in order of time
+	OpenAttempts               []int           // open attempts of unknown group, by attempt number
+	RetryRates                 RetryStatistics // how often a retry follows an attempt
+	AttemptDuration            time.Duration   // average time that an attempt occupies a permit
+	Rate                       float64         // measured attempts per second; 0: unknown
 }
 
-// The estimate works in strides: the whole takes some hundreds of them.
+// The simulation advances in steps. A whole campaign takes some hundreds of them.
 const (
 	strides     = 400
 	mostStrides = 40_000
 	mostCrowds  = 16
-	half        = math.Ln2 // of an expected attempt: more likely none than any
+	half        = math.Ln2 // expected attempts below which the campaign counts as finished: none is then more likely than one
 )
 
-// Estimate is when a campaign will have rung everybody, half of the chances
-// before and half after: nil while it does not run, or where nobody can tell.
-// It lets the crowd flow through the hours, the pace and the retries as a
-// liquid, at the pace and with the retries seen so far.
-func Estimate(o Outlook, now time.Time) *time.Time {
+// Estimate returns the median time at which all contacts have been called; nil: the campaign is not running, or the
+// time cannot be estimated. It simulates fractions of contacts through calling hours, pace and retries, at the
+// observed pace and retry rates.
+func Estimate(o EstimateInput, now time.Time) *time.Time {
 	from := now
 	switch o.Status {
 	case domain.CampaignRunning:
 	case domain.CampaignScheduled:
-		if o.Begins.After(from) {
-			from = o.Begins
+		if o.ScheduleStart.After(from) {
+			from = o.ScheduleStart
 		}
 	case domain.CampaignDraft, domain.CampaignPaused, domain.CampaignCompleted, domain.CampaignCancelled:
 		return nil
 	}
-	if o.From.After(from) {
-		from = o.From
+	if o.NotBefore.After(from) {
+		from = o.NotBefore
 	}
 	f := pour(o, from)
 	at, ok := f.run()
 	switch {
-	case !ok && o.Ends.IsZero():
+	case !ok && o.ScheduleEnd.IsZero():
 		return nil
-	case !ok || !o.Ends.IsZero() && at.After(o.Ends):
-		at = o.Ends
+	case !ok || !o.ScheduleEnd.IsZero() && at.After(o.ScheduleEnd):
+		at = o.ScheduleEnd
 	}
 	return &at
 }
 
-// flow is a campaign as a liquid.
+// simulation is the state of an estimate, with fractional numbers of contacts.
 type flow struct {
-	o      Outlook
+	o      EstimateInput
 	now    time.Time
-	last   time.Time // somebody was rung
-	rate   float64   // per second
-	stride float64   // seconds
+	last   time.Time // time of the last simulated call
+	rate   float64   // attempts per second
+	stride float64   // length of a step in seconds
 	shares [mostAttempts + 1]float64
 	pools  []pool
-	ahead  []drop // retries to come that will follow from this flow, in order of time
-	known  []wave
-	coming float64 // in ahead and known
+	ahead  []drop  // retries that follow from simulated attempts, in order of time
+	known  []wave  // retries known at the start
+	coming float64 // attempts in futureRetries and knownRetries
 	again  time.Duration
 }
 
-// pool is a crowd.
+// groupState is the simulated state of a ContactGroup.
 type pool struct {
 	window calendar.Window
-	rung   float64 // its share of those who were rung
-	size   float64 // all of its contacts
+	rung   float64 // share of this group in the contacts called so far
+	size   float64 // all contacts
 	fresh  float64
 	due    [mostAttempts + 1]float64
-	sum    float64 // of due
+	sum    float64 // total of due
 }
 
-// wave is a cohort and the pool it belongs to, -1 for all.
+// knownCohort is a cohort and the index of its group; -1: distributed over all groups.
 type wave struct {
-	Cohort
+	RetryCohort
 	pool int
 }
 
@@ -110,25 +109,25 @@ type drop struct {
 	amount float64
 }
 
-func pour(o Outlook, from time.Time) *flow {
+func pour(o EstimateInput, from time.Time) *flow {
 	f := &flow{o: o, now: from, last: from}
 	if o.Retry.Enabled {
-		f.shares = o.Yields.shares(o.Retry.MaxAttempts)
+		f.shares = o.RetryRates.shares(o.Retry.MaxAttempts)
 	}
-	f.again = o.Hold + time.Duration(o.Retry.IntervalHours*float64(time.Hour))
+	f.again = o.AttemptDuration + time.Duration(o.Retry.IntervalHours*float64(time.Hour))
 	f.rate = rate(o)
-	f.o.Crowds = merge(o.Crowds)
-	f.fill(f.o.Crowds)
+	f.o.Groups = merge(o.Groups)
+	f.fill(f.o.Groups)
 	work := 0.0 // attempts to come
 	to := f.toCome()
 	for i := range f.pools {
 		work += f.pools[i].fresh * to[0]
 	}
-	f.know(o.Waits, -1)
-	f.spill(o.Live, -1)
-	for i, c := range f.o.Crowds {
-		f.know(c.Waits, i)
-		f.spill(c.Live, i)
+	f.know(o.Retries, -1)
+	f.spill(o.OpenAttempts, -1)
+	for i, c := range f.o.Groups {
+		f.know(c.Retries, i)
+		f.spill(c.OpenAttempts, i)
 	}
 	byTime := func(a, b wave) int { return a.At.Compare(b.At) }
 	slices.SortStableFunc(f.known, byTime)
@@ -140,13 +139,13 @@ func pour(o Outlook, from time.Time) *flow {
 	return f
 }
 
-func (f *flow) know(waits []Cohort, pool int) {
+func (f *flow) know(waits []RetryCohort, pool int) {
 	for _, c := range waits {
 		f.known = append(f.known, wave{c, pool})
 	}
 }
 
-// spill lets those retries come that follow the attempts that are open.
+// addOpenAttempts adds the expected retries of the attempts that are open.
 func (f *flow) spill(live []int, pool int) {
 	at := f.now.Add(f.again)
 	for number, n := range live {
@@ -161,50 +160,49 @@ func (f *flow) spill(live []int, pool int) {
 	}
 }
 
-// rate is how fast it gets on: as measured, or else as the pace and the lines
-// allow.
-func rate(o Outlook) float64 {
+// attemptRate returns attempts per second: the measured rate, or else what the pacing allows.
+func rate(o EstimateInput) float64 {
 	most := 1000.0
 	if i := Interval(o.Pacing); i > 0 {
 		most = 1 / i.Seconds()
 	}
 	byLines := most
-	if o.Pacing.MaxConcurrent > 0 && o.Hold > 0 {
-		byLines = min(most, float64(o.Pacing.MaxConcurrent)/o.Hold.Seconds())
+	if o.Pacing.MaxConcurrent > 0 && o.AttemptDuration > 0 {
+		byLines = min(most, float64(o.Pacing.MaxConcurrent)/o.AttemptDuration.Seconds())
 	}
 	if o.Rate > 0 && math.Abs(o.Rate-byLines) > near*byLines {
-		return min(most, o.Rate) // something else holds it back
+		return min(most, o.Rate) // something else limits the campaign
 	}
 	return byLines
 }
 
-// near is how close to what its own limits allow a campaign must come to be
-// held back by nothing else: lengths of calls are known better than its speed.
+// rateTolerance is the relative difference up to which a measured rate counts as that of the pacing. The pacing is
+// then used, because durations are known better than the rate.
 const near = 0.15
 
-// merge pours the smallest crowds into the largest where there are many.
-func merge(crowds []Crowd) []Crowd {
+// mergeGroups merges the smallest groups into the largest until at most maxGroups are left.
+func merge(crowds []ContactGroup) []ContactGroup {
 	if len(crowds) <= mostCrowds {
 		return crowds
 	}
-	out := append([]Crowd(nil), crowds...)
+	out := append([]ContactGroup(nil), crowds...)
 	for len(out) > mostCrowds {
 		least, most := 0, 0
 		for i, c := range out {
-			if c.Waiting+c.Weight < out[least].Waiting+out[least].Weight {
+			if c.NeverCalled+c.Size < out[least].NeverCalled+out[least].Size {
 				least = i
 			}
-			if c.Waiting+c.Weight > out[most].Waiting+out[most].Weight {
+			if c.NeverCalled+c.Size > out[most].NeverCalled+out[most].Size {
 				most = i
 			}
 		}
 		if least == most {
 			least = (most + 1) % len(out)
 		}
-		out[most].Waiting += out[least].Waiting
-		out[most].Weight += out[least].Weight
-		out[most].Waits = slices.Concat(out[most].Waits, out[least].Waits)
-		out[most].Live = add(out[most].Live, out[least].Live)
+		out[most].NeverCalled += out[least].NeverCalled
+		out[most].Size += out[least].Size
+		out[most].Retries = slices.Concat(out[most].Retries, out[least].Retries)
+		out[most].OpenAttempts = add(out[most].OpenAttempts, out[least].OpenAttempts)
 		out[least] = out[len(out)-1]
 		out = out[:len(out)-1]
 	}
@@ -220,25 +218,25 @@ func add(a, b []int) []int {
 	return sum
 }
 
-func (f *flow) fill(crowds []Crowd) {
+func (f *flow) fill(crowds []ContactGroup) {
 	var weight, waiting, rung float64
 	for _, c := range crowds {
-		weight += float64(c.Weight)
-		waiting += float64(c.Waiting)
-		rung += float64(max(0, c.Weight-c.Waiting))
+		weight += float64(c.Size)
+		waiting += float64(c.NeverCalled)
+		rung += float64(max(0, c.Size-c.NeverCalled))
 	}
 	rest := max(0, float64(f.o.Pending)-waiting)
 	for _, c := range crowds {
 		p := pool{window: c.Window}
-		p.rung = share(float64(c.Weight), weight, 1/float64(len(crowds)))
-		p.fresh = float64(c.Waiting) + p.rung*rest
-		p.size = max(float64(c.Weight)+p.rung*rest, p.fresh)
-		p.rung = share(float64(max(0, c.Weight-c.Waiting)), rung, p.rung)
+		p.rung = share(float64(c.Size), weight, 1/float64(len(crowds)))
+		p.fresh = float64(c.NeverCalled) + p.rung*rest
+		p.size = max(float64(c.Size)+p.rung*rest, p.fresh)
+		p.rung = share(float64(max(0, c.Size-c.NeverCalled)), rung, p.rung)
 		f.pools = append(f.pools, p)
 	}
 }
 
-// share is a part of a whole, where there is one.
+// ratio returns part/whole; otherwise if whole is 0.
 func share(part, whole, otherwise float64) float64 {
 	if whole <= 0 {
 		return otherwise
@@ -246,8 +244,8 @@ func share(part, whole, otherwise float64) float64 {
 	return part / whole
 }
 
-// toCome is how many attempts are to be expected of a contact who has spent so
-// many, the next one included.
+// expectedAttempts returns, by the attempts made so far, how many more a contact is expected to need, including the
+// next one.
 func (f *flow) toCome() (n [mostAttempts + 1]float64) {
 	for spent := mostAttempts - 1; spent >= 0; spent-- {
 		n[spent] = 1 + f.shares[spent+1]*n[spent+1]
@@ -270,7 +268,7 @@ func (f *flow) run() (time.Time, bool) {
 			left += f.pools[i].fresh + f.pools[i].sum
 		}
 		if left+f.coming < half {
-			return f.last.Add(f.o.Hold), true
+			return f.last.Add(f.o.AttemptDuration), true
 		}
 		if f.step() {
 			continue
@@ -279,14 +277,14 @@ func (f *flow) run() (time.Time, bool) {
 		if !ok {
 			return time.Time{}, false
 		}
-		if f.now = next; !f.o.Ends.IsZero() && !next.Before(f.o.Ends) {
-			return f.o.Ends, true
+		if f.now = next; !f.o.ScheduleEnd.IsZero() && !next.Before(f.o.ScheduleEnd) {
+			return f.o.ScheduleEnd, true
 		}
 	}
 	return f.now, true
 }
 
-// arrive takes in the retries that are due, or nearly.
+// takeDueRetries moves retries that are due within half a step to their groups.
 func (f *flow) arrive() {
 	by := f.now.Add(time.Duration(f.stride / 2 * float64(time.Second)))
 	for len(f.known) > 0 && !f.known[0].At.After(by) {
@@ -315,8 +313,7 @@ func (p *pool) take(number int, amount float64) {
 	p.sum += amount
 }
 
-// step rings as many as a stride has room for, due retries first; false where
-// nobody can be rung now.
+// step simulates the calls of one step, due retries first. It returns false if no contact may be called now.
 func (f *flow) step() bool {
 	due, fresh := 0.0, 0.0
 	var open [mostCrowds]bool
@@ -352,9 +349,8 @@ func (f *flow) step() bool {
 	return true
 }
 
-// down is the share of each open pool that is left when so many were rung who
-// never were before: in the order of the list, so that those come first who had
-// to wait for their hours while others were rung.
+// remainingShare returns the share of each open group's contacts that stays uncalled after room first attempts.
+// Groups that waited longest for their calling hours come first, in the order of the contact list.
 func (f *flow) down(open *[mostCrowds]bool, room float64) float64 {
 	var at [mostCrowds]int
 	pools := at[:0]
@@ -380,8 +376,8 @@ func (f *flow) down(open *[mostCrowds]bool, room float64) float64 {
 	return 0
 }
 
-// serve rings a share of those of a pool who are due, and of the others down to
-// a share that is left.
+// callGroup simulates the calls of one group: a share of its due retries, and first attempts down to the share that
+// remains.
 func (f *flow) serve(i int, ofDue, down float64, again time.Time) {
 	p := &f.pools[i]
 	sum := 0.0
@@ -400,7 +396,7 @@ func (f *flow) serve(i int, ofDue, down float64, again time.Time) {
 	f.follow(again, i, 1, amount)
 }
 
-// next is when somebody can be rung again.
+// nextTime returns when a contact may be called again.
 func (f *flow) next() (time.Time, bool) {
 	var first time.Time
 	earlier := func(t time.Time) {

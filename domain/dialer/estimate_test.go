@@ -14,14 +14,14 @@ import (
 )
 
 // outlook is of a hundred contacts at one a second.
-func outlook() dialer.Outlook {
-	return dialer.Outlook{
+func outlook() dialer.EstimateInput {
+	return dialer.EstimateInput{
 		Status: domain.CampaignRunning, Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
-		Crowds: []dialer.Crowd{{Weight: 1}}, Pending: 100, Hold: 10 * time.Second,
+		Groups: []dialer.ContactGroup{{Size: 1}}, Pending: 100, AttemptDuration: 10 * time.Second,
 	}
 }
 
-func says(t *testing.T, o dialer.Outlook) time.Duration {
+func says(t *testing.T, o dialer.EstimateInput) time.Duration {
 	t.Helper()
 	at := dialer.Estimate(o, epoch)
 	require.NotNil(t, at)
@@ -46,28 +46,28 @@ func TestTheEstimateAsExamples(t *testing.T) {
 	o = outlook()
 	o.Retry = domain.Retry{Enabled: true, MaxAttempts: 2, IntervalHours: 1}
 	for range 400 {
-		o.Yields.Add(1, true)
-		o.Yields.Add(1, false)
+		o.RetryRates.AddAttempt(1, true)
+		o.RetryRates.AddAttempt(1, false)
 	}
 	within(time.Hour+120*time.Second, says(t, o), "half of them are tried again an hour later")
 
 	o = outlook()
-	o.Pending, o.Waits = 0, []dialer.Cohort{{At: epoch.Add(3 * time.Hour), Number: 1, Count: 1}}
+	o.Pending, o.Retries = 0, []dialer.RetryCohort{{At: epoch.Add(3 * time.Hour), Number: 1, Count: 1}}
 	within(3*time.Hour+11*time.Second, says(t, o), "the last one waits for a retry")
 
 	hours, err := calendar.New(domain.Schedule{}, domain.CallingHours{Start: "09:00", End: "12:01", Timezone: "UTC"}, calendar.NewZones())
 	require.NoError(t, err)
 	o = outlook()
-	o.Crowds[0].Window = hours.Global()
+	o.Groups[0].Window = hours.Global()
 	within(21*time.Hour+50*time.Second, says(t, o), "a minute is left of today; the rest is for tomorrow at nine")
 
-	o.Ends = epoch.Add(time.Hour)
+	o.ScheduleEnd = epoch.Add(time.Hour)
 	assert.Equal(t, time.Hour, says(t, o), "the end of the schedule comes before")
 
 	never, err := calendar.New(domain.Schedule{}, domain.CallingHours{Start: "09:00", End: "10:00", Timezone: "local"}, calendar.NewZones())
 	require.NoError(t, err)
 	o = outlook()
-	o.Crowds[0].Window = never.For(nil)
+	o.Groups[0].Window = never.For(nil)
 	assert.Nil(t, dialer.Estimate(o, epoch), "nobody can tell")
 
 	for _, s := range []domain.CampaignStatus{domain.CampaignPaused, domain.CampaignDraft, domain.CampaignCompleted, domain.CampaignCancelled} {
@@ -75,7 +75,7 @@ func TestTheEstimateAsExamples(t *testing.T) {
 		o.Status = s
 		assert.Nil(t, dialer.Estimate(o, epoch), s)
 	}
-	o.Status, o.Begins = domain.CampaignScheduled, epoch.Add(time.Hour)
+	o.Status, o.ScheduleStart = domain.CampaignScheduled, epoch.Add(time.Hour)
 	within(time.Hour+110*time.Second, says(t, o), "it begins in an hour")
 }
 
@@ -93,24 +93,24 @@ func TestAnEstimateIsNeverBeforeNowAndAlwaysComesToAnEnd(t *testing.T) {
 			IntervalHours: rapid.Float64Range(0, 720).Draw(t, "interval"),
 		}
 		for range rapid.IntRange(0, 200).Draw(t, "ended") {
-			o.Yields.Add(rapid.IntRange(1, 25).Draw(t, "number"), rapid.Bool().Draw(t, "again"))
+			o.RetryRates.AddAttempt(rapid.IntRange(1, 25).Draw(t, "number"), rapid.Bool().Draw(t, "again"))
 		}
-		var waits dialer.Cohorts
+		var waits dialer.RetryCohorts
 		for range rapid.IntRange(0, 100).Draw(t, "waits") {
 			n := rapid.IntRange(0, 300).Draw(t, "spent")
 			waits.Add(n, epoch.Add(time.Duration(rapid.IntRange(-600, 600).Draw(t, "due"))*time.Minute))
 			if rapid.IntRange(0, 3).Draw(t, "drop") == 0 {
-				waits.Drop(n)
+				waits.Remove(n)
 			}
 		}
-		o.Waits = waits.All()
+		o.Retries = waits.All()
 		zones := []string{"UTC", "Asia/Tokyo", "America/New_York", "Pacific/Apia", "Europe/Berlin"}
-		o.Crowds = nil
+		o.Groups = nil
 		for range rapid.IntRange(1, 40).Draw(t, "crowds") {
-			o.Crowds = append(o.Crowds, dialer.Crowd{
-				Window:  r.For([]*time.Location{cache.Load(rapid.SampledFrom(zones).Draw(t, "zone"))}),
-				Waiting: rapid.IntRange(0, 1000).Draw(t, "waiting"), Weight: rapid.IntRange(0, 2000).Draw(t, "weight"),
-				Live: []int{0, rapid.IntRange(0, 5).Draw(t, "live")},
+			o.Groups = append(o.Groups, dialer.ContactGroup{
+				Window:      r.For([]*time.Location{cache.Load(rapid.SampledFrom(zones).Draw(t, "zone"))}),
+				NeverCalled: rapid.IntRange(0, 1000).Draw(t, "waiting"), Size: rapid.IntRange(0, 2000).Draw(t, "weight"),
+				OpenAttempts: []int{0, rapid.IntRange(0, 5).Draw(t, "live")},
 			})
 		}
 		if at := dialer.Estimate(o, epoch); at == nil || at.Before(epoch) {
@@ -124,10 +124,10 @@ func BenchmarkEstimate(b *testing.B) {
 	r, err := calendar.New(domain.Schedule{}, domain.CallingHours{Start: "09:00", End: "20:00", Timezone: "local"}, cache)
 	require.NoError(b, err)
 	o := outlook()
-	o.Pending, o.Crowds = 1_000_000, nil
+	o.Pending, o.Groups = 1_000_000, nil
 	o.Retry = domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 4}
 	for _, z := range []string{"America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles"} {
-		o.Crowds = append(o.Crowds, dialer.Crowd{Window: r.For([]*time.Location{cache.Load(z)}), Weight: 100})
+		o.Groups = append(o.Groups, dialer.ContactGroup{Window: r.For([]*time.Location{cache.Load(z)}), Size: 100})
 	}
 	for b.Loop() {
 		dialer.Estimate(o, epoch)

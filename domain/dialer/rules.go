@@ -7,37 +7,36 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Fate is what becomes of a contact after an attempt.
-type Fate struct {
+// ContactTransition is the state of a contact after an attempt.
+type ContactTransition struct {
 	State   domain.ContactState
-	RetryAt time.Time // where State is ContactRetryWait
+	RetryAt time.Time // if State is ContactRetryWait
 }
 
-// After is the fate of a contact whose attempt ended at now; spent counts its
-// attempts, this one included where it counts. An attempt that is not spent
-// goes back to where it came from.
-func After(v domain.Verdict, spent int, r domain.Retry, now time.Time) Fate {
+// TransitionAfter returns the state of a contact whose attempt ended at now. spent counts the contact's attempts,
+// including this one if it counts. An attempt that does not count returns the contact to its earlier state.
+func TransitionAfter(v domain.Verdict, spent int, r domain.Retry, now time.Time) ContactTransition {
 	switch {
 	case !v.Spent() && spent == 0:
-		return Fate{State: domain.ContactPending}
+		return ContactTransition{State: domain.ContactPending}
 	case !v.Spent():
-		return Fate{State: domain.ContactRetryWait, RetryAt: now}
+		return ContactTransition{State: domain.ContactRetryWait, RetryAt: now}
 	case r.Enabled && v.RetryOn != "" && spent < r.MaxAttempts && slices.Contains(r.RetryOn, v.RetryOn):
-		return Fate{State: domain.ContactRetryWait, RetryAt: now.Add(time.Duration(r.IntervalHours * float64(time.Hour)))}
+		return ContactTransition{State: domain.ContactRetryWait, RetryAt: now.Add(time.Duration(r.IntervalHours * float64(time.Hour)))}
 	}
-	return Fate{State: domain.ContactStateOf(v.Outcome)}
+	return ContactTransition{State: domain.ContactStateOf(v.Outcome)}
 }
 
-// The rule that pauses a campaign whose trunk fails.
+// Limits of the circuit breaker that pauses a campaign with a failing trunk.
 const (
 	tripWindow = 120 * time.Second
 	tripCalls  = 5
 )
 
-// Trip remembers how the calls of the last two minutes ended.
-type Trip struct {
+// CircuitBreaker records how the calls of the last two minutes ended.
+type CircuitBreaker struct {
 	ends []end // in order of time
-	bad  int   // of these
+	bad  int   // trunk failures in ends
 }
 
 type end struct {
@@ -45,10 +44,9 @@ type end struct {
 	bad bool
 }
 
-// Add notes the end of a call. Some ends say nothing about the trunk: the
-// person was busy or away, the number wrong, the carrier short of channels,
-// the service interrupted, the agent of no use, or the call given up by us.
-func (t *Trip) Add(v domain.Verdict, now time.Time) {
+// AddCall adds the end of a call. Ends that say nothing about the trunk are ignored: busy, no answer, invalid
+// number, throttled by the carrier, interrupted, cancelled, or failed by the agent's engines.
+func (t *CircuitBreaker) AddCall(v domain.Verdict, now time.Time) {
 	if v.Throttled {
 		return
 	}
@@ -70,9 +68,8 @@ func (t *Trip) Add(v domain.Verdict, now time.Time) {
 	}
 }
 
-// Tripped says whether at least half of at least five calls within 120 s
-// failed in the trunk.
-func (t *Trip) Tripped(now time.Time) bool {
+// IsTripped reports whether at least half of at least five calls within 120 s failed by the trunk.
+func (t *CircuitBreaker) IsTripped(now time.Time) bool {
 	for len(t.ends) > 0 && now.Sub(t.ends[0].at) > tripWindow {
 		if t.ends[0].bad {
 			t.bad--
@@ -82,25 +79,24 @@ func (t *Trip) Tripped(now time.Time) bool {
 	return len(t.ends) >= tripCalls && 2*t.bad >= len(t.ends)
 }
 
-// Reset forgets: after a pause the trunk gets a fresh chance.
-func (t *Trip) Reset() { t.ends, t.bad = nil, 0 }
+// Reset forgets all calls: after a pause the trunk starts anew.
+func (t *CircuitBreaker) Reset() { t.ends, t.bad = nil, 0 }
 
-// The rule of campaign.progress.
+// Intervals of the event campaign.progress.
 const (
 	tellEvery = time.Minute
 	tellStep  = 5 // percent
 )
 
-// Tell says whether campaign.progress is due: at each 5 %, and each minute if
-// something has changed. lookAt is when it will be due if nothing more
-// happens; zero where it will not.
-func Tell(p *domain.Progress, changed bool, now time.Time) (due bool, lookAt time.Time) {
-	if int(p.Percent())/tellStep > p.ToldPercent/tellStep {
+// CheckProgressReport returns whether campaign.progress is due: after each 5 %, and each minute if something has
+// changed. nextCheck is when it will be due without further changes; zero: never.
+func CheckProgressReport(p *domain.Progress, changed bool, now time.Time) (due bool, lookAt time.Time) {
+	if int(p.Percent())/tellStep > p.ReportedPercent/tellStep {
 		return true, time.Time{}
 	}
 	if !changed {
 		return false, time.Time{}
 	}
-	at := p.ToldAt.Add(tellEvery)
+	at := p.ReportedAt.Add(tellEvery)
 	return !now.Before(at), at
 }

@@ -123,7 +123,7 @@ func estimates(t *testing.T, w world, seed uint64, each int) (all []sample, begi
 	if w.change != nil {
 		w.change(&p.Assume)
 	}
-	p.Watch = func(now time.Time, o dialer.Outlook, percent float64) {
+	p.Watch = func(now time.Time, o dialer.EstimateInput, percent float64) {
 		if int(percent)%each != 0 {
 			return
 		}

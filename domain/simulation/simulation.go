@@ -42,9 +42,9 @@ type Plan struct {
 	From     time.Time
 	Assume   Assumptions
 	Seed     uint64
-	Halts    []Halt                                                 // in order of time
-	Stop     func() bool                                            // asked now and then: true ends the play; nil: never
-	Watch    func(now time.Time, o dialer.Outlook, percent float64) // sees each whole percent; may be nil
+	Halts    []Halt                                                       // in order of time
+	Stop     func() bool                                                  // asked now and then: true ends the play; nil: never
+	Watch    func(now time.Time, o dialer.EstimateInput, percent float64) // sees each whole percent; may be nil
 }
 
 // Hour is how many calls begin in an hour.
@@ -88,7 +88,7 @@ type stage struct {
 	crowds []crowd
 	waits  events // retries that are not due
 	live   events
-	seen   dialer.Observed
+	seen   dialer.Statistics
 	never  int // pending
 	final  int
 	told   int // percent
@@ -102,7 +102,7 @@ type crowd struct {
 	opens      time.Time // where it is closed; zero: never
 	fresh, due []int32   // in order
 	size       int       // of all its people
-	cohorts    dialer.Cohorts
+	cohorts    dialer.RetryCohorts
 	opened     [256]int // open attempts by number
 }
 
@@ -141,13 +141,13 @@ func newStage(p Plan) *stage {
 	}
 	c := p.Campaign
 	s.view = dialer.View{
-		Status: domain.CampaignRunning, Schedule: p.Rules.Schedule(), Open: p.Rules.Global(), Pacing: c.Pacing, AutoComplete: true,
+		Status: domain.CampaignRunning, Schedule: p.Rules.Schedule(), OpenHours: p.Rules.Global(), Pacing: c.Pacing, AutoComplete: true,
 	}
 	if c.Schedule.Start != nil && c.Schedule.Start.After(p.From) {
-		s.view.Status, s.view.Begins = domain.CampaignScheduled, *c.Schedule.Start
+		s.view.Status, s.view.ScheduleStart = domain.CampaignScheduled, *c.Schedule.Start
 	}
 	if c.Schedule.End != nil {
-		s.view.Ends = *c.Schedule.End
+		s.view.ScheduleEnd = *c.Schedule.End
 	}
 	for i, who := range s.people {
 		s.crowds[who.Crowd].size++
@@ -156,13 +156,13 @@ func newStage(p Plan) *stage {
 			s.crowds[who.Crowd].fresh = append(s.crowds[who.Crowd].fresh, int32(i))
 			continue
 		}
-		s.seen.Yields.Seen(int(who.Spent), true)
+		s.seen.Retries.AddContact(int(who.Spent), true)
 		s.wait(int32(i), who.Due)
 	}
 	for i := range s.crowds {
 		s.look(&s.crowds[i])
 	}
-	s.view.Idle = len(s.people) - s.final
+	s.view.Remaining = len(s.people) - s.final
 	return s
 }
 
@@ -183,7 +183,7 @@ func (s *stage) look(c *crowd) {
 		return
 	}
 	c.opens = time.Time{}
-	if !s.view.Ends.IsZero() && !c.Unknown {
+	if !s.view.ScheduleEnd.IsZero() && !c.Unknown {
 		return
 	}
 	n := c.waiting()
@@ -193,12 +193,12 @@ func (s *stage) look(c *crowd) {
 			s.never--
 			continue
 		}
-		c.cohorts.Drop(int(s.people[who].Spent))
+		c.cohorts.Remove(int(s.people[who].Spent))
 	}
 	c.fresh, c.due = nil, nil
 	s.report.SkippedHours += n
 	s.final += n
-	s.view.Idle -= n
+	s.view.Remaining -= n
 }
 
 func (s *stage) play() {
@@ -214,12 +214,12 @@ func (s *stage) play() {
 		s.watch()
 		d := dialer.Next(s.see(), s.now)
 		s.meter(d)
-		switch d.Do {
-		case dialer.Begin:
+		switch d.Action {
+		case dialer.StartRunning:
 			s.view.Status = domain.CampaignRunning
 			s.report.Begins = s.now
-		case dialer.Exhaust, dialer.Expire:
-			s.finish(d.Do)
+		case dialer.CompleteExhausted, dialer.CompleteExpired:
+			s.finish(d.Action)
 			return
 		case dialer.Dial:
 			if who, ok := s.take(); ok {
@@ -229,7 +229,7 @@ func (s *stage) play() {
 				s.ring(who)
 			}
 		case dialer.Wait:
-			next := s.next(d.LookAt)
+			next := s.next(d.NextCheck)
 			if next.IsZero() {
 				return
 			}
@@ -243,7 +243,7 @@ func (s *stage) halted() bool {
 	if len(s.p.Halts) == 0 || s.now.Before(s.p.Halts[0].From) {
 		return false
 	}
-	s.seen.Meter.Look(false, s.now)
+	s.seen.Throughput.SetReady(false, s.now)
 	if to := s.p.Halts[0].To; to.After(s.now) {
 		s.now = to
 	}
@@ -274,12 +274,12 @@ func (s *stage) settle() {
 // see completes the view.
 func (s *stage) see() dialer.View {
 	v := &s.view
-	v.Live, v.Ready, v.Retries, v.NextOpening, v.NextRetry = len(s.live), 0, 0, time.Time{}, time.Time{}
+	v.OpenAttempts, v.ReadyContacts, v.DueRetries, v.NextOpening, v.NextRetry = len(s.live), 0, 0, time.Time{}, time.Time{}
 	for i := range s.crowds {
 		switch c := &s.crowds[i]; {
 		case c.open:
-			v.Ready += c.waiting()
-			v.Retries += len(c.due)
+			v.ReadyContacts += c.waiting()
+			v.DueRetries += len(c.due)
 		case c.waiting() > 0 && !c.opens.IsZero() && (v.NextOpening.IsZero() || c.opens.Before(v.NextOpening)):
 			v.NextOpening = c.opens
 		}
@@ -291,7 +291,7 @@ func (s *stage) see() dialer.View {
 }
 
 func (s *stage) meter(d dialer.Decision) {
-	s.seen.Meter.Look(d.Able(), s.now)
+	s.seen.Throughput.SetReady(d.IsReady(), s.now)
 }
 
 // next is when something happens again; zero: never.
@@ -352,7 +352,7 @@ func (s *stage) tooOften(c *crowd, who int32) bool {
 		return false
 	}
 	if p.Spent > 0 {
-		c.cohorts.Drop(int(p.Spent))
+		c.cohorts.Remove(int(p.Spent))
 		s.wait(who, until)
 		return true
 	}
@@ -382,16 +382,16 @@ func (s *stage) ring(who int32) {
 	if p.Spent == 0 {
 		s.never--
 	} else {
-		c.cohorts.Drop(int(p.Spent))
+		c.cohorts.Remove(int(p.Spent))
 	}
 	p.Spent++
 	if s.p.Cap > 0 {
 		p.Rung = append(p.Rung, s.now)
 	}
 	c.opened[p.Spent]++
-	s.view.Idle--
+	s.view.Remaining--
 	s.view.LastSent = s.now
-	s.seen.Meter.Sent()
+	s.seen.Throughput.AddAttempt()
 	verdict, takes, talk := s.p.Assume.draw(s.p.Seed, uint64(who), uint64(p.Spent)) //nolint:gosec // not negative
 	heap.Push(&s.live, event{at: s.now.Add(takes), who: who, began: s.now, verdict: verdict, talk: talk})
 	s.report.Attempts++
@@ -409,12 +409,12 @@ func (s *stage) ring(who int32) {
 func (s *stage) end(e event) {
 	p := &s.people[e.who]
 	s.crowds[p.Crowd].opened[p.Spent]--
-	s.seen.Held(e.at.Sub(e.began))
-	fate := dialer.After(e.verdict, int(p.Spent), s.p.Campaign.Retry, e.at)
-	s.seen.Yields.Add(int(p.Spent), fate.State == domain.ContactRetryWait)
+	s.seen.AddAttemptDuration(e.at.Sub(e.began))
+	fate := dialer.TransitionAfter(e.verdict, int(p.Spent), s.p.Campaign.Retry, e.at)
+	s.seen.Retries.AddAttempt(int(p.Spent), fate.State == domain.ContactRetryWait)
 	s.report.Ends = e.at
 	if fate.State == domain.ContactRetryWait {
-		s.view.Idle++
+		s.view.Remaining++
 		s.wait(e.who, fate.RetryAt)
 		return
 	}
@@ -424,10 +424,10 @@ func (s *stage) end(e event) {
 
 func (s *stage) finish(do dialer.Action) {
 	s.report.Finished, s.report.Reason = true, "exhausted"
-	if do == dialer.Expire {
-		s.report.Reason, s.report.Ends = "window_ended", s.view.Ends
+	if do == dialer.CompleteExpired {
+		s.report.Reason, s.report.Ends = "window_ended", s.view.ScheduleEnd
 	}
-	s.report.Expired = s.view.Idle
+	s.report.Expired = s.view.Remaining
 	if s.report.Ends.IsZero() {
 		s.report.Ends = s.now
 	}
@@ -447,13 +447,13 @@ func (s *stage) watch() {
 	for _, e := range s.live {
 		live += s.now.Sub(e.began)
 	}
-	o := s.seen.Outlook(live)
-	o.Status, o.Ends = s.view.Status, s.view.Ends
+	o := s.seen.EstimateInput(live)
+	o.Status, o.ScheduleEnd = s.view.Status, s.view.ScheduleEnd
 	o.Pacing, o.Retry, o.Pending = s.view.Pacing, s.p.Campaign.Retry, s.never
 	for i := range s.crowds {
 		c := &s.crowds[i]
-		o.Crowds = append(o.Crowds, dialer.Crowd{
-			Window: c.Window, Waiting: len(c.fresh), Weight: c.size, Waits: c.cohorts.All(), Live: c.opened[:],
+		o.Groups = append(o.Groups, dialer.ContactGroup{
+			Window: c.Window, NeverCalled: len(c.fresh), Size: c.size, Retries: c.cohorts.All(), OpenAttempts: c.opened[:],
 		})
 	}
 	s.p.Watch(s.now, o, percent)

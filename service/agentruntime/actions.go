@@ -18,8 +18,8 @@ import (
 // maxSlots is how many free times a language model gets.
 const maxSlots = 8
 
-// Act executes an action of a node or of its language model.
-func (a *Runtime) Act(ctx context.Context, s *domain.Script, act pathway.Act) conversation.Result {
+// CallTool executes an action of a node or of its language model.
+func (a *Runtime) CallTool(ctx context.Context, s *domain.Script, act pathway.Act) conversation.ToolResult {
 	var text string
 	var err error
 	switch act.Type { //nolint:exhaustive // other nodes act on nothing outside
@@ -33,9 +33,9 @@ func (a *Runtime) Act(ctx context.Context, s *domain.Script, act pathway.Act) co
 		err = errors.New("nothing here can do that")
 	}
 	if err != nil {
-		return conversation.Result{Text: domain.ErrorText(err)}
+		return conversation.ToolResult{Text: domain.ErrorText(err)}
 	}
-	return conversation.Result{OK: true, Text: text}
+	return conversation.ToolResult{OK: true, Text: text}
 }
 
 // useTool calls a tool of the workspace.

@@ -40,7 +40,7 @@ func (s *Service) PrefetchPrompts(ctx context.Context, script *domain.Script) {
 			select {
 			case slots <- struct{}{}:
 				defer func() { <-slots }()
-				_, _ = voice.Prepare(ctx, conversation.Request(script, text))
+				_, _ = voice.Prepare(ctx, conversation.SynthesisRequest(script, text))
 			case <-ctx.Done():
 			}
 		}()

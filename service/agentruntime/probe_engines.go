@@ -25,9 +25,9 @@ func (s *Service) ProbeEngines(ctx context.Context, script *domain.Script) error
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	text := fmt.Sprintf("This is test number %d.", rand.IntN(1_000_000)) //nolint:gosec // a text without a cached prompt
-	clip, err := s.cfg.Speaker.Speak(ctx, conversation.Request(script, text))
+	clip, err := s.cfg.Speaker.Speak(ctx, conversation.SynthesisRequest(script, text))
 	if fixed := pathway.Fixed(script); errors.Is(err, speech.ErrNoPrompt) && len(fixed) > 0 { // the agent has only recordings
-		clip, err = s.cfg.Speaker.Speak(ctx, conversation.Request(script, fixed[0]))
+		clip, err = s.cfg.Speaker.Speak(ctx, conversation.SynthesisRequest(script, fixed[0]))
 	}
 	if err != nil {
 		return fmt.Errorf("speech: %w", err)

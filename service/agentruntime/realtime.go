@@ -13,12 +13,12 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// Live connects the caller to a realtime engine, which hears and speaks by itself.
-func (a *Runtime) Live(ctx context.Context, s *domain.Script, brief string, d pathway.Live, told func(speech.LiveEvent)) (conversation.LiveTalk, error) {
+// OpenRealtime connects the caller to a realtime engine, which hears and speaks by itself.
+func (a *Runtime) OpenRealtime(ctx context.Context, s *domain.Script, brief string, d pathway.Live, told func(speech.LiveEvent)) (conversation.RealtimeConnection, error) {
 	if s.Realtime == nil || a.cfg.Realtime == nil {
-		return conversation.LiveTalk{}, errors.New("no engine is configured that hears and speaks by itself")
+		return conversation.RealtimeConnection{}, errors.New("no engine is configured that hears and speaks by itself")
 	}
-	r, names := a.request(ctx, &conversation.Thought{Script: s, Brief: brief, Ask: d.Think})
+	r, names := a.request(ctx, &conversation.ModelRequest{Script: s, Brief: brief, Step: d.Think})
 	o := speech.LiveOrder{
 		Model: s.Realtime.Model, Voice: s.Realtime.Voice, Language: s.Hearing(), Interruptible: d.Interruptible, Speak: d.Speak,
 	}
@@ -52,7 +52,7 @@ func (a *Runtime) Live(ctx context.Context, s *domain.Script, brief string, d pa
 	}
 	o.About = a.about(s, &d)
 	talk, from, err := a.cfg.Realtime.Open(s.Realtime.Engine, o, told)
-	return conversation.LiveTalk{Live: talk, Engine: from.Name, Alone: from.Alone, Tools: names}, err
+	return conversation.RealtimeConnection{Live: talk, Engine: from.Name, AudioOnly: from.Alone, Tools: names}, err
 }
 
 // maxVariable bounds a variable that an external media stream gets, in bytes.
@@ -73,8 +73,8 @@ func (a *Runtime) about(s *domain.Script, d *pathway.Live) map[string]string {
 	return all
 }
 
-// Instead says whether a language model can take over from the realtime engine.
-func (a *Runtime) Instead(s *domain.Script) bool {
+// CanReplaceRealtime says whether a language model can take over from the realtime engine.
+func (a *Runtime) CanReplaceRealtime(s *domain.Script) bool {
 	has := a.cfg.Engines(s)
 	return has.Model && has.Text
 }

@@ -21,8 +21,8 @@ type watchedRuntime struct {
 	wrote func(domain.Segment)
 }
 
-// Wrote implements conversation.Watcher.
-func (w *watchedRuntime) Wrote(s domain.Segment) { w.wrote(s) }
+// SegmentChanged implements conversation.Watcher.
+func (w *watchedRuntime) SegmentChanged(s domain.Segment) { w.wrote(s) }
 
 // AgentScript returns the script of another agent of the workspace.
 func (a *Runtime) AgentScript(ctx context.Context, id string) (domain.Script, error) {

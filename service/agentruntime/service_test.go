@@ -131,24 +131,24 @@ func (f *fixture) tool(t *testing.T, p domain.Principal, name string) string {
 func TestMessageOfACallGoesToTheRemoteParty(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	got := f.ForCall(f.call).Act(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Text: "Hello"})
+	got := f.ForCall(f.call).CallTool(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Text: "Hello"})
 	assert.True(t, got.OK)
 	assert.JSONEq(t, `{"message_id":"message_1","status":"queued"}`, got.Text)
-	got = f.ForMessages(f.by, f.call, "+12025550170").Act(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Given: []byte(`{"body":"Bye"}`)})
+	got = f.ForMessages(f.by, f.call, "+12025550170").CallTool(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Given: []byte(`{"body":"Bye"}`)})
 	assert.True(t, got.OK, "a number that sends no messages is replaced by one that does")
 	assert.Equal(t, []domain.NewMessage{{To: caller, Body: "Hello"}, {To: caller, Body: "Bye"}}, f.node.sent)
-	got = f.ForCall(f.call).Act(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Given: []byte(`{}`)})
-	assert.Equal(t, conversation.Result{Text: "body is required: the words of the message"}, got)
+	got = f.ForCall(f.call).CallTool(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Given: []byte(`{}`)})
+	assert.Equal(t, conversation.ToolResult{Text: "body is required: the words of the message"}, got)
 }
 
 func TestCallerChangesOnlyOwnAppointments(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	change := func(action, id string) conversation.Result {
-		return f.ForCall(f.call).Act(t.Context(), nil, pathway.Act{Type: domain.NodeAppointment, Target: action, Arguments: map[string]string{"appointment_id": id}})
+	change := func(action, id string) conversation.ToolResult {
+		return f.ForCall(f.call).CallTool(t.Context(), nil, pathway.Act{Type: domain.NodeAppointment, Target: action, Arguments: map[string]string{"appointment_id": id}})
 	}
-	assert.Equal(t, conversation.Result{Text: "there is no such appointment of this caller"}, change("cancel", stranger))
-	assert.Equal(t, conversation.Result{Text: "appointment_id is required: which one"}, change("confirm", ""))
+	assert.Equal(t, conversation.ToolResult{Text: "there is no such appointment of this caller"}, change("cancel", stranger))
+	assert.Equal(t, conversation.ToolResult{Text: "appointment_id is required: which one"}, change("confirm", ""))
 	assert.True(t, change("confirm", caller).OK)
 	assert.True(t, change("reschedule", caller).OK)
 	assert.False(t, change("sell", caller).OK)
@@ -159,10 +159,10 @@ func TestToolOfAnotherWorkspaceIsNotCalled(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	own, foreign := f.tool(t, f.by, "weather"), f.tool(t, recordtest.Live(recordtest.OtherWorkspace), "weather")
-	use := func(id, given string) conversation.Result {
-		return f.ForCall(f.call).Act(t.Context(), nil, pathway.Act{Type: domain.NodeTool, Target: id, Given: []byte(given)})
+	use := func(id, given string) conversation.ToolResult {
+		return f.ForCall(f.call).CallTool(t.Context(), nil, pathway.Act{Type: domain.NodeTool, Target: id, Given: []byte(given)})
 	}
-	assert.Equal(t, conversation.Result{OK: true, Text: "sunny"}, use(own, `{"city":"Rome"}`))
+	assert.Equal(t, conversation.ToolResult{OK: true, Text: "sunny"}, use(own, `{"city":"Rome"}`))
 	assert.False(t, use(foreign, `{}`).OK)
 	assert.False(t, use(own, `[`).OK)
 	assert.Equal(t, []map[string]any{{"city": "Rome"}}, f.node.called)
@@ -175,24 +175,24 @@ func TestModelGetsToolsAndPassagesAndItsCallsNameTheTools(t *testing.T) {
 	f.node.answer = llm.Answer{Calls: []llm.Call{{ID: "1", Name: "tool_transfer"}}}
 	f.node.lost = []*llm.Fault{{Engine: "down", Code: "unreachable", Message: "no route"}}
 	var read []domain.Passage
-	thought := conversation.Thought{
-		Script: &domain.Script{Timezone: "UTC"}, Brief: "Be kind.", Read: func(from []domain.Passage) { read = from },
-		Ask: pathway.Think{
+	thought := conversation.ModelRequest{
+		Script: &domain.Script{Timezone: "UTC"}, Brief: "Be kind.", OnPassages: func(from []domain.Passage) { read = from },
+		Step: pathway.Think{
 			History: []pathway.Message{{By: pathway.ByCaller, Text: "opening hours"}},
 			Offers:  []pathway.Offer{{Kind: pathway.OfferEdge, Name: "transfer"}, {Kind: pathway.OfferTool, To: id}, {Kind: pathway.OfferTool, To: record.RequestResourceID(t.Context(), domain.PrefixTool)}},
 		},
 	}
-	got := f.ForCall(f.call).Think(t.Context(), thought, nil)
+	got := f.ForCall(f.call).Respond(t.Context(), thought, nil)
 	require.Len(t, f.node.request.Tools, 2, "the tool that was deleted is not offered")
 	assert.Equal(t, []string{"transfer", "tool_transfer"}, []string{f.node.request.Tools[0].Name, f.node.request.Tools[1].Name})
 	assert.Contains(t, f.node.request.Messages[0].Text, "About opening hours")
 	assert.Equal(t, []domain.Passage{{Name: "p"}}, read)
 	assert.Equal(t, []pathway.Called{{ID: "1", Name: "tool_transfer", Tool: id}}, got.Calls)
-	assert.Equal(t, []conversation.Fault{{Stage: "llm", Code: "unreachable", Message: "engine down: no route", Recovered: true}}, got.Lost)
+	assert.Equal(t, []conversation.Fault{{Stage: "llm", Code: "unreachable", Message: "engine down: no route", Recovered: true}}, got.Failovers)
 
 	f.node.err = f.node.lost[0]
-	got = f.ForCall(f.call).Think(t.Context(), thought, nil)
-	assert.Equal(t, []any{"unreachable", "engine down: no route", 0}, []any{got.Failed, got.Message, len(got.Lost)}, "why there is no answer")
+	got = f.ForCall(f.call).Respond(t.Context(), thought, nil)
+	assert.Equal(t, []any{"unreachable", "engine down: no route", 0}, []any{got.Failed, got.Message, len(got.Failovers)}, "why there is no answer")
 }
 
 func TestCallGoesOnWithoutTheVariablesOfAFailedLookup(t *testing.T) {

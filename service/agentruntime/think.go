@@ -12,19 +12,19 @@ import (
 	"github.com/callboard/callboard/engines/llm"
 )
 
-// Think asks the first language model that answers.
-func (a *Runtime) Think(ctx context.Context, t conversation.Thought, sentence func(string, time.Duration)) conversation.Answer {
+// Respond asks the first language model that answers.
+func (a *Runtime) Respond(ctx context.Context, t conversation.ModelRequest, sentence func(string, time.Duration)) conversation.ModelResponse {
 	engines := a.cfg.Models.For(t.Script.LLM)
 	request, names := a.request(ctx, &t)
-	var answer conversation.Answer
+	var answer conversation.ModelResponse
 	got, err := a.cfg.Client.Ask(ctx, engines, request, sentence, func(f *llm.Fault) {
-		answer.Lost = append(answer.Lost, conversation.Fault{Stage: "llm", Code: f.Code, Message: "engine " + f.Engine + ": " + f.Message, Recovered: true})
+		answer.Failovers = append(answer.Failovers, conversation.Fault{Stage: "llm", Code: f.Code, Message: "engine " + f.Engine + ": " + f.Message, Recovered: true})
 	})
 	if err != nil {
 		answer.Failed, answer.Message = "internal", "it could not be asked"
 		if f, ok := errors.AsType[*llm.Fault](err); ok {
 			answer.Failed, answer.Message = f.Code, "engine "+f.Engine+": "+f.Message
-			answer.Lost = answer.Lost[:max(0, len(answer.Lost)-1)] // the last one is why there is no answer
+			answer.Failovers = answer.Failovers[:max(0, len(answer.Failovers)-1)] // the last one is why there is no answer
 		}
 		return answer
 	}
@@ -36,25 +36,25 @@ func (a *Runtime) Think(ctx context.Context, t conversation.Thought, sentence fu
 
 // request returns what a language model gets. names maps the names that it has for the
 // tools of the workspace to their ids.
-func (a *Runtime) request(ctx context.Context, t *conversation.Thought) (llm.Request, map[string]string) {
+func (a *Runtime) request(ctx context.Context, t *conversation.ModelRequest) (llm.Request, map[string]string) {
 	brief := t.Brief + "\n\nIt is " + a.now(t.Script).Format("Monday, 2 January 2006, 15:04 MST") + "."
-	if passages, from := a.retrieve(ctx, t.Ask); passages != "" {
+	if passages, from := a.retrieve(ctx, t.Step); passages != "" {
 		brief += "\n\nPassages of documents that may answer the caller's last words; say nothing about documents that none of them tells:\n" + passages
-		if t.Read != nil {
-			t.Read(from)
+		if t.OnPassages != nil {
+			t.OnPassages(from)
 		}
 	}
-	r := llm.Request{Messages: messagesOf(brief, t.Ask.History)}
+	r := llm.Request{Messages: messagesOf(brief, t.Step.History)}
 	if l := t.Script.LLM; l != nil {
 		r.Temperature, r.MaxTokens = l.Temperature, l.MaxTokens
 	}
 	names := make(map[string]string)
-	for _, o := range t.Ask.Offers {
+	for _, o := range t.Step.Offers {
 		if o.Kind != pathway.OfferTool {
 			r.Tools = append(r.Tools, llm.Tool{Name: o.Name, Description: o.Description, Parameters: o.Parameters})
 		}
 	}
-	for _, o := range t.Ask.Offers {
+	for _, o := range t.Step.Offers {
 		if o.Kind != pathway.OfferTool {
 			continue
 		}

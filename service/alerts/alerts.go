@@ -183,7 +183,7 @@ func (s *Service) TestAlertRule(ctx context.Context, p domain.Principal, id stri
 		Meta:   domain.Meta{ID: mailbox.NewID(domain.PrefixAlert), WorkspaceID: p.WorkspaceID},
 		RuleID: r.ID, RuleName: r.Name, Kind: r.Kind, Of: r.Watches, Subject: r.ID, Name: "a test of " + r.Name, Status: domain.AlertFiring, Since: now,
 	}
-	e := alertactor.Event(a, alert.Firing, now)
+	e := alertactor.NewEvent(a, alert.Firing, now)
 	if data, ok := e.Data.(event.AlertData); ok {
 		data.Message = "this is a test: " + data.Message
 		e.Data = data
@@ -204,7 +204,7 @@ func (s *Service) TestAlertRule(ctx context.Context, p domain.Principal, id stri
 	for i, to := range r.Emails {
 		wait.Go(func() {
 			one := AlertMailTest{To: to, Sent: true}
-			if err := s.mail.Send(bound, alertactor.Letter{ID: mailbox.NewID(domain.PrefixAlertMail), To: []string{to}, Subject: "this is a test: " + subject, Body: body}); err != nil {
+			if err := s.mail.Send(bound, alertactor.Email{ID: mailbox.NewID(domain.PrefixAlertMail), To: []string{to}, Subject: "this is a test: " + subject, Body: body}); err != nil {
 				one.Sent, one.Error = false, err.Error()
 			}
 			out.Mails[i] = one

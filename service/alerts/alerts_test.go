@@ -52,7 +52,7 @@ func (*node) OtherWorkspaces() ([]*domain.Workspace, bool) {
 
 func (*node) WorkspaceExists(_ context.Context, id string) bool { return id == "ws_1" || id == "ws_2" }
 
-func (n *node) Send(_ context.Context, l alertactor.Letter) error {
+func (n *node) Send(_ context.Context, l alertactor.Email) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.mails++
@@ -64,7 +64,7 @@ func (n *node) Send(_ context.Context, l alertactor.Letter) error {
 
 func open(t *testing.T, mail bool) (*alerts.Service, *node, commit.Store) {
 	t.Helper()
-	store, n, system := pebbletest.Open(t), &node{}, mailbox.System(slog.New(slog.DiscardHandler))
+	store, n, system := pebbletest.Open(t), &node{}, mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	t.Cleanup(system.Shutdown)
 	c := alerts.Config{
 		Store: store, Workspaces: n, Shards: n, Outbox: n, System: system, Node: n, Log: slog.New(slog.DiscardHandler),
@@ -128,7 +128,7 @@ func TestFindingsOfAllShardsAreCombined(t *testing.T) {
 	n.answers = alert.Answers{All: true, Silent: func(string) bool { return false }, Found: []map[string]alert.Look{{rule.ID: {Readings: []alert.Reading{other}}}}}
 	found := s.Read(t.Context(), []*domain.AlertRule{rule})[rule.ID]
 	own := alert.Reading{Of: "ws_1", Subject: "wh_1", Name: "example.com", Known: true, Bad: true}
-	assert.Equal(t, alertactor.Found{Readings: []alert.Reading{own, other}, Unread: map[string]bool{}}, found, "the host of a URL alone is shown")
+	assert.Equal(t, alertactor.RuleReadings{Readings: []alert.Reading{own, other}, UnreadWorkspaces: map[string]bool{}}, found, "the host of a URL alone is shown")
 
 	looks, err := s.LookFor(t.Context(), []*domain.AlertRule{rule})
 	require.NoError(t, err)

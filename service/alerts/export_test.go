@@ -7,7 +7,7 @@ import (
 )
 
 // FoundBy returns the findings for a rule with these answers of trunks; nil: no answer.
-func FoundBy(r *domain.AlertRule, answers map[*domain.Workspace]*trunk.Health) alertactor.Found {
+func FoundBy(r *domain.AlertRule, answers map[*domain.Workspace]*trunk.Health) alertactor.RuleReadings {
 	read := make(map[string]*workspaceReading)
 	var all []string
 	for w, health := range answers {
@@ -15,9 +15,9 @@ func FoundBy(r *domain.AlertRule, answers map[*domain.Workspace]*trunk.Health) a
 	}
 	l := readingOf(r, watchedBy(r, all), read)
 	readings, unread := l.Whole(r)
-	out := alertactor.Found{Readings: readings, Unread: make(map[string]bool)}
+	out := alertactor.RuleReadings{Readings: readings, UnreadWorkspaces: make(map[string]bool)}
 	for _, id := range unread {
-		out.Unread[id] = true
+		out.UnreadWorkspaces[id] = true
 	}
 	return out
 }

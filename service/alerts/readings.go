@@ -56,23 +56,23 @@ func (w *workspaceReading) addNeeds(r *domain.AlertRule) {
 // Read reads what rules watch, on all shards, and returns the findings by rule id. The
 // alerts of a workspace without an answer stay as they are. While the node is
 // stopping the result is nil: what is missing may have ended already.
-func (s *Service) Read(ctx context.Context, rules []*domain.AlertRule) map[string]alertactor.Found {
+func (s *Service) Read(ctx context.Context, rules []*domain.AlertRule) map[string]alertactor.RuleReadings {
 	looks := s.readOwnShard(ctx, rules)
 	s.addOtherShards(ctx, rules, looks)
 	if s.node.IsStopping() {
 		return nil
 	}
-	out := make(map[string]alertactor.Found, len(rules))
+	out := make(map[string]alertactor.RuleReadings, len(rules))
 	for _, r := range rules {
 		l, known := looks[r.ID]
 		if !known { // its alerts stay as they are
 			continue
 		}
-		found := alertactor.Found{Unread: make(map[string]bool)}
+		found := alertactor.RuleReadings{UnreadWorkspaces: make(map[string]bool)}
 		readings, unread := l.Whole(r)
 		found.Readings = readings
 		for _, id := range unread {
-			found.Unread[id] = true
+			found.UnreadWorkspaces[id] = true
 		}
 		out[r.ID] = found
 	}

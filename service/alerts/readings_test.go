@@ -21,20 +21,20 @@ func TestWorkspaceWithoutAnAnswerIsUnread(t *testing.T) {
 	all := &domain.AlertRule{Kind: domain.AlertSpend, Share: 0.5, Together: true}
 	said := map[*domain.Workspace]*trunk.Health{a: {Spent: 600_000, SpentKnown: true}, b: {Spent: 0}}
 	found := alerts.FoundBy(spend, said)
-	assert.Equal(t, map[string]bool{"ws_b": true}, found.Unread, "its ledger was not read yet")
+	assert.Equal(t, map[string]bool{"ws_b": true}, found.UnreadWorkspaces, "its ledger was not read yet")
 	if assert.Len(t, found.Readings, 1) {
 		assert.Equal(t, "ws_a", found.Readings[0].Of)
 	}
-	assert.Equal(t, alertactor.Found{Unread: map[string]bool{"": true}}, alerts.FoundBy(all, said), "0.30 so far, of both caps")
+	assert.Equal(t, alertactor.RuleReadings{UnreadWorkspaces: map[string]bool{"": true}}, alerts.FoundBy(all, said), "0.30 so far, of both caps")
 	said[a].Spent = 1_200_000
 	found = alerts.FoundBy(all, said)
-	assert.Empty(t, found.Unread)
+	assert.Empty(t, found.UnreadWorkspaces)
 	assert.True(t, found.Readings[0].Bad, "it is too much whatever the other has spent")
 	down := domain.TrunkHealth{Status: "down"}
 	said[a].Trunks = map[string]trunk.State{"trunk_1": {Environment: domain.Live, Health: down}, "trunk_2": {Environment: domain.Test, Health: down}}
 	said[b] = nil
 	found = alerts.FoundBy(&domain.AlertRule{Kind: domain.AlertTrunkDown}, said)
-	assert.Equal(t, map[string]bool{"ws_b": true}, found.Unread)
+	assert.Equal(t, map[string]bool{"ws_b": true}, found.UnreadWorkspaces)
 	if assert.Len(t, found.Readings, 1, "what is tried out is not watched") {
 		assert.Equal(t, "trunk_1", found.Readings[0].Subject)
 	}

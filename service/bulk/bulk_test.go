@@ -112,7 +112,7 @@ func (n *fakeNode) importDNC(_ context.Context, _ domain.Principal, _ string, ro
 
 func newFixture(t *testing.T) (*bulk.Service, *fakeNode) {
 	t.Helper()
-	system := mailbox.System(slog.New(slog.DiscardHandler))
+	system := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	t.Cleanup(system.Shutdown)
 	n := &fakeNode{store: pebbletest.Open(t), placed: make(map[string]int), lines: system.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))}
 	return bulk.New(bulk.Config{

@@ -188,7 +188,7 @@ func (userAgent) InitialState(sip.Invite) sip.DialogState { return sip.DialogSta
 func newFixture(t *testing.T) (*calls.Service, *fakeNode) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	system := mailbox.System(log)
+	system := mailbox.NewSystem(log)
 	t.Cleanup(system.Shutdown)
 	n := &fakeNode{
 		store: pebbletest.Open(t), shown: map[string]bool{"+12025550100": true}, deleted: make(map[string]int),
@@ -198,8 +198,8 @@ func newFixture(t *testing.T) (*calls.Service, *fakeNode) {
 			return trunk.Slot{CallID: w.CallID, From: w.From, Key: "target_1", Via: &domain.Trunk{}}
 		}),
 		numbers: newFakeActor(system, func(m any) any {
-			may, _ := m.(numbers.May)
-			return numbers.Granted{CallID: may.CallID, Generation: may.Generation}
+			may, _ := m.(numbers.RequestNumber)
+			return numbers.NumberGranted{CallID: may.CallID, Generation: may.Generation}
 		}),
 		calls: newFakeActor(system, nil),
 	}

@@ -16,35 +16,35 @@ const numberGrantFor = 15 * time.Second
 
 // permitNumber asks the actor of the numbers, right before a call opens, whether its
 // number may be called. Phones of the workspace have no number.
-func (s *Service) permitNumber(ctx context.Context, owner *actor.PID, c *domain.Call, toPhone bool) (numbers.Granted, error) {
+func (s *Service) permitNumber(ctx context.Context, owner *actor.PID, c *domain.Call, toPhone bool) (numbers.NumberGranted, error) {
 	if toPhone {
-		return numbers.Granted{}, nil
+		return numbers.NumberGranted{}, nil
 	}
 	bound, cancel := context.WithTimeout(ctx, slotTimeout)
 	defer cancel()
-	got, err := numbers.RequestPermission(bound, s.cfg.System, owner, numbers.May{
+	got, err := numbers.RequestPermission(bound, s.cfg.System, owner, numbers.RequestNumber{
 		CallID: c.ID, Number: c.To, Environment: c.Environment, Scrub: dnc.ScrubAll(c.WorkspaceID, c.Environment),
 		Until: time.Now().Add(numberGrantFor),
 	})
 	if err != nil {
-		return numbers.Granted{}, err
+		return numbers.NumberGranted{}, err
 	}
 	switch m := got.(type) {
-	case numbers.Granted:
+	case numbers.NumberGranted:
 		return m, nil
-	case numbers.Denied:
-		return numbers.Granted{}, deniedError(m)
+	case numbers.NumberDenied:
+		return numbers.NumberGranted{}, deniedError(m)
 	}
-	return numbers.Granted{}, permissionUnknown()
+	return numbers.NumberGranted{}, permissionUnknown()
 }
 
-func deniedError(m numbers.Denied) error {
-	switch m.By {
+func deniedError(m numbers.NumberDenied) error {
+	switch m.Reason {
 	case numbers.DNC:
 		return dnc.Blocked()
 	case numbers.Frequency:
-		return domain.Errorf(domain.CodeFrequencyCap, "this number has been called %d times today; the workspace allows %d", m.Count, m.Cap).
-			With("limit", m.Cap).With("next_allowed_at", m.Until.UTC())
+		return domain.Errorf(domain.CodeFrequencyCap, "this number has been called %d times today; the workspace allows %d", m.DayCount, m.DayLimit).
+			With("limit", m.DayLimit).With("next_allowed_at", m.Until.UTC())
 	case numbers.Busy, numbers.Unknown:
 	}
 	return permissionUnknown()

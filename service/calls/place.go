@@ -79,12 +79,12 @@ func (s *Service) Place(ctx context.Context, p domain.Principal, placement Place
 		err = s.cfg.Opener.OpenCall(ctx, call.OpeningCommit{Call: c, Attempt: attempt, Grant: grant, AddTo: placement.More})
 	}
 	if err != nil {
-		root.Send(a.numbers, numbers.Return{CallID: c.ID})
+		root.Send(a.numbers, numbers.ReleaseNumber{CallID: c.ID})
 		root.Send(a.lines, lines.ReturnPermit{Permit: permit})
 		root.Send(a.trunks, trunk.ReturnSlot{CallID: c.ID, Key: slot.Key})
 		return nil, err
 	}
-	root.Send(a.numbers, numbers.Opened{CallID: c.ID})
+	root.Send(a.numbers, numbers.AttemptCommitted{CallID: c.ID})
 	answer := *c
 	root.Send(a.calls, call.StartOutbound{
 		Call: *c, Attempt: *attempt, Script: script, Permit: permit, Slot: slot, Contacts: who.contacts,

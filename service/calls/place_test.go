@@ -44,7 +44,7 @@ func TestPlacedCallIsOpenedAndThenStarted(t *testing.T) {
 	c, err := s.Place(t.Context(), caller(), calls.Placement{Order: newOrder(), CallID: callID})
 	require.NoError(t, err)
 	assert.Equal(t, []any{callID, domain.CallQueued, "+12025550100", "+12025550115", 3}, []any{c.ID, c.Status, c.From, c.To, c.AgentVersion})
-	released[numbers.Opened](t, n.numbers)
+	released[numbers.AttemptCommitted](t, n.numbers)
 	released[call.StartOutbound](t, n.calls)
 
 	stored, err := s.Call(t.Context(), caller(), callID)
@@ -122,13 +122,15 @@ func TestCallThatDoesNotOpenReturnsEverything(t *testing.T) {
 		code   domain.Code
 	}{
 		"number denied by a list": {func(n *fakeNode) {
-			n.numbers.answer = func(any) any { return numbers.Denied{CallID: callID, By: numbers.DNC} }
+			n.numbers.answer = func(any) any { return numbers.NumberDenied{CallID: callID, Reason: numbers.DNC} }
 		}, domain.CodeDNCBlocked},
 		"frequency cap reached": {func(n *fakeNode) {
-			n.numbers.answer = func(any) any { return numbers.Denied{CallID: callID, By: numbers.Frequency, Cap: 1, Count: 1} }
+			n.numbers.answer = func(any) any {
+				return numbers.NumberDenied{CallID: callID, Reason: numbers.Frequency, DayLimit: 1, DayCount: 1}
+			}
 		}, domain.CodeFrequencyCap},
 		"number permission unknown": {func(n *fakeNode) {
-			n.numbers.answer = func(any) any { return numbers.Denied{CallID: callID, By: numbers.Unknown} }
+			n.numbers.answer = func(any) any { return numbers.NumberDenied{CallID: callID, Reason: numbers.Unknown} }
 		}, domain.CodeUnavailable},
 		"commit failed": {func(n *fakeNode) { n.openErr = domain.Errorf(domain.CodeUnavailable, "the store is full") }, domain.CodeUnavailable},
 	} {
@@ -140,7 +142,7 @@ func TestCallThatDoesNotOpenReturnsEverything(t *testing.T) {
 			assert.Equal(t, c.code, domain.CodeOf(err), "%v", err)
 			released[lines.ReturnPermit](t, n.lines)
 			released[trunk.ReturnSlot](t, n.trunks)
-			released[numbers.Return](t, n.numbers)
+			released[numbers.ReleaseNumber](t, n.numbers)
 			assert.Empty(t, n.calls.received(), "no call is started")
 		})
 	}

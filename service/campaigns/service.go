@@ -343,7 +343,7 @@ func (s *Service) CampaignStatus(ctx context.Context, p domain.Principal, id str
 	if err != nil {
 		return nil, err
 	}
-	status, err := s.askByID(ctx, p, stands, campaign.Status{})
+	status, err := s.askByID(ctx, p, stands, campaign.GetStatus{})
 	if err != nil {
 		return nil, err
 	}
@@ -440,7 +440,7 @@ func (s *Service) askByID(ctx context.Context, p domain.Principal, id string, ms
 			if err != nil {
 				return domain.CampaignStatusObject{}, err
 			}
-			return campaign.Over(c, progress, msg)
+			return campaign.HandleEnded(c, progress, msg)
 		}
 		if grown = !lives && !grown && s.actors.StartIfDraft(ctx, c); grown {
 			continue

@@ -61,7 +61,7 @@ func (s *Service) UpdateContact(ctx context.Context, p domain.Principal, campaig
 			return none, err
 		}
 	}
-	if err = s.askCampaign(ctx, c, campaign.Edit{Ordinal: before.Ordinal, Contact: after, Rider: commit.RiderOf(ctx)}); err != nil {
+	if err = s.askCampaign(ctx, c, campaign.EditContact{Ordinal: before.Ordinal, Contact: after, Rider: commit.RiderOf(ctx)}); err != nil {
 		return none, err
 	}
 	return s.Contact(ctx, p, c.ID, contactID)
@@ -103,7 +103,7 @@ func (s *Service) DeleteContact(ctx context.Context, p domain.Principal, campaig
 	if err != nil {
 		return err
 	}
-	return s.askCampaign(ctx, c, campaign.Remove{Ordinal: o.Ordinal, Phone: o.Contact.Phone, Rider: commit.RiderOf(ctx)})
+	return s.askCampaign(ctx, c, campaign.RemoveContact{Ordinal: o.Ordinal, Phone: o.Contact.Phone, Rider: commit.RiderOf(ctx)})
 }
 
 func (s *Service) askCampaign(ctx context.Context, c *domain.Campaign, msg any) error {
@@ -111,7 +111,7 @@ func (s *Service) askCampaign(ctx context.Context, c *domain.Campaign, msg any) 
 		return domain.Errorf(domain.CodeInvalidState, "contacts of a campaign that is over cannot be changed").With("current_status", c.Status)
 	}
 	s.actors.StartIfDraft(ctx, c)
-	_, err := mailbox.Ask[campaign.Revised](ctx, s.system, s.actors.CampaignPID(c.WorkspaceID, c.ID), msg)
+	_, err := mailbox.Ask[campaign.ContactRevised](ctx, s.system, s.actors.CampaignPID(c.WorkspaceID, c.ID), msg)
 	return err
 }
 

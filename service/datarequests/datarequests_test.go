@@ -77,7 +77,7 @@ type fixture struct {
 	node        *node
 	store       *pebbletest.Store
 	blobs       recordtest.Blobs
-	lists       *register.Register
+	lists       *register.Registry
 	quarantined bool
 	by          domain.Principal
 }
@@ -148,7 +148,7 @@ func TestErasureDeletesThePersonAndBlanksTheNumberElsewhere(t *testing.T) {
 	list := domain.DefaultDNCID(recordtest.Workspace, domain.Live)
 	n, err := dnc.Number(person)
 	require.NoError(t, err)
-	_, err = f.lists.Add(t.Context(), recordtest.Workspace, list, []uint64{n}, dnc.Origin{Source: domain.DNCImport, At: record.Now()})
+	_, err = f.lists.AddNumbers(t.Context(), recordtest.Workspace, list, []uint64{n}, dnc.Origin{Source: domain.DNCImport, At: record.Now()})
 	require.NoError(t, err)
 
 	r := f.request(t, domain.DataErase)
@@ -163,7 +163,7 @@ func TestErasureDeletesThePersonAndBlanksTheNumberElsewhere(t *testing.T) {
 	}
 	assert.Equal(t, 1, f.node.freed)
 	assert.Equal(t, []int{3, 2, 1, 1, 1}, []int{r.Counts["events"], r.Counts["message"], r.Counts["call"], r.Counts["appointment"], r.Counts["dnc_entries"]})
-	hit, err := f.lists.Look(t.Context(), recordtest.Workspace, dnc.Scrub{Default: list}, n)
+	hit, err := f.lists.FindMatch(t.Context(), recordtest.Workspace, dnc.Scrub{Default: list}, n)
 	require.NoError(t, err)
 	assert.NotNil(t, hit, "the hash of the number stays listed")
 	_, err = f.DataRequestFile(t.Context(), f.by, r.ID)

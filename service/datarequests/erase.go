@@ -275,7 +275,7 @@ func (j *job) eraseDoNotCall(ctx context.Context) error {
 		ids = append(ids, own)
 	}
 	for _, id := range ids {
-		erased, err := j.service.lists.Erase(ctx, j.row.WorkspaceID, id, n)
+		erased, err := j.service.lists.EraseNumber(ctx, j.row.WorkspaceID, id, n)
 		if err != nil {
 			return err
 		}

@@ -243,7 +243,7 @@ func (j *job) writeListed(ctx context.Context, z *zip.Writer) error {
 			return err
 		}
 		for _, id := range ids {
-			hit, err := j.service.lists.Stored(ctx, j.row.WorkspaceID, dnc.Scrub{Default: id}, n)
+			hit, err := j.service.lists.FindStoredMatch(ctx, j.row.WorkspaceID, dnc.Scrub{Default: id}, n)
 			if err == nil && hit != nil {
 				err = line(exportedEntry{id, hit.Origin.Entry(j.number.E164())})
 			}

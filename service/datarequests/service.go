@@ -21,7 +21,7 @@ import (
 type Config struct {
 	Store        commit.Store
 	Blobs        blobs
-	Lists        *register.Register
+	Lists        *register.Registry
 	Keys         numberKeys
 	Jobs         jobRunner
 	Campaigns    campaigns
@@ -94,7 +94,7 @@ type Service struct {
 	store        commit.Store
 	list         contactlist.Reader
 	blobs        blobs
-	lists        *register.Register
+	lists        *register.Registry
 	keys         numberKeys
 	jobs         jobRunner
 	campaigns    campaigns

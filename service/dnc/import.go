@@ -105,7 +105,7 @@ func (s *Service) ImportDNC(ctx context.Context, p domain.Principal, id string, 
 	}
 	origin := dnc.Origin{Source: domain.DNCImport, At: record.Now()}
 	for some := range slices.Chunk(numbers, importStep) {
-		added, err := s.register.Add(ctx, p.WorkspaceID, l.ID, some, origin)
+		added, err := s.register.AddNumbers(ctx, p.WorkspaceID, l.ID, some, origin)
 		if err != nil {
 			return none, commit.StoreError(err)
 		}
@@ -118,14 +118,14 @@ func (s *Service) ImportDNC(ctx context.Context, p domain.Principal, id string, 
 // checkListCapacity refuses numbers that would make a list larger than maxListed.
 // Errors: validation_error.
 func (s *Service) checkListCapacity(ctx context.Context, workspaceID, listID string, numbers []uint64) error {
-	have, err := s.register.Count(ctx, workspaceID, listID)
+	have, err := s.register.CountEntries(ctx, workspaceID, listID)
 	if err != nil {
 		return commit.StoreError(err)
 	}
 	if have+len(numbers) <= maxListed {
 		return nil
 	}
-	added, err := s.register.CountNew(ctx, workspaceID, listID, numbers)
+	added, err := s.register.CountNewNumbers(ctx, workspaceID, listID, numbers)
 	if err == nil && have+added > maxListed {
 		return errListFull()
 	}

@@ -40,7 +40,7 @@ func (s *Service) CreateDNCList(ctx context.Context, p domain.Principal, l *doma
 	if err := record.Create(ctx, s.store, l); err != nil {
 		return nil, err
 	}
-	s.register.Begin(p.WorkspaceID, l.ID)
+	s.register.AddEmptyList(p.WorkspaceID, l.ID)
 	return l, nil
 }
 
@@ -50,7 +50,7 @@ func (s *Service) DNCList(ctx context.Context, p domain.Principal, id string) (*
 	if err != nil {
 		return nil, err
 	}
-	l.Entries, err = s.register.Count(ctx, p.WorkspaceID, l.ID)
+	l.Entries, err = s.register.CountEntries(ctx, p.WorkspaceID, l.ID)
 	return l, commit.StoreError(err)
 }
 
@@ -59,7 +59,7 @@ func (s *Service) ListDNCLists(ctx context.Context, p domain.Principal, page rec
 	out, err := record.List[domain.DNCList](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixDNC, page, nil)
 	for _, l := range out.Data {
 		if err == nil {
-			l.Entries, err = s.register.Count(ctx, p.WorkspaceID, l.ID)
+			l.Entries, err = s.register.CountEntries(ctx, p.WorkspaceID, l.ID)
 		}
 	}
 	return out, commit.StoreError(err)
@@ -71,7 +71,7 @@ func (s *Service) UpdateDNCList(ctx context.Context, p domain.Principal, id stri
 	if err != nil {
 		return nil, err
 	}
-	l.Entries, err = s.register.Count(ctx, p.WorkspaceID, l.ID)
+	l.Entries, err = s.register.CountEntries(ctx, p.WorkspaceID, l.ID)
 	return l, commit.StoreError(err)
 }
 
@@ -100,7 +100,7 @@ func (s *Service) DeleteDNCList(ctx context.Context, p domain.Principal, id stri
 	if used != "" {
 		return domain.Errorf(domain.CodeInvalidState, "a campaign uses this list").With("campaign_id", used)
 	}
-	if err = s.register.Drop(ctx, p.WorkspaceID, l.ID); err != nil {
+	if err = s.register.DeleteEntries(ctx, p.WorkspaceID, l.ID); err != nil {
 		return commit.StoreError(err)
 	}
 	return record.Delete[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, l.ID)
@@ -129,7 +129,7 @@ func (s *Service) ListDNCEntries(ctx context.Context, p domain.Principal, id str
 	if span := page.Created(); span != (record.TimeRange{}) {
 		keep = span.Contains
 	}
-	entries, bucket, after, err := s.register.Entries(ctx, p.WorkspaceID, l.ID, bucket, after, page.Limit, keep)
+	entries, bucket, after, err := s.register.ListEntries(ctx, p.WorkspaceID, l.ID, bucket, after, page.Limit, keep)
 	if err != nil {
 		return out, commit.StoreError(err)
 	}
@@ -150,7 +150,7 @@ func (s *Service) DeleteDNCEntry(ctx context.Context, p domain.Principal, id, ph
 	if err != nil {
 		return "", domain.NotFound("number on this list")
 	}
-	removed, err := s.register.Remove(ctx, p.WorkspaceID, l.ID, n)
+	removed, err := s.register.RemoveNumber(ctx, p.WorkspaceID, l.ID, n)
 	if err == nil && !removed {
 		err = domain.NotFound("number on this list")
 	}
@@ -170,7 +170,7 @@ func (s *Service) CheckDNC(ctx context.Context, p domain.Principal, phone string
 		return out, commit.StoreError(err)
 	}
 	for _, l := range all {
-		hit, err := s.register.Look(ctx, p.WorkspaceID, dnc.Scrub{Default: l.ID}, n)
+		hit, err := s.register.FindMatch(ctx, p.WorkspaceID, dnc.Scrub{Default: l.ID}, n)
 		if err != nil {
 			return out, commit.StoreError(err)
 		}

@@ -30,14 +30,14 @@ type background interface {
 // OptOuts adds the remote parties of calls who opt out to the default list of their
 // workspace.
 type OptOuts struct {
-	register   *register.Register
+	register   *register.Registry
 	outbox     record.Outbox
 	background background
 	log        *slog.Logger
 }
 
 // NewOptOuts returns the opt-outs of a node's calls.
-func NewOptOuts(r *register.Register, outbox record.Outbox, b background, log *slog.Logger) *OptOuts {
+func NewOptOuts(r *register.Registry, outbox record.Outbox, b background, log *slog.Logger) *OptOuts {
 	return &OptOuts{register: r, outbox: outbox, background: b, log: log}
 }
 
@@ -54,7 +54,7 @@ func (o *OptOuts) OptOut(c domain.Call, channel, keyword string) {
 		return // no phone number that could be called
 	}
 	list, now := domain.DefaultDNCID(c.WorkspaceID, c.Environment), record.Now()
-	o.register.OptOut(c.WorkspaceID, list, number)
+	o.register.AddPendingOptOut(c.WorkspaceID, list, number)
 	unit := domain.Unit(c.WorkspaceID)
 	if c.AgentID != "" {
 		unit = domain.Unit(c.AgentID)
@@ -69,10 +69,10 @@ func (o *OptOuts) OptOut(c domain.Call, channel, keyword string) {
 		defer retry.Stop()
 		for {
 			bound, cancel := context.WithTimeout(context.Background(), optOutTimeout)
-			_, err := o.register.Add(bound, c.WorkspaceID, list, []uint64{number}, origin, draft)
+			_, err := o.register.AddNumbers(bound, c.WorkspaceID, list, []uint64{number}, origin, draft)
 			cancel()
 			if err == nil {
-				o.register.Opted(c.WorkspaceID, list, number)
+				o.register.RemovePendingOptOut(c.WorkspaceID, list, number)
 				o.outbox.Committed(c.WorkspaceID)
 				return
 			}

@@ -37,7 +37,7 @@ func TestOptOutHoldsBeforeItIsStored(t *testing.T) {
 
 	o.OptOut(domain.Call{Meta: meta, From: "+12025550155", To: "+12025550100", Direction: domain.Inbound}, "speech", "stop")
 	for range 2 {
-		hit, err := r.Check(ctx, "ws_1", scrub, "+12025550155")
+		hit, err := r.MatchPhone(ctx, "ws_1", scrub, "+12025550155")
 		require.NoError(t, err)
 		assert.NotNil(t, hit)
 		if len(n.tasks) > 0 {
@@ -50,7 +50,7 @@ func TestOptOutHoldsBeforeItIsStored(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, events, 1)
 	assert.Equal(t, event.ContactOptedOut, events[0].Type)
-	own, err := r.Check(ctx, "ws_1", scrub, "+12025550100")
+	own, err := r.MatchPhone(ctx, "ws_1", scrub, "+12025550100")
 	require.NoError(t, err)
 	assert.Nil(t, own, "the workspace's own number is not listed")
 }

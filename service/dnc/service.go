@@ -15,13 +15,13 @@ import (
 // Service manages do-not-call lists.
 type Service struct {
 	store      commit.Store
-	register   *register.Register
+	register   *register.Registry
 	workspaces record.Workspaces
 	imports    numberImports
 }
 
 // New returns a service on the register of a node.
-func New(store commit.Store, r *register.Register, workspaces record.Workspaces) *Service {
+func New(store commit.Store, r *register.Registry, workspaces record.Workspaces) *Service {
 	return &Service{store: store, register: r, workspaces: workspaces}
 }
 
@@ -31,7 +31,7 @@ func New(store commit.Store, r *register.Register, workspaces record.Workspaces)
 func (s *Service) Scrubber(c *domain.Campaign) func(ctx context.Context, e164 string) (listed bool, err error) {
 	scrub := dnc.ScrubOf(c)
 	return func(ctx context.Context, e164 string) (bool, error) {
-		hit, err := s.register.Check(ctx, c.WorkspaceID, scrub, e164)
+		hit, err := s.register.MatchPhone(ctx, c.WorkspaceID, scrub, e164)
 		return hit != nil, commit.StoreError(err)
 	}
 }
@@ -51,7 +51,7 @@ func (s *Service) ListExists(ctx context.Context, p domain.Principal, param, id 
 
 // CheckNotListed returns dnc_blocked for a number on the workspace's list.
 func (s *Service) CheckNotListed(ctx context.Context, p domain.Principal, e164 string) error {
-	hit, err := s.register.Check(ctx, p.WorkspaceID, dnc.ScrubAll(p.WorkspaceID, p.Environment), e164)
+	hit, err := s.register.MatchPhone(ctx, p.WorkspaceID, dnc.ScrubAll(p.WorkspaceID, p.Environment), e164)
 	if err != nil {
 		return commit.StoreError(err)
 	}

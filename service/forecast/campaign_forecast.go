@@ -193,7 +193,7 @@ func (svc *Service) addContacts(
 		return err
 	}
 	plan.Rules = rules
-	assessor := campaign.NewAssessor(c, rules, calling)
+	assessor := campaign.NewEligibilityChecker(c, rules, calling)
 	listed := svc.dnc.Scrubber(c)
 	crowds := make(map[string]int32)
 	often := frequencyCaps{store: svc.store, of: c, plan: plan, zones: calendar.NewZones(), days: make(map[string]int32)}
@@ -203,7 +203,7 @@ func (svc *Service) addContacts(
 		for i, one := range some {
 			contacts[i] = one.Contact
 		}
-		a := assessor.Assess(contacts)
+		a := assessor.Check(contacts)
 		for i, one := range some {
 			if a.Invalid[i] {
 				s.Skipped.Invalid++

@@ -28,11 +28,11 @@ func (*web) CheckURL(_ context.Context, param, url string) error {
 	return nil
 }
 
-func (*web) Fetch(_ context.Context, url string, _ int64) (webhook.Fetched, error) {
+func (*web) Fetch(_ context.Context, url string, _ int64) (webhook.Page, error) {
 	if url != "https://shop.example/hours" {
-		return webhook.Fetched{}, errors.New("the page answered 404")
+		return webhook.Page{}, errors.New("the page answered 404")
 	}
-	return webhook.Fetched{ContentType: "text/html", Body: []byte("<title>Hours</title><h1>Opening hours</h1><p>The shop opens at nine.</p>")}, nil
+	return webhook.Page{ContentType: "text/html", Body: []byte("<title>Hours</title><h1>Opening hours</h1><p>The shop opens at nine.</p>")}, nil
 }
 
 func (w *web) Embed(_ context.Context, _ *llm.Engine, texts []string) (all [][]float32, err error) {

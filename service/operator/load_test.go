@@ -52,7 +52,7 @@ func (n *node) Ready(context.Context) error                     { return n.ready
 
 func TestLoadNamesSilentWorkspacesAndTroubledTrunks(t *testing.T) {
 	t.Parallel()
-	system := mailbox.System(slog.New(slog.DiscardHandler))
+	system := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 	t.Cleanup(system.Shutdown)
 	n := &node{ready: errors.New("SIP does not listen yet")}
 	n.answers = system.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {

@@ -151,7 +151,7 @@ func fillBody(o domain.NewMessage) (string, error) {
 // CheckRecipient refuses a number that opted out or is on the default do-not-call list. Errors:
 // opted_out, dnc_blocked.
 func (svc *Service) CheckRecipient(ctx context.Context, p domain.Principal, e164 string) error {
-	hit, err := svc.cfg.DNC.Check(ctx, p.WorkspaceID, dnc.ScrubAll(p.WorkspaceID, p.Environment), e164)
+	hit, err := svc.cfg.DNC.MatchPhone(ctx, p.WorkspaceID, dnc.ScrubAll(p.WorkspaceID, p.Environment), e164)
 	switch {
 	case err != nil:
 		return commit.StoreError(err)

@@ -19,19 +19,19 @@ import (
 // is done or in progress.
 func (svc *Service) addOptOut(ctx context.Context, c *commit.Change, m *domain.Message, number uint64) error {
 	scrub := dnc.Scrub{Default: domain.DefaultDNCID(m.WorkspaceID, m.Environment), OptOutsOnly: true}
-	svc.cfg.DNC.OptOut(m.WorkspaceID, scrub.Default, number)
+	svc.cfg.DNC.AddPendingOptOut(m.WorkspaceID, scrub.Default, number)
 	claim := optOutClaim(m)
 	_, err := svc.store.Get(ctx, claim) // before the list: the row is deleted once the number is listed
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return commit.StoreError(err)
 	}
 	heard := err == nil || slices.ContainsFunc(c.Puts, func(r domain.Record) bool { return r.Key() == claim.Key() })
-	hit, err := svc.cfg.DNC.Stored(ctx, m.WorkspaceID, scrub, number)
+	hit, err := svc.cfg.DNC.FindStoredMatch(ctx, m.WorkspaceID, scrub, number)
 	switch {
 	case err != nil:
 		return commit.StoreError(err)
 	case hit != nil:
-		svc.cfg.DNC.Opted(m.WorkspaceID, scrub.Default, number)
+		svc.cfg.DNC.RemovePendingOptOut(m.WorkspaceID, scrub.Default, number)
 		return nil
 	case heard:
 		return nil
@@ -89,10 +89,10 @@ func (svc *Service) storeOptOut(ctx context.Context, m *domain.Message) error {
 		Phone: m.From, Channel: "sms", Keyword: m.Body, MessageID: m.ID, ListID: list,
 	})
 	origin := dnc.Origin{Source: domain.DNCOptOut, At: m.CreatedAt, CallID: m.ID}
-	if _, err = svc.cfg.DNC.Add(ctx, m.WorkspaceID, list, []uint64{number}, origin, told); err != nil {
+	if _, err = svc.cfg.DNC.AddNumbers(ctx, m.WorkspaceID, list, []uint64{number}, origin, told); err != nil {
 		return err
 	}
-	svc.cfg.DNC.Opted(m.WorkspaceID, list, number)
+	svc.cfg.DNC.RemovePendingOptOut(m.WorkspaceID, list, number)
 	m.Todo = ""
 	return nil
 }
@@ -102,7 +102,7 @@ func (svc *Service) storeOptOut(ctx context.Context, m *domain.Message) error {
 func (svc *Service) restoreOptOuts(ctx context.Context, workspaceID string) error {
 	return commit.Each(ctx, svc.store, "message", workspaceID, "todo", func(m *domain.Message) {
 		if number, err := dnc.Number(m.From); err == nil && m.Todo == domain.TodoOptOut {
-			svc.cfg.DNC.OptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
+			svc.cfg.DNC.AddPendingOptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
 		}
 	})
 }

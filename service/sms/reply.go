@@ -245,7 +245,7 @@ func (a *reply) asCall() domain.Call {
 
 func (a *reply) think(ctx context.Context, play *pathway.Play, t pathway.Think) (out domain.TextingModel) {
 	s := a.talk.Script
-	got := a.mind().Think(ctx, conversation.Thought{Script: s, Brief: play.State.Brief(s.System, t), Ask: t}, func(text string, _ time.Duration) {
+	got := a.mind().Respond(ctx, conversation.ModelRequest{Script: s, Brief: play.State.Brief(s.System, t), Step: t}, func(text string, _ time.Duration) {
 		out.Sentences = append(out.Sentences, text)
 	})
 	for _, c := range got.Calls {
@@ -291,7 +291,7 @@ func (a *reply) act(ctx context.Context, x pathway.Act) {
 		a.message.Answering = a.talk.ID
 		a.messageVersion++
 	}
-	got := a.mind().Act(ctx, a.talk.Script, x)
+	got := a.mind().CallTool(ctx, a.talk.Script, x)
 	a.turn.Acts[len(a.turn.Acts)-1] = domain.TextingAct{Over: true, OK: got.OK, Result: pathway.CutResult(got.Text)}
 	a.err = a.keep(nil)
 }
@@ -363,7 +363,7 @@ func (a *reply) done(reply *domain.Message) error {
 		return err
 	}
 	if number, err := dnc.Number(m.From); err == nil && a.optOut { // not before the commit: a retry must be allowed to answer
-		a.svc.cfg.DNC.OptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
+		a.svc.cfg.DNC.AddPendingOptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
 	}
 	a.svc.cfg.Outbox.Committed(m.WorkspaceID)
 	a.svc.messages.Wake(m.WorkspaceID)

@@ -61,7 +61,7 @@ type messageClient interface {
 
 // gatewayClient sends signed requests to SMS gateways.
 type gatewayClient interface {
-	Send(ctx context.Context, r webhook.Request) webhook.Answer
+	Send(ctx context.Context, r webhook.Request) webhook.SendResult
 }
 
 // Config is what the service needs.
@@ -75,7 +75,7 @@ type Config struct {
 	Background    background
 	SIP           messageClient
 	Gateways      gatewayClient
-	DNC           *register.Register
+	DNC           *register.Registry
 	Zones         *calendar.Shared
 	Redactor      func(workspaceID string) (*domain.Redactor, error)
 	CheckCallerID func(ctx context.Context, p domain.Principal, from string) error

@@ -62,9 +62,9 @@ func (n *node) SettleSMS(m *domain.Message, sent, _ bool) {
 func (n *node) Context() context.Context { return n.life }
 func (n *node) RunInBackground(f func()) { n.running.Go(f) }
 
-func (n *node) Send(_ context.Context, r webhook.Request) webhook.Answer {
+func (n *node) Send(_ context.Context, r webhook.Request) webhook.SendResult {
 	n.requests = append(n.requests, r)
-	return webhook.Answer{Status: n.status}
+	return webhook.SendResult{Status: n.status}
 }
 
 func (*node) CheckURL(_ context.Context, param, url string) error {

@@ -37,6 +37,6 @@ func (s *Service) TestWebhook(ctx context.Context, p domain.Principal, id string
 	if err = s.quarantineError(); err != nil {
 		return TestResult{}, err
 	}
-	tested, err := mailbox.Ask[webhook.Tested](ctx, s.system, s.actors.WebhookPID(w), webhook.Test{EventType: string(t)})
+	tested, err := mailbox.Ask[webhook.TestResult](ctx, s.system, s.actors.WebhookPID(w), webhook.SendTestEvent{EventType: string(t)})
 	return TestResult(tested), err
 }

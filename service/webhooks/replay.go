@@ -36,7 +36,7 @@ func (s *Service) ReplayWebhook(ctx context.Context, p domain.Principal, id stri
 		return out, commit.StoreError(err)
 	}
 	if !o.DryRun && len(found) > 0 { // the actor reads its row and its queue again; the outbox needs no notice
-		defer func() { s.system.Root.Send(s.actors.WebhookPID(w), webhook.Changed{}) }()
+		defer func() { s.system.Root.Send(s.actors.WebhookPID(w), webhook.EndpointChanged{}) }()
 	}
 	for i := range found {
 		if !o.DryRun {

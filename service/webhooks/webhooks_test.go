@@ -69,7 +69,7 @@ func (n *node) OffsetOf(ctx context.Context, workspaceID, id string) (uint64, er
 
 func open(t *testing.T) (*webhooks.Service, *node) {
 	t.Helper()
-	n := &node{store: pebbletest.Open(t), system: mailbox.System(slog.New(slog.DiscardHandler))}
+	n := &node{store: pebbletest.Open(t), system: mailbox.NewSystem(slog.New(slog.DiscardHandler))}
 	t.Cleanup(n.system.Shutdown)
 	return webhooks.New(webhooks.Config{
 		Store: n.store, Settings: n, Actors: n, System: n.system, URLs: n, Agents: n, Campaigns: n, Events: n, QuarantineError: func() error { return n.quarantine },

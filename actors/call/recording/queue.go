@@ -183,7 +183,7 @@ func (q *Queue) startJobs(ctx actor.Context) {
 		}
 		q.running[j] = true
 		cfg := &q.cfg
-		mailbox.Work(ctx, 0, func(bound context.Context) any { // each step has a limit of its own
+		mailbox.RunTask(ctx, 0, func(bound context.Context) any { // each step has a limit of its own
 			return jobDone{job: j, err: j.run(bound, cfg)}
 		})
 	}
@@ -245,7 +245,7 @@ func (q *Queue) finishJob(ctx actor.Context, m jobDone) {
 			slog.Duration("after", m.job.wait))
 	}
 	q.waiting[m.job] = true
-	mailbox.After(ctx, m.job.wait, jobDue{m.job})
+	mailbox.SendAfter(ctx, m.job.wait, jobDue{m.job})
 	q.startJobs(ctx)
 }
 
@@ -259,7 +259,7 @@ func (q *Queue) holdJob(ctx actor.Context, m jobDone) {
 	q.probing, q.blobWait = true, min(max(2*q.blobWait, firstRetry), lastRetry)
 	q.cfg.Log.Warn("recordings cannot be kept now and wait in the spool", slog.Int("recordings", len(q.held)), slog.Any("error", m.err),
 		slog.Duration("after", q.blobWait))
-	mailbox.After(ctx, q.blobWait, jobDue{})
+	mailbox.SendAfter(ctx, q.blobWait, jobDue{})
 }
 
 func (q *Queue) probeBlobs(ctx actor.Context) {
@@ -306,7 +306,7 @@ func (q *Queue) Recover(ctx actor.Context, callID string) {
 	}
 	q.recovering[callID] = true
 	dir, log := q.cfg.folder(), q.cfg.Log
-	mailbox.Work(ctx, stepLimit, func(context.Context) any {
+	mailbox.RunTask(ctx, stepLimit, func(context.Context) any {
 		return spoolRead{callID: callID, jobs: combine(dir, filesOf(dir, callID), time.Now(), log)}
 	})
 }
@@ -353,7 +353,7 @@ func (q *Queue) joinParts(ctx actor.Context) {
 func (q *Queue) scan(ctx actor.Context, find func() []*job) {
 	q.scans++
 	log := q.cfg.Log
-	mailbox.Work(ctx, stepLimit, func(context.Context) (m any) {
+	mailbox.RunTask(ctx, stepLimit, func(context.Context) (m any) {
 		defer func() {
 			if v := recover(); v != nil {
 				log.Error("what is left of recordings could not be looked at", slog.Any("panic", v), slog.String("stack", string(debug.Stack())))

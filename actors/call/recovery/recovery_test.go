@@ -29,7 +29,7 @@ func newLive(t *testing.T, now time.Time) *live {
 	require.NoError(t, err)
 	return &live{
 		call:       domain.Call{Status: domain.CallInProgress, AnsweredAt: &now, Legs: []domain.Leg{{}}},
-		checkpoint: recovery.Checkpoint{At: now, Leg: 1, Conversation: &conversation.Saved{}, Script: script},
+		checkpoint: recovery.Checkpoint{At: now, Leg: 1, Conversation: &conversation.SavedState{}, Script: script},
 		dialog:     sip.DialogState{CallID: "a", Confirmed: true, SessionSeconds: 90},
 	}
 }

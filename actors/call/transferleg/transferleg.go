@@ -121,7 +121,7 @@ func (l *transferLeg) Receive(ctx actor.Context) {
 		l.giveUp(ctx, string(domain.ReasonSpendCap))
 	case byeTimedOut:
 		l.over(ctx, l.givenUp, sip.Ended{})
-	case mailbox.Crashed:
+	case mailbox.TaskPanicked:
 		panic(m)
 	}
 }
@@ -190,7 +190,7 @@ func (l *transferLeg) dial(ctx actor.Context, number int) {
 	}
 	o.Address, o.Far = leg.MediaAddresses(l.cfg.UserAgent, l.slot, in.Contacts)
 	cfg, order, resources := l.cfg, l.Request, l.resources
-	mailbox.Work(ctx, dialTimeout, func(bound context.Context) any {
+	mailbox.RunTask(ctx, dialTimeout, func(bound context.Context) any {
 		if refused != nil {
 			return inviteSent{number, refused}
 		}
@@ -308,7 +308,7 @@ func (l *transferLeg) handleAnswer(ctx actor.Context, e sip.Answered) {
 	}
 	l.answered, l.since, l.earlyAnswer = true, time.Now(), nil
 	if most := l.slot.MaxDuration; most > 0 {
-		l.stopClock = mailbox.After(ctx, most, maxReached{})
+		l.stopClock = mailbox.SendAfter(ctx, most, maxReached{})
 	}
 	if l.cfg.Trunks != nil && l.slot.Key != "" {
 		ctx.Send(l.cfg.Trunks, trunk.LegResult{CallID: l.Key, Key: l.slot.Key, TrunkID: l.slot.Trunk().ID, Answered: true, TransferLeg: true})
@@ -364,7 +364,7 @@ func (l *transferLeg) giveUp(ctx actor.Context, why string) {
 		return
 	}
 	l.hangUp()
-	mailbox.After(ctx, byeTimeout, byeTimedOut{})
+	mailbox.SendAfter(ctx, byeTimeout, byeTimedOut{})
 }
 
 func (l *transferLeg) hangUp() {

@@ -120,7 +120,7 @@ func (c *calls) start(ctx actor.Context, m call.StartOutbound) {
 		})
 	}, 100))
 	c.live[id] = &placed{start: m, pid: pid}
-	mailbox.After(ctx, 5*time.Second, bound{id, false}) // lines that were restarted do not answer
+	mailbox.SendAfter(ctx, 5*time.Second, bound{id, false}) // lines that were restarted do not answer
 }
 
 func (c *calls) bound(ctx actor.Context, m bound) {
@@ -147,7 +147,7 @@ func (c *calls) bound(ctx actor.Context, m bound) {
 	w.mu.Unlock()
 	r.rung, r.reached, r.verdict = o, true, o.row.verdict()
 	time.AfterFunc(o.lasts, func() { w.hangUp(o) }) // whatever becomes of us
-	mailbox.After(ctx, o.lasts, over{m.id})
+	mailbox.SendAfter(ctx, o.lasts, over{m.id})
 }
 
 func (c *calls) over(ctx actor.Context, id string) {
@@ -161,7 +161,7 @@ func (c *calls) over(ctx actor.Context, id string) {
 	ctx.Send(r.start.Owner, call.Ended{
 		CallID: id, AttemptID: r.start.Attempt.ID, Call: r.start.Call, Verdict: r.verdict, Reached: r.reached,
 	})
-	mailbox.After(ctx, 2*time.Second, over{id})
+	mailbox.SendAfter(ctx, 2*time.Second, over{id})
 }
 
 // conclude fills in what a call's record says once it is over.

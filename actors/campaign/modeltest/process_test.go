@@ -51,7 +51,7 @@ func verb(k kind) any {
 	case cancel:
 		return campaign.Cancel{HangupActive: true}
 	default:
-		return campaign.Status{}
+		return campaign.GetStatus{}
 	}
 }
 
@@ -68,8 +68,8 @@ func (p *process) pid(name string) *actor.PID {
 	return pid
 }
 
-func changed() any  { return campaign.Changed{} }
-func appended() any { return campaign.Added{} }
+func changed() any  { return campaign.CampaignChanged{} }
+func appended() any { return campaign.ContactsAdded{} }
 
 // boot opens the store and grows the actors on it.
 func (w *world) boot(first bool) error {
@@ -101,7 +101,7 @@ func (w *world) boot(first bool) error {
 		if _, ok := ctx.Message().(*actor.Started); ok {
 			w.grow(ctx, p)
 		}
-	}, actor.WithSupervisor(mailbox.Restart(slog.New(slog.DiscardHandler), func(who *actor.PID, reason any) {
+	}, actor.WithSupervisor(mailbox.RestartStrategy(slog.New(slog.DiscardHandler), func(who *actor.PID, reason any) {
 		w.fault("%s was given up: %v", who.Id, reason)
 	}))))
 	synctest.Wait()
@@ -144,10 +144,10 @@ func (w *world) grow(ctx actor.Context, p *process) {
 				Script: func(context.Context, *domain.Campaign) (domain.Script, error) {
 					return domain.Script{AgentID: "agent_1", UnitID: "unit_1"}, nil
 				},
-				Leg: func(id string, s *trunk.Slot, _, _ string) domain.AttemptLeg {
+				NewLeg: func(id string, s *trunk.Slot, _, _ string) domain.AttemptLeg {
 					return leg.NewRow(1, s.Trunk().ID, sip.DialogState{CallID: id + "-1", Target: s.Target})
 				},
-				Check: w.check(sp.id), Before: before,
+				Check: w.check(sp.id), OnMessage: before,
 			}
 			p.spawn(ctx, c.row.ID, func() actor.Actor { return campaign.New(cfg) })
 		}
@@ -165,8 +165,8 @@ func (o *witness) Receive(ctx actor.Context) {
 	o.Actor.Receive(ctx)
 }
 
-func (w *world) check(ws string) campaign.Check {
-	return func(who domain.Contact) (campaign.Skip, bool) {
+func (w *world) check(ws string) campaign.EligibilityCheck {
+	return func(who domain.Contact) (campaign.SkipReason, bool) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		_, listed := w.model.tenants[ws].forbidden[who.Phone]
@@ -407,7 +407,7 @@ func (w *world) setBack() error {
 			return err
 		}
 		shift(&progress.LastOpenAt)
-		shift(&progress.ToldAt)
+		shift(&progress.ReportedAt)
 		puts = append(puts, progress)
 		if err = every(ctx, store, "result", ws, "retry="+id, func(r *domain.ContactResult) { shift(r.RetryAt); puts = append(puts, r) }); err != nil {
 			return err

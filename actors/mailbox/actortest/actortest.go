@@ -1,5 +1,4 @@
-// Package actortest runs actors inside a synctest bubble: hours pass in
-// milliseconds, and nothing is left behind.
+// Package actortest runs actors in a testing/synctest bubble, where hours of fake time pass in milliseconds.
 package actortest
 
 import (
@@ -13,13 +12,13 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// Run calls f inside a bubble with an actor system of its own. Actors that f
-// spawned under the root must be stopped by f (Poison); the dead-letter ticker
-// ends in the two fake seconds that follow. No t.Run, no t.Parallel inside.
+// Run calls f in a synctest bubble with an actor system of its own. f has to stop the actors that it spawned under
+// the root (Poison). Run then waits two fake seconds for protoactor's dead-letter ticker to end. f must not call
+// t.Run or t.Parallel.
 func Run(t *testing.T, f func(t *testing.T, sys *actor.ActorSystem)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		sys := mailbox.System(slog.New(slog.DiscardHandler))
+		sys := mailbox.NewSystem(slog.New(slog.DiscardHandler))
 		f(t, sys)
 		sys.Shutdown()
 		time.Sleep(2 * time.Second)

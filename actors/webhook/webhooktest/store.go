@@ -30,10 +30,10 @@ type row struct {
 // between the reading of a list and the handing out of its rows. Short pages of
 // events end early, as long ones do in a real store.
 type Store struct {
-	Fail   func(operation string) error
-	After  func() error
-	Listed func()
-	Short  bool
+	FailOperation func(operation string) error
+	AfterApply    func() error
+	AfterList     func()
+	ShortPages    bool
 
 	asking    sync.Mutex
 	mu        sync.Mutex
@@ -43,16 +43,18 @@ type Store struct {
 	commits   int
 }
 
-// New makes an empty store.
-func New() *Store { return &Store{rows: make(map[domain.Key]row), sequences: make(map[string]uint64)} }
+// NewStore makes an empty store.
+func NewStore() *Store {
+	return &Store{rows: make(map[domain.Key]row), sequences: make(map[string]uint64)}
+}
 
 func (s *Store) fail(operation string) error {
-	if s.Fail == nil {
+	if s.FailOperation == nil {
 		return nil
 	}
 	s.asking.Lock()
 	defer s.asking.Unlock()
-	return s.Fail(operation)
+	return s.FailOperation(operation)
 }
 
 // Apply is commit.Store's.
@@ -88,8 +90,8 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 		out = append(out, e)
 	}
 	s.commits++
-	if s.After != nil {
-		return out, s.After()
+	if s.AfterApply != nil {
+		return out, s.AfterApply()
 	}
 	return out, nil
 }
@@ -137,8 +139,8 @@ func (s *Store) List(ctx context.Context, q commit.Query, fresh func() domain.Re
 		}
 	}
 	s.mu.Unlock()
-	if s.Listed != nil {
-		s.Listed()
+	if s.AfterList != nil {
+		s.AfterList()
 	}
 	slices.SortFunc(found, func(a, b row) int {
 		if q.Oldest {
@@ -208,7 +210,7 @@ func (s *Store) Events(ctx context.Context, _ string, after uint64, limit int) (
 		return nil, nil
 	}
 	rest := s.events[after:]
-	if limit > 1 && s.Short {
+	if limit > 1 && s.ShortPages {
 		limit /= 2
 	}
 	return slices.Clone(rest[:min(limit, len(rest))]), nil
@@ -224,15 +226,15 @@ func (s *Store) LastOffset(ctx context.Context, _ string) (uint64, error) {
 	return uint64(len(s.events)), nil
 }
 
-// Commits is how many changes were kept.
-func (s *Store) Commits() int {
+// CommitCount is how many changes were kept.
+func (s *Store) CommitCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.commits
 }
 
-// Rewritten is how many rows of a kind were put more than once.
-func (s *Store) Rewritten(kind string) (n int) {
+// CountRewrittenRows is how many rows of a kind were put more than once.
+func (s *Store) CountRewrittenRows(kind string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k, r := range s.rows {
@@ -243,8 +245,8 @@ func (s *Store) Rewritten(kind string) (n int) {
 	return n
 }
 
-// Deliveries are all delivery rows of an endpoint, by event.
-func (s *Store) Deliveries(webhookID string) map[string]domain.Delivery {
+// DeliveryRows are all delivery rows of an endpoint, by event.
+func (s *Store) DeliveryRows(webhookID string) map[string]domain.Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make(map[string]domain.Delivery)
@@ -257,8 +259,8 @@ func (s *Store) Deliveries(webhookID string) map[string]domain.Delivery {
 	return out
 }
 
-// Webhook is the row of an endpoint.
-func (s *Store) Webhook(workspace, id string) domain.Webhook {
+// WebhookRow is the row of an endpoint.
+func (s *Store) WebhookRow(workspace, id string) domain.Webhook {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var w domain.Webhook

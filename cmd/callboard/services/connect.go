@@ -93,7 +93,7 @@ func (s *Services) connectCalls(cfg *Config, references *record.References, camp
 	})
 	s.SMS = sms.New(sms.Config{
 		Store: store, Workspaces: n, Outbox: n, URLs: n, Numbers: s.Numbers, Spending: n, Background: n, SIP: textmessage.NewClient(cfg.Node.SIP), DNC: n.DNC(), Zones: n.Zones(),
-		Gateways:      webhook.NewClient(webhook.ClientConfig{Egress: cfg.Node.Egress, RootCAs: cfg.Node.RootCAs, May: n.OwnsShard, Quarantined: cfg.Node.Quarantined}),
+		Gateways:      webhook.NewClient(webhook.ClientConfig{Egress: cfg.Node.Egress, RootCAs: cfg.Node.RootCAs, MaySend: n.OwnsShard, Quarantined: cfg.Node.Quarantined}),
 		Redactor:      n.Redactor,
 		CheckCallerID: s.Numbers.CheckCallerID,
 		Script:        s.Scripts.Script,

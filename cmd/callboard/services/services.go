@@ -118,7 +118,7 @@ func New(cfg *Config) *Services {
 		cfg.Keys.SetLoading(true)
 	}
 	n := node.New(cfg.Node)
-	s := &Services{Node: n, Idempotency: record.NewIdempotency(store), jobs: jobs.New(cfg.Node.Log), log: cfg.Node.Log, toolClient: &tools.Client{HTTP: tracing.WrapClient(n.WebhookClient().Web())}}
+	s := &Services{Node: n, Idempotency: record.NewIdempotency(store), jobs: jobs.New(cfg.Node.Log), log: cfg.Node.Log, toolClient: &tools.Client{HTTP: tracing.WrapClient(n.WebhookClient().HTTPClient())}}
 	if cfg.Node.Media != nil {
 		s.media = cfg.Node.Media
 	}

@@ -1,10 +1,8 @@
-// Package dnc is the register of do-not-call lists: it answers from memory for
-// nearly every number, from the store for the few that may be listed, and
-// changes lists under the eyes of those who dial. It is no actor: whoever
-// dials asks it at once, from any goroutine.
+// Package dnc is the in-memory registry of do-not-call lists.
 //
-// What it does not know is never taken for "not listed": until a bucket was
-// read, and while a change of it is on its way, only the store can say.
+// It answers from memory for nearly every number, and from the store for the few numbers that may be listed.
+// A bucket that was not read, or that is being changed, never counts as "not listed": only the store can answer then.
+// The registry is no actor; any goroutine may call it.
 package dnc
 
 import (
@@ -22,53 +20,52 @@ import (
 )
 
 const (
-	width = 64 // of each of the two levels of a list's buckets
-	tries = 64 // of a change that others contend for
-	page  = 64 // buckets read or written at once
+	width = 64 // size of each of the two levels of a list's bucket table
+	tries = 64 // attempts of a change that conflicts with other changes
+	page  = 64 // buckets per read or commit
 )
 
-// Store is what the register needs of the store.
+// Store is the part of the store that the registry uses.
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	Get(ctx context.Context, into domain.Record) (uint64, error)
 	Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error
 }
 
-// Register knows the lists of all workspaces. Its methods may be called
-// concurrently; Quick never waits.
-type Register struct {
+// Registry holds the do-not-call lists of all workspaces. Its methods may be called concurrently. MayBeListed does
+// not block.
+type Registry struct {
 	store   Store
 	log     *slog.Logger
 	mu      sync.RWMutex
 	lists   map[listKey]*list
 	hash    func(workspace string, n uint64) string
-	pending sync.Map // opted → struct{}: an opt-out that the store does not hold yet
+	pending sync.Map // pendingOptOut → struct{}: opt-outs that are not stored yet
 }
 
 type listKey struct{ workspace, list string }
 
-// opted names a number by the default list that it opts out of.
+// pendingOptOut is a number with the default list that its opt-out goes to.
 type opted struct {
 	listKey
 	number uint64
 }
 
-// list is what memory knows of one.
+// list is the part of a do-not-call list that is in memory.
 type list struct {
 	rows     [width]atomic.Pointer[[width]atomic.Pointer[dnc.Filter]]
-	complete atomic.Bool // a bucket without a filter is empty
+	complete atomic.Bool // all buckets are read: a bucket without a filter is empty
 }
 
-// New makes a register that knows nothing yet. hash is the keyed hash of a number
-// in a workspace, which stands for the numbers of people who were erased.
-func New(store Store, hash func(workspace string, n uint64) string, log *slog.Logger) *Register {
+// New returns an empty registry. hash is the keyed hash of a number in a workspace; it identifies erased numbers.
+func New(store Store, hash func(workspace string, n uint64) string, log *slog.Logger) *Registry {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Register{store: store, hash: hash, log: log, lists: make(map[listKey]*list)}
+	return &Registry{store: store, hash: hash, log: log, lists: make(map[listKey]*list)}
 }
 
-func (r *Register) list(k listKey) *list {
+func (r *Registry) list(k listKey) *list {
 	r.mu.RLock()
 	l := r.lists[k]
 	r.mu.RUnlock()
@@ -84,8 +81,8 @@ func (r *Register) list(k listKey) *list {
 	return l
 }
 
-// Forget lets go of a list that is gone.
-func (r *Register) Forget(workspace, id string) {
+// UnloadList removes a deleted list from memory.
+func (r *Registry) UnloadList(workspace, id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.lists, listKey{workspace, id})
@@ -99,7 +96,7 @@ func (l *list) at(index int) *atomic.Pointer[dnc.Filter] {
 	return &row.Load()[index%width]
 }
 
-// filter is what is known of a bucket; nil: nothing, or that it is empty.
+// filter returns the filter of a bucket; nil: the bucket is empty or was not read.
 func (l *list) filter(index int) *dnc.Filter {
 	if row := l.rows[index/width].Load(); row != nil {
 		return row[index%width].Load()
@@ -107,7 +104,7 @@ func (l *list) filter(index int) *dnc.Filter {
 	return nil
 }
 
-// keep puts a filter in its place, unless a newer one stands there.
+// setFilter stores the filter of a bucket unless a newer one is present.
 func (l *list) keep(index int, f *dnc.Filter) {
 	place := l.at(index)
 	for {
@@ -121,7 +118,7 @@ func (l *list) keep(index int, f *dnc.Filter) {
 	}
 }
 
-func (r *Register) may(k listKey, n uint64) bool {
+func (r *Registry) may(k listKey, n uint64) bool {
 	l := r.list(k)
 	f := l.filter(dnc.BucketOf(n))
 	if f == nil {
@@ -130,12 +127,12 @@ func (r *Register) may(k listKey, n uint64) bool {
 	return f.May(n) || f.HasErased() && f.IsErased(r.hash(k.workspace, n))
 }
 
-// Mark is what memory knew of a number's buckets when it was looked up.
-type Mark [2]*dnc.Filter
+// FilterSnapshot holds the filters that were consulted for a number.
+type FilterSnapshot [2]*dnc.Filter
 
-// Quick says from memory whether a number may be listed. False is sure; true
-// wants Look.
-func (r *Register) Quick(workspace string, s dnc.Scrub, n uint64) (may bool) {
+// MayBeListed reports from memory whether a number may be on a list. False is certain. After true, FindMatch gives
+// the answer.
+func (r *Registry) MayBeListed(workspace string, s dnc.Scrub, n uint64) (may bool) {
 	if _, waits := r.pending.Load(opted{listKey{workspace, s.Default}, n}); waits {
 		return true
 	}
@@ -147,18 +144,18 @@ func (r *Register) Quick(workspace string, s dnc.Scrub, n uint64) (may bool) {
 	return false
 }
 
-// Marked is Quick, and what it was told by.
-func (r *Register) Marked(workspace string, s dnc.Scrub, n uint64) (m Mark, may bool) {
+// SnapshotFilters is like MayBeListed and also returns the filters that it consulted.
+func (r *Registry) SnapshotFilters(workspace string, s dnc.Scrub, n uint64) (m FilterSnapshot, may bool) {
 	for i, id := range s.Lists() {
 		m[i] = r.list(listKey{workspace, id}).filter(dnc.BucketOf(n))
 	}
-	return m, r.Quick(workspace, s, n)
+	return m, r.MayBeListed(workspace, s, n)
 }
 
-// Stands says whether a number that was found free under a mark is so still:
-// false where it may have been listed since.
-func (r *Register) Stands(workspace string, s dnc.Scrub, n uint64, m Mark) bool {
-	now, may := r.Marked(workspace, s, n)
+// IsStillUnlisted reports whether a number that was not listed at the time of the snapshot is still unlisted. It
+// returns false if the number may have been listed since.
+func (r *Registry) IsStillUnlisted(workspace string, s dnc.Scrub, n uint64, m FilterSnapshot) bool {
+	now, may := r.SnapshotFilters(workspace, s, n)
 	if !may {
 		return true
 	}
@@ -166,24 +163,23 @@ func (r *Register) Stands(workspace string, s dnc.Scrub, n uint64, m Mark) bool 
 	return !waits && now == m
 }
 
-// Hit is where a number is listed.
-type Hit struct {
+// Match is the list entry that matches a number.
+type Match struct {
 	ListID string
 	Origin dnc.Origin
 }
 
-// Look says where a number is listed; nil: nowhere. An error means that nobody
-// knows: then the number must not be rung.
-func (r *Register) Look(ctx context.Context, workspace string, s dnc.Scrub, n uint64) (*Hit, error) {
+// FindMatch returns the list entry of a number; nil: the number is not listed. After an error the number must not
+// be called.
+func (r *Registry) FindMatch(ctx context.Context, workspace string, s dnc.Scrub, n uint64) (*Match, error) {
 	if _, waits := r.pending.Load(opted{listKey{workspace, s.Default}, n}); waits {
-		return &Hit{ListID: s.Default, Origin: dnc.Origin{Source: domain.DNCOptOut}}, nil
+		return &Match{ListID: s.Default, Origin: dnc.Origin{Source: domain.DNCOptOut}}, nil
 	}
-	return r.Stored(ctx, workspace, s, n)
+	return r.FindStoredMatch(ctx, workspace, s, n)
 }
 
-// Stored is Look for what is kept by now: an opt-out that is only about to be
-// is none.
-func (r *Register) Stored(ctx context.Context, workspace string, s dnc.Scrub, n uint64) (*Hit, error) {
+// FindStoredMatch is like FindMatch but ignores opt-outs that are not stored yet.
+func (r *Registry) FindStoredMatch(ctx context.Context, workspace string, s dnc.Scrub, n uint64) (*Match, error) {
 	for _, id := range s.Lists() {
 		k := listKey{workspace, id}
 		if !r.may(k, n) {
@@ -201,27 +197,27 @@ func (r *Register) Stored(ctx context.Context, workspace string, s dnc.Scrub, n 
 			o, listed = b.FindErased(r.hash(workspace, n))
 		}
 		if listed && (id != s.Default || s.Counts(o)) {
-			return &Hit{ListID: id, Origin: o}, nil
+			return &Match{ListID: id, Origin: o}, nil
 		}
 	}
 	return nil, nil
 }
 
-// Check is Look for a number as text.
-func (r *Register) Check(ctx context.Context, workspace string, s dnc.Scrub, e164 string) (*Hit, error) {
+// MatchPhone is FindMatch for a number as E.164 text.
+func (r *Registry) MatchPhone(ctx context.Context, workspace string, s dnc.Scrub, e164 string) (*Match, error) {
 	n, err := dnc.Number(e164)
 	if err != nil {
 		return nil, err
 	}
-	if !r.Quick(workspace, s, n) {
+	if !r.MayBeListed(workspace, s, n) {
 		return nil, nil
 	}
-	return r.Look(ctx, workspace, s, n)
+	return r.FindMatch(ctx, workspace, s, n)
 }
 
-// bucket reads one, and learns from it what memory did not know. One that is
-// not stored is empty.
-func (r *Register) bucket(ctx context.Context, k listKey, index int) (*dnc.Bucket, uint64, error) {
+// bucket reads a bucket from the store and loads its filter if memory does not have it. A bucket that is not stored
+// is empty.
+func (r *Registry) bucket(ctx context.Context, k listKey, index int) (*dnc.Bucket, uint64, error) {
 	b := &dnc.Bucket{WorkspaceID: k.workspace, ListID: k.list, Index: index}
 	version, err := r.store.Get(ctx, b)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
@@ -234,7 +230,7 @@ func (r *Register) bucket(ctx context.Context, k listKey, index int) (*dnc.Bucke
 	return b, version, nil
 }
 
-func (r *Register) learn(l *list, b *dnc.Bucket) error {
+func (r *Registry) learn(l *list, b *dnc.Bucket) error {
 	f, err := b.Filter()
 	if err != nil {
 		return err
@@ -243,9 +239,8 @@ func (r *Register) learn(l *list, b *dnc.Bucket) error {
 	return nil
 }
 
-// Load reads a list. Until it is done, what it does not know yet is looked up
-// in the store.
-func (r *Register) Load(ctx context.Context, workspace, id string) error {
+// LoadList loads a list. Meanwhile numbers in buckets that are not loaded yet are looked up in the store.
+func (r *Registry) LoadList(ctx context.Context, workspace, id string) error {
 	k := listKey{workspace, id}
 	l := r.list(k)
 	err := r.walk(ctx, k, "", func(b *dnc.Bucket) (bool, error) { return true, r.learn(l, b) })
@@ -255,12 +250,14 @@ func (r *Register) Load(ctx context.Context, workspace, id string) error {
 	return err
 }
 
-// Begin takes a list as loaded that nobody has written to.
-func (r *Register) Begin(workspace, id string) { r.list(listKey{workspace, id}).complete.Store(true) }
+// AddEmptyList adds a new list without entries as loaded.
+func (r *Registry) AddEmptyList(workspace, id string) {
+	r.list(listKey{workspace, id}).complete.Store(true)
+}
 
-// walk shows the buckets of a list in their order, behind the one given, until
-// it is told to stop.
-func (r *Register) walk(ctx context.Context, k listKey, after string, show func(*dnc.Bucket) (more bool, err error)) error {
+// forEachBucket calls visit for the stored buckets of a list, in order, after the given key. visit returns false to
+// stop.
+func (r *Registry) walk(ctx context.Context, k listKey, after string, show func(*dnc.Bucket) (more bool, err error)) error {
 	prefix := domain.Key{Kind: "dnc_bucket", Workspace: k.workspace, ID: k.list + "/"}
 	for {
 		var got []*dnc.Bucket
@@ -285,8 +282,8 @@ func (r *Register) walk(ctx context.Context, k listKey, after string, show func(
 	}
 }
 
-// Count is the number of entries of a list.
-func (r *Register) Count(ctx context.Context, workspace, id string) (int, error) {
+// CountEntries returns the number of entries of a list.
+func (r *Registry) CountEntries(ctx context.Context, workspace, id string) (int, error) {
 	k := listKey{workspace, id}
 	l := r.list(k)
 	total, known := 0, l.complete.Load()

@@ -10,8 +10,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// The restart rule: the delay doubles from firstDelay to lastDelay, with a
-// quarter of jitter; more than giveUpAfter failures within calmAfter end it.
+// Limits of RestartStrategy. The delay before a restart doubles from firstDelay to lastDelay, plus up to a quarter
+// of jitter. More than giveUpAfter failures within calmAfter stop the actor.
 const (
 	firstDelay  = 50 * time.Millisecond
 	lastDelay   = 10 * time.Second
@@ -19,23 +19,23 @@ const (
 	calmAfter   = 2 * time.Minute
 )
 
-// OnFailure is told of a child that failed for good.
-type OnFailure func(pid *actor.PID, reason any)
+// FailureHandler is called for a child that failed. RestartStrategy calls it only when it gives up.
+type FailureHandler func(pid *actor.PID, reason any)
 
 type restart struct {
 	log      *slog.Logger
-	onGiveUp OnFailure
+	onGiveUp FailureHandler
 	mu       sync.Mutex
 	failures map[string][]time.Time
 }
 
-// Restart restarts a failed child, whose state is loaded anew, after a delay
-// that grows; a child that keeps failing is stopped loudly.
-func Restart(log *slog.Logger, onGiveUp func(pid *actor.PID, reason any)) actor.SupervisorStrategy {
+// RestartStrategy restarts a failed child after a growing delay. The child loads its state anew. A child that keeps
+// failing is stopped, and onGiveUp (nil: none) is called.
+func RestartStrategy(log *slog.Logger, onGiveUp func(pid *actor.PID, reason any)) actor.SupervisorStrategy {
 	return &restart{log: log, onGiveUp: onGiveUp, failures: make(map[string][]time.Time)}
 }
 
-// HandleFailure is protoactor's.
+// HandleFailure implements actor.SupervisorStrategy.
 func (s *restart) HandleFailure(_ *actor.ActorSystem, sup actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
 	n := s.count(child.Id)
 	if n > giveUpAfter {
@@ -68,22 +68,22 @@ func (s *restart) count(id string) int {
 
 type simple struct {
 	log  *slog.Logger
-	tell OnFailure
+	tell FailureHandler
 	stop bool
 }
 
-// Stop ends a failed child: its owner is told and cleans up.
-func Stop(log *slog.Logger, onFailure func(pid *actor.PID, reason any)) actor.SupervisorStrategy {
+// StopStrategy stops a failed child. onFailure (nil: none) is called, so that the owner can release its resources.
+func StopStrategy(log *slog.Logger, onFailure func(pid *actor.PID, reason any)) actor.SupervisorStrategy {
 	return &simple{log: log, tell: onFailure, stop: true}
 }
 
-// Resume drops the message that made a child fail and lets it go on: the rule
-// for actors that are parents, because a restart would stop their children.
-func Resume(log *slog.Logger, onFailure func(pid *actor.PID, reason any)) actor.SupervisorStrategy {
+// ResumeStrategy drops the message that made a child fail; the child continues. It suits actors with children,
+// because a restart would stop the children. onFailure may be nil.
+func ResumeStrategy(log *slog.Logger, onFailure func(pid *actor.PID, reason any)) actor.SupervisorStrategy {
 	return &simple{log: log, tell: onFailure}
 }
 
-// HandleFailure is protoactor's.
+// HandleFailure implements actor.SupervisorStrategy.
 func (s *simple) HandleFailure(_ *actor.ActorSystem, sup actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
 	s.log.Error("actor failed", slog.String("actor", child.Id), slog.Any("reason", reason), slog.Bool("stopped", s.stop))
 	if s.stop {
@@ -96,8 +96,8 @@ func (s *simple) HandleFailure(_ *actor.ActorSystem, sup actor.Supervisor, child
 	}
 }
 
-// System is an actor system that logs to log and keeps no metrics.
-func System(log *slog.Logger) *actor.ActorSystem {
+// NewSystem returns an actor system that logs warnings and errors to log and collects no metrics.
+func NewSystem(log *slog.Logger) *actor.ActorSystem {
 	c := actor.NewConfig()
 	c.LoggerFactory = func(*actor.ActorSystem) *slog.Logger { return slog.New(quiet{log.Handler()}) }
 	c.DeadLetterRequestLogging = false
@@ -106,14 +106,13 @@ func System(log *slog.Logger) *actor.ActorSystem {
 	return sys
 }
 
-// fold leaves a part of the registry's buckets, with all that is in them. Each
-// is 32 locked maps, so the 1024 that it comes with take 4 MB while they are
-// empty; 1024 locks are plenty. It relies on internals of protoactor: ADR 0099.
+// shrinkRegistry reduces the buckets of protoactor's process registry from 1024 to 32 and keeps their contents.
+// Each bucket has 32 locked maps, so 1024 empty ones take 4 MB. It relies on internals of protoactor, see ADR 0099.
 func fold(m *actor.SliceMap) {
-	const left = 32 // divides 1024: a name's bucket among fewer is its bucket modulo them
+	const left = 32 // a divisor of 1024: the new bucket of a name is its old bucket modulo this number
 	few := slices.Clone(m.LocalPIDs[:left])
 	for i, bucket := range m.LocalPIDs[left:] {
-		if !bucket.IsEmpty() { // to ask for items begins goroutines
+		if !bucket.IsEmpty() { // Items starts goroutines, so empty buckets are skipped
 			few[i%left].MSet(bucket.Items())
 		}
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// Ledger stores the results of attempts for all endpoints of a store: of one
+// ResultCommitter stores the results of attempts for all endpoints of a store: of one
 // workspace in the same commits, one after the other, the next one no sooner
 // than gatherFor after the one before began or once it has enough. What comes
 // after a pause is stored at once. It is safe for concurrent use.
-type Ledger struct {
+type ResultCommitter struct {
 	store Store
 
 	mu    sync.Mutex
@@ -35,13 +35,13 @@ type entry struct {
 	told func(err error)
 }
 
-// NewLedger makes the ledger of a store.
-func NewLedger(store Store) *Ledger {
-	return &Ledger{store: store, pages: make(map[string]*ledgerPage)}
+// NewResultCommitter makes the ledger of a store.
+func NewResultCommitter(store Store) *ResultCommitter {
+	return &ResultCommitter{store: store, pages: make(map[string]*ledgerPage)}
 }
 
 // enqueue stores the rows of an endpoint with the next commit, and reports the outcome.
-func (l *Ledger) enqueue(workspace string, e entry) {
+func (l *ResultCommitter) enqueue(workspace string, e entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.pages[workspace]
@@ -61,7 +61,7 @@ func (l *Ledger) enqueue(workspace string, e entry) {
 }
 
 // write stores until there is not enough for the next commit yet.
-func (l *Ledger) write(workspace string, p *ledgerPage) {
+func (l *ResultCommitter) write(workspace string, p *ledgerPage) {
 	for {
 		batch := l.takeBatch(workspace, p)
 		if batch == nil {
@@ -76,7 +76,7 @@ func (l *Ledger) write(workspace string, p *ledgerPage) {
 }
 
 // goesOn says whether the next commit begins now; else it does after so long.
-func (l *Ledger) goesOn(workspace string, p *ledgerPage, after time.Duration) bool {
+func (l *ResultCommitter) goesOn(workspace string, p *ledgerPage, after time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p.rows >= enough || after <= 0 {
@@ -92,7 +92,7 @@ func (l *Ledger) goesOn(workspace string, p *ledgerPage, after time.Duration) bo
 }
 
 // takeBatch takes out what the next commit stores; nil: nothing waits.
-func (l *Ledger) takeBatch(workspace string, p *ledgerPage) (batch []entry) {
+func (l *ResultCommitter) takeBatch(workspace string, p *ledgerPage) (batch []entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	rows := 0
@@ -112,7 +112,7 @@ func (l *Ledger) takeBatch(workspace string, p *ledgerPage) (batch []entry) {
 }
 
 // apply commits rows and reports the outcome to their endpoints.
-func (l *Ledger) apply(workspace string, batch []entry) {
+func (l *ResultCommitter) apply(workspace string, batch []entry) {
 	change := commit.Change{Workspace: workspace}
 	for _, e := range batch {
 		for _, row := range e.rows {
@@ -125,7 +125,7 @@ func (l *Ledger) apply(workspace string, batch []entry) {
 	}
 }
 
-func (l *Ledger) commit(change commit.Change) (err error) {
+func (l *ResultCommitter) commit(change commit.Change) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), workLimit)
 	defer cancel()
 	defer func() {

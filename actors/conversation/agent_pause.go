@@ -90,7 +90,7 @@ func (c *Conversation) hideInput(on bool) {
 	if !on && c.cfg.AudioTap != nil {
 		c.cfg.AudioTap.Forget()
 	}
-	if c.cfg.Hide != nil {
-		c.cfg.Hide(on)
+	if c.cfg.OnHideInput != nil {
+		c.cfg.OnHideInput(on)
 	}
 }

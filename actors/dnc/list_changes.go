@@ -13,9 +13,9 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// Add puts numbers onto a list, with the events that this causes; it says how
-// many were new. Once it has returned, whoever looks finds them.
-func (r *Register) Add(ctx context.Context, workspace, id string, numbers []uint64, o dnc.Origin, events ...event.Draft) (added int, err error) {
+// AddNumbers adds numbers to a list and commits the given events with them. It returns how many numbers were new.
+// Once it has returned, every check finds the numbers.
+func (r *Registry) AddNumbers(ctx context.Context, workspace, id string, numbers []uint64, o dnc.Origin, events ...event.Draft) (added int, err error) {
 	k := listKey{workspace, id}
 	for some := range slices.Chunk(byBucket(numbers), page) {
 		n, err := r.write(ctx, k, some, o, events)
@@ -27,9 +27,9 @@ func (r *Register) Add(ctx context.Context, workspace, id string, numbers []uint
 	return added, nil
 }
 
-// CountNew says how many numbers, each of which is given once, are not on a
-// list. It sorts them in place.
-func (r *Register) CountNew(ctx context.Context, workspace, id string, numbers []uint64) (count int, err error) {
+// CountNewNumbers returns how many of the numbers are not on a list. The numbers must be distinct; the slice is
+// sorted in place.
+func (r *Registry) CountNewNumbers(ctx context.Context, workspace, id string, numbers []uint64) (count int, err error) {
 	for _, p := range byBucket(numbers) {
 		b, _, err := r.bucket(ctx, listKey{workspace, id}, p.bucket)
 		if err != nil {
@@ -48,13 +48,13 @@ func (r *Register) CountNew(ctx context.Context, workspace, id string, numbers [
 	return count, nil
 }
 
-// part are the numbers of a change that belong into one bucket.
+// bucketPart are the numbers of a change that belong to one bucket.
 type part struct {
 	bucket  int
 	numbers []uint64
 }
 
-// byBucket sorts numbers, in place, into their buckets.
+// byBucket groups numbers by their bucket. It sorts the slice in place.
 func byBucket(numbers []uint64) []part {
 	slices.SortFunc(numbers, func(x, y uint64) int {
 		if a, b := dnc.BucketOf(x), dnc.BucketOf(y); a != b {
@@ -77,8 +77,8 @@ func byBucket(numbers []uint64) []part {
 	return parts
 }
 
-// write adds to a few buckets in one commit.
-func (r *Register) write(ctx context.Context, k listKey, parts []part, o dnc.Origin, events []event.Draft) (added int, _ error) {
+// addToBuckets adds numbers to a few buckets in one commit.
+func (r *Registry) write(ctx context.Context, k listKey, parts []part, o dnc.Origin, events []event.Draft) (added int, _ error) {
 	for range tries {
 		change := commit.Change{Workspace: k.workspace, Events: events}
 		var filters []*dnc.Filter
@@ -108,7 +108,7 @@ func (r *Register) write(ctx context.Context, k listKey, parts []part, o dnc.Ori
 			change.Guards = append(change.Guards, commit.Guard{Key: b.Key(), Version: version})
 			change.Puts = append(change.Puts, b)
 		}
-		if told { // a commit of before, whose answer was lost
+		if told { // an earlier commit was durable although its reply was lost
 			return 0, nil
 		}
 		if errApply := r.apply(ctx, k, change, indexes, filters); !errors.Is(errApply, domain.ErrConflict) {
@@ -118,8 +118,8 @@ func (r *Register) write(ctx context.Context, k listKey, parts []part, o dnc.Ori
 	return 0, fmt.Errorf("dnc: add: %w", domain.ErrConflict)
 }
 
-// heldAs says whether a bucket has all numbers from this very origin already;
-// wanted false: nobody wants to know.
+// containsAll reports whether a bucket already lists all numbers with this origin. If wanted is false it returns
+// false at once.
 func heldAs(b *dnc.Bucket, numbers []uint64, o dnc.Origin, wanted bool) (bool, error) {
 	for _, n := range numbers {
 		if !wanted {
@@ -134,9 +134,9 @@ func heldAs(b *dnc.Bucket, numbers []uint64, o dnc.Origin, wanted bool) (bool, e
 	return wanted, nil
 }
 
-// apply commits new editions of buckets. While that is on its way, and where
-// its outcome is not known, only the store can say what they hold.
-func (r *Register) apply(ctx context.Context, k listKey, change commit.Change, indexes []int, filters []*dnc.Filter) error {
+// apply commits new versions of buckets. During the commit, and if its outcome is unknown, the filters in memory
+// are marked as unknown: only the store can answer.
+func (r *Registry) apply(ctx context.Context, k listKey, change commit.Change, indexes []int, filters []*dnc.Filter) error {
 	l := r.list(k)
 	for i, index := range indexes {
 		l.keep(index, &dnc.Filter{Edition: filters[i].Edition, Unknown: true})
@@ -150,20 +150,19 @@ func (r *Register) apply(ctx context.Context, k listKey, change commit.Change, i
 	return nil
 }
 
-// Remove takes a number off a list; false: it was not on it.
-func (r *Register) Remove(ctx context.Context, workspace, id string, n uint64) (bool, error) {
+// RemoveNumber removes a number from a list. It returns false if the list does not contain the number.
+func (r *Registry) RemoveNumber(ctx context.Context, workspace, id string, n uint64) (bool, error) {
 	return r.alter(ctx, workspace, id, n, func(b *dnc.Bucket) (bool, error) { return b.Remove(n, r.hash(workspace, n)) })
 }
 
-// Erase replaces a number on a list by its keyed hash: it is not known any more,
-// and must still not be called. false: it was not on the list.
-func (r *Register) Erase(ctx context.Context, workspace, id string, n uint64) (bool, error) {
+// EraseNumber replaces a number on a list by its keyed hash (erasure of personal data). The number still must not
+// be called. It returns false if the list does not contain the number.
+func (r *Registry) EraseNumber(ctx context.Context, workspace, id string, n uint64) (bool, error) {
 	return r.alter(ctx, workspace, id, n, func(b *dnc.Bucket) (bool, error) { return b.Erase(n, r.hash(workspace, n)) })
 }
 
-// alter changes the bucket of a number, unless change says that there is nothing
-// to change.
-func (r *Register) alter(ctx context.Context, workspace, id string, n uint64, change func(*dnc.Bucket) (bool, error)) (bool, error) {
+// changeBucket changes the bucket of a number. change returns false if there is nothing to do.
+func (r *Registry) alter(ctx context.Context, workspace, id string, n uint64, change func(*dnc.Bucket) (bool, error)) (bool, error) {
 	k := listKey{workspace, id}
 	for range tries {
 		b, version, err := r.bucket(ctx, k, dnc.BucketOf(n))
@@ -189,9 +188,9 @@ func (r *Register) alter(ctx context.Context, workspace, id string, n uint64, ch
 	return false, fmt.Errorf("dnc: change: %w", domain.ErrConflict)
 }
 
-// Drop deletes what a list holds. Whatever came of it, memory lets go of it:
-// where some is left, the store says so.
-func (r *Register) Drop(ctx context.Context, workspace, id string) error {
+// DeleteEntries deletes all entries of a list from the store and unloads the list. After an error, entries may
+// remain in the store.
+func (r *Registry) DeleteEntries(ctx context.Context, workspace, id string) error {
 	k := listKey{workspace, id}
 	change := commit.Change{Workspace: workspace}
 	flush := func() error {
@@ -209,29 +208,27 @@ func (r *Register) Drop(ctx context.Context, workspace, id string) error {
 		return true, flush()
 	})
 	err = errors.Join(err, flush())
-	r.Forget(workspace, id)
+	r.UnloadList(workspace, id)
 	return err
 }
 
-// OptOut says that the owner of a number wants no calls: from now on it is
-// taken for listed, whether or not the store answers. Settle it with Opted.
-func (r *Register) OptOut(workspace, id string, n uint64) {
+// AddPendingOptOut marks a number as listed at once, before its opt-out is stored. RemovePendingOptOut ends this.
+func (r *Registry) AddPendingOptOut(workspace, id string, n uint64) {
 	r.pending.Store(opted{listKey{workspace, id}, n}, struct{}{})
 }
 
-// Opted says that an opt-out is in the store.
-func (r *Register) Opted(workspace, id string, n uint64) {
+// RemovePendingOptOut must be called once the opt-out of a number is stored.
+func (r *Registry) RemovePendingOptOut(workspace, id string, n uint64) {
 	r.pending.Delete(opted{listKey{workspace, id}, n})
 }
 
-// bucketsAtOnce is how many buckets Entries looks through for those that keep
-// wants.
+// bucketsAtOnce is the number of buckets that one call of ListEntries searches with a filter.
 const bucketsAtOnce = 128
 
-// Entries are numbers of a list behind a place, in the list's own order; with
-// keep only those that it wants, among a bounded number of buckets. The next
-// place is 0, 0 behind the last one.
-func (r *Register) Entries(
+// ListEntries returns entries of a list after a position, in the order of the buckets. A non-nil keep selects
+// entries by their time; the call then searches at most bucketsAtOnce buckets. The next position is 0, 0 at the end
+// of the list.
+func (r *Registry) ListEntries(
 	ctx context.Context, workspace, id string, bucket int, after uint64, limit int, keep func(made time.Time) bool,
 ) (out []domain.DNCEntry, nextBucket int, nextAfter uint64, err error) {
 	k := listKey{workspace, id}

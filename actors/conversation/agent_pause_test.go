@@ -21,7 +21,7 @@ func (s *sound) note(what string, on bool) {
 }
 
 func texts(heard []any) []string {
-	f, _ := heard[len(heard)-1].(conversation.Finished)
+	f, _ := heard[len(heard)-1].(conversation.ConversationFinished)
 	var out []string
 	for _, g := range f.Segments {
 		out = append(out, g.Speaker+": "+g.Text)
@@ -33,14 +33,14 @@ func TestATextBesidesIsSaidBetweenThePrompts(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, menu(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
-		s.send(conversation.Speak{Text: "Wait"}, conversation.Speak{Text: "Still"})
+		s.send(conversation.SpeakText{Text: "Wait"}, conversation.SpeakText{Text: "Still"})
 		time.Sleep(3100 * time.Millisecond)
 		assert.Equal(t, []string{"play A", "play W", "play S"}, s.sound.done(), "after the prompt, in order")
 		time.Sleep(3500 * time.Millisecond)
 		assert.Len(t, s.sound.done(), 3, "the question gets its four seconds afterwards")
-		s.send(conversation.Speak{Text: "More"})
+		s.send(conversation.SpeakText{Text: "More"})
 		time.Sleep(1200 * time.Millisecond)
 		s.press("1")
 		time.Sleep(3 * time.Second)
@@ -54,16 +54,16 @@ func TestAKeyDuringATextBesidesAnswersTheQuestion(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := open(t, sys, menu(), nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(2 * time.Second)
-		s.send(conversation.Speak{Text: "Wait"})
+		s.send(conversation.SpeakText{Text: "Wait"})
 		time.Sleep(500 * time.Millisecond)
 		s.press("1")
 		time.Sleep(3 * time.Second)
 		heard := s.close()
 		assert.Equal(t, []string{"play A", "play W", "play Y"}, s.sound.done())
-		assert.Equal(t, conversation.Over{Outcome: domain.OutcomeConfirmed}, heard[0])
-		f, _ := heard[1].(conversation.Finished)
+		assert.Equal(t, conversation.PathwayEnded{Outcome: domain.OutcomeConfirmed}, heard[0])
+		f, _ := heard[1].(conversation.ConversationFinished)
 		assert.True(t, f.Segments[1].Interrupted, "cut short")
 	})
 }
@@ -74,12 +74,12 @@ func TestWhileAwayNothingIsSaidAndNoKeyCounts(t *testing.T) {
 		script := menu()
 		script.Limits.SilenceSeconds = 5
 		s := open(t, sys, script, nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(600 * time.Millisecond)
-		s.send(conversation.PauseAgent{}, conversation.Speak{Text: "Never"}, conversation.Human{On: true})
+		s.send(conversation.PauseAgent{}, conversation.SpeakText{Text: "Never"}, conversation.HumanPresenceChanged{Present: true})
 		time.Sleep(time.Minute)
 		s.press("1")
-		s.send(conversation.HumanKey{Key: '5'})
+		s.send(conversation.HumanKeyPressed{Key: '5'})
 		time.Sleep(time.Second)
 		assert.Equal(t, []string{"play A", "stop"}, s.sound.done(), "neither silence nor a key ends it")
 		s.send(conversation.ResumeAgent{OK: true})
@@ -91,7 +91,7 @@ func TestWhileAwayNothingIsSaidAndNoKeyCounts(t *testing.T) {
 		assert.Equal(t, []string{
 			"agent: Ask Ada", "human: [on the line]", "caller: [pressed 1]", "human: [pressed 5]", "agent: Ask Ada", "caller: [pressed 1]", "agent: Yes",
 		}, texts(heard))
-		f, _ := heard[len(heard)-1].(conversation.Finished)
+		f, _ := heard[len(heard)-1].(conversation.ConversationFinished)
 		assert.Equal(t, int64(61_000), f.Segments[1].EndMs-f.Segments[1].StartMs, "from when to when")
 	})
 }
@@ -107,14 +107,14 @@ func TestThePathwaysOwnTransferGoesOnBehindIt(t *testing.T) {
 			},
 			Edges: []domain.Edge{to("hand", "sorry", domain.EdgeFailure, "")},
 		}}, nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(20 * time.Second)
 		s.send(conversation.ResumeAgent{OK: false})
 		time.Sleep(3 * time.Second)
 		heard := s.close()
 		assert.Equal(t, []any{
-			conversation.Transfer{Destination: "desk", Mode: domain.TransferBlind},
-			conversation.Over{Outcome: domain.OutcomeDeclined},
+			conversation.RequestTransfer{Destination: "desk", Mode: domain.TransferBlind},
+			conversation.PathwayEnded{Outcome: domain.OutcomeDeclined},
 		}, heard[:2])
 		assert.Equal(t, []string{"play O", "play S"}, s.sound.done())
 	})
@@ -131,7 +131,7 @@ func TestSecretKeysAreHiddenFromWhoeverKeepsSound(t *testing.T) {
 			},
 			Edges: []domain.Edge{to("pin", "end", domain.EdgeElse, "")},
 		}}, nil)
-		s.send(conversation.Begin{})
+		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond)
 		s.press("4")
 		time.Sleep(3 * time.Second)

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	mailFor     = 24 * time.Hour // how long a mail is tried
+	mailFor     = 24 * time.Hour // how long an email is retried
 	commitLimit = 10 * time.Second
 )
 
-// round is one look: it reads what is stored, has the rules read, and commits
-// what moved.
+// ruleCheck is one check of all rules. It reads the stored rules and alerts, reads the current values, and commits
+// the changes.
 type round struct {
 	cfg   *Config
-	known map[string]bool // workspaces that may have anything of alerts; nil: all may
+	known map[string]bool // workspaces to read; nil: all
 }
 
-// stored is what a workspace has of alerts.
+// workspaceAlerts are the rules, alerts and unsent emails of a workspace.
 type stored struct {
 	rules  map[string]*domain.AlertRule
 	alerts map[string]*domain.Alert // by rule and subject
@@ -58,13 +58,13 @@ func (r *round) run(ctx context.Context, now time.Time) (known map[string]bool, 
 			}
 		}
 	}
-	read := map[string]Found{}
+	read := map[string]RuleReadings{}
 	if len(rules) > 0 {
-		read = r.cfg.Read(ctx, rules)
+		read = r.cfg.ReadValues(ctx, rules)
 	}
 	for ws, s := range of {
 		sent, err := r.decide(ctx, ws, s, read, now)
-		if errors.Is(err, domain.ErrFenced) { // the workspace is gone
+		if errors.Is(err, domain.ErrFenced) { // the workspace was deleted or moved
 			continue
 		}
 		if err != nil {
@@ -75,7 +75,7 @@ func (r *round) run(ctx context.Context, now time.Time) (known map[string]bool, 
 	return known, mails, nil
 }
 
-// read is what is stored of a workspace.
+// readWorkspace reads the rules, alerts and the number of emails of a workspace.
 func (r *round) read(ctx context.Context, ws string) (*stored, error) {
 	s := &stored{rules: make(map[string]*domain.AlertRule), alerts: make(map[string]*domain.Alert)}
 	err := every(ctx, r.cfg.Store, "alert_rule", ws, func(rule *domain.AlertRule) { s.rules[rule.ID] = rule })
@@ -88,15 +88,15 @@ func (r *round) read(ctx context.Context, ws string) (*stored, error) {
 	return s, err
 }
 
-// decide commits what moved in a workspace.
-func (r *round) decide(ctx context.Context, ws string, s *stored, read map[string]Found, now time.Time) (mails bool, err error) {
+// commitChanges commits the alerts of a workspace that have changed.
+func (r *round) decide(ctx context.Context, ws string, s *stored, read map[string]RuleReadings, now time.Time) (mails bool, err error) {
 	c := commit.Change{Workspace: ws}
 	seen := make(map[string]bool)
 	for id, rule := range s.rules {
 		found, known := read[id]
 		for key, a := range s.alerts {
-			if a.RuleID == id && (found.Unread[a.Of] || !known && !rule.Paused) {
-				seen[key] = true // it stays as it is
+			if a.RuleID == id && (found.UnreadWorkspaces[a.Of] || !known && !rule.Paused) {
+				seen[key] = true // the alert stays unchanged
 			}
 		}
 		for _, in := range found.Readings {
@@ -107,11 +107,11 @@ func (r *round) decide(ctx context.Context, ws string, s *stored, read map[strin
 			r.move(&c, rule, before, after, told, now)
 		}
 	}
-	for key, a := range s.alerts { // what it was about is gone, or nobody watches it any more
+	for key, a := range s.alerts { // the subject was deleted, or its rule no longer watches it
 		if seen[key] {
 			continue
 		}
-		told := alert.Nothing // whoever has deleted or paused a rule knows it
+		told := alert.Nothing // the person who deleted or paused the rule needs no notice
 		rule := s.rules[a.RuleID]
 		if a.Status == domain.AlertFiring && rule != nil && !rule.Paused {
 			told = alert.Resolved
@@ -121,18 +121,18 @@ func (r *round) decide(ctx context.Context, ws string, s *stored, read map[strin
 	if len(c.Puts)+len(c.Deletes) == 0 {
 		return false, nil
 	}
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit) // however long the reading took
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit) // independent of the time that the reading took
 	defer cancel()
 	if _, err = r.cfg.Store.Apply(bound, c); err != nil {
 		return false, err
 	}
-	if len(c.Events) > 0 && r.cfg.Committed != nil {
-		r.cfg.Committed(ws)
+	if len(c.Events) > 0 && r.cfg.OnCommitted != nil {
+		r.cfg.OnCommitted(ws)
 	}
 	return slices.ContainsFunc(c.Puts, func(p domain.Record) bool { _, mail := p.(*domain.AlertMail); return mail }), nil
 }
 
-// move puts what became of an alert into a change.
+// addChange adds the new state of an alert to a commit.
 func (r *round) move(c *commit.Change, rule *domain.AlertRule, before, after *domain.Alert, told alert.Told, now time.Time) {
 	switch {
 	case told == alert.Resolved:
@@ -153,21 +153,21 @@ func (r *round) move(c *commit.Change, rule *domain.AlertRule, before, after *do
 	r.publish(c, rule, after, told, now)
 }
 
-// gone ends an alert.
+// addEnd adds the end of an alert to a commit.
 func (r *round) gone(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Told, now time.Time) {
 	c.Deletes = append(c.Deletes, a.Key())
 	r.publish(c, rule, a, told, now)
 }
 
-// publish adds the event and the mails of an alert to a change.
+// addNotices adds the event and the emails about an alert to a commit.
 func (r *round) publish(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Told, now time.Time) {
 	if told == alert.Nothing {
 		return
 	}
-	c.Events = append(c.Events, Event(a, told, now))
-	if len(rule.Emails) > 0 && r.cfg.Mail != nil {
+	c.Events = append(c.Events, NewEvent(a, told, now))
+	if len(rule.Emails) > 0 && r.cfg.Mailer != nil {
 		subject, body := alert.Mail(a, told, now)
-		for _, to := range rule.Emails { // each by itself: a server may refuse one of them
+		for _, to := range rule.Emails { // one email per recipient, because a server may reject single recipients
 			c.Puts = append(c.Puts, &domain.AlertMail{
 				ID: mailbox.NewID(domain.PrefixAlertMail), WorkspaceID: rule.WorkspaceID, RuleID: rule.ID, To: []string{to}, Subject: subject, Body: body,
 				Due: now, Until: now.Add(mailFor),
@@ -178,8 +178,8 @@ func (r *round) publish(c *commit.Change, rule *domain.AlertRule, a *domain.Aler
 		slog.String("subject", a.Subject), slog.Bool("resolved", told == alert.Resolved))
 }
 
-// Event is the event that tells of an alert.
-func Event(a *domain.Alert, told alert.Told, now time.Time) event.Draft {
+// NewEvent returns the event about the start or the end of an alert.
+func NewEvent(a *domain.Alert, told alert.Told, now time.Time) event.Draft {
 	d := event.Draft{
 		ID: mailbox.NewID(domain.PrefixEvent), Type: event.AlertFiring, CreatedAt: now, WorkspaceID: a.WorkspaceID, Environment: domain.Live,
 		SvcID: domain.Unit(a.WorkspaceID), Subject: a.ID,
@@ -194,7 +194,7 @@ func Event(a *domain.Alert, told alert.Told, now time.Time) event.Draft {
 	return d
 }
 
-// every walks all rows of a kind, oldest first.
+// forEachRow calls each for all rows of a kind in a workspace, oldest first.
 func every[T any, R interface {
 	*T
 	domain.Record
@@ -214,8 +214,7 @@ func every[T any, R interface {
 	}
 }
 
-// post sends the mails that are due, and drops those that are too old and those
-// of rules that are gone.
+// emailRun sends the emails that are due. It deletes emails that have expired or whose rule was deleted.
 type post struct {
 	cfg   *Config
 	known []string // workspaces
@@ -248,7 +247,7 @@ func (p *post) run(ctx context.Context, now func() time.Time) error {
 			return err
 		}
 	}
-	if p.cfg.Mail == nil {
+	if p.cfg.Mailer == nil {
 		return nil
 	}
 	for _, m := range due {
@@ -262,10 +261,10 @@ func (p *post) run(ctx context.Context, now func() time.Time) error {
 	return nil
 }
 
-// send tries one mail. Its error is the store's.
+// send tries to send one email and stores the result. The error is one of the store.
 func (p *post) send(ctx context.Context, m *domain.AlertMail, now func() time.Time) error {
 	bound, cancel := context.WithTimeout(ctx, sendLimit)
-	failed := p.cfg.Mail.Send(bound, Letter{ID: m.ID, To: m.To, Subject: m.Subject, Body: m.Body})
+	failed := p.cfg.Mailer.Send(bound, Email{ID: m.ID, To: m.To, Subject: m.Subject, Body: m.Body})
 	cancel()
 	c := commit.Change{Workspace: m.WorkspaceID}
 	if failed == nil {
@@ -279,13 +278,12 @@ func (p *post) send(ctx context.Context, m *domain.AlertMail, now func() time.Ti
 	return p.commit(ctx, c)
 }
 
-// commit keeps what became of a mail, also where the time for sending is over:
-// what was sent is not to be sent again.
+// commit stores the result of an email even if the time for sending is over: a sent email must not be sent again.
 func (p *post) commit(ctx context.Context, c commit.Change) error {
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
 	defer cancel()
 	_, err := p.cfg.Store.Apply(bound, c)
-	if errors.Is(err, domain.ErrFenced) { // the workspace is gone
+	if errors.Is(err, domain.ErrFenced) { // the workspace was deleted or moved
 		return nil
 	}
 	return err

@@ -22,7 +22,7 @@ import (
 type desk struct {
 	t      *testing.T
 	store  *webhooktest.Store
-	ledger *webhook.Ledger
+	ledger *webhook.ResultCommitter
 	n      int
 
 	mu   sync.Mutex
@@ -31,8 +31,8 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{t: t, store: webhooktest.New()}
-	d.ledger = webhook.NewLedger(d.store)
+	d := &desk{t: t, store: webhooktest.NewStore()}
+	d.ledger = webhook.NewResultCommitter(d.store)
 	return d
 }
 
@@ -93,7 +93,7 @@ func TestAResultThatComesAloneIsStoredAtOnceAndTheNextOnesTogether(t *testing.T)
 		for _, row := range rows {
 			assert.True(t, d.stored(row))
 		}
-		assert.Equal(t, 3, d.store.Commits())
+		assert.Equal(t, 3, d.store.CommitCount())
 		assert.Equal(t, make([]error, 42), d.quiet())
 		again := d.keep(t.Context(), workspace)
 		synctest.Wait()
@@ -106,7 +106,7 @@ func TestResultsThatAreEnoughDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		begun := make(chan struct{})
-		d.store.Fail = func(string) error { <-begun; return nil }
+		d.store.FailOperation = func(string) error { <-begun; return nil }
 		d.keep(t.Context(), workspace)
 		synctest.Wait()
 		var last *domain.Delivery
@@ -116,7 +116,7 @@ func TestResultsThatAreEnoughDoNotWait(t *testing.T) {
 		close(begun)
 		synctest.Wait()
 		assert.True(t, d.stored(last))
-		assert.Equal(t, 1+3, d.store.Commits(), "no commit has more than 256 rows")
+		assert.Equal(t, 1+3, d.store.CommitCount(), "no commit has more than 256 rows")
 		assert.Len(t, d.quiet(), 601)
 	})
 }
@@ -126,18 +126,18 @@ func TestWhatTheStoreAnsweredIsToldToAllWhoWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		away := errors.New("away")
-		d.store.Fail = func(string) error { return away }
+		d.store.FailOperation = func(string) error { return away }
 		d.keep(t.Context(), workspace)
 		synctest.Wait()
 		d.keep(t.Context(), workspace)
 		d.keep(t.Context(), workspace)
 		assert.Equal(t, []error{away, away, away}, d.quiet())
-		d.store.Fail = func(string) error { panic("broken") }
+		d.store.FailOperation = func(string) error { panic("broken") }
 		d.keep(t.Context(), workspace)
 		told := d.quiet()
 		require.Len(t, told, 1)
 		require.ErrorContains(t, told[0], "broken")
-		d.store.Fail = nil
+		d.store.FailOperation = nil
 		d.keep(t.Context(), workspace)
 		assert.Equal(t, []error{nil}, d.quiet())
 	})

@@ -1,7 +1,7 @@
 package webhooktest
 
-// Hostile are spellings of what nobody may make us connect to.
-func Hostile() []string {
+// HostileHosts are spellings of what nobody may make us connect to.
+func HostileHosts() []string {
 	return []string{
 		// ourselves
 		"127.0.0.1", "127.0.0.2", "127.0.1.1", "127.255.255.254", "0.0.0.0", "0.0.0.1", "0.255.255.255", "[::]", "[::1]", "[0:0:0:0:0:0:0:1]",

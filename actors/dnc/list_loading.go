@@ -8,13 +8,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// loadRetryDelay is the pause after a list could not be read. Until it is read, its
-// numbers are looked up in the store.
+// loadRetryDelay is the pause after a list could not be read. Until then its numbers are looked up in the store.
 const loadRetryDelay = 2 * time.Second
 
-// LoadWorkspace reads the lists of a workspace from the store, until it has all of
-// them or ctx ends.
-func (r *Register) LoadWorkspace(ctx context.Context, workspaceID string) {
+// LoadWorkspace loads the do-not-call lists of a workspace. It retries until all lists are loaded or ctx ends.
+func (r *Registry) LoadWorkspace(ctx context.Context, workspaceID string) {
 	retry := time.NewTicker(loadRetryDelay)
 	defer retry.Stop()
 	for {
@@ -31,7 +29,7 @@ func (r *Register) LoadWorkspace(ctx context.Context, workspaceID string) {
 	}
 }
 
-func (r *Register) loadWorkspace(ctx context.Context, workspaceID string) error {
+func (r *Registry) loadWorkspace(ctx context.Context, workspaceID string) error {
 	for after, more := "", true; more; {
 		var ids []string
 		err := r.store.Under(ctx, domain.Key{Kind: "dnc_list", Workspace: workspaceID}, after, page, func() domain.Record { return &domain.DNCList{} }, func(rec domain.Record) error {
@@ -42,7 +40,7 @@ func (r *Register) loadWorkspace(ctx context.Context, workspaceID string) error 
 			return err
 		}
 		for _, id := range ids {
-			if err = r.Load(ctx, workspaceID, id); err != nil {
+			if err = r.LoadList(ctx, workspaceID, id); err != nil {
 				return err
 			}
 			after = id

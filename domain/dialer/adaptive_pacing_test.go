@@ -12,10 +12,10 @@ import (
 )
 
 // feed lets attempts end, one each second.
-func feed(t *dialer.Tempo, from time.Time, n int, result func(i int) dialer.Result) time.Time {
+func feed(t *dialer.AdaptivePacing, from time.Time, n int, result func(i int) dialer.CallResult) time.Time {
 	for i := range n {
 		from = from.Add(time.Second)
-		t.Ended(result(i), from)
+		t.AddResult(result(i), from)
 	}
 	return from
 }
@@ -23,30 +23,30 @@ func feed(t *dialer.Tempo, from time.Time, n int, result func(i int) dialer.Resu
 func TestAnAdaptivePaceFollowsHowCallsGo(t *testing.T) {
 	t.Parallel()
 	pacing := domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 20, Mode: domain.PacingAdaptive}
-	well := func(i int) dialer.Result {
-		return dialer.Result{Answered: i%2 == 0, Slowest: 400 * time.Millisecond}
+	well := func(i int) dialer.CallResult {
+		return dialer.CallResult{Answered: i%2 == 0, SlowestTurn: 400 * time.Millisecond}
 	}
-	troubles := map[string]func(i int) dialer.Result{
-		"the trunk fails":             func(i int) dialer.Result { return dialer.Result{Failed: i%4 == 0, Answered: i%2 == 1} },
-		"hung up at once":             func(i int) dialer.Result { return dialer.Result{Answered: i%2 == 0, Short: i%4 == 0} },
-		"the agent is late":           func(int) dialer.Result { return dialer.Result{Answered: true, Slowest: 3 * time.Second} },
-		"answered more seldom":        func(i int) dialer.Result { return dialer.Result{Answered: i%10 == 0} },
-		"all of it at once, for long": func(i int) dialer.Result { return dialer.Result{Failed: true, Answered: i%9 == 0, Short: true} },
+	troubles := map[string]func(i int) dialer.CallResult{
+		"the trunk fails":             func(i int) dialer.CallResult { return dialer.CallResult{Failed: i%4 == 0, Answered: i%2 == 1} },
+		"hung up at once":             func(i int) dialer.CallResult { return dialer.CallResult{Answered: i%2 == 0, Short: i%4 == 0} },
+		"the agent is late":           func(int) dialer.CallResult { return dialer.CallResult{Answered: true, SlowestTurn: 3 * time.Second} },
+		"answered more seldom":        func(i int) dialer.CallResult { return dialer.CallResult{Answered: i%10 == 0} },
+		"all of it at once, for long": func(i int) dialer.CallResult { return dialer.CallResult{Failed: true, Answered: i%9 == 0, Short: true} },
 	}
 	for name, bad := range troubles {
-		var tempo dialer.Tempo
-		assert.Equal(t, pacing, tempo.Of(pacing), "%s: it begins at full pace", name)
+		var tempo dialer.AdaptivePacing
+		assert.Equal(t, pacing, tempo.Adapt(pacing), "%s: it begins at full pace", name)
 		now := feed(&tempo, epoch, 200, well)
-		assert.Equal(t, pacing, tempo.Of(pacing), "%s: all is well", name)
+		assert.Equal(t, pacing, tempo.Adapt(pacing), "%s: all is well", name)
 		now = feed(&tempo, now, 100, bad)
-		slow := tempo.Of(pacing)
+		slow := tempo.Adapt(pacing)
 		assert.Less(t, slow.CallsPerMinute, 60, name)
 		assert.Less(t, slow.MaxConcurrent, 20, name)
 		fixed := pacing
 		fixed.Mode = domain.PacingFixed
-		assert.Equal(t, fixed, tempo.Of(fixed), "%s: a fixed pace is kept", name)
+		assert.Equal(t, fixed, tempo.Adapt(fixed), "%s: a fixed pace is kept", name)
 		feed(&tempo, now, 600, well)
-		assert.Equal(t, pacing, tempo.Of(pacing), "%s: all is well again", name)
+		assert.Equal(t, pacing, tempo.Adapt(pacing), "%s: all is well again", name)
 	}
 }
 
@@ -57,15 +57,15 @@ func TestAnAdaptivePaceNeverExceedsItsLimitsAndNeverStops(t *testing.T) {
 			CallsPerMinute: rapid.IntRange(1, 100_000).Draw(t, "pace"), MaxConcurrent: rapid.IntRange(1, 5000).Draw(t, "lines"),
 			Mode: domain.PacingAdaptive,
 		}
-		var tempo dialer.Tempo
+		var tempo dialer.AdaptivePacing
 		now := epoch
 		for range rapid.IntRange(1, 400).Draw(t, "attempts") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 60_000).Draw(t, "later")) * time.Millisecond)
-			tempo.Ended(dialer.Result{
+			tempo.AddResult(dialer.CallResult{
 				Answered: rapid.Bool().Draw(t, "answered"), Short: rapid.Bool().Draw(t, "short"), Failed: rapid.Bool().Draw(t, "failed"),
-				Slowest: time.Duration(rapid.IntRange(0, 10_000).Draw(t, "slowest")) * time.Millisecond,
+				SlowestTurn: time.Duration(rapid.IntRange(0, 10_000).Draw(t, "slowest")) * time.Millisecond,
 			}, now)
-			got := tempo.Of(p)
+			got := tempo.Adapt(p)
 			if got.CallsPerMinute > p.CallsPerMinute || got.MaxConcurrent > p.MaxConcurrent {
 				t.Fatalf("%+v is above %+v", got, p)
 			}

@@ -78,9 +78,9 @@ func drivers(t *testing.T, f func(t *testing.T, s *store)) {
 	})
 }
 
-func listed(t *testing.T, r *register.Register, n uint64) bool {
+func listed(t *testing.T, r *register.Registry, n uint64) bool {
 	t.Helper()
-	hit, err := r.Look(t.Context(), ws, scrub, n)
+	hit, err := r.FindMatch(t.Context(), ws, scrub, n)
 	require.NoError(t, err)
 	return hit != nil
 }
@@ -88,36 +88,36 @@ func listed(t *testing.T, r *register.Register, n uint64) bool {
 func TestWhatIsPutOntoAListIsFoundAtOnceAndAfterARestart(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
 		r := register.New(s, hashed, nil)
-		require.NoError(t, r.Load(t.Context(), ws, own))
+		require.NoError(t, r.LoadList(t.Context(), ws, own))
 		var numbers []uint64
 		for i := range uint64(5000) {
 			numbers = append(numbers, 12025000000+i)
 		}
-		added, err := r.Add(t.Context(), ws, own, numbers, origin)
+		added, err := r.AddNumbers(t.Context(), ws, own, numbers, origin)
 		require.NoError(t, err)
 		assert.Equal(t, 5000, added)
-		added, err = r.Add(t.Context(), ws, own, numbers[:10], origin)
+		added, err = r.AddNumbers(t.Context(), ws, own, numbers[:10], origin)
 		require.NoError(t, err)
 		assert.Zero(t, added)
 		next := register.New(s, hashed, nil) // another process, before and after it has read the list
-		for _, of := range []*register.Register{r, next} {
+		for _, of := range []*register.Registry{r, next} {
 			for _, n := range []uint64{12025000000, 12025004999} {
-				require.True(t, of.Quick(ws, scrub, n))
+				require.True(t, of.MayBeListed(ws, scrub, n))
 				require.True(t, listed(t, of, n))
 			}
 			require.False(t, listed(t, of, 12026000000))
 		}
-		require.NoError(t, next.Load(t.Context(), ws, own))
+		require.NoError(t, next.LoadList(t.Context(), ws, own))
 		reads, wrong := s.reads.Load(), 0
 		for i := range uint64(5000) {
-			require.True(t, next.Quick(ws, scrub, 12025000000+i))
-			if next.Quick(ws, scrub, 12026000000+i) {
+			require.True(t, next.MayBeListed(ws, scrub, 12025000000+i))
+			if next.MayBeListed(ws, scrub, 12026000000+i) {
 				wrong++
 			}
 		}
 		assert.Less(t, wrong, 100, "nearly all others are answered from memory")
 		assert.Equal(t, reads, s.reads.Load())
-		n, err := next.Count(t.Context(), ws, own)
+		n, err := next.CountEntries(t.Context(), ws, own)
 		require.NoError(t, err)
 		assert.Equal(t, 5000, n)
 	})
@@ -126,14 +126,14 @@ func TestWhatIsPutOntoAListIsFoundAtOnceAndAfterARestart(t *testing.T) {
 func TestANumberThatWasTakenOffMayBeRungAgain(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
 		r := register.New(s, hashed, nil)
-		_, err := r.Add(t.Context(), ws, own, []uint64{12025550123, 12025550124}, origin)
+		_, err := r.AddNumbers(t.Context(), ws, own, []uint64{12025550123, 12025550124}, origin)
 		require.NoError(t, err)
-		removed, err := r.Remove(t.Context(), ws, own, 12025550123)
+		removed, err := r.RemoveNumber(t.Context(), ws, own, 12025550123)
 		require.NoError(t, err)
 		assert.True(t, removed)
 		assert.False(t, listed(t, r, 12025550123))
 		assert.True(t, listed(t, r, 12025550124))
-		removed, err = r.Remove(t.Context(), ws, own, 12025550123)
+		removed, err = r.RemoveNumber(t.Context(), ws, own, 12025550123)
 		require.NoError(t, err)
 		assert.False(t, removed)
 	})
@@ -146,12 +146,12 @@ func TestAListIsWalkedPageByPageAndDropped(t *testing.T) {
 		for i := range uint64(1000) {
 			numbers = append(numbers, 12025000000+i)
 		}
-		_, err := r.Add(t.Context(), ws, own, numbers, origin)
+		_, err := r.AddNumbers(t.Context(), ws, own, numbers, origin)
 		require.NoError(t, err)
 		seen := make(map[string]bool)
 		bucket, after := 0, uint64(0)
 		for {
-			page, nextBucket, nextAfter, err := r.Entries(t.Context(), ws, own, bucket, after, 7, nil)
+			page, nextBucket, nextAfter, err := r.ListEntries(t.Context(), ws, own, bucket, after, 7, nil)
 			require.NoError(t, err)
 			require.LessOrEqual(t, len(page), 7)
 			for _, e := range page {
@@ -164,8 +164,8 @@ func TestAListIsWalkedPageByPageAndDropped(t *testing.T) {
 			bucket, after = nextBucket, nextAfter
 		}
 		assert.Len(t, seen, 1000)
-		require.NoError(t, r.Drop(t.Context(), ws, own))
-		n, err := r.Count(t.Context(), ws, own)
+		require.NoError(t, r.DeleteEntries(t.Context(), ws, own))
+		n, err := r.CountEntries(t.Context(), ws, own)
 		require.NoError(t, err)
 		assert.Zero(t, n)
 		assert.False(t, listed(t, r, 12025000000))
@@ -175,12 +175,12 @@ func TestAListIsWalkedPageByPageAndDropped(t *testing.T) {
 func TestAListOfWhichSomeIsLeftIsAskedOfTheStore(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
 		r := register.New(s, hashed, nil)
-		require.NoError(t, r.Load(t.Context(), ws, own))
-		_, err := r.Add(t.Context(), ws, own, []uint64{12025550123}, origin)
+		require.NoError(t, r.LoadList(t.Context(), ws, own))
+		_, err := r.AddNumbers(t.Context(), ws, own, []uint64{12025550123}, origin)
 		require.NoError(t, err)
 		s.fail.Store(true)
-		require.Error(t, r.Drop(t.Context(), ws, own))
-		assert.True(t, r.Quick(ws, scrub, 12025550999), "memory knows nothing any more")
+		require.Error(t, r.DeleteEntries(t.Context(), ws, own))
+		assert.True(t, r.MayBeListed(ws, scrub, 12025550999), "memory knows nothing any more")
 		assert.False(t, listed(t, r, 12025550123))
 	})
 }
@@ -188,10 +188,10 @@ func TestAListOfWhichSomeIsLeftIsAskedOfTheStore(t *testing.T) {
 func TestAnOptOutWhoseAnswerWasLostIsToldOnce(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
 		r := register.New(s, hashed, nil)
-		require.NoError(t, r.Load(t.Context(), ws, own))
+		require.NoError(t, r.LoadList(t.Context(), ws, own))
 		add := func(call string) error {
 			told := event.Draft{ID: "event_" + call, Type: event.ContactOptedOut, WorkspaceID: ws, Environment: env, Subject: call, CreatedAt: origin.At}
-			_, err := r.Add(t.Context(), ws, own, []uint64{12025550123}, dnc.Origin{Source: domain.DNCOptOut, At: origin.At, CallID: call}, told)
+			_, err := r.AddNumbers(t.Context(), ws, own, []uint64{12025550123}, dnc.Origin{Source: domain.DNCOptOut, At: origin.At, CallID: call}, told)
 			return err
 		}
 		s.fail.Store(true)
@@ -210,18 +210,18 @@ func TestAnOptOutWhoseAnswerWasLostIsToldOnce(t *testing.T) {
 func TestWhoeverAddsAtOnceLosesNothing(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
 		r := register.New(s, hashed, nil)
-		require.NoError(t, r.Load(t.Context(), ws, own))
+		require.NoError(t, r.LoadList(t.Context(), ws, own))
 		same := sameBucket(40)
 		var wait sync.WaitGroup
 		for _, n := range same {
 			wait.Go(func() {
-				_, err := r.Add(t.Context(), ws, own, []uint64{n}, origin)
-				hit, errCheck := r.Check(t.Context(), ws, scrub, dnc.E164(n))
+				_, err := r.AddNumbers(t.Context(), ws, own, []uint64{n}, origin)
+				hit, errCheck := r.MatchPhone(t.Context(), ws, scrub, dnc.E164(n))
 				assert.NotNil(t, hit, "found at once: %v, %v", err, errCheck)
 			})
 		}
 		wait.Wait()
-		n, err := r.Count(t.Context(), ws, own)
+		n, err := r.CountEntries(t.Context(), ws, own)
 		require.NoError(t, err)
 		assert.Equal(t, len(same), n)
 	})
@@ -240,12 +240,12 @@ func sameBucket(n int) []uint64 {
 func TestAChangeOfUnknownOutcomeIsLookedUpInTheStore(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
 		r := register.New(s, hashed, nil)
-		require.NoError(t, r.Load(t.Context(), ws, own))
-		require.False(t, r.Quick(ws, scrub, 12025550123))
+		require.NoError(t, r.LoadList(t.Context(), ws, own))
+		require.False(t, r.MayBeListed(ws, scrub, 12025550123))
 		s.fail.Store(true)
-		_, err := r.Add(t.Context(), ws, own, []uint64{12025550123}, origin)
+		_, err := r.AddNumbers(t.Context(), ws, own, []uint64{12025550123}, origin)
 		require.ErrorIs(t, err, errLost)
-		require.True(t, r.Quick(ws, scrub, 12025550123), "nobody knows")
+		require.True(t, r.MayBeListed(ws, scrub, 12025550123), "nobody knows")
 		assert.True(t, listed(t, r, 12025550123))
 	})
 }
@@ -253,32 +253,32 @@ func TestAChangeOfUnknownOutcomeIsLookedUpInTheStore(t *testing.T) {
 func TestAnUnknownBucketIsNeverTakenForFree(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
 		r := register.New(s, hashed, nil)
-		require.True(t, r.Quick(ws, scrub, 12025550123), "nothing was read yet")
+		require.True(t, r.MayBeListed(ws, scrub, 12025550123), "nothing was read yet")
 		s.down.Store(true)
-		_, err := r.Look(t.Context(), ws, scrub, 12025550123)
+		_, err := r.FindMatch(t.Context(), ws, scrub, 12025550123)
 		require.ErrorIs(t, err, errLost)
 		s.down.Store(false)
 		assert.False(t, listed(t, r, 12025550123))
-		require.NoError(t, r.Load(t.Context(), ws, own))
-		assert.False(t, r.Quick(ws, scrub, 12025550123))
+		require.NoError(t, r.LoadList(t.Context(), ws, own))
+		assert.False(t, r.MayBeListed(ws, scrub, 12025550123))
 	})
 }
 
 func TestAMarkFallsWithWhatIsListedAfterIt(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
 		r := register.New(s, hashed, nil)
-		require.NoError(t, r.Load(t.Context(), ws, own))
-		mark, may := r.Marked(ws, scrub, 12025550123)
+		require.NoError(t, r.LoadList(t.Context(), ws, own))
+		mark, may := r.SnapshotFilters(ws, scrub, 12025550123)
 		require.False(t, may)
-		assert.True(t, r.Stands(ws, scrub, 12025550123, mark))
-		_, err := r.Add(t.Context(), ws, own, []uint64{12025550123}, origin)
+		assert.True(t, r.IsStillUnlisted(ws, scrub, 12025550123, mark))
+		_, err := r.AddNumbers(t.Context(), ws, own, []uint64{12025550123}, origin)
 		require.NoError(t, err)
-		assert.False(t, r.Stands(ws, scrub, 12025550123, mark))
-		mark, _ = r.Marked(ws, scrub, 12025550999)
-		r.OptOut(ws, own, 12025550999)
-		assert.False(t, r.Stands(ws, scrub, 12025550999, mark), "an opt-out holds before the store has it")
+		assert.False(t, r.IsStillUnlisted(ws, scrub, 12025550123, mark))
+		mark, _ = r.SnapshotFilters(ws, scrub, 12025550999)
+		r.AddPendingOptOut(ws, own, 12025550999)
+		assert.False(t, r.IsStillUnlisted(ws, scrub, 12025550999, mark), "an opt-out holds before the store has it")
 		assert.True(t, listed(t, r, 12025550999))
-		r.Opted(ws, own, 12025550999)
+		r.RemovePendingOptOut(ws, own, 12025550999)
 		assert.False(t, listed(t, r, 12025550999))
 	})
 }
@@ -286,15 +286,15 @@ func TestAMarkFallsWithWhatIsListedAfterIt(t *testing.T) {
 func TestWithoutScrubbingOnlyOptOutsCount(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
 		r := register.New(s, hashed, nil)
-		_, err := r.Add(t.Context(), ws, own, []uint64{12025550123}, origin)
+		_, err := r.AddNumbers(t.Context(), ws, own, []uint64{12025550123}, origin)
 		require.NoError(t, err)
-		_, err = r.Add(t.Context(), ws, own, []uint64{12025550124}, dnc.Origin{Source: domain.DNCOptOut, At: origin.At})
+		_, err = r.AddNumbers(t.Context(), ws, own, []uint64{12025550124}, dnc.Origin{Source: domain.DNCOptOut, At: origin.At})
 		require.NoError(t, err)
 		loose := dnc.Scrub{Default: own, OptOutsOnly: true}
-		hit, err := r.Look(t.Context(), ws, loose, 12025550123)
+		hit, err := r.FindMatch(t.Context(), ws, loose, 12025550123)
 		require.NoError(t, err)
 		assert.Nil(t, hit)
-		hit, err = r.Look(t.Context(), ws, loose, 12025550124)
+		hit, err = r.FindMatch(t.Context(), ws, loose, 12025550124)
 		require.NoError(t, err)
 		assert.NotNil(t, hit)
 	})
@@ -314,38 +314,38 @@ func TestAnErasedNumberIsListedByItsHash(t *testing.T) {
 	require.NoError(t, err)
 	ctx, n := t.Context(), uint64(12025550123)
 	r := register.New(s, hashed, nil)
-	_, err = r.Add(ctx, ws, own, []uint64{n, 12025550124}, dnc.Origin{Source: domain.DNCOptOut, CallID: "call_1", At: time.Unix(1, 0).UTC()})
+	_, err = r.AddNumbers(ctx, ws, own, []uint64{n, 12025550124}, dnc.Origin{Source: domain.DNCOptOut, CallID: "call_1", At: time.Unix(1, 0).UTC()})
 	require.NoError(t, err)
-	erased, err := r.Erase(ctx, ws, own, n)
+	erased, err := r.EraseNumber(ctx, ws, own, n)
 	require.NoError(t, err)
 	assert.True(t, erased)
-	erased, err = r.Erase(ctx, ws, own, n)
+	erased, err = r.EraseNumber(ctx, ws, own, n)
 	require.NoError(t, err)
 	assert.False(t, erased, "it is not known any more")
 
 	next := register.New(s, hashed, nil) // another process, before and after it has read the list
 	check := func() {
 		t.Helper()
-		for _, r := range []*register.Register{r, next} {
-			hit, err := r.Check(ctx, ws, dnc.Scrub{Default: own, OptOutsOnly: true}, "+12025550123")
+		for _, r := range []*register.Registry{r, next} {
+			hit, err := r.MatchPhone(ctx, ws, dnc.Scrub{Default: own, OptOutsOnly: true}, "+12025550123")
 			require.NoError(t, err)
 			require.NotNil(t, hit)
 			assert.Equal(t, dnc.Origin{Source: domain.DNCOptOut, At: time.Unix(1, 0).UTC()}, hit.Origin, "without the call")
-			hit, err = r.Check(ctx, ws, dnc.Scrub{Default: own}, "+12025550125")
+			hit, err = r.MatchPhone(ctx, ws, dnc.Scrub{Default: own}, "+12025550125")
 			require.NoError(t, err)
 			assert.Nil(t, hit)
 		}
 	}
 	check()
-	require.NoError(t, next.Load(ctx, ws, own))
+	require.NoError(t, next.LoadList(ctx, ws, own))
 	check()
-	entries, _, _, err := next.Entries(ctx, ws, own, 0, 0, 10, nil)
+	entries, _, _, err := next.ListEntries(ctx, ws, own, 0, 0, 10, nil)
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "the list does not show it")
-	removed, err := next.Remove(ctx, ws, own, n)
+	removed, err := next.RemoveNumber(ctx, ws, own, n)
 	require.NoError(t, err)
 	assert.True(t, removed, "who asks to be called again is found by the hash")
-	hit, err := next.Check(ctx, ws, dnc.Scrub{Default: own}, "+12025550123")
+	hit, err := next.MatchPhone(ctx, ws, dnc.Scrub{Default: own}, "+12025550123")
 	require.NoError(t, err)
 	assert.Nil(t, hit)
 }

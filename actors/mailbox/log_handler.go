@@ -5,17 +5,17 @@ import (
 	"log/slog"
 )
 
-// quiet lets only warnings of the library through: supervision is logged by
-// our strategies, dead letters are expected after a stop.
+// warningHandler drops records of protoactor below warning level. The strategies of this package log supervision,
+// and dead letters are normal after a stop.
 type quiet struct{ slog.Handler }
 
-// Enabled is slog's.
+// Enabled implements slog.Handler.
 func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelWarn && q.Handler.Enabled(ctx, l)
 }
 
-// WithAttrs is slog's.
+// WithAttrs implements slog.Handler.
 func (q quiet) WithAttrs(a []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(a)} }
 
-// WithGroup is slog's.
+// WithGroup implements slog.Handler.
 func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }

@@ -42,7 +42,7 @@ func TestNamesAreFoundInTheRegistryWithFewerBuckets(t *testing.T) {
 
 	for _, name := range []string{"eventstream", "deadletter"} { // what a system begins with
 		_, was := actor.NewActorSystem().ProcessRegistry.GetLocal(name)
-		_, is := mailbox.System(slog.New(slog.DiscardHandler)).ProcessRegistry.GetLocal(name)
+		_, is := mailbox.NewSystem(slog.New(slog.DiscardHandler)).ProcessRegistry.GetLocal(name)
 		assert.Equal(t, was, is, name)
 	}
 }

@@ -1,0 +1,124 @@
+package dialer
+
+import (
+	"math"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// CallResult is the part of an attempt's result that matters for adaptive pacing.
+type CallResult struct {
+	Answered    bool          // by a person or a machine
+	Short       bool          // answered and hung up within shortSeconds
+	Failed      bool          // by a fault of the trunk
+	SlowestTurn time.Duration // the longest time that the callee waited for the agent's reply; 0: unknown
+}
+
+// ResultOf returns the result of a call that has ended.
+func ResultOf(c *domain.Call, v domain.Verdict) CallResult {
+	r := CallResult{Answered: c.AnsweredAt != nil, SlowestTurn: time.Duration(c.SlowestTurnMs) * time.Millisecond}
+	r.Short = r.Answered && v.Reason == domain.ReasonRemoteHangup && c.DurationSeconds < shortSeconds
+	switch v.Reason { //nolint:exhaustive // the others say nothing about the trunk
+	case domain.ReasonTrunkError, domain.ReasonThrottled, domain.ReasonTrunkRejected, domain.ReasonBlocked:
+		r.Failed = !v.NoTarget
+	}
+	return r
+}
+
+// Limits of adaptive pacing. A campaign beyond one of them slows down.
+const (
+	shortSeconds = 6
+	mostShort    = 0.35            // share of answered calls
+	mostFailed   = 0.15            // share of ended attempts
+	leastAnswers = 0.5             // relative to the usual answer rate
+	mostLatency  = 2 * time.Second // average of the calls' slowest turns
+
+	judgeEvery = 30 * time.Second
+	judgeLeast = 10 // attempts before the first evaluation
+	usualLeast = 50 // attempts before an answer rate counts as usual
+
+	slower = 0.7
+	faster = 0.1
+	least  = 0.1
+)
+
+// AdaptivePacing adapts the pace of a campaign to the results of its calls. The pace slows down if many callees
+// hang up at once, if calls fail, if fewer calls than usual are answered, or if the agent replies late. It recovers
+// when results are good. The zero value is full pace; the pace never exceeds the configured limits.
+type AdaptivePacing struct {
+	less   float64 // 1 minus the used share of the pace
+	begun  time.Time
+	ended  int
+	good   int // answered
+	short  int
+	failed int
+	timed  int
+	waited time.Duration
+	usual  float64 // moving average of the answer rate
+	weight float64
+}
+
+// AddResult adds the result of an attempt and evaluates the pace every evaluationInterval.
+func (t *AdaptivePacing) AddResult(r CallResult, now time.Time) {
+	if t.begun.IsZero() {
+		t.begun = now
+	}
+	t.ended++
+	if r.Answered {
+		t.good++
+	}
+	if r.Short {
+		t.short++
+	}
+	if r.Failed {
+		t.failed++
+	}
+	if r.SlowestTurn > 0 {
+		t.timed++
+		t.waited += r.SlowestTurn
+	}
+	if t.ended >= judgeLeast && now.Sub(t.begun) >= judgeEvery {
+		t.judge()
+		t.begun, t.ended, t.good, t.short, t.failed, t.timed, t.waited = now, 0, 0, 0, 0, 0, 0
+	}
+}
+
+func (t *AdaptivePacing) judge() {
+	share := 1 - t.less
+	answers := float64(t.good) / float64(t.ended)
+	bad := float64(t.failed) > mostFailed*float64(t.ended) ||
+		float64(t.short) > mostShort*float64(t.good) ||
+		t.timed > 0 && t.waited/time.Duration(t.timed) > mostLatency ||
+		t.weight >= usualLeast && answers < leastAnswers*t.usual
+	if bad {
+		share = max(least, share*slower)
+	} else {
+		share = min(1, share+faster)
+	}
+	t.less = 1 - share
+	const memory = 500 // attempts
+	t.weight = min(t.weight+float64(t.ended), memory)
+	t.usual += (answers - t.usual) * min(1, float64(t.ended)/t.weight)
+}
+
+// Share returns the used share of the configured pace, from 0.1 to 1.
+func (t *AdaptivePacing) Share() float64 { return 1 - t.less }
+
+// Adapt returns the pacing to apply now. In adaptive mode the limits are scaled by Share, to at least 1.
+func (t *AdaptivePacing) Adapt(p domain.Pacing) domain.Pacing {
+	if p.Mode != domain.PacingAdaptive {
+		return p
+	}
+	p.CallsPerMinute = part(p.CallsPerMinute, t.Share())
+	p.MaxConcurrent = part(p.MaxConcurrent, t.Share())
+	return p
+}
+
+// scaleLimit returns a share of a limit, at least 1. The limit 0 (none) stays 0.
+func part(n int, share float64) int {
+	if n <= 0 {
+		return n
+	}
+	return min(n, max(1, int(math.Floor(float64(n)*share+1e-9))))
+}
