@@ -210,7 +210,7 @@ func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
 	const n = 24
 	kinds := []string{
 		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.bodiesRead", "campaign.loaded",
-		"campaign.scriptRead", "campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.Status", "campaign.Changed",
+		"campaign.scriptRead", "campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.GetStatus", "campaign.CampaignChanged",
 	}
 	for _, kind := range kinds {
 		for _, which := range []int{1, 4} {

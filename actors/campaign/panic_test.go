@@ -39,7 +39,7 @@ func (w *world) plant(kind string, which ...int) (thrown func() int) {
 func TestAPanicAtARefusalForgetsNobody(t *testing.T) {
 	t.Parallel()
 	const n = 24
-	for _, kind := range []string{"trunk.SlotDenied", "numbers.Denied"} {
+	for _, kind := range []string{"trunk.SlotDenied", "numbers.NumberDenied"} {
 		for _, which := range []int{1, 3} {
 			in(t, n, mixed, func(w *world) {
 				w.ends = fates
@@ -98,7 +98,7 @@ func TestAPanicAtACancellationCostsOnlyItsAnswer(t *testing.T) {
 func TestAPanicAtAChangeOfAContactCostsOnlyItsAnswer(t *testing.T) {
 	t.Parallel()
 	for kind, change := range map[string]any{
-		"campaign.Remove": campaign.RemoveContact{Ordinal: 39}, "campaign.Edit": campaign.EditContact{Ordinal: 39, Contact: other(39)},
+		"campaign.RemoveContact": campaign.RemoveContact{Ordinal: 39}, "campaign.EditContact": campaign.EditContact{Ordinal: 39, Contact: other(39)},
 	} {
 		in(t, 40, func(c *domain.Campaign) { c.Pacing = domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 5} }, func(w *world) {
 			w.ends = func(domain.Call) plan { return plan{verdict: done, lasts: time.Second, reached: true} }
@@ -110,7 +110,7 @@ func TestAPanicAtAChangeOfAContactCostsOnlyItsAnswer(t *testing.T) {
 			assert.Empty(w, w.revise(change), "and may ask again")
 			w.complete(40)
 			assert.Zero(w, w.rings(number(39)))
-			if kind == "campaign.Edit" {
+			if kind == "campaign.EditContact" {
 				assert.Equal(w, 1, w.rings(other(39).Phone))
 			}
 		})

@@ -159,7 +159,7 @@ func (o *abandonedDialogs) liveNumbers() []numbers.LiveCall {
 	defer o.mu.Unlock()
 	out := make([]numbers.LiveCall, 0, len(o.live))
 	for _, h := range o.live {
-		out = append(out, h.Live)
+		out = append(out, h.LiveCall)
 	}
 	return out
 }
