@@ -26,7 +26,7 @@ const maxBases = 200
 // webClient fetches pages from the public web.
 type webClient interface {
 	// Fetch returns a page of at most limit bytes. Its error can be shown.
-	Fetch(ctx context.Context, url string, limit int64) (webhook.Page, error)
+	FetchPage(ctx context.Context, url string, limit int64) (webhook.Page, error)
 }
 
 // pdfReader extracts the text of PDF files as Markdown. Its error can be shown.

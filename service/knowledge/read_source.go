@@ -127,7 +127,7 @@ func (svc *Service) putPassages(ctx context.Context, s *domain.KnowledgeSource, 
 func (svc *Service) sourceText(ctx context.Context, s *domain.KnowledgeSource) (text, kind, title, problem string) {
 	text, kind = s.Raw, s.ContentType
 	if s.Type == domain.SourceURL {
-		page, err := svc.cfg.Web.Fetch(ctx, s.URL, knowledge.MaxPaper)
+		page, err := svc.cfg.Web.FetchPage(ctx, s.URL, knowledge.MaxPaper)
 		if err != nil {
 			return "", "", "", err.Error()
 		}

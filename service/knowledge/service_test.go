@@ -28,7 +28,7 @@ func (*web) CheckURL(_ context.Context, param, url string) error {
 	return nil
 }
 
-func (*web) Fetch(_ context.Context, url string, _ int64) (webhook.Page, error) {
+func (*web) FetchPage(_ context.Context, url string, _ int64) (webhook.Page, error) {
 	if url != "https://shop.example/hours" {
 		return webhook.Page{}, errors.New("the page answered 404")
 	}

@@ -54,7 +54,7 @@ func (s *Service) releaseClaims(ctx context.Context, id string) error {
 			err = commit.Each(ctx, s.cfg.Store, "phone", id, index, func(x *domain.Phone) { names = append(names, x.UsernameClaim()) })
 		}
 		if err == nil {
-			err = commit.Each(ctx, s.cfg.Store, "dnc_list", id, index, func(l *domain.DNCList) { s.cfg.DNC.Forget(id, l.ID) })
+			err = commit.Each(ctx, s.cfg.Store, "dnc_list", id, index, func(l *domain.DNCList) { s.cfg.DNC.UnloadList(id, l.ID) })
 		}
 		if err != nil {
 			return err

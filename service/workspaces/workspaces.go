@@ -114,7 +114,7 @@ type dncLists interface {
 	// ctx ends.
 	LoadWorkspace(ctx context.Context, workspaceID string)
 	// Forget drops a list.
-	Forget(workspaceID, listID string)
+	UnloadList(workspaceID, listID string)
 }
 
 // CredentialCache holds credentials in memory.
