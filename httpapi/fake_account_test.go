@@ -26,7 +26,7 @@ func (f *fakeServices) CreateKey(ctx context.Context, p domain.Principal, by rec
 // noteKey audits as the keyring does: in the commit of the change.
 func (f *fakeServices) noteKey(ctx context.Context, p domain.Principal, by record.AuditAction, action, id string) {
 	by.Action, by.Resource = action, domain.Resource{Type: "api_key", ID: id}
-	f.Note(ctx, p, by)
+	f.RecordSoon(ctx, p, by)
 }
 
 func (f *fakeServices) APIKey(_ context.Context, _ domain.Principal, id string) (*domain.APIKey, error) {
@@ -71,7 +71,7 @@ func (f *fakeServices) EnsureSigningKeys(_ context.Context, fresh func() (string
 	return domain.Signing{Reads: f.signers, Signs: f.signers[len(f.signers)-1]}, nil
 }
 
-func (f *fakeServices) KeyAlive(_ context.Context, _, id string) error {
+func (f *fakeServices) CheckKeyIsValid(_ context.Context, _, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.dead[id] {
@@ -86,19 +86,19 @@ func (f *fakeServices) OriginAllowed(origin string) bool {
 	return slices.Contains(f.workspace.AllowedOrigins, origin)
 }
 
-func (f *fakeServices) Note(_ context.Context, p domain.Principal, a record.AuditAction) {
+func (f *fakeServices) RecordSoon(_ context.Context, p domain.Principal, a record.AuditAction) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.kept = append(f.kept, a.UserAgent)
 	f.acts = append(f.acts, fmt.Sprintf("%s %s %s %s %v %s", a.Type, a.Action, p.KeyID, a.Resource.ID, a.Failed, a.Reason))
 }
 
-func (f *fakeServices) Ride(ctx context.Context, _ domain.Principal, _ record.AuditAction) context.Context {
+func (f *fakeServices) WithAuditEntry(ctx context.Context, _ domain.Principal, _ record.AuditAction) context.Context {
 	return ctx
 }
 
 func (f *fakeServices) Record(ctx context.Context, p domain.Principal, a record.AuditAction) {
-	f.Note(ctx, p, a)
+	f.RecordSoon(ctx, p, a)
 }
 
 func (f *fakeServices) noted() []string {
@@ -163,7 +163,7 @@ func (f *fakeServices) Reserve(ctx context.Context, _ domain.Principal, k record
 	return ctx, nil, nil
 }
 
-func (f *fakeServices) Keep(_ context.Context, _ domain.Principal, k record.IdempotencyKey, r record.StoredReply) error {
+func (f *fakeServices) StoreReply(_ context.Context, _ domain.Principal, k record.IdempotencyKey, r record.StoredReply) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.running, k)
@@ -198,8 +198,8 @@ func (f *fakeServices) Ledger(context.Context, domain.Principal, billing.UsageQu
 	}, nil
 }
 
-func (f *fakeServices) Turn(context.Context) string { return "turn" }
+func (f *fakeServices) EncodeRequest(context.Context) string { return "turn" }
 
-func (f *fakeServices) InTurn(ctx context.Context, _ string) (context.Context, error) {
+func (f *fakeServices) DecodeRequest(ctx context.Context, _ string) (context.Context, error) {
 	return ctx, nil
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-func (f *fakeServices) CreateCampaign(_ context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error]) (campaigns.Created, error) {
+func (f *fakeServices) CreateCampaign(_ context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error]) (campaigns.CreatedCampaign, error) {
 	sum, err := f.take(rows)
 	c.Environment = p.Environment
-	return campaigns.Created{Campaign: f.campaigns.add(c), Upload: sum, WebhookSecret: secret}, err
+	return campaigns.CreatedCampaign{Campaign: f.campaigns.add(c), Upload: sum, WebhookSecret: secret}, err
 }
 
 func (f *fakeServices) UpdateCampaign(_ context.Context, _ domain.Principal, id string, change func(*domain.Campaign) error) (*domain.Campaign, string, error) {
@@ -27,18 +27,18 @@ func (f *fakeServices) DeleteCampaign(_ context.Context, _ domain.Principal, id 
 	return f.campaigns.drop(id)
 }
 
-func (f *fakeServices) CopyCampaign(_ context.Context, _ domain.Principal, id string, states []string, change func(*domain.Campaign) error) (campaigns.Created, error) {
+func (f *fakeServices) CopyCampaign(_ context.Context, _ domain.Principal, id string, states []string, change func(*domain.Campaign) error) (campaigns.CreatedCampaign, error) {
 	from, err := f.campaigns.get(id)
 	if err != nil {
-		return campaigns.Created{}, err
+		return campaigns.CreatedCampaign{}, err
 	}
 	c := *from
 	c.Meta, c.Status = domain.Meta{}, domain.CampaignDraft
 	if err = change(&c); err != nil {
-		return campaigns.Created{}, err
+		return campaigns.CreatedCampaign{}, err
 	}
 	f.copied = states
-	return campaigns.Created{Campaign: f.campaigns.add(&c)}, nil
+	return campaigns.CreatedCampaign{Campaign: f.campaigns.add(&c)}, nil
 }
 
 func (f *fakeServices) Campaign(_ context.Context, _ domain.Principal, id string) (*domain.Campaign, error) {

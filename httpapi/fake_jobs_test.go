@@ -169,7 +169,7 @@ func (f *fakeServices) ListWorkspaces(_ context.Context, q record.PageQuery) (re
 	return f.tenants.list(q), nil
 }
 
-func (f *fakeServices) NumbersOf(_ context.Context, _ string, _ domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error) {
+func (f *fakeServices) ListNumbersByStatus(_ context.Context, _ string, _ domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error) {
 	return f.numbers.list(q), nil
 }
 
@@ -181,7 +181,7 @@ func (f *fakeServices) DeleteWorkspace(_ context.Context, _ domain.Principal, id
 	return f.tenants.drop(id)
 }
 
-func (f *fakeServices) Part(_ context.Context, requests func(*domain.Workspace) int) (*load.Report, error) {
+func (f *fakeServices) LocalReport(_ context.Context, requests func(*domain.Workspace) int) (*load.Report, error) {
 	return &load.Report{
 		Node: &load.NodeLoad{Object: "node_load", AsOf: f.workspace.CreatedAt, Ready: true},
 		Workspaces: []*load.WorkspaceLoad{{

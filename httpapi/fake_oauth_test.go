@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-func (f *fakeServices) OAuthPlan(string) error {
+func (f *fakeServices) CheckOAuthPlan(string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.workspace.Plan != domain.Enterprise {
@@ -39,7 +39,7 @@ func (f *fakeServices) DeleteClient(_ context.Context, _ domain.Principal, id st
 	return f.clients.drop(id)
 }
 
-func (f *fakeServices) ClientOf(_ context.Context, id string) (*domain.OAuthClient, error) {
+func (f *fakeServices) FindClient(_ context.Context, id string) (*domain.OAuthClient, error) {
 	c, err := f.clients.get(id)
 	if err != nil {
 		return nil, nil //nolint:nilerr,nilnil // there is none
@@ -47,12 +47,12 @@ func (f *fakeServices) ClientOf(_ context.Context, id string) (*domain.OAuthClie
 	return c, nil
 }
 
-func (f *fakeServices) ClientProves(c *domain.OAuthClient, secret string) bool {
+func (f *fakeServices) IsClientSecret(c *domain.OAuthClient, secret string) bool {
 	return c != nil && !c.Public && secret == "s3cret & more"
 }
 
-func (f *fakeServices) OAuthAlive(ctx context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error) {
-	c, _ := f.ClientOf(ctx, p.ClientID)
+func (f *fakeServices) CheckOAuthToken(ctx context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error) {
+	c, _ := f.FindClient(ctx, p.ClientID)
 	f.mu.Lock()
 	gone := c == nil || f.refused[grant] || f.refused[token]
 	f.mu.Unlock()
@@ -67,7 +67,7 @@ func (f *fakeServices) OAuthAlive(ctx context.Context, p domain.Principal, grant
 		}
 		rights = access.Meet(rights, u.Role.Permissions())
 	}
-	return rights, f.OAuthPlan("")
+	return rights, f.CheckOAuthPlan("")
 }
 
 func (f *fakeServices) RevokeOAuth(_ context.Context, _ *domain.OAuthClient, id string, _ time.Time) error {

@@ -70,7 +70,7 @@ func (f *fakeServices) DeleteUser(_ context.Context, _ domain.Principal, id stri
 	return f.users.drop(id)
 }
 
-func (f *fakeServices) SignInLink(_ context.Context, p domain.Principal, id string, may func(*domain.User) error) (string, time.Time, error) {
+func (f *fakeServices) CreateSignInLink(_ context.Context, p domain.Principal, id string, may func(*domain.User) error) (string, time.Time, error) {
 	u, err := f.led(id, may)
 	if err != nil {
 		return "", time.Time{}, err
@@ -105,7 +105,7 @@ func (f *fakeServices) SignIn(_ context.Context, text string, from netip.Addr, a
 	return "cookie-" + s.ID, u, nil
 }
 
-func (f *fakeServices) Session(_ context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error) {
+func (f *fakeServices) AuthenticateSession(_ context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error) {
 	f.mu.Lock()
 	f.watching = watching
 	f.mu.Unlock()
@@ -157,12 +157,12 @@ func (f *fakeServices) rights(client *domain.OAuthClient, g *domain.OAuthGrant, 
 	return access.Meet(access.Meet(asked, client.Scopes), u.Role.Permissions()), nil
 }
 
-func (f *fakeServices) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (oauth.Granted, error) {
+func (f *fakeServices) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (oauth.IssuedTokens, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := f.codes[text]
 	if c == nil {
-		return oauth.Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such code.")
+		return oauth.IssuedTokens{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such code.")
 	}
 	now := time.Now()
 	if again, err := access.Redeem(c, client.ID, redirect, verifier, now); err != nil {
@@ -170,51 +170,51 @@ func (f *fakeServices) RedeemCode(ctx context.Context, client *domain.OAuthClien
 			f.refused[c.GrantID] = true
 			err = domain.Errorf(domain.OAuthInvalidGrant, "It was used.").With("reused", c.GrantID)
 		}
-		return oauth.Granted{}, err
+		return oauth.IssuedTokens{}, err
 	}
 	g := &domain.OAuthGrant{ClientID: client.ID, UserID: c.UserID, Scopes: c.Scopes, RefreshedAt: now}
 	g.ID, g.CreatedAt = "grant_"+ulidOf(len(f.grants)+1), now
 	c.GrantID, f.grants[g.ID] = g.ID, g
 	rights, err := f.rights(client, g, g.Scopes)
-	return oauth.Granted{GrantID: g.ID, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, g.ID, 0)}, err
+	return oauth.IssuedTokens{GrantID: g.ID, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, g.ID, 0)}, err
 }
 
-func (f *fakeServices) RenewGrant(_ context.Context, client *domain.OAuthClient, text, scope string) (oauth.Granted, error) {
+func (f *fakeServices) RenewGrant(_ context.Context, client *domain.OAuthClient, text, scope string) (oauth.IssuedTokens, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id, generation, ok := access.ReadRefresh(nil, text)
 	g := f.grants[id]
 	if !ok || g == nil || f.refused[id] {
-		return oauth.Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
+		return oauth.IssuedTokens{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
 	}
 	if again, err := access.Renew(g, client.ID, generation, time.Now()); err != nil {
 		if again {
 			f.refused[id] = true
 			err = domain.Errorf(domain.OAuthInvalidGrant, "It was used.").With("reused", id)
 		}
-		return oauth.Granted{}, err
+		return oauth.IssuedTokens{}, err
 	}
 	asked, err := access.Scope(scope, g.Scopes)
 	if err != nil {
-		return oauth.Granted{}, err
+		return oauth.IssuedTokens{}, err
 	}
 	g.Generation++
 	rights, err := f.rights(client, g, asked)
-	return oauth.Granted{GrantID: id, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, id, g.Generation)}, err
+	return oauth.IssuedTokens{GrantID: id, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, id, g.Generation)}, err
 }
 
-func (f *fakeServices) GrantOf(_ context.Context, client *domain.OAuthClient, text string) (oauth.Granted, time.Time, error) {
+func (f *fakeServices) IntrospectToken(_ context.Context, client *domain.OAuthClient, text string) (oauth.IssuedTokens, time.Time, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id, generation, _ := access.ReadRefresh(nil, text)
 	g := f.grants[id]
 	if g == nil || f.refused[id] || g.ClientID != client.ID || g.Generation != generation {
-		return oauth.Granted{}, time.Time{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
+		return oauth.IssuedTokens{}, time.Time{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
 	}
-	return oauth.Granted{GrantID: id, UserID: g.UserID, Rights: g.Scopes}, g.Until(), nil
+	return oauth.IssuedTokens{GrantID: id, UserID: g.UserID, Rights: g.Scopes}, g.Until(), nil
 }
 
-func (f *fakeServices) EndGrant(_ context.Context, _ *domain.OAuthClient, id string) error {
+func (f *fakeServices) RevokeGrant(_ context.Context, _ *domain.OAuthClient, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.refused[id] = true

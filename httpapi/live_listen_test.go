@@ -108,7 +108,7 @@ func (f *fakeServices) Recording(_ context.Context, _ domain.Principal, id strin
 	return record.Download{Size: int64(len(f.wav)), Body: memory{bytes.NewReader(f.wav)}}, nil
 }
 
-func (f *fakeServices) LinkRecording(_ context.Context, _ domain.Principal, id string, until time.Time) (string, error) {
+func (f *fakeServices) CreateRecordingLink(_ context.Context, _ domain.Principal, id string, until time.Time) (string, error) {
 	c, err := f.calls.get(id)
 	if err == nil && c.Processing {
 		err = domain.Errorf(domain.CodeProcessing, "Still to come.")
@@ -116,7 +116,7 @@ func (f *fakeServices) LinkRecording(_ context.Context, _ domain.Principal, id s
 	return "good&" + until.Format(time.RFC3339), err
 }
 
-func (f *fakeServices) VisitByLink(_ context.Context, id, token string) (domain.Principal, error) {
+func (f *fakeServices) AuthenticateRecordingLink(_ context.Context, id, token string) (domain.Principal, error) {
 	if _, err := f.calls.get(id); err != nil {
 		return domain.Principal{}, err
 	}

@@ -28,7 +28,7 @@ func (w *fakeRateWindows) RateWindows(_ context.Context, id string) (domain.Rate
 	return w.rows[id], w.down
 }
 
-func (w *fakeRateWindows) KeepRateWindows(_ context.Context, row *domain.RateWindows) error {
+func (w *fakeRateWindows) StoreRateWindows(_ context.Context, row *domain.RateWindows) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked++

@@ -46,7 +46,7 @@ func TestANumberOfOneOfSeveralWorkspacesGoesLiveByAnOperator(t *testing.T) {
 	_, err = d.Numbers.UpdateNumber(ctx, tenant, n.ID, func(n *domain.PhoneNumber) error { n.SMSEnabled = true; return nil })
 	require.NoError(t, err)
 
-	waiting, err := d.Numbers.NumbersOf(ctx, tenant.WorkspaceID, domain.NumberPending, record.PageQuery{Limit: 10})
+	waiting, err := d.Numbers.ListNumbersByStatus(ctx, tenant.WorkspaceID, domain.NumberPending, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, waiting.Data, 1)
 	assert.Equal(t, n.ID, waiting.Data[0].ID)
@@ -60,7 +60,7 @@ func TestANumberOfOneOfSeveralWorkspacesGoesLiveByAnOperator(t *testing.T) {
 	own, err = d.Numbers.CallerIDs(ctx, tenant)
 	require.NoError(t, err)
 	assert.Contains(t, own, claimed)
-	waiting, err = d.Numbers.NumbersOf(ctx, tenant.WorkspaceID, domain.NumberPending, record.PageQuery{Limit: 10})
+	waiting, err = d.Numbers.ListNumbersByStatus(ctx, tenant.WorkspaceID, domain.NumberPending, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Empty(t, waiting.Data)
 }

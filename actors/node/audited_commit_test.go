@@ -56,7 +56,7 @@ func (w *observedActor) told() map[string][]string {
 func (h *fixture) act(action, object, id string, do func(ctx context.Context) error) {
 	h.Helper()
 	a := record.AuditAction{Type: "admin", Action: action, IP: here, UserAgent: "curl", Resource: domain.Resource{Type: object, ID: id}}
-	ctx := h.services().Audit.Ride(h.Context(), h.live, a)
+	ctx := h.services().Audit.WithAuditEntry(h.Context(), h.live, a)
 	require.NoError(h, do(ctx), action)
 	h.services().Audit.Record(ctx, h.live, a)
 }
@@ -101,7 +101,7 @@ func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 	})
 	var link string
 	just("user.sign_in_link_created", "user", user, func(ctx context.Context) (err error) {
-		link, _, err = d.Users.SignInLink(ctx, p, user, anyone)
+		link, _, err = d.Users.CreateSignInLink(ctx, p, user, anyone)
 		return err
 	})
 	_, _, err := d.Users.SignIn(t.Context(), link, here, "browser")
@@ -216,7 +216,7 @@ func TestWhatFailsLeavesNoActAndWhatTheStoreRefusesIsKeptLater(t *testing.T) {
 		}
 		return do()
 	}, nil)
-	ctx := d.Audit.Ride(t.Context(), h.live, act)
+	ctx := d.Audit.WithAuditEntry(t.Context(), h.live, act)
 	_, err := d.Webhooks.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
 	require.Error(t, err)
 	assert.Zero(t, rows())
@@ -241,12 +241,12 @@ func TestWhatACodeAndARefreshTokenGiveIsToldByTheCommitThatGivesIt(t *testing.T)
 	m.meddle(w.see, nil)
 	client := domain.Principal{ClientID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 	does := func(action string, do func(ctx context.Context) error) (told map[string][]string, err error) {
-		ctx := d.Audit.Ride(t.Context(), client, record.AuditAction{Type: "auth", Action: action, IP: here, Resource: domain.Resource{Type: "oauth_client", ID: c.ID}})
+		ctx := d.Audit.WithAuditEntry(t.Context(), client, record.AuditAction{Type: "auth", Action: action, IP: here, Resource: domain.Resource{Type: "oauth_client", ID: c.ID}})
 		err = do(ctx)
 		return w.told(), err
 	}
 	along := "along oauth_client " + c.ID
-	var g oauth.Granted
+	var g oauth.IssuedTokens
 	told, err := does("token.issued", func(ctx context.Context) (err error) {
 		g, err = d.OAuth.RedeemCode(ctx, c, code, "https://a.example/", "")
 		return err

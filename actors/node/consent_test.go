@@ -36,7 +36,7 @@ func (h *fixture) code(c *domain.OAuthClient, u *domain.User) string {
 	return text
 }
 
-func holderOf(c *domain.OAuthClient, g oauth.Granted) domain.Principal {
+func holderOf(c *domain.OAuthClient, g oauth.IssuedTokens) domain.Principal {
 	return domain.Principal{ClientID: c.ID, UserID: g.UserID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, Permissions: g.Rights}
 }
 
@@ -44,7 +44,7 @@ func TestOneOfManyExchangesOfACodeOrARefreshTokenWins(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.services()
 	c, u := h.guest(domain.RoleAdmin)
-	race := func(exchange func() (oauth.Granted, error)) (won []oauth.Granted) {
+	race := func(exchange func() (oauth.IssuedTokens, error)) (won []oauth.IssuedTokens) {
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		for range 8 {
@@ -63,14 +63,14 @@ func TestOneOfManyExchangesOfACodeOrARefreshTokenWins(t *testing.T) {
 		return won
 	}
 	code := h.code(c, u)
-	won := race(func() (oauth.Granted, error) { return d.OAuth.RedeemCode(ctx, c, code, "https://a.example/", "") })
+	won := race(func() (oauth.IssuedTokens, error) { return d.OAuth.RedeemCode(ctx, c, code, "https://a.example/", "") })
 	require.Len(t, won, 1)
-	_, err := d.OAuth.OAuthAlive(ctx, holderOf(c, won[0]), won[0].GrantID, "")
+	_, err := d.OAuth.CheckOAuthToken(ctx, holderOf(c, won[0]), won[0].GrantID, "")
 	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err), "it was used twice")
 
 	g, err := d.OAuth.RedeemCode(ctx, c, h.code(c, u), "https://a.example/", "")
 	require.NoError(t, err)
-	won = race(func() (oauth.Granted, error) { return d.OAuth.RenewGrant(ctx, c, g.Refresh, "") })
+	won = race(func() (oauth.IssuedTokens, error) { return d.OAuth.RenewGrant(ctx, c, g.Refresh, "") })
 	require.Len(t, won, 1)
 	_, err = d.OAuth.RenewGrant(ctx, c, won[0].Refresh, "")
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err), "it was used twice")
@@ -84,9 +84,9 @@ func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
 	kept, used := h.code(c, u), h.code(c, u)
 	g, err := h.services().OAuth.RedeemCode(ctx, c, used, "https://a.example/", "")
 	require.NoError(t, err)
-	text, _, err := h.services().Users.SignInLink(ctx, h.live, u.ID, anyone)
+	text, _, err := h.services().Users.CreateSignInLink(ctx, h.live, u.ID, anyone)
 	require.NoError(t, err)
-	_, _, err = h.services().Users.SignInLink(ctx, h.test, u.ID, anyone)
+	_, _, err = h.services().Users.CreateSignInLink(ctx, h.test, u.ID, anyone)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "of another environment")
 	cookie, who, err := h.services().Users.SignIn(ctx, text, here, "browser")
 	require.NoError(t, err)
@@ -104,17 +104,17 @@ func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err), "another client's")
 	_, err = d.OAuth.RenewGrant(ctx, c, next.Refresh, "agents:write")
 	assert.Equal(t, domain.OAuthInvalidScope, domain.CodeOf(err))
-	again, until, err := d.OAuth.GrantOf(ctx, c, next.Refresh)
+	again, until, err := d.OAuth.IntrospectToken(ctx, c, next.Refresh)
 	require.NoError(t, err)
 	assert.Equal(t, []domain.Permission{domain.CallsRead, domain.CallsWrite}, again.Rights, "a narrower token narrows no grant")
 	assert.WithinDuration(t, time.Now().Add(domain.RefreshIdle), until, time.Minute)
 	_, err = d.OAuth.RedeemCode(ctx, c, kept, "https://a.example/", "")
 	require.NoError(t, err)
-	who, session, err := d.Users.Session(ctx, cookie, elsewhere, false)
+	who, session, err := d.Users.AuthenticateSession(ctx, cookie, elsewhere, false)
 	require.NoError(t, err)
 	assert.Equal(t, u.ID, who.ID)
 	for _, bad := range []string{"", "x", cookie + "x", cookie[:len(cookie)-1], "x" + cookie} {
-		_, _, err = d.Users.Session(ctx, bad, here, false)
+		_, _, err = d.Users.AuthenticateSession(ctx, bad, here, false)
 		assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err), bad)
 	}
 	change := func(f func(*domain.User)) {
@@ -122,10 +122,10 @@ func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
 		require.NoError(t, err)
 	}
 	change(func(u *domain.User) { u.AllowedIPs = []string{here.String()} })
-	_, _, err = d.Users.Session(ctx, cookie, elsewhere, false)
+	_, _, err = d.Users.AuthenticateSession(ctx, cookie, elsewhere, false)
 	assert.Equal(t, domain.CodeIPNotAllowed, domain.CodeOf(err))
 	change(func(u *domain.User) { u.Role = domain.RoleViewer })
-	rights, err := d.OAuth.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
+	rights, err := d.OAuth.CheckOAuthToken(ctx, holderOf(c, g), g.GrantID, "")
 	require.NoError(t, err)
 	assert.Equal(t, []domain.Permission{domain.CallsRead}, rights, "never more than the user may now")
 	l, err := d.Users.ListSessions(ctx, h.live, u.ID, record.PageQuery{Limit: 10})
@@ -133,13 +133,13 @@ func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
 	require.Len(t, l.Data, 1)
 	assert.Equal(t, session.ID, l.Data[0].ID)
 
-	require.NoError(t, d.OAuth.EndGrant(ctx, other, g.GrantID), "of another client: nothing happens")
-	_, err = d.OAuth.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
+	require.NoError(t, d.OAuth.RevokeGrant(ctx, other, g.GrantID), "of another client: nothing happens")
+	_, err = d.OAuth.CheckOAuthToken(ctx, holderOf(c, g), g.GrantID, "")
 	require.NoError(t, err)
 	require.NoError(t, d.Users.DeleteUser(ctx, h.live, u.ID, anyone))
-	_, _, err = d.Users.Session(ctx, cookie, here, false)
+	_, _, err = d.Users.AuthenticateSession(ctx, cookie, here, false)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
-	_, err = d.OAuth.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
+	_, err = d.OAuth.CheckOAuthToken(ctx, holderOf(c, g), g.GrantID, "")
 	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err))
 	_, err = d.OAuth.RenewGrant(ctx, c, next.Refresh, "")
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
@@ -154,16 +154,16 @@ func TestALinkAndASessionOfBeforeAreNoOperators(t *testing.T) {
 	ctx := t.Context()
 	_, u := h.guest(domain.RoleAdmin)
 	sign := func() (*domain.User, *domain.Session) {
-		text, _, err := h.services().Users.SignInLink(ctx, h.live, u.ID, anyone)
+		text, _, err := h.services().Users.CreateSignInLink(ctx, h.live, u.ID, anyone)
 		require.NoError(t, err)
 		cookie, _, err := h.services().Users.SignIn(ctx, text, here, "browser")
 		require.NoError(t, err)
-		who, s, err := h.services().Users.Session(ctx, cookie, here, false)
+		who, s, err := h.services().Users.AuthenticateSession(ctx, cookie, here, false)
 		require.NoError(t, err)
 		return who, s
 	}
 	_, before := sign()
-	link, _, err := h.services().Users.SignInLink(ctx, h.live, u.ID, anyone)
+	link, _, err := h.services().Users.CreateSignInLink(ctx, h.live, u.ID, anyone)
 	require.NoError(t, err)
 	_, err = h.services().Users.UpdateUser(ctx, h.live, u.ID, func(u *domain.User) error { u.Operator = true; return nil })
 	require.NoError(t, err)
@@ -180,7 +180,7 @@ func TestALinkAndASessionOfBeforeAreNoOperators(t *testing.T) {
 		assert.True(t, u.Operator, "as it is now")
 		return no
 	}
-	_, _, err = h.services().Users.SignInLink(ctx, h.live, u.ID, mayNot)
+	_, _, err = h.services().Users.CreateSignInLink(ctx, h.live, u.ID, mayNot)
 	require.ErrorIs(t, err, no)
 	require.ErrorIs(t, h.services().Users.DeleteUser(ctx, h.live, u.ID, mayNot), no)
 	require.ErrorIs(t, h.services().Users.EndSession(ctx, h.live, u.ID, after.ID, mayNot), no)
@@ -192,11 +192,11 @@ func TestWhoOnlyWatchesDoesNotMakeASessionLast(t *testing.T) {
 	h := build(t, nil)
 	ctx := t.Context()
 	_, u := h.guest(domain.RoleAgent)
-	text, _, err := h.services().Users.SignInLink(ctx, h.live, u.ID, anyone)
+	text, _, err := h.services().Users.CreateSignInLink(ctx, h.live, u.ID, anyone)
 	require.NoError(t, err)
 	cookie, _, err := h.services().Users.SignIn(ctx, text, here, "browser")
 	require.NoError(t, err)
-	_, s, err := h.services().Users.Session(ctx, cookie, here, false)
+	_, s, err := h.services().Users.AuthenticateSession(ctx, cookie, here, false)
 	require.NoError(t, err)
 
 	row := &domain.Session{Meta: domain.Meta{ID: s.ID, WorkspaceID: s.WorkspaceID}}
@@ -206,10 +206,10 @@ func TestWhoOnlyWatchesDoesNotMakeASessionLast(t *testing.T) {
 	row.SeenAt = long
 	_, err = h.store.Apply(ctx, commit.Change{Workspace: row.WorkspaceID, Guards: []commit.Guard{{Key: row.Key(), Version: version}}, Puts: []domain.Record{row}})
 	require.NoError(t, err)
-	_, s, err = h.services().Users.Session(ctx, cookie, here, true)
+	_, s, err = h.services().Users.AuthenticateSession(ctx, cookie, here, true)
 	require.NoError(t, err)
 	assert.True(t, s.SeenAt.Equal(long), "looking on is none")
-	_, s, err = h.services().Users.Session(ctx, cookie, here, false)
+	_, s, err = h.services().Users.AuthenticateSession(ctx, cookie, here, false)
 	require.NoError(t, err)
 	assert.True(t, s.SeenAt.After(long), "a page that is opened is use")
 }

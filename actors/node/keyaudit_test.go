@@ -69,7 +69,7 @@ func TestWhatTheCommandLineDoesToWorkspacesAndUsersIsInTheAuditLogByItsOwnCommit
 	require.NoError(t, err)
 	u, err := d.Users.CreateUserInWorkspace(ctx, first.ID, &domain.User{Name: "Ada", Role: "viewer"})
 	require.NoError(t, err)
-	_, _, err = d.Users.SignInLinkForAnyUser(ctx, u)
+	_, _, err = d.Users.CreateSignInLinkForAnyUser(ctx, u)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"admin workspace.created " + first.ID, "admin user.created " + u.ID, "auth user.sign_in_link_created " + u.ID}, rows(first.ID))
 	require.NoError(t, d.Workspaces.Local().DeleteWorkspace(ctx, first.ID, h.live.WorkspaceID))

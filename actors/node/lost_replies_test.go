@@ -174,7 +174,7 @@ func TestOfFiftyEqualRequestsOneRuns(t *testing.T) {
 			}
 			_, err = h.services().Agents.CreateAgent(ctx, h.live, &domain.Agent{Name: "a", FirstMessage: "Hello."})
 			assert.NoError(t, err)
-			assert.NoError(t, h.services().Idempotency.Keep(t.Context(), h.live, k, record.StoredReply{Digest: "d"}))
+			assert.NoError(t, h.services().Idempotency.StoreReply(t.Context(), h.live, k, record.StoredReply{Digest: "d"}))
 		})
 	}
 	wait.Wait()
@@ -227,7 +227,7 @@ func TestARequestOfUnknownOutcomeFindsWhatItHasMade(t *testing.T) {
 	made, err := send()
 	require.NoError(t, err, "the key is not taken for a day")
 	store.of = "once"
-	require.Error(t, d.Idempotency.Keep(t.Context(), h.live, k, record.StoredReply{Digest: "d"}))
+	require.Error(t, d.Idempotency.StoreReply(t.Context(), h.live, k, record.StoredReply{Digest: "d"}))
 	store.of = ""
 	_, reply, err := d.Idempotency.Reserve(t.Context(), h.live, k, "d")
 	require.NoError(t, err)

@@ -145,7 +145,7 @@ func TestAnIdempotencyKeyOutlivesALostAnswer(t *testing.T) {
 		}
 		return do()
 	}, nil)
-	require.Error(t, d.Idempotency.Keep(turn, h.test, key, record.StoredReply{Digest: "d"}))
+	require.Error(t, d.Idempotency.StoreReply(turn, h.test, key, record.StoredReply{Digest: "d"}))
 	m.meddle(nil, nil)
 	turn, _, err = d.Idempotency.Reserve(ctx, h.test, key, "d")
 	require.NoError(t, err, "its answer was not kept, so it runs again")
@@ -185,7 +185,7 @@ func TestADeletionOfAWorkspaceHoldsWhateverIsLost(t *testing.T) {
 	m.meddle(loses("gone_workspace"), nil)
 	require.Error(t, d.Workspaces.DeleteWorkspace(ctx, h.live, p.WorkspaceID))
 	m.meddle(held, nil)
-	d.Audit.Note(ctx, busy, act)
+	d.Audit.RecordSoon(ctx, busy, act)
 	h.until(patience, "an entry is refused for good", func() bool { return fenced.Load() == 1 })
 	var wait, others sync.WaitGroup
 	others.Go(func() { _, _ = d.DNC.CreateDNCList(ctx, busy, &domain.DNCList{Name: "l"}) })
@@ -211,7 +211,7 @@ func TestADeletionOfAWorkspaceHoldsWhateverIsLost(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	close(otherHeld)
 	others.Wait()
-	d.Audit.Note(ctx, p, act)
+	d.Audit.RecordSoon(ctx, p, act)
 	h.shut()
 	assert.Equal(t, int32(1), fenced.Load(), "what is refused for good is not tried again")
 	assert.NotContains(t, h.log.String(), "audit entries wait")

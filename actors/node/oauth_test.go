@@ -36,40 +36,40 @@ func TestAnOAuthClientLivesInItsWorkspaceAndEnvironmentAcrossARestart(t *testing
 			h.open()
 		}
 		d := h.services()
-		known, err := d.OAuth.ClientOf(ctx, c.ID)
+		known, err := d.OAuth.FindClient(ctx, c.ID)
 		require.NoError(t, err)
 		assert.Equal(t, c, known)
-		assert.True(t, d.OAuth.ClientProves(known, secret))
-		assert.False(t, d.OAuth.ClientProves(known, secret+"x"))
-		assert.False(t, d.OAuth.ClientProves(nil, secret))
-		assert.False(t, d.OAuth.ClientProves(public, ""), "who has no secret proves nothing")
-		got, err := d.OAuth.OAuthAlive(ctx, holder, "", "token-0")
+		assert.True(t, d.OAuth.IsClientSecret(known, secret))
+		assert.False(t, d.OAuth.IsClientSecret(known, secret+"x"))
+		assert.False(t, d.OAuth.IsClientSecret(nil, secret))
+		assert.False(t, d.OAuth.IsClientSecret(public, ""), "who has no secret proves nothing")
+		got, err := d.OAuth.CheckOAuthToken(ctx, holder, "", "token-0")
 		require.NoError(t, err)
 		assert.Equal(t, []domain.Permission{domain.CallsWrite, domain.CallsRead}, got, "no more than the client can be given")
 		for _, refused := range []string{"token-1", "token-2"} {
-			_, err = d.OAuth.OAuthAlive(ctx, holder, "", refused)
+			_, err = d.OAuth.CheckOAuthToken(ctx, holder, "", refused)
 			assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err), refused)
 		}
 	}
 	h.node.Sweep(ctx)
-	_, err = h.services().OAuth.OAuthAlive(ctx, holder, "", "token-1")
+	_, err = h.services().OAuth.CheckOAuthToken(ctx, holder, "", "token-1")
 	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err), "still to be refused")
-	_, err = h.services().OAuth.OAuthAlive(ctx, holder, "", "token-2")
+	_, err = h.services().OAuth.CheckOAuthToken(ctx, holder, "", "token-2")
 	require.NoError(t, err, "over by itself, and forgotten")
 
 	other := holder
 	other.Environment = domain.Test
-	_, err = h.services().OAuth.OAuthAlive(ctx, other, "", "")
+	_, err = h.services().OAuth.CheckOAuthToken(ctx, other, "", "")
 	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err), "of another environment")
 	plan := func(p domain.Plan) {
 		_, err := h.services().Workspaces.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error { w.Plan = p; return nil })
 		require.NoError(t, err)
 	}
 	plan(domain.Professional)
-	_, err = h.services().OAuth.OAuthAlive(ctx, holder, "", "")
+	_, err = h.services().OAuth.CheckOAuthToken(ctx, holder, "", "")
 	assert.Equal(t, domain.CodePlanRequired, domain.CodeOf(err))
 	plan(domain.Enterprise)
 	require.NoError(t, h.services().OAuth.DeleteClient(ctx, h.live, c.ID))
-	_, err = h.services().OAuth.OAuthAlive(ctx, holder, "", "")
+	_, err = h.services().OAuth.CheckOAuthToken(ctx, holder, "", "")
 	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err))
 }

@@ -32,7 +32,7 @@ func (h *fixture) waitsFor(id string) string {
 
 // load is how the service does, over all workspaces.
 func (h *fixture) load(ctx context.Context, requests func(*domain.Workspace) int) (*load.NodeLoad, error) {
-	part, err := h.services().Operator.Part(ctx, requests)
+	part, err := h.services().Operator.LocalReport(ctx, requests)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func TestWhereDiallingIsStoppedNobodyIsRungUntilItIsResumed(t *testing.T) {
 	ctx, d := t.Context(), h.services()
 	agent := h.agent(h.live, menu())
 	act := record.AuditAction{Type: "admin", Action: "dialling.stopped", Resource: domain.Resource{Type: "dialling"}}
-	now, err := d.Operator.StopDialling(d.Audit.Ride(ctx, h.live, act), h.live, "a complaint")
+	now, err := d.Operator.StopDialling(d.Audit.WithAuditEntry(ctx, h.live, act), h.live, "a complaint")
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, "a complaint", h.live.KeyID}, []any{now.Stopped, now.Reason, now.By.ID})
 	log, err := d.Audit.ListAudit(ctx, h.live, audit.Query{Action: "dialling.stopped", PageQuery: record.PageQuery{Limit: 2}})
@@ -206,7 +206,7 @@ func TestALoadNamesTheNoisy(t *testing.T) {
 	assert.Equal(t, []any{"loud", 3, calls, 4}, []any{load.Noisy[0].Name, load.Workspaces, load.LastMinute.Calls, load.LastMinute.Requests})
 	assert.InDelta(t, 0.75, load.Noisy[0].Requests, 0.001)
 	assert.Positive(t, load.Noisy[0].Commits)
-	part, err := h.services().Operator.Part(ctx, noRequests)
+	part, err := h.services().Operator.LocalReport(ctx, noRequests)
 	require.NoError(t, err)
 	first := operator.PageWorkspaceLoads(part, record.PageQuery{Limit: 2})
 	require.Len(t, first.Data, 2)

@@ -121,14 +121,14 @@ func TestSignInOfARevokedKeyEnds(t *testing.T) {
 	c, u := h.guest(domain.RoleAdmin)
 	p, key, _ := h.key(h.live, nil)
 	link := func() string {
-		text, _, err := d.Users.SignInLink(ctx, p, u.ID, anyone)
+		text, _, err := d.Users.CreateSignInLink(ctx, p, u.ID, anyone)
 		require.NoError(t, err)
 		return text
 	}
 	unused := link()
 	cookie, _, err := d.Users.SignIn(ctx, link(), here, "browser")
 	require.NoError(t, err)
-	_, session, err := d.Users.Session(ctx, cookie, here, true)
+	_, session, err := d.Users.AuthenticateSession(ctx, cookie, here, true)
 	require.NoError(t, err)
 	code, err := d.OAuth.IssueCode(ctx, &domain.OAuthCode{
 		Meta: domain.Meta{WorkspaceID: c.WorkspaceID, Environment: c.Environment}, Provenance: session.Provenance, ClientID: c.ID, UserID: u.ID,
@@ -142,7 +142,7 @@ func TestSignInOfARevokedKeyEnds(t *testing.T) {
 	require.NoError(t, drop(d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})))
 	_, _, err = d.Users.SignIn(ctx, unused, here, "browser")
 	assert.Equal(t, domain.CodeExpiredLink, domain.CodeOf(err))
-	_, _, err = d.Users.Session(ctx, cookie, here, true)
+	_, _, err = d.Users.AuthenticateSession(ctx, cookie, here, true)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
 	_, err = d.OAuth.RenewGrant(ctx, c, granted.Refresh, "")
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
@@ -152,11 +152,11 @@ func TestSignInOfARevokedKeyEnds(t *testing.T) {
 // cookie and the principal of the session.
 func (h *fixture) session(by domain.Principal, u *domain.User, from netip.Addr) (string, domain.Principal) {
 	h.Helper()
-	link, _, err := h.services().Users.SignInLink(h.Context(), by, u.ID, anyone)
+	link, _, err := h.services().Users.CreateSignInLink(h.Context(), by, u.ID, anyone)
 	require.NoError(h, err)
 	cookie, _, err := h.services().Users.SignIn(h.Context(), link, from, "browser")
 	require.NoError(h, err)
-	_, s, err := h.services().Users.Session(h.Context(), cookie, from, true)
+	_, s, err := h.services().Users.AuthenticateSession(h.Context(), cookie, from, true)
 	require.NoError(h, err)
 	return cookie, domain.Principal{
 		UserID: u.ID, WorkspaceID: u.WorkspaceID, Environment: u.Environment, Permissions: by.Permissions, InPerson: true, SignInKeyID: s.CreatedBy.KeyID(),
@@ -177,7 +177,7 @@ func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 	_, child, childText := h.key(session, nil)
 	assert.Equal(t, key.ID, child.ParentID)
 	assert.Equal(t, &domain.Creator{Type: domain.CreatorUser, ID: u.ID, SignInKeyID: key.ID}, child.CreatedBy)
-	link, _, err := d.Users.SignInLink(ctx, session, other.ID, anyone)
+	link, _, err := d.Users.CreateSignInLink(ctx, session, other.ID, anyone)
 	require.NoError(t, err)
 	cookie, second := h.session(session, other, here)
 	assert.Equal(t, key.ID, second.SignInKeyID)
@@ -195,7 +195,7 @@ func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = d.Users.SignIn(ctx, link, here, "browser")
 	assert.Equal(t, domain.CodeExpiredLink, domain.CodeOf(err))
-	_, _, err = d.Users.Session(ctx, cookie, here, true)
+	_, _, err = d.Users.AuthenticateSession(ctx, cookie, here, true)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
 	done, err = d.Keys.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{Cascade: true})
 	require.NoError(t, err)
@@ -230,7 +230,7 @@ func TestSessionIsWithinTheKeyOfItsSignInLink(t *testing.T) {
 		assert.Equal(t, domain.CodeValidation, domain.CodeOf(drop2(d.Keys.CreateKey(ctx, session, record.AuditAction{}, k))), name)
 	}
 	_, anywhere := h.guest(domain.RoleAdmin)
-	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(drop2(d.Users.SignInLink(ctx, session, anywhere.ID, anyone))))
+	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(drop2(d.Users.CreateSignInLink(ctx, session, anywhere.ID, anyone))))
 }
 
 func TestAChildIsWithinItsParentInAddressesAndTime(t *testing.T) {
@@ -272,9 +272,9 @@ func TestAChildIsWithinItsParentInAddressesAndTime(t *testing.T) {
 	user, err = d.Users.UpdateUser(ctx, parent, user.ID, func(u *domain.User) error { u.AllowedIPs = nil; return nil })
 	require.NoError(t, err, "null is the default: the addresses of the key")
 	assert.Equal(t, parentKey.AllowedIPs, user.AllowedIPs)
-	require.NoError(t, drop2(d.Users.SignInLink(ctx, parent, user.ID, anyone)))
+	require.NoError(t, drop2(d.Users.CreateSignInLink(ctx, parent, user.ID, anyone)))
 	_, anywhere := h.guest(domain.RoleAdmin)
-	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(drop2(d.Users.SignInLink(ctx, parent, anywhere.ID, anyone))))
+	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(drop2(d.Users.CreateSignInLink(ctx, parent, anywhere.ID, anyone))))
 
 	code := func(from netip.Addr) domain.Code { return domain.CodeOf(drop(d.Keys.Authenticate(ctx, text, from))) }
 	assert.Empty(t, code(inside))
@@ -326,7 +326,7 @@ func TestFailuresOfUnknownCredentialsStandInTheOperatorsAuditLog(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	fail := func(from string) {
-		h.services().Audit.Note(t.Context(), domain.Principal{}, record.AuditAction{Type: "auth", Action: "auth.failed", IP: netip.MustParseAddr(from), Failed: true, Reason: "invalid_api_key"})
+		h.services().Audit.RecordSoon(t.Context(), domain.Principal{}, record.AuditAction{Type: "auth", Action: "auth.failed", IP: netip.MustParseAddr(from), Failed: true, Reason: "invalid_api_key"})
 	}
 	for range 25 {
 		fail("192.0.2.1")

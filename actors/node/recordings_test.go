@@ -121,19 +121,19 @@ func TestRecordingsAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 		}
 		return errOpen == nil
 	}
-	token, err := d.Recordings.LinkRecording(ctx, h.live, old, time.Now().Add(time.Hour))
+	token, err := d.Recordings.CreateRecordingLink(ctx, h.live, old, time.Now().Add(time.Hour))
 	require.NoError(t, err)
-	p, err := d.Recordings.VisitByLink(ctx, old, token)
+	p, err := d.Recordings.AuthenticateRecordingLink(ctx, old, token)
 	require.NoError(t, err)
 	assert.True(t, there(p, old))
 	assert.Equal(t, domain.Principal{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Permissions: []domain.Permission{domain.CallsRead}}, p)
-	again, err := d.Recordings.LinkRecording(ctx, h.live, young, time.Now().Add(-time.Second))
+	again, err := d.Recordings.CreateRecordingLink(ctx, h.live, young, time.Now().Add(-time.Second))
 	require.NoError(t, err)
 	for name, bad := range map[string]struct{ id, token, code string }{
 		"another call": {young, token, string(domain.CodeInvalidLink)}, "too late": {young, again, string(domain.CodeExpiredLink)},
 		"nonsense": {old, "x", string(domain.CodeInvalidLink)}, "nobody's": {old, mailbox.NewID(domain.PrefixWorkspace) + ".9999999999.AAAA", string(domain.CodeInvalidLink)},
 	} {
-		_, err = d.Recordings.VisitByLink(ctx, bad.id, bad.token)
+		_, err = d.Recordings.AuthenticateRecordingLink(ctx, bad.id, bad.token)
 		assert.Equal(t, bad.code, string(domain.CodeOf(err)), name)
 	}
 
@@ -155,9 +155,9 @@ func TestRecordingsAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(h.dir, "blobs", "*", "*.wav"))
 	require.NoError(t, err)
 	assert.Len(t, left, 1, "the files are gone")
-	p, err = d.Recordings.VisitByLink(ctx, old, token)
+	p, err = d.Recordings.AuthenticateRecordingLink(ctx, old, token)
 	require.NoError(t, err)
 	assert.False(t, there(p, old), "a link dies with its recording")
-	_, err = d.Recordings.LinkRecording(ctx, h.live, old, time.Now().Add(time.Hour))
+	_, err = d.Recordings.CreateRecordingLink(ctx, h.live, old, time.Now().Add(time.Hour))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }

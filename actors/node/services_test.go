@@ -340,9 +340,9 @@ func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
 	key := &domain.APIKey{Meta: domain.Meta{Environment: domain.Live}, Name: "k", Permissions: []domain.Permission{domain.AllRead}}
 	key, _, err = d.Keys.CreateKey(ctx, h.live, record.AuditAction{}, key)
 	require.NoError(t, err)
-	alive := func() domain.Code { return domain.CodeOf(d.Keys.KeyAlive(ctx, h.live.WorkspaceID, key.ID)) }
+	alive := func() domain.Code { return domain.CodeOf(d.Keys.CheckKeyIsValid(ctx, h.live.WorkspaceID, key.ID)) }
 	assert.Empty(t, alive())
-	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(d.Keys.KeyAlive(ctx, "ws_other", key.ID)), "of another workspace")
+	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(d.Keys.CheckKeyIsValid(ctx, "ws_other", key.ID)), "of another workspace")
 
 	h.shut()
 	h.open()
@@ -384,7 +384,7 @@ func TestARequestWithAnIdempotencyKeyRunsOnce(t *testing.T) {
 	free(h.test, key("a")) // another credential's
 	free(h.live, record.IdempotencyKey{Key: "a", Method: "POST", Path: "/v1/agents"})
 	reply := record.StoredReply{Digest: "d", Sealed: []byte("sealed")}
-	require.NoError(t, h.services().Idempotency.Keep(ctx, h.live, key("a"), reply))
+	require.NoError(t, h.services().Idempotency.StoreReply(ctx, h.live, key("a"), reply))
 	r, code := reserve(h.live, key("a"))
 	assert.Empty(t, code)
 	assert.Equal(t, &reply, r)
@@ -484,13 +484,13 @@ func TestEqualActsOfAMinuteAreOneAuditEntry(t *testing.T) {
 	ctx, d := t.Context(), h.services()
 	used := record.AuditAction{Type: "auth", Action: "api_key.used", IP: here, UserAgent: "curl"}
 	for range 50 {
-		d.Audit.Note(ctx, h.live, used)
+		d.Audit.RecordSoon(ctx, h.live, used)
 	}
 	far := used
 	far.IP = elsewhere
-	d.Audit.Note(ctx, h.live, far)
-	d.Audit.Note(ctx, h.live, record.AuditAction{Type: "auth", Action: "auth.failed", IP: here, Failed: true, Reason: "ip_not_allowed"})
-	d.Audit.Note(ctx, h.test, used)
+	d.Audit.RecordSoon(ctx, h.live, far)
+	d.Audit.RecordSoon(ctx, h.live, record.AuditAction{Type: "auth", Action: "auth.failed", IP: here, Failed: true, Reason: "ip_not_allowed"})
+	d.Audit.RecordSoon(ctx, h.test, used)
 	read := func(p domain.Principal, action string) (rows, count int) {
 		list, err := d.Audit.ListAudit(ctx, p, audit.Query{Action: action, PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(t, err)
@@ -506,7 +506,7 @@ func TestEqualActsOfAMinuteAreOneAuditEntry(t *testing.T) {
 	assert.Equal(t, []int{1, 1}, []int{rows, n})
 	_, n = read(h.test, "api_key.used")
 	assert.Equal(t, 1, n, "a test key sees what test keys did")
-	d.Audit.Note(ctx, h.live, record.AuditAction{Type: "admin", Action: "trunk.created", IP: here})
+	d.Audit.RecordSoon(ctx, h.live, record.AuditAction{Type: "admin", Action: "trunk.created", IP: here})
 	h.shut()
 	h.open()
 	d = h.services()

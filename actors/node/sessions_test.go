@@ -16,7 +16,7 @@ import (
 // cookie signs a user in.
 func (h *fixture) cookie(u *domain.User) string {
 	h.Helper()
-	text, _, err := h.services().Users.SignInLink(h.Context(), h.live, u.ID, anyone)
+	text, _, err := h.services().Users.CreateSignInLink(h.Context(), h.live, u.ID, anyone)
 	require.NoError(h, err)
 	cookie, _, err := h.services().Users.SignIn(h.Context(), text, here, "browser")
 	require.NoError(h, err)
@@ -39,7 +39,7 @@ func TestTheUseOfASessionIsToldBesideItsRequests(t *testing.T) {
 	h, m := meddled(t)
 	_, u := h.guest(domain.RoleAgent)
 	cookie := h.cookie(u)
-	_, s, err := h.services().Users.Session(t.Context(), cookie, here, false)
+	_, s, err := h.services().Users.AuthenticateSession(t.Context(), cookie, here, false)
 	require.NoError(t, err)
 	long := h.rested(s.ID)
 	goOn, told := make(chan struct{}), atomic.Int32{}
@@ -55,7 +55,7 @@ func TestTheUseOfASessionIsToldBesideItsRequests(t *testing.T) {
 		return do()
 	}, nil)
 	for range 5 {
-		_, s, err = h.services().Users.Session(t.Context(), cookie, here, false)
+		_, s, err = h.services().Users.AuthenticateSession(t.Context(), cookie, here, false)
 		require.NoError(t, err, "the store hangs")
 		assert.True(t, s.SeenAt.After(long))
 		require.Eventually(t, func() bool { return told.Load() == 1 }, time.Minute, time.Millisecond, "one at a time")
@@ -71,7 +71,7 @@ func TestTheUseOfASessionIsToldBesideItsRequests(t *testing.T) {
 func TestWhoMayLeadAUserIsAskedOfTheUserAsItIsInTheCommit(t *testing.T) {
 	h, m := meddled(t)
 	_, u := h.guest(domain.RoleAgent)
-	_, s, err := h.services().Users.Session(t.Context(), h.cookie(u), here, false)
+	_, s, err := h.services().Users.AuthenticateSession(t.Context(), h.cookie(u), here, false)
 	require.NoError(t, err)
 	no := domain.Errorf(domain.CodeOperatorRequired, "no")
 	mayNot := func(u *domain.User) error {
@@ -90,7 +90,7 @@ func TestWhoMayLeadAUserIsAskedOfTheUserAsItIsInTheCommit(t *testing.T) {
 		}
 		return do()
 	}, nil)
-	_, _, err = h.services().Users.SignInLink(t.Context(), h.live, u.ID, mayNot)
+	_, _, err = h.services().Users.CreateSignInLink(t.Context(), h.live, u.ID, mayNot)
 	require.ErrorIs(t, err, no)
 	assert.True(t, made)
 	_, err = h.services().Users.UpdateUser(t.Context(), h.live, u.ID, func(u *domain.User) error { u.Operator = false; return nil })

@@ -54,7 +54,7 @@ type Services struct {
 type NodeLoad interface {
 	// Part returns the load of the node and of its workspaces, as of up to a second ago,
 	// without sums. requests counts the requests of a workspace within the last minute.
-	Part(ctx context.Context, requests func(*domain.Workspace) int) (*load.Report, error)
+	LocalReport(ctx context.Context, requests func(*domain.Workspace) int) (*load.Report, error)
 }
 
 // AlertSearch evaluates alert rules of other shards.
@@ -73,8 +73,8 @@ type Workspaces interface {
 type Idempotency interface {
 	// Turn writes down the idempotency of a request that this node has admitted, and InTurn
 	// reads it on the node that runs the request.
-	Turn(ctx context.Context) string
-	InTurn(ctx context.Context, text string) (context.Context, error)
+	EncodeRequest(ctx context.Context) string
+	DecodeRequest(ctx context.Context, text string) (context.Context, error)
 }
 
 // Config sets a Cluster up.

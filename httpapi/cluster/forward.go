@@ -41,7 +41,7 @@ func (cl *Cluster) AcceptForwarded(c *fiber.Ctx) error {
 	v := router.RequestOf(c.UserContext())
 	v.Principal, v.RequestID, v.IP, v.UserAgent = l.Principal, l.RequestID, l.IP, l.Agent
 	router.ExchangeOf(c.Context()).Authenticated = true
-	ctx, err := cl.idempotency.InTurn(c.UserContext(), l.Turn)
+	ctx, err := cl.idempotency.DecodeRequest(c.UserContext(), l.Turn)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (cl *Cluster) nodeDestination(c *fiber.Ctx, body []byte) (sender, error) {
 // forwardedRequest returns a request to another shard with its header, and the
 // idempotency turn.
 func (cl *Cluster) forwardedRequest(ctx context.Context, v *router.Request, method, uri string, body []byte) (*http.Request, string, error) {
-	l := forwardedHeader{Principal: v.Principal, RequestID: v.RequestID, IP: v.IP, Agent: v.UserAgent, Turn: cl.idempotency.Turn(ctx)}
+	l := forwardedHeader{Principal: v.Principal, RequestID: v.RequestID, IP: v.IP, Agent: v.UserAgent, Turn: cl.idempotency.EncodeRequest(ctx)}
 	text, err := json.Marshal(l)
 	if err != nil {
 		return nil, "", err

@@ -88,7 +88,7 @@ func (cl *Cluster) queryLoad(ctx context.Context, generation int) (report *load.
 		close(l.query)
 		l.query = nil
 	}()
-	own, err := cl.load.Part(ctx, cl.requests)
+	own, err := cl.load.LocalReport(ctx, cl.requests)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -325,7 +325,7 @@ func (cl *Cluster) registerLoad() {
 		if err := router.RequireOperator(router.RequestOf(ctx).Principal); err != nil {
 			return cl.RespondError(c, err)
 		}
-		p, err := cl.load.Part(ctx, cl.requests)
+		p, err := cl.load.LocalReport(ctx, cl.requests)
 		if err != nil {
 			return cl.RespondError(c, err)
 		}

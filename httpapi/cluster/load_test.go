@@ -17,7 +17,7 @@ import (
 // countedLoad is a NodeLoad that takes a while and counts its calls.
 type countedLoad struct{ calls atomic.Int32 }
 
-func (l *countedLoad) Part(context.Context, func(*domain.Workspace) int) (*load.Report, error) {
+func (l *countedLoad) LocalReport(context.Context, func(*domain.Workspace) int) (*load.Report, error) {
 	l.calls.Add(1)
 	time.Sleep(10 * time.Millisecond)
 	return &load.Report{Node: &load.NodeLoad{Ready: true}, Workspaces: []*load.WorkspaceLoad{{ID: "ws_1", LiveCalls: 2}}}, nil

@@ -26,18 +26,18 @@ func (l *AuditLog) NoteFailure(ctx context.Context, v *router.Request, code doma
 	} else if v.Principal.ClientID != "" {
 		act.Resource = domain.Resource{Type: "oauth_client", ID: v.Principal.ClientID}
 	}
-	l.service.Note(ctx, v.Principal, act)
+	l.service.RecordSoon(ctx, v.Principal, act)
 }
 
 // noteKeyUse records the use of an API key.
 func (l *AuditLog) noteKeyUse(ctx context.Context, v *router.Request) {
-	l.service.Note(ctx, v.Principal, v.AuditAction("auth", "api_key.used"))
+	l.service.RecordSoon(ctx, v.Principal, v.AuditAction("auth", "api_key.used"))
 }
 
 // RecordWithChange has the change that the handler makes commit its audit entry.
 func (l *AuditLog) RecordWithChange(c *fiber.Ctx, r router.Rule) {
 	if v, act, ok := auditAction(c, r); ok {
-		c.SetUserContext(l.service.Ride(c.UserContext(), v.Principal, act))
+		c.SetUserContext(l.service.WithAuditEntry(c.UserContext(), v.Principal, act))
 	}
 }
 

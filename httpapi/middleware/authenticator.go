@@ -34,7 +34,7 @@ func (a *Authenticator) CurrentPrincipal(ctx context.Context, v *router.Request)
 	if v.Cookie == "" {
 		return a.authenticate(ctx, v)
 	}
-	u, session, err := a.sessions.Session(ctx, v.Cookie, v.IP, true)
+	u, session, err := a.sessions.AuthenticateSession(ctx, v.Cookie, v.IP, true)
 	if err != nil {
 		return domain.Principal{}, err
 	}
@@ -56,12 +56,12 @@ func (a *Authenticator) authenticate(ctx context.Context, v *router.Request) (do
 	v.Claims = &c
 	p := c.Principal()
 	if c.ClientID == "" {
-		return p, a.keys.KeyAlive(ctx, c.WorkspaceID, c.KeyID)
+		return p, a.keys.CheckKeyIsValid(ctx, c.WorkspaceID, c.KeyID)
 	}
 	if p.Permissions, err = a.TokenPermissions(ctx, &c); err != nil {
 		return p, err
 	}
-	client, err := a.oauth.ClientOf(ctx, c.ClientID)
+	client, err := a.oauth.FindClient(ctx, c.ClientID)
 	if err == nil && client != nil && !access.From(client.AllowedIPs, v.IP) {
 		err = domain.Errorf(domain.CodeIPNotAllowed, "Requests with tokens of this OAuth client are not allowed from this address.")
 	}
@@ -72,11 +72,11 @@ func (a *Authenticator) authenticate(ctx context.Context, v *router.Request) (do
 // The token ends with the API key that created the sign-in link of its user.
 func (a *Authenticator) TokenPermissions(ctx context.Context, c *token.Claims) ([]domain.Permission, error) {
 	if c.SignInKeyID != "" {
-		if err := a.keys.KeyAlive(ctx, c.WorkspaceID, c.SignInKeyID); err != nil {
+		if err := a.keys.CheckKeyIsValid(ctx, c.WorkspaceID, c.SignInKeyID); err != nil {
 			return nil, err
 		}
 	}
-	return a.oauth.OAuthAlive(ctx, c.Principal(), c.GrantID, c.ID)
+	return a.oauth.CheckOAuthToken(ctx, c.Principal(), c.GrantID, c.ID)
 }
 
 // IsCredentialValid says whether a request's credential is valid and has the

@@ -174,7 +174,7 @@ func (i *Idempotency) storeResponse(c *fiber.Ctx, p domain.Principal, r idempote
 		text, err = cryptResponse(r.header, r.key, text, true)
 	}
 	if err == nil {
-		err = i.replies.Keep(ctx, p, r.key, record.StoredReply{Digest: digest, Sealed: text})
+		err = i.replies.StoreReply(ctx, p, r.key, record.StoredReply{Digest: digest, Sealed: text})
 	} else {
 		i.releaseKey(ctx, p, r.key, true)
 	}

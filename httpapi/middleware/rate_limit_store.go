@@ -157,7 +157,7 @@ func (k *countStore) writeAll(ctx context.Context) {
 	k.mu.Unlock()
 	defer close(written)
 	for id := range dirty {
-		err := k.windows.KeepRateWindows(ctx, k.countsOf(id))
+		err := k.windows.StoreRateWindows(ctx, k.countsOf(id))
 		if errors.Is(err, domain.ErrFenced) { // the workspace was deleted, or is another process's
 			k.restored.Delete(id)
 			continue

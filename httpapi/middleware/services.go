@@ -28,18 +28,18 @@ type Keys interface {
 	// memory: every request waits for it.
 	Authenticate(ctx context.Context, key string, from netip.Addr) (domain.Principal, error)
 	// KeyAlive fails with expired_token where the API key has ended.
-	KeyAlive(ctx context.Context, workspace, keyID string) error
+	CheckKeyIsValid(ctx context.Context, workspace, keyID string) error
 }
 
 // OAuth are the OAuth clients of all workspaces and their access tokens.
 type OAuth interface {
 	// ClientOf returns a client of any workspace, nil where there is none. It
 	// answers from memory.
-	ClientOf(ctx context.Context, id string) (*domain.OAuthClient, error)
+	FindClient(ctx context.Context, id string) (*domain.OAuthClient, error)
 	// OAuthAlive returns the current permissions of the holder of an access token,
 	// at most those of the Principal. Errors: expired_token, plan_required. It
 	// answers from memory: every request waits for it.
-	OAuthAlive(ctx context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error)
+	CheckOAuthToken(ctx context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error)
 }
 
 // Sessions are the sessions of users in browsers.
@@ -47,7 +47,7 @@ type Sessions interface {
 	// Session returns the user and the session of a cookie. watching: the request is
 	// an automatic update of an open page, which does not extend the session.
 	// Errors: authentication_required, ip_not_allowed.
-	Session(ctx context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error)
+	AuthenticateSession(ctx context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error)
 }
 
 // AllowedOrigins are the origins of web pages that may use the API.
@@ -66,10 +66,10 @@ type Workspaces interface {
 type Audit interface {
 	// Note records an action without waiting for the store. Principal.WorkspaceID
 	// "": the credential is unknown; only the operator's log has the action.
-	Note(ctx context.Context, p domain.Principal, act record.AuditAction)
+	RecordSoon(ctx context.Context, p domain.Principal, act record.AuditAction)
 	// Ride returns a context for a call of a service: its change is committed
 	// together with the action, or not at all.
-	Ride(ctx context.Context, p domain.Principal, act record.AuditAction) context.Context
+	WithAuditEntry(ctx context.Context, p domain.Principal, act record.AuditAction) context.Context
 	// Record records an action before it returns, unless a change under this context
 	// has committed the action.
 	Record(ctx context.Context, p domain.Principal, act record.AuditAction)
@@ -85,7 +85,7 @@ type Drain interface {
 type RateWindows interface {
 	// RateWindows returns the stored counts of a workspace, empty where none are stored.
 	RateWindows(ctx context.Context, workspaceID string) (domain.RateWindows, error)
-	KeepRateWindows(ctx context.Context, w *domain.RateWindows) error
+	StoreRateWindows(ctx context.Context, w *domain.RateWindows) error
 }
 
 // Replies stores the responses to requests with an Idempotency-Key for 24 hours.
@@ -97,7 +97,7 @@ type Replies interface {
 	// digest is that of the body, "" before the body is read.
 	Reserve(ctx context.Context, p domain.Principal, k record.IdempotencyKey, digest string) (context.Context, *record.StoredReply, error)
 	// Keep stores the response of a request.
-	Keep(ctx context.Context, p domain.Principal, k record.IdempotencyKey, r record.StoredReply) error
+	StoreReply(ctx context.Context, p domain.Principal, k record.IdempotencyKey, r record.StoredReply) error
 	// Release ends a failed request. The key is free again where the request had no
 	// effect; where its effect is unknown, the same request may run again like an
 	// interrupted one.

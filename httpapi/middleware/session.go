@@ -25,7 +25,7 @@ func (a *Access) SignedInUser(c *fiber.Ctx) (*domain.User, *domain.Session, erro
 // Errors: authentication_required.
 func (a *Access) UserOfSession(c *fiber.Ctx, watching bool) (*domain.User, *domain.Session, error) {
 	v := router.RequestOf(c.UserContext())
-	u, session, err := a.sessions.Session(c.UserContext(), c.Cookies(SessionCookie), v.IP, watching)
+	u, session, err := a.sessions.AuthenticateSession(c.UserContext(), c.Cookies(SessionCookie), v.IP, watching)
 	if u != nil {
 		v.Principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID}
 	}

@@ -104,7 +104,7 @@ func (s *Server) readAuthorization(c *fiber.Ctx, text string) (a *authorizationR
 	if err != nil {
 		return page(http.StatusBadRequest, title, "A parameter stands in it twice, or cannot be read.")
 	}
-	client, err := s.clients.ClientOf(c.UserContext(), values.Get("client_id"))
+	client, err := s.clients.FindClient(c.UserContext(), values.Get("client_id"))
 	if err != nil {
 		return nil, false, err
 	}
@@ -113,7 +113,7 @@ func (s *Server) readAuthorization(c *fiber.Ctx, text string) (a *authorizationR
 		return page(http.StatusBadRequest, title, "There is no such client. Ask whoever sent you here.")
 	case !slices.Contains(client.RedirectURIs, values.Get("redirect_uri")):
 		return page(http.StatusBadRequest, title, "It leads to an address that the client has not named. Ask whoever sent you here.")
-	case s.clients.OAuthPlan(client.WorkspaceID) != nil:
+	case s.clients.CheckOAuthPlan(client.WorkspaceID) != nil:
 		return page(http.StatusForbidden, "Not on this plan", "plan_required: OAuth 2.0 needs the plan enterprise.")
 	}
 	a = &authorizationRequest{values: values, client: client}
@@ -230,7 +230,7 @@ func (s *Server) answerConsent(c *fiber.Ctx) error {
 		ClientID: a.client.ID, UserID: a.user.ID, RedirectURI: a.values.Get("redirect_uri"), Challenge: a.values.Get("code_challenge"), Scopes: a.permissions,
 	}
 	code.WorkspaceID, code.Environment, code.Provenance = a.client.WorkspaceID, a.client.Environment, a.session.Provenance
-	ctx := s.audit.Ride(c.UserContext(), a.principal(), act)
+	ctx := s.audit.WithAuditEntry(c.UserContext(), a.principal(), act)
 	text, err := s.grants.IssueCode(ctx, code)
 	if err != nil {
 		return err

@@ -127,7 +127,7 @@ func (s *Server) readClientForm(c *fiber.Ctx) (*clientForm, error) {
 	if err = s.access.Limits.CountRequest(c, v.Principal); err != nil {
 		return nil, err
 	}
-	if err = s.clients.OAuthPlan(client.WorkspaceID); err != nil {
+	if err = s.clients.CheckOAuthPlan(client.WorkspaceID); err != nil {
 		s.access.Audit.NoteFailure(c.UserContext(), v, domain.CodeOf(err))
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (s *Server) authenticateClient(c *fiber.Ctx, values url.Values) (*domain.OA
 		}
 		id, secret = basicID, basicSecret
 	}
-	client, err := s.clients.ClientOf(c.UserContext(), id)
+	client, err := s.clients.FindClient(c.UserContext(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (s *Server) authenticateClient(c *fiber.Ctx, values url.Values) (*domain.OA
 	if client != nil && client.Public && secret == "" { // it has none: PKCE proves it
 		return client, nil
 	}
-	if !s.clients.ClientProves(client, secret) {
+	if !s.clients.IsClientSecret(client, secret) {
 		return client, domain.Errorf(domain.OAuthInvalidClient, "There is no such client, or its secret is another one.")
 	}
 	return client, nil

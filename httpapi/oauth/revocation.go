@@ -30,9 +30,9 @@ type Introspection struct {
 func (s *Server) revokeToken(c *fiber.Ctx, f *clientForm) (any, error) {
 	v := router.RequestOf(c.UserContext())
 	act := clientAct(v, f.client, "token.revoked")
-	ctx := s.audit.Ride(c.UserContext(), v.Principal, act)
-	if g, _, err := s.grants.GrantOf(ctx, f.client, f.value("token")); err == nil {
-		if err = s.grants.EndGrant(ctx, f.client, g.GrantID); err != nil {
+	ctx := s.audit.WithAuditEntry(c.UserContext(), v.Principal, act)
+	if g, _, err := s.grants.IntrospectToken(ctx, f.client, f.value("token")); err == nil {
+		if err = s.grants.RevokeGrant(ctx, f.client, g.GrantID); err != nil {
 			return nil, err
 		}
 		s.audit.Record(ctx, v.Principal, act)
@@ -45,7 +45,7 @@ func (s *Server) revokeToken(c *fiber.Ctx, f *clientForm) (any, error) {
 		return struct{}{}, err
 	}
 	if claims.GrantID != "" {
-		err = s.grants.EndGrant(ctx, f.client, claims.GrantID)
+		err = s.grants.RevokeGrant(ctx, f.client, claims.GrantID)
 	} else {
 		err = s.clients.RevokeOAuth(ctx, f.client, claims.ID, claims.ExpiresAt.Time)
 	}
@@ -61,7 +61,7 @@ func (s *Server) introspect(c *fiber.Ctx, f *clientForm) (any, error) {
 	if f.client.Public {
 		return nil, s.countRefusal(c, domain.Errorf(domain.OAuthInvalidClient, "This takes a client with a secret."))
 	}
-	if g, until, err := s.grants.GrantOf(c.UserContext(), f.client, f.value("token")); err == nil {
+	if g, until, err := s.grants.IntrospectToken(c.UserContext(), f.client, f.value("token")); err == nil {
 		return &Introspection{
 			Active: true, Scope: access.ScopeText(g.Rights), ClientID: f.client.ID, TokenType: "refresh_token", ExpiresAt: until.Unix(), Subject: g.UserID, Issuer: s.issuer.Name,
 		}, nil

@@ -24,13 +24,13 @@ type Services struct {
 // Clients are the OAuth clients of all workspaces.
 type Clients interface {
 	// OAuthPlan fails with plan_required where the workspace's plan has no OAuth.
-	OAuthPlan(workspace string) error
+	CheckOAuthPlan(workspace string) error
 	// ClientOf returns a client of any workspace, before its authentication; nil: there
 	// is none. It answers from memory.
-	ClientOf(ctx context.Context, id string) (*domain.OAuthClient, error)
+	FindClient(ctx context.Context, id string) (*domain.OAuthClient, error)
 	// ClientProves says whether a secret is the client's. It takes the same time for
 	// every client and for nil.
-	ClientProves(c *domain.OAuthClient, secret string) bool
+	IsClientSecret(c *domain.OAuthClient, secret string) bool
 	// RevokeOAuth refuses the access tokens of a grant, or a single one by its jti, from
 	// its return on; they would end at until.
 	RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error
@@ -43,13 +43,13 @@ type Grants interface {
 	// RedeemCode exchanges a code and RenewGrant a refresh token, once each. Errors:
 	// invalid_grant, invalid_scope; with the extra field reused after a second use,
 	// which ends the grant.
-	RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (oauth.Granted, error)
-	RenewGrant(ctx context.Context, client *domain.OAuthClient, text, scope string) (oauth.Granted, error)
+	RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (oauth.IssuedTokens, error)
+	RenewGrant(ctx context.Context, client *domain.OAuthClient, text, scope string) (oauth.IssuedTokens, error)
 	// GrantOf returns the grant of a refresh token and the end of the token. Errors:
 	// invalid_grant.
-	GrantOf(ctx context.Context, client *domain.OAuthClient, text string) (oauth.Granted, time.Time, error)
+	IntrospectToken(ctx context.Context, client *domain.OAuthClient, text string) (oauth.IssuedTokens, time.Time, error)
 	// EndGrant refuses all tokens of a client's grant from its return on.
-	EndGrant(ctx context.Context, client *domain.OAuthClient, id string) error
+	RevokeGrant(ctx context.Context, client *domain.OAuthClient, id string) error
 }
 
 // Sessions are the sessions of users in browsers.

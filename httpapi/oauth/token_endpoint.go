@@ -62,14 +62,14 @@ func (s *Server) issueToken(c *fiber.Ctx, f *clientForm) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.signAccessToken(c.UserContext(), f.client, oauth.Granted{Rights: rights}, "token.issued")
+		return s.signAccessToken(c.UserContext(), f.client, oauth.IssuedTokens{Rights: rights}, "token.issued")
 	}
 	action := "token.issued"
 	if g == domain.GrantRefresh {
 		action = "token.refreshed"
 	}
 	v := router.RequestOf(c.UserContext())
-	ctx := s.audit.Ride(c.UserContext(), v.Principal, clientAct(v, f.client, action))
+	ctx := s.audit.WithAuditEntry(c.UserContext(), v.Principal, clientAct(v, f.client, action))
 	granted, err := s.redeem(ctx, f, g)
 	if err != nil {
 		s.noteReuse(ctx, f.client, err)
@@ -79,16 +79,16 @@ func (s *Server) issueToken(c *fiber.Ctx, f *clientForm) (any, error) {
 }
 
 // redeem returns the grant of a code or of a refresh token. Both can be used once.
-func (s *Server) redeem(ctx context.Context, f *clientForm, g domain.GrantType) (oauth.Granted, error) {
+func (s *Server) redeem(ctx context.Context, f *clientForm, g domain.GrantType) (oauth.IssuedTokens, error) {
 	if g == domain.GrantRefresh {
 		if f.value("refresh_token") == "" {
-			return oauth.Granted{}, domain.Errorf(domain.OAuthInvalidRequest, "refresh_token is required.")
+			return oauth.IssuedTokens{}, domain.Errorf(domain.OAuthInvalidRequest, "refresh_token is required.")
 		}
 		return s.grants.RenewGrant(ctx, f.client, f.value("refresh_token"), f.value("scope"))
 	}
 	for _, name := range []string{"code", "redirect_uri"} {
 		if f.value(name) == "" {
-			return oauth.Granted{}, domain.Errorf(domain.OAuthInvalidRequest, "%s is required.", name)
+			return oauth.IssuedTokens{}, domain.Errorf(domain.OAuthInvalidRequest, "%s is required.", name)
 		}
 	}
 	return s.grants.RedeemCode(ctx, f.client, f.value("code"), f.value("redirect_uri"), f.value("code_verifier"))
@@ -106,7 +106,7 @@ func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err 
 
 // signAccessToken signs an access token and records it, unless the change of the grant
 // has recorded it.
-func (s *Server) signAccessToken(ctx context.Context, client *domain.OAuthClient, g oauth.Granted, action string) (*AccessToken, error) {
+func (s *Server) signAccessToken(ctx context.Context, client *domain.OAuthClient, g oauth.IssuedTokens, action string) (*AccessToken, error) {
 	claims := token.AccessClaims(s.issuer.Name, g.UserID, g.GrantID, client, g.Rights, domain.AccessLife, time.Now())
 	claims.SignInKeyID = g.SignInKeyID
 	signed, err := s.issuer.Sign(ctx, claims)

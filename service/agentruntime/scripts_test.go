@@ -82,7 +82,7 @@ func TestAgentThatNoEngineCanSpeakIsRefused(t *testing.T) {
 	} {
 		scripts, _ := newScripts(agent)
 		_, err := scripts.Script(t.Context(), recordtest.Live(recordtest.Workspace), "agent_1", "")
-		assert.Equal(t, []any{domain.CodeNoEngine, "agent_id"}, []any{domain.CodeOf(err), recordtest.Param(err)}, name)
+		assert.Equal(t, []any{domain.CodeNoEngine, "agent_id"}, []any{domain.CodeOf(err), recordtest.ErrorField(err)}, name)
 	}
 }
 
@@ -90,5 +90,5 @@ func TestVoicemailMessageOfACallIsRequired(t *testing.T) {
 	t.Parallel()
 	scripts, _ := newScripts(domain.Agent{FirstMessage: "Hello.", Voice: domain.Voice{Engine: "here"}, AMD: &domain.AgentAMD{Mode: domain.AMDWait, VoicemailAction: domain.AMDMessage}})
 	_, err := scripts.ScriptForCall(t.Context(), recordtest.Live(recordtest.Workspace), &domain.NewCall{AgentID: "agent_1"})
-	assert.Equal(t, "voicemail.message", recordtest.Param(err))
+	assert.Equal(t, "voicemail.message", recordtest.ErrorField(err))
 }

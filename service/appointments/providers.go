@@ -95,7 +95,7 @@ func (s *Service) UpdateProvider(ctx context.Context, p domain.Principal, id str
 		}
 		return x, commit.StoreError(err)
 	}
-	return nil, record.Busy()
+	return nil, record.ConflictError()
 }
 
 // DeleteProvider deletes a provider without future appointments. Past appointments

@@ -45,11 +45,11 @@ func (s *Service) RunAudit(ctx context.Context) { s.buffer.run(ctx) }
 // ForgetWorkspace drops what was noted of a deleted workspace and is not stored yet.
 func (s *Service) ForgetWorkspace(id string) { s.buffer.deleteWorkspace(id) }
 
-// Note adds an action in the background and merges it with equal ones of the same
+// RecordSoon adds an action in the background and merges it with equal ones of the same
 // minute. Failures with unknown credentials go to the audit logs of the workspaces
 // with an operator key and to the log of the service. Actions in a deleted
 // workspace, which a token may still name, are dropped.
-func (s *Service) Note(_ context.Context, p domain.Principal, action record.AuditAction) {
+func (s *Service) RecordSoon(_ context.Context, p domain.Principal, action record.AuditAction) {
 	if p.WorkspaceID == "" {
 		unknown := func(id string) bool { return s.workspaces.Workspace(id) == nil }
 		s.buffer.noteUnknownCredential(slices.DeleteFunc(s.operatorWorkspaces(), unknown), action, time.Now())
@@ -60,8 +60,8 @@ func (s *Service) Note(_ context.Context, p domain.Principal, action record.Audi
 	}
 }
 
-// Ride returns a context for a change: its commit also stores the audit entry.
-func (s *Service) Ride(ctx context.Context, p domain.Principal, action record.AuditAction) context.Context {
+// WithAuditEntry returns a context for a change: its commit also stores the audit entry.
+func (s *Service) WithAuditEntry(ctx context.Context, p domain.Principal, action record.AuditAction) context.Context {
 	return record.WithAuditEntry(ctx, p, action)
 }
 

@@ -56,11 +56,11 @@ func TestNotedActionsOfAMinuteAreMerged(t *testing.T) {
 	s, store := setUp(t)
 	p := domain.Principal{KeyID: "key_1", WorkspaceID: "ws_1", Environment: domain.Test}
 	for range 20 {
-		s.Note(t.Context(), p, from("192.0.2.1", "api_key.used"))
+		s.RecordSoon(t.Context(), p, from("192.0.2.1", "api_key.used"))
 	}
-	s.Note(t.Context(), p, from("192.0.2.2", "api_key.used"))
-	s.Note(t.Context(), recordtest.Live("ws_1"), from("192.0.2.3", "token.issued"))
-	s.Note(t.Context(), recordtest.Live("ws_deleted"), from("192.0.2.4", "api_key.used"))
+	s.RecordSoon(t.Context(), p, from("192.0.2.2", "api_key.used"))
+	s.RecordSoon(t.Context(), recordtest.Live("ws_1"), from("192.0.2.3", "token.issued"))
+	s.RecordSoon(t.Context(), recordtest.Live("ws_deleted"), from("192.0.2.4", "api_key.used"))
 	flush(t, s)
 	assert.Equal(t, map[string]int{"192.0.2.1": 20, "192.0.2.2": 1}, counts(t, s, p, audit.Query{}), "a test key sees the test environment")
 	assert.Equal(t, map[string]int{"192.0.2.3": 1}, counts(t, s, recordtest.Live("ws_1"), audit.Query{Action: "token.issued"}))
@@ -71,7 +71,7 @@ func TestNotedActionsOfAMinuteAreMerged(t *testing.T) {
 	var rows atomic.Int32
 	store.BeforeApply = func(c commit.Change) error { rows.Add(int32(len(c.Puts))); return nil }
 	for range 20 {
-		s.Note(t.Context(), p, from("192.0.2.5", "api_key.used"))
+		s.RecordSoon(t.Context(), p, from("192.0.2.5", "api_key.used"))
 	}
 	flush(t, s)
 	assert.LessOrEqual(t, rows.Load(), int32(2), "one row, or two if a minute ended")
@@ -83,7 +83,7 @@ func TestEntriesWaitForAStoreThatFails(t *testing.T) {
 	p := domain.Principal{KeyID: "key_1", WorkspaceID: "ws_1", Environment: domain.Live}
 	store.BeforeApply = func(commit.Change) error { return errors.New("the disk is full") }
 	s.Record(t.Context(), p, from("192.0.2.1", "webhook.deleted"))
-	s.Note(t.Context(), p, from("192.0.2.2", "api_key.used"))
+	s.RecordSoon(t.Context(), p, from("192.0.2.2", "api_key.used"))
 	flush(t, s)
 	assert.Empty(t, counts(t, s, p, audit.Query{}))
 	store.BeforeApply = nil
@@ -97,7 +97,7 @@ func TestEntryThatRodeWithItsChangeIsNotStoredAgain(t *testing.T) {
 	p := domain.Principal{KeyID: "key_1", WorkspaceID: "ws_1", Environment: domain.Live}
 	action := from("192.0.2.1", "webhook.created")
 	action.Resource.Type = "webhook"
-	ctx := s.Ride(t.Context(), p, action)
+	ctx := s.WithAuditEntry(t.Context(), p, action)
 	w := &domain.Webhook{Meta: domain.Meta{ID: record.RequestResourceID(ctx, domain.PrefixWebhook), Object: "webhook", WorkspaceID: "ws_1", Environment: domain.Live}}
 	c, rider := commit.Board(ctx, commit.Change{Workspace: "ws_1", Puts: []domain.Record{w}}) // as the node's store does
 	_, err := store.Apply(ctx, c)
@@ -112,7 +112,7 @@ func TestFailuresOfManyUnknownCredentialsShareARow(t *testing.T) {
 	t.Parallel()
 	s, _ := setUp(t)
 	for i := range 200 {
-		s.Note(t.Context(), domain.Principal{}, from(netip.AddrFrom4([4]byte{198, 51, 100, byte(i)}).String(), "auth.failed"))
+		s.RecordSoon(t.Context(), domain.Principal{}, from(netip.AddrFrom4([4]byte{198, 51, 100, byte(i)}).String(), "auth.failed"))
 	}
 	flush(t, s)
 	got, sum := counts(t, s, recordtest.Live("ws_1"), audit.Query{}), 0

@@ -9,13 +9,12 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// addContacts adds all contacts of a job to its campaign, in one commit with the end of
-// the job.
+// addContacts adds all contacts of a job to its campaign. One commit stores the contacts and completes the job.
 func (r *run) addContacts(ctx context.Context) error {
 	rows := func(yield func(domain.RawContact, error) bool) {
 		for index, o := range r.items(ctx) {
 			if index < 0 || o.Contact == nil {
-				yield(domain.RawContact{}, errUnreadable)
+				yield(domain.RawContact{}, errUnreadableItems)
 				return
 			}
 			row := *o.Contact
@@ -44,12 +43,12 @@ func (r *run) addContacts(ctx context.Context) error {
 		return err
 	}
 	if c, failed := r.service.cfg.Campaigns.Campaign(ctx, r.principal, r.job.TargetID); failed == nil && !c.Status.Final() && domain.CodeOf(err) == domain.CodeInvalidState {
-		return err // another upload is running
+		return err // another upload to the campaign is running
 	}
 	return r.failAll(ctx, err)
 }
 
-// contactParam returns the parameter of a contact that an error is about.
+// contactParam returns the request field of a contact to which an error code belongs.
 func contactParam(code domain.Code) string {
 	if code == "missing_variable" {
 		return "context"

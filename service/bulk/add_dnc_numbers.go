@@ -7,13 +7,12 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// addNumbers adds all numbers of a job to its list. A number is on a list once, however
-// often it is added.
+// addNumbers adds all numbers of a job to its do-not-call list. A repeated run adds no number twice.
 func (r *run) addNumbers(ctx context.Context) error {
 	err := r.service.cfg.ImportDNC(ctx, r.principal, r.job.TargetID, func(yield func(domain.RawNumber, error) bool) {
 		for index, o := range r.items(ctx) {
 			if index < 0 || o.Number == nil {
-				yield(domain.RawNumber{}, errUnreadable)
+				yield(domain.RawNumber{}, errUnreadableItems)
 				return
 			}
 			if !yield(*o.Number, nil) {

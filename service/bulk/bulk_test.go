@@ -21,15 +21,15 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// fakeNode is what bulk.Config asks for, with one workspace.
+// fakeNode implements the interfaces of bulk.Config for one workspace.
 type fakeNode struct {
 	store       commit.Store
 	quarantined bool
-	paused      bool                                                // jobs are not run
-	place       func(to string, attempt int) error                  // why a call is not placed; nil: all are
-	placed      map[string]int                                      // placements by number
-	queue       func(o domain.NewMessage) error                     // why a message is not queued; nil: all are
-	imported    func(rows iter.Seq2[domain.RawNumber, error]) error // of the numbers of a list
+	paused      bool                                                // if set, started jobs do not run
+	place       func(to string, attempt int) error                  // error of a placement by number and try; nil: none
+	placed      map[string]int                                      // number of placements by phone number
+	queue       func(o domain.NewMessage) error                     // error of queuing a message; nil: none
+	imported    func(rows iter.Seq2[domain.RawNumber, error]) error // import of the numbers of a list
 	lines       *actor.PID
 }
 
@@ -44,15 +44,15 @@ func (*fakeNode) WorkspaceNotFound() error { return domain.NotFound("workspace")
 
 func (*fakeNode) Context() context.Context                               { return context.Background() }
 func (n *fakeNode) Quarantined() bool                                    { return n.quarantined }
+func (*fakeNode) StopAndWait(string)                                     {}
 func (*fakeNode) Stop(string)                                            {}
-func (*fakeNode) End(string)                                             {}
 func (*fakeNode) CheckSMSRoutes(context.Context, domain.Principal) error { return nil }
 
 func (n *fakeNode) OutboundLinesPID(string, domain.Environment) (*actor.PID, error) {
 	return n.lines, nil
 }
 
-// Begin runs work at once, so that the job is over when Begin returns.
+// Start runs work at once, so that the job has ended when Start returns.
 func (n *fakeNode) Begin(ctx context.Context, _ string, work func(ctx context.Context) error) bool {
 	if !n.paused {
 		_ = work(ctx)
@@ -133,7 +133,7 @@ func callsTo(numbers ...string) bulk.NewJob {
 	return job
 }
 
-// items returns status and error code of each item of a job.
+// items returns the status and error code of each item of a job.
 func items(t *testing.T, s *bulk.Service, id string) (out []string) {
 	t.Helper()
 	page, err := s.BulkItems(t.Context(), owner(), id, bulk.ItemQuery{Limit: 100})

@@ -12,61 +12,61 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// An item that has failed temporarily is tried again after the delay that its error
-// names, within these bounds; after an unknown error maxUnknownErrors times.
+// Bounds for retries of an item with a temporary error. The delay comes from the error's retry_after. After an
+// unknown error the item is tried maxUnknownErrors times.
 const (
-	retryMin         = time.Second
-	retryMax         = 30 * time.Second
+	minRetryDelay    = time.Second
+	maxRetryDelay    = 30 * time.Second
 	maxUnknownErrors = 5
 )
 
-// placeCalls places one call after another, each as soon as it has a permit. It waits
-// for permits with the weight of a campaign, so that the permits that are kept for
-// single calls stay free. A call outside its calling hours lets the others pass.
+// placeCalls places the calls of a job one by one, each as soon as it has a permit. It requests permits with the
+// weight of a campaign, so that the permits reserved for single calls stay free. A call outside its calling hours
+// does not block the calls behind it.
 func (r *run) placeCalls(ctx context.Context) error {
 	pid, err := r.service.cfg.Permits.OutboundLinesPID(r.job.WorkspaceID, r.job.Environment)
 	if err != nil {
 		return err
 	}
-	w := lines.NewPermitWaiter(r.service.cfg.System, pid)
-	defer w.Close()
-	settled, err := r.settledItems(ctx)
+	permits := lines.NewPermitWaiter(r.service.cfg.System, pid)
+	defer permits.Close()
+	processed, err := r.processedItems(ctx)
 	if err != nil {
 		return err
 	}
 	for index, o := range r.items(ctx) {
 		if index < 0 || o.Call == nil {
-			return errUnreadable
+			return errUnreadableItems
 		}
-		if settled[index] {
+		if processed[index] {
 			continue
 		}
-		if err := r.placeCall(ctx, w, index, *o.Call); err != nil {
+		if err := r.placeCall(ctx, permits, index, *o.Call); err != nil {
 			return err
 		}
-		if err := r.placeDue(ctx, w); err != nil {
+		if err := r.placeDue(ctx, permits); err != nil {
 			return err
 		}
 	}
-	return r.placeHeld(ctx, w)
+	return r.placeHeld(ctx, permits)
 }
 
-// placeCall places one call, or holds it until its calling hours open. It tries again
-// after temporary errors, and stores others as the error of the item.
-func (r *run) placeCall(ctx context.Context, w *lines.PermitWaiter, index int, o domain.NewCall) error {
+// placeCall places one call, or holds it until its calling hours begin. Temporary errors are retried. Other errors
+// become the error of the item.
+func (r *run) placeCall(ctx context.Context, permits *lines.PermitWaiter, index int, o domain.NewCall) error {
 	for unknown := 0; ; {
 		var committed func()
 		_, err := r.service.cfg.PlaceCall(ctx, r.principal, Placement{
 			Order: o, CallID: mailbox.NewID(domain.PrefixCall),
 			Permit: func(ctx context.Context) (lines.Permit, error) {
-				r.wait.setReason(forPermit)
+				r.wait.setReason(waitPermit)
 				defer r.wait.setReason("")
-				return w.WaitForPermit(ctx)
+				return permits.WaitForPermit(ctx)
 			},
 			More: func(c *commit.Change, call *domain.Call) {
 				item := r.item(index, nil)
 				item.ResultID = call.ID
-				committed = r.settle(c, item)
+				committed = r.addResult(c, item)
 			},
 		})
 		switch {
@@ -76,7 +76,7 @@ func (r *run) placeCall(ctx context.Context, w *lines.PermitWaiter, index int, o
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case committed != nil: // the commit was tried: what is stored says what became of it
+		case committed != nil: // the outcome of the commit is unknown; the next run reads the stored rows
 			return err
 		case !record.IsRetryable(err), domain.CodeOf(err) == "" && unknown == maxUnknownErrors:
 			if until, closed := closedUntil(err); closed {
@@ -99,8 +99,8 @@ func (r *run) placeCall(ctx context.Context, w *lines.PermitWaiter, index int, o
 	}
 }
 
-// placeDue places the held calls whose hours have opened.
-func (r *run) placeDue(ctx context.Context, w *lines.PermitWaiter) error {
+// placeDue places the held calls whose calling hours have begun.
+func (r *run) placeDue(ctx context.Context, permits *lines.PermitWaiter) error {
 	open, _ := r.wait.due(time.Now())
 	var chunk *domain.BulkChunk
 	for _, index := range open {
@@ -112,19 +112,19 @@ func (r *run) placeDue(ctx context.Context, w *lines.PermitWaiter) error {
 		}
 		var o NewItem
 		if err := domain.ReadRow(chunk.Entries[index%domain.BulkChunkSize].Order, &o); err != nil || o.Call == nil {
-			return errUnreadable
+			return errUnreadableItems
 		}
-		if err := r.placeCall(ctx, w, index, *o.Call); err != nil {
+		if err := r.placeCall(ctx, permits, index, *o.Call); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// placeHeld waits for the calls that are held, and places them, until none is left.
-func (r *run) placeHeld(ctx context.Context, w *lines.PermitWaiter) error {
+// placeHeld waits for the calling hours of all held calls and places these calls.
+func (r *run) placeHeld(ctx context.Context, permits *lines.PermitWaiter) error {
 	for {
-		if err := r.placeDue(ctx, w); err != nil {
+		if err := r.placeDue(ctx, permits); err != nil {
 			return err
 		}
 		open, next := r.wait.due(time.Now())
@@ -134,7 +134,7 @@ func (r *run) placeHeld(ctx context.Context, w *lines.PermitWaiter) error {
 		case next.IsZero():
 			return nil
 		}
-		r.wait.setReason(forHours)
+		r.wait.setReason(waitCallingHours)
 		err := record.Sleep(ctx, min(max(time.Until(next), 0)+time.Millisecond, maxSleep))
 		r.wait.setReason("")
 		if err != nil {
@@ -143,44 +143,44 @@ func (r *run) placeHeld(ctx context.Context, w *lines.PermitWaiter) error {
 	}
 }
 
-// settledItems returns the items from the job's Next on that are settled. Those between
-// them wait for their calling hours.
-func (r *run) settledItems(ctx context.Context) (map[int]bool, error) {
-	settled, after := make(map[int]bool), ""
+// processedItems returns the processed items from index job.Next on. The unprocessed items between them wait for
+// their calling hours.
+func (r *run) processedItems(ctx context.Context) (map[int]bool, error) {
+	processed, after := make(map[int]bool), ""
 	if r.job.Next > 0 {
 		after = (&domain.BulkItem{BulkID: r.job.ID, Index: r.job.Next - 1}).Key().ID
 	}
 	prefix := domain.Key{Kind: "bulk_item", Workspace: r.job.WorkspaceID, ID: r.job.ID + "/"}
 	err := r.service.store.Under(ctx, prefix, after, r.job.Total, func() domain.Record { return &domain.BulkItem{} }, func(rec domain.Record) error {
 		if item, ok := rec.(*domain.BulkItem); ok {
-			settled[item.Index] = true
+			processed[item.Index] = true
 		}
 		return nil
 	})
-	return settled, err
+	return processed, err
 }
 
-// retryDelay returns how long to wait before another try.
+// retryDelay returns the delay before an item with this error is tried again.
 func retryDelay(err error) time.Duration {
 	if e, ok := errors.AsType[*domain.Error](err); ok {
 		if s, ok := e.Extra["retry_after"].(int); ok {
-			return min(max(time.Duration(s)*time.Second, retryMin), retryMax)
+			return min(max(time.Duration(s)*time.Second, minRetryDelay), maxRetryDelay)
 		}
 	}
-	return retryMin
+	return minRetryDelay
 }
 
-// waitReason returns what a call waits for that was refused for now.
+// waitReason returns the API's word for what a temporarily refused call waits for.
 func waitReason(err error) string {
 	if e, ok := errors.AsType[*domain.Error](err); ok {
-		if why, halted := e.Extra["reason"].(string); halted {
-			return why
+		if reason, ok := e.Extra["reason"].(string); ok {
+			return reason
 		}
 	}
-	return forTrunk
+	return waitTrunk
 }
 
-// closedUntil says whether an error is outside_calling_hours, and when they open.
+// closedUntil reports whether err is outside_calling_hours, and returns when the calling hours begin.
 func closedUntil(err error) (time.Time, bool) {
 	e, ok := errors.AsType[*domain.Error](err)
 	if !ok || e.Code != domain.CodeOutsideCallingHours {

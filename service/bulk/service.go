@@ -1,4 +1,5 @@
-// Package bulk runs jobs of many calls, contacts, numbers or messages.
+// Package bulk is the service for bulk jobs, which place many calls, queue many messages, or import contacts or
+// do-not-call numbers. A job continues after a restart.
 package bulk
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// Placement is a call that a job places.
+// Placement is a request of a job to place one call.
 type Placement struct {
 	Order  domain.NewCall
 	CallID string
@@ -24,7 +25,7 @@ type Placement struct {
 	More   func(*commit.Change, *domain.Call)              // adds to the commit that opens the call
 }
 
-// Config is what the service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store      commit.Store
 	Workspaces record.Workspaces
@@ -46,9 +47,9 @@ type Config struct {
 
 // node is the node that runs the jobs.
 type node interface {
-	// Context ends with the node.
+	// Context returns a context that ends when the node stops.
 	Context() context.Context
-	// Quarantined says that nothing may be sent to anybody.
+	// Quarantined reports whether the store is in quarantine after a restore. No call or message is sent then.
 	Quarantined() bool
 }
 
@@ -57,13 +58,13 @@ type permitActors interface {
 	OutboundLinesPID(workspaceID string, env domain.Environment) (*actor.PID, error)
 }
 
-// jobRunner runs work in the background until it is done.
+// jobRunner runs functions in the background.
 type jobRunner interface {
 	Begin(ctx context.Context, name string, work func(ctx context.Context) error) bool
-	// Stop ends work and waits for it.
+	// StopAndWait stops work and waits for its end.
+	StopAndWait(name string)
+	// Stop stops work without waiting.
 	Stop(name string)
-	// End ends work.
-	End(name string)
 }
 
 type campaigns interface {
@@ -72,23 +73,22 @@ type campaigns interface {
 
 // contactImports adds contacts to campaigns.
 type contactImports interface {
-	// ImportContacts adds contacts in one commit with more, which sees up to most of
-	// the errors.
+	// ImportContacts adds contacts in one commit. more adds to that commit and sees up to maxErrors errors of rows.
 	ImportContacts(
-		ctx context.Context, p domain.Principal, campaignID string, rows contactlist.ContactRows, most int, more func(*commit.Change, *contactlist.Import),
+		ctx context.Context, p domain.Principal, campaignID string, rows contactlist.ContactRows, maxErrors int, more func(*commit.Change, *contactlist.Import),
 	) (contactlist.UploadSummary, error)
 }
 
 type dncLists interface {
-	// ListExists returns a validation error for param if there is no such list.
+	// ListExists returns a validation error for param if the list does not exist.
 	ListExists(ctx context.Context, p domain.Principal, param, id string) error
 }
 
 // messages queues SMS messages.
 type messages interface {
-	// CheckSMSRoutes returns an error if nothing carries messages of the workspace.
+	// CheckSMSRoutes returns an error if the workspace has no route for messages.
 	CheckSMSRoutes(ctx context.Context, p domain.Principal) error
-	// QueueMessage queues a message under an id, in one commit with more.
+	// QueueMessage queues a message with this id. more adds to its commit.
 	QueueMessage(ctx context.Context, p domain.Principal, o domain.NewMessage, id string, more ...func(*commit.Change)) (*domain.Message, error)
 }
 
@@ -100,8 +100,8 @@ type scripts interface {
 type Service struct {
 	store   commit.Store
 	cfg     Config
-	running sync.Map // *waitState of each job that runs, by its id
+	running sync.Map // *waitState by job id, for each running job
 }
 
-// New returns the service.
+// New returns a Service.
 func New(cfg Config) *Service { return &Service{store: cfg.Store, cfg: cfg} }

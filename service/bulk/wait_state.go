@@ -6,70 +6,68 @@ import (
 	"time"
 )
 
-// What a bulk job waits for (Bulk.Waiting).
+// Reasons for which a bulk job waits, as the API shows them in waiting.
 const (
-	forPermit = "line"
-	forTrunk  = "trunk"
-	forHours  = "calling_hours"
+	waitPermit       = "line"
+	waitTrunk        = "trunk"
+	waitCallingHours = "calling_hours"
 )
 
-// maxSleep bounds how long a job sleeps until calling hours open: the clock may be set
-// meanwhile.
+// maxSleep limits one sleep until calling hours begin, because the system clock may be set during the sleep.
 const maxSleep = 30 * time.Second
 
-// waitState is what a running job waits for. It is not stored: the next run finds the
-// same closed hours.
+// waitState is what a running job waits for. It is not stored: the next run computes it again.
 type waitState struct {
-	mu     sync.Mutex
-	reason string            // of the item that is being done; "": it does not wait
-	held   map[int]time.Time // items outside their calling hours, until then
+	mu        sync.Mutex
+	reason    string            // reason of the current item; "": not waiting
+	heldItems map[int]time.Time // start of the calling hours, by index of the held item
 }
 
-// setReason sets what the item being processed waits for; "": nothing.
+// setReason sets the reason for which the current item waits; "" ends the wait.
 func (w *waitState) setReason(reason string) {
 	w.mu.Lock()
 	w.reason = reason
 	w.mu.Unlock()
 }
 
-// hold keeps an item until its calling hours open.
+// hold keeps an item back until its calling hours begin.
 func (w *waitState) hold(index int, until time.Time) {
 	w.mu.Lock()
-	if w.held == nil {
-		w.held = make(map[int]time.Time)
+	if w.heldItems == nil {
+		w.heldItems = make(map[int]time.Time)
 	}
-	w.held[index] = until
+	w.heldItems[index] = until
 	w.mu.Unlock()
 }
 
-// release ends the hold of an item.
+// release removes an item from the held items.
 func (w *waitState) release(index int) {
 	w.mu.Lock()
-	delete(w.held, index)
+	delete(w.heldItems, index)
 	w.mu.Unlock()
 }
 
-// clear removes what an earlier run waited for.
+// clear removes the state of an earlier run.
 func (w *waitState) clear() {
 	w.mu.Lock()
-	w.reason, w.held = "", nil
+	w.reason, w.heldItems = "", nil
 	w.mu.Unlock()
 }
 
-// until returns when an item may be processed; false: it does not wait for its hours.
+// until returns when the calling hours of a held item begin; false if the item is not held.
 func (w *waitState) until(index int) (time.Time, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t, ok := w.held[index]
+	t, ok := w.heldItems[index]
 	return t, ok
 }
 
-// due returns the items whose calling hours are open at a time, in their order, and the
-// next opening of the others; zero: no other waits.
+// due returns the held items whose calling hours have begun at time now, sorted by index. next is the earliest
+// start for the others, zero if there are none.
 func (w *waitState) due(now time.Time) (open []int, next time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for index, until := range w.held {
+	for index, until := range w.heldItems {
 		switch {
 		case !until.After(now):
 			open = append(open, index)
@@ -81,14 +79,14 @@ func (w *waitState) due(now time.Time) (open []int, next time.Time) {
 	return open, next
 }
 
-// now returns what the job waits for, and until when where that is known.
-func (w *waitState) now() (reason string, until *time.Time) {
+// current returns the reason for which the job waits, and until when, if known.
+func (w *waitState) current() (reason string, until *time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.reason != forHours {
+	if w.reason != waitCallingHours {
 		return w.reason, nil
 	}
-	for _, t := range w.held {
+	for _, t := range w.heldItems {
 		if until == nil || t.Before(*until) {
 			until = &t
 		}
@@ -96,7 +94,7 @@ func (w *waitState) now() (reason string, until *time.Time) {
 	return w.reason, until
 }
 
-// waitStateOf returns what a job waits for; nil if it does not run here.
+// waitStateOf returns the wait state of a job; nil if the job is not running in this process.
 func (s *Service) waitStateOf(id string) *waitState {
 	v, _ := s.running.Load(id)
 	w, _ := v.(*waitState)

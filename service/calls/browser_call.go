@@ -11,40 +11,38 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// The parties of a call from a browser, as its record shows them.
+// Numbers and name in the record of a call from a browser.
 const (
 	browserCaller     = "+15005550000"
 	browserCallerName = "Browser"
 	browserCallee     = "+15005550100"
 )
 
-// BrowserCallRequest asks for a call from a browser to an agent.
+// BrowserCallRequest is a request to call an agent from a browser.
 type BrowserCallRequest struct {
 	AgentID string
-	From    string // the caller's number; "": 15005550000
+	From    string // the caller's number; "": browserCaller
 }
 
-// BrowserCall is the browser's end of a call to an agent.
+// BrowserCall controls the browser's side of a call to an agent.
 type BrowserCall struct {
 	CallID string
-	Say    func(mu []byte)   // 8 kHz mono µ-law of any length, at the pace at which it shall be heard
-	Press  func(keys string) // 0 to 9, A to D, * and #
+	Say    func(mu []byte)   // sends 8 kHz mono µ-law audio of any length, paced in real time
+	Press  func(keys string) // sends DTMF digits: 0 to 9, A to D, * and #
 	Leave  func()            // hangs up; may be called more than once
 }
 
-// BrowserCallEvents are called with what happens at the agent's end of a call from a
-// browser. None of the functions may block.
+// BrowserCallEvents are callbacks for the events of a call from a browser. The callbacks must not block.
 type BrowserCallEvents struct {
-	Sound   func(frame []byte)     // of ListenFrame bytes, overwritten afterwards; nil once, at the end
-	Segment func(s domain.Segment) // what is said, when it begins and whenever more is known of it
+	Sound   func(frame []byte)     // audio of ListenFrame bytes, valid until the callback returns; nil once, at the end
+	Segment func(s domain.Segment) // transcript segment: when speech begins, and with each update
 	State   func(status domain.CallStatus)
-	Key     func(key byte) // that the agent presses
+	Key     func(key byte) // DTMF digit that the agent sends
 }
 
-// StartBrowserCall calls an agent from a browser: a call of the test carrier over SIP and
-// RTP like any other, which takes an inbound permit and has a record. Errors:
-// invalid_state, no_trunk, not_found, engine_not_configured,
-// concurrent_limit_exceeded, unavailable.
+// StartBrowserCall calls an agent from a browser. The test carrier places the call over SIP and RTP. The call takes
+// an inbound permit and has a record, like any other inbound call. Errors: invalid_state, no_trunk, not_found,
+// engine_not_configured, concurrent_limit_exceeded, unavailable.
 func (s *Service) StartBrowserCall(ctx context.Context, p domain.Principal, o BrowserCallRequest, events BrowserCallEvents) (BrowserCall, error) {
 	if err := s.checkTestCalls(p, s.cfg.BrowserCall != nil); err != nil {
 		return BrowserCall{}, err
@@ -55,17 +53,17 @@ func (s *Service) StartBrowserCall(ctx context.Context, p domain.Principal, o Br
 	mark := mailbox.NewID("test")
 	arrived, remove := s.cfg.TestCalls.Add(mark, testcalls.Order{WorkspaceID: p.WorkspaceID, AgentID: o.AgentID, Number: browserCallee, OnSegment: events.Segment})
 	defer remove()
-	bound, cancel := context.WithTimeout(ctx, testCallTimeout)
+	callCtx, cancel := context.WithTimeout(ctx, testCallTimeout)
 	defer cancel()
 	watch := transcriptWatch{calls: s.cfg.TestCalls}
-	handset, err := s.cfg.BrowserCall(bound, testcarrier.Order{To: browserCallee, From: cmp.Or(o.From, browserCaller), Name: browserCallerName, Mark: mark}, events.Sound, func(e testcarrier.Event) {
+	handset, err := s.cfg.BrowserCall(callCtx, testcarrier.Order{To: browserCallee, From: cmp.Or(o.From, browserCaller), Name: browserCallerName, Mark: mark}, events.Sound, func(e testcarrier.Event) {
 		switch e.What {
 		case testcarrier.Answered:
 			events.State(domain.CallInProgress)
 		case testcarrier.Heard:
 			events.Key(e.Key)
 		case testcarrier.HungUp, testcarrier.Left, testcarrier.Refused:
-			watch.end()
+			watch.setEnded()
 		}
 	})
 	if err = s.testCallError(ctx, p, err); err != nil {
@@ -74,17 +72,17 @@ func (s *Service) StartBrowserCall(ctx context.Context, p domain.Principal, o Br
 	}
 	select {
 	case id := <-arrived:
-		watch.begin(id)
+		watch.setCallID(id)
 		return BrowserCall{CallID: id, Say: handset.Say, Press: handset.Press, Leave: handset.HangUp}, nil
-	case <-bound.Done():
+	case <-callCtx.Done():
 		handset.HangUp()
 		s.cfg.TestCalls.Cancel(mark, arrived)
-		return BrowserCall{}, testCallLate()
+		return BrowserCall{}, testCallTimeoutError()
 	}
 }
 
-// transcriptWatch removes the watcher of a call's transcript when the call has ended.
-// The end may come before the id of the call is known.
+// transcriptWatch removes the watcher of a call's transcript when the call has ended. The call may end before its
+// id is known.
 type transcriptWatch struct {
 	calls  *testcalls.Registry
 	mu     sync.Mutex
@@ -92,22 +90,22 @@ type transcriptWatch struct {
 	ended  bool
 }
 
-func (w *transcriptWatch) begin(callID string) {
+func (w *transcriptWatch) setCallID(callID string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.callID = callID
-	w.remove()
+	w.removeWatcher()
 }
 
-func (w *transcriptWatch) end() {
+func (w *transcriptWatch) setEnded() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended = true
-	w.remove()
+	w.removeWatcher()
 }
 
-// remove runs under mu.
-func (w *transcriptWatch) remove() {
+// removeWatcher removes the watcher once the call has ended and its id is known. The caller holds mu.
+func (w *transcriptWatch) removeWatcher() {
 	if w.ended && w.callID != "" {
 		w.calls.RemoveWatcher(w.callID)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// putCall stores a call and what was said in it.
+// putCall stores a call with this status. Its transcript is one sentence of the caller, if said is not empty.
 func putCall(t *testing.T, n *fakeNode, id string, status domain.CallStatus, said string) {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -84,7 +84,7 @@ func TestTransferUsesTheModeOfTheRequest(t *testing.T) {
 	m, _ := n.calls.received()[0].(call.StartTransfer)
 	assert.Equal(t, []any{id, "+12025550199", domain.TransferBlind, "for sales"}, []any{m.CallID, m.Target.To, m.Mode, m.Summary})
 	_, err = s.TransferCall(t.Context(), caller(), id, calls.Transfer{Destination: "sales"})
-	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "the call has no agent, and so no destinations")
+	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "a call without an agent has no transfer destinations")
 }
 
 func TestDeletedCallTakesItsRecordingAndTranscript(t *testing.T) {
@@ -95,7 +95,7 @@ func TestDeletedCallTakesItsRecordingAndTranscript(t *testing.T) {
 	putCall(t, n, over, domain.CallCompleted, "goodbye")
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(s.DeleteCall(t.Context(), caller(), live)))
 	require.NoError(t, s.DeleteCall(t.Context(), caller(), over))
-	assert.Equal(t, map[string]int{recording.BlobName(over): 2}, n.deleted, "also one that is stored meanwhile")
+	assert.Equal(t, map[string]int{recording.BlobName(over): 2}, n.deleted, "deleted before and after the commit")
 	_, err := s.Call(t.Context(), caller(), over)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	_, err = n.store.Get(t.Context(), &domain.Transcript{CallID: over, WorkspaceID: "ws_1"})

@@ -26,7 +26,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// caller may place calls in the live environment of the fake workspace.
+// caller returns a principal that may place calls in the live environment of the fake workspace.
 func caller() domain.Principal {
 	return domain.Principal{WorkspaceID: "ws_1", Environment: domain.Live}
 }
@@ -35,7 +35,7 @@ func newOrder() domain.NewCall {
 	return domain.NewCall{To: "+12025550115", From: "+12025550100", AgentID: "agent_1"}
 }
 
-// fakeActor is an actor that answers requests with answer and keeps every message.
+// fakeActor is an actor that records all messages and answers requests with answer.
 type fakeActor struct {
 	pid    *actor.PID
 	mu     sync.Mutex
@@ -63,26 +63,25 @@ func newFakeActor(system *actor.ActorSystem, answer func(message any) any) *fake
 	return f
 }
 
-// received returns the messages so far.
+// received returns all messages that the actor has received.
 func (f *fakeActor) received() []any {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]any(nil), f.got...)
 }
 
-// fakeNode is a node with one workspace. Its methods and those of the other fakes are
-// what calls.Config asks for.
+// fakeNode implements the interfaces of calls.Config for one workspace, ws_1.
 type fakeNode struct {
 	lines, trunks, numbers, calls *fakeActor
 
 	store   commit.Store
-	refusal error                    // of CheckCallAdmission
-	opened  func(call.OpeningCommit) // sees each opening; nil: nothing
-	openErr error                    // of OpenCall
+	refusal error                    // error of CheckCallAdmission
+	opened  func(call.OpeningCommit)       // called with each opening; nil: not called
+	openErr error                    // error of OpenCall
 	listed  map[string]bool          // numbers on do-not-call lists
-	shown   map[string]bool          // numbers that may be shown
-	deleted map[string]int           // recordings, by name
-	scripts map[string]*domain.Error // of agents that have none
+	shown   map[string]bool          // numbers that may be shown as caller ID
+	deleted map[string]int           // number of deletions by recording name
+	scripts map[string]*domain.Error // errors of Script, by agent
 }
 
 func (n *fakeNode) Workspace(id string) *domain.Workspace {
@@ -178,13 +177,13 @@ func (n *fakeNode) Delete(_ context.Context, _, name string) error {
 	return nil
 }
 
-// userAgent prepares dialogs.
+// userAgent is a fake of leg.DialogOpener.
 type userAgent struct{}
 
 func (userAgent) CallID(attempt string, _ int) string     { return attempt }
 func (userAgent) InitialState(sip.Invite) sip.DialogState { return sip.DialogState{} }
 
-// newFixture returns a service over a node that grants everything.
+// newFixture returns a service with a fake node that accepts every call.
 func newFixture(t *testing.T) (*calls.Service, *fakeNode) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// liveCall returns a call that is not over, and the actor that has it.
+// liveCall returns a call that has not ended, and the actor that owns the calls of its workspace.
 func (s *Service) liveCall(ctx context.Context, p domain.Principal, id string) (*domain.Call, *actor.PID, error) {
 	c, err := record.LiveCall(ctx, s.store, p, id)
 	if err != nil {
@@ -21,7 +21,7 @@ func (s *Service) liveCall(ctx context.Context, p domain.Principal, id string) (
 	return c, pid, err
 }
 
-// HangupCall ends a live call.
+// HangupCall ends a live call and returns the call. Errors: not_found, invalid_state.
 func (s *Service) HangupCall(ctx context.Context, p domain.Principal, id string) (*domain.Call, error) {
 	c, pid, err := s.liveCall(ctx, p, id)
 	if err != nil {
@@ -33,18 +33,18 @@ func (s *Service) HangupCall(ctx context.Context, p domain.Principal, id string)
 	return s.Call(ctx, p, id)
 }
 
-// SayInCall lets the agent of a live call say a text.
+// SayInCall makes the agent of a live call speak a text.
 func (s *Service) SayInCall(ctx context.Context, p domain.Principal, id, text string) (*domain.Call, error) {
-	return s.command(ctx, p, id, func(callID string) any { return call.SpeakText{CallID: callID, Text: text} })
+	return s.sendCommand(ctx, p, id, func(callID string) any { return call.SpeakText{CallID: callID, Text: text} })
 }
 
-// PressInCall sends digits to the remote party of a live call.
+// PressInCall sends DTMF digits to the remote party of a live call.
 func (s *Service) PressInCall(ctx context.Context, p domain.Principal, id, digits string) (*domain.Call, error) {
-	return s.command(ctx, p, id, func(callID string) any { return call.SendDigits{CallID: callID, Digits: digits} })
+	return s.sendCommand(ctx, p, id, func(callID string) any { return call.SendDigits{CallID: callID, Digits: digits} })
 }
 
-// command sends a message to a live call and returns the call as it is then.
-func (s *Service) command(ctx context.Context, p domain.Principal, id string, message func(callID string) any) (*domain.Call, error) {
+// sendCommand sends a message about a live call to the calls actor and returns the call as it is afterwards.
+func (s *Service) sendCommand(ctx context.Context, p domain.Principal, id string, message func(callID string) any) (*domain.Call, error) {
 	c, pid, err := s.liveCall(ctx, p, id)
 	if err != nil {
 		return nil, err

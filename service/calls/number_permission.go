@@ -11,34 +11,34 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 )
 
-// numberGrantFor is how long the number of a call is reserved until the call opens.
-const numberGrantFor = 15 * time.Second
+// numberReservation is how long the numbers actor reserves a number until its call opens.
+const numberReservation = 15 * time.Second
 
-// permitNumber asks the actor of the numbers, right before a call opens, whether its
-// number may be called. Phones of the workspace have no number.
-func (s *Service) permitNumber(ctx context.Context, owner *actor.PID, c *domain.Call, toPhone bool) (numbers.NumberGranted, error) {
+// requestNumberPermission asks the numbers actor, right before a call opens, whether the number may be called.
+// Phones of the workspace need no permission.
+func (s *Service) requestNumberPermission(ctx context.Context, owner *actor.PID, c *domain.Call, toPhone bool) (numbers.NumberGranted, error) {
 	if toPhone {
 		return numbers.NumberGranted{}, nil
 	}
-	bound, cancel := context.WithTimeout(ctx, slotTimeout)
+	permissionCtx, cancel := context.WithTimeout(ctx, slotTimeout)
 	defer cancel()
-	got, err := numbers.RequestPermission(bound, s.cfg.System, owner, numbers.RequestNumber{
+	answer, err := numbers.RequestPermission(permissionCtx, s.cfg.System, owner, numbers.RequestNumber{
 		CallID: c.ID, Number: c.To, Environment: c.Environment, Scrub: dnc.ScrubAll(c.WorkspaceID, c.Environment),
-		Until: time.Now().Add(numberGrantFor),
+		Until: time.Now().Add(numberReservation),
 	})
 	if err != nil {
 		return numbers.NumberGranted{}, err
 	}
-	switch m := got.(type) {
+	switch m := answer.(type) {
 	case numbers.NumberGranted:
 		return m, nil
 	case numbers.NumberDenied:
-		return numbers.NumberGranted{}, deniedError(m)
+		return numbers.NumberGranted{}, permissionDeniedError(m)
 	}
-	return numbers.NumberGranted{}, permissionUnknown()
+	return numbers.NumberGranted{}, permissionUnknownError()
 }
 
-func deniedError(m numbers.NumberDenied) error {
+func permissionDeniedError(m numbers.NumberDenied) error {
 	switch m.Reason {
 	case numbers.DNC:
 		return dnc.Blocked()
@@ -47,9 +47,9 @@ func deniedError(m numbers.NumberDenied) error {
 			With("limit", m.DayLimit).With("next_allowed_at", m.Until.UTC())
 	case numbers.Busy, numbers.Unknown:
 	}
-	return permissionUnknown()
+	return permissionUnknownError()
 }
 
-func permissionUnknown() error {
-	return domain.Errorf(domain.CodeUnavailable, "it is not known whether this number may be called; try again").With("retry_after", 1)
+func permissionUnknownError() error {
+	return domain.Errorf(domain.CodeUnavailable, "the service cannot check now whether this number may be called; try again").With("retry_after", 1)
 }

@@ -1,4 +1,4 @@
-// Package calls places, reads, controls and deletes calls.
+// Package calls is the service for calls: it places, lists, controls and deletes them.
 package calls
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// Config is what the service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store           commit.Store
 	Workspaces      record.Workspaces
@@ -41,38 +41,35 @@ type Config struct {
 	SIP             leg.DialogOpener // prepares the first dialog of a call
 	Zones           *calendar.Shared
 	TestCalls       *testcalls.Registry
-	// TestCall makes a call from the test carrier to this service; nil: there is no
-	// test carrier.
+	// TestCall places a call from the test carrier to this service. It is nil if there is no test carrier.
 	TestCall func(ctx context.Context, o testcarrier.Order) error
-	// BrowserCall makes a call whose audio comes from and goes to a browser; nil: there
-	// is no test carrier.
+	// BrowserCall places a call from the test carrier whose audio comes from a browser. It is nil if there is no
+	// test carrier.
 	BrowserCall func(ctx context.Context, o testcarrier.Order, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
 	Log         *slog.Logger
 }
 
-// callActors finds the actors of a workspace that calls need. Errors: as
-// record.Workspaces.WorkspaceNotFound.
+// callActors returns the actors of a workspace. Errors: as record.Workspaces.WorkspaceNotFound.
 type callActors interface {
 	CallsPID(workspaceID string) (*actor.PID, error)
 	TrunksPID(workspaceID string) (*actor.PID, error)
 	NumbersPID(workspaceID string) (*actor.PID, error)
 }
 
-// permitActors finds the actors that grant the permits of a workspace. Errors: as
+// permitActors returns the actors that grant permits in a workspace. Errors: as
 // record.Workspaces.WorkspaceNotFound.
 type permitActors interface {
-	// OutboundLinesPID returns the actor that grants permits for outbound calls of an
-	// environment.
+	// OutboundLinesPID returns the actor that grants permits for outbound calls in an environment.
 	OutboundLinesPID(workspaceID string, env domain.Environment) (*actor.PID, error)
 	// InboundLinesPID returns the actor that grants permits for inbound calls.
 	InboundLinesPID(workspaceID string) (*actor.PID, error)
 }
 
-// admission says whether this node takes new calls.
+// admission decides whether this node accepts new calls.
 type admission interface {
-	// CheckCallAdmission returns an error while no outbound call may begin.
+	// CheckCallAdmission returns an error while the node starts no outbound calls.
 	CheckCallAdmission() error
-	// CheckInboundCallAdmission returns an error while no inbound call may begin.
+	// CheckInboundCallAdmission returns an error while the node accepts no inbound calls.
 	CheckInboundCallAdmission() error
 }
 
@@ -82,9 +79,9 @@ type opener interface {
 	OpenCall(ctx context.Context, o call.OpeningCommit) error
 }
 
-// transferTargets finds to whom callers are transferred.
+// transferTargets resolves the targets of transfers.
 type transferTargets interface {
-	// FindTransferTarget checks a number or finds a phone. Errors:
+	// FindTransferTarget checks the number, or finds the phone, of a transfer destination. Errors:
 	// destination_not_allowed, spend_cap_reached, dnc_blocked, validation_failed.
 	FindTransferTarget(ctx context.Context, c *domain.Call, t *domain.AgentTransfer, to call.TransferDestination) (transferleg.Target, error)
 }
@@ -97,29 +94,27 @@ type agents interface {
 	Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error)
 }
 
-// scripts resolves what agents say in calls.
+// scripts reads the scripts of agents: versions, pathways and engine settings for a call.
 type scripts interface {
 	Script(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
 	ScriptForCall(ctx context.Context, p domain.Principal, o *domain.NewCall) (domain.Script, error)
 }
 
-// phones finds the registered phones of workspaces.
+// phones finds registered phones.
 type phones interface {
-	// FindRegistered returns the phone that to names; isPhone is false for telephone
-	// numbers.
-	FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.PhoneFound, isPhone bool, err error)
+	// FindRegistered returns the phone with the extension or id to. If to is a telephone number, isPhone is false.
+	FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.Found, isPhone bool, err error)
 }
 
-// callerIDs are the numbers that a workspace may show.
+// callerIDs are the numbers that a workspace may show as caller ID.
 type callerIDs interface {
 	CallerIDs(ctx context.Context, p domain.Principal) ([]string, error)
-	// CheckCallerID returns caller_id_not_allowed for a number that the workspace may
-	// not show.
+	// CheckCallerID returns caller_id_not_allowed if the workspace may not show the number.
 	CheckCallerID(ctx context.Context, p domain.Principal, from string) error
 }
 
 type dncLists interface {
-	// CheckNotListed returns dnc_blocked for a number on a list of the workspace.
+	// CheckNotListed returns dnc_blocked if the number is on a do-not-call list of the workspace.
 	CheckNotListed(ctx context.Context, p domain.Principal, e164 string) error
 }
 
@@ -128,9 +123,9 @@ type recordings interface {
 	Delete(ctx context.Context, workspace, name string) error
 }
 
-// traces holds the SIP messages of live calls.
+// traces holds the SIP messages of live calls in memory.
 type traces interface {
-	// Trace returns the messages of a live call so far; nil: none are held.
+	// Trace returns the SIP messages of a live call so far; nil if there are none.
 	Trace(c *domain.Call) *domain.CallTrace
 }
 
@@ -138,8 +133,8 @@ type traces interface {
 type Service struct {
 	store    commit.Store
 	cfg      Config
-	searches sync.Map // workspaces in which a search in transcripts runs
+	searches sync.Map // ids of workspaces in which a transcript search runs
 }
 
-// New returns the service.
+// New returns a Service.
 func New(cfg Config) *Service { return &Service{store: cfg.Store, cfg: cfg} }

@@ -12,8 +12,7 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// testCallTimeout bounds how long a call of the test carrier may take until it is
-// accepted or refused.
+// testCallTimeout is how long a call of the test carrier may take until this service accepts or refuses it.
 const testCallTimeout = 6 * time.Second
 
 // SIP status codes of refused calls.
@@ -22,19 +21,18 @@ const (
 	sipBusyHere = 486
 )
 
-// InboundTest orders a call from the test carrier to a number of the workspace.
+// InboundTest is a request for a call from the test carrier to a number of the workspace.
 type InboundTest struct {
 	To     string        // E.164
-	From   string        // E.164 or anonymous
-	Name   string        // shown beside it
-	Digits string        // pressed one by one as the agent pauses
-	Says   string        // once the agent pauses
-	HangUp time.Duration // after so long; 0: when the agent does
+	From   string        // E.164, or anonymous
+	Name   string        // caller's name
+	Digits string        // DTMF digits, sent one by one in pauses of the agent
+	Says   string        // text that the caller speaks in a pause of the agent
+	HangUp time.Duration // when the caller hangs up, from the answer; 0: when the agent hangs up
 }
 
-// TestInboundCall lets the test carrier call a number of the workspace and returns
-// the call. Errors: invalid_state, no_trunk, validation_failed,
-// concurrent_limit_exceeded, unavailable.
+// TestInboundCall makes the test carrier call a number of the workspace, and returns the call. Errors:
+// invalid_state, no_trunk, validation_failed, concurrent_limit_exceeded, unavailable.
 func (s *Service) TestInboundCall(ctx context.Context, p domain.Principal, o InboundTest) (*domain.Call, error) {
 	if err := s.checkTestCalls(p, s.cfg.TestCall != nil); err != nil {
 		return nil, err
@@ -42,9 +40,9 @@ func (s *Service) TestInboundCall(ctx context.Context, p domain.Principal, o Inb
 	mark := mailbox.NewID("test")
 	arrived, remove := s.cfg.TestCalls.Add(mark, testcalls.Order{})
 	defer remove()
-	bound, cancel := context.WithTimeout(ctx, testCallTimeout)
+	callCtx, cancel := context.WithTimeout(ctx, testCallTimeout)
 	defer cancel()
-	err := s.cfg.TestCall(bound, testcarrier.Order{
+	err := s.cfg.TestCall(callCtx, testcarrier.Order{
 		To: o.To, From: o.From, Name: o.Name, Mark: mark, Digits: o.Digits, Says: o.Says, HangUp: o.HangUp,
 	})
 	if err = s.testCallError(ctx, p, err); err != nil {
@@ -53,27 +51,27 @@ func (s *Service) TestInboundCall(ctx context.Context, p domain.Principal, o Inb
 	select {
 	case id := <-arrived:
 		return s.Call(ctx, p, id)
-	case <-bound.Done():
-		return nil, testCallLate()
+	case <-callCtx.Done():
+		return nil, testCallTimeoutError()
 	}
 }
 
-func testCallLate() error {
-	return domain.Errorf(domain.CodeUnavailable, "the call was not taken in time; try again").With("retry_after", 1)
+func testCallTimeoutError() error {
+	return domain.Errorf(domain.CodeUnavailable, "the service did not accept the call in time; try again").With("retry_after", 1)
 }
 
-// checkTestCalls returns an error if the test carrier makes no calls for p.
+// checkTestCalls returns an error if p may not use calls of the test carrier now.
 func (s *Service) checkTestCalls(p domain.Principal, hasCarrier bool) error {
 	switch {
 	case p.Environment != domain.Test:
-		return domain.Errorf(domain.CodeInvalidState, "the built-in carrier calls with a test key only")
+		return domain.Errorf(domain.CodeInvalidState, "the test carrier places calls only for keys of the test environment")
 	case !hasCarrier:
-		return domain.Errorf(domain.CodeNoTrunk, "the built-in carrier is switched off")
+		return domain.Errorf(domain.CodeNoTrunk, "the test carrier is disabled")
 	}
 	return s.cfg.Admission.CheckInboundCallAdmission()
 }
 
-// testCallError returns the error for the response to a call of the test carrier.
+// testCallError converts an error of the test carrier to the error of the API.
 func (s *Service) testCallError(ctx context.Context, p domain.Principal, err error) error {
 	refused, ok := errors.AsType[*testcarrier.RefusedError](err)
 	switch {
@@ -87,7 +85,7 @@ func (s *Service) testCallError(ctx context.Context, p domain.Principal, err err
 	return domain.Errorf(domain.CodeUnavailable, "the call was refused: %d %s", refused.Code, refused.Phrase).With("retry_after", 1)
 }
 
-// inboundLimitError is concurrent_limit_exceeded with the number of inbound calls.
+// inboundLimitError returns concurrent_limit_exceeded with the number of live inbound calls.
 func (s *Service) inboundLimitError(ctx context.Context, p domain.Principal) error {
 	pid, err := s.cfg.Permits.InboundLinesPID(p.WorkspaceID)
 	if err != nil {
@@ -97,5 +95,5 @@ func (s *Service) inboundLimitError(ctx context.Context, p domain.Principal) err
 	if err != nil {
 		return err
 	}
-	return domain.Errorf(domain.CodeConcurrentLimit, "all %d inbound lines are busy", now.Limit).With("active_calls", now.Active).With("limit", now.Limit)
+	return domain.Errorf(domain.CodeConcurrentLimit, "all %d concurrent inbound calls are in use", now.Limit).With("active_calls", now.Active).With("limit", now.Limit)
 }

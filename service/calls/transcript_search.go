@@ -9,33 +9,34 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// maxTranscripts bounds how many transcripts one page of a search reads.
-const maxTranscripts = 300
+// maxTranscripts is how many transcripts one page of a search reads at most.
+const maxSearchedTranscripts = 300
 
-// beginSearch lets one search in transcripts run in a workspace at a time.
+// beginSearch reserves the transcript search of a workspace. Only one search runs at a time in a workspace. Errors:
+// rate_limit_exceeded.
 func (s *Service) beginSearch(workspaceID string) (end func(), err error) {
 	if _, busy := s.searches.LoadOrStore(workspaceID, true); busy {
-		return nil, domain.Errorf(domain.CodeRateLimit, "another search in transcripts is running in this workspace; try again").With("limit", 1).With("retry_after", 1)
+		return nil, domain.Errorf(domain.CodeRateLimit, "another transcript search is running in this workspace; try again").With("limit", 1).With("retry_after", 1)
 	}
 	return func() { s.searches.Delete(workspaceID) }, nil
 }
 
-// transcriptSearch looks for words in transcripts.
+// transcriptSearch searches transcripts for words.
 type transcriptSearch struct {
-	store commit.Store
-	log   *slog.Logger
-	words domain.Spoken
-	left  int   // transcripts that may still be read
-	err   error // the first of the store, which ends the search
+	store     commit.Store
+	log       *slog.Logger
+	words     domain.Spoken
+	remaining int   // number of transcripts that may still be read
+	err       error // first error of the store, which ends the search
 }
 
-// matches says whether the words were said in a call. It skips a damaged transcript,
-// which would otherwise end every search.
+// matches reports whether the transcript of a call contains the words. A damaged transcript is skipped, because it
+// would otherwise end every search.
 func (t *transcriptSearch) matches(ctx context.Context, c *domain.Call) bool {
 	if !c.TranscriptAvailable || t.err != nil {
 		return false
 	}
-	t.left--
+	t.remaining--
 	transcript := &domain.Transcript{CallID: c.ID, WorkspaceID: c.WorkspaceID}
 	_, err := t.store.Get(ctx, transcript)
 	switch {
@@ -43,9 +44,9 @@ func (t *transcriptSearch) matches(ctx context.Context, c *domain.Call) bool {
 		return t.words.In(transcript)
 	case errors.Is(err, domain.ErrNotFound):
 	case errors.Is(err, domain.ErrDamaged):
-		t.log.Error("a transcript is damaged; searches pass it over", slog.String("workspace_id", c.WorkspaceID), slog.String("call_id", c.ID))
+		t.log.Error("a transcript is damaged; searches skip it", slog.String("workspace_id", c.WorkspaceID), slog.String("call_id", c.ID))
 	default:
-		t.err, t.left = commit.StoreError(err), 0
+		t.err, t.remaining = commit.StoreError(err), 0
 	}
 	return false
 }

@@ -11,25 +11,24 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// slotTimeout bounds how long a placement waits for its trunk slot, and for the
-// permission of its number.
+// slotTimeout is how long a new call waits for its trunk slot, and for the permission to call its number.
 const slotTimeout = 8 * time.Second
 
-// trunkSlot takes a slot of a trunk that reaches the callee. A phone of the
-// workspace needs none.
-func (s *Service) trunkSlot(ctx context.Context, trunks *actor.PID, c *domain.Call, who *parties) (trunk.Slot, error) {
-	if who.toPhone() {
-		return trunk.Slot{CallID: c.ID, Target: who.contacts[0].Target, Phone: &who.media}, nil
+// requestTrunkSlot requests a slot of a trunk that reaches the callee. A call to a phone of the workspace gets a
+// slot without a trunk.
+func (s *Service) requestTrunkSlot(ctx context.Context, trunks *actor.PID, c *domain.Call, callee *parties) (trunk.Slot, error) {
+	if callee.toPhone() {
+		return trunk.Slot{CallID: c.ID, Target: callee.contacts[0].Target, Phone: &callee.media}, nil
 	}
-	bound, cancel := context.WithTimeout(ctx, slotTimeout)
+	slotCtx, cancel := context.WithTimeout(ctx, slotTimeout)
 	defer cancel()
-	got, err := mailbox.Ask[any](bound, s.cfg.System, trunks, trunk.RequestSlot{
+	answer, err := mailbox.Ask[any](slotCtx, s.cfg.System, trunks, trunk.RequestSlot{
 		To: c.To, From: c.From, Environment: c.Environment, CallID: c.ID, DestinationChecked: true,
 	})
 	if err != nil {
 		return trunk.Slot{}, err
 	}
-	switch m := got.(type) {
+	switch m := answer.(type) {
 	case trunk.Slot:
 		return m, nil
 	case trunk.SlotDenied:

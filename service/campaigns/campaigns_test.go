@@ -22,32 +22,35 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// node notes what the service calls. No campaign has an actor.
+// node is a fake node that records the calls of the service. Campaigns have no actors.
 type node struct {
 	store *pebbletest.Store
 	calls []string // methods with their arguments
 	owned []string // numbers of the workspace
 }
 
-func (n *node) note(what string)                                         { n.calls = append(n.calls, what) }
+func (n *node) record(call string)                                       { n.calls = append(n.calls, call) }
 func (*node) CampaignPID(string, string) *actor.PID                      { return nil }
 func (*node) IsRunning(*actor.PID) bool                                  { return false }
-func (n *node) StartCampaignActor(_ context.Context, c *domain.Campaign) { n.note("start " + c.Name) }
+func (n *node) StartCampaignActor(_ context.Context, c *domain.Campaign) { n.record("start " + c.Name) }
 func (*node) StartIfDraft(context.Context, *domain.Campaign) bool        { return false }
-func (n *node) CampaignChanged(c *domain.Campaign)                       { n.note("changed " + c.Name) }
+func (n *node) CampaignChanged(c *domain.Campaign)                       { n.record("changed " + c.Name) }
 func (*node) LockSettings(string) (func(), error)                        { return func() {}, nil }
-func (n *node) WebhookCreating(w *domain.Webhook)                        { n.note("creating " + w.URL) }
+func (n *node) WebhookCreating(w *domain.Webhook)                        { n.record("creating " + w.URL) }
 
-func (n *node) WebhookChanged(_ context.Context, w *domain.Webhook) { n.note("changed " + w.URL) }
+func (n *node) WebhookChanged(_ context.Context, w *domain.Webhook) { n.record("changed " + w.URL) }
 
-func (n *node) WebhookDeleted(w *domain.Webhook) { n.note("deleted " + w.URL) }
+func (n *node) WebhookDeleted(w *domain.Webhook) { n.record("deleted " + w.URL) }
 
-func (*node) Context() context.Context                         { return context.Background() }
-func (*node) RunInBackground(f func())                         { f() }
-func (*node) LockUploads(*domain.Campaign) (func(), error)     { return func() {}, nil }
-func (*node) Stop(string)                                      {}
-func (*node) DropBulk(context.Context, *domain.Bulk) error     { return nil }
-func (n *node) Delete(_ context.Context, _, name string) error { n.note("deleted " + name); return nil }
+func (*node) Context() context.Context                       { return context.Background() }
+func (*node) RunInBackground(f func())                       { f() }
+func (*node) LockUploads(*domain.Campaign) (func(), error)   { return func() {}, nil }
+func (*node) StopAndWait(string)                             {}
+func (*node) DeleteBulk(context.Context, *domain.Bulk) error { return nil }
+func (n *node) Delete(_ context.Context, _, name string) error {
+	n.record("deleted " + name)
+	return nil
+}
 
 func (n *node) AddContacts(context.Context, domain.Principal, string, iter.Seq2[domain.RawContact, error]) (contactlist.UploadSummary, error) {
 	return contactlist.UploadSummary{}, errors.New("a copy of few contacts needs no upload")
@@ -67,7 +70,7 @@ func (*node) ListExists(_ context.Context, _ domain.Principal, param, id string)
 
 func (n *node) DeleteCalls(_ context.Context, _ string, calls []*domain.Call) error {
 	for range calls {
-		n.note("deleted a call")
+		n.record("deleted a call")
 	}
 	return nil
 }
@@ -122,7 +125,7 @@ func (f *fixture) create(t *testing.T, c *domain.Campaign, list ...string) *doma
 	return created.Campaign
 }
 
-// webhooks are the endpoints of a campaign: events by URL.
+// webhooks returns the events of a campaign's webhook endpoints by URL.
 func (f *fixture) webhooks(t *testing.T, c *domain.Campaign) map[string][]string {
 	t.Helper()
 	all := make(map[string][]string)
@@ -140,7 +143,7 @@ func TestCampaignIsCreatedWithContactsAndWebhooks(t *testing.T) {
 	assert.Equal(t, domain.ContactsSummary{Received: 2, Accepted: 1, Invalid: 1}, created.Upload.Summary)
 	assert.Equal(t, map[string][]string{"https://a.example": {"call.ended", "call.started"}, "https://b.example": {"campaign.completed"}}, f.webhooks(t, created.Campaign))
 	assert.Equal(t, []string{
-		"creating https://a.example", "creating https://b.example", // before the commit of the first event
+		"creating https://a.example", "creating https://b.example", // before the commit
 		"changed https://a.example", "changed https://b.example", "start c",
 	}, f.node.calls)
 	assert.Equal(t, int32(1), f.outbox.Load())
@@ -156,7 +159,7 @@ func TestCampaignThatIsNotCommittedLeavesNothing(t *testing.T) {
 	hooks := map[string]string{"call.ended": "https://a.example"}
 	_, err := f.CreateCampaign(t.Context(), f.by, &domain.Campaign{Name: "c", Webhooks: hooks}, "", phones("+12025550101"))
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
-	assert.Equal(t, []string{"creating https://a.example", "deleted https://a.example"}, f.node.calls, "no actor starts")
+	assert.Equal(t, []string{"creating https://a.example", "deleted https://a.example"}, f.node.calls, "no campaign actor starts")
 	assert.Zero(t, f.outbox.Load())
 }
 
@@ -169,11 +172,11 @@ func TestUnknownReferenceOfACampaignIsNamed(t *testing.T) {
 		"webhooks.call.ended":    {Webhooks: map[string]string{"call.ended": "http://10.0.0.1"}},
 	} {
 		_, err := f.CreateCampaign(t.Context(), f.by, c, "", phones())
-		assert.Equal(t, param, recordtest.Param(err))
+		assert.Equal(t, param, recordtest.ErrorField(err))
 	}
 	c := f.create(t, &domain.Campaign{Name: "c", Status: domain.CampaignDraft}, "+12025550101")
 	_, err := f.StartCampaign(t.Context(), f.by, c.ID)
-	assert.Equal(t, "caller_id.number", recordtest.Param(err), "the workspace has no number to show")
+	assert.Equal(t, "caller_id.number", recordtest.ErrorField(err), "the workspace has no number to show")
 	f.node.owned = []string{"+12025550170"}
 	_, err = f.StartCampaign(t.Context(), f.by, c.ID)
 	assert.NotEqual(t, domain.CodeCallerIDRequired, domain.CodeOf(err))
@@ -206,7 +209,7 @@ func TestUpdateReplacesTheWebhooksOfACampaign(t *testing.T) {
 	hooks := map[string]string{"call.ended": "https://a.example", "call.started": "https://a.example", "campaign.completed": "https://c.example"}
 	_, secret, err := f.UpdateCampaign(t.Context(), f.by, c.ID, func(c *domain.Campaign) error { c.Webhooks = hooks; return nil })
 	require.NoError(t, err)
-	assert.NotEmpty(t, secret, "of the new endpoint")
+	assert.NotEmpty(t, secret, "secret of the new endpoint")
 	assert.Equal(t, map[string][]string{"https://a.example": {"call.ended", "call.started"}, "https://c.example": {"campaign.completed"}}, f.webhooks(t, c))
 	assert.ElementsMatch(t, []string{"changed https://a.example", "changed https://c.example", "deleted https://b.example", "changed c"}, f.node.calls)
 	token := f.by
@@ -245,7 +248,7 @@ func TestDeletedCampaignLeavesNoRows(t *testing.T) {
 		func() domain.Record { return &domain.ContactChunk{} }, func(domain.Record) error { left++; return nil }))
 	assert.Zero(t, left)
 	require.NoError(t, commit.Each(t.Context(), f.node.store, "doomed", recordtest.Workspace, "all", func(*domain.DeletedCampaign) { left++ }))
-	assert.Zero(t, left, "nothing is left to delete")
+	assert.Zero(t, left, "all rows of the campaign are deleted")
 }
 
 func TestCopyOfACampaignHasTheContactsInTheStatesWanted(t *testing.T) {

@@ -13,16 +13,14 @@ import (
 )
 
 const (
-	deleteRetry      = 2 * time.Second
-	maxRecordingWait = 10 * time.Minute // that a recording may take until it is kept
+	deleteRetryDelay = 2 * time.Second
+	maxRecordingWait = 10 * time.Minute // longest wait for a recording that is being stored
 	callsPerRead     = 100
 )
 
-// DeleteCampaign removes a draft, or a campaign that is over and of which
-// nothing is live, with everything that belongs to it: contacts, results,
-// calls, transcripts, recordings, endpoints, exports and bulk jobs. It is gone from the answer on;
-// what it was made of goes in the background. The ledger keeps its rows, which
-// hold no number.
+// DeleteCampaign deletes a draft, or a campaign that has ended and has no live calls. The campaign is gone when
+// DeleteCampaign returns. Its contacts, results, calls, transcripts, recordings, webhook endpoints, exports and
+// bulk jobs are deleted in the background. The ledger keeps its lines, which contain no numbers.
 func (s *Service) DeleteCampaign(ctx context.Context, p domain.Principal, id string) error {
 	c, err := s.Campaign(ctx, p, id)
 	if err != nil {
@@ -50,7 +48,8 @@ func (s *Service) DeleteCampaign(ctx context.Context, p domain.Principal, id str
 	return nil
 }
 
-// markDeleted makes a campaign disappear, in one commit with its endpoints.
+// markDeleted deletes the row of a campaign and its webhook endpoints in one commit. A DeletedCampaign row records
+// that the data is still to be deleted.
 func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string) ([]*domain.Webhook, error) {
 	for range record.MaxTries {
 		c, version, err := record.Get[domain.Campaign](ctx, s.store, p, domain.PrefixCampaign, id)
@@ -58,7 +57,7 @@ func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string
 			return nil, err
 		}
 		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
-		counted, err := s.store.Get(ctx, progress)
+		progressVersion, err := s.store.Get(ctx, progress)
 		if err != nil && !errors.Is(err, domain.ErrNotFound) {
 			return nil, commit.StoreError(err)
 		}
@@ -67,7 +66,7 @@ func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string
 			return nil, domain.Errorf(domain.CodeInvalidState, "a campaign that is %s cannot be deleted; cancel it first", c.Status).With("current_status", c.Status).
 				With("allowed_from", []domain.CampaignStatus{domain.CampaignDraft, domain.CampaignCompleted, domain.CampaignCancelled})
 		case progress.InProgress > 0:
-			return nil, domain.Errorf(domain.CodeInvalidState, "%d of its calls are still going on", progress.InProgress).With("current_status", c.Status).
+			return nil, domain.Errorf(domain.CodeInvalidState, "%d calls of the campaign are still live; wait for their end or hang up", progress.InProgress).With("current_status", c.Status).
 				With("active_calls", progress.InProgress)
 		}
 		var hooks []*domain.Webhook
@@ -75,7 +74,7 @@ func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string
 			return nil, commit.StoreError(err)
 		}
 		change := commit.Change{
-			Workspace: c.WorkspaceID, Guards: []commit.Guard{{Key: c.Key(), Version: version}, {Key: progress.Key(), Version: counted}},
+			Workspace: c.WorkspaceID, Guards: []commit.Guard{{Key: c.Key(), Version: version}, {Key: progress.Key(), Version: progressVersion}},
 			Puts:    []domain.Record{&domain.DeletedCampaign{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment, At: record.Now()}},
 			Deletes: []domain.Key{c.Key(), progress.Key(), (&domain.PinnedScript{WorkspaceID: c.WorkspaceID, CampaignID: c.ID}).Key()},
 		}
@@ -87,23 +86,22 @@ func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string
 		}
 		return hooks, commit.StoreError(err)
 	}
-	return nil, domain.Errorf(domain.CodeUnavailable, "the campaign keeps changing; try again").With("retry_after", 1)
+	return nil, domain.Errorf(domain.CodeUnavailable, "other requests keep changing the campaign; try again").With("retry_after", 1)
 }
 
-// ResumeDeletions goes on with what an earlier process was deleting.
+// ResumeDeletions continues the deletions of campaign data that were interrupted by a restart.
 func (s *Service) ResumeDeletions(ctx context.Context, workspaceID string) error {
-	var left []*domain.DeletedCampaign
-	if err := commit.Each(ctx, s.store, "doomed", workspaceID, "all", func(x *domain.DeletedCampaign) { left = append(left, x) }); err != nil {
+	var deleted []*domain.DeletedCampaign
+	if err := commit.Each(ctx, s.store, "doomed", workspaceID, "all", func(x *domain.DeletedCampaign) { deleted = append(deleted, x) }); err != nil {
 		return err
 	}
-	for _, x := range left {
+	for _, x := range deleted {
 		s.deleteData(ctx, x)
 	}
 	return nil
 }
 
-// deleteData deletes what a campaign was made of, until nothing is left or the
-// process ends.
+// deleteData deletes the data of a deleted campaign, with retries, until no data is left or ctx ends.
 func (s *Service) deleteData(ctx context.Context, x *domain.DeletedCampaign) {
 	for since := time.Now(); ctx.Err() == nil; {
 		done, err := s.deleteDataOnce(ctx, x, time.Since(since) > maxRecordingWait)
@@ -111,9 +109,9 @@ func (s *Service) deleteData(ctx context.Context, x *domain.DeletedCampaign) {
 			return
 		}
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("what a deleted campaign left could not be removed; trying again", slog.String("campaign_id", x.CampaignID), slog.Any("error", err))
+			s.log.Warn("deleting the data of a campaign failed; trying again", slog.String("campaign_id", x.CampaignID), slog.Any("error", err))
 		}
-		wait := time.NewTimer(deleteRetry)
+		wait := time.NewTimer(deleteRetryDelay)
 		select {
 		case <-wait.C:
 		case <-ctx.Done():
@@ -122,36 +120,36 @@ func (s *Service) deleteData(ctx context.Context, x *domain.DeletedCampaign) {
 	}
 }
 
-// deleteDataOnce deletes everything but calls whose recordings are still being kept;
-// late: these too. The row that remembers goes last.
-func (s *Service) deleteDataOnce(ctx context.Context, x *domain.DeletedCampaign, late bool) (done bool, err error) {
-	for _, k := range kindsOfCampaign() {
-		if err = s.deleteKind(ctx, x, k.Kind, k.Fresh); err != nil {
+// deleteDataOnce deletes the data of a deleted campaign. Calls whose recordings are still being stored wait for a
+// later run, except if force is set. The DeletedCampaign row is deleted last.
+func (s *Service) deleteDataOnce(ctx context.Context, x *domain.DeletedCampaign, force bool) (done bool, err error) {
+	for _, k := range campaignRowKinds() {
+		if err = s.deleteRowsOfKind(ctx, x, k.Kind, k.Fresh); err != nil {
 			return false, err
 		}
 	}
-	if err = s.deleteIndexed(ctx, x, "upload", func() domain.Record { return &domain.Upload{} }); err != nil {
+	if err = s.deleteIndexedRows(ctx, x, "upload", func() domain.Record { return &domain.Upload{} }); err != nil {
 		return false, err
 	}
 	if err = s.deleteJobs(ctx, x); err != nil {
 		return false, err
 	}
-	if done, err = s.deleteCalls(ctx, x, late); err != nil || !done {
+	if done, err = s.deleteCalls(ctx, x, force); err != nil || !done {
 		return false, err
 	}
 	_, err = s.store.Apply(ctx, commit.Change{Workspace: x.WorkspaceID, Deletes: []domain.Key{x.Key()}})
 	return err == nil, err
 }
 
-// KindOfCampaign is a kind whose keys begin with the campaign's id.
-type KindOfCampaign struct {
+// campaignRowKind is a kind of rows whose ids begin with the campaign's id.
+type campaignRowKind struct {
 	Kind  string
 	Fresh func() domain.Record
 }
 
-// kindsOfCampaign are all of them.
-func kindsOfCampaign() []KindOfCampaign {
-	return []KindOfCampaign{
+// campaignRowKinds returns all kinds of rows that belong to one campaign by their id.
+func campaignRowKinds() []campaignRowKind {
+	return []campaignRowKind{
 		{"chunk", func() domain.Record { return &domain.ContactChunk{} }},
 		{"screened", func() domain.Record { return &domain.ScreenedChunk{} }},
 		{"page", func() domain.Record { return &domain.ContactPage{} }},
@@ -163,11 +161,11 @@ func kindsOfCampaign() []KindOfCampaign {
 	}
 }
 
-func (s *Service) deleteKind(ctx context.Context, x *domain.DeletedCampaign, kind string, fresh func() domain.Record) error {
+func (s *Service) deleteRowsOfKind(ctx context.Context, x *domain.DeletedCampaign, kind string, fresh func() domain.Record) error {
 	return record.DeleteByPrefix(ctx, s.store, domain.Key{Kind: kind, Workspace: x.WorkspaceID, ID: x.CampaignID + "/"}, fresh)
 }
 
-func (s *Service) deleteIndexed(ctx context.Context, x *domain.DeletedCampaign, kind string, fresh func() domain.Record) error {
+func (s *Service) deleteIndexedRows(ctx context.Context, x *domain.DeletedCampaign, kind string, fresh func() domain.Record) error {
 	for {
 		change := commit.Change{Workspace: x.WorkspaceID}
 		q := commit.Query{Kind: kind, Workspace: x.WorkspaceID, Index: "campaign=" + x.CampaignID, Limit: record.BatchRows}
@@ -184,7 +182,7 @@ func (s *Service) deleteIndexed(ctx context.Context, x *domain.DeletedCampaign, 
 	}
 }
 
-// deleteJobs ends and deletes the bulk jobs and the exports of the campaign.
+// deleteJobs stops and deletes the bulk jobs and exports of the campaign.
 func (s *Service) deleteJobs(ctx context.Context, x *domain.DeletedCampaign) error {
 	var bulks []*domain.Bulk
 	err := commit.Each(ctx, s.store, "bulk", x.WorkspaceID, "target="+x.CampaignID, func(b *domain.Bulk) { bulks = append(bulks, b) })
@@ -192,8 +190,8 @@ func (s *Service) deleteJobs(ctx context.Context, x *domain.DeletedCampaign) err
 		return err
 	}
 	for _, b := range bulks {
-		s.jobs.Stop(b.WorkspaceID + "/" + b.ID)
-		if err = s.bulk.DropBulk(ctx, b); err != nil {
+		s.jobs.StopAndWait(b.WorkspaceID + "/" + b.ID)
+		if err = s.bulk.DeleteBulk(ctx, b); err != nil {
 			return err
 		}
 	}
@@ -203,7 +201,7 @@ func (s *Service) deleteJobs(ctx context.Context, x *domain.DeletedCampaign) err
 		return err
 	}
 	for _, e := range exports {
-		s.jobs.Stop(e.WorkspaceID + "/" + e.ID)
+		s.jobs.StopAndWait(e.WorkspaceID + "/" + e.ID)
 		if err = s.blobs.Delete(ctx, e.WorkspaceID, e.File()); err != nil {
 			return err
 		}
@@ -214,9 +212,8 @@ func (s *Service) deleteJobs(ctx context.Context, x *domain.DeletedCampaign) err
 	return nil
 }
 
-// deleteCalls deletes the campaign's calls with all that was kept of them; all
-// is false where some have to wait.
-func (s *Service) deleteCalls(ctx context.Context, x *domain.DeletedCampaign, late bool) (all bool, err error) {
+// deleteCalls deletes the campaign's calls with their data. all is false if some calls wait for their recordings.
+func (s *Service) deleteCalls(ctx context.Context, x *domain.DeletedCampaign, force bool) (all bool, err error) {
 	q := commit.Query{Kind: "call", Workspace: x.WorkspaceID, Index: "campaign=" + x.CampaignID, Oldest: true, Limit: callsPerRead}
 	for all = true; ; {
 		var calls []*domain.Call
@@ -229,15 +226,15 @@ func (s *Service) deleteCalls(ctx context.Context, x *domain.DeletedCampaign, la
 		if err != nil {
 			return false, err
 		}
-		over := calls[:0]
+		deletable := calls[:0]
 		for _, c := range calls {
-			if c.Processing && !late {
+			if c.Processing && !force {
 				all = false
 				continue
 			}
-			over = append(over, c)
+			deletable = append(deletable, c)
 		}
-		if err = s.calls.DeleteCalls(ctx, x.WorkspaceID, over); err != nil {
+		if err = s.calls.DeleteCalls(ctx, x.WorkspaceID, deletable); err != nil {
 			return false, err
 		}
 		if q.Cursor == "" {

@@ -11,12 +11,12 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// destinationCheckLimit bounds how long the start of a campaign looks at its contacts.
+// destinationCheckLimit is how long the start of a campaign checks its contacts at most.
 const destinationCheckLimit = time.Second
 
-// destinationWarnings tell of pending contacts whose number the workspace may not
-// call any more. An upload refuses such numbers, so contacts are looked at only where
-// the workspace has changed since the campaign was created.
+// destinationWarnings returns a warning if pending contacts have numbers that the workspace may not call. Uploads
+// refuse such numbers. So the contacts are checked only if the workspace was changed after the campaign was
+// created.
 func (s *Service) destinationWarnings(ctx context.Context, c *domain.Campaign) []domain.Detail {
 	w := s.workspaces.Workspace(c.WorkspaceID)
 	if w == nil || !w.UpdatedAt.After(c.CreatedAt) {
@@ -25,12 +25,12 @@ func (s *Service) destinationWarnings(ctx context.Context, c *domain.Campaign) [
 	ctx, cancel := context.WithTimeout(ctx, destinationCheckLimit)
 	defer cancel()
 	n, first, atLeast, zones := 0, "", "", calendar.NewZones()
-	for one, err := range s.list.All(ctx, c, contactlist.StatesShownAs(c.Status, domain.ContactPending.String())) {
-		if err != nil { // the time is up, or the store fails: the start tells of that
+	for entry, err := range s.list.All(ctx, c, contactlist.StatesShownAs(c.Status, domain.ContactPending.String())) {
+		if err != nil { // time limit or store error; a store error also fails the start itself
 			atLeast = "at least "
 			break
 		}
-		number, err := zones.Number(one.Contact.Phone)
+		number, err := zones.Number(entry.Contact.Phone)
 		if err == nil {
 			err = number.Allowed(w.Calling, w.DefaultCountry, c.Environment)
 		}
@@ -38,7 +38,7 @@ func (s *Service) destinationWarnings(ctx context.Context, c *domain.Campaign) [
 			continue
 		}
 		if n++; first == "" {
-			first = one.Contact.Phone + ": " + record.Message(err)
+			first = entry.Contact.Phone + ": " + record.Message(err)
 		}
 	}
 	if n == 0 {
@@ -46,6 +46,6 @@ func (s *Service) destinationWarnings(ctx context.Context, c *domain.Campaign) [
 	}
 	return []domain.Detail{{
 		Param: "contacts", Code: domain.CodeDestination,
-		Message: fmt.Sprintf("%s%d of the contacts may not be called by the rules that the workspace has now and will be skipped; the first is %s", atLeast, n, first),
+		Message: fmt.Sprintf("the current rules of the workspace do not allow calls to %s%d of the contacts, which will be skipped; the first is %s", atLeast, n, first),
 	}}
 }

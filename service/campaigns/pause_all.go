@@ -10,9 +10,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// PauseAll pauses the running and scheduled campaigns of a store on which no service
-// runs, and returns their number. A restored store is older than the latest calls: its
-// campaigns would call their contacts again.
+// PauseAll pauses the running and scheduled campaigns of a store that no service has open, and returns their
+// number. A restored store does not contain the latest calls, so its campaigns would call contacts again.
 func PauseAll(ctx context.Context, store commit.Store, reason string) (paused int, err error) {
 	all, err := record.AllWorkspaces(ctx, store)
 	if err != nil {

@@ -12,9 +12,9 @@ type Query struct {
 	Status domain.CampaignStatus // "": any
 }
 
-// Created is a new campaign, what became of its inline contacts, and
-// the secret of the endpoints made from its webhooks map ("" without one).
-type Created struct {
+// CreatedCampaign is a new campaign with the summary of its inline contacts. WebhookSecret is the secret of the
+// webhook endpoints that were created from its webhooks map; "" if there are none.
+type CreatedCampaign struct {
 	Campaign      *domain.Campaign
 	Upload        contactlist.UploadSummary
 	WebhookSecret string

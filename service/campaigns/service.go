@@ -1,4 +1,5 @@
-// Package campaigns creates, changes, starts and deletes campaigns.
+// Package campaigns is the service for campaigns: it creates, changes, starts, pauses, copies and deletes them. The
+// campaign actors do the dialing.
 package campaigns
 
 import (
@@ -40,14 +41,14 @@ type Config struct {
 	Bulk       bulkJobs
 	Jobs       jobStopper
 	Blobs      blobDeleter
-	// Script returns what calls of an agent or pathway say.
+	// Script returns the script of an agent or pathway: the conversation of its calls.
 	Script func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
-	// CallerIDs returns the numbers that calls of the principal may show.
+	// CallerIDs returns the numbers that calls of the principal may show as caller ID.
 	CallerIDs func(ctx context.Context, p domain.Principal) ([]string, error)
 	Log       *slog.Logger
 }
 
-// campaignActors reaches the actors of campaigns.
+// campaignActors finds and starts the actors of campaigns.
 type campaignActors interface {
 	CampaignPID(workspaceID, id string) *actor.PID
 	IsRunning(pid *actor.PID) bool
@@ -56,7 +57,7 @@ type campaignActors interface {
 	CampaignChanged(c *domain.Campaign)
 }
 
-// webhookActors reaches outbox and webhooks of a workspace.
+// webhookActors notifies the webhook actors and the outbox of a workspace about endpoints.
 type webhookActors interface {
 	LockSettings(workspaceID string) (unlock func(), err error)
 	WebhookCreating(w *domain.Webhook)
@@ -64,7 +65,7 @@ type webhookActors interface {
 	WebhookDeleted(w *domain.Webhook)
 }
 
-// background runs what outlives its request, until the node stops.
+// background runs functions that continue after their request has ended, until the node stops.
 type background interface {
 	Context() context.Context
 	RunInBackground(f func())
@@ -84,13 +85,13 @@ type callDeleter interface {
 	DeleteCalls(ctx context.Context, workspaceID string, calls []*domain.Call) error
 }
 
-// jobStopper stops a background job.
+// jobStopper stops background jobs and waits for their end.
 type jobStopper interface {
-	Stop(name string)
+	StopAndWait(name string)
 }
 
 type bulkJobs interface {
-	DropBulk(ctx context.Context, b *domain.Bulk) error
+	DeleteBulk(ctx context.Context, b *domain.Bulk) error
 }
 
 type blobDeleter interface {
@@ -116,12 +117,12 @@ type Service struct {
 	blobs      blobDeleter
 	script     func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
 	callerIDs  func(ctx context.Context, p domain.Principal) ([]string, error)
-	// environments of campaigns, by their ids.
+	// environments caches the environment of campaigns by campaign id.
 	environments storecache.Cache[domain.Environment]
 	log          *slog.Logger
 }
 
-// New returns a service.
+// New returns a Service.
 func New(c Config) *Service {
 	return &Service{
 		store: c.Store, list: contactlist.New(c.Store), workspaces: c.Workspaces, outbox: c.Outbox, urls: c.URLs, system: c.System, actors: c.Actors,
@@ -130,18 +131,17 @@ func New(c Config) *Service {
 	}
 }
 
-// CreateCampaign keeps a campaign with its inline contacts in one commit and
-// grows its actor. Nothing rings before its start. The secret signs what goes
-// to its webhooks; "": one is made.
+// CreateCampaign commits a campaign with its inline contacts in rows, and starts its actor. The campaign dials only
+// after its start. secret signs deliveries to its webhooks; an empty secret is replaced by a random one.
 func (s *Service) CreateCampaign(
 	ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error],
-) (Created, error) {
-	var none Created
-	if made, err := s.createdBySameRequest(ctx, p); made != nil || err != nil {
-		return orEmpty(made), err
+) (CreatedCampaign, error) {
+	var empty CreatedCampaign
+	if earlier, err := s.createdBySameRequest(ctx, p); earlier != nil || err != nil {
+		return valueOrZero(earlier), err
 	}
 	if err := s.CheckReferences(ctx, p, c); err != nil {
-		return none, err
+		return empty, err
 	}
 	c.Init("campaign", p, record.RequestResourceID(ctx, domain.PrefixCampaign), record.Now())
 	if c.Test != nil && c.Status == domain.CampaignScheduled {
@@ -150,18 +150,18 @@ func (s *Service) CreateCampaign(
 	change := commit.Change{Workspace: p.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}}
 	in, err := s.contacts.NewImport(ctx, p, c, &domain.Progress{}, c.CreatedAt)
 	if err != nil {
-		return none, err
+		return empty, err
 	}
-	in.Keep = func(chunks []domain.Record) error { change.Puts = append(change.Puts, chunks...); return nil }
+	in.Store = func(chunks []domain.Record) error { change.Puts = append(change.Puts, chunks...); return nil }
 	if err = in.Read(rows); err != nil {
-		return none, err
+		return empty, err
 	}
 	hooks, secret, err := s.newWebhooks(ctx, p, c, secret)
 	if err == nil && len(hooks) > 0 {
 		err = record.RefuseAccessToken(p, "webhooks")
 	}
 	if err != nil {
-		return none, err
+		return empty, err
 	}
 	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Total: in.Total, Screened: in.Screened.Total, Outcomes: map[domain.Outcome]int{}}
 	change.Puts = append(change.Puts, c, progress)
@@ -176,59 +176,59 @@ func (s *Service) CreateCampaign(
 	change.Events = []event.Draft{outbox.NewEvent(&c.Meta, event.CampaignCreated, c.ID, domain.Unit(p.WorkspaceID), event.CampaignData{
 		CampaignID: c.ID, Name: c.Name, Status: c.Status,
 	})}
-	for _, w := range hooks { // known to the outbox before campaign.created is
+	for _, w := range hooks { // the outbox must know the endpoints before the campaign.created event
 		s.webhooks.WebhookCreating(w)
 	}
 	if _, err := s.store.Apply(ctx, change); err != nil {
-		if errors.Is(err, domain.ErrConflict) || errors.Is(err, domain.ErrFenced) { // otherwise it may have landed
+		if errors.Is(err, domain.ErrConflict) || errors.Is(err, domain.ErrFenced) { // after any other error the commit may have succeeded
 			for _, w := range hooks {
 				s.webhooks.WebhookDeleted(w)
 			}
 		}
-		return none, commit.StoreError(err)
+		return empty, commit.StoreError(err)
 	}
-	for _, w := range hooks { // whose actors can read their rows only now
+	for _, w := range hooks { // webhook actors can read the endpoint rows only after the commit
 		s.webhooks.WebhookChanged(ctx, w)
 	}
 	s.actors.StartCampaignActor(ctx, c)
 	s.outbox.Committed(p.WorkspaceID)
-	return Created{Campaign: c, Upload: contactlist.NewUploadSummary(upload), WebhookSecret: secret}, nil
+	return CreatedCampaign{Campaign: c, Upload: contactlist.NewUploadSummary(upload), WebhookSecret: secret}, nil
 }
 
-// createdBySameRequest is the campaign that the same request has made before the
-// process ended, as it was answered then; nil: none.
-func (s *Service) createdBySameRequest(ctx context.Context, p domain.Principal) (*Created, error) {
+// createdBySameRequest returns the result of an earlier run of the same request, which created the campaign before
+// its process ended. It returns nil if there is none.
+func (s *Service) createdBySameRequest(ctx context.Context, p domain.Principal) (*CreatedCampaign, error) {
 	c, err := record.CreatedBySameRequest[domain.Campaign](ctx, s.store, p, domain.PrefixCampaign)
 	if c == nil || err != nil {
 		return nil, err
 	}
-	made := &Created{Campaign: c, Upload: contactlist.NewUploadSummary(&domain.Upload{Errors: []domain.ContactError{}})}
+	created := &CreatedCampaign{Campaign: c, Upload: contactlist.NewUploadSummary(&domain.Upload{Errors: []domain.ContactError{}})}
 	if err = commit.Each(ctx, s.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
-		if made.Upload.UploadID == "" { // the first came with it
-			made.Upload = contactlist.NewUploadSummary(u)
+		if created.Upload.UploadID == "" { // the first upload has the inline contacts
+			created.Upload = contactlist.NewUploadSummary(u)
 		}
 	}); err != nil {
 		return nil, commit.StoreError(err)
 	}
 	err = commit.Each(ctx, s.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) {
-		made.WebhookSecret = w.Secret
-		s.webhooks.WebhookChanged(ctx, w) // the time before may have been cut off in front of this
+		created.WebhookSecret = w.Secret
+		s.webhooks.WebhookChanged(ctx, w) // the earlier run may have ended before this notification
 	})
-	return made, commit.StoreError(err)
+	return created, commit.StoreError(err)
 }
 
-func orEmpty(c *Created) Created {
+func valueOrZero(c *CreatedCampaign) CreatedCampaign {
 	if c == nil {
-		return Created{}
+		return CreatedCampaign{}
 	}
 	return *c
 }
 
-// CheckReferences returns an error for an agent, pathway or list that is unknown or
-// cannot be used.
+// CheckReferences returns an error if the agent, pathway or do-not-call list of a campaign does not exist or cannot
+// be used.
 func (s *Service) CheckReferences(ctx context.Context, p domain.Principal, c *domain.Campaign) error {
-	_, unspoken := s.script(ctx, p, c.AgentID, c.PathwayID) // where it is known, both are there
-	if unspoken != nil {
+	_, scriptErr := s.script(ctx, p, c.AgentID, c.PathwayID) // a valid script implies that agent and pathway exist
+	if scriptErr != nil {
 		if err := record.CheckAgent(ctx, s.store, p, c.AgentID); err != nil {
 			return err
 		}
@@ -239,11 +239,11 @@ func (s *Service) CheckReferences(ctx context.Context, p domain.Principal, c *do
 	if err := s.dnc.ListExists(ctx, p, "compliance.dnc_list_id", c.Compliance.DNCListID); err != nil {
 		return err
 	}
-	return unspoken
+	return scriptErr
 }
 
-// newWebhooks makes an endpoint of each distinct URL in the webhooks map;
-// they share one secret, which is "" where there is no URL.
+// newWebhooks returns one webhook endpoint for each distinct URL in the campaign's webhooks map. The endpoints
+// share one secret, which is given or random. Without URLs secret is "".
 func (s *Service) newWebhooks(ctx context.Context, p domain.Principal, c *domain.Campaign, given string) (hooks []*domain.Webhook, secret string, err error) {
 	byURL := make(map[string][]string)
 	for name, url := range c.Webhooks {
@@ -275,12 +275,12 @@ func (s *Service) newWebhooks(ctx context.Context, p domain.Principal, c *domain
 	return hooks, secret, nil
 }
 
-// Campaign reads one campaign.
+// Campaign returns one campaign. Errors: not_found.
 func (s *Service) Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error) {
 	return record.NewCampaignReader(s.store).Campaign(ctx, p, id)
 }
 
-// ListCampaigns reads a page.
+// ListCampaigns returns a page of campaigns.
 func (s *Service) ListCampaigns(ctx context.Context, p domain.Principal, q Query) (record.Page[*domain.Campaign], error) {
 	index := record.EnvironmentIndex(p)
 	if q.Status != "" {
@@ -289,28 +289,27 @@ func (s *Service) ListCampaigns(ctx context.Context, p domain.Principal, q Query
 	return record.List[domain.Campaign](ctx, s.store, p.WorkspaceID, index, domain.PrefixCampaign, q.PageQuery, nil)
 }
 
-// StartCampaign starts a draft. The answer warns of contacts that the workspace may
-// no longer call.
+// StartCampaign starts a draft. The result contains a warning if the workspace may not call some of the contacts.
 func (s *Service) StartCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
 	c, err := s.Campaign(ctx, p, id)
 	if err != nil {
 		return domain.CampaignStatusObject{}, err
 	}
-	if err = s.needCallerID(ctx, p, c); err != nil {
+	if err = s.checkHasCallerID(ctx, p, c); err != nil {
 		return domain.CampaignStatusObject{}, err
 	}
 	var warnings []domain.Detail
 	if c.Status == domain.CampaignDraft {
 		warnings = s.destinationWarnings(ctx, c)
 	}
-	st, err := s.ask(ctx, p, id, campaign.Start{Rider: commit.RiderOf(ctx)})
+	st, err := s.requestStatus(ctx, p, id, campaign.Start{Rider: commit.RiderOf(ctx)})
 	st.Warnings = warnings
 	return st, err
 }
 
-// needCallerID refuses to start a campaign without a caller ID in a workspace whose
-// only numbers are those of the test carrier. Errors: caller_id_required.
-func (s *Service) needCallerID(ctx context.Context, p domain.Principal, c *domain.Campaign) error {
+// checkHasCallerID returns an error if a campaign without a caller ID starts in a workspace that has no number to
+// show, apart from test numbers. Errors: caller_id_required.
+func (s *Service) checkHasCallerID(ctx context.Context, p domain.Principal, c *domain.Campaign) error {
 	if c.Status != domain.CampaignDraft || c.CallerID.Number != "" || c.Environment == domain.Test {
 		return nil
 	}
@@ -322,43 +321,43 @@ func (s *Service) needCallerID(ctx context.Context, p domain.Principal, c *domai
 		"caller_id.number is required: the workspace has no number to show; set caller_ids of a trunk or register a number with POST /v1/phone-numbers")
 }
 
-// PauseCampaign stops new calls; live ones go on.
+// PauseCampaign stops new calls. Live calls continue.
 func (s *Service) PauseCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
-	return s.ask(ctx, p, id, campaign.Pause{Rider: commit.RiderOf(ctx)})
+	return s.requestStatus(ctx, p, id, campaign.Pause{Rider: commit.RiderOf(ctx)})
 }
 
-// ResumeCampaign goes on after a pause.
+// ResumeCampaign resumes a paused campaign.
 func (s *Service) ResumeCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
-	return s.ask(ctx, p, id, campaign.Resume{Rider: commit.RiderOf(ctx)})
+	return s.requestStatus(ctx, p, id, campaign.Resume{Rider: commit.RiderOf(ctx)})
 }
 
-// CancelCampaign ends a campaign.
+// CancelCampaign ends a campaign. hangupActive also hangs up its live calls.
 func (s *Service) CancelCampaign(ctx context.Context, p domain.Principal, id string, hangupActive bool) (domain.CampaignStatusObject, error) {
-	return s.ask(ctx, p, id, campaign.Cancel{HangupActive: hangupActive, Rider: commit.RiderOf(ctx)})
+	return s.requestStatus(ctx, p, id, campaign.Cancel{HangupActive: hangupActive, Rider: commit.RiderOf(ctx)})
 }
 
-// CampaignStatus asks the campaign, or reads the store where it is over.
+// CampaignStatus returns the status from the campaign's actor, or from the store if the campaign has ended.
 func (s *Service) CampaignStatus(ctx context.Context, p domain.Principal, id string) (*domain.CampaignStatusObject, error) {
-	stands, err := s.visibleID(ctx, p, id)
+	campaignID, err := s.visibleID(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
-	status, err := s.askByID(ctx, p, stands, campaign.GetStatus{})
+	status, err := s.requestStatusByID(ctx, p, campaignID, campaign.GetStatus{})
 	if err != nil {
 		return nil, err
 	}
 	return &status, nil
 }
 
-// CampaignProgress reads how far a campaign was when, oldest first.
+// CampaignProgress returns the times at which a campaign reached each percent, oldest first.
 func (s *Service) CampaignProgress(ctx context.Context, p domain.Principal, id string) ([]domain.ProgressMark, error) {
 	id, err := s.visibleID(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
-	const most = 101 // per cents
-	all := make([]domain.ProgressMark, 0, most)
-	err = s.store.Under(ctx, domain.Key{Kind: "progress_mark", Workspace: p.WorkspaceID, ID: id + "/"}, "", most,
+	const maxMarks = 101 // 0 to 100 percent
+	all := make([]domain.ProgressMark, 0, maxMarks)
+	err = s.store.Under(ctx, domain.Key{Kind: "progress_mark", Workspace: p.WorkspaceID, ID: id + "/"}, "", maxMarks,
 		func() domain.Record { return &domain.ProgressMark{} },
 		func(r domain.Record) error {
 			if m, ok := r.(*domain.ProgressMark); ok {
@@ -366,37 +365,37 @@ func (s *Service) CampaignProgress(ctx context.Context, p domain.Principal, id s
 			}
 			return nil
 		})
-	slices.SortStableFunc(all, func(a, b domain.ProgressMark) int { return a.At.Compare(b.At) }) // contacts that are added lower the per cent
+	slices.SortStableFunc(all, func(a, b domain.ProgressMark) int { return a.At.Compare(b.At) }) // an upload of contacts lowers the percentage, so the order by time differs from the order by id
 	return all, commit.StoreError(err)
 }
 
-// campaignEnvironment is as much of a campaign's row as says whose it is: the rest of
-// it is long and not read.
+// campaignEnvironment reads only the environment from a campaign's row, because decoding the whole row is
+// expensive.
 type campaignEnvironment struct {
 	Environment domain.Environment `json:"environment"`
 	key         domain.Key
 }
 
-// Key names the row.
-func (h *campaignEnvironment) Key() domain.Key { return h.key }
+// Key returns the key of the campaign's row.
+func (e *campaignEnvironment) Key() domain.Key { return e.key }
 
-// Indexes and Sort are those of the whole row, which alone is written.
-func (h *campaignEnvironment) Indexes() []string { return nil }
+// Indexes is never used: campaignEnvironment is only read.
+func (e *campaignEnvironment) Indexes() []string { return nil }
 
-// Sort is that of the whole row.
-func (h *campaignEnvironment) Sort() string { return "" }
+// Sort is never used: campaignEnvironment is only read.
+func (e *campaignEnvironment) Sort() string { return "" }
 
-// visibleID answers the id of a campaign that the principal may see. It is
-// read once: its environment never changes, and whoever deletes it forgets it.
+// visibleID returns the parsed id of a campaign that the principal may see. The environment of a campaign never
+// changes, so it is cached until the campaign is deleted. Errors: not_found.
 func (s *Service) visibleID(ctx context.Context, p domain.Principal, id string) (string, error) {
 	id, err := domain.ParseID(domain.PrefixCampaign, id)
 	if err != nil {
 		return "", domain.NotFound("campaign")
 	}
 	environment, err := s.environments.Permanent(p.WorkspaceID, id, func() (domain.Environment, error) {
-		h := &campaignEnvironment{key: (&domain.Campaign{Meta: domain.Meta{ID: id, WorkspaceID: p.WorkspaceID}}).Key()}
-		_, found := s.store.Get(ctx, h)
-		return h.Environment, found
+		row := &campaignEnvironment{key: (&domain.Campaign{Meta: domain.Meta{ID: id, WorkspaceID: p.WorkspaceID}}).Key()}
+		_, err := s.store.Get(ctx, row)
+		return row.Environment, err
 	})
 	if errors.Is(err, domain.ErrNotFound) || err == nil && environment != p.Environment {
 		return "", domain.NotFound("campaign")
@@ -404,34 +403,34 @@ func (s *Service) visibleID(ctx context.Context, p domain.Principal, id string) 
 	return id, commit.StoreError(err)
 }
 
-func (s *Service) ask(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {
+func (s *Service) requestStatus(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {
 	id, err := s.visibleID(ctx, p, id)
 	if err != nil {
 		return domain.CampaignStatusObject{}, err
 	}
-	return s.askByID(ctx, p, id, msg)
+	return s.requestStatusByID(ctx, p, id, msg)
 }
 
-// loadingLimit is how long a request waits for a campaign that the node, which has just started, has not loaded yet.
-const loadingLimit = 3 * time.Second
+// loadingTimeout is how long a request waits for a campaign that the node has not loaded yet after its start.
+const loadingTimeout = 3 * time.Second
 
-// askByID sends a message to the actor of a campaign that exists and that the
-// principal may see, and returns its answer. For a campaign that is over and has no
-// actor any more, it answers from the store. Errors: unavailable while the campaign is loading.
-func (s *Service) askByID(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {
-	// One that is over may have live calls still, and then its actor lives.
+// requestStatusByID sends a message to the actor of a campaign and returns the actor's response. For a campaign
+// that has ended and has no actor, the response comes from the store. The principal may see the campaign. Errors:
+// unavailable while the campaign is loading.
+func (s *Service) requestStatusByID(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {
+	// A campaign that has ended may have live calls. Its actor then still runs.
 	pid := s.actors.CampaignPID(p.WorkspaceID, id)
-	loading, cancel := context.WithTimeout(ctx, loadingLimit)
+	loadingCtx, cancel := context.WithTimeout(ctx, loadingTimeout)
 	defer cancel()
-	for grown := false; ; {
-		lives := s.actors.IsRunning(pid)
-		if lives {
+	for wasStarted := false; ; {
+		isRunning := s.actors.IsRunning(pid)
+		if isRunning {
 			st, refused := mailbox.Ask[domain.CampaignStatusObject](ctx, s.system, pid, msg)
 			if domain.CodeOf(refused) != domain.CodeUnavailable {
 				return st, refused
 			}
 		}
-		c, err := s.Campaign(ctx, p, id) // which may have been deleted meanwhile
+		c, err := s.Campaign(ctx, p, id) // the campaign may have been deleted since
 		if err != nil {
 			return domain.CampaignStatusObject{}, err
 		}
@@ -442,10 +441,10 @@ func (s *Service) askByID(ctx context.Context, p domain.Principal, id string, ms
 			}
 			return campaign.HandleEnded(c, progress, msg)
 		}
-		if grown = !lives && !grown && s.actors.StartIfDraft(ctx, c); grown {
+		if wasStarted = !isRunning && !wasStarted && s.actors.StartIfDraft(ctx, c); wasStarted {
 			continue
 		}
-		if lives || record.Sleep(loading, 20*time.Millisecond) != nil {
+		if isRunning || record.Sleep(loadingCtx, 20*time.Millisecond) != nil {
 			return domain.CampaignStatusObject{}, domain.Errorf(domain.CodeUnavailable, "the campaign is being loaded; try again").With("retry_after", 1)
 		}
 	}

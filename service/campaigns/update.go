@@ -14,11 +14,11 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// UpdateCampaign changes a campaign; what may be changed in which state is
-// change's to say. New URLs in the webhooks map become endpoints with a new
-// secret, which is answered; those that are no longer in it are deleted.
+// UpdateCampaign changes a campaign. change decides which changes are allowed in the campaign's state. New URLs in
+// the webhooks map become webhook endpoints with a new secret, which UpdateCampaign returns. Endpoints whose URL is
+// no part of the map are deleted.
 func (s *Service) UpdateCampaign(ctx context.Context, p domain.Principal, id string, change func(*domain.Campaign) error) (*domain.Campaign, string, error) {
-	var moved webhookChange
+	var changes webhookChanges
 	c, err := record.Update(ctx, s.store, p, domain.PrefixCampaign, id, func(c *domain.Campaign) error {
 		before := *c
 		c.Webhooks = maps.Clone(c.Webhooks)
@@ -31,17 +31,17 @@ func (s *Service) UpdateCampaign(ctx context.Context, p domain.Principal, id str
 				return err
 			}
 		}
-		moved = webhookChange{}
+		changes = webhookChanges{}
 		if !maps.Equal(c.Webhooks, before.Webhooks) {
-			moved, err = s.replaceWebhooks(ctx, p, c)
+			changes, err = s.replaceWebhooks(ctx, p, c)
 		}
 		return err
 	}, func(ch *commit.Change, _ *domain.Campaign) error {
-		ch.Guards = append(ch.Guards, moved.guards...)
-		for _, w := range moved.changed {
+		ch.Guards = append(ch.Guards, changes.guards...)
+		for _, w := range changes.changed {
 			ch.Puts = append(ch.Puts, w)
 		}
-		for _, w := range moved.deleted {
+		for _, w := range changes.deleted {
 			ch.Deletes = append(ch.Deletes, w.Key())
 		}
 		return nil
@@ -49,25 +49,25 @@ func (s *Service) UpdateCampaign(ctx context.Context, p domain.Principal, id str
 	if err != nil {
 		return nil, "", err
 	}
-	if err = s.tellWebhookActors(ctx, p, moved); err != nil {
+	if err = s.notifyWebhookActors(ctx, p, changes); err != nil {
 		return nil, "", err
 	}
 	s.actors.CampaignChanged(c)
-	return c, moved.secret, nil
+	return c, changes.secret, nil
 }
 
-// webhookChange is what another webhooks map does to a campaign's endpoints.
-type webhookChange struct {
-	changed []*domain.Webhook // new, or with other events
+// webhookChanges are the changes of a campaign's webhook endpoints that a new webhooks map causes.
+type webhookChanges struct {
+	changed []*domain.Webhook // new endpoints, and endpoints with other events
 	deleted []*domain.Webhook
-	guards  []commit.Guard // they are as they were read: not rotated, disabled or deleted meanwhile
-	secret  string         // of the new ones
+	guards  []commit.Guard // fail the commit if an endpoint was rotated, disabled or deleted since it was read
+	secret  string         // secret of the new endpoints
 }
 
-// tellWebhookActors tells the actors what the endpoints are now, which may be more than
-// this change made of them.
-func (s *Service) tellWebhookActors(ctx context.Context, p domain.Principal, moved webhookChange) error {
-	if len(moved.changed)+len(moved.deleted) == 0 {
+// notifyWebhookActors notifies the webhook actors of the stored endpoints. The stored version may contain later
+// changes.
+func (s *Service) notifyWebhookActors(ctx context.Context, p domain.Principal, changes webhookChanges) error {
+	if len(changes.changed)+len(changes.deleted) == 0 {
 		return nil
 	}
 	unlock, err := s.webhooks.LockSettings(p.WorkspaceID)
@@ -75,7 +75,7 @@ func (s *Service) tellWebhookActors(ctx context.Context, p domain.Principal, mov
 		return err
 	}
 	defer unlock()
-	for _, w := range moved.changed {
+	for _, w := range changes.changed {
 		now := &domain.Webhook{Meta: domain.Meta{ID: w.ID, WorkspaceID: w.WorkspaceID}}
 		_, err = s.store.Get(ctx, now)
 		if errors.Is(err, domain.ErrNotFound) {
@@ -86,19 +86,20 @@ func (s *Service) tellWebhookActors(ctx context.Context, p domain.Principal, mov
 		}
 		s.webhooks.WebhookChanged(ctx, now)
 	}
-	for _, w := range moved.deleted {
+	for _, w := range changes.deleted {
 		s.webhooks.WebhookDeleted(w)
 	}
 	return nil
 }
 
-func (s *Service) replaceWebhooks(ctx context.Context, p domain.Principal, c *domain.Campaign) (webhookChange, error) {
-	var out webhookChange
+// replaceWebhooks computes the changes that turn the stored endpoints of a campaign into those of its webhooks map.
+func (s *Service) replaceWebhooks(ctx context.Context, p domain.Principal, c *domain.Campaign) (webhookChanges, error) {
+	var out webhookChanges
 	wanted, secret, err := s.newWebhooks(ctx, p, c, "")
 	if err != nil {
 		return out, err
 	}
-	var listed, have []*domain.Webhook
+	var listed, existing []*domain.Webhook
 	if err = commit.Each(ctx, s.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { listed = append(listed, w) }); err != nil {
 		return out, commit.StoreError(err)
 	}
@@ -112,15 +113,15 @@ func (s *Service) replaceWebhooks(ctx context.Context, p domain.Principal, c *do
 		if failed != nil {
 			return out, commit.StoreError(failed)
 		}
-		have, versions[w.ID] = append(have, now), version
+		existing, versions[w.ID] = append(existing, now), version
 	}
 	guard := func(w *domain.Webhook) {
 		out.guards = append(out.guards, commit.Guard{Key: w.Key(), Version: versions[w.ID]})
 	}
 	for _, w := range wanted {
-		i := slices.IndexFunc(have, func(h *domain.Webhook) bool { return h.URL == w.URL })
-		if i < 0 || slices.ContainsFunc(w.Events, func(name string) bool { return !slices.Contains(have[i].Events, name) }) {
-			if err = record.RefuseAccessToken(p, "webhooks"); err != nil { // an address or events that outlive a token
+		i := slices.IndexFunc(existing, func(h *domain.Webhook) bool { return h.URL == w.URL })
+		if i < 0 || slices.ContainsFunc(w.Events, func(name string) bool { return !slices.Contains(existing[i].Events, name) }) {
+			if err = record.RefuseAccessToken(p, "webhooks"); err != nil { // the endpoint would outlive the access token
 				return out, err
 			}
 		}
@@ -128,34 +129,33 @@ func (s *Service) replaceWebhooks(ctx context.Context, p domain.Principal, c *do
 			out.changed, out.secret = append(out.changed, w), secret
 			continue
 		}
-		h := *have[i]
-		have = slices.Delete(have, i, i+1)
+		h := *existing[i]
+		existing = slices.Delete(existing, i, i+1)
 		if !slices.Equal(h.Events, w.Events) {
 			h.Events, h.UpdatedAt = w.Events, record.Now()
 			out.changed = append(out.changed, &h)
 			guard(&h)
 		}
 	}
-	for _, w := range have {
+	for _, w := range existing {
 		guard(w)
 	}
-	out.deleted = have
+	out.deleted = existing
 	return out, nil
 }
 
-// CopyCampaign makes a new campaign of what another one was asked to be, with
-// those of its contacts who are in one of the states now; none of what happened
-// is copied. change makes the copy fit. Up to as many contacts as may come
-// inline the copy is there at once or not at all; more are read in behind it.
-func (s *Service) CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (Created, error) {
-	var none Created
+// CopyCampaign creates a draft with the settings of another campaign and with its contacts in the given states.
+// Results are not copied. change adapts the copy. With at most validation.MaxInlineContacts contacts the copy is
+// created in one commit. More contacts are uploaded after the campaign is created.
+func (s *Service) CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (CreatedCampaign, error) {
+	var empty CreatedCampaign
 	from, err := s.Campaign(ctx, p, id)
 	if err != nil {
-		return none, err
+		return empty, err
 	}
 	progress, err := s.list.Progress(ctx, from)
 	if err != nil {
-		return none, err
+		return empty, err
 	}
 	c := *from
 	c.Meta = domain.Meta{Metadata: maps.Clone(from.Metadata)}
@@ -165,27 +165,27 @@ func (s *Service) CopyCampaign(ctx context.Context, p domain.Principal, id strin
 		c.Test = &domain.TestMode{TimeFactor: c.Test.TimeFactor}
 	}
 	if err = change(&c); err != nil {
-		return none, err
+		return empty, err
 	}
 	rows := s.contactsInStates(ctx, from, states)
 	if progress.Total <= validation.MaxInlineContacts {
 		return s.CreateCampaign(ctx, p, &c, "", rows)
 	}
-	made, err := s.CreateCampaign(ctx, p, &c, "", nil)
+	created, err := s.CreateCampaign(ctx, p, &c, "", nil)
 	if err != nil {
-		return none, err
+		return empty, err
 	}
-	if made.Upload, err = s.contacts.AddContacts(ctx, p, made.Campaign.ID, rows); err != nil {
-		if undo := s.DeleteCampaign(context.WithoutCancel(ctx), p, made.Campaign.ID); undo != nil {
-			return none, undo
+	if created.Upload, err = s.contacts.AddContacts(ctx, p, created.Campaign.ID, rows); err != nil {
+		if undo := s.DeleteCampaign(context.WithoutCancel(ctx), p, created.Campaign.ID); undo != nil {
+			return empty, undo
 		}
-		return none, err
+		return empty, err
 	}
-	return made, nil
+	return created, nil
 }
 
-// contactsInStates are the contacts of a campaign in some states, as if they were sent. Who
-// was taken out stays out.
+// contactsInStates yields the contacts of a campaign in some states, as rows for an upload. Deleted contacts are
+// left out.
 func (s *Service) contactsInStates(ctx context.Context, c *domain.Campaign, words []string) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		wanted := make(contactlist.StateSet, domain.ContactInCall+1)
@@ -195,16 +195,16 @@ func (s *Service) contactsInStates(ctx context.Context, c *domain.Campaign, word
 			}
 		}
 		n := 0
-		for one, err := range s.list.All(ctx, c, wanted) {
+		for entry, err := range s.list.All(ctx, c, wanted) {
 			if err != nil {
 				yield(domain.RawContact{}, err)
 				return
 			}
-			if one.Contact.Phone == "" || one.Result != nil && one.Result.Reason == domain.ReasonRemoved {
-				continue // who was erased has no number
+			if entry.Contact.Phone == "" || entry.Result != nil && entry.Result.Reason == domain.ReasonRemoved {
+				continue // erased contacts have no number
 			}
 			n++
-			row := domain.RawContact{Line: n, Phone: one.Contact.Phone, Context: one.Contact.Context, Timezone: one.Contact.Timezone, Country: one.Contact.Country}
+			row := domain.RawContact{Line: n, Phone: entry.Contact.Phone, Context: entry.Contact.Context, Timezone: entry.Contact.Timezone, Country: entry.Contact.Country}
 			if !yield(row, nil) {
 				return
 			}

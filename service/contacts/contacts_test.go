@@ -19,10 +19,10 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// campaigns reads campaigns from the store. No campaign has an actor.
+// campaigns reads campaigns from the store. Campaigns have no actors.
 type campaigns struct {
 	store *pebbletest.Store
-	added []int // totals of contacts, as reported to actors
+	added []int // totals of contacts that were reported to campaign actors
 }
 
 func (c *campaigns) Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error) {
@@ -35,7 +35,7 @@ func (c *campaigns) AwaitContacts(_ context.Context, _ *domain.Campaign, total i
 	c.added = append(c.added, total)
 }
 
-// listed is a do-not-call list of one number.
+// listed is a do-not-call list with one number.
 type listed string
 
 func (l listed) Scrubber(*domain.Campaign) func(context.Context, string) (bool, error) {
@@ -76,7 +76,7 @@ func (f *fixture) addCampaign(t *testing.T, status domain.CampaignStatus) *domai
 	return c
 }
 
-// rows are contacts named Ada, and then an error unless it is nil.
+// rows yields contacts named Ada, followed by err if it is not nil.
 func rows(err error, phones ...string) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		for i, phone := range phones {
@@ -90,7 +90,7 @@ func rows(err error, phones ...string) iter.Seq2[domain.RawContact, error] {
 	}
 }
 
-// phones are the numbers of the campaign's contacts.
+// phones returns the numbers of the campaign's contacts.
 func (f *fixture) phones(t *testing.T) (all []string) {
 	t.Helper()
 	l, err := f.ListContacts(t.Context(), f.by, f.campaign.ID, contacts.Query{Limit: 100})
@@ -114,12 +114,12 @@ func TestUploadAddsValidContactsAndCountsTheOthers(t *testing.T) {
 
 	_, err = f.AddContacts(t.Context(), f.by, f.campaign.ID, rows(nil, "+12025550103", "+12025550102"))
 	require.NoError(t, err)
-	assert.Equal(t, []string{"+12025550101", "+12025550102", "+12025550103"}, f.phones(t), "behind the others")
+	assert.Equal(t, []string{"+12025550101", "+12025550102", "+12025550103"}, f.phones(t), "the second upload appends its contact")
 	assert.Equal(t, []int{2, 3}, f.campaigns.added)
 
 	other := f.addCampaign(t, domain.CampaignDraft)
 	_, err = f.Upload(t.Context(), f.by, other.ID, sum.UploadID)
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "the upload of another campaign")
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "the upload belongs to another campaign")
 	_, err = f.AddContacts(t.Context(), recordtest.Live(recordtest.OtherWorkspace), f.campaign.ID, rows(nil, "+12025550103"))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	over := f.addCampaign(t, domain.CampaignCompleted)
@@ -137,7 +137,7 @@ func TestBrokenUploadLeavesNoContacts(t *testing.T) {
 	require.Len(t, l.Data, 1)
 	assert.Equal(t, []any{domain.UploadFailed, "cancelled"}, []any{l.Data[0].Status, l.Data[0].Reason})
 
-	// The process ends before the upload is completed: the next one takes it back.
+	// The process ends during the upload; the next process undoes the upload.
 	f.store.BeforeApply = func(c commit.Change) error {
 		for _, r := range c.Puts {
 			if u, ok := r.(*domain.Upload); ok && u.Status != domain.UploadReceiving {
@@ -196,7 +196,7 @@ func TestUpdateOfAContactNamesTheFieldThatIsRefused(t *testing.T) {
 		"no actor":            {func(c *domain.Contact) { c.Context = domain.Context{"name": "Bo"} }, "", domain.CodeUnavailable},
 	} {
 		_, err = f.UpdateContact(t.Context(), f.by, f.campaign.ID, l.Data[0].ID, func(one *domain.Contact) error { c.change(one); return nil })
-		assert.Equal(t, c.param, recordtest.Param(err), name)
+		assert.Equal(t, c.param, recordtest.ErrorField(err), name)
 		assert.Equal(t, c.code, domain.CodeOf(err), name)
 	}
 	_, err = f.Contact(t.Context(), recordtest.Live(recordtest.OtherWorkspace), f.campaign.ID, l.Data[0].ID)

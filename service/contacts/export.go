@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// ExportContacts walks the contacts of a campaign that are in a state, or all.
+// ExportContacts returns the contacts of a campaign that are in a state; status "" selects all.
 func (s *Service) ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (contactlist.ContactsExport, error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
@@ -35,7 +35,8 @@ func (s *Service) ExportContacts(ctx context.Context, p domain.Principal, campai
 	}}, nil
 }
 
-// contextFields are the names in the contexts of a campaign's contacts.
+// contextFields returns the names of the context variables of a campaign's contacts, sorted and limited to
+// MaxFieldNames.
 func (s *Service) contextFields(ctx context.Context, c *domain.Campaign) ([]string, error) {
 	known := make(map[string]struct{})
 	err := commit.Each(ctx, s.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
@@ -62,8 +63,8 @@ func (s *Service) contextFields(ctx context.Context, c *domain.Campaign) ([]stri
 	return fields[:min(len(fields), contactlist.MaxFieldNames)], nil
 }
 
-// CampaignResults walks all contacts in the order of upload, and then what uploads
-// screened: rows that did not become contacts, also not by a later upload.
+// CampaignResults yields the results of all contacts in the order of upload. Then it yields the uploaded rows that
+// did not become contacts.
 func (s *Service) CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[contactlist.ResultRow, error], error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
@@ -73,8 +74,8 @@ func (s *Service) CampaignResults(ctx context.Context, p domain.Principal, campa
 	if err != nil {
 		return nil, err
 	}
-	var left contactlist.ScreenedRows
-	if err = left.Load(ctx, s.list, c, progress.Screened); err != nil {
+	var screened contactlist.ScreenedRows
+	if err = screened.Load(ctx, s.list, c, progress.Screened); err != nil {
 		return nil, err
 	}
 	return func(yield func(contactlist.ResultRow, error) bool) {
@@ -83,12 +84,12 @@ func (s *Service) CampaignResults(ctx context.Context, p domain.Principal, campa
 				yield(contactlist.ResultRow{}, err)
 				return
 			}
-			delete(left.Numbers, contactlist.NumberKey(one.Contact.Phone))
+			delete(screened.Numbers, contactlist.NumberKey(one.Contact.Phone))
 			if !yield(resultRow(c, one), nil) {
 				return
 			}
 		}
-		for row, err := range s.screenedRows(ctx, c, &left) {
+		for row, err := range s.screenedRows(ctx, c, &screened) {
 			if !yield(row, err) {
 				return
 			}
@@ -96,7 +97,7 @@ func (s *Service) CampaignResults(ctx context.Context, p domain.Principal, campa
 	}, nil
 }
 
-// resultRow is a contact in the results of its campaign.
+// resultRow returns the result of a contact.
 func resultRow(c *domain.Campaign, o contactlist.Entry) contactlist.ResultRow {
 	state := lifecycle.Seen(c.Status, o.State)
 	r := contactlist.ResultRow{
@@ -112,13 +113,12 @@ func resultRow(c *domain.Campaign, o contactlist.Entry) contactlist.ResultRow {
 	return r
 }
 
-// screenedRows are the rows of a campaign's results for the numbers that its uploads
-// screened.
-func (s *Service) screenedRows(ctx context.Context, c *domain.Campaign, left *contactlist.ScreenedRows) iter.Seq2[contactlist.ResultRow, error] {
+// screenedRows yields results for the uploaded rows that did not become contacts.
+func (s *Service) screenedRows(ctx context.Context, c *domain.Campaign, screened *contactlist.ScreenedRows) iter.Seq2[contactlist.ResultRow, error] {
 	return func(yield func(contactlist.ResultRow, error) bool) {
-		for row, err := range s.list.Screened(ctx, c, left.Total) {
-			if _, wanted := left.Numbers[contactlist.NumberKey(row.Phone)]; (!wanted || row.Phone == "") && err == nil {
-				continue // it became a contact, or was erased
+		for row, err := range s.list.Screened(ctx, c, screened.Total) {
+			if _, wanted := screened.Numbers[contactlist.NumberKey(row.Phone)]; (!wanted || row.Phone == "") && err == nil {
+				continue // a later upload added the number as a contact, or the row was erased
 			}
 			at := row.At
 			shown := contactlist.ResultRow{Phone: row.Phone, Name: row.Name, Outcome: domain.ContactSkipped.String(), Reason: row.Reason, CompletedAt: &at}

@@ -4,11 +4,10 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Query filters a campaign's contacts; they stand in the order of
-// upload.
+// Query filters the contacts of a campaign. Pages are in the order of upload.
 type Query struct {
 	Limit   int
 	Cursor  string
-	Status  string           // a contact state's word; "": any
-	Created record.TimeRange // when they were taken in
+	Status  string           // contact state as the API shows it; "": any
+	Created record.TimeRange // time of addition
 }

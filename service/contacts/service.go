@@ -1,4 +1,4 @@
-// Package contacts manages the contacts of campaigns and their uploads.
+// Package contacts is the service for the contacts of campaigns and their uploads.
 package contacts
 
 import (
@@ -22,15 +22,17 @@ type Config struct {
 	Actors     campaignActors
 	System     *actor.ActorSystem
 	DNC        scrubbers
-	// Script returns what calls of an agent or pathway say.
+	// Script returns the script of an agent or pathway: the conversation of its calls.
 	Script  func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
-	OnCalls func() bool // whether this node has live calls
+	OnCalls func() bool // reports whether this node has live calls
 	Log     *slog.Logger
 }
 
 type campaigns interface {
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
 }
+
+// campaigns reads campaigns.
 
 // campaignActors reaches the actors of campaigns.
 type campaignActors interface {
@@ -43,12 +45,12 @@ type scrubbers interface {
 	Scrubber(c *domain.Campaign) func(ctx context.Context, e164 string) (listed bool, err error)
 }
 
-// Service manages the contacts of campaigns.
+// Service lists, changes, uploads and exports the contacts of campaigns.
 type Service struct {
 	store      commit.Store
 	list       *contactlist.Reader
 	uploads    uploads
-	revising   record.KeyedMutex // by campaign and contact
+	editLocks  record.KeyedMutex // by campaign id/contact id
 	workspaces record.Workspaces
 	campaigns  campaigns
 	actors     campaignActors
@@ -59,7 +61,7 @@ type Service struct {
 	log        *slog.Logger
 }
 
-// New returns a service.
+// New returns a Service.
 func New(c Config) *Service {
 	list := contactlist.New(c.Store)
 	return &Service{
@@ -68,8 +70,7 @@ func New(c Config) *Service {
 	}
 }
 
-// ListContacts reads a page of contacts in the order of upload; the cursor is
-// the ordinal to go on from. A page costs the same wherever it stands.
+// ListContacts returns a page of contacts in the order of upload. The cursor is the ordinal of the next contact.
 func (s *Service) ListContacts(ctx context.Context, p domain.Principal, campaignID string, q Query) (record.Page[contactlist.Contact], error) {
 	out := record.Page[contactlist.Contact]{Data: []contactlist.Contact{}}
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
@@ -79,7 +80,7 @@ func (s *Service) ListContacts(ctx context.Context, p domain.Principal, campaign
 	from := 0
 	if q.Cursor != "" {
 		if from, err = strconv.Atoi(q.Cursor); err != nil || from < 0 {
-			return out, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
+			return out, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not a cursor of this list")
 		}
 	}
 	page, next, err := s.list.Page(ctx, c, from, q.Limit, q.Status, q.Created)
@@ -90,12 +91,12 @@ func (s *Service) ListContacts(ctx context.Context, p domain.Principal, campaign
 	return out, err
 }
 
-// Contact reads one contact of a campaign.
+// Contact returns one contact of a campaign. Errors: not_found.
 func (s *Service) Contact(ctx context.Context, p domain.Principal, campaignID, contactID string) (contactlist.Contact, error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
 		return contactlist.Contact{}, err
 	}
-	o, err := s.list.Find(ctx, c, contactID)
-	return o.APIContact(c), err
+	entry, err := s.list.Find(ctx, c, contactID)
+	return entry.APIContact(c), err
 }

@@ -16,59 +16,57 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// maxContext bounds the context of one contact, in bytes of JSON.
+// maxContext is the maximum size of one contact's context in bytes of JSON.
 const maxContext = 64 << 10
 
-// UpdateContact changes a contact that waits to be rung. Changes of one contact
-// follow one another: each sees what the one before has left.
+// UpdateContact changes a contact that is waiting for its call. Changes of one contact run one after another.
 func (s *Service) UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change func(*domain.Contact) error) (contactlist.Contact, error) {
-	var none contactlist.Contact
+	var empty contactlist.Contact
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
-		return none, err
+		return empty, err
 	}
-	end, err := s.revising.Lock(ctx, c.ID+"/"+contactID)
+	unlock, err := s.editLocks.Lock(ctx, c.ID+"/"+contactID)
 	if err != nil {
-		return none, err
+		return empty, err
 	}
-	defer end()
+	defer unlock()
 	before, err := s.list.Find(ctx, c, contactID)
 	if err != nil {
-		return none, err
+		return empty, err
 	}
 	after, err := s.applyChange(c, before.Contact, change)
 	if err != nil {
-		return none, err
+		return empty, err
 	}
 	if !reflect.DeepEqual(after.Context, before.Contact.Context) {
 		if err = s.checkRequiredVariables(ctx, p, c, after.Context); err != nil {
-			return none, err
+			return empty, err
 		}
 	}
 	if after.Phone != before.Contact.Phone {
 		if err = s.checkDestination(c, after.Phone); err != nil {
-			return none, err
+			return empty, err
 		}
-		if _, err = s.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
-			return none, err
+		if _, err = s.uploads.begin(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
+			return empty, err
 		}
 		defer s.uploads.release(c.ID)
-		progress, errRead := s.list.Progress(ctx, c) // of now: an upload may have ended meanwhile
+		progress, errRead := s.list.Progress(ctx, c) // read the progress again: an upload may have ended since
 		if errRead != nil {
-			return none, errRead
+			return empty, errRead
 		}
 		if err = s.checkUniqueNumber(ctx, c, progress, before.Ordinal, after.Phone); err != nil {
-			return none, err
+			return empty, err
 		}
 	}
-	if err = s.askCampaign(ctx, c, campaign.EditContact{Ordinal: before.Ordinal, Contact: after, Rider: commit.RiderOf(ctx)}); err != nil {
-		return none, err
+	if err = s.requestRevision(ctx, c, campaign.EditContact{Ordinal: before.Ordinal, Contact: after, Rider: commit.RiderOf(ctx)}); err != nil {
+		return empty, err
 	}
 	return s.Contact(ctx, p, c.ID, contactID)
 }
 
-// checkDestination refuses a number that the workspace of a campaign may not call. Errors:
-// destination_not_allowed of phone.
+// checkDestination returns destination_not_allowed for the field phone if the workspace may not call the number.
 func (s *Service) checkDestination(c *domain.Campaign, phone string) error {
 	w := s.workspaces.Workspace(c.WorkspaceID)
 	if w == nil {
@@ -80,11 +78,11 @@ func (s *Service) checkDestination(c *domain.Campaign, phone string) error {
 	return nil
 }
 
-// checkRequiredVariables refuses a context without a value for a required variable
-// of the campaign's pathway. Errors: validation_error of context.
+// checkRequiredVariables returns a validation error for the field context if a required variable of the campaign's
+// pathway has no value.
 func (s *Service) checkRequiredVariables(ctx context.Context, p domain.Principal, c *domain.Campaign, has domain.Context) error {
 	script, err := s.script(ctx, p, c.AgentID, c.PathwayID)
-	if err != nil {
+	if err != nil { //nolint:nilerr // starting the campaign reports an unusable script
 		return nil //nolint:nilerr // the campaign says what is wrong with its script
 	}
 	if missing := contactlist.MissingVariables(pathway.MissingVariables(&script.Pathway, nil), has); missing != "" {
@@ -93,7 +91,7 @@ func (s *Service) checkRequiredVariables(ctx context.Context, p domain.Principal
 	return nil
 }
 
-// DeleteContact takes a contact out: it is never rung and counts as cancelled.
+// DeleteContact deletes a contact. The campaign does not call the contact and counts it as cancelled.
 func (s *Service) DeleteContact(ctx context.Context, p domain.Principal, campaignID, contactID string) error {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
@@ -103,39 +101,39 @@ func (s *Service) DeleteContact(ctx context.Context, p domain.Principal, campaig
 	if err != nil {
 		return err
 	}
-	return s.askCampaign(ctx, c, campaign.RemoveContact{Ordinal: o.Ordinal, Phone: o.Contact.Phone, Rider: commit.RiderOf(ctx)})
+	return s.requestRevision(ctx, c, campaign.RemoveContact{Ordinal: o.Ordinal, Phone: o.Contact.Phone, Rider: commit.RiderOf(ctx)})
 }
 
-func (s *Service) askCampaign(ctx context.Context, c *domain.Campaign, msg any) error {
+func (s *Service) requestRevision(ctx context.Context, c *domain.Campaign, msg any) error {
 	if c.Status.Final() {
-		return domain.Errorf(domain.CodeInvalidState, "contacts of a campaign that is over cannot be changed").With("current_status", c.Status)
+		return domain.Errorf(domain.CodeInvalidState, "contacts of a campaign that has ended cannot be changed").With("current_status", c.Status)
 	}
 	s.actors.StartIfDraft(ctx, c)
 	_, err := mailbox.Ask[campaign.ContactRevised](ctx, s.system, s.actors.CampaignPID(c.WorkspaceID, c.ID), msg)
 	return err
 }
 
-// applyChange is a contact with a change made to it.
+// applyChange returns the contact with the change applied. Errors: validation_failed.
 func (s *Service) applyChange(c *domain.Campaign, before domain.Contact, change func(*domain.Contact) error) (domain.Contact, error) {
-	one := before
-	if err := change(&one); err != nil {
-		return one, err
+	contact := before
+	if err := change(&contact); err != nil {
+		return contact, err
 	}
 	var problems domain.Problems
-	if one.Timezone != before.Timezone && one.Timezone != "" {
-		validation.Zone(&problems, "timezone", one.Timezone)
+	if contact.Timezone != before.Timezone && contact.Timezone != "" {
+		validation.Zone(&problems, "timezone", contact.Timezone)
 	}
-	if one.Phone != before.Phone {
-		phone, err := domain.E164(one.Phone, cmp.Or(one.Country, c.DefaultCountry))
+	if contact.Phone != before.Phone {
+		phone, err := domain.E164(contact.Phone, cmp.Or(contact.Country, c.DefaultCountry))
 		if err != nil {
-			problems.Add("phone", domain.CodeValidation, "is %s", domain.PhoneProblem(one.Phone, err))
+			problems.Add("phone", domain.CodeValidation, "is %s", domain.PhoneProblem(contact.Phone, err))
 		}
-		one.Phone = phone
+		contact.Phone = phone
 	}
-	if isContextTooLarge(one.Context) {
-		problems.Add("context", domain.CodeValidation, "is larger than %d kB of JSON with what the contact has already", maxContext>>10)
+	if isContextTooLarge(contact.Context) {
+		problems.Add("context", domain.CodeValidation, "is larger than %d kB of JSON together with the contact's existing context", maxContext>>10)
 	}
-	return one, problems.Err()
+	return contact, problems.Err()
 }
 
 func isContextTooLarge(c domain.Context) bool {
@@ -143,7 +141,7 @@ func isContextTooLarge(c domain.Context) bool {
 	return err != nil || len(text) > maxContext
 }
 
-// checkUniqueNumber makes sure that no other contact of the campaign has a number.
+// checkUniqueNumber returns already_exists if another contact of the campaign has the number.
 func (s *Service) checkUniqueNumber(ctx context.Context, c *domain.Campaign, progress *domain.Progress, ordinal int, phone string) error {
 	taken := domain.Errorf(domain.CodeAlreadyExists, "another contact of this campaign has this number")
 	taken.Param = "phone"
@@ -160,11 +158,11 @@ func (s *Service) checkUniqueNumber(ctx context.Context, c *domain.Campaign, pro
 			return taken
 		}
 	}
-	for i, one := range s.list.Numbers(ctx, c, progress.Total) {
+	for i, stored := range s.list.Numbers(ctx, c, progress.Total) {
 		if i < 0 {
-			return one.Err
+			return stored.Err
 		}
-		if i != ordinal && !edited[i] && !deleted[i] && one.Number == phone {
+		if i != ordinal && !edited[i] && !deleted[i] && stored.Number == phone {
 			return taken
 		}
 	}

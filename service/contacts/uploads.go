@@ -17,32 +17,32 @@ import (
 )
 
 const (
-	maxUploads = 4 // of a workspace at once: each holds the numbers of its campaign
-	tidyLimit  = 15 * time.Second
-	tidyAtOnce = 250 // chunks that one commit removes
+	maxUploads      = 4 // running uploads of a workspace; each holds the numbers of its campaign in memory
+	undoTimeout     = 15 * time.Second
+	chunksPerDelete = 250 // chunks that one commit deletes
 )
 
-// uploads are those that are being received.
+// uploads are the running uploads of this process.
 type uploads struct {
-	mu sync.Mutex
-	by map[string]*runningUpload // by campaign
+	mu      sync.Mutex
+	running map[string]*runningUpload // by campaign id
 }
 
-// runningUpload is an upload as it stands.
+// runningUpload is the state of an upload while its rows are received.
 type runningUpload struct {
 	mu  sync.Mutex
 	row domain.Upload
 }
 
-func (r *runningUpload) progress(sum domain.ContactsSummary, errs []domain.ContactError) {
+func (r *runningUpload) setProgress(sum domain.ContactsSummary, errs []domain.ContactError) {
 	errs = errs[:min(len(errs), domain.MaxContactErrors)]
 	r.mu.Lock()
 	r.row.Summary, r.row.Errors = sum, errs
 	r.mu.Unlock()
 }
 
-// now is the upload as it stands, with the time at which it was looked at.
-func (r *runningUpload) now() *domain.Upload {
+// snapshot returns the current state of the upload.
+func (r *runningUpload) snapshot() *domain.Upload {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	u := r.row
@@ -51,15 +51,16 @@ func (r *runningUpload) now() *domain.Upload {
 	return &u
 }
 
-// hold keeps other uploads and changes of numbers away from a campaign.
-func (u *uploads) hold(c *domain.Campaign, row domain.Upload) (*runningUpload, error) {
+// begin registers an upload to a campaign. Until release, no other upload to the campaign begins, and no number of
+// its contacts changes. Errors: invalid_state, unavailable.
+func (u *uploads) begin(c *domain.Campaign, row domain.Upload) (*runningUpload, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.by[c.ID] != nil {
-		return nil, domain.Errorf(domain.CodeInvalidState, "another upload to this campaign is running, or a number of it is being changed")
+	if u.running[c.ID] != nil {
+		return nil, domain.Errorf(domain.CodeInvalidState, "another upload to this campaign is running, or the number of a contact is being changed; try again")
 	}
 	own := 0
-	for _, r := range u.by {
+	for _, r := range u.running {
 		if r.row.WorkspaceID == c.WorkspaceID {
 			own++
 		}
@@ -67,53 +68,52 @@ func (u *uploads) hold(c *domain.Campaign, row domain.Upload) (*runningUpload, e
 	if own >= maxUploads {
 		return nil, domain.Errorf(domain.CodeUnavailable, "%d uploads are running in this workspace; wait for one to end", own).With("retry_after", 5)
 	}
-	if u.by == nil {
-		u.by = make(map[string]*runningUpload)
+	if u.running == nil {
+		u.running = make(map[string]*runningUpload)
 	}
 	r := &runningUpload{row: row}
-	u.by[c.ID] = r
+	u.running[c.ID] = r
 	return r, nil
 }
 
 func (u *uploads) release(campaignID string) {
 	u.mu.Lock()
-	delete(u.by, campaignID)
+	delete(u.running, campaignID)
 	u.mu.Unlock()
 }
 
-// live is the upload of an id as it stands, nil where it is not being received.
-func (u *uploads) live(campaignID, id string) *domain.Upload {
+// current returns the current state of a running upload; nil if no upload with this id is running.
+func (u *uploads) current(campaignID, id string) *domain.Upload {
 	u.mu.Lock()
-	r := u.by[campaignID]
+	r := u.running[campaignID]
 	u.mu.Unlock()
 	if r == nil || r.row.ID != id {
 		return nil
 	}
-	return r.now()
+	return r.snapshot()
 }
 
-// AddContacts is UploadContacts of rows that have no columns.
+// AddContacts uploads rows that have no column mapping.
 func (s *Service) AddContacts(
 	ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[domain.RawContact, error],
 ) (contactlist.UploadSummary, error) {
 	return s.UploadContacts(ctx, p, campaignID, contactlist.ContactRows{Rows: rows})
 }
 
-// UploadContacts appends to a campaign. The chunks are written ahead,
-// invisible, and the campaign's own commit of its new total shows them: an
-// upload that is broken off leaves nothing.
+// UploadContacts adds contacts to a campaign. The chunks are stored first and become visible when one commit raises
+// the campaign's total. An interrupted upload adds no contacts.
 func (s *Service) UploadContacts(ctx context.Context, p domain.Principal, campaignID string, upload contactlist.ContactRows) (contactlist.UploadSummary, error) {
 	return s.ImportContacts(ctx, p, campaignID, upload, domain.MaxContactErrors, nil)
 }
 
-// ContactVariables are the variables that the pathway of a campaign declares.
+// ContactVariables returns the names of the variables that the campaign's pathway declares.
 func (s *Service) ContactVariables(ctx context.Context, p domain.Principal, campaignID string) ([]string, error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
 		return nil, err
 	}
 	script, err := s.script(ctx, p, c.AgentID, c.PathwayID)
-	if domain.CodeOf(err) != "" { // a script that cannot be used: the campaign says so when it starts
+	if domain.CodeOf(err) != "" { // starting the campaign reports an unusable script
 		return nil, nil
 	}
 	names := make([]string, 0, len(script.Pathway.Variables))
@@ -123,62 +123,62 @@ func (s *Service) ContactVariables(ctx context.Context, p domain.Principal, camp
 	return names, err
 }
 
-// ImportContacts is UploadContacts whose commit holds what also adds, which sees
-// up to most of the errors.
+// ImportContacts is UploadContacts with an addition to its last commit. more adds to the commit and sees up to
+// maxErrors errors of rows.
 func (s *Service) ImportContacts(
-	ctx context.Context, p domain.Principal, campaignID string, upload contactlist.ContactRows, most int, also func(*commit.Change, *contactlist.Import),
+	ctx context.Context, p domain.Principal, campaignID string, upload contactlist.ContactRows, maxErrors int, more func(*commit.Change, *contactlist.Import),
 ) (contactlist.UploadSummary, error) {
-	var none contactlist.UploadSummary
+	var empty contactlist.UploadSummary
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
-		return none, err
+		return empty, err
 	}
 	if c.Status.Final() {
-		return none, contactlist.CampaignOver(c)
+		return empty, contactlist.CampaignOverError(c)
 	}
 	row := contactlist.NewUpload(p, c)
-	now, err := s.uploads.hold(c, row)
+	running, err := s.uploads.begin(c, row)
 	if err != nil {
-		return none, err
+		return empty, err
 	}
 	defer s.uploads.release(c.ID)
 	before := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err = s.store.Get(ctx, before); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return none, commit.StoreError(err)
+		return empty, commit.StoreError(err)
 	}
 	in, err := s.NewImport(ctx, p, c, before, row.CreatedAt)
 	if err != nil {
-		return none, err
+		return empty, err
 	}
 	if err = record.Create(ctx, s.store, &row); err != nil {
-		return none, err
+		return empty, err
 	}
-	in.Keep = func(chunks []domain.Record) error {
+	in.Store = func(chunks []domain.Record) error {
 		_, failed := s.store.Apply(commit.Alone(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: chunks})
 		return commit.StoreError(failed)
 	}
-	in.Progress, in.Yield, in.MaxErrors, in.Columns = now.progress, record.YieldToCalls(ctx, s.onCalls), most, upload.Columns
+	in.Progress, in.Yield, in.MaxErrors, in.Columns = running.setProgress, record.YieldToCalls(ctx, s.onCalls), maxErrors, upload.Columns
 	if err = in.Read(upload.Rows); err == nil {
 		done := in.CompleteUpload(row)
-		if err = s.showContacts(ctx, c, in, done, also); err == nil {
+		if err = s.showContacts(ctx, c, in, done, more); err == nil {
 			return contactlist.NewUploadSummary(done), nil
 		}
 	}
-	s.abortUpload(ctx, now.now(), err)
-	return none, err
+	s.abortUpload(ctx, running.snapshot(), err)
+	return empty, err
 }
 
-// LockUploads keeps uploads and changes of numbers away from a campaign until
-// unlock is called. Errors: invalid_state while an upload runs, unavailable.
+// LockUploads blocks uploads to a campaign and changes of its contacts' numbers until unlock is called. Errors:
+// invalid_state while an upload runs, unavailable.
 func (s *Service) LockUploads(c *domain.Campaign) (unlock func(), err error) {
-	if _, err = s.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
+	if _, err = s.uploads.begin(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
 		return nil, err
 	}
 	return func() { s.uploads.release(c.ID) }, nil
 }
 
-// abortUpload takes back what an upload has written. Where that fails now, the
-// next start does it.
+// abortUpload deletes the chunks of a failed upload. If the deletion fails, UndoInterruptedUploads repeats it after
+// the next start.
 func (s *Service) abortUpload(ctx context.Context, u *domain.Upload, cause error) {
 	reason := string(domain.CodeOf(cause))
 	switch {
@@ -188,16 +188,15 @@ func (s *Service) abortUpload(ctx context.Context, u *domain.Upload, cause error
 	default:
 		reason = string(domain.CodeInternal)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	if err := s.undoUpload(ctx, u, reason); err != nil {
-		s.log.Warn("a broken upload could not be taken back yet", slog.String("upload_id", u.ID), slog.Any("error", err))
+		s.log.Warn("the contacts of a failed upload could not be deleted; the next start tries again", slog.String("upload_id", u.ID), slog.Any("error", err))
 	}
 }
 
-// undoUpload marks an upload as failed and removes the chunks that it has
-// written ahead: those behind the total of its campaign. One that was completed
-// after all stays.
+// undoUpload marks an upload as failed and deletes the chunks that it has stored behind the campaign's total. An
+// upload that was completed by a commit of unknown outcome stays.
 func (s *Service) undoUpload(ctx context.Context, u *domain.Upload, reason string) error {
 	stored := &domain.Upload{Meta: domain.Meta{ID: u.ID, WorkspaceID: u.WorkspaceID}}
 	version, err := s.store.Get(ctx, stored)
@@ -217,24 +216,24 @@ func (s *Service) undoUpload(ctx context.Context, u *domain.Upload, reason strin
 	for i := first; i < contactlist.MaxContacts/domain.ChunkSize; i++ {
 		change.Deletes = append(change.Deletes, (&domain.ContactChunk{CampaignID: u.CampaignID, WorkspaceID: u.WorkspaceID, Index: i}).Key())
 	}
-	if err = s.screenedBehind(ctx, u, progress.Screened, &change); err != nil {
+	if err = s.deleteScreenedChunks(ctx, u, progress.Screened, &change); err != nil {
 		return err
 	}
-	// The row changes last: what dies in between is taken back again.
-	for len(change.Deletes) > tidyAtOnce {
-		some := commit.Change{Workspace: u.WorkspaceID, Guards: change.Guards, Deletes: change.Deletes[:tidyAtOnce]}
-		if _, err = s.store.Apply(ctx, some); err != nil {
+	// The upload's row changes last, so that an interrupted deletion is repeated.
+	for len(change.Deletes) > chunksPerDelete {
+		batch := commit.Change{Workspace: u.WorkspaceID, Guards: change.Guards, Deletes: change.Deletes[:chunksPerDelete]}
+		if _, err = s.store.Apply(ctx, batch); err != nil {
 			return ignoreConflict(err)
 		}
-		change.Deletes = change.Deletes[tidyAtOnce:]
+		change.Deletes = change.Deletes[chunksPerDelete:]
 	}
 	_, err = s.store.Apply(ctx, change)
 	return ignoreConflict(err)
 }
 
-// screenedBehind adds to a change the deletion of the screened chunks that an upload
-// has written ahead.
-func (s *Service) screenedBehind(ctx context.Context, u *domain.Upload, screened int, change *commit.Change) error {
+// deleteScreenedChunks adds to a change the deletion of the screened chunks that an upload has stored behind the
+// campaign's total.
+func (s *Service) deleteScreenedChunks(ctx context.Context, u *domain.Upload, screened int, change *commit.Change) error {
 	after := ""
 	if chunks := (screened + domain.ChunkSize - 1) / domain.ChunkSize; chunks > 0 {
 		after = (&domain.ScreenedChunk{CampaignID: u.CampaignID, Index: chunks - 1}).Key().ID
@@ -246,7 +245,7 @@ func (s *Service) screenedBehind(ctx context.Context, u *domain.Upload, screened
 	})
 }
 
-// ignoreConflict returns nil for a conflict: a commit of unknown outcome has completed the upload.
+// ignoreConflict returns nil for a conflict. The upload was then completed by a commit of unknown outcome.
 func ignoreConflict(err error) error {
 	if errors.Is(err, domain.ErrConflict) {
 		return nil
@@ -254,7 +253,7 @@ func ignoreConflict(err error) error {
 	return err
 }
 
-// UndoInterruptedUploads takes back what an earlier process was receiving when it ended.
+// UndoInterruptedUploads deletes the contacts of uploads that the end of an earlier process interrupted.
 func (s *Service) UndoInterruptedUploads(ctx context.Context, workspaceID string) error {
 	var open []*domain.Upload
 	if err := commit.Each(ctx, s.store, "upload", workspaceID, "open", func(u *domain.Upload) { open = append(open, u) }); err != nil {
@@ -264,12 +263,12 @@ func (s *Service) UndoInterruptedUploads(ctx context.Context, workspaceID string
 		if err := s.undoUpload(ctx, u, domain.UploadInterrupted); err != nil {
 			return err
 		}
-		s.log.Info("an upload that was broken off was taken back", slog.String("upload_id", u.ID), slog.String("campaign_id", u.CampaignID))
+		s.log.Info("deleted the contacts of an interrupted upload", slog.String("upload_id", u.ID), slog.String("campaign_id", u.CampaignID))
 	}
 	return nil
 }
 
-// Upload reads one upload of a campaign, as it stands while it is received.
+// Upload returns one upload of a campaign. A running upload has its current counts. Errors: not_found.
 func (s *Service) Upload(ctx context.Context, p domain.Principal, campaignID, id string) (*domain.Upload, error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
@@ -285,7 +284,7 @@ func (s *Service) Upload(ctx context.Context, p domain.Principal, campaignID, id
 	return s.current(u), nil
 }
 
-// ListUploads reads a page of a campaign's uploads, the newest first.
+// ListUploads returns a page of a campaign's uploads, the newest first.
 func (s *Service) ListUploads(ctx context.Context, p domain.Principal, campaignID string, page record.PageQuery) (record.Page[*domain.Upload], error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
@@ -300,14 +299,14 @@ func (s *Service) ListUploads(ctx context.Context, p domain.Principal, campaignI
 
 func (s *Service) current(u *domain.Upload) *domain.Upload {
 	if u.Status == domain.UploadReceiving {
-		if now := s.uploads.live(u.CampaignID, u.ID); now != nil {
+		if now := s.uploads.current(u.CampaignID, u.ID); now != nil {
 			return now
 		}
 	}
 	return u
 }
 
-// NewImport begins an import to a campaign with the checks of its workspace.
+// NewImport returns an import of contacts to a campaign, with the checks of its workspace.
 func (s *Service) NewImport(ctx context.Context, p domain.Principal, c *domain.Campaign, before *domain.Progress, at time.Time) (*contactlist.Import, error) {
 	checks := contactlist.Checks{Listed: s.dnc.Scrubber(c)}
 	if script, err := s.script(ctx, p, c.AgentID, c.PathwayID); err == nil {
@@ -319,23 +318,22 @@ func (s *Service) NewImport(ctx context.Context, p domain.Principal, c *domain.C
 	return contactlist.NewImport(ctx, s.list, c, before, at, checks)
 }
 
-// showContacts shows the contacts that were written ahead: the campaign's
-// counters are changed under their guard, against its own commits, together
-// with the row of the upload.
-func (s *Service) showContacts(ctx context.Context, c *domain.Campaign, in *contactlist.Import, done *domain.Upload, also func(*commit.Change, *contactlist.Import)) error {
+// showContacts makes the stored contacts of an upload visible: one commit raises the campaign's total and completes the
+// upload's row. The guards let this commit conflict with commits of the campaign's actor.
+func (s *Service) showContacts(ctx context.Context, c *domain.Campaign, in *contactlist.Import, done *domain.Upload, more func(*commit.Change, *contactlist.Import)) error {
 	received := &domain.Upload{Meta: domain.Meta{ID: done.ID, WorkspaceID: done.WorkspaceID}}
-	uploaded, err := s.store.Get(ctx, received)
+	uploadVersion, err := s.store.Get(ctx, received)
 	if err != nil {
 		return commit.StoreError(err)
 	}
 	for range 20 * record.MaxTries {
 		now := &domain.Campaign{Meta: domain.Meta{ID: c.ID, WorkspaceID: c.WorkspaceID}}
-		of, err := s.store.Get(ctx, now)
+		campaignVersion, err := s.store.Get(ctx, now)
 		if err != nil {
 			return commit.StoreError(err)
 		}
-		if now.Status.Final() { // it ended while the upload ran
-			return contactlist.CampaignOver(now)
+		if now.Status.Final() { // the campaign ended during the upload
+			return contactlist.CampaignOverError(now)
 		}
 		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 		version, err := s.store.Get(ctx, progress)
@@ -344,17 +342,17 @@ func (s *Service) showContacts(ctx context.Context, c *domain.Campaign, in *cont
 		}
 		change := commit.Change{
 			Workspace: c.WorkspaceID, Puts: []domain.Record{done},
-			Guards: []commit.Guard{{Key: now.Key(), Version: of}, {Key: done.Key(), Version: uploaded}},
+			Guards: []commit.Guard{{Key: now.Key(), Version: campaignVersion}, {Key: done.Key(), Version: uploadVersion}},
 		}
-		grown := in.Total > in.Before || in.Screened.Total > in.Screened.Before
-		if grown {
+		hasNewRows := in.Total > in.Before || in.Screened.Total > in.Screened.Before
+		if hasNewRows {
 			progress.Total, progress.Screened = in.Total, in.Screened.Total
 			change.Puts = append(change.Puts, progress)
 			change.Guards = append(change.Guards, commit.Guard{Key: progress.Key(), Version: version})
 		}
 		change.Puts = append(change.Puts, in.Tails...)
-		if also != nil {
-			also(&change, in)
+		if more != nil {
+			more(&change, in)
 		}
 		_, err = s.store.Apply(ctx, change)
 		if errors.Is(err, domain.ErrConflict) {
@@ -363,7 +361,7 @@ func (s *Service) showContacts(ctx context.Context, c *domain.Campaign, in *cont
 		if err != nil {
 			return commit.StoreError(err)
 		}
-		if grown {
+		if hasNewRows {
 			s.actors.AwaitContacts(ctx, c, in.Total)
 		}
 		return nil

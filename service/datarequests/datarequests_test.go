@@ -39,7 +39,7 @@ func (n *node) Begin(_ context.Context, _ string, work func(context.Context) err
 	n.work = work
 	return true
 }
-func (*node) Stop(string)                                  {}
+func (*node) StopAndWait(string)                           {}
 func (*node) NumberHash(_, e164 string) string             { return "hash of " + e164 }
 func (*node) DecisionLogKey(string) []byte                 { return []byte("key") }
 func (*node) RunBulk(*domain.Bulk)                         {}
@@ -69,7 +69,7 @@ func (n *node) FreeTime(context.Context, *commit.Change, *domain.Appointment) er
 func (*node) PagesOfNumber(context.Context, *domain.Campaign, string, int) ([]*domain.DecisionPage, error) {
 	return nil, nil
 }
-func (*node) DropExportFile(context.Context, *domain.Export) error { return nil }
+func (*node) DeleteExportFile(context.Context, *domain.Export) error { return nil }
 
 type fixture struct {
 	*datarequests.Service
@@ -229,9 +229,9 @@ func TestOwnNumberIsNotErased(t *testing.T) {
 	number := &domain.PhoneNumber{Number: person}
 	f.put(t, f.by, &number.Meta, "phone_number", domain.PrefixNumber, number)
 	_, err := f.CreateDataRequest(t.Context(), f.by, domain.DataErase, person)
-	assert.Equal(t, "phone", recordtest.Param(err))
+	assert.Equal(t, "phone", recordtest.ErrorField(err))
 	_, err = f.CreateDataRequest(t.Context(), f.by, domain.DataExport, "12")
-	assert.Equal(t, "phone", recordtest.Param(err))
+	assert.Equal(t, "phone", recordtest.ErrorField(err))
 	f.quarantined = true
 	_, err = f.CreateDataRequest(t.Context(), f.by, domain.DataErase, other)
 	require.NoError(t, err)

@@ -215,7 +215,7 @@ func (j *job) eraseFiles(ctx context.Context) error {
 		}
 		has, err := j.fileContains(ctx, e.File())
 		if err == nil && has {
-			err = j.service.exports.DropExportFile(ctx, e)
+			err = j.service.exports.DeleteExportFile(ctx, e)
 			j.count("exports", 1)
 		}
 		if err != nil {
@@ -319,7 +319,7 @@ func (j *job) deleteAppointment(ctx context.Context, a *domain.Appointment) erro
 			return err
 		}
 	}
-	return record.Busy()
+	return record.ConflictError()
 }
 
 // reportSettings finds the settings of the workspace that contain the number.

@@ -175,7 +175,7 @@ func (j *job) cancelBulkOrders(ctx context.Context, chunk *domain.BulkChunk) (wa
 	if !b.Final() && (b.Type == domain.BulkContacts || b.Type == domain.BulkDNC) {
 		return true, nil
 	}
-	j.service.jobs.Stop(b.WorkspaceID + "/" + b.ID)
+	j.service.jobs.StopAndWait(b.WorkspaceID + "/" + b.ID)
 	defer func() { j.service.bulk.RunBulk(b) }()
 	for i, e := range chunk.Entries {
 		if j.number.InValue(&e) {
@@ -227,5 +227,5 @@ func (j *job) cancelBulkOrder(ctx context.Context, b *domain.Bulk, index, i int)
 			return err
 		}
 	}
-	return record.Busy()
+	return record.ConflictError()
 }

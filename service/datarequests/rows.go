@@ -117,7 +117,7 @@ func (j *job) change(ctx context.Context, row domain.Record, f func() bool) erro
 			return err
 		}
 	}
-	return record.Busy()
+	return record.ConflictError()
 }
 
 // isCall, isMessage and the others say whether a row is about the person, and

@@ -51,7 +51,7 @@ type numberKeys interface {
 // jobRunner runs work until it is done.
 type jobRunner interface {
 	Begin(ctx context.Context, name string, work func(ctx context.Context) error) bool
-	Stop(name string)
+	StopAndWait(name string)
 }
 
 type campaigns interface {
@@ -76,7 +76,7 @@ type decisionLogs interface {
 }
 
 type exportFiles interface {
-	DropExportFile(ctx context.Context, e *domain.Export) error
+	DeleteExportFile(ctx context.Context, e *domain.Export) error
 }
 
 type bulkRunner interface {
@@ -162,7 +162,7 @@ func (s *Service) CreateDataRequest(ctx context.Context, p domain.Principal, kin
 	if err := record.Create(ctx, s.store, r); err != nil {
 		return nil, err
 	}
-	s.BeginDataRequest(r)
+	s.StartDataRequest(r)
 	return r, nil
 }
 
@@ -202,8 +202,8 @@ func (s *Service) DataRequestFile(ctx context.Context, p domain.Principal, id st
 	return record.Download{Size: size, Created: *r.CompletedAt, Body: body}, nil
 }
 
-// BeginDataRequest begins a request's work beside the API's requests.
-func (s *Service) BeginDataRequest(r *domain.DataRequest) {
+// StartDataRequest begins a request's work beside the API's requests.
+func (s *Service) StartDataRequest(r *domain.DataRequest) {
 	if s.quarantined() && r.Type == domain.DataErase { // recordings may lie in a bucket that another service uses
 		return
 	}

@@ -106,7 +106,7 @@ func TestDecisionsArePagedByNumberAndTime(t *testing.T) {
 			return err
 		},
 	} {
-		assert.Equal(t, param, recordtest.Param(do()))
+		assert.Equal(t, param, recordtest.ErrorField(do()))
 	}
 	_, err := f.ListDecisions(t.Context(), recordtest.Live(recordtest.OtherWorkspace), f.campaign.ID, "", record.PageQuery{Limit: 1})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))

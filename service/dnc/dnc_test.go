@@ -76,7 +76,7 @@ func TestImportAddsEachNumberOnce(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, page.Data, 1)
 	_, err = f.ListDNCEntries(t.Context(), f.by, f.list.ID, record.PageQuery{Limit: 10, Cursor: "x"})
-	assert.Equal(t, "cursor", recordtest.Param(err))
+	assert.Equal(t, "cursor", recordtest.ErrorField(err))
 }
 
 func TestListIsLockedWhileItIsImported(t *testing.T) {
@@ -102,7 +102,7 @@ func TestListOfAnOpenCampaignIsNotDeleted(t *testing.T) {
 	_, err := f.store.Apply(t.Context(), commit.Change{Workspace: c.WorkspaceID, Puts: []domain.Record{c}})
 	require.NoError(t, err)
 	require.NoError(t, f.DeleteDNCList(t.Context(), f.by, f.list.ID))
-	assert.Equal(t, "compliance.dnc_list_id", recordtest.Param(f.ListExists(t.Context(), f.by, "compliance.dnc_list_id", f.list.ID)))
+	assert.Equal(t, "compliance.dnc_list_id", recordtest.ErrorField(f.ListExists(t.Context(), f.by, "compliance.dnc_list_id", f.list.ID)))
 }
 
 func TestListOfAnotherWorkspaceIsNotFound(t *testing.T) {

@@ -109,13 +109,13 @@ func TestEventsArePagedByTypeWithinAnEnvironment(t *testing.T) {
 	assert.Equal(t, []string{two}, ids(page.Data))
 	assert.Empty(t, page.Next)
 	_, err = f.ListEvents(t.Context(), f.by, events.Query{After: record.RequestResourceID(t.Context(), domain.PrefixEvent), Limit: 1})
-	assert.Equal(t, "after", recordtest.Param(err))
+	assert.Equal(t, "after", recordtest.ErrorField(err))
 
 	page, err = f.CallEvents(t.Context(), f.by, "call_1", events.Query{Limit: 10})
 	require.NoError(t, err)
 	assert.Equal(t, []string{one}, ids(page.Data))
 	_, err = f.CallEvents(t.Context(), f.by, "call_1", events.Query{Limit: 10, After: "event_x"})
-	assert.Equal(t, "cursor", recordtest.Param(err))
+	assert.Equal(t, "cursor", recordtest.ErrorField(err))
 }
 
 func TestEventOfAnotherWorkspaceOrEnvironmentIsNotFound(t *testing.T) {

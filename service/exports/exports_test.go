@@ -102,7 +102,7 @@ func TestExportIsWrittenBehindItsRequest(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	_, err := f.CreateExport(t.Context(), f.by, &domain.Export{Type: domain.ExportResults, Filters: domain.ExportFilters{CampaignID: "campaign_2"}})
-	assert.Equal(t, "filters.campaign_id", recordtest.Param(err))
+	assert.Equal(t, "filters.campaign_id", recordtest.ErrorField(err))
 	e := f.results(t)
 	_, code := f.file(t, e)
 	assert.Equal(t, domain.CodeProcessing, code)

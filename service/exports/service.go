@@ -101,7 +101,7 @@ func (s *Service) CreateExport(ctx context.Context, p domain.Principal, e *domai
 	if err := record.Create(ctx, s.store, e); err != nil {
 		return nil, err
 	}
-	s.BeginExport(e)
+	s.StartExport(e)
 	return e, nil
 }
 
@@ -145,8 +145,8 @@ func (s *Service) ExportFile(ctx context.Context, p domain.Principal, id string)
 	return record.Download{Size: size, Created: *e.CompletedAt, Body: body}, nil
 }
 
-// BeginExport begins an export's work beside the requests.
-func (s *Service) BeginExport(e *domain.Export) {
+// StartExport begins an export's work beside the requests.
+func (s *Service) StartExport(e *domain.Export) {
 	tried := 0
 	s.jobs.Begin(s.background(), e.WorkspaceID+"/"+e.ID, func(ctx context.Context) error {
 		select {
@@ -318,7 +318,7 @@ func (s *Service) SweepExports(ctx context.Context, workspaceID string, now time
 		}
 		for _, e := range old {
 			if stage.index == "kept" {
-				err = s.DropExportFile(ctx, e)
+				err = s.DeleteExportFile(ctx, e)
 			} else if err = s.blobs.Delete(ctx, workspaceID, e.File()); err == nil {
 				_, err = s.store.Apply(ctx, commit.Change{Workspace: workspaceID, Deletes: []domain.Key{e.Key()}})
 			}
@@ -330,8 +330,8 @@ func (s *Service) SweepExports(ctx context.Context, workspaceID string, now time
 	return nil
 }
 
-// DropExportFile deletes the file of an export, and then says so in its row.
-func (s *Service) DropExportFile(ctx context.Context, e *domain.Export) error {
+// DeleteExportFile deletes the file of an export, and then says so in its row.
+func (s *Service) DeleteExportFile(ctx context.Context, e *domain.Export) error {
 	if err := s.blobs.Delete(ctx, e.WorkspaceID, e.File()); err != nil {
 		return err
 	}

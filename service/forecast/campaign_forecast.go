@@ -1,4 +1,5 @@
-// Package forecast forecasts what a campaign would do, without calling anybody.
+// Package forecast estimates the course and the cost of a campaign. It simulates the campaign on a virtual clock
+// and calls nobody.
 package forecast
 
 import (
@@ -26,9 +27,9 @@ type Config struct {
 	Campaigns campaigns
 	Contacts  contactImports
 	DNC       scrubbers
-	// Counters reads the usage of a workspace from day to day.
+	// Counters returns the daily usage of a workspace from one day to another, both included.
 	Counters func(ctx context.Context, workspaceID string, from, to time.Time) ([]*domain.Usage, error)
-	// Workspace reads the workspace of the principal.
+	// Workspace returns the workspace of the principal.
 	Workspace func(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
 }
 
@@ -45,7 +46,7 @@ type scrubbers interface {
 	Scrubber(c *domain.Campaign) func(ctx context.Context, e164 string) (listed bool, err error)
 }
 
-// Service forecasts campaigns on a virtual clock.
+// Service forecasts campaigns by simulation on a virtual clock.
 type Service struct {
 	store     commit.Store
 	list      contactlist.Reader
@@ -57,18 +58,18 @@ type Service struct {
 	running   runningForecasts
 }
 
-// New returns a service.
+// New returns a Service.
 func New(c Config) *Service {
 	return &Service{store: c.Store, list: contactlist.New(c.Store), campaigns: c.Campaigns, contacts: c.Contacts, dnc: c.DNC, workspace: c.Workspace, counters: c.Counters}
 }
 
 const (
-	maxHistoryCalls = 500 // the latest, by which assumptions are made
-	minHistoryCalls = 50  // fewer say nothing
+	maxHistoryCalls = 500 // number of recent calls from which assumptions are computed
+	minHistoryCalls = 50  // with fewer campaign calls the default assumptions apply
 )
 
-// runningForecasts keeps simulations from taking the processor from calls: one of a
-// workspace at a time, and at most half of the processors for all of them.
+// runningForecasts limits concurrent forecasts, so that calls get enough CPU time. One forecast runs in a workspace
+// at a time. All forecasts together use at most half of the CPUs.
 type runningForecasts struct {
 	mu         sync.Mutex
 	workspaces map[string]bool
@@ -78,7 +79,7 @@ func (r *runningForecasts) acquire(workspaceID string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.workspaces[workspaceID] || len(r.workspaces) >= max(1, runtime.GOMAXPROCS(0)/2) {
-		return domain.Errorf(domain.CodeUnavailable, "another simulation is running; try again when it has ended").With("retry_after", 2)
+		return domain.Errorf(domain.CodeUnavailable, "another forecast is running; try again when it has ended").With("retry_after", 2)
 	}
 	if r.workspaces == nil {
 		r.workspaces = make(map[string]bool)
@@ -93,22 +94,23 @@ func (r *runningForecasts) release(workspaceID string) {
 	r.mu.Unlock()
 }
 
-// ForecastCampaign plays what is left of a campaign on a virtual clock, in the
-// time of the request, and rings nobody.
+// ForecastCampaign simulates the rest of a campaign: its pending contacts and retries. Errors: not_found,
+// invalid_state, unavailable while another forecast runs.
 func (svc *Service) ForecastCampaign(ctx context.Context, p domain.Principal, id string, o ForecastRequest) (*Simulation, error) {
 	c, err := svc.campaigns.Campaign(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
 	if c.Status.Final() {
-		return nil, domain.Errorf(domain.CodeInvalidState, "the campaign is over: nothing is left to simulate").With("current_status", c.Status)
+		return nil, domain.Errorf(domain.CodeInvalidState, "the campaign has ended; a forecast needs a campaign that has not ended").With("current_status", c.Status)
 	}
 	wanted := make(contactlist.StateSet, domain.ContactCancelled+1)
 	wanted[domain.ContactPending], wanted[domain.ContactRetryWait] = true, true
 	return svc.simulate(ctx, p, c, svc.list.All(ctx, c, wanted), o)
 }
 
-// ForecastDraft plays a campaign that is not kept, with its inline contacts.
+// ForecastDraft simulates a campaign that is not stored, with the contacts in rows. Errors: validation_failed,
+// unavailable while another forecast runs.
 func (svc *Service) ForecastDraft(
 	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o ForecastRequest,
 ) (*Simulation, error) {
@@ -121,8 +123,8 @@ func (svc *Service) ForecastDraft(
 		return nil, err
 	}
 	var chunks []domain.Record
-	in.Keep = func(some []domain.Record) error { chunks = append(chunks, some...); return nil }
-	in.Allowed = nil // the forecast counts what may not be called
+	in.Store = func(records []domain.Record) error { chunks = append(chunks, records...); return nil }
+	in.Allowed = nil // the forecast itself counts contacts that may not be called
 	if err = in.Read(rows); err != nil {
 		return nil, err
 	}
@@ -132,8 +134,8 @@ func (svc *Service) ForecastDraft(
 			if !ok {
 				continue
 			}
-			for i, who := range chunk.Contacts {
-				if !yield(contactlist.Entry{Ordinal: chunk.Index*domain.ChunkSize + i, Contact: who}, nil) {
+			for i, contact := range chunk.Contacts {
+				if !yield(contactlist.Entry{Ordinal: chunk.Index*domain.ChunkSize + i, Contact: contact}, nil) {
 					return
 				}
 			}
@@ -141,9 +143,9 @@ func (svc *Service) ForecastDraft(
 	}, o)
 }
 
-// simulate simulates a campaign with those contacts who are not final.
+// simulate runs the simulation of a campaign with contacts whose state is not final, and returns the forecast.
 func (svc *Service) simulate(
-	ctx context.Context, p domain.Principal, c *domain.Campaign, people iter.Seq2[contactlist.Entry, error], o ForecastRequest,
+	ctx context.Context, p domain.Principal, c *domain.Campaign, contacts iter.Seq2[contactlist.Entry, error], o ForecastRequest,
 ) (*Simulation, error) {
 	if err := svc.running.acquire(p.WorkspaceID); err != nil {
 		return nil, err
@@ -162,14 +164,14 @@ func (svc *Service) simulate(
 	}
 	s.Assumptions, s.AssumedFrom = o.Assume(known), from
 	plan := simulation.Plan{
-		Campaign: c, From: o.StartAt, Seed: o.Seed, Assume: domainAssumptions(s.Assumptions),
+		Campaign: c, From: o.StartAt, Seed: o.Seed, Assume: simulationAssumptions(s.Assumptions),
 		Stop: func() bool { runtime.Gosched(); return ctx.Err() != nil },
 	}
 	if plan.From.IsZero() {
 		plan.From = record.Now()
 	}
 	plan.Cap = w.FrequencyCaps.PerNumberPerDay
-	if err = svc.addContacts(ctx, c, w.Calling, people, &plan, s); err != nil {
+	if err = svc.addContacts(ctx, c, w.Calling, contacts, &plan, s); err != nil {
 		return nil, err
 	}
 	report := simulation.Run(plan)
@@ -177,42 +179,43 @@ func (svc *Service) simulate(
 		return nil, err
 	}
 	setResults(s, report)
-	if c.Environment == domain.Test { // nothing is billed
+	if c.Environment == domain.Test { // calls in the test environment are not billed
 		report.Months = nil
 	}
 	s.Cost, err = svc.estimateCost(ctx, w, report.Months)
 	return s, err
 }
 
-// addContacts brings the contacts on the stage who are not final yet.
+// addContacts adds the contacts to the plan of the simulation. It counts contacts with invalid or listed numbers as
+// skipped.
 func (svc *Service) addContacts(
-	ctx context.Context, c *domain.Campaign, calling domain.DestinationRules, people iter.Seq2[contactlist.Entry, error], plan *simulation.Plan, s *Simulation,
+	ctx context.Context, c *domain.Campaign, calling domain.DestinationRules, contacts iter.Seq2[contactlist.Entry, error], plan *simulation.Plan, s *Simulation,
 ) error {
 	rules, err := calendar.New(c.Schedule, c.Compliance.CallingHours, calendar.NewZones())
 	if err != nil {
 		return err
 	}
 	plan.Rules = rules
-	assessor := campaign.NewEligibilityChecker(c, rules, calling)
+	checker := campaign.NewEligibilityChecker(c, rules, calling)
 	listed := svc.dnc.Scrubber(c)
 	crowds := make(map[string]int32)
-	often := frequencyCaps{store: svc.store, of: c, plan: plan, zones: calendar.NewZones(), days: make(map[string]int32)}
-	var some []contactlist.Entry
+	caps := frequencyCaps{store: svc.store, campaign: c, plan: plan, zones: calendar.NewZones(), days: make(map[string]int32)}
+	var batch []contactlist.Entry
 	flush := func() error {
-		contacts := make([]domain.Contact, len(some))
-		for i, one := range some {
-			contacts[i] = one.Contact
+		batchContacts := make([]domain.Contact, len(batch))
+		for i, entry := range batch {
+			batchContacts[i] = entry.Contact
 		}
-		a := assessor.Check(contacts)
-		for i, one := range some {
+		a := checker.Check(batchContacts)
+		for i, entry := range batch {
 			if a.Invalid[i] {
 				s.Skipped.Invalid++
 				continue
 			}
-			switch held, err := listed(ctx, one.Contact.Phone); {
+			switch isListed, err := listed(ctx, entry.Contact.Phone); {
 			case err != nil:
 				return err
-			case held:
+			case isListed:
 				s.Skipped.DNC++
 				continue
 			}
@@ -223,21 +226,21 @@ func (svc *Service) addContacts(
 				crowds[zone] = at
 				plan.Crowds = append(plan.Crowds, simulation.Crowd{Window: a.Windows[zone], Unknown: rules.Local() && zone == ""})
 			}
-			who := contactPerson(one, at, plan.From)
-			if err := often.addCallHistory(ctx, one.Contact.Phone, &who); err != nil {
+			person := contactPerson(entry, at, plan.From)
+			if err := caps.addCallHistory(ctx, entry.Contact.Phone, &person); err != nil {
 				return err
 			}
-			plan.People = append(plan.People, who)
+			plan.People = append(plan.People, person)
 		}
-		some = some[:0]
+		batch = batch[:0]
 		return nil
 	}
-	for one, err := range people {
+	for entry, err := range contacts {
 		if err != nil {
 			return err
 		}
 		s.Contacts++
-		if some = append(some, one); len(some) < domain.ChunkSize {
+		if batch = append(batch, entry); len(batch) < domain.ChunkSize {
 			continue
 		}
 		if err = flush(); err != nil {
@@ -247,14 +250,14 @@ func (svc *Service) addContacts(
 	return flush()
 }
 
-// contactPerson is a contact on the stage.
-func contactPerson(one contactlist.Entry, crowd int32, from time.Time) simulation.Person {
+// contactPerson returns the simulated person for a contact.
+func contactPerson(entry contactlist.Entry, crowd int32, from time.Time) simulation.Person {
 	p := simulation.Person{Crowd: crowd}
-	if one.State != domain.ContactRetryWait {
+	if entry.State != domain.ContactRetryWait {
 		return p
 	}
 	p.Spent, p.Due = 1, from
-	if r := one.Result; r != nil {
+	if r := entry.Result; r != nil {
 		p.Spent = uint8(min(max(1, r.Attempts), 255))
 		if r.RetryAt != nil {
 			p.Due = *r.RetryAt
@@ -263,7 +266,7 @@ func contactPerson(one contactlist.Entry, crowd int32, from time.Time) simulatio
 	return p
 }
 
-// setResults writes down how it went.
+// setResults copies the results of a simulation into the forecast.
 func setResults(s *Simulation, r simulation.Report) {
 	s.StartsAt, s.CompletionReason = r.Begins.UTC(), r.Reason
 	if !r.First.IsZero() {
@@ -285,8 +288,8 @@ func setResults(s *Simulation, r simulation.Report) {
 	}
 }
 
-// estimateCost is what so many attempts by month add to the bill, beside what was
-// used in these months already.
+// estimateCost returns what the attempts, given by month (YYYY-MM), add to the bill. Attempts that the month has
+// already used are taken into account.
 func (svc *Service) estimateCost(ctx context.Context, w *domain.Workspace, months map[string]int) (SimulatedCost, error) {
 	cost := SimulatedCost{Months: []SimulatedMonth{}}
 	tariff, total := billing.TariffOf(w), domain.Amount(0)
@@ -309,7 +312,7 @@ func (svc *Service) estimateCost(ctx context.Context, w *domain.Workspace, month
 	return cost, nil
 }
 
-// countBilledAttempts is how many attempts of a month, YYYY-MM, have been billed.
+// countBilledAttempts returns how many attempts of a month (YYYY-MM) have been billed.
 func (svc *Service) countBilledAttempts(ctx context.Context, workspaceID, month string) (n int, err error) {
 	from, err := time.Parse("2006-01", month)
 	if err != nil {
@@ -322,77 +325,79 @@ func (svc *Service) countBilledAttempts(ctx context.Context, workspaceID, month 
 	return n, commit.StoreError(err)
 }
 
-// estimateAssumptions are made by the workspace's latest campaign calls.
+// estimateAssumptions computes assumptions from the recent campaign calls of the workspace. With too few calls it
+// returns the defaults.
 func (svc *Service) estimateAssumptions(ctx context.Context, p domain.Principal) (Assumptions, AssumedFrom, error) {
-	var h callStatistics
+	var statistics callStatistics
 	q := commit.Query{Kind: "call", Workspace: p.WorkspaceID, Index: record.EnvironmentIndex(p), Limit: maxHistoryCalls}
 	_, err := svc.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 		if c, ok := r.(*domain.Call); ok {
-			h.add(c)
+			statistics.add(c)
 		}
 		return nil
 	})
-	usual := defaultAssumptions()
-	if err != nil || h.calls < minHistoryCalls {
-		return usual, AssumedDefaults, commit.StoreError(err)
+	defaults := defaultAssumptions()
+	if err != nil || statistics.calls < minHistoryCalls {
+		return defaults, AssumedDefaults, commit.StoreError(err)
 	}
-	return h.assumptionsOver(usual), AssumedHistory, nil
+	return statistics.toAssumptions(defaults), AssumedHistory, nil
 }
 
-// callStatistics sums up calls.
+// callStatistics sums up outcomes and durations of calls.
 type callStatistics struct {
-	calls, answered, machines, busy, failed, silent int
-	ring, talk, message, unheard                    time.Duration
+	calls, answered, machines, busy, failed, noAnswer int
+	ring, talk, message, noAnswerRing                 time.Duration
 }
 
-func (h *callStatistics) add(c *domain.Call) {
+// add counts a finished campaign call. Other calls are ignored.
+func (s *callStatistics) add(c *domain.Call) {
 	if c.Direction != domain.Outbound || c.CampaignID == "" || !c.Final() || c.StartedAt == nil || c.EndedAt == nil {
 		return
 	}
 	switch domain.Outcome(c.Disposition) {
 	case domain.OutcomeCompleted, domain.OutcomeConfirmed, domain.OutcomeDeclined:
-		h.answered++
-		h.talk += time.Duration(c.DurationSeconds) * time.Second
+		s.answered++
+		s.talk += time.Duration(c.DurationSeconds) * time.Second
 	case domain.OutcomeVoicemail:
-		h.machines++
-		h.message += time.Duration(c.DurationSeconds) * time.Second
+		s.machines++
+		s.message += time.Duration(c.DurationSeconds) * time.Second
 	case domain.OutcomeBusy:
-		h.busy++
+		s.busy++
 	case domain.OutcomeNoAnswer:
-		h.silent++
-		h.unheard += c.EndedAt.Sub(*c.StartedAt)
+		s.noAnswer++
+		s.noAnswerRing += c.EndedAt.Sub(*c.StartedAt)
 	case domain.OutcomeFailed:
-		h.failed++
+		s.failed++
 	case domain.OutcomeCancelled:
 		return
 	default:
 		return
 	}
-	h.calls++
+	s.calls++
 	if c.AnsweredAt != nil {
-		h.ring += c.AnsweredAt.Sub(*c.StartedAt)
+		s.ring += c.AnsweredAt.Sub(*c.StartedAt)
 	}
 }
 
-// assumptionsOver puts what was learnt over what is usual.
-func (h *callStatistics) assumptionsOver(a Assumptions) Assumptions {
-	all := float64(h.calls)
-	a.AnswerRate, a.VoicemailRate, a.BusyRate, a.FailedRate = float64(h.answered)/all, float64(h.machines)/all, float64(h.busy)/all, float64(h.failed)/all
-	a.NoAnswerRate = float64(h.silent) / all
-	average := func(sum time.Duration, n int, usual float64) float64 {
+// toAssumptions returns the assumptions that the statistics support. Values without data come from defaults.
+func (s *callStatistics) toAssumptions(a Assumptions) Assumptions {
+	all := float64(s.calls)
+	a.AnswerRate, a.VoicemailRate, a.BusyRate, a.FailedRate = float64(s.answered)/all, float64(s.machines)/all, float64(s.busy)/all, float64(s.failed)/all
+	a.NoAnswerRate = float64(s.noAnswer) / all
+	average := func(sum time.Duration, n int, fallback float64) float64 {
 		if n == 0 {
-			return usual
+			return fallback
 		}
 		return sum.Seconds() / float64(n)
 	}
-	a.RingSeconds = average(h.ring, h.answered+h.machines, a.RingSeconds)
-	a.TalkSeconds = average(h.talk, h.answered, a.TalkSeconds)
-	a.VoicemailSeconds = average(h.message, h.machines, a.VoicemailSeconds)
-	a.NoAnswerSeconds = average(h.unheard, h.silent, a.NoAnswerSeconds)
+	a.RingSeconds = average(s.ring, s.answered+s.machines, a.RingSeconds)
+	a.TalkSeconds = average(s.talk, s.answered, a.TalkSeconds)
+	a.VoicemailSeconds = average(s.message, s.machines, a.VoicemailSeconds)
+	a.NoAnswerSeconds = average(s.noAnswerRing, s.noAnswer, a.NoAnswerSeconds)
 	return a
 }
 
-// defaultAssumptions is what is assumed where nothing is known.
+// defaultAssumptions returns the assumptions for workspaces with too few calls.
 func defaultAssumptions() Assumptions {
 	u := simulation.Usual()
 	return Assumptions{
@@ -402,7 +407,8 @@ func defaultAssumptions() Assumptions {
 	}
 }
 
-func domainAssumptions(a Assumptions) simulation.Assumptions {
+// simulationAssumptions converts assumptions of the API to those of the simulation.
+func simulationAssumptions(a Assumptions) simulation.Assumptions {
 	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	return simulation.Assumptions{
 		Answer: a.AnswerRate, Voicemail: a.VoicemailRate, Busy: a.BusyRate, Failed: a.FailedRate,

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-const listed = "+12025550109" // on a do-not-call list
+const listed = "+12025550109" // number on a do-not-call list
 
 // node has one campaign and what it needs. The agent agent_1 is unknown.
 type node struct {
@@ -121,7 +121,7 @@ func TestForecastIsRefused(t *testing.T) {
 	unknown := draft()
 	unknown.AgentID = "agent_1"
 	_, err = s.ForecastDraft(t.Context(), p, unknown, phones(), allBusy())
-	assert.Equal(t, "agent_id", recordtest.Param(err))
+	assert.Equal(t, "agent_id", recordtest.ErrorField(err))
 	order := allBusy()
 	assume := order.Assume
 	order.Assume = func(a forecast.Assumptions) forecast.Assumptions {

@@ -11,18 +11,18 @@ import (
 	"github.com/callboard/callboard/domain/simulation"
 )
 
-// frequencyCaps tells a simulation how often the numbers of its contacts have been
-// rung, and by which zones their days go.
+// frequencyCaps adds the recent calls of each number to the simulation. The simulation applies the workspace's cap
+// on calls per number and day.
 type frequencyCaps struct {
-	store commit.Store
-	of    *domain.Campaign
-	plan  *simulation.Plan
-	zones *calendar.Zones
-	days  map[string]int32 // by the zones' key: index of the plan's Days
+	store    commit.Store
+	campaign *domain.Campaign
+	plan     *simulation.Plan
+	zones    *calendar.Zones
+	days     map[string]int32 // time zone key to index in the plan's Days
 }
 
-// addCallHistory completes a person, where there is a cap.
-func (f *frequencyCaps) addCallHistory(ctx context.Context, phone string, who *simulation.Person) error {
+// addCallHistory adds the recent calls of a number to its simulated person, if the workspace has a frequency cap.
+func (f *frequencyCaps) addCallHistory(ctx context.Context, phone string, person *simulation.Person) error {
 	if f.plan.Cap <= 0 {
 		return nil
 	}
@@ -37,16 +37,16 @@ func (f *frequencyCaps) addCallHistory(ctx context.Context, phone string, who *s
 		f.days[key] = at
 		f.plan.Days = append(f.plan.Days, zones)
 	}
-	who.Days = at
-	row := &domain.NumberDays{WorkspaceID: f.of.WorkspaceID, Environment: f.of.Environment, Number: phone}
+	person.Days = at
+	row := &domain.NumberDays{WorkspaceID: f.campaign.WorkspaceID, Environment: f.campaign.Environment, Number: phone}
 	if _, err := f.store.Get(ctx, row); err != nil {
 		if errors.Is(err, domain.ErrNotFound) {
 			return nil
 		}
 		return commit.StoreError(err)
 	}
-	for _, r := range row.Rings {
-		who.Rung = append(who.Rung, r.At)
+	for _, ring := range row.Rings {
+		person.Rung = append(person.Rung, ring.At)
 	}
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Assumptions are what the called are taken to do in a simulation. The rates
-// are shares of 0 to 1; what they leave of 1 does not answer.
+// Assumptions are the assumed outcomes and durations of calls in a forecast. Rates are shares from 0 to 1 and add
+// up to 1.
 type Assumptions struct {
 	AnswerRate       float64 `json:"answer_rate"`
 	VoicemailRate    float64 `json:"voicemail_rate"`
@@ -20,30 +20,29 @@ type Assumptions struct {
 	VoicemailSeconds float64 `json:"voicemail_seconds"`
 }
 
-// ForecastRequest asks for a simulation.
+// ForecastRequest are the options of a forecast.
 type ForecastRequest struct {
 	StartAt time.Time // zero: now
 	Seed    uint64
-	Assume  func(Assumptions) Assumptions // puts what was sent over what is known
+	Assume  func(Assumptions) Assumptions // overrides some of the estimated assumptions
 }
 
-// AssumedFrom says where the assumptions of a simulation come from, before
-// what was sent is put over them.
+// AssumedFrom is the source of the assumptions of a forecast, before the values in the request override them.
 type AssumedFrom string
 
-// The sources.
+// The sources of assumptions.
 const (
-	AssumedHistory  AssumedFrom = "history"  // the workspace's latest campaign calls
-	AssumedDefaults AssumedFrom = "defaults" // there are too few of these
+	AssumedHistory  AssumedFrom = "history"  // recent campaign calls of the workspace
+	AssumedDefaults AssumedFrom = "defaults" // defaults, because there are too few campaign calls
 )
 
-// SimulatedHour is how many calls begin in an hour.
+// SimulatedHour is the number of calls that start in an hour.
 type SimulatedHour struct {
 	Hour  time.Time `json:"hour"`
 	Calls int       `json:"calls"`
 }
 
-// SimulatedMonth is what a campaign adds to the bill of a month.
+// SimulatedMonth is the cost of a campaign in one month.
 type SimulatedMonth struct {
 	Month    string       `json:"month"` // YYYY-MM in UTC
 	Attempts int          `json:"attempts"`
@@ -52,7 +51,7 @@ type SimulatedMonth struct {
 	Amount   domain.Money `json:"amount"`
 }
 
-// SimulatedCost is what a campaign adds to the bill.
+// SimulatedCost is the cost of a campaign.
 type SimulatedCost struct {
 	Attempts int              `json:"attempts"`
 	Included int              `json:"included"`
@@ -61,7 +60,7 @@ type SimulatedCost struct {
 	Months   []SimulatedMonth `json:"months"`
 }
 
-// Simulation is how a campaign would go.
+// Simulation is the forecast of a campaign.
 type Simulation struct {
 	CampaignID       string                 `json:"campaign_id,omitempty"`
 	StartsAt         time.Time              `json:"starts_at"`

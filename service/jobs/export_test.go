@@ -1,8 +1,8 @@
 package jobs
 
-// Running says whether a job of a name runs.
+// Running reports whether the job with this name runs.
 func (r *Runner) Running(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.by[name] != nil
+	return r.jobs[name] != nil
 }

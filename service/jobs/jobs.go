@@ -1,7 +1,6 @@
-// Package jobs runs durable work beside the supervision tree: bulk jobs,
-// exports, what a deletion leaves. It knows no store and no work: whoever
-// hands work in keeps where it stands, so that it can be begun again, in this
-// process or in the next.
+// Package jobs runs long background work outside the actor system: bulk jobs, exports, data requests and deletions.
+// A failed job runs again after a delay. The package stores nothing: the work itself stores its progress, so that a
+// later run can continue.
 package jobs
 
 import (
@@ -16,54 +15,54 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// How long a job rests after a failure: doubling from the first to the most.
+// Delays before a failed job runs again. Each is twice as long as the previous one.
 const (
-	restFirst = 500 * time.Millisecond
-	restMost  = 30 * time.Second
+	minRetryDelay = 500 * time.Millisecond
+	maxRetryDelay = 30 * time.Second
 )
 
-// Work does what is left of a job. nil: nothing is left. It is begun again
-// after an error, until its context ends.
+// Work continues a job from its stored progress. It returns nil if the job is complete. After an error the Runner
+// calls Work again, until its context ends.
 type Work = func(ctx context.Context) error
 
-// Runner runs jobs, each under a name that only one of them has.
+// Runner runs jobs in the background. Only one job runs under a name at a time.
 type Runner struct {
-	log  *slog.Logger
-	mu   sync.Mutex
-	by   map[string]*job
-	over bool
-	done sync.WaitGroup
+	log      *slog.Logger
+	mu       sync.Mutex
+	jobs     map[string]*job
+	isClosed bool
+	running  sync.WaitGroup
 }
 
 type job struct {
-	end   context.CancelFunc
-	ended chan struct{}
+	cancel context.CancelFunc
+	ended  chan struct{}
 }
 
-// New makes a runner.
+// New returns a Runner.
 func New(log *slog.Logger) *Runner {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Runner{log: log, by: make(map[string]*job)}
+	return &Runner{log: log, jobs: make(map[string]*job)}
 }
 
-// Begin runs work under a name until it is done, or until ctx, Stop or Close
-// ends it. It says false where a job of that name runs already, or after Close.
-func (r *Runner) Begin(ctx context.Context, name string, work Work) bool {
+// Start runs work in the background under a name, until the work is complete or ctx, Stop, StopAndWait or Close
+// ends it. Start returns false if a job with this name runs already, or after Close.
+func (r *Runner) Start(ctx context.Context, name string, work Work) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.over || r.by[name] != nil {
+	if r.isClosed || r.jobs[name] != nil {
 		return false
 	}
-	ctx, end := context.WithCancel(ctx)
-	j := &job{end: end, ended: make(chan struct{})}
-	r.by[name] = j
-	r.done.Go(func() {
+	ctx, cancel := context.WithCancel(ctx)
+	j := &job{cancel: cancel, ended: make(chan struct{})}
+	r.jobs[name] = j
+	r.running.Go(func() {
 		defer func() {
-			end()
+			cancel()
 			r.mu.Lock()
-			delete(r.by, name)
+			delete(r.jobs, name)
 			r.mu.Unlock()
 			close(j.ended)
 		}()
@@ -73,13 +72,13 @@ func (r *Runner) Begin(ctx context.Context, name string, work Work) bool {
 }
 
 func (r *Runner) run(ctx context.Context, name string, work Work) {
-	for rest := restFirst; ; rest = min(2*rest, restMost) {
-		err := safely(ctx, work)
+	for delay := minRetryDelay; ; delay = min(2*delay, maxRetryDelay) {
+		err := recoverPanic(ctx, work)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		r.log.Warn("a job failed and is begun again", slog.String("job", name), slog.Duration("after", rest), slog.Any("error", err))
-		if record.Sleep(ctx, rest) != nil {
+		r.log.Warn("a background job failed; it runs again after a delay", slog.String("job", name), slog.Duration("delay", delay), slog.Any("error", err))
+		if record.Sleep(ctx, delay) != nil {
 			return
 		}
 	}
@@ -87,7 +86,7 @@ func (r *Runner) run(ctx context.Context, name string, work Work) {
 
 var errPanic = errors.New("a job panicked")
 
-func safely(ctx context.Context, work Work) (err error) {
+func recoverPanic(ctx context.Context, work Work) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("%w: %v", errPanic, v)
@@ -96,50 +95,50 @@ func safely(ctx context.Context, work Work) (err error) {
 	return work(ctx)
 }
 
-// Stop ends a job and waits until it has ended; one that does not run is none.
-func (r *Runner) Stop(name string) {
+// StopAndWait stops a job and waits until it has ended. If no job with this name runs, it does nothing.
+func (r *Runner) StopAndWait(name string) {
 	r.mu.Lock()
-	j := r.by[name]
+	j := r.jobs[name]
 	r.mu.Unlock()
 	if j == nil {
 		return
 	}
-	j.end()
+	j.cancel()
 	<-j.ended
 }
 
-// StopAll ends the jobs whose names begin with a text, and waits for them.
+// StopAll stops the jobs whose names begin with prefix, and waits until they have ended.
 func (r *Runner) StopAll(prefix string) {
 	r.mu.Lock()
-	var some []*job
-	for name, j := range r.by {
+	var stopped []*job
+	for name, j := range r.jobs {
 		if strings.HasPrefix(name, prefix) {
-			j.end()
-			some = append(some, j)
+			j.cancel()
+			stopped = append(stopped, j)
 		}
 	}
 	r.mu.Unlock()
-	for _, j := range some {
+	for _, j := range stopped {
 		<-j.ended
 	}
 }
 
-// End ends a job and does not wait for it.
-func (r *Runner) End(name string) {
+// Stop stops a job without waiting for its end.
+func (r *Runner) Stop(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if j := r.by[name]; j != nil {
-		j.end()
+	if j := r.jobs[name]; j != nil {
+		j.cancel()
 	}
 }
 
-// Close ends all jobs and waits for them; none begins afterwards.
+// Close stops all jobs and waits until they have ended. No job can start afterwards.
 func (r *Runner) Close() {
 	r.mu.Lock()
-	r.over = true
-	for _, j := range r.by {
-		j.end()
+	r.isClosed = true
+	for _, j := range r.jobs {
+		j.cancel()
 	}
 	r.mu.Unlock()
-	r.done.Wait()
+	r.running.Wait()
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-var errFault = errors.New("the store is away")
+var errFault = errors.New("the store cannot be reached")
 
-// forever works until it is ended.
+// forever runs until its context ends.
 func forever(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
@@ -31,13 +31,13 @@ func TestAJobThatFailsIsBegunAgainAfterGrowingRests(t *testing.T) {
 		var log bytes.Buffer
 		r, start := jobs.New(slog.New(slog.NewTextHandler(&log, nil))), time.Now()
 		var at []time.Duration
-		r.Begin(t.Context(), "a", func(context.Context) error {
+		r.Start(t.Context(), "a", func(context.Context) error {
 			at = append(at, time.Since(start))
 			switch {
 			case len(at) == 10:
 				return nil
 			case len(at)%2 == 0:
-				panic("a panic is a failure like others")
+				panic("the job panics")
 			}
 			return errFault
 		})
@@ -46,9 +46,9 @@ func TestAJobThatFailsIsBegunAgainAfterGrowingRests(t *testing.T) {
 		assert.Equal(t, []time.Duration{
 			0, 500 * time.Millisecond, 1500 * time.Millisecond, 3500 * time.Millisecond, 7500 * time.Millisecond,
 			15500 * time.Millisecond, 31500 * time.Millisecond, 61500 * time.Millisecond, 91500 * time.Millisecond, 121500 * time.Millisecond,
-		}, at, "30 s at most")
+		}, at, "delays double up to 30 s")
 		assert.False(t, r.Running("a"))
-		assert.Contains(t, log.String(), "a panic is a failure like others")
+		assert.Contains(t, log.String(), "the job panics")
 		assert.Contains(t, log.String(), "job=a")
 	})
 }
@@ -57,15 +57,15 @@ func TestANameHasOneJob(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := jobs.New(nil)
-		assert.True(t, r.Begin(t.Context(), "a", forever))
-		assert.False(t, r.Begin(t.Context(), "a", forever), "it runs already")
-		assert.True(t, r.Begin(t.Context(), "b", forever))
-		r.Stop("a")
+		assert.True(t, r.Start(t.Context(), "a", forever))
+		assert.False(t, r.Start(t.Context(), "a", forever), "a job with this name runs already")
+		assert.True(t, r.Start(t.Context(), "b", forever))
+		r.StopAndWait("a")
 		assert.Equal(t, []bool{false, true}, []bool{r.Running("a"), r.Running("b")})
-		assert.True(t, r.Begin(t.Context(), "a", forever), "the name is free again")
+		assert.True(t, r.Start(t.Context(), "a", forever), "the stopped job has released its name")
 		r.Close()
 		assert.False(t, r.Running("a") || r.Running("b"))
-		assert.False(t, r.Begin(t.Context(), "c", forever), "none begins after Close")
+		assert.False(t, r.Start(t.Context(), "c", forever), "no job starts after Close")
 	})
 }
 
@@ -76,25 +76,25 @@ func TestStopWaitsForTheEndAndEndDoesNot(t *testing.T) {
 		var ended atomic.Int32
 		slow := func(ctx context.Context) error {
 			<-ctx.Done()
-			time.Sleep(time.Minute) // what it cleans up
+			time.Sleep(time.Minute) // the job cleans up for a minute
 			ended.Add(1)
 			return errFault
 		}
 		for _, name := range []string{"ws_1/a", "ws_1/b", "ws_2/a"} {
-			r.Begin(t.Context(), name, slow)
+			r.Start(t.Context(), name, slow)
 		}
 		synctest.Wait()
-		r.End("ws_2/a")
-		r.End("nobody")
-		r.Stop("nobody")
+		r.Stop("ws_2/a")
+		r.Stop("unknown")
+		r.StopAndWait("unknown")
 		synctest.Wait()
 		assert.Zero(t, ended.Load())
-		assert.True(t, r.Running("ws_2/a"), "it is cleaning up")
+		assert.True(t, r.Running("ws_2/a"), "Stop does not wait for the clean-up")
 		r.StopAll("ws_1/")
-		assert.GreaterOrEqual(t, ended.Load(), int32(2), "both of them, a minute later")
+		assert.GreaterOrEqual(t, ended.Load(), int32(2), "StopAll waits for both jobs")
 		synctest.Wait()
 		assert.EqualValues(t, 3, ended.Load())
-		assert.False(t, r.Running("ws_2/a"), "one that was ended is not begun again")
+		assert.False(t, r.Running("ws_2/a"), "a stopped job does not run again")
 		r.Close()
 	})
 }
@@ -105,7 +105,7 @@ func TestTheEndOfItsContextEndsAJobAlsoWhileItRests(t *testing.T) {
 		r := jobs.New(nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		tried := 0
-		r.Begin(ctx, "a", func(context.Context) error { tried++; return errFault })
+		r.Start(ctx, "a", func(context.Context) error { tried++; return errFault })
 		synctest.Wait()
 		cancel()
 		synctest.Wait()

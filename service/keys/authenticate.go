@@ -11,11 +11,11 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// maxCachedTexts bounds the texts in a textCache; each belongs to a key.
+// maxCachedTexts is the maximum size of a textCache.
 const maxCachedTexts = 4096
 
-// textCache keeps the hashes of valid texts of keys, by the SHA-256 of the text, so
-// that they are not computed again. The zero value is ready.
+// textCache caches the parsed text and the hash of valid keys, by the SHA-256 of the text. The cache avoids
+// computing the key hash for each request. The zero value is ready.
 type textCache struct {
 	mu    sync.RWMutex
 	known map[[sha256.Size]byte]parsedText
@@ -43,16 +43,15 @@ func (c *textCache) add(sum [sha256.Size]byte, t parsedText) {
 	c.known[sum] = t
 }
 
-// foundKey is the key of a text.
+// foundKey is the result of a key lookup.
 type foundKey struct {
 	parsedText
-	key    *domain.APIKey // nil: it is unknown
+	key    *domain.APIKey // nil: unknown key
 	used   time.Time      // last use that is not stored yet; zero: none
-	cached bool           // the text was valid before
+	cached bool           // the text is in the cache of valid texts
 }
 
-// lookUp finds the key of a text by the SHA-256 of the text. A text that is not
-// cached is parsed and hashed.
+// lookUp finds the key with a text. sum is the SHA-256 of the text. A text that is not cached is parsed and hashed.
 func (k *Keyring) lookUp(text string, sum [sha256.Size]byte) (f foundKey, err error) {
 	if f.parsedText, f.cached = k.texts.get(sum); f.cached {
 		k.mu.RLock()
@@ -66,8 +65,8 @@ func (k *Keyring) lookUp(text string, sum [sha256.Size]byte) (f foundKey, err er
 	return f, err
 }
 
-// Authenticate checks the text of a key and the address of the client. The
-// principal of an error tells what is known of the key.
+// Authenticate checks the text of an API key and the client's address. With an error, the principal contains what
+// is known about the key, for the audit log.
 func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) (domain.Principal, error) {
 	sum := sha256.Sum256([]byte(text))
 	found, err := k.lookUp(text, sum)
@@ -79,7 +78,7 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 		return domain.Principal{}, domain.Errorf(domain.CodeUnavailable, "the keys are being read; try again").With("retry_after", 1)
 	}
 	if key == nil {
-		access.SameHash(found.hash, found.hash) // as long as with a known key
+		access.SameHash(found.hash, found.hash) // constant time: a comparison as for a known key
 		return domain.Principal{}, domain.Errorf(domain.CodeInvalidAPIKey, "the API key is malformed or unknown")
 	}
 	if !access.SameHash(found.hash, key.Hash) || key.Environment != found.parsed.Environment {
@@ -110,9 +109,8 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 // maxParents is the maximum number of parents above a key.
 const maxParents = 32
 
-// walkParents visits a key, its parent, the parent of that, and so on, until
-// visit returns false. whole is false where a parent is missing or visit stopped
-// the walk.
+// walkParents calls visit with a key, its parent, the parent's parent and so on, until visit returns false. It
+// returns false if visit did so or a parent is missing.
 func (k *Keyring) walkParents(key *domain.APIKey, visit func(*domain.APIKey) bool) (whole bool) {
 	for range maxParents {
 		if key == nil || !visit(key) {
@@ -131,15 +129,14 @@ func (k *Keyring) IsInvalid(key *domain.APIKey, now time.Time) bool {
 	return !k.walkParents(key, func(one *domain.APIKey) bool { return one.RevokedAt == nil && !one.HasExpired(now) })
 }
 
-// allows reports whether a key and its parents may be used from an address. Other
-// allowed_ips of a parent apply to its child keys at once.
+// allows reports whether a key and all its parents may be used from an address. Changed allowed_ips of a parent
+// apply to its child keys at once.
 func (k *Keyring) allows(key *domain.APIKey, from netip.Addr) bool {
 	return k.walkParents(key, func(one *domain.APIKey) bool { return access.From(one.AllowedIPs, from) })
 }
 
-// CreatorEnded reports whether the API key that created a sign-in link was revoked
-// or has expired. The link, its session and the consents that the user gave in
-// that session end with the key. Errors: unavailable while keys are loading.
+// CreatorEnded reports whether the API key that created a sign-in link was revoked or has expired. The link, its
+// session, and consents given in that session end with the key. Errors: unavailable while keys are loading.
 func (k *Keyring) CreatorEnded(c *domain.Creator) (bool, error) {
 	id := c.KeyID()
 	if id == "" {

@@ -10,20 +10,19 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// RevokeRequest are the options of the revocation of a key.
+// RevokeRequest are the options for revoking a key.
 type RevokeRequest struct {
-	Cascade bool                     // also delete what the key created
-	MayEnd  func(*domain.User) error // an error keeps a user whom the caller may not delete; nil: the caller may delete each
+	Cascade bool                     // also delete the resources that the key created
+	MayEnd  func(*domain.User) error // returns an error for a user whom the caller may not delete; nil: the caller may delete all users
 }
 
-// RevokeResult lists the resources that a revoked key created, directly or through
-// other credentials that it created.
+// RevokeResult lists the resources that a revoked key created, directly or through other credentials.
 type RevokeResult struct {
-	Remaining []domain.ResourceRef // still in use
+	Remaining []domain.ResourceRef // still valid
 	Ended     []domain.ResourceRef // deleted because of Cascade
 }
 
-// dependent is a resource that carries rights, and the credentials that created it.
+// dependent is a resource with permissions, and the credentials that created it.
 type dependent struct {
 	domain.ResourceRef
 
@@ -31,8 +30,8 @@ type dependent struct {
 	creators    []string // ids of keys, users and OAuth clients
 }
 
-// creatorsOf are the ids of the credential that created a resource and of the
-// API key whose sign-in link opened the session of that user.
+// creatorsOf returns the ids of the credential that created a resource, and of the API key whose sign-in link
+// opened that user's session.
 func creatorsOf(c *domain.Creator) (ids []string) {
 	if c == nil { // a version without created_by created the resource
 		return nil
@@ -45,8 +44,8 @@ func creatorsOf(c *domain.Creator) (ids []string) {
 	return ids
 }
 
-// creatorsOfKey are the ids of the credentials that a key depends on: its parent,
-// and the user who created it. A key that an operator has adopted depends on none.
+// creatorsOfKey returns the ids of the credentials on which a key depends: its parent key and the user who created
+// it. A key that an operator has detached from its parent depends on no credential.
 func creatorsOfKey(k *domain.APIKey) []string {
 	if k.ParentID == "" && k.CreatedBy.KeyID() != "" { // adopted
 		return nil
@@ -58,7 +57,7 @@ func creatorsOfKey(k *domain.APIKey) []string {
 	return ids
 }
 
-// resourcesWithRights are those of a workspace that name their creator.
+// resourcesWithRights returns the resources of a workspace that have permissions and name their creator.
 func (s *Service) resourcesWithRights(ctx context.Context, workspace string) (all []dependent, err error) {
 	note := func(m *domain.Meta, creators []string) {
 		if len(creators) > 0 {
@@ -102,8 +101,8 @@ func (s *Service) resourcesWithRights(ctx context.Context, workspace string) (al
 	return all, nil
 }
 
-// dependentsOf are the resources that a credential created, directly or through
-// other credentials that it created. Each stands behind one of its creators.
+// dependentsOf returns the resources that a credential created, directly or through other credentials. Creators
+// precede the resources that they created.
 func (s *Service) dependentsOf(ctx context.Context, workspace, credential string) (found []dependent, err error) {
 	all, err := s.resourcesWithRights(ctx, workspace)
 	if err != nil {
@@ -127,9 +126,8 @@ func (s *Service) dependentsOf(ctx context.Context, workspace, credential string
 	return found, nil
 }
 
-// RevokeKey revokes a key. From its return on the key, its child keys, and their
-// tokens, sign-in links and sessions are refused. The key may have been revoked
-// before or have expired.
+// RevokeKey revokes a key. When RevokeKey returns, the key, its child keys, and their tokens, sign-in links and
+// sessions are invalid. A key that is revoked or expired already may be revoked again.
 func (s *Service) RevokeKey(ctx context.Context, p domain.Principal, action record.AuditAction, id string, o RevokeRequest) (RevokeResult, error) {
 	k, err := s.ownKey(p, id)
 	if err != nil {
@@ -138,8 +136,8 @@ func (s *Service) RevokeKey(ctx context.Context, p domain.Principal, action reco
 	return s.revokeKey(ctx, record.Author{Principal: p, Action: action}, k, o)
 }
 
-// RevokeAnyKey revokes a key of any workspace, for commands that run on the machine
-// itself; cascade: with all that the key created. Errors: not_found.
+// RevokeAnyKey revokes a key of any workspace. Commands on the machine itself use it. cascade also deletes the
+// resources that the key created. Errors: not_found.
 func (s *Service) RevokeAnyKey(ctx context.Context, id string, cascade bool) (RevokeResult, error) {
 	key := s.keyring.Key(id)
 	if key == nil {
@@ -178,9 +176,8 @@ func (s *Service) revokeKey(ctx context.Context, by record.Author, k *domain.API
 	return done, nil
 }
 
-// revokeDependent revokes or deletes a resource and adds a row to the audit log.
-// ended is false for users whom the caller may not delete, and for trunks, SMS
-// gateways and tools: calls may need them.
+// revokeDependent revokes or deletes a resource and adds an entry to the audit log. It keeps users whom the caller
+// may not delete. It also keeps trunks, SMS gateways and tools, because calls may need them; ended is then false.
 func (s *Service) revokeDependent(ctx context.Context, by record.Author, workspace string, x dependent, may func(*domain.User) error) (ended bool, err error) {
 	p := domain.Principal{WorkspaceID: workspace, Environment: x.environment}
 	ctx = commit.WithRider(ctx, commit.NewRider(*by.AuditEntry(workspace, x.environment, "admin", x.Object+".deleted", domain.Resource{Type: x.Object, ID: x.ID})))

@@ -19,22 +19,22 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Keyring holds every API key of the installation in memory: each request needs
-// one. The store has the truth; a change is committed before memory has it.
+// Keyring holds every API key of the installation in memory, because each request needs one. A change is committed
+// to the store before the Keyring has it.
 type Keyring struct {
 	store     commit.Store
-	pepper    []byte            // of the hashes of keys
-	decisions []byte            // derives the keys of decision logs
-	numbers   []byte            // derives the keys of number hashes
-	change    record.KeyedMutex // by workspace: held from the commit of a key until memory has it, so that no revoked key comes back
+	pepper    []byte            // for the hashes of keys
+	decisions []byte            // secret from which the keys of decision logs are derived
+	numbers   []byte            // secret from which the keys of number hashes are derived
+	change    record.KeyedMutex // by workspace; held from the commit of a change until the Keyring has it, so that an older commit cannot restore a revoked key
 	mu        sync.RWMutex
 	keys      map[string]*domain.APIKey
-	operators map[string]*domain.APIKey // the operator keys among them
-	used      map[string]time.Time      // last use, not yet stored
+	operators map[string]*domain.APIKey // subset of keys: operator keys
+	used      map[string]time.Time      // last use that is not stored yet
 	texts     textCache
-	deleted   map[string]bool // deleted workspaces
+	deleted   map[string]bool // ids of deleted workspaces
 
-	loading atomic.Bool // the keys of some workspaces are not loaded yet: an unknown key may be valid
+	loading atomic.Bool // keys of some workspaces are not loaded yet, so an unknown key may be valid
 }
 
 // NewKeyring returns a Keyring that derives its secrets from the master key.
@@ -46,32 +46,32 @@ func NewKeyring(store commit.Store, master []byte) *Keyring {
 	}
 }
 
-// UseStore replaces the store; before several goroutines use the Keyring.
+// UseStore replaces the store. It must be called before the Keyring is used concurrently.
 func (k *Keyring) UseStore(store commit.Store) { k.store = store }
 
-// SetLoading says whether the keys of some workspaces are not loaded yet.
+// SetLoading sets whether keys of some workspaces are not loaded yet.
 func (k *Keyring) SetLoading(on bool) { k.loading.Store(on) }
 
-// derive returns a key for one purpose, derived from another key.
+// derive returns the key for one purpose that is derived from key with HMAC-SHA-256.
 func derive(key []byte, purpose string) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(purpose))
 	return mac.Sum(nil)
 }
 
-// Pepper returns the pepper of the hashes of one purpose. It is not stored.
+// Pepper returns the secret for the hashes of one purpose. It is derived and not stored.
 func (k *Keyring) Pepper(purpose string) []byte { return derive(k.pepper, purpose) }
 
-// DecisionLogKey returns the key of a workspace's decision logs. It is not stored.
+// DecisionLogKey returns the key of a workspace's decision logs. It is derived and not stored.
 func (k *Keyring) DecisionLogKey(workspace string) []byte { return derive(k.decisions, workspace) }
 
-// NumberHash returns the keyed hash of an E.164 number in a workspace. It replaces
-// the number of a person who was erased. Its key is not stored.
+// NumberHash returns the keyed hash of an E.164 number in a workspace. The hash replaces the number of an erased
+// person. Its key is derived and not stored.
 func (k *Keyring) NumberHash(workspace, e164 string) string {
 	return hex.EncodeToString(derive(derive(k.numbers, workspace), e164)[:16])
 }
 
-// Load reads the keys of a workspace into memory.
+// Load reads the keys of a workspace from the store.
 func (k *Keyring) Load(ctx context.Context, workspace string) error {
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
 		if err := commit.Each(ctx, k.store, "api_key", workspace, "env="+string(env), k.remember); err != nil {
@@ -110,14 +110,14 @@ func (k *Keyring) isDeleted(workspace string) bool {
 	return k.deleted[workspace]
 }
 
-// Key returns a key of any workspace; nil if it is unknown.
+// Key returns the key with this id, of any workspace; nil if it is unknown.
 func (k *Keyring) Key(id string) *domain.APIKey {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return k.keys[id]
 }
 
-// All returns the keys of a workspace, in no order.
+// All returns the keys of a workspace, unordered.
 func (k *Keyring) All(workspace string) []*domain.APIKey {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -136,7 +136,7 @@ func (k *Keyring) touch(id string, now time.Time) {
 	k.used[id] = now
 }
 
-// lastUsed returns when this process last saw a key used, or the stored time.
+// lastUsed returns the last use of a key that this process saw, else the stored time.
 func (k *Keyring) lastUsed(key *domain.APIKey) *time.Time {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -147,13 +147,12 @@ func (k *Keyring) lastUsed(key *domain.APIKey) *time.Time {
 	return key.LastUsedAt
 }
 
-// auditEntry returns the row of a change of a key, to be committed with the key.
+// auditEntry returns the audit entry of a change of a key. It is committed together with the key.
 func auditEntry(by record.Author, key *domain.APIKey, action string) *domain.AuditEntry {
 	return by.AuditEntry(key.WorkspaceID, key.Environment, "auth", action, domain.Resource{Type: "api_key", ID: key.ID})
 }
 
-// Create generates a key and commits it with its audit entry. Its text is never
-// stored.
+// Create generates a key and commits it with its audit entry. The text of the key is never stored.
 func (k *Keyring) Create(ctx context.Context, by record.Author, key *domain.APIKey) (created *domain.APIKey, text string, err error) {
 	var random [24]byte
 	if _, err = rand.Read(random[:]); err != nil {
@@ -171,7 +170,7 @@ func (k *Keyring) Create(ctx context.Context, by record.Author, key *domain.APIK
 		key.AllowedIPs = []string{}
 	}
 	c := commit.Change{Workspace: key.WorkspaceID, Puts: []domain.Record{key, auditEntry(by, key, "api_key.created")}}
-	if t := record.IdempotentRequestOf(ctx); t == nil || !t.Repeated { // else nobody has seen the text of the one before
+	if t := record.IdempotentRequestOf(ctx); t == nil || !t.Repeated { // an earlier run of the request returned no text, so the new key replaces its key
 		c.Guards = []commit.Guard{commit.Absent(key.Key())}
 	}
 	unlock, err := k.change.Lock(ctx, key.WorkspaceID)
@@ -189,12 +188,12 @@ func (k *Keyring) Create(ctx context.Context, by record.Author, key *domain.APIK
 	return key, text, nil
 }
 
-// Change changes a stored key. It applies from the return on.
-func (k *Keyring) Change(ctx context.Context, workspace, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
+// Update changes a stored key. The change is effective when Update returns.
+func (k *Keyring) Update(ctx context.Context, workspace, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
 	return k.changeWith(ctx, workspace, id, func(key *domain.APIKey) ([]domain.Record, error) { return nil, change(key) })
 }
 
-// changeWith is Change with rows that are committed with the key.
+// changeWith is Update with further rows in the same commit.
 func (k *Keyring) changeWith(ctx context.Context, workspace, id string, change func(*domain.APIKey) ([]domain.Record, error)) (*domain.APIKey, error) {
 	unlock, err := k.change.Lock(ctx, workspace)
 	if err != nil {
@@ -233,7 +232,7 @@ func (k *Keyring) changeWith(ctx context.Context, workspace, id string, change f
 	return nil, commit.StoreError(domain.ErrConflict)
 }
 
-// Revoke revokes a key: it is refused from the return on. The row stays.
+// Revoke revokes a key. The key is invalid when Revoke returns; its row stays.
 func (k *Keyring) Revoke(ctx context.Context, by record.Author, workspace, id string) error {
 	_, err := k.changeWith(ctx, workspace, id, func(key *domain.APIKey) ([]domain.Record, error) {
 		if key.RevokedAt != nil {
@@ -246,10 +245,10 @@ func (k *Keyring) Revoke(ctx context.Context, by record.Author, workspace, id st
 	return err
 }
 
-// saveEvery is how often the times at which keys were last used are stored.
+// saveEvery is how often the last uses of keys are stored.
 const saveEvery = 5 * time.Minute
 
-// RunSaves stores every five minutes, and once when ctx ends, when keys were last used.
+// RunSaves stores the last uses of keys every five minutes, and once more when ctx ends.
 func (k *Keyring) RunSaves(ctx context.Context) {
 	t := time.NewTicker(saveEvery)
 	defer t.Stop()
@@ -266,7 +265,7 @@ func (k *Keyring) RunSaves(ctx context.Context) {
 	}
 }
 
-// SaveLastUsed stores when keys were used last.
+// SaveLastUsed stores the last uses of keys.
 func (k *Keyring) SaveLastUsed(ctx context.Context) {
 	k.mu.Lock()
 	used := make(map[string]time.Time, len(k.used))
@@ -278,16 +277,16 @@ func (k *Keyring) SaveLastUsed(ctx context.Context) {
 			continue
 		}
 		at := t.UTC().Truncate(time.Millisecond)
-		if _, err := k.Change(ctx, key.WorkspaceID, id, func(key *domain.APIKey) error { key.LastUsedAt = &at; return nil }); err != nil {
+		if _, err := k.Update(ctx, key.WorkspaceID, id, func(key *domain.APIKey) error { key.LastUsedAt = &at; return nil }); err != nil {
 			return
 		}
 	}
 }
 
-// DeleteWorkspace removes the keys of a deleted workspace from memory: they are
-// refused from now on, and none is created or changed any more.
+// DeleteWorkspace removes the keys of a deleted workspace. The keys are invalid from then on, and no key is created
+// or changed in that workspace.
 func (k *Keyring) DeleteWorkspace(workspace string) {
-	if unlock, err := k.change.Lock(context.Background(), workspace); err == nil { // the context never ends
+	if unlock, err := k.change.Lock(context.Background(), workspace); err == nil { // cannot fail: the context never ends
 		defer unlock()
 	}
 	k.mu.Lock()

@@ -1,6 +1,5 @@
-// Package keys creates, checks and revokes the API keys of workspaces. A key is
-// revoked together with its child keys; its restrictions also apply to what it
-// creates.
+// Package keys is the service for API keys: it creates, authenticates and revokes them. Revoking a key also revokes
+// its child keys. The restrictions of a key apply to all resources that it creates.
 package keys
 
 import (
@@ -19,16 +18,16 @@ import (
 // Query filters API keys.
 type Query struct {
 	record.PageQuery
-	Environment domain.Environment // "": every environment that the credential may see
+	Environment domain.Environment // "": all environments that the credential may see
 }
 
-// Config are the dependencies of a Service.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store        commit.Store
 	Keyring      *Keyring
 	Restrictions *RestrictionRules
-	// DeleteUser and Deleters delete what a key created, if the key is revoked with
-	// cascade. Deleters are by the object of the resource.
+	// DeleteUser and Deleters delete the resources that a key created, if the key is revoked with cascade. Deleters
+	// are by the object type of the resource.
 	DeleteUser func(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error
 	Deleters   map[string]func(ctx context.Context, p domain.Principal, id string) error
 }
@@ -52,9 +51,8 @@ func (s *Service) Authenticate(ctx context.Context, text string, from netip.Addr
 	return s.keyring.Authenticate(ctx, text, from)
 }
 
-// CreateKey creates a key: a child of the caller's key, or of the key whose
-// sign-in link opened the caller's dashboard session. It lies within the
-// allowed_ips and the expiry of its parent. Errors: validation_error of
+// CreateKey creates a key. Its parent is the caller's key, or the key whose sign-in link opened the caller's
+// session. The allowed_ips and the expiry of the parent limit those of the key. Errors: validation_error of
 // allowed_ips or expires_at.
 func (s *Service) CreateKey(ctx context.Context, p domain.Principal, action record.AuditAction, k *domain.APIKey) (*domain.APIKey, string, error) {
 	k.WorkspaceID, k.ParentID = p.WorkspaceID, cmp.Or(p.KeyID, p.SignInKeyID)
@@ -72,8 +70,8 @@ func (s *Service) CreateKey(ctx context.Context, p domain.Principal, action reco
 	return s.keyring.Create(ctx, record.Author{Principal: p, Action: action}, k)
 }
 
-// ownKey returns a key of the workspace. A live key sees those of both environments,
-// because it may make both; a test key sees test keys only.
+// ownKey returns a key of the principal's workspace. A live principal sees the keys of both environments, because
+// it may create both. A test principal sees test keys only.
 func (s *Service) ownKey(p domain.Principal, id string) (*domain.APIKey, error) {
 	id, err := domain.ParseID(domain.PrefixKey, id)
 	if err != nil {
@@ -88,14 +86,13 @@ func (s *Service) ownKey(p domain.Principal, id string) (*domain.APIKey, error) 
 	return &c, nil
 }
 
-// APIKey reads one key.
+// APIKey returns one key. Errors: not_found.
 func (s *Service) APIKey(_ context.Context, p domain.Principal, id string) (*domain.APIKey, error) {
 	return s.ownKey(p, id)
 }
 
-// ListKeys reads a page of the keys that the caller may see, newest first. Each
-// environment has an index of its own: a page is merged from one of each, and
-// its cursor is the id of its last key.
+// ListKeys returns a page of the keys that the caller may see, newest first. Each environment has its own index. A
+// page is merged from one page of each index, and its cursor is the id of its last key.
 func (s *Service) ListKeys(ctx context.Context, p domain.Principal, q Query) (record.Page[*domain.APIKey], error) {
 	out := record.Page[*domain.APIKey]{Data: []*domain.APIKey{}}
 	last, err := domain.ParseID(domain.PrefixKey, q.Cursor)
@@ -120,8 +117,8 @@ func (s *Service) ListKeys(ctx context.Context, p domain.Principal, q Query) (re
 	return out, nil
 }
 
-// visibleEnvironments are those whose keys a caller sees, or the one of them
-// that is wanted.
+// visibleEnvironments returns the environments whose keys the caller sees. wanted, if not empty, selects one of
+// them.
 func visibleEnvironments(p domain.Principal, wanted domain.Environment) []domain.Environment {
 	all := []domain.Environment{domain.Live, domain.Test}
 	return slices.DeleteFunc(all, func(e domain.Environment) bool {
@@ -129,8 +126,8 @@ func visibleEnvironments(p domain.Principal, wanted domain.Environment) []domain
 	})
 }
 
-// keysBefore reads the newest keys of an environment that are older than the
-// key with the id last, one more than a page has.
+// keysBefore returns the newest keys of an environment that are older than the key with the id last. It returns one
+// more key than a page has.
 func (s *Service) keysBefore(ctx context.Context, workspace string, env domain.Environment, last string, page record.PageQuery) ([]*domain.APIKey, error) {
 	q := commit.Query{Kind: "api_key", Workspace: workspace, Index: "env=" + string(env), Limit: page.Limit + 1, To: last}
 	if !page.CreatedAfter.IsZero() {
@@ -149,14 +146,14 @@ func (s *Service) keysBefore(ctx context.Context, workspace string, env domain.E
 	return out, commit.StoreError(err)
 }
 
-// UpdateKey changes a key; the change holds from the answer on. Other addresses
-// must lie within those of the caller and of the key's parents.
+// UpdateKey changes a key. The change is effective when UpdateKey returns. New allowed_ips must be within those of
+// the caller and of the key's parents.
 func (s *Service) UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
 	k, err := s.ownKey(p, id)
 	if err != nil {
 		return nil, err
 	}
-	return s.keyring.Change(ctx, p.WorkspaceID, k.ID, func(key *domain.APIKey) error {
+	return s.keyring.Update(ctx, p.WorkspaceID, k.ID, func(key *domain.APIKey) error {
 		before := *key
 		if err := change(key); err != nil {
 			return err
@@ -178,9 +175,9 @@ func (s *Service) UpdateKey(ctx context.Context, p domain.Principal, id string, 
 	})
 }
 
-// KeyAlive returns an error if the API key behind a token was revoked or
-// has expired: the token ends with its key. Errors: expired_token.
-func (s *Service) KeyAlive(_ context.Context, workspace, keyID string) error {
+// CheckKeyIsValid returns an error if the API key behind a token was revoked or has expired, because the token ends
+// with its key. Errors: expired_token.
+func (s *Service) CheckKeyIsValid(_ context.Context, workspace, keyID string) error {
 	if key := s.keyring.Key(keyID); key == nil || key.WorkspaceID != workspace || s.keyring.IsInvalid(key, time.Now()) {
 		return domain.Errorf(domain.CodeExpiredToken, "The API key behind the token no longer holds.")
 	}

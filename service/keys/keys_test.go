@@ -19,13 +19,13 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// people are users by id. There are no OAuth clients.
+// people is a fake with users by id and without OAuth clients.
 type people map[string]*domain.User
 
 func (u people) User(id string) *domain.User              { return u[id] }
 func (people) Client(string) (*domain.OAuthClient, error) { return nil, nil }
 
-// fixture is a service with one valid key without a parent.
+// fixture is a service with one valid key that has no parent.
 type fixture struct {
 	*keys.Service
 
@@ -33,8 +33,8 @@ type fixture struct {
 	keyring *keys.Keyring
 	users   people
 	root    domain.Principal
-	text    string   // of the key of root
-	deleted []string // ids of what was deleted with a key
+	text    string   // text of the key of root
+	deleted []string // ids of the resources that were deleted with a key
 }
 
 func setUp(t *testing.T) *fixture {
@@ -71,7 +71,7 @@ func (f *fixture) create(t *testing.T, by domain.Principal, k *domain.APIKey) (d
 	return domain.Principal{KeyID: k.ID, WorkspaceID: k.WorkspaceID, Environment: k.Environment}, text
 }
 
-// code is the code of the error for a text from an address.
+// code returns the error code of authenticating a text from an address; "" if it is valid.
 func (f *fixture) code(t *testing.T, text, from string) domain.Code {
 	t.Helper()
 	_, err := f.Authenticate(t.Context(), text, netip.MustParseAddr(from))
@@ -88,7 +88,7 @@ func TestKeyIsAcceptedUntilItsExpiryFromItsAddresses(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	p, text := f.create(t, f.root, &domain.APIKey{AllowedIPs: []string{"192.0.2.0/24"}, Permissions: []domain.Permission{domain.CallsRead}})
-	for range 2 { // parsed, and from the cache of texts
+	for range 2 { // without and with the cache of texts
 		got, err := f.Authenticate(t.Context(), text, netip.MustParseAddr("192.0.2.7"))
 		require.NoError(t, err)
 		assert.Equal(t, domain.Principal{KeyID: p.KeyID, WorkspaceID: "ws_1", Environment: domain.Live, Permissions: []domain.Permission{domain.CallsRead}}, got)
@@ -134,7 +134,7 @@ func TestRevokedKeyEndsItsChildKeys(t *testing.T) {
 		assert.Equal(t, domain.CodeExpiredAPIKey, f.code(t, text, "192.0.2.7"))
 	}
 	assert.Empty(t, f.code(t, other, "192.0.2.7"))
-	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(f.KeyAlive(t.Context(), "ws_1", child.KeyID)))
+	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(f.CheckKeyIsValid(t.Context(), "ws_1", child.KeyID)))
 	ended, err := f.keyring.CreatorEnded(child.Creator())
 	require.NoError(t, err)
 	assert.True(t, ended)
@@ -181,14 +181,14 @@ func TestChildKeyStaysWithinItsParent(t *testing.T) {
 	late := end.Add(time.Second)
 	for param, k := range map[string]*domain.APIKey{"allowed_ips": {AllowedIPs: []string{"198.51.100.1"}}, "expires_at": {ExpiresAt: &late}} {
 		_, _, err := f.CreateKey(t.Context(), parent, record.AuditAction{}, k)
-		assert.Equal(t, param, recordtest.Param(err))
+		assert.Equal(t, param, recordtest.ErrorField(err))
 	}
 	child, text := f.create(t, parent, &domain.APIKey{})
 	k, err := f.APIKey(t.Context(), f.root, child.KeyID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{[]string{"192.0.2.0/24"}, &end}, []any{k.AllowedIPs, k.ExpiresAt})
 	_, err = f.UpdateKey(t.Context(), f.root, child.KeyID, func(k *domain.APIKey) error { k.AllowedIPs = []string{}; return nil })
-	assert.Equal(t, "allowed_ips", recordtest.Param(err))
+	assert.Equal(t, "allowed_ips", recordtest.ErrorField(err))
 
 	f.update(t, parent.KeyID, func(k *domain.APIKey) { k.AllowedIPs = []string{"192.0.2.1"} })
 	assert.Equal(t, domain.CodeIPNotAllowed, f.code(t, text, "192.0.2.7"), "the addresses of the parent apply at once")
@@ -222,7 +222,7 @@ func TestRestrictionsOfAUserApplyToWhatTheUserCreates(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"192.0.2.8/29"}, list, "the list that lies within the other one")
 	_, err = rules.LimitAllowedIPs(p, []string{"192.0.2.1"})
-	assert.Equal(t, "allowed_ips", recordtest.Param(err))
+	assert.Equal(t, "allowed_ips", recordtest.ErrorField(err))
 }
 
 func TestKeysOfOtherWorkspacesAndLiveKeysAreHidden(t *testing.T) {

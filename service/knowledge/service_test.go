@@ -100,7 +100,7 @@ func TestSourcesAreReadAndFoundByTheirWords(t *testing.T) {
 	t.Parallel()
 	f := setUp(t, nil)
 	_, err := f.CreateKnowledge(t.Context(), f.by, &domain.KnowledgeBase{}, []domain.NewKnowledgeSource{text("x"), page("http://shop.example")})
-	assert.Equal(t, "sources[1].url", recordtest.Param(err))
+	assert.Equal(t, "sources[1].url", recordtest.ErrorField(err))
 	k := f.create(t, page("https://shop.example/hours"), text("Dogs are welcome."), page("https://shop.example/missing"))
 	assert.Equal(t, []any{domain.KnowledgeReady, 3, 2}, []any{k.Status, k.Sources, k.Passages}, "one source failed, not all")
 	assert.Equal(t, "The shop opens at nine.", f.best(t, k, "When does the shop open?"))

@@ -19,9 +19,9 @@ func (s *Service) initialStatus(p domain.Principal) domain.NumberStatus {
 	return domain.NumberPending
 }
 
-// NumbersOf returns a page of the numbers in the live environment of any workspace,
+// ListNumbersByStatus returns a page of the numbers in the live environment of any workspace,
 // with a status; "": with any.
-func (s *Service) NumbersOf(ctx context.Context, workspaceID string, status domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error) {
+func (s *Service) ListNumbersByStatus(ctx context.Context, workspaceID string, status domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error) {
 	return record.List(ctx, s.store, workspaceID, record.EnvironmentIndex(domain.Principal{Environment: domain.Live}), domain.PrefixNumber, q, func(n *domain.PhoneNumber) bool {
 		return status == "" || n.Status == status
 	})

@@ -10,14 +10,13 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// ClientCache holds the OAuth clients of all workspaces and the revoked grants and tokens
-// in memory: each request with an OAuth token needs them. A change is committed
-// before the cache has it.
+// ClientCache holds the OAuth clients of all workspaces and the revoked grants and tokens in memory, because each
+// request with an OAuth token needs them. A change is committed before the cache has it.
 type ClientCache struct {
 	clients record.ResourceCache[domain.OAuthClient, *domain.OAuthClient]
 	mu      sync.RWMutex
 	loaded  bool                 // all workspaces were loaded
-	revoked map[string]time.Time // grants and tokens, by id: until when they would be valid
+	revoked map[string]time.Time // expiry of revoked grants and tokens, by id
 }
 
 // NewClientCache returns an empty cache.
@@ -31,7 +30,7 @@ func (c *ClientCache) Load(ctx context.Context, store commit.Store, workspace st
 	return commit.Each(ctx, store, "oauth_revocation", workspace, "all", func(r *domain.OAuthRevocation) { c.revoke(r.ID, r.Until) })
 }
 
-// SetLoaded says that all workspaces were loaded: an unknown client does not exist.
+// SetLoaded marks the clients of all workspaces as loaded. From then on an unknown client does not exist.
 func (c *ClientCache) SetLoaded() {
 	c.mu.Lock()
 	c.loaded = true
@@ -41,16 +40,16 @@ func (c *ClientCache) SetLoaded() {
 // DeleteWorkspace removes the clients of a deleted workspace.
 func (c *ClientCache) DeleteWorkspace(workspace string) { c.clients.DeleteWorkspace(workspace) }
 
-// Client returns a client of any workspace; nil if there is none. Errors:
-// unavailable while workspaces are loading.
+// Client returns a client of any workspace; nil if the client does not exist. Errors: unavailable while workspaces
+// are loading.
 func (c *ClientCache) Client(id string) (*domain.OAuthClient, error) {
 	c.mu.RLock()
-	loaded := c.loaded // before the client is looked up: it may be loaded meanwhile
+	loaded := c.loaded // read before the lookup: the client may be loaded in between
 	c.mu.RUnlock()
 	if client := c.clients.Get(id); client != nil || loaded {
 		return client, nil
 	}
-	return nil, domain.Errorf(domain.CodeUnavailable, "the service is still starting").With("retry_after", 1)
+	return nil, domain.Errorf(domain.CodeUnavailable, "the service is starting; try again").With("retry_after", 1)
 }
 
 func (c *ClientCache) revoke(id string, until time.Time) {

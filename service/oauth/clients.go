@@ -1,5 +1,5 @@
-// Package oauth manages the OAuth clients of workspaces and what users grant to
-// them (RFC 6749, RFC 7009).
+// Package oauth is the OAuth 2.0 server's service: it manages the OAuth clients of workspaces, and issues and
+// revokes codes, grants and refresh tokens (RFC 6749, RFC 7009).
 package oauth
 
 import (
@@ -13,26 +13,25 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// maxClients is how many OAuth clients a workspace has at most: they are kept in
-// memory.
+// maxClients is the maximum number of OAuth clients of a workspace. All clients are held in memory.
 const maxClients = 1000
 
-// restrictions limit what a credential creates.
+// restrictions limit the resources that a credential creates.
 type restrictions interface {
 	LimitAllowedIPs(p domain.Principal, list []string) ([]string, error)
 }
 
-// users finds the users of all workspaces.
+// users returns the users of all workspaces.
 type users interface {
 	User(id string) *domain.User // nil: there is none
 }
 
-// creators checks the credential that a resource was created with.
+// creators checks the credentials that created a resource.
 type creators interface {
 	CreatorEnded(c *domain.Creator) (bool, error)
 }
 
-// Config are the dependencies of a Service.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store        commit.Store
 	Cache        *ClientCache
@@ -40,10 +39,10 @@ type Config struct {
 	Restrictions restrictions
 	Users        users
 	Keys         creators
-	Pepper       []byte // of the hashes of secrets and codes
+	Pepper       []byte // for the hashes of secrets and codes
 }
 
-// Service manages OAuth clients, and grants codes and refresh tokens to them.
+// Service manages OAuth clients and the grants of users to them.
 type Service struct {
 	store        commit.Store
 	cache        *ClientCache
@@ -61,14 +60,14 @@ func New(cfg Config) *Service {
 	}
 }
 
-// OAuthPlan fails with plan_required where the workspace's plan has no OAuth.
-func (s *Service) OAuthPlan(workspace string) error {
+// CheckOAuthPlan returns plan_required if the workspace's plan does not include OAuth.
+func (s *Service) CheckOAuthPlan(workspace string) error {
 	w := s.workspaces.Workspace(workspace)
 	if w == nil {
 		return s.workspaces.WorkspaceNotFound()
 	}
 	if w.Plan != domain.Enterprise {
-		return domain.Errorf(domain.CodePlanRequired, "OAuth 2.0 needs the plan enterprise").With("required", domain.Enterprise)
+		return domain.Errorf(domain.CodePlanRequired, "OAuth 2.0 requires the plan enterprise").With("required", domain.Enterprise)
 	}
 	return nil
 }
@@ -85,13 +84,13 @@ func (s *Service) CreateClient(ctx context.Context, p domain.Principal, c *domai
 		return nil, "", err
 	}
 	if s.cache.clients.Count(p.WorkspaceID) >= maxClients {
-		return nil, "", domain.Errorf(domain.CodeInvalidState, "the workspace has %d OAuth clients, which is the most; delete some first", maxClients)
+		return nil, "", domain.Errorf(domain.CodeInvalidState, "the workspace has %d OAuth clients, which is the maximum; delete one first", maxClients)
 	}
 	c.Init("oauth_client", p, record.RequestResourceID(ctx, domain.PrefixClient), record.Now())
 	c.CreatedBy = p.Creator()
 	if !c.Public {
 		var random [24]byte
-		_, _ = rand.Read(random[:]) // never fails
+		_, _ = rand.Read(random[:]) // crypto/rand.Read never returns an error
 		secret, c.Last4 = access.NewSecret(random)
 		c.Hash = s.clientHash(c.ID, secret)
 	}
@@ -106,18 +105,18 @@ func (s *Service) clientHash(id, secret string) string {
 	return access.HashKey(s.pepper, "client "+id+" "+secret)
 }
 
-// OAuthClient reads one client.
+// OAuthClient returns one client. Errors: not_found.
 func (s *Service) OAuthClient(ctx context.Context, p domain.Principal, id string) (*domain.OAuthClient, error) {
 	c, _, err := record.Get[domain.OAuthClient](ctx, s.store, p, domain.PrefixClient, id)
 	return c, err
 }
 
-// ListClients reads a page.
+// ListClients returns a page of clients.
 func (s *Service) ListClients(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.OAuthClient], error) {
 	return record.List[domain.OAuthClient](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixClient, q, nil)
 }
 
-// DeleteClient removes a client; its tokens are refused from the return on.
+// DeleteClient deletes a client. Its tokens are invalid when DeleteClient returns.
 func (s *Service) DeleteClient(ctx context.Context, p domain.Principal, id string) error {
 	unlock, err := s.cache.clients.LockChanges(ctx, p.WorkspaceID)
 	if err != nil {
@@ -134,15 +133,15 @@ func (s *Service) DeleteClient(ctx context.Context, p domain.Principal, id strin
 	return err
 }
 
-// ClientOf returns the client with an id, of any workspace, before the client has
-// authenticated; nil if there is none.
-func (s *Service) ClientOf(_ context.Context, id string) (*domain.OAuthClient, error) {
+// FindClient returns the client with this id, of any workspace; nil if there is none. The client has not
+// authenticated yet.
+func (s *Service) FindClient(_ context.Context, id string) (*domain.OAuthClient, error) {
 	return s.cache.Client(id)
 }
 
-// ClientProves reports whether a secret is the client's. It takes as long and is
-// false for a nil client and for a public client, which has no secret.
-func (s *Service) ClientProves(c *domain.OAuthClient, secret string) bool {
+// IsClientSecret reports whether secret is the secret of the client. It returns false for nil and for public
+// clients, in the same time as for a wrong secret.
+func (s *Service) IsClientSecret(c *domain.OAuthClient, secret string) bool {
 	id, hash := "client_", "none"
 	if c != nil {
 		id, hash = c.ID, c.Hash
@@ -150,18 +149,17 @@ func (s *Service) ClientProves(c *domain.OAuthClient, secret string) bool {
 	return access.SameHash(s.clientHash(id, secret), hash) && c != nil && !c.Public
 }
 
-// OAuthAlive returns the permissions of the holder of an OAuth token now: at most
-// those of the token. Errors: expired_token if the token was revoked or its client
-// or user was deleted.
-func (s *Service) OAuthAlive(_ context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error) {
+// CheckOAuthToken returns the current permissions of the holder of an OAuth token: those of the token that client
+// and user still have. Errors: expired_token if the token was revoked or its client or user was deleted.
+func (s *Service) CheckOAuthToken(_ context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error) {
 	c, err := s.cache.Client(p.ClientID)
 	if err != nil {
 		return nil, err
 	}
 	if c == nil || c.WorkspaceID != p.WorkspaceID || c.Environment != p.Environment || s.cache.isRevoked(grant, token) {
-		return nil, domain.Errorf(domain.CodeExpiredToken, "The token was revoked, or its client is gone.")
+		return nil, domain.Errorf(domain.CodeExpiredToken, "The token was revoked, or its client was deleted.")
 	}
-	if err = s.OAuthPlan(p.WorkspaceID); err != nil {
+	if err = s.CheckOAuthPlan(p.WorkspaceID); err != nil {
 		return nil, err
 	}
 	rights := access.Meet(p.Permissions, c.Scopes)
@@ -170,13 +168,13 @@ func (s *Service) OAuthAlive(_ context.Context, p domain.Principal, grant, token
 	}
 	u := s.users.User(p.UserID)
 	if u == nil || u.WorkspaceID != p.WorkspaceID {
-		return nil, domain.Errorf(domain.CodeExpiredToken, "The user who let the client in is gone.")
+		return nil, domain.Errorf(domain.CodeExpiredToken, "The user who authorized the client was deleted.")
 	}
 	return access.Meet(rights, u.Role.Permissions()), nil
 }
 
-// RevokeOAuth revokes all access tokens of a grant, or a single token, from its
-// return on. until is when the last of them expires.
+// RevokeOAuth revokes all access tokens of a grant, or a single token. The revocation is effective when RevokeOAuth
+// returns. until is the expiry of the last revoked token.
 func (s *Service) RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error {
 	r := &domain.OAuthRevocation{Meta: domain.Meta{ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: record.Now()}, Until: until}
 	if _, err := s.store.Apply(commit.Boarding(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: []domain.Record{r}}); err != nil {

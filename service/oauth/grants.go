@@ -12,16 +12,16 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Granted is what a user has granted to a client.
-type Granted struct {
+// IssuedTokens is the result of a token request: a grant of a user to a client with its refresh token.
+type IssuedTokens struct {
 	GrantID     string
 	UserID      string
-	SignInKeyID string              // the API key whose sign-in link the user came by; "": none
-	Rights      []domain.Permission // now: within what the client and the user may do
-	Refresh     string              // the refresh token; "": the client gets none
+	SignInKeyID string              // id of the API key whose sign-in link the user used; "": none
+	Rights      []domain.Permission // permissions that client and user have now
+	Refresh     string              // refresh token; "": the client gets no refresh token
 }
 
-// IssueCode keeps what a user has consented to and answers the code for it.
+// IssueCode stores the consent of a user and returns its authorization code.
 func (s *Service) IssueCode(ctx context.Context, c *domain.OAuthCode) (string, error) {
 	text, now := record.NewSecretText(), record.Now()
 	c.ID, c.CreatedAt, c.Until = access.HashKey(s.pepper, "code "+text), now, now.Add(domain.CodeLife)
@@ -29,31 +29,32 @@ func (s *Service) IssueCode(ctx context.Context, c *domain.OAuthCode) (string, e
 	return text, commit.StoreError(err)
 }
 
-// RedeemCode exchanges a code, once. Used again it ends what came of it.
-func (s *Service) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (Granted, error) {
+// RedeemCode exchanges an authorization code for tokens. A code is valid once; a second use revokes the grant (RFC
+// 6749 §4.1.2).
+func (s *Service) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (IssuedTokens, error) {
 	for range record.MaxTries {
 		c := &domain.OAuthCode{Meta: domain.Meta{ID: access.HashKey(s.pepper, "code "+text), WorkspaceID: client.WorkspaceID}}
 		version, err := s.store.Get(ctx, c)
 		if errors.Is(err, domain.ErrNotFound) {
-			return Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such code.")
+			return IssuedTokens{}, domain.Errorf(domain.OAuthInvalidGrant, "The authorization code is unknown.")
 		}
 		if err != nil {
-			return Granted{}, commit.StoreError(err)
+			return IssuedTokens{}, commit.StoreError(err)
 		}
 		now := record.Now()
 		again, err := access.Redeem(c, client.ID, redirect, verifier, now)
 		if again {
-			return Granted{}, s.reused(ctx, client, c.GrantID, err)
+			return IssuedTokens{}, s.reused(ctx, client, c.GrantID, err)
 		}
 		if err != nil {
-			return Granted{}, err
+			return IssuedTokens{}, err
 		}
 		g := &domain.OAuthGrant{Provenance: c.Provenance, ClientID: client.ID, UserID: c.UserID, Scopes: c.Scopes, RefreshedAt: now}
 		p := domain.Principal{WorkspaceID: client.WorkspaceID, Environment: client.Environment}
 		g.Init("oauth_grant", p, mailbox.NewID(domain.PrefixGrant), now)
 		rights, err := s.rightsOf(client, g, g.Scopes)
 		if err != nil {
-			return Granted{}, err
+			return IssuedTokens{}, err
 		}
 		c.GrantID = g.ID
 		_, err = s.store.Apply(by(ctx, g), commit.Change{
@@ -65,67 +66,66 @@ func (s *Service) RedeemCode(ctx context.Context, client *domain.OAuthClient, te
 		}
 		return s.granted(client, g, rights), commit.StoreError(err)
 	}
-	return Granted{}, commit.StoreError(domain.ErrConflict)
+	return IssuedTokens{}, commit.StoreError(domain.ErrConflict)
 }
 
-// by is a context for the commit that gives what a grant holds, which is an act
-// of its user.
+// withUser returns a context whose audit entry names the user of the grant as the actor.
 func by(ctx context.Context, g *domain.OAuthGrant) context.Context {
 	commit.RiderOf(ctx).Tells("", domain.Actor{Type: "user", ID: g.UserID})
 	return commit.Boarding(ctx)
 }
 
-// granted is a grant as its client learns of it.
-func (s *Service) granted(client *domain.OAuthClient, g *domain.OAuthGrant, rights []domain.Permission) Granted {
-	out := Granted{GrantID: g.ID, UserID: g.UserID, SignInKeyID: g.CreatedBy.KeyID(), Rights: rights}
+// issueTokens returns a grant as its client sees it, with a refresh token if the client may refresh.
+func (s *Service) granted(client *domain.OAuthClient, g *domain.OAuthGrant, rights []domain.Permission) IssuedTokens {
+	out := IssuedTokens{GrantID: g.ID, UserID: g.UserID, SignInKeyID: g.CreatedBy.KeyID(), Rights: rights}
 	if client.May(domain.GrantRefresh) {
 		out.Refresh = access.RefreshText(s.pepper, g.ID, g.Generation)
 	}
 	return out
 }
 
-// rightsOf is what a grant still gives: within what its client can be given and
-// its user may do.
+// currentRights returns the requested permissions of a grant that its client and its user still have. Errors:
+// invalid_grant.
 func (s *Service) rightsOf(client *domain.OAuthClient, g *domain.OAuthGrant, asked []domain.Permission) ([]domain.Permission, error) {
 	if ended, err := s.keys.CreatorEnded(g.CreatedBy); err != nil {
 		return nil, err
 	} else if ended {
-		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The API key that let the user sign in has ended.")
+		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The API key that created the user's sign-in link was revoked or has expired.")
 	}
 	u := s.users.User(g.UserID)
 	if u == nil || u.WorkspaceID != client.WorkspaceID {
-		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The user who consented is gone.")
+		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The user who gave consent was deleted.")
 	}
 	rights := access.Meet(access.Meet(asked, client.Scopes), u.Role.Permissions())
 	if len(rights) == 0 {
-		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The user who consented may do none of it any more.")
+		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The user who gave consent has none of the requested permissions.")
 	}
 	return rights, nil
 }
 
-// RenewGrant turns a refresh token into the next one, once. Used again it ends
-// the grant.
-func (s *Service) RenewGrant(ctx context.Context, client *domain.OAuthClient, text, scope string) (Granted, error) {
+// RenewGrant exchanges a refresh token for the next one. A refresh token is valid once; a second use revokes the
+// grant (RFC 9700 §4.14.2).
+func (s *Service) RenewGrant(ctx context.Context, client *domain.OAuthClient, text, scope string) (IssuedTokens, error) {
 	for range record.MaxTries {
 		g, version, generation, err := s.grantOf(ctx, client, text)
 		if err != nil {
-			return Granted{}, err
+			return IssuedTokens{}, err
 		}
 		now := record.Now()
 		again, err := access.Renew(g, client.ID, generation, now)
 		if again {
-			return Granted{}, s.reused(ctx, client, g.ID, err)
+			return IssuedTokens{}, s.reused(ctx, client, g.ID, err)
 		}
 		if err != nil {
-			return Granted{}, err
+			return IssuedTokens{}, err
 		}
 		asked, err := access.Scope(scope, g.Scopes)
 		if err != nil {
-			return Granted{}, err
+			return IssuedTokens{}, err
 		}
 		rights, err := s.rightsOf(client, g, asked)
 		if err != nil {
-			return Granted{}, err
+			return IssuedTokens{}, err
 		}
 		g.Generation++
 		g.RefreshedAt, g.UpdatedAt = now, now
@@ -137,42 +137,41 @@ func (s *Service) RenewGrant(ctx context.Context, client *domain.OAuthClient, te
 		}
 		return s.granted(client, g, rights), commit.StoreError(err)
 	}
-	return Granted{}, commit.StoreError(domain.ErrConflict)
+	return IssuedTokens{}, commit.StoreError(domain.ErrConflict)
 }
 
-// grantOf is the grant of a refresh token that we have made.
+// findGrant returns the grant of a refresh token that this service has issued.
 func (s *Service) grantOf(ctx context.Context, client *domain.OAuthClient, text string) (g *domain.OAuthGrant, version uint64, generation int, err error) {
 	id, generation, ok := access.ReadRefresh(s.pepper, text)
 	if !ok {
-		return nil, 0, 0, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
+		return nil, 0, 0, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token is unknown.")
 	}
 	g = &domain.OAuthGrant{Meta: domain.Meta{ID: id, WorkspaceID: client.WorkspaceID}}
 	version, err = s.store.Get(ctx, g)
 	if errors.Is(err, domain.ErrNotFound) {
-		return nil, 0, 0, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
+		return nil, 0, 0, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token is unknown.")
 	}
 	return g, version, generation, commit.StoreError(err)
 }
 
-// GrantOf is what a refresh token that holds still stands for. Errors:
-// invalid_grant.
-func (s *Service) GrantOf(ctx context.Context, client *domain.OAuthClient, text string) (Granted, time.Time, error) {
+// IntrospectToken returns the grant of a valid refresh token, and when the grant expires. Errors: invalid_grant.
+func (s *Service) IntrospectToken(ctx context.Context, client *domain.OAuthClient, text string) (IssuedTokens, time.Time, error) {
 	g, _, generation, err := s.grantOf(ctx, client, text)
 	if err == nil {
 		_, err = access.Renew(g, client.ID, generation, time.Now())
 	}
 	if err != nil {
-		return Granted{}, time.Time{}, err
+		return IssuedTokens{}, time.Time{}, err
 	}
 	rights, err := s.rightsOf(client, g, g.Scopes)
-	return Granted{GrantID: g.ID, UserID: g.UserID, Rights: rights}, g.Until(), err
+	return IssuedTokens{GrantID: g.ID, UserID: g.UserID, Rights: rights}, g.Until(), err
 }
 
-// reused ends what a code or a refresh token gave that was used twice: one of
-// the two is a thief.
+// revokeReused revokes the grant of a code or refresh token that was used twice, because one of the two users may
+// be an attacker.
 func (s *Service) reused(ctx context.Context, client *domain.OAuthClient, grantID string, err error) error {
 	commit.RiderOf(ctx).Tells("token.reused", domain.Actor{Type: "oauth_client", ID: client.ID})
-	if end := s.EndGrant(ctx, client, grantID); end != nil {
+	if end := s.RevokeGrant(ctx, client, grantID); end != nil {
 		return end
 	}
 	if e, ok := errors.AsType[*domain.Error](err); ok {
@@ -181,8 +180,8 @@ func (s *Service) reused(ctx context.Context, client *domain.OAuthClient, grantI
 	return err
 }
 
-// EndGrant refuses everything that a grant gave, from its return on.
-func (s *Service) EndGrant(ctx context.Context, client *domain.OAuthClient, id string) error {
+// RevokeGrant revokes a grant with all its tokens. The revocation is effective when RevokeGrant returns.
+func (s *Service) RevokeGrant(ctx context.Context, client *domain.OAuthClient, id string) error {
 	for range record.MaxTries {
 		g := &domain.OAuthGrant{Meta: domain.Meta{ID: id, WorkspaceID: client.WorkspaceID}}
 		version, err := s.store.Get(ctx, g)

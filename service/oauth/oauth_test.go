@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// accounts are the users of all workspaces, and the API keys that have ended.
+// accounts is a fake for users and API keys. ended holds the ids of keys that were revoked or have expired.
 type accounts struct {
 	users map[string]*domain.User
 	ended map[string]bool
@@ -66,7 +66,7 @@ func (f *fixture) open(cache *oauth.ClientCache) *oauth.Service {
 	})
 }
 
-// issue returns a code for what the user user_1 granted to the client.
+// issue returns a code for the consent of user_1 to the client.
 func (f *fixture) issue(t *testing.T) string {
 	t.Helper()
 	code, err := f.IssueCode(t.Context(), &domain.OAuthCode{
@@ -77,11 +77,11 @@ func (f *fixture) issue(t *testing.T) string {
 	return code
 }
 
-// alive returns the error of an access token of a grant.
+// checkToken checks an access token of a grant and returns its permissions or its error code.
 func (f *fixture) alive(t *testing.T, s *oauth.Service, grant, token string) ([]domain.Permission, domain.Code) {
 	t.Helper()
 	p := domain.Principal{ClientID: f.client.ID, WorkspaceID: "ws_1", Environment: domain.Live, Permissions: []domain.Permission{domain.AllRead}}
-	rights, err := s.OAuthAlive(t.Context(), p, grant, token)
+	rights, err := s.CheckOAuthToken(t.Context(), p, grant, token)
 	return rights, domain.CodeOf(err)
 }
 
@@ -122,7 +122,7 @@ func TestRefreshTokenIsUsedOnceWhileUserAndKeyHold(t *testing.T) {
 	_, err = f.RenewGrant(t.Context(), f.client, next.Refresh, "")
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err), "the user has no rights now")
 	delete(f.accounts.users, "user_1")
-	_, _, err = f.GrantOf(t.Context(), f.client, next.Refresh)
+	_, _, err = f.IntrospectToken(t.Context(), f.client, next.Refresh)
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
 }
 
@@ -131,17 +131,17 @@ func TestClientAndRevocationsSurviveARestart(t *testing.T) {
 	f := setUp(t)
 	require.NoError(t, f.RevokeOAuth(t.Context(), f.client, "token_1", time.Now().Add(-time.Second)))
 	cache := oauth.NewClientCache()
-	again := f.open(cache)
-	_, err := again.ClientOf(t.Context(), f.client.ID)
+	restarted := f.open(cache)
+	_, err := restarted.FindClient(t.Context(), f.client.ID)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "workspaces are loading")
 	require.NoError(t, cache.Load(t.Context(), f.store, "ws_1"))
 	cache.SetLoaded()
-	for _, s := range []*oauth.Service{f.Service, again} {
-		c, err := s.ClientOf(t.Context(), f.client.ID)
+	for _, s := range []*oauth.Service{f.Service, restarted} {
+		c, err := s.FindClient(t.Context(), f.client.ID)
 		require.NoError(t, err)
-		assert.True(t, s.ClientProves(c, f.secret))
-		assert.False(t, s.ClientProves(c, f.secret+"x"))
-		assert.False(t, s.ClientProves(nil, f.secret))
+		assert.True(t, s.IsClientSecret(c, f.secret))
+		assert.False(t, s.IsClientSecret(c, f.secret+"x"))
+		assert.False(t, s.IsClientSecret(nil, f.secret))
 		rights, refused := f.alive(t, s, "", "token_0")
 		assert.Empty(t, refused)
 		assert.Equal(t, []domain.Permission{domain.CallsRead}, rights, "within the scopes of the client")
@@ -150,14 +150,14 @@ func TestClientAndRevocationsSurviveARestart(t *testing.T) {
 	}
 	require.NoError(t, f.SweepOAuth(t.Context(), "ws_1", time.Now()))
 	_, refused := f.alive(t, f.Service, "", "token_1")
-	assert.Empty(t, refused, "the revocation was kept until the token expired")
+	assert.Empty(t, refused, "the sweep deletes the revocation after the token has expired")
 }
 
 func TestClientNeedsThePlanAndItsWorkspace(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	_, _, err := f.CreateClient(t.Context(), recordtest.Live("ws_1"), &domain.OAuthClient{AllowedIPs: []string{"0.0.0.0/0"}})
-	assert.Equal(t, "allowed_ips", recordtest.Param(err))
+	assert.Equal(t, "allowed_ips", recordtest.ErrorField(err))
 	for _, other := range []domain.Principal{recordtest.Live("ws_2"), {WorkspaceID: "ws_1", Environment: domain.Test}} {
 		_, err = f.OAuthClient(t.Context(), other, f.client.ID)
 		assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
@@ -171,7 +171,7 @@ func TestClientNeedsThePlanAndItsWorkspace(t *testing.T) {
 	f.store.BeforeApply = func(commit.Change) error { return errors.New("the disk is full") }
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(f.DeleteClient(t.Context(), recordtest.Live("ws_1"), f.client.ID)))
 	_, refused = f.alive(t, f.Service, "", "")
-	assert.Empty(t, refused, "it was not deleted")
+	assert.Empty(t, refused, "the client was not deleted")
 	f.store.BeforeApply = nil
 	require.NoError(t, f.DeleteClient(t.Context(), recordtest.Live("ws_1"), f.client.ID))
 	_, refused = f.alive(t, f.Service, "", "")

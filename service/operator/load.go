@@ -81,10 +81,10 @@ func New(c Config) *Service {
 	return &Service{workspaces: c.Workspaces, actors: c.Actors, system: c.System, activity: c.Activity, node: c.Node, dialStop: c.DialStop, drain: c.Drain}
 }
 
-// Part returns the load of this node and of each of its workspaces. requests counts
+// LocalReport returns the load of this node and of each of its workspaces. requests counts
 // the API requests of a workspace within the last minute. load.Merge adds up the
 // workspaces. The rows are read only.
-func (s *Service) Part(ctx context.Context, requests func(*domain.Workspace) int) (*load.Report, error) {
+func (s *Service) LocalReport(ctx context.Context, requests func(*domain.Workspace) int) (*load.Report, error) {
 	rows, at, err := s.readAll(ctx, requests)
 	if err != nil {
 		return nil, err

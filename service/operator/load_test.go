@@ -68,7 +68,7 @@ func TestLoadNamesSilentWorkspacesAndTroubledTrunks(t *testing.T) {
 	}))
 	s := operator.New(operator.Config{Workspaces: n, Actors: n, System: system, Activity: n, Node: n, DialStop: &dialStop{row: &domain.Dialling{}}, Drain: &nodeDrain{}})
 	requests := func(*domain.Workspace) int { return 5 }
-	report, err := s.Part(t.Context(), requests)
+	report, err := s.LocalReport(t.Context(), requests)
 	require.NoError(t, err)
 	assert.Equal(t, []any{false, "SIP does not listen yet", true}, []any{report.Node.Ready, report.Node.Reason, report.Node.Dialling.Stopped})
 	require.Len(t, report.Workspaces, 2)
@@ -79,7 +79,7 @@ func TestLoadNamesSilentWorkspacesAndTroubledTrunks(t *testing.T) {
 	assert.Equal(t, load.TrunkCounts{Up: 1, Down: 1, Degraded: 1}, live.Trunks)
 	require.Len(t, live.Troubles, 2)
 	assert.Equal(t, []string{"trunk_3", "trunk_2"}, []string{live.Troubles[0].ID, live.Troubles[1].ID}, "down comes before degraded")
-	_, err = s.Part(t.Context(), requests)
+	_, err = s.LocalReport(t.Context(), requests)
 	require.NoError(t, err)
 	assert.Equal(t, 1, n.asked, "the last result is used for a second")
 }

@@ -158,7 +158,7 @@ func (s *Service) UpdatePhone(ctx context.Context, p domain.Principal, id string
 		}
 		return x, s.addContacts(ctx, p, x)
 	}
-	return nil, record.Busy()
+	return nil, record.ConflictError()
 }
 
 // DeletePhone deletes a phone and its registrations.

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// AllWorkspaces returns the workspaces of a store.
+// AllWorkspaces returns all workspaces of a store.
 func AllWorkspaces(ctx context.Context, store commit.Store) ([]*domain.Workspace, error) {
 	var all []*domain.Workspace
 	err := commit.Each(ctx, store, "workspace", "", "all", func(w *domain.Workspace) { all = append(all, w) })

@@ -10,19 +10,18 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// AuditAction is an action or a refusal, for the audit log.
+// AuditAction describes an action, or a refused request, for the audit log.
 type AuditAction struct {
 	Type      string // auth | admin
-	Action    string // api_key.used, auth.failed, trunk.created …
+	Action    string // such as api_key.used, auth.failed, trunk.created
 	IP        netip.Addr
 	UserAgent string
 	Resource  domain.Resource
 	Failed    bool
-	Reason    string // the error's code where Failed
+	Reason    string // the error code if Failed is set
 }
 
-// NewAuditEntry returns the row of an action of a principal at a time, with a
-// count of 0.
+// NewAuditEntry returns the audit row of an action of principal p. Its Count is 0; the caller sets the count.
 func NewAuditEntry(p domain.Principal, action AuditAction, at time.Time) *domain.AuditEntry {
 	e := &domain.AuditEntry{
 		Type: action.Type, Action: action.Action, UserAgent: action.UserAgent,
@@ -38,7 +37,7 @@ func NewAuditEntry(p domain.Principal, action AuditAction, at time.Time) *domain
 	return e
 }
 
-// ActorOf names a principal as the audit log does.
+// ActorOf returns the principal as the audit log shows it.
 func ActorOf(p domain.Principal) domain.Actor {
 	switch {
 	case p.UserID != "":
@@ -53,15 +52,15 @@ func ActorOf(p domain.Principal) domain.Actor {
 	return domain.Actor{Type: "api_key", ID: p.KeyID}
 }
 
-// Author is the principal of a change and its action, for the audit log. The
-// zero value is the operator at the machine itself.
+// Author is the principal of a change, with the action for the audit log. The zero value stands for an operator who
+// runs a command on the machine itself.
 type Author struct {
 	Principal domain.Principal
 	Action    AuditAction
 }
 
-// AuditEntry returns the row of a change in the audit log of a workspace. A change
-// by the operator at the machine itself is in the environment given.
+// AuditEntry returns the row of a change for the audit log of a workspace. If an operator made the change on the
+// machine itself, the row gets the environment env.
 func (a Author) AuditEntry(workspace string, env domain.Environment, kind, action string, on domain.Resource) *domain.AuditEntry {
 	p, what := a.Principal, a.Action
 	system := p.WorkspaceID == ""
@@ -78,23 +77,21 @@ func (a Author) AuditEntry(workspace string, env domain.Environment, kind, actio
 	return e
 }
 
-// RequestAuditEntry returns the row of an action that is not merged with others.
-// The same request has the same row, also after the end of the process.
+// RequestAuditEntry returns the audit row of an action that is not merged with other actions. A repeated request
+// gets a row with the same id, also after a restart of the process.
 func RequestAuditEntry(ctx context.Context, p domain.Principal, action AuditAction) *domain.AuditEntry {
 	e := NewAuditEntry(p, action, time.Now())
 	e.ID, e.Count = RequestResourceID(ctx, domain.PrefixAudit), 1
 	return e
 }
 
-// WithAuditEntry returns a context for a change: its commit also stores the row of
-// the action.
+// WithAuditEntry returns a context for a change. The commit of the change also stores the audit row of the action.
 func WithAuditEntry(ctx context.Context, p domain.Principal, action AuditAction) context.Context {
 	return commit.WithRider(ctx, commit.NewRider(*RequestAuditEntry(ctx, p, action)))
 }
 
-// WithLocalAuditEntry returns a context for a change by the operator at the machine
-// itself: its commit also stores the row. A resource without an id is the one that
-// the change creates.
+// WithLocalAuditEntry returns a context for a change that an operator makes on the machine itself. The commit of
+// the change also stores the audit row. If on has no id, the row names the resource that the change creates.
 func WithLocalAuditEntry(ctx context.Context, workspace, kind, action string, on domain.Resource) context.Context {
 	return commit.WithRider(ctx, commit.NewRider(*Author{}.AuditEntry(workspace, domain.Live, kind, action, on)))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// BlankBulkChunks returns the chunks of a finished bulk job without the personal data
-// of their orders, for the commit that finishes the job.
+// BlankBulkChunks returns the chunks of a finished bulk job without the personal data of their orders. The caller
+// adds the chunks to the commit that finishes the job.
 func BlankBulkChunks(ctx context.Context, store commit.Store, b *domain.Bulk) ([]domain.Record, error) {
 	var rows []domain.Record
 	for i := 0; i*domain.BulkChunkSize < b.Total; i++ {

@@ -7,10 +7,10 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// CampaignReader reads campaigns for the services that refer to them.
+// CampaignReader reads campaigns for the services that need the campaign of a request.
 type CampaignReader struct{ store commit.Store }
 
-// NewCampaignReader returns a reader of a store.
+// NewCampaignReader returns a CampaignReader of store.
 func NewCampaignReader(store commit.Store) CampaignReader { return CampaignReader{store} }
 
 // Campaign returns a campaign of the principal's workspace and environment. Errors: not_found.

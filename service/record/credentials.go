@@ -7,16 +7,16 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// NewSigningSecret returns a random secret that signs requests to receivers.
+// NewSigningSecret returns a random secret with which the service signs its requests to a webhook or hook receiver.
 func NewSigningSecret() string {
 	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails
+	_, _ = rand.Read(b[:]) // crypto/rand.Read never returns an error
 	return webhook.NewSecret(b)
 }
 
-// RefuseAccessToken refuses a JWT and an OAuth token where a field names an address
-// that receives events or calls: the address outlives the token. Errors:
-// insufficient_permissions.
+// RefuseAccessToken returns an error if the principal signs in with a JWT or an OAuth token. The callers are
+// operations that store an address which receives events or calls: the address would stay after the token has
+// expired. field is the request field with the address. Errors: insufficient_permissions.
 func RefuseAccessToken(p domain.Principal, field string) error {
 	if !p.UsesAccessToken() {
 		return nil

@@ -1,5 +1,5 @@
-// Package record reads and writes the records of a workspace: what all services
-// share. It also keeps request replies by Idempotency-Key and runs background
+// Package record reads and writes the stored records of a workspace for all services. Updates are guarded by
+// versions and tried again after a conflict. The package also stores replies by Idempotency-Key and runs background
 // work by workspace.
 package record
 
@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// MaxTries is how often an update is tried again after a conflict.
+// MaxTries is how often a change is tried if other commits change the same record.
 const MaxTries = 8
 
 // Resource is a record with an id, a workspace and an environment.
@@ -23,17 +23,17 @@ type Resource[T any] interface {
 	Base() *domain.Meta
 }
 
-// Row is a record by its pointer.
+// Row is a pointer to a record of type T.
 type Row[T any] interface {
 	*T
 	domain.Record
 }
 
-// Now is the current time as records keep it: UTC, in whole milliseconds.
+// Now returns the current time in the resolution of stored records: UTC, whole milliseconds.
 func Now() time.Time { return domain.Timestamp(time.Now()) }
 
-// Get reads a resource of the principal's workspace and environment. It also
-// returns the version, which guards a later commit.
+// Get reads a resource of the principal's workspace and environment. The version that Get also returns guards a
+// later commit. Errors: not_found.
 func Get[T any, R Resource[T]](ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix, id string) (R, uint64, error) {
 	id, err := domain.ParseID(prefix, id)
 	if err != nil {
@@ -48,7 +48,7 @@ func Get[T any, R Resource[T]](ctx context.Context, store commit.Store, p domain
 	return r, version, commit.StoreError(err)
 }
 
-// Create commits a new resource. more adds to the commit.
+// Create commits a new resource. The functions in more may add to the commit.
 func Create[R domain.Record](ctx context.Context, store commit.Store, r R, more ...func(*commit.Change)) error {
 	c := commit.Change{Workspace: r.Key().Workspace, Guards: []commit.Guard{commit.Absent(r.Key())}, Puts: []domain.Record{r}}
 	for _, f := range more {
@@ -58,9 +58,8 @@ func Create[R domain.Record](ctx context.Context, store commit.Store, r R, more 
 	return commit.StoreError(err)
 }
 
-// CreateWithSecret commits a new resource that holds a secret which is shown only
-// once. If the same request created it before the process ended, nobody has seen
-// that secret, and the new one replaces it.
+// CreateWithSecret commits a new resource that holds a secret which the API shows only once. If an earlier run of
+// the same request created the resource, the client has not seen its secret, and the new resource replaces it.
 func CreateWithSecret[R domain.Record](ctx context.Context, store commit.Store, r R) error {
 	t := IdempotentRequestOf(ctx)
 	if t == nil || !t.Repeated {
@@ -70,21 +69,21 @@ func CreateWithSecret[R domain.Record](ctx context.Context, store commit.Store, 
 	return commit.StoreError(err)
 }
 
-// IsRetryable says whether an error may be gone at the next try.
+// IsRetryable reports whether the same request may succeed when it is tried again.
 func IsRetryable(err error) bool {
 	return slices.Contains([]domain.Code{domain.CodeUnavailable, domain.CodeRateLimit, domain.CodeConcurrentLimit, ""}, domain.CodeOf(err))
 }
 
-// ErrUnchanged stops an Update that changes nothing: nothing is committed.
+// ErrUnchanged is what a function of Update returns if nothing has changed. Update then commits nothing.
 var ErrUnchanged = errors.New("nothing has changed")
 
-// Busy is the error after MaxTries conflicts.
-func Busy() error {
-	return domain.Errorf(domain.CodeUnavailable, "others keep changing this record; try again").With("retry_after", 1)
+// ConflictError returns the error of a change that conflicted MaxTries times. Errors: unavailable.
+func ConflictError() error {
+	return domain.Errorf(domain.CodeUnavailable, "other requests keep changing this record; try again").With("retry_after", 1)
 }
 
-// Update reads a resource, changes it and commits it; after a conflict it tries
-// again. more adds to the commit and may refuse it, or return ErrUnchanged.
+// Update reads a resource, changes it and commits it; after a conflict it tries again. The functions in more may
+// add to the commit, refuse it, or return ErrUnchanged.
 func Update[T any, R Resource[T]](
 	ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix, id string,
 	change func(R) error, more ...func(*commit.Change, R) error,
@@ -118,10 +117,10 @@ func Update[T any, R Resource[T]](
 		}
 		return r, commit.StoreError(err)
 	}
-	return nil, Busy()
+	return nil, ConflictError()
 }
 
-// Delete deletes a resource. more adds to the commit and may refuse it.
+// Delete deletes a resource. The functions in more may add to the commit and may refuse it.
 func Delete[T any, R Resource[T]](
 	ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix, id string, more ...func(*commit.Change, R) error,
 ) error {
@@ -142,20 +141,19 @@ func Delete[T any, R Resource[T]](
 		}
 		return commit.StoreError(err)
 	}
-	return Busy()
+	return ConflictError()
 }
 
-// List reads one page of an index whose rows sort by id. keep drops rows that a
-// filter without an index excludes; pages are filled up.
+// List reads one page of an index whose rows are sorted by id. keep returns false for rows that a filter without an
+// index excludes. List reads on until the page is full.
 func List[T any, R Row[T]](
 	ctx context.Context, store commit.Store, workspace, index string, prefix domain.Prefix, page PageQuery, keep func(R) bool,
 ) (Page[R], error) {
 	return ListLimited(ctx, store, workspace, index, prefix, page, keep, func() int { return page.Limit })
 }
 
-// ListLimited is List for rows that are expensive to check: left returns how many
-// rows may still be read. Behind the last one the page ends, and its cursor
-// continues there.
+// ListLimited is List for rows that are expensive to check. left returns how many more rows may be read. If none
+// may be read, the page ends and its cursor continues there.
 func ListLimited[T any, R Row[T]](
 	ctx context.Context, store commit.Store, workspace, index string, prefix domain.Prefix, page PageQuery, keep func(R) bool, left func() int,
 ) (Page[R], error) {
@@ -186,14 +184,14 @@ func ListLimited[T any, R Row[T]](
 	return out, nil
 }
 
-// MaxPageReads is how many times one filtered page may read from the store; its
-// cursor continues there.
+// MaxPageReads is how often one filtered page reads from the store. The cursor of a page that is not full by then
+// continues there.
 const MaxPageReads = 50
 
-// EnvironmentIndex names the index of an environment's resources.
+// EnvironmentIndex returns the name of the index of all resources of the principal's environment.
 func EnvironmentIndex(p domain.Principal) string { return "env=" + string(p.Environment) }
 
-// Message is the text of an error for the API, without its code.
+// Message returns the text of an API error without its code. For other errors it returns err.Error().
 func Message(err error) string {
 	if e, ok := errors.AsType[*domain.Error](err); ok {
 		return e.Message

@@ -45,7 +45,7 @@ func TestUpdateIsTriedAgainAfterAConflict(t *testing.T) {
 	require.NoError(t, update(2))
 	now, _, err := record.Get[domain.Tool](t.Context(), store, p, domain.PrefixTool, tool.ID)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"two", "xx"}, []string{now.Name, now.Description}, "both changes hold")
+	assert.Equal(t, []string{"two", "xx"}, []string{now.Name, now.Description}, "both changes are stored")
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(update(1000)))
 	assert.Equal(t, record.MaxTries, meddled)
 }

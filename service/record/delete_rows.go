@@ -7,17 +7,17 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// BatchRows is how many rows one read or one commit of a long walk takes.
+// BatchRows is how many rows a long scan reads or commits at a time.
 const BatchRows = 250
 
-// SweepRows is how many expired rows retention reads and deletes at a time.
+// SweepRows is how many expired rows a retention sweep reads and deletes at a time.
 const SweepRows = 200
 
-// maxDeletedBefore is how many rows DeleteBefore deletes at most.
+// maxDeletedBefore is how many rows one call of DeleteBefore deletes at most.
 const maxDeletedBefore = 1000
 
-// DeleteByPrefix deletes the rows whose keys begin with a prefix, in batches. empty
-// returns an empty record of their kind.
+// DeleteByPrefix deletes the rows whose keys begin with a prefix, in batches. empty returns an empty record of the
+// rows' kind.
 func DeleteByPrefix(ctx context.Context, store commit.Store, prefix domain.Key, empty func() domain.Record) error {
 	for after := ""; ; {
 		change := commit.Change{Workspace: prefix.Workspace}
@@ -31,12 +31,12 @@ func DeleteByPrefix(ctx context.Context, store commit.Store, prefix domain.Key, 
 		if _, err = store.Apply(ctx, change); err != nil {
 			return err
 		}
-		after = change.Deletes[len(change.Deletes)-1].ID // deleted rows are not read again
+		after = change.Deletes[len(change.Deletes)-1].ID // continuing behind the deleted rows avoids reading their tombstones
 	}
 }
 
-// DeleteBefore deletes up to 1,000 rows of a kind in a workspace that sort before a
-// value, oldest first, and returns their keys.
+// DeleteBefore deletes up to 1,000 rows of a kind in a workspace, the oldest first, and returns their keys. It
+// deletes only rows whose sort value is below before.
 func DeleteBefore[T any, R Row[T]](ctx context.Context, store commit.Store, workspace, kind, before string) ([]domain.Key, error) {
 	var old []domain.Key
 	q := commit.Query{Kind: kind, Workspace: workspace, Index: "all", Oldest: true, Limit: maxDeletedBefore, To: before}

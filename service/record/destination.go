@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// Destination reads the number of the field to, and checks that the workspace may
-// call it and send messages to it. Errors: destination_not_allowed, validation_failed.
+// Destination parses the request field "to" as a telephone number. It checks that the workspace may call this
+// number and send messages to it. Errors: destination_not_allowed, validation_failed.
 func Destination(zones *calendar.Shared, w *domain.Workspace, env domain.Environment, to string) (domain.Number, error) {
 	n, err := zones.Number(to, w.DefaultCountry)
 	switch {

@@ -12,15 +12,14 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// NextOffset returns the offset that the next event of a workspace gets. An
-// endpoint that is created now receives events from there on: times would not do,
-// because clocks are set.
+// NextOffset returns the offset that the next event of a workspace gets. A new webhook endpoint receives events
+// from this offset on. A time would be unreliable here, because clocks can be set back.
 func NextOffset(ctx context.Context, store commit.Store, workspaceID string) (uint64, error) {
 	last, err := store.LastOffset(ctx, workspaceID)
 	return last + 1, commit.StoreError(err)
 }
 
-// WithTraceParent returns d with the trace of the API request that caused the event.
+// WithTraceParent returns the draft d with the trace context of the API request that caused the event.
 func WithTraceParent(d event.Draft, t domain.RequestTrace) event.Draft {
 	if t.TraceParent != "" {
 		d.About = &event.About{TraceParent: t.TraceParent}
@@ -28,15 +27,15 @@ func WithTraceParent(d event.Draft, t domain.RequestTrace) event.Draft {
 	return d
 }
 
-// NewCallEvent returns an event about a call.
+// NewCallEvent returns the draft of an event about a call.
 func NewCallEvent(c *domain.Call, t event.Type, data any) event.Draft {
 	d := outbox.NewEvent(&c.Meta, t, c.ID, domain.Unit(cmp.Or(c.AgentID, c.WorkspaceID)), data)
 	d.About = event.AboutCall(c)
 	return d
 }
 
-// ChangedFields names the JSON fields in which two records differ, sorted, without
-// those of but.
+// ChangedFields returns the sorted names of the JSON fields in which two records differ. Names in but are left out
+// of the result.
 func ChangedFields(before, after any, but ...string) []string {
 	a, b := JSONFields(before), JSONFields(after)
 	var out []string
@@ -54,7 +53,7 @@ func ChangedFields(before, after any, but ...string) []string {
 	return out
 }
 
-// JSONFields returns the JSON members of v.
+// JSONFields returns the members of the JSON object of v; nil if v has no JSON object.
 func JSONFields(v any) map[string]json.RawMessage {
 	var m map[string]json.RawMessage
 	b, err := domain.EncodeJSON(v)
@@ -64,7 +63,7 @@ func JSONFields(v any) map[string]json.RawMessage {
 	return m
 }
 
-// NewSMSEvent returns an event about an SMS message.
+// NewSMSEvent returns the draft of an event about an SMS message.
 func NewSMSEvent(m *domain.Message, t event.Type) event.Draft {
 	return WithTraceParent(outbox.NewEvent(&m.Meta, t, m.ID, domain.Unit(m.WorkspaceID), event.SMSOf(m)), m.RequestTrace)
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// ExtensionClaim returns the row that makes an extension unique among the phones
-// and agents of a workspace's environment.
+// ExtensionClaim returns the row that reserves an extension for its owner. The row keeps extensions unique among
+// the phones and agents of a workspace's environment.
 func ExtensionClaim(m *domain.Meta, extension string) *domain.ExtensionClaim {
 	return &domain.ExtensionClaim{WorkspaceID: m.WorkspaceID, Environment: m.Environment, Extension: extension, OwnerID: m.ID}
 }
 
-// SetExtension changes the extension of the owner m from one to another: it adds to a
-// commit that m releases the first and claims the second. Both may be empty.
+// SetExtension changes the extension of the owner m in a commit: the owner releases extension from and claims
+// extension to. Both may be empty.
 func SetExtension(c *commit.Change, m *domain.Meta, from, to string) {
 	if from == to {
 		return
@@ -27,8 +27,8 @@ func SetExtension(c *commit.Change, m *domain.Meta, from, to string) {
 	}
 }
 
-// CheckExtension returns already_exists if a phone or an agent other than ownerID
-// has the extension. An empty extension is free.
+// CheckExtension returns already_exists if a phone or an agent other than ownerID has the extension. An empty
+// extension is always valid.
 func CheckExtension(ctx context.Context, store commit.Store, p domain.Principal, ownerID, extension string) error {
 	if extension == "" {
 		return nil
@@ -40,7 +40,7 @@ func CheckExtension(ctx context.Context, store commit.Store, p domain.Principal,
 	return nil
 }
 
-// PutNew adds records to a commit that must not exist yet.
+// PutNew adds records to a commit. The commit fails if one of the records exists already.
 func PutNew(c *commit.Change, records ...domain.Record) {
 	for _, r := range records {
 		c.Guards = append(c.Guards, commit.Absent(r.Key()))

@@ -15,10 +15,10 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// keepReplies is how long the reply to an Idempotency-Key is kept.
+// keepReplies is how long the reply of a request with an Idempotency-Key is stored.
 const keepReplies = 24 * time.Hour
 
-// idempotencyRow is one Idempotency-Key of a credential.
+// idempotencyRow is the stored state of one Idempotency-Key of one credential.
 type idempotencyRow struct {
 	ID          string      `json:"id"`
 	WorkspaceID string      `json:"workspace_id"`
@@ -27,48 +27,48 @@ type idempotencyRow struct {
 	Done        bool        `json:"done"`
 }
 
-// Key names the row.
-func (o *idempotencyRow) Key() domain.Key {
-	return domain.Key{Kind: "once", Workspace: o.WorkspaceID, ID: o.ID}
+// Key returns the key of the row in the store.
+func (r *idempotencyRow) Key() domain.Key {
+	return domain.Key{Kind: "once", Workspace: r.WorkspaceID, ID: r.ID}
 }
 
-// Indexes: all, for the sweep.
-func (o *idempotencyRow) Indexes() []string { return []string{"all"} }
+// Indexes returns the index "all", which SweepReplies reads.
+func (r *idempotencyRow) Indexes() []string { return []string{"all"} }
 
-// Sort is by age.
-func (o *idempotencyRow) Sort() string { return o.At.UTC().Format("20060102T150405.000") + o.ID }
+// Sort orders the rows by age, the oldest first.
+func (r *idempotencyRow) Sort() string { return r.At.UTC().Format("20060102T150405.000") + r.ID }
 
 func idempotencyRowOf(p domain.Principal, k IdempotencyKey) *idempotencyRow {
 	sum := sha256.Sum256([]byte(strings.Join([]string{p.KeyID + p.ClientID, p.UserID, string(p.Environment), k.Method, k.Path, k.Key}, "\n")))
 	return &idempotencyRow{ID: hex.EncodeToString(sum[:]), WorkspaceID: p.WorkspaceID}
 }
 
-// IdempotentRequest is a running request with an Idempotency-Key. The ids of what it
-// creates follow from it: if the process ends in between, the same request finds
-// in the next process what exists already and creates only what is missing.
+// IdempotentRequest is a running request with an Idempotency-Key. The ids of the resources that the request creates
+// are derived from the key. If the process ends during the request, the repeated request finds the resources that
+// exist already and creates only the missing ones.
 type IdempotentRequest struct {
-	row      string    // the id of the key's row
-	At       time.Time // when the key was first seen
-	Repeated bool      // an earlier process may have done some of it
+	row      string    // id of the idempotencyRow
+	At       time.Time // time of the first request with the key
+	Repeated bool      // an earlier run of the request may have had effects
 }
 
 type idempotentRequestKey struct{}
 
-// IdempotentRequestOf returns the request of a context; nil without an Idempotency-Key.
+// IdempotentRequestOf returns the request that ctx carries. It returns nil if the request has no Idempotency-Key.
 func IdempotentRequestOf(ctx context.Context) *IdempotentRequest {
 	t, _ := ctx.Value(idempotentRequestKey{}).(*IdempotentRequest)
 	return t
 }
 
-// ID returns the id of the one resource of a kind that the request creates.
+// ID returns the id of the resource that the request creates with this id prefix. A request creates at most one
+// resource of each prefix.
 func (t *IdempotentRequest) ID(prefix domain.Prefix) string {
 	sum := sha256.Sum256([]byte(t.row + "\n" + t.At.Format(time.RFC3339Nano) + "\n" + string(prefix)))
 	return domain.ID(prefix, t.At, [10]byte(sum[:10]))
 }
 
-// RequestResourceID returns the id of the one resource of a kind that a request
-// creates. A repeated request with an Idempotency-Key gets the same id; without a key
-// each id is new.
+// RequestResourceID returns the id of the resource that the request of ctx creates with this id prefix. A repeated
+// request with an Idempotency-Key gets the same id. Without a key each id is new.
 func RequestResourceID(ctx context.Context, prefix domain.Prefix) string {
 	if t := IdempotentRequestOf(ctx); t != nil {
 		return t.ID(prefix)
@@ -76,8 +76,8 @@ func RequestResourceID(ctx context.Context, prefix domain.Prefix) string {
 	return mailbox.NewID(prefix)
 }
 
-// CreatedBySameRequest returns what the same request created before its process
-// ended; nil if nothing.
+// CreatedBySameRequest returns the resource that an earlier run of the same request created before its process
+// ended. It returns nil if there is none.
 func CreatedBySameRequest[T any, R Resource[T]](ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix) (R, error) {
 	t := IdempotentRequestOf(ctx)
 	if t == nil || !t.Repeated {
@@ -90,41 +90,41 @@ func CreatedBySameRequest[T any, R Resource[T]](ctx context.Context, store commi
 	return r, err
 }
 
-// Idempotency lets each request with an Idempotency-Key run once.
+// Idempotency ensures that each request with an Idempotency-Key has its effects once.
 type Idempotency struct {
 	store   commit.Store
-	running sync.Map // ids of the rows whose requests run in this process
+	running sync.Map // ids of the idempotencyRows whose requests run in this process
 }
 
-// NewIdempotency returns an Idempotency that keeps its rows in a store.
+// NewIdempotency returns an Idempotency that stores its rows in store.
 func NewIdempotency(store commit.Store) *Idempotency { return &Idempotency{store: store} }
 
-// Reserve reserves a key for a request, or returns the reply of an earlier one. A
-// request that was interrupted by the end of its process may run again: the
-// returned context has its IdempotentRequest.
+// Reserve reserves a key for a request, or returns the stored reply of an earlier request with the same key. digest
+// is the SHA-256 of the request body. The returned context carries the IdempotentRequest. A request that the end of
+// its process interrupted may run again. Errors: idempotency_conflict while the same request runs,
+// idempotency_mismatch if an earlier request had another body.
 func (i *Idempotency) Reserve(ctx context.Context, p domain.Principal, k IdempotencyKey, digest string) (context.Context, *StoredReply, error) {
 	id := idempotencyRowOf(p, k).ID
-	if _, runs := i.running.LoadOrStore(id, struct{}{}); runs {
-		row := idempotencyRowOf(p, k) // another one may be reading the same reply just now
+	if _, isRunning := i.running.LoadOrStore(id, struct{}{}); isRunning {
+		row := idempotencyRowOf(p, k) // a concurrent Reserve may be returning the stored reply at this moment
 		if _, err := i.store.Get(ctx, row); err == nil && row.Done && time.Since(row.At) < keepReplies {
 			return ctx, &row.Reply, nil
 		}
 		return ctx, nil, errRunning()
 	}
-	ours, reply, err := i.reserve(ctx, p, k, digest)
+	requestCtx, reply, err := i.reserve(ctx, p, k, digest)
 	if reply != nil || err != nil {
 		i.running.Delete(id)
 	}
-	return ours, reply, err
+	return requestCtx, reply, err
 }
 
 func errRunning() error {
 	return domain.Errorf(domain.CodeIdempotencyConflict, "a request with this Idempotency-Key is still running")
 }
 
-// reserve is Reserve for the only request of this process with the key. A row
-// without a reply is of a request whose reply could not be stored, or of another
-// process.
+// reserve is Reserve for a key that no other request of this process uses. A row without a reply belongs to a
+// request of another process, or to a request whose reply could not be stored.
 func (i *Idempotency) reserve(ctx context.Context, p domain.Principal, k IdempotencyKey, digest string) (context.Context, *StoredReply, error) {
 	for range MaxTries {
 		row := idempotencyRowOf(p, k)
@@ -134,14 +134,14 @@ func (i *Idempotency) reserve(ctx context.Context, p domain.Principal, k Idempot
 		}
 		fresh := idempotencyRowOf(p, k)
 		fresh.At, fresh.Reply.Digest = Now(), digest
-		again := err == nil && time.Since(row.At) < keepReplies
-		if again {
+		isRepeated := err == nil && time.Since(row.At) < keepReplies
+		if isRepeated {
 			before := row.Reply.Digest
 			switch {
 			case row.Done:
 				return ctx, &row.Reply, nil
 			case before != "" && digest != "" && before != digest:
-				return ctx, nil, domain.Errorf(domain.CodeIdempotencyMismatch, "This Idempotency-Key came with another body or query before.")
+				return ctx, nil, domain.Errorf(domain.CodeIdempotencyMismatch, "This Idempotency-Key belongs to a request with another body or query; use a new key")
 			}
 			fresh.At = row.At
 		}
@@ -151,13 +151,13 @@ func (i *Idempotency) reserve(ctx context.Context, p domain.Principal, k Idempot
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return context.WithValue(ctx, idempotentRequestKey{}, &IdempotentRequest{row: fresh.ID, At: fresh.At, Repeated: again}), nil, commit.StoreError(err)
+		return context.WithValue(ctx, idempotentRequestKey{}, &IdempotentRequest{row: fresh.ID, At: fresh.At, Repeated: isRepeated}), nil, commit.StoreError(err)
 	}
 	return ctx, nil, errRunning()
 }
 
-// Keep stores the reply of a request that ran.
-func (i *Idempotency) Keep(ctx context.Context, p domain.Principal, k IdempotencyKey, r StoredReply) error {
+// StoreReply stores the reply of a request that has run.
+func (i *Idempotency) StoreReply(ctx context.Context, p domain.Principal, k IdempotencyKey, r StoredReply) error {
 	row := idempotencyRowOf(p, k)
 	defer i.running.Delete(row.ID)
 	row.At, row.Done, row.Reply = Now(), true, r
@@ -165,28 +165,28 @@ func (i *Idempotency) Keep(ctx context.Context, p domain.Principal, k Idempotenc
 	return err
 }
 
-// Release deletes the key of a request that had no effect. If unknown is set it
-// may have had one, and the key stays.
-func (i *Idempotency) Release(ctx context.Context, p domain.Principal, k IdempotencyKey, unknown bool) error {
+// Release deletes the key of a request that had no effect. If mayHaveEffect is set, the request may have had an
+// effect and the key stays.
+func (i *Idempotency) Release(ctx context.Context, p domain.Principal, k IdempotencyKey, mayHaveEffect bool) error {
 	row := idempotencyRowOf(p, k)
 	defer i.running.Delete(row.ID)
-	if t := IdempotentRequestOf(ctx); unknown || t != nil && t.Repeated { // the time before it may have had one
+	if t := IdempotentRequestOf(ctx); mayHaveEffect || t != nil && t.Repeated { // the earlier run may have had an effect
 		return nil
 	}
 	_, err := i.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Deletes: []domain.Key{row.Key()}})
 	return err
 }
 
-// SweepReplies deletes up to 1,000 expired keys of a workspace.
+// SweepReplies deletes up to 1,000 expired idempotency rows of a workspace.
 func (i *Idempotency) SweepReplies(ctx context.Context, workspaceID string) error {
 	before := (&idempotencyRow{At: time.Now().Add(-keepReplies)}).Sort()
 	_, err := DeleteBefore[idempotencyRow](ctx, i.store, workspaceID, "once", before)
 	return err
 }
 
-// Turn encodes the IdempotentRequest of ctx for another node that carries the request
-// out. A request without an Idempotency-Key gets a random one.
-func (i *Idempotency) Turn(ctx context.Context) string {
+// EncodeRequest encodes the IdempotentRequest of ctx for another node that handles the request. A request without
+// an Idempotency-Key gets a random key.
+func (i *Idempotency) EncodeRequest(ctx context.Context) string {
 	t := IdempotentRequest{row: rand.Text(), At: Now()}
 	if own := IdempotentRequestOf(ctx); own != nil {
 		t = *own
@@ -194,13 +194,12 @@ func (i *Idempotency) Turn(ctx context.Context) string {
 	return t.row + "|" + t.At.Format(time.RFC3339Nano)
 }
 
-// InTurn returns a context with the IdempotentRequest that another node encoded with
-// Turn.
-func (i *Idempotency) InTurn(ctx context.Context, text string) (context.Context, error) {
+// DecodeRequest returns a context with the IdempotentRequest that another node encoded with EncodeRequest.
+func (i *Idempotency) DecodeRequest(ctx context.Context, text string) (context.Context, error) {
 	row, when, _ := strings.Cut(text, "|")
 	at, err := time.Parse(time.RFC3339Nano, when)
 	if err != nil || row == "" {
-		return nil, errors.New("a request of another node has no turn")
+		return nil, errors.New("the request of another node carries no valid idempotency header")
 	}
 	return context.WithValue(ctx, idempotentRequestKey{}, &IdempotentRequest{row: row, At: at, Repeated: true}), nil
 }

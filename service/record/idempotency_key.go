@@ -1,16 +1,16 @@
 package record
 
-// IdempotencyKey is the scope of an Idempotency-Key: credential, environment (both in
-// the Principal), method and path.
+// IdempotencyKey identifies a request by its Idempotency-Key header, method and path. The credential and the
+// environment, which also belong to the scope, are in the Principal.
 type IdempotencyKey struct {
-	Key    string // hex SHA-256 of the header: the header itself unlocks the reply
+	Key    string // hex SHA-256 of the header; the header itself decrypts the reply
 	Method string
 	Path   string
 }
 
-// StoredReply is a stored answer. Sealed is opaque: it is encrypted under a key
-// that only the client's header gives.
+// StoredReply is the stored reply of a request. Sealed is the reply, encrypted under a key that is derived from the
+// client's Idempotency-Key header.
 type StoredReply struct {
-	Digest string // hex SHA-256 of the request's body
+	Digest string // hex SHA-256 of the request body
 	Sealed []byte
 }

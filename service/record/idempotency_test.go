@@ -15,49 +15,49 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-var onceKey = record.IdempotencyKey{Method: "POST", Path: "/v1/tools", Key: "k"}
+var testKey = record.IdempotencyKey{Method: "POST", Path: "/v1/tools", Key: "k"}
 
 func TestRequestWithAKeyRunsOnce(t *testing.T) {
 	t.Parallel()
 	store, p := pebbletest.OpenStore(t), recordtest.Live(recordtest.Workspace)
-	once := record.NewIdempotency(store)
-	ctx, reply, err := once.Reserve(t.Context(), p, onceKey, "digest")
+	idempotency := record.NewIdempotency(store)
+	ctx, reply, err := idempotency.Reserve(t.Context(), p, testKey, "digest")
 	require.NoError(t, err)
 	assert.Nil(t, reply)
 	assert.False(t, record.IdempotentRequestOf(ctx).Repeated)
-	_, _, err = once.Reserve(t.Context(), p, onceKey, "digest")
-	assert.Equal(t, domain.CodeIdempotencyConflict, domain.CodeOf(err), "it is running")
+	_, _, err = idempotency.Reserve(t.Context(), p, testKey, "digest")
+	assert.Equal(t, domain.CodeIdempotencyConflict, domain.CodeOf(err), "the first request is still running")
 	other := recordtest.Live(recordtest.OtherWorkspace)
 	other.KeyID = "key_2"
-	_, _, err = once.Reserve(t.Context(), other, onceKey, "digest")
-	require.NoError(t, err, "the same text of another credential")
+	_, _, err = idempotency.Reserve(t.Context(), other, testKey, "digest")
+	require.NoError(t, err, "another credential may use the same key")
 
-	require.NoError(t, once.Keep(ctx, p, onceKey, record.StoredReply{Digest: "digest", Sealed: []byte("reply")}))
-	for _, process := range []*record.Idempotency{once, record.NewIdempotency(store)} {
-		_, reply, err = process.Reserve(t.Context(), p, onceKey, "digest")
+	require.NoError(t, idempotency.StoreReply(ctx, p, testKey, record.StoredReply{Digest: "digest", Sealed: []byte("reply")}))
+	for _, process := range []*record.Idempotency{idempotency, record.NewIdempotency(store)} {
+		_, reply, err = process.Reserve(t.Context(), p, testKey, "digest")
 		require.NoError(t, err)
 		require.NotNil(t, reply)
 		assert.Equal(t, "reply", string(reply.Sealed))
 	}
-	require.NoError(t, once.SweepReplies(t.Context(), p.WorkspaceID))
-	_, reply, err = once.Reserve(t.Context(), p, onceKey, "digest")
+	require.NoError(t, idempotency.SweepReplies(t.Context(), p.WorkspaceID))
+	_, reply, err = idempotency.Reserve(t.Context(), p, testKey, "digest")
 	require.NoError(t, err)
-	assert.NotNil(t, reply, "younger than a day")
+	assert.NotNil(t, reply, "the stored reply is less than a day old")
 }
 
 func TestInterruptedRequestIsRepeatedWithTheSameIDs(t *testing.T) {
 	t.Parallel()
 	store, p := pebbletest.OpenStore(t), recordtest.Live(recordtest.Workspace)
-	first, _, err := record.NewIdempotency(store).Reserve(t.Context(), p, onceKey, "digest")
+	first, _, err := record.NewIdempotency(store).Reserve(t.Context(), p, testKey, "digest")
 	require.NoError(t, err)
 	tool := createTool(t, store, p, "other")
 	tool.ID = record.RequestResourceID(first, domain.PrefixTool)
 	require.NoError(t, record.Create(first, store, tool))
 
-	next := record.NewIdempotency(store) // of the next process
-	_, _, err = next.Reserve(t.Context(), p, onceKey, "another digest")
+	next := record.NewIdempotency(store) // the process after the crash
+	_, _, err = next.Reserve(t.Context(), p, testKey, "another digest")
 	assert.Equal(t, domain.CodeIdempotencyMismatch, domain.CodeOf(err))
-	ctx, reply, err := next.Reserve(t.Context(), p, onceKey, "digest")
+	ctx, reply, err := next.Reserve(t.Context(), p, testKey, "digest")
 	require.NoError(t, err)
 	assert.Nil(t, reply)
 	made, err := record.CreatedBySameRequest[domain.Tool](ctx, store, p, domain.PrefixTool)
@@ -66,28 +66,28 @@ func TestInterruptedRequestIsRepeatedWithTheSameIDs(t *testing.T) {
 	assert.Equal(t, tool.ID, made.ID)
 	none, err := record.CreatedBySameRequest[domain.Tool](t.Context(), store, p, domain.PrefixTool)
 	require.NoError(t, err)
-	assert.Nil(t, none, "a request without a key")
+	assert.Nil(t, none, "a request without an Idempotency-Key")
 
-	encoded, err := record.NewIdempotency(store).InTurn(t.Context(), next.Turn(ctx))
+	encoded, err := record.NewIdempotency(store).DecodeRequest(t.Context(), next.EncodeRequest(ctx))
 	require.NoError(t, err)
-	assert.Equal(t, tool.ID, record.RequestResourceID(encoded, domain.PrefixTool), "on another node, too")
-	require.NoError(t, next.Release(ctx, p, onceKey, false))
-	_, _, err = next.Reserve(t.Context(), p, onceKey, "another digest")
-	assert.Equal(t, domain.CodeIdempotencyMismatch, domain.CodeOf(err), "it may have had an effect: the key stays")
+	assert.Equal(t, tool.ID, record.RequestResourceID(encoded, domain.PrefixTool), "the request has the same ids on another node")
+	require.NoError(t, next.Release(ctx, p, testKey, false))
+	_, _, err = next.Reserve(t.Context(), p, testKey, "another digest")
+	assert.Equal(t, domain.CodeIdempotencyMismatch, domain.CodeOf(err), "the request may have had an effect, so its key stays")
 }
 
 func TestKeyOfARequestWithoutEffectIsReleased(t *testing.T) {
 	t.Parallel()
 	store, p := pebbletest.OpenStore(t), recordtest.Live(recordtest.Workspace)
-	once := record.NewIdempotency(store)
-	ctx, _, err := once.Reserve(t.Context(), p, onceKey, "digest")
+	idempotency := record.NewIdempotency(store)
+	ctx, _, err := idempotency.Reserve(t.Context(), p, testKey, "digest")
 	require.NoError(t, err)
-	require.NoError(t, once.Release(ctx, p, onceKey, false))
+	require.NoError(t, idempotency.Release(ctx, p, testKey, false))
 	store.BeforeApply = func(commit.Change) error { return errors.New("the disk is full") }
-	_, _, err = once.Reserve(t.Context(), p, onceKey, "another digest")
+	_, _, err = idempotency.Reserve(t.Context(), p, testKey, "another digest")
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 	store.BeforeApply = nil
-	ctx, _, err = once.Reserve(t.Context(), p, onceKey, "another digest")
+	ctx, _, err = idempotency.Reserve(t.Context(), p, testKey, "another digest")
 	require.NoError(t, err)
 	assert.WithinDuration(t, time.Now(), record.IdempotentRequestOf(ctx).At, time.Minute)
 }

@@ -5,20 +5,21 @@ import (
 	"sync"
 )
 
-// KeyedMutex is a mutex for each key, which goes to its waiters in turn. The zero value is ready.
+// KeyedMutex is a set of mutexes, one for each key. Each mutex goes to its waiters in the order in which they
+// called Lock. The zero value is ready.
 type KeyedMutex struct {
 	mu    sync.Mutex
 	locks map[string]*keyLock
 }
 
-// keyLock is the mutex of a key while somebody has it or waits for it.
+// keyLock is the mutex of one key. It exists while a caller holds the mutex or waits for it.
 type keyLock struct {
-	free  chan struct{} // has an element while the mutex is free
-	users int           // guarded by KeyedMutex.mu
+	free  chan struct{} // has one element while the mutex is unlocked
+	users int           // callers that hold the mutex or wait for it; guarded by KeyedMutex.mu
 }
 
-// Lock waits for the mutex of a key until ctx ends, and returns the function that
-// unlocks it. A free mutex is locked also if ctx has ended.
+// Lock waits for the mutex of a key until ctx ends, and returns the function that unlocks the mutex. An unlocked
+// mutex is granted even if ctx has ended already.
 func (m *KeyedMutex) Lock(ctx context.Context, key string) (unlock func(), err error) {
 	m.mu.Lock()
 	l := m.locks[key]

@@ -55,7 +55,7 @@ func TestKeyedMutexGoesToItsWaitersInTurn(t *testing.T) {
 				turns = append(turns, i)
 				next()
 			}()
-			synctest.Wait() // it waits before the next one does
+			synctest.Wait() // this goroutine waits for the mutex before the next one starts
 		}
 		unlock()
 		synctest.Wait()

@@ -4,28 +4,29 @@ import (
 	"time"
 )
 
-// PageQuery selects a page of a list: the newest rows first, at most Limit (1 to 100), after the Cursor of the page before.
+// PageQuery selects a page of a list, the newest rows first. Limit is 1 to 100. Cursor continues behind the
+// previous page.
 type PageQuery struct {
 	Limit         int
 	Cursor        string
-	CreatedAfter  time.Time // zero: open; exclusive
-	CreatedBefore time.Time // zero: open; exclusive
+	CreatedAfter  time.Time // exclusive; zero: no bound
+	CreatedBefore time.Time // exclusive; zero: no bound
 }
 
-// Created returns the range in which the rows of the page were created.
+// Created returns the range of creation times that the query selects.
 func (p PageQuery) Created() TimeRange {
 	return TimeRange{After: p.CreatedAfter, Before: p.CreatedBefore}
 }
 
-// TimeRange is a range of time without its ends. A zero end is open.
+// TimeRange is a range of time. Both ends are exclusive; a zero end has no bound.
 type TimeRange struct{ After, Before time.Time }
 
-// Contains says whether t lies in the range.
+// Contains reports whether t lies in the range.
 func (r TimeRange) Contains(t time.Time) bool {
 	return (r.After.IsZero() || t.After(r.After)) && (r.Before.IsZero() || t.Before(r.Before))
 }
 
-// Page is one page of a list. Next is the cursor of the following one, "" at the end.
+// Page is one page of a list. Next is the cursor of the next page; "" on the last page.
 type Page[T any] struct {
 	Data []T
 	Next string

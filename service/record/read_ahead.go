@@ -7,21 +7,21 @@ import (
 	"runtime/debug"
 )
 
-// ReadAhead runs a sequence in a goroutine of its own: the next value is computed
-// while the one before is used. The goroutine has ended when it returns.
+// ReadAhead runs walk in its own goroutine, so that the next value is computed while the caller uses the current
+// one. The goroutine has ended when the sequence ends.
 func ReadAhead[T any](ctx context.Context, walk func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	type step struct {
 		value T
 		err   error
 	}
 	return func(yield func(T, error) bool) {
-		bound, stop := context.WithCancel(ctx)
+		walkCtx, stop := context.WithCancel(ctx)
 		steps := make(chan step, 1)
-		give := func(s step) bool {
+		send := func(s step) bool {
 			select {
 			case steps <- s:
 				return true
-			case <-bound.Done():
+			case <-walkCtx.Done():
 				return false
 			}
 		}
@@ -29,18 +29,18 @@ func ReadAhead[T any](ctx context.Context, walk func(context.Context) iter.Seq2[
 			defer close(steps)
 			defer func() {
 				if r := recover(); r != nil {
-					give(step{err: fmt.Errorf("actors: reading ahead panicked: %v\n%s", r, debug.Stack())})
+					send(step{err: fmt.Errorf("record: reading ahead panicked: %v\n%s", r, debug.Stack())})
 				}
 			}()
-			for value, err := range walk(bound) {
-				if !give(step{value, err}) {
+			for value, err := range walk(walkCtx) {
+				if !send(step{value, err}) {
 					return
 				}
 			}
 		}()
 		defer func() {
 			stop()
-			for range steps { // until the walk has ended
+			for range steps { // wait until the goroutine has ended
 			}
 		}()
 		for s := range steps {
@@ -48,9 +48,9 @@ func ReadAhead[T any](ctx context.Context, walk func(context.Context) iter.Seq2[
 				return
 			}
 		}
-		if err := ctx.Err(); err != nil { // it did not come to its end
-			var none T
-			yield(none, err)
+		if err := ctx.Err(); err != nil { // the deadline of ctx cut the sequence off
+			var zero T
+			yield(zero, err)
 		}
 	}
 }
@@ -58,14 +58,14 @@ func ReadAhead[T any](ctx context.Context, walk func(context.Context) iter.Seq2[
 // Flatten yields the elements of slices one by one.
 func Flatten[T any](all iter.Seq2[[]T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for some, err := range all {
+		for values, err := range all {
 			if err != nil {
-				var none T
-				yield(none, err)
+				var zero T
+				yield(zero, err)
 				return
 			}
-			for _, one := range some {
-				if !yield(one, nil) {
+			for _, value := range values {
+				if !yield(value, nil) {
 					return
 				}
 			}

@@ -47,13 +47,13 @@ func TestReadAhead_NextValue_IsReadWhileTheOneBeforeIsUsed(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		assert.Equal(t, []int{0, 1, 2, 3, 4}, got)
-		assert.Equal(t, 6*time.Second, time.Since(began), "not ten")
+		assert.Equal(t, 6*time.Second, time.Since(began), "reading and using overlap: without read-ahead it takes 10 s")
 	})
 }
 
 func TestReadAhead_UserStops_GoroutineEnds(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // a walk that is left behind fails it
+	synctest.Test(t, func(t *testing.T) { // synctest fails if a goroutine is left
 		for v, err := range record.ReadAhead(t.Context(), slow(1000, nil)) {
 			require.NoError(t, err)
 			if v == 3 {
@@ -76,7 +76,7 @@ func TestReadAhead_Failure_IsReturned(t *testing.T) {
 		assert.Equal(t, []error{nil, broken}, errs(t.Context(), slow(1, broken)))
 		cut, stop := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 		defer stop()
-		assert.Equal(t, []error{nil, nil, context.DeadlineExceeded}, errs(cut, slow(1000, nil)), "half a walk is no whole one")
+		assert.Equal(t, []error{nil, nil, context.DeadlineExceeded}, errs(cut, slow(1000, nil)), "a sequence that is cut off ends with an error")
 		all := errs(t.Context(), func(context.Context) iter.Seq2[int, error] {
 			return func(func(int, error) bool) { panic("trap") }
 		})

@@ -7,37 +7,35 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// maxReferrersShown bounds the referrers that an error lists.
-const maxReferrersShown = 20
+// maxReferrersShown is how many referrers an error lists at most.
+const maxReferrers = 20
 
-// References keeps references between agents, pathways, tools and knowledge bases
-// valid: a resource that another one names cannot be deleted.
+// References ensures that references between agents, pathways, tools and knowledge bases stay valid. A resource
+// cannot be deleted while another resource refers to it.
 type References struct {
 	store commit.Store
 	locks KeyedMutex // by workspace
 }
 
-// NewReferences returns the references of all workspaces of a store.
+// NewReferences returns the References of all workspaces of a store.
 func NewReferences(store commit.Store) *References { return &References{store: store} }
 
-// Lock holds back other changes of references in a workspace until unlock is
-// called.
+// Lock locks the references of a workspace against other changes. The caller ends the lock with unlock.
 func (r *References) Lock(ctx context.Context, workspaceID string) (unlock func(), err error) {
 	return r.locks.Lock(ctx, workspaceID)
 }
 
-// referrer is a resource that names another one.
-type referrer struct {
+// referringResource is a resource that refers to another resource.
+type referringResource struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 }
 
-// CheckUnused returns an error if an agent or a pathway names the resource with
-// this id. object is the resource's type for the message, such as "tool". Errors:
-// invalid_state with used_by.
+// CheckUnused returns an error if an agent or a pathway refers to the resource with this id. object is the
+// resource's type for the error message, such as "tool". Errors: invalid_state with used_by.
 func (r *References) CheckUnused(ctx context.Context, p domain.Principal, object, id string) error {
-	q := PageQuery{Limit: maxReferrersShown}
+	q := PageQuery{Limit: maxReferrers}
 	agents, err := List[domain.Agent](ctx, r.store, p.WorkspaceID, "names="+id, domain.PrefixAgent, q, nil)
 	if err != nil {
 		return err
@@ -46,34 +44,31 @@ func (r *References) CheckUnused(ctx context.Context, p domain.Principal, object
 	if err != nil {
 		return err
 	}
-	var by []referrer
+	var by []referringResource
 	for _, a := range agents.Data {
-		by = append(by, referrer{"agent", a.ID, a.Name})
+		by = append(by, referringResource{"agent", a.ID, a.Name})
 	}
 	for _, w := range pathways.Data {
-		by = append(by, referrer{"pathway", w.ID, w.Name})
+		by = append(by, referringResource{"pathway", w.ID, w.Name})
 	}
 	if len(by) == 0 {
 		return nil
 	}
-	by = by[:min(len(by), maxReferrersShown)]
-	return domain.Errorf(domain.CodeInvalidState, "%s %s uses this %s; take it out there first", by[0].Object, by[0].ID, object).With("used_by", by)
+	by = by[:min(len(by), maxReferrers)]
+	return domain.Errorf(domain.CodeInvalidState, "%s %s uses this %s; remove the reference first", by[0].Object, by[0].ID, object).With("used_by", by)
 }
 
-// CheckAgent returns a validation error for agent_id if there is no such agent.
-// An empty id is valid.
+// CheckAgent returns a validation error for agent_id if the agent does not exist. An empty id is valid.
 func CheckAgent(ctx context.Context, store commit.Store, p domain.Principal, id string) error {
 	return checkReference[domain.Agent](ctx, store, p, domain.PrefixAgent, "agent", id)
 }
 
-// CheckPathway returns a validation error for pathway_id if there is no such
-// pathway. An empty id is valid.
+// CheckPathway returns a validation error for pathway_id if the pathway does not exist. An empty id is valid.
 func CheckPathway(ctx context.Context, store commit.Store, p domain.Principal, id string) error {
 	return checkReference[domain.Pathway](ctx, store, p, domain.PrefixPathway, "pathway", id)
 }
 
-// ScriptNotFound returns the validation error for an order whose agent or pathway
-// does not exist.
+// ScriptNotFound returns the validation error for a call request whose agent or pathway does not exist.
 func ScriptNotFound(ctx context.Context, store commit.Store, p domain.Principal, o *domain.NewCall) error {
 	if err := CheckAgent(ctx, store, p, o.AgentID); err != nil {
 		return err
@@ -95,8 +90,7 @@ func checkReference[T any, R Resource[T]](ctx context.Context, store commit.Stor
 	return err
 }
 
-// RefuseTestNumber adds a problem if a number of the test environment stands where
-// a real one is required.
+// RefuseTestNumber adds a problem if number is a number of the test environment. param is the request field.
 func RefuseTestNumber(problems *domain.Problems, param, number string) {
 	if domain.IsMagic(number) {
 		problems.Add(param, domain.CodeCallerIDNotAllowed, "%s is a number of the test environment, which no trunk shows", number)

@@ -9,16 +9,15 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// ResourceCache holds the resources of one type of all workspaces in memory: each
-// request needs one. The store has the truth; a change is committed before the cache
-// has it. The zero value is empty and ready.
+// ResourceCache holds all resources of one type in memory, because each request needs one of them. A change is
+// committed to the store before the cache has it. The zero value is empty and ready.
 type ResourceCache[T any, R Resource[T]] struct {
 	changes KeyedMutex // by workspace
 	mu      sync.RWMutex
 	byID    map[string]R
 }
 
-// Load reads the resources of a workspace.
+// Load reads the resources of a workspace from the store.
 func (c *ResourceCache[T, R]) Load(ctx context.Context, store commit.Store, workspace string) error {
 	kind := R(new(T)).Key().Kind
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
@@ -29,13 +28,13 @@ func (c *ResourceCache[T, R]) Load(ctx context.Context, store commit.Store, work
 	return nil
 }
 
-// LockChanges is called before a resource of a workspace is committed. The caller
-// unlocks after the cache has the change: commits and cache have the same order.
+// LockChanges locks the resources of a workspace against other changes. Callers lock before a commit and unlock
+// after they have changed the cache, so that commits and cache have the same order.
 func (c *ResourceCache[T, R]) LockChanges(ctx context.Context, workspace string) (unlock func(), err error) {
 	return c.changes.Lock(ctx, workspace)
 }
 
-// Add adds a resource or replaces it.
+// Add adds a resource, or replaces the resource with the same id.
 func (c *ResourceCache[T, R]) Add(r R) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,14 +44,14 @@ func (c *ResourceCache[T, R]) Add(r R) {
 	c.byID[r.Base().ID] = r
 }
 
-// Remove removes a resource.
+// Remove removes the resource with this id.
 func (c *ResourceCache[T, R]) Remove(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.byID, id)
 }
 
-// Get returns a resource of any workspace; nil if there is none.
+// Get returns the resource with this id, of any workspace; nil if there is none.
 func (c *ResourceCache[T, R]) Get(id string) R {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -73,7 +72,7 @@ func (c *ResourceCache[T, R]) Count(workspace string) (n int) {
 
 // DeleteWorkspace removes the resources of a deleted workspace.
 func (c *ResourceCache[T, R]) DeleteWorkspace(workspace string) {
-	if unlock, err := c.changes.Lock(context.Background(), workspace); err == nil { // the context never ends
+	if unlock, err := c.changes.Lock(context.Background(), workspace); err == nil { // cannot fail: the context never ends
 		defer unlock()
 	}
 	c.mu.Lock()

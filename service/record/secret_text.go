@@ -6,9 +6,9 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// NewSecretText returns the text of 24 random bytes, for links, codes and cookies.
+// NewSecretText returns 24 random bytes as text, for links, codes and cookies.
 func NewSecretText() string {
 	var random [24]byte
-	_, _ = rand.Read(random[:]) // never fails
+	_, _ = rand.Read(random[:]) // crypto/rand.Read never returns an error
 	return domain.KeyText(random[:])
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Sleep sleeps for d. If ctx ends before, it returns the error of ctx at once.
+// Sleep sleeps for d. If ctx ends earlier, Sleep returns the error of ctx at once.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

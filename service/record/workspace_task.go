@@ -8,45 +8,44 @@ import (
 	"time"
 )
 
-// Waits after failures; each is twice as long as the one before.
+// Waiting times before failed work runs again. Each is twice as long as the previous one.
 const (
 	firstRetry = 250 * time.Millisecond
 	maxRetry   = 30 * time.Second
 )
 
-// maxWorkspacesAtOnce bounds the workspaces for which one task runs at a time.
+// maxWorkspacesAtOnce bounds how many workspaces one task works for at the same time.
 const maxWorkspacesAtOnce = 32
 
-// WorkspaceTask runs background work that stored rows ask for. It runs at most
-// once at a time for each workspace, and workspaces do not wait for each other.
-// It costs nothing until it is woken.
+// WorkspaceTask runs background work for workspaces. It runs at most once at a time for each workspace, and
+// workspaces do not wait for each other. The task uses no goroutine or timer for workspaces without work.
 type WorkspaceTask struct{ state *workspaceTaskState }
 
 type workspaceTaskState struct {
-	mu    sync.Mutex
-	of    map[string]*taskOfWorkspace // by workspace
-	awake chan struct{}
+	mu          sync.Mutex
+	byWorkspace map[string]*workspaceRun
+	awake       chan struct{}
 }
 
-type taskOfWorkspace struct {
-	due, busy bool
-	wait      time.Duration // after the next failure
+type workspaceRun struct {
+	isDue, isRunning bool
+	wait             time.Duration // waiting time after the next failure
 }
 
-// NewWorkspaceTask returns a task; Run runs it.
+// NewWorkspaceTask returns a task. The caller starts the task with Run.
 func NewWorkspaceTask() WorkspaceTask {
-	return WorkspaceTask{&workspaceTaskState{of: make(map[string]*taskOfWorkspace), awake: make(chan struct{}, 1)}}
+	return WorkspaceTask{&workspaceTaskState{byWorkspace: make(map[string]*workspaceRun), awake: make(chan struct{}, 1)}}
 }
 
-// Wake says that there is work for a workspace. It never blocks.
+// Wake reports that there is work for a workspace. Wake never blocks.
 func (c WorkspaceTask) Wake(workspaceID string) {
 	c.state.mu.Lock()
-	x := c.state.of[workspaceID]
+	x := c.state.byWorkspace[workspaceID]
 	if x == nil {
-		x = &taskOfWorkspace{wait: firstRetry}
-		c.state.of[workspaceID] = x
+		x = &workspaceRun{wait: firstRetry}
+		c.state.byWorkspace[workspaceID] = x
 	}
-	x.due = true
+	x.isDue = true
 	c.state.mu.Unlock()
 	c.signal()
 }
@@ -58,49 +57,49 @@ func (c WorkspaceTask) signal() {
 	}
 }
 
-// takeDue returns the workspaces whose work begins now.
+// takeDue returns the workspaces whose work can begin now, and marks them as running.
 func (c WorkspaceTask) takeDue() []string {
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
 	var out []string
-	for id, x := range c.state.of {
-		if x.due && !x.busy {
-			x.due, x.busy = false, true
+	for id, x := range c.state.byWorkspace {
+		if x.isDue && !x.isRunning {
+			x.isDue, x.isRunning = false, true
 			out = append(out, id)
 		}
 	}
 	return out
 }
 
-// finish ends a run. A failed one is due again later.
+// finish ends a run for a workspace. After a failed run the work is due again after the waiting time.
 func (c WorkspaceTask) finish(workspaceID string, failed bool) {
 	c.state.mu.Lock()
-	x := c.state.of[workspaceID]
-	x.busy = false
-	wait, due := x.wait, x.due
+	x := c.state.byWorkspace[workspaceID]
+	x.isRunning = false
+	wait, isDue := x.wait, x.isDue
 	switch {
 	case failed:
-		x.due, x.wait = false, min(2*x.wait, maxRetry)
-	case due:
+		x.isDue, x.wait = false, min(2*x.wait, maxRetry)
+	case isDue:
 		x.wait = firstRetry
 	default:
-		delete(c.state.of, workspaceID)
+		delete(c.state.byWorkspace, workspaceID)
 	}
 	c.state.mu.Unlock()
 	switch {
 	case failed:
 		time.AfterFunc(wait, func() { c.Wake(workspaceID) })
-	case due:
+	case isDue:
 		c.signal()
 	}
 }
 
-// Run runs what is due until ctx ends. do works until nothing is left to do for
-// its workspace, or fails.
-func (c WorkspaceTask) Run(ctx context.Context, log *slog.Logger, what string, do func(ctx context.Context, workspaceID string) error) {
-	var at sync.WaitGroup
-	defer at.Wait()
-	room := make(chan struct{}, maxWorkspacesAtOnce)
+// Run runs the due work until ctx ends. name is the task's name in the log. do works until nothing is left to do
+// for its workspace, or until it fails.
+func (c WorkspaceTask) Run(ctx context.Context, log *slog.Logger, name string, do func(ctx context.Context, workspaceID string) error) {
+	var runs sync.WaitGroup
+	defer runs.Wait()
+	slots := make(chan struct{}, maxWorkspacesAtOnce)
 	for {
 		select {
 		case <-ctx.Done():
@@ -108,19 +107,19 @@ func (c WorkspaceTask) Run(ctx context.Context, log *slog.Logger, what string, d
 		case <-c.state.awake:
 		}
 		for _, id := range c.takeDue() {
-			at.Go(func() {
+			runs.Go(func() {
 				select {
 				case <-ctx.Done():
 					return
-				case room <- struct{}{}:
+				case slots <- struct{}{}:
 				}
-				defer func() { <-room }()
-				err := withoutPanic(ctx, id, do)
+				defer func() { <-slots }()
+				err := recoverPanic(ctx, id, do)
 				if ctx.Err() != nil {
 					return
 				}
 				if err != nil {
-					log.Warn("a chore failed; it is tried again", slog.String("what", what), slog.String("workspace_id", id), slog.Any("error", err))
+					log.Warn("a background task failed; it is tried again", slog.String("task", name), slog.String("workspace_id", id), slog.Any("error", err))
 				}
 				c.finish(id, err != nil)
 			})
@@ -128,11 +127,11 @@ func (c WorkspaceTask) Run(ctx context.Context, log *slog.Logger, what string, d
 	}
 }
 
-// withoutPanic turns a panic into an error of one workspace.
-func withoutPanic(ctx context.Context, workspaceID string, do func(ctx context.Context, workspaceID string) error) (err error) {
+// recoverPanic calls do and returns a panic as an error, so that a panic affects one workspace only.
+func recoverPanic(ctx context.Context, workspaceID string, do func(ctx context.Context, workspaceID string) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("it panicked: %v", v)
+			err = fmt.Errorf("the task panicked: %v", v)
 		}
 	}()
 	return do(ctx, workspaceID)

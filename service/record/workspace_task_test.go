@@ -31,7 +31,7 @@ func TestWorkspaceTask_HangingOrPanickingWorkspace_DoesNotHoldUpOthers(t *testin
 				<-ctx.Done()
 				return ctx.Err()
 			case id == "ws_panics" && n == 1:
-				panic("a page of a stranger")
+				panic("a page of another workspace")
 			case id == "ws_fails" && n == 1:
 				return errors.New("the store is away")
 			}
@@ -46,13 +46,13 @@ func TestWorkspaceTask_HangingOrPanickingWorkspace_DoesNotHoldUpOthers(t *testin
 			wake(id)
 		}
 		synctest.Wait()
-		wake("ws_hangs") // it is at it
+		wake("ws_hangs") // the run of ws_hangs has begun
 		wake("ws_works")
 		synctest.Wait()
 		require.Equal(t, []int{1, 1, 1, 2}, []int{of("ws_hangs"), of("ws_panics"), of("ws_fails"), of("ws_works")})
 		time.Sleep(time.Second)
 		synctest.Wait()
-		require.Equal(t, []int{1, 2, 2, 2}, []int{of("ws_hangs"), of("ws_panics"), of("ws_fails"), of("ws_works")}, "what failed was done again, and then no more")
+		require.Equal(t, []int{1, 2, 2, 2}, []int{of("ws_hangs"), of("ws_panics"), of("ws_fails"), of("ws_works")}, "a failed run is repeated until it succeeds")
 	})
 }
 
@@ -77,7 +77,7 @@ func TestWorkspaceTask_WokenWhileRunning_RunsAgain(t *testing.T) {
 		wake("ws_1")
 		wake("ws_1")
 		synctest.Wait()
-		require.Empty(t, begun, "one piece at a time")
+		require.Empty(t, begun, "one run at a time")
 		goOn <- struct{}{}
 		require.Equal(t, 2, <-begun)
 		goOn <- struct{}{}

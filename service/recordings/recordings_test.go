@@ -82,12 +82,12 @@ func TestLinkOpensOneRecordingUntilItsEnd(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	one, two := f.call(t, f.by, func(*domain.Call) {}), f.call(t, f.by, func(*domain.Call) {})
-	token, err := f.LinkRecording(t.Context(), f.by, one, time.Now().Add(time.Hour))
+	token, err := f.CreateRecordingLink(t.Context(), f.by, one, time.Now().Add(time.Hour))
 	require.NoError(t, err)
-	p, err := f.VisitByLink(t.Context(), one, token)
+	p, err := f.AuthenticateRecordingLink(t.Context(), one, token)
 	require.NoError(t, err)
 	assert.Equal(t, domain.Principal{WorkspaceID: recordtest.Workspace, Environment: domain.Live, Permissions: []domain.Permission{domain.CallsRead}}, p)
-	late, err := f.LinkRecording(t.Context(), f.by, one, time.Now().Add(-time.Second))
+	late, err := f.CreateRecordingLink(t.Context(), f.by, one, time.Now().Add(-time.Second))
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		call, token string
@@ -98,7 +98,7 @@ func TestLinkOpensOneRecordingUntilItsEnd(t *testing.T) {
 		"nonsense":          {one, "x", domain.CodeInvalidLink},
 		"another workspace": {one, recordtest.OtherWorkspace + token[len(recordtest.Workspace):], domain.CodeInvalidLink},
 	} {
-		_, err = f.VisitByLink(t.Context(), c.call, c.token)
+		_, err = f.AuthenticateRecordingLink(t.Context(), c.call, c.token)
 		assert.Equal(t, c.code, domain.CodeOf(err), name)
 	}
 }
@@ -108,6 +108,6 @@ func TestLinkNeedsAKeyThatIsStored(t *testing.T) {
 	f := setUp(t)
 	one := f.call(t, f.by, func(*domain.Call) {})
 	f.store.BeforeApply = func(commit.Change) error { return errors.New("the disk is full") }
-	_, err := f.LinkRecording(t.Context(), f.by, one, time.Now().Add(time.Hour))
+	_, err := f.CreateRecordingLink(t.Context(), f.by, one, time.Now().Add(time.Hour))
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 }

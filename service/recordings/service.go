@@ -69,7 +69,7 @@ func (s *Service) Recording(ctx context.Context, p domain.Principal, callID stri
 		return record.Download{}, err
 	}
 	if !c.RecordingAvailable {
-		return record.Download{}, record.NotAvailable(c, "recording")
+		return record.Download{}, record.NotAvailableError(c, "recording")
 	}
 	body, size, err := s.blobs.Open(ctx, c.WorkspaceID, recording.BlobName(c.ID))
 	if errors.Is(err, domain.ErrNotFound) { // it is being deleted
@@ -81,15 +81,15 @@ func (s *Service) Recording(ctx context.Context, p domain.Principal, callID stri
 	return record.Download{Size: size, Created: *c.EndedAt, Body: body}, nil
 }
 
-// LinkRecording returns a token that opens the recording of a call without a
+// CreateRecordingLink returns a token that opens the recording of a call without a
 // credential until the recording is deleted, or until the time given.
-func (s *Service) LinkRecording(ctx context.Context, p domain.Principal, callID string, until time.Time) (string, error) {
+func (s *Service) CreateRecordingLink(ctx context.Context, p domain.Principal, callID string, until time.Time) (string, error) {
 	c, err := s.call(ctx, p, callID)
 	if err != nil {
 		return "", err
 	}
 	if !c.RecordingAvailable {
-		return "", record.NotAvailable(c, "recording")
+		return "", record.NotAvailableError(c, "recording")
 	}
 	k, err := s.linkKey(ctx, p.WorkspaceID)
 	if err != nil {
@@ -115,10 +115,10 @@ func (s *Service) linkKey(ctx context.Context, workspaceID string) (*domain.Link
 	return nil, domain.Errorf(domain.CodeUnavailable, "the key of links could not be made; try again").With("retry_after", 1)
 }
 
-// VisitByLink checks the token of a link and returns a principal that may read
+// AuthenticateRecordingLink checks the token of a link and returns a principal that may read
 // the calls of the link's workspace and environment. Errors: invalid_link,
 // expired_link, not_found.
-func (s *Service) VisitByLink(ctx context.Context, callID, token string) (domain.Principal, error) {
+func (s *Service) AuthenticateRecordingLink(ctx context.Context, callID, token string) (domain.Principal, error) {
 	bad := domain.Errorf(domain.CodeInvalidLink, "this link does not open the recording")
 	ws := access.LinkWorkspace(token)
 	if ws == "" || s.workspaces.Workspace(ws) == nil {

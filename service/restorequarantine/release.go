@@ -14,28 +14,28 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// codeRestored is the error code of actions that may have gone out before the restore.
-const codeRestored domain.Code = "restored"
+// errorCodeRestored is the error code of actions that may have been carried out before the restore.
+const errorCodeRestored domain.Code = "restored"
 
-// restoredText is its message.
-const restoredText = "It may have gone out before the service was restored from a backup; it is not sent again."
+// restoredErrorMessage is the error message for errorCodeRestored.
+const restoredErrorMessage = "This may have been sent before the service was restored from a backup, so it is not sent again."
 
-// Release ends the quarantine of a store. It marks the actions that may have gone out
-// since the backup as failed or cancelled, so that none is sent again, and then
-// deletes the quarantine row. After an interruption it can be called again. Campaigns
-// that the restore paused stay paused. The result lists what was held back.
+// Release ends the quarantine of a store. It marks the actions that may have been carried out after the backup as
+// failed or cancelled, so that they are not repeated. Then it deletes the quarantine row. An interrupted Release
+// can be called again. Campaigns that the restore paused stay paused. The result lists the actions that are not
+// repeated.
 func Release(ctx context.Context, store commit.Store) (*Quarantine, error) {
-	was, err := Inspect(ctx, store)
-	if err != nil || !was.Active {
-		return was, err
+	before, err := LoadState(ctx, store)
+	if err != nil || !before.Active {
+		return before, err
 	}
-	q, err := Load(ctx, store)
+	q, err := LoadRow(ctx, store)
 	if err != nil || q == nil {
-		return was, err
+		return before, err
 	}
 	now := time.Now()
 	var rows []domain.Record
-	err = uncertainActions(ctx, store, q, now, func(_ domain.UncertainAction, r domain.Record) { rows = append(rows, r) })
+	err = eachUncertainAction(ctx, store, q, now, func(_ domain.UncertainAction, r domain.Record) { rows = append(rows, r) })
 	if err != nil {
 		return nil, err
 	}
@@ -50,11 +50,10 @@ func Release(ctx context.Context, store commit.Store) (*Quarantine, error) {
 		}
 	}
 	_, err = store.Apply(ctx, commit.Change{Deletes: []domain.Key{q.Key()}})
-	return was, err
+	return before, err
 }
 
-// markFailed marks the row of an uncertain action as failed or cancelled, so that it is
-// not sent again.
+// markFailed marks the record of an uncertain action as failed or cancelled, so that the action is not repeated.
 func markFailed(ctx context.Context, store commit.Store, row domain.Record, now time.Time) error {
 	version, err := store.Get(ctx, row)
 	if errors.Is(err, domain.ErrNotFound) {
@@ -81,14 +80,14 @@ func markFailed(ctx context.Context, store commit.Store, row domain.Record, now 
 		answers := r.Todo == domain.TodoAnswer
 		r.Todo, r.UpdatedAt = "", at
 		if !answers {
-			r.Status, r.FailedAt, r.ErrorCode, r.ErrorMessage = domain.MessageFailed, &at, string(codeRestored), restoredText
+			r.Status, r.FailedAt, r.ErrorCode, r.ErrorMessage = domain.MessageFailed, &at, string(errorCodeRestored), restoredErrorMessage
 			c.Events = append(c.Events, record.NewSMSEvent(r, event.SMSFailed))
 		}
 	case *domain.Appointment:
 		r.UpdatedAt, r.Reminders = at, slices.Clone(r.Reminders)
 		for i := range r.Reminders {
 			if one := &r.Reminders[i]; one.Status == domain.ReminderScheduled && !one.DueAt.After(now) {
-				one.Status, one.Reason = domain.ReminderFailed, codeRestored
+				one.Status, one.Reason = domain.ReminderFailed, errorCodeRestored
 			}
 		}
 		if due, pending := booking.ReminderDue(r, now); pending {
@@ -97,7 +96,7 @@ func markFailed(ctx context.Context, store commit.Store, row domain.Record, now 
 			c.Deletes = append(c.Deletes, due.Key())
 		}
 	default:
-		return nil // campaigns are paused already
+		return nil // the restore has already paused campaigns
 	}
 	_, err = store.Apply(ctx, c)
 	return err

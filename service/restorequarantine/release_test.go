@@ -52,7 +52,7 @@ func TestReleaseSendsNothingAgainThatMayHaveGoneOut(t *testing.T) {
 	released, err := s.EndQuarantine(ctx, domain.Principal{})
 	require.NoError(t, err)
 	assert.Equal(t, []any{false, 1, q.Counts}, []any{released.Active, restarts, released.Counts})
-	row, err := restorequarantine.Load(ctx, store)
+	row, err := restorequarantine.LoadRow(ctx, store)
 	require.NoError(t, err)
 	assert.Nil(t, row)
 	for _, r := range []domain.Record{campaign, job, contacts, orders, message, fresh} {

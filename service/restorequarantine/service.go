@@ -13,48 +13,47 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Config holds what a Service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store commit.Store
-	// Restart starts the service anew after the release; nil: nobody does.
+	// Restart restarts the service after the release. If Restart is nil, the service is not restarted.
 	Restart func()
 	Log     *slog.Logger
 }
 
-// Service answers operators about the quarantine of the store and releases it.
+// Service shows operators the quarantine of the store and releases it.
 type Service struct {
 	store   commit.Store
 	restart func()
 	log     *slog.Logger
 }
 
-// New returns a service.
+// New returns a Service.
 func New(c Config) *Service { return &Service{store: c.Store, restart: c.Restart, log: c.Log} }
 
-// Quarantine returns whether the store is in quarantine, with the actions that may
-// have gone out since its backup.
+// Quarantine returns the state of the quarantine, with the actions that may have been carried out after the backup.
 func (s *Service) Quarantine(ctx context.Context, _ domain.Principal) (*Quarantine, error) {
-	q, err := Inspect(ctx, s.store)
+	q, err := LoadState(ctx, s.store)
 	return q, commit.StoreError(err)
 }
 
-// EndQuarantine releases the store and starts the service anew. The result lists
-// what was held back. Without a quarantine it changes nothing.
+// EndQuarantine releases the store and restarts the service. The result lists the actions that are not repeated.
+// Without a quarantine nothing changes.
 func (s *Service) EndQuarantine(ctx context.Context, p domain.Principal) (*Quarantine, error) {
 	released, err := Release(ctx, s.store)
 	if err != nil {
 		return nil, commit.StoreError(err)
 	}
 	if released.Active && s.restart != nil {
-		s.log.Warn("an operator has released the restored store: the service starts anew", slog.String("actor", record.ActorOf(p).ID))
+		s.log.Warn("an operator released the restored store; the service restarts", slog.String("actor", record.ActorOf(p).ID))
 		s.restart()
 	}
 	released.Active = false
 	return released, nil
 }
 
-// Load returns the quarantine row of a store; nil: the store is not in quarantine.
-func Load(ctx context.Context, store commit.Store) (*domain.Quarantine, error) {
+// LoadRow returns the quarantine row of a store. It returns nil if the store is not in quarantine.
+func LoadRow(ctx context.Context, store commit.Store) (*domain.Quarantine, error) {
 	q := &domain.Quarantine{}
 	_, err := store.Get(ctx, q)
 	if errors.Is(err, domain.ErrNotFound) {
@@ -66,8 +65,8 @@ func Load(ctx context.Context, store commit.Store) (*domain.Quarantine, error) {
 	return q, nil
 }
 
-// Start puts a restored store that no node has open into quarantine. backupAt is the
-// time of the backup.
+// Start puts a restored store into quarantine. The store must not be in use by a node. backupAt is the time of the
+// backup.
 func Start(ctx context.Context, store commit.Store, backupAt time.Time) (*domain.Quarantine, error) {
 	q := &domain.Quarantine{BackupAt: backupAt, RestoredAt: record.Now()}
 	all, err := record.AllWorkspaces(ctx, store)
@@ -90,17 +89,17 @@ func Start(ctx context.Context, store commit.Store, backupAt time.Time) (*domain
 	return q, err
 }
 
-// Inspect returns whether a store is in quarantine, with the actions that may have
-// gone out since its backup.
-func Inspect(ctx context.Context, store commit.Store) (*Quarantine, error) {
+// LoadState returns the state of a store's quarantine, with the actions that may have been carried out after the
+// backup.
+func LoadState(ctx context.Context, store commit.Store) (*Quarantine, error) {
 	out := &Quarantine{Object: "quarantine", Actions: []domain.UncertainAction{}}
-	q, err := Load(ctx, store)
+	q, err := LoadRow(ctx, store)
 	if q == nil || err != nil {
 		return out, err
 	}
 	out.Active, out.BackupAt, out.RestoredAt = true, &q.BackupAt, &q.RestoredAt
 	out.Counts.Calls = q.LiveCalls
-	for _, a := range q.Calls { // the quarantine row has no phone numbers: an erasure need not search it
+	for _, a := range q.Calls { // the quarantine row has no phone numbers, so that erasures need not search it
 		c := &domain.Call{Meta: domain.Meta{ID: a.ID, WorkspaceID: a.WorkspaceID}}
 		if _, err = store.Get(ctx, c); err != nil && !errors.Is(err, domain.ErrNotFound) {
 			return nil, err
@@ -108,7 +107,7 @@ func Inspect(ctx context.Context, store commit.Store) (*Quarantine, error) {
 		a.To = c.To
 		out.Actions = append(out.Actions, a)
 	}
-	err = uncertainActions(ctx, store, q, time.Now(), func(a domain.UncertainAction, _ domain.Record) {
+	err = eachUncertainAction(ctx, store, q, time.Now(), func(a domain.UncertainAction, _ domain.Record) {
 		if out.Counts.Add(a.Kind) <= domain.MaxQuarantinedCalls {
 			out.Actions = append(out.Actions, a)
 		}

@@ -1,5 +1,5 @@
-// Package restorequarantine is the quarantine of a store that was restored from a backup:
-// no call, message or webhook leaves the service until an operator releases the store.
+// Package restorequarantine holds a store that was restored from a backup in quarantine: no call, message or
+// webhook leaves the service until an operator releases the store.
 package restorequarantine
 
 import (
@@ -8,19 +8,18 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Quarantine is the state of a store's quarantine, with the actions that may have gone
-// out since the backup.
+// Quarantine is the state of a quarantine, with the actions that may have been carried out after the backup.
 type Quarantine struct {
 	Object     string     `json:"object" enum:"quarantine" doc:"Always quarantine."`
 	Active     bool       `json:"active" doc:"true: the store was restored from a backup, and nothing leaves the service."`
 	BackupAt   *time.Time `json:"backup_at" doc:"When the backup was made; null without a quarantine."`
 	RestoredAt *time.Time `json:"restored_at" doc:"When the store was restored; null without a quarantine."`
-	// Actions lists at most 1,000 actions of each kind; Counts counts all.
+	// Actions lists at most 1,000 actions of each kind. Counts counts all of them.
 	Actions []domain.UncertainAction `json:"actions" doc:"What may have gone out since the backup and is not done again: 1000 of each kind at most."`
 	Counts  UncertainCounts          `json:"counts" doc:"How many there are of each kind."`
 }
 
-// UncertainCounts are the numbers of actions by kind.
+// UncertainCounts are the numbers of uncertain actions by kind.
 type UncertainCounts struct {
 	Calls     int `json:"calls" doc:"Calls that were live when the backup was made."`
 	Campaigns int `json:"campaigns" doc:"Campaigns that were running or scheduled, and are paused."`
@@ -29,7 +28,7 @@ type UncertainCounts struct {
 	Reminders int `json:"reminders" doc:"Reminders that were due since. The release marks them failed."`
 }
 
-// Add counts one action and returns the number of its kind.
+// Add counts one action and returns the new number of its kind.
 func (c *UncertainCounts) Add(kind domain.UncertainKind) int {
 	at := map[domain.UncertainKind]*int{
 		domain.UncertainCall: &c.Calls, domain.UncertainCampaign: &c.Campaigns, domain.UncertainBulk: &c.Bulks,

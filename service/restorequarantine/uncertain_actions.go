@@ -10,10 +10,10 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// uncertainActions calls each with every stored action that may have gone out since
-// the backup, and its row: paused campaigns, bulk jobs of calls and messages, queued
-// messages, appointments with due reminders.
-func uncertainActions(ctx context.Context, store commit.Store, q *domain.Quarantine, now time.Time, each func(domain.UncertainAction, domain.Record)) error {
+// eachUncertainAction calls each with every stored action that may have been carried out after the backup. These
+// are paused campaigns, bulk jobs of calls and messages, queued messages, and appointments with due reminders. row
+// is the stored record of the action.
+func eachUncertainAction(ctx context.Context, store commit.Store, q *domain.Quarantine, now time.Time, each func(domain.UncertainAction, domain.Record)) error {
 	all, err := record.AllWorkspaces(ctx, store)
 	for _, w := range all {
 		add := func(kind domain.UncertainKind, m *domain.Meta, to string, at time.Time, row domain.Record) {
@@ -31,7 +31,7 @@ func uncertainActions(ctx context.Context, store commit.Store, q *domain.Quarant
 				add(domain.UncertainBulk, &b.Meta, "", b.CreatedAt, b)
 			}
 		}))
-		err = errors.Join(err, uncertainMessages(ctx, store, q, w.ID, add), uncertainReminders(ctx, store, q, w.ID, now, add))
+		err = errors.Join(err, eachUncertainMessage(ctx, store, q, w.ID, add), eachUncertainReminder(ctx, store, q, w.ID, now, add))
 		if err != nil {
 			return err
 		}
@@ -39,12 +39,12 @@ func uncertainActions(ctx context.Context, store commit.Store, q *domain.Quarant
 	return err
 }
 
-// addUncertain takes an uncertain action and its row.
+// addUncertain adds an uncertain action and its stored record.
 type addUncertain func(kind domain.UncertainKind, m *domain.Meta, to string, at time.Time, row domain.Record)
 
-// uncertainMessages finds messages that were queued at the time of the backup, and
-// messages whose reply was.
-func uncertainMessages(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, add addUncertain) error {
+// eachUncertainMessage adds the messages that were queued at the time of the backup, and messages whose reply was
+// queued.
+func eachUncertainMessage(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, add addUncertain) error {
 	return commit.Each(ctx, store, "message", workspace, "todo", func(m *domain.Message) {
 		if m.CreatedAt.After(q.BackupAt) {
 			return
@@ -54,13 +54,13 @@ func uncertainMessages(ctx context.Context, store commit.Store, q *domain.Quaran
 			add(domain.UncertainMessage, &m.Meta, m.To, m.CreatedAt, m)
 		case domain.TodoAnswer:
 			add(domain.UncertainMessage, &m.Meta, m.From, m.CreatedAt, m)
-		case "", domain.TodoReport, domain.TodoReply, domain.TodoOptOut: // sends nothing
+		case "", domain.TodoReport, domain.TodoReply, domain.TodoOptOut: // states without a pending transmission
 		}
 	})
 }
 
-// uncertainReminders finds appointments from before the backup with a due reminder.
-func uncertainReminders(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, now time.Time, add addUncertain) error {
+// eachUncertainReminder adds appointments from before the backup that have a due reminder.
+func eachUncertainReminder(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, now time.Time, add addUncertain) error {
 	var due []*domain.ReminderDue
 	err := commit.Each(ctx, store, "reminder", workspace, "all", func(r *domain.ReminderDue) {
 		if !r.At.After(now) {

@@ -136,7 +136,7 @@ func TestMessageIsRefusedByTheRulesOfTheWorkspace(t *testing.T) {
 	f := setUp(t)
 	refused := func(o domain.NewMessage) []any {
 		_, err := f.SendMessage(t.Context(), f.by, o)
-		return []any{domain.CodeOf(err), recordtest.Param(err)}
+		return []any{domain.CodeOf(err), recordtest.ErrorField(err)}
 	}
 	assert.Equal(t, []any{domain.CodeNoSMSRoute, ""}, refused(domain.NewMessage{To: contact, Body: "x"}))
 	f.gateway(t)
@@ -224,7 +224,7 @@ func TestInvalidGatewayEventDoesNotStopTheOthers(t *testing.T) {
 	_, err = f.SMSGatewayEvents(t.Context(), recordtest.Live(recordtest.OtherWorkspace), g.ID, nil)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	_, err = f.UpdateSMSGateway(t.Context(), f.by, g.ID, func(g *domain.SMSGateway) error { g.URL = "http://10.0.0.1"; return nil })
-	assert.Equal(t, "url", recordtest.Param(err))
+	assert.Equal(t, "url", recordtest.ErrorField(err))
 }
 
 func TestMessageOnItsWayIsNotDeleted(t *testing.T) {

@@ -78,15 +78,15 @@ func TestTrunkWithAPrivateHostOrATestNumberIsRefused(t *testing.T) {
 		"caller_ids[0]":       {Proxies: proxies("carrier.example"), CallerIDs: []string{domain.MagicPrefix + "0100"}},
 	} {
 		_, err := s.CreateTrunk(t.Context(), p, one)
-		assert.Equal(t, param, recordtest.Param(err))
+		assert.Equal(t, param, recordtest.ErrorField(err))
 	}
 	assert.Zero(t, n.reloaded)
 	one, err := s.CreateTrunk(t.Context(), p, &domain.Trunk{Proxies: proxies("unknown.example", "carrier.example")})
 	require.NoError(t, err, "a name that cannot be resolved now is accepted")
 	_, err = s.UpdateTrunk(t.Context(), p, one.ID, func(one *domain.Trunk) error { one.Proxies = proxies("private.example"); return nil })
-	assert.Equal(t, "proxies[0].host", recordtest.Param(err))
+	assert.Equal(t, "proxies[0].host", recordtest.ErrorField(err))
 	_, err = s.UpdateTrunk(t.Context(), p, one.ID, func(one *domain.Trunk) error { one.CallerIDs = []string{domain.MagicPrefix + "0100"}; return nil })
-	assert.Equal(t, "caller_ids[0]", recordtest.Param(err))
+	assert.Equal(t, "caller_ids[0]", recordtest.ErrorField(err))
 	assert.Equal(t, 1, n.reloaded)
 }
 

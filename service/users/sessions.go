@@ -14,15 +14,15 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// saveUseEvery is how often the last use of a session is stored.
+// saveUseEvery is how often the time of the last use of a session is stored.
 const saveUseEvery = 5 * time.Minute
 
-// saveUseTimeout bounds one such commit.
+// saveUseTimeout limits the commit of a session's last use.
 const saveUseTimeout = 10 * time.Second
 
-// SignInLink creates the text of a link that signs the user in once, if may allows
-// it.
-func (s *Service) SignInLink(ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error) (text string, until time.Time, err error) {
+// CreateSignInLink returns the secret text of a link that signs in a user once. may decides whether the caller may
+// sign in this user.
+func (s *Service) CreateSignInLink(ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error) (text string, until time.Time, err error) {
 	for range record.MaxTries {
 		u, guard, err := s.disposable(ctx, p, userID, may)
 		if err == nil {
@@ -40,20 +40,19 @@ func (s *Service) SignInLink(ctx context.Context, p domain.Principal, userID str
 			return access.Placed(p.WorkspaceID, secret), link.Until, err
 		}
 	}
-	return "", time.Time{}, record.Busy()
+	return "", time.Time{}, record.ConflictError()
 }
 
-// SignInLinkForAnyUser returns a sign-in link for a user of any workspace, for commands
-// that run on the machine itself.
-func (s *Service) SignInLinkForAnyUser(ctx context.Context, u *domain.User) (text string, until time.Time, err error) {
+// CreateSignInLinkForAnyUser returns a sign-in link for a user of any workspace. Commands on the machine itself use
+// it.
+func (s *Service) CreateSignInLinkForAnyUser(ctx context.Context, u *domain.User) (text string, until time.Time, err error) {
 	p := domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, Operator: true}
 	ctx = record.WithLocalAuditEntry(ctx, u.WorkspaceID, "auth", "user.sign_in_link_created", domain.Resource{Type: "user", ID: u.ID})
-	return s.SignInLink(ctx, p, u.ID, func(*domain.User) error { return nil })
+	return s.CreateSignInLink(ctx, p, u.ID, func(*domain.User) error { return nil })
 }
 
-// checkSignInLink refuses a sign-in link for a user whose allowed_ips are wider
-// than those of the credential that creates the link. Errors:
-// insufficient_permissions.
+// checkSignInLink returns an error if the allowed_ips of the user are wider than those of the credential that
+// creates the link. Errors: insufficient_permissions.
 func (s *Service) checkSignInLink(p domain.Principal, u *domain.User) error {
 	for _, outer := range s.restrictions.AllowedNetworks(p) {
 		if !access.Within(u.AllowedIPs, outer) {
@@ -64,18 +63,18 @@ func (s *Service) checkSignInLink(p domain.Principal, u *domain.User) error {
 	return nil
 }
 
-// SignIn uses a link and returns the cookie of a new session. The audit entry is in
-// the same commit. Errors: invalid_link, expired_link, ip_not_allowed.
+// SignIn uses a sign-in link and returns the cookie of a new session. The same commit stores the audit entry.
+// Errors: invalid_link, expired_link, ip_not_allowed.
 func (s *Service) SignIn(ctx context.Context, text string, from netip.Addr, agent string) (cookie string, u *domain.User, err error) {
 	workspace, secret, ok := access.PlaceOf(text)
-	bad := domain.Errorf(domain.CodeInvalidLink, "The link was used before, or is none.")
+	invalid := domain.Errorf(domain.CodeInvalidLink, "The sign-in link was used already or is invalid.")
 	if !ok {
-		return "", nil, bad
+		return "", nil, invalid
 	}
 	link := &domain.SignIn{Meta: domain.Meta{ID: access.HashKey(s.pepper, "sign-in "+secret), WorkspaceID: workspace}}
 	version, err := s.store.Get(ctx, link)
 	if errors.Is(err, domain.ErrNotFound) {
-		return "", nil, bad
+		return "", nil, invalid
 	}
 	if err != nil {
 		return "", nil, commit.StoreError(err)
@@ -88,9 +87,9 @@ func (s *Service) SignIn(ctx context.Context, text string, from netip.Addr, agen
 	u = s.cache.User(link.UserID)
 	switch {
 	case ended:
-		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The API key that created the link has ended. Ask for another link.")
+		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The API key that created the sign-in link was revoked or has expired. Request a new link.")
 	case u == nil || !link.Opens(u, now):
-		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The link is too old. Ask for another.")
+		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The sign-in link has expired. Request a new link.")
 	case !access.From(u.AllowedIPs, from):
 		return "", u, domain.Errorf(domain.CodeIPNotAllowed, "You are not allowed to sign in from this address.")
 	}
@@ -106,7 +105,7 @@ func (s *Service) SignIn(ctx context.Context, text string, from netip.Addr, agen
 		Deletes: []domain.Key{link.Key()}, Puts: []domain.Record{session},
 	})
 	if errors.Is(err, domain.ErrConflict) {
-		return "", nil, bad
+		return "", nil, invalid
 	}
 	return access.Placed(workspace, strings.TrimPrefix(session.ID, string(domain.PrefixSession)+"_")+"."+secret), u, commit.StoreError(err)
 }
@@ -115,16 +114,15 @@ func (s *Service) sessionHash(id, secret string) string {
 	return access.HashKey(s.pepper, "session "+id+" "+secret)
 }
 
-// Session returns the user and the session of a cookie. watching is set for the
-// automatic refresh of a page, which does not count as use of the session. Errors:
-// authentication_required, ip_not_allowed.
-func (s *Service) Session(ctx context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error) {
-	nobody := domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
+// AuthenticateSession returns the user and the session of a cookie. isRefresh marks the automatic refresh of a
+// page, which does not extend the session. Errors: authentication_required, ip_not_allowed.
+func (s *Service) AuthenticateSession(ctx context.Context, cookie string, from netip.Addr, isRefresh bool) (*domain.User, *domain.Session, error) {
+	notSignedIn := domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
 	workspace, rest, ok := access.PlaceOf(cookie)
-	id, secret, parted := strings.Cut(rest, ".")
+	id, secret, hasSecret := strings.Cut(rest, ".")
 	id, err := domain.ParseID(domain.PrefixSession, string(domain.PrefixSession)+"_"+id)
-	if !ok || !parted || err != nil {
-		return nil, nil, nobody
+	if !ok || !hasSecret || err != nil {
+		return nil, nil, notSignedIn
 	}
 	session := &domain.Session{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
 	version, err := s.store.Get(ctx, session)
@@ -139,19 +137,19 @@ func (s *Service) Session(ctx context.Context, cookie string, from netip.Addr, w
 	u := s.cache.User(session.UserID)
 	switch {
 	case err != nil || ended || !access.SameHash(session.Hash, s.sessionHash(id, secret)) || !session.Holds(now) || u == nil || u.WorkspaceID != workspace:
-		return nil, nil, nobody
+		return nil, nil, notSignedIn
 	case !access.From(u.AllowedIPs, from):
 		return u, session, domain.Errorf(domain.CodeIPNotAllowed, "You are not allowed to be signed in from this address.")
 	}
-	if !watching && now.Sub(session.SeenAt) >= saveUseEvery {
+	if !isRefresh && now.Sub(session.SeenAt) >= saveUseEvery {
 		session.SeenAt, session.IP, session.UpdatedAt = now, from.String(), now
 		s.saveUse(*session, version)
 	}
 	return u, session, nil
 }
 
-// saveUse stores the last use of a session in the background: a request does not
-// wait for the disk. If that fails the next request stores it.
+// saveUse stores the last use of a session in the background, so that the request does not wait for the disk. After
+// an error a later request stores it.
 func (s *Service) saveUse(session domain.Session, version uint64) {
 	if _, running := s.saving.LoadOrStore(session.ID, struct{}{}); running {
 		return
@@ -166,7 +164,7 @@ func (s *Service) saveUse(session domain.Session, version uint64) {
 	}()
 }
 
-// ListSessions reads a page of a user's sessions.
+// ListSessions returns a page of a user's valid sessions.
 func (s *Service) ListSessions(ctx context.Context, p domain.Principal, userID string, q record.PageQuery) (record.Page[*domain.Session], error) {
 	u, _, err := record.Get[domain.User](ctx, s.store, p, domain.PrefixUser, userID)
 	if err != nil {
@@ -176,7 +174,7 @@ func (s *Service) ListSessions(ctx context.Context, p domain.Principal, userID s
 	return record.List(ctx, s.store, p.WorkspaceID, "user="+u.ID, domain.PrefixSession, q, func(session *domain.Session) bool { return session.Holds(now) })
 }
 
-// EndSession ends a session of a user, if may allows it.
+// EndSession ends a session of a user. may decides whether the caller may do this.
 func (s *Service) EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error {
 	return record.Delete(commit.Boarding(ctx), s.store, p, domain.PrefixSession, id, func(c *commit.Change, session *domain.Session) error {
 		u, guard, err := s.disposable(ctx, p, userID, may)

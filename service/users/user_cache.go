@@ -5,8 +5,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// UserCache holds the users of all workspaces in memory: each request of a session or
-// of an OAuth token needs its user.
+// UserCache holds the users of all workspaces in memory, because each request with a session or an OAuth token
+// needs its user.
 type UserCache struct {
 	record.ResourceCache[domain.User, *domain.User]
 }

@@ -1,5 +1,4 @@
-// Package users manages the users of workspaces, their sign-in links and their
-// dashboard sessions.
+// Package users is the service for the users of workspaces, their sign-in links and their dashboard sessions.
 package users
 
 import (
@@ -13,27 +12,27 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// maxUsers is how many users a workspace has at most: they are kept in memory.
+// maxUsers is the maximum number of users of a workspace. All users are held in memory.
 const maxUsers = 10_000
 
-// restrictions limit what a credential creates.
+// restrictions limit the resources that a credential creates.
 type restrictions interface {
 	LimitAllowedIPs(p domain.Principal, list []string) ([]string, error)
 	AllowedNetworks(p domain.Principal) [][]string
 }
 
-// creators checks the credential that a resource was created with.
+// creators checks the credentials that created a resource.
 type creators interface {
 	CreatorEnded(c *domain.Creator) (bool, error)
 }
 
-// Config are the dependencies of a Service.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store        commit.Store
 	Cache        *UserCache
 	Restrictions restrictions
 	Keys         creators
-	Pepper       []byte // of the hashes of links and cookies
+	Pepper       []byte // for the hashes of links and cookies
 }
 
 // Service manages users, their sign-in links and their sessions.
@@ -43,7 +42,7 @@ type Service struct {
 	restrictions restrictions
 	keys         creators
 	pepper       []byte
-	saving       sync.Map // ids of the sessions whose use is being stored
+	saving       sync.Map // ids of sessions whose last use is being stored
 }
 
 // New returns a Service.
@@ -51,8 +50,7 @@ func New(cfg Config) *Service {
 	return &Service{store: cfg.Store, cache: cfg.Cache, restrictions: cfg.Restrictions, keys: cfg.Keys, pepper: cfg.Pepper}
 }
 
-// CreateUserInWorkspace creates a user of any workspace, for commands that run on the
-// machine itself.
+// CreateUserInWorkspace creates a user in any workspace. Commands on the machine itself use it.
 func (s *Service) CreateUserInWorkspace(ctx context.Context, workspace string, u *domain.User) (*domain.User, error) {
 	p := domain.Principal{WorkspaceID: workspace, Environment: cmp.Or(u.Environment, domain.Live), Operator: true}
 	return s.CreateUser(record.WithLocalAuditEntry(ctx, workspace, "admin", "user.created", domain.Resource{Type: "user"}), p, u)
@@ -75,7 +73,7 @@ func (s *Service) CreateUser(ctx context.Context, p domain.Principal, u *domain.
 		u.AllowedIPs = []string{}
 	}
 	if s.cache.Count(p.WorkspaceID) >= maxUsers {
-		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the most; delete some first", maxUsers)
+		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the maximum; delete one first", maxUsers)
 	}
 	u.Init("user", p, record.RequestResourceID(ctx, domain.PrefixUser), record.Now())
 	u.CreatedBy = p.Creator()
@@ -87,19 +85,19 @@ func (s *Service) CreateUser(ctx context.Context, p domain.Principal, u *domain.
 	return u, nil
 }
 
-// User reads one user.
+// User returns one user. Errors: not_found.
 func (s *Service) User(ctx context.Context, p domain.Principal, id string) (*domain.User, error) {
 	u, _, err := record.Get[domain.User](ctx, s.store, p, domain.PrefixUser, id)
 	return u, err
 }
 
-// ListUsers reads a page.
+// ListUsers returns a page of users.
 func (s *Service) ListUsers(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.User], error) {
 	return record.List[domain.User](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixUser, q, nil)
 }
 
-// UpdateUser changes a user. A new role applies from the return on, also to OAuth
-// clients of the user.
+// UpdateUser changes a user. A new role is effective when UpdateUser returns, also for OAuth clients that act for
+// the user.
 func (s *Service) UpdateUser(ctx context.Context, p domain.Principal, id string, change func(*domain.User) error) (*domain.User, error) {
 	unlock, err := s.cache.LockChanges(ctx, p.WorkspaceID)
 	if err != nil {
@@ -124,8 +122,8 @@ func (s *Service) UpdateUser(ctx context.Context, p domain.Principal, id string,
 	return u, err
 }
 
-// disposable returns a user whom the caller may delete or sign in or out, and a
-// guard: the commit fails if the user was changed meanwhile.
+// guardedUser returns a user whom the caller may delete, sign in or sign out, as may decides. The guard fails a
+// commit if the user was changed since.
 func (s *Service) disposable(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) (*domain.User, commit.Guard, error) {
 	u, version, err := record.Get[domain.User](ctx, s.store, p, domain.PrefixUser, id)
 	if err != nil {
@@ -134,15 +132,15 @@ func (s *Service) disposable(ctx context.Context, p domain.Principal, id string,
 	return u, commit.Guard{Key: u.Key(), Version: version}, may(u)
 }
 
-// DeleteUser deletes a user, if may allows it. The sessions of the user and what
-// OAuth clients were granted end with its return.
+// DeleteUser deletes a user. may decides whether the caller may do this. The user's sessions and grants to OAuth
+// clients are invalid when DeleteUser returns.
 func (s *Service) DeleteUser(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error {
 	unlock, err := s.cache.LockChanges(ctx, p.WorkspaceID)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	u, _, err := s.disposable(ctx, p, id, may) // nobody changes it while this goes on
+	u, _, err := s.disposable(ctx, p, id, may) // LockChanges excludes other changes
 	if err != nil {
 		return err
 	}

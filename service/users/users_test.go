@@ -17,8 +17,8 @@ import (
 	"github.com/callboard/callboard/service/users"
 )
 
-// credentials limits nothing but the addresses of sign-in links, and knows which
-// API keys have ended.
+// credentials is a fake for restrictions and API keys. It limits only the networks of sign-in links. ended holds
+// the ids of keys that were revoked or have expired.
 type credentials struct {
 	networks [][]string
 	ended    map[string]bool
@@ -59,7 +59,7 @@ var (
 
 func (f *fixture) link(t *testing.T) string {
 	t.Helper()
-	text, _, err := f.SignInLink(t.Context(), f.by, f.user.ID, anyUser)
+	text, _, err := f.CreateSignInLink(t.Context(), f.by, f.user.ID, anyUser)
 	require.NoError(t, err)
 	return text
 }
@@ -73,7 +73,7 @@ func (f *fixture) signIn(t *testing.T) (cookie string) {
 
 func (f *fixture) session(t *testing.T, cookie string, from netip.Addr) (*domain.Session, domain.Code) {
 	t.Helper()
-	_, s, err := f.Session(t.Context(), cookie, from, false)
+	_, s, err := f.AuthenticateSession(t.Context(), cookie, from, false)
 	return s, domain.CodeOf(err)
 }
 
@@ -91,7 +91,7 @@ func TestSignInLinkIsUsedOnce(t *testing.T) {
 	assert.Equal(t, domain.CodeInvalidLink, signIn("nonsense", inside))
 	link = f.link(t)
 	f.credentials.ended["key_1"] = true
-	assert.Equal(t, domain.CodeExpiredLink, signIn(link, inside), "the key that created it was revoked")
+	assert.Equal(t, domain.CodeExpiredLink, signIn(link, inside), "the key that created the link was revoked")
 	f.credentials.ended["key_1"] = false
 	require.NoError(t, f.DeleteUser(t.Context(), f.by, f.user.ID, anyUser))
 	assert.Equal(t, domain.CodeExpiredLink, signIn(link, inside))
@@ -101,10 +101,10 @@ func TestSignInLinkOfAKeyIsForUsersWithinItsAddresses(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.credentials.networks = [][]string{{"192.0.2.0/28"}}
-	_, _, err := f.SignInLink(t.Context(), f.by, f.user.ID, anyUser)
+	_, _, err := f.CreateSignInLink(t.Context(), f.by, f.user.ID, anyUser)
 	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err))
 	refused := domain.Errorf(domain.CodeOperatorRequired, "no")
-	_, _, err = f.SignInLink(t.Context(), f.by, f.user.ID, func(*domain.User) error { return refused })
+	_, _, err = f.CreateSignInLink(t.Context(), f.by, f.user.ID, func(*domain.User) error { return refused })
 	assert.ErrorIs(t, err, refused)
 }
 
@@ -126,7 +126,7 @@ func TestSessionEndsWithItsUserOrKey(t *testing.T) {
 
 	other, err := f.CreateUser(t.Context(), f.by, &domain.User{Name: "Bo", Role: domain.RoleAgent})
 	require.NoError(t, err)
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(f.EndSession(t.Context(), f.by, other.ID, s.ID, anyUser)), "the session of another user")
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(f.EndSession(t.Context(), f.by, other.ID, s.ID, anyUser)), "the session belongs to another user")
 	require.NoError(t, f.EndSession(t.Context(), f.by, f.user.ID, s.ID, anyUser))
 	_, code = f.session(t, cookie, inside)
 	assert.Equal(t, domain.CodeAuthenticationRequired, code)
@@ -163,6 +163,6 @@ func TestUsersOfOtherWorkspacesAreNotFound(t *testing.T) {
 	_, err = f.ListSessions(t.Context(), other, f.user.ID, record.PageQuery{Limit: 10})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(f.DeleteUser(t.Context(), other, f.user.ID, anyUser)))
-	_, _, err = f.SignInLink(t.Context(), other, f.user.ID, anyUser)
+	_, _, err = f.CreateSignInLink(t.Context(), other, f.user.ID, anyUser)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }

@@ -17,9 +17,9 @@ func (s *Service) RateWindows(ctx context.Context, workspaceID string) (domain.R
 	return w, nil
 }
 
-// KeepRateWindows stores the use of a workspace's rate limits. Only one goroutine
+// StoreRateWindows stores the use of a workspace's rate limits. Only one goroutine
 // writes the row of a workspace.
-func (s *Service) KeepRateWindows(ctx context.Context, w *domain.RateWindows) error {
+func (s *Service) StoreRateWindows(ctx context.Context, w *domain.RateWindows) error {
 	_, err := s.cfg.Store.Apply(ctx, commit.Change{Workspace: w.WorkspaceID, Puts: []domain.Record{w}})
 	return err
 }

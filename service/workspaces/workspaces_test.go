@@ -230,7 +230,7 @@ func TestRateWindowsOfAWorkspaceAreItsOwn(t *testing.T) {
 	t.Parallel()
 	_, s := open(t)
 	ctx := t.Context()
-	require.NoError(t, s.KeepRateWindows(ctx, &domain.RateWindows{WorkspaceID: "ws_1"}))
+	require.NoError(t, s.StoreRateWindows(ctx, &domain.RateWindows{WorkspaceID: "ws_1"}))
 	for _, id := range []string{"ws_1", "ws_2"} {
 		w, err := s.RateWindows(ctx, id)
 		require.NoError(t, err)

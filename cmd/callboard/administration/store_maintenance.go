@@ -17,7 +17,7 @@ func (s *storeAdministration) StoreRequirement(ctx context.Context) (persistence
 }
 
 func (s *storeAdministration) Quarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
-	return restorequarantine.Inspect(ctx, s.store.Records)
+	return restorequarantine.LoadState(ctx, s.store.Records)
 }
 
 // ReleaseQuarantine ends the quarantine of a store that no service has open.

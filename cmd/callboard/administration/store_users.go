@@ -100,7 +100,7 @@ func (s *storeAdministration) CreateSignInLink(ctx context.Context, userID strin
 		if u.ID != userID {
 			continue
 		}
-		text, until, err := s.services().Users.SignInLinkForAnyUser(ctx, u)
+		text, until, err := s.services().Users.CreateSignInLinkForAnyUser(ctx, u)
 		return SignInLink{UserID: u.ID, URL: s.baseURL + "/sign-in?token=" + text, ExpiresAt: until}, err
 	}
 	return SignInLink{}, fmt.Errorf("there is no user %s", userID)

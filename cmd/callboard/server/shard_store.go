@@ -80,7 +80,7 @@ func (t *shard) openStore(ctx context.Context) (err error) {
 
 // readQuarantine says in the log where the store was restored and nothing leaves the service.
 func (t *shard) readQuarantine(ctx context.Context) error {
-	q, err := restorequarantine.Load(ctx, t.store.Records)
+	q, err := restorequarantine.LoadRow(ctx, t.store.Records)
 	if err != nil || q == nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type clientHandlers struct {
 // OAuthClients are the OAuth clients of a workspace.
 type OAuthClients interface {
 	// OAuthPlan fails with plan_required where the workspace's plan has none.
-	OAuthPlan(workspace string) error
+	CheckOAuthPlan(workspace string) error
 	// CreateClient answers the client and its secret, which is never kept; ""
 	// for a public client.
 	CreateClient(ctx context.Context, p domain.Principal, c *domain.OAuthClient) (made *domain.OAuthClient, secret string, err error)
@@ -79,7 +79,7 @@ func registerClients(r *router.Router, clients OAuthClients) {
 	}, s.createClient)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listClients", Tag: tag, Summary: "List OAuth clients"},
 		func(ctx context.Context, p domain.Principal, in *struct{ router.Paging }) (*router.Response[router.List[*Client]], error) {
-			if err := s.clients.OAuthPlan(p.WorkspaceID); err != nil {
+			if err := s.clients.CheckOAuthPlan(p.WorkspaceID); err != nil {
 				return nil, err
 			}
 			l, err := s.clients.ListClients(ctx, p, in.Query())
@@ -87,7 +87,7 @@ func registerClients(r *router.Router, clients OAuthClients) {
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getClient", Tag: tag, Summary: "Get an OAuth client"},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*Client], error) {
-			if err := s.clients.OAuthPlan(p.WorkspaceID); err != nil {
+			if err := s.clients.CheckOAuthPlan(p.WorkspaceID); err != nil {
 				return nil, err
 			}
 			id, err := router.PathID(domain.PrefixClient, in.ID)
@@ -116,7 +116,7 @@ func (n *NewClient) client() (*domain.OAuthClient, error) {
 }
 
 func (s *clientHandlers) createClient(ctx context.Context, p domain.Principal, in *struct{ Body NewClient }) (*router.Response[*Client], error) {
-	if err := s.clients.OAuthPlan(p.WorkspaceID); err != nil {
+	if err := s.clients.CheckOAuthPlan(p.WorkspaceID); err != nil {
 		return nil, err
 	}
 	c, err := in.Body.client()

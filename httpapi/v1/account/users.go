@@ -25,7 +25,7 @@ type Users interface {
 	// below, refuses by the current user, which does not change until the end of the call.
 	DeleteUser(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error
 	// SignInLink returns the text of a link that signs the user in, once.
-	SignInLink(ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error) (text string, until time.Time, err error)
+	CreateSignInLink(ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error) (text string, until time.Time, err error)
 	ListSessions(ctx context.Context, p domain.Principal, userID string, q record.PageQuery) (record.Page[*domain.Session], error)
 	EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error
 }
@@ -183,7 +183,7 @@ func (s *userHandlers) createSignInLink(ctx context.Context, p domain.Principal,
 	if err != nil {
 		return nil, err
 	}
-	text, until, err := s.users.SignInLink(ctx, p, id, ManagesUsers(p))
+	text, until, err := s.users.CreateSignInLink(ctx, p, id, ManagesUsers(p))
 	if err != nil {
 		return nil, err
 	}

@@ -21,10 +21,10 @@ type Recordings interface {
 	Recording(ctx context.Context, p domain.Principal, callID string) (record.Download, error)
 	// LinkRecording makes a token that opens the recording until the time given
 	// or until it is deleted. Errors: processing, not_found.
-	LinkRecording(ctx context.Context, p domain.Principal, callID string, until time.Time) (token string, err error)
+	CreateRecordingLink(ctx context.Context, p domain.Principal, callID string, until time.Time) (token string, err error)
 	// VisitByLink answers who may read the call's recording with a token.
 	// Errors: invalid_link, expired_link, not_found.
-	VisitByLink(ctx context.Context, callID, token string) (domain.Principal, error)
+	AuthenticateRecordingLink(ctx context.Context, callID, token string) (domain.Principal, error)
 	// PauseRecording leaves a gap in the recording of a live call, or ends it;
 	// repeated, it does nothing. Errors: invalid_state.
 	SetRecordingPaused(ctx context.Context, p domain.Principal, callID string, paused bool) error
@@ -104,7 +104,7 @@ func (s *recordingHandlers) linkRecording(ctx context.Context, p domain.Principa
 	if claims := router.RequestOf(ctx).Claims; claims != nil && claims.ExpiresAt != nil && until.After(claims.ExpiresAt.Time) {
 		until = claims.ExpiresAt.UTC()
 	}
-	token, err := s.recordings.LinkRecording(ctx, p, id, until)
+	token, err := s.recordings.CreateRecordingLink(ctx, p, id, until)
 	if domain.CodeOf(err) == domain.CodeProcessing {
 		err = domain.Errorf(domain.CodeInvalidState, "The recording is still to come; try again in %s seconds.", router.RetryAfterProcessing)
 	}
@@ -125,7 +125,7 @@ func (s *recordingHandlers) admitLinked(c *fiber.Ctx, r router.Rule, route strin
 	v := router.RequestOf(ctx)
 	id, err := router.PathID(domain.PrefixCall, c.Params("id"))
 	if err == nil {
-		v.Principal, err = s.recordings.VisitByLink(ctx, id, token)
+		v.Principal, err = s.recordings.AuthenticateRecordingLink(ctx, id, token)
 	}
 	switch code := domain.CodeOf(err); {
 	case err == nil:

@@ -21,7 +21,7 @@ type Campaigns interface {
 	// agent or pathway: 422 with param. Each distinct URL of Webhooks becomes
 	// an endpoint of the campaign, whose deliveries the secret signs; "": one is
 	// made.
-	CreateCampaign(ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error]) (campaignsservice.Created, error)
+	CreateCampaign(ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error]) (campaignsservice.CreatedCampaign, error)
 	// UpdateCampaign answers the secret of endpoints that are new, "" without.
 	UpdateCampaign(ctx context.Context, p domain.Principal, id string, change func(*domain.Campaign) error) (c *domain.Campaign, secret string, err error)
 	// DeleteCampaign: invalid_state unless it is a draft, or over with no call
@@ -29,7 +29,7 @@ type Campaigns interface {
 	DeleteCampaign(ctx context.Context, p domain.Principal, id string) error
 	// CopyCampaign makes a draft of another campaign, with its contacts in one of
 	// the states. change makes it fit.
-	CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (campaignsservice.Created, error)
+	CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (campaignsservice.CreatedCampaign, error)
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
 	ListCampaigns(ctx context.Context, p domain.Principal, q campaignsservice.Query) (record.Page[*domain.Campaign], error)
 	// These four return the status object, also where the campaign is in the target
@@ -306,7 +306,7 @@ func (s *campaignHandlers) createCampaign(ctx context.Context, p domain.Principa
 	return campaignMade(ctx, made, nil)
 }
 
-func campaignMade(ctx context.Context, made campaignsservice.Created, err error) (*router.Response[*CampaignMade], error) {
+func campaignMade(ctx context.Context, made campaignsservice.CreatedCampaign, err error) (*router.Response[*CampaignMade], error) {
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ type Workspaces interface {
 type Numbers interface {
 	// NumbersOf are the live environment's numbers of a workspace, in a state
 	// unless that is "".
-	NumbersOf(ctx context.Context, workspaceID string, status domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error)
+	ListNumbersByStatus(ctx context.Context, workspaceID string, status domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error)
 	// ApproveNumber lets a pending number go live.
 	ApproveNumber(ctx context.Context, workspaceID, id string) (*domain.PhoneNumber, error)
 }
@@ -124,7 +124,7 @@ func (s *workspaceHandlers) registerNumbers() {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.numbers.NumbersOf(ctx, w.ID, domain.NumberStatus(in.Status), in.Query())
+			l, err := s.numbers.ListNumbersByStatus(ctx, w.ID, domain.NumberStatus(in.Status), in.Query())
 			return router.Page(l, err, router.Identity)
 		})
 	router.Add(s.Router, router.Operation{

@@ -24,7 +24,7 @@ type Contact struct {
 	CompletedAt   *time.Time     `json:"completed_at"`
 }
 
-// APIContact returns the entry of a campaign's list as the API shows it.
+// APIContact returns the entry as the API shows a contact of campaign c.
 func (o Entry) APIContact(c *domain.Campaign) Contact {
 	s := Contact{
 		Meta: domain.Meta{

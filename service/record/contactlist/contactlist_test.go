@@ -44,19 +44,19 @@ func (f *fixture) put(rows ...domain.Record) {
 	require.NoError(f.t, err)
 }
 
-// add imports contacts some time after the campaign was created, and shows them.
+// add imports rows at a time after the campaign's creation and commits them.
 func (f *fixture) add(after time.Duration, checks contactlist.Checks, rows iter.Seq2[domain.RawContact, error]) *contactlist.Import {
 	f.t.Helper()
 	in, err := contactlist.NewImport(f.t.Context(), &f.Reader, f.campaign, f.progress, f.campaign.CreatedAt.Add(after), checks)
 	require.NoError(f.t, err)
-	in.Keep = func(chunks []domain.Record) error { f.put(chunks...); return nil }
+	in.Store = func(chunks []domain.Record) error { f.put(chunks...); return nil }
 	require.NoError(f.t, in.Read(rows))
 	f.progress.Total, f.progress.Screened = in.Total, in.Screened.Total
 	f.put(append(in.Tails, f.progress)...)
 	return in
 }
 
-// numbered are n rows with numbers from first on.
+// numbered yields n rows with consecutive numbers, beginning with number(first).
 func numbered(first, n int) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		for i := range n {
@@ -79,7 +79,7 @@ func rows(list ...domain.RawContact) iter.Seq2[domain.RawContact, error] {
 	}
 }
 
-// ordinals are those of the contacts in a state, a page at a time.
+// ordinals lists the contacts in a state page by page and returns their ordinals.
 func (f *fixture) ordinals(state string, added record.TimeRange) (all []int) {
 	f.t.Helper()
 	for from := 0; ; {
@@ -139,7 +139,7 @@ func TestImportStopsWhereItIsNotKnownWhoMayBeCalled(t *testing.T) {
 		Listed: func(context.Context, string) (bool, error) { return false, unknown },
 	})
 	require.NoError(t, err)
-	in.Keep = func([]domain.Record) error { t.Error("something is stored"); return nil }
+	in.Store = func([]domain.Record) error { t.Error("something is stored"); return nil }
 	assert.ErrorIs(t, in.Read(numbered(0, 1)), unknown)
 }
 
@@ -147,7 +147,7 @@ func TestImportsContinueTheLastChunk(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.add(0, contactlist.Checks{}, numbered(0, domain.ChunkSize+10))
-	f.add(time.Hour, contactlist.Checks{}, numbered(domain.ChunkSize, 30)) // ten of them again
+	f.add(time.Hour, contactlist.Checks{}, numbered(domain.ChunkSize, 30)) // ten of these numbers are in the campaign already
 	f.add(2*time.Hour, contactlist.Checks{}, numbered(domain.ChunkSize+30, domain.ChunkSize))
 	total := 2*domain.ChunkSize + 30
 	assert.Equal(t, total, f.progress.Total)

@@ -7,21 +7,21 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ContactsExport is a campaign's contacts in the order of upload. Fields are
-// the names in their contexts, sorted; of very many only the first.
+// ContactsExport is all contacts of a campaign in the order of upload. Fields are the sorted names of their context
+// variables, limited to MaxFieldNames.
 type ContactsExport struct {
 	Fields []string
 	Rows   iter.Seq2[Contact, error]
 }
 
-// ResultRow is one contact in a campaign's results.
+// ResultRow is the row of one contact in the results file of a campaign.
 type ResultRow struct {
 	Phone       string
 	Name        string
-	Outcome     string // the contact's state where there is no outcome yet
+	Outcome     string // the contact's state if the contact has no outcome yet
 	Duration    int    // seconds of the last answered attempt
 	Confirmed   bool
 	Notes       string
 	CompletedAt *time.Time
-	Reason      domain.Reason // of the last attempt, or why the contact was skipped
+	Reason      domain.Reason // reason of the last attempt, or of skipping the contact
 }

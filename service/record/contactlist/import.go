@@ -14,59 +14,59 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Bounds of an upload.
+// Limits of an upload.
 const (
 	MaxContacts    = 1_000_000
-	MaxFieldNames  = 200 // names in contexts that are told
-	chunksPerWrite = 8
-	StepRows       = 100 // rows, taken or not, that are read at a time
+	MaxFieldNames  = 200 // names of context variables that an upload lists
+	chunksPerWrite = 8   // full chunks that are stored at a time
+	StepRows       = 100 // rows between two calls of Yield
 )
 
-// Import turns raw rows into chunks: it normalises numbers, drops duplicates
-// and counts what it refuses. Its memory is one number per contact of the
-// campaign and a few chunks, whatever the upload's size.
+// Import converts uploaded rows to chunks of contacts. It normalizes numbers, drops duplicates and counts refused
+// rows. Its memory is one number per contact of the campaign and a few chunks, whatever the size of the upload.
 type Import struct {
 	campaign  *domain.Campaign
-	wanted    []string // variables that a contact must bring to be accepted
+	required  []string // context variables that need a value
 	zones     *calendar.Zones
-	seen      map[uint64]struct{}
-	fields    map[string]struct{} // names in the contexts
-	at        time.Time           // when the contacts count as taken in
-	runs      []domain.ContactRun // of the chunk that was begun before
-	Before    int                 // contacts that the campaign had before
-	chunk     []domain.Contact    // the unfinished chunk
-	Total     int                 // contacts of the campaign so far
-	Screened  ScreenedRows        // rows that do not become contacts and are shown in the results
-	Tails     []domain.Record     // chunks that were begun before: they are written with the totals only
-	ready     []domain.Record
-	Keep      func(chunks []domain.Record) error
-	Progress  func(domain.ContactsSummary, []domain.ContactError) // after each row; nil: nobody looks
-	Yield     func() error                                        // after each piece; nil: nobody is in the way
-	refused   func(phone string) (bool, error)                    // by a do-not-call list; nil: there is none
-	Allowed   func(domain.Number) error                           // by the workspace's destination rules; nil: every number
+	seen      map[uint64]struct{} // numbers of the campaign by NumberKey
+	fields    map[string]struct{} // names of context variables
+	addedAt   time.Time           // time of addition of the new contacts
+	lastRuns  []domain.ContactRun // times of addition in the last chunk, which was not full
+	Before    int                 // number of contacts before this upload
+	chunk     []domain.Contact    // the last chunk, which is not full
+	Total     int                 // number of contacts, with those of this upload
+	Screened  ScreenedRows        // rows that do not become contacts; the results show them
+	Tails     []domain.Record     // last chunks of earlier uploads, filled up; the commit of the totals writes them
+	ready     []domain.Record     // full chunks that are not stored yet
+	Store     func(chunks []domain.Record) error
+	Progress  func(domain.ContactsSummary, []domain.ContactError) // called after each row; nil: not called
+	Yield     func() error                                        // called after each StepRows rows, such as a pause for live calls; nil: not called
+	isListed  func(phone string) (bool, error)                    // do-not-call check; nil: no list
+	Allowed   func(domain.Number) error                           // the workspace's destination rules; nil: every number
 	Summary   domain.ContactsSummary
 	Errors    []domain.ContactError
-	Columns   *domain.ColumnMapping // of a CSV file; nil: none
-	MaxErrors int                   // errors that are kept
-	unknown   error                 // it is not known whether a number may be called
+	Columns   *domain.ColumnMapping // columns of a CSV file; nil: none
+	MaxErrors int                   // maximum length of Errors
+	listError error                 // error of the do-not-call check, which ends the import
 }
 
-// Checks decide which rows become contacts.
+// Checks decide which uploaded rows become contacts.
 type Checks struct {
-	Required []string                                              // variables that need a value
-	Listed   func(ctx context.Context, phone string) (bool, error) // by a do-not-call list; nil: there is none
-	Allowed  func(domain.Number) error                             // by the workspace's destination rules; nil: every number
+	Required []string                                              // context variables that need a value
+	Listed   func(ctx context.Context, phone string) (bool, error) // do-not-call check; nil: no list
+	Allowed  func(domain.Number) error                             // the workspace's destination rules; nil: every number
 }
 
-// NewImport begins an import behind the contacts that the campaign has.
+// NewImport returns an import that adds contacts to those that the campaign has. The new contacts count as added at
+// the time at.
 func NewImport(ctx context.Context, r *Reader, c *domain.Campaign, before *domain.Progress, at time.Time, checks Checks) (*Import, error) {
 	in := &Import{
-		campaign: c, at: at, seen: make(map[uint64]struct{}, before.Total), fields: make(map[string]struct{}),
+		campaign: c, addedAt: at, seen: make(map[uint64]struct{}, before.Total), fields: make(map[string]struct{}),
 		Before: before.Total, Total: before.Total, zones: calendar.NewZones(), MaxErrors: domain.MaxContactErrors,
-		wanted: checks.Required, Allowed: checks.Allowed,
+		required: checks.Required, Allowed: checks.Allowed,
 	}
 	if checks.Listed != nil {
-		in.refused = func(phone string) (bool, error) { return checks.Listed(ctx, phone) }
+		in.isListed = func(phone string) (bool, error) { return checks.Listed(ctx, phone) }
 	}
 	if err := in.Screened.Load(ctx, r, c, before.Screened); err != nil {
 		return nil, err
@@ -102,11 +102,11 @@ func NewImport(ctx context.Context, r *Reader, c *domain.Campaign, before *domai
 		return nil, err
 	}
 	in.chunk = append(in.chunk, last.Contacts[:before.Total%domain.ChunkSize]...)
-	in.runs = last.Added
+	in.lastRuns = last.Added
 	return in, nil
 }
 
-// NumberKey packs an E.164 number, at most 15 digits, into a word.
+// NumberKey returns an E.164 number, which has at most 15 digits, as an integer.
 func NumberKey(e164 string) uint64 {
 	n, err := strconv.ParseUint(strings.TrimPrefix(e164, "+"), 10, 64)
 	if err != nil {
@@ -115,7 +115,7 @@ func NumberKey(e164 string) uint64 {
 	return n
 }
 
-// Read takes rows to their end.
+// Read imports all rows and stores the chunks that became full, and the last new chunk.
 func (in *Import) Read(rows iter.Seq2[domain.RawContact, error]) error {
 	if rows == nil {
 		return nil
@@ -138,7 +138,7 @@ func (in *Import) Read(rows iter.Seq2[domain.RawContact, error]) error {
 		}
 	}
 	if len(in.chunk) > 0 && in.Total > in.Before {
-		in.pack(in.Total / domain.ChunkSize)
+		in.packContacts(in.Total / domain.ChunkSize)
 	}
 	in.packScreened()
 	return in.flush()
@@ -147,8 +147,8 @@ func (in *Import) Read(rows iter.Seq2[domain.RawContact, error]) error {
 func (in *Import) add(row domain.RawContact) error {
 	in.Summary.Received++
 	phone, bad := in.check(row)
-	if in.unknown != nil {
-		return in.unknown
+	if in.listError != nil {
+		return in.listError
 	}
 	if bad.Code != "" {
 		bad.Line, bad.Phone = row.Line, truncatePhone(row.Phone)
@@ -156,8 +156,8 @@ func (in *Import) add(row domain.RawContact) error {
 		if phone == "" {
 			return nil
 		}
-		in.addScreened(domain.ScreenedContact{Phone: phone, Name: domain.Contact{Context: row.Context}.Name(), Reason: domain.Reason(bad.Code), At: in.at})
-		return in.flushMany()
+		in.addScreened(domain.ScreenedContact{Phone: phone, Name: domain.Contact{Context: row.Context}.Name(), Reason: domain.Reason(bad.Code), At: in.addedAt})
+		return in.flushFullBatch()
 	}
 	if in.Total == MaxContacts {
 		return domain.Errorf(domain.CodeValidation, "a campaign has at most %d contacts", MaxContacts)
@@ -169,9 +169,9 @@ func (in *Import) add(row domain.RawContact) error {
 	if len(in.chunk) < domain.ChunkSize {
 		return nil
 	}
-	in.pack(in.Total/domain.ChunkSize - 1)
-	in.chunk = make([]domain.Contact, 0, domain.ChunkSize) // more will follow: few campaigns end here
-	return in.flushMany()
+	in.packContacts(in.Total/domain.ChunkSize - 1)
+	in.chunk = make([]domain.Contact, 0, domain.ChunkSize) // most campaigns continue in a further chunk
+	return in.flushFullBatch()
 }
 
 func (in *Import) addError(e domain.ContactError) {
@@ -180,16 +180,16 @@ func (in *Import) addError(e domain.ContactError) {
 	}
 }
 
-// truncatePhone is what an error repeats of a number: it may be anything.
+// truncatePhone shortens an invalid number for an error message, because it may be any text.
 func truncatePhone(phone string) string {
-	const most = 40
-	if len(phone) <= most {
+	const maxLength = 40
+	if len(phone) <= maxLength {
 		return phone
 	}
-	return strings.ToValidUTF8(phone[:most], "") + "…"
+	return strings.ToValidUTF8(phone[:maxLength], "") + "…"
 }
 
-// addFieldNames remembers the names in a context.
+// addFieldNames adds the names of context variables to the list of names.
 func (in *Import) addFieldNames(c domain.Context) {
 	for name := range c {
 		if _, known := in.fields[name]; !known && len(in.fields) < MaxFieldNames {
@@ -198,8 +198,8 @@ func (in *Import) addFieldNames(c domain.Context) {
 	}
 }
 
-// check normalises a row's number and says what is wrong with the row. The number
-// of a screened row is returned beside the error.
+// check normalizes the number of a row and returns the problem of the row, if any. A row with an unacceptable but
+// valid number returns the number beside the problem.
 func (in *Import) check(row domain.RawContact) (phone string, bad domain.ContactError) {
 	if row.Problem != "" {
 		in.Summary.Invalid++
@@ -225,19 +225,19 @@ func (in *Import) check(row domain.RawContact) (phone string, bad domain.Contact
 		in.Summary.Duplicates++
 		return "", domain.ContactError{Code: "duplicate", Message: "this number is in the campaign already"}
 	}
-	if err := in.destination(phone); err != nil {
+	if err := in.checkDestination(phone); err != nil {
 		in.Summary.NotAllowed++
 		return phone, domain.ContactError{Code: domain.CodeDestination, Message: record.Message(err)}
 	}
-	if missing := MissingVariables(in.wanted, row.Context); missing != "" {
+	if missing := MissingVariables(in.required, row.Context); missing != "" {
 		in.Summary.MissingVariables++
 		return phone, domain.ContactError{Code: "missing_variable", Message: "the required variable " + missing + " has no value: give it in a column of this name, or in context"}
 	}
 	in.seen[key] = struct{}{}
-	if in.refused != nil {
-		listed, err := in.refused(phone)
+	if in.isListed != nil {
+		listed, err := in.isListed(phone)
 		if err != nil {
-			in.unknown = err
+			in.listError = err
 		}
 		if listed {
 			in.Summary.DNC++
@@ -247,8 +247,8 @@ func (in *Import) check(row domain.RawContact) (phone string, bad domain.Contact
 	return phone, bad
 }
 
-// destination says why the workspace may not call a number.
-func (in *Import) destination(phone string) error {
+// checkDestination returns an error if the workspace may not call a number.
+func (in *Import) checkDestination(phone string) error {
 	if in.Allowed == nil {
 		return nil
 	}
@@ -259,8 +259,7 @@ func (in *Import) destination(phone string) error {
 	return in.Allowed(number)
 }
 
-// MissingVariables names the required variables that have no value in a context,
-// separated by commas.
+// MissingVariables returns the required variables that have no value in a context, separated by commas.
 func MissingVariables(required []string, c domain.Context) string {
 	var missing []string
 	for _, name := range required {
@@ -271,16 +270,16 @@ func MissingVariables(required []string, c domain.Context) string {
 	return strings.Join(missing, ", ")
 }
 
-func (in *Import) pack(index int) {
+func (in *Import) packContacts(index int) {
 	chunk := &domain.ContactChunk{
 		CampaignID: in.campaign.ID, WorkspaceID: in.campaign.WorkspaceID, Index: index, Contacts: in.chunk,
 	}
 	first := in.Before - index*domain.ChunkSize
 	if first > 0 {
-		chunk.Added = in.runs
+		chunk.Added = in.lastRuns
 	}
-	if in.at.After(in.campaign.CreatedAt) {
-		chunk.Added = append(slices.Clip(chunk.Added), domain.ContactRun{First: max(first, 0), At: in.at})
+	if in.addedAt.After(in.campaign.CreatedAt) {
+		chunk.Added = append(slices.Clip(chunk.Added), domain.ContactRun{First: max(first, 0), At: in.addedAt})
 	}
 	if first > 0 {
 		in.Tails = append(in.Tails, chunk)
@@ -290,7 +289,7 @@ func (in *Import) pack(index int) {
 	in.chunk = nil
 }
 
-func (in *Import) flushMany() error {
+func (in *Import) flushFullBatch() error {
 	if len(in.ready) < chunksPerWrite {
 		return nil
 	}
@@ -301,7 +300,7 @@ func (in *Import) flush() error {
 	if len(in.ready) == 0 {
 		return nil
 	}
-	err := in.Keep(in.ready)
+	err := in.Store(in.ready)
 	in.ready = nil
 	return err
 }

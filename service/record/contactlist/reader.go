@@ -1,5 +1,5 @@
-// Package contactlist reads and writes the contacts of a campaign, which are stored
-// in chunks in the order of upload.
+// Package contactlist reads and writes the contacts of campaigns. Contacts are stored in chunks, in the order of
+// upload; the position of a contact is its ordinal.
 package contactlist
 
 import (
@@ -15,33 +15,34 @@ import (
 )
 
 const (
-	// maxPagesPerFind bounds how many states one page of a filtered list looks at:
-	// the next cursor goes on from there.
+	// maxPagesPerFind is how many state pages findStates reads for one page of a filtered list. The cursor of the
+	// page continues behind them.
 	maxPagesPerFind = 1000
-	// maxSingleReads is how many rows of a chunk are looked up one by one, before all
-	// of the chunk are read.
+	// maxSingleReads is up to how many results of a chunk are read one by one. For more results one range of rows
+	// is read.
 	maxSingleReads = 8
 )
 
 // Reader reads the contacts of campaigns.
 type Reader struct{ store commit.Store }
 
-// New returns a reader of a store.
+// New returns a Reader of a store.
 func New(store commit.Store) Reader { return Reader{store} }
 
-// Entry is a contact with what became of it.
+// Entry is a contact with its state and its result.
 type Entry struct {
 	Ordinal int
 	Contact domain.Contact
 	AddedAt time.Time
 	State   domain.ContactState
-	Result  *domain.ContactResult // nil: idle so far
+	Result  *domain.ContactResult // nil: no attempt yet
 }
 
-// StateSet are those that are wanted, by domain.ContactState; nil: all.
+// StateSet is a set of contact states, indexed by domain.ContactState. A nil set contains all states.
 type StateSet []bool
 
-// StatesShownAs are the stored states that a campaign shows by a word.
+// StatesShownAs returns the stored states that the API shows as word for a campaign with this status. An empty word
+// selects all states.
 func StatesShownAs(status domain.CampaignStatus, word string) StateSet {
 	if word == "" {
 		return nil
@@ -53,13 +54,13 @@ func StatesShownAs(status domain.CampaignStatus, word string) StateSet {
 	return wanted
 }
 
-// Has says whether a state is in the set; every one is in nil.
+// Has reports whether the set contains a state.
 func (w StateSet) Has(s domain.ContactState) bool { return w == nil || int(s) < len(w) && w[s] }
 
-// ordinalsOf are the ordinals of those that are wanted; the first stands at start.
-func (w StateSet) ordinalsOf(now []domain.ContactState, start int) []int {
+// ordinalsOf returns the ordinals of the states in the set. states[0] belongs to ordinal start.
+func (w StateSet) ordinalsOf(states []domain.ContactState, start int) []int {
 	var ordinals []int
-	for i, s := range now {
+	for i, s := range states {
 		if w.Has(s) {
 			ordinals = append(ordinals, start+i)
 		}
@@ -67,8 +68,7 @@ func (w StateSet) ordinalsOf(now []domain.ContactState, start int) []int {
 	return ordinals
 }
 
-// Progress reads the counters of a campaign; those of one without any are
-// empty.
+// Progress reads the counters of a campaign. A campaign without counters gets empty ones.
 func (r *Reader) Progress(ctx context.Context, c *domain.Campaign) (*domain.Progress, error) {
 	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err := r.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
@@ -77,50 +77,49 @@ func (r *Reader) Progress(ctx context.Context, c *domain.Campaign) (*domain.Prog
 	return progress, nil
 }
 
-// All walks a campaign's contacts in the order of upload, with their states
-// and results: sorted scans, merged. Chunks in which nobody is wanted are not
-// read.
+// All yields a campaign's contacts in the order of upload, with their states and results. Chunks without a contact
+// in a wanted state are not read.
 func (r *Reader) All(ctx context.Context, c *domain.Campaign, wanted StateSet) iter.Seq2[Entry, error] {
-	return record.Flatten(r.byChunk(ctx, c, wanted))
+	return record.Flatten(r.readChunks(ctx, c, wanted))
 }
 
-// AllReadAhead is people for whoever wants them all: a chunk is read while the
-// one before it is used.
+// AllReadAhead is All for callers that read to the end: the next chunk is read while the caller uses the current
+// one.
 func (r *Reader) AllReadAhead(ctx context.Context, c *domain.Campaign, wanted StateSet) iter.Seq2[Entry, error] {
-	return record.Flatten(record.ReadAhead(ctx, func(ctx context.Context) iter.Seq2[[]Entry, error] { return r.byChunk(ctx, c, wanted) }))
+	return record.Flatten(record.ReadAhead(ctx, func(ctx context.Context) iter.Seq2[[]Entry, error] { return r.readChunks(ctx, c, wanted) }))
 }
 
-func (r *Reader) byChunk(ctx context.Context, c *domain.Campaign, wanted StateSet) iter.Seq2[[]Entry, error] {
+func (r *Reader) readChunks(ctx context.Context, c *domain.Campaign, wanted StateSet) iter.Seq2[[]Entry, error] {
 	return func(yield func([]Entry, error) bool) {
 		progress, err := r.Progress(ctx, c)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		who := activeCalls{store: r.store, campaign: c}
+		calls := answeredCalls{store: r.store, campaign: c}
 		for start := 0; start < progress.Total; start += domain.ChunkSize {
 			n := min(domain.ChunkSize, progress.Total-start)
-			now, err := r.states(ctx, &who, start, n)
+			states, err := r.states(ctx, &calls, start, n)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			ordinals := wanted.ordinalsOf(now, start)
+			ordinals := wanted.ordinalsOf(states, start)
 			if len(ordinals) == 0 {
 				continue
 			}
-			some, err := r.readChunk(ctx, c, progress, start, now, ordinals)
-			if !yield(some, err) || err != nil {
+			entries, err := r.readChunk(ctx, c, progress, start, states, ordinals)
+			if !yield(entries, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// readChunk are some contacts of the chunk that begins at an ordinal, whose
-// states are known.
+// readChunk reads the contacts at some ordinals of the chunk that begins at ordinal start. states are the known
+// states of the chunk.
 func (r *Reader) readChunk(
-	ctx context.Context, c *domain.Campaign, progress *domain.Progress, start int, now []domain.ContactState, ordinals []int,
+	ctx context.Context, c *domain.Campaign, progress *domain.Progress, start int, states []domain.ContactState, ordinals []int,
 ) ([]Entry, error) {
 	chunk := &domain.ContactChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: start / domain.ChunkSize}
 	if _, err := r.store.Get(ctx, chunk); err != nil {
@@ -138,20 +137,20 @@ func (r *Reader) readChunk(
 	if err != nil {
 		return nil, err
 	}
-	some := make([]Entry, 0, len(ordinals))
+	entries := make([]Entry, 0, len(ordinals))
 	for _, o := range ordinals {
 		if o-start < len(chunk.Contacts) {
-			some = append(some, Entry{Ordinal: o, Contact: chunk.Contacts[o-start], AddedAt: domain.AddedAt(chunk.Added, o-start, c.CreatedAt), State: now[o-start], Result: results[o]})
+			entries = append(entries, Entry{Ordinal: o, Contact: chunk.Contacts[o-start], AddedAt: domain.AddedAt(chunk.Added, o-start, c.CreatedAt), State: states[o-start], Result: results[o]})
 		}
 	}
-	return some, nil
+	return entries, nil
 }
 
-// states are those of n contacts from an ordinal on.
-func (r *Reader) states(ctx context.Context, talks *activeCalls, start, n int) ([]domain.ContactState, error) {
-	out := make([]domain.ContactState, n) // a page without a row is all pending
+// states returns the states of n contacts, beginning at ordinal start.
+func (r *Reader) states(ctx context.Context, calls *answeredCalls, start, n int) ([]domain.ContactState, error) {
+	out := make([]domain.ContactState, n) // contacts without a state page are pending
 	first := start / domain.PageSize
-	err := r.readStatePages(ctx, talks.campaign, first, (start+n-1)/domain.PageSize-first+1, func(row *domain.ContactPage) bool {
+	err := r.readStatePages(ctx, calls.campaign, first, (start+n-1)/domain.PageSize-first+1, func(row *domain.ContactPage) bool {
 		for i, s := range row.States {
 			if at := row.Index*domain.PageSize + i - start; at >= 0 && at < n {
 				out[at] = domain.ContactState(s)
@@ -162,13 +161,14 @@ func (r *Reader) states(ctx context.Context, talks *activeCalls, start, n int) (
 	if err != nil {
 		return nil, err
 	}
-	return out, talks.markStates(ctx, out, start)
+	return out, calls.markStates(ctx, out, start)
 }
 
-// errStop ends a scan.
-var errStop = errors.New("enough")
+// errStop ends a scan early.
+var errStop = errors.New("scan stopped early")
 
-// readStatePages reads the stored ones of n pages from one on, until f has enough.
+// readStatePages reads n state pages, beginning at page first. Pages without a row are skipped. f returns false to
+// end the scan.
 func (r *Reader) readStatePages(ctx context.Context, c *domain.Campaign, first, n int, f func(*domain.ContactPage) bool) error {
 	after := ""
 	if first > 0 {
@@ -187,7 +187,7 @@ func (r *Reader) readStatePages(ctx context.Context, c *domain.Campaign, first, 
 	return commit.StoreError(err)
 }
 
-// readResults are those of some contacts of a chunk, by ordinal.
+// readResults returns the results of some contacts of one chunk, by ordinal.
 func (r *Reader) readResults(ctx context.Context, c *domain.Campaign, ordinals []int) (map[int]*domain.ContactResult, error) {
 	out := make(map[int]*domain.ContactResult, len(ordinals))
 	if len(ordinals) <= maxSingleReads {
@@ -224,7 +224,7 @@ func (r *Reader) readResults(ctx context.Context, c *domain.Campaign, ordinals [
 	return out, commit.StoreError(err)
 }
 
-// Edits are all changes that were made to contacts after their upload.
+// Edits yields all changes that were made to contacts after their upload.
 func (r *Reader) Edits(ctx context.Context, c *domain.Campaign, progress *domain.Progress) iter.Seq2[*domain.ContactEdit, error] {
 	if progress.Edits == 0 {
 		return func(func(*domain.ContactEdit, error) bool) {}
@@ -232,7 +232,7 @@ func (r *Reader) Edits(ctx context.Context, c *domain.Campaign, progress *domain
 	return r.editsFrom(ctx, c, 0, progress.Total)
 }
 
-// editsFrom are those of n contacts from an ordinal on.
+// editsFrom yields the changes of n contacts, beginning at ordinal start.
 func (r *Reader) editsFrom(ctx context.Context, c *domain.Campaign, start, n int) iter.Seq2[*domain.ContactEdit, error] {
 	const atOnce = 256
 	return func(yield func(*domain.ContactEdit, error) bool) {
@@ -266,7 +266,7 @@ func (r *Reader) editsFrom(ctx context.Context, c *domain.Campaign, start, n int
 	}
 }
 
-// LastChunk reads the chunk to which the next contact is added.
+// LastChunk reads the chunk to which the next contact will be added.
 func (r *Reader) LastChunk(ctx context.Context, c *domain.Campaign, total int) (*domain.ContactChunk, error) {
 	last := &domain.ContactChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: total / domain.ChunkSize}
 	_, err := r.store.Get(ctx, last)

@@ -6,15 +6,15 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ScreenedRows are the rows of uploads to a campaign that did not become contacts, as an
-// upload goes on with them. Each number has one row.
+// ScreenedRows are the uploaded rows that did not become contacts of a campaign because a check refused them. They
+// are stored in chunks. Each number has one row.
 type ScreenedRows struct {
 	Numbers       map[uint64]struct{}
-	chunk         []domain.ScreenedContact // the unfinished chunk
-	Before, Total int                      // rows that there were before, and are now
+	chunk         []domain.ScreenedContact // the last chunk, which is not full
+	Before, Total int                      // number of rows before this upload, and now
 }
 
-// Load reads the rows that a campaign has.
+// Load reads the screened rows that the campaign has from earlier uploads.
 func (s *ScreenedRows) Load(ctx context.Context, r *Reader, c *domain.Campaign, total int) error {
 	s.Before, s.Total, s.Numbers = total, total, make(map[uint64]struct{}, total)
 	for row, err := range r.Screened(ctx, c, total) {
@@ -33,8 +33,7 @@ func (s *ScreenedRows) Load(ctx context.Context, r *Reader, c *domain.Campaign, 
 	return nil
 }
 
-// addScreened keeps a row that does not become a contact. A campaign keeps as many of
-// them as of contacts.
+// addScreened stores a row that does not become a contact. A campaign stores at most MaxContacts screened rows.
 func (in *Import) addScreened(row domain.ScreenedContact) {
 	s, key := &in.Screened, NumberKey(row.Phone)
 	if _, twice := s.Numbers[key]; twice || s.Total == MaxContacts {
@@ -47,7 +46,7 @@ func (in *Import) addScreened(row domain.ScreenedContact) {
 	}
 }
 
-// packScreened makes a record of the unfinished chunk of screened rows.
+// packScreened makes a record of the last chunk of screened rows, which may not be full.
 func (in *Import) packScreened() {
 	s := &in.Screened
 	if len(s.chunk) == 0 || s.Total == s.Before {

@@ -13,14 +13,14 @@ import (
 // ContactRows are the rows of an upload.
 type ContactRows struct {
 	Rows    iter.Seq2[domain.RawContact, error]
-	Columns *domain.ColumnMapping // complete once the rows were read; nil: no columns
+	Columns *domain.ColumnMapping // complete after all rows were read; nil: the upload has no columns
 }
 
-// UploadSummary is the answer to an upload of contacts.
+// UploadSummary is the API's response to an upload of contacts.
 type UploadSummary struct {
 	UploadID string                 `json:"upload_id"`
 	Summary  domain.ContactsSummary `json:"contacts_summary"`
-	Errors   []domain.ContactError  `json:"contact_errors"` // the first MaxContactErrors
+	Errors   []domain.ContactError  `json:"contact_errors"` // the first MaxContactErrors errors
 	domain.ColumnMapping
 }
 
@@ -31,7 +31,7 @@ func NewUpload(p domain.Principal, c *domain.Campaign) domain.Upload {
 	return u
 }
 
-// CompleteUpload returns the row of an upload whose rows were all read, with the counts and the errors of the import.
+// CompleteUpload returns the row of a finished upload, with the counts and errors of the import.
 func (in *Import) CompleteUpload(u domain.Upload) *domain.Upload {
 	at := record.Now()
 	u.Status, u.UpdatedAt, u.CompletedAt = domain.UploadCompleted, at, &at
@@ -45,7 +45,7 @@ func (in *Import) CompleteUpload(u domain.Upload) *domain.Upload {
 	return &u
 }
 
-// NewUploadSummary returns the answer to an upload.
+// NewUploadSummary returns the API's response for an upload.
 func NewUploadSummary(u *domain.Upload) UploadSummary {
 	return UploadSummary{UploadID: u.ID, Summary: u.Summary, Errors: u.Errors, ColumnMapping: u.ColumnMapping}
 }

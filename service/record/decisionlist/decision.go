@@ -6,21 +6,21 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Decision is why a contact was rung, left out or left behind, as the API shows
-// it.
+// Decision is one decision of a campaign about a contact, as the API shows it: dial, skip, cancel or expire, with
+// the rules that led to it.
 type Decision struct {
-	Row       int             `json:"row"` // of the log: its chain is checked row by row
+	Row       int             `json:"row"` // row of the decision log; a hash chain links the rows
 	At        time.Time       `json:"at"`
 	ContactID string          `json:"contact_id"`
 	Phone     string          `json:"phone"`
 	Decision  string          `json:"decision"` // dial | skip | cancel | expire
 	Attempt   int             `json:"attempt"`
 	CallID    string          `json:"call_id,omitempty"`
-	Contacts  int             `json:"contacts,omitempty"` // all who were left at the end: so many, and none is named
+	Contacts  int             `json:"contacts,omitempty"` // number of contacts of a decision about all remaining contacts; ContactID and Phone are then empty
 	Rules     []domain.Ruling `json:"rules"`
 }
 
-// DecisionOf returns decision i of a row of a campaign's log.
+// DecisionOf returns decision i of row r of a campaign's decision log.
 func DecisionOf(c *domain.Campaign, r *domain.DecisionPage, i int) Decision {
 	one := &r.Decisions[i]
 	d := Decision{

@@ -1,2 +1,2 @@
-// Package decisionlist shows the rows of a campaign's decision log as the API does.
+// Package decisionlist converts the rows of a campaign's decision log to the decisions that the API shows.
 package decisionlist

@@ -9,13 +9,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Blobs keeps blobs in memory. The zero value is empty and ready.
+// Blobs is a blob store in memory. The zero value is empty and ready.
 type Blobs struct {
 	mu  sync.Mutex
-	all map[string][]byte // by workspace and name
+	all map[string][]byte // by workspace/name
 }
 
-// blob is an open blob.
+// blob is an open blob: a reader whose Close does nothing.
 type blob struct{ *bytes.Reader }
 
 func (blob) Close() error { return nil }
@@ -31,7 +31,7 @@ func (b *Blobs) Open(_ context.Context, workspace, name string) (io.ReadSeekClos
 	return blob{bytes.NewReader(all)}, int64(len(all)), nil
 }
 
-// Put stores what r reads, unless r fails.
+// Put stores the bytes that r returns. If r fails, nothing is stored.
 func (b *Blobs) Put(_ context.Context, workspace, name string, r io.Reader) (int64, error) {
 	all, err := io.ReadAll(r)
 	if err != nil {
@@ -46,7 +46,7 @@ func (b *Blobs) Put(_ context.Context, workspace, name string, r io.Reader) (int
 	return int64(len(all)), nil
 }
 
-// Delete deletes a blob, if it exists.
+// Delete deletes a blob. A blob that does not exist is no error.
 func (b *Blobs) Delete(_ context.Context, workspace, name string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package recordtest has fakes of what all services call, for their tests.
+// Package recordtest provides fakes and test data for the tests of services.
 package recordtest
 
 import (
@@ -8,34 +8,34 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Ids of two workspaces.
+// Ids of two workspaces for tests.
 const (
 	Workspace      = "ws_01JZZZZZZZZZZZZZZZZZZZZZZ1"
 	OtherWorkspace = "ws_01JZZZZZZZZZZZZZZZZZZZZZZ2"
 )
 
-// Live returns a principal of the live environment of a workspace.
+// Live returns a principal in the live environment of a workspace.
 func Live(workspace string) domain.Principal {
 	return domain.Principal{WorkspaceID: workspace, Environment: domain.Live}
 }
 
-// Workspaces are the workspaces of a node, by id.
+// Workspaces is a fake of record.Workspaces: workspaces by id.
 type Workspaces map[string]*domain.Workspace
 
 // Workspace returns a workspace; nil if it is unknown.
 func (w Workspaces) Workspace(id string) *domain.Workspace { return w[id] }
 
-// WorkspaceNotFound is not_found.
+// WorkspaceNotFound returns not_found.
 func (Workspaces) WorkspaceNotFound() error { return domain.NotFound("workspace") }
 
-// Outbox counts the commits that services report to it.
+// Outbox is a fake of record.Outbox that counts the reported commits.
 type Outbox struct{ atomic.Int32 }
 
-// Committed counts.
+// Committed counts a commit.
 func (o *Outbox) Committed(string) { o.Add(1) }
 
-// Param returns the field that an error names; "" if it names none.
-func Param(err error) string {
+// ErrorField returns the field that an API error names, from the error or from its first detail; "" if there is none.
+func ErrorField(err error) string {
 	e, ok := errors.AsType[*domain.Error](err)
 	switch {
 	case !ok:

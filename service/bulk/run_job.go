@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// RunBulk runs a job in the background until it is over.
+// RunBulk runs a job in the background until the job ends. Outbound jobs do not run in a quarantined store.
 func (s *Service) RunBulk(b *domain.Bulk) {
 	if b.Final() || s.cfg.Node.Quarantined() && b.IsOutbound() {
 		return
@@ -21,38 +21,36 @@ func (s *Service) RunBulk(b *domain.Bulk) {
 		wait := new(waitState)
 		s.running.Store(b.ID, wait)
 		defer s.running.Delete(b.ID)
-		for at := -1; ; {
-			left, err := s.runOnce(ctx, b.WorkspaceID, b.ID, wait)
-			if err == nil || ctx.Err() != nil || left == at { // no step further than the time before
+		for pendingBefore := -1; ; {
+			pending, err := s.runOnce(ctx, b.WorkspaceID, b.ID, wait)
+			if err == nil || ctx.Err() != nil || pending == pendingBefore { // done, stopped, or without progress since the previous run
 				return err
 			}
-			at = left
+			pendingBefore = pending
 		}
 	})
 }
 
-// ResumeBulks continues the jobs of a workspace that an earlier process left
-// unfinished.
+// ResumeBulks starts the jobs of a workspace that did not end before the process was restarted.
 func (s *Service) ResumeBulks(ctx context.Context, workspaceID string) error {
 	return commit.Each(ctx, s.store, "bulk", workspaceID, "open", s.RunBulk)
 }
 
-// run is one run through the items of a job that are left. It is the only writer of
-// the job's row, apart from its cancellation: after any error a new run begins from
-// what is stored.
+// run is one pass over the pending items of a job. Apart from a cancellation, the run is the only writer of the
+// job's row. After an error a new run continues from the stored state.
 type run struct {
 	service      *Service
 	principal    domain.Principal
 	job          domain.Bulk
-	version      uint64 // of the job's row
+	version      uint64 // version of the job's row
 	wait         *waitState
-	firstPending int // no item before it is pending
-	examined     int // no item from it on was examined
-	storedErrors int // of the job's errors
+	firstPending int // no item below this index is pending
+	examined     int // no item at or above this index was examined
+	storedErrors int // number of stored errors of the job
 }
 
-// runOnce processes what is left of a job and returns how many items are still pending.
-func (s *Service) runOnce(ctx context.Context, workspaceID, id string, wait *waitState) (left int, err error) {
+// runOnce processes the pending items of a job and returns how many items are still pending.
+func (s *Service) runOnce(ctx context.Context, workspaceID, id string, wait *waitState) (pending int, err error) {
 	r := &run{service: s, job: domain.Bulk{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}, wait: wait}
 	wait.clear()
 	r.version, err = s.store.Get(ctx, &r.job)
@@ -70,7 +68,7 @@ func (s *Service) runOnce(ctx context.Context, workspaceID, id string, wait *wai
 	return r.job.Pending, err
 }
 
-// readStoredErrors reads the errors of the items so far.
+// readStoredErrors reads the stored errors of the items.
 func (r *run) readStoredErrors(ctx context.Context) error {
 	stored := &domain.BulkErrors{BulkID: r.job.ID, WorkspaceID: r.job.WorkspaceID}
 	_, err := r.service.store.Get(ctx, stored)
@@ -81,7 +79,7 @@ func (r *run) readStoredErrors(ctx context.Context) error {
 	return err
 }
 
-// finish processes the items that are left, and ends the job.
+// finish processes the pending items and completes the job.
 func (r *run) finish(ctx context.Context) (err error) {
 	r.principal = domain.Principal{WorkspaceID: r.job.WorkspaceID, Environment: r.job.Environment, Operator: r.job.Operator, KeyID: r.job.KeyID}
 	if r.job.Status == domain.BulkQueued {
@@ -109,7 +107,7 @@ func (r *run) finish(ctx context.Context) (err error) {
 	return r.apply(ctx, func(b *domain.Bulk, c *commit.Change) { complete(b, c, blank) })
 }
 
-// complete ends a job and deletes the contents of its items.
+// complete marks a job as completed and deletes the contents of its items.
 func complete(b *domain.Bulk, c *commit.Change, blank []domain.Record) {
 	c.Puts = append(c.Puts, blank...)
 	now := record.Now()
@@ -117,8 +115,7 @@ func complete(b *domain.Bulk, c *commit.Change, blank []domain.Record) {
 	b.Done, b.Pending = b.Done+b.Pending, 0
 }
 
-// addJob adds the job's row, as f leaves it, to a commit. committed has to be called
-// after the commit.
+// addJob adds the job's row, changed by f, to a commit. The caller calls committed after a successful commit.
 func (r *run) addJob(c *commit.Change, f func(*domain.Bulk, *commit.Change)) (committed func()) {
 	next := r.job
 	next.Errors = slices.Clip(next.Errors)
@@ -129,6 +126,7 @@ func (r *run) addJob(c *commit.Change, f func(*domain.Bulk, *commit.Change)) (co
 	return func() { r.job, r.version, r.storedErrors = next, r.version+1, len(next.Errors) }
 }
 
+// apply commits the job's row, changed by f.
 func (r *run) apply(ctx context.Context, f func(*domain.Bulk, *commit.Change)) error {
 	c := commit.Change{Workspace: r.job.WorkspaceID}
 	committed := r.addJob(&c, f)
@@ -139,8 +137,9 @@ func (r *run) apply(ctx context.Context, f func(*domain.Bulk, *commit.Change)) e
 	return err
 }
 
-// settle adds the result of an item and the job's count of it to a commit.
-func (r *run) settle(c *commit.Change, item domain.BulkItem) (committed func()) {
+// addResult adds the result of an item and the job's new counters to a commit. The caller calls committed after a
+// successful commit.
+func (r *run) addResult(c *commit.Change, item domain.BulkItem) (committed func()) {
 	next := r.nextPending(item.Index)
 	c.Guards = append(c.Guards, commit.Absent(item.Key()))
 	c.Puts = append(c.Puts, &item)
@@ -156,6 +155,7 @@ func (r *run) settle(c *commit.Change, item domain.BulkItem) (committed func()) 
 	})
 }
 
+// item returns the result row of an item: done without an error, otherwise failed.
 func (r *run) item(index int, err error) domain.BulkItem {
 	item := domain.BulkItem{BulkID: r.job.ID, WorkspaceID: r.job.WorkspaceID, Index: index, Status: domain.ItemDone}
 	if e := itemError(index, err); e != nil {
@@ -164,19 +164,18 @@ func (r *run) item(index int, err error) domain.BulkItem {
 	return item
 }
 
-// nextPending returns the index from which on items may be pending once an item is
-// settled.
-func (r *run) nextPending(settling int) int {
-	r.examined = max(r.examined, settling+1)
+// nextPending returns the first index that may be pending after the item processed has its result.
+func (r *run) nextPending(processed int) int {
+	r.examined = max(r.examined, processed+1)
 	for ; r.firstPending < r.examined; r.firstPending++ {
-		if _, waits := r.wait.until(r.firstPending); waits && r.firstPending != settling {
+		if _, waits := r.wait.until(r.firstPending); waits && r.firstPending != processed {
 			break
 		}
 	}
 	return r.firstPending
 }
 
-// items yields what is left of a job, in its order; the index -1 if it cannot be read.
+// items yields the pending items of a job in order. An unreadable chunk yields the index -1.
 func (r *run) items(ctx context.Context) iter.Seq2[int, NewItem] {
 	return func(yield func(int, NewItem) bool) {
 		for i := r.job.Next / domain.BulkChunkSize; i*domain.BulkChunkSize < r.job.Total; i++ {
@@ -202,11 +201,12 @@ func (r *run) items(ctx context.Context) iter.Seq2[int, NewItem] {
 	}
 }
 
-var errUnreadable = errors.New("the orders of a bulk job cannot be read")
+var errUnreadableItems = errors.New("the stored items of a bulk job cannot be read")
 
+// fail commits an error as the result of an item.
 func (r *run) fail(ctx context.Context, index int, cause error) error {
 	c := commit.Change{Workspace: r.job.WorkspaceID}
-	committed := r.settle(&c, r.item(index, cause))
+	committed := r.addResult(&c, r.item(index, cause))
 	_, err := r.service.store.Apply(ctx, c)
 	if err == nil {
 		committed()
@@ -214,22 +214,22 @@ func (r *run) fail(ctx context.Context, index int, cause error) error {
 	return err
 }
 
-// failAll ends a job of which no item can succeed any more.
+// failAll completes a job whose pending items can no longer succeed: all of them get the error cause.
 func (r *run) failAll(ctx context.Context, cause error) error {
-	var left []domain.BulkItem
+	var failed []domain.BulkItem
 	for index := range r.items(ctx) {
 		if index < 0 {
-			return errUnreadable
+			return errUnreadableItems
 		}
-		left = append(left, r.item(index, cause))
+		failed = append(failed, r.item(index, cause))
 	}
 	blank, err := record.BlankBulkChunks(ctx, r.service.store, &r.job)
 	if err != nil {
 		return err
 	}
 	return r.apply(ctx, func(b *domain.Bulk, c *commit.Change) {
-		for i := range left {
-			item := &left[i]
+		for i := range failed {
+			item := &failed[i]
 			b.Failed, b.Pending = b.Failed+1, b.Pending-1
 			b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
 			c.Puts = append(c.Puts, item)

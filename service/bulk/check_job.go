@@ -11,8 +11,7 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// checkJob returns an error that concerns the whole job, and marks the items that can
-// never succeed.
+// checkJob checks a new job. It returns errors of the whole job, and marks the items that can never succeed.
 func (s *Service) checkJob(ctx context.Context, p domain.Principal, o *NewJob) error {
 	w := s.cfg.Workspaces.Workspace(p.WorkspaceID)
 	switch o.Type {
@@ -38,7 +37,7 @@ func (s *Service) checkCampaign(ctx context.Context, p domain.Principal, campaig
 		return domain.FieldError("defaults.campaign_id", domain.CodeValidation, "there is no such campaign")
 	}
 	if err == nil && c.Status.Final() {
-		err = contactlist.CampaignOver(c)
+		err = contactlist.CampaignOverError(c)
 	}
 	return err
 }
@@ -59,8 +58,8 @@ func (s *Service) checkNumbers(ctx context.Context, p domain.Principal, w *domai
 	return s.cfg.DNC.ListExists(ctx, p, "defaults.list_id", o.Target)
 }
 
-// checkMessages refuses a job that no route would carry, and marks messages to numbers
-// that may not be called.
+// checkMessages returns an error if the workspace has no route for messages. It marks messages to numbers that may
+// not be called.
 func (s *Service) checkMessages(ctx context.Context, p domain.Principal, w *domain.Workspace, o *NewJob) error {
 	if err := s.cfg.SMS.CheckSMSRoutes(ctx, p); err != nil {
 		return err
@@ -73,7 +72,7 @@ func (s *Service) checkMessages(ctx context.Context, p domain.Principal, w *doma
 	return nil
 }
 
-// checkCall says why a call can never be placed as it is ordered; nil: it may be placed.
+// checkCall returns the error of a call request that can never be placed; nil if the call may be placed.
 func (s *Service) checkCall(ctx context.Context, p domain.Principal, w *domain.Workspace, index int, o *domain.NewCall) *domain.BulkError {
 	_, err := s.cfg.Scripts.ScriptForCall(ctx, p, o)
 	if e, ok := errors.AsType[*domain.Error](err); ok && (e.Code == domain.CodeNoEngine || e.Code == domain.CodeValidation && e.Param != "") {
@@ -83,7 +82,7 @@ func (s *Service) checkCall(ctx context.Context, p domain.Principal, w *domain.W
 		return itemError(index, record.ScriptNotFound(ctx, s.store, p, o))
 	}
 	if domain.CodeOf(err) == domain.CodeValidation {
-		return itemError(index, domain.FieldError("agent_id", domain.CodeValidation, "the agent has nothing to say"))
+		return itemError(index, domain.FieldError("agent_id", domain.CodeValidation, "the agent has no pathway and no prompt"))
 	}
 	if _, inside := domain.PhoneUser(o.To); inside {
 		return nil
@@ -91,18 +90,18 @@ func (s *Service) checkCall(ctx context.Context, p domain.Principal, w *domain.W
 	return itemError(index, s.checkDestination(o.To, w, p.Environment))
 }
 
-// checkDestination returns an error for a number that is never called or written to.
+// checkDestination returns an error if the workspace may never call or text the number.
 func (s *Service) checkDestination(to string, w *domain.Workspace, env domain.Environment) error {
 	_, err := record.Destination(s.cfg.Zones, w, env, to)
 	return err
 }
 
-// itemError returns an error as that of an item; nil without one.
+// itemError converts err to the error of an item; nil stays nil.
 func itemError(index int, err error) *domain.BulkError {
 	if err == nil {
 		return nil
 	}
-	out := &domain.BulkError{Index: index, Code: domain.CodeInternal, Message: "something went wrong here"}
+	out := &domain.BulkError{Index: index, Code: domain.CodeInternal, Message: "an internal error occurred"}
 	if e, ok := errors.AsType[*domain.Error](err); ok {
 		out.Code, out.Message, out.Param = e.Code, e.Message, e.Param
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Bulk returns one job.
+// Bulk returns one job. Errors: not_found.
 func (s *Service) Bulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error) {
 	b, _, err := record.Get[domain.Bulk](ctx, s.store, p, domain.PrefixBulk, id)
 	if err == nil {
@@ -33,7 +33,7 @@ func (s *Service) ListBulks(ctx context.Context, p domain.Principal, q record.Pa
 	return l, err
 }
 
-// readErrors reads the errors of the items into a job.
+// readErrors sets the errors of a job from the stored errors of its items.
 func (s *Service) readErrors(ctx context.Context, b *domain.Bulk) error {
 	row := &domain.BulkErrors{BulkID: b.ID, WorkspaceID: b.WorkspaceID}
 	if b.Rejected+b.Failed > 0 {
@@ -51,10 +51,10 @@ func (s *Service) readErrors(ctx context.Context, b *domain.Bulk) error {
 	return nil
 }
 
-// withWaiting adds what a job waits for now.
+// withWaiting sets the reason for which a running job waits now.
 func (s *Service) withWaiting(b *domain.Bulk) *domain.Bulk {
-	if s := s.waitStateOf(b.ID); s != nil && !b.Final() {
-		b.Waiting, b.WaitingUntil = s.now()
+	if state := s.waitStateOf(b.ID); state != nil && !b.Final() {
+		b.Waiting, b.WaitingUntil = state.current()
 	}
 	return b
 }

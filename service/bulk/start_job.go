@@ -11,12 +11,11 @@ import (
 )
 
 const (
-	maxOpenJobs = 100                 // of a workspace
-	keepFor     = 30 * 24 * time.Hour // after the end of a job
+	maxOpenJobs = 100                 // maximum number of jobs of a workspace that have not ended
+	retention   = 30 * 24 * time.Hour // how long an ended job is stored
 )
 
-// StartBulk stores a job with its items in one commit. From its return on the job runs, in
-// this process or the next one.
+// StartBulk commits a job with all its items and starts the job. After a restart of the process the job continues.
 func (s *Service) StartBulk(ctx context.Context, p domain.Principal, o NewJob) (*domain.Bulk, error) {
 	if s.cfg.Workspaces.Workspace(p.WorkspaceID) == nil {
 		return nil, s.cfg.Workspaces.WorkspaceNotFound()
@@ -35,7 +34,7 @@ func (s *Service) StartBulk(ctx context.Context, p domain.Principal, o NewJob) (
 		return nil, commit.StoreError(err)
 	}
 	if open >= maxOpenJobs {
-		return nil, domain.Errorf(domain.CodeInvalidState, "%d bulk jobs are under way, which is the most; wait for one to end or cancel it", open)
+		return nil, domain.Errorf(domain.CodeInvalidState, "%d bulk jobs are open, which is the maximum; wait for one to end or cancel one", open)
 	}
 	b := &domain.Bulk{
 		RequestTrace: tracing.OfRequest(ctx), Type: o.Type, Status: domain.BulkQueued, TargetID: o.Target, Total: len(o.Items), Errors: []domain.BulkError{}, Operator: p.Operator, KeyID: p.KeyID,
@@ -59,7 +58,7 @@ func (s *Service) StartBulk(ctx context.Context, p domain.Principal, o NewJob) (
 	return b, nil
 }
 
-// newChunks returns the rows of the items of a job, and counts them.
+// newChunks returns the chunk rows of a job's items, and counts accepted and rejected items.
 func newChunks(b *domain.Bulk, items []NewItem) ([]domain.Record, error) {
 	var rows []domain.Record
 	for start := 0; start < len(items); start += domain.BulkChunkSize {

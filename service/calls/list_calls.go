@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Query filters calls. Status may be "active": any that is not final.
+// Query filters calls. Empty fields match all calls. Status "active" matches calls that have not ended.
 type Query struct {
 	record.PageQuery
 	Status     string
@@ -15,7 +15,7 @@ type Query struct {
 	ContactID  string
 	AgentID    string
 	Direction  domain.Direction
-	Said       domain.Spoken // in its transcript; nil: anything
+	Said       domain.Spoken // words in the transcript; nil: any transcript
 }
 
 // ListCalls returns a page of calls. Errors: not_found for an unknown campaign;
@@ -26,7 +26,7 @@ func (s *Service) ListCalls(ctx context.Context, p domain.Principal, q Query) (r
 			return record.Page[*domain.Call]{}, err
 		}
 	}
-	search := transcriptSearch{store: s.store, log: s.cfg.Log, words: q.Said, left: maxTranscripts}
+	search := transcriptSearch{store: s.store, log: s.cfg.Log, words: q.Said, remaining: maxSearchedTranscripts}
 	if q.Said != nil {
 		end, err := s.beginSearch(p.WorkspaceID)
 		if err != nil {
@@ -36,14 +36,14 @@ func (s *Service) ListCalls(ctx context.Context, p domain.Principal, q Query) (r
 	}
 	page, err := record.ListLimited(ctx, s.store, p.WorkspaceID, q.index(p), domain.PrefixCall, q.PageQuery, func(c *domain.Call) bool {
 		return q.matches(p, c) && (q.Said == nil || search.matches(ctx, c))
-	}, func() int { return search.left })
+	}, func() int { return search.remaining })
 	if err == nil {
 		err = search.err
 	}
 	return page, err
 }
 
-// index names the list of calls with the fewest that the query does not ask for.
+// index returns the name of the index with the fewest calls that the query does not match.
 func (q *Query) index(p domain.Principal) string {
 	switch {
 	case q.ContactID != "":
@@ -60,7 +60,7 @@ func (q *Query) index(p domain.Principal) string {
 	return record.EnvironmentIndex(p)
 }
 
-// matches says whether the query asks for a call, its transcript aside.
+// matches reports whether the query matches a call, apart from its transcript.
 func (q *Query) matches(p domain.Principal, c *domain.Call) bool {
 	return c.Environment == p.Environment && (q.CampaignID == "" || c.CampaignID == q.CampaignID) &&
 		(q.Status == "" || q.Status == "active" && !c.Final() || string(c.Status) == q.Status) &&

@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// DeletedOrdinals are the ordinals of the contacts that were deleted from a
-// campaign. Their numbers may be added again.
+// DeletedOrdinals returns the ordinals of the contacts that were deleted from a campaign. The numbers of deleted
+// contacts may be added again.
 func (r *Reader) DeletedOrdinals(ctx context.Context, c *domain.Campaign, progress *domain.Progress) (map[int]bool, error) {
 	if progress.Outcomes[domain.OutcomeCancelled] == 0 {
 		return nil, nil
@@ -27,14 +27,14 @@ func (r *Reader) DeletedOrdinals(ctx context.Context, c *domain.Campaign, progre
 	return deleted, nil
 }
 
-// NumberOrError is a number as numbers hands it out.
+// NumberOrError is one element of Numbers.
 type NumberOrError struct {
 	Number string
 	Err    error
 }
 
-// Numbers walks the numbers of a campaign's contacts up to total, as they were
-// uploaded. An error comes at the ordinal -1 and ends the walk.
+// Numbers yields the ordinals and numbers of a campaign's contacts below total, as they were uploaded. An error has
+// the ordinal -1 and ends the sequence.
 func (r *Reader) Numbers(ctx context.Context, c *domain.Campaign, total int) iter.Seq2[int, NumberOrError] {
 	const atOnce = 8
 	return func(yield func(int, NumberOrError) bool) {
@@ -68,8 +68,7 @@ func (r *Reader) Numbers(ctx context.Context, c *domain.Campaign, total int) ite
 	}
 }
 
-// Screened walks the first rows of a campaign's uploads that did not become
-// contacts, up to total.
+// Screened yields the first total screened rows of a campaign: uploaded rows that did not become contacts.
 func (r *Reader) Screened(ctx context.Context, c *domain.Campaign, total int) iter.Seq2[domain.ScreenedContact, error] {
 	return func(yield func(domain.ScreenedContact, error) bool) {
 		for at := 0; at < total; at += domain.ChunkSize {

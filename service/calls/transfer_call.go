@@ -9,17 +9,17 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Transfer hands the caller of a live call on: exactly one of To, Phone and
-// Destination says to whom.
+// Transfer is a request to transfer the caller of a live call. Exactly one of To, Phone and Destination names the
+// target.
 type Transfer struct {
 	To          string              // E.164, or national in the workspace's default country
 	Phone       string              // extension or id
-	Destination string              // a name of the agent's destinations
-	Mode        domain.TransferMode // "": as the destination says, else bridge
-	Summary     string              // told to whoever answers, before the caller is heard
+	Destination string              // name of one of the agent's transfer destinations
+	Mode        domain.TransferMode // default: the mode of the destination, else bridge
+	Summary     string              // spoken to the target before the caller is connected
 }
 
-// TransferCall transfers the caller of a live call.
+// TransferCall transfers the caller of a live call. Errors: not_found, invalid_state, and those of transferTargets.
 func (s *Service) TransferCall(ctx context.Context, p domain.Principal, id string, o Transfer) (*domain.Call, error) {
 	c, pid, err := s.liveCall(ctx, p, id)
 	if err != nil {
@@ -50,8 +50,7 @@ func (s *Service) TransferCall(ctx context.Context, p domain.Principal, id strin
 	return &done.Call, err
 }
 
-// transferDestinations returns the destinations of an agent; none for an agent that
-// was deleted.
+// transferDestinations returns the transfer destinations of an agent. A deleted agent has none.
 func (s *Service) transferDestinations(ctx context.Context, p domain.Principal, agentID string) (domain.AgentTransfer, error) {
 	if agentID == "" {
 		return domain.AgentTransfer{}, nil

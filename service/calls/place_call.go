@@ -18,18 +18,19 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Placement is an outbound call that is to be placed.
+// Placement is a request to place an outbound call.
 type Placement struct {
 	Order  domain.NewCall
 	CallID string
-	// Permit returns the permit of the call; it may wait. nil: a permit that is free
-	// now, or concurrent_limit_exceeded.
+	// Permit returns the permit of the call and may wait for it. If Permit is nil, the call gets a permit that is
+	// free now, or the error concurrent_limit_exceeded.
 	Permit func(ctx context.Context) (lines.Permit, error)
-	// More adds to the commit that opens the call; nil: nothing.
+	// More adds to the commit that opens the call. It may be nil.
 	More func(*commit.Change, *domain.Call)
 }
 
-// PlaceCall places a call if a permit is free now.
+// PlaceCall places a call if a permit is free now. A repeated request with the same Idempotency-Key gets the call
+// of the first request.
 func (s *Service) PlaceCall(ctx context.Context, p domain.Principal, o domain.NewCall) (*domain.Call, error) {
 	if placed, err := record.CreatedBySameRequest[domain.Call](ctx, s.store, p, domain.PrefixCall); placed != nil || err != nil {
 		return placed, err
@@ -37,8 +38,8 @@ func (s *Service) PlaceCall(ctx context.Context, p domain.Principal, o domain.Ne
 	return s.Place(ctx, p, Placement{Order: o, CallID: record.RequestResourceID(ctx, domain.PrefixCall)})
 }
 
-// Place checks an order, takes a permit and a trunk slot, commits the opening of
-// the call and hands it to the actor of the calls.
+// Place checks a call request, gets a permit and a trunk slot, commits the opening of the call and starts its
+// actor.
 func (s *Service) Place(ctx context.Context, p domain.Principal, placement Placement) (*domain.Call, error) {
 	w := s.cfg.Workspaces.Workspace(p.WorkspaceID)
 	if w == nil {
@@ -48,53 +49,53 @@ func (s *Service) Place(ctx context.Context, p domain.Principal, placement Place
 		return nil, err
 	}
 	o := &placement.Order
-	c, script, who, err := s.newCall(ctx, p, w, o, placement.CallID)
+	c, script, callee, err := s.newCall(ctx, p, w, o, placement.CallID)
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.placementActors(p.WorkspaceID, c.Environment)
+	actors, err := s.placementActors(p.WorkspaceID, c.Environment)
 	if err != nil {
 		return nil, err
 	}
-	permit, err := s.permit(ctx, &placement, a.lines)
+	permit, err := s.getPermit(ctx, &placement, actors.lines)
 	if err != nil {
 		return nil, err
 	}
-	slot, err := s.trunkSlot(ctx, a.trunks, c, &who)
+	slot, err := s.requestTrunkSlot(ctx, actors.trunks, c, &callee)
 	if err == nil {
-		err = s.mayStillCall(ctx, o, &who) // the permit and the slot may have taken long
+		err = s.checkStillAllowed(ctx, o, &callee) // getting the permit and the slot may have taken seconds
 	}
 	root := s.cfg.System.Root
 	if err != nil {
-		root.Send(a.lines, lines.ReturnPermit{Permit: permit})
-		root.Send(a.trunks, trunk.ReleaseCall{CallID: c.ID})
+		root.Send(actors.lines, lines.ReturnPermit{Permit: permit})
+		root.Send(actors.trunks, trunk.ReleaseCall{CallID: c.ID})
 		return nil, err
 	}
-	if !who.toPhone() {
+	if !callee.toPhone() {
 		c.From = slot.From
 	}
 	attempt := s.firstAttempt(c, &slot)
-	grant, err := s.permitNumber(ctx, a.numbers, c, who.toPhone())
+	grant, err := s.requestNumberPermission(ctx, actors.numbers, c, callee.toPhone())
 	if err == nil {
 		err = s.cfg.Opener.OpenCall(ctx, call.OpeningCommit{Call: c, Attempt: attempt, Grant: grant, AddTo: placement.More})
 	}
 	if err != nil {
-		root.Send(a.numbers, numbers.ReleaseNumber{CallID: c.ID})
-		root.Send(a.lines, lines.ReturnPermit{Permit: permit})
-		root.Send(a.trunks, trunk.ReturnSlot{CallID: c.ID, Key: slot.Key})
+		root.Send(actors.numbers, numbers.ReleaseNumber{CallID: c.ID})
+		root.Send(actors.lines, lines.ReturnPermit{Permit: permit})
+		root.Send(actors.trunks, trunk.ReturnSlot{CallID: c.ID, Key: slot.Key})
 		return nil, err
 	}
-	root.Send(a.numbers, numbers.AttemptCommitted{CallID: c.ID})
-	answer := *c
-	root.Send(a.calls, call.StartOutbound{
-		Call: *c, Attempt: *attempt, Script: script, Permit: permit, Slot: slot, Contacts: who.contacts,
+	root.Send(actors.numbers, numbers.AttemptCommitted{CallID: c.ID})
+	placed := *c // the calls actor owns c from here on
+	root.Send(actors.calls, call.StartOutbound{
+		Call: *c, Attempt: *attempt, Script: script, Permit: permit, Slot: slot, Contacts: callee.contacts,
 		Variables: map[string]string{}, RingTimeout: o.RingTimeout, MaxDuration: o.MaxDuration, CallerID: o.From,
 		Scrub: dnc.ScrubAll(c.WorkspaceID, c.Environment),
 	})
-	return &answer, nil
+	return &placed, nil
 }
 
-// placementActors are the actors that a placement asks.
+// placementActors are the actors from which a new call gets permit, slot, number permission and its actor.
 type placementActors struct{ lines, trunks, numbers, calls *actor.PID }
 
 func (s *Service) placementActors(workspaceID string, env domain.Environment) (a placementActors, err error) {
@@ -111,53 +112,55 @@ func (s *Service) placementActors(workspaceID string, env domain.Environment) (a
 	return a, err
 }
 
-func (s *Service) permit(ctx context.Context, placement *Placement, from *actor.PID) (lines.Permit, error) {
+// getPermit returns the permit of a placement: from the placement itself, or a permit that is free now.
+func (s *Service) getPermit(ctx context.Context, placement *Placement, from *actor.PID) (lines.Permit, error) {
 	if placement.Permit != nil {
 		return placement.Permit(ctx)
 	}
 	return mailbox.Ask[lines.Permit](ctx, s.cfg.System, from, lines.TryPermit{})
 }
 
-// mayStillCall checks again what may have changed since the order was checked.
-func (s *Service) mayStillCall(ctx context.Context, o *domain.NewCall, who *parties) error {
-	if err := ctx.Err(); err != nil { // the caller waits no longer
+// checkStillAllowed checks again what may have changed since the first check of the request: admission and calling
+// hours.
+func (s *Service) checkStillAllowed(ctx context.Context, o *domain.NewCall, callee *parties) error {
+	if err := ctx.Err(); err != nil { // the client has gone or the deadline has passed
 		return err
 	}
 	if err := s.cfg.Admission.CheckCallAdmission(); err != nil {
 		return err
 	}
-	if who.toPhone() {
+	if callee.toPhone() {
 		return nil
 	}
-	return s.checkCallingHours(o.CallingHours, who.to)
+	return s.checkCallingHours(o.CallingHours, callee.to)
 }
 
-// newCall checks an order against the rules and returns the record of its call.
+// newCall checks a call request against the rules of the workspace and returns the record of its call.
 func (s *Service) newCall(ctx context.Context, p domain.Principal, w *domain.Workspace, o *domain.NewCall, id string) (*domain.Call, domain.Script, parties, error) {
-	var none domain.Script
-	who, err := s.findParties(ctx, p, w, o)
+	var noScript domain.Script
+	callee, err := s.findParties(ctx, p, w, o)
 	if err != nil {
-		return nil, none, parties{}, err
+		return nil, noScript, parties{}, err
 	}
 	script, err := s.cfg.Scripts.ScriptForCall(ctx, p, o)
 	if err != nil {
 		if domain.CodeOf(err) == domain.CodeNotFound {
 			err = record.ScriptNotFound(ctx, s.store, p, o)
 		}
-		return nil, none, parties{}, err
+		return nil, noScript, parties{}, err
 	}
 	now := record.Now()
 	c := &domain.Call{
-		RequestTrace: tracing.OfRequest(ctx), Direction: domain.Outbound, From: who.from, To: who.to.E164, AgentID: o.AgentID, AgentVersion: script.Version, PathwayID: script.Pathway.ID,
+		RequestTrace: tracing.OfRequest(ctx), Direction: domain.Outbound, From: callee.from, To: callee.to.E164, AgentID: o.AgentID, AgentVersion: script.Version, PathwayID: script.Pathway.ID,
 		Status: domain.CallQueued, Legs: []domain.Leg{}, Attempt: 1, StartedAt: &now,
 		Variables: map[string]string{}, Context: o.Context, Record: o.Record,
 	}
 	c.Init("call", p, id, now)
 	c.Metadata = o.Metadata
-	return c, script, who, nil
+	return c, script, callee, nil
 }
 
-// firstAttempt returns the attempt row of a call: durable before the INVITE.
+// firstAttempt returns the attempt row of a call. It is committed before the INVITE is sent.
 func (s *Service) firstAttempt(c *domain.Call, slot *trunk.Slot) *domain.Attempt {
 	return &domain.Attempt{
 		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1, Direction: c.Direction, OpenedAt: record.Now(),

@@ -11,20 +11,20 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// parties are the caller and the callee of an outbound call. A phone of the
-// workspace has contacts, and its extension stands in place of a number.
+// parties are the caller and the callee of an outbound call. If the callee is a registered phone of the workspace,
+// contacts are its SIP contacts and its extension stands in place of the number.
 type parties struct {
 	from     string
 	to       domain.Number
 	contacts []registrar.Contact
-	media    domain.Trunk // the media settings of that phone
+	media    domain.Trunk // the media settings of the called phone
 }
 
-// toPhone says whether a phone of the workspace is called.
-func (w *parties) toPhone() bool { return len(w.contacts) > 0 }
+// toPhone reports whether the callee is a phone of the workspace.
+func (p *parties) toPhone() bool { return len(p.contacts) > 0 }
 
-// findParties checks who is called and which number is shown. The rules for
-// destinations do not apply to phones of the workspace.
+// findParties checks the callee and the caller ID of a new call. The rules for destinations, calling hours and
+// do-not-call lists apply to telephone numbers only, not to phones of the workspace.
 func (s *Service) findParties(ctx context.Context, p domain.Principal, w *domain.Workspace, o *domain.NewCall) (parties, error) {
 	phone, isPhone, err := s.cfg.Phones.FindRegistered(ctx, p, o.To)
 	if err != nil {
@@ -47,18 +47,18 @@ func (s *Service) findParties(ctx context.Context, p domain.Principal, w *domain
 	return parties{from: o.From, to: number}, s.cfg.CallerIDs.CheckCallerID(ctx, p, o.From)
 }
 
-// agentCallerID is shown to a phone if the workspace has no number.
+// agentCallerID is the caller ID for calls to a phone if the workspace has no number.
 const agentCallerID = "agent"
 
-// phoneCallerID returns what a phone of the workspace is shown: the number of the
-// order, the first number of the workspace, or agentCallerID.
+// phoneCallerID returns the caller ID for a call to a phone of the workspace: the number in the request, the first
+// number of the workspace, or agentCallerID.
 func (s *Service) phoneCallerID(ctx context.Context, p domain.Principal, from string) (string, error) {
 	own, err := s.cfg.CallerIDs.CallerIDs(ctx, p)
 	return cmp.Or(slices.Concat([]string{from}, own, []string{agentCallerID})...), err
 }
 
-// checkCallingHours returns outside_calling_hours with next_allowed_at for a number
-// that may not be called now. nil hours allow any time.
+// checkCallingHours returns outside_calling_hours with next_allowed_at if the number may not be called now. Without
+// hours (nil) any time is allowed.
 func (s *Service) checkCallingHours(h *domain.CallingHours, to domain.Number) error {
 	if h == nil {
 		return nil
@@ -71,7 +71,7 @@ func (s *Service) checkCallingHours(h *domain.CallingHours, to domain.Number) er
 	if window.Allows(now) {
 		return nil
 	}
-	e := domain.Errorf(domain.CodeOutsideCallingHours, "it is outside the calling hours of this number")
+	e := domain.Errorf(domain.CodeOutsideCallingHours, "the current time is outside the calling hours of this number")
 	if next, ok := window.Next(now); ok {
 		e = e.With("next_allowed_at", next.UTC())
 	}

@@ -9,28 +9,28 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// SweepBulks deletes jobs that were over long ago, a few per call.
+// SweepBulks deletes up to ten jobs of a workspace that ended more than keepFor ago.
 func (s *Service) SweepBulks(ctx context.Context, workspaceID string) error {
 	var old []*domain.Bulk
 	q := commit.Query{
-		Kind: "bulk", Workspace: workspaceID, Index: "over", Oldest: true, Limit: 10, To: domain.IDAt(domain.PrefixBulk, time.Now().Add(-keepFor)),
+		Kind: "bulk", Workspace: workspaceID, Index: "over", Oldest: true, Limit: 10, To: domain.IDAt(domain.PrefixBulk, time.Now().Add(-retention)),
 	}
 	_, err := s.store.List(ctx, q, func() domain.Record { return &domain.Bulk{} }, func(r domain.Record) error {
-		if b, ok := r.(*domain.Bulk); ok && b.CompletedAt != nil && time.Since(*b.CompletedAt) > keepFor {
+		if b, ok := r.(*domain.Bulk); ok && b.CompletedAt != nil && time.Since(*b.CompletedAt) > retention {
 			old = append(old, b)
 		}
 		return nil
 	})
 	for _, b := range old {
 		if err == nil {
-			err = s.DropBulk(ctx, b)
+			err = s.DeleteBulk(ctx, b)
 		}
 	}
 	return err
 }
 
-// DropBulk deletes a job with all its rows.
-func (s *Service) DropBulk(ctx context.Context, b *domain.Bulk) error {
+// DeleteBulk deletes a job with all its rows.
+func (s *Service) DeleteBulk(ctx context.Context, b *domain.Bulk) error {
 	for _, k := range []struct {
 		kind  string
 		fresh func() domain.Record
@@ -42,7 +42,7 @@ func (s *Service) DropBulk(ctx context.Context, b *domain.Bulk) error {
 			return err
 		}
 	}
-	told := &domain.BulkErrors{BulkID: b.ID, WorkspaceID: b.WorkspaceID}
-	_, err := s.store.Apply(ctx, commit.Change{Workspace: b.WorkspaceID, Deletes: []domain.Key{told.Key(), b.Key()}})
+	errorRow := &domain.BulkErrors{BulkID: b.ID, WorkspaceID: b.WorkspaceID}
+	_, err := s.store.Apply(ctx, commit.Change{Workspace: b.WorkspaceID, Deletes: []domain.Key{errorRow.Key(), b.Key()}})
 	return err
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// CallTrace returns the SIP messages of a call; of a live call those so far.
+// CallTrace returns the SIP messages of a call. For a live call these are the messages so far.
 func (s *Service) CallTrace(ctx context.Context, p domain.Principal, id string) (*domain.CallTrace, error) {
 	t, err := s.findTrace(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
-	noteIgnoredParts(t)
+	addIgnoredPartNotes(t)
 	return t, nil
 }
 
@@ -38,9 +38,9 @@ func (s *Service) findTrace(ctx context.Context, p domain.Principal, id string) 
 	return row.Unpack()
 }
 
-// noteIgnoredParts notes at each received message of a trace what of its body was not
-// used: parts of other kinds, and lines of the SDP.
-func noteIgnoredParts(t *domain.CallTrace) {
+// addIgnoredPartNotes adds notes to the received messages of a trace. A note names a body part or an SDP line that the
+// SIP stack ignored.
+func addIgnoredPartNotes(t *domain.CallTrace) {
 	for i := range t.Messages {
 		m := &t.Messages[i]
 		if m.Out {
@@ -53,7 +53,7 @@ func noteIgnoredParts(t *domain.CallTrace) {
 			case part.ContentType == "application/sdp":
 				m.Notes = append(m.Notes, sdpNotes(part.Body)...)
 			case len(parts) > 1:
-				m.Notes = append(m.Notes, "the part of type "+strings.ToValidUTF8(part.ContentType, "?")+" was passed over")
+				m.Notes = append(m.Notes, "the part of type "+strings.ToValidUTF8(part.ContentType, "?")+" was ignored")
 			}
 		}
 	}

@@ -18,13 +18,13 @@ import (
 	"github.com/callboard/callboard/service/calls"
 )
 
-// callID is the id of the calls that are placed.
+// callID is the id of the calls in these tests.
 const callID = "call_01J00000000000000000000001"
 
-// released waits until an actor has received a message of a type.
-func released[T any](t *testing.T, f *fakeActor) {
+// waitForMessage waits until an actor has received a message of type T.
+func waitForMessage[T any](t *testing.T, f *fakeActor) {
 	t.Helper()
-	polltest.Until(t, 5*time.Second, "the message arrives", func() bool {
+	polltest.Until(t, 5*time.Second, "the actor receives the message", func() bool {
 		for _, m := range f.received() {
 			if _, ok := m.(T); ok {
 				return true
@@ -44,8 +44,8 @@ func TestPlacedCallIsOpenedAndThenStarted(t *testing.T) {
 	c, err := s.Place(t.Context(), caller(), calls.Placement{Order: newOrder(), CallID: callID})
 	require.NoError(t, err)
 	assert.Equal(t, []any{callID, domain.CallQueued, "+12025550100", "+12025550115", 3}, []any{c.ID, c.Status, c.From, c.To, c.AgentVersion})
-	released[numbers.AttemptCommitted](t, n.numbers)
-	released[call.StartOutbound](t, n.calls)
+	waitForMessage[numbers.AttemptCommitted](t, n.numbers)
+	waitForMessage[call.StartOutbound](t, n.calls)
 
 	stored, err := s.Call(t.Context(), caller(), callID)
 	require.NoError(t, err)
@@ -60,13 +60,13 @@ func TestRefusedOrderTakesNoPermit(t *testing.T) {
 		change func(*fakeNode, *domain.Principal, *domain.NewCall)
 		code   domain.Code
 	}{
-		"caller ID of somebody else": {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.From = "+12025550188" }, domain.CodeCallerIDNotAllowed},
-		"number on a list":           {func(n *fakeNode, _ *domain.Principal, o *domain.NewCall) { n.listed = map[string]bool{o.To: true} }, domain.CodeDNCBlocked},
-		"country not allowed":        {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.To = "+442071838750" }, domain.CodeDestination},
-		"emergency number":           {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.To = "911" }, domain.CodeDestination},
-		"no number":                  {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.To = "nobody" }, domain.CodeValidation},
-		"outside the calling hours":  {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.CallingHours = closed }, domain.CodeOutsideCallingHours},
-		"node that stops": {func(n *fakeNode, _ *domain.Principal, _ *domain.NewCall) {
+		"caller ID of another workspace": {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.From = "+12025550188" }, domain.CodeCallerIDNotAllowed},
+		"number on a list":               {func(n *fakeNode, _ *domain.Principal, o *domain.NewCall) { n.listed = map[string]bool{o.To: true} }, domain.CodeDNCBlocked},
+		"country not allowed":            {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.To = "+442071838750" }, domain.CodeDestination},
+		"emergency number":               {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.To = "911" }, domain.CodeDestination},
+		"no number":                      {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.To = "no-number" }, domain.CodeValidation},
+		"outside the calling hours":      {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.CallingHours = closed }, domain.CodeOutsideCallingHours},
+		"node that is stopping": {func(n *fakeNode, _ *domain.Principal, _ *domain.NewCall) {
 			n.refusal = domain.Errorf(domain.CodeUnavailable, "the service is being stopped")
 		}, domain.CodeUnavailable},
 		"unknown agent": {func(n *fakeNode, _ *domain.Principal, _ *domain.NewCall) {
@@ -110,9 +110,9 @@ func TestPermitOfPlacementIsUsedAndReturned(t *testing.T) {
 		return lines.Permit{ID: 7}, nil
 	}})
 	assert.Equal(t, domain.CodeNoTrunk, domain.CodeOf(err))
-	released[lines.ReturnPermit](t, n.lines)
-	assert.Equal(t, []any{lines.ReturnPermit{Permit: lines.Permit{ID: 7}}}, n.lines.received(), "the placement's own permit, and no other")
-	released[trunk.ReleaseCall](t, n.trunks)
+	waitForMessage[lines.ReturnPermit](t, n.lines)
+	assert.Equal(t, []any{lines.ReturnPermit{Permit: lines.Permit{ID: 7}}}, n.lines.received(), "only the permit of the placement is returned")
+	waitForMessage[trunk.ReleaseCall](t, n.trunks)
 }
 
 func TestCallThatDoesNotOpenReturnsEverything(t *testing.T) {
@@ -140,9 +140,9 @@ func TestCallThatDoesNotOpenReturnsEverything(t *testing.T) {
 			c.change(n)
 			_, err := s.Place(t.Context(), caller(), calls.Placement{Order: newOrder(), CallID: callID})
 			assert.Equal(t, c.code, domain.CodeOf(err), "%v", err)
-			released[lines.ReturnPermit](t, n.lines)
-			released[trunk.ReturnSlot](t, n.trunks)
-			released[numbers.ReleaseNumber](t, n.numbers)
+			waitForMessage[lines.ReturnPermit](t, n.lines)
+			waitForMessage[trunk.ReturnSlot](t, n.trunks)
+			waitForMessage[numbers.ReleaseNumber](t, n.numbers)
 			assert.Empty(t, n.calls.received(), "no call is started")
 		})
 	}

@@ -10,18 +10,18 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// ListenMode says by whom a listener of a call is heard.
+// ListenMode decides which party of a call hears the listener. The listener hears both parties in each mode.
 type ListenMode string
 
-// The modes. A listener hears both sides of the call.
+// The modes of a listener.
 const (
-	Listen  ListenMode = "listen"  // is heard by nobody
-	Whisper ListenMode = "whisper" // is heard by the agent's side only
-	Barge   ListenMode = "barge"   // is heard by both
+	Listen  ListenMode = "listen"  // no party hears the listener
+	Whisper ListenMode = "whisper" // only the agent's side hears the listener
+	Barge   ListenMode = "barge"   // both parties hear the listener
 )
 
-// ListenRate is the sampling rate in Hz of what is heard and said: µ-law, one
-// channel. ListenFrame is the length of a frame in bytes, 20 ms.
+// Format of the audio to and from a listener: µ-law, one channel. ListenRate is the sampling rate in Hz,
+// ListenFrame the length of a 20 ms frame in bytes.
 const (
 	ListenRate  = 8000
 	ListenFrame = 160
@@ -29,19 +29,19 @@ const (
 
 // LiveAudio is the connection of a listener to a call.
 type LiveAudio struct {
-	Say   func(mu []byte) // of any length, at the pace at which it shall be heard; ignored where the mode is listen
-	Leave func()          // may be called more than once
+	Say   func(mu []byte) // sends audio of any length, paced in real time; ignored in mode listen
+	Leave func()          // ends listening; may be called more than once
 }
 
-// ListenCall connects a listener to a live call. out receives its audio and must
-// neither block nor call Leave.
+// ListenCall connects a listener to a live call. out receives the audio frames; it must neither block nor call
+// Leave. Errors: not_found, invalid_state, unavailable.
 func (s *Service) ListenCall(ctx context.Context, p domain.Principal, callID string, mode ListenMode, out func(frame []byte)) (LiveAudio, error) {
 	c, pid, err := s.liveCall(ctx, p, callID)
 	if err != nil {
 		return LiveAudio{}, err
 	}
 	modes := map[ListenMode]media.TapMode{Listen: media.Listen, Whisper: media.Whisper, Barge: media.Barge}
-	var abandoned atomic.Bool // the answer came too late: the first frame closes the tap
+	var abandoned atomic.Bool // ListenCall has returned an error; if the tap was opened after all, its first frame closes the tap
 	held := make(chan *media.Tap, 1)
 	receive := func(frame []byte) {
 		if !abandoned.Load() {

@@ -9,23 +9,21 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// DeleteCall removes a call that is over with its recording, its transcript and
-// its SIP messages. Its events and its row of the ledger stay until their own
-// retention ends. Errors: not_found; invalid_state while the call is live.
+// DeleteCall deletes a call that has ended, with its recording, transcript and SIP messages. Its events and its
+// ledger line stay until their own retention ends. Errors: not_found; invalid_state while the call is live.
 func (s *Service) DeleteCall(ctx context.Context, p domain.Principal, id string) error {
 	c, err := s.Call(ctx, p, id)
 	if err != nil {
 		return err
 	}
 	if !c.Final() {
-		return domain.Errorf(domain.CodeInvalidState, "the call is %s; hang it up before you delete it", c.Status).With("current_status", c.Status).
+		return domain.Errorf(domain.CodeInvalidState, "the call is %s; hang up before you delete the call", c.Status).With("current_status", c.Status).
 			With("allowed_from", []domain.CallStatus{domain.CallCompleted, domain.CallBusy, domain.CallNoAnswer, domain.CallFailed, domain.CallCancelled})
 	}
 	return commit.StoreError(s.DeleteCalls(ctx, c.WorkspaceID, []*domain.Call{c}))
 }
 
-// DeleteCalls removes calls that are over, each with everything that is named
-// after it.
+// DeleteCalls deletes ended calls with their recordings, transcripts, SIP messages and pending analyses.
 func (s *Service) DeleteCalls(ctx context.Context, workspaceID string, calls []*domain.Call) error {
 	if len(calls) == 0 {
 		return nil
@@ -49,5 +47,5 @@ func (s *Service) DeleteCalls(ctx context.Context, workspaceID string, calls []*
 	if _, err := s.store.Apply(ctx, change); err != nil {
 		return err
 	}
-	return deleteRecordings() // a recording that was stored in between
+	return deleteRecordings() // a recording may have been stored during the commit
 }

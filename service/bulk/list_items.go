@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// BulkItems returns a page of a job's items, in their order.
+// BulkItems returns a page of a job's items in order. Errors: not_found, invalid_cursor.
 func (s *Service) BulkItems(ctx context.Context, p domain.Principal, id string, q ItemQuery) (record.Page[*domain.BulkItem], error) {
 	out := record.Page[*domain.BulkItem]{Data: []*domain.BulkItem{}}
 	b, err := s.Bulk(ctx, p, id)
@@ -19,7 +19,7 @@ func (s *Service) BulkItems(ctx context.Context, p domain.Principal, id string, 
 	at := 0
 	if q.Cursor != "" {
 		if at, err = strconv.Atoi(q.Cursor); err != nil || at < 0 || at > b.Total {
-			return out, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
+			return out, domain.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not a cursor of this list")
 		}
 	}
 	if !q.Created.Contains(b.CreatedAt) {
@@ -45,27 +45,27 @@ func (s *Service) BulkItems(ctx context.Context, p domain.Principal, id string, 
 	return out, nil
 }
 
-// readItems returns the items of a chunk with their results.
+// readItems returns the items of one chunk with their results.
 func (s *Service) readItems(ctx context.Context, b *domain.Bulk, index int) ([]*domain.BulkItem, error) {
 	chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: index}
 	if _, err := s.store.Get(ctx, chunk); err != nil {
 		return nil, commit.StoreError(err)
 	}
 	start := index * domain.BulkChunkSize
-	idle, wait := domain.ItemPending, s.waitStateOf(b.ID)
+	defaultStatus, wait := domain.ItemPending, s.waitStateOf(b.ID)
 	switch b.Status {
-	case domain.BulkCompleted: // only what did not succeed has rows of contacts and numbers
-		idle = domain.ItemDone
+	case domain.BulkCompleted: // for contacts and numbers only failed items have a result row
+		defaultStatus = domain.ItemDone
 	case domain.BulkCancelled:
-		idle = domain.ItemCancelled
+		defaultStatus = domain.ItemCancelled
 	case domain.BulkQueued, domain.BulkRunning:
 	}
 	items := make([]*domain.BulkItem, len(chunk.Entries))
 	for i, e := range chunk.Entries {
-		items[i] = &domain.BulkItem{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: start + i, Status: idle}
+		items[i] = &domain.BulkItem{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: start + i, Status: defaultStatus}
 		if e.Error != nil {
 			items[i].Status, items[i].Code, items[i].Message, items[i].Param = domain.ItemRejected, e.Error.Code, e.Error.Message, e.Error.Param
-		} else if idle == domain.ItemPending && wait != nil {
+		} else if defaultStatus == domain.ItemPending && wait != nil {
 			if until, waits := wait.until(start + i); waits {
 				items[i].Status, items[i].Until = domain.ItemWaiting, &until
 			}

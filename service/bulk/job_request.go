@@ -5,16 +5,15 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// NewJob orders many things at once. Items are of the one kind that Type
-// says, each with its defaults filled in.
+// NewJob is a request for a bulk job. All items are of the kind Type; their default values are filled in.
 type NewJob struct {
 	Type     domain.BulkType
-	Target   string // the campaign of contacts, the list of numbers ("": the default list)
+	Target   string // campaign id for contacts; list id for numbers, "": the default list
 	Metadata map[string]string
 	Items    []NewItem
 }
 
-// NewItem is one item: what its kind orders, or why it cannot be done.
+// NewItem is one item of a job: the request of its kind, or the error that refuses the item.
 type NewItem struct {
 	Call    *domain.NewCall    `json:"call,omitempty"`
 	Contact *domain.RawContact `json:"contact,omitempty"`
@@ -23,10 +22,10 @@ type NewItem struct {
 	Error   *domain.BulkError  `json:"-"`
 }
 
-// ItemQuery reads the items of a job in their order.
+// ItemQuery selects items of a job in their order.
 type ItemQuery struct {
 	Limit   int
 	Cursor  string
 	Status  domain.BulkItemStatus // "": any
-	Created record.TimeRange      // of the job, with which its items are made
+	Created record.TimeRange      // creation time of the job, which is also that of its items
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// LiveCall reads a call that is not over. Errors: not_found, invalid_state.
+// LiveCall reads a call that has not ended. Errors: not_found, invalid_state.
 func LiveCall(ctx context.Context, store commit.Store, p domain.Principal, id string) (*domain.Call, error) {
 	c, _, err := Get[domain.Call](ctx, store, p, domain.PrefixCall, id)
 	if err == nil && c.Final() {
@@ -16,11 +16,11 @@ func LiveCall(ctx context.Context, store commit.Store, p domain.Principal, id st
 	return c, err
 }
 
-// NotAvailable is the error for a transcript or recording that a call does not
-// have, or does not have yet.
-func NotAvailable(c *domain.Call, what string) error {
+// NotAvailableError returns the error for a transcript or recording that a call does not have, or does not have
+// yet. what is "transcript" or "recording". Errors: processing, not_found.
+func NotAvailableError(c *domain.Call, what string) error {
 	if !c.Final() || c.Processing {
-		return domain.Errorf(domain.CodeProcessing, "the %s is still to come", what)
+		return domain.Errorf(domain.CodeProcessing, "the %s is not ready yet", what)
 	}
 	return domain.Errorf(domain.CodeNotFound, "this call has no %s", what)
 }
