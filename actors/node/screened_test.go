@@ -133,6 +133,6 @@ func TestStartWarnsOfContactsThatMayNotBeCalledAnyMore(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []domain.Detail{{
 		Param: "contacts", Code: domain.CodeDestination,
-		Message: "2 of the contacts may not be called by the rules that the workspace has now and will be skipped; the first is +12025550151: calls to US are not allowed in this workspace",
+		Message: "the current rules of the workspace do not allow calls to 2 of the contacts, which will be skipped; the first is +12025550151: calls to US are not allowed in this workspace",
 	}}, st.Warnings)
 }

@@ -53,7 +53,7 @@ func (n *fakeNode) OutboundLinesPID(string, domain.Environment) (*actor.PID, err
 }
 
 // Start runs work at once, so that the job has ended when Start returns.
-func (n *fakeNode) Begin(ctx context.Context, _ string, work func(ctx context.Context) error) bool {
+func (n *fakeNode) Start(ctx context.Context, _ string, work func(ctx context.Context) error) bool {
 	if !n.paused {
 		_ = work(ctx)
 	}

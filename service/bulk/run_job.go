@@ -17,7 +17,7 @@ func (s *Service) RunBulk(b *domain.Bulk) {
 	if b.Final() || s.cfg.Node.Quarantined() && b.IsOutbound() {
 		return
 	}
-	s.cfg.Jobs.Begin(s.cfg.Node.Context(), b.WorkspaceID+"/"+b.ID, func(ctx context.Context) error {
+	s.cfg.Jobs.Start(s.cfg.Node.Context(), b.WorkspaceID+"/"+b.ID, func(ctx context.Context) error {
 		wait := new(waitState)
 		s.running.Store(b.ID, wait)
 		defer s.running.Delete(b.ID)

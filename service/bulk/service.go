@@ -60,7 +60,7 @@ type permitActors interface {
 
 // jobRunner runs functions in the background.
 type jobRunner interface {
-	Begin(ctx context.Context, name string, work func(ctx context.Context) error) bool
+	Start(ctx context.Context, name string, work func(ctx context.Context) error) bool
 	// StopAndWait stops work and waits for its end.
 	StopAndWait(name string)
 	// Stop stops work without waiting.

@@ -35,7 +35,7 @@ type node struct {
 	freed int // times of appointments
 }
 
-func (n *node) Begin(_ context.Context, _ string, work func(context.Context) error) bool {
+func (n *node) Start(_ context.Context, _ string, work func(context.Context) error) bool {
 	n.work = work
 	return true
 }

@@ -50,7 +50,7 @@ type numberKeys interface {
 
 // jobRunner runs work until it is done.
 type jobRunner interface {
-	Begin(ctx context.Context, name string, work func(ctx context.Context) error) bool
+	Start(ctx context.Context, name string, work func(ctx context.Context) error) bool
 	StopAndWait(name string)
 }
 
@@ -207,7 +207,7 @@ func (s *Service) StartDataRequest(r *domain.DataRequest) {
 	if s.quarantined() && r.Type == domain.DataErase { // recordings may lie in a bucket that another service uses
 		return
 	}
-	s.jobs.Begin(s.background(), r.WorkspaceID+"/"+r.ID, func(ctx context.Context) error {
+	s.jobs.Start(s.background(), r.WorkspaceID+"/"+r.ID, func(ctx context.Context) error {
 		if err := s.takeSlot(ctx); err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ type jobs struct {
 	work func(context.Context) error
 }
 
-func (j *jobs) Begin(_ context.Context, _ string, work func(context.Context) error) bool {
+func (j *jobs) Start(_ context.Context, _ string, work func(context.Context) error) bool {
 	j.work = work
 	return true
 }

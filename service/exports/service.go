@@ -50,7 +50,7 @@ type blobs interface {
 }
 
 type jobs interface {
-	Begin(ctx context.Context, name string, work func(ctx context.Context) error) bool
+	Start(ctx context.Context, name string, work func(ctx context.Context) error) bool
 }
 
 // Service writes exports to files among the blobs.
@@ -148,7 +148,7 @@ func (s *Service) ExportFile(ctx context.Context, p domain.Principal, id string)
 // StartExport begins an export's work beside the requests.
 func (s *Service) StartExport(e *domain.Export) {
 	tried := 0
-	s.jobs.Begin(s.background(), e.WorkspaceID+"/"+e.ID, func(ctx context.Context) error {
+	s.jobs.Start(s.background(), e.WorkspaceID+"/"+e.ID, func(ctx context.Context) error {
 		select {
 		case s.slots <- struct{}{}:
 			defer func() { <-s.slots }()

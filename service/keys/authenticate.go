@@ -17,8 +17,8 @@ const maxCachedTexts = 4096
 // textCache caches the parsed text and the hash of valid keys, by the SHA-256 of the text. The cache avoids
 // computing the key hash for each request. The zero value is ready.
 type textCache struct {
-	mu    sync.RWMutex
-	known map[[sha256.Size]byte]parsedText
+	mu      sync.RWMutex
+	entries map[[sha256.Size]byte]parsedText
 }
 
 // parsedText is the text of a key, parsed and hashed.
@@ -30,17 +30,17 @@ type parsedText struct {
 func (c *textCache) get(sum [sha256.Size]byte) (parsedText, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	t, ok := c.known[sum]
+	t, ok := c.entries[sum]
 	return t, ok
 }
 
 func (c *textCache) add(sum [sha256.Size]byte, t parsedText) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.known) >= maxCachedTexts || c.known == nil {
-		c.known = make(map[[sha256.Size]byte]parsedText)
+	if len(c.entries) >= maxCachedTexts || c.entries == nil {
+		c.entries = make(map[[sha256.Size]byte]parsedText)
 	}
-	c.known[sum] = t
+	c.entries[sum] = t
 }
 
 // foundKey is the result of a key lookup.
@@ -55,7 +55,7 @@ type foundKey struct {
 func (k *Keyring) lookUp(text string, sum [sha256.Size]byte) (f foundKey, err error) {
 	if f.parsedText, f.cached = k.texts.get(sum); f.cached {
 		k.mu.RLock()
-		f.key, f.used = k.keys[f.parsed.ID], k.used[f.parsed.ID]
+		f.key, f.used = k.keys[f.parsed.ID], k.lastUses[f.parsed.ID]
 		k.mu.RUnlock()
 		return f, nil
 	}
@@ -101,7 +101,7 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 		k.texts.add(sum, found.parsedText)
 	}
 	if now.Sub(found.used) >= time.Second {
-		k.touch(key.ID, now)
+		k.setLastUsed(key.ID, now)
 	}
 	return p, nil
 }

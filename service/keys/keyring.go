@@ -22,17 +22,17 @@ import (
 // Keyring holds every API key of the installation in memory, because each request needs one. A change is committed
 // to the store before the Keyring has it.
 type Keyring struct {
-	store     commit.Store
-	pepper    []byte            // for the hashes of keys
-	decisions []byte            // secret from which the keys of decision logs are derived
-	numbers   []byte            // secret from which the keys of number hashes are derived
-	change    record.KeyedMutex // by workspace; held from the commit of a change until the Keyring has it, so that an older commit cannot restore a revoked key
-	mu        sync.RWMutex
-	keys      map[string]*domain.APIKey
-	operators map[string]*domain.APIKey // subset of keys: operator keys
-	used      map[string]time.Time      // last use that is not stored yet
-	texts     textCache
-	deleted   map[string]bool // ids of deleted workspaces
+	store       commit.Store
+	pepper      []byte            // for the hashes of keys
+	decisions   []byte            // secret from which the keys of decision logs are derived
+	numbers     []byte            // secret from which the keys of number hashes are derived
+	changeLocks record.KeyedMutex // by workspace; held from the commit of a change until the Keyring has it, so that an older commit cannot restore a revoked key
+	mu          sync.RWMutex
+	keys        map[string]*domain.APIKey
+	operators   map[string]*domain.APIKey // subset of keys: operator keys
+	lastUses    map[string]time.Time      // last use that is not stored yet
+	texts       textCache
+	deleted     map[string]bool // ids of deleted workspaces
 
 	loading atomic.Bool // keys of some workspaces are not loaded yet, so an unknown key may be valid
 }
@@ -42,7 +42,7 @@ func NewKeyring(store commit.Store, master []byte) *Keyring {
 	return &Keyring{
 		store: store, pepper: derive(master, "callboard api keys"), decisions: derive(master, "callboard log of decisions"),
 		numbers: derive(master, "callboard hashes of numbers"),
-		keys:    make(map[string]*domain.APIKey), operators: make(map[string]*domain.APIKey), used: make(map[string]time.Time), deleted: make(map[string]bool),
+		keys:    make(map[string]*domain.APIKey), operators: make(map[string]*domain.APIKey), lastUses: make(map[string]time.Time), deleted: make(map[string]bool),
 	}
 }
 
@@ -74,14 +74,14 @@ func (k *Keyring) NumberHash(workspace, e164 string) string {
 // Load reads the keys of a workspace from the store.
 func (k *Keyring) Load(ctx context.Context, workspace string) error {
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		if err := commit.Each(ctx, k.store, "api_key", workspace, "env="+string(env), k.remember); err != nil {
+		if err := commit.Each(ctx, k.store, "api_key", workspace, "env="+string(env), k.addKey); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (k *Keyring) remember(key *domain.APIKey) {
+func (k *Keyring) addKey(key *domain.APIKey) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.keys[key.ID] = key
@@ -130,17 +130,17 @@ func (k *Keyring) All(workspace string) []*domain.APIKey {
 	return out
 }
 
-func (k *Keyring) touch(id string, now time.Time) {
+func (k *Keyring) setLastUsed(id string, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.used[id] = now
+	k.lastUses[id] = now
 }
 
 // lastUsed returns the last use of a key that this process saw, else the stored time.
 func (k *Keyring) lastUsed(key *domain.APIKey) *time.Time {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	if t, ok := k.used[key.ID]; ok {
+	if t, ok := k.lastUses[key.ID]; ok {
 		t = t.UTC().Truncate(time.Millisecond)
 		return &t
 	}
@@ -173,7 +173,7 @@ func (k *Keyring) Create(ctx context.Context, by record.Author, key *domain.APIK
 	if t := record.IdempotentRequestOf(ctx); t == nil || !t.Repeated { // an earlier run of the request returned no text, so the new key replaces its key
 		c.Guards = []commit.Guard{commit.Absent(key.Key())}
 	}
-	unlock, err := k.change.Lock(ctx, key.WorkspaceID)
+	unlock, err := k.changeLocks.Lock(ctx, key.WorkspaceID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -184,7 +184,7 @@ func (k *Keyring) Create(ctx context.Context, by record.Author, key *domain.APIK
 	if _, err = k.store.Apply(ctx, c); err != nil {
 		return nil, "", commit.StoreError(err)
 	}
-	k.remember(key)
+	k.addKey(key)
 	return key, text, nil
 }
 
@@ -195,7 +195,7 @@ func (k *Keyring) Update(ctx context.Context, workspace, id string, change func(
 
 // changeWith is Update with further rows in the same commit.
 func (k *Keyring) changeWith(ctx context.Context, workspace, id string, change func(*domain.APIKey) ([]domain.Record, error)) (*domain.APIKey, error) {
-	unlock, err := k.change.Lock(ctx, workspace)
+	unlock, err := k.changeLocks.Lock(ctx, workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +226,7 @@ func (k *Keyring) changeWith(ctx context.Context, workspace, id string, change f
 		if err != nil {
 			return nil, commit.StoreError(err)
 		}
-		k.remember(key)
+		k.addKey(key)
 		return key, nil
 	}
 	return nil, commit.StoreError(domain.ErrConflict)
@@ -268,8 +268,8 @@ func (k *Keyring) RunSaves(ctx context.Context) {
 // SaveLastUsed stores the last uses of keys.
 func (k *Keyring) SaveLastUsed(ctx context.Context) {
 	k.mu.Lock()
-	used := make(map[string]time.Time, len(k.used))
-	maps.Copy(used, k.used)
+	used := make(map[string]time.Time, len(k.lastUses))
+	maps.Copy(used, k.lastUses)
 	k.mu.Unlock()
 	for id, t := range used {
 		key := k.Key(id)
@@ -286,7 +286,7 @@ func (k *Keyring) SaveLastUsed(ctx context.Context) {
 // DeleteWorkspace removes the keys of a deleted workspace. The keys are invalid from then on, and no key is created
 // or changed in that workspace.
 func (k *Keyring) DeleteWorkspace(workspace string) {
-	if unlock, err := k.change.Lock(context.Background(), workspace); err == nil { // cannot fail: the context never ends
+	if unlock, err := k.changeLocks.Lock(context.Background(), workspace); err == nil { // cannot fail: the context never ends
 		defer unlock()
 	}
 	k.mu.Lock()
@@ -296,7 +296,7 @@ func (k *Keyring) DeleteWorkspace(workspace string) {
 		if key.WorkspaceID == workspace {
 			delete(k.keys, id)
 			delete(k.operators, id)
-			delete(k.used, id)
+			delete(k.lastUses, id)
 		}
 	}
 }

@@ -19,11 +19,11 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// people is a fake with users by id and without OAuth clients.
-type people map[string]*domain.User
+// fakeUsers is a fake with users by id and without OAuth clients.
+type fakeUsers map[string]*domain.User
 
-func (u people) User(id string) *domain.User              { return u[id] }
-func (people) Client(string) (*domain.OAuthClient, error) { return nil, nil }
+func (u fakeUsers) User(id string) *domain.User              { return u[id] }
+func (fakeUsers) Client(string) (*domain.OAuthClient, error) { return nil, nil }
 
 // fixture is a service with one valid key that has no parent.
 type fixture struct {
@@ -31,7 +31,7 @@ type fixture struct {
 
 	store   *pebbletest.Store
 	keyring *keys.Keyring
-	users   people
+	users   fakeUsers
 	root    domain.Principal
 	text    string   // text of the key of root
 	deleted []string // ids of the resources that were deleted with a key
@@ -39,7 +39,7 @@ type fixture struct {
 
 func setUp(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{store: pebbletest.OpenStore(t), users: make(people)}
+	f := &fixture{store: pebbletest.OpenStore(t), users: make(fakeUsers)}
 	f.keyring = newKeyring(f.store)
 	f.Service = keys.New(keys.Config{
 		Store: f.store, Keyring: f.keyring, Restrictions: keys.NewRestrictionRules(f.keyring, f.users, f.users),

@@ -44,7 +44,7 @@ func (s *Service) RedeemCode(ctx context.Context, client *domain.OAuthClient, te
 		now := record.Now()
 		again, err := access.Redeem(c, client.ID, redirect, verifier, now)
 		if again {
-			return IssuedTokens{}, s.reused(ctx, client, c.GrantID, err)
+			return IssuedTokens{}, s.revokeReused(ctx, client, c.GrantID, err)
 		}
 		if err != nil {
 			return IssuedTokens{}, err
@@ -52,31 +52,31 @@ func (s *Service) RedeemCode(ctx context.Context, client *domain.OAuthClient, te
 		g := &domain.OAuthGrant{Provenance: c.Provenance, ClientID: client.ID, UserID: c.UserID, Scopes: c.Scopes, RefreshedAt: now}
 		p := domain.Principal{WorkspaceID: client.WorkspaceID, Environment: client.Environment}
 		g.Init("oauth_grant", p, mailbox.NewID(domain.PrefixGrant), now)
-		rights, err := s.rightsOf(client, g, g.Scopes)
+		rights, err := s.currentRights(client, g, g.Scopes)
 		if err != nil {
 			return IssuedTokens{}, err
 		}
 		c.GrantID = g.ID
-		_, err = s.store.Apply(by(ctx, g), commit.Change{
+		_, err = s.store.Apply(withUser(ctx, g), commit.Change{
 			Workspace: client.WorkspaceID, Puts: []domain.Record{c, g},
 			Guards: []commit.Guard{{Key: c.Key(), Version: version}, commit.Absent(g.Key())},
 		})
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return s.granted(client, g, rights), commit.StoreError(err)
+		return s.issueTokens(client, g, rights), commit.StoreError(err)
 	}
 	return IssuedTokens{}, commit.StoreError(domain.ErrConflict)
 }
 
 // withUser returns a context whose audit entry names the user of the grant as the actor.
-func by(ctx context.Context, g *domain.OAuthGrant) context.Context {
+func withUser(ctx context.Context, g *domain.OAuthGrant) context.Context {
 	commit.RiderOf(ctx).Tells("", domain.Actor{Type: "user", ID: g.UserID})
 	return commit.Boarding(ctx)
 }
 
 // issueTokens returns a grant as its client sees it, with a refresh token if the client may refresh.
-func (s *Service) granted(client *domain.OAuthClient, g *domain.OAuthGrant, rights []domain.Permission) IssuedTokens {
+func (s *Service) issueTokens(client *domain.OAuthClient, g *domain.OAuthGrant, rights []domain.Permission) IssuedTokens {
 	out := IssuedTokens{GrantID: g.ID, UserID: g.UserID, SignInKeyID: g.CreatedBy.KeyID(), Rights: rights}
 	if client.May(domain.GrantRefresh) {
 		out.Refresh = access.RefreshText(s.pepper, g.ID, g.Generation)
@@ -86,7 +86,7 @@ func (s *Service) granted(client *domain.OAuthClient, g *domain.OAuthGrant, righ
 
 // currentRights returns the requested permissions of a grant that its client and its user still have. Errors:
 // invalid_grant.
-func (s *Service) rightsOf(client *domain.OAuthClient, g *domain.OAuthGrant, asked []domain.Permission) ([]domain.Permission, error) {
+func (s *Service) currentRights(client *domain.OAuthClient, g *domain.OAuthGrant, asked []domain.Permission) ([]domain.Permission, error) {
 	if ended, err := s.keys.CreatorEnded(g.CreatedBy); err != nil {
 		return nil, err
 	} else if ended {
@@ -107,14 +107,14 @@ func (s *Service) rightsOf(client *domain.OAuthClient, g *domain.OAuthGrant, ask
 // grant (RFC 9700 §4.14.2).
 func (s *Service) RenewGrant(ctx context.Context, client *domain.OAuthClient, text, scope string) (IssuedTokens, error) {
 	for range record.MaxTries {
-		g, version, generation, err := s.grantOf(ctx, client, text)
+		g, version, generation, err := s.findGrant(ctx, client, text)
 		if err != nil {
 			return IssuedTokens{}, err
 		}
 		now := record.Now()
 		again, err := access.Renew(g, client.ID, generation, now)
 		if again {
-			return IssuedTokens{}, s.reused(ctx, client, g.ID, err)
+			return IssuedTokens{}, s.revokeReused(ctx, client, g.ID, err)
 		}
 		if err != nil {
 			return IssuedTokens{}, err
@@ -123,25 +123,25 @@ func (s *Service) RenewGrant(ctx context.Context, client *domain.OAuthClient, te
 		if err != nil {
 			return IssuedTokens{}, err
 		}
-		rights, err := s.rightsOf(client, g, asked)
+		rights, err := s.currentRights(client, g, asked)
 		if err != nil {
 			return IssuedTokens{}, err
 		}
 		g.Generation++
 		g.RefreshedAt, g.UpdatedAt = now, now
-		_, err = s.store.Apply(by(ctx, g), commit.Change{
+		_, err = s.store.Apply(withUser(ctx, g), commit.Change{
 			Workspace: client.WorkspaceID, Guards: []commit.Guard{{Key: g.Key(), Version: version}}, Puts: []domain.Record{g},
 		})
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return s.granted(client, g, rights), commit.StoreError(err)
+		return s.issueTokens(client, g, rights), commit.StoreError(err)
 	}
 	return IssuedTokens{}, commit.StoreError(domain.ErrConflict)
 }
 
 // findGrant returns the grant of a refresh token that this service has issued.
-func (s *Service) grantOf(ctx context.Context, client *domain.OAuthClient, text string) (g *domain.OAuthGrant, version uint64, generation int, err error) {
+func (s *Service) findGrant(ctx context.Context, client *domain.OAuthClient, text string) (g *domain.OAuthGrant, version uint64, generation int, err error) {
 	id, generation, ok := access.ReadRefresh(s.pepper, text)
 	if !ok {
 		return nil, 0, 0, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token is unknown.")
@@ -156,20 +156,20 @@ func (s *Service) grantOf(ctx context.Context, client *domain.OAuthClient, text 
 
 // IntrospectToken returns the grant of a valid refresh token, and when the grant expires. Errors: invalid_grant.
 func (s *Service) IntrospectToken(ctx context.Context, client *domain.OAuthClient, text string) (IssuedTokens, time.Time, error) {
-	g, _, generation, err := s.grantOf(ctx, client, text)
+	g, _, generation, err := s.findGrant(ctx, client, text)
 	if err == nil {
 		_, err = access.Renew(g, client.ID, generation, time.Now())
 	}
 	if err != nil {
 		return IssuedTokens{}, time.Time{}, err
 	}
-	rights, err := s.rightsOf(client, g, g.Scopes)
+	rights, err := s.currentRights(client, g, g.Scopes)
 	return IssuedTokens{GrantID: g.ID, UserID: g.UserID, Rights: rights}, g.Until(), err
 }
 
 // revokeReused revokes the grant of a code or refresh token that was used twice, because one of the two users may
 // be an attacker.
-func (s *Service) reused(ctx context.Context, client *domain.OAuthClient, grantID string, err error) error {
+func (s *Service) revokeReused(ctx context.Context, client *domain.OAuthClient, grantID string, err error) error {
 	commit.RiderOf(ctx).Tells("token.reused", domain.Actor{Type: "oauth_client", ID: client.ID})
 	if end := s.RevokeGrant(ctx, client, grantID); end != nil {
 		return end

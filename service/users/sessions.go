@@ -24,7 +24,7 @@ const saveUseTimeout = 10 * time.Second
 // sign in this user.
 func (s *Service) CreateSignInLink(ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error) (text string, until time.Time, err error) {
 	for range record.MaxTries {
-		u, guard, err := s.disposable(ctx, p, userID, may)
+		u, guard, err := s.guardedUser(ctx, p, userID, may)
 		if err == nil {
 			err = s.checkSignInLink(p, u)
 		}
@@ -177,7 +177,7 @@ func (s *Service) ListSessions(ctx context.Context, p domain.Principal, userID s
 // EndSession ends a session of a user. may decides whether the caller may do this.
 func (s *Service) EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error {
 	return record.Delete(commit.Boarding(ctx), s.store, p, domain.PrefixSession, id, func(c *commit.Change, session *domain.Session) error {
-		u, guard, err := s.disposable(ctx, p, userID, may)
+		u, guard, err := s.guardedUser(ctx, p, userID, may)
 		if err != nil {
 			return err
 		}

@@ -124,7 +124,7 @@ func (s *Service) UpdateUser(ctx context.Context, p domain.Principal, id string,
 
 // guardedUser returns a user whom the caller may delete, sign in or sign out, as may decides. The guard fails a
 // commit if the user was changed since.
-func (s *Service) disposable(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) (*domain.User, commit.Guard, error) {
+func (s *Service) guardedUser(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) (*domain.User, commit.Guard, error) {
 	u, version, err := record.Get[domain.User](ctx, s.store, p, domain.PrefixUser, id)
 	if err != nil {
 		return nil, commit.Guard{}, err
@@ -140,7 +140,7 @@ func (s *Service) DeleteUser(ctx context.Context, p domain.Principal, id string,
 		return err
 	}
 	defer unlock()
-	u, _, err := s.disposable(ctx, p, id, may) // LockChanges excludes other changes
+	u, _, err := s.guardedUser(ctx, p, id, may) // LockChanges excludes other changes
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (s *Service) removeDeleted(id string) {
 	for _, c := range s.cfg.Credentials {
 		c.DeleteWorkspace(id)
 	}
-	s.cfg.Jobs.Begin(s.cfg.Background.Context(), "workspace "+id, func(ctx context.Context) error {
+	s.cfg.Jobs.Start(s.cfg.Background.Context(), "workspace "+id, func(ctx context.Context) error {
 		if stop != nil {
 			stop(ctx)
 			stop = nil

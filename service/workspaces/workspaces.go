@@ -98,7 +98,7 @@ type Keys interface {
 // jobs runs durable work in the background.
 type jobs interface {
 	// Begin runs work under a name until it returns nil.
-	Begin(ctx context.Context, name string, work func(ctx context.Context) error) bool
+	Start(ctx context.Context, name string, work func(ctx context.Context) error) bool
 	// StopAll stops the jobs whose names begin with prefix.
 	StopAll(prefix string)
 }

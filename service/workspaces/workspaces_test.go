@@ -90,7 +90,7 @@ func (f *fake) Create(ctx context.Context, _ record.Author, key *domain.APIKey) 
 	return key, "text of " + key.Name, nil
 }
 
-func (f *fake) Begin(_ context.Context, _ string, work func(context.Context) error) bool {
+func (f *fake) Start(_ context.Context, _ string, work func(context.Context) error) bool {
 	f.jobs = append(f.jobs, work)
 	return true
 }
