@@ -103,7 +103,7 @@ type scripts interface {
 // phones finds registered phones.
 type phones interface {
 	// FindRegistered returns the phone with the extension or id to. If to is a telephone number, isPhone is false.
-	FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.Found, isPhone bool, err error)
+	FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.PhoneFound, isPhone bool, err error)
 }
 
 // callerIDs are the numbers that a workspace may show as caller ID.
