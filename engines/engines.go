@@ -23,9 +23,9 @@ import (
 
 // What engines fail with; test with errors.Is.
 var (
-	ErrRefused = speech.ErrRefused
-	ErrUnfit   = speech.ErrUnfit
-	ErrGarbage = speech.ErrGarbage
+	ErrRefused = speech.ErrRequestRefused
+	ErrUnfit   = speech.ErrRequestInvalid
+	ErrGarbage = speech.ErrInvalidResponse
 )
 
 const (

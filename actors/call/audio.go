@@ -26,7 +26,7 @@ type audio struct {
 // some words mean an opt-out, or a realtime engine listens; nil: nothing listens.
 func (a *audio) connectEngines(cfg *Config, s *domain.Script, optOut []string) *speech.AudioTap {
 	ears, language := cfg.recognizer(s), s.Hearing()
-	words := ears != nil && slices.ContainsFunc(pathway.Languages(s), ears.Hears) && (pathway.Listens(&s.Pathway) || conversation.ListensForOptOut(ears, language, optOut))
+	words := ears != nil && slices.ContainsFunc(pathway.Languages(s), ears.SupportsLanguage) && (pathway.Listens(&s.Pathway) || conversation.ListensForOptOut(ears, language, optOut))
 	if !words && s.Realtime == nil {
 		return nil
 	}

@@ -43,8 +43,8 @@ type Config struct {
 	Store      Store
 	UserAgent  leg.UserAgent
 	Media      leg.Media
-	Speaker    speech.Speaker
-	Recognizer speech.Recogniser // nil: words are not recognized
+	Speaker    speech.Synthesizer
+	Recognizer speech.Recognizer // nil: words are not recognized
 	// AgentRuntime is the agent runtime of a call; nil: no model takes part.
 	AgentRuntime func(c domain.Call) conversation.AgentRuntime
 	Blobs        recording.Blobs

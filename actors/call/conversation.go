@@ -69,7 +69,7 @@ func (cfg *Config) redactor() *domain.Redactor {
 }
 
 // recognizer is the speech recognizer of an agent; nil: none.
-func (cfg *Config) recognizer(s *domain.Script) speech.Recogniser {
+func (cfg *Config) recognizer(s *domain.Script) speech.Recognizer {
 	if cfg.Recognizer == nil {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (cfg *Config) recognizer(s *domain.Script) speech.Recogniser {
 	if s.STT != nil {
 		engine = s.STT.Engine
 	}
-	return speech.For(cfg.Recognizer, engine)
+	return speech.SelectRecognizer(cfg.Recognizer, engine)
 }
 
 func (cfg *Config) beforeConversation(callID string) func(any) {

@@ -197,7 +197,7 @@ func hiss(words media.Clip, below float64) media.Clip {
 }
 
 // sounds is how a line sounds by the caller's voice.
-func (m *mouth) sounds(line string, voice speech.Speaker) media.Clip {
+func (m *mouth) sounds(line string, voice speech.Synthesizer) media.Clip {
 	m.t.Helper()
 	if m.engine == "espeak" {
 		clip, err := voice.Speak(m.t.Context(), speech.Request{Text: line, Voice: m.voice, Rate: 150})
@@ -214,7 +214,7 @@ func (m *mouth) sounds(line string, voice speech.Speaker) media.Clip {
 }
 
 // caller is the far end of a dialogue.
-func caller(t *testing.T, d dialogue, voice speech.Speaker) (*mouth, *peer) {
+func caller(t *testing.T, d dialogue, voice speech.Synthesizer) (*mouth, *peer) {
 	t.Helper()
 	m := &mouth{dialogue: d, t: t}
 	if d.keys == "" && len(d.lines) > 0 {
@@ -257,7 +257,7 @@ func caller(t *testing.T, d dialogue, voice speech.Speaker) (*mouth, *peer) {
 
 // spelt is a speaker that remembers what a clip says.
 type spelt struct {
-	speech.Speaker
+	speech.Synthesizer
 	texts sync.Map // of the first byte of a clip
 }
 
@@ -271,7 +271,7 @@ func (s *spelt) Speak(ctx context.Context, r speech.Request) (media.Clip, error)
 }
 
 // reaches makes the call and tells what it came to.
-func (d dialogue) reaches(t *testing.T, voice speech.Speaker, ears speech.Recogniser) (end string, e call.Ended) {
+func (d dialogue) reaches(t *testing.T, voice speech.Synthesizer, ears speech.Recognizer) (end string, e call.Ended) {
 	t.Helper()
 	m, far := caller(t, d, voice)
 	words := &spelt{Speaker: voice}
@@ -344,9 +344,9 @@ func dialogues() (all []dialogue, least float64) {
 
 func TestCallersReachTheirGoalsByWords(t *testing.T) { //nolint:tparallel // beside its own cases only: it counts them
 	t.Parallel()
-	voice, err := speech.New(speech.Config{})
+	voice, err := speech.NewSynthesizerChain(speech.Config{})
 	require.NoError(t, err)
-	require.NoError(t, voice.Missing())
+	require.NoError(t, voice.LocalEngineError())
 	sphinx, err := speech.NewSphinx(t.TempDir(), 2, patience)
 	require.NoError(t, err)
 	var mu sync.Mutex

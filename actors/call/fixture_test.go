@@ -100,8 +100,8 @@ type fixture struct {
 }
 
 type plan struct {
-	speaker speech.Speaker
-	ears    speech.Recogniser
+	speaker speech.Synthesizer
+	ears    speech.Recognizer
 	before  func(actor, callID string, msg any)
 	trunks  func(h *fixture) []domain.Trunk
 	spool   string

@@ -36,7 +36,7 @@ type holdMusic struct {
 
 // request has the music read, once. Until it is there a waiting party hears what it
 // would hear without music.
-func (h *holdMusic) request(ctx actor.Context, s *domain.Script, speaker speech.Speaker) {
+func (h *holdMusic) request(ctx actor.Context, s *domain.Script, speaker speech.Synthesizer) {
 	name, voice := s.Transfer.HoldMusic, s.Voice.Name
 	if name == "" || name == domain.HoldSilence || h.requested {
 		return
@@ -45,7 +45,7 @@ func (h *holdMusic) request(ctx actor.Context, s *domain.Script, speaker speech.
 	mailbox.RunTask(ctx, musicTimeout, func(bound context.Context) any { return readMusic(bound, speaker, name, voice) })
 }
 
-func readMusic(ctx context.Context, speaker speech.Speaker, name, voice string) (m musicReady) {
+func readMusic(ctx context.Context, speaker speech.Synthesizer, name, voice string) (m musicReady) {
 	defer func() {
 		if v := recover(); v != nil {
 			m.err = fmt.Errorf("call: reading hold music panicked: %v", v)

@@ -211,7 +211,7 @@ func (c *call) prepareSummary(ctx actor.Context) {
 	})
 }
 
-func speakSummary(ctx context.Context, speaker speech.Speaker, r speech.Request, generation int) (m summarySpoken) {
+func speakSummary(ctx context.Context, speaker speech.Synthesizer, r speech.Request, generation int) (m summarySpoken) {
 	m.generation = generation
 	defer func() {
 		if v := recover(); v != nil {

@@ -33,14 +33,14 @@ type TranscriptWatcher interface {
 type RealtimeRuntime interface {
 	AgentRuntime
 	// Live opens a session of a realtime engine. told gets its events, also before Live has returned, and never after Close.
-	OpenRealtime(ctx context.Context, s *domain.Script, brief string, d pathway.Live, told func(speech.LiveEvent)) (RealtimeConnection, error)
+	OpenRealtime(ctx context.Context, s *domain.Script, brief string, d pathway.Live, told func(speech.RealtimeEvent)) (RealtimeConnection, error)
 	// Instead says whether a model, a voice and a recognizer can take over where the engine fails.
 	CanReplaceRealtime(s *domain.Script) bool
 }
 
 // RealtimeConnection is a session of a realtime engine.
 type RealtimeConnection struct {
-	speech.Live
+	speech.RealtimeSession
 	Engine    string            // its name
 	AudioOnly bool              // it reports no turns and words, and cuts its own audio
 	Tools     map[string]string // ids of tools by the names that the engine has for them

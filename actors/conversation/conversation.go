@@ -38,8 +38,8 @@ type Config struct {
 	Script         domain.Script
 	Variables      map[string]string // built-ins and the contact's data
 	Player         Player
-	Synthesizer    speech.Speaker
-	Recognizer     speech.Recogniser // nil: words are not recognized
+	Synthesizer    speech.Synthesizer
+	Recognizer     speech.Recognizer // nil: words are not recognized
 	AudioTap       *speech.AudioTap  // takes the caller's audio; nil as Recognizer
 	Log            *slog.Logger
 	AgentRuntime   AgentRuntime     // nil: no model takes part, and no tool is called
@@ -199,7 +199,7 @@ func (c *Conversation) receiveModel(ctx actor.Context) {
 		c.realtimeClosed(ctx, m)
 	case endUnnoticed:
 		if m.round == c.realtime.round && m.silence == c.realtime.silence && c.realtime.cancelEndTimer != nil && !c.finished {
-			c.realtimeFailed(ctx, speech.ErrStalled)
+			c.realtimeFailed(ctx, speech.ErrAudioStalled)
 		}
 	case pendingTimeout:
 		if m.round == c.pending.round {

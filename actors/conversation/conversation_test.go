@@ -141,7 +141,7 @@ func (s *speaker) Speak(ctx context.Context, r speech.Request) (media.Clip, erro
 // stage is a call that has only a conversation.
 type stage struct {
 	t      *testing.T
-	speaks speech.Speaker // voice, or what stands before it
+	speaks speech.Synthesizer // voice, or what stands before it
 	sys    *actor.ActorSystem
 	pid    *actor.PID // of the conversation
 	root   *actor.PID

@@ -20,7 +20,7 @@ import (
 // slowly is an engine that makes a second of sound in a second.
 type slowly struct{ ended chan string }
 
-func (s *slowly) Utter(ctx context.Context, r speech.Request, out func([]byte)) error {
+func (s *slowly) StreamSpeech(ctx context.Context, r speech.Request, out func([]byte)) error {
 	if r.Text == "Hangs" {
 		<-ctx.Done()
 	}
@@ -42,12 +42,12 @@ func (s *slowly) Utter(ctx context.Context, r speech.Request, out func([]byte)) 
 
 // openBy is a stage whose voice is an engine; the machine's own is that of the
 // other stages.
-func openBy(t *testing.T, sys *actor.ActorSystem, script domain.Script, e speech.Engine) *stage {
+func openBy(t *testing.T, sys *actor.ActorSystem, script domain.Script, e speech.StreamingSynthesizer) *stage {
 	t.Helper()
 	s := &stage{t: t, sys: sys, sound: &sound{begun: time.Now()}, ears: new(ears), voice: &speaker{asked: map[string]int{}, takes: 100 * time.Millisecond, fails: map[string]int{}}}
 	var err error
-	s.speaks, err = speech.New(speech.Config{
-		Engine: s.voice, Order: []string{"slowly"}, Sources: []speech.Source{{Name: "slowly", Engine: e, First: time.Second, Stall: time.Second}},
+	s.speaks, err = speech.NewSynthesizerChain(speech.Config{
+		Engine: s.voice, Order: []string{"slowly"}, Sources: []speech.NamedSynthesizer{{Name: "slowly", Engine: e, FirstAudioTimeout: time.Second, PauseTimeout: time.Second}},
 	})
 	require.NoError(t, err)
 	return s.enter(script)

@@ -25,5 +25,5 @@ func (c *Conversation) changeLanguage(ctx actor.Context, language string) {
 
 // understandsLanguage says whether words are recognized in the language that is spoken now.
 func (c *Conversation) understandsLanguage() bool {
-	return c.cfg.Recognizer.Hears(c.cfg.Script.Hearing())
+	return c.cfg.Recognizer.SupportsLanguage(c.cfg.Script.Hearing())
 }

@@ -18,7 +18,7 @@ import (
 // begins lets the far end begin to say something that is understood so late.
 func (s *stage) begins(text string, takes time.Duration) {
 	s.ears.mu.Lock()
-	s.ears.next, s.ears.takes = speech.Heard{Text: text, Confidence: 0.9}, takes
+	s.ears.next, s.ears.takes = speech.RecognitionResult{Text: text, Confidence: 0.9}, takes
 	s.ears.mu.Unlock()
 	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 }
@@ -162,7 +162,7 @@ func TestWhatWasSaidToABotIsUnderstoodThoughSomebodyElseTakesTheCaller(t *testin
 			t.Parallel()
 			l := &living{alone: true}
 			heard := lives(t, l, func(s *stage) {
-				l.tell(speech.LiveEvent{Kind: speech.LiveIdle})
+				l.tell(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
 				s.begins("stop calling me", time.Second)
 				pass(time.Second)
 				if over {

@@ -13,7 +13,7 @@ import (
 
 // listening is what is known of the caller's speech: whether the caller speaks now, and the turn that the recognizer hears.
 type listening struct {
-	recognizer speech.Recogniser // nil: words are not recognized
+	recognizer speech.Recognizer // nil: words are not recognized
 	audio      *speech.AudioTap  // the caller's audio; nil as recognizer
 	position   func() time.Duration
 	speaking   bool          // the caller, by voice activity
@@ -33,7 +33,7 @@ type turn struct {
 	began, ended   time.Duration
 	overAt         time.Time // when its end was noticed
 	stream         speech.Stream
-	interim        speech.Heard // words so far; Text "": none
+	interim        speech.RecognitionResult // words so far; Text "": none
 	cancelTimer    func()
 }
 
@@ -41,7 +41,7 @@ type (
 	// turnRecognized is the final result of a turn.
 	turnRecognized struct {
 		id    int
-		heard speech.Heard
+		heard speech.RecognitionResult
 	}
 	// turnTimeout ends a turn, or the wait for its result if late.
 	turnTimeout struct {
@@ -57,11 +57,11 @@ func (turnTimeout) Control()    {}
 func (l *listening) hasRecognizer() bool { return l.audio != nil && l.recognizer != nil }
 
 // openTurn begins a turn of the given kind. interims: interim results are sent to the actor as well.
-func (l *listening) openTurn(ctx actor.Context, wanted speech.Wanted, kind turn, interims bool) {
+func (l *listening) openTurn(ctx actor.Context, wanted speech.RecognitionRequest, kind turn, interims bool) {
 	id, root, self := l.turn.id+1, ctx.ActorSystem().Root, ctx.Self()
 	l.turn = kind
 	l.turn.open, l.turn.id, l.turn.began = true, id, l.position()-noticed
-	l.turn.stream = l.recognizer.Open(wanted, func(h speech.Heard) {
+	l.turn.stream = l.recognizer.Open(wanted, func(h speech.RecognitionResult) {
 		if h.Final {
 			root.Send(self, turnRecognized{id, h})
 		} else if interims {
@@ -156,7 +156,7 @@ func (l *listening) detachTurn() {
 }
 
 // relevantWords are the words of a result that count. Of a turn during realtime only an opt-out keyword does.
-func (t *turn) relevantWords(h speech.Heard, optOut []string) string {
+func (t *turn) relevantWords(h speech.RecognitionResult, optOut []string) string {
 	switch {
 	case h.Confidence < pathway.Unsure, t.keywordOnly && h.Confidence < pathway.Sure:
 		return ""

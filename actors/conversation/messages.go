@@ -30,7 +30,7 @@ type (
 
 	engineFailed struct {
 		stage string // tts | stt
-		fault speech.Fault
+		fault speech.EngineFailure
 	}
 	lastWordsTimeout struct{} // the last words were not recognized in time
 	delayedOver      struct{ over PathwayEnded }

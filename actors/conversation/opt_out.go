@@ -26,8 +26,8 @@ const (
 // ListensForOptOut says whether keywords are listened for where a pathway asks for no words. That takes a recognizer that transcribes
 // any words. A recognizer of phrases takes any words for one of its phrases: a caller who asks "who is this?" would never be
 // called again.
-func ListensForOptOut(ears speech.Recogniser, language string, keywords []string) bool {
-	return ears != nil && len(dnc.Sayable(keywords)) > 0 && ears.Transcribes(language)
+func ListensForOptOut(ears speech.Recognizer, language string, keywords []string) bool {
+	return ears != nil && len(dnc.Sayable(keywords)) > 0 && ears.TranscribesFreeSpeech(language)
 }
 
 // checkWords looks in the caller's words for a machine's announcement and for an opt-out keyword.

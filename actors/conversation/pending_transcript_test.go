@@ -44,10 +44,10 @@ func TestWordsThatAnEngineWritesDownLateCountWhereTheyAreThatNoMoreCallsAreWante
 				script := chatter()
 				script.Pathway.Edges = append(script.Pathway.Edges, to("talk", "bye", domain.EdgeDTMF, "0"))
 				heard := livesBy(t, l, script, func(s *stage) {
-					l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u1"})
+					l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u1"})
 					pass(time.Second)
 					if stopped {
-						l.tell(speech.LiveEvent{Kind: speech.LiveEnded, Item: "u1"})
+						l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: "u1"})
 						pass(100 * time.Millisecond)
 					}
 					leave(s)
@@ -58,11 +58,11 @@ func TestWordsThatAnEngineWritesDownLateCountWhereTheyAreThatNoMoreCallsAreWante
 					l.mu.Lock()
 					assert.Equal(t, !stopped, len(l.heard) == 8000, "it finds the end of what was cut off by a silence")
 					l.mu.Unlock()
-					l.tell(speech.LiveEvent{Kind: speech.LiveHeard, Item: "another", Text: "stop"})
+					l.tell(speech.RealtimeEvent{Kind: speech.RealtimeCallerTranscript, Item: "another", Text: "stop"})
 					pass(0)
 					_, optedOut := over(s)
 					assert.False(t, optedOut)
-					l.tell(speech.LiveEvent{Kind: speech.LiveHeard, Item: "u1", Text: "please stop that"})
+					l.tell(speech.RealtimeEvent{Kind: speech.RealtimeCallerTranscript, Item: "u1", Text: "please stop that"})
 					pass(0)
 					_, optedOut = over(s)
 					assert.True(t, optedOut)
@@ -85,16 +85,20 @@ func TestWordsThatAnEngineWritesDownLateCountWhereTheyAreThatNoMoreCallsAreWante
 func TestWordsThatNeverComeAreNotWaitedForLong(t *testing.T) {
 	t.Parallel()
 	for name, tell := range map[string]func(l *living){
-		"nothing comes":       func(*living) {},
-		"the engine is gone":  func(l *living) { l.tell(speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrStalled}) },
-		"they are none":       func(l *living) { l.tell(speech.LiveEvent{Kind: speech.LiveHeard, Item: "u1"}) },
-		"somebody else's say": func(l *living) { l.tell(speech.LiveEvent{Kind: speech.LiveDone, Calls: []speech.LiveCall{orders}}) },
+		"nothing comes": func(*living) {},
+		"the engine is gone": func(l *living) {
+			l.tell(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrAudioStalled})
+		},
+		"they are none": func(l *living) { l.tell(speech.RealtimeEvent{Kind: speech.RealtimeCallerTranscript, Item: "u1"}) },
+		"somebody else's say": func(l *living) {
+			l.tell(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{orders}})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := &living{}
 			lives(t, l, func(s *stage) {
-				l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u1"})
+				l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u1"})
 				pass(time.Second)
 				s.send(conversation.FinishConversation{})
 				tell(l)
@@ -117,9 +121,9 @@ func TestNothingIsWaitedForWhereNothingIsOwed(t *testing.T) {
 	for name, then := range map[string]func(l *living){
 		"the words are there": func(l *living) { l.hears("Where is my order?") },
 		"it writes none down": func(l *living) {
-			l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u1"})
+			l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u1"})
 			pass(time.Second)
-			l.tell(speech.LiveEvent{Kind: speech.LiveEnded, Item: "u1"})
+			l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: "u1"})
 			pass(6 * time.Second)
 		},
 	} {
@@ -145,7 +149,7 @@ func TestAnEngineThatNoticesTooLateThatTheCallerSpokeIsGivenUpWhereItNoticesNoEn
 		pass(time.Second)
 		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 		pass(time.Second)
-		l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u1"})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u1"})
 		pass(9 * time.Second)
 		assert.NotContains(t, l.all(), "close")
 		pass(3 * time.Second)
@@ -162,12 +166,12 @@ func TestWhatCameOfAToolIsToldToAnEngineThatWasNotThereYet(t *testing.T) {
 	script.Pathway.Edges = append(script.Pathway.Edges, to("talk", "talk", domain.EdgeFailure, ""))
 	livesBy(t, l, script, func(*stage) {
 		l.hears("Where is my order?")
-		l.tell(speech.LiveEvent{Kind: speech.LiveDone, Calls: []speech.LiveCall{orders}})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{orders}})
 		pass(time.Second)
 		l.mu.Lock()
 		l.opens = make(chan struct{})
 		l.mu.Unlock()
-		l.tell(speech.LiveEvent{Kind: speech.LiveDone}) // one answer more than the node has
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone}) // one answer more than the node has
 		pass(time.Second)
 		require.Len(t, l.begins(), 2)
 		pass(3 * time.Second)

@@ -40,12 +40,12 @@ func (clipPrepared) Control()      {}
 
 // promptCache keeps prompts that were synthesized, and those that may come next.
 type promptCache struct {
-	speaker  speech.Speaker
+	speaker  speech.Synthesizer
 	clips    map[speech.Request]media.Clip
 	prepared map[speech.Request]bool
 }
 
-func newPromptCache(speaker speech.Speaker) promptCache {
+func newPromptCache(speaker speech.Synthesizer) promptCache {
 	return promptCache{speaker: speaker, clips: make(map[speech.Request]media.Clip), prepared: make(map[speech.Request]bool)}
 }
 
@@ -90,19 +90,19 @@ func (p *promptCache) synthesize(ctx actor.Context, r speech.Request, generation
 		bound, cancel := context.WithCancel(bound)
 		defer cancel()
 		defer context.AfterFunc(wanted, cancel)()
-		return synthesizeTwice(bound, speaker, r, generation, func(f speech.Fault) { root.Send(self, engineFailed{"tts", f}) })
+		return synthesizeTwice(bound, speaker, r, generation, func(f speech.EngineFailure) { root.Send(self, engineFailed{"tts", f}) })
 	})
 	return cancelWork
 }
 
 // streamer is a speaker whose words are heard while they are made, and which reports the engines that failed.
 type streamer interface {
-	Begin(ctx context.Context, r speech.Request, told func(speech.Fault)) (speech.Utterance, error)
+	Begin(ctx context.Context, r speech.Request, told func(speech.EngineFailure)) (speech.Utterance, error)
 	Prepare(ctx context.Context, r speech.Request) (media.Clip, error)
 }
 
 // synthesizeTwice tries a second time if the first has failed.
-func synthesizeTwice(ctx context.Context, speaker speech.Speaker, r speech.Request, generation int, failed func(speech.Fault)) promptSynthesized {
+func synthesizeTwice(ctx context.Context, speaker speech.Synthesizer, r speech.Request, generation int, failed func(speech.EngineFailure)) promptSynthesized {
 	m := promptSynthesized{generation: generation}
 	for range 2 {
 		if m.said, m.err = beginSynthesis(ctx, speaker, r, failed); m.err == nil {
@@ -116,7 +116,7 @@ func synthesizeTwice(ctx context.Context, speaker speech.Speaker, r speech.Reque
 }
 
 // beginSynthesis returns once the first audio is there.
-func beginSynthesis(ctx context.Context, speaker speech.Speaker, r speech.Request, failed func(speech.Fault)) (u speech.Utterance, err error) {
+func beginSynthesis(ctx context.Context, speaker speech.Synthesizer, r speech.Request, failed func(speech.EngineFailure)) (u speech.Utterance, err error) {
 	s, streams := speaker.(streamer)
 	if !streams {
 		u.Clip, err = synthesizeOnce(ctx, speaker.Speak, r)

@@ -31,7 +31,7 @@ type (
 	}
 	realtimeEvent struct { // bounded by the mailbox
 		round int
-		event speech.LiveEvent
+		event speech.RealtimeEvent
 	}
 	// realtimeLost is the end of a session. It is always admitted.
 	realtimeLost struct {
@@ -63,7 +63,7 @@ func (c *Conversation) startRealtime(ctx actor.Context, d pathway.Live) {
 	opening, root, self, script := c.realtime.opening, ctx.ActorSystem().Root, ctx.Self(), c.cfg.Script
 	mind, ok := c.cfg.AgentRuntime.(RealtimeRuntime)
 	if !ok {
-		root.Send(self, realtimeLost{d.Round, speech.ErrResting})
+		root.Send(self, realtimeLost{d.Round, speech.ErrEngineSuspended})
 		return
 	}
 	brief := c.state.Brief(script.System, d.Think)
@@ -74,8 +74,8 @@ func (c *Conversation) startRealtime(ctx actor.Context, d pathway.Live) {
 				opening.opened(m.talk)
 			}
 		}()
-		m.talk, m.err = mind.OpenRealtime(bound, &script, brief, d, func(e speech.LiveEvent) {
-			if e.Kind == speech.LiveLost {
+		m.talk, m.err = mind.OpenRealtime(bound, &script, brief, d, func(e speech.RealtimeEvent) {
+			if e.Kind == speech.RealtimeFailed {
 				root.Send(self, realtimeLost{d.Round, e.Err})
 				return
 			}
@@ -152,42 +152,42 @@ func (c *Conversation) realtimeClosed(ctx actor.Context, m realtimeLost) {
 }
 
 // actOnRealtime acts on an event of the engine.
-func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.LiveEvent) {
+func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.RealtimeEvent) {
 	r := &c.realtime
 	switch e.Kind { //nolint:exhaustive // the end has a message of its own
-	case speech.LiveReady:
+	case speech.RealtimeReady:
 		c.reportRealtimeRest(ctx)
-	case speech.LiveBegan:
+	case speech.RealtimeSpeechStarted:
 		c.realtimeCallerBegan(ctx, e)
-	case speech.LiveEnded:
+	case speech.RealtimeSpeechEnded:
 		r.stopEndTimer()
 		r.callerEnded(&c.transcript, e.Item)
 		c.restartSilence(ctx)
 		now := c.cfg.Player.Mark()
 		c.latency.beginByWords(max(now-hangover, 0), now, time.Now())
-	case speech.LiveHeard:
+	case speech.RealtimeCallerTranscript:
 		if e.Text != "" {
 			r.callerText(&c.transcript, e)
 			c.checkWords(ctx, e.Text)
 			c.advance(ctx, pathway.Overheard{Round: r.round, By: pathway.ByCaller, Text: e.Text})
 		}
-	case speech.LiveSounds:
+	case speech.RealtimeAudioStarted:
 		r.addAnswer(e)
 		c.playNextAnswer()
-	case speech.LiveSaid:
+	case speech.RealtimeAgentTranscript:
 		r.answerText(&c.transcript, e)
-	case speech.LiveIdle:
+	case speech.RealtimeIdle:
 		r.busy = false
 		c.reportRealtimeRest(ctx)
-	case speech.LiveCleared:
+	case speech.RealtimeAudioCleared:
 		r.busy, r.waiting = false, nil
 		c.stopAnswer()
 		c.reportRealtimeRest(ctx)
-	case speech.LiveLeft:
+	case speech.RealtimeEnded:
 		r.busy = false
 		c.advance(ctx, pathway.Left{Round: r.round})
 		c.reportRealtimeRest(ctx)
-	case speech.LiveDone:
+	case speech.RealtimeResponseDone:
 		r.busy = false
 		c.advance(ctx, r.toolCalls(e.Calls))
 		c.reportRealtimeRest(ctx) // if the engine still has the caller
@@ -195,7 +195,7 @@ func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.LiveEvent) {
 }
 
 // realtimeCallerBegan interrupts what the caller hears, if that may be interrupted.
-func (c *Conversation) realtimeCallerBegan(ctx actor.Context, e speech.LiveEvent) {
+func (c *Conversation) realtimeCallerBegan(ctx actor.Context, e speech.RealtimeEvent) {
 	r, l := &c.realtime, &c.listening
 	c.input.end()
 	c.silence.stop()
@@ -307,7 +307,7 @@ func (c *Conversation) realtimeFailed(ctx actor.Context, err error) {
 	mind, ok := c.cfg.AgentRuntime.(RealtimeRuntime)
 	instead := ok && mind.CanReplaceRealtime(&c.cfg.Script) && c.cfg.Recognizer != nil
 	c.cfg.Log.Error("an engine that speaks by itself is gone", slog.String("engine", name), slog.Any("error", err), slog.Bool("recovered", instead))
-	ctx.Send(ctx.Parent(), Fault{Stage: "realtime", Code: speech.Why(err), Message: "the engine " + name + " failed", Recovered: instead})
+	ctx.Send(ctx.Parent(), Fault{Stage: "realtime", Code: speech.ErrorCode(err), Message: "the engine " + name + " failed", Recovered: instead})
 	text := ""
 	if c.playback.isPlaying() && r.isPlaying() && !r.talk.AudioOnly {
 		s := c.transcript.segments[c.playback.segment]

@@ -24,16 +24,16 @@ func pass(d time.Duration) {
 }
 
 // orders is what the engine wants done; it takes three seconds.
-var orders = speech.LiveCall{ID: "c1", Name: "orders", Arguments: "{}"} //nolint:gochecknoglobals // never changed
+var orders = speech.RealtimeToolCall{ID: "c1", Name: "orders", Arguments: "{}"} //nolint:gochecknoglobals // never changed
 
 func TestWhatIsUnderWayWhenTheEngineBreaksIsDoneOnceAndKnown(t *testing.T) {
 	t.Parallel()
 	l := &living{instead: true, mind: mind{answers: []mindAnswer{{say: []string{"In Berlin."}}}}}
 	heard := lives(t, l, func(*stage) {
 		l.hears("Where is my order?")
-		l.tell(speech.LiveEvent{Kind: speech.LiveDone, Calls: []speech.LiveCall{orders}})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{orders}})
 		pass(time.Second)
-		l.tell(speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrStalled})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrAudioStalled})
 		pass(time.Second)
 		l.mu.Lock()
 		assert.Empty(t, l.asked, "it is not known yet")
@@ -55,7 +55,7 @@ func TestWhatIsDoneWhileSomebodyElseHasTheCallerIsKnownToTheEngineThatTakesHimBa
 			l := &living{}
 			lives(t, l, func(s *stage) {
 				l.hears("Where is my order?")
-				l.tell(speech.LiveEvent{Kind: speech.LiveDone, Calls: []speech.LiveCall{orders}})
+				l.tell(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{orders}})
 				pass(time.Second)
 				s.send(conversation.PauseAgent{})
 				pass(away)
@@ -78,7 +78,7 @@ func TestAKeyThatAnEdgeIsForTakesItOnceTheToolIsDone(t *testing.T) {
 	script := chatter()
 	script.Pathway.Edges = append(script.Pathway.Edges, to("talk", "bye", domain.EdgeDTMF, "0"))
 	heard := livesBy(t, l, script, func(s *stage) {
-		l.tell(speech.LiveEvent{Kind: speech.LiveDone, Calls: []speech.LiveCall{orders}})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: []speech.RealtimeToolCall{orders}})
 		pass(time.Second)
 		s.press("0")
 		assert.Equal(t, []string{"key 0"}, l.all(), "it is being done")
@@ -126,7 +126,7 @@ func TestWhoCouldNotBeHandedOnIsTheEnginesAgain(t *testing.T) {
 	script := chatter()
 	script.Transfer.Destinations = []domain.Destination{{Name: "desk", To: "+15005550006"}}
 	heard := livesBy(t, l, script, func(s *stage) {
-		l.says("a1", "I put you through.", time.Second, speech.LiveCall{ID: "t", Name: "transfer_call", Arguments: `{"destination":"desk","reason":"he asks"}`})
+		l.says("a1", "I put you through.", time.Second, speech.RealtimeToolCall{ID: "t", Name: "transfer_call", Arguments: `{"destination":"desk","reason":"he asks"}`})
 		pass(2 * time.Second)
 		assert.Equal(t, "close", l.all()[len(l.all())-1])
 		s.send(conversation.ResumeAgent{OK: false})
@@ -135,7 +135,7 @@ func TestWhoCouldNotBeHandedOnIsTheEnginesAgain(t *testing.T) {
 		again := l.begins()[1]
 		assert.Equal(t, pathway.Message{By: pathway.ByCaller, Text: "(Nobody could be reached; the caller is back.)"}, again.History[len(again.History)-1])
 		assert.True(t, again.Speak)
-		l.tell(speech.LiveEvent{Kind: speech.LiveReady})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeReady})
 		l.says("a2", "Nobody is there.", time.Second)
 		pass(2 * time.Second)
 	})
@@ -147,10 +147,10 @@ func TestASilentBotsCallerIsLeftAsOftenAsTheNodeSays(t *testing.T) {
 	t.Parallel()
 	l := &living{alone: true}
 	heard := lives(t, l, func(*stage) {
-		l.tell(speech.LiveEvent{Kind: speech.LiveIdle})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
 		for range 2 {
 			pass(8100 * time.Millisecond)
-			l.tell(speech.LiveEvent{Kind: speech.LiveIdle}) // as a stream tells that is asked for an answer
+			l.tell(speech.RealtimeEvent{Kind: speech.RealtimeIdle}) // as a stream tells that is asked for an answer
 			synctest.Wait()
 		}
 		assert.Equal(t, []string{"answer (The caller says nothing.)", "answer (The caller says nothing.)"}, l.all())
@@ -179,11 +179,11 @@ func TestAnEngineThatDoesNotNoticeTheCallersSilenceIsGivenUp(t *testing.T) {
 	heard := lives(t, l, func(s *stage) {
 		speaks := func(notices bool) {
 			s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
-			l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u"})
+			l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u"})
 			pass(time.Second)
 			s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 			if notices {
-				l.tell(speech.LiveEvent{Kind: speech.LiveEnded, Item: "u"})
+				l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: "u"})
 			}
 			pass(9 * time.Second)
 		}
@@ -213,10 +213,10 @@ func TestAnEngineIsNotGivenUpForACallerWhomItAloneHears(t *testing.T) {
 					s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 					pass(5 * time.Second)
 				}
-				l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u"})
+				l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u"})
 				pass(15 * time.Second)
 				assert.NotContains(t, l.all(), "close")
-				l.tell(speech.LiveEvent{Kind: speech.LiveEnded, Item: "u"})
+				l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: "u"})
 				pass(time.Second)
 			})
 			for _, told := range heard {
@@ -235,7 +235,7 @@ func TestAnEngineThatHearsTheCallerBeginBehindHisEndMustNoticeThat(t *testing.T)
 		pass(time.Second)
 		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 		pass(time.Second)
-		l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: "u"})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u"})
 		pass(12 * time.Second)
 		assert.Contains(t, l.all(), "close")
 	})
@@ -280,14 +280,14 @@ func TestWhoWantsNoMoreCallsIsHeardBesideABotThatTellsNothingOfWords(t *testing.
 		"seems to say it":                       {func(s *stage) { s.says("stop", 0.5, time.Second) }, nil},
 		"says it to who knows phrases alone":    {func(s *stage) { s.ears.phrases = true; s.says("stop", 0.9, time.Second) }, nil},
 		"presses it":                            {func(s *stage) { s.press("9") }, []conversation.OptOutRequested{{Channel: "dtmf", Keyword: "9"}}},
-		"says it while the bot hangs up":        {func(s *stage) { sayAndLeave(s, speech.LiveLeft) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
-		"says it while the bot's socket breaks": {func(s *stage) { sayAndLeave(s, speech.LiveLost) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
+		"says it while the bot hangs up":        {func(s *stage) { sayAndLeave(s, speech.RealtimeEnded) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
+		"says it while the bot's socket breaks": {func(s *stage) { sayAndLeave(s, speech.RealtimeFailed) }, []conversation.OptOutRequested{{Channel: "speech", Keyword: "stop"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := &living{alone: true}
 			heard := lives(t, l, func(s *stage) {
-				l.tell(speech.LiveEvent{Kind: speech.LiveIdle})
+				l.tell(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
 				c.does(s)
 				s.ear.Frame([]byte{7, 7})
 				l.mu.Lock()
@@ -304,17 +304,17 @@ func TestWhoWantsNoMoreCallsIsHeardBesideABotThatTellsNothingOfWords(t *testing.
 }
 
 // sayAndLeave lets the caller want no more calls while the bot goes.
-func sayAndLeave(s *stage, how speech.LiveKind) {
+func sayAndLeave(s *stage, how speech.RealtimeEventKind) {
 	l, ok := s.mind.(*living)
 	if !ok {
 		return
 	}
 	s.ears.mu.Lock()
-	s.ears.next = speech.Heard{Text: "stop", Confidence: 0.9}
+	s.ears.next = speech.RecognitionResult{Text: "stop", Confidence: 0.9}
 	s.ears.mu.Unlock()
 	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 	time.Sleep(time.Second)
-	l.tell(speech.LiveEvent{Kind: how, Err: speech.ErrStalled})
+	l.tell(speech.RealtimeEvent{Kind: how, Err: speech.ErrAudioStalled})
 	synctest.Wait()
 	s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 	pass(200 * time.Millisecond)

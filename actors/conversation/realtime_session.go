@@ -21,12 +21,12 @@ const (
 type realtimeOpening struct {
 	mu   sync.Mutex
 	left bool
-	talk speech.Live // nil: it is not open yet
+	talk speech.RealtimeSession // nil: it is not open yet
 }
 
 func (o *realtimeOpening) opened(t RealtimeConnection) {
 	o.mu.Lock()
-	o.talk = t.Live
+	o.talk = t.RealtimeSession
 	left := o.left
 	o.mu.Unlock()
 	if left {
@@ -54,12 +54,12 @@ type realtimeSession struct {
 	open           bool
 	failed         bool
 	interruptible  bool // the caller's words interrupt an answer
-	early          []speech.LiveEvent
-	results        []pathway.Told     // of tools, for the engine once the session is open
-	waiting        []speech.LiveEvent // answers that are not heard yet
-	playing        speech.LiveEvent   // the answer that is heard; Kind 0: none
-	stopped        bool               // media were asked to stop it
-	busy           bool               // an answer is being made, or was requested
+	early          []speech.RealtimeEvent
+	results        []pathway.Told         // of tools, for the engine once the session is open
+	waiting        []speech.RealtimeEvent // answers that are not heard yet
+	playing        speech.RealtimeEvent   // the answer that is heard; Kind 0: none
+	stopped        bool                   // media were asked to stop it
+	busy           bool                   // an answer is being made, or was requested
 	callerSpeaks   bool
 	items          map[string]int    // segments of the transcript by the engine's item ids
 	lastCallerItem string            // that the caller spoke last
@@ -88,14 +88,14 @@ func (r *realtimeSession) isAtRest() bool {
 func (r *realtimeSession) hearsWithoutReporting() bool { return r.open && r.talk.AudioOnly }
 
 // addEarly keeps an event of a session that is not open yet.
-func (r *realtimeSession) addEarly(e speech.LiveEvent) {
+func (r *realtimeSession) addEarly(e speech.RealtimeEvent) {
 	if len(r.early) < realtimeQueue {
 		r.early = append(r.early, e)
 	}
 }
 
 // setOpen hands the results of tools to the engine, and returns the events that have come before.
-func (r *realtimeSession) setOpen() (early []speech.LiveEvent) {
+func (r *realtimeSession) setOpen() (early []speech.RealtimeEvent) {
 	r.open = true
 	for _, d := range r.results {
 		r.talk.Result(d.ID, d.Text)
@@ -123,7 +123,7 @@ func (r *realtimeSession) requestAnswer(text string) {
 }
 
 // addAnswer queues an answer that can be heard.
-func (r *realtimeSession) addAnswer(e speech.LiveEvent) {
+func (r *realtimeSession) addAnswer(e speech.RealtimeEvent) {
 	r.busy = true
 	if len(r.waiting) < realtimeQueue {
 		r.waiting = append(r.waiting, e)
@@ -164,7 +164,7 @@ func (r *realtimeSession) playNext() (text string, ok bool) {
 // played ends the answer that was heard and returns its text as far as it was.
 func (r *realtimeSession) played(text string, heard time.Duration, interrupted bool) string {
 	answer := r.playing
-	r.playing = speech.LiveEvent{}
+	r.playing = speech.RealtimeEvent{}
 	if !interrupted {
 		return text
 	}
@@ -196,7 +196,7 @@ func (r *realtimeSession) callerEnded(t *transcript, item string) {
 }
 
 // callerText writes down what the caller has said.
-func (r *realtimeSession) callerText(t *transcript, e speech.LiveEvent) {
+func (r *realtimeSession) callerText(t *transcript, e speech.RealtimeEvent) {
 	if i, ok := r.items[e.Item]; ok {
 		t.segments[i].Text, t.segments[i].Confidence = e.Text, realtimeConfidence
 	} else if len(r.items) < realtimeItems {
@@ -205,7 +205,7 @@ func (r *realtimeSession) callerText(t *transcript, e speech.LiveEvent) {
 }
 
 // answerText writes down what the engine says, or keeps it until the answer is heard.
-func (r *realtimeSession) answerText(t *transcript, e speech.LiveEvent) {
+func (r *realtimeSession) answerText(t *transcript, e speech.RealtimeEvent) {
 	if i, ok := r.items[e.Item]; ok {
 		t.segments[i].Text = e.Text
 	} else if len(r.texts) < realtimeQueue {
@@ -226,7 +226,7 @@ func (r *realtimeSession) setCallerSpeaks(t *transcript, speaks bool) {
 }
 
 // toolCalls are the calls of an engine with the ids of our tools.
-func (r *realtimeSession) toolCalls(calls []speech.LiveCall) pathway.Wanted {
+func (r *realtimeSession) toolCalls(calls []speech.RealtimeToolCall) pathway.Wanted {
 	in := pathway.Wanted{Round: r.round}
 	for _, w := range calls {
 		in.Calls = append(in.Calls, pathway.Called{ID: w.ID, Name: w.Name, Arguments: w.Arguments, Tool: r.talk.Tools[w.Name]})

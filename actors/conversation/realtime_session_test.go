@@ -24,7 +24,7 @@ func (e *engineLog) Key(byte)                      {}
 
 func openSession(e *engineLog) realtimeSession {
 	r := newRealtimeSession(pathway.Live{Think: pathway.Think{Round: 1}})
-	r.talk = RealtimeConnection{Live: e}
+	r.talk = RealtimeConnection{RealtimeSession: e}
 	return r
 }
 
@@ -32,12 +32,12 @@ func TestRealtimeOpeningThatWasLeftIsClosedOnceItIsThere(t *testing.T) {
 	t.Parallel()
 	e, o := new(engineLog), new(realtimeOpening)
 	o.leave()
-	o.opened(RealtimeConnection{Live: e})
+	o.opened(RealtimeConnection{RealtimeSession: e})
 	o.leave()
 	assert.Equal(t, []string{"close"}, e.calls)
 
 	e, o = new(engineLog), new(realtimeOpening)
-	o.opened(RealtimeConnection{Live: e})
+	o.opened(RealtimeConnection{RealtimeSession: e})
 	assert.Empty(t, e.calls)
 	o.leave()
 	o.leave()
@@ -50,9 +50,9 @@ func TestRealtimeSessionHandsToolResultsOverOnceItIsOpen(t *testing.T) {
 	r := openSession(e)
 	r.addResult(pathway.Told{ID: "a"})
 	r.requestAnswer("too early")
-	r.addEarly(speech.LiveEvent{Kind: speech.LiveReady})
+	r.addEarly(speech.RealtimeEvent{Kind: speech.RealtimeReady})
 	assert.Empty(t, e.calls)
-	assert.Equal(t, []speech.LiveEvent{{Kind: speech.LiveReady}}, r.setOpen())
+	assert.Equal(t, []speech.RealtimeEvent{{Kind: speech.RealtimeReady}}, r.setOpen())
 	r.addResult(pathway.Told{ID: "b"})
 	r.requestAnswer("now")
 	assert.Equal(t, []string{"result a", "result b", "answer now"}, e.calls)
@@ -66,9 +66,9 @@ func TestRealtimeAnswersArePlayedOneAfterTheOther(t *testing.T) {
 	assert.True(t, r.isAtRest())
 	feed := new(media.Feed)
 	feed.Write(make([]byte, 8000))
-	r.answerText(&tr, speech.LiveEvent{Item: "1", Text: "One two three four"})
-	r.addAnswer(speech.LiveEvent{Kind: speech.LiveSounds, Item: "1", Feed: feed})
-	r.addAnswer(speech.LiveEvent{Kind: speech.LiveSounds, Item: "2", Feed: feed})
+	r.answerText(&tr, speech.RealtimeEvent{Item: "1", Text: "One two three four"})
+	r.addAnswer(speech.RealtimeEvent{Kind: speech.RealtimeAudioStarted, Item: "1", Feed: feed})
+	r.addAnswer(speech.RealtimeEvent{Kind: speech.RealtimeAudioStarted, Item: "2", Feed: feed})
 	text, ok := r.playNext()
 	assert.True(t, ok)
 	assert.Equal(t, "One two three four", text)
@@ -104,7 +104,7 @@ func TestRealtimeSessionOwesWordsThatWereSaidShortlyBefore(t *testing.T) {
 	_, _, owes = r.owesWords(&tr)
 	assert.False(t, owes, "they are lost")
 	clock.now = 2 * time.Second
-	r.callerText(&tr, speech.LiveEvent{Item: "w", Text: "Stop"})
+	r.callerText(&tr, speech.RealtimeEvent{Item: "w", Text: "Stop"})
 	_, _, owes = r.owesWords(&tr)
 	assert.False(t, owes, "they are there")
 }

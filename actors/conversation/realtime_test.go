@@ -25,7 +25,7 @@ type living struct {
 	instead bool
 	alone   bool
 	opened  []pathway.Live
-	told    func(speech.LiveEvent)
+	told    func(speech.RealtimeEvent)
 	did     []string
 	opens   chan struct{} // what is opened is there once it is closed; nil: at once
 	heard   []byte        // of the caller
@@ -51,14 +51,14 @@ func (l *living) begins() []pathway.Live {
 }
 
 // tell tells as the engine that was opened last does.
-func (l *living) tell(e speech.LiveEvent) {
+func (l *living) tell(e speech.RealtimeEvent) {
 	l.mu.Lock()
 	told := l.told
 	l.mu.Unlock()
 	told(e)
 }
 
-func (l *living) OpenRealtime(_ context.Context, _ *domain.Script, _ string, d pathway.Live, told func(speech.LiveEvent)) (conversation.RealtimeConnection, error) {
+func (l *living) OpenRealtime(_ context.Context, _ *domain.Script, _ string, d pathway.Live, told func(speech.RealtimeEvent)) (conversation.RealtimeConnection, error) {
 	l.mu.Lock()
 	l.opened, l.told = append(l.opened, d), told
 	l.mu.Unlock()
@@ -71,23 +71,23 @@ func (l *living) OpenRealtime(_ context.Context, _ *domain.Script, _ string, d p
 func (l *living) CanReplaceRealtime(*domain.Script) bool { return l.instead }
 
 // says lets the engine speak for so long.
-func (l *living) says(item, text string, lasts time.Duration, calls ...speech.LiveCall) {
+func (l *living) says(item, text string, lasts time.Duration, calls ...speech.RealtimeToolCall) {
 	feed := new(media.Feed)
 	feed.Write(fmt.Appendf(nil, "%-*s", int(lasts*8000/time.Second), text))
 	feed.End()
-	l.tell(speech.LiveEvent{Kind: speech.LiveSaid, Item: item, Text: text})
-	l.tell(speech.LiveEvent{Kind: speech.LiveSounds, Item: item, Feed: feed})
-	l.tell(speech.LiveEvent{Kind: speech.LiveDone, Calls: calls})
+	l.tell(speech.RealtimeEvent{Kind: speech.RealtimeAgentTranscript, Item: item, Text: text})
+	l.tell(speech.RealtimeEvent{Kind: speech.RealtimeAudioStarted, Item: item, Feed: feed})
+	l.tell(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: calls})
 	synctest.Wait()
 }
 
 // hears lets it hear the caller's words.
 func (l *living) hears(text string) {
 	const item = "u1"
-	l.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: item})
+	l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: item})
 	time.Sleep(time.Second)
-	l.tell(speech.LiveEvent{Kind: speech.LiveEnded, Item: item})
-	l.tell(speech.LiveEvent{Kind: speech.LiveHeard, Item: item, Text: text})
+	l.tell(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: item})
+	l.tell(speech.RealtimeEvent{Kind: speech.RealtimeCallerTranscript, Item: item, Text: text})
 	synctest.Wait()
 }
 
@@ -122,7 +122,7 @@ func livesBy(t *testing.T, l *living, script domain.Script, then func(s *stage))
 		s.send(conversation.StartConversation{})
 		time.Sleep(1200 * time.Millisecond) // the greeting
 		synctest.Wait()
-		l.tell(speech.LiveEvent{Kind: speech.LiveReady})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeReady})
 		synctest.Wait()
 		then(s)
 		heard = s.close()
@@ -136,11 +136,11 @@ func TestAnEngineHasTheCallerAndBothStandInTheTranscript(t *testing.T) {
 	heard := lives(t, l, func(s *stage) {
 		assert.False(t, l.begins()[0].Speak, "the caller was greeted")
 		l.hears("Where is my order?")
-		l.says("a1", "It is on its way.", time.Second, speech.LiveCall{ID: "c1", Name: "orders", Arguments: "{}"})
+		l.says("a1", "It is on its way.", time.Second, speech.RealtimeToolCall{ID: "c1", Name: "orders", Arguments: "{}"})
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
 		assert.Equal(t, []string{`result c1 {"at":"Berlin"}`, "answer "}, l.all())
-		l.says("a2", "In Berlin.", time.Second, speech.LiveCall{ID: "c2", Name: "end_call", Arguments: "{}"})
+		l.says("a2", "In Berlin.", time.Second, speech.RealtimeToolCall{ID: "c2", Name: "end_call", Arguments: "{}"})
 		assert.NotContains(t, l.all(), "close", "it is still to be heard")
 		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
@@ -166,7 +166,7 @@ func TestWhoSpeaksOverTheEngineSilencesItAndItIsToldWhatWasHeard(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		s.send(conversation.SpeakText{Text: "Wait"})
 		time.Sleep(2 * time.Second)
-		l.tell(speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrStalled})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrAudioStalled})
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
 	})
@@ -199,7 +199,7 @@ func TestWhereTheEngineIsLostTheModelKnowsWhatWasSaid(t *testing.T) {
 		l.hears("Where is my order?")
 		l.says("a1", "It is on its way to you.", 5*time.Second)
 		time.Sleep(2 * time.Second)
-		l.tell(speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrStalled})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrAudioStalled})
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 	})
@@ -224,7 +224,7 @@ func TestWhoWasAwayComesBackToTheEngine(t *testing.T) {
 		synctest.Wait()
 		assert.Len(t, l.begins(), 2)
 		assert.Greater(t, l.begins()[1].Round, l.begins()[0].Round)
-		before(speech.LiveEvent{Kind: speech.LiveSounds, Item: "a2", Feed: new(media.Feed)})
+		before(speech.RealtimeEvent{Kind: speech.RealtimeAudioStarted, Item: "a2", Feed: new(media.Feed)})
 		synctest.Wait()
 		assert.Equal(t, []string{"play H", "feed a", "stop"}, s.sound.done())
 	})
@@ -237,7 +237,7 @@ func TestAnEngineOfSomebodysOwnTakesTurnsByItself(t *testing.T) {
 		sounds := func(item string) *media.Feed {
 			feed := new(media.Feed)
 			feed.Write(fmt.Appendf(nil, "%-80000s", item)) // 10 s
-			l.tell(speech.LiveEvent{Kind: speech.LiveSounds, Item: item, Feed: feed})
+			l.tell(speech.RealtimeEvent{Kind: speech.RealtimeAudioStarted, Item: item, Feed: feed})
 			synctest.Wait()
 			return feed
 		}
@@ -248,7 +248,7 @@ func TestAnEngineOfSomebodysOwnTakesTurnsByItself(t *testing.T) {
 		s.send(conversation.MediaEvent{Event: media.Digit{Key: '7'}})
 		one.End()
 		two.End()
-		l.tell(speech.LiveEvent{Kind: speech.LiveCleared})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeAudioCleared})
 		synctest.Wait()
 		assert.Equal(t, []string{"stop"}, s.sound.done()[2:], "it takes all of its words back")
 		time.Sleep(20 * time.Second)
@@ -257,10 +257,10 @@ func TestAnEngineOfSomebodysOwnTakesTurnsByItself(t *testing.T) {
 		time.Sleep(8 * time.Second)
 		synctest.Wait()
 		assert.Equal(t, "answer (The caller says nothing.)", l.all()[2])
-		l.tell(speech.LiveEvent{Kind: speech.LiveIdle})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
 		feed := sounds("3")
 		feed.End()
-		l.tell(speech.LiveEvent{Kind: speech.LiveLeft})
+		l.tell(speech.RealtimeEvent{Kind: speech.RealtimeEnded})
 		synctest.Wait()
 		assert.NotContains(t, l.all(), "close", "it is still heard")
 		time.Sleep(11 * time.Second)

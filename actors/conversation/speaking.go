@@ -71,7 +71,7 @@ func (c *Conversation) endUnable(ctx actor.Context) {
 
 // reportEngineFailure reports an engine in whose place another one speaks or hears.
 func (c *Conversation) reportEngineFailure(ctx actor.Context, m engineFailed) {
-	code := speech.Why(m.fault.Err)
+	code := speech.ErrorCode(m.fault.Err)
 	c.cfg.Log.Warn("an engine failed", slog.String("stage", m.stage), slog.String("engine", m.fault.Engine), slog.Any("error", m.fault.Err), slog.Bool("recovered", m.fault.Recovered))
 	ctx.Send(ctx.Parent(), Fault{Stage: m.stage, Code: code, Message: "the engine " + m.fault.Engine + " failed", Recovered: m.fault.Recovered})
 }

@@ -29,7 +29,7 @@ type (
 	// interimResult is what was recognized of a turn so far.
 	interimResult struct { // bounded by the mailbox
 		id    int // of the turn
-		heard speech.Heard
+		heard speech.RecognitionResult
 	}
 	// speculativeResult is a part of the answer to a speculative request.
 	speculativeResult struct {

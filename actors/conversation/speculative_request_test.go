@@ -60,7 +60,7 @@ func (m *mind) questions() []conversation.ModelRequest {
 
 func (s *stage) understands(text string) {
 	s.ears.mu.Lock()
-	s.ears.next = speech.Heard{Text: text, Confidence: 0.9}
+	s.ears.next = speech.RecognitionResult{Text: text, Confidence: 0.9}
 	s.ears.mu.Unlock()
 }
 

@@ -65,7 +65,7 @@ func (t *transcript) add(speaker, text string) int {
 }
 
 // addWords appends words of the caller, said from began to ended. Secret words are hidden.
-func (t *transcript) addWords(h speech.Heard, began, ended time.Duration, secret bool) {
+func (t *transcript) addWords(h speech.RecognitionResult, began, ended time.Duration, secret bool) {
 	s := domain.Segment{
 		Index: len(t.segments), Speaker: caller, Text: h.Text, Confidence: h.Confidence,
 		StartMs: max(began, 0).Milliseconds(), EndMs: max(ended, 0).Milliseconds(),

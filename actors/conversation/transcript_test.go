@@ -72,8 +72,8 @@ func TestTranscriptBeginsAnotherSegmentOnceARowOfKeysIsComplete(t *testing.T) {
 func TestTranscriptHidesSecretWords(t *testing.T) {
 	t.Parallel()
 	tr := newTranscript(new(mediaClock).position, nil)
-	tr.addWords(speech.Heard{Text: "my pin is 1234", Confidence: 0.9}, -time.Second, time.Second, true)
-	tr.addWords(speech.Heard{}, time.Second, 2*time.Second, false)
+	tr.addWords(speech.RecognitionResult{Text: "my pin is 1234", Confidence: 0.9}, -time.Second, time.Second, true)
+	tr.addWords(speech.RecognitionResult{}, time.Second, 2*time.Second, false)
 	assert.Equal(t, []domain.Segment{
 		{Index: 0, Speaker: caller, Text: hidden, Confidence: 0.9, EndMs: 1000},
 		{Index: 1, Speaker: caller, Text: pathway.NotUnderstood, StartMs: 1000, EndMs: 2000},

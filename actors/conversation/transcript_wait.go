@@ -60,8 +60,8 @@ func (c *Conversation) awaitRealtimeWords(ctx actor.Context) {
 }
 
 // pendingEvent takes the words that were pending.
-func (c *Conversation) pendingEvent(ctx actor.Context, e speech.LiveEvent) {
-	if e.Kind != speech.LiveHeard || e.Item != c.pending.item {
+func (c *Conversation) pendingEvent(ctx actor.Context, e speech.RealtimeEvent) {
+	if e.Kind != speech.RealtimeCallerTranscript || e.Item != c.pending.item {
 		return
 	}
 	if e.Text != "" {

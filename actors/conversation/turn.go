@@ -29,7 +29,7 @@ const (
 // unheardMost is after how many failed turns in a row an agent counts as unable to hear.
 const unheardMost = 2
 
-var errLate = errors.New("conversation: the recogniser did not answer in time")
+var errLate = errors.New("conversation: the recognizer did not answer in time")
 
 // turnTaking returns the agent's settings.
 func (c *Conversation) turnTaking() domain.TurnTaking {
@@ -69,8 +69,8 @@ func (c *Conversation) beginTurn(ctx actor.Context) {
 }
 
 // recognition is what the recognizer has to expect.
-func (c *Conversation) recognition(phrases []string) speech.Wanted {
-	w := speech.Wanted{Language: c.cfg.Script.Hearing(), Phrases: phrases}
+func (c *Conversation) recognition(phrases []string) speech.RecognitionRequest {
+	w := speech.RecognitionRequest{Language: c.cfg.Script.Hearing(), Phrases: phrases}
 	if s := c.cfg.Script.STT; s != nil {
 		w.Engine, w.Model, w.Keywords = s.Engine, s.Model, s.Keywords
 	}
@@ -100,7 +100,7 @@ func (c *Conversation) turnTimeout(ctx actor.Context, m turnTimeout) {
 	case m.id != t.id || !t.open || m.late != t.over:
 	case m.late:
 		t.stream.Close()
-		c.turnRecognized(ctx, turnRecognized{m.id, speech.Heard{Final: true, Err: errLate}})
+		c.turnRecognized(ctx, turnRecognized{m.id, speech.RecognitionResult{Final: true, Err: errLate}})
 	default:
 		c.listening.endTurn(ctx)
 	}
@@ -144,7 +144,7 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 		}
 		return
 	}
-	for _, f := range h.Faults {
+	for _, f := range h.Failures {
 		c.reportEngineFailure(ctx, engineFailed{"stt", f})
 	}
 	if h.Err != nil {
@@ -173,7 +173,7 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 }
 
 // recordWords leaves in h the words that count, writes them down and looks for a keyword in them.
-func (c *Conversation) recordWords(ctx actor.Context, t turn, h *speech.Heard) {
+func (c *Conversation) recordWords(ctx actor.Context, t turn, h *speech.RecognitionResult) {
 	h.Text = t.relevantWords(*h, c.cfg.OptOutKeywords)
 	if h.Text == "" {
 		return
@@ -195,7 +195,7 @@ func (c *Conversation) isSecretTurn(t turn) bool {
 }
 
 // isAnswer says whether words answer the agent, or interrupt it. An acknowledgement does not, nor does noise.
-func (c *Conversation) isAnswer(h speech.Heard, lasted time.Duration) bool {
+func (c *Conversation) isAnswer(h speech.RecognitionResult, lasted time.Duration) bool {
 	switch {
 	case c.state.Understands(h.Text):
 		return true

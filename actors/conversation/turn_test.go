@@ -22,7 +22,7 @@ import (
 // ears understand what the test says is said next, 100 ms after its end.
 type ears struct {
 	mu      sync.Mutex
-	next    speech.Heard
+	next    speech.RecognitionResult
 	deaf    bool          // it never answers
 	takes   time.Duration // 0: 100 ms
 	phrases bool          // it knows phrases alone
@@ -30,14 +30,14 @@ type ears struct {
 	opened  int
 	closed  int
 	in      []string // languages of what was heard
-	told    func(speech.Heard)
+	told    func(speech.RecognitionResult)
 }
 
-func (*ears) Hears(language string) bool { return language != "fr-FR" }
+func (*ears) SupportsLanguage(language string) bool { return language != "fr-FR" }
 
-func (e *ears) Transcribes(string) bool { return !e.phrases }
+func (e *ears) TranscribesFreeSpeech(string) bool { return !e.phrases }
 
-func (e *ears) Open(w speech.Wanted, told func(speech.Heard)) speech.Stream {
+func (e *ears) Open(w speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.wanted = w.Phrases
@@ -52,13 +52,13 @@ func (e *ears) sofar(text string) {
 	e.mu.Lock()
 	told := e.told
 	e.mu.Unlock()
-	told(speech.Heard{Text: text, Confidence: 0.9})
+	told(speech.RecognitionResult{Text: text, Confidence: 0.9})
 	synctest.Wait()
 }
 
 type stream struct {
 	of   *ears
-	told func(speech.Heard)
+	told func(speech.RecognitionResult)
 }
 
 func (*stream) Write([]byte) {}
@@ -83,7 +83,7 @@ func (s *stream) Close() {
 // says lets the far end speak for a while.
 func (s *stage) says(text string, confidence float64, lasts time.Duration) {
 	s.ears.mu.Lock()
-	s.ears.next = speech.Heard{Text: text, Confidence: confidence}
+	s.ears.next = speech.RecognitionResult{Text: text, Confidence: confidence}
 	s.ears.mu.Unlock()
 	time.Sleep(200 * time.Millisecond)
 	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
@@ -289,14 +289,14 @@ func TestATranscriptTellsWhoSaidWhatWhen(t *testing.T) {
 	})
 }
 
-func TestARecogniserThatFailsOrHangsCostsOneTurn(t *testing.T) {
+func TestARecognizerThatFailsOrHangsCostsOneTurn(t *testing.T) {
 	t.Parallel()
 	for _, hangs := range []bool{false, true} {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 			s := open(t, sys, question(), nil)
 			s.send(conversation.StartConversation{})
 			time.Sleep(300 * time.Millisecond)
-			s.ears.next, s.ears.deaf = speech.Heard{Err: errors.New("no")}, hangs
+			s.ears.next, s.ears.deaf = speech.RecognitionResult{Err: errors.New("no")}, hangs
 			s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 			time.Sleep(600 * time.Millisecond)
 			s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
@@ -328,7 +328,7 @@ func TestAnAgentThatHearsNothingEndsTheConversationWhereOnlyWordsHelp(t *testing
 				}
 				s := open(t, sys, script, nil)
 				s.send(conversation.StartConversation{})
-				s.ears.next = speech.Heard{Err: errors.New("no")}
+				s.ears.next = speech.RecognitionResult{Err: errors.New("no")}
 				for range 2 {
 					time.Sleep(1500 * time.Millisecond)
 					s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})

@@ -26,22 +26,22 @@ import (
 // hearing understands every turn to be the same words.
 type hearing struct{ words string }
 
-func (hearing) Hears(string) bool       { return true }
-func (hearing) Transcribes(string) bool { return true }
+func (hearing) SupportsLanguage(string) bool      { return true }
+func (hearing) TranscribesFreeSpeech(string) bool { return true }
 
-func (h hearing) Open(_ speech.Wanted, told func(speech.Heard)) speech.Stream {
+func (h hearing) Open(_ speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
 	return &turn{h.words, told}
 }
 
 type turn struct {
 	words string
-	told  func(speech.Heard)
+	told  func(speech.RecognitionResult)
 }
 
 func (*turn) Write([]byte) {}
 func (*turn) Close()       {}
 func (t *turn) End() {
-	go t.told(speech.Heard{Text: t.words, Confidence: 0.9, Final: true})
+	go t.told(speech.RecognitionResult{Text: t.words, Confidence: 0.9, Final: true})
 }
 
 // modelsAt returns two models, of which the first is down.

@@ -12,8 +12,8 @@ import (
 
 // callEngines reports what the configured speech engines and language models can do in the calls of an agent.
 type callEngines struct {
-	recognizer speech.Recogniser // nil: no speech recognizer is configured
-	realtime   *speech.Lives
+	recognizer speech.Recognizer // nil: no speech recognizer is configured
+	realtime   *speech.RealtimeEngines
 	models     llm.Models
 	log        *slog.Logger
 }
@@ -23,7 +23,7 @@ func (e *callEngines) hasModel(l *domain.AgentLLM) bool { return len(e.models.Fo
 
 // Engines returns the capabilities of the engines that the validation of a pathway considers.
 func (e *callEngines) Engines(s *domain.Script) pathway.Engines {
-	has := pathway.Engines{Acts: true, Model: e.hasModel(s.LLM), Live: s.Realtime != nil && e.realtime.Has(s.Realtime.Engine)}
+	has := pathway.Engines{Acts: true, Model: e.hasModel(s.LLM), Live: s.Realtime != nil && e.realtime.HasEngine(s.Realtime.Engine)}
 	if e.recognizer == nil {
 		return has
 	}
@@ -31,15 +31,15 @@ func (e *callEngines) Engines(s *domain.Script) pathway.Engines {
 	if s.STT != nil {
 		engine = s.STT.Engine
 	}
-	ears := speech.For(e.recognizer, engine)
-	has.Ears, has.Text = ears.Hears(s.Hearing()), ears.Transcribes(s.Hearing())
+	ears := speech.SelectRecognizer(e.recognizer, engine)
+	has.Ears, has.Text = ears.SupportsLanguage(s.Hearing()), ears.TranscribesFreeSpeech(s.Hearing())
 	return has
 }
 
 // warnOptOutNotTranscribed logs a warning if no engine transcribes the spoken opt-out keywords of a campaign.
 func (e *callEngines) warnOptOutNotTranscribed(c *domain.Campaign, s *domain.Script) {
 	if o := c.Compliance.OptOut; o != nil && len(dnc.Sayable(o.Keywords)) > 0 && !e.Engines(s).Text {
-		e.log.Warn("keywords of opt_out_handling are heard at nodes that ask for words in a language that a recogniser knows, and nowhere else: there is no engine that transcribes; keys count everywhere",
+		e.log.Warn("keywords of opt_out_handling are heard at nodes that ask for words in a language that a recognizer knows, and nowhere else: there is no engine that transcribes; keys count everywhere",
 			slog.String("campaign_id", c.ID), slog.String("language", s.Hearing()))
 	}
 }

@@ -210,7 +210,7 @@ func TestWhoeverTakesACallByAStreamIsAnnouncedByTheAgentsOwnVoice(t *testing.T) 
 	t.Parallel()
 	h := build(t, nil)
 	h.shut()
-	h.lives = speech.NewLives([]speech.LiveSource{{Name: "bot", Alone: true}, {Name: "voice"}}, []string{"voice"})
+	h.lives = speech.NewRealtimeEngines([]speech.NamedRealtimeEngine{{Name: "bot", IsMediaStream: true}, {Name: "voice"}}, []string{"voice"})
 	h.open()
 	ctx := t.Context()
 	for engine, start := range map[string]string{"bot": "say", "voice": "converse", "": "converse"} {

@@ -86,13 +86,13 @@ type fixture struct {
 	wrap     func(storecache.Backend) storecache.Backend // stands between the node and its store; nil: nothing
 	log      *journal
 	models   llm.Models
-	ears     speech.Recogniser
-	lives    *speech.Lives
-	speaker  speech.Speaker   // nil: hum
-	mail     alerts.Mailer    // nil: there is none
-	egress   *access.Egress   // nil: this machine may be reached
-	survive  bool             // calls outlive the node
-	live     domain.Principal // the operator
+	ears     speech.Recognizer
+	lives    *speech.RealtimeEngines
+	speaker  speech.Synthesizer // nil: hum
+	mail     alerts.Mailer      // nil: there is none
+	egress   *access.Egress     // nil: this machine may be reached
+	survive  bool               // calls outlive the node
+	live     domain.Principal   // the operator
 	test     domain.Principal
 	stop     []func()
 }
@@ -169,7 +169,7 @@ func (h *fixture) open() {
 	if h.egress != nil {
 		egress = *h.egress
 	}
-	voice := speech.Speaker(hum{})
+	voice := speech.Synthesizer(hum{})
 	if h.speaker != nil {
 		voice = h.speaker
 	}

@@ -54,9 +54,9 @@ type Config struct {
 	Blobs             Blobs
 	SIP               *sip.UserAgent
 	Media             *media.Engine
-	Speaker           speech.Speaker
-	Recognizer        speech.Recogniser             // nil: words are not recognized
-	Realtime          *speech.Lives                 // speech-to-speech engines; nil: there is none
+	Speaker           speech.Synthesizer
+	Recognizer        speech.Recognizer             // nil: words are not recognized
+	Realtime          *speech.RealtimeEngines       // speech-to-speech engines; nil: there is none
 	Models            llm.Models                    // language models; none: no model takes part in calls
 	TestCarrierTarget func() (resolve.Target, bool) // where the built-in carrier listens
 	TestCarrierAddr   func() netip.AddrPort         // where the built-in carrier sends from; nil: there is none

@@ -21,7 +21,7 @@ type studio struct {
 	first map[string]context.Context // under which a text was asked for first
 }
 
-func (s *studio) Utter(ctx context.Context, r speech.Request, out func(mu []byte)) error {
+func (s *studio) StreamSpeech(ctx context.Context, r speech.Request, out func(mu []byte)) error {
 	s.mu.Lock()
 	s.asked[r.Text]++
 	if s.first[r.Text] == nil {
@@ -49,8 +49,8 @@ func TestTheFirstDialOfACampaignWaitsForItsPromptsWithinBounds(t *testing.T) {
 	t.Parallel()
 	const hello, bye, never = "Good morning.", "Goodbye.", "This never comes."
 	s := &studio{let: map[string]chan struct{}{hello: make(chan struct{}), bye: make(chan struct{})}, asked: map[string]int{}, first: map[string]context.Context{}}
-	voice, err := speech.New(speech.Config{
-		Engine: hum{}, Sources: []speech.Source{{Name: "studio", Engine: s, First: time.Hour, Stall: time.Hour}}, Order: []string{"studio"},
+	voice, err := speech.NewSynthesizerChain(speech.Config{
+		Engine: hum{}, Sources: []speech.NamedSynthesizer{{Name: "studio", Engine: s, FirstAudioTimeout: time.Hour, PauseTimeout: time.Hour}}, Order: []string{"studio"},
 	})
 	require.NoError(t, err)
 	h := build(t, nil)

@@ -19,7 +19,7 @@ import (
 
 func TestAnAgentIsTalkedToByMicrophoneInABrowser(t *testing.T) {
 	t.Parallel()
-	say, err := speech.New(speech.Config{})
+	say, err := speech.NewSynthesizerChain(speech.Config{})
 	require.NoError(t, err)
 	yes, err := say.Speak(t.Context(), speech.Request{Text: "Yes.", Voice: "en-us"})
 	require.NoError(t, err)

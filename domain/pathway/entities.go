@@ -44,7 +44,7 @@ var (
 )
 
 // nameIn is the name that somebody says to have: words with capital letters, as
-// recognisers write names.
+// recognizers write names.
 func nameIn(text string) string {
 	if m := saysName.FindStringSubmatch(text); m != nil {
 		return m[1]

@@ -113,7 +113,7 @@ type (
 )
 
 // Same says whether a model is asked the same, but for how the caller's last
-// words are written: signs and capitals are a recogniser's afterthoughts.
+// words are written: signs and capitals are a recognizer's afterthoughts.
 func (t *Think) Same(o *Think) bool {
 	n := len(t.History)
 	if n == 0 || n != len(o.History) {

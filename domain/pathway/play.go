@@ -49,8 +49,8 @@ func (p *Play) Press(keyed string) []Do {
 // Speak goes on with words.
 func (p *Play) Speak(text string) []Do { return p.feed(Spoken{Text: text, Confidence: 1}) }
 
-// Hears says whether words are heard where it stands.
-func (p *Play) Hears() bool { _, hears := p.State.Expects(); return hears }
+// SupportsLanguage says whether words are heard where it stands.
+func (p *Play) SupportsLanguage() bool { _, hears := p.State.Expects(); return hears }
 
 // Back goes on after a transfer. ok: somebody was reached.
 func (p *Play) Back(ok bool) []Do { return p.feed(Transferred{OK: ok}) }

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// What is done with words depends on how sure their recogniser is: from Sure on
+// What is done with words depends on how sure their recognizer is: from Sure on
 // they count, from Unsure on the caller is asked whether they were meant.
 const (
 	Sure   = 0.6

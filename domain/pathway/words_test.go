@@ -177,7 +177,7 @@ func TestWordsTakeAnEngineThatHearsThem(t *testing.T) {
 	assert.Empty(t, pathway.Needs(&free, pathway.Engines{Text: true}))
 	play := pathway.Play{State: pathway.New(domain.Script{Pathway: free}, nil)}
 	play.Begin()
-	assert.True(t, play.Hears())
+	assert.True(t, play.SupportsLanguage())
 	play.Speak("whatever")
 	assert.True(t, play.State.Over())
 

@@ -32,14 +32,14 @@ type Words struct {
 	Client *http.Client
 }
 
-// Hears any language.
-func (w *Words) Hears(string) bool { return true }
+// SupportsLanguage any language.
+func (w *Words) SupportsLanguage(string) bool { return true }
 
-// Transcribes any language.
-func (w *Words) Transcribes(string) bool { return true }
+// TranscribesFreeSpeech any language.
+func (w *Words) TranscribesFreeSpeech(string) bool { return true }
 
 // Open begins a turn, and connects meanwhile.
-func (w *Words) Open(wanted speech.Wanted, told func(speech.Heard)) speech.Stream {
+func (w *Words) Open(wanted speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &turn{of: w, told: told, cancel: cancel, more: make(chan struct{}, 1)}
 	go t.run(ctx, w.address(wanted))
@@ -47,7 +47,7 @@ func (w *Words) Open(wanted speech.Wanted, told func(speech.Heard)) speech.Strea
 }
 
 // address asks for words of 8 kHz µ-law, with the ones before they are sure.
-func (w *Words) address(wanted speech.Wanted) string {
+func (w *Words) address(wanted speech.RecognitionRequest) string {
 	model := wanted.Model
 	if model == "" {
 		model = w.Model
@@ -72,7 +72,7 @@ func (w *Words) address(wanted speech.Wanted) string {
 // turn is one connection.
 type turn struct {
 	of     *Words
-	told   func(speech.Heard)
+	told   func(speech.RecognitionResult)
 	cancel context.CancelFunc
 	more   chan struct{}
 	mu     sync.Mutex
@@ -117,7 +117,7 @@ func (t *turn) wake() {
 }
 
 // say tells, unless nobody wants to hear any more.
-func (t *turn) say(h speech.Heard) {
+func (t *turn) say(h speech.RecognitionResult) {
 	t.mu.Lock()
 	closed := t.closed
 	t.mu.Unlock()
@@ -128,7 +128,7 @@ func (t *turn) say(h speech.Heard) {
 
 func (t *turn) run(ctx context.Context, address string) {
 	defer t.cancel()
-	h := speech.Heard{Final: true}
+	h := speech.RecognitionResult{Final: true}
 	h.Text, h.Confidence, h.Err = t.talk(ctx, address)
 	if h.Err != nil {
 		h.Err = fmt.Errorf("deepgram: %w", h.Err)
@@ -168,7 +168,7 @@ func (t *turn) talk(ctx context.Context, address string) (text string, confidenc
 		}
 		if so := strings.TrimSpace(words.text + " " + words.interim); so != "" && so != far {
 			far = so
-			t.say(speech.Heard{Text: so, Confidence: words.sure})
+			t.say(speech.RecognitionResult{Text: so, Confidence: words.sure})
 		}
 	}
 }

@@ -14,10 +14,10 @@ import (
 )
 
 // turn says so many bytes and waits for what was understood.
-func turn(t *testing.T, w *deepgram.Words, wanted speech.Wanted, say func(s speech.Stream, told <-chan speech.Heard)) (final speech.Heard, before []speech.Heard) {
+func turn(t *testing.T, w *deepgram.Words, wanted speech.RecognitionRequest, say func(s speech.Stream, told <-chan speech.RecognitionResult)) (final speech.RecognitionResult, before []speech.RecognitionResult) {
 	t.Helper()
-	told := make(chan speech.Heard, 16)
-	s := w.Open(wanted, func(h speech.Heard) { told <- h })
+	told := make(chan speech.RecognitionResult, 16)
+	s := w.Open(wanted, func(h speech.RecognitionResult) { told <- h })
 	say(s, told)
 	for h := range told {
 		if h.Final {
@@ -25,7 +25,7 @@ func turn(t *testing.T, w *deepgram.Words, wanted speech.Wanted, say func(s spee
 		}
 		before = append(before, h)
 	}
-	return speech.Heard{}, nil
+	return speech.RecognitionResult{}, nil
 }
 
 func TestATurnGoesAsTheDocumentationShows(t *testing.T) {
@@ -39,15 +39,15 @@ func TestATurnGoesAsTheDocumentationShows(t *testing.T) {
 		assert.Equal(t, []string{"Callboard", "Ada"}, q["keyterm"])
 	})
 	w := &deepgram.Words{URL: url, Key: "dg-key", Model: "nova-3", Client: http.DefaultClient}
-	h, before := turn(t, w, speech.Wanted{Language: "en-US", Keywords: []string{"Callboard", "Ada"}}, func(s speech.Stream, told <-chan speech.Heard) {
+	h, before := turn(t, w, speech.RecognitionRequest{Language: "en-US", Keywords: []string{"Callboard", "Ada"}}, func(s speech.Stream, told <-chan speech.RecognitionResult) {
 		s.Write(make([]byte, 1600))
 		s.Write(make([]byte, 1600))
 		h := <-told
-		assert.Equal(t, speech.Heard{Text: "I would", Confidence: 0.91}, h)
+		assert.Equal(t, speech.RecognitionResult{Text: "I would", Confidence: 0.91}, h)
 		s.Write(make([]byte, 1600))
 		s.End()
 	})
-	assert.Equal(t, []speech.Heard{{Text: "I would like Tuesday,", Confidence: 0.99}, {Text: "I would like Tuesday, please.", Confidence: 0.85}}, before, "what is known is told at once")
+	assert.Equal(t, []speech.RecognitionResult{{Text: "I would like Tuesday,", Confidence: 0.99}, {Text: "I would like Tuesday, please.", Confidence: 0.85}}, before, "what is known is told at once")
 	require.NoError(t, h.Err)
 	assert.Equal(t, "I would like Tuesday, please.", h.Text)
 	assert.InDelta(t, 0.955, h.Confidence, 0.005, "by the length of its parts")
@@ -59,7 +59,7 @@ func TestOlderModelsTakeKeywords(t *testing.T) {
 		assert.Empty(t, r.URL.Query()["keyterm"])
 	})
 	w := &deepgram.Words{URL: url, Model: "nova-3", Client: http.DefaultClient}
-	h, _ := turn(t, w, speech.Wanted{Model: "nova-2-phonecall", Keywords: []string{"Ada"}}, func(s speech.Stream, told <-chan speech.Heard) {
+	h, _ := turn(t, w, speech.RecognitionRequest{Model: "nova-2-phonecall", Keywords: []string{"Ada"}}, func(s speech.Stream, told <-chan speech.RecognitionResult) {
 		s.Write(make([]byte, 3200))
 		<-told
 		s.Write(make([]byte, 1600))
@@ -75,7 +75,7 @@ func TestFaultsOfTheFarEndAreTold(t *testing.T) {
 		server := enginetest.New(t)
 		server.Is("deepgram", fault)
 		w := &deepgram.Words{URL: server.WS(), Key: enginetest.Key, Model: "nova-3", Client: http.DefaultClient}
-		h, _ := turn(t, w, speech.Wanted{}, func(s speech.Stream, _ <-chan speech.Heard) {
+		h, _ := turn(t, w, speech.RecognitionRequest{}, func(s speech.Stream, _ <-chan speech.RecognitionResult) {
 			s.Write(make([]byte, 1600))
 			s.End()
 		})
@@ -86,7 +86,7 @@ func TestFaultsOfTheFarEndAreTold(t *testing.T) {
 		assert.NotContains(t, h.Err.Error(), enginetest.Key)
 	}
 	w := &deepgram.Words{URL: "ws://127.0.0.1:1", Key: enginetest.Key, Model: "nova-3", Client: http.DefaultClient}
-	h, _ := turn(t, w, speech.Wanted{}, func(s speech.Stream, _ <-chan speech.Heard) { s.End() })
+	h, _ := turn(t, w, speech.RecognitionRequest{}, func(s speech.Stream, _ <-chan speech.RecognitionResult) { s.End() })
 	require.Error(t, h.Err)
 	assert.NotErrorIs(t, h.Err, engines.ErrGarbage)
 }
@@ -95,7 +95,7 @@ func TestTheServerOfTheTestsHearsTheWholeTurn(t *testing.T) {
 	server := enginetest.New(t)
 	server.Says("move it to Friday")
 	w := &deepgram.Words{URL: server.WS(), Key: enginetest.Key, Model: "nova-3", Client: http.DefaultClient}
-	h, before := turn(t, w, speech.Wanted{}, func(s speech.Stream, told <-chan speech.Heard) {
+	h, before := turn(t, w, speech.RecognitionRequest{}, func(s speech.Stream, told <-chan speech.RecognitionResult) {
 		s.Write(make([]byte, 1600))
 		assert.Equal(t, "move", (<-told).Text)
 		s.Write(make([]byte, 800))
@@ -103,6 +103,6 @@ func TestTheServerOfTheTestsHearsTheWholeTurn(t *testing.T) {
 		s.Write(make([]byte, 800)) // too late
 	})
 	assert.Equal(t, "move it to Friday", h.Text)
-	assert.Equal(t, []speech.Heard{{Text: "move it to Friday", Confidence: 0.98}}, before)
+	assert.Equal(t, []speech.RecognitionResult{{Text: "move it to Friday", Confidence: 0.98}}, before)
 	assert.Len(t, server.Requests()[0].Sound, 2400)
 }

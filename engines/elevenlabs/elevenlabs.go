@@ -42,8 +42,8 @@ const (
 	fastest    = 1.2
 )
 
-// Utter streams one sentence.
-func (s *Speech) Utter(ctx context.Context, r speech.Request, out func(mu []byte)) error {
+// StreamSpeech streams one sentence.
+func (s *Speech) StreamSpeech(ctx context.Context, r speech.Request, out func(mu []byte)) error {
 	o := order{Text: r.Text, Model: r.Model}
 	if strings.Contains(r.Model, "flash_v2_5") || strings.Contains(r.Model, "turbo_v2_5") { // the others take none
 		o.Language, _, _ = strings.Cut(strings.ToLower(r.Language), "-")

@@ -35,7 +35,7 @@ func TestASentenceIsStreamedAsTheDocumentationShows(t *testing.T) {
 	t.Cleanup(far.Close)
 	var got []byte
 	s := &elevenlabs.Speech{URL: far.URL, Key: "xi-secret", Client: far.Client()}
-	err := s.Utter(t.Context(), speech.Request{
+	err := s.StreamSpeech(t.Context(), speech.Request{
 		Text: "The first move is what sets everything in motion.", Voice: "JBFqnCBsd6RMkjVDRZzb", Model: "eleven_flash_v2_5", Language: "en-US", Rate: 400,
 	}, func(mu []byte) {
 		if got = append(got, mu...); len(got) == 2 {
@@ -69,7 +69,7 @@ func TestRefusalsAreReadAsTheDocumentationShows(t *testing.T) {
 			}))
 			t.Cleanup(far.Close)
 			s := &elevenlabs.Speech{URL: far.URL, Key: "xi-secret", Client: far.Client()}
-			err := s.Utter(t.Context(), speech.Request{Text: "Hello.", Voice: "v", Model: "m"}, func(mu []byte) { assert.Empty(t, mu) })
+			err := s.StreamSpeech(t.Context(), speech.Request{Text: "Hello.", Voice: "v", Model: "m"}, func(mu []byte) { assert.Empty(t, mu) })
 			require.ErrorIs(t, err, x.is)
 			assert.Contains(t, err.Error(), x.word)
 			assert.NotContains(t, err.Error(), "xi-secret")

@@ -44,12 +44,12 @@ type Engine struct {
 }
 
 // Live begins a conversation, and connects meanwhile.
-func (e *Engine) Live(o speech.LiveOrder, told func(speech.LiveEvent)) speech.Live {
+func (e *Engine) Live(o speech.RealtimeRequest, told func(speech.RealtimeEvent)) speech.RealtimeSession {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // it never fails
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &stream{
-		of: e, about: o.About, told: told, cancel: cancel, id: "MZ" + hex.EncodeToString(random[:]),
+		of: e, about: o.CallParameters, told: told, cancel: cancel, id: "MZ" + hex.EncodeToString(random[:]),
 		more: make(chan struct{}, 1), leave: make(chan struct{}),
 	}
 	go s.run(ctx)
@@ -68,7 +68,7 @@ type stream struct {
 	once   sync.Once
 
 	telling sync.Mutex
-	told    func(speech.LiveEvent)
+	told    func(speech.RealtimeEvent)
 	quiet   bool // nobody wants to hear any more
 
 	mu     sync.Mutex
@@ -95,7 +95,7 @@ type mark struct {
 // Write keeps sound until it is sent. What nobody takes for two seconds ends the stream.
 func (s *stream) Write(mu []byte) {
 	if !s.ring.Write(mu) {
-		s.cancel(speech.ErrStalled)
+		s.cancel(speech.ErrAudioStalled)
 		return
 	}
 	s.wake()
@@ -116,7 +116,7 @@ func (s *stream) Close() {
 }
 
 // Answer has no meaning for the far end, which speaks when it wants to.
-func (s *stream) Answer(string) { go s.report(speech.LiveEvent{Kind: speech.LiveIdle}) }
+func (s *stream) Answer(string) { go s.report(speech.RealtimeEvent{Kind: speech.RealtimeIdle}) }
 
 // Result has none either: nothing was wanted.
 func (s *stream) Result(string, string) {}
@@ -145,7 +145,7 @@ func (s *stream) Key(key byte) {
 // send queues a message; a far end that takes none of so many is gone. The lock is held.
 func (s *stream) send(m message) {
 	if len(s.orders) >= ordersMost {
-		s.cancel(speech.ErrStalled)
+		s.cancel(speech.ErrAudioStalled)
 		return
 	}
 	s.orders = append(s.orders, m)
@@ -166,7 +166,7 @@ func (s *stream) wake() {
 	}
 }
 
-func (s *stream) report(e speech.LiveEvent) {
+func (s *stream) report(e speech.RealtimeEvent) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
 	if !s.quiet {
@@ -185,9 +185,9 @@ func (s *stream) run(ctx context.Context) {
 		b.feed.End()
 	}
 	s.mu.Unlock()
-	e := speech.LiveEvent{Kind: speech.LiveLost, Err: fmt.Errorf("media stream: %w", err)}
+	e := speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: fmt.Errorf("media stream: %w", err)}
 	if err == nil {
-		e = speech.LiveEvent{Kind: speech.LiveLeft}
+		e = speech.RealtimeEvent{Kind: speech.RealtimeEnded}
 	}
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -199,7 +199,7 @@ func (s *stream) run(ctx context.Context) {
 
 // talk connects, and reads until the end: nil where the far end has said goodbye.
 func (s *stream) talk(ctx context.Context) error {
-	first, stop := context.WithTimeoutCause(ctx, s.of.First, speech.ErrSlow)
+	first, stop := context.WithTimeoutCause(ctx, s.of.First, speech.ErrFirstAudioTimeout)
 	defer stop()
 	conn, answer, err := websocket.Dial(first, s.of.URL, &websocket.DialOptions{HTTPClient: s.of.Client, HTTPHeader: s.of.Sign(s.id, time.Now(), s.of.URL)}) //nolint:bodyclose // the library has read and closed it
 	if err != nil {
@@ -221,8 +221,8 @@ func (s *stream) talk(ctx context.Context) error {
 	work.Go(func() { s.write(working, conn) })
 	work.Go(func() { engines.Ping(working, conn, func() { s.cancel(errBroke) }) })
 	work.Go(func() { s.reportPlayed(working) })
-	s.report(speech.LiveEvent{Kind: speech.LiveReady})
-	s.report(speech.LiveEvent{Kind: speech.LiveIdle}) // nobody knows whether it means to speak first
+	s.report(speech.RealtimeEvent{Kind: speech.RealtimeReady})
+	s.report(speech.RealtimeEvent{Kind: speech.RealtimeIdle}) // nobody knows whether it means to speak first
 	for {
 		kind, b, err := conn.Read(ctx)
 		if err != nil {
@@ -251,7 +251,7 @@ func (s *stream) reportPlayed(ctx context.Context) {
 		case <-tick.C:
 		}
 		if s.echoMarks(time.Now()) {
-			s.report(speech.LiveEvent{Kind: speech.LiveIdle})
+			s.report(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
 		}
 	}
 }

@@ -60,16 +60,16 @@ func plays(t *testing.T, path string) (url string, over <-chan struct{}) {
 	return strings.Replace(server.URL, "http", "ws", 1) + "/media?for=clinic", done
 }
 
-func opens(t *testing.T, url string, first time.Duration) (speech.Live, <-chan speech.LiveEvent) {
+func opens(t *testing.T, url string, first time.Duration) (speech.RealtimeSession, <-chan speech.RealtimeEvent) {
 	t.Helper()
-	told := make(chan speech.LiveEvent, 256)
+	told := make(chan speech.RealtimeEvent, 256)
 	e := &mediastreams.Engine{URL: url, Sign: signs, First: first, Client: http.DefaultClient}
-	l := e.Live(speech.LiveOrder{About: map[string]string{"call_id": "call_1", "workspace_id": "ws_1", "from": "+12025550100", "order": "7"}}, func(e speech.LiveEvent) { told <- e })
+	l := e.Live(speech.RealtimeRequest{CallParameters: map[string]string{"call_id": "call_1", "workspace_id": "ws_1", "from": "+12025550100", "order": "7"}}, func(e speech.RealtimeEvent) { told <- e })
 	t.Cleanup(l.Close)
 	return l, told
 }
 
-func until(t *testing.T, told <-chan speech.LiveEvent, kind speech.LiveKind) speech.LiveEvent {
+func until(t *testing.T, told <-chan speech.RealtimeEvent, kind speech.RealtimeEventKind) speech.RealtimeEvent {
 	t.Helper()
 	for {
 		select {
@@ -77,7 +77,7 @@ func until(t *testing.T, told <-chan speech.LiveEvent, kind speech.LiveKind) spe
 			if e.Kind == kind {
 				return e
 			}
-			require.NotEqual(t, speech.LiveLost, e.Kind, "%v", e.Err)
+			require.NotEqual(t, speech.RealtimeFailed, e.Kind, "%v", e.Err)
 		case <-t.Context().Done():
 			t.FailNow()
 		}
@@ -88,17 +88,17 @@ func TestAStreamGoesAsTheDocumentationShows(t *testing.T) {
 	t.Parallel()
 	url, over := plays(t, "testdata/stream.txt")
 	l, told := opens(t, url, time.Minute)
-	until(t, told, speech.LiveReady)
+	until(t, told, speech.RealtimeReady)
 	l.Write(bytes.Repeat([]byte{0x7F}, 100))
 	l.Write(bytes.Repeat([]byte{0x7F}, 220)) // two pieces of 20 ms
-	sounds := until(t, told, speech.LiveSounds)
+	sounds := until(t, told, speech.RealtimeAudioStarted)
 	assert.Equal(t, "1", sounds.Item)
-	until(t, told, speech.LiveCleared)
+	until(t, told, speech.RealtimeAudioCleared)
 	assert.Equal(t, 4, sounds.Feed.Len())
 	l.Key('5')
-	again := until(t, told, speech.LiveSounds)
+	again := until(t, told, speech.RealtimeAudioStarted)
 	assert.Equal(t, "2", again.Item)
-	until(t, told, speech.LiveLeft)
+	until(t, told, speech.RealtimeEnded)
 	assert.Equal(t, 4, again.Feed.Len())
 	<-over
 }
@@ -107,9 +107,9 @@ func TestWhoeverClosesAStreamSaysGoodbye(t *testing.T) {
 	t.Parallel()
 	url, over := plays(t, "testdata/stop.txt")
 	l, told := opens(t, url, time.Minute)
-	until(t, told, speech.LiveReady)
+	until(t, told, speech.RealtimeReady)
 	l.Answer("") // it means nothing, but that nobody speaks
-	until(t, told, speech.LiveIdle)
+	until(t, told, speech.RealtimeIdle)
 	l.Close()
 	<-over
 	select {
@@ -134,13 +134,13 @@ func far(t *testing.T, with func(conn *websocket.Conn)) string {
 	return strings.Replace(server.URL, "http", "ws", 1)
 }
 
-func loses(t *testing.T, told <-chan speech.LiveEvent) string {
+func loses(t *testing.T, told <-chan speech.RealtimeEvent) string {
 	t.Helper()
 	for e := range told {
-		if e.Kind == speech.LiveLost {
-			return speech.Why(e.Err)
+		if e.Kind == speech.RealtimeFailed {
+			return speech.ErrorCode(e.Err)
 		}
-		require.NotEqual(t, speech.LiveLeft, e.Kind)
+		require.NotEqual(t, speech.RealtimeEnded, e.Kind)
 	}
 	return ""
 }
@@ -187,15 +187,15 @@ func TestAFarEndThatTakesNoSoundIsGivenUp(t *testing.T) {
 	release := make(chan struct{})
 	l, told := opens(t, far(t, func(*websocket.Conn) { <-release }), time.Minute)
 	defer close(release)
-	until(t, told, speech.LiveReady)
+	until(t, told, speech.RealtimeReady)
 	piece := make([]byte, 16000)
 	for {
 		select {
 		case e := <-told:
-			if e.Kind != speech.LiveLost {
+			if e.Kind != speech.RealtimeFailed {
 				continue
 			}
-			assert.Equal(t, "engine_stalled", speech.Why(e.Err))
+			assert.Equal(t, "engine_stalled", speech.ErrorCode(e.Err))
 			return
 		default:
 			l.Write(piece)

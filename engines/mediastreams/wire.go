@@ -104,7 +104,7 @@ func (s *stream) says(mu []byte) error {
 	}
 	if unheard > unheardMost {
 		s.mu.Unlock()
-		return speech.ErrEndless
+		return speech.ErrTooMuchAudio
 	}
 	s.came = time.Now()
 	var fresh *burst
@@ -122,7 +122,7 @@ func (s *stream) says(mu []byte) error {
 	s.bursts[last].feed.Write(mu)
 	s.mu.Unlock()
 	if fresh != nil {
-		s.report(speech.LiveEvent{Kind: speech.LiveSounds, Item: fresh.item, Feed: fresh.feed})
+		s.report(speech.RealtimeEvent{Kind: speech.RealtimeAudioStarted, Item: fresh.item, Feed: fresh.feed})
 	}
 	return nil
 }
@@ -155,6 +155,6 @@ func (s *stream) clear() {
 	s.bursts = nil
 	s.mu.Unlock()
 	if some {
-		s.report(speech.LiveEvent{Kind: speech.LiveCleared})
+		s.report(speech.RealtimeEvent{Kind: speech.RealtimeAudioCleared})
 	}
 }

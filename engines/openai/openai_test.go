@@ -39,7 +39,7 @@ func TestSpeechIsAskedForAsDocumentedAndHeardWhileItComes(t *testing.T) {
 	defer far.Close()
 	s := &openai.Speech{Config: openai.Config{URL: far.URL + "/v1", Key: "sk-test", Client: far.Client()}, Rate: 24000}
 	got, opened := 0, false
-	err := s.Utter(t.Context(), speech.Request{Text: "Good morning.", Model: "gpt-4o-mini-tts", Voice: "alloy", Rate: 350}, func(mu []byte) {
+	err := s.StreamSpeech(t.Context(), speech.Request{Text: "Good morning.", Model: "gpt-4o-mini-tts", Voice: "alloy", Rate: 350}, func(mu []byte) {
 		if got += len(mu); got > 700 && !opened {
 			opened = true
 			close(more)
@@ -59,18 +59,18 @@ func TestAWavInPlaceOfPCMKeepsItsOwnRate(t *testing.T) {
 	defer far.Close()
 	s := &openai.Speech{Config: openai.Config{URL: far.URL, Client: far.Client()}, Rate: 24000}
 	var got bytes.Buffer
-	require.NoError(t, s.Utter(t.Context(), speech.Request{Text: "a"}, func(mu []byte) { got.Write(mu) }))
+	require.NoError(t, s.StreamSpeech(t.Context(), speech.Request{Text: "a"}, func(mu []byte) { got.Write(mu) }))
 	assert.Equal(t, 800, got.Len())
 	file = []byte("RIFF\x00\x00\x00\x00WAVEjunk\x04\x00\x00\x00aaaadat")
-	require.ErrorIs(t, s.Utter(t.Context(), speech.Request{Text: "a"}, func([]byte) {}), engines.ErrGarbage)
+	require.ErrorIs(t, s.StreamSpeech(t.Context(), speech.Request{Text: "a"}, func([]byte) {}), engines.ErrGarbage)
 	file = []byte("ID3\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")
-	require.ErrorIs(t, s.Utter(t.Context(), speech.Request{Text: "a"}, func([]byte) {}), engines.ErrGarbage)
+	require.ErrorIs(t, s.StreamSpeech(t.Context(), speech.Request{Text: "a"}, func([]byte) {}), engines.ErrGarbage)
 }
 
-func understand(t *testing.T, w *openai.Words, wanted speech.Wanted, mu []byte) speech.Heard {
+func understand(t *testing.T, w *openai.Words, wanted speech.RecognitionRequest, mu []byte) speech.RecognitionResult {
 	t.Helper()
-	told := make(chan speech.Heard, 1)
-	s := w.Open(wanted, func(h speech.Heard) { told <- h })
+	told := make(chan speech.RecognitionResult, 1)
+	s := w.Open(wanted, func(h speech.RecognitionResult) { told <- h })
 	s.Write(mu)
 	s.End()
 	return <-told
@@ -108,7 +108,7 @@ func TestTranscriptionsAreAskedForAndReadAsDocumented(t *testing.T) {
 			_, _ = w.Write(answer)
 		}))
 		w := &openai.Words{Config: openai.Config{URL: far.URL + "/v1", Key: "sk-test", Client: far.Client()}, Model: "gpt-4o-mini-transcribe"}
-		h := understand(t, w, speech.Wanted{Model: model, Language: "en-US", Keywords: []string{"Callboard"}, Phrases: []string{"yes", "no"}}, make([]byte, 8000))
+		h := understand(t, w, speech.RecognitionRequest{Model: model, Language: "en-US", Keywords: []string{"Callboard"}, Phrases: []string{"yes", "no"}}, make([]byte, 8000))
 		far.Close()
 		require.NoError(t, h.Err)
 		assert.Equal(t, c.text, h.Text, "what is no speech is left out")
@@ -120,9 +120,9 @@ func TestTranscriptionsAreAskedForAndReadAsDocumented(t *testing.T) {
 func TestAnAnswerWithoutMarksOfDoubtIsTrusted(t *testing.T) {
 	server := enginetest.New(t)
 	w := &openai.Words{Config: openai.Config{URL: server.URL + "/v1", Key: enginetest.Key, Client: server.Client()}, Model: "local"}
-	assert.Equal(t, speech.Heard{Text: "yes please", Confidence: 0.9, Final: true}, understand(t, w, speech.Wanted{}, nil))
+	assert.Equal(t, speech.RecognitionResult{Text: "yes please", Confidence: 0.9, Final: true}, understand(t, w, speech.RecognitionRequest{}, nil))
 	server.Says("")
-	assert.Equal(t, speech.Heard{Final: true}, understand(t, w, speech.Wanted{}, nil))
+	assert.Equal(t, speech.RecognitionResult{Final: true}, understand(t, w, speech.RecognitionRequest{}, nil))
 }
 
 func TestEnginesThatMisbehaveAreErrorsWithoutTheKey(t *testing.T) {
@@ -134,10 +134,10 @@ func TestEnginesThatMisbehaveAreErrorsWithoutTheKey(t *testing.T) {
 		for _, what := range []string{"speech", "elevenlabs", "transcriptions"} {
 			server.Is(what, fault)
 		}
-		for name, e := range map[string]speech.Engine{"speech": say, "elevenlabs": eleven} {
+		for name, e := range map[string]speech.StreamingSynthesizer{"speech": say, "elevenlabs": eleven} {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			got := 0
-			err := e.Utter(ctx, speech.Request{Text: "Good morning to you.", Voice: "v"}, func(mu []byte) { got += len(mu) })
+			err := e.StreamSpeech(ctx, speech.Request{Text: "Good morning to you.", Voice: "v"}, func(mu []byte) { got += len(mu) })
 			cancel()
 			require.Error(t, err, "%s %s", name, fault)
 			if want != nil {
@@ -147,7 +147,7 @@ func TestEnginesThatMisbehaveAreErrorsWithoutTheKey(t *testing.T) {
 			assert.Equal(t, fault == enginetest.Drops || fault == enginetest.Stalls, got > 1000, "%s %s: %d", name, fault, got)
 		}
 		if want != context.DeadlineExceeded { //nolint:errorlint // the table's
-			h := understand(t, hear, speech.Wanted{}, make([]byte, 800))
+			h := understand(t, hear, speech.RecognitionRequest{}, make([]byte, 800))
 			require.Error(t, h.Err, fault)
 			assert.NotContains(t, h.Err.Error(), enginetest.Key)
 		}
@@ -158,14 +158,14 @@ func TestElevenLabsIsAskedAsDocumented(t *testing.T) {
 	server := enginetest.New(t)
 	e := &elevenlabs.Speech{URL: server.URL, Key: enginetest.Key, Client: server.Client()}
 	var got bytes.Buffer
-	require.NoError(t, e.Utter(t.Context(), speech.Request{Text: "Hello.", Voice: "21m00Tcm4TlvDq8ikWAM", Model: "eleven_flash_v2_5", Language: "de-DE", Rate: 350}, func(mu []byte) { got.Write(mu) }))
+	require.NoError(t, e.StreamSpeech(t.Context(), speech.Request{Text: "Hello.", Voice: "21m00Tcm4TlvDq8ikWAM", Model: "eleven_flash_v2_5", Language: "de-DE", Rate: 350}, func(mu []byte) { got.Write(mu) }))
 	assert.Equal(t, enginetest.Mu("Hello."), got.Bytes(), "as the telephone has it")
 	assert.Greater(t, vad.Level(got.Bytes()), -20.0)
 	r := server.Requests()[0]
 	assert.Equal(t, "/v1/text-to-speech/21m00Tcm4TlvDq8ikWAM/stream?output_format=ulaw_8000", r.Path)
 	assert.JSONEq(t, `{"text":"Hello.","model_id":"eleven_flash_v2_5","language_code":"de","voice_settings":{"speed":1.2}}`, string(r.Body))
 	var body map[string]any
-	require.NoError(t, e.Utter(t.Context(), speech.Request{Text: "Hello.", Voice: "../x", Model: "eleven_multilingual_v2"}, func([]byte) {}))
+	require.NoError(t, e.StreamSpeech(t.Context(), speech.Request{Text: "Hello.", Voice: "../x", Model: "eleven_multilingual_v2"}, func([]byte) {}))
 	r = server.Requests()[1]
 	assert.Equal(t, "/v1/text-to-speech/..%2Fx/stream?output_format=ulaw_8000", r.Path, "no voice leads elsewhere")
 	require.NoError(t, json.Unmarshal(r.Body, &body))

@@ -58,8 +58,8 @@ type speechOrder struct {
 // normalRate is a speed of 1 in words a minute.
 const normalRate = 175
 
-// Utter streams one sentence.
-func (s *Speech) Utter(ctx context.Context, r speech.Request, out func(mu []byte)) error {
+// StreamSpeech streams one sentence.
+func (s *Speech) StreamSpeech(ctx context.Context, r speech.Request, out func(mu []byte)) error {
 	body, err := json.Marshal(speechOrder{
 		Model: r.Model, Input: r.Text, Voice: r.Voice, Format: "pcm", Speed: float64(r.Rate) / normalRate,
 	})

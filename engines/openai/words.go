@@ -32,14 +32,14 @@ type Words struct {
 	Model string // its default
 }
 
-// Hears any language.
-func (w *Words) Hears(string) bool { return true }
+// SupportsLanguage any language.
+func (w *Words) SupportsLanguage(string) bool { return true }
 
-// Transcribes any language.
-func (w *Words) Transcribes(string) bool { return true }
+// TranscribesFreeSpeech any language.
+func (w *Words) TranscribesFreeSpeech(string) bool { return true }
 
 // Open begins a turn.
-func (w *Words) Open(wanted speech.Wanted, told func(speech.Heard)) speech.Stream {
+func (w *Words) Open(wanted speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
 	if wanted.Model == "" {
 		wanted.Model = w.Model
 	}
@@ -50,8 +50,8 @@ func (w *Words) Open(wanted speech.Wanted, told func(speech.Heard)) speech.Strea
 // turn keeps the sound until its end.
 type turn struct {
 	of     *Words
-	wanted speech.Wanted
-	told   func(speech.Heard)
+	wanted speech.RecognitionRequest
+	told   func(speech.RecognitionResult)
 	ctx    context.Context //nolint:containedctx // of the turn, which outlives the call that opens it
 	cancel context.CancelFunc
 	mu     sync.Mutex
@@ -78,7 +78,7 @@ func (t *turn) End() {
 	t.ended = true
 	go func() {
 		defer t.cancel()
-		h := speech.Heard{Final: true}
+		h := speech.RecognitionResult{Final: true}
 		if h.Text, h.Confidence, h.Err = t.of.transcribe(t.ctx, t.wanted, t.sound); t.ctx.Err() == nil {
 			t.told(h)
 		}
@@ -101,7 +101,7 @@ type transcript struct {
 	} `json:"logprobs"`
 }
 
-func (w *Words) transcribe(ctx context.Context, wanted speech.Wanted, sound []byte) (text string, confidence float64, err error) {
+func (w *Words) transcribe(ctx context.Context, wanted speech.RecognitionRequest, sound []byte) (text string, confidence float64, err error) {
 	body, kind, err := form(wanted, sound)
 	if err != nil {
 		return "", 0, fmt.Errorf("openai: %w", err)
@@ -154,7 +154,7 @@ func (t *transcript) read() (text string, confidence float64) {
 }
 
 // form is the body of the request: a WAV of 16 bits, as every server reads it.
-func form(wanted speech.Wanted, sound []byte) (body io.Reader, kind string, err error) {
+func form(wanted speech.RecognitionRequest, sound []byte) (body io.Reader, kind string, err error) {
 	var b bytes.Buffer
 	m := multipart.NewWriter(&b)
 	field := func(name, value string) {
@@ -189,7 +189,7 @@ func form(wanted speech.Wanted, sound []byte) (body io.Reader, kind string, err 
 }
 
 // hints are the words that are likely to be said, as the text that came before: models spell like it.
-func hints(wanted speech.Wanted) string {
+func hints(wanted speech.RecognitionRequest) string {
 	text := ""
 	for _, w := range append(wanted.Keywords, wanted.Phrases...) {
 		if len(text)+len(w) > hintsMost {

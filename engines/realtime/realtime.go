@@ -33,8 +33,8 @@ const (
 
 // ErrSlow and ErrStalled are what a silent far end fails with.
 var (
-	ErrSlow    = speech.ErrSlow
-	ErrStalled = speech.ErrStalled
+	ErrSlow    = speech.ErrFirstAudioTimeout
+	ErrStalled = speech.ErrAudioStalled
 	errBroke   = errors.New("the connection broke")
 	errGone    = errors.New("nobody wants it any more")
 )
@@ -53,7 +53,7 @@ type Engine struct {
 }
 
 // Live begins a conversation, and connects meanwhile.
-func (e *Engine) Live(o speech.LiveOrder, told func(speech.LiveEvent)) speech.Live {
+func (e *Engine) Live(o speech.RealtimeRequest, told func(speech.RealtimeEvent)) speech.RealtimeSession {
 	if o.Model == "" {
 		o.Model = e.Model
 	}
@@ -69,8 +69,8 @@ func (e *Engine) Live(o speech.LiveOrder, told func(speech.LiveEvent)) speech.Li
 // session is one connection.
 type session struct {
 	of     *Engine
-	order  speech.LiveOrder
-	told   func(speech.LiveEvent)
+	order  speech.RealtimeRequest
+	told   func(speech.RealtimeEvent)
 	cancel context.CancelCauseFunc
 	more   chan struct{}
 
@@ -198,7 +198,7 @@ func (s *session) wind(limit time.Duration, late error) {
 }
 
 // report tells, unless nobody wants to hear any more.
-func (s *session) report(e speech.LiveEvent) {
+func (s *session) report(e speech.RealtimeEvent) {
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
@@ -215,7 +215,7 @@ func (s *session) run(ctx context.Context) {
 	}
 	s.wind(0, nil)
 	s.silence()
-	s.report(speech.LiveEvent{Kind: speech.LiveLost, Err: fmt.Errorf("realtime: %w", err)})
+	s.report(speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: fmt.Errorf("realtime: %w", err)})
 	s.Close()
 }
 

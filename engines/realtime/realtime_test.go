@@ -20,16 +20,16 @@ import (
 )
 
 // opens a conversation whose events come over a channel.
-func opens(t *testing.T, e *realtime.Engine, o speech.LiveOrder) (speech.Live, <-chan speech.LiveEvent) {
+func opens(t *testing.T, e *realtime.Engine, o speech.RealtimeRequest) (speech.RealtimeSession, <-chan speech.RealtimeEvent) {
 	t.Helper()
-	told := make(chan speech.LiveEvent, 256)
-	l := e.Live(o, func(e speech.LiveEvent) { told <- e })
+	told := make(chan speech.RealtimeEvent, 256)
+	l := e.Live(o, func(e speech.RealtimeEvent) { told <- e })
 	t.Cleanup(l.Close)
 	return l, told
 }
 
 // until reads events to the first of a kind.
-func until(t *testing.T, told <-chan speech.LiveEvent, kind speech.LiveKind) speech.LiveEvent {
+func until(t *testing.T, told <-chan speech.RealtimeEvent, kind speech.RealtimeEventKind) speech.RealtimeEvent {
 	t.Helper()
 	for {
 		select {
@@ -37,7 +37,7 @@ func until(t *testing.T, told <-chan speech.LiveEvent, kind speech.LiveKind) spe
 			if e.Kind == kind {
 				return e
 			}
-			if e.Kind == speech.LiveLost {
+			if e.Kind == speech.RealtimeFailed {
 				require.NoError(t, e.Err)
 			}
 		case <-t.Context().Done():
@@ -55,25 +55,25 @@ func TestAConversationGoesAsTheDocumentationShows(t *testing.T) {
 	})
 	l, told := opens(t, &realtime.Engine{
 		URL: at + "/v1", Key: "sk-key", Model: "gpt-realtime", Voice: "marin", Words: "gpt-4o-mini-transcribe", First: time.Minute, Stall: time.Minute, Client: http.DefaultClient,
-	}, speech.LiveOrder{
-		Brief: "Be kind.", Language: "en-US", Keywords: []string{"Callboard", "Ada"}, EndOfTurn: 600 * time.Millisecond, Interruptible: true, Speak: true,
-		History: []speech.LiveLine{{Text: "Hello."}}, Tools: []speech.LiveTool{{Name: "end_call", Description: "Ends the call.", Parameters: map[string]any{"type": "object"}}},
+	}, speech.RealtimeRequest{
+		Instructions: "Be kind.", Language: "en-US", Keywords: []string{"Callboard", "Ada"}, EndOfTurn: 600 * time.Millisecond, Interruptible: true, SpeaksFirst: true,
+		History: []speech.RealtimeHistoryEntry{{Text: "Hello."}}, Tools: []speech.RealtimeTool{{Name: "end_call", Description: "Ends the call.", Parameters: map[string]any{"type": "object"}}},
 	})
-	sounds := until(t, told, speech.LiveSounds)
+	sounds := until(t, told, speech.RealtimeAudioStarted)
 	assert.Equal(t, "item_C9G8p3", sounds.Item)
-	assert.Equal(t, speech.LiveEvent{Kind: speech.LiveSaid, Item: "item_C9G8p3", Text: "Good morning."}, until(t, told, speech.LiveSaid))
-	assert.Empty(t, until(t, told, speech.LiveDone).Calls)
+	assert.Equal(t, speech.RealtimeEvent{Kind: speech.RealtimeAgentTranscript, Item: "item_C9G8p3", Text: "Good morning."}, until(t, told, speech.RealtimeAgentTranscript))
+	assert.Empty(t, until(t, told, speech.RealtimeResponseDone).Calls)
 	assert.Equal(t, 8, sounds.Feed.Len())
-	assert.Equal(t, "msg_003", until(t, told, speech.LiveBegan).Item)
+	assert.Equal(t, "msg_003", until(t, told, speech.RealtimeSpeechStarted).Item)
 	l.Cut("item_C9G8p3", 1900*time.Microsecond)
-	assert.Equal(t, "msg_003", until(t, told, speech.LiveEnded).Item)
-	assert.Equal(t, speech.LiveEvent{Kind: speech.LiveHeard, Item: "msg_003", Text: "Goodbye then."}, until(t, told, speech.LiveHeard))
-	done := until(t, told, speech.LiveDone)
-	assert.Equal(t, []speech.LiveCall{{ID: "call_sHlR7iaFwQ2YQOqm", Name: "end_call", Arguments: `{"outcome": "confirmed"}`}}, done.Calls)
+	assert.Equal(t, "msg_003", until(t, told, speech.RealtimeSpeechEnded).Item)
+	assert.Equal(t, speech.RealtimeEvent{Kind: speech.RealtimeCallerTranscript, Item: "msg_003", Text: "Goodbye then."}, until(t, told, speech.RealtimeCallerTranscript))
+	done := until(t, told, speech.RealtimeResponseDone)
+	assert.Equal(t, []speech.RealtimeToolCall{{ID: "call_sHlR7iaFwQ2YQOqm", Name: "end_call", Arguments: `{"outcome": "confirmed"}`}}, done.Calls)
 	l.Result(done.Calls[0].ID, "done")
 	for e := range told {
-		if e.Kind == speech.LiveLost { // the transcript is over
-			assert.Equal(t, "engine_unreachable", speech.Why(e.Err))
+		if e.Kind == speech.RealtimeFailed { // the transcript is over
+			assert.Equal(t, "engine_unreachable", speech.ErrorCode(e.Err))
 			return
 		}
 	}
@@ -103,17 +103,17 @@ func TestFaultsOfTheFarEndEndTheConversation(t *testing.T) {
 	} {
 		server := enginetest.New(t)
 		server.Is("realtime", fault)
-		_, told := opens(t, hasty(server, fault), speech.LiveOrder{Speak: true})
+		_, told := opens(t, hasty(server, fault), speech.RealtimeRequest{SpeaksFirst: true})
 		for e := range told {
-			if e.Kind != speech.LiveLost {
+			if e.Kind != speech.RealtimeFailed {
 				continue
 			}
-			assert.Equal(t, code, speech.Why(e.Err), "%s: %v", fault, e.Err)
+			assert.Equal(t, code, speech.ErrorCode(e.Err), "%s: %v", fault, e.Err)
 			assert.NotContains(t, e.Err.Error(), enginetest.Key)
 			break
 		}
 	}
-	_, told := opens(t, &realtime.Engine{URL: "http://127.0.0.1:1/v1", Client: http.DefaultClient}, speech.LiveOrder{})
+	_, told := opens(t, &realtime.Engine{URL: "http://127.0.0.1:1/v1", Client: http.DefaultClient}, speech.RealtimeRequest{})
 	assert.NotErrorIs(t, (<-told).Err, engines.ErrRefused)
 }
 
@@ -123,16 +123,16 @@ func TestAnEngineThatHearsAndDoesNotAnswerIsGivenUp(t *testing.T) {
 	server.Is("realtime", enginetest.Late)
 	impatient := engine(server)
 	impatient.First = 3 * time.Second
-	l, told := opens(t, impatient, speech.LiveOrder{})
-	until(t, told, speech.LiveReady)
+	l, told := opens(t, impatient, speech.RealtimeRequest{})
+	until(t, told, speech.RealtimeReady)
 	sound := append(enginetest.Mu("hello"), silence(8000)...)
 	for i := 0; i+160 <= len(sound); i += 160 {
 		l.Write(sound[i : i+160])
 	}
-	until(t, told, speech.LiveEnded)
+	until(t, told, speech.RealtimeSpeechEnded)
 	for e := range told {
-		if e.Kind == speech.LiveLost {
-			assert.Equal(t, "engine_slow", speech.Why(e.Err))
+		if e.Kind == speech.RealtimeFailed {
+			assert.Equal(t, "engine_slow", speech.ErrorCode(e.Err))
 			return
 		}
 	}
@@ -142,24 +142,24 @@ func TestWhatIsSaidBeforeTheEngineListensIsHeard(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
 	server.Says("move it to Friday")
-	l, told := opens(t, engine(server), speech.LiveOrder{})
+	l, told := opens(t, engine(server), speech.RealtimeRequest{})
 	sound := append(enginetest.Mu("hello"), silence(8000)...)
 	for i := 0; i+160 <= len(sound); i += 160 { // connecting takes longer
 		l.Write(sound[i : i+160])
 	}
-	until(t, told, speech.LiveReady)
-	assert.Equal(t, "move it to Friday", until(t, told, speech.LiveHeard).Text)
+	until(t, told, speech.RealtimeReady)
+	assert.Equal(t, "move it to Friday", until(t, told, speech.RealtimeCallerTranscript).Text)
 }
 
 func TestALongPastIsToldWholeAndBeforeTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
-	o := speech.LiveOrder{Speak: true, History: []speech.LiveLine{{Text: `{"state":"sent"}`, Call: &speech.LiveCall{ID: "call_1", Name: "orders", Arguments: `{"n":7}`}}}}
+	o := speech.RealtimeRequest{SpeaksFirst: true, History: []speech.RealtimeHistoryEntry{{Text: `{"state":"sent"}`, Call: &speech.RealtimeToolCall{ID: "call_1", Name: "orders", Arguments: `{"n":7}`}}}}
 	for i := range 200 { // more than may wait to be sent
-		o.History = append(o.History, speech.LiveLine{Caller: i%2 == 0, Text: fmt.Sprint("line ", i)})
+		o.History = append(o.History, speech.RealtimeHistoryEntry{Caller: i%2 == 0, Text: fmt.Sprint("line ", i)})
 	}
 	_, told := opens(t, engine(server), o)
-	until(t, told, speech.LiveDone)
+	until(t, told, speech.RealtimeResponseDone)
 	all := server.Told()
 	require.Len(t, all, 204)
 	assert.JSONEq(t, `{"type":"conversation.item.create","item":{"type":"function_call","call_id":"call_1","name":"orders","arguments":"{\"n\":7}"}}`, all[1])
@@ -172,14 +172,14 @@ func TestALateResultOfBeforeTheSessionIsTold(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
 	server.Answers(func(int, string) enginetest.Answer { return enginetest.Answer{Say: "One moment."} })
-	l, told := opens(t, engine(server), speech.LiveOrder{
-		Speak: true, History: []speech.LiveLine{{Text: "It is being done.", Call: &speech.LiveCall{ID: "call_1", Name: "orders", Arguments: "{}"}}},
+	l, told := opens(t, engine(server), speech.RealtimeRequest{
+		SpeaksFirst: true, History: []speech.RealtimeHistoryEntry{{Text: "It is being done.", Call: &speech.RealtimeToolCall{ID: "call_1", Name: "orders", Arguments: "{}"}}},
 	})
-	until(t, told, speech.LiveDone)
+	until(t, told, speech.RealtimeResponseDone)
 	l.Result("call_1", `{"at":"Berlin"}`)
 	l.Result("call_2", "ok")
 	l.Answer("")
-	until(t, told, speech.LiveDone)
+	until(t, told, speech.RealtimeResponseDone)
 	all := server.Told()
 	message, result := all[len(all)-3], all[len(all)-2]
 	assert.Contains(t, message, `"role":"user"`)
@@ -191,12 +191,12 @@ func TestALateResultOfBeforeTheSessionIsTold(t *testing.T) {
 func TestServersOfTheOlderNamesAreUnderstood(t *testing.T) {
 	t.Parallel()
 	at := enginetest.Transcript(t, "testdata/older.txt", func(*http.Request) {})
-	_, told := opens(t, &realtime.Engine{URL: at + "/v1", Model: "m", First: time.Minute, Stall: time.Minute, Client: http.DefaultClient}, speech.LiveOrder{Speak: true})
-	sounds := until(t, told, speech.LiveSounds)
+	_, told := opens(t, &realtime.Engine{URL: at + "/v1", Model: "m", First: time.Minute, Stall: time.Minute, Client: http.DefaultClient}, speech.RealtimeRequest{SpeaksFirst: true})
+	sounds := until(t, told, speech.RealtimeAudioStarted)
 	assert.Equal(t, "msg_008", sounds.Item)
-	assert.Equal(t, "Good ", until(t, told, speech.LiveSaid).Text)
-	assert.Equal(t, "Good day.", until(t, told, speech.LiveSaid).Text)
-	until(t, told, speech.LiveDone)
+	assert.Equal(t, "Good ", until(t, told, speech.RealtimeAgentTranscript).Text)
+	assert.Equal(t, "Good day.", until(t, told, speech.RealtimeAgentTranscript).Text)
+	until(t, told, speech.RealtimeResponseDone)
 	assert.Equal(t, 4, sounds.Feed.Len())
 }
 
@@ -205,7 +205,7 @@ func silence(n int) []byte { return bytes.Repeat([]byte{0xFF}, n) }
 func TestTheMediaClockMakesNoGarbage(t *testing.T) { //nolint:paralleltest // it counts what is allocated
 	server := enginetest.New(t)
 	server.Is("realtime", enginetest.Hangs)
-	l, _ := opens(t, engine(server), speech.LiveOrder{})
+	l, _ := opens(t, engine(server), speech.RealtimeRequest{})
 	frame := silence(160)
 	assert.Less(t, testing.AllocsPerRun(1000, func() { l.Write(frame) }), 1.0)
 }
@@ -216,15 +216,15 @@ func TestWhoSpeaksOverAnAnswerHearsNoMoreOfIt(t *testing.T) {
 	server.Answers(func(int, string) enginetest.Answer {
 		return enginetest.Answer{Say: "a long answer that nobody wants to hear to its end"}
 	})
-	l, told := opens(t, engine(server), speech.LiveOrder{Interruptible: true, Speak: true})
-	first := until(t, told, speech.LiveSounds)
+	l, told := opens(t, engine(server), speech.RealtimeRequest{Interruptible: true, SpeaksFirst: true})
+	first := until(t, told, speech.RealtimeAudioStarted)
 	l.Cut(first.Item, 120*time.Millisecond)
 	sound := append(enginetest.Mu("stop it"), silence(8000)...)
 	for i := 0; i+160 <= len(sound); i += 160 {
 		l.Write(sound[i : i+160])
 	}
-	until(t, told, speech.LiveBegan)
-	second := until(t, told, speech.LiveSounds)
+	until(t, told, speech.RealtimeSpeechStarted)
+	second := until(t, told, speech.RealtimeAudioStarted)
 	assert.NotEqual(t, first.Item, second.Item)
 	assert.Contains(t, server.Told(), `{"type":"conversation.item.truncate","item_id":"`+first.Item+`","content_index":0,"audio_end_ms":120}`)
 }
@@ -251,9 +251,9 @@ func tells(t *testing.T, all ...string) string {
 	return server.URL + "/v1"
 }
 
-func lost(told <-chan speech.LiveEvent) error {
+func lost(told <-chan speech.RealtimeEvent) error {
 	for e := range told {
-		if e.Kind == speech.LiveLost {
+		if e.Kind == speech.RealtimeFailed {
 			return e.Err
 		}
 	}
@@ -267,8 +267,8 @@ func TestAnEngineThatHangsWhileTheCallerSpeaksIsFound(t *testing.T) {
 		"in silence":           {`{"type":"session.updated"}`, began},
 		"which ends an answer": {`{"type":"session.updated"}`, `{"type":"response.created"}`, began, `{"type":"response.done","response":{"status":"cancelled"}}`},
 	} {
-		_, told := opens(t, &realtime.Engine{URL: tells(t, all...), First: time.Minute, Stall: time.Minute, Turn: 100 * time.Millisecond, Client: http.DefaultClient}, speech.LiveOrder{})
-		assert.Equal(t, "engine_stalled", speech.Why(lost(told)), name)
+		_, told := opens(t, &realtime.Engine{URL: tells(t, all...), First: time.Minute, Stall: time.Minute, Turn: 100 * time.Millisecond, Client: http.DefaultClient}, speech.RealtimeRequest{})
+		assert.Equal(t, "engine_stalled", speech.ErrorCode(lost(told)), name)
 	}
 }
 
@@ -277,7 +277,7 @@ func TestARefusalTellsWhetherTheOrderIsToBlame(t *testing.T) {
 	for code, unfit := range map[string]bool{"invalid_value": true, "model_not_found": true, "invalid_api_key": false} {
 		_, told := opens(t, &realtime.Engine{
 			URL: tells(t, `{"type":"error","error":{"type":"invalid_request_error","code":"`+code+`"}}`), First: time.Minute, Stall: time.Minute, Client: http.DefaultClient,
-		}, speech.LiveOrder{Voice: "nobody"})
+		}, speech.RealtimeRequest{Voice: "nobody"})
 		err := lost(told)
 		require.ErrorIs(t, err, engines.ErrRefused)
 		assert.Equal(t, unfit, errors.Is(err, engines.ErrUnfit), code)

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-type line = speech.LiveLine
+type line = speech.RealtimeHistoryEntry
 
 // The shapes of what we send, as the API's reference has them.
 type (
@@ -109,7 +109,7 @@ func resultOf(id, text string) order {
 // opening is what the session shall be.
 func (s *session) opening() order {
 	o := &s.order
-	w := &sessionWire{Type: "realtime", Instructions: o.Brief, Modalities: []string{"audio"}, Tools: []tool{}, Choice: "auto"}
+	w := &sessionWire{Type: "realtime", Instructions: o.Instructions, Modalities: []string{"audio"}, Tools: []tool{}, Choice: "auto"}
 	w.Audio.Input.Format.Type, w.Audio.Output.Format.Type = "audio/pcmu", "audio/pcmu"
 	w.Audio.Output.Voice = o.Voice
 	w.Audio.Input.Turns = turns{Type: "server_vad", SilenceMs: o.EndOfTurn.Milliseconds(), Create: true, Interrupt: o.Interruptible}
@@ -164,13 +164,13 @@ func (s *session) takeMessage(b []byte) error {
 		if s.speaks = true; !s.busy {
 			s.wind(cmp.Or(s.of.Turn, turnMost), ErrStalled)
 		}
-		s.report(speech.LiveEvent{Kind: speech.LiveBegan, Item: e.ItemID})
+		s.report(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: e.ItemID})
 	case "input_audio_buffer.speech_stopped":
 		s.speaks = false
-		s.report(speech.LiveEvent{Kind: speech.LiveEnded, Item: e.ItemID})
+		s.report(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: e.ItemID})
 		s.wind(s.of.First, ErrSlow)
 	case "conversation.item.input_audio_transcription.completed":
-		s.report(speech.LiveEvent{Kind: speech.LiveHeard, Item: e.ItemID, Text: clip(strings.TrimSpace(e.Transcript))})
+		s.report(speech.RealtimeEvent{Kind: speech.RealtimeCallerTranscript, Item: e.ItemID, Text: clip(strings.TrimSpace(e.Transcript))})
 	case "response.created":
 		s.busy = true
 		s.wind(s.of.First, ErrSlow)
@@ -184,7 +184,7 @@ func (s *session) takeMessage(b []byte) error {
 		return s.words(&e)
 	case "response.output_audio_transcript.done", "response.audio_transcript.done":
 		delete(s.said, e.ItemID)
-		s.report(speech.LiveEvent{Kind: speech.LiveSaid, Item: e.ItemID, Text: clip(e.Transcript)})
+		s.report(speech.RealtimeEvent{Kind: speech.RealtimeAgentTranscript, Item: e.ItemID, Text: clip(e.Transcript)})
 	case "response.done":
 		return s.done(&e)
 	case "error":
@@ -220,10 +220,10 @@ func (s *session) setReady() {
 	s.mu.Lock()
 	s.past = past
 	s.mu.Unlock()
-	if s.order.Speak {
+	if s.order.SpeaksFirst {
 		s.Answer("")
 	}
-	s.report(speech.LiveEvent{Kind: speech.LiveReady})
+	s.report(speech.RealtimeEvent{Kind: speech.RealtimeReady})
 	s.wake()
 }
 
@@ -245,11 +245,11 @@ func (s *session) sound(e *event) error {
 		s.item, s.feed = e.ItemID, new(media.Feed)
 	}
 	if s.feed.Len()+len(mu) > answerMost {
-		return speech.ErrEndless
+		return speech.ErrTooMuchAudio
 	}
 	s.feed.Write(mu)
 	if fresh {
-		s.report(speech.LiveEvent{Kind: speech.LiveSounds, Item: e.ItemID, Feed: s.feed})
+		s.report(speech.RealtimeEvent{Kind: speech.RealtimeAudioStarted, Item: e.ItemID, Feed: s.feed})
 	}
 	return nil
 }
@@ -259,16 +259,16 @@ func (s *session) words(e *event) error {
 	b := s.said[e.ItemID]
 	if b == nil {
 		if len(s.said) >= ordersMost {
-			return speech.ErrEndless
+			return speech.ErrTooMuchAudio
 		}
 		b = new(strings.Builder)
 		s.said[e.ItemID] = b
 	}
 	if b.Len()+len(e.Delta) > textMost {
-		return speech.ErrEndless
+		return speech.ErrTooMuchAudio
 	}
 	b.WriteString(e.Delta)
-	s.report(speech.LiveEvent{Kind: speech.LiveSaid, Item: e.ItemID, Text: b.String()})
+	s.report(speech.RealtimeEvent{Kind: speech.RealtimeAgentTranscript, Item: e.ItemID, Text: b.String()})
 	return nil
 }
 
@@ -289,7 +289,7 @@ func (s *session) done(e *event) error {
 	s.mu.Lock()
 	clear(s.cut)
 	s.mu.Unlock()
-	var calls []speech.LiveCall
+	var calls []speech.RealtimeToolCall
 	for _, i := range e.Response.Output {
 		if i.Type != "function_call" || e.Response.Status != "completed" {
 			continue
@@ -297,7 +297,7 @@ func (s *session) done(e *event) error {
 		if len(calls) == callsMost || len(i.Arguments) > givenMost || len(i.Name) > itemMost || len(i.CallID) > itemMost {
 			return fmt.Errorf("%w: it wants too much done", engines.ErrGarbage)
 		}
-		calls = append(calls, speech.LiveCall{ID: i.CallID, Name: i.Name, Arguments: i.Arguments})
+		calls = append(calls, speech.RealtimeToolCall{ID: i.CallID, Name: i.Name, Arguments: i.Arguments})
 	}
 	s.mu.Lock()
 	for _, c := range calls {
@@ -306,7 +306,7 @@ func (s *session) done(e *event) error {
 		}
 	}
 	s.mu.Unlock()
-	s.report(speech.LiveEvent{Kind: speech.LiveDone, Calls: calls})
+	s.report(speech.RealtimeEvent{Kind: speech.RealtimeResponseDone, Calls: calls})
 	return nil
 }
 

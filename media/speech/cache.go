@@ -10,18 +10,18 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// Engine speaks while it still thinks how.
-type Engine interface {
-	// Utter hands over what is said as it is made, 8 kHz mono µ-law in pieces of any length that out copies, and returns at
+// StreamingSynthesizer speaks while it still thinks how.
+type StreamingSynthesizer interface {
+	// StreamSpeech hands over what is said as it is made, 8 kHz mono µ-law in pieces of any length that out copies, and returns at
 	// its end or with why there is none. It says nothing once ctx is over.
-	Utter(ctx context.Context, r Request, out func(mu []byte)) error
+	StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error
 }
 
-// Whole makes an Engine of a speaker that makes clips.
-type Whole struct{ Speaker }
+// ClipStreamer makes an Engine of a speaker that makes clips.
+type ClipStreamer struct{ Synthesizer }
 
-// Utter hands over the clip.
-func (w Whole) Utter(ctx context.Context, r Request, out func(mu []byte)) error {
+// StreamSpeech hands over the clip.
+func (w ClipStreamer) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error {
 	clip, err := w.Speak(ctx, r)
 	if err == nil {
 		out(clip)
@@ -34,7 +34,7 @@ func (w Whole) Utter(ctx context.Context, r Request, out func(mu []byte)) error 
 // Concurrent requests for the same text share one synthesis. The synthesis is
 // cancelled when no request waits for it.
 type Cache struct {
-	under Engine
+	under StreamingSynthesizer
 	most  int
 
 	mu     sync.Mutex
@@ -60,10 +60,10 @@ type flight struct {
 }
 
 // NewCache returns a cache of at most most bytes in front of a speaker.
-func NewCache(under Speaker, most int) *Cache { return cacheOf(Whole{under}, most) }
+func NewCache(under Synthesizer, most int) *Cache { return cacheOf(ClipStreamer{under}, most) }
 
 // cacheOf is NewCache for an engine.
-func cacheOf(under Engine, most int) *Cache {
+func cacheOf(under StreamingSynthesizer, most int) *Cache {
 	return &Cache{
 		under: under, most: most,
 		order: list.New(), known: make(map[Request]*list.Element), flight: make(map[Request]*flight),
@@ -86,8 +86,8 @@ func (c *Cache) Speak(ctx context.Context, r Request) (media.Clip, error) {
 	}
 }
 
-// Utter is Speak in pieces, as the audio is made.
-func (c *Cache) Utter(ctx context.Context, r Request, out func(mu []byte)) error {
+// StreamSpeech is Speak in pieces, as the audio is made.
+func (c *Cache) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error {
 	clip, f := c.board(ctx, r)
 	if f == nil {
 		out(clip)
@@ -161,7 +161,7 @@ func (c *Cache) fly(ctx context.Context, r Request, f *flight) {
 		f.feed.End()
 		close(f.done)
 	}()
-	if f.err = c.under.Utter(ctx, r, f.feed.Write); f.err != nil {
+	if f.err = c.under.StreamSpeech(ctx, r, f.feed.Write); f.err != nil {
 		return
 	}
 	f.clip, _, _ = f.feed.Wait(ctx, 0) // all of it: nobody writes any more

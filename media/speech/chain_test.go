@@ -24,7 +24,7 @@ type script struct {
 	ended int // utterances that were given up
 }
 
-func (s *script) Utter(ctx context.Context, r speech.Request, out func([]byte)) error {
+func (s *script) StreamSpeech(ctx context.Context, r speech.Request, out func([]byte)) error {
 	s.mu.Lock()
 	s.asked = append(s.asked, r)
 	do := speaks
@@ -102,25 +102,25 @@ type told struct {
 	all []string
 }
 
-func (f *told) hear(x speech.Fault) {
+func (f *told) hear(x speech.EngineFailure) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	what := x.Engine + " " + speech.Why(x.Err)
+	what := x.Engine + " " + speech.ErrorCode(x.Err)
 	if x.Recovered {
 		what += " recovered"
 	}
 	f.all = append(f.all, what)
 }
 
-func voiceOf(t *testing.T, engines ...*script) *speech.Voice {
+func voiceOf(t *testing.T, engines ...*script) *speech.SynthesizerChain {
 	t.Helper()
 	cfg := speech.Config{Engine: local{}}
 	for i, e := range engines {
 		name := string(rune('x' + i))
-		cfg.Sources = append(cfg.Sources, speech.Source{Name: name, Engine: e, Voice: name + "-voice", Model: name + "-model", First: time.Second, Stall: 500 * time.Millisecond})
+		cfg.Sources = append(cfg.Sources, speech.NamedSynthesizer{Name: name, Engine: e, Voice: name + "-voice", Model: name + "-model", FirstAudioTimeout: time.Second, PauseTimeout: 500 * time.Millisecond})
 		cfg.Order = append(cfg.Order, name)
 	}
-	v, err := speech.New(cfg)
+	v, err := speech.NewSynthesizerChain(cfg)
 	require.NoError(t, err)
 	return v
 }
@@ -164,7 +164,7 @@ func TestAnEngineThatFailsIsReplacedByTheNextAndInTheEndByTheMachine(t *testing.
 		"stalls, unheard":    {stalls, speaks, "aaaaaaaaaa", []string{"x engine_stalled recovered"}, 0},
 		"never ends":         {endless, speaks, "aaaaaaaaaa", []string{"x engine_garbage recovered"}, 0},
 		"both hang":          {hangs, hangs, "AAAAAAAAAA", []string{"x engine_slow recovered", "y engine_slow recovered"}, 2 * time.Second},
-		"refuses, then late": {func(context.Context, speech.Request, func([]byte)) error { return speech.ErrRefused }, stalls, "AAAAAAAAAA", []string{"x engine_refused recovered", "y engine_stalled recovered"}, 0},
+		"refuses, then late": {func(context.Context, speech.Request, func([]byte)) error { return speech.ErrRequestRefused }, stalls, "AAAAAAAAAA", []string{"x engine_refused recovered", "y engine_stalled recovered"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestAnEngineThatFailsIsReplacedByTheNextAndInTheEndByTheMachine(t *testing.
 				x.does, y.does = append(x.does, c.x), append(y.does, c.y)
 				var f told
 				start := time.Now()
-				u, err := voiceOf(t, x, y).Begin(t.Context(), speech.Request{Text: "anna", Language: "en-US"}, f.hear)
+				u, err := voiceOf(t, x, y).StartSpeaking(t.Context(), speech.Request{Text: "anna", Language: "en-US"}, f.hear)
 				require.NoError(t, err)
 				assert.Equal(t, c.after, time.Since(start))
 				assert.Equal(t, c.says, all(t, u))
@@ -188,14 +188,14 @@ func TestSentencesFollowEachOtherAndTheNextIsMadeMeanwhile(t *testing.T) {
 		x := &script{does: []func(context.Context, speech.Request, func([]byte)) error{speaks, speaks, hangs}}
 		var f told
 		v := voiceOf(t, x)
-		u, err := v.Begin(t.Context(), speech.Request{Text: "anna. berta. carl."}, f.hear)
+		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna. berta. carl."}, f.hear)
 		require.NoError(t, err)
 		assert.Equal(t, "aaaaaaaaaa__bbbbbbbbbb__CCCCCCCCCC", all(t, u))
 		assert.Equal(t, []string{"x engine_slow recovered"}, f.all)
 		assert.Len(t, x.requests(), 3, "each is asked for once")
 		u.Stop()
 
-		again, err := v.Begin(t.Context(), speech.Request{Text: "berta."}, f.hear)
+		again, err := v.StartSpeaking(t.Context(), speech.Request{Text: "berta."}, f.hear)
 		require.NoError(t, err)
 		assert.Equal(t, "bbbbbbbbbb", all(t, again))
 		assert.Len(t, x.requests(), 3, "what was said once is remembered")
@@ -216,7 +216,7 @@ func TestWhoeverStopsListeningEndsTheWorkOfTheEngine(t *testing.T) {
 		x := &script{does: []func(context.Context, speech.Request, func([]byte)) error{first, first}}
 		var f told
 		v := voiceOf(t, x)
-		u, err := v.Begin(t.Context(), speech.Request{Text: "anna. berta."}, f.hear)
+		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna. berta."}, f.hear)
 		require.NoError(t, err)
 		u.Stop()
 		synctest.Wait()
@@ -226,7 +226,7 @@ func TestWhoeverStopsListeningEndsTheWorkOfTheEngine(t *testing.T) {
 		wanted, unwanted := context.WithCancel(t.Context())
 		x.does = append(x.does, hangs)
 		go unwanted()
-		_, err = v.Begin(wanted, speech.Request{Text: "carl"}, f.hear)
+		_, err = v.StartSpeaking(wanted, speech.Request{Text: "carl"}, f.hear)
 		require.ErrorIs(t, err, context.Canceled)
 		synctest.Wait()
 		assert.Equal(t, 3, x.ended, "also before its first sound")
@@ -240,7 +240,7 @@ func TestAnEngineThatFailsAgainAndAgainRestsAndIsTriedAnew(t *testing.T) {
 		v := voiceOf(t, x)
 		say := func(text, want string) time.Duration {
 			start := time.Now()
-			u, err := v.Begin(t.Context(), speech.Request{Text: text}, f.hear)
+			u, err := v.StartSpeaking(t.Context(), speech.Request{Text: text}, f.hear)
 			require.NoError(t, err)
 			took := time.Since(start)
 			assert.Equal(t, want, all(t, u), text)
@@ -266,18 +266,18 @@ func TestWhoNamesAnEngineIsSpokenToByItAndItsVoiceIsNobodyElses(t *testing.T) {
 		v := voiceOf(t, x, y)
 		y.does = append(y.does, func(context.Context, speech.Request, func([]byte)) error { return errors.New("no") })
 		var f told
-		u, err := v.Begin(t.Context(), speech.Request{Text: "anna", Engine: "y", Voice: "carla", Language: "de-DE"}, f.hear)
+		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna", Engine: "y", Voice: "carla", Language: "de-DE"}, f.hear)
 		require.NoError(t, err)
 		assert.Equal(t, "aaaaaaaaaa", all(t, u))
 		assert.Equal(t, []speech.Request{{Text: "anna", Engine: "y", Voice: "carla", Model: "y-model", Language: "de-DE"}}, y.requests())
 		assert.Equal(t, []speech.Request{{Text: "anna", Engine: "x", Voice: "x-voice", Model: "x-model", Language: "de-DE"}}, x.requests())
-		for _, engine := range []string{speech.LocalVoice, speech.PromptsAre} {
-			u, err = v.Begin(t.Context(), speech.Request{Text: "anna", Engine: engine}, f.hear)
+		for _, engine := range []string{speech.LocalVoice, speech.PromptFilesEngine} {
+			u, err = v.StartSpeaking(t.Context(), speech.Request{Text: "anna", Engine: engine}, f.hear)
 			require.NoError(t, err)
 			assert.Equal(t, "AAAAAAAAAA", all(t, u), engine)
 		}
-		assert.True(t, v.Speaks("x"))
-		assert.False(t, v.Speaks("z"))
-		assert.True(t, v.Speaks(""))
+		assert.True(t, v.HasEngine("x"))
+		assert.False(t, v.HasEngine("z"))
+		assert.True(t, v.HasEngine(""))
 	})
 }

@@ -17,25 +17,25 @@ import (
 )
 
 // Explicit marks a text that is the name of a file in the prompt directory, "wav:welcome.wav".
-const Explicit = "wav:"
+const WAVPrefix = "wav:"
 
 const promptMost = 32 << 20 // bytes of a file
 
-// Prompts speaks from the WAV files of a directory: "wav:NAME" that file, any other text the file named by Slug, or by
+// PromptFiles speaks from the WAV files of a directory: "wav:NAME" that file, any other text the file named by Slug, or by
 // Hash where two texts share a slug. Files in a folder named like the voice come first. Nothing outside the directory is read.
-type Prompts struct{ root *os.Root }
+type PromptFiles struct{ root *os.Root }
 
-// NewPrompts opens the directory.
-func NewPrompts(dir string) (*Prompts, error) {
+// NewPromptFiles opens the directory.
+func NewPromptFiles(dir string) (*PromptFiles, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("speech: prompts: %w", err)
 	}
-	return &Prompts{root}, nil
+	return &PromptFiles{root}, nil
 }
 
-// Any says whether the directory has anything in it.
-func (p *Prompts) Any() bool {
+// HasFiles says whether the directory has anything in it.
+func (p *PromptFiles) HasFiles() bool {
 	dir, err := p.root.Open(".")
 	if err != nil {
 		return false
@@ -45,19 +45,19 @@ func (p *Prompts) Any() bool {
 	return len(names) > 0
 }
 
-// Hash is the other file name, without ".wav", that stands for a text.
-func Hash(text string) string {
+// PromptHash is the other file name, without ".wav", that stands for a text.
+func PromptHash(text string) string {
 	sum := sha256.Sum256([]byte(clean(text)))
 	return hex.EncodeToString(sum[:8])
 }
 
 // Speak reads the file that stands for the text.
-func (p *Prompts) Speak(ctx context.Context, r Request) (media.Clip, error) {
+func (p *PromptFiles) Speak(ctx context.Context, r Request) (media.Clip, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	names := []string{Hash(r.Text) + ".wav", Slug(r.Text) + ".wav"}
-	if name, ok := strings.CutPrefix(r.Text, Explicit); ok {
+	names := []string{PromptHash(r.Text) + ".wav", Slug(r.Text) + ".wav"}
+	if name, ok := strings.CutPrefix(r.Text, WAVPrefix); ok {
 		names = []string{strings.TrimSpace(name)}
 	}
 	if voiceName.MatchString(r.Voice) {
@@ -74,7 +74,7 @@ func (p *Prompts) Speak(ctx context.Context, r Request) (media.Clip, error) {
 	return nil, fmt.Errorf("%w: looked for %s", ErrNoPrompt, strings.Join(names, ", "))
 }
 
-func (p *Prompts) read(name string) (media.Clip, error) {
+func (p *PromptFiles) read(name string) (media.Clip, error) {
 	f, err := p.root.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("speech: prompt: %w", err)
@@ -99,4 +99,4 @@ func (p *Prompts) read(name string) (media.Clip, error) {
 }
 
 // Close lets the directory go.
-func (p *Prompts) Close() error { return p.root.Close() }
+func (p *PromptFiles) Close() error { return p.root.Close() }

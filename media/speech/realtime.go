@@ -9,71 +9,71 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// LiveOrder tells an engine that hears and speaks by itself what a
+// RealtimeRequest tells an engine that hears and speaks by itself what a
 // conversation is about.
-type LiveOrder struct {
+type RealtimeRequest struct {
 	Model         string // "": the engine's default
 	Voice         string // likewise
 	Language      string // as BCP 47 writes it
-	Brief         string // its part
-	History       []LiveLine
-	Tools         []LiveTool
+	Instructions  string // its part
+	History       []RealtimeHistoryEntry
+	Tools         []RealtimeTool
 	Keywords      []string      // that are likely to be said
 	EndOfTurn     time.Duration // so much silence ends the caller's turn; zero: the engine's default
 	Interruptible bool          // words of the caller cut its own
-	Speak         bool          // it has the word
+	SpeaksFirst   bool          // it has the word
 	// About is what is told of the call to an engine of somebody's own, by name:
 	// call_id, workspace_id, and more.
-	About map[string]string
+	CallParameters map[string]string
 }
 
-// LiveLine is something that was said before, or done.
-type LiveLine struct {
+// RealtimeHistoryEntry is something that was said before, or done.
+type RealtimeHistoryEntry struct {
 	Caller bool
 	Text   string
-	Call   *LiveCall // what was done, Text being its result; nil: it was said
+	Call   *RealtimeToolCall // what was done, Text being its result; nil: it was said
 }
 
-// LiveTool is something that the engine may want done.
-type LiveTool struct {
+// RealtimeTool is something that the engine may want done.
+type RealtimeTool struct {
 	Name, Description string
 	Parameters        map[string]any // JSON Schema
 }
 
-// LiveCall is something that it wants done. Arguments are a stranger's.
-type LiveCall struct{ ID, Name, Arguments string }
+// RealtimeToolCall is something that it wants done. Arguments are a stranger's.
+type RealtimeToolCall struct{ ID, Name, Arguments string }
 
-// LiveKind is what a LiveEvent tells.
-type LiveKind uint8
+// RealtimeEventKind is what a LiveEvent tells.
+type RealtimeEventKind uint8
 
 // The kinds of events. Item names what was said or heard.
 const (
-	LiveReady   LiveKind = iota + 1 // it hears
-	LiveBegan                       // the caller begins to speak: Item
-	LiveEnded                       // and stops
-	LiveHeard                       // what he said: Item, Text
-	LiveSounds                      // it speaks: Item, and Feed with what is there of it so far
-	LiveSaid                        // what it says: Item, and Text so far
-	LiveDone                        // its answer is over, but for the sound: Calls
-	LiveLost                        // it is gone: Err. Nothing follows
-	LiveIdle                        // it says nothing more for now, though it was no answer of which there are only so many
-	LiveCleared                     // what was not heard yet of all that it says is taken back
-	LiveLeft                        // it has no more to do with the caller, once he has heard what it says. Nothing follows
+	RealtimeReady            RealtimeEventKind = iota + 1 // it hears
+	RealtimeSpeechStarted                                 // the caller begins to speak: Item
+	RealtimeSpeechEnded                                   // and stops
+	RealtimeCallerTranscript                              // what he said: Item, Text
+	RealtimeAudioStarted                                  // it speaks: Item, and Feed with what is there of it so far
+	RealtimeAgentTranscript                               // what it says: Item, and Text so far
+	RealtimeResponseDone                                  // its answer is over, but for the sound: Calls
+	RealtimeFailed                                        // it is gone: Err. Nothing follows
+	RealtimeIdle                                          // it says nothing more for now, though it was no answer of which there are only so many
+	RealtimeAudioCleared                                  // what was not heard yet of all that it says is taken back
+	RealtimeEnded                                         // it has no more to do with the caller, once he has heard what it says. Nothing follows
 )
 
-// LiveEvent is something that such an engine tells.
-type LiveEvent struct {
-	Kind  LiveKind
+// RealtimeEvent is something that such an engine tells.
+type RealtimeEvent struct {
+	Kind  RealtimeEventKind
 	Item  string
 	Text  string
 	Feed  *media.Feed
-	Calls []LiveCall
+	Calls []RealtimeToolCall
 	Err   error
 }
 
-// Live is a conversation with such an engine. Its methods return at once and
+// RealtimeSession is a conversation with such an engine. Its methods return at once and
 // may be called from any goroutine; Write may be called from the media clock.
-type Live interface {
+type RealtimeSession interface {
 	Stream
 	// Answer has it speak; text, where there is any, is told it as the caller's.
 	Answer(text string)
@@ -85,58 +85,58 @@ type Live interface {
 	Key(key byte)
 }
 
-// LiveEngine opens conversations. told is never called from within Open, a
+// RealtimeEngine opens conversations. told is never called from within Open, a
 // method of the Live, or twice at once.
-type LiveEngine interface {
-	Live(o LiveOrder, told func(LiveEvent)) Live
+type RealtimeEngine interface {
+	Live(o RealtimeRequest, told func(RealtimeEvent)) RealtimeSession
 }
 
-// LiveSource is such an engine with a name.
-type LiveSource struct {
+// NamedRealtimeEngine is such an engine with a name.
+type NamedRealtimeEngine struct {
 	Name   string
-	Engine LiveEngine
+	Engine RealtimeEngine
 	// Alone: it finds the caller's turns and interruptions by itself and tells
 	// nothing of them, nor of words.
-	Alone bool
+	IsMediaStream bool
 }
 
-// Lives are the engines of an installation that hear and speak by themselves.
-type Lives struct {
-	all   []*liveSource
+// RealtimeEngines are the engines of an installation that hear and speak by themselves.
+type RealtimeEngines struct {
+	all   []*realtimeEngineEntry
 	order []string
 }
 
-type liveSource struct {
-	LiveSource
+type realtimeEngineEntry struct {
+	NamedRealtimeEngine
 	health
 }
 
-// NewLives takes them; order names those that serve whoever names none.
-func NewLives(all []LiveSource, order []string) *Lives {
-	l := &Lives{order: order}
+// NewRealtimeEngines takes them; order names those that serve whoever names none.
+func NewRealtimeEngines(all []NamedRealtimeEngine, order []string) *RealtimeEngines {
+	l := &RealtimeEngines{order: order}
 	for _, s := range all {
-		l.all = append(l.all, &liveSource{LiveSource: s})
+		l.all = append(l.all, &realtimeEngineEntry{NamedRealtimeEngine: s})
 	}
 	return l
 }
 
-// Has says whether there is an engine of the name, or any where it is "".
-func (l *Lives) Has(name string) bool { return l != nil && len(l.chain(name)) > 0 }
+// HasEngine says whether there is an engine of the name, or any where it is "".
+func (l *RealtimeEngines) HasEngine(name string) bool { return l != nil && len(l.chain(name)) > 0 }
 
-// Alone says whether an engine that tells nothing of words may have the caller
+// HasMediaStream says whether an engine that tells nothing of words may have the caller
 // of whoever names this one.
-func (l *Lives) Alone(name string) bool {
-	return l != nil && slices.ContainsFunc(l.chain(name), func(s *liveSource) bool { return s.Alone })
+func (l *RealtimeEngines) HasMediaStream(name string) bool {
+	return l != nil && slices.ContainsFunc(l.chain(name), func(s *realtimeEngineEntry) bool { return s.IsMediaStream })
 }
 
 // chain are the engines for a name.
-func (l *Lives) chain(name string) (all []*liveSource) {
+func (l *RealtimeEngines) chain(name string) (all []*realtimeEngineEntry) {
 	names := l.order
 	if name != "" {
 		names = []string{name}
 	}
 	for _, n := range names {
-		if i := slices.IndexFunc(l.all, func(s *liveSource) bool { return s.Name == n }); i >= 0 {
+		if i := slices.IndexFunc(l.all, func(s *realtimeEngineEntry) bool { return s.Name == n }); i >= 0 {
 			all = append(all, l.all[i])
 		}
 	}
@@ -144,35 +144,35 @@ func (l *Lives) chain(name string) (all []*liveSource) {
 }
 
 // ErrResting says that the engine has failed so often of late that it is left alone.
-var ErrResting = errors.New("speech: the engine has failed too often, and rests")
+var ErrEngineSuspended = errors.New("speech: the engine has failed too often, and rests")
 
 // Open begins a conversation with the first engine for a name that is well, and
 // says which it is.
-func (l *Lives) Open(name string, o LiveOrder, told func(LiveEvent)) (Live, LiveSource, error) {
+func (l *RealtimeEngines) Open(name string, o RealtimeRequest, told func(RealtimeEvent)) (RealtimeSession, NamedRealtimeEngine, error) {
 	all := l.chain(name)
 	if len(all) == 0 {
-		return nil, LiveSource{Name: name}, fmt.Errorf("speech: there is no engine %q", name)
+		return nil, NamedRealtimeEngine{Name: name}, fmt.Errorf("speech: there is no engine %q", name)
 	}
 	now := time.Now()
-	i := slices.IndexFunc(all, func(s *liveSource) bool { return !s.rests(now) })
+	i := slices.IndexFunc(all, func(s *realtimeEngineEntry) bool { return !s.rests(now) })
 	if i < 0 {
-		return nil, all[0].LiveSource, ErrResting
+		return nil, all[0].NamedRealtimeEngine, ErrEngineSuspended
 	}
 	s := all[i]
 	if i > 0 { // they are names of the first one's
 		o.Model, o.Voice = "", ""
 	}
-	return s.Engine.Live(o, func(e LiveEvent) {
+	return s.Engine.Live(o, func(e RealtimeEvent) {
 		switch e.Kind { //nolint:exhaustive // the others tell nothing of its health
-		case LiveReady:
+		case RealtimeReady:
 			s.well()
-		case LiveLost:
-			if s.Alone { // nothing of an agent's choice is in what it is asked for
+		case RealtimeFailed:
+			if s.IsMediaStream { // nothing of an agent's choice is in what it is asked for
 				s.ill(time.Now())
 			} else {
 				s.failed(e.Err, time.Now())
 			}
 		}
 		told(e)
-	}), s.LiveSource, nil
+	}), s.NamedRealtimeEngine, nil
 }

@@ -13,11 +13,11 @@ import (
 
 // liveEngine keeps what conversations were about, and their ears.
 type liveEngine struct {
-	orders []speech.LiveOrder
-	told   []func(speech.LiveEvent)
+	orders []speech.RealtimeRequest
+	told   []func(speech.RealtimeEvent)
 }
 
-func (e *liveEngine) Live(o speech.LiveOrder, told func(speech.LiveEvent)) speech.Live {
+func (e *liveEngine) Live(o speech.RealtimeRequest, told func(speech.RealtimeEvent)) speech.RealtimeSession {
 	e.orders, e.told = append(e.orders, o), append(e.told, told)
 	return nil
 }
@@ -26,28 +26,28 @@ func TestALiveEngineThatFailsTooOftenRestsAndTheNextOneHasItsCallers(t *testing.
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		first, second := new(liveEngine), new(liveEngine)
-		l := speech.NewLives([]speech.LiveSource{{Name: "a", Engine: first}, {Name: "b", Engine: second}}, []string{"a", "b"})
-		assert.True(t, l.Has("") && l.Has("b") && !l.Has("c"))
-		assert.False(t, (*speech.Lives)(nil).Has(""))
-		order := speech.LiveOrder{Model: "m", Voice: "v", Brief: "Be kind."}
+		l := speech.NewRealtimeEngines([]speech.NamedRealtimeEngine{{Name: "a", Engine: first}, {Name: "b", Engine: second}}, []string{"a", "b"})
+		assert.True(t, l.HasEngine("") && l.HasEngine("b") && !l.HasEngine("c"))
+		assert.False(t, (*speech.RealtimeEngines)(nil).HasEngine(""))
+		order := speech.RealtimeRequest{Model: "m", Voice: "v", Instructions: "Be kind."}
 		heard := 0
 		open := func(name string) (string, error) {
-			_, got, err := l.Open(name, order, func(speech.LiveEvent) { heard++ })
+			_, got, err := l.Open(name, order, func(speech.RealtimeEvent) { heard++ })
 			return got.Name, err
 		}
 		for range 3 {
 			name, err := open("")
 			require.NoError(t, err)
 			assert.Equal(t, "a", name)
-			first.told[len(first.told)-1](speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrSlow})
+			first.told[len(first.told)-1](speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrFirstAudioTimeout})
 		}
 		assert.Equal(t, 3, heard)
 		name, err := open("")
 		require.NoError(t, err)
 		assert.Equal(t, "b", name)
-		assert.Equal(t, speech.LiveOrder{Brief: "Be kind."}, second.orders[0], "names of models and voices are the first one's")
+		assert.Equal(t, speech.RealtimeRequest{Instructions: "Be kind."}, second.orders[0], "names of models and voices are the first one's")
 		_, err = open("a")
-		require.ErrorIs(t, err, speech.ErrResting, "nobody stands behind one that is named")
+		require.ErrorIs(t, err, speech.ErrEngineSuspended, "nobody stands behind one that is named")
 		_, err = open("c")
 		require.Error(t, err)
 		time.Sleep(time.Minute)
@@ -55,8 +55,8 @@ func TestALiveEngineThatFailsTooOftenRestsAndTheNextOneHasItsCallers(t *testing.
 		require.NoError(t, err)
 		assert.Equal(t, "a", name)
 		assert.Equal(t, order, first.orders[3])
-		first.told[3](speech.LiveEvent{Kind: speech.LiveReady})
-		first.told[3](speech.LiveEvent{Kind: speech.LiveLost, Err: speech.ErrSlow})
+		first.told[3](speech.RealtimeEvent{Kind: speech.RealtimeReady})
+		first.told[3](speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: speech.ErrFirstAudioTimeout})
 		_, err = open("a")
 		require.NoError(t, err, "it was well in between")
 	})
@@ -66,20 +66,20 @@ func TestWhatAnAgentNamesWrongRestsNoEngine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		voice, bot := new(liveEngine), new(liveEngine)
-		l := speech.NewLives([]speech.LiveSource{{Name: "voice", Engine: voice}, {Name: "bot", Engine: bot, Alone: true}}, nil)
-		assert.True(t, l.Alone("bot") && !l.Alone("voice") && !l.Alone("other"))
+		l := speech.NewRealtimeEngines([]speech.NamedRealtimeEngine{{Name: "voice", Engine: voice}, {Name: "bot", Engine: bot, IsMediaStream: true}}, nil)
+		assert.True(t, l.HasMediaStream("bot") && !l.HasMediaStream("voice") && !l.HasMediaStream("other"))
 		lose := func(name string, of *liveEngine, err error) {
 			for range 4 {
-				if _, _, failed := l.Open(name, speech.LiveOrder{Voice: "nobody"}, func(speech.LiveEvent) {}); failed == nil {
-					of.told[len(of.told)-1](speech.LiveEvent{Kind: speech.LiveLost, Err: err})
+				if _, _, failed := l.Open(name, speech.RealtimeRequest{Voice: "nobody"}, func(speech.RealtimeEvent) {}); failed == nil {
+					of.told[len(of.told)-1](speech.RealtimeEvent{Kind: speech.RealtimeFailed, Err: err})
 				}
 			}
 		}
-		lose("voice", voice, speech.ErrUnfit)
+		lose("voice", voice, speech.ErrRequestInvalid)
 		assert.Len(t, voice.told, 4, "others have named what there is")
-		lose("voice", voice, speech.ErrRefused)
+		lose("voice", voice, speech.ErrRequestRefused)
 		assert.Len(t, voice.told, 7, "a wrong key is everybody's")
-		lose("bot", bot, speech.ErrUnfit)
+		lose("bot", bot, speech.ErrRequestInvalid)
 		assert.Len(t, bot.told, 3, "nothing that is asked of it is an agent's choice")
 	})
 }

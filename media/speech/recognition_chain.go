@@ -8,36 +8,36 @@ import (
 	"time"
 )
 
-// LocalRecognizer is the recogniser of the machine.
+// LocalRecognizer is the recognizer of the machine.
 const LocalRecognizer = "pocketsphinx"
 
-// Listener is a recogniser that has a name.
-type Listener struct {
-	Name       string
-	Recogniser Recogniser
-	Final      time.Duration // the longest wait from the end of a turn to its text; zero: 3 s
+// NamedRecognizer is a recognizer that has a name.
+type NamedRecognizer struct {
+	Name          string
+	Recognizer    Recognizer
+	ResultTimeout time.Duration // the longest wait from the end of a turn to its text; zero: 3 s
 }
 
-type listener struct {
-	Listener
+type recognizerEntry struct {
+	NamedRecognizer
 	health
 }
 
-// Hearing is what calls hear with: one recogniser after the other, each with the whole turn, until one has understood it.
-type Hearing struct {
-	all   []*listener
-	order []*listener
-	local *listener // nil: the machine has none
+// RecognizerChain is what calls hear with: one recognizer after the other, each with the whole turn, until one has understood it.
+type RecognizerChain struct {
+	all   []*recognizerEntry
+	order []*recognizerEntry
+	local *recognizerEntry // nil: the machine has none
 }
 
-// NewHearing tries the recognisers in this order where nobody names one, and local (nil: none) last.
-func NewHearing(all []Listener, order []string, local Recogniser) *Hearing {
-	h := &Hearing{}
+// NewRecognizerChain tries the recognizers in this order where nobody names one, and local (nil: none) last.
+func NewRecognizerChain(all []NamedRecognizer, order []string, local Recognizer) *RecognizerChain {
+	h := &RecognizerChain{}
 	for _, l := range all {
-		if l.Final == 0 {
-			l.Final = 3 * time.Second
+		if l.ResultTimeout == 0 {
+			l.ResultTimeout = 3 * time.Second
 		}
-		h.all = append(h.all, &listener{Listener: l})
+		h.all = append(h.all, &recognizerEntry{NamedRecognizer: l})
 	}
 	for _, name := range order {
 		if l := h.named(name); l != nil {
@@ -45,12 +45,12 @@ func NewHearing(all []Listener, order []string, local Recogniser) *Hearing {
 		}
 	}
 	if local != nil {
-		h.local = &listener{Listener: Listener{Name: LocalRecognizer, Recogniser: local, Final: 6 * time.Second}}
+		h.local = &recognizerEntry{NamedRecognizer: NamedRecognizer{Name: LocalRecognizer, Recognizer: local, ResultTimeout: 6 * time.Second}}
 	}
 	return h
 }
 
-func (h *Hearing) named(name string) *listener {
+func (h *RecognizerChain) named(name string) *recognizerEntry {
 	for _, l := range h.all {
 		if l.Name == name {
 			return l
@@ -59,57 +59,57 @@ func (h *Hearing) named(name string) *listener {
 	return nil
 }
 
-// Listens says whether there is a recogniser of the name.
-func (h *Hearing) Listens(engine string) bool {
+// HasEngine says whether there is a recognizer of the name.
+func (h *RecognizerChain) HasEngine(engine string) bool {
 	return engine == "" || engine == LocalRecognizer && h.local != nil || h.named(engine) != nil
 }
 
-// Hears says whether any of them understands a language.
-func (h *Hearing) Hears(language string) bool {
-	return slices.ContainsFunc(h.order, func(l *listener) bool { return l.Recogniser.Hears(language) }) || h.local != nil && h.local.Recogniser.Hears(language)
+// SupportsLanguage says whether any of them understands a language.
+func (h *RecognizerChain) SupportsLanguage(language string) bool {
+	return slices.ContainsFunc(h.order, func(l *recognizerEntry) bool { return l.Recognizer.SupportsLanguage(language) }) || h.local != nil && h.local.Recognizer.SupportsLanguage(language)
 }
 
-// Transcribes says whether any of those that are tried unless one is named understands whatever is said.
-func (h *Hearing) Transcribes(language string) bool {
-	return slices.ContainsFunc(h.order, func(l *listener) bool { return l.Recogniser.Transcribes(language) })
+// TranscribesFreeSpeech says whether any of those that are tried unless one is named understands whatever is said.
+func (h *RecognizerChain) TranscribesFreeSpeech(language string) bool {
+	return slices.ContainsFunc(h.order, func(l *recognizerEntry) bool { return l.Recognizer.TranscribesFreeSpeech(language) })
 }
 
-// For are the ears of somebody who names an engine, where there are several; else the same ones.
-func For(ears Recogniser, engine string) Recogniser {
-	if h, ok := ears.(*Hearing); ok {
-		return h.For(engine)
+// SelectRecognizer are the ears of somebody who names an engine, where there are several; else the same ones.
+func SelectRecognizer(ears Recognizer, engine string) Recognizer {
+	if h, ok := ears.(*RecognizerChain); ok {
+		return h.SelectEngine(engine)
 	}
 	return ears
 }
 
-// For are the ears of somebody who names one of them, before the others.
-func (h *Hearing) For(engine string) Recogniser { return named{h, engine} }
+// SelectEngine are the ears of somebody who names one of them, before the others.
+func (h *RecognizerChain) SelectEngine(engine string) Recognizer { return named{h, engine} }
 
 // named is a Hearing of which one engine was named.
 type named struct {
-	*Hearing
+	*RecognizerChain
 	engine string
 }
 
-// Hears says whether any of those that are tried understands a language.
-func (n named) Hears(language string) bool {
-	return slices.ContainsFunc(n.chain(n.engine), func(l *listener) bool { return l.Recogniser.Hears(language) })
+// SupportsLanguage says whether any of those that are tried understands a language.
+func (n named) SupportsLanguage(language string) bool {
+	return slices.ContainsFunc(n.chain(n.engine), func(l *recognizerEntry) bool { return l.Recognizer.SupportsLanguage(language) })
 }
 
-// Transcribes says whether any of them understands whatever is said.
-func (n named) Transcribes(language string) bool {
-	return slices.ContainsFunc(n.chain(n.engine), func(l *listener) bool { return l.Recogniser.Transcribes(language) })
+// TranscribesFreeSpeech says whether any of them understands whatever is said.
+func (n named) TranscribesFreeSpeech(language string) bool {
+	return slices.ContainsFunc(n.chain(n.engine), func(l *recognizerEntry) bool { return l.Recognizer.TranscribesFreeSpeech(language) })
 }
 
 // Open begins a turn.
-func (n named) Open(w Wanted, told func(Heard)) Stream {
+func (n named) Open(w RecognitionRequest, told func(RecognitionResult)) Stream {
 	w.Engine = n.engine
-	return n.Hearing.Open(w, told)
+	return n.RecognizerChain.Open(w, told)
 }
 
-// chain are the recognisers of a request, the machine's own last.
-func (h *Hearing) chain(engine string) []*listener {
-	var all []*listener
+// chain are the recognizers of a request, the machine's own last.
+func (h *RecognizerChain) chain(engine string) []*recognizerEntry {
+	var all []*recognizerEntry
 	if engine != LocalRecognizer {
 		if l := h.named(engine); l != nil {
 			all = append(all, l)
@@ -126,16 +126,16 @@ func (h *Hearing) chain(engine string) []*listener {
 	return all
 }
 
-// Open begins a turn with the first recogniser that is well.
-func (h *Hearing) Open(w Wanted, told func(Heard)) Stream {
+// Open begins a turn with the first recognizer that is well.
+func (h *RecognizerChain) Open(w RecognitionRequest, told func(RecognitionResult)) Stream {
 	t := &hearingTurn{wanted: w, told: told}
 	now := time.Now()
 	for _, l := range h.chain(w.Engine) {
-		if l.Recogniser.Hears(w.Language) {
+		if l.Recognizer.SupportsLanguage(w.Language) {
 			t.tries = append(t.tries, l)
 		}
 	}
-	if well := slices.DeleteFunc(slices.Clone(t.tries), func(l *listener) bool { return l.rests(now) }); len(well) > 0 {
+	if well := slices.DeleteFunc(slices.Clone(t.tries), func(l *recognizerEntry) bool { return l.rests(now) }); len(well) > 0 {
 		t.tries = well
 	}
 	t.mu.Lock()
@@ -144,25 +144,25 @@ func (h *Hearing) Open(w Wanted, told func(Heard)) Stream {
 	return t
 }
 
-// errNoRecognizer says that no recogniser knows the language.
+// errNoRecognizer says that no recognizer knows the language.
 var errNoRecognizer = errors.New("speech: nobody understands the language")
 
-// hearingTurn is a turn that more than one recogniser may hear.
+// hearingTurn is a turn that more than one recognizer may hear.
 type hearingTurn struct {
 	mu     sync.Mutex
-	wanted Wanted
-	told   func(Heard)
-	tries  []*listener
+	wanted RecognitionRequest
+	told   func(RecognitionResult)
+	tries  []*recognizerEntry
 	at     int // how many were tried
 	stream Stream
 	sound  []byte
 	ended  bool
 	over   bool
 	timer  *time.Timer
-	faults []Fault
+	faults []EngineFailure
 }
 
-// next hands the turn to the next recogniser; err is why the one before failed. The lock is held.
+// next hands the turn to the next recognizer; err is why the one before failed. The lock is held.
 func (t *hearingTurn) next(err error) {
 	if t.timer != nil {
 		t.timer.Stop()
@@ -172,7 +172,7 @@ func (t *hearingTurn) next(err error) {
 			err = errNoRecognizer
 		}
 		t.over = true
-		go t.told(Heard{Final: true, Err: err, Faults: t.faults})
+		go t.told(RecognitionResult{Final: true, Err: err, Failures: t.faults})
 		return
 	}
 	l := t.tries[t.at]
@@ -182,7 +182,7 @@ func (t *hearingTurn) next(err error) {
 		w.Model = ""
 	}
 	w.Engine = l.Name
-	t.stream = l.Recogniser.Open(w, func(heard Heard) { t.takeResult(at, heard) })
+	t.stream = l.Recognizer.Open(w, func(heard RecognitionResult) { t.takeResult(at, heard) })
 	if len(t.sound) > 0 {
 		t.stream.Write(t.sound)
 	}
@@ -191,15 +191,15 @@ func (t *hearingTurn) next(err error) {
 	}
 }
 
-// end ends the turn for the recogniser that hears it, and limits its time. The lock is held.
+// end ends the turn for the recognizer that hears it, and limits its time. The lock is held.
 func (t *hearingTurn) end() {
 	at := t.at
-	t.timer = time.AfterFunc(t.tries[at-1].Final, func() { t.takeResult(at, Heard{Final: true, Err: ErrUnheard}) })
+	t.timer = time.AfterFunc(t.tries[at-1].ResultTimeout, func() { t.takeResult(at, RecognitionResult{Final: true, Err: ErrTranscriptTimeout}) })
 	t.stream.End()
 }
 
-// takeResult takes what a recogniser tells; of one that was given up it is too late.
-func (t *hearingTurn) takeResult(at int, takeResult Heard) {
+// takeResult takes what a recognizer tells; of one that was given up it is too late.
+func (t *hearingTurn) takeResult(at int, takeResult RecognitionResult) {
 	t.mu.Lock()
 	if t.over || at != t.at {
 		t.mu.Unlock()
@@ -212,7 +212,7 @@ func (t *hearingTurn) takeResult(at int, takeResult Heard) {
 				t.timer.Stop()
 			}
 			t.tries[at-1].well()
-			takeResult.Faults = t.faults
+			takeResult.Failures = t.faults
 		}
 		t.mu.Unlock()
 		t.told(takeResult)
@@ -221,7 +221,7 @@ func (t *hearingTurn) takeResult(at int, takeResult Heard) {
 	defer t.mu.Unlock()
 	l := t.tries[at-1]
 	l.failed(takeResult.Err, time.Now())
-	t.faults = append(t.faults, Fault{Engine: l.Name, Err: fmt.Errorf("%s: %w", l.Name, takeResult.Err), Recovered: at < len(t.tries)})
+	t.faults = append(t.faults, EngineFailure{Engine: l.Name, Err: fmt.Errorf("%s: %w", l.Name, takeResult.Err), Recovered: at < len(t.tries)})
 	old := t.stream
 	t.next(takeResult.Err)
 	if old != nil {

@@ -22,14 +22,14 @@ type hearer struct {
 	breaks bool          // it fails with the first sound
 	free   bool
 	got    int
-	wanted speech.Wanted
+	wanted speech.RecognitionRequest
 	closed int
 }
 
-func (h *hearer) Hears(language string) bool       { return language != "xx" }
-func (h *hearer) Transcribes(language string) bool { return h.free }
+func (h *hearer) SupportsLanguage(language string) bool      { return language != "xx" }
+func (h *hearer) TranscribesFreeSpeech(language string) bool { return h.free }
 
-func (h *hearer) Open(w speech.Wanted, told func(speech.Heard)) speech.Stream {
+func (h *hearer) Open(w speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.wanted, h.got = w, 0
@@ -38,7 +38,7 @@ func (h *hearer) Open(w speech.Wanted, told func(speech.Heard)) speech.Stream {
 
 type hearing struct {
 	of   *hearer
-	told func(speech.Heard)
+	told func(speech.RecognitionResult)
 }
 
 func (s *hearing) Write(mu []byte) {
@@ -46,13 +46,13 @@ func (s *hearing) Write(mu []byte) {
 	defer s.of.mu.Unlock()
 	if s.of.got += len(mu); s.of.breaks {
 		s.of.breaks = false
-		go s.told(speech.Heard{Final: true, Err: errors.New("the connection broke")})
+		go s.told(speech.RecognitionResult{Final: true, Err: errors.New("the connection broke")})
 	}
 }
 
 func (s *hearing) End() {
 	if s.of.after > 0 {
-		time.AfterFunc(s.of.after, func() { s.told(speech.Heard{Text: s.of.text, Confidence: 0.9, Final: true, Err: s.of.err}) })
+		time.AfterFunc(s.of.after, func() { s.told(speech.RecognitionResult{Text: s.of.text, Confidence: 0.9, Final: true, Err: s.of.err}) })
 	}
 }
 
@@ -72,7 +72,7 @@ func TestATurnThatOneEngineDoesNotUnderstandIsHeardByTheNext(t *testing.T) {
 	}{
 		"well":                {x: &hearer{text: "one", after: 100 * time.Millisecond}, text: "one", after: 100 * time.Millisecond},
 		"hangs":               {y: &hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_slow recovered"}, after: 1100 * time.Millisecond},
-		"fails":               {x: &hearer{err: speech.ErrGarbage, after: 200 * time.Millisecond}, y: &hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_garbage recovered"}, after: 300 * time.Millisecond},
+		"fails":               {x: &hearer{err: speech.ErrInvalidResponse, after: 200 * time.Millisecond}, y: &hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_garbage recovered"}, after: 300 * time.Millisecond},
 		"drops":               {x: &hearer{breaks: true}, y: &hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_unreachable recovered"}, after: 100 * time.Millisecond},
 		"both":                {text: "three", told: []string{"x engine_slow recovered", "y engine_slow recovered"}, after: 2050 * time.Millisecond},
 		"understands nothing": {x: &hearer{after: 100 * time.Millisecond}, y: &hearer{text: "two", after: 1}, after: 100 * time.Millisecond},
@@ -86,11 +86,11 @@ func TestATurnThatOneEngineDoesNotUnderstandIsHeardByTheNext(t *testing.T) {
 					c.y = new(hearer)
 				}
 				home := hearer{text: "three", after: 50 * time.Millisecond}
-				ears := speech.NewHearing([]speech.Listener{
-					{Name: "x", Recogniser: c.x, Final: time.Second}, {Name: "y", Recogniser: c.y, Final: time.Second},
+				ears := speech.NewRecognizerChain([]speech.NamedRecognizer{
+					{Name: "x", Recognizer: c.x, ResultTimeout: time.Second}, {Name: "y", Recognizer: c.y, ResultTimeout: time.Second},
 				}, []string{"x", "y"}, &home)
-				got := make(chan speech.Heard, 4)
-				s := ears.Open(speech.Wanted{Language: "en-US"}, func(h speech.Heard) { got <- h })
+				got := make(chan speech.RecognitionResult, 4)
+				s := ears.Open(speech.RecognitionRequest{Language: "en-US"}, func(h speech.RecognitionResult) { got <- h })
 				for range 5 {
 					s.Write(make([]byte, 800))
 					time.Sleep(100 * time.Millisecond)
@@ -102,7 +102,7 @@ func TestATurnThatOneEngineDoesNotUnderstandIsHeardByTheNext(t *testing.T) {
 				assert.Equal(t, c.text, h.Text)
 				require.NoError(t, h.Err)
 				var f told
-				for _, x := range h.Faults {
+				for _, x := range h.Failures {
 					f.hear(x)
 				}
 				assert.Equal(t, c.told, f.all)
@@ -120,29 +120,29 @@ func TestATurnThatOneEngineDoesNotUnderstandIsHeardByTheNext(t *testing.T) {
 
 func TestWhereNobodyUnderstandsItTheTurnEndsWithAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := hearer{err: speech.ErrRefused, after: time.Millisecond, free: true}
-		ears := speech.NewHearing([]speech.Listener{{Name: "x", Recogniser: &x}}, nil, nil)
-		assert.False(t, ears.Hears("en"), "nobody names it")
-		assert.True(t, ears.For("x").Hears("en"))
-		assert.True(t, ears.For("x").Transcribes("en"))
-		assert.True(t, ears.Listens("x"))
-		assert.False(t, ears.Listens("y"))
-		assert.False(t, ears.Listens(speech.LocalRecognizer), "the machine has none")
+		x := hearer{err: speech.ErrRequestRefused, after: time.Millisecond, free: true}
+		ears := speech.NewRecognizerChain([]speech.NamedRecognizer{{Name: "x", Recognizer: &x}}, nil, nil)
+		assert.False(t, ears.SupportsLanguage("en"), "nobody names it")
+		assert.True(t, ears.SelectEngine("x").SupportsLanguage("en"))
+		assert.True(t, ears.SelectEngine("x").TranscribesFreeSpeech("en"))
+		assert.True(t, ears.HasEngine("x"))
+		assert.False(t, ears.HasEngine("y"))
+		assert.False(t, ears.HasEngine(speech.LocalRecognizer), "the machine has none")
 		for engine, want := range map[string]string{"x": "x engine_refused", "": ""} {
-			got := make(chan speech.Heard, 1)
-			s := ears.For(engine).Open(speech.Wanted{Model: "m", Language: "en"}, func(h speech.Heard) { got <- h })
+			got := make(chan speech.RecognitionResult, 1)
+			s := ears.SelectEngine(engine).Open(speech.RecognitionRequest{Model: "m", Language: "en"}, func(h speech.RecognitionResult) { got <- h })
 			s.Write(make([]byte, 80))
 			s.End()
 			h := <-got
 			require.Error(t, h.Err)
 			assert.True(t, h.Final)
 			var f told
-			for _, fault := range h.Faults {
+			for _, fault := range h.Failures {
 				f.hear(fault)
 			}
 			if want != "" {
 				assert.Equal(t, []string{want}, f.all)
-				assert.Equal(t, speech.Wanted{Engine: "x", Model: "m", Language: "en"}, x.wanted)
+				assert.Equal(t, speech.RecognitionRequest{Engine: "x", Model: "m", Language: "en"}, x.wanted)
 			}
 		}
 	})

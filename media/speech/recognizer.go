@@ -8,22 +8,22 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// Wanted tells a recogniser what it will hear.
-type Wanted struct {
+// RecognitionRequest tells a recognizer what it will hear.
+type RecognitionRequest struct {
 	Engine   string   // the name of a Listener, or LocalRecognizer; "": the first of the order
 	Model    string   // of that engine; "": its default
 	Language string   // as BCP 47 writes it
-	Phrases  []string // that are likely to be said; a recogniser by grammar understands nothing else
+	Phrases  []string // that are likely to be said; a recognizer by grammar understands nothing else
 	Keywords []string // names and terms that may be said, to be spelled like this
 }
 
-// Heard is what was understood of a stream so far.
-type Heard struct {
-	Text       string  // "": nothing was understood
-	Confidence float64 // 0 to 1
-	Final      bool    // nothing follows
-	Err        error   // why nothing could be understood; Final then
-	Faults     []Fault // engines that failed before this was understood; with Final
+// RecognitionResult is what was understood of a stream so far.
+type RecognitionResult struct {
+	Text       string          // "": nothing was understood
+	Confidence float64         // 0 to 1
+	Final      bool            // nothing follows
+	Err        error           // why nothing could be understood; Final then
+	Failures   []EngineFailure // engines that failed before this was understood; with Final
 }
 
 // Stream is what one says in a turn.
@@ -37,16 +37,16 @@ type Stream interface {
 	Close()
 }
 
-// Recogniser turns sound into words.
-type Recogniser interface {
-	// Hears says whether it understands a language.
-	Hears(language string) bool
-	// Transcribes says whether it understands whatever is said in it, not only phrases that are expected.
-	Transcribes(language string) bool
+// Recognizer turns sound into words.
+type Recognizer interface {
+	// SupportsLanguage says whether it understands a language.
+	SupportsLanguage(language string) bool
+	// TranscribesFreeSpeech says whether it understands whatever is said in it, not only phrases that are expected.
+	TranscribesFreeSpeech(language string) bool
 	// Open begins a turn and returns at once. told is called with what was
 	// understood, never twice at once, never from within Open or a method of
 	// the stream, and with one final Heard at the end.
-	Open(w Wanted, told func(Heard)) Stream
+	Open(w RecognitionRequest, told func(RecognitionResult)) Stream
 }
 
 // earKeeps is how much sound an Ear remembers, 2 s.
@@ -141,7 +141,7 @@ func (e *AudioTap) remember(s Stream, back time.Duration) {
 	s.Write(e.ring[:n-k])
 }
 
-// linear is the sound that a recogniser for 16 kHz takes, at half its rate.
+// linear is the sound that a recognizer for 16 kHz takes, at half its rate.
 func linear(mu []byte) []int16 {
 	out := make([]int16, len(mu))
 	for i, b := range mu {

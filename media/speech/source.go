@@ -12,43 +12,43 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// Source is an engine that has a name.
-type Source struct {
-	Name   string
-	Engine Engine
-	Voice  string        // its default
-	Model  string        // its default
-	First  time.Duration // the longest wait for its first sound; zero: 2.5 s
-	Stall  time.Duration // the longest wait for more; zero: 2 s
+// NamedSynthesizer is an engine that has a name.
+type NamedSynthesizer struct {
+	Name              string
+	Engine            StreamingSynthesizer
+	Voice             string        // its default
+	Model             string        // its default
+	FirstAudioTimeout time.Duration // the longest wait for its first sound; zero: 2.5 s
+	PauseTimeout      time.Duration // the longest wait for more; zero: 2 s
 }
 
 // What engines fail with, besides their own errors.
 var (
-	ErrSlow    = errors.New("speech: the engine sent no sound in time")
-	ErrStalled = errors.New("speech: the engine stopped in the midst of a sentence")
-	ErrSilent  = errors.New("speech: the engine sent no sound")
-	ErrEndless = errors.New("speech: the engine sent too much sound")
-	ErrUnheard = errors.New("speech: the engine did not tell in time what was said")
-	ErrRefused = errors.New("the engine refused")
-	ErrGarbage = errors.New("the engine answered something else than was asked for")
+	ErrFirstAudioTimeout = errors.New("speech: the engine sent no sound in time")
+	ErrAudioStalled      = errors.New("speech: the engine stopped in the midst of a sentence")
+	ErrNoAudio           = errors.New("speech: the engine sent no sound")
+	ErrTooMuchAudio      = errors.New("speech: the engine sent too much sound")
+	ErrTranscriptTimeout = errors.New("speech: the engine did not tell in time what was said")
+	ErrRequestRefused    = errors.New("the engine refused")
+	ErrInvalidResponse   = errors.New("the engine answered something else than was asked for")
 	// ErrUnfit is an ErrRefused that the request is to blame for, as for a voice which the engine does not have: who asks may
 	// name what there is not, and that tells nothing of the engine's health.
-	ErrUnfit = fmt.Errorf("%w what it was asked for", ErrRefused)
+	ErrRequestInvalid = fmt.Errorf("%w what it was asked for", ErrRequestRefused)
 )
 
-// Why is a word for what an engine failed with, which may be shown to anybody.
-func Why(err error) string {
+// ErrorCode is a word for what an engine failed with, which may be shown to anybody.
+func ErrorCode(err error) string {
 	for _, w := range []struct {
 		err  error
 		code string
 	}{
-		{ErrSlow, "engine_slow"},
-		{ErrUnheard, "engine_slow"},
-		{ErrStalled, "engine_stalled"},
-		{ErrSilent, "engine_silent"},
-		{ErrEndless, "engine_garbage"},
-		{ErrGarbage, "engine_garbage"},
-		{ErrRefused, "engine_refused"},
+		{ErrFirstAudioTimeout, "engine_slow"},
+		{ErrTranscriptTimeout, "engine_slow"},
+		{ErrAudioStalled, "engine_stalled"},
+		{ErrNoAudio, "engine_silent"},
+		{ErrTooMuchAudio, "engine_garbage"},
+		{ErrInvalidResponse, "engine_garbage"},
+		{ErrRequestRefused, "engine_refused"},
 	} {
 		if errors.Is(err, w.err) {
 			return w.code
@@ -64,8 +64,8 @@ const (
 	restAtMost     = time.Minute
 )
 
-// Fault says that an engine failed. Recovered: another one took its place.
-type Fault struct {
+// EngineFailure says that an engine failed. Recovered: another one took its place.
+type EngineFailure struct {
 	Engine    string
 	Err       error
 	Recovered bool
@@ -92,7 +92,7 @@ func (h *health) well() {
 
 // failed counts a failure, unless the request is to blame for it.
 func (h *health) failed(err error, now time.Time) {
-	if !errors.Is(err, ErrUnfit) {
+	if !errors.Is(err, ErrRequestInvalid) {
 		h.ill(now)
 	}
 }
@@ -106,44 +106,44 @@ func (h *health) ill(now time.Time) {
 }
 
 type source struct {
-	Source
+	NamedSynthesizer
 	health
 }
 
-func newSource(s Source) *source {
-	if s.First == 0 {
-		s.First = 2500 * time.Millisecond
+func newSource(s NamedSynthesizer) *source {
+	if s.FirstAudioTimeout == 0 {
+		s.FirstAudioTimeout = 2500 * time.Millisecond
 	}
-	if s.Stall == 0 {
-		s.Stall = 2 * time.Second
+	if s.PauseTimeout == 0 {
+		s.PauseTimeout = 2 * time.Second
 	}
-	return &source{Source: s}
+	return &source{NamedSynthesizer: s}
 }
 
 // utter lets the engine speak within its times.
 func (s *source) utter(ctx context.Context, r Request, out func(mu []byte)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	late := ErrSlow
+	late := ErrFirstAudioTimeout
 	var mu sync.Mutex
-	timer := time.AfterFunc(s.First, func() {
+	timer := time.AfterFunc(s.FirstAudioTimeout, func() {
 		mu.Lock()
 		defer mu.Unlock()
 		cancel(late)
 	})
 	defer timer.Stop()
 	got := 0
-	err := s.Engine.Utter(ctx, r, func(piece []byte) {
+	err := s.Engine.StreamSpeech(ctx, r, func(piece []byte) {
 		if ctx.Err() != nil || len(piece) == 0 {
 			return
 		}
 		if got += len(piece); got > sentenceLonger {
-			cancel(ErrEndless)
+			cancel(ErrTooMuchAudio)
 			return
 		}
 		mu.Lock()
-		late = ErrStalled
-		timer.Reset(s.Stall)
+		late = ErrAudioStalled
+		timer.Reset(s.PauseTimeout)
 		mu.Unlock()
 		out(piece)
 	})
@@ -151,7 +151,7 @@ func (s *source) utter(ctx context.Context, r Request, out func(mu []byte)) erro
 		err = cause
 	}
 	if err == nil && got == 0 {
-		err = ErrSilent
+		err = ErrNoAudio
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.Name, err)
@@ -160,7 +160,7 @@ func (s *source) utter(ctx context.Context, r Request, out func(mu []byte)) erro
 }
 
 // source finds one by name.
-func (v *Voice) source(name string) *source {
+func (v *SynthesizerChain) source(name string) *source {
 	for _, s := range v.sources {
 		if s.Name == name {
 			return s
@@ -169,18 +169,18 @@ func (v *Voice) source(name string) *source {
 	return nil
 }
 
-// Speaks says whether there is an engine of the name; "": whether there is any voice
+// HasEngine says whether there is an engine of the name; "": whether there is any voice
 // at all, be it prompt files alone.
-func (v *Voice) Speaks(engine string) bool {
-	if engine != "" && engine != LocalVoice && engine != PromptsAre {
+func (v *SynthesizerChain) HasEngine(engine string) bool {
+	if engine != "" && engine != LocalVoice && engine != PromptFilesEngine {
 		return v.source(engine) != nil
 	}
-	return v.local != nil || engine == "" && len(v.order) > 0 || v.prompts != nil && v.prompts.Any()
+	return v.local != nil || engine == "" && len(v.order) > 0 || v.prompts != nil && v.prompts.HasFiles()
 }
 
 // chain are the engines beyond the machine's own that a request is tried with: the one it names, then the usual ones.
-func (v *Voice) chain(r Request) []*source {
-	if r.Engine == LocalVoice || r.Engine == PromptsAre {
+func (v *SynthesizerChain) chain(r Request) []*source {
+	if r.Engine == LocalVoice || r.Engine == PromptFilesEngine {
 		return nil
 	}
 	wanted := v.source(r.Engine)
@@ -197,7 +197,7 @@ func (v *Voice) chain(r Request) []*source {
 }
 
 // tries are those of the chain that do not rest, and the machine's own as nil.
-func (v *Voice) tries(r Request) []*source {
+func (v *SynthesizerChain) tries(r Request) []*source {
 	now := time.Now()
 	var all []*source
 	for _, s := range v.chain(r) {
@@ -215,7 +215,7 @@ func (v *Voice) tries(r Request) []*source {
 }
 
 // requestFor is the request as an engine hears it; nil: the machine's own.
-func (v *Voice) requestFor(s *source, r Request) Request {
+func (v *SynthesizerChain) requestFor(s *source, r Request) Request {
 	if s == nil {
 		return v.atHome(r)
 	}
@@ -228,7 +228,7 @@ func (v *Voice) requestFor(s *source, r Request) Request {
 }
 
 // meant is the engine whose voice a request names; nil: the machine's own.
-func (v *Voice) meant(r Request) *source {
+func (v *SynthesizerChain) meant(r Request) *source {
 	if chain := v.chain(r); len(chain) > 0 {
 		return chain[0]
 	}
@@ -236,7 +236,7 @@ func (v *Voice) meant(r Request) *source {
 }
 
 // atHome is the request as the machine's own engine hears it.
-func (v *Voice) atHome(r Request) Request {
+func (v *SynthesizerChain) atHome(r Request) Request {
 	if v.meant(r) != nil {
 		r.Voice = ""
 	}
@@ -248,10 +248,10 @@ func (v *Voice) atHome(r Request) Request {
 }
 
 // utter lets the engine that the request names speak.
-func (v *Voice) utter(ctx context.Context, r Request, out func(mu []byte)) error {
+func (v *SynthesizerChain) utter(ctx context.Context, r Request, out func(mu []byte)) error {
 	s := v.source(r.Engine)
 	if s == nil {
-		return Whole{v.local}.Utter(ctx, r, out)
+		return ClipStreamer{v.local}.StreamSpeech(ctx, r, out)
 	}
 	err := s.utter(ctx, r, out)
 	switch {
@@ -270,9 +270,9 @@ type Utterance struct {
 	Stop func()      // nobody listens any more; never nil
 }
 
-// Begin is Speak that returns as soon as the first sound is there; the rest follows in the Feed until Stop. told hears of
+// StartSpeaking is Speak that returns as soon as the first sound is there; the rest follows in the Feed until Stop. told hears of
 // engines that fail meanwhile, from any goroutine, also after Begin has returned.
-func (v *Voice) Begin(ctx context.Context, r Request, told func(Fault)) (Utterance, error) {
+func (v *SynthesizerChain) StartSpeaking(ctx context.Context, r Request, told func(EngineFailure)) (Utterance, error) {
 	whole := func(clip media.Clip) Utterance { return Utterance{Clip: clip, Stop: func() {}} }
 	r, err := tidy(r)
 	if err != nil || r.Text == "" {
@@ -305,7 +305,7 @@ func (v *Voice) Begin(ctx context.Context, r Request, told func(Fault)) (Utteran
 
 // Prepare says something by the first engine alone, so that it need not be waited for when its time comes. Where that
 // fails nobody takes its place: it will be tried again, and told of, then.
-func (v *Voice) Prepare(ctx context.Context, r Request) (media.Clip, error) {
+func (v *SynthesizerChain) Prepare(ctx context.Context, r Request) (media.Clip, error) {
 	r, err := tidy(r)
 	chain := v.chain(r)
 	if err != nil || r.Text == "" || len(chain) == 0 {
@@ -328,7 +328,7 @@ func (v *Voice) Prepare(ctx context.Context, r Request) (media.Clip, error) {
 }
 
 // follow says sentence after sentence, each by the first engine that can. While one sounds the next is already made.
-func (v *Voice) follow(ctx context.Context, r Request, feed *media.Feed, told func(Fault)) (first error) {
+func (v *SynthesizerChain) follow(ctx context.Context, r Request, feed *media.Feed, told func(EngineFailure)) (first error) {
 	sentences := Sentences(r.Text)
 	for i, sentence := range sentences {
 		one := r
@@ -354,18 +354,18 @@ func (v *Voice) follow(ctx context.Context, r Request, feed *media.Feed, told fu
 
 // say puts one sentence into the feed. Where an engine breaks off in its midst, what nobody heard of it is taken back, and
 // the next engine says it from its beginning.
-func (v *Voice) say(ctx context.Context, r Request, feed *media.Feed, told func(Fault)) (err error) {
+func (v *SynthesizerChain) say(ctx context.Context, r Request, feed *media.Feed, told func(EngineFailure)) (err error) {
 	tries := v.tries(r)
 	for i, s := range tries {
 		begin := feed.Len()
-		if err = v.cached.Utter(ctx, v.requestFor(s, r), feed.Write); err == nil || ctx.Err() != nil {
+		if err = v.cached.StreamSpeech(ctx, v.requestFor(s, r), feed.Write); err == nil || ctx.Err() != nil {
 			return err
 		}
 		name := LocalVoice
 		if s != nil {
 			name = s.Name
 		}
-		told(Fault{Engine: name, Err: err, Recovered: i+1 < len(tries)})
+		told(EngineFailure{Engine: name, Err: err, Recovered: i+1 < len(tries)})
 		if feed.TakeBack(begin) > 0 {
 			feed.Write(pause)
 		}

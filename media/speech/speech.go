@@ -18,8 +18,8 @@ import (
 
 // The engines of the machine.
 const (
-	LocalVoice = "espeak-ng"
-	PromptsAre = "wav" // prompt files alone, and espeak-ng where there is none
+	LocalVoice        = "espeak-ng"
+	PromptFilesEngine = "wav" // prompt files alone, and espeak-ng where there is none
 )
 
 // Request is what shall be said. Two equal requests sound the same.
@@ -32,39 +32,39 @@ type Request struct {
 	Rate     int    // words a minute, 80 to 450; 0: the engine's default
 }
 
-// Speaker turns text into sound. The clip is shared: it must not be changed.
-type Speaker interface {
+// Synthesizer turns text into sound. The clip is shared: it must not be changed.
+type Synthesizer interface {
 	Speak(ctx context.Context, r Request) (media.Clip, error)
 }
 
 // Config says what a Voice is made of. The zero value works.
 type Config struct {
-	PromptDir   string        // WAV files that are played in place of speech; "": none
-	CacheBytes  int           // of memory; zero: 64 MB, over two hours
-	Concurrency int           // processes at once; zero: 4
-	Timeout     time.Duration // of one sentence; zero: 10 s
-	Engine      Speaker       // the machine's own; nil: espeak-ng, where it is installed
-	Sources     []Source      // engines besides it
-	Order       []string      // the names of those that are tried where nobody names one
+	PromptDir   string             // WAV files that are played in place of speech; "": none
+	CacheBytes  int                // of memory; zero: 64 MB, over two hours
+	Concurrency int                // processes at once; zero: 4
+	Timeout     time.Duration      // of one sentence; zero: 10 s
+	Engine      Synthesizer        // the machine's own; nil: espeak-ng, where it is installed
+	Sources     []NamedSynthesizer // engines besides it
+	Order       []string           // the names of those that are tried where nobody names one
 }
 
 // pause is the silence between two sentences, 200 ms.
 var pause = bytes.Repeat([]byte{g711.MuSilence}, 1600)
 
-// Voice is what calls speak with: prompt files where there are any for the text, else engines, remembered. Where one
+// SynthesizerChain is what calls speak with: prompt files where there are any for the text, else engines, remembered. Where one
 // fails another takes its place; the machine's own comes last.
-type Voice struct {
-	prompts *Prompts // nil: none
-	whole   *Cache   // what the machine itself says
-	cached  *Cache   // sentences
-	missing error    // why the machine has no engine
-	local   Speaker
+type SynthesizerChain struct {
+	prompts *PromptFiles // nil: none
+	whole   *Cache       // what the machine itself says
+	cached  *Cache       // sentences
+	missing error        // why the machine has no engine
+	local   Synthesizer
 	sources []*source
 	order   []*source
 }
 
-// New makes a Voice. Without an engine it still plays prompts: ask Missing, and say so in the log.
-func New(cfg Config) (*Voice, error) {
+// NewSynthesizerChain makes a Voice. Without an engine it still plays prompts: ask Missing, and say so in the log.
+func NewSynthesizerChain(cfg Config) (*SynthesizerChain, error) {
 	if cfg.CacheBytes == 0 {
 		cfg.CacheBytes = 64 << 20
 	}
@@ -74,7 +74,7 @@ func New(cfg Config) (*Voice, error) {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 10 * time.Second
 	}
-	v := &Voice{}
+	v := &SynthesizerChain{}
 	if cfg.Engine == nil {
 		e, err := NewEspeak(cfg.Concurrency, cfg.Timeout)
 		if err != nil {
@@ -93,7 +93,7 @@ func New(cfg Config) (*Voice, error) {
 		}
 	}
 	if cfg.PromptDir != "" {
-		p, err := NewPrompts(cfg.PromptDir)
+		p, err := NewPromptFiles(cfg.PromptDir)
 		if err == nil {
 			v.prompts = p
 		} else if !errors.Is(err, fs.ErrNotExist) {
@@ -113,16 +113,16 @@ type (
 // Speak calls the function.
 func (f speakerFunc) Speak(ctx context.Context, r Request) (media.Clip, error) { return f(ctx, r) }
 
-// Utter calls the function.
-func (f engineFunc) Utter(ctx context.Context, r Request, out func(mu []byte)) error {
+// StreamSpeech calls the function.
+func (f engineFunc) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error {
 	return f(ctx, r, out)
 }
 
-// Missing is why the machine itself can speak no text, wrapping ErrNotInstalled; nil where it can.
-func (v *Voice) Missing() error { return v.missing }
+// LocalEngineError is why the machine itself can speak no text, wrapping ErrNotInstalled; nil where it can.
+func (v *SynthesizerChain) LocalEngineError() error { return v.missing }
 
 // Speak says a text of at most 4000 bytes. An empty text is no sound.
-func (v *Voice) Speak(ctx context.Context, r Request) (media.Clip, error) {
+func (v *SynthesizerChain) Speak(ctx context.Context, r Request) (media.Clip, error) {
 	r, err := tidy(r)
 	if err != nil || r.Text == "" {
 		return media.Clip{}, err
@@ -143,8 +143,8 @@ func tidy(r Request) (Request, error) {
 }
 
 // prompt looks for a file that stands for the text; nil: it has to be spoken.
-func (v *Voice) prompt(ctx context.Context, r Request) (media.Clip, error) {
-	explicit := strings.HasPrefix(r.Text, Explicit)
+func (v *SynthesizerChain) prompt(ctx context.Context, r Request) (media.Clip, error) {
+	explicit := strings.HasPrefix(r.Text, WAVPrefix)
 	switch {
 	case v.prompts != nil:
 		clip, err := v.prompts.Speak(ctx, v.atHome(r))
@@ -155,13 +155,13 @@ func (v *Voice) prompt(ctx context.Context, r Request) (media.Clip, error) {
 		return nil, fmt.Errorf("%w: %s: there is no prompt directory", ErrNoPrompt, r.Text)
 	}
 	if v.local == nil && len(v.chain(r)) == 0 {
-		return nil, fmt.Errorf("%w: looked for %s.wav and %s.wav: %w", ErrNoPrompt, Slug(r.Text), Hash(r.Text), v.missing)
+		return nil, fmt.Errorf("%w: looked for %s.wav and %s.wav: %w", ErrNoPrompt, Slug(r.Text), PromptHash(r.Text), v.missing)
 	}
 	return nil, nil
 }
 
 // compose looks for a prompt, and else joins the sentences, which are said at the same time.
-func (v *Voice) compose(ctx context.Context, r Request) (media.Clip, error) {
+func (v *SynthesizerChain) compose(ctx context.Context, r Request) (media.Clip, error) {
 	clip, err := v.prompt(ctx, r)
 	if clip != nil || err != nil {
 		return clip, err
@@ -195,7 +195,7 @@ func pieces(clips []media.Clip) [][]byte {
 }
 
 // sentence is the whole of one, by the first engine that says it.
-func (v *Voice) sentence(ctx context.Context, r Request) (clip media.Clip, err error) {
+func (v *SynthesizerChain) sentence(ctx context.Context, r Request) (clip media.Clip, err error) {
 	for _, s := range v.tries(r) {
 		if clip, err = v.cached.Speak(ctx, v.requestFor(s, r)); err == nil || ctx.Err() != nil {
 			return clip, err

@@ -38,9 +38,9 @@ func (e *engine) Speak(_ context.Context, r speech.Request) (media.Clip, error) 
 }
 
 func TestEspeakSpeaksAndDoesNotSpeakCommandLines(t *testing.T) {
-	v, err := speech.New(speech.Config{})
+	v, err := speech.NewSynthesizerChain(speech.Config{})
 	require.NoError(t, err)
-	require.NoError(t, v.Missing())
+	require.NoError(t, v.LocalEngineError())
 	long, err := v.Speak(t.Context(), speech.Request{Text: "Hello. This is a reminder of your appointment tomorrow."})
 	require.NoError(t, err)
 	assert.Greater(t, long.Duration(), 2*time.Second)
@@ -85,11 +85,11 @@ func TestWithoutAnEngineThePromptsSpeak(t *testing.T) {
 	}
 	write("good-morning-how-are-you.wav", time.Second)
 	write("de/good-morning-how-are-you.wav", 2*time.Second)
-	write(speech.Hash("Bye!")+".wav", 3*time.Second)
+	write(speech.PromptHash("Bye!")+".wav", 3*time.Second)
 	write("x.wav", 4*time.Second)
-	v, err := speech.New(speech.Config{PromptDir: dir})
+	v, err := speech.NewSynthesizerChain(speech.Config{PromptDir: dir})
 	require.NoError(t, err)
-	require.ErrorIs(t, v.Missing(), speech.ErrNotInstalled)
+	require.ErrorIs(t, v.LocalEngineError(), speech.ErrNotInstalled)
 
 	for r, want := range map[speech.Request]time.Duration{
 		{Text: "Good morning,  how are you?"}:              time.Second,

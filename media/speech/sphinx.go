@@ -31,7 +31,7 @@ const (
 )
 
 // ErrDeaf is what hearing fails with where pocketsphinx is not installed.
-var ErrDeaf = errors.New("speech: pocketsphinx is not installed")
+var ErrRecognizerNotInstalled = errors.New("speech: pocketsphinx is not installed")
 
 // The phones of the model. A loop of them is what any speech at all would be:
 // words count as far as they fit better than that. Each phone of the loop costs
@@ -73,11 +73,11 @@ type Sphinx struct {
 func NewSphinx(dir string, concurrency int, timeout time.Duration) (*Sphinx, error) {
 	program, err := exec.LookPath(sphinxProgram)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDeaf, err)
+		return nil, fmt.Errorf("%w: %w", ErrRecognizerNotInstalled, err)
 	}
 	const model = "/usr/share/pocketsphinx/model/en-us"
 	if _, err := os.Stat(filepath.Join(model, "cmudict-en-us.dict")); err != nil {
-		return nil, fmt.Errorf("%w: its English model is missing: %w", ErrDeaf, err)
+		return nil, fmt.Errorf("%w: its English model is missing: %w", ErrRecognizerNotInstalled, err)
 	}
 	left, _ := filepath.Glob(filepath.Join(dir, turnFiles+"*"))
 	for _, path := range left { // by a process that was killed
@@ -88,17 +88,17 @@ func NewSphinx(dir string, concurrency int, timeout time.Duration) (*Sphinx, err
 	return &Sphinx{program: program, model: model, dir: dir, timeout: timeout, slots: make(chan struct{}, max(concurrency, 1)), known: make(map[string][]string)}, nil
 }
 
-// Hears English alone.
-func (s *Sphinx) Hears(language string) bool {
+// SupportsLanguage English alone.
+func (s *Sphinx) SupportsLanguage(language string) bool {
 	tag, _, _ := strings.Cut(strings.ToLower(language), "-")
 	return tag == "en"
 }
 
-// Transcribes nothing but what is expected.
-func (s *Sphinx) Transcribes(string) bool { return false }
+// TranscribesFreeSpeech nothing but what is expected.
+func (s *Sphinx) TranscribesFreeSpeech(string) bool { return false }
 
 // Open begins a turn. It is understood when it is over.
-func (s *Sphinx) Open(w Wanted, told func(Heard)) Stream {
+func (s *Sphinx) Open(w RecognitionRequest, told func(RecognitionResult)) Stream {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &sphinxTurn{of: s, phrases: w.Phrases, told: told, ctx: ctx, cancel: cancel}
 }
@@ -107,7 +107,7 @@ func (s *Sphinx) Open(w Wanted, told func(Heard)) Stream {
 type sphinxTurn struct {
 	of      *Sphinx
 	phrases []string
-	told    func(Heard)
+	told    func(RecognitionResult)
 	ctx     context.Context //nolint:containedctx // of the turn, which outlives the call that opens it
 	cancel  context.CancelFunc
 	mu      sync.Mutex
@@ -147,7 +147,7 @@ func (t *sphinxTurn) understand(mu []byte) {
 	defer t.cancel()
 	ctx, cancel := context.WithTimeout(t.ctx, t.of.timeout)
 	defer cancel()
-	h := Heard{Final: true}
+	h := RecognitionResult{Final: true}
 	h.Text, h.Confidence, h.Err = t.of.understand(ctx, mu, t.phrases)
 	if t.ctx.Err() == nil {
 		t.told(h)
@@ -383,7 +383,7 @@ func (s *Sphinx) sounds(words map[string]bool) (map[string][]string, error) {
 	}
 	f, err := os.Open(filepath.Join(s.model, "cmudict-en-us.dict"))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDeaf, err)
+		return nil, fmt.Errorf("%w: %w", ErrRecognizerNotInstalled, err)
 	}
 	defer func() { _ = f.Close() }()
 	for lines := bufio.NewScanner(f); lines.Scan(); {

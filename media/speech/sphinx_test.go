@@ -17,14 +17,14 @@ import (
 )
 
 // hear says a text by a voice of espeak-ng and tells what was understood.
-func hear(t *testing.T, s *speech.Sphinx, voice, text string, phrases ...string) speech.Heard {
+func hear(t *testing.T, s *speech.Sphinx, voice, text string, phrases ...string) speech.RecognitionResult {
 	t.Helper()
 	e, err := speech.NewEspeak(1, 10*time.Second)
 	require.NoError(t, err)
 	clip, err := e.Speak(t.Context(), speech.Request{Text: text, Voice: voice})
 	require.NoError(t, err)
-	told := make(chan speech.Heard, 1)
-	turn := s.Open(speech.Wanted{Language: "en-US", Phrases: phrases}, func(h speech.Heard) { told <- h })
+	told := make(chan speech.RecognitionResult, 1)
+	turn := s.Open(speech.RecognitionRequest{Language: "en-US", Phrases: phrases}, func(h speech.RecognitionResult) { told <- h })
 	quiet := make([]byte, 3200)
 	for i := range quiet {
 		quiet[i] = 0xff
@@ -38,7 +38,7 @@ func hear(t *testing.T, s *speech.Sphinx, voice, text string, phrases ...string)
 		return h
 	case <-time.After(time.Minute):
 		require.FailNow(t, "nothing is told")
-		return speech.Heard{}
+		return speech.RecognitionResult{}
 	}
 }
 
@@ -92,11 +92,11 @@ func TestPocketsphinxUnderstandsThePhrasesThatItIsTold(t *testing.T) {
 	far := hear(t, s, "en-us", "where did you put my keys this morning", phrases...)
 	assert.Less(t, far.Confidence, 0.6, "%+v: other words are not trusted", far)
 	assert.Empty(t, hear(t, s, "en-us", "yes", "xyzzyq").Text, "a word without a sound cannot be heard")
-	assert.True(t, s.Hears("en-GB"))
-	assert.False(t, s.Hears("de-DE"))
+	assert.True(t, s.SupportsLanguage("en-GB"))
+	assert.False(t, s.SupportsLanguage("de-DE"))
 }
 
-func TestAHangingRecogniserIsEndedAndATurnThatIsClosedTellsNothing(t *testing.T) {
+func TestAHangingRecognizerIsEndedAndATurnThatIsClosedTellsNothing(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "pocketsphinx_batch"), []byte("#!/bin/sh\nexec sleep 60\n"), 0o700))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
@@ -105,7 +105,7 @@ func TestAHangingRecogniserIsEndedAndATurnThatIsClosedTellsNothing(t *testing.T)
 	h := hear(t, s, "en-us", "yes", "yes")
 	require.ErrorContains(t, h.Err, "deadline")
 	assert.True(t, h.Final)
-	turn := s.Open(speech.Wanted{Phrases: []string{"yes"}}, func(speech.Heard) { t.Error("told") })
+	turn := s.Open(speech.RecognitionRequest{Phrases: []string{"yes"}}, func(speech.RecognitionResult) { t.Error("told") })
 	turn.Write(make([]byte, 8000))
 	turn.Close()
 	turn.End()
@@ -115,7 +115,7 @@ func TestAHangingRecogniserIsEndedAndATurnThatIsClosedTellsNothing(t *testing.T)
 func TestWithoutPocketsphinxNobodyHears(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := speech.NewSphinx("", 1, time.Second)
-	require.ErrorIs(t, err, speech.ErrDeaf)
+	require.ErrorIs(t, err, speech.ErrRecognizerNotInstalled)
 }
 
 // note keeps what is written.

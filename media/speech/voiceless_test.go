@@ -14,13 +14,13 @@ import (
 func TestWithoutAnEngineOnlyPromptFilesAreAVoice(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	dir := t.TempDir()
-	v, err := speech.New(speech.Config{PromptDir: dir})
+	v, err := speech.NewSynthesizerChain(speech.Config{PromptDir: dir})
 	require.NoError(t, err)
-	for _, engine := range []string{"", speech.LocalVoice, speech.PromptsAre, "other"} {
-		assert.False(t, v.Speaks(engine), engine)
+	for _, engine := range []string{"", speech.LocalVoice, speech.PromptFilesEngine, "other"} {
+		assert.False(t, v.HasEngine(engine), engine)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "hello.wav"), nil, 0o600))
-	assert.True(t, v.Speaks(""))
-	assert.True(t, v.Speaks(speech.PromptsAre))
-	assert.False(t, v.Speaks("other"))
+	assert.True(t, v.HasEngine(""))
+	assert.True(t, v.HasEngine(speech.PromptFilesEngine))
+	assert.False(t, v.HasEngine("other"))
 }

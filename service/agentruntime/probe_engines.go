@@ -46,12 +46,12 @@ func (s *Service) ProbeEngines(ctx context.Context, script *domain.Script) error
 
 // probeRecognizer sends speech to the recognizer of an agent. Any transcript is good.
 func (s *Service) probeRecognizer(ctx context.Context, script *domain.Script, text string, clip media.Clip) error {
-	w := speech.Wanted{Language: script.Hearing(), Phrases: []string{text}}
+	w := speech.RecognitionRequest{Language: script.Hearing(), Phrases: []string{text}}
 	if script.STT != nil {
 		w.Engine, w.Model = script.STT.Engine, script.STT.Model
 	}
 	final := make(chan error, 1)
-	stream := s.cfg.Recognizer.Open(w, func(h speech.Heard) {
+	stream := s.cfg.Recognizer.Open(w, func(h speech.RecognitionResult) {
 		if h.Final {
 			final <- h.Err
 		}

@@ -29,11 +29,11 @@ func (v probedVoice) Speak(context.Context, speech.Request) (media.Clip, error) 
 // probedEars understand nothing of what they hear, or fail.
 type probedEars struct{ err error }
 
-func (probedEars) Hears(string) bool       { return true }
-func (probedEars) Transcribes(string) bool { return true }
+func (probedEars) SupportsLanguage(string) bool      { return true }
+func (probedEars) TranscribesFreeSpeech(string) bool { return true }
 
-func (e probedEars) Open(_ speech.Wanted, told func(speech.Heard)) speech.Stream {
-	return probedStream{func() { told(speech.Heard{Final: true, Err: e.err}) }}
+func (e probedEars) Open(_ speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
+	return probedStream{func() { told(speech.RecognitionResult{Final: true, Err: e.err}) }}
 }
 
 type probedStream struct{ end func() }

@@ -14,13 +14,13 @@ import (
 )
 
 // OpenRealtime connects the caller to a realtime engine, which hears and speaks by itself.
-func (a *Runtime) OpenRealtime(ctx context.Context, s *domain.Script, brief string, d pathway.Live, told func(speech.LiveEvent)) (conversation.RealtimeConnection, error) {
+func (a *Runtime) OpenRealtime(ctx context.Context, s *domain.Script, brief string, d pathway.Live, told func(speech.RealtimeEvent)) (conversation.RealtimeConnection, error) {
 	if s.Realtime == nil || a.cfg.Realtime == nil {
 		return conversation.RealtimeConnection{}, errors.New("no engine is configured that hears and speaks by itself")
 	}
 	r, names := a.request(ctx, &conversation.ModelRequest{Script: s, Brief: brief, Step: d.Think})
-	o := speech.LiveOrder{
-		Model: s.Realtime.Model, Voice: s.Realtime.Voice, Language: s.Hearing(), Interruptible: d.Interruptible, Speak: d.Speak,
+	o := speech.RealtimeRequest{
+		Model: s.Realtime.Model, Voice: s.Realtime.Voice, Language: s.Hearing(), Interruptible: d.Interruptible, SpeaksFirst: d.Speak,
 	}
 	if s.STT != nil {
 		o.Keywords = s.STT.Keywords
@@ -35,24 +35,24 @@ func (a *Runtime) OpenRealtime(ctx context.Context, s *domain.Script, brief stri
 		}
 		switch x.Role {
 		case llm.System:
-			o.Brief = x.Text
+			o.Instructions = x.Text
 		case llm.User:
-			o.History = append(o.History, speech.LiveLine{Caller: true, Text: x.Text})
+			o.History = append(o.History, speech.RealtimeHistoryEntry{Caller: true, Text: x.Text})
 		case llm.Assistant:
 			if x.Text != "" {
-				o.History = append(o.History, speech.LiveLine{Text: x.Text})
+				o.History = append(o.History, speech.RealtimeHistoryEntry{Text: x.Text})
 			}
 		case llm.ToolRole:
 			c := done[x.ID]
-			o.History = append(o.History, speech.LiveLine{Text: x.Text, Call: &speech.LiveCall{ID: x.ID, Name: c.Name, Arguments: c.Arguments}})
+			o.History = append(o.History, speech.RealtimeHistoryEntry{Text: x.Text, Call: &speech.RealtimeToolCall{ID: x.ID, Name: c.Name, Arguments: c.Arguments}})
 		}
 	}
 	for _, t := range r.Tools {
-		o.Tools = append(o.Tools, speech.LiveTool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+		o.Tools = append(o.Tools, speech.RealtimeTool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
 	}
-	o.About = a.about(s, &d)
+	o.CallParameters = a.about(s, &d)
 	talk, from, err := a.cfg.Realtime.Open(s.Realtime.Engine, o, told)
-	return conversation.RealtimeConnection{Live: talk, Engine: from.Name, AudioOnly: from.Alone, Tools: names}, err
+	return conversation.RealtimeConnection{Live: talk, Engine: from.Name, AudioOnly: from.IsMediaStream, Tools: names}, err
 }
 
 // maxVariable bounds a variable that an external media stream gets, in bytes.

@@ -15,10 +15,10 @@ type ScriptsConfig struct {
 	Store    scriptStore
 	Agents   agents
 	Pathways pathways
-	// Speaker, Recogniser and Realtime are the engines of this node; nil: there are none.
-	Speaker    speech.Speaker
-	Recogniser speech.Recogniser
-	Realtime   *speech.Lives
+	// Speaker, Recognizer and Realtime are the engines of this node; nil: there are none.
+	Speaker    speech.Synthesizer
+	Recognizer speech.Recognizer
+	Realtime   *speech.RealtimeEngines
 	// Engines says what calls with a script can do besides the rules of its pathway.
 	Engines func(*domain.Script) pathway.Engines
 }
@@ -43,9 +43,9 @@ type Scripts struct {
 	store      scriptStore
 	agents     agents
 	pathways   pathways
-	speaker    speech.Speaker
-	recogniser speech.Recogniser
-	realtime   *speech.Lives
+	speaker    speech.Synthesizer
+	recognizer speech.Recognizer
+	realtime   *speech.RealtimeEngines
 	engines    func(*domain.Script) pathway.Engines
 	scripts    storecache.Cache[domain.Script]
 }
@@ -53,7 +53,7 @@ type Scripts struct {
 // NewScripts returns the scripts of the workspaces of a node.
 func NewScripts(c ScriptsConfig) *Scripts {
 	return &Scripts{
-		store: c.Store, agents: c.Agents, pathways: c.Pathways, speaker: c.Speaker, recogniser: c.Recogniser, realtime: c.Realtime, engines: c.Engines,
+		store: c.Store, agents: c.Agents, pathways: c.Pathways, speaker: c.Speaker, recognizer: c.Recognizer, realtime: c.Realtime, engines: c.Engines,
 	}
 }
 
@@ -100,10 +100,10 @@ func (r *Scripts) checkEngines(a *domain.Agent) error {
 		}
 		return noEngine("agent %s speaks by the engine %s (voice.engine), which is not configured here", a.ID, a.Voice.Engine)
 	}
-	if h, ok := r.recogniser.(interface{ Listens(engine string) bool }); ok && a.STT != nil && !h.Listens(a.STT.Engine) {
+	if h, ok := r.recognizer.(interface{ Listens(engine string) bool }); ok && a.STT != nil && !h.Listens(a.STT.Engine) {
 		return noEngine("agent %s hears by the engine %s (stt.engine), which is not configured here", a.ID, a.STT.Engine)
 	}
-	if rt := a.Realtime; rt != nil && !r.realtime.Has(rt.Engine) {
+	if rt := a.Realtime; rt != nil && !r.realtime.HasEngine(rt.Engine) {
 		return noEngine("agent %s wants a realtime engine (realtime.engine %q), which is not configured here", a.ID, rt.Engine)
 	}
 	return nil
@@ -151,7 +151,7 @@ func (r *Scripts) applySettings(a *domain.Agent, s *domain.Script) error {
 // realtimePathway is the pathway of an agent that has none and whose engine speaks by
 // itself. One that is told no words has none to begin with: they are said before.
 func (r *Scripts) realtimePathway(s *domain.Script, by *agentParts) domain.Pathway {
-	if r.realtime.Alone(s.Realtime.Engine) {
+	if r.realtime.HasMediaStream(s.Realtime.Engine) {
 		return pathway.Free(by.firstMessage, by.tools, by.knowledgeBases)
 	}
 	return pathway.FreeVoice(by.firstMessage, by.tools, by.knowledgeBases)

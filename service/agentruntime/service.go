@@ -49,9 +49,9 @@ type Config struct {
 	Store         commit.Store
 	Models        llm.Models
 	Client        languageModels
-	Realtime      *speech.Lives // nil: none
-	Speaker       speech.Speaker
-	Recognizer    speech.Recogniser // nil: none
+	Realtime      *speech.RealtimeEngines // nil: none
+	Speaker       speech.Synthesizer
+	Recognizer    speech.Recognizer // nil: none
 	Tools         toolClient
 	HTTP          *http.Client // calls on_inbound of agents
 	Appointments  appointments

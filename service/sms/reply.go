@@ -187,7 +187,7 @@ func (a *reply) feed(play *pathway.Play, first bool) []pathway.Do {
 		return dos
 	case keys:
 		dos = append(dos, play.Press(keyed)...)
-	case play.Hears():
+	case play.SupportsLanguage():
 		dos = append(dos, play.Speak(text)...)
 	default:
 		dos = append(dos, play.Press("")...)

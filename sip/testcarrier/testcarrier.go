@@ -27,7 +27,7 @@ type Config struct {
 	Peers   []netip.Addr                      // addresses of the service, besides loopback: it may call, and gets audio
 	PortMin int                               // of RTP; 0: 40000
 	PortMax int                               // of RTP; 0: 49999
-	Speaker speech.Speaker                    // the voices of phones; nil: they hum
+	Speaker speech.Synthesizer                    // the voices of phones; nil: they hum
 	RingFor func(number string) time.Duration // until a phone is answered; nil: 300 to 1500 ms, always the same for a number
 	Notify  func(Event)                       // gets the events of the phones; called concurrently
 	Log     *slog.Logger                      // nil: silent

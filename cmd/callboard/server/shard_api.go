@@ -46,7 +46,7 @@ func (t *shard) startAPI() {
 	t.http = httpapi.New(httpapi.Config{
 		Log: t.log, PublicURL: t.cfg.BaseURL(t.HTTPAddr), TrustedProxies: t.cfg.HTTP.TrustedProxies,
 		Certificate: certificate, Version: t.options.Version, Observe: t.metrics.ObserveRequest,
-		Speech: agents.PathwaySpeech{Recognized: t.engines.Recognizer != nil, Transcribed: t.engines.Recognizer != nil && t.engines.Recognizer.Transcribes("en-US")},
+		Speech: agents.PathwaySpeech{Recognized: t.engines.Recognizer != nil, Transcribed: t.engines.Recognizer != nil && t.engines.Recognizer.TranscribesFreeSpeech("en-US")},
 		Shards: t.otherShards(), Nodes: t.liveNodes(), ShardMoves: t.holdsRequests,
 	}, apiServices(t.services))
 	if t.token == "" {

@@ -112,7 +112,7 @@ func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
 	if !cfg.Simulator {
 		return opened, nil
 	}
-	synthesizer, err := speech.New(speech.Config{PromptDir: s.folder("prompts")}) // the phones of the test carrier speak without the operator's engines
+	synthesizer, err := speech.NewSynthesizerChain(speech.Config{PromptDir: s.folder("prompts")}) // the phones of the test carrier speak without the operator's engines
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (s *Services) connect(cfg *Config) {
 	s.Pathways = pathways.New(store, references, n)
 	s.Tools = tools.New(store, references, n)
 	s.Scripts = agentruntime.NewScripts(agentruntime.ScriptsConfig{
-		Store: store, Agents: s.Agents, Pathways: s.Pathways, Speaker: cfg.Node.Speaker, Recogniser: cfg.Node.Recognizer, Realtime: cfg.Node.Realtime, Engines: n.Engines,
+		Store: store, Agents: s.Agents, Pathways: s.Pathways, Speaker: cfg.Node.Speaker, Recognizer: cfg.Node.Recognizer, Realtime: cfg.Node.Realtime, Engines: n.Engines,
 	})
 	s.DNC = dnc.New(store, n.DNC(), n)
 	s.Contacts = contacts.New(contacts.Config{

@@ -179,7 +179,7 @@ func applyInput(play *pathway.Play, input ChatInput) (dos []pathway.Do, understo
 	}
 	keyed, keys := pathway.Keys(input.Text)
 	switch {
-	case !keys && play.Hears():
+	case !keys && play.SupportsLanguage():
 		understood = play.Talks() || play.State.Understands(input.Text)
 		return play.Speak(input.Text), understood
 	case !keys:

@@ -25,13 +25,13 @@ type operatorEngines struct {
 }
 
 // synthesizers returns the engines of text to speech.
-func (e *operatorEngines) synthesizers() []speech.Source {
-	var all []speech.Source
+func (e *operatorEngines) synthesizers() []speech.NamedSynthesizer {
+	var all []speech.NamedSynthesizer
 	for _, x := range e.file.List {
 		if x.TTS == nil {
 			continue
 		}
-		s := speech.Source{Name: x.Name, Voice: x.TTS.Voice, Model: x.TTS.Model, First: x.TTS.First(), Stall: x.TTS.Stall()}
+		s := speech.NamedSynthesizer{Name: x.Name, Voice: x.TTS.Voice, Model: x.TTS.Model, FirstAudioTimeout: x.TTS.First(), PauseTimeout: x.TTS.Stall()}
 		switch x.Kind {
 		case configs.EngineOpenAI:
 			s.Engine = &openai.Speech{Config: e.openai(&x), Rate: x.TTS.SampleRate}
@@ -44,18 +44,18 @@ func (e *operatorEngines) synthesizers() []speech.Source {
 }
 
 // recognizers returns the engines of speech to text.
-func (e *operatorEngines) recognizers() []speech.Listener {
-	var all []speech.Listener
+func (e *operatorEngines) recognizers() []speech.NamedRecognizer {
+	var all []speech.NamedRecognizer
 	for _, x := range e.file.List {
 		if x.STT == nil {
 			continue
 		}
-		l := speech.Listener{Name: x.Name, Final: x.STT.Final()}
+		l := speech.NamedRecognizer{Name: x.Name, ResultTimeout: x.STT.Final()}
 		switch x.Kind {
 		case configs.EngineOpenAI:
-			l.Recogniser = &openai.Words{Config: e.openai(&x), Model: x.STT.Model}
+			l.Recognizer = &openai.Words{Config: e.openai(&x), Model: x.STT.Model}
 		case configs.EngineDeepgram:
-			l.Recogniser = &deepgram.Words{URL: x.URL, Key: x.Key.Reveal(), Model: x.STT.Model, Client: e.client}
+			l.Recognizer = &deepgram.Words{URL: x.URL, Key: x.Key.Reveal(), Model: x.STT.Model, Client: e.client}
 		}
 		all = append(all, l)
 	}
@@ -63,17 +63,17 @@ func (e *operatorEngines) recognizers() []speech.Listener {
 }
 
 // realtime returns the engines of speech to speech; nil: there is none.
-func (e *operatorEngines) realtime() *speech.Lives {
-	var all []speech.LiveSource
+func (e *operatorEngines) realtime() *speech.RealtimeEngines {
+	var all []speech.NamedRealtimeEngine
 	for _, x := range e.file.List {
 		switch r := x.Realtime; {
 		case r == nil:
 		case x.Kind == configs.EngineStream:
-			all = append(all, speech.LiveSource{Name: x.Name, Alone: true, Engine: &mediastreams.Engine{
+			all = append(all, speech.NamedRealtimeEngine{Name: x.Name, IsMediaStream: true, Engine: &mediastreams.Engine{
 				URL: x.URL, Sign: signer(x.Key.Reveal()), First: time.Duration(r.FirstMs) * time.Millisecond, Client: e.guarded,
 			}})
 		default:
-			all = append(all, speech.LiveSource{Name: x.Name, Engine: &realtime.Engine{
+			all = append(all, speech.NamedRealtimeEngine{Name: x.Name, Engine: &realtime.Engine{
 				URL: x.URL, Key: x.Key.Reveal(), Model: r.Model, Voice: r.Voice, Words: r.Words, Client: e.client,
 				First: time.Duration(r.FirstMs) * time.Millisecond, Stall: time.Duration(r.StallMs) * time.Millisecond,
 			}})
@@ -82,7 +82,7 @@ func (e *operatorEngines) realtime() *speech.Lives {
 	if len(all) == 0 {
 		return nil
 	}
-	return speech.NewLives(all, e.file.Realtime)
+	return speech.NewRealtimeEngines(all, e.file.Realtime)
 }
 
 // signer returns a function that signs the request of a media stream as a webhook whose

@@ -31,8 +31,8 @@ type Config struct {
 
 // Set is the engines of a process.
 type Set struct {
-	Synthesizer speech.Speaker
-	Recognizer  speech.Recogniser // nil: agents hear keys, and no words
+	Synthesizer speech.Synthesizer
+	Recognizer  speech.Recognizer // nil: agents hear keys, and no words
 	Models      llm.Models
 	operator    *operatorEngines
 }
@@ -53,23 +53,23 @@ func Open(c Config) (*Set, error) {
 
 // NewRealtime returns realtime engines with a failover state of their own; nil: none is
 // configured.
-func (s *Set) NewRealtime() *speech.Lives { return s.operator.realtime() }
+func (s *Set) NewRealtime() *speech.RealtimeEngines { return s.operator.realtime() }
 
 // newSynthesizer returns the engines that speak: prompts, the operator's, espeak-ng.
-func newSynthesizer(c *Config, operator *operatorEngines) (*speech.Voice, error) {
-	v, err := speech.New(speech.Config{PromptDir: c.PromptDir, Sources: operator.synthesizers(), Order: operator.file.TTS})
+func newSynthesizer(c *Config, operator *operatorEngines) (*speech.SynthesizerChain, error) {
+	v, err := speech.NewSynthesizerChain(speech.Config{PromptDir: c.PromptDir, Sources: operator.synthesizers(), Order: operator.file.TTS})
 	if err != nil {
 		return nil, err
 	}
-	if v.Missing() != nil && len(operator.file.TTS) == 0 {
+	if v.LocalEngineError() != nil && len(operator.file.TTS) == 0 {
 		c.Log.Warn("espeak-ng is not installed: agents speak only prompts that lie as WAV files in the folder prompts")
 	}
 	return v, nil
 }
 
 // newRecognizer returns the engines that recognize words; nil: there is none.
-func newRecognizer(c *Config, operator *operatorEngines) speech.Recogniser {
-	var local speech.Recogniser
+func newRecognizer(c *Config, operator *operatorEngines) speech.Recognizer {
+	var local speech.Recognizer
 	sphinx, err := speech.NewSphinx(c.TurnDir, runtime.GOMAXPROCS(0), recognitionTimeout)
 	if err == nil {
 		local = sphinx
@@ -77,10 +77,10 @@ func newRecognizer(c *Config, operator *operatorEngines) speech.Recogniser {
 	listeners := operator.recognizers()
 	switch {
 	case len(listeners) > 0:
-		return speech.NewHearing(listeners, operator.file.STT, local)
+		return speech.NewRecognizerChain(listeners, operator.file.STT, local)
 	case local == nil:
 		c.Log.Warn("pocketsphinx is not installed: agents hear keys, and no words")
 		return nil
 	}
-	return speech.NewHearing(nil, nil, local)
+	return speech.NewRecognizerChain(nil, nil, local)
 }
