@@ -262,7 +262,7 @@ type spelt struct {
 }
 
 func (s *spelt) Speak(ctx context.Context, r speech.Request) (media.Clip, error) {
-	clip, err := s.Speaker.Speak(ctx, r)
+	clip, err := s.Synthesizer.Speak(ctx, r)
 	if len(clip) > 0 {
 		clip = slices.Clone(clip)
 		s.texts.Store(&clip[0], r.Text)
@@ -274,7 +274,7 @@ func (s *spelt) Speak(ctx context.Context, r speech.Request) (media.Clip, error)
 func (d dialogue) reaches(t *testing.T, voice speech.Synthesizer, ears speech.Recognizer) (end string, e call.Ended) {
 	t.Helper()
 	m, far := caller(t, d, voice)
-	words := &spelt{Speaker: voice}
+	words := &spelt{Synthesizer: voice}
 	h := build(t, plan{trunks: towards(far), speaker: words, ears: ears, plays: func(clip media.Clip) {
 		if text, ok := words.texts.Load(&clip[0]); ok {
 			m.question(text.(string))

@@ -65,7 +65,7 @@ func (l *living) OpenRealtime(_ context.Context, _ *domain.Script, _ string, d p
 	if l.opens != nil {
 		<-l.opens
 	}
-	return conversation.RealtimeConnection{Live: &livingTalk{of: l}, Engine: "voice", AudioOnly: l.alone, Tools: map[string]string{"orders": "tool_1"}}, nil
+	return conversation.RealtimeConnection{RealtimeSession: &livingTalk{of: l}, Engine: "voice", AudioOnly: l.alone, Tools: map[string]string{"orders": "tool_1"}}, nil
 }
 
 func (l *living) CanReplaceRealtime(*domain.Script) bool { return l.instead }

@@ -52,7 +52,7 @@ func (a *Runtime) OpenRealtime(ctx context.Context, s *domain.Script, brief stri
 	}
 	o.CallParameters = a.about(s, &d)
 	talk, from, err := a.cfg.Realtime.Open(s.Realtime.Engine, o, told)
-	return conversation.RealtimeConnection{Live: talk, Engine: from.Name, AudioOnly: from.IsMediaStream, Tools: names}, err
+	return conversation.RealtimeConnection{RealtimeSession: talk, Engine: from.Name, AudioOnly: from.IsMediaStream, Tools: names}, err
 }
 
 // maxVariable bounds a variable that an external media stream gets, in bytes.
