@@ -84,7 +84,7 @@ func largestNode() (workspaces, shards int) {
 	for i := range list {
 		list[i] = lease.Node{ID: fmt.Sprintf("node_%026d", i)}
 	}
-	of, held, has := lease.Places(shardCount, list), map[string]int{}, map[string]int{}
+	of, held, has := lease.PlaceShards(shardCount, list), map[string]int{}, map[string]int{}
 	for _, id := range of {
 		held[id]++
 	}

@@ -44,7 +44,7 @@ func TestACallOverIPv6SoundsBothWays(t *testing.T) {
 	if !hasSix(t) {
 		return
 	}
-	ports := [3]int{siptest.FewPorts(t), siptest.FewPorts(t), siptest.FewPorts(t)}
+	ports := [3]int{siptest.MediaPorts10(t), siptest.MediaPorts10(t), siptest.MediaPorts10(t)}
 	a := engineAt(t, media.Config{BindIP: loopback6, PortMin: ports[0], PortMax: ports[0] + 9})
 	b := engineAt(t, media.Config{BindIP: netip.IPv6Unspecified(), PublicIP: loopback, PortMin: ports[1], PortMax: ports[1] + 9})
 	old := engineAt(t, media.Config{BindIP: loopback, PortMin: ports[2], PortMax: ports[2] + 9})
@@ -86,7 +86,7 @@ func TestASourceOfIPv6IsLearntAndLocked(t *testing.T) {
 	if !hasSix(t) {
 		return
 	}
-	low := siptest.FewPorts(t)
+	low := siptest.MediaPorts10(t)
 	s := open(t, engineAt(t, media.Config{BindIP: netip.IPv6Unspecified(), PortMin: low, PortMax: low + 9}), media.Options{Address: loopback6})
 	peers := [2]*net.UDPConn{}
 	for i := range peers {
@@ -119,7 +119,7 @@ func TestASourceOfIPv6IsLearntAndLocked(t *testing.T) {
 func TestADescriptionNamesTheAddressThatTheFarEndSees(t *testing.T) {
 	t.Parallel()
 	public := netip.MustParseAddr("203.0.113.5")
-	low := siptest.FewPorts(t)
+	low := siptest.MediaPorts10(t)
 	e := engineAt(t, media.Config{PublicIP: public, PortMin: low, PortMax: low + 9})
 	for name, c := range map[string]struct {
 		at   netip.Addr

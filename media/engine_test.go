@@ -26,7 +26,7 @@ var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 // engine makes an engine on its own ports, so that two may talk: five pairs.
 func engine(tb testing.TB) *media.Engine {
 	tb.Helper()
-	low := siptest.FewPorts(tb)
+	low := siptest.MediaPorts10(tb)
 	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: low, PortMax: low + 9, Quarantine: 50 * time.Millisecond})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, e.Close()) })
@@ -128,7 +128,7 @@ func correlate(a, b []int16, to int) (best float64, shift int) {
 
 func TestPortsRunOutRestAndReturn(t *testing.T) {
 	const rest = 100 * time.Millisecond
-	low := siptest.FewPorts(t)
+	low := siptest.MediaPorts10(t)
 	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: low + 1, PortMax: low + 6, Quarantine: rest})
 	require.NoError(t, err)
 	first, err := e.Open(media.Options{})

@@ -158,7 +158,7 @@ func TestWhereTheFarEndChangesItsKeyWeChangeOurs(t *testing.T) {
 }
 
 func TestAKeyIsWornAfterAnHourUntilItIsRenewed(t *testing.T) {
-	low := siptest.FewPorts(t)
+	low := siptest.MediaPorts10(t)
 	synctest.Test(t, func(t *testing.T) {
 		e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: low, PortMax: low + 7})
 		require.NoError(t, err)

@@ -42,7 +42,7 @@ func reopen(t *testing.T, e *media.Engine) (s *media.Session) {
 func TestNothingOfAFormerCallReachesTheNextOnItsPort(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
-	e := pairOf(t, siptest.FewPorts(t), 1, 100*time.Millisecond)
+	e := pairOf(t, siptest.MediaPorts10(t), 1, 100*time.Millisecond)
 	first := open(t, e, media.Options{})
 	_, err := first.Answer(p.sdp(""))
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestNothingOfAFormerCallReachesTheNextOnItsPort(t *testing.T) {
 
 func TestAPairIntoWhichAStrangerSendsRestsAgainButNotForEver(t *testing.T) {
 	t.Parallel()
-	low := siptest.FewPorts(t)
+	low := siptest.MediaPorts10(t)
 	for range 20 { // until the machine does not stand still for so long that the stranger leaves the pair in peace
 		if disturbed(t, low) {
 			return
@@ -114,7 +114,7 @@ func TestSocketsAreKeptWhileTheirPortsRestAndNoMoreThanThat(t *testing.T) {
 		require.NoError(t, err)
 		return len(list)
 	}
-	e := pairOf(t, siptest.ManyPorts(t), 690, time.Nanosecond)
+	e := pairOf(t, siptest.MediaPorts1390(t), 690, time.Nanosecond)
 	e.Keep(512, 512, time.Minute)
 	before := files()
 	sessions := make([]*media.Session, 600)
@@ -144,7 +144,7 @@ func TestSocketsAreKeptWhileTheirPortsRestAndNoMoreThanThat(t *testing.T) {
 func TestSocketsThatNobodyWantsAreClosedInCalm(t *testing.T) {
 	t.Parallel()
 	const pairs, few = 40, 5
-	e := pairOf(t, siptest.ServicePorts(t), pairs, time.Nanosecond)
+	e := pairOf(t, siptest.MediaPorts400(t), pairs, time.Nanosecond)
 	use := func(n int) {
 		sessions := make([]*media.Session, n)
 		for i := range sessions {
@@ -159,7 +159,7 @@ func TestSocketsThatNobodyWantsAreClosedInCalm(t *testing.T) {
 	e.Keep(pairs, few, time.Hour)
 	use(pairs)
 	assert.Equal(t, pairs, e.Ports().Bound, "while many calls come")
-	e = pairOf(t, siptest.ServicePorts(t), pairs, time.Nanosecond)
+	e = pairOf(t, siptest.MediaPorts400(t), pairs, time.Nanosecond)
 	e.Keep(pairs, few, 20*time.Millisecond)
 	use(pairs)
 	eventually(t, "all but a few are closed", func() bool { return e.Ports().Bound == few })
@@ -172,7 +172,7 @@ func TestSocketsThatNobodyWantsAreClosedInCalm(t *testing.T) {
 func TestPairsAreCountedAsTheyAre(t *testing.T) {
 	t.Parallel()
 	for _, rest := range []time.Duration{time.Nanosecond, time.Hour} {
-		low := siptest.ServicePorts(t)
+		low := siptest.MediaPorts400(t)
 		other, err := net.ListenPacket("udp", fmt.Sprint("127.0.0.1:", low+6)) // somebody else's
 		require.NoError(t, err)
 		e := pairOf(t, low, 40, rest)
@@ -201,7 +201,7 @@ func TestPairsAreCountedAsTheyAre(t *testing.T) {
 }
 
 func TestASessionWithoutSoundCostsNextToNothing(t *testing.T) {
-	e := pairOf(t, siptest.ManyPorts(t), 400, time.Minute)
+	e := pairOf(t, siptest.MediaPorts1390(t), 400, time.Minute)
 	sessions := make([]*media.Session, 0, 300)
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -34,7 +34,7 @@ type rtpListener struct {
 // receiving describes a session's peer at an address.
 func receiving(t *testing.T, o media.Options, host string) *rtpListener {
 	t.Helper()
-	low := siptest.FewPorts(t)
+	low := siptest.MediaPorts10(t)
 	e, err := media.NewEngine(media.Config{
 		BindIP: loopback, PortMin: low, PortMax: low + 9, MayReach: func(a netip.AddrPort) bool { return !privateNet.Contains(a.Addr()) },
 	})

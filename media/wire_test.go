@@ -415,7 +415,7 @@ func ntp(stamp uint64) time.Time {
 func TestNoSoundGoesWhereItMustNot(t *testing.T) {
 	t.Parallel()
 	private := netip.MustParsePrefix("10.0.0.0/8")
-	low := siptest.FewPorts(t)
+	low := siptest.MediaPorts10(t)
 	e, err := media.NewEngine(media.Config{
 		BindIP: loopback, PortMin: low, PortMax: low + 9, MayReach: func(a netip.AddrPort) bool { return !private.Contains(a.Addr()) },
 	})

@@ -14,27 +14,27 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// The versions of values. A new one is the new StoreFormat.
+// The versions of stored values. A new version is also the new StoreFormat.
 const (
-	schemaVersion  = 1
-	eventVersion   = 2 // of an event's value: its parts by length, then its data as they are
-	tailVersion    = 3 // of a row's value: the length of its JSON, its JSON, and bytes as they are
-	aboutVersion   = 4 // of an event's value: as eventVersion, with what it is about behind its first parts
-	packedVersion  = 5 // of a row's value: what the record itself says is to be stored
-	tracedVersion  = 6 // of an event's value: as aboutVersion, with its trace context behind that
-	compressedFlag = 0x80
-	compressAbove  = 8 << 10
-	maxExpanded    = 256 << 20
-	keepBale       = 512 << 10
+	schemaVersion   = 1
+	eventVersion    = 2 // of an event: texts with their lengths, then the event data unchanged
+	tailVersion     = 3 // of a row: the length of its JSON, the JSON, and raw bytes
+	aboutVersion    = 4 // of an event: as eventVersion, with its subject data after the first texts
+	packedVersion   = 5 // of a row: the packed form of the record (domain.Packed)
+	tracedVersion   = 6 // of an event: as aboutVersion, with its trace context at the end
+	compressedFlag  = 0x80
+	compressAbove   = 8 << 10
+	maxExpanded     = 256 << 20
+	maxPooledBuffer = 512 << 10
 )
 
 var errBadValue = errors.New("a stored value cannot be read")
 
-// codec turns nouns into values and back.
+// codec encodes records and events as stored values, and decodes them.
 type codec struct {
-	pack   *zstd.Encoder
-	unpack *zstd.Decoder
-	bales  *sync.Pool // of *bale
+	compressor   *zstd.Encoder
+	decompressor *zstd.Decoder
+	buffers      *sync.Pool // of *bale
 }
 
 func newCodec() (codec, error) {
@@ -48,15 +48,15 @@ func newCodec() (codec, error) {
 	if err != nil {
 		return codec{}, fmt.Errorf("persistence: zstd: %w", err)
 	}
-	return codec{pack: pack, unpack: unpack, bales: &sync.Pool{New: func() any { return new(bale) }}}, nil
+	return codec{compressor: pack, decompressor: unpack, buffers: &sync.Pool{New: func() any { return new(valueBuffer) }}}, nil
 }
 
-// encode adds a value: the version, v as JSON, and where it has one its tail; or
-// v packed, as it says itself.
+// encode appends the value of a record: its version, the record as JSON, and its raw bytes if it has any. A
+// domain.Packed record is encoded in its packed form instead.
 func (c codec) encode(b []byte, v any) ([]byte, error) {
 	start := len(b)
 	if p, ok := v.(domain.Packed); ok {
-		return c.shorter(p.AppendPacked(append(b, packedVersion)), start), nil
+		return c.compressIfLong(p.AppendPacked(append(b, packedVersion)), start), nil
 	}
 	r, ok := v.(domain.HasRawPart)
 	if !ok || len(r.RawPart()) == 0 {
@@ -64,30 +64,30 @@ func (c codec) encode(b []byte, v any) ([]byte, error) {
 		if err != nil {
 			return b, fmt.Errorf("persistence: encode: %w", err)
 		}
-		return c.shorter(plain, start), nil
+		return c.compressIfLong(plain, start), nil
 	}
-	const room = 4 // for the length of the JSON, always in as many bytes
+	const room = 4 // for the length of the JSON, always four bytes
 	b = append(b, tailVersion, 0, 0, 0, 0)
 	b, err := domain.AppendRow(b, v)
 	if err != nil {
 		return b, fmt.Errorf("persistence: encode: %w", err)
 	}
-	binary.BigEndian.PutUint32(b[start+1:], uint32(len(b)-start-1-room)) //nolint:gosec // a row's, far below its most
-	return c.shorter(append(b, r.RawPart()...), start), nil
+	binary.BigEndian.PutUint32(b[start+1:], uint32(len(b)-start-1-room)) //nolint:gosec // far below the maximum size of a row
+	return c.compressIfLong(append(b, r.RawPart()...), start), nil
 }
 
-// shorter compresses the value that begins at start where it is long.
-func (c codec) shorter(b []byte, start int) []byte {
+// compressIfLong compresses the value that begins at start if it is longer than compressAbove.
+func (c codec) compressIfLong(b []byte, start int) []byte {
 	if len(b)-start <= compressAbove {
 		return b
 	}
-	packed := c.pack.EncodeAll(b[start+1:], nil)
+	packed := c.compressor.EncodeAll(b[start+1:], nil)
 	b[start] |= compressedFlag
 	return append(b[:start+1], packed...)
 }
 
-// unpacked is a value's version and its body.
-func (c codec) unpacked(value []byte) (version byte, body []byte, err error) {
+// decompress returns the version and the decompressed body of a value.
+func (c codec) decompress(value []byte) (version byte, body []byte, err error) {
 	if len(value) == 0 {
 		return 0, nil, fmt.Errorf("%w: it is empty", errBadValue)
 	}
@@ -95,13 +95,13 @@ func (c codec) unpacked(value []byte) (version byte, body []byte, err error) {
 	if value[0]&compressedFlag == 0 {
 		return version, value[1:], nil
 	}
-	if body, err = c.unpack.DecodeAll(value[1:], nil); err != nil {
+	if body, err = c.decompressor.DecodeAll(value[1:], nil); err != nil {
 		return 0, nil, fmt.Errorf("%w: %w", errBadValue, err)
 	}
 	return version, body, nil
 }
 
-// highestVersion is the highest version of the values of a commit.
+// highestVersion returns the highest version of the values of a commit.
 func highestVersion(puts []Put, events []Event) byte {
 	highest := byte(0)
 	for i := range puts {
@@ -113,12 +113,12 @@ func highestVersion(puts []Put, events []Event) byte {
 	return highest
 }
 
-func unknown(have, know byte) error {
+func unknownVersionError(have, know byte) error {
 	return fmt.Errorf("%w: schema version %d, this program knows %d", ErrFormat, have, know)
 }
 
-// encodeEvent appends an event as the log keeps it. Subject, offset and sequence
-// stand in the log.
+// encodeEvent appends an event as the log stores it. Subject, offset and sequence are not part of it: the log
+// stores them.
 func (c codec) encodeEvent(b []byte, e *event.Event) []byte {
 	start := len(b)
 	version := byte(eventVersion)
@@ -142,7 +142,7 @@ func (c codec) encodeEvent(b []byte, e *event.Event) []byte {
 	}
 	b = binary.AppendVarint(b, e.CreatedAt.Unix())
 	b = binary.AppendUvarint(b, uint64(e.CreatedAt.Nanosecond())) //nolint:gosec // never negative
-	return c.shorter(append(b, e.Data...), start)
+	return c.compressIfLong(append(b, e.Data...), start)
 }
 
 func appendText(b []byte, text string) []byte {
@@ -151,7 +151,7 @@ func appendText(b []byte, text string) []byte {
 }
 
 func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
-	version, body, err := c.unpacked(value)
+	version, body, err := c.decompress(value)
 	if err != nil {
 		return e, err
 	}
@@ -164,9 +164,9 @@ func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 	case tracedVersion:
 		parts = len(texts)
 	default:
-		return e, unknown(version, StoreFormat)
+		return e, unknownVersionError(version, StoreFormat)
 	}
-	var ends [len(texts)][2]int // where each lies in the body
+	var ends [len(texts)][2]int // the position of each text in the body
 	begin := 0
 	for i := range parts {
 		n, size := binary.Uvarint(body[begin:])
@@ -176,7 +176,7 @@ func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 		ends[i] = [2]int{begin + size, begin + size + int(n)} //nolint:gosec // within the body
 		begin = ends[i][1]
 	}
-	all := string(body[:begin]) // one copy for all of them
+	all := string(body[:begin]) // one copy for all texts
 	for i := range parts {
 		texts[i] = all[ends[i][0]:ends[i][1]]
 	}
@@ -198,9 +198,9 @@ func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 	return e, nil
 }
 
-// decode fills what was stored under a key.
+// decode decodes the value stored under a key into a record.
 func (c codec) decode(k domain.Key, value []byte, into any) error {
-	version, body, err := c.unpacked(value)
+	version, body, err := c.decompress(value)
 	if err != nil {
 		return err
 	}
@@ -214,11 +214,11 @@ func (c codec) decode(k domain.Key, value []byte, into any) error {
 	r, hasRawPart := into.(domain.HasRawPart)
 	switch {
 	case version == tailVersion && hasRawPart:
-		if body, tail, err = parted(body); err != nil {
+		if body, tail, err = splitTail(body); err != nil {
 			return err
 		}
 	case version != schemaVersion:
-		return unknown(version, StoreFormat)
+		return unknownVersionError(version, StoreFormat)
 	}
 	if err := domain.ReadRow(body, into); err != nil {
 		return fmt.Errorf("%w: %w", errBadValue, err)
@@ -229,8 +229,8 @@ func (c codec) decode(k domain.Key, value []byte, into any) error {
 	return nil
 }
 
-// parted is a body's JSON and its tail.
-func parted(body []byte) (text, tail []byte, err error) {
+// splitTail splits the body of a tailVersion value into its JSON and its raw bytes.
+func splitTail(body []byte) (text, tail []byte, err error) {
 	if len(body) < 4 {
 		return nil, nil, errBadValue
 	}
@@ -241,25 +241,25 @@ func parted(body []byte) (text, tail []byte, err error) {
 	return body[:size], body[size:], nil
 }
 
-// bale is where the values of a commit are made, one behind the other, before
-// they are copied at their length.
-type bale struct {
-	b    []byte
-	ends []int // of the values
+// valueBuffer collects the encoded values of one commit before they are copied at their exact size. A codec reuses
+// it.
+type valueBuffer struct {
+	bytes []byte
+	ends  []int // the end of each value in bytes
 }
 
-// done gives a bale back.
-func (c codec) done(made *bale) {
-	if cap(made.b) > keepBale {
+// releaseBuffer returns a buffer for reuse.
+func (c codec) releaseBuffer(made *valueBuffer) {
+	if cap(made.bytes) > maxPooledBuffer {
 		return
 	}
-	made.b, made.ends = made.b[:0], made.ends[:0]
-	c.bales.Put(made)
+	made.bytes, made.ends = made.bytes[:0], made.ends[:0]
+	c.buffers.Put(made)
 }
 
-// unpack is a copy of the values, to be taken out in order.
-func (made *bale) unpack() values {
-	return values{b: bytes.Clone(made.b), ends: made.ends}
+// split copies the collected values and returns them in order.
+func (made *valueBuffer) split() values {
+	return values{b: bytes.Clone(made.bytes), ends: made.ends}
 }
 
 type values struct {

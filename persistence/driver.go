@@ -9,129 +9,124 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Errors of drivers and of the store. domain.ErrConflict and domain.ErrFenced
-// leave no trace; after any other error of a commit its outcome is unknown.
+// Errors of drivers and of the store. domain.ErrConflict and domain.ErrFenced mean that nothing was changed. After
+// any other error of a commit its outcome is unknown.
 var (
-	// ErrInUse: another process holds the data directory.
+	// ErrInUse reports that another process uses the data directory.
 	ErrInUse = errors.New("another process uses this data directory")
-	// ErrFormat: the data were written in a format that this program does not know.
+	// ErrFormat reports data in a format that this program does not know.
 	ErrFormat = errors.New("the data have a format that this version does not know")
-	// ErrMasterKey: the data belong to another master key.
+	// ErrMasterKey reports data that belong to another master key.
 	ErrMasterKey = errors.New("the store was created with another master key")
-	// ErrUnavailable: the store cannot be reached, or has failed.
+	// ErrUnavailable reports a store that cannot be reached or has failed.
 	ErrUnavailable = errors.New("the store is not available")
-	// ErrDiskFull is a domain.ErrStoreFull: too little space is left to write safely;
-	// nothing was written.
+	// ErrDiskFull is a domain.ErrStoreFull. Too little disk space is left to write safely, and nothing was written.
 	ErrDiskFull = fmt.Errorf("%w: too little space is left", domain.ErrStoreFull)
-	// ErrClosed: the driver was closed.
+	// ErrClosed reports that the driver was closed.
 	ErrClosed = errors.New("the store is closed")
-	// ErrMalformed: a name or a size that no driver takes; nothing was written.
+	// ErrMalformed refuses a name or a size that no driver accepts. Nothing was written.
 	ErrMalformed = errors.New("the commit is malformed")
 )
 
-// Whole is the shard under which a process commits that has everything, and the
-// first one of a store that is divided.
-const Whole = "0"
+// WholeStore is the shard under which a process commits that owns all shards. It is also the first shard of a store
+// with several shards.
+const WholeStore = "0"
 
-// MaxValue bounds one value, PageBytes what a page or a read of events carries
-// before it ends early, MaxPage the rows of one page.
+// MaxValue bounds one value in bytes. PageBytes bounds a page of rows or a read of events in bytes; a larger one
+// ends early. MaxPage bounds the rows of one page.
 const (
 	MaxValue  = 16 << 20
 	PageBytes = 4 << 20
 	MaxPage   = 1000
 )
 
-// Driver is a raw store. All its methods may be called concurrently.
+// Driver is a raw store. Its methods may be called concurrently.
 type Driver interface {
-	// Commit applies c and returns when it is durable. Errors: domain.ErrFenced
-	// and domain.ErrConflict leave no trace; otherwise the outcome is unknown.
+	// Commit applies c and returns when it is durable. domain.ErrFenced and domain.ErrConflict mean that nothing
+	// was changed; after any other error the outcome is unknown.
 	Commit(ctx context.Context, c Commit) (Result, error)
 	// Get returns a row, or domain.ErrNotFound.
 	Get(ctx context.Context, k Key) (value []byte, version uint64, err error)
 	// Scan returns one page of a table or of a list.
 	Scan(ctx context.Context, r Range) (Page, error)
-	// Events returns entries of a log with offset > after, in order: at least
-	// one if there is any, at most limit.
+	// Events returns entries of a log with an offset above after, in order: at least one if there is any, at most
+	// limit.
 	Events(ctx context.Context, log string, after uint64, limit int) ([]LogEntry, error)
-	// Tables are the names of the tables that have rows and end in a text, in no
-	// order. It may look through all tables: for work that is done seldom.
+	// Tables returns the names of the tables that have rows and end in a text, unordered. It may scan all tables
+	// and is meant for rare work.
 	Tables(ctx context.Context, ending string) ([]string, error)
-	// Claim makes token the owner of a shard: commits with another one are
-	// refused from now on, and so are those of who claimed all shards before.
-	// domain.ErrFenced: on a store that nodes share, where one with a higher
-	// epoch has it.
+	// Claim makes token the owner of a shard. From then on commits of this shard with another token are refused,
+	// and so are commits of a process that claimed all shards before. On a store that nodes share, it returns
+	// domain.ErrFenced if the shard has a token with a higher epoch.
 	Claim(ctx context.Context, shard, token string) error
-	// ClaimAll makes token the owner of Whole and of each shard that was ever
-	// claimed, in one step, until another claim of any shard. domain.ErrFenced:
-	// on a store that nodes share, where one with a higher epoch has a shard, or
-	// took one in the same moment.
+	// ClaimAll makes token the owner of WholeStore and of every shard that was ever claimed, in one step. It lasts
+	// until the next claim of any shard. On a store that nodes share, it returns domain.ErrFenced if a shard has a
+	// token with a higher epoch or is claimed concurrently.
 	ClaimAll(ctx context.Context, token string) error
-	// Healthy is nil while commits can be expected to succeed.
+	// Healthy returns nil while commits can be expected to succeed.
 	Healthy() error
-	// Close waits for commits under way and releases everything.
-	// LastOffset is the offset of the last entry of a log; 0: it has none.
+	// LastOffset returns the offset of the last entry of a log; 0: the log is empty.
 	LastOffset(ctx context.Context, log string) (uint64, error)
+	// Close waits for commits under way and releases all resources.
 	Close() error
 }
 
-// Parted is a driver that distinguishes shards also where it reads and says
-// whether it is healthy.
-type Parted interface {
+// ShardedDriver is a driver that also reads, and reports its health, by shard.
+type ShardedDriver interface {
 	Driver
-	// Part is the driver for the owner of one shard.
-	Part(shard string) Driver
+	// ShardDriver returns the driver for the owner of one shard.
+	ShardDriver(shard string) Driver
 }
 
-// Commit is one atomic, durable unit, or nothing.
+// Commit is one atomic, durable change. Either all of it is applied or nothing.
 type Commit struct {
-	// ID names the commit, so that a second one with the same ID within ten
-	// minutes answers as the first and changes nothing. Empty: no such memory.
-	ID     string
-	Shard  string // its owner holds Token
-	Token  string // compared for equality; "" for a shard that nobody claimed
-	Log    string // where Events go
-	Guards []Guard
-	Puts   []Put
-	Adds   []Add
-	Events []Event
-	Forget string // a log that goes with all that counts it; "": none
-	// Reserved: the commit may use the space that is kept back for a full disk.
+	// ID identifies the commit. A second commit with the same ID within ten minutes changes nothing and returns the
+	// result of the first. "": the commit is not remembered.
+	ID          string
+	Shard       string // the shard whose owner holds Token
+	Token       string // compared for equality; "" for a shard that was never claimed
+	Log         string // the log that Events are appended to
+	Guards      []Guard
+	Puts        []Put
+	CounterAdds []CounterAdd
+	Events      []Event
+	DeleteLog   string // a log to be deleted with its counters; "": none
+	// Reserved allows the commit to use the disk space that is reserved for a full disk.
 	Reserved bool
-	Trim     uint64 // entries of Log up to this offset go; the counts of their subjects stay
+	TrimUpTo uint64 // entries of Log up to this offset are deleted; the sequences of their subjects stay
 
-	DeleteEvents   []uint64 // offsets of entries of Log that go
-	ForgetSubjects []string // subjects of Log whose counts go: the next event of one is its first
+	DeleteEvents   []uint64 // offsets of entries of Log to be deleted
+	DeleteSubjects []string // subjects of Log whose sequences are deleted, so that their next event has sequence 1
 }
 
-// Key names a raw row. Neither part holds a zero byte.
+// Key identifies a raw row. Neither field may contain a zero byte.
 type Key struct{ Table, ID string }
 
-// Guard demands that a row is at a version; 0: that it does not exist.
+// Guard requires that a row has a version; 0: that the row does not exist.
 type Guard struct {
 	Key     Key
 	Version uint64
 }
 
-// Put sets a row and its places in lists. The driver removes places that the
-// row no longer has.
+// Put sets a row and its positions in lists. The driver removes the row from lists that Lists does not name.
 type Put struct {
-	Key   Key
-	Value []byte   // nil: the row and its places go
-	Lists []string // of Key.Table
+	Key   Key      // nil: the row is deleted, also from its lists
+	Value []byte   // lists of Key.Table
+	Lists []string // the sort key within each list
 	Sort  string   // the place within each
 }
 
-// Event is an entry to append to the commit's log.
+// Event is an entry to be appended to the log of a commit.
 type Event struct {
 	Subject string
 	Payload []byte
 }
 
-// Result is what a commit was given.
+// Result holds the numbers that a commit was given.
 type Result struct {
-	Versions  []uint64 // of Puts in their order: the version before plus one; 0 of a delete
-	Offset    uint64   // of the first event; the others follow without a gap
-	Sequences []uint64 // of Events in their order: per subject, from 1
+	Versions  []uint64 // new version of each Put, in order: the previous version plus one; 0 for a deleted row
+	Offset    uint64   // offset of the first event; the others follow without a gap
+	Sequences []uint64 // sequence of each event, in order: counted per subject from 1
 }
 
 // LogEntry is a committed event.
@@ -142,40 +137,39 @@ type LogEntry struct {
 	Payload  []byte
 }
 
-// Range is a stretch of a table in the order of ids, or of one of its lists in
-// the order of Sort and then id.
+// Range selects rows of a table in the order of ids, or of one list in the order of Sort and id.
 type Range struct {
-	Table    string
+	Table    string // "": the table itself
 	List     string // "": the table itself
-	Prefix   string // of the id; tables only
-	From, To string // bounds of id or Sort: [From, To); "": open
-	After    string // Place of the last row seen; "": from the beginning
+	Prefix   string // of the id; for tables only
+	From, To string // bounds of the id or Sort: From ≤ x < To; "": unbounded
+	After    string // Position of the last row of the previous page; "": from the beginning
 	Limit    int    // 1 to MaxPage
 	Reverse  bool
 }
 
 // Row is one row of a page.
 type Row struct {
-	ID      string
-	Place   string // where it stands: Range.After of the following page
-	Value   []byte
-	Version uint64
+	ID       string
+	Position string // Range.After for the page that follows this row
+	Value    []byte
+	Version  uint64
 }
 
-// Page is a part of a range. It may end early (PageBytes) with More set.
+// Page is a part of a range. It may end early (PageBytes); More is set then.
 type Page struct {
 	Rows []Row
 	More bool
 }
 
-// Check refuses what no driver takes, before anything is written.
+// Check refuses a commit that no driver accepts, before anything is written.
 func (c Commit) Check() error {
-	for _, s := range []string{c.ID, c.Shard, c.Token, c.Log, c.Forget} {
+	for _, s := range []string{c.ID, c.Shard, c.Token, c.Log, c.DeleteLog} {
 		if strings.IndexByte(s, 0) >= 0 {
 			return fmt.Errorf("%w: a zero byte in %q", ErrMalformed, s)
 		}
 	}
-	for _, s := range c.ForgetSubjects {
+	for _, s := range c.DeleteSubjects {
 		if strings.IndexByte(s, 0) >= 0 {
 			return fmt.Errorf("%w: a zero byte in subject %q", ErrMalformed, s)
 		}
@@ -190,7 +184,7 @@ func (c Commit) Check() error {
 			return err
 		}
 	}
-	for _, a := range c.Adds {
+	for _, a := range c.CounterAdds {
 		if err := a.check(); err != nil {
 			return err
 		}
@@ -231,14 +225,14 @@ func (p Put) check() error {
 	return nil
 }
 
-// Size is roughly what the commit weighs in bytes.
+// Size estimates the size of a commit in bytes.
 func (c Commit) Size() int {
 	n := 64
 	for _, p := range c.Puts {
 		n += 64 + len(p.Value)
 	}
-	for _, a := range c.Adds {
-		n += 128 + len(a.Head)
+	for _, a := range c.CounterAdds {
+		n += 128 + len(a.Prefix)
 	}
 	for _, e := range c.Events {
 		n += 64 + len(e.Payload)
@@ -246,8 +240,7 @@ func (c Commit) Size() int {
 	return n
 }
 
-// Bounds are the places [low, high) that a range covers, After included; high
-// "" is open. Ids and places are ordered bytewise.
+// Bounds returns the bytewise bounds low ≤ position < high of a range, with After applied. high "": unbounded.
 func (r Range) Bounds() (low, high string) {
 	low, high = r.From, r.To
 	if r.Prefix != "" && r.List == "" {
@@ -266,7 +259,7 @@ func (r Range) Bounds() (low, high string) {
 	return low, high
 }
 
-// prefixEnd is the smallest string above all that begin with p; "" if none is.
+// prefixEnd returns the smallest string above all strings that begin with p; "": there is none.
 func prefixEnd(p string) string {
 	for i := len(p) - 1; i >= 0; i-- {
 		if p[i] < 0xff {
@@ -276,8 +269,8 @@ func prefixEnd(p string) string {
 	return ""
 }
 
-// Place is where a row of a list stands.
-func Place(sort, id string) string { return sort + "\x00" + id }
+// ListPosition returns the position of a row in a list.
+func ListPosition(sort, id string) string { return sort + "\x00" + id }
 
-// Clamp bounds a limit to 1 … MaxPage.
-func (r Range) Clamp() int { return min(max(r.Limit, 1), MaxPage) }
+// PageLimit returns Limit, bounded to 1 … MaxPage.
+func (r Range) PageLimit() int { return min(max(r.Limit, 1), MaxPage) }

@@ -8,18 +8,17 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// eraseRows is how many rows one commit of Erase deletes.
+// eraseRows is the number of rows that one commit of Erase deletes.
 const eraseRows = 256
 
-// Erase removes all rows of a workspace, its log of events and, last, its data
-// key: what copies of the store still hold of it does not open any more. Whoever
-// calls it sees to it that nobody writes to the workspace meanwhile. It may be
-// cut off and called again.
+// Erase deletes all rows of a workspace, its event log and, last, its data key. Without the data key, copies of the
+// store cannot be decrypted any more. The caller ensures that nothing writes to the workspace meanwhile. Erase can
+// be repeated after an interruption.
 func (s *Store) Erase(ctx context.Context, workspace string) error {
 	if workspace == "" || strings.Contains(workspace, "/") {
 		return fmt.Errorf("%w: no workspace %q", ErrMalformed, workspace)
 	}
-	if err := s.part.mine(workspace); err != nil {
+	if err := s.shard.checkWorkspace(workspace); err != nil {
 		return fmt.Errorf("persistence: erase %q: %w", workspace, err)
 	}
 	s.vault.close(workspace)
@@ -28,8 +27,7 @@ func (s *Store) Erase(ctx context.Context, workspace string) error {
 		if err != nil {
 			return fmt.Errorf("persistence: erase %q: %w", workspace, err)
 		}
-		// A commit that nobody waits for any more may land late: until nothing is
-		// found, it is looked for again.
+		// A commit whose caller has given up may land late: the tables are searched again until nothing is found.
 		if err = s.eraseTables(ctx, workspace, tables); err != nil {
 			return fmt.Errorf("persistence: erase %q: %w", workspace, err)
 		}
@@ -39,7 +37,7 @@ func (s *Store) Erase(ctx context.Context, workspace string) error {
 	}
 }
 
-// eraseTables removes tables of a workspace, its log, and its data key last.
+// eraseTables deletes tables of a workspace, its log and, last, its data key.
 func (s *Store) eraseTables(ctx context.Context, workspace string, tables []string) error {
 	key := Key{Table: table("_key", workspace), ID: "data"}
 	for _, name := range tables {
@@ -50,7 +48,7 @@ func (s *Store) eraseTables(ctx context.Context, workspace string, tables []stri
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	_, err := s.commit(ctx, Commit{Forget: workspace, Puts: []Put{{Key: key}}})
+	_, err := s.commit(ctx, Commit{DeleteLog: workspace, Puts: []Put{{Key: key}}})
 	return err
 }
 
@@ -63,9 +61,9 @@ func (s *Store) eraseTable(ctx context.Context, name, workspace string) error {
 		}
 		c := Commit{Puts: make([]Put, len(page.Rows))}
 		for i, row := range page.Rows {
-			after = row.Place // what was deleted is not read past again
+			after = row.Position // continues after the deleted rows
 			c.Puts[i].Key = Key{Table: name, ID: row.ID}
-			if p, is := where(domain.Key{Kind: kind, Workspace: workspace, ID: row.ID}, false); is {
+			if p, is := workspaceIndexRow(domain.Key{Kind: kind, Workspace: workspace, ID: row.ID}, false); is {
 				c.Puts = append(c.Puts, p)
 			}
 		}

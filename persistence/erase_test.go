@@ -23,7 +23,7 @@ type lateDriver struct {
 
 func (d *lateDriver) Commit(ctx context.Context, c persistence.Commit) (persistence.Result, error) {
 	res, err := d.Driver.Commit(ctx, c)
-	if late := d.late; err == nil && c.Forget != "" && late != nil {
+	if late := d.late; err == nil && c.DeleteLog != "" && late != nil {
 		d.late = nil
 		late.Shard, late.Token = c.Shard, c.Token
 		_, err = d.Driver.Commit(ctx, *late)

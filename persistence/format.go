@@ -9,17 +9,16 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// StoreFormat is the highest store format that this program reads: the highest
-// version of a stored value, see codec.go. A row that an earlier program must
-// not read, for example because that would drop new members when it writes the
-// row again, gets a new version there and a new StoreFormat here.
+// StoreFormat is the highest store format that this program reads: the highest version of a stored value
+// (codec.go). A row that an earlier program must not read gets a new version there and a new StoreFormat here. An
+// example is a row with new fields, which an earlier program would drop when it writes the row.
 const StoreFormat = tracedVersion
 
-// Layout is the number of the way in which drivers lay a store out; they read no
-// other. Layouts below were those of stores written before Callboard 0.1.0.
+// Layout identifies the layout of rows in a driver. A driver reads no other layout. Stores written before Callboard
+// 0.1.0 have lower layouts.
 const Layout = "3"
 
-// CheckLayout is an ErrFormat where what is at a place has another layout.
+// CheckLayout returns an ErrFormat if the store at a place has another layout.
 func CheckLayout(place, have string) error {
 	switch have {
 	case Layout:
@@ -27,50 +26,48 @@ func CheckLayout(place, have string) error {
 	case "1", "2":
 		return fmt.Errorf("%w: %s was written before Callboard 0.1.0, and such stores are not migrated: begin with an empty data folder and, with Redis, an empty database", ErrFormat, place)
 	}
-	return fmt.Errorf("%w: %s has the layout %q, and this program knows %q: %s", ErrFormat, place, have, Layout, TooNew)
+	return fmt.Errorf("%w: %s has the layout %q, and this program knows %q: %s", ErrFormat, place, have, Layout, NewerFormatRemedy)
 }
 
-// TooNew is the remedy where a newer program has written a store.
-const TooNew = "install the Callboard that wrote it or a newer one, or restore the backup that was made before the upgrade"
+// NewerFormatRemedy tells users what to do if a newer program has written the store.
+const NewerFormatRemedy = "install the Callboard that wrote it or a newer one, or restore the backup that was made before the upgrade"
 
-// formatKey is the row that holds the store's Requirement.
+// formatKey is the key of the row that holds the store's Requirement.
 var formatKey = Key{Table: table("_meta", ""), ID: "format"}
 
-// Requirement is what a program must be to open a store. It is raised in a
-// commit of its own before the first row of a new form is written.
+// Requirement is the program version that a store requires. It is raised in a commit of its own before the first
+// row of a new format is written.
 type Requirement struct {
-	Format  int    `json:"format"`  // the program's StoreFormat must be this at least
-	Version string `json:"version"` // of the program that raised it
+	Format  int    `json:"format"`  // minimum StoreFormat of the program
+	Version string `json:"version"` // version of the program that raised it
 }
 
-// Check is a *FormatError where a program of the given version, with this
-// StoreFormat, must not open what has the requirement.
+// Check returns a *FormatError if a program of the given version, with this StoreFormat, must not open the store.
 func (r Requirement) Check(version string) error {
 	if r.Format <= StoreFormat {
 		return nil
 	}
-	return &FormatError{Needs: r, Version: version}
+	return &FormatError{Required: r, Version: version}
 }
 
-// FormatError says that a newer program has written what is to be opened. It is
-// an ErrFormat.
+// FormatError reports data that a newer program has written. It is an ErrFormat.
 type FormatError struct {
-	Needs   Requirement
-	Version string // of this program
+	Required Requirement
+	Version  string // of this program
 }
 
 func (e *FormatError) Error() string {
 	return fmt.Sprintf("the data need Callboard %s (store format %d), and this is Callboard %s (store format %d): install %[1]s or newer, or restore the backup that was made before the upgrade",
-		e.Needs.Version, e.Needs.Format, e.Version, StoreFormat)
+		e.Required.Version, e.Required.Format, e.Version, StoreFormat)
 }
 
-// Is reports ErrFormat.
+// Is reports that a FormatError is an ErrFormat.
 func (e *FormatError) Is(target error) bool { return target == ErrFormat }
 
-// RowReader reads a row, as Driver.Get.
+// RowReader reads a row, like Driver.Get.
 type RowReader func(ctx context.Context, k Key) (value []byte, version uint64, err error)
 
-// StoreRequirement is the requirement of a store. It is one read.
+// StoreRequirement returns the requirement of a store. It reads one row.
 func StoreRequirement(ctx context.Context, get RowReader) (Requirement, error) {
 	r, _, err := readRequirement(ctx, get)
 	return r, err
@@ -91,8 +88,7 @@ func readRequirement(ctx context.Context, get RowReader) (r Requirement, row uin
 	return r, row, nil
 }
 
-// checkFormat refuses a store that a newer program has written, and remembers
-// how far its format was raised.
+// checkFormat refuses a store that a newer program has written, and stores the format that the store requires.
 func (s *Store) checkFormat(ctx context.Context) error {
 	r, err := StoreRequirement(ctx, s.driver.Get)
 	if err == nil {
@@ -105,8 +101,8 @@ func (s *Store) checkFormat(ctx context.Context) error {
 	return nil
 }
 
-// raiseFormat sees to it that programs that do not know a format are refused
-// before a row of it is written. Several nodes may do so at once.
+// raiseFormat raises the store's Requirement before a row of a new format is written. Several nodes may do so
+// concurrently.
 func (s *Store) raiseFormat(ctx context.Context, format byte) error {
 	for int64(format) > s.format.Load() {
 		have, row, err := readRequirement(ctx, s.driver.Get)
@@ -121,7 +117,7 @@ func (s *Store) raiseFormat(ctx context.Context, format byte) error {
 			}
 			_, err = s.commit(ctx, Commit{Guards: []Guard{{Key: formatKey, Version: row}}, Puts: []Put{{Key: formatKey, Value: value}}})
 			if errors.Is(err, domain.ErrConflict) {
-				continue // another node has raised it: it is read again
+				continue // another node has raised the format: read the row again
 			}
 			if err != nil {
 				return err

@@ -25,7 +25,7 @@ func requirementOf(t testing.TB, d persistence.Driver) persistence.Requirement {
 
 func TestStoreFormatIsRaisedWithTheFirstRowOfANewForm(t *testing.T) {
 	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
-		s, err := persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: "1|next", Version: "1.2.3"})
+		s, err := persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "1|next", Version: "1.2.3"})
 		require.NoError(t, err)
 		plain := commit.Change{Puts: []domain.Record{agent(1, "a")}}
 		apply(t, s, plain)
@@ -37,7 +37,7 @@ func TestStoreFormatIsRaisedWithTheFirstRowOfANewForm(t *testing.T) {
 		apply(t, s, commit.Change{Events: []event.Draft{{ID: "evt_2", Type: "x", WorkspaceID: ws, Subject: "x", About: &event.About{TraceParent: "00-1"}}}})
 		assert.Equal(t, persistence.Requirement{Format: persistence.StoreFormat, Version: "1.2.3"}, requirementOf(t, d))
 
-		s, err = persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: "1|later", Version: "1.3.0"})
+		s, err = persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "1|later", Version: "1.3.0"})
 		require.NoError(t, err)
 		apply(t, s, plain)
 		apply(t, s, commit.Change{Puts: []domain.Record{delivery()}})
@@ -52,11 +52,11 @@ func delivery() *domain.Delivery {
 func TestStoreFormatIsRaisedOnceByNodesThatWriteAtTheSameTime(t *testing.T) {
 	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
 		const of = 4
-		require.NoError(t, persistence.Divide(t.Context(), d, of))
+		require.NoError(t, persistence.SetShardCount(t.Context(), d, of))
 		var stores [of]*persistence.Store
 		for i := range stores {
 			var err error
-			stores[i], err = persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: fmt.Sprint("100|", i), Part: persistence.Part{Shard: i, Of: of}, Version: "1.2.3"})
+			stores[i], err = persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: fmt.Sprint("100|", i), Shard: persistence.Shard{Number: i, Count: of}, Version: "1.2.3"})
 			require.NoError(t, err)
 		}
 		var writes sync.WaitGroup
@@ -75,7 +75,7 @@ func TestStoreFormatIsRaisedOnceByNodesThatWriteAtTheSameTime(t *testing.T) {
 func TestStoreOfANewerFormatIsRefusedWithBothVersions(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
 		raise(t, d, persistence.Requirement{Format: persistence.StoreFormat + 1, Version: "9.8.7"})
-		_, err := persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: "1|old", Version: "1.2.3"})
+		_, err := persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "1|old", Version: "1.2.3"})
 		require.ErrorIs(t, err, persistence.ErrFormat)
 		require.EqualError(t, err, fmt.Sprintf("the data need Callboard 9.8.7 (store format %d), and this is Callboard 1.2.3 (store format %d): "+
 			"install 9.8.7 or newer, or restore the backup that was made before the upgrade", persistence.StoreFormat+1, persistence.StoreFormat))
@@ -89,7 +89,7 @@ func raise(t testing.TB, d persistence.Driver, needs persistence.Requirement) {
 	value, err := json.Marshal(needs)
 	require.NoError(t, err)
 	_, err = d.Commit(context.Background(), persistence.Commit{
-		Shard: persistence.Whole, Token: "1|node", Puts: []persistence.Put{{Key: persistence.Key{Table: "_meta/", ID: "format"}, Value: value}},
+		Shard: persistence.WholeStore, Token: "1|node", Puts: []persistence.Put{{Key: persistence.Key{Table: "_meta/", ID: "format"}, Value: value}},
 	})
 	require.NoError(t, err)
 }

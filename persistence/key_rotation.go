@@ -11,56 +11,54 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// rootKey holds the root, wrapped by the master key, once that was changed.
-var rootKey = Key{Table: table("_meta", ""), ID: "root"}
+// rootKeyRow is the row of the root key, encrypted by the master key. It exists once the master key was rotated.
+var rootKeyRow = Key{Table: table("_meta", ""), ID: "root"}
 
-func rootBound() []byte { return additional(domain.Key{Kind: "_meta", ID: "root"}, "key") }
+func rootKeyAAD() []byte { return additionalData(domain.Key{Kind: "_meta", ID: "root"}, "key") }
 
-func dataBound(workspace string) []byte {
-	return additional(domain.Key{Kind: "_key", Workspace: workspace, ID: "data"}, "key")
+func dataKeyAAD(workspace string) []byte {
+	return additionalData(domain.Key{Kind: "_key", Workspace: workspace, ID: "data"}, "key")
 }
 
-// Root is what keys for other purposes are derived of: the first master key
-// that the store had. It stays when another one takes over, so that API keys,
-// refresh tokens and logs of decisions stay good.
-func (s *Store) Root() []byte { return bytes.Clone(s.root) }
+// RootKey returns the key from which keys for other purposes are derived: the first master key of the store. It
+// does not change when the master key is rotated, so API keys, refresh tokens and decision logs stay valid.
+func (s *Store) RootKey() []byte { return bytes.Clone(s.rootKey) }
 
-// readRoot is the root of a store that belongs to master.
+// readRoot reads the root key of a store that belongs to master.
 func (s *Store) readRoot(ctx context.Context, master []byte) error {
-	wrapped, _, err := s.driver.Get(ctx, rootKey)
+	wrapped, _, err := s.driver.Get(ctx, rootKeyRow)
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
-		s.root = bytes.Clone(master)
+		s.rootKey = bytes.Clone(master)
 		return nil
 	case err != nil:
 		return fmt.Errorf("persistence: root: %w", err)
 	}
-	if s.root, err = unlock(s.vault.master, wrapped, rootBound()); err != nil {
+	if s.rootKey, err = decrypt(s.vault.master, wrapped, rootKeyAAD()); err != nil {
 		return fmt.Errorf("persistence: root: %w", err)
 	}
 	return nil
 }
 
-// ErrSameKey is Rotate's for the key that the store belongs to already.
+// ErrSameKey is returned by RotateMasterKey if the store has this master key already.
 var ErrSameKey = errors.New("persistence: the store belongs to this master key already")
 
-// Rotate lets next (32 bytes) take the place of the store's master key, in one
-// commit: all data keys and the root are wrapped by it, and the one before opens
-// nothing any more. Nobody else may use the store meanwhile, and nobody this
-// Store afterwards.
-func (s *Store) Rotate(ctx context.Context, next []byte) error {
+// RotateMasterKey replaces the store's master key by next (32 bytes) in one commit. All data keys and the root key
+// are encrypted with next; the previous master key opens nothing any more. No other process may use the store
+// meanwhile, and this Store must not be used afterwards.
+func (s *Store) RotateMasterKey(ctx context.Context, next []byte) error {
 	if len(next) != MasterKeySize {
 		return fmt.Errorf("persistence: a master key has %d bytes, not %d", MasterKeySize, len(next))
 	}
-	if s.part.Of > 1 {
+	if s.shard.Count > 1 {
 		return errors.New("persistence: a part of a store cannot rotate the master key of all")
 	}
 	aead, err := newAEAD(next)
 	if err != nil {
 		return err
 	}
-	s.vault.making.Lock()
-	defer s.vault.making.Unlock()
+	s.vault.creating.Lock()
+	defer s.vault.creating.Unlock()
 	tables, err := s.driver.Tables(ctx, "")
 	if err != nil {
 		return fmt.Errorf("persistence: rotate: %w", err)
@@ -76,21 +74,21 @@ func (s *Store) Rotate(ctx context.Context, next []byte) error {
 			continue
 		}
 		key := Key{Table: name, ID: "data"}
-		wrapped, version, failed := s.rewrapped(ctx, key, dataBound(workspace), aead)
+		wrapped, version, failed := s.rewrapKey(ctx, key, dataKeyAAD(workspace), aead)
 		if failed != nil {
 			return fmt.Errorf("persistence: rotate: data key of %q: %w", workspace, failed)
 		}
 		add(key, version, wrapped)
 	}
-	_, version, err := s.driver.Get(ctx, rootKey)
+	_, version, err := s.driver.Get(ctx, rootKeyRow)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return fmt.Errorf("persistence: rotate: %w", err)
 	}
-	wrapped, err := lock(aead, s.root, rootBound())
+	wrapped, err := encrypt(aead, s.rootKey, rootKeyAAD())
 	if err != nil {
 		return err
 	}
-	add(rootKey, version, wrapped)
+	add(rootKeyRow, version, wrapped)
 	have, version, err := s.driver.Get(ctx, fingerprintKey)
 	if err != nil {
 		return fmt.Errorf("persistence: rotate: %w", err)
@@ -105,15 +103,15 @@ func (s *Store) Rotate(ctx context.Context, next []byte) error {
 	return nil
 }
 
-// rewrapped is a key that the master key wraps, wrapped by the next.
-func (s *Store) rewrapped(ctx context.Context, key Key, bound []byte, next cipher.AEAD) (wrapped []byte, version uint64, err error) {
+// rewrapKey returns a key that the master key encrypts, encrypted with next, and the version of its row.
+func (s *Store) rewrapKey(ctx context.Context, key Key, bound []byte, next cipher.AEAD) (wrapped []byte, version uint64, err error) {
 	if wrapped, version, err = s.driver.Get(ctx, key); err != nil {
 		return nil, 0, err
 	}
-	plain, err := unlock(s.vault.master, wrapped, bound)
+	plain, err := decrypt(s.vault.master, wrapped, bound)
 	if err != nil {
 		return nil, 0, err
 	}
-	wrapped, err = lock(next, plain, bound)
+	wrapped, err = encrypt(next, plain, bound)
 	return wrapped, version, err
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// chunkRows is how many rows Under reads at once.
-const chunkRows = 256
+// listBatchRows is the number of rows that Under reads at a time.
+const listBatchRows = 256
 
-// cursorMark is the first byte of a cursor: its version.
-const cursorMark = 1
+// cursorVersion is the first byte of a cursor.
+const cursorVersion = 1
 
 func cursorOf(place string) string {
-	return base64.RawURLEncoding.EncodeToString(append([]byte{cursorMark}, place...))
+	return base64.RawURLEncoding.EncodeToString(append([]byte{cursorVersion}, place...))
 }
 
 func placeOf(cursor string) (string, error) {
@@ -25,15 +25,14 @@ func placeOf(cursor string) (string, error) {
 		return "", nil
 	}
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(b) < 2 || b[0] != cursorMark {
+	if err != nil || len(b) < 2 || b[0] != cursorVersion {
 		return "", &domain.Error{Code: domain.CodeValidation, Param: "cursor", Message: "cursor is not one that a page before returned"}
 	}
 	return string(b[1:]), nil
 }
 
-// List calls each with a fresh record per row, in order; next is the cursor of
-// the following page, or "". A page costs the same wherever it stands. A Limit
-// outside 1 … MaxPage means MaxPage.
+// List calls each with a new record per row, in order. next is the cursor of the following page; "": this was the
+// last page. The cost of a page does not depend on its position. A Limit outside 1 … MaxPage means MaxPage.
 func (s *Store) List(
 	ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error,
 ) (next string, err error) {
@@ -51,30 +50,29 @@ func (s *Store) List(
 	r := Range{
 		Table: table(q.Kind, q.Workspace), List: q.Index, From: q.From, To: q.To, After: after, Reverse: !q.Oldest,
 	}
-	more, err := s.walk(ctx, domain.Key{Kind: q.Kind, Workspace: q.Workspace}, &r, left, fresh, each)
+	more, err := s.scanRows(ctx, domain.Key{Kind: q.Kind, Workspace: q.Workspace}, &r, left, fresh, each)
 	if err != nil || !more {
 		return "", err
 	}
 	return cursorOf(r.After), nil
 }
 
-// Under lists the rows whose id begins with prefix.ID, oldest first, after the
-// id given, at most limit.
+// Under calls each for up to limit rows whose id begins with prefix.ID and follows after, oldest first.
 func (s *Store) Under(
 	ctx context.Context, prefix domain.Key, after string, limit int,
 	fresh func() domain.Record, each func(domain.Record) error,
 ) error {
 	r := Range{Table: table(prefix.Kind, prefix.Workspace), Prefix: prefix.ID, After: after}
-	_, err := s.walk(ctx, prefix, &r, limit, fresh, each)
+	_, err := s.scanRows(ctx, prefix, &r, limit, fresh, each)
 	return err
 }
 
-// walk goes on from r.After for limit rows of k's table; r.After moves along.
-func (s *Store) walk(
+// scanRows reads up to limit rows of k's table after r.After, and advances r.After.
+func (s *Store) scanRows(
 	ctx context.Context, k domain.Key, r *Range, limit int, fresh func() domain.Record, each func(domain.Record) error,
 ) (more bool, err error) {
 	for more = true; more && limit > 0; {
-		r.Limit = min(limit, chunkRows)
+		r.Limit = min(limit, listBatchRows)
 		page, err := s.driver.Scan(ctx, *r)
 		if err != nil {
 			return false, fmt.Errorf("persistence: scan %s %s: %w", r.Table, r.List, err)
@@ -82,13 +80,13 @@ func (s *Store) walk(
 		for _, row := range page.Rows {
 			into := fresh()
 			k.ID = row.ID
-			if err = s.load(ctx, k, row.Value, into); err != nil {
+			if err = s.decodeRow(ctx, k, row.Value, into); err != nil {
 				return false, err
 			}
 			if err = each(into); err != nil {
 				return false, err
 			}
-			r.After = row.Place
+			r.After = row.Position
 			limit--
 		}
 		more = page.More && len(page.Rows) > 0
@@ -96,8 +94,8 @@ func (s *Store) walk(
 	return more, nil
 }
 
-// Events reads a workspace's committed events with offset > after, in order:
-// at least one if there is any, at most limit.
+// Events returns committed events of a workspace with an offset above after, in order: at least one if there is
+// any, at most limit.
 func (s *Store) Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error) {
 	entries, err := s.driver.Events(ctx, workspace, after, limit)
 	if err != nil {
@@ -115,7 +113,7 @@ func (s *Store) Events(ctx context.Context, workspace string, after uint64, limi
 	return events, nil
 }
 
-// LastOffset is that of a workspace's last event; 0 without any.
+// LastOffset returns the offset of a workspace's last event; 0: there is none.
 func (s *Store) LastOffset(ctx context.Context, workspace string) (uint64, error) {
 	last, err := s.driver.LastOffset(ctx, workspace)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Reader reads rows of an install of which its process has no part. It claims
-// nothing, so nobody is refused for it, and nothing of it is kept in memory.
+// Reader reads rows of a store without owning a shard. It claims nothing, so it fences no other process. It caches
+// nothing.
 type Reader struct{ store *Store }
 
-// NewReader opens a store for reading. It is refused where the store belongs to
-// another master key; domain.ErrNotFound: it belongs to nobody yet.
+// NewReader opens a store for reading. ErrMasterKey: the store belongs to another master key. domain.ErrNotFound:
+// the store is empty.
 func NewReader(ctx context.Context, d Driver, master []byte) (*Reader, error) {
 	if len(master) != MasterKeySize {
 		return nil, fmt.Errorf("persistence: a master key has %d bytes, not %d", MasterKeySize, len(master))
@@ -37,10 +37,10 @@ func NewReader(ctx context.Context, d Driver, master []byte) (*Reader, error) {
 	return &Reader{s}, s.readRoot(ctx, master)
 }
 
-// Root is Store.Root.
-func (r *Reader) Root() []byte { return bytes.Clone(r.store.root) }
+// RootKey returns the store's root key (Store.RootKey).
+func (r *Reader) RootKey() []byte { return bytes.Clone(r.store.rootKey) }
 
-// Get reads a row that holds no secret, as Store.Get.
+// Get reads a row that has no secret fields, like Store.Get.
 func (r *Reader) Get(ctx context.Context, into domain.Record) (uint64, error) {
 	if _, secret := into.(domain.Sealer); secret {
 		return 0, fmt.Errorf("persistence: %T: a reader opens no secrets", into)

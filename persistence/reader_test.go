@@ -21,7 +21,7 @@ func TestAReaderReadsTheInstallAndRefusesNobody(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	_, err = persistence.NewReader(t.Context(), d, master)
 	require.ErrorIs(t, err, domain.ErrNotFound, "it is nobody's yet")
-	s, err := persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: "100|node", Part: persistence.Part{Shard: 0, Of: 2}})
+	s, err := persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "100|node", Shard: persistence.Shard{Number: 0, Count: 2}})
 	require.NoError(t, err)
 	claim := func(number string) commit.Change {
 		return commit.Change{Puts: []domain.Record{&domain.NumberClaim{Number: number, WorkspaceID: "ws_1"}}}
@@ -32,7 +32,7 @@ func TestAReaderReadsTheInstallAndRefusesNobody(t *testing.T) {
 	require.Error(t, err, "of another install")
 	r, err := persistence.NewReader(t.Context(), d, master)
 	require.NoError(t, err)
-	assert.Equal(t, s.Root(), r.Root())
+	assert.Equal(t, s.RootKey(), r.RootKey())
 	got := &domain.NumberClaim{Number: "+12025550100"}
 	_, err = r.Get(t.Context(), got)
 	require.NoError(t, err)

@@ -19,56 +19,54 @@ var _ commit.Store = (*Store)(nil)
 
 var fingerprintKey = Key{Table: table("_meta", ""), ID: "master_key"}
 
-// table is the raw table of a kind of nouns of a workspace.
+// table returns the raw table of the records of a kind in a workspace.
 func table(kind, workspace string) string { return kind + "/" + workspace }
 
-func raw(k domain.Key) Key { return Key{Table: table(k.Kind, k.Workspace), ID: k.ID} }
+func rowKey(k domain.Key) Key { return Key{Table: table(k.Kind, k.Workspace), ID: k.ID} }
 
-// Store keeps nouns on a driver. It implements commit.Store and may be used
-// concurrently. It does not close its driver.
+// Store stores records on a driver. It implements commit.Store and may be used concurrently. It does not close its
+// driver.
 type Store struct {
-	driver Driver
-	part   Part
-	token  string
-	codec  codec
-	vault  *vault
-	root   []byte // of what is derived for other purposes
+	driver  Driver
+	shard   Shard
+	token   string
+	codec   codec
+	vault   *vault
+	rootKey []byte // the key from which keys for other purposes are derived
 
 	version string       // of the program
-	format  atomic.Int64 // that the store is known to require
+	format  atomic.Int64 // the format that the store is known to require
 }
 
-// Owner says who opens a store.
+// Owner describes the process that opens a store.
 type Owner struct {
-	Master  []byte // 32 bytes
+	Master  []byte // the token of its commits
 	Token   string // of its commits
-	Part    Part
+	Shard   Shard
 	Version string // of the program, for Requirement
 }
 
-// NewStore is NewPart for the whole.
+// NewStore opens the whole store, like OpenShard with the zero Shard.
 func NewStore(ctx context.Context, d Driver, master []byte, token string) (*Store, error) {
-	return NewPart(ctx, d, Owner{Master: master, Token: token})
+	return OpenShard(ctx, d, Owner{Master: master, Token: token})
 }
 
-// NewPart checks that Master is the store's master key, that this program knows
-// the store's format and that the store is divided as Part says, makes Token the
-// owner of the part and returns its store. An owner before it is refused from then on with
-// domain.ErrFenced. Stores of different parts may be on one driver; they do not
-// disturb each other, also where the store is empty and several begin at once.
+// OpenShard opens one shard of a store. It checks the master key, the store format and the number of shards, and
+// makes Token the owner of the shard. Commits of the previous owner are refused with domain.ErrFenced from then on.
 //
-// Errors: ErrMasterKey, ErrFormat, ErrShards, and domain.ErrFenced where another
-// process came later than this one's token was made.
-func NewPart(ctx context.Context, d Driver, o Owner) (*Store, error) {
-	master, p := o.Master, o.Part
+// Stores of different shards may share one driver. They may open an empty store concurrently.
+//
+// Errors: ErrMasterKey, ErrFormat, ErrShardCount. domain.ErrFenced: a process with a newer token owns the shard.
+func OpenShard(ctx context.Context, d Driver, o Owner) (*Store, error) {
+	master, p := o.Master, o.Shard
 	if len(master) != MasterKeySize {
 		return nil, fmt.Errorf("persistence: a master key has %d bytes, not %d", MasterKeySize, len(master))
 	}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	if parted, is := d.(Parted); is && p.Of > 0 {
-		d = parted.Part(p.name())
+	if parted, is := d.(ShardedDriver); is && p.Count > 0 {
+		d = parted.ShardDriver(p.name())
 	}
 	aead, err := newAEAD(master)
 	if err != nil {
@@ -78,19 +76,18 @@ func NewPart(ctx context.Context, d Driver, o Owner) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{driver: d, part: p, token: o.Token, codec: c, version: o.Version}
-	s.vault = &vault{driver: d, master: aead, mine: p.mine, commit: s.commit, keys: make(map[string]cipher.AEAD), closed: make(map[string]bool)}
+	s := &Store{driver: d, shard: p, token: o.Token, codec: c, version: o.Version}
+	s.vault = &vault{driver: d, master: aead, checkWorkspace: p.checkWorkspace, commit: s.commit, keys: make(map[string]cipher.AEAD), closed: make(map[string]bool)}
 	if _, err = s.checkIdentity(ctx, master); err != nil {
 		return nil, err
 	}
 	if err = s.claim(ctx); err != nil {
 		return nil, fmt.Errorf("persistence: claim: %w", err)
 	}
-	// Whoever divides the store anew claims it first: what is read now holds for
-	// as long as the claim does.
+	// SetShardCount claims the store first. So the number that is read now is valid as long as this claim.
 	known, err := s.checkIdentity(ctx, master)
 	if err == nil && !known {
-		err = s.found(ctx, master)
+		err = s.initialize(ctx, master)
 	}
 	if err != nil {
 		return nil, err
@@ -98,8 +95,8 @@ func NewPart(ctx context.Context, d Driver, o Owner) (*Store, error) {
 	return s, s.readRoot(ctx, master)
 }
 
-// checkIdentity refuses a store that belongs to another master key, has a newer format,
-// or is divided in another way. known says whether it belongs to anybody.
+// checkIdentity refuses a store with another master key, a newer format or another number of shards. known is false
+// for an empty store.
 func (s *Store) checkIdentity(ctx context.Context, master []byte) (known bool, err error) {
 	if err = s.checkFormat(ctx); err != nil {
 		return false, err
@@ -107,30 +104,30 @@ func (s *Store) checkIdentity(ctx context.Context, master []byte) (known bool, e
 	if known, err = checkMaster(ctx, s.driver, master); err != nil {
 		return known, fmt.Errorf("persistence: open: %w", err)
 	}
-	have, err := Shards(ctx, s.driver)
+	have, err := ShardCount(ctx, s.driver)
 	if err != nil {
 		return known, err
 	}
-	return known, s.part.fits(have)
+	return known, s.shard.checkShardCount(have)
 }
 
 func (s *Store) claim(ctx context.Context) error {
-	if s.part.Of == 0 {
+	if s.shard.Count == 0 {
 		return s.driver.ClaimAll(ctx, s.token)
 	}
-	return s.driver.Claim(ctx, s.part.name(), s.token)
+	return s.driver.Claim(ctx, s.shard.name(), s.token)
 }
 
-// found writes on an empty store whose it is and into how many shards it is
-// divided. Of several who do so at once one does it.
-func (s *Store) found(ctx context.Context, master []byte) error {
+// initialize writes the master key's fingerprint and the number of shards to an empty store. If several processes
+// do so concurrently, one of them succeeds.
+func (s *Store) initialize(ctx context.Context, master []byte) error {
 	c := Commit{Guards: []Guard{{Key: fingerprintKey}}, Puts: []Put{{Key: fingerprintKey, Value: fingerprint(master)}}}
 	switch _, _, err := s.driver.Get(ctx, shardsKey); {
 	case err != nil && !errors.Is(err, domain.ErrNotFound):
 		return fmt.Errorf("persistence: open: %w", err)
-	case err != nil && s.part.Of > 0:
+	case err != nil && s.shard.Count > 0:
 		c.Guards = append(c.Guards, Guard{Key: shardsKey})
-		c.Puts = append(c.Puts, Put{Key: shardsKey, Value: shardsValue(s.part.Of)})
+		c.Puts = append(c.Puts, Put{Key: shardsKey, Value: shardsValue(s.shard.Count)})
 	}
 	_, err := s.commit(ctx, c)
 	if errors.Is(err, domain.ErrConflict) {
@@ -143,36 +140,36 @@ func (s *Store) found(ctx context.Context, master []byte) error {
 }
 
 func (s *Store) commit(ctx context.Context, c Commit) (Result, error) {
-	c.Shard, c.Token = s.part.name(), s.token
+	c.Shard, c.Token = s.shard.name(), s.token
 	return s.driver.Commit(ctx, c)
 }
 
-// Healthy is nil while commits can be expected to succeed.
+// Healthy returns nil while commits can be expected to succeed.
 func (s *Store) Healthy() error { return s.driver.Healthy() }
 
-// Seal encrypts a text of a noun's field under the data key of its workspace.
-// It opens only for the same workspace, kind, id and field.
+// Seal encrypts the text of a record's field under the data key of its workspace. It can be decrypted only for the
+// same workspace, kind, id and field.
 func (s *Store) Seal(ctx context.Context, k domain.Key, field, text string) (string, error) {
 	return s.vault.seal(ctx, k, field, text)
 }
 
-// Unseal is the inverse of Seal.
+// Unseal decrypts a text that Seal encrypted.
 func (s *Store) Unseal(ctx context.Context, k domain.Key, field, sealed string) (string, error) {
 	return s.vault.unseal(ctx, k, field, sealed)
 }
 
-// Apply makes the change durable, or nothing of it. The committed events carry
-// offsets and sequences, in the order of c.Events.
+// Apply makes a change durable, or nothing of it. It returns the committed events with offsets and sequences, in
+// the order of c.Events.
 //
-// A store of a part refuses what touches a workspace of another one with
-// ErrElsewhere, before anything is sent.
+// The Store of one shard refuses a change to a workspace of another shard with ErrOtherShard, before anything is
+// sent.
 func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
-	if err := s.part.allows(&c); err != nil {
+	if err := s.shard.checkChange(&c); err != nil {
 		return nil, err
 	}
-	made, _ := s.codec.bales.Get().(*bale)
-	rawCommit, events, err := s.make(ctx, &c, made)
-	s.codec.done(made)
+	made, _ := s.codec.buffers.Get().(*valueBuffer)
+	rawCommit, events, err := s.buildCommit(ctx, &c, made)
+	s.codec.releaseBuffer(made)
 	if err != nil {
 		return nil, err
 	}
@@ -190,18 +187,17 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 	return events, nil
 }
 
-// make is a change as the driver takes it. All of its values share one piece of
-// memory.
-func (s *Store) make(ctx context.Context, c *commit.Change, made *bale) (Commit, []event.Event, error) {
+// buildCommit converts a change to a commit of the driver. The values of the commit share one buffer.
+func (s *Store) buildCommit(ctx context.Context, c *commit.Change, made *valueBuffer) (Commit, []event.Event, error) {
 	out := Commit{
-		Log: logOf(*c), Guards: make([]Guard, len(c.Guards)), Puts: make([]Put, 0, len(c.Puts)+len(c.Deletes)),
-		Events: make([]Event, len(c.Events)), Trim: c.Trim, Reserved: c.Reserved, DeleteEvents: c.DeleteEvents, ForgetSubjects: c.ForgetSubjects,
+		Log: logName(*c), Guards: make([]Guard, len(c.Guards)), Puts: make([]Put, 0, len(c.Puts)+len(c.Deletes)),
+		Events: make([]Event, len(c.Events)), TrimUpTo: c.Trim, Reserved: c.Reserved, DeleteEvents: c.DeleteEvents, DeleteSubjects: c.ForgetSubjects,
 	}
 	for i, g := range c.Guards {
-		out.Guards[i] = Guard{Key: raw(g.Key), Version: g.Version}
+		out.Guards[i] = Guard{Key: rowKey(g.Key), Version: g.Version}
 	}
 	for _, r := range c.Puts {
-		p, err := s.put(ctx, made, r)
+		p, err := s.encodeRow(ctx, made, r)
 		if err != nil {
 			return Commit{}, nil, err
 		}
@@ -210,12 +206,12 @@ func (s *Store) make(ctx context.Context, c *commit.Change, made *bale) (Commit,
 	events := make([]event.Event, len(c.Events))
 	for i := range c.Events {
 		var err error
-		if events[i], err = s.draft(made, out.Log, &c.Events[i]); err != nil {
+		if events[i], err = s.encodeDraft(made, out.Log, &c.Events[i]); err != nil {
 			return Commit{}, nil, err
 		}
 		out.Events[i].Subject = c.Events[i].Subject
 	}
-	values := made.unpack()
+	values := made.split()
 	for i := range out.Puts {
 		out.Puts[i].Value = values.next()
 	}
@@ -223,30 +219,30 @@ func (s *Store) make(ctx context.Context, c *commit.Change, made *bale) (Commit,
 		out.Events[i].Payload = values.next()
 	}
 	for _, r := range c.Puts {
-		if p, is := where(r.Key(), true); is {
+		if p, is := workspaceIndexRow(r.Key(), true); is {
 			out.Puts = append(out.Puts, p)
 		}
 	}
 	for _, k := range c.Deletes {
-		out.Puts = append(out.Puts, Put{Key: raw(k)})
-		if p, is := where(k, false); is {
+		out.Puts = append(out.Puts, Put{Key: rowKey(k)})
+		if p, is := workspaceIndexRow(k, false); is {
 			out.Puts = append(out.Puts, p)
 		}
 	}
 	var err error
-	out.Adds, err = s.adds(c.Adds)
+	out.CounterAdds, err = s.buildCounterAdds(c.Adds)
 	return out, events, err
 }
 
-func logOf(c commit.Change) string {
+func logName(c commit.Change) string {
 	if c.Workspace == "" && len(c.Events) > 0 {
 		return c.Events[0].WorkspaceID
 	}
 	return c.Workspace
 }
 
-// put is a row whose value follows.
-func (s *Store) put(ctx context.Context, made *bale, r domain.Record) (Put, error) {
+// encodeRow appends the value of a record to the buffer and returns its Put, without that value.
+func (s *Store) encodeRow(ctx context.Context, made *valueBuffer, r domain.Record) (Put, error) {
 	k := r.Key()
 	kept := r
 	if sealer, ok := r.(domain.Sealer); ok {
@@ -259,21 +255,21 @@ func (s *Store) put(ctx context.Context, made *bale, r domain.Record) (Put, erro
 		}
 	}
 	var err error
-	if made.b, err = s.codec.encode(made.b, kept); err != nil {
+	if made.bytes, err = s.codec.encode(made.bytes, kept); err != nil {
 		return Put{}, fmt.Errorf("persistence: %s %s: %w", k.Kind, k.ID, err)
 	}
-	made.ends = append(made.ends, len(made.b))
-	return Put{Key: raw(k), Lists: r.Indexes(), Sort: r.Sort()}, nil
+	made.ends = append(made.ends, len(made.bytes))
+	return Put{Key: rowKey(k), Lists: r.Indexes(), Sort: r.Sort()}, nil
 }
 
-// adds are tallies as the driver takes them, each row once.
-func (s *Store) adds(tallies []domain.Tally) ([]Add, error) {
-	var out []Add
+// buildCounterAdds converts counter rows, with one CounterAdd per row.
+func (s *Store) buildCounterAdds(tallies []domain.Tally) ([]CounterAdd, error) {
+	var out []CounterAdd
 	for _, t := range tallies {
 		k := t.Key()
-		if i := slices.IndexFunc(out, func(a Add) bool { return a.Key == raw(k) }); i >= 0 {
+		if i := slices.IndexFunc(out, func(a CounterAdd) bool { return a.Key == rowKey(k) }); i >= 0 {
 			for j, n := range t.Tally() {
-				out[i].By[j] += n
+				out[i].Deltas[j] += n
 			}
 			continue
 		}
@@ -285,13 +281,13 @@ func (s *Store) adds(tallies []domain.Tally) ([]Add, error) {
 		if at < 0 {
 			return nil, fmt.Errorf("%w: %s %s is no tally", ErrMalformed, k.Kind, k.ID)
 		}
-		out = append(out, Add{Key: raw(k), Head: value[:at+1], By: slices.Clone(t.Tally())})
+		out = append(out, CounterAdd{Key: rowKey(k), Prefix: value[:at+1], Deltas: slices.Clone(t.Tally())})
 	}
 	return out, nil
 }
 
-// draft is an event whose payload follows.
-func (s *Store) draft(made *bale, log string, d *event.Draft) (event.Event, error) {
+// encodeDraft appends the payload of an event to the buffer and returns the event.
+func (s *Store) encodeDraft(made *valueBuffer, log string, d *event.Draft) (event.Event, error) {
 	if d.WorkspaceID != "" && d.WorkspaceID != log {
 		return event.Event{}, fmt.Errorf("%w: event %s of workspace %q in a change of %q", ErrMalformed, d.ID, d.WorkspaceID, log)
 	}
@@ -303,24 +299,23 @@ func (s *Store) draft(made *bale, log string, d *event.Draft) (event.Event, erro
 	if e.Data, err = domain.EncodeJSON(d.Data); err != nil {
 		return event.Event{}, fmt.Errorf("persistence: event %s: %w", d.ID, err)
 	}
-	made.b = s.codec.encodeEvent(made.b, &e)
-	made.ends = append(made.ends, len(made.b))
+	made.bytes = s.codec.encodeEvent(made.bytes, &e)
+	made.ends = append(made.ends, len(made.bytes))
 	return e, nil
 }
 
-// Get reads into's row by its Key and returns its version, or
-// domain.ErrNotFound, which leaves into alone.
+// Get reads the row of into by its Key and returns its version. domain.ErrNotFound leaves into unchanged.
 func (s *Store) Get(ctx context.Context, into domain.Record) (uint64, error) {
 	k := into.Key()
-	value, version, err := s.driver.Get(ctx, raw(k))
+	value, version, err := s.driver.Get(ctx, rowKey(k))
 	if err != nil {
 		return 0, fmt.Errorf("persistence: %s %s: %w", k.Kind, k.ID, err)
 	}
-	return version, s.load(ctx, k, value, into)
+	return version, s.decodeRow(ctx, k, value, into)
 }
 
-// load replaces what into holds by the value that is stored under a key.
-func (s *Store) load(ctx context.Context, k domain.Key, value []byte, into domain.Record) error {
+// decodeRow replaces the content of into by a stored value.
+func (s *Store) decodeRow(ctx context.Context, k domain.Key, value []byte, into domain.Record) error {
 	if v := reflect.ValueOf(into); v.Kind() == reflect.Pointer && !v.IsNil() {
 		v.Elem().SetZero()
 	}

@@ -25,17 +25,17 @@ const sealedMark = "s1."
 
 var errSealed = errors.New("a sealed text cannot be opened")
 
-// vault seals texts under one data key per workspace.
+// vault encrypts texts under one data key per workspace.
 type vault struct {
-	driver Driver
-	master cipher.AEAD
-	mine   func(workspace string) error
-	commit func(context.Context, Commit) (Result, error)
+	driver         Driver
+	master         cipher.AEAD
+	checkWorkspace func(workspace string) error
+	commit         func(context.Context, Commit) (Result, error)
 
-	making sync.Mutex // held while a data key is made
-	mu     sync.Mutex
-	keys   map[string]cipher.AEAD // by workspace
-	closed map[string]bool        // workspaces that get none any more
+	creating sync.Mutex // held while a data key is created
+	mu       sync.Mutex
+	keys     map[string]cipher.AEAD // by workspace
+	closed   map[string]bool        // workspaces that get no data key any more
 }
 
 func newAEAD(key []byte) (cipher.AEAD, error) {
@@ -46,15 +46,14 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// fingerprint tells master keys apart without telling them.
+// fingerprint identifies a master key without revealing it.
 func fingerprint(master []byte) []byte {
 	m := hmac.New(sha256.New, master)
 	m.Write([]byte("callboard master key, version 1"))
 	return []byte(hex.EncodeToString(m.Sum(nil)[:16]))
 }
 
-// checkMaster refuses a store that belongs to another master key. known says
-// whether the store has a fingerprint at all.
+// checkMaster refuses a store that belongs to another master key. known is false if the store has no fingerprint.
 func checkMaster(ctx context.Context, d Driver, master []byte) (known bool, err error) {
 	have, _, err := d.Get(ctx, fingerprintKey)
 	switch {
@@ -68,12 +67,12 @@ func checkMaster(ctx context.Context, d Driver, master []byte) (known bool, err 
 	return true, nil
 }
 
-// additional binds a text to its place: what is moved elsewhere does not open.
-func additional(k domain.Key, field string) []byte {
+// additionalData binds an encrypted text to its field. It cannot be decrypted as the text of another field.
+func additionalData(k domain.Key, field string) []byte {
 	return []byte(k.Workspace + "\x00" + k.Kind + "\x00" + k.ID + "\x00" + field + "\x00")
 }
 
-func lock(aead cipher.AEAD, text, bound []byte) ([]byte, error) {
+func encrypt(aead cipher.AEAD, text, bound []byte) ([]byte, error) {
 	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(text)+aead.Overhead())
 	if _, err := rand.Read(nonce); err != nil {
 		return nil, fmt.Errorf("persistence: random: %w", err)
@@ -81,7 +80,7 @@ func lock(aead cipher.AEAD, text, bound []byte) ([]byte, error) {
 	return aead.Seal(nonce, nonce, text, bound), nil
 }
 
-func unlock(aead cipher.AEAD, sealed, bound []byte) ([]byte, error) {
+func decrypt(aead cipher.AEAD, sealed, bound []byte) ([]byte, error) {
 	n := aead.NonceSize()
 	if len(sealed) < n+aead.Overhead() {
 		return nil, fmt.Errorf("%w: %d bytes are too few", errSealed, len(sealed))
@@ -98,7 +97,7 @@ func (v *vault) seal(ctx context.Context, k domain.Key, field, text string) (str
 	if err != nil {
 		return "", err
 	}
-	sealed, err := lock(aead, []byte(text), additional(k, field))
+	sealed, err := encrypt(aead, []byte(text), additionalData(k, field))
 	if err != nil {
 		return "", err
 	}
@@ -118,14 +117,14 @@ func (v *vault) unseal(ctx context.Context, k domain.Key, field, text string) (s
 	if err != nil {
 		return "", err
 	}
-	plain, err := unlock(aead, sealed, additional(k, field))
+	plain, err := decrypt(aead, sealed, additionalData(k, field))
 	if err != nil {
 		return "", fmt.Errorf("%w: %s %s %s: %w", domain.ErrDamaged, k.Kind, k.ID, field, err)
 	}
 	return string(plain), nil
 }
 
-// key is the data key of a workspace; create makes it on first use.
+// key returns the data key of a workspace. create allows it to be created.
 func (v *vault) key(ctx context.Context, workspace string, create bool) (cipher.AEAD, error) {
 	v.mu.Lock()
 	aead, ok := v.keys[workspace]
@@ -134,7 +133,7 @@ func (v *vault) key(ctx context.Context, workspace string, create bool) (cipher.
 		return aead, nil
 	}
 	row := Key{Table: table("_key", workspace), ID: "data"}
-	bound := dataBound(workspace)
+	bound := dataKeyAAD(workspace)
 	wrapped, _, err := v.driver.Get(ctx, row)
 	if errors.Is(err, domain.ErrNotFound) && create {
 		wrapped, err = v.create(ctx, workspace, row, bound)
@@ -142,7 +141,7 @@ func (v *vault) key(ctx context.Context, workspace string, create bool) (cipher.
 	if err != nil {
 		return nil, fmt.Errorf("persistence: data key of %q: %w", workspace, err)
 	}
-	plain, err := unlock(v.master, wrapped, bound)
+	plain, err := decrypt(v.master, wrapped, bound)
 	if err != nil {
 		return nil, fmt.Errorf("persistence: data key of %q: %w", workspace, err)
 	}
@@ -157,24 +156,23 @@ func (v *vault) key(ctx context.Context, workspace string, create bool) (cipher.
 	return aead, nil
 }
 
-// close drops the data key of a workspace that is gone from memory, and lets
-// nobody make another one.
+// close removes the data key of a deleted workspace from memory and prevents a new one.
 func (v *vault) close(workspace string) {
-	v.making.Lock()
-	defer v.making.Unlock()
+	v.creating.Lock()
+	defer v.creating.Unlock()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.closed[workspace] = true
 	delete(v.keys, workspace)
 }
 
-// create commits a fresh data key; who comes second takes the first one's.
+// create commits a new data key. If another process has committed one first, create returns that key.
 func (v *vault) create(ctx context.Context, workspace string, row Key, bound []byte) ([]byte, error) {
-	if err := v.mine(workspace); err != nil {
+	if err := v.checkWorkspace(workspace); err != nil {
 		return nil, err
 	}
-	v.making.Lock()
-	defer v.making.Unlock()
+	v.creating.Lock()
+	defer v.creating.Unlock()
 	v.mu.Lock()
 	closed := v.closed[workspace]
 	v.mu.Unlock()
@@ -185,7 +183,7 @@ func (v *vault) create(ctx context.Context, workspace string, row Key, bound []b
 	if _, err := rand.Read(plain); err != nil {
 		return nil, fmt.Errorf("persistence: random: %w", err)
 	}
-	wrapped, err := lock(v.master, plain, bound)
+	wrapped, err := encrypt(v.master, plain, bound)
 	if err != nil {
 		return nil, err
 	}

@@ -7,33 +7,31 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// whereKey is the row that says of which workspace a noun is.
-func whereKey(id string) Key { return Key{Table: table("_where", ""), ID: id} }
+// workspaceIndexKey is the key of the row that stores the workspace of a record.
+func workspaceIndexKey(id string) Key { return Key{Table: table("_where", ""), ID: id} }
 
-// where is the row that goes with one of a noun; "": there is none. It may be
-// written without a guard: an id is of one workspace, and so of one shard, for
-// ever.
-func where(k domain.Key, keep bool) (Put, bool) {
+// workspaceIndexRow returns the index row to be written with a record of a findable kind; ok is false for other
+// kinds. It needs no guard, because a record never changes its workspace, and hence its shard.
+func workspaceIndexRow(k domain.Key, keep bool) (Put, bool) {
 	if !domain.Findable(k.Kind) || k.Workspace == "" || k.ID == "" {
 		return Put{}, false
 	}
-	p := Put{Key: whereKey(k.ID)}
+	p := Put{Key: workspaceIndexKey(k.ID)}
 	if keep {
 		p.Value = []byte(k.Workspace)
 	}
 	return p, true
 }
 
-// WorkspaceOf is the workspace of a noun of a findable kind (domain.Findable) by its id, or
-// domain.ErrNotFound. It is one read. What it says of an id never changes, but
-// that the noun goes.
+// WorkspaceOf returns the workspace of a record of a findable kind (domain.Findable) by its id, or
+// domain.ErrNotFound. It reads one row. The answer for an id never changes until the record is deleted.
 func (s *Store) WorkspaceOf(ctx context.Context, id string) (string, error) {
 	return WorkspaceOf(ctx, s.driver, id)
 }
 
-// WorkspaceOf is Store.WorkspaceOf for a process that has no store.
+// WorkspaceOf is Store.WorkspaceOf for a process that has no Store open.
 func WorkspaceOf(ctx context.Context, d Driver, id string) (string, error) {
-	k := whereKey(id)
+	k := workspaceIndexKey(id)
 	if k.check() != nil {
 		return "", domain.ErrNotFound
 	}

@@ -51,10 +51,10 @@ func (u *UserAgent) isOverloaded(m *received) bool {
 	case u.calls.isDraining():
 		return true
 	case u.load.IsLate(m.QueueDelay):
-		u.stats.late.Add(1)
+		u.stats.refusedLate.Add(1)
 		return true
 	case u.load.IsFull(m.Source().Addr.Addr()):
-		u.stats.full.Add(1)
+		u.stats.refusedFull.Add(1)
 		return true
 	}
 	return false

@@ -92,7 +92,7 @@ func TestAttackByStrangersIsNotAnswered(t *testing.T) {
 	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.Log = slog.New(&log)
 		if ua != nil {
-			ua.Admit(onlyFrom("127.0.0.2"))
+			ua.SetAdmission(onlyFrom("127.0.0.2"))
 			ua.OnInvite(func(*sip.Incoming) { t.Error("a call from nowhere") })
 		}
 	})
@@ -127,11 +127,11 @@ func TestAttackByStrangersIsNotAnswered(t *testing.T) {
 func TestAttackAmplification(t *testing.T) {
 	ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
 		if ua != nil {
-			ua.Admit(onlyFrom("127.0.0.2"))
-			ua.Registrar(registrar.Config{
-				Account: func(string) (auth.Account, bool) { return auth.Account{}, false },
-				At:      func(transport.Source) registrar.Presence { return registrar.Absent },
-				Update:  func(*registrar.Update) { t.Error("registered without a password") },
+			ua.SetAdmission(onlyFrom("127.0.0.2"))
+			ua.SetRegistrar(registrar.Config{
+				Account:  func(string) (auth.Account, bool) { return auth.Account{}, false },
+				Presence: func(transport.Source) registrar.Presence { return registrar.Absent },
+				Update:   func(*registrar.Update) { t.Error("registered without a password") },
 			})
 		}
 	})
@@ -167,7 +167,7 @@ func TestAttackByFloodOfOneSource(t *testing.T) {
 	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.SourceRate = 100
 		if ua != nil {
-			ua.Admit(func(s transport.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr().IsLoopback()} })
+			ua.SetAdmission(func(s transport.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr().IsLoopback()} })
 		}
 	})
 	c := from(t, "127.0.0.9", "udp", ua.Addr("udp").String())
@@ -198,7 +198,7 @@ func TestAttackBySlowSenders(t *testing.T) {
 				c.MaxPerHost, c.MaxTCPConns = each, most
 				if ua != nil {
 					ua.Hurry(4*time.Second, 4*time.Second) // the good one has to be heard within it
-					ua.Admit(func(s transport.Source) sip.Admission {
+					ua.SetAdmission(func(s transport.Source) sip.Admission {
 						return sip.Admission{Allow: s.Addr.Addr().IsLoopback() && s.Addr.Addr().String() != "127.0.0.66"}
 					})
 				}
@@ -284,7 +284,7 @@ func TestAttackByHalfOpenCalls(t *testing.T) {
 		t.Logf("attack: of %d calls %d were held, %d refused with Retry-After", 2*flood, trying[0]+trying[1], refused)
 		time.Sleep(10 * time.Minute)
 		assert.Zero(t, ua.Counters().Dialogs)
-		assert.Zero(t, ua.Counters().HalfOpen)
+		assert.Zero(t, ua.Counters().UnansweredCalls)
 		cancel()
 		<-ended
 	})

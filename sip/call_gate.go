@@ -9,33 +9,33 @@ import (
 // live dialogs go on. false ends it.
 func (u *UserAgent) Drain(on bool) { u.calls.draining.Store(on) }
 
-// HoldCalls holds back all initial INVITEs from its return on: Invite returns transport.ErrHeld, and a leg whose next INVITE
+// SuspendCalls holds back all initial INVITEs from its return on: Invite returns transport.ErrHeld, and a leg whose next INVITE
 // would be due ends as Held. Live dialogs go on, and INVITEs that were sent before are retransmitted. false ends it.
-func (u *UserAgent) HoldCalls(on bool) { u.calls.hold(on) }
+func (u *UserAgent) SuspendCalls(on bool) { u.calls.suspend(on) }
 
 // callGate decides whether calls may begin: inbound by Drain, outbound by HoldCalls, both by
 // Config.MayCall.
 type callGate struct {
-	silent   bool        // Config.Silent: no call begins
-	mayCall  func() bool // Config.MayCall; may be nil
-	draining atomic.Bool
-	held     atomic.Bool
-	leaving  atomic.Int64 // INVITEs that are being sent
+	silent           bool        // Config.Silent: no call begins
+	mayCall          func() bool // Config.MayCall; may be nil
+	draining         atomic.Bool
+	suspended        atomic.Bool
+	invitesBeingSent atomic.Int64 // INVITEs that are being sent
 }
 
-// Enter is called before an INVITE that begins a call is sent, Leave after it. may is
+// EnterCall is called before an INVITE that begins a call is sent, Leave after it. may is
 // Invite.May; nil: always.
-func (g *callGate) Enter(may func() bool) bool {
-	g.leaving.Add(1)
-	return !g.isHeld(may)
+func (g *callGate) EnterCall(may func() bool) bool {
+	g.invitesBeingSent.Add(1)
+	return !g.isSuspended(may)
 }
 
-// Leave follows every Enter.
-func (g *callGate) Leave() { g.leaving.Add(-1) }
+// LeaveCall follows every Enter.
+func (g *callGate) LeaveCall() { g.invitesBeingSent.Add(-1) }
 
-// isHeld tells whether an outbound call may not begin now.
-func (g *callGate) isHeld(may func() bool) bool {
-	return g.held.Load() || g.mayCall != nil && !g.mayCall() || may != nil && !may()
+// isSuspended tells whether an outbound call may not begin now.
+func (g *callGate) isSuspended(may func() bool) bool {
+	return g.suspended.Load() || g.mayCall != nil && !g.mayCall() || may != nil && !may()
 }
 
 // isDraining tells whether inbound calls are refused.
@@ -43,10 +43,10 @@ func (g *callGate) isDraining() bool {
 	return g.draining.Load() || g.silent || g.mayCall != nil && !g.mayCall()
 }
 
-// hold closes the gate, and returns once no INVITE is being sent.
-func (g *callGate) hold(on bool) {
-	g.held.Store(on)
-	for on && g.leaving.Load() > 0 {
+// suspend closes the gate, and returns once no INVITE is being sent.
+func (g *callGate) suspend(on bool) {
+	g.suspended.Store(on)
+	for on && g.invitesBeingSent.Load() > 0 {
 		<-time.After(time.Millisecond) // a write to a socket is bounded by the write timeout of the transport
 	}
 }

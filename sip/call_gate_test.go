@@ -25,19 +25,19 @@ func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
 		target := resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
 		s.invite(func(in *sip.Invite) { in.Credentials = &auth.Credentials{Username: "u", Password: "p"} })
 		asked := s.peer.expect("INVITE")
-		s.ua.HoldCalls(true)
+		s.ua.SuspendCalls(true)
 		_, err := s.ua.Invite(sip.Invite{Attempt: "att_2", Leg: 1, Target: target, To: "+15550002", From: "+15559999", Notify: s.events.add})
-		require.ErrorIs(t, err, transport.ErrHeld)
+		require.ErrorIs(t, err, transport.ErrCallsSuspended)
 		_, err = forking.Invite(s.ua, sip.Invite{Attempt: "att_3", Leg: 1, To: "88", From: "+15559999", Contacts: []registrar.Contact{{URI: "sip:88@127.0.0.1:5070", Target: target}}, Notify: s.events.add})
-		require.ErrorIs(t, err, transport.ErrHeld)
+		require.ErrorIs(t, err, transport.ErrCallsSuspended)
 		s.peer.send(asked.reply(401, "p1", `WWW-Authenticate: Digest realm="r", nonce="n", qop="auth"`), s.us())
 		s.peer.expect("ACK")
 		f := next[sip.Refused](t, s.events).Final
-		assert.True(t, f.Held)
+		assert.True(t, f.CallsSuspended)
 		assert.Equal(t, domain.ReasonNotSent, outcome.Classify(f).Reason)
 		assert.False(t, outcome.Classify(f).Spent(), "it is rung another time")
 		s.peer.nothing(time.Minute)
-		s.ua.HoldCalls(false)
+		s.ua.SuspendCalls(false)
 		d := s.invite(func(in *sip.Invite) { in.Attempt = "att_4" })
 		assert.Equal(t, d.CallID(), s.peer.expect("INVITE").get("Call-ID"))
 		synctest.Wait()
@@ -68,22 +68,22 @@ func mayNotAnyMore(t *testing.T, own bool) {
 	})
 	in := sip.Invite{Attempt: "a", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+15550001", From: "+15559999", Notify: here.add}
 	if own {
-		in.May = once
+		in.MayBegin = once
 	}
 	_, err := near.Invite(in)
 	require.NoError(t, err, "asked for the first time")
 	f := next[sip.Refused](t, here).Final
-	assert.True(t, f.Held)
+	assert.True(t, f.CallsSuspended)
 	in.Attempt = "b"
 	_, err = near.Invite(in)
-	require.ErrorIs(t, err, transport.ErrHeld)
+	require.ErrorIs(t, err, transport.ErrCallsSuspended)
 	assert.Zero(t, far.Counters().Incoming)
 }
 
 func TestALiveCallGoesOnWhileCallsAreHeld(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, _, _ := s.answered()
-		s.ua.HoldCalls(true)
+		s.ua.SuspendCalls(true)
 		d.Reoffer([]byte(sdp), func(sip.OfferResult) {})
 		again := s.peer.expect("INVITE")
 		assert.Equal(t, d.CallID(), again.get("Call-ID"), "within its dialog")
@@ -109,12 +109,12 @@ func TestAnInviteThatWaitsForItsConnectionDoesNotLeaveOnceCallsAreHeld(t *testin
 	_, err := near.Invite(overTLS(far, here, ""))
 	require.NoError(t, err)
 	<-asked // the handshake has begun
-	near.HoldCalls(true)
+	near.SuspendCalls(true)
 	close(goOn)
 	f := next[sip.Refused](t, here).Final
-	assert.True(t, f.Held)
+	assert.True(t, f.CallsSuspended)
 	assert.Equal(t, domain.ReasonNotSent, outcome.Classify(f).Reason)
-	near.HoldCalls(false)
+	near.SuspendCalls(false)
 	again := overTLS(far, here, "")
 	again.Attempt = "again"
 	d, err := near.Invite(again)
@@ -130,7 +130,7 @@ func TestAnInviteThatWaitsForItsConnectionDoesNotLeaveOnceCallsAreHeld(t *testin
 func TestReferIsRefusedWhileCallsAreHeld(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, _, _ := s.answered()
-		s.ua.HoldCalls(true)
+		s.ua.SuspendCalls(true)
 		told := make(chan sip.ReferProgress, 1)
 		d.Refer(sip.ReferTo{URI: "sip:88@127.0.0.1:5070"}, func(p sip.ReferProgress) { told <- p })
 		p := <-told

@@ -40,7 +40,7 @@ type clientTransaction struct {
 	ackOf2xx    bool
 	reliable    bool        // 100rel is offered
 	beginsCall  bool        // an initial INVITE
-	may         func() bool // Invite.May of an initial INVITE
+	mayBegin    func() bool // Invite.May of an initial INVITE
 
 	bytes      []byte
 	branch     string
@@ -104,7 +104,7 @@ func (c *userAgentClient) start(tx *clientTransaction, onResponse func(*received
 func (c *userAgentClient) transmit(tx *clientTransaction) {
 	o := transport.Outgoing{Bytes: tx.bytes, Failed: func(err error) { c.do(func() { c.fail(tx, err) }) }}
 	if tx.beginsCall && !tx.sent {
-		o.BeginsCall, o.May = true, tx.may
+		o.BeginsCall, o.MayBegin = true, tx.mayBegin
 	}
 	tx.sent = tx.sent || !tx.to.IsStream()
 	if err := c.send(tx.to, o); err != nil {

@@ -45,13 +45,13 @@ type Config struct {
 	// node does. True without an address: no node owns it now, and a known source gets 503. It may wait half a second, and
 	// runs beside the readers of the sockets. Of OPTIONS it says only whether another node knows its source. Placed is
 	// asked first and answers from memory, unless it is not sure; it may be nil.
-	Elsewhere func(cluster.OwnerQuery) (netip.AddrPort, bool)
-	Placed    func(cluster.OwnerQuery) (at netip.AddrPort, elsewhere, sure bool)
+	Owner       func(cluster.OwnerQuery) (netip.AddrPort, bool)
+	CachedOwner func(cluster.OwnerQuery) (at netip.AddrPort, elsewhere, sure bool)
 	// CutOff tells whether none of the other nodes is reached. OPTIONS then gets 503, while calls are taken and relayed as
 	// usual. It must not wait. nil: never.
-	CutOff   func() bool
-	RelayKey []byte // of the installation: proves what nodes state about requests that they relay; nil: nothing is believed
-	NodeMark string // identifies this node in tags and Contacts of its dialogs, 16 letters and digits at most, the same after a restart
+	IsIsolated func() bool
+	RelayKey   []byte // of the installation: proves what nodes state about requests that they relay; nil: nothing is believed
+	NodeMark   string // identifies this node in tags and Contacts of its dialogs, 16 letters and digits at most, the same after a restart
 
 	Linger        time.Duration // how long a dialog that is over answers retransmissions. Default: 40 s; less is for tests
 	OverloadAfter time.Duration // an INVITE that waited so long to be read is answered 503. Default: 500 ms
@@ -65,30 +65,30 @@ type Admission struct {
 	// Account finds the credentials by which a caller proves to be a trunk, by user: its ID is the trunk's. With Demand a
 	// call without a proof is refused; otherwise credentials are checked where they are sent, and Incoming.Challenge asks
 	// for them.
-	Account func(user string) (auth.Account, bool)
-	Realm   string // of the challenge. Default: callboard
-	Demand  bool
+	Account               func(user string) (auth.Account, bool)
+	Realm                 string // of the challenge. Default: callboard
+	RequireAuthentication bool
 }
 
 // Counters are totals since the start, and what is live now.
 type Counters struct {
-	Received, Sent         uint64
-	Retransmitted          uint64
-	DroppedUnknown         uint64 // source not admitted
-	DroppedRate            uint64 // over the source's rate
-	DroppedSize            uint64 // too large or too many headers
-	DroppedMalformed       uint64 // not SIP, bare CR or LF, NUL, unparsable
-	DroppedStray           uint64 // responses and ACKs without a transaction
-	Rejected               uint64 // answered with an error by the validation
-	RefusedLate            uint64 // calls that waited too long to be read: 503
-	RefusedFull            uint64 // calls beyond those that may be unanswered: 503
-	Panics                 uint64
-	TransportErrors        uint64
-	Invites, Incoming      uint64 // calls begun
-	Dialogs, HalfOpen, TCP int    // live
-	Pending                int    // inbound calls that are found by their INVITE
-	HalfHosts              int    // hosts with unanswered calls
-	Relayed, Returned      uint64 // requests relayed to other nodes, and responses to them
-	Lookups                uint64 // calls of Elsewhere
-	Forged                 uint64 // messages that claimed to be relayed and were not
+	Received, Sent                uint64
+	Retransmitted                 uint64
+	DroppedUnknown                uint64 // source not admitted
+	DroppedRate                   uint64 // over the source's rate
+	DroppedSize                   uint64 // too large or too many headers
+	DroppedMalformed              uint64 // not SIP, bare CR or LF, NUL, unparsable
+	DroppedStray                  uint64 // responses and ACKs without a transaction
+	Rejected                      uint64 // answered with an error by the validation
+	RefusedLate                   uint64 // calls that waited too long to be read: 503
+	RefusedFull                   uint64 // calls beyond those that may be unanswered: 503
+	Panics                        uint64
+	TransportErrors               uint64
+	Invites, Incoming             uint64 // calls begun
+	Dialogs, UnansweredCalls, TCP int    // live
+	Pending                       int    // inbound calls that are found by their INVITE
+	UnansweredHosts               int    // hosts with unanswered calls
+	Relayed, Returned             uint64 // requests relayed to other nodes, and responses to them
+	Lookups                       uint64 // calls of Elsewhere
+	Forged                        uint64 // messages that claimed to be relayed and were not
 }

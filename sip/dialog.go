@@ -210,12 +210,12 @@ func (d *Dialog) Abandon() {
 	d.expire()
 }
 
-// isHeld tells whether the remote party may not be made to call anybody now.
-func (d *Dialog) isHeld() bool {
+// isCallingSuspended tells whether the remote party may not be made to call anybody now.
+func (d *Dialog) isCallingSuspended() bool {
 	if d.invite == nil {
-		return d.ua.calls.isHeld(nil)
+		return d.ua.calls.isSuspended(nil)
 	}
-	return d.ua.calls.isHeld(d.invite.in.May)
+	return d.ua.calls.isSuspended(d.invite.in.MayBegin)
 }
 
 // answerChallenge returns the credentials for a challenged request of the dialog; none if it cannot be answered.

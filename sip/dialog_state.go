@@ -99,7 +99,7 @@ func (u *UserAgent) Resume(r Resumption) (*Dialog, error) {
 	if len(found) > 0 {
 		d.flow = u.flowTo(found[0], d.pinned)
 	}
-	d.phase, d.server.confirmed, d.established, d.server.taken = answered, true, true, true
+	d.phase, d.server.confirmed, d.established, d.server.ownerResponded = answered, true, true, true
 	d.notify, d.digest.credentials = r.Notify, r.Credentials
 	d.localCSeq = s.LocalCSeq
 	if s.RemoteCSeq > 0 {

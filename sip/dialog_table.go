@@ -13,7 +13,7 @@ type dialogTable struct {
 	mu    sync.RWMutex
 	byKey map[dialogKey]*Dialog
 	// standalone are the requests outside of any dialog.
-	standalone map[dialogKey]*Standalone
+	standalone map[dialogKey]*StandaloneClient
 	// pending are inbound INVITEs by Call-ID and From-tag, for repetitions and CANCELs, which have no tag of ours.
 	pending map[dialogKey]*Dialog
 }
@@ -56,7 +56,7 @@ func (t *dialogTable) remove(d *Dialog) {
 }
 
 // addStandalone stores requests outside of any dialog; false: the key is taken.
-func (t *dialogTable) addStandalone(s *Standalone) bool {
+func (t *dialogTable) addStandalone(s *StandaloneClient) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.standalone[s.key] != nil {
@@ -67,7 +67,7 @@ func (t *dialogTable) addStandalone(s *Standalone) bool {
 }
 
 // removeStandalone deletes them.
-func (t *dialogTable) removeStandalone(s *Standalone) {
+func (t *dialogTable) removeStandalone(s *StandaloneClient) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.standalone[s.key] == s {
@@ -75,7 +75,7 @@ func (t *dialogTable) removeStandalone(s *Standalone) {
 	}
 }
 
-func (t *dialogTable) findStandalone(k dialogKey) *Standalone {
+func (t *dialogTable) findStandalone(k dialogKey) *StandaloneClient {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.standalone[k]
@@ -115,7 +115,7 @@ func (t *dialogTable) ofRequest(m *received) *Dialog {
 	return d
 }
 
-func (t *dialogTable) all() ([]*Dialog, []*Standalone) {
+func (t *dialogTable) all() ([]*Dialog, []*StandaloneClient) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return slices.Collect(maps.Values(t.byKey)), slices.Collect(maps.Values(t.standalone))

@@ -73,7 +73,7 @@ func (u *UserAgent) dispatchRequest(m *received) {
 		return
 	}
 	d := u.dialogs.ofRequest(m)
-	if d == nil && u.relay.TakeRequest(&m.Received) {
+	if d == nil && u.relay.HandleRequest(&m.Received) {
 		return
 	}
 	u.dispatchOwnRequest(m, d)
@@ -194,9 +194,9 @@ func (u *UserAgent) handleUndelivered(payload []byte) {
 type received struct {
 	transport.Received
 
-	trunk    string // of the source (Admission)
-	isProven bool   // the trunk, by digest
-	phone    string // the account of the calling phone, once proved
+	trunk           string // of the source (Admission)
+	isAuthenticated bool   // the trunk, by digest
+	phone           string // the account of the calling phone, once proved
 }
 
 // dialogKey identifies a dialog by Call-ID and our own tag.

@@ -177,7 +177,7 @@ func TestCallerGivesUpWhileTheAnswerWaits(t *testing.T) {
 		s.peer.expect("SIP/2.0 487")
 		assert.True(t, next[sip.Ended](t, s.events).ByRemote)
 		synctest.Wait()
-		assert.Zero(t, s.ua.Counters().HalfOpen)
+		assert.Zero(t, s.ua.Counters().UnansweredCalls)
 	})
 }
 

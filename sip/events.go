@@ -67,12 +67,12 @@ type (
 	Replaced struct{ By *Incoming }
 	// Ended says that an answered call is over on both sides.
 	Ended struct {
-		ByRemote bool
-		Q850     int
-		Text     string            // of the Reason header, or why we gave up
-		Header   map[string]string // Reason and X- headers of the BYE, by textproto's canonical names
-		GaveUp   bool              // the caller, before Answer: no 200 was sent
-		Fault    bool              // the remote party broke the dialog: no ACK, no response to a request
+		ByRemote          bool
+		Q850              int
+		Text              string            // of the Reason header, or why we gave up
+		Header            map[string]string // Reason and X- headers of the BYE, by textproto's canonical names
+		CancelledByCaller bool              // the caller, before Answer: no 200 was sent
+		Fault             bool              // the remote party broke the dialog: no ACK, no response to a request
 	}
 )
 

@@ -16,7 +16,7 @@ func (u *UserAgent) BindTo(c transport.PacketConn) {
 
 // Pass is the verdict of the ingress filter on one datagram.
 func (u *UserAgent) Pass(b []byte, from netip.AddrPort) bool {
-	return u.transport.PassDatagram(b, from)
+	return u.transport.AdmitsDatagram(b, from)
 }
 
 // Remembered tells how much the ingress filter and sipgo's pool hold.

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	takeTimeout = 3 * time.Minute // for an owner to answer or reject an inbound call
-	maxHeaders  = 32
-	maxValue    = 1024
+	ownerResponseTimeout = 3 * time.Minute // for an owner to answer or reject an inbound call
+	maxHeaders           = 32
+	maxValue             = 1024
 )
 
 // Incoming is an inbound call without an answer.
 type Incoming struct {
 	PhoneID                             string // the account of the calling phone; "": a call of a trunk
-	Proved                              bool   // the trunk has proved by digest to be TrunkID
+	IsAuthenticated                     bool   // the trunk has proved by digest to be TrunkID
 	Verstat                             string // the verification of the caller's number by the trunk, such as TN-Validation-Passed
 	From, FromName, To, CallID, TrunkID string
 	Source                              netip.AddrPort
@@ -76,7 +76,7 @@ func (u *UserAgent) startInbound(m *received, a Admission) {
 		d.admitPeer(m.Source().Addr.Addr())
 		d.admitFlow()
 		d.server.respondProvisional(100, nil, nil)
-		d.after(takeTimeout, func() { d.server.refuse(480, nil, outcome.Final{Code: 480, Phrase: "nobody took the call"}) })
+		d.after(ownerResponseTimeout, func() { d.server.refuse(480, nil, outcome.Final{Code: 480, Phrase: "nobody took the call"}) })
 	})
 	defer u.recovered("on_invite", func() { in.Reject(500, 0) })
 	if in.Replaces != nil {
@@ -89,7 +89,7 @@ func (u *UserAgent) startInbound(m *received, a Admission) {
 func (u *UserAgent) newInbound(m *received) *Incoming {
 	source := m.Source()
 	in := &Incoming{
-		PhoneID: m.phone, Proved: m.isProven, Verstat: m.Verstat(),
+		PhoneID: m.phone, IsAuthenticated: m.isAuthenticated, Verstat: m.Verstat(),
 		From: message.URIUser(m.From.URI), FromName: m.From.Name, To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk,
 		Source: source.Addr, Network: source.Network, Through: m.RelayNode(), Body: m.Body, Header: make(map[string]string),
 		MatchFields: m.MatchFields(),
@@ -137,9 +137,9 @@ func (i *Incoming) Tag() string { return i.d.key.tag }
 func (i *Incoming) Notify(f func(Event)) {
 	i.d.do(func() {
 		i.d.notify = f
-		if tx := i.d.server.tx; tx.gone != nil {
-			gone := tx.gone
-			tx.gone = nil
+		if tx := i.d.server.tx; tx.endBeforeNotify != nil {
+			gone := tx.endBeforeNotify
+			tx.endBeforeNotify = nil
 			i.d.emitLast(Refused{Final: *gone})
 		}
 	})
@@ -151,11 +151,11 @@ func (i *Incoming) Notify(f func(Event)) {
 func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 	d := i.d
 	d.do(func() {
-		d.notify, d.server.taken = notify, true
+		d.notify, d.server.ownerResponded = notify, true
 		switch {
 		case d.phase != early || d.server.tx.code != 0 || d.provisionals.answer != nil:
 			i.replacedDialog = nil
-			d.emit(Ended{ByRemote: true, GaveUp: true, Text: "the caller has given up"})
+			d.emit(Ended{ByRemote: true, CancelledByCaller: true, Text: "the caller has given up"})
 		case d.provisionals.sent != nil && len(d.provisionals.sent.body) > 0:
 			d.provisionals.answer = func() { d.server.accept(body) }
 		default:

@@ -185,7 +185,7 @@ func TestCallerGivesUp(t *testing.T) {
 		late := newEventLog()
 		i.Answer([]byte(sdp), late.add)
 		end := next[sip.Ended](t, late)
-		assert.Equal(t, []bool{true, true}, []bool{end.ByRemote, end.GaveUp})
+		assert.Equal(t, []bool{true, true}, []bool{end.ByRemote, end.CancelledByCaller})
 		s.peer.nothing(time.Minute)
 	})
 }
@@ -213,7 +213,7 @@ func TestACallerWhoLeavesBeforeHisACKHasNotGivenUp(t *testing.T) {
 		s.peer.send(follow("BYE", tagOf(ok), 11), s.us())
 		assert.Equal(t, "11 BYE", s.peer.expect("SIP/2.0 200").get("CSeq"))
 		end := next[sip.Ended](t, s.events)
-		assert.Equal(t, []bool{true, false}, []bool{end.ByRemote, end.GaveUp})
+		assert.Equal(t, []bool{true, false}, []bool{end.ByRemote, end.CancelledByCaller})
 	})
 }
 
@@ -245,7 +245,7 @@ func TestRejectionIsRepeatedUntilItsACK(t *testing.T) {
 		s.peer.send(follow("ACK", tagOf(busy), 10), s.us())
 		s.peer.nothing(time.Minute)
 		s.events.quiet(t)
-		assert.Zero(t, s.ua.Counters().HalfOpen)
+		assert.Zero(t, s.ua.Counters().UnansweredCalls)
 		assert.Zero(t, s.ua.Counters().Dialogs)
 	})
 }
@@ -394,7 +394,7 @@ func TestInviteCapAndUnknownSources(t *testing.T) {
 		calls := make(chan *sip.Incoming, 1)
 		s := onStage(t, func(ua *sip.UserAgent) {
 			ua.OnInvite(func(i *sip.Incoming) { calls <- i })
-			ua.Admit(func(src transport.Source) sip.Admission {
+			ua.SetAdmission(func(src transport.Source) sip.Admission {
 				return sip.Admission{Allow: src.Addr.Port() == 5070, TrunkID: "trunk_1"}
 			})
 		})
@@ -413,7 +413,7 @@ func TestInviteCapAndUnknownSources(t *testing.T) {
 func TestHostOfALiveCallIsHeardWithoutAdmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := onStage(t, func(ua *sip.UserAgent) {
-			ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
+			ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{} })
 			ua.OnInvite(func(*sip.Incoming) { t.Error("a call from nowhere") })
 		})
 		_, inv, _ := s.answered()
@@ -488,7 +488,7 @@ func TestHalfOpenCallsAreCapped(t *testing.T) {
 			p.send(callUs(fmt.Sprintf("Call-ID: cap-%d", i)), netip.MustParseAddrPort(ourAddr))
 			p.expect(want)
 		}
-		assert.Equal(t, 2, ua.Counters().HalfOpen)
+		assert.Equal(t, 2, ua.Counters().UnansweredCalls)
 		cancel()
 		<-ended
 	})

@@ -25,7 +25,7 @@ type Invite struct {
 	Credentials  *auth.Credentials
 	To, From     string              // E.164 users
 	URI          string              // the Request-URI of a registered phone; all messages then go to Target. "": sip:To@Target
-	Moved        bool                // URI comes from a 3xx: messages go by the dialog's route set, as with any peer
+	Redirected   bool                // URI comes from a 3xx: messages go by the dialog's route set, as with any peer
 	Contacts     []registrar.Contact // of a registered phone, for forking.Invite: all of them ring, and the first answer has the call
 	FromName     string
 	FromDomain   string // "" is the public host
@@ -34,7 +34,7 @@ type Invite struct {
 	RingTimeout  time.Duration // from the first 18x. Default: 30 s
 	SilentAfter  time.Duration // for the first response of an address. Default: 5 s
 	Notify       func(Event)   // gets the events in order, never concurrently for one dialog; must not block
-	May          func() bool   // whether the leg may begin: checked right before each initial INVITE leaves, besides Config.MayCall. It must not wait. nil: always
+	MayBegin     func() bool   // whether the leg may begin: checked right before each initial INVITE leaves, besides Config.MayCall. It must not wait. nil: always
 	HoldAck      bool          // the ACK waits for Dialog.Ack, 3 s at most: an owner that stores the answer first loses no dialog in a crash
 	SetupTimeout time.Duration // from the first 100 until a 18x. Default: 60 s
 

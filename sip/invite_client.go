@@ -57,8 +57,8 @@ func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
 	if !u.isReady() {
 		return nil, errNotReady
 	}
-	if u.calls.isHeld(in.May) {
-		return nil, transport.ErrHeld
+	if u.calls.isSuspended(in.MayBegin) {
+		return nil, transport.ErrCallsSuspended
 	}
 	d, err := u.newOutbound(&in)
 	if err != nil {
@@ -101,7 +101,7 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 	}
 	d.remoteURI = "sip:" + to + "@" + in.Target.WithName().HostPort()
 	if in.URI != "" {
-		d.remoteURI, d.pinned = in.URI, !in.Moved
+		d.remoteURI, d.pinned = in.URI, !in.Redirected
 	}
 	d.remote.target = d.remoteURI
 	d.contactUser, d.target, d.flow, d.preloaded, d.environment = from, hop, flow, routes, in.Environment
@@ -122,7 +122,7 @@ func (c *inviteClient) resolveTarget() {
 		}
 		c.fromResolver, c.addresses = err != nil, d.ua.reachable(found)
 		if len(c.addresses) == 0 {
-			c.refuse(outcome.Final{Transport: true, Phrase: "no address for the target"})
+			c.refuse(outcome.Final{TransportFailure: true, Phrase: "no address for the target"})
 			return
 		}
 		c.tryNextAddress()
@@ -146,10 +146,10 @@ func (c *inviteClient) sendAgain() {
 
 func (c *inviteClient) sendInvite() {
 	d := c.d
-	leaves := d.ua.calls.Enter(c.in.May)
-	defer d.ua.calls.Leave()
+	leaves := d.ua.calls.EnterCall(c.in.MayBegin)
+	defer d.ua.calls.LeaveCall()
 	if !leaves {
-		c.refuse(outcome.Final{Held: true, Phrase: transport.ErrHeld.Error()})
+		c.refuse(outcome.Final{CallsSuspended: true, Phrase: transport.ErrCallsSuspended.Error()})
 		return
 	}
 	if c.sentAt.IsZero() {
@@ -164,15 +164,15 @@ func (c *inviteClient) sendInvite() {
 	c.forks = nil
 	c.tx = &clientTransaction{
 		method: message.MethodInvite, cseq: d.localCSeq, remote: d.beforeDialog(), to: d.flow, timeout: c.in.SilentAfter, headers: headers, body: c.in.Body,
-		reliable: c.in.Reliable && len(c.in.Body) > 0, beginsCall: true, may: c.in.May,
+		reliable: c.in.Reliable && len(c.in.Body) > 0, beginsCall: true, mayBegin: c.in.MayBegin,
 	}
 	d.start(c.tx, c.handleResponse)
 }
 
 // handleResponse takes a response to the INVITE; m nil: none came.
 func (c *inviteClient) handleResponse(m *received, err error) {
-	if m == nil && errors.Is(err, transport.ErrHeld) { // says nothing of the address
-		c.refuse(outcome.Final{Held: true, Phrase: transport.ErrHeld.Error()})
+	if m == nil && errors.Is(err, transport.ErrCallsSuspended) { // says nothing of the address
+		c.refuse(outcome.Final{CallsSuspended: true, Phrase: transport.ErrCallsSuspended.Error()})
 		return
 	}
 	c.rateAddress(m != nil)
@@ -181,9 +181,9 @@ func (c *inviteClient) handleResponse(m *received, err error) {
 		c.d.localCSeq++
 		c.tryNextAddress()
 	case m == nil && errors.Is(err, ErrTimeout):
-		c.refuse(outcome.Final{Silent: true})
+		c.refuse(outcome.Final{NoResponse: true})
 	case m == nil:
-		c.refuse(outcome.Final{Transport: true, Phrase: err.Error()})
+		c.refuse(outcome.Final{TransportFailure: true, Phrase: err.Error()})
 	case m.Code < 200:
 		c.handleProvisional(m)
 	case m.Code < 300:
@@ -367,7 +367,7 @@ func (c *inviteClient) handleFailure(m *received) {
 		return
 	}
 	final := outcome.ReadFinal(&m.Message)
-	if m.Code == 503 && len(c.addresses) > 0 && !c.rang && !c.cancelWanted && !final.RateText { // RFC 3263 §4.3
+	if m.Code == 503 && len(c.addresses) > 0 && !c.rang && !c.cancelWanted && !final.MentionsRateLimit { // RFC 3263 §4.3
 		d.ua.resolver.MarkFailed(d.target)
 		c.fromResolver = true
 		d.localCSeq++

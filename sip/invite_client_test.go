@@ -118,7 +118,7 @@ func TestSilentTargetCountsAsDeadAndItsLateRingIsCancelled(t *testing.T) {
 		assert.Equal(t, []time.Duration{500 * time.Millisecond, 1500 * time.Millisecond, 3500 * time.Millisecond}, waits)
 		refused := next[sip.Refused](t, s.events)
 		assert.Equal(t, 5*time.Second, time.Since(first.at))
-		assert.Equal(t, outcome.Final{Silent: true, Sent: true}, refused.Final)
+		assert.Equal(t, outcome.Final{NoResponse: true, Sent: true}, refused.Final)
 		s.peer.nothing(20 * time.Second)
 		s.peer.send(first.reply(180, "p1", contact), s.us())
 		cancel := s.peer.expect("CANCEL")
@@ -189,7 +189,7 @@ func TestCancelBeforeAnyProvisionalOfASilentTargetEndsInSilence(t *testing.T) {
 			s.peer.expect("INVITE")
 		}
 		f := next[sip.Refused](t, s.events).Final
-		assert.True(t, f.Silent && f.Cancelled)
+		assert.True(t, f.NoResponse && f.Cancelled)
 	})
 }
 

@@ -9,15 +9,15 @@ import (
 
 // serverTransaction is an INVITE of the remote party that we answer (RFC 3261 §17.2.1).
 type serverTransaction struct {
-	request   *received
-	last      []byte // the response that a repeated INVITE gets
-	code      int    // of the final response; 0: none was sent
-	acked     bool
-	offerless bool           // the ACK brings the answer
-	gone      *outcome.Final // how the call ended before Incoming.Notify
-	timer     *time.Timer
-	wait      time.Duration
-	until     time.Time
+	request         *received
+	last            []byte // the response that a repeated INVITE gets
+	code            int    // of the final response; 0: none was sent
+	acked           bool
+	offerless       bool           // the ACK brings the answer
+	endBeforeNotify *outcome.Final // how the call ended before Incoming.Notify
+	timer           *time.Timer
+	wait            time.Duration
+	until           time.Time
 }
 
 // isAnswered tells whether a 2xx was sent.
@@ -25,14 +25,14 @@ func (tx *serverTransaction) isAnswered() bool { return tx.code >= 200 && tx.cod
 
 // inviteServer answers the INVITEs of the remote party: the initial one and re-INVITEs (RFC 3261 §13.3, §14.2).
 type inviteServer struct {
-	d          *Dialog
-	initial    *received          // nil: an outbound leg, or resumed
-	branch     string             // of the initial INVITE, which a CANCEL repeats
-	tx         *serverTransaction // the INVITE in progress, or the last one; nil: none came
-	taken      bool               // the owner has rung or answered
-	confirmed  bool               // the ACK of the initial INVITE came
-	pendingBye func()             // waits for that ACK
-	replaced   *Dialog            // is ended once this one is confirmed (RFC 3891)
+	d              *Dialog
+	initial        *received          // nil: an outbound leg, or resumed
+	branch         string             // of the initial INVITE, which a CANCEL repeats
+	tx             *serverTransaction // the INVITE in progress, or the last one; nil: none came
+	ownerResponded bool               // the owner has rung or answered
+	confirmed      bool               // the ACK of the initial INVITE came
+	pendingBye     func()             // waits for that ACK
+	replaced       *Dialog            // is ended once this one is confirmed (RFC 3891)
 }
 
 // callerKey identifies an inbound dialog by the tag of the caller.
@@ -92,7 +92,7 @@ func (s *inviteServer) refuse(code int, headers []message.Header, why outcome.Fi
 	case isAccepted: // the 2xx waited for a PRACK
 		d.emitLast(Ended{ByRemote: why.Cancelled, Q850: why.Q850, Text: why.Phrase, Fault: code == 504})
 	case why.Code != 0 && d.notify == nil:
-		s.tx.gone = &why
+		s.tx.endBeforeNotify = &why
 	case why.Code != 0:
 		d.emitLast(Refused{Final: why})
 	default:

@@ -22,7 +22,7 @@ const (
 // stored. Without an answer the sender repeats it.
 type IncomingMessage struct {
 	From, To, CallID, TrunkID string
-	Proved                    bool // the trunk has proved by digest to be TrunkID
+	IsAuthenticated           bool // the trunk has proved by digest to be TrunkID
 	Source                    netip.AddrPort
 	Network                   string
 	MatchFields               map[string]string // for domain.TrunkMatch
@@ -71,7 +71,7 @@ func (u *UserAgent) handleMessage(m *received, phone bool, a Admission) {
 	}
 	s, fresh := u.messages.start(m)
 	if s == nil {
-		u.stats.full.Add(1)
+		u.stats.refusedFull.Add(1)
 		u.reject(m, 503)
 		return
 	}
@@ -89,7 +89,7 @@ func (u *UserAgent) handleMessage(m *received, phone bool, a Admission) {
 		return
 	}
 	t := &IncomingMessage{
-		From: message.URIUser(m.From.URI), To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk, Proved: m.isProven, Source: m.Source().Addr, Network: m.Source().Network,
+		From: message.URIUser(m.From.URI), To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk, IsAuthenticated: m.isAuthenticated, Source: m.Source().Addr, Network: m.Source().Network,
 		ContentType: cmp.Or(m.PartType, m.HeaderValue("Content-Type")), Body: bytes.Clone(m.Body), Key: m.CallID + " " + m.From.Tag + " " + strconv.FormatUint(uint64(m.CSeq), 10),
 		MatchFields: m.MatchFields(), ua: u, request: m, transaction: s, verifier: u.trunks.WithAccounts(a.Realm, a.Account), maxResponseSize: m.MaxResponseSize(),
 	}
@@ -159,7 +159,7 @@ func (t *IncomingMessage) answer(code int, extra []message.Header) {
 // Challenge asks for a proof that the message comes from a trunk. It is 403 where no trunk at its source has credentials,
 // or where the sender has proved already.
 func (t *IncomingMessage) Challenge() {
-	if !t.verifier.HasAccounts() || t.Proved {
+	if !t.verifier.HasAccounts() || t.IsAuthenticated {
 		t.Reply(403, 0)
 		return
 	}

@@ -79,7 +79,7 @@ func TestAMessageIsProvedRefusedAndGivenUp(t *testing.T) {
 		began := time.Now()
 		f = <-got
 		assert.Equal(t, 32*time.Second, time.Since(began).Round(time.Second))
-		assert.True(t, f.Silent)
+		assert.True(t, f.NoResponse)
 		assert.Zero(t, f.Code)
 	})
 }

@@ -130,7 +130,7 @@ func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {
 		})
 		require.NoError(t, err)
 		f := next[sip.Refused](t, here).Final
-		assert.True(t, f.Transport, network)
+		assert.True(t, f.TransportFailure, network)
 		assert.True(t, f.Sent)
 		assert.Less(t, time.Since(start), 20*time.Second, "and not after the 32 of a target that is silent")
 		// The socket goes on working.
@@ -150,7 +150,7 @@ func TestNameThatDoesNotResolveIsATransportFailure(t *testing.T) {
 	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: resolve.Target{Host: "nowhere.invalid"}, To: "+1", From: "+2", Notify: here.add})
 	require.NoError(t, err)
 	f := next[sip.Refused](t, here).Final
-	assert.True(t, f.Transport && !f.Sent)
+	assert.True(t, f.TransportFailure && !f.Sent)
 }
 
 func TestNameIsCalledOnlyWhereWeMayGo(t *testing.T) {
@@ -159,7 +159,7 @@ func TestNameIsCalledOnlyWhereWeMayGo(t *testing.T) {
 	}), newEventLog()
 	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: resolve.Target{Host: "localhost"}, To: "+1", From: "+2", Notify: here.add})
 	require.NoError(t, err)
-	assert.True(t, next[sip.Refused](t, here).Final.Transport)
+	assert.True(t, next[sip.Refused](t, here).Final.TransportFailure)
 }
 
 func TestContactThatMayNotBeReachedIsAnsweredThroughTheTarget(t *testing.T) {

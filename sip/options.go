@@ -33,7 +33,7 @@ func (u *UserAgent) isProbeRequest(m *received) bool {
 
 // answerOptions says whether calls are taken here, or relayed to nodes that are reached.
 func (u *UserAgent) answerOptions(m *received) {
-	if u.calls.isDraining() || u.cfg.CutOff != nil && u.cfg.CutOff() {
+	if u.calls.isDraining() || u.cfg.IsIsolated != nil && u.cfg.IsIsolated() {
 		u.reject(m, 503)
 		return
 	}

@@ -27,13 +27,13 @@ func TestDispatcherGetsAnswersOfNodesThatTakeCalls(t *testing.T) {
 		n := newWire()
 		var alone atomic.Bool
 		ua, err := sip.New(sip.Config{
-			CutOff: alone.Load,
-			Listen: []transport.Listener{{Network: "udp", Addr: ourAddr}}, Secret: []byte("secret"),
+			IsIsolated: alone.Load,
+			Listen:     []transport.Listener{{Network: "udp", Addr: ourAddr}}, Secret: []byte("secret"),
 			Probes: []netip.Prefix{netip.MustParsePrefix("127.0.0.3/32"), netip.MustParsePrefix("10.0.0.0/8")},
 		})
 		require.NoError(t, err)
 		ua.BindTo(n.open(ourAddr))
-		ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
+		ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{} })
 		ua.OnInvite(func(*sip.Incoming) { t.Error("a dispatcher may ask, and not call") })
 		ctx, cancel := context.WithCancel(t.Context())
 		var ended sync.WaitGroup
@@ -79,7 +79,7 @@ func TestADispatcherMayAskByTCP(t *testing.T) {
 		c.Listen = []transport.Listener{{Network: "tcp", Addr: "127.0.0.1:0"}}
 		c.Probes = []netip.Prefix{netip.MustParsePrefix("127.0.0.3/32")}
 		if ua != nil {
-			ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
+			ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{} })
 		}
 	})
 	read := func(c net.Conn) string {
@@ -128,7 +128,7 @@ func TestDispatcherThatAnotherNodeKnowsGetsAnAnswer(t *testing.T) {
 func TestANodeThatIsCutOffRefusesNoCall(t *testing.T) {
 	amongNodes(t, func(_ *nodes, _ string, c *sip.Config, _ *sip.UserAgent) {
 		if c != nil {
-			c.CutOff = func() bool { return true }
+			c.IsIsolated = func() bool { return true }
 		}
 	}, func(n *nodes) {
 		n.peer.send(callUs(), n.us())

@@ -6,9 +6,9 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Registrar sets which phones may register; before Serve. Without it a REGISTER gets
+// SetRegistrar sets which phones may register; before Serve. Without it a REGISTER gets
 // 405, from unknown sources nothing.
-func (u *UserAgent) Registrar(c registrar.Config) {
+func (u *UserAgent) SetRegistrar(c registrar.Config) {
 	u.phones = registrar.NewServer(c, u.cfg.Secret, u.id, registrarResponder{u})
 }
 

@@ -37,24 +37,24 @@ func newRoll() *roll { return &roll{bound: make(map[string][]registrar.Binding)}
 func opened(t *testing.T, r *roll) *stage {
 	t.Helper()
 	return onStage(t, func(ua *sip.UserAgent) {
-		ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
+		ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{} })
 		ua.OnInvite(func(in *sip.Incoming) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.calls = append(r.calls, in.PhoneID)
 			in.Reject(486, 0)
 		})
-		ua.Registrar(registrar.Config{
+		ua.SetRegistrar(registrar.Config{
 			Account: func(user string) (auth.Account, bool) {
 				return auth.Account{ID: "phone-" + user, User: user, Password: "secret of " + user}, user == "1001" || user == "1002"
 			},
-			At: func(s transport.Source) registrar.Presence {
+			Presence: func(s transport.Source) registrar.Presence {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				for _, list := range r.bound {
 					for _, b := range list {
 						if b.Source == s.Addr {
-							return registrar.Exactly
+							return registrar.AtAddress
 						}
 					}
 				}

@@ -30,7 +30,7 @@ var errNoTarget = errors.New("sip: no address of the target may be reached")
 // Ping asks a target by OPTIONS whether it is alive (RFC 3261 §11); any response but 408 means that it is. It waits for
 // the response or the end of ctx.
 func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.Target) (PingResult, error) {
-	s, err := u.NewStandalone(StandaloneConfig{Name: rand.Text(), Environment: env, Target: t})
+	s, err := u.NewStandaloneClient(StandaloneConfig{Name: rand.Text(), Environment: env, Target: t})
 	if err != nil {
 		return PingResult{}, err
 	}

@@ -67,8 +67,8 @@ func (c *referClient) send(r ReferTo, report func(ReferProgress)) {
 		refuse(400, err.Error())
 	case d.phase != answered:
 		refuse(481, "no call to transfer")
-	case d.isHeld(): // the remote party would make the call for us
-		refuse(503, transport.ErrHeld.Error())
+	case d.isCallingSuspended(): // the remote party would make the call for us
+		refuse(503, transport.ErrCallsSuspended.Error())
 	case c.isPending():
 		refuse(491, "another transfer is under way")
 	default:

@@ -34,7 +34,7 @@ func TestRefusalSpeaksOfRateOrOfAnalytics(t *testing.T) {
 			answer := inv.reply(code, "p1", reason)
 			s.peer.send("SIP/2.0 "+line+answer[len("SIP/2.0 ")+len("603 X"):], s.us())
 			f := next[sip.Refused](t, s.events).Final
-			assert.Equal(t, want, [2]bool{f.RateText, f.Blocked}, text)
+			assert.Equal(t, want, [2]bool{f.MentionsRateLimit, f.Blocked}, text)
 		})
 	}
 }

@@ -36,13 +36,13 @@ func twoNodes(t testing.TB, take func(*sip.Incoming), admit func(transport.Sourc
 		}
 		ua.OnInvite(take)
 		if admit != nil {
-			ua.Admit(admit)
+			ua.SetAdmission(admit)
 		}
 	})
 	near = served(t, func(c *sip.Config, ua *sip.UserAgent) {
 		if ua == nil {
 			node(c, "near")
-			c.Elsewhere = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return owner.Addr("udp"), true }
+			c.Owner = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return owner.Addr("udp"), true }
 			return
 		}
 		ua.OnInvite(func(i *sip.Incoming) { i.Reject(500, 0) })
@@ -75,7 +75,7 @@ func TestSIPpCallsThroughANode(t *testing.T) { //nolint:tparallel // beside its 
 				admit := func(transport.Source) sip.Admission { return sip.Admission{Allow: true, TrunkID: "trunk"} }
 				if scenario == "uac-digest" {
 					admit = func(transport.Source) sip.Admission {
-						return sip.Admission{Allow: true, Demand: true, Account: func(user string) (auth.Account, bool) {
+						return sip.Admission{Allow: true, RequireAuthentication: true, Account: func(user string) (auth.Account, bool) {
 							return auth.Account{ID: "trunk", User: user, Password: "proof"}, true
 						}}
 					}
@@ -134,7 +134,7 @@ func TestLargeCallsGoThroughANode(t *testing.T) {
 			})
 			near = served(t, func(c *sip.Config, _ *sip.UserAgent) {
 				c.RelayKey = []byte("key")
-				c.Elsewhere = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return only.Addr("udp"), true }
+				c.Owner = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return only.Addr("udp"), true }
 			})
 			owner = only
 		}

@@ -22,17 +22,17 @@ func phonesAtOwner(r *roll) func(*nodes, string, *sip.Config, *sip.UserAgent) {
 		if name != "owner" || ua == nil {
 			return
 		}
-		ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
-		ua.Registrar(registrar.Config{
+		ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{} })
+		ua.SetRegistrar(registrar.Config{
 			Account: func(user string) (auth.Account, bool) {
 				return auth.Account{ID: "phone-" + user, User: user, Password: "secret of " + user}, user == "1001"
 			},
-			At: func(s transport.Source) registrar.Presence {
+			Presence: func(s transport.Source) registrar.Presence {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				for _, b := range r.bound["phone-1001"] {
 					if b.Source == s.Addr {
-						return registrar.Exactly
+						return registrar.AtAddress
 					}
 				}
 				return registrar.Absent

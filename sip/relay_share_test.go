@@ -23,7 +23,7 @@ func TestASourceThatIsKnownHasItsShareOfLookups(t *testing.T) {
 		amongNodes(t, func(n *nodes, name string, c *sip.Config, ua *sip.UserAgent) {
 			switch {
 			case name == "near" && ua != nil:
-				ua.Admit(func(s transport.Source) sip.Admission {
+				ua.SetAdmission(func(s transport.Source) sip.Admission {
 					return sip.Admission{Allow: s.Addr.Addr().IsLoopback(), TrunkID: "trunk"}
 				})
 			case name == "near" && dispatcher:
@@ -33,7 +33,7 @@ func TestASourceThatIsKnownHasItsShareOfLookups(t *testing.T) {
 			var alone atomic.Int64
 			hold := make(chan struct{})
 			n.at = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
-				if w.Ask != nil && !w.Ask() {
+				if w.AllowQuery != nil && !w.AllowQuery() {
 					alone.Add(1)
 				}
 				<-hold

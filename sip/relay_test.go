@@ -67,10 +67,10 @@ func amongNodes(t *testing.T, set func(n *nodes, name string, c *sip.Config, ua 
 		for name, addr := range map[string]string{"near": ourAddr, "owner": ownerAddr} {
 			cfg := sip.Config{
 				Listen: []transport.Listener{{Network: "udp", Addr: addr}}, Secret: []byte("secret"), UserAgent: "Callboard/test",
-				RelayKey: []byte("key"), NodeMark: name, Elsewhere: n.elsewhere,
+				RelayKey: []byte("key"), NodeMark: name, Owner: n.elsewhere,
 			}
 			if name == "owner" {
-				cfg.Elsewhere = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.AddrPort{}, false }
+				cfg.Owner = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.AddrPort{}, false }
 			}
 			if set != nil {
 				set(n, name, &cfg, nil)
@@ -78,10 +78,10 @@ func amongNodes(t *testing.T, set func(n *nodes, name string, c *sip.Config, ua 
 			ua, err := sip.New(cfg)
 			require.NoError(t, err)
 			ua.BindTo(wire.open(addr))
-			ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
+			ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{} })
 			if name == "owner" {
 				n.owner = ua
-				ua.Admit(carrierOnly)
+				ua.SetAdmission(carrierOnly)
 			} else {
 				n.ua = ua
 			}
@@ -221,7 +221,7 @@ func TestRepetitionsWaitForNoSecondLookup(t *testing.T) {
 func TestALookupDoesNotHoldTheSocket(t *testing.T) {
 	amongNodes(t, func(n *nodes, name string, c *sip.Config, ua *sip.UserAgent) {
 		if name == "near" && ua != nil {
-			ua.Admit(carrierOnly)
+			ua.SetAdmission(carrierOnly)
 		}
 	}, func(n *nodes) {
 		n.slow = time.Hour
@@ -241,10 +241,10 @@ func TestWhatIsOursIsServedHere(t *testing.T) {
 				return
 			}
 			if c != nil && sure {
-				c.Placed = func(cluster.OwnerQuery) (netip.AddrPort, bool, bool) { return netip.AddrPort{}, false, true }
+				c.CachedOwner = func(cluster.OwnerQuery) (netip.AddrPort, bool, bool) { return netip.AddrPort{}, false, true }
 			}
 			if ua != nil {
-				ua.Admit(carrierOnly)
+				ua.SetAdmission(carrierOnly)
 				ua.OnInvite(func(i *sip.Incoming) { n.calls <- i })
 			}
 		}, func(n *nodes) {
@@ -270,7 +270,7 @@ func TestWhatIsOursIsServedHere(t *testing.T) {
 func TestNodesThatPointAtEachOtherEndIt(t *testing.T) {
 	amongNodes(t, func(n *nodes, name string, c *sip.Config, ua *sip.UserAgent) {
 		if name == "owner" && c != nil {
-			c.Elsewhere = func(cluster.OwnerQuery) (netip.AddrPort, bool) {
+			c.Owner = func(cluster.OwnerQuery) (netip.AddrPort, bool) {
 				n.asked.Add(1)
 				return netip.MustParseAddrPort(ourAddr), true
 			}
@@ -289,7 +289,7 @@ func TestNodesThatPointAtEachOtherEndIt(t *testing.T) {
 func TestRequestWithoutHopsLeftReachesItsNode(t *testing.T) {
 	amongNodes(t, func(_ *nodes, name string, _ *sip.Config, ua *sip.UserAgent) {
 		if name == "near" && ua != nil {
-			ua.Admit(carrierOnly)
+			ua.SetAdmission(carrierOnly)
 		}
 	}, func(n *nodes) {
 		n.peer.send(callUs("Max-Forwards: 0"), n.us())
@@ -335,9 +335,9 @@ func TestTheOwnersRefusalsComeThrough(t *testing.T) {
 func TestDigestThroughANode(t *testing.T) {
 	amongNodes(t, func(_ *nodes, name string, _ *sip.Config, ua *sip.UserAgent) {
 		if name == "owner" && ua != nil {
-			ua.Admit(func(s transport.Source) sip.Admission {
+			ua.SetAdmission(func(s transport.Source) sip.Admission {
 				a := carrierOnly(s)
-				a.Demand = true
+				a.RequireAuthentication = true
 				a.Account = func(string) (auth.Account, bool) {
 					return auth.Account{ID: "trunk-2", User: "1001", Password: "secret of 1001"}, true
 				}
@@ -353,7 +353,7 @@ func TestDigestThroughANode(t *testing.T) {
 		n.peer.send(a.text(), n.us())
 		n.peer.expect("SIP/2.0 100")
 		i := <-n.calls
-		assert.True(t, i.Proved)
+		assert.True(t, i.IsAuthenticated)
 		assert.Equal(t, "trunk-2", i.TrunkID)
 		second, _ := n.owners.Load("INVITE")
 		assert.Equal(t, "1001", second.(cluster.OwnerQuery).User, "whom it says to be tells the node")
@@ -391,7 +391,7 @@ func TestRequestsWithinACallFindTheirNode(t *testing.T) {
 	for _, by := range []string{"the tag", "the Contact"} {
 		amongNodes(t, nil, func(n *nodes) {
 			n.at = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
-				if w.Within && w.Mark != "owner" {
+				if w.InDialog && w.Mark != "owner" {
 					return netip.AddrPort{}, false
 				}
 				return n.there(), true
@@ -443,7 +443,7 @@ func TestContactNamesTheNodeBeforeTheTag(t *testing.T) {
 func TestACallThatIsNowhereIsNotLookedFor(t *testing.T) {
 	amongNodes(t, func(_ *nodes, name string, _ *sip.Config, ua *sip.UserAgent) {
 		if name == "near" && ua != nil {
-			ua.Admit(carrierOnly)
+			ua.SetAdmission(carrierOnly)
 		}
 	}, func(n *nodes) {
 		n.peer.send(follow("BYE", "0123456789abcdef-near", 11), n.us())

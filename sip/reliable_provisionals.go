@@ -42,7 +42,7 @@ type reliableProvisionals struct {
 // answer. The last response is repeated every minute.
 func (i *Incoming) Progress(code int, body []byte) {
 	i.d.do(func() {
-		i.d.server.taken = true
+		i.d.server.ownerResponded = true
 		i.d.provisionals.report(progress{max(101, min(code, 199)), body}, i.d.provisionals.supported)
 	})
 }
@@ -50,7 +50,7 @@ func (i *Incoming) Progress(code int, body []byte) {
 // Ring sends 180, again every minute.
 func (i *Incoming) Ring() {
 	i.d.do(func() {
-		i.d.server.taken = true
+		i.d.server.ownerResponded = true
 		i.d.provisionals.report(progress{code: 180}, i.d.provisionals.required)
 	})
 }

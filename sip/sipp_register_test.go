@@ -25,12 +25,12 @@ func TestSIPpRegistersHere(t *testing.T) { //nolint:tparallel // beside its own 
 					if ua == nil {
 						return
 					}
-					ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
-					ua.Registrar(registrar.Config{
+					ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{} })
+					ua.SetRegistrar(registrar.Config{
 						Account: func(user string) (auth.Account, bool) {
 							return auth.Account{ID: user, User: user, Password: "correct-horse-battery"}, user == "1001"
 						},
-						At: func(transport.Source) registrar.Presence { return registrar.Absent },
+						Presence: func(transport.Source) registrar.Presence { return registrar.Absent },
 						Update: func(u *registrar.Update) {
 							after, _ := u.Change.Apply(nil, time.Now())
 							kept <- after

@@ -39,7 +39,7 @@ func runSIPp(t *testing.T, scenario, network string, more ...string) *sipp {
 	dir := t.TempDir()
 	s := &sipp{port: siptest.Port(t), log: filepath.Join(dir, "log"), done: make(chan error, 1), out: new(bytes.Buffer)}
 	args := []string{
-		"-sf", path, "-i", "127.0.0.1", "-p", strconv.Itoa(s.port), "-mp", strconv.Itoa(siptest.SoundPorts(t)), "-nostdin",
+		"-sf", path, "-i", "127.0.0.1", "-p", strconv.Itoa(s.port), "-mp", strconv.Itoa(siptest.MediaPorts100(t)), "-nostdin",
 		"-trace_logs", "-log_file", s.log, "-trace_err", "-error_file", filepath.Join(dir, "err"),
 		"-watchdog_minor_maxtriggers", "1000000", "-watchdog_major_maxtriggers", "1000000", // on a busy machine it often finds itself late
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Standalone sends requests outside of any dialog that share a Call-ID and a From tag: REGISTER, OPTIONS, MESSAGE
+// StandaloneClient sends requests outside of any dialog that share a Call-ID and a From tag: REGISTER, OPTIONS, MESSAGE
 // (RFC 3261 §8.1). Its methods besides Do are called within Do, or within a function that they call back.
-type Standalone struct{ userAgentClient }
+type StandaloneClient struct{ userAgentClient }
 
 // StandaloneConfig says who sends requests to whom.
 type StandaloneConfig struct {
@@ -39,8 +39,8 @@ type StandaloneRequest struct {
 	Timeout     time.Duration // for the final response; 0: 32 s
 }
 
-// NewStandalone prepares requests to a target. It refuses targets that cannot or may not be reached.
-func (u *UserAgent) NewStandalone(c StandaloneConfig) (*Standalone, error) {
+// NewStandaloneClient prepares requests to a target. It refuses targets that cannot or may not be reached.
+func (u *UserAgent) NewStandaloneClient(c StandaloneConfig) (*StandaloneClient, error) {
 	if !u.isReady() {
 		return nil, errNotReady
 	}
@@ -51,7 +51,7 @@ func (u *UserAgent) NewStandalone(c StandaloneConfig) (*Standalone, error) {
 	if c.FromDomain != "" && !message.IsHost(c.FromDomain) {
 		return nil, fmt.Errorf("sip: %q is no domain", c.FromDomain)
 	}
-	s, callID := new(Standalone), u.id.StandaloneCallID(c.Name)
+	s, callID := new(StandaloneClient), u.id.StandaloneCallID(c.Name)
 	if c.Proxy != nil {
 		hop = *c.Proxy
 		if err := u.checkTarget(&hop); err != nil {
@@ -81,17 +81,17 @@ func localURI(user, host string) string {
 }
 
 // Do runs f under the lock, and then what f has passed to Notify.
-func (s *Standalone) Do(f func()) { s.do(f) }
+func (s *StandaloneClient) Do(f func()) { s.do(f) }
 
 // Notify runs f once the lock is released, after what was passed before and never concurrently with it.
-func (s *Standalone) Notify(f func()) { s.later(f) }
+func (s *StandaloneClient) Notify(f func()) { s.later(f) }
 
 // After runs f under the lock after a time, unless Retire is called before.
-func (s *Standalone) After(wait time.Duration, f func()) *time.Timer { return s.after(wait, f) }
+func (s *StandaloneClient) After(wait time.Duration, f func()) *time.Timer { return s.after(wait, f) }
 
 // FindAddresses looks the target up and calls back with the addresses that may be reached. resolved is false where the
 // target's name has no address at all.
-func (s *Standalone) FindAddresses(then func(addresses []resolve.Target, resolved bool)) {
+func (s *StandaloneClient) FindAddresses(then func(addresses []resolve.Target, resolved bool)) {
 	go func() {
 		defer s.ua.recovered("lookup", func() { s.do(func() { then(nil, false) }) })
 		found := s.ua.resolve(s.target)
@@ -101,10 +101,10 @@ func (s *Standalone) FindAddresses(then func(addresses []resolve.Target, resolve
 }
 
 // Address is the current address of the target.
-func (s *Standalone) Address() netip.AddrPort { return s.flow.Addr }
+func (s *StandaloneClient) Address() netip.AddrPort { return s.flow.Addr }
 
 // UseAddress directs the next requests to an address of the target. changed: it is another one than before.
-func (s *Standalone) UseAddress(t resolve.Target) (changed bool) {
+func (s *StandaloneClient) UseAddress(t resolve.Target) (changed bool) {
 	to := transport.FlowTo(t)
 	to.Socket = s.ua.transport.SocketAt(t.Local)
 	changed = s.flow.Addr != to.Addr || s.flow.Network != to.Network
@@ -114,10 +114,10 @@ func (s *Standalone) UseAddress(t resolve.Target) (changed bool) {
 }
 
 // Contact is our Contact as the current address of the target reaches it.
-func (s *Standalone) Contact() string { return s.contact(s.flow) }
+func (s *StandaloneClient) Contact() string { return s.contact(s.flow) }
 
 // Send sends a request with the next CSeq. done is called with the final response, or with an error where none came.
-func (s *Standalone) Send(r StandaloneRequest, done func(m *transport.Received, err error)) {
+func (s *StandaloneClient) Send(r StandaloneRequest, done func(m *transport.Received, err error)) {
 	s.localCSeq++
 	s.start(&clientTransaction{
 		method: r.Method, cseq: s.localCSeq, remote: remoteParty{target: cmp.Or(r.URI, s.remoteURI), routes: s.preloaded}, to: s.flow,
@@ -133,20 +133,20 @@ func (s *Standalone) Send(r StandaloneRequest, done func(m *transport.Received, 
 }
 
 // Abort ends the requests under way; their responses are dropped.
-func (s *Standalone) Abort() {
+func (s *StandaloneClient) Abort() {
 	for _, tx := range slices.Clone(s.transactions) {
 		s.terminate(tx)
 	}
 }
 
 // Retire stops the timers, and releases everything after a while in which late responses are dropped.
-func (s *Standalone) Retire() {
+func (s *StandaloneClient) Retire() {
 	s.stopTimers()
 	s.expireAfter(s.ua.cfg.Linger)
 }
 
 // Release ends the requests under way, and releases everything at once.
-func (s *Standalone) Release() {
+func (s *StandaloneClient) Release() {
 	s.Abort()
 	s.stopTimers()
 	s.expireAfter(0)

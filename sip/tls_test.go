@@ -161,7 +161,7 @@ func TestFarEndProvesItsName(t *testing.T) {
 					continue
 				}
 				f := next[sip.Refused](t, here).Final
-				assert.True(t, f.Transport)
+				assert.True(t, f.TransportFailure)
 				assert.Contains(t, f.Phrase, "certificate")
 				assert.Zero(t, far.Counters().Received, "nothing was said to a stranger")
 			}
@@ -202,7 +202,7 @@ func TestOldTLSIsRefused(t *testing.T) {
 		To: "+1", From: "+2", Notify: here.add,
 	})
 	require.NoError(t, err)
-	assert.True(t, next[sip.Refused](t, here).Final.Transport)
+	assert.True(t, next[sip.Refused](t, here).Final.TransportFailure)
 }
 
 func TestCallersMayHaveToProveThemselves(t *testing.T) {
@@ -228,7 +228,7 @@ func TestCallersMayHaveToProveThemselves(t *testing.T) {
 				return
 			}
 			f := next[sip.Refused](t, here).Final
-			assert.True(t, f.Transport || f.Silent, "%+v", f)
+			assert.True(t, f.TransportFailure || f.NoResponse, "%+v", f)
 		})
 	}
 }

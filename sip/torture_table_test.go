@@ -201,7 +201,7 @@ type audioAgent struct {
 // loopbackMedia is an engine that sends to loopback only.
 func loopbackMedia(t *testing.T) *media.Engine {
 	t.Helper()
-	low := siptest.ServicePorts(t)
+	low := siptest.MediaPorts400(t)
 	engine, err := media.NewEngine(media.Config{
 		BindIP: netip.IPv6Unspecified(), PortMin: low, PortMax: low + 199, MayReach: func(a netip.AddrPort) bool { return a.Addr().IsLoopback() },
 	})
@@ -279,7 +279,7 @@ func reactionsTCP(t *testing.T, all map[string][]byte) (said, audio map[string]s
 		served(t, func(cfg *sip.Config, ua *sip.UserAgent) {
 			cfg.Listen = []transport.Listener{{Network: "tcp", Addr: address}}
 			if ua != nil {
-				ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{Allow: true, TrunkID: "trunk"} })
+				ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{Allow: true, TrunkID: "trunk"} })
 				ua.OnInvite(agent.accept)
 			}
 		})

@@ -29,11 +29,11 @@ func TestTortureMessagesGetNoBindingOfARegistrar(t *testing.T) {
 	require.Len(t, want, 11)
 	for name := range want {
 		got[name] = reaction(t, all[name], func(ua *sip.UserAgent) {
-			ua.Registrar(registrar.Config{
+			ua.SetRegistrar(registrar.Config{
 				Account: func(user string) (auth.Account, bool) {
 					return auth.Account{ID: "phone", User: user, Password: "secret"}, true
 				},
-				At: func(transport.Source) registrar.Presence { return registrar.Absent },
+				Presence: func(transport.Source) registrar.Presence { return registrar.Absent },
 				Update: func(u *registrar.Update) {
 					t.Errorf("%s: a binding for %s, who proved nothing", name, u.AccountID)
 					u.Refuse(500, 0)

@@ -14,15 +14,15 @@ func (u *UserAgent) authenticateTrunk(m *received, a Admission) (ok bool) {
 		return true
 	}
 	offered := len(m.HeaderValues("authorization")) > 0
-	if !offered && !a.Demand {
+	if !offered && !a.RequireAuthentication {
 		return true
 	}
 	now := time.Now()
 	verifier := u.trunks.WithAccounts(a.Realm, a.Account)
 	account, v := verifier.CheckRequest(&m.Message, m.Source().Addr.Addr(), now)
 	switch v {
-	case auth.Proven:
-		m.trunk, m.isProven = account.ID, true
+	case auth.Authenticated:
+		m.trunk, m.isAuthenticated = account.ID, true
 		return true
 	case auth.TooManyFailures:
 		u.stats.rate.Add(1)
@@ -45,7 +45,7 @@ func (u *UserAgent) authenticateTrunk(m *received, a Admission) (ok bool) {
 // its source has credentials, or where the caller has proved already.
 func (i *Incoming) Challenge() {
 	d, m := i.d, i.d.server.initial
-	if !i.verifier.HasAccounts() || i.Proved {
+	if !i.verifier.HasAccounts() || i.IsAuthenticated {
 		i.Reject(403, 0)
 		return
 	}

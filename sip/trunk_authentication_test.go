@@ -50,13 +50,13 @@ func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {
 	}
 	came := make(chan caller, 1)
 	house := agentAt(t, func(u *sip.UserAgent) {
-		u.Admit(func(transport.Source) sip.Admission {
-			return sip.Admission{Allow: true, TrunkID: "first", Demand: true, Account: func(user string) (auth.Account, bool) {
+		u.SetAdmission(func(transport.Source) sip.Admission {
+			return sip.Admission{Allow: true, TrunkID: "first", RequireAuthentication: true, Account: func(user string) (auth.Account, bool) {
 				return auth.Account{ID: "second", User: "carrier", Password: "proof"}, user == "carrier"
 			}}
 		})
 		u.OnInvite(func(in *sip.Incoming) {
-			came <- caller{in.TrunkID, in.Proved}
+			came <- caller{in.TrunkID, in.IsAuthenticated}
 			in.Reject(486, 0)
 		})
 	})

@@ -31,14 +31,14 @@ func TestAttackByStrangersWhoStay(t *testing.T) {
 			return
 		}
 		ua.Hurry(8*time.Second, 8*time.Second) // all have to be in before the first is let go
-		ua.Admit(func(s transport.Source) sip.Admission {
+		ua.SetAdmission(func(s transport.Source) sip.Admission {
 			return sip.Admission{Allow: s.Addr.Addr().String() == "127.0.0.2"}
 		})
-		ua.Registrar(registrar.Config{
+		ua.SetRegistrar(registrar.Config{
 			Account: func(string) (auth.Account, bool) { return auth.Account{}, false },
-			At: func(s transport.Source) registrar.Presence {
+			Presence: func(s transport.Source) registrar.Presence {
 				if at := home.Load(); at != nil && *at == s.Addr {
-					return registrar.Exactly
+					return registrar.AtAddress
 				}
 				return registrar.Absent
 			},

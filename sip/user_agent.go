@@ -66,8 +66,8 @@ type UserAgent struct {
 }
 
 type counts struct {
-	retransmitted, unknown, rate, size, malformed, stray       atomic.Uint64
-	rejected, panics, transport, invites, incoming, late, full atomic.Uint64
+	retransmitted, unknown, rate, size, malformed, stray                     atomic.Uint64
+	rejected, panics, transport, invites, incoming, refusedLate, refusedFull atomic.Uint64
 }
 
 // New prepares a user agent; it opens no socket yet.
@@ -101,7 +101,7 @@ func New(cfg Config) (*UserAgent, error) {
 		calls:    callGate{silent: cfg.Silent, mayCall: cfg.MayCall},
 		load:     overload.New(cfg.OverloadAfter, cfg.MaxHalfOpen),
 		messages: messageTransactions{byKey: make(map[string]*messageTransaction)},
-		dialogs:  dialogTable{byKey: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog), standalone: make(map[dialogKey]*Standalone)},
+		dialogs:  dialogTable{byKey: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog), standalone: make(map[dialogKey]*StandaloneClient)},
 		ready:    make(chan struct{}), sessions: sessiontimer.Limits{Least: sessiontimer.MinInterval, Wanted: cfg.SessionExpires},
 	}
 	var err error
@@ -135,7 +135,7 @@ func (u *UserAgent) transportConfig() transport.Config {
 func (u *UserAgent) relayConfig() cluster.Config {
 	c := &u.cfg
 	return cluster.Config{
-		Key: c.RelayKey, NodeMark: cluster.Mark(c.NodeMark), OverloadAfter: c.OverloadAfter, Owner: c.Elsewhere, CachedOwner: c.Placed,
+		Key: c.RelayKey, NodeMark: cluster.Mark(c.NodeMark), OverloadAfter: c.OverloadAfter, Owner: c.Owner, CachedOwner: c.CachedOwner,
 		Transport: u.transport, Resolver: u.resolver, IsDispatcher: u.isDispatcher, Recover: u.recovered,
 		IsKnown: func(s transport.Source) bool { return u.isKnownSource(s) || u.phones.Presence(s) != registrar.Absent },
 		Serve: func(m *transport.Received) {
@@ -149,8 +149,8 @@ func (u *UserAgent) relayConfig() cluster.Config {
 // OnInvite sets the owner of inbound calls; before Serve. It must not block. 100 Trying has been sent.
 func (u *UserAgent) OnInvite(f func(*Incoming)) { u.onInvite = f }
 
-// Admit sets which sources are answered; before Serve. Without it only loopback is.
-func (u *UserAgent) Admit(f func(transport.Source) Admission) { u.admit = f }
+// SetAdmission sets which sources are answered; before Serve. Without it only loopback is.
+func (u *UserAgent) SetAdmission(f func(transport.Source) Admission) { u.admit = f }
 
 // Serve listens until ctx ends or Close is called.
 func (u *UserAgent) Serve(ctx context.Context) error {
@@ -229,8 +229,8 @@ func (u *UserAgent) Counters() Counters {
 		DroppedSize: s.size.Load() + t.DroppedSize.Load() + p.TooLarge, DroppedMalformed: s.malformed.Load() + t.DroppedMalformed.Load() + r.Malformed + p.Malformed,
 		DroppedStray: s.stray.Load(), Rejected: s.rejected.Load() + t.Rejected.Load() + r.Rejected + p.Rejected,
 		Panics: s.panics.Load(), TransportErrors: s.transport.Load() + t.Errors.Load() + r.TransportErrors, Invites: s.invites.Load(),
-		Incoming: s.incoming.Load(), Dialogs: dialogs, HalfOpen: unanswered, TCP: u.transport.Connections(),
-		Pending: pending, HalfHosts: hosts, RefusedLate: s.late.Load() + r.RefusedLate, RefusedFull: s.full.Load() + r.RefusedFull,
+		Incoming: s.incoming.Load(), Dialogs: dialogs, UnansweredCalls: unanswered, TCP: u.transport.Connections(),
+		Pending: pending, UnansweredHosts: hosts, RefusedLate: s.refusedLate.Load() + r.RefusedLate, RefusedFull: s.refusedFull.Load() + r.RefusedFull,
 		Relayed: r.Relayed, Returned: r.Returned, Lookups: r.Lookups, Forged: r.Forged,
 	}
 }

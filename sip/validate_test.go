@@ -145,7 +145,7 @@ func TestJunkSourcesCostNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		allowed := netip.MustParsePrefix("10.0.0.0/8")
 		s := onStage(t, func(ua *sip.UserAgent) {
-			ua.Admit(func(src transport.Source) sip.Admission {
+			ua.SetAdmission(func(src transport.Source) sip.Admission {
 				return sip.Admission{Allow: allowed.Contains(src.Addr.Addr())}
 			})
 		})

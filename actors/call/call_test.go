@@ -115,7 +115,7 @@ func TestEachEndOfACallHasItsOutcome(t *testing.T) {
 	}
 	assert.Equal(t, ends, got)
 	h.until(2*time.Second, "all lines are free", func() bool { return h.inUse() == 0 })
-	h.until(2*time.Second, "no phone is left", func() bool { return h.carrier.Live() == 0 && h.engine.Live() == 0 })
+	h.until(2*time.Second, "no phone is left", func() bool { return h.carrier.LiveCalls() == 0 && h.engine.Live() == 0 })
 }
 
 func TestTheAPIHangsUpAtAnyStage(t *testing.T) {
@@ -132,14 +132,14 @@ func TestTheAPIHangsUpAtAnyStage(t *testing.T) {
 	assert.Equal(t, domain.OutcomeCancelled, e.Verdict.Outcome)
 	assert.Equal(t, "api", e.Call.EndedBy)
 	assert.Equal(t, domain.CallCancelled, e.Call.Status)
-	h.saw(area+"0002", testcarrier.Given, "the phone has stopped ringing")
+	h.saw(area+"0002", testcarrier.Cancelled, "the phone has stopped ringing")
 
 	talking := h.dial(area+"0009", linger())
 	h.until(5*time.Second, "it talks", func() bool { return h.store.call(talking).Status == domain.CallInProgress })
 	require.NoError(t, hangup(talking))
 	e = h.end(talking)
 	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonHangup}, e.Verdict)
-	h.until(2*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", testcarrier.Left) == 1 })
+	h.until(2*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", testcarrier.CallerHungUp) == 1 })
 
 	at := h.order(area+"0000", linger())
 	h.start(at)
@@ -147,7 +147,7 @@ func TestTheAPIHangsUpAtAnyStage(t *testing.T) {
 	e = h.end(at.Call.ID)
 	assert.Equal(t, "api", e.Call.EndedBy)
 	h.finished(at.Call.ID)
-	h.until(5*time.Second, "nothing is left", func() bool { return h.engine.Live() == 0 && h.carrier.Live() == 0 && h.inUse() == 0 })
+	h.until(5*time.Second, "nothing is left", func() bool { return h.engine.Live() == 0 && h.carrier.LiveCalls() == 0 && h.inUse() == 0 })
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(hangup("call_nobody")))
 }
 
@@ -162,7 +162,7 @@ func TestAnAgentThatSaysNothingHangsUpOnceTheAnswerIsStored(t *testing.T) {
 		id := h.dial(area+"0009", mute)
 		h.until(5*time.Second, "it is answered", func() bool { return h.diary.count(area+"0009", testcarrier.Answered) == 1 })
 		time.AfterFunc(100*time.Millisecond, func() { close(gate) })
-		h.until(5*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", testcarrier.Left) == 1 })
+		h.until(5*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", testcarrier.CallerHungUp) == 1 })
 		assert.Contains(t, h.store.told(id), event.CallAnswered)
 		assert.Equal(t, domain.OutcomeCompleted, h.end(id).Verdict.Outcome)
 		h.finished(id)
@@ -173,7 +173,7 @@ func TestAnAgentThatSaysNothingHangsUpOnceTheAnswerIsStored(t *testing.T) {
 		gate := make(chan struct{})
 		h.store.slow = map[event.Type]chan struct{}{event.CallAnswered: gate}
 		id := h.dial(area+"0009", mute)
-		h.until(5*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", testcarrier.Left) == 1 })
+		h.until(5*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", testcarrier.CallerHungUp) == 1 })
 		assert.NotContains(t, h.store.told(id), event.CallAnswered)
 		close(gate)
 		assert.Equal(t, domain.OutcomeCompleted, h.end(id).Verdict.Outcome)

@@ -65,7 +65,7 @@ func TestACallThatWasLetGoOfGoesOnElsewhere(t *testing.T) {
 		_, alive := h.sys.ProcessRegistry.Get(h.calls)
 		return !alive
 	})
-	h.never(500*time.Millisecond, "the far end is told that it is over", func() bool { return h.diary.count(number, testcarrier.Left) > 0 })
+	h.never(500*time.Millisecond, "the far end is told that it is over", func() bool { return h.diary.count(number, testcarrier.CallerHungUp) > 0 })
 
 	c, a := h.attempt(id)
 	s, ok := recovery.NewResumable(c, a, "next", time.Now())

@@ -36,7 +36,7 @@ func dial(r *leg.Resources, m leg.Media, ua leg.UserAgent, o media.Options, in s
 	}
 	in.Body = s.Offer()
 	d, err := ua.Invite(in)
-	if errors.Is(err, transport.ErrHeld) {
+	if errors.Is(err, transport.ErrCallsSuspended) {
 		return legPrepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
 	}
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *call) sendInvite(ctx actor.Context) {
 // levelOf is how loud it is said that a leg could not be placed.
 func levelOf(err error) slog.Level {
 	switch {
-	case errors.Is(err, transport.ErrHeld):
+	case errors.Is(err, transport.ErrCallsSuspended):
 		return slog.LevelInfo // somebody wants it so
 	case leg.IsMediaRefusal(err):
 		return slog.LevelWarn // the peer's description, and no fault of ours

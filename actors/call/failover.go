@@ -93,10 +93,10 @@ func (c *call) legRefused(ctx actor.Context, f outcome.Final) {
 	switch {
 	case c.hangup.requested:
 		by = byAPI
-	case f.Silent, f.Transport, f.RingTimeout, f.Code == 0:
+	case f.NoResponse, f.TransportFailure, f.RingTimeout, f.Code == 0:
 		by = byService
 	}
-	if !f.RangBefore && (f.Transport || f.Silent || f.Code == 503) {
+	if !f.RangBefore && (f.TransportFailure || f.NoResponse || f.Code == 503) {
 		c.failover.unreachable++
 	}
 	c.result.verdict, c.result.by = v, by
@@ -109,9 +109,9 @@ func phraseOf(f outcome.Final) string {
 	switch {
 	case f.Phrase != "":
 		return f.Phrase
-	case f.Transport:
+	case f.TransportFailure:
 		return "transport error"
-	case f.Silent:
+	case f.NoResponse:
 		return "no answer at all"
 	}
 	return f.Reason

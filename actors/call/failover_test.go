@@ -265,8 +265,8 @@ func TestAStoreThatIsDownStopsNoCall(t *testing.T) {
 		return h.order(area+"0000", confirm())
 	}()
 	talking := h.start(o)
-	h.until(8*time.Second, "the whole conversation is held", func() bool { return h.diary.count(area+"0000", testcarrier.Left) == 1 })
-	h.saw(area+"0000", testcarrier.Pressed)
+	h.until(8*time.Second, "the whole conversation is held", func() bool { return h.diary.count(area+"0000", testcarrier.CallerHungUp) == 1 })
+	h.saw(area+"0000", testcarrier.KeyPressed)
 	h.store.mu.Lock()
 	h.store.down, h.store.lost = false, 1 // the next commit is done, but its answer is lost
 	h.store.mu.Unlock()

@@ -68,7 +68,7 @@ func (d *diary) count(number, what string) int {
 	defer d.mu.Unlock()
 	n := 0
 	for _, e := range d.events {
-		if e.Number == number && e.What == what {
+		if e.Number == number && e.Kind == what {
 			n++
 		}
 	}
@@ -83,7 +83,7 @@ type fixture struct {
 	blobs    *blobs
 	ua       *sip.UserAgent
 	engine   *media.Engine
-	carrier  *testcarrier.Simulator
+	carrier  *testcarrier.Carrier
 	diary    *diary
 	lines    *actor.PID
 	inLines  *actor.PID
@@ -122,7 +122,7 @@ type plan struct {
 // ports are a range of RTP ports that no other test uses.
 func ports(t *testing.T) (from, to int) {
 	t.Helper()
-	from = siptest.SoundPorts(t)
+	from = siptest.MediaPorts100(t)
 	return from, from + 99
 }
 

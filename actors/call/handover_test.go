@@ -75,7 +75,7 @@ func TestACallIsHandedOverAsOftenAsNeedBe(t *testing.T) {
 		h.sys.Root.Send(h.calls, call.ResumeCalls{})
 		assert.Equal(t, recovery.ResultResumed, soon(t, took))
 	}
-	assert.Zero(t, h.diary.count(number, testcarrier.Left), "its far end hears of no end")
+	assert.Zero(t, h.diary.count(number, testcarrier.CallerHungUp), "its far end hears of no end")
 	_, err := mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: id})
 	require.NoError(t, err)
 	assert.Equal(t, domain.ReasonHangup, h.end(id).Verdict.Reason)

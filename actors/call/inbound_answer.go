@@ -79,7 +79,7 @@ func (c *call) acceptInvite(ctx actor.Context, in *sip.Incoming, leg int, body [
 	root, self := ctx.ActorSystem().Root, ctx.Self()
 	var gone atomic.Bool
 	d = in.Answer(body, func(e sip.Event) {
-		if end, ended := e.(sip.Ended); ended && end.GaveUp {
+		if end, ended := e.(sip.Ended); ended && end.CancelledByCaller {
 			gone.Store(true) // told within Answer; a BYE may come that early too
 		}
 		root.Send(self, dialogEvent{leg, e})

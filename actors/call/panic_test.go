@@ -166,7 +166,7 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 		}
 	}
 	h.until(10*time.Second, "only the bystander has a line, sound and a phone", func() bool {
-		return h.inUse() == 1 && h.engine.Live() == 1 && h.carrier.Live() == 1
+		return h.inUse() == 1 && h.engine.Live() == 1 && h.carrier.LiveCalls() == 1
 	})
 	h.until(10*time.Second, "the bystander has kept its sound", func() bool { return h.packets(bystander) > before+100 })
 	_, err := mailbox.Ask[call.HangupStarted](t.Context(), h.sys, h.calls, call.HangUp{CallID: bystander})

@@ -61,7 +61,7 @@ func (d *redirect) applyTo(in *sip.Invite) {
 	if d == nil {
 		return
 	}
-	in.URI, in.Moved = d.uri, true
+	in.URI, in.Redirected = d.uri, true
 	for _, v := range d.identity {
 		in.Headers = append(in.Headers, message.Header{Name: "Identity", Value: v})
 	}

@@ -56,7 +56,7 @@ func TestAPeerMayHangUpBeforeItsReferSucceeds(t *testing.T) {
 			assert.Equal(t, c.by, e.Call.EndedBy)
 			assert.Len(t, e.Call.Legs, 2)
 			assert.NotNil(t, e.Call.Legs[0].EndedAt)
-			h.until(5*time.Second, "nobody is left on the phone", func() bool { return h.carrier.Live() == 0 })
+			h.until(5*time.Second, "nobody is left on the phone", func() bool { return h.carrier.LiveCalls() == 0 })
 		})
 	}
 }

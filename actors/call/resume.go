@@ -229,7 +229,7 @@ func (c *call) legReopened(ctx actor.Context, m legReopened) {
 	if m.err == nil || c.stage != resuming || c.resumption.failed {
 		return
 	}
-	if errors.Is(m.err, transport.ErrHeld) { // until it is known whose it is, or time is up
+	if errors.Is(m.err, transport.ErrCallsSuspended) { // until it is known whose it is, or time is up
 		mailbox.SendAfter(ctx, byeRetryAfter, retryReopen{})
 		return
 	}

@@ -297,7 +297,7 @@ func TestWhoDoesNotKnowWhoseACallIsTriesAgain(t *testing.T) {
 	tried, told, byes := make(chan struct{}), make(chan string, 1), make(chan struct{}, 9)
 	h.takesUp(h.survivors(1, c, a), medium{revive: func(r sip.Resumption) (leg.Dialog, error) {
 		if tries.Add(1) < 3 {
-			return nil, transport.ErrHeld
+			return nil, transport.ErrCallsSuspended
 		}
 		close(tried)
 		return strung{bye: func() {

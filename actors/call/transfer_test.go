@@ -148,7 +148,7 @@ func TestABridgeJoinsTheCallerWithSomebodyAndHisLeavingReturnsHim(t *testing.T) 
 	assert.Equal(t, []string{"agent: One moment.", "human: [on the line]", "agent: Welcome back."}, said(e))
 	human := e.Segments[1]
 	assert.Greater(t, human.EndMs, human.StartMs, "from when to when he spoke")
-	h.saw(leaves, testcarrier.HungUp)
+	h.saw(leaves, testcarrier.PhoneHungUp)
 	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
 }
 
@@ -165,7 +165,7 @@ func TestACallerIsHeardByWhomHeIsHandedTo(t *testing.T) {
 	require.NoError(t, h.hangUp(id))
 	e := h.end(id)
 	assert.Equal(t, domain.TransferCompleted, e.Call.Transfers[0].Status)
-	h.until(5*time.Second, "whom he spoke with hears of it", func() bool { return h.diary.count(area+"0109", testcarrier.Left) == 1 })
+	h.until(5*time.Second, "whom he spoke with hears of it", func() bool { return h.diary.count(area+"0109", testcarrier.CallerHungUp) == 1 })
 	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
 }
 
@@ -220,7 +220,7 @@ func TestNobodyRingsOnWhenTheCallerHangsUp(t *testing.T) {
 	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(never, testcarrier.Ringing) == 1 })
 	require.NoError(t, h.hangUp(id))
 	e := h.end(id)
-	h.saw(never, testcarrier.Given, "the CANCEL came first")
+	h.saw(never, testcarrier.Cancelled, "the CANCEL came first")
 	assert.Equal(t, domain.TransferFailed, e.Call.Transfers[0].Status)
 	assert.Equal(t, 487, e.Call.Legs[1].Code)
 	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
@@ -268,7 +268,7 @@ func TestAFaultOfTheSecondLegLeavesNobodyBehind(t *testing.T) {
 			assert.Equal(t, "internal_error", h.handed(id).Reason)
 			h.until(5*time.Second, "the line is free", func() bool { return h.inUse() == 1 })
 			h.until(5*time.Second, "the agent has the caller", func() bool { return h.tell(call.SpeakText{CallID: id, Text: "Hello again."}) == nil })
-			h.until(10*time.Second, "nobody is left on the phone", func() bool { return h.carrier.Live() == 1 })
+			h.until(10*time.Second, "nobody is left on the phone", func() bool { return h.carrier.LiveCalls() == 1 })
 			require.NoError(t, h.hangUp(id))
 			h.end(id)
 		})
@@ -289,7 +289,7 @@ func TestADeadCallTakesItsSecondLegWithIt(t *testing.T) {
 	e := h.end(id)
 	assert.Equal(t, domain.ReasonInternal, e.Verdict.Reason)
 	assert.Equal(t, domain.TransferFailed, e.Call.Transfers[0].Status)
-	h.until(5*time.Second, "both phones are left", func() bool { return h.carrier.Live() == 0 })
+	h.until(5*time.Second, "both phones are left", func() bool { return h.carrier.LiveCalls() == 0 })
 	h.until(5*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
 }
 
@@ -364,7 +364,7 @@ func TestAnAttendedTransferHandsTheSecondCallOver(t *testing.T) {
 	assert.Equal(t, domain.TransferCompleted, e.Call.Transfers[0].Status)
 	assert.Equal(t, "A caller with card [redacted].", e.Call.Transfers[0].Summary, "as it is kept")
 	assert.Equal(t, domain.ReasonTransferred, e.Verdict.Reason)
-	h.until(5*time.Second, "nothing is left", func() bool { return h.carrier.Live() == 0 && h.inUse() == 0 })
+	h.until(5*time.Second, "nothing is left", func() bool { return h.carrier.LiveCalls() == 0 && h.inUse() == 0 })
 }
 
 func TestAReferOfTheFarEndIsFollowedOnlyWhereItMay(t *testing.T) {
@@ -418,7 +418,7 @@ func TestTheFarEndMaySendTheAgentToSomebodyElse(t *testing.T) {
 	e := h.end(id)
 	assert.Equal(t, "api", e.Call.EndedBy)
 	assert.Len(t, e.Call.Legs, 2)
-	h.until(5*time.Second, "nobody is left on the phone", func() bool { return h.carrier.Live() == 0 })
+	h.until(5*time.Second, "nobody is left on the phone", func() bool { return h.carrier.LiveCalls() == 0 })
 }
 
 func TestTheTraceOfACallHoldsBothItsLegs(t *testing.T) {

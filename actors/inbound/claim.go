@@ -14,7 +14,7 @@ import (
 // RankClaim returns how good a claim the node has to a call: other nodes may have trunks at the same source.
 func (l *Lookup) RankClaim(ctx context.Context, in *sip.Incoming) (domain.CallClaim, error) {
 	number, e, err := l.FindNumber(ctx, in)
-	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, Named: in.Proved, ByHeader: slices.ContainsFunc(l.trunks.TrunksAt(in.Source), hasMatch)}
+	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, Named: in.IsAuthenticated, ByHeader: slices.ContainsFunc(l.trunks.TrunksAt(in.Source), hasMatch)}
 	switch {
 	case err == nil && number.Number == "*":
 		c.Rank, c.Since = domain.ClaimRest, l.catchAllSince(ctx, in, e)

@@ -42,7 +42,7 @@ func (l *Lookup) FindNumber(ctx context.Context, in *sip.Incoming) (*domain.Phon
 		return nil, needAuth[0], ErrAuthRequired
 	case len(entries) > 0:
 		return nil, entries[0], ErrNoNumber
-	case len(all) > 0 && !in.Proved:
+	case len(all) > 0 && !in.IsAuthenticated:
 		return nil, all[0], ErrNoNumber
 	}
 	return nil, trunk.Entry{}, ErrNoNumber
@@ -101,7 +101,7 @@ func splitByAuth(all []trunk.Entry, in *sip.Incoming) (entries, needAuth []trunk
 	for _, e := range all {
 		if admits(e, in) {
 			entries = append(entries, e)
-		} else if !in.Proved && carriesHeader(e, in) {
+		} else if !in.IsAuthenticated && carriesHeader(e, in) {
 			needAuth = append(needAuth, e)
 		}
 	}
@@ -178,7 +178,7 @@ func carriesHeader(e trunk.Entry, in *sip.Incoming) bool {
 // IsAuthenticated tells whether a call has the credentials of a trunk, if the trunk has
 // inbound.auth.
 func IsAuthenticated(e trunk.Entry, in *sip.Incoming) bool {
-	if in.Proved {
+	if in.IsAuthenticated {
 		return e.Trunk.ID == in.TrunkID
 	}
 	return e.Trunk.Inbound.Auth == nil

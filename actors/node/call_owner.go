@@ -48,7 +48,7 @@ func (n *Node) findClaim(ctx context.Context, q ClaimQuery) (domain.CallClaim, e
 	in := &sip.Incoming{To: q.To, Source: q.Source, MatchFields: q.MatchFields}
 	for i := range entries {
 		if auth := entries[i].Trunk.Inbound.Auth; q.User != "" && auth != nil && auth.Username == q.User {
-			in.Proved, in.TrunkID = true, entries[i].Trunk.ID // the node that receives the call verifies the digest
+			in.IsAuthenticated, in.TrunkID = true, entries[i].Trunk.ID // the node that receives the call verifies the digest
 			break
 		}
 	}

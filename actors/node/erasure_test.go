@@ -51,7 +51,7 @@ func (h *fixture) namedIn(ws, e164 string) (found []string) {
 			require.NoError(h, err)
 			more = page.More
 			for _, row := range page.Rows {
-				after = row.Place
+				after = row.Position
 				body := row.Value[1:]
 				if row.Value[0]&0x80 != 0 {
 					body, err = unpack.DecodeAll(body, nil)

@@ -109,5 +109,5 @@ func (n *Node) TrunkSources() *trunk.Sources { return n.trunkSources }
 
 // Registrar opens the user agent to the phones of all workspaces.
 func (n *Node) Registrar() sipregistrar.Config {
-	return sipregistrar.Config{Open: n.phones.HasPhones, Account: n.phones.Account, At: n.phones.PresenceAt, Update: n.registerPhone}
+	return sipregistrar.Config{HasPhones: n.phones.HasPhones, Account: n.phones.Account, Presence: n.phones.PresenceAt, Update: n.registerPhone}
 }

@@ -53,7 +53,7 @@ import (
 // ports is a range of RTP ports that no other test uses.
 func ports(t *testing.T) (low, high int) {
 	t.Helper()
-	low = siptest.SoundPorts(t)
+	low = siptest.MediaPorts100(t)
 	return low, low + 99
 }
 
@@ -79,7 +79,7 @@ type fixture struct {
 	ua       *sip.UserAgent
 	engine   *media.Engine
 	pairs    int // of ports for sound, which rest for a moment only; 0: fifty
-	phones   *testcarrier.Simulator
+	phones   *testcarrier.Carrier
 	diary    *diary
 	receiver *receiver
 	before   func(actor string, msg any)
@@ -181,22 +181,22 @@ func (h *fixture) open() {
 			Egress: egress, RootCAs: h.receiver.roots,
 			PublicURL: "https://calls.example", SpoolDir: filepath.Join(h.dir, "spool"), Log: log, BeforeMessage: h.before, Mail: h.mail, AlertInterval: 200 * time.Millisecond, SurviveCalls: h.survive,
 		},
-		TestCall: func(ctx context.Context, o testcarrier.Order) error {
+		TestCall: func(ctx context.Context, o testcarrier.CallRequest) error {
 			at := h.ua.Addr("udp")
-			o.At = resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
+			o.Target = resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
 			return h.phones.Call(ctx, o)
 		},
-		BrowserCall: func(ctx context.Context, o testcarrier.Order, ear func([]byte), told func(testcarrier.Event)) (*testcarrier.Handset, error) {
+		BrowserCall: func(ctx context.Context, o testcarrier.CallRequest, ear func([]byte), told func(testcarrier.Event)) (*testcarrier.Handset, error) {
 			at := h.ua.Addr("udp")
-			o.At = resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
-			return h.phones.Talk(ctx, o, ear, told)
+			o.Target = resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
+			return h.phones.CallWithHandset(ctx, o, ear, told)
 		},
 	})
 	h.node = h.svc.Node
 	h.ua.OnInvite(h.node.ReceiveInvite)
 	h.ua.OnMessage(h.node.ReceiveMessage)
-	h.ua.Registrar(h.node.Registrar())
-	h.ua.Admit(h.node.TrunkSources().Admit)
+	h.ua.SetRegistrar(h.node.Registrar())
+	h.ua.SetAdmission(h.node.TrunkSources().Admit)
 	ended := make(chan error, 1)
 	serving, cancel := context.WithCancel(ctx)
 	go func() { ended <- h.ua.Serve(serving) }()
@@ -402,11 +402,11 @@ func (d *diary) note(e testcarrier.Event) {
 		r = &ringing{number: e.Number}
 		d.phones[e.CallID] = r
 	}
-	r.what = append(r.what, e.What)
-	switch e.What {
+	r.what = append(r.what, e.Kind)
+	switch e.Kind {
 	case testcarrier.Answered:
 		r.answered = time.Now()
-	case testcarrier.Given, testcarrier.HungUp, testcarrier.Left, testcarrier.Refused:
+	case testcarrier.Cancelled, testcarrier.PhoneHungUp, testcarrier.CallerHungUp, testcarrier.Refused:
 		r.over = time.Now()
 	}
 }

@@ -72,7 +72,7 @@ func (r *inboundMessages) routeMessage(ctx context.Context, in *sip.IncomingMess
 	case err != nil, content.Report == nil && !isStorableBody(content.Body):
 		return sipBadRequest, nil //nolint:nilerr // the response states the error
 	}
-	as := &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields}
+	as := &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, IsAuthenticated: in.IsAuthenticated, Source: in.Source, MatchFields: in.MatchFields}
 	carries := func(e trunk.Entry) bool { return e.Trunk.SMS == domain.SMSPlain || e.Trunk.SMS == domain.SMSIMDN }
 	if content.Report != nil {
 		return r.routeReport(ctx, as, content.Report)
@@ -111,7 +111,7 @@ func isStorableBody(body string) bool {
 // of the report's source. A report on an unknown message gets 200, because the sender would repeat it otherwise.
 func (r *inboundMessages) routeReport(ctx context.Context, as *sip.Incoming, report *sms.Report) (code int, err error) {
 	for _, e := range r.trunkSources.TrunksAt(as.Source) { // the trunk's matching header is optional, because a carrier may omit it in a report
-		if as.Proved && !inbound.IsAuthenticated(e, as) {
+		if as.IsAuthenticated && !inbound.IsAuthenticated(e, as) {
 			continue
 		}
 		m, _, err := r.services.Messages.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: report.MessageID})
@@ -136,7 +136,7 @@ func (r *inboundMessages) claimMessage(ctx context.Context, in *sip.IncomingMess
 		return none, err
 	}
 	if content.Report == nil {
-		return r.lookup.RankClaim(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields})
+		return r.lookup.RankClaim(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, IsAuthenticated: in.IsAuthenticated, Source: in.Source, MatchFields: in.MatchFields})
 	}
 	for _, e := range r.trunkSources.TrunksAt(in.Source) {
 		m, _, err := r.services.Messages.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: content.Report.MessageID})

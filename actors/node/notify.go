@@ -24,7 +24,7 @@ func (n *Node) holdCalls(on bool) {
 	case n.cfg.Router != nil:
 		n.cfg.Router.holdCalls(n, on)
 	case n.cfg.SIP != nil:
-		n.cfg.SIP.HoldCalls(on)
+		n.cfg.SIP.SuspendCalls(on)
 	}
 }
 

@@ -151,7 +151,7 @@ func TestADrainedNodeTakesNoCallsUntilItIsUndrained(t *testing.T) {
 	_, err = d.Calls.TestInboundCall(ctx, h.test, calls.InboundTest{To: own, From: number(1, 2, "11")})
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 	at := h.ua.Addr("udp")
-	refused := h.phones.Call(ctx, testcarrier.Order{To: own, From: number(1, 3, "11"), At: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
+	refused := h.phones.Call(ctx, testcarrier.CallRequest{To: own, From: number(1, 3, "11"), Target: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
 	require.ErrorContains(t, refused, "503")
 	_, err = d.Calls.PlaceCall(ctx, h.test, domain.NewCall{To: number(2, 1, "14"), AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
@@ -168,7 +168,7 @@ func TestADrainedNodeTakesNoCallsUntilItIsUndrained(t *testing.T) {
 	h.node.Drain(over)
 	_, err = d.Operator.UndrainNode(ctx, h.live)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "it is being stopped")
-	refused = h.phones.Call(ctx, testcarrier.Order{To: own, From: number(1, 5, "11"), Mark: "late", At: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
+	refused = h.phones.Call(ctx, testcarrier.CallRequest{To: own, From: number(1, 5, "11"), TestID: "late", Target: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
 	require.ErrorContains(t, refused, "503")
 }
 

@@ -340,7 +340,7 @@ func (s *scene) phonesSay() {
 			continue
 		}
 		last := r.what[len(r.what)-1]
-		assert.Contains(s, []string{testcarrier.Left, testcarrier.HungUp}, last, r.number)
+		assert.Contains(s, []string{testcarrier.CallerHungUp, testcarrier.PhoneHungUp}, last, r.number)
 	}
 	for phone, n := range rung {
 		assert.Equal(s, 1, n, "%s rang", phone)

@@ -45,7 +45,7 @@ func (s *Router) holdCalls(n *Node, on bool) {
 		delete(s.holding, n)
 	}
 	if s.ua != nil {
-		s.ua.HoldCalls(len(s.holding) > 0)
+		s.ua.SuspendCalls(len(s.holding) > 0)
 	}
 }
 
@@ -86,8 +86,8 @@ func (s *Router) Attach(ua *sip.UserAgent) {
 	s.mu.Unlock()
 	ua.OnInvite(s.receiveInvite)
 	ua.OnMessage(s.receiveMessage)
-	ua.Registrar(registrar.Config{Open: s.hasPhones, Account: s.findAccount, At: s.presenceOf, Update: s.registerPhone})
-	ua.Admit(s.admitSource)
+	ua.SetRegistrar(registrar.Config{HasPhones: s.hasPhones, Account: s.findAccount, Presence: s.presenceOf, Update: s.registerPhone})
+	ua.SetAdmission(s.admitSource)
 }
 
 // admitSource adds up what the nodes say of a source.
@@ -99,7 +99,7 @@ func (s *Router) admitSource(from transport.Source) (out sip.Admission) {
 		case !out.Allow:
 			out = a
 		default:
-			out.Demand = out.Demand && a.Demand
+			out.RequireAuthentication = out.RequireAuthentication && a.RequireAuthentication
 			out.Account, out.Realm = firstAccount(out.Account, a.Account), cmp.Or(out.Realm, a.Realm)
 		}
 	}

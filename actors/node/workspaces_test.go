@@ -26,7 +26,7 @@ func (h *fixture) remains(id string) (found []string) {
 			page, err := h.driver.Scan(ctx, persistence.Range{Table: table, After: after, Limit: 500})
 			require.NoError(h, err)
 			for _, row := range page.Rows {
-				if after = row.Place; strings.Contains(table+" "+row.ID+" "+string(row.Value), id) {
+				if after = row.Position; strings.Contains(table+" "+row.ID+" "+string(row.Value), id) {
 					found = append(found, table+" "+row.ID)
 				}
 			}

@@ -142,7 +142,7 @@ func (b *PhoneDirectory) PresenceAt(s transport.Source) registrar.Presence {
 	s.Addr = netip.AddrPortFrom(s.Addr.Addr().Unmap(), s.Addr.Port())
 	switch {
 	case b.exact[s] > 0:
-		return registrar.Exactly
+		return registrar.AtAddress
 	case b.hosts[s.Addr.Addr()] > 0:
 		return registrar.AtHost
 	}

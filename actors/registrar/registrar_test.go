@@ -79,7 +79,7 @@ func TestARegisterThatWaitsWhileItsPasswordIsChangedIsRefused(t *testing.T) {
 	}, 100))
 	came := make(chan string, 4)
 	phoneServer := served(t, func(ua *sip.UserAgent) {
-		ua.Registrar(sipregistrar.Config{Open: book.HasPhones, Account: book.Account, At: book.PresenceAt, Update: func(u *sipregistrar.Update) {
+		ua.SetRegistrar(sipregistrar.Config{HasPhones: book.HasPhones, Account: book.Account, Presence: book.PresenceAt, Update: func(u *sipregistrar.Update) {
 			sys.Root.Send(pid, registrar.RegisterPhone{Update: u})
 			came <- u.AccountID
 		}})

@@ -70,7 +70,7 @@ func TestTargetThatFailsIsTriedLast(t *testing.T) {
 	}
 	assert.Equal(t, []string{one, two, ""}, []string{pick(), pick(one), pick(one, two)})
 	learn := func(key string, r LegResult) { r.Key = key; b.learn(&r, now) }
-	fails := LegResult{Verdict: domain.Verdict{Reason: domain.ReasonTrunkError}, Final: outcome.Final{Silent: true}}
+	fails := LegResult{Verdict: domain.Verdict{Reason: domain.ReasonTrunkError}, Final: outcome.Final{NoResponse: true}}
 	for range outAfter {
 		assert.Equal(t, one, pick())
 		learn(one, fails)

@@ -27,7 +27,7 @@ func TestOneCallAtATimeTriesATrunkThatIsOut(t *testing.T) {
 		}
 		fail := func(s any) {
 			sys.Root.Send(a.trunks, trunk.LegResult{
-				CallID: s.(trunk.Slot).CallID, TrunkID: "one", Key: s.(trunk.Slot).Key, Final: outcome.Final{Silent: true},
+				CallID: s.(trunk.Slot).CallID, TrunkID: "one", Key: s.(trunk.Slot).Key, Final: outcome.Final{NoResponse: true},
 				Verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonTrunkError, NextLeg: domain.NextLegOtherTarget},
 			})
 			synctest.Wait()

@@ -204,11 +204,11 @@ func (b *Sources) Admit(s transport.Source) sip.Admission {
 	if len(found) == 0 {
 		return sip.Admission{}
 	}
-	a := sip.Admission{Allow: true, TrunkID: found[0].Trunk.ID, Demand: true}
+	a := sip.Admission{Allow: true, TrunkID: found[0].Trunk.ID, RequireAuthentication: true}
 	for i := range found {
 		digest := found[i].Trunk.Inbound.Auth
 		if digest == nil {
-			a.Demand = false
+			a.RequireAuthentication = false
 		} else if a.Account == nil {
 			a.Realm = digest.Realm
 			a.Account = func(user string) (auth.Account, bool) { return accountOf(found, user) }

@@ -92,7 +92,7 @@ func TestARestartGoesOnFromHowTheTrunksDid(t *testing.T) {
 		}
 		for range 3 {
 			sys.Root.Send(a.trunks, trunk.LegResult{
-				CallID: "a", Key: key, TrunkID: "one", Final: outcome.Final{Silent: true}, Verdict: domain.Verdict{Reason: domain.ReasonTrunkError},
+				CallID: "a", Key: key, TrunkID: "one", Final: outcome.Final{NoResponse: true}, Verdict: domain.Verdict{Reason: domain.ReasonTrunkError},
 			})
 		}
 		sys.Root.Send(a.trunks, trunk.InboundCallArrived{TrunkID: "one"})

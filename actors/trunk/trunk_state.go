@@ -231,11 +231,11 @@ func (b *trunkState) learn(m *LegResult, now time.Time) {
 
 func said(f outcome.Final) string {
 	switch {
-	case f.Silent:
+	case f.NoResponse:
 		return "no answer at all"
 	case f.Phrase != "":
 		return f.Phrase
-	case f.Transport:
+	case f.TransportFailure:
 		return "transport error"
 	}
 	return f.Reason

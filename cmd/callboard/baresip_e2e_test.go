@@ -68,7 +68,7 @@ func baresipAt(t testing.TB, at place, account string, more ...string) *phone {
 	p := &phone{t: t, dir: t.TempDir(), port: siptest.Port(t), control: siptest.Port(t), at: at}
 	tone := filepath.Join(p.dir, "tone.wav")
 	require.NoError(t, os.WriteFile(tone, wavOf(sweep(60)), 0o600))
-	low := siptest.SoundPorts(t)
+	low := siptest.MediaPorts100(t)
 	config := fmt.Sprintf(`poll_method epoll
 sip_listen %s:%d
 audio_source aufile,%s

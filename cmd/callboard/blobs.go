@@ -28,20 +28,20 @@ func blobsMoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := blobstore.MoveFromDataFolder(cmd.Context(), cfg, func(now blob.Moved) {
-				if n := now.Moved + now.There; !asJSON && n%moveReport == 0 {
+			done, err := blobstore.MoveFromDataFolder(cmd.Context(), cfg, func(now blob.MoveResult) {
+				if n := now.Copied + now.AlreadyStored; !asJSON && n%moveReport == 0 {
 					_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%d moved so far\n", n)
 				}
 			})
 			if err != nil {
-				return fmt.Errorf("%w (%d were moved; repeat the command to go on)", err, done.Moved)
+				return fmt.Errorf("%w (%d were moved; repeat the command to go on)", err, done.Copied)
 			}
 			if asJSON {
 				return printIfJSON(cmd, true, done)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d were moved (%d bytes), %d were there already.\n", done.Moved, done.Bytes, done.There)
-			if done.Other > 0 && err == nil {
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files are no recordings and no exports and stay where they are.\n", done.Other)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d were moved (%d bytes), %d were there already.\n", done.Copied, done.Bytes, done.AlreadyStored)
+			if done.Skipped > 0 && err == nil {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files are no recordings and no exports and stay where they are.\n", done.Skipped)
 			}
 			return err
 		},

@@ -96,7 +96,7 @@ func TestEveryCommandOfTheLoadTestingGuideWorks(t *testing.T) {
 	s := newPlainService(t)
 	said := s.follow(t.TempDir(), blocks, "",
 		"SIP=127.0.0.1:"+strconv.Itoa(s.sip), "PACK="+pack, "COUNT=6", "FAR_PORT="+strconv.Itoa(siptest.Port(t)), "NEAR_PORT="+strconv.Itoa(siptest.Port(t)),
-		"SOUND_PORT="+strconv.Itoa(siptest.SoundPorts(t)), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
+		"SOUND_PORT="+strconv.Itoa(siptest.MediaPorts100(t)), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
 	require.Len(t, said, len(blocks))
 	assert.Regexp(t, `^completed 6 \{.*'completed': 6`, said.with(t, blocks, "/v1/campaigns"))
 	assert.Equal(t, "6 calls came in\n", said.with(t, blocks, "uac-call.xml"))

@@ -20,7 +20,7 @@ import (
 // reader adds an account.
 func quietPhone(t *testing.T) string {
 	t.Helper()
-	dir, low := t.TempDir(), siptest.SoundPorts(t)
+	dir, low := t.TempDir(), siptest.MediaPorts100(t)
 	tone := filepath.Join(dir, "tone.wav")
 	require.NoError(t, os.WriteFile(tone, wavOf(sweep(5)), 0o600))
 	config := fmt.Sprintf(`poll_method epoll

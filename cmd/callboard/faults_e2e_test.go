@@ -250,12 +250,12 @@ func (o *ordeal) loses(server *redistest.Server, together bool) {
 		o.await("some calls", time.Minute, func() bool { return len(o.answers.rung()) > before+n })
 	}
 	calls(3)
-	mark := server.Mark()
+	mark := server.WrittenBytes()
 	calls(15)
 	if together {
 		o.kill9()
 	}
-	server.KillAndForget(mark)
+	server.KillAndTruncate(mark)
 	server.Restart()
 	if together {
 		o.start()
@@ -296,9 +296,9 @@ func TestKillsOfARedisThatForgetsAreMadeGood(t *testing.T) {
 // staleReplica promotes a replica while the service goes on with the other
 // server, and puts it in its place a moment later. The campaign pauses until
 // the replica follows, however long that takes: somebody must be left to ring.
-func (o *ordeal) staleReplica(id string, from *redistest.Server, way *redistest.Way, restart bool) *redistest.Server {
+func (o *ordeal) staleReplica(id string, from *redistest.Server, way *redistest.Proxy, restart bool) *redistest.Server {
 	o.api("POST", "/v1/campaigns/"+id+"/pause", nil)
-	replica := redistest.Replica(o.t, from)
+	replica := redistest.StartReplica(o.t, from)
 	o.api("POST", "/v1/campaigns/"+id+"/resume", nil)
 	before := len(o.answers.rung())
 	o.await("some calls", time.Minute, func() bool { return len(o.answers.rung()) > before+3 })
@@ -309,7 +309,7 @@ func (o *ordeal) staleReplica(id string, from *redistest.Server, way *redistest.
 		o.kill9()
 	}
 	from.Kill()
-	way.To(replica)
+	way.SwitchTo(replica)
 	if restart {
 		o.start()
 	}
@@ -319,7 +319,7 @@ func (o *ordeal) staleReplica(id string, from *redistest.Server, way *redistest.
 func TestFailOversToStaleReplicasCallNoContactTwice(t *testing.T) {
 	t.Parallel()
 	_, server := redistest.Start(t)
-	way := redistest.NewWay(t, server)
+	way := redistest.NewProxy(t, server)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+way.URL())
 	o.contacts *= 2
 	id := o.startCampaign()
@@ -335,7 +335,7 @@ func TestFailOversToStaleReplicasCallNoContactTwice(t *testing.T) {
 func TestFailOversToAStaleReplicaThatIsTrustedRingTwice(t *testing.T) {
 	t.Parallel()
 	_, server := redistest.Start(t)
-	way := redistest.NewWay(t, server)
+	way := redistest.NewProxy(t, server)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+way.URL(), "FAILPOINT_ANY_HISTORY=1")
 	o.contacts *= 2
 	_ = o.staleReplica(o.startCampaign(), server, way, true)
@@ -376,14 +376,14 @@ func TestFullRedisServersStopDiallingAndLoseNoContact(t *testing.T) {
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url)
 	o.rounds = max(2, o.rounds/10)
 	o.endure(func(round int) {
-		server.Fill()
+		server.FillMemory()
 		o.await("health to say so", time.Minute, func() bool { return o.readyz() == 503 })
 		o.silent()
 		if round%2 == 1 {
 			o.kill9()
 			o.launch()
 		}
-		server.Drain()
+		server.FreeMemory()
 		o.await("health again", time.Minute, func() bool { return o.readyz() == 200 })
 	})
 }
@@ -399,10 +399,10 @@ func TestFullRedisServersMakePeopleRingTwiceWhereAttemptsAreStoredLate(t *testin
 	for round := 0; round < 5 && o.twice() == 0; round++ { // all lines may be taken when it fills
 		before := len(o.answers.rung())
 		o.await("more calls", time.Minute, func() bool { return len(o.answers.rung()) > before+1 || o.twice() > 0 })
-		server.Fill()
+		server.FillMemory()
 		o.await("health to say so", time.Minute, func() bool { return o.readyz() == 503 })
 		o.kill9()
-		server.Drain()
+		server.FreeMemory()
 		o.start()
 		o.await("calls again", time.Minute, func() bool { return o.twice() > 0 || len(o.answers.rung()) > before+2 })
 	}

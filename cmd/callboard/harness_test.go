@@ -177,7 +177,7 @@ func preparePlain(t testing.TB, env ...string) *service {
 func prepare(t testing.TB, env ...string) *service {
 	t.Helper()
 	dir := t.TempDir()
-	low := siptest.ServicePorts(t)
+	low := siptest.MediaPorts400(t)
 	s := &service{t: t, dir: dir, binary: binary, http: "127.0.0.1:" + strconv.Itoa(siptest.Port(t)), sip: siptest.Port(t), receiver: newReceiver(t)}
 	ca := filepath.Join(dir, "ca.pem")
 	require.NoError(t, os.WriteFile(ca, s.receiver.pem, 0o600))

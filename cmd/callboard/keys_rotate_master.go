@@ -42,7 +42,7 @@ func keysRotateMaster() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err = v.Records.Rotate(cmd.Context(), next); err != nil {
+			if err = v.Records.RotateMasterKey(cmd.Context(), next); err != nil {
 				return err
 			}
 			return printResult(cmd, asJSON, map[string]any{"data": cfg.Data, "master_key_file": args[0], "rotated": true}, "The store belongs to the master key in %s now: set master_key_file to it before you start the service.\n", args[0])

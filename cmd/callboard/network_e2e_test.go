@@ -173,7 +173,7 @@ func TestCallsSurviveABadNetwork(t *testing.T) {
 	number := func(n int) string { return fmt.Sprintf("+1202555013%d", n) }
 	for n, f := range faults {
 		at := portOn(t, netip.MustParseAddr(fmt.Sprintf("127.0.1.%d", n+1)))
-		p, err := newNetPhone(at, siptest.SoundPorts(t), ledgers[n].put)
+		p, err := newNetPhone(at, siptest.MediaPorts100(t), ledgers[n].put)
 		require.NoError(t, err)
 		t.Cleanup(p.close)
 		s.api("POST", "/v1/trunks", object{
@@ -220,7 +220,7 @@ func TestACallOverIPv6(t *testing.T) {
 	agent := s.keypad()
 	var l ledger
 	at := netip.AddrPortFrom(netip.IPv6Loopback(), portOn(t, netip.MustParseAddr("127.0.0.1")).Port())
-	p, err := newNetPhone(at, siptest.SoundPorts(t), l.put)
+	p, err := newNetPhone(at, siptest.MediaPorts100(t), l.put)
 	require.NoError(t, err)
 	t.Cleanup(p.close)
 	s.api("POST", "/v1/trunks", object{

@@ -59,7 +59,7 @@ func newNetPhone(at netip.AddrPort, low int, notify func(phoneCall)) (*netPhone,
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &netPhone{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100), notify: notify, ua: ua, stop: cancel}
-	ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{Allow: true} }) // it is alone with the service
+	ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{Allow: true} }) // it is alone with the service
 	ua.OnInvite(p.answer)
 	failed := make(chan error, 1)
 	p.work.Go(func() { failed <- ua.Serve(ctx) })

@@ -63,7 +63,7 @@ func nodesCommand() *cobra.Command {
 			}
 			bound, cancel := context.WithTimeout(cmd.Context(), membership.LeaveTimeout)
 			defer cancel()
-			nodes, rows, err := look.Survey(bound)
+			nodes, rows, err := look.LiveNodesAndShards(bound)
 			if err = errors.Join(err, look.Leave(bound)); err != nil {
 				return err
 			}

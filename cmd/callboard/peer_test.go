@@ -69,7 +69,7 @@ func sippOn(t testing.TB, at netip.AddrPort, scenario string, args ...string) *p
 	require.NoError(t, err)
 	p := &peer{t: t, port: int(at.Port()), dir: t.TempDir(), done: make(chan error, 1)}
 	p.log = filepath.Join(p.dir, "sipp.log")
-	media := siptest.SoundPorts(t)
+	media := siptest.MediaPorts100(t)
 	all := append([]string{
 		"-sf", path, "-i", at.Addr().String(), "-p", strconv.Itoa(p.port), "-mp", strconv.Itoa(media), "-nostdin", "-aa",
 		"-trace_logs", "-log_file", p.log, "-trace_err", "-error_file", filepath.Join(p.dir, "err"),

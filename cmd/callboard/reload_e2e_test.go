@@ -174,7 +174,7 @@ func TestStartWaitsWhileRedisIsAway(t *testing.T) {
 			errs, err := s.with("CALLBOARD_REDIS_URL=" + strings.TrimSuffix(url, "/0") + "/9999")
 			require.Error(t, err)
 			assert.Contains(t, errs, "redis_url: Redis has no database of this number")
-			redis.Guard("secret")
+			redis.RequirePassword("secret")
 			for _, user := range []string{"", ":wrong@"} {
 				errs, err = s.with("CALLBOARD_REDIS_URL=" + strings.Replace(url, "redis://", "redis://"+user, 1))
 				require.Error(t, err)

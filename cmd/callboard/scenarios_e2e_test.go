@@ -232,7 +232,7 @@ func (s *scenarioService) remote(t *testing.T, r *scenarioRow, p *scenarioPeer) 
 func (p *scenarioPeer) start(t *testing.T, r *scenarioRow, remote string) {
 	t.Helper()
 	args := []string{
-		"-sf", p.scenario(t, r), "-i", p.at.Addr().String(), "-p", strconv.Itoa(int(p.at.Port())), "-mp", strconv.Itoa(siptest.SoundPorts(t)),
+		"-sf", p.scenario(t, r), "-i", p.at.Addr().String(), "-p", strconv.Itoa(int(p.at.Port())), "-mp", strconv.Itoa(siptest.MediaPorts100(t)),
 		"-nostdin", "-m", "1", "-timeout", scenarioTimeout, "-timeout_error", "-trace_err", "-error_file", filepath.Join(p.dir, "err"),
 		"-trace_msg", "-message_file", filepath.Join(p.dir, "messages"),
 		"-watchdog_minor_maxtriggers", never, "-watchdog_major_maxtriggers", never,

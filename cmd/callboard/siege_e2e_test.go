@@ -25,9 +25,9 @@ type siege struct {
 	*crew
 	plan
 	redis      *redistest.Server
-	ways       []*redistest.Way // of each node to the Redis; none: they go there straight
-	watches    []watch          // of each node
-	answer     *peer            // the carrier
+	ways       []*redistest.Proxy // of each node to the Redis; none: they go there straight
+	watches    []watch            // of each node
+	answer     *peer              // the carrier
 	dispatcher netip.AddrPort
 	tenants    []*shardTenant
 	tolls      []toll
@@ -67,7 +67,7 @@ func onLoopback() ground {
 		carrier: carrierHost, dispatcher: dispatcherHost, nodes: []netip.Addr{nodeHost, nodeHost, nodeHost},
 		redis: func(t *testing.T) *redistest.Server { t.Helper(); _, s := redistest.Start(t); return s },
 		url: func(o *siege, node int) string {
-			o.ways = append(o.ways, redistest.NewWay(o.t, o.redis))
+			o.ways = append(o.ways, redistest.NewProxy(o.t, o.redis))
 			return o.ways[node].URL()
 		},
 		put: func(int, *service) {},
@@ -195,9 +195,9 @@ func (o *siege) stop(s *service) {
 
 // cut takes a node off Redis, which the others reach.
 func (o *siege) cut(node int) {
-	o.ways[node].To(nil)
+	o.ways[node].SwitchTo(nil)
 	<-time.After(o.lasts(4))
-	o.ways[node].To(o.redis)
+	o.ways[node].SwitchTo(o.redis)
 }
 
 func (o *siege) frozen() {
@@ -238,13 +238,13 @@ func (o *siege) clock(node int) {
 // stale puts a replica that lacks the last calls in the place of the Redis.
 func (o *siege) stale() {
 	o.t.Helper()
-	replica := redistest.Replica(o.t, o.redis)
+	replica := redistest.StartReplica(o.t, o.redis)
 	replica.Promote()
 	o.ahead()
 	o.redis.Kill()
 	o.redis = replica
 	for _, w := range o.ways {
-		w.To(replica)
+		w.SwitchTo(replica)
 	}
 }
 

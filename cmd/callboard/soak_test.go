@@ -467,7 +467,7 @@ func (s *soak) nothingOpen() {
 			if !page.More || len(page.Rows) == 0 {
 				break
 			}
-			r.After = page.Rows[len(page.Rows)-1].Place
+			r.After = page.Rows[len(page.Rows)-1].Position
 		}
 	}
 	assert.Zero(s.t, open, "attempts left open in the store")

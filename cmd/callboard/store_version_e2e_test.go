@@ -28,7 +28,7 @@ func raiseStore(t testing.TB, d persistence.Driver, needs persistence.Requiremen
 	require.NoError(t, err)
 	require.NoError(t, d.ClaimAll(t.Context(), "1|test"))
 	_, err = d.Commit(t.Context(), persistence.Commit{
-		Shard: persistence.Whole, Token: "1|test", Puts: []persistence.Put{{Key: persistence.Key{Table: "_meta/", ID: "format"}, Value: value}},
+		Shard: persistence.WholeStore, Token: "1|test", Puts: []persistence.Put{{Key: persistence.Key{Table: "_meta/", ID: "format"}, Value: value}},
 	})
 	require.NoError(t, err)
 	require.NoError(t, d.Close())

@@ -41,7 +41,7 @@ func newGathering(t testing.TB) *gathering {
 	t.Helper()
 	p := &gathering{t: t, port: siptest.Port(t), parts: map[string]func(*talker){}}
 	at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(p.port))
-	low := siptest.ManyPorts(t)
+	low := siptest.MediaPorts1390(t)
 	var err error
 	p.engine, err = media.NewEngine(media.Config{BindIP: at.Addr(), PublicIP: at.Addr(), PortMin: low, PortMax: low + 198})
 	require.NoError(t, err)
@@ -51,7 +51,7 @@ func newGathering(t testing.TB) *gathering {
 	require.NoError(t, err)
 	var stop context.CancelFunc
 	p.ctx, stop = context.WithCancel(context.Background())
-	ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{Allow: true} })
+	ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{Allow: true} })
 	ua.OnInvite(p.answer)
 	failed := make(chan error, 1)
 	p.work.Go(func() { failed <- ua.Serve(p.ctx) })

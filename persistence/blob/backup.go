@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Backup puts every blob of a folder into another one that is not there yet:
-// as a link where the file system can, because a blob never changes, and as a
-// copy elsewhere. What is being written or deleted meanwhile may be missing.
+// Backup copies every blob of the folder from into the new folder to. Blobs never change, so a blob is hard-linked
+// where the file system allows it, and copied otherwise. A blob that is written or deleted during the backup may be
+// missing.
 func Backup(ctx context.Context, from, to string) (blobs int, bytes int64, err error) {
 	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
@@ -30,7 +30,7 @@ func Backup(ctx context.Context, from, to string) (blobs int, bytes int64, err e
 		switch {
 		case e.IsDir():
 			return os.MkdirAll(target, 0o700)
-		case !e.Type().IsRegular() || strings.HasSuffix(path, part):
+		case !e.Type().IsRegular() || strings.HasSuffix(path, partSuffix):
 			return nil
 		}
 		size, err := linkOrCopy(path, target)

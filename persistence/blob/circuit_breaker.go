@@ -5,60 +5,60 @@ import (
 	"time"
 )
 
-// circuitBreaker keeps callers from a store that is away. After a failure nobody
-// asks for a while, then one caller does, and an answer to that one lets all in.
+// circuitBreaker stops requests to a store that is unavailable. After a failure all requests are refused for a
+// while. Then one request probes the store; once it is answered, all requests are allowed again.
 type circuitBreaker struct {
-	least, most time.Duration // of the time without requests; it doubles with each failure
+	minOpen, maxOpen time.Duration // bounds of openPeriod, which doubles with each failure
 
-	mu     sync.Mutex
-	cause  error // nil: the store is there
-	pause  time.Duration
-	until  time.Time // nobody asks before
-	trying bool      // one caller does, for all
+	mu         sync.Mutex
+	cause      error // the last failure; nil: the circuit is closed
+	openPeriod time.Duration
+	openUntil  time.Time // no request is sent before
+	probing    bool      // one request probes the store
 }
 
-// enter returns how long requests are still refused and the failure that caused it; nil:
-// a request may be sent. After the pause one caller with willAsk sends a request, for
-// which probes is true, and the others are refused until it has its answer.
-func (b *circuitBreaker) enter(now time.Time, willAsk bool) (probes bool, after time.Duration, cause error) {
+// acquire asks to send a request. If requests are refused, it returns the failure and the time after which to try
+// again. After the open period, one caller with willAsk gets probes = true and sends a request; the others stay
+// refused until that request is answered.
+func (b *circuitBreaker) acquire(now time.Time, willAsk bool) (probes bool, after time.Duration, cause error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.cause == nil:
-	case now.Before(b.until):
-		return false, b.until.Sub(now), b.cause
+	case now.Before(b.openUntil):
+		return false, b.openUntil.Sub(now), b.cause
 	case willAsk:
-		b.until, b.trying = now.Add(b.pause), true
+		b.openUntil, b.probing = now.Add(b.openPeriod), true
 		return true, 0, nil
 	}
 	return false, 0, nil
 }
 
-// leave is for a caller that gave up. If it was the one that probes, the next caller
-// does so instead.
-func (b *circuitBreaker) leave(probes bool) {
+// abandon tells the circuit breaker that the caller gave up without an answer. If the caller was to probe the
+// store, the next caller probes instead.
+func (b *circuitBreaker) abandon(probes bool) {
 	if !probes {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.until, b.trying = time.Time{}, false
+	b.openUntil, b.probing = time.Time{}, false
 }
 
-func (b *circuitBreaker) succeeded() {
+func (b *circuitBreaker) recordSuccess() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cause, b.pause, b.until, b.trying = nil, 0, time.Time{}, false
+	b.cause, b.openPeriod, b.openUntil, b.probing = nil, 0, time.Time{}, false
 }
 
-// failed returns after which time the store may be asked again. Requests that
-// were under way at the first failure do not lengthen it.
-func (b *circuitBreaker) failed(now time.Time, cause error) time.Duration {
+// recordFailure opens the circuit and returns the time after which the store may be asked again. Requests that were
+// under way at the first failure do not lengthen that time.
+func (b *circuitBreaker) recordFailure(now time.Time, cause error) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.cause == nil || b.trying {
-		b.pause = min(max(2*b.pause, b.least), b.most)
+	if b.cause == nil || b.probing {
+		b.openPeriod = min(max(2*b.openPeriod, b.minOpen), b.maxOpen)
 	}
-	b.cause, b.until, b.trying = cause, now.Add(b.pause), false
-	return b.pause
+	b.cause, b.openUntil, b.probing = cause, now.Add(b.openPeriod), false
+	return b.openPeriod
 }

@@ -1,7 +1,7 @@
-// Package blob keeps large things beside the store: recordings and exports. Each
-// lies in one file, or in one object of a bucket, encrypted under a key of its
-// own, so that deleting it shreds it. It knows no call and no workspace but
-// their names.
+// Package blob stores large objects, such as recordings and exports, in a folder or in an S3 bucket.
+//
+// Each blob is encrypted under a key of its own, which is stored in the blob. Deleting a blob therefore makes it
+// unreadable.
 package blob
 
 import (
@@ -19,15 +19,14 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Disk keeps blobs in a folder, one below it per workspace.
+// Disk stores blobs in a folder, with one subfolder per workspace.
 type Disk struct {
 	dir    string
 	seal   Sealer
 	shared bool
 }
 
-// NewDisk opens the folder of one process and removes what a crash left
-// half-written in it.
+// NewDisk opens a folder that only this process uses. It removes files that a crash left incomplete.
 func NewDisk(dir string, seal Sealer) (*Disk, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("blob: %w", err)
@@ -37,25 +36,23 @@ func NewDisk(dir string, seal Sealer) (*Disk, error) {
 	return d, err
 }
 
-// NewSharedDisk opens a folder of a file system that several processes share; it
-// is not asked whether it is there. While it is not, the methods return a
-// domain.Error of CodeUnavailable, as those of S3.
+// NewSharedDisk opens a folder on a file system that several processes share. It does not check that the folder
+// exists. While the folder is missing, the methods return a domain.Error with CodeUnavailable, like those of S3.
 func NewSharedDisk(dir string, seal Sealer) *Disk {
 	return &Disk{dir: dir, seal: seal, shared: true}
 }
 
-// String names the place to people.
+// String describes the store for people.
 func (d *Disk) String() string { return "the folder " + d.dir }
 
-// Sweep removes files that no process has written to for a day and that are
-// half-written, and returns how many those were.
-func (d *Disk) Sweep(context.Context) (int, error) {
-	return d.removeParts(time.Now().Add(-abandoned))
+// RemoveAbandoned removes incomplete files that no process has written to for a day. It returns their number.
+func (d *Disk) RemoveAbandoned(context.Context) (int, error) {
+	return d.removeParts(time.Now().Add(-abandonedAfter))
 }
 
 func (d *Disk) removeParts(before time.Time) (n int, err error) {
-	err = d.each(func(workspace, name string) error {
-		if !strings.HasSuffix(name, part) {
+	err = d.eachFile(func(workspace, name string) error {
+		if !strings.HasSuffix(name, partSuffix) {
 			return nil
 		}
 		path := filepath.Join(d.dir, workspace, name)
@@ -72,11 +69,11 @@ func (d *Disk) removeParts(before time.Time) (n int, err error) {
 	return n, err
 }
 
-// Try writes, reads and deletes a small file, as an install has to be able to.
-// refused is true where the folder is there and that is not possible.
-func (d *Disk) Try(ctx context.Context) (refused bool, err error) {
+// CheckAccess writes, reads and deletes a small file. refused is true if the folder exists but one of these
+// operations fails.
+func (d *Disk) CheckAccess(ctx context.Context) (refused bool, err error) {
 	done := make(chan error, 1)
-	go func() { done <- d.try() }() // system calls on a file system that hangs do not return
+	go func() { done <- d.checkAccess() }() // system calls on a file system that hangs do not return
 	select {
 	case err = <-done:
 		return err != nil && !errors.Is(err, fs.ErrNotExist), err
@@ -85,7 +82,7 @@ func (d *Disk) Try(ctx context.Context) (refused bool, err error) {
 	}
 }
 
-func (d *Disk) try() error {
+func (d *Disk) checkAccess() error {
 	text := []byte("Callboard tries whether it can write, read and delete here.\n")
 	f, err := os.CreateTemp(d.dir, "try-*")
 	if err != nil {
@@ -100,27 +97,27 @@ func (d *Disk) try() error {
 	return errors.Join(err, os.Remove(f.Name()))
 }
 
-const diskRetry = 5 // seconds
+const diskRetrySeconds = 5 // seconds
 
-// path is where a blob lies. A shared folder that is not there, because it is not
-// mounted, is no empty one.
+// path returns the path of a blob. A shared folder that does not exist is reported as unavailable, because its file
+// system may not be mounted.
 func (d *Disk) path(workspace, name string) (string, error) {
-	place, err := placeOf(workspace, name)
+	place, err := blobPath(workspace, name)
 	if err == nil && d.shared {
 		if _, away := os.Stat(d.dir); away != nil {
-			err = unavailable(diskRetry, fmt.Errorf("blob: %w", away))
+			err = unavailable(diskRetrySeconds, fmt.Errorf("blob: %w", away))
 		}
 	}
 	return filepath.Join(d.dir, place), err
 }
 
-// unavailable is the error while the store is away.
+// unavailable is the error of a store that cannot be reached.
 func unavailable(seconds int, err error) error {
 	return fmt.Errorf("%w: %w: %w", domain.ErrAway, domain.Errorf(domain.CodeUnavailable, "what keeps recordings and exports cannot be reached; try again").With("retry_after", seconds), err)
 }
 
-// Put keeps what r gives under a name and returns its size; a blob of that
-// name is replaced. When it returns, the bytes are safe on disk.
+// Put stores what r returns under a name and returns its size in bytes. An existing blob of that name is replaced.
+// The blob is durable when Put returns.
 func (d *Disk) Put(ctx context.Context, workspace, name string, r io.Reader) (size int64, err error) {
 	path, err := d.path(workspace, name)
 	if err != nil {
@@ -130,7 +127,7 @@ func (d *Disk) Put(ctx context.Context, workspace, name string, r io.Reader) (si
 	if err = d.makeFolder(folder); err != nil {
 		return 0, err
 	}
-	f, err := os.CreateTemp(folder, name+".*"+part)
+	f, err := os.CreateTemp(folder, name+".*"+partSuffix)
 	if err != nil {
 		return 0, fmt.Errorf("blob: %w", err)
 	}
@@ -139,7 +136,7 @@ func (d *Disk) Put(ctx context.Context, workspace, name string, r io.Reader) (si
 			_ = os.Remove(f.Name())
 		}
 	}()
-	size, err = write(ctx, d.seal, f, workspace, name, r)
+	size, err = writeSealed(ctx, d.seal, f, workspace, name, r)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -152,7 +149,7 @@ func (d *Disk) Put(ctx context.Context, workspace, name string, r io.Reader) (si
 	return size, syncFolder(folder)
 }
 
-// makeFolder makes a workspace's folder durable before anything stands in it.
+// makeFolder creates the folder of a workspace durably, before the first blob is written to it.
 func (d *Disk) makeFolder(path string) error {
 	err := os.Mkdir(path, 0o700)
 	switch {
@@ -164,7 +161,7 @@ func (d *Disk) makeFolder(path string) error {
 	return syncFolder(d.dir)
 }
 
-// syncFolder makes a rename durable.
+// syncFolder makes a rename in a folder durable.
 func syncFolder(path string) error {
 	f, err := os.Open(path) //nolint:gosec // a folder of ours
 	if err != nil {
@@ -173,8 +170,8 @@ func syncFolder(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Open reads a blob; domain.ErrNotFound where there is none. Whoever opens it
-// closes it. Seeking costs one chunk.
+// Open opens a blob for reading and returns its size. The caller closes it. A seek costs one chunk. A missing blob
+// is domain.ErrNotFound.
 func (d *Disk) Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error) {
 	path, err := d.path(workspace, name)
 	if err != nil {
@@ -191,14 +188,14 @@ func (d *Disk) Open(ctx context.Context, workspace, name string) (io.ReadSeekClo
 	if err != nil {
 		return nil, 0, errors.Join(fmt.Errorf("blob: %w", err), f.Close())
 	}
-	r, err := open(ctx, d.seal, f, info.Size(), workspace, name)
+	r, err := openSealed(ctx, d.seal, f, info.Size(), workspace, name)
 	if err != nil {
 		return nil, 0, errors.Join(err, f.Close())
 	}
 	return r, r.size, nil
 }
 
-// Delete removes a blob and with it its key; one that is not there is gone.
+// Delete removes a blob with its key. A missing blob is no error.
 func (d *Disk) Delete(_ context.Context, workspace, name string) error {
 	path, err := d.path(workspace, name)
 	if err != nil {

@@ -16,29 +16,29 @@ import (
 )
 
 func TestTheDiskIsAStoreOfBlobs(t *testing.T) {
-	blobtest.Run(t, func(t *testing.T) blobtest.Place {
+	blobtest.Run(t, func(t *testing.T) blobtest.TestStore {
 		dir := t.TempDir()
-		d, err := blob.NewDisk(dir, blobtest.Seal{})
+		d, err := blob.NewDisk(dir, blobtest.FakeSealer{})
 		require.NoError(t, err)
 		return onDisk(t, d, dir)
 	})
 }
 
 // onDisk is a store whose bytes lie in a folder.
-func onDisk(t *testing.T, store blobtest.Store, dir string) blobtest.Place {
+func onDisk(t *testing.T, store blobtest.Store, dir string) blobtest.TestStore {
 	t.Helper()
-	return blobtest.Place{
+	return blobtest.TestStore{
 		Store: store,
-		Raw: func(workspace, name string) []byte {
+		RawBytes: func(workspace, name string) []byte {
 			raw, err := os.ReadFile(filepath.Join(dir, workspace, name))
 			require.NoError(t, err)
 			return raw
 		},
-		Set: func(workspace, name string, raw []byte) {
+		SetRawBytes: func(workspace, name string, raw []byte) {
 			require.NoError(t, os.MkdirAll(filepath.Join(dir, workspace), 0o700))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, workspace, name), raw, 0o600))
 		},
-		Left: func(workspace string) (names []string) {
+		RemainingFiles: func(workspace string) (names []string) {
 			left, err := os.ReadDir(filepath.Join(dir, workspace))
 			if !os.IsNotExist(err) {
 				require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestWhatACrashLeftHalfWrittenIsRemoved(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "ws_1"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "ws_1", "a.123.part"), []byte("half"), 0o600))
-	_, err := blob.NewDisk(dir, blobtest.Seal{})
+	_, err := blob.NewDisk(dir, blobtest.FakeSealer{})
 	require.NoError(t, err)
 	left, err := os.ReadDir(filepath.Join(dir, "ws_1"))
 	require.NoError(t, err)
@@ -65,8 +65,8 @@ func TestWhatACrashLeftHalfWrittenIsRemoved(t *testing.T) {
 func TestASharedFolderThatIsNotThereIsAway(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "shared")
-	d := blob.NewSharedDisk(dir, blobtest.Seal{})
-	refused, err := d.Try(t.Context())
+	d := blob.NewSharedDisk(dir, blobtest.FakeSealer{})
+	refused, err := d.CheckAccess(t.Context())
 	require.Error(t, err)
 	assert.False(t, refused, "it may be mounted later")
 	put := func() error { _, err := d.Put(t.Context(), "ws_1", "a", strings.NewReader("sound")); return err }
@@ -79,7 +79,7 @@ func TestASharedFolderThatIsNotThereIsAway(t *testing.T) {
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	require.NoError(t, put())
 	require.NoError(t, open())
-	refused, err = d.Try(t.Context())
+	refused, err = d.CheckAccess(t.Context())
 	require.NoError(t, err)
 	assert.False(t, refused)
 }
@@ -94,7 +94,7 @@ func TestHalfWrittenFilesOfOtherProcessesStayForADay(t *testing.T) {
 	}
 	at := time.Now().Add(-25 * time.Hour)
 	require.NoError(t, os.Chtimes(old, at, at))
-	n, err := blob.NewSharedDisk(dir, blobtest.Seal{}).Sweep(t.Context())
+	n, err := blob.NewSharedDisk(dir, blobtest.FakeSealer{}).RemoveAbandoned(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, 1, n)
 	assert.NoFileExists(t, old)
@@ -102,8 +102,8 @@ func TestHalfWrittenFilesOfOtherProcessesStayForADay(t *testing.T) {
 }
 
 func TestASharedFolderIsAStoreOfBlobs(t *testing.T) {
-	blobtest.Run(t, func(t *testing.T) blobtest.Place {
+	blobtest.Run(t, func(t *testing.T) blobtest.TestStore {
 		dir := t.TempDir()
-		return onDisk(t, blob.NewSharedDisk(dir, blobtest.Seal{}), dir)
+		return onDisk(t, blob.NewSharedDisk(dir, blobtest.FakeSealer{}), dir)
 	})
 }

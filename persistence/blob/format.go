@@ -17,62 +17,60 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// A sealed object is: magic, two bytes of length, the object's key sealed under
-// that of the workspace, then chunks of chunkSize bytes, each with its tag. The
-// nonce of a chunk is its number, and whether it is the last: an object that is
-// cut, reordered or patched does not open. On disk and in a bucket it is the
-// same bytes.
+// A sealed blob consists of a magic number, two bytes of length, the blob's key sealed by Sealer, and chunks of
+// chunkSize bytes with their authentication tags. The nonce of a chunk holds its number and whether it is the last
+// chunk. A blob that was truncated, reordered or changed does not open. Disk and S3 store the same bytes.
 const (
-	magic     = "CBB1"
-	chunkSize = 64 << 10
-	tagSize   = 16
-	keySize   = 32
-	maxSealed = 4 << 10
-	part      = ".part"
+	magic      = "CBB1"
+	chunkSize  = 64 << 10
+	tagSize    = 16
+	keySize    = 32
+	maxSealed  = 4 << 10
+	partSuffix = ".part"
 )
 
-// Errors of blobs.
+// The errors of blobs.
 var (
-	// ErrName: a workspace or name that is no plain file name.
+	// ErrName refuses a workspace or a name that is not a plain file name.
 	ErrName = errors.New("blob: the name is not allowed")
-	// ErrDamaged: the file was cut or changed.
+	// ErrDamaged reports a blob that was truncated or changed.
 	ErrDamaged = errors.New("blob: the file is damaged")
 )
 
-// Sealer wraps the key of an object under the key of its workspace.
+// Sealer encrypts the key of a blob for its workspace.
 type Sealer interface {
 	Seal(ctx context.Context, k domain.Key, field, text string) (string, error)
 	Unseal(ctx context.Context, k domain.Key, field, sealed string) (string, error)
 }
 
-var plain = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$`)
+var validName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$`)
 
-// placeOf is where a blob lies below the folder or the prefix of all.
-func placeOf(workspace, name string) (string, error) {
-	if !plain.MatchString(workspace) || !plain.MatchString(name) || strings.HasSuffix(name, part) {
+// blobPath returns the path of a blob below the folder or the prefix of all blobs.
+func blobPath(workspace, name string) (string, error) {
+	if !validName.MatchString(workspace) || !validName.MatchString(name) || strings.HasSuffix(name, partSuffix) {
 		return "", fmt.Errorf("%w: %q/%q", ErrName, workspace, name)
 	}
 	return workspace + "/" + name, nil
 }
 
-func keyOf(workspace, name string) domain.Key {
+func blobKey(workspace, name string) domain.Key {
 	return domain.Key{Kind: "blob", Workspace: workspace, ID: name}
 }
 
-// write seals r into w and returns the size of what was in it.
-func write(ctx context.Context, seal Sealer, to io.Writer, workspace, name string, r io.Reader) (int64, error) {
+// writeSealed encrypts r into to and returns the number of plain bytes.
+func writeSealed(ctx context.Context, seal Sealer, to io.Writer, workspace, name string, r io.Reader) (int64, error) {
 	var key [keySize]byte
 	if _, err := rand.Read(key[:]); err != nil {
 		return 0, err
 	}
-	sealed, err := seal.Seal(ctx, keyOf(workspace, name), "key", base64.StdEncoding.EncodeToString(key[:]))
+	sealed, err := seal.Seal(ctx, blobKey(workspace, name), "key", base64.StdEncoding.EncodeToString(key[:]))
 	if err != nil {
 		return 0, err
 	}
 	if len(sealed) > maxSealed {
 		return 0, errors.New("the sealed key is too long")
 	}
-	box, err := newBox(key[:], workspace, name)
+	box, err := newChunkCipher(key[:], workspace, name)
 	if err != nil {
 		return 0, err
 	}
@@ -81,18 +79,18 @@ func write(ctx context.Context, seal Sealer, to io.Writer, workspace, name strin
 	if _, err = w.Write(append(head, sealed...)); err != nil {
 		return 0, err
 	}
-	size, err := box.seal(ctx, w, r)
+	size, err := box.sealChunks(ctx, w, r)
 	return size, errors.Join(err, w.Flush())
 }
 
-// source is what a sealed object is read from.
+// source gives random access to a sealed blob.
 type source interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// open reads the head of an object of size bytes.
-func open(ctx context.Context, seal Sealer, f source, size int64, workspace, name string) (*reader, error) {
+// openSealed reads the header of a sealed blob of size bytes.
+func openSealed(ctx context.Context, seal Sealer, f source, size int64, workspace, name string) (*chunkReader, error) {
 	var head [len(magic) + 2]byte
 	if err := readAt(f, head[:], 0); err != nil {
 		return nil, err
@@ -104,7 +102,7 @@ func open(ctx context.Context, seal Sealer, f source, size int64, workspace, nam
 	if err := readAt(f, sealed, int64(len(head))); err != nil {
 		return nil, err
 	}
-	text, err := seal.Unseal(ctx, keyOf(workspace, name), "key", string(sealed))
+	text, err := seal.Unseal(ctx, blobKey(workspace, name), "key", string(sealed))
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +110,7 @@ func open(ctx context.Context, seal Sealer, f source, size int64, workspace, nam
 	if err != nil {
 		return nil, ErrDamaged
 	}
-	box, err := newBox(key, workspace, name)
+	box, err := newChunkCipher(key, workspace, name)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +118,7 @@ func open(ctx context.Context, seal Sealer, f source, size int64, workspace, nam
 	return newReader(f, box, start, size-start)
 }
 
-// readAt fills p; an object that ends before is damaged.
+// readAt fills p. If the blob ends earlier, the error is ErrDamaged.
 func readAt(f io.ReaderAt, p []byte, off int64) error {
 	n, err := f.ReadAt(p, off)
 	switch {
@@ -129,17 +127,17 @@ func readAt(f io.ReaderAt, p []byte, off int64) error {
 	case errors.Is(err, domain.ErrAway): // also where its connection ended early
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return ErrDamaged
-	}
+	} // also if the connection ended early
 	return fmt.Errorf("blob: %w", err)
 }
 
-// box seals and opens the chunks of one object.
-type box struct {
+// chunkCipher encrypts and decrypts the chunks of one blob.
+type chunkCipher struct {
 	aead cipher.AEAD
 	name []byte
 }
 
-func newBox(key []byte, workspace, name string) (*box, error) {
+func newChunkCipher(key []byte, workspace, name string) (*chunkCipher, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		return nil, ErrDamaged
@@ -148,7 +146,7 @@ func newBox(key []byte, workspace, name string) (*box, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &box{aead: aead, name: []byte(workspace + "/" + name)}, nil
+	return &chunkCipher{aead: aead, name: []byte(workspace + "/" + name)}, nil
 }
 
 func nonce(index int64, last bool) []byte {
@@ -160,8 +158,8 @@ func nonce(index int64, last bool) []byte {
 	return n
 }
 
-// seal writes r in chunks; the last, which may be empty, is marked.
-func (b *box) seal(ctx context.Context, w io.Writer, r io.Reader) (size int64, err error) {
+// sealChunks writes r in chunks. The nonce of the last chunk, which may be empty, marks it as the last.
+func (b *chunkCipher) sealChunks(ctx context.Context, w io.Writer, r io.Reader) (size int64, err error) {
 	now, ahead := make([]byte, chunkSize), make([]byte, chunkSize)
 	out := make([]byte, 0, chunkSize+tagSize)
 	n, err := io.ReadFull(r, now)

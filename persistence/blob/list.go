@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// List names the blobs of a workspace, in no order.
+// List returns the names of the blobs of a workspace, unordered.
 func (d *Disk) List(_ context.Context, workspace string) (names []string, err error) {
 	path, err := d.path(workspace, "all")
 	if err != nil {
@@ -21,16 +21,16 @@ func (d *Disk) List(_ context.Context, workspace string) (names []string, err er
 		return nil, fmt.Errorf("blob: list %s: %w", workspace, err)
 	}
 	for _, f := range files {
-		if _, err := placeOf(workspace, f.Name()); err == nil {
+		if _, err := blobPath(workspace, f.Name()); err == nil {
 			names = append(names, f.Name())
 		}
 	}
 	return names, nil
 }
 
-// List names the blobs of a workspace, in no order.
+// List returns the names of the blobs of a workspace, unordered.
 func (s *S3) List(ctx context.Context, workspace string) (names []string, err error) {
-	place, err := placeOf(workspace, "all")
+	place, err := blobPath(workspace, "all")
 	if err != nil {
 		return nil, err
 	}
@@ -38,15 +38,15 @@ func (s *S3) List(ctx context.Context, workspace string) (names []string, err er
 	for after := ""; ; {
 		keys, err := s.client.list(ctx, prefix, after)
 		if err != nil {
-			return nil, told("list", workspace, err)
+			return nil, wrapStoreError("list", workspace, err)
 		}
 		for _, key := range keys {
 			name, below := strings.CutPrefix(key, prefix)
-			if _, err := placeOf(workspace, name); below && err == nil {
+			if _, err := blobPath(workspace, name); below && err == nil {
 				names = append(names, name)
 			}
 		}
-		if len(keys) < listPage {
+		if len(keys) < listPageSize {
 			return names, nil
 		}
 		after = keys[len(keys)-1]

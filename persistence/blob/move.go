@@ -13,22 +13,23 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Moved is what Move did.
-type Moved struct {
-	Moved int   `json:"moved"` // copied to the bucket, read there again and removed from the folder
-	There int   `json:"there"` // removed from the folder, because the bucket had them already
-	Other int   `json:"other"` // files that are no blobs and stay
-	Bytes int64 `json:"bytes"` // of those that were copied
+// MoveResult counts what MoveToBucket did.
+type MoveResult struct {
+	Copied        int   `json:"moved"` // copied to the bucket, read back, and removed from the folder
+	AlreadyStored int   `json:"there"` // removed from the folder, as the bucket had the same bytes already
+	Skipped       int   `json:"other"` // files that are not blobs and stay in the folder
+	Bytes         int64 `json:"bytes"` // bytes of the copied blobs
 }
 
-// Move moves the blobs of a folder, which nothing else uses meanwhile, to a bucket. A file is removed once the bucket has
-// given the same bytes back. Move can be repeated after an error.
-func Move(ctx context.Context, from *Disk, to *S3, progress func(Moved)) (done Moved, err error) {
-	err = from.each(func(workspace, name string) error {
-		place, wrong := placeOf(workspace, name)
-		if wrong != nil { // not a blob, or half of one
-			done.Other++
-			return nil //nolint:nilerr // it stays
+// MoveToBucket moves the blobs of a folder, which no other process may use meanwhile, to a bucket. A file is
+// removed only after the bucket has returned the same bytes. MoveToBucket can be repeated after an error. progress
+// is called after each file.
+func MoveToBucket(ctx context.Context, from *Disk, to *S3, progress func(MoveResult)) (done MoveResult, err error) {
+	err = from.eachFile(func(workspace, name string) error {
+		place, wrong := blobPath(workspace, name)
+		if wrong != nil { // not a complete blob
+			done.Skipped++
+			return nil //nolint:nilerr // the file stays
 		}
 		failed := moveFile(ctx, from, to, place, &done)
 		if failed == nil {
@@ -40,8 +41,8 @@ func Move(ctx context.Context, from *Disk, to *S3, progress func(Moved)) (done M
 	return done, err
 }
 
-// each calls do for every file in the folders of the workspaces.
-func (d *Disk) each(do func(workspace, name string) error) error {
+// eachFile calls do for every file in the workspace folders.
+func (d *Disk) eachFile(do func(workspace, name string) error) error {
 	spaces, err := os.ReadDir(d.dir)
 	if err != nil {
 		return fmt.Errorf("blob: %w", err)
@@ -63,36 +64,36 @@ func (d *Disk) each(do func(workspace, name string) error) error {
 	return nil
 }
 
-var errFound = errors.New("found")
+var errNotEmpty = errors.New("found")
 
 // Empty reports whether the folder has no blobs.
 func (d *Disk) Empty() (bool, error) {
-	err := d.each(func(workspace, name string) error {
-		if _, err := placeOf(workspace, name); err != nil {
+	err := d.eachFile(func(workspace, name string) error {
+		if _, err := blobPath(workspace, name); err != nil {
 			return nil //nolint:nilerr // not a blob
 		}
-		return errFound
+		return errNotEmpty
 	})
-	if errors.Is(err, errFound) {
+	if errors.Is(err, errNotEmpty) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// moveFile copies a file, or compares it with the object that is there already.
-func moveFile(ctx context.Context, from *Disk, to *S3, place string, done *Moved) error {
+// moveFile copies a file to the bucket, or compares it with an object that exists already.
+func moveFile(ctx context.Context, from *Disk, to *S3, place string, done *MoveResult) error {
 	f, err := os.Open(filepath.Join(from.dir, place)) //nolint:gosec // the name is checked
 	if err != nil {
 		return fmt.Errorf("blob: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	same, err := alike(ctx, to, f, place)
+	same, err := hasSameBytes(ctx, to, f, place)
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
 	case err != nil:
 		return err
 	case same:
-		done.There++
+		done.AlreadyStored++
 		return nil
 	default:
 		return fmt.Errorf("blob: %s: %s has another object of this name: remove one of them", place, to)
@@ -111,25 +112,24 @@ func moveFile(ctx context.Context, from *Disk, to *S3, place string, done *Moved
 	if err != nil {
 		return err
 	}
-	if same, err = alike(ctx, to, f, place); err == nil && !same {
+	if same, err = hasSameBytes(ctx, to, f, place); err == nil && !same {
 		err = fmt.Errorf("blob: %s: %s gives other bytes back than it was given", place, to)
 	}
 	if err == nil {
-		done.Moved++
+		done.Copied++
 		done.Bytes += size
 	}
 	return err
 }
 
-// alike says whether file and object are the same bytes; domain.ErrNotFound
-// where there is no object.
-func alike(ctx context.Context, to *S3, f *os.File, place string) (bool, error) {
+// hasSameBytes reports whether an object has the same bytes as a file. A missing object is domain.ErrNotFound.
+func hasSameBytes(ctx context.Context, to *S3, f *os.File, place string) (bool, error) {
 	there, err := to.fetch(ctx, place)
 	if errors.Is(err, ErrDamaged) {
 		return false, nil
 	}
 	if err != nil {
-		return false, told("move", place, err)
+		return false, wrapStoreError("move", place, err)
 	}
 	defer func() { _ = there.Close() }()
 	info, err := f.Stat()

@@ -33,7 +33,7 @@ func newMove(t *testing.T) *move {
 	t.Helper()
 	m := &move{T: t, dir: t.TempDir(), server: s3test.New(t)}
 	var err error
-	m.disk, err = blob.NewDisk(m.dir, blobtest.Seal{})
+	m.disk, err = blob.NewDisk(m.dir, blobtest.FakeSealer{})
 	require.NoError(t, err)
 	m.bucket = newS3(t, m.server.URL, "", hasty())
 	return m
@@ -46,8 +46,8 @@ func (m *move) put(workspace, name, text string) {
 }
 
 // move moves all that is left.
-func (m *move) move() (blob.Moved, error) {
-	return blob.Move(m.Context(), m.disk, m.bucket, func(blob.Moved) {})
+func (m *move) move() (blob.MoveResult, error) {
+	return blob.MoveToBucket(m.Context(), m.disk, m.bucket, func(blob.MoveResult) {})
 }
 
 func (m *move) isEmpty() bool {
@@ -72,7 +72,7 @@ func TestBlobsAreMovedToABucket(t *testing.T) {
 	assert.True(t, m.isEmpty())
 	for i := range 5 {
 		m.put("ws_1", fmt.Sprintf("a%d", i), strconv.Itoa(i))
-		m.put("ws_2", fmt.Sprintf("b%d", i), string(blobtest.Noise(200_000)))
+		m.put("ws_2", fmt.Sprintf("b%d", i), string(blobtest.RandomBytes(200_000)))
 	}
 	half := filepath.Join(m.dir, "ws_1", "x.part")
 	require.NoError(t, os.WriteFile(half, []byte("half"), 0o600))
@@ -81,7 +81,7 @@ func TestBlobsAreMovedToABucket(t *testing.T) {
 	require.NoError(t, err)
 	done, err := m.move()
 	require.NoError(t, err)
-	assert.Equal(t, []int{10, 0, 1}, []int{done.Moved, done.There, done.Other})
+	assert.Equal(t, []int{10, 0, 1}, []int{done.Copied, done.AlreadyStored, done.Skipped})
 	assert.Greater(t, done.Bytes, int64(1_000_000))
 	assert.True(t, bytes.Equal(raw, m.server.Object("ws_2/b4")), "the same bytes")
 	assert.Equal(t, "3", m.read("ws_1", "a3"))
@@ -97,15 +97,15 @@ func TestAMoveThatBreaksOffLosesNothingAndGoesOn(t *testing.T) {
 		m.put("ws_1", fmt.Sprintf("a%d", i), strconv.Itoa(i))
 	}
 	asked := 0
-	m.server.Fail(func(s3test.Request) s3test.Fault {
+	m.server.InjectFaults(func(s3test.Request) s3test.Fault {
 		if asked++; asked > 7 {
-			return s3test.Reset
+			return s3test.ResetBefore
 		}
 		return s3test.None
 	})
 	_, err := m.move()
 	require.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "%v", err)
-	m.server.Fail(nil)
+	m.server.InjectFaults(nil)
 	require.Eventually(t, func() bool { _, err = m.move(); return err == nil }, 5*time.Second, time.Millisecond, "%v", err)
 	for i := range 6 {
 		assert.Equal(t, strconv.Itoa(i), m.read("ws_1", fmt.Sprintf("a%d", i)))
@@ -116,14 +116,14 @@ func TestAMoveThatBreaksOffLosesNothingAndGoesOn(t *testing.T) {
 func TestAnObjectWithOtherBytesKeepsItsFile(t *testing.T) {
 	for name, wrong := range map[string]func(m *move){
 		"the store changes what it was given": func(m *move) {
-			m.server.Fail(func(r s3test.Request) s3test.Fault {
+			m.server.InjectFaults(func(r s3test.Request) s3test.Fault {
 				if r.Method == http.MethodGet && r.Range != "" && m.server.Object("ws_1/a") != nil {
-					m.server.Set("ws_1/a", bytes.Repeat([]byte{1}, len(m.server.Object("ws_1/a"))))
+					m.server.SetObject("ws_1/a", bytes.Repeat([]byte{1}, len(m.server.Object("ws_1/a"))))
 				}
 				return s3test.None
 			})
 		},
-		"another object has the name": func(m *move) { m.server.Set("ws_1/a", []byte("another one")) },
+		"another object has the name": func(m *move) { m.server.SetObject("ws_1/a", []byte("another one")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMove(t)

@@ -18,28 +18,26 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Bounds of what an object store is asked at once and of how long.
+// Limits of concurrent requests and of their duration.
 const (
-	putsMost    = 8              // at once; each holds one part in memory
-	putLongest  = 12 * time.Hour // of one blob
-	deletesMost = 8              // at once, of one workspace
-	endLimit    = 15 * time.Second
-	abandoned   = 24 * time.Hour // an upload that began before is nobody's
+	maxPuts        = 8              // concurrent uploads; each holds one part in memory
+	putTimeout     = 12 * time.Hour // of one upload
+	maxDeletes     = 8              // concurrent deletions in one workspace
+	cleanupTimeout = 15 * time.Second
+	abandonedAfter = 24 * time.Hour // older incomplete uploads are removed
 )
 
-// S3 keeps blobs in a bucket, the object of each below a prefix and the name of
-// its workspace. Where the store is away its methods say so by a domain.Error
-// of CodeUnavailable that tells when it is worth asking again, and within some
-// seconds; while it is known to be away, at once.
+// S3 stores blobs in a bucket. The key of an object is a prefix, the workspace and the name. If the bucket cannot
+// be reached, the methods return a domain.Error with CodeUnavailable and retry_after: within seconds, or at once
+// while the circuit breaker is open.
 type S3 struct {
 	client *s3Client
-	prefix string // empty, or with a slash at its end
+	prefix string // "", or ends with a slash
 	seal   Sealer
 	puts   chan struct{}
 }
 
-// NewS3 makes a store of a bucket; nothing is asked yet. prefix is empty or a
-// path such as calls/eu.
+// NewS3 returns the store of a bucket without sending a request. prefix is "" or a path such as calls/eu.
 func NewS3(cfg S3Config, prefix string, seal Sealer) (*S3, error) {
 	client, err := newS3Client(cfg)
 	if err != nil {
@@ -48,19 +46,20 @@ func NewS3(cfg S3Config, prefix string, seal Sealer) (*S3, error) {
 	if prefix = strings.Trim(prefix, "/"); prefix != "" {
 		prefix += "/"
 	}
-	return &S3{client: client, prefix: prefix, seal: seal, puts: make(chan struct{}, putsMost)}, nil
+	return &S3{client: client, prefix: prefix, seal: seal, puts: make(chan struct{}, maxPuts)}, nil
 }
 
-// String names the place to people.
+// String describes the store for people.
 func (s *S3) String() string {
 	if s.prefix == "" {
-		return s.client.place
+		return s.client.bucketName
 	}
-	return s.client.place + " below " + s.prefix
+	return s.client.bucketName + " below " + s.prefix
 }
 
-// told makes an error of the store one of ours.
-func told(what, name string, err error) error {
+// wrapStoreError adds the operation to an error of the object store. An unavailable store becomes a domain.Error
+// with CodeUnavailable.
+func wrapStoreError(what, name string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -71,17 +70,16 @@ func told(what, name string, err error) error {
 	return fmt.Errorf("blob: %s %s: %w", what, name, err)
 }
 
-// Put keeps what r gives under a name and returns its size; a blob of that
-// name is replaced. When it returns, the store has the object whole. On an error
-// there is the object of before, or none; only where the store went away at the
-// very end may it be there, whole.
+// Put stores what r returns under a name and returns its size in bytes. An existing blob of that name is replaced.
+// When Put returns, the bucket has the complete blob. After an error the bucket has the previous blob or none; if
+// the store failed at the very end, it may have the new one.
 func (s *S3) Put(ctx context.Context, workspace, name string, r io.Reader) (size int64, err error) {
-	place, err := placeOf(workspace, name)
+	place, err := blobPath(workspace, name)
 	if err != nil {
 		return 0, err
 	}
 	err = s.upload(ctx, place, name, func(ctx context.Context, w io.Writer) (err error) {
-		size, err = write(ctx, s.seal, w, workspace, name, r)
+		size, err = writeSealed(ctx, s.seal, w, workspace, name, r)
 		return err
 	})
 	if err != nil {
@@ -90,43 +88,42 @@ func (s *S3) Put(ctx context.Context, workspace, name string, r io.Reader) (size
 	return size, nil
 }
 
-// upload sends what fill writes.
+// upload writes an object with the bytes that fill writes.
 func (s *S3) upload(ctx context.Context, place, name string, fill func(context.Context, io.Writer) error) error {
 	if _, err := s.client.checkAvailable(false); err != nil {
-		return told("put", name, err)
+		return wrapStoreError("put", name, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, putLongest)
+	ctx, cancel := context.WithTimeout(ctx, putTimeout)
 	defer cancel()
 	select {
 	case s.puts <- struct{}{}:
 		defer func() { <-s.puts }()
 	case <-ctx.Done():
-		return told("put", name, ctx.Err())
+		return wrapStoreError("put", name, ctx.Err())
 	}
 	u := &upload{client: s.client, key: s.prefix + place}
-	err := fill(ctx, writer(func(p []byte) (int, error) { return u.write(ctx, p) }))
+	err := fill(ctx, writerFunc(func(p []byte) (int, error) { return u.write(ctx, p) }))
 	if err == nil {
 		err = u.finish(ctx)
 	}
 	if err != nil {
 		u.abort(ctx)
 	}
-	return told("put", name, err)
+	return wrapStoreError("put", name, err)
 }
 
-// Open reads a blob; domain.ErrNotFound where there is none. Whoever opens it
-// closes it. Seeking costs one chunk. The context is for the opening alone; a
-// blob that is replaced while it is read breaks off.
+// Open opens a blob for reading and returns its size. The caller closes it. A seek costs one chunk. ctx bounds the
+// opening only. Reads fail once the blob is replaced. A missing blob is domain.ErrNotFound.
 func (s *S3) Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error) {
-	place, err := placeOf(workspace, name)
+	place, err := blobPath(workspace, name)
 	if err != nil {
 		return nil, 0, err
 	}
 	f, err := s.fetch(ctx, place)
 	if err != nil {
-		return nil, 0, told("open", name, err)
+		return nil, 0, wrapStoreError("open", name, err)
 	}
-	r, err := open(ctx, s.seal, f, f.size, workspace, name)
+	r, err := openSealed(ctx, s.seal, f, f.size, workspace, name)
 	if err != nil {
 		return nil, 0, errors.Join(err, f.Close())
 	}
@@ -134,45 +131,45 @@ func (s *S3) Open(ctx context.Context, workspace, name string) (io.ReadSeekClose
 }
 
 // fetch reads the beginning of an object.
-func (s *S3) fetch(ctx context.Context, place string) (*remote, error) {
-	f, err := newRemote(ctx, func(ctx context.Context, from int64, into []byte, mark string) (piece, error) {
+func (s *S3) fetch(ctx context.Context, place string) (*remoteObject, error) {
+	f, err := openRemoteObject(ctx, func(ctx context.Context, from int64, into []byte, mark string) (rangeResult, error) {
 		return s.client.get(ctx, s.prefix+place, from, into, mark)
 	})
 	if isNotFound(err) {
 		return nil, domain.ErrNotFound
 	}
-	if e, ok := errors.AsType[*storeError](err); ok && e.StatusCode == http.StatusRequestedRangeNotSatisfiable { // nothing is in it
+	if e, ok := errors.AsType[*storeError](err); ok && e.StatusCode == http.StatusRequestedRangeNotSatisfiable { // an empty object
 		return nil, ErrDamaged
 	}
 	return f, err
 }
 
-// Delete removes a blob and with it its key; one that is not there is gone.
+// Delete removes a blob with its key. A missing blob is no error.
 func (s *S3) Delete(ctx context.Context, workspace, name string) error {
-	place, err := placeOf(workspace, name)
+	place, err := blobPath(workspace, name)
 	if err != nil {
 		return err
 	}
-	return told("delete", name, s.client.delete(ctx, s.prefix+place))
+	return wrapStoreError("delete", name, s.client.delete(ctx, s.prefix+place))
 }
 
-// DeleteAll removes all blobs of a workspace, and what is being uploaded.
+// DeleteAll removes all blobs of a workspace and its incomplete uploads.
 func (s *S3) DeleteAll(ctx context.Context, workspace string) error {
-	place, err := placeOf(workspace, "all")
+	place, err := blobPath(workspace, "all")
 	if err != nil {
 		return err
 	}
 	prefix := s.prefix + strings.TrimSuffix(place, "all")
-	if _, err = s.abortBefore(ctx, prefix, time.Now().Add(abandoned)); err != nil {
-		return told("delete", workspace, err)
+	if _, err = s.abortBefore(ctx, prefix, time.Now().Add(abandonedAfter)); err != nil {
+		return wrapStoreError("delete", workspace, err)
 	}
 	for after := ""; ; {
 		keys, err := s.client.list(ctx, prefix, after)
 		if err == nil {
 			err = s.deleteKeys(ctx, prefix, keys)
 		}
-		if err != nil || len(keys) < listPage {
-			return told("delete", workspace, err)
+		if err != nil || len(keys) < listPageSize {
+			return wrapStoreError("delete", workspace, err)
 		}
 		after = keys[len(keys)-1]
 	}
@@ -180,10 +177,10 @@ func (s *S3) DeleteAll(ctx context.Context, workspace string) error {
 
 func (s *S3) deleteKeys(ctx context.Context, prefix string, keys []string) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(deletesMost)
+	group.SetLimit(maxDeletes)
 	for _, key := range keys {
 		group.Go(func() error {
-			if !strings.HasPrefix(key, prefix) { // a store that lists what it was not asked for
+			if !strings.HasPrefix(key, prefix) { // a server that returns other keys than requested
 				return fmt.Errorf("blob: the store lists %q below %q", key, prefix)
 			}
 			return s.client.delete(ctx, key)
@@ -192,24 +189,24 @@ func (s *S3) deleteKeys(ctx context.Context, prefix string, keys []string) error
 	return group.Wait()
 }
 
-// Sweep removes the parts of uploads that nobody will end, and says how many
-// uploads those were.
-func (s *S3) Sweep(ctx context.Context) (int, error) {
-	n, err := s.abortBefore(ctx, s.prefix, time.Now().Add(-abandoned))
-	return n, told("sweep", s.prefix, err)
+// RemoveAbandoned removes the parts of uploads that began more than a day ago. It returns the number of those
+// uploads.
+func (s *S3) RemoveAbandoned(ctx context.Context) (int, error) {
+	n, err := s.abortBefore(ctx, s.prefix, time.Now().Add(-abandonedAfter))
+	return n, wrapStoreError("sweep", s.prefix, err)
 }
 
 func (s *S3) abortBefore(ctx context.Context, prefix string, before time.Time) (n int, err error) {
 	var all minio.ListMultipartUploadsResult
 	err = s.client.callShort(ctx, func(ctx context.Context) (failed error) {
-		all, failed = s.client.core.ListMultipartUploads(ctx, s.client.bucket, prefix, "", "", "", listPage)
+		all, failed = s.client.core.ListMultipartUploads(ctx, s.client.bucket, prefix, "", "", "", listPageSize)
 		return failed
 	})
 	if err != nil {
 		return 0, err
 	}
 	for _, u := range all.Uploads {
-		if !s.ours(u.Key, prefix) || u.Initiated.IsZero() || !u.Initiated.Before(before) {
+		if !s.isBlobKey(u.Key, prefix) || u.Initiated.IsZero() || !u.Initiated.Before(before) {
 			continue
 		}
 		if err = s.client.abortUpload(ctx, u.Key, u.UploadID); err != nil {
@@ -220,18 +217,17 @@ func (s *S3) abortBefore(ctx context.Context, prefix string, before time.Time) (
 	return n, nil
 }
 
-// ours says whether a key below a prefix is one that Put makes: others may keep
-// things in the same bucket.
-func (s *S3) ours(key, prefix string) bool {
+// isBlobKey reports whether Put can have made a key below a prefix. Other programs may store objects in the same
+// bucket.
+func (s *S3) isBlobKey(key, prefix string) bool {
 	place, ok := strings.CutPrefix(key, s.prefix)
 	workspace, name, parted := strings.Cut(place, "/")
-	return ok && parted && strings.HasPrefix(key, prefix) && plain.MatchString(workspace) && plain.MatchString(name)
+	return ok && parted && strings.HasPrefix(key, prefix) && validName.MatchString(workspace) && validName.MatchString(name)
 }
 
-// Try writes, reads and deletes a small object, as an install has to be able
-// to. refused is true where the store answered that it will not, or where it
-// can never be reached; false with an error: it is away now.
-func (s *S3) Try(ctx context.Context) (refused bool, err error) {
+// CheckAccess writes, reads and deletes a small object. refused is true if the store refused one of these
+// operations or can never be reached. If the store is only unavailable now, refused is false and err is set.
+func (s *S3) CheckAccess(ctx context.Context) (refused bool, err error) {
 	key, text := s.prefix+"try/"+rand.Text(), []byte("Callboard tries whether it can write, read and delete here.\n")
 	got := make([]byte, len(text)+1)
 	for _, step := range []struct {
@@ -241,7 +237,7 @@ func (s *S3) Try(ctx context.Context) (refused bool, err error) {
 		{"write", func() error { return s.client.put(ctx, key, text) }},
 		{"read", func() error {
 			p, wrong := s.client.get(ctx, key, 0, got, "")
-			if wrong == nil && !bytes.Equal(got[:p.got], text) {
+			if wrong == nil && !bytes.Equal(got[:p.length], text) {
 				wrong = errors.New("something else came back")
 			}
 			return wrong
@@ -257,9 +253,8 @@ func (s *S3) Try(ctx context.Context) (refused bool, err error) {
 	return false, nil
 }
 
-// Versioned says whether the bucket keeps what is deleted; false also where the
-// store does not say.
-func (s *S3) Versioned(ctx context.Context) (kept bool) {
+// IsVersioned reports whether the bucket keeps deleted objects. It is also false if the store does not tell.
+func (s *S3) IsVersioned(ctx context.Context) (kept bool) {
 	err := s.client.callShort(ctx, func(ctx context.Context) error {
 		found, failed := s.client.core.GetBucketVersioning(ctx, s.client.bucket)
 		kept = found.Enabled()
@@ -268,5 +263,5 @@ func (s *S3) Versioned(ctx context.Context) (kept bool) {
 	return err == nil && kept
 }
 
-// Close gives idle connections back.
+// Close closes idle connections.
 func (s *S3) Close() { s.client.http.CloseIdleConnections() }

@@ -21,45 +21,45 @@ import (
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
 
-// S3Config names a bucket and the credentials for it.
+// S3Config is a bucket with the credentials for it.
 type S3Config struct {
-	Endpoint    string // http:// or https:// with a host and no path
+	Endpoint    string // http:// or https:// with a host and without a path
 	Region      string
 	Bucket      string
-	PathStyle   bool // the bucket stands in the path, not before the host
+	PathStyle   bool // the bucket is in the path of the URL instead of its host
 	Credentials credentials.Provider
-	Roots       *x509.CertPool // nil: those of the machine
+	RootCAs     *x509.CertPool // nil: the root certificates of the machine
 	Limits      S3Limits       // zero: the defaults
 }
 
 // S3Limits are the time limits of requests.
 type S3Limits struct {
-	Idle     time.Duration // a try in which no byte moves for so long has failed
-	Small    time.Duration // of a small request with all its tries
-	Tries    int           // of one request
-	Pause    time.Duration // for which a store that is away is not asked; doubling up to MaxPause
-	MaxPause time.Duration
+	StallTimeout   time.Duration // an attempt fails if no byte is transferred for so long
+	RequestTimeout time.Duration // of a small request with all its attempts
+	MaxAttempts    int           // of one request
+	OpenPeriod     time.Duration // of the circuit breaker, after a failure; doubles up to MaxOpenPeriod
+	MaxOpenPeriod  time.Duration
 }
 
 func defaultLimits() S3Limits {
-	return S3Limits{Idle: 10 * time.Second, Small: 15 * time.Second, Tries: 4, Pause: time.Second, MaxPause: 15 * time.Second}
+	return S3Limits{StallTimeout: 10 * time.Second, RequestTimeout: 15 * time.Second, MaxAttempts: 4, OpenPeriod: time.Second, MaxOpenPeriod: 15 * time.Second}
 }
 
 const (
-	idleConns  = 16
-	largeTimes = 40 // a request with a part of a blob may take so much longer, as long as bytes move
-	listPage   = 1000
+	idleConns          = 16
+	largeTimeoutFactor = 40 // a request with a part of a blob may take so many times RequestTimeout, as long as bytes are transferred
+	listPageSize       = 1000
 )
 
-// s3Client asks one bucket, through a circuit breaker. Its errors are sanitizeError:
-// storeError and unavailableError, or the caller's context ended.
+// s3Client sends requests to one bucket through a circuit breaker. Its errors are storeError, unavailableError, or
+// the error of the caller's context; none holds a URL or a credential (sanitizeError).
 type s3Client struct {
-	core    *minio.Core
-	http    *http.Transport
-	bucket  string
-	place   string
-	limits  S3Limits
-	breaker circuitBreaker
+	core       *minio.Core
+	http       *http.Transport
+	bucket     string
+	bucketName string
+	limits     S3Limits
+	breaker    circuitBreaker
 }
 
 func newS3Client(cfg S3Config) (*s3Client, error) {
@@ -70,11 +70,11 @@ func newS3Client(cfg S3Config) (*s3Client, error) {
 	if cfg.Limits == (S3Limits{}) {
 		cfg.Limits = defaultLimits()
 	}
-	connect := min(5*time.Second, cfg.Limits.Idle)
+	connect := min(5*time.Second, cfg.Limits.StallTimeout)
 	transport := &http.Transport{
 		Proxy:           http.ProxyFromEnvironment,
 		DialContext:     (&net.Dialer{Timeout: connect, KeepAlive: 15 * time.Second}).DialContext,
-		TLSClientConfig: &tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: connect,
+		TLSClientConfig: &tls.Config{RootCAs: cfg.RootCAs, MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: connect,
 		MaxIdleConns: idleConns, MaxIdleConnsPerHost: idleConns, IdleConnTimeout: time.Minute, DisableCompression: true,
 		ReadBufferSize: 32 << 10, WriteBufferSize: 32 << 10,
 	}
@@ -84,22 +84,22 @@ func newS3Client(cfg S3Config) (*s3Client, error) {
 	}
 	core, err := minio.NewCore(at.Host, &minio.Options{
 		Creds: credentials.New(cfg.Credentials), Secure: at.Scheme == "https", Region: cfg.Region, BucketLookup: lookup,
-		Transport: &stallTimeoutTransport{transport, cfg.Limits.Idle}, MaxRetries: cfg.Limits.Tries,
+		Transport: &stallTimeoutTransport{transport, cfg.Limits.StallTimeout}, MaxRetries: cfg.Limits.MaxAttempts,
 	})
 	if err != nil {
 		return nil, err
 	}
-	core.SetS3EnableDualstack(false) // else it asks another host than the one that is configured
+	core.SetS3EnableDualstack(false) // otherwise minio-go uses another host than the configured one
 	return &s3Client{
-		core: core, http: transport, bucket: cfg.Bucket, place: "the bucket " + cfg.Bucket + " at " + cfg.Endpoint, limits: cfg.Limits,
-		breaker: circuitBreaker{least: cfg.Limits.Pause, most: cfg.Limits.MaxPause},
+		core: core, http: transport, bucket: cfg.Bucket, bucketName: "the bucket " + cfg.Bucket + " at " + cfg.Endpoint, limits: cfg.Limits,
+		breaker: circuitBreaker{minOpen: cfg.Limits.OpenPeriod, maxOpen: cfg.Limits.MaxOpenPeriod},
 	}, nil
 }
 
-// checkAvailable returns an unavailableError while the circuit breaker refuses requests.
-// probes says that the caller's request decides whether the next ones are refused.
+// checkAvailable returns an unavailableError while the circuit breaker refuses requests. probes is true if this
+// request decides whether the next ones are allowed.
 func (c *s3Client) checkAvailable(willAsk bool) (probes bool, err error) {
-	probes, after, cause := c.breaker.enter(time.Now(), willAsk)
+	probes, after, cause := c.breaker.acquire(time.Now(), willAsk)
 	if cause != nil {
 		return false, &unavailableError{after, cause}
 	}
@@ -108,7 +108,7 @@ func (c *s3Client) checkAvailable(willAsk bool) (probes bool, err error) {
 
 var errTooLong = errors.New("the store took too long")
 
-// call makes a request with all its tries, unless the store is away.
+// call sends a request with all its attempts, if the circuit breaker allows it.
 func (c *s3Client) call(ctx context.Context, limit time.Duration, request func(context.Context) error) error {
 	key, err := c.core.GetCreds()
 	if err != nil {
@@ -122,29 +122,29 @@ func (c *s3Client) call(ctx context.Context, limit time.Duration, request func(c
 	defer cancel()
 	err = sanitizeError(request(ctx), key.SessionToken)
 	if err == nil || isPermanent(err) {
-		c.breaker.succeeded()
+		c.breaker.recordSuccess()
 		return err
 	}
 	switch over := context.Cause(ctx); {
 	case over == nil:
 	case errors.Is(over, errTooLong):
 		err = over
-	default: // the caller waits no longer, which says nothing of the store
-		c.breaker.leave(probes)
+	default: // the caller gave up, which tells nothing about the store
+		c.breaker.abandon(probes)
 		if errors.Is(over, context.DeadlineExceeded) {
-			return &unavailableError{c.limits.Pause, errors.Join(over, err)}
+			return &unavailableError{c.limits.OpenPeriod, errors.Join(over, err)}
 		}
 		return errors.Join(over, err)
 	}
-	return &unavailableError{c.breaker.failed(time.Now(), err), err}
+	return &unavailableError{c.breaker.recordFailure(time.Now(), err), err}
 }
 
 func (c *s3Client) callShort(ctx context.Context, request func(context.Context) error) error {
-	return c.call(ctx, c.limits.Small, request)
+	return c.call(ctx, c.limits.RequestTimeout, request)
 }
 
 func (c *s3Client) callLong(ctx context.Context, request func(context.Context) error) error {
-	return c.call(ctx, largeTimes*c.limits.Small, request)
+	return c.call(ctx, largeTimeoutFactor*c.limits.RequestTimeout, request)
 }
 
 func sha256Hex(body []byte) string {
@@ -152,19 +152,19 @@ func sha256Hex(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// put writes an object in one request. The store checks the SHA-256.
+// put writes an object in one request. The store checks its SHA-256.
 func (c *s3Client) put(ctx context.Context, key string, body []byte) error {
 	return c.callLong(ctx, func(ctx context.Context) error {
-		_, err := c.core.PutObject(ctx, c.bucket, key, bytes.NewReader(body), int64(len(body)), "", sha256Hex(body), minio.PutObjectOptions{DisableContentSha256: true}) // no checksum of each chunk: sha256Hex is that of the whole body
+		_, err := c.core.PutObject(ctx, c.bucket, key, bytes.NewReader(body), int64(len(body)), "", sha256Hex(body), minio.PutObjectOptions{DisableContentSha256: true}) // no checksum of each chunk, as sha256Hex covers the whole body
 		return err
 	})
 }
 
 var errRange = errors.New("the store does not answer with the range that it was asked for")
 
-// get reads an object from an offset on, as much as there is room for. mark is an
-// ETag: the object has it or nothing is read.
-func (c *s3Client) get(ctx context.Context, key string, from int64, into []byte, mark string) (p piece, err error) {
+// get reads an object from an offset on, up to len(into) bytes. If etag is set, the object must have this ETag,
+// otherwise nothing is read.
+func (c *s3Client) get(ctx context.Context, key string, from int64, into []byte, mark string) (p rangeResult, err error) {
 	var opts minio.GetObjectOptions
 	opts.Set("Range", fmt.Sprintf("bytes=%d-%d", from, from+int64(len(into))-1))
 	if mark != "" {
@@ -175,28 +175,28 @@ func (c *s3Client) get(ctx context.Context, key string, from int64, into []byte,
 		if failed != nil {
 			return failed
 		}
-		p = piece{size: info.Size, mark: header.Get("ETag")}
+		p = rangeResult{size: info.Size, etag: header.Get("ETag")}
 		var at, end int64
-		if span := header.Get("Content-Range"); span != "" { // else it is the whole object
+		if span := header.Get("Content-Range"); span != "" { // otherwise the response has the whole object
 			_, failed = fmt.Sscanf(span, "bytes %d-%d/%d", &at, &end, &p.size)
 		}
 		if failed != nil || at != from || p.size < from {
 			return errRange
 		}
-		p.got, failed = io.ReadFull(body, into[:min(int64(len(into)), p.size-from)])
+		p.length, failed = io.ReadFull(body, into[:min(int64(len(into)), p.size-from)])
 		return failed
 	})
 	return p, err
 }
 
-// delete removes an object; one that is not there is gone.
+// delete removes an object. A missing object is no error.
 func (c *s3Client) delete(ctx context.Context, key string) error {
 	return ignoreNotFound(c.callShort(ctx, func(ctx context.Context) error {
 		return c.core.RemoveObject(ctx, c.bucket, key, minio.RemoveObjectOptions{})
 	}))
 }
 
-// ignoreNotFound passes every error on but that the thing is missing.
+// ignoreNotFound returns nil for a missing object, and any other error as it is.
 func ignoreNotFound(err error) error {
 	if isNotFound(err) {
 		return nil
@@ -204,19 +204,19 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// list returns at most listPage keys that begin with a prefix and follow after.
+// list returns up to listPageSize keys that begin with a prefix and follow after.
 func (c *s3Client) list(ctx context.Context, prefix, after string) (keys []string, err error) {
 	err = c.callShort(ctx, func(ctx context.Context) error {
-		keys = nil // of a try before
-		for o := range c.core.ListObjectsIter(ctx, c.bucket, minio.ListObjectsOptions{Prefix: prefix, StartAfter: after, Recursive: true, MaxKeys: listPage}) {
+		keys = nil // of an earlier attempt
+		for o := range c.core.ListObjectsIter(ctx, c.bucket, minio.ListObjectsOptions{Prefix: prefix, StartAfter: after, Recursive: true, MaxKeys: listPageSize}) {
 			if o.Err != nil {
 				return o.Err
 			}
-			if keys = append(keys, o.Key); len(keys) == listPage {
-				return nil // the next object would be asked for
+			if keys = append(keys, o.Key); len(keys) == listPageSize {
+				return nil // more keys would cost another request
 			}
 		}
-		return ctx.Err() // where it ended, the iterator just stops
+		return ctx.Err() // the iterator does not report that ctx ended
 	})
 	return keys, err
 }

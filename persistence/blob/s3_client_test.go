@@ -23,7 +23,7 @@ import (
 
 // once gives up soon and asks again after an hour.
 func once() blob.S3Limits {
-	return blob.S3Limits{Idle: 200 * time.Millisecond, Small: 3 * time.Second, Tries: 3, Pause: time.Hour, MaxPause: time.Hour}
+	return blob.S3Limits{StallTimeout: 200 * time.Millisecond, RequestTimeout: 3 * time.Second, MaxAttempts: 3, OpenPeriod: time.Hour, MaxOpenPeriod: time.Hour}
 }
 
 func TestOnlyTransientFailuresAreTriedAgain(t *testing.T) {
@@ -32,14 +32,14 @@ func TestOnlyTransientFailuresAreTriedAgain(t *testing.T) {
 		fault s3test.Fault
 		tries int
 	}{
-		{s3test.Broken, 3},
-		{s3test.Busy, 3},
-		{s3test.Reset, 3},
-		{s3test.ResetEnd, 3},
-		{s3test.Cut, 3},
-		{s3test.Hang, 3},
-		{s3test.HangEnd, 3},
-		{s3test.Stall, 3},
+		{s3test.InternalError, 3},
+		{s3test.ServiceUnavailable, 3},
+		{s3test.ResetBefore, 3},
+		{s3test.ResetAfter, 3},
+		{s3test.TruncateBody, 3},
+		{s3test.HangBefore, 3},
+		{s3test.HangAfter, 3},
+		{s3test.StallBody, 3},
 		{s3test.Denied, 1},
 		{s3test.NotFound, 1},
 		{s3test.None, 1},
@@ -47,12 +47,12 @@ func TestOnlyTransientFailuresAreTriedAgain(t *testing.T) {
 		t.Run(fmt.Sprint("fault ", c.fault), func(t *testing.T) {
 			t.Parallel()
 			server := s3test.New(t)
-			server.Set("ws_1/a", blobtest.Noise(100))
+			server.SetObject("ws_1/a", blobtest.RandomBytes(100))
 			s := newS3(t, server.URL, "", once())
-			server.Fail(func(s3test.Request) s3test.Fault { return c.fault })
+			server.InjectFaults(func(s3test.Request) s3test.Fault { return c.fault })
 			_, _, err := s.Open(t.Context(), "ws_1", "a")
-			seen := len(server.Seen())
-			if c.fault == s3test.Reset || c.fault == s3test.ResetEnd {
+			seen := len(server.TakeRequests())
+			if c.fault == s3test.ResetBefore || c.fault == s3test.ResetAfter {
 				assert.GreaterOrEqual(t, seen, c.tries) // net/http may send what broke off once more by itself
 			} else {
 				assert.Equal(t, c.tries, seen)
@@ -70,7 +70,7 @@ func TestAnAnswerWithoutCodeDeletesNothing(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
 	s := newS3(t, server.URL, "", once())
-	server.Fail(func(s3test.Request) s3test.Fault { return s3test.NotFound })
+	server.InjectFaults(func(s3test.Request) s3test.Fault { return s3test.NotFound })
 	require.ErrorContains(t, s.Delete(t.Context(), "ws_1", "a"), "404", "a proxy may say so")
 }
 
@@ -78,15 +78,15 @@ func TestAStoreThatIsAwayIsNotAskedForAWhile(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
 	s := newS3(t, server.URL, "", once())
-	server.Fail(func(s3test.Request) s3test.Fault { return s3test.Broken })
+	server.InjectFaults(func(s3test.Request) s3test.Fault { return s3test.InternalError })
 	require.Error(t, s.Delete(t.Context(), "ws_1", "a"))
-	server.Seen()
+	server.TakeRequests()
 	for range 5 {
 		e, ok := errors.AsType[*domain.Error](s.Delete(t.Context(), "ws_1", "a"))
 		require.True(t, ok)
 		assert.InDelta(t, 3600, e.Extra["retry_after"], 60)
 	}
-	assert.Empty(t, server.Seen(), "nobody asked")
+	assert.Empty(t, server.TakeRequests(), "nobody asked")
 }
 
 func TestTheCircuitBreakerLetsOneAskAndThenAll(t *testing.T) {
@@ -128,16 +128,16 @@ func TestACallerThatGivesUpIsNotKeptWaiting(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
 	limits := once()
-	limits.Idle, limits.Small = time.Hour, time.Hour
+	limits.StallTimeout, limits.RequestTimeout = time.Hour, time.Hour
 	s := newS3(t, server.URL, "", limits)
-	server.Fail(func(s3test.Request) s3test.Fault { return s3test.Hang })
+	server.InjectFaults(func(s3test.Request) s3test.Fault { return s3test.HangBefore })
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(s.Delete(ctx, "ws_1", "a")))
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, s.Delete(ctx, "ws_1", "a"), context.Canceled)
-	server.Fail(nil)
+	server.InjectFaults(nil)
 	require.NoError(t, s.Delete(t.Context(), "ws_1", "a"), "which says nothing of the store")
 }
 
@@ -145,9 +145,9 @@ func TestASmallRequestIsBoundedWithAllItsTries(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
 	limits := once()
-	limits.Idle, limits.Small, limits.Tries = 200*time.Millisecond, 500*time.Millisecond, 1000
+	limits.StallTimeout, limits.RequestTimeout, limits.MaxAttempts = 200*time.Millisecond, 500*time.Millisecond, 1000
 	s := newS3(t, server.URL, "", limits)
-	server.Fail(func(s3test.Request) s3test.Fault { return s3test.Hang })
+	server.InjectFaults(func(s3test.Request) s3test.Fault { return s3test.HangBefore })
 	began := time.Now()
 	err := s.Delete(t.Context(), "ws_1", "a")
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
@@ -166,7 +166,7 @@ func TestNoSecretStandsInAnError(t *testing.T) {
 	s, err := blob.NewS3(blob.S3Config{
 		Endpoint: h.URL, Region: "us-east-1", Bucket: "calls", PathStyle: true,
 		Credentials: &credentials.Static{Value: credentials.Value{AccessKeyID: "tester", SecretAccessKey: "hush-hush", SessionToken: "lent-for-a-day"}},
-	}, "", blobtest.Seal{})
+	}, "", blobtest.FakeSealer{})
 	require.NoError(t, err)
 	_, err = s.Put(t.Context(), "ws_1", "a", strings.NewReader(""))
 	require.ErrorContains(t, err, "403 AccessDenied: go away [hidden]")

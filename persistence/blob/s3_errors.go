@@ -13,7 +13,7 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// storeError is what the store answered instead of doing what it was asked.
+// storeError is an error response of the object store.
 type storeError struct{ minio.ErrorResponse }
 
 func (e *storeError) Error() string {
@@ -27,7 +27,7 @@ func (e *storeError) Error() string {
 	return fmt.Sprintf("the store answers %d %s: %s", e.StatusCode, e.Code, e.ErrorResponse.Error()) + hint
 }
 
-// isTransient reports whether the same request may get another answer soon.
+// isTransient reports whether the same request may succeed soon.
 func (e *storeError) isTransient() bool {
 	switch e.Code {
 	case "RequestTimeout", "OperationAborted", "SlowDown", "InternalError", "ServiceUnavailable":
@@ -36,10 +36,10 @@ func (e *storeError) isTransient() bool {
 	return e.StatusCode >= 500 && e.StatusCode != http.StatusNotImplemented || e.StatusCode == http.StatusTooManyRequests || e.StatusCode == http.StatusRequestTimeout
 }
 
-// unavailableError: the store did not answer, or answered that it cannot now.
-// What it was asked to change may be changed or not.
+// unavailableError reports that the store did not answer, or that it cannot serve the request now. It is unknown
+// whether the request was carried out.
 type unavailableError struct {
-	after time.Duration // when it may be asked again
+	after time.Duration // when the store may be asked again
 	cause error
 }
 
@@ -47,11 +47,11 @@ func (e *unavailableError) Error() string { return "the store is away: " + e.cau
 
 func (e *unavailableError) Unwrap() error { return e.cause }
 
-// sanitizeError makes an error of minio-go one without URL, whose text from the store
-// is one short line without our session token.
+// sanitizeError removes the URL from an error of minio-go. A text from the store is cut to one short line without
+// the session token.
 func sanitizeError(err error, token string) error {
 	if e, ok := errors.AsType[minio.ErrorResponse](err); ok {
-		e.Code, e.Message, e.Region = oneLine(e.Code, token), oneLine(e.Message, token), oneLine(e.Region, token)
+		e.Code, e.Message, e.Region = sanitizeText(e.Code, token), sanitizeText(e.Message, token), sanitizeText(e.Region, token)
 		return &storeError{e}
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
@@ -60,9 +60,8 @@ func sanitizeError(err error, token string) error {
 	return err
 }
 
-// isPermanent reports whether waiting for the store is no use: it answered, or
-// nobody trusts its certificate. A host name that is not found is temporary in
-// many networks.
+// isPermanent reports whether waiting for the store is useless: the store answered, or its certificate is not
+// trusted. An unknown host name counts as temporary, because it is temporary in many networks.
 func isPermanent(err error) bool {
 	if e, ok := errors.AsType[*storeError](err); ok {
 		return !e.isTransient()
@@ -71,7 +70,7 @@ func isPermanent(err error) bool {
 	return untrusted || errors.Is(err, errRange)
 }
 
-// isNotFound reports whether there is no object, or no upload, of that name.
+// isNotFound reports whether an error says that there is no such object or upload.
 func isNotFound(err error) bool {
 	e, ok := errors.AsType[*storeError](err)
 	return ok && (e.Code == minio.NoSuchKey || e.Code == minio.NoSuchUpload)
@@ -79,7 +78,7 @@ func isNotFound(err error) bool {
 
 const maxMessage = 200
 
-func oneLine(text, token string) string {
+func sanitizeText(text, token string) string {
 	if token != "" {
 		text = strings.ReplaceAll(text, token, "[hidden]")
 	}

@@ -25,7 +25,7 @@ func newS3(t *testing.T, url, prefix string, limits blob.S3Limits) *blob.S3 {
 	s, err := blob.NewS3(blob.S3Config{
 		Endpoint: url, Region: "us-east-1", Bucket: "calls", PathStyle: true, Limits: limits,
 		Credentials: &credentials.Static{Value: credentials.Value{AccessKeyID: "tester", SecretAccessKey: "hush-hush"}},
-	}, prefix, blobtest.Seal{})
+	}, prefix, blobtest.FakeSealer{})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s
@@ -38,21 +38,21 @@ func TestMain(m *testing.M) {
 
 // hasty gives up soon, and asks again at once.
 func hasty() blob.S3Limits {
-	return blob.S3Limits{Idle: 300 * time.Millisecond, Small: 3 * time.Second, Tries: 3, Pause: time.Millisecond, MaxPause: 2 * time.Millisecond}
+	return blob.S3Limits{StallTimeout: 300 * time.Millisecond, RequestTimeout: 3 * time.Second, MaxAttempts: 3, OpenPeriod: time.Millisecond, MaxOpenPeriod: 2 * time.Millisecond}
 }
 
 func TestABucketIsAStoreOfBlobs(t *testing.T) {
 	for name, fault := range map[string]func() func(s3test.Request) s3test.Fault{
 		"as it should be": func() func(s3test.Request) s3test.Fault { return nil },
 		"every third request goes wrong": func() func(s3test.Request) s3test.Fault {
-			faults := []s3test.Fault{s3test.Broken, s3test.Busy, s3test.Reset, s3test.ResetEnd, s3test.Cut, s3test.Slow, s3test.Stall, s3test.Hang, s3test.HangEnd, s3test.LateFail}
+			faults := []s3test.Fault{s3test.InternalError, s3test.ServiceUnavailable, s3test.ResetBefore, s3test.ResetAfter, s3test.TruncateBody, s3test.SlowBody, s3test.StallBody, s3test.HangBefore, s3test.HangAfter, s3test.ErrorInBody}
 			n := make(chan int, 1)
 			n <- 0
 			return func(r s3test.Request) s3test.Fault {
 				i := <-n
 				n <- i + 1
 				f := faults[i/3%len(faults)]
-				if i%3 > 0 || f == s3test.LateFail && (r.Method != http.MethodPost || strings.Contains(r.Query, "uploads")) {
+				if i%3 > 0 || f == s3test.ErrorInBody && (r.Method != http.MethodPost || strings.Contains(r.Query, "uploads")) {
 					return s3test.None // the other faults would be lies of the store, not mishaps
 				}
 				return f
@@ -60,28 +60,28 @@ func TestABucketIsAStoreOfBlobs(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			blobtest.Run(t, func(t *testing.T) blobtest.Place {
+			blobtest.Run(t, func(t *testing.T) blobtest.TestStore {
 				server := s3test.New(t)
-				server.Page = 10
+				server.ListPageSize = 10
 				var limits blob.S3Limits // as in daily life, where nothing goes wrong
 				if fault := fault(); fault != nil {
-					server.Fail(fault)
+					server.InjectFaults(fault)
 					limits = hasty()
-					limits.Idle, limits.Tries, limits.Small = time.Second, 6, time.Minute
+					limits.StallTimeout, limits.MaxAttempts, limits.RequestTimeout = time.Second, 6, time.Minute
 				}
-				return blobtest.Place{
-					Store: newS3(t, server.URL, "in/here", limits),
-					Raw:   func(workspace, name string) []byte { return server.Object("in/here/" + workspace + "/" + name) },
-					Set: func(workspace, name string, raw []byte) {
-						server.Set("in/here/"+workspace+"/"+name, raw)
+				return blobtest.TestStore{
+					Store:    newS3(t, server.URL, "in/here", limits),
+					RawBytes: func(workspace, name string) []byte { return server.Object("in/here/" + workspace + "/" + name) },
+					SetRawBytes: func(workspace, name string, raw []byte) {
+						server.SetObject("in/here/"+workspace+"/"+name, raw)
 					},
-					Left: func(workspace string) (names []string) {
+					RemainingFiles: func(workspace string) (names []string) {
 						for _, key := range server.Keys() {
 							if name, ours := strings.CutPrefix(key, "in/here/"+workspace+"/"); ours {
 								names = append(names, name)
 							}
 						}
-						if server.Open() > 0 {
+						if server.OpenUploads() > 0 {
 							names = append(names, "an upload")
 						}
 						return names
@@ -98,24 +98,24 @@ func TestARealServerIsAStoreOfBlobs(t *testing.T) {
 	require.NoError(t, err)
 	n := make(chan int, 1)
 	n <- 0
-	blobtest.Run(t, func(t *testing.T) blobtest.Place {
+	blobtest.Run(t, func(t *testing.T) blobtest.TestStore {
 		i := <-n
 		n <- i + 1
 		prefix := "p" + string(rune('a'+i)) + "/"
-		return blobtest.Place{
+		return blobtest.TestStore{
 			Store: newS3(t, url, prefix, blob.S3Limits{}),
-			Raw: func(workspace, name string) []byte {
+			RawBytes: func(workspace, name string) []byte {
 				f, err := other.GetObject(t.Context(), "calls", prefix+workspace+"/"+name, minio.GetObjectOptions{})
 				require.NoError(t, err)
 				raw, err := io.ReadAll(f)
 				require.NoError(t, err)
 				return raw
 			},
-			Set: func(workspace, name string, raw []byte) {
+			SetRawBytes: func(workspace, name string, raw []byte) {
 				_, err := other.PutObject(t.Context(), "calls", prefix+workspace+"/"+name, bytes.NewReader(raw), int64(len(raw)), minio.PutObjectOptions{})
 				require.NoError(t, err)
 			},
-			Left: func(workspace string) (names []string) {
+			RemainingFiles: func(workspace string) (names []string) {
 				for o := range other.ListObjectsIter(t.Context(), "calls", minio.ListObjectsOptions{Prefix: prefix + workspace + "/", Recursive: true}) {
 					require.NoError(t, o.Err)
 					names = append(names, strings.TrimPrefix(o.Key, prefix+workspace+"/"))
@@ -129,7 +129,7 @@ func TestARealServerIsAStoreOfBlobs(t *testing.T) {
 		}
 	})
 	t.Run("IsTriedAndRefusesPlainly", func(t *testing.T) {
-		_, err := newS3(t, url, "", blob.S3Limits{}).Try(t.Context())
+		_, err := newS3(t, url, "", blob.S3Limits{}).CheckAccess(t.Context())
 		require.NoError(t, err)
 		for name, c := range map[string]struct{ id, secret, bucket, region, want string }{
 			"the key is not known": {"nobody", "hush-hush", "calls", "us-east-1", "404 XAdminUserNotFound"},
@@ -140,9 +140,9 @@ func TestARealServerIsAStoreOfBlobs(t *testing.T) {
 			s, err := blob.NewS3(blob.S3Config{
 				Endpoint: url, PathStyle: true, Bucket: c.bucket, Region: c.region,
 				Credentials: &credentials.Static{Value: credentials.Value{AccessKeyID: c.id, SecretAccessKey: c.secret}},
-			}, "", blobtest.Seal{})
+			}, "", blobtest.FakeSealer{})
 			require.NoError(t, err)
-			refused, err := s.Try(t.Context())
+			refused, err := s.CheckAccess(t.Context())
 			assert.True(t, refused, name)
 			require.ErrorContains(t, err, c.want, name)
 			assert.NotContains(t, err.Error(), c.secret)
@@ -154,12 +154,12 @@ func TestARealServerIsAStoreOfBlobs(t *testing.T) {
 func TestAStoreThatIsAwaySaysWhenToComeBack(t *testing.T) {
 	server := s3test.New(t)
 	s := newS3(t, server.URL, "", hasty())
-	_, err := s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.Noise(2_000_000)))
+	_, err := s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.RandomBytes(2_000_000)))
 	require.NoError(t, err)
 	open, _, err := s.Open(t.Context(), "ws_1", "a")
 	require.NoError(t, err)
-	for _, fault := range []s3test.Fault{s3test.Broken, s3test.Busy, s3test.Reset, s3test.Hang} {
-		server.Fail(func(s3test.Request) s3test.Fault { return fault })
+	for _, fault := range []s3test.Fault{s3test.InternalError, s3test.ServiceUnavailable, s3test.ResetBefore, s3test.HangBefore} {
+		server.InjectFaults(func(s3test.Request) s3test.Fault { return fault })
 		_, _, errOpen := s.Open(t.Context(), "ws_1", "a")
 		_, errPut := s.Put(t.Context(), "ws_1", "b", bytes.NewReader(nil))
 		_, errRead := io.Copy(io.Discard, open)
@@ -171,7 +171,7 @@ func TestAStoreThatIsAwaySaysWhenToComeBack(t *testing.T) {
 			require.NotErrorIs(t, err, domain.ErrNotFound)
 		}
 	}
-	server.Fail(nil)
+	server.InjectFaults(nil)
 	require.Eventually(t, func() bool { return s.Delete(t.Context(), "ws_1", "b") == nil }, 5*time.Second, time.Millisecond)
 	_, err = open.Seek(0, io.SeekStart)
 	require.NoError(t, err)
@@ -184,37 +184,37 @@ func TestAStoreThatIsAwaySaysWhenToComeBack(t *testing.T) {
 func TestWhatIsReadInOrderIsReadAheadAndASeekCostsOneChunk(t *testing.T) {
 	server := s3test.New(t)
 	s := newS3(t, server.URL, "", blob.S3Limits{})
-	want := blobtest.Noise(4_000_000)
+	want := blobtest.RandomBytes(4_000_000)
 	_, err := s.Put(t.Context(), "ws_1", "a", bytes.NewReader(want))
 	require.NoError(t, err)
-	server.Seen()
+	server.TakeRequests()
 	r, _, err := s.Open(t.Context(), "ws_1", "a")
 	require.NoError(t, err)
-	assert.Len(t, server.Seen(), 2, "the beginning and the end")
+	assert.Len(t, server.TakeRequests(), 2, "the beginning and the end")
 	_, err = r.Seek(3_000_000, io.SeekStart)
 	require.NoError(t, err)
 	got := make([]byte, 10)
 	_, err = io.ReadFull(r, got)
 	require.NoError(t, err)
 	assert.Equal(t, want[3_000_000:3_000_010], got)
-	assert.Len(t, server.Seen(), 1)
+	assert.Len(t, server.TakeRequests(), 1)
 	_, err = r.Seek(0, io.SeekStart)
 	require.NoError(t, err)
 	all, err := io.ReadAll(r)
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(want, all))
-	assert.InDelta(t, 10, len(server.Seen()), 3, "of 62 chunks")
+	assert.InDelta(t, 10, len(server.TakeRequests()), 3, "of 62 chunks")
 	require.NoError(t, r.Close())
 }
 
 func TestABlobThatIsReplacedWhileItIsReadBreaksOff(t *testing.T) {
 	server := s3test.New(t)
 	s := newS3(t, server.URL, "", hasty())
-	_, err := s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.Noise(2_000_000)))
+	_, err := s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.RandomBytes(2_000_000)))
 	require.NoError(t, err)
 	r, _, err := s.Open(t.Context(), "ws_1", "a")
 	require.NoError(t, err)
-	_, err = s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.Noise(2_000_000)))
+	_, err = s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.RandomBytes(2_000_000)))
 	require.NoError(t, err)
 	_, err = io.Copy(io.Discard, r)
 	require.ErrorContains(t, err, "412")
@@ -224,10 +224,10 @@ func TestABlobThatIsReplacedWhileItIsReadBreaksOff(t *testing.T) {
 func TestALostAnswerToTheEndOfAnUploadIsNoLoss(t *testing.T) {
 	server := s3test.New(t)
 	s := newS3(t, server.URL, "", hasty())
-	want := blobtest.Noise(6 << 20)
-	server.Fail(func(r s3test.Request) s3test.Fault {
+	want := blobtest.RandomBytes(6 << 20)
+	server.InjectFaults(func(r s3test.Request) s3test.Fault {
 		if r.Method == http.MethodPost && strings.Contains(r.Query, "uploadId") {
-			return s3test.ResetEnd
+			return s3test.ResetAfter
 		}
 		return s3test.None
 	})
@@ -239,8 +239,8 @@ func TestALostAnswerToTheEndOfAnUploadIsNoLoss(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(want, got))
 
-	server.Set("ws_1/b", []byte("of before"))
-	server.Fail(func(r s3test.Request) s3test.Fault {
+	server.SetObject("ws_1/b", []byte("of before"))
+	server.InjectFaults(func(r s3test.Request) s3test.Fault {
 		if r.Method == http.MethodPost && strings.Contains(r.Query, "uploadId") {
 			return s3test.Denied
 		}
@@ -249,19 +249,19 @@ func TestALostAnswerToTheEndOfAnUploadIsNoLoss(t *testing.T) {
 	_, err = s.Put(t.Context(), "ws_1", "b", bytes.NewReader(want))
 	require.ErrorContains(t, err, "AccessDenied")
 	assert.Equal(t, "of before", string(server.Object("ws_1/b")))
-	assert.Zero(t, server.Open(), "its parts are removed")
+	assert.Zero(t, server.OpenUploads(), "its parts are removed")
 }
 
 func TestUploadsThatNobodyEndsAreRemoved(t *testing.T) {
 	server := s3test.New(t)
 	s := newS3(t, server.URL, "p", hasty())
-	server.Begin("p/ws_1/a", "p/ws_1/b", "other/ws_1/a")
-	n, err := s.Sweep(t.Context())
+	server.StartUploads("p/ws_1/a", "p/ws_1/b", "other/ws_1/a")
+	n, err := s.RemoveAbandoned(t.Context())
 	require.NoError(t, err)
 	assert.Zero(t, n, "somebody may still be at it")
-	server.Age(25 * time.Hour)
-	n, err = s.Sweep(t.Context())
+	server.AgeUploads(25 * time.Hour)
+	n, err = s.RemoveAbandoned(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, 2, n)
-	assert.Equal(t, 1, server.Open(), "what is not ours stays")
+	assert.Equal(t, 1, server.OpenUploads(), "what is not ours stays")
 }

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// maxAnswer bounds an answer: the longest are lists and the ranges of a reader.
-const maxAnswer = 8 << 20
+// maxResponseBytes bounds a response. The longest responses are lists and ranges of objects.
+const maxResponseBytes = 8 << 20
 
 var errIdle = errors.New("nothing moved for too long")
 
-// stallTimeoutTransport ends a request in which no byte moves for too long. It returns
-// answers that are whole, so that minio-go repeats a request whose answer breaks off.
+// stallTimeoutTransport ends a request in which no byte is transferred for too long. It reads responses completely,
+// so that minio-go repeats a request whose response breaks off.
 type stallTimeoutTransport struct {
 	http.RoundTripper
 	limit time.Duration
 }
 
-// RoundTrip is http.RoundTripper.
+// RoundTrip implements http.RoundTripper.
 func (t *stallTimeoutTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
@@ -43,40 +43,40 @@ func (t *stallTimeoutTransport) RoundTrip(r *http.Request) (*http.Response, erro
 		return resp, nil
 	case errors.Is(context.Cause(ctx), errIdle):
 		err = errIdle
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // minio-go puts the URL into the text of these
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // minio-go adds the URL to these errors
 		err = errors.New("the connection ended before the answer")
 	}
 	return nil, err
 }
 
-// readWhole puts the body of an answer into memory.
+// readWhole reads the body of a response into memory.
 func readWhole(resp *http.Response, moved func()) error {
 	var body bytes.Buffer
-	if n := resp.ContentLength; n > 0 && n <= maxAnswer {
+	if n := resp.ContentLength; n > 0 && n <= maxResponseBytes {
 		body.Grow(int(n) + bytes.MinRead)
 	}
-	_, err := body.ReadFrom(io.LimitReader(&progressReader{resp.Body, moved}, maxAnswer+1))
+	_, err := body.ReadFrom(io.LimitReader(&progressReader{resp.Body, moved}, maxResponseBytes+1))
 	_ = resp.Body.Close()
 	if err != nil {
 		return err
 	}
-	if body.Len() > maxAnswer {
-		return fmt.Errorf("the store answers with more than %d bytes", maxAnswer)
+	if body.Len() > maxResponseBytes {
+		return fmt.Errorf("the store answers with more than %d bytes", maxResponseBytes)
 	}
 	if resp.StatusCode == http.StatusNotFound && !bytes.Contains(body.Bytes(), []byte("<Code>")) {
-		resp.Header.Set("X-Minio-Error-Code", "NotFound") // minio-go takes it for a missing object, but a proxy or another server may say so
+		resp.Header.Set("X-Minio-Error-Code", "NotFound") // minio-go takes any 404 for a missing object, but it may come from a proxy or another server
 	}
 	resp.Body = io.NopCloser(&body)
 	return nil
 }
 
-// progressReader tells that bytes moved.
+// progressReader calls moved when bytes are read.
 type progressReader struct {
 	io.ReadCloser
 	moved func()
 }
 
-// Read is io.Reader.
+// Read implements io.Reader.
 func (b *progressReader) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if n > 0 {

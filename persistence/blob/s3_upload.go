@@ -11,29 +11,26 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// writer is a function that is an io.Writer.
-type writer func([]byte) (int, error)
+// writerFunc is a function as an io.Writer.
+type writerFunc func([]byte) (int, error)
 
-// Write is io.Writer.
-func (w writer) Write(p []byte) (int, error) { return w(p) }
+// Write implements io.Writer.
+func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
 
-// partSize is the least size of a part that is not the last one, and maxParts how
-// many an object has at most.
+// partSize is the minimum size of every part but the last (S3). maxParts is the maximum number of parts.
 const (
 	partSize = 5 << 20
 	maxParts = 10_000
 )
 
-// headKept is how much of an object's beginning tells it from every other: the
-// sealed key in it was made for it alone.
-const headKept = 4 << 10
+// keptHeadBytes is how much of the beginning of an object identifies it: it contains the sealed key of this object.
+const keptHeadBytes = 4 << 10
 
-// upload sends an object in one request, or in parts where it is larger than
-// one. It holds one part in memory.
+// upload sends an object in one request, or in parts if it is larger than one part. It holds one part in memory.
 type upload struct {
 	client *s3Client
 	key    string
-	id     string // of the upload in parts; empty: it was not begun
+	id     string // of the multipart upload; "": none was started
 	parts  []minio.CompletePart
 	buffer []byte
 	head   []byte
@@ -42,7 +39,7 @@ type upload struct {
 
 func (u *upload) write(ctx context.Context, p []byte) (n int, err error) {
 	for n < len(p) {
-		if len(u.buffer) == partSize { // more comes: it was not the last
+		if len(u.buffer) == partSize { // more bytes follow, so this part is not the last
 			if err = u.sendPart(ctx); err != nil {
 				return n, err
 			}
@@ -63,7 +60,7 @@ func (u *upload) sendPart(ctx context.Context) (err error) {
 		return fmt.Errorf("an object of more than %d bytes", int64(maxParts)*partSize)
 	}
 	if u.id == "" {
-		u.head = bytes.Clone(u.buffer[:headKept])
+		u.head = bytes.Clone(u.buffer[:keptHeadBytes])
 		err = u.client.callShort(ctx, func(ctx context.Context) (failed error) {
 			u.id, failed = u.client.core.NewMultipartUpload(ctx, u.client.bucket, u.key, minio.PutObjectOptions{})
 			return failed
@@ -96,7 +93,7 @@ func (u *upload) finish(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	// An answer may be lost and the object there: it is ours if it begins as ours.
+	// The response may be lost although the object exists. It is ours if its first bytes are equal.
 	if away, ok := errors.AsType[*unavailableError](err); ok {
 		select {
 		case <-time.After(away.after):
@@ -110,19 +107,18 @@ func (u *upload) finish(ctx context.Context) error {
 		u.id = ""
 		return nil
 	}
-	if isNotFound(err) { // the upload was removed under our hands
+	if isNotFound(err) { // the upload was removed meanwhile
 		err = fmt.Errorf("the parts are gone: %w", err)
 	}
 	return errors.Join(err, unread)
 }
 
-// abort leaves nothing of an upload in parts, if the store can be asked; what
-// stays is swept.
+// abort removes a multipart upload. If the store cannot be reached, RemoveAbandoned removes the upload later.
 func (u *upload) abort(ctx context.Context) {
 	if u.id == "" {
 		return
 	}
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	_ = u.client.abortUpload(bound, u.key, u.id)
 }

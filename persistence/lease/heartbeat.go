@@ -11,51 +11,51 @@ import (
 	"time"
 )
 
-// gather is the least time between two looks at what is said to have changed: a
-// hand-over of many shards is seen in few of them.
-const gather = 10 * time.Millisecond
+// minRenewInterval is the minimum time between two renewals after notices of changes. The hand-over of many shards
+// is thereby read in few requests.
+const minRenewInterval = 10 * time.Millisecond
 
-// late is added to the end of another node's lease before it is looked for.
-const late = 5 * time.Millisecond
+// leaseEndMargin is added to the end of another node's lease before the store is asked about it.
+const leaseEndMargin = 5 * time.Millisecond
 
-// Options are how a node beats. The zero value is right for a service.
+// Options configure a Heartbeat. The zero value is right for a service.
 type Options struct {
-	Lease   time.Duration    // 0: DefaultLease; every node of an install has the same
-	Healthy func() error     // an error: the node's actors do not answer, and it does not renew. It must not wait. nil: always
-	Refused func(error)      // called with a *ParameterMismatchError when this node's lease had ended and it may not join again; nil: nothing
-	Wall    func() time.Time // for epochs alone; nil: time.Now
-	Logger  *slog.Logger     // nil: silent
+	Lease      time.Duration    // duration of the lease; every node of an installation must have the same. Default: DefaultLease
+	Healthy    func() error     // must not wait. While it returns an error, the node's actors do not answer and the lease is not renewed. Default: always healthy
+	OnMismatch func(error)      // called with a *ParameterMismatchError if this node's lease had ended and it may not join again. Default: no call
+	Clock      func() time.Time // the wall clock, for epochs only. Default: time.Now
+	Logger     *slog.Logger     // Default: no log
 }
 
-// Beat is an Engine that renews one lease over a Wire, about three times in its
-// length, whatever the number of shards.
-type Beat struct {
-	wire Wire
-	o    Options
-	self string
+// Heartbeat is an Engine that renews one lease in a Store about three times within its duration, whatever the
+// number of shards.
+type Heartbeat struct {
+	store Store
+	o     Options
+	self  string
 
-	beating sync.Mutex // one Renew at a time
-	node    Node       // as it is told next; under beating
-	seen    Seen       // under beating
-	heard   time.Time  // when the last answer came; under beating
-	kept    time.Time  // before the last renewal was sent; under beating
-	sick    bool       // under beating
-	away    bool       // under beating
+	renewing         sync.Mutex // held during Store.Renew
+	node             Node       // this node, as the next renewal describes it; guarded by renewing
+	seen             Revision   // guarded by renewing
+	lastAnswer       time.Time  // time of the last answer of the store; guarded by renewing
+	lastRenewal      time.Time  // time before the last renewal was sent; guarded by renewing
+	unhealthy        bool       // guarded by renewing
+	storeUnavailable bool       // guarded by renewing
 
-	mu   sync.Mutex // writers of now
-	now  atomic.Pointer[picture]
-	top  atomic.Uint64 // the highest epoch seen
-	firm atomic.Int64  // unix nanoseconds by the monotonic clock since began: renewed in time from then on
-	born time.Time
+	mu           sync.Mutex // held by writers of view
+	view         atomic.Pointer[clusterView]
+	highestEpoch atomic.Uint64 // highest epoch seen
+	inTimeSince  atomic.Int64  // since when this node has renewed in time, as nanoseconds after startedAt
+	startedAt    time.Time
 
 	changed func()
-	nudged  chan struct{}
+	wake    chan struct{}
 	stop    context.CancelFunc
 	working sync.WaitGroup
 }
 
-// picture is what a node knows; it is replaced, never changed.
-type picture struct {
+// clusterView is what a node knows of the cluster. A view is replaced, never changed.
+type clusterView struct {
 	nodes    []Node
 	byID     map[string]Node
 	rows     []row
@@ -64,51 +64,51 @@ type picture struct {
 }
 
 type row struct {
-	rev   uint64
-	token Token
-	owner string
+	revision uint64
+	token    Token
+	owner    string
 }
 
-var _ Engine = (*Beat)(nil)
+var _ Engine = (*Heartbeat)(nil)
 
-// NewBeat makes an engine of a wire, which it closes in Leave.
-func NewBeat(w Wire, o Options) *Beat {
+// NewHeartbeat returns an engine over a store, which Leave closes.
+func NewHeartbeat(w Store, o Options) *Heartbeat {
 	o.Lease = min(cmp.Or(o.Lease, DefaultLease), MaxLease)
 	if o.Healthy == nil {
 		o.Healthy = func() error { return nil }
 	}
-	if o.Refused == nil {
-		o.Refused = func(error) {}
+	if o.OnMismatch == nil {
+		o.OnMismatch = func(error) {}
 	}
-	if o.Wall == nil {
-		o.Wall = time.Now
+	if o.Clock == nil {
+		o.Clock = time.Now
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &Beat{wire: w, o: o, nudged: make(chan struct{}, 1), born: time.Now()}
-	b.now.Store(&picture{})
+	b := &Heartbeat{store: w, o: o, wake: make(chan struct{}, 1), startedAt: time.Now()}
+	b.view.Store(&clusterView{})
 	return b
 }
 
 // Join implements Engine.
-func (b *Beat) Join(ctx context.Context, self Node, changed func()) error {
+func (b *Heartbeat) Join(ctx context.Context, self Node, changed func()) error {
 	if err := self.Check(); err != nil {
 		return err
 	}
 	b.node, b.self, b.changed = self, self.ID, changed
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	if _, err := b.beat(ctx, true); err != nil {
+	if _, err := b.renew(ctx, true); err != nil {
 		stop()
 		return err
 	}
 	b.stop = stop
 	b.working.Go(func() { b.run(running) })
-	b.working.Go(func() { b.listen(running) })
+	b.working.Go(func() { b.watchNotices(running) })
 	return nil
 }
 
-func (b *Beat) run(ctx context.Context) {
+func (b *Heartbeat) run(ctx context.Context) {
 	t := time.NewTimer(b.o.Lease / 3)
 	defer t.Stop()
 	for last := time.Now(); ; last = time.Now() {
@@ -116,22 +116,22 @@ func (b *Beat) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-		case <-b.nudged:
-			t.Reset(max(gather-time.Since(last), 0))
+		case <-b.wake:
+			t.Reset(max(minRenewInterval-time.Since(last), 0))
 			select {
 			case <-ctx.Done():
 				return
 			case <-t.C:
 			}
 			select {
-			case <-b.nudged:
+			case <-b.wake:
 			default:
 			}
 		}
-		wait, err := b.beat(ctx, false)
+		wait, err := b.renew(ctx, false)
 		if err != nil {
 			if refused := new(ParameterMismatchError); errors.As(err, &refused) {
-				b.o.Refused(err)
+				b.o.OnMismatch(err)
 			}
 			wait = b.o.Lease / 10
 		}
@@ -139,10 +139,10 @@ func (b *Beat) run(ctx context.Context) {
 	}
 }
 
-// listen has the beat look when something is said to have changed.
-func (b *Beat) listen(ctx context.Context) {
+// watchNotices renews early when the store announces a change.
+func (b *Heartbeat) watchNotices(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := b.wire.Notices(ctx, b.nudge); err != nil && ctx.Err() == nil {
+		if err := b.store.Notices(ctx, b.wakeUp); err != nil && ctx.Err() == nil {
 			b.o.Logger.Debug("changes of leases are heard of late", slog.Any("error", err))
 		}
 		t := time.NewTimer(b.o.Lease / 4)
@@ -154,83 +154,82 @@ func (b *Beat) listen(ctx context.Context) {
 	}
 }
 
-func (b *Beat) nudge() {
+func (b *Heartbeat) wakeUp() {
 	select {
-	case b.nudged <- struct{}{}:
+	case b.wake <- struct{}{}:
 	default:
 	}
 }
 
-// beat renews once and says when to do so next. Before a third of the lease is
-// over it only looks, unless it must.
-func (b *Beat) beat(ctx context.Context, must bool) (next time.Duration, err error) {
-	b.beating.Lock()
-	defer b.beating.Unlock()
+// renew renews the lease and returns the time until the next renewal. If less than a third of the lease is over and
+// must is false, it only reads changes.
+func (b *Heartbeat) renew(ctx context.Context, must bool) (next time.Duration, err error) {
+	b.renewing.Lock()
+	defer b.renewing.Unlock()
 	sick := b.o.Healthy()
-	if (sick != nil) != b.sick {
-		b.sick = sick != nil
-		b.o.Logger.Warn("the lease is renewed only while the actors answer", slog.Bool("renewed", !b.sick), slog.Any("error", sick))
+	if (sick != nil) != b.unhealthy {
+		b.unhealthy = sick != nil
+		b.o.Logger.Warn("the lease is renewed only while the actors answer", slog.Bool("renewed", !b.unhealthy), slog.Any("error", sick))
 	}
 	bounded, cancel := context.WithTimeout(ctx, b.o.Lease/3)
 	defer cancel()
 	before := time.Now()
-	keep := sick == nil && (must || before.Sub(b.kept) >= b.o.Lease/3)
-	news, err := b.wire.Renew(bounded, b.node, keep, b.seen)
-	if err == nil && !keep && sick == nil && b.missing(news) {
-		before, keep = time.Now(), true // the store's clock has leapt: nothing is lost yet
-		news, err = b.wire.Renew(bounded, b.node, keep, b.seen)
+	keep := sick == nil && (must || before.Sub(b.lastRenewal) >= b.o.Lease/3)
+	news, err := b.store.Renew(bounded, b.node, keep, b.seen)
+	if err == nil && !keep && sick == nil && b.hasLeaseEnded(news) {
+		before, keep = time.Now(), true // the store's clock was set forward; no shard is lost yet
+		news, err = b.store.Renew(bounded, b.node, keep, b.seen)
 	}
 	if err != nil {
-		if !b.away && ctx.Err() == nil {
-			b.away = true
+		if !b.storeUnavailable && ctx.Err() == nil {
+			b.storeUnavailable = true
 			b.o.Logger.Warn("the lease cannot be renewed", slog.Any("error", err))
 		}
 		return 0, err
 	}
-	if b.away {
-		b.away = false
-		b.o.Logger.Info("the lease is renewed again", slog.Bool("had_ended", news.Lapsed))
+	if b.storeUnavailable {
+		b.storeUnavailable = false
+		b.o.Logger.Info("the lease is renewed again", slog.Bool("had_ended", news.LeaseEnded))
 	}
-	b.judge(news)
+	b.recordAnswerTime(news)
 	deadline := time.Time{}
 	if keep {
-		b.kept, deadline = before, before.Add(b.o.Lease-b.o.Lease/5)
+		b.lastRenewal, deadline = before, before.Add(b.o.Lease-b.o.Lease/5)
 	}
-	if !b.applyNews(news, deadline) {
-		b.seen = Seen{}
-		return gather, nil
+	if !b.applyChanges(news, deadline) {
+		b.seen = Revision{}
+		return minRenewInterval, nil
 	}
-	b.seen = news.Seen
-	next = max(b.o.Lease/3-time.Since(b.kept), 0)
-	if news.Next > 0 {
-		next = min(next, news.Next+late)
+	b.seen = news.Revision
+	next = max(b.o.Lease/3-time.Since(b.lastRenewal), 0)
+	if news.NextLeaseEnd > 0 {
+		next = min(next, news.NextLeaseEnd+leaseEndMargin)
 	}
 	return next, sick
 }
 
-// missing says whether this node's lease has ended.
-func (b *Beat) missing(news News) bool {
-	return news.Lapsed || news.Nodes != nil && !slices.ContainsFunc(news.Nodes, func(n Node) bool { return n.ID == b.self })
+// hasLeaseEnded reports whether this node's lease has ended.
+func (b *Heartbeat) hasLeaseEnded(news Changes) bool {
+	return news.LeaseEnded || news.Nodes != nil && !slices.ContainsFunc(news.Nodes, func(n Node) bool { return n.ID == b.self })
 }
 
-// judge keeps since when this node was in time. One that was not, or has just
-// come, cannot tell who else has died from who could not renew either.
-func (b *Beat) judge(news News) {
+// recordAnswerTime records since when this node has renewed in time. A node that joined or was late recently cannot
+// know whether the others died or could not renew either.
+func (b *Heartbeat) recordAnswerTime(news Changes) {
 	now := time.Now()
-	if news.Lapsed || now.Sub(b.heard) > b.o.Lease*2/3 {
-		b.firm.Store(int64(now.Sub(b.born)))
+	if news.LeaseEnded || now.Sub(b.lastAnswer) > b.o.Lease*2/3 {
+		b.inTimeSince.Store(int64(now.Sub(b.startedAt)))
 	}
-	b.heard = now
+	b.lastAnswer = now
 }
 
-// applyNews makes news a part of the picture. A deadline moves only with it, so
-// that what was lost in between is seen first. false: the rows are not those
-// of the store, and all of them are needed.
-func (b *Beat) applyNews(news News, deadline time.Time) bool {
+// applyChanges adds changes to the view. The deadline moves only together with the changes, so that lost shards are
+// known first. It returns false if the rows differ from the store's checksum: then all rows have to be read.
+func (b *Heartbeat) applyChanges(news Changes, deadline time.Time) bool {
 	b.mu.Lock()
-	before := b.now.Load()
+	before := b.view.Load()
 	p := *before
-	p.merge(news.Rows, news.All, &b.top)
+	p.merge(news.Rows, news.AllRows, &b.highestEpoch)
 	if news.Nodes != nil {
 		slices.SortFunc(news.Nodes, func(a, b Node) int { return cmp.Compare(a.ID, b.ID) })
 		p.nodes, p.byID = news.Nodes, make(map[string]Node, len(news.Nodes))
@@ -238,20 +237,20 @@ func (b *Beat) applyNews(news News, deadline time.Time) bool {
 			p.byID[n.ID] = n
 		}
 	}
-	whole := !news.Summed || news.Sum == p.sum
+	whole := !news.HasSum || news.Sum == p.sum
 	if whole && !deadline.IsZero() {
 		p.deadline = deadline
 	}
-	b.now.Store(&p)
+	b.view.Store(&p)
 	b.mu.Unlock()
-	if news.Nodes != nil || news.All || len(news.Rows) > 0 {
+	if news.Nodes != nil || news.AllRows || len(news.Rows) > 0 {
 		b.changed()
 	}
 	return whole
 }
 
-// merge puts rows in that are newer than what is there.
-func (p *picture) merge(list []Row, all bool, top *atomic.Uint64) {
+// merge replaces rows by newer revisions.
+func (p *clusterView) merge(list []Row, all bool, top *atomic.Uint64) {
 	if len(list) == 0 && !all {
 		return
 	}
@@ -267,11 +266,11 @@ func (p *picture) merge(list []Row, all bool, top *atomic.Uint64) {
 	}
 	for _, r := range list {
 		at := &rows[r.Shard]
-		if r.Rev <= at.rev {
+		if r.Revision <= at.revision {
 			continue
 		}
-		p.sum += uint32(r.Rev) - uint32(at.rev) //nolint:gosec // a sum by 2^32
-		*at = row{r.Rev, r.Token, r.Token.Instance()}
+		p.sum += uint32(r.Revision) - uint32(at.revision) //nolint:gosec // a sum modulo 2^32
+		*at = row{r.Revision, r.Token, r.Token.Instance()}
 		for epoch := r.Token.Epoch(); ; {
 			have := top.Load()
 			if epoch <= have || top.CompareAndSwap(have, epoch) {
@@ -283,11 +282,11 @@ func (p *picture) merge(list []Row, all bool, top *atomic.Uint64) {
 }
 
 // Nodes implements Engine.
-func (b *Beat) Nodes() []Node { return b.now.Load().nodes }
+func (b *Heartbeat) Nodes() []Node { return b.view.Load().nodes }
 
 // Owner implements Engine.
-func (b *Beat) Owner(shard int) (Node, bool) {
-	p := b.now.Load()
+func (b *Heartbeat) Owner(shard int) (Node, bool) {
+	p := b.view.Load()
 	if shard < 0 || shard >= len(p.rows) || p.rows[shard].owner == "" {
 		return Node{}, false
 	}
@@ -295,9 +294,9 @@ func (b *Beat) Owner(shard int) (Node, bool) {
 	return n, ok
 }
 
-// Holds implements Engine.
-func (b *Beat) Holds(shard int, t Token) bool {
-	p := b.now.Load()
+// OwnsShard implements Engine.
+func (b *Heartbeat) OwnsShard(shard int, t Token) bool {
+	p := b.view.Load()
 	if shard < 0 || shard >= len(p.rows) || p.rows[shard].token != t || p.rows[shard].owner != b.self {
 		return false
 	}
@@ -306,21 +305,21 @@ func (b *Beat) Holds(shard int, t Token) bool {
 }
 
 // Deadline implements Engine.
-func (b *Beat) Deadline() time.Time { return b.now.Load().deadline }
+func (b *Heartbeat) Deadline() time.Time { return b.view.Load().deadline }
 
 // Claim implements Engine.
-func (b *Beat) Claim(ctx context.Context, shards []int) (map[int]Token, error) {
+func (b *Heartbeat) Claim(ctx context.Context, shards []int) (map[int]Token, error) {
 	if err := CheckShards(shards...); err != nil || len(shards) == 0 {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.o.Lease)
 	defer cancel()
-	firm := time.Since(b.born) - time.Duration(b.firm.Load())
-	rows, err := b.wire.Claim(ctx, b.self, shards, firm >= b.o.Lease, NextEpoch(b.top.Load(), b.o.Wall()))
-	if errors.Is(err, ErrLapsed) {
-		b.nudge()
+	firm := time.Since(b.startedAt) - time.Duration(b.inTimeSince.Load())
+	rows, err := b.store.Claim(ctx, b.self, shards, firm >= b.o.Lease, NextEpoch(b.highestEpoch.Load(), b.o.Clock()))
+	if errors.Is(err, ErrLeaseEnded) {
+		b.wakeUp()
 	}
-	b.put(rows...)
+	b.mergeRows(rows...)
 	tokens := make(map[int]Token, len(rows))
 	for _, r := range rows {
 		tokens[r.Shard] = r.Token
@@ -333,70 +332,70 @@ func (b *Beat) Claim(ctx context.Context, shards []int) (map[int]Token, error) {
 }
 
 // Release implements Engine.
-func (b *Beat) Release(ctx context.Context, shard int, t Token) error {
+func (b *Heartbeat) Release(ctx context.Context, shard int, t Token) error {
 	if err := CheckShards(shard); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.o.Lease)
 	defer cancel()
-	r, err := b.wire.Release(ctx, shard, t)
+	r, err := b.store.Release(ctx, shard, t)
 	if err == nil {
-		b.put(r)
+		b.mergeRows(r)
 	}
 	return err
 }
 
-// put makes rows a part of the picture that another call has brought.
-func (b *Beat) put(rows ...Row) {
+// mergeRows adds rows that a claim or a release has returned to the view.
+func (b *Heartbeat) mergeRows(rows ...Row) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := *b.now.Load()
-	p.merge(rows, false, &b.top)
-	b.now.Store(&p)
+	p := *b.view.Load()
+	p.merge(rows, false, &b.highestEpoch)
+	b.view.Store(&p)
 }
 
-// Look asks who lives now, without joining.
-func (b *Beat) Look(ctx context.Context) ([]Node, error) {
-	nodes, _, err := b.Survey(ctx)
+// LiveNodes reads the live nodes from the store. It needs no Join.
+func (b *Heartbeat) LiveNodes(ctx context.Context) ([]Node, error) {
+	nodes, _, err := b.LiveNodesAndShards(ctx)
 	return nodes, err
 }
 
-// Survey asks who lives and whose each shard is now, without joining. Shards
-// that nobody ever had are not among the rows.
-func (b *Beat) Survey(ctx context.Context) ([]Node, []Row, error) {
-	news, err := b.wire.Renew(ctx, Node{}, false, Seen{})
+// LiveNodesAndShards reads the live nodes and the rows of all shards from the store. It needs no Join. Shards that
+// were never claimed have no row.
+func (b *Heartbeat) LiveNodesAndShards(ctx context.Context) ([]Node, []Row, error) {
+	news, err := b.store.Renew(ctx, Node{}, false, Revision{})
 	return news.Nodes, news.Rows, err
 }
 
 // Drain implements Engine.
-func (b *Beat) Drain(ctx context.Context) error { return b.drain(ctx, true) }
+func (b *Heartbeat) Drain(ctx context.Context) error { return b.setDraining(ctx, true) }
 
 // Resume implements Engine.
-func (b *Beat) Resume(ctx context.Context) error { return b.drain(ctx, false) }
+func (b *Heartbeat) Resume(ctx context.Context) error { return b.setDraining(ctx, false) }
 
-// drain tells it with the next beat, which is now; where the store is away, or
-// the node is sick, that is a later one.
-func (b *Beat) drain(ctx context.Context, on bool) error {
-	b.beating.Lock()
+// setDraining announces the state with an immediate renewal. If the store is unavailable or the node is unhealthy,
+// a later renewal announces it.
+func (b *Heartbeat) setDraining(ctx context.Context, on bool) error {
+	b.renewing.Lock()
 	b.node.Draining = on
-	b.beating.Unlock()
-	_, err := b.beat(ctx, true)
+	b.renewing.Unlock()
+	_, err := b.renew(ctx, true)
 	return err
 }
 
 // Leave implements Engine.
-func (b *Beat) Leave(ctx context.Context) error {
+func (b *Heartbeat) Leave(ctx context.Context) error {
 	if b.stop == nil {
-		return b.wire.Close()
+		return b.store.Close()
 	}
 	b.stop()
 	b.working.Wait()
 	b.mu.Lock()
-	p := *b.now.Load()
+	p := *b.view.Load()
 	p.deadline = time.Time{}
-	b.now.Store(&p)
+	b.view.Store(&p)
 	b.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, b.o.Lease)
 	defer cancel()
-	return errors.Join(b.wire.Leave(ctx, b.self), b.wire.Close())
+	return errors.Join(b.store.Leave(ctx, b.self), b.store.Close())
 }

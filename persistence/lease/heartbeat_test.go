@@ -13,24 +13,24 @@ import (
 
 func TestALeaseIsRenewedThreeTimesInItsLengthWhateverChanges(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		store := leasetest.NewMemory(length)
-		var engines []*lease.Beat
+		store := leasetest.NewMemoryStore(length)
+		var engines []*lease.Heartbeat
 		for _, id := range []string{"a", "b"} {
-			e := lease.NewBeat(store.Wire(), lease.Options{Lease: length})
+			e := lease.NewHeartbeat(store.Client(), lease.Options{Lease: length})
 			require.NoError(t, e.Join(t.Context(), lease.Node{ID: id}, func() {}))
 			engines = append(engines, e)
 		}
-		before := store.Renews()
+		before := store.RenewCount()
 		after(20 * time.Second)
-		assert.InDelta(t, 60, store.Renews()-before, 2, "at rest")
-		before = store.Renews()
+		assert.InDelta(t, 60, store.RenewCount()-before, 2, "at rest")
+		before = store.RenewCount()
 		for range 400 {
 			tokens, err := engines[0].Claim(t.Context(), []int{7})
 			require.NoError(t, err)
 			require.NoError(t, engines[0].Release(t.Context(), 7, tokens[7]))
 			after(50 * time.Millisecond)
 		}
-		assert.InDelta(t, 60, store.Renews()-before, 2, "while others hear of many changes")
+		assert.InDelta(t, 60, store.RenewCount()-before, 2, "while others hear of many changes")
 		for _, e := range engines {
 			require.NoError(t, e.Leave(t.Context()))
 		}
@@ -41,20 +41,20 @@ func TestALeaseIsRenewedThreeTimesInItsLengthWhateverChanges(t *testing.T) {
 func TestTheEndOfALeaseIsSeenAtOnce(t *testing.T) {
 	for phase := range 6 {
 		bubble(t, func(t *testing.T) {
-			store := leasetest.NewMemory(length)
-			wire := store.Wire()
-			dead, other := lease.NewBeat(wire, lease.Options{Lease: length}), lease.NewBeat(store.Wire(), lease.Options{Lease: length})
+			store := leasetest.NewMemoryStore(length)
+			wire := store.Client()
+			dead, other := lease.NewHeartbeat(wire, lease.Options{Lease: length}), lease.NewHeartbeat(store.Client(), lease.Options{Lease: length})
 			require.NoError(t, dead.Join(t.Context(), lease.Node{ID: "dead"}, func() {}))
 			time.Sleep(time.Duration(phase) * 100 * time.Millisecond)
 			require.NoError(t, other.Join(t.Context(), lease.Node{ID: "other"}, func() {}))
 			after(5 * time.Second)
-			wire.Cut(true)
+			wire.Disconnect(true)
 			ends := dead.Deadline().Add(length / 5) // this node's fifth less
 			after(time.Until(ends) - time.Millisecond)
 			assert.Len(t, other.Nodes(), 2)
 			after(20 * time.Millisecond)
 			assert.Len(t, other.Nodes(), 1)
-			wire.Cut(false)
+			wire.Disconnect(false)
 			require.NoError(t, dead.Leave(t.Context()))
 			require.NoError(t, other.Leave(t.Context()))
 		})

@@ -11,110 +11,107 @@ import (
 	"time"
 )
 
-// Config says what a holder does with shards. Start, Stop and Reach are called
-// on goroutines of their own.
+// Config configures a Holder. Start, Stop and PingNode are called on goroutines of their own.
 type Config struct {
 	Self   Node
-	Shards int // how many there are; the same on every node
-	// Start begins to serve a shard; Use answers for it from before Start is
-	// called. ctx ends where the shard is lost meanwhile. An error gives the
-	// shard back, and it is tried again after Pause; there is no Stop then.
+	Shards int // number of shards; the same on every node
+	// Start begins to serve a shard. UsableToken returns the shard's token before Start is called. ctx ends if the
+	// shard is lost meanwhile. After an error the shard is released and claimed again after RetryPause; Stop is not
+	// called then.
 	Start func(ctx context.Context, shard int, t Token) error
-	// Stop ends what Start began and returns when the shard may go to another
-	// node. lost: it is another's already, and nothing can be written any more;
-	// Use answers false by then. Calls for one shard come one after the other.
+	// Stop stops serving a shard and returns when the shard may go to another node. lost: another node owns the
+	// shard already, nothing can be written, and UsableToken returns false. Calls for one shard do not overlap.
 	Stop func(shard int, lost bool)
-	// Reach asks another node whether it answers; nil: nobody is asked, and the
-	// node never takes itself for cut off.
-	Reach func(ctx context.Context, n Node) error
+	// PingNode checks whether another node answers. nil: no node is checked, and this node never counts as
+	// isolated.
+	PingNode func(ctx context.Context, n Node) error
 
-	// Stay says of a shard that belongs to a node which has joined, by its ID,
-	// whether it stays here for now, as long as this node lives and does not drain;
-	// it is asked again after Pause and must not wait. nil: none does.
-	Stay func(shard int, to string) bool
+	// KeepShard reports whether a shard stays here for now although it is assigned to another node, given by its
+	// ID. It is not asked while this node drains, is asked again after RetryPause, and must not wait. nil: no shard
+	// stays.
+	KeepShard func(shard int, to string) bool
 
-	AtOnce   int           // Starts, and Stops, at once; 0: 16
-	Handover int           // shards on their way to nodes that have joined, at once; 0: 4
-	Pause    time.Duration // before a claim, or the Start of a shard that was fenced or has failed, is tried again; 0: 500 ms
-	Probe    time.Duration // between two rounds of Reach; 0: 1 s
-	Lease    time.Duration // of the engine: for so long a node that has died is seen; 0: DefaultLease
-	Settle   time.Duration // after a node was lost sight of nothing goes to who has joined; 0: DefaultLease
-	Logger   *slog.Logger  // nil: silent
+	Concurrency   int           // maximum number of concurrent Starts, and of Stops. Default: 16
+	MaxHandovers  int           // maximum number of shards that are being handed over to nodes that have joined. Default: 4
+	RetryPause    time.Duration // before a failed claim, or a Start that failed or was fenced, is repeated. Default: 500 ms
+	PingInterval  time.Duration // between two rounds of PingNode. Default: 1 s
+	LeaseDuration time.Duration // duration of a lease of the engine. A dead node stays in the list for this time. Default: DefaultLease
+	SettleTime    time.Duration // after a node has gone, no shard is handed over to joined nodes for this time. Default: DefaultLease
+	Logger        *slog.Logger  // Default: no log
 }
 
-// Holder keeps for one node the shards that belong to it: it claims them,
-// starts and stops what serves them, and gives back what belongs to another.
+// Holder holds the shards that are assigned to one node. It claims shards, starts and stops what serves them, and
+// releases shards that are assigned to other nodes.
 type Holder struct {
 	engine Engine
-	c      Config
-	tokens []atomic.Pointer[Token] // by shard; nil: not to be used
+	cfg    Config
+	tokens []atomic.Pointer[Token] // by shard; nil: must not be used
 
-	telling sync.Mutex // one at a time says whether it drains; before mu
+	announcing sync.Mutex // serializes announcements of the draining state; locked before mu
 
-	mu       sync.Mutex
-	held     map[int]*holding
-	given    map[int]bool      // handed to others who have not been seen to take it
-	cooling  map[int]time.Time // not to be claimed before
-	claiming bool
-	asked    bool // to drain
-	staying  bool // something stays for now, and is looked at again
-	left     bool
-	cutOff   bool          // drains because it sees nobody
-	unsaid   bool          // the engine may tell what is no longer so
-	changed  chan struct{} // closed and replaced when held or claiming has changed
-	placed   []string      // of placedOf
-	placedOf []Node
-	settles  time.Time // until then a node that is gone may come back, and what it leaves room for stays
+	mu             sync.Mutex
+	held           map[int]*heldShard
+	handedOver     map[int]bool      // handed over, and not seen to be claimed by another node yet
+	retryAfter     map[int]time.Time // by shard: no claim before this time
+	claiming       bool
+	drainRequested bool // Drain was called
+	isKeeping      bool // a shard is kept for now, and a timer checks it again
+	left           bool
+	isolated       bool          // drains because no other node answers
+	unannounced    bool          // the last announcement to the engine failed
+	changed        chan struct{} // closed and replaced when held or claiming has changed
+	placement      []string      // of placementNodes
+	placementNodes []Node
+	settlesAt      time.Time // no hand-overs before this time, because a node that has gone may come back
 
-	starts, stops chan struct{} // room for so many at once
-	poke          chan struct{}
-	end           context.CancelFunc
-	working       sync.WaitGroup
+	startSlots, stopSlots chan struct{} // semaphores of Concurrency
+	wake                  chan struct{}
+	cancel                context.CancelFunc
+	working               sync.WaitGroup
 }
 
-type holding struct {
+type heldShard struct {
 	token  Token
 	phase  phase
 	lost   bool
-	cancel context.CancelFunc // of its Start
+	cancel context.CancelFunc // of the context of its Start
 }
 
-// NewHolder makes a holder over an engine that has not joined yet.
+// NewHolder returns a holder over an engine that has not joined yet.
 func NewHolder(e Engine, c Config) *Holder {
-	c.AtOnce, c.Handover = cmp.Or(c.AtOnce, 16), cmp.Or(c.Handover, 4)
-	c.Pause, c.Probe, c.Settle = cmp.Or(c.Pause, 500*time.Millisecond), cmp.Or(c.Probe, time.Second), cmp.Or(c.Settle, DefaultLease)
-	c.Lease = cmp.Or(c.Lease, DefaultLease)
+	c.Concurrency, c.MaxHandovers = cmp.Or(c.Concurrency, 16), cmp.Or(c.MaxHandovers, 4)
+	c.RetryPause, c.PingInterval, c.SettleTime = cmp.Or(c.RetryPause, 500*time.Millisecond), cmp.Or(c.PingInterval, time.Second), cmp.Or(c.SettleTime, DefaultLease)
+	c.LeaseDuration = cmp.Or(c.LeaseDuration, DefaultLease)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Holder{
-		engine: e, c: c, tokens: make([]atomic.Pointer[Token], c.Shards),
-		held: make(map[int]*holding), given: make(map[int]bool), cooling: make(map[int]time.Time),
-		changed: make(chan struct{}), poke: make(chan struct{}, 1),
-		starts: make(chan struct{}, c.AtOnce), stops: make(chan struct{}, c.AtOnce),
+		engine: e, cfg: c, tokens: make([]atomic.Pointer[Token], c.Shards),
+		held: make(map[int]*heldShard), handedOver: make(map[int]bool), retryAfter: make(map[int]time.Time),
+		changed: make(chan struct{}), wake: make(chan struct{}, 1),
+		startSlots: make(chan struct{}, c.Concurrency), stopSlots: make(chan struct{}, c.Concurrency),
 	}
 }
 
-// Join joins the engine and begins to claim.
+// Join joins the engine and begins to claim shards.
 func (h *Holder) Join(ctx context.Context) error {
 	running, end := context.WithCancel(context.WithoutCancel(ctx))
-	if err := h.engine.Join(ctx, h.c.Self, h.nudge); err != nil {
+	if err := h.engine.Join(ctx, h.cfg.Self, h.wakeUp); err != nil {
 		end()
 		return err
 	}
-	h.end = end
+	h.cancel = end
 	h.working.Go(func() { h.run(running) })
-	if h.c.Reach != nil {
+	if h.cfg.PingNode != nil {
 		h.working.Go(func() { h.checkPeers(running) })
 	}
-	h.nudge()
+	h.wakeUp()
 	return nil
 }
 
-// Use is the token of a shard that this node may act for now; false: it does
-// not hold it, or its lease has ended. It never waits, and is asked before each
-// act that no commit guards.
-func (h *Holder) Use(shard int) (Token, bool) {
+// UsableToken returns the token of a shard that this node may serve now. It returns false if the node does not own
+// the shard or its lease has ended. It never waits. It is called before each action that no commit guards.
+func (h *Holder) UsableToken(shard int) (Token, bool) {
 	if shard < 0 || shard >= len(h.tokens) {
 		return "", false
 	}
@@ -122,26 +119,25 @@ func (h *Holder) Use(shard int) (Token, bool) {
 	if t == nil || !time.Now().Before(h.engine.Deadline()) {
 		return "", false
 	}
-	if !h.engine.Holds(shard, *t) { // after Deadline, as that says
+	if !h.engine.OwnsShard(shard, *t) { // after Deadline, as Engine.Deadline requires
 		return "", false
 	}
 	return *t, true
 }
 
-// Lost says that a commit with this token was refused: what serves the shard is
-// stopped, and if it still belongs to this node it is claimed anew. It never
-// waits.
-func (h *Holder) Lost(shard int, t Token) {
+// ReportLost reports that a commit with this token was refused. The shard is stopped. If it is still assigned to
+// this node, it is claimed again. ReportLost never waits.
+func (h *Holder) ReportLost(shard int, t Token) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e := h.held[shard]; e != nil && e.token == t && !e.lost {
-		h.c.Logger.Warn("a commit was refused: the shard is another's", slog.Int("shard", shard), slog.String("token", string(t)))
-		h.lose(shard, e)
+		h.cfg.Logger.Warn("a commit was refused: the shard is another's", slog.Int("shard", shard), slog.String("token", string(t)))
+		h.markLost(shard, e)
 	}
 }
 
-// Held are the shards that are started, in order.
-func (h *Holder) Held() []int {
+// StartedShards returns the shards that are started, in ascending order.
+func (h *Holder) StartedShards() []int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var list []int
@@ -153,16 +149,16 @@ func (h *Holder) Held() []int {
 	return list
 }
 
-// Drain gives every shard away and returns when none is left. Where the engine
-// cannot tell the others, its error comes back after that.
+// Drain releases all shards and returns when none is left. If the draining state cannot be announced to other
+// nodes, Drain returns that error after the release.
 func (h *Holder) Drain(ctx context.Context) error {
 	h.mu.Lock()
-	h.asked = true
+	h.drainRequested = true
 	h.mu.Unlock()
-	h.telling.Lock()
-	err := h.announceState(ctx, h.CutOff())
-	h.telling.Unlock()
-	h.nudge()
+	h.announcing.Lock()
+	err := h.announceState(ctx, h.IsIsolated())
+	h.announcing.Unlock()
+	h.wakeUp()
 	for {
 		h.mu.Lock()
 		left, changed := len(h.held) > 0 || h.claiming, h.changed
@@ -178,19 +174,19 @@ func (h *Holder) Drain(ctx context.Context) error {
 	}
 }
 
-// Resume takes Drain back. A node that is cut off from the others drains on.
+// Resume ends Drain. An isolated node continues to drain.
 func (h *Holder) Resume(ctx context.Context) error {
 	h.mu.Lock()
-	h.asked = false
+	h.drainRequested = false
 	h.mu.Unlock()
-	defer h.nudge()
-	h.telling.Lock()
-	defer h.telling.Unlock()
-	return h.announceState(ctx, h.CutOff())
+	defer h.wakeUp()
+	h.announcing.Lock()
+	defer h.announcing.Unlock()
+	return h.announceState(ctx, h.IsIsolated())
 }
 
-// Leave drains, unless that was done, and leaves the engine. What has not
-// stopped when ctx ends is left to end by itself; its commits are refused.
+// Leave drains the node unless it is drained, and leaves the engine. Shards that have not stopped when ctx ends
+// stop on their own; their commits are refused.
 func (h *Holder) Leave(ctx context.Context) error {
 	h.mu.Lock()
 	left := h.left
@@ -199,13 +195,13 @@ func (h *Holder) Leave(ctx context.Context) error {
 	switch {
 	case left:
 		return nil
-	case h.end == nil:
+	case h.cancel == nil:
 		return h.engine.Leave(ctx)
 	}
 	if err := h.Drain(ctx); err != nil {
-		h.c.Logger.Warn("not every shard was given away in order", slog.Any("error", err))
+		h.cfg.Logger.Warn("not every shard was given away in order", slog.Any("error", err))
 	}
-	h.end()
+	h.cancel()
 	for i := range h.tokens {
 		h.tokens[i].Store(nil)
 	}
@@ -218,41 +214,41 @@ func (h *Holder) Leave(ctx context.Context) error {
 	return h.engine.Leave(context.WithoutCancel(ctx))
 }
 
-func (h *Holder) nudge() {
+func (h *Holder) wakeUp() {
 	select {
-	case h.poke <- struct{}{}:
+	case h.wake <- struct{}{}:
 	default:
 	}
 }
 
-// again looks once more at what stays for now.
-func (h *Holder) again() {
+// recheckKept checks kept shards again.
+func (h *Holder) recheckKept() {
 	h.mu.Lock()
-	h.staying = false
+	h.isKeeping = false
 	h.mu.Unlock()
-	h.nudge()
+	h.wakeUp()
 }
 
-func (h *Holder) later() { time.AfterFunc(h.c.Pause, h.nudge) }
+func (h *Holder) wakeLater() { time.AfterFunc(h.cfg.RetryPause, h.wakeUp) }
 
 func (h *Holder) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.poke:
+		case <-h.wake:
 			h.step(ctx)
 		}
 	}
 }
 
-// step does what is decided from what is known now.
+// step executes the plan for the current state.
 func (h *Holder) step(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p := decide(h.view())
+	p := makePlan(h.view())
 	for _, shard := range p.lost {
-		h.lose(shard, h.held[shard])
+		h.markLost(shard, h.held[shard])
 	}
 	for _, shard := range p.stop {
 		e := h.held[shard]
@@ -260,31 +256,31 @@ func (h *Holder) step(ctx context.Context) {
 		h.working.Go(func() { h.stop(ctx, shard, e) })
 	}
 	now := time.Now()
-	p.claim = slices.DeleteFunc(p.claim, func(shard int) bool { return now.Before(h.cooling[shard]) })
-	if p.stay && !h.staying {
-		h.staying = true
-		time.AfterFunc(h.c.Pause, h.again)
+	p.claim = slices.DeleteFunc(p.claim, func(shard int) bool { return now.Before(h.retryAfter[shard]) })
+	if p.keeps && !h.isKeeping {
+		h.isKeeping = true
+		time.AfterFunc(h.cfg.RetryPause, h.recheckKept)
 	}
-	if !h.claiming && len(p.claim)+len(p.drop) > 0 {
+	if !h.claiming && len(p.claim)+len(p.release) > 0 {
 		h.claiming = true
-		h.working.Go(func() { h.claim(ctx, p.claim, p.drop) })
+		h.working.Go(func() { h.claim(ctx, p.claim, p.release) })
 	}
 }
 
-func (h *Holder) view() view {
-	v := view{
-		self: h.c.Self.ID, owners: make([]string, h.c.Shards), held: make(map[int]phase, len(h.held)),
-		draining: h.asked || h.cutOff, handover: h.c.Handover, stays: h.c.Stay,
+func (h *Holder) view() planInput {
+	v := planInput{
+		self: h.cfg.Self.ID, owners: make([]string, h.cfg.Shards), held: make(map[int]phase, len(h.held)),
+		draining: h.drainRequested || h.isolated, maxHandovers: h.cfg.MaxHandovers, keepShard: h.cfg.KeepShard,
 	}
-	if nodes := h.engine.Nodes(); h.placed == nil || !slices.Equal(nodes, h.placedOf) {
-		if fewer(h.placedOf, nodes) {
-			h.settles = time.Now().Add(h.c.Settle)
-			time.AfterFunc(h.c.Settle, h.nudge)
+	if nodes := h.engine.Nodes(); h.placement == nil || !slices.Equal(nodes, h.placementNodes) {
+		if hasNodeGone(h.placementNodes, nodes) {
+			h.settlesAt = time.Now().Add(h.cfg.SettleTime)
+			time.AfterFunc(h.cfg.SettleTime, h.wakeUp)
 		}
-		h.placed, h.placedOf = Places(h.c.Shards, nodes), nodes
+		h.placement, h.placementNodes = PlaceShards(h.cfg.Shards, nodes), nodes
 	}
-	v.settling = time.Now().Before(h.settles)
-	v.places = h.placed
+	v.isSettling = time.Now().Before(h.settlesAt)
+	v.placement = h.placement
 	for shard := range v.owners {
 		if owner, ok := h.engine.Owner(shard); ok {
 			v.owners[shard] = owner.ID
@@ -295,13 +291,13 @@ func (h *Holder) view() view {
 		switch {
 		case e.lost:
 			v.held[shard] = leaving
-		case v.owners[shard] == v.self && !h.engine.Holds(shard, e.token):
-			v.owners[shard] = "" // by another claim of this node
+		case v.owners[shard] == v.self && !h.engine.OwnsShard(shard, e.token):
+			v.owners[shard] = "" // the shard has the token of another claim of this node
 		}
 	}
-	maps.DeleteFunc(h.given, func(shard int, _ bool) bool {
-		return v.owners[shard] != "" || v.places[shard] == v.self || v.places[shard] == ""
+	maps.DeleteFunc(h.handedOver, func(shard int, _ bool) bool {
+		return v.owners[shard] != "" || v.placement[shard] == v.self || v.placement[shard] == ""
 	})
-	v.given = len(h.given)
+	v.handedOver = len(h.handedOver)
 	return v
 }

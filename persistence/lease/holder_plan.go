@@ -2,50 +2,49 @@ package lease
 
 import "slices"
 
-// phase is what a holder does with a shard that it has.
+// phase is the state of a shard that a holder has.
 type phase int
 
 const (
 	starting phase = iota + 1
 	running
-	leaving // its Stop is due or under way
+	leaving // Stop is due or running
 )
 
-// view is what a holder decides by.
-type view struct {
-	self     string
-	places   []string      // by shard, whose it should be; "": nobody's
-	owners   []string      // by shard, whose it is; "": nobody's who lives
-	held     map[int]phase // what the holder has
-	given    int           // handed to others who have not taken it yet
-	draining bool
-	settling bool                            // the list of nodes may soon be what it was
-	handover int                             // so many may be on their way to others at a time
-	stays    func(shard int, to string) bool // what is held stays where it is for now, though it is due to a node that has joined; nil: nothing does
+// planInput is the state from which a holder makes its plan.
+type planInput struct {
+	self         string
+	placement    []string      // the assigned node of each shard; "": none
+	owners       []string      // the owner of each shard; "": no live node
+	held         map[int]phase // the shards of this holder
+	handedOver   int           // shards handed over, and not claimed by the other node yet
+	draining     bool
+	isSettling   bool                            // a node has gone recently and may come back
+	maxHandovers int                             // maximum number of shards that are being handed over
+	keepShard    func(shard int, to string) bool // Config.KeepShard; nil: no shard is kept
 }
 
 // plan is what a holder does next.
 type plan struct {
-	claim []int // free, and its own
-	drop  []int // claimed without the answer being heard, and no longer its own: to be freed
-	stop  []int // to be given back
-	lost  []int // others have them: to be stopped without a further word
-	stay  bool  // some would be given back, and stay for now
+	claim   []int // free shards that are assigned to this node
+	release []int // claimed by this node in a request without an answer, and assigned to another node
+	stop    []int // assigned to another node
+	lost    []int // owned by another node: stopped without a release
+	keeps   bool  // some shards are assigned to another node and kept for now
 }
 
-// decide compares what is with what should be. What comes to a node that joins
-// is handed over a few at a time, because each shard pauses on its way; what a
-// node that drains has goes at once.
-func decide(v view) plan {
+// makePlan compares the owners with the assigned nodes. A node that joins gets a few shards at a time, because each
+// shard pauses while it is handed over. A node that drains releases all shards at once.
+func makePlan(v planInput) plan {
 	var p plan
-	room := v.handover - v.given
+	room := v.maxHandovers - v.handedOver
 	for _, doing := range v.held {
 		if doing == leaving {
 			room--
 		}
 	}
 	for shard, owner := range v.owners {
-		place := v.places[shard]
+		place := v.placement[shard]
 		own := place == v.self && !v.draining
 		switch doing := v.held[shard]; {
 		case doing == leaving:
@@ -53,9 +52,9 @@ func decide(v view) plan {
 			p.lost = append(p.lost, shard)
 		case doing == running && v.draining:
 			p.stop = append(p.stop, shard)
-		case doing == running && !own && place != "" && room > 0 && !v.settling:
-			if v.stays != nil && v.stays(shard, place) {
-				p.stay = true
+		case doing == running && !own && place != "" && room > 0 && !v.isSettling:
+			if v.keepShard != nil && v.keepShard(shard, place) {
+				p.keeps = true
 				continue
 			}
 			p.stop = append(p.stop, shard)
@@ -64,14 +63,14 @@ func decide(v view) plan {
 		case own && (owner == "" || owner == v.self):
 			p.claim = append(p.claim, shard)
 		case owner == v.self:
-			p.drop = append(p.drop, shard)
+			p.release = append(p.release, shard)
 		}
 	}
 	return p
 }
 
-// fewer says whether a node that could have shards has gone.
-func fewer(before, now []Node) bool {
+// hasNodeGone reports whether a node that did not drain is missing or drains now.
+func hasNodeGone(before, now []Node) bool {
 	return slices.ContainsFunc(before, func(n Node) bool {
 		return !n.Draining && !slices.ContainsFunc(now, func(m Node) bool { return m.ID == n.ID && !m.Draining })
 	})

@@ -24,7 +24,7 @@ const length = 2 * time.Second
 // house is several nodes over one store in memory.
 type house struct {
 	t      *testing.T
-	store  *leasetest.Memory
+	store  *leasetest.MemoryStore
 	lease  time.Duration
 	shards int
 	refuse error // of the Starts of those that join
@@ -33,8 +33,8 @@ type house struct {
 type worker struct {
 	*lease.Holder
 	id     string
-	wire   *leasetest.Wire
-	engine *lease.Beat
+	wire   *leasetest.MemoryClient
+	engine *lease.Heartbeat
 
 	mu      sync.Mutex
 	tokens  map[int]lease.Token
@@ -51,19 +51,19 @@ type worker struct {
 
 func newHouse(t *testing.T, shards int) *house {
 	t.Helper()
-	return &house{t: t, store: leasetest.NewMemory(length), lease: length, shards: shards}
+	return &house{t: t, store: leasetest.NewMemoryStore(length), lease: length, shards: shards}
 }
 
 func (h *house) join(id string) *worker {
 	h.t.Helper()
-	w := &worker{id: id, wire: h.store.Wire(), tokens: make(map[int]lease.Token), refuse: h.refuse}
-	w.engine = lease.NewBeat(w.wire, lease.Options{Lease: h.lease, Healthy: func() error { return get(w, &w.sick) }})
+	w := &worker{id: id, wire: h.store.Client(), tokens: make(map[int]lease.Token), refuse: h.refuse}
+	w.engine = lease.NewHeartbeat(w.wire, lease.Options{Lease: h.lease, Healthy: func() error { return get(w, &w.sick) }})
 	w.Holder = lease.NewHolder(w.engine, lease.Config{
-		Self: lease.Node{ID: id, Addr: id + ":1"}, Shards: h.shards, AtOnce: 4, Handover: 2, Lease: h.lease,
-		Start: func(_ context.Context, shard int, token lease.Token) error { return h.start(w, shard, token) },
-		Stop:  func(shard int, lost bool) { h.stop(w, shard, lost) },
-		Stay:  func(int, string) bool { return get(w, &w.busy) },
-		Reach: func(context.Context, lease.Node) error {
+		Self: lease.Node{ID: id, Addr: id + ":1"}, Shards: h.shards, Concurrency: 4, MaxHandovers: 2, LeaseDuration: h.lease,
+		Start:     func(_ context.Context, shard int, token lease.Token) error { return h.start(w, shard, token) },
+		Stop:      func(shard int, lost bool) { h.stop(w, shard, lost) },
+		KeepShard: func(int, string) bool { return get(w, &w.busy) },
+		PingNode: func(context.Context, lease.Node) error {
 			if get(w, &w.blind) {
 				return errors.New("nobody answers")
 			}
@@ -91,7 +91,7 @@ func (h *house) start(w *worker, shard int, token lease.Token) error {
 	if err := get(w, &w.refuse); err != nil {
 		return err
 	}
-	used, ok := w.Use(shard)
+	used, ok := w.UsableToken(shard)
 	assert.True(h.t, ok, "%s may not use shard %d that it starts", w.id, shard)
 	assert.Equal(h.t, token, used)
 	w.mu.Lock()
@@ -110,7 +110,7 @@ func (h *house) start(w *worker, shard int, token lease.Token) error {
 
 func (h *house) stop(w *worker, shard int, lost bool) {
 	if lost {
-		_, ok := w.Use(shard)
+		_, ok := w.UsableToken(shard)
 		assert.False(h.t, ok, "%s may use shard %d that it has lost", w.id, shard)
 	}
 	time.Sleep(get(w, &w.linger))
@@ -131,7 +131,7 @@ func (h *house) shares(of ...*worker) map[string]int {
 	for shard := range h.shards {
 		var by []string
 		for _, w := range of {
-			if token, ok := w.Use(shard); ok {
+			if token, ok := w.UsableToken(shard); ok {
 				by = append(by, w.id)
 				assert.Equal(h.t, get(w, &w.tokens)[shard], token)
 				count[w.id]++
@@ -165,8 +165,8 @@ func TestNodesShareTheShardsAndAJoinIsHandedOverAFewAtATime(t *testing.T) {
 		for range 400 {
 			free := 0
 			for shard := range h.shards {
-				_, usedA := a.Use(shard)
-				_, usedB := b.Use(shard)
+				_, usedA := a.UsableToken(shard)
+				_, usedB := b.UsableToken(shard)
 				require.False(t, usedA && usedB)
 				if !usedA && !usedB {
 					free++
@@ -193,13 +193,13 @@ func TestAShardOfADeadNodeIsTakenOverAsSoonAsItsLeaseEnds(t *testing.T) {
 		after(5 * time.Second)
 		had := h.shares(a, b)["a"]
 		b2 := get(b, &b.starts)
-		a.wire.Cut(true)
+		a.wire.Disconnect(true)
 		renewed := time.Now()
-		for n := h.store.Renews(); n == h.store.Renews(); { // the other's renewals come between
+		for n := h.store.RenewCount(); n == h.store.RenewCount(); { // the other's renewals come between
 			after(time.Millisecond)
 		}
 		for get(b, &b.starts) == b2 {
-			_, used := a.Use(a.anyOf())
+			_, used := a.UsableToken(a.anyOf())
 			assert.Equal(t, time.Since(renewed) < length*4/5-length/3, used && time.Since(renewed) < length*4/5-length/3)
 			after(time.Millisecond)
 		}
@@ -208,7 +208,7 @@ func TestAShardOfADeadNodeIsTakenOverAsSoonAsItsLeaseEnds(t *testing.T) {
 		after(100 * time.Millisecond)
 		assert.Equal(t, map[string]int{"b": 30}, h.shares(a, b))
 		assert.Zero(t, a.lost, "it has not heard yet")
-		a.wire.Cut(false)
+		a.wire.Disconnect(false)
 		after(time.Second)
 		assert.Equal(t, had, a.lost)
 		after(3 * time.Second)
@@ -232,7 +232,7 @@ func TestAFrozenStoreMovesNothing(t *testing.T) {
 			h.store.Freeze()
 			after(pause)
 			for _, w := range of {
-				_, ok := w.Use(w.anyOf())
+				_, ok := w.UsableToken(w.anyOf())
 				assert.False(t, ok && pause > length, "%s acts on a lease that has ended", w.id)
 			}
 			h.store.Thaw()
@@ -244,7 +244,7 @@ func TestAClockOfTheStoreThatLeapsMovesNothing(t *testing.T) {
 	for wait := range 7 {
 		unmoved(t, func(h *house, _ ...*worker) {
 			after(time.Duration(wait) * 100 * time.Millisecond)
-			h.store.Leap(time.Hour)
+			h.store.AdvanceClock(time.Hour)
 		})
 	}
 }
@@ -278,10 +278,10 @@ func TestAStoreThatComesBackEmptyIsFilledAgainWithHigherEpochs(t *testing.T) {
 		after(5 * time.Second)
 		before := maps.Clone(a.tokens)
 		maps.Copy(before, b.tokens)
-		h.store.Away(true)
+		h.store.SetUnavailable(true)
 		after(100 * time.Millisecond)
-		h.store.Forget()
-		h.store.Away(false)
+		h.store.Clear()
+		h.store.SetUnavailable(false)
 		after(5 * time.Second)
 		h.shares(a, b)
 		assert.Equal(t, 30, a.lost+b.lost)
@@ -336,18 +336,18 @@ func TestARefusedCommitStopsItsShardAndClaimsItAnew(t *testing.T) {
 		h := newHouse(t, 3)
 		a := h.join("a")
 		after(3 * time.Second)
-		token, ok := a.Use(1)
+		token, ok := a.UsableToken(1)
 		require.True(t, ok)
-		a.Lost(1, "1|somebody")
-		a.Lost(1, token)
-		a.Lost(1, token)
-		_, ok = a.Use(1)
+		a.ReportLost(1, "1|somebody")
+		a.ReportLost(1, token)
+		a.ReportLost(1, token)
+		_, ok = a.UsableToken(1)
 		assert.False(t, ok)
 		synctest.Wait()
 		assert.Equal(t, 1, a.lost)
-		assert.Equal(t, []int{0, 2}, a.Held())
+		assert.Equal(t, []int{0, 2}, a.StartedShards())
 		after(3 * time.Second)
-		again, ok := a.Use(1)
+		again, ok := a.UsableToken(1)
 		assert.True(t, ok)
 		assert.Greater(t, again.Epoch(), token.Epoch())
 		assert.Equal(t, 4, a.starts)
@@ -360,7 +360,7 @@ func TestAShardThatCannotBeStartedIsTriedAgainAtLeisure(t *testing.T) {
 		h.refuse = errors.New("no")
 		a := h.join("a")
 		after(3 * time.Second)
-		assert.Empty(t, a.Held())
+		assert.Empty(t, a.StartedShards())
 		set(a, &a.refuse, nil)
 		after(time.Second)
 		assert.Equal(t, map[string]int{"a": 2}, h.shares(a))
@@ -391,27 +391,27 @@ func TestWhoSeesNobodyDrainsUntilItSeesSomebody(t *testing.T) {
 
 // unsure is an engine that says when it no longer holds what it held.
 type unsure struct {
-	*lease.Beat
+	*lease.Heartbeat
 	lost atomic.Bool
 }
 
 func (u *unsure) Holds(shard int, t lease.Token) bool {
-	return !u.lost.Load() && u.Beat.Holds(shard, t)
+	return !u.lost.Load() && u.Heartbeat.OwnsShard(shard, t)
 }
 
 func TestWhatIsLostIsNotUsedThoughNobodyWasToldYet(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		e := &unsure{Beat: lease.NewBeat(leasetest.NewMemory(time.Hour).Wire(), lease.Options{Lease: time.Hour})}
+		e := &unsure{Heartbeat: lease.NewHeartbeat(leasetest.NewMemoryStore(time.Hour).Client(), lease.Options{Lease: time.Hour})}
 		h := lease.NewHolder(e, lease.Config{
 			Self: lease.Node{ID: "a"}, Shards: 1,
 			Start: func(context.Context, int, lease.Token) error { return nil }, Stop: func(int, bool) {},
 		})
 		require.NoError(t, h.Join(t.Context()))
 		synctest.Wait()
-		_, ok := h.Use(0)
+		_, ok := h.UsableToken(0)
 		assert.True(t, ok)
 		e.lost.Store(true)
-		_, ok = h.Use(0)
+		_, ok = h.UsableToken(0)
 		assert.False(t, ok)
 		require.NoError(t, h.Leave(t.Context()))
 	})
@@ -428,26 +428,26 @@ func TestWhatHangsDoesNotHoldUpALeavingForEver(t *testing.T) {
 		begun := time.Now()
 		require.NoError(t, a.Leave(ctx))
 		assert.LessOrEqual(t, time.Since(begun), 2*time.Second)
-		_, ok := a.Use(0)
+		_, ok := a.UsableToken(0)
 		assert.False(t, ok)
 		time.Sleep(2 * time.Hour)
 	})
 }
 
 func BenchmarkUse(b *testing.B) {
-	store := leasetest.NewMemory(time.Hour)
-	h := lease.NewHolder(lease.NewBeat(store.Wire(), lease.Options{Lease: time.Hour}), lease.Config{
+	store := leasetest.NewMemoryStore(time.Hour)
+	h := lease.NewHolder(lease.NewHeartbeat(store.Client(), lease.Options{Lease: time.Hour}), lease.Config{
 		Self: lease.Node{ID: "a"}, Shards: 8,
 		Start: func(context.Context, int, lease.Token) error { return nil }, Stop: func(int, bool) {},
 	})
 	require.NoError(b, h.Join(b.Context()))
-	for len(h.Held()) < 8 {
+	for len(h.StartedShards()) < 8 {
 		time.Sleep(time.Millisecond)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, ok := h.Use(3); !ok {
-			b.Fatal(fmt.Sprint(h.Held()))
+		if _, ok := h.UsableToken(3); !ok {
+			b.Fatal(fmt.Sprint(h.StartedShards()))
 		}
 	}
 }

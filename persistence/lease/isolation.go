@@ -5,30 +5,29 @@ import (
 	"time"
 )
 
-// Sight is what a node sees of the others.
-type Sight struct {
-	Self    string
-	Nodes   []Node // live ones, by the store
-	Reached bool   // at least one of the others answers
-	Missed  int    // rounds in a row in which none did, this one included
-	Least   int    // rounds in which a node that has died is lost sight of; 0: missRounds
+// PeerView is what a node knows about the reachability of the others.
+type PeerView struct {
+	Self            string // live nodes according to the store
+	Nodes           []Node // at least one other node answers
+	AnyAnswered     bool   // rounds in a row without an answer, including this one
+	MissedRounds    int    // minimum rounds after which a dead node is no longer in Nodes; 0: defaultMissedRounds
+	MinMissedRounds int    // rounds in which a node that has died is lost sight of; 0: missRounds
 }
 
-// missRounds are the least rounds without an answer from anybody after which a
-// node takes itself for cut off. It waits one more for each with a higher ID, at
-// most rankRounds, and the one with the lowest ID one more than all others.
+// defaultMissedRounds is the minimum number of rounds without any answer after which a node counts as isolated. A
+// node waits one more round for each node with a higher ID, at most maxExtraRounds. The node with the lowest ID
+// waits one round more than all others.
 const (
-	missRounds = 3
-	rankRounds = 2
+	defaultMissedRounds = 3
+	maxExtraRounds      = 2
 )
 
-// Isolated says whether a node that sees the store but none of the others
-// drains itself, so that requests that reach them find their shards there. The
-// last one that does not drain never does. Where nobody sees anybody each would
-// drain at once: so they wait differently long, see the flags of those before
-// them in the store, and the one with the lowest ID goes on.
-func Isolated(s Sight) bool {
-	if s.Reached {
+// IsIsolated reports whether a node that reaches the store but no other node has to drain, so that requests that
+// arrive at other nodes find its shards there. The last node that does not drain never has to. If no node reaches
+// any other, all would drain at once. They therefore wait for different numbers of rounds and see in the store that
+// others drain already. The node with the lowest ID waits longest.
+func IsIsolated(s PeerView) bool {
+	if s.AnyAnswered {
 		return false
 	}
 	rank, others, lowest := 0, 0, true
@@ -43,19 +42,19 @@ func Isolated(s Sight) bool {
 			others++
 		}
 	}
-	wait := max(missRounds, s.Least) + min(rank, rankRounds)
+	wait := max(defaultMissedRounds, s.MinMissedRounds) + min(rank, maxExtraRounds)
 	if lowest {
-		wait = max(missRounds, s.Least) + rankRounds + 1
+		wait = max(defaultMissedRounds, s.MinMissedRounds) + maxExtraRounds + 1
 	}
-	return others > 0 && s.Missed >= wait
+	return others > 0 && s.MissedRounds >= wait
 }
 
-// least is Sight.Least where a node that has died is seen for as long as a lease,
-// and the first round without it may come as soon as it is dead.
-func least(lease, probe time.Duration) int { return int((lease+probe-1)/probe) + 2 }
+// minMissedRounds returns PeerView.MinMissedRounds. A dead node stays in the list for the duration of a lease, and
+// the first round may follow its death at once.
+func minMissedRounds(lease, probe time.Duration) int { return int((lease+probe-1)/probe) + 2 }
 
-// peers are the others in an order that begins elsewhere each round.
-func peers(self string, nodes []Node, round int) []Node {
+// rotatePeers returns the other nodes, beginning at another one in each round.
+func rotatePeers(self string, nodes []Node, round int) []Node {
 	list := slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.ID == self })
 	if len(list) == 0 {
 		return nil

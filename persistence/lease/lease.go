@@ -9,33 +9,30 @@ import (
 	"time"
 )
 
-// Errors of engines. After any other error of Claim or Release its outcome is
-// unknown: the view tells it, and both may be done again.
+// Errors of engines. After any other error of Claim or Release the outcome is unknown. Both may be repeated.
 var (
-	// ErrLapsed: this node's lease has ended, or it has not joined; it is
-	// renewed by itself as soon as that can be.
-	ErrLapsed = errors.New("the lease of this node has ended")
-	// ErrMalformed: a node or a shard that no engine takes.
+	// ErrLeaseEnded reports that this node's lease has ended or that it has not joined. The lease is renewed
+	// automatically.
+	ErrLeaseEnded = errors.New("the lease of this node has ended")
+	// ErrMalformed refuses a node or a shard number that no engine accepts.
 	ErrMalformed = errors.New("the node or the shard is malformed")
 )
 
-// DefaultLease is how long a node keeps its shards without renewing, MaxLease
-// the longest that it can be set to.
+// DefaultLease is how long a node keeps its shards without a renewal. MaxLease is the maximum duration of a lease.
 const (
 	DefaultLease = 2 * time.Second
 	MaxLease     = time.Minute
 )
 
-// MaxShards bounds the numbers of shards, which count from 0.
+// MaxShards is the maximum number of shards. Shards are numbered from 0.
 const MaxShards = 1 << 16
 
-// Token is one ownership of one shard, "epoch|instance": the epoch grows with
-// each claim, the instance is Node.ID. Every commit carries it, and it is
-// compared for equality: a number alone lets two writers in where a fail-over
-// has lost a claim.
+// Token is one ownership of one shard: "epoch|instance". The epoch grows with each claim; the instance is Node.ID.
+// Each commit carries the token, which is compared for equality. The epoch alone would admit two writers after a
+// fail-over that has lost a claim.
 type Token string
 
-// Epoch is the first part; 0 of what is no token.
+// Epoch returns the epoch; 0: the token is malformed.
 func (t Token) Epoch() uint64 {
 	first, _, _ := strings.Cut(string(t), "|")
 	n, err := strconv.ParseUint(first, 10, 64)
@@ -45,33 +42,32 @@ func (t Token) Epoch() uint64 {
 	return n
 }
 
-// Instance is the second part; "": nobody's.
+// Instance returns the node ID; "": the shard has no owner.
 func (t Token) Instance() string {
 	_, second, _ := strings.Cut(string(t), "|")
 	return second
 }
 
-// NextEpoch is the epoch of a claim: it grows from the one before, and follows
-// the clock where that is ahead, so that it grows also where the one before was
-// lost, or was given by another driver.
+// NextEpoch returns the epoch of a claim. It is above before, and not below the clock in milliseconds. So epochs
+// grow even if the previous one was lost or came from another driver.
 func NextEpoch(before uint64, wall time.Time) uint64 {
 	return max(before+1, uint64(max(wall.UnixMilli(), 0)))
 }
 
-// Node is one process.
+// Node is one process of an installation.
 type Node struct {
 	ID       string `json:"id"`       // new at every start of the process
-	Addr     string `json:"addr"`     // host:port of the HTTP over which nodes forward to each other
-	SIP      string `json:"sip"`      // host:port
-	Draining bool   `json:"draining"` // gives its shards away and claims none
+	Addr     string `json:"addr"`     // host:port of the HTTP server to which other nodes forward requests
+	SIP      string `json:"sip"`      // host:port of the SIP listener for other nodes
+	Draining bool   `json:"draining"` // releases its shards and claims none
 	Version  string `json:"version,omitempty"`
-	Since    int64  `json:"since,omitempty"`  // it started, in milliseconds of its own clock
-	Lease    int64  `json:"lease,omitempty"`  // how long its lease is, in milliseconds
-	Shards   int    `json:"shards,omitempty"` // into how many it divides the workspaces
-	Single   bool   `json:"single,omitempty"` // it has no node_addr: nobody else may live on its store
+	Since    int64  `json:"since,omitempty"`  // start of the process in milliseconds of its own clock
+	Lease    int64  `json:"lease,omitempty"`  // duration of its lease in milliseconds
+	Shards   int    `json:"shards,omitempty"` // number of shards that it is configured with
+	Single   bool   `json:"single,omitempty"` // node_addr is not set: no other process may use the store
 }
 
-// Check refuses what cannot be a part of a token or of a key.
+// Check refuses a node whose ID cannot be part of a token or of a key.
 func (n Node) Check() error {
 	if n.ID == "" || len(n.ID) > 64 || strings.ContainsAny(n.ID, "|/ \x00\n") {
 		return fmt.Errorf("%w: id %q", ErrMalformed, n.ID)
@@ -79,7 +75,7 @@ func (n Node) Check() error {
 	return nil
 }
 
-// CheckShards refuses numbers that are no shard's.
+// CheckShards refuses numbers that are not shard numbers.
 func CheckShards(shards ...int) error {
 	for _, s := range shards {
 		if s < 0 || s >= MaxShards {
@@ -89,39 +85,31 @@ func CheckShards(shards ...int) error {
 	return nil
 }
 
-// Engine knows which nodes live and who owns which shard. Its methods may be
-// called concurrently; those that take a context wait for the store, for not
-// much longer than a lease, the others never wait.
+// Engine knows the live nodes and the owner of each shard. Its methods may be called concurrently. Methods with a
+// context wait for the store, about the duration of a lease at most; the others never wait.
 type Engine interface {
-	// Join takes a lease for self and keeps it until Leave. changed is called
-	// after each change of Nodes or of an Owner; it must not wait.
-	// *ParameterMismatchError: the nodes that live have other Node.Parameters.
+	// Join takes a lease for self and renews it until Leave. changed is called after each change of Nodes or of an
+	// Owner; it must not wait. *ParameterMismatchError: the live nodes have other Node.Parameters.
 	Join(ctx context.Context, self Node, changed func()) error
-	// Nodes are the live ones by ID, self included while it has a lease.
+	// Nodes returns the live nodes by ID, including self while it has a lease.
 	Nodes() []Node
-	// Owner is who has a shard, as far as this node has heard; false: nobody
-	// who lives.
+	// Owner returns the owner of a shard as of the last renewal; false: no live node owns it.
 	Owner(shard int) (Node, bool)
-	// Holds says whether a shard is this node's by this token, as far as it has
-	// heard.
-	Holds(shard int, t Token) bool
-	// Claim takes those of the shards that are free: nobody's, of a node whose
-	// lease has ended, or this node's own, which get a new token. A node that
-	// has just joined, or could not renew in time, leaves those of ended leases
-	// alone for the length of a lease: it cannot know yet who lives.
+	// OwnsShard reports whether this node owns a shard with this token as of the last renewal.
+	OwnsShard(shard int, t Token) bool
+	// Claim claims those shards that are free: without an owner, owned by a node whose lease has ended, or owned by
+	// this node, which get a new token. A node that joined or was late recently does not claim shards of ended
+	// leases for the duration of a lease: it cannot know which nodes are alive.
 	Claim(ctx context.Context, shards []int) (map[int]Token, error)
-	// Release makes a shard free. It does nothing where the token is not the
-	// shard's last one.
+	// Release makes a shard free. It does nothing if the token is not the shard's last one.
 	Release(ctx context.Context, shard int, t Token) error
-	// Deadline is until when this node may act as the owner of what it has
-	// claimed: by its own clock, from before the call that renewed its lease
-	// was sent, less a fifth. Ask it before Holds, not after: what was lost
-	// while the lease was ended is known there before Deadline moves on.
+	// Deadline returns until when this node may act as the owner of its shards. It is counted on the node's own
+	// clock from before the renewal was sent, and is a fifth shorter than the lease. Call it before OwnsShard:
+	// shards that were lost while the lease had ended are known before Deadline moves on.
 	Deadline() time.Time
-	// Drain tells the others that this node gives its shards away, Resume that
-	// it no longer does.
+	// Drain announces that this node releases its shards and claims none. Resume ends that.
 	Drain(ctx context.Context) error
 	Resume(ctx context.Context) error
-	// Leave ends the lease at once; the engine is of no further use.
+	// Leave ends the lease at once. The engine cannot be used afterwards.
 	Leave(ctx context.Context) error
 }

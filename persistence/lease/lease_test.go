@@ -57,14 +57,14 @@ func TestNamesThatNoKeyTakesAreRefused(t *testing.T) {
 func TestMemoryConforms(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	stores := make(map[string]*leasetest.Memory)
-	leasetest.Suite{Short: time.Second, Inside: true, Open: func(_, space string, o lease.Options) (lease.Engine, error) {
+	stores := make(map[string]*leasetest.MemoryStore)
+	leasetest.Suite{ShortLease: time.Second, InProcess: true, Open: func(_, space string, o lease.Options) (lease.Engine, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if stores[space] == nil {
-			stores[space] = leasetest.NewMemory(o.Lease)
+			stores[space] = leasetest.NewMemoryStore(o.Lease)
 		}
-		return lease.NewBeat(stores[space].Wire(), o), nil
+		return lease.NewHeartbeat(stores[space].Client(), o), nil
 	}}.Run(t)
 }
 
@@ -80,7 +80,7 @@ const many = 4096
 
 func placed(list []lease.Node) map[int]string {
 	of := make(map[int]string)
-	for shard, id := range lease.Places(many, list) {
+	for shard, id := range lease.PlaceShards(many, list) {
 		of[shard] = id
 	}
 	return of
@@ -107,5 +107,5 @@ func TestWhoDrainsIsGivenNothing(t *testing.T) {
 	for i := range list {
 		list[i].Draining = true
 	}
-	assert.Equal(t, []string{"", ""}, lease.Places(2, list))
+	assert.Equal(t, []string{"", ""}, lease.PlaceShards(2, list))
 }

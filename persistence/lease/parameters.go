@@ -6,19 +6,18 @@ import (
 	"time"
 )
 
-// Settings whose values all processes on a store have to agree on.
+// Settings that must have the same value in all processes on a store.
 const (
 	settingNodeAddr = "node_addr"
 	settingLease    = "lease_seconds"
 	settingShards   = "shards"
 )
 
-// Parameter is the value of a setting that has to be the same in all processes
-// that live on one store.
+// Parameter is the value of a setting that must be the same in all processes on a store.
 type Parameter struct{ Setting, Value string }
 
-// Parameters are those of a node. That of node_addr is the ID of a process that
-// is the only one, and empty for a node of several.
+// Parameters returns the parameters of a node. The value of node_addr is the node ID of a process that must be
+// alone on the store, and "" for a node of several.
 func (n Node) Parameters() []Parameter {
 	single := ""
 	if n.Single {
@@ -35,18 +34,18 @@ func (n Node) Parameters() []Parameter {
 	return list
 }
 
-// ParameterMismatchError says that a process may not join those that live on a store,
-// because it has another value of a setting.
+// ParameterMismatchError reports that a process may not join the live processes on a store, because it has another
+// value of a setting.
 type ParameterMismatchError struct {
-	Parameter        // as the joining process has it
-	Stored    string // as the store has it
-	Living    int    // processes that live on the store
-	Addr      string // of one of them; "": not known
+	Parameter        // of the joining process
+	Stored    string // the value in the store
+	LiveNodes int    // number of live processes on the store
+	Addr      string // address of one of them; "": unknown
 }
 
-// DisagreeOnShards is the error for a store that is divided into stored shards
-// while nodes live on it. A process without node_addr is the reason before that.
-func DisagreeOnShards(shards, stored int, nodes []Node) *ParameterMismatchError {
+// ShardCountMismatch returns the error for a store that live nodes use with another number of shards. If one of
+// them has no node_addr, the error reports that instead.
+func ShardCountMismatch(shards, stored int, nodes []Node) *ParameterMismatchError {
 	if nodes[0].Single {
 		return &ParameterMismatchError{Parameter{Setting: settingNodeAddr}, nodes[0].ID, len(nodes), ""}
 	}
@@ -55,8 +54,8 @@ func DisagreeOnShards(shards, stored int, nodes []Node) *ParameterMismatchError 
 
 // Error names the setting, both values and the remedy.
 func (e *ParameterMismatchError) Error() string {
-	living := fmt.Sprintf("%d nodes live on this store", e.Living)
-	if e.Living == 1 {
+	living := fmt.Sprintf("%d nodes live on this store", e.LiveNodes)
+	if e.LiveNodes == 1 {
 		living = "a node lives on this store"
 	}
 	if e.Addr != "" {

@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// sample is how many of the others are asked in a round as long as one of them
-// answers; if none does, all are.
-const sample = 3
+// peersPerRound is how many nodes are pinged at a time. If none of them answers, further nodes are pinged in the
+// same round.
+const peersPerRound = 3
 
-// checkPeers asks the others round by round whether they answer, and drains this node
-// while it is cut off from them. One that does not see the store either has
-// nothing to give away, and nobody whom it could tell; when it comes back the
-// others may be a moment later.
+// checkPeers pings the other nodes in rounds, and drains this node while it is isolated. While the store is
+// unavailable too, the node does not become isolated: it has no shards to release, and the other nodes may come
+// back a moment after the store.
 func (h *Holder) checkPeers(ctx context.Context) {
-	t := time.NewTicker(h.c.Probe)
+	t := time.NewTicker(h.cfg.PingInterval)
 	defer t.Stop()
 	missed := 0
 	for round := 0; ; round++ {
@@ -25,34 +24,34 @@ func (h *Holder) checkPeers(ctx context.Context) {
 		case <-t.C:
 		}
 		nodes := h.engine.Nodes()
-		others := peers(h.c.Self.ID, nodes, round*sample)
+		others := rotatePeers(h.cfg.Self.ID, nodes, round*peersPerRound)
 		reached := len(others) == 0
 		for len(others) > 0 && !reached {
-			some := others[:min(sample, len(others))]
+			some := others[:min(peersPerRound, len(others))]
 			others = others[len(some):]
-			reached = h.reach(ctx, some)
+			reached = h.isAnyReachable(ctx, some)
 		}
 		if missed++; reached {
 			missed = 0
 		}
 		if !time.Now().Before(h.engine.Deadline()) {
-			missed = min(missed, missRounds-1)
+			missed = min(missed, defaultMissedRounds-1)
 			continue
 		}
-		off := Isolated(Sight{Self: h.c.Self.ID, Nodes: nodes, Reached: reached, Missed: missed, Least: least(h.c.Lease, h.c.Probe)})
-		if h.cut(ctx, off) && !off {
-			missed = 0 // the last one that went on is gone: who is the next shows by who waits longest
+		off := IsIsolated(PeerView{Self: h.cfg.Self.ID, Nodes: nodes, AnyAnswered: reached, MissedRounds: missed, MinMissedRounds: minMissedRounds(h.cfg.LeaseDuration, h.cfg.PingInterval)})
+		if h.setIsolated(ctx, off) && !off {
+			missed = 0 // the node that went on serving has gone: count from the start, so that the waiting order decides again
 		}
 	}
 }
 
-// reach says whether one of a few nodes answers.
-func (h *Holder) reach(ctx context.Context, some []Node) bool {
-	ctx, cancel := context.WithTimeout(ctx, h.c.Probe)
+// isAnyReachable reports whether one of some nodes answers.
+func (h *Holder) isAnyReachable(ctx context.Context, some []Node) bool {
+	ctx, cancel := context.WithTimeout(ctx, h.cfg.PingInterval)
 	defer cancel()
 	answers := make(chan error, len(some))
 	for _, n := range some {
-		h.working.Go(func() { answers <- h.c.Reach(ctx, n) })
+		h.working.Go(func() { answers <- h.cfg.PingNode(ctx, n) })
 	}
 	for range some {
 		if <-answers == nil {
@@ -62,46 +61,45 @@ func (h *Holder) reach(ctx context.Context, some []Node) bool {
 	return false
 }
 
-// cut drains the node that is cut off, and takes it back when it is no longer;
-// true: that has changed.
-func (h *Holder) cut(ctx context.Context, off bool) bool {
-	h.telling.Lock()
-	defer h.telling.Unlock()
+// setIsolated drains the node if it is isolated, and resumes it otherwise. It returns whether the state has
+// changed.
+func (h *Holder) setIsolated(ctx context.Context, off bool) bool {
+	h.announcing.Lock()
+	defer h.announcing.Unlock()
 	h.mu.Lock()
-	turned, unsaid := off != h.cutOff, h.unsaid
+	turned, unsaid := off != h.isolated, h.unannounced
 	h.mu.Unlock()
-	if !turned && !unsaid || h.announceState(ctx, off) != nil || !turned { // without the store nobody can be told; the next round tries again
+	if !turned && !unsaid || h.announceState(ctx, off) != nil || !turned { // without the store no announcement is possible; the next round tries again
 		return false
 	}
-	h.c.Logger.Warn("the other nodes do not answer: this one gives its shards away while they do not", slog.Bool("cut_off", off))
+	h.cfg.Logger.Warn("the other nodes do not answer: this one gives its shards away while they do not", slog.Bool("cut_off", off))
 	h.mu.Lock()
-	h.cutOff = off
+	h.isolated = off
 	h.mu.Unlock()
-	h.nudge()
+	h.wakeUp()
 	return true
 }
 
-// announceState says to the others whether this node drains. off: it is cut off, or is
-// about to be. What failed to be told may still be heard, with a later beat, when
-// it is no longer so: then it has to be told again. Under telling.
+// announceState announces to the other nodes whether this node drains. off: it is isolated or is about to be. An
+// announcement that failed may still arrive with a later renewal, when it is outdated; so it has to be repeated.
+// The caller holds announcing.
 func (h *Holder) announceState(ctx context.Context, off bool) error {
 	h.mu.Lock()
 	say := h.engine.Resume
-	if off || h.asked {
+	if off || h.drainRequested {
 		say = h.engine.Drain
 	}
 	h.mu.Unlock()
 	err := say(ctx)
 	h.mu.Lock()
-	h.unsaid = err != nil
+	h.unannounced = err != nil
 	h.mu.Unlock()
 	return err
 }
 
-// CutOff says whether the node sees none of the others, and gives its shards away
-// for that.
-func (h *Holder) CutOff() bool {
+// IsIsolated reports whether no other node answers and this node releases its shards for that reason.
+func (h *Holder) IsIsolated() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.cutOff
+	return h.isolated
 }

@@ -31,13 +31,13 @@ func TestWhoCouldNotSayThatItIsCutOffTakesItBack(t *testing.T) {
 			after(5 * time.Second)
 			set(c, &c.blind, true)
 			after(offset)
-			c.wire.Cut(true)
+			c.wire.Disconnect(true)
 			after(1100 * time.Millisecond)
 			set(c, &c.blind, false)
-			c.wire.Cut(false)
+			c.wire.Disconnect(false)
 			after(10 * time.Second)
 			assert.Empty(t, a.drains(), "%s", offset)
-			assert.False(t, c.CutOff())
+			assert.False(t, c.IsIsolated())
 			assert.Len(t, h.shares(a, b, c), 3, "%s", offset)
 		})
 	}
@@ -53,19 +53,19 @@ func TestWhoWasPartedFromEverybodyIsThereForTheNext(t *testing.T) {
 		after(5 * time.Second)
 		for _, w := range []*worker{c, b} {
 			set(w, &w.blind, true)
-			w.wire.Cut(true)
+			w.wire.Disconnect(true)
 			after(9 * time.Second)
-			w.wire.Cut(false)
+			w.wire.Disconnect(false)
 			for range 15 { // the others answer a moment after the store
 				after(100 * time.Millisecond)
-				assert.False(t, w.CutOff(), w.id)
+				assert.False(t, w.IsIsolated(), w.id)
 			}
 			set(w, &w.blind, false)
 			after(5 * time.Second)
 		}
 		set(a, &a.blind, true)
 		after(8 * time.Second) // the lease, and six rounds
-		assert.True(t, a.CutOff())
+		assert.True(t, a.IsIsolated())
 		count := h.shares(a, b, c)
 		assert.Zero(t, count["a"])
 		assert.Len(t, count, 2)
@@ -82,7 +82,7 @@ func TestWhereNobodySeesAnybodyAndTheLastOneDiesAnotherGoesOn(t *testing.T) {
 		}
 		after(20 * time.Second)
 		assert.Equal(t, map[string]int{"a": 30}, h.shares(a, b, c))
-		a.wire.Cut(true)
+		a.wire.Disconnect(true)
 		after(20 * time.Second)
 		assert.Equal(t, map[string]int{"b": 30}, h.shares(b, c))
 		moved := get(b, &b.starts) + get(c, &c.starts)
@@ -100,15 +100,15 @@ func TestWhoseOnlyPeerHasDiedKeepsWhatItHas(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				h := newHouse(t, 30)
 				h.lease = of
-				h.store = leasetest.NewMemory(of)
+				h.store = leasetest.NewMemoryStore(of)
 				a, b := h.join("a"), h.join("b")
 				after(3*of + time.Duration(phase)*100*time.Millisecond)
-				a.wire.Cut(true)
+				a.wire.Disconnect(true)
 				set(b, &b.blind, true)
 				for end := time.Now().Add(of + 10*time.Second); time.Now().Before(end); after(100 * time.Millisecond) {
-					assert.False(t, b.CutOff(), "a lease of %s", of)
+					assert.False(t, b.IsIsolated(), "a lease of %s", of)
 				}
-				assert.Len(t, b.Held(), 30)
+				assert.Len(t, b.StartedShards(), 30)
 				assert.Equal(t, 30, get(b, &b.starts), "nothing was stopped, and taken up again")
 			})
 		}

@@ -7,122 +7,119 @@ import (
 	"slices"
 )
 
-// spare says by how much a node may have more than its even share: by one in so
-// many. Without, more would move when a node comes or goes.
-const spare = 16
+// loadTolerance allows a node one shard in loadTolerance above its even share. Without it more shards would move
+// when a node joins or leaves.
+const loadTolerance = 16
 
-// Most is how many of so many shards one of so many nodes has at most: its even
-// share and a sixteenth of it.
-func Most(shards, nodes int) int {
+// MaxShardsPerNode returns the maximum number of shards of a node: its even share and a sixteenth of that.
+func MaxShardsPerNode(shards, nodes int) int {
 	even := (shards + nodes - 1) / nodes
-	return even + even/spare
+	return even + even/loadTolerance
 }
 
-// Places are the IDs of the nodes that shards belong to, by shard; "": there is
-// none. A shard belongs to the one of those that do not drain with the highest
-// hash of both that has room (Most), so whoever has the same list has the same
-// places, and few shards move when a node comes or goes.
-func Places(shards int, nodes []Node) []string {
-	var all []drawer
+// PlaceShards returns the node ID that each shard is assigned to; "": there is no node. By rendezvous hashing a
+// shard goes to the node with the highest hash of both, of those that do not drain and are not full
+// (MaxShardsPerNode). So all nodes with the same list compute the same placement, and few shards move when a node
+// joins or leaves.
+func PlaceShards(shards int, nodes []Node) []string {
+	var all []nodeShards
 	for _, n := range nodes {
 		if !n.Draining {
-			all = append(all, drawer{id: n.ID, seed: seed(n.ID)})
+			all = append(all, nodeShards{id: n.ID, seed: hashNode(n.ID)})
 		}
 	}
 	list := make([]string, shards)
 	if len(all) == 0 {
 		return list
 	}
-	slices.SortFunc(all, func(a, b drawer) int { return cmp.Compare(a.id, b.id) })
-	most := Most(shards, len(all))
+	slices.SortFunc(all, func(a, b nodeShards) int { return cmp.Compare(a.id, b.id) })
+	most := MaxShardsPerNode(shards, len(all))
 	for shard := range list {
-		settleDraw(all, draw{shard: shard}, most)
+		placeShard(all, shardWeight{shard: shard}, most)
 	}
 	for _, n := range all {
-		for _, d := range n.has {
+		for _, d := range n.shards {
 			list[d.shard] = n.id
 		}
 	}
 	return list
 }
 
-// drawer is a node that draws shards; its heap has the one on top that it would
-// give up first.
-type drawer struct {
-	id   string
-	seed uint64
-	has  draws
+// nodeShards is a node with the shards assigned so far. The shard with the lowest weight is on top of its heap.
+type nodeShards struct {
+	id     string
+	seed   uint64
+	shards shardHeap
 }
 
-// draw is a shard, and how much its node wants it.
-type draw struct {
+// shardWeight is a shard with its weight for one node.
+type shardWeight struct {
 	shard  int
 	weight uint64
 }
 
-// settleDraw gives a shard to the node that wants it most. Where that has enough, the
-// one that it wants least goes on to the node that wants it next: so each shard is
-// with the best of all nodes that do not have better ones, in whichever order they
-// come.
-func settleDraw(all []drawer, d draw, most int) {
-	last, from := ^uint64(0), -1 // who has refused it last
+// placeShard assigns a shard to the node with the highest weight for it. If that node is full, the shard with its
+// lowest weight moves on to the node with the next weight for that shard. So the placement does not depend on the
+// order of the shards.
+func placeShard(all []nodeShards, d shardWeight, most int) {
+	last, from := ^uint64(0), -1 // the node that was full last, and its weight
 	for {
 		to := -1
 		var best uint64
 		for i := range all {
-			w := weight(all[i].seed, d.shard)
+			w := hashShard(all[i].seed, d.shard)
 			if (w < last || w == last && i > from) && (to < 0 || w > best) {
 				to, best = i, w
 			}
 		}
 		n := &all[to]
 		d.weight = best
-		heap.Push(&n.has, d)
-		if len(n.has) <= most {
+		heap.Push(&n.shards, d)
+		if len(n.shards) <= most {
 			return
 		}
-		d, _ = heap.Pop(&n.has).(draw)
+		d, _ = heap.Pop(&n.shards).(shardWeight)
 		last, from = d.weight, to
 	}
 }
 
-type draws []draw
+type shardHeap []shardWeight
 
-// Len is heap.Interface's.
-func (h draws) Len() int { return len(h) }
+// Len implements heap.Interface.
+func (h shardHeap) Len() int { return len(h) }
 
-// Less is heap.Interface's.
-func (h draws) Less(i, j int) bool {
+// Less implements heap.Interface.
+func (h shardHeap) Less(i, j int) bool {
 	return h[i].weight < h[j].weight || h[i].weight == h[j].weight && h[i].shard > h[j].shard
 }
 
-// Swap is heap.Interface's.
-func (h draws) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+// Swap implements heap.Interface.
+func (h shardHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
-// Push is heap.Interface's.
-func (h *draws) Push(x any) {
-	if d, is := x.(draw); is {
+// Push implements heap.Interface.
+func (h *shardHeap) Push(x any) {
+	if d, is := x.(shardWeight); is {
 		*h = append(*h, d)
 	}
 }
 
-// Pop is heap.Interface's.
-func (h *draws) Pop() any {
+// Pop implements heap.Interface.
+func (h *shardHeap) Pop() any {
 	old := *h
 	d := old[len(old)-1]
 	*h = old[:len(old)-1]
 	return d
 }
 
-func seed(id string) uint64 {
+func hashNode(id string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(id))
 	return h.Sum64()
 }
 
-// weight mixes as splitmix64 does: FNV alone leaves the order of two nodes much
-// the same for neighbouring shards.
-func weight(seed uint64, shard int) uint64 {
+// hashShard mixes its input like splitmix64. With FNV alone the order of two nodes would be similar for
+// neighbouring shards.
+func hashShard(seed uint64, shard int) uint64 {
 	x := seed + uint64(shard+1)*0x9e3779b97f4a7c15 //nolint:gosec // shards count from 0
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

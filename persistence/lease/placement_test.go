@@ -35,23 +35,23 @@ func TestNoNodeHasMuchMoreThanItsShare(t *testing.T) {
 	t.Parallel()
 	for _, shards := range []int{1, 2, 12, 24, 48, 160, 1000} {
 		for n := 1; n <= 20; n++ {
-			places := lease.Places(shards, even(n))
+			places := lease.PlaceShards(shards, even(n))
 			assert.NotContains(t, places, "", "each has a place")
 			for _, c := range counts(places) {
-				assert.LessOrEqual(t, c, lease.Most(shards, n), "%d shards, %d nodes", shards, n)
+				assert.LessOrEqual(t, c, lease.MaxShardsPerNode(shards, n), "%d shards, %d nodes", shards, n)
 			}
 		}
 	}
-	assert.Equal(t, []int{12, 6, 4, 8, 17, 54}, []int{lease.Most(12, 1), lease.Most(12, 2), lease.Most(12, 3), lease.Most(24, 3), lease.Most(48, 3), lease.Most(152, 3)})
+	assert.Equal(t, []int{12, 6, 4, 8, 17, 54}, []int{lease.MaxShardsPerNode(12, 1), lease.MaxShardsPerNode(12, 2), lease.MaxShardsPerNode(12, 3), lease.MaxShardsPerNode(24, 3), lease.MaxShardsPerNode(48, 3), lease.MaxShardsPerNode(152, 3)})
 }
 
 func TestWhoeverSeesTheSameNodesPlacesShardsTheSame(t *testing.T) {
 	t.Parallel()
 	list := even(7)
-	want := lease.Places(112, list)
+	want := lease.PlaceShards(112, list)
 	for range 20 {
 		rand.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
-		assert.Equal(t, want, lease.Places(112, list))
+		assert.Equal(t, want, lease.PlaceShards(112, list))
 	}
 }
 
@@ -63,7 +63,7 @@ func TestFewShardsMoveWhenANodeComesOrGoes(t *testing.T) {
 		for seed := range 20 {
 			all := even(n + 13*seed)[:n]
 			shards := 16 * n
-			before, after := lease.Places(shards, all), lease.Places(shards, all[1:])
+			before, after := lease.PlaceShards(shards, all), lease.PlaceShards(shards, all[1:])
 			for shard := range before {
 				if before[shard] != after[shard] {
 					moved++

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// claim takes shards and starts them; those of drop are only freed.
+// claim claims the shards of own and starts them. It also claims those of drop, and releases them at once.
 func (h *Holder) claim(ctx context.Context, own, drop []int) {
 	all := append(append([]int(nil), own...), drop...)
 	tokens, err := h.engine.Claim(ctx, all)
 	if err != nil && ctx.Err() == nil {
-		h.c.Logger.Warn("shards cannot be claimed", slog.Any("error", err))
+		h.cfg.Logger.Warn("shards cannot be claimed", slog.Any("error", err))
 	}
 	h.mu.Lock()
 	h.claiming = false
 	for _, shard := range own {
 		if t, ok := tokens[shard]; ok {
-			delete(h.cooling, shard)
-			e := &holding{token: t, phase: starting}
+			delete(h.retryAfter, shard)
+			e := &heldShard{token: t, phase: starting}
 			starting, cancel := context.WithCancel(ctx)
 			e.cancel = cancel
 			h.held[shard] = e
@@ -27,7 +27,7 @@ func (h *Holder) claim(ctx context.Context, own, drop []int) {
 			h.working.Go(func() { defer cancel(); h.start(starting, shard, e) })
 		}
 	}
-	h.done()
+	h.notifyChanged()
 	h.mu.Unlock()
 	for _, shard := range drop {
 		if t, ok := tokens[shard]; ok {
@@ -35,13 +35,13 @@ func (h *Holder) claim(ctx context.Context, own, drop []int) {
 		}
 	}
 	if len(tokens) < len(all) {
-		h.later()
+		h.wakeLater()
 	} else {
-		h.nudge()
+		h.wakeUp()
 	}
 }
 
-func (h *Holder) start(ctx context.Context, shard int, e *holding) {
+func (h *Holder) start(ctx context.Context, shard int, e *heldShard) {
 	err := h.startShard(ctx, shard, e)
 	h.mu.Lock()
 	if err == nil {
@@ -51,7 +51,7 @@ func (h *Holder) start(ctx context.Context, shard int, e *holding) {
 			h.working.Go(func() { h.stop(context.WithoutCancel(ctx), shard, e) })
 		}
 		h.mu.Unlock()
-		h.nudge()
+		h.wakeUp()
 		return
 	}
 	lost := e.lost
@@ -60,32 +60,32 @@ func (h *Holder) start(ctx context.Context, shard int, e *holding) {
 	h.mu.Unlock()
 	if !lost {
 		if !errors.Is(err, context.Canceled) {
-			h.c.Logger.Warn("a shard cannot be started", slog.Int("shard", shard), slog.Any("error", err))
+			h.cfg.Logger.Warn("a shard cannot be started", slog.Int("shard", shard), slog.Any("error", err))
 		}
 		h.release(context.WithoutCancel(ctx), shard, e.token)
 	}
 	h.releaseShard(shard, true)
 }
 
-// startShard calls Start once there is room, unless there is no use in it any more.
-func (h *Holder) startShard(ctx context.Context, shard int, e *holding) error {
+// startShard waits for a start slot and calls Start, unless the shard is lost or to be stopped by then.
+func (h *Holder) startShard(ctx context.Context, shard int, e *heldShard) error {
 	select {
-	case h.starts <- struct{}{}:
+	case h.startSlots <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-h.starts }()
+	defer func() { <-h.startSlots }()
 	h.mu.Lock()
-	over := h.asked || h.cutOff || ctx.Err() != nil
+	over := h.drainRequested || h.isolated || ctx.Err() != nil
 	h.mu.Unlock()
 	if over {
 		return context.Canceled
 	}
-	return h.c.Start(ctx, shard, e.token)
+	return h.cfg.Start(ctx, shard, e.token)
 }
 
-// lose takes a shard from use and has it stopped. Under mu.
-func (h *Holder) lose(shard int, e *holding) {
+// markLost makes a shard unusable and stops it. The caller holds mu.
+func (h *Holder) markLost(shard int, e *heldShard) {
 	e.lost = true
 	h.tokens[shard].Store(nil)
 	e.cancel()
@@ -95,19 +95,19 @@ func (h *Holder) lose(shard int, e *holding) {
 	}
 }
 
-// stop ends what serves a shard, and frees it unless it was lost.
-func (h *Holder) stop(ctx context.Context, shard int, e *holding) {
-	h.stops <- struct{}{}
+// stop stops serving a shard. It releases the shard unless the shard was lost.
+func (h *Holder) stop(ctx context.Context, shard int, e *heldShard) {
+	h.stopSlots <- struct{}{}
 	h.mu.Lock()
 	lost := e.lost
 	h.mu.Unlock()
-	h.c.Stop(shard, lost)
-	<-h.stops
+	h.cfg.Stop(shard, lost)
+	<-h.stopSlots
 	h.tokens[shard].Store(nil)
 	h.mu.Lock()
 	lost = e.lost
-	if !lost && !h.asked && !h.cutOff {
-		h.given[shard] = true
+	if !lost && !h.drainRequested && !h.isolated {
+		h.handedOver[shard] = true
 	}
 	h.mu.Unlock()
 	if !lost {
@@ -118,27 +118,26 @@ func (h *Holder) stop(ctx context.Context, shard int, e *holding) {
 
 func (h *Holder) release(ctx context.Context, shard int, t Token) {
 	if err := h.engine.Release(ctx, shard, t); err != nil {
-		h.c.Logger.Warn("a shard cannot be released", slog.Int("shard", shard), slog.Any("error", err))
-		h.later()
+		h.cfg.Logger.Warn("a shard cannot be released", slog.Int("shard", shard), slog.Any("error", err))
+		h.wakeLater()
 	}
 }
 
-// releaseShard lets go of a shard, which is claimed again, if at all, after a pause
-// where that is due.
+// releaseShard removes a shard from held. pause: the shard is not claimed again before RetryPause.
 func (h *Holder) releaseShard(shard int, pause bool) {
 	h.mu.Lock()
 	delete(h.held, shard)
 	if pause {
-		h.cooling[shard] = time.Now().Add(h.c.Pause)
-		h.later()
+		h.retryAfter[shard] = time.Now().Add(h.cfg.RetryPause)
+		h.wakeLater()
 	}
-	h.done()
+	h.notifyChanged()
 	h.mu.Unlock()
-	h.nudge()
+	h.wakeUp()
 }
 
-// done says to whoever drains that there may be nothing left. Under mu.
-func (h *Holder) done() {
+// notifyChanged wakes the callers that wait for held or claiming to change. The caller holds mu.
+func (h *Holder) notifyChanged() {
 	close(h.changed)
 	h.changed = make(chan struct{})
 }

@@ -8,12 +8,11 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// Backup writes all that is committed by now into a folder that is not there
-// yet, while commits go on. What never changes any more is linked where the
-// file system can, and copied elsewhere; Open opens the folder.
+// Backup writes a consistent copy of all committed data into the new folder dir, while commits go on. Immutable
+// files are hard-linked where the file system allows it, and copied otherwise. Open opens the copy.
 func (d *Driver) Backup(dir string) error {
-	d.life.RLock()
-	defer d.life.RUnlock()
+	d.lifecycle.RLock()
+	defer d.lifecycle.RUnlock()
 	if d.closed {
 		return persistence.ErrClosed
 	}

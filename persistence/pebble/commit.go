@@ -16,19 +16,19 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-type answer struct {
+type outcome struct {
 	result persistence.Result
 	err    error
 }
 
 type request struct {
 	commit    persistence.Commit
-	claim     claim
+	claim     claimKind
 	cancelled <-chan struct{}
-	answer    chan answer // room for the one answer
+	answer    chan outcome // buffered, as there is exactly one outcome
 }
 
-func (r *request) gone() bool {
+func (r *request) isCancelled() bool {
 	select {
 	case <-r.cancelled:
 		return true
@@ -37,20 +37,20 @@ func (r *request) gone() bool {
 	}
 }
 
-// run decides commits one after another and makes all that wait durable at
-// once. It alone writes.
-func (d *Driver) run() {
+// commitLoop decides commits one after another, and makes all waiting commits durable with one fsync. Only its
+// goroutine writes to the database.
+func (d *Driver) commitLoop() {
 	defer close(d.done)
-	look := time.NewTicker(diskEvery)
+	look := time.NewTicker(diskCheckInterval)
 	defer look.Stop()
 	for {
 		select {
 		case r := <-d.queue:
-			batch := d.gather(d.collect(r))
+			batch := d.waitForMore(d.collect(r))
 			d.commitAll(batch)
-			d.last.at, d.last.commits = time.Now(), len(batch)
+			d.lastBatch.at, d.lastBatch.commits = time.Now(), len(batch)
 		case <-look.C:
-			_ = d.checkDisk() // commits and Healthy tell
+			_ = d.checkDisk() // reported by commits and by Healthy
 		case <-d.quit:
 			for {
 				select {
@@ -64,7 +64,7 @@ func (d *Driver) run() {
 	}
 }
 
-// collect takes what waits behind the first request, within reason.
+// collect returns first and the requests that wait behind it, up to the batch limits.
 func (d *Driver) collect(first *request) []*request {
 	batch, size := []*request{first}, first.commit.Size()
 	for len(batch) < queueLength && size < batchBytes {
@@ -79,16 +79,16 @@ func (d *Driver) collect(first *request) []*request {
 	return batch
 }
 
-// gather waits a little for more where several commit at a time: an fsync costs
-// as much for many commits as for one. Who commits alone never waits.
-func (d *Driver) gather(batch []*request) []*request {
-	alone := len(batch) == 1 && d.last.commits <= 1
-	if d.o.NoSync || alone || len(batch) >= gatherMost || time.Since(d.last.at) > gatherWithin {
+// waitForMore waits a little for further requests if several were committed at a time recently, because one fsync
+// can serve many commits. A single writer never waits.
+func (d *Driver) waitForMore(batch []*request) []*request {
+	alone := len(batch) == 1 && d.lastBatch.commits <= 1
+	if d.opts.NoSync || alone || len(batch) >= maxGather || time.Since(d.lastBatch.at) > gatherAfter {
 		return batch
 	}
 	wait := time.NewTimer(gatherFor)
 	defer wait.Stop()
-	for len(batch) < gatherMost {
+	for len(batch) < maxGather {
 		select {
 		case r := <-d.queue:
 			batch = append(batch, r)
@@ -99,29 +99,29 @@ func (d *Driver) gather(batch []*request) []*request {
 	return batch
 }
 
-// commitAll stages what may be, writes it with one fsync and answers.
+// commitAll stages the requests that may be written, writes them with one fsync and answers all.
 func (d *Driver) commitAll(requests []*request) {
-	if requests = d.admit(requests); len(requests) == 0 {
+	if requests = d.refuseUnwritable(requests); len(requests) == 0 {
 		return
 	}
 	b := newDraft(d.db, d.recent)
 	staged := make([]*request, 0, len(requests))
-	answers := make([]answer, 0, len(requests))
+	answers := make([]outcome, 0, len(requests))
 	var broken error
 	for _, r := range requests {
-		if broken != nil || r.gone() {
-			r.answer <- answer{err: errors.Join(broken, persistence.ErrUnavailable)}
+		if broken != nil || r.isCancelled() {
+			r.answer <- outcome{err: errors.Join(broken, persistence.ErrUnavailable)}
 			continue
 		}
 		result, err := d.stage(b, r)
 		switch {
 		case err == nil, errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrFenced), errors.Is(err, persistence.ErrMalformed):
-			// A conflict may be with a commit of this very batch: whoever hears
-			// of it and reads again must find what it lost against.
-			staged, answers = append(staged, r), append(answers, answer{result: result, err: err})
-		default: // a read failed, perhaps half way: nothing of this batch is written
+			// The conflict may be with a commit of this batch, so it is answered after the batch is durable: the
+			// caller reads again and must find the winning commit.
+			staged, answers = append(staged, r), append(answers, outcome{result: result, err: err})
+		default: // a read failed, perhaps in the middle of a commit: nothing of this batch is written
 			broken = fmt.Errorf("pebble: stage: %w", err)
-			r.answer <- answer{err: broken}
+			r.answer <- outcome{err: broken}
 		}
 	}
 	if broken == nil && !b.batch.Empty() {
@@ -130,8 +130,8 @@ func (d *Driver) commitAll(requests []*request) {
 		_ = b.batch.Close()
 	}
 	if broken == nil {
-		d.recent.age()
-		if b.forgot {
+		d.recent.rotate()
+		if b.deletedLog {
 			d.recent.clear()
 		}
 		d.views.renew(d.db)
@@ -140,15 +140,15 @@ func (d *Driver) commitAll(requests []*request) {
 	}
 	for i, r := range staged {
 		if broken != nil {
-			answers[i] = answer{err: broken}
+			answers[i] = outcome{err: broken}
 		}
 		r.answer <- answers[i]
 	}
 }
 
-// admit returns the requests that may be written, and answers the others. On a full
-// disk those are the reserved ones.
-func (d *Driver) admit(requests []*request) []*request {
+// refuseUnwritable answers the requests that cannot be written, and returns the others. On a full disk these are
+// the reserved commits.
+func (d *Driver) refuseUnwritable(requests []*request) []*request {
 	refuse := d.fs.failure()
 	if refuse == nil {
 		refuse = d.checkDisk()
@@ -162,13 +162,13 @@ func (d *Driver) admit(requests []*request) []*request {
 			admitted = append(admitted, r)
 			continue
 		}
-		r.answer <- answer{err: refuse}
+		r.answer <- outcome{err: refuse}
 	}
 	return admitted
 }
 
-// apply writes a batch. Where the log fails, the call into Pebble never comes
-// back (see guardedFS), so it stands on a goroutine of its own.
+// apply writes a batch. If the write-ahead log fails, Pebble's call never returns (guardedFS), so it runs on a
+// goroutine of its own.
 func (d *Driver) apply(b *pebble.Batch) error {
 	applied := make(chan error, 1)
 	go func() {
@@ -184,7 +184,7 @@ func (d *Driver) apply(b *pebble.Batch) error {
 	select {
 	case err := <-applied:
 		if err == nil {
-			err = d.fs.failure() // Pebble reports failed commits to its logger
+			err = d.fs.failure() // Pebble reports failed commits to its logger only
 		}
 		if err != nil {
 			d.fs.fail(err)
@@ -196,19 +196,18 @@ func (d *Driver) apply(b *pebble.Batch) error {
 	}
 }
 
-// checkDisk refuses commits while there is too little room, because Pebble
-// does not survive a log that cannot grow.
+// checkDisk marks the disk as full while too little space is free. Pebble ends the process if its log cannot grow.
 func (d *Driver) checkDisk() error {
 	now := time.Now()
-	if full := d.diskFull.Load(); now.Sub(d.lookedAt) >= diskEvery || full {
-		d.lookedAt = now
-		usage, err := d.o.FS.GetDiskUsage(d.dir)
-		nowFull := err == nil && usage.AvailBytes < d.o.MinFree
+	if full := d.diskFull.Load(); now.Sub(d.diskCheckedAt) >= diskCheckInterval || full {
+		d.diskCheckedAt = now
+		usage, err := d.opts.FS.GetDiskUsage(d.dir)
+		nowFull := err == nil && usage.AvailBytes < d.opts.MinFree
 		if nowFull != full {
 			d.diskFull.Store(nowFull)
-			d.o.Logger.Warn("disk space of the store", slog.Bool("full", nowFull), slog.Uint64("available_bytes", usage.AvailBytes))
+			d.opts.Logger.Warn("disk space of the store", slog.Bool("full", nowFull), slog.Uint64("available_bytes", usage.AvailBytes))
 		}
-		if err == nil && usage.AvailBytes >= d.o.MinFree+reserveBytes {
+		if err == nil && usage.AvailBytes >= d.opts.MinFree+reserveBytes {
 			d.keepReserve()
 		}
 	}
@@ -218,17 +217,16 @@ func (d *Driver) checkDisk() error {
 	return nil
 }
 
-// stage checks a commit against the batch so far and, if all holds, adds it.
-// domain.ErrConflict, domain.ErrFenced and persistence.ErrMalformed leave the
-// batch as it was.
-func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
+// stage checks a commit against the batch so far and adds it if all checks pass. domain.ErrConflict,
+// domain.ErrFenced and persistence.ErrMalformed leave the batch unchanged.
+func (d *Driver) stage(b *batchDraft, r *request) (persistence.Result, error) {
 	c := &r.commit
 	if r.claim != noClaim {
 		return persistence.Result{}, takeShard(b, c, r.claim)
 	}
 	if c.ID != "" {
 		if before, err := get(b, key(answerSpace, c.ID)); err != nil || before != nil {
-			return replayed(before, err)
+			return decodeReplay(before, err)
 		}
 	}
 	token, err := get(b, key(tokenSpace, c.Shard))
@@ -239,7 +237,7 @@ func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 		return persistence.Result{}, domain.ErrFenced
 	}
 	for _, g := range c.Guards {
-		have, errRow := getKept(b, rowKey(g.Key))
+		have, errRow := getValue(b, rowKey(g.Key))
 		if errRow != nil {
 			return persistence.Result{}, errRow
 		}
@@ -247,7 +245,7 @@ func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 			return persistence.Result{}, domain.ErrConflict
 		}
 	}
-	raised, err := raise(b, c.Adds)
+	raised, err := applyCounterAdds(b, c.CounterAdds)
 	if err != nil {
 		return persistence.Result{}, err
 	}
@@ -257,7 +255,7 @@ func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 			return persistence.Result{}, err
 		}
 	}
-	for i, a := range c.Adds {
+	for i, a := range c.CounterAdds {
 		if err = b.set(rowKey(a.Key), raised[i].appendTo(nil)); err != nil {
 			return persistence.Result{}, err
 		}
@@ -265,16 +263,16 @@ func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 	if err = appendEvents(b, c, &result); err != nil {
 		return persistence.Result{}, err
 	}
-	if err = shorten(b, c); err != nil {
+	if err = deleteEvents(b, c); err != nil {
 		return persistence.Result{}, err
 	}
 	if c.ID == "" {
 		return result, nil
 	}
-	return result, remember(b, c.ID, result)
+	return result, storeResult(b, c.ID, result)
 }
 
-func replayed(before []byte, err error) (persistence.Result, error) {
+func decodeReplay(before []byte, err error) (persistence.Result, error) {
 	if err != nil {
 		return persistence.Result{}, err
 	}
@@ -282,12 +280,12 @@ func replayed(before []byte, err error) (persistence.Result, error) {
 	return result, err
 }
 
-// source is a draft, or a view of what is durable.
+// source is a batchDraft or a readView.
 type source interface {
 	Get(k []byte) ([]byte, io.Closer, error)
 }
 
-// get reads a copy; nil: no such key.
+// get reads a copy of a value; nil: there is no such key.
 func get(b source, k []byte) ([]byte, error) {
 	v, closer, err := b.Get(k)
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -300,7 +298,7 @@ func get(b source, k []byte) ([]byte, error) {
 	return v, closer.Close()
 }
 
-// getRow reads a row; version 0: there is none.
+// getRow reads a row; version 0: there is no such row.
 func getRow(b source, k []byte) (row, error) {
 	v, err := get(b, k)
 	if err != nil || v == nil {
@@ -309,16 +307,16 @@ func getRow(b source, k []byte) (row, error) {
 	return decodeRow(v)
 }
 
-// getKept reads a row without where it stands; version 0: there is none.
-func getKept(b source, k []byte) (row, error) {
+// getValue reads the version and the value of a row, without its lists; version 0: there is no such row.
+func getValue(b source, k []byte) (row, error) {
 	v, err := get(b, k)
 	if err != nil || v == nil {
 		return row{}, err
 	}
-	return decodeKept(v)
+	return decodeValue(v)
 }
 
-func put(b *draft, p persistence.Put) (version uint64, err error) {
+func put(b *batchDraft, p persistence.Put) (version uint64, err error) {
 	k := rowKey(p.Key)
 	old, err := getRow(b, k)
 	if err != nil {
@@ -337,7 +335,7 @@ func put(b *draft, p persistence.Put) (version uint64, err error) {
 		if old.version == 0 {
 			return 0, nil
 		}
-		return 0, b.drop(k)
+		return 0, b.delete(k)
 	}
 	for _, l := range p.Lists {
 		if !moved && slices.Contains(old.lists, l) {
@@ -351,9 +349,9 @@ func put(b *draft, p persistence.Put) (version uint64, err error) {
 	return kept.version, b.setRow(k, kept)
 }
 
-// raise are the tallies as they will be. Each is kept whole in the draft, so
-// that the next commit of a batch adds to it.
-func raise(b *draft, adds []persistence.Add) ([]row, error) {
+// applyCounterAdds returns the counter rows after a commit. The draft keeps each of them with its value, so that
+// the next commit of the batch can add to it.
+func applyCounterAdds(b *batchDraft, adds []persistence.CounterAdd) ([]row, error) {
 	raised := make([]row, len(adds))
 	for i, a := range adds {
 		old, err := getRow(b, rowKey(a.Key))
@@ -363,7 +361,7 @@ func raise(b *draft, adds []persistence.Add) ([]row, error) {
 		if old.version == 0 {
 			old.value = nil
 		}
-		if old.value, err = a.To(old.value); err != nil {
+		if old.value, err = a.ApplyTo(old.value); err != nil {
 			return nil, err
 		}
 		old.version++
@@ -372,7 +370,7 @@ func raise(b *draft, adds []persistence.Add) ([]row, error) {
 	return raised, nil
 }
 
-func counter(b source, k []byte) (uint64, error) {
+func getCounter(b source, k []byte) (uint64, error) {
 	v, err := get(b, k)
 	if err != nil || v == nil {
 		return 0, err
@@ -383,23 +381,23 @@ func counter(b source, k []byte) (uint64, error) {
 	return binary.BigEndian.Uint64(v), nil
 }
 
-func appendEvents(b *draft, c *persistence.Commit, result *persistence.Result) error {
+func appendEvents(b *batchDraft, c *persistence.Commit, result *persistence.Result) error {
 	if len(c.Events) == 0 {
 		return nil
 	}
-	last, err := counter(b, key(offsetSpace, c.Log))
+	last, err := getCounter(b, key(offsetSpace, c.Log))
 	if err != nil {
 		return err
 	}
 	result.Offset = last + 1
 	for i, e := range c.Events {
 		subject := key(sequenceSpace, c.Log, e.Subject)
-		n, err := counter(b, subject)
+		n, err := getCounter(b, subject)
 		if err != nil {
 			return err
 		}
 		result.Sequences[i] = n + 1
-		if err = b.set(subject, number(n+1)); err != nil {
+		if err = b.set(subject, encodeNumber(n+1)); err != nil {
 			return err
 		}
 		last++
@@ -407,13 +405,13 @@ func appendEvents(b *draft, c *persistence.Commit, result *persistence.Result) e
 			return err
 		}
 	}
-	return b.set(key(offsetSpace, c.Log), number(last))
+	return b.set(key(offsetSpace, c.Log), encodeNumber(last))
 }
 
-// shorten removes what a commit wants to be gone of logs.
-func shorten(b *draft, c *persistence.Commit) error {
-	if c.Trim > 0 {
-		if err := b.batch.DeleteRange(eventKey(c.Log, 0), eventKey(c.Log, c.Trim+1), nil); err != nil {
+// deleteEvents deletes the log entries and subjects that a commit names.
+func deleteEvents(b *batchDraft, c *persistence.Commit) error {
+	if c.TrimUpTo > 0 {
+		if err := b.batch.DeleteRange(eventKey(c.Log, 0), eventKey(c.Log, c.TrimUpTo+1), nil); err != nil {
 			return err
 		}
 	}
@@ -422,41 +420,41 @@ func shorten(b *draft, c *persistence.Commit) error {
 			return err
 		}
 	}
-	for _, subject := range c.ForgetSubjects {
-		if err := b.drop(key(sequenceSpace, c.Log, subject)); err != nil {
+	for _, subject := range c.DeleteSubjects {
+		if err := b.delete(key(sequenceSpace, c.Log, subject)); err != nil {
 			return err
 		}
 	}
-	if c.Forget == "" {
+	if c.DeleteLog == "" {
 		return nil
 	}
-	return deleteLog(b, c.Forget)
+	return deleteLog(b, c.DeleteLog)
 }
 
-// deleteLog removes a log: its entries, its end and the counts of its subjects.
-func deleteLog(b *draft, log string) error {
-	b.forgot = true
+// deleteLog deletes a log: its entries, its last offset and the sequences of its subjects.
+func deleteLog(b *batchDraft, log string) error {
+	b.deletedLog = true
 	counts := string(key(sequenceSpace, log, ""))
-	for _, some := range []map[string][]byte{b.recent.old, b.recent.young} {
+	for _, some := range []map[string][]byte{b.recent.older, b.recent.newer} {
 		for k := range some {
 			if strings.HasPrefix(k, counts) {
-				b.recent.young[k] = nil
+				b.recent.newer[k] = nil
 			}
 		}
 	}
 	return errors.Join(
 		b.batch.DeleteRange(append(key(eventSpace, log), 0), append(key(eventSpace, log), 1), nil),
 		b.batch.DeleteRange(append(key(sequenceSpace, log), 0), append(key(sequenceSpace, log), 1), nil),
-		b.drop(key(offsetSpace, log)),
+		b.delete(key(offsetSpace, log)),
 	)
 }
 
-// remember keeps the answer of a commit and forgets a few that are too old.
-func remember(b *draft, id string, result persistence.Result) error {
+// storeResult stores the result of a commit for replays, and deletes a few results that have expired.
+func storeResult(b *batchDraft, id string, result persistence.Result) error {
 	now := uint64(time.Now().UnixMilli())
-	deadline := func(at uint64) []byte { return append([]byte{deadlineSpace}, number(at)...) }
+	deadline := func(at uint64) []byte { return append([]byte{deadlineSpace}, encodeNumber(at)...) }
 	it, err := b.db.NewIter(&pebble.IterOptions{
-		LowerBound: deadline(0), UpperBound: deadline(now - uint64(rememberFor/time.Millisecond)),
+		LowerBound: deadline(0), UpperBound: deadline(now - uint64(resultTTL/time.Millisecond)),
 	})
 	if err != nil {
 		return err
@@ -469,7 +467,7 @@ func remember(b *draft, id string, result persistence.Result) error {
 		return err
 	}
 	for _, k := range old {
-		if err = errors.Join(b.batch.Delete(k, nil), b.drop(key(answerSpace, string(k[9:])))); err != nil {
+		if err = errors.Join(b.batch.Delete(k, nil), b.delete(key(answerSpace, string(k[9:])))); err != nil {
 			return err
 		}
 	}

@@ -91,7 +91,7 @@ func survivors(t *testing.T, fs vfs.FS, lists ...string) [crashWriters]int64 {
 					t.Fatalf("row %s where %s should stand", row.ID, want)
 				}
 				found[w]++
-				r.After = row.Place
+				r.After = row.Position
 			}
 			more = page.More
 		}

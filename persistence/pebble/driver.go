@@ -1,6 +1,7 @@
-// Package pebble is the embedded driver of the store: Pebble in one directory,
-// one goroutine that decides commits in order and makes all that wait durable
-// with one fsync. It knows no noun; it does not retry and does not repair.
+// Package pebble is the embedded driver of the store: a Pebble database in one directory.
+//
+// One goroutine decides commits in order and makes all waiting commits durable with one fsync. The driver neither
+// retries nor repairs.
 package pebble
 
 import (
@@ -24,62 +25,61 @@ import (
 const (
 	queueLength = 1024
 	batchBytes  = 8 << 20
-	// rememberFor is how long the answer of a commit with an ID is kept.
-	rememberFor = 10 * time.Minute
-	// diskEvery is how often the free space is looked at.
-	diskEvery = time.Second
-	// A batch that follows one of several commits within gatherWithin takes in
-	// what comes in gatherFor, up to gatherMost commits.
-	gatherWithin = 2 * time.Millisecond
-	gatherFor    = time.Millisecond
-	gatherMost   = 12
-	// cacheBytes holds blocks, and what Pebble takes of it for two tables in memory.
+	// resultTTL is how long the result of a commit with an ID is stored.
+	resultTTL = 10 * time.Minute
+	// diskCheckInterval is how often the free disk space is checked.
+	diskCheckInterval = time.Second
+	// A batch that follows a batch of several commits within gatherAfter collects further commits for gatherFor, up
+	// to maxGather commits.
+	gatherAfter = 2 * time.Millisecond
+	gatherFor   = time.Millisecond
+	maxGather   = 12
+	// cacheBytes is the block cache, from which Pebble also reserves two memtables.
 	cacheBytes = 48 << 20
-	// indexBlock holds the index of a table in one piece.
+	// indexBlock holds the whole index of a table.
 	indexBlock = 256 << 10
-	// dataBlock is how much of a table is written and read in one piece. Rows of one kind are alike, and small ones are
-	// many: larger pieces than the usual 4 KiB are fewer to make, and shrink better.
+	// dataBlock is the size of the blocks in which a table is written and read. Most rows are small and similar:
+	// larger blocks than the default of 4 KiB are cheaper to build and compress better.
 	dataBlock = 16 << 10
-	// l0Gather is twice the number of overlapping fresh tables that are
-	// compacted; at l0Most of them commits wait.
-	l0Gather, l0Most = 12, 24
+	// Twice l0CompactionThreshold is the number of overlapping L0 tables that are compacted. At
+	// l0StopWritesThreshold of them, commits wait.
+	l0CompactionThreshold, l0StopWritesThreshold = 12, 24
 )
 
-// Options are how a directory is opened. The zero value is right for a service.
+// Options configure how a directory is opened. The zero value is right for a service.
 type Options struct {
-	FS     vfs.FS       // nil: the machine's
-	NoSync bool         // do not wait for the disk: a power cut loses commits
-	Logger *slog.Logger // nil: silent
-	// MinFree is the free space in bytes below which commits are refused with
-	// persistence.ErrDiskFull before they are written; 0: 64 MiB.
+	FS     vfs.FS       // Default: the file system of the machine
+	NoSync bool         // commits do not wait for the disk: a power cut loses commits
+	Logger *slog.Logger // Default: no log
+	// MinFree is the free disk space in bytes below which commits are refused with persistence.ErrDiskFull before
+	// they are written. Default: 64 MiB.
 	MinFree uint64
-	// MemTable is how many bytes of commits are kept in memory, besides the
-	// log, before they become a table; 0: 8 MiB.
+	// MemTable is the size in bytes of the memtables. Default: 8 MiB.
 	MemTable uint64
 }
 
-// Driver is an open directory.
+// Driver is an open database directory.
 type Driver struct {
 	db    *pebble.DB
 	lock  *pebble.Lock
 	fs    *guardedFS
 	dir   string
-	o     Options
+	opts  Options
 	write *pebble.WriteOptions
 
-	queue  chan *request
-	quit   chan struct{}
-	done   chan struct{}
-	life   sync.RWMutex // readers and writers hold it shared, Close alone
-	closed bool
-	views  views
-	recent *recent // the committer's
+	queue     chan *request
+	quit      chan struct{}
+	done      chan struct{}
+	lifecycle sync.RWMutex // held shared by readers and writers, exclusively by Close
+	closed    bool
+	views     readViews
+	recent    *recentWrites // used by the committing goroutine only
 
-	diskFull   atomic.Bool
-	background atomic.Pointer[error] // the last flush or compaction failed so
-	lookedAt   time.Time             // the committer's
-	reserved   bool                  // the reserve is there; the committer's
-	last       struct {              // batch; the committer's
+	diskFull      atomic.Bool
+	background    atomic.Pointer[error] // error of the last flush or compaction
+	diskCheckedAt time.Time             // used by the committing goroutine only
+	reserved      bool                  // the reserve file exists; used by the committing goroutine only
+	lastBatch     struct {              // the last batch; used by the committing goroutine only
 		at      time.Time
 		commits int
 	}
@@ -87,8 +87,8 @@ type Driver struct {
 
 var _ persistence.Driver = (*Driver)(nil)
 
-// Open opens or creates the store in a directory and locks it. A directory in
-// use is persistence.ErrInUse, one of another format persistence.ErrFormat.
+// Open opens or creates the store in a directory and locks it. persistence.ErrInUse: another process uses the
+// directory. persistence.ErrFormat: its data have another format.
 func Open(dir string, o Options) (*Driver, error) {
 	if o.FS == nil {
 		o.FS = vfs.Default
@@ -110,8 +110,8 @@ func Open(dir string, o Options) (*Driver, error) {
 		return nil, lockError(dir, err)
 	}
 	d := &Driver{
-		lock: lock, fs: newGuardedFS(o.FS, o.Logger), dir: dir, o: o,
-		write: pebble.Sync, recent: newRecent(recentMost),
+		lock: lock, fs: newGuardedFS(o.FS, o.Logger), dir: dir, opts: o,
+		write: pebble.Sync, recent: newRecent(maxRecentKeys),
 		queue: make(chan *request, queueLength), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	if o.NoSync {
@@ -126,10 +126,10 @@ func Open(dir string, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.db.Close(), lock.Close())
 	}
-	_ = d.checkDisk() // commits and Healthy tell
+	_ = d.checkDisk() // reported by commits and by Healthy
 	d.fs.arm()
 	d.views.renew(d.db)
-	go d.run()
+	go d.commitLoop()
 	return d, nil
 }
 
@@ -140,10 +140,10 @@ func lockError(dir string, err error) error {
 	return fmt.Errorf("pebble: lock %s: %w", dir, err)
 }
 
-// openError is an ErrFormat where Pebble does not know the format of its files.
+// openError returns an ErrFormat if a newer Pebble has written the files.
 func openError(dir string, err error) error {
 	if strings.Contains(err.Error(), "unknown format major version") {
-		return fmt.Errorf("%w: %s has files of a newer Pebble: %s", persistence.ErrFormat, dir, persistence.TooNew)
+		return fmt.Errorf("%w: %s has files of a newer Pebble: %s", persistence.ErrFormat, dir, persistence.NewerFormatRemedy)
 	}
 	return fmt.Errorf("pebble: open %s: %w", dir, err)
 }
@@ -165,14 +165,14 @@ func (d *Driver) settings() *pebble.Options {
 		EventListener:      listener,
 		FormatMajorVersion: pebble.FormatTableFormatV6,
 		CacheSize:          cacheBytes,
-		MemTableSize:       d.o.MemTable,
-		// Rows of all tables stand in every flushed table, so whatever is compacted rewrites most of the level below:
-		// it is worth it once some more have gathered. The filters spare looking into them.
-		L0CompactionThreshold: l0Gather,
-		L0StopWritesThreshold: l0Most,
+		MemTableSize:       d.opts.MemTable,
+		// Every flushed table has rows of all tables, so each compaction rewrites most of the next level. It is
+		// postponed until more tables have been flushed. Bloom filters avoid reads of those tables.
+		L0CompactionThreshold: l0CompactionThreshold,
+		L0StopWritesThreshold: l0StopWritesThreshold,
 	}
 	for i := range o.Levels {
-		// Most rows that a commit asks for are new: a filter spares looking for them on every level.
+		// Most rows that commits look up do not exist: a bloom filter avoids searching them on every level.
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		o.Levels[i].BlockSize = dataBlock
 		o.Levels[i].IndexBlockSize = indexBlock
@@ -180,7 +180,7 @@ func (d *Driver) settings() *pebble.Options {
 	return o
 }
 
-// checkLayout fails with pebble.ErrNotFound where the folder holds nothing yet.
+// checkLayout returns pebble.ErrNotFound for an empty directory.
 func checkLayout(db *pebble.DB, dir string) error {
 	have, closer, err := db.Get(layoutKey)
 	if err != nil {
@@ -189,8 +189,8 @@ func checkLayout(db *pebble.DB, dir string) error {
 	return errors.Join(persistence.CheckLayout(dir, string(have)), closer.Close())
 }
 
-// Healthy is nil while commits can be expected to succeed. After an error of
-// the write-ahead log it stays unhealthy until the process starts anew.
+// Healthy returns nil while commits can be expected to succeed. After an error of the write-ahead log it returns an
+// error until the process restarts.
 func (d *Driver) Healthy() error {
 	if err := d.fs.failure(); err != nil {
 		return err
@@ -204,21 +204,20 @@ func (d *Driver) Healthy() error {
 	return nil
 }
 
-// Close finishes the commits under way and releases the directory. A store
-// that failed keeps it locked until the process ends, because Pebble may still
-// hold files of it.
+// Close finishes the commits under way and releases the directory. A failed store keeps the directory locked until
+// the process ends, because Pebble may still have open files in it.
 func (d *Driver) Close() error {
-	d.life.Lock()
+	d.lifecycle.Lock()
 	if d.closed {
-		d.life.Unlock()
+		d.lifecycle.Unlock()
 		return nil
 	}
 	d.closed = true
-	d.life.Unlock()
+	d.lifecycle.Unlock()
 	close(d.quit)
 	<-d.done
 	select {
-	case <-d.views.drop():
+	case <-d.views.closeLast():
 	case <-d.fs.failed:
 	}
 	if err := d.fs.failure(); err != nil {
@@ -251,7 +250,7 @@ func (d *Driver) Claim(ctx context.Context, shard, token string) error {
 
 // ClaimAll makes token the owner of all shards.
 func (d *Driver) ClaimAll(ctx context.Context, token string) error {
-	c := persistence.Commit{Shard: persistence.Whole, Token: token}
+	c := persistence.Commit{Shard: persistence.WholeStore, Token: token}
 	if err := c.Check(); err != nil {
 		return err
 	}
@@ -260,7 +259,7 @@ func (d *Driver) ClaimAll(ctx context.Context, token string) error {
 }
 
 func (d *Driver) submit(ctx context.Context, r *request) (persistence.Result, error) {
-	r.cancelled, r.answer = ctx.Done(), make(chan answer, 1)
+	r.cancelled, r.answer = ctx.Done(), make(chan outcome, 1)
 	if err := d.enqueue(ctx, r); err != nil {
 		return persistence.Result{}, err
 	}
@@ -273,8 +272,8 @@ func (d *Driver) submit(ctx context.Context, r *request) (persistence.Result, er
 }
 
 func (d *Driver) enqueue(ctx context.Context, r *request) error {
-	d.life.RLock()
-	defer d.life.RUnlock()
+	d.lifecycle.RLock()
+	defer d.lifecycle.RUnlock()
 	if d.closed {
 		return persistence.ErrClosed
 	}

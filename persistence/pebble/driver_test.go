@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/persistence/storetest"
 )
 
-func open(t testing.TB) persistence.Driver {
+func noCloser(t testing.TB) persistence.Driver {
 	t.Helper()
 	d, err := pebble.Open(t.TempDir(), pebble.Options{})
 	require.NoError(t, err)
@@ -22,9 +22,9 @@ func open(t testing.TB) persistence.Driver {
 	return d
 }
 
-func TestPebbleConforms(t *testing.T) { storetest.Run(t, open) }
+func TestPebbleConforms(t *testing.T) { storetest.Run(t, noCloser) }
 
-func BenchmarkPebble(b *testing.B) { storetest.Bench(b, open) }
+func BenchmarkPebble(b *testing.B) { storetest.Bench(b, noCloser) }
 
 func TestReadRowReadsAndChangesNothing(t *testing.T) {
 	dir := t.TempDir()

@@ -14,23 +14,23 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// guardedFS stands between Pebble and the disk, because Pebble ends the process
-// when its log or its manifest cannot be written (it panics with its mutex in
-// the wrong state, which no recover heals). Here such an operation marks the
-// store as failed and never returns: Pebble does not learn of the error, its
-// goroutine stays parked, and everybody else is told by failed.
-// Errors of tables are returned, slowly: Pebble tries those again without a pause.
+// guardedFS protects the process from Pebble's reaction to disk errors. If the write-ahead log or the manifest
+// cannot be written, Pebble panics with its mutex in a bad state, which no recover can repair.
+//
+// guardedFS marks the store as failed and never returns from such an operation. Pebble does not learn of the error,
+// and its goroutine stays blocked. Callers learn of the failure by the channel failed. Errors of table files are
+// returned with a delay, because Pebble retries those without one.
 type guardedFS struct {
 	vfs.FS
 	log    *slog.Logger
-	armed  atomic.Bool // errors are returned while the store opens and closes
+	armed  atomic.Bool // false while the store opens or closes: then errors are returned
 	once   sync.Once
 	failed chan struct{}
-	cause  error // before failed is closed
+	cause  error // set before failed is closed
 }
 
-// pause is how long a failed operation on a table holds up Pebble's next try.
-const pause = 250 * time.Millisecond
+// retryDelay is the delay before an error of a table file is returned to Pebble, which retries at once.
+const retryDelay = 250 * time.Millisecond
 
 func newGuardedFS(fs vfs.FS, log *slog.Logger) *guardedFS {
 	return &guardedFS{FS: fs, log: log, failed: make(chan struct{})}
@@ -39,7 +39,7 @@ func newGuardedFS(fs vfs.FS, log *slog.Logger) *guardedFS {
 func (g *guardedFS) arm()    { g.armed.Store(true) }
 func (g *guardedFS) disarm() { g.armed.Store(false) }
 
-// fail marks the store as failed; the first cause stays.
+// fail marks the store as failed. The first cause is kept.
 func (g *guardedFS) fail(err error) {
 	g.once.Do(func() {
 		g.cause = fmt.Errorf("%w: %w", persistence.ErrUnavailable, err)
@@ -57,22 +57,22 @@ func (g *guardedFS) failure() error {
 	}
 }
 
-// vital says whether Pebble cannot live with an error on this file.
-func (g *guardedFS) vital(name string) bool {
+// isVital reports whether Pebble panics on an error of this file.
+func (g *guardedFS) isVital(name string) bool {
 	base := g.PathBase(name)
 	return strings.HasSuffix(base, ".log") || strings.HasPrefix(base, "MANIFEST") || strings.HasPrefix(base, "marker.")
 }
 
-// judge is what becomes of an operation's error.
-func (g *guardedFS) judge(vital bool, err error) error {
+// handleError returns what Pebble gets for the error of an operation.
+func (g *guardedFS) handleError(vital bool, err error) error {
 	if err == nil || !g.armed.Load() {
 		return err
 	}
 	if vital {
 		g.fail(err)
-		select {} // parked for good
+		select {} // blocked forever
 	}
-	t := time.NewTimer(pause)
+	t := time.NewTimer(retryDelay)
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -81,33 +81,33 @@ func (g *guardedFS) judge(vital bool, err error) error {
 	return err
 }
 
-// Unwrap tells Pebble what lies below.
+// Unwrap returns the wrapped file system to Pebble.
 func (g *guardedFS) Unwrap() vfs.FS { return g.FS }
 
-// Create makes a file that is watched.
+// Create creates a guarded file.
 func (g *guardedFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := g.FS.Create(name, category)
 	return g.watch(name, f, err)
 }
 
-// ReuseForWrite recycles a file, watched from then on.
+// ReuseForWrite recycles a file, which is guarded from then on.
 func (g *guardedFS) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := g.FS.ReuseForWrite(oldname, newname, category)
 	return g.watch(newname, f, err)
 }
 
-// OpenDir opens a folder whose syncs are watched.
+// OpenDir opens a directory with guarded syncs.
 func (g *guardedFS) OpenDir(name string) (vfs.File, error) {
 	f, err := g.FS.OpenDir(name)
-	if err = g.judge(true, err); err != nil {
+	if err = g.handleError(true, err); err != nil {
 		return nil, err
 	}
 	return &guardedFile{File: f, fs: g, vital: true}, nil
 }
 
 func (g *guardedFS) watch(name string, f vfs.File, err error) (vfs.File, error) {
-	vital := g.vital(name)
-	if err = g.judge(vital, err); err != nil {
+	vital := g.isVital(name)
+	if err = g.handleError(vital, err); err != nil {
 		return nil, err
 	}
 	return &guardedFile{File: f, fs: g, vital: vital, log: strings.HasSuffix(name, ".log")}, nil
@@ -117,48 +117,48 @@ type guardedFile struct {
 	vfs.File
 	fs    *guardedFS
 	vital bool
-	// A log takes disk space ahead of its end. It is written by one goroutine.
-	log            bool
-	written, taken int64
+	// A log allocates disk space ahead of its end. One goroutine writes it.
+	log                bool
+	written, allocated int64
 }
 
-// logStep is how much space a log takes ahead. Pebble would take that of a whole
-// table in memory at once, and the log would end where a nearly full disk has less.
+// logStep is the number of bytes that a log allocates at a time. Pebble would allocate as much as a whole memtable,
+// and a nearly full disk would end the log.
 const logStep = 1 << 20
 
 func (f *guardedFile) Write(p []byte) (int, error) {
-	if f.written += int64(len(p)); f.log && f.written > f.taken {
-		length := (f.written - f.taken + logStep - 1) / logStep * logStep
-		_ = f.File.Preallocate(f.taken, length) // without it, a write takes its space itself
-		f.taken += length
+	if f.written += int64(len(p)); f.log && f.written > f.allocated {
+		length := (f.written - f.allocated + logStep - 1) / logStep * logStep
+		_ = f.File.Preallocate(f.allocated, length) // without preallocation the write allocates its space itself
+		f.allocated += length
 	}
 	n, err := f.File.Write(p)
-	return n, f.fs.judge(f.vital, err)
+	return n, f.fs.handleError(f.vital, err)
 }
 
 func (f *guardedFile) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.File.WriteAt(p, off)
-	return n, f.fs.judge(f.vital, err)
+	return n, f.fs.handleError(f.vital, err)
 }
 
-// Preallocate does nothing for a log: Write takes space step by step.
+// Preallocate does nothing for a log, as Write allocates space in steps.
 func (f *guardedFile) Preallocate(offset, length int64) error {
 	if f.log {
 		return nil
 	}
-	return f.fs.judge(f.vital, f.File.Preallocate(offset, length))
+	return f.fs.handleError(f.vital, f.File.Preallocate(offset, length))
 }
 
-func (f *guardedFile) Sync() error     { return f.fs.judge(f.vital, f.File.Sync()) }
-func (f *guardedFile) SyncData() error { return f.fs.judge(f.vital, f.File.SyncData()) }
-func (f *guardedFile) Close() error    { return f.fs.judge(f.vital, f.File.Close()) }
+func (f *guardedFile) Sync() error     { return f.fs.handleError(f.vital, f.File.Sync()) }
+func (f *guardedFile) SyncData() error { return f.fs.handleError(f.vital, f.File.SyncData()) }
+func (f *guardedFile) Close() error    { return f.fs.handleError(f.vital, f.File.Close()) }
 
 func (f *guardedFile) SyncTo(length int64) (bool, error) {
 	full, err := f.File.SyncTo(length)
-	return full, f.fs.judge(f.vital, err)
+	return full, f.fs.handleError(f.vital, err)
 }
 
-// logger hears what Pebble has to say. Its own one ends the process on Fatalf.
+// logger receives Pebble's log messages. Pebble's own logger ends the process in Fatalf.
 type logger struct{ fs *guardedFS }
 
 var _ pebble.Logger = logger{}

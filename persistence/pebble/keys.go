@@ -7,17 +7,18 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// Keys of persistence.Layout; · is a zero byte, numbers are big endian so that they sort.
+// Keys of persistence.Layout. A dot (·) is a zero byte. Numbers are big endian, so that they sort.
 //
 //	r table · id                 version, sort, lists, value
-//	x table · list · sort · id   nothing
+//	x table · list · sort · id   empty: a row's position in a list
 //	e log · offset               sequence, subject, payload
 //	o log                        last offset
 //	q log · subject              last sequence
 //	t shard                      token
-//	a                            token of who claimed all shards, if nobody claimed one since
-//	c commit id                  time, answer
-//	d time, commit id            nothing: when the answer may be forgotten
+//	a                            token of the process that claimed all shards, until the next claim
+//	c commit id                  time, result
+//	d time, commit id            empty: when the result of the commit expires
+//	v                            persistence.Layout
 //	v                            persistence.Layout
 const (
 	rowSpace      = 'r'
@@ -59,9 +60,9 @@ func eventKey(log string, offset uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(key(eventSpace, log), 0), offset)
 }
 
-func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+func encodeNumber(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-// row is a stored row: its value and where it stands.
+// row is a stored row: its version, its value and its positions in lists.
 type row struct {
 	version uint64
 	sort    string
@@ -69,28 +70,28 @@ type row struct {
 	value   []byte
 }
 
-func text(b []byte, s string) []byte {
+func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// appendTo adds the row to b.
+// appendTo appends the encoded row to b.
 func (r row) appendTo(b []byte) []byte {
 	b = binary.AppendUvarint(b, r.version)
-	b = text(b, r.sort)
+	b = appendText(b, r.sort)
 	b = binary.AppendUvarint(b, uint64(len(r.lists)))
 	for _, l := range r.lists {
-		b = text(b, l)
+		b = appendText(b, l)
 	}
 	return append(b, r.value...)
 }
 
-// reader takes a stored value apart; bad stays set once something is missing.
-type reader struct {
+// rowReader decodes a stored value. bad is set when a part is missing or damaged.
+type rowReader struct {
 	b   []byte
 	bad bool
 }
 
-func (r *reader) number() uint64 {
+func (r *rowReader) number() uint64 {
 	n, size := binary.Uvarint(r.b)
 	if size <= 0 {
 		r.bad = true
@@ -100,7 +101,7 @@ func (r *reader) number() uint64 {
 	return n
 }
 
-func (r *reader) text() string {
+func (r *rowReader) text() string {
 	n := r.number()
 	if r.bad || n > uint64(len(r.b)) {
 		r.bad = true
@@ -111,7 +112,7 @@ func (r *reader) text() string {
 	return s
 }
 
-func (r *reader) skip() {
+func (r *rowReader) skip() {
 	n := r.number()
 	if r.bad || n > uint64(len(r.b)) {
 		r.bad = true
@@ -120,10 +121,9 @@ func (r *reader) skip() {
 	r.b = r.b[n:]
 }
 
-// decodeKept reads a row's version and value, which shares b, and not where it
-// stands.
-func decodeKept(b []byte) (row, error) {
-	in := reader{b: b}
+// decodeValue reads the version and the value of a row, without its lists. The value shares memory with b.
+func decodeValue(b []byte) (row, error) {
+	in := rowReader{b: b}
 	r := row{version: in.number()}
 	in.skip()
 	n := in.number()
@@ -137,9 +137,9 @@ func decodeKept(b []byte) (row, error) {
 	return r, nil
 }
 
-// decodeRow shares b with the value.
+// decodeRow reads a row. Its value shares memory with b.
 func decodeRow(b []byte) (row, error) {
-	in := reader{b: b}
+	in := rowReader{b: b}
 	r := row{version: in.number(), sort: in.text()}
 	n := in.number()
 	if n > uint64(len(in.b)) {
@@ -158,11 +158,11 @@ func decodeRow(b []byte) (row, error) {
 func encodeEntry(sequence uint64, e persistence.Event) []byte {
 	b := make([]byte, 0, len(e.Payload)+len(e.Subject)+12)
 	b = binary.AppendUvarint(b, sequence)
-	return append(text(b, e.Subject), e.Payload...)
+	return append(appendText(b, e.Subject), e.Payload...)
 }
 
 func decodeEntry(offset uint64, b []byte) (persistence.LogEntry, error) {
-	in := reader{b: b}
+	in := rowReader{b: b}
 	e := persistence.LogEntry{Offset: offset, Sequence: in.number(), Subject: in.text()}
 	if in.bad {
 		return persistence.LogEntry{}, errCorrupt
@@ -172,7 +172,7 @@ func decodeEntry(offset uint64, b []byte) (persistence.LogEntry, error) {
 }
 
 func encodeAnswer(at uint64, r persistence.Result) []byte {
-	b := number(at)
+	b := encodeNumber(at)
 	b = binary.AppendUvarint(b, r.Offset)
 	for _, list := range [][]uint64{r.Versions, r.Sequences} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
@@ -187,7 +187,7 @@ func decodeAnswer(b []byte) (at uint64, r persistence.Result, err error) {
 	if len(b) < 8 {
 		return 0, r, errCorrupt
 	}
-	in := reader{b: b[8:]}
+	in := rowReader{b: b[8:]}
 	r.Offset = in.number()
 	for _, list := range []*[]uint64{&r.Versions, &r.Sequences} {
 		n := in.number()

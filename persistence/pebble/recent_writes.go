@@ -8,60 +8,54 @@ import (
 )
 
 const (
-	// recentMost keys are in each of the two generations of what is remembered,
-	// some 16 MB in all. Deliveries are queued far ahead of their results, and to
-	// look for the row of each on disk costs more than all else that a commit does
-	// with it.
-	recentMost = 32768
-	// rangesMost bounds the ranges of keys whose ends are known.
-	rangesMost = 16384
+	// maxRecentKeys is the number of keys in each of the two generations, which take about 16 MB. Deliveries are
+	// queued long before their results: reading their rows from disk would cost more than the rest of the commit.
+	maxRecentKeys = 32768
+	// maxKnownRanges bounds the key ranges whose last stored key is known.
+	maxKnownRanges = 16384
 )
 
-// recent remembers what the last batches changed, as the store has it, and what
-// the one in the making changes. Only the committer uses it.
+// recentWrites remembers the keys that recent batches and the current batch changed, with their stored values. Only
+// the committing goroutine uses it.
 //
-// It also knows what cannot be stored. Ids grow with time, so most rows are
-// written behind all others of their kind, or of their owner, where many have
-// rows of one kind: beyond is, for each kind of id of each table and of each
-// log's subjects, and for each owner in a table, the greatest key that may be
-// stored and is not remembered. What stands behind it and is not remembered is
-// new, without a look at the disk.
-type recent struct {
-	most       int // of each generation, roughly
-	young, old map[string][]byte
-	beyond     map[string]string // by the key's beginning
+// It also knows which keys cannot exist. Ids grow with time, so most new rows are the last of their kind, or of
+// their owner. For each such range of keys, lastKeyInRange is the greatest key that may be stored without being
+// remembered. A greater key that is not remembered does not exist, so it needs no read from disk.
+type recentWrites struct {
+	maxKeys        int // approximate maximum of each generation
+	newer, older   map[string][]byte
+	lastKeyInRange map[string]string // by the common beginning of the keys
 }
 
-func newRecent(most int) *recent {
-	return &recent{most: most, young: make(map[string][]byte), beyond: make(map[string]string)}
+func newRecent(most int) *recentWrites {
+	return &recentWrites{maxKeys: most, newer: make(map[string][]byte), lastKeyInRange: make(map[string]string)}
 }
 
-// find is what is remembered of a key; nil and known: it is not stored.
-func (r *recent) find(k []byte) (v []byte, known bool) {
-	if v, known = r.young[string(k)]; !known {
-		v, known = r.old[string(k)]
+// find returns the remembered value of a key. nil with known set: the key is not stored.
+func (r *recentWrites) find(k []byte) (v []byte, known bool) {
+	if v, known = r.newer[string(k)]; !known {
+		v, known = r.older[string(k)]
 	}
 	return v, known
 }
 
-// fresh says that a key that is not remembered is not stored. Not fresh: who
-// knows.
-func (r *recent) fresh(db *pebble.DB, k []byte) (bool, error) {
+// isAbsent reports whether a key that is not remembered is certainly not stored. false: unknown.
+func (r *recentWrites) isAbsent(db *pebble.DB, k []byte) (bool, error) {
 	if k[0] != rowSpace && k[0] != sequenceSpace {
 		return false, nil
 	}
-	for _, begin := range [...][]byte{rangeOf(k), ofOne(k)} {
+	for _, begin := range [...][]byte{kindRange(k), ownerRange(k)} {
 		if len(begin) == 0 {
 			continue
 		}
-		last, known := r.beyond[string(begin)]
+		last, known := r.lastKeyInRange[string(begin)]
 		if !known {
 			var err error
 			if last, err = lastKey(db, begin); err != nil {
 				return false, err
 			}
-			r.shrink()
-			r.beyond[string(begin)] = last
+			r.dropSomeRanges()
+			r.lastKeyInRange[string(begin)] = last
 		}
 		if string(k) > last {
 			return true, nil
@@ -70,24 +64,23 @@ func (r *recent) fresh(db *pebble.DB, k []byte) (bool, error) {
 	return false, nil
 }
 
-// shrink makes room among the ranges: some that chance picks are read again when
-// they are asked for.
-func (r *recent) shrink() {
-	if len(r.beyond) < rangesMost {
+// dropSomeRanges removes some random ranges if there are too many. They are read again when they are needed.
+func (r *recentWrites) dropSomeRanges() {
+	if len(r.lastKeyInRange) < maxKnownRanges {
 		return
 	}
 	n := 0
-	for begin := range r.beyond {
-		delete(r.beyond, begin)
-		if n++; n == rangesMost/16 {
+	for begin := range r.lastKeyInRange {
+		delete(r.lastKeyInRange, begin)
+		if n++; n == maxKnownRanges/16 {
 			return
 		}
 	}
 }
 
-// rangeOf is the beginning that the ids of one kind have in common: table or log,
-// and the id's prefix, if it has one.
-func rangeOf[K string | []byte](k K) K {
+// kindRange returns the common beginning of the ids of one kind: the table or log, and the prefix of the id if it
+// has one.
+func kindRange[K string | []byte](k K) K {
 	for i := range len(k) {
 		if k[i] != 0 {
 			continue
@@ -102,9 +95,9 @@ func rangeOf[K string | []byte](k K) K {
 	return k[:0]
 }
 
-// ofOne is the beginning that the rows of one owner have in common: what stands
-// before the last stroke of an id, and the prefix behind it; "": no stroke.
-func ofOne[K string | []byte](k K) K {
+// ownerRange returns the common beginning of the rows of one owner: the key up to its last slash, and the id prefix
+// after it. "": the key has no slash.
+func ownerRange[K string | []byte](k K) K {
 	end := 0
 	for i := len(k) - 1; i > 0 && k[i] != 0; i-- {
 		switch k[i] {
@@ -117,10 +110,10 @@ func ofOne[K string | []byte](k K) K {
 	return k[:0]
 }
 
-// lastKey is the greatest stored key that begins so; "": there is none.
+// lastKey returns the greatest stored key that begins with begin; "": there is none.
 func lastKey(db *pebble.DB, begin []byte) (last string, err error) {
 	end := slices.Clone(begin)
-	end[len(end)-1]++ // zero, "_" or "/"
+	end[len(end)-1]++ // the last byte is zero, "_" or "/"
 	it, err := db.NewIter(&pebble.IterOptions{LowerBound: begin, UpperBound: end})
 	if err != nil {
 		return "", err
@@ -131,24 +124,24 @@ func lastKey(db *pebble.DB, begin []byte) (last string, err error) {
 	return last, errors.Join(it.Error(), it.Close())
 }
 
-// age bounds what is remembered, once a batch is applied: within one nothing of
-// it may be lost.
-func (r *recent) age() {
-	if len(r.young) <= r.most {
+// rotate bounds the memory by dropping the older generation. It is called between batches only, as nothing of the
+// current batch may be lost.
+func (r *recentWrites) rotate() {
+	if len(r.newer) <= r.maxKeys {
 		return
 	}
-	for k, v := range r.old {
+	for k, v := range r.older {
 		if v == nil {
 			continue
 		}
-		for _, begin := range [...]string{rangeOf(k), ofOne(k)} {
-			if last, known := r.beyond[begin]; known && k > last {
-				r.beyond[begin] = k
+		for _, begin := range [...]string{kindRange(k), ownerRange(k)} {
+			if last, known := r.lastKeyInRange[begin]; known && k > last {
+				r.lastKeyInRange[begin] = k
 			}
 		}
 	}
-	r.young, r.old = make(map[string][]byte, r.most), r.young
+	r.newer, r.older = make(map[string][]byte, r.maxKeys), r.newer
 }
 
-// clear is for batches of which nobody knows what they did.
-func (r *recent) clear() { *r = *newRecent(r.most) }
+// clear forgets everything after a batch with an unknown outcome.
+func (r *recentWrites) clear() { *r = *newRecent(r.maxKeys) }

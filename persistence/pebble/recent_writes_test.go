@@ -33,7 +33,7 @@ func TestWhatIsRememberedIsWhatIsStored(t *testing.T) {
 					require.NoError(t, d.Close())
 					d = remembering(t, fs, 1+rnd.IntN(12))
 				case 1:
-					_, err := d.Commit(t.Context(), persistence.Commit{Forget: "log"})
+					_, err := d.Commit(t.Context(), persistence.Commit{DeleteLog: "log"})
 					require.NoError(t, err)
 					clear(counts)
 				case 2:
@@ -84,6 +84,6 @@ func remembering(t *testing.T, fs vfs.FS, most int) *Driver {
 	t.Helper()
 	d, err := Open("store", Options{FS: fs, MinFree: 1})
 	require.NoError(t, err)
-	d.recent.most = most
+	d.recent.maxKeys = most
 	return d
 }

@@ -9,22 +9,21 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// claim is what a request claims.
-type claim int
+// claimKind is what a request claims.
+type claimKind int
 
 const (
-	noClaim claim = iota // it is a commit
+	noClaim claimKind = iota // the request is a commit
 	claimShard
 	claimAll
 )
 
-// nobody is the token of a shard that was taken from its owner and given to
-// nobody.
-const nobody = "0|"
+// noOwner is the token of a shard that was taken from its owner and has no new owner.
+const noOwner = "0|"
 
-// takeShard gives a shard, or all that were ever claimed, to a token. Whoever had all
-// of them has none once another one takes a single one.
-func takeShard(b *draft, c *persistence.Commit, what claim) error {
+// takeShard gives a shard, or all shards that were ever claimed, to a token. A claim of one shard ends the
+// ownership of a process that claimed all of them.
+func takeShard(b *batchDraft, c *persistence.Commit, what claimKind) error {
 	if what == claimAll {
 		return takeAll(b, []byte(c.Token))
 	}
@@ -32,20 +31,20 @@ func takeShard(b *draft, c *persistence.Commit, what claim) error {
 	if err != nil {
 		return err
 	}
-	whole := key(tokenSpace, persistence.Whole)
+	whole := key(tokenSpace, persistence.WholeStore)
 	if have, err := get(b, whole); err != nil {
 		return err
 	} else if all != nil && bytes.Equal(have, all) {
-		if err = errors.Join(b.set(whole, []byte(nobody)), b.drop(allKey)); err != nil {
+		if err = errors.Join(b.set(whole, []byte(noOwner)), b.delete(allKey)); err != nil {
 			return err
 		}
 	}
 	return b.set(key(tokenSpace, c.Shard), []byte(c.Token))
 }
 
-func takeAll(b *draft, token []byte) error {
-	shards := [][]byte{key(tokenSpace, persistence.Whole), allKey}
-	for _, some := range []map[string][]byte{b.recent.old, b.recent.young} { // perhaps claimed in this very batch
+func takeAll(b *batchDraft, token []byte) error {
+	shards := [][]byte{key(tokenSpace, persistence.WholeStore), allKey}
+	for _, some := range []map[string][]byte{b.recent.older, b.recent.newer} { // shards may have been claimed in this batch
 		for k, v := range some {
 			if k[0] == tokenSpace && v != nil {
 				shards = append(shards, []byte(k))

@@ -20,21 +20,20 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// view is the store as of one fsync: readers never see what a power cut could
-// still take back.
-type view struct {
+// readView is the state of the store after an fsync. Readers never see changes that a power cut could undo.
+type readView struct {
 	*pebble.Snapshot
-	users int // the current one counts itself
+	users int // includes one for being the current view
 }
 
-type views struct {
+type readViews struct {
 	mu      sync.Mutex
-	current *view
+	current *readView
 	closing sync.WaitGroup
 }
 
-func (v *views) renew(db *pebble.DB) {
-	next := &view{Snapshot: db.NewSnapshot(), users: 1}
+func (v *readViews) renew(db *pebble.DB) {
+	next := &readView{Snapshot: db.NewSnapshot(), users: 1}
 	v.mu.Lock()
 	old := v.current
 	v.current = next
@@ -44,8 +43,8 @@ func (v *views) renew(db *pebble.DB) {
 	}
 }
 
-// drop ends the last view; closed tells when none is open any more.
-func (v *views) drop() (closed <-chan struct{}) {
+// closeLast releases the current view. The returned channel is closed once no view is open any more.
+func (v *readViews) closeLast() (closed <-chan struct{}) {
 	v.mu.Lock()
 	old := v.current
 	v.current = nil
@@ -59,7 +58,7 @@ func (v *views) drop() (closed <-chan struct{}) {
 	return done
 }
 
-func (v *views) takeView() *view {
+func (v *readViews) acquire() *readView {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.current != nil {
@@ -68,21 +67,21 @@ func (v *views) takeView() *view {
 	return v.current
 }
 
-// release closes a view that nobody uses, on a goroutine of its own: Pebble
-// may wait for its manifest there, for ever once that has failed.
-func (v *views) release(w *view) {
+// release closes a view without users, on a goroutine of its own: Pebble may wait for its manifest, forever if that
+// has failed.
+func (v *readViews) release(w *readView) {
 	v.mu.Lock()
 	w.users--
 	last := w.users == 0
 	v.mu.Unlock()
 	if last {
-		v.closing.Go(func() { _ = w.Close() }) // it fails only when closed twice
+		v.closing.Go(func() { _ = w.Close() }) // Close fails only if called twice
 	}
 }
 
-// ReadRow reads a row of the store in a folder, and changes nothing there; or is
-// domain.ErrNotFound. fs.ErrNotExist: the folder holds no store. It takes no lock:
-// while a process writes to the store it may fail.
+// ReadRow reads a row of the store in a folder without changing the folder. domain.ErrNotFound: there is no such
+// row. fs.ErrNotExist: the folder holds no store. ReadRow takes no lock and may fail while a process writes to the
+// store.
 func ReadRow(dir string, k persistence.Key) (value []byte, version uint64, err error) {
 	if _, err = os.Stat(dir); err != nil {
 		return nil, 0, err
@@ -109,39 +108,39 @@ func ReadRow(dir string, k persistence.Key) (value []byte, version uint64, err e
 	if err != nil {
 		return nil, 0, fmt.Errorf("pebble: read %s: %w", dir, err)
 	}
-	r, err := decodeKept(bytes.Clone(stored))
+	r, err := decodeValue(bytes.Clone(stored))
 	return r.value, r.version, errors.Join(err, closer.Close())
 }
 
-// unlockedFS takes no lock.
+// unlockedFS opens a database without locking it.
 type unlockedFS struct{ vfs.FS }
 
 type noLock struct{}
 
 func (noLock) Close() error { return nil }
 
-// Lock locks nothing.
+// Lock does nothing.
 func (unlockedFS) Lock(string) (io.Closer, error) { return noLock{}, nil }
 
-// read lends f a view; Close waits for it.
-func (d *Driver) read(ctx context.Context, f func(*view) error) error {
+// withView calls f with the current view. Close waits for f.
+func (d *Driver) withView(ctx context.Context, f func(*readView) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("pebble: read: %w", err)
 	}
-	d.life.RLock()
-	defer d.life.RUnlock()
+	d.lifecycle.RLock()
+	defer d.lifecycle.RUnlock()
 	if d.closed {
 		return persistence.ErrClosed
 	}
-	w := d.views.takeView()
+	w := d.views.acquire()
 	defer d.views.release(w)
 	return f(w)
 }
 
 // Get returns a row, or domain.ErrNotFound.
 func (d *Driver) Get(ctx context.Context, k persistence.Key) (value []byte, version uint64, err error) {
-	err = d.read(ctx, func(w *view) error {
-		r, errRow := getKept(w, rowKey(k))
+	err = d.withView(ctx, func(w *readView) error {
+		r, errRow := getValue(w, rowKey(k))
 		value, version = r.value, r.version
 		return errRow
 	})
@@ -153,14 +152,14 @@ func (d *Driver) Get(ctx context.Context, k persistence.Key) (value []byte, vers
 
 // Scan returns one page of a table or of a list.
 func (d *Driver) Scan(ctx context.Context, r persistence.Range) (page persistence.Page, err error) {
-	err = d.read(ctx, func(w *view) error {
+	err = d.withView(ctx, func(w *readView) error {
 		page, err = scan(ctx, w, r)
 		return err
 	})
 	return page, err
 }
 
-func scan(ctx context.Context, w *view, r persistence.Range) (page persistence.Page, err error) {
+func scan(ctx context.Context, w *readView, r persistence.Range) (page persistence.Page, err error) {
 	base := append(key(rowSpace, r.Table), 0)
 	if r.List != "" {
 		base = append(key(placeSpace, r.Table, r.List), 0)
@@ -168,7 +167,7 @@ func scan(ctx context.Context, w *view, r persistence.Range) (page persistence.P
 	low, high := r.Bounds()
 	o := &pebble.IterOptions{LowerBound: slices.Concat(base, []byte(low)), UpperBound: slices.Concat(base, []byte(high))}
 	if high == "" {
-		o.UpperBound[len(base)-1] = 1 // above every place
+		o.UpperBound[len(base)-1] = 1 // the upper bound is above every position
 	}
 	if bytes.Compare(o.LowerBound, o.UpperBound) >= 0 {
 		return page, nil
@@ -186,8 +185,8 @@ func scan(ctx context.Context, w *view, r persistence.Range) (page persistence.P
 	if r.Reverse {
 		begin, next = it.Last, it.Prev
 	}
-	limit, size := r.Clamp(), 0
-	rows := &rowsInOrder{ctx: ctx, w: w, table: r.Table}
+	limit, size := r.PageLimit(), 0
+	rows := &sequentialReader{ctx: ctx, w: w, table: r.Table}
 	defer func() {
 		if closed := rows.close(); err == nil {
 			err = closed
@@ -208,41 +207,41 @@ func scan(ctx context.Context, w *view, r persistence.Range) (page persistence.P
 	return page, nil
 }
 
-// rowAt is the row that stands at a place; value is that of the place's key.
-func rowAt(rows *rowsInOrder, r persistence.Range, place string, value []byte) (persistence.Row, error) {
+// rowAt returns the row at a position. value is the value of the position's key.
+func rowAt(rows *sequentialReader, r persistence.Range, place string, value []byte) (persistence.Row, error) {
 	if r.List == "" {
-		kept, err := decodeKept(append([]byte(nil), value...))
-		return persistence.Row{ID: place, Place: place, Value: kept.value, Version: kept.version}, err
+		kept, err := decodeValue(append([]byte(nil), value...))
+		return persistence.Row{ID: place, Position: place, Value: kept.value, Version: kept.version}, err
 	}
 	_, id, _ := strings.Cut(place, "\x00")
 	kept, err := rows.get(rowKey(persistence.Key{Table: r.Table, ID: id}))
 	if err == nil && kept.version == 0 {
 		err = fmt.Errorf("%w: %s %s stands in list %s and is not there", errCorrupt, r.Table, id, r.List)
 	}
-	return persistence.Row{ID: id, Place: place, Value: kept.value, Version: kept.version}, err
+	return persistence.Row{ID: id, Position: place, Value: kept.value, Version: kept.version}, err
 }
 
-// rowsInOrder reads rows of a table, most of which are asked for in the order
-// in which they lie: then each next one is a step and no search.
-type rowsInOrder struct {
-	ctx   context.Context //nolint:containedctx // of the one scan that it lives in
-	w     *view
+// sequentialReader reads rows of a table. Most are read in the order of their keys, so that the next row is one
+// step of an iterator instead of a search.
+type sequentialReader struct {
+	ctx   context.Context //nolint:containedctx // of the single scan that uses the reader
+	w     *readView
 	table string
 	it    *pebble.Iterator
 	last  []byte
-	run   int // rows that came in order
+	run   int // rows read in key order so far
 }
 
-// inOrder is after how many rows in order an iterator is worth its making.
-const inOrder = 4
+// sequentialRun is the number of rows in order after which an iterator is cheaper than searches.
+const sequentialRun = 4
 
-func (o *rowsInOrder) get(k []byte) (row, error) {
+func (o *sequentialReader) get(k []byte) (row, error) {
 	if bytes.Compare(k, o.last) < 0 {
 		o.run = 0
 	}
 	o.last = k
-	if o.run++; o.run < inOrder {
-		return getKept(o.w, k)
+	if o.run++; o.run < sequentialRun {
+		return getValue(o.w, k)
 	}
 	if o.it == nil {
 		base := append(key(rowSpace, o.table), 0)
@@ -261,28 +260,28 @@ func (o *rowsInOrder) get(k []byte) (row, error) {
 	if err != nil {
 		return row{}, err
 	}
-	return decodeKept(slices.Clone(v))
+	return decodeValue(slices.Clone(v))
 }
 
-func (o *rowsInOrder) close() error {
+func (o *sequentialReader) close() error {
 	if o.it == nil {
 		return nil
 	}
 	return o.it.Close()
 }
 
-// LastOffset is the offset of the last entry of a log; 0: it has none.
+// LastOffset returns the offset of the last entry of a log; 0: the log is empty.
 func (d *Driver) LastOffset(ctx context.Context, log string) (last uint64, err error) {
-	err = d.read(ctx, func(w *view) (err error) {
-		last, err = counter(w, key(offsetSpace, log))
+	err = d.withView(ctx, func(w *readView) (err error) {
+		last, err = getCounter(w, key(offsetSpace, log))
 		return err
 	})
 	return last, err
 }
 
-// Events returns entries of a log with offset > after, in order.
+// Events returns entries of a log with an offset above after, in order.
 func (d *Driver) Events(ctx context.Context, log string, after uint64, limit int) (entries []persistence.LogEntry, err error) {
-	err = d.read(ctx, func(w *view) (err error) {
+	err = d.withView(ctx, func(w *readView) (err error) {
 		it, err := w.NewIterWithContext(ctx, &pebble.IterOptions{
 			LowerBound: eventKey(log, after+1), UpperBound: append(key(eventSpace, log), 1),
 		})
@@ -309,9 +308,9 @@ func (d *Driver) Events(ctx context.Context, log string, after uint64, limit int
 	return entries, err
 }
 
-// Tables are the names of the tables that have rows and end in a text.
+// Tables returns the names of the tables that have rows and end in a text.
 func (d *Driver) Tables(ctx context.Context, ending string) (tables []string, err error) {
-	err = d.read(ctx, func(w *view) error {
+	err = d.withView(ctx, func(w *readView) error {
 		it, failed := w.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: []byte{rowSpace}, UpperBound: []byte{rowSpace + 1}})
 		if failed != nil {
 			return failed

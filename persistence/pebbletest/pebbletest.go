@@ -1,4 +1,4 @@
-// Package pebbletest opens stores for tests of other packages.
+// Package pebbletest opens stores on Pebble for tests of other packages.
 package pebbletest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/persistence/pebble"
 )
 
-// Open returns an empty store on Pebble, which is closed at the end of the test.
+// Open returns an empty store on Pebble, which is closed when the test ends.
 func Open(t testing.TB) *persistence.Store {
 	t.Helper()
 	driver, err := pebble.Open(t.TempDir(), pebble.Options{})
@@ -25,22 +25,22 @@ func Open(t testing.TB) *persistence.Store {
 	return store
 }
 
-// Store is a store on Pebble whose commits a test can see and refuse.
+// Store is a store on Pebble whose commits a test can observe and refuse.
 type Store struct {
 	*persistence.Store
 
-	// BeforeApply is called before each commit. If it returns an error, nothing is
-	// committed. Default: everything is committed.
+	// BeforeApply is called before each commit. If it returns an error, nothing is committed. nil: every change is
+	// committed.
 	BeforeApply func(commit.Change) error
 }
 
-// OpenStore returns an empty Store, which is closed at the end of the test.
+// OpenStore returns an empty Store, which is closed when the test ends.
 func OpenStore(t testing.TB) *Store {
 	t.Helper()
 	return &Store{Store: Open(t)}
 }
 
-// Apply calls BeforeApply and commits.
+// Apply calls BeforeApply and commits the change.
 func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	if s.BeforeApply != nil {
 		if err := s.BeforeApply(c); err != nil {

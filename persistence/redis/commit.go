@@ -18,36 +18,36 @@ import (
 
 const (
 	queueLength = 1024
-	workers     = 2   // round trips at once
-	batchCount  = 128 // commits in one of them
+	workers     = 2   // concurrent round trips
+	batchCount  = 128 // commits per round trip
 	batchBytes  = 4 << 20
 	retryFirst  = 20 * time.Millisecond
-	retryMost   = 500 * time.Millisecond
+	maxRetry    = 500 * time.Millisecond
 )
 
 var errAnswer = errors.New("redis: a script answered in a way that this version does not know")
 
-type answer struct {
+type outcome struct {
 	result persistence.Result
 	number uint64 // of the commit in the history of Redis
 	err    error
 }
 
 type request struct {
-	ctx      context.Context //nolint:containedctx // it is the caller's, for as long as the caller waits
+	ctx      context.Context //nolint:containedctx // the context of the caller, valid while the caller waits
 	id       string
 	of       *history
 	kind     byte // entryIntent, entryClaim or entryAll
 	args     []any
-	intended bool // it stands in the ledger
+	intended bool // the ledger has its entry
 	size     int
 	events   int
 	puts     int
-	answer   chan answer // room for the one answer
+	answer   chan outcome // buffered, as there is exactly one outcome
 }
 
-// Commit runs c's script and returns once Redis has it. While Redis is away it
-// is tried again, always under the same id, until ctx or Options.Wait ends it.
+// Commit runs the script of c and returns once Redis has it. While Redis is unavailable the commit is retried with
+// the same id, until ctx or Options.Wait ends.
 func (d *Driver) Commit(ctx context.Context, c persistence.Commit) (persistence.Result, error) {
 	if err := c.Check(); err != nil {
 		return persistence.Result{}, err
@@ -58,11 +58,11 @@ func (d *Driver) Commit(ctx context.Context, c persistence.Commit) (persistence.
 	return d.submit(ctx, &request{id: c.ID, of: d.history(c.Shard), kind: entryIntent, args: arguments(c), size: c.Size(), events: len(c.Events), puts: len(c.Puts)})
 }
 
-// submit queues a request and waits for its answer.
+// submit queues a request and waits for its outcome.
 func (d *Driver) submit(ctx context.Context, r *request) (persistence.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.wait)
 	defer cancel()
-	r.ctx, r.answer = ctx, make(chan answer, 1)
+	r.ctx, r.answer = ctx, make(chan outcome, 1)
 	if err := d.enqueue(r); err != nil {
 		return persistence.Result{}, err
 	}
@@ -70,13 +70,13 @@ func (d *Driver) submit(ctx context.Context, r *request) (persistence.Result, er
 	case a := <-r.answer:
 		return a.result, a.err
 	case <-ctx.Done():
-		return persistence.Result{}, away(cmp.Or(r.of.err(), ctx.Err()))
+		return persistence.Result{}, unavailableError(cmp.Or(r.of.err(), ctx.Err()))
 	}
 }
 
 func (d *Driver) enqueue(r *request) error {
-	d.life.RLock()
-	defer d.life.RUnlock()
+	d.lifecycle.RLock()
+	defer d.lifecycle.RUnlock()
 	if d.closed {
 		return persistence.ErrClosed
 	}
@@ -84,18 +84,18 @@ func (d *Driver) enqueue(r *request) error {
 	case d.queue <- r:
 		return nil
 	case <-r.ctx.Done():
-		return away(r.ctx.Err())
+		return unavailableError(r.ctx.Err())
 	}
 }
 
 func arguments(c persistence.Commit) []any {
-	a := []any{c.ID, c.Shard, c.Token, c.Log, rememberFor.Milliseconds(), len(c.Guards)}
+	a := []any{c.ID, c.Shard, c.Token, c.Log, resultTTL.Milliseconds(), len(c.Guards)}
 	for _, g := range c.Guards {
 		a = append(a, g.Key.Table, g.Key.ID, strconv.FormatUint(g.Version, 10))
 	}
-	a = append(a, len(c.Adds))
-	for _, t := range c.Adds {
-		a = append(a, t.Key.Table, t.Key.ID, t.Head, t.Text())
+	a = append(a, len(c.CounterAdds))
+	for _, t := range c.CounterAdds {
+		a = append(a, t.Key.Table, t.Key.ID, t.Prefix, t.DeltaText())
 	}
 	a = append(a, len(c.Puts))
 	for _, p := range c.Puts {
@@ -109,20 +109,20 @@ func arguments(c persistence.Commit) []any {
 	for _, e := range c.Events {
 		a = append(a, e.Subject, e.Payload)
 	}
-	a = append(a, c.Forget, strconv.FormatUint(c.Trim, 10))
+	a = append(a, c.DeleteLog, strconv.FormatUint(c.TrimUpTo, 10))
 	a = append(a, len(c.DeleteEvents))
 	for _, offset := range c.DeleteEvents {
 		a = append(a, "0-"+strconv.FormatUint(offset, 10))
 	}
-	a = append(a, len(c.ForgetSubjects))
-	for _, subject := range c.ForgetSubjects {
+	a = append(a, len(c.DeleteSubjects))
+	for _, subject := range c.DeleteSubjects {
 		a = append(a, subject)
 	}
 	return a
 }
 
-// work sends what waits, several commits in one round trip.
-func (d *Driver) work() {
+// commitLoop sends waiting commits, several in one round trip.
+func (d *Driver) commitLoop() {
 	for r := range d.queue {
 		batch, size := []*request{r}, r.size
 	collect:
@@ -142,9 +142,9 @@ func (d *Driver) work() {
 	}
 }
 
-// deliver tries a batch until each of its commits is answered or given up.
+// deliver sends a batch until each of its commits is answered or given up.
 func (d *Driver) deliver(batch []*request) {
-	for delay := retryFirst; ; delay = min(2*delay, retryMost) {
+	for delay := retryFirst; ; delay = min(2*delay, maxRetry) {
 		batch = d.attempt(batch)
 		if len(batch) == 0 {
 			return
@@ -152,18 +152,18 @@ func (d *Driver) deliver(batch []*request) {
 		t := time.NewTimer(delay)
 		select {
 		case <-t.C:
-		case <-batch[len(batch)-1].ctx.Done(): // the last to come
+		case <-batch[len(batch)-1].ctx.Done(): // the last request of the batch
 		}
 		t.Stop()
 	}
 }
 
-// attempt sends a batch and returns what has to be sent again.
+// attempt sends a batch once and returns the requests that have to be sent again.
 func (d *Driver) attempt(batch []*request) (again []*request) {
 	var waiting []*request
 	var until time.Time
 	for _, r := range batch {
-		if r.ctx.Err() != nil || d.rests(r) {
+		if r.ctx.Err() != nil || d.holdUntilRestored(r) {
 			continue
 		}
 		waiting = append(waiting, r)
@@ -176,20 +176,20 @@ func (d *Driver) attempt(batch []*request) (again []*request) {
 	}
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(waiting[0].ctx), until)
 	defer cancel()
-	if err := d.intend(waiting); err != nil {
+	if err := d.recordIntents(waiting); err != nil {
 		d.setHealth(err)
 		return waiting
 	}
 	pipe := d.client.Pipeline()
 	commands := make([]*redis.Cmd, len(waiting))
 	for i, r := range waiting {
-		commands[i] = scriptOf(r.kind).EvalSha(ctx, pipe, []string{d.prefix}, append(d.lead(r.of, unforced), r.args...)...)
+		commands[i] = scriptOf(r.kind).EvalSha(ctx, pipe, []string{d.prefix}, append(d.scriptArguments(r.of, nextNumber), r.args...)...)
 	}
 	_, _ = pipe.Exec(ctx) // each command has its own error
-	return append(again, d.hear(ctx, waiting, commands)...)
+	return append(again, d.handleAnswers(ctx, waiting, commands)...)
 }
 
-// scriptOf is what runs an entry of the ledger.
+// scriptOf returns the script that executes a ledger entry.
 func scriptOf(kind byte) *redis.Script {
 	switch kind {
 	case entryClaim:
@@ -201,21 +201,21 @@ func scriptOf(kind byte) *redis.Script {
 	}
 }
 
-// hear gives the answers out, once the ledger has them, and returns what has
+// handleAnswers records the outcomes in the ledger and then answers the callers. It returns the requests that have
 // to be sent again.
-func (d *Driver) hear(ctx context.Context, waiting []*request, commands []*redis.Cmd) (again []*request) {
+func (d *Driver) handleAnswers(ctx context.Context, waiting []*request, commands []*redis.Cmd) (again []*request) {
 	unloaded := false
-	answers := make(map[*request]answer, len(waiting))
+	answers := make(map[*request]outcome, len(waiting))
 	for i, r := range waiting {
 		err := commands[i].Err()
 		var refused redis.Error
 		switch {
 		case err == nil:
-			a := parse(commands[i], r)
+			a := parseAnswer(commands[i], r)
 			if errors.Is(a.err, errStale) {
-				r.of.lacks()
-				d.wake()
-				if !d.rests(r) { // it is over already
+				r.of.markBehind()
+				d.triggerRestore()
+				if !d.holdUntilRestored(r) { // restored meanwhile: send it again
 					again = append(again, r)
 				}
 				continue
@@ -225,8 +225,8 @@ func (d *Driver) hear(ctx context.Context, waiting []*request, commands []*redis
 		case redis.HasErrorPrefix(err, "NOSCRIPT"):
 			unloaded = true
 			again = append(again, r)
-		case errors.As(err, &refused) && !passing(err):
-			r.answer <- answer{err: away(err)}
+		case errors.As(err, &refused) && !isTransient(err):
+			r.answer <- outcome{err: unavailableError(err)}
 		default:
 			d.setHealth(err)
 			again = append(again, r)
@@ -234,7 +234,7 @@ func (d *Driver) hear(ctx context.Context, waiting []*request, commands []*redis
 	}
 	d.recordOutcomes(answers)
 	for r, a := range answers {
-		r.of.reached(a.number)
+		r.of.recordAcknowledged(a.number)
 		r.answer <- a
 	}
 	if unloaded {
@@ -243,8 +243,8 @@ func (d *Driver) hear(ctx context.Context, waiting []*request, commands []*redis
 	return again
 }
 
-// passing says whether Redis itself may recover from an error by waiting.
-func passing(err error) bool {
+// isTransient reports whether Redis may recover from an error without an operator.
+func isTransient(err error) bool {
 	for _, p := range []string{"LOADING", "MISCONF", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "OOM"} {
 		if redis.HasErrorPrefix(err, p) {
 			return true
@@ -253,25 +253,25 @@ func passing(err error) bool {
 	return false
 }
 
-// errStale: Redis has not reached what was acknowledged.
+// errStale reports that Redis lacks commits that were acknowledged.
 var errStale = errors.New("redis: a replica answers that lacks commits")
 
-func parse(cmd *redis.Cmd, r *request) (a answer) {
+func parseAnswer(cmd *redis.Cmd, r *request) (a outcome) {
 	parts, err := cmd.StringSlice()
 	if err != nil || len(parts) == 0 {
-		return answer{err: errors.Join(errAnswer, err)}
+		return outcome{err: errors.Join(errAnswer, err)}
 	}
 	switch {
 	case parts[0] == "stale":
-		return answer{err: errStale}
+		return outcome{err: errStale}
 	case parts[0] == "fenced":
-		return answer{err: domain.ErrFenced}
+		return outcome{err: domain.ErrFenced}
 	case parts[0] == "conflict":
-		return answer{err: domain.ErrConflict}
+		return outcome{err: domain.ErrConflict}
 	case parts[0] == "malformed":
-		return answer{err: fmt.Errorf("%w: a row is no tally of this kind", persistence.ErrMalformed)}
+		return outcome{err: fmt.Errorf("%w: a row is no tally of this kind", persistence.ErrMalformed)}
 	case parts[0] != "ok" || len(parts) != 5:
-		return answer{err: fmt.Errorf("%w: %q", errAnswer, parts)}
+		return outcome{err: fmt.Errorf("%w: %q", errAnswer, parts)}
 	}
 	if a.number, a.err = number(parts[4]); a.err != nil {
 		return a

@@ -11,43 +11,42 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// history is what this process knows of the commits of one shard. Commits and
-// claims of a shard are numbered in turn, by Redis; what a process remembers of a
-// shard begins with its claim.
+// history is what this process knows of the commits of one shard. Redis numbers the commits and claims of a shard
+// consecutively. A process knows a shard's history from its claim on.
 type history struct {
 	shard string
-	key   string        // of the number of the shard's last commit
-	acked atomic.Uint64 // the highest number that was acknowledged here
+	key   string        // Redis key of the number of the shard's last commit
+	acked atomic.Uint64 // highest number that was acknowledged in this process
 
-	mu    sync.Mutex
-	whole chan struct{} // closed once Redis lacks nothing any more; nil: it lacks nothing
-	lost  error         // why that was not given back, last
-	tries int           // to give it back
-	at    time.Time     // of the last one
+	mu              sync.Mutex
+	restored        chan struct{} // closed once Redis has all commits again; nil: Redis lacks none
+	restoreError    error         // why the last attempt to restore commits failed
+	restoreAttempts int           // attempts to restore commits
+	lastAttempt     time.Time     // time of the last attempt
 }
 
-// history is that of a shard, which begins with this where it is not known.
+// history returns the history of a shard, and creates it if needed.
 func (d *Driver) history(shard string) *history {
-	d.shards.Lock()
-	defer d.shards.Unlock()
+	d.historiesLock.Lock()
+	defer d.historiesLock.Unlock()
 	h := d.histories[shard]
 	if h == nil {
 		h = &history{shard: shard, key: d.prefix + "n:" + shard}
 		d.histories[shard] = h
-		d.all = append(slices.Clip(d.all), h)
+		d.historyList = append(slices.Clip(d.historyList), h)
 	}
 	return h
 }
 
-// known are all histories; nobody changes what is returned.
-func (d *Driver) known() []*history {
-	d.shards.Lock()
-	defer d.shards.Unlock()
-	return d.all
+// allHistories returns all histories. The slice must not be changed.
+func (d *Driver) allHistories() []*history {
+	d.historiesLock.Lock()
+	defer d.historiesLock.Unlock()
+	return d.historyList
 }
 
-// reached remembers the highest number that was acknowledged.
-func (h *history) reached(n uint64) {
+// recordAcknowledged records the highest acknowledged number.
+func (h *history) recordAcknowledged(n uint64) {
 	for {
 		old := h.acked.Load()
 		if n <= old || h.acked.CompareAndSwap(old, n) {
@@ -56,72 +55,72 @@ func (h *history) reached(n uint64) {
 	}
 }
 
-// lacks notes that Redis lacks commits; false: that was known.
-func (h *history) lacks() bool {
+// markBehind records that Redis lacks commits. It returns false if that was known.
+func (h *history) markBehind() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.whole != nil {
+	if h.restored != nil {
 		return false
 	}
-	h.whole = make(chan struct{})
+	h.restored = make(chan struct{})
 	return true
 }
 
-// found notes that Redis has all commits; false: that was known.
-func (h *history) found() bool {
+// markRestored records that Redis has all commits. It returns false if that was known.
+func (h *history) markRestored() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.whole == nil {
+	if h.restored == nil {
 		return false
 	}
-	close(h.whole)
-	h.whole, h.lost, h.tries, h.at = nil, nil, 0, time.Time{}
+	close(h.restored)
+	h.restored, h.restoreError, h.restoreAttempts, h.lastAttempt = nil, nil, 0, time.Time{}
 	return true
 }
 
-// failed notes why they could not be given back.
-func (h *history) failed(err error) {
+// recordFailure records why restoring commits failed.
+func (h *history) recordFailure(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lost, h.at = err, time.Now()
-	h.tries++
+	h.restoreError, h.lastAttempt = err, time.Now()
+	h.restoreAttempts++
 }
 
-// due says whether it is worth to try again: the whole ledger is read for it.
-func (h *history) due() bool {
+// isRestoreDue reports whether restoring should be tried again now. Each attempt reads the whole ledger.
+func (h *history) isRestoreDue() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.tries < triesLost || time.Since(h.at) > retryLost
+	return h.restoreAttempts < maxQuickRetries || time.Since(h.lastAttempt) > slowRetryInterval
 }
 
-// awaits is closed once Redis lacks nothing any more; nil: it lacks nothing.
-func (h *history) awaits() <-chan struct{} {
+// restoredChannel returns a channel that is closed once Redis has all commits; nil: it lacks none.
+func (h *history) restoredChannel() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.whole
+	return h.restored
 }
 
-// err is why nothing can be done with the shard now.
+// err returns why the shard cannot be used now.
 func (h *history) err() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.whole != nil && h.lost == nil {
+	if h.restored != nil && h.restoreError == nil {
 		return errStale
 	}
-	return h.lost
+	return h.restoreError
 }
 
-// numbers is how far the Redis that answers now goes, in each of some histories.
-func (d *Driver) numbers(ctx context.Context, of []*history) ([]uint64, error) {
+// lastNumbers reads the number of the last commit of each history from Redis.
+func (d *Driver) lastNumbers(ctx context.Context, of []*history) ([]uint64, error) {
 	if len(of) == 0 {
 		return nil, d.client.Ping(ctx).Err()
 	}
-	return askNumbers(ctx, d.client, of)()
+	return queueLastNumbers(ctx, d.client, of)()
 }
 
-// askNumbers asks how far histories go; what it returns is called for the
-// answer, where the asking waits for others.
-func askNumbers(ctx context.Context, to redis.Cmdable, of []*history) func() ([]uint64, error) {
+// queueLastNumbers queues a read of the last numbers. The returned function returns the answer once the queue has
+// been sent.
+func queueLastNumbers(ctx context.Context, to redis.Cmdable, of []*history) func() ([]uint64, error) {
 	have := make([]uint64, len(of))
 	if len(of) == 1 {
 		one := to.Get(ctx, of[0].key)
@@ -156,10 +155,10 @@ func askNumbers(ctx context.Context, to redis.Cmdable, of []*history) func() ([]
 	}
 }
 
-// rests keeps a request whose shard Redis lacks commits of, until that is over;
-// false: it lacks none. So a shard that is lost holds up no other one.
-func (d *Driver) rests(r *request) bool {
-	whole := r.of.awaits()
+// holdUntilRestored holds a request whose shard lacks commits in Redis, and queues it again once they are restored.
+// It returns false if no commits are lacking. So the shard does not delay other shards.
+func (d *Driver) holdUntilRestored(r *request) bool {
+	whole := r.of.restoredChannel()
 	if whole == nil {
 		return false
 	}
@@ -167,18 +166,18 @@ func (d *Driver) rests(r *request) bool {
 		select {
 		case <-whole:
 			if err := d.enqueue(r); err != nil {
-				r.answer <- answer{err: err}
+				r.answer <- outcome{err: err}
 			}
-		case <-r.ctx.Done(): // nobody waits any more
+		case <-r.ctx.Done(): // the caller has given up
 		}
 	}()
 	return true
 }
 
-// wake has what Redis lacks looked at soon.
-func (d *Driver) wake() {
+// triggerRestore makes the health monitor check soon whether Redis lacks commits.
+func (d *Driver) triggerRestore() {
 	select {
-	case d.woken <- struct{}{}:
+	case d.wakeRestore <- struct{}{}:
 	default:
 	}
 }

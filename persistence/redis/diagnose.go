@@ -12,9 +12,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Diagnose says in words, without an address, what an error of this package tells
-// of Redis, and whether it is worth trying again later: Redis is away, starts or
-// takes no commits for now. Empty: the error tells nothing of the kind.
+// Diagnose describes an error of this package in words, without an address. later: waiting may help, as Redis is
+// unavailable, starting, or refuses commits temporarily. what is "" if the error does not come from Redis or the
+// connection.
 func Diagnose(err error) (what string, later bool) {
 	for _, state := range []struct {
 		is    bool
@@ -41,14 +41,13 @@ func Diagnose(err error) (what string, later bool) {
 	return "", false
 }
 
-// hasPrefix says whether Redis answered with an error that begins so.
+// hasPrefix reports whether Redis answered with an error that begins with one of some prefixes.
 func hasPrefix(err error, prefixes ...string) bool {
 	var answer redis.Error
 	return errors.As(err, &answer) && slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(answer.Error(), p) })
 }
 
-// unreachable says whether there was no answer. A far end whose certificate or
-// protocol is wrong has answered.
+// unreachable reports whether Redis did not answer. A server with a wrong certificate or protocol has answered.
 func unreachable(err error) bool {
 	if connection, is := errors.AsType[*net.OpError](err); is {
 		return slices.Contains([]string{"dial", "read", "write"}, connection.Op)

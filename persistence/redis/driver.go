@@ -1,6 +1,7 @@
-// Package redis is the driver of the store for installs beyond one machine:
-// one Lua script per commit on one Redis 7 with an append-only file. It knows
-// no noun and no cluster; ownership is the token that each commit carries.
+// Package redis is the driver of the store for installations with several machines.
+//
+// Each commit is one Lua script on one Redis 7 with an append-only file. Ownership of a shard is the token that
+// each commit carries.
 package redis
 
 import (
@@ -20,56 +21,54 @@ import (
 
 const (
 	tag = "{cb}"
-	// rememberFor is how long the answer of a commit is kept.
-	rememberFor = 10 * time.Minute
-	// pulse is how often Redis is asked whether it is there.
-	pulse = time.Second
-	// Commits that could not be given back are tried again triesLost times, with
-	// each pulse, since another process may give back what they follow from, and
-	// then every retryLost.
-	triesLost = 8
-	retryLost = 10 * time.Second
-	// restoreLimit is how long a Redis that lacks commits may take to take them.
-	restoreLimit = time.Minute
+	// resultTTL is how long the result of a commit is stored.
+	resultTTL = 10 * time.Minute
+	// healthInterval is the time between two checks of Redis.
+	healthInterval = time.Second
+	// Commits that could not be restored are tried again at each health check, maxQuickRetries times, because
+	// another process may restore the commits that they depend on. Then they are tried every slowRetryInterval.
+	maxQuickRetries   = 8
+	slowRetryInterval = 10 * time.Second
+	// restoreTimeout bounds the time for restoring commits to Redis.
+	restoreTimeout = time.Minute
 )
 
-// Options are how a Redis is used. The zero value is right for a service.
+// Options configure the connection. The zero value is right for a service.
 type Options struct {
-	Prefix string        // of every key; installs with different ones share a server
-	Wait   time.Duration // how long a commit or a read may take; 0: 5 s
-	Logger *slog.Logger  // nil: silent
-	// Ledger is a folder in which each commit is kept beside Redis, so that a
-	// Redis that lacks acknowledged ones can be given them again. "": such a one
-	// is refused.
+	Prefix string        // of every key; installations with different prefixes can share a server
+	Wait   time.Duration // maximum duration of a commit or read. Default: 5 s
+	Logger *slog.Logger  // Default: no log
+	// Ledger is a folder that records each commit, so that commits which Redis has lost can be restored. "": a
+	// Redis that lacks acknowledged commits is refused.
 	Ledger string
-	// AnyHistory takes a Redis as it is, whatever it lacks: after a fail-over to
-	// a replica that had not seen everything, people are rung twice.
+	// AnyHistory accepts a Redis that lacks acknowledged commits. After a fail-over to a replica that lacked
+	// commits, people may be called twice.
 	AnyHistory bool
 }
 
-// Driver is a connection to a Redis.
+// Driver is a connection to a Redis server.
 type Driver struct {
-	reader // for all shards that are known here
+	reader // for all shards that are known to this process
 
 	client *redis.Client
 	prefix string
 	wait   time.Duration
 	log    *slog.Logger
 
-	queue   chan *request
-	life    sync.RWMutex // commits enter shared, Close alone
-	closed  bool
-	stop    context.CancelFunc
-	working sync.WaitGroup
+	queue     chan *request
+	lifecycle sync.RWMutex // held shared by commits, exclusively by Close
+	closed    bool
+	stop      context.CancelFunc
+	working   sync.WaitGroup
 
-	ledger     *ledger // nil: none
-	anyHistory bool
-	restoring  sync.Mutex
-	woken      chan struct{} // room for one
+	ledger      *ledger // nil: no ledger
+	anyHistory  bool
+	restoreLock sync.Mutex
+	wakeRestore chan struct{} // buffered, capacity 1
 
-	shards    sync.Mutex
-	histories map[string]*history
-	all       []*history // the same; replaced, never changed
+	historiesLock sync.Mutex
+	histories     map[string]*history
+	historyList   []*history // the histories as a slice, which is replaced and never changed
 
 	mu     sync.Mutex
 	health error
@@ -77,9 +76,8 @@ type Driver struct {
 
 var _ persistence.Driver = (*Driver)(nil)
 
-// Open connects to the Redis of a URL (redis://[user:password@]host:port/db).
-// It fails where none answers within Options.Wait or where the data have
-// another format, and warns of settings under which commits can get lost.
+// Open connects to the Redis at a URL (redis://[user:password@]host:port/db). It fails if Redis does not answer
+// within Options.Wait or if the data have another format. It warns of Redis settings that can lose commits.
 func Open(ctx context.Context, url string, o Options) (*Driver, error) {
 	settings, err := settingsOf(url, o.Wait)
 	if err != nil {
@@ -91,16 +89,16 @@ func Open(ctx context.Context, url string, o Options) (*Driver, error) {
 	d := &Driver{
 		client: redis.NewClient(settings), prefix: o.Prefix + tag, wait: settings.ReadTimeout, log: o.Logger,
 		queue: make(chan *request, queueLength), anyHistory: o.AnyHistory,
-		woken: make(chan struct{}, 1), histories: make(map[string]*history),
+		wakeRestore: make(chan struct{}, 1), histories: make(map[string]*history),
 	}
-	d.reader = reader{d: d, of: d.known}
+	d.reader = reader{d: d, of: d.allHistories}
 	if o.Ledger != "" {
 		var highest map[string]uint64
 		if d.ledger, highest, err = openLedger(o.Ledger); err != nil {
 			return nil, errors.Join(err, d.client.Close())
 		}
 		for shard, n := range highest {
-			d.history(shard).reached(n)
+			d.history(shard).recordAcknowledged(n)
 		}
 	}
 	if err = d.prepare(ctx); err != nil {
@@ -109,22 +107,22 @@ func Open(ctx context.Context, url string, o Options) (*Driver, error) {
 	var running context.Context
 	running, d.stop = context.WithCancel(context.WithoutCancel(ctx))
 	for range workers {
-		d.working.Go(d.work)
+		d.working.Go(d.commitLoop)
 	}
-	d.working.Go(func() { d.watch(running) })
+	d.working.Go(func() { d.monitorHealth(running) })
 	return d, nil
 }
 
-// settingsOf is how the Redis of a URL is connected to; wait as in Options.
+// settingsOf returns the connection options for a URL. wait is Options.Wait.
 func settingsOf(url string, wait time.Duration) (*redis.Options, error) {
 	settings, err := redis.ParseURL(url)
 	if err != nil {
-		return nil, errors.New("redis: the URL is not redis://[user:password@]host:port/db") // err may hold the password
+		return nil, errors.New("redis: the URL is not redis://[user:password@]host:port/db") // err may contain the password
 	}
 	if wait <= 0 {
 		wait = 5 * time.Second
 	}
-	settings.MaxRetries = -1 // a repeated script would report a conflict with itself; the commit id decides
+	settings.MaxRetries = -1 // a repeated script would conflict with itself; retries use the commit id
 	settings.ContextTimeoutEnabled = true
 	settings.DialTimeout = min(wait, time.Second)
 	settings.DialerRetries = 1
@@ -146,14 +144,14 @@ func (d *Driver) prepare(ctx context.Context) error {
 	if err := d.load(ctx); err != nil {
 		return err
 	}
-	d.inspect(ctx)
-	return d.recall(ctx)
+	d.checkServerSettings(ctx)
+	return d.openLedger(ctx)
 }
 
-// layoutKey, behind the prefix, holds persistence.Layout.
+// layoutKey, after the prefix, is the key of persistence.Layout.
 const layoutKey = "format"
 
-// checkLayout fails with redis.Nil where the Redis holds nothing yet.
+// checkLayout returns redis.Nil for an empty database.
 func checkLayout(ctx context.Context, client *redis.Client, prefix string) error {
 	have, err := client.Get(ctx, prefix+layoutKey).Result()
 	if err != nil {
@@ -162,7 +160,7 @@ func checkLayout(ctx context.Context, client *redis.Client, prefix string) error
 	return persistence.CheckLayout("the Redis", have)
 }
 
-// load makes the scripts known.
+// load loads the scripts into Redis.
 func (d *Driver) load(ctx context.Context) error {
 	for _, s := range []*redis.Script{commitScript, claimScript, claimAllScript, scanScript, eventsScript} {
 		if err := s.Load(ctx, d.client).Err(); err != nil {
@@ -172,12 +170,12 @@ func (d *Driver) load(ctx context.Context) error {
 	return nil
 }
 
-// recall compares Redis with the ledger of an earlier process.
-func (d *Driver) recall(ctx context.Context) error {
+// openLedger opens the ledger and compares Redis with it.
+func (d *Driver) openLedger(ctx context.Context) error {
 	if d.ledger != nil {
 		install := rand.Text()
-		if d.ledger.install != "" {
-			install = d.ledger.install // a Redis that has lost even that is given everything again
+		if d.ledger.installID != "" {
+			install = d.ledger.installID // a Redis that has lost the installation id gets all commits of the ledger
 		}
 		if err := d.client.SetNX(ctx, d.prefix+"i", install, 0).Err(); err != nil {
 			return err
@@ -190,16 +188,16 @@ func (d *Driver) recall(ctx context.Context) error {
 			return err
 		}
 	}
-	// A shard that cannot be given back is refused to who wants it; who opens may
-	// want others.
+	// A shard whose commits cannot be restored is refused when it is used. Opening the driver succeeds, because the
+	// process may use other shards.
 	if err := d.restore(ctx); !errors.Is(err, errLost) {
 		return err
 	}
 	return nil
 }
 
-// inspect warns of settings that lose commits.
-func (d *Driver) inspect(ctx context.Context) {
+// checkServerSettings warns of Redis settings that can lose commits.
+func (d *Driver) checkServerSettings(ctx context.Context) {
 	for _, want := range []struct{ name, value, risk string }{
 		{"appendonly", "yes", "a restart of Redis loses commits"},
 		{"appendfsync", "always", "a power cut loses the commits of the last second"},
@@ -217,22 +215,22 @@ func (d *Driver) inspect(ctx context.Context) {
 	}
 }
 
-// watch keeps the health up to date while nobody commits.
-func (d *Driver) watch(ctx context.Context) {
-	t := time.NewTicker(pulse)
+// monitorHealth updates the health while no commits are sent.
+func (d *Driver) monitorHealth(ctx context.Context) {
+	t := time.NewTicker(healthInterval)
 	defer t.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-		case <-d.woken:
+		case <-d.wakeRestore:
 		}
-		long, cancel := context.WithTimeout(ctx, restoreLimit)
+		long, cancel := context.WithTimeout(ctx, restoreTimeout)
 		err := d.restore(long)
 		cancel()
 		if errors.Is(err, errLost) {
-			err = nil // of some shards, which say it themselves
+			err = nil // concerns single shards, which report it themselves
 		}
 		if ctx.Err() == nil {
 			d.setHealth(err)
@@ -240,7 +238,7 @@ func (d *Driver) watch(ctx context.Context) {
 	}
 }
 
-// setHealthIf notes an error and keeps what was known where there is none.
+// setHealthIf records an error. nil leaves the health unchanged.
 func (d *Driver) setHealthIf(err error) {
 	if err != nil {
 		d.setHealth(err)
@@ -257,16 +255,15 @@ func (d *Driver) setHealth(err error) {
 		}
 		return
 	}
-	d.health = fmt.Errorf("%w: redis: %w", persistence.ErrUnavailable, err) // as it is now: what it began with may be over
+	d.health = fmt.Errorf("%w: redis: %w", persistence.ErrUnavailable, err) // the current cause, which may differ from the first one
 	if was == nil {
 		d.log.Error("redis is away", slog.Any("error", err))
 	}
 }
 
-// Healthy is nil while commits can be expected to succeed; it lags by at most
-// two seconds.
+// Healthy returns nil while commits can be expected to succeed. It lags by two seconds at most.
 func (d *Driver) Healthy() error {
-	return d.healthy(d.known()...)
+	return d.healthy(d.allHistories()...)
 }
 
 func (d *Driver) healthy(of ...*history) error {
@@ -275,7 +272,7 @@ func (d *Driver) healthy(of ...*history) error {
 	d.mu.Unlock()
 	for _, h := range of {
 		if err == nil {
-			err = away(h.err())
+			err = unavailableError(h.err())
 		}
 	}
 	return err
@@ -283,14 +280,14 @@ func (d *Driver) healthy(of ...*history) error {
 
 // Close finishes the commits under way and disconnects.
 func (d *Driver) Close() error {
-	d.life.Lock()
+	d.lifecycle.Lock()
 	if d.closed {
-		d.life.Unlock()
+		d.lifecycle.Unlock()
 		return nil
 	}
 	d.closed = true
 	close(d.queue)
-	d.life.Unlock()
+	d.lifecycle.Unlock()
 	d.stop()
 	d.working.Wait()
 	if d.ledger != nil {
@@ -299,8 +296,8 @@ func (d *Driver) Close() error {
 	return d.client.Close()
 }
 
-// away wraps what Redis or the way to it reports.
-func away(err error) error {
+// unavailableError wraps an error of Redis or of the connection.
+func unavailableError(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -102,7 +102,7 @@ func TestOnlyTheListsThatChangeAreTouched(t *testing.T) {
 		page, err := d.Scan(t.Context(), persistence.Range{Table: "t", List: list, Limit: 10})
 		require.NoError(t, err)
 		for _, r := range page.Rows {
-			places = append(places, r.Place)
+			places = append(places, r.Position)
 		}
 		return places
 	}

@@ -9,13 +9,13 @@ func OpenLedger(dir string, most int64) (Ledger, error) {
 	if err != nil {
 		return Ledger{}, err
 	}
-	l.most = most
+	l.maxFileBytes = most
 	return Ledger{l}, l.openFile("install")
 }
 
 // Note writes what is about to be sent.
 func (l Ledger) Note(id string) error {
-	return l.l.note(true, func(add func(byte, ...string) error) error { return add(entryIntent, id, "an argument") })
+	return l.l.writeEntries(true, func(add func(byte, ...string) error) error { return add(entryIntent, id, "an argument") })
 }
 
 // Tear leaves a part of an entry, as a full disk does.

@@ -24,8 +24,8 @@ import (
 func failOver(t *testing.T, o redis.Options, restart bool) (*redis.Driver, error) {
 	t.Helper()
 	_, primary := redistest.Start(t)
-	replica := redistest.Replica(t, primary)
-	way := redistest.NewWay(t, primary)
+	replica := redistest.StartReplica(t, primary)
+	way := redistest.NewProxy(t, primary)
 	d, err := redis.Open(t.Context(), way.URL(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close() })
@@ -42,7 +42,7 @@ func failOver(t *testing.T, o redis.Options, restart bool) (*redis.Driver, error
 	for i := range 20 {
 		write(i)
 	}
-	require.Eventually(t, func() bool { return replica.Has("row") }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return replica.HasKey("row") }, time.Minute, 10*time.Millisecond)
 	replica.Promote()
 	for i := 20; i < 50; i++ {
 		write(i)
@@ -51,7 +51,7 @@ func failOver(t *testing.T, o redis.Options, restart bool) (*redis.Driver, error
 		require.NoError(t, d.Close())
 	}
 	primary.Kill()
-	way.To(replica)
+	way.SwitchTo(replica)
 	if restart {
 		d, err = redis.Open(t.Context(), way.URL(), o)
 		if err == nil {

@@ -17,10 +17,9 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// The ledger is what this process knows of Redis's history, on its own disk:
-// each commit before it is sent, and its number before it is acknowledged. A
-// Redis that lacks acknowledged commits, because a replica was promoted that
-// had not seen them, is given them again in their order. Two files take turns,
+// The ledger records this process's commits on its own disk: each commit before it is sent to Redis, and its number
+// before it is acknowledged. If Redis lacks acknowledged commits because a replica was promoted that did not have
+// them, they are replayed in order. Two files are used alternately, so that the last ledgerBytes are available.
 // so that the last ledgerBytes at least are known.
 
 const (
@@ -28,52 +27,51 @@ const (
 	maxEntry    = 64 << 20
 )
 
-// The kinds of entries.
+// The kinds of ledger entries.
 const (
-	entryHeader  = 'h' // the install's id
-	entryIntent  = 'i' // a commit that is about to be sent: id, arguments
-	entryClaim   = 'c' // a claim that is about to be sent: id, arguments
-	entryAll     = 'w' // a claim of all shards that is about to be sent: id, arguments
-	entryAck     = 'a' // id, number
-	entryRefused = 'r' // id
+	entryHeader  = 'h' // id of the installation
+	entryIntent  = 'i' // before a commit is sent: id, arguments
+	entryClaim   = 'c' // before a claim is sent: id, arguments
+	entryAll     = 'w' // before a claim of all shards is sent: id, arguments
+	entryAck     = 'a' // acknowledged: id, number
+	entryRefused = 'r' // refused: id
 )
 
 type ledger struct {
-	mu      sync.Mutex
-	dir     string
-	file    *os.File // nil before begin, and where it could not be opened anew
-	size    int64    // of its whole entries
-	torn    bool     // behind them stands a part of one
-	most    int64    // that a file may hold until the next one is begun
-	install string
+	mu           sync.Mutex
+	dir          string
+	file         *os.File // nil before openFile, and after a failed open
+	size         int64    // of its complete entries
+	torn         bool     // an incomplete entry follows the complete ones
+	maxFileBytes int64    // size at which the next file is started
+	installID    string
 }
 
-// past is a commit as the ledger has it.
-type past struct {
+// ledgerEntry is a commit recorded in the ledger.
+type ledgerEntry struct {
 	id     string
 	kind   byte // entryIntent, entryClaim or entryAll
 	args   []string
-	number uint64 // 0: whether it is done is not known
+	number uint64 // 0: its outcome is unknown
 }
 
-// shard is the one in whose history it stands.
-func (p past) shard() string {
+// shard returns the shard that the commit belongs to.
+func (p ledgerEntry) shard() string {
 	switch {
 	case p.kind == entryClaim && len(p.args) > 0:
 		return p.args[0]
 	case p.kind == entryIntent && len(p.args) > 1:
 		return p.args[1]
 	}
-	return persistence.Whole
+	return persistence.WholeStore
 }
 
-// openLedger reads a folder's ledger; highest is the last number that was
-// acknowledged, by shard.
+// openLedger opens the ledger in a folder. highest is the highest acknowledged number of each shard.
 func openLedger(dir string) (l *ledger, highest map[string]uint64, err error) {
 	if err = os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("redis: ledger: %w", err)
 	}
-	l = &ledger{dir: dir, most: ledgerBytes}
+	l = &ledger{dir: dir, maxFileBytes: ledgerBytes}
 	done, err := l.read()
 	if err != nil {
 		return nil, nil, err
@@ -89,18 +87,18 @@ func openLedger(dir string) (l *ledger, highest map[string]uint64, err error) {
 
 func (l *ledger) path(name string) string { return filepath.Join(l.dir, name) }
 
-// openFile opens the current file for an install; another one's ledger is refused.
+// openFile opens the current file for an installation. The ledger of another installation is refused.
 func (l *ledger) openFile(install string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.install != "" && l.install != install {
+	if l.installID != "" && l.installID != install {
 		return fmt.Errorf("%w: %s belongs to another Redis; move it away if that one is given up", errLost, l.dir)
 	}
-	l.install = install
+	l.installID = install
 	return l.open()
 }
 
-// open appends to the current file, which gets a header where it is new.
+// open opens the current file for appending. A new file gets a header.
 func (l *ledger) open() error {
 	f, err := os.OpenFile(l.path("current"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -114,7 +112,7 @@ func (l *ledger) open() error {
 	if l.size > 0 {
 		return nil
 	}
-	if err = l.append(entryHeader, []string{l.install}); err != nil {
+	if err = l.append(entryHeader, []string{l.installID}); err != nil {
 		return err
 	}
 	return errors.Join(f.Sync(), syncDir(l.dir))
@@ -128,10 +126,10 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// append writes one entry: length, checksum, kind, texts. Nothing is written
-// behind a part of an entry: it would never be read.
+// append writes one entry: length, checksum, kind, texts. It first removes an incomplete entry, because entries
+// after that would never be read.
 func (l *ledger) append(kind byte, texts []string) error {
-	if err := l.whole(); err != nil {
+	if err := l.removeTornEntry(); err != nil {
 		return err
 	}
 	body := []byte{kind}
@@ -144,14 +142,14 @@ func (l *ledger) append(kind byte, texts []string) error {
 	n, err := l.file.Write(append(entry, body...))
 	if err != nil {
 		l.torn = n > 0
-		return errors.Join(fmt.Errorf("redis: ledger: %w", err), l.whole())
+		return errors.Join(fmt.Errorf("redis: ledger: %w", err), l.removeTornEntry())
 	}
 	l.size += int64(n)
 	return nil
 }
 
-// whole takes back what was written of an entry that could not be written.
-func (l *ledger) whole() error {
+// removeTornEntry truncates the file to its complete entries.
+func (l *ledger) removeTornEntry() error {
 	if !l.torn {
 		return nil
 	}
@@ -162,9 +160,8 @@ func (l *ledger) whole() error {
 	return nil
 }
 
-// note writes entries; sync says whether they must survive a power cut before
-// it returns.
-func (l *ledger) note(sync bool, write func(add func(kind byte, texts ...string) error) error) error {
+// writeEntries writes the entries that write adds. With sync set, they survive a power cut once it returns.
+func (l *ledger) writeEntries(sync bool, write func(add func(kind byte, texts ...string) error) error) error {
 	l.mu.Lock()
 	var err error
 	if l.file == nil {
@@ -174,26 +171,26 @@ func (l *ledger) note(sync bool, write func(add func(kind byte, texts ...string)
 		err = write(func(kind byte, texts ...string) error { return l.append(kind, texts) })
 	}
 	f := l.file
-	if err == nil && l.size >= l.most {
-		err = l.turn()
+	if err == nil && l.size >= l.maxFileBytes {
+		err = l.rotate()
 	}
 	l.mu.Unlock()
 	if err != nil || !sync {
 		return err
 	}
-	if err = f.Sync(); err != nil && !errors.Is(err, os.ErrClosed) { // a file that was turned is synced
+	if err = f.Sync(); err != nil && !errors.Is(err, os.ErrClosed) { // closed by a rotation, which has synced the file
 		return fmt.Errorf("redis: ledger: %w", err)
 	}
 	return nil
 }
 
-// turn begins another file and forgets the one before the last. What goes wrong
-// is tried again with the next entries; until then they go where they went.
-func (l *ledger) turn() error {
+// rotate starts a new file and deletes the file before the current one. After an error the current file stays in
+// use, and the next entries retry the rotation.
+func (l *ledger) rotate() error {
 	if err := l.file.Sync(); err != nil {
 		return fmt.Errorf("redis: ledger: %w", err)
 	}
-	_ = l.file.Close() // all of it is on the disk
+	_ = l.file.Close() // already synced
 	l.file = nil
 	if err := os.Rename(l.path("current"), l.path("before")); err != nil {
 		return errors.Join(fmt.Errorf("redis: ledger: %w", err), l.open())
@@ -210,12 +207,12 @@ func (l *ledger) close() error {
 	return errors.Join(l.file.Sync(), l.file.Close())
 }
 
-// read returns what both files hold, in the order of sending, without what was
-// refused. A torn end is where a file ends.
-func (l *ledger) read() ([]past, error) {
+// read returns the entries of both files in the order of sending, without refused commits. An incomplete entry ends
+// a file.
+func (l *ledger) read() ([]ledgerEntry, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var list []past
+	var list []ledgerEntry
 	at := make(map[string]int)
 	for _, name := range []string{"before", "current"} {
 		f, err := os.Open(l.path(name))
@@ -225,13 +222,13 @@ func (l *ledger) read() ([]past, error) {
 		if err != nil {
 			return nil, fmt.Errorf("redis: ledger: %w", err)
 		}
-		whole, err := entries(bufio.NewReaderSize(f, 1<<20), func(kind byte, texts []string) {
+		whole, err := readEntries(bufio.NewReaderSize(f, 1<<20), func(kind byte, texts []string) {
 			switch kind {
 			case entryHeader:
-				l.install = texts[0]
+				l.installID = texts[0]
 			case entryIntent, entryClaim, entryAll:
 				at[texts[0]] = len(list)
-				list = append(list, past{id: texts[0], kind: kind, args: texts[1:]})
+				list = append(list, ledgerEntry{id: texts[0], kind: kind, args: texts[1:]})
 			case entryAck:
 				if i, known := at[texts[0]]; known && len(texts) == 2 {
 					list[i].number, _ = strconv.ParseUint(texts[1], 10, 64)
@@ -242,22 +239,22 @@ func (l *ledger) read() ([]past, error) {
 				}
 			}
 		})
-		if err == nil && name == "current" && l.file == nil { // what follows a torn entry would never be read
+		if err == nil && name == "current" && l.file == nil { // entries after the incomplete one would never be read
 			err = os.Truncate(l.path(name), whole)
 		}
 		if err = errors.Join(err, f.Close()); err != nil {
 			return nil, fmt.Errorf("redis: ledger: %w", err)
 		}
 	}
-	return slices.DeleteFunc(list, func(p past) bool { return p.args == nil }), nil
+	return slices.DeleteFunc(list, func(p ledgerEntry) bool { return p.args == nil }), nil
 }
 
-// entries calls each with the entries that are whole and returns their length.
-func entries(r io.Reader, each func(kind byte, texts []string)) (whole int64, err error) {
+// readEntries calls each with every complete entry and returns their length in bytes.
+func readEntries(r io.Reader, each func(kind byte, texts []string)) (whole int64, err error) {
 	for {
 		var head [8]byte
 		if _, err = io.ReadFull(r, head[:]); err != nil {
-			return whole, ended(err)
+			return whole, ignoreEOF(err)
 		}
 		n := binary.LittleEndian.Uint32(head[:4])
 		if n == 0 || n > maxEntry {
@@ -265,7 +262,7 @@ func entries(r io.Reader, each func(kind byte, texts []string)) (whole int64, er
 		}
 		body := make([]byte, n)
 		if _, err = io.ReadFull(r, body); err != nil {
-			return whole, ended(err)
+			return whole, ignoreEOF(err)
 		}
 		if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(head[4:]) {
 			return whole, nil
@@ -286,15 +283,15 @@ func entries(r io.Reader, each func(kind byte, texts []string)) (whole int64, er
 	}
 }
 
-func ended(err error) error {
+func ignoreEOF(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
 	}
 	return err
 }
 
-// texts are a script's arguments as it will see them.
-func texts(args []any) []string {
+// argumentTexts returns the arguments of a script as the script receives them.
+func argumentTexts(args []any) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
 		switch a := a.(type) {

@@ -20,21 +20,20 @@ type reader struct {
 	of func() []*history
 }
 
-// read asks Redis something in one round trip, and believes it only where it
-// has all that was acknowledged before in the reader's shards: one that was
-// promoted without would show a key that is revoked, or a log without its last
-// events. The answer stands in the command that ask queues.
+// read runs one round trip of read commands, which ask queues. Its result is used only if Redis has all commits
+// acknowledged before in the reader's shards. A promoted replica that lacks commits would show a revoked key or a
+// log without its last events.
 func (r reader) read(ctx context.Context, ask func(ctx context.Context, to redis.Pipeliner)) error {
 	d := r.d
 	ctx, cancel := context.WithTimeout(ctx, d.wait)
 	defer cancel()
 	for again := false; ; again = true {
 		of := r.of()
-		acked := acknowledged(of) // before Redis is asked
+		acked := acknowledged(of) // before the read
 		pipe := d.client.Pipeline()
 		numbers := func() ([]uint64, error) { return nil, nil }
 		if len(of) > 0 {
-			numbers = askNumbers(ctx, pipe, of)
+			numbers = queueLastNumbers(ctx, pipe, of)
 		}
 		ask(ctx, pipe)
 		_, err := pipe.Exec(ctx)
@@ -42,28 +41,28 @@ func (r reader) read(ctx context.Context, ask func(ctx context.Context, to redis
 		switch {
 		case redis.HasErrorPrefix(err, "NOSCRIPT") && !again:
 			if err = d.load(ctx); err != nil {
-				return away(err)
+				return unavailableError(err)
 			}
 			continue
 		case noNumber != nil:
-			return away(noNumber)
+			return unavailableError(noNumber)
 		}
 		for i, h := range of {
 			if have[i] < acked[i] && !d.anyHistory {
-				if h.lacks() {
-					d.wake()
+				if h.markBehind() {
+					d.triggerRestore()
 				}
-				return away(h.err())
+				return unavailableError(h.err())
 			}
 		}
 		if err != nil && !errors.Is(err, redis.Nil) {
-			return away(err)
+			return unavailableError(err)
 		}
 		return nil
 	}
 }
 
-// acknowledged is how far histories go as far as is known here.
+// acknowledged returns the highest acknowledged number of each history.
 func acknowledged(of []*history) []uint64 {
 	list := make([]uint64, len(of))
 	for i, h := range of {
@@ -76,20 +75,20 @@ func acknowledged(of []*history) []uint64 {
 func (r reader) Get(ctx context.Context, k persistence.Key) (value []byte, version uint64, err error) {
 	var found *redis.SliceCmd
 	if err = r.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
-		found = askRow(ctx, to, r.d.prefix, k)
+		found = queueRowRead(ctx, to, r.d.prefix, k)
 	}); err != nil {
 		return nil, 0, err
 	}
-	return rowOf(found)
+	return parseRow(found)
 }
 
-// askRow asks for a row.
-func askRow(ctx context.Context, to redis.Cmdable, prefix string, k persistence.Key) *redis.SliceCmd {
+// queueRowRead queues the read of a row.
+func queueRowRead(ctx context.Context, to redis.Cmdable, prefix string, k persistence.Key) *redis.SliceCmd {
 	return to.HMGet(ctx, prefix+"r:"+k.Table+"\x00"+k.ID, "v", "d")
 }
 
-// rowOf is the row that was asked for, or domain.ErrNotFound.
-func rowOf(found *redis.SliceCmd) (value []byte, version uint64, err error) {
+// parseRow returns the row that was read, or domain.ErrNotFound.
+func parseRow(found *redis.SliceCmd) (value []byte, version uint64, err error) {
 	var row struct {
 		Version uint64 `redis:"v"`
 		Value   []byte `redis:"d"`
@@ -97,15 +96,14 @@ func rowOf(found *redis.SliceCmd) (value []byte, version uint64, err error) {
 	err = found.Scan(&row)
 	switch {
 	case err != nil:
-		return nil, 0, away(err)
+		return nil, 0, unavailableError(err)
 	case row.Version == 0:
 		return nil, 0, domain.ErrNotFound
 	}
 	return row.Value, row.Version, nil
 }
 
-// ReadRow reads a row of the Redis of a URL, and changes nothing there; or is
-// domain.ErrNotFound.
+// ReadRow reads a row of the Redis at a URL without changing anything. domain.ErrNotFound: there is no such row.
 func ReadRow(ctx context.Context, url string, k persistence.Key) (value []byte, version uint64, err error) {
 	settings, err := settingsOf(url, 0)
 	if err != nil {
@@ -119,7 +117,7 @@ func ReadRow(ctx context.Context, url string, k persistence.Key) (value []byte, 
 	if err != nil {
 		return nil, 0, err
 	}
-	return rowOf(askRow(ctx, client, tag, k))
+	return parseRow(queueRowRead(ctx, client, tag, k))
 }
 
 // Scan returns one page of a table or of a list.
@@ -138,15 +136,15 @@ func (r reader) Scan(ctx context.Context, want persistence.Range) (persistence.P
 	if want.Reverse {
 		reverse = "1"
 	}
-	parts, err := r.run(ctx, scanScript, want.Table, want.List, from, to, want.Clamp(), reverse, persistence.PageBytes)
+	parts, err := r.run(ctx, scanScript, want.Table, want.List, from, to, want.PageLimit(), reverse, persistence.PageBytes)
 	if err != nil {
 		return persistence.Page{}, err
 	}
 	page := persistence.Page{More: parts[0] == "1"}
 	for parts = parts[1:]; len(parts) >= 3; parts = parts[3:] {
-		row := persistence.Row{ID: parts[0], Place: parts[0], Value: []byte(parts[2])}
+		row := persistence.Row{ID: parts[0], Position: parts[0], Value: []byte(parts[2])}
 		if want.List != "" {
-			_, row.ID, _ = strings.Cut(row.Place, "\x00")
+			_, row.ID, _ = strings.Cut(row.Position, "\x00")
 		}
 		if row.Version, err = number(parts[1]); err != nil {
 			return persistence.Page{}, err
@@ -156,7 +154,7 @@ func (r reader) Scan(ctx context.Context, want persistence.Range) (persistence.P
 	return page, nil
 }
 
-// run reads by a script.
+// run executes a read-only script.
 func (r reader) run(ctx context.Context, script *redis.Script, args ...any) ([]string, error) {
 	var answered *redis.Cmd
 	if err := r.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
@@ -165,10 +163,10 @@ func (r reader) run(ctx context.Context, script *redis.Script, args ...any) ([]s
 		return nil, err
 	}
 	parts, err := answered.StringSlice()
-	return parts, away(err)
+	return parts, unavailableError(err)
 }
 
-// LastOffset is the offset of the last entry of a log; 0: it has none.
+// LastOffset returns the offset of the last entry of a log; 0: the log is empty.
 func (r reader) LastOffset(ctx context.Context, log string) (uint64, error) {
 	var found *redis.StringCmd
 	if err := r.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
@@ -180,10 +178,10 @@ func (r reader) LastOffset(ctx context.Context, log string) (uint64, error) {
 	if errors.Is(err, redis.Nil) {
 		return 0, nil
 	}
-	return last, away(err)
+	return last, unavailableError(err)
 }
 
-// Events returns entries of a log with offset > after, in order.
+// Events returns entries of a log with an offset above after, in order.
 func (r reader) Events(ctx context.Context, log string, after uint64, limit int) ([]persistence.LogEntry, error) {
 	parts, err := r.run(ctx, eventsScript, log, fmt.Sprintf("0-%d", after+1), limit, persistence.PageBytes)
 	if err != nil {
@@ -203,18 +201,17 @@ func (r reader) Events(ctx context.Context, log string, after uint64, limit int)
 	return entries, nil
 }
 
-// globbed is a text that a pattern of Redis takes for itself.
-var globbed = strings.NewReplacer("\\", "\\\\", "*", "\\*", "?", "\\?", "[", "\\[", "]", "\\]")
+// globEscaper escapes the special characters of a Redis pattern.
+var globEscaper = strings.NewReplacer("\\", "\\\\", "*", "\\*", "?", "\\?", "[", "\\[", "]", "\\]")
 
-// Tables are the names of the tables that have rows and end in a text. It looks
-// through all keys.
+// Tables returns the names of the tables that have rows and end in a text. It scans all keys.
 func (r reader) Tables(ctx context.Context, ending string) ([]string, error) {
-	before := r.d.prefix + "k:"
+	before := r.d.prefix + "k:"    // SCAN may return a key twice
 	found := make(map[string]bool) // a key may come twice
 	for cursor := uint64(0); ; {
 		var page *redis.ScanCmd
 		if err := r.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
-			page = to.Scan(ctx, cursor, globbed.Replace(before)+"*"+globbed.Replace(ending), 1000)
+			page = to.Scan(ctx, cursor, globEscaper.Replace(before)+"*"+globEscaper.Replace(ending), 1000)
 		}); err != nil {
 			return nil, err
 		}

@@ -12,80 +12,76 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// errLost: Redis lacks commits that were acknowledged, and the ledger cannot
-// give them back.
+// errLost reports that Redis lacks acknowledged commits that the ledger cannot restore.
 var errLost = errors.New("redis lacks commits that were acknowledged")
 
-// unforced numbers a commit in turn.
-const unforced = ""
+// nextNumber lets Redis give a commit the next number.
+const nextNumber = ""
 
-// lead are the arguments that each numbered script begins with: the number
-// that Redis must have reached, and the number to give, where that is known.
-func (d *Driver) lead(of *history, force string) []any {
+// scriptArguments returns the first arguments of every numbered script: the number that Redis must have reached,
+// and the number to give, if it is fixed.
+func (d *Driver) scriptArguments(of *history, force string) []any {
 	if d.anyHistory {
 		return []any{"0", force}
 	}
 	return []any{strconv.FormatUint(of.acked.Load(), 10), force}
 }
 
-// lacking is a shard of which Redis lacks acknowledged commits.
-type lacking struct {
+// shardBehind is a shard of which Redis lacks acknowledged commits.
+type shardBehind struct {
 	*history
 	have uint64
 }
 
-// behind are the shards of which Redis lacks commits. Those of which it lacks
-// none any more may go on.
-func (d *Driver) behind(ctx context.Context) (list []lacking, err error) {
-	of := d.known()
-	acked := acknowledged(of) // before Redis is asked: what is acknowledged meanwhile it need not have said
-	have, err := d.numbers(ctx, of)
+// findLacking returns the shards of which Redis lacks commits. Shards that lack none any more are released.
+func (d *Driver) findLacking(ctx context.Context) (list []shardBehind, err error) {
+	of := d.allHistories()
+	acked := acknowledged(of) // read before Redis is asked, as later commits need not be in its answer
+	have, err := d.lastNumbers(ctx, of)
 	if err != nil || d.anyHistory {
 		return nil, err
 	}
 	for i, h := range of {
 		switch {
 		case have[i] < acked[i]:
-			if h.lacks(); h.due() {
+			if h.markBehind(); h.isRestoreDue() {
 				d.log.Error("redis lacks commits that were acknowledged: a replica that had not seen them was promoted",
 					slog.String("shard", h.shard), slog.Uint64("has", have[i]), slog.Uint64("acknowledged", acked[i]))
 			}
-			list = append(list, lacking{h, have[i]})
-		case h.found():
+			list = append(list, shardBehind{h, have[i]})
+		case h.markRestored():
 			d.log.Info("redis has all commits of a shard again", slog.String("shard", h.shard))
 		}
 	}
 	return list, nil
 }
 
-// restore gives a Redis that lacks acknowledged commits what it lacks, from
-// the ledger, in order within each shard. Until that is done every commit and
-// read of the shard is refused; others go on.
+// restore replays the acknowledged commits that Redis lacks from the ledger, in order within each shard. Until then
+// every commit and read of such a shard is refused; other shards go on.
 //
-// Several processes do so at once, each with its own commits. In what order the
-// commits of different shards come to stand is not what it was; only rows of the
-// install are written by several shards, under guards, so what came later is
-// refused until that stands which it follows from. Therefore whoever is refused
-// is tried again as long as another one gets on, and from time to time after
-// that. What never follows keeps its shard refused, and is told: a row of the
-// install that was taken anew between the fail-over and the restoring, or that
-// came, went and came again within what was lost.
+// Several processes restore concurrently, each from its own ledger. The order between commits of different shards
+// may change. Only rows without a workspace are written by several shards, under guards: a commit is refused until
+// the commits that it depends on are restored. So restoring is repeated as long as some process makes progress, and
+// from time to time after that.
+//
+// A commit that can never be replayed keeps its shard refused and reported. It depends on a row that was written
+// between the fail-over and the restore, or that was deleted and created again within the lost commits.
 func (d *Driver) restore(ctx context.Context) error {
-	d.restoring.Lock()
-	defer d.restoring.Unlock()
-	list, err := d.behind(ctx)
+	d.restoreLock.Lock()
+	defer d.restoreLock.Unlock()
+	list, err := d.findLacking(ctx)
 	if err != nil || len(list) == 0 {
 		return err
 	}
 	due := false
 	for _, l := range list {
 		err = errors.Join(err, l.err())
-		due = due || l.due()
+		due = due || l.isRestoreDue()
 	}
 	if !due {
 		return err
 	}
-	var all []past
+	var all []ledgerEntry
 	if d.ledger != nil {
 		if all, err = d.ledger.read(); err != nil {
 			return err
@@ -96,14 +92,14 @@ func (d *Driver) restore(ctx context.Context) error {
 		rest := list[:0]
 		for _, l := range list {
 			before := l.have
-			failed := d.redo(ctx, &l, all)
+			failed := d.replay(ctx, &l, all)
 			switch {
 			case failed == nil:
-				l.found()
+				l.markRestored()
 			case !errors.Is(failed, errLost):
 				return failed
 			default:
-				l.failed(failed)
+				l.recordFailure(failed)
 				rest, err = append(rest, l), errors.Join(err, failed)
 			}
 			progress = progress || l.have > before
@@ -113,9 +109,9 @@ func (d *Driver) restore(ctx context.Context) error {
 	return err
 }
 
-// from is what a ledger has of the shard: what Redis lacks in the order of its
-// numbers, what was never answered, and the first number of all.
-func (l *lacking) from(all []past) (done, open []past, oldest uint64) {
+// selectEntries returns the ledger entries of the shard: done are acknowledged commits that Redis lacks, in the
+// order of their numbers; open are commits without an answer. oldest is the lowest number in the ledger.
+func (l *shardBehind) selectEntries(all []ledgerEntry) (done, open []ledgerEntry, oldest uint64) {
 	for _, p := range all {
 		if p.shard() != l.shard {
 			continue
@@ -130,13 +126,13 @@ func (l *lacking) from(all []past) (done, open []past, oldest uint64) {
 			open = append(open, p)
 		}
 	}
-	slices.SortFunc(done, func(a, b past) int { return cmp.Compare(a.number, b.number) })
+	slices.SortFunc(done, func(a, b ledgerEntry) int { return cmp.Compare(a.number, b.number) })
 	return done, open, oldest
 }
 
-// redo runs what follows l.have, which moves along. What was never answered may
-// stand in between: where a number is missing, it is tried first.
-func (d *Driver) redo(ctx context.Context, l *lacking, all []past) error {
+// replay executes the commits that follow l.have, and advances it. If a number is missing, a commit without an
+// answer may have had it, so those are tried first.
+func (d *Driver) replay(ctx context.Context, l *shardBehind, all []ledgerEntry) error {
 	acked := l.acked.Load()
 	lost := func(format string, args ...any) error {
 		return fmt.Errorf("%w: of shard %s it has %d of %d, and %s", errLost, l.shard, l.have, acked, fmt.Sprintf(format, args...))
@@ -144,13 +140,13 @@ func (d *Driver) redo(ctx context.Context, l *lacking, all []past) error {
 	if d.ledger == nil {
 		return lost("there is no ledger")
 	}
-	done, open, oldest := l.from(all)
+	done, open, oldest := l.selectEntries(all)
 	if oldest == 0 || oldest > l.have+1 {
 		return lost("the ledger begins at %d", oldest)
 	}
 	for _, p := range done {
 		for len(open) > 0 && l.have+1 < p.number {
-			ok, err := d.again(ctx, open[0], l.have+1)
+			ok, err := d.replayOne(ctx, open[0], l.have+1)
 			if err != nil {
 				return err
 			}
@@ -159,10 +155,10 @@ func (d *Driver) redo(ctx context.Context, l *lacking, all []past) error {
 				l.have++
 			}
 		}
-		if l.have+1 < p.number { // another process has written it, whose ledger has it
+		if l.have+1 < p.number { // another process has written this commit, which is in the ledger of that process
 			return lost("number %d is missing, and this ledger does not have it", l.have+1)
 		}
-		ok, err := d.again(ctx, p, p.number)
+		ok, err := d.replayOne(ctx, p, p.number)
 		if err != nil {
 			return err
 		}
@@ -178,8 +174,8 @@ func (d *Driver) redo(ctx context.Context, l *lacking, all []past) error {
 	return nil
 }
 
-// again runs one commit under a number; false: it is refused.
-func (d *Driver) again(ctx context.Context, p past, number uint64) (bool, error) {
+// replayOne executes one commit under a number. It returns false if Redis refuses it.
+func (d *Driver) replayOne(ctx context.Context, p ledgerEntry, number uint64) (bool, error) {
 	args := make([]any, 0, len(p.args)+2)
 	args = append(args, "0", strconv.FormatUint(number, 10))
 	for _, a := range p.args {
@@ -192,13 +188,13 @@ func (d *Driver) again(ctx context.Context, p past, number uint64) (bool, error)
 	return len(parts) == 5 && parts[0] == "ok" && parts[4] == strconv.FormatUint(number, 10), nil
 }
 
-// recordOutcomes writes what became of a batch before anybody hears of it.
-func (d *Driver) recordOutcomes(answers map[*request]answer) {
+// recordOutcomes writes the outcomes of a batch to the ledger before the callers get them.
+func (d *Driver) recordOutcomes(answers map[*request]outcome) {
 	if d.ledger == nil || len(answers) == 0 {
 		return
 	}
 	sure := false
-	err := d.ledger.note(true, func(add func(byte, ...string) error) error {
+	err := d.ledger.writeEntries(true, func(add func(byte, ...string) error) error {
 		for r, a := range answers {
 			var err error
 			if a.err == nil {
@@ -219,22 +215,22 @@ func (d *Driver) recordOutcomes(answers map[*request]answer) {
 	d.log.Error("the ledger beside redis cannot be written", slog.Any("error", err))
 	for r, a := range answers {
 		if a.err == nil {
-			answers[r] = answer{err: fmt.Errorf("%w: %w", persistence.ErrUnavailable, err)}
+			answers[r] = outcome{err: fmt.Errorf("%w: %w", persistence.ErrUnavailable, err)}
 		}
 	}
 }
 
-// intend writes what is about to be sent.
-func (d *Driver) intend(batch []*request) error {
+// recordIntents writes commits to the ledger before they are sent.
+func (d *Driver) recordIntents(batch []*request) error {
 	if d.ledger == nil {
 		return nil
 	}
-	return d.ledger.note(false, func(add func(byte, ...string) error) error {
+	return d.ledger.writeEntries(false, func(add func(byte, ...string) error) error {
 		for _, r := range batch {
 			if r.intended {
 				continue
 			}
-			if err := add(r.kind, append([]string{r.id}, texts(r.args)...)...); err != nil {
+			if err := add(r.kind, append([]string{r.id}, argumentTexts(r.args)...)...); err != nil {
 				return err
 			}
 			r.intended = true

@@ -2,8 +2,8 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// Keys of persistence.Layout, each after the prefix and the hash tag {cb}; · is a zero
-// byte. One tag keeps an install on one slot, where scripts may touch all of it.
+// Keys of persistence.Layout, each after the prefix and the hash tag {cb}. A dot (·) is a zero byte. The tag keeps an
+// installation in one hash slot, where scripts may use all of its keys.
 //
 //	r:table · id          hash: v version, d value, s sort, l lists joined by zero bytes
 //	k:table               sorted set of ids
@@ -11,21 +11,22 @@ import "github.com/redis/go-redis/v9"
 //	e:log                 stream, entry 0-offset: q sequence, s subject, d payload
 //	o:log                 last offset
 //	q:log                 hash: subject → last sequence
-//	t                     hash: shard → token; * → what claimAllScript says
+//	t                     hash: shard → token; * → see claimAllScript
 //	n:shard               number of the shard's last commit or claim
-//	i                     the install's id, drawn once
-//	c:commit id           the answer, for ten minutes
+//	i                     id of the installation, random
+//	c:commit id           result, for ten minutes
 //	format                persistence.Layout
 
-// commitScript is one commit. KEYS: prefix. ARGV: the number that must have been
-// reached, the number to give ("": the next), id, shard, token, log,
-// memory in ms; number of guards, each table, id, version; number of adds, each
-// table, id, head, numbers; number of puts, each table, id, 0 | 1 (keep), value,
-// sort, lists; number of events, each subject, payload; a log to forget ("": none);
-// the offset up to which the log is trimmed (0: not at all); number of events to
-// delete, each 0-offset; number of subjects whose counts
-// go, each subject. It answers {"ok", versions, offset, sequences, number}, {"stale", number}, {"fenced"},
-// {"conflict"} or {"malformed"}; a refusal comes before the first write.
+// commitScript executes one commit.
+//
+// KEYS: prefix. ARGV: the number that must have been reached; the number to give ("": the next); id; shard; token; log;
+// TTL of the result in ms; number of guards, each table, id, version; number of counter adds, each table, id, prefix,
+// deltas; number of puts, each table, id, 0 (delete) or 1, value, sort, lists; number of events, each subject, payload; a
+// log to delete ("": none); the offset up to which the log is trimmed (0: not at all); number of events to delete, each
+// 0-offset; number of subjects to delete, each subject.
+//
+// It returns {"ok", versions, offset, sequences, number}, {"stale", number}, {"fenced"}, {"conflict"} or {"malformed"}.
+// A refusal comes before the first write.
 var commitScript = redis.NewScript(`
 local P = KEYS[1]
 local at = 0
@@ -132,10 +133,9 @@ if id ~= '' then redis.call('SET', P .. 'c:' .. id, cjson.encode(answer), 'PX', 
 return answer
 `)
 
-// claims is what both scripts of claims begin with. ARGV: the number that must
-// have been reached, the number to give ("": the next). N is set: the key of the
-// number.
-const claims = `
+// claimHeader is the beginning of both claim scripts. ARGV: the number that must have been reached; the number to
+// give ("": the next). N is the key of the number.
+const claimHeader = `
 local reached = tonumber(redis.call('GET', N) or '0')
 local number = string.format('%.0f', reached + 1)
 if reached < tonumber(ARGV[1]) or ARGV[2] ~= '' and ARGV[2] ~= number then return {'stale', string.format('%.0f', reached)} end
@@ -146,15 +146,14 @@ local function done()
 end
 `
 
-// claimScript makes a token the owner of a shard. KEYS: prefix. ARGV after those
-// of claims: shard, token. It answers as a commit of nothing does, or {"fenced"}:
-// of nodes that take turns one that was late takes nothing from who came after
-// it. Epoch 1 is that of a process that is alone, and takes it from anybody.
-// Whoever had all shards has none from then on.
+// claimScript makes a token the owner of a shard. KEYS: prefix. ARGV after those of claimHeader: shard, token. It
+// returns what an empty commit does, or {"fenced"}: a delayed node cannot take a shard from a node with a higher
+// epoch. Epoch 1 belongs to a single process, which may take the shard from any owner. The claim ends the ownership
+// of a process that claimed all shards.
 var claimScript = redis.NewScript(`
 local P, shard, token = KEYS[1], ARGV[3], ARGV[4]
 local N = P .. 'n:' .. shard
-` + claims + `
+` + claimHeader + `
 local mine = epoch(token)
 if mine > 1 and epoch(redis.call('HGET', P .. 't', shard) or '') > mine then return {'fenced'} end
 local floor, all = string.match(redis.call('HGET', P .. 't', '*') or '0|', '^(%d+)|(.*)$')
@@ -167,16 +166,14 @@ redis.call('HSET', P .. 't', shard, token)
 return done()
 `)
 
-// claimAllScript makes a token the owner of shard 0 and of all that were ever
-// claimed. KEYS: prefix. ARGV after those of claims: token, the highest epoch
-// that was seen before. It answers as claimScript does, or {"fenced"} where a
-// node has a higher epoch than the token, or, of a process that is alone, where
-// one has a higher one than was seen: it came in between, or this is done again
-// after it. The field * keeps the highest epoch, "|" and the token, which goes
-// once another one claims a shard.
+// claimAllScript makes a token the owner of shard 0 and of all shards that were ever claimed. KEYS: prefix. ARGV
+// after those of claimHeader: token; the highest epoch seen before. It returns what claimScript does. A node gets
+// {"fenced"} if a shard has a higher epoch than its token. A single process gets it if a shard has a higher epoch
+// than the one seen: a node has claimed it meanwhile, or before this claim was replayed. The field * holds the
+// highest epoch, "|" and the token, until another claim of a shard removes it.
 var claimAllScript = redis.NewScript(`
 local P, N = KEYS[1], KEYS[1] .. 'n:0'
-` + claims + `
+` + claimHeader + `
 local token, seen = ARGV[3], tonumber(ARGV[4])
 local mine = epoch(token)
 local highest, fields = 0, redis.call('HGETALL', P .. 't')
@@ -189,9 +186,9 @@ redis.call('HSET', P .. 't', '0', token, '*', string.format('%.0f', highest) .. 
 return done()
 `)
 
-// scanScript is one page. KEYS: prefix. ARGV: table, list, low, high (as
-// ZRANGEBYLEX takes them), limit, 0 | 1 (reverse), bytes. It answers 0 | 1
-// (more follow) and for each row place, version, value.
+// scanScript reads one page. KEYS: prefix. ARGV: table, list, low, high (in the notation of ZRANGEBYLEX), limit, 1
+// for reverse order else 0, bytes. It returns 1 if more rows follow else 0, and position, version and value of each
+// row.
 var scanScript = redis.NewScript(`
 local P = KEYS[1]
 local tbl, list, low, high = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -219,8 +216,8 @@ end
 return answer
 `)
 
-// eventsScript reads a log. KEYS: prefix. ARGV: log, first offset, limit, bytes.
-// It answers for each entry offset, sequence, subject, payload.
+// eventsScript reads entries of a log. KEYS: prefix. ARGV: log, first offset, limit, bytes. It returns offset,
+// sequence, subject and payload of each entry.
 var eventsScript = redis.NewScript(`
 local answer, size = {}, 0
 local from, left, budget = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])

@@ -20,9 +20,8 @@ func (d *Driver) Claim(ctx context.Context, shard, token string) error {
 	return err
 }
 
-// ClaimAll makes token the owner of all shards. What it says of the epochs that
-// it has seen makes a claim that is done again after a fail-over harmless: it
-// takes nothing from a node that came after it.
+// ClaimAll makes token the owner of all shards. It passes the highest epoch seen, so that a claim that is replayed
+// after a fail-over takes nothing from a node with a later claim.
 func (d *Driver) ClaimAll(ctx context.Context, token string) error {
 	if err := (persistence.Commit{Token: token}).Check(); err != nil {
 		return err
@@ -35,14 +34,14 @@ func (d *Driver) ClaimAll(ctx context.Context, token string) error {
 	}
 	highest := uint64(0)
 	for _, t := range tokens.Val() {
-		highest = max(highest, epoch(t))
+		highest = max(highest, tokenEpoch(t))
 	}
-	_, err := d.submit(ctx, &request{id: rand.Text(), of: d.history(persistence.Whole), kind: entryAll, args: []any{token, strconv.FormatUint(highest, 10)}})
+	_, err := d.submit(ctx, &request{id: rand.Text(), of: d.history(persistence.WholeStore), kind: entryAll, args: []any{token, strconv.FormatUint(highest, 10)}})
 	return err
 }
 
-// epoch is the number that a token begins with; 0: it has none.
-func epoch(token string) uint64 {
+// tokenEpoch returns the number at the beginning of a token; 0: there is none.
+func tokenEpoch(token string) uint64 {
 	first, _, _ := strings.Cut(token, "|")
 	n, err := strconv.ParseUint(first, 10, 64)
 	if err != nil {

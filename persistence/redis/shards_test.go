@@ -23,13 +23,13 @@ var installRow = persistence.Key{Table: "claims/", ID: "x"}
 type owner struct {
 	t      *testing.T
 	o      redis.Options
-	way    *redistest.Way
+	way    *redistest.Proxy
 	d      *redis.Driver
 	tokens map[string]string
 	made   map[string]int // commits that were acknowledged, by shard
 }
 
-func own(t *testing.T, way *redistest.Way, o redis.Options) *owner {
+func own(t *testing.T, way *redistest.Proxy, o redis.Options) *owner {
 	t.Helper()
 	w := &owner{t: t, o: o, way: way, tokens: make(map[string]string), made: make(map[string]int)}
 	w.open()
@@ -109,13 +109,13 @@ type pair struct {
 	t       *testing.T
 	primary *redistest.Server
 	replica *redistest.Server
-	way     *redistest.Way
+	way     *redistest.Proxy
 }
 
 func newPair(t *testing.T) *pair {
 	t.Helper()
 	_, primary := redistest.Start(t)
-	return &pair{t: t, primary: primary, replica: redistest.Replica(t, primary), way: redistest.NewWay(t, primary)}
+	return &pair{t: t, primary: primary, replica: redistest.StartReplica(t, primary), way: redistest.NewProxy(t, primary)}
 }
 
 // cut lets the replica have what is there, and nothing of what comes.
@@ -124,14 +124,14 @@ func (p *pair) cut(w *owner, shard string) {
 	k := persistence.Key{Table: "mark/" + shard, ID: "mark"}
 	_, err := w.d.Commit(p.t.Context(), persistence.Commit{Shard: shard, Token: w.tokens[shard], Puts: []persistence.Put{{Key: k, Value: []byte("v")}}})
 	require.NoError(p.t, err)
-	require.Eventually(p.t, func() bool { return p.replica.Has("mark/" + shard) }, time.Minute, 10*time.Millisecond)
+	require.Eventually(p.t, func() bool { return p.replica.HasKey("mark/" + shard) }, time.Minute, 10*time.Millisecond)
 	p.replica.Promote()
 }
 
 // over puts the replica in the place of the primary.
 func (p *pair) over() {
 	p.primary.Kill()
-	p.way.To(p.replica)
+	p.way.SwitchTo(p.replica)
 }
 
 func TestEachOfSeveralProcessesGivesBackItsOwnShards(t *testing.T) {
@@ -238,7 +238,7 @@ func TestAShardThatIsLostHoldsUpNoOther(t *testing.T) {
 	b.write(5, "1", "2")
 	require.NoError(t, a.d.Close()) // for good
 	p.over()
-	one, two := b.d.Part("1"), b.d.Part("2")
+	one, two := b.d.ShardDriver("1"), b.d.ShardDriver("2")
 	row := func(shard string) persistence.Key { return persistence.Key{Table: "noun/" + shard, ID: "row"} }
 	eventually(t, func() error {
 		_, version, err := two.Get(t.Context(), row("2"))

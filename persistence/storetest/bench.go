@@ -9,8 +9,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// Bench measures commits at growing numbers of writers and pages of growing
-// lists.
+// Bench measures commits with an increasing number of writers, and pages of lists of increasing length.
 func Bench(b *testing.B, open Open) {
 	b.Helper()
 	for _, n := range []int{1, 16, 256} {
@@ -21,7 +20,7 @@ func Bench(b *testing.B, open Open) {
 	}
 }
 
-// benchCommits: a guarded row, a fresh row in two lists, an event.
+// benchCommits measures commits with a guarded row, a new row in two lists and an event.
 func benchCommits(b *testing.B, d persistence.Driver, writers int) {
 	b.Helper()
 	var next atomic.Int64
@@ -53,7 +52,7 @@ func benchCommits(b *testing.B, d persistence.Driver, writers int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
 }
 
-// benchPages reads pages of 20 from the middle of a list.
+// benchPages measures reading pages of 20 rows from the middle of a list.
 func benchPages(b *testing.B, open Open, rows int) {
 	b.Helper()
 	d := open(b)
@@ -71,7 +70,7 @@ func benchPages(b *testing.B, open Open, rows int) {
 	b.ResetTimer()
 	for i := range b.N {
 		after := fmt.Sprintf("row%09d", (i*7919)%rows)
-		page, err := d.Scan(b.Context(), persistence.Range{Table: "noun/ws", List: "all", After: persistence.Place(after, after), Limit: 20, Reverse: i%2 == 0})
+		page, err := d.Scan(b.Context(), persistence.Range{Table: "noun/ws", List: "all", After: persistence.ListPosition(after, after), Limit: 20, Reverse: i%2 == 0})
 		if err != nil || len(page.Rows) == 0 && i%rows > 20 && i%rows < rows-20 {
 			b.Fatal(len(page.Rows), err)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// may says which of some owners (shard, token) can commit.
-func may(t testing.TB, d persistence.Driver, owners ...[2]string) (list []bool) {
+// canCommit reports for each owner (shard, token) whether it can commit.
+func canCommit(t testing.TB, d persistence.Driver, owners ...[2]string) (list []bool) {
 	t.Helper()
 	for _, o := range owners {
 		_, err := d.Commit(deadline(t), persistence.Commit{Shard: o[0], Token: o[1], Puts: []persistence.Put{set("x", o[1], "")}})
@@ -24,7 +24,7 @@ func may(t testing.TB, d persistence.Driver, owners ...[2]string) (list []bool) 
 	return list
 }
 
-func shards(t *testing.T, d persistence.Driver) {
+func testShardClaims(t *testing.T, d persistence.Driver) {
 	var claims sync.WaitGroup
 	var owners [][2]string
 	for i := range 8 {
@@ -37,32 +37,32 @@ func shards(t *testing.T, d persistence.Driver) {
 		})
 	}
 	claims.Wait()
-	equal(t, may(t, d, owners...), []bool{true, true, true, true, true, true, true, true})
+	equal(t, canCommit(t, d, owners...), []bool{true, true, true, true, true, true, true, true})
 	noError(t, d.Claim(deadline(t), "3", "200|m"))
-	equal(t, may(t, d, owners...), []bool{true, true, true, false, true, true, true, true})
-	equal(t, may(t, d, [2]string{"3", "200|m"}, [2]string{"4", "200|m"}), []bool{true, false})
+	equal(t, canCommit(t, d, owners...), []bool{true, true, true, false, true, true, true, true})
+	equal(t, canCommit(t, d, [2]string{"3", "200|m"}, [2]string{"4", "200|m"}), []bool{true, false})
 }
 
-func whole(t *testing.T, d persistence.Driver) {
+func testClaimAll(t *testing.T, d persistence.Driver) {
 	nodes := [][2]string{{"0", "100|a"}, {"1", "100|a"}, {"2", "101|b"}, {"s", "102|b"}}
 	for _, o := range nodes {
 		noError(t, d.Claim(deadline(t), o[0], o[1]))
 	}
-	alone := [2]string{persistence.Whole, "1|alone"}
-	for range 2 { // also by who has it
+	alone := [2]string{persistence.WholeStore, "1|alone"}
+	for range 2 { // a repeated claim by the owner succeeds
 		noError(t, d.ClaimAll(deadline(t), alone[1]))
-		equal(t, may(t, d, nodes...), []bool{false, false, false, false})
-		equal(t, may(t, d, alone, [2]string{"7", ""}), []bool{true, true})
+		equal(t, canCommit(t, d, nodes...), []bool{false, false, false, false})
+		equal(t, canCommit(t, d, alone, [2]string{"7", ""}), []bool{true, true})
 	}
-	next := [2]string{persistence.Whole, "1|next"}
+	next := [2]string{persistence.WholeStore, "1|next"}
 	noError(t, d.ClaimAll(deadline(t), next[1]))
-	equal(t, may(t, d, alone, next), []bool{false, true})
+	equal(t, canCommit(t, d, alone, next), []bool{false, true})
 	noError(t, d.Claim(deadline(t), "2", "103|c"))
-	equal(t, may(t, d, append(nodes, alone, next)...), make([]bool, 6))
-	equal(t, may(t, d, [2]string{"2", "103|c"}), []bool{true})
+	equal(t, canCommit(t, d, append(nodes, alone, next)...), make([]bool, 6))
+	equal(t, canCommit(t, d, [2]string{"2", "103|c"}), []bool{true})
 	noError(t, d.Claim(deadline(t), "0", "104|c"))
 	noError(t, d.Claim(deadline(t), "9", "104|c"))
-	equal(t, may(t, d, [2]string{"0", "104|c"}, [2]string{"2", "103|c"}, [2]string{"9", "104|c"}), []bool{true, true, true})
+	equal(t, canCommit(t, d, [2]string{"0", "104|c"}, [2]string{"2", "103|c"}, [2]string{"9", "104|c"}), []bool{true, true, true})
 	noError(t, d.ClaimAll(deadline(t), next[1]))
-	equal(t, may(t, d, [2]string{"0", "104|c"}, [2]string{"2", "103|c"}, [2]string{"9", "104|c"}, next), []bool{false, false, false, true})
+	equal(t, canCommit(t, d, [2]string{"0", "104|c"}, [2]string{"2", "103|c"}, [2]string{"9", "104|c"}, next), []bool{false, false, false, true})
 }

@@ -13,32 +13,32 @@ import (
 
 func list(name string) persistence.Range { return persistence.Range{List: name} }
 
-func moves(t *testing.T, d persistence.Driver) {
-	do(t, d, puts(set("x", "1", "b", "all", "open"), set("y", "1", "a", "all", "open")))
+func testRowMovesBetweenLists(t *testing.T, d persistence.Driver) {
+	mustCommit(t, d, puts(set("x", "1", "b", "all", "open"), set("y", "1", "a", "all", "open")))
 	equal(t, read(t, d, list("open"), 10), []string{"y=1@1", "x=1@1"})
-	do(t, d, puts(set("x", "2", "b", "all", "done"))) // open → done
+	mustCommit(t, d, puts(set("x", "2", "b", "all", "done"))) // open → done
 	equal(t, read(t, d, list("open"), 10), []string{"y=1@1"})
 	equal(t, read(t, d, list("done"), 10), []string{"x=2@2"})
-	do(t, d, puts(set("x", "3", "0", "all", "done"))) // another place
+	mustCommit(t, d, puts(set("x", "3", "0", "all", "done"))) // another position in the same list
 	equal(t, read(t, d, list("all"), 10), []string{"x=3@3", "y=1@1"})
 	equal(t, read(t, d, list("done"), 10), []string{"x=3@3"})
-	do(t, d, puts(set("x", "4", "0", "all"), set("x", "5", "0", "all", "open"), persistence.Put{Key: key("y")}))
+	mustCommit(t, d, puts(set("x", "4", "0", "all"), set("x", "5", "0", "all", "open"), persistence.Put{Key: key("y")}))
 	equal(t, read(t, d, list("open"), 10), []string{"x=5@5"})
 	equal(t, read(t, d, list("all"), 10), []string{"x=5@5"})
 	equal(t, read(t, d, list("done"), 10), []string{})
-	do(t, d, puts(persistence.Put{Key: key("x")}))
+	mustCommit(t, d, puts(persistence.Put{Key: key("x")}))
 	for _, name := range []string{"", "all", "open", "done"} {
 		equal(t, read(t, d, list(name), 10), []string{})
 	}
 }
 
-func bounds(t *testing.T, d persistence.Driver) {
+func testRangeBounds(t *testing.T, d persistence.Driver) {
 	var rows []persistence.Put
 	for i, sort := range []string{"a", "aa", "b", "b", "c", "ca", "d"} {
 		rows = append(rows, set(strconv.Itoa(9-i), "v", sort, "l"))
 	}
-	do(t, d, puts(rows...))
-	all := []string{"9", "8", "6", "7", "5", "4", "3"} // by sort, then by id
+	mustCommit(t, d, puts(rows...))
+	all := []string{"9", "8", "6", "7", "5", "4", "3"} // sorted by Sort, then by id
 	tests := map[[2]string][]string{
 		{"", ""}: all, {"b", ""}: all[2:], {"", "b"}: all[:2], {"b", "c"}: all[2:4], {"aa", "ca"}: all[1:5],
 		{"b", "b"}: {}, {"c", "b"}: {}, {"x", ""}: {}, {"", "0"}: {},
@@ -59,18 +59,18 @@ func bounds(t *testing.T, d persistence.Driver) {
 	}
 }
 
-func prefixes(t *testing.T, d persistence.Driver) {
+func testPrefixes(t *testing.T, d persistence.Driver) {
 	var rows []persistence.Put
 	for _, id := range []string{"c1/0", "c1/1", "c1/2", "c10/0", "c2/0", "c1", "c1\xff", "\xff\xff1"} {
 		rows = append(rows, set(id, "v", ""))
 	}
-	do(t, d, puts(rows...))
+	mustCommit(t, d, puts(rows...))
 	under := func(prefix, after string, reverse bool) []string {
 		return read(t, d, persistence.Range{Prefix: prefix, After: after, Reverse: reverse}, 2)
 	}
 	equal(t, under("c1/", "", false), []string{"c1/0=v@1", "c1/1=v@1", "c1/2=v@1"})
 	equal(t, under("c1/", "", true), []string{"c1/2=v@1", "c1/1=v@1", "c1/0=v@1"})
-	equal(t, under("c1/", "c1/0", false), []string{"c1/1=v@1", "c1/2=v@1"})
+	equal(t, under("c1/", "c1/0", false), []string{"c1/1=v@1", "c1/2=v@1"})  // there is no row with the id c1/00
 	equal(t, under("c1/", "c1/00", false), []string{"c1/1=v@1", "c1/2=v@1"}) // no such row
 	equal(t, under("c1/", "c1/2", true), []string{"c1/1=v@1", "c1/0=v@1"})
 	equal(t, under("c1/", "c2", false), []string{})
@@ -79,14 +79,14 @@ func prefixes(t *testing.T, d persistence.Driver) {
 	equal(t, under("none", "", false), []string{})
 }
 
-// neighbours have names that begin alike.
-func neighbours(t *testing.T, d persistence.Driver) {
+// testSimilarNames checks that tables and lists whose names begin alike are separate.
+func testSimilarNames(t *testing.T, d persistence.Driver) {
 	for _, table := range []string{"a", "a/", "a/b", "ab", "a\x01"} {
 		for _, name := range []string{"l", "l=", "l=1", "l\x01"} {
 			p := persistence.Put{Key: persistence.Key{Table: table, ID: name}, Value: []byte(table + name), Lists: []string{name}, Sort: "s"}
 			c := puts(p)
 			c.Log, c.Events = table, []persistence.Event{{Subject: name, Payload: []byte(table)}}
-			do(t, d, c)
+			mustCommit(t, d, c)
 		}
 	}
 	for _, table := range []string{"a", "a/", "a/b", "ab", "a\x01"} {
@@ -101,16 +101,16 @@ func neighbours(t *testing.T, d persistence.Driver) {
 	}
 }
 
-func pagesUnderDeletes(t *testing.T, d persistence.Driver) {
+func testPagesDuringDeletes(t *testing.T, d persistence.Driver) {
 	const n = 300
 	id := func(i int) string { return fmt.Sprintf("%04d", i) }
 	var rows []persistence.Put
 	for i := range n {
 		rows = append(rows, set(id(i), "v", id(i), "l"))
 	}
-	do(t, d, puts(rows...))
+	mustCommit(t, d, puts(rows...))
 	done := make(chan error, 1)
-	go func() { // every third row goes, in no order, while the list is read
+	go func() { // deletes every third row, unordered, while the list is read
 		for _, i := range rand.Perm(n) {
 			if i%3 != 0 {
 				continue
@@ -156,12 +156,12 @@ func pagesUnderDeletes(t *testing.T, d persistence.Driver) {
 	equal(t, len(read(t, d, list("l"), 1000)), n-n/3)
 }
 
-func largePages(t *testing.T, d persistence.Driver) {
+func testLargePages(t *testing.T, d persistence.Driver) {
 	value := strings.Repeat("v", 1<<20)
 	for i := range 10 {
 		c := puts(set(strconv.Itoa(i), value, strconv.Itoa(i), "l"))
 		c.Log, c.Events = "ws", []persistence.Event{{Payload: []byte(value)}}
-		do(t, d, c)
+		mustCommit(t, d, c)
 	}
 	for _, r := range []persistence.Range{{Table: "noun/ws"}, {Table: "noun/ws", List: "l"}} {
 		r.Limit = 100
@@ -175,8 +175,8 @@ func largePages(t *testing.T, d persistence.Driver) {
 	equal(t, len(entries) >= 1 && len(entries) <= 5, true)
 }
 
-// model compares random commits with a simple copy of the rules.
-func model(t *testing.T, d persistence.Driver) {
+// testAgainstModel compares random commits with a simple model of the rules.
+func testAgainstModel(t *testing.T, d persistence.Driver) {
 	type kept struct {
 		value, sort string
 		version     int
@@ -203,7 +203,7 @@ func model(t *testing.T, d persistence.Driver) {
 			rows[id] = r
 			c.Puts = append(c.Puts, set(id, r.value, r.sort, r.lists...))
 		}
-		do(t, d, c)
+		mustCommit(t, d, c)
 		if step%10 != 0 {
 			continue
 		}

@@ -1,5 +1,4 @@
-// Package storetest is what every driver of the store has to pass, and how
-// fast it is. It knows no driver.
+// Package storetest is the conformance suite and the benchmark of the store's drivers.
 package storetest
 
 import (
@@ -15,41 +14,41 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// Open makes a driver on an empty store that is closed when the test ends.
+// Open opens a driver on an empty store, which is closed when the test ends.
 type Open func(t testing.TB) persistence.Driver
 
-// Run puts a driver through the suite; each test has a store of its own.
+// Run runs the suite. Each test has a store of its own.
 func Run(t *testing.T, open Open) {
 	t.Helper()
 	tests := []struct {
 		name string
 		test func(*testing.T, persistence.Driver)
 	}{
-		{"StaleTokenIsRefusedAndLeaksNothing", staleToken},
-		{"OwnersOfShardsDoNotDisturbEachOther", shards},
-		{"WhoTakesTheWholeRefusesAllOfBeforeUntilOneTakesAShard", whole},
-		{"BrokenGuardsLeaveNoTrace", guards},
-		{"VersionsCountFromOne", versions},
-		{"GuardedCountersLoseNoIncrement", contention},
-		{"TalliesAddUpWhoeverAdds", tallies},
-		{"ATallyIsRaisedWithItsCommitOrNotAtAll", tallyRefusals},
-		{"RowsMoveBetweenLists", moves},
-		{"ListsRespectBoundsBothWays", bounds},
-		{"TablesAreListedByPrefix", prefixes},
-		{"NeighboursDoNotMix", neighbours},
-		{"PagesSurviveDeletes", pagesUnderDeletes},
-		{"PagesEndEarlyBeforeTheyGrowTooLarge", largePages},
-		{"OutboxHasNoHoles", outbox},
-		{"CommitIsAppliedOnce", replay},
-		{"LargeValuesComeBack", largeValue},
-		{"AnyByteComesBack", anyByte},
-		{"MalformedCommitsAreRefused", malformed},
-		{"NoPlaceOutlivesItsRow", model},
-		{"TablesAreFoundByTheirEnding", tables},
-		{"AForgottenLogBeginsAnew", forgets},
-		{"ATrimmedLogGoesOn", trims},
-		{"SingleEventsAndCountsOfSubjectsAreDeleted", deletesEvents},
-		{"ClosedDriverSaysSo", closed},
+		{"StaleTokenIsRefusedAndLeaksNothing", testStaleToken},
+		{"OwnersOfShardsDoNotDisturbEachOther", testShardClaims},
+		{"WhoTakesTheWholeRefusesAllOfBeforeUntilOneTakesAShard", testClaimAll},
+		{"BrokenGuardsLeaveNoTrace", testGuards},
+		{"VersionsCountFromOne", testVersions},
+		{"GuardedCountersLoseNoIncrement", testContendedCounter},
+		{"TalliesAddUpWhoeverAdds", testCounters},
+		{"ATallyIsRaisedWithItsCommitOrNotAtAll", testCounterRefusals},
+		{"RowsMoveBetweenLists", testRowMovesBetweenLists},
+		{"ListsRespectBoundsBothWays", testRangeBounds},
+		{"TablesAreListedByPrefix", testPrefixes},
+		{"NeighboursDoNotMix", testSimilarNames},
+		{"PagesSurviveDeletes", testPagesDuringDeletes},
+		{"PagesEndEarlyBeforeTheyGrowTooLarge", testLargePages},
+		{"OutboxHasNoHoles", testLogUnderLoad},
+		{"CommitIsAppliedOnce", testReplay},
+		{"LargeValuesComeBack", testLargeValue},
+		{"AnyByteComesBack", testAnyByte},
+		{"MalformedCommitsAreRefused", testMalformedCommits},
+		{"NoPlaceOutlivesItsRow", testAgainstModel},
+		{"TablesAreFoundByTheirEnding", testTables},
+		{"AForgottenLogBeginsAnew", testDeleteLog},
+		{"ATrimmedLogGoesOn", testTrimLog},
+		{"SingleEventsAndCountsOfSubjectsAreDeleted", testDeleteEvents},
+		{"ClosedDriverSaysSo", testClosedDriver},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) { test.test(t, open(t)) })
@@ -86,7 +85,7 @@ func equal(t testing.TB, got, want any) {
 	}
 }
 
-func do(t testing.TB, d persistence.Driver, c persistence.Commit) persistence.Result {
+func mustCommit(t testing.TB, d persistence.Driver, c persistence.Commit) persistence.Result {
 	t.Helper()
 	c.Shard = shard
 	r, err := d.Commit(deadline(t), c)
@@ -102,7 +101,7 @@ func set(id, value, sort string, lists ...string) persistence.Put {
 
 func puts(p ...persistence.Put) persistence.Commit { return persistence.Commit{Puts: p} }
 
-// read is what a range holds, walked in pages of size: "id=value@version".
+// read returns the rows of a range as "id=value@version". It reads pages of size rows.
 func read(t testing.TB, d persistence.Driver, r persistence.Range, size int) []string {
 	t.Helper()
 	if r.Table == "" {
@@ -115,7 +114,7 @@ func read(t testing.TB, d persistence.Driver, r persistence.Range, size int) []s
 		noError(t, err)
 		for _, row := range page.Rows {
 			rows = append(rows, row.ID+"="+string(row.Value)+"@"+strconv.FormatUint(row.Version, 10))
-			r.After = row.Place
+			r.After = row.Position
 		}
 		if len(page.Rows) > size || (page.More && len(page.Rows) == 0) {
 			t.Fatalf("a page of %d rows, more: %v, limit %d", len(page.Rows), page.More, size)
@@ -126,8 +125,8 @@ func read(t testing.TB, d persistence.Driver, r persistence.Range, size int) []s
 	}
 }
 
-// trace is everything a test's commits could have left.
-func trace(t testing.TB, d persistence.Driver) string {
+// dumpState returns everything that the commits of a test can have changed.
+func dumpState(t testing.TB, d persistence.Driver) string {
 	t.Helper()
 	entries, err := d.Events(deadline(t), "ws", 0, 1000)
 	noError(t, err)
@@ -141,7 +140,7 @@ func trace(t testing.TB, d persistence.Driver) string {
 	return fmt.Sprint(read(t, d, persistence.Range{}, 100), read(t, d, persistence.Range{List: "all"}, 100), entries)
 }
 
-func staleToken(t *testing.T, d persistence.Driver) {
+func testStaleToken(t *testing.T, d persistence.Driver) {
 	ctx := deadline(t)
 	noError(t, d.Claim(ctx, shard, "1|a"))
 	first := persistence.Commit{
@@ -150,7 +149,7 @@ func staleToken(t *testing.T, d persistence.Driver) {
 	}
 	_, err := d.Commit(ctx, first)
 	noError(t, err)
-	before := trace(t, d)
+	before := dumpState(t, d)
 	noError(t, d.Claim(ctx, shard, "2|b"))
 	stale := persistence.Commit{
 		ID: "again", Shard: shard, Token: "1|a", Log: "ws",
@@ -162,18 +161,18 @@ func staleToken(t *testing.T, d persistence.Driver) {
 		_, err = d.Commit(ctx, stale)
 		isError(t, err, domain.ErrFenced)
 	}
-	equal(t, trace(t, d), before)
-	stale.Token = "2|b" // the same id: a refusal is not remembered
+	equal(t, dumpState(t, d), before)
+	stale.Token = "2|b" // the same id: a refused commit is not remembered
 	r, err := d.Commit(ctx, stale)
 	noError(t, err)
 	equal(t, r, persistence.Result{Versions: []uint64{2, 1, 0}, Offset: 2, Sequences: []uint64{2}})
 	_, err = d.Commit(ctx, persistence.Commit{Shard: "other", Puts: []persistence.Put{set("z", "1", "")}})
-	noError(t, err) // another shard is nobody's
+	noError(t, err) // another shard has no owner
 }
 
-func guards(t *testing.T, d persistence.Driver) {
-	do(t, d, puts(set("x", "1", "a", "all")))
-	before := trace(t, d)
+func testGuards(t *testing.T, d persistence.Driver) {
+	mustCommit(t, d, puts(set("x", "1", "a", "all")))
+	before := dumpState(t, d)
 	at := func(id string, v uint64) persistence.Guard { return persistence.Guard{Key: key(id), Version: v} }
 	for _, g := range [][]persistence.Guard{
 		{at("x", 0)}, {at("x", 2)}, {at("y", 1)}, {at("x", 1), at("y", 1)}, {at("y", 0), at("x", 0)},
@@ -185,27 +184,27 @@ func guards(t *testing.T, d persistence.Driver) {
 		})
 		isError(t, err, domain.ErrConflict)
 	}
-	equal(t, trace(t, d), before)
+	equal(t, dumpState(t, d), before)
 	c := puts(set("x", "2", "b", "all"), set("y", "1", "c", "all"))
 	c.Guards = []persistence.Guard{at("x", 1), at("y", 0)}
-	equal(t, do(t, d, c).Versions, []uint64{2, 1})
+	equal(t, mustCommit(t, d, c).Versions, []uint64{2, 1})
 }
 
-func versions(t *testing.T, d persistence.Driver) {
+func testVersions(t *testing.T, d persistence.Driver) {
 	_, _, err := d.Get(deadline(t), key("x"))
 	isError(t, err, domain.ErrNotFound)
-	equal(t, do(t, d, puts(set("x", "1", ""))).Versions, []uint64{1})
-	equal(t, do(t, d, puts(set("x", "2", ""), set("x", "3", ""))).Versions, []uint64{2, 3})
+	equal(t, mustCommit(t, d, puts(set("x", "1", ""))).Versions, []uint64{1})
+	equal(t, mustCommit(t, d, puts(set("x", "2", ""), set("x", "3", ""))).Versions, []uint64{2, 3})
 	value, version, err := d.Get(deadline(t), key("x"))
 	noError(t, err)
 	equal(t, string(value)+"@"+strconv.FormatUint(version, 10), "3@3")
-	equal(t, do(t, d, puts(persistence.Put{Key: key("x")}, persistence.Put{Key: key("none")})).Versions, []uint64{0, 0})
+	equal(t, mustCommit(t, d, puts(persistence.Put{Key: key("x")}, persistence.Put{Key: key("none")})).Versions, []uint64{0, 0})
 	_, _, err = d.Get(deadline(t), key("x"))
 	isError(t, err, domain.ErrNotFound)
-	equal(t, do(t, d, puts(set("x", "1", ""))).Versions, []uint64{1})
+	equal(t, mustCommit(t, d, puts(set("x", "1", ""))).Versions, []uint64{1})
 }
 
-func largeValue(t *testing.T, d persistence.Driver) {
+func testLargeValue(t *testing.T, d persistence.Driver) {
 	value := make([]byte, 1<<20)
 	for i := range value {
 		value[i] = byte(i * 7 >> 3)
@@ -213,7 +212,7 @@ func largeValue(t *testing.T, d persistence.Driver) {
 	p := set("x", string(value), "a", "all")
 	c := puts(p)
 	c.Log, c.Events = "ws", []persistence.Event{{Subject: "x", Payload: value}}
-	do(t, d, c)
+	mustCommit(t, d, c)
 	got, _, err := d.Get(deadline(t), key("x"))
 	noError(t, err)
 	equal(t, string(got) == string(value), true)
@@ -222,16 +221,16 @@ func largeValue(t *testing.T, d persistence.Driver) {
 	equal(t, string(entries[0].Payload) == string(value), true)
 }
 
-func anyByte(t *testing.T, d persistence.Driver) {
+func testAnyByte(t *testing.T, d persistence.Driver) {
 	value := make([]byte, 0, 512)
 	for i := range 512 {
 		value = append(value, byte(i))
 	}
-	odd := string(value[1:256]) // every byte but zero
+	odd := string(value[1:256]) // every byte except zero
 	p := persistence.Put{Key: persistence.Key{Table: "odd/" + odd, ID: odd}, Value: value, Lists: []string{odd, "b"}, Sort: odd}
 	c := puts(p, persistence.Put{Key: persistence.Key{Table: p.Key.Table, ID: "empty"}, Value: []byte{}, Lists: []string{"b"}})
 	c.Log, c.Events = odd, []persistence.Event{{Subject: odd, Payload: value}, {}}
-	do(t, d, c)
+	mustCommit(t, d, c)
 	for _, list := range []string{"", odd} {
 		page, err := d.Scan(deadline(t), persistence.Range{Table: p.Key.Table, List: list, From: "\x01", Limit: 1})
 		noError(t, err)
@@ -244,7 +243,7 @@ func anyByte(t *testing.T, d persistence.Driver) {
 	equal(t, []uint64{entries[1].Offset, entries[1].Sequence, uint64(len(entries[1].Payload))}, []uint64{2, 1, 0})
 }
 
-func malformed(t *testing.T, d persistence.Driver) {
+func testMalformedCommits(t *testing.T, d persistence.Driver) {
 	for _, c := range []persistence.Commit{
 		{Log: "a\x00b"},
 		{ID: "\x00"},
@@ -259,25 +258,25 @@ func malformed(t *testing.T, d persistence.Driver) {
 	}
 }
 
-func replay(t *testing.T, d persistence.Driver) {
+func testReplay(t *testing.T, d persistence.Driver) {
 	c := persistence.Commit{
 		ID: "commit-1", Shard: shard, Log: "ws", Guards: []persistence.Guard{{Key: key("x")}},
 		Puts:   []persistence.Put{set("x", "1", "a", "all"), {Key: key("none")}},
 		Events: []persistence.Event{{Subject: "x", Payload: []byte("1")}, {Subject: "x", Payload: []byte("2")}},
 	}
-	first := do(t, d, c)
+	first := mustCommit(t, d, c)
 	equal(t, first, persistence.Result{Versions: []uint64{1, 0}, Offset: 1, Sequences: []uint64{1, 2}})
-	before := trace(t, d)
-	equal(t, do(t, d, c), first)
+	before := dumpState(t, d)
+	equal(t, mustCommit(t, d, c), first)
 	noError(t, d.Claim(deadline(t), shard, "new owner"))
-	equal(t, do(t, d, c), first) // it was applied, whoever owns the shard now
-	equal(t, trace(t, d), before)
+	equal(t, mustCommit(t, d, c), first) // the stored result is returned, whoever owns the shard now
+	equal(t, dumpState(t, d), before)
 	c.ID = "commit-2"
 	_, err := d.Commit(deadline(t), c)
 	isError(t, err, domain.ErrFenced)
 }
 
-func closed(t *testing.T, d persistence.Driver) {
+func testClosedDriver(t *testing.T, d persistence.Driver) {
 	noError(t, d.Healthy())
 	noError(t, d.Close())
 	noError(t, d.Close())

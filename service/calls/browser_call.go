@@ -56,13 +56,13 @@ func (s *Service) StartBrowserCall(ctx context.Context, p domain.Principal, o Br
 	callCtx, cancel := context.WithTimeout(ctx, testCallTimeout)
 	defer cancel()
 	watch := transcriptWatch{calls: s.cfg.TestCalls}
-	handset, err := s.cfg.BrowserCall(callCtx, testcarrier.Order{To: browserCallee, From: cmp.Or(o.From, browserCaller), Name: browserCallerName, Mark: mark}, events.Sound, func(e testcarrier.Event) {
-		switch e.What {
+	handset, err := s.cfg.BrowserCall(callCtx, testcarrier.CallRequest{To: browserCallee, From: cmp.Or(o.From, browserCaller), Name: browserCallerName, TestID: mark}, events.Sound, func(e testcarrier.Event) {
+		switch e.Kind {
 		case testcarrier.Answered:
 			events.State(domain.CallInProgress)
-		case testcarrier.Heard:
+		case testcarrier.KeyReceived:
 			events.Key(e.Key)
-		case testcarrier.HungUp, testcarrier.Left, testcarrier.Refused:
+		case testcarrier.PhoneHungUp, testcarrier.CallerHungUp, testcarrier.Refused:
 			watch.setEnded()
 		}
 	})
@@ -73,7 +73,7 @@ func (s *Service) StartBrowserCall(ctx context.Context, p domain.Principal, o Br
 	select {
 	case id := <-arrived:
 		watch.setCallID(id)
-		return BrowserCall{CallID: id, Say: handset.Say, Press: handset.Press, Leave: handset.HangUp}, nil
+		return BrowserCall{CallID: id, SendAudio: handset.SendAudio, PressKeys: handset.PressKeys, Leave: handset.HangUp}, nil
 	case <-callCtx.Done():
 		handset.HangUp()
 		s.cfg.TestCalls.Cancel(mark, arrived)

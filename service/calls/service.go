@@ -42,10 +42,10 @@ type Config struct {
 	Zones           *calendar.Shared
 	TestCalls       *testcalls.Registry
 	// TestCall places a call from the test carrier to this service. It is nil if there is no test carrier.
-	TestCall func(ctx context.Context, o testcarrier.Order) error
+	TestCall func(ctx context.Context, o testcarrier.CallRequest) error
 	// BrowserCall places a call from the test carrier whose audio comes from a browser. It is nil if there is no
 	// test carrier.
-	BrowserCall func(ctx context.Context, o testcarrier.Order, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
+	BrowserCall func(ctx context.Context, o testcarrier.CallRequest, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
 	Log         *slog.Logger
 }
 

@@ -42,8 +42,8 @@ func (s *Service) TestInboundCall(ctx context.Context, p domain.Principal, o Inb
 	defer remove()
 	callCtx, cancel := context.WithTimeout(ctx, testCallTimeout)
 	defer cancel()
-	err := s.cfg.TestCall(callCtx, testcarrier.Order{
-		To: o.To, From: o.From, Name: o.Name, Mark: mark, Digits: o.Digits, Says: o.Says, HangUp: o.HangUp,
+	err := s.cfg.TestCall(callCtx, testcarrier.CallRequest{
+		To: o.To, From: o.From, Name: o.Name, TestID: mark, Digits: o.Digits, Speech: o.Speech, HangUp: o.HangUp,
 	})
 	if err = s.testCallError(ctx, p, err); err != nil {
 		return nil, err

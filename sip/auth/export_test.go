@@ -22,7 +22,7 @@ func Proves(header string) bool {
 	})
 	m := &message.Message{Method: message.MethodRegister, Headers: []sipmsg.Header{sipmsg.NewHeader("Authorization", header)}}
 	_, v := a.CheckRequest(m, netip.MustParseAddr("192.0.2.1"), time.Now())
-	return v == Proven
+	return v == Authenticated
 }
 
 // Proofs are the nonces that accounts have proved themselves with.
@@ -38,7 +38,7 @@ const (
 func NewProofs() *Proofs { return &Proofs{newNonces([]byte("secret"))} }
 
 // Make makes a nonce.
-func (p *Proofs) Make(at time.Time) string { return p.n.make(netip.IPv4Unspecified(), at) }
+func (p *Proofs) Make(at time.Time) string { return p.n.newNonce(netip.IPv4Unspecified(), at) }
 
 // Take says whether an account may prove itself with a nonce.
 func (p *Proofs) Take(account, nonce string, nc uint32, at time.Time) bool {
@@ -50,11 +50,11 @@ func (p *Proofs) Take(account, nonce string, nc uint32, at time.Time) bool {
 func (p *Proofs) Kept() (nonces, accounts int) {
 	p.n.mu.Lock()
 	defer p.n.mu.Unlock()
-	for _, s := range p.n.of {
+	for _, s := range p.n.byAccount {
 		nonces += len(s.used)
 	}
 	if nonces != p.n.total {
 		panic("the total is wrong")
 	}
-	return nonces, len(p.n.of)
+	return nonces, len(p.n.byAccount)
 }

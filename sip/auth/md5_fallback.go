@@ -15,7 +15,7 @@ const md5FallbackFor = 2 * time.Hour
 
 // trunkProofWait is how long after its first request without credentials another
 // one of a trunk still gets both algorithms: a carrier starts many calls at once.
-const trunkProofWait = 3 * time.Second
+const trunkChallengeWait = 3 * time.Second
 
 const maxMD5Peers = 4096
 

@@ -30,32 +30,32 @@ const (
 // are not younger count as too old. A client with such a nonce is challenged with a fresh one. At the limit of all accounts
 // together the older half of all nonces is removed.
 type nonces struct {
-	secret []byte
-	mu     sync.Mutex
-	of     map[string]*spent // by account
-	total  int
-	floor  int64 // nonces that are not younger are too old, in milliseconds
-	swept  time.Time
+	secret    []byte
+	mu        sync.Mutex
+	byAccount map[string]*accountNonces // by account
+	total     int
+	floor     int64 // nonces that are not younger are too old, in milliseconds
+	sweptAt   time.Time
 }
 
-// spent are the nonces that one account has proved itself with.
-type spent struct {
-	used  map[string]*counts32
+// accountNonces are the nonces that one account has proved itself with.
+type accountNonces struct {
+	used  map[string]*usedCounts
 	floor int64 // as in nonces, for this account
 }
 
-// counts32 are the nonce counts seen: the highest, and which of the 64 below it.
-type counts32 struct {
-	high uint32
-	seen uint64
-	made int64 // when the nonce was made
+// usedCounts are the nonce counts seen: the highest, and which of the 64 below it.
+type usedCounts struct {
+	high      uint32
+	seen      uint64
+	createdAt int64 // when the nonce was made
 }
 
 func newNonces(secret []byte) *nonces {
-	return &nonces{secret: secret, of: make(map[string]*spent)}
+	return &nonces{secret: secret, byAccount: make(map[string]*accountNonces)}
 }
 
-func (n *nonces) make(source netip.Addr, now time.Time) string {
+func (n *nonces) newNonce(source netip.Addr, now time.Time) string {
 	var raw [nonceHead + nonceMAC]byte
 	var clock [8]byte
 	binary.BigEndian.PutUint64(clock[:], uint64(now.UnixMilli()))
@@ -96,25 +96,25 @@ func (n *nonces) count(account, nonce string, made int64, nc uint32, now time.Ti
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.sweep(now)
-	mine := n.of[account]
+	mine := n.byAccount[account]
 	if mine == nil {
-		mine = &spent{used: make(map[string]*counts32)}
+		mine = &accountNonces{used: make(map[string]*usedCounts)}
 	}
 	c := mine.used[nonce]
 	if c == nil {
-		n.room(mine)
-		n.of[account] = mine // it may have been let go just now
+		n.makeRoom(mine)
+		n.byAccount[account] = mine // it may have been let go just now
 		if made <= mine.floor || made <= n.floor {
 			return false
 		}
-		c = &counts32{made: made}
+		c = &usedCounts{createdAt: made}
 		mine.used[nonce] = c
 		n.total++
 	}
 	return c.markUsed(nc)
 }
 
-func (c *counts32) markUsed(nc uint32) bool {
+func (c *usedCounts) markUsed(nc uint32) bool {
 	switch {
 	case nc == 0 || nc+nonceWindow <= c.high && c.high >= nonceWindow:
 		return false
@@ -136,39 +136,39 @@ func (c *counts32) markUsed(nc uint32) bool {
 	return true
 }
 
-// room makes some for one more nonce of an account.
-func (n *nonces) room(mine *spent) {
+// makeRoom makes some for one more nonce of an account.
+func (n *nonces) makeRoom(mine *accountNonces) {
 	if len(mine.used) >= maxUserNonces {
-		mine.floor = middle(mine.times(nil))
+		mine.floor = median(mine.appendCreationTimes(nil))
 		n.removeUntil(mine, mine.floor)
 	}
 	if n.total < maxNonces {
 		return
 	}
 	var all []int64
-	for _, s := range n.of {
-		all = s.times(all)
+	for _, s := range n.byAccount {
+		all = s.appendCreationTimes(all)
 	}
-	n.floor = max(n.floor, middle(all))
+	n.floor = max(n.floor, median(all))
 	n.removeAllUntil(n.floor)
 }
 
-func (s *spent) times(to []int64) []int64 {
+func (s *accountNonces) appendCreationTimes(to []int64) []int64 {
 	for _, c := range s.used {
-		to = append(to, c.made)
+		to = append(to, c.createdAt)
 	}
 	return to
 }
 
-func middle(of []int64) int64 {
+func median(of []int64) int64 {
 	slices.Sort(of)
 	return of[len(of)/2]
 }
 
 // removeUntil removes the nonces of an account that were made until floor.
-func (n *nonces) removeUntil(s *spent, floor int64) {
+func (n *nonces) removeUntil(s *accountNonces, floor int64) {
 	for nonce, c := range s.used {
-		if c.made <= floor {
+		if c.createdAt <= floor {
 			delete(s.used, nonce)
 			n.total--
 		}
@@ -177,19 +177,19 @@ func (n *nonces) removeUntil(s *spent, floor int64) {
 
 // removeAllUntil does so for all accounts.
 func (n *nonces) removeAllUntil(floor int64) {
-	for account, s := range n.of {
+	for account, s := range n.byAccount {
 		if n.removeUntil(s, floor); len(s.used) == 0 && s.floor <= floor {
-			delete(n.of, account)
+			delete(n.byAccount, account)
 		}
 	}
 }
 
 // sweep lets go, now and then, of what its time ends anyway.
 func (n *nonces) sweep(now time.Time) {
-	if now.Sub(n.swept) < nonceLife {
+	if now.Sub(n.sweptAt) < nonceLife {
 		return
 	}
-	n.swept = now
+	n.sweptAt = now
 	n.floor = max(n.floor, now.Add(-nonceLife).UnixMilli()-1)
 	n.removeAllUntil(n.floor)
 }

@@ -47,7 +47,7 @@ type Verdict uint8
 
 // The verdicts.
 const (
-	Proven           Verdict = iota
+	Authenticated    Verdict = iota
 	NoCredentials            // no credentials of our realm, or for a nonce that is not ours
 	StaleNonce               // right, but for a nonce whose time is over or whose count was used
 	WrongCredentials         // the user or the password
@@ -80,7 +80,7 @@ func NewVerifier(realm string, secret []byte, account func(string) (Account, boo
 // NewTrunkVerifier returns a Verifier whose accounts WithAccounts sets.
 func NewTrunkVerifier(secret []byte) *Verifier {
 	v := NewVerifier("", secret, nil)
-	v.md5.wait = trunkProofWait
+	v.md5.wait = trunkChallengeWait
 	return v
 }
 
@@ -124,7 +124,7 @@ func (a *Verifier) ChallengeFallbacks(m *message.Message, source netip.Addr, sta
 // allChallenges are the headers that ask for a proof, the better one first.
 func (a *Verifier) allChallenges(source netip.Addr, stale bool, now time.Time) []message.Header {
 	out := make([]message.Header, 0, 2)
-	nonce := a.nonces.make(source, now)
+	nonce := a.nonces.newNonce(source, now)
 	for _, algorithm := range []string{"SHA-256", "MD5"} {
 		v := "Digest realm=" + message.QuoteString(a.realm) + ",nonce=\"" + nonce + "\",algorithm=" + algorithm + ",qop=\"auth\""
 		if stale {
@@ -244,7 +244,7 @@ func (a *Verifier) CheckRequest(m *message.Message, source netip.Addr, now time.
 		return Account{}, StaleNonce
 	}
 	a.md5.authenticated(source, a.md5User(source, p.user), p.better, now)
-	return account, Proven
+	return account, Authenticated
 }
 
 // md5User is the name under which md5 remembers a peer.

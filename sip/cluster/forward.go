@@ -24,14 +24,14 @@ func (r *Relay) relayIn(m *transport.Received, at netip.AddrPort) {
 	}
 	b := r.relayedRequest(m, to, info)
 	if len(b) <= transport.MaxDatagramRequest || to.IsStream() || r.cfg.Resolver.FailedRecently(to.TCPTarget(), time.Now()) {
-		r.send(to, b, nil)
+		r.sendRelayed(to, b, nil)
 		return
 	}
 	datagram := b
 	overTCP := transport.Flow{Network: resolve.TCP, Addr: at, ShortDial: true}
-	r.send(overTCP, r.relayedRequest(m, overTCP, info), func(error) {
+	r.sendRelayed(overTCP, r.relayedRequest(m, overTCP, info), func(error) {
 		r.cfg.Resolver.MarkFailed(overTCP.TCPTarget())
-		r.send(to, datagram, nil)
+		r.sendRelayed(to, datagram, nil)
 	})
 }
 
@@ -41,7 +41,7 @@ func (r *Relay) RelayOut(m *transport.Received) {
 	to := transport.Flow{Network: info.Peer.Network, Addr: info.Peer.Addr, Socket: r.cfg.Transport.SocketAt(info.Local), ReuseInbound: true}
 	back := *m
 	back.Raw = nil
-	r.send(to, r.relayedRequest(m, to, nil), func(error) {
+	r.sendRelayed(to, r.relayedRequest(m, to, nil), func(error) {
 		if back.Method != message.MethodAck {
 			r.cfg.Reject(&back, 503)
 		}
@@ -72,7 +72,7 @@ func (r *Relay) RelayBack(m *transport.Received) {
 	}
 }
 
-func (r *Relay) send(to transport.Flow, b []byte, failed func(error)) {
+func (r *Relay) sendRelayed(to transport.Flow, b []byte, failed func(error)) {
 	r.counts.relayed.Add(1)
 	if err := r.cfg.Transport.Send(to, transport.Outgoing{Bytes: b, Failed: failed}); err != nil {
 		r.counts.transportErrors.Add(1)

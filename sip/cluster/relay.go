@@ -31,18 +31,18 @@ const (
 
 // OwnerQuery asks to which node a request belongs.
 type OwnerQuery struct {
-	Method string
-	To     string // the user that is called, as in Incoming.To; of a REGISTER the user of its To, which is the account's
-	From   string // the user of the From: of a phone that calls the account's
-	User   string // that the credentials of a call or message name, unverified
-	Mark   string // Config.NodeMark of the node that has the dialog; "": none is named
-	Within bool   // of a dialog that is not on this node
-	CallID string
-	Source transport.Source
+	Method   string
+	To       string // the user that is called, as in Incoming.To; of a REGISTER the user of its To, which is the account's
+	From     string // the user of the From: of a phone that calls the account's
+	User     string // that the credentials of a call or message name, unverified
+	Mark     string // Config.NodeMark of the node that has the dialog; "": none is named
+	InDialog bool   // of a dialog that is not on this node
+	CallID   string
+	Source   transport.Source
 	// MatchFields are those of a call or a message, as in Incoming.
 	MatchFields map[string]string
 	// Ask takes one query of other nodes from the rate of the source; false: the rate is exceeded. nil: no limit.
-	Ask func() bool
+	AllowQuery func() bool
 }
 
 // Config is the configuration of a Relay.
@@ -136,9 +136,9 @@ func (r *Relay) AdmitConnection(s transport.Source, now time.Time) bool {
 	return r.hasLookups() && (r.remote.has(s.Addr.Addr(), now) || r.unknown.Spend(s.Addr.Addr(), 1, now) && r.unknownTotal.Spend(netip.Addr{}, 1, now))
 }
 
-// TakeRequest relays a request of no dialog of this node, or looks its node up.
+// HandleRequest relays a request of no dialog of this node, or looks its node up.
 // false: it belongs to this node, or to none.
-func (r *Relay) TakeRequest(m *transport.Received) bool {
+func (r *Relay) HandleRequest(m *transport.Received) bool {
 	if !r.hasLookups() || m.Relay != nil {
 		return false
 	}
@@ -168,7 +168,7 @@ func (r *Relay) queryOf(m *transport.Received) (q OwnerQuery, ok bool) {
 	q = OwnerQuery{Method: m.Method, To: message.URIUser(m.URI), From: message.URIUser(m.From.URI), CallID: m.CallID, Source: m.Source()}
 	switch {
 	case m.To.Tag != "" && m.Method != message.MethodCancel && m.Method != message.MethodRegister:
-		q.Within, q.Mark = true, markOfDialog(&m.Message)
+		q.InDialog, q.Mark = true, markOfDialog(&m.Message)
 		return q, q.Mark == "" || q.Mark != own
 	case m.Method == message.MethodRegister:
 		q.To = message.URIUser(m.To.URI)
@@ -199,7 +199,7 @@ func (r *Relay) lookUp(key transactionKey, q OwnerQuery, m *transport.Received) 
 	l := &ownerLookup{waiting: append(make([]*transport.Received, 0, 1), m.Clone()), unknown: unknown}
 	if from := m.Source().Addr.Addr(); !unknown && !r.cfg.IsDispatcher(from) { // a dispatcher brings the calls of all
 		l.subnet = ratelimit.Subnet(from)
-		q.Ask = func() bool { return r.nodeQueries.Spend(from, 1, time.Now()) }
+		q.AllowQuery = func() bool { return r.nodeQueries.Spend(from, 1, time.Now()) }
 	}
 	if !r.lookups.start(key, l) {
 		r.counts.refusedFull.Add(1)

@@ -62,7 +62,7 @@ func Invite(agent Inviter, in sip.Invite) (*Call, error) {
 		d, err := agent.Invite(one)
 		if err != nil {
 			first = errors.Join(first, err)
-			r.noteUncallable(outcome.Final{Transport: true, Phrase: "the contact cannot be called"})
+			r.noteUncallable(outcome.Final{TransportFailure: true, Phrase: "the contact cannot be called"})
 			continue
 		}
 		leg.setDialog(d)

@@ -11,8 +11,8 @@ const (
 	SupportedExtensions = "timer, replaces, 100rel"
 )
 
-// rule is one thing the parser lets through and we do not.
-type rule struct {
+// validationRule is one thing the parser lets through and we do not.
+type validationRule struct {
 	name   string
 	code   int
 	broken func(*Message) bool
@@ -20,7 +20,7 @@ type rule struct {
 
 // rules are tried in order; the first broken one is answered. A rule that
 // needs to know the dialogs (481, 482, 491) stands where they are known.
-var rules = []rule{
+var rules = []validationRule{
 	{"version", 505, func(m *Message) bool { return m.Version != "SIP/2.0" }},
 	{"repeated header", 400, func(m *Message) bool { return m.RepeatedHeader != "" }},
 	{"CSeq of another method", 400, func(m *Message) bool { return m.CSeqMethod != m.Method }},

@@ -14,9 +14,9 @@ func Classify(f Final) domain.Verdict {
 		return domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}
 	case f.RingTimeout:
 		return verdictNoAnswer
-	case f.Held:
+	case f.CallsSuspended:
 		return failed(domain.ReasonNotSent, "")
-	case f.Silent, f.Transport, f.Code < 300:
+	case f.NoResponse, f.TransportFailure, f.Code < 300:
 		return verdictTrunkError
 	case f.Blocked:
 		return failed(domain.ReasonBlocked, "")
@@ -55,14 +55,14 @@ func classifyCode(f Final) domain.Verdict {
 	case 429:
 		return verdictThrottled
 	case 500, 502, 503, 504:
-		if f.RateText {
+		if f.MentionsRateLimit {
 			return verdictThrottled
 		}
 		return verdictTrunkError
 	case 404, 410, 484, 485, 604:
 		return failed(domain.ReasonInvalidNumber, "")
 	case 401, 403, 407:
-		if f.RateText {
+		if f.MentionsRateLimit {
 			return verdictThrottled
 		}
 		v := failed(domain.ReasonTrunkRejected, "failed")

@@ -14,24 +14,24 @@ import (
 
 // Final is the final response to an outbound request, or why none arrived.
 type Final struct {
-	Code          int // 0 when nothing final arrived
-	Phrase        string
-	Reason        string // Reason header as received
-	Q850          int
-	RetryAfter    time.Duration
-	Blocked       bool // 603+, 607, 608, or an analytics reason
-	RateText      bool // the phrase or a header names rate or channel limits
-	Silent        bool // nothing at all arrived
-	Transport     bool // ICMP, connection refused, no such host
-	Held          bool // by HoldCalls: the INVITE that was due did not leave
-	RangBefore    bool
-	Cancelled     bool // by Cancel
-	RingTimeout   bool // by our ring time-out
-	Authenticated bool // credentials had been sent
-	Sent          bool // at least one INVITE left
-	PDD           time.Duration
-	Redirects     []RedirectTarget // of a 3xx, in descending order of preference
-	Identity      []string         // Identity headers of a 3xx (RFC 8224)
+	Code              int // 0 when nothing final arrived
+	Phrase            string
+	Reason            string // Reason header as received
+	Q850              int
+	RetryAfter        time.Duration
+	Blocked           bool // 603+, 607, 608, or an analytics reason
+	MentionsRateLimit bool // the phrase or a header names rate or channel limits
+	NoResponse        bool // nothing at all arrived
+	TransportFailure  bool // ICMP, connection refused, no such host
+	CallsSuspended    bool // by HoldCalls: the INVITE that was due did not leave
+	RangBefore        bool
+	Cancelled         bool // by Cancel
+	RingTimeout       bool // by our ring time-out
+	Authenticated     bool // credentials had been sent
+	Sent              bool // at least one INVITE left
+	PDD               time.Duration
+	Redirects         []RedirectTarget // of a 3xx, in descending order of preference
+	Identity          []string         // Identity headers of a 3xx (RFC 8224)
 }
 
 // ReadFinal reads a final response other than 2xx.
@@ -49,7 +49,7 @@ func ReadFinal(m *message.Message) Final {
 		f.Redirects, f.Identity = redirectTargets(m), identities(m)
 	}
 	text := strings.ToLower(strings.Join([]string{m.Phrase, f.Reason, m.HeaderValue("Warning"), m.HeaderValue("X-Twilio-Error")}, " "))
-	f.RateText = mentionsRateLimit(text)
+	f.MentionsRateLimit = mentionsRateLimit(text)
 	f.Blocked = m.Code == 607 || m.Code == 608 ||
 		m.Code == 603 && (strings.Contains(text, "network blocked") || strings.Contains(text, "analytics")) ||
 		strings.Contains(strings.ToLower(f.Reason), "v=analytics")

@@ -26,19 +26,19 @@ type Presence uint8
 
 // The presences.
 const (
-	Absent  Presence = iota
-	AtHost           // at another port of the same host
-	Exactly          // at this address and port
+	Absent    Presence = iota
+	AtHost             // at another port of the same host
+	AtAddress          // at this address and port
 )
 
 // Config says which phones there are. Its functions are called
 // for messages of unknown sources: they must answer from memory.
 type Config struct {
-	Realm   string      // of the challenges. Default: callboard
-	Open    func() bool // whether there is any phone; nil: there is. Without one unknown sources get no answer
-	Account func(user string) (auth.Account, bool)
-	At      func(transport.Source) Presence
-	Update  func(*Update) // Accept or Refuse answers it, from any goroutine
+	Realm     string      // of the challenges. Default: callboard
+	HasPhones func() bool // whether there is any phone; nil: there is. Without one unknown sources get no answer
+	Account   func(user string) (auth.Account, bool)
+	Presence  func(transport.Source) Presence
+	Update    func(*Update) // Accept or Refuse answers it, from any goroutine
 }
 
 // Responder answers requests.
@@ -110,7 +110,7 @@ func (r *Server) Admit(b []byte, s transport.Source, now time.Time) bool {
 	return len(b) > 9 && string(b[:9]) == "REGISTER " && r.unknown.Spend(s.Addr.Addr(), 1, now) && r.unknownTotal.Spend(netip.Addr{}, 1, now)
 }
 
-func (r *Server) hasPhones() bool { return r != nil && (r.cfg.Open == nil || r.cfg.Open()) }
+func (r *Server) hasPhones() bool { return r != nil && (r.cfg.HasPhones == nil || r.cfg.HasPhones()) }
 
 // AdmitConnection lets an unknown source connect: phones may come over TCP and TLS from
 // anywhere.
@@ -124,14 +124,14 @@ func (r *Server) Presence(s transport.Source) (p Presence) {
 		return Absent
 	}
 	defer r.responder.Recover("presence", func() { p = Absent })
-	return r.cfg.At(s)
+	return r.cfg.Presence(s)
 }
 
 // IsPhone tells whether a request comes from a phone: from where one is
 // registered, unless a trunk sends from the same host.
 func (r *Server) IsPhone(s transport.Source, trunk bool) bool {
 	switch r.Presence(s) {
-	case Exactly:
+	case AtAddress:
 		return true
 	case AtHost:
 		return !trunk
@@ -172,7 +172,7 @@ func (r *Server) Register(m *transport.Received, unknown bool) {
 	case auth.StaleNonce:
 		r.challenge(m, true, unknown, now)
 		return
-	case auth.Proven:
+	case auth.Authenticated:
 	}
 	if message.URIUser(m.To.URI) != account.User || !account.AllowsNetwork(m.Source().Network) {
 		r.refuse(m, 403)
@@ -243,7 +243,7 @@ func (r *Server) Authenticate(m *transport.Received) (accountID string, ok bool)
 	case auth.StaleNonce:
 		r.challenge(m, true, false, now)
 		return "", false
-	case auth.Proven:
+	case auth.Authenticated:
 	}
 	if message.URIUser(m.From.URI) != account.User || !account.AllowsNetwork(m.Source().Network) {
 		r.refuse(m, 403)

@@ -20,19 +20,19 @@ import (
 )
 
 const (
-	defaultExpires  = time.Hour
-	shortestRefresh = 10 * time.Second // however little a registrar grants
-	longestGrant    = 24 * time.Hour
-	responseTimeout = 10 * time.Second
-	firstBackoff    = 2 * time.Second
-	longestBackoff  = 5 * time.Minute
-	longestRetry    = time.Hour // that a Retry-After may ask
-	removalTimeout  = 4 * time.Second
+	defaultExpires    = time.Hour
+	minRefresh        = 10 * time.Second // however little a registrar grants
+	maxGrantedExpires = 24 * time.Hour
+	responseTimeout   = 10 * time.Second
+	firstBackoff      = 2 * time.Second
+	maxBackoff        = 5 * time.Minute
+	maxRetryAfter     = time.Hour // that a Retry-After may ask
+	removalTimeout    = 4 * time.Second
 )
 
 // Agent sends requests outside of any dialog.
 type Agent interface {
-	NewStandalone(c sip.StandaloneConfig) (*sip.Standalone, error)
+	NewStandaloneClient(c sip.StandaloneConfig) (*sip.StandaloneClient, error)
 }
 
 // Config describes a registration.
@@ -70,22 +70,22 @@ type State struct {
 // Registration refreshes its Contact with jitter, takes the longer interval that a registrar demands (423), backs off
 // after failures, and registers anew when its connection breaks.
 type Registration struct {
-	requests  *sip.Standalone // its lock guards all fields
-	cfg       Config
-	uri       string // of REGISTER requests
-	expires   time.Duration
-	addresses []resolve.Target // of the registrar, still to be tried
-	signer    *auth.Signer     // nil: Config has no credentials
-	failures  int              // in a row
-	raised    bool             // this round has taken a longer interval
-	learned   bool             // this round has taken a challenge
-	busy      bool             // a round is under way
-	stopped   bool
-	onRemoved func()
-	timer     *time.Timer // of the next round
-	closed    chan struct{}
-	watched   *transport.Connection
-	status    Status
+	requests          *sip.StandaloneClient // its lock guards all fields
+	cfg               Config
+	uri               string // of REGISTER requests
+	expires           time.Duration
+	addresses         []resolve.Target // of the registrar, still to be tried
+	signer            *auth.Signer     // nil: Config has no credentials
+	failures          int              // in a row
+	raisedExpires     bool             // this round has taken a longer interval
+	answeredChallenge bool             // this round has taken a challenge
+	busy              bool             // a round is under way
+	stopped           bool
+	onRemoved         func()
+	timer             *time.Timer // of the next round
+	closed            chan struct{}
+	watched           *transport.Connection
+	status            Status
 }
 
 // Start begins a registration. It refuses bad input; everything else is reported by Config.Notify and tried again until
@@ -111,8 +111,8 @@ func Start(agent Agent, c Config) (*Registration, error) {
 		c.Expires = defaultExpires
 	}
 	host := uriHost(c.Domain)
-	r := &Registration{cfg: c, uri: "sip:" + host, expires: min(c.Expires, longestGrant), closed: make(chan struct{})}
-	r.requests, err = agent.NewStandalone(sip.StandaloneConfig{
+	r := &Registration{cfg: c, uri: "sip:" + host, expires: min(c.Expires, maxGrantedExpires), closed: make(chan struct{})}
+	r.requests, err = agent.NewStandaloneClient(sip.StandaloneConfig{
 		Name: rand.Text(), FromUser: user, FromDomain: host, To: "sip:" + user + "@" + host, ContactUser: contact, Environment: c.Environment, Target: c.Target,
 	})
 	if err != nil {
@@ -161,7 +161,7 @@ func (r *Registration) Stop(done func()) {
 			return
 		}
 		r.requests.Abort()
-		r.learned = false
+		r.answeredChallenge = false
 		r.requests.After(removalTimeout, r.remove)
 		r.sendRegister(0)
 	})
@@ -191,7 +191,7 @@ func (r *Registration) startRound() {
 	if r.busy || r.stopped {
 		return
 	}
-	r.busy, r.raised, r.learned = true, false, false
+	r.busy, r.raisedExpires, r.answeredChallenge = true, false, false
 	if r.status == "" {
 		r.report(State{Status: Trying})
 	}
@@ -251,8 +251,8 @@ func (r *Registration) handleResponse(m *transport.Received, err error, asked ti
 		r.succeed(m, asked)
 	case r.learnChallenge(m):
 		r.sendRegister(asked)
-	case m.Code == 423 && !r.raised && r.raiseExpires(m):
-		r.raised = true
+	case m.Code == 423 && !r.raisedExpires && r.raiseExpires(m):
+		r.raisedExpires = true
 		r.sendRegister(r.expires)
 	default:
 		wait, _ := strconv.Atoi(strings.TrimSpace(message.TextBefore(message.TextBefore(m.HeaderValue("Retry-After"), ";"), "(")))
@@ -262,10 +262,10 @@ func (r *Registration) handleResponse(m *transport.Received, err error, asked ti
 
 // learnChallenge takes the challenge of a response; true: the REGISTER can be sent again.
 func (r *Registration) learnChallenge(m *transport.Received) bool {
-	if !m.IsChallenge() || !r.signer.LearnChallenges(&m.Message, m.Flow.Addr.Addr(), !r.learned) {
+	if !m.IsChallenge() || !r.signer.LearnChallenges(&m.Message, m.Flow.Addr.Addr(), !r.answeredChallenge) {
 		return false
 	}
-	r.learned = true
+	r.answeredChallenge = true
 	return true
 }
 
@@ -273,7 +273,7 @@ func (r *Registration) learnChallenge(m *transport.Received) bool {
 func (r *Registration) raiseExpires(m *transport.Received) bool {
 	least, err := strconv.Atoi(strings.TrimSpace(m.HeaderValue("Min-Expires")))
 	demanded := time.Duration(least) * time.Second
-	if err != nil || demanded <= r.expires || demanded > longestGrant {
+	if err != nil || demanded <= r.expires || demanded > maxGrantedExpires {
 		return false
 	}
 	r.expires = demanded
@@ -285,7 +285,7 @@ func (r *Registration) succeed(m *transport.Received, asked time.Duration) {
 	r.signer.RenewNonce(&m.Message, m.Flow.Addr.Addr())
 	granted := grantedExpires(&m.Message, r.requests.Contact(), asked)
 	// Between 70 and 90 % of the time, so that registrations that began at the same time spread out.
-	wait := max(time.Duration(float64(granted)*(0.7+0.2*mathrand.Float64())), shortestRefresh) //nolint:gosec // jitter is no secret
+	wait := max(time.Duration(float64(granted)*(0.7+0.2*mathrand.Float64())), minRefresh) //nolint:gosec // jitter is no secret
 	now := time.Now()
 	r.timer.Reset(wait)
 	r.report(State{Status: Registered, Code: m.Code, Reason: m.Phrase, Expires: now.Add(granted), RetryAt: now.Add(wait)})
@@ -302,12 +302,12 @@ func grantedExpires(m *message.Message, contact string, asked time.Duration) tim
 		}
 		if text, found := message.ContactParam(c, "expires"); found {
 			if n, err := strconv.Atoi(text); err == nil && n > 0 {
-				return min(time.Duration(n)*time.Second, longestGrant)
+				return min(time.Duration(n)*time.Second, maxGrantedExpires)
 			}
 		}
 	}
 	if n, err := strconv.Atoi(strings.TrimSpace(m.HeaderValue("Expires"))); err == nil && n > 0 {
-		return min(time.Duration(n)*time.Second, longestGrant)
+		return min(time.Duration(n)*time.Second, maxGrantedExpires)
 	}
 	return asked
 }
@@ -334,9 +334,9 @@ func (r *Registration) watchConnection(c *transport.Connection) {
 // fail waits longer after each failure in a row, and at least as long as the registrar asks.
 func (r *Registration) fail(code int, reason string, asked time.Duration) {
 	r.busy = false
-	wait := min(firstBackoff<<min(r.failures, 10), longestBackoff)
+	wait := min(firstBackoff<<min(r.failures, 10), maxBackoff)
 	r.failures++
-	wait = max(wait/2+time.Duration(mathrand.Int64N(int64(wait/2)+1)), min(asked, longestRetry)) //nolint:gosec // jitter is no secret
+	wait = max(wait/2+time.Duration(mathrand.Int64N(int64(wait/2)+1)), min(asked, maxRetryAfter)) //nolint:gosec // jitter is no secret
 	r.timer.Reset(wait)
 	r.report(State{Status: Failed, Code: code, Reason: reason, RetryAt: time.Now().Add(wait)})
 }

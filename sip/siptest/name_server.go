@@ -81,11 +81,11 @@ func (s *NameServer) Start(t *testing.T, zones map[string]string) {
 	s.cmd.Stdout, s.cmd.Stderr = s.out, s.out
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Setpgid: true}
 	require.NoError(t, s.cmd.Start())
-	s.wait(t, zones)
+	s.waitUntilServed(t, zones)
 }
 
-// wait returns once the zones as they were written last are served.
-func (s *NameServer) wait(t *testing.T, zones map[string]string) {
+// waitUntilServed returns once the zones as they were written last are served.
+func (s *NameServer) waitUntilServed(t *testing.T, zones map[string]string) {
 	t.Helper()
 	for name := range zones {
 		require.Eventually(t, func() bool {
@@ -100,7 +100,7 @@ func (s *NameServer) Reload(t *testing.T, zones map[string]string) {
 	t.Helper()
 	s.Write(t, zones)
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGHUP))
-	s.wait(t, zones)
+	s.waitUntilServed(t, zones)
 }
 
 // Stop ends the server and its child processes. It may be started again.

@@ -15,20 +15,20 @@ import (
 // check and its use. Tests of several packages run at once, so an abstract Unix socket marks a block of ports as taken: only
 // one process can have it, and it ends with the process.
 const (
-	singleLow, singleHigh = 30000, 32766 // clear of the media ports of a service by default
-	soundLow, soundHigh   = 10000, 19900
-	soundBlock            = 100
-	wideLow, wideHigh     = 20000, 28000
-	wideBlock             = 400
-	manyLow, manyBlock    = 28000, 1390
-	fewLow, fewHigh       = 29400, 30000 // the ten before are those of an example, which no test hands any
-	fewBlock              = 10
+	singleLow, singleHigh        = 30000, 32766 // clear of the media ports of a service by default
+	ports100Low, ports100High    = 10000, 19900
+	ports100Block                = 100
+	ports400Low, ports400High    = 20000, 28000
+	ports400Block                = 400
+	ports1390Low, ports1390Block = 28000, 1390
+	ports10Low, ports10High      = 29400, 30000 // the ten before are those of an example, which no test hands any
+	ports10Block                 = 10
 )
 
 // A machine on which many tests run at once may have no port left for a moment.
 const (
-	patience = time.Minute
-	pause    = 50 * time.Millisecond
+	reserveTimeout = time.Minute
+	retryPause     = 50 * time.Millisecond
 )
 
 // Port is a port of loopback that is free on UDP and TCP until the test ends. So is the next one, for SIP over TLS.
@@ -37,34 +37,34 @@ func Port(tb testing.TB) int {
 	return reservePorts(tb, singleLow, (singleHigh-singleLow)/2, 2)
 }
 
-// SoundPorts is the first of a hundred ports of loopback for RTP, free on UDP until the test ends.
-func SoundPorts(tb testing.TB) int {
+// MediaPorts100 is the first of a hundred ports of loopback for RTP, free on UDP until the test ends.
+func MediaPorts100(tb testing.TB) int {
 	tb.Helper()
-	return reservePorts(tb, soundLow, (soundHigh-soundLow)/soundBlock, soundBlock)
+	return reservePorts(tb, ports100Low, (ports100High-ports100Low)/ports100Block, ports100Block)
 }
 
-// ServicePorts is the first of four hundred such ports, for a service of many calls.
-func ServicePorts(tb testing.TB) int {
+// MediaPorts400 is the first of four hundred such ports, for a service of many calls.
+func MediaPorts400(tb testing.TB) int {
 	tb.Helper()
-	return reservePorts(tb, wideLow, (wideHigh-wideLow)/wideBlock, wideBlock)
+	return reservePorts(tb, ports400Low, (ports400High-ports400Low)/ports400Block, ports400Block)
 }
 
-// ManyPorts is the first of 1390 such ports, which one test has at a time.
-func ManyPorts(tb testing.TB) int {
+// MediaPorts1390 is the first of 1390 such ports, which one test has at a time.
+func MediaPorts1390(tb testing.TB) int {
 	tb.Helper()
-	return reservePorts(tb, manyLow, 1, manyBlock)
+	return reservePorts(tb, ports1390Low, 1, ports1390Block)
 }
 
-// FewPorts is the first of ten such ports, for a handful of sessions.
-func FewPorts(tb testing.TB) int {
+// MediaPorts10 is the first of ten such ports, for a handful of sessions.
+func MediaPorts10(tb testing.TB) int {
 	tb.Helper()
-	return reservePorts(tb, fewLow, (fewHigh-fewLow)/fewBlock, fewBlock)
+	return reservePorts(tb, ports10Low, (ports10High-ports10Low)/ports10Block, ports10Block)
 }
 
 // reservePorts reserves one of n blocks of size ports from low on, and waits where there is none.
 func reservePorts(tb testing.TB, low, n, size int) int {
 	tb.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(pause) {
+	for end := time.Now().Add(reserveTimeout); time.Now().Before(end); time.Sleep(retryPause) {
 		if port := tryReserve(tb, low, n, size); port > 0 {
 			return port
 		}
@@ -83,7 +83,7 @@ func tryReserve(tb testing.TB, low, n, size int) int {
 		if err != nil {
 			continue
 		}
-		if free(port, min(size, 4)) {
+		if areFree(port, min(size, 4)) {
 			tb.Cleanup(func() { _ = name.Close() })
 			return port
 		}
@@ -92,8 +92,8 @@ func tryReserve(tb testing.TB, low, n, size int) int {
 	return 0
 }
 
-// free says whether the first ports of a block can be taken.
-func free(port, size int) bool {
+// areFree says whether the first ports of a block can be taken.
+func areFree(port, size int) bool {
 	for p := port; p < port+size; p++ {
 		at := "127.0.0.1:" + strconv.Itoa(p)
 		c, err := net.ListenPacket("udp", at)

@@ -37,7 +37,7 @@ func messagesOf(t testing.TB, path string) map[string][]byte {
 	for part := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n"), "\n\n=== ") {
 		title, body, _ := strings.Cut(part, "\n")
 		name, _, _ := strings.Cut(title, " ")
-		all[name] = spellOut(t, body)
+		all[name] = expandNotation(t, body)
 	}
 	return all
 }
@@ -47,7 +47,7 @@ var (
 	repeats = regexp.MustCompile(`<repeat count=(\d+)>(.*?)</repeat>`)
 )
 
-func spellOut(t testing.TB, body string) []byte {
+func expandNotation(t testing.TB, body string) []byte {
 	t.Helper()
 	var lines []string
 	long := false

@@ -13,68 +13,68 @@ import (
 
 // How people are.
 const (
-	beforeHello = 200 * time.Millisecond
-	beforeKey   = 300 * time.Millisecond // after the caller paused
-	betweenKeys = 3 * time.Second        // a second key is for a second question
-	impatience  = 8 * time.Second        // press without a pause of the caller
-	longest     = 3 * time.Minute        // of a call
-	lastWords   = 3 * time.Second        // until the BYE of a phone
-	speakLimit  = 5 * time.Second
+	greetingDelay        = 200 * time.Millisecond
+	keyDelay             = 300 * time.Millisecond // after the caller paused
+	keyInterval          = 3 * time.Second        // a second key is for a second question
+	actWithoutPauseAfter = 8 * time.Second        // press without a pause of the caller
+	maxCallDuration      = 3 * time.Minute        // of a call
+	byeTimeout           = 3 * time.Second        // until the BYE of a phone
+	synthesisTimeout     = 5 * time.Second
 )
 
 // phone is one call on one phone. Its goroutine owns all of it; SIP and media
 // speak to it by the channel.
 type phone struct {
-	sim     *Simulator
-	in      *sip.Incoming
-	number  string
-	callID  string // of SIP
-	nature  nature
-	wire    chan any
-	dialog  *sip.Dialog
-	session *media.Session
-	played  uint64
-	heard   bool // the caller has spoken
-	keys    string
-	held    chan struct{} // closed: who talks on it hangs up; nil: nobody holds it
-	also    func(Event)   // hears what happens, besides the simulator's own; nil: nobody
+	carrier       *Carrier
+	in            *sip.Incoming
+	number        string
+	callID        string // of SIP
+	behavior      behavior
+	events        chan any
+	dialog        *sip.Dialog
+	session       *media.Session
+	played        uint64
+	callerSpoke   bool // the caller has spoken
+	keys          string
+	handsetHungUp chan struct{} // closed: who talks on it hangs up; nil: nobody holds it
+	observer      func(Event)   // hears what happens, besides the simulator's own; nil: nobody
 }
 
 // post hands an event to the phone; one that is flooded misses some.
 func (p *phone) post(e any) {
 	select {
-	case p.wire <- e:
+	case p.events <- e:
 	default:
 	}
 }
 
-func (p *phone) reportWhat(what string) { p.report(Event{What: what}) }
+func (p *phone) reportKind(what string) { p.report(Event{Kind: what}) }
 
 func (p *phone) report(e Event) {
 	e.Number, e.CallID = p.number, p.callID
-	p.sim.notify(e)
-	if p.also != nil {
-		p.also(e)
+	p.carrier.notify(e)
+	if p.observer != nil {
+		p.observer(e)
 	}
 }
 
-// live is the phone's whole call.
-func (p *phone) live(stop context.Context) {
+// run is the phone's whole call.
+func (p *phone) run(stop context.Context) {
 	defer func() {
 		if v := recover(); v != nil {
-			p.sim.cfg.Log.Error("a simulated phone broke", slog.Any("reason", v))
+			p.carrier.cfg.Log.Error("a simulated phone broke", slog.Any("reason", v))
 			p.in.Reject(500, 0)
 		}
 	}()
 	p.in.Notify(func(e sip.Event) { p.post(e) })
-	p.reportWhat(Invited)
-	n := &p.nature
-	if n.code > 0 && !n.rings {
+	p.reportKind(Invited)
+	n := &p.behavior
+	if n.code > 0 && !n.ringsFirst {
 		p.refuse(n.code)
 		return
 	}
 	p.in.Ring()
-	p.reportWhat(Ringing)
+	p.reportKind(Ringing)
 	if !p.ring(stop) {
 		return
 	}
@@ -89,30 +89,30 @@ func (p *phone) live(stop context.Context) {
 
 func (p *phone) refuse(code int) {
 	p.in.Reject(code, 0)
-	p.report(Event{What: Refused, Code: code})
+	p.report(Event{Kind: Refused, Code: code})
 }
 
 // ring waits until the phone is taken; false: nobody rings any more.
 func (p *phone) ring(stop context.Context) bool {
-	wait := p.sim.cfg.RingFor(p.number) + p.nature.after
-	if p.nature.forever {
-		wait = longest
+	wait := p.carrier.cfg.RingFor(p.number) + p.behavior.extraRingTime
+	if p.behavior.ringsForever {
+		wait = maxCallDuration
 	}
 	t := time.NewTimer(wait)
 	defer t.Stop()
 	for {
 		select {
-		case e := <-p.wire:
+		case e := <-p.events:
 			switch e.(type) {
 			case sip.Refused, sip.Ended:
-				p.reportWhat(Given)
+				p.reportKind(Cancelled)
 				return false
 			}
 		case <-t.C:
-			if p.nature.forever {
+			if p.behavior.ringsForever {
 				p.refuse(480)
 			}
-			return !p.nature.forever
+			return !p.behavior.ringsForever
 		case <-stop.Done():
 			p.refuse(503)
 			return false
@@ -121,9 +121,9 @@ func (p *phone) ring(stop context.Context) bool {
 }
 
 func (p *phone) answer() bool {
-	s, err := p.sim.engine.Open(media.Options{Notify: func(e media.Event) { p.post(e) }})
+	s, err := p.carrier.engine.Open(media.Options{Notify: func(e media.Event) { p.post(e) }})
 	if err != nil {
-		p.sim.cfg.Log.Error("a simulated phone has no sound", slog.Any("error", err))
+		p.carrier.cfg.Log.Error("a simulated phone has no sound", slog.Any("error", err))
 		p.refuse(503)
 		return false
 	}
@@ -138,37 +138,37 @@ func (p *phone) answer() bool {
 	p.session = s
 	p.dialog = p.in.Answer(body, func(e sip.Event) { p.post(e) })
 	s.Begin()
-	p.sim.setSession(p, s)
-	p.reportWhat(Answered)
+	p.carrier.setSession(p, s)
+	p.reportKind(Answered)
 	return true
 }
 
 // talk is the phone's call from the answer on.
 func (p *phone) talk(stop context.Context) {
-	n := &p.nature
-	p.keys = n.presses
-	hello, act, leave := time.NewTimer(beforeHello), time.NewTimer(impatience), time.NewTimer(longest)
+	n := &p.behavior
+	p.keys = n.keys
+	hello, act, leave := time.NewTimer(greetingDelay), time.NewTimer(actWithoutPauseAfter), time.NewTimer(maxCallDuration)
 	defer hello.Stop()
 	defer act.Stop()
 	defer leave.Stop()
-	if n.leaves > 0 {
-		leave.Reset(n.leaves)
+	if n.hangsUpAfter > 0 {
+		leave.Reset(n.hangsUpAfter)
 	}
 	for {
 		select {
-		case e := <-p.wire:
-			if p.got(e, act) {
-				p.over(Left)
+		case e := <-p.events:
+			if p.handleEvent(e, act) {
+				p.finish(CallerHungUp)
 				return
 			}
 		case <-hello.C:
 			p.greet(stop)
 		case <-act.C:
-			p.act(stop, act)
+			p.performNextAction(stop, act)
 		case <-leave.C:
 			p.hangUp()
 			return
-		case <-p.held:
+		case <-p.handsetHungUp:
 			p.hangUp()
 			return
 		case <-stop.Done():
@@ -178,26 +178,26 @@ func (p *phone) talk(stop context.Context) {
 	}
 }
 
-// got takes what SIP and media tell; true: the call is over.
-func (p *phone) got(e any, act *time.Timer) bool {
+// handleEvent takes what SIP and media tell; true: the call is over.
+func (p *phone) handleEvent(e any, act *time.Timer) bool {
 	switch e := e.(type) {
 	case sip.Ended, sip.Refused:
 		return true
 	case sip.Reoffer:
-		p.reoffered(e)
+		p.handleReoffer(e)
 	case sip.Accepted:
 		_ = p.session.Accept(e.Body) // without sound the caller hangs up
 	case sip.InfoDigit:
-		p.report(Event{What: Heard, Key: e.Key})
+		p.report(Event{Kind: KeyReceived, Key: e.Key})
 	case media.Digit:
-		p.report(Event{What: Heard, Key: e.Key})
+		p.report(Event{Kind: KeyReceived, Key: e.Key})
 	case media.SpeechBegan:
-		p.heard = true
+		p.callerSpoke = true
 	case media.SpeechEnded:
-		if p.heard && p.waiting() {
-			act.Reset(beforeKey)
+		if p.callerSpoke && p.hasPendingActions() {
+			act.Reset(keyDelay)
 		}
-	case pressNow:
+	case pressKeys:
 		p.played++
 		p.session.SendDigits(p.played, e.keys)
 	case media.Vanished:
@@ -206,7 +206,7 @@ func (p *phone) got(e any, act *time.Timer) bool {
 	return false
 }
 
-func (p *phone) reoffered(e sip.Reoffer) {
+func (p *phone) handleReoffer(e sip.Reoffer) {
 	if len(e.Body) == 0 {
 		e.Reply(200, p.session.Offer())
 		return
@@ -221,13 +221,13 @@ func (p *phone) reoffered(e sip.Reoffer) {
 
 // greet is what the phone does when it is answered.
 func (p *phone) greet(ctx context.Context) {
-	n := &p.nature
+	n := &p.behavior
 	switch {
-	case n.deaf:
-	case n.fax:
+	case n.isPassive:
+	case n.isFax:
 		p.play(tone.Make(3*time.Second, 0.3, 2100))
-	case n.saysFirst:
-		clip := p.words(ctx, n.greeting)
+	case n.greetsFirst:
+		clip := p.synthesize(ctx, n.greeting)
 		if n.beep {
 			clip = append(append(media.Clip{}, clip...), tone.Silence(300*time.Millisecond)...)
 			clip = append(clip, tone.Beep(400*time.Millisecond)...)
@@ -236,22 +236,22 @@ func (p *phone) greet(ctx context.Context) {
 	}
 }
 
-func (p *phone) waiting() bool { return p.keys != "" || p.nature.says != "" }
+func (p *phone) hasPendingActions() bool { return p.keys != "" || p.behavior.speech != "" }
 
-// act presses the next key, or says what the phone has to say.
-func (p *phone) act(ctx context.Context, again *time.Timer) {
+// performNextAction presses the next key, or says what the phone has to say.
+func (p *phone) performNextAction(ctx context.Context, again *time.Timer) {
 	if p.keys != "" {
 		key := p.keys[0]
 		p.keys = p.keys[1:]
 		p.played++
 		p.session.SendDigits(p.played, string(key))
-		p.report(Event{What: Pressed, Key: key})
-	} else if p.nature.says != "" {
-		p.play(p.words(ctx, p.nature.says))
-		p.nature.says = ""
+		p.report(Event{Kind: KeyPressed, Key: key})
+	} else if p.behavior.speech != "" {
+		p.play(p.synthesize(ctx, p.behavior.speech))
+		p.behavior.speech = ""
 	}
-	if p.waiting() {
-		again.Reset(betweenKeys)
+	if p.hasPendingActions() {
+		again.Reset(keyInterval)
 	}
 }
 
@@ -260,10 +260,10 @@ func (p *phone) play(c media.Clip) {
 	p.session.Play(p.played, c)
 }
 
-// words are spoken, or hummed where nobody can speak.
-func (p *phone) words(ctx context.Context, text string) media.Clip {
-	if s := p.sim.cfg.Speaker; s != nil {
-		bound, cancel := context.WithTimeout(ctx, speakLimit)
+// synthesize are spoken, or hummed where nobody can speak.
+func (p *phone) synthesize(ctx context.Context, text string) media.Clip {
+	if s := p.carrier.cfg.Speaker; s != nil {
+		bound, cancel := context.WithTimeout(ctx, synthesisTimeout)
 		defer cancel()
 		if clip, err := s.Speak(bound, speech.Request{Text: text}); err == nil {
 			return clip
@@ -280,24 +280,24 @@ func (p *phone) words(ctx context.Context, text string) media.Clip {
 // hangUp ends the call from the phone and waits for that, but not for ever.
 func (p *phone) hangUp() {
 	p.dialog.Bye(16, "hung up")
-	t := time.NewTimer(lastWords)
+	t := time.NewTimer(byeTimeout)
 	defer t.Stop()
 	for {
 		select {
-		case e := <-p.wire:
+		case e := <-p.events:
 			if _, ok := e.(sip.Ended); ok {
-				p.over(HungUp)
+				p.finish(PhoneHungUp)
 				return
 			}
 		case <-t.C:
-			p.over(HungUp)
+			p.finish(PhoneHungUp)
 			return
 		}
 	}
 }
 
-func (p *phone) over(what string) {
-	p.sim.setSession(p, nil)
+func (p *phone) finish(what string) {
+	p.carrier.setSession(p, nil)
 	stats, _ := p.session.Close()
-	p.report(Event{What: what, Stats: stats})
+	p.report(Event{Kind: what, Stats: stats})
 }

@@ -33,53 +33,53 @@ type Config struct {
 	Log     *slog.Logger                      // nil: silent
 }
 
-// ours says whether an address is the service's. Strangers have none of these:
+// isServiceAddress says whether an address is the service's. Strangers have none of these:
 // what they send does not reach a socket of loopback.
-func (c *Config) ours(a netip.Addr) bool {
+func (c *Config) isServiceAddress(a netip.Addr) bool {
 	a = a.Unmap()
 	return a.IsLoopback() || slices.Contains(c.Peers, a)
 }
 
 // patience is how long a phone's INVITE may wait to be read: a busy machine
 // refuses nobody in the name of a phone.
-const patience = 20 * time.Second
+const overloadAfter = 20 * time.Second
 
 // The events of a phone.
 const (
-	Invited  = "invited"
-	Ringing  = "ringing"
-	Answered = "answered"
-	Pressed  = "pressed"   // the phone pressed a key
-	Heard    = "heard"     // the phone heard a key
-	Given    = "cancelled" // the caller gave up
-	HungUp   = "hung_up"   // the phone did
-	Left     = "left"      // the caller did
-	Refused  = "refused"   // by a code
+	Invited      = "invited"
+	Ringing      = "ringing"
+	Answered     = "answered"
+	KeyPressed   = "pressed"   // the phone pressed a key
+	KeyReceived  = "heard"     // the phone heard a key
+	Cancelled    = "cancelled" // the caller gave up
+	PhoneHungUp  = "hung_up"   // the phone did
+	CallerHungUp = "left"      // the caller did
+	Refused      = "refused"   // by a code
 )
 
 // Event is something that happened on a phone.
 type Event struct {
 	Number, CallID string
-	What           string
+	Kind           string
 	Key            byte
 	Code           int
 	Stats          media.Stats // of HungUp and Left
 }
 
-// Simulator is the carrier.
-type Simulator struct {
-	cfg    Config
-	ua     *sip.UserAgent
-	engine *media.Engine
-	phones sync.WaitGroup
-	mu     sync.Mutex
-	talks  map[*phone]*media.Session
-	stop   context.Context //nolint:containedctx // the phones' life; they are started by the user agent's callback
-	end    context.CancelFunc
+// Carrier is the carrier.
+type Carrier struct {
+	cfg           Config
+	ua            *sip.UserAgent
+	engine        *media.Engine
+	phones        sync.WaitGroup
+	mu            sync.Mutex
+	mediaSessions map[*phone]*media.Session
+	stopped       context.Context //nolint:containedctx // the phones' life; they are started by the user agent's callback
+	stop          context.CancelFunc
 }
 
 // New prepares a simulator.
-func New(cfg Config) (*Simulator, error) {
+func New(cfg Config) (*Carrier, error) {
 	if cfg.Addr == "" {
 		cfg.Addr = "127.0.0.1:0"
 	}
@@ -87,45 +87,45 @@ func New(cfg Config) (*Simulator, error) {
 		cfg.PortMin, cfg.PortMax = 40000, 49999
 	}
 	if cfg.RingFor == nil {
-		cfg.RingFor = humanRing
+		cfg.RingFor = personRingTime
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: cfg.Addr}}, UserAgent: "Callboard-Simulator", OverloadAfter: patience, Log: cfg.Log})
+	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: cfg.Addr}}, UserAgent: "Callboard-Simulator", OverloadAfter: overloadAfter, Log: cfg.Log})
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	engine, err := media.NewEngine(media.Config{
 		BindIP: loopback, PublicIP: loopback, PortMin: cfg.PortMin, PortMax: cfg.PortMax,
-		MayReach: func(a netip.AddrPort) bool { return cfg.ours(a.Addr()) }, Log: cfg.Log,
+		MayReach: func(a netip.AddrPort) bool { return cfg.isServiceAddress(a.Addr()) }, Log: cfg.Log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
-	s := &Simulator{cfg: cfg, ua: ua, engine: engine, talks: make(map[*phone]*media.Session)}
-	s.stop, s.end = context.WithCancel(context.Background())
-	ua.Admit(func(src transport.Source) sip.Admission {
-		return sip.Admission{Allow: cfg.ours(src.Addr.Addr()), TrunkID: "simulator"}
+	s := &Carrier{cfg: cfg, ua: ua, engine: engine, mediaSessions: make(map[*phone]*media.Session)}
+	s.stopped, s.stop = context.WithCancel(context.Background())
+	ua.SetAdmission(func(src transport.Source) sip.Admission {
+		return sip.Admission{Allow: cfg.isServiceAddress(src.Addr.Addr()), TrunkID: "simulator"}
 	})
 	ua.OnInvite(s.handleInvite)
 	return s, nil
 }
 
 // HasMediaPort says whether a phone of the carrier has a media port now.
-func (s *Simulator) HasMediaPort(port uint16) bool { return s.engine.Serves(port) }
+func (s *Carrier) HasMediaPort(port uint16) bool { return s.engine.Serves(port) }
 
-// humanRing is how long a person lets it ring: 300 to 1500 ms, the same for a
+// personRingTime is how long a person lets it ring: 300 to 1500 ms, the same for a
 // number each time.
-func humanRing(number string) time.Duration {
+func personRingTime(number string) time.Duration {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(number))
 	return 300*time.Millisecond + time.Duration(h.Sum32()%1201)*time.Millisecond
 }
 
 // Serve runs the carrier until ctx ends. Then every phone hangs up.
-func (s *Simulator) Serve(ctx context.Context) error {
+func (s *Carrier) Serve(ctx context.Context) error {
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	done := make(chan error, 1)
@@ -135,14 +135,14 @@ func (s *Simulator) Serve(ctx context.Context) error {
 	case err = <-done:
 	case <-ctx.Done():
 		s.mu.Lock()
-		s.end()
+		s.stop()
 		s.mu.Unlock()
 		s.phones.Wait()
 		cancel()
 		err = <-done
 	}
 	s.mu.Lock()
-	s.end()
+	s.stop()
 	s.mu.Unlock()
 	s.phones.Wait()
 	if e := s.engine.Close(); err == nil && e != nil {
@@ -152,54 +152,54 @@ func (s *Simulator) Serve(ctx context.Context) error {
 }
 
 // Ready is closed once the carrier can be called.
-func (s *Simulator) Ready() <-chan struct{} { return s.ua.Ready() }
+func (s *Carrier) Ready() <-chan struct{} { return s.ua.Ready() }
 
 // Target is where to send an INVITE; valid once Ready.
-func (s *Simulator) Target() resolve.Target {
+func (s *Carrier) Target() resolve.Target {
 	a := s.ua.Addr("udp")
 	return resolve.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
 }
 
 // Addr is where the carrier sends from; valid once Ready.
-func (s *Simulator) Addr() netip.AddrPort { return s.ua.Addr("udp") }
+func (s *Carrier) Addr() netip.AddrPort { return s.ua.Addr("udp") }
 
-// Live is the number of phones that are on a call with sound.
-func (s *Simulator) Live() int { return s.engine.Live() }
+// LiveCalls is the number of phones that are on a call with sound.
+func (s *Carrier) LiveCalls() int { return s.engine.Live() }
 
 // PacketsReceived is the number of RTP packets that each phone on a call has received, by number.
-func (s *Simulator) PacketsReceived() map[string]uint64 {
+func (s *Carrier) PacketsReceived() map[string]uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make(map[string]uint64, len(s.talks))
-	for p, session := range s.talks {
+	out := make(map[string]uint64, len(s.mediaSessions))
+	for p, session := range s.mediaSessions {
 		out[p.number] = session.Stats().PacketsReceived
 	}
 	return out
 }
 
-func (s *Simulator) setSession(p *phone, session *media.Session) {
+func (s *Carrier) setSession(p *phone, session *media.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if session == nil {
-		delete(s.talks, p)
+		delete(s.mediaSessions, p)
 		return
 	}
-	s.talks[p] = session
+	s.mediaSessions[p] = session
 }
 
 // handleInvite gives the call to a phone.
-func (s *Simulator) handleInvite(in *sip.Incoming) {
+func (s *Carrier) handleInvite(in *sip.Incoming) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stop.Err() != nil {
+	if s.stopped.Err() != nil {
 		in.Reject(503, 5*time.Second)
 		return
 	}
-	p := &phone{sim: s, in: in, number: in.To, callID: in.CallID, nature: natureOf(in.To), wire: make(chan any, 256)}
-	s.phones.Go(func() { p.live(s.stop) })
+	p := &phone{carrier: s, in: in, number: in.To, callID: in.CallID, behavior: behaviorOf(in.To), events: make(chan any, 256)}
+	s.phones.Go(func() { p.run(s.stopped) })
 }
 
-func (s *Simulator) notify(e Event) {
+func (s *Carrier) notify(e Event) {
 	if s.cfg.Notify != nil {
 		s.cfg.Notify(e)
 	}

@@ -22,7 +22,7 @@ import (
 // caller is a user agent with sound that calls the carrier.
 type caller struct {
 	t      *testing.T
-	sim    *testcarrier.Simulator
+	sim    *testcarrier.Carrier
 	ua     *sip.UserAgent
 	engine *media.Engine
 	seen   chan testcarrier.Event
@@ -32,7 +32,7 @@ type caller struct {
 }
 
 // patience is how long a test waits before it gives something up.
-const patience = time.Minute
+const overloadAfter = time.Minute
 
 func start(t *testing.T) *caller {
 	t.Helper()
@@ -42,7 +42,7 @@ func start(t *testing.T) *caller {
 // startAt lets the caller listen at an address of this machine.
 func startAt(t *testing.T, at netip.Addr) *caller {
 	t.Helper()
-	theirs, ours := siptest.SoundPorts(t), siptest.SoundPorts(t)
+	theirs, ours := siptest.MediaPorts100(t), siptest.MediaPorts100(t)
 	c := &caller{t: t, seen: make(chan testcarrier.Event, 256), ended: make(chan error, 1)}
 	var err error
 	c.sim, err = testcarrier.New(testcarrier.Config{
@@ -114,7 +114,7 @@ func next[T sip.Event](k *conversation) T {
 			if v, ok := e.(T); ok {
 				return v
 			}
-		case <-time.After(patience):
+		case <-time.After(overloadAfter):
 			var want T
 			k.t.Fatalf("no %T", want)
 		}
@@ -128,7 +128,7 @@ func (k *conversation) answered() {
 
 func (k *conversation) until(what string, f func() bool) {
 	k.t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(overloadAfter)
 	for {
 		k.mu.Lock()
 		ok := f()
@@ -208,7 +208,7 @@ func TestSomePhonesSayNothingSpeakFirstOrHangUp(t *testing.T) {
 
 func TestACarrierThatIsEndedAtOnceEnds(t *testing.T) {
 	t.Parallel()
-	low := siptest.SoundPorts(t)
+	low := siptest.MediaPorts100(t)
 	sim, err := testcarrier.New(testcarrier.Config{PortMin: low, PortMax: low + 99})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -23,7 +23,7 @@ const (
 
 // Agent sends requests outside of any dialog.
 type Agent interface {
-	NewStandalone(c sip.StandaloneConfig) (*sip.Standalone, error)
+	NewStandaloneClient(c sip.StandaloneConfig) (*sip.StandaloneClient, error)
 }
 
 // Message is one MESSAGE.
@@ -60,7 +60,7 @@ func (c *Client) Send(ctx context.Context, m *Message) (outcome.Final, error) {
 			switch {
 			case ctx.Err() != nil:
 			case len(addresses) == 0:
-				d.report(outcome.Final{Transport: true, Phrase: "no address for the target"})
+				d.report(outcome.Final{TransportFailure: true, Phrase: "no address for the target"})
 			default:
 				d.addresses = addresses
 				d.tryNextAddress()
@@ -74,7 +74,7 @@ func (c *Client) Send(ctx context.Context, m *Message) (outcome.Final, error) {
 	case <-ctx.Done():
 		f := outcome.Final{}
 		d.requests.Do(func() {
-			f.Silent, f.Sent = d.sent, d.sent
+			f.NoResponse, f.Sent = d.sent, d.sent
 			d.requests.Release()
 		})
 		return f, ctx.Err()
@@ -98,7 +98,7 @@ func (c *Client) newDelivery(m *Message) (*delivery, error) {
 	}
 	d := &delivery{message: m, result: make(chan outcome.Final, 1)}
 	d.uri = "sip:" + to + "@" + m.Target.WithName().HostPort()
-	d.requests, err = c.agent.NewStandalone(sip.StandaloneConfig{
+	d.requests, err = c.agent.NewStandaloneClient(sip.StandaloneConfig{
 		Name: "text " + m.Name, FromUser: from, FromDomain: m.FromDomain, To: d.uri, Environment: m.Environment, Target: m.Target, Proxy: m.Proxy,
 	})
 	return d, err
@@ -106,7 +106,7 @@ func (c *Client) newDelivery(m *Message) (*delivery, error) {
 
 // delivery sends a message to the addresses of its target in turn. The lock of requests guards it.
 type delivery struct {
-	requests  *sip.Standalone
+	requests  *sip.StandaloneClient
 	message   *Message
 	uri       string
 	addresses []resolve.Target // still to be tried
@@ -148,9 +148,9 @@ func (d *delivery) handleResponse(m *transport.Received, err error) {
 		f.Authenticated = d.headers != nil
 		d.report(f)
 	case errors.Is(err, sip.ErrTimeout):
-		d.report(outcome.Final{Silent: true})
+		d.report(outcome.Final{NoResponse: true})
 	default:
-		d.report(outcome.Final{Transport: true, Phrase: err.Error()})
+		d.report(outcome.Final{TransportFailure: true, Phrase: err.Error()})
 	}
 }
 

@@ -178,7 +178,7 @@ func (c *Connection) writeLoop() {
 			if err != nil && job.Failed != nil {
 				job.Failed(fmt.Errorf("sip: send to %s: %w", c.remote, err))
 			}
-			if err != nil && !errors.Is(err, ErrHeld) {
+			if err != nil && !errors.Is(err, ErrCallsSuspended) {
 				c.fail(err)
 				return
 			}
@@ -190,10 +190,10 @@ func (c *Connection) writeLoop() {
 // by now: the message may have waited long for the connection.
 func (c *Connection) writeMessage(p Outgoing) error {
 	if p.BeginsCall {
-		enters := c.pool.t.cfg.CallGate.Enter(p.May)
-		defer c.pool.t.cfg.CallGate.Leave()
+		enters := c.pool.t.cfg.CallGate.EnterCall(p.MayBegin)
+		defer c.pool.t.cfg.CallGate.LeaveCall()
 		if !enters {
-			return ErrHeld
+			return ErrCallsSuspended
 		}
 	}
 	if err := c.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
@@ -245,7 +245,7 @@ func (c *Connection) Read(b []byte) (int, error) {
 		if len(frame) > len(b) {
 			continue
 		}
-		relay, ok := c.pool.t.pass(frame, c.remote, c.key.network, maxStream)
+		relay, ok := c.pool.t.admit(frame, c.remote, c.key.network, maxStream)
 		if !ok {
 			continue
 		}

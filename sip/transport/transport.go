@@ -39,7 +39,7 @@ var ErrNoListener = errors.New("sip: no listener for this transport")
 var errOverflow = errors.New("sip: connection does not keep up")
 
 // ErrHeld says that no call may begin now: see CallGate.
-var ErrHeld = errors.New("sip: calls are held back")
+var ErrCallsSuspended = errors.New("sip: calls are held back")
 
 // Config is the configuration of a Transport. Its zero value, with a Listen, admits nothing.
 // The functions are called by the goroutines that read the sockets: they must not block.
@@ -74,8 +74,8 @@ type Config struct {
 type CallGate interface {
 	// Enter is called before the INVITE is written, Leave after it, whatever Enter returned.
 	// may is the call's own check; nil: none.
-	Enter(may func() bool) bool
-	Leave()
+	EnterCall(may func() bool) bool
+	LeaveCall()
 }
 
 // Counts are totals since the start.
@@ -89,7 +89,7 @@ type Outgoing struct {
 	Bytes      []byte
 	Failed     func(error) // called later, from another goroutine, if delivery failed; may be nil
 	BeginsCall bool        // an INVITE that begins a call: CallGate decides
-	May        func() bool // the call's own check for CallGate; nil: none
+	MayBegin   func() bool // the call's own check for CallGate; nil: none
 }
 
 // Transport owns the sockets of a user agent.
@@ -278,8 +278,8 @@ func (t *Transport) handle(in sipmsg.Message) {
 	}
 }
 
-// pass decides whether one message is parsed, and returns the statement of the node that relayed it.
-func (t *Transport) pass(b []byte, from netip.AddrPort, network string, limit int) (relay *RelayInfo, ok bool) {
+// admit decides whether one message is parsed, and returns the statement of the node that relayed it.
+func (t *Transport) admit(b []byte, from netip.AddrPort, network string, limit int) (relay *RelayInfo, ok bool) {
 	if len(b) <= 4 {
 		return nil, false // keep-alive
 	}
@@ -304,9 +304,9 @@ func (t *Transport) pass(b []byte, from netip.AddrPort, network string, limit in
 	return nil, false
 }
 
-// PassDatagram decides whether a datagram is parsed.
-func (t *Transport) PassDatagram(b []byte, from netip.AddrPort) bool {
-	_, ok := t.pass(b, from, resolve.UDP, maxDatagram)
+// AdmitsDatagram decides whether a datagram is parsed.
+func (t *Transport) AdmitsDatagram(b []byte, from netip.AddrPort) bool {
+	_, ok := t.admit(b, from, resolve.UDP, maxDatagram)
 	return ok
 }
 
@@ -366,10 +366,10 @@ func (t *Transport) sendDatagram(to Flow, o Outgoing) error {
 		return ErrNoListener
 	}
 	if o.BeginsCall {
-		enters := t.cfg.CallGate.Enter(o.May)
-		defer t.cfg.CallGate.Leave()
+		enters := t.cfg.CallGate.EnterCall(o.MayBegin)
+		defer t.cfg.CallGate.LeaveCall()
 		if !enters {
-			return ErrHeld
+			return ErrCallsSuspended
 		}
 	}
 	return s.write(o.Bytes, to.Addr)

@@ -91,7 +91,7 @@ func (s *UDPSocket) ReadFrom(b []byte) (int, net.Addr, error) {
 		}
 		broken = 0
 		from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-		if relay, ok := s.t.pass(b[:n], from, "udp", maxDatagram); ok {
+		if relay, ok := s.t.admit(b[:n], from, "udp", maxDatagram); ok {
 			s.current, s.raw, s.handled, s.relay = from, b[:n], false, relay
 			return n, s.name, nil
 		}

@@ -49,7 +49,7 @@ type userAgent struct {
 
 // Invite sends an INVITE, or one to each contact of a phone.
 func (u userAgent) Invite(in sip.Invite) (Dialog, error) {
-	in.May = u.may
+	in.MayBegin = u.may
 	if len(in.Contacts) > 0 {
 		all, err := forking.Invite(u.UserAgent, in)
 		if err != nil {
@@ -67,7 +67,7 @@ func (u userAgent) Invite(in sip.Invite) (Dialog, error) {
 // Resume continues a dialog, while this process owns its shard.
 func (u userAgent) Resume(r sip.Resumption) (Dialog, error) {
 	if u.may != nil && !u.may() {
-		return nil, transport.ErrHeld
+		return nil, transport.ErrCallsSuspended
 	}
 	d, err := u.UserAgent.Resume(r)
 	if err != nil {

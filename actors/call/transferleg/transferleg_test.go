@@ -181,13 +181,13 @@ func TestRefusedLegTriesAnotherTarget(t *testing.T) {
 	s := &stage{slots: []trunk.Slot{{Key: "one", Target: resolve.Target{Host: "192.0.2.1"}}, {Key: "two", Target: resolve.Target{Host: "192.0.2.2"}}}}
 	perform(t, s, number(), func(s *stage) {
 		s.tell(transferleg.DialLeg{Leg: 2})
-		s.notify(sip.Refused{Final: outcome.Final{Silent: true}})
+		s.notify(sip.Refused{Final: outcome.Final{NoResponse: true}})
 		require.Len(t, s.reports, 3)
 		assert.IsType(t, transferleg.LegRefused{}, s.reports[1])
 		assert.IsType(t, transferleg.LegPrepared{}, s.reports[2])
 		s.tell(transferleg.DialLeg{Leg: 3})
 		assert.Equal(t, "192.0.2.2", s.invites[1].Target.Host)
-		s.notify(sip.Refused{Final: outcome.Final{Silent: true}})
+		s.notify(sip.Refused{Final: outcome.Final{NoResponse: true}})
 		assert.Equal(t, transferleg.LegEnded{Reason: trunk.ReasonExhausted}, s.last())
 		var tried [][]string
 		for _, m := range s.asked {

@@ -20,9 +20,9 @@ type Store interface {
 	// List names the blobs of a workspace.
 	List(ctx context.Context, workspace string) (names []string, err error)
 	// Sweep removes what abandoned uploads have left.
-	Sweep(ctx context.Context) (uploads int, err error)
+	RemoveAbandoned(ctx context.Context) (uploads int, err error)
 	// Try writes, reads and deletes. refused: that will not succeed by waiting.
-	Try(ctx context.Context) (refused bool, err error)
+	CheckAccess(ctx context.Context) (refused bool, err error)
 }
 
 // Open opens the bucket or the folder of blobs_url.
@@ -38,7 +38,7 @@ func Open(cfg *configs.Config, seal blob.Sealer, roots *x509.CertPool) (Store, e
 	if _, err := keys.Retrieve(); err != nil {
 		return nil, err
 	}
-	bucket, err := blob.NewS3(blob.S3Config{Endpoint: b.Endpoint, Region: b.Region, Bucket: b.Bucket, PathStyle: b.PathStyle, Credentials: keys, Roots: roots}, b.Prefix, seal)
+	bucket, err := blob.NewS3(blob.S3Config{Endpoint: b.Endpoint, Region: b.Region, Bucket: b.Bucket, PathStyle: b.PathStyle, Credentials: keys, RootCAs: roots}, b.Prefix, seal)
 	if err != nil {
 		return nil, fmt.Errorf("blobs_url: %w", err)
 	}
@@ -64,7 +64,7 @@ func Location(cfg *configs.Config) string {
 // IsVersioned says whether a store keeps what is deleted.
 func IsVersioned(ctx context.Context, blobs Store) bool {
 	bucket, is := blobs.(*blob.S3)
-	return is && bucket.Versioned(ctx)
+	return is && bucket.IsVersioned(ctx)
 }
 
 // openAndCheck opens the store of blobs_url and tests it, for commands that neither seal nor open blobs.
@@ -77,7 +77,7 @@ func openAndCheck(ctx context.Context, cfg *configs.Config) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err = blobs.Try(ctx); err != nil {
+	if _, err = blobs.CheckAccess(ctx); err != nil {
 		return nil, fmt.Errorf("blobs_url: %w", err)
 	}
 	return blobs, nil

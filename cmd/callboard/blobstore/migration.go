@@ -13,7 +13,7 @@ import (
 )
 
 // MoveFromDataFolder needs no master key: what is moved stays encrypted.
-func MoveFromDataFolder(ctx context.Context, cfg *configs.Config, progress func(blob.Moved)) (done blob.Moved, err error) {
+func MoveFromDataFolder(ctx context.Context, cfg *configs.Config, progress func(blob.MoveResult)) (done blob.MoveResult, err error) {
 	dir := filepath.Join(cfg.Data, datafolder.BlobsDir)
 	if cfg.Blobs.Folder != "" {
 		return done, fmt.Errorf("blobs_url names a folder, not a bucket: %s", migrationHint(cfg))
@@ -42,5 +42,5 @@ func MoveFromDataFolder(ctx context.Context, cfg *configs.Config, progress func(
 	if err != nil {
 		return done, err
 	}
-	return blob.Move(ctx, disk, bucket, progress)
+	return blob.MoveToBucket(ctx, disk, bucket, progress)
 }

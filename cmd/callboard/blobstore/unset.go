@@ -33,10 +33,10 @@ func (b unsetStore) DeleteAll(context.Context, string) error { return b.unavaila
 // List names nothing: a node has no part of a recording to fetch.
 func (unsetStore) List(context.Context, string) ([]string, error) { return nil, nil }
 
-// Sweep removes nothing.
-func (unsetStore) Sweep(context.Context) (int, error) { return 0, nil }
+// RemoveAbandoned removes nothing.
+func (unsetStore) RemoveAbandoned(context.Context) (int, error) { return 0, nil }
 
-// Try fails and is not refused: the node starts.
-func (b unsetStore) Try(context.Context) (bool, error) { return false, b.unavailable() }
+// CheckAccess fails and is not refused: the node starts.
+func (b unsetStore) CheckAccess(context.Context) (bool, error) { return false, b.unavailable() }
 
 func (unsetStore) String() string { return "no store" }

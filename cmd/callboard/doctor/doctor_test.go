@@ -67,7 +67,7 @@ func newBed(t *testing.T) *bed {
 	require.NoError(t, os.Mkdir(b.data, 0o700))
 	key := make([]byte, 32)
 	_, _ = rand.Read(key)
-	low := siptest.ServicePorts(t)
+	low := siptest.MediaPorts400(t)
 	b.set("data", b.data).set("http_addr", fmt.Sprintf("127.0.0.1:%d", siptest.Port(t))).set("sip_addr", fmt.Sprintf("127.0.0.1:%d", siptest.Port(t)))
 	b.set("media_ports", fmt.Sprintf("%d-%d", low, low+199)).set("master_key_file", b.file("master.key", string(key)))
 	return b

@@ -98,7 +98,7 @@ func nodeFaults() map[string]func(*bed) {
 		"redis_replicas (just so)": func(b *bed) { b.replica("--min-replicas-to-write", "1") },
 		"redis_replica": func(b *bed) { // the password is the primary's alone
 			url, server := redistest.Start(b.T, "--maxmemory", "100mb")
-			redistest.Replica(b.T, server).Guard("a-password")
+			redistest.StartReplica(b.T, server).RequirePassword("a-password")
 			b.set("redis_url", url)
 		},
 	}
@@ -117,15 +117,15 @@ func (b *bed) replica(args ...string) *redistest.Server {
 	b.Helper()
 	url, server := redistest.Start(b.T, append([]string{"--maxmemory", "100mb"}, args...)...)
 	b.set("redis_url", url)
-	return redistest.Replica(b.T, server)
+	return redistest.StartReplica(b.T, server)
 }
 
 func TestNodesThatAgreeHaveNoFindings(t *testing.T) {
 	b := newBed(t)
 	b.oneOf(b.node("one"), b.node("two"))
 	url, server := redistest.Start(t, "--maxmemory", "100mb", "--min-replicas-to-write", "1")
-	redistest.Replica(t, server)
-	redistest.Replica(t, server)
+	redistest.StartReplica(t, server)
+	redistest.StartReplica(t, server)
 	b.set("redis_url", url)
 	list := b.diagnose()
 	for check := range nodeFaults() {

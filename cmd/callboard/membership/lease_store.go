@@ -13,6 +13,6 @@ import (
 const LeaveTimeout = 5 * time.Second
 
 // OpenLeases opens the store of leases, the Redis that holds the data.
-func OpenLeases(cfg *configs.Config, o lease.Options) (*lease.Beat, error) {
+func OpenLeases(cfg *configs.Config, o lease.Options) (*lease.Heartbeat, error) {
 	return redis.New(cfg.RedisURL.Reveal(), redis.Options{Options: o})
 }

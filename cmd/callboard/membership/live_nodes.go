@@ -24,6 +24,6 @@ func LiveNodes(ctx context.Context, cfg *configs.Config) ([]lease.Node, error) {
 	}
 	bound, cancel := context.WithTimeout(ctx, LeaveTimeout)
 	defer cancel()
-	nodes, err := look.Look(bound)
+	nodes, err := look.LiveNodes(bound)
 	return nodes, errors.Join(err, look.Leave(bound))
 }

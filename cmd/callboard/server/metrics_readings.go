@@ -77,7 +77,7 @@ func (s *Service) readMetrics(ctx context.Context) ([]metrics.Reading, error) {
 		total("callboard_sip_transport_errors_total", "SIP messages that could not be sent.", u.TransportErrors),
 		total("callboard_sip_panics_total", "Faults of ours while a SIP message was handled.", u.Panics),
 		gauge("callboard_sip_dialogs", "Dialogs, those that are over and remembered for half a minute included.", u.Dialogs),
-		gauge("callboard_sip_half_open", "Calls that came in and nobody answered yet.", u.HalfOpen),
+		gauge("callboard_sip_half_open", "Calls that came in and nobody answered yet.", u.UnansweredCalls),
 		gauge("callboard_sip_connections", "Connections over TCP and TLS.", u.TCP),
 		gauge("callboard_media_sessions", "Calls with sound.", c.Media.Sessions),
 		gauge("callboard_media_ports_used", "Pairs of ports for sound that are taken.", ports.Taken),

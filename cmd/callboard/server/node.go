@@ -133,7 +133,7 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	httpapi.Prepare() // once, and not when a shard waits for its seat
 	m.http.connRouter = forward.NewConnRouter(m.http.credential, log)
 	m.http.forwarder = forward.New(m.routes())
-	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.Lease, Healthy: m.healthError, Refused: m.endProcess, Logger: log})
+	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.Lease, Healthy: m.healthError, OnMismatch: m.endProcess, Logger: log})
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +141,8 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	m.cluster = &clusterView{self: m.self, shards: cfg.Node.Shards, leases: engine, peers: m.http.forwarder, running: m.shards}
 	m.http.connRouter.HandleNodeRequests(http.HandlerFunc(m.cluster.handleClaimQuery))
 	m.holder = lease.NewHolder(m.leases, lease.Config{
-		Self: m.self, Shards: cfg.Node.Shards, AtOnce: max(16, cfg.Node.Shards), Lease: cfg.Node.Lease, Stay: m.keepsShard, Start: m.startShard, Stop: m.stopShard, Logger: log,
-		Reach: func(ctx context.Context, n lease.Node) error {
+		Self: m.self, Shards: cfg.Node.Shards, Concurrency: max(16, cfg.Node.Shards), LeaseDuration: cfg.Node.Lease, KeepShard: m.keepsShard, Start: m.startShard, Stop: m.stopShard, Logger: log,
+		PingNode: func(ctx context.Context, n lease.Node) error {
 			if away := partitionError(); away != nil {
 				return away
 			}
@@ -190,7 +190,7 @@ func (m *node) openStore(ctx context.Context) (err error) {
 		return nil
 	}
 	if err == nil {
-		m.storeRoot = reader.Root()
+		m.storeRoot = reader.RootKey()
 	}
 	return err
 }

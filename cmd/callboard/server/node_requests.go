@@ -40,7 +40,7 @@ func (m *node) shardOwnerAddr(shard int) (string, bool) {
 
 // ownsShard says whether this node has a shard now.
 func (m *node) ownsShard(shard int) bool {
-	_, ok := m.holder.Use(shard)
+	_, ok := m.holder.UsableToken(shard)
 	return ok
 }
 

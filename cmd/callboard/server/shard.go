@@ -74,7 +74,7 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	if err = t.listenHTTP(ctx); err != nil {
 		return err
 	}
-	if err = t.buildOnce(func() error { return s.openShared(t.store.Records.Root()) }); err != nil {
+	if err = t.buildOnce(func() error { return s.openShared(t.store.Records.RootKey()) }); err != nil {
 		return err
 	}
 	if err = t.buildServices(ctx); err != nil {

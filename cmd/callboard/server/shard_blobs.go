@@ -36,7 +36,7 @@ func (t *shard) openBlobs(ctx context.Context, roots *x509.CertPool) (blobs acto
 	}
 	bound, cancel := context.WithTimeout(ctx, blobCheckTimeout)
 	defer cancel()
-	refused, err := t.blobs.Try(bound)
+	refused, err := t.blobs.CheckAccess(bound)
 	switch {
 	case refused:
 		return nil, fmt.Errorf("blobs_url: %w", err)
@@ -60,7 +60,7 @@ func (t *shard) sweepUploads(run context.Context) {
 		return
 	}
 	for {
-		n, err := t.blobs.Sweep(run)
+		n, err := t.blobs.RemoveAbandoned(run)
 		if n > 0 || err != nil && run.Err() == nil {
 			t.log.Info("abandoned uploads were removed from the store of recordings", slog.Int("uploads", n), slog.Any("error", err))
 		}

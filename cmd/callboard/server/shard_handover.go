@@ -79,7 +79,7 @@ func (m *node) drainShard(c *ownedShard) (lost bool) {
 		if n, ok := m.leases.Owner(c.number); ok && n.ID != m.self.ID {
 			lost = true
 			cancel(nil)
-		} else if m.holder.CutOff() && time.Since(began) > cutOffLimit {
+		} else if m.holder.IsIsolated() && time.Since(began) > cutOffLimit {
 			cancel(context.DeadlineExceeded)
 		}
 	}

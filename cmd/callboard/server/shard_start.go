@@ -15,7 +15,7 @@ import (
 )
 
 // browserCallFunc connects a browser as a phone of the built-in carrier: see services.Config.
-type browserCallFunc = func(ctx context.Context, o testcarrier.Order, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
+type browserCallFunc = func(ctx context.Context, o testcarrier.CallRequest, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
 
 // buildServices builds the node and the services of the shard; startActors starts them.
 func (t *shard) buildServices(ctx context.Context) error {
@@ -25,7 +25,7 @@ func (t *shard) buildServices(ctx context.Context) error {
 	}
 	target := func() (resolve.Target, bool) { return resolve.Target{}, false }
 	var calledBy func() netip.AddrPort
-	var testCall func(context.Context, testcarrier.Order) error
+	var testCall func(context.Context, testcarrier.CallRequest) error
 	var browserCall browserCallFunc
 	if t.telephony.testCarrier != nil {
 		target = func() (resolve.Target, bool) { return t.telephony.testCarrier.Target(), true }

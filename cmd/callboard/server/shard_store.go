@@ -40,7 +40,7 @@ func (t *shard) reportFenced(of storecache.Backend) storecache.Backend {
 	if t.token == "" {
 		return of
 	}
-	return &fencedStore{of, func() { t.node.holder.Lost(t.number, t.token) }}
+	return &fencedStore{of, func() { t.node.holder.ReportLost(t.number, t.token) }}
 }
 
 type fencedStore struct {
@@ -51,7 +51,7 @@ type fencedStore struct {
 // Apply is the store's.
 func (f *fencedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	events, err := f.Backend.Apply(ctx, c)
-	if errors.Is(err, domain.ErrFenced) && !errors.Is(err, persistence.ErrElsewhere) {
+	if errors.Is(err, domain.ErrFenced) && !errors.Is(err, persistence.ErrOtherShard) {
 		f.onFenced()
 	}
 	return events, err

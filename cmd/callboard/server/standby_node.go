@@ -59,7 +59,7 @@ func (m *node) listenSIP(ctx context.Context) error {
 	m.cluster.reader.Store(reader)
 	s := m.shards.beginStart()
 	s.sharedMu.Lock()
-	if err = s.openShared(reader.Root()); err == nil {
+	if err = s.openShared(reader.RootKey()); err == nil {
 		err = s.telephony.listen(s.processCtx, s.ended)
 	}
 	s.sharedMu.Unlock()
@@ -76,7 +76,7 @@ func (m *node) shareSIP(c *sip.Config) {
 		return
 	}
 	w := location.New(m.cluster)
-	c.Elsewhere, c.Placed, c.CutOff = w.Find, w.FindCached, m.holder.CutOff
+	c.Owner, c.CachedOwner, c.IsIsolated = w.Find, w.FindCached, m.holder.IsIsolated
 	c.RelayKey, c.NodeMark = datafolder.DeriveKey(m.masterKey, "callboard relay"), location.NodeMark(m.self)
 }
 

@@ -23,8 +23,8 @@ import (
 type telephony struct {
 	sip           *sip.UserAgent
 	media         *media.Engine
-	mediaCapacity *lines.PortCapacity    // calls that the RTP ports have room for
-	testCarrier   *testcarrier.Simulator // nil: the settings have none
+	mediaCapacity *lines.PortCapacity  // calls that the RTP ports have room for
+	testCarrier   *testcarrier.Carrier // nil: the settings have none
 	traces        *siptrace.Buffer
 	listening     bool
 }

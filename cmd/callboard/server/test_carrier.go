@@ -15,7 +15,7 @@ const (
 )
 
 // testCarrierAddrs tells which addresses are the built-in one's.
-type testCarrierAddrs struct{ carrier *testcarrier.Simulator }
+type testCarrierAddrs struct{ carrier *testcarrier.Carrier }
 
 // address is where the carrier takes calls; zero: there is none.
 func (c *testCarrierAddrs) address() netip.AddrPort {
@@ -38,16 +38,16 @@ func (c *testCarrierAddrs) isMedia(to netip.AddrPort) bool {
 }
 
 // testCall lets a built-in phone call the service.
-func (t *telephony) testCall(ctx context.Context, o testcarrier.Order) error {
-	o.At = t.sipTarget()
+func (t *telephony) testCall(ctx context.Context, o testcarrier.CallRequest) error {
+	o.Target = t.sipTarget()
 	return t.testCarrier.Call(ctx, o)
 }
 
 // connectBrowser lets a person call the service on a built-in phone. audio receives what the phone
 // plays, event what happens to it.
-func (t *telephony) connectBrowser(ctx context.Context, o testcarrier.Order, audio func([]byte), event func(testcarrier.Event)) (*testcarrier.Handset, error) {
-	o.At = t.sipTarget()
-	return t.testCarrier.Talk(ctx, o, audio, event)
+func (t *telephony) connectBrowser(ctx context.Context, o testcarrier.CallRequest, audio func([]byte), event func(testcarrier.Event)) (*testcarrier.Handset, error) {
+	o.Target = t.sipTarget()
+	return t.testCarrier.CallWithHandset(ctx, o, audio, event)
 }
 
 // sipTarget is the first SIP listener, or loopback where that takes every address.

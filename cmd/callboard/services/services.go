@@ -53,8 +53,8 @@ type Config struct {
 	Keys  *keys.Keyring
 	PDF   PDFReader // nil: PDF files are refused
 	// TestCall has the built-in carrier call us; BrowserCall connects a browser as one of its phones. nil: there is no built-in carrier.
-	TestCall    func(context.Context, testcarrier.Order) error
-	BrowserCall func(ctx context.Context, o testcarrier.Order, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
+	TestCall    func(context.Context, testcarrier.CallRequest) error
+	BrowserCall func(ctx context.Context, o testcarrier.CallRequest, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
 	MayReach    func(netip.AddrPort) bool // whether trunks may use an address; nil: any
 	SIPURI      string                    // where carriers send calls
 	// ReadOtherShards returns the readings of alert rules of the other shards; nil: there are none.

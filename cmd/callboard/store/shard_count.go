@@ -14,7 +14,7 @@ import (
 // EnsureShardCount sees to it that the store is divided into as many shards as the
 // settings say. That changes only while no node lives.
 func EnsureShardCount(ctx context.Context, cfg *configs.Config, log *slog.Logger, driver persistence.Driver) error {
-	have, err := persistence.Shards(ctx, driver)
+	have, err := persistence.ShardCount(ctx, driver)
 	if err != nil || have == 0 || have == cfg.Node.Shards {
 		return err
 	}
@@ -23,9 +23,9 @@ func EnsureShardCount(ctx context.Context, cfg *configs.Config, log *slog.Logger
 		return fmt.Errorf("redis_url: who has the work cannot be asked: %w", err)
 	}
 	if len(nodes) > 0 {
-		return lease.DisagreeOnShards(cfg.Node.Shards, have, nodes)
+		return lease.ShardCountMismatch(cfg.Node.Shards, have, nodes)
 	}
-	if err = persistence.Divide(ctx, driver, cfg.Node.Shards); err == nil {
+	if err = persistence.SetShardCount(ctx, driver, cfg.Node.Shards); err == nil {
 		log.Warn("the work is divided anew", slog.Int("shards", cfg.Node.Shards), slog.Int("before", have))
 	}
 	return err

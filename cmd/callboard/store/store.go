@@ -83,15 +83,15 @@ type Owner struct {
 
 // OpenShard opens the store of a shard.
 func OpenShard(ctx context.Context, o Options, driver persistence.Driver, by Owner) (*Store, error) {
-	part := persistence.Part{}
+	part := persistence.Shard{}
 	if by.Shard != allShards {
-		part = persistence.Part{Shard: by.Shard, Of: o.Config.Node.Shards}
+		part = persistence.Shard{Number: by.Shard, Count: o.Config.Node.Shards}
 	}
-	records, err := persistence.NewPart(ctx, driver, persistence.Owner{Master: by.Master, Token: by.Token, Part: part, Version: o.Version})
+	records, err := persistence.OpenShard(ctx, driver, persistence.Owner{Master: by.Master, Token: by.Token, Shard: part, Version: o.Version})
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Driver: driver, Records: records, Keys: keys.NewKeyring(records, records.Root()), DataFolder: o.Config.Data, BlobLocation: blobstore.Location(o.Config), Version: o.Version}, nil
+	return &Store{Driver: driver, Records: records, Keys: keys.NewKeyring(records, records.RootKey()), DataFolder: o.Config.Data, BlobLocation: blobstore.Location(o.Config), Version: o.Version}, nil
 }
 
 // Close closes the driver, ends the lease and unlocks the data folder. A store that

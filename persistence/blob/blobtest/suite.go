@@ -1,4 +1,4 @@
-// Package blobtest is what every store of blobs has to pass. It knows none.
+// Package blobtest is the conformance suite that every blob store has to pass.
 package blobtest
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/persistence/blob"
 )
 
-// Store is what is tested.
+// Store has the methods of a blob store that the suite tests.
 type Store interface {
 	Put(ctx context.Context, workspace, name string, r io.Reader) (int64, error)
 	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
@@ -29,28 +29,27 @@ type Store interface {
 	List(ctx context.Context, workspace string) ([]string, error)
 }
 
-// Place is a store with a way to what lies below it.
-type Place struct {
+// TestStore is a blob store with access to the stored bytes below it.
+type TestStore struct {
 	Store
-	// Raw is what lies there; nil where nothing does.
-	Raw func(workspace, name string) []byte
-	// Set puts something there.
-	Set func(workspace, name string, raw []byte)
-	// Left are the names of what lies there of a workspace, and of what is
-	// half-written.
-	Left func(workspace string) []string
+	// RawBytes returns the stored bytes of a blob. It returns nil if there is no such blob.
+	RawBytes func(workspace, name string) []byte
+	// SetRawBytes replaces the stored bytes of a blob.
+	SetRawBytes func(workspace, name string, raw []byte)
+	// RemainingFiles returns the names of everything stored for a workspace, including incomplete uploads.
+	RemainingFiles func(workspace string) []string
 }
 
-// Seal binds a text to its place, as the store does.
-type Seal struct{}
+// FakeSealer binds a text to its key and field, as persistence.Store does, but does not encrypt.
+type FakeSealer struct{}
 
-// Seal is blob.Sealer's.
-func (Seal) Seal(_ context.Context, k domain.Key, field, text string) (string, error) {
+// Seal implements blob.Sealer.
+func (FakeSealer) Seal(_ context.Context, k domain.Key, field, text string) (string, error) {
 	return k.Workspace + "|" + k.ID + "|" + field + "|" + text, nil
 }
 
-// Unseal is blob.Sealer's.
-func (Seal) Unseal(_ context.Context, k domain.Key, field, sealed string) (string, error) {
+// Unseal implements blob.Sealer.
+func (FakeSealer) Unseal(_ context.Context, k domain.Key, field, sealed string) (string, error) {
 	text, ok := strings.CutPrefix(sealed, k.Workspace+"|"+k.ID+"|"+field+"|")
 	if !ok {
 		return "", errors.New("sealed elsewhere")
@@ -58,8 +57,8 @@ func (Seal) Unseal(_ context.Context, k domain.Key, field, sealed string) (strin
 	return text, nil
 }
 
-// Noise are n bytes that no one else has.
-func Noise(n int) []byte {
+// RandomBytes returns n random bytes. They are the same for each call with the same n.
+func RandomBytes(n int) []byte {
 	b := make([]byte, n)
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	for i := range b {
@@ -68,24 +67,24 @@ func Noise(n int) []byte {
 	return b
 }
 
-// Run puts a store through the suite; each test has one of its own.
-func Run(t *testing.T, open func(t *testing.T) Place) {
+// Run runs the suite. Each test opens a store of its own.
+func Run(t *testing.T, open func(t *testing.T) TestStore) {
 	t.Helper()
 	for _, c := range []struct {
 		name string
-		test func(*testing.T, Place)
+		test func(*testing.T, TestStore)
 	}{
-		{"WhatIsPutComesBackWholeAndInParts", parts},
-		{"ALargeOneComesBackWholeAndInParts", large},
-		{"NothingIsReadableThere", unreadable},
-		{"WhatWasCutOrChangedDoesNotOpen", damaged},
-		{"AFailedPutLeavesWhatWasThere", failed},
-		{"APutThatIsGivenUpLeavesNothing", givenUp},
-		{"TheLastPutCounts", overwritten},
-		{"OfTwoPutsAtOnceOneIsThereWhole", atOnce},
-		{"NamesThatLeaveTheirPlaceAreRefused", names},
-		{"WorkspacesAreStrangers", strangers},
-		{"AllOfAWorkspaceIsListedAndDeletedAndNothingElse", deleteAll},
+		{"WhatIsPutComesBackWholeAndInParts", testSeekAndRead},
+		{"ALargeOneComesBackWholeAndInParts", testLargeBlobs},
+		{"NothingIsReadableThere", testContentIsEncrypted},
+		{"WhatWasCutOrChangedDoesNotOpen", testDamagedBlobsAreRefused},
+		{"AFailedPutLeavesWhatWasThere", testFailedPutLeavesNothing},
+		{"APutThatIsGivenUpLeavesNothing", testCancelledPutLeavesNothing},
+		{"TheLastPutCounts", testOverwrite},
+		{"OfTwoPutsAtOnceOneIsThereWhole", testConcurrentPuts},
+		{"NamesThatLeaveTheirPlaceAreRefused", testInvalidNames},
+		{"WorkspacesAreStrangers", testWorkspacesAreSeparate},
+		{"AllOfAWorkspaceIsListedAndDeletedAndNothingElse", testDeleteAll},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -96,14 +95,14 @@ func Run(t *testing.T, open func(t *testing.T) Place) {
 
 const ws = "ws_1"
 
-func put(t *testing.T, p Place, workspace, name string, b []byte) {
+func put(t *testing.T, p TestStore, workspace, name string, b []byte) {
 	t.Helper()
 	n, err := p.Put(t.Context(), workspace, name, iotest.HalfReader(bytes.NewReader(b)))
 	require.NoError(t, err)
 	require.Equal(t, int64(len(b)), n)
 }
 
-func read(t *testing.T, p Place, workspace, name string) ([]byte, error) {
+func read(t *testing.T, p TestStore, workspace, name string) ([]byte, error) {
 	t.Helper()
 	r, n, err := p.Open(t.Context(), workspace, name)
 	if err != nil {
@@ -116,9 +115,9 @@ func read(t *testing.T, p Place, workspace, name string) ([]byte, error) {
 	return b, errors.Join(err, r.Close())
 }
 
-func parts(t *testing.T, p Place) {
+func testSeekAndRead(t *testing.T, p TestStore) {
 	for _, size := range []int{0, 1, 65535, 65536, 65537, 131072, 200_000, 1_500_000} {
-		want := Noise(size)
+		want := RandomBytes(size)
 		put(t, p, ws, "a.wav", want)
 		r, n, err := p.Open(t.Context(), ws, "a.wav")
 		require.NoError(t, err)
@@ -147,12 +146,12 @@ func parts(t *testing.T, p Place) {
 	require.NoError(t, p.Delete(t.Context(), ws, "a.wav"))
 	_, _, err := p.Open(t.Context(), ws, "a.wav")
 	require.ErrorIs(t, err, domain.ErrNotFound)
-	require.Empty(t, p.Left(ws))
+	require.Empty(t, p.RemainingFiles(ws))
 }
 
-func large(t *testing.T, p Place) {
+func testLargeBlobs(t *testing.T, p TestStore) {
 	for _, size := range []int{5 << 20, 11<<20 + 7} {
-		want := Noise(size)
+		want := RandomBytes(size)
 		put(t, p, ws, "a.wav", want)
 		got, err := read(t, p, ws, "a.wav")
 		require.NoError(t, err)
@@ -166,21 +165,21 @@ func large(t *testing.T, p Place) {
 		assert.Equal(t, want[size-10:], end)
 		require.NoError(t, r.Close())
 	}
-	assert.Equal(t, []string{"a.wav"}, p.Left(ws))
+	assert.Equal(t, []string{"a.wav"}, p.RemainingFiles(ws))
 }
 
-func unreadable(t *testing.T, p Place) {
+func testContentIsEncrypted(t *testing.T, p TestStore) {
 	put(t, p, ws, "a.wav", []byte("what was said on the telephone"))
-	raw := p.Raw(ws, "a.wav")
+	raw := p.RawBytes(ws, "a.wav")
 	require.NotEmpty(t, raw)
 	assert.NotContains(t, string(raw), "telephone")
 }
 
-func damaged(t *testing.T, p Place) {
-	put(t, p, ws, "a", Noise(150_000))
-	whole := bytes.Clone(p.Raw(ws, "a"))
+func testDamagedBlobsAreRefused(t *testing.T, p TestStore) {
+	put(t, p, ws, "a", RandomBytes(150_000))
+	whole := bytes.Clone(p.RawBytes(ws, "a"))
 	of := func(raw []byte) error {
-		p.Set(ws, "a", raw)
+		p.SetRawBytes(ws, "a", raw)
 		_, err := read(t, p, ws, "a")
 		return err
 	}
@@ -195,20 +194,20 @@ func damaged(t *testing.T, p Place) {
 		changed[at] ^= 1
 		require.Error(t, of(changed), "changed at %d", at)
 	}
-	p.Set(ws, "b", whole)
+	p.SetRawBytes(ws, "b", whole)
 	_, err := read(t, p, ws, "b")
 	require.Error(t, err, "under another name")
-	p.Set("ws_2", "a", whole)
+	p.SetRawBytes("ws_2", "a", whole)
 	_, err = read(t, p, "ws_2", "a")
 	require.Error(t, err, "in another workspace")
 }
 
-func failed(t *testing.T, p Place) {
+func testFailedPutLeavesNothing(t *testing.T, p TestStore) {
 	gone := errors.New("gone")
 	for _, size := range []int{100_000, 12 << 20} {
-		_, err := p.Put(t.Context(), ws, "a", io.MultiReader(bytes.NewReader(Noise(size)), iotest.ErrReader(gone)))
+		_, err := p.Put(t.Context(), ws, "a", io.MultiReader(bytes.NewReader(RandomBytes(size)), iotest.ErrReader(gone)))
 		require.ErrorIs(t, err, gone)
-		require.Empty(t, p.Left(ws))
+		require.Empty(t, p.RemainingFiles(ws))
 		_, err = read(t, p, ws, "a")
 		require.ErrorIs(t, err, domain.ErrNotFound)
 	}
@@ -220,7 +219,7 @@ func failed(t *testing.T, p Place) {
 	assert.Equal(t, "before", string(got))
 }
 
-func givenUp(t *testing.T, p Place) {
+func testCancelledPutLeavesNothing(t *testing.T, p TestStore) {
 	ctx, cancel := context.WithCancel(t.Context())
 	left := 6 << 20
 	_, err := p.Put(ctx, ws, "a", reader(func(b []byte) (int, error) {
@@ -230,24 +229,24 @@ func givenUp(t *testing.T, p Place) {
 		return len(b), nil
 	}))
 	require.ErrorIs(t, err, context.Canceled)
-	assert.Empty(t, p.Left(ws))
+	assert.Empty(t, p.RemainingFiles(ws))
 }
 
 type reader func([]byte) (int, error)
 
 func (r reader) Read(b []byte) (int, error) { return r(b) }
 
-func overwritten(t *testing.T, p Place) {
-	for _, b := range [][]byte{Noise(300_000), []byte("short"), Noise(70_000)} {
+func testOverwrite(t *testing.T, p TestStore) {
+	for _, b := range [][]byte{RandomBytes(300_000), []byte("short"), RandomBytes(70_000)} {
 		put(t, p, ws, "a", b)
 		got, err := read(t, p, ws, "a")
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(b, got))
 	}
-	assert.Equal(t, []string{"a"}, p.Left(ws))
+	assert.Equal(t, []string{"a"}, p.RemainingFiles(ws))
 }
 
-func atOnce(t *testing.T, p Place) {
+func testConcurrentPuts(t *testing.T, p TestStore) {
 	var wait sync.WaitGroup
 	faults := make([]error, 6)
 	for i := range faults {
@@ -263,7 +262,7 @@ func atOnce(t *testing.T, p Place) {
 	assert.Equal(t, bytes.Repeat([]byte{byte(len(got) - 100_000)}, len(got)), got)
 }
 
-func names(t *testing.T, p Place) {
+func testInvalidNames(t *testing.T, p TestStore) {
 	for _, name := range []string{"", ".", "..", "../x", "a/b", `a\b`, ".hidden", "a\x00b", "a.part", "ä", "a b", "a?b", "a%2fb", strings.Repeat("a", 300)} {
 		_, err := p.Put(t.Context(), ws, name, bytes.NewReader(nil))
 		require.ErrorIs(t, err, blob.ErrName, name)
@@ -286,7 +285,7 @@ func names(t *testing.T, p Place) {
 	}
 }
 
-func strangers(t *testing.T, p Place) {
+func testWorkspacesAreSeparate(t *testing.T, p TestStore) {
 	put(t, p, ws, "a", []byte("one"))
 	_, err := read(t, p, "ws_2", "a")
 	require.ErrorIs(t, err, domain.ErrNotFound)
@@ -297,7 +296,7 @@ func strangers(t *testing.T, p Place) {
 	assert.Equal(t, "one", string(got))
 }
 
-func deleteAll(t *testing.T, p Place) {
+func testDeleteAll(t *testing.T, p TestStore) {
 	require.NoError(t, p.DeleteAll(t.Context(), ws), "of a workspace that never was")
 	listed := func() []string {
 		t.Helper()
@@ -311,12 +310,12 @@ func deleteAll(t *testing.T, p Place) {
 		all = append(all, fmt.Sprintf("a%d.wav", i))
 		put(t, p, ws, all[i], []byte("x"))
 	}
-	put(t, p, ws+"0", "a", []byte("another")) // whose name begins as ours does
-	p.Set(ws, "half.part", nil)
+	put(t, p, ws+"0", "a", []byte("another")) // another workspace whose ID has this one as its prefix
+	p.SetRawBytes(ws, "half.part", nil)
 	assert.ElementsMatch(t, all, listed())
 	require.NoError(t, p.DeleteAll(t.Context(), ws))
 	assert.Empty(t, listed())
-	assert.Empty(t, p.Left(ws))
+	assert.Empty(t, p.RemainingFiles(ws))
 	_, err := read(t, p, ws, "a3.wav")
 	require.ErrorIs(t, err, domain.ErrNotFound)
 	got, err := read(t, p, ws+"0", "a")

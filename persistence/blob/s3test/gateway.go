@@ -14,15 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The keys of the gateway, and its region.
+// The credentials and the region of the gateway.
 const (
 	GatewayID     = "tester"
 	GatewaySecret = "hush-hush"
 	GatewayRegion = "us-east-1"
 )
 
-// Gateway starts versitygw, a store of others that speaks S3 and checks what it
-// is asked, with one empty bucket. It ends with the test.
+// Gateway starts versitygw, an S3 server that checks requests strictly, with one empty bucket. It stops when the
+// test ends.
 func Gateway(t testing.TB, bucket string) (url string) {
 	t.Helper()
 	program := filepath.Join(build.Default.GOPATH, "bin", "versitygw")

@@ -1,6 +1,4 @@
-// Package s3test is a store in memory that speaks as much S3 as is asked of it,
-// and misbehaves on purpose. It checks no signatures: real stores do, and the
-// tests ask one of those, too.
+// Package s3test is an in-memory S3 server that can inject faults. It does not check signatures; Gateway does.
 package s3test
 
 import (
@@ -21,133 +19,133 @@ import (
 	"time"
 )
 
-// Fault is how a request is mistreated.
+// Fault is a fault that the server injects into a request.
 type Fault int
 
-// The faults. After means that the request was carried out before.
+// The faults. Those that end in After, and the faults of a response body, carry the request out first.
 const (
-	None     Fault = iota
-	Broken         // 500
-	Busy           // 503, after nothing
-	Reset          // the connection ends without an answer
-	ResetEnd       // the same, after
-	Cut            // half of the body, after
-	Hang           // no answer until the request is given up
-	HangEnd        // the same, after
-	Stall          // the answer begins, and stands still
-	Denied         // 403
-	NotFound       // 404 that is not the store's
-	Slow           // the body comes in small pieces
-	LateFail       // 200, and an error in the body
+	None               Fault = iota // no fault
+	InternalError                   // 500
+	ServiceUnavailable              // 503, without carrying the request out
+	ResetBefore                     // closes the connection without a response
+	ResetAfter                      // carries the request out and closes the connection without a response
+	TruncateBody                    // half of the response body, after carrying the request out
+	HangBefore                      // no response until the client gives up
+	HangAfter                       // carries the request out, then sends no response until the client gives up
+	StallBody                       // the response begins and stalls
+	Denied                          // 403
+	NotFound                        // 404 that is not an S3 error
+	SlowBody                        // the body comes in small pieces
+	ErrorInBody                     // 200 with an error in the body
 )
 
-// Request is what the server was asked.
+// Request is a request that the server received.
 type Request struct {
 	Method, Key, Query, Range string
 	Size                      int
 }
 
-// Server is one bucket.
+// Server is an S3 server with one bucket.
 type Server struct {
 	URL string
-	// Page is how many keys a page of a list has at most.
-	Page int
+	// ListPageSize is the maximum number of keys in a page of a list.
+	ListPageSize int
 
-	mu      sync.Mutex
-	objects map[string][]byte
-	uploads map[string]*upload
-	count   int
-	fault   func(Request) Fault
-	seen    []Request
-	over    chan struct{}
+	mu       sync.Mutex
+	objects  map[string][]byte
+	uploads  map[string]*upload
+	count    int
+	faultFor func(Request) Fault
+	requests []Request
+	closed   chan struct{}
 }
 
 type upload struct {
-	key   string
-	begun time.Time
-	parts map[int][]byte
+	key       string
+	startedAt time.Time
+	parts     map[int][]byte
 }
 
-// New starts a server that ends with the test.
+// New starts a server that stops when the test ends.
 func New(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{Page: 1000, objects: make(map[string][]byte), uploads: make(map[string]*upload), over: make(chan struct{})}
+	s := &Server{ListPageSize: 1000, objects: make(map[string][]byte), uploads: make(map[string]*upload), closed: make(chan struct{})}
 	h := httptest.NewServer(s)
 	s.URL = h.URL
-	t.Cleanup(func() { close(s.over); h.CloseClientConnections(); h.Close() })
+	t.Cleanup(func() { close(s.closed); h.CloseClientConnections(); h.Close() })
 	return s
 }
 
-// Fail says how requests are mistreated from now on; nil: none is.
-func (s *Server) Fail(f func(Request) Fault) {
+// InjectFaults sets the fault of each following request. nil: no faults.
+func (s *Server) InjectFaults(f func(Request) Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fault = f
+	s.faultFor = f
 }
 
-// Seen are the requests so far, which are forgotten.
-func (s *Server) Seen() []Request {
+// TakeRequests returns the requests since the last call.
+func (s *Server) TakeRequests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	seen := s.seen
-	s.seen = nil
+	seen := s.requests
+	s.requests = nil
 	return seen
 }
 
-// Keys are those of the objects.
+// Keys returns the keys of all objects.
 func (s *Server) Keys() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(maps.Keys(s.objects))
 }
 
-// Object is what lies under a key, and nil where nothing does.
+// Object returns the bytes of an object. It returns nil if there is no such object.
 func (s *Server) Object(key string) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.objects[key]
 }
 
-// Set puts an object there.
-func (s *Server) Set(key string, body []byte) {
+// SetObject stores an object.
+func (s *Server) SetObject(key string, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.objects[key] = body
 }
 
-// Open is how many uploads were begun and have not ended.
-func (s *Server) Open() int {
+// OpenUploads returns the number of multipart uploads that are not completed or aborted.
+func (s *Server) OpenUploads() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.uploads)
 }
 
-// Begin begins an upload of each key.
-func (s *Server) Begin(keys ...string) {
+// StartUploads starts a multipart upload of each key.
+func (s *Server) StartUploads(keys ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, key := range keys {
-		s.begin(key)
+		s.startUpload(key)
 	}
 }
 
-func (s *Server) begin(key string) (id string) {
+func (s *Server) startUpload(key string) (id string) {
 	s.count++
 	id = "upload-" + strconv.Itoa(s.count)
-	s.uploads[id] = &upload{key: key, begun: time.Now(), parts: make(map[int][]byte)}
+	s.uploads[id] = &upload{key: key, startedAt: time.Now(), parts: make(map[int][]byte)}
 	return id
 }
 
-// Age makes all uploads older.
-func (s *Server) Age(by time.Duration) {
+// AgeUploads moves the start of all uploads back in time.
+func (s *Server) AgeUploads(by time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, u := range s.uploads {
-		u.begun = u.begun.Add(-by)
+		u.startedAt = u.startedAt.Add(-by)
 	}
 }
 
-// ServeHTTP is http.Handler.
+// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	body, err := io.ReadAll(r.Body)
@@ -156,36 +154,36 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	asked := Request{r.Method, key, r.URL.RawQuery, r.Header.Get("Range"), len(body)}
 	s.mu.Lock()
-	s.seen = append(s.seen, asked)
-	f := s.fault
+	s.requests = append(s.requests, asked)
+	f := s.faultFor
 	s.mu.Unlock()
 	fault := None
 	if f != nil {
 		fault = f(asked)
 	}
-	switch fault { //nolint:exhaustive // the others come after
-	case Broken:
-		fail(w, http.StatusInternalServerError, "InternalError")
+	switch fault { //nolint:exhaustive // the other faults come after the request is carried out
+	case InternalError:
+		writeError(w, http.StatusInternalServerError, "InternalError")
 		return
-	case Busy:
-		fail(w, http.StatusServiceUnavailable, "SlowDown")
+	case ServiceUnavailable:
+		writeError(w, http.StatusServiceUnavailable, "SlowDown")
 		return
 	case Denied:
-		fail(w, http.StatusForbidden, "AccessDenied")
+		writeError(w, http.StatusForbidden, "AccessDenied")
 		return
 	case NotFound:
 		http.NotFound(w, r)
 		return
-	case Reset:
+	case ResetBefore:
 		panic(http.ErrAbortHandler)
-	case Hang:
+	case HangBefore:
 		s.hang(r)
 		return
 	}
 	sum := sha256.Sum256(body)
 	unsigned := len(body) == 0 && r.Header.Get("X-Amz-Content-Sha256") == "UNSIGNED-PAYLOAD"
 	if !unsigned && r.Header.Get("X-Amz-Content-Sha256") != hex.EncodeToString(sum[:]) || !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=") {
-		fail(w, http.StatusForbidden, "SignatureDoesNotMatch")
+		writeError(w, http.StatusForbidden, "SignatureDoesNotMatch")
 		return
 	}
 	a := httptest.NewRecorder()
@@ -196,18 +194,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) hang(r *http.Request) {
 	select {
 	case <-r.Context().Done():
-	case <-s.over:
+	case <-s.closed:
 	}
 }
 
 func (s *Server) send(w http.ResponseWriter, r *http.Request, a *httptest.ResponseRecorder, fault Fault) {
-	switch fault { //nolint:exhaustive // the others come elsewhere
-	case ResetEnd:
+	switch fault { //nolint:exhaustive // the other faults are handled elsewhere
+	case ResetAfter:
 		panic(http.ErrAbortHandler)
-	case HangEnd:
+	case HangAfter:
 		s.hang(r)
 		return
-	case LateFail:
+	case ErrorInBody:
 		a.Body.Reset()
 		a.Body.WriteString("<Error><Code>InternalError</Code><Message>late</Message></Error>")
 	}
@@ -216,16 +214,16 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, a *httptest.Respon
 	w.Header().Set("Content-Length", strconv.Itoa(len(out)))
 	w.WriteHeader(a.Code)
 	flush := http.NewResponseController(w)
-	switch fault { //nolint:exhaustive // the others come elsewhere
-	case Cut:
+	switch fault { //nolint:exhaustive // the other faults are handled elsewhere
+	case TruncateBody:
 		_, _ = w.Write(out[:len(out)/2])
 		_ = flush.Flush()
 		panic(http.ErrAbortHandler)
-	case Stall:
+	case StallBody:
 		_, _ = w.Write(out[:len(out)/2])
 		_ = flush.Flush()
 		s.hang(r)
-	case Slow:
+	case SlowBody:
 		for part := range slices.Chunk(out, max(1, len(out)/50)) {
 			_, _ = w.Write(part)
 			_ = flush.Flush()
@@ -235,7 +233,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, a *httptest.Respon
 	}
 }
 
-func fail(w http.ResponseWriter, status int, code string) {
+func writeError(w http.ResponseWriter, status int, code string) {
 	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code><Message>as the test wants it</Message></Error>", code)
 }
@@ -246,7 +244,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, key string, body
 	q := r.URL.Query()
 	id := q.Get("uploadId")
 	if id != "" && s.uploads[id] == nil {
-		fail(w, http.StatusNotFound, "NoSuchUpload")
+		writeError(w, http.StatusNotFound, "NoSuchUpload")
 		return
 	}
 	switch {
@@ -261,12 +259,12 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, key string, body
 	case r.Method == http.MethodPut && id != "":
 		n, _ := strconv.Atoi(q.Get("partNumber"))
 		s.uploads[id].parts[n] = body
-		w.Header().Set("ETag", tag(body))
+		w.Header().Set("ETag", etag(body))
 	case r.Method == http.MethodPut:
 		s.objects[key] = body
-		w.Header().Set("ETag", tag(body))
+		w.Header().Set("ETag", etag(body))
 	case r.Method == http.MethodPost && q.Has("uploads"):
-		_, _ = fmt.Fprintf(w, "<InitiateMultipartUploadResult><UploadId>%s</UploadId></InitiateMultipartUploadResult>", s.begin(key))
+		_, _ = fmt.Fprintf(w, "<InitiateMultipartUploadResult><UploadId>%s</UploadId></InitiateMultipartUploadResult>", s.startUpload(key))
 	case r.Method == http.MethodPost:
 		s.complete(w, id, body)
 	case r.Method == http.MethodDelete && id != "":
@@ -278,7 +276,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, key string, body
 	}
 }
 
-func tag(body []byte) string {
+func etag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + hex.EncodeToString(sum[:16]) + `"`
 }
@@ -286,24 +284,24 @@ func tag(body []byte) string {
 func (s *Server) get(w http.ResponseWriter, r *http.Request, key string) {
 	body, there := s.objects[key]
 	if !there {
-		fail(w, http.StatusNotFound, "NoSuchKey")
+		writeError(w, http.StatusNotFound, "NoSuchKey")
 		return
 	}
-	if match := r.Header.Get("If-Match"); match != "" && match != tag(body) {
-		fail(w, http.StatusPreconditionFailed, "PreconditionFailed")
+	if match := r.Header.Get("If-Match"); match != "" && match != etag(body) {
+		writeError(w, http.StatusPreconditionFailed, "PreconditionFailed")
 		return
 	}
 	var from, to int
 	if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to); err != nil {
-		fail(w, http.StatusBadRequest, "InvalidArgument")
+		writeError(w, http.StatusBadRequest, "InvalidArgument")
 		return
 	}
 	if from >= len(body) {
-		fail(w, http.StatusRequestedRangeNotSatisfiable, "InvalidRange")
+		writeError(w, http.StatusRequestedRangeNotSatisfiable, "InvalidRange")
 		return
 	}
 	to = min(to, len(body)-1)
-	w.Header().Set("ETag", tag(body))
+	w.Header().Set("ETag", etag(body))
 	w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
 	w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to, len(body)))
 	w.WriteHeader(http.StatusPartialContent)
@@ -322,8 +320,8 @@ func (s *Server) list(w http.ResponseWriter, prefix, after string) {
 		if !strings.HasPrefix(key, prefix) || key <= after {
 			continue
 		}
-		if len(out.Contents) == s.Page {
-			out.IsTruncated, out.NextContinuationToken = true, out.Contents[s.Page-1].Key
+		if len(out.Contents) == s.ListPageSize {
+			out.IsTruncated, out.NextContinuationToken = true, out.Contents[s.ListPageSize-1].Key
 			break
 		}
 		out.Contents = append(out.Contents, content{key})
@@ -342,7 +340,7 @@ func (s *Server) listUploads(w http.ResponseWriter, prefix string) {
 	}
 	for id, u := range s.uploads {
 		if strings.HasPrefix(u.key, prefix) {
-			out.Upload = append(out.Upload, one{u.key, id, u.begun})
+			out.Upload = append(out.Upload, one{u.key, id, u.startedAt})
 		}
 	}
 	_ = xml.NewEncoder(w).Encode(out)
@@ -356,15 +354,15 @@ func (s *Server) complete(w http.ResponseWriter, id string, body []byte) {
 		}
 	}
 	if xml.Unmarshal(body, &named) != nil {
-		fail(w, http.StatusBadRequest, "MalformedXML")
+		writeError(w, http.StatusBadRequest, "MalformedXML")
 		return
 	}
 	u := s.uploads[id]
 	var all []byte
 	for _, p := range named.Part {
 		part, there := u.parts[p.PartNumber]
-		if !there || tag(part) != `"`+p.ETag+`"` {
-			fail(w, http.StatusBadRequest, "InvalidPart")
+		if !there || etag(part) != `"`+p.ETag+`"` {
+			writeError(w, http.StatusBadRequest, "InvalidPart")
 			return
 		}
 		all = append(all, part...)

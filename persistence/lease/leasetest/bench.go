@@ -14,40 +14,39 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// Bench says what a driver costs: run it with -benchtime 1x.
+// Bench measures the cost of a driver. Run it with -benchtime 1x.
 func (s Suite) Bench(b *testing.B) {
 	b.Helper()
-	b.Run("Idle", s.Idle)
-	b.Run("Handover", s.Handover)
-	b.Run("Kill", s.Kill)
+	b.Run("Idle", s.BenchIdle)
+	b.Run("Handover", s.BenchHandover)
+	b.Run("Kill", s.BenchKill)
 }
 
-// Idle is what a node costs that only keeps its lease, over three of them with
-// 300 shards, by the second.
-func (s Suite) Idle(b *testing.B) {
+// BenchIdle measures what a node that only renews its lease costs per second, with 300 shards on three nodes.
+func (s Suite) BenchIdle(b *testing.B) {
 	const nodes, shards, watched = 3, 300, 20
 	way := newMeter(b, s.Store)
 	s.Store = way.url
-	var seats []*Seat
+	var seats []*TestHolder
 	for i := range nodes {
-		seats = append(seats, s.Sit(b, fmt.Sprint("n", i), shards, lease.Options{}))
+		seats = append(seats, s.JoinHolder(b, fmt.Sprint("n", i), shards, lease.Options{}))
 	}
-	Settled(b, shards, seats...)
+	WaitUntilShared(b, shards, seats...)
 	for b.Loop() {
-		time.Sleep(2 * time.Second) // what came with the claims is over
-		up, down, calls, cpu := way.up.Load(), way.down.Load(), way.calls.Load(), spent()
+		time.Sleep(2 * time.Second) // wait until the traffic of the claims is over
+		up, down, calls, cpu := way.bytesUp.Load(), way.bytesDown.Load(), way.calls.Load(), cpuTime()
 		time.Sleep(watched * time.Second)
 		per := func(n int64) float64 { return float64(n) / nodes / watched }
 		b.ReportMetric(per(way.calls.Load()-calls), "calls/s")
-		b.ReportMetric(per(way.up.Load()-up), "B_up/s")
-		b.ReportMetric(per(way.down.Load()-down), "B_down/s")
-		b.ReportMetric(per((spent() - cpu).Microseconds()), "µs_cpu/s")
+		b.ReportMetric(per(way.bytesUp.Load()-up), "B_up/s")
+		b.ReportMetric(per(way.bytesDown.Load()-down), "B_down/s")
+		b.ReportMetric(per((cpuTime() - cpu).Microseconds()), "µs_cpu/s")
 	}
 }
 
-// Handover is from the release of a shard until another node, which heard of
-// it, has claimed it.
-func (s Suite) Handover(b *testing.B) {
+// BenchHandover measures the time from the release of a shard until another node has noticed it and claimed the
+// shard.
+func (s Suite) BenchHandover(b *testing.B) {
 	const rounds, gather = 100, 10 * time.Millisecond
 	heard := make(chan struct{}, 1)
 	changed := func() {
@@ -68,7 +67,7 @@ func (s Suite) Handover(b *testing.B) {
 		for range rounds {
 			token := claim(b, one, 0)[0]
 			Eventually(b, "the other sees the claim", func() bool { return owner(two, 0) == "n0" })
-			time.Sleep(5 * gather) // for itself, not one of many
+			time.Sleep(5 * gather) // so that the release is not one of many changes
 			begun := time.Now()
 			if err := one.Release(b.Context(), 0, token); err != nil {
 				b.Fatal(err)
@@ -87,20 +86,20 @@ func (s Suite) Handover(b *testing.B) {
 	report(b, took)
 }
 
-// Kill is from kill -9 of a node until another one uses all its shards.
-func (s Suite) Kill(b *testing.B) {
+// BenchKill measures the time from the kill -9 of a node until another node may use all its shards.
+func (s Suite) BenchKill(b *testing.B) {
 	const rounds, shards = 9, 300
-	s.Short = lease.DefaultLease
-	seat := s.Sit(b, "parent", shards, lease.Options{})
+	s.ShortLease = lease.DefaultLease
+	seat := s.JoinHolder(b, "parent", shards, lease.Options{})
 	var took []time.Duration
 	for b.Loop() {
 		for i := range rounds {
-			c := s.Child(b, fmt.Sprint("child", i), shards)
-			c.beside(seat, shards)
-			time.Sleep(2*lease.DefaultLease + time.Duration(i)*73*time.Millisecond) // at any time between two renewals
+			c := s.StartChild(b, fmt.Sprint("child", i), shards)
+			c.waitUntilShared(seat, shards)
+			time.Sleep(2*lease.DefaultLease + time.Duration(i)*73*time.Millisecond) // at a varying time between two renewals
 			begun := time.Now()
 			c.Signal(syscall.SIGKILL)
-			Settled(b, shards, seat)
+			WaitUntilShared(b, shards, seat)
 			took = append(took, time.Since(begun))
 		}
 	}
@@ -115,19 +114,19 @@ func report(b *testing.B, took []time.Duration) {
 	b.ReportMetric(0, "ns/op")
 }
 
-func spent() time.Duration {
+func cpuTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// meter is a way to a store that counts what goes by.
-type meter struct {
-	url             string
-	up, down, calls atomic.Int64
+// trafficMeter is a TCP proxy to a store that counts bytes and requests.
+type trafficMeter struct {
+	url                       string
+	bytesUp, bytesDown, calls atomic.Int64
 }
 
-func newMeter(b *testing.B, store string) *meter {
+func newMeter(b *testing.B, store string) *trafficMeter {
 	b.Helper()
 	u, err := url.Parse(store)
 	if err != nil {
@@ -138,7 +137,7 @@ func newMeter(b *testing.B, store string) *meter {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = l.Close() })
-	m := &meter{}
+	m := &trafficMeter{}
 	target := u.Host
 	u.Host = l.Addr().String()
 	m.url = u.String()
@@ -153,14 +152,14 @@ func newMeter(b *testing.B, store string) *meter {
 				_ = c.Close()
 				continue
 			}
-			go m.carry(s, c, &m.up, &m.calls)
-			go m.carry(c, s, &m.down, &atomic.Int64{})
+			go m.forward(s, c, &m.bytesUp, &m.calls)
+			go m.forward(c, s, &m.bytesDown, &atomic.Int64{})
 		}
 	}()
 	return m
 }
 
-func (m *meter) carry(to, from net.Conn, bytes, reads *atomic.Int64) {
+func (m *trafficMeter) forward(to, from net.Conn, bytes, reads *atomic.Int64) {
 	defer func() { _ = to.Close(); _ = from.Close() }()
 	buffer := make([]byte, 64<<10)
 	for {

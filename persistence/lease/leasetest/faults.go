@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// Seat is a holder of a test and what it was told.
-type Seat struct {
+// TestHolder is a holder that records its starts and losses.
+type TestHolder struct {
 	*lease.Holder
 	Engine lease.Engine
 	ID     string
@@ -23,12 +23,12 @@ type Seat struct {
 	lost   int
 }
 
-// Sit has a holder join, and leave when the test ends.
-func (s Suite) Sit(t testing.TB, id string, shards int, o lease.Options) *Seat {
+// JoinHolder starts a holder that joins, and leaves when the test ends.
+func (s Suite) JoinHolder(t testing.TB, id string, shards int, o lease.Options) *TestHolder {
 	t.Helper()
-	seat := &Seat{ID: id, Engine: s.engine(t, o), tokens: make(map[int]lease.Token)}
+	seat := &TestHolder{ID: id, Engine: s.engine(t, o), tokens: make(map[int]lease.Token)}
 	seat.Holder = lease.NewHolder(seat.Engine, lease.Config{
-		Self: lease.Node{ID: id}, Shards: shards, Handover: shards, Pause: 50 * time.Millisecond,
+		Self: lease.Node{ID: id}, Shards: shards, MaxHandovers: shards, RetryPause: 50 * time.Millisecond,
 		Start: func(_ context.Context, shard int, token lease.Token) error {
 			seat.mu.Lock()
 			defer seat.mu.Unlock()
@@ -55,30 +55,29 @@ func (s Suite) Sit(t testing.TB, id string, shards int, o lease.Options) *Seat {
 	return seat
 }
 
-// Tokens are those it has started shards with.
-func (s *Seat) Tokens() map[int]lease.Token {
+// Tokens returns the tokens with which shards were started.
+func (s *TestHolder) Tokens() map[int]lease.Token {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.tokens)
 }
 
-// Losses are the shards that were taken from it.
-func (s *Seat) Losses() int {
+// LostShards returns the number of shards that were lost.
+func (s *TestHolder) LostShards() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lost
 }
 
-// Settled waits until each shard is used by one of the seats, and each seat
-// uses some.
-func Settled(t testing.TB, shards int, of ...*Seat) {
+// WaitUntilShared waits until each shard is used by one of the holders and each holder uses some.
+func WaitUntilShared(t testing.TB, shards int, of ...*TestHolder) {
 	t.Helper()
 	Eventually(t, "every shard is used, and every node uses some", func() bool {
 		used := make(map[string]int)
 		for shard := range shards {
 			by := 0
 			for _, s := range of {
-				if _, ok := s.Use(shard); ok {
+				if _, ok := s.UsableToken(shard); ok {
 					by++
 					used[s.ID]++
 				}
@@ -91,9 +90,9 @@ func Settled(t testing.TB, shards int, of ...*Seat) {
 	})
 }
 
-// Watch looks all the time whether a shard is used by two at once, with a token
-// that is not above those before, until the function that it returns is called.
-func Watch(t *testing.T, shards int, of ...*Seat) (end func()) {
+// WatchOwnership fails the test if two holders use a shard at the same time, or if a token is not above the
+// previous one. It watches until the returned function is called.
+func WatchOwnership(t *testing.T, shards int, of ...*TestHolder) (end func()) {
 	t.Helper()
 	stop := make(chan struct{})
 	var watching sync.WaitGroup
@@ -102,11 +101,11 @@ func Watch(t *testing.T, shards int, of ...*Seat) (end func()) {
 		for {
 			for shard := range shards {
 				for _, s := range of {
-					token, ok := s.Use(shard)
+					token, ok := s.UsableToken(shard)
 					switch {
 					case !ok || token == last[shard]:
 					case token.Epoch() <= last[shard].Epoch():
-						if again, still := s.Use(shard); still && again == token { // not merely looked at for long
+						if again, still := s.UsableToken(shard); still && again == token { // the check was not merely slow
 							t.Errorf("shard %d is used with %q after %q", shard, token, last[shard])
 							return
 						}
@@ -125,22 +124,22 @@ func Watch(t *testing.T, shards int, of ...*Seat) (end func()) {
 	return func() { close(stop); watching.Wait() }
 }
 
-func hangs(t *testing.T, s Suite) {
+func testUnhealthyNode(t *testing.T, s Suite) {
 	var sick atomic.Bool
-	a := s.join(t, "a", lease.Options{Lease: s.Short, Healthy: func() error {
+	a := s.join(t, "a", lease.Options{Lease: s.ShortLease, Healthy: func() error {
 		if sick.Load() {
 			return errors.New("the actors do not answer")
 		}
 		return nil
 	}})
-	b := s.join(t, "b", lease.Options{Lease: s.Short})
+	b := s.join(t, "b", lease.Options{Lease: s.ShortLease})
 	Eventually(t, "a claims", func() bool { tokens, _ := a.Claim(t.Context(), all(4)); return len(tokens) == 4 })
 	Eventually(t, "b sees it", func() bool { return owner(b, 3) == "a" })
 	sick.Store(true)
 	Eventually(t, "b claims what a has lost", func() bool {
 		tokens, err := b.Claim(t.Context(), all(4))
 		now := time.Now()
-		if err != nil && !errors.Is(err, lease.ErrLapsed) && !errors.Is(err, context.DeadlineExceeded) {
+		if err != nil && !errors.Is(err, lease.ErrLeaseEnded) && !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
 		if len(tokens) > 0 && now.Before(a.Deadline()) {
@@ -156,9 +155,9 @@ func hangs(t *testing.T, s Suite) {
 	}
 }
 
-func lapsed(t *testing.T, s Suite) {
+func testEndedLease(t *testing.T, s Suite) {
 	var sick atomic.Bool
-	e := s.join(t, "a", lease.Options{Lease: s.Short, Healthy: func() error {
+	e := s.join(t, "a", lease.Options{Lease: s.ShortLease, Healthy: func() error {
 		if sick.Load() {
 			return errors.New("the actors do not answer")
 		}
@@ -166,7 +165,7 @@ func lapsed(t *testing.T, s Suite) {
 	}})
 	sick.Store(true)
 	Eventually(t, "its lease ends", func() bool { return len(e.Nodes()) == 0 })
-	if tokens, err := e.Claim(t.Context(), []int{1}); !errors.Is(err, lease.ErrLapsed) {
+	if tokens, err := e.Claim(t.Context(), []int{1}); !errors.Is(err, lease.ErrLeaseEnded) {
 		t.Errorf("claimed: %v, %v", tokens, err)
 	}
 	sick.Store(false)
@@ -174,7 +173,7 @@ func lapsed(t *testing.T, s Suite) {
 	Eventually(t, "it claims again", func() bool { tokens, _ := e.Claim(t.Context(), []int{1}); return len(tokens) == 1 })
 }
 
-// Server is a store that can be hurt.
+// Server is a store server that a test can pause and kill.
 type Server interface {
 	Pause()
 	Continue()
@@ -182,31 +181,30 @@ type Server interface {
 	Restart()
 }
 
-// Faults freezes the store, kills it and starts it again while nodes share
-// shards over it; in the end they do again, and no shard was used by two. They
-// wait for the store: nothing else may use it.
-func (s Suite) Faults(t *testing.T, server Server) {
+// RunFaults pauses, kills and restarts the store while nodes share shards. It checks that no shard is used by two
+// nodes, and that the nodes share the shards again in the end. Nothing else may use the store meanwhile.
+func (s Suite) RunFaults(t *testing.T, server Server) {
 	t.Helper()
 	const shards = 24
-	a, b := s.Sit(t, "a", shards, lease.Options{Lease: s.Short}), s.Sit(t, "b", shards, lease.Options{Lease: s.Short})
-	Settled(t, shards, a, b)
-	end := Watch(t, shards, a, b)
+	a, b := s.JoinHolder(t, "a", shards, lease.Options{Lease: s.ShortLease}), s.JoinHolder(t, "b", shards, lease.Options{Lease: s.ShortLease})
+	WaitUntilShared(t, shards, a, b)
+	end := WatchOwnership(t, shards, a, b)
 	defer end()
 	for _, fault := range [][2]func(){{server.Pause, server.Continue}, {server.Kill, server.Restart}} {
 		fault[0]()
-		ended := func(s *Seat) bool { return time.Since(s.Engine.Deadline()) > 0 }
+		ended := func(s *TestHolder) bool { return time.Since(s.Engine.Deadline()) > 0 }
 		Eventually(t, "both know that they may do nothing", func() bool { return ended(a) && ended(b) })
 		for shard := range shards {
-			for _, seat := range []*Seat{a, b} {
-				if token, ok := seat.Use(shard); ok && ended(seat) {
+			for _, seat := range []*TestHolder{a, b} {
+				if token, ok := seat.UsableToken(shard); ok && ended(seat) {
 					t.Errorf("%s uses shard %d with %q though its lease has ended", seat.ID, shard, token)
 				}
 			}
 		}
 		Eventually(t, "the leases end in the store too", func() bool {
-			return time.Since(a.Engine.Deadline()) > s.Short && time.Since(b.Engine.Deadline()) > s.Short
+			return time.Since(a.Engine.Deadline()) > s.ShortLease && time.Since(b.Engine.Deadline()) > s.ShortLease
 		})
 		fault[1]()
-		Settled(t, shards, a, b)
+		WaitUntilShared(t, shards, a, b)
 	}
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// Open makes an engine on a store; those of one space see each other.
+// Open opens an engine on a store. Engines of one space see each other.
 type Open func(store, space string, o lease.Options) (lease.Engine, error)
 
-// Suite is what every driver passes.
+// Suite is the conformance suite of lease engines.
 type Suite struct {
-	Store  string // as Open takes it; a child process opens it too
-	Open   Open
-	Inside bool          // within one process only: what takes two is left out
-	Short  time.Duration // a lease that tests wait the end of; steady ones have longer ones
+	Store      string // the argument of Open; a child process opens it too
+	Open       Open
+	InProcess  bool          // the store exists in this process only: tests with a child process are skipped
+	ShortLease time.Duration // the lease of tests that wait for its end
 }
 
-// steady is the lease where none is to end, however busy the machine is.
-const steady = 20 * time.Second
+// longLease is a lease that must not end during a test, however busy the machine is.
+const longLease = 20 * time.Second
 
-// Run puts a driver through the suite.
+// Run runs the suite.
 func (s Suite) Run(t *testing.T) {
 	t.Helper()
 	type test struct {
@@ -33,21 +33,21 @@ func (s Suite) Run(t *testing.T) {
 		test func(*testing.T, Suite)
 	}
 	tests := []test{
-		{"WhoHasJoinedClaimsAndReleases", claims},
-		{"EpochsGrowWhateverTheClocksSay", epochs},
-		{"NamesThatNoKeyTakesAreRefused", names},
-		{"WithoutALeaseNothingIsClaimed", unjoined},
-		{"NodesSeeEachOtherComeDrainAndGo", comings},
-		{"AShardIsClaimedOnce", once},
-		{"ChangesAreSeenWithoutABeat", noticed},
-		{"WhoseActorsHangIsFollowedAfterItsDeadline", hangs},
-		{"ClaimsOfTheSickAreRefused", lapsed},
+		{"WhoHasJoinedClaimsAndReleases", testClaims},
+		{"EpochsGrowWhateverTheClocksSay", testEpochs},
+		{"NamesThatNoKeyTakesAreRefused", testNames},
+		{"WithoutALeaseNothingIsClaimed", testClaimBeforeJoin},
+		{"NodesSeeEachOtherComeDrainAndGo", testJoinAndLeave},
+		{"AShardIsClaimedOnce", testConcurrentClaims},
+		{"ChangesAreSeenWithoutABeat", testNotices},
+		{"WhoseActorsHangIsFollowedAfterItsDeadline", testUnhealthyNode},
+		{"ClaimsOfTheSickAreRefused", testEndedLease},
 	}
-	if !s.Inside {
+	if !s.InProcess {
 		tests = append(tests, []test{
-			{"AKilledProcessIsFollowed", killed},
-			{"AStoppedProcessKnowsThatItMayDoNothing", stopped},
-			{"WhoLeavesLosesNothing", leaves},
+			{"AKilledProcessIsFollowed", testKilledNode},
+			{"AStoppedProcessKnowsThatItMayDoNothing", testPausedNode},
+			{"WhoLeavesLosesNothing", testLeavingNode},
 		}...)
 	}
 	for _, test := range tests {
@@ -63,7 +63,7 @@ func space(t testing.TB) string {
 	return strings.ReplaceAll(t.Name(), "/", ".")
 }
 
-// Eventually waits until something is so; for a minute.
+// Eventually waits until a condition is met, for a minute at most.
 func Eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for until := time.Now().Add(time.Minute); !is(); {
@@ -83,7 +83,7 @@ func (s Suite) engine(t testing.TB, o lease.Options) lease.Engine {
 	return e
 }
 
-// join has a node join; it leaves when the test ends.
+// join starts a node that joins, and leaves when the test ends.
 func (s Suite) join(t testing.TB, id string, o lease.Options) lease.Engine {
 	t.Helper()
 	e := s.engine(t, o)
@@ -116,9 +116,9 @@ func owner(e lease.Engine, shard int) string {
 	return n.ID
 }
 
-func claims(t *testing.T, s Suite) {
+func testClaims(t *testing.T, s Suite) {
 	changes := make(chan struct{}, 100)
-	e := s.engine(t, lease.Options{Lease: steady})
+	e := s.engine(t, lease.Options{Lease: longLease})
 	if !e.Deadline().IsZero() || len(e.Nodes()) != 0 {
 		t.Error("there is a lease before it has joined")
 	}
@@ -126,7 +126,7 @@ func claims(t *testing.T, s Suite) {
 	if err := e.Join(t.Context(), lease.Node{ID: "a", Addr: "a:80"}, func() { changes <- struct{}{} }); err != nil {
 		t.Fatal(err)
 	}
-	if d := e.Deadline().Sub(before); d < steady/2 || d > steady*4/5+time.Since(before) {
+	if d := e.Deadline().Sub(before); d < longLease/2 || d > longLease*4/5+time.Since(before) {
 		t.Errorf("the deadline is in %v", d)
 	}
 	<-changes
@@ -141,7 +141,7 @@ func claims(t *testing.T, s Suite) {
 		if token.Instance() != "a" || token.Epoch() < uint64(before.UnixMilli())-1 {
 			t.Errorf("shard %d has token %q", shard, token)
 		}
-		if owner(e, shard) != "a" || !e.Holds(shard, token) || e.Holds(shard, token+"x") { // at once, not with the next beat
+		if owner(e, shard) != "a" || !e.OwnsShard(shard, token) || e.OwnsShard(shard, token+"x") { // at once, not with the next renewal
 			t.Errorf("shard %d is %q's, and not by %q", shard, owner(e, shard), token)
 		}
 	}
@@ -153,7 +153,7 @@ func claims(t *testing.T, s Suite) {
 	}
 	again := claim(t, e, 3, 7)
 	for _, shard := range []int{3, 7} {
-		if again[shard].Epoch() <= tokens[shard].Epoch() || e.Holds(shard, tokens[shard]) {
+		if again[shard].Epoch() <= tokens[shard].Epoch() || e.OwnsShard(shard, tokens[shard]) {
 			t.Errorf("shard %d had %q and has %q", shard, tokens[shard], again[shard])
 		}
 	}
@@ -168,11 +168,11 @@ func claims(t *testing.T, s Suite) {
 	}
 }
 
-// epochs has a shard go round between nodes whose clocks are hours apart.
-func epochs(t *testing.T, s Suite) {
+// testEpochs claims a shard alternately by nodes whose clocks are hours apart.
+func testEpochs(t *testing.T, s Suite) {
 	var list []lease.Engine
 	for i, off := range []time.Duration{0, time.Hour, -time.Hour} {
-		list = append(list, s.join(t, fmt.Sprint("n", i), lease.Options{Lease: steady, Wall: func() time.Time { return time.Now().Add(off) }}))
+		list = append(list, s.join(t, fmt.Sprint("n", i), lease.Options{Lease: longLease, Clock: func() time.Time { return time.Now().Add(off) }}))
 	}
 	last := lease.Token("")
 	for round := range 12 {
@@ -181,7 +181,7 @@ func epochs(t *testing.T, s Suite) {
 		if token.Epoch() <= last.Epoch() {
 			t.Fatalf("%q follows %q", token, last)
 		}
-		if err := e.Release(t.Context(), 5, last); err != nil { // of no effect: it is not the last one
+		if err := e.Release(t.Context(), 5, last); err != nil { // without effect, as it is not the last token
 			t.Fatal(err)
 		}
 		if owner(e, 5) != token.Instance() {
@@ -194,14 +194,14 @@ func epochs(t *testing.T, s Suite) {
 	}
 }
 
-func names(t *testing.T, s Suite) {
+func testNames(t *testing.T, s Suite) {
 	e := s.engine(t, lease.Options{})
 	for _, id := range []string{"", "a|b", "a b"} {
 		if err := e.Join(t.Context(), lease.Node{ID: id}, func() {}); err == nil {
 			t.Errorf("%q may join", id)
 		}
 	}
-	e = s.join(t, "a", lease.Options{Lease: steady})
+	e = s.join(t, "a", lease.Options{Lease: longLease})
 	if _, err := e.Claim(t.Context(), []int{1, -1}); err == nil {
 		t.Error("shard -1 may be claimed")
 	}
@@ -213,7 +213,7 @@ func names(t *testing.T, s Suite) {
 	}
 }
 
-func unjoined(t *testing.T, s Suite) {
+func testClaimBeforeJoin(t *testing.T, s Suite) {
 	e := s.engine(t, lease.Options{})
 	if tokens, err := e.Claim(t.Context(), []int{1}); err == nil {
 		t.Errorf("claimed: %v", tokens)
@@ -221,9 +221,9 @@ func unjoined(t *testing.T, s Suite) {
 	_ = e.Leave(t.Context())
 }
 
-func comings(t *testing.T, s Suite) {
-	a := s.join(t, "a", lease.Options{Lease: steady})
-	b := s.join(t, "b", lease.Options{Lease: steady})
+func testJoinAndLeave(t *testing.T, s Suite) {
+	a := s.join(t, "a", lease.Options{Lease: longLease})
+	b := s.join(t, "b", lease.Options{Lease: longLease})
 	want := []lease.Node{{ID: "a", Addr: "a:80", SIP: "a:5060"}, {ID: "b", Addr: "b:80", SIP: "b:5060"}}
 	both := func(what string) {
 		t.Helper()
@@ -257,9 +257,8 @@ func comings(t *testing.T, s Suite) {
 	Eventually(t, "the other sees it go", func() bool { return len(a.Nodes()) == 1 && owner(a, 4) == "" })
 }
 
-// noticed has a shard go to and fro more often than there are beats before it
-// has to be over.
-func noticed(t *testing.T, s Suite) {
+// testNotices hands a shard over more often than renewals alone could do within the time limit.
+func testNotices(t *testing.T, s Suite) {
 	a, b := s.join(t, "a", lease.Options{Lease: lease.MaxLease}), s.join(t, "b", lease.Options{Lease: lease.MaxLease})
 	until := time.Now().Add(lease.MaxLease)
 	for range 6 {
@@ -276,7 +275,7 @@ func noticed(t *testing.T, s Suite) {
 	}
 }
 
-func once(t *testing.T, s Suite) {
+func testConcurrentClaims(t *testing.T, s Suite) {
 	const nodes, shards = 4, 100
 	var mu sync.Mutex
 	got := make(map[int][]lease.Token)
@@ -284,7 +283,7 @@ func once(t *testing.T, s Suite) {
 	begin := make(chan struct{})
 	var list []lease.Engine
 	for i := range nodes {
-		e := s.join(t, fmt.Sprint("n", i), lease.Options{Lease: steady})
+		e := s.join(t, fmt.Sprint("n", i), lease.Options{Lease: longLease})
 		list = append(list, e)
 		claiming.Go(func() {
 			<-begin

@@ -7,15 +7,15 @@ import (
 )
 
 // Unheard is New without notices.
-func Unheard(url string, o Options) (*lease.Beat, error) {
-	w, err := dial(url, &o)
+func Unheard(url string, o Options) (*lease.Heartbeat, error) {
+	w, err := connect(url, &o)
 	if err != nil {
 		return nil, err
 	}
-	return lease.NewBeat(unheard{w}, o.Options), nil
+	return lease.NewHeartbeat(unheard{w}, o.Options), nil
 }
 
-type unheard struct{ *wire }
+type unheard struct{ *store }
 
 func (unheard) Notices(ctx context.Context, _ func()) error {
 	<-ctx.Done()

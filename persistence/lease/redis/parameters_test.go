@@ -76,7 +76,7 @@ func TestANodeWhoseLeaseEndedIsRefusedWhereOthersHaveOtherParametersMeanwhile(t 
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	refusals := make(chan error, 1)
-	_, err := join(t, url, "x", lease.Node{ID: "a", Lease: 2000}, lease.Options{Refused: func(err error) {
+	_, err := join(t, url, "x", lease.Node{ID: "a", Lease: 2000}, lease.Options{OnMismatch: func(err error) {
 		select {
 		case refusals <- err:
 		default:
@@ -93,5 +93,5 @@ func TestANodeWhoseLeaseEndedIsRefusedWhereOthersHaveOtherParametersMeanwhile(t 
 	err = <-refusals
 	refused := new(lease.ParameterMismatchError)
 	require.ErrorAs(t, err, &refused)
-	assert.Equal(t, lease.ParameterMismatchError{Parameter: lease.Parameter{Setting: "lease_seconds", Value: "2"}, Stored: "3", Living: 1}, *refused)
+	assert.Equal(t, lease.ParameterMismatchError{Parameter: lease.Parameter{Setting: "lease_seconds", Value: "2"}, Stored: "3", LiveNodes: 1}, *refused)
 }

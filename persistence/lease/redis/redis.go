@@ -1,23 +1,22 @@
-// Package redis keeps leases in the Redis that holds the data: one script a
-// call, by Redis's clock, beside the keys of the store and under the same hash
-// tag. It knows no data.
+// Package redis stores leases in the Redis that holds the data, with one Lua script for each call.
+//
+// It uses the clock of Redis. Its keys are under the hash tag of the data store.
 //
 // # Keys
 //
-// Each after the prefix, the hash tag {cb} and "lease:"; the tag is that of the
-// store, so that an install stays on one slot:
+// Each key follows the prefix, the hash tag {cb} and "lease:". The data store has the same tag, so that an installation
+// is in one hash slot:
 //
-//	nodes      sorted set: node → end of its lease, milliseconds of Redis's clock
+//	nodes      sorted set: node → end of its lease in milliseconds of Redis's clock
 //	who        hash: node → its JSON
-//	rows       hash: shard → token; "epoch|" is nobody's
+//	rows       hash: shard → token; "epoch|": the shard is free
 //	changed    sorted set: shard → number of its last change
-//	n          hash: rows, nodes: number of the last change; sum: of changed, by 2^32
-//	parameters hash: setting → its value on all nodes that live (lease.Parameter)
-//	news       channel: something of this has changed
+//	n          hash: rows, nodes: number of the last change; sum: of changed, modulo 2^32
+//	parameters hash: setting → its value on all live nodes (lease.Parameter)
+//	news       channel: announces changes
 //
-// A number of changes is one more than the one before, or a clock in
-// milliseconds where that is more; that of a claim is its epoch. A replica that
-// lacks changes shows by the sum.
+// The number of a change is one more than the previous number, or a clock in milliseconds if that is higher. The number
+// of a claim is its epoch. The sum shows that a replica lacks changes.
 package redis
 
 import (
@@ -38,54 +37,53 @@ import (
 
 const (
 	tag = "{cb}"
-	// quiet is how long nothing need be heard before Redis is asked whether it
-	// still speaks.
-	quiet = 10 * time.Second
+	// pingAfterSilence is the time without a message after which the subscription is checked by a ping.
+	pingAfterSilence = 10 * time.Second
 )
 
-// Options are how a Redis is used.
+// Options configure the lease store.
 type Options struct {
-	Prefix string // of every key; that of the store
+	Prefix string // of every key; the same as that of the data store
 	lease.Options
 }
 
-// New makes the engine of a node over the Redis of a URL
-// (redis://[user:password@]host:port/db). It connects in Join.
-func New(url string, o Options) (*lease.Beat, error) {
-	w, err := dial(url, &o)
+// New returns the engine of a node over the Redis at a URL (redis://[user:password@]host:port/db). It connects in
+// Join.
+func New(url string, o Options) (*lease.Heartbeat, error) {
+	w, err := connect(url, &o)
 	if err != nil {
 		return nil, err
 	}
-	return lease.NewBeat(w, o.Options), nil
+	return lease.NewHeartbeat(w, o.Options), nil
 }
 
-func dial(url string, o *Options) (*wire, error) {
+func connect(url string, o *Options) (*store, error) {
 	settings, err := redis.ParseURL(url)
 	if err != nil {
-		return nil, errors.New("redis: the URL is not redis://[user:password@]host:port/db") // err may hold the password
+		return nil, errors.New("redis: the URL is not redis://[user:password@]host:port/db") // err may contain the password
 	}
 	o.Lease = min(cmp.Or(o.Lease, lease.DefaultLease), lease.MaxLease)
-	settings.MaxRetries = -1 // a beat tries again by itself, and counts its time from then
+	settings.MaxRetries = -1 // Heartbeat retries by itself and measures its deadline from each attempt
 	settings.ContextTimeoutEnabled = true
 	settings.DialTimeout = min(o.Lease/3, time.Second)
 	settings.DialerRetries = 1
 	settings.ReadTimeout, settings.WriteTimeout = o.Lease, o.Lease
 	settings.PoolSize = 8
 	settings.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	return &wire{client: redis.NewClient(settings), prefix: o.Prefix + tag, length: o.Lease}, nil
+	return &store{client: redis.NewClient(settings), prefix: o.Prefix + tag, length: o.Lease}, nil
 }
 
-type wire struct {
+type store struct {
 	client *redis.Client
 	prefix string
 	length time.Duration
 }
 
-var _ lease.Wire = (*wire)(nil)
+var _ lease.Store = (*store)(nil)
 
 var errAnswer = errors.New("redis: an answer that no script gives")
 
-func (w *wire) run(ctx context.Context, s *redis.Script, args ...any) ([]string, error) {
+func (w *store) run(ctx context.Context, s *redis.Script, args ...any) ([]string, error) {
 	list, err := s.Run(ctx, w.client, []string{w.prefix}, args...).StringSlice()
 	if err != nil {
 		return nil, fmt.Errorf("redis: %w", err)
@@ -93,8 +91,8 @@ func (w *wire) run(ctx context.Context, s *redis.Script, args ...any) ([]string,
 	return list, nil
 }
 
-// Renew implements lease.Wire.
-func (w *wire) Renew(ctx context.Context, self lease.Node, keep bool, seen lease.Seen) (news lease.News, err error) {
+// Renew implements lease.Store.
+func (w *store) Renew(ctx context.Context, self lease.Node, keep bool, seen lease.Revision) (news lease.Changes, err error) {
 	var who []byte
 	if keep {
 		if who, err = json.Marshal(self); err != nil {
@@ -109,17 +107,17 @@ func (w *wire) Renew(ctx context.Context, self lease.Node, keep bool, seen lease
 	switch {
 	case err != nil:
 		return news, err
-	case len(list) > 0 && list[0] == differs:
-		return news, parseDifference(list, self)
+	case len(list) > 0 && list[0] == mismatchAnswer:
+		return news, parseMismatch(list, self)
 	}
 	return parse(list)
 }
 
-// differs is the first word of an answer that refuses a lease.
-const differs = "differs"
+// mismatchAnswer is the first word of an answer that refuses a lease.
+const mismatchAnswer = "differs"
 
-// parseDifference reads the answer of renewScript that refuses a lease.
-func parseDifference(list []string, self lease.Node) error {
+// parseMismatch reads an answer of renewScript that refuses a lease.
+func parseMismatch(list []string, self lease.Node) error {
 	if len(list) != 5 {
 		return fmt.Errorf("%w: %q", errAnswer, list)
 	}
@@ -131,7 +129,7 @@ func parseDifference(list []string, self lease.Node) error {
 	}
 	var one lease.Node
 	var err error
-	if e.Living, err = strconv.Atoi(list[3]); err == nil && list[4] != "" {
+	if e.LiveNodes, err = strconv.Atoi(list[3]); err == nil && list[4] != "" {
 		err = json.Unmarshal([]byte(list[4]), &one)
 	}
 	if err != nil {
@@ -141,8 +139,8 @@ func parseDifference(list []string, self lease.Node) error {
 	return e
 }
 
-// parse reads the answer of renewScript.
-func parse(list []string) (news lease.News, err error) {
+// parse reads an answer of renewScript.
+func parse(list []string) (news lease.Changes, err error) {
 	const head = 7
 	if len(list) < head {
 		return news, fmt.Errorf("%w: %q", errAnswer, list)
@@ -157,9 +155,9 @@ func parse(list []string) (news lease.News, err error) {
 	if err != nil || texts > len(list)-head {
 		return news, fmt.Errorf("%w: %q nodes", errAnswer, list[head-1])
 	}
-	news = lease.News{
-		Seen: lease.Seen{Nodes: n[0], Rows: n[1]}, Sum: uint32(n[2]), Summed: true, //nolint:gosec // the script bounds it
-		Lapsed: n[3] == 1, Next: time.Duration(n[4]) * time.Millisecond, All: n[5] == 1, //nolint:gosec // 63 bits
+	news = lease.Changes{
+		Revision: lease.Revision{Nodes: n[0], Rows: n[1]}, Sum: uint32(n[2]), HasSum: true, //nolint:gosec // bounded by the script
+		LeaseEnded: n[3] == 1, NextLeaseEnd: time.Duration(n[4]) * time.Millisecond, AllRows: n[5] == 1, //nolint:gosec // 63 bits
 	}
 	list = list[head:]
 	if texts >= 0 {
@@ -184,7 +182,7 @@ func parse(list []string) (news lease.News, err error) {
 func parseRow(shard, rev, token string) (r lease.Row, err error) {
 	r.Token = lease.Token(token)
 	if r.Shard, err = strconv.Atoi(shard); err == nil {
-		r.Rev, err = strconv.ParseUint(rev, 10, 63)
+		r.Revision, err = strconv.ParseUint(rev, 10, 63)
 	}
 	if err == nil {
 		err = lease.CheckShards(r.Shard)
@@ -195,8 +193,8 @@ func parseRow(shard, rev, token string) (r lease.Row, err error) {
 	return r, nil
 }
 
-// Claim implements lease.Wire.
-func (w *wire) Claim(ctx context.Context, self string, shards []int, ended bool, floor uint64) ([]lease.Row, error) {
+// Claim implements lease.Store.
+func (w *store) Claim(ctx context.Context, self string, shards []int, ended bool, floor uint64) ([]lease.Row, error) {
 	args := make([]any, 0, 3+len(shards))
 	args = append(args, self, ended, floor)
 	for _, shard := range shards {
@@ -207,7 +205,7 @@ func (w *wire) Claim(ctx context.Context, self string, shards []int, ended bool,
 	case err != nil:
 		return nil, err
 	case len(list) == 0:
-		return nil, lease.ErrLapsed
+		return nil, lease.ErrLeaseEnded
 	}
 	var rows []lease.Row
 	for _, shard := range list[1:] {
@@ -220,8 +218,8 @@ func (w *wire) Claim(ctx context.Context, self string, shards []int, ended bool,
 	return rows, nil
 }
 
-// Release implements lease.Wire.
-func (w *wire) Release(ctx context.Context, shard int, t lease.Token) (lease.Row, error) {
+// Release implements lease.Store.
+func (w *store) Release(ctx context.Context, shard int, t lease.Token) (lease.Row, error) {
 	list, err := w.run(ctx, releaseScript, shard, string(t))
 	if err != nil {
 		return lease.Row{}, err
@@ -232,19 +230,19 @@ func (w *wire) Release(ctx context.Context, shard int, t lease.Token) (lease.Row
 	return parseRow(strconv.Itoa(shard), list[0], list[1])
 }
 
-// Leave implements lease.Wire.
-func (w *wire) Leave(ctx context.Context, id string) error {
+// Leave implements lease.Store.
+func (w *store) Leave(ctx context.Context, id string) error {
 	_, err := w.run(ctx, leaveScript, id)
 	return err
 }
 
-// Notices implements lease.Wire.
-func (w *wire) Notices(ctx context.Context, each func()) error {
+// Notices implements lease.Store.
+func (w *store) Notices(ctx context.Context, each func()) error {
 	sub := w.client.Subscribe(ctx, w.prefix+"lease:news")
 	defer func() { _ = sub.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = sub.Close() })()
 	for asked := false; ; {
-		message, err := sub.ReceiveTimeout(ctx, quiet)
+		message, err := sub.ReceiveTimeout(ctx, pingAfterSilence)
 		var slow net.Error
 		switch {
 		case err == nil:
@@ -265,5 +263,5 @@ func (w *wire) Notices(ctx context.Context, each func()) error {
 	}
 }
 
-// Close implements lease.Wire.
-func (w *wire) Close() error { return w.client.Close() }
+// Close implements lease.Store.
+func (w *store) Close() error { return w.client.Close() }

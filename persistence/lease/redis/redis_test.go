@@ -26,7 +26,7 @@ func open(url, space string, o lease.Options) (lease.Engine, error) {
 func TestMain(m *testing.M) { leasetest.Main(m, open) }
 
 func suite(url string) leasetest.Suite {
-	return leasetest.Suite{Store: url, Open: open, Short: short}
+	return leasetest.Suite{Store: url, Open: open, ShortLease: short}
 }
 
 func TestRedisConforms(t *testing.T) {
@@ -47,7 +47,7 @@ func direct(t testing.TB, url string) *client.Client {
 func TestAFrozenAndAKilledRedisAreOutlived(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
-	suite(url).Faults(t, server)
+	suite(url).RunFaults(t, server)
 }
 
 // Who had a shard before, nobody can tell then: for a moment two may take
@@ -56,10 +56,10 @@ func TestARedisThatIsEmptiedAndForgetsItsScriptsIsFilledAgain(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	s := suite(url)
-	a, b := s.Sit(t, "a", 24, lease.Options{Lease: short}), s.Sit(t, "b", 24, lease.Options{Lease: short})
-	leasetest.Settled(t, 24, a, b)
+	a, b := s.JoinHolder(t, "a", 24, lease.Options{Lease: short}), s.JoinHolder(t, "b", 24, lease.Options{Lease: short})
+	leasetest.WaitUntilShared(t, 24, a, b)
 	top := lease.Token("")
-	for _, seat := range []*leasetest.Seat{a, b} {
+	for _, seat := range []*leasetest.TestHolder{a, b} {
 		for _, token := range seat.Tokens() {
 			if token.Epoch() > top.Epoch() {
 				top = token
@@ -74,7 +74,7 @@ func TestARedisThatIsEmptiedAndForgetsItsScriptsIsFilledAgain(t *testing.T) {
 	})
 	require.NoError(t, err)
 	leasetest.Eventually(t, "all are claimed again", func() bool {
-		for _, seat := range []*leasetest.Seat{a, b} {
+		for _, seat := range []*leasetest.TestHolder{a, b} {
 			for _, token := range seat.Tokens() {
 				if token.Epoch() <= top.Epoch() {
 					return false
@@ -83,7 +83,7 @@ func TestARedisThatIsEmptiedAndForgetsItsScriptsIsFilledAgain(t *testing.T) {
 		}
 		return len(a.Tokens())+len(b.Tokens()) == 24
 	})
-	leasetest.Settled(t, 24, a, b)
+	leasetest.WaitUntilShared(t, 24, a, b)
 }
 
 // A replica that has not seen everything takes the place of its primary: what
@@ -91,16 +91,16 @@ func TestARedisThatIsEmptiedAndForgetsItsScriptsIsFilledAgain(t *testing.T) {
 func TestAReplicaThatLacksClaimsIsBelieved(t *testing.T) {
 	t.Parallel()
 	_, primary := redistest.Start(t)
-	replica := redistest.Replica(t, primary)
-	way := redistest.NewWay(t, primary)
+	replica := redistest.StartReplica(t, primary)
+	way := redistest.NewProxy(t, primary)
 	s := suite(way.URL())
-	a, b := s.Sit(t, "a", 24, lease.Options{Lease: short}), s.Sit(t, "b", 24, lease.Options{Lease: short})
-	leasetest.Settled(t, 24, a, b)
+	a, b := s.JoinHolder(t, "a", 24, lease.Options{Lease: short}), s.JoinHolder(t, "b", 24, lease.Options{Lease: short})
+	leasetest.WaitUntilShared(t, 24, a, b)
 	tokens := a.Tokens()
-	leasetest.Eventually(t, "the replica has it", func() bool { return replica.Has("lease:rows") })
+	leasetest.Eventually(t, "the replica has it", func() bool { return replica.HasKey("lease:rows") })
 	replica.Promote()
 	for shard, token := range tokens { // claims that the replica never hears of
-		a.Lost(shard, token)
+		a.ReportLost(shard, token)
 	}
 	leasetest.Eventually(t, "they are claimed anew", func() bool {
 		now := a.Tokens()
@@ -112,10 +112,10 @@ func TestAReplicaThatLacksClaimsIsBelieved(t *testing.T) {
 		return true
 	})
 	newer := a.Tokens()
-	lost := a.Losses()
-	way.To(replica)
-	leasetest.Eventually(t, "they are lost", func() bool { return a.Losses() > lost })
-	leasetest.Settled(t, 24, a, b)
+	lost := a.LostShards()
+	way.SwitchTo(replica)
+	leasetest.Eventually(t, "they are lost", func() bool { return a.LostShards() > lost })
+	leasetest.WaitUntilShared(t, 24, a, b)
 	for shard, token := range a.Tokens() {
 		assert.Greater(t, token.Epoch(), newer[shard].Epoch(), "shard %d", shard)
 	}
@@ -185,7 +185,7 @@ func BenchmarkWithoutNotices(b *testing.B) {
 	s.Open = func(url, space string, o lease.Options) (lease.Engine, error) {
 		return redis.Unheard(url, redis.Options{Prefix: space + ":", Options: o})
 	}
-	b.Run("Handover", s.Handover)
+	b.Run("Handover", s.BenchHandover)
 }
 
 // BenchmarkCrowd is what docs/scale.md calculates with: it takes about a
@@ -193,7 +193,7 @@ func BenchmarkWithoutNotices(b *testing.B) {
 func BenchmarkCrowd(b *testing.B) {
 	url, _ := redistest.Start(b)
 	r := direct(b, url)
-	suite(url).Crowd(b, func() time.Duration {
+	suite(url).BenchHundredNodes(b, func() time.Duration {
 		text, err := r.Info(b.Context(), "cpu").Result()
 		require.NoError(b, err)
 		var all time.Duration

@@ -2,8 +2,8 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// lead is what every script begins with.
-const lead = `
+// scriptHeader is the beginning of every script.
+const scriptHeader = `
 local P = KEYS[1] .. 'lease:'
 local function int(n) return string.format('%.0f', n) end
 local at = redis.call('TIME')
@@ -27,20 +27,20 @@ local function put(shard, token, rev)
 end
 `
 
-// renewScript renews a lease and tells what is new. KEYS: prefix. ARGV: node,
-// its JSON ("": only look), length of the lease in ms, changes of nodes and of
-// rows that are known, the longest lease in ms, then each parameter's setting
-// and value. It answers changes of nodes and
-// of rows, sum, 0 | 1 (the lease had ended), ms until the next lease ends (0:
-// none), 0 | 1 (all rows), number of nodes (-1: as before), each node's JSON,
-// then of each row shard, change, token.
+// renewScript renews a lease and returns what has changed.
 //
-// A node that has no lease gets none while others live and have another value of
-// one of its parameters. Then the answer is "differs", the setting, the value that
-// is kept, the number of others and the JSON of one of them.
+// KEYS: prefix. ARGV: node; its JSON ("": only read); duration of the lease in ms; known numbers of the last changes of
+// nodes and of rows; maximum lease in ms; then setting and value of each parameter.
 //
-// A lease that ends later than any can is left from a clock that was set back.
-var renewScript = redis.NewScript(lead + `
+// It returns the numbers of the last changes of nodes and of rows; the sum; 1 if the lease had ended, else 0; ms until
+// the next lease ends (0: none); 1 if all rows follow, else 0; the number of nodes (-1: unchanged); the JSON of each
+// node; then shard, change and token of each row.
+//
+// A node without a lease gets none while live nodes have another value of one of its parameters. The answer is then
+// "differs", the setting, the stored value, the number of other nodes and the JSON of one of them.
+//
+// A lease that ends later than any lease can was stored before the clock was set back.
+var renewScript = redis.NewScript(scriptHeader + `
 local id, who, length, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[6])
 for _, n in ipairs(redis.call('ZRANGEBYSCORE', P .. 'nodes', '(' .. int(now + most), '+inf')) do
   redis.call('ZADD', P .. 'nodes', int(now + length), n)
@@ -103,10 +103,9 @@ end
 return answer
 `)
 
-// claimScript takes free shards. KEYS: prefix. ARGV: node, 0 | 1 (also those of
-// ended leases), the least epoch, shards. It answers the epoch and the shards
-// that were free, or nothing where the node has no lease.
-var claimScript = redis.NewScript(lead + `
+// claimScript claims free shards. KEYS: prefix. ARGV: node; 1 to include shards of ended leases, else 0; minimum
+// epoch; shards. It returns the epoch and the shards that were free, or nothing if the node has no lease.
+var claimScript = redis.NewScript(scriptHeader + `
 local id, ended = ARGV[1], ARGV[2] == '1'
 if not lives(id) then return {} end
 local alive, free = {[''] = false, [id] = false}, {}
@@ -123,9 +122,8 @@ table.insert(free, 1, int(rev))
 return free
 `)
 
-// releaseScript makes a shard nobody's. KEYS: prefix. ARGV: shard, token. It
-// answers the shard's change and token as they are then.
-var releaseScript = redis.NewScript(lead + `
+// releaseScript frees a shard. KEYS: prefix. ARGV: shard, token. It returns the shard's current change and token.
+var releaseScript = redis.NewScript(scriptHeader + `
 if redis.call('HGET', P .. 'rows', ARGV[1]) == ARGV[2] then
   put(ARGV[1], string.match(ARGV[2], '^%d*') .. '|', count('rows', 0))
   tell()
@@ -134,7 +132,7 @@ return {redis.call('ZSCORE', P .. 'changed', ARGV[1]) or '0', redis.call('HGET',
 `)
 
 // leaveScript ends a lease. KEYS: prefix. ARGV: node.
-var leaveScript = redis.NewScript(lead + `
+var leaveScript = redis.NewScript(scriptHeader + `
 redis.call('HDEL', P .. 'who', ARGV[1])
 if redis.call('ZREM', P .. 'nodes', ARGV[1]) == 1 then count('nodes', now); tell() end
 return {}

@@ -1,6 +1,5 @@
-// Package redistest runs real Redis servers for tests: on a private port, in a
-// folder of the test, with every write on disk before it is answered. It knows
-// no store.
+// Package redistest runs real Redis servers for tests. Each has a port and a folder of its own and writes to disk
+// before it answers.
 package redistest
 
 import (
@@ -21,10 +20,9 @@ import (
 	"time"
 )
 
-const patience = time.Minute
+const startTimeout = time.Minute
 
-// Server is a redis-server of a test. Its methods fail the test where they
-// cannot do their work.
+// Server is a redis-server of a test. Its methods fail the test if they do not succeed.
 type Server struct {
 	t    testing.TB
 	dir  string
@@ -36,12 +34,12 @@ type Server struct {
 	exited chan struct{}
 }
 
-// Start runs a redis-server until the test ends and returns its URL. Further
-// arguments are added to its command line and win over the defaults.
+// Start runs a redis-server until the test ends and returns its URL. args are added to its command line and
+// override the defaults.
 func Start(t testing.TB, args ...string) (url string, server *Server) {
 	t.Helper()
 	s := &Server{t: t, dir: t.TempDir(), args: args}
-	for try := range 5 { // the port may be taken between the look and the start
+	for try := range 5 { // another process may take the port before the server does
 		s.port = freePort(t)
 		err := s.start()
 		if err == nil {
@@ -55,7 +53,7 @@ func Start(t testing.TB, args ...string) (url string, server *Server) {
 	return s.URL(), s
 }
 
-// URL is where the server listens, also while it is down.
+// URL returns the URL of the server, also while the server is stopped.
 func (s *Server) URL() string { return "redis://" + s.addr() + "/0" }
 
 func (s *Server) addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
@@ -65,14 +63,12 @@ func (s *Server) log() string {
 	return string(b)
 }
 
-// Ports are taken below those that the system gives to whoever asks for any,
-// and clear of those of the phones (sip/siptest): a server that is down leaves
-// its port free, and no connection of anybody gets it until it comes back.
+// Ports are below the ephemeral ports of the system and apart from those of sip/siptest. So no other connection
+// takes the port of a stopped server before it restarts.
 const portLow, portCount = 9500, 500
 
-// freePort is a port of loopback that is free, until the test ends. A name that
-// only one process can have, and that ends with its process, says to the tests
-// of other packages that it is taken.
+// freePort returns a port of loopback that is free until the test ends. An abstract socket reserves the port among
+// the tests of other packages; it ends with its process.
 func freePort(t testing.TB) int {
 	t.Helper()
 	var lc net.ListenConfig
@@ -100,8 +96,8 @@ func (s *Server) start() error {
 	args := append([]string{
 		"--port", strconv.Itoa(s.port), "--bind", "127.0.0.1", "--dir", s.dir, "--logfile", "redis.log",
 		"--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction",
-		"--repl-diskless-sync-delay", "0", // a replica has not to wait five seconds for others,
-		"--repl-ping-replica-period", "1", // nor ten to say that it follows where nothing is written
+		"--repl-diskless-sync-delay", "0", // a replica need not wait five seconds for other replicas,
+		"--repl-ping-replica-period", "1", // nor ten seconds for a ping that shows that it follows
 	}, s.args...)
 	cmd := exec.CommandContext(context.Background(), "redis-server", args...)
 	if err := cmd.Start(); err != nil {
@@ -115,7 +111,7 @@ func (s *Server) start() error {
 	s.mu.Lock()
 	s.cmd, s.exited = cmd, exited
 	s.mu.Unlock()
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(startTimeout)
 	defer deadline.Stop()
 	poll := time.NewTicker(10 * time.Millisecond)
 	defer poll.Stop()
@@ -126,15 +122,15 @@ func (s *Server) start() error {
 		case <-deadline.C:
 			return errors.New("redis-server does not answer")
 		case <-poll.C:
-			if s.ready() {
+			if s.isReady() {
 				return nil
 			}
 		}
 	}
 }
 
-// ready says whether the server answers and has loaded its data.
-func (s *Server) ready() bool {
+// isReady reports whether the server answers and has loaded its data.
+func (s *Server) isReady() bool {
 	d := net.Dialer{Timeout: time.Second}
 	c, err := d.DialContext(context.Background(), "tcp", s.addr())
 	if err != nil {
@@ -151,8 +147,8 @@ func (s *Server) ready() bool {
 	return err == nil && strings.HasPrefix(line, "+PONG")
 }
 
-// end sends a signal and waits until the process is gone.
-func (s *Server) end(sig syscall.Signal) {
+// stopWith sends a signal and waits until the process has ended.
+func (s *Server) stopWith(sig syscall.Signal) {
 	s.mu.Lock()
 	cmd, exited := s.cmd, s.exited
 	s.mu.Unlock()
@@ -160,7 +156,7 @@ func (s *Server) end(sig syscall.Signal) {
 		return
 	}
 	_ = cmd.Process.Signal(sig)
-	t := time.NewTimer(patience)
+	t := time.NewTimer(startTimeout)
 	defer t.Stop()
 	select {
 	case <-exited:
@@ -171,14 +167,13 @@ func (s *Server) end(sig syscall.Signal) {
 	}
 }
 
-// Stop ends the server in order.
-func (s *Server) Stop() { s.end(syscall.SIGTERM) }
+// Stop stops the server cleanly.
+func (s *Server) Stop() { s.stopWith(syscall.SIGTERM) }
 
-// Kill ends the server with SIGKILL.
-func (s *Server) Kill() { s.end(syscall.SIGKILL) }
+// Kill kills the server with SIGKILL.
+func (s *Server) Kill() { s.stopWith(syscall.SIGKILL) }
 
-// Restart starts the server again, on the same port and data, after Stop or
-// Kill; a running one is stopped first.
+// Restart starts the server again with the same port and data. A running server is stopped first.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.Stop()
@@ -187,10 +182,10 @@ func (s *Server) Restart() {
 	}
 }
 
-// Pause freezes the server (SIGSTOP): connections stay, nobody answers.
+// Pause freezes the server with SIGSTOP. Connections stay open without an answer.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 
-// Continue ends a Pause.
+// Continue ends Pause.
 func (s *Server) Continue() { s.signal(syscall.SIGCONT) }
 
 func (s *Server) signal(sig syscall.Signal) {

@@ -44,7 +44,7 @@ func withHeaderFields(name string, fields map[string]string, byHeader bool) stri
 // kind: a phone by who it is, and a call or a message by the number that it goes to.
 func storedClaimNames(a cluster.OwnerQuery) []string {
 	switch {
-	case a.Within, a.Method == sipOptions:
+	case a.InDialog, a.Method == sipOptions:
 		return nil
 	case a.Method == "REGISTER":
 		return []string{"p" + a.To}

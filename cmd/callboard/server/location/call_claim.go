@@ -26,7 +26,7 @@ const sipOptions = "OPTIONS"
 
 // concernsOtherNodes says whether other nodes may be asked whose a request is.
 func concernsOtherNodes(a cluster.OwnerQuery) bool {
-	return !a.Within && slices.Contains([]string{"INVITE", "MESSAGE", "CANCEL", sipOptions}, a.Method)
+	return !a.InDialog && slices.Contains([]string{"INVITE", "MESSAGE", "CANCEL", sipOptions}, a.Method)
 }
 
 func claimQuery(a cluster.OwnerQuery) actornode.ClaimQuery {
@@ -155,7 +155,7 @@ var errIncomplete = errors.New("this node cannot speak for all of its shards now
 var errQueryLimit = errors.New("no other node is asked for this source now")
 
 // mayQueryNodes says whether other nodes may be asked whose a request is, once.
-func mayQueryNodes(a cluster.OwnerQuery) bool { return a.Ask == nil || a.Ask() }
+func mayQueryNodes(a cluster.OwnerQuery) bool { return a.AllowQuery == nil || a.AllowQuery() }
 
 // addrOfNode is where a node takes SIP; "": here.
 func (w *Finder) addrOfNode(id string) (netip.AddrPort, bool) {

@@ -105,7 +105,7 @@ func TestClaimOfAPhoneOrNumberTakesNoCallsFromItsOwner(t *testing.T) {
 			f.owner = ""
 		}
 		w, a := New(&c.nodes), invite
-		a.Ask = func() bool { return !c.alone }
+		a.AllowQuery = func() bool { return !c.alone }
 		to := func(at netip.AddrPort, elsewhere bool) string {
 			for _, n := range c.nodes.LiveNodes() {
 				if elsewhere && n.SIP == at.String() {

@@ -21,14 +21,14 @@ import (
 
 const childEnv = "LEASETEST_CHILD"
 
-type order struct {
+type childConfig struct {
 	Store, Space, ID string
 	Shards           int
 	Lease            time.Duration
 }
 
-// Main runs the tests of a driver. In a process that a test has started it is a
-// node instead; every package that runs the suite has it as TestMain.
+// Main runs the tests of a driver. In a process that StartChild has started it runs a node instead. Every package
+// that runs the suite calls Main from TestMain.
 func Main(m *testing.M, open Open) {
 	if text := os.Getenv(childEnv); text != "" {
 		if err := serve(text, open); err != nil {
@@ -40,12 +40,11 @@ func Main(m *testing.M, open Open) {
 	os.Exit(m.Run())
 }
 
-// serve is a node that says a line for whatever it is called for, and does what
-// the lines it reads tell: "use" says which shards it may use, "halt" stops the
-// process and says after that which ones it still has and may use, "leave"
-// leaves. It ends with its input.
+// serve runs a node in a child process. It writes a line for each Start and Stop, and obeys the lines that it
+// reads. "use" lists the shards that it may use. "halt" stops the process, and lists after its continuation the
+// shards it still holds and may use. "leave" makes the node leave. The node ends when its input ends.
 func serve(text string, open Open) error {
-	var o order
+	var o childConfig
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return err
 	}
@@ -60,7 +59,7 @@ func serve(text string, open Open) error {
 		_, _ = fmt.Fprintln(os.Stdout, words...)
 	}
 	h := lease.NewHolder(e, lease.Config{
-		Self: lease.Node{ID: o.ID}, Shards: o.Shards, Handover: o.Shards, Pause: 50 * time.Millisecond,
+		Self: lease.Node{ID: o.ID}, Shards: o.Shards, MaxHandovers: o.Shards, RetryPause: 50 * time.Millisecond,
 		Start: func(_ context.Context, shard int, token lease.Token) error { say("start", shard, token); return nil },
 		Stop:  func(shard int, lost bool) { say("stop", shard, lost) },
 	})
@@ -71,7 +70,7 @@ func serve(text string, open Open) error {
 	used := func() string {
 		var list []string
 		for shard := range o.Shards {
-			if _, ok := h.Use(shard); ok {
+			if _, ok := h.UsableToken(shard); ok {
 				list = append(list, strconv.Itoa(shard))
 			}
 		}
@@ -82,8 +81,8 @@ func serve(text string, open Open) error {
 		case "use":
 			say("used", used())
 		case "halt":
-			before := len(h.Held())
-			halt()
+			before := len(h.StartedShards())
+			stopOwnProcess()
 			used := used()
 			say("halted", before, "used", used)
 		case "leave":
@@ -96,37 +95,37 @@ func serve(text string, open Open) error {
 	return nil
 }
 
-// halt stops the process before it goes on with the next line.
-func halt() {
+// stopOwnProcess stops this process (SIGSTOP) before it reads the next line.
+func stopOwnProcess() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	_, _, _ = syscall.Syscall(syscall.SYS_TGKILL, uintptr(os.Getpid()), uintptr(syscall.Gettid()), uintptr(syscall.SIGSTOP))
 }
 
-// Child is a node in a process of its own.
-type Child struct {
+// ChildNode is a node in a process of its own.
+type ChildNode struct {
 	t     testing.TB
 	cmd   *exec.Cmd
 	in    io.Writer
 	lines chan string
-	// In the lines read so far, shards that it
-	Started int
-	Gave    int // gave back
-	Lost    int // has been told of as lost
+	// Numbers of shards in the lines read so far.
+	Started  int // started
+	Released int // released
+	Lost     int // lost
 }
 
-// Child starts a process that joins.
-func (s Suite) Child(t testing.TB, id string, shards int) *Child {
+// StartChild starts a process with a node that joins.
+func (s Suite) StartChild(t testing.TB, id string, shards int) *ChildNode {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(order{Store: s.Store, Space: space(t), ID: id, Shards: shards, Lease: s.Short})
+	text, err := json.Marshal(childConfig{Store: s.Store, Space: space(t), ID: id, Shards: shards, Lease: s.ShortLease})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Child{t: t, cmd: exec.CommandContext(context.Background(), self), lines: make(chan string, 1000)}
+	c := &ChildNode{t: t, cmd: exec.CommandContext(context.Background(), self), lines: make(chan string, 1000)}
 	c.cmd.Env = append(os.Environ(), childEnv+"="+string(text))
 	c.cmd.Stderr = os.Stderr
 	out, err := c.cmd.StdoutPipe()
@@ -155,18 +154,18 @@ func (s Suite) Child(t testing.TB, id string, shards int) *Child {
 }
 
 // Signal sends the process a signal.
-func (c *Child) Signal(sig syscall.Signal) { _ = c.cmd.Process.Signal(sig) }
+func (c *ChildNode) Signal(sig syscall.Signal) { _ = c.cmd.Process.Signal(sig) }
 
-// Tell sends a line.
-func (c *Child) Tell(line string) {
+// SendLine sends a line to the process.
+func (c *ChildNode) SendLine(line string) {
 	c.t.Helper()
 	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
-// Hear reads up to a line that begins with a word and returns the rest of it.
-func (c *Child) Hear(word string) string {
+// ReadLine reads up to a line that begins with a word, and returns the rest of that line.
+func (c *ChildNode) ReadLine(word string) string {
 	c.t.Helper()
 	patience := time.NewTimer(time.Minute)
 	defer patience.Stop()
@@ -180,7 +179,7 @@ func (c *Child) Hear(word string) string {
 			case first == "stop" && strings.HasSuffix(line, "true"):
 				c.Lost++
 			case first == "stop":
-				c.Gave++
+				c.Released++
 			case first == "start":
 				c.Started++
 			}
@@ -193,21 +192,21 @@ func (c *Child) Hear(word string) string {
 	}
 }
 
-// Used are the shards that the child may use.
-func (c *Child) Used() []string {
+// UsableShards returns the shards that the child may use.
+func (c *ChildNode) UsableShards() []string {
 	c.t.Helper()
-	c.Tell("use")
-	return strings.Fields(c.Hear("used"))
+	c.SendLine("use")
+	return strings.Fields(c.ReadLine("used"))
 }
 
-// beside waits until a seat and a child share the shards.
-func (c *Child) beside(seat *Seat, shards int) (had int) {
+// waitUntilShared waits until a holder and the child share all shards. It returns how many the child has.
+func (c *ChildNode) waitUntilShared(seat *TestHolder, shards int) (had int) {
 	c.t.Helper()
 	Eventually(c.t, "they share the shards", func() bool {
-		had = len(c.Used())
+		had = len(c.UsableShards())
 		here := 0
 		for shard := range shards {
-			if _, ok := seat.Use(shard); ok {
+			if _, ok := seat.UsableToken(shard); ok {
 				here++
 			}
 		}
@@ -216,15 +215,15 @@ func (c *Child) beside(seat *Seat, shards int) (had int) {
 	return had
 }
 
-const shared = 24
+const sharedShards = 24
 
-func killed(t *testing.T, s Suite) {
-	seat := s.Sit(t, "parent", shared, lease.Options{Lease: s.Short})
-	c := s.Child(t, "child", shared)
-	c.beside(seat, shared)
+func testKilledNode(t *testing.T, s Suite) {
+	seat := s.JoinHolder(t, "parent", sharedShards, lease.Options{Lease: s.ShortLease})
+	c := s.StartChild(t, "child", sharedShards)
+	c.waitUntilShared(seat, sharedShards)
 	before := seat.Tokens()
 	c.Signal(syscall.SIGKILL)
-	Settled(t, shared, seat)
+	WaitUntilShared(t, sharedShards, seat)
 	top := uint64(0)
 	for _, token := range before {
 		top = max(top, token.Epoch())
@@ -236,37 +235,37 @@ func killed(t *testing.T, s Suite) {
 	}
 }
 
-func stopped(t *testing.T, s Suite) {
-	seat := s.Sit(t, "parent", shared, lease.Options{Lease: s.Short})
-	c := s.Child(t, "child", shared)
-	c.beside(seat, shared)
-	c.Tell("halt")
-	Settled(t, shared, seat)
+func testPausedNode(t *testing.T, s Suite) {
+	seat := s.JoinHolder(t, "parent", sharedShards, lease.Options{Lease: s.ShortLease})
+	c := s.StartChild(t, "child", sharedShards)
+	c.waitUntilShared(seat, sharedShards)
+	c.SendLine("halt")
+	WaitUntilShared(t, sharedShards, seat)
 	c.Signal(syscall.SIGCONT)
-	fields := strings.Fields(c.Hear("halted"))
+	fields := strings.Fields(c.ReadLine("halted"))
 	if fields[0] == "0" {
 		t.Error("the control shows nothing: without the deadline the child would have nothing to act for")
 	}
 	if len(fields) > 2 {
 		t.Errorf("after a pause the child still uses the shards %v", fields[2:])
 	}
-	c.beside(seat, shared)
+	c.waitUntilShared(seat, sharedShards)
 	if c.Lost == 0 {
 		t.Error("the child was not told of what it has lost")
 	}
 }
 
-func leaves(t *testing.T, s Suite) {
-	seat := s.Sit(t, "parent", shared, lease.Options{Lease: steady})
-	s.Short = steady
-	c := s.Child(t, "child", shared)
-	// A shard may be used a little before it is started; one that never was is not stopped either.
-	Eventually(t, "the child has started its shards", func() bool { return c.beside(seat, shared) == c.Started-c.Gave })
-	c.Tell("leave")
-	c.Hear("left")
-	if c.Lost != 0 || c.Gave != c.Started {
-		t.Errorf("of %d shards the child has given %d and lost %d", c.Started, c.Gave, c.Lost)
+func testLeavingNode(t *testing.T, s Suite) {
+	seat := s.JoinHolder(t, "parent", sharedShards, lease.Options{Lease: longLease})
+	s.ShortLease = longLease
+	c := s.StartChild(t, "child", sharedShards)
+	// A shard may be used shortly before it is started. A shard that was never started is not stopped either.
+	Eventually(t, "the child has started its shards", func() bool { return c.waitUntilShared(seat, sharedShards) == c.Started-c.Released })
+	c.SendLine("leave")
+	c.ReadLine("left")
+	if c.Lost != 0 || c.Released != c.Started {
+		t.Errorf("of %d shards the child has given %d and lost %d", c.Started, c.Released, c.Lost)
 	}
-	Settled(t, shared, seat)
+	WaitUntilShared(t, sharedShards, seat)
 	Eventually(t, "it is gone", func() bool { return len(seat.Engine.Nodes()) == 1 })
 }

@@ -14,8 +14,8 @@ import (
 
 const writers = 16
 
-// contention: every writer reads a counter and commits it plus one, guarded.
-func contention(t *testing.T, d persistence.Driver) {
+// testContendedCounter: every writer reads a counter and commits its value plus one, with a guard.
+func testContendedCounter(t *testing.T, d persistence.Driver) {
 	const each = 20
 	ctx := deadline(t)
 	var wg sync.WaitGroup
@@ -59,9 +59,9 @@ func increment(ctx context.Context, d persistence.Driver) error {
 	}
 }
 
-// outbox: while 16 writers append, with refused commits in between, a reader
-// that goes on from the last offset sees each event once, without a hole.
-func outbox(t *testing.T, d persistence.Driver) {
+// testLogUnderLoad: while 16 writers append to a log, with refused commits between, a reader that continues from
+// the last offset sees each event once and without a gap.
+func testLogUnderLoad(t *testing.T, d persistence.Driver) {
 	const each = 40
 	ctx := deadline(t)
 	failed := make(chan error, writers)
@@ -93,8 +93,7 @@ func outbox(t *testing.T, d persistence.Driver) {
 	equal(t, sequences["all"], uint64(total-writers*each))
 }
 
-// appendAll makes commits of one and of two events and tries as many that a
-// guard refuses.
+// appendAll makes commits of one and of two events, and as many commits that a guard refuses.
 func appendAll(ctx context.Context, d persistence.Driver, w, each int) error {
 	for i := range each {
 		c := persistence.Commit{Log: "ws", Events: []persistence.Event{{Subject: fmt.Sprint("w", w), Payload: fmt.Append(nil, w, i)}}}

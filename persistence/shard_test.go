@@ -54,7 +54,7 @@ func TestPartsBeginAtOnceOnAnEmptyStoreAndStandBesideEachOther(t *testing.T) {
 	for i := range stores {
 		begins.Go(func() {
 			var err error
-			stores[i], err = persistence.NewPart(t.Context(), drivers[i%2], persistence.Owner{Master: master, Token: fmt.Sprintf("10%d|node", i), Part: persistence.Part{Shard: i, Of: of}})
+			stores[i], err = persistence.OpenShard(t.Context(), drivers[i%2], persistence.Owner{Master: master, Token: fmt.Sprintf("10%d|node", i), Shard: persistence.Shard{Number: i, Count: of}})
 			assert.NoError(t, err)
 		})
 	}
@@ -76,20 +76,20 @@ func TestPartsBeginAtOnceOnAnEmptyStoreAndStandBesideEachOther(t *testing.T) {
 				assert.Equal(t, "secret", h.Secret, "shard %d reads what %d wrote", i, j)
 			}
 		}
-		assert.Equal(t, stores[0].Root(), s.Root())
+		assert.Equal(t, stores[0].RootKey(), s.RootKey())
 	}
-	n, err := persistence.Shards(t.Context(), drivers[0])
+	n, err := persistence.ShardCount(t.Context(), drivers[0])
 	require.NoError(t, err)
 	assert.Equal(t, of, n)
-	_, err = persistence.NewPart(t.Context(), drivers[1], persistence.Owner{Master: bytes.Repeat([]byte{8}, 32), Token: "200|foreign", Part: persistence.Part{Shard: 1, Of: of}})
+	_, err = persistence.OpenShard(t.Context(), drivers[1], persistence.Owner{Master: bytes.Repeat([]byte{8}, 32), Token: "200|foreign", Shard: persistence.Shard{Number: 1, Count: of}})
 	require.ErrorIs(t, err, persistence.ErrMasterKey)
 	require.NoError(t, put(t, stores[1], hookOf(workspaceOf(1, of), "wh_2")), "who was refused took nothing")
 }
 
 func TestAPartRefusesWorkspacesOfOthers(t *testing.T) {
 	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
-		require.NoError(t, persistence.Divide(t.Context(), d, 3))
-		s, err := persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: "100|node", Part: persistence.Part{Shard: 1, Of: 3}})
+		require.NoError(t, persistence.SetShardCount(t.Context(), d, 3))
+		s, err := persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "100|node", Shard: persistence.Shard{Number: 1, Count: 3}})
 		require.NoError(t, err)
 		mine, other := workspaceOf(1, 3), workspaceOf(2, 3)
 		require.NoError(t, put(t, s, hookOf(mine, "wh_1")))
@@ -106,12 +106,12 @@ func TestAPartRefusesWorkspacesOfOthers(t *testing.T) {
 		} {
 			_, err = s.Apply(t.Context(), c)
 			require.ErrorIs(t, err, domain.ErrFenced, name)
-			require.ErrorIs(t, err, persistence.ErrElsewhere, name)
+			require.ErrorIs(t, err, persistence.ErrOtherShard, name)
 		}
 		_, err = s.Seal(t.Context(), domain.Key{Kind: "x", Workspace: other, ID: "a"}, "f", "text")
-		require.ErrorIs(t, err, persistence.ErrElsewhere, "no data key is made for it")
-		require.ErrorIs(t, s.Erase(t.Context(), other), persistence.ErrElsewhere)
-		require.Error(t, s.Rotate(t.Context(), bytes.Repeat([]byte{9}, 32)))
+		require.ErrorIs(t, err, persistence.ErrOtherShard, "no data key is made for it")
+		require.ErrorIs(t, s.Erase(t.Context(), other), persistence.ErrOtherShard)
+		require.Error(t, s.RotateMasterKey(t.Context(), bytes.Repeat([]byte{9}, 32)))
 		tables, err := d.Tables(t.Context(), other)
 		require.NoError(t, err)
 		assert.Empty(t, tables)
@@ -122,11 +122,11 @@ func TestAPartRefusesWorkspacesOfOthers(t *testing.T) {
 
 func TestTheWholeAndPartsRefuseEachOther(t *testing.T) {
 	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
-		require.NoError(t, persistence.Divide(t.Context(), d, 2))
+		require.NoError(t, persistence.SetShardCount(t.Context(), d, 2))
 		var parts [2]*persistence.Store
 		for i := range parts {
 			var err error
-			parts[i], err = persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: "100|node", Part: persistence.Part{Shard: i, Of: 2}})
+			parts[i], err = persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "100|node", Shard: persistence.Shard{Number: i, Count: 2}})
 			require.NoError(t, err)
 		}
 		row := func(i int) domain.Record { return hookOf(workspaceOf(i, 2), "wh_1") }
@@ -135,7 +135,7 @@ func TestTheWholeAndPartsRefuseEachOther(t *testing.T) {
 			require.NoError(t, put(t, alone, row(i)))
 			require.ErrorIs(t, put(t, parts[i], row(i)), domain.ErrFenced)
 		}
-		again, err := persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: "101|node", Part: persistence.Part{Shard: 1, Of: 2}})
+		again, err := persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "101|node", Shard: persistence.Shard{Number: 1, Count: 2}})
 		require.NoError(t, err)
 		require.NoError(t, put(t, again, row(1)))
 		for i := range parts {
@@ -148,31 +148,31 @@ func TestTheWholeAndPartsRefuseEachOther(t *testing.T) {
 func TestNodesOfAnInstallHaveTheSameNumberOfShards(t *testing.T) {
 	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
 		shards := func() int {
-			n, err := persistence.Shards(t.Context(), d)
+			n, err := persistence.ShardCount(t.Context(), d)
 			require.NoError(t, err)
 			return n
 		}
 		assert.Equal(t, 1, shards(), "a store of before")
 		part := func(token string, i, of int) (*persistence.Store, error) {
-			return persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: token, Part: persistence.Part{Shard: i, Of: of}})
+			return persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: token, Shard: persistence.Shard{Number: i, Count: of}})
 		}
 		_, err := part("100|node", 1, 4)
-		require.ErrorIs(t, err, persistence.ErrShards)
+		require.ErrorIs(t, err, persistence.ErrShardCount)
 		require.EqualError(t, err, "the nodes of an install have the same number of shards: shards is 4 here, and the store is divided into 1")
 		require.NoError(t, put(t, s, hookOf("ws_1", "wh_1")), "who was refused took nothing")
 		one, err := part("100|node", 0, 1)
 		require.NoError(t, err)
 		require.ErrorIs(t, put(t, s, hookOf("ws_1", "wh_1")), domain.ErrFenced)
 		require.NoError(t, put(t, one, hookOf("ws_1", "wh_1")))
-		require.NoError(t, persistence.Divide(t.Context(), d, 4))
+		require.NoError(t, persistence.SetShardCount(t.Context(), d, 4))
 		assert.Equal(t, 4, shards())
 		require.ErrorIs(t, put(t, one, hookOf("ws_1", "wh_1")), domain.ErrFenced, "who lived nevertheless")
 		_, err = part("101|node", 0, 1)
-		require.ErrorIs(t, err, persistence.ErrShards)
+		require.ErrorIs(t, err, persistence.ErrShardCount)
 		_, err = part("101|node", 3, 4)
 		require.NoError(t, err)
 		for _, bad := range []int{-1, 0, domain.MaxShards + 1} {
-			require.ErrorIs(t, persistence.Divide(t.Context(), d, bad), persistence.ErrMalformed)
+			require.ErrorIs(t, persistence.SetShardCount(t.Context(), d, bad), persistence.ErrMalformed)
 		}
 		for _, bad := range [][2]int{{4, 4}, {-1, 4}, {1, 0}, {0, -1}, {0, domain.MaxShards + 1}} {
 			_, err = part("102|node", bad[0], bad[1])
@@ -180,7 +180,7 @@ func TestNodesOfAnInstallHaveTheSameNumberOfShards(t *testing.T) {
 		}
 	})
 	empty := embedded(t)
-	n, err := persistence.Shards(t.Context(), empty)
+	n, err := persistence.ShardCount(t.Context(), empty)
 	require.NoError(t, err)
 	assert.Zero(t, n)
 }

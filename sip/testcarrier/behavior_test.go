@@ -12,10 +12,10 @@ func TestEveryNumberOfTheTestCarrierIsDocumented(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/campaigns.md")
 	require.NoError(t, err)
-	for digits := range magic {
+	for digits := range contractNumbers {
 		assert.Contains(t, string(guide), "| `+1500555"+digits+"`")
 	}
-	for digits := range demo {
+	for digits := range demoNumbers {
 		assert.Contains(t, string(guide), "| `+1500555nn"+digits+"` |")
 	}
 }

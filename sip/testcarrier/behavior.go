@@ -1,0 +1,78 @@
+package testcarrier
+
+import (
+	"strings"
+	"time"
+)
+
+// behavior is how a phone behaves.
+type behavior struct {
+	code          int           // refuses with it; 0: does not refuse
+	ringsFirst    bool          // before it refuses
+	ringsForever  bool          // rings until the caller gives up
+	extraRingTime time.Duration // rings longer than a person would
+	greeting      string        // said when it answers
+	beep          bool          // after the greeting
+	isFax         bool          // sounds like one
+	keys          string        // once the caller has spoken and pauses
+	speech        string        // likewise
+	hangsUpAfter  time.Duration // hangs up so long after the answer
+	isPassive     bool          // says and presses nothing
+	greetsFirst   bool          // greets before the caller has spoken
+}
+
+// magic are the numbers of the test environment, by their last four digits.
+var contractNumbers = map[string]behavior{ //nolint:gochecknoglobals // a table
+	"0000": personPressing("1"),
+	"0001": {code: 486},
+	"0002": {ringsForever: true},
+	"0003": {extraRingTime: time.Second, greeting: "Hello. You have reached the voice mail of this number. Please leave a message after the tone.", beep: true, greetsFirst: true},
+	"0004": personPressing("2"),
+	"0005": {code: 404},
+	"0006": {code: 503},
+	"0007": {greeting: "Hello?", greetsFirst: true, speech: "Stop."},
+	"0008": {isFax: true},
+	"0009": {isPassive: true},
+}
+
+// demo are further numbers +1500555nnxx, by their last two digits: they give a
+// campaign a lively mix.
+var demoNumbers = map[string]behavior{ //nolint:gochecknoglobals // a table
+	"11": personPressing("1"),
+	"12": personPressing("2"),
+	"13": {code: 603, ringsFirst: true},
+	"14": {code: 486, ringsFirst: true},
+	"15": {ringsForever: true},
+	"16": {extraRingTime: time.Second, greeting: "Please leave a message after the tone.", beep: true, greetsFirst: true},
+	"17": personPressing("71"),
+	"18": {greeting: "Hello?", greetsFirst: true, hangsUpAfter: 1500 * time.Millisecond},
+	"19": {code: 404},
+	"20": {code: 480, ringsFirst: true},
+}
+
+func personPressing(keys string) behavior {
+	return behavior{greeting: "Hello?", greetsFirst: true, keys: keys}
+}
+
+// behaviorOf finds how the phone of a number behaves: the magic numbers of the
+// test environment first, then the demo's; everybody else is a person who
+// presses 1.
+func behaviorOf(number string) behavior {
+	digits := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, number)
+	area := strings.HasPrefix(digits, "1500555") && len(digits) == 11
+	if !area {
+		return personPressing("1")
+	}
+	if n, ok := contractNumbers[digits[7:]]; ok {
+		return n
+	}
+	if n, ok := demoNumbers[digits[9:]]; ok {
+		return n
+	}
+	return personPressing("1")
+}
