@@ -10,30 +10,30 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// maxUnstoredRequests is added to the CSeq of an abandoned dialog: an earlier process sent fewer requests after it stored
-// the state.
+// maxUnstoredRequests is added to the CSeq of an abandoned dialog. It is the maximum number of requests that the
+// earlier process can have sent after it stored the state.
 const maxUnstoredRequests = 64
 
-// How long a leg that rang may take for its final response: after the response to our CANCEL, or in all. Then it is ended as
-// if it had answered.
+// Time limits for the final response to a leg that rang: after the response to the CANCEL, and in all. After that
+// the leg is ended as if it had been answered.
 const (
 	finalTimeout  = time.Second
 	cancelTimeout = t2
 )
 
-// reasonRestart is the Reason text of what ends the legs of an earlier process.
+// reasonRestart is the Reason text of requests that end the legs of an earlier process.
 const reasonRestart = "service restarted"
 
-// InitialState is the state of a leg before its INVITE leaves. With it another process can cancel the leg although no
-// response was stored, not even that it rings (EndAbandoned). It is the Call-ID and the target
-// alone if the INVITE cannot be predicted.
+// InitialState returns the state of a leg before its INVITE is sent. With this state another process can cancel the
+// leg although no response was stored (EndAbandoned). If the INVITE cannot be predicted, the state has only the
+// Call-ID and the target.
 func (u *UserAgent) InitialState(in Invite) DialogState {
 	s := DialogState{CallID: u.id.LegCallID(in.Attempt, in.Leg), Target: in.Target}
 	if !u.isReady() {
 		return s
 	}
 	d, err := u.newOutbound(&in)
-	if err != nil || in.URI != "" || !d.flow.Addr.IsValid() { // a phone, a redirected call, a name
+	if err != nil || in.URI != "" || !d.flow.Addr.IsValid() { // a phone, a redirected call or a host name
 		return s
 	}
 	s.Target = d.target
@@ -42,10 +42,10 @@ func (u *UserAgent) InitialState(in Invite) DialogState {
 	return s
 }
 
-// EndAbandoned ends a dialog of an earlier process. An answered call gets BYE. A leg that rang gets CANCEL, and ACK and BYE
-// in case it was answered meanwhile, as only that process got the 2xx. A leg without any response gets CANCEL where its
-// InitialState is complete. Late responses are handled. done is called once: after the response of the remote party, or
-// after 32 s.
+// EndAbandoned ends a dialog of an earlier process. An answered call gets BYE. A leg that rang gets CANCEL, and
+// also ACK and BYE, because only the earlier process received a 2xx sent meanwhile. A leg without any response gets
+// CANCEL if its InitialState is complete. Late responses are handled. done is called once: after the response of
+// the remote party, or after 32 s.
 func (u *UserAgent) EndAbandoned(s DialogState, done func(answered bool)) {
 	finished := false
 	d := u.fromState(s)
@@ -78,7 +78,7 @@ func (u *UserAgent) EndAbandoned(s DialogState, done func(answered bool)) {
 }
 
 func (d *Dialog) endAbandoned(s DialogState, report func(bool)) {
-	// No owner knows the call in this process: its end is not an event but reported.
+	// No owner knows the call in this process: its end goes to report instead of an event.
 	d.onClosed = func(e Ended) { report(!e.Fault) }
 	time.AfterFunc(transactionTimeout, func() { d.do(func() { report(false) }) })
 	if s.Confirmed {
@@ -98,10 +98,10 @@ func (d *Dialog) endAbandoned(s DialogState, report func(bool)) {
 	}
 }
 
-// endEarly ends a leg that rang when its process ended. A remote party that answered meanwhile has sent its 2xx to that
-// process, and ignores a CANCEL (RFC 3261 §9.2): only it knows that the call is up. So where no final response comes here
-// either, it gets the ACK and BYE that would end that call. A caller may send BYE in an early dialog, too (§15): a phone
-// that still rings stops, and one that does not answers 481.
+// endEarly ends a leg that rang when its process ended. A remote party that answered meanwhile sent its 2xx to that
+// process and ignores a CANCEL (RFC 3261 §9.2). If no final response arrives here, the remote party therefore gets
+// the ACK and BYE that would end such a call. A caller may send BYE in an early dialog, too (§15): a phone that
+// still rings stops, and a phone that does not ring answers 481.
 func (c *inviteClient) endEarly(cseq uint32) {
 	d, cancelled, ended := c.d, false, false
 	end := func() {
@@ -120,12 +120,12 @@ func (c *inviteClient) endEarly(cseq uint32) {
 	d.after(cancelTimeout, end)
 }
 
-// endUnheard acknowledges a 2xx that may have been sent, and sends BYE. The call is over once the remote party has taken
-// that, or our CANCEL before it.
+// endUnheard sends the ACK and BYE of a 2xx that may have gone to the earlier process. The call is over once the
+// remote party has answered the BYE or the CANCEL before it.
 func (c *inviteClient) endUnheard(cseq uint32, cancelled func() bool) {
 	d := c.d
 	if c.final || d.acks.surplus > 0 {
-		return // its final response came here
+		return // this process received the final response
 	}
 	success := &received{Received: transport.Received{Message: message.Message{CSeq: cseq, To: &message.Party{Tag: d.remote.tag}}}}
 	d.acks.acknowledge(d.remote, success, nil, func() {
@@ -142,9 +142,10 @@ func (c *inviteClient) endUnheard(cseq uint32, cancelled func() bool) {
 	})
 }
 
-// cancelInitial cancels a leg of which its process had stored nothing but its InitialState: it may not even ring yet. RFC 3261
-// §9.1 lets a CANCEL wait for a 1xx, so that it does not overtake its INVITE; that was sent a lease or a start ago. If
-// the target has asked for credentials, the second INVITE is the one that counts. A late 18x or 2xx is ended as it comes.
+// cancelInitial cancels a leg of which only the InitialState was stored: it may not even ring yet. RFC 3261 §9.1
+// delays a CANCEL until a 1xx, so that it cannot overtake its INVITE. This INVITE was sent long ago, before the
+// restart or take-over. If the target asked for credentials, the CANCEL must match the second INVITE. A late 18x or
+// 2xx is ended when it arrives.
 func (c *inviteClient) cancelInitial(s DialogState) {
 	c.sendCancel(c.d.localCSeq, reasonRestart, func(*received, error) {})
 	if s.HasCredentials {
@@ -152,7 +153,7 @@ func (c *inviteClient) cancelInitial(s DialogState) {
 	}
 }
 
-// fromState is a dialog of an earlier process, outside of the table yet.
+// fromState returns a dialog of an earlier process, not in the dialog table yet.
 func (u *UserAgent) fromState(s DialogState) *Dialog {
 	if s.Target.Transport == "" {
 		s.Target.Transport = resolve.UDP
@@ -177,13 +178,13 @@ func (u *UserAgent) fromState(s DialogState) *Dialog {
 	return d
 }
 
-// endUnknownCall acknowledges and ends a call that an earlier process began and that is answered now. The response says
-// all that is needed.
+// endUnknownCall acknowledges and ends a call that an earlier process began and that is answered now. Everything
+// that the ACK and the BYE need is in the response.
 func (u *UserAgent) endUnknownCall(m *received) {
 	d := u.newDialog(m.key())
 	d.setLocal(m.From.URI.String())
 	d.phase, d.flow, d.localCSeq, d.remoteURI = over, m.Flow, m.CSeq, m.To.URI.String()
-	d.environment = domain.Live // the response came from the target of our INVITE, which was permitted then
+	d.environment = domain.Live // the response came from the target of the INVITE, which was checked then
 	d.target = resolve.Target{
 		Host: m.Flow.Addr.Addr().String(), Port: int(m.Flow.Addr.Port()), Transport: strings.ToLower(m.Flow.Network),
 	}

@@ -7,20 +7,20 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// maxHeldAck is how long an ACK may be held back. The remote party repeats its 2xx meanwhile, for 32 s; a slow store must
-// not leave a call that only a crashed process knew of.
+// maxHeldAck is how long an ACK may be delayed. The remote party repeats its 2xx for 32 s. A slow store must not
+// leave a call that only a crashed process knew of.
 const maxHeldAck = 3 * time.Second
 
 // maxForks bounds the early dialogs of one INVITE, and the surplus 2xx responses to it that are answered.
 const maxForks = 10
 
-// acknowledgements are the ACKs of the 2xx responses to our INVITEs (RFC 3261 §13.2.2.4): sent, or held back.
+// acknowledgements sends or delays the ACKs of the 2xx responses to this side's INVITEs (RFC 3261 §13.2.2.4).
 type acknowledgements struct {
 	d         *Dialog
-	sent      map[messageID]sentAck // by CSeq and To tag; without bytes: held back, or about to be sent
-	surplus   int                   // forks that were ended
-	held      func()                // sends the ACK that is held back
-	answerDue bool                  // the held ACK has to carry our answer
+	sent      map[messageID]sentAck // by CSeq and To tag; without bytes: delayed, or about to be sent
+	surplus   int                   // number of surplus forks that were ended
+	held      func()                // sends the delayed ACK; nil: none is delayed
+	answerDue bool                  // the delayed ACK has to carry the SDP answer of this side
 	answer    []byte
 	onSent    func() // reports Answered, once the ACK is sent
 }
@@ -43,8 +43,8 @@ func (a *acknowledgements) note(m *received, s sentAck) {
 	a.sent[messageID{m.To.Tag, m.CSeq}] = s
 }
 
-// acknowledge sends the ACK of a 2xx, and keeps it for the retransmissions of that. body is the answer to an offer in the
-// 2xx. then runs once the ACK is sent.
+// acknowledge sends the ACK of a 2xx and keeps it for retransmissions of the 2xx. body is the SDP answer to an
+// offer in the 2xx. then is called once the ACK is sent.
 func (a *acknowledgements) acknowledge(remote remoteParty, m *received, body []byte, then func()) {
 	a.note(m, sentAck{})
 	d := a.d
@@ -60,7 +60,7 @@ func (a *acknowledgements) acknowledge(remote remoteParty, m *received, body []b
 	})
 }
 
-// repeat sends the ACK of a 2xx again; false: the 2xx is new.
+// repeat sends the ACK of a 2xx again. It returns false if the 2xx is new.
 func (a *acknowledgements) repeat(m *received) bool {
 	ack, known := a.sent[messageID{m.To.Tag, m.CSeq}]
 	if ack.bytes != nil {
@@ -70,7 +70,7 @@ func (a *acknowledgements) repeat(m *received) bool {
 	return known
 }
 
-// hasFork tells whether a 2xx with this To tag was acknowledged.
+// hasFork reports whether a 2xx with this To tag was acknowledged.
 func (a *acknowledgements) hasFork(tag string) bool {
 	for id := range a.sent {
 		if id.tag == tag {
@@ -80,7 +80,7 @@ func (a *acknowledgements) hasFork(tag string) bool {
 	return false
 }
 
-// hold keeps the ACK of a 2xx until release.
+// hold delays the ACK of a 2xx until release.
 func (a *acknowledgements) hold(m *received) {
 	a.note(m, sentAck{}) // a retransmission of this 2xx is no fork
 	remote := a.d.remote
@@ -91,13 +91,13 @@ func (a *acknowledgements) hold(m *received) {
 	}
 }
 
-// holdForOwner keeps the ACK of a 2xx for Dialog.Ack, until the call ends or the time is over.
+// holdForOwner delays the ACK of a 2xx until Dialog.Ack, the end of the call, or maxHeldAck.
 func (a *acknowledgements) holdForOwner(m *received) {
 	a.hold(m)
 	a.d.after(maxHeldAck, a.release)
 }
 
-// awaitAnswer keeps the ACK of a 2xx whose offer we have to answer.
+// awaitAnswer delays the ACK of a 2xx with an offer until the owner gives the SDP answer.
 func (a *acknowledgements) awaitAnswer(m *received) {
 	a.answerDue = true
 	a.hold(m)
@@ -108,7 +108,7 @@ func (a *acknowledgements) awaitAnswer(m *received) {
 	})
 }
 
-// release sends the ACK that is held back, if there is one.
+// release sends the delayed ACK, if there is one.
 func (a *acknowledgements) release() {
 	if send := a.held; send != nil {
 		a.held = nil
@@ -116,7 +116,7 @@ func (a *acknowledgements) release() {
 	}
 }
 
-// reportSent runs onSent, once.
+// reportSent calls onSent, once.
 func (a *acknowledgements) reportSent() {
 	if report := a.onSent; report != nil {
 		a.onSent = nil
@@ -124,7 +124,7 @@ func (a *acknowledgements) reportSent() {
 	}
 }
 
-// Ack sends the ACK that Invite.HoldAck holds back, if it is not sent yet.
+// Ack sends the ACK that Invite.HoldAck delays. It does nothing if the ACK is sent already.
 func (d *Dialog) Ack() {
 	d.do(func() {
 		if !d.acks.answerDue {
@@ -133,7 +133,8 @@ func (d *Dialog) Ack() {
 	})
 }
 
-// Respond gives our answer to the offer of a 2xx (Answered.Offer, OfferResult.Respond): it goes with the ACK. It counts once.
+// Respond gives the SDP answer to the offer of a 2xx (Answered.Offer, OfferResult.Respond), which is sent in the
+// ACK. Only the first call has an effect.
 func (d *Dialog) Respond(answer []byte) {
 	d.do(func() {
 		if !d.acks.answerDue || len(answer) > MaxBody {
@@ -145,7 +146,7 @@ func (d *Dialog) Respond(answer []byte) {
 	})
 }
 
-// handleLateResponse takes a response to an INVITE that is finished for us.
+// handleLateResponse handles a response to an INVITE after the end of its transaction.
 func (d *Dialog) handleLateResponse(m *received) {
 	c := d.invite
 	if d.remoteURI == "" || d.localURI == "" {
@@ -153,7 +154,7 @@ func (d *Dialog) handleLateResponse(m *received) {
 		d.remoteURI = m.To.URI.String()
 	}
 	switch {
-	case d.established && m.To.Tag == d.remote.tag: // to a re-INVITE of ours, after the end
+	case d.established && m.To.Tag == d.remote.tag: // a response to a re-INVITE, after the end of the call
 		if m.Code >= 300 {
 			d.ackFailure(d.remote, d.flow, m)
 		} else if m.Code >= 200 && !d.acks.repeat(m) {
@@ -170,13 +171,13 @@ func (d *Dialog) handleLateResponse(m *received) {
 			d.endFork(m)
 		}
 	case c != nil && c.refused && !c.final && !c.cancelSent && c.tx != nil && m.CSeq >= c.tx.cseq:
-		// It rings although we have given it up.
+		// It rings although the leg was given up.
 		c.cancelSent = true
 		c.sendCancel(m.CSeq, "too late", func(*received, error) {})
 	}
 }
 
-// endFork acknowledges and ends the dialog of a surplus 2xx.
+// endFork acknowledges the surplus 2xx of another fork and ends its dialog.
 func (d *Dialog) endFork(m *received) {
 	if d.acks.surplus >= maxForks {
 		d.ua.stats.stray.Add(1)

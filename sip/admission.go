@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// admitsMessage tells whether a message of a source is read. Responses and requests to phones that another node relays
-// carry its proof; a request that it relays in is judged by its own source.
+// admitsMessage reports whether a message of a source is parsed. Messages that another node relays carry that
+// node's proof; only requests that it relays to their owner are also checked by their original source.
 func (u *UserAgent) admitsMessage(b []byte, s transport.Source, relay *transport.RelayInfo) bool {
 	if relay != nil && relay.Direction != transport.RelayIn || u.isKnownSource(s) {
 		return true
@@ -17,7 +17,7 @@ func (u *UserAgent) admitsMessage(b []byte, s transport.Source, relay *transport
 	return u.phones.Admit(b, s, now) || relay == nil && (u.isProbe(b, s) || u.relay.Admit(b, s, now))
 }
 
-// admitsConnection tells whether a host may connect, and whether it is known.
+// admitsConnection reports whether a host may connect, and whether the host is known.
 func (u *UserAgent) admitsConnection(s transport.Source) (known, admitted bool) {
 	now := time.Now()
 	if u.isKnownSource(s) || u.isDispatcher(s.Addr.Addr()) || u.phones.Presence(s) != registrar.Absent || u.relay.KnowsSource(s, now) {
@@ -26,12 +26,12 @@ func (u *UserAgent) admitsConnection(s transport.Source) (known, admitted bool) 
 	return false, u.phones.AdmitConnection(s, now) || u.relay.AdmitConnection(s, now)
 }
 
-// isKnownSource tells whether a source is admitted or the host of a live dialog.
+// isKnownSource reports whether a source is admitted or is the host of a live dialog.
 func (u *UserAgent) isKnownSource(s transport.Source) bool {
 	return u.transport.Filter.HasPeer(s.Addr.Addr()) || u.admission(s).Allow
 }
 
-// admission is what Admit decides on a source; a panic refuses it.
+// admission calls the function of SetAdmission. A panic refuses the source.
 func (u *UserAgent) admission(s transport.Source) (a Admission) {
 	defer u.recovered("admit", func() { a = Admission{} })
 	if u.admit == nil {
@@ -40,12 +40,12 @@ func (u *UserAgent) admission(s transport.Source) (a Admission) {
 	return u.admit(s)
 }
 
-// IsBehind tells whether messages wait too long to be read: a quarter of the time after which calls are refused. Owners
-// should postpone outbound calls then, so that inbound calls are taken.
+// IsBehind reports whether messages wait too long before they are read: a quarter of the time after which calls are
+// refused. Owners should then postpone outbound calls, so that inbound calls are accepted.
 func (u *UserAgent) IsBehind() bool { return u.load.IsBehind() }
 
-// isOverloaded tells whether a new call is refused before it costs anything. That is so while the user agent drains, reads
-// messages late, or has too many unanswered calls, in all or from this host.
+// isOverloaded reports whether a new call is refused early. That is so while the user agent drains, reads messages
+// late, or has too many unanswered calls, in total or from this host.
 func (u *UserAgent) isOverloaded(m *received) bool {
 	switch {
 	case u.calls.isDraining():

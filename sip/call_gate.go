@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// Drain makes the user agent refuse new calls and answer OPTIONS with 503, so that a dispatcher sends them to another node;
-// live dialogs go on. false ends it.
+// Drain makes the user agent refuse new calls and answer OPTIONS with 503, so that a dispatcher sends calls to
+// another node. Live dialogs go on. false ends the draining.
 func (u *UserAgent) Drain(on bool) { u.calls.draining.Store(on) }
 
-// SuspendCalls holds back all initial INVITEs from its return on: Invite returns transport.ErrHeld, and a leg whose next INVITE
-// would be due ends as Held. Live dialogs go on, and INVITEs that were sent before are retransmitted. false ends it.
+// SuspendCalls stops the user agent from sending initial INVITEs. None is sent after SuspendCalls(true) returns.
+// Invite then returns transport.ErrCallsSuspended, and a leg whose next INVITE is due ends with
+// Final.CallsSuspended. Live dialogs go on, and INVITEs sent before are retransmitted. false ends the suspension.
 func (u *UserAgent) SuspendCalls(on bool) { u.calls.suspend(on) }
 
-// callGate decides whether calls may begin: inbound by Drain, outbound by HoldCalls, both by
+// callGate decides whether calls may begin: inbound calls by Drain, outbound calls by SuspendCalls, both by
 // Config.MayCall.
 type callGate struct {
 	silent           bool        // Config.Silent: no call begins
@@ -23,27 +24,27 @@ type callGate struct {
 	invitesBeingSent atomic.Int64 // INVITEs that are being sent
 }
 
-// EnterCall is called before an INVITE that begins a call is sent, Leave after it. may is
-// Invite.May; nil: always.
+// EnterCall is called before an INVITE that begins a call is sent, and LeaveCall after it. may is Invite.MayBegin;
+// nil: no check. It returns whether the INVITE may be sent.
 func (g *callGate) EnterCall(may func() bool) bool {
 	g.invitesBeingSent.Add(1)
 	return !g.isSuspended(may)
 }
 
-// LeaveCall follows every Enter.
+// LeaveCall follows each EnterCall, whatever EnterCall returned.
 func (g *callGate) LeaveCall() { g.invitesBeingSent.Add(-1) }
 
-// isSuspended tells whether an outbound call may not begin now.
+// isSuspended reports whether no outbound call may begin now.
 func (g *callGate) isSuspended(may func() bool) bool {
 	return g.suspended.Load() || g.mayCall != nil && !g.mayCall() || may != nil && !may()
 }
 
-// isDraining tells whether inbound calls are refused.
+// isDraining reports whether inbound calls are refused.
 func (g *callGate) isDraining() bool {
 	return g.draining.Load() || g.silent || g.mayCall != nil && !g.mayCall()
 }
 
-// suspend closes the gate, and returns once no INVITE is being sent.
+// suspend closes the gate. It returns once no INVITE is being sent.
 func (g *callGate) suspend(on bool) {
 	g.suspended.Store(on)
 	for on && g.invitesBeingSent.Load() > 0 {

@@ -18,7 +18,7 @@ const (
 	transactionTimeout = 64 * t1 // Timers B, F, H
 )
 
-// ErrTimeout says that a request got no final response in time.
+// ErrTimeout reports that a request got no final response in time.
 var ErrTimeout = errors.New("sip: no answer")
 
 var (
@@ -26,17 +26,17 @@ var (
 	errUnreachable = errors.New("port or host unreachable")
 )
 
-// clientTransaction is a request of ours until its final response (RFC 3261 §17.1).
+// clientTransaction is a client transaction until its final response (RFC 3261 §17.1).
 type clientTransaction struct {
 	method      string
 	cseq        uint32
 	remote      remoteParty
 	to          transport.Flow
-	udpFlow     *transport.Flow // of a request that is sent by TCP because of its size
+	udpFlow     *transport.Flow // the UDP flow of a request that is sent over TCP because of its size
 	headers     []message.Header
 	contentType string // "": SDP
 	body        []byte
-	fork        string // distinguishes requests of one CSeq to several forks
+	fork        string // distinguishes requests with the same CSeq to several forks
 	ackOf2xx    bool
 	reliable    bool        // 100rel is offered
 	beginsCall  bool        // an initial INVITE
@@ -44,22 +44,22 @@ type clientTransaction struct {
 
 	bytes      []byte
 	branch     string
-	onResponse func(m *received, err error) // m nil: no final response came, err says why
+	onResponse func(m *received, err error) // m nil: no final response arrived, and err says why
 	timer      *time.Timer
 	wait       time.Duration // until the next retransmission
 	deadline   time.Time
 	timeout    time.Duration // 0: 64*T1
 	sent       bool          // as a datagram
-	proceeding bool          // a provisional response came
+	proceeding bool          // a provisional response arrived
 	terminated bool
 }
 
-// repeatsInvite tells whether the request has the branch of the INVITE that it belongs to.
+// repeatsInvite reports whether the request has the branch of the INVITE that it belongs to.
 func (tx *clientTransaction) repeatsInvite() bool {
 	return tx.method == message.MethodCancel || tx.method == message.MethodAck && !tx.ackOf2xx
 }
 
-// contactFlow is the flow whose address stands in Contact.
+// contactFlow returns the flow whose local address is in Contact.
 func (tx *clientTransaction) contactFlow() transport.Flow {
 	if tx.udpFlow != nil {
 		return *tx.udpFlow
@@ -74,7 +74,7 @@ func (tx *clientTransaction) firstWait() time.Duration {
 	return min(tx.wait, tx.timeout)
 }
 
-// extend sets a new limit for a transaction.
+// extend sets a new time limit for a transaction.
 func (tx *clientTransaction) extend(limit time.Duration) {
 	tx.deadline = time.Now().Add(limit)
 	tx.timer.Reset(limit)
@@ -108,13 +108,13 @@ func (c *userAgentClient) transmit(tx *clientTransaction) {
 	}
 	tx.sent = tx.sent || !tx.to.IsStream()
 	if err := c.send(tx.to, o); err != nil {
-		// Not at once: the owner may not know the dialog yet.
+		// Not synchronously: the owner may not know the dialog yet.
 		go c.do(func() { c.fail(tx, err) })
 	}
 }
 
-// retransmit sends the request again: after T1, doubled, capped at T2 unless it is an INVITE, which is not repeated after
-// its first provisional response.
+// retransmit sends the request again after T1, doubled each time and, except for an INVITE, capped at T2. An INVITE
+// is not retransmitted after its first provisional response.
 func (c *userAgentClient) retransmit(tx *clientTransaction) {
 	if tx.terminated {
 		return
@@ -139,7 +139,7 @@ func (c *userAgentClient) retransmit(tx *clientTransaction) {
 	tx.timer.Reset(min(tx.wait, left))
 }
 
-// fail ends a transaction without a final response, unless it goes on by UDP.
+// fail ends a transaction without a final response, unless the request is sent again over UDP.
 func (c *userAgentClient) fail(tx *clientTransaction, err error) {
 	if tx.terminated || c.fallBackToUDP(tx, err) {
 		return
@@ -148,7 +148,7 @@ func (c *userAgentClient) fail(tx *clientTransaction, err error) {
 	tx.onResponse(nil, err)
 }
 
-// terminate ends a transaction without a word to its sender.
+// terminate ends a transaction without calling onResponse.
 func (c *userAgentClient) terminate(tx *clientTransaction) {
 	tx.terminated, tx.bytes, tx.body, tx.headers = true, nil, nil, nil
 	if tx.timer != nil {
@@ -159,7 +159,7 @@ func (c *userAgentClient) terminate(tx *clientTransaction) {
 	}
 }
 
-// matchResponse hands a response to its transaction; false: it has none.
+// matchResponse passes a response to its transaction. It returns false if there is none.
 func (c *userAgentClient) matchResponse(m *received) bool {
 	for _, tx := range c.transactions {
 		if tx.cseq == m.CSeq && tx.method == m.CSeqMethod && c.branch(tx) == m.Branch() {
@@ -187,7 +187,7 @@ func (c *userAgentClient) advance(tx *clientTransaction, m *received) {
 	tx.onResponse(m, nil)
 }
 
-// ackFailure acknowledges a final response other than 2xx hop by hop (RFC 3261 §17.1.1.3).
+// ackFailure sends the ACK of a final response other than 2xx, which goes hop by hop (RFC 3261 §17.1.1.3).
 func (c *userAgentClient) ackFailure(remote remoteParty, to transport.Flow, m *received) {
 	remote.tag = m.To.Tag
 	b, err := c.buildRequest(&clientTransaction{method: message.MethodAck, cseq: m.CSeq, remote: remote, to: to, headers: c.digest.headers})
@@ -196,7 +196,7 @@ func (c *userAgentClient) ackFailure(remote remoteParty, to transport.Flow, m *r
 	}
 }
 
-// handleUndelivered takes from ICMP that a request of ours did not arrive.
+// handleUndelivered handles an ICMP error that says that a request did not arrive.
 func (c *userAgentClient) handleUndelivered(method, branch string) {
 	for _, tx := range c.transactions {
 		if tx.method == method && c.branch(tx) == branch && !tx.proceeding {
@@ -206,7 +206,8 @@ func (c *userAgentClient) handleUndelivered(method, branch string) {
 	}
 }
 
-// preferTCP turns a large request from UDP to TCP (RFC 3261 §18.1.1), unless the address refused TCP recently.
+// preferTCP sends a large request over TCP instead of UDP (RFC 3261 §18.1.1), unless the address refused TCP
+// recently.
 func (c *userAgentClient) preferTCP(tx *clientTransaction) error {
 	if tx.to.IsStream() || c.pinned || len(tx.bytes) <= transport.MaxDatagramRequest || c.ua.resolver.FailedRecently(tx.to.TCPTarget(), time.Now()) {
 		return nil
@@ -222,8 +223,8 @@ func (c *userAgentClient) preferTCP(tx *clientTransaction) error {
 	return nil
 }
 
-// fallBackToUDP sends a large request that found no TCP connection by UDP; false: that is not the reason of its failure.
-// A peer that is only slow does not get the request twice.
+// fallBackToUDP sends a large request over UDP after its TCP connection failed. It returns false if the failure has
+// another reason. A peer that is only slow does not get the request twice.
 func (c *userAgentClient) fallBackToUDP(tx *clientTransaction, why error) bool {
 	if tx.udpFlow == nil || tx.proceeding || errors.Is(why, ErrTimeout) || errors.Is(why, errEnded) {
 		return false

@@ -14,23 +14,23 @@ type phase uint8
 
 const (
 	early    phase = iota // the INVITE has no 2xx
-	answered              // it has
-	closing               // our BYE is under way
+	answered              // the INVITE has a 2xx
+	closing               // a BYE of this side has no response yet
 	over                  // ended; kept for late messages
 )
 
-// Dialog is one call leg: an INVITE and the dialog that it creates (RFC 3261 §12). It is composed of the parts that take
-// care of one method or extension each. The lock of its eventQueue guards all of them.
+// Dialog is one call leg: an INVITE and the dialog that it creates (RFC 3261 §12). It is composed of parts, each
+// for one method or extension. The lock of its eventQueue guards all parts.
 type Dialog struct {
 	userAgentClient
 
 	inbound     bool
 	phase       phase
-	established bool // was answered, and not only to be ended
+	established bool // the call was answered, and not only acknowledged in order to end it
 	remote      remoteParty
 	remoteCSeq  int64 // -1 before the first request of the remote party
 
-	invite       *inviteClient // nil: an inbound leg, or resumed
+	invite       *inviteClient // nil: an inbound leg, or a resumed one
 	server       inviteServer
 	provisionals *reliableProvisionals // nil: an outbound leg
 	acks         acknowledgements
@@ -41,11 +41,11 @@ type Dialog struct {
 	referral     referClient
 	notifier     referNotifier
 
-	onClosed    func(Ended) // instead of Ended: of a call that the owner does not know
-	onAbandoned func()      // the call of an earlier process is over
+	onClosed    func(Ended) // called instead of the event Ended, for a call whose owner does not know it
+	onAbandoned func()      // called when the call of an earlier process is over
 }
 
-// newDialog is a dialog whose parts know it.
+// newDialog returns a dialog whose parts refer to it.
 func (u *UserAgent) newDialog(key dialogKey) *Dialog {
 	d := &Dialog{remoteCSeq: -1}
 	d.init(u, key, d.leaveTable)
@@ -55,13 +55,13 @@ func (u *UserAgent) newDialog(key dialogKey) *Dialog {
 	return d
 }
 
-// leaveTable is called when the dialog expires.
+// leaveTable removes the dialog from memory when it expires.
 func (d *Dialog) leaveTable() {
 	d.ua.dialogs.remove(d)
 	d.stop()
 }
 
-// stop ends every timer.
+// stop stops all timers.
 func (d *Dialog) stop() {
 	d.userAgentClient.stop()
 	d.session.stop()
@@ -81,8 +81,8 @@ func (d *Dialog) ID() message.DialogID {
 	return message.DialogID{CallID: d.key.callID, LocalTag: d.key.tag, RemoteTag: d.remote.tag}
 }
 
-// Cancel ends an outbound leg before its answer; after it, it sends BYE. A CANCEL waits for the first provisional response.
-// Refused follows once nothing can ring any more.
+// Cancel ends an outbound leg before its answer by CANCEL, and after the answer by BYE. A CANCEL waits for the
+// first provisional response. Refused is reported once nothing can ring any more.
 func (d *Dialog) Cancel(reason string) {
 	d.do(func() {
 		switch {
@@ -95,7 +95,7 @@ func (d *Dialog) Cancel(reason string) {
 	})
 }
 
-// Bye ends the call; before the answer of an outbound leg it sends CANCEL. It may be repeated.
+// Bye ends the call. Before the answer of an outbound leg it sends CANCEL. It may be called repeatedly.
 func (d *Dialog) Bye(q850 int, text string) {
 	d.do(func() {
 		switch {
@@ -110,7 +110,7 @@ func (d *Dialog) Bye(q850 int, text string) {
 	})
 }
 
-// bye ends the call from our side.
+// bye ends an answered call from this side.
 func (d *Dialog) bye(q850 int, text string) {
 	if d.phase != answered {
 		return
@@ -127,7 +127,7 @@ func (d *Dialog) bye(q850 int, text string) {
 	d.sendBye(Ended{Q850: q850, Text: text}, nil)
 }
 
-// endLost ends a call that the remote party has lost.
+// endLost ends a call that the remote party no longer knows.
 func (d *Dialog) endLost(why string) {
 	if d.phase != answered {
 		return
@@ -166,7 +166,7 @@ func (d *Dialog) sendBye(e Ended, credentials []message.Header) {
 	})
 }
 
-// endCall is the end of an answered call, once.
+// endCall reports the end of an answered call, once.
 func (d *Dialog) endCall(e Ended) {
 	if d.phase == over {
 		return
@@ -189,7 +189,7 @@ func (d *Dialog) endCall(e Ended) {
 	d.emitLast(e)
 }
 
-// retire keeps the dialog for late messages, without the parts that it no longer needs.
+// retire keeps the dialog for late messages, without the parts that are not needed any more.
 func (d *Dialog) retire(wait time.Duration) {
 	d.phase = over
 	d.session.stop()
@@ -199,7 +199,8 @@ func (d *Dialog) retire(wait time.Duration) {
 	d.expireAfter(wait)
 }
 
-// Abandon releases a dialog without sending anything: another process has it. No further event is reported.
+// Abandon releases a dialog without sending anything, because another process has resumed it. No further event is
+// reported.
 func (d *Dialog) Abandon() {
 	d.do(func() {
 		d.notify, d.onClosed = nil, nil
@@ -210,7 +211,7 @@ func (d *Dialog) Abandon() {
 	d.expire()
 }
 
-// isCallingSuspended tells whether the remote party may not be made to call anybody now.
+// isCallingSuspended reports whether the remote party must not be asked to call a target now.
 func (d *Dialog) isCallingSuspended() bool {
 	if d.invite == nil {
 		return d.ua.calls.isSuspended(nil)
@@ -218,7 +219,8 @@ func (d *Dialog) isCallingSuspended() bool {
 	return d.ua.calls.isSuspended(d.invite.in.MayBegin)
 }
 
-// answerChallenge returns the credentials for a challenged request of the dialog; none if it cannot be answered.
+// answerChallenge returns the credentials for a challenged request of the dialog; none if the challenge cannot be
+// answered.
 func (d *Dialog) answerChallenge(m *received, method string, first bool, body []byte) []message.Header {
 	r := challengedRequest{method: method, uri: d.remoteURI, body: body, first: first, initial: d.phase == early}
 	if !r.initial {
@@ -227,7 +229,8 @@ func (d *Dialog) answerChallenge(m *received, method string, first bool, body []
 	return d.digest.answer(&m.Received, r, d.flow.Addr.Addr())
 }
 
-// handleResponse takes a response to a request of ours. Repeated final responses to INVITEs are acknowledged again.
+// handleResponse handles a response to a request of this side. Repeated final responses to INVITEs are acknowledged
+// again.
 func (d *Dialog) handleResponse(m *received) {
 	switch {
 	case d.matchResponse(m):

@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// handleRequest takes a request of the remote party within the dialog.
+// handleRequest handles a request of the remote party within the dialog.
 func (d *Dialog) handleRequest(m *received) {
 	if m.Method == message.MethodAck {
 		d.server.handleAck(m)
@@ -46,14 +46,14 @@ func (d *Dialog) handleRequest(m *received) {
 		d.notifier.handleRefer(m)
 	case message.MethodNotify:
 		d.referral.handleNotify(m)
-	case message.MethodMessage: // it would have no reader
+	case message.MethodMessage: // a call's owner does not read text messages
 		d.responder.reply(m, 403)
 	default:
 		d.responder.reply(m, 200)
 	}
 }
 
-// refuseFork answers a request of another fork's dialog. Those were ended by us.
+// refuseFork answers a request in the dialog of another fork, which was ended.
 func (d *Dialog) refuseFork(m *received) {
 	code := 481
 	if m.Method == message.MethodBye && d.acks.hasFork(m.From.Tag) {
@@ -81,7 +81,7 @@ func (d *Dialog) handleBye(m *received) {
 	}
 }
 
-// handleInfo takes an INFO: a pressed key, or a body without meaning here.
+// handleInfo handles an INFO: a key press, or a body that is ignored.
 func (d *Dialog) handleInfo(m *received) {
 	key, duration := byte(0), 0
 	switch m.ContentType {

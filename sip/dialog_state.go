@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// DialogState is what another process needs to end a dialog, or to resume it.
+// DialogState is the state that another process needs to end or resume a dialog.
 type DialogState struct {
 	CallID       string         `json:"call_id"`
 	LocalTag     string         `json:"local_tag"`
@@ -25,24 +25,24 @@ type DialogState struct {
 	Pinned       bool           `json:"pinned,omitempty"` // with a phone: all requests go to Target
 	Confirmed    bool           `json:"confirmed,omitempty"`
 
-	// A CANCEL of another process repeats these of the INVITE, so that the remote party knows it from whichever node it
-	// comes.
+	// A CANCEL of another process repeats these parts of the INVITE, so that the remote party accepts it from any
+	// node.
 	SentBy         string   `json:"sent_by,omitempty"` // of its Via
 	Route          []string `json:"route,omitempty"`
-	HasCredentials bool     `json:"proves,omitempty"` // of an InitialState: a challenge is answered by a second INVITE
+	HasCredentials bool     `json:"proves,omitempty"` // of an InitialState: a challenge would be answered by a second INVITE
 
 	// Only for Resume.
-	RemoteCSeq     int64  `json:"remote_cseq,omitempty"`     // the highest of the remote party; 0: none came
-	LocalParty     string `json:"local_party,omitempty"`     // value of From, without tag; "": <LocalURI>
-	ContactUser    string `json:"contact_user,omitempty"`    // of our Contact
-	SessionSeconds int    `json:"session_seconds,omitempty"` // of the session timer (RFC 4028); 0: there is none
-	Refreshes      bool   `json:"refreshes,omitempty"`       // this side does, and not the remote party
-	Update         bool   `json:"update,omitempty"`          // the remote party takes UPDATE
+	RemoteCSeq     int64  `json:"remote_cseq,omitempty"`     // highest CSeq of the remote party; 0: none was received
+	LocalParty     string `json:"local_party,omitempty"`     // value of From without the tag; "": <LocalURI>
+	ContactUser    string `json:"contact_user,omitempty"`    // of the Contact of this side
+	SessionSeconds int    `json:"session_seconds,omitempty"` // interval of the session timer (RFC 4028) in seconds; 0: no session timer
+	Refreshes      bool   `json:"refreshes,omitempty"`       // this side refreshes the session, not the remote party
+	Update         bool   `json:"update,omitempty"`          // the remote party accepts UPDATE
 
-	Environment domain.Environment `json:"-"` // as in Invite; set by the caller of Resume and EndAbandoned, from the row of the call
+	Environment domain.Environment `json:"-"` // as in Invite; the caller of Resume and EndAbandoned sets it from the call's row
 }
 
-// State is the state to be stored, so that another process can end or resume the dialog.
+// State returns the state to be stored, with which another process can end or resume the dialog.
 func (d *Dialog) State() DialogState {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,27 +65,28 @@ func (d *Dialog) state() DialogState {
 	return s
 }
 
-// resumedCSeqStep is added to the CSeq of a resumed dialog: its process sent fewer requests after it stored the state.
+// resumedCSeqStep is added to the CSeq of a resumed dialog. It is above the number of requests that its process can
+// have sent after it stored the state.
 const resumedCSeqStep = 4096
 
-// RaiseCSeq raises the CSeq above that of all requests that the dialog's process may have sent after the state was stored.
-// The process that resumes the dialog stores the raised state before it sends anything, so that the next one begins above
-// it.
+// RaiseCSeq raises the CSeq above that of all requests that the dialog's process may have sent after the state was
+// stored. The process that resumes the dialog stores the raised state before it sends anything, so that another
+// resumption begins above it.
 func (s *DialogState) RaiseCSeq() { s.LocalCSeq += resumedCSeqStep }
 
-// ErrIncompleteState says that a state does not suffice to resume its dialog.
+// ErrIncompleteState reports that a state does not suffice to resume its dialog.
 var ErrIncompleteState = errors.New("sip: not enough is known of the dialog")
 
-// Resumption is an answered dialog of another process that continues here.
+// Resumption describes an answered dialog of another process that continues in this one.
 type Resumption struct {
-	State       DialogState       // raised (RaiseCSeq), and stored so
+	State       DialogState       // raised by RaiseCSeq, and stored with the raised CSeq
 	Credentials *auth.Credentials // as in Invite
-	Notify      func(Event)       // as in Invite: Ended comes once
+	Notify      func(Event)       // as in Invite; Ended is reported once
 }
 
-// Resume continues an answered dialog of a process that is gone: with its tags, its route set, and CSeqs above that of the
-// state. The owner has to call Reoffer at once: until then the remote party sends media to the other process. Resume waits
-// for a look-up of the next hop's name.
+// Resume continues an answered dialog of a process that has ended, with its tags, its route set, and CSeqs above
+// that of the state. The owner has to call Reoffer at once, because the remote party sends media to the earlier
+// process until then. Resume waits for the DNS lookup of the next hop.
 func (u *UserAgent) Resume(r Resumption) (*Dialog, error) {
 	if !u.isReady() {
 		return nil, errNotReady
@@ -125,7 +126,7 @@ func (u *UserAgent) Resume(r Resumption) (*Dialog, error) {
 	return d, nil
 }
 
-// addResumption adds to a state what Resume needs.
+// addResumption adds to a state what only Resume needs.
 func (d *Dialog) addResumption(s *DialogState) {
 	s.RemoteCSeq, s.ContactUser = max(d.remoteCSeq, 0), d.contactUser
 	s.SessionSeconds, s.Refreshes, s.Update = int(d.session.terms.Interval/time.Second), d.session.terms.WeRefresh, d.session.acceptsUpdate

@@ -12,13 +12,14 @@ import (
 type dialogTable struct {
 	mu    sync.RWMutex
 	byKey map[dialogKey]*Dialog
-	// standalone are the requests outside of any dialog.
+	// standalone are the clients that send requests outside of dialogs.
 	standalone map[dialogKey]*StandaloneClient
-	// pending are inbound INVITEs by Call-ID and From-tag, for repetitions and CANCELs, which have no tag of ours.
+	// pending are inbound INVITEs by Call-ID and From tag. Retransmissions and CANCELs are found by it, because
+	// they have no tag of this side.
 	pending map[dialogKey]*Dialog
 }
 
-// add stores a dialog; false: its key is taken.
+// add stores a dialog. It returns false if its key is in use.
 func (t *dialogTable) add(d *Dialog) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -29,7 +30,7 @@ func (t *dialogTable) add(d *Dialog) bool {
 	return true
 }
 
-// addInbound stores the dialog of an inbound INVITE; false: it is known already.
+// addInbound stores the dialog of an inbound INVITE. It returns false if the dialog is known.
 func (t *dialogTable) addInbound(d *Dialog) bool {
 	caller := d.server.callerKey()
 	t.mu.Lock()
@@ -55,7 +56,7 @@ func (t *dialogTable) remove(d *Dialog) {
 	}
 }
 
-// addStandalone stores requests outside of any dialog; false: the key is taken.
+// addStandalone stores a client. It returns false if its key is in use.
 func (t *dialogTable) addStandalone(s *StandaloneClient) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,7 +67,7 @@ func (t *dialogTable) addStandalone(s *StandaloneClient) bool {
 	return true
 }
 
-// removeStandalone deletes them.
+// removeStandalone deletes a client.
 func (t *dialogTable) removeStandalone(s *StandaloneClient) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,7 +82,7 @@ func (t *dialogTable) findStandalone(k dialogKey) *StandaloneClient {
 	return t.standalone[k]
 }
 
-// client finds the sender of a request of ours; nil: there is none.
+// client returns the sender of a request; nil: there is none.
 func (t *dialogTable) client(k dialogKey) *userAgentClient {
 	if d := t.find(k); d != nil {
 		return &d.userAgentClient
@@ -98,7 +99,8 @@ func (t *dialogTable) find(k dialogKey) *Dialog {
 	return t.byKey[k]
 }
 
-// ofRequest finds the dialog of a request: by our tag, or, for an INVITE and its CANCEL, by the tag of the caller.
+// ofRequest returns the dialog of a request: by the tag of this side or, for an INVITE and its CANCEL, by the tag
+// of the caller.
 func (t *dialogTable) ofRequest(m *received) *Dialog {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -121,7 +123,7 @@ func (t *dialogTable) all() ([]*Dialog, []*StandaloneClient) {
 	return slices.Collect(maps.Values(t.byKey)), slices.Collect(maps.Values(t.standalone))
 }
 
-// size is the number of dialogs, with standalone requests, and of pending inbound INVITEs.
+// size returns the number of dialogs, including standalone clients, and of pending inbound INVITEs.
 func (t *dialogTable) size() (dialogs, pending int) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -11,7 +11,7 @@ import (
 // digestClient answers the digest challenges to requests that share a Call-ID (RFC 3261 §22).
 type digestClient struct {
 	credentials *auth.Credentials // nil: challenges are not answered
-	signer      *auth.Signer      // set by the first challenge
+	signer      *auth.Signer      // created by the first challenge
 	headers     []message.Header  // credentials of the INVITE, which its ACK repeats
 }
 
@@ -19,12 +19,12 @@ type digestClient struct {
 type challengedRequest struct {
 	method, uri string
 	body        []byte
-	first       bool // it carried no credentials
-	initial     bool // it was sent outside of a dialog
+	first       bool // the request carried no credentials
+	initial     bool // the request was sent outside of a dialog
 }
 
-// answer returns the credentials for a challenged request; none if it cannot be answered. Only peer, the host that the
-// request was sent to, gets a proof.
+// answer returns the credentials for a challenged request; none if the challenge cannot be answered. Only peer, the
+// host that the request was sent to, gets credentials.
 func (c *digestClient) answer(m *transport.Received, r challengedRequest, peer netip.Addr) []message.Header {
 	if c.credentials == nil {
 		return nil

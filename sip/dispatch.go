@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// dispatch takes one parsed message, on the goroutine that read it. false: the message is malformed.
+// dispatch handles one parsed message on the goroutine that read it. It returns false if the message is malformed.
 func (u *UserAgent) dispatch(in sipmsg.Message, a transport.Arrival) bool {
 	m := new(received)
 	if !m.Parse(in) {
@@ -29,8 +29,8 @@ func (u *UserAgent) dispatch(in sipmsg.Message, a transport.Arrival) bool {
 	return true
 }
 
-// dispatchResponse hands a response to its dialog. Without one it is dropped, unless it answers a call that an earlier
-// process has begun.
+// dispatchResponse passes a response to its dialog. A response without a dialog is dropped, unless it answers a
+// call that an earlier process began.
 func (u *UserAgent) dispatchResponse(m *received) {
 	if m.Relay != nil {
 		u.relay.RelayBack(&m.Received)
@@ -61,7 +61,7 @@ func (u *UserAgent) dispatchResponse(m *received) {
 	u.stats.stray.Add(1)
 }
 
-// isResponseToOwnInvite tells whether a response belongs to an INVITE that only we can have sent.
+// isResponseToOwnInvite reports whether a response belongs to an INVITE that only this installation can have sent.
 func (u *UserAgent) isResponseToOwnInvite(m *received) bool {
 	return u.id.IsLegCallID(m.CallID) && m.From.Tag == u.id.FromTag(m.CallID) && m.To.Tag != "" &&
 		m.Branch() == u.id.Branch(m.CallID, m.From.Tag, m.CSeq, message.MethodInvite, "")
@@ -79,7 +79,7 @@ func (u *UserAgent) dispatchRequest(m *received) {
 	u.dispatchOwnRequest(m, d)
 }
 
-// dispatchOwnRequest takes a request that this node owns; d is its dialog, nil without one.
+// dispatchOwnRequest handles a request that this node owns. d is its dialog; nil: it has none.
 func (u *UserAgent) dispatchOwnRequest(m *received, d *Dialog) {
 	source := m.Source()
 	admission := u.admission(source)
@@ -108,7 +108,7 @@ func (u *UserAgent) dispatchOwnRequest(m *received, d *Dialog) {
 		fresh := false
 		d.do(func() { fresh = d.server.handleRepeatedInvite(m) })
 		if fresh && (admission.Allow || phone) {
-			u.dialogs.remove(d) // the caller's next try takes its place
+			u.dialogs.remove(d) // the next attempt of the caller replaces it
 			u.handleInvite(m, phone, admission)
 		}
 	case d != nil:
@@ -132,7 +132,7 @@ func (u *UserAgent) dispatchOwnRequest(m *received, d *Dialog) {
 	}
 }
 
-// handleInvite begins an inbound call: of a trunk, or of a phone that is authenticated.
+// handleInvite begins an inbound call from a trunk, or from a phone once the phone is authenticated.
 func (u *UserAgent) handleInvite(m *received, phone bool, admission Admission) {
 	if phone {
 		var ok bool
@@ -146,7 +146,7 @@ func (u *UserAgent) handleInvite(m *received, phone bool, admission Admission) {
 	u.startInbound(m, admission)
 }
 
-// reject answers and stores nothing: a retransmission is answered alike.
+// reject answers a request and stores nothing. A retransmission gets the same answer.
 func (u *UserAgent) reject(m *received, code int) {
 	var extra []message.Header
 	switch code {
@@ -164,7 +164,7 @@ func (u *UserAgent) reject(m *received, code int) {
 	u.reply(&m.Received, code, "", extra)
 }
 
-// handleUndelivered reads the beginning of a datagram of ours that ICMP returned.
+// handleUndelivered reads the beginning of a sent datagram that an ICMP error returned.
 func (u *UserAgent) handleUndelivered(payload []byte) {
 	defer u.recovered("icmp", nil)
 	method, rest, _ := bytes.Cut(payload, []byte(" "))
@@ -190,19 +190,19 @@ func (u *UserAgent) handleUndelivered(payload []byte) {
 	}
 }
 
-// received is a message with its flow, and what the user agent knows of its sender.
+// received is a message with its flow and what the user agent knows of its sender.
 type received struct {
 	transport.Received
 
-	trunk           string // of the source (Admission)
-	isAuthenticated bool   // the trunk, by digest
-	phone           string // the account of the calling phone, once proved
+	trunk           string // trunk of the source (Admission)
+	isAuthenticated bool   // the trunk has authenticated by digest
+	phone           string // account of the calling phone, once authenticated
 }
 
-// dialogKey identifies a dialog by Call-ID and our own tag.
+// dialogKey identifies a dialog by the Call-ID and the tag of this side.
 type dialogKey struct{ callID, tag string }
 
-// key is the key of the dialog at our side: with the From tag of responses, the To tag of requests.
+// key returns the key of the dialog: with the From tag of responses and the To tag of requests.
 func (m *received) key() dialogKey {
 	if m.IsRequest() {
 		return dialogKey{m.CallID, m.To.Tag}

@@ -2,26 +2,26 @@ package sip
 
 import "github.com/callboard/callboard/sip/message"
 
-// maxPracks bounds the PRACKs of one early dialog under way, as each costs a timer and retransmissions for 32 s. A peer that
-// follows RFC 3262 waits for each PRACK before it sends the next reliable provisional response.
+// maxPracks bounds the concurrent PRACKs of one early dialog, as each costs a timer and retransmissions for 32 s. A
+// peer that follows RFC 3262 waits for each PRACK before it sends the next reliable provisional response.
 const maxPracks = 8
 
-// fork is one early dialog of an outbound leg: every To tag is one (RFC 3261 §12.1.2). The one that is answered becomes
-// the Dialog.
+// fork is one early dialog of an outbound leg. Each To tag has one (RFC 3261 §12.1.2). The fork that is answered
+// becomes the Dialog.
 type fork struct {
 	remote        remoteParty
-	localCSeq     uint32 // of our last request in it
-	remoteCSeq    int64  // of the last of the remote party; -1: none came
-	rseq          uint32 // of its last reliable 18x; 0: none came
-	reported      string // the last Ringing or Early, to report each only once
-	answer        []byte // to our offer, by a reliable 18x
-	pracks        int    // under way
-	answerPracked bool   // the PRACK of that answer is under way
-	settled       bool   // and has arrived: offers may follow
+	localCSeq     uint32 // of the last request of this side
+	remoteCSeq    int64  // of the last request of the remote party; -1: none was received
+	rseq          uint32 // RSeq of the last reliable 18x; 0: none was received
+	reported      string // the last Ringing or Early that was reported, so that each is reported once
+	answer        []byte // answer to this side's offer, in a reliable 18x
+	pracks        int    // PRACKs without a response yet
+	answerPracked bool   // the PRACK of that answer has no response yet
+	settled       bool   // that PRACK was answered: offers may follow
 	acceptsUpdate bool   // its Allow names UPDATE
 }
 
-// fork finds the early dialog of a To tag; nil: there is none.
+// fork returns the early dialog of a To tag; nil: there is none.
 func (c *inviteClient) fork(tag string) *fork {
 	for _, f := range c.forks {
 		if f.remote.tag == tag {
@@ -31,7 +31,7 @@ func (c *inviteClient) fork(tag string) *fork {
 	return nil
 }
 
-// forkOf finds or begins the early dialog of a provisional response; nil: there are too many.
+// forkOf finds or creates the early dialog of a provisional response; nil: there are too many.
 func (c *inviteClient) forkOf(m *received) *fork {
 	f := c.fork(m.To.Tag)
 	if f == nil {
@@ -45,8 +45,8 @@ func (c *inviteClient) forkOf(m *received) *fork {
 	return f
 }
 
-// sendPrack acknowledges a reliable provisional response. false: it came before, or before its turn, and changes nothing
-// (RFC 3262 §4).
+// sendPrack acknowledges a reliable provisional response. It returns false for a retransmission and for a response
+// out of order, which change nothing (RFC 3262 §4).
 func (c *inviteClient) sendPrack(f *fork, m *received, rseq uint32) bool {
 	if f.rseq != 0 && rseq != f.rseq+1 || f.pracks >= maxPracks {
 		return false
@@ -68,14 +68,14 @@ func (c *inviteClient) sendPrack(f *fork, m *received, rseq uint32) bool {
 	return true
 }
 
-// handleEarlyRequest takes a request of the called party before its answer.
+// handleEarlyRequest handles a request of the called party before its answer.
 func (d *Dialog) handleEarlyRequest(m *received) {
 	var f *fork
 	if d.invite != nil {
 		f = d.invite.fork(m.From.Tag)
 	}
 	switch {
-	case f == nil, m.Method == message.MethodBye: // only a caller may (RFC 3261 §15)
+	case f == nil, m.Method == message.MethodBye: // only a caller may send BYE in an early dialog (RFC 3261 §15)
 		d.ua.reject(m, 481)
 		return
 	case d.responder.repeat(m):
@@ -93,7 +93,7 @@ func (d *Dialog) handleEarlyRequest(m *received) {
 		d.handleInfo(m)
 	case message.MethodOptions:
 		d.responder.reply(m, 200)
-	default: // an INVITE crosses ours, the rest needs an answered call
+	default: // an INVITE crosses the pending INVITE; other requests need an answered call
 		d.responder.reply(m, 491)
 	}
 }

@@ -13,11 +13,10 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// ErrTestEnvironment refuses a request of the test environment to another peer
-// than the built-in carrier.
+// ErrTestEnvironment refuses a request of the test environment to a peer other than the test carrier.
 var ErrTestEnvironment = errors.New("sip: the test environment reaches the built-in carrier only")
 
-// checkTarget refuses a target that the listeners cannot reach, and fills in defaults.
+// checkTarget refuses a target that the listeners cannot reach, and sets defaults.
 func (u *UserAgent) checkTarget(t *resolve.Target) error {
 	if _, err := netip.ParseAddr(strings.Trim(t.Host, "[]")); t.Transport == "" && (t.Port != 0 || err == nil) {
 		t.Transport = resolve.UDP
@@ -35,7 +34,7 @@ func (u *UserAgent) checkTarget(t *resolve.Target) error {
 	return nil
 }
 
-// reachable are the addresses of a target that Config.MayReach allows, whatever the source of the target.
+// reachable returns the addresses of a target that Config.MayReach allows, whatever the source of the target.
 func (u *UserAgent) reachable(found []resolve.Target) []resolve.Target {
 	var out []resolve.Target
 	for _, t := range found {
@@ -50,8 +49,7 @@ func (u *UserAgent) reachable(found []resolve.Target) []resolve.Target {
 	return out
 }
 
-// checkEnvironment refuses a target before a name is looked up: the built-in
-// carrier is known by its address.
+// checkEnvironment refuses a target before its name is looked up: the address of the test carrier is known.
 func (u *UserAgent) checkEnvironment(env domain.Environment, t resolve.Target) error {
 	if u.cfg.TestCarrier == nil || env == domain.Live {
 		return nil
@@ -63,8 +61,8 @@ func (u *UserAgent) checkEnvironment(env domain.Environment, t resolve.Target) e
 	return nil
 }
 
-// allowsFlow tells whether a request of an environment may go to a flow. A request without an environment is restricted
-// like one of the test environment.
+// allowsFlow reports whether a request of an environment may go to a flow. A request without an environment is
+// restricted like a request of the test environment.
 func (u *UserAgent) allowsFlow(env domain.Environment, to transport.Flow) bool {
 	if u.cfg.TestCarrier == nil || env == domain.Live {
 		return true

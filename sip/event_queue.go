@@ -2,17 +2,17 @@ package sip
 
 import "sync"
 
-// eventQueue is the lock of a userAgentClient with the calls to its owner that wait until the lock is released. They are made
-// in order and one at a time, on the goroutine that releases the lock first.
+// eventQueue is the lock of a userAgentClient with the callbacks that wait until the lock is released. They are
+// called in order and one at a time, on the goroutine that releases the lock first.
 type eventQueue struct {
 	mu         sync.Mutex
-	recovered  func(where string, then func()) // is deferred, and keeps a panic to its call
-	notify     func(Event)                     // nil: the owner is gone
+	recovered  func(where string, then func()) // called by defer: recovers a panic of a callback
+	notify     func(Event)                     // nil: there is no owner any more
 	pending    []func()
 	delivering bool
 }
 
-// do runs f under the lock, then makes the calls that f queued.
+// do runs f under the lock, then calls the callbacks that f queued.
 func (q *eventQueue) do(f func()) {
 	defer q.recovered("dialog", nil)
 	q.mu.Lock()
@@ -39,7 +39,7 @@ func (q *eventQueue) deliver(call func()) {
 	call()
 }
 
-// later runs f after the events that are queued, with the lock released.
+// later queues f to run after the queued events, with the lock released.
 func (q *eventQueue) later(f func()) { q.pending = append(q.pending, f) }
 
 // emit queues an event for the owner.

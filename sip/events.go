@@ -7,72 +7,76 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// Event is a report of a dialog to its owner.
+// Event is an event of a dialog, reported to its owner.
 type Event interface{ sipEvent() }
 
-// The events of a dialog. An outbound leg ends with exactly one Refused, or with one Answered and later exactly one Ended.
+// The events of a dialog. An outbound leg ends with exactly one Refused, or with one Answered and later exactly one
+// Ended.
 type (
-	// Trying says that a first 1xx arrived.
+	// Trying reports the first 1xx.
 	Trying struct{}
-	// Ringing is a 18x without SDP.
+	// Ringing reports an 18x without SDP.
 	Ringing struct {
 		Code  int
 		Body  []byte // always empty: with SDP the event is Early
 		State DialogState
 	}
-	// Early is a 18x with SDP: audio before the answer. State.RemoteTag distinguishes the forks; each may send several.
-	// Reliable says that its SDP is the answer to the INVITE's offer, and no preview of it.
+	// Early reports an 18x with SDP: audio before the answer. State.RemoteTag distinguishes the forks; each fork
+	// may send several. Reliable: the SDP is the answer to the INVITE's offer. Otherwise it is a preview of the
+	// answer.
 	Early struct {
 		Code     int
 		Body     []byte
 		Reliable bool
 		State    DialogState
 	}
-	// Answered is the 2xx; its ACK has been sent, or waits for Dialog.Ack.
+	// Answered reports the 2xx. Its ACK has been sent, or waits for Dialog.Ack.
 	Answered struct {
-		Body  []byte // that of the 2xx, or the answer of a reliable 18x of the same dialog
+		Body  []byte // body of the 2xx, or the answer of a reliable 18x of the same dialog
 		State DialogState
 		PDD   time.Duration // from the INVITE to the first 18x, or to the answer
-		Offer bool          // Body is an offer, as the INVITE had none: Dialog.Respond, within 10 s
+		Offer bool          // Body is an offer, because the INVITE had none: Dialog.Respond must follow within 10 s
 	}
-	// Refused says that the leg is over and cannot ring any more.
+	// Refused reports that the leg is over and cannot ring any more.
 	Refused struct{ Final outcome.Final }
-	// Reoffer is a re-INVITE, UPDATE or PRACK with SDP. With an empty Body the answer carries our offer. Without an answer
-	// in 10 s it is refused.
+	// Reoffer is a re-INVITE, UPDATE or PRACK with SDP. With an empty Body the answer has to carry an offer.
+	// Without Reply within 10 s the request is refused.
 	Reoffer struct {
 		Body  []byte
 		Hold  message.Hold
-		Reply func(code int, answer []byte, extra ...message.Header) // once; later calls do nothing
+		Reply func(code int, answer []byte, extra ...message.Header) // must be called once; later calls do nothing
 	}
-	// Accepted is the SDP answer of an ACK to an offer of ours: the INVITE had none.
+	// Accepted is the SDP answer in an ACK. It is reported if the INVITE had no offer.
 	Accepted struct{ Body []byte }
-	// InfoDigit is a key press that was sent by INFO.
+	// InfoDigit is a key press that was received by INFO.
 	InfoDigit struct {
 		Key        byte
 		DurationMs int
 	}
-	// Referred is a REFER of the remote party: it asks us to call a target. Unless it is accepted within 5 s it is refused
-	// with 403. Of To and of Replaces only the form has been checked, not where they lead.
+	// Referred is a REFER of the remote party, which asks this side to call a target. Without Accept within 5 s it
+	// is refused with 403. Only the syntax of To and of Replaces has been checked, not their destination.
 	Referred struct {
 		To         string // sip:, sips: or tel: URI without headers
-		ReferredBy string // URI, "" without one
+		ReferredBy string // URI; "": the header is missing
 		Replaces   *message.DialogID
-		// Accept answers 202 and sends the first NOTIFY. Call notify with each response that the new call gets, the last
-		// time with final. notify is nil if the REFER was refused or the call is over; the target is not to be called then.
+		// Accept answers 202 and sends the first NOTIFY. Call notify with each response that the new call gets, the
+		// last time with final. If notify is nil, the REFER was refused or the call is over, and the target must
+		// not be called.
 		Accept func() (notify func(code int, phrase string, final bool))
 		Refuse func(code int)
 	}
-	// Replaced is an INVITE that wants to take this dialog over (RFC 3891). Incoming.Answer accepts it, and this dialog is
-	// ended once the new one is confirmed. Unless it is answered, rung or rejected within 5 s it is refused with 403.
+	// Replaced is an INVITE that asks to take this dialog over (RFC 3891). Incoming.Answer accepts it; this dialog
+	// is ended once the new one is confirmed. If the owner does not answer, ring or reject within 5 s, the INVITE
+	// is refused with 403.
 	Replaced struct{ By *Incoming }
-	// Ended says that an answered call is over on both sides.
+	// Ended reports that an answered call is over on both sides.
 	Ended struct {
 		ByRemote          bool
 		Q850              int
-		Text              string            // of the Reason header, or why we gave up
-		Header            map[string]string // Reason and X- headers of the BYE, by textproto's canonical names
-		CancelledByCaller bool              // the caller, before Answer: no 200 was sent
-		Fault             bool              // the remote party broke the dialog: no ACK, no response to a request
+		Text              string            // text of the Reason header, or why this side gave up
+		Header            map[string]string // Reason and X- headers of the BYE, by their canonical names (textproto)
+		CancelledByCaller bool              // the caller cancelled before Answer: no 200 was sent
+		Fault             bool              // the remote party sent no ACK or no response to a request
 	}
 )
 

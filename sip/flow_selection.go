@@ -12,8 +12,8 @@ import (
 
 const lookupTimeout = 4 * time.Second
 
-// flowBack is the flow of our requests in an inbound dialog if the Contact cannot be used. It leads to the source of the
-// INVITE, and to a phone behind another node through that node.
+// flowBack returns the flow of requests in an inbound dialog whose Contact cannot be used. It leads to the source
+// of the INVITE, and to a phone that is connected to another node through that node.
 func (u *UserAgent) flowBack(m *received) transport.Flow {
 	if m.Relay == nil {
 		return m.Flow
@@ -25,7 +25,7 @@ func (u *UserAgent) flowBack(m *received) transport.Flow {
 	return transport.Flow{Network: u.transport.Network(source.Network), Addr: source.Addr}
 }
 
-// flowTo is the flow to a target: to a phone behind another node through that.
+// flowTo returns the flow to a target. A phone that is connected to another node is reached through that node.
 func (u *UserAgent) flowTo(t resolve.Target, phone bool) transport.Flow {
 	f := transport.FlowTo(t)
 	if t.Through.IsValid() && u.relay != nil {
@@ -35,7 +35,7 @@ func (u *UserAgent) flowTo(t resolve.Target, phone bool) transport.Flow {
 	return f
 }
 
-// resolve looks a target up. It waits, and must not run on a reader's goroutine.
+// resolve looks up the addresses of a target. It waits and must not run on a goroutine that reads a socket.
 func (u *UserAgent) resolve(t resolve.Target) []resolve.Target {
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
@@ -46,7 +46,7 @@ func (u *UserAgent) resolve(t resolve.Target) []resolve.Target {
 	return found
 }
 
-// flowBeforeLookup is the flow to a target as far as it is known without a look-up of its name.
+// flowBeforeLookup returns the flow to a target as far as it is known without a DNS lookup.
 func flowBeforeLookup(t resolve.Target) transport.Flow {
 	if ip, err := netip.ParseAddr(strings.Trim(t.Host, "[]")); err == nil {
 		return transport.FlowTo(resolve.WithAddress(t, ip))
@@ -54,7 +54,7 @@ func flowBeforeLookup(t resolve.Target) transport.Flow {
 	return transport.Flow{Network: t.Transport}
 }
 
-// proxyRoute is the Route of an outbound proxy.
+// proxyRoute returns the Route header of an outbound proxy.
 func proxyRoute(proxy resolve.Target) string {
 	return "sip:" + proxy.HostPort() + proxy.TransportParam() + ";lr"
 }

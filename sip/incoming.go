@@ -17,30 +17,30 @@ import (
 )
 
 const (
-	ownerResponseTimeout = 3 * time.Minute // for an owner to answer or reject an inbound call
+	ownerResponseTimeout = 3 * time.Minute // maximum time in which an owner has to answer or reject an inbound call
 	maxHeaders           = 32
 	maxValue             = 1024
 )
 
-// Incoming is an inbound call without an answer.
+// Incoming is an inbound call that is not answered yet.
 type Incoming struct {
-	PhoneID                             string // the account of the calling phone; "": a call of a trunk
-	IsAuthenticated                     bool   // the trunk has proved by digest to be TrunkID
-	Verstat                             string // the verification of the caller's number by the trunk, such as TN-Validation-Passed
+	PhoneID                             string // account of the calling phone; "": the call comes from a trunk
+	IsAuthenticated                     bool   // the trunk has authenticated by digest as TrunkID
+	Verstat                             string // result of the trunk's verification of the caller's number, such as TN-Validation-Passed
 	From, FromName, To, CallID, TrunkID string
 	Source                              netip.AddrPort
-	Network                             string            // it came by: udp, tcp or tls
-	Through                             netip.AddrPort    // the node that relayed it; zero: it came to this one
-	Body                                []byte            // SDP; empty: the caller waits for our offer
-	Header                              map[string]string // by textproto's canonical names; bounded
+	Network                             string            // udp, tcp or tls
+	Through                             netip.AddrPort    // the node that relayed it; zero: it was received by this node
+	Body                                []byte            // SDP; empty: the caller waits for an offer
+	Header                              map[string]string // by canonical name (textproto); bounded
 	MatchFields                         map[string]string // for domain.TrunkMatch
-	Replaces                            *message.DialogID // the dialog of ours that this call takes over: its owner gets Replaced
+	Replaces                            *message.DialogID // the local dialog that this call takes over; its owner gets Replaced
 
 	d               *Dialog
-	replacedDialog  *Dialog // that Replaces names
+	replacedDialog  *Dialog // the dialog that Replaces names
 	earlyOnly       bool
 	verifier        auth.Verifier // of the trunks at its source
-	maxResponseSize int           // of the INVITE
+	maxResponseSize int           // maximum size of a response to the INVITE
 }
 
 // startInbound begins an inbound call.
@@ -63,7 +63,7 @@ func (u *UserAgent) startInbound(m *received, a Admission) {
 		u.reject(m, 400)
 		return
 	}
-	m.Traced, m.TraceTag = true, d.traceTag // before another socket can find the dialog
+	m.Traced, m.TraceTag = true, d.traceTag // set before another socket can find the dialog
 	if !u.dialogs.addInbound(d) {
 		m.Traced = false
 		u.reject(m, 482)
@@ -111,7 +111,7 @@ func (u *UserAgent) newInbound(m *received) *Incoming {
 		}
 	}
 	d := u.newDialog(dialogKey{m.CallID, cluster.Mark(u.cfg.NodeMark).MarkTag(u.id.ToTag(m.CallID, m.From.Tag))})
-	d.inbound, d.pinned, d.traceTag, d.environment = true, m.phone != "", d.key.tag, domain.Live // the test environment restricts calls of ours only
+	d.inbound, d.pinned, d.traceTag, d.environment = true, m.phone != "", d.key.tag, domain.Live // the test environment restricts outbound calls only
 	d.flow, d.remoteURI, d.remoteCSeq = u.flowBack(m), m.From.URI.String(), int64(m.CSeq)
 	d.setLocal(m.To.URI.String())
 	d.server.initial, d.server.branch, d.server.tx = m, m.Branch(), &serverTransaction{request: m, offerless: len(m.Body) == 0}
@@ -126,14 +126,14 @@ func (u *UserAgent) newInbound(m *received) *Incoming {
 	return in
 }
 
-// Dialog is the leg before its answer, for Reoffer and ID.
+// Dialog returns the leg before its answer, for Reoffer and ID.
 func (i *Incoming) Dialog() *Dialog { return i.d }
 
-// Tag is our tag in the dialog: TracedMessage.Tag.
+// Tag returns the tag of this side in the dialog (TracedMessage.Tag).
 func (i *Incoming) Tag() string { return i.d.key.tag }
 
-// Notify sets who gets Refused when the call ends before Answer. The end of a call that is over already is reported at
-// once.
+// Notify sets who receives Refused if the call ends before Answer. If the call is over already, Refused is reported
+// at once.
 func (i *Incoming) Notify(f func(Event)) {
 	i.d.do(func() {
 		i.d.notify = f
@@ -145,9 +145,9 @@ func (i *Incoming) Notify(f func(Event)) {
 	})
 }
 
-// Answer accepts the call: 200 is repeated until its ACK. If the caller has given up meanwhile, notify gets Ended at once.
-// An SDP answer in the ACK (the INVITE had no body) is reported as Accepted. The 200 waits for the PRACK of SDP that was
-// sent before, and does not repeat SDP that was acknowledged.
+// Answer accepts the call with 200, which is repeated until its ACK. If the caller has given up meanwhile, notify
+// gets Ended at once. An SDP answer in the ACK, for an INVITE without a body, is reported as Accepted. The 200
+// waits for the PRACK of SDP sent before, and does not repeat SDP that was acknowledged.
 func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 	d := i.d
 	d.do(func() {
@@ -166,20 +166,20 @@ func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 	return d
 }
 
-// Reject refuses the call, with further headers of the response. retryAfter is rounded to seconds; 0: omitted.
+// Reject refuses the call. extra are further headers of the response. retryAfter is rounded to seconds; 0: no
+// Retry-After.
 func (i *Incoming) Reject(code int, retryAfter time.Duration, extra ...message.Header) {
 	extra = append(retryHeader(retryAfter), extra...)
 	i.d.do(func() { i.d.server.refuse(max(300, min(code, 699)), extra, outcome.Final{}) })
 }
 
-// Codes of Warning (RFC 3261 section 20.43).
+// Codes of the Warning header (RFC 3261 §20.43).
 const (
 	WarnMediaFormat   = 305 // no media format in common
 	WarnMiscellaneous = 399
 )
 
-// Warning is the header that says why a description of a session was refused
-// (RFC 3261 section 21.4.26).
+// Warning returns a header that says why a session description was refused (RFC 3261 §21.4.26).
 func Warning(code int, text string) message.Header {
 	const most = 200
 	text = strings.ToValidUTF8(strings.Map(message.ReplaceControlChar, text), "")

@@ -15,34 +15,33 @@ import (
 	"github.com/callboard/callboard/sip/sessiontimer"
 )
 
-// Invite is one outbound leg.
+// Invite describes one outbound leg.
 type Invite struct {
-	Attempt      string // with Leg the source of Call-ID, From tag and branch
+	Attempt      string // Call-ID, From tag and branch are derived from Attempt and Leg
 	Leg          int
-	Environment  domain.Environment // all but live may only be sent to Config.TestCarrier
+	Environment  domain.Environment // requests of any environment except live may only go to Config.TestCarrier
 	Target       resolve.Target
-	Proxy        *resolve.Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
+	Proxy        *resolve.Target // outbound proxy: the request is sent there with a Route, and Target stays in the Request-URI
 	Credentials  *auth.Credentials
 	To, From     string              // E.164 users
-	URI          string              // the Request-URI of a registered phone; all messages then go to Target. "": sip:To@Target
-	Redirected   bool                // URI comes from a 3xx: messages go by the dialog's route set, as with any peer
-	Contacts     []registrar.Contact // of a registered phone, for forking.Invite: all of them ring, and the first answer has the call
+	URI          string              // Request-URI of a registered phone; all messages then go to Target. "": sip:To@Target
+	Redirected   bool                // URI comes from a 3xx: messages follow the dialog's route set, as with any peer
+	Contacts     []registrar.Contact // of a registered phone, for forking.Invite: all contacts ring, and the first that answers gets the call
 	FromName     string
-	FromDomain   string // "" is the public host
+	FromDomain   string // "": the public host
 	Headers      []message.Header
 	Body         []byte        // SDP
 	RingTimeout  time.Duration // from the first 18x. Default: 30 s
-	SilentAfter  time.Duration // for the first response of an address. Default: 5 s
-	Notify       func(Event)   // gets the events in order, never concurrently for one dialog; must not block
-	MayBegin     func() bool   // whether the leg may begin: checked right before each initial INVITE leaves, besides Config.MayCall. It must not wait. nil: always
-	HoldAck      bool          // the ACK waits for Dialog.Ack, 3 s at most: an owner that stores the answer first loses no dialog in a crash
+	SilentAfter  time.Duration // time limit for the first response of an address. Default: 5 s
+	Notify       func(Event)   // receives the events in order, never concurrently for one dialog; must not block
+	MayBegin     func() bool   // whether the leg may begin, checked right before each initial INVITE is sent, in addition to Config.MayCall; must not wait. nil: always
+	HoldAck      bool          // the ACK waits for Dialog.Ack, at most 3 s, so that an owner that stores the answer first loses no dialog in a crash
 	SetupTimeout time.Duration // from the first 100 until a 18x. Default: 60 s
 
-	// An INVITE without Body asks for an offer: Answered.Offer is set then, and
-	// the ACK waits for Dialog.Respond.
-	Reliable       bool              // 100rel is offered (RFC 3262); never required
-	SessionExpires time.Duration     // asked for (RFC 4028), at least 90 s; 0 leaves it to the remote party
-	Replaces       *message.DialogID // the dialog of the remote party that this one takes over (RFC 3891)
+	// An INVITE without Body requests an offer: Answered.Offer is set then, and the ACK waits for Dialog.Respond.
+	Reliable       bool              // offers 100rel (RFC 3262), but never requires it
+	SessionExpires time.Duration     // requested (RFC 4028), at least 90 s; 0: left to the remote party
+	Replaces       *message.DialogID // the dialog of the remote party that this leg takes over (RFC 3891)
 }
 
 // Defaults of Invite.
@@ -55,7 +54,7 @@ const (
 // MaxBody bounds the bodies of requests, in bytes.
 const MaxBody = 8 << 10
 
-// checkInvite refuses bad input and fills in defaults.
+// checkInvite refuses invalid input and sets defaults.
 func (u *UserAgent) checkInvite(in *Invite) error {
 	if err := u.checkTarget(&in.Target); err != nil {
 		return err
@@ -115,7 +114,7 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 	return nil
 }
 
-// ownHeaders are written by the dialog alone.
+// ownHeaders returns the names of headers that only the dialog may write.
 func ownHeaders() []string {
 	return []string{
 		"via", "from", "to", "call-id", "cseq", "max-forwards", "contact", "content-length", "content-type",

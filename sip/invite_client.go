@@ -24,35 +24,35 @@ const (
 
 var errNotReady = errors.New("sip: not listening")
 
-// inviteClient sends the INVITE of an outbound leg to the addresses of its target in turn (RFC 3261 §13.2). It ends with the
-// answer of one of them or the refusal of the leg, and stays for late responses.
+// inviteClient sends the INVITE of an outbound leg to the addresses of its target in turn (RFC 3261 §13.2). It ends
+// when an address answers or the leg is refused, and stays in memory for late responses.
 type inviteClient struct {
 	d              *Dialog
 	in             Invite           // zero once the leg is answered or refused
-	addresses      []resolve.Target // still to be tried
-	fromResolver   bool             // they are of a name: the resolver learns which of them work
+	addresses      []resolve.Target // addresses not tried yet
+	fromResolver   bool             // the addresses come from the resolver, which is told which of them answer
 	tx             *clientTransaction
-	forks          []*fork // its early dialogs
+	forks          []*fork // early dialogs
 	sentAt         time.Time
 	pdd            time.Duration // post-dial delay; 0: not known yet
 	reported       string        // the last Ringing without a To tag
-	reports        int           // Ringing and Early events
-	challenges     int           // that were answered
-	trying         bool          // a provisional response came
+	reports        int           // number of Ringing and Early events
+	challenges     int           // challenges that were answered
+	trying         bool          // a provisional response arrived
 	rang           bool
 	refused        bool // Refused was reported
-	final          bool // a final response came: nothing rings
+	final          bool // a final response arrived: nothing rings any more
 	cancelWanted   bool
 	cancelSent     bool
 	cancelReason   string
 	why            struct{ cancelled, ringTimeout, setupTimeout bool }
 	ringTimer      *time.Timer
 	setupTimer     *time.Timer
-	refreshedTimer *time.Timer // timer C
+	refreshedTimer *time.Timer // timer C (RFC 3261 §16.6)
 }
 
-// Invite starts an outbound leg. Bad input is refused at once; everything else, a name that does not resolve included, is
-// reported by Notify.
+// Invite starts an outbound leg. Invalid input returns an error. All later failures, including a name that does not
+// resolve, are reported by Notify.
 func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
 	if !u.isReady() {
 		return nil, errNotReady
@@ -110,7 +110,7 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 	return d, nil
 }
 
-// resolveTarget looks the target up and sends the first INVITE.
+// resolveTarget looks up the target and sends the first INVITE.
 func (c *inviteClient) resolveTarget() {
 	d := c.d
 	defer d.ua.recovered("launch", nil)
@@ -169,9 +169,9 @@ func (c *inviteClient) sendInvite() {
 	d.start(c.tx, c.handleResponse)
 }
 
-// handleResponse takes a response to the INVITE; m nil: none came.
+// handleResponse handles a response to the INVITE. m nil: no final response arrived.
 func (c *inviteClient) handleResponse(m *received, err error) {
-	if m == nil && errors.Is(err, transport.ErrCallsSuspended) { // says nothing of the address
+	if m == nil && errors.Is(err, transport.ErrCallsSuspended) { // not a failure of the address
 		c.refuse(outcome.Final{CallsSuspended: true, Phrase: transport.ErrCallsSuspended.Error()})
 		return
 	}
@@ -193,22 +193,22 @@ func (c *inviteClient) handleResponse(m *received, err error) {
 	}
 }
 
-// rateAddress tells the resolver whether an address of its has answered.
+// rateAddress tells the resolver whether the current address has answered.
 func (c *inviteClient) rateAddress(hasAnswered bool) {
 	switch {
 	case !c.fromResolver:
 	case hasAnswered:
-		c.fromResolver = false // once is enough
+		c.fromResolver = false // each address is rated once
 		c.d.ua.resolver.MarkReachable(c.d.target)
 	default:
 		c.d.ua.resolver.MarkFailed(c.d.target)
 	}
 }
 
-// handleProvisional takes a 1xx; they may come in any order.
+// handleProvisional handles a 1xx. Provisional responses may arrive in any order.
 func (c *inviteClient) handleProvisional(m *received) {
 	d := c.d
-	c.tx.extend(24 * time.Hour) // the timers below limit it now
+	c.tx.extend(24 * time.Hour) // from now on the timers below limit the wait
 	if !c.trying {
 		c.trying = true
 		d.emit(Trying{})
@@ -254,7 +254,7 @@ func (c *inviteClient) handleProvisional(m *received) {
 	d.emit(Ringing{Code: m.Code, State: d.state()})
 }
 
-// restartTimerC limits the time between two provisional responses where the owner waits longer than that.
+// restartTimerC limits the time between two provisional responses if RingTimeout is longer than timer C.
 func (c *inviteClient) restartTimerC() {
 	switch {
 	case c.in.RingTimeout <= timerC:
@@ -265,7 +265,7 @@ func (c *inviteClient) restartTimerC() {
 	}
 }
 
-// timeOut cancels a leg that has waited too long; reason is noted.
+// timeOut cancels a leg that has waited too long, and sets reason.
 func (c *inviteClient) timeOut(reason *bool) {
 	if c.d.phase != early || c.cancelWanted {
 		return
@@ -274,7 +274,8 @@ func (c *inviteClient) timeOut(reason *bool) {
 	c.cancel("no answer")
 }
 
-// cancel ends the leg before its answer: at once if nothing was sent, by a CANCEL once a 1xx has come (RFC 3261 §9.1).
+// cancel ends the leg before its answer: at once if no INVITE was sent, by CANCEL once a 1xx arrived (RFC 3261
+// §9.1).
 func (c *inviteClient) cancel(reason string) {
 	c.cancelWanted, c.cancelReason = true, reason
 	if c.tx == nil {
@@ -286,11 +287,11 @@ func (c *inviteClient) cancel(reason string) {
 	}
 	c.cancelSent = true
 	c.sendCancel(c.tx.cseq, reason, func(*received, error) {})
-	// The remote party owes a final response to the INVITE; it may be gone.
+	// The remote party has to send a final response to the INVITE, but may be gone.
 	c.d.after(transactionTimeout, func() { c.refuse(outcome.Final{}) })
 }
 
-// sendCancel sends a CANCEL by the flow of the INVITE. done gets its responses.
+// sendCancel sends a CANCEL over the flow of the INVITE. done receives its response.
 func (c *inviteClient) sendCancel(cseq uint32, reason string, done func(*received, error)) {
 	d := c.d
 	var headers []message.Header
@@ -304,8 +305,8 @@ func (c *inviteClient) sendCancel(cseq uint32, reason string, done func(*receive
 	d.start(&clientTransaction{method: message.MethodCancel, cseq: cseq, remote: d.beforeDialog(), to: to, headers: headers}, done)
 }
 
-// handleSuccess takes the first 2xx. One that crossed our CANCEL is acknowledged and ended, and only then is the leg
-// refused.
+// handleSuccess handles the first 2xx. A 2xx that crosses the CANCEL is acknowledged and ended; only then is the
+// leg refused.
 func (c *inviteClient) handleSuccess(m *received) {
 	d := c.d
 	c.final = true
@@ -351,7 +352,7 @@ func (c *inviteClient) handleSuccess(m *received) {
 	}
 }
 
-// handleFailure takes a final response that is no 2xx; a challenge is answered.
+// handleFailure handles a final response other than 2xx. A challenge is answered.
 func (c *inviteClient) handleFailure(m *received) {
 	d := c.d
 	if m.IsChallenge() && !c.cancelWanted {
@@ -378,7 +379,7 @@ func (c *inviteClient) handleFailure(m *received) {
 	c.refuse(final)
 }
 
-// refuse ends the leg, once. It stays known for late responses.
+// refuse ends the leg once and reports Refused. The leg stays in memory for late responses.
 func (c *inviteClient) refuse(f outcome.Final) {
 	d := c.d
 	if c.refused {

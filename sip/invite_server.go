@@ -7,44 +7,44 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// serverTransaction is an INVITE of the remote party that we answer (RFC 3261 §17.2.1).
+// serverTransaction is the server transaction of an INVITE (RFC 3261 §17.2.1).
 type serverTransaction struct {
-	request         *received
-	last            []byte // the response that a repeated INVITE gets
-	code            int    // of the final response; 0: none was sent
+	request         *received // the response to a retransmitted INVITE
+	last            []byte    // status code of the final response; 0: none was sent
+	code            int       // of the final response; 0: none was sent
 	acked           bool
-	offerless       bool           // the ACK brings the answer
-	endBeforeNotify *outcome.Final // how the call ended before Incoming.Notify
+	offerless       bool           // the INVITE had no offer, so its ACK has to bring the answer
+	endBeforeNotify *outcome.Final // how the call ended, if it ended before Incoming.Notify
 	timer           *time.Timer
 	wait            time.Duration
 	until           time.Time
 }
 
-// isAnswered tells whether a 2xx was sent.
+// isAnswered reports whether a 2xx was sent.
 func (tx *serverTransaction) isAnswered() bool { return tx.code >= 200 && tx.code < 300 }
 
-// inviteServer answers the INVITEs of the remote party: the initial one and re-INVITEs (RFC 3261 §13.3, §14.2).
+// inviteServer answers the INVITEs of the remote party: the initial INVITE and re-INVITEs (RFC 3261 §13.3, §14.2).
 type inviteServer struct {
 	d              *Dialog
-	initial        *received          // nil: an outbound leg, or resumed
-	branch         string             // of the initial INVITE, which a CANCEL repeats
-	tx             *serverTransaction // the INVITE in progress, or the last one; nil: none came
+	initial        *received          // nil: an outbound leg, or a resumed one
+	branch         string             // of the initial INVITE; its CANCEL has the same branch
+	tx             *serverTransaction // the INVITE in progress, or the last one; nil: none was received
 	ownerResponded bool               // the owner has rung or answered
-	confirmed      bool               // the ACK of the initial INVITE came
-	pendingBye     func()             // waits for that ACK
-	replaced       *Dialog            // is ended once this one is confirmed (RFC 3891)
+	confirmed      bool               // the ACK of the initial INVITE was received
+	pendingBye     func()             // sends a BYE that waits for that ACK
+	replaced       *Dialog            // the dialog to be ended once this one is confirmed (RFC 3891)
 }
 
 // callerKey identifies an inbound dialog by the tag of the caller.
 func (s *inviteServer) callerKey() dialogKey { return dialogKey{s.d.key.callID, s.initial.From.Tag} }
 
-// isUnconfirmed tells whether the initial INVITE of an inbound leg has no ACK yet.
+// isUnconfirmed reports whether the initial INVITE of an inbound leg has no ACK yet.
 func (s *inviteServer) isUnconfirmed() bool { return s.d.inbound && !s.confirmed }
 
-// isAnswering tells whether the INVITE in progress has no final response yet.
+// isAnswering reports whether the INVITE in progress has no final response yet.
 func (s *inviteServer) isAnswering() bool { return s.tx != nil && s.tx.code == 0 }
 
-// awaitsAck tells whether a 2xx of ours has no ACK yet, and whether that has to bring an answer.
+// awaitsAck reports whether a 2xx has no ACK yet, and whether that ACK has to bring an SDP answer.
 func (s *inviteServer) awaitsAck() (awaits, answerDue bool) {
 	awaits = s.tx != nil && s.tx.isAnswered() && !s.tx.acked
 	return awaits, awaits && s.tx.offerless
@@ -72,12 +72,13 @@ func (s *inviteServer) accept(body []byte) {
 	s.respondFinal(200, body, d.session.grant(s.tx.request))
 }
 
-// countAnswered counts the call as one of its host that is answered or over.
+// countAnswered removes the call from the unanswered calls of its host.
 func (s *inviteServer) countAnswered() {
 	s.d.ua.load.AddUnanswered(s.initial.Source().Addr.Addr(), -1)
 }
 
-// refuse ends an inbound call before its answer. A Final with a code is reported to the owner; its own Reject is not.
+// refuse ends an inbound call before its answer. why is reported to the owner if it has a code; Reject by the owner
+// itself is not reported.
 func (s *inviteServer) refuse(code int, headers []message.Header, why outcome.Final) {
 	d := s.d
 	if d.phase != early || s.tx.code != 0 {
@@ -89,7 +90,7 @@ func (s *inviteServer) refuse(code int, headers []message.Header, why outcome.Fi
 	d.retire(d.ua.cfg.Linger)
 	s.respondFinal(code, nil, headers)
 	switch {
-	case isAccepted: // the 2xx waited for a PRACK
+	case isAccepted: // a 2xx that waits for a PRACK
 		d.emitLast(Ended{ByRemote: why.Cancelled, Q850: why.Q850, Text: why.Phrase, Fault: code == 504})
 	case why.Code != 0 && d.notify == nil:
 		s.tx.endBeforeNotify = &why
@@ -114,7 +115,8 @@ func (s *inviteServer) respondProvisional(code int, body []byte, headers []messa
 	return b
 }
 
-// respondFinal sends the final response and repeats it until the ACK: a 2xx on every transport, others by UDP only.
+// respondFinal sends the final response and repeats it until the ACK: a 2xx on every transport, other responses
+// over UDP only.
 func (s *inviteServer) respondFinal(code int, body []byte, headers []message.Header) {
 	d, tx := s.d, s.tx
 	b, err := d.ua.buildResponse(&tx.request.Received, code, d.key.tag, append(d.responder.refreshHeaders(code), headers...), body)
@@ -124,7 +126,7 @@ func (s *inviteServer) respondFinal(code int, body []byte, headers []message.Hea
 			return
 		}
 	}
-	tx.request.Headers, tx.request.Body = nil, nil // only its identifiers are needed from here on
+	tx.request.Headers, tx.request.Body = nil, nil // only its identifiers are needed from now on
 	tx.last, tx.code, tx.wait, tx.until = b, code, t1, time.Now().Add(transactionTimeout)
 	d.ua.respond(&tx.request.Received, b)
 	tx.timer = time.AfterFunc(t1, func() { d.do(func() { s.repeatFinal(tx) }) })
@@ -158,7 +160,7 @@ func (s *inviteServer) endUnacknowledged(tx *serverTransaction) {
 	d.sendBye(Ended{Text: "no ACK", Fault: true}, nil)
 }
 
-// handleAck takes the ACK of our final response.
+// handleAck handles the ACK of a final response.
 func (s *inviteServer) handleAck(m *received) {
 	d, tx := s.d, s.tx
 	if tx == nil || tx.request.CSeq != m.CSeq || tx.code == 0 {
@@ -179,13 +181,13 @@ func (s *inviteServer) handleAck(m *received) {
 	case d.phase != answered:
 	case len(m.Body) > 0 && m.ContentType == message.ContentSDP:
 		d.emit(Accepted{Body: m.Body})
-	case tx.offerless && tx.request == s.initial: // a call whose offer has no answer has no media (RFC 3261 §13.2.2.4)
+	case tx.offerless && tx.request == s.initial: // without an answer to its offer a call has no media (RFC 3261 §13.2.2.4)
 		d.endLost("the ACK brought no answer to the offer")
 	}
 	s.sendPendingBye()
 }
 
-// confirm notes that the remote party has our 2xx: a dialog that this one replaces is not needed any more.
+// confirm records that the remote party has the 2xx. A dialog that this one replaces is ended then.
 func (s *inviteServer) confirm() {
 	s.confirmed = true
 	if old := s.replaced; old != nil {
@@ -201,8 +203,9 @@ func (s *inviteServer) sendPendingBye() {
 	}
 }
 
-// handleRepeatedInvite takes an INVITE whose Call-ID and From tag are in use: the same one repeated, or one that came by
-// another way (482, RFC 3261 §8.2.2.2). fresh: a caller whose first try is over tries again with the next CSeq.
+// handleRepeatedInvite handles an INVITE with a known Call-ID and From tag: a retransmission, or the same request
+// received over another path (482, RFC 3261 §8.2.2.2). It returns true for a new attempt: the caller's previous
+// call is over and the CSeq is higher.
 func (s *inviteServer) handleRepeatedInvite(m *received) (fresh bool) {
 	d, first := s.d, s.initial
 	if m.CSeq > first.CSeq && d.phase == over {
@@ -220,14 +223,14 @@ func (s *inviteServer) handleRepeatedInvite(m *received) (fresh bool) {
 	return false
 }
 
-// handleCancel takes the caller's CANCEL: 200 to it, 487 to the INVITE unless that has its final response.
+// handleCancel answers the caller's CANCEL with 200, and the INVITE with 487 if it has no final response yet.
 func (s *inviteServer) handleCancel(m *received) {
 	s.d.ua.reply(&m.Received, 200, s.d.key.tag, nil)
 	q850, text := message.ParseReason(m.HeaderValues("Reason"))
 	s.refuse(487, nil, outcome.Final{Code: 487, Cancelled: true, Q850: q850, Reason: text})
 }
 
-// repeatResponse answers the INVITE in progress again; false: m is another one.
+// repeatResponse answers a retransmission of the INVITE in progress. It returns false if m is another INVITE.
 func (s *inviteServer) repeatResponse(m *received) bool {
 	if s.tx == nil || s.tx.request.CSeq != m.CSeq {
 		return false
@@ -238,12 +241,12 @@ func (s *inviteServer) repeatResponse(m *received) bool {
 	return true
 }
 
-// handleReinvite takes a re-INVITE. Two at once get the responses of RFC 3261 §14.2.
+// handleReinvite handles a re-INVITE. Concurrent INVITEs get the responses of RFC 3261 §14.2.
 func (s *inviteServer) handleReinvite(m *received) {
 	d := s.d
 	awaits, answerDue := s.awaitsAck()
 	switch {
-	case d.phase == early: // it crosses our own answer
+	case d.phase == early: // the re-INVITE crosses the answer to the initial INVITE
 		d.responder.replyLater(m)
 		return
 	case d.phase != answered:
@@ -258,7 +261,7 @@ func (s *inviteServer) handleReinvite(m *received) {
 	case d.ua.sessions.IsTooShort(&m.Message):
 		d.responder.replyTooShort(m)
 		return
-	case awaits: // the remote party has had the 2xx; the ACK was lost
+	case awaits: // the remote party has the 2xx, and its ACK was lost
 		s.tx.acked = true
 		s.tx.timer.Stop()
 		s.confirm()

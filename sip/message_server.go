@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	maxMessages      = 10000 // transactions at a time, answered ones for timer J
+	maxMessages      = 10000 // concurrent transactions; answered ones are kept for timer J
 	acceptedMessages = message.ContentText + ", " + message.ContentCPIM
 )
 
-// IncomingMessage is an inbound MESSAGE outside of any dialog (RFC 3428). Its owner answers it once, after the message is
-// stored. Without an answer the sender repeats it.
+// IncomingMessage is an inbound MESSAGE outside of any dialog (RFC 3428). Its owner answers it once, after the
+// message is stored. The sender repeats a MESSAGE without an answer.
 type IncomingMessage struct {
 	From, To, CallID, TrunkID string
-	IsAuthenticated           bool // the trunk has proved by digest to be TrunkID
+	IsAuthenticated           bool // the trunk has authenticated by digest as TrunkID
 	Source                    netip.AddrPort
 	Network                   string
 	MatchFields               map[string]string // for domain.TrunkMatch
 	ContentType               string            // with its parameters
-	Body                      []byte
-	Key                       string // the same for whatever repeats it
+	Body                      []byte            // the same for each retransmission
+	Key                       string            // the same for whatever repeats it
 
 	ua              *UserAgent
 	request         *received
@@ -50,10 +50,11 @@ type messageTransactions struct {
 	byKey map[string]*messageTransaction
 }
 
-// OnMessage sets the owner of inbound MESSAGEs; before Serve. It must not block. Without it they get 405.
+// OnMessage sets the owner of inbound MESSAGEs. Call it before Serve. f must not block. Without an owner a MESSAGE
+// gets 405.
 func (u *UserAgent) OnMessage(f func(*IncomingMessage)) { u.onMessage = f }
 
-// handleMessage takes a MESSAGE outside of any dialog: of a trunk, never of a phone.
+// handleMessage handles a MESSAGE outside of any dialog. Only trunks may send one.
 func (u *UserAgent) handleMessage(m *received, phone bool, a Admission) {
 	switch {
 	case u.onMessage == nil, phone:
@@ -103,7 +104,7 @@ func messageKey(m *received) string {
 	return strings.Join([]string{m.Branch(), via.Host, strconv.Itoa(via.Port), m.CallID, strconv.FormatUint(uint64(m.CSeq), 10), m.Source().Addr.Addr().String()}, "\x00")
 }
 
-// start finds or begins the transaction of a MESSAGE; nil: there are too many.
+// start returns the transaction of a MESSAGE, and creates it if fresh; nil: there are too many.
 func (t *messageTransactions) start(m *received) (s *messageTransaction, fresh bool) {
 	key := messageKey(m)
 	t.mu.Lock()
@@ -122,7 +123,7 @@ func (t *messageTransactions) start(m *received) (s *messageTransaction, fresh b
 
 func (t *messageTransactions) remove(m *received) { t.expire(messageKey(m), nil) }
 
-// expire ends a transaction; s nil: any of that key.
+// expire removes a transaction. s nil: any transaction with that key.
 func (t *messageTransactions) expire(key string, s *messageTransaction) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -131,7 +132,7 @@ func (t *messageTransactions) expire(key string, s *messageTransaction) {
 	}
 }
 
-// Reply answers the MESSAGE, once. retryAfter is rounded to seconds; 0: omitted.
+// Reply answers the MESSAGE, once. retryAfter is rounded to seconds; 0: no Retry-After.
 func (t *IncomingMessage) Reply(code int, retryAfter time.Duration) {
 	extra := retryHeader(retryAfter)
 	if code == 415 {
@@ -156,8 +157,8 @@ func (t *IncomingMessage) answer(code int, extra []message.Header) {
 	})
 }
 
-// Challenge asks for a proof that the message comes from a trunk. It is 403 where no trunk at its source has credentials,
-// or where the sender has proved already.
+// Challenge asks for credentials that authenticate a trunk. It answers 403 if no trunk at the source has
+// credentials, or if the sender has authenticated already.
 func (t *IncomingMessage) Challenge() {
 	if !t.verifier.HasAccounts() || t.IsAuthenticated {
 		t.Reply(403, 0)
@@ -173,5 +174,5 @@ func (t *IncomingMessage) Challenge() {
 	t.Reply(403, 0)
 }
 
-// tagRoom is the length of a To tag of ours in a response.
+// tagRoom is the length of a To tag in a response.
 const tagRoom = len(";tag=") + 16

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	maxGlares       = 5                // times that one offer is sent again
+	maxGlares       = 5                // maximum retries of one offer after a glare
 	maxOffers       = 8                // that wait
-	reinviteTimeout = 60 * time.Second // for the final response to a re-INVITE after a provisional one
+	reinviteTimeout = 60 * time.Second // for the final response to a re-INVITE after a provisional response
 	ownerTimeout    = 10 * time.Second // for the owner's answer to an offer
 )
 
@@ -24,38 +24,38 @@ var (
 	errTooLarge = errors.New("sip: body too large")
 )
 
-// OfferResult is the outcome of an offer of ours.
+// OfferResult is the outcome of an offer of this side.
 type OfferResult struct {
-	Code int    // of the final response; 0 without one
-	Body []byte // the SDP of the remote party, with a 2xx
-	Err  error  // why no response came
-	// Respond is set when Body is an offer, as ours was empty: it gives our answer, once, within 10 s. Otherwise the call
-	// is ended.
+	Code int    // status code of the final response; 0: none arrived
+	Body []byte // SDP of the remote party, with a 2xx
+	Err  error  // why no response arrived
+	// Respond is set if Body is an offer, because the offer of this side was empty. It must be called once within
+	// 10 s with the SDP answer; otherwise the call is ended.
 	Respond func(answer []byte)
 }
 
-// offer is one of ours, until it is answered.
+// offer is an offer of this side until its outcome is known.
 type offer struct {
 	body        []byte
-	done        func(OfferResult) // nil: a refresh of the session
+	done        func(OfferResult) // nil: a session refresh
 	glares      int
 	credentials []message.Header
-	sent        bool // without its final response
+	sent        bool // sent, without a final response yet
 }
 
-// offerAnswer negotiates session descriptions (RFC 3264) once the first offer is answered. Only one offer, ours or that of
-// the remote party, is open at a time (RFC 3261 §14).
+// offerAnswer negotiates session descriptions (RFC 3264) after the first offer is answered. Only one offer, of
+// either side, is open at a time (RFC 3261 §14).
 type offerAnswer struct {
 	d        *Dialog
 	waiting  []*offer
 	current  *offer // sent, or about to be sent again
-	deciding bool   // the owner is to answer an offer of the remote party
+	deciding bool   // the owner has to answer an offer of the remote party
 }
 
-// Reoffer offers a new session: by re-INVITE, or before the call is answered by UPDATE, if the remote party takes it. An
-// empty body asks the remote party of an answered call for an offer. Offers wait for one another, and one that crosses
-// with an offer of the remote party (491) is sent again after the time of RFC 3261 §14.1. done is called exactly once, on
-// the terms of Notify.
+// Reoffer offers a new session: by re-INVITE, or before the call is answered by UPDATE, if the remote party accepts
+// it. An empty body asks the remote party of an answered call for an offer. Offers are sent one after another. An
+// offer that crosses an offer of the remote party (491) is sent again after the time of RFC 3261 §14.1. done is
+// called exactly once, under the conditions of Notify.
 func (d *Dialog) Reoffer(body []byte, done func(OfferResult)) {
 	d.do(func() {
 		a, o := &d.offers, &offer{body: body, done: done}
@@ -83,8 +83,8 @@ const (
 	now
 )
 
-// mayUpdate says at what time an offer can be made before the answer: once the first offer has been answered reliably, if the
-// remote party takes UPDATE.
+// mayUpdate reports when UPDATE may carry an offer before the answer: once the first offer has been answered
+// reliably, if the remote party accepts UPDATE.
 func (a *offerAnswer) mayUpdate() updateTime {
 	d := a.d
 	if d.inbound {
@@ -109,16 +109,16 @@ func (a *offerAnswer) mayUpdate() updateTime {
 	return never
 }
 
-// isBlocked tells whether an offer of the remote party is open, or an answer of its own is due: we may not offer anything.
+// isBlocked reports whether no offer may be sent, because an offer of the remote party is open or an answer is due.
 func (a *offerAnswer) isBlocked() bool {
 	tx := a.d.server.tx
 	return a.deciding || a.d.acks.answerDue || a.d.phase == answered && tx != nil && !tx.acked && tx.code < 300
 }
 
-// isOpen tells whether an offer of ours has no final response yet.
+// isOpen reports whether an offer of this side has no final response yet.
 func (a *offerAnswer) isOpen() bool { return a.current != nil && a.current.sent }
 
-// add sends an offer after those that wait.
+// add queues an offer.
 func (a *offerAnswer) add(o *offer) {
 	a.waiting = append(a.waiting, o)
 	a.sendNext()
@@ -154,7 +154,7 @@ func (a *offerAnswer) sendOffer(o *offer) {
 	d.requests.send(r, func(m *received, err error) { a.handleResponse(o, r.method, m, err) })
 }
 
-// handleResponse takes the final response to an offer of ours; m nil: none came.
+// handleResponse handles the final response to an offer. m nil: none arrived.
 func (a *offerAnswer) handleResponse(o *offer, method string, m *received, err error) {
 	d := a.d
 	o.sent = false
@@ -192,7 +192,7 @@ func (a *offerAnswer) handleResponse(o *offer, method string, m *received, err e
 	}
 }
 
-// isGlare tells whether a response asks to try again shortly.
+// isGlare reports whether a response asks to try again shortly.
 func isGlare(m *received) bool {
 	if m.Code == 491 {
 		return true
@@ -201,7 +201,7 @@ func isGlare(m *received) bool {
 	return m.Code == 500 && err == nil && wait <= 10
 }
 
-// glareWait is the time of RFC 3261 §14.1: the side that made the Call-ID waits longer.
+// glareWait returns the delay after a glare (RFC 3261 §14.1): the side that created the Call-ID waits longer.
 func glareWait(inbound bool) time.Duration {
 	if inbound {
 		return time.Duration(rand.IntN(201)) * 10 * time.Millisecond //nolint:gosec // no secret
@@ -209,7 +209,7 @@ func glareWait(inbound bool) time.Duration {
 	return 2100*time.Millisecond + time.Duration(rand.IntN(191))*10*time.Millisecond //nolint:gosec // no secret
 }
 
-// sendAgain puts an offer first in the queue.
+// sendAgain puts an offer at the front of the queue.
 func (a *offerAnswer) sendAgain(o *offer) {
 	if a.current == o {
 		a.current = nil
@@ -218,7 +218,7 @@ func (a *offerAnswer) sendAgain(o *offer) {
 	}
 }
 
-// accept takes the 2xx to an offer.
+// accept handles the 2xx to an offer.
 func (a *offerAnswer) accept(o *offer, method string, m *received) {
 	d := a.d
 	if d.phase == answered {
@@ -241,7 +241,7 @@ func (a *offerAnswer) accept(o *offer, method string, m *received) {
 	}
 }
 
-// conclude ends an offer; the next one may be sent.
+// conclude reports the outcome of an offer. The next offer may be sent then.
 func (a *offerAnswer) conclude(o *offer, r OfferResult) {
 	if a.current == o {
 		a.current = nil
@@ -253,7 +253,7 @@ func (a *offerAnswer) conclude(o *offer, r OfferResult) {
 	a.sendNext()
 }
 
-// endAll concludes all offers: the dialog is over.
+// endAll concludes all offers when the dialog is over.
 func (a *offerAnswer) endAll() {
 	all := a.waiting
 	a.waiting = nil
@@ -265,8 +265,8 @@ func (a *offerAnswer) endAll() {
 	}
 }
 
-// askOwner reports an offer of the remote party. Without an owner, or when it takes too long, the offer is refused, and
-// the session stays as it was.
+// askOwner reports an offer of the remote party to the owner. Without an owner, or without an answer in time, the
+// offer is refused and the session stays as it is.
 func (a *offerAnswer) askOwner(m *received, answer func(code int, body []byte, headers []message.Header)) {
 	d, open := a.d, true
 	var timeout *time.Timer
@@ -298,8 +298,8 @@ func (a *offerAnswer) askOwner(m *received, answer func(code int, body []byte, h
 	}})
 }
 
-// handleUpdate takes an UPDATE (RFC 3311), of an early dialog if f is set. Without a body it refreshes the target and the
-// session.
+// handleUpdate handles an UPDATE (RFC 3311); f is its early dialog, or nil. Without a body the UPDATE refreshes the
+// target and the session.
 func (a *offerAnswer) handleUpdate(m *received, f *fork) {
 	d := a.d
 	remote := &d.remote

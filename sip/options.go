@@ -10,28 +10,28 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// A dispatcher in front of several nodes asks each of them by OPTIONS whether it takes calls. It is a known source, or
-// listed in Config.Probes. Without a response it takes the node for dead.
+// A dispatcher in front of several nodes asks each of them by OPTIONS whether it accepts calls. Its address is a
+// known source or is listed in Config.Probes. If a node does not answer, the dispatcher treats the node as down.
 
-// isDispatcher tells whether OPTIONS of an address is answered although the source is unknown.
+// isDispatcher reports whether OPTIONS from an address is answered although the source is unknown.
 func (u *UserAgent) isDispatcher(a netip.Addr) bool {
 	a = a.Unmap()
 	return slices.ContainsFunc(u.cfg.Probes, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// isProbe tells whether the bytes of an unknown source are such an OPTIONS.
+// isProbe reports whether the bytes from an unknown source are an OPTIONS of a dispatcher.
 func (u *UserAgent) isProbe(b []byte, s transport.Source) bool {
 	return bytes.HasPrefix(b, []byte(message.MethodOptions+" ")) && u.isDispatcher(s.Addr.Addr())
 }
 
-// isProbeRequest tells the same of a parsed request: it is of no dialog and came from no other node. Each node answers the
-// sources that any of the nodes knows.
+// isProbeRequest reports the same of a parsed request: it belongs to no dialog and no other node relayed it. Each
+// node answers the sources that any node knows.
 func (u *UserAgent) isProbeRequest(m *received) bool {
 	return m.Method == message.MethodOptions && m.To.Tag == "" && m.Relay == nil &&
 		(u.isDispatcher(m.Source().Addr.Addr()) || u.relay.KnowsSource(m.Source(), time.Now()))
 }
 
-// answerOptions says whether calls are taken here, or relayed to nodes that are reached.
+// answerOptions answers 200 if calls are accepted here, and 503 while the node drains or is isolated.
 func (u *UserAgent) answerOptions(m *received) {
 	if u.calls.isDraining() || u.cfg.IsIsolated != nil && u.cfg.IsIsolated() {
 		u.reject(m, 503)

@@ -6,8 +6,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// SetRegistrar sets which phones may register; before Serve. Without it a REGISTER gets
-// 405, from unknown sources nothing.
+// SetRegistrar sets which phones may register. Call it before Serve. Without it a REGISTER gets 405 from a known
+// source, and no answer from an unknown one.
 func (u *UserAgent) SetRegistrar(c registrar.Config) {
 	u.phones = registrar.NewServer(c, u.cfg.Secret, u.id, registrarResponder{u})
 }
@@ -20,15 +20,16 @@ func (r registrarResponder) BuildResponse(m *transport.Received, code int, tag s
 	return r.u.buildResponse(m, code, tag, extra, nil)
 }
 
-// SendResponse sends a response to the source of its request, and traces it if the request is traced: the INVITE of a phone.
+// SendResponse sends a response to the source of its request. Responses to the INVITE of a phone are traced.
 func (r registrarResponder) SendResponse(m *transport.Received, b []byte) { r.u.respond(m, b) }
 
-// Reply answers with a tag that is derived from the request. It returns the response; nil if it cannot be written.
+// Reply answers with a tag that is derived from the request. It returns the response; nil: the response cannot be
+// written.
 func (r registrarResponder) Reply(m *transport.Received, code int, extra []message.Header) []byte {
 	return r.u.reply(m, code, "", extra)
 }
 
-// Recover keeps a panic to one message.
+// Recover recovers a panic of one message.
 func (r registrarResponder) Recover(where string, then func()) {
 	if p := recover(); p != nil {
 		r.u.reportPanic(p, where, then)

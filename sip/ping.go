@@ -18,17 +18,17 @@ import (
 type PingResult struct {
 	Code   int
 	Phrase string
-	Server string // its Server or User-Agent header
-	Allow  string // the methods that it takes
+	Server string // Server or User-Agent header of the response
+	Allow  string // Allow header of the response
 	RTT    time.Duration
-	Addr   netip.AddrPort // that the request was sent to
+	Addr   netip.AddrPort // the address that the request was sent to
 }
 
-// errNoTarget says that a target has no address that we may go to.
+// errNoTarget reports that no address of a target may be used.
 var errNoTarget = errors.New("sip: no address of the target may be reached")
 
-// Ping asks a target by OPTIONS whether it is alive (RFC 3261 §11); any response but 408 means that it is. It waits for
-// the response or the end of ctx.
+// Ping sends OPTIONS to a target (RFC 3261 §11). Any response except 408 means that the target is alive. Ping waits
+// for the response or the end of ctx.
 func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.Target) (PingResult, error) {
 	s, err := u.NewStandaloneClient(StandaloneConfig{Name: rand.Text(), Environment: env, Target: t})
 	if err != nil {
@@ -82,7 +82,7 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.
 	}
 }
 
-// firstHeader is the first of the headers that the message has, cut to 128 bytes.
+// firstHeader returns the first of the named headers that the message has, cut to 128 bytes.
 func firstHeader(m *transport.Received, names ...string) string {
 	for _, n := range names {
 		if v := m.HeaderValue(n); v != "" && message.IsSingleLine(v) {
@@ -92,7 +92,7 @@ func firstHeader(m *transport.Received, names ...string) string {
 	return ""
 }
 
-// Resolve looks a target up by the resolver of the user agent.
+// Resolve looks up the addresses of a target.
 func (u *UserAgent) Resolve(ctx context.Context, t resolve.Target) ([]resolve.Target, error) {
 	return u.resolver.Resolve(ctx, t)
 }

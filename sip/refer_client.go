@@ -12,46 +12,46 @@ import (
 
 const (
 	lastNotifyTimeout  = 3 * time.Minute
-	firstNotifyTimeout = time.Minute     // it is to come at once (RFC 3515 §2.4.4)
-	notifyAfterBye     = 5 * time.Second // for a NOTIFY that comes after the BYE
+	firstNotifyTimeout = time.Minute     // the first NOTIFY has to follow at once (RFC 3515 §2.4.4)
+	notifyAfterBye     = 5 * time.Second // time limit for a NOTIFY after the BYE
 )
 
-// ReferTo is the target of a REFER of ours (RFC 3515).
+// ReferTo is the target of a REFER that this side sends (RFC 3515).
 type ReferTo struct {
 	URI        string            // sip:, sips: or tel:, without headers
-	Replaces   *message.DialogID // attended: our dialog with URI that the remote party takes over, as we see it
-	ReferredBy string            // our URI towards the party that it calls; "": omitted
+	Replaces   *message.DialogID // attended transfer: the dialog of this side with URI that the remote party takes over
+	ReferredBy string            // URI of this side, as the new callee sees it; "": omitted
 }
 
-// ReferProgress is the response to a REFER, and then what the NOTIFYs report of the new call. Exactly one is Final, the
-// last.
+// ReferProgress is the response to a REFER, or the progress of the new call that a NOTIFY reports. Exactly one has
+// Final set: the last.
 type ReferProgress struct {
-	Code   int // 0 when nothing came
+	Code   int // 0: no response arrived
 	Phrase string
-	Notify bool // it came by NOTIFY, and not as the response to the REFER
+	Notify bool // reported by a NOTIFY, not by the response to the REFER
 	Final  bool
-	Failed bool // only with Final: the transfer did not succeed, or its outcome is unknown
+	Failed bool // only with Final: the transfer failed or its outcome is unknown
 }
 
-// referral is a REFER of ours until its last NOTIFY.
+// referral is a sent REFER until its last NOTIFY.
 type referral struct {
 	cseq     uint32
 	report   func(ReferProgress)
-	accepted bool // by a 2xx to the REFER, or a NOTIFY
-	notified bool // by one NOTIFY at least
+	accepted bool // by a 2xx to the REFER, or by a NOTIFY
+	notified bool // at least one NOTIFY was received
 	over     bool
-	last     ReferProgress // of the last NOTIFY
+	last     ReferProgress // from the last NOTIFY
 	timeout  *time.Timer
 }
 
-// referClient transfers the remote party by REFER, once at a time.
+// referClient transfers the remote party by REFER, one REFER at a time.
 type referClient struct {
 	d       *Dialog
 	current *referral // nil: none was sent
 }
 
-// Refer asks the remote party of an answered call to call another target. report is called on the terms of Notify. While
-// one is under way, another one fails with 491. The call itself goes on until it is ended.
+// Refer asks the remote party of an answered call to call another target. report is called under the conditions of
+// Notify. While one transfer is under way, another fails with 491. The call itself goes on until it is ended.
 func (d *Dialog) Refer(r ReferTo, report func(ReferProgress)) {
 	d.do(func() { d.referral.send(r, report) })
 }
@@ -67,7 +67,7 @@ func (c *referClient) send(r ReferTo, report func(ReferProgress)) {
 		refuse(400, err.Error())
 	case d.phase != answered:
 		refuse(481, "no call to transfer")
-	case d.isCallingSuspended(): // the remote party would make the call for us
+	case d.isCallingSuspended(): // because the remote party would make the call for this side
 		refuse(503, transport.ErrCallsSuspended.Error())
 	case c.isPending():
 		refuse(491, "another transfer is under way")
@@ -100,14 +100,14 @@ func (r ReferTo) headers() ([]message.Header, error) {
 	return headers, nil
 }
 
-// isPending tells whether the outcome of a REFER is not known yet.
+// isPending reports whether the outcome of a REFER is not known yet.
 func (c *referClient) isPending() bool { return c.current != nil && !c.current.over }
 
-// handleResponse takes the final response to a REFER. A NOTIFY may have come before.
+// handleResponse handles the final response to a REFER. A NOTIFY may have arrived before.
 func (c *referClient) handleResponse(f *referral, m *received, err error) {
 	switch {
 	case f.over:
-	case m == nil && f.accepted: // its response got lost
+	case m == nil && f.accepted: // the response was lost, but a NOTIFY accepted the REFER
 	case m == nil:
 		c.conclude(f, ReferProgress{Phrase: err.Error(), Failed: true})
 	case m.Code >= 300:
@@ -115,7 +115,7 @@ func (c *referClient) handleResponse(f *referral, m *received, err error) {
 		if m.Code == 481 || m.Code == 408 {
 			c.d.endLost("the far end lost the call")
 		}
-	case strings.EqualFold(strings.TrimSpace(message.TextBefore(m.HeaderValue("Refer-Sub"), ";")), "false"): // no NOTIFY will come (RFC 4488)
+	case strings.EqualFold(strings.TrimSpace(message.TextBefore(m.HeaderValue("Refer-Sub"), ";")), "false"): // no NOTIFY will follow (RFC 4488)
 		c.conclude(f, ReferProgress{Code: m.Code, Phrase: m.Phrase})
 	default:
 		c.report(f, ReferProgress{Code: m.Code, Phrase: m.Phrase})
@@ -126,7 +126,7 @@ func (c *referClient) handleResponse(f *referral, m *received, err error) {
 	}
 }
 
-// limit bounds how long a peer that has accepted a REFER may send no NOTIFY.
+// limit bounds the time until the next NOTIFY of an accepted REFER.
 func (c *referClient) limit(f *referral, timeout time.Duration) {
 	if f.timeout != nil {
 		c.d.stopTimer(f.timeout)
@@ -150,20 +150,20 @@ func (c *referClient) conclude(f *referral, p ReferProgress) {
 	c.report(f, p)
 }
 
-// concludeUnknown ends a transfer whose outcome is not known.
+// concludeUnknown ends a transfer whose outcome is unknown.
 func (c *referClient) concludeUnknown(f *referral, why string) {
 	c.conclude(f, ReferProgress{Code: f.last.Code, Phrase: why, Notify: f.last.Code > 0, Failed: true})
 }
 
-// awaitLastNotify waits a little for a NOTIFY when the call is over.
+// awaitLastNotify waits briefly for the last NOTIFY after the call is over.
 func (c *referClient) awaitLastNotify() {
 	if f := c.current; c.isPending() {
 		time.AfterFunc(notifyAfterBye, func() { c.d.do(func() { c.concludeUnknown(f, "the call ended first") }) })
 	}
 }
 
-// handleNotify takes a NOTIFY, which reports the progress of the peer's new call. While a REFER is pending, phones that
-// omit Event, Subscription-State or Content-Type are understood: no other subscription exists.
+// handleNotify handles a NOTIFY, which reports the progress of the new call. While a REFER is pending, a NOTIFY
+// without Event, Subscription-State or Content-Type is accepted, because no other subscription exists.
 func (c *referClient) handleNotify(m *received) {
 	d, f := c.d, c.current
 	event, params, _ := strings.Cut(m.HeaderValue("Event"), ";")
@@ -209,7 +209,7 @@ func (c *referClient) handleNotify(m *received) {
 	}
 }
 
-// isReferral tells whether the parameters of an Event identify this REFER: by its CSeq, or not at all.
+// isReferral reports whether the parameters of an Event belong to this REFER: they have its CSeq or none.
 func isReferral(params string, cseq uint32) bool {
 	for p := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")

@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	decisionTimeout = 5 * time.Second // for the owner's decision about a transfer
-	maxByeDelay     = 2 * time.Second // a BYE waits so long for the response to the last NOTIFY, which would get lost after it
+	decisionTimeout = 5 * time.Second // for the owner's decision on a transfer
+	maxByeDelay     = 2 * time.Second // a BYE waits so long for the response to the last NOTIFY, which would be lost after the BYE
 	activeState     = "active;expires=180"
 	terminatedState = "terminated;reason=noresource"
 )
 
-// referNotifier takes the REFERs of the remote party, and notifies it of the calls that they ask for (RFC 3515).
+// referNotifier handles the REFERs of the remote party and notifies it of the progress of the new calls (RFC 3515).
 type referNotifier struct {
 	d          *Dialog
-	unnotified int    // REFERs whose outcome is known, and whose last NOTIFY has no response yet
-	pendingBye func() // waits for those
+	unnotified int    // REFERs whose outcome is known and whose last NOTIFY has no response yet
+	pendingBye func() // sends a BYE that waits for them
 }
 
-// subscription is the duty to send NOTIFYs for one REFER, one after the other.
+// subscription sends the NOTIFYs of one REFER, one after another.
 type subscription struct {
 	event   string
 	busy    bool
-	next    *referNotice // the newest that waits; a final one is never replaced
-	over    bool         // the last was sent, or the remote party wants no more
-	counted bool         // in unnotified
+	next    *referNotice // the newest waiting notice; a final one is never replaced
+	over    bool         // the last NOTIFY was sent, or the remote party wants no more
+	counted bool         // counted in unnotified
 }
 
 type referNotice struct {
@@ -37,7 +37,7 @@ type referNotice struct {
 	final  bool
 }
 
-// handleRefer takes a REFER. Only the owner can make us call its target.
+// handleRefer handles a REFER. The target is called only if the owner accepts.
 func (n *referNotifier) handleRefer(m *received) {
 	d := n.d
 	values := m.HeaderValues("Refer-To")
@@ -107,7 +107,7 @@ func (n *referNotifier) accept(m *received, s *subscription) {
 	n.notify(s, referNotice{code: 100})
 }
 
-// notify sends a NOTIFY, or keeps it until the one before is answered.
+// notify sends a NOTIFY, or keeps it until the previous NOTIFY is answered.
 func (n *referNotifier) notify(s *subscription, notice referNotice) {
 	if notice.final && !s.over && !s.counted {
 		s.counted = true
@@ -138,7 +138,7 @@ func (n *referNotifier) notify(s *subscription, notice referNotice) {
 	}, func(m *received, _ error) { n.handleResponse(s, m) })
 }
 
-// handleResponse takes the final response to a NOTIFY; m nil: none came.
+// handleResponse handles the final response to a NOTIFY. m nil: none arrived.
 func (n *referNotifier) handleResponse(s *subscription, m *received) {
 	s.busy = false
 	if m == nil || m.Code >= 300 && m.Code != 491 && m.Code < 500 {
@@ -155,7 +155,7 @@ func (n *referNotifier) handleResponse(s *subscription, m *received) {
 	}
 }
 
-// delayBye keeps a BYE until the last NOTIFYs have their responses; false: none is under way.
+// delayBye delays a BYE until the last NOTIFYs have their responses. It returns false if there are none.
 func (n *referNotifier) delayBye(bye func()) bool {
 	if n.unnotified == 0 {
 		return false

@@ -7,39 +7,40 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// ringRefresh is how often a provisional response is repeated, or proxies give the call up (RFC 3261 §13.3.1.1).
+// ringRefresh is the interval in which a provisional response is repeated, so that proxies do not end the call (RFC
+// 3261 §13.3.1.1).
 const ringRefresh = time.Minute
 
-// progress is a 1xx of ours, sent or still to be sent.
+// progress is a provisional response, sent or to be sent.
 type progress struct {
 	code int
 	body []byte
 }
 
-// reliableProvisionals sends the provisional responses to the initial INVITE of an inbound leg, reliably where the caller
-// supports it (RFC 3262 §3). One of those is under way at a time; the others wait for its PRACK.
+// reliableProvisionals sends the provisional responses to the initial INVITE of an inbound leg, reliably if the
+// caller supports that (RFC 3262 §3). One reliable response is under way at a time; the others wait for its PRACK.
 type reliableProvisionals struct {
 	d         *Dialog
-	supported bool // by the caller
-	required  bool // by the caller
-	offered   bool // the INVITE brought an offer
+	supported bool // the caller supports 100rel
+	required  bool // the caller requires 100rel
+	offered   bool // the INVITE had an offer
 
 	rseq     uint32
-	sent     *progress // without its PRACK
-	bytes    []byte    // of sent
+	sent     *progress // sent, without its PRACK yet
+	bytes    []byte    // the message of sent
 	timer    *time.Timer
 	wait     time.Duration
 	until    time.Time
 	waiting  []progress
-	settled  bool   // offer and answer have been exchanged by a 1xx and its PRACK
-	answer   func() // sends the 2xx, while it has to wait
+	settled  bool   // a 1xx and its PRACK have exchanged offer and answer
+	answer   func() // sends the delayed 2xx; nil: none is delayed
 	last     progress
 	repeater *time.Timer
 }
 
-// Progress sends 180 or 183 (any of 101 to 199), with SDP if body is given. It is sent reliably, after the PRACK of the
-// one before, if the caller supports that. A body is not sent to a caller that cannot be offered anything before the
-// answer. The last response is repeated every minute.
+// Progress sends 180 or 183 (any code from 101 to 199), with SDP if body is set. If the caller supports it, the
+// response is sent reliably, after the PRACK of the previous one. A caller that cannot get an offer before the
+// answer gets no body. The last response is repeated every minute.
 func (i *Incoming) Progress(code int, body []byte) {
 	i.d.do(func() {
 		i.d.server.ownerResponded = true
@@ -47,7 +48,7 @@ func (i *Incoming) Progress(code int, body []byte) {
 	})
 }
 
-// Ring sends 180, again every minute.
+// Ring sends 180 and repeats it every minute.
 func (i *Incoming) Ring() {
 	i.d.do(func() {
 		i.d.server.ownerResponded = true
@@ -55,7 +56,7 @@ func (i *Incoming) Ring() {
 	})
 }
 
-// report sends a provisional response, or keeps it until the one before has its PRACK.
+// report sends a provisional response, or keeps it until the previous one has its PRACK.
 func (r *reliableProvisionals) report(p progress, reliably bool) {
 	d := r.d
 	switch {
@@ -63,7 +64,7 @@ func (r *reliableProvisionals) report(p progress, reliably bool) {
 		return
 	case !reliably:
 		if !r.offered || r.settled {
-			p.body = nil // an offer must not get lost; an answer is given once
+			p.body = nil // an offer must not be lost, and an answer is given once
 		}
 		d.server.respondProvisional(p.code, p.body, nil)
 	case r.sent != nil:
@@ -99,7 +100,7 @@ func (r *reliableProvisionals) sendReliably(p progress) {
 	r.timer = time.AfterFunc(t1, func() { d.do(func() { r.retransmit(rseq) }) })
 }
 
-// retransmit repeats a reliable 1xx until its PRACK. Without one for 32 s the call is refused.
+// retransmit repeats a reliable 1xx until its PRACK. Without a PRACK for 32 s the call is refused.
 func (r *reliableProvisionals) retransmit(rseq uint32) {
 	d := r.d
 	if r.sent == nil || r.rseq != rseq || d.phase != early {
@@ -116,7 +117,8 @@ func (r *reliableProvisionals) retransmit(rseq uint32) {
 	r.timer.Reset(min(r.wait, left))
 }
 
-// stop ends the retransmissions: the call is answered or over. A PRACK that is still under way finds its response.
+// stop ends the retransmissions when the call is answered or over. A PRACK that arrives later still gets its
+// response.
 func (r *reliableProvisionals) stop() {
 	r.bytes, r.waiting, r.answer, r.last = nil, nil, nil, progress{}
 	if r.timer != nil {
@@ -124,7 +126,7 @@ func (r *reliableProvisionals) stop() {
 	}
 }
 
-// handlePrack takes a PRACK. Its body is an answer to our offer, or an offer.
+// handlePrack handles a PRACK. Its body is an answer to this side's offer, or an offer.
 func (d *Dialog) handlePrack(m *received) {
 	r := d.provisionals
 	values := m.HeaderValues("RAck")
@@ -144,7 +146,7 @@ func (d *Dialog) handlePrack(m *received) {
 	}
 }
 
-// handlePrack takes the PRACK of the response under way.
+// handlePrack handles the PRACK of the response that is under way.
 func (r *reliableProvisionals) handlePrack(m *received) {
 	d, sent := r.d, r.sent
 	r.sent, r.bytes = nil, nil
@@ -170,7 +172,7 @@ func (r *reliableProvisionals) handlePrack(m *received) {
 	r.sendNext()
 }
 
-// sendNext goes on after a PRACK: with the answer, or the next 1xx.
+// sendNext continues after a PRACK with the 2xx or the next 1xx.
 func (r *reliableProvisionals) sendNext() {
 	switch {
 	case r.answer != nil:

@@ -10,28 +10,29 @@ import (
 // maxQueued bounds the requests that wait in one dialog.
 const maxQueued = 64
 
-// dialogRequest is a request of ours within a dialog.
+// dialogRequest is a request of this side within a dialog.
 type dialogRequest struct {
 	method         string
 	headers        []message.Header
-	credentials    []message.Header // once it was challenged
+	credentials    []message.Header // set after a challenge
 	ownCredentials bool             // the sender answers challenges itself
 	contentType    string           // "": SDP
 	body           []byte
 	fork           *fork   // of an early dialog; nil: of the dialog itself
-	sentCSeq       *uint32 // set to the CSeq; may be nil
+	sentCSeq       *uint32 // set to the CSeq of the request; may be nil
 }
 
 // requestSender is the dialog of a requestQueue.
 type requestSender interface {
-	// sendRequest sends one request; done gets its final response, or m nil and why none came.
+	// sendRequest sends one request. done gets its final response, or m nil and the reason.
 	sendRequest(r dialogRequest, done func(m *received, err error))
-	// answerChallenge returns the credentials for a challenged request; none if it cannot be answered.
+	// answerChallenge returns the credentials for a challenged request; none if the challenge cannot be answered.
 	answerChallenge(m *received, method string, first bool, body []byte) []message.Header
 }
 
-// requestQueue sends the requests within a dialog one after the other. Of two at once, the remote party would refuse the
-// first if it got lost and was repeated after the second (RFC 3261 §12.2.2). Requests of early dialogs do not wait.
+// requestQueue sends the requests within a dialog one after another. With two concurrent requests the remote party
+// would refuse the first if it was lost and arrived after the second (RFC 3261 §12.2.2). Requests of early dialogs
+// do not wait.
 type requestQueue struct {
 	sender  requestSender
 	busy    bool
@@ -43,8 +44,8 @@ type queuedRequest struct {
 	done    func(m *received, err error)
 }
 
-// send sends a request once those before it are answered. Challenges are answered. done gets the final response; m nil:
-// none came, and err says why.
+// send sends a request once the previous requests are answered. Challenges are answered. done gets the final
+// response; m nil: none arrived, and err says why.
 func (q *requestQueue) send(r dialogRequest, done func(m *received, err error)) {
 	switch {
 	case r.fork == nil && q.busy && len(q.waiting) >= maxQueued:
@@ -85,7 +86,7 @@ func (q *requestQueue) endAll() {
 	}
 }
 
-// sendRequest sends one request within the dialog; done gets its final response.
+// sendRequest sends one request within the dialog. done gets its final response.
 func (d *Dialog) sendRequest(r dialogRequest, done func(m *received, err error)) {
 	tx := &clientTransaction{
 		method: r.method, remote: d.remote, headers: slices.Concat(r.headers, r.credentials), contentType: r.contentType, body: r.body,
@@ -114,9 +115,10 @@ func (d *Dialog) sendRequest(r dialogRequest, done func(m *received, err error))
 	})
 }
 
-// Probe asks the remote party of an answered call whether it still knows the call; 481 says that it does not (RFC 3261
-// §12.2.2). It sends UPDATE where the remote party takes that, which refreshes the session as well, otherwise OPTIONS. done
-// gets the code of the final response, 0 if none came, on the terms of Notify. The call goes on whatever the code is.
+// Probe asks the remote party of an answered call whether it still knows the call; 481 means that it does not (RFC
+// 3261 §12.2.2). It sends UPDATE if the remote party accepts that, which also refreshes the session, otherwise
+// OPTIONS. done gets the status code of the final response, 0 if none arrived, under the conditions of Notify. The
+// call goes on whatever the code is.
 func (d *Dialog) Probe(done func(code int)) {
 	d.do(func() {
 		if d.phase != answered {
@@ -141,8 +143,8 @@ func (d *Dialog) Probe(done func(code int)) {
 	})
 }
 
-// Info sends an INFO of an answered call, for example application/dtmf-relay. A response that refuses it changes nothing;
-// a remote party that no longer knows the call ends it.
+// Info sends an INFO within an answered call, for example application/dtmf-relay. A refusal has no effect, except
+// that the call ends if the remote party does not know it any more.
 func (d *Dialog) Info(contentType string, body []byte) {
 	d.do(func() {
 		if d.phase != answered || len(body) > MaxBody {

@@ -8,11 +8,11 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// maxResponses bounds the responses that are kept for retransmissions.
+// maxResponses bounds the responses that are stored for retransmissions.
 const maxResponses = 8
 
-// responder answers the requests of the remote party other than INVITE, and keeps the responses for retransmissions
-// (RFC 3261 §17.2.2).
+// responder answers the requests of the remote party other than INVITE, and stores the responses for
+// retransmissions (RFC 3261 §17.2.2).
 type responder struct {
 	d         *Dialog
 	byRequest map[messageID]cachedResponse
@@ -23,7 +23,7 @@ type cachedResponse struct {
 	bytes  []byte
 }
 
-// store keeps the response to a request; nil: the request is in progress, and its retransmissions are dropped.
+// store stores the response to a request. nil: the request is in progress, and its retransmissions are dropped.
 func (r *responder) store(m *received, b []byte) {
 	if r.byRequest == nil || len(r.byRequest) >= maxResponses {
 		r.byRequest = make(map[messageID]cachedResponse, 1)
@@ -37,12 +37,12 @@ func (r *responder) find(m *received) (b []byte, known bool) {
 	return kept.bytes, ok && kept.method == m.Method
 }
 
-// reply answers a request of the dialog, and keeps the response for retransmissions.
+// reply answers a request of the dialog, and stores the response for retransmissions.
 func (r *responder) reply(m *received, code int, headers ...message.Header) {
 	r.store(m, r.d.ua.reply(&m.Received, code, r.d.key.tag, headers))
 }
 
-// replyWith does so with a body and the headers of a target refresh.
+// replyWith answers like reply, with a body and the headers of a target refresh.
 func (r *responder) replyWith(m *received, code int, body []byte, headers []message.Header) {
 	b, err := r.d.ua.buildResponse(&m.Received, code, r.d.key.tag, append(r.refreshHeaders(code), headers...), body)
 	if err == nil {
@@ -56,7 +56,7 @@ func (r *responder) replyLater(m *received) {
 	r.reply(m, 500, message.Header{Name: "Retry-After", Value: strconv.Itoa(rand.IntN(10))}) //nolint:gosec // no secret
 }
 
-// replyTooShort refuses the interval of a session timer.
+// replyTooShort refuses a session interval that is too short.
 func (r *responder) replyTooShort(m *received) {
 	r.reply(m, 422, r.d.ua.sessions.MinSE())
 }
@@ -66,7 +66,7 @@ func (r *responder) replyUnsupported(m *received, accept ...string) {
 	r.reply(m, 415, message.Header{Name: "Accept", Value: strings.Join(accept, ", ")})
 }
 
-// repeat answers a retransmitted request as before; false: it is new.
+// repeat answers a retransmitted request as before. It returns false if the request is new.
 func (r *responder) repeat(m *received) bool {
 	b, known := r.find(m)
 	if known {
@@ -78,7 +78,7 @@ func (r *responder) repeat(m *received) bool {
 	return known
 }
 
-// refreshHeaders are the headers of a response to a request that refreshes the target.
+// refreshHeaders returns the headers of a response to a request that refreshes the target.
 func (r *responder) refreshHeaders(code int) []message.Header {
 	if code == 100 || code >= 300 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// buildResponse writes a response; tag is ours.
+// buildResponse writes a response. tag is the local tag.
 func (u *UserAgent) buildResponse(m *transport.Received, code int, tag string, extra []message.Header, body []byte) ([]byte, error) {
 	w := message.NewResponse(code, message.ReasonPhrase(code))
 	for i, via := range m.Vias {
@@ -34,7 +34,7 @@ func (u *UserAgent) buildResponse(m *transport.Received, code int, tag string, e
 	if m.Method == message.MethodOptions {
 		w.AddHeader("Allow", message.AllowedMethods)
 		w.AddHeader("Accept", message.ContentSDP)
-		w.AddHeader("Supported", message.SupportedExtensions) // RFC 3261 11.2
+		w.AddHeader("Supported", message.SupportedExtensions) // RFC 3261 §11.2
 	}
 	if u.cfg.UserAgent != "" && code >= 200 {
 		w.AddHeader("Server", u.cfg.UserAgent)
@@ -45,7 +45,7 @@ func (u *UserAgent) buildResponse(m *transport.Received, code int, tag string, e
 	return w.Finish(body)
 }
 
-// respond sends a response to the source of its request (RFC 3581), or, without rport, to the port of its Via.
+// respond sends a response to the source of its request (RFC 3581) or, without rport, to the port in its Via.
 func (u *UserAgent) respond(m *transport.Received, b []byte) {
 	to := m.ResponseFlow()
 	if m.Traced {
@@ -60,8 +60,8 @@ func (u *UserAgent) respond(m *transport.Received, b []byte) {
 	}
 }
 
-// reply answers at once and stores nothing. Without a tag it is derived from the request, so that a retransmission is
-// answered alike.
+// reply answers a request and stores nothing. Without a tag, the tag is derived from the request, so that a
+// retransmission gets the same answer.
 func (u *UserAgent) reply(m *transport.Received, code int, tag string, extra []message.Header) []byte {
 	if tag == "" {
 		tag = u.id.ToTag(m.CallID, m.From.Tag+strings.ToLower(m.Branch()))

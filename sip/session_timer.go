@@ -8,24 +8,25 @@ import (
 	"github.com/callboard/callboard/sip/sessiontimer"
 )
 
-// sessionTimer ends a call that is not refreshed in time (RFC 4028), and refreshes it where that is our part.
+// sessionTimer ends a call that is not refreshed in time (RFC 4028), and refreshes it if that is the task of this
+// side.
 type sessionTimer struct {
 	d             *Dialog
 	terms         sessiontimer.Terms
-	until         time.Time // the call ends then
+	until         time.Time // the time at which the call is ended
 	timer         *time.Timer
-	acceptsUpdate bool   // the remote party does
-	localSDP      []byte // our last description, for a refresh by re-INVITE
+	acceptsUpdate bool   // the remote party accepts UPDATE
+	localSDP      []byte // last SDP of this side, for a refresh by re-INVITE
 }
 
-// agree takes the 2xx to a request of ours.
+// agree reads the terms from the 2xx to a request of this side.
 func (s *sessionTimer) agree(m *received) {
 	s.acceptsUpdate = s.acceptsUpdate || m.Allows(message.MethodUpdate)
 	s.terms.Agree(&m.Message, s.d.ua.sessions)
 	s.restart()
 }
 
-// grant takes a request that we answer with a 2xx, and returns the headers of that.
+// grant reads the terms from a request that gets a 2xx. It returns the headers for that 2xx.
 func (s *sessionTimer) grant(m *received) []message.Header {
 	headers, changed := s.terms.Grant(&m.Message, s.d.ua.sessions)
 	if changed {
@@ -34,7 +35,7 @@ func (s *sessionTimer) grant(m *received) []message.Header {
 	return headers
 }
 
-// restart begins the agreed interval.
+// restart starts the agreed interval again.
 func (s *sessionTimer) restart() {
 	s.stop()
 	if s.terms.Interval > 0 {
@@ -71,17 +72,18 @@ func (s *sessionTimer) handleTimer() {
 		return
 	}
 	if s.d.server.isUnconfirmed() {
-		return // the missing ACK ends it
+		return // the missing ACK ends the call
 	}
 	s.d.phase = closing
 	s.d.sendBye(Ended{Q850: 102, Text: "session expired", Fault: true}, nil)
 }
 
-// refresh sends UPDATE, or a re-INVITE where the remote party does not take UPDATE. The timer runs on meanwhile.
+// refresh sends UPDATE, or a re-INVITE if the remote party does not accept UPDATE. The timer continues to run
+// meanwhile.
 func (s *sessionTimer) refresh() {
 	d := s.d
 	if !s.acceptsUpdate {
-		s.acceptsUpdate = len(s.localSDP) == 0 // then nothing else is left to try
+		s.acceptsUpdate = len(s.localSDP) == 0 // without SDP a re-INVITE is impossible
 	}
 	s.wakeAfter(time.Until(s.until))
 	if !s.acceptsUpdate {
@@ -107,7 +109,7 @@ func (s *sessionTimer) refresh() {
 	})
 }
 
-// retryRefresh refreshes again at half of the time that is left.
+// retryRefresh refreshes again after half of the remaining time.
 func (s *sessionTimer) retryRefresh() {
 	left := time.Until(s.until)
 	if s.terms.Interval == 0 {

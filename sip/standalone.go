@@ -13,33 +13,34 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// StandaloneClient sends requests outside of any dialog that share a Call-ID and a From tag: REGISTER, OPTIONS, MESSAGE
-// (RFC 3261 §8.1). Its methods besides Do are called within Do, or within a function that they call back.
+// StandaloneClient sends requests outside of any dialog that share a Call-ID and a From tag: REGISTER, OPTIONS,
+// MESSAGE (RFC 3261 §8.1). All methods except Do must be called within Do, or within a callback of another method.
 type StandaloneClient struct{ userAgentClient }
 
-// StandaloneConfig says who sends requests to whom.
+// StandaloneConfig describes the sender and the target of the requests.
 type StandaloneConfig struct {
-	Name        string             // the Call-ID and the tag are derived from it; the same name gives retransmissions
+	Name        string             // Call-ID and tag are derived from Name; the same name gives retransmissions
 	FromUser    string             // escaped; may be empty
 	FromDomain  string             // "": the public host
 	To          string             // URI
-	ContactUser string             // of our Contact; "": FromUser
+	ContactUser string             // of the Contact; "": FromUser
 	Environment domain.Environment // as in Invite
 	Target      resolve.Target
-	Proxy       *resolve.Target // an outbound proxy: requests are sent there with a Route
+	Proxy       *resolve.Target // outbound proxy: requests are sent there with a Route
 }
 
-// StandaloneRequest is one of the requests.
+// StandaloneRequest is one request.
 type StandaloneRequest struct {
 	Method      string
 	URI         string // "": To
 	Headers     []message.Header
 	ContentType string // "": SDP
 	Body        []byte
-	Timeout     time.Duration // for the final response; 0: 32 s
+	Timeout     time.Duration // for the final response. Default: 32 s
 }
 
-// NewStandaloneClient prepares requests to a target. It refuses targets that cannot or may not be reached.
+// NewStandaloneClient returns a client for requests to a target. It refuses targets that cannot or must not be
+// reached.
 func (u *UserAgent) NewStandaloneClient(c StandaloneConfig) (*StandaloneClient, error) {
 	if !u.isReady() {
 		return nil, errNotReady
@@ -72,7 +73,7 @@ func (u *UserAgent) NewStandaloneClient(c StandaloneConfig) (*StandaloneClient, 
 	return s, nil
 }
 
-// localURI is the URI of a user, or without one of a host.
+// localURI returns the URI of a user, or of a host if user is "".
 func localURI(user, host string) string {
 	if user == "" {
 		return "sip:" + host
@@ -80,17 +81,17 @@ func localURI(user, host string) string {
 	return "sip:" + user + "@" + host
 }
 
-// Do runs f under the lock, and then what f has passed to Notify.
+// Do runs f under the lock, and then the functions that f has passed to Notify.
 func (s *StandaloneClient) Do(f func()) { s.do(f) }
 
-// Notify runs f once the lock is released, after what was passed before and never concurrently with it.
+// Notify runs f once the lock is released, in order and never concurrently with other functions passed to Notify.
 func (s *StandaloneClient) Notify(f func()) { s.later(f) }
 
-// After runs f under the lock after a time, unless Retire is called before.
+// After runs f under the lock after a delay, unless Retire is called before.
 func (s *StandaloneClient) After(wait time.Duration, f func()) *time.Timer { return s.after(wait, f) }
 
-// FindAddresses looks the target up and calls back with the addresses that may be reached. resolved is false where the
-// target's name has no address at all.
+// FindAddresses looks up the target and calls then with the addresses that may be reached. resolved is false if the
+// name of the target has no address.
 func (s *StandaloneClient) FindAddresses(then func(addresses []resolve.Target, resolved bool)) {
 	go func() {
 		defer s.ua.recovered("lookup", func() { s.do(func() { then(nil, false) }) })
@@ -100,10 +101,11 @@ func (s *StandaloneClient) FindAddresses(then func(addresses []resolve.Target, r
 	}()
 }
 
-// Address is the current address of the target.
+// Address returns the current address of the target.
 func (s *StandaloneClient) Address() netip.AddrPort { return s.flow.Addr }
 
-// UseAddress directs the next requests to an address of the target. changed: it is another one than before.
+// UseAddress sends the next requests to an address of the target. changed: the address differs from the previous
+// one.
 func (s *StandaloneClient) UseAddress(t resolve.Target) (changed bool) {
 	to := transport.FlowTo(t)
 	to.Socket = s.ua.transport.SocketAt(t.Local)
@@ -113,10 +115,11 @@ func (s *StandaloneClient) UseAddress(t resolve.Target) (changed bool) {
 	return changed
 }
 
-// Contact is our Contact as the current address of the target reaches it.
+// Contact returns the Contact of this side for the current address of the target.
 func (s *StandaloneClient) Contact() string { return s.contact(s.flow) }
 
-// Send sends a request with the next CSeq. done is called with the final response, or with an error where none came.
+// Send sends a request with the next CSeq. done is called with the final response, or with an error if none
+// arrived.
 func (s *StandaloneClient) Send(r StandaloneRequest, done func(m *transport.Received, err error)) {
 	s.localCSeq++
 	s.start(&clientTransaction{
@@ -132,7 +135,7 @@ func (s *StandaloneClient) Send(r StandaloneRequest, done func(m *transport.Rece
 	})
 }
 
-// Abort ends the requests under way; their responses are dropped.
+// Abort ends the requests under way. Their responses are dropped.
 func (s *StandaloneClient) Abort() {
 	for _, tx := range slices.Clone(s.transactions) {
 		s.terminate(tx)

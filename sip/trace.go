@@ -8,20 +8,21 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Trace gets each message of a dialog, in the order in which this process sends and receives them. It runs on the path of
-// the message: it must not block and must not call the dialog. The first message of a Call-ID is its INVITE; messages
-// outside of dialogs are not traced. The receiver bounds how many it stores.
+// Trace receives each message of a dialog, in the order in which this process sends and receives messages. It is
+// called while the message is handled: it must not block and must not call the dialog. The first message of a
+// Call-ID is its INVITE. Messages outside of dialogs are not traced. The receiver limits how many messages it
+// stores.
 type Trace func(callID string, m TracedMessage)
 
-// TracedMessage is one message as it was on the wire, except for secrets. Digest responses, SRTP keys, passwords in URIs and
-// pressed keys are replaced by asterisks of the same length.
+// TracedMessage is one message as it was on the wire, without its secrets. Digest responses, SRTP keys, passwords
+// in URIs and pressed keys are replaced by asterisks of the same length.
 type TracedMessage struct {
 	At            time.Time
-	Out           bool // sent by us
+	Out           bool // sent by this side
 	Local, Remote netip.AddrPort
 	Network       string // udp, tcp or tls
-	Tag           string // ours, of an inbound dialog, as its Call-ID was chosen by the caller; "": outbound
-	Data          []byte // the receiver's to keep
+	Tag           string // local tag of an inbound dialog, whose Call-ID the caller chose; "": outbound
+	Data          []byte // may be kept by the receiver
 }
 
 func (u *UserAgent) trace(callID, tag string, f transport.Flow, out bool, b []byte) {

@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// authenticateTrunk asks the caller for a proof that it is a trunk, where that is demanded; ok is false when the request
-// was answered. The trunk is the one of the account.
+// authenticateTrunk challenges the caller if authentication as a trunk is required. ok is false if the request was
+// answered. On success the trunk is that of the account.
 func (u *UserAgent) authenticateTrunk(m *received, a Admission) (ok bool) {
 	if a.Account == nil {
 		return true
@@ -41,8 +41,8 @@ func (u *UserAgent) authenticateTrunk(m *received, a Admission) (ok bool) {
 	return false
 }
 
-// Challenge refuses a call with 401: the trunk has to be proved before its number is looked up. It is 403 where no trunk at
-// its source has credentials, or where the caller has proved already.
+// Challenge refuses a call with 401, so that the trunk authenticates before its number is looked up. It answers 403
+// if no trunk at the source has credentials, or if the caller has authenticated already.
 func (i *Incoming) Challenge() {
 	d, m := i.d, i.d.server.initial
 	if !i.verifier.HasAccounts() || i.IsAuthenticated {
@@ -63,10 +63,10 @@ func (i *Incoming) Challenge() {
 	})
 }
 
-// isRepeatable tells whether a header may stand several times, and is reported joined.
+// isRepeatable reports whether a header may occur several times; its values are reported joined.
 func isRepeatable(name string) bool {
 	return name == "Diversion" || name == "History-Info" || name == nameIdentity
 }
 
-// nameIdentity is the header of a caller's signature, which is long (RFC 8224).
+// nameIdentity is the header with the signature of a caller's number (RFC 8224), which is long.
 const nameIdentity = "Identity"

@@ -1,12 +1,13 @@
-// Package sip is a SIP user agent (RFC 3261): it makes and takes calls, and holds their dialogs until they are over. Of SDP
-// it reads only the hold attributes.
+// Package sip is a SIP user agent (RFC 3261). It makes and receives calls and keeps their dialogs until they are
+// over. Of SDP it reads only the hold attributes.
 //
-// Transactions and dialogs are implemented here (docs/adr/0002-sip-transactions-and-dialogs.md). A message is handled on the goroutine
-// that read it, a dialog under its own lock. Events are reported to the owner after the lock is released.
+// Transactions and dialogs are implemented here (docs/adr/0002-sip-transactions.md). A message is handled on the
+// goroutine that read it; a dialog is guarded by its own lock. Events are reported to the owner after the lock is
+// released.
 //
-// A Dialog is composed of parts, each in its own file: inviteClient, inviteServer, reliableProvisionals, offerAnswer,
-// sessionTimer, acknowledgements, requestQueue, responder, referClient and referNotifier. Its userAgentClient, with a
-// digestClient and an eventQueue, sends their requests.
+// A Dialog is composed of parts, each in its own file: inviteClient, inviteServer, reliableProvisionals,
+// offerAnswer, sessionTimer, acknowledgements, requestQueue, responder, referClient and referNotifier. Its
+// userAgentClient, with a digestClient and an eventQueue, sends their requests.
 package sip
 
 import (
@@ -45,7 +46,7 @@ type UserAgent struct {
 	id        message.Identifiers
 	transport *transport.Transport
 	resolver  *resolve.Resolver
-	relay     *cluster.Relay // nil: there is no other node
+	relay     *cluster.Relay // nil: there is only one node
 	calls     callGate
 	load      *overload.Detector
 	stats     counts
@@ -70,7 +71,7 @@ type counts struct {
 	rejected, panics, transport, invites, incoming, refusedLate, refusedFull atomic.Uint64
 }
 
-// New prepares a user agent; it opens no socket yet.
+// New returns a user agent without opening a socket.
 func New(cfg Config) (*UserAgent, error) {
 	if !message.IsSingleLine(cfg.UserAgent) {
 		return nil, fmt.Errorf("sip: %w in the user agent's name", message.ErrControlCharacter)
@@ -146,10 +147,11 @@ func (u *UserAgent) relayConfig() cluster.Config {
 	}
 }
 
-// OnInvite sets the owner of inbound calls; before Serve. It must not block. 100 Trying has been sent.
+// OnInvite sets the owner of inbound calls. Call it before Serve. f must not block. 100 Trying has been sent before
+// f is called.
 func (u *UserAgent) OnInvite(f func(*Incoming)) { u.onInvite = f }
 
-// SetAdmission sets which sources are answered; before Serve. Without it only loopback is.
+// SetAdmission sets which sources are answered. Call it before Serve. By default only loopback is answered.
 func (u *UserAgent) SetAdmission(f func(transport.Source) Admission) { u.admit = f }
 
 // Serve listens until ctx ends or Close is called.
@@ -171,10 +173,10 @@ func (u *UserAgent) Serve(ctx context.Context) error {
 	return err
 }
 
-// Ready is closed once all sockets are bound.
+// Ready returns a channel that is closed once all sockets are bound.
 func (u *UserAgent) Ready() <-chan struct{} { return u.ready }
 
-// isReady tells whether all sockets are bound.
+// isReady reports whether all sockets are bound.
 func (u *UserAgent) isReady() bool {
 	select {
 	case <-u.ready:
@@ -184,7 +186,7 @@ func (u *UserAgent) isReady() bool {
 	}
 }
 
-// Addr is the bound address of the first listener of a network, once Ready.
+// Addr returns the bound address of the first listener of a network, once Ready is closed.
 func (u *UserAgent) Addr(network string) netip.AddrPort {
 	if !u.isReady() {
 		return netip.AddrPort{}
@@ -192,8 +194,8 @@ func (u *UserAgent) Addr(network string) netip.AddrPort {
 	return u.transport.Addr(network)
 }
 
-// Host is our address in Via and Contact towards a peer, and in its SDP: the public one, or for private peers the address
-// that we listen on. Zero: there is no route.
+// Host returns the address of this user agent in Via, Contact and SDP towards a peer: the public one, or for
+// private peers the address of the listener. Zero: there is no route.
 func (u *UserAgent) Host(network string, peer netip.AddrPort) netip.Addr {
 	at, err := netip.ParseAddrPort(u.transport.SentBy(transport.Flow{Network: network, Addr: peer}))
 	if err != nil {
@@ -202,7 +204,7 @@ func (u *UserAgent) Host(network string, peer netip.AddrPort) netip.Addr {
 	return at.Addr()
 }
 
-// Close ends the listeners. Live dialogs are not ended: end them first.
+// Close closes the listeners. It does not end live dialogs.
 func (u *UserAgent) Close() error {
 	var err error
 	u.close.Do(func() {
@@ -235,10 +237,10 @@ func (u *UserAgent) Counters() Counters {
 	}
 }
 
-// CallID is the Call-ID of a leg, known before its INVITE is sent.
+// CallID returns the Call-ID of a leg, which is known before its INVITE is sent.
 func (u *UserAgent) CallID(attempt string, leg int) string { return u.id.LegCallID(attempt, leg) }
 
-// recovered keeps a panic to the message or callback that caused it.
+// recovered recovers a panic of one message or callback.
 func (u *UserAgent) recovered(where string, then func()) {
 	if p := recover(); p != nil {
 		u.reportPanic(p, where, then)

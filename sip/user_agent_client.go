@@ -17,59 +17,60 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// defaultContactUser is the user of our Contact where nothing better is known.
+// defaultContactUser is the user of the Contact if no other user is known.
 const defaultContactUser = "callboard"
 
-// maxPeers bounds the hosts that one dialog lets through the ingress filter.
+// maxPeers bounds the hosts that one dialog admits through the ingress filter.
 const maxPeers = 8
 
-// userAgentClient sends requests that share a Call-ID and a local tag (RFC 3261 §8.1): those of a dialog, or a series
-// outside of any dialog. It is guarded by the lock of its eventQueue.
+// userAgentClient sends requests that share a Call-ID and a local tag (RFC 3261 §8.1): those of a dialog, or a
+// series outside of any dialog. The lock of its eventQueue guards it.
 type userAgentClient struct {
 	eventQueue
 	ua           *UserAgent
 	key          dialogKey
 	localURI     string
-	localParty   string // value of From, without tag
+	localParty   string // value of From without the tag
 	remoteURI    string
 	contactUser  string
-	environment  domain.Environment // bounds where requests go (UserAgent.allowsFlow)
-	pinned       bool               // to a phone: requests go to the source of its REGISTER, as its Contact may lie behind NAT
+	environment  domain.Environment // restricts the destinations of requests (UserAgent.allowsFlow)
+	pinned       bool               // with a phone: requests go to the source of its REGISTER, because its Contact may be behind NAT
 	untraced     bool
 	traceTag     string // TracedMessage.Tag
 	target       resolve.Target
-	preloaded    []string // route set of requests before the remote party names its own
-	sentBy       string   // of the Via of an earlier process's INVITE, which our CANCEL repeats
+	preloaded    []string // route set until the remote party provides one
+	sentBy       string   // of the Via of an earlier process's INVITE, which a CANCEL has to repeat
 	flow         transport.Flow
 	localCSeq    uint32
 	digest       digestClient
 	transactions []*clientTransaction
-	peers        []netip.Addr // admitted by the ingress filter
+	peers        []netip.Addr // hosts that the ingress filter admits for this client
 	timers       []*time.Timer
-	expires      time.Time // when it leaves memory; zero: it is in use
+	expires      time.Time // when the client is removed from memory; zero: it is in use
 	onExpired    func()
 }
 
-// init sets what every client has.
+// init sets the fields that every client has.
 func (c *userAgentClient) init(u *UserAgent, key dialogKey, onExpired func()) {
 	c.ua, c.key, c.recovered, c.onExpired = u, key, u.recovered, onExpired
 }
 
-// setLocal sets the local URI, also as the value of From.
+// setLocal sets the local URI and the value of From.
 func (c *userAgentClient) setLocal(uri string) { c.localURI, c.localParty = uri, "<"+uri+">" }
 
-// remoteParty is the remote side of a dialog (RFC 3261 §12); every fork has its own.
+// remoteParty is the remote side of a dialog (RFC 3261 §12). Each fork has its own.
 type remoteParty struct {
 	tag, target string
 	routes      []string
 }
 
-// beforeDialog is the remote party of requests before a dialog exists: the called URI, by way of the outbound proxy.
+// beforeDialog returns the remote party before a dialog exists: the called URI, reached through the outbound proxy.
 func (c *userAgentClient) beforeDialog() remoteParty {
 	return remoteParty{target: c.remoteURI, routes: c.preloaded}
 }
 
-// route is the Request-URI, the Route headers and the next hop (RFC 3261 §12.2.1.1), with the strict routers of RFC 2543.
+// route returns the Request-URI, the Route headers and the next hop (RFC 3261 §12.2.1.1). It supports strict
+// routers (RFC 2543).
 func (r remoteParty) route() (uri string, routes []string, hop string) {
 	if len(r.routes) == 0 {
 		return r.target, nil, r.target
@@ -81,15 +82,15 @@ func (r remoteParty) route() (uri string, routes []string, hop string) {
 	return r.target, r.routes, r.routes[0]
 }
 
-// refreshTarget takes the Contact of a target refresh (RFC 3261 §12.2); the route set stays.
+// refreshTarget sets the target to the Contact of a target refresh (RFC 3261 §12.2). The route set does not change.
 func (r *remoteParty) refreshTarget(m *received) {
 	if message.IsSIPURI(m.Contact) && message.IsSingleLine(m.Contact) {
 		r.target = m.Contact
 	}
 }
 
-// remoteOfResponse is the remote party of the dialog that a response creates. The route set is taken in reverse
-// (RFC 3261 §12.1.2). fallback is the target where the response has no usable Contact.
+// remoteOfResponse returns the remote party of the dialog that a response creates. The route set is reversed (RFC
+// 3261 §12.1.2). fallback is the target if the response has no usable Contact.
 func remoteOfResponse(m *received, fallback string) remoteParty {
 	r := remoteParty{tag: m.To.Tag, target: fallback}
 	r.refreshTarget(m)
@@ -99,14 +100,14 @@ func remoteOfResponse(m *received, fallback string) remoteParty {
 	return r
 }
 
-// after runs f under the lock, unless the timers are stopped before.
+// after runs f under the lock after a delay, unless the timers are stopped before.
 func (c *userAgentClient) after(wait time.Duration, f func()) *time.Timer {
 	t := time.AfterFunc(wait, func() { c.do(f) })
 	c.timers = append(c.timers, t)
 	return t
 }
 
-// stopTimer stops one timer early.
+// stopTimer stops one timer.
 func (c *userAgentClient) stopTimer(t *time.Timer) {
 	t.Stop()
 	if i := slices.Index(c.timers, t); i >= 0 {
@@ -121,7 +122,7 @@ func (c *userAgentClient) stopTimers() {
 	c.timers = nil
 }
 
-// stop ends every timer.
+// stop stops all timers.
 func (c *userAgentClient) stop() {
 	c.stopTimers()
 	for _, tx := range c.transactions {
@@ -130,7 +131,7 @@ func (c *userAgentClient) stop() {
 	c.transactions = nil
 }
 
-// expireAfter releases the client after a time in which it takes late messages.
+// expireAfter releases the client after a time in which it handles late messages.
 func (c *userAgentClient) expireAfter(wait time.Duration) {
 	if c.expires.IsZero() {
 		time.AfterFunc(wait, c.expire)
@@ -153,7 +154,7 @@ func (c *userAgentClient) expire() {
 	c.peers = nil
 }
 
-// admitPeer lets messages of a host through the ingress filter until the client expires.
+// admitPeer admits messages of a host through the ingress filter until the client expires.
 func (c *userAgentClient) admitPeer(a netip.Addr) {
 	if len(c.peers) < maxPeers && !slices.Contains(c.peers, a) {
 		c.peers = append(c.peers, a)
@@ -161,7 +162,7 @@ func (c *userAgentClient) admitPeer(a netip.Addr) {
 	}
 }
 
-// admitFlow does so for the hosts of the flow.
+// admitFlow admits the hosts of the flow.
 func (c *userAgentClient) admitFlow() {
 	c.admitPeer(c.flow.Addr.Addr())
 	if c.flow.RemotePhone != nil {
@@ -169,8 +170,8 @@ func (c *userAgentClient) admitFlow() {
 	}
 }
 
-// withNextHop finds the flow of requests to a remote party and runs f with it under the lock. It does so at once, or after a
-// look-up of the next hop's name.
+// withNextHop finds the flow of requests to a remote party and calls f with it under the lock: at once, or after a
+// DNS lookup of the next hop.
 func (c *userAgentClient) withNextHop(r remoteParty, f func(transport.Flow)) {
 	_, _, hop := r.route()
 	if c.pinned && len(r.routes) == 0 {
@@ -203,7 +204,7 @@ func (c *userAgentClient) withNextHop(r remoteParty, f func(transport.Flow)) {
 	}()
 }
 
-// contact is our Contact as a peer reaches it over a flow.
+// contact returns the Contact of this side for a peer that is reached over a flow.
 func (c *userAgentClient) contact(to transport.Flow) string {
 	if to.RemotePhone != nil {
 		to = transport.Flow{Network: c.ua.transport.Network(to.RemotePhone.Network), Addr: to.RemotePhone.Addr}
@@ -235,12 +236,12 @@ func (c *userAgentClient) traceReceived(m *received) {
 	c.ua.trace(m.CallID, m.TraceTag, m.ObservedFlow(), false, m.Raw)
 }
 
-// buildRequest writes a request of the client.
+// buildRequest writes a request.
 func (c *userAgentClient) buildRequest(tx *clientTransaction) ([]byte, error) {
 	uri, routes, _ := tx.remote.route()
 	w := message.NewRequest(tx.method, uri)
 	by := c.ua.transport.SentBy(tx.to)
-	if tx.repeatsInvite() { // responses come back to us by rport
+	if tx.repeatsInvite() { // responses return by rport
 		by = cmp.Or(c.sentBy, by)
 	}
 	w.AddHeader("Via", "SIP/2.0/", strings.ToUpper(tx.to.Network), " ", by, ";rport;branch=", c.branch(tx))
@@ -277,7 +278,7 @@ func (c *userAgentClient) buildRequest(tx *clientTransaction) ([]byte, error) {
 	return w.FinishWithType(cmp.Or(tx.contentType, message.ContentSDP), tx.body)
 }
 
-// branch is the branch of a request; CANCEL and the ACK of a failure repeat that of the INVITE.
+// branch returns the branch of a request. A CANCEL and the ACK of a failure have the branch of the INVITE.
 func (c *userAgentClient) branch(tx *clientTransaction) string {
 	if tx.branch == "" {
 		method := tx.method

@@ -73,7 +73,7 @@ func (s *Service) StartBrowserCall(ctx context.Context, p domain.Principal, o Br
 	select {
 	case id := <-arrived:
 		watch.setCallID(id)
-		return BrowserCall{CallID: id, SendAudio: handset.SendAudio, PressKeys: handset.PressKeys, Leave: handset.HangUp}, nil
+		return BrowserCall{CallID: id, Say: handset.SendAudio, Press: handset.PressKeys, Leave: handset.HangUp}, nil
 	case <-callCtx.Done():
 		handset.HangUp()
 		s.cfg.TestCalls.Cancel(mark, arrived)

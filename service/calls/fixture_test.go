@@ -76,7 +76,7 @@ type fakeNode struct {
 
 	store   commit.Store
 	refusal error                    // error of CheckCallAdmission
-	opened  func(call.OpeningCommit)       // called with each opening; nil: not called
+	opened  func(call.OpeningCommit) // called with each opening; nil: not called
 	openErr error                    // error of OpenCall
 	listed  map[string]bool          // numbers on do-not-call lists
 	shown   map[string]bool          // numbers that may be shown as caller ID

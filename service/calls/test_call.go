@@ -43,7 +43,7 @@ func (s *Service) TestInboundCall(ctx context.Context, p domain.Principal, o Inb
 	callCtx, cancel := context.WithTimeout(ctx, testCallTimeout)
 	defer cancel()
 	err := s.cfg.TestCall(callCtx, testcarrier.CallRequest{
-		To: o.To, From: o.From, Name: o.Name, TestID: mark, Digits: o.Digits, Speech: o.Speech, HangUp: o.HangUp,
+		To: o.To, From: o.From, Name: o.Name, TestID: mark, Digits: o.Digits, Speech: o.Says, HangUp: o.HangUp,
 	})
 	if err = s.testCallError(ctx, p, err); err != nil {
 		return nil, err

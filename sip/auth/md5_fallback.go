@@ -9,30 +9,29 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// md5FallbackFor is how long a peer is challenged with MD5 only, and how long an
-// account that has used SHA-256 never is.
+// md5FallbackFor is how long a peer is challenged with MD5 only. It is also how long an account that has used
+// SHA-256 is never challenged with MD5 only.
 const md5FallbackFor = 2 * time.Hour
 
-// trunkProofWait is how long after its first request without credentials another
-// one of a trunk still gets both algorithms: a carrier starts many calls at once.
+// trunkChallengeWait is the time after the first request without credentials in which further requests of a trunk
+// still get both algorithms. A carrier starts many calls at once.
 const trunkChallengeWait = 3 * time.Second
 
 const maxMD5Peers = 4096
 
-// md5Fallback remembers peers that do not answer a challenge with SHA-256 and MD5
-// (RFC 8760): they send another request without credentials. That request is
-// challenged with MD5 only. It stores the last maxMD5Peers peers.
+// md5Fallback remembers peers that do not answer a challenge with SHA-256 and MD5 (RFC 8760): they send another
+// request without credentials. That request is challenged with MD5 only. At most maxMD5Peers peers are stored.
 type md5Fallback struct {
-	wait     time.Duration // after the first request without credentials another one does not count
+	wait     time.Duration // further requests within this time after the first request without credentials do not count
 	mu       sync.Mutex
 	seed     maphash.Seed
 	peers    *simplelru.LRU[uint64, *md5Peer] // by the hash of source and user
-	sha256At map[string]time.Time             // by account: when it last used SHA-256
+	sha256At map[string]time.Time             // by account: when the account last used SHA-256
 }
 
 // md5Peer is a peer that was challenged.
 type md5Peer struct {
-	request uint64 // the hash of Call-ID and CSeq of its first request
+	request uint64 // hash of Call-ID and CSeq of its first request
 	at      time.Time
 	md5Only bool
 }
@@ -52,9 +51,8 @@ type requestKey struct {
 	cseq   uint32
 }
 
-// md5Only says whether a request is challenged with MD5 only. fresh says that it
-// has no credentials: the first such request of a peer is remembered, another one
-// shows that the peer does not know SHA-256.
+// md5Only reports whether a request is challenged with MD5 only. fresh: the request has no credentials. The first
+// such request of a peer is remembered; another one shows that the peer does not support SHA-256.
 func (f *md5Fallback) md5Only(source netip.Addr, user, callID string, cseq uint32, fresh bool, now time.Time) bool {
 	key := maphash.Comparable(f.seed, peerKey{source, user})
 	request := maphash.Comparable(f.seed, requestKey{callID, cseq})
@@ -77,9 +75,8 @@ func (f *md5Fallback) md5Only(source netip.Addr, user, callID string, cseq uint3
 	return p.md5Only
 }
 
-// authenticated notes that a user proved itself, with SHA-256 or with MD5. An
-// account that has used SHA-256 is always challenged with it: two forged requests
-// without credentials could otherwise downgrade it to MD5.
+// authenticated records that a user authenticated with SHA-256 or with MD5. An account that has used SHA-256 is
+// always offered it: otherwise two forged requests without credentials could downgrade the account to MD5.
 func (f *md5Fallback) authenticated(source netip.Addr, user string, sha256 bool, now time.Time) {
 	key := maphash.Comparable(f.seed, peerKey{source, user})
 	f.mu.Lock()

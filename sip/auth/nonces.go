@@ -14,41 +14,41 @@ import (
 
 const (
 	nonceLife     = 5 * time.Minute
-	nonceHead     = 10 // bytes: milliseconds and chance
+	nonceHead     = 10 // bytes: milliseconds and random
 	nonceClock    = 6  // bytes of the milliseconds: enough until the year 10889
 	nonceMAC      = 14
 	nonceWindow   = 64      // requests that may overtake each other
-	maxNonces     = 1 << 16 // that have proved a password lately
+	maxNonces     = 1 << 16 // nonces that authenticated a user and are stored
 	maxUserNonces = 1 << 10 // of one account
 )
 
-// nonces makes and checks the nonces of our challenges. A nonce carries its time and a MAC over the time and the source, so
-// that nothing is stored for a challenge. Only the counts of nonces that proved a password are stored, which prevents
-// replays.
+// nonces creates and checks the nonces of challenges. A nonce carries its time and a MAC over the time and the
+// source, so nothing is stored for a challenge. Only the counts of nonces that authenticated a user are stored,
+// which prevents replays.
 //
-// The memory of an account is bounded. At its limit the older half of its nonces is removed, and from then on nonces that
-// are not younger count as too old. A client with such a nonce is challenged with a fresh one. At the limit of all accounts
-// together the older half of all nonces is removed.
+// The memory per account is bounded. At its limit the older half of the account's nonces is removed, and from then
+// on nonces that are not younger are refused as stale. A client with such a nonce is challenged with a new nonce.
+// At the limit of all accounts together the older half of all nonces is removed.
 type nonces struct {
 	secret    []byte
 	mu        sync.Mutex
 	byAccount map[string]*accountNonces // by account
 	total     int
-	floor     int64 // nonces that are not younger are too old, in milliseconds
+	floor     int64 // creation time in milliseconds; nonces that are not younger are stale
 	sweptAt   time.Time
 }
 
-// accountNonces are the nonces that one account has proved itself with.
+// accountNonces are the nonces that authenticated one account.
 type accountNonces struct {
 	used  map[string]*usedCounts
 	floor int64 // as in nonces, for this account
 }
 
-// usedCounts are the nonce counts seen: the highest, and which of the 64 below it.
+// usedCounts are the nonce counts that were used: the highest, and a bitmap of the 64 below it.
 type usedCounts struct {
 	high      uint32
 	seen      uint64
-	createdAt int64 // when the nonce was made
+	createdAt int64 // creation time of the nonce
 }
 
 func newNonces(secret []byte) *nonces {
@@ -74,7 +74,7 @@ func (n *nonces) mac(head []byte, source netip.Addr) []byte {
 	return h.Sum(nil)[:nonceMAC]
 }
 
-// check returns when the nonce was made for this source, if it was, and whether it has expired.
+// check returns the creation time of a nonce, whether it was created for this source, and whether it has expired.
 func (n *nonces) check(text string, source netip.Addr, now time.Time) (made int64, ours, old bool) {
 	if len(text) != base64.RawURLEncoding.EncodedLen(nonceHead+nonceMAC) {
 		return 0, false, false
@@ -90,8 +90,8 @@ func (n *nonces) check(text string, source netip.Addr, now time.Time) (made int6
 	return made, true, age > nonceLife.Milliseconds() || age < -nonceLife.Milliseconds()
 }
 
-// count marks a nonce count of an account as used. It returns false for a count that was used before or is too old, and for
-// a nonce that is not stored any more.
+// count marks a nonce count of an account as used. It returns false for a count that was used before or is too old,
+// and for a nonce that is no longer stored.
 func (n *nonces) count(account, nonce string, made int64, nc uint32, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -103,7 +103,7 @@ func (n *nonces) count(account, nonce string, made int64, nc uint32, now time.Ti
 	c := mine.used[nonce]
 	if c == nil {
 		n.makeRoom(mine)
-		n.byAccount[account] = mine // it may have been let go just now
+		n.byAccount[account] = mine // the account may have been removed just now
 		if made <= mine.floor || made <= n.floor {
 			return false
 		}
@@ -136,7 +136,7 @@ func (c *usedCounts) markUsed(nc uint32) bool {
 	return true
 }
 
-// makeRoom makes some for one more nonce of an account.
+// makeRoom removes old nonces if one more nonce of an account would exceed a limit.
 func (n *nonces) makeRoom(mine *accountNonces) {
 	if len(mine.used) >= maxUserNonces {
 		mine.floor = median(mine.appendCreationTimes(nil))
@@ -165,7 +165,7 @@ func median(of []int64) int64 {
 	return of[len(of)/2]
 }
 
-// removeUntil removes the nonces of an account that were made until floor.
+// removeUntil removes the nonces of an account that were created until floor.
 func (n *nonces) removeUntil(s *accountNonces, floor int64) {
 	for nonce, c := range s.used {
 		if c.createdAt <= floor {
@@ -175,7 +175,7 @@ func (n *nonces) removeUntil(s *accountNonces, floor int64) {
 	}
 }
 
-// removeAllUntil does so for all accounts.
+// removeAllUntil removes the nonces of all accounts that were created until floor.
 func (n *nonces) removeAllUntil(floor int64) {
 	for account, s := range n.byAccount {
 		if n.removeUntil(s, floor); len(s.used) == 0 && s.floor <= floor {
@@ -184,7 +184,7 @@ func (n *nonces) removeAllUntil(floor int64) {
 	}
 }
 
-// sweep lets go, now and then, of what its time ends anyway.
+// sweep removes expired nonces, once per nonceLife.
 func (n *nonces) sweep(now time.Time) {
 	if now.Sub(n.sweptAt) < nonceLife {
 		return

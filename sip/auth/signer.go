@@ -13,42 +13,42 @@ import (
 )
 
 const (
-	maxRealms     = 4 // of one peer that a request carries credentials for
-	maxChallenges = 2 // of one realm that are answered for one request
+	maxRealms     = 4 // realms that a request carries credentials for
+	maxChallenges = 2 // challenges of one realm that are answered for one request
 )
 
-// Signer answers the digest challenges (RFC 3261 §22, RFC 7616) of the host that was called. It answers no other
-// host, which could collect responses to guess the password from. A request can carry credentials for several
-// realms: those of each proxy on its way and of the user agent behind them.
+// Signer answers the digest challenges (RFC 3261 §22, RFC 7616) of the host that is called. It answers no other
+// host, which could collect responses to guess the password. A request can carry credentials for several realms:
+// those of the proxies on its way and of the user agent behind them.
 type Signer struct {
 	creds  *Credentials
-	host   netip.Addr // that was called
+	host   netip.Addr // the host that is called
 	realms []*realmDigest
-	frozen bool // a call was set up with these realms: others are not answered
+	frozen bool // a call was set up with these realms; further realms are not answered
 }
 
 // realmDigest is the latest challenge of one realm.
-type realmDigest struct {
+type realmDigest struct { // name of the header that carries the credentials
 	header     string // that carries the credentials
 	challenge  *digest.Challenge
 	count      int // requests signed with the nonce of the challenge
-	challenges int // answered for the request under way
+	challenges int // challenges answered for the current request
 }
 
-// NewSigner answers the challenges of a host. Without credentials it answers none.
+// NewSigner returns a signer that answers the challenges of a host. Without credentials it answers none.
 func NewSigner(creds *Credentials, host netip.Addr) *Signer {
 	return &Signer{creds: creds, host: host}
 }
 
-// SetHost is for another address of the target, which is tried after the first.
+// SetHost sets the host whose challenges are answered, for the next address of the target.
 func (s *Signer) SetHost(host netip.Addr) { s.host = host }
 
-// FreezeRealms ends the learning of realms, if there is one.
+// FreezeRealms stops the learning of further realms, if a realm is known.
 func (s *Signer) FreezeRealms() { s.frozen = s.frozen || len(s.realms) > 0 }
 
-// LearnChallenges takes the challenges of a 401 or 407 from an address and reports whether the request can be sent again. first is set for the
-// first challenge of a request. A realm that has been answered is answered again only if its nonce was stale:
-// otherwise the password is wrong.
+// LearnChallenges stores the challenges of a 401 or 407 from an address, and returns whether the request can be
+// sent again with credentials. first: it is the first challenge of this request. A realm that has been answered is
+// answered again only if its nonce was stale, because otherwise the password is wrong.
 func (s *Signer) LearnChallenges(m *message.Message, from netip.Addr, first bool) bool {
 	if s == nil || s.creds == nil || from != s.host {
 		return false
@@ -80,8 +80,8 @@ func (s *Signer) LearnChallenges(m *message.Message, from netip.Addr, first bool
 	return learnt
 }
 
-// challenges are those of an answer that can be answered, one for each realm: a proxy that forks collects the
-// challenges of several servers (RFC 3261 §22.3). SHA-256 is preferred to MD5.
+// challenges returns the challenges of a response that can be answered, one for each realm. A forking proxy
+// collects the challenges of several servers (RFC 3261 §22.3). SHA-256 is preferred to MD5.
 func (s *Signer) challenges(m *message.Message) []realmDigest {
 	var found []realmDigest
 	for _, h := range [...][2]string{{"WWW-Authenticate", "Authorization"}, {"Proxy-Authenticate", "Proxy-Authorization"}} {
@@ -106,7 +106,7 @@ func (s *Signer) challenges(m *message.Message) []realmDigest {
 	return found
 }
 
-// SignRequest returns the credentials of a request: a header for each realm that has challenged one before.
+// SignRequest returns the credentials of a request: a header for each realm that has challenged a request before.
 func (s *Signer) SignRequest(method, uri string, body []byte) []message.Header {
 	if s == nil {
 		return nil
@@ -125,8 +125,8 @@ func (s *Signer) SignRequest(method, uri string, body []byte) []message.Header {
 	return headers
 }
 
-// RenewNonce takes the nonce that an answer names for the next request (RFC 7616 §3.5). It does not name the realm, so
-// it is ignored where several realms share a header.
+// RenewNonce stores the next nonce that a response names (RFC 7616 §3.5). The response does not name the realm, so
+// it is ignored if several realms share a header.
 func (s *Signer) RenewNonce(m *message.Message, from netip.Addr) {
 	if s == nil || from != s.host {
 		return
@@ -147,7 +147,7 @@ func (s *Signer) RenewNonce(m *message.Message, from netip.Addr) {
 	}
 }
 
-// Credentials answer a digest challenge of the target.
+// Credentials are a user name and a password for the digest challenges of a target.
 type Credentials struct {
 	Username, Password string
 	Realm              string // "" answers whatever realm the target names

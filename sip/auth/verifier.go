@@ -1,12 +1,11 @@
-// Package auth is digest authentication of SIP (RFC 7616, RFC 8760).
+// Package auth implements SIP digest authentication (RFC 7616, RFC 8760).
 //
-// A Signer answers the challenges of a peer. A Verifier challenges peers and
-// checks their credentials. Neither knows sockets: the address of the peer is
-// an argument.
+// A Signer answers the challenges of a peer. A Verifier challenges peers and checks their credentials. The callers
+// handle the sockets and pass the address of the peer.
 package auth
 
 import (
-	"crypto/md5" //nolint:gosec // the digest that most phones know; SHA-256 is offered first
+	"crypto/md5" //nolint:gosec // most phones know MD5 only; SHA-256 is offered first
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -24,50 +23,49 @@ import (
 
 const (
 	defaultRealm = "callboard"
-	// A source may send wrong credentials ten times, and then once in six seconds: an attacker needs 190 years for a
-	// thousand million passwords.
+	// A source may send wrong credentials ten times, and then once in six seconds: a thousand million guesses take
+	// 190 years.
 	wrongBurst = 10
 	wrongRate  = 1.0 / 6
-	maxDigest  = 512 // letters of one parameter
+	maxDigest  = 512 // bytes of one parameter
 )
 
-// Account is who may register and call.
+// Account is a user who may register and call.
 type Account struct {
-	ID       string // the owner's name for it
+	ID       string // the owner's identifier of the account
 	User     string
 	Password string
-	Network  string // udp, tcp or tls: its messages come by no other; "": by any
+	Network  string // udp, tcp or tls: the only network that its messages may use; "": any network
 }
 
-// AllowsNetwork says whether messages of the account may come by a network.
+// AllowsNetwork reports whether messages of the account may use a network.
 func (a *Account) AllowsNetwork(network string) bool { return a.Network == "" || a.Network == network }
 
-// Verdict on the credentials of a request.
+// Verdict is the result of checking the credentials of a request.
 type Verdict uint8
 
-// The verdicts.
+// The values of Verdict.
 const (
 	Authenticated    Verdict = iota
-	NoCredentials            // no credentials of our realm, or for a nonce that is not ours
-	StaleNonce               // right, but for a nonce whose time is over or whose count was used
-	WrongCredentials         // the user or the password
-	TooManyFailures          // the source was wrong too often: not even looked at
+	NoCredentials            // no credentials for the realm, or for a nonce that this verifier did not create
+	StaleNonce               // correct, but for a nonce that has expired or whose count was used
+	WrongCredentials         // wrong user or password
+	TooManyFailures          // the source failed too often; the credentials were not checked
 )
 
-// Verifier is the digest server (RFC 7616, RFC 3261 §22). Challenges need no memory, and all wrong credentials get the same
-// response, so that it does not reveal which users exist.
+// Verifier is the server side of digest authentication (RFC 7616, RFC 3261 §22). Challenges need no memory. All
+// wrong credentials get the same response, which does not reveal which users exist.
 type Verifier struct {
 	realm   string
 	account func(user string) (Account, bool)
 	nonces  *nonces
 	wrong   *ratelimit.Limiter
 	md5     *md5Fallback
-	sources bool // peers of md5 are identified by their source alone: the caller in From is not the user of the credentials
+	sources bool // md5 identifies peers by their source only, as the user in From is not the user of the credentials
 	id      message.Identifiers
 }
 
-// NewVerifier checks the credentials of accounts, which the function finds by user.
-// An empty realm is the default one.
+// NewVerifier returns a verifier for accounts, which the function finds by user. "" selects the default realm.
 func NewVerifier(realm string, secret []byte, account func(string) (Account, bool)) *Verifier {
 	if realm == "" {
 		realm = defaultRealm
@@ -84,8 +82,8 @@ func NewTrunkVerifier(secret []byte) *Verifier {
 	return v
 }
 
-// WithAccounts checks who a caller at a source proves to be. An empty realm is
-// the default one.
+// WithAccounts returns a verifier for the accounts of a source. It shares all other state. "" selects the default
+// realm.
 func (a *Verifier) WithAccounts(realm string, account func(string) (Account, bool)) Verifier {
 	auth := *a
 	auth.account = account
@@ -96,11 +94,11 @@ func (a *Verifier) WithAccounts(realm string, account func(string) (Account, boo
 	return auth
 }
 
-// HasAccounts says whether anybody can prove anything.
+// HasAccounts reports whether credentials can be checked at all.
 func (a *Verifier) HasAccounts() bool { return a.account != nil }
 
-// Challenges returns the challenges of a request: SHA-256 and MD5, or MD5 alone for
-// a peer that does not answer SHA-256.
+// Challenges returns the challenges of a request: SHA-256 and MD5, or MD5 only for a peer that does not answer
+// SHA-256.
 func (a *Verifier) Challenges(m *message.Message, source netip.Addr, stale bool, now time.Time) []message.Header {
 	all := a.allChallenges(source, stale, now)
 	fresh := len(m.HeaderValues("authorization")) == 0
@@ -110,9 +108,9 @@ func (a *Verifier) Challenges(m *message.Message, source netip.Addr, stale bool,
 	return all
 }
 
-// ChallengeFallbacks are the choices of challenges, the best first. To a source that may be
-// forged goes the first one that is not larger than the request, so that a
-// forged source gains an attacker nothing.
+// ChallengeFallbacks returns the possible sets of challenges, the best first. A source that may be forged gets the
+// first set whose response is not larger than the request, so that a forged source gains an attacker no
+// amplification.
 func (a *Verifier) ChallengeFallbacks(m *message.Message, source netip.Addr, stale bool, now time.Time) [][]message.Header {
 	all := a.Challenges(m, source, stale, now)
 	if len(all) == 1 {
@@ -121,7 +119,7 @@ func (a *Verifier) ChallengeFallbacks(m *message.Message, source netip.Addr, sta
 	return [][]message.Header{all, all[:1], all[1:]}
 }
 
-// allChallenges are the headers that ask for a proof, the better one first.
+// allChallenges returns the headers of all challenges, SHA-256 first.
 func (a *Verifier) allChallenges(source netip.Addr, stale bool, now time.Time) []message.Header {
 	out := make([]message.Header, 0, 2)
 	nonce := a.nonces.newNonce(source, now)
@@ -135,16 +133,16 @@ func (a *Verifier) allChallenges(source netip.Addr, stale bool, now time.Time) [
 	return out
 }
 
-// credentials is an Authorization header that has all of its parts.
+// credentials is an Authorization header with all of its parameters.
 type credentials struct {
 	user, nonce, uri, response, cnonce, count string
 	nc                                        uint32
 	algorithm                                 func() hash.Hash
-	better                                    bool // than MD5
+	better                                    bool // the algorithm is stronger than MD5
 }
 
-// readCredentials reads the credentials of our realm; false: there are none that
-// could be right. It never looks at more than a bounded piece of the header.
+// readCredentials reads the credentials for a realm. ok is false if none of them can be correct. It reads a bounded
+// part of the header only.
 func readCredentials(values []string, realm string) (p credentials, ok bool) {
 	for _, v := range values {
 		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
@@ -160,7 +158,7 @@ func readCredentials(values []string, realm string) (p credentials, ok bool) {
 	return p, false
 }
 
-// ClaimedUser is whom the credentials of a request name; "": it has none.
+// ClaimedUser returns the user that the credentials of a request name, unverified; "": it has none.
 func ClaimedUser(m *message.Message) string {
 	for _, v := range m.HeaderValues("authorization") {
 		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
@@ -202,7 +200,7 @@ func credentialsOf(all message.AuthParams) (p credentials, ok bool) {
 	return p, true
 }
 
-// matches computes the digest with a password.
+// matches reports whether the response is the digest of a password.
 func (p *credentials) matches(realm, password, method string) bool {
 	h := func(parts ...string) string {
 		w := p.algorithm()
@@ -218,7 +216,7 @@ func (p *credentials) matches(realm, password, method string) bool {
 	return subtle.ConstantTimeCompare([]byte(want), []byte(strings.ToLower(p.response))) == 1
 }
 
-// CheckRequest tells whose request it is, by the source that sent it.
+// CheckRequest checks the credentials of a request from a source, and returns the account.
 func (a *Verifier) CheckRequest(m *message.Message, source netip.Addr, now time.Time) (Account, Verdict) {
 	p, ok := readCredentials(m.HeaderValues("authorization"), a.realm)
 	if !ok {
@@ -232,7 +230,7 @@ func (a *Verifier) CheckRequest(m *message.Message, source netip.Addr, now time.
 		return Account{}, TooManyFailures
 	}
 	account, known := a.account(p.user)
-	if !known { // the same work for a user who does not exist
+	if !known { // as much work as for a user that exists
 		account.Password = a.id.MAC(32, "nobody", p.user)
 	}
 	right := p.matches(a.realm, account.Password, m.Method) && known && sameURI(p.uri, m.URI)
@@ -247,7 +245,7 @@ func (a *Verifier) CheckRequest(m *message.Message, source netip.Addr, now time.
 	return account, Authenticated
 }
 
-// md5User is the name under which md5 remembers a peer.
+// md5User returns the user name under which md5 remembers a peer.
 func (a *Verifier) md5User(source netip.Addr, user string) string {
 	if a.sources {
 		return source.String()
@@ -255,8 +253,8 @@ func (a *Verifier) md5User(source netip.Addr, user string) string {
 	return user
 }
 
-// sameURI tells whether a proof was made for this Request-URI. Phones differ
-// in the parameters they sign.
+// sameURI reports whether credentials were created for this Request-URI. Phones differ in the URI parameters that
+// they sign.
 func sameURI(signed string, asked sipmsg.Uri) bool {
 	var u sipmsg.Uri
 	if err := sipmsg.ParseUri(signed, &u); err != nil {

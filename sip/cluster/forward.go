@@ -35,7 +35,7 @@ func (r *Relay) relayIn(m *transport.Received, at netip.AddrPort) {
 	})
 }
 
-// RelayOut sends a request of another node to its phone.
+// RelayOut sends a request of another node to the phone that is connected to this node.
 func (r *Relay) RelayOut(m *transport.Received) {
 	info := m.Relay
 	to := transport.Flow{Network: info.Peer.Network, Addr: info.Peer.Addr, Socket: r.cfg.Transport.SocketAt(info.Local), ReuseInbound: true}
@@ -48,8 +48,8 @@ func (r *Relay) RelayOut(m *transport.Received) {
 	})
 }
 
-// RelayBack sends a response to the sender of the request. A node answers only known
-// sources, so this node knows the source from now on.
+// RelayBack sends a response to the sender of the request. A node answers only known sources, so this node treats
+// the source as known from now on.
 func (r *Relay) RelayBack(m *transport.Received) {
 	info := m.Relay
 	if len(m.Vias) < 2 || m.RepeatedHeader != "" || m.Version != "SIP/2.0" {

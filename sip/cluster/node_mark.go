@@ -8,12 +8,13 @@ import (
 )
 
 const (
-	tagLength     = 16     // characters of a tag of ours, before the mark
+	tagLength     = 16     // length of a tag without its mark
 	maxMarkLength = 16     // characters of a Mark
-	markParameter = "node" // of our Contact
+	markParameter = "node" // URI parameter of the Contact
 )
 
-// Mark names a node in tags and Contacts of its dialogs: 16 letters and digits at most. "": the only node.
+// Mark identifies a node in the tags and Contacts of its dialogs: up to 16 letters and digits. "": there is only
+// one node.
 type Mark string
 
 // check refuses a mark that cannot be part of a tag.
@@ -26,7 +27,7 @@ func (mark Mark) check() error {
 	return nil
 }
 
-// MarkTag adds the mark to a tag of this node.
+// MarkTag appends the mark to a tag of this node.
 func (mark Mark) MarkTag(tag string) string {
 	if mark == "" {
 		return tag
@@ -34,7 +35,7 @@ func (mark Mark) MarkTag(tag string) string {
 	return tag + "-" + string(mark)
 }
 
-// MarkContact adds the mark to the URI of a Contact of this node.
+// MarkContact adds the mark to the URI in a Contact of this node.
 func (mark Mark) MarkContact(uri string) string {
 	if mark == "" {
 		return uri
@@ -42,7 +43,7 @@ func (mark Mark) MarkContact(uri string) string {
 	return uri + ";" + markParameter + "=" + string(mark)
 }
 
-// markOfTag is the mark in a tag; "": there is none.
+// markOfTag returns the mark in a tag; "": there is none.
 func markOfTag(tag string) string {
 	if len(tag) <= tagLength+1 || len(tag) > tagLength+1+maxMarkLength || tag[tagLength] != '-' || strings.Trim(tag[:tagLength], "0123456789abcdef") != "" {
 		return ""
@@ -53,9 +54,9 @@ func markOfTag(tag string) string {
 	return ""
 }
 
-// markOfDialog is the mark of the node that has the dialog of a request: in our Contact, to which
-// the request is sent, or in our tag. A call that another node resumed has the tag of its first
-// node and the Contact of the second.
+// markOfDialog returns the mark of the node that owns the dialog of a request. It is in the Contact of that node,
+// which is the Request-URI, or in its tag. A call that another node has resumed has the tag of its first node and
+// the Contact of the second.
 func markOfDialog(m *message.Message) string {
 	if mark := Mark(message.ParamValue(m.URI.UriParams, markParameter)); mark != "" && mark.check() == nil {
 		return string(mark)

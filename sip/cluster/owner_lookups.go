@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	maxLookups          = 512 // at a time, of unknown sources a quarter
-	maxLookupsPerSubnet = 128 // of those for one known source, unless it is a dispatcher
+	maxLookups          = 512 // concurrent lookups; a quarter of them for unknown sources
+	maxLookupsPerSubnet = 128 // lookups for one known source, unless it is a dispatcher
 	maxWaiting          = 4   // messages of one transaction that wait for its lookup
 )
 
-// transactionKey is shared by an INVITE, its CANCEL and the ACK to its refusal.
+// transactionKey is the same for an INVITE, its CANCEL and the ACK of its refusal.
 type transactionKey struct {
 	callID, tag, branch string
 	cseq                uint32
@@ -25,15 +25,15 @@ type transactionKey struct {
 type ownerLookup struct {
 	waiting []*transport.Received
 	unknown bool
-	subnet  netip.Addr // its share counts the lookup; invalid: none
+	subnet  netip.Addr // subnet whose share the lookup counts against; invalid: none
 }
 
-// ownerLookups are the running lookups of the nodes that own requests, bounded in all and for each source.
+// ownerLookups are the running lookups of owner nodes, bounded in total and for each source.
 type ownerLookups struct {
 	running       atomic.Int64
 	mu            sync.Mutex
 	byTransaction map[transactionKey]*ownerLookup
-	unknown       int // of unknown sources
+	unknown       int // number of lookups for unknown sources
 	bySubnet      map[netip.Addr]int
 }
 
@@ -41,7 +41,7 @@ func newOwnerLookups() ownerLookups {
 	return ownerLookups{byTransaction: make(map[transactionKey]*ownerLookup), bySubnet: make(map[netip.Addr]int)}
 }
 
-// start adds a lookup; false: there are too many.
+// start adds a lookup. It returns false if there are too many.
 func (o *ownerLookups) start(key transactionKey, l *ownerLookup) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -59,8 +59,8 @@ func (o *ownerLookups) start(key transactionKey, l *ownerLookup) bool {
 	return true
 }
 
-// enqueue lets a message wait for the lookup of its transaction; false: none is running. A
-// retransmission of a message that waits already is dropped.
+// enqueue lets a message wait for the lookup of its transaction. It returns false if none is running. A
+// retransmission of a waiting message is dropped.
 func (o *ownerLookups) enqueue(key transactionKey, m *transport.Received) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -74,7 +74,7 @@ func (o *ownerLookups) enqueue(key transactionKey, m *transport.Received) bool {
 	return true
 }
 
-// next is the first message that waits for a lookup; nil ends the lookup.
+// next returns the first message that waits for a lookup. If there is none, it ends the lookup and returns nil.
 func (o *ownerLookups) next(key transactionKey, l *ownerLookup) *transport.Received {
 	o.mu.Lock()
 	defer o.mu.Unlock()

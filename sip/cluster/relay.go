@@ -1,7 +1,6 @@
-// Package cluster relays messages between the nodes that share the SIP traffic of an installation
-// (docs/adr/0077-sip-relay-between-nodes.md).
+// Package cluster relays SIP messages between the nodes of an installation (ADR 77).
 //
-// The relaying node stores nothing about a call: its Via carries the return path of the response.
+// The relaying node stores nothing about a call: its Via header carries the return path of the response.
 package cluster
 
 import (
@@ -22,48 +21,51 @@ import (
 
 const (
 	unknownRate         = 10  // messages per second of one source that no node knows
-	unknownBurst        = 30  // of them at once
+	unknownBurst        = 30  // burst of such a source
 	unknownTotalRate    = 500 // messages per second of all such sources
-	unknownLookupRate   = 200 // lookups per second that they may cause together
-	unknownOptionsRate  = 20  // OPTIONS of them per second, each of which is a lookup
-	knownSourceNodeRate = 200 // times per second that other nodes are asked for one known source
+	unknownLookupRate   = 200 // lookups per second for all such sources
+	unknownOptionsRate  = 20  // OPTIONS per second of all such sources; each OPTIONS is a lookup
+	knownSourceNodeRate = 200 // queries of other nodes per second for one known source
 )
 
-// OwnerQuery asks to which node a request belongs.
+// OwnerQuery asks which node owns a request.
 type OwnerQuery struct {
 	Method   string
-	To       string // the user that is called, as in Incoming.To; of a REGISTER the user of its To, which is the account's
-	From     string // the user of the From: of a phone that calls the account's
-	User     string // that the credentials of a call or message name, unverified
-	Mark     string // Config.NodeMark of the node that has the dialog; "": none is named
-	InDialog bool   // of a dialog that is not on this node
+	To       string // the called user, as in Incoming.To; for a REGISTER the account in its To
+	From     string // the user in From, which is the account of a calling phone
+	User     string // user that the credentials of a call or message name, unverified
+	Mark     string // Config.NodeMark of the node that owns the dialog; "": not named
+	InDialog bool   // the request belongs to a dialog that is not on this node
 	CallID   string
 	Source   transport.Source
 	// MatchFields are those of a call or a message, as in Incoming.
 	MatchFields map[string]string
-	// Ask takes one query of other nodes from the rate of the source; false: the rate is exceeded. nil: no limit.
+	// AllowQuery takes one query of other nodes from the rate of the source. It returns false if the rate is
+	// exceeded. nil: no limit.
 	AllowQuery func() bool
 }
 
 // Config is the configuration of a Relay.
 type Config struct {
-	Key           []byte // shared by all nodes: proves what they state about relayed messages
+	Key           []byte // shared by all nodes: authenticates what they state about relayed messages
 	NodeMark      Mark
 	OverloadAfter time.Duration // an INVITE that waited longer is refused instead of relayed
 
-	// Owner finds the node of a request; false: it belongs to this node. True without an address: no
-	// node owns it now. It may block for half a second and is called on a goroutine of its own. nil: no lookups.
+	// Owner returns the node that owns a request; elsewhere false: this node. elsewhere true without an address: no
+	// node owns the request now. Owner may block for half a second and is called on a goroutine of its own. nil: no
+	// lookups.
 	Owner func(OwnerQuery) (netip.AddrPort, bool)
-	// CachedOwner is called first and answers from memory; sure is false where it does not know. May be nil.
+	// CachedOwner is called before Owner and must answer from memory. sure false: the owner is not known. May be
+	// nil.
 	CachedOwner func(OwnerQuery) (at netip.AddrPort, elsewhere, sure bool)
 
 	Transport    *transport.Transport
 	Resolver     *resolve.Resolver
-	IsKnown      func(transport.Source) bool // admitted, with a live dialog, or a registered phone
+	IsKnown      func(transport.Source) bool // whether a source is admitted, has a live dialog, or is a registered phone
 	IsDispatcher func(netip.Addr) bool
-	Serve        func(*transport.Received) // takes a request that belongs to this node
+	Serve        func(*transport.Received) // handles a request that belongs to this node
 	Reject       func(m *transport.Received, code int)
-	Recover      func(where string, then func()) // deferred: keeps a panic to one message
+	Recover      func(where string, then func()) // called by defer: recovers a panic of one message
 }
 
 // CheckConfig refuses lookups without a key, and a mark that cannot be part of a tag.
@@ -80,22 +82,22 @@ type counts struct {
 	transportErrors                                             atomic.Uint64
 }
 
-// Relay relays requests to the nodes that they belong to. A nil Relay is that of a single node.
+// Relay relays requests to the nodes that own them. A nil *Relay belongs to a single node and relays nothing.
 type Relay struct {
 	cfg            Config
-	id             message.Identifiers // of the shared key
-	macs           *sync.Pool          // of *sealMAC, of the same key
-	unknown        *ratelimit.Limiter  // unknown sources, each
-	unknownTotal   *ratelimit.Limiter  // and together
+	id             message.Identifiers // derived from the shared key
+	macs           *sync.Pool          // of *sealMAC, keyed with the shared key
+	unknown        *ratelimit.Limiter  // rate of each unknown source
+	unknownTotal   *ratelimit.Limiter  // rate of all unknown sources together
 	unknownLookups *ratelimit.Limiter
 	unknownOptions *ratelimit.Limiter
-	nodeQueries    *ratelimit.Limiter // queries of other nodes, by known source
+	nodeQueries    *ratelimit.Limiter // rate of queries of other nodes, by known source
 	remote         *remoteSources
 	lookups        ownerLookups
 	counts         counts
 }
 
-// New makes a relay; nil without a key.
+// New returns a relay; nil without a key.
 func New(cfg Config) *Relay {
 	if len(cfg.Key) == 0 {
 		return nil
@@ -108,15 +110,15 @@ func New(cfg Config) *Relay {
 	}
 }
 
-// hasLookups tells whether a message here may belong to another node.
+// hasLookups reports whether a message may belong to another node.
 func (r *Relay) hasLookups() bool { return r != nil && r.cfg.Owner != nil }
 
-// KnowsSource tells whether another node has answered a source.
+// KnowsSource reports whether another node has answered a source.
 func (r *Relay) KnowsSource(s transport.Source, now time.Time) bool {
 	return r.hasLookups() && r.remote.has(s.Addr.Addr(), now)
 }
 
-// Admit lets messages pass whose source another node may know.
+// Admit reports whether a message of a source is parsed because another node may know the source.
 func (r *Relay) Admit(b []byte, s transport.Source, now time.Time) bool {
 	if !r.hasLookups() {
 		return false
@@ -125,19 +127,19 @@ func (r *Relay) Admit(b []byte, s transport.Source, now time.Time) bool {
 	if !slices.Contains(message.KnownMethods(), string(method)) {
 		return false
 	}
-	if string(method) == message.MethodOptions { // most scans are OPTIONS
+	if string(method) == message.MethodOptions { // most scans use OPTIONS
 		return r.remote.has(s.Addr.Addr(), now) || r.unknown.Spend(s.Addr.Addr(), 1, now) && r.unknownOptions.Spend(netip.Addr{}, 1, now)
 	}
 	return r.AdmitConnection(s, now)
 }
 
-// AdmitConnection lets a source that this node does not know connect, within a rate.
+// AdmitConnection reports whether a source that this node does not know may connect, within its rate.
 func (r *Relay) AdmitConnection(s transport.Source, now time.Time) bool {
 	return r.hasLookups() && (r.remote.has(s.Addr.Addr(), now) || r.unknown.Spend(s.Addr.Addr(), 1, now) && r.unknownTotal.Spend(netip.Addr{}, 1, now))
 }
 
-// HandleRequest relays a request of no dialog of this node, or looks its node up.
-// false: it belongs to this node, or to none.
+// HandleRequest relays a request outside of this node's dialogs, or starts the lookup of its node. It returns false
+// if the request belongs to this node or to none.
 func (r *Relay) HandleRequest(m *transport.Received) bool {
 	if !r.hasLookups() || m.Relay != nil {
 		return false
@@ -159,7 +161,7 @@ func (r *Relay) HandleRequest(m *transport.Received) bool {
 	return true
 }
 
-// queryOf is the query for a request; ok is false when the request can only belong to this node.
+// queryOf returns the query for a request. ok is false if the request can only belong to this node.
 func (r *Relay) queryOf(m *transport.Received) (q OwnerQuery, ok bool) {
 	if m.Version != "SIP/2.0" || m.RepeatedHeader != "" || m.CSeqMethod != m.Method || len(m.Vias) >= message.MaxVias {
 		return q, false
@@ -188,7 +190,7 @@ func (r *Relay) queryOf(m *transport.Received) (q OwnerQuery, ok bool) {
 	return q, true
 }
 
-// lookUp looks the node of a request up, on a goroutine of its own.
+// lookUp looks up the node of a request on a goroutine of its own.
 func (r *Relay) lookUp(key transactionKey, q OwnerQuery, m *transport.Received) {
 	now := time.Now()
 	unknown := r.isUnknown(m, now)
@@ -197,7 +199,7 @@ func (r *Relay) lookUp(key transactionKey, q OwnerQuery, m *transport.Received) 
 		return
 	}
 	l := &ownerLookup{waiting: append(make([]*transport.Received, 0, 1), m.Clone()), unknown: unknown}
-	if from := m.Source().Addr.Addr(); !unknown && !r.cfg.IsDispatcher(from) { // a dispatcher brings the calls of all
+	if from := m.Source().Addr.Addr(); !unknown && !r.cfg.IsDispatcher(from) { // a dispatcher sends the calls of all callers
 		l.subnet = ratelimit.Subnet(from)
 		q.AllowQuery = func() bool { return r.nodeQueries.Spend(from, 1, time.Now()) }
 	}
@@ -215,13 +217,13 @@ func (r *Relay) lookUp(key transactionKey, q OwnerQuery, m *transport.Received) 
 	}()
 }
 
-// isUnknown tells whether neither this node nor another one knows the source of a message.
+// isUnknown reports whether no node knows the source of a message.
 func (r *Relay) isUnknown(m *transport.Received, now time.Time) bool {
 	s := m.Source()
 	return !r.cfg.IsKnown(s) && !r.remote.has(s.Addr.Addr(), now)
 }
 
-// continueRequest takes a request whose node has been looked up.
+// continueRequest handles a request after its node was looked up.
 func (r *Relay) continueRequest(m *transport.Received, at netip.AddrPort, elsewhere bool) {
 	defer r.cfg.Recover("relay", nil)
 	switch {
@@ -235,7 +237,7 @@ func (r *Relay) continueRequest(m *transport.Received, at netip.AddrPort, elsewh
 	r.cfg.Serve(m)
 }
 
-// owner calls Config.Owner; after a panic no node owns the request.
+// owner calls Config.Owner. After a panic no node owns the request.
 func (r *Relay) owner(q OwnerQuery) (at netip.AddrPort, elsewhere bool) {
 	defer r.cfg.Recover("elsewhere", func() { at, elsewhere = netip.AddrPort{}, true })
 	return r.cfg.Owner(q)
@@ -246,7 +248,7 @@ func (r *Relay) cachedOwner(q OwnerQuery) (at netip.AddrPort, elsewhere, sure bo
 	return r.cfg.CachedOwner(q)
 }
 
-// relayOrRefuse relays a request to its node. A known source gets 503 if no node owns the request, or this node is
+// relayOrRefuse relays a request to its node. A known source gets 503 if no node owns the request or this node is
 // overloaded.
 func (r *Relay) relayOrRefuse(m *transport.Received, at netip.AddrPort) bool {
 	switch {
@@ -261,7 +263,7 @@ func (r *Relay) relayOrRefuse(m *transport.Received, at netip.AddrPort) bool {
 	return true
 }
 
-// refuse answers 503 to a source that this node or another one knows.
+// refuse answers 503 if any node knows the source.
 func (r *Relay) refuse(m *transport.Received) {
 	r.counts.rejected.Add(1)
 	if m.Method != message.MethodAck && !r.isUnknown(m, time.Now()) {

@@ -8,16 +8,14 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// remoteSourceFor is how long a source counts as known after another node has
-// answered it.
+// remoteSourceFor is how long a source is known after another node has answered it.
 const remoteSourceFor = time.Hour
 
 const maxRemoteSources = 4096
 
-// remoteSources remembers the addresses that another node has answered: carriers
-// and phones of workspaces on that node. They have the request rates of known
-// sources, and no other rights. It stores the last maxRemoteSources addresses, and no
-// unknown ones.
+// remoteSources remembers the addresses that another node has answered: carriers and phones of workspaces on that
+// node. They get the request rates of known sources, and no other rights. It stores at most maxRemoteSources
+// addresses.
 type remoteSources struct {
 	mu    sync.Mutex
 	until *simplelru.LRU[netip.Addr, time.Time]

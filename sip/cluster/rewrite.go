@@ -10,15 +10,15 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// rewriting is the change to the head of a message that is relayed.
+// rewriting is the change to the header section of a message that is relayed.
 type rewriting struct {
 	seal *transport.RelayInfo
-	via  []string // ours, on top
-	top  string   // replaces the first value of Via; "": that is removed
+	via  []string // Via of this node, to be added on top
+	top  string   // replaces the first value of Via; "": that value is removed
 }
 
-// relayedRequest is a request with our Via on top. Its branch is made of what an
-// INVITE, its CANCEL and its ACK have in common, whichever node relays them.
+// relayedRequest returns a request with the Via of this node on top. The branch of the Via is computed from the
+// parts that an INVITE, its CANCEL and its ACK share, so it does not depend on the relaying node.
 func (r *Relay) relayedRequest(m *transport.Received, to transport.Flow, info *transport.RelayInfo) []byte {
 	from := m.Vias[0]
 	branch := message.BranchCookie + r.id.MAC(24, "relay", message.ParamValue(from.Params, "branch"), from.Host, strconv.Itoa(from.Port), m.CallID, m.From.Tag, strconv.FormatUint(uint64(m.CSeq), 10))
@@ -28,7 +28,7 @@ func (r *Relay) relayedRequest(m *transport.Received, to transport.Flow, info *t
 	})
 }
 
-// rewrite copies a message as it came, with the changes that a proxy makes (RFC 3261 §16.6).
+// rewrite copies a message with the changes that a proxy makes (RFC 3261 §16.6).
 func (r *Relay) rewrite(m *transport.Received, w *rewriting) []byte {
 	raw := m.Raw
 	head, _, found := bytes.Cut(raw, []byte("\r\n\r\n"))
@@ -69,7 +69,7 @@ func (r *Relay) rewrite(m *transport.Received, w *rewriting) []byte {
 	return b
 }
 
-// appendVias writes the first Via header with another first value.
+// appendVias appends the first Via header with another first value.
 func appendVias(b []byte, top string, value []byte) []byte {
 	if top != "" {
 		b = appendHeader(b, "Via", top)
@@ -91,7 +91,7 @@ func appendHeader(b []byte, name string, value ...string) []byte {
 	return append(b, '\r', '\n')
 }
 
-// SealForRemote adds the seal to a request of this node for a phone that is reached through another node.
+// SealForRemote adds the seal to a request of this node for a phone that is connected to another node.
 func (r *Relay) SealForRemote(b []byte, to *transport.RemotePhone) []byte {
 	first := bytes.Index(b, []byte("\r\n"))
 	if first < 0 {

@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	sealLen  = 22               // characters of its proof
-	sealAge  = 10 * time.Minute // largest difference between the clocks of two nodes; it bounds the replay of a seal
-	tokenMAC = 10               // bytes that prove the return path of a response
+	sealLen  = 22               // characters of the proof
+	sealAge  = 10 * time.Minute // maximum difference between the clocks of two nodes; bounds the replay of a seal
+	tokenMAC = 10               // bytes of the proof of a return path
 )
 
-// appendSeal writes the header, all but its proof, for which it leaves room.
+// appendSeal appends the relay header with room for its proof.
 func appendSeal(b []byte, p *transport.RelayInfo, now time.Time) []byte {
 	b = append(append(b, message.RelayHeader+": "...), byte(p.Direction), ' ')
 	b = append(append(b, p.Peer.Network...), ' ')
@@ -49,7 +49,7 @@ func (r *Relay) completeSeal(b []byte, at int) []byte {
 	return b
 }
 
-// sealProof writes the proof of a message that lies in two pieces around it.
+// sealProof computes the proof of a message from the parts before and after the proof.
 func (r *Relay) sealProof(to, head, tail []byte) {
 	m, _ := r.macs.Get().(*sealMAC)
 	defer r.macs.Put(m)
@@ -60,8 +60,8 @@ func (r *Relay) sealProof(to, head, tail []byte) {
 	base64.RawURLEncoding.Encode(to, m.hash.Sum(m.sum[:0])[:sealLen*3/4])
 }
 
-// ReadRelayInfo reads the statement of another node from the raw bytes of a message; nil: there is
-// none, or its proof is wrong.
+// ReadRelayInfo reads another node's statement from the raw bytes of a message. nil: there is none, or its proof is
+// wrong.
 func (r *Relay) ReadRelayInfo(b []byte, now time.Time) *transport.RelayInfo {
 	if r == nil {
 		return nil
@@ -79,7 +79,7 @@ func (r *Relay) ReadRelayInfo(b []byte, now time.Time) *transport.RelayInfo {
 		r.counts.forged.Add(1)
 		return nil
 	}
-	at := len(b) - len(line) + end // of the end of the line
+	at := len(b) - len(line) + end // offset of the end of the line
 	proof := make([]byte, sealLen)
 	r.sealProof(proof, b[:at-sealLen], b[at:])
 	p := readSeal(line[:end-sealLen-1], now)
@@ -134,8 +134,8 @@ func networkOf(s string) string {
 
 func networks() []string { return []string{resolve.UDP, resolve.TCP, resolve.TLS} }
 
-// returnToken is the parameter of our Via that carries the return path of the response, so that
-// nothing is stored for it. Its proof covers our branch as well.
+// returnToken returns the Via parameter that carries the return path of a response, so that the relay stores
+// nothing. Its proof also covers the branch of the Via.
 func (r *Relay) returnToken(back transport.Flow, branch string) string {
 	raw := make([]byte, 0, 4+16+tokenMAC)
 	raw = append(raw, uint8(slices.Index(networks(), back.Network)&0xFF), r.socketIndex(back.Socket))
@@ -155,7 +155,7 @@ func (r *Relay) returnTokenProof(raw []byte, branch string) []byte {
 	return m.hash.Sum(sum[:0])[:tokenMAC]
 }
 
-// socketIndex is the place of a socket among ours; 255: none.
+// socketIndex returns the index of a socket among the listeners; 255: none.
 func (r *Relay) socketIndex(s *transport.UDPSocket) byte {
 	if i := r.cfg.Transport.SocketIndex(s); i >= 0 && i < math.MaxUint8 {
 		return byte(i)
@@ -189,7 +189,7 @@ func (r *Relay) readReturnToken(head []byte) *transport.RelayInfo {
 	return p
 }
 
-// topVia is the first value of the first Via.
+// topVia returns the first value of the first Via.
 func topVia(head []byte) []byte {
 	for len(head) > 0 && !bytes.HasPrefix(head, []byte("\r\n")) {
 		var line []byte
@@ -203,7 +203,7 @@ func topVia(head []byte) []byte {
 	return nil
 }
 
-// viaParam is a parameter of a Via that we wrote. name includes the semicolon and the equals sign.
+// viaParam returns a parameter of a Via that a relay wrote. name includes the semicolon and the equals sign.
 func viaParam(via []byte, name string) []byte {
 	_, value, found := bytes.Cut(via, []byte(name))
 	if !found {
@@ -215,14 +215,14 @@ func viaParam(via []byte, name string) []byte {
 	return value
 }
 
-// sealMAC makes one proof at a time, with room for what goes in and out.
+// sealMAC computes one proof at a time and reuses its buffers.
 type sealMAC struct {
 	hash hash.Hash
 	text []byte
 	sum  [sha256.Size]byte
 }
 
-// newSealMACs returns a pool of *sealMAC of a key.
+// newSealMACs returns a pool of *sealMAC for a key.
 func newSealMACs(key []byte) *sync.Pool {
 	return &sync.Pool{New: func() any { return &sealMAC{hash: hmac.New(sha256.New, key)} }}
 }

@@ -1,6 +1,6 @@
-// Package forking calls all contacts of a phone at once: the first that answers has the call.
+// Package forking calls all contacts of a phone at once. The first contact that answers gets the call.
 //
-// An INVITE is sent to each contact; the owner gets the events of a single leg.
+// Each contact gets an INVITE. The owner receives the events of a single leg.
 package forking
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// maxLegs bounds the contacts that one call rings at a time.
+// maxLegs bounds the contacts that one call rings at the same time.
 const maxLegs = registrar.MaxBindings
 
 // Inviter sends an INVITE to one contact.
@@ -21,27 +21,26 @@ type Inviter interface {
 	Invite(in sip.Invite) (*sip.Dialog, error)
 }
 
-// Call is a call to several contacts, a single leg to its owner. The first contact that
-// answers has the call and the others are cancelled. A contact that answers in the same
-// moment is acknowledged and ended. The owner gets the events of an Invite, with one
-// Refused, or one Answered and later one Ended.
+// Call is a call to several contacts, which its owner sees as a single leg. The first contact that answers gets the
+// call, and the other legs are cancelled. A contact that answers at the same moment is acknowledged and ended. The
+// owner gets the events of an Invite: one Refused, or one Answered and later one Ended.
 type Call struct {
 	notify func(sip.Event)
 
 	mu         sync.Mutex
 	legs       []*sip.Dialog
-	sent       bool // all INVITEs are on their way
-	open       int  // legs that may still answer
+	sent       bool // all INVITEs were sent
+	open       int  // legs that may still be answered
 	winner     *sip.Dialog
-	gone       bool // cancelled, or refused
+	gone       bool // cancelled or refused
 	best       *outcome.Final
 	trying     bool
 	queue      []sip.Event
 	delivering bool
 }
 
-// Invite calls all contacts of in at once. in is as for sip.Invite; Target and URI are
-// those of each contact. Attempt with the index of the contact is the source of each Call-ID.
+// Invite calls all contacts of in at the same time. in is as for sip.Invite; each contact sets Target and URI. Each
+// Call-ID is derived from Attempt and the index of the contact.
 func Invite(agent Inviter, in sip.Invite) (*Call, error) {
 	contacts := in.Contacts[:min(len(in.Contacts), maxLegs)]
 	in.Contacts = nil
@@ -77,7 +76,7 @@ func Invite(agent Inviter, in sip.Invite) (*Call, error) {
 	return r, nil
 }
 
-// contactLeg knows which dialog an event is of, also before Invite returns.
+// contactLeg is one leg. It records to which dialog an event belongs, also before Invite returns.
 type contactLeg struct {
 	call  *Call
 	early []sip.Event
@@ -108,8 +107,8 @@ func (l *contactLeg) handleEvent(e sip.Event) {
 	l.call.handleEvent(l.d, e)
 }
 
-// handleEvent takes an event of one leg. It must not wait: a dialog whose lock may be held is called on a goroutine of its
-// own.
+// handleEvent handles an event of one leg. It must not wait. A dialog whose lock may be held is called on a
+// goroutine of its own.
 func (r *Call) handleEvent(d *sip.Dialog, e sip.Event) {
 	if d == r.winner {
 		r.emit(e)
@@ -119,7 +118,7 @@ func (r *Call) handleEvent(d *sip.Dialog, e sip.Event) {
 	case sip.Answered:
 		r.open--
 		if r.winner != nil {
-			go d.Bye(26, "answered elsewhere") // non-selected user clearing (Q.850)
+			go d.Bye(26, "answered elsewhere") // Q.850 cause 26: non-selected user clearing
 			return
 		}
 		r.winner = d
@@ -145,7 +144,7 @@ func (r *Call) handleEvent(d *sip.Dialog, e sip.Event) {
 		if r.winner == nil {
 			r.emit(e)
 		}
-	default: // the end of a leg that does not have the call is not reported
+	default: // the end of a leg that did not get the call is not reported
 	}
 }
 
@@ -156,8 +155,8 @@ func (r *Call) noteUncallable(f outcome.Final) {
 	r.keepBest(f)
 }
 
-// keepBest keeps the response that says most: that of a person rather than of a machine, as a forking proxy chooses
-// (RFC 3261 §16.7).
+// keepBest keeps the best refusal of all legs, as a forking proxy does (RFC 3261 §16.7): the response of a person
+// is preferred to that of a machine.
 func (r *Call) keepBest(f outcome.Final) {
 	if r.best == nil || finalRank(&f) > finalRank(r.best) {
 		r.best = &f
@@ -210,14 +209,14 @@ func (r *Call) unlock() {
 	r.mu.Unlock()
 }
 
-// Answered is the dialog of the phone that has the call; nil before.
+// Answered returns the dialog that got the call; nil before the answer.
 func (r *Call) Answered() *sip.Dialog {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.winner
 }
 
-// Dialog is the answered one, or the first that rings.
+// Dialog returns the answered dialog, or before the answer the first dialog.
 func (r *Call) Dialog() *sip.Dialog {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -227,21 +226,21 @@ func (r *Call) Dialog() *sip.Dialog {
 	return r.legs[0]
 }
 
-// Cancel gives all legs up; an answered call is ended.
+// Cancel cancels all legs. An answered call is ended.
 func (r *Call) Cancel(reason string) {
 	for _, d := range r.giveUp() {
 		d.Cancel(reason)
 	}
 }
 
-// Bye ends the call; before the answer all legs are cancelled.
+// Bye ends the call. Before the answer all legs are cancelled.
 func (r *Call) Bye(q850 int, text string) {
 	for _, d := range r.giveUp() {
 		d.Bye(q850, text)
 	}
 }
 
-// giveUp are the dialogs that a cancellation concerns.
+// giveUp returns the dialogs that have to be cancelled or ended.
 func (r *Call) giveUp() []*sip.Dialog {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -2,14 +2,14 @@ package message
 
 import "strings"
 
-// maxParams bounds the parameters of one header; more are not looked at.
+// maxParams bounds the parameters of one header. Further parameters are ignored.
 const maxParams = 32
 
-// AuthParams are the comma-separated name=value pairs of a digest header, names
-// in lower case, quotes taken off.
+// AuthParams are the comma-separated name=value pairs of a digest header, with names in lower case and values
+// without quotes.
 type AuthParams []struct{ name, value string }
 
-// Get is the value of a parameter, and whether it is there.
+// Get returns the value of a parameter, and whether the parameter exists.
 func (p AuthParams) Get(name string) (string, bool) {
 	for _, kv := range p {
 		if kv.name == name {
@@ -19,8 +19,7 @@ func (p AuthParams) Get(name string) (string, bool) {
 	return "", false
 }
 
-// HasRepeated tells whether a name stands twice: of two values nobody knows
-// which one counts.
+// HasRepeated reports whether a name occurs twice, which makes its value ambiguous.
 func (p AuthParams) HasRepeated() bool {
 	for i, kv := range p {
 		if _, twice := p[:i].Get(kv.name); twice {
@@ -30,7 +29,7 @@ func (p AuthParams) HasRepeated() bool {
 	return false
 }
 
-// ParseAuthParams reads them; what is no pair is skipped.
+// ParseAuthParams parses the parameters of a digest header. Parts that are not pairs are skipped.
 func ParseAuthParams(s string) AuthParams {
 	var out AuthParams
 	for s != "" && len(out) < maxParams {
@@ -53,7 +52,7 @@ func ParseAuthParams(s string) AuthParams {
 	return out
 }
 
-// paramValue reads a token or a quoted string and returns what follows it.
+// paramValue reads a token or a quoted string, and returns the rest after it.
 func paramValue(s string) (value, rest string) {
 	if s == "" || s[0] != '"' {
 		value, rest, _ = strings.Cut(s, ",")

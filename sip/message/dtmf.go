@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ParseDTMFRelay is the key and the duration in milliseconds of an application/dtmf-relay body, of
-// lines such as "Signal=5" and "Duration=160". key 0: none. Default duration: 160.
+// ParseDTMFRelay reads an application/dtmf-relay body, with lines such as "Signal=5" and "Duration=160". It returns
+// the key, or 0 without one, and the duration in milliseconds. Default duration: 160.
 func ParseDTMFRelay(body []byte) (key byte, duration int) {
 	duration = 160
 	for line := range strings.Lines(string(body)) {
@@ -24,7 +24,7 @@ func ParseDTMFRelay(body []byte) (key byte, duration int) {
 	return key, duration
 }
 
-// ParseDTMFKey is the key that a text names, 10 and 11 for * and #; 0: none.
+// ParseDTMFKey returns the key that a text names, with 10 for * and 11 for #; 0: none.
 func ParseDTMFKey(s string) byte {
 	switch s = strings.ToUpper(s); {
 	case s == "10":

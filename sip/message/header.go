@@ -1,9 +1,9 @@
 package message
 
-// Header is one extra header of a message.
+// Header is an additional header of a message.
 type Header struct{ Name, Value string }
 
-// DialogID names a dialog as one of its two ends sees it.
+// DialogID identifies a dialog from the side whose tag is LocalTag.
 type DialogID struct {
 	CallID, LocalTag, RemoteTag string
 }

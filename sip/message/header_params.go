@@ -6,7 +6,7 @@ import (
 	sipmsg "github.com/emiago/sipgo/sip"
 )
 
-// ContactParam is a parameter of the header, not of the URI, in a name-addr.
+// ContactParam returns a parameter of a Contact header, not of the URI in it.
 func ContactParam(contact, name string) (string, bool) {
 	rest := contact
 	if end := uriEnd(contact); end >= 0 {
@@ -24,8 +24,7 @@ func ContactParam(contact, name string) (string, bool) {
 	return "", false
 }
 
-// uriEnd is the place of the ">" that ends the URI of a name-addr; -1: there
-// is none.
+// uriEnd returns the index of the ">" that ends the URI of a name-addr; -1: there is none.
 func uriEnd(s string) int {
 	quote, angle := false, false
 	for i := 0; i < len(s); i++ {
@@ -44,7 +43,7 @@ func uriEnd(s string) int {
 	return -1
 }
 
-// ParamValue is the value of a parameter, "" without it.
+// ParamValue returns the value of a parameter, "" without it.
 func ParamValue(p sipmsg.HeaderParams, name string) string {
 	for _, kv := range p {
 		if strings.EqualFold(strings.TrimSpace(kv.K), name) {
@@ -54,7 +53,7 @@ func ParamValue(p sipmsg.HeaderParams, name string) string {
 	return ""
 }
 
-// HasParam says whether there is a parameter.
+// HasParam reports whether a parameter exists.
 func HasParam(p sipmsg.HeaderParams, name string) bool {
 	for _, kv := range p {
 		if strings.EqualFold(strings.TrimSpace(kv.K), name) {

@@ -10,16 +10,16 @@ import (
 	sipmsg "github.com/emiago/sipgo/sip"
 )
 
-// MaxURI bounds the URI that a peer wants us to call, in bytes.
+// MaxURI bounds the target URI of a REFER, in bytes.
 const MaxURI = 512
 
-// RAck is what a PRACK acknowledges (RFC 3262 7.2).
+// RAck identifies the response that a PRACK acknowledges (RFC 3262 §7.2).
 type RAck struct {
 	RSeq, CSeq uint32
 	Method     string
 }
 
-// ParseRAck reads "776656 1 INVITE".
+// ParseRAck parses a RAck header such as "776656 1 INVITE".
 func ParseRAck(s string) (r RAck, ok bool) {
 	f := strings.Fields(s)
 	if len(f) != 3 || !IsToken(f[2]) {
@@ -36,7 +36,7 @@ func ParseRAck(s string) (r RAck, ok bool) {
 	return RAck{uint32(rseq), uint32(cseq), f[2]}, true
 }
 
-// RSeq is the number of a reliable provisional answer, 0 for another one.
+// RSeq returns the number of a reliable provisional response, 0 for any other message.
 func (m *Message) RSeq() uint32 {
 	n, err := strconv.ParseUint(strings.TrimSpace(m.HeaderValue("RSeq")), 10, 31)
 	if err != nil || m.Code == 100 || !m.Requires("100rel") {
@@ -45,10 +45,10 @@ func (m *Message) RSeq() uint32 {
 	return uint32(n)
 }
 
-// Requires says whether a request requires an option.
+// Requires reports whether the Require header of a message names an option.
 func (m *Message) Requires(option string) bool { return hasToken(m.require, option) }
 
-// Supports tells whether the sender knows an option: it lists or requires it.
+// Supports reports whether the sender supports an option: its Supported or Require header names the option.
 func (m *Message) Supports(option string) bool {
 	if m.Requires(option) {
 		return true
@@ -61,7 +61,7 @@ func (m *Message) Supports(option string) bool {
 	return false
 }
 
-// Allows tells whether the sender's Allow names a method.
+// Allows reports whether the Allow header names a method.
 func (m *Message) Allows(method string) bool {
 	for _, value := range m.HeaderValues("Allow") {
 		if hasToken(SplitList(value), method) {
@@ -80,7 +80,7 @@ func hasToken(tokens []string, one string) bool {
 	return false
 }
 
-// ParseSessionExpires reads the seconds of Session-Expires or Min-SE, and a refresher.
+// ParseSessionExpires parses a Session-Expires or Min-SE header: the interval and the refresher.
 func ParseSessionExpires(s string) (d time.Duration, refresher string, ok bool) {
 	head, params, _ := strings.Cut(s, ";")
 	n, err := strconv.ParseUint(strings.TrimSpace(head), 10, 32)
@@ -102,8 +102,7 @@ func ParseSessionExpires(s string) (d time.Duration, refresher string, ok bool) 
 	return time.Duration(n) * time.Second, refresher, true
 }
 
-// ParseReplaces reads a Replaces header (RFC 3891 6.1). to and from are the
-// tags as they stand there.
+// ParseReplaces parses a Replaces header (RFC 3891 §6.1). to and from are the values of to-tag and from-tag.
 func ParseReplaces(s string) (callID, to, from string, earlyOnly, ok bool) {
 	callID, params, _ := strings.Cut(s, ";")
 	callID = strings.TrimSpace(callID)
@@ -131,7 +130,7 @@ func ParseReplaces(s string) (callID, to, from string, earlyOnly, ok bool) {
 	return callID, to, from, earlyOnly, true
 }
 
-// FormatReplaces writes a Replaces header: the tag of the peer is our RemoteTag.
+// FormatReplaces writes a Replaces header. The to-tag is the RemoteTag of the dialog.
 func FormatReplaces(id *DialogID) (string, error) {
 	s := id.CallID + ";to-tag=" + id.RemoteTag + ";from-tag=" + id.LocalTag
 	if _, _, _, _, ok := ParseReplaces(s); !ok {
@@ -140,9 +139,8 @@ func FormatReplaces(id *DialogID) (string, error) {
 	return s, nil
 }
 
-// ParseReferTo reads whom a REFER wants us to call. Headers of the URI other
-// than Replaces, and any method but INVITE, would let a stranger word our
-// request: the first are left out, the second is refused.
+// ParseReferTo parses the Refer-To header of a REFER. A method other than INVITE is refused, and all headers of the
+// URI except Replaces are removed, because they would let a peer write parts of the new request.
 func ParseReferTo(s string) (uri string, replaces *DialogID, ok bool) {
 	uri = ReadURI(s)
 	if len(uri) > MaxURI || !hasOnlyURIChars(uri) {
@@ -170,7 +168,7 @@ func ParseReferTo(s string) (uri string, replaces *DialogID, ok bool) {
 	return uri, replaces, true
 }
 
-// ParseSipfrag reads the status line of a message/sipfrag (RFC 3420).
+// ParseSipfrag parses the status line of a message/sipfrag body (RFC 3420).
 func ParseSipfrag(body []byte) (code int, phrase string, ok bool) {
 	text := strings.TrimLeft(string(body[:min(len(body), 256)]), "\r\n \t")
 	line, _, _ := strings.Cut(text, "\n")
@@ -221,7 +219,7 @@ func firstOfList(s string) string {
 	return ""
 }
 
-// ReadURI is the URI of a name-addr or addr-spec, with its URI parameters.
+// ReadURI returns the URI of a name-addr or addr-spec, with its URI parameters.
 func ReadURI(s string) string {
 	quote := false
 	for i := 0; i < len(s); i++ {
@@ -237,14 +235,14 @@ func ReadURI(s string) string {
 	return strings.TrimSpace(TextBefore(s, ";"))
 }
 
-// TextBefore is the text before the first separator, or all of it without a separator.
+// TextBefore returns the text before the first separator, or all of it without a separator.
 func TextBefore(s, sep string) string {
 	head, _, _ := strings.Cut(s, sep)
 	return head
 }
 
-// displayName is the text of a quoted display name: quoted pairs are resolved. Invalid UTF-8 is read as ISO 8859-1, which
-// other phones write.
+// displayName returns the text of a quoted display name with quoted pairs resolved. Invalid UTF-8 is read as ISO
+// 8859-1, which some phones write.
 func displayName(quoted string) string {
 	var b []byte
 	for i := 0; i < len(quoted); i++ {
@@ -264,7 +262,7 @@ func displayName(quoted string) string {
 	return strings.TrimSpace(strings.Map(ReplaceControlChar, text))
 }
 
-// URIUser is the user of a URI, unescaped (RFC 3261 §19.1.2): most of the time a number. Invalid escapes stay as they are.
+// URIUser returns the unescaped user of a URI (RFC 3261 §19.1.2), usually a number. Invalid escapes are kept.
 func URIUser(u sipmsg.Uri) string {
 	user := TextBefore(u.User, ";")
 	if u.Scheme == "tel" {
@@ -276,7 +274,7 @@ func URIUser(u sipmsg.Uri) string {
 	return user
 }
 
-// ParseReason reads a Reason header (RFC 3326): its Q.850 cause and its text.
+// ParseReason returns the Q.850 cause and the text of Reason headers (RFC 3326).
 func ParseReason(values []string) (q850 int, text string) {
 	for _, value := range values {
 		for _, one := range SplitList(value) {
@@ -297,7 +295,7 @@ func ParseReason(values []string) (q850 int, text string) {
 	return q850, text
 }
 
-// FormatReason writes the value of a Reason header (RFC 3326).
+// FormatReason returns the value of a Reason header (RFC 3326).
 func FormatReason(q850 int, text string) string {
 	value := "Q.850;cause=" + strconv.Itoa(q850)
 	if text != "" {

@@ -2,23 +2,23 @@ package message
 
 import "strings"
 
-// Hold is how an offer puts us on hold; each spelling is in use.
+// Hold is the way in which an offer puts this side on hold. Each way is in use.
 type Hold uint8
 
-// The spellings of hold. On all of them nobody listens to us, or nobody may.
+// The ways of putting a call on hold. In all of them the remote party does not listen.
 const (
 	HoldNone     Hold = iota
-	HoldSendOnly      // a=sendonly: their music is to be heard
-	HoldInactive      // a=inactive: silence both ways
+	HoldSendOnly      // a=sendonly: the remote party sends, for example music on hold
+	HoldInactive      // a=inactive: no audio in either direction
 	HoldZero          // c=IN IP4 0.0.0.0 (RFC 2543)
 )
 
-// ReadHold reads the hold of an offer's first audio stream. An offer without
-// audio, or with a refused one (port 0), holds nothing.
+// ReadHold returns how the first audio stream of an offer puts the call on hold. An offer without audio, or with
+// rejected audio (port 0), is no hold.
 func ReadHold(offer []byte) Hold {
-	var session, audio Hold // directions
-	var zeroSession, zeroAudio, named, directed bool
-	section := 0 // 0: session, 1: the first audio, 2: beyond
+	var session, audio Hold                          // directions
+	var zeroSession, zeroAudio, named, directed bool // 0: session level, 1: first audio section, 2: later sections
+	section := 0                                     // 0: session, 1: the first audio, 2: beyond
 	for line := range strings.Lines(string(offer)) {
 		line = strings.TrimRight(line, "\r\n \t")
 		if strings.HasPrefix(line, "m=") {

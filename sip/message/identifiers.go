@@ -9,21 +9,21 @@ import (
 	"sync"
 )
 
-// BranchCookie begins each branch (RFC 3261 §8.1.1.7).
+// BranchCookie is the beginning of each branch (RFC 3261 §8.1.1.7).
 const (
-	BranchCookie = "z9hG4bK" // RFC 3261 8.1.1.7
+	BranchCookie = "z9hG4bK" // RFC 3261 §8.1.1.7
 	callIDPrefix = "cb-"
-	callIDCore   = 24 // hex digits that name the leg
-	callIDCheck  = 12 // hex digits that prove it is ours
+	callIDCore   = 24 // hex digits that identify the leg
+	callIDCheck  = 12 // hex digits that prove that this installation created the Call-ID
 )
 
-// Identifiers derives every name we put on the wire from one secret, so that a
-// leg's names are known before it is sent and recognised after a crash.
+// Identifiers derives Call-IDs, tags and branches from one secret. So the identifiers of a leg are known before it
+// is sent and recognized after a crash.
 type Identifiers struct {
 	macs *sync.Pool // of *macer
 }
 
-// macer makes one name at a time, with room for what goes in and out.
+// macer computes one identifier at a time and reuses its buffers.
 type macer struct {
 	hash hash.Hash
 	text []byte
@@ -31,12 +31,12 @@ type macer struct {
 	hex  [2 * sha256.Size]byte
 }
 
-// NewIdentifiers derives from a secret.
+// NewIdentifiers returns the identifiers of a secret.
 func NewIdentifiers(secret []byte) Identifiers {
 	return Identifiers{&sync.Pool{New: func() any { return &macer{hash: hmac.New(sha256.New, secret)} }}}
 }
 
-// MAC is the HMAC of some parts, in hexadecimal digits.
+// MAC returns the first hex digits of the HMAC of some parts.
 func (id Identifiers) MAC(digits int, parts ...string) string {
 	m, _ := id.macs.Get().(*macer)
 	defer id.macs.Put(m)
@@ -50,7 +50,7 @@ func (id Identifiers) MAC(digits int, parts ...string) string {
 	return string(m.hex[:digits])
 }
 
-// LegCallID is the Call-ID of a leg of an attempt.
+// LegCallID returns the Call-ID of a leg of an attempt.
 func (id Identifiers) LegCallID(attempt string, leg int) string {
 	core := id.MAC(callIDCore, "call", attempt, strconv.Itoa(leg))
 	return callIDPrefix + core + id.MAC(callIDCheck, "check", core)
@@ -70,16 +70,15 @@ func (id Identifiers) IsLegCallID(callID string) bool {
 	return hmac.Equal([]byte(check), []byte(id.MAC(callIDCheck, "check", core)))
 }
 
-// FromTag is our From-tag of an outbound call.
+// FromTag returns the From tag of an outbound call.
 func (id Identifiers) FromTag(callID string) string { return id.MAC(16, "tag", callID) }
 
-// ToTag is our To-tag of an inbound call: the same for a retransmission,
-// even after a restart.
+// ToTag returns the To tag of an inbound call. It is the same for a retransmission, even after a restart.
 func (id Identifiers) ToTag(callID, fromTag string) string {
 	return id.MAC(16, "answer", callID, fromTag)
 }
 
-// Branch is that of a request in the dialog of a Call-ID and our tag.
+// Branch returns the branch of a request in the dialog of a Call-ID and a local tag.
 func (id Identifiers) Branch(callID, tag string, cseq uint32, method, fork string) string {
 	return BranchCookie + id.MAC(24, "branch", callID, tag, strconv.FormatUint(uint64(cseq), 10), method, fork)
 }

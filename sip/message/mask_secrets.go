@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// RelayHeader is the first header of a message that one node relays to another: the
-// original source, or the destination.
+// RelayHeader is the first header of a message that one node relays to another. It states the original source or
+// the destination.
 const (
 	RelayHeader      = "Callboard-Relay"
 	RelayHeaderLower = "callboard-relay"
 )
 
-// MaskSecrets is a copy of a message without its secrets. They are hidden in each spelling that our parsers accept: folded
-// lines, blanks, any case.
+// MaskSecrets returns a copy of a message with its secrets masked. They are masked in every notation that the
+// parsers accept: folded lines, white space, any case.
 func MaskSecrets(b []byte) []byte {
 	b = bytes.Clone(b)
 	head, body := b, []byte(nil)
@@ -48,7 +48,7 @@ func MaskSecrets(b []byte) []byte {
 	return b
 }
 
-// CutHeader cuts off the first header with the lines over which it goes on.
+// CutHeader cuts off the first header with its continuation lines.
 func CutHeader(head []byte) (line, rest []byte) {
 	for from := 0; ; {
 		i := bytes.Index(head[from:], []byte("\r\n"))
@@ -62,7 +62,7 @@ func CutHeader(head []byte) (line, rest []byte) {
 	}
 }
 
-// hideCredentials keeps who asks and where, and hides the proof.
+// hideCredentials masks the response of a digest header. User, realm and URI stay readable.
 func hideCredentials(value []byte) {
 	value = bytes.TrimLeft(value, " \t\r\n")
 	lower := bytes.ToLower(value)
@@ -88,7 +88,7 @@ func hideCredentials(value []byte) {
 	}
 }
 
-// hideURIs hides the passwords of SIP URIs.
+// hideURIs masks the passwords in SIP URIs.
 func hideURIs(line []byte) {
 	for rest := line; ; {
 		colon := bytes.IndexByte(rest, ':')
@@ -111,7 +111,7 @@ func hideURIs(line []byte) {
 	}
 }
 
-// EqualHeaderName compares without regard to case; name is in small letters.
+// EqualHeaderName compares a header name without regard to case. name is in lower case.
 func EqualHeaderName(b []byte, name string) bool {
 	return len(b) == len(name) && endsIn(b, name)
 }
@@ -136,7 +136,7 @@ func lower(c byte) byte {
 	return c
 }
 
-// maskDTMF hides the keys that an INFO tells, whatever its type.
+// maskDTMF masks the keys in the body of an INFO, whatever its content type.
 func maskDTMF(line []byte) {
 	name, value, found := bytes.Cut(line, []byte("="))
 	switch {
@@ -147,7 +147,7 @@ func maskDTMF(line []byte) {
 	}
 }
 
-// maskSDPKeys hides the keys of a line of SDP, and keeps the tag and the suite.
+// maskSDPKeys masks the keys in a line of SDP. The tag and the crypto suite stay readable.
 func maskSDPKeys(line []byte) {
 	kind, value, found := bytes.Cut(line, []byte("="))
 	if !found {
@@ -174,7 +174,7 @@ func maskSDPKeys(line []byte) {
 	}
 }
 
-// cutField parts a text at its first blanks.
+// cutField splits a text at its first white space.
 func cutField(text []byte) (field, rest []byte) {
 	i := bytes.IndexAny(text, " \t")
 	if i < 0 {

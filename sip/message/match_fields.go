@@ -10,12 +10,13 @@ import (
 
 const (
 	maxMatchFields = 16
-	maxMatchValue  = 256 // bytes; longer values match nothing
+	maxMatchValue  = 256 // in bytes; longer values match nothing
 )
 
-// MatchFields are the parts of a request that domain.TrunkMatch compares, by header name in lower case. They are the
-// parameters of Request-URI, From, To and Contact, without user and host, and the values of P-Charge-Info and of extension
-// headers (X-…). A header that occurs twice, or that is too long, has an empty value, which matches nothing.
+// MatchFields returns the parts of a request that domain.TrunkMatch compares, by header name in lower case. They
+// are the parameters of Request-URI, From, To and Contact, without user and host, and the values of P-Charge-Info
+// and of extension headers (X-…). A header that occurs twice or is too long has an empty value, which matches
+// nothing.
 func (m *Message) MatchFields() map[string]string {
 	var fields map[string]string
 	put := func(name, value string) {
@@ -50,7 +51,7 @@ func uriText(u sipmsg.Uri) string {
 	return u.String()
 }
 
-// partyParameters are those of the URI and of the header, without the tag.
+// partyParameters returns the parameters of the URI and of the header, without the tag.
 func partyParameters(p *Party) string {
 	if p == nil {
 		return ""
@@ -68,8 +69,7 @@ func partyParameters(p *Party) string {
 	return strings.Join(parts, ";")
 }
 
-// uriParameters are those of the user part (RFC 4904) and those of the URI,
-// each behind a semicolon.
+// uriParameters returns the parameters of the user part (RFC 4904) and of the URI, each after a semicolon.
 func uriParameters(uri string) string {
 	uri, _, _ = strings.Cut(uri, "?")
 	user, host := "", uri

@@ -1,8 +1,7 @@
-// Package message reads and writes SIP messages (RFC 3261).
+// Package message parses and writes SIP messages (RFC 3261).
 //
-// It knows no sockets and no dialogs. A message is read from what sipgo has
-// parsed, and written by a Writer, which refuses values that would begin a
-// header of their own.
+// A Message is read from a message that sipgo has parsed. A Writer writes messages and refuses values that would
+// add a header.
 package message
 
 import (
@@ -36,18 +35,18 @@ const (
 	ContentSipfrag   = "message/sipfrag"
 )
 
-// MaxVias is how many hops a request may have made. A user agent does not judge
-// Max-Forwards (RFC 4475 section 3.3.11), and nodes that pass on are one.
+// MaxVias is the maximum number of hops of a request. A user agent does not check Max-Forwards (RFC 4475 §3.3.11),
+// and the nodes of an installation count as one user agent.
 const MaxVias = 70
 
-// Message is a received message as its sender has written it.
+// Message is a received message.
 type Message struct {
 	Method, Version string // of the request line, or the version of the status line
 	URI             sipmsg.Uri
 	Code            int // 0 for a request
 	Phrase          string
 	Vias            []*sipmsg.ViaHeader
-	Relayed         bool // by another node, whose Via is the topmost
+	Relayed         bool // another node relayed the message, whose Via is the topmost
 	From, To        *Party
 	CallID          string
 	CSeq            uint32
@@ -55,17 +54,17 @@ type Message struct {
 	Contact         string
 	Routes          []string // Record-Route, in order of appearance
 	require         []string
-	accept          []string // in lower case, without parameters; nil: no such header
+	accept          []string // content types in lower case, without parameters; nil: no Accept header
 	ContentType     string
 	Encoding        string
-	Body            []byte // or the part of it that Callboard understands, see SelectBodyPart
-	PartType        string // the content type of that part, with its parameters
-	UnknownPart     string // the kind of a part that is not known and must be understood
+	Body            []byte // the whole body, or the part that Callboard understands, see SelectBodyPart
+	PartType        string // content type of that part, with its parameters
+	UnknownPart     string // content type of a required part that is not understood
 	Headers         []sipmsg.Header
-	RepeatedHeader  string // a single-value header that stands twice
+	RepeatedHeader  string // name of a single-value header that occurs twice
 }
 
-// Party is a From or a To.
+// Party is a From or a To header.
 type Party struct {
 	Value string // as received
 	Name  string
@@ -73,21 +72,21 @@ type Party struct {
 	Tag   string
 }
 
-// IsRequest tells a request from a response.
+// IsRequest reports whether a message is a request.
 func (m *Message) IsRequest() bool { return m.Code == 0 }
 
-// RestoreMethodCase takes the method as it was on the wire. Methods are case-sensitive (RFC 3261 §7.1), but sipgo writes
-// them in capitals.
+// RestoreMethodCase sets the method as it was on the wire. Methods are case-sensitive (RFC 3261 §7.1), but sipgo
+// converts them to upper case.
 func (m *Message) RestoreMethodCase(raw []byte) {
 	if method, _, found := bytes.Cut(raw, []byte(" ")); found && m.IsRequest() && string(method) != m.Method {
 		m.Method = string(method)
 	}
 }
 
-// Branch is that of the Via that the sender has written.
+// Branch returns the branch of the Via that the sender has written.
 func (m *Message) Branch() string { return ParamValue(m.SenderVia().Params, "branch") }
 
-// HeaderValue is the first header of a name, "" without one.
+// HeaderValue returns the first header of a name, "" without one.
 func (m *Message) HeaderValue(name string) string {
 	for _, h := range m.Headers {
 		if named(h.Name(), name) {
@@ -97,12 +96,12 @@ func (m *Message) HeaderValue(name string) string {
 	return ""
 }
 
-// named compares header names, compact forms included.
+// named reports whether two header names are equal, including compact forms.
 func named(have, want string) bool {
 	return strings.EqualFold(have, want) || len(have) == 1 && strings.EqualFold(CanonicalName(have), want)
 }
 
-// HeaderValues are those of all headers of a name.
+// HeaderValues returns the values of all headers of a name.
 func (m *Message) HeaderValues(name string) []string {
 	var found []string
 	for _, h := range m.Headers {
@@ -113,8 +112,8 @@ func (m *Message) HeaderValues(name string) []string {
 	return found
 }
 
-// HeaderParsers are the headers that sipgo reads for us; the rest arrive as text,
-// so that a broken Contact costs a 400 and not the message.
+// HeaderParsers returns the headers that sipgo parses. All other headers arrive as text, so that a malformed
+// Contact is answered with 400 instead of dropping the message.
 func HeaderParsers() map[string]sipmsg.HeaderParser {
 	kept := make(map[string]sipmsg.HeaderParser)
 	all := sipmsg.DefaultHeadersParser()
@@ -126,15 +125,15 @@ func HeaderParsers() map[string]sipmsg.HeaderParser {
 	via := all["via"]
 	kept["via"] = func(name []byte, value string) (sipmsg.Header, error) { return via(name, trimSentBy(value)) }
 	kept["v"] = kept["via"]
-	cseq := all["cseq"] // takes one space only, where the grammar allows more (RFC 3261 §25.1)
+	cseq := all["cseq"] // accepts one space only, although the grammar allows more (RFC 3261 §25.1)
 	kept["cseq"] = func(name []byte, value string) (sipmsg.Header, error) {
 		return cseq(name, strings.Join(strings.Fields(value), " "))
 	}
 	return kept
 }
 
-// trimSentBy moves white space that may stand around the slashes and the colon of a Via (RFC 3261 §25.1) to its
-// front, where the parser ignores it. The length stays, for the parser counts it in a list.
+// trimSentBy moves white space around the slashes and the colon of a Via (RFC 3261 §25.1) to its front, where the
+// parser ignores it. The length stays the same, because the parser counts it in a list.
 func trimSentBy(value string) string {
 	head := value[:strings.IndexAny(value+";", ";,")]
 	var b strings.Builder
@@ -153,8 +152,7 @@ func trimSentBy(value string) string {
 	return strings.Repeat(" ", len(head)-b.Len()) + b.String() + value[len(head):]
 }
 
-// CanonicalName is the name of a header in lower case, and in full where it has
-// a compact form (RFC 3261 §7.3.3).
+// CanonicalName returns the name of a header in lower case. Compact forms are expanded (RFC 3261 §7.3.3).
 func CanonicalName(name string) string {
 	switch lower := strings.ToLower(name); lower {
 	case "v":
@@ -190,8 +188,7 @@ func CanonicalName(name string) string {
 	}
 }
 
-// Parse takes what sipgo has parsed. ok is false when not even an error could be
-// answered.
+// Parse reads a message that sipgo has parsed. ok is false if the message lacks what even an error response needs.
 func (m *Message) Parse(in sipmsg.Message) (ok bool) {
 	switch in := in.(type) {
 	case *sipmsg.Request:
@@ -212,7 +209,7 @@ func (m *Message) Parse(in sipmsg.Message) (ok bool) {
 	return len(m.Vias) > 0 && len(m.Vias) <= MaxVias && m.From != nil && m.To != nil && m.CallID != "" && m.CSeqMethod != ""
 }
 
-// addHeader files one header.
+// addHeader stores one header.
 func (m *Message) addHeader(h sipmsg.Header, seen map[string]bool) {
 	name := CanonicalName(h.Name())
 	switch name {
@@ -252,7 +249,7 @@ func (m *Message) addHeader(h sipmsg.Header, seen map[string]bool) {
 	case "require":
 		m.require = append(m.require, SplitList(h.Value())...)
 	case "accept":
-		m.accept = append(m.accept, "") // an empty header accepts nothing
+		m.accept = append(m.accept, "") // an empty Accept header accepts nothing
 		for _, one := range SplitList(h.Value()) {
 			m.accept = append(m.accept, strings.ToLower(strings.TrimSpace(TextBefore(one, ";"))))
 		}
@@ -263,7 +260,7 @@ func (m *Message) addHeader(h sipmsg.Header, seen map[string]bool) {
 	}
 }
 
-// SenderVia is the one that its sender has written.
+// SenderVia returns the Via that the sender has written.
 func (m *Message) SenderVia() *sipmsg.ViaHeader {
 	if m.Relayed && len(m.Vias) > 1 {
 		return m.Vias[1]

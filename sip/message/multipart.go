@@ -11,22 +11,22 @@ import (
 	"strings"
 )
 
-// The bounds of a body of several parts.
+// Limits of a multipart body.
 const (
-	maxParts     = 16 // in all
-	maxPartDepth = 3  // of parts within parts
+	maxParts     = 16 // in total
+	maxPartDepth = 3  // nesting of multipart parts
 )
 
-// bodyPart is one part of a body, or a whole one.
+// bodyPart is one part of a body, or a whole body.
 type bodyPart struct {
 	contentType string // with its parameters
 	kind        string // contentType in lower case, without parameters
-	optional    bool   // handling=optional: to be passed over where it is not understood
+	optional    bool   // handling=optional: ignored if it is not understood
 	required    bool   // handling=required
 	body        []byte
 }
 
-// understoodTypes are the kinds of bodies that a message may carry for us.
+// understoodTypes returns the content types that are understood in a message.
 func (m *Message) understoodTypes() []string {
 	switch {
 	case m.IsRequest() && m.Method == MethodInfo:
@@ -39,8 +39,8 @@ func (m *Message) understoodTypes() []string {
 	return []string{ContentSDP}
 }
 
-// SelectBodyPart replaces a multipart body by the part that Callboard understands (RFC 5621 section 3.1). Optional unknown parts
-// are dropped; a required one is named in UnknownPart. A body that cannot be parsed stays as it is.
+// SelectBodyPart replaces a multipart body by the part that Callboard understands (RFC 5621 §3.1). Optional unknown
+// parts are dropped; a required one is named in UnknownPart. A body that cannot be parsed stays as it is.
 func (m *Message) SelectBodyPart() {
 	if len(m.Body) == 0 {
 		return
@@ -80,8 +80,8 @@ func newBodyPart(contentType, disposition string, body []byte) bodyPart {
 	return p
 }
 
-// find looks for the first part of a kind that is understood; of alternatives it is the last (RFC 2046 section 5.1.4).
-// unknown is the kind of a part that is required and not understood. ok is false where the parts cannot be read.
+// find returns the first part with an understood content type; of alternatives it is the last (RFC 2046 §5.1.4).
+// unknown is the content type of a required part that is not understood. ok is false if the parts cannot be parsed.
 func (p *bodyPart) find(understood []string, parts *int, depth int) (found *bodyPart, unknown string, ok bool) {
 	boundary := boundaryOf(p.contentType)
 	if boundary == "" || depth == maxPartDepth {
@@ -110,7 +110,7 @@ func (p *bodyPart) find(understood []string, parts *int, depth int) (found *body
 	}
 }
 
-// understoodPart is what of a part is understood, as find says it.
+// understoodPart returns what is understood of one part, with the results of find.
 func understoodPart(raw *multipart.Part, understood []string, parts *int, depth int) (found *bodyPart, unknown string, ok bool) {
 	body, err := io.ReadAll(raw)
 	if err != nil {
@@ -128,7 +128,7 @@ func understoodPart(raw *multipart.Part, understood []string, parts *int, depth 
 	return nil, "", true
 }
 
-// encoded says whether a part has to be decoded first.
+// encoded reports whether a part has to be decoded first.
 func encoded(h textproto.MIMEHeader) bool {
 	plain := func(name string, values ...string) bool {
 		v := strings.ToLower(strings.TrimSpace(h.Get(name)))
@@ -137,26 +137,26 @@ func encoded(h textproto.MIMEHeader) bool {
 	return !plain("Content-Encoding", "identity") || !plain("Content-Transfer-Encoding", "binary", "8bit", "7bit")
 }
 
-// boundaryOf is the boundary of a content type, quoted or not; "": it has none.
+// boundaryOf returns the boundary of a content type, quoted or not; "": it has none.
 func boundaryOf(contentType string) string {
 	if _, params, err := mime.ParseMediaType(contentType); err == nil {
 		return params["boundary"]
 	}
-	_, rest, found := strings.Cut(contentType, "boundary=") // with characters that should be quoted
+	_, rest, found := strings.Cut(contentType, "boundary=") // with characters that would have to be quoted
 	if !found {
 		return ""
 	}
 	return strings.Trim(strings.TrimSpace(TextBefore(rest, ";")), `"`)
 }
 
-// Part is one part of a body, or a whole one.
+// Part is one part of a body, or a whole body.
 type Part struct {
 	ContentType string // in lower case, without parameters
 	Body        []byte
 }
 
-// ReadParts are the parts of a message's body as it was on the wire, nested parts included. A body that is not multipart is
-// one part. Text outside of the boundaries is omitted.
+// ReadParts returns the parts of a message's body as it was on the wire, including nested parts. A body that is not
+// multipart is one part. Text outside of the boundaries is omitted.
 func ReadParts(raw []byte) []Part {
 	head, body, found := bytes.Cut(raw, []byte("\r\n\r\n"))
 	if !found || len(body) == 0 {

@@ -1,6 +1,6 @@
 package message
 
-// phrases of the answers we give.
+// phrases are the reason phrases of the responses that Callboard sends.
 var phrases = map[int]string{
 	100: "Trying",
 	181: "Call Is Being Forwarded",
@@ -38,7 +38,7 @@ var phrases = map[int]string{
 	603: "Decline",
 }
 
-// ReasonPhrase is the reason phrase of a status code.
+// ReasonPhrase returns the reason phrase of a status code.
 func ReasonPhrase(code int) string {
 	if p, ok := phrases[code]; ok {
 		return p

@@ -8,10 +8,10 @@ import (
 	sipmsg "github.com/emiago/sipgo/sip"
 )
 
-// IsSingleLine says whether a text holds nothing that ends a line.
+// IsSingleLine reports whether a text has no CR, LF or NUL.
 func IsSingleLine(s string) bool { return !strings.ContainsAny(s, "\r\n\x00") }
 
-// IsToken says whether a text is a token (RFC 3261 §25.1).
+// IsToken reports whether a text is a token (RFC 3261 §25.1).
 func IsToken(s string) bool {
 	for i := range len(s) {
 		if !IsAlnum(s[i]) && !strings.ContainsRune("-.!%*_+`'~", rune(s[i])) {
@@ -145,10 +145,10 @@ func isCallID(s string) bool {
 	return s != ""
 }
 
-// maxContactURI is the longest URI that a Contact may name.
+// maxContactURI is the maximum length of the URI in a Contact.
 const maxContactURI = 256
 
-// IsContactURI tells whether a URI can stand in a request line of ours.
+// IsContactURI reports whether the URI of a Contact can be used as a Request-URI.
 func IsContactURI(s string) bool {
 	var u sipmsg.Uri
 	return IsSIPURI(s) && len(s) <= maxContactURI && IsSingleLine(s) && !strings.ContainsAny(s, "<>\" \t") &&

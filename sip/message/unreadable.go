@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// BuildParseErrorResponse is the answer to a request that cannot be read: 416 where nothing
-// but the scheme of its URI is strange to us, else 400.
+// BuildParseErrorResponse returns the response to a request that cannot be parsed: 416 if only the scheme of its
+// Request-URI is unsupported, otherwise 400.
 func BuildParseErrorResponse(raw []byte) []byte {
 	head, _, found := bytes.Cut(raw, []byte("\r\n\r\n"))
 	if !found {
@@ -46,7 +46,7 @@ func BuildParseErrorResponse(raw []byte) []byte {
 	return b
 }
 
-// isUnsupportedScheme tells whether a URI has a scheme that we do not serve.
+// isUnsupportedScheme reports whether a URI has a scheme that Callboard does not support.
 func isUnsupportedScheme(s string) bool {
 	for i := range len(s) {
 		if !IsAlnum(s[i]) && !strings.ContainsRune("+-.", rune(s[i])) {
@@ -56,7 +56,7 @@ func isUnsupportedScheme(s string) bool {
 	return s != "" && !slices.Contains([]string{"sip", "sips", "tel"}, strings.ToLower(s))
 }
 
-// UnfoldLines are the lines of a head, those that go on over several put together.
+// UnfoldLines returns the lines of a header section. Continuation lines are joined.
 func UnfoldLines(head string) []string {
 	var lines []string
 	for line := range strings.SplitSeq(head, "\r\n") {

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// The values of Allow and Supported.
+// The values of the headers Allow and Supported.
 const (
 	AllowedMethods      = "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE, PRACK, REFER, NOTIFY, MESSAGE"
 	SupportedExtensions = "timer, replaces, 100rel"
 )
 
-// validationRule is one thing the parser lets through and we do not.
+// validationRule is a rule for requests that the parser does not check.
 type validationRule struct {
 	name   string
 	code   int
 	broken func(*Message) bool
 }
 
-// rules are tried in order; the first broken one is answered. A rule that
-// needs to know the dialogs (481, 482, 491) stands where they are known.
+// rules are checked in order, and the first broken rule is answered. Rules that depend on dialogs (481, 482, 491)
+// are checked in package sip.
 var rules = []validationRule{
 	{"version", 505, func(m *Message) bool { return m.Version != "SIP/2.0" }},
 	{"repeated header", 400, func(m *Message) bool { return m.RepeatedHeader != "" }},
@@ -52,8 +52,7 @@ var rules = []validationRule{
 	}},
 }
 
-// Validate returns the code that answers the first rule that a request breaks,
-// and the rule's name. 0: it breaks none.
+// Validate returns the status code and the name of the first rule that a request breaks. 0: it breaks none.
 func (m *Message) Validate() (code int, rule string) {
 	for i := range rules {
 		if rules[i].broken(m) {
@@ -63,8 +62,7 @@ func (m *Message) Validate() (code int, rule string) {
 	return 0, ""
 }
 
-// ValidationRules returns the code that answers a request that breaks a rule,
-// by the rule's name.
+// ValidationRules returns the status code of each rule, by its name.
 func ValidationRules() map[string]int {
 	codes := make(map[string]int, len(rules))
 	for _, r := range rules {
@@ -73,7 +71,7 @@ func ValidationRules() map[string]int {
 	return codes
 }
 
-// KnownMethods are those that exist; the ones we do not serve get 405, others 501.
+// KnownMethods returns the methods that exist. A known but unsupported method gets 405, an unknown method 501.
 func KnownMethods() []string {
 	return []string{
 		MethodInvite, MethodAck, MethodBye, MethodCancel, MethodOptions, MethodInfo, MethodUpdate, MethodPrack, MethodRefer, MethodNotify,
@@ -81,7 +79,7 @@ func KnownMethods() []string {
 	}
 }
 
-// UnsupportedExtensions are the extensions that a request needs and we lack.
+// UnsupportedExtensions returns the extensions that a request requires and Callboard does not support.
 func (m *Message) UnsupportedExtensions() []string {
 	var lacking []string
 	for _, option := range m.require {

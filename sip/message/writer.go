@@ -12,15 +12,14 @@ import (
 // ErrControlCharacter refuses a value that would end its line.
 var ErrControlCharacter = errors.New("control character")
 
-// Writer writes one message. It is the only way bytes leave this package, and
-// it refuses what would let a value begin a header of its own.
+// Writer writes one message. All messages are written by it. It refuses values with which a peer could add a
+// header.
 type Writer struct {
 	b   []byte
 	err error
 }
 
-// scratch lends the buffers in which messages grow; what is kept for
-// retransmission is a copy of its true size.
+// scratch is a pool of buffers in which messages are written. A finished message is a copy of its exact size.
 var scratch = sync.Pool{New: func() any { return &Writer{b: make([]byte, 0, 2048)} }}
 
 func newWriter() *Writer {
@@ -32,14 +31,14 @@ func newWriter() *Writer {
 	return w
 }
 
-// NewRequest begins a request.
+// NewRequest starts a request.
 func NewRequest(method, uri string) *Writer {
 	w := newWriter()
 	w.line(method, " ", uri, " SIP/2.0")
 	return w
 }
 
-// NewResponse begins a response.
+// NewResponse starts a response.
 func NewResponse(code int, phrase string) *Writer {
 	w := newWriter()
 	w.line("SIP/2.0 ", strconv.Itoa(code), " ", phrase)
@@ -58,7 +57,7 @@ func (w *Writer) addLine(may func(string) bool, parts []string) {
 	w.b = append(w.b, '\r', '\n')
 }
 
-// AddHeader adds a header whose value is the parts together.
+// AddHeader adds a header. Its value is the concatenation of the parts.
 func (w *Writer) AddHeader(name string, value ...string) {
 	w.headerName(name)
 	w.line(value...)
@@ -72,16 +71,16 @@ func (w *Writer) headerName(name string) {
 	w.b = append(w.b, ':', ' ')
 }
 
-// RepeatHeader writes a header as the request had it, which may hold NUL in a quoted pair.
+// RepeatHeader copies a header of the request, which may have a NUL in a quoted pair.
 func (w *Writer) RepeatHeader(name string, value ...string) {
 	w.headerName(name)
 	w.addLine(func(s string) bool { return IsSingleLine(strings.ReplaceAll(s, "\\\x00", "")) }, value)
 }
 
-// Finish adds the body and returns the whole message.
+// Finish adds an SDP body and returns the whole message.
 func (w *Writer) Finish(body []byte) ([]byte, error) { return w.FinishWithType(ContentSDP, body) }
 
-// FinishWithType is Finish for a body that may be no SDP.
+// FinishWithType adds a body of any content type and returns the whole message.
 func (w *Writer) FinishWithType(contentType string, body []byte) ([]byte, error) {
 	if len(body) > 0 {
 		w.AddHeader("Content-Type", contentType)

@@ -1,6 +1,6 @@
-// Package outcome is the result of an outbound SIP request: the final response, or the lack of one.
+// Package outcome describes the result of an outbound SIP request: the final response, or why none arrived.
 //
-// Final is what a request ended with, Classify its verdict on the attempt.
+// Final is the result of a request. Classify derives the verdict on the attempt from it.
 package outcome
 
 import (
@@ -14,23 +14,23 @@ import (
 
 // Final is the final response to an outbound request, or why none arrived.
 type Final struct {
-	Code              int // 0 when nothing final arrived
+	Code              int // 0: no final response arrived
 	Phrase            string
 	Reason            string // Reason header as received
 	Q850              int
 	RetryAfter        time.Duration
-	Blocked           bool // 603+, 607, 608, or an analytics reason
+	Blocked           bool // 603 with an analytics reason, 607 or 608: the call was blocked
 	MentionsRateLimit bool // the phrase or a header names rate or channel limits
-	NoResponse        bool // nothing at all arrived
-	TransportFailure  bool // ICMP, connection refused, no such host
-	CallsSuspended    bool // by HoldCalls: the INVITE that was due did not leave
+	NoResponse        bool // no response at all arrived
+	TransportFailure  bool // ICMP error, connection refused or no such host
+	CallsSuspended    bool // the INVITE was not sent because calls are suspended (SuspendCalls)
 	RangBefore        bool
 	Cancelled         bool // by Cancel
-	RingTimeout       bool // by our ring time-out
+	RingTimeout       bool // RingTimeout of the Invite has passed
 	Authenticated     bool // credentials had been sent
-	Sent              bool // at least one INVITE left
+	Sent              bool // at least one INVITE was sent
 	PDD               time.Duration
-	Redirects         []RedirectTarget // of a 3xx, in descending order of preference
+	Redirects         []RedirectTarget // targets of a 3xx, in descending order of preference
 	Identity          []string         // Identity headers of a 3xx (RFC 8224)
 }
 
@@ -56,8 +56,8 @@ func ReadFinal(m *message.Message) Final {
 	return f
 }
 
-// mentionsRateLimit finds the words with which carriers refuse for calls per
-// second or for channels. The text is in lower case.
+// mentionsRateLimit reports whether a response text has the words with which carriers refuse a call because of
+// limits on calls per second or channels. The text is in lower case.
 func mentionsRateLimit(text string) bool {
 	for _, s := range []string{
 		"too many", "calls per second", "per second", "rate limit", "concurrent", "max channels",

@@ -12,24 +12,24 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// RedirectTarget is a target that a 3xx response names in its Contact.
+// RedirectTarget is a target that the Contact of a 3xx response names.
 type RedirectTarget struct {
-	URI       string // as a request line takes it
+	URI       string // in the form of a Request-URI
 	User      string // without the parameters of a number
 	Host      string
 	Port      int    // 0: not named
 	Transport string // udp, tcp or tls; "": not named
 }
 
-// Limits of what is read of a redirection.
+// Limits of what is read from a 3xx response.
 const (
 	maxRedirectTargets = 5
 	maxIdentities      = 4
-	MaxIdentitySize    = 4096 // bytes of one value
+	MaxIdentitySize    = 4096 // bytes of one Identity header
 )
 
-// redirectTargets are the targets of a 3xx in descending order of preference (RFC 3261
-// §8.1.3.4). Contacts that no request line can take are skipped.
+// redirectTargets returns the targets of a 3xx in descending order of preference (RFC 3261 §8.1.3.4). Contacts that
+// cannot be a Request-URI are skipped.
 func redirectTargets(m *message.Message) []RedirectTarget {
 	type ranked struct {
 		target RedirectTarget
@@ -62,7 +62,7 @@ func redirectTargets(m *message.Message) []RedirectTarget {
 	return out
 }
 
-// identities are the Identity headers of a redirecting server (RFC 8224).
+// identities returns the Identity headers of a redirecting server (RFC 8224).
 func identities(m *message.Message) []string {
 	var out []string
 	for _, v := range m.HeaderValues("Identity") {

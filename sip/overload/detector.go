@@ -1,4 +1,4 @@
-// Package overload decides when new inbound calls are refused: because messages wait too long to be read, or because too
+// Package overload decides when new inbound calls are refused: messages wait too long before they are read, or too
 // many calls are unanswered.
 package overload
 
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// behindFor is how long one message that waited too long counts.
+// behindFor is how long a message that waited too long affects the load.
 const behindFor = time.Second
 
 // Detector measures the inbound load of one user agent. Its methods may be called concurrently.
@@ -29,20 +29,20 @@ func New(maxDelay time.Duration, maxUnanswered int) *Detector {
 	return &Detector{maxDelay: maxDelay, maxUnanswered: maxUnanswered, byHost: make(map[netip.Addr]int)}
 }
 
-// NoteDelay records how long a message waited until it was read.
+// NoteDelay records how long a message waited before it was read.
 func (d *Detector) NoteDelay(waited time.Duration) {
 	if waited > d.maxDelay/4 {
 		d.behindUntil.Store(time.Now().Add(behindFor).UnixNano())
 	}
 }
 
-// IsBehind tells whether a message of the last second waited longer than a quarter of the maximum delay.
+// IsBehind reports whether a message of the last second waited longer than a quarter of the maximum delay.
 func (d *Detector) IsBehind() bool { return time.Now().UnixNano() < d.behindUntil.Load() }
 
-// IsLate tells whether a call is refused whose INVITE waited so long.
+// IsLate reports whether a call whose INVITE waited so long is refused.
 func (d *Detector) IsLate(waited time.Duration) bool { return waited > d.maxDelay }
 
-// IsFull tells whether one more call of a host is refused.
+// IsFull reports whether one more call of a host is refused.
 func (d *Detector) IsFull(host netip.Addr) bool {
 	if d.unanswered.Load() >= int64(d.maxUnanswered) {
 		return true
@@ -52,7 +52,7 @@ func (d *Detector) IsFull(host netip.Addr) bool {
 	return d.byHost[host] >= d.maxUnanswered-d.maxUnanswered/4
 }
 
-// AddUnanswered counts n more unanswered calls of a host; n is negative when they are answered or over.
+// AddUnanswered adds n to the unanswered calls of a host. n is negative when calls are answered or over.
 func (d *Detector) AddUnanswered(host netip.Addr, n int) {
 	d.unanswered.Add(int64(n))
 	d.mu.Lock()
@@ -62,7 +62,7 @@ func (d *Detector) AddUnanswered(host netip.Addr, n int) {
 	}
 }
 
-// Unanswered is the number of unanswered calls, and of the hosts that they come from.
+// Unanswered returns the number of unanswered calls, and of the hosts that they come from.
 func (d *Detector) Unanswered() (calls, hosts int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

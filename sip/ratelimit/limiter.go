@@ -1,7 +1,7 @@
 // Package ratelimit limits how many messages each source may send.
 //
-// Its memory is bounded, however many sources there are, and no source loses
-// tokens because of others while fewer than maxSources of them lack any.
+// Its memory is bounded, whatever the number of sources. As long as fewer than maxSources sources lack tokens, no
+// source loses tokens because of others.
 package ratelimit
 
 import (
@@ -12,13 +12,12 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// maxSources is how many sources a limiter tells apart.
+// maxSources is the number of sources that a limiter distinguishes.
 const maxSources = 4096
 
-// Limiter is a token bucket per source: per IPv4 address and per IPv6 /64. It
-// stores only the buckets that may lack tokens. While maxSources buckets are
-// stored, new sources share a bucket per network (IPv4 /16, IPv6 /32). While
-// maxSources networks are stored, too, all further sources share one bucket.
+// Limiter has a token bucket per source: per IPv4 address and per IPv6 /64. It stores only buckets that may lack
+// tokens. While maxSources buckets are stored, new sources share a bucket per network (IPv4 /16, IPv6 /32). While
+// maxSources networks are stored too, all further sources share one bucket.
 type Limiter struct {
 	mu       sync.Mutex
 	rate     float64 // tokens per second
@@ -28,16 +27,16 @@ type Limiter struct {
 	overflow bucket
 }
 
-// buckets are buckets by address or network, the last used first.
+// buckets are token buckets by address or network, in order of their last use.
 type buckets = simplelru.LRU[netip.Addr, *bucket]
 
 // bucket is a token bucket.
 type bucket struct {
-	tokens float64
+	tokens float64   // time at which the bucket had these tokens
 	at     time.Time // when it had these tokens
 }
 
-// NewLimiter gives each source a number of tokens per second, and a burst.
+// NewLimiter returns a limiter with a rate in tokens per second and a burst for each source.
 func NewLimiter(rate, burst float64) *Limiter {
 	return &Limiter{rate: rate, burst: burst, bySource: newBuckets(), networks: newBuckets(), overflow: bucket{tokens: burst}}
 }
@@ -47,15 +46,15 @@ func newBuckets() *buckets {
 	return l
 }
 
-// Len is how many buckets are stored.
+// Len returns the number of stored buckets.
 func (l *Limiter) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.bySource.Len() + l.networks.Len()
 }
 
-// Spend takes cost tokens if the source has them. A cost of 0 takes nothing and
-// reports whether the source has a token.
+// Spend takes cost tokens if the source has them. With a cost of 0 it takes nothing and reports whether the source
+// has a token.
 func (l *Limiter) Spend(a netip.Addr, cost float64, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +68,7 @@ func (l *Limiter) Spend(a netip.Addr, cost float64, now time.Time) bool {
 	return true
 }
 
-// bucket is the bucket of a source. A new bucket is stored only if keep is true.
+// bucket returns the bucket of a source. A new bucket is stored only if keep is true.
 func (l *Limiter) bucket(a netip.Addr, keep bool, now time.Time) *bucket {
 	if b := l.findOrAdd(l.bySource, Subnet(a), keep, now); b != nil {
 		return b
@@ -80,8 +79,8 @@ func (l *Limiter) bucket(a netip.Addr, keep bool, now time.Time) *bucket {
 	return &l.overflow
 }
 
-// findOrAdd returns the bucket of a key, or a new full one, which it stores only if
-// keep is true. Full buckets are removed first. nil: maxSources buckets lack tokens.
+// findOrAdd returns the bucket of a key, or a new full one, which is stored only if keep is true. Full buckets are
+// removed first. nil: maxSources buckets lack tokens.
 func (l *Limiter) findOrAdd(all *buckets, key netip.Addr, keep bool, now time.Time) *bucket {
 	if b, ok := all.Get(key); ok {
 		return b
@@ -104,12 +103,11 @@ func (l *Limiter) findOrAdd(all *buckets, key netip.Addr, keep bool, now time.Ti
 	return b
 }
 
-// Subnet is the source that an address belongs to: the IPv4 address, the IPv6 /64.
+// Subnet returns the source that an address belongs to: the IPv4 address or the IPv6 /64.
 func Subnet(a netip.Addr) netip.Addr { return prefixOf(a, 32, 64) }
 
-// wideNetwork is the network whose sources share a bucket when bySource is full:
-// the IPv4 /16, the IPv6 /32. Registries allocate such an IPv6 network to one
-// network operator.
+// wideNetwork returns the network whose sources share a bucket when bySource is full: the IPv4 /16 or the IPv6 /32.
+// Registries allocate an IPv6 /32 to one network operator.
 func wideNetwork(a netip.Addr) netip.Addr { return prefixOf(a, 16, 32) }
 
 func prefixOf(a netip.Addr, bits4, bits6 int) netip.Addr {
@@ -118,7 +116,7 @@ func prefixOf(a netip.Addr, bits4, bits6 int) netip.Addr {
 		bits = bits4
 	}
 	p, err := a.Prefix(bits)
-	if err != nil { // of no address
+	if err != nil { // not an address
 		return a
 	}
 	return p.Addr()

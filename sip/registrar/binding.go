@@ -1,8 +1,7 @@
-// Package registrar is the registrar of phones (RFC 3261 §10.3): Server takes REGISTERs and
-// authenticates phones, Change decides on bindings.
+// Package registrar is the registrar of phones (RFC 3261 §10.3). Server handles REGISTERs and authenticates phones;
+// Change computes bindings.
 //
-// Changes are pure: given the bindings of an account and the time, they
-// return the bindings that follow.
+// Changes are pure functions: from the bindings of an account and the time they compute the new bindings.
 package registrar
 
 import (
@@ -21,7 +20,7 @@ import (
 
 // Limits of what one phone may register.
 const (
-	MaxBindings  = 10 // contacts of one account; another one takes the place of the oldest
+	MaxBindings  = 10 // contacts of one account; a further contact replaces the oldest
 	MinExpires   = 60 * time.Second
 	maxExpires   = time.Hour
 	maxContacts  = 8
@@ -29,22 +28,22 @@ const (
 	defaultQ     = 1.0
 )
 
-// Binding is one contact of an account: where one of its phones is.
+// Binding is one contact of an account: the location of a phone.
 type Binding struct {
-	URI       string         `json:"uri"`              // as the phone wrote it; the Request-URI of calls to it
-	Source    netip.AddrPort `json:"source"`           // of its REGISTER, and the target of calls (RFC 3581)
-	Network   string         `json:"network"`          // udp, tcp or tls; a stream is used again while it lives
-	Local     netip.AddrPort `json:"local,omitzero"`   // our UDP socket that it came to, or that of the node it came through
-	Through   netip.AddrPort `json:"through,omitzero"` // the node that passed it on, by which calls reach the phone (RFC 3327)
+	URI       string         `json:"uri"`              // as the phone wrote it; the Request-URI of calls to the phone
+	Source    netip.AddrPort `json:"source"`           // source of the REGISTER, and the target of calls (RFC 3581)
+	Network   string         `json:"network"`          // udp, tcp or tls; a connection is reused while it is open
+	Local     netip.AddrPort `json:"local,omitzero"`   // the UDP socket that received the REGISTER, on this node or on the node in Through
+	Through   netip.AddrPort `json:"through,omitzero"` // the node that relayed the REGISTER, through which calls reach the phone (RFC 3327)
 	Q         float64        `json:"q"`
 	CallID    string         `json:"call_id"`
 	CSeq      uint32         `json:"cseq"`
 	UserAgent string         `json:"user_agent,omitempty"`
 	Expires   time.Time      `json:"expires"`
-	Since     time.Time      `json:"since"` // the first REGISTER of this contact
+	Since     time.Time      `json:"since"` // time of the first REGISTER of this contact
 }
 
-// Contact is the target of a call to the binding.
+// Contact returns the target of a call to the binding.
 func (b *Binding) Contact() Contact {
 	return Contact{
 		URI: b.URI, Q: b.Q,
@@ -56,12 +55,12 @@ func (b *Binding) Contact() Contact {
 type Contact struct {
 	URI    string // the Request-URI
 	Q      float64
-	Target resolve.Target // of its messages, whatever the URI says
+	Target resolve.Target // destination of its messages, whatever the URI says
 }
 
-// Change is what one REGISTER asks (RFC 3261 10.2).
+// Change is the change of bindings that one REGISTER requests (RFC 3261 §10.2).
 type Change struct {
-	All       bool // "*": every contact goes
+	All       bool // "*": all contacts are removed
 	Contacts  []RequestedContact
 	CallID    string
 	CSeq      uint32
@@ -72,15 +71,15 @@ type Change struct {
 	UserAgent string
 }
 
-// RequestedContact is one contact of a REGISTER.
+// RequestedContact is one contact in a REGISTER.
 type RequestedContact struct {
 	URI     string
 	Q       float64
-	Expires time.Duration // 0: it goes
+	Expires time.Duration // 0: the contact is removed
 }
 
-// Apply makes the bindings that follow from a REGISTER (RFC 3261 10.3), or
-// tells with which code it has to be refused; then nothing changes.
+// Apply returns the bindings after a REGISTER (RFC 3261 §10.3). A code other than 0 refuses the REGISTER, and
+// nothing changes.
 func (c *Change) Apply(have []Binding, now time.Time) (after []Binding, code int) {
 	after = UnexpiredBindings(have, now)
 	if c.All {
@@ -119,11 +118,10 @@ func (c *Change) Apply(have []Binding, now time.Time) (after []Binding, code int
 	return kept, 0
 }
 
-// isOlderThan tells that the phone sent this REGISTER before the one that made the
-// binding: they have overtaken each other.
+// isOlderThan reports whether the phone sent this REGISTER before the one that created the binding.
 func (c *Change) isOlderThan(b *Binding) bool { return b.CallID == c.CallID && c.CSeq <= b.CSeq }
 
-// UnexpiredBindings are the bindings whose time is not over; a copy.
+// UnexpiredBindings returns a copy of the bindings that have not expired.
 func UnexpiredBindings(have []Binding, now time.Time) []Binding {
 	out := make([]Binding, 0, len(have))
 	for _, b := range have {
@@ -134,7 +132,7 @@ func UnexpiredBindings(have []Binding, now time.Time) []Binding {
 	return out
 }
 
-// uriKey is the same for equal URIs (RFC 3261 19.1.4), as far as phones differ.
+// uriKey returns the same key for URIs that are equal (RFC 3261 §19.1.4), as far as phones differ.
 func uriKey(s string) string {
 	var u sipmsg.Uri
 	if err := sipmsg.ParseUri(s, &u); err != nil {
@@ -148,9 +146,8 @@ func uriKey(s string) string {
 	return strings.ToLower(u.Scheme) + ":" + u.User + "@" + strings.ToLower(u.Host) + ":" + strconv.Itoa(u.Port) + ";" + strings.Join(params, ";")
 }
 
-// ParseRegister reads the contacts of a REGISTER; where it came from is the caller's
-// to add. A code other than 0 refuses it: 400 for what makes no sense, 423 for too
-// short a time.
+// ParseRegister reads the contacts of a REGISTER. The caller adds its source. A code other than 0 refuses the
+// REGISTER: 400 if it is malformed, 423 if an interval is too short.
 func ParseRegister(m *message.Message) (c Change, code int) {
 	c = Change{CallID: m.CallID, CSeq: m.CSeq, UserAgent: strings.Map(message.ReplaceControlChar, m.HeaderValue("User-Agent"))}
 	c.UserAgent = c.UserAgent[:min(len(c.UserAgent), maxUserAgent)]
@@ -176,8 +173,8 @@ func ParseRegister(m *message.Message) (c Change, code int) {
 	return c, 0
 }
 
-// ParseContact reads a contact of a REGISTER or a 3xx. said is the Expires header of
-// the message, and given whether it has one; codes are those of ParseRegister.
+// ParseContact reads a contact of a REGISTER or a 3xx. said is the Expires header of the message, and given is
+// false without one. The codes are those of ParseRegister.
 func ParseContact(v string, said time.Duration, given bool) (a RequestedContact, code int) {
 	a = RequestedContact{URI: message.ReadURI(v), Q: defaultQ, Expires: maxExpires}
 	if !message.IsContactURI(a.URI) {
@@ -207,7 +204,7 @@ func ParseContact(v string, said time.Duration, given bool) (a RequestedContact,
 	return a, 0
 }
 
-// deltaSeconds reads delta-seconds (RFC 3261 25.1); given is false for "".
+// deltaSeconds reads delta-seconds (RFC 3261 §25.1). given is false for "".
 func deltaSeconds(text string) (d time.Duration, given, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" {

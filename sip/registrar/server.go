@@ -17,25 +17,25 @@ import (
 const (
 	unknownRate      = 10 // messages per second of one unknown source
 	unknownBurst     = 30
-	unknownTotalRate = 1000 // of all of them together
-	maxAnswers       = 4096 // responses that are stored for retransmitted REGISTERs
+	unknownTotalRate = 1000 // messages per second of all unknown sources
+	maxAnswers       = 4096 // responses stored for retransmitted REGISTERs
 )
 
 // Presence says whether a phone is registered at a source.
 type Presence uint8
 
-// The presences.
+// The values of Presence.
 const (
 	Absent    Presence = iota
 	AtHost             // at another port of the same host
 	AtAddress          // at this address and port
 )
 
-// Config says which phones there are. Its functions are called
-// for messages of unknown sources: they must answer from memory.
+// Config describes the accounts of phones. Its functions are called for messages of unknown sources, so they must
+// answer from memory.
 type Config struct {
-	Realm     string      // of the challenges. Default: callboard
-	HasPhones func() bool // whether there is any phone; nil: there is. Without one unknown sources get no answer
+	Realm     string      // realm of the challenges. Default: callboard
+	HasPhones func() bool // whether any account exists; without one unknown sources get no answer. nil: always
 	Account   func(user string) (auth.Account, bool)
 	Presence  func(transport.Source) Presence
 	Update    func(*Update) // Accept or Refuse answers it, from any goroutine
@@ -43,23 +43,24 @@ type Config struct {
 
 // Responder answers requests.
 type Responder interface {
-	// BuildResponse writes a response; tag is ours.
+	// BuildResponse writes a response. tag is the local tag.
 	BuildResponse(m *transport.Received, code int, tag string, extra []message.Header) ([]byte, error)
 	SendResponse(m *transport.Received, b []byte)
-	// Reply answers with a tag that is derived from the request. It returns the response; nil if it cannot be written.
+	// Reply answers with a tag that is derived from the request. It returns the response; nil: the response cannot
+	// be written.
 	Reply(m *transport.Received, code int, extra []message.Header) []byte
-	// Recover is deferred: it keeps a panic to one message.
+	// Recover is called by defer and recovers a panic of one message.
 	Recover(where string, then func())
 }
 
-// Server takes REGISTERs of phones, and proves which phone a call comes from. A nil Server has no phones.
+// Server handles the REGISTERs of phones and authenticates their calls. A nil Server has no phones.
 type Server struct {
 	cfg          Config
 	responder    Responder
 	id           message.Identifiers
 	auth         *auth.Verifier
-	unknown      *ratelimit.Limiter // unknown sources, each
-	unknownTotal *ratelimit.Limiter // and together
+	unknown      *ratelimit.Limiter // rate of each unknown source
+	unknownTotal *ratelimit.Limiter // rate of all unknown sources together
 
 	retransmitted, rejected, rateExceeded, tooLarge, malformed atomic.Uint64
 
@@ -68,7 +69,7 @@ type Server struct {
 	order   []registerKey          // oldest first
 }
 
-// NewServer makes a server; secret keys its nonces, id its tags.
+// NewServer returns a server. secret is the key of its nonces, and id derives its tags.
 func NewServer(cfg Config, secret []byte, id message.Identifiers, r Responder) *Server {
 	return &Server{
 		cfg: cfg, responder: r, id: id, auth: auth.NewVerifier(cfg.Realm, secret, cfg.Account),
@@ -77,7 +78,7 @@ func NewServer(cfg Config, secret []byte, id message.Identifiers, r Responder) *
 	}
 }
 
-// Totals are what happened to REGISTERs since the start.
+// Totals counts REGISTERs since the start, by what happened to them.
 type Totals struct{ Retransmitted, Rejected, RateExceeded, TooLarge, Malformed uint64 }
 
 // Totals returns the totals since the start.
@@ -91,15 +92,15 @@ func (r *Server) Totals() Totals {
 	}
 }
 
-// registerKey names one REGISTER transaction.
+// registerKey identifies one REGISTER transaction.
 type registerKey struct {
 	branch, callID string
 	cseq           uint32
 	source         netip.AddrPort
 }
 
-// Admit lets REGISTERs pass from anywhere, within the rate of unknown sources, and any message
-// of a source where a phone is registered.
+// Admit reports whether a message is parsed: a REGISTER from anywhere, within the rate of unknown sources, or any
+// message of a source with a registered phone.
 func (r *Server) Admit(b []byte, s transport.Source, now time.Time) bool {
 	if !r.hasPhones() {
 		return false
@@ -112,13 +113,12 @@ func (r *Server) Admit(b []byte, s transport.Source, now time.Time) bool {
 
 func (r *Server) hasPhones() bool { return r != nil && (r.cfg.HasPhones == nil || r.cfg.HasPhones()) }
 
-// AdmitConnection lets an unknown source connect: phones may come over TCP and TLS from
-// anywhere.
+// AdmitConnection reports whether an unknown source may connect. Phones may connect over TCP and TLS from anywhere.
 func (r *Server) AdmitConnection(s transport.Source, now time.Time) bool {
 	return r.hasPhones() && (r.Presence(s) != Absent || r.unknown.Spend(s.Addr.Addr(), 1, now))
 }
 
-// Presence says what is known of the phone at a source.
+// Presence returns whether a phone is registered at a source.
 func (r *Server) Presence(s transport.Source) (p Presence) {
 	if r == nil {
 		return Absent
@@ -127,8 +127,8 @@ func (r *Server) Presence(s transport.Source) (p Presence) {
 	return r.cfg.Presence(s)
 }
 
-// IsPhone tells whether a request comes from a phone: from where one is
-// registered, unless a trunk sends from the same host.
+// IsPhone reports whether a request comes from a phone: one is registered at its source, and no trunk has the same
+// host.
 func (r *Server) IsPhone(s transport.Source, trunk bool) bool {
 	switch r.Presence(s) {
 	case AtAddress:
@@ -140,7 +140,7 @@ func (r *Server) IsPhone(s transport.Source, trunk bool) bool {
 	return false
 }
 
-// Update is a REGISTER that has proved who sent it.
+// Update is a REGISTER of an authenticated account.
 type Update struct {
 	AccountID string
 	Change    Change
@@ -150,7 +150,7 @@ type Update struct {
 	key registerKey
 }
 
-// Register takes a REGISTER. The answer to an unknown source is bounded in size.
+// Register handles a REGISTER. The response to an unknown source is bounded in size.
 func (r *Server) Register(m *transport.Received, unknown bool) {
 	key := registerKey{m.Branch(), m.CallID, m.CSeq, m.Source().Addr}
 	if answer, known := r.storedAnswer(key); known {
@@ -205,8 +205,9 @@ func (r *Server) refuse(m *transport.Received, code int) {
 	r.responder.Reply(m, code, extra)
 }
 
-// challenge asks for credentials. An unknown source gets at most one response, of at most one and a half times the size of
-// its request. So a forged source address gains an attacker little, and the response to a short REGISTER still fits.
+// challenge asks for credentials. An unknown source gets at most one response, of at most one and a half times the
+// size of its request. So a forged source gains an attacker little, and the response to a short REGISTER still
+// fits.
 func (r *Server) challenge(m *transport.Received, stale, unknown bool, now time.Time) {
 	r.rejected.Add(1)
 	tag := r.id.ToTag(m.CallID, m.From.Tag+m.Branch())
@@ -228,8 +229,8 @@ func (r *Server) challenge(m *transport.Received, stale, unknown bool, now time.
 	r.tooLarge.Add(1)
 }
 
-// Authenticate challenges the call of a phone until it has proved its account; ok is false
-// when the request was answered.
+// Authenticate challenges the call of a phone until the phone has authenticated. ok is false if the request was
+// answered.
 func (r *Server) Authenticate(m *transport.Received) (accountID string, ok bool) {
 	now := time.Now()
 	account, v := r.auth.CheckRequest(&m.Message, m.Source().Addr.Addr(), now)
@@ -266,8 +267,7 @@ func (u *Update) Accept(now []Binding) {
 	u.answer(200, extra)
 }
 
-// Refuse answers with an error. retryAfter is rounded to seconds; 0 leaves it
-// out.
+// Refuse answers with an error. retryAfter is rounded to seconds; 0: no Retry-After.
 func (u *Update) Refuse(code int, retryAfter time.Duration) {
 	var extra []message.Header
 	if retryAfter > 0 {
@@ -296,7 +296,7 @@ func (r *Server) storedAnswer(k registerKey) (b []byte, known bool) {
 	return b, known
 }
 
-// reserveAnswer adds an answer that is not known yet; the oldest one makes room.
+// reserveAnswer stores that a REGISTER is in progress. The oldest answer is removed if there are too many.
 func (r *Server) reserveAnswer(k registerKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

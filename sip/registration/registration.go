@@ -1,4 +1,4 @@
-// Package registration keeps Callboard registered at the registrar of a carrier, so that calls of the carrier reach it
+// Package registration keeps Callboard registered at a carrier's registrar, so that the carrier's calls reach it
 // (RFC 3261 §10.2).
 package registration
 
@@ -21,16 +21,16 @@ import (
 
 const (
 	defaultExpires    = time.Hour
-	minRefresh        = 10 * time.Second // however little a registrar grants
+	minRefresh        = 10 * time.Second // minimum, however short the granted interval is
 	maxGrantedExpires = 24 * time.Hour
 	responseTimeout   = 10 * time.Second
 	firstBackoff      = 2 * time.Second
 	maxBackoff        = 5 * time.Minute
-	maxRetryAfter     = time.Hour // that a Retry-After may ask
+	maxRetryAfter     = time.Hour // maximum that a Retry-After may request
 	removalTimeout    = 4 * time.Second
 )
 
-// Agent sends requests outside of any dialog.
+// Agent creates clients for requests outside of any dialog.
 type Agent interface {
 	NewStandaloneClient(c sip.StandaloneConfig) (*sip.StandaloneClient, error)
 }
@@ -41,10 +41,10 @@ type Config struct {
 	Target      resolve.Target     // the registrar, or the proxy before it
 	Domain      string             // of the address of record; "": the target's host
 	User        string             // of the address of record
-	ContactUser string             // of the Contact that calls are sent to; "": User
+	ContactUser string             // user of the Contact, to which calls are sent; "": User
 	Credentials *auth.Credentials  // nil: challenges are not answered
-	Expires     time.Duration      // asked for. Default: one hour
-	Notify      func(State)        // gets each change, in order, never concurrently; must not block
+	Expires     time.Duration      // requested interval. Default: one hour
+	Notify      func(State)        // receives each change, in order, never concurrently; must not block
 }
 
 // Status is the status of a registration.
@@ -52,44 +52,44 @@ type Status string
 
 // The values of Status.
 const (
-	Trying     Status = "trying"     // the first REGISTER is not answered yet
-	Registered Status = "registered" // calls can reach us
+	Trying     Status = "trying"     // the first REGISTER has no response yet
+	Registered Status = "registered" // calls can reach this user agent
 	Failed     Status = "failed"     // will be tried again
 	Removed    Status = "removed"    // by Stop
 )
 
-// State is the state of a registration at a change.
+// State is the state of a registration after a change.
 type State struct {
 	Status  Status
-	Code    int       // of the last response; 0: none came
-	Reason  string    // its phrase, or why no response came
-	Expires time.Time // of Registered: when the registrar removes the Contact
+	Code    int       // status code of the last response; 0: none arrived
+	Reason  string    // phrase of the response, or why none arrived
+	Expires time.Time // with Registered: when the registrar removes the Contact
 	RetryAt time.Time // when the next REGISTER is sent
 }
 
-// Registration refreshes its Contact with jitter, takes the longer interval that a registrar demands (423), backs off
-// after failures, and registers anew when its connection breaks.
-type Registration struct {
+// Registration refreshes its Contact with jitter, accepts the longer interval that a registrar demands (423), backs
+// off after failures, and registers again when its connection is lost.
+type Registration struct { // its lock guards all fields
 	requests          *sip.StandaloneClient // its lock guards all fields
-	cfg               Config
-	uri               string // of REGISTER requests
-	expires           time.Duration
-	addresses         []resolve.Target // of the registrar, still to be tried
-	signer            *auth.Signer     // nil: Config has no credentials
-	failures          int              // in a row
-	raisedExpires     bool             // this round has taken a longer interval
-	answeredChallenge bool             // this round has taken a challenge
-	busy              bool             // a round is under way
+	cfg               Config                // Request-URI of REGISTERs
+	uri               string                // of REGISTER requests
+	expires           time.Duration         // requested interval
+	addresses         []resolve.Target      // addresses of the registrar, not tried yet
+	signer            *auth.Signer          // nil: Config has no credentials
+	failures          int                   // failures in a row
+	raisedExpires     bool                  // this round has raised the interval once
+	answeredChallenge bool                  // this round has answered a challenge
+	busy              bool                  // a round is under way
 	stopped           bool
 	onRemoved         func()
-	timer             *time.Timer // of the next round
+	timer             *time.Timer // starts the next round
 	closed            chan struct{}
 	watched           *transport.Connection
 	status            Status
 }
 
-// Start begins a registration. It refuses bad input; everything else is reported by Config.Notify and tried again until
-// Stop.
+// Start starts a registration. Invalid input returns an error. All later failures are reported by Config.Notify and
+// retried until Stop.
 func Start(agent Agent, c Config) (*Registration, error) {
 	user, err := checkUser(c.User)
 	if err != nil {
@@ -125,7 +125,7 @@ func Start(agent Agent, c Config) (*Registration, error) {
 	return r, nil
 }
 
-// checkUser takes the user names that carriers give, which need not be telephone numbers.
+// checkUser accepts the user names that carriers assign, which need not be telephone numbers.
 func checkUser(s string) (string, error) {
 	for i := range len(s) {
 		if !message.IsAlnum(s[i]) && !strings.ContainsRune("+-_.!~*'()&=$,", rune(s[i])) {
@@ -145,7 +145,7 @@ func uriHost(host string) string {
 	return host
 }
 
-// Stop removes our Contact from the registrar. done, if given, is called once: after the response, or after 4 s.
+// Stop removes the Contact from the registrar. done may be nil; it is called once, after the response or after 4 s.
 func (r *Registration) Stop(done func()) {
 	r.requests.Do(func() {
 		if r.stopped {
@@ -167,7 +167,7 @@ func (r *Registration) Stop(done func()) {
 	})
 }
 
-// remove ends the registration here, once.
+// remove ends the registration locally, once.
 func (r *Registration) remove() {
 	if r.status == Removed {
 		return
@@ -186,7 +186,7 @@ func (r *Registration) report(s State) {
 	}
 }
 
-// startRound begins a REGISTER with its retries, unless one is under way.
+// startRound starts a REGISTER with its retries, if none is under way.
 func (r *Registration) startRound() {
 	if r.busy || r.stopped {
 		return
@@ -219,7 +219,7 @@ func (r *Registration) tryNextAddress() {
 	r.sendRegister(r.expires)
 }
 
-// sendRegister asks for an interval; 0 removes the Contact.
+// sendRegister sends a REGISTER with an interval; 0 removes the Contact.
 func (r *Registration) sendRegister(expires time.Duration) {
 	seconds := strconv.Itoa(int(expires / time.Second))
 	headers := []message.Header{
@@ -230,7 +230,7 @@ func (r *Registration) sendRegister(expires time.Duration) {
 		func(m *transport.Received, err error) { r.handleResponse(m, err, expires) })
 }
 
-// handleResponse takes the final response to a REGISTER; m nil: none came.
+// handleResponse handles the final response to a REGISTER. m nil: none arrived.
 func (r *Registration) handleResponse(m *transport.Received, err error, asked time.Duration) {
 	switch {
 	case r.stopped:
@@ -260,7 +260,7 @@ func (r *Registration) handleResponse(m *transport.Received, err error, asked ti
 	}
 }
 
-// learnChallenge takes the challenge of a response; true: the REGISTER can be sent again.
+// learnChallenge learns the challenge of a response. It returns whether the REGISTER can be sent again.
 func (r *Registration) learnChallenge(m *transport.Received) bool {
 	if !m.IsChallenge() || !r.signer.LearnChallenges(&m.Message, m.Flow.Addr.Addr(), !r.answeredChallenge) {
 		return false
@@ -269,7 +269,7 @@ func (r *Registration) learnChallenge(m *transport.Received) bool {
 	return true
 }
 
-// raiseExpires takes the interval that the registrar demands (RFC 3261 §10.2.8).
+// raiseExpires raises the interval to the one that the registrar demands (RFC 3261 §10.2.8).
 func (r *Registration) raiseExpires(m *transport.Received) bool {
 	least, err := strconv.Atoi(strings.TrimSpace(m.HeaderValue("Min-Expires")))
 	demanded := time.Duration(least) * time.Second
@@ -284,7 +284,7 @@ func (r *Registration) succeed(m *transport.Received, asked time.Duration) {
 	r.busy, r.failures = false, 0
 	r.signer.RenewNonce(&m.Message, m.Flow.Addr.Addr())
 	granted := grantedExpires(&m.Message, r.requests.Contact(), asked)
-	// Between 70 and 90 % of the time, so that registrations that began at the same time spread out.
+	// Between 70 and 90 % of the interval, so that registrations that began at the same time are spread.
 	wait := max(time.Duration(float64(granted)*(0.7+0.2*mathrand.Float64())), minRefresh) //nolint:gosec // jitter is no secret
 	now := time.Now()
 	r.timer.Reset(wait)
@@ -292,8 +292,8 @@ func (r *Registration) succeed(m *transport.Received, asked time.Duration) {
 	r.watchConnection(m.Flow.Connection)
 }
 
-// grantedExpires is how long the registrar keeps our Contact: as the response says for the Contact, else for all of them,
-// else as asked.
+// grantedExpires returns how long the registrar stores the Contact: by the parameter of the Contact, otherwise by
+// the Expires header, otherwise the requested interval.
 func grantedExpires(m *message.Message, contact string, asked time.Duration) time.Duration {
 	ours := message.ReadURI(contact)
 	for _, c := range message.SplitList(strings.Join(m.HeaderValues("contact"), ",")) {
@@ -312,7 +312,8 @@ func grantedExpires(m *message.Message, contact string, asked time.Duration) tim
 	return asked
 }
 
-// watchConnection registers anew once the connection of our registration is closed: calls cannot reach us on it.
+// watchConnection registers again once the connection of the registration is closed, because calls cannot arrive on
+// it any more.
 func (r *Registration) watchConnection(c *transport.Connection) {
 	if c == nil || c == r.watched {
 		return
@@ -331,7 +332,7 @@ func (r *Registration) watchConnection(c *transport.Connection) {
 	}()
 }
 
-// fail waits longer after each failure in a row, and at least as long as the registrar asks.
+// fail waits longer after each failure in a row, and at least as long as the registrar demands.
 func (r *Registration) fail(code int, reason string, asked time.Duration) {
 	r.busy = false
 	wait := min(firstBackoff<<min(r.failures, 10), maxBackoff)

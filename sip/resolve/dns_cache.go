@@ -16,7 +16,7 @@ const (
 	negativeTTL    = 30 * time.Second // of a response without a SOA record
 	maxNegativeTTL = 5 * time.Minute
 	failureTTL     = 2 * time.Second // no server answered
-	localTTL       = time.Minute     // hosts file, operating system
+	localTTL       = time.Minute     // names of the hosts file and of the operating system
 	staleFor       = time.Hour       // how long an expired answer is used while no server responds (RFC 8767)
 	staleDelay     = 1800 * time.Millisecond
 	maxNames       = 2048
@@ -25,8 +25,8 @@ const (
 
 var errNotCached = errors.New("not in the cache")
 
-// dnsCache answers from memory as long as the TTLs allow. A question that
-// several callers ask is looked up once.
+// dnsCache answers from memory as long as the TTLs allow. Concurrent lookups of the same question are merged into
+// one.
 type dnsCache struct {
 	lookup  func(context.Context, dns.Question) (dnsAnswer, error)
 	entries *lru.Cache[dns.Question, dnsEntry]
@@ -45,7 +45,7 @@ func newDNSCache(lookup func(context.Context, dns.Question) (dnsAnswer, error)) 
 	return &dnsCache{lookup: lookup, entries: entries}
 }
 
-// cached answers from memory alone.
+// cached returns the answer from memory only.
 func (c *dnsCache) cached(q dns.Question) ([]dns.RR, error) {
 	e, _ := c.entries.Get(q)
 	if !time.Now().Before(e.expires) {
@@ -54,15 +54,14 @@ func (c *dnsCache) cached(q dns.Question) ([]dns.RR, error) {
 	return e.records, e.err
 }
 
-// get answers from memory, or waits for a look-up. The look-up goes on for the
-// others when ctx of one caller ends. A caller does not wait longer than
-// staleDelay where the cache has an answer past its TTL.
+// get returns the answer from memory, or waits for a lookup. The lookup continues for other callers when ctx of one
+// caller ends. If the cache has an expired answer, a caller does not wait longer than staleDelay.
 func (c *dnsCache) get(ctx context.Context, q dns.Question) ([]dns.RR, error) {
 	if records, err := c.cached(q); !errors.Is(err, errNotCached) {
 		return records, err
 	}
 	flight := c.flights.DoChan(q.String(), func() (any, error) {
-		if records, err := c.cached(q); !errors.Is(err, errNotCached) { // another look-up has just ended
+		if records, err := c.cached(q); !errors.Is(err, errNotCached) { // another lookup has just ended
 			return records, err
 		}
 		shared, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupLimit)

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	queryTimeout = time.Second // of one server, UDP and TCP together
-	queryRounds  = 2           // through all servers
-	maxServers   = 3           // of resolv.conf(5)
-	ednsSize     = 1232        // bytes over UDP that no usual network fragments (RFC 9715)
-	maxAnswers   = 64          // records read of one response
-	maxCNAMEs    = 8           // of one name
+	queryTimeout = time.Second // for one server, UDP and TCP together
+	queryRounds  = 2           // rounds through all servers
+	maxServers   = 3           // maximum in resolv.conf(5)
+	ednsSize     = 1232        // UDP payload in bytes that usual networks do not fragment (RFC 9715)
+	maxAnswers   = 64          // records that are read from one response
+	maxCNAMEs    = 8           // in the chain of one name
 )
 
 var (
@@ -26,8 +26,8 @@ var (
 	errTruncated     = errors.New("the response is truncated")
 )
 
-// dnsAnswer is the result of a look-up. Without records there are none of this
-// type, and ttl says for how long.
+// dnsAnswer is the result of a lookup. No records means that no record of this type exists; ttl says for how long
+// that is valid.
 type dnsAnswer struct {
 	records []dns.RR
 	ttl     time.Duration
@@ -36,7 +36,7 @@ type dnsAnswer struct {
 // dnsClient looks up records in the hosts file and at the name servers.
 type dnsClient struct {
 	servers []netip.AddrPort
-	hosts   string // path of a file as in hosts(5)
+	hosts   string // path of a file in the format of hosts(5)
 }
 
 func newDNSClient(cfg Config) *dnsClient {
@@ -50,8 +50,7 @@ func newDNSClient(cfg Config) *dnsClient {
 	return c
 }
 
-// readResolvConf returns the name servers of resolv.conf(5): none if the file
-// cannot be read.
+// readResolvConf returns the name servers of resolv.conf(5), or none if the file cannot be read.
 func readResolvConf(path string) []netip.AddrPort {
 	cfg, err := dns.ClientConfigFromFile(path)
 	if err != nil {
@@ -66,13 +65,13 @@ func readResolvConf(path string) []netip.AddrPort {
 	return servers[:min(len(servers), maxServers)]
 }
 
-// newQuestion asks for a host name with or without its final dot.
+// newQuestion returns the question for a host name, with or without its final dot.
 func newQuestion(host string, qtype uint16) dns.Question {
 	return dns.Question{Name: dns.CanonicalName(host), Qtype: qtype, Qclass: dns.ClassINET}
 }
 
-// lookup prefers the hosts file. A name without a dot, and every name on a
-// machine without name servers, is resolved by the operating system.
+// lookup prefers the hosts file. The operating system resolves names without a dot, and all names if the machine
+// has no name servers.
 func (c *dnsClient) lookup(ctx context.Context, q dns.Question) (dnsAnswer, error) {
 	ofSystem := len(c.servers) == 0 || dns.CountLabel(q.Name) < 2
 	if q.Qtype == dns.TypeA || q.Qtype == dns.TypeAAAA {
@@ -89,8 +88,7 @@ func (c *dnsClient) lookup(ctx context.Context, q dns.Question) (dnsAnswer, erro
 	return c.lookupDNS(ctx, q)
 }
 
-// lookupDNS sends one query, and another one for each CNAME whose target is
-// not in the response.
+// lookupDNS sends one query, and another one for each CNAME whose target is not in the response.
 func (c *dnsClient) lookupDNS(ctx context.Context, q dns.Question) (dnsAnswer, error) {
 	chain := cnameChain{name: q.Name, ttl: maxTTL}
 	for {
@@ -110,7 +108,7 @@ func (c *dnsClient) lookupDNS(ctx context.Context, q dns.Question) (dnsAnswer, e
 	}
 }
 
-// query asks the servers in their order until one answers.
+// query asks the servers in order until one answers.
 func (c *dnsClient) query(ctx context.Context, q dns.Question) (*dns.Msg, error) {
 	var errs error
 	for range queryRounds {
@@ -128,8 +126,7 @@ func (c *dnsClient) query(ctx context.Context, q dns.Question) (*dns.Msg, error)
 	return nil, errs
 }
 
-// exchange queries one server over UDP, then over TCP if the response was
-// truncated.
+// exchange queries one server over UDP, and over TCP if the response is truncated.
 func exchange(ctx context.Context, server netip.AddrPort, q dns.Question) (*dns.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
@@ -137,7 +134,7 @@ func exchange(ctx context.Context, server netip.AddrPort, q dns.Question) (*dns.
 	query.SetEdns0(ednsSize, false)
 	udp, tcp := dns.Client{Net: "udp", Timeout: queryTimeout}, dns.Client{Net: "tcp", Timeout: queryTimeout}
 	m, _, err := udp.ExchangeContext(ctx, query, server.String())
-	if m != nil && m.Id == query.Id && m.Truncated { // its last record may be cut, which is an error too
+	if m != nil && m.Id == query.Id && m.Truncated { // the last record may be cut, which is a parse error
 		m, _, err = tcp.ExchangeContext(ctx, query, server.String())
 	}
 	if err != nil {
@@ -150,7 +147,7 @@ func checkResponse(m *dns.Msg, q dns.Question) error {
 	switch {
 	case !m.Response || len(m.Question) != 1 || newQuestion(m.Question[0].Name, m.Question[0].Qtype) != q:
 		return errOtherQuestion
-	case m.Truncated: // over TCP, where it means nothing
+	case m.Truncated: // over TCP, where truncation makes no sense
 		return errTruncated
 	case m.Rcode != dns.RcodeSuccess && m.Rcode != dns.RcodeNameError:
 		return fmt.Errorf("refused: %s", dns.RcodeToString[m.Rcode])
@@ -158,11 +155,11 @@ func checkResponse(m *dns.Msg, q dns.Question) error {
 	return nil
 }
 
-// cnameChain follows CNAME records to the records of the type asked for.
+// cnameChain follows CNAME records to records of the requested type.
 type cnameChain struct {
-	name    string // that the last CNAME leads to
+	name    string // target of the last CNAME
 	length  int
-	ttl     time.Duration // the shortest on the way
+	ttl     time.Duration // the shortest of the chain
 	records []dns.RR
 }
 
@@ -192,9 +189,8 @@ func (c *cnameChain) follow(m *dns.Msg, qtype uint16) {
 	}
 }
 
-// negativeTTLOf reads the SOA record of a negative response (RFC 2308 §5).
-// ok tells whether the response is known to be one: a CNAME without its target
-// and without SOA is not.
+// negativeTTLOf reads the SOA record of a negative response (RFC 2308 §5). ok reports whether the response is
+// certainly negative: a CNAME without its target and without SOA is not.
 func negativeTTLOf(m *dns.Msg) (ttl time.Duration, ok bool) {
 	for _, rr := range m.Ns {
 		if soa, ok := rr.(*dns.SOA); ok {

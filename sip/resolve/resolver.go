@@ -1,7 +1,7 @@
 // Package resolve finds the addresses of SIP targets by DNS (RFC 3263).
 //
-// It queries the name servers of its configuration itself, keeps responses as
-// long as their TTLs allow, and ranks addresses that failed recently last.
+// It queries the configured name servers itself, caches responses as long as their TTLs allow, and puts addresses
+// that failed recently last.
 package resolve
 
 import (
@@ -28,15 +28,14 @@ const (
 
 var errNoAddress = errors.New("no address")
 
-// Config may stay zero.
+// Config configures a Resolver. The zero value uses the configuration of the machine.
 type Config struct {
 	Servers []netip.AddrPort // name servers; nil: those of /etc/resolv.conf
-	Hosts   string           // file with names that need no server; "": /etc/hosts
+	Hosts   string           // path of a hosts file; "": /etc/hosts
 }
 
-// Resolver finds the addresses of targets by NAPTR, SRV, A and AAAA
-// (RFC 3263). It keeps what it found as long as the servers allow, and
-// remembers which addresses failed of late: they come last.
+// Resolver finds the addresses of targets by NAPTR, SRV, A and AAAA records (RFC 3263). It caches answers as long
+// as their TTLs allow, and puts addresses that failed recently last.
 type Resolver struct {
 	cache  *dnsCache
 	mu     sync.Mutex
@@ -53,20 +52,19 @@ type failedUntil struct {
 	wait  time.Duration
 }
 
-// New reads the configuration of the machine where cfg leaves it open.
+// New returns a resolver.
 func New(cfg Config) *Resolver {
 	return &Resolver{cache: newDNSCache(newDNSClient(cfg).lookup), failed: make(map[failedKey]failedUntil)}
 }
 
-// Resolve turns a target into those to be tried, best first: by priority, by
-// weight, addresses that failed of late last. Host of each is an IP address,
-// Port and Transport are set, and Name is what a certificate must carry. It
-// waits for the name servers; ctx bounds that.
+// Resolve returns the addresses of a target in the order in which to try them: by priority, by weight, recently
+// failed ones last. In each of them Host is an IP address, Port and Transport are set, and Name is the name that a
+// certificate must carry. Resolve waits for the name servers, bounded by ctx.
 func (r *Resolver) Resolve(ctx context.Context, t Target) ([]Target, error) {
 	return r.resolve(t, func(q dns.Question) ([]dns.RR, error) { return r.cache.get(ctx, q) })
 }
 
-// ResolveCached is Resolve from memory alone.
+// ResolveCached is Resolve from memory only.
 func (r *Resolver) ResolveCached(t Target) []Target {
 	found, err := r.resolve(t, r.cache.cached)
 	if err != nil {
@@ -75,7 +73,7 @@ func (r *Resolver) ResolveCached(t Target) []Target {
 	return found
 }
 
-// MarkFailed remembers that an address of Resolve did not answer.
+// MarkFailed records that an address of Resolve did not answer.
 func (r *Resolver) MarkFailed(t Target) {
 	key, ok := failedKeyOf(t)
 	if !ok {
@@ -90,7 +88,7 @@ func (r *Resolver) MarkFailed(t Target) {
 	r.failed[key] = failedUntil{time.Now().Add(wait), wait}
 }
 
-// MarkReachable forgets that an address failed.
+// MarkReachable records that an address answered.
 func (r *Resolver) MarkReachable(t Target) {
 	if key, ok := failedKeyOf(t); ok {
 		r.mu.Lock()
@@ -104,7 +102,7 @@ func failedKeyOf(t Target) (failedKey, bool) {
 	return failedKey{t.Transport, netip.AddrPortFrom(ip.Unmap(), uint16(t.Port&0xFFFF))}, err == nil
 }
 
-// FailedRecently says whether MarkFailed named the address of a target not long ago.
+// FailedRecently reports whether MarkFailed was called recently for the address of a target.
 func (r *Resolver) FailedRecently(t Target, now time.Time) bool {
 	key, _ := failedKeyOf(t)
 	r.mu.Lock()
@@ -112,7 +110,7 @@ func (r *Resolver) FailedRecently(t Target, now time.Time) bool {
 	return now.Before(r.failed[key].until)
 }
 
-// queryFunc returns the records of a question; none: there are none.
+// queryFunc returns the records of a question. An empty result means that there are none.
 type queryFunc func(dns.Question) ([]dns.RR, error)
 
 func (r *Resolver) resolve(t Target, query queryFunc) ([]Target, error) {
@@ -144,7 +142,7 @@ func rankFailed(bad bool) int {
 	return 0
 }
 
-// service is an SRV name and the transport it stands for.
+// service is an SRV name and its transport.
 type service struct{ network, name string }
 
 func srvName(network, host string) service {
@@ -158,8 +156,8 @@ func srvName(network, host string) service {
 	}
 }
 
-// services are the targets by NAPTR and SRV: none where a port is given
-// (RFC 3263 4.1, 4.2) or the domain has no such records.
+// services returns the targets by NAPTR and SRV records. There are none if a port is given (RFC 3263 §4.1, §4.2) or
+// the domain has no such records.
 func (r *Resolver) services(t Target, host string, query queryFunc) ([]Target, error) {
 	if t.Port != 0 {
 		return nil, nil
@@ -190,8 +188,8 @@ func (r *Resolver) services(t Target, host string, query queryFunc) ([]Target, e
 	return found, nil
 }
 
-// preferred sorts NAPTR records by order and preference (RFC 3403 §4.1), and
-// keeps those that lead to an SRV name over a transport of Callboard's.
+// preferred sorts NAPTR records by order and preference (RFC 3403 §4.1). It keeps those that name an SRV record and
+// a supported transport.
 func preferred(records []dns.RR) []service {
 	networks := map[string]string{"sip+d2u": UDP, "sip+d2t": TCP, "sips+d2t": TLS}
 	naptrs := recordsOf[*dns.NAPTR](records)
@@ -218,10 +216,10 @@ func recordsOf[T dns.RR](records []dns.RR) []T {
 	return found
 }
 
-// hostOf is a domain name without its final dot: "" for the root.
+// hostOf returns a domain name without its final dot; "" for the root.
 func hostOf(name string) string { return strings.TrimSuffix(name, ".") }
 
-// servers are the targets of one SRV name in the order of RFC 2782.
+// servers returns the targets of one SRV name in the order of RFC 2782.
 func servers(t Target, host string, s service, query queryFunc) ([]Target, error) {
 	records, err := query(newQuestion(s.name, dns.TypeSRV))
 	if err != nil {
@@ -231,7 +229,7 @@ func servers(t Target, host string, s service, query queryFunc) ([]Target, error
 	var last error
 	for _, srv := range byWeight(recordsOf[*dns.SRV](records)) {
 		if hostOf(srv.Target) == "" || srv.Port == 0 || len(found) >= maxFound {
-			continue // "." says that the service is not offered
+			continue // the target "." means that the service is not offered
 		}
 		one := t
 		one.Transport, one.Port = s.network, int(srv.Port)
@@ -251,17 +249,17 @@ func servers(t Target, host string, s service, query queryFunc) ([]Target, error
 	return found, nil
 }
 
-// byWeight sorts by priority, and draws by weight among equals (RFC 2782).
+// byWeight sorts SRV records by priority, and randomly by weight within a priority (RFC 2782).
 func byWeight(left []*dns.SRV) []*dns.SRV {
 	slices.SortStableFunc(left, func(a, b *dns.SRV) int { return cmp.Compare(a.Priority, b.Priority) })
 	sorted := make([]*dns.SRV, 0, len(left))
 	for len(left) > 0 {
 		total, end := 0, 0
 		for end < len(left) && left[end].Priority == left[0].Priority {
-			total += int(left[end].Weight) + 1 // so that a weight of 0 has its small chance
+			total += int(left[end].Weight) + 1 // so that a record with weight 0 has a small chance
 			end++
 		}
-		drawn, at := rand.IntN(total), 0 //nolint:gosec // spreads load, guards nothing
+		drawn, at := rand.IntN(total), 0 //nolint:gosec // for load balancing, not for security
 		for drawn -= int(left[0].Weight) + 1; drawn >= 0; drawn -= int(left[at].Weight) + 1 {
 			at++
 		}
@@ -271,7 +269,7 @@ func byWeight(left []*dns.SRV) []*dns.SRV {
 	return sorted
 }
 
-// hosts are the addresses of a name, IPv4 first.
+// hosts returns the addresses of a name, IPv4 first.
 func hosts(t Target, host string, query queryFunc) ([]Target, error) {
 	var found []Target
 	var errs error
@@ -290,7 +288,7 @@ func hosts(t Target, host string, query queryFunc) ([]Target, error) {
 	return found, nil
 }
 
-// addressOf reads an A or AAAA record. Its data may be empty.
+// addressOf reads an A or AAAA record, whose data may be empty.
 func addressOf(rr dns.RR) (netip.Addr, bool) {
 	switch r := rr.(type) {
 	case *dns.A:

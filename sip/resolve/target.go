@@ -14,28 +14,27 @@ const (
 	TLS = "tls"
 )
 
-// The ports of a target that names none (RFC 3261 §19.1.2).
+// The default ports (RFC 3261 §19.1.2).
 const (
 	PortSIP  = 5060
 	PortSIPS = 5061
 )
 
-// Target is where a request goes: a proxy of a trunk, or a phone.
+// Target is the destination of a request: a proxy of a trunk, or a phone.
 type Target struct {
-	Host      string `json:"host"`
-	Port      int    `json:"port"`      // 0: by SRV where Host is a name, else 5060, over TLS 5061
+	Host      string `json:"host"`      // 0: by SRV if Host is a name, otherwise 5060, over TLS 5061
+	Port      int    `json:"port"`      // udp, tcp or tls; "": by NAPTR and SRV if Host is a name and Port is 0, otherwise udp
 	Transport string `json:"transport"` // udp, tcp or tls; "": by NAPTR and SRV where Host is a name and Port is 0, else udp
 	TrunkID   string `json:"trunk_id,omitempty"`
-	// Local is our UDP socket to send from, which a phone's NAT may insist on;
-	// zero: the one that suits.
+	// Local is the UDP socket to send from, because the NAT of a phone may require it. Zero: any suitable socket.
 	Local netip.AddrPort `json:"local,omitzero"`
-	Name  string         `json:"name,omitempty"` // that a TLS certificate must carry; "" is Host
-	// Through is the node behind which a phone is: what goes to it goes there
-	// first, and Local is a socket of that node's.
+	Name  string         `json:"name,omitempty"` // name that a TLS certificate must carry; "": Host
+	// Through is the node that a phone is connected to. Messages to the phone are sent to this node first, and
+	// Local is a socket of that node.
 	Through netip.AddrPort `json:"through,omitzero"`
 }
 
-// String names a target: host:port;transport, less what is left open.
+// String returns host:port;transport without the parts that are not set.
 func (t Target) String() string {
 	s := t.Host
 	if t.Port != 0 {
@@ -47,7 +46,7 @@ func (t Target) String() string {
 	return s
 }
 
-// HostPort is the host of a URI, with the port if it is not the default one.
+// HostPort returns the host part of a URI, with the port if it is not the default port.
 func (t Target) HostPort() string {
 	host := t.Host
 	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
@@ -67,7 +66,7 @@ func (t Target) WithName() Target {
 	return t
 }
 
-// TransportParam is the transport parameter of a URI: "" for UDP.
+// TransportParam returns the transport parameter of a URI: "" for UDP.
 func (t Target) TransportParam() string {
 	if t.Transport == "" || t.Transport == UDP {
 		return ""
@@ -75,7 +74,7 @@ func (t Target) TransportParam() string {
 	return ";transport=" + t.Transport
 }
 
-// WithAddress returns t with an address and, where it has none, the default transport and port.
+// WithAddress returns t with an address and, if they are not set, the default transport and port.
 func WithAddress(t Target, ip netip.Addr) Target {
 	t.Host = ip.Unmap().WithZone("").String()
 	if t.Transport == "" {
@@ -87,7 +86,7 @@ func WithAddress(t Target, ip netip.Addr) Target {
 	return t
 }
 
-// DefaultPort is the default port of a transport.
+// DefaultPort returns the default port of a transport.
 func DefaultPort(network string) int {
 	if network == TLS {
 		return PortSIPS

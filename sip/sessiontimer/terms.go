@@ -1,5 +1,5 @@
-// Package sessiontimer negotiates session timers (RFC 4028): the interval in which a call has to be refreshed, and the side
-// that refreshes it. It reads and writes headers; it runs no timer.
+// Package sessiontimer negotiates session timers (RFC 4028): the interval in which a call has to be refreshed, and
+// the side that refreshes it. It reads and writes headers and runs no timer.
 package sessiontimer
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// The shortest interval of RFC 4028 §4, and the longest that is agreed on.
+// The minimum interval (RFC 4028 §4), and the maximum interval that Callboard accepts.
 const (
 	MinInterval = 90 * time.Second
 	MaxInterval = 24 * time.Hour
@@ -18,27 +18,27 @@ const (
 // maxRaises bounds the 422 responses that are followed in one dialog.
 const maxRaises = 4
 
-// The sides of a request that may refresh.
+// The refresher of a request: the client or the server.
 const (
 	byClient = ";refresher=uac"
 	byServer = ";refresher=uas"
 )
 
-// Limits are the intervals that this side takes part in.
+// Limits are the intervals that this side accepts or requests.
 type Limits struct {
 	Least  time.Duration // requests with a shorter interval get 422
-	Wanted time.Duration // is asked of callers that support session timers; 0: none
+	Wanted time.Duration // requested from callers that support session timers; 0: none
 }
 
-// Terms are the agreed session timer of one dialog. The zero value has none.
+// Terms are the agreed session timer of one dialog. The zero value means that none is agreed.
 type Terms struct {
 	Interval  time.Duration // 0: none is agreed
-	WeRefresh bool          // otherwise the peer does
-	Minimum   time.Duration // that a 422 demanded; 0: none
+	WeRefresh bool          // otherwise the peer refreshes
+	Minimum   time.Duration // interval that a 422 demanded; 0: none
 	raises    int
 }
 
-// interval is the Session-Expires of a message.
+// interval returns the Session-Expires of a message.
 func interval(m *message.Message) (interval time.Duration, refresher string, ok bool) {
 	value := m.HeaderValue("Session-Expires")
 	if value == "" {
@@ -48,18 +48,19 @@ func interval(m *message.Message) (interval time.Duration, refresher string, ok 
 	return min(interval, MaxInterval), refresher, ok
 }
 
-// IsTooShort tells whether a request gets 422.
+// IsTooShort reports whether the interval of a request gets 422.
 func (l Limits) IsTooShort(m *message.Message) bool {
 	asked, _, ok := interval(m)
 	return ok && asked < l.Least && m.Supports("timer")
 }
 
-// MinSE is the Min-SE header of a 422.
+// MinSE returns the Min-SE header of a 422.
 func (l Limits) MinSE() message.Header {
 	return message.Header{Name: "Min-SE", Value: seconds(l.Least)}
 }
 
-// InviteHeaders are the headers of an initial INVITE that asks for an interval, at least the Minimum; 0: it asks for none.
+// InviteHeaders returns the headers of an initial INVITE that requests an interval, at least Minimum; 0: none is
+// requested.
 func (t *Terms) InviteHeaders(interval time.Duration) []message.Header {
 	if interval = max(interval, t.Minimum); interval == 0 {
 		return nil
@@ -67,7 +68,7 @@ func (t *Terms) InviteHeaders(interval time.Duration) []message.Header {
 	return t.headers(interval, "")
 }
 
-// RefreshHeaders are the headers of a refresh by this side.
+// RefreshHeaders returns the headers of a refresh by this side.
 func (t *Terms) RefreshHeaders() []message.Header {
 	switch {
 	case t.Interval == 0:
@@ -86,8 +87,8 @@ func (t *Terms) headers(interval time.Duration, refresher string) []message.Head
 	return headers
 }
 
-// Raise takes a 422: the next request asks for the interval that its Min-SE demands, also where the one before asked for
-// none (RFC 4028 §7.4). false: it is not followed.
+// Raise reads a 422: the next request asks for the interval in its Min-SE, even if the previous request asked for
+// none (RFC 4028 §7.4). It returns false if the 422 is not followed.
 func (t *Terms) Raise(m *message.Message) bool {
 	least, _, ok := message.ParseSessionExpires(m.HeaderValue("Min-SE"))
 	if !ok || least <= t.Minimum || least > MaxInterval || t.raises >= maxRaises {
@@ -98,7 +99,8 @@ func (t *Terms) Raise(m *message.Message) bool {
 	return true
 }
 
-// Agree takes the 2xx to a request of this side. Without an interval in it there is no session timer.
+// Agree reads the terms from the 2xx to a request of this side. Without an interval in it there is no session
+// timer.
 func (t *Terms) Agree(m *message.Message, l Limits) {
 	if agreed, refresher, ok := interval(m); ok {
 		t.set(agreed, refresher != "uas", l)
@@ -107,13 +109,13 @@ func (t *Terms) Agree(m *message.Message, l Limits) {
 	}
 }
 
-// Grant takes a request of the peer that gets a 2xx, and returns the headers of that (RFC 4028 §9). changed is false where
-// the timer runs on.
+// Grant reads the terms from a request of the peer that gets a 2xx, and returns the headers of that 2xx (RFC 4028
+// §9). changed is false if the timer continues unchanged.
 func (t *Terms) Grant(m *message.Message, l Limits) (headers []message.Header, changed bool) {
 	supported := m.Supports("timer")
 	asked, refresher, ok := interval(m)
 	switch {
-	case ok && asked < l.Least, !ok && t.Interval == 0 && !supported: // the peer cannot hold us to it
+	case ok && asked < l.Least, !ok && t.Interval == 0 && !supported: // the peer does not support session timers, so none is demanded
 		t.set(0, false, l)
 		return nil, true
 	case ok:
@@ -137,7 +139,7 @@ func (t *Terms) Grant(m *message.Message, l Limits) (headers []message.Header, c
 	return headers, true
 }
 
-// Resume sets the terms of a dialog that another process agreed on.
+// Resume sets the terms that another process has agreed.
 func (t *Terms) Resume(interval time.Duration, weRefresh bool, l Limits) {
 	t.set(interval, weRefresh, l)
 }
@@ -150,8 +152,8 @@ func (t *Terms) set(interval time.Duration, weRefresh bool, l Limits) {
 	t.Interval, t.WeRefresh = max(interval, l.Least), weRefresh
 }
 
-// Schedule returns the times after a refresh at which this side refreshes again, and at which the call ends: shortly before
-// the interval is over (RFC 4028 §10). Both are the same if the peer refreshes.
+// Schedule returns the times after a refresh at which this side refreshes again and at which the call is ended,
+// shortly before the end of the interval (RFC 4028 §10). Both are the same if the peer refreshes.
 func (t *Terms) Schedule() (wake, end time.Duration) {
 	end = t.Interval - min(32*time.Second, t.Interval/3)
 	if t.WeRefresh {

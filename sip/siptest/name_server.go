@@ -18,8 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// NameServer is a name server: NSD with zones of the test, on UDP and TCP of
-// loopback.
+// NameServer runs the name server NSD with zones of the test, on UDP and TCP of loopback.
 type NameServer struct {
 	Addr   netip.AddrPort
 	dir    string
@@ -44,8 +43,8 @@ remote-control:
   control-enable: no
 `
 
-// StartNameServer starts a server with one zone file for each name. The negative TTL of
-// the zones is 7 s, and 60 s is the TTL of records that have none.
+// StartNameServer starts a server with one zone file for each name. The negative TTL of the zones is 7 s; records
+// without a TTL have 60 s.
 func StartNameServer(t *testing.T, zones map[string]string) *NameServer {
 	t.Helper()
 	s := &NameServer{dir: t.TempDir()}
@@ -61,7 +60,7 @@ func StartNameServer(t *testing.T, zones map[string]string) *NameServer {
 	return s
 }
 
-// Write writes the zone files; the server reads them when it starts.
+// Write writes the zone files, which the server reads when it starts.
 func (s *NameServer) Write(t *testing.T, zones map[string]string) {
 	t.Helper()
 	s.serial++
@@ -71,7 +70,7 @@ func (s *NameServer) Write(t *testing.T, zones map[string]string) {
 	}
 }
 
-// Start runs NSD until stop, at most as long as the test binary lives.
+// Start runs NSD until Stop, and at most as long as the test binary runs.
 func (s *NameServer) Start(t *testing.T, zones map[string]string) {
 	t.Helper()
 	program, err := exec.LookPath("nsd")
@@ -84,7 +83,7 @@ func (s *NameServer) Start(t *testing.T, zones map[string]string) {
 	s.waitUntilServed(t, zones)
 }
 
-// waitUntilServed returns once the zones as they were written last are served.
+// waitUntilServed returns once the latest zone files are served.
 func (s *NameServer) waitUntilServed(t *testing.T, zones map[string]string) {
 	t.Helper()
 	for name := range zones {
@@ -114,7 +113,7 @@ func (s *NameServer) Stop(t *testing.T) {
 	kill := time.AfterFunc(30*time.Second, func() { _ = syscall.Kill(group, syscall.SIGKILL) })
 	_ = s.cmd.Wait()
 	kill.Stop()
-	_ = syscall.Kill(group, syscall.SIGKILL) // children that outlive it
+	_ = syscall.Kill(group, syscall.SIGKILL) // child processes that outlive the parent
 	s.cmd = nil
 	if t.Failed() {
 		t.Logf("nsd: %s", s.out)

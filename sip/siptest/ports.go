@@ -1,5 +1,5 @@
-// Package siptest gives tests ports by number, for themselves or for other programs, and name servers. It knows no
-// message.
+// Package siptest reserves ports for tests and for programs that tests start, runs name servers, and reads the
+// torture messages of RFC 4475 and RFC 5118.
 package siptest
 
 import (
@@ -11,57 +11,58 @@ import (
 	"time"
 )
 
-// Ports are below the ephemeral ports of the system (32768 and above on Linux), so that no connection gets one between the
-// check and its use. Tests of several packages run at once, so an abstract Unix socket marks a block of ports as taken: only
-// one process can have it, and it ends with the process.
+// The ports are below the ephemeral ports of the system (from 32768 on Linux), so that no connection gets one
+// between the check and its use. Tests of several packages run concurrently. Therefore an abstract Unix socket
+// marks a block of ports as reserved: only one process can have it, and it ends with the process.
 const (
-	singleLow, singleHigh        = 30000, 32766 // clear of the media ports of a service by default
+	singleLow, singleHigh        = 30000, 32766 // apart from the default media ports of a service
 	ports100Low, ports100High    = 10000, 19900
 	ports100Block                = 100
 	ports400Low, ports400High    = 20000, 28000
 	ports400Block                = 400
 	ports1390Low, ports1390Block = 28000, 1390
-	ports10Low, ports10High      = 29400, 30000 // the ten before are those of an example, which no test hands any
+	ports10Low, ports10High      = 29400, 30000 // the ten ports below belong to an example, and no test gets them
 	ports10Block                 = 10
 )
 
-// A machine on which many tests run at once may have no port left for a moment.
+// Time to wait for a free block, because a busy machine may have none for a moment.
 const (
 	reserveTimeout = time.Minute
 	retryPause     = 50 * time.Millisecond
 )
 
-// Port is a port of loopback that is free on UDP and TCP until the test ends. So is the next one, for SIP over TLS.
+// Port returns a port of loopback that is free on UDP and TCP until the test ends. The next port is free too, for
+// SIP over TLS.
 func Port(tb testing.TB) int {
 	tb.Helper()
 	return reservePorts(tb, singleLow, (singleHigh-singleLow)/2, 2)
 }
 
-// MediaPorts100 is the first of a hundred ports of loopback for RTP, free on UDP until the test ends.
+// MediaPorts100 returns the first of 100 consecutive ports of loopback for RTP, free on UDP until the test ends.
 func MediaPorts100(tb testing.TB) int {
 	tb.Helper()
 	return reservePorts(tb, ports100Low, (ports100High-ports100Low)/ports100Block, ports100Block)
 }
 
-// MediaPorts400 is the first of four hundred such ports, for a service of many calls.
+// MediaPorts400 returns the first of 400 such ports, for a service with many calls.
 func MediaPorts400(tb testing.TB) int {
 	tb.Helper()
 	return reservePorts(tb, ports400Low, (ports400High-ports400Low)/ports400Block, ports400Block)
 }
 
-// MediaPorts1390 is the first of 1390 such ports, which one test has at a time.
+// MediaPorts1390 returns the first of 1390 such ports. One test has them at a time.
 func MediaPorts1390(tb testing.TB) int {
 	tb.Helper()
 	return reservePorts(tb, ports1390Low, 1, ports1390Block)
 }
 
-// MediaPorts10 is the first of ten such ports, for a handful of sessions.
+// MediaPorts10 returns the first of 10 such ports, for a few sessions.
 func MediaPorts10(tb testing.TB) int {
 	tb.Helper()
 	return reservePorts(tb, ports10Low, (ports10High-ports10Low)/ports10Block, ports10Block)
 }
 
-// reservePorts reserves one of n blocks of size ports from low on, and waits where there is none.
+// reservePorts reserves one of n blocks of size ports from low on. It waits while none is free.
 func reservePorts(tb testing.TB, low, n, size int) int {
 	tb.Helper()
 	for end := time.Now().Add(reserveTimeout); time.Now().Before(end); time.Sleep(retryPause) {
@@ -73,7 +74,7 @@ func reservePorts(tb testing.TB, low, n, size int) int {
 	return 0
 }
 
-// tryReserve tries each block once, in a random order; 0: none is free.
+// tryReserve tries each block once, in random order. 0: none is free.
 func tryReserve(tb testing.TB, low, n, size int) int {
 	tb.Helper()
 	first := rand.IntN(n)
@@ -92,7 +93,7 @@ func tryReserve(tb testing.TB, low, n, size int) int {
 	return 0
 }
 
-// areFree says whether the first ports of a block can be taken.
+// areFree reports whether size ports from port on can be bound.
 func areFree(port, size int) bool {
 	for p := port; p < port+size; p++ {
 		at := "127.0.0.1:" + strconv.Itoa(p)

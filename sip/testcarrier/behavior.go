@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// behavior is how a phone behaves.
+// behavior describes how a phone behaves.
 type behavior struct {
-	code          int           // refuses with it; 0: does not refuse
-	ringsFirst    bool          // before it refuses
+	code          int           // refuses with this status code; 0: does not refuse
+	ringsFirst    bool          // rings before it refuses
 	ringsForever  bool          // rings until the caller gives up
-	extraRingTime time.Duration // rings longer than a person would
-	greeting      string        // said when it answers
-	beep          bool          // after the greeting
-	isFax         bool          // sounds like one
-	keys          string        // once the caller has spoken and pauses
-	speech        string        // likewise
+	extraRingTime time.Duration // rings so much longer than a person would
+	greeting      string        // text spoken when it answers
+	beep          bool          // plays a beep after the greeting
+	isFax         bool          // sounds like a fax machine
+	keys          string        // keys pressed once the caller has spoken and pauses
+	speech        string        // text spoken once the caller has spoken and pauses
 	hangsUpAfter  time.Duration // hangs up so long after the answer
-	isPassive     bool          // says and presses nothing
+	isPassive     bool          // neither speaks nor presses keys
 	greetsFirst   bool          // greets before the caller has spoken
 }
 
-// magic are the numbers of the test environment, by their last four digits.
+// contractNumbers are the numbers of the test environment (API.md), by their last four digits.
 var contractNumbers = map[string]behavior{ //nolint:gochecknoglobals // a table
 	"0000": personPressing("1"),
 	"0001": {code: 486},
@@ -35,8 +35,7 @@ var contractNumbers = map[string]behavior{ //nolint:gochecknoglobals // a table
 	"0009": {isPassive: true},
 }
 
-// demo are further numbers +1500555nnxx, by their last two digits: they give a
-// campaign a lively mix.
+// demoNumbers are further numbers +1500555nnxx, by their last two digits. They give a campaign varied results.
 var demoNumbers = map[string]behavior{ //nolint:gochecknoglobals // a table
 	"11": personPressing("1"),
 	"12": personPressing("2"),
@@ -54,9 +53,8 @@ func personPressing(keys string) behavior {
 	return behavior{greeting: "Hello?", greetsFirst: true, keys: keys}
 }
 
-// behaviorOf finds how the phone of a number behaves: the magic numbers of the
-// test environment first, then the demo's; everybody else is a person who
-// presses 1.
+// behaviorOf returns the behavior of the phone of a number: from contractNumbers, otherwise from demoNumbers. All
+// other numbers are people who press 1.
 func behaviorOf(number string) behavior {
 	digits := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {

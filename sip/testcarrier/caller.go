@@ -13,21 +13,21 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// CallRequest is a call that one of the built-in phones makes.
+// CallRequest describes a call that a phone of the test carrier makes.
 type CallRequest struct {
 	To, From string         // users; From may be "anonymous"
-	Name     string         // shown beside From
-	Target   resolve.Target // that it is sent to
+	Name     string         // display name of From
+	Target   resolve.Target // target of the INVITE
 	TestID   string         // value of the header TestHeader
-	Digits   string         // pressed one by one as the other side pauses
-	Speech   string         // once the other side pauses
-	HangUp   time.Duration  // after so long; 0: after three minutes, or with the other side
+	Digits   string         // keys that are pressed, one at each pause of the other side
+	Speech   string         // text that is spoken once the other side pauses
+	HangUp   time.Duration  // hangs up after this time. 0: after three minutes, or with the other side
 }
 
-// TestHeader identifies an ordered call to its callee.
+// TestHeader identifies a requested call to its callee.
 const TestHeader = "X-Callboard-Test"
 
-// RefusedError says with which answer an ordered call was refused.
+// RefusedError reports the response that refused a requested call.
 type RefusedError struct {
 	Code   int
 	Phrase string
@@ -37,8 +37,8 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("simulator: the call was refused: %d %s", e.Code, e.Phrase)
 }
 
-// Call makes a call. It returns when the call rings, is answered or refused
-// (*RefusedError), or ctx ends; the call itself goes on.
+// Call makes a call. It returns when the call rings, is answered or is refused (*RefusedError), or when ctx ends.
+// The call itself goes on.
 func (s *Carrier) Call(ctx context.Context, o CallRequest) error {
 	p, session, err := s.callingPhone(o)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Carrier) callingPhone(o CallRequest) (*phone, *media.Session, error) {
 	return p, session, nil
 }
 
-// startCall makes the call of a phone; see Call.
+// startCall starts the call of a phone; see Call.
 func (s *Carrier) startCall(ctx context.Context, p *phone, session *media.Session, o CallRequest) error {
 	s.mu.Lock()
 	if s.stopped.Err() != nil {
@@ -76,7 +76,7 @@ func (s *Carrier) startCall(ctx context.Context, p *phone, session *media.Sessio
 	}
 }
 
-// runCall is the whole of a call that the phone makes.
+// runCall runs a call that the phone makes, from the INVITE to its end.
 func (p *phone) runCall(stop context.Context, session *media.Session, o CallRequest, first chan<- error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -134,7 +134,7 @@ func (p *phone) runCall(stop context.Context, session *media.Session, o CallRequ
 	}
 }
 
-// handleAnswered is the call from the other side's answer on.
+// handleAnswered runs the call after its answer.
 func (p *phone) handleAnswered(stop context.Context, e sip.Answered) {
 	if p.session.Accept(e.Body) != nil {
 		p.dialog.Bye(0, "no sound")

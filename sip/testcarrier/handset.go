@@ -8,32 +8,32 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// handsetLongest is how long somebody may stay on the phone.
+// handsetTimeout is the maximum duration of a call with a handset.
 const handsetTimeout = 30 * time.Minute
 
-// Handset is a phone on which somebody elsewhere talks.
+// Handset is a phone whose audio comes from and goes to a caller of this package.
 type Handset struct {
 	phone *phone
 	tap   *media.Tap
 	hang  sync.Once
 }
 
-// pressKeys orders a phone to press keys.
+// pressKeys tells a phone to press keys.
 type pressKeys struct{ keys string }
 
-// SendAudio sends audio of the phone: 8 kHz mono µ-law of any length, in real time. Audio that is more than 400 ms ahead is lost.
+// SendAudio sends audio of the phone: 8 kHz mono µ-law of any length, in real time. Audio that is more than 400 ms
+// ahead is lost.
 func (h *Handset) SendAudio(mu []byte) { h.tap.Say(mu) }
 
-// PressKeys presses keys, one after the other.
+// PressKeys presses keys, one after another.
 func (h *Handset) PressKeys(keys string) { h.phone.post(pressKeys{keys}) }
 
-// HangUp ends the call, as often as one likes.
+// HangUp ends the call. It may be called repeatedly.
 func (h *Handset) HangUp() { h.hang.Do(func() { close(h.phone.handsetHungUp) }) }
 
-// CallWithHandset makes a call as Call does, on a phone whose sound is somebody's elsewhere.
-// ear hears the other side: frames of media.TapFrame bytes that are overwritten
-// afterwards, and nil once at the end; it is called from the media clock and must
-// not block. told hears what happens on the phone.
+// CallWithHandset makes a call like Call, on a phone whose audio the caller provides. ear receives the audio of the
+// other side: frames of media.TapFrame bytes, which are overwritten afterwards, and finally nil. It is called from
+// the media clock and must not block. told receives the events of the phone.
 func (s *Carrier) CallWithHandset(ctx context.Context, o CallRequest, ear func(frame []byte), told func(Event)) (*Handset, error) {
 	p, session, err := s.callingPhone(o)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Carrier) CallWithHandset(ctx context.Context, o CallRequest, ear func(f
 	}
 	h := &Handset{phone: p, tap: tap}
 	if err = s.startCall(ctx, p, session, o); err != nil {
-		h.HangUp() // it may still come to be a call
+		h.HangUp() // the call may still be established
 		return nil, err
 	}
 	return h, nil

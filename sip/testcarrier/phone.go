@@ -11,24 +11,23 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// How people are.
+// Timing of the phones.
 const (
-	greetingDelay        = 200 * time.Millisecond
-	keyDelay             = 300 * time.Millisecond // after the caller paused
-	keyInterval          = 3 * time.Second        // a second key is for a second question
+	greetingDelay        = 200 * time.Millisecond // after the caller pauses
+	keyDelay             = 300 * time.Millisecond // a second key answers a second question
+	keyInterval          = 3 * time.Second        // acts even without a pause of the caller
 	actWithoutPauseAfter = 8 * time.Second        // press without a pause of the caller
 	maxCallDuration      = 3 * time.Minute        // of a call
-	byeTimeout           = 3 * time.Second        // until the BYE of a phone
+	byeTimeout           = 3 * time.Second        // maximum wait for the end of the call after the BYE
 	synthesisTimeout     = 5 * time.Second
 )
 
-// phone is one call on one phone. Its goroutine owns all of it; SIP and media
-// speak to it by the channel.
+// phone is one call on one phone. Its goroutine owns all fields; SIP and media send it events over a channel.
 type phone struct {
 	carrier       *Carrier
 	in            *sip.Incoming
 	number        string
-	callID        string // of SIP
+	callID        string // SIP Call-ID
 	behavior      behavior
 	events        chan any
 	dialog        *sip.Dialog
@@ -36,11 +35,11 @@ type phone struct {
 	played        uint64
 	callerSpoke   bool // the caller has spoken
 	keys          string
-	handsetHungUp chan struct{} // closed: who talks on it hangs up; nil: nobody holds it
-	observer      func(Event)   // hears what happens, besides the simulator's own; nil: nobody
+	handsetHungUp chan struct{} // closed when the handset hangs up; nil: there is no handset
+	observer      func(Event)   // receives the events in addition to Config.Notify; nil: none
 }
 
-// post hands an event to the phone; one that is flooded misses some.
+// post sends an event to the phone. It drops the event if the channel is full.
 func (p *phone) post(e any) {
 	select {
 	case p.events <- e:
@@ -58,7 +57,7 @@ func (p *phone) report(e Event) {
 	}
 }
 
-// run is the phone's whole call.
+// run runs the phone from the INVITE to the end of the call.
 func (p *phone) run(stop context.Context) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -92,7 +91,7 @@ func (p *phone) refuse(code int) {
 	p.report(Event{Kind: Refused, Code: code})
 }
 
-// ring waits until the phone is taken; false: nobody rings any more.
+// ring waits until the phone answers. It returns false if the caller gave up.
 func (p *phone) ring(stop context.Context) bool {
 	wait := p.carrier.cfg.RingFor(p.number) + p.behavior.extraRingTime
 	if p.behavior.ringsForever {
@@ -143,7 +142,7 @@ func (p *phone) answer() bool {
 	return true
 }
 
-// talk is the phone's call from the answer on.
+// talk runs the call after its answer.
 func (p *phone) talk(stop context.Context) {
 	n := &p.behavior
 	p.keys = n.keys
@@ -178,7 +177,7 @@ func (p *phone) talk(stop context.Context) {
 	}
 }
 
-// handleEvent takes what SIP and media tell; true: the call is over.
+// handleEvent handles an event of SIP or media. It returns true when the call is over.
 func (p *phone) handleEvent(e any, act *time.Timer) bool {
 	switch e := e.(type) {
 	case sip.Ended, sip.Refused:
@@ -186,7 +185,7 @@ func (p *phone) handleEvent(e any, act *time.Timer) bool {
 	case sip.Reoffer:
 		p.handleReoffer(e)
 	case sip.Accepted:
-		_ = p.session.Accept(e.Body) // without sound the caller hangs up
+		_ = p.session.Accept(e.Body) // without audio the caller hangs up
 	case sip.InfoDigit:
 		p.report(Event{Kind: KeyReceived, Key: e.Key})
 	case media.Digit:
@@ -219,7 +218,7 @@ func (p *phone) handleReoffer(e sip.Reoffer) {
 	e.Reply(200, body)
 }
 
-// greet is what the phone does when it is answered.
+// greet performs the behavior of the phone at its answer.
 func (p *phone) greet(ctx context.Context) {
 	n := &p.behavior
 	switch {
@@ -238,7 +237,7 @@ func (p *phone) greet(ctx context.Context) {
 
 func (p *phone) hasPendingActions() bool { return p.keys != "" || p.behavior.speech != "" }
 
-// performNextAction presses the next key, or says what the phone has to say.
+// performNextAction presses the next key, or speaks the text of the phone.
 func (p *phone) performNextAction(ctx context.Context, again *time.Timer) {
 	if p.keys != "" {
 		key := p.keys[0]
@@ -260,7 +259,7 @@ func (p *phone) play(c media.Clip) {
 	p.session.Play(p.played, c)
 }
 
-// synthesize are spoken, or hummed where nobody can speak.
+// synthesize returns the audio of a text. Without a speaker the phone hums.
 func (p *phone) synthesize(ctx context.Context, text string) media.Clip {
 	if s := p.carrier.cfg.Speaker; s != nil {
 		bound, cancel := context.WithTimeout(ctx, synthesisTimeout)
@@ -270,14 +269,14 @@ func (p *phone) synthesize(ctx context.Context, text string) media.Clip {
 		}
 	}
 	var hummed media.Clip
-	for range max(2, (len(text)+3)/6) { // syllables, or it would be no voice
+	for range max(2, (len(text)+3)/6) { // as many tones as syllables, so that it sounds like a voice
 		hummed = append(hummed, tone.Make(300*time.Millisecond, 0.2, 180, 360, 540)...)
 		hummed = append(hummed, tone.Silence(60*time.Millisecond)...)
 	}
 	return hummed
 }
 
-// hangUp ends the call from the phone and waits for that, but not for ever.
+// hangUp ends the call and waits for its end, up to byeTimeout.
 func (p *phone) hangUp() {
 	p.dialog.Bye(16, "hung up")
 	t := time.NewTimer(byeTimeout)

@@ -1,7 +1,7 @@
-// Package testcarrier is the built-in carrier: a user agent of its own with
-// phones that answer, are busy, do not answer, decline, are voicemail or press
-// keys. It speaks real SIP and RTP over loopback and knows nothing of the
-// service that calls it.
+// Package testcarrier is the test carrier: a user agent of its own with phones that answer, are busy, do not
+// answer, decline, are voicemail or press keys.
+//
+// It uses real SIP and RTP over loopback. It does not depend on the service that calls it.
 package testcarrier
 
 import (
@@ -21,27 +21,27 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Config of a simulator. The zero value works.
+// Config configures a test carrier. The zero value works.
 type Config struct {
 	Addr    string                            // SIP over UDP; "": a free port of 127.0.0.1
-	Peers   []netip.Addr                      // addresses of the service, besides loopback: it may call, and gets audio
-	PortMin int                               // of RTP; 0: 40000
-	PortMax int                               // of RTP; 0: 49999
-	Speaker speech.Synthesizer                    // the voices of phones; nil: they hum
-	RingFor func(number string) time.Duration // until a phone is answered; nil: 300 to 1500 ms, always the same for a number
-	Notify  func(Event)                       // gets the events of the phones; called concurrently
-	Log     *slog.Logger                      // nil: silent
+	Peers   []netip.Addr                      // addresses of the service in addition to loopback: it may call, and gets audio
+	PortMin int                               // of RTP. Default: 40000
+	PortMax int                               // of RTP. Default: 49999
+	Speaker speech.Synthesizer                // the voices of the phones; nil: they hum
+	RingFor func(number string) time.Duration // time until a phone answers. Default: 300 to 1500 ms, always the same for a number
+	Notify  func(Event)                       // receives the events of the phones; called concurrently
+	Log     *slog.Logger                      // nil: no log
 }
 
-// isServiceAddress says whether an address is the service's. Strangers have none of these:
-// what they send does not reach a socket of loopback.
+// isServiceAddress reports whether an address belongs to the service. Messages of other hosts cannot reach a socket
+// on loopback.
 func (c *Config) isServiceAddress(a netip.Addr) bool {
 	a = a.Unmap()
 	return a.IsLoopback() || slices.Contains(c.Peers, a)
 }
 
-// patience is how long a phone's INVITE may wait to be read: a busy machine
-// refuses nobody in the name of a phone.
+// overloadAfter is how long an INVITE to a phone may wait before it is read. It is long, so that a busy machine
+// does not refuse calls in the name of a phone.
 const overloadAfter = 20 * time.Second
 
 // The events of a phone.
@@ -50,23 +50,23 @@ const (
 	Ringing      = "ringing"
 	Answered     = "answered"
 	KeyPressed   = "pressed"   // the phone pressed a key
-	KeyReceived  = "heard"     // the phone heard a key
+	KeyReceived  = "heard"     // the phone received a key
 	Cancelled    = "cancelled" // the caller gave up
-	PhoneHungUp  = "hung_up"   // the phone did
-	CallerHungUp = "left"      // the caller did
-	Refused      = "refused"   // by a code
+	PhoneHungUp  = "hung_up"   // the phone hung up
+	CallerHungUp = "left"      // the caller hung up
+	Refused      = "refused"   // the phone refused with a status code
 )
 
-// Event is something that happened on a phone.
+// Event is an event of a phone.
 type Event struct {
 	Number, CallID string
 	Kind           string
 	Key            byte
 	Code           int
-	Stats          media.Stats // of HungUp and Left
+	Stats          media.Stats // of PhoneHungUp and CallerHungUp
 }
 
-// Carrier is the carrier.
+// Carrier is the test carrier.
 type Carrier struct {
 	cfg           Config
 	ua            *sip.UserAgent
@@ -74,11 +74,11 @@ type Carrier struct {
 	phones        sync.WaitGroup
 	mu            sync.Mutex
 	mediaSessions map[*phone]*media.Session
-	stopped       context.Context //nolint:containedctx // the phones' life; they are started by the user agent's callback
+	stopped       context.Context //nolint:containedctx // canceled at the end; the callbacks of the user agent start phones with it
 	stop          context.CancelFunc
 }
 
-// New prepares a simulator.
+// New returns a test carrier that is not listening yet.
 func New(cfg Config) (*Carrier, error) {
 	if cfg.Addr == "" {
 		cfg.Addr = "127.0.0.1:0"
@@ -113,11 +113,10 @@ func New(cfg Config) (*Carrier, error) {
 	return s, nil
 }
 
-// HasMediaPort says whether a phone of the carrier has a media port now.
+// HasMediaPort reports whether a phone of the carrier uses a media port now.
 func (s *Carrier) HasMediaPort(port uint16) bool { return s.engine.Serves(port) }
 
-// personRingTime is how long a person lets it ring: 300 to 1500 ms, the same for a
-// number each time.
+// personRingTime returns how long the phone of a person rings: 300 to 1500 ms, always the same for a number.
 func personRingTime(number string) time.Duration {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(number))
@@ -151,22 +150,22 @@ func (s *Carrier) Serve(ctx context.Context) error {
 	return err
 }
 
-// Ready is closed once the carrier can be called.
+// Ready returns a channel that is closed once the carrier can be called.
 func (s *Carrier) Ready() <-chan struct{} { return s.ua.Ready() }
 
-// Target is where to send an INVITE; valid once Ready.
+// Target returns the target of INVITEs to the carrier. It is valid once Ready is closed.
 func (s *Carrier) Target() resolve.Target {
 	a := s.ua.Addr("udp")
 	return resolve.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
 }
 
-// Addr is where the carrier sends from; valid once Ready.
+// Addr returns the address from which the carrier sends. It is valid once Ready is closed.
 func (s *Carrier) Addr() netip.AddrPort { return s.ua.Addr("udp") }
 
-// LiveCalls is the number of phones that are on a call with sound.
+// LiveCalls returns the number of phones in a call with audio.
 func (s *Carrier) LiveCalls() int { return s.engine.Live() }
 
-// PacketsReceived is the number of RTP packets that each phone on a call has received, by number.
+// PacketsReceived returns the number of RTP packets that each phone in a call has received, by number.
 func (s *Carrier) PacketsReceived() map[string]uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +186,7 @@ func (s *Carrier) setSession(p *phone, session *media.Session) {
 	s.mediaSessions[p] = session
 }
 
-// handleInvite gives the call to a phone.
+// handleInvite starts a phone for an inbound call.
 func (s *Carrier) handleInvite(in *sip.Incoming) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

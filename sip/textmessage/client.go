@@ -18,28 +18,28 @@ import (
 )
 
 const (
-	addressTimeout = 10 * time.Second // for the response of an address that is not the last one
+	addressTimeout = 10 * time.Second // for the response of an address, unless it is the last one
 )
 
-// Agent sends requests outside of any dialog.
+// Agent creates clients for requests outside of any dialog.
 type Agent interface {
 	NewStandaloneClient(c sip.StandaloneConfig) (*sip.StandaloneClient, error)
 }
 
 // Message is one MESSAGE.
 type Message struct {
-	// Name gives its Call-ID, tag and branch: sent again under its name while the peer remembers it, it is a
-	// retransmission (RFC 3261 §17.2.3).
+	// Call-ID, tag and branch are derived from Name. A message with the same Name is a retransmission while the
+	// peer remembers the first one (RFC 3261 §17.2.3).
 	Name        string
 	Environment domain.Environment // as in sip.Invite
-	Target      resolve.Target
-	Proxy       *resolve.Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
-	Credentials *auth.Credentials
-	To, From    string // users, best E.164
-	FromDomain  string // "" is the public host
+	Target      resolve.Target     // outbound proxy: the message is sent there with a Route, and Target stays in the Request-URI
+	Proxy       *resolve.Target    // an outbound proxy: sent there with a Route, Target stays in the Request-URI
+	Credentials *auth.Credentials  // users, preferably in E.164 format
+	To, From    string             // "": the public host
+	FromDomain  string             // "" is the public host
 	ContentType string
-	Body        []byte        // 8 KiB at most
-	Timeout     time.Duration // for the last address; 0 is 32 s, and 10 s for those before
+	Body        []byte        // at most 8 KiB
+	Timeout     time.Duration // for the last address. Default: 32 s, and 10 s for the addresses before
 }
 
 // Client sends messages.
@@ -48,8 +48,8 @@ type Client struct{ agent Agent }
 // NewClient returns a client that sends by agent.
 func NewClient(agent Agent) *Client { return &Client{agent} }
 
-// Send sends a MESSAGE and waits for its final response, which may be a failure: Final.Code is 0 where none came. An error
-// says that nothing was sent, or that ctx is over.
+// Send sends a MESSAGE and waits for its final response, which may be a failure. Final.Code is 0 if none arrived.
+// An error means that nothing was sent or that ctx has ended.
 func (c *Client) Send(ctx context.Context, m *Message) (outcome.Final, error) {
 	d, err := c.newDelivery(m)
 	if err != nil {
@@ -109,9 +109,9 @@ type delivery struct {
 	requests  *sip.StandaloneClient
 	message   *Message
 	uri       string
-	addresses []resolve.Target // still to be tried
+	addresses []resolve.Target // addresses not tried yet
 	signer    *auth.Signer     // of the current address; nil: there was no challenge
-	headers   []message.Header // the credentials for it
+	headers   []message.Header // credentials for the current address
 	sent      bool
 	result    chan outcome.Final
 }
@@ -134,14 +134,14 @@ func (d *delivery) sendMessage() {
 	}, d.handleResponse)
 }
 
-// handleResponse takes the final response of one address; m nil: none came.
+// handleResponse handles the final response of one address. m nil: none arrived.
 func (d *delivery) handleResponse(m *transport.Received, err error) {
 	switch {
 	case m != nil && m.Code < 300:
 		d.report(outcome.Final{Code: m.Code, Phrase: m.Phrase})
 	case m != nil && m.IsChallenge() && d.answerChallenge(m):
 		d.sendMessage()
-	case len(d.addresses) > 0 && (m == nil || slices.Contains([]int{408, 503}, m.Code)): // another address of the target may do (RFC 3263 §4.3)
+	case len(d.addresses) > 0 && (m == nil || slices.Contains([]int{408, 503}, m.Code)): // another address of the target may accept it (RFC 3263 §4.3)
 		d.tryNextAddress()
 	case m != nil:
 		f := outcome.ReadFinal(&m.Message)
@@ -154,7 +154,7 @@ func (d *delivery) handleResponse(m *transport.Received, err error) {
 	}
 }
 
-// answerChallenge takes the challenge of the current address; false: it cannot be answered.
+// answerChallenge answers the challenge of the current address. It returns false if it cannot be answered.
 func (d *delivery) answerChallenge(m *transport.Received) bool {
 	if d.message.Credentials == nil {
 		return false

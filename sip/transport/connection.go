@@ -22,10 +22,10 @@ import (
 
 const (
 	dialTimeout             = 4 * time.Second
-	shortDialTimeout        = 1500 * time.Millisecond // for a request that could go by UDP as well
+	shortDialTimeout        = 1500 * time.Millisecond // for a request that could also be sent over UDP
 	writeTimeout            = 5 * time.Second
 	defaultHeaderTimeout    = 10 * time.Second // from the first byte of a message to its last, and from the connection to its first message
-	defaultHandshakeTimeout = 5 * time.Second  // for a whole handshake
+	defaultHandshakeTimeout = 5 * time.Second  // for a complete handshake
 	idleTimeout             = 10 * time.Minute
 	sendQueueSize           = 1024
 )
@@ -35,7 +35,7 @@ var (
 	errNoLength = errors.New("sip: no Content-Length on a stream")
 )
 
-// Connection is one TCP or TLS connection. To sipgo each Read yields one message.
+// Connection is one TCP or TLS connection. Each Read by sipgo returns one message.
 type Connection struct {
 	net.Conn
 	pool        *connectionPool
@@ -43,13 +43,13 @@ type Connection struct {
 	remote      netip.AddrPort
 	name        socketName
 	local       netip.AddrPort
-	limit       time.Duration // for dialling
+	limit       time.Duration // time limit for dialling
 	inbound     bool          // opened by the peer
-	awaitsFirst bool          // inbound, and no message came yet
-	unknownHost bool          // perhaps a phone that will register
+	awaitsFirst bool          // inbound, without a message so far
+	unknownHost bool          // the host is unknown and may be a phone that will register
 	since       time.Time
 	r           *bufio.Reader
-	raw         []byte // the message being handled
+	raw         []byte // the message that is being handled
 	relay       *RelayInfo
 	out         chan Outgoing
 	once        sync.Once
@@ -73,7 +73,7 @@ func (c *Connection) dial() {
 	c.start(raw)
 }
 
-// untilClosed is a context that ends after limit, or with the connection.
+// untilClosed returns a context that ends after limit or with the connection.
 func (c *Connection) untilClosed(limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	go func() {
@@ -86,7 +86,7 @@ func (c *Connection) untilClosed(limit time.Duration) (context.Context, context.
 	return ctx, cancel
 }
 
-// acceptTLS waits for the handshake of an inbound connection.
+// acceptTLS waits for the TLS handshake of an inbound connection.
 func (c *Connection) acceptTLS(raw *tls.Conn) {
 	defer c.pool.t.cfg.Recover("handshake", c.drop)
 	ctx, cancel := c.untilClosed(c.pool.handshakeTimeout)
@@ -107,7 +107,7 @@ func handshake(ctx context.Context, conn *tls.Conn) (net.Conn, error) {
 	return conn, nil
 }
 
-// start starts to read and write.
+// start starts the reader and the writer.
 func (c *Connection) start(raw net.Conn) {
 	c.Conn, c.r, c.local = raw, bufio.NewReaderSize(raw, 4096), addrPortOf(raw.LocalAddr())
 	c.pool.t.sockets.Store(string(c.name), c)
@@ -140,7 +140,7 @@ func (c *Connection) failQueued(err error) {
 	}
 }
 
-// drop removes the connection. It may be called from any goroutine, more than once.
+// drop removes the connection. It may be called repeatedly, from any goroutine.
 func (c *Connection) drop() {
 	c.once.Do(func() {
 		close(c.closed)
@@ -186,8 +186,8 @@ func (c *Connection) writeLoop() {
 	}
 }
 
-// writeMessage writes a message, unless it begins a call and the call gate is closed
-// by now: the message may have waited long for the connection.
+// writeMessage writes a message. A message that begins a call is not written if the call gate has been closed
+// since, because it may have waited long for the connection.
 func (c *Connection) writeMessage(p Outgoing) error {
 	if p.BeginsCall {
 		enters := c.pool.t.cfg.CallGate.EnterCall(p.MayBegin)
@@ -219,7 +219,7 @@ func (c *Connection) isClosed() bool {
 	}
 }
 
-// Closed is closed when the connection ends.
+// Closed returns a channel that is closed when the connection ends.
 func (c *Connection) Closed() <-chan struct{} { return c.closed }
 
 // Close is called by sipgo when its reader has ended.
@@ -228,14 +228,14 @@ func (c *Connection) Close() error {
 	return nil
 }
 
-// RemoteAddr is the key under which sipgo stores the connection.
+// RemoteAddr returns the key under which sipgo stores the connection.
 func (c *Connection) RemoteAddr() net.Addr { return c.name }
 
-// LocalAddr is unique as well: sipgo stores it too.
+// LocalAddr returns a second unique key, because sipgo stores the connection under this one too.
 func (c *Connection) LocalAddr() net.Addr { return c.name + "/local" }
 
-// Read yields exactly one message that passed the filter and that the parser accepts without a panic. sipgo parses streams
-// on a goroutine of its own, and a panic cannot be recovered there.
+// Read returns exactly one message that passed the filter and that the parser accepts without a panic. sipgo parses
+// streams on a goroutine of its own, where a panic cannot be recovered.
 func (c *Connection) Read(b []byte) (int, error) {
 	for {
 		frame, err := c.readFrame()
@@ -259,8 +259,8 @@ func (c *Connection) Read(b []byte) (int, error) {
 	}
 }
 
-// readFrame reads one message, within headerTimeout from its first byte. errNoLength
-// says that the end of the message is unknown; the message is refused.
+// readFrame reads one message within headerTimeout from its first byte. errNoLength reports that the end of the
+// message is unknown, so the message is refused.
 func (c *Connection) readFrame() ([]byte, error) {
 	if err := c.skipKeepAlive(); err != nil {
 		return nil, err
@@ -309,7 +309,7 @@ func (c *Connection) readFrame() ([]byte, error) {
 	return append(frame, body...), nil
 }
 
-// skipKeepAlive waits for a message and answers pings (RFC 5626 3.5.1).
+// skipKeepAlive waits for a message and answers keep-alive pings (RFC 5626 §3.5.1).
 func (c *Connection) skipKeepAlive() error {
 	for crlf := 0; ; crlf++ {
 		limit := idleTimeout
@@ -341,7 +341,7 @@ func (c *Connection) skipKeepAlive() error {
 	}
 }
 
-// isRegistered tells whether a phone is registered at the peer by now, here or at another node.
+// isRegistered reports whether a phone at the peer's address is registered by now, on this node or another.
 func (c *Connection) isRegistered() bool {
 	return c.pool.t.cfg.IsRegistered(Source{Addr: c.remote, Network: c.key.network})
 }

@@ -13,24 +13,23 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// connKey names a connection. Two dialled connections to the same address differ
-// when their peers had to prove different names.
+// connKey identifies a connection. Two outbound TLS connections to the same address are different if their peers
+// had to prove different names.
 type connKey struct {
 	network string
 	addr    netip.AddrPort
-	name    string // proved by the peer of a TLS connection that we dialled
+	name    string // name that the peer of an outbound TLS connection has proved
 }
 
-// connectionPool holds the TCP and TLS connections of both directions. To sipgo it is
-// a listener that has accepted each of them. Dialling, handshakes, framing, limits and
-// writing are done here.
+// connectionPool holds the TCP and TLS connections of both directions. To sipgo it is a listener that has accepted
+// all of them. The pool does the dialling, handshakes, framing, limits and writing.
 type connectionPool struct {
 	t                *Transport
 	mu               sync.Mutex
 	conns            map[connKey]*Connection
-	inboundByHost    map[netip.Addr]int // opened by peers
+	inboundByHost    map[netip.Addr]int // number of connections that peers opened
 	inboundCount     int                // sum of inboundByHost
-	accepted         chan net.Conn      // to sipgo
+	accepted         chan net.Conn      // passes connections to sipgo
 	closed           chan struct{}
 	lastID           int
 	client           *tls.Config
@@ -56,7 +55,7 @@ func (p *connectionPool) Accept() (net.Conn, error) {
 	}
 }
 
-// Addr names no socket: the pool listens on none itself.
+// Addr implements net.Listener. The pool has no socket of its own.
 func (p *connectionPool) Addr() net.Addr { return socketName("127.0.0.1:0") }
 
 // Close ends every connection.
@@ -81,7 +80,7 @@ func (p *connectionPool) size() int {
 	return len(p.conns)
 }
 
-// acceptFrom accepts from one listener until it closes.
+// acceptFrom accepts connections from one listener until it closes.
 func (p *connectionPool) acceptFrom(l streamListener) {
 	for {
 		raw, err := l.Accept()
@@ -89,7 +88,7 @@ func (p *connectionPool) acceptFrom(l streamListener) {
 			return
 		}
 		if err != nil {
-			// Most likely out of file descriptors: wait until some are closed.
+			// Most likely the process is out of file descriptors: wait until some are closed.
 			time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the listener has a goroutine of its own, no mailbox
 			continue
 		}
@@ -103,8 +102,8 @@ func (p *connectionPool) acceptFrom(l streamListener) {
 	}
 }
 
-// admit reserves one more connection for an admitted host within its rate. A refused
-// connection costs one accept and one close.
+// admit reserves a connection for an admitted host within its rate. A refused connection costs one accept and one
+// close.
 func (p *connectionPool) admit(l streamListener, remote netip.AddrPort) *Connection {
 	source := Source{Addr: remote, Network: l.network}
 	known, admitted := p.t.cfg.AdmitConnection(source)
@@ -123,9 +122,8 @@ func (p *connectionPool) admit(l streamListener, remote netip.AddrPort) *Connect
 	return nil
 }
 
-// reserve adds a connection that is not open yet; nil when the pool is full or closed, or
-// the key is taken. Only inbound connections count against the limits. Unknown hosts get
-// three quarters of the limit.
+// reserve adds a connection that is not open yet. nil: the pool is full or closed, or the key is in use. Only
+// inbound connections count against the limits. Unknown hosts may use three quarters of the limit.
 func (p *connectionPool) reserve(key connKey, inbound, known bool) *Connection {
 	host, most := ratelimit.Subnet(key.addr.Addr()), p.t.cfg.MaxConnections
 	if !known {
@@ -172,14 +170,14 @@ func (p *connectionPool) remove(c *Connection) {
 	}
 }
 
-// inboundFrom is the connection that a peer has opened; nil: it is closed.
+// inboundFrom returns the connection that the peer of a flow has opened; nil: it is closed.
 func (p *connectionPool) inboundFrom(f Flow) *Connection {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.conns[connKey{network: f.Network, addr: f.Addr}]
 }
 
-// connect is the connection to an address, dialled in the background if there is none.
+// connect returns the connection to an address. If there is none, it is dialled in the background.
 func (p *connectionPool) connect(f Flow) *Connection {
 	key := connKey{network: f.Network, addr: f.Addr}
 	if f.Network == resolve.TLS {

@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// MaxDatagramRequest is the largest request in bytes for a datagram while nothing is known of
-// the path (RFC 3261 §18.1.1).
+// MaxDatagramRequest is the maximum size in bytes of a request over UDP, because the path MTU is unknown (RFC 3261
+// §18.1.1).
 const MaxDatagramRequest = 1300
 
 // Source is the sender of a message.
@@ -17,34 +17,34 @@ type Source struct {
 	Network string
 }
 
-// Flow is where messages of a dialog go to or came from.
+// Flow is the path by which messages of a dialog are sent or received.
 type Flow struct {
 	Network      string
 	Addr         netip.AddrPort
-	Socket       *UDPSocket   // to send from; nil: the one that suits the address
-	Connection   *Connection  // by which a request came
-	Name         string       // that the peer of a TLS connection must prove; "": its address
-	ShortDial    bool         // another way exists: do not wait long for a connection
-	ReuseInbound bool         // to a phone: a connection that it opened will do
-	RemotePhone  *RemotePhone // a phone that is reached through another node, whose address is Addr
+	Socket       *UDPSocket   // socket to send from; nil: any suitable socket
+	Connection   *Connection  // connection on which a request was received
+	Name         string       // name that the peer of a TLS connection must prove; "": its address
+	ShortDial    bool         // another path exists, so do not wait long for a connection
+	ReuseInbound bool         // to a phone: a connection that the phone opened may be used
+	RemotePhone  *RemotePhone // a phone that is connected to another node, whose address is Addr
 }
 
-// RemotePhone is a phone that is reached through another node.
+// RemotePhone is a phone that is connected to another node.
 type RemotePhone struct {
 	Source
 
 	Local netip.AddrPort // socket of that node from which the message is sent
 }
 
-// IsStream tells whether the transport is reliable.
+// IsStream reports whether the transport is a stream (TCP or TLS).
 func (f Flow) IsStream() bool { return f.Network != resolve.UDP }
 
-// TCPTarget is the address of the flow as a target over TCP.
+// TCPTarget returns the address of the flow as a target over TCP.
 func (f Flow) TCPTarget() resolve.Target {
 	return resolve.Target{Host: f.Addr.Addr().String(), Port: int(f.Addr.Port()), Transport: resolve.TCP}
 }
 
-// FlowTo is the flow to a resolved target.
+// FlowTo returns the flow to a resolved target.
 func FlowTo(t resolve.Target) Flow {
 	ip, _ := netip.ParseAddr(strings.Trim(t.Host, "[]"))
 	return Flow{Network: t.Transport, Addr: netip.AddrPortFrom(ip.Unmap(), uint16(t.Port&0xFFFF)), Name: t.Name}

@@ -5,21 +5,21 @@ import (
 	"syscall"
 )
 
-// EnableICMPErrors makes the kernel keep ICMP errors of an unconnected socket.
+// EnableICMPErrors makes the kernel queue the ICMP errors of an unconnected socket.
 func EnableICMPErrors(conn *net.UDPConn) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return
 	}
-	// Without it an unreachable target counts as silent: slower, not wrong.
+	// If this fails, an unreachable target is treated as silent, which takes longer.
 	_ = raw.Control(func(fd uintptr) {
 		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IP, syscall.IP_RECVERR, 1)
 		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IPV6, syscall.IPV6_RECVERR, 1)
 	})
 }
 
-// ReadICMPErrors empties the socket's error queue: the beginnings of our
-// datagrams that could not be delivered.
+// ReadICMPErrors empties the error queue of a socket. It returns the beginnings of the sent datagrams that could
+// not be delivered.
 func ReadICMPErrors(conn *net.UDPConn) [][]byte {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -4,8 +4,8 @@ package transport
 
 import "net"
 
-// EnableICMPErrors does nothing: an unreachable target counts as silent.
+// EnableICMPErrors does nothing: an unreachable target is treated as silent.
 func EnableICMPErrors(*net.UDPConn) {}
 
-// ReadICMPErrors finds none.
+// ReadICMPErrors returns nothing.
 func ReadICMPErrors(*net.UDPConn) [][]byte { return nil }

@@ -12,29 +12,29 @@ import (
 
 const (
 	maxDatagram  = 16 << 10
-	maxStream    = 24 << 10 // the head and the body of a message, each
+	maxStream    = 24 << 10 // bytes of the header section and of the body, each
 	maxLines     = 160
 	maxMethod    = 64
 	burstSeconds = 2
 )
 
-// IngressFilter decides on raw bytes, before the parser and before anything is stored. It knows the rate of each source and
-// the hosts of live dialogs.
+// IngressFilter decides on raw bytes, before the parser and before anything is stored. It knows the rate of each
+// source and the hosts of live dialogs.
 type IngressFilter struct {
-	rates *ratelimit.Limiter // of messages, by source
+	rates *ratelimit.Limiter // messages, by source
 	mu    sync.Mutex
-	peers map[netip.Addr]int // hosts of live dialogs, counted
+	peers map[netip.Addr]int // number of live dialogs by host
 }
 
-// NewIngressFilter makes a filter with a rate in messages per second of one source.
+// NewIngressFilter returns a filter with a rate in messages per second for each source.
 func NewIngressFilter(rate int) *IngressFilter {
 	return &IngressFilter{rates: ratelimit.NewLimiter(float64(rate), float64(rate)*burstSeconds), peers: make(map[netip.Addr]int)}
 }
 
-// SpendRate takes one message from the rate of a source; false: the rate is exceeded.
+// SpendRate takes one message from the rate of a source. It returns false if the rate is exceeded.
 func (g *IngressFilter) SpendRate(a netip.Addr, now time.Time) bool { return g.rates.Spend(a, 1, now) }
 
-// HasPeer tells whether a host is the peer of a live dialog.
+// HasPeer reports whether a host is the peer of a live dialog.
 func (g *IngressFilter) HasPeer(a netip.Addr) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -48,7 +48,7 @@ func (g *IngressFilter) AddPeer(a netip.Addr) {
 	g.peers[a]++
 }
 
-// RemovePeer takes AddPeer back.
+// RemovePeer undoes AddPeer.
 func (g *IngressFilter) RemovePeer(a netip.Addr) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,15 +57,15 @@ func (g *IngressFilter) RemovePeer(a netip.Addr) {
 	}
 }
 
-// Size is the number of sources with a rate and of hosts with a live dialog.
+// Size returns the number of sources with a rate and of hosts with a live dialog.
 func (g *IngressFilter) Size() (sources, peers int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.rates.Len(), len(g.peers)
 }
 
-// IsWellFormed rejects bytes that the parser would accept wrongly: lines that end in a
-// bare CR or LF, NUL, too many lines.
+// IsWellFormed rejects bytes that the parser would accept wrongly: lines that end in a bare CR or LF, NUL, too many
+// lines.
 func IsWellFormed(b []byte) bool {
 	end := bytes.Index(b, []byte("\r\n\r\n"))
 	if end < 0 {
@@ -83,7 +83,7 @@ func IsWellFormed(b []byte) bool {
 	for i, c := range head {
 		switch c {
 		case 0:
-			if i == 0 || head[i-1] != '\\' { // but in a quoted pair (RFC 3261 section 25.1)
+			if i == 0 || head[i-1] != '\\' { // except in a quoted pair (RFC 3261 §25.1)
 				return false
 			}
 		case '\n':

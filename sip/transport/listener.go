@@ -11,14 +11,14 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// Listener names one socket to open, for example {Network: "udp", Addr: "127.0.0.1:5060"}.
+// Listener describes one socket to listen on, for example {Network: "udp", Addr: "127.0.0.1:5060"}.
 type Listener struct {
 	Network string // udp, tcp or tls
-	Addr    string // host:port; port 0 takes a free one
-	TLS     *TLS   // of a tls listener; nil: Config.TLS
+	Addr    string // host:port; port 0 selects a free port
+	TLS     *TLS   // for a tls listener; nil: Config.TLS
 }
 
-// streamListener accepts TCP connections, and secures them if tls is set.
+// streamListener accepts TCP connections, and TLS connections if tls is set.
 type streamListener struct {
 	net.Listener
 	network string

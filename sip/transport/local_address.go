@@ -17,7 +17,7 @@ const (
 	maxLocalAddresses = 1024
 )
 
-// SocketAt is the UDP socket that is bound to an address; nil: there is none.
+// SocketAt returns the UDP socket that is bound to an address; nil: there is none.
 func (t *Transport) SocketAt(local netip.AddrPort) *UDPSocket {
 	for _, s := range t.udp {
 		if local.IsValid() && s.local == local {
@@ -27,10 +27,10 @@ func (t *Transport) SocketAt(local netip.AddrPort) *UDPSocket {
 	return nil
 }
 
-// SocketIndex is the place of a UDP socket among the listeners; -1: it is none of them.
+// SocketIndex returns the index of a UDP socket among the listeners; -1: it is none of them.
 func (t *Transport) SocketIndex(s *UDPSocket) int { return slices.Index(t.udp, s) }
 
-// SocketByIndex is the UDP socket at a place; nil: there is none.
+// SocketByIndex returns the UDP socket at an index; nil: there is none.
 func (t *Transport) SocketByIndex(i int) *UDPSocket {
 	if i < 0 || i >= len(t.udp) {
 		return nil
@@ -38,16 +38,16 @@ func (t *Transport) SocketByIndex(i int) *UDPSocket {
 	return t.udp[i]
 }
 
-// canReach tells whether a socket bound to one address can send to another.
+// canReach reports whether a socket that is bound to an address can send to another address.
 func canReach(bound, to netip.Addr) bool {
 	if bound.IsUnspecified() && bound.Is6() {
-		return true // both families, unless the machine says otherwise
+		return true // both families, unless the system is configured otherwise
 	}
 	return bound.Is4() == to.Is4()
 }
 
-// SocketTo is the UDP socket for an address: of those that can reach it the one
-// that is bound to the address from which the system would send.
+// SocketTo returns the UDP socket for a destination. Of the sockets that can reach it, the one bound to the
+// system's source address for this destination is preferred.
 func (t *Transport) SocketTo(to netip.AddrPort) *UDPSocket {
 	if len(t.udp) == 1 {
 		return t.udp[0]
@@ -78,7 +78,7 @@ func (t *Transport) bestAddress(bound []netip.Addr, to netip.AddrPort) int {
 	return first
 }
 
-// LocalAddr is the address of our socket that a flow uses, zero while it is not known.
+// LocalAddr returns the local address of a flow; zero: not known yet.
 func (t *Transport) LocalAddr(f Flow) netip.AddrPort {
 	switch {
 	case f.Socket != nil:
@@ -90,7 +90,7 @@ func (t *Transport) LocalAddr(f Flow) netip.AddrPort {
 		return netip.AddrPort{}
 	}
 	if f.Connection != nil {
-		// The peer knows this connection; a request of its own comes to our listener.
+		// The peer knows this connection only. A new request of the peer goes to the listener.
 		if i := slices.IndexFunc(t.listeners, func(l streamListener) bool {
 			return l.network == f.Network && l.local.Port() == f.Connection.local.Port()
 		}); i >= 0 {
@@ -113,12 +113,12 @@ func (t *Transport) LocalAddr(f Flow) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// isPrivate tells whether a peer sees our own addresses rather than the public one.
+// isPrivate reports whether a peer gets the address of the listener instead of the public address.
 func (t *Transport) isPrivate(peer netip.Addr) bool {
 	return peer.IsLoopback() || slices.ContainsFunc(t.cfg.Private, func(p netip.Prefix) bool { return p.Contains(peer) })
 }
 
-// SentBy is host:port of our Via and Contact for a flow.
+// SentBy returns the host:port of Via and Contact for a flow.
 func (t *Transport) SentBy(f Flow) string {
 	local, peer := t.LocalAddr(f), f.Addr.Addr()
 	ip, port := local.Addr(), local.Port()
@@ -138,7 +138,7 @@ func (t *Transport) SentBy(f Flow) string {
 	return netip.AddrPortFrom(ip, port).String()
 }
 
-// PublicHost is the host of SentBy, in brackets where it is an IPv6 address.
+// PublicHost returns the host of SentBy; an IPv6 address is in brackets.
 func (t *Transport) PublicHost(f Flow) string {
 	host, _, err := net.SplitHostPort(t.SentBy(f))
 	if err != nil {
@@ -161,7 +161,7 @@ type localAddress struct {
 	until time.Time
 }
 
-// toward asks the system, which sends nothing for it.
+// toward asks the system for the source address towards a peer. Nothing is sent.
 func (o *localAddresses) toward(peer netip.AddrPort) netip.Addr {
 	local := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	if !peer.IsValid() || peer.Port() == 0 {

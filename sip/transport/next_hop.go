@@ -10,14 +10,14 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// NextHop is what a URI says about the destination of a request: a flow, or a name to look up.
+// NextHop is the destination of a request that a URI names: a flow, or a name to look up.
 type NextHop struct {
 	Flow
 	Lookup *resolve.Target
 }
 
-// NextHop reads the next hop from a URI that a peer has named. A URI that cannot be
-// used or may not be reached falls back to have, the flow that the dialog already has.
+// NextHop returns the next hop of a URI that a peer has named. If the URI cannot be used or must not be reached, it
+// returns have, the current flow of the dialog.
 func (t *Transport) NextHop(uri string, have Flow) NextHop {
 	var parsed sipmsg.Uri
 	if err := sipmsg.ParseUri(uri, &parsed); err != nil || parsed.Host == "" {
@@ -39,7 +39,7 @@ func (t *Transport) NextHop(uri string, have Flow) NextHop {
 		target.Port = 0
 	}
 	if have.Network == resolve.TLS && target.Transport != resolve.TLS {
-		return NextHop{Flow: have} // a dialog that began secured stays secured
+		return NextHop{Flow: have} // a secured dialog stays secured
 	}
 	ip, err := netip.ParseAddr(target.Host)
 	if err != nil {
@@ -47,11 +47,11 @@ func (t *Transport) NextHop(uri string, have Flow) NextHop {
 		return NextHop{Flow: Flow{Network: target.Transport}, Lookup: &target}
 	}
 	target = resolve.WithAddress(target, ip)
-	target.Name = have.Name // an address proves itself by the name that the dialog was called by
+	target.Name = have.Name // an IP address is verified by the name with which the dialog was called
 	return NextHop{Flow: t.FlowOrKeep(target, have)}
 }
 
-// FlowOrKeep is the flow to an address that a peer has named, or have where that may not be reached.
+// FlowOrKeep returns the flow to an address that a peer has named, or have if that address must not be reached.
 func (t *Transport) FlowOrKeep(target resolve.Target, have Flow) Flow {
 	to := FlowTo(target)
 	sameStream := to.IsStream() && to.Network == have.Network && to.Addr.Addr() == have.Addr.Addr()

@@ -10,20 +10,19 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// Received is a message with the flow by which it came.
+// Received is a message with the flow on which it arrived.
 type Received struct {
 	message.Message
 
 	Flow       Flow
-	QueueDelay time.Duration // until the socket was read
-	Relay      *RelayInfo    // by another node, or to be relayed; nil: it came directly
-	Raw        []byte        // as received; the reader's buffer, nil once the message is handled
-	Traced     bool          // it belongs to a traced dialog, and so do its responses
-	TraceTag   string        // the tag of that dialog
+	QueueDelay time.Duration // how long the message waited before it was read
+	Relay      *RelayInfo    // statement of the relaying node; nil: the message was not relayed
+	Raw        []byte        // bytes as received, in the reader's buffer; nil once the message is handled
+	Traced     bool          // the message and its responses belong to a traced dialog
+	TraceTag   string        // tag of that dialog
 }
 
-// ViaWithReceived is the topmost Via of a request with the address that it came from (RFC 3261
-// §18.2.1, RFC 3581).
+// ViaWithReceived returns the topmost Via of a request with the source address added (RFC 3261 §18.2.1, RFC 3581).
 func (m *Received) ViaWithReceived() string {
 	top := m.Vias[0].Clone()
 	host := m.Flow.Addr.Addr().String()
@@ -37,8 +36,8 @@ func (m *Received) ViaWithReceived() string {
 	return top.Value()
 }
 
-// ResponseFlow is the flow of a response: back to the source (RFC 3581), or, without
-// rport, to the port that the Via names.
+// ResponseFlow returns the flow of a response: back to the source (RFC 3581) or, without rport, to the port in the
+// Via.
 func (m *Received) ResponseFlow() Flow {
 	to := m.Flow
 	if to.Network == resolve.UDP && !message.HasParam(m.Vias[0].Params, "rport") {
@@ -51,7 +50,7 @@ func (m *Received) ResponseFlow() Flow {
 	return to
 }
 
-// Source is the sender of a request, to this node or to the node that relayed it.
+// Source returns the original sender of a request, also if another node relayed it.
 func (m *Received) Source() Source {
 	if m.Relay != nil && m.Relay.Direction == RelayIn {
 		return m.Relay.Peer
@@ -59,8 +58,8 @@ func (m *Received) Source() Source {
 	return Source{Addr: m.Flow.Addr, Network: m.Flow.Network}
 }
 
-// MaxResponseSize is the largest response to a source that may be forged: the size of the
-// request and of the Via that the relaying node removes.
+// MaxResponseSize returns the maximum size of a response to a source that may be forged: the size of the request
+// and of the Via that the relaying node removes.
 func (m *Received) MaxResponseSize() int {
 	if m.Relay != nil && m.Relay.Direction == RelayIn {
 		return m.Relay.Size + len("Via: \r\n") + len(m.ViaWithReceived())
@@ -68,7 +67,7 @@ func (m *Received) MaxResponseSize() int {
 	return len(m.Raw)
 }
 
-// ObservedFlow is the flow to or from the source, as a SIP trace shows it.
+// ObservedFlow returns the flow to the original source, as a SIP trace shows it.
 func (m *Received) ObservedFlow() Flow {
 	f := m.Flow
 	if m.Relay != nil && m.Relay.Direction == RelayIn {
@@ -77,8 +76,7 @@ func (m *Received) ObservedFlow() Flow {
 	return f
 }
 
-// RelayNode is the UDP address of the node that relayed a request; zero: the request
-// came directly.
+// RelayNode returns the UDP address of the node that relayed a request; zero: the request was not relayed.
 func (m *Received) RelayNode() netip.AddrPort {
 	if m.Relay == nil || m.Relay.Direction != RelayIn || m.Relay.NodePort == 0 {
 		return netip.AddrPort{}
@@ -86,12 +84,12 @@ func (m *Received) RelayNode() netip.AddrPort {
 	return netip.AddrPortFrom(m.Flow.Addr.Addr(), m.Relay.NodePort)
 }
 
-// Clone is a copy of a message that outlives the reader's buffer.
+// Clone returns a copy of a message that does not use the reader's buffer.
 func (m *Received) Clone() *Received {
 	c := *m
 	c.Raw = bytes.Clone(m.Raw)
 	return &c
 }
 
-// IsChallenge tells whether a response asks for credentials.
+// IsChallenge reports whether a response asks for credentials.
 func (m *Received) IsChallenge() bool { return m.Code == 401 || m.Code == 407 }

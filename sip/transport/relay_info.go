@@ -2,23 +2,23 @@ package transport
 
 import "net/netip"
 
-// RelayDirection says which way a message is relayed between nodes.
+// RelayDirection says in which direction a message is relayed between nodes.
 type RelayDirection byte
 
-// The directions.
+// The directions of a relayed message.
 const (
-	RelayIn   RelayDirection = 'i' // a request, to the node that it belongs to
-	RelayOut  RelayDirection = 'o' // a request of that node, to a phone
+	RelayIn   RelayDirection = 'i' // a request, to the node that owns it
+	RelayOut  RelayDirection = 'o' // a request of the owner, to a phone that is connected to the relaying node
 	RelayBack RelayDirection = 'b' // a response, to the sender of the request
 )
 
-// RelayInfo is what a node states about a message that it relays. The statement is proved by the
-// key that the nodes share.
+// RelayInfo is what a node states about a message that it relays. A MAC with the key that all nodes share proves
+// the statement.
 type RelayInfo struct {
 	Direction RelayDirection
-	Peer      Source         // the sender of a request, or the receiver of the message
-	Local     netip.AddrPort // UDP: the socket of the node that relays it; zero: its connection
-	NodePort  uint16         // RelayIn: UDP port of that node
-	Size      int            // RelayIn: bytes of the request as it came
-	Socket    *UDPSocket     // RelayBack: to send from
+	Peer      Source         // the sender of a request, or the destination of the message
+	Local     netip.AddrPort // UDP: the socket of the relaying node; zero: a connection
+	NodePort  uint16         // RelayIn: UDP port of the relaying node
+	Size      int            // RelayIn: original size of the request in bytes
+	Socket    *UDPSocket     // RelayBack: socket to send from
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SetDSCP sets the DSCP of a socket before it is bound or connected; 0 leaves it
-// to the system. A kernel that refuses costs the mark, not the call.
+// SetDSCP sets the DSCP of a socket before it is bound or connected. 0 leaves it to the system. If the kernel
+// refuses, the socket is used without the DSCP.
 func SetDSCP(dscp int, raw syscall.RawConn) error {
 	if dscp == 0 {
 		return nil
@@ -31,10 +31,10 @@ func EnableArrivalTimes(conn *net.UDPConn) {
 	_ = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1) })
 }
 
-// clockJump is more than any datagram waits: somebody has set the clock.
+// clockJump is longer than any datagram waits. A longer wait means that the clock was set.
 const clockJump = 30 * time.Second
 
-// QueueDelay is how long ago the kernel took a datagram, 0 if it does not tell.
+// QueueDelay returns how long ago the kernel received a datagram; 0: unknown.
 func QueueDelay(control []byte) time.Duration {
 	for len(control) > 0 {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(control)
@@ -43,7 +43,7 @@ func QueueDelay(control []byte) time.Duration {
 		}
 		if h.Level == unix.SOL_SOCKET && h.Type == unix.SCM_TIMESTAMPNS && len(data) >= 16 {
 			sec, nsec := binary.NativeEndian.Uint64(data), binary.NativeEndian.Uint64(data[8:])
-			if since := time.Since(time.Unix(int64(sec), int64(nsec))); since > 0 && since < clockJump { //nolint:gosec // a time of the kernel's
+			if since := time.Since(time.Unix(int64(sec), int64(nsec))); since > 0 && since < clockJump { //nolint:gosec // a kernel time
 				return since
 			}
 			return 0

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// SetDSCP leaves the DSCP to the system.
+// SetDSCP does nothing: the DSCP is left to the system.
 func SetDSCP(int, syscall.RawConn) error { return nil }
 
-// EnableArrivalTimes does nothing: no arrival times are known.
+// EnableArrivalTimes does nothing: arrival times are unknown.
 func EnableArrivalTimes(*net.UDPConn) {}
 
-// QueueDelay is not known.
+// QueueDelay returns 0: arrival times are unknown.
 func QueueDelay([]byte) time.Duration { return 0 }

@@ -13,21 +13,21 @@ import (
 
 var errNoCertificate = errors.New("sip: TLS without a certificate")
 
-// TLS says how connections are secured, never below TLS 1.2.
+// TLS configures TLS connections, with TLS 1.2 or newer.
 type TLS struct {
-	// Certificate is asked at each handshake: as the server's own, and as the
-	// client's where a server demands one. Nil: we have none, and cannot listen.
+	// Certificate is called at each handshake, as the server, and as a client if the server requests a certificate.
+	// nil: there is no certificate, and a TLS listener is impossible.
 	Certificate func() (*tls.Certificate, error)
-	// Others are shown to those who ask for a name (SNI) that Certificate does
-	// not carry, and one of these does: a service of several names.
+	// Others are further certificates. One of them is used if it has the name that the client requests (SNI) and
+	// Certificate does not.
 	Others []func() (*tls.Certificate, error)
-	// Roots verify the peers that we call; nil: those of the machine.
+	// Roots verify the certificates of called peers. nil: the root certificates of the machine.
 	Roots *x509.CertPool
-	// Clients, if set, must have issued the certificate of each peer that connects to us.
+	// Clients, if set, must have issued the certificate of each peer that connects.
 	Clients *x509.CertPool
 }
 
-// ServerConfig is the configuration of the side that is called.
+// ServerConfig returns the TLS configuration for inbound connections.
 func (t *TLS) ServerConfig() (*tls.Config, error) {
 	if t == nil || t.Certificate == nil {
 		return nil, errNoCertificate
@@ -44,8 +44,8 @@ func (t *TLS) ServerConfig() (*tls.Config, error) {
 	return conf, nil
 }
 
-// certificateFor is the certificate for a client: the first that has the name which the client asks for (SNI), Certificate
-// if none has.
+// certificateFor returns the certificate for a client: the first that has the name which the client requests (SNI),
+// otherwise Certificate.
 func (t *TLS) certificateFor(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	first, err := t.Certificate()
 	if err == nil && hello.SupportsCertificate(first) == nil {
@@ -59,8 +59,8 @@ func (t *TLS) certificateFor(hello *tls.ClientHelloInfo) (*tls.Certificate, erro
 	return first, err
 }
 
-// ClientConfig is the configuration of the side that calls; the name to prove is added per connection
-// (RFC 5922 7.2).
+// ClientConfig returns the TLS configuration for outbound connections. Each connection adds the name that its peer
+// has to prove (RFC 5922 §7.2).
 func (t *TLS) ClientConfig() *tls.Config {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(256)}
 	if t == nil {
@@ -73,9 +73,9 @@ func (t *TLS) ClientConfig() *tls.Config {
 	return conf
 }
 
-// CertificateFiles is a TLS.Certificate that reads a chain and its key, both PEM. It reads them again at the next handshake
-// after one of the files has changed. A pair that does not match or cannot be read, such as a half-written one, is logged
-// once. The previous pair stays in use, and each handshake tries again.
+// CertificateFiles returns a TLS.Certificate that reads a certificate chain and its key from PEM files. They are
+// read again at the next handshake after one of the files has changed. A pair that does not match or cannot be
+// read, such as a half-written one, is logged once. The previous pair stays in use, and each handshake tries again.
 // log may be nil.
 func CertificateFiles(chain, key string, log *slog.Logger) func() (*tls.Certificate, error) {
 	if log == nil {
@@ -89,8 +89,8 @@ type certificateFiles struct {
 	chain, key string
 	log        *slog.Logger
 	mu         sync.Mutex
-	seen       [2]fileMark // of loaded
-	refused    string      // why what is there now cannot be used, as it was logged
+	seen       [2]fileMark // of the loaded pair
+	refused    string      // why the current files cannot be used, as logged
 	loaded     *tls.Certificate
 }
 

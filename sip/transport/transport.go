@@ -1,7 +1,7 @@
-// Package transport is the transport layer of SIP (RFC 3261 §18): UDP sockets, TCP and TLS
-// connections, and the filter that decides which messages are parsed.
+// Package transport is the transport layer of SIP (RFC 3261 §18): UDP sockets, TCP and TLS connections, and the
+// filter that decides which messages are parsed.
 //
-// Sipgo reads the sockets and parses. A message is handled on the goroutine that read it.
+// sipgo reads the sockets and parses messages. A message is handled on the goroutine that read it.
 package transport
 
 import (
@@ -30,27 +30,27 @@ const (
 	defaultMaxPerHost     = 64
 )
 
-// ErrSilent says that no request leaves: see Config.Silent.
+// ErrSilent reports that Config.Silent prevents sending a request.
 var ErrSilent = errors.New("sip: no request leaves this user agent")
 
-// ErrNoListener says that no listener can reach a target.
+// ErrNoListener reports that no listener can reach a target.
 var ErrNoListener = errors.New("sip: no listener for this transport")
 
 var errOverflow = errors.New("sip: connection does not keep up")
 
-// ErrHeld says that no call may begin now: see CallGate.
+// ErrCallsSuspended reports that no call may begin now; see CallGate.
 var ErrCallsSuspended = errors.New("sip: calls are held back")
 
-// Config is the configuration of a Transport. Its zero value, with a Listen, admits nothing.
-// The functions are called by the goroutines that read the sockets: they must not block.
+// Config configures a Transport. With only Listen set, no message is admitted. The functions are called by the
+// goroutines that read the sockets, so they must not block.
 type Config struct {
 	Listen         []Listener
-	TLS            *TLS           // for connections and for listeners without their own; nil: the roots of the machine
+	TLS            *TLS           // for connections, and for listeners without their own; nil: the root certificates of the machine
 	PublicIP       netip.Addr     // host of Via and Contact; zero: the listener's address
 	PublicPort     int            // port of Via and Contact; 0: the listener's port
-	Private        []netip.Prefix // peers in these networks, and on loopback, see the listener's own address
+	Private        []netip.Prefix // networks whose peers, like those on loopback, get the listener's own address instead of PublicIP
 	DSCP           int            // of all sockets, 0 to 63
-	Silent         bool           // requests are refused with ErrSilent; responses leave
+	Silent         bool           // requests are refused with ErrSilent; responses are sent
 	MaxConnections int            // inbound TCP and TLS connections. Default: 512
 	MaxPerHost     int            // inbound TCP and TLS connections of one host. Default: 64
 	SourceRate     int            // messages per second of one source. Default: 20000
@@ -59,21 +59,21 @@ type Config struct {
 	MayReach func(netip.AddrPort) bool // egress check for addresses that a peer has named; nil allows all
 	Recover  func(where string, then func())
 
-	Handle          func(sipmsg.Message, Arrival) bool // takes a parsed message; false: it cannot be read
-	Undelivered     func(datagram []byte)              // the beginning of a datagram of ours that ICMP returned
+	Handle          func(sipmsg.Message, Arrival) bool // handles a parsed message; false: the message is malformed
+	Undelivered     func(datagram []byte)              // receives the beginning of a sent datagram that an ICMP error returned
 	Admit           func(b []byte, s Source, relay *RelayInfo) bool
 	AdmitConnection func(Source) (known, admitted bool)
-	IsAdmitted      func(Source) bool // its unreadable requests are answered
-	IsRegistered    func(Source) bool // a phone is registered from there
+	IsAdmitted      func(Source) bool // whether the unreadable requests of a source are answered
+	IsRegistered    func(Source) bool // whether a phone is registered at a source
 	ReadRelayInfo   func(b []byte, now time.Time) *RelayInfo
 	SealForRemote   func(b []byte, to *RemotePhone) []byte
 	CallGate        CallGate
 }
 
-// CallGate decides whether an INVITE that begins a call may leave now.
+// CallGate decides whether an INVITE that begins a call may be sent now.
 type CallGate interface {
-	// Enter is called before the INVITE is written, Leave after it, whatever Enter returned.
-	// may is the call's own check; nil: none.
+	// EnterCall is called before the INVITE is written, and LeaveCall after it, whatever EnterCall returned. may is
+	// the check of this call; nil: none.
 	EnterCall(may func() bool) bool
 	LeaveCall()
 }
@@ -87,16 +87,16 @@ type Counts struct {
 // Outgoing is a message to be sent.
 type Outgoing struct {
 	Bytes      []byte
-	Failed     func(error) // called later, from another goroutine, if delivery failed; may be nil
+	Failed     func(error) // called later, on another goroutine, if the delivery failed; may be nil
 	BeginsCall bool        // an INVITE that begins a call: CallGate decides
-	MayBegin   func() bool // the call's own check for CallGate; nil: none
+	MayBegin   func() bool // the check of this call for CallGate; nil: none
 }
 
 // Transport owns the sockets of a user agent.
 type Transport struct {
 	Counts Counts
 	Filter *IngressFilter
-	// Bind opens a UDP socket; tests replace it before Open.
+	// Bind opens a UDP socket. Tests replace it before Open.
 	Bind func(ctx context.Context, addr string) (PacketConn, error)
 
 	cfg       Config
@@ -112,7 +112,7 @@ type Transport struct {
 	closed    chan struct{}
 }
 
-// New prepares a transport; it opens no socket yet.
+// New returns a transport without opening a socket.
 func New(cfg Config) (*Transport, error) {
 	if len(cfg.Listen) == 0 {
 		return nil, errors.New("sip: nothing to listen on")
@@ -137,7 +137,7 @@ func New(cfg Config) (*Transport, error) {
 		addresses: localAddresses{byPeer: make(map[netip.Addr]localAddress)}, closed: make(chan struct{}),
 	}
 	t.Bind, t.pool = t.bindUDP, newConnectionPool(t)
-	// Sipgo logs whole messages of unknown sources: silenced.
+	// sipgo would log whole messages of unknown sources.
 	t.layer = sipmsg.NewTransportLayer(net.DefaultResolver, t.parser, nil, sipmsg.WithTransportLayerLogger(silent))
 	t.layer.OnMessage(t.handle)
 	return t, nil
@@ -170,7 +170,7 @@ func (t *Transport) Open(ctx context.Context) error {
 	return nil
 }
 
-// Start reads all sockets, until Close.
+// Start reads all sockets until Close.
 func (t *Transport) Start() {
 	for _, s := range t.udp {
 		t.running.Go(func() { t.read(func() error { return t.layer.ServeUDP(s) }) })
@@ -184,7 +184,7 @@ func (t *Transport) Start() {
 // Wait returns once all readers have ended.
 func (t *Transport) Wait() { t.running.Wait() }
 
-// Closed is closed by Close.
+// Closed returns a channel that Close closes.
 func (t *Transport) Closed() <-chan struct{} { return t.closed }
 
 // Close closes all sockets, once.
@@ -203,7 +203,7 @@ func (t *Transport) Close() error {
 	return err
 }
 
-// read serves one socket; a panic in the parser costs one message.
+// read serves one socket. A panic in the parser costs one message.
 func (t *Transport) read(serve func() error) {
 	for {
 		func() {
@@ -220,7 +220,7 @@ func (t *Transport) read(serve func() error) {
 	}
 }
 
-// Addr is the bound address of the first listener of a network, once Open.
+// Addr returns the bound address of the first listener of a network, once Open has returned.
 func (t *Transport) Addr(network string) netip.AddrPort {
 	if network == resolve.UDP && len(t.udp) > 0 {
 		return t.udp[0].local
@@ -233,13 +233,13 @@ func (t *Transport) Addr(network string) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// Connections is the number of open TCP and TLS connections.
+// Connections returns the number of open TCP and TLS connections.
 func (t *Transport) Connections() int { return t.pool.size() }
 
-// HasUDP tells whether a UDP socket is open.
+// HasUDP reports whether a UDP socket is open.
 func (t *Transport) HasUDP() bool { return len(t.udp) > 0 }
 
-// Network is the network if there is a listener on it, else UDP.
+// Network returns network if there is a listener for it, otherwise UDP.
 func (t *Transport) Network(network string) string {
 	if network != resolve.UDP && !slices.ContainsFunc(t.listeners, func(l streamListener) bool { return l.network == network }) {
 		return resolve.UDP
@@ -247,20 +247,20 @@ func (t *Transport) Network(network string) string {
 	return network
 }
 
-// Parse parses one message. It panics where the parser does.
+// Parse parses one message. It panics if the parser does.
 func (t *Transport) Parse(b []byte) (sipmsg.Message, error) { return t.parser.ParseSIP(b) }
 
-// ParserPoolSize is the number of UDP addresses that sipgo stores, which never forgets one.
+// ParserPoolSize returns the number of UDP addresses that sipgo stores, which it never removes.
 func (t *Transport) ParserPoolSize() int { return t.layer.Pool(resolve.UDP).Size() }
 
-// canParse tries the parser where a panic can be recovered.
+// canParse parses a message where a panic can be recovered.
 func (t *Transport) canParse(b []byte) (ok bool) {
 	defer t.cfg.Recover("parse", func() { ok = false })
 	_, err := t.parser.ParseSIP(b)
 	return err == nil
 }
 
-// handle takes one parsed message, on the goroutine that read it.
+// handle handles one parsed message on the goroutine that read it.
 func (t *Transport) handle(in sipmsg.Message) {
 	defer t.cfg.Recover("handle", nil)
 	found, ok := t.sockets.Load(in.Source())
@@ -278,7 +278,7 @@ func (t *Transport) handle(in sipmsg.Message) {
 	}
 }
 
-// admit decides whether one message is parsed, and returns the statement of the node that relayed it.
+// admit decides whether one message is parsed. It returns the statement of the node that relayed the message.
 func (t *Transport) admit(b []byte, from netip.AddrPort, network string, limit int) (relay *RelayInfo, ok bool) {
 	if len(b) <= 4 {
 		return nil, false // keep-alive
@@ -304,14 +304,14 @@ func (t *Transport) admit(b []byte, from netip.AddrPort, network string, limit i
 	return nil, false
 }
 
-// AdmitsDatagram decides whether a datagram is parsed.
+// AdmitsDatagram reports whether a datagram is parsed.
 func (t *Transport) AdmitsDatagram(b []byte, from netip.AddrPort) bool {
 	_, ok := t.admit(b, from, resolve.UDP, maxDatagram)
 	return ok
 }
 
-// refuseUnreadable answers a request that passed the filter but cannot be parsed (RFC 3261 section
-// 8.2), if its source is admitted. The answer is not larger than the request.
+// refuseUnreadable answers a request that passed the filter but cannot be parsed (RFC 3261 §8.2), if its source is
+// admitted. The response is not larger than the request.
 func (t *Transport) refuseUnreadable(a Arrival) {
 	defer t.cfg.Recover("unreadable", nil)
 	t.Counts.DroppedMalformed.Add(1)
@@ -328,7 +328,7 @@ func (t *Transport) refuseUnreadable(a Arrival) {
 	}
 }
 
-// Send puts a message on the wire without waiting.
+// Send sends a message without waiting.
 func (t *Transport) Send(to Flow, o Outgoing) error {
 	select {
 	case <-t.closed:
@@ -375,10 +375,11 @@ func (t *Transport) sendDatagram(to Flow, o Outgoing) error {
 	return s.write(o.Bytes, to.Addr)
 }
 
-// InboundConnection is the connection that the peer of a flow has opened; nil: it is closed.
+// InboundConnection returns the connection that the peer of a flow has opened; nil: it is closed.
 func (t *Transport) InboundConnection(f Flow) *Connection { return t.pool.inboundFrom(f) }
 
-// SetTimeouts replaces the time limits for the header of a message and for a TLS handshake; before Open.
+// SetTimeouts sets the time limits for the header section of a message and for a TLS handshake. Call it before
+// Open.
 func (t *Transport) SetTimeouts(header, handshake time.Duration) {
 	t.pool.headerTimeout, t.pool.handshakeTimeout = header, handshake
 }

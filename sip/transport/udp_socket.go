@@ -14,10 +14,10 @@ import (
 
 const (
 	socketBuffer  = 4 << 20
-	maxReadErrors = 1000 // in a row; then the socket is given up
+	maxReadErrors = 1000 // in a row, before the socket is closed
 )
 
-// PacketConn is what we need of a UDP socket; tests bring one of their own.
+// PacketConn has the methods of a UDP socket that are used. Tests provide their own.
 type PacketConn interface {
 	net.PacketConn
 	ReadFromUDPAddrPort(b []byte) (int, netip.AddrPort, error)
@@ -30,10 +30,9 @@ type socketName string
 func (socketName) Network() string  { return "sip" }
 func (e socketName) String() string { return string(e) }
 
-// UDPSocket stands between a UDP socket and sipgo's reader. It passes admitted datagrams
-// only, and shows sipgo one constant source address: sipgo's pool never forgets an address.
-// Reading, parsing and handling of a socket happen on one goroutine, so the source of the
-// current datagram is a field.
+// UDPSocket is a UDP socket as sipgo's reader sees it. It passes on admitted datagrams only. It shows sipgo one
+// constant source address, because sipgo's pool never removes an address. One goroutine reads, parses and handles
+// the datagrams of a socket, so the source of the current datagram is a field.
 type UDPSocket struct {
 	PacketConn
 	t       *Transport
@@ -41,7 +40,7 @@ type UDPSocket struct {
 	local   netip.AddrPort
 	current netip.AddrPort
 	raw     []byte
-	waited  time.Duration // of that datagram in the kernel
+	waited  time.Duration // how long the current datagram waited in the kernel
 	relay   *RelayInfo
 	control []byte
 	handled bool // the last datagram was parsed
@@ -53,7 +52,7 @@ func newUDPSocket(t *Transport, conn PacketConn) *UDPSocket {
 	}
 }
 
-// Local is the address that the socket is bound to.
+// Local returns the address that the socket is bound to.
 func (s *UDPSocket) Local() netip.AddrPort { return s.local }
 
 func (t *Transport) bindUDP(ctx context.Context, addr string) (PacketConn, error) {
@@ -66,7 +65,7 @@ func (t *Transport) bindUDP(ctx context.Context, addr string) (PacketConn, error
 	if !ok {
 		return nil, errors.Join(errors.New("sip: not a UDP socket"), pc.Close())
 	}
-	// The kernel may grant less: then bursts are lost and retransmitted.
+	// The kernel may grant smaller buffers: then bursts are lost and retransmitted.
 	_ = conn.SetReadBuffer(socketBuffer)
 	_ = conn.SetWriteBuffer(socketBuffer)
 	EnableICMPErrors(conn)
@@ -74,7 +73,7 @@ func (t *Transport) bindUDP(ctx context.Context, addr string) (PacketConn, error
 	return conn, nil
 }
 
-// ReadFrom returns the next datagram that may be parsed.
+// ReadFrom returns the next datagram that is admitted.
 func (s *UDPSocket) ReadFrom(b []byte) (int, net.Addr, error) {
 	if !s.handled {
 		s.t.refuseUnreadable(s.arrival())
@@ -98,7 +97,7 @@ func (s *UDPSocket) ReadFrom(b []byte) (int, net.Addr, error) {
 	}
 }
 
-// readDatagram reads a datagram, and how long it has waited where the kernel tells that.
+// readDatagram reads a datagram and, if the kernel reports it, how long the datagram has waited.
 func (s *UDPSocket) readDatagram(b []byte) (int, netip.AddrPort, error) {
 	conn, ok := s.PacketConn.(*net.UDPConn)
 	if !ok {
@@ -117,8 +116,7 @@ func (s *UDPSocket) arrival() Arrival {
 	return Arrival{Flow{Network: resolve.UDP, Addr: s.current, Socket: s}, s.raw, s.waited, s.relay}
 }
 
-// write sends one datagram. An ICMP error that belongs to an earlier one may
-// be reported here; it says nothing about this one, so it is sent again.
+// write sends one datagram. It may report an ICMP error of an earlier datagram, so it tries again.
 func (s *UDPSocket) write(b []byte, to netip.AddrPort) error {
 	var err error
 	for range 3 {
@@ -135,15 +133,15 @@ func (s *UDPSocket) write(b []byte, to netip.AddrPort) error {
 	return fmt.Errorf("sip: send to %s: %w", to, err)
 }
 
-// readErrors takes ICMP errors from the socket. Each carries the beginning of
-// our own datagram; its names, which only we can make, tell whose it is.
+// readErrors reads ICMP errors from the socket. Each error carries the beginning of a sent datagram, whose
+// identifiers name the transaction.
 func (s *UDPSocket) readErrors() {
 	conn, ok := s.PacketConn.(*net.UDPConn)
 	if !ok {
 		return
 	}
 	for _, payload := range ReadICMPErrors(conn) {
-		// The dialog may be locked by the goroutine that writes.
+		// On another goroutine, because the current one may hold the lock of the dialog.
 		go s.t.cfg.Undelivered(payload)
 	}
 }
