@@ -14,28 +14,28 @@ import (
 )
 
 const (
-	lookEvery = 15 * time.Second
-	lookLimit = time.Minute
-	postLimit = 5 * time.Minute
+	defaultCheckInterval = 15 * time.Second
+	checkTimeout         = time.Minute
+	emailRunTimeout      = 5 * time.Minute
 )
 
 // Alerts is the actor that evaluates the alert rules of all workspaces. It remembers only which workspaces have
 // rules, alerts or unsent emails; everything else is in the store.
 type Alerts struct {
-	cfg   Config
-	known map[string]bool // workspaces with alert rules, alerts or unsent emails; nil: not read yet
-	mails bool
+	cfg              Config
+	activeWorkspaces map[string]bool // workspaces with alert rules, alerts or unsent emails; nil: not read yet
+	hasEmails        bool
 
-	looking, again bool // a check is in progress; another one follows it
-	posting        bool
-	generation     int
-	cancel         func()
+	checkRunning, checkAgain bool // a check is in progress; another one follows it
+	emailRunning             bool
+	generation               int
+	cancelTimer              func()
 }
 
 // New returns the actor.
 func New(cfg Config) *Alerts {
 	if cfg.CheckInterval == 0 {
-		cfg.CheckInterval = lookEvery
+		cfg.CheckInterval = defaultCheckInterval
 	}
 	return &Alerts{cfg: cfg}
 }
@@ -46,36 +46,36 @@ func (a *Alerts) Receive(ctx actor.Context) {
 	case *actor.Started:
 		a.startCheck(ctx)
 	case *actor.Stopping, *actor.Restarting:
-		a.rest()
+		a.stopTimer()
 	case RuleChanged:
-		if a.known != nil {
-			a.known[m.Workspace] = true
+		if a.activeWorkspaces != nil {
+			a.activeWorkspaces[m.Workspace] = true
 		}
 		a.startCheck(ctx)
-	case tick:
+	case checkDue:
 		if m.generation == a.generation {
 			a.startCheck(ctx)
 		}
-	case looked:
-		a.onChecked(ctx, m)
-	case posted:
-		a.posted(m)
+	case checkDone:
+		a.onCheckDone(ctx, m)
+	case emailsDone:
+		a.onEmailsDone(m)
 	}
 }
 
 // startCheck starts a check of all rules. If a check is in progress, another one follows it.
 func (a *Alerts) startCheck(ctx actor.Context) {
-	if a.looking {
-		a.again = true
+	if a.checkRunning {
+		a.checkAgain = true
 		return
 	}
-	a.rest()
-	a.looking, a.again = true, false
-	r := round{cfg: &a.cfg, known: maps.Clone(a.known)} // a copy: the actor changes its map meanwhile
-	mailbox.RunTask(ctx, lookLimit, func(bound context.Context) any {
-		var m looked
-		m.err = caught(a.cfg.Log, func() (err error) {
-			m.known, m.mails, err = r.run(bound, time.Now().UTC())
+	a.stopTimer()
+	a.checkRunning, a.checkAgain = true, false
+	r := ruleCheck{cfg: &a.cfg, activeWorkspaces: maps.Clone(a.activeWorkspaces)} // a copy: the actor changes its map meanwhile
+	mailbox.RunTask(ctx, checkTimeout, func(bound context.Context) any {
+		var m checkDone
+		m.err = recoverPanic(a.cfg.Log, func() (err error) {
+			m.activeWorkspaces, m.hasEmails, err = r.run(bound, time.Now().UTC())
 			return err
 		})
 		return m
@@ -83,69 +83,69 @@ func (a *Alerts) startCheck(ctx actor.Context) {
 }
 
 // recoverPanic calls f and returns a panic as an error, so that the actor always learns that its task is over.
-func caught(log *slog.Logger, f func() error) (err error) {
+func recoverPanic(log *slog.Logger, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			log.Error("the actor of alerts has panicked", slog.Any("reason", v), slog.String("stack", string(debug.Stack())))
+			log.Error("alert task panicked", slog.Any("reason", v), slog.String("stack", string(debug.Stack())))
 			err = fmt.Errorf("panic: %v", v)
 		}
 	}()
 	return f()
 }
 
-func (a *Alerts) onChecked(ctx actor.Context, m looked) {
-	a.looking = false
+func (a *Alerts) onCheckDone(ctx actor.Context, m checkDone) {
+	a.checkRunning = false
 	if m.err != nil {
-		a.cfg.Log.Warn("alerts could not be looked for; trying again", slog.Any("error", m.err))
+		a.cfg.Log.Warn("alert rules could not be checked; trying again", slog.Any("error", m.err))
 	} else {
-		if a.again && a.known != nil { // rules may have changed in other workspaces meanwhile
-			for id := range a.known {
-				m.known[id] = true
+		if a.checkAgain && a.activeWorkspaces != nil { // rules may have changed in other workspaces meanwhile
+			for id := range a.activeWorkspaces {
+				m.activeWorkspaces[id] = true
 			}
-		} else if a.again {
-			m.known = nil
+		} else if a.checkAgain {
+			m.activeWorkspaces = nil
 		}
-		a.known, a.mails = m.known, m.mails
+		a.activeWorkspaces, a.hasEmails = m.activeWorkspaces, m.hasEmails
 	}
-	if a.mails && !a.posting {
-		a.post(ctx)
+	if a.hasEmails && !a.emailRunning {
+		a.sendEmails(ctx)
 	}
-	if a.again && m.err == nil {
+	if a.checkAgain && m.err == nil {
 		a.startCheck(ctx)
 		return
 	}
-	a.sleep(ctx)
+	a.startTimer(ctx)
 }
 
 // sendEmails sends the emails that are due and deletes expired ones. It runs beside the checks, so that a hanging
 // mail server delays only emails.
-func (a *Alerts) post(ctx actor.Context) {
-	a.posting = true
-	p := post{cfg: &a.cfg, known: make([]string, 0, len(a.known))}
-	for id := range a.known {
-		p.known = append(p.known, id)
+func (a *Alerts) sendEmails(ctx actor.Context) {
+	a.emailRunning = true
+	p := emailRun{cfg: &a.cfg, workspaces: make([]string, 0, len(a.activeWorkspaces))}
+	for id := range a.activeWorkspaces {
+		p.workspaces = append(p.workspaces, id)
 	}
-	mailbox.RunTask(ctx, postLimit, func(bound context.Context) any {
-		return posted{caught(a.cfg.Log, func() error { return p.run(bound, time.Now) })}
+	mailbox.RunTask(ctx, emailRunTimeout, func(bound context.Context) any {
+		return emailsDone{recoverPanic(a.cfg.Log, func() error { return p.run(bound, time.Now) })}
 	})
 }
 
-func (a *Alerts) posted(m posted) {
-	a.posting = false
+func (a *Alerts) onEmailsDone(m emailsDone) {
+	a.emailRunning = false
 	if m.err != nil {
-		a.cfg.Log.Warn("mails of alerts could not be looked for; trying again", slog.Any("error", m.err))
+		a.cfg.Log.Warn("alert emails could not be sent; trying again", slog.Any("error", m.err))
 	}
 }
 
-func (a *Alerts) sleep(ctx actor.Context) {
-	a.rest()
-	a.cancel = mailbox.SendAfter(ctx, a.cfg.CheckInterval, tick{a.generation})
+func (a *Alerts) startTimer(ctx actor.Context) {
+	a.stopTimer()
+	a.cancelTimer = mailbox.SendAfter(ctx, a.cfg.CheckInterval, checkDue{a.generation})
 }
 
-func (a *Alerts) rest() {
+func (a *Alerts) stopTimer() {
 	a.generation++
-	if a.cancel != nil {
-		a.cancel()
-		a.cancel = nil
+	if a.cancelTimer != nil {
+		a.cancelTimer()
+		a.cancelTimer = nil
 	}
 }

@@ -15,43 +15,43 @@ import (
 )
 
 const (
-	mailFor     = 24 * time.Hour // how long an email is retried
-	commitLimit = 10 * time.Second
+	emailLifetime = 24 * time.Hour // how long an email is retried
+	commitTimeout = 10 * time.Second
 )
 
 // ruleCheck is one check of all rules. It reads the stored rules and alerts, reads the current values, and commits
 // the changes.
-type round struct {
-	cfg   *Config
-	known map[string]bool // workspaces to read; nil: all
+type ruleCheck struct {
+	cfg              *Config
+	activeWorkspaces map[string]bool // workspaces to read; nil: all
 }
 
 // workspaceAlerts are the rules, alerts and unsent emails of a workspace.
-type stored struct {
-	rules  map[string]*domain.AlertRule
-	alerts map[string]*domain.Alert // by rule and subject
-	mails  int
+type workspaceAlerts struct {
+	rules      map[string]*domain.AlertRule
+	alerts     map[string]*domain.Alert // by rule and subject
+	emailCount int
 }
 
-func keyOf(rule, subject string) string { return rule + "/" + subject }
+func alertKey(rule, subject string) string { return rule + "/" + subject }
 
-func (r *round) run(ctx context.Context, now time.Time) (known map[string]bool, mails bool, err error) {
+func (r *ruleCheck) run(ctx context.Context, now time.Time) (known map[string]bool, mails bool, err error) {
 	known = make(map[string]bool)
-	of := make(map[string]*stored)
+	of := make(map[string]*workspaceAlerts)
 	var rules []*domain.AlertRule
 	for _, ws := range r.cfg.Workspaces() {
-		if r.known != nil && !r.known[ws] {
+		if r.activeWorkspaces != nil && !r.activeWorkspaces[ws] {
 			continue
 		}
-		s, err := r.read(ctx, ws)
+		s, err := r.readWorkspace(ctx, ws)
 		if err != nil {
 			return nil, false, err
 		}
-		if len(s.rules)+len(s.alerts)+s.mails == 0 {
+		if len(s.rules)+len(s.alerts)+s.emailCount == 0 {
 			continue
 		}
 		known[ws], of[ws] = true, s
-		mails = mails || s.mails > 0
+		mails = mails || s.emailCount > 0
 		for _, rule := range s.rules {
 			if !rule.Paused {
 				rules = append(rules, rule)
@@ -63,7 +63,7 @@ func (r *round) run(ctx context.Context, now time.Time) (known map[string]bool, 
 		read = r.cfg.ReadValues(ctx, rules)
 	}
 	for ws, s := range of {
-		sent, err := r.decide(ctx, ws, s, read, now)
+		sent, err := r.commitChanges(ctx, ws, s, read, now)
 		if errors.Is(err, domain.ErrFenced) { // the workspace was deleted or moved
 			continue
 		}
@@ -76,20 +76,20 @@ func (r *round) run(ctx context.Context, now time.Time) (known map[string]bool, 
 }
 
 // readWorkspace reads the rules, alerts and the number of emails of a workspace.
-func (r *round) read(ctx context.Context, ws string) (*stored, error) {
-	s := &stored{rules: make(map[string]*domain.AlertRule), alerts: make(map[string]*domain.Alert)}
-	err := every(ctx, r.cfg.Store, "alert_rule", ws, func(rule *domain.AlertRule) { s.rules[rule.ID] = rule })
+func (r *ruleCheck) readWorkspace(ctx context.Context, ws string) (*workspaceAlerts, error) {
+	s := &workspaceAlerts{rules: make(map[string]*domain.AlertRule), alerts: make(map[string]*domain.Alert)}
+	err := forEachRow(ctx, r.cfg.Store, "alert_rule", ws, func(rule *domain.AlertRule) { s.rules[rule.ID] = rule })
 	if err == nil {
-		err = every(ctx, r.cfg.Store, "alert", ws, func(a *domain.Alert) { s.alerts[keyOf(a.RuleID, a.Subject)] = a })
+		err = forEachRow(ctx, r.cfg.Store, "alert", ws, func(a *domain.Alert) { s.alerts[alertKey(a.RuleID, a.Subject)] = a })
 	}
 	if err == nil {
-		err = every(ctx, r.cfg.Store, "alert_mail", ws, func(*domain.AlertMail) { s.mails++ })
+		err = forEachRow(ctx, r.cfg.Store, "alert_mail", ws, func(*domain.AlertMail) { s.emailCount++ })
 	}
 	return s, err
 }
 
 // commitChanges commits the alerts of a workspace that have changed.
-func (r *round) decide(ctx context.Context, ws string, s *stored, read map[string]RuleReadings, now time.Time) (mails bool, err error) {
+func (r *ruleCheck) commitChanges(ctx context.Context, ws string, s *workspaceAlerts, read map[string]RuleReadings, now time.Time) (mails bool, err error) {
 	c := commit.Change{Workspace: ws}
 	seen := make(map[string]bool)
 	for id, rule := range s.rules {
@@ -100,11 +100,11 @@ func (r *round) decide(ctx context.Context, ws string, s *stored, read map[strin
 			}
 		}
 		for _, in := range found.Readings {
-			key := keyOf(id, in.Subject)
+			key := alertKey(id, in.Subject)
 			seen[key] = true
 			before := s.alerts[key]
 			after, told := alert.Next(rule, before, in, now)
-			r.move(&c, rule, before, after, told, now)
+			r.addChange(&c, rule, before, after, told, now)
 		}
 	}
 	for key, a := range s.alerts { // the subject was deleted, or its rule no longer watches it
@@ -116,12 +116,12 @@ func (r *round) decide(ctx context.Context, ws string, s *stored, read map[strin
 		if a.Status == domain.AlertFiring && rule != nil && !rule.Paused {
 			told = alert.Resolved
 		}
-		r.gone(&c, rule, a, told, now)
+		r.addEnd(&c, rule, a, told, now)
 	}
 	if len(c.Puts)+len(c.Deletes) == 0 {
 		return false, nil
 	}
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit) // independent of the time that the reading took
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout) // independent of the time that the reading took
 	defer cancel()
 	if _, err = r.cfg.Store.Apply(bound, c); err != nil {
 		return false, err
@@ -133,10 +133,10 @@ func (r *round) decide(ctx context.Context, ws string, s *stored, read map[strin
 }
 
 // addChange adds the new state of an alert to a commit.
-func (r *round) move(c *commit.Change, rule *domain.AlertRule, before, after *domain.Alert, told alert.Told, now time.Time) {
+func (r *ruleCheck) addChange(c *commit.Change, rule *domain.AlertRule, before, after *domain.Alert, told alert.Told, now time.Time) {
 	switch {
 	case told == alert.Resolved:
-		r.gone(c, rule, after, told, now)
+		r.addEnd(c, rule, after, told, now)
 		return
 	case !alert.Moved(before, after):
 		return
@@ -150,17 +150,17 @@ func (r *round) move(c *commit.Change, rule *domain.AlertRule, before, after *do
 	}
 	after.UpdatedAt = now
 	c.Puts = append(c.Puts, after)
-	r.publish(c, rule, after, told, now)
+	r.addNotices(c, rule, after, told, now)
 }
 
 // addEnd adds the end of an alert to a commit.
-func (r *round) gone(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Told, now time.Time) {
+func (r *ruleCheck) addEnd(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Told, now time.Time) {
 	c.Deletes = append(c.Deletes, a.Key())
-	r.publish(c, rule, a, told, now)
+	r.addNotices(c, rule, a, told, now)
 }
 
 // addNotices adds the event and the emails about an alert to a commit.
-func (r *round) publish(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Told, now time.Time) {
+func (r *ruleCheck) addNotices(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Told, now time.Time) {
 	if told == alert.Nothing {
 		return
 	}
@@ -170,11 +170,11 @@ func (r *round) publish(c *commit.Change, rule *domain.AlertRule, a *domain.Aler
 		for _, to := range rule.Emails { // one email per recipient, because a server may reject single recipients
 			c.Puts = append(c.Puts, &domain.AlertMail{
 				ID: mailbox.NewID(domain.PrefixAlertMail), WorkspaceID: rule.WorkspaceID, RuleID: rule.ID, To: []string{to}, Subject: subject, Body: body,
-				Due: now, Until: now.Add(mailFor),
+				Due: now, Until: now.Add(emailLifetime),
 			})
 		}
 	}
-	r.cfg.Log.Warn("an alert", slog.String("workspace_id", a.WorkspaceID), slog.String("rule_id", a.RuleID), slog.String("kind", string(a.Kind)),
+	r.cfg.Log.Warn("alert changed", slog.String("workspace_id", a.WorkspaceID), slog.String("rule_id", a.RuleID), slog.String("kind", string(a.Kind)),
 		slog.String("subject", a.Subject), slog.Bool("resolved", told == alert.Resolved))
 }
 
@@ -195,7 +195,7 @@ func NewEvent(a *domain.Alert, told alert.Told, now time.Time) event.Draft {
 }
 
 // forEachRow calls each for all rows of a kind in a workspace, oldest first.
-func every[T any, R interface {
+func forEachRow[T any, R interface {
 	*T
 	domain.Record
 }](ctx context.Context, store Store, kind, workspace string, each func(R)) error {
@@ -215,20 +215,20 @@ func every[T any, R interface {
 }
 
 // emailRun sends the emails that are due. It deletes emails that have expired or whose rule was deleted.
-type post struct {
-	cfg   *Config
-	known []string // workspaces
+type emailRun struct {
+	cfg        *Config
+	workspaces []string // workspaces
 }
 
-const sendLimit = 30 * time.Second
+const sendTimeout = 30 * time.Second
 
-func (p *post) run(ctx context.Context, now func() time.Time) error {
+func (p *emailRun) run(ctx context.Context, now func() time.Time) error {
 	var due, gone []*domain.AlertMail
-	for _, ws := range slices.Sorted(slices.Values(p.known)) {
+	for _, ws := range slices.Sorted(slices.Values(p.workspaces)) {
 		rules := make(map[string]bool)
-		err := every(ctx, p.cfg.Store, "alert_rule", ws, func(r *domain.AlertRule) { rules[r.ID] = true })
+		err := forEachRow(ctx, p.cfg.Store, "alert_rule", ws, func(r *domain.AlertRule) { rules[r.ID] = true })
 		if err == nil {
-			err = every(ctx, p.cfg.Store, "alert_mail", ws, func(m *domain.AlertMail) {
+			err = forEachRow(ctx, p.cfg.Store, "alert_mail", ws, func(m *domain.AlertMail) {
 				switch at := now(); {
 				case !rules[m.RuleID], !at.Before(m.Until):
 					gone = append(gone, m)
@@ -242,7 +242,7 @@ func (p *post) run(ctx context.Context, now func() time.Time) error {
 		}
 	}
 	for _, m := range gone {
-		p.logOf(m).Warn("a mail of an alert is given up: it is too old, or its rule is gone", slog.Int("tries", m.Tries))
+		p.logger(m).Warn("alert email deleted: it has expired or its rule was deleted", slog.Int("tries", m.Tries))
 		if err := p.commit(ctx, commit.Change{Workspace: m.WorkspaceID, Deletes: []domain.Key{m.Key()}}); err != nil {
 			return err
 		}
@@ -262,8 +262,8 @@ func (p *post) run(ctx context.Context, now func() time.Time) error {
 }
 
 // send tries to send one email and stores the result. The error is one of the store.
-func (p *post) send(ctx context.Context, m *domain.AlertMail, now func() time.Time) error {
-	bound, cancel := context.WithTimeout(ctx, sendLimit)
+func (p *emailRun) send(ctx context.Context, m *domain.AlertMail, now func() time.Time) error {
+	bound, cancel := context.WithTimeout(ctx, sendTimeout)
 	failed := p.cfg.Mailer.Send(bound, Email{ID: m.ID, To: m.To, Subject: m.Subject, Body: m.Body})
 	cancel()
 	c := commit.Change{Workspace: m.WorkspaceID}
@@ -272,15 +272,15 @@ func (p *post) send(ctx context.Context, m *domain.AlertMail, now func() time.Ti
 	} else {
 		m.Tries++
 		m.Due = now().UTC().Add(alert.Again(m.Tries))
-		p.logOf(m).Warn("a mail of an alert could not be sent; trying again", slog.Any("error", failed), slog.Time("due", m.Due))
+		p.logger(m).Warn("alert email could not be sent; trying again", slog.Any("error", failed), slog.Time("due", m.Due))
 		c.Puts = []domain.Record{m}
 	}
 	return p.commit(ctx, c)
 }
 
 // commit stores the result of an email even if the time for sending is over: a sent email must not be sent again.
-func (p *post) commit(ctx context.Context, c commit.Change) error {
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
+func (p *emailRun) commit(ctx context.Context, c commit.Change) error {
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
 	defer cancel()
 	_, err := p.cfg.Store.Apply(bound, c)
 	if errors.Is(err, domain.ErrFenced) { // the workspace was deleted or moved
@@ -289,6 +289,6 @@ func (p *post) commit(ctx context.Context, c commit.Change) error {
 	return err
 }
 
-func (p *post) logOf(m *domain.AlertMail) *slog.Logger {
+func (p *emailRun) logger(m *domain.AlertMail) *slog.Logger {
 	return p.cfg.Log.With(slog.String("workspace_id", m.WorkspaceID), slog.String("rule_id", m.RuleID))
 }

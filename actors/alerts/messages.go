@@ -24,21 +24,21 @@ func (RuleChanged) Control() {}
 
 type (
 	// checkDue starts the next check.
-	tick struct{ generation int }
+	checkDue struct{ generation int }
 	// checkDone is the result of a check.
-	looked struct {
-		known map[string]bool // workspaces with alert rules, alerts or unsent emails
-		mails bool            // emails wait to be sent
-		err   error
+	checkDone struct {
+		activeWorkspaces map[string]bool // workspaces with alert rules, alerts or unsent emails
+		hasEmails        bool            // emails wait to be sent
+		err              error
 	}
 	// emailsDone is the result of sending the emails that were due.
-	posted struct{ err error }
+	emailsDone struct{ err error }
 )
 
 // Control: the actor has at most one of each in progress.
-func (tick) Control()   {}
-func (looked) Control() {}
-func (posted) Control() {}
+func (checkDue) Control()   {}
+func (checkDone) Control()  {}
+func (emailsDone) Control() {}
 
 // Store is the part of the store that alerts use.
 type Store interface {

@@ -26,24 +26,24 @@ type SMTP struct {
 	Port     int
 	From     string
 	TLS      string // TLSStart, TLSFull, TLSNone
-	User     string // "": it asks for none // "": no authentication
+	Username string // "": no authentication
 	Password string
 	Roots    *x509.CertPool // nil: the root certificates of the system
-	Domain   string         // how we call ourselves; "": the name of the machine // name in EHLO; "": the host name
+	Domain   string         // name in EHLO; "": the host name
 }
 
 // Send sends an email to all its recipients or fails. Errors after the server has accepted the email are ignored.
 func (s *SMTP) Send(ctx context.Context, l Email) error {
-	m, err := s.message(l)
+	m, err := s.newMessage(l)
 	if err != nil {
 		return err
 	}
 	var wire net.Conn
-	c, err := s.client(func(ctx context.Context, network, address string) (conn net.Conn, err error) {
-		dialer := net.Dialer{Timeout: sendLimit}
+	c, err := s.newClient(func(ctx context.Context, network, address string) (conn net.Conn, err error) {
+		dialer := net.Dialer{Timeout: sendTimeout}
 		conn, err = dialer.DialContext(ctx, network, address)
 		if err == nil && s.TLS == TLSImplicit {
-			conn = tls.Client(conn, s.config())
+			conn = tls.Client(conn, s.tlsConfig())
 		}
 		wire = conn
 		return conn, err
@@ -57,12 +57,12 @@ func (s *SMTP) Send(ctx context.Context, l Email) error {
 		}
 	}()
 	if err = c.DialAndSendWithContext(ctx, m); err != nil && !m.IsDelivered() {
-		return errors.New(reason(err))
+		return errors.New(failureReason(err))
 	}
 	return nil
 }
 
-func (s *SMTP) message(l Email) (*mail.Msg, error) {
+func (s *SMTP) newMessage(l Email) (*mail.Msg, error) {
 	m := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	if err := m.From(s.From); err != nil {
 		return nil, err
@@ -79,14 +79,14 @@ func (s *SMTP) message(l Email) (*mail.Msg, error) {
 	return m, nil
 }
 
-func (s *SMTP) config() *tls.Config {
+func (s *SMTP) tlsConfig() *tls.Config {
 	return &tls.Config{ServerName: s.Host, RootCAs: s.Roots, MinVersion: tls.VersionTLS12}
 }
 
-func (s *SMTP) client(dial mail.DialContextFunc) (*mail.Client, error) {
+func (s *SMTP) newClient(dial mail.DialContextFunc) (*mail.Client, error) {
 	options := []mail.Option{
-		mail.WithPort(s.Port), mail.WithTimeout(sendLimit), mail.WithoutNoop(),
-		mail.WithTLSConfig(s.config()), mail.WithDialContextFunc(dial),
+		mail.WithPort(s.Port), mail.WithTimeout(sendTimeout), mail.WithoutNoop(),
+		mail.WithTLSConfig(s.tlsConfig()), mail.WithDialContextFunc(dial),
 	}
 	switch s.TLS {
 	case TLSImplicit:
@@ -96,12 +96,12 @@ func (s *SMTP) client(dial mail.DialContextFunc) (*mail.Client, error) {
 	default:
 		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
 	}
-	if s.User != "" {
+	if s.Username != "" {
 		how := mail.SMTPAuthAutoDiscover
 		if s.TLS == TLSImplicit { // the client cannot see that the connection is encrypted
 			how = mail.SMTPAuthPlainNoEnc
 		}
-		options = append(options, mail.WithSMTPAuth(how), mail.WithUsername(s.User), mail.WithPassword(s.Password))
+		options = append(options, mail.WithSMTPAuth(how), mail.WithUsername(s.Username), mail.WithPassword(s.Password))
 	}
 	if s.Domain != "" {
 		options = append(options, mail.WithHELO(s.Domain))
@@ -110,7 +110,7 @@ func (s *SMTP) client(dial mail.DialContextFunc) (*mail.Client, error) {
 }
 
 // failureReason describes an error. Of a server's reply it contains only the code and one short line.
-func reason(err error) string {
+func failureReason(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError
@@ -123,14 +123,14 @@ func reason(err error) string {
 	case errors.As(err, &cert):
 		return "the certificate of the mail server is not valid or not trusted"
 	case errors.As(err, &said):
-		return fmt.Sprintf("the mail server answered %d %s", said.Code, short(said.Msg))
+		return fmt.Sprintf("the mail server answered %d %s", said.Code, shortLine(said.Msg))
 	case errors.As(err, &op) && op.Op == "dial":
 		return "the mail server cannot be reached"
 	}
-	return "the mail could not be sent: " + short(err.Error())
+	return "the email could not be sent: " + shortLine(err.Error())
 }
 
-func short(text string) string {
+func shortLine(text string) string {
 	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '

@@ -220,7 +220,7 @@ func TestAMailReachesItsServer(t *testing.T) {
 			t.Parallel()
 			b := newMailbox(t, c.change)
 			s := b.sender(c.how)
-			s.User, s.Password, _ = strings.Cut(c.login, "\x00")
+			s.Username, s.Password, _ = strings.Cut(c.login, "\x00")
 			err := s.Send(t.Context(), alerts.Email{ID: "mail_1", To: []string{"ops@example.com", "ada@example.com"}, Subject: "[callboard] trunk Ä is down", Body: "one\n.\ntwo\n"})
 			if c.fails != "" {
 				require.ErrorContains(t, err, c.fails)

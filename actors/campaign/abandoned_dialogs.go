@@ -33,7 +33,7 @@ func (d *abandonedDialogs) end(callID string) {
 
 // expire removes the calls whose limit is reached; checked are the entries that it looked at.
 func (d *abandonedDialogs) expire(now time.Time) (checked int) {
-	if !reached(d.due, now) {
+	if !isReached(d.due, now) {
 		return 0
 	}
 	d.due = time.Time{}
@@ -48,5 +48,5 @@ func (d *abandonedDialogs) expire(now time.Time) (checked int) {
 	return checked
 }
 
-// reached says whether a bound was reached; a zero bound never is.
-func reached(bound, now time.Time) bool { return !bound.IsZero() && !now.Before(bound) }
+// isReached says whether a bound was reached; a zero bound never is.
+func isReached(bound, now time.Time) bool { return !bound.IsZero() && !now.Before(bound) }

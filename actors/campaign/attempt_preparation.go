@@ -80,7 +80,7 @@ func (p *attemptPreparation) onSlot(ctx actor.Context, m trunk.Slot) {
 	if !p.isUsable(ctx, t) {
 		return
 	}
-	if by, ok := p.numbers.check(t); !ok {
+	if by, ok := p.numbers.checkEligibility(t); !ok {
 		p.skipPending(ctx, t, by, p.contacts.rulingOf(t.candidate.ordinal, by))
 		return
 	}

@@ -45,14 +45,14 @@ func TestPendingAttemptsExpireAndRepeat(t *testing.T) {
 	t.Parallel()
 	p := newPendingAttempts()
 	asked := pendingOf("asked", noon.Add(time.Minute))
-	asked.numberRequested, asked.numberAskedAt = true, noon
+	asked.numberRequested, asked.numberRequestedAt = true, noon
 	p.addWaiting(pendingOf("short", noon.Add(10*time.Second)))
 	p.addWaiting(asked)
 	var expired, repeated []string
 	check := func(now time.Time) int {
 		return p.checkWaiting(now, func(t *pendingAttempt) { expired = append(expired, t.callID) }, func(t *pendingAttempt) {
 			repeated = append(repeated, t.callID)
-			t.numberAskedAt = now
+			t.numberRequestedAt = now
 		})
 	}
 	assert.Zero(t, check(noon.Add(numberRepeat-1)), "nothing is due: nothing is looked at")
@@ -113,9 +113,9 @@ func TestSendQueueKeepsThePace(t *testing.T) {
 	next, wait = q.next(time.Second, noon.Add(time.Second))
 	assert.Nil(t, next, "until its timer is due")
 	assert.Zero(t, wait)
-	q.onTimer(sendDue{q.timer - 1})
+	q.onSendDue(sendDue{q.timer - 1})
 	assert.True(t, q.timerSet, "the timer of a predecessor")
-	q.onTimer(sendDue{q.timer})
+	q.onSendDue(sendDue{q.timer})
 	next, _ = q.next(time.Second, noon.Add(time.Second))
 	assert.Equal(t, "a", next.callID)
 	assert.Equal(t, map[string]bool{"b": true}, q.callIDs())
@@ -239,12 +239,12 @@ func TestACallThatNoTargetTookIsFreeAFewTimes(t *testing.T) {
 	var f callFeedback
 	e := call.Ended{Call: domain.Call{To: "+12025550100"}, Verdict: domain.Verdict{NoTarget: true}}
 	for range maxNoTarget {
-		assert.True(t, f.isFree(&e))
+		assert.True(t, f.isUncounted(&e))
 	}
-	assert.False(t, f.isFree(&e), "some carriers do not answer for single numbers")
+	assert.False(t, f.isUncounted(&e), "some carriers do not answer for single numbers")
 	e.Verdict.TrunkOut = true
-	assert.True(t, f.isFree(&e), "the trunks are known to be out")
+	assert.True(t, f.isUncounted(&e), "the trunks are known to be out")
 	e.Verdict = domain.Verdict{}
-	assert.False(t, f.isFree(&e))
+	assert.False(t, f.isUncounted(&e))
 	assert.Empty(t, f.noTarget)
 }

@@ -165,7 +165,7 @@ func (b *batch) endAttempts(ends []call.Ended, open *openAttempts) {
 		} else {
 			b.progress.Attempts++
 		}
-		fate := b.fate(&e, spent)
+		fate := b.transition(&e, spent)
 		d := contactDelta{ordinal: ordinal, state: fate.State, attempts: byte(spent), retryAt: fate.RetryAt, duration: b.contacts.durations[ordinal], zone: t.zone} //nolint:gosec // 0 to 255
 		if e.Call.AnsweredAt != nil {
 			d.duration = e.Call.DurationSeconds
@@ -188,8 +188,8 @@ func (b *batch) endAttempts(ends []call.Ended, open *openAttempts) {
 	}
 }
 
-// fate is what follows for the contact; after the end of the campaign there is no retry.
-func (b *batch) fate(e *call.Ended, spent int) dialer.ContactTransition {
+// transition is what follows for the contact; after the end of the campaign there is no retry.
+func (b *batch) transition(e *call.Ended, spent int) dialer.ContactTransition {
 	f := dialer.TransitionAfter(e.Verdict, spent, b.rows.campaign.Retried(), b.startedAt)
 	if !b.status().Final() || f.State.Final() {
 		return f
@@ -237,7 +237,7 @@ func (b *batch) callCompleted(e *call.Ended, s domain.ContactState, spent int) e
 func (b *batch) skipContacts(skips []skippedContact) {
 	b.skips = skips
 	for _, s := range skips {
-		switch s.by {
+		switch s.reason {
 		case SkipDNC:
 			b.progress.Skipped.DNC++
 		case SkipHours:
@@ -246,7 +246,7 @@ func (b *batch) skipContacts(skips []skippedContact) {
 			b.progress.Skipped.Invalid++
 		}
 		b.log = append(b.log, b.skipDecision(s))
-		b.closeContact(s.ordinal, domain.ContactSkipped, domain.Reason(s.by))
+		b.closeContact(s.ordinal, domain.ContactSkipped, domain.Reason(s.reason))
 	}
 }
 

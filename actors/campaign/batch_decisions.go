@@ -46,7 +46,7 @@ func (b *batch) skipDecision(s skippedContact) domain.Decision {
 func (b *batch) removeDecision(r contactChange) domain.Decision {
 	phone := r.phone
 	if phone == "" {
-		phone = b.contacts.bodies.phoneOf(r.ordinal)
+		phone = b.contacts.cache.phoneOf(r.ordinal)
 	}
 	return domain.Decision{
 		At: b.startedAt, Ordinal: r.ordinal, Phone: phone, Verdict: domain.DecidedCancel, Attempt: int(b.contacts.attempts[r.ordinal]),
@@ -67,7 +67,7 @@ func (b *batch) remainingDecision(verdict string, n int) domain.Decision {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(b.contacts.zones)) {
-		if z := b.contacts.zones[key]; !z.empty() && !z.window.Allows(now) && len(d.Rules) < maxZonesNamed {
+		if z := b.contacts.zones[key]; !z.isEmpty() && !z.window.Allows(now) && len(d.Rules) < maxZonesNamed {
 			d.Rules = append(d.Rules, b.decisions.hoursRuling(z, b.contacts.rules.Local(), now, false))
 		}
 	}

@@ -27,8 +27,8 @@ func (f *callFeedback) callEnded(e *call.Ended, now time.Time) {
 	f.pace.AddResult(dialer.ResultOf(&e.Call, e.Verdict), now)
 }
 
-// isFree says whether an attempt does not count, because no target took its call while the trunks are out.
-func (f *callFeedback) isFree(e *call.Ended) bool {
+// isUncounted says whether an attempt does not count, because no target took its call while the trunks are out.
+func (f *callFeedback) isUncounted(e *call.Ended) bool {
 	if !e.Verdict.NoTarget {
 		delete(f.noTarget, e.Call.To)
 		return false

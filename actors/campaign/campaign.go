@@ -154,7 +154,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.onCallEnded(ctx, m)
 	case loaded:
 		a.onLoaded(ctx, m)
-	case bodiesRead:
+	case contactsRead:
 		a.onBodiesRead(ctx, m)
 	case scriptRead:
 		a.onScriptRead(ctx, m)
@@ -165,9 +165,9 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	case reloadDue:
 		a.onReloadDue(ctx, m)
 	case sendDue:
-		a.queue.onTimer(m)
+		a.queue.onSendDue(m)
 	case wakeUpDue: // advance looks again
-		a.wakeUp.onTimer(m)
+		a.wakeUp.onWakeUpDue(m)
 	}
 	a.advance(ctx)
 }

@@ -51,7 +51,7 @@ func (a *Campaign) gather(op *operation, to domain.CampaignStatus, now time.Time
 	b := newBatch(a, now)
 	if op != nil {
 		b.changeStatus(op, to, a.script.pinned)
-		b.change.Reserved = op.stops()
+		b.change.Reserved = op.isStop()
 	}
 	if b.campaign == nil || !b.campaign.Status.Final() { // otherwise they are refused next
 		a.requests.contactChanges = b.changeContacts(a.requests.contactChanges)
@@ -91,7 +91,7 @@ func (a *Campaign) onCommitted(ctx actor.Context, m committed) {
 	switch {
 	case errors.Is(m.err, domain.ErrFenced):
 		a.log.Error("campaign has another owner now")
-		a.leave(ctx)
+		a.stopAsFormerOwner(ctx)
 	case errors.Is(m.err, domain.ErrConflict):
 		a.log.Info("campaign was changed by somebody else and is read again")
 		if !a.commits.conflicted() {
@@ -102,7 +102,7 @@ func (a *Campaign) onCommitted(ctx actor.Context, m committed) {
 	case isFull: // the store logs it
 		a.commits.storeFull = true
 		if b.operation != nil {
-			b.operation.answer(ctx, domain.StoreFull())
+			b.operation.reply(ctx, domain.StoreFull())
 		}
 		a.waitForStore(ctx)
 	default: // the commit may be durable
@@ -146,7 +146,7 @@ func (a *Campaign) afterCommit(ctx actor.Context, b *batch) {
 	a.afterEnds(ctx, b, now)
 	if b.operation != nil {
 		a.feedback.trunkFailures.Reset()
-		b.operation.answer(ctx, a.object(now))
+		b.operation.reply(ctx, a.statusObject(now))
 		b.operation.hangUp(ctx, a.cfg.Calls, &a.open)
 	}
 	if a.cfg.OnCommitted != nil {
@@ -203,7 +203,7 @@ func (a *Campaign) onCallEnded(ctx actor.Context, m call.Ended) {
 	if a.open.closing[m.AttemptID] {
 		return
 	}
-	m.Verdict.Throttled = m.Verdict.Throttled || a.feedback.isFree(&m)
+	m.Verdict.Throttled = m.Verdict.Throttled || a.feedback.isUncounted(&m)
 	a.open.queueEnd(m)
 }
 

@@ -13,17 +13,17 @@ const maxChunks = 8
 
 // chunk is a run of contacts in memory, with the assessment of their numbers.
 type chunk struct {
-	contacts  []domain.Contact
-	zones     []string // keys of windows; "": unknown
-	invalid   []bool
-	countries []string // of the numbers; "": none
-	windows   map[string]calendar.Window
-	hits      map[int]*dnc.Match // entries of do-not-call lists
-	used      int
+	contacts   []domain.Contact
+	zones      []string // keys of windows; "": unknown
+	invalid    []bool
+	countries  []string // of the numbers; "": none
+	windows    map[string]calendar.Window
+	dncMatches map[int]*dnc.Match // entries of do-not-call lists
+	used       int
 }
 
-// contactBodies caches the chunks that were used last. Missing ones are read from the store, one reading at a time.
-type contactBodies struct {
+// contactCache caches the chunks that were used last. Missing ones are read from the store, one reading at a time.
+type contactCache struct {
 	chunks   map[int]*chunk
 	uses     int
 	missing  map[int]bool
@@ -32,12 +32,12 @@ type contactBodies struct {
 	zones    *calendar.Zones // only the reading uses it
 }
 
-func newContactBodies() contactBodies {
-	return contactBodies{chunks: make(map[int]*chunk), missing: make(map[int]bool), zones: calendar.NewZones()}
+func newContactCache() contactCache {
+	return contactCache{chunks: make(map[int]*chunk), missing: make(map[int]bool), zones: calendar.NewZones()}
 }
 
 // use is the chunk of a contact, and the contact's index in it. A chunk that is not in memory is nil, and is read next.
-func (b *contactBodies) use(ordinal int) (*chunk, int) {
+func (b *contactCache) use(ordinal int) (*chunk, int) {
 	c, i := b.at(ordinal)
 	if c == nil {
 		b.missing[ordinal/domain.ChunkSize] = true
@@ -49,12 +49,12 @@ func (b *contactBodies) use(ordinal int) (*chunk, int) {
 }
 
 // at is like use, but neither counts nor reads.
-func (b *contactBodies) at(ordinal int) (*chunk, int) {
+func (b *contactCache) at(ordinal int) (*chunk, int) {
 	return b.chunks[ordinal/domain.ChunkSize], ordinal % domain.ChunkSize
 }
 
 // startReading returns the chunks to read now; nil: none, or a reading is under way.
-func (b *contactBodies) startReading() []int {
+func (b *contactCache) startReading() []int {
 	if b.reading || len(b.missing) == 0 {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (b *contactBodies) startReading() []int {
 }
 
 // endReading takes the chunks that were read, except outdated ones, and drops those used longest ago.
-func (b *contactBodies) endReading(read map[int]*chunk) {
+func (b *contactCache) endReading(read map[int]*chunk) {
 	b.reading = false
 	for _, i := range b.outdated {
 		delete(read, i)
@@ -92,7 +92,7 @@ func (b *contactBodies) endReading(read map[int]*chunk) {
 }
 
 // invalidate drops the chunk of a contact that has changed.
-func (b *contactBodies) invalidate(ordinal int) {
+func (b *contactCache) invalidate(ordinal int) {
 	i := ordinal / domain.ChunkSize
 	delete(b.chunks, i)
 	if b.reading {
@@ -101,13 +101,13 @@ func (b *contactBodies) invalidate(ordinal int) {
 }
 
 // clear drops all chunks.
-func (b *contactBodies) clear() {
+func (b *contactCache) clear() {
 	b.chunks = make(map[int]*chunk)
 	clear(b.missing)
 }
 
 // phoneOf is the number of a contact in memory; "": it is not there.
-func (b *contactBodies) phoneOf(ordinal int) string {
+func (b *contactCache) phoneOf(ordinal int) string {
 	if c, i := b.at(ordinal); c != nil && i < len(c.contacts) {
 		return c.contacts[i].Phone
 	}

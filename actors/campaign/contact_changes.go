@@ -15,28 +15,28 @@ type contactChange struct {
 	ordinal int
 	contact *domain.Contact // nil: it is cancelled
 	phone   string          // of a cancelled contact
-	reply   *actor.PID
+	sender  *actor.PID
 	rider   *commit.Rider
 }
 
-func (r contactChange) answer(ctx actor.Context, m any) {
-	if r.reply != nil {
-		ctx.Send(r.reply, m)
+func (r contactChange) replyTo(ctx actor.Context, m any) {
+	if r.sender != nil {
+		ctx.Send(r.sender, m)
 	}
 }
 
 func (a *Campaign) onContactChange(ctx actor.Context, r contactChange) {
-	r.reply = ctx.Sender()
+	r.sender = ctx.Sender()
 	if a.phase == gone && a.rows.campaign.Status.Final() {
-		r.answer(ctx, a.contacts.changeError(a.rows.campaign.Status, r.ordinal, nil))
+		r.replyTo(ctx, a.contacts.changeError(a.rows.campaign.Status, r.ordinal, nil))
 		return
 	}
 	if a.commits.storeDown {
-		r.answer(ctx, a.commits.storeError())
+		r.replyTo(ctx, a.commits.storeError())
 		return
 	}
 	if a.phase == gone || len(a.requests.contactChanges) >= maxContactChanges {
-		r.answer(ctx, domain.Errorf(domain.CodeUnavailable, "the contact cannot be changed right now; try again").With("retry_after", 2))
+		r.replyTo(ctx, domain.Errorf(domain.CodeUnavailable, "the contact cannot be changed right now; try again").With("retry_after", 2))
 		return
 	}
 	a.requests.contactChanges = append(a.requests.contactChanges, r)
@@ -51,7 +51,7 @@ func (a *Campaign) refuseContactChanges(ctx actor.Context) {
 	a.requests.contactChanges = slices.DeleteFunc(a.requests.contactChanges, func(r contactChange) bool {
 		err := a.contacts.changeError(a.rows.campaign.Status, r.ordinal, dialed)
 		if err != nil {
-			r.answer(ctx, err)
+			r.replyTo(ctx, err)
 		}
 		return err != nil
 	})
@@ -111,9 +111,9 @@ func (a *Campaign) afterContactChanges(ctx actor.Context, b *batch, now time.Tim
 		if r.contact == nil {
 			a.decisions.takeHolds(r.ordinal)
 		} else {
-			a.contacts.bodies.invalidate(r.ordinal)
+			a.contacts.cache.invalidate(r.ordinal)
 			a.contacts.requeue(r.ordinal, later(now, due))
 		}
-		r.answer(ctx, ContactRevised{})
+		r.replyTo(ctx, ContactRevised{})
 	}
 }

@@ -34,7 +34,7 @@ type contactQueue struct {
 	capped     contactHeap // their numbers were called often enough today
 	zones      map[string]*zone
 	ready, due []candidate // due: retries
-	bodies     contactBodies
+	cache      contactCache
 	skips      []skippedContact // for the next commit
 	skipped    map[int]bool     // contacts whose skip or change is not durable yet
 	durations  map[int]int      // in seconds, of the last answered attempt
@@ -65,7 +65,7 @@ type contactDelta struct {
 // skippedContact is a contact that a rule excludes.
 type skippedContact struct {
 	ordinal int
-	by      SkipReason
+	reason  SkipReason
 	phone   string
 	ruling  domain.Ruling
 }
@@ -73,7 +73,7 @@ type skippedContact struct {
 func newContactQueue(total int, rules calendar.Rules) *contactQueue {
 	return &contactQueue{
 		states: make([]byte, total), attempts: make([]byte, total), rules: rules,
-		zones: make(map[string]*zone), bodies: newContactBodies(), skipped: make(map[int]bool), durations: make(map[int]int),
+		zones: make(map[string]*zone), cache: newContactCache(), skipped: make(map[int]bool), durations: make(map[int]int),
 	}
 }
 
@@ -81,7 +81,7 @@ func newContactQueue(total int, rules calendar.Rules) *contactQueue {
 func (q *contactQueue) clear() {
 	q.unseen, q.requeued, q.retries, q.held, q.capped, q.ready, q.due = len(q.states), nil, nil, nil, nil, nil, nil
 	clear(q.zones)
-	q.bodies.clear()
+	q.cache.clear()
 }
 
 func (q *contactQueue) state(ordinal int) domain.ContactState {
@@ -100,7 +100,7 @@ func (q *contactQueue) nextRetry() time.Time {
 func (q *contactQueue) nextOpening() time.Time {
 	var first time.Time
 	for _, z := range q.zones {
-		if !z.empty() && !z.opens.IsZero() && (first.IsZero() || z.opens.Before(first)) {
+		if !z.isEmpty() && !z.opens.IsZero() && (first.IsZero() || z.opens.Before(first)) {
 			first = z.opens
 		}
 	}
@@ -109,11 +109,11 @@ func (q *contactQueue) nextOpening() time.Time {
 
 // hasUnread says whether a contact may be ready that is not in memory yet.
 func (q *contactQueue) hasUnread(now time.Time) bool {
-	if len(q.bodies.missing) > 0 || q.unseen < len(q.states) || len(q.requeued) > 0 {
+	if len(q.cache.missing) > 0 || q.unseen < len(q.states) || len(q.requeued) > 0 {
 		return true
 	}
 	for _, z := range q.zones {
-		if z.opened(now) {
+		if z.hasOpened(now) {
 			return true
 		}
 	}
@@ -123,20 +123,20 @@ func (q *contactQueue) hasUnread(now time.Time) bool {
 // fill looks at contacts until the ready queues are full, or contacts are not in memory.
 func (q *contactQueue) fill(now time.Time) {
 	for len(q.due) < maxReady && q.retries.due(now) {
-		if !q.place(q.retries[0].ordinal, q.retries[0].at, now) {
+		if !q.classify(q.retries[0].ordinal, q.retries[0].at, now) {
 			break
 		}
 		heap.Pop(&q.retries)
 	}
 	q.endHolds(now)
-	for len(q.requeued) > 0 && len(q.ready) < maxReady && q.place(q.requeued[0], time.Time{}, now) {
+	for len(q.requeued) > 0 && len(q.ready) < maxReady && q.classify(q.requeued[0], time.Time{}, now) {
 		q.requeued = q.requeued[1:]
 	}
 	for _, z := range q.zones {
 		q.placeOpened(z, now)
 	}
 	for q.unseen < len(q.states) && len(q.ready) < maxReady {
-		if q.state(q.unseen) == domain.ContactPending && !q.place(q.unseen, time.Time{}, now) {
+		if q.state(q.unseen) == domain.ContactPending && !q.classify(q.unseen, time.Time{}, now) {
 			break
 		}
 		q.unseen++
@@ -145,18 +145,18 @@ func (q *contactQueue) fill(now time.Time) {
 
 // placeOpened looks at the contacts of a zone that has opened.
 func (q *contactQueue) placeOpened(z *zone, now time.Time) {
-	if !z.opened(now) {
+	if !z.hasOpened(now) {
 		return
 	}
 	if !z.window.Allows(now) { // it has closed again meanwhile
 		z.refresh(now)
 		return
 	}
-	for len(z.due) > 0 && len(q.due) < maxReady && q.place(int(z.due[0]), time.Time{}, now) {
-		z.due = z.due[1:]
+	for len(z.dueRetries) > 0 && len(q.due) < maxReady && q.classify(int(z.dueRetries[0]), time.Time{}, now) {
+		z.dueRetries = z.dueRetries[1:]
 	}
-	for len(z.wait) > 0 && len(q.ready) < maxReady && q.place(int(z.wait[0]), time.Time{}, now) {
-		z.wait = z.wait[1:]
+	for len(z.waiting) > 0 && len(q.ready) < maxReady && q.classify(int(z.waiting[0]), time.Time{}, now) {
+		z.waiting = z.waiting[1:]
 	}
 }
 
@@ -164,7 +164,7 @@ func (q *contactQueue) placeOpened(z *zone, now time.Time) {
 func (q *contactQueue) endHolds(now time.Time) {
 	for _, held := range []*contactHeap{&q.held, &q.capped} {
 		for len(q.ready) < maxReady && len(q.due) < maxReady && held.due(now) {
-			if !q.place((*held)[0].ordinal, (*held)[0].at, now) {
+			if !q.classify((*held)[0].ordinal, (*held)[0].at, now) {
 				return
 			}
 			heap.Pop(held)
@@ -172,14 +172,14 @@ func (q *contactQueue) endHolds(now time.Time) {
 	}
 }
 
-// place decides about one waiting contact, which has been due since then: it is ready, waits for its zone or is
+// classify decides about one waiting contact, which has been due since then: it is ready, waits for its zone or is
 // skipped. false: the contact is not in memory.
-func (q *contactQueue) place(ordinal int, since, now time.Time) bool {
+func (q *contactQueue) classify(ordinal int, since, now time.Time) bool {
 	s := q.state(ordinal)
 	if s != domain.ContactPending && s != domain.ContactRetryWait {
 		return true // it does not wait any more
 	}
-	c, i := q.bodies.use(ordinal)
+	c, i := q.cache.use(ordinal)
 	if c == nil {
 		return false
 	}
@@ -187,7 +187,7 @@ func (q *contactQueue) place(ordinal int, since, now time.Time) bool {
 		q.skip(ordinal, SkipInvalid)
 		return true
 	}
-	if c.hits[i] != nil {
+	if c.dncMatches[i] != nil {
 		q.skip(ordinal, SkipDNC)
 		return true
 	}
@@ -266,7 +266,7 @@ func (q *contactQueue) waitForZone(c candidate, now time.Time) {
 
 // skip excludes a contact in the next commit.
 func (q *contactQueue) skip(ordinal int, by SkipReason) {
-	q.exclude(skippedContact{ordinal, by, q.bodies.phoneOf(ordinal), q.rulingOf(ordinal, by)})
+	q.exclude(skippedContact{ordinal, by, q.cache.phoneOf(ordinal), q.rulingOf(ordinal, by)})
 }
 
 // exclude is like skip, for a rule that is known in detail.
@@ -287,12 +287,12 @@ func (q *contactQueue) takeSkips(most int) []skippedContact {
 
 // rulingOf words the rule that skips a contact.
 func (q *contactQueue) rulingOf(ordinal int, by SkipReason) domain.Ruling {
-	c, i := q.bodies.at(ordinal)
+	c, i := q.cache.at(ordinal)
 	switch by {
 	case SkipDNC:
 		r := domain.Ruling{Rule: ruleDNC}
-		if c != nil && c.hits[i] != nil {
-			r.Lists, r.Source = []string{c.hits[i].ListID}, c.hits[i].Origin.Source
+		if c != nil && c.dncMatches[i] != nil {
+			r.Lists, r.Source = []string{c.dncMatches[i].ListID}, c.dncMatches[i].Origin.Source
 		}
 		return r
 	case SkipHours:
@@ -319,7 +319,7 @@ func (q *contactQueue) remove(ordinal int) (due time.Time) {
 	q.capped.remove(ordinal)
 	for _, z := range q.zones {
 		here := func(o int32) bool { return int(o) == ordinal }
-		z.wait, z.due = slices.DeleteFunc(z.wait, here), slices.DeleteFunc(z.due, here)
+		z.waiting, z.dueRetries = slices.DeleteFunc(z.waiting, here), slices.DeleteFunc(z.dueRetries, here)
 	}
 	return q.retries.remove(ordinal)
 }

@@ -24,10 +24,10 @@ func readQueue(t *testing.T, n int) *contactQueue {
 	for i := range contacts {
 		contacts[i].Phone = fmt.Sprintf("+1202555%04d", i)
 	}
-	e := eligibility{rules: rules, zones: zones, country: "US", anyone: true}
-	q.bodies.missing[0] = true
-	assert.Equal(t, []int{0}, q.bodies.startReading())
-	q.bodies.endReading(map[int]*chunk{0: e.assess(contacts)})
+	e := eligibilityRules{rules: rules, zones: zones, country: "US", anyDestination: true}
+	q.cache.missing[0] = true
+	assert.Equal(t, []int{0}, q.cache.startReading())
+	q.cache.endReading(map[int]*chunk{0: e.assess(contacts)})
 	return q
 }
 
@@ -84,7 +84,7 @@ func TestContactQueueSkipsOnce(t *testing.T) {
 	assert.Equal(t, []int{0, 2}, nextOf(q, noon))
 	skips := q.takeSkips(10)
 	require.Len(t, skips, 1)
-	assert.Equal(t, SkipDNC, skips[0].by)
+	assert.Equal(t, SkipDNC, skips[0].reason)
 	assert.Equal(t, "+12025550001", skips[0].phone)
 	assert.Empty(t, q.skips)
 }
@@ -130,7 +130,7 @@ func TestContactQueueAppliesChanges(t *testing.T) {
 
 func TestContactBodiesKeepTheChunksUsedLast(t *testing.T) {
 	t.Parallel()
-	b := newContactBodies()
+	b := newContactCache()
 	for i := range maxChunks + 1 {
 		c, _ := b.use(i * domain.ChunkSize)
 		assert.Nil(t, c)
@@ -146,7 +146,7 @@ func TestContactBodiesKeepTheChunksUsedLast(t *testing.T) {
 
 func TestContactBodiesDropAChunkThatChangedDuringItsReading(t *testing.T) {
 	t.Parallel()
-	b := newContactBodies()
+	b := newContactCache()
 	b.use(0)
 	b.startReading()
 	b.invalidate(0)

@@ -9,8 +9,8 @@ import (
 	lists "github.com/callboard/callboard/domain/dnc"
 )
 
-// bodies reads chunks and assesses their numbers, which is too slow for the actor itself.
-func (r reader) bodies(ctx context.Context, indexes []int, e eligibility) (map[int]*chunk, error) {
+// contacts reads chunks and assesses their numbers, which is too slow for the actor itself.
+func (r snapshotReader) contacts(ctx context.Context, indexes []int, e eligibilityRules) (map[int]*chunk, error) {
 	read := make(map[int]*chunk, len(indexes))
 	for _, i := range indexes {
 		row := domain.ContactChunk{WorkspaceID: r.workspace, CampaignID: r.id, Index: i}
@@ -24,7 +24,7 @@ func (r reader) bodies(ctx context.Context, indexes []int, e eligibility) (map[i
 		}
 		c := e.assess(row.Contacts)
 		var err error
-		if c.hits, err = r.listHits(ctx, e, row.Contacts); err != nil {
+		if c.dncMatches, err = r.findListed(ctx, e, row.Contacts); err != nil {
 			return nil, fmt.Errorf("campaign: look into lists: %w", err)
 		}
 		read[i] = c
@@ -33,7 +33,7 @@ func (r reader) bodies(ctx context.Context, indexes []int, e eligibility) (map[i
 }
 
 // applyEdits replaces the contacts of a chunk that were changed after the upload.
-func (r reader) applyEdits(ctx context.Context, chunk *domain.ContactChunk) error {
+func (r snapshotReader) applyEdits(ctx context.Context, chunk *domain.ContactChunk) error {
 	first := chunk.Index * domain.ChunkSize
 	after := ""
 	if first > 0 {
@@ -58,8 +58,8 @@ func (r reader) applyEdits(ctx context.Context, chunk *domain.ContactChunk) erro
 	return nil
 }
 
-// listHits finds the contacts of a chunk that are on a do-not-call list, by their index.
-func (r reader) listHits(ctx context.Context, e eligibility, contacts []domain.Contact) (map[int]*dnc.Match, error) {
+// findListed finds the contacts of a chunk that are on a do-not-call list, by their index.
+func (r snapshotReader) findListed(ctx context.Context, e eligibilityRules, contacts []domain.Contact) (map[int]*dnc.Match, error) {
 	if e.lists == nil {
 		return nil, nil
 	}

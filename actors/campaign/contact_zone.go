@@ -12,14 +12,14 @@ const closedLimit = 24 * time.Hour
 
 // zone has the contacts that wait for the same opening of their calling hours.
 type zone struct {
-	key       string
-	closed    closures
-	window    calendar.Window
-	opens     time.Time // zero: never
-	computeAt time.Time // of a zone that never opens: when to compute it again
-	wait, due []int32   // due: retries, which come first
-	seen      int       // contacts of the zone that were looked at
-	cohorts   dialer.RetryCohorts
+	key                 string
+	closed              zoneClosures
+	window              calendar.Window
+	opens               time.Time // zero: never
+	computeAt           time.Time // of a zone that never opens: when to compute it again
+	waiting, dueRetries []int32   // due: retries, which come first
+	seen                int       // contacts of the zone that were looked at
+	cohorts             dialer.RetryCohorts
 }
 
 // refresh computes when the zone opens, where that may have changed.
@@ -33,18 +33,18 @@ func (z *zone) refresh(now time.Time) {
 	}
 }
 
-func (z *zone) empty() bool { return len(z.wait) == 0 && len(z.due) == 0 }
+func (z *zone) isEmpty() bool { return len(z.waiting) == 0 && len(z.dueRetries) == 0 }
 
-// opened says whether contacts wait for an opening that has come.
-func (z *zone) opened(now time.Time) bool {
-	return !z.empty() && !z.opens.IsZero() && !z.opens.After(now)
+// hasOpened says whether contacts wait for an opening that has come.
+func (z *zone) hasOpened(now time.Time) bool {
+	return !z.isEmpty() && !z.opens.IsZero() && !z.opens.After(now)
 }
 
 // add lets a contact wait for the opening.
 func (z *zone) add(ordinal int, retry bool) {
-	q := &z.wait
+	q := &z.waiting
 	if retry {
-		q = &z.due
+		q = &z.dueRetries
 	}
 	*q = append(*q, int32(ordinal)) //nolint:gosec // below a million
 }

@@ -209,7 +209,7 @@ func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
 	t.Parallel()
 	const n = 24
 	kinds := []string{
-		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.bodiesRead", "campaign.loaded",
+		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.contactsRead", "campaign.loaded",
 		"campaign.scriptRead", "campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.GetStatus", "campaign.CampaignChanged",
 	}
 	for _, kind := range kinds {

@@ -49,7 +49,7 @@ func (q *dialQueue) startTimer(ctx actor.Context, wait time.Duration) {
 	mailbox.SendAfter(ctx, wait, sendDue{q.timer})
 }
 
-func (q *dialQueue) onTimer(m sendDue) {
+func (q *dialQueue) onSendDue(m sendDue) {
 	if m.timer == q.timer {
 		q.timerSet = false
 	}

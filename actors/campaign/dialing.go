@@ -113,39 +113,39 @@ func (a *Campaign) decide(ctx actor.Context, now time.Time, dialing bool) dialer
 
 // readBodies reads the contacts that are needed next.
 func (a *Campaign) readBodies(ctx actor.Context) {
-	indexes := a.contacts.bodies.startReading()
+	indexes := a.contacts.cache.startReading()
 	if indexes == nil {
 		return
 	}
 	r, c := newReader(ctx, &a.cfg, a.rows.progress.Edits > 0), &a.rows.campaign
-	e := eligibility{
-		rules: a.contacts.rules, zones: a.contacts.bodies.zones, country: c.DefaultCountry,
-		env: c.Environment, anyone: a.cfg.DestinationRules == nil, lists: a.cfg.DNCRegistry, scrub: a.rows.scrub(),
+	e := eligibilityRules{
+		rules: a.contacts.rules, zones: a.contacts.cache.zones, country: c.DefaultCountry,
+		env: c.Environment, anyDestination: a.cfg.DestinationRules == nil, lists: a.cfg.DNCRegistry, scrub: a.rows.scrub(),
 	}
-	if !e.anyone {
-		e.calling = a.cfg.DestinationRules()
+	if !e.anyDestination {
+		e.destinations = a.cfg.DestinationRules()
 	}
 	contacts := a.contacts
 	mailbox.RunTask(ctx, readLimit, func(bound context.Context) any {
-		chunks, err := r.bodies(bound, indexes, e)
-		return bodiesRead{contacts, chunks, err}
+		chunks, err := r.contacts(bound, indexes, e)
+		return contactsRead{contacts, chunks, err}
 	})
 }
 
-func (a *Campaign) onBodiesRead(ctx actor.Context, m bodiesRead) {
+func (a *Campaign) onBodiesRead(ctx actor.Context, m contactsRead) {
 	if m.of != a.contacts || a.phase != ready {
 		return
 	}
 	switch {
 	case m.err == nil:
-		a.contacts.bodies.endReading(m.chunks)
+		a.contacts.cache.endReading(m.chunks)
 		return
 	case errors.Is(m.err, domain.ErrNotFound):
 		a.log.Error("contacts are missing in the store", slog.Any("error", m.err))
 	default:
 		a.log.Warn("contacts could not be read", slog.Any("error", m.err))
 	}
-	a.contacts.bodies.reading = false
+	a.contacts.cache.reading = false
 	a.onReadFailure(ctx)
 }
 

@@ -9,20 +9,20 @@ import (
 	lists "github.com/callboard/callboard/domain/dnc"
 )
 
-// eligibility assesses numbers by the rules that depend on the number alone: destination, calling hours, lists.
-type eligibility struct {
-	rules   calendar.Rules
-	zones   *calendar.Zones
-	calling domain.DestinationRules
-	country string
-	env     domain.Environment
-	anyone  bool // only the general destination rules apply
-	lists   *dnc.Registry
-	scrub   lists.Scrub
+// eligibilityRules assesses numbers by the rules that depend on the number alone: destination, calling hours, lists.
+type eligibilityRules struct {
+	rules          calendar.Rules
+	zones          *calendar.Zones
+	destinations   domain.DestinationRules
+	country        string
+	env            domain.Environment
+	anyDestination bool // only the general destination rules apply
+	lists          *dnc.Registry
+	scrub          lists.Scrub
 }
 
 // assess makes the chunk of contacts.
-func (e eligibility) assess(contacts []domain.Contact) *chunk {
+func (e eligibilityRules) assess(contacts []domain.Contact) *chunk {
 	c := &chunk{
 		contacts: contacts, zones: make([]string, len(contacts)), invalid: make([]bool, len(contacts)), countries: make([]string, len(contacts)),
 		windows: map[string]calendar.Window{"": e.rules.For(nil)},
@@ -31,7 +31,7 @@ func (e eligibility) assess(contacts []domain.Contact) *chunk {
 		number, err := e.zones.Number(who.Phone)
 		c.countries[i] = number.Country
 		_, forbidden := domain.DialForbidden(who.Phone, e.country)
-		c.invalid[i] = err != nil || forbidden || !e.anyone && number.Allowed(e.calling, e.country, e.env) != nil
+		c.invalid[i] = err != nil || forbidden || !e.anyDestination && number.Allowed(e.destinations, e.country, e.env) != nil
 		if !e.rules.Local() {
 			continue
 		}
@@ -45,7 +45,7 @@ func (e eligibility) assess(contacts []domain.Contact) *chunk {
 }
 
 // zonesOf are the time zones of a contact: its own, else those of its number.
-func (e eligibility) zonesOf(who domain.Contact, number domain.Number, known bool) (string, []*time.Location) {
+func (e eligibilityRules) zonesOf(who domain.Contact, number domain.Number, known bool) (string, []*time.Location) {
 	if who.Timezone != "" || !known {
 		return e.zones.Of(who)
 	}

@@ -7,7 +7,7 @@ import (
 
 // EligibilityChecker assesses the numbers of contacts as a campaign would, before the campaign starts. One goroutine at a time
 // may use it.
-type EligibilityChecker struct{ rules eligibility }
+type EligibilityChecker struct{ rules eligibilityRules }
 
 // EligibilityReport is the result for contacts, in their order.
 type EligibilityReport struct {
@@ -18,7 +18,7 @@ type EligibilityReport struct {
 
 // NewEligibilityChecker makes an assessor by the rules of a campaign and its workspace.
 func NewEligibilityChecker(c *domain.Campaign, rules calendar.Rules, calling domain.DestinationRules) *EligibilityChecker {
-	return &EligibilityChecker{eligibility{rules: rules, zones: calendar.NewZones(), calling: calling, country: c.DefaultCountry, env: c.Environment}}
+	return &EligibilityChecker{eligibilityRules{rules: rules, zones: calendar.NewZones(), destinations: calling, country: c.DefaultCountry, env: c.Environment}}
 }
 
 // Check assesses contacts.

@@ -22,9 +22,9 @@ const (
 // engineOutage is a failure of the speech engines or the language model of the campaign's agent. The campaign places
 // no call until the engines answer; then one call at a time.
 type engineOutage struct {
-	failures int       // calls and probes in a row that failed; calls that were live together count once
-	until    time.Time // no call is placed before
-	answers  bool      // the engines have answered since the last failure
+	failures  int       // calls and probes in a row that failed; calls that were live together count once
+	until     time.Time // no call is placed before
+	recovered bool      // the engines have answered since the last failure
 }
 
 // callEnded notes the end of a call.
@@ -40,13 +40,13 @@ func (o *engineOutage) callEnded(e *call.Ended, now time.Time) {
 }
 
 func (o *engineOutage) addFailure(now time.Time) {
-	o.until, o.answers = now.Add(min(firstEngineProbe<<min(o.failures, 8), maxEngineProbe)), false
+	o.until, o.recovered = now.Add(min(firstEngineProbe<<min(o.failures, 8), maxEngineProbe)), false
 	o.failures++
 }
 
 // probeDue says whether the engines are to be probed now.
 func (o *engineOutage) probeDue(now time.Time) bool {
-	return o.failures > 0 && !o.answers && !o.until.After(now)
+	return o.failures > 0 && !o.recovered && !o.until.After(now)
 }
 
 // addProbe notes the result of a probe.
@@ -55,7 +55,7 @@ func (o *engineOutage) addProbe(err error, now time.Time) {
 		o.addFailure(now)
 		return
 	}
-	o.until, o.answers = time.Time{}, true
+	o.until, o.recovered = time.Time{}, true
 }
 
 // engineProbeResult says whether the engines answered.

@@ -25,9 +25,9 @@ func TestACampaignTriesLessOftenTheLongerItsAgentsAreOfNoUse(t *testing.T) {
 		now = o.until
 	}
 	assert.Equal(t, 6, o.failures)
-	o.answers = true
+	o.recovered = true
 	o.callEnded(unable, now)
-	assert.False(t, o.answers, "they answered, and were of no use all the same")
+	assert.False(t, o.recovered, "they answered, and were of no use all the same")
 	now = o.until
 	o.callEnded(good, now)
 	assert.Equal(t, engineOutage{}, o)

@@ -37,7 +37,7 @@ func (a *Campaign) onLoaded(ctx actor.Context, m loaded) {
 	switch {
 	case errors.Is(m.err, domain.ErrNotFound):
 		a.log.Error("campaign is not in the store", slog.Any("error", m.err))
-		a.leave(ctx)
+		a.stopAsFormerOwner(ctx)
 		return
 	case m.err != nil:
 		a.log.Warn("campaign could not be read", slog.Any("error", m.err))
@@ -46,7 +46,7 @@ func (a *Campaign) onLoaded(ctx actor.Context, m loaded) {
 	}
 	a.commits.storeAnswered()
 	a.adopt(ctx, m.snapshot)
-	a.requests.answerStatus(ctx, a.object(time.Now()))
+	a.requests.answerStatus(ctx, a.statusObject(time.Now()))
 	if a.commits.readAgain {
 		a.load(ctx)
 	}
@@ -98,8 +98,8 @@ func (a *Campaign) readAgain(ctx actor.Context) {
 	}
 }
 
-// leave ends the actor: another node owns the campaign.
-func (a *Campaign) leave(ctx actor.Context) {
+// stopAsFormerOwner ends the actor: another node owns the campaign.
+func (a *Campaign) stopAsFormerOwner(ctx actor.Context) {
 	a.phase = gone
 	a.requests.refuse(ctx, domain.Errorf(domain.CodeUnavailable, "another part of the service runs this campaign now; try again").With("retry_after", 1))
 	a.releaseAll(ctx)

@@ -86,7 +86,7 @@ type (
 		snapshot   *snapshot
 		err        error
 	}
-	bodiesRead struct {
+	contactsRead struct {
 		of     *contactQueue
 		chunks map[int]*chunk
 		err    error
@@ -106,10 +106,10 @@ type (
 )
 
 // Control: at most one of each is under way.
-func (loaded) Control()     {}
-func (bodiesRead) Control() {}
-func (scriptRead) Control() {}
-func (committed) Control()  {}
-func (wakeUpDue) Control()  {}
-func (sendDue) Control()    {}
-func (reloadDue) Control()  {}
+func (loaded) Control()       {}
+func (contactsRead) Control() {}
+func (scriptRead) Control()   {}
+func (committed) Control()    {}
+func (wakeUpDue) Control()    {}
+func (sendDue) Control()      {}
+func (reloadDue) Control()    {}

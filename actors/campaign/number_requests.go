@@ -20,8 +20,8 @@ type numberRequests struct {
 	rows *storedRows
 }
 
-// check says whether a contact may be called, or which rule forbids it.
-func (n *numberRequests) check(t *pendingAttempt) (by SkipReason, ok bool) {
+// checkEligibility says whether a contact may be called, or which rule forbids it.
+func (n *numberRequests) checkEligibility(t *pendingAttempt) (by SkipReason, ok bool) {
 	if n.cfg.Check != nil {
 		return n.cfg.Check(t.candidate.contact)
 	}
@@ -32,7 +32,7 @@ func (n *numberRequests) check(t *pendingAttempt) (by SkipReason, ok bool) {
 func (n *numberRequests) request(ctx actor.Context, t *pendingAttempt) {
 	t.numberRequested = true
 	t.numberRequest++
-	t.numberAskedAt = time.Now()
+	t.numberRequestedAt = time.Now()
 	ctx.Request(n.cfg.Numbers, numbers.RequestNumber{
 		Generation: t.numberRequest,
 		CallID:     t.callID, Number: t.candidate.contact.Phone, Environment: n.rows.campaign.Environment,
@@ -62,7 +62,7 @@ func (n *numberRequests) stillAllowed(t *pendingAttempt, now time.Time) bool {
 }
 
 func (n *numberRequests) stillUnlisted(t *pendingAttempt) bool {
-	if _, ok := n.check(t); !ok {
+	if _, ok := n.checkEligibility(t); !ok {
 		return false
 	}
 	if n.cfg.DNCRegistry == nil || !t.numberRequested {

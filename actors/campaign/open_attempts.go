@@ -52,9 +52,9 @@ func (o *openAttempts) adopt(stored []*openAttempt, boot string, isLive func(cal
 			o.ends = append(o.ends, call.EndAsInterrupted(t.call, t.row, now))
 		case isLive(t.row.CallID):
 		case old != nil && old.row.CallID == t.row.CallID:
-			o.lose(t, old.lostUntil)
+			o.addLost(t, old.lostUntil)
 		default:
-			o.lose(t, now.Add(lostLimit))
+			o.addLost(t, now.Add(lostLimit))
 		}
 	}
 	return interrupted, o.dropCommittedEnds()
@@ -117,8 +117,8 @@ func (o *openAttempts) takeEnds(most int) []call.Ended {
 // returnEnds puts the ends of a failed commit back in front.
 func (o *openAttempts) returnEnds(ends []call.Ended) { o.ends = append(ends, o.ends...) }
 
-// lose notes an attempt whose call no actor knows.
-func (o *openAttempts) lose(t *openAttempt, until time.Time) {
+// addLost notes an attempt whose call no actor knows.
+func (o *openAttempts) addLost(t *openAttempt, until time.Time) {
 	t.lostUntil, o.lost[t.row.ID] = until, t
 	o.lostDue = earlier(o.lostDue, until)
 }
@@ -126,7 +126,7 @@ func (o *openAttempts) lose(t *openAttempt, until time.Time) {
 // closeLost queues the ends of lost attempts whose time is over: their INVITE was never sent. checked are the entries
 // that it looked at.
 func (o *openAttempts) closeLost(now time.Time) (checked int) {
-	if !reached(o.lostDue, now) {
+	if !isReached(o.lostDue, now) {
 		return 0
 	}
 	o.lostDue = time.Time{}

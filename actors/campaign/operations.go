@@ -19,7 +19,7 @@ type operation struct {
 	on     lifecycle.Operation
 	hangup bool
 	reason string
-	reply  *actor.PID // nil: an operation of the campaign itself
+	sender *actor.PID // nil: an operation of the campaign itself
 	rider  *commit.Rider
 }
 
@@ -37,15 +37,15 @@ func operationOf(m any) operation {
 	return operation{}
 }
 
-func (o operation) answer(ctx actor.Context, m any) {
-	if o.reply != nil {
-		ctx.Send(o.reply, m)
+func (o operation) reply(ctx actor.Context, m any) {
+	if o.sender != nil {
+		ctx.Send(o.sender, m)
 	}
 }
 
-// stops says whether a request ends the dialing: it is written to a full store as well.
-func (o operation) stops() bool {
-	return o.reply != nil && (o.on == lifecycle.Pause || o.on == lifecycle.Cancel)
+// isStop says whether a request ends the dialing: it is written to a full store as well.
+func (o operation) isStop() bool {
+	return o.sender != nil && (o.on == lifecycle.Pause || o.on == lifecycle.Cancel)
 }
 
 // hangUp ends the live calls of a campaign that was cancelled with HangupActive.
@@ -59,12 +59,12 @@ func (o operation) hangUp(ctx actor.Context, calls *actor.PID, open *openAttempt
 }
 
 func (a *Campaign) onOperation(ctx actor.Context, op operation) {
-	op.reply = ctx.Sender()
+	op.sender = ctx.Sender()
 	switch {
 	case a.phase == gone || len(a.requests.operations) >= maxOperations:
-		op.answer(ctx, domain.Errorf(domain.CodeUnavailable, "the campaign cannot be changed right now; try again").With("retry_after", 2))
-	case a.commits.storeDown && (!a.commits.storeFull || !op.stops()):
-		op.answer(ctx, a.commits.storeError())
+		op.reply(ctx, domain.Errorf(domain.CodeUnavailable, "the campaign cannot be changed right now; try again").With("retry_after", 2))
+	case a.commits.storeDown && (!a.commits.storeFull || !op.isStop()):
+		op.reply(ctx, a.commits.storeError())
 	case a.commits.storeDown: // a full store takes it
 		a.requests.operations = append(a.requests.operations, op)
 		a.load(ctx)
@@ -83,13 +83,13 @@ func (a *Campaign) nextOperation(ctx actor.Context, now time.Time) (op *operatio
 		to, allowed, ok := lifecycle.Campaign(c.Status, op.on, start != nil && c.Clock().Moment(*start).After(now))
 		switch {
 		case !ok:
-			op.answer(ctx, invalidState(c.Status, op.on, allowed))
+			op.reply(ctx, invalidState(c.Status, op.on, allowed))
 		case to == c.Status:
-			op.answer(ctx, a.object(now))
+			op.reply(ctx, a.statusObject(now))
 			op.hangUp(ctx, a.cfg.Calls, &a.open)
-		case op.reply == nil && !op.allowedBy(dialer.Next(a.view(now), now).Action):
+		case op.sender == nil && !op.allowedBy(dialer.Next(a.view(now), now).Action):
 		case to == domain.CampaignRunning && a.rows.progress.Total == 0 && c.AutoComplete:
-			op.answer(ctx, domain.Errorf(domain.CodeNoContacts, "the campaign has no contacts"))
+			op.reply(ctx, domain.Errorf(domain.CodeNoContacts, "the campaign has no contacts"))
 		case to == domain.CampaignRunning && a.script.current == nil:
 			a.script.read(ctx, &a.cfg, a.rows.campaign, a.incarnation)
 			return nil, to
@@ -135,8 +135,8 @@ func (a *Campaign) onScriptRead(ctx actor.Context, m scriptRead) {
 	}
 	op := a.requests.operations[0]
 	a.requests.operations = a.requests.operations[1:]
-	op.answer(ctx, m.err)
-	if op.reply == nil {
+	op.reply(ctx, m.err)
+	if op.sender == nil {
 		a.log.Error("campaign cannot start", slog.Any("error", m.err))
 		a.requests.operations = append(a.requests.operations, operation{on: lifecycle.Pause, reason: domain.PausedWithoutScript})
 	}

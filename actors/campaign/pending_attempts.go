@@ -21,10 +21,10 @@ type pendingAttempt struct {
 	slot      trunk.Slot
 	hasSlot   bool
 
-	numberRequested bool // the number is granted, or requested
-	numberRequest   int  // number of the last request; the answer to an earlier one is ignored
-	numberAskedAt   time.Time
-	grant           numbers.NumberGranted
+	numberRequested   bool // the number is granted, or requested
+	numberRequest     int  // number of the last request; the answer to an earlier one is ignored
+	numberRequestedAt time.Time
+	grant             numbers.NumberGranted
 
 	*attemptRows
 }
@@ -32,7 +32,7 @@ type pendingAttempt struct {
 // checkAt is when a waiting attempt has to be looked at: its permit expires, or the numbers actor is asked again.
 func (t *pendingAttempt) checkAt() time.Time {
 	if t.numberRequested {
-		return earlier(t.permit.Expires, t.numberAskedAt.Add(numberRepeat))
+		return earlier(t.permit.Expires, t.numberRequestedAt.Add(numberRepeat))
 	}
 	return t.permit.Expires
 }
@@ -94,7 +94,7 @@ func (p *pendingAttempts) takeGranted(most int) []*pendingAttempt {
 // checkWaiting hands the waiting attempts whose permit has expired to expire, and those whose number is to be
 // requested again to repeat. checked are the entries that it looked at.
 func (p *pendingAttempts) checkWaiting(now time.Time, expire, repeat func(*pendingAttempt)) (checked int) {
-	if !reached(p.waitingDue, now) {
+	if !isReached(p.waitingDue, now) {
 		return 0
 	}
 	p.waitingDue = time.Time{}

@@ -67,9 +67,9 @@ func TestWakeUpKeepsTheEarliestTime(t *testing.T) {
 					w.set(ctx, begin.Add(time.Minute), begin)
 					w.set(ctx, begin.Add(2*time.Minute), begin) // later: the timer stays
 				case wakeUpDue:
-					w.onTimer(wakeUpDue{m.number - 1}) // of an earlier timer
+					w.onWakeUpDue(wakeUpDue{m.number - 1}) // of an earlier timer
 					assert.NotNil(t, w.cancel)
-					w.onTimer(m)
+					w.onWakeUpDue(m)
 					assert.Nil(t, w.cancel)
 					woken = append(woken, time.Since(begin))
 					if len(woken) == 1 {
@@ -91,13 +91,13 @@ func TestClosedTimesOfAZoneAreCounted(t *testing.T) {
 	rules, err := calendar.New(domain.Schedule{Timezone: "UTC"}, domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "UTC"}, calendar.NewZones())
 	require.NoError(t, err)
 	w := rules.Global()
-	var c closures
+	var c zoneClosures
 	c.update(&w, noon, evening)
 	assert.Zero(t, c.count, "it is closed now: the time is not over")
 	c.update(&w, noon, noon.AddDate(0, 0, 3))
 	five, nine := time.Date(2026, 3, 2, 17, 0, 0, 0, time.UTC), time.Date(2026, 3, 5, 9, 0, 0, 0, time.UTC)
 	assert.Equal(t, []any{3, true, true, true}, []any{c.count, c.first.Equal(five), c.from.Equal(five.AddDate(0, 0, 2)), c.until.Equal(nine)})
-	var restarted closures
+	var restarted zoneClosures
 	restarted.update(&w, noon, noon.AddDate(0, 0, 3))
 	assert.Equal(t, c, restarted, "they follow from the calendar alone")
 }

@@ -22,21 +22,21 @@ type apiRequests struct {
 	status         []*actor.PID
 }
 
-// empty says whether no request waits.
-func (r *apiRequests) empty() bool {
+// isEmpty says whether no request waits.
+func (r *apiRequests) isEmpty() bool {
 	return len(r.operations) == 0 && len(r.contactChanges) == 0 && len(r.status) == 0
 }
 
 // refuse answers all requests with an error.
 func (r *apiRequests) refuse(ctx actor.Context, err *domain.Error) {
 	for _, op := range r.operations {
-		op.answer(ctx, err)
+		op.reply(ctx, err)
 	}
 	for _, sender := range r.status {
 		ctx.Send(sender, err)
 	}
 	for _, c := range r.contactChanges {
-		c.answer(ctx, err)
+		c.replyTo(ctx, err)
 	}
 	r.operations, r.status, r.contactChanges = nil, nil, nil
 }
@@ -52,17 +52,17 @@ func (r *apiRequests) answerStatus(ctx actor.Context, object domain.CampaignStat
 // takeStops takes out the operations that a full store still takes.
 func (r *apiRequests) takeStops() (stops []operation) {
 	for _, op := range r.operations {
-		if op.stops() {
+		if op.isStop() {
 			stops = append(stops, op)
 		}
 	}
-	r.operations = slices.DeleteFunc(r.operations, operation.stops)
+	r.operations = slices.DeleteFunc(r.operations, operation.isStop)
 	return stops
 }
 
 // queueOwn queues an operation of the campaign itself, unless it waits or is in flight already.
 func (r *apiRequests) queueOwn(on lifecycle.Operation, reason string, inFlight *batch) {
-	same := func(op operation) bool { return op.on == on && op.reply == nil }
+	same := func(op operation) bool { return op.on == on && op.sender == nil }
 	if !slices.ContainsFunc(r.operations, same) && (inFlight == nil || inFlight.operation == nil || !same(*inFlight.operation)) {
 		r.operations = append(r.operations, operation{on: on, reason: reason})
 	}

@@ -11,7 +11,7 @@ import (
 // from the store, and the process keeps nothing.
 func (a *Campaign) canRetire() bool {
 	return a.rows.campaign.Status.Final() && len(a.open.attempts) == 0 && len(a.open.ends) == 0 && len(a.queue.attempts) == 0 &&
-		a.commits.inFlight == nil && a.requests.empty()
+		a.commits.inFlight == nil && a.requests.isEmpty()
 }
 
 // retire ends the actor of a campaign that is over or was deleted.

@@ -60,7 +60,7 @@ func (q *contactQueue) crowds(live map[*zone][]int) []dialer.ContactGroup {
 	for _, z := range q.zones {
 		if q.scheduleEnds || !z.opens.IsZero() { // otherwise they are skipped
 			all = append(all, dialer.ContactGroup{
-				Window: z.window, NeverCalled: len(z.wait), Size: z.seen, Retries: z.cohorts.All(), OpenAttempts: live[z],
+				Window: z.window, NeverCalled: len(z.waiting), Size: z.seen, Retries: z.cohorts.All(), OpenAttempts: live[z],
 			})
 		}
 	}

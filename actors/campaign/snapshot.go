@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	rowsAtOnce   = 1000
-	liveCallsMax = 5 * time.Second // for the answer of the calls actor
+	rowsAtOnce       = 1000
+	liveCallsTimeout = 5 * time.Second // for the answer of the calls actor
 )
 
 // snapshot is a campaign as it is in the store.
@@ -30,8 +30,8 @@ type snapshot struct {
 	live     map[string]bool // calls that have an actor
 }
 
-// reader reads snapshots and contacts from the store, outside of the actor.
-type reader struct {
+// snapshotReader reads snapshots and contacts from the store, outside of the actor.
+type snapshotReader struct {
 	store     Store
 	sys       *actor.ActorSystem
 	calls     *actor.PID
@@ -41,8 +41,8 @@ type reader struct {
 	script    func(context.Context, *domain.Campaign) (domain.Script, error)
 }
 
-func newReader(ctx actor.Context, cfg *Config, edited bool) reader {
-	return reader{
+func newReader(ctx actor.Context, cfg *Config, edited bool) snapshotReader {
+	return snapshotReader{
 		store: cfg.Store, sys: ctx.ActorSystem(), calls: cfg.Calls, workspace: cfg.Workspace, id: cfg.CampaignID,
 		edited: edited, script: cfg.Script,
 	}
@@ -50,7 +50,7 @@ func newReader(ctx actor.Context, cfg *Config, edited bool) reader {
 
 // load reads everything but the contacts themselves. The counters come first: a later commit of a predecessor raises
 // their version, so that the next commit of this actor conflicts.
-func (r reader) load(ctx context.Context) (*snapshot, error) {
+func (r snapshotReader) load(ctx context.Context) (*snapshot, error) {
 	s := &snapshot{live: make(map[string]bool)}
 	var err error
 	s.rows.progress = domain.Progress{WorkspaceID: r.workspace, CampaignID: r.id}
@@ -91,7 +91,7 @@ func (r reader) load(ctx context.Context) (*snapshot, error) {
 	if r.calls == nil {
 		return s, nil
 	}
-	bound, cancel := context.WithTimeout(ctx, liveCallsMax)
+	bound, cancel := context.WithTimeout(ctx, liveCallsTimeout)
 	defer cancel()
 	now, err := mailbox.Ask[call.LiveCalls](bound, r.sys, r.calls, call.GetLiveCalls{})
 	if err != nil {
@@ -105,7 +105,7 @@ func (r reader) load(ctx context.Context) (*snapshot, error) {
 
 // latestScript reads the script again if the campaign follows its latest version. If the agent was deleted, the pinned
 // script stays.
-func (r reader) latestScript(ctx context.Context, s *snapshot) error {
+func (r snapshotReader) latestScript(ctx context.Context, s *snapshot) error {
 	if !s.rows.campaign.FollowLatest || s.script == nil || r.script == nil {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (r reader) latestScript(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-func (r reader) pages(ctx context.Context, s *snapshot) error {
+func (r snapshotReader) pages(ctx context.Context, s *snapshot) error {
 	prefix := domain.Key{Kind: "page", Workspace: r.workspace, ID: r.id + "/"}
 	for after, n := "", rowsAtOnce; n == rowsAtOnce; {
 		n = 0
@@ -145,7 +145,7 @@ func (r reader) pages(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-func (r reader) retries(ctx context.Context, s *snapshot) error {
+func (r snapshotReader) retries(ctx context.Context, s *snapshot) error {
 	if s.rows.campaign.Status.Final() {
 		return nil
 	}
@@ -178,7 +178,7 @@ func dueAt(r *domain.ContactResult, now time.Time) time.Time {
 	return *r.RetryAt
 }
 
-func (r reader) attempts(ctx context.Context, s *snapshot) error {
+func (r snapshotReader) attempts(ctx context.Context, s *snapshot) error {
 	q := commit.Query{Kind: "attempt", Workspace: r.workspace, Index: "campaign=" + r.id, Limit: rowsAtOnce, Oldest: true}
 	err := r.list(ctx, q, func() domain.Record { return &domain.Attempt{} }, func(row domain.Record) error {
 		a, ok := row.(*domain.Attempt)
@@ -210,7 +210,7 @@ func (r reader) attempts(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-func (r reader) list(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) error {
+func (r snapshotReader) list(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) error {
 	for {
 		next, err := r.store.List(ctx, q, fresh, each)
 		if err != nil {

@@ -55,12 +55,12 @@ func (a *Campaign) onStatus(ctx actor.Context) {
 	case a.rows.campaignVersion == 0: // gone before it was read
 		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the campaign is over or was deleted").With("retry_after", 1))
 	default:
-		ctx.Respond(a.object(time.Now()))
+		ctx.Respond(a.statusObject(time.Now()))
 	}
 }
 
-// object is the status object of now.
-func (a *Campaign) object(now time.Time) domain.CampaignStatusObject {
+// statusObject is the status object of now.
+func (a *Campaign) statusObject(now time.Time) domain.CampaignStatusObject {
 	s := domain.StatusObject(&a.rows.campaign, &a.rows.progress)
 	if a.rows.running() || a.rows.campaign.Status == domain.CampaignScheduled {
 		s.Waiting = dialer.Next(a.view(now), now).Waiting

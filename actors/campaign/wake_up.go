@@ -31,8 +31,8 @@ func (w *wakeUp) set(ctx actor.Context, at, now time.Time) {
 	w.cancel, w.due = mailbox.SendAfter(ctx, wait, wakeUpDue{w.number}), due
 }
 
-// onTimer notes that the timer is over, unless another one was set meanwhile.
-func (w *wakeUp) onTimer(m wakeUpDue) {
+// onWakeUpDue notes that the timer is over, unless another one was set meanwhile.
+func (w *wakeUp) onWakeUpDue(m wakeUpDue) {
 	if m.number == w.number {
 		w.cancel = nil
 	}

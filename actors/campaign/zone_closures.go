@@ -9,9 +9,9 @@ import (
 // maxClosures is the number of closed times that are counted at once: a few years of daily hours.
 const maxClosures = 2000
 
-// closures counts the times for which a zone was closed since the campaign began. They follow from the calendar
+// zoneClosures counts the times for which a zone was closed since the campaign began. They follow from the calendar
 // alone: a restart does not change them.
-type closures struct {
+type zoneClosures struct {
 	count       int
 	first       time.Time // begin of the first
 	from, until time.Time // begin and end of the last
@@ -21,7 +21,7 @@ type closures struct {
 }
 
 // update counts the closed times from the campaign's start up to now.
-func (c *closures) update(w *calendar.Window, start, now time.Time) {
+func (c *zoneClosures) update(w *calendar.Window, start, now time.Time) {
 	if c.open.IsZero() {
 		c.open = start
 	}

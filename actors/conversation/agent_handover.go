@@ -11,43 +11,43 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// mostHandovers bounds the agents that take a caller over.
-const mostHandovers = 10
+// maxHandovers is the maximum number of handovers between agents in one call.
+const maxHandovers = 10
 
-// agentLoaded is the script of the agent that takes the caller over.
+// agentLoaded carries the script of the agent that takes the call over.
 type agentLoaded struct {
 	act    pathway.Act
 	script domain.Script
 	err    error
 }
 
-// Control: bound by mostHandovers.
+// Control: maxHandovers bounds the number of these messages.
 func (agentLoaded) Control() {}
 
-// loadAgent fetches another agent that is to go on with the caller.
+// loadAgent reads the script of the agent that takes the call over.
 func (c *Conversation) loadAgent(ctx actor.Context, d pathway.Act) {
 	mind := c.cfg.AgentRuntime
 	if mind == nil {
-		ctx.Send(ctx.Self(), toolDone{act: d, result: ToolResult{Text: "there is no other agent"}})
+		ctx.Send(ctx.Self(), toolDone{act: d, result: ToolResult{Text: "no other agent is available"}})
 		return
 	}
-	mailbox.RunTask(ctx, toolLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, toolTimeout, func(bound context.Context) any {
 		m := agentLoaded{act: d}
 		m.script, m.err = mind.AgentScript(bound, d.Target)
 		return m
 	})
 }
 
-// agentLoaded begins the pathway of the other agent, with all that is known of the caller.
+// agentLoaded starts the pathway of the new agent with everything known about the caller.
 func (c *Conversation) agentLoaded(ctx actor.Context, m agentLoaded) {
 	switch {
 	case c.finished || c.state.Over():
 		return
 	case m.err != nil:
-		c.cfg.Log.Error("another agent could not take over", slog.String("agent_id", m.act.Target), slog.Any("error", m.err))
+		c.cfg.Log.Error("handover to another agent failed", slog.String("agent_id", m.act.Target), slog.Any("error", m.err))
 		c.toolDone(ctx, toolDone{act: m.act, result: ToolResult{Text: "the agent cannot take over"}})
 		return
-	case c.handovers >= mostHandovers:
+	case c.handovers >= maxHandovers:
 		c.toolDone(ctx, toolDone{act: m.act, result: ToolResult{Text: "too many agents have taken over"}})
 		return
 	}
@@ -63,8 +63,8 @@ func (c *Conversation) agentLoaded(ctx actor.Context, m agentLoaded) {
 	c.state = c.state.Continue(m.script).Lively(c.hasRealtime())
 	c.prompts.clear()
 	ctx.Send(ctx.Parent(), AgentHandedOver{AgentID: m.script.AgentID, Version: m.script.Version, PathwayID: m.script.Pathway.ID, From: from.AgentID})
-	if c.absence.on {
-		return // returnToCaller begins it
+	if c.agentPause.active {
+		return // resumeAgent starts its pathway
 	}
 	c.advance(ctx, pathway.Began{})
 }

@@ -8,15 +8,16 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// absence is the time in which somebody else has the caller, or a machine is to get a message.
-type absence struct {
-	on        bool
-	byPathway bool            // the pathway has asked for the transfer
+// agentPause is the time during which the agent is silent, because someone else speaks with the caller or a
+// voicemail message is pending.
+type agentPause struct {
+	active    bool            // the pathway requested the transfer
+	byPathway bool            // inputs for the pathway after the pause
 	deferred  []pathway.Input // inputs that the pathway gets when the agent is back
 }
 
-// leaveCaller says nothing until returnToCaller.
-func (c *Conversation) leaveCaller(ctx actor.Context) {
+// pauseAgent silences the agent until resumeAgent.
+func (c *Conversation) pauseAgent(ctx actor.Context) {
 	if c.finished {
 		return
 	}
@@ -25,28 +26,28 @@ func (c *Conversation) leaveCaller(ctx actor.Context) {
 	}
 	c.endRealtime(ctx)
 	c.model.cancel()
-	c.absence.on, c.absence.byPathway = true, false
+	c.agentPause.active, c.agentPause.byPathway = true, false
 	c.playback.outOfBand, c.input.limit = outOfBandQueue{}, 0
 	c.stopPrompt()
 	c.silence.stop()
-	c.hideInput(false)
+	c.setInputHidden(false)
 }
 
-// returnToCaller goes on after the transfer of the pathway, or where the agent had to leave the caller. ok: somebody else has
-// spoken with the caller in between.
-func (c *Conversation) returnToCaller(ctx actor.Context, ok bool) {
-	if !c.absence.on || c.finished {
+// resumeAgent continues after a transfer or another pause. ok: another person spoke with the caller during the
+// pause.
+func (c *Conversation) resumeAgent(ctx actor.Context, ok bool) {
+	if !c.agentPause.active || c.finished {
 		return
 	}
 	c.transcript.setHuman(false)
 	if c.answer.hasMachine() {
-		c.actOnAnswer(ctx, c.answer.holdEnded())
+		c.actOnAnswer(ctx, c.answer.onHoldEnd())
 		return
 	}
-	byPathway := c.absence.byPathway
-	c.absence.on, c.absence.byPathway = false, false
+	byPathway := c.agentPause.byPathway
+	c.agentPause.active, c.agentPause.byPathway = false, false
 	if !c.answer.pathwayBegun {
-		if !c.answer.gated {
+		if !c.answer.waitsForVerdict {
 			c.beginPathway(ctx)
 		}
 		return
@@ -57,14 +58,14 @@ func (c *Conversation) returnToCaller(ctx actor.Context, ok bool) {
 		return
 	}
 	c.advance(ctx, pathway.Silenced{})
-	deferred := c.absence.deferred
-	c.absence.deferred = nil
+	deferred := c.agentPause.deferred
+	c.agentPause.deferred = nil
 	continues := false
 	for _, in := range deferred {
 		continues = c.advance(ctx, in) || continues
 	}
 	if c.state.Fresh() {
-		c.advance(ctx, pathway.Began{}) // another agent took over meanwhile
+		c.advance(ctx, pathway.Began{}) // another agent took over during the pause
 		return
 	}
 	if !continues {
@@ -72,8 +73,8 @@ func (c *Conversation) returnToCaller(ctx actor.Context, ok bool) {
 	}
 }
 
-// humanKey writes down a key that the human pressed.
-func (c *Conversation) humanKey(ctx actor.Context, key byte) {
+// onHumanKey adds a key that the human pressed to the transcript.
+func (c *Conversation) onHumanKey(ctx actor.Context, key byte) {
 	if c.transcript.human < 0 || c.finished || !strings.ContainsRune("0123456789*#ABCD", rune(key)) {
 		return
 	}
@@ -81,12 +82,13 @@ func (c *Conversation) humanKey(ctx actor.Context, key byte) {
 	c.transcript.waitForKeys(ctx)
 }
 
-// hideInput reports whether input must not be kept now. Recognizers hear nothing of it afterwards.
-func (c *Conversation) hideInput(on bool) {
-	if on == c.hidden {
+// setInputHidden reports whether input must not be stored now. When hiding ends, buffered audio is dropped so that
+// recognizers do not get the hidden input.
+func (c *Conversation) setInputHidden(on bool) {
+	if on == c.inputHidden {
 		return
 	}
-	c.hidden = on
+	c.inputHidden = on
 	if !on && c.cfg.AudioTap != nil {
 		c.cfg.AudioTap.Forget()
 	}

@@ -11,87 +11,89 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// AgentRuntime is the agent runtime: it asks language models and calls tools. Its methods may be called from any goroutine; they end
-// early with their context.
+// AgentRuntime sends requests to language models and calls tools. Its methods may be called from any goroutine and
+// return early when their context ends.
 type AgentRuntime interface {
-	// Think asks the model, and hands over each sentence as soon as it is complete. first is how long the first piece of the
-	// answer took.
+	// Respond sends a request to the language model. It calls sentence for each complete sentence of the response;
+	// first is the time to the first token.
 	Respond(ctx context.Context, t ModelRequest, sentence func(text string, first time.Duration)) ModelResponse
-	// Act calls the tool of a node, or one that the model at the node has called.
+	// CallTool calls a tool of a node, or a tool that the model called at the node.
 	CallTool(ctx context.Context, s *domain.Script, a pathway.Act) ToolResult
 	// AgentScript returns the script of another agent.
 	AgentScript(ctx context.Context, id string) (domain.Script, error)
 }
 
-// TranscriptWatcher is an AgentRuntime that follows the transcript: it gets each segment when it begins, and again whenever it changes. It must
-// not block.
+// TranscriptWatcher is implemented by an AgentRuntime that follows the transcript. SegmentChanged is called when a
+// segment begins and whenever it changes. It must not block.
 type TranscriptWatcher interface {
 	SegmentChanged(s domain.Segment)
 }
 
-// RealtimeRuntime is an AgentRuntime that can hand the caller to a realtime engine, which hears and speaks by itself.
+// RealtimeRuntime is an AgentRuntime that can connect the caller to a realtime (speech-to-speech) engine.
 type RealtimeRuntime interface {
 	AgentRuntime
-	// Live opens a session of a realtime engine. told gets its events, also before Live has returned, and never after Close.
+	// OpenRealtime opens a session of a realtime engine. told gets its events, possibly before OpenRealtime
+	// returns, but never after Close.
 	OpenRealtime(ctx context.Context, s *domain.Script, brief string, d pathway.Live, told func(speech.RealtimeEvent)) (RealtimeConnection, error)
-	// Instead says whether a model, a voice and a recognizer can take over where the engine fails.
+	// CanReplaceRealtime reports whether a language model with speech engines can take over if the realtime engine
+	// fails.
 	CanReplaceRealtime(s *domain.Script) bool
 }
 
-// RealtimeConnection is a session of a realtime engine.
+// RealtimeConnection is an open session of a realtime engine.
 type RealtimeConnection struct {
 	speech.RealtimeSession
-	Engine    string            // its name
-	AudioOnly bool              // it reports no turns and words, and cuts its own audio
-	Tools     map[string]string // ids of tools by the names that the engine has for them
+	Engine    string            // name of the engine
+	AudioOnly bool              // the engine reports neither turns nor text and interrupts its own audio
+	Tools     map[string]string // tool IDs by the engine's names of the tools
 }
 
 // ModelRequest is a request to a language model.
 type ModelRequest struct {
-	Script     *domain.Script // of the agent that asks
-	Brief      string         // the system prompt
+	Script     *domain.Script // of the requesting agent
+	Brief      string         // system prompt
 	Step       pathway.Think
 	OnPassages func(from []domain.Passage) // called before the first sentence with the passages of the knowledge bases
 }
 
-// ModelResponse is the model's. Failed is "" or the code of why there is none.
+// ModelResponse is the end of a model's response. Failed is "" or an error code.
 type ModelResponse struct {
 	Calls     []pathway.Called
 	Failed    string
-	Message   string  // Failed in words
-	Failovers []Fault // engines in whose place another one answered
+	Message   string  // description of Failed
+	Failovers []Fault // engines that failed and were replaced by others
 }
 
-// ToolResult is that of a tool. Text is JSON or words.
+// ToolResult is the result of a tool call. Text is JSON or plain text.
 type ToolResult struct {
 	OK   bool
 	Text string
 }
 
-// ActionPerformed reports to the call what was done for the caller.
+// ActionPerformed reports a performed action to the call.
 type ActionPerformed struct {
-	Action    string
-	Arguments json.RawMessage // an object
+	Action    string          // JSON object
+	Arguments json.RawMessage // JSON object
 	Result    json.RawMessage // an object
 	Duration  time.Duration
-	// Appointment is the change of an appointment, as it was and not as it may be kept.
+	// Appointment is the unredacted change of an appointment.
 	Appointment booking.Act
 }
 
-// IntentRecognized reports to the call what the caller wants.
+// IntentRecognized reports the caller's intent to the call.
 type IntentRecognized struct {
 	Name       string
 	Confidence float64
 	Entities   map[string]string
 }
 
-// AgentHandedOver reports to the call that another agent speaks now.
+// AgentHandedOver reports to the call that another agent has taken over.
 type AgentHandedOver struct {
 	AgentID, PathwayID, From string
 	Version                  int
 }
 
-// Control: all of these are bound by the call.
+// Control: the call bounds the number of these messages.
 func (ActionPerformed) Control()  {}
 func (IntentRecognized) Control() {}
 func (AgentHandedOver) Control()  {}

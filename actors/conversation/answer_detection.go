@@ -12,107 +12,109 @@ import (
 	"github.com/callboard/callboard/media/amd"
 )
 
-// AnswererDetected reports to the call who has answered, as answered_by names it; again when that turns out otherwise.
+// AnswererDetected reports to the call who or what answered (the field answered_by). It is sent again if the result
+// changes.
 type AnswererDetected struct{ By string }
 
 type (
-	answerTimeout struct{}                 // the agent speaks, whatever was detected
-	beepTimeout   struct{ generation int } // ends the wait for a beep
+	answerTimeout struct{}                 // the pathway starts without a verdict
+	beepTimeout   struct{ generation int } // the wait for a beep ends
 )
 
-// Control: all of these are bound by the call.
+// Control: the call bounds the number of these messages.
 func (AnswererDetected) Control() {}
 func (answerTimeout) Control()    {}
 func (beepTimeout) Control()      {}
 
 const (
-	answerMost  = 6 * time.Second  // the verdict is there within 5
-	beepMost    = 60 * time.Second // no greeting is longer
-	wordsMost   = 20 * time.Second // until then words reveal a machine
-	messageNode = "voicemail"
+	maxVerdictWait     = 6 * time.Second  // answering machine detection decides within 5 s
+	maxBeepWait        = 60 * time.Second // longer than any greeting
+	machineWordsWindow = 20 * time.Second // time in which words of an announcement reveal a machine
+	messageNode        = "voicemail"
 )
 
-// messageStage is how far a voicemail message has come.
+// messageStage is the progress of a voicemail message.
 type messageStage uint8
 
 const (
 	noMessage         messageStage = iota
-	messageAwaitsBeep              // or the end of the greeting
-	messageBeforeBeep              // it is being said, before any beep
-	messageAfterBeep               // it is being said, after a beep
-	messageOver
+	messageAwaitsBeep              // waits for the beep or the end of the greeting
+	messageBeforeBeep              // being spoken, no beep heard so far
+	messageAfterBeep               // being spoken after a beep
+	messageDone
 )
 
-// answerAction is what the conversation does about who has answered.
+// answerAction is what the conversation does after a detection event.
 type answerAction uint8
 
 const (
 	noAnswerAction answerAction = iota
-	beginPathway                // that has waited for the verdict
-	resumePathway               // that was interrupted for a machine, which is none
-	awaitBeep                   // and say nothing
-	leaveMessage                // from its beginning
-	repeatMessage               // from its beginning again
-	endCall                     // no message is left
+	beginPathway                // the pathway waited for the verdict
+	resumePathway               // the supposed machine is a person
+	awaitBeep                   // the agent stays silent
+	leaveMessage                // speak the message from its beginning
+	repeatMessage               // speak the message from its beginning again
+	endCall                     // without a message
 )
 
-// answerDetection decides what happens about who has answered. It is a state machine: each event returns the action.
+// answerDetection decides how to react to the detected answerer. It is a state machine: each event returns an
+// action.
 type answerDetection struct {
-	pathwayBegun bool
-	gated        bool // the pathway waits until it is known who has answered
-	person       bool // a key was pressed: no detection overrules that
-	reported     string
-	stage        messageStage
-	generation   int // of the wait for the beep
+	pathwayBegun    bool
+	waitsForVerdict bool // the pathway waits for the verdict
+	isPerson        bool // a key was pressed; later verdicts are ignored
+	lastReported    string
+	stage           messageStage
+	generation      int // number of the current wait for the beep
 }
 
-// hasMachine says whether a machine has answered that a message is left to.
+// hasMachine reports whether a machine answered and gets a message.
 func (a *answerDetection) hasMachine() bool { return a.stage != noMessage }
 
-// classified takes a verdict. absent: somebody else has the caller; over: the pathway has ended. false: the verdict does not
-// count.
-func (a *answerDetection) classified(by amd.Class, absent, over bool, onMachine string) (answerAction, bool) {
+// onVerdict handles a verdict. absent: the agent is paused. over: the pathway has ended. It returns false if the
+// verdict is ignored.
+func (a *answerDetection) onVerdict(by amd.Class, absent, over bool, onMachine string) (answerAction, bool) {
 	absent = absent && !a.hasMachine()
 	switch {
-	case a.person || absent && !a.gated || a.stage > messageAwaitsBeep:
+	case a.isPerson || absent && !a.waitsForVerdict || a.stage > messageAwaitsBeep:
 		return noAnswerAction, false
-	case absent: // the caller is being connected: the pathway begins once the agent has the caller back
-		a.gated = false
+	case absent: // the caller is being transferred: the pathway starts when the agent resumes
+		a.waitsForVerdict = false
 		return noAnswerAction, true
 	case a.stage == messageAwaitsBeep && !by.Machine():
 		return a.resume(), true
-	case a.stage == messageAwaitsBeep && by != amd.Voicemail: // a fax, or an announcement of the network
+	case a.stage == messageAwaitsBeep && by != amd.Voicemail: // a fax or a network announcement
 		return endCall, true
 	case a.stage == messageAwaitsBeep:
 		return noAnswerAction, true
 	case !by.Machine() || onMachine == "" || over:
-		return a.verdictLate(), true
+		return a.onVerdictTimeout(), true
 	case onMachine == domain.AMDMessage && by == amd.Voicemail:
-		a.gated, a.stage = false, messageAwaitsBeep
+		a.waitsForVerdict, a.stage = false, messageAwaitsBeep
 		a.generation++
 		return awaitBeep, true
 	}
 	return endCall, true
 }
 
-// verdictLate begins the pathway that waits for a verdict.
-func (a *answerDetection) verdictLate() answerAction {
-	if a.gated {
+// onVerdictTimeout starts a pathway that waits for a verdict.
+func (a *answerDetection) onVerdictTimeout() answerAction {
+	if a.waitsForVerdict {
 		return beginPathway
 	}
 	return noAnswerAction
 }
 
-// keyPressed notes that a person has answered: only a person presses keys. false: it is known, or not of interest.
-func (a *answerDetection) keyPressed(absent bool) (answerAction, bool) {
-	if a.person || a.stage == messageOver || absent && !a.hasMachine() {
+// onKey handles a key. Only persons press keys. It returns false if nothing changes.
+func (a *answerDetection) onKey(absent bool) (answerAction, bool) {
+	if a.isPerson || a.stage == messageDone || absent && !a.hasMachine() {
 		return noAnswerAction, false
 	}
-	a.person = true
+	a.isPerson = true
 	if a.hasMachine() {
 		return a.resume(), true
 	}
-	return a.verdictLate(), true
+	return a.onVerdictTimeout(), true
 }
 
 func (a *answerDetection) resume() answerAction {
@@ -121,8 +123,8 @@ func (a *answerDetection) resume() answerAction {
 	return resumePathway
 }
 
-// beep says the message from here on: the mailbox records nothing that was said before.
-func (a *answerDetection) beep() answerAction {
+// onBeep starts the message anew at the beep, because the mailbox records nothing from before.
+func (a *answerDetection) onBeep() answerAction {
 	switch a.stage {
 	case messageAwaitsBeep:
 		a.stage = messageAfterBeep
@@ -130,13 +132,13 @@ func (a *answerDetection) beep() answerAction {
 	case messageBeforeBeep:
 		a.stage = messageAfterBeep
 		return repeatMessage
-	case noMessage, messageAfterBeep, messageOver:
+	case noMessage, messageAfterBeep, messageDone:
 	}
 	return noAnswerAction
 }
 
-// greetingOver leaves the message where no beep was heard so far.
-func (a *answerDetection) greetingOver() answerAction {
+// onGreetingEnd starts the message if no beep was heard so far.
+func (a *answerDetection) onGreetingEnd() answerAction {
 	if a.stage != messageAwaitsBeep {
 		return noAnswerAction
 	}
@@ -144,25 +146,25 @@ func (a *answerDetection) greetingOver() answerAction {
 	return leaveMessage
 }
 
-// beepLate leaves the message where neither a beep nor the end of the greeting was heard.
-func (a *answerDetection) beepLate(m beepTimeout) answerAction {
+// onBeepTimeout starts the message if neither a beep nor the end of the greeting was heard.
+func (a *answerDetection) onBeepTimeout(m beepTimeout) answerAction {
 	if m.generation != a.generation {
 		return noAnswerAction
 	}
-	return a.greetingOver()
+	return a.onGreetingEnd()
 }
 
-// holdEnded repeats the message that was cut off by a hold.
-func (a *answerDetection) holdEnded() answerAction {
+// onHoldEnd repeats a message that a hold interrupted.
+func (a *answerDetection) onHoldEnd() answerAction {
 	if a.stage == messageBeforeBeep || a.stage == messageAfterBeep {
 		return repeatMessage
 	}
 	return noAnswerAction
 }
 
-// checkMachineWords looks for words that only machines say, in the first seconds.
+// checkMachineWords detects announcements of machines by their words in the first seconds.
 func (c *Conversation) checkMachineWords(ctx actor.Context, text string) {
-	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.On() || c.cfg.Player.Mark() > wordsMost {
+	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.On() || c.cfg.Player.Mark() > machineWordsWindow {
 		return
 	}
 	if by := amd.Words(text); by != amd.Unknown {
@@ -170,36 +172,36 @@ func (c *Conversation) checkMachineWords(ctx actor.Context, text string) {
 	}
 }
 
-// answerClassified acts on a verdict about who has answered.
+// answerClassified acts on a verdict of answering machine detection.
 func (c *Conversation) answerClassified(ctx actor.Context, by amd.Class) {
 	if c.finished {
 		return
 	}
-	if do, ok := c.answer.classified(by, c.absence.on, c.state.Over(), c.cfg.Script.AMD.Does()); ok {
+	if do, ok := c.answer.onVerdict(by, c.agentPause.active, c.state.Over(), c.cfg.Script.AMD.Does()); ok {
 		c.reportAnswerer(ctx, by)
 		c.actOnAnswer(ctx, do)
 	}
 }
 
-// answeredByKey acts on a key as a sign that a person has answered.
+// answeredByKey treats a key as proof that a person answered.
 func (c *Conversation) answeredByKey(ctx actor.Context) {
 	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.On() {
 		return
 	}
-	if do, ok := c.answer.keyPressed(c.absence.on); ok {
+	if do, ok := c.answer.onKey(c.agentPause.active); ok {
 		c.reportAnswerer(ctx, amd.Human)
 		c.actOnAnswer(ctx, do)
 	}
 }
 
 func (c *Conversation) reportAnswerer(ctx actor.Context, by amd.Class) {
-	if name := by.String(); c.answer.reported != name {
-		c.answer.reported = name
+	if name := by.String(); c.answer.lastReported != name {
+		c.answer.lastReported = name
 		ctx.Send(ctx.Parent(), AnswererDetected{By: name})
 	}
 }
 
-// actOnAnswer does what answer detection has decided.
+// actOnAnswer performs an action of answer detection.
 func (c *Conversation) actOnAnswer(ctx actor.Context, do answerAction) {
 	switch do {
 	case noAnswerAction:
@@ -207,7 +209,7 @@ func (c *Conversation) actOnAnswer(ctx actor.Context, do answerAction) {
 		c.beginPathway(ctx)
 	case resumePathway:
 		c.stopPrompt()
-		c.absence.on = false
+		c.agentPause.active = false
 		if !c.answer.pathwayBegun {
 			c.beginPathway(ctx)
 			return
@@ -215,19 +217,19 @@ func (c *Conversation) actOnAnswer(ctx actor.Context, do answerAction) {
 		c.restartSilence(ctx)
 		c.advance(ctx, pathway.Resume{})
 	case awaitBeep:
-		c.leaveCaller(ctx)
-		mailbox.SendAfter(ctx, beepMost, beepTimeout{c.answer.generation})
+		c.pauseAgent(ctx)
+		mailbox.SendAfter(ctx, maxBeepWait, beepTimeout{c.answer.generation})
 	case leaveMessage, repeatMessage:
 		c.speakMessage(ctx, do == leaveMessage)
 	case endCall:
-		if !c.absence.on {
-			c.leaveCaller(ctx)
+		if !c.agentPause.active {
+			c.pauseAgent(ctx)
 		}
 		c.endAtMachine(ctx, 0)
 	}
 }
 
-// speakMessage says the voicemail message from its beginning. first: variables without a value are reported.
+// speakMessage speaks the voicemail message from its beginning. first: variables without a value are reported.
 func (c *Conversation) speakMessage(ctx actor.Context, first bool) {
 	if c.finished {
 		return
@@ -236,7 +238,7 @@ func (c *Conversation) speakMessage(ctx actor.Context, first bool) {
 	text, shown, missing := c.state.Filled(c.cfg.Script.AMD.Message)
 	if first {
 		for _, name := range missing {
-			c.cfg.Log.Warn("a message lacks a variable", slog.String("variable", name))
+			c.cfg.Log.Warn("variable of the voicemail message has no value", slog.String("variable", name))
 			ctx.Send(ctx.Parent(), Fault{
 				Stage: "pathway", Code: "missing_variable", Message: "amd.message needs the variable " + name + ", which has no value", Recovered: true,
 			})
@@ -245,9 +247,9 @@ func (c *Conversation) speakMessage(ctx actor.Context, first bool) {
 	c.speak(ctx, pathway.Say{Node: messageNode, Text: text, Shown: shown, Sensitive: text != shown})
 }
 
-// endAtMachine ends the call after some time.
+// endAtMachine ends the call after a delay.
 func (c *Conversation) endAtMachine(ctx actor.Context, after time.Duration) {
-	c.answer.stage = messageOver
+	c.answer.stage = messageDone
 	c.input.supersede()
 	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
 	m := PathwayEnded{Outcome: domain.OutcomeVoicemail}
@@ -255,5 +257,5 @@ func (c *Conversation) endAtMachine(ctx actor.Context, after time.Duration) {
 		ctx.Send(ctx.Parent(), m)
 		return
 	}
-	mailbox.SendAfter(ctx, after, delayedOver{m})
+	mailbox.SendAfter(ctx, after, delayedEnd{m})
 }

@@ -23,9 +23,9 @@ func TestAnswerDetectionDecidesByStageAndVerdict(t *testing.T) {
 		counts bool
 		stage  messageStage
 	}{
-		"a person, and the pathway waits":         {situation{before: answerDetection{gated: true}, by: amd.Human}, beginPathway, true, noMessage},
+		"a person, and the pathway waits":         {situation{before: answerDetection{waitsForVerdict: true}, by: amd.Human}, beginPathway, true, noMessage},
 		"a person, and the pathway runs":          {situation{by: amd.Human}, noAnswerAction, true, noMessage},
-		"a machine, and nothing is to be done":    {situation{before: answerDetection{gated: true}, by: amd.Voicemail}, beginPathway, true, noMessage},
+		"a machine, and nothing is to be done":    {situation{before: answerDetection{waitsForVerdict: true}, by: amd.Voicemail}, beginPathway, true, noMessage},
 		"voicemail, and the call is to end":       {situation{by: amd.Voicemail, onMachine: domain.AMDHangup}, endCall, true, noMessage},
 		"voicemail that gets a message":           {situation{by: amd.Voicemail, onMachine: domain.AMDMessage}, awaitBeep, true, messageAwaitsBeep},
 		"a fax that cannot get a message":         {situation{by: amd.Fax, onMachine: domain.AMDMessage}, endCall, true, noMessage},
@@ -34,14 +34,14 @@ func TestAnswerDetectionDecidesByStageAndVerdict(t *testing.T) {
 		"a fax, before the beep":                  {situation{before: answerDetection{stage: messageAwaitsBeep}, by: amd.Fax, absent: true}, endCall, true, messageAwaitsBeep},
 		"voicemail again, before the beep":        {situation{before: answerDetection{stage: messageAwaitsBeep}, by: amd.Voicemail, absent: true}, noAnswerAction, true, messageAwaitsBeep},
 		"a person, while the message is said":     {situation{before: answerDetection{stage: messageBeforeBeep}, by: amd.Human, absent: true}, noAnswerAction, false, messageBeforeBeep},
-		"a machine after a key":                   {situation{before: answerDetection{person: true}, by: amd.Voicemail, onMachine: domain.AMDHangup}, noAnswerAction, false, noMessage},
+		"a machine after a key":                   {situation{before: answerDetection{isPerson: true}, by: amd.Voicemail, onMachine: domain.AMDHangup}, noAnswerAction, false, noMessage},
 		"a machine on hold":                       {situation{by: amd.Voicemail, absent: true, onMachine: domain.AMDHangup}, noAnswerAction, false, noMessage},
-		"a verdict on hold, as the pathway waits": {situation{before: answerDetection{gated: true}, by: amd.Voicemail, absent: true, onMachine: domain.AMDHangup}, noAnswerAction, true, noMessage},
+		"a verdict on hold, as the pathway waits": {situation{before: answerDetection{waitsForVerdict: true}, by: amd.Voicemail, absent: true, onMachine: domain.AMDHangup}, noAnswerAction, true, noMessage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := c.before
-			do, counts := a.classified(c.by, c.absent, c.over, c.onMachine)
+			do, counts := a.onVerdict(c.by, c.absent, c.over, c.onMachine)
 			assert.Equal(t, c.do, do)
 			assert.Equal(t, c.counts, counts)
 			assert.Equal(t, c.stage, a.stage)
@@ -57,15 +57,15 @@ func TestVoicemailMessageBeginsAtTheBeepOrTheEndOfTheGreeting(t *testing.T) {
 		do    answerAction
 		after messageStage
 	}{
-		"the beep":                       {messageAwaitsBeep, (*answerDetection).beep, leaveMessage, messageAfterBeep},
-		"the end of the greeting":        {messageAwaitsBeep, (*answerDetection).greetingOver, leaveMessage, messageBeforeBeep},
-		"neither in time":                {messageAwaitsBeep, func(a *answerDetection) answerAction { return a.beepLate(beepTimeout{}) }, leaveMessage, messageBeforeBeep},
-		"the timeout of an earlier wait": {messageAwaitsBeep, func(a *answerDetection) answerAction { return a.beepLate(beepTimeout{1}) }, noAnswerAction, messageAwaitsBeep},
-		"a beep during the message":      {messageBeforeBeep, (*answerDetection).beep, repeatMessage, messageAfterBeep},
-		"a second beep":                  {messageAfterBeep, (*answerDetection).beep, noAnswerAction, messageAfterBeep},
-		"a beep without a message":       {noMessage, (*answerDetection).beep, noAnswerAction, noMessage},
-		"the end of a hold":              {messageAfterBeep, (*answerDetection).holdEnded, repeatMessage, messageAfterBeep},
-		"the end of an earlier hold":     {messageAwaitsBeep, (*answerDetection).holdEnded, noAnswerAction, messageAwaitsBeep},
+		"the beep":                       {messageAwaitsBeep, (*answerDetection).onBeep, leaveMessage, messageAfterBeep},
+		"the end of the greeting":        {messageAwaitsBeep, (*answerDetection).onGreetingEnd, leaveMessage, messageBeforeBeep},
+		"neither in time":                {messageAwaitsBeep, func(a *answerDetection) answerAction { return a.onBeepTimeout(beepTimeout{}) }, leaveMessage, messageBeforeBeep},
+		"the timeout of an earlier wait": {messageAwaitsBeep, func(a *answerDetection) answerAction { return a.onBeepTimeout(beepTimeout{1}) }, noAnswerAction, messageAwaitsBeep},
+		"a beep during the message":      {messageBeforeBeep, (*answerDetection).onBeep, repeatMessage, messageAfterBeep},
+		"a second beep":                  {messageAfterBeep, (*answerDetection).onBeep, noAnswerAction, messageAfterBeep},
+		"a beep without a message":       {noMessage, (*answerDetection).onBeep, noAnswerAction, noMessage},
+		"the end of a hold":              {messageAfterBeep, (*answerDetection).onHoldEnd, repeatMessage, messageAfterBeep},
+		"the end of an earlier hold":     {messageAwaitsBeep, (*answerDetection).onHoldEnd, noAnswerAction, messageAwaitsBeep},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,16 +79,16 @@ func TestVoicemailMessageBeginsAtTheBeepOrTheEndOfTheGreeting(t *testing.T) {
 func TestAKeyIsAPersonOnce(t *testing.T) {
 	t.Parallel()
 	a := answerDetection{stage: messageBeforeBeep}
-	do, counts := a.keyPressed(true)
+	do, counts := a.onKey(true)
 	assert.Equal(t, resumePathway, do)
 	assert.True(t, counts)
 	assert.False(t, a.hasMachine())
-	_, counts = a.keyPressed(false)
+	_, counts = a.onKey(false)
 	assert.False(t, counts)
 
-	a = answerDetection{gated: true}
-	_, counts = a.keyPressed(true)
+	a = answerDetection{waitsForVerdict: true}
+	_, counts = a.onKey(true)
 	assert.False(t, counts, "somebody else has the caller")
-	do, _ = a.keyPressed(false)
+	do, _ = a.onKey(false)
 	assert.Equal(t, beginPathway, do)
 }

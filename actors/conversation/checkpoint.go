@@ -9,42 +9,44 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// CheckpointTaken is sent to the call each time that the conversation has changed. Saved is nil where no other
-// process could go on. Acts, if not 0, is how many tool calls were begun so far, the last ones of which wait for CheckpointStored.
+// CheckpointTaken is sent to the call after each change of the conversation. Saved is nil if no other process could
+// resume from here. ToolCalls, if not 0, is the number of tool calls started so far; the last of them wait for
+// CheckpointStored.
 type CheckpointTaken struct {
 	Saved     *SavedState
 	ToolCalls int
 }
 
-// CheckpointStored says that the CheckpointTaken with as many Acts is stored: no other process begins these tool calls again.
+// CheckpointStored reports that the checkpoint with ToolCalls tool calls is stored. No other process will start
+// these calls again.
 type CheckpointStored struct{ ToolCalls int }
 
-// BusyChanged reports to the call, if Config.Checkpoints, whether another process could not go on as well at this moment: the caller speaks,
-// a model is asked or a tool is called.
+// BusyChanged reports to the call whether a handover to another process would interrupt something: the caller
+// speaks, or a model or tool call is in progress. It is sent only with Config.Checkpoints.
 type BusyChanged struct{ Busy bool }
 
-// toolNotStored says that the first so many of all tool calls have waited long enough.
-type toolNotStored struct{ calls int }
+// toolStoreTimeout ends the wait of the first toolCalls tool calls for the store.
+type toolStoreTimeout struct{ toolCalls int }
 
-// Control: one for a change, a CheckpointTaken and a tool call.
+// Control: each change and each tool call causes at most one of these messages.
 func (CheckpointTaken) Control()  {}
 func (CheckpointStored) Control() {}
 func (BusyChanged) Control()      {}
-func (toolNotStored) Control()    {}
+func (toolStoreTimeout) Control() {}
 
-// storeLimit is how long a tool call waits for the store.
-const storeLimit = 10 * time.Second
+// toolStoreLimit is how long a tool call waits for the store.
+const toolStoreLimit = 10 * time.Second
 
-// checkpoint is what the call was sent last, and the tool calls that wait until a checkpoint with them is stored.
+// checkpoint is the state last sent to the call, and the tool calls that wait until it is stored.
 type checkpoint struct {
-	sent     *checkpointMark // nil: none was sent
-	busy     bool            // as the call was informed last
+	sent     *checkpointState // nil: no checkpoint was sent
+	busy     bool             // as last reported to the call
 	waiting  []toolCall
-	released int // tool calls of all so far that wait no more
+	released int // number of tool calls that no longer wait
 }
 
-// checkpointMark tells whether something has changed since the last checkpoint.
-type checkpointMark struct {
+// checkpointState is compared to detect a change since the last checkpoint.
+type checkpointState struct {
 	state     pathway.Mark
 	segments  int
 	playing   bool
@@ -52,26 +54,26 @@ type checkpointMark struct {
 	portable  bool
 }
 
-// deferTool lets a tool call wait for the store, for at most storeLimit.
+// deferTool makes a tool call wait for the store, for at most toolStoreLimit.
 func (p *checkpoint) deferTool(ctx actor.Context, t toolCall) {
 	p.waiting = append(p.waiting, t)
-	mailbox.SendAfter(ctx, storeLimit, toolNotStored{p.toolCalls()})
+	mailbox.SendAfter(ctx, toolStoreLimit, toolStoreTimeout{p.toolCalls()})
 }
 
-// toolCalls is the number of all tool calls so far.
+// toolCalls returns the number of all tool calls so far.
 func (p *checkpoint) toolCalls() int { return p.released + len(p.waiting) }
 
-// release returns those of the first tool calls of all that still wait: they wait no more.
-func (p *checkpoint) release(calls int) []toolCall {
+// releaseToolCalls returns those of the first calls tool calls that still wait, and ends their wait.
+func (p *checkpoint) releaseToolCalls(calls int) []toolCall {
 	n := min(max(calls-p.released, 0), len(p.waiting))
 	out := p.waiting[:n]
 	p.waiting, p.released = p.waiting[n:], p.released+n
 	return out
 }
 
-// advance says whether something has changed since the last checkpoint, which now becomes the last. calls is the number of all
-// tool calls if there are more, else 0.
-func (p *checkpoint) advance(now checkpointMark) (calls int, changed bool) {
+// update sets the last checkpoint and reports whether it differs from the one before. calls is the number of all
+// tool calls if there are new ones, else 0.
+func (p *checkpoint) update(now checkpointState) (calls int, changed bool) {
 	now.toolCalls = p.toolCalls()
 	if p.sent != nil && now == *p.sent {
 		return 0, false
@@ -83,14 +85,14 @@ func (p *checkpoint) advance(now checkpointMark) (calls int, changed bool) {
 	return calls, true
 }
 
-// setBusy says whether the call has to be told.
+// setBusy reports whether the value has changed.
 func (p *checkpoint) setBusy(on bool) (changed bool) {
 	changed = on != p.busy
 	p.busy = on
 	return changed
 }
 
-// reportCheckpoint sends the call what has changed, if Config.Checkpoints.
+// reportCheckpoint sends a checkpoint to the call if the state has changed and Config.Checkpoints is set.
 func (c *Conversation) reportCheckpoint(ctx actor.Context) {
 	if !c.cfg.Checkpoints {
 		return
@@ -102,8 +104,8 @@ func (c *Conversation) reportCheckpoint(ctx actor.Context) {
 	if c.finished {
 		return
 	}
-	portable := c.isPortable()
-	calls, changed := c.checkpoint.advance(checkpointMark{
+	portable := c.canResumeElsewhere()
+	calls, changed := c.checkpoint.update(checkpointState{
 		state: c.state.Mark(), segments: len(c.transcript.segments), playing: c.playback.isPlaying(), portable: portable,
 	})
 	if !changed {
@@ -116,18 +118,18 @@ func (c *Conversation) reportCheckpoint(ctx actor.Context) {
 	ctx.Send(ctx.Parent(), m)
 }
 
-// checkpointStored calls the tools that have waited for the checkpoint.
+// checkpointStored runs the tool calls that waited for the checkpoint.
 func (c *Conversation) checkpointStored(ctx actor.Context, m CheckpointStored) {
-	if calls := c.checkpoint.release(m.ToolCalls); !c.finished {
+	if calls := c.checkpoint.releaseToolCalls(m.ToolCalls); !c.finished {
 		for _, t := range calls {
 			runTool(ctx, c.cfg.AgentRuntime, t)
 		}
 	}
 }
 
-// toolNotStored fails the tool calls that were not stored in time: no process has begun them, and none will.
-func (c *Conversation) toolNotStored(ctx actor.Context, m toolNotStored) {
-	for _, t := range c.checkpoint.release(m.calls) {
-		c.toolDone(ctx, toolDone{act: t.act, result: ToolResult{Text: "it could not be stored that it begins"}})
+// onToolStoreTimeout fails tool calls that were not stored in time. No process has started them, and none will.
+func (c *Conversation) onToolStoreTimeout(ctx actor.Context, m toolStoreTimeout) {
+	for _, t := range c.checkpoint.releaseToolCalls(m.toolCalls) {
+		c.toolDone(ctx, toolDone{act: t.act, result: ToolResult{Text: "the start of the tool call could not be stored"}})
 	}
 }

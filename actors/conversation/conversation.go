@@ -1,5 +1,7 @@
-// Package conversation is the actor that carries out a pathway on a call. It speaks prompts, recognizes words and keys, and
-// writes the transcript. domain/pathway decides what comes next; the call owns the SIP dialog.
+// Package conversation is the actor that runs a pathway on a call.
+//
+// It speaks prompts, recognizes speech and keys, and writes the transcript. Package domain/pathway decides the next
+// steps. The call actor owns the SIP dialog.
 package conversation
 
 import (
@@ -15,14 +17,15 @@ import (
 )
 
 const (
-	tail      = 250 * time.Millisecond // the caller still hears what was sent last
-	mergeKeys = 3 * time.Second        // keys closer than that are one input in the transcript
+	playoutTail    = 250 * time.Millisecond // time until the caller has heard the last audio that was sent
+	keyMergeWindow = 3 * time.Second        // keys closer together form one input in the transcript
 
-	// lastLimit is for the words that were being said when the call ended. The call waits longer.
-	lastLimit = 900 * time.Millisecond
+	// maxLastWordsWait limits the recognition of words that were being spoken when the call ended. The call waits
+	// longer.
+	maxLastWordsWait = 900 * time.Millisecond
 )
 
-// Player is what a conversation needs of the call's media.
+// Player is the part of the call's media session that a conversation uses.
 type Player interface {
 	Play(id uint64, clip media.Clip)
 	PlayFeed(id uint64, feed *media.Feed)
@@ -33,36 +36,36 @@ type Player interface {
 	Mark() time.Duration
 }
 
-// Config of one conversation.
+// Config configures one conversation.
 type Config struct {
 	Script         domain.Script
-	Variables      map[string]string // built-ins and the contact's data
+	Variables      map[string]string // built-in variables and the contact's data
 	Player         Player
 	Synthesizer    speech.Synthesizer
-	Recognizer     speech.Recognizer // nil: words are not recognized
-	AudioTap       *speech.AudioTap  // takes the caller's audio; nil as Recognizer
+	Recognizer     speech.Recognizer // nil: no speech recognition
+	AudioTap       *speech.AudioTap  // the caller's audio; nil if Recognizer is nil
 	Log            *slog.Logger
-	AgentRuntime   AgentRuntime     // nil: no model takes part, and no tool is called
-	DetectAnswerer bool             // Sound reports who has answered, and the agent acts as Script.AMD wants
-	OptOutKeywords []string         // keywords, spoken or pressed, to get no more calls
-	OnHideInput    func(on bool)    // called when input begins or ends that must not be kept; nil: nothing is called
-	Redact         *domain.Redactor // removes from all reports what must not be kept; nil: nothing is removed
-	Checkpoints    bool             // the call gets a CheckpointTaken at each checkpoint
-	SavedState     *SavedState      // the state in which another process has left the conversation; nil: it begins
+	AgentRuntime   AgentRuntime     // nil: no language model and no tools
+	DetectAnswerer bool             // the media report the answerer, and the agent acts on it as Script.AMD says
+	OptOutKeywords []string         // keywords, spoken or pressed, that opt out of further calls
+	OnHideInput    func(on bool)    // called when input that must not be stored begins or ends; nil: none
+	Redact         *domain.Redactor // redacts everything that is reported; nil: no redaction
+	Checkpoints    bool             // send CheckpointTaken to the call
+	SavedState     *SavedState      // state to resume from; nil: start at the beginning
 	OnMessage      func(msg any)    // called with each message first; nil in production
 }
 
 // Conversation is the actor.
 type Conversation struct {
-	cfg       Config         // Script is that of the agent and language that speak now
-	base      *domain.Script // the agent's script before a change of language; nil: there was none
-	state     pathway.State
-	handovers int
-	finished  bool // the call is over
-	unable    bool // the agent was found to be of no use
-	optedOut  bool
-	hidden    bool // as Config.Hide was called last
-	absence   absence
+	cfg         Config         // script of the current agent in the current language
+	base        *domain.Script // the agent's script before a change of language; nil: unchanged
+	state       pathway.State
+	handovers   int
+	finished    bool // the call has ended
+	agentUnable bool // the agent could not speak or hear
+	optedOut    bool
+	inputHidden bool // as last reported by Config.OnHideInput
+	agentPause  agentPause
 
 	transcript    transcript
 	playback      playback
@@ -72,16 +75,16 @@ type Conversation struct {
 	listening     listening
 	latency       latencyMeter
 	answer        answerDetection
-	model         modelRequest
+	model         currentModelRequest
 	speculation   speculativeRequest
 	realtime      realtimeSession
-	realtimeEnded bool // no realtime engine gets the caller any more
+	realtimeEnded bool // no realtime engine is used any more
 	pending       transcriptWait
 	checkpoint    checkpoint
 	suspension    suspension
 }
 
-// New makes the actor.
+// New returns the actor.
 func New(cfg Config) actor.Actor {
 	c := &Conversation{
 		cfg: cfg, transcript: newTranscript(cfg.Player.Mark, cfg.Redact), prompts: newPromptCache(cfg.Synthesizer),
@@ -95,7 +98,7 @@ func New(cfg Config) actor.Actor {
 	return c
 }
 
-// Receive is the table of contents.
+// Receive implements actor.Actor.
 func (c *Conversation) Receive(ctx actor.Context) {
 	if c.cfg.OnMessage != nil {
 		c.cfg.OnMessage(ctx.Message())
@@ -116,13 +119,13 @@ func (c *Conversation) receive(ctx actor.Context) {
 	case SpeakText:
 		c.speakOutOfBand(ctx, m.Text)
 	case PauseAgent:
-		c.leaveCaller(ctx)
+		c.pauseAgent(ctx)
 	case ResumeAgent:
-		c.returnToCaller(ctx, m.OK)
+		c.resumeAgent(ctx, m.OK)
 	case HumanPresenceChanged:
 		c.transcript.setHuman(m.Present)
 	case HumanKeyPressed:
-		c.humanKey(ctx, m.Key)
+		c.onHumanKey(ctx, m.Key)
 	case FinishConversation:
 		c.finish(ctx)
 	case CheckpointStored:
@@ -130,12 +133,12 @@ func (c *Conversation) receive(ctx actor.Context) {
 	case *actor.Stopping:
 		c.stopAll(ctx)
 	default:
-		c.receiveOwn(ctx)
+		c.receiveInternal(ctx)
 	}
 }
 
-// receiveOwn takes what timers, recognizer and synthesis send.
-func (c *Conversation) receiveOwn(ctx actor.Context) {
+// receiveInternal handles messages of timers, the recognizer and the synthesis.
+func (c *Conversation) receiveInternal(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case promptSynthesized:
 		c.promptSynthesized(ctx, m)
@@ -156,29 +159,29 @@ func (c *Conversation) receiveOwn(ctx actor.Context) {
 	case lastWordsTimeout:
 		c.lastWordsTimedOut(ctx)
 	case answerTimeout:
-		c.actOnAnswer(ctx, c.answer.verdictLate())
+		c.actOnAnswer(ctx, c.answer.onVerdictTimeout())
 	case beepTimeout:
-		c.actOnAnswer(ctx, c.answer.beepLate(m))
-	case delayedOver:
+		c.actOnAnswer(ctx, c.answer.onBeepTimeout(m))
+	case delayedEnd:
 		if !c.finished {
-			ctx.Send(ctx.Parent(), m.over)
+			ctx.Send(ctx.Parent(), m.ended)
 		}
 	default:
 		c.receiveModel(ctx)
 	}
 }
 
-// receiveModel takes what language models, tools and realtime engines send.
+// receiveModel handles messages of language models, tools and realtime engines.
 func (c *Conversation) receiveModel(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
-	case sentence:
+	case modelSentence:
 		c.speakSentence(ctx, m)
 	case passagesRead:
 		c.model.setPassages(m)
 	case modelAnswered:
 		c.modelAnswered(ctx, m)
 	case slowNotice:
-		if m.round == c.model.round && !c.absence.on && !c.listening.turn.open {
+		if m.round == c.model.round && !c.agentPause.active && !c.listening.turn.open {
 			c.advance(ctx, pathway.Slow{Round: m.round})
 		}
 	case interimResult:
@@ -187,17 +190,17 @@ func (c *Conversation) receiveModel(ctx actor.Context) {
 		c.speculativeResult(ctx, m)
 	case toolDone:
 		c.toolDone(ctx, m)
-	case toolNotStored:
-		c.toolNotStored(ctx, m)
+	case toolStoreTimeout:
+		c.onToolStoreTimeout(ctx, m)
 	case agentLoaded:
 		c.agentLoaded(ctx, m)
 	case realtimeOpened:
 		c.realtimeOpened(ctx, m)
 	case realtimeEvent:
 		c.realtimeEvent(ctx, m)
-	case realtimeLost:
+	case realtimeEnded:
 		c.realtimeClosed(ctx, m)
-	case endUnnoticed:
+	case silenceUnnoticed:
 		if m.round == c.realtime.round && m.silence == c.realtime.silence && c.realtime.cancelEndTimer != nil && !c.finished {
 			c.realtimeFailed(ctx, speech.ErrAudioStalled)
 		}
@@ -208,19 +211,19 @@ func (c *Conversation) receiveModel(ctx actor.Context) {
 	}
 }
 
-// mediaEvent acts on what the call's media reports.
+// mediaEvent handles an event of the call's media.
 func (c *Conversation) mediaEvent(ctx actor.Context, e media.Event) {
 	switch e := e.(type) {
 	case media.Answerer:
 		c.answerClassified(ctx, e.By)
 	case media.Beep:
-		c.actOnAnswer(ctx, c.answer.beep())
+		c.actOnAnswer(ctx, c.answer.onBeep())
 	case media.GreetingOver:
-		c.actOnAnswer(ctx, c.answer.greetingOver())
+		c.actOnAnswer(ctx, c.answer.onGreetingEnd())
 	case media.Digit:
-		c.key(ctx, e.Key)
+		c.onKey(ctx, e.Key)
 	case media.Played:
-		c.played(ctx, e)
+		c.onPlayed(ctx, e)
 	case media.DigitsSent:
 		if e.ID == c.playback.id && !c.finished {
 			c.promptEnded(ctx, pathway.DigitsSent{})
@@ -238,8 +241,8 @@ func (c *Conversation) mediaEvent(ctx actor.Context, e media.Event) {
 	}
 }
 
-// played goes on after a prompt, or an answer of a realtime engine, was heard.
-func (c *Conversation) played(ctx actor.Context, e media.Played) {
+// onPlayed continues after a prompt or a realtime answer was played.
+func (c *Conversation) onPlayed(ctx actor.Context, e media.Played) {
 	switch {
 	case e.ID != c.playback.id || !c.playback.isPlaying() || c.finished:
 	case c.realtime.isPlaying():
@@ -251,15 +254,15 @@ func (c *Conversation) played(ctx actor.Context, e media.Played) {
 	}
 }
 
-// key acts on a key that the caller pressed.
-func (c *Conversation) key(ctx actor.Context, key byte) {
+// onKey handles a key that the caller pressed.
+func (c *Conversation) onKey(ctx actor.Context, onKey byte) {
 	if c.finished || c.state.Over() {
 		return
 	}
-	c.transcript.addKey(caller, key, c.state.Secret())
+	c.transcript.addKey(caller, onKey, c.state.Secret())
 	c.transcript.waitForKeys(ctx)
 	c.answeredByKey(ctx)
-	if c.absence.on {
+	if c.agentPause.active {
 		return
 	}
 	c.checkKeys(ctx)
@@ -269,8 +272,8 @@ func (c *Conversation) key(ctx actor.Context, key byte) {
 	}
 	c.latency.beginByKey(c.cfg.Player.Mark())
 	if c.realtime.open {
-		c.realtime.talk.Key(key)
+		c.realtime.connection.Key(onKey)
 	}
-	c.advance(ctx, pathway.Digit{Key: key})
+	c.advance(ctx, pathway.Digit{Key: onKey})
 	c.continueAfterTurn(ctx)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// finish ends the conversation. Words that are being said are recognized first: they may be an opt-out, as in "stop calling me"
-// before the caller hangs up.
+// finish ends the conversation. Speech that is in progress is recognized first, because it may be an opt-out such
+// as "stop calling me".
 func (c *Conversation) finish(ctx actor.Context) {
 	if c.finished {
 		if !c.awaitsLastWords() {
@@ -17,45 +17,45 @@ func (c *Conversation) finish(ctx actor.Context) {
 		}
 		return
 	}
-	if !c.mayOptOut() {
+	if !c.isOptOutTurn() {
 		c.dropTurn()
-	} else if !c.listening.turn.over {
+	} else if !c.listening.turn.recognizing {
 		c.listening.endTurn(ctx)
 	}
-	c.unable = c.unable || c.playback.areFirstWordsLate()
+	c.agentUnable = c.agentUnable || c.playback.areFirstWordsLate()
 	c.stopSpeaking(ctx)
 	if c.playback.isPlaying() {
 		c.playback.end(true)
 	}
 	c.transcript.setHuman(false)
-	c.hideInput(false)
+	c.setInputHidden(false)
 	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
 	c.finished, c.transcript.closed = true, true
 	if c.awaitsLastWords() {
-		mailbox.SendAfter(ctx, lastLimit, lastWordsTimeout{})
+		mailbox.SendAfter(ctx, maxLastWordsWait, lastWordsTimeout{})
 		return
 	}
 	c.sendFinished(ctx)
 }
 
-// lastWordsTimedOut waits no longer for the last words.
+// lastWordsTimedOut ends the wait for the last words.
 func (c *Conversation) lastWordsTimedOut(ctx actor.Context) {
 	if c.awaitsLastWords() {
 		c.dropTurn()
-		c.pending.leave()
+		c.pending.stop()
 		c.sendFinished(ctx)
 	}
 }
 
-// sendFinished answers Finish.
+// sendFinished replies to FinishConversation.
 func (c *Conversation) sendFinished(ctx actor.Context) {
 	r := c.state.Result()
-	if c.answer.hasMachine() { // whatever the pathway had begun with
+	if c.answer.hasMachine() { // overrides the outcome of the pathway
 		r.Outcome = domain.OutcomeVoicemail
 	}
 	r.Notes, r.Variables = c.cfg.Redact.Text(r.Notes), c.cfg.Redact.Texts(r.Variables)
 	ctx.Send(ctx.Parent(), ConversationFinished{
-		Result: r, Segments: c.cfg.Redact.Segments(c.transcript.segments), SlowestTurn: c.playback.slowest, Turns: c.latency.turns, AgentUnable: c.unable,
+		Result: r, Segments: c.cfg.Redact.Segments(c.transcript.segments), SlowestTurn: c.playback.slowest, Turns: c.latency.turns, AgentUnable: c.agentUnable,
 	})
 }
 
@@ -63,10 +63,10 @@ func (c *Conversation) sendFinished(ctx actor.Context) {
 func (c *Conversation) stopAll(ctx actor.Context) {
 	c.dropTurn()
 	c.stopSpeaking(ctx)
-	c.pending.leave()
+	c.pending.stop()
 }
 
-// stopSpeaking ends all work and timers but the turn of the caller.
+// stopSpeaking ends all work and timers except the caller's turn.
 func (c *Conversation) stopSpeaking(ctx actor.Context) {
 	c.endRealtime(ctx)
 	c.model.cancel()
@@ -76,7 +76,7 @@ func (c *Conversation) stopSpeaking(ctx actor.Context) {
 	c.transcript.stopWaitingForKeys()
 }
 
-// publishTranscript hands the watcher what is new in the transcript.
+// publishTranscript passes new and changed segments to the watcher.
 func (c *Conversation) publishTranscript() {
 	if w, ok := c.cfg.AgentRuntime.(TranscriptWatcher); ok {
 		c.transcript.publish(w)

@@ -8,29 +8,29 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// inputWait is the time limit of the input that the pathway collects. Each prompt and each wait supersedes the one before:
-// results and timeouts that carry an older generation are stale.
+// inputWait is the time limit of the input that the pathway collects. Each prompt and each wait begins a new
+// generation; results and timeouts of older generations are ignored.
 type inputWait struct {
 	generation int
-	cancel     func()        // nil: no time runs
-	limit      time.Duration // of the input that is collected; 0: none is
+	cancel     func()        // nil: the timer is stopped
+	limit      time.Duration // 0: no input is collected
 }
 
-// inputTimeout says that the time limit has passed.
+// inputTimeout reports that the time limit has passed.
 type inputTimeout struct{ generation int }
 
 func (inputTimeout) Control() {}
 
-// start gives the caller so much time from now on.
+// start gives the caller the time limit from now on.
 func (w *inputWait) start(ctx actor.Context, limit time.Duration) {
 	w.cancel = mailbox.SendAfter(ctx, limit, inputTimeout{w.supersede()})
 	w.limit = limit
 }
 
-// isRunning says whether the time runs.
+// isRunning reports whether the timer runs.
 func (w *inputWait) isRunning() bool { return w.cancel != nil }
 
-// stop stops the time; the limit stays, so that the wait can start again.
+// stop stops the timer. The limit stays, so that the wait can start again.
 func (w *inputWait) stop() {
 	if w.cancel != nil {
 		w.cancel()
@@ -44,30 +44,30 @@ func (w *inputWait) end() {
 	w.limit = 0
 }
 
-// supersede stops the time and begins a new generation.
+// supersede stops the timer and begins a new generation.
 func (w *inputWait) supersede() (generation int) {
 	w.stop()
 	w.generation++
 	return w.generation
 }
 
-// silenceTimer measures how long neither side has said or pressed anything.
+// silenceTimer measures the time since either side last spoke or pressed a key.
 type silenceTimer struct {
 	generation int
 	cancel     func()
 }
 
-// silenceTimeout says that the silence has lasted for its limit.
+// silenceTimeout reports that the silence has reached its limit.
 type silenceTimeout struct{ generation int }
 
 func (silenceTimeout) Control() {}
 
-// start measures from now on. The timer must be stopped.
+// start starts the timer, which must be stopped.
 func (t *silenceTimer) start(ctx actor.Context, limit time.Duration) {
 	t.cancel = mailbox.SendAfter(ctx, limit, silenceTimeout{t.generation})
 }
 
-// stop makes a timeout that is under way stale.
+// stop stops the timer. A timeout that is already on its way is ignored.
 func (t *silenceTimer) stop() {
 	t.generation++
 	if t.cancel != nil {

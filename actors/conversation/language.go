@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// changeLanguage changes the language of voice and recognizer.
+// changeLanguage changes the language of the synthesizer and the recognizer.
 func (c *Conversation) changeLanguage(ctx actor.Context, language string) {
 	if c.base == nil {
 		first := c.cfg.Script
@@ -19,11 +19,11 @@ func (c *Conversation) changeLanguage(ctx actor.Context, language string) {
 	if c.cfg.Recognizer == nil || !pathway.Listens(&c.cfg.Script.Pathway) || c.understandsLanguage() {
 		return
 	}
-	c.cfg.Log.Warn("nobody here understands the language: words are not heard, keys are", slog.String("language", language))
-	ctx.Send(ctx.Parent(), Fault{Stage: "stt", Code: "language_not_heard", Message: "nobody here understands " + language + ": words are not heard in it, keys are", Recovered: true})
+	c.cfg.Log.Warn("no speech recognizer supports the language; only keys are recognized", slog.String("language", language))
+	ctx.Send(ctx.Parent(), Fault{Stage: "stt", Code: "language_not_heard", Message: "no speech recognizer supports " + language + "; only keys are recognized", Recovered: true})
 }
 
-// understandsLanguage says whether words are recognized in the language that is spoken now.
+// understandsLanguage reports whether speech in the current language is recognized.
 func (c *Conversation) understandsLanguage() bool {
 	return c.cfg.Recognizer.SupportsLanguage(c.cfg.Script.Hearing())
 }

@@ -11,29 +11,29 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// listening is what is known of the caller's speech: whether the caller speaks now, and the turn that the recognizer hears.
+// listening is the state of the caller's speech: voice activity and the turn that is being recognized.
 type listening struct {
-	recognizer speech.Recognizer // nil: words are not recognized
-	audio      *speech.AudioTap  // the caller's audio; nil as recognizer
-	position   func() time.Duration
-	speaking   bool          // the caller, by voice activity
-	spokeUntil time.Duration // 0: the caller never spoke
-	unheard    int           // turns in a row that were not recognized
-	turn       turn
+	recognizer  speech.Recognizer // nil: no speech recognition
+	audio       *speech.AudioTap  // the caller's audio; nil if recognizer is nil
+	position    func() time.Duration
+	speaking    bool          // the caller speaks, by voice activity detection
+	spokeUntil  time.Duration // end of the last speech; 0: the caller never spoke
+	failedTurns int           // turns in a row that were not recognized
+	turn        turn
 }
 
 // turn is one turn of the caller. Times are positions on the media clock.
 type turn struct {
 	id             int
-	open           bool // speech is under way, or being recognized
-	over           bool // it is being recognized
-	resumed        bool // and the caller speaks meanwhile
-	keywordOnly    bool // the pathway asks for no words: only an opt-out keyword counts
-	duringRealtime bool // and a realtime engine has the caller that reports no words
+	open           bool // speech or its recognition is in progress
+	recognizing    bool // the speech has ended and its recognition is in progress
+	speaksAgain    bool // the caller speaks again during the recognition
+	keywordOnly    bool // the pathway expects no words: only an opt-out keyword counts
+	duringRealtime bool // a realtime engine has the caller and reports no text
 	began, ended   time.Duration
-	overAt         time.Time // when its end was noticed
+	endNoticedAt   time.Time // when the end was detected
 	stream         speech.Stream
-	interim        speech.RecognitionResult // words so far; Text "": none
+	interim        speech.RecognitionResult // interim result; Text "": none
 	cancelTimer    func()
 }
 
@@ -43,7 +43,7 @@ type (
 		id    int
 		heard speech.RecognitionResult
 	}
-	// turnTimeout ends a turn, or the wait for its result if late.
+	// turnTimeout ends a turn or, if late, the wait for its result.
 	turnTimeout struct {
 		id   int
 		late bool
@@ -53,14 +53,14 @@ type (
 func (turnRecognized) Control() {}
 func (turnTimeout) Control()    {}
 
-// hasRecognizer says whether words of the caller can be recognized.
+// hasRecognizer reports whether the caller's speech can be recognized.
 func (l *listening) hasRecognizer() bool { return l.audio != nil && l.recognizer != nil }
 
 // openTurn begins a turn of the given kind. interims: interim results are sent to the actor as well.
 func (l *listening) openTurn(ctx actor.Context, wanted speech.RecognitionRequest, kind turn, interims bool) {
 	id, root, self := l.turn.id+1, ctx.ActorSystem().Root, ctx.Self()
 	l.turn = kind
-	l.turn.open, l.turn.id, l.turn.began = true, id, l.position()-noticed
+	l.turn.open, l.turn.id, l.turn.began = true, id, l.position()-speechOnset
 	l.turn.stream = l.recognizer.Open(wanted, func(h speech.RecognitionResult) {
 		if h.Final {
 			root.Send(self, turnRecognized{id, h})
@@ -69,27 +69,27 @@ func (l *listening) openTurn(ctx actor.Context, wanted speech.RecognitionRequest
 		}
 	})
 	if kind.duringRealtime {
-		l.audio.BeginSecond(l.turn.stream, noticed+before)
+		l.audio.BeginSecond(l.turn.stream, speechOnset+preRoll)
 	} else {
-		l.audio.Begin(l.turn.stream, noticed+before)
+		l.audio.Begin(l.turn.stream, speechOnset+preRoll)
 	}
-	l.limitTurn(ctx, turnLimit, false)
+	l.limitTurn(ctx, maxTurn, false)
 }
 
-// continueTurn notes that the caller speaks again; true: the silence was a pause within the turn.
+// continueTurn records that the caller speaks again. It returns true if the silence was a pause within the turn.
 func (l *listening) continueTurn(ctx actor.Context) (pause bool) {
 	t := &l.turn
-	t.resumed = t.over
-	if t.over || t.cancelTimer == nil {
+	t.speaksAgain = t.recognizing
+	if t.recognizing || t.cancelTimer == nil {
 		return false
 	}
 	t.cancelTimer()
 	t.ended = 0
-	l.limitTurn(ctx, max(turnLimit-(l.position()-t.began), time.Millisecond), false)
+	l.limitTurn(ctx, max(maxTurn-(l.position()-t.began), time.Millisecond), false)
 	return true
 }
 
-// limitTurn sets the turn's one timer.
+// limitTurn sets the one timer of the turn.
 func (l *listening) limitTurn(ctx actor.Context, d time.Duration, late bool) {
 	if l.turn.cancelTimer != nil {
 		l.turn.cancelTimer()
@@ -97,18 +97,18 @@ func (l *listening) limitTurn(ctx actor.Context, d time.Duration, late bool) {
 	l.turn.cancelTimer = mailbox.SendAfter(ctx, d, turnTimeout{l.turn.id, late})
 }
 
-// endTurn has the turn recognized: turnRecognized follows.
+// endTurn ends the audio of the turn. The message turnRecognized follows.
 func (l *listening) endTurn(ctx actor.Context) {
 	if l.turn.ended == 0 {
 		l.turn.ended = l.position()
 	}
-	l.turn.over, l.turn.overAt = true, time.Now()
+	l.turn.recognizing, l.turn.endNoticedAt = true, time.Now()
 	l.detachTurn()
 	l.turn.stream.End()
-	l.limitTurn(ctx, lateLimit, true)
+	l.limitTurn(ctx, maxResultWait, true)
 }
 
-// dropTurn closes the turn that is open without a result.
+// dropTurn closes the open turn without a result.
 func (l *listening) dropTurn() {
 	if l.turn.cancelTimer != nil {
 		l.turn.cancelTimer()
@@ -118,7 +118,7 @@ func (l *listening) dropTurn() {
 	l.turn = turn{id: l.turn.id + 1}
 }
 
-// closeTurn takes the turn of a result; false: the result is stale.
+// closeTurn returns the turn of a result; false: the result is stale.
 func (l *listening) closeTurn(id int) (turn, bool) {
 	t := &l.turn
 	if id != t.id || !t.open {
@@ -128,15 +128,15 @@ func (l *listening) closeTurn(id int) (turn, bool) {
 		t.cancelTimer()
 	}
 	closed := *t
-	t.open, t.over, t.resumed, t.cancelTimer, t.stream = false, false, false, nil, nil
+	t.open, t.recognizing, t.speaksAgain, t.cancelTimer, t.stream = false, false, false, nil, nil
 	return closed, true
 }
 
-// moveTurnBehindRealtime lets the turn hear beside the realtime engine that takes the caller over.
-func (l *listening) moveTurnBehindRealtime(ctx actor.Context) {
+// moveTurnBesideRealtime keeps recognizing the turn beside the realtime engine that takes over the caller.
+func (l *listening) moveTurnBesideRealtime(ctx actor.Context) {
 	t := &l.turn
 	switch {
-	case t.over || t.duringRealtime:
+	case t.recognizing || t.duringRealtime:
 	case t.ended > 0: // the caller is silent
 		l.endTurn(ctx)
 	default:
@@ -146,7 +146,7 @@ func (l *listening) moveTurnBehindRealtime(ctx actor.Context) {
 	t.keywordOnly, t.duringRealtime = true, true
 }
 
-// detachTurn lets the turn hear no more audio; a realtime engine that has the caller does.
+// detachTurn ends the audio of the turn. A realtime engine still gets the audio.
 func (l *listening) detachTurn() {
 	if l.turn.duringRealtime {
 		l.audio.EndSecond()
@@ -155,7 +155,7 @@ func (l *listening) detachTurn() {
 	}
 }
 
-// relevantWords are the words of a result that count. Of a turn during realtime only an opt-out keyword does.
+// relevantWords returns the words of a result that count. During realtime only an opt-out keyword counts.
 func (t *turn) relevantWords(h speech.RecognitionResult, optOut []string) string {
 	switch {
 	case h.Confidence < pathway.Unsure, t.keywordOnly && h.Confidence < pathway.Sure:

@@ -9,23 +9,24 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// Messages that a conversation takes.
+// Messages to a conversation.
 type (
-	// Begin starts the conversation: the call is answered and the media clock runs.
+	// StartConversation starts the conversation: the call is answered and the media clock runs.
 	StartConversation struct{}
-	// Heard is an event of the call's media.
+	// MediaEvent carries an event of the call's media.
 	MediaEvent struct{ Event media.Event }
-	// Speak says a text between the prompts of the pathway.
+	// SpeakText makes the agent speak a text between the prompts of the pathway.
 	SpeakText struct{ Text string }
-	// PauseAgent says that somebody else has the caller: the agent says nothing and no key counts until ResumeAgent.
+	// PauseAgent silences the agent until ResumeAgent, because another person speaks with the caller. Keys do not
+	// count meanwhile.
 	PauseAgent struct{}
-	// ResumeAgent says that the agent has the caller again. OK: somebody else has spoken with the caller in between.
+	// ResumeAgent returns the caller to the agent. OK: another person has spoken with the caller.
 	ResumeAgent struct{ OK bool }
-	// Human says that a human came to speak with the caller, or left.
+	// HumanPresenceChanged reports that a human joined or left the call.
 	HumanPresenceChanged struct{ Present bool }
-	// HumanKey is a key that the human pressed.
+	// HumanKeyPressed reports a key that the human pressed.
 	HumanKeyPressed struct{ Key byte }
-	// Finish ends the conversation: the call is over. Finished answers.
+	// FinishConversation ends the conversation after the end of the call. The reply is ConversationFinished.
 	FinishConversation struct{}
 
 	engineFailed struct {
@@ -33,41 +34,41 @@ type (
 		fault speech.EngineFailure
 	}
 	lastWordsTimeout struct{} // the last words were not recognized in time
-	delayedOver      struct{ over PathwayEnded }
+	delayedEnd       struct{ ended PathwayEnded }
 )
 
-// Messages that a conversation sends to its call.
+// Messages of a conversation to its call.
 type (
-	// Over says that the pathway has come to its end: the call may hang up. Reason is "" or why it was broken off.
+	// PathwayEnded reports the end of the pathway: the call may hang up. Reason is "" or an error code.
 	PathwayEnded struct {
 		Outcome     domain.Outcome
 		Reason      string
-		AgentUnable bool // the agent could not speak, hear or think: the call is no success
+		AgentUnable bool // the agent's engines failed, so the call is no success
 	}
-	// Transfer asks for a transfer of the caller; ResumeAgent answers if the caller returns.
+	// RequestTransfer requests a transfer of the caller. ResumeAgent follows if the caller returns.
 	RequestTransfer struct {
 		Destination     string
 		Mode            domain.TransferMode
 		Summary         string
 		RedactedSummary string // Summary as it may be stored
-		Reason          string // why; "": the pathway wants it
+		Reason          string // reason; "": requested by the pathway
 	}
-	// Fault reports an error. Recovered: the caller did not notice. The conversation goes on.
+	// Fault reports an error. The conversation continues. Recovered: the caller did not notice the error.
 	Fault struct {
 		Stage, Code, Message string
 		Recovered            bool
 	}
-	// Finished answers Finish.
+	// ConversationFinished is the reply to FinishConversation.
 	ConversationFinished struct {
 		Result      pathway.Result
 		Segments    []domain.Segment
-		SlowestTurn time.Duration // the longest wait for the agent's next word
+		SlowestTurn time.Duration // the longest wait for the agent's reply
 		Turns       []domain.TurnLatency
-		AgentUnable bool // the agent could not speak, hear or think, or was not heard before the caller hung up
+		AgentUnable bool // the agent's engines failed, or the agent did not speak before the caller hung up
 	}
 )
 
-// Control: all of these are bound by the call.
+// Control: the call bounds the number of these messages.
 func (StartConversation) Control()    {}
 func (MediaEvent) Control()           {}
 func (FinishConversation) Control()   {}
@@ -82,4 +83,4 @@ func (Fault) Control()                {}
 func (ConversationFinished) Control() {}
 func (engineFailed) Control()         {}
 func (lastWordsTimeout) Control()     {}
-func (delayedOver) Control()          {}
+func (delayedEnd) Control()           {}

@@ -13,61 +13,63 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// Time limits: the engines have bounds of their own, which are shorter.
+// Time limits. The engines have shorter limits of their own.
 const (
-	modelLimit = 3 * time.Minute
-	slowAfter  = 2 * time.Second // then the caller hears that something is being done
+	modelTimeout    = 3 * time.Minute
+	slowNoticeDelay = 2 * time.Second // the caller then hears a notice
 )
 
 type (
-	// sentence is a piece of a model's answer.
-	sentence struct {
-		round int
-		text  string
-		first time.Duration // how long the first piece took
+	// modelSentence is one sentence of a model's response.
+	modelSentence struct {
+		round      int
+		text       string
+		firstToken time.Duration // time to the first token
 	}
-	// passagesRead are the passages of knowledge bases that the answer is made of.
+	// passagesRead carries the passages of knowledge bases on which the response is based.
 	passagesRead struct {
 		round int
 		from  []domain.Passage
 	}
-	// modelAnswered is the end of an answer.
+	// modelAnswered is the end of a response.
 	modelAnswered struct {
-		round  int
-		answer ModelResponse
+		round    int
+		response ModelResponse
 	}
-	// slowNotice says that a model or a tool takes long.
+	// slowNotice reports that a model or a tool takes long.
 	slowNotice struct{ round int }
 )
 
-// Control: all of these are bound by what a model may say.
-func (sentence) Control()      {}
+// Control: limits of the model's output bound the number of these messages.
+func (modelSentence) Control() {}
 func (passagesRead) Control()  {}
 func (modelAnswered) Control() {}
 func (slowNotice) Control()    {}
 
-// modelRequest is the request to a language model that is under way, or was the last.
-type modelRequest struct {
-	round      int
-	cancelWork func() // nil: no request is under way
-	cancelSlow func() // stops the timer of slowNotice; nil: it does not run
-	first      time.Duration
-	passages   []domain.Passage
-	unwritten  bool          // the transcript does not have first and passages yet
-	headStart  time.Duration // by which a speculative request was made before the turn was over
+// currentModelRequest is the model request that is in progress, or the last one.
+type currentModelRequest struct {
+	round        int
+	cancelWork   func() // nil: no request is in progress
+	cancelSlow   func() // stops the timer of slowNotice; nil: the timer is stopped
+	firstToken   time.Duration
+	passages     []domain.Passage
+	unattributed bool          // firstToken and passages are not in the transcript yet
+	headStart    time.Duration // how long before the end of the turn a speculative request was sent
 }
 
-// beginRound replaces the request that is under way.
-func (r *modelRequest) beginRound(round int) {
+// beginRound replaces the current request.
+func (r *currentModelRequest) beginRound(round int) {
 	r.cancel()
-	r.round, r.first, r.passages, r.unwritten, r.headStart = round, 0, nil, false, 0
+	r.round, r.firstToken, r.passages, r.unattributed, r.headStart = round, 0, nil, false, 0
 }
 
-// isCurrent says whether answers of a round are still wanted.
-func (r *modelRequest) isCurrent(round int) bool { return round == r.round && r.cancelWork != nil }
+// isCurrent reports whether responses of a round are still wanted.
+func (r *currentModelRequest) isCurrent(round int) bool {
+	return round == r.round && r.cancelWork != nil
+}
 
-// cancel ends the request: its answer is not wanted.
-func (r *modelRequest) cancel() {
+// cancel ends the request.
+func (r *currentModelRequest) cancel() {
 	if r.cancelWork != nil {
 		r.cancelWork()
 		r.cancelWork = nil
@@ -79,59 +81,60 @@ func (r *modelRequest) cancel() {
 }
 
 // startSlowTimer sends slowNotice if the round takes long.
-func (r *modelRequest) startSlowTimer(ctx actor.Context, round int) {
-	r.cancelSlow = mailbox.SendAfter(ctx, slowAfter, slowNotice{round})
+func (r *currentModelRequest) startSlowTimer(ctx actor.Context, round int) {
+	r.cancelSlow = mailbox.SendAfter(ctx, slowNoticeDelay, slowNotice{round})
 }
 
-func (r *modelRequest) setPassages(m passagesRead) {
+func (r *currentModelRequest) setPassages(m passagesRead) {
 	if m.round == r.round {
 		r.passages = m.from
 	}
 }
 
-// setFirstToken notes how long the first piece took; false: it was known.
-func (r *modelRequest) setFirstToken(took time.Duration) bool {
-	if r.first != 0 {
+// setFirstToken records the time to the first token. It returns false if the time is known already.
+func (r *currentModelRequest) setFirstToken(took time.Duration) bool {
+	if r.firstToken != 0 {
 		return false
 	}
-	r.first, r.unwritten = max(took-r.headStart, time.Millisecond), true
+	r.firstToken, r.unattributed = max(took-r.headStart, time.Millisecond), true
 	return true
 }
 
-// attribute writes into the first segment of an answer how long the model took and what the answer is made of.
-func (r *modelRequest) attribute(s *domain.Segment) {
-	if r.unwritten {
-		r.unwritten = false
-		s.FirstTokenMs, s.Sources = r.first.Milliseconds(), r.passages
+// attribute adds the time to the first token and the sources to the first segment of a response.
+func (r *currentModelRequest) attribute(s *domain.Segment) {
+	if r.unattributed {
+		r.unattributed = false
+		s.FirstTokenMs, s.Sources = r.firstToken.Milliseconds(), r.passages
 	}
 }
 
-// askModel runs a request beside the actor and returns what cancels it. send gets sentence, passagesRead and modelAnswered.
-func askModel(ctx actor.Context, mind AgentRuntime, t ModelRequest, round int, send func(any)) (cancel func()) {
+// startModelRequest sends a request to the model in a task and returns its cancel function. send gets
+// modelSentence, passagesRead and modelAnswered.
+func startModelRequest(ctx actor.Context, mind AgentRuntime, t ModelRequest, round int, send func(any)) (cancel func()) {
 	t.OnPassages = func(from []domain.Passage) { send(passagesRead{round, from}) }
 	bound, cancel := context.WithCancel(context.Background())
-	mailbox.RunTask(ctx, modelLimit, func(limit context.Context) any {
+	mailbox.RunTask(ctx, modelTimeout, func(limit context.Context) any {
 		defer context.AfterFunc(limit, cancel)()
 		defer cancel()
-		send(modelAnswered{round, answerOrFault(func() ModelResponse {
-			return mind.Respond(bound, t, func(text string, first time.Duration) { send(sentence{round, text, first}) })
+		send(modelAnswered{round, recoverResponse(func() ModelResponse {
+			return mind.Respond(bound, t, func(text string, first time.Duration) { send(modelSentence{round, text, first}) })
 		})})
 		return nil
 	})
 	return cancel
 }
 
-// answerOrFault makes an answer of a panic: it costs a turn.
-func answerOrFault(f func() ModelResponse) (a ModelResponse) {
+// recoverResponse turns a panic into a failed response.
+func recoverResponse(f func() ModelResponse) (a ModelResponse) {
 	defer func() {
 		if v := recover(); v != nil {
-			a = ModelResponse{Failed: "internal", Message: fmt.Sprintf("thinking panicked: %v", v)}
+			a = ModelResponse{Failed: "internal", Message: fmt.Sprintf("the model request panicked: %v", v)}
 		}
 	}()
 	return f()
 }
 
-// requestModel asks the model, or takes the answer that a speculative request has.
+// requestModel sends a request to the model, or uses the response of a matching speculative request.
 func (c *Conversation) requestModel(ctx actor.Context, d pathway.Think) {
 	c.model.beginRound(d.Round)
 	c.input.end()
@@ -145,41 +148,41 @@ func (c *Conversation) requestModel(ctx actor.Context, d pathway.Think) {
 		root.Send(self, modelAnswered{d.Round, ModelResponse{Failed: "no_model", Message: "no language model is configured"}})
 		return
 	}
-	c.model.cancelWork = askModel(ctx, c.cfg.AgentRuntime, ModelRequest{Script: &script, Brief: brief, Step: d}, d.Round, func(m any) { root.Send(self, m) })
+	c.model.cancelWork = startModelRequest(ctx, c.cfg.AgentRuntime, ModelRequest{Script: &script, Brief: brief, Step: d}, d.Round, func(m any) { root.Send(self, m) })
 	c.model.startSlowTimer(ctx, d.Round)
 }
 
-// speakSentence says a sentence of the answer.
-func (c *Conversation) speakSentence(ctx actor.Context, m sentence) {
-	if !c.model.isCurrent(m.round) || c.absence.on {
+// speakSentence speaks a sentence of the response.
+func (c *Conversation) speakSentence(ctx actor.Context, m modelSentence) {
+	if !c.model.isCurrent(m.round) || c.agentPause.active {
 		return
 	}
-	if c.model.setFirstToken(m.first) {
-		c.latency.setFirstToken(c.model.first)
+	if c.model.setFirstToken(m.firstToken) {
+		c.latency.setFirstToken(c.model.firstToken)
 	}
 	c.advance(ctx, pathway.Sentence{Round: m.round, Text: m.text})
 }
 
-// modelAnswered takes the end of an answer: the tools to call, or why there is no answer.
+// modelAnswered handles the end of a response: tool calls or an error.
 func (c *Conversation) modelAnswered(ctx actor.Context, m modelAnswered) {
 	if m.round != c.model.round || c.finished {
 		return
 	}
 	c.model.cancelWork = nil
-	a := m.answer
+	a := m.response
 	for _, lost := range a.Failovers {
 		ctx.Send(ctx.Parent(), lost)
 	}
 	if a.Failed != "" {
-		c.cfg.Log.Error("a model gave no answer", slog.String("code", a.Failed), slog.String("reason", a.Message))
+		c.cfg.Log.Error("model request failed", slog.String("code", a.Failed), slog.String("reason", a.Message))
 		ctx.Send(ctx.Parent(), Fault{Stage: "llm", Code: a.Failed, Message: a.Message})
 	}
-	if !c.absence.on {
+	if !c.agentPause.active {
 		c.advance(ctx, pathway.Answered{Round: m.round, Calls: a.Calls, Failed: a.Failed})
 	}
 }
 
-// reportIntent reports what the caller wants, with the dates, times and numbers in the words.
+// reportIntent reports the caller's intent, with the dates, times and numbers in the words.
 func (c *Conversation) reportIntent(ctx actor.Context, d pathway.Meant) {
 	zone, err := time.LoadLocation(c.cfg.Script.Timezone)
 	if err != nil {

@@ -7,13 +7,14 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// OptOutRequested reports to the call that the caller wants no more calls: by a keyword, or at a node of the pathway that says so.
+// OptOutRequested reports to the call that the caller refuses further calls, by a keyword or at an opt-out node of
+// the pathway.
 type OptOutRequested struct {
 	Channel string // speech | dtmf | pathway
 	Keyword string
 }
 
-// Control: it is bound by the call.
+// Control: the call bounds the number of these messages.
 func (OptOutRequested) Control() {}
 
 // Channels of an opt-out.
@@ -23,19 +24,19 @@ const (
 	byPathway = "pathway"
 )
 
-// ListensForOptOut says whether keywords are listened for where a pathway asks for no words. That takes a recognizer that transcribes
-// any words. A recognizer of phrases takes any words for one of its phrases: a caller who asks "who is this?" would never be
-// called again.
+// ListensForOptOut reports whether opt-out keywords are recognized while the pathway expects no words. This needs a
+// recognizer that transcribes free speech. A recognizer of fixed phrases would map any words to one of its phrases,
+// and a question could become an opt-out.
 func ListensForOptOut(ears speech.Recognizer, language string, keywords []string) bool {
 	return ears != nil && len(dnc.Sayable(keywords)) > 0 && ears.TranscribesFreeSpeech(language)
 }
 
-// checkWords looks in the caller's words for a machine's announcement and for an opt-out keyword.
+// checkWords looks for machine announcements and opt-out keywords in the caller's words.
 func (c *Conversation) checkWords(ctx actor.Context, text string) {
 	if !c.finished {
 		c.checkMachineWords(ctx, text)
 	}
-	if c.absence.on {
+	if c.agentPause.active {
 		return
 	}
 	if word := dnc.OptOut(text, c.cfg.OptOutKeywords); word != "" {
@@ -43,7 +44,7 @@ func (c *Conversation) checkWords(ctx actor.Context, text string) {
 	}
 }
 
-// checkKeys looks for an opt-out keyword in the keys pressed in a row.
+// checkKeys looks for an opt-out keyword in consecutive keys.
 func (c *Conversation) checkKeys(ctx actor.Context) {
 	if len(c.cfg.OptOutKeywords) == 0 || c.state.Secret() {
 		return

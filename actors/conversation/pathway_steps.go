@@ -12,10 +12,10 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// start begins the pathway, or waits until it is known who has answered.
+// start starts the pathway, or waits for the verdict of answering machine detection.
 func (c *Conversation) start(ctx actor.Context) {
 	if c.cfg.SavedState != nil && !c.state.Fresh() {
-		c.resumeHere(ctx)
+		c.resumeSaved(ctx)
 		return
 	}
 	a := c.cfg.Script.AMD
@@ -32,14 +32,14 @@ func (c *Conversation) start(ctx actor.Context) {
 		c.beginPathway(ctx)
 		return
 	}
-	c.answer.gated = true
-	mailbox.SendAfter(ctx, answerMost, answerTimeout{})
+	c.answer.waitsForVerdict = true
+	mailbox.SendAfter(ctx, maxVerdictWait, answerTimeout{})
 }
 
-// beginPathway begins the pathway, once; where somebody else has the caller, it begins when the agent is back.
+// beginPathway starts the pathway once. If the agent is paused, resumeAgent starts it.
 func (c *Conversation) beginPathway(ctx actor.Context) {
-	c.answer.gated = false
-	if c.answer.pathwayBegun || c.finished || c.absence.on {
+	c.answer.waitsForVerdict = false
+	if c.answer.pathwayBegun || c.finished || c.agentPause.active {
 		return
 	}
 	c.answer.pathwayBegun = true
@@ -47,8 +47,8 @@ func (c *Conversation) beginPathway(ctx actor.Context) {
 	c.restartSilence(ctx)
 }
 
-// advance hands an input to the pathway and does what it asks for. continues: something of that is said, awaited or ends the
-// conversation.
+// advance passes an input to the pathway and performs the resulting steps. continues: a step speaks, waits for
+// input or ends the conversation.
 func (c *Conversation) advance(ctx actor.Context, in pathway.Input) (continues bool) {
 	if c.finished {
 		return false
@@ -62,11 +62,11 @@ func (c *Conversation) advance(ctx actor.Context, in pathway.Input) (continues b
 		continues = continues || isContinuation(d)
 		c.perform(ctx, d)
 	}
-	c.hideInput(!c.state.Over() && c.state.Secret())
+	c.setInputHidden(!c.state.Over() && c.state.Secret())
 	return continues
 }
 
-// isContinuation says whether the conversation goes on by itself after a step.
+// isContinuation reports whether the conversation continues by itself after a step.
 func isContinuation(d pathway.Do) bool {
 	switch d.(type) {
 	case pathway.Say, pathway.Collect, pathway.SendDigits, pathway.Transfer, pathway.Think, pathway.Live, pathway.Act, pathway.End:
@@ -75,11 +75,11 @@ func isContinuation(d pathway.Do) bool {
 	return false
 }
 
-// perform does one step of the pathway.
+// perform performs one step of the pathway.
 func (c *Conversation) perform(ctx actor.Context, d pathway.Do) {
 	switch d := d.(type) {
 	case pathway.Say:
-		c.say(ctx, d)
+		c.speakPrompt(ctx, d)
 	case pathway.Speaks:
 		c.changeLanguage(ctx, d.Language)
 	case pathway.Hush:
@@ -101,7 +101,7 @@ func (c *Conversation) perform(ctx actor.Context, d pathway.Do) {
 	}
 }
 
-// performModel does a step that concerns a language model, a realtime engine or a tool.
+// performModel performs a step of a language model, a realtime engine or a tool.
 func (c *Conversation) performModel(ctx actor.Context, d pathway.Do) {
 	switch d := d.(type) {
 	case pathway.Think:
@@ -121,11 +121,11 @@ func (c *Conversation) performModel(ctx actor.Context, d pathway.Do) {
 	}
 }
 
-// report tells the call of a step that changes nothing here.
+// report reports a step to the call that changes nothing in the conversation.
 func (c *Conversation) report(ctx actor.Context, d pathway.Do) {
 	switch d := d.(type) {
 	case pathway.Missing:
-		c.cfg.Log.Warn("a prompt lacks a variable", slog.String("node", d.Node), slog.String("variable", d.Name))
+		c.cfg.Log.Warn("variable of a prompt has no value", slog.String("node", d.Node), slog.String("variable", d.Name))
 		ctx.Send(ctx.Parent(), Fault{
 			Stage: "pathway", Code: "missing_variable",
 			Message: "node " + d.Node + " needs the variable " + d.Name + ", which has no value", Recovered: true,
@@ -133,14 +133,14 @@ func (c *Conversation) report(ctx actor.Context, d pathway.Do) {
 	case pathway.Done:
 		ctx.Send(ctx.Parent(), ActionPerformed{Action: d.Name, Arguments: c.cfg.Redact.JSON(d.Given), Result: json.RawMessage(`{"status":"done"}`)})
 	case pathway.Refused:
-		c.cfg.Log.Warn("a model wanted what its node does not offer", slog.String("node", d.Node), slog.String("tool", d.Name), slog.String("reason", d.Why))
+		c.cfg.Log.Warn("tool call of the model refused", slog.String("node", d.Node), slog.String("tool", d.Name), slog.String("reason", d.Why))
 		ctx.Send(ctx.Parent(), Fault{Stage: "llm", Code: "tool_refused", Message: "the model called " + d.Name + " at node " + d.Node + ": " + d.Why, Recovered: true})
 	case pathway.Meant:
 		c.reportIntent(ctx, d)
 	}
 }
 
-// collect waits for input of the caller; out-of-band prompts are said meanwhile.
+// collect waits for input of the caller. Out-of-band prompts are spoken meanwhile.
 func (c *Conversation) collect(ctx actor.Context, limit time.Duration) {
 	c.input.start(ctx, limit)
 	if !c.playback.outOfBand.active {
@@ -149,7 +149,7 @@ func (c *Conversation) collect(ctx actor.Context, limit time.Duration) {
 	}
 }
 
-// inputTimedOut reports to the pathway that nothing was keyed in or said, unless the caller is speaking.
+// inputTimedOut reports to the pathway that there was no input, unless the caller is speaking.
 func (c *Conversation) inputTimedOut(ctx actor.Context, m inputTimeout) {
 	switch t := &c.listening.turn; {
 	case m.generation != c.input.generation:
@@ -162,38 +162,38 @@ func (c *Conversation) inputTimedOut(ctx actor.Context, m inputTimeout) {
 	}
 }
 
-// end reports the end of the pathway, once what was sent last has been heard.
+// end reports the end of the pathway once the caller has heard the last audio.
 func (c *Conversation) end(ctx actor.Context, d pathway.End) {
 	c.model.cancel()
 	c.input.supersede()
 	c.silence.stop()
 	if d.Reason != "" {
-		c.cfg.Log.Error("a pathway was broken off", slog.String("pathway_id", c.cfg.Script.Pathway.ID), slog.String("reason", d.Reason))
-		ctx.Send(ctx.Parent(), Fault{Stage: "pathway", Code: d.Reason, Message: "the pathway was broken off"})
+		c.cfg.Log.Error("pathway aborted", slog.String("pathway_id", c.cfg.Script.Pathway.ID), slog.String("reason", d.Reason))
+		ctx.Send(ctx.Parent(), Fault{Stage: "pathway", Code: d.Reason, Message: "the pathway was aborted"})
 	}
 	m := PathwayEnded{Outcome: d.Outcome, Reason: d.Reason, AgentUnable: d.IsUnable()}
 	if c.playback.id == 0 {
-		ctx.Send(ctx.Parent(), m) // nothing was sent that could be cut off
+		ctx.Send(ctx.Parent(), m) // no audio was sent that could be cut off
 		return
 	}
-	mailbox.SendAfter(ctx, tail, delayedOver{m})
+	mailbox.SendAfter(ctx, playoutTail, delayedEnd{m})
 }
 
-// restartSilence measures the silence from now on.
+// restartSilence restarts the silence timer.
 func (c *Conversation) restartSilence(ctx actor.Context) {
 	c.silence.stop()
-	if limit := c.cfg.Script.Limits.SilenceSeconds; limit > 0 && !c.playback.isPlaying() && !c.absence.on && !c.finished && !c.state.Over() {
+	if limit := c.cfg.Script.Limits.SilenceSeconds; limit > 0 && !c.playback.isPlaying() && !c.agentPause.active && !c.finished && !c.state.Over() {
 		c.silence.start(ctx, time.Duration(limit)*time.Second)
 	}
 }
 
 // silenceTimedOut ends the conversation.
 func (c *Conversation) silenceTimedOut(ctx actor.Context, m silenceTimeout) {
-	if m.generation != c.silence.generation || c.absence.on || c.finished || c.state.Over() {
+	if m.generation != c.silence.generation || c.agentPause.active || c.finished || c.state.Over() {
 		return
 	}
 	c.input.supersede()
-	if !c.mayOptOut() {
+	if !c.isOptOutTurn() {
 		c.dropTurn()
 	}
 	c.state, _ = pathway.Step(c.state, pathway.Hangup{})

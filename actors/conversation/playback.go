@@ -8,32 +8,32 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// playback is what the agent says: the prompt that is being synthesized or played, and the out-of-band prompts that wait.
-// Each prompt that plays is a segment of the transcript.
+// playback is the agent's audio output: the prompt that is being synthesized or played, and waiting out-of-band
+// prompts. Each prompt that plays is a segment of the transcript.
 type playback struct {
-	sound      Player
+	player     Player
 	transcript *transcript
 
-	id            uint64      // of the last prompt or digits handed to sound
-	segment       int         // of the transcript, while a prompt plays; else -1
-	prompt        pathway.Say // that was requested last
-	requestedAt   time.Time   // zero: it plays
+	id            uint64      // of the last prompt or digits passed to the player
+	segment       int         // index in the transcript while a prompt plays; else -1
+	prompt        pathway.Say // last requested prompt
+	requestedAt   time.Time   // zero: the prompt plays
 	slowest       time.Duration
-	stopSynthesis func()        // ends the engine's work; nil: none is under way
+	stopSynthesis func()        // cancels the synthesis; nil: none is in progress
 	busy          bool          // a prompt of the pathway is being synthesized or played, or digits are being sent
-	paused        bool          // it waits until the caller's words are known
+	paused        bool          // playing is paused until the caller's words are recognized
 	pausedAt      time.Duration // on the media clock
 	outOfBand     outOfBandQueue
 }
 
 func newPlayback(sound Player, t *transcript) playback {
-	return playback{sound: sound, transcript: t, segment: -1}
+	return playback{player: sound, transcript: t, segment: -1}
 }
 
-// isPlaying says whether a prompt plays.
+// isPlaying reports whether a prompt plays.
 func (p *playback) isPlaying() bool { return p.segment >= 0 }
 
-// isIdle says whether the agent neither says anything nor is about to.
+// isIdle reports whether no prompt plays, is being synthesized or waits.
 func (p *playback) isIdle() bool { return !p.isPlaying() && !p.busy && !p.outOfBand.active }
 
 // request begins the synthesis of a prompt.
@@ -43,7 +43,7 @@ func (p *playback) request() {
 	p.requestedAt = time.Now()
 }
 
-// cancelSynthesis ends the work on the prompt that plays or is about to.
+// cancelSynthesis cancels the synthesis of the current prompt.
 func (p *playback) cancelSynthesis() {
 	if p.stopSynthesis != nil {
 		p.stopSynthesis()
@@ -51,7 +51,7 @@ func (p *playback) cancelSynthesis() {
 	}
 }
 
-// play plays the prompt that was requested. requestedAt is when; zero: unknown.
+// play plays the requested prompt and returns the time of its request; zero: unknown.
 func (p *playback) play(said speech.Utterance) (requestedAt time.Time) {
 	p.cancelSynthesis()
 	p.stopSynthesis = said.Stop
@@ -70,54 +70,54 @@ func (p *playback) playRealtime(answer pathway.Say, feed *media.Feed) {
 	p.start(feed, nil)
 }
 
-// start hands a feed, or else a clip, to sound.
+// start passes a feed or, if feed is nil, a clip to the player.
 func (p *playback) start(feed *media.Feed, clip media.Clip) {
 	p.segment = p.transcript.add(agent, p.prompt.Shown)
 	p.paused = false
 	p.id++
 	if feed != nil {
-		p.sound.PlayFeed(p.id, feed)
+		p.player.PlayFeed(p.id, feed)
 	} else {
-		p.sound.Play(p.id, clip)
+		p.player.Play(p.id, clip)
 	}
 }
 
-// sendDigits sends DTMF in place of a prompt.
+// sendDigits sends DTMF digits instead of a prompt.
 func (p *playback) sendDigits(digits string) {
 	p.busy = true
 	p.id++
-	p.sound.SendDigits(p.id, digits)
+	p.player.SendDigits(p.id, digits)
 }
 
-// pause lets the prompt wait until it is known what the caller wants.
+// pause pauses the prompt until the caller's words are recognized.
 func (p *playback) pause() {
-	p.paused, p.pausedAt = true, p.sound.Mark()
-	p.sound.PausePlaying()
+	p.paused, p.pausedAt = true, p.player.Mark()
+	p.player.PausePlaying()
 }
 
-// resume goes on with a prompt that was paused.
+// resume continues a paused prompt.
 func (p *playback) resume() {
 	p.paused = false
-	p.sound.ContinuePlaying()
+	p.player.ContinuePlaying()
 }
 
-// end notes until when the prompt was heard.
+// end records until when the prompt was heard.
 func (p *playback) end(interrupted bool) {
 	s := &p.transcript.segments[p.segment]
-	s.EndMs, s.Interrupted = p.sound.Mark().Milliseconds(), interrupted
+	s.EndMs, s.Interrupted = p.player.Mark().Milliseconds(), interrupted
 	if p.paused {
 		s.EndMs = p.pausedAt.Milliseconds()
 	}
 	p.segment, p.paused = -1, false
 }
 
-// interruptOutOfBand makes way for a prompt of the pathway.
+// interruptOutOfBand stops an out-of-band prompt in favor of a prompt of the pathway.
 func (p *playback) interruptOutOfBand() {
 	p.cancelSynthesis()
 	if p.outOfBand.active && p.isPlaying() {
 		p.end(true)
 	}
-	p.outOfBand.active, p.outOfBand.then, p.segment = false, nil, -1
+	p.outOfBand.active, p.outOfBand.nextInput, p.segment = false, nil, -1
 }
 
 // stop ends the prompt that plays or is being synthesized.
@@ -126,55 +126,55 @@ func (p *playback) stop() {
 	p.busy, p.outOfBand.active = false, false
 	if p.isPlaying() {
 		p.end(true)
-		p.sound.StopPlaying()
+		p.player.StopPlaying()
 	}
 	p.id++
 }
 
-// firstWordsLimit is how long the agent's first words may take before a call that the contact ends counts as one whose agent
-// could not speak.
+// firstWordsLimit is the delay of the agent's first words after which a call that the contact ends counts as one
+// whose agent could not speak.
 const firstWordsLimit = 2 * time.Second
 
-// areFirstWordsLate says whether the agent has not spoken yet and its first words have taken firstWordsLimit or longer.
+// areFirstWordsLate reports whether the agent has not spoken yet although firstWordsLimit has passed.
 func (p *playback) areFirstWordsLate() bool {
 	return !p.requestedAt.IsZero() && time.Since(p.requestedAt) >= firstWordsLimit && !p.transcript.hasAgentSpoken()
 }
 
-// outOfBandMost bounds the out-of-band prompts that wait.
-const outOfBandMost = 8
+// maxOutOfBand is the maximum number of waiting out-of-band prompts.
+const maxOutOfBand = 8
 
-// outOfBandQueue holds prompts that the pathway did not ask for: they are said between its own.
+// outOfBandQueue holds prompts from outside of the pathway, which are spoken between its prompts.
 type outOfBandQueue struct {
-	texts  []string
-	active bool          // one of them is being synthesized or played
-	then   pathway.Input // input that the pathway gets after it; nil: none
+	texts     []string
+	active    bool          // one of the prompts is being synthesized or played
+	nextInput pathway.Input // input for the pathway afterwards; nil: none
 }
 
-// add appends a text and says whether there was room.
+// add appends a text. It returns false if the queue is full.
 func (q *outOfBandQueue) add(text string) bool {
-	if len(q.texts) >= outOfBandMost {
+	if len(q.texts) >= maxOutOfBand {
 		return false
 	}
 	q.texts = append(q.texts, text)
 	return true
 }
 
-// next takes the first text; then is what the pathway waits for.
+// next removes the first text and stores the input that the pathway gets after it.
 func (q *outOfBandQueue) next(then pathway.Input) (text string, ok bool) {
 	if len(q.texts) == 0 {
 		return "", false
 	}
-	text, q.texts, q.active, q.then = q.texts[0], q.texts[1:], true, then
+	text, q.texts, q.active, q.nextInput = q.texts[0], q.texts[1:], true, then
 	return text, true
 }
 
-// done ends the active prompt and returns what the pathway gets. other: the prompt was none of the queue's, and done is what
-// it gets.
+// done ends the active prompt and returns the input for the pathway. If the prompt was not from the queue, the
+// input is other.
 func (q *outOfBandQueue) done(other pathway.Input) pathway.Input {
 	if !q.active {
 		return other
 	}
-	then := q.then
-	q.active, q.then = false, nil
+	then := q.nextInput
+	q.active, q.nextInput = false, nil
 	return then
 }

@@ -59,7 +59,7 @@ func TestPlaybackEndsTheSynthesisOfASupersededPrompt(t *testing.T) {
 func TestOutOfBandPromptsAreSaidInOrderBeforeThePathwayGoesOn(t *testing.T) {
 	t.Parallel()
 	var q outOfBandQueue
-	for range outOfBandMost {
+	for range maxOutOfBand {
 		assert.True(t, q.add("first"))
 	}
 	assert.False(t, q.add("too many"))

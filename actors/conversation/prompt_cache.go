@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	speakLimit   = 8 * time.Second // one synthesis; a second try gets as long
-	wordsPerMin  = 175             // of a rate of 1
-	clipsKept    = 16
-	normalPlenty = 0.01
+	synthesisTimeout = 8 * time.Second // per synthesis; a second attempt gets the same time
+	wordsPerMin      = 175             // at rate 1
+	maxClips         = 16
+	rateTolerance    = 0.01
 )
 
 type (
-	// promptSynthesized says that a prompt can be played, or why it cannot.
+	// promptSynthesized reports that a prompt is ready to play, or why it failed.
 	promptSynthesized struct {
-		generation int
-		said       speech.Utterance
-		first, err error // of the first try and of the last
+		generation    int
+		utterance     speech.Utterance
+		firstErr, err error // errors of the first and the last attempt
 	}
-	// clipPrepared is a prompt that may come next.
+	// clipPrepared is a prompt that was synthesized in advance.
 	clipPrepared struct {
 		request speech.Request
 		clip    media.Clip
@@ -38,55 +38,55 @@ type (
 func (promptSynthesized) Control() {}
 func (clipPrepared) Control()      {}
 
-// promptCache keeps prompts that were synthesized, and those that may come next.
+// promptCache caches synthesized prompts and synthesizes likely next prompts in advance.
 type promptCache struct {
-	speaker  speech.Synthesizer
-	clips    map[speech.Request]media.Clip
-	prepared map[speech.Request]bool
+	synthesizer speech.Synthesizer
+	clips       map[speech.Request]media.Clip
+	prepared    map[speech.Request]bool
 }
 
 func newPromptCache(speaker speech.Synthesizer) promptCache {
-	return promptCache{speaker: speaker, clips: make(map[speech.Request]media.Clip), prepared: make(map[speech.Request]bool)}
+	return promptCache{synthesizer: speaker, clips: make(map[speech.Request]media.Clip), prepared: make(map[speech.Request]bool)}
 }
 
-// add keeps a clip while there is room.
+// add caches a clip while there is room.
 func (p *promptCache) add(r speech.Request, clip media.Clip) {
-	if len(p.clips) < clipsKept {
+	if len(p.clips) < maxClips {
 		p.clips[r] = clip
 	}
 }
 
-// clear forgets all of another agent's prompts.
+// clear drops the prompts of the previous agent.
 func (p *promptCache) clear() {
 	clear(p.clips)
 	clear(p.prepared)
 }
 
-// prepare has a prompt synthesized that may come next.
+// prepare synthesizes a prompt in advance.
 func (p *promptCache) prepare(ctx actor.Context, r speech.Request) {
-	if p.prepared[r] || len(p.prepared) >= clipsKept {
+	if p.prepared[r] || len(p.prepared) >= maxClips {
 		return
 	}
 	p.prepared[r] = true
-	speaker := p.speaker
-	mailbox.RunTask(ctx, speakLimit, func(bound context.Context) any {
+	speaker := p.synthesizer
+	mailbox.RunTask(ctx, synthesisTimeout, func(bound context.Context) any {
 		speak := speaker.Speak
-		if s, ok := speaker.(streamer); ok {
+		if s, ok := speaker.(streamingSynthesizer); ok {
 			speak = s.Prepare
 		}
 		clip, err := synthesizeOnce(bound, speak, r)
 		if err != nil {
-			return nil // it is reported when the prompt is due
+			return nil // the error is reported if the prompt is needed
 		}
 		return clipPrepared{r, clip}
 	})
 }
 
-// synthesize has a prompt synthesized beside the actor; promptSynthesized follows. cancel ends the work.
+// synthesize synthesizes a prompt in a task. The message promptSynthesized follows. cancel ends the task.
 func (p *promptCache) synthesize(ctx actor.Context, r speech.Request, generation int) (cancel func()) {
-	speaker, root, self := p.speaker, ctx.ActorSystem().Root, ctx.Self()
+	speaker, root, self := p.synthesizer, ctx.ActorSystem().Root, ctx.Self()
 	wanted, cancelWork := context.WithCancel(context.Background())
-	mailbox.RunTask(ctx, 2*speakLimit+time.Second, func(bound context.Context) any {
+	mailbox.RunTask(ctx, 2*synthesisTimeout+time.Second, func(bound context.Context) any {
 		bound, cancel := context.WithCancel(bound)
 		defer cancel()
 		defer context.AfterFunc(wanted, cancel)()
@@ -95,29 +95,29 @@ func (p *promptCache) synthesize(ctx actor.Context, r speech.Request, generation
 	return cancelWork
 }
 
-// streamer is a speaker whose words are heard while they are made, and which reports the engines that failed.
-type streamer interface {
+// streamingSynthesizer is a synthesizer that plays audio while it is generated and reports failed engines.
+type streamingSynthesizer interface {
 	Begin(ctx context.Context, r speech.Request, told func(speech.EngineFailure)) (speech.Utterance, error)
 	Prepare(ctx context.Context, r speech.Request) (media.Clip, error)
 }
 
-// synthesizeTwice tries a second time if the first has failed.
+// synthesizeTwice makes a second attempt if the first fails.
 func synthesizeTwice(ctx context.Context, speaker speech.Synthesizer, r speech.Request, generation int, failed func(speech.EngineFailure)) promptSynthesized {
 	m := promptSynthesized{generation: generation}
 	for range 2 {
-		if m.said, m.err = beginSynthesis(ctx, speaker, r, failed); m.err == nil {
+		if m.utterance, m.err = beginSynthesis(ctx, speaker, r, failed); m.err == nil {
 			return m
 		}
-		if m.first == nil {
-			m.first = m.err
+		if m.firstErr == nil {
+			m.firstErr = m.err
 		}
 	}
 	return m
 }
 
-// beginSynthesis returns once the first audio is there.
+// beginSynthesis returns once the first audio is available.
 func beginSynthesis(ctx context.Context, speaker speech.Synthesizer, r speech.Request, failed func(speech.EngineFailure)) (u speech.Utterance, err error) {
-	s, streams := speaker.(streamer)
+	s, streams := speaker.(streamingSynthesizer)
 	if !streams {
 		u.Clip, err = synthesizeOnce(ctx, speaker.Speak, r)
 		return u, err
@@ -129,23 +129,23 @@ func beginSynthesis(ctx context.Context, speaker speech.Synthesizer, r speech.Re
 	return u, err
 }
 
-// synthesizeOnce takes at most speakLimit; a speaker that panics has failed.
+// synthesizeOnce makes one attempt within synthesisTimeout. A panic counts as an error.
 func synthesizeOnce(ctx context.Context, speak func(context.Context, speech.Request) (media.Clip, error), r speech.Request) (clip media.Clip, err error) {
-	bound, cancel := context.WithTimeout(ctx, speakLimit)
+	bound, cancel := context.WithTimeout(ctx, synthesisTimeout)
 	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("conversation: speaking panicked: %v", v)
+			err = fmt.Errorf("conversation: synthesis panicked: %v", v)
 		}
 	}()
 	return speak(bound, r)
 }
 
-// SynthesisRequest is the synthesis of a text in the voice of a script's agent.
+// SynthesisRequest returns the request to synthesize a text in the voice of the script's agent.
 func SynthesisRequest(s *domain.Script, text string) speech.Request {
 	v := s.Voice
 	r := speech.Request{Text: pathway.Pronounce(text, v.Pronunciations), Engine: v.Engine, Voice: v.Name, Language: s.Language}
-	if d := v.Rate - 1; v.Rate > 0 && (d > normalPlenty || d < -normalPlenty) {
+	if d := v.Rate - 1; v.Rate > 0 && (d > rateTolerance || d < -rateTolerance) {
 		r.Rate = int(wordsPerMin * v.Rate)
 	}
 	return r

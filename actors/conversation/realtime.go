@@ -12,58 +12,58 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// realtimeOpenLimit is for the look-up of the tools; the connection follows.
+// realtimeOpenLimit limits the lookup of the tools; the connection has a limit of its own.
 const realtimeOpenLimit = 10 * time.Second
 
-// unnoticedAfter: an engine that has not noticed the caller's silence by then, as our voice activity detection has, counts as
-// failed.
-const unnoticedAfter = 10 * time.Second
+// maxUnnoticedSilence is how long after the voice activity detection the engine may take to report the end of
+// speech. Afterwards the engine counts as failed.
+const maxUnnoticedSilence = 10 * time.Second
 
-// lateBegin: an engine hears the caller begin at most so long after our voice activity detection has heard the end. Otherwise
-// only the engine hears the caller, and knows best when the caller ends.
-const lateBegin = 3 * time.Second
+// maxLateOnset is the largest delay between the detected end of speech and the engine's report of its start. Beyond
+// this delay only the engine hears the caller, and its report of the end is trusted.
+const maxLateOnset = 3 * time.Second
 
 type (
 	realtimeOpened struct {
-		round int
-		talk  RealtimeConnection
-		err   error
+		round      int
+		connection RealtimeConnection
+		err        error
 	}
-	realtimeEvent struct { // bounded by the mailbox
+	realtimeEvent struct { // the mailbox bounds the number of these messages
 		round int
 		event speech.RealtimeEvent
 	}
-	// realtimeLost is the end of a session. It is always admitted.
-	realtimeLost struct {
+	// realtimeEnded is the end of a session. A full mailbox accepts it.
+	realtimeEnded struct {
 		round int
 		err   error
 	}
-	// endUnnoticed says that the engine has not noticed a silence of the caller.
-	endUnnoticed struct{ round, silence int }
+	// silenceUnnoticed reports that the engine has not noticed the end of the caller's speech.
+	silenceUnnoticed struct{ round, silence int }
 )
 
-func (realtimeOpened) Control() {}
-func (realtimeLost) Control()   {}
-func (endUnnoticed) Control()   {}
+func (realtimeOpened) Control()   {}
+func (realtimeEnded) Control()    {}
+func (silenceUnnoticed) Control() {}
 
-// hasRealtime says whether a realtime engine can get the caller at converse nodes.
+// hasRealtime reports whether a realtime engine may take over the caller at converse nodes.
 func (c *Conversation) hasRealtime() bool {
 	_, can := c.cfg.AgentRuntime.(RealtimeRuntime)
 	return can && c.cfg.Script.Realtime != nil && c.cfg.AudioTap != nil && !c.realtimeEnded
 }
 
-// startRealtime hands the caller to a realtime engine.
+// startRealtime connects the caller to a realtime engine.
 func (c *Conversation) startRealtime(ctx actor.Context, d pathway.Live) {
 	c.model.cancel()
 	c.input.end()
-	c.leaveTurnToKeywords(ctx)
+	c.keepTurnForKeywords(ctx)
 	may := c.turnTaking().Interruptible
 	d.Interruptible = d.Interruptible && (may == nil || *may)
 	c.realtime = newRealtimeSession(d)
 	opening, root, self, script := c.realtime.opening, ctx.ActorSystem().Root, ctx.Self(), c.cfg.Script
 	mind, ok := c.cfg.AgentRuntime.(RealtimeRuntime)
 	if !ok {
-		root.Send(self, realtimeLost{d.Round, speech.ErrEngineSuspended})
+		root.Send(self, realtimeEnded{d.Round, speech.ErrEngineSuspended})
 		return
 	}
 	brief := c.state.Brief(script.System, d.Think)
@@ -71,12 +71,12 @@ func (c *Conversation) startRealtime(ctx actor.Context, d pathway.Live) {
 		m := realtimeOpened{round: d.Round}
 		defer func() {
 			if m.err == nil {
-				opening.opened(m.talk)
+				opening.setLive(m.connection)
 			}
 		}()
-		m.talk, m.err = mind.OpenRealtime(bound, &script, brief, d, func(e speech.RealtimeEvent) {
+		m.connection, m.err = mind.OpenRealtime(bound, &script, brief, d, func(e speech.RealtimeEvent) {
 			if e.Kind == speech.RealtimeFailed {
-				root.Send(self, realtimeLost{d.Round, e.Err})
+				root.Send(self, realtimeEnded{d.Round, e.Err})
 				return
 			}
 			root.Send(self, realtimeEvent{d.Round, e})
@@ -85,29 +85,29 @@ func (c *Conversation) startRealtime(ctx actor.Context, d pathway.Live) {
 	})
 }
 
-// realtimeOpened lets the engine hear the caller.
+// realtimeOpened passes the caller's audio to the engine.
 func (c *Conversation) realtimeOpened(ctx actor.Context, m realtimeOpened) {
 	r := &c.realtime
 	if m.round != r.round || c.finished {
-		return // it was closed when the caller was taken back
+		return // the session was closed when the caller was taken back
 	}
-	r.talk = m.talk
+	r.connection = m.connection
 	if m.err != nil {
 		c.realtimeFailed(ctx, m.err)
 		return
 	}
-	c.cfg.AudioTap.Begin(m.talk, noticed+before)
+	c.cfg.AudioTap.Begin(m.connection, speechOnset+preRoll)
 	for _, e := range r.setOpen() {
 		if r.round == m.round {
 			c.actOnRealtime(ctx, e)
 		}
 	}
-	if c.listening.speaking && r.round == m.round && m.talk.AudioOnly {
-		c.beginTurn(ctx) // it reports nothing of what the caller has begun to say
+	if c.listening.speaking && r.round == m.round && m.connection.AudioOnly {
+		c.beginTurn(ctx) // the engine does not report speech that has begun
 	}
 }
 
-// endRealtime takes the caller back.
+// endRealtime takes the caller back from the engine.
 func (c *Conversation) endRealtime(ctx actor.Context) {
 	r := &c.realtime
 	if r.round == 0 {
@@ -117,9 +117,9 @@ func (c *Conversation) endRealtime(ctx actor.Context) {
 	if r.open {
 		c.cfg.AudioTap.End()
 	}
-	if t := &c.listening.turn; t.open && t.duringRealtime && !t.over {
+	if t := &c.listening.turn; t.open && t.duringRealtime && !t.recognizing {
 		c.listening.endTurn(ctx) // the caller may have opted out
-	}
+	} // the words may be an opt-out
 	c.awaitRealtimeWords(ctx)
 	playing := r.isPlaying()
 	c.realtime = realtimeSession{}
@@ -128,10 +128,10 @@ func (c *Conversation) endRealtime(ctx actor.Context) {
 	}
 }
 
-// realtimeEvent takes an event of the session that has the caller, or of the one that had.
+// realtimeEvent handles an event of the current session, or of the previous one.
 func (c *Conversation) realtimeEvent(ctx actor.Context, m realtimeEvent) {
 	switch {
-	case c.pending.is(m.round):
+	case c.pending.isFor(m.round):
 		c.pendingEvent(ctx, m.event)
 	case m.round != c.realtime.round || c.finished:
 	case c.realtime.open:
@@ -141,22 +141,22 @@ func (c *Conversation) realtimeEvent(ctx actor.Context, m realtimeEvent) {
 	}
 }
 
-// realtimeClosed takes the end of a session.
-func (c *Conversation) realtimeClosed(ctx actor.Context, m realtimeLost) {
+// realtimeClosed handles the end of a session.
+func (c *Conversation) realtimeClosed(ctx actor.Context, m realtimeEnded) {
 	switch {
-	case c.pending.is(m.round):
+	case c.pending.isFor(m.round):
 		c.endPending(ctx)
 	case m.round == c.realtime.round && !c.finished:
 		c.realtimeFailed(ctx, m.err)
 	}
 }
 
-// actOnRealtime acts on an event of the engine.
+// actOnRealtime handles an event of the engine.
 func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.RealtimeEvent) {
 	r := &c.realtime
 	switch e.Kind { //nolint:exhaustive // the end has a message of its own
 	case speech.RealtimeReady:
-		c.reportRealtimeRest(ctx)
+		c.reportRealtimeIdle(ctx)
 	case speech.RealtimeSpeechStarted:
 		c.realtimeCallerBegan(ctx, e)
 	case speech.RealtimeSpeechEnded:
@@ -178,54 +178,54 @@ func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.RealtimeEvent) 
 		r.answerText(&c.transcript, e)
 	case speech.RealtimeIdle:
 		r.busy = false
-		c.reportRealtimeRest(ctx)
+		c.reportRealtimeIdle(ctx)
 	case speech.RealtimeAudioCleared:
 		r.busy, r.waiting = false, nil
 		c.stopAnswer()
-		c.reportRealtimeRest(ctx)
+		c.reportRealtimeIdle(ctx)
 	case speech.RealtimeEnded:
 		r.busy = false
 		c.advance(ctx, pathway.Left{Round: r.round})
-		c.reportRealtimeRest(ctx)
+		c.reportRealtimeIdle(ctx)
 	case speech.RealtimeResponseDone:
 		r.busy = false
 		c.advance(ctx, r.toolCalls(e.Calls))
-		c.reportRealtimeRest(ctx) // if the engine still has the caller
+		c.reportRealtimeIdle(ctx) // if the engine still has the caller
 	}
 }
 
-// realtimeCallerBegan interrupts what the caller hears, if that may be interrupted.
+// realtimeCallerBegan interrupts the answer if it is interruptible.
 func (c *Conversation) realtimeCallerBegan(ctx actor.Context, e speech.RealtimeEvent) {
 	r, l := &c.realtime, &c.listening
 	c.input.end()
 	c.silence.stop()
 	r.callerBegan(&c.transcript, e.Item)
-	if !l.speaking && !r.talk.AudioOnly && l.spokeUntil > 0 && c.cfg.Player.Mark()-l.spokeUntil < lateBegin {
+	if !l.speaking && !r.connection.AudioOnly && l.spokeUntil > 0 && c.cfg.Player.Mark()-l.spokeUntil < maxLateOnset {
 		c.awaitRealtimeEnd(ctx)
 	}
 	if r.interruptible {
-		r.cutWaiting()
+		r.dropWaiting()
 		c.stopAnswer()
 	}
 }
 
-// realtimeSpeech takes what our voice activity detection reports while an engine has the caller: the answer pauses at once,
-// for the engine notices the caller later.
+// realtimeSpeech handles voice activity while an engine has the caller. The answer pauses at once, because the
+// engine notices speech later.
 func (c *Conversation) realtimeSpeech(ctx actor.Context, speaks bool) {
 	r := &c.realtime
 	r.stopEndTimer()
-	if !speaks && r.open && r.callerSpeaks && !r.talk.AudioOnly {
+	if !speaks && r.open && r.callerSpeaks && !r.connection.AudioOnly {
 		c.awaitRealtimeEnd(ctx)
 	}
 	switch {
 	case r.round == 0:
-	case r.hearsWithoutReporting():
+	case r.isAudioOnly():
 		if speaks {
 			c.input.end()
 		}
 		r.setCallerSpeaks(&c.transcript, speaks)
 		if !speaks {
-			c.reportRealtimeRest(ctx)
+			c.reportRealtimeIdle(ctx)
 		}
 	case speaks && r.interruptible && r.isPlaying() && !r.stopped:
 		c.playback.pause()
@@ -234,23 +234,23 @@ func (c *Conversation) realtimeSpeech(ctx actor.Context, speaks bool) {
 	}
 }
 
-// awaitRealtimeEnd gives the engine some time to notice that the caller is silent.
+// awaitRealtimeEnd starts the timer in which the engine has to notice that the caller is silent.
 func (c *Conversation) awaitRealtimeEnd(ctx actor.Context) {
 	r := &c.realtime
 	r.stopEndTimer()
 	r.silence++
-	wait := unnoticedAfter + time.Duration(c.turnTaking().EndOfTurnMs)*time.Millisecond
-	r.cancelEndTimer = mailbox.SendAfter(ctx, wait, endUnnoticed{r.round, r.silence})
+	wait := maxUnnoticedSilence + time.Duration(c.turnTaking().EndOfTurnMs)*time.Millisecond
+	r.cancelEndTimer = mailbox.SendAfter(ctx, wait, silenceUnnoticed{r.round, r.silence})
 }
 
-// stopAnswer stops the answer that is heard; the media report how much was.
+// stopAnswer stops the answer that plays. The media report how much of it was heard.
 func (c *Conversation) stopAnswer() {
 	if c.realtime.markStopped() {
 		c.cfg.Player.StopPlaying()
 	}
 }
 
-// playNextAnswer plays the next answer that waits.
+// playNextAnswer plays the next waiting answer.
 func (c *Conversation) playNextAnswer() {
 	if c.playback.isPlaying() || c.playback.outOfBand.active {
 		return
@@ -267,49 +267,49 @@ func (c *Conversation) playNextAnswer() {
 	c.latency.end(time.Now(), time.Time{})
 }
 
-// realtimePlayed reports an answer to the pathway as far as it was heard.
+// realtimePlayed reports the heard part of an answer to the pathway.
 func (c *Conversation) realtimePlayed(ctx actor.Context, heard time.Duration, interrupted bool) {
 	r := &c.realtime
 	text := c.transcript.segments[c.playback.segment].Text
 	c.playback.end(interrupted)
 	c.playback.busy = false
 	text = r.played(text, heard, interrupted)
-	if !r.talk.AudioOnly {
+	if !r.connection.AudioOnly {
 		c.advance(ctx, pathway.Overheard{Round: r.round, By: pathway.ByAgent, Text: text})
 	}
 	c.restartSilence(ctx)
 	c.continueRealtime(ctx)
 }
 
-// continueRealtime plays what waits: out-of-band prompts first.
+// continueRealtime plays what waits, out-of-band prompts first.
 func (c *Conversation) continueRealtime(ctx actor.Context) {
 	if c.realtime.round == 0 || c.speakNextOutOfBand(ctx, nil) {
 		return
 	}
 	c.playNextAnswer()
-	c.reportRealtimeRest(ctx)
+	c.reportRealtimeIdle(ctx)
 }
 
-// reportRealtimeRest reports to the pathway that nobody speaks.
-func (c *Conversation) reportRealtimeRest(ctx actor.Context) {
-	if c.realtime.isAtRest() && !c.playback.isPlaying() && !c.absence.on {
+// reportRealtimeIdle reports to the pathway that neither side speaks.
+func (c *Conversation) reportRealtimeIdle(ctx actor.Context) {
+	if c.realtime.isIdle() && !c.playback.isPlaying() && !c.agentPause.active {
 		c.advance(ctx, pathway.Rested{Round: c.realtime.round})
 	}
 }
 
-// realtimeFailed goes on without the engine.
+// realtimeFailed continues the conversation without the engine.
 func (c *Conversation) realtimeFailed(ctx actor.Context, err error) {
 	r := &c.realtime
-	round, name := r.round, r.talk.Engine
+	round, name := r.round, r.connection.Engine
 	if s := c.cfg.Script.Realtime; name == "" && s != nil {
 		name = s.Engine
 	}
 	mind, ok := c.cfg.AgentRuntime.(RealtimeRuntime)
 	instead := ok && mind.CanReplaceRealtime(&c.cfg.Script) && c.cfg.Recognizer != nil
-	c.cfg.Log.Error("an engine that speaks by itself is gone", slog.String("engine", name), slog.Any("error", err), slog.Bool("recovered", instead))
+	c.cfg.Log.Error("realtime engine failed", slog.String("engine", name), slog.Any("error", err), slog.Bool("recovered", instead))
 	ctx.Send(ctx.Parent(), Fault{Stage: "realtime", Code: speech.ErrorCode(err), Message: "the engine " + name + " failed", Recovered: instead})
 	text := ""
-	if c.playback.isPlaying() && r.isPlaying() && !r.talk.AudioOnly {
+	if c.playback.isPlaying() && r.isPlaying() && !r.connection.AudioOnly {
 		s := c.transcript.segments[c.playback.segment]
 		text = pathway.CutShort(heardText(s.Text, c.cfg.Player.Mark()-time.Duration(s.StartMs)*time.Millisecond, r.playing.Feed.Len()))
 	}

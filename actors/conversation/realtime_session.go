@@ -10,63 +10,62 @@ import (
 )
 
 const (
-	realtimeQueue      = 32  // answers that wait to be heard, and events before the session is open
+	realtimeQueue      = 32  // waiting answers, and events before the session is open
 	realtimeConfidence = 0.9 // of words that the engine has transcribed
-	realtimeItems      = 4 * turnsMost
-	wordsFresh         = 5 * time.Second // words that have not come so long after they were said never will
+	realtimeItems      = 4 * maxTurnLatencies
+	maxWordsDelay      = 5 * time.Second // maximum delay of the text of spoken words
 )
 
-// realtimeOpening is a session of a realtime engine that is open or will be. leave closes it, now or as soon as it is there:
-// the actor may have ended by then.
+// realtimeOpening is a session that is open or being opened. close closes it now or as soon as it opens; the actor
+// may have stopped by then.
 type realtimeOpening struct {
-	mu   sync.Mutex
-	left bool
-	talk speech.RealtimeSession // nil: it is not open yet
+	mu     sync.Mutex
+	closed bool
+	live   speech.RealtimeSession // nil: not open yet
 }
 
-func (o *realtimeOpening) opened(t RealtimeConnection) {
+func (o *realtimeOpening) setLive(t RealtimeConnection) {
 	o.mu.Lock()
-	o.talk = t.RealtimeSession
-	left := o.left
+	o.live = t.RealtimeSession
+	left := o.closed
 	o.mu.Unlock()
 	if left {
 		t.Close()
 	}
 }
 
-func (o *realtimeOpening) leave() {
+func (o *realtimeOpening) close() {
 	o.mu.Lock()
-	first := !o.left
-	o.left = true
-	talk := o.talk
+	first := !o.closed
+	o.closed = true
+	talk := o.live
 	o.mu.Unlock()
 	if first && talk != nil {
 		talk.Close()
 	}
 }
 
-// realtimeSession is the session of the realtime engine that has the caller, which hears and speaks by itself. The zero value
-// is none.
+// realtimeSession is the session of the realtime engine that has the caller. The zero value means none.
 type realtimeSession struct {
 	round          int // of the pathway; 0: no engine has the caller
 	opening        *realtimeOpening
-	talk           RealtimeConnection
+	connection     RealtimeConnection
 	open           bool
 	failed         bool
-	interruptible  bool // the caller's words interrupt an answer
+	interruptible  bool // the caller's speech interrupts an answer
 	early          []speech.RealtimeEvent
-	results        []pathway.Told         // of tools, for the engine once the session is open
-	waiting        []speech.RealtimeEvent // answers that are not heard yet
-	playing        speech.RealtimeEvent   // the answer that is heard; Kind 0: none
-	stopped        bool                   // media were asked to stop it
-	busy           bool                   // an answer is being made, or was requested
+	results        []pathway.Told         // tool results, for the engine once the session is open
+	waiting        []speech.RealtimeEvent // answers that do not play yet
+	playing        speech.RealtimeEvent   // the answer that plays; Kind 0: none
+	stopped        bool                   // the player was told to stop it
+	busy           bool                   // an answer is being generated or was requested
 	callerSpeaks   bool
-	items          map[string]int    // segments of the transcript by the engine's item ids
-	lastCallerItem string            // that the caller spoke last
-	texts          map[string]string // of answers that are not heard yet
-	voiceSegment   int               // of an engine that is Alone: index+1 of the segment in which the caller speaks; 0: none
+	items          map[string]int    // transcript segments by the engine's item IDs
+	lastCallerItem string            // item of the caller's last words
+	texts          map[string]string // texts of answers that do not play yet
+	voiceSegment   int               // for AudioOnly engines: index+1 of the segment in which the caller speaks; 0: none
 	silence        int               // number of the caller's silence, see cancelEndTimer
-	cancelEndTimer func()            // of the silence that the engine has not noticed; nil: there is none
+	cancelEndTimer func()            // timer of the silence that the engine has not noticed; nil: none
 }
 
 func newRealtimeSession(d pathway.Live) realtimeSession {
@@ -76,53 +75,54 @@ func newRealtimeSession(d pathway.Live) realtimeSession {
 	}
 }
 
-// isPlaying says whether an answer is heard.
+// isPlaying reports whether an answer plays.
 func (r *realtimeSession) isPlaying() bool { return r.playing.Kind != 0 }
 
-// isAtRest says whether neither the engine nor the caller says anything.
-func (r *realtimeSession) isAtRest() bool {
+// isIdle reports whether neither the engine nor the caller speaks.
+func (r *realtimeSession) isIdle() bool {
 	return r.round != 0 && !r.busy && !r.callerSpeaks && !r.isPlaying() && len(r.waiting) == 0
 }
 
-// hearsWithoutReporting says whether the engine hears the caller and reports nothing of it.
-func (r *realtimeSession) hearsWithoutReporting() bool { return r.open && r.talk.AudioOnly }
+// isAudioOnly reports whether the engine hears the caller without reporting turns or text.
+func (r *realtimeSession) isAudioOnly() bool { return r.open && r.connection.AudioOnly }
 
-// addEarly keeps an event of a session that is not open yet.
+// addEarly keeps an event that arrived before the session is open.
 func (r *realtimeSession) addEarly(e speech.RealtimeEvent) {
 	if len(r.early) < realtimeQueue {
 		r.early = append(r.early, e)
 	}
 }
 
-// setOpen hands the results of tools to the engine, and returns the events that have come before.
+// setOpen passes waiting tool results to the engine and returns the events that arrived before.
 func (r *realtimeSession) setOpen() (early []speech.RealtimeEvent) {
 	r.open = true
 	for _, d := range r.results {
-		r.talk.Result(d.ID, d.Text)
+		r.connection.Result(d.ID, d.Text)
 	}
 	early, r.early, r.results = r.early, nil, nil
 	return early
 }
 
-// addResult hands the result of a tool to the engine, once the session is open. A later session has it in its history.
+// addResult passes a tool result to the engine, or keeps it until the session is open. A later session has it in
+// its history.
 func (r *realtimeSession) addResult(d pathway.Told) {
 	switch {
 	case r.open:
-		r.talk.Result(d.ID, d.Text)
+		r.connection.Result(d.ID, d.Text)
 	case r.round != 0 && len(r.results) < realtimeQueue:
 		r.results = append(r.results, d)
 	}
 }
 
-// requestAnswer asks the engine for an answer if it has the caller.
+// requestAnswer requests an answer from the engine if it has the caller.
 func (r *realtimeSession) requestAnswer(text string) {
 	if r.open {
 		r.busy = true
-		r.talk.Answer(text)
+		r.connection.Answer(text)
 	}
 }
 
-// addAnswer queues an answer that can be heard.
+// addAnswer queues an answer for playing.
 func (r *realtimeSession) addAnswer(e speech.RealtimeEvent) {
 	r.busy = true
 	if len(r.waiting) < realtimeQueue {
@@ -130,15 +130,15 @@ func (r *realtimeSession) addAnswer(e speech.RealtimeEvent) {
 	}
 }
 
-// cutWaiting drops the answers that nobody has heard.
-func (r *realtimeSession) cutWaiting() {
+// dropWaiting drops the answers that were not played.
+func (r *realtimeSession) dropWaiting() {
 	for _, answer := range r.waiting {
-		r.talk.Cut(answer.Item, 0)
+		r.connection.Cut(answer.Item, 0)
 	}
 	r.busy, r.waiting = false, nil
 }
 
-// markStopped says whether an answer is to be stopped; true once for each.
+// markStopped reports whether the answer that plays has to be stopped. It returns true once per answer.
 func (r *realtimeSession) markStopped() bool {
 	if !r.isPlaying() || r.stopped {
 		return false
@@ -147,32 +147,32 @@ func (r *realtimeSession) markStopped() bool {
 	return true
 }
 
-// playNext takes the next answer that waits, with its text so far.
+// playNext starts the next waiting answer and returns its text so far.
 func (r *realtimeSession) playNext() (text string, ok bool) {
 	if len(r.waiting) == 0 || r.isPlaying() {
 		return "", false
 	}
 	r.playing, r.waiting, r.stopped = r.waiting[0], r.waiting[1:], false
 	text = r.texts[r.playing.Item]
-	if r.talk.AudioOnly {
+	if r.connection.AudioOnly {
 		text = onTheLine
 	}
 	delete(r.texts, r.playing.Item)
 	return text, true
 }
 
-// played ends the answer that was heard and returns its text as far as it was.
+// played ends the answer that played and returns the part of its text that was heard.
 func (r *realtimeSession) played(text string, heard time.Duration, interrupted bool) string {
 	answer := r.playing
 	r.playing = speech.RealtimeEvent{}
 	if !interrupted {
 		return text
 	}
-	r.talk.Cut(answer.Item, heard)
+	r.connection.Cut(answer.Item, heard)
 	return pathway.CutShort(heardText(text, heard, answer.Feed.Len()))
 }
 
-// callerBegan writes down that the caller has begun to speak.
+// callerBegan adds a segment for the caller's speech that has begun.
 func (r *realtimeSession) callerBegan(t *transcript, item string) {
 	r.callerSpeaks = true
 	if len(r.items) < realtimeItems {
@@ -180,14 +180,14 @@ func (r *realtimeSession) callerBegan(t *transcript, item string) {
 	}
 }
 
-// addCaller appends a segment of the caller, who began before that was noticed.
+// addCaller appends a segment of the caller, which began before the speech was detected.
 func (*realtimeSession) addCaller(t *transcript, text string) int {
 	i := t.add(caller, text)
-	t.segments[i].StartMs = max(t.segments[i].StartMs-noticed.Milliseconds(), 0)
+	t.segments[i].StartMs = max(t.segments[i].StartMs-speechOnset.Milliseconds(), 0)
 	return i
 }
 
-// callerEnded writes down when the caller has ended.
+// callerEnded records the end of the caller's speech.
 func (r *realtimeSession) callerEnded(t *transcript, item string) {
 	r.callerSpeaks, r.busy = false, true
 	if i, ok := r.items[item]; ok {
@@ -195,7 +195,7 @@ func (r *realtimeSession) callerEnded(t *transcript, item string) {
 	}
 }
 
-// callerText writes down what the caller has said.
+// callerText records what the caller said.
 func (r *realtimeSession) callerText(t *transcript, e speech.RealtimeEvent) {
 	if i, ok := r.items[e.Item]; ok {
 		t.segments[i].Text, t.segments[i].Confidence = e.Text, realtimeConfidence
@@ -204,7 +204,7 @@ func (r *realtimeSession) callerText(t *transcript, e speech.RealtimeEvent) {
 	}
 }
 
-// answerText writes down what the engine says, or keeps it until the answer is heard.
+// answerText records what the engine says, or keeps the text until the answer plays.
 func (r *realtimeSession) answerText(t *transcript, e speech.RealtimeEvent) {
 	if i, ok := r.items[e.Item]; ok {
 		t.segments[i].Text = e.Text
@@ -213,7 +213,7 @@ func (r *realtimeSession) answerText(t *transcript, e speech.RealtimeEvent) {
 	}
 }
 
-// setCallerSpeaks writes down from when to when the caller speaks, for an engine that reports nothing of it.
+// setCallerSpeaks records the caller's speech for an engine that reports no turns.
 func (r *realtimeSession) setCallerSpeaks(t *transcript, speaks bool) {
 	r.callerSpeaks = speaks
 	switch {
@@ -225,16 +225,16 @@ func (r *realtimeSession) setCallerSpeaks(t *transcript, speaks bool) {
 	}
 }
 
-// toolCalls are the calls of an engine with the ids of our tools.
+// toolCalls converts tool calls of the engine to calls with our tool IDs.
 func (r *realtimeSession) toolCalls(calls []speech.RealtimeToolCall) pathway.Wanted {
 	in := pathway.Wanted{Round: r.round}
 	for _, w := range calls {
-		in.Calls = append(in.Calls, pathway.Called{ID: w.ID, Name: w.Name, Arguments: w.Arguments, Tool: r.talk.Tools[w.Name]})
+		in.Calls = append(in.Calls, pathway.Called{ID: w.ID, Name: w.Name, Arguments: w.Arguments, Tool: r.connection.Tools[w.Name]})
 	}
 	return in
 }
 
-// stopEndTimer notes that the engine has noticed the end of the caller's words, or need not.
+// stopEndTimer records that the engine has noticed the end of speech or does not need to.
 func (r *realtimeSession) stopEndTimer() {
 	if r.cancelEndTimer != nil {
 		r.cancelEndTimer()
@@ -242,18 +242,18 @@ func (r *realtimeSession) stopEndTimer() {
 	}
 }
 
-// owesWords says whether the caller's last words may still come, in item and segment: they were said within wordsFresh.
-func (r *realtimeSession) owesWords(t *transcript) (item string, segment int, ok bool) {
+// awaitsWords reports whether the text of the caller's last words may still arrive, and for which item and segment.
+func (r *realtimeSession) awaitsWords(t *transcript) (item string, segment int, ok bool) {
 	segment, known := r.items[r.lastCallerItem]
-	if !r.open || r.failed || r.talk.AudioOnly || !known {
+	if !r.open || r.failed || r.connection.AudioOnly || !known {
 		return "", 0, false
 	}
 	s := &t.segments[segment]
 	ended := time.Duration(s.EndMs) * time.Millisecond
-	return r.lastCallerItem, segment, s.Text == pathway.NotUnderstood && (r.callerSpeaks || t.position()-ended <= wordsFresh)
+	return r.lastCallerItem, segment, s.Text == pathway.NotUnderstood && (r.callerSpeaks || t.position()-ended <= maxWordsDelay)
 }
 
-// heardText is about the part of a text that was heard of so many samples.
+// heardText estimates the part of a text that was heard, from the played share of its samples.
 func heardText(text string, heard time.Duration, samples int) string {
 	if samples == 0 {
 		return ""

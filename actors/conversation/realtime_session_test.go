@@ -24,23 +24,23 @@ func (e *engineLog) Key(byte)                      {}
 
 func openSession(e *engineLog) realtimeSession {
 	r := newRealtimeSession(pathway.Live{Think: pathway.Think{Round: 1}})
-	r.talk = RealtimeConnection{RealtimeSession: e}
+	r.connection = RealtimeConnection{RealtimeSession: e}
 	return r
 }
 
 func TestRealtimeOpeningThatWasLeftIsClosedOnceItIsThere(t *testing.T) {
 	t.Parallel()
 	e, o := new(engineLog), new(realtimeOpening)
-	o.leave()
-	o.opened(RealtimeConnection{RealtimeSession: e})
-	o.leave()
+	o.close()
+	o.setLive(RealtimeConnection{RealtimeSession: e})
+	o.close()
 	assert.Equal(t, []string{"close"}, e.calls)
 
 	e, o = new(engineLog), new(realtimeOpening)
-	o.opened(RealtimeConnection{RealtimeSession: e})
+	o.setLive(RealtimeConnection{RealtimeSession: e})
 	assert.Empty(t, e.calls)
-	o.leave()
-	o.leave()
+	o.close()
+	o.close()
 	assert.Equal(t, []string{"close"}, e.calls)
 }
 
@@ -63,7 +63,7 @@ func TestRealtimeAnswersArePlayedOneAfterTheOther(t *testing.T) {
 	e := new(engineLog)
 	r, tr := openSession(e), newTranscript(new(mediaClock).position, nil)
 	r.open = true
-	assert.True(t, r.isAtRest())
+	assert.True(t, r.isIdle())
 	feed := new(media.Feed)
 	feed.Write(make([]byte, 8000))
 	r.answerText(&tr, speech.RealtimeEvent{Item: "1", Text: "One two three four"})
@@ -74,12 +74,12 @@ func TestRealtimeAnswersArePlayedOneAfterTheOther(t *testing.T) {
 	assert.Equal(t, "One two three four", text)
 	_, ok = r.playNext()
 	assert.False(t, ok, "one is heard")
-	r.cutWaiting()
+	r.dropWaiting()
 	assert.True(t, r.markStopped())
 	assert.False(t, r.markStopped(), "it was stopped")
 	assert.Equal(t, pathway.CutShort("One two"), r.played(text, 500*time.Millisecond, true))
 	assert.Equal(t, []string{"cut 2", "cut 1"}, e.calls)
-	assert.True(t, r.isAtRest())
+	assert.True(t, r.isIdle())
 }
 
 func TestRealtimeSessionOwesWordsThatWereSaidShortlyBefore(t *testing.T) {
@@ -87,25 +87,25 @@ func TestRealtimeSessionOwesWordsThatWereSaidShortlyBefore(t *testing.T) {
 	clock := &mediaClock{now: time.Second}
 	r, tr := openSession(new(engineLog)), newTranscript(clock.position, nil)
 	r.open = true
-	_, _, owes := r.owesWords(&tr)
+	_, _, owes := r.awaitsWords(&tr)
 	assert.False(t, owes, "the caller has said nothing")
 	r.callerBegan(&tr, "w")
-	item, segment, owes := r.owesWords(&tr)
+	item, segment, owes := r.awaitsWords(&tr)
 	assert.True(t, owes)
 	assert.Equal(t, "w", item)
 	assert.Equal(t, 0, segment)
 	assert.Equal(t, int64(800), tr.segments[0].StartMs, "the caller began before that was noticed")
 	clock.now = 2 * time.Second
 	r.callerEnded(&tr, "w")
-	clock.now += wordsFresh
-	_, _, owes = r.owesWords(&tr)
+	clock.now += maxWordsDelay
+	_, _, owes = r.awaitsWords(&tr)
 	assert.True(t, owes)
 	clock.now += time.Millisecond
-	_, _, owes = r.owesWords(&tr)
+	_, _, owes = r.awaitsWords(&tr)
 	assert.False(t, owes, "they are lost")
 	clock.now = 2 * time.Second
 	r.callerText(&tr, speech.RealtimeEvent{Item: "w", Text: "Stop"})
-	_, _, owes = r.owesWords(&tr)
+	_, _, owes = r.awaitsWords(&tr)
 	assert.False(t, owes, "they are there")
 }
 

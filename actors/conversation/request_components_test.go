@@ -13,17 +13,17 @@ func TestSpeculativeAnswerIsUsedForTheSameQuestionOnly(t *testing.T) {
 	d := pathway.Think{Round: 7, History: []pathway.Message{{By: pathway.ByCaller, Text: "When are you open?"}}}
 	guess := func() (r speculativeRequest, canceled *bool) {
 		canceled = new(bool)
-		id := r.beginGuess(d, "brief")
+		id := r.start(d, "brief")
 		r.cancel = func() { *canceled = true }
-		assert.Nil(t, r.add(speculativeResult{id, sentence{text: "Hello"}}), "it is kept")
-		assert.Nil(t, r.add(speculativeResult{id - 1, sentence{text: "stale"}}))
+		assert.Nil(t, r.add(speculativeResult{id, modelSentence{text: "Hello"}}), "it is kept")
+		assert.Nil(t, r.add(speculativeResult{id - 1, modelSentence{text: "stale"}}))
 		return r, canceled
 	}
 
 	r, canceled := guess()
 	parts, ok := r.use(&d, "brief")
 	assert.True(t, ok)
-	assert.Equal(t, []any{sentence{round: 7, text: "Hello"}}, parts)
+	assert.Equal(t, []any{modelSentence{round: 7, text: "Hello"}}, parts)
 	assert.Equal(t, modelAnswered{round: 7}, r.add(speculativeResult{r.id, modelAnswered{}}), "what follows is of that round")
 	made, used := r.end()
 	assert.True(t, made)
@@ -43,7 +43,7 @@ func TestSpeculativeAnswerIsUsedForTheSameQuestionOnly(t *testing.T) {
 
 func TestModelRequestIsAttributedToTheFirstSegmentOfItsAnswer(t *testing.T) {
 	t.Parallel()
-	var r modelRequest
+	var r currentModelRequest
 	canceled := 0
 	r.beginRound(1)
 	r.cancelWork = func() { canceled++ }

@@ -9,34 +9,34 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// SavedState is the state of a conversation: another process goes on with it by Config.After. It is redacted.
+// SavedState is the redacted state of a conversation, from which another process resumes it (Config.SavedState).
 type SavedState struct {
 	State           pathway.Saved        `json:"state"`
 	Segments        []domain.Segment     `json:"segments,omitempty"`
-	LastInterrupted bool                 `json:"sounding,omitempty"` // the last segment of the agent was being said
+	LastInterrupted bool                 `json:"sounding,omitempty"` // the agent's last segment was being spoken
 	Turns           []domain.TurnLatency `json:"turns,omitempty"`
 	OptedOut        bool                 `json:"opted_out,omitempty"`
 }
 
-// isPortable says whether another process could go on from here.
-func (c *Conversation) isPortable() bool {
-	return !c.answer.hasMachine() && !c.absence.on && !c.absence.byPathway && c.transcript.human < 0 && !c.state.Over()
+// canResumeElsewhere reports whether another process could resume the conversation from here.
+func (c *Conversation) canResumeElsewhere() bool {
+	return !c.answer.hasMachine() && !c.agentPause.active && !c.agentPause.byPathway && c.transcript.human < 0 && !c.state.Over()
 }
 
-// save returns the state of the conversation; nil: no other process could go on.
+// save returns the state of the conversation; nil: another process could not resume it.
 func (c *Conversation) save() *SavedState {
 	s, ok := c.state.Save(c.cfg.Redact)
 	if !ok {
 		return nil
 	}
 	segments := c.transcript.segments
-	return &SavedState{ // a copy: it is read while the conversation goes on
+	return &SavedState{ // a copy, because it is read while the conversation continues
 		State: s, Segments: c.cfg.Redact.Segments(slices.Clone(segments)), LastInterrupted: c.playback.isPlaying() && c.playback.segment == len(segments)-1,
 		Turns: slices.Clone(c.latency.turns), OptedOut: c.optedOut,
 	}
 }
 
-// restore takes the state of another process; false: the script leads nowhere from there.
+// restore restores a saved state. It returns false if the script does not contain the saved position.
 func (c *Conversation) restore(s *SavedState) bool {
 	state, ok := pathway.Restore(c.cfg.Script, s.State)
 	if !ok {
@@ -48,9 +48,9 @@ func (c *Conversation) restore(s *SavedState) bool {
 	return true
 }
 
-// resumeHere goes on after the silence in which the call came to this process. A prompt that was being said is said again. A
-// caller who was to speak hears the agent's last words once more, so that neither waits for the other.
-func (c *Conversation) resumeHere(ctx actor.Context) {
+// resumeSaved continues after the gap in which the call moved to this process. An interrupted prompt is spoken
+// again. If the caller was expected to speak, the agent repeats its last words.
+func (c *Conversation) resumeSaved(ctx actor.Context) {
 	c.answer.pathwayBegun = true
 	if tag := c.state.Language(); tag != "" && tag != c.cfg.Script.Language {
 		c.changeLanguage(ctx, tag)

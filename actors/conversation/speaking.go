@@ -12,14 +12,14 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// say speaks a prompt of the pathway.
-func (c *Conversation) say(ctx actor.Context, d pathway.Say) {
+// speakPrompt speaks a prompt of the pathway.
+func (c *Conversation) speakPrompt(ctx actor.Context, d pathway.Say) {
 	c.playback.interruptOutOfBand()
 	c.playback.busy, c.input.limit = true, 0
 	c.speak(ctx, d)
 }
 
-// speak has a prompt synthesized, and played once it is there.
+// speak synthesizes a prompt and plays it when it is ready.
 func (c *Conversation) speak(ctx actor.Context, d pathway.Say) {
 	c.playback.prompt = d
 	generation := c.input.supersede()
@@ -32,51 +32,51 @@ func (c *Conversation) speak(ctx actor.Context, d pathway.Say) {
 	c.playback.stopSynthesis = c.prompts.synthesize(ctx, r, generation)
 }
 
-// promptSynthesized plays a prompt that is still wanted, or goes on without it.
+// promptSynthesized plays a prompt that is still wanted, or continues without it.
 func (c *Conversation) promptSynthesized(ctx actor.Context, m promptSynthesized) {
 	p := &c.playback
-	canceled := m.generation != c.input.generation && errors.Is(m.first, context.Canceled)
-	if m.first != nil && !canceled {
-		c.cfg.Log.Error("a prompt could not be spoken at once", slog.String("node", p.prompt.Node), slog.Any("error", m.first), slog.Bool("recovered", m.err == nil))
+	canceled := m.generation != c.input.generation && errors.Is(m.firstErr, context.Canceled)
+	if m.firstErr != nil && !canceled {
+		c.cfg.Log.Error("synthesis of a prompt failed", slog.String("node", p.prompt.Node), slog.Any("error", m.firstErr), slog.Bool("recovered", m.err == nil))
 		ctx.Send(ctx.Parent(), Fault{
 			Stage: "tts", Code: "synthesis_failed",
 			Message: "the prompt of node " + p.prompt.Node + " could not be spoken", Recovered: m.err == nil,
 		})
 	}
 	if m.generation != c.input.generation || c.finished {
-		if m.said.Stop != nil {
-			m.said.Stop()
+		if m.utterance.Stop != nil {
+			m.utterance.Stop()
 		}
 		return
 	}
 	if m.err != nil {
-		if c.unable || p.outOfBand.active || c.state.Ending() && c.transcript.hasAgentSpoken() {
+		if c.agentUnable || p.outOfBand.active || c.state.Ending() && c.transcript.hasAgentSpoken() {
 			c.promptEnded(ctx, pathway.PromptDone{})
 			return
 		}
 		c.endUnable(ctx)
 		return
 	}
-	if !p.prompt.Sensitive && m.said.Feed == nil {
-		c.prompts.add(SynthesisRequest(&c.cfg.Script, p.prompt.Text), m.said.Clip)
+	if !p.prompt.Sensitive && m.utterance.Feed == nil {
+		c.prompts.add(SynthesisRequest(&c.cfg.Script, p.prompt.Text), m.utterance.Clip)
 	}
-	c.play(ctx, m.said)
+	c.play(ctx, m.utterance)
 }
 
 // endUnable ends a conversation whose agent cannot speak or hear.
 func (c *Conversation) endUnable(ctx actor.Context) {
-	c.unable = true
+	c.agentUnable = true
 	c.advance(ctx, pathway.Unable{})
 }
 
-// reportEngineFailure reports an engine in whose place another one speaks or hears.
+// reportEngineFailure reports a failed engine that another engine has replaced.
 func (c *Conversation) reportEngineFailure(ctx actor.Context, m engineFailed) {
 	code := speech.ErrorCode(m.fault.Err)
-	c.cfg.Log.Warn("an engine failed", slog.String("stage", m.stage), slog.String("engine", m.fault.Engine), slog.Any("error", m.fault.Err), slog.Bool("recovered", m.fault.Recovered))
+	c.cfg.Log.Warn("speech engine failed", slog.String("stage", m.stage), slog.String("engine", m.fault.Engine), slog.Any("error", m.fault.Err), slog.Bool("recovered", m.fault.Recovered))
 	ctx.Send(ctx.Parent(), Fault{Stage: m.stage, Code: code, Message: "the engine " + m.fault.Engine + " failed", Recovered: m.fault.Recovered})
 }
 
-// play plays the prompt that was requested, and has those prepared that may come next.
+// play plays the requested prompt and prepares likely next prompts.
 func (c *Conversation) play(ctx actor.Context, said speech.Utterance) {
 	requestedAt := c.playback.play(said)
 	c.silence.stop()
@@ -98,15 +98,15 @@ func (c *Conversation) stopPrompt() {
 	c.playback.stop()
 }
 
-// isInterruptible says whether speech may interrupt the prompt that plays.
+// isInterruptible reports whether speech may interrupt the prompt that plays.
 func (c *Conversation) isInterruptible() bool {
 	may := c.turnTaking().Interruptible
 	return c.playback.isPlaying() && !c.playback.outOfBand.active && c.playback.prompt.Interruptible && (may == nil || *may)
 }
 
-// speakOutOfBand says a text between the prompts of the pathway.
+// speakOutOfBand speaks a text between the prompts of the pathway.
 func (c *Conversation) speakOutOfBand(ctx actor.Context, text string) {
-	if c.finished || c.absence.on || c.state.Over() || !c.playback.outOfBand.add(text) {
+	if c.finished || c.agentPause.active || c.state.Over() || !c.playback.outOfBand.add(text) {
 		return
 	}
 	if !c.playback.busy && !c.playback.outOfBand.active {
@@ -114,8 +114,8 @@ func (c *Conversation) speakOutOfBand(ctx actor.Context, text string) {
 	}
 }
 
-// speakNextOutOfBand says the next out-of-band prompt and reports whether there was one. then is what the pathway gets after
-// it.
+// speakNextOutOfBand speaks the next out-of-band prompt and reports whether there was one. then is the pathway's
+// input afterwards.
 func (c *Conversation) speakNextOutOfBand(ctx actor.Context, then pathway.Input) bool {
 	text, ok := c.playback.outOfBand.next(then)
 	if ok {
@@ -124,10 +124,10 @@ func (c *Conversation) speakNextOutOfBand(ctx actor.Context, then pathway.Input)
 	return ok
 }
 
-// promptEnded goes on after a prompt or digits: first with the out-of-band prompts.
+// promptEnded continues after a prompt or digits, first with waiting out-of-band prompts.
 func (c *Conversation) promptEnded(ctx actor.Context, done pathway.Input) {
 	if c.answer.hasMachine() {
-		c.endAtMachine(ctx, tail) // the message was said, or could not be
+		c.endAtMachine(ctx, playoutTail) // the message was spoken or could not be spoken
 		return
 	}
 	done = c.playback.outOfBand.done(done)

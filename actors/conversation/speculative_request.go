@@ -9,91 +9,91 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// guessesMost bounds the speculative requests of a turn.
-const guessesMost = 2
+// maxSpeculativeRequests is the maximum number of speculative requests per turn.
+const maxSpeculativeRequests = 2
 
-// speculativeRequest asks the model as soon as the caller is silent, with the interim result of the recognizer. It is not known
-// yet whether the turn is over. The answer is kept, and used only if the turn then asks the model the same.
+// speculativeRequest sends a model request with the interim result as soon as the caller is silent, before the turn
+// is known to be over. The response is used only if the finished turn leads to the same request.
 type speculativeRequest struct {
-	id         int // of the newest request; results of older ones are stale
-	requests   int // of this turn
-	think      pathway.Think
-	brief      string
-	cancel     func() // nil: no request is under way or was used
-	begunAt    time.Time
-	usedRound  int   // of the request whose answer this is now; 0: it is a guess
-	unreleased []any // results so far
+	id        int // of the newest request; results of older ones are ignored
+	requests  int // number of requests in this turn
+	step      pathway.Think
+	brief     string
+	cancel    func() // nil: no request is in progress or in use
+	begunAt   time.Time
+	usedRound int   // round that uses the response; 0: not used so far
+	parts     []any // results so far
 }
 
 type (
-	// interimResult is what was recognized of a turn so far.
-	interimResult struct { // bounded by the mailbox
+	// interimResult is the text recognized so far in a turn.
+	interimResult struct { // the mailbox bounds the number of these messages
 		id    int // of the turn
 		heard speech.RecognitionResult
 	}
-	// speculativeResult is a part of the answer to a speculative request.
+	// speculativeResult is a part of the response to a speculative request.
 	speculativeResult struct {
 		id   int
-		part any // sentence, passagesRead or modelAnswered of round 0
+		part any // modelSentence, passagesRead or modelAnswered of round 0
 	}
 )
 
-// Control: they are bound by what a model may say.
+// Control: limits of the model's output bound the number of these messages.
 func (speculativeResult) Control() {}
 
-// beginGuess replaces the guess by a new request, which it numbers.
-func (r *speculativeRequest) beginGuess(d pathway.Think, brief string) (id int) {
-	r.cancelGuess()
+// start replaces the speculative request by a new one and returns its ID.
+func (r *speculativeRequest) start(d pathway.Think, brief string) (id int) {
+	r.cancelUnused()
 	r.id++
 	r.requests++
-	r.think, r.begunAt, r.brief, r.usedRound, r.unreleased = d, time.Now(), brief, 0, nil
+	r.step, r.begunAt, r.brief, r.usedRound, r.parts = d, time.Now(), brief, 0, nil
 	return r.id
 }
 
-// cancelGuess ends a request whose answer is not used.
-func (r *speculativeRequest) cancelGuess() {
+// cancelUnused cancels a request whose response is not in use.
+func (r *speculativeRequest) cancelUnused() {
 	if r.cancel != nil && r.usedRound == 0 {
 		r.cancel()
-		r.cancel, r.unreleased = nil, nil
+		r.cancel, r.parts = nil, nil
 		r.id++
 	}
 }
 
-// drop forgets the requests of a turn that has no result.
+// drop drops the requests of a turn without a result.
 func (r *speculativeRequest) drop() {
-	r.cancelGuess()
+	r.cancelUnused()
 	r.requests = 0
 }
 
-// add takes a part of the answer and returns it, for the round that uses it, unless it has to be kept or is stale.
+// add stores a part of the response. If a round uses the response, the part is returned for that round instead.
 func (r *speculativeRequest) add(m speculativeResult) (part any) {
 	switch {
 	case m.id != r.id:
 	case r.usedRound == 0:
-		r.unreleased = append(r.unreleased, m.part)
+		r.parts = append(r.parts, m.part)
 	default:
-		return r.ofRound(m.part)
+		return r.withRound(m.part)
 	}
 	return nil
 }
 
-// use makes the answer that of a round and returns its parts so far; false: another question was asked.
+// use assigns the response to a round and returns its parts so far. It returns false if the request differs.
 func (r *speculativeRequest) use(d *pathway.Think, brief string) (parts []any, ok bool) {
-	if r.cancel == nil || r.usedRound != 0 || !r.think.Same(d) || r.brief != brief {
+	if r.cancel == nil || r.usedRound != 0 || !r.step.Same(d) || r.brief != brief {
 		return nil, false
 	}
 	r.usedRound = d.Round
-	for _, part := range r.unreleased {
-		parts = append(parts, r.ofRound(part))
+	for _, part := range r.parts {
+		parts = append(parts, r.withRound(part))
 	}
-	r.unreleased = nil
+	r.parts = nil
 	return parts, true
 }
 
-// ofRound is a part as one of the answer of the round that uses it.
-func (r *speculativeRequest) ofRound(part any) any {
+// withRound returns a part with the round that uses it.
+func (r *speculativeRequest) withRound(part any) any {
 	switch x := part.(type) {
-	case sentence:
+	case modelSentence:
 		x.round = r.usedRound
 		return x
 	case passagesRead:
@@ -106,21 +106,21 @@ func (r *speculativeRequest) ofRound(part any) any {
 	return part
 }
 
-// end ends the requests of a turn. made: there were some; used: an answer was used.
+// end ends the requests of a turn. made: requests were sent. used: a response was used.
 func (r *speculativeRequest) end() (made, used bool) {
 	made, used = r.requests > 0, r.usedRound != 0
-	r.cancelGuess()
+	r.cancelUnused()
 	r.cancel, r.requests = nil, 0
 	return made, used
 }
 
-// isSpeculative says whether the agent's model is asked speculatively.
+// isSpeculative reports whether the agent uses speculative requests.
 func (c *Conversation) isSpeculative() bool {
 	l := c.cfg.Script.LLM
 	return l != nil && l.Speculative && c.cfg.AgentRuntime != nil
 }
 
-// interimResult takes what was recognized of a turn so far.
+// interimResult handles an interim result of the recognizer.
 func (c *Conversation) interimResult(ctx actor.Context, m interimResult) {
 	t := &c.listening.turn
 	if m.id != t.id || !t.open || m.heard.Text == "" {
@@ -132,12 +132,12 @@ func (c *Conversation) interimResult(ctx actor.Context, m interimResult) {
 	}
 }
 
-// speculate asks the model what the turn would ask if nothing followed. While the agent speaks, or is about to, no request is
-// made.
+// speculate sends the request that would follow if the turn ended now. It sends none while the agent speaks or is
+// about to.
 func (c *Conversation) speculate(ctx actor.Context) {
 	t, s := &c.listening.turn, &c.speculation
 	h := t.interim
-	if !c.isSpeculative() || t.keywordOnly || h.Text == "" || h.Confidence < pathway.Unsure || s.requests >= guessesMost || !c.playback.isIdle() || c.absence.on {
+	if !c.isSpeculative() || t.keywordOnly || h.Text == "" || h.Confidence < pathway.Unsure || s.requests >= maxSpeculativeRequests || !c.playback.isIdle() || c.agentPause.active {
 		return
 	}
 	next, steps := pathway.Step(c.state, pathway.Spoken{Text: h.Text, Confidence: h.Confidence})
@@ -145,25 +145,24 @@ func (c *Conversation) speculate(ctx actor.Context) {
 		return
 	}
 	d, ok := steps[0].(pathway.Think)
-	if !ok || s.cancel != nil && s.think.Same(&d) {
+	if !ok || s.cancel != nil && s.step.Same(&d) {
 		return
 	}
 	script := c.cfg.Script
 	brief := next.Brief(script.System, d)
-	id := s.beginGuess(d, brief)
+	id := s.start(d, brief)
 	root, self := ctx.ActorSystem().Root, ctx.Self()
-	s.cancel = askModel(ctx, c.cfg.AgentRuntime, ModelRequest{Script: &script, Brief: brief, Step: d}, 0, func(part any) { root.Send(self, speculativeResult{id, part}) })
+	s.cancel = startModelRequest(ctx, c.cfg.AgentRuntime, ModelRequest{Script: &script, Brief: brief, Step: d}, 0, func(part any) { root.Send(self, speculativeResult{id, part}) })
 }
 
-// speculativeResult takes a part of the answer to a speculative request.
+// speculativeResult handles a part of a speculative response.
 func (c *Conversation) speculativeResult(ctx actor.Context, m speculativeResult) {
 	if part := c.speculation.add(m); part != nil {
 		ctx.Send(ctx.Self(), part)
 	}
 }
 
-// useSpeculation makes the speculative answer the one to a request that asks the same. The caller did not wait for what came
-// before the turn was over.
+// useSpeculation uses the speculative response for an equal request. The latency counts from the end of the turn.
 func (c *Conversation) useSpeculation(ctx actor.Context, d *pathway.Think, brief string) bool {
 	parts, ok := c.speculation.use(d, brief)
 	if !ok {
@@ -178,7 +177,7 @@ func (c *Conversation) useSpeculation(ctx actor.Context, d *pathway.Think, brief
 	return true
 }
 
-// endSpeculation ends the speculative requests of a turn, and notes whether an answer was used.
+// endSpeculation ends the speculative requests of a turn and records whether a response was used.
 func (c *Conversation) endSpeculation() {
 	if made, used := c.speculation.end(); made {
 		c.latency.setSpeculative(used)

@@ -3,26 +3,28 @@ package conversation
 import "github.com/asynkron/protoactor-go/actor"
 
 type (
-	// Suspend suspends the conversation until EndSuspension or Finish: another process is about to go on with it. Suspended answers.
+	// Suspend suspends the conversation until EndSuspension or FinishConversation, before another process resumes
+	// it. The reply is ConversationSuspended.
 	Suspend struct{}
-	// EndSuspension resumes it with the messages that came since Suspend.
+	// EndSuspension continues the conversation with the messages that arrived since Suspend.
 	EndSuspension struct{}
-	// Suspended answers Suspend. Saved is the state, which stays until EndSuspension; nil: no other process could go on.
+	// ConversationSuspended is the reply to Suspend. Saved is valid until EndSuspension; nil: no other process
+	// could resume.
 	ConversationSuspended struct{ Saved *SavedState }
 )
 
-// Control: all of these are bound by the call.
+// Control: the call bounds the number of these messages.
 func (Suspend) Control()               {}
 func (EndSuspension) Control()         {}
 func (ConversationSuspended) Control() {}
 
-// suspension keeps the messages that come while the conversation is suspended.
+// suspension keeps the messages that arrive while the conversation is suspended.
 type suspension struct {
 	on      bool
 	waiting []any
 }
 
-// resume handles the messages that came meanwhile, in order.
+// resume handles the kept messages in order.
 func (s *suspension) resume(ctx actor.Context) {
 	waiting := s.waiting
 	s.on, s.waiting = false, nil
@@ -31,14 +33,15 @@ func (s *suspension) resume(ctx actor.Context) {
 	}
 }
 
-// isSuspended says whether a message is done with: it waits for EndSuspension, or is Suspend or EndSuspension itself.
+// isSuspended reports whether a message is already handled: it waits for EndSuspension, or is Suspend or
+// EndSuspension itself.
 func (c *Conversation) isSuspended(ctx actor.Context) bool {
 	s := &c.suspension
 	switch m := ctx.Message().(type) {
 	case Suspend:
 		s.on = true
 		saved := (*SavedState)(nil)
-		if !c.finished && c.isPortable() {
+		if !c.finished && c.canResumeElsewhere() {
 			saved = c.save()
 		}
 		ctx.Send(ctx.Parent(), ConversationSuspended{saved})

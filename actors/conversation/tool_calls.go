@@ -14,35 +14,35 @@ import (
 )
 
 const (
-	toolLimit = 70 * time.Second
-	maxShown  = 4 << 10 // bytes of arguments and of a result, in an event
+	toolTimeout   = 70 * time.Second
+	maxShownBytes = 4 << 10 // bytes of arguments and of a result in an event
 )
 
-// toolCall is a tool to call for an agent.
+// toolCall is one tool call of an agent.
 type toolCall struct {
 	act    pathway.Act
-	script domain.Script // of the agent that calls it
+	script domain.Script // of the calling agent
 }
 
-// toolDone is the result of a tool.
+// toolDone is the result of a tool call.
 type toolDone struct {
 	act    pathway.Act
 	result ToolResult
 	took   time.Duration
 }
 
-// Control: bound by the call.
+// Control: the call bounds the number of these messages.
 func (toolDone) Control() {}
 
-// callTool calls a tool beside the actor. If another process may go on with the conversation, the call waits until it is stored
-// that it begins.
+// callTool calls a tool in a task. If another process may resume the conversation, the call waits until its start
+// is stored.
 func (c *Conversation) callTool(ctx actor.Context, d pathway.Act) {
 	switch {
 	case d.Type == domain.NodeAgent:
 		c.loadAgent(ctx, d)
 		return
 	case c.cfg.AgentRuntime == nil:
-		ctx.Send(ctx.Self(), toolDone{act: d, result: ToolResult{Text: "nothing here can do that"}})
+		ctx.Send(ctx.Self(), toolDone{act: d, result: ToolResult{Text: "no tools are available"}})
 		return
 	case c.cfg.Checkpoints:
 		c.checkpoint.deferTool(ctx, toolCall{d, c.cfg.Script})
@@ -54,25 +54,25 @@ func (c *Conversation) callTool(ctx actor.Context, d pathway.Act) {
 	}
 }
 
-// runTool calls a tool beside the actor; toolDone follows.
+// runTool calls a tool in a task. The message toolDone follows.
 func runTool(ctx actor.Context, mind AgentRuntime, t toolCall) {
-	mailbox.RunTask(ctx, toolLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, toolTimeout, func(bound context.Context) any {
 		at := time.Now()
-		return toolDone{act: t.act, result: resultOrFailure(func() ToolResult { return mind.CallTool(bound, &t.script, t.act) }), took: time.Since(at)}
+		return toolDone{act: t.act, result: recoverResult(func() ToolResult { return mind.CallTool(bound, &t.script, t.act) }), took: time.Since(at)}
 	})
 }
 
-// resultOrFailure makes a result of a panic.
-func resultOrFailure(f func() ToolResult) (r ToolResult) {
+// recoverResult turns a panic into a failed result.
+func recoverResult(f func() ToolResult) (r ToolResult) {
 	defer func() {
 		if v := recover(); v != nil {
-			r = ToolResult{Text: "it failed"}
+			r = ToolResult{Text: "the tool failed"}
 		}
 	}()
 	return f()
 }
 
-// toolDone reports the result of a tool and hands it to the pathway, once the agent has the caller.
+// toolDone reports the result of a tool and passes it to the pathway when the agent is not paused.
 func (c *Conversation) toolDone(ctx actor.Context, m toolDone) {
 	if c.finished {
 		return
@@ -87,26 +87,26 @@ func (c *Conversation) toolDone(ctx actor.Context, m toolDone) {
 	}
 	event := ActionPerformed{Action: name, Arguments: shownArguments(d, c.cfg.Redact), Result: shownResult(m.result, c.cfg.Redact), Duration: m.took}
 	if name == domain.ToolAppointment && m.result.OK {
-		_ = json.Unmarshal([]byte(m.result.Text), &event.Appointment) // or it is none
+		_ = json.Unmarshal([]byte(m.result.Text), &event.Appointment) // another kind of result leaves it empty
 	}
 	ctx.Send(ctx.Parent(), event)
 	if !m.result.OK {
-		text := clip(c.cfg.Redact.Text(m.result.Text), 200)
+		text := truncate(c.cfg.Redact.Text(m.result.Text), 200)
 		ctx.Send(ctx.Parent(), Fault{Stage: "tool", Code: "action_failed", Message: fmt.Sprintf("%s at node %s: %s", name, d.Node, text), Recovered: true})
 	}
 	in := pathway.Acted{Round: d.Round, ID: d.ID, OK: m.result.OK, Result: m.result.Text}
-	if c.absence.on {
-		c.absence.deferred = append(c.absence.deferred, in)
+	if c.agentPause.active {
+		c.agentPause.deferred = append(c.agentPause.deferred, in)
 		return
 	}
 	c.advance(ctx, in)
 }
 
-// shownArguments are the arguments of a tool as an event shows them: redacted before they are cut, so that no part of a
-// secret is left.
+// shownArguments returns the arguments of a tool as an event shows them. They are redacted before they are cut, so
+// that no part of a secret remains.
 func shownArguments(d pathway.Act, redact *domain.Redactor) json.RawMessage {
 	switch {
-	case len(d.Given) > 0 && len(d.Given) <= maxShown && json.Valid(d.Given):
+	case len(d.Given) > 0 && len(d.Given) <= maxShownBytes && json.Valid(d.Given):
 		return redact.JSON(d.Given)
 	case len(d.Given) > 0:
 		return json.RawMessage(`{"too_long":true}`)
@@ -117,38 +117,38 @@ func shownArguments(d pathway.Act, redact *domain.Redactor) json.RawMessage {
 	}
 	all := make(map[string]string, len(arguments)+2)
 	for name, value := range arguments {
-		all[name] = clip(redact.Text(value), maxShown/4)
+		all[name] = truncate(redact.Text(value), maxShownBytes/4)
 	}
 	if text != "" {
-		all["body"] = clip(redact.Text(text), maxShown/4)
+		all["body"] = truncate(redact.Text(text), maxShownBytes/4)
 	}
 	if d.Type == domain.NodeAppointment {
 		all["action"] = d.Target
 	}
-	b, _ := json.Marshal(all) // texts: cannot fail
+	b, _ := json.Marshal(all) // a map of strings cannot fail
 	return b
 }
 
-// shownResult is a result as an event shows it: an object, redacted.
+// shownResult returns a result as a redacted JSON object for an event.
 func shownResult(r ToolResult, redact *domain.Redactor) json.RawMessage {
 	text := redact.Text(r.Text)
 	if json.Valid([]byte(r.Text)) {
 		text = string(redact.JSON(json.RawMessage(r.Text)))
 	}
 	var object map[string]json.RawMessage
-	if len(text) <= maxShown && json.Unmarshal([]byte(text), &object) == nil && object != nil && r.OK {
+	if len(text) <= maxShownBytes && json.Unmarshal([]byte(text), &object) == nil && object != nil && r.OK {
 		return json.RawMessage(text)
 	}
 	name := "text"
 	if !r.OK {
 		name = "error"
 	}
-	b, _ := json.Marshal(map[string]string{name: clip(text, maxShown)}) // texts: cannot fail
+	b, _ := json.Marshal(map[string]string{name: truncate(text, maxShownBytes)}) // a map of strings cannot fail
 	return b
 }
 
-// clip cuts a text to at most so many bytes.
-func clip(s string, most int) string {
+// truncate cuts a text to at most so many bytes.
+func truncate(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

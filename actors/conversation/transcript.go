@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// Speakers of a transcript.
+// Speakers in a transcript.
 const (
 	agent  = "agent"
 	caller = "caller"
@@ -23,30 +23,30 @@ const (
 // Texts of segments without words.
 const (
 	hidden      = "[hidden]"
-	onTheLine   = "[on the line]" // speech whose words are not written down
+	onTheLine   = "[on the line]" // speech that is not transcribed
 	pressedOpen = "[pressed "     // keys and "]" follow
 	moreKeys    = pressedOpen + "…]"
 )
 
-// transcript is what was said and pressed so far. Times are positions on the media clock.
+// transcript is everything said and pressed so far. Times are positions on the media clock.
 type transcript struct {
 	position  func() time.Duration // of the media clock
-	redact    *domain.Redactor     // nil: nothing is redacted
+	redact    *domain.Redactor     // nil: no redaction
 	segments  []domain.Segment
 	published []domain.Segment // as the watcher has seen them
 	human     int              // index of the segment in which a human speaks with the caller, or -1
-	closed    bool             // the call has ended: no key follows
+	closed    bool             // the call has ended: no more keys
 	keys      keySequence
 }
 
-// keySequence is a row of keys that redaction patterns look at as one input.
+// keySequence is a sequence of keys to which redaction patterns apply as one input.
 type keySequence struct {
 	round    int
-	cancel   func() // stops the wait for the next key; nil: none is awaited
-	complete int    // segments to which no key will be added
+	cancel   func() // stops the wait for the next key; nil: none
+	complete int    // number of segments that get no more keys
 }
 
-// keysComplete ends the wait for another key of a row.
+// keysComplete ends the wait for another key of a sequence.
 type keysComplete struct{ round, segments int }
 
 func (keysComplete) Control() {}
@@ -64,7 +64,7 @@ func (t *transcript) add(speaker, text string) int {
 	return len(t.segments) - 1
 }
 
-// addWords appends words of the caller, said from began to ended. Secret words are hidden.
+// addWords appends the caller's words, spoken from began to ended. Secret words are hidden.
 func (t *transcript) addWords(h speech.RecognitionResult, began, ended time.Duration, secret bool) {
 	s := domain.Segment{
 		Index: len(t.segments), Speaker: caller, Text: h.Text, Confidence: h.Confidence,
@@ -79,13 +79,13 @@ func (t *transcript) addWords(h speech.RecognitionResult, began, ended time.Dura
 	t.segments = append(t.segments, s)
 }
 
-// addKey writes down a key that the caller or a human pressed. Keys in a row are one segment; secret ones leave neither
-// themselves nor their number.
+// addKey records a key of the caller or a human. Consecutive keys form one segment. Secret keys are recorded
+// without their number.
 func (t *transcript) addKey(speaker string, key byte, secret bool) {
 	now := t.position().Milliseconds()
 	if n := len(t.segments); n > 0 {
 		last := &t.segments[n-1]
-		near := last.Speaker == speaker && n > t.keys.complete && now-last.EndMs < mergeKeys.Milliseconds()
+		near := last.Speaker == speaker && n > t.keys.complete && now-last.EndMs < keyMergeWindow.Milliseconds()
 		switch {
 		case near && secret && last.Text == hidden:
 			last.EndMs = now
@@ -103,7 +103,7 @@ func (t *transcript) addKey(speaker string, key byte, secret bool) {
 	t.add(speaker, pressedOpen+string(key)+"]")
 }
 
-// lastKeys returns the keys of the last segment if the caller pressed it.
+// lastKeys returns the keys of the last segment if the caller pressed them.
 func (t *transcript) lastKeys() (keys string, ok bool) {
 	n := len(t.segments)
 	if n == 0 || t.segments[n-1].Speaker != caller {
@@ -113,7 +113,7 @@ func (t *transcript) lastKeys() (keys string, ok bool) {
 	return strings.TrimSuffix(keys, "]"), ok
 }
 
-// setHuman writes down from when to when a human spoke with the caller.
+// setHuman records from when to when a human spoke with the caller.
 func (t *transcript) setHuman(present bool) {
 	switch {
 	case present && t.human < 0:
@@ -124,12 +124,12 @@ func (t *transcript) setHuman(present bool) {
 	}
 }
 
-// hasAgentSpoken says whether the agent has said anything so far.
+// hasAgentSpoken reports whether the agent has spoken.
 func (t *transcript) hasAgentSpoken() bool {
 	return slices.ContainsFunc(t.segments, func(s domain.Segment) bool { return s.Speaker == agent })
 }
 
-// lastAgentText is what the agent said last; "": nothing, or it holds something hidden.
+// lastAgentText returns what the agent said last; "": nothing, or it contains hidden text.
 func (t *transcript) lastAgentText() string {
 	for i := len(t.segments) - 1; i >= 0; i-- {
 		if s := &t.segments[i]; s.Speaker == agent {
@@ -142,7 +142,7 @@ func (t *transcript) lastAgentText() string {
 	return ""
 }
 
-// restore begins with the segments of another process. lastInterrupted: the last one was being said.
+// restore starts with the segments of another process. lastInterrupted: the last segment was being spoken.
 func (t *transcript) restore(segments []domain.Segment, lastInterrupted bool) {
 	t.segments = segments
 	if n := len(segments); lastInterrupted && n > 0 {
@@ -151,8 +151,8 @@ func (t *transcript) restore(segments []domain.Segment, lastInterrupted bool) {
 	t.keys.complete = len(segments)
 }
 
-// publish hands the watcher, redacted, each segment that is new or has changed since the last call. A prompt may end behind
-// the key that ended it. A row of keys that a pattern may match is published once it is complete.
+// publish passes new and changed segments to the watcher, redacted. A prompt may end after the key that interrupted
+// it. Keys that a pattern may match are published when the sequence is complete.
 func (t *transcript) publish(w TranscriptWatcher) {
 	for i, s := range t.segments {
 		incomplete := t.awaitsKeys(i)
@@ -170,17 +170,17 @@ func (t *transcript) publish(w TranscriptWatcher) {
 	}
 }
 
-// awaitsKeys says whether keys may be added to a segment, and a redaction pattern could match all of them together.
+// awaitsKeys reports whether keys may still be added to a segment that redaction applies to.
 func (t *transcript) awaitsKeys(i int) bool {
 	return t.redact != nil && !t.closed && i == len(t.segments)-1 && i >= t.keys.complete && strings.HasPrefix(t.segments[i].Text, pressedOpen)
 }
 
-// waitForKeys waits for the next key of a row where redaction needs all of them.
+// waitForKeys starts the wait for the next key of a sequence if redaction needs all keys.
 func (t *transcript) waitForKeys(ctx actor.Context) {
 	t.stopWaitingForKeys()
 	if n := len(t.segments); t.awaitsKeys(n - 1) {
 		t.keys.round++
-		t.keys.cancel = mailbox.SendAfter(ctx, mergeKeys, keysComplete{t.keys.round, n})
+		t.keys.cancel = mailbox.SendAfter(ctx, keyMergeWindow, keysComplete{t.keys.round, n})
 	}
 }
 

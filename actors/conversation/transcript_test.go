@@ -36,7 +36,7 @@ func TestTranscriptMergesKeysOfOneSpeakerThatAreClose(t *testing.T) {
 		want []string
 	}{
 		"close":            {[]press{{0, caller, '1', false}, {2999 * time.Millisecond, caller, '2', false}}, []string{"[pressed 12]"}},
-		"apart":            {[]press{{0, caller, '1', false}, {mergeKeys, caller, '2', false}}, []string{"[pressed 1]", "[pressed 2]"}},
+		"apart":            {[]press{{0, caller, '1', false}, {keyMergeWindow, caller, '2', false}}, []string{"[pressed 1]", "[pressed 2]"}},
 		"of two speakers":  {[]press{{0, caller, '1', false}, {0, human, '2', false}}, []string{"[pressed 1]", "[pressed 2]"}},
 		"secret":           {[]press{{0, caller, '1', true}, {time.Second, caller, '2', true}}, []string{hidden}},
 		"secret after not": {[]press{{0, caller, '1', false}, {0, caller, '2', true}}, []string{"[pressed 1]", hidden}},

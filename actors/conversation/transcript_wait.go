@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	pendingSilence = time.Second // after words that were cut off: the engine finds their end by it
-	silentByte     = 0xFF        // of µ-law
+	pendingSilence = time.Second // silence sent after interrupted speech, so that the engine detects its end
+	silentByte     = 0xFF        // µ-law silence
 )
 
-// transcriptWait is a realtime engine that has the caller no more and has not transcribed the caller's last words yet. They
-// are awaited, for they may be an opt-out.
+// transcriptWait waits for a realtime engine to transcribe the caller's last words after the session has ended. The
+// words may be an opt-out.
 type transcriptWait struct {
-	round       int // of the session; 0: nothing is pending
+	round       int // of the session; 0: no wait
 	opening     *realtimeOpening
-	item        string // the engine's id of the words
-	segment     int    // of the transcript
+	item        string // the engine's ID of the words
+	segment     int    // in the transcript
 	cancelTimer func()
 }
 
@@ -30,36 +30,36 @@ type pendingTimeout struct{ round int }
 
 func (pendingTimeout) Control() {}
 
-// is says whether words of a session are pending.
-func (p *transcriptWait) is(round int) bool { return p.round != 0 && p.round == round }
+// isFor reports whether the wait is for words of a session.
+func (p *transcriptWait) isFor(round int) bool { return p.round != 0 && p.round == round }
 
-// leave ends the wait and closes the session.
-func (p *transcriptWait) leave() {
+// stop ends the wait and closes the session.
+func (p *transcriptWait) stop() {
 	if left := *p; left.round != 0 {
 		*p = transcriptWait{}
 		left.cancelTimer()
-		left.opening.leave()
+		left.opening.close()
 	}
 }
 
-// awaitRealtimeWords closes the session that had the caller, once the caller's last words are there if these matter.
+// awaitRealtimeWords closes the session, after a wait for the caller's last words if they may be an opt-out.
 func (c *Conversation) awaitRealtimeWords(ctx actor.Context) {
 	r := &c.realtime
-	item, segment, ok := r.owesWords(&c.transcript)
+	item, segment, ok := r.awaitsWords(&c.transcript)
 	if !ok || c.optedOut || len(dnc.Sayable(c.cfg.OptOutKeywords)) == 0 {
-		r.opening.leave()
+		r.opening.close()
 		return
 	}
 	if r.callerSpeaks {
-		r.talk.Write(bytes.Repeat([]byte{silentByte}, int(pendingSilence/time.Second)*8000))
+		r.connection.Write(bytes.Repeat([]byte{silentByte}, int(pendingSilence/time.Second)*8000))
 	}
-	c.pending.leave()
+	c.pending.stop()
 	c.pending = transcriptWait{
-		round: r.round, opening: r.opening, item: item, segment: segment, cancelTimer: mailbox.SendAfter(ctx, lastLimit, pendingTimeout{r.round}),
+		round: r.round, opening: r.opening, item: item, segment: segment, cancelTimer: mailbox.SendAfter(ctx, maxLastWordsWait, pendingTimeout{r.round}),
 	}
 }
 
-// pendingEvent takes the words that were pending.
+// pendingEvent handles the words that were awaited.
 func (c *Conversation) pendingEvent(ctx actor.Context, e speech.RealtimeEvent) {
 	if e.Kind != speech.RealtimeCallerTranscript || e.Item != c.pending.item {
 		return
@@ -74,13 +74,13 @@ func (c *Conversation) pendingEvent(ctx actor.Context, e speech.RealtimeEvent) {
 	c.endPending(ctx)
 }
 
-// endPending waits no longer for words of a session.
+// endPending ends the wait for words of a session.
 func (c *Conversation) endPending(ctx actor.Context) {
-	c.pending.leave()
+	c.pending.stop()
 	if c.finished && !c.awaitsLastWords() {
 		c.sendFinished(ctx)
 	}
 }
 
-// awaitsLastWords says whether the last words are not known yet.
+// awaitsLastWords reports whether the last words are still being recognized.
 func (c *Conversation) awaitsLastWords() bool { return c.listening.turn.open || c.pending.round != 0 }

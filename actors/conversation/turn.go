@@ -14,24 +14,24 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// Times of a turn of the caller. SpeechBegan comes 200 ms after the first sound, SpeechEnded after 500 ms of silence.
+// Times of a caller's turn. SpeechBegan arrives 200 ms after the first sound, SpeechEnded after 500 ms of silence.
 const (
-	noticed   = 200 * time.Millisecond
-	hangover  = 500 * time.Millisecond
-	before    = 300 * time.Millisecond // soft first sounds that were not detected as speech
-	insists   = 500 * time.Millisecond // speech of this length over a prompt interrupts it
-	someWords = 2                      // so do as many words. Default of TurnTaking.InterruptionWords.
-	cough     = 400 * time.Millisecond // shorter sounds without words are no answer
-	turnLimit = 15 * time.Second       // of a turn, pauses included
-	lateLimit = 8 * time.Second        // for a recognizer's result
+	speechOnset              = 200 * time.Millisecond
+	hangover                 = 500 * time.Millisecond
+	preRoll                  = 300 * time.Millisecond // soft sounds before the detected start of speech
+	interruptAfter           = 500 * time.Millisecond // speech of this length interrupts a prompt
+	defaultInterruptionWords = 2                      // as does this number of words; default of TurnTaking.InterruptionWords
+	minSpeech                = 400 * time.Millisecond // shorter speech without words is no answer
+	maxTurn                  = 15 * time.Second       // pauses included
+	maxResultWait            = 8 * time.Second        // for the recognizer's result
 )
 
-// unheardMost is after how many failed turns in a row an agent counts as unable to hear.
-const unheardMost = 2
+// maxFailedTurns is the number of failed turns in a row after which the agent counts as unable to hear.
+const maxFailedTurns = 2
 
-var errLate = errors.New("conversation: the recognizer did not answer in time")
+var errRecognizerTimeout = errors.New("conversation: the recognizer did not respond in time")
 
-// turnTaking returns the agent's settings.
+// turnTaking returns the agent's settings of turn taking.
 func (c *Conversation) turnTaking() domain.TurnTaking {
 	if t := c.cfg.Script.Turns; t != nil {
 		return *t
@@ -39,15 +39,15 @@ func (c *Conversation) turnTaking() domain.TurnTaking {
 	return domain.TurnTaking{}
 }
 
-// beginTurn opens a turn: the caller has begun to speak.
+// beginTurn opens a turn when the caller begins to speak.
 func (c *Conversation) beginTurn(ctx actor.Context) {
 	l := &c.listening
-	if !l.hasRecognizer() || c.realtime.open && !c.realtime.talk.AudioOnly || c.finished || c.absence.on || !c.answer.pathwayBegun || c.state.Over() || !c.understandsLanguage() {
+	if !l.hasRecognizer() || c.realtime.open && !c.realtime.connection.AudioOnly || c.finished || c.agentPause.active || !c.answer.pathwayBegun || c.state.Over() || !c.understandsLanguage() {
 		return
 	}
 	if l.turn.open {
 		if l.continueTurn(ctx) {
-			c.speculation.cancelGuess()
+			c.speculation.cancelUnused()
 		}
 		return
 	}
@@ -68,7 +68,7 @@ func (c *Conversation) beginTurn(ctx actor.Context) {
 	}
 }
 
-// recognition is what the recognizer has to expect.
+// recognition returns the options of the recognizer.
 func (c *Conversation) recognition(phrases []string) speech.RecognitionRequest {
 	w := speech.RecognitionRequest{Language: c.cfg.Script.Hearing(), Phrases: phrases}
 	if s := c.cfg.Script.STT; s != nil {
@@ -77,11 +77,11 @@ func (c *Conversation) recognition(phrases []string) speech.RecognitionRequest {
 	return w
 }
 
-// speechEnded ends the turn, at once or after the silence that the agent waits for.
+// speechEnded ends the turn, at once or after the agent's end-of-turn silence.
 func (c *Conversation) speechEnded(ctx actor.Context) {
 	l := &c.listening
-	l.turn.resumed = false
-	if !l.turn.open || l.turn.over {
+	l.turn.speaksAgain = false
+	if !l.turn.open || l.turn.recognizing {
 		return
 	}
 	l.turn.ended = c.cfg.Player.Mark() - hangover
@@ -93,20 +93,20 @@ func (c *Conversation) speechEnded(ctx actor.Context) {
 	l.endTurn(ctx)
 }
 
-// turnTimeout ends a turn that has lasted long enough, or one whose result is late.
+// turnTimeout ends a turn that has lasted too long, or one whose result is late.
 func (c *Conversation) turnTimeout(ctx actor.Context, m turnTimeout) {
 	t := &c.listening.turn
 	switch {
-	case m.id != t.id || !t.open || m.late != t.over:
+	case m.id != t.id || !t.open || m.late != t.recognizing:
 	case m.late:
 		t.stream.Close()
-		c.turnRecognized(ctx, turnRecognized{m.id, speech.RecognitionResult{Final: true, Err: errLate}})
+		c.turnRecognized(ctx, turnRecognized{m.id, speech.RecognitionResult{Final: true, Err: errRecognizerTimeout}})
 	default:
 		c.listening.endTurn(ctx)
 	}
 }
 
-// dropTurn forgets what is being said: a key came, or somebody else has the caller.
+// dropTurn drops the current turn, after a key or when the agent is paused.
 func (c *Conversation) dropTurn() {
 	if c.listening.turn.open {
 		c.speculation.drop()
@@ -114,23 +114,24 @@ func (c *Conversation) dropTurn() {
 	}
 }
 
-// mayOptOut says whether a turn is under way in which an opt-out keyword counts.
-func (c *Conversation) mayOptOut() bool {
+// isOptOutTurn reports whether a turn is open in which an opt-out keyword counts.
+func (c *Conversation) isOptOutTurn() bool {
 	t := &c.listening.turn
 	return t.open && !c.optedOut && len(dnc.Sayable(c.cfg.OptOutKeywords)) > 0 && (t.duringRealtime || !c.state.Secret())
 }
 
-// leaveTurnToKeywords lets a turn go on while a realtime engine takes the caller over: only an opt-out keyword counts in it.
-func (c *Conversation) leaveTurnToKeywords(ctx actor.Context) {
-	if !c.mayOptOut() {
+// keepTurnForKeywords continues a turn while a realtime engine takes over the caller. Only an opt-out keyword
+// counts in it.
+func (c *Conversation) keepTurnForKeywords(ctx actor.Context) {
+	if !c.isOptOutTurn() {
 		c.dropTurn()
 		return
 	}
 	c.speculation.drop()
-	c.listening.moveTurnBehindRealtime(ctx)
+	c.listening.moveTurnBesideRealtime(ctx)
 }
 
-// turnRecognized acts on the words of a turn.
+// turnRecognized handles the words of a turn.
 func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 	t, ok := c.listening.closeTurn(m.id)
 	if !ok {
@@ -148,31 +149,31 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 		c.reportEngineFailure(ctx, engineFailed{"stt", f})
 	}
 	if h.Err != nil {
-		c.cfg.Log.Error("what was said could not be understood", slog.Any("error", h.Err))
-		ctx.Send(ctx.Parent(), Fault{Stage: "stt", Code: "recognition_failed", Message: "what the caller said could not be understood", Recovered: true})
-		if c.listening.unheard++; c.listening.unheard >= unheardMost && !t.keywordOnly && !c.absence.on && !c.unable && c.state.NeedsWords() {
+		c.cfg.Log.Error("speech recognition failed", slog.Any("error", h.Err))
+		ctx.Send(ctx.Parent(), Fault{Stage: "stt", Code: "recognition_failed", Message: "the caller's speech could not be recognized", Recovered: true})
+		if c.listening.failedTurns++; c.listening.failedTurns >= maxFailedTurns && !t.keywordOnly && !c.agentPause.active && !c.agentUnable && c.state.NeedsWords() {
 			c.endUnable(ctx)
 			return
 		}
 	} else {
-		c.listening.unheard = 0
+		c.listening.failedTurns = 0
 	}
 	c.recordWords(ctx, t, &h)
-	if !t.keywordOnly && !c.absence.on && c.isAnswer(h, t.ended-t.began) && !c.state.Over() {
+	if !t.keywordOnly && !c.agentPause.active && c.isAnswer(h, t.ended-t.began) && !c.state.Over() {
 		if h.Text == "" {
 			c.transcript.addWords(h, t.began, t.ended, c.isSecretTurn(t))
 		}
-		c.latency.beginByWords(t.ended, c.cfg.Player.Mark(), t.overAt)
+		c.latency.beginByWords(t.ended, c.cfg.Player.Mark(), t.endNoticedAt)
 		c.advance(ctx, pathway.Spoken{Text: h.Text, Confidence: h.Confidence})
 	}
 	c.endSpeculation()
 	c.continueAfterTurn(ctx)
-	if t.resumed {
+	if t.speaksAgain {
 		c.beginTurn(ctx)
 	}
 }
 
-// recordWords leaves in h the words that count, writes them down and looks for a keyword in them.
+// recordWords reduces h to the words that count, records them and looks for keywords.
 func (c *Conversation) recordWords(ctx actor.Context, t turn, h *speech.RecognitionResult) {
 	h.Text = t.relevantWords(*h, c.cfg.OptOutKeywords)
 	if h.Text == "" {
@@ -189,12 +190,12 @@ func (c *Conversation) recordWords(ctx actor.Context, t turn, h *speech.Recognit
 	}
 }
 
-// isSecretTurn says whether the words of a turn must not be kept.
+// isSecretTurn reports whether the words of a turn must not be stored.
 func (c *Conversation) isSecretTurn(t turn) bool {
-	return c.state.Secret() && !t.duringRealtime // that was said before
+	return c.state.Secret() && !t.duringRealtime // the turn was spoken before the secret input
 }
 
-// isAnswer says whether words answer the agent, or interrupt it. An acknowledgement does not, nor does noise.
+// isAnswer reports whether words answer or interrupt the agent. Acknowledgements and noise do not.
 func (c *Conversation) isAnswer(h speech.RecognitionResult, lasted time.Duration) bool {
 	switch {
 	case c.state.Understands(h.Text):
@@ -204,16 +205,16 @@ func (c *Conversation) isAnswer(h speech.RecognitionResult, lasted time.Duration
 	case c.playback.isPlaying() || c.playback.busy:
 		wanted := c.turnTaking().InterruptionWords
 		if wanted <= 0 {
-			wanted = someWords
+			wanted = defaultInterruptionWords
 		}
-		return h.Text != "" && !pathway.Acknowledges(h.Text) && (lasted >= insists || len(strings.Fields(h.Text)) >= wanted)
+		return h.Text != "" && !pathway.Acknowledges(h.Text) && (lasted >= interruptAfter || len(strings.Fields(h.Text)) >= wanted)
 	case h.Text == "":
-		return lasted >= cough
+		return lasted >= minSpeech
 	}
 	return true
 }
 
-// continueAfterTurn goes on where a turn has changed nothing: with the prompt that was paused, or with the wait for input.
+// continueAfterTurn continues a paused prompt or the wait for input after a turn without effect.
 func (c *Conversation) continueAfterTurn(ctx actor.Context) {
 	if c.listening.turn.open {
 		return
@@ -221,7 +222,7 @@ func (c *Conversation) continueAfterTurn(ctx actor.Context) {
 	switch p := &c.playback; {
 	case p.paused && p.isPlaying():
 		p.resume()
-	case !c.input.isRunning() && c.input.limit > 0 && p.isIdle() && !c.absence.on && !c.finished && !c.state.Over():
+	case !c.input.isRunning() && c.input.limit > 0 && p.isIdle() && !c.agentPause.active && !c.finished && !c.state.Over():
 		c.input.start(ctx, c.input.limit)
 	}
 }

@@ -6,19 +6,19 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// turnsMost bounds the turns whose latencies are kept.
-const turnsMost = 200
+// maxTurnLatencies is the maximum number of turns whose latencies are stored.
+const maxTurnLatencies = 200
 
-// latencyMeter measures how long the agent takes to answer: the turn that is being answered, and those before.
+// latencyMeter measures how long the agent takes to answer, for the current turn and the turns before.
 type latencyMeter struct {
-	open         bool // the caller has said something, and the agent has not answered yet
+	open         bool // the caller has spoken and the agent has not answered yet
 	current      domain.TurnLatency
 	recognizedAt time.Time
 	turns        []domain.TurnLatency
 }
 
-// beginByWords begins with words that were recognized just now. ended is when the last of them was said and position is now, both on
-// the media clock; overAt is when the end of the turn was noticed.
+// beginByWords begins with recognized words. ended (end of speech) and position (now) are on the media clock.
+// overAt is when the end of the turn was detected.
 func (l *latencyMeter) beginByWords(ended, position time.Duration, overAt time.Time) {
 	now := time.Now()
 	stt := now.Sub(overAt)
@@ -33,14 +33,14 @@ func (l *latencyMeter) beginByKey(position time.Duration) {
 	l.open, l.recognizedAt, l.current = true, time.Now(), domain.TurnLatency{Input: domain.InputDTMF, AtMs: position.Milliseconds()}
 }
 
-// setFirstToken notes how long a language model took for its first word.
+// setFirstToken records the model's time to the first token.
 func (l *latencyMeter) setFirstToken(took time.Duration) {
 	if l.open {
 		l.current.LLMFirstTokenMs = took.Milliseconds()
 	}
 }
 
-// setSpeculative notes that the model was asked before the turn was over, and whether its answer was used.
+// setSpeculative records whether a speculative response was used.
 func (l *latencyMeter) setSpeculative(hit bool) {
 	if !l.open {
 		return
@@ -51,7 +51,8 @@ func (l *latencyMeter) setSpeculative(hit bool) {
 	}
 }
 
-// end ends the turn: the agent's answer is heard. requestedAt is when its synthesis began; zero: it was not synthesized.
+// end ends the turn when the agent's answer plays. requestedAt is when its synthesis began; zero: it was not
+// synthesized.
 func (l *latencyMeter) end(now, requestedAt time.Time) {
 	if !l.open {
 		return
@@ -61,10 +62,10 @@ func (l *latencyMeter) end(now, requestedAt time.Time) {
 		l.current.TTSFirstAudioMs = now.Sub(requestedAt).Milliseconds()
 	}
 	l.current.TotalMs = l.current.EOUMs + l.current.STTMs + now.Sub(l.recognizedAt).Milliseconds()
-	if len(l.turns) < turnsMost {
+	if len(l.turns) < maxTurnLatencies {
 		l.turns = append(l.turns, l.current)
 	}
 }
 
-// discard leaves the turn out: what the agent says next is no answer.
+// discard drops the current turn, because the agent's next words are no answer.
 func (l *latencyMeter) discard() { l.open = false }

@@ -17,8 +17,8 @@ import (
 // Once it has returned, every check finds the numbers.
 func (r *Registry) AddNumbers(ctx context.Context, workspace, id string, numbers []uint64, o dnc.Origin, events ...event.Draft) (added int, err error) {
 	k := listKey{workspace, id}
-	for some := range slices.Chunk(byBucket(numbers), page) {
-		n, err := r.write(ctx, k, some, o, events)
+	for some := range slices.Chunk(byBucket(numbers), pageSize) {
+		n, err := r.addToBuckets(ctx, k, some, o, events)
 		if err != nil {
 			return added, err
 		}
@@ -49,13 +49,13 @@ func (r *Registry) CountNewNumbers(ctx context.Context, workspace, id string, nu
 }
 
 // bucketPart are the numbers of a change that belong to one bucket.
-type part struct {
+type bucketPart struct {
 	bucket  int
 	numbers []uint64
 }
 
 // byBucket groups numbers by their bucket. It sorts the slice in place.
-func byBucket(numbers []uint64) []part {
+func byBucket(numbers []uint64) []bucketPart {
 	slices.SortFunc(numbers, func(x, y uint64) int {
 		if a, b := dnc.BucketOf(x), dnc.BucketOf(y); a != b {
 			return a - b
@@ -65,21 +65,21 @@ func byBucket(numbers []uint64) []part {
 		}
 		return 1
 	})
-	var parts []part
+	var parts []bucketPart
 	for from := 0; from < len(numbers); {
 		bucket, to := dnc.BucketOf(numbers[from]), from+1
 		for to < len(numbers) && dnc.BucketOf(numbers[to]) == bucket {
 			to++
 		}
-		parts = append(parts, part{bucket, numbers[from:to:to]})
+		parts = append(parts, bucketPart{bucket, numbers[from:to:to]})
 		from = to
 	}
 	return parts
 }
 
 // addToBuckets adds numbers to a few buckets in one commit.
-func (r *Registry) write(ctx context.Context, k listKey, parts []part, o dnc.Origin, events []event.Draft) (added int, _ error) {
-	for range tries {
+func (r *Registry) addToBuckets(ctx context.Context, k listKey, parts []bucketPart, o dnc.Origin, events []event.Draft) (added int, _ error) {
+	for range maxAttempts {
 		change := commit.Change{Workspace: k.workspace, Events: events}
 		var filters []*dnc.Filter
 		var indexes []int
@@ -90,7 +90,7 @@ func (r *Registry) write(ctx context.Context, k listKey, parts []part, o dnc.Ori
 			if err != nil {
 				return 0, err
 			}
-			if told, err = heldAs(b, p.numbers, o, told); err != nil {
+			if told, err = containsAll(b, p.numbers, o, told); err != nil {
 				return 0, err
 			}
 			before := b.Edition
@@ -120,7 +120,7 @@ func (r *Registry) write(ctx context.Context, k listKey, parts []part, o dnc.Ori
 
 // containsAll reports whether a bucket already lists all numbers with this origin. If wanted is false it returns
 // false at once.
-func heldAs(b *dnc.Bucket, numbers []uint64, o dnc.Origin, wanted bool) (bool, error) {
+func containsAll(b *dnc.Bucket, numbers []uint64, o dnc.Origin, wanted bool) (bool, error) {
 	for _, n := range numbers {
 		if !wanted {
 			return false, nil
@@ -139,32 +139,32 @@ func heldAs(b *dnc.Bucket, numbers []uint64, o dnc.Origin, wanted bool) (bool, e
 func (r *Registry) apply(ctx context.Context, k listKey, change commit.Change, indexes []int, filters []*dnc.Filter) error {
 	l := r.list(k)
 	for i, index := range indexes {
-		l.keep(index, &dnc.Filter{Edition: filters[i].Edition, Unknown: true})
+		l.setFilter(index, &dnc.Filter{Edition: filters[i].Edition, Unknown: true})
 	}
 	if _, err := r.store.Apply(ctx, change); err != nil {
 		return err
 	}
 	for i, index := range indexes {
-		l.keep(index, filters[i])
+		l.setFilter(index, filters[i])
 	}
 	return nil
 }
 
 // RemoveNumber removes a number from a list. It returns false if the list does not contain the number.
 func (r *Registry) RemoveNumber(ctx context.Context, workspace, id string, n uint64) (bool, error) {
-	return r.alter(ctx, workspace, id, n, func(b *dnc.Bucket) (bool, error) { return b.Remove(n, r.hash(workspace, n)) })
+	return r.changeBucket(ctx, workspace, id, n, func(b *dnc.Bucket) (bool, error) { return b.Remove(n, r.hash(workspace, n)) })
 }
 
 // EraseNumber replaces a number on a list by its keyed hash (erasure of personal data). The number still must not
 // be called. It returns false if the list does not contain the number.
 func (r *Registry) EraseNumber(ctx context.Context, workspace, id string, n uint64) (bool, error) {
-	return r.alter(ctx, workspace, id, n, func(b *dnc.Bucket) (bool, error) { return b.Erase(n, r.hash(workspace, n)) })
+	return r.changeBucket(ctx, workspace, id, n, func(b *dnc.Bucket) (bool, error) { return b.Erase(n, r.hash(workspace, n)) })
 }
 
 // changeBucket changes the bucket of a number. change returns false if there is nothing to do.
-func (r *Registry) alter(ctx context.Context, workspace, id string, n uint64, change func(*dnc.Bucket) (bool, error)) (bool, error) {
+func (r *Registry) changeBucket(ctx context.Context, workspace, id string, n uint64, change func(*dnc.Bucket) (bool, error)) (bool, error) {
 	k := listKey{workspace, id}
-	for range tries {
+	for range maxAttempts {
 		b, version, err := r.bucket(ctx, k, dnc.BucketOf(n))
 		if err != nil {
 			return false, err
@@ -201,8 +201,8 @@ func (r *Registry) DeleteEntries(ctx context.Context, workspace, id string) erro
 		change.Deletes = nil
 		return err
 	}
-	err := r.walk(ctx, k, "", func(b *dnc.Bucket) (bool, error) {
-		if change.Deletes = append(change.Deletes, b.Key()); len(change.Deletes) < page {
+	err := r.forEachBucket(ctx, k, "", func(b *dnc.Bucket) (bool, error) {
+		if change.Deletes = append(change.Deletes, b.Key()); len(change.Deletes) < pageSize {
 			return true, nil
 		}
 		return true, flush()
@@ -214,12 +214,12 @@ func (r *Registry) DeleteEntries(ctx context.Context, workspace, id string) erro
 
 // AddPendingOptOut marks a number as listed at once, before its opt-out is stored. RemovePendingOptOut ends this.
 func (r *Registry) AddPendingOptOut(workspace, id string, n uint64) {
-	r.pending.Store(opted{listKey{workspace, id}, n}, struct{}{})
+	r.pendingOptOuts.Store(pendingOptOut{listKey{workspace, id}, n}, struct{}{})
 }
 
 // RemovePendingOptOut must be called once the opt-out of a number is stored.
 func (r *Registry) RemovePendingOptOut(workspace, id string, n uint64) {
-	r.pending.Delete(opted{listKey{workspace, id}, n})
+	r.pendingOptOuts.Delete(pendingOptOut{listKey{workspace, id}, n})
 }
 
 // bucketsAtOnce is the number of buckets that one call of ListEntries searches with a filter.
@@ -237,7 +237,7 @@ func (r *Registry) ListEntries(
 		from = (&dnc.Bucket{WorkspaceID: workspace, ListID: id, Index: bucket - 1}).Key().ID
 	}
 	looked := 0
-	err = r.walk(ctx, k, from, func(b *dnc.Bucket) (bool, error) {
+	err = r.forEachBucket(ctx, k, from, func(b *dnc.Bucket) (bool, error) {
 		if looked++; keep != nil && looked > bucketsAtOnce {
 			nextBucket, nextAfter = b.Index, 1
 			return false, nil

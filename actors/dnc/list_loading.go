@@ -32,7 +32,7 @@ func (r *Registry) LoadWorkspace(ctx context.Context, workspaceID string) {
 func (r *Registry) loadWorkspace(ctx context.Context, workspaceID string) error {
 	for after, more := "", true; more; {
 		var ids []string
-		err := r.store.Under(ctx, domain.Key{Kind: "dnc_list", Workspace: workspaceID}, after, page, func() domain.Record { return &domain.DNCList{} }, func(rec domain.Record) error {
+		err := r.store.Under(ctx, domain.Key{Kind: "dnc_list", Workspace: workspaceID}, after, pageSize, func() domain.Record { return &domain.DNCList{} }, func(rec domain.Record) error {
 			ids = append(ids, rec.Key().ID)
 			return nil
 		})
@@ -45,7 +45,7 @@ func (r *Registry) loadWorkspace(ctx context.Context, workspaceID string) error 
 			}
 			after = id
 		}
-		more = len(ids) == page
+		more = len(ids) == pageSize
 	}
 	return nil
 }

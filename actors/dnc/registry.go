@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	width = 64 // size of each of the two levels of a list's bucket table
-	tries = 64 // attempts of a change that conflicts with other changes
-	page  = 64 // buckets per read or commit
+	tableWidth  = 64 // size of each of the two levels of a list's bucket table
+	maxAttempts = 64 // attempts of a change that conflicts with other changes
+	pageSize    = 64 // buckets per read or commit
 )
 
 // Store is the part of the store that the registry uses.
@@ -35,25 +35,25 @@ type Store interface {
 // Registry holds the do-not-call lists of all workspaces. Its methods may be called concurrently. MayBeListed does
 // not block.
 type Registry struct {
-	store   Store
-	log     *slog.Logger
-	mu      sync.RWMutex
-	lists   map[listKey]*list
-	hash    func(workspace string, n uint64) string
-	pending sync.Map // pendingOptOut → struct{}: opt-outs that are not stored yet
+	store          Store
+	log            *slog.Logger
+	mu             sync.RWMutex
+	lists          map[listKey]*list
+	hash           func(workspace string, n uint64) string
+	pendingOptOuts sync.Map // pendingOptOut → struct{}: opt-outs that are not stored yet
 }
 
 type listKey struct{ workspace, list string }
 
 // pendingOptOut is a number with the default list that its opt-out goes to.
-type opted struct {
+type pendingOptOut struct {
 	listKey
 	number uint64
 }
 
 // list is the part of a do-not-call list that is in memory.
 type list struct {
-	rows     [width]atomic.Pointer[[width]atomic.Pointer[dnc.Filter]]
+	filters  [tableWidth]atomic.Pointer[[tableWidth]atomic.Pointer[dnc.Filter]]
 	complete atomic.Bool // all buckets are read: a bucket without a filter is empty
 }
 
@@ -88,25 +88,25 @@ func (r *Registry) UnloadList(workspace, id string) {
 	delete(r.lists, listKey{workspace, id})
 }
 
-func (l *list) at(index int) *atomic.Pointer[dnc.Filter] {
-	row := &l.rows[index/width]
+func (l *list) filterSlot(index int) *atomic.Pointer[dnc.Filter] {
+	row := &l.filters[index/tableWidth]
 	if row.Load() == nil {
-		row.CompareAndSwap(nil, &[width]atomic.Pointer[dnc.Filter]{})
+		row.CompareAndSwap(nil, &[tableWidth]atomic.Pointer[dnc.Filter]{})
 	}
-	return &row.Load()[index%width]
+	return &row.Load()[index%tableWidth]
 }
 
 // filter returns the filter of a bucket; nil: the bucket is empty or was not read.
 func (l *list) filter(index int) *dnc.Filter {
-	if row := l.rows[index/width].Load(); row != nil {
-		return row[index%width].Load()
+	if row := l.filters[index/tableWidth].Load(); row != nil {
+		return row[index%tableWidth].Load()
 	}
 	return nil
 }
 
 // setFilter stores the filter of a bucket unless a newer one is present.
-func (l *list) keep(index int, f *dnc.Filter) {
-	place := l.at(index)
+func (l *list) setFilter(index int, f *dnc.Filter) {
+	place := l.filterSlot(index)
 	for {
 		was := place.Load()
 		if was != nil && (was.Edition > f.Edition || was.Edition == f.Edition && f.Unknown) {
@@ -118,7 +118,7 @@ func (l *list) keep(index int, f *dnc.Filter) {
 	}
 }
 
-func (r *Registry) may(k listKey, n uint64) bool {
+func (r *Registry) mayBeOnList(k listKey, n uint64) bool {
 	l := r.list(k)
 	f := l.filter(dnc.BucketOf(n))
 	if f == nil {
@@ -133,11 +133,11 @@ type FilterSnapshot [2]*dnc.Filter
 // MayBeListed reports from memory whether a number may be on a list. False is certain. After true, FindMatch gives
 // the answer.
 func (r *Registry) MayBeListed(workspace string, s dnc.Scrub, n uint64) (may bool) {
-	if _, waits := r.pending.Load(opted{listKey{workspace, s.Default}, n}); waits {
+	if _, waits := r.pendingOptOuts.Load(pendingOptOut{listKey{workspace, s.Default}, n}); waits {
 		return true
 	}
 	for _, id := range s.Lists() {
-		if r.may(listKey{workspace, id}, n) {
+		if r.mayBeOnList(listKey{workspace, id}, n) {
 			return true
 		}
 	}
@@ -159,7 +159,7 @@ func (r *Registry) IsStillUnlisted(workspace string, s dnc.Scrub, n uint64, m Fi
 	if !may {
 		return true
 	}
-	_, waits := r.pending.Load(opted{listKey{workspace, s.Default}, n})
+	_, waits := r.pendingOptOuts.Load(pendingOptOut{listKey{workspace, s.Default}, n})
 	return !waits && now == m
 }
 
@@ -172,7 +172,7 @@ type Match struct {
 // FindMatch returns the list entry of a number; nil: the number is not listed. After an error the number must not
 // be called.
 func (r *Registry) FindMatch(ctx context.Context, workspace string, s dnc.Scrub, n uint64) (*Match, error) {
-	if _, waits := r.pending.Load(opted{listKey{workspace, s.Default}, n}); waits {
+	if _, waits := r.pendingOptOuts.Load(pendingOptOut{listKey{workspace, s.Default}, n}); waits {
 		return &Match{ListID: s.Default, Origin: dnc.Origin{Source: domain.DNCOptOut}}, nil
 	}
 	return r.FindStoredMatch(ctx, workspace, s, n)
@@ -182,7 +182,7 @@ func (r *Registry) FindMatch(ctx context.Context, workspace string, s dnc.Scrub,
 func (r *Registry) FindStoredMatch(ctx context.Context, workspace string, s dnc.Scrub, n uint64) (*Match, error) {
 	for _, id := range s.Lists() {
 		k := listKey{workspace, id}
-		if !r.may(k, n) {
+		if !r.mayBeOnList(k, n) {
 			continue
 		}
 		b, _, err := r.bucket(ctx, k, dnc.BucketOf(n))
@@ -225,17 +225,17 @@ func (r *Registry) bucket(ctx context.Context, k listKey, index int) (*dnc.Bucke
 	}
 	l := r.list(k)
 	if f := l.filter(index); f == nil && !l.complete.Load() || f != nil && f.Unknown {
-		return b, version, r.learn(l, b)
+		return b, version, r.loadFilter(l, b)
 	}
 	return b, version, nil
 }
 
-func (r *Registry) learn(l *list, b *dnc.Bucket) error {
+func (r *Registry) loadFilter(l *list, b *dnc.Bucket) error {
 	f, err := b.Filter()
 	if err != nil {
 		return err
 	}
-	l.keep(b.Index, f)
+	l.setFilter(b.Index, f)
 	return nil
 }
 
@@ -243,7 +243,7 @@ func (r *Registry) learn(l *list, b *dnc.Bucket) error {
 func (r *Registry) LoadList(ctx context.Context, workspace, id string) error {
 	k := listKey{workspace, id}
 	l := r.list(k)
-	err := r.walk(ctx, k, "", func(b *dnc.Bucket) (bool, error) { return true, r.learn(l, b) })
+	err := r.forEachBucket(ctx, k, "", func(b *dnc.Bucket) (bool, error) { return true, r.loadFilter(l, b) })
 	if err == nil {
 		l.complete.Store(true)
 	}
@@ -257,11 +257,11 @@ func (r *Registry) AddEmptyList(workspace, id string) {
 
 // forEachBucket calls visit for the stored buckets of a list, in order, after the given key. visit returns false to
 // stop.
-func (r *Registry) walk(ctx context.Context, k listKey, after string, show func(*dnc.Bucket) (more bool, err error)) error {
+func (r *Registry) forEachBucket(ctx context.Context, k listKey, after string, show func(*dnc.Bucket) (more bool, err error)) error {
 	prefix := domain.Key{Kind: "dnc_bucket", Workspace: k.workspace, ID: k.list + "/"}
 	for {
 		var got []*dnc.Bucket
-		err := r.store.Under(ctx, prefix, after, page, func() domain.Record { return &dnc.Bucket{} }, func(row domain.Record) error {
+		err := r.store.Under(ctx, prefix, after, pageSize, func() domain.Record { return &dnc.Bucket{} }, func(row domain.Record) error {
 			if b, ok := row.(*dnc.Bucket); ok {
 				got = append(got, b)
 			}
@@ -276,7 +276,7 @@ func (r *Registry) walk(ctx context.Context, k listKey, after string, show func(
 				return err
 			}
 		}
-		if len(got) < page {
+		if len(got) < pageSize {
 			return nil
 		}
 	}
@@ -287,8 +287,8 @@ func (r *Registry) CountEntries(ctx context.Context, workspace, id string) (int,
 	k := listKey{workspace, id}
 	l := r.list(k)
 	total, known := 0, l.complete.Load()
-	for i := range l.rows {
-		row := l.rows[i].Load()
+	for i := range l.filters {
+		row := l.filters[i].Load()
 		if row == nil {
 			continue
 		}
@@ -303,7 +303,7 @@ func (r *Registry) CountEntries(ctx context.Context, workspace, id string) (int,
 		return total, nil
 	}
 	total = 0
-	err := r.walk(ctx, k, "", func(b *dnc.Bucket) (bool, error) {
+	err := r.forEachBucket(ctx, k, "", func(b *dnc.Bucket) (bool, error) {
 		numbers, err := b.Numbers()
 		total += len(numbers)
 		return true, err

@@ -11,19 +11,19 @@ import (
 )
 
 // replyProcess is the sender of one request. It passes the first reply on and ignores all later ones.
-type question struct {
-	once   sync.Once
-	answer chan any
+type replyProcess struct {
+	once  sync.Once
+	reply chan any
 }
 
-func (q *question) SendUserMessage(_ *actor.PID, message any) {
+func (q *replyProcess) SendUserMessage(_ *actor.PID, message any) {
 	_, body, _ := actor.UnwrapEnvelope(message)
-	q.once.Do(func() { q.answer <- body })
+	q.once.Do(func() { q.reply <- body })
 }
 
-func (q *question) SendSystemMessage(*actor.PID, any) {}
+func (q *replyProcess) SendSystemMessage(*actor.PID, any) {}
 
-func (q *question) Stop(*actor.PID) {}
+func (q *replyProcess) Stop(*actor.PID) {}
 
 // Ask sends msg to an actor and waits for one reply of type T. An error as the reply is returned as err. Ask
 // returns the error unavailable (HTTP 503) if the mailbox is full, if the actor has stopped, or if ctx ends before
@@ -31,21 +31,21 @@ func (q *question) Stop(*actor.PID) {}
 func Ask[T any](ctx context.Context, sys *actor.ActorSystem, to *actor.PID, msg any) (T, error) {
 	var none T
 	if to == nil {
-		return none, unavailable("is not running")
+		return none, unavailableError("is not running")
 	}
-	q := &question{answer: make(chan any, 1)}
+	q := &replyProcess{reply: make(chan any, 1)}
 	pid, _ := sys.ProcessRegistry.Add(q, "ask/"+sys.ProcessRegistry.NextId())
 	defer sys.ProcessRegistry.Remove(pid)
 	sys.Root.RequestWithCustomSender(to, msg, pid)
 	select {
-	case a := <-q.answer:
-		return answerOf[T](a)
+	case a := <-q.reply:
+		return replyAs[T](a)
 	case <-ctx.Done():
-		return none, unavailable("did not answer in time")
+		return none, unavailableError("did not answer in time")
 	}
 }
 
-func answerOf[T any](a any) (T, error) {
+func replyAs[T any](a any) (T, error) {
 	var none T
 	switch v := a.(type) {
 	case T:
@@ -53,13 +53,13 @@ func answerOf[T any](a any) (T, error) {
 	case error:
 		return none, v
 	case Rejected:
-		return none, unavailable(fmt.Sprintf("has %d messages waiting", v.Depth))
+		return none, unavailableError(fmt.Sprintf("has %d messages waiting", v.Depth))
 	case *actor.DeadLetterResponse:
-		return none, unavailable("is gone")
+		return none, unavailableError("is gone")
 	}
 	return none, fmt.Errorf("mailbox: answer of type %T, wanted %T", a, none)
 }
 
-func unavailable(what string) error {
+func unavailableError(what string) error {
 	return domain.Errorf(domain.CodeUnavailable, "the part of the service that handles this %s; try again", what).With("retry_after", 1)
 }

@@ -1,4 +1,4 @@
 package mailbox
 
 // Fold is fold, which the tests hold to protoactor's registry.
-var Fold = fold
+var ShrinkRegistry = shrinkRegistry

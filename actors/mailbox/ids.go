@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-var ids = struct { //nolint:gochecknoglobals // one order of ids per process
+var idEntropy = struct { //nolint:gochecknoglobals // one order of ids per process
 	sync.Mutex
 	*ulid.MonotonicEntropy
 }{MonotonicEntropy: ulid.Monotonic(rand.Reader, 0)}
@@ -18,12 +18,12 @@ var ids = struct { //nolint:gochecknoglobals // one order of ids per process
 // NewID returns a new identifier with the given prefix and the current time. Identifiers of one process sort in the
 // order of their creation.
 func NewID(p domain.Prefix) string {
-	ids.Lock()
-	defer ids.Unlock()
-	u, err := ulid.New(ulid.Timestamp(time.Now()), ids.MonotonicEntropy)
+	idEntropy.Lock()
+	defer idEntropy.Unlock()
+	u, err := ulid.New(ulid.Timestamp(time.Now()), idEntropy.MonotonicEntropy)
 	if err != nil { // the random part of this millisecond overflowed: draw a new one
-		ids.MonotonicEntropy = ulid.Monotonic(rand.Reader, 0)
-		u = ulid.MustNew(ulid.Timestamp(time.Now()), ids.MonotonicEntropy)
+		idEntropy.MonotonicEntropy = ulid.Monotonic(rand.Reader, 0)
+		u = ulid.MustNew(ulid.Timestamp(time.Now()), idEntropy.MonotonicEntropy)
 	}
 	return string(p) + "_" + u.String()
 }

@@ -7,15 +7,19 @@ import (
 
 // warningHandler drops records of protoactor below warning level. The strategies of this package log supervision,
 // and dead letters are normal after a stop.
-type quiet struct{ slog.Handler }
+type warningHandler struct{ slog.Handler }
 
 // Enabled implements slog.Handler.
-func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
+func (q warningHandler) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelWarn && q.Handler.Enabled(ctx, l)
 }
 
 // WithAttrs implements slog.Handler.
-func (q quiet) WithAttrs(a []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(a)} }
+func (q warningHandler) WithAttrs(a []slog.Attr) slog.Handler {
+	return warningHandler{q.Handler.WithAttrs(a)}
+}
 
 // WithGroup implements slog.Handler.
-func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }
+func (q warningHandler) WithGroup(name string) slog.Handler {
+	return warningHandler{q.Handler.WithGroup(name)}
+}

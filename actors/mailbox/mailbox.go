@@ -24,34 +24,34 @@ type Rejected struct {
 // Props returns the properties of an actor whose mailbox accepts at most capacity messages, besides Control
 // messages.
 func Props(producer func() actor.Actor, capacity int, opts ...actor.PropsOption) *actor.Props {
-	all := append([]actor.PropsOption{actor.WithMailbox(producerOf(capacity))}, opts...)
-	return actor.PropsFromProducer(func() actor.Actor { return &ending{Actor: producer()} }, all...)
+	all := append([]actor.PropsOption{actor.WithMailbox(newMailboxProducer(capacity))}, opts...)
+	return actor.PropsFromProducer(func() actor.Actor { return &stopGuard{Actor: producer()} }, all...)
 }
 
 // stopGuard recovers panics while an actor stops. protoactor never completes the stop of an actor that panics then,
 // and its watchers would wait forever.
-type ending struct {
+type stopGuard struct {
 	actor.Actor
-	over bool
+	stopping bool
 }
 
 // Receive implements actor.Actor.
-func (e *ending) Receive(ctx actor.Context) {
+func (e *stopGuard) Receive(ctx actor.Context) {
 	switch ctx.Message().(type) {
 	case *actor.Stopping, *actor.Restarting, *actor.Stopped:
-		e.over = true
+		e.stopping = true
 	}
-	if e.over {
+	if e.stopping {
 		defer func() {
 			if v := recover(); v != nil {
-				ctx.Logger().Error("an actor failed at its end", slog.String("actor", ctx.Self().GetId()), slog.Any("reason", v))
+				ctx.Logger().Error("actor panicked while stopping", slog.String("actor", ctx.Self().GetId()), slog.Any("reason", v))
 			}
 		}()
 	}
 	e.Actor.Receive(ctx)
 }
 
-func producerOf(capacity int) actor.MailboxProducer {
+func newMailboxProducer(capacity int) actor.MailboxProducer {
 	return func() actor.Mailbox {
 		a := &admission{capacity: int32(min(capacity, 1<<30))} //nolint:gosec // bounded above
 		a.inner = actor.Unbounded()()
@@ -66,7 +66,7 @@ type admission struct {
 	capacity int32
 	waiting  atomic.Int32
 	invoker  actor.MessageInvoker
-	tell     func(to *actor.PID, message any)
+	reply    func(to *actor.PID, message any)
 
 	// These fields belong to the goroutine that runs the mailbox.
 	stopping bool
@@ -75,51 +75,51 @@ type admission struct {
 	process  actor.Process
 
 	// protoactor registers an actor before its mailbox has started. Messages that arrive in between wait in early.
-	open  atomic.Bool
-	mu    sync.Mutex
-	early []func()
+	started      atomic.Bool
+	mu           sync.Mutex
+	waitingPosts []func()
 }
 
 // deferUntilStart keeps a post for Start and returns true if the mailbox has not started yet.
-func (a *admission) held(post func()) bool {
+func (a *admission) deferUntilStart(post func()) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.open.Load() {
+	if a.started.Load() {
 		return false
 	}
-	a.early = append(a.early, post)
+	a.waitingPosts = append(a.waitingPosts, post)
 	return true
 }
 
 // countedMessage wraps a message that counts against the capacity until it is delivered.
-type counted struct{ message any }
+type countedMessage struct{ message any }
 
 // PostUserMessage accepts a message or replies Rejected.
 func (a *admission) PostUserMessage(message any) {
-	if a.open.Load() || !a.held(func() { a.admit(message) }) { // the closure is allocated only before Start
+	if a.started.Load() || !a.deferUntilStart(func() { a.admit(message) }) { // the closure is allocated only before Start
 		a.admit(message)
 	}
 }
 
 func (a *admission) admit(message any) {
 	_, body, sender := actor.UnwrapEnvelope(message)
-	if _, control := body.(Control); control || isLibrary(body) {
+	if _, control := body.(Control); control || isLibraryMessage(body) {
 		a.inner.PostUserMessage(message)
 		return
 	}
 	if n := a.waiting.Add(1); n > a.capacity {
 		a.waiting.Add(-1)
-		if sender != nil && a.tell != nil {
-			a.tell(sender, Rejected{Depth: int(n - 1)})
+		if sender != nil && a.reply != nil {
+			a.reply(sender, Rejected{Depth: int(n - 1)})
 		}
 		return
 	}
-	a.inner.PostUserMessage(&counted{message})
+	a.inner.PostUserMessage(&countedMessage{message})
 }
 
 // isLibraryMessage reports whether m is a user message of protoactor itself, such as a poison pill. The mailbox
 // always accepts these.
-func isLibrary(m any) bool {
+func isLibraryMessage(m any) bool {
 	switch m.(type) {
 	case *actor.PoisonPill, actor.AutoReceiveMessage:
 		return true
@@ -130,23 +130,23 @@ func isLibrary(m any) bool {
 // PostSystemMessage implements actor.Mailbox. System messages do not count against the capacity.
 func (a *admission) PostSystemMessage(message any) {
 	_, first := message.(*actor.Started)
-	if first || a.open.Load() || !a.held(func() { a.inner.PostSystemMessage(message) }) {
+	if first || a.started.Load() || !a.deferUntilStart(func() { a.inner.PostSystemMessage(message) }) {
 		a.inner.PostSystemMessage(message)
 	}
 }
 
 // actorContext is the part of an actor's context that the mailbox reads.
-type host interface {
+type actorContext interface {
 	ActorSystem() *actor.ActorSystem
 	Self() *actor.PID
 }
 
 func (a *admission) RegisterHandlers(invoker actor.MessageInvoker, dispatcher actor.Dispatcher) {
 	a.invoker = invoker
-	if s, ok := invoker.(host); ok {
+	if s, ok := invoker.(actorContext); ok {
 		root := s.ActorSystem().Root
 		a.registry = s.ActorSystem().ProcessRegistry
-		a.tell = func(to *actor.PID, message any) { root.Send(to, message) }
+		a.reply = func(to *actor.PID, message any) { root.Send(to, message) }
 	}
 	a.inner.RegisterHandlers(a, dispatcher)
 }
@@ -156,11 +156,11 @@ func (a *admission) Start() {
 	a.inner.Start()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, post := range a.early {
+	for _, post := range a.waitingPosts {
 		post()
 	}
-	a.early = nil
-	a.open.Store(true)
+	a.waitingPosts = nil
+	a.started.Store(true)
 }
 
 func (a *admission) UserMessageCount() int { return a.inner.UserMessageCount() }
@@ -170,7 +170,7 @@ func (a *admission) UserMessageCount() int { return a.inner.UserMessageCount() }
 func (a *admission) InvokeSystemMessage(message any) {
 	switch message.(type) {
 	case *actor.Started:
-		if c, ok := a.invoker.(host); ok {
+		if c, ok := a.invoker.(actorContext); ok {
 			a.self = c.Self()
 			a.process, _ = a.registry.GetLocal(a.self.GetId())
 		}
@@ -178,14 +178,14 @@ func (a *admission) InvokeSystemMessage(message any) {
 		a.stopping = true
 	}
 	a.invoker.InvokeSystemMessage(message)
-	if a.stopped() {
-		a.invoker = &left{a.self, a.registry}
+	if a.hasStopped() {
+		a.invoker = &stoppedInvoker{a.self, a.registry}
 	}
 }
 
 // hasStopped reports whether the actor has stopped. Senders that looked its process up earlier may still post to
 // this mailbox.
-func (a *admission) stopped() bool {
+func (a *admission) hasStopped() bool {
 	if !a.stopping || a.process == nil {
 		return false
 	}
@@ -196,13 +196,13 @@ func (a *admission) stopped() bool {
 // InvokeUserMessage delivers a message, which no longer counts against the capacity. If the actor has stopped, the
 // sender gets a DeadLetterResponse; protoactor would drop the message silently.
 func (a *admission) InvokeUserMessage(message any) {
-	if c, ok := message.(*counted); ok {
+	if c, ok := message.(*countedMessage); ok {
 		a.waiting.Add(-1)
 		message = c.message
 	}
-	if a.stopped() {
+	if a.hasStopped() {
 		if _, _, sender := actor.UnwrapEnvelope(message); sender != nil {
-			a.tell(sender, &actor.DeadLetterResponse{Target: a.self})
+			a.reply(sender, &actor.DeadLetterResponse{Target: a.self})
 		}
 		return
 	}
@@ -212,11 +212,11 @@ func (a *admission) InvokeUserMessage(message any) {
 // EscalateFailure passes a failure to the supervisor. The sender of the failed message gets an error at once,
 // because no reply will follow.
 func (a *admission) EscalateFailure(reason, message any) {
-	if c, ok := message.(*counted); ok {
+	if c, ok := message.(*countedMessage); ok {
 		message = c.message
 	}
-	if _, _, sender := actor.UnwrapEnvelope(message); sender != nil && a.tell != nil {
-		a.tell(sender, unavailable("failed"))
+	if _, _, sender := actor.UnwrapEnvelope(message); sender != nil && a.reply != nil {
+		a.reply(sender, unavailableError("failed"))
 	}
 	a.invoker.EscalateFailure(reason, message)
 }

@@ -24,7 +24,7 @@ func TestNamesAreFoundInTheRegistryWithFewerBuckets(t *testing.T) {
 		_, fresh := registry.Add(sys.DeadLetter, id(i))
 		require.True(t, fresh)
 	}
-	mailbox.Fold(registry.LocalPIDs)
+	mailbox.ShrinkRegistry(registry.LocalPIDs)
 	require.Len(t, registry.LocalPIDs.LocalPIDs, 32)
 	for i := before; i < after; i++ {
 		_, fresh := registry.Add(sys.DeadLetter, id(i))

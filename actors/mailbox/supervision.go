@@ -22,7 +22,7 @@ const (
 // FailureHandler is called for a child that failed. RestartStrategy calls it only when it gives up.
 type FailureHandler func(pid *actor.PID, reason any)
 
-type restart struct {
+type restartStrategy struct {
 	log      *slog.Logger
 	onGiveUp FailureHandler
 	mu       sync.Mutex
@@ -32,12 +32,12 @@ type restart struct {
 // RestartStrategy restarts a failed child after a growing delay. The child loads its state anew. A child that keeps
 // failing is stopped, and onGiveUp (nil: none) is called.
 func RestartStrategy(log *slog.Logger, onGiveUp func(pid *actor.PID, reason any)) actor.SupervisorStrategy {
-	return &restart{log: log, onGiveUp: onGiveUp, failures: make(map[string][]time.Time)}
+	return &restartStrategy{log: log, onGiveUp: onGiveUp, failures: make(map[string][]time.Time)}
 }
 
 // HandleFailure implements actor.SupervisorStrategy.
-func (s *restart) HandleFailure(_ *actor.ActorSystem, sup actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
-	n := s.count(child.Id)
+func (s *restartStrategy) HandleFailure(_ *actor.ActorSystem, sup actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
+	n := s.countFailures(child.Id)
 	if n > giveUpAfter {
 		s.log.Error("actor stopped after repeated failures", slog.String("actor", child.Id), slog.Any("reason", reason))
 		sup.StopChildren(child)
@@ -52,7 +52,7 @@ func (s *restart) HandleFailure(_ *actor.ActorSystem, sup actor.Supervisor, chil
 	time.AfterFunc(d, func() { sup.RestartChildren(child) })
 }
 
-func (s *restart) count(id string) int {
+func (s *restartStrategy) countFailures(id string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -66,49 +66,49 @@ func (s *restart) count(id string) int {
 	return len(s.failures[id])
 }
 
-type simple struct {
-	log  *slog.Logger
-	tell FailureHandler
-	stop bool
+type fixedStrategy struct {
+	log       *slog.Logger
+	onFailure FailureHandler
+	stopChild bool
 }
 
 // StopStrategy stops a failed child. onFailure (nil: none) is called, so that the owner can release its resources.
 func StopStrategy(log *slog.Logger, onFailure func(pid *actor.PID, reason any)) actor.SupervisorStrategy {
-	return &simple{log: log, tell: onFailure, stop: true}
+	return &fixedStrategy{log: log, onFailure: onFailure, stopChild: true}
 }
 
 // ResumeStrategy drops the message that made a child fail; the child continues. It suits actors with children,
 // because a restart would stop the children. onFailure may be nil.
 func ResumeStrategy(log *slog.Logger, onFailure func(pid *actor.PID, reason any)) actor.SupervisorStrategy {
-	return &simple{log: log, tell: onFailure}
+	return &fixedStrategy{log: log, onFailure: onFailure}
 }
 
 // HandleFailure implements actor.SupervisorStrategy.
-func (s *simple) HandleFailure(_ *actor.ActorSystem, sup actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
-	s.log.Error("actor failed", slog.String("actor", child.Id), slog.Any("reason", reason), slog.Bool("stopped", s.stop))
-	if s.stop {
+func (s *fixedStrategy) HandleFailure(_ *actor.ActorSystem, sup actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
+	s.log.Error("actor failed", slog.String("actor", child.Id), slog.Any("reason", reason), slog.Bool("stopped", s.stopChild))
+	if s.stopChild {
 		sup.StopChildren(child)
 	} else {
 		sup.ResumeChildren(child)
 	}
-	if s.tell != nil {
-		s.tell(child, reason)
+	if s.onFailure != nil {
+		s.onFailure(child, reason)
 	}
 }
 
 // NewSystem returns an actor system that logs warnings and errors to log and collects no metrics.
 func NewSystem(log *slog.Logger) *actor.ActorSystem {
 	c := actor.NewConfig()
-	c.LoggerFactory = func(*actor.ActorSystem) *slog.Logger { return slog.New(quiet{log.Handler()}) }
+	c.LoggerFactory = func(*actor.ActorSystem) *slog.Logger { return slog.New(warningHandler{log.Handler()}) }
 	c.DeadLetterRequestLogging = false
 	sys := actor.NewActorSystemWithConfig(c)
-	fold(sys.ProcessRegistry.LocalPIDs)
+	shrinkRegistry(sys.ProcessRegistry.LocalPIDs)
 	return sys
 }
 
 // shrinkRegistry reduces the buckets of protoactor's process registry from 1024 to 32 and keeps their contents.
 // Each bucket has 32 locked maps, so 1024 empty ones take 4 MB. It relies on internals of protoactor, see ADR 0099.
-func fold(m *actor.SliceMap) {
+func shrinkRegistry(m *actor.SliceMap) {
 	const left = 32 // a divisor of 1024: the new bucket of a name is its old bucket modulo this number
 	few := slices.Clone(m.LocalPIDs[:left])
 	for i, bucket := range m.LocalPIDs[left:] {

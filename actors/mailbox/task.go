@@ -44,7 +44,7 @@ func RunTask(ctx actor.Context, limit time.Duration, f func(context.Context) any
 	}()
 }
 
-func (c TaskPanicked) Error() string { return fmt.Sprintf("work panicked: %v", c.Value) }
+func (c TaskPanicked) Error() string { return fmt.Sprintf("task panicked: %v", c.Value) }
 
 // SendAfter sends msg, a Control message, to the actor after d. Calling cancel before then stops the timer.
 func SendAfter(ctx actor.Context, d time.Duration, msg any) (cancel func()) {

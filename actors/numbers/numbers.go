@@ -17,80 +17,80 @@ import (
 )
 
 const (
-	lookLimit   = 5 * time.Second
-	censusLimit = 5 * time.Second
-	censusAgain = time.Second
-	sweepEvery  = 30 * time.Second
+	lookupTimeout    = 5 * time.Second
+	liveCallsTimeout = 5 * time.Second
+	liveCallsRetry   = time.Second
+	expiryInterval   = 30 * time.Second
 )
 
 // numberKey is a number in an environment.
-type line struct {
-	env    domain.Environment
-	number string
+type numberKey struct {
+	environment domain.Environment
+	number      string
 }
 
 // reservation is the reason why a number is taken: a grant that is being committed, a live call, or an abandoned
 // dialog.
-type stay struct {
-	line
-	until time.Time // zero: until the call ends
-	turn  bool      // granted with a row of counts; no other request may change the row until AttemptCommitted or ReleaseNumber
+type reservation struct {
+	numberKey
+	expires  time.Time // zero: until the call ends
+	holdsRow bool      // granted with a row of counts; no other request may change the row until AttemptCommitted or ReleaseNumber
 
-	who        *actor.PID // sender of the last request
+	requester  *actor.PID // sender of the last request
 	generation int        // of the last request
 	granted    *NumberGranted
 }
 
 // pendingRequest is a RequestNumber without a reply so far.
-type question struct {
+type pendingRequest struct {
 	RequestNumber
-	who *actor.PID
-	n   uint64
+	requester *actor.PID
+	numeric   uint64
 }
 
 type (
 	// lookupDone is the result of a lookup in the store.
-	looked struct {
+	lookupDone struct {
 		incarnation uint64
-		q           question
-		mark        dnc.FilterSnapshot
-		hit         *dnc.Match
+		request     pendingRequest
+		filters     dnc.FilterSnapshot
+		match       *dnc.Match
 		row         *domain.NumberDays // nil: attempts are not counted
 		version     uint64
 		err         error
 	}
 	// uncountDone ends UncountAttempt, whether the row was changed or not.
-	uncounted struct {
+	uncountDone struct {
 		incarnation uint64
-		line        line
+		number      numberKey
 	}
-	counted struct {
+	liveCallsRead struct {
 		incarnation uint64
 		live        []LiveCall
 		err         error
 	}
-	sweep struct{ incarnation uint64 }
-	again struct{ incarnation uint64 }
+	expiryDue         struct{ incarnation uint64 }
+	liveCallsRetryDue struct{ incarnation uint64 }
 )
 
-func (looked) Control()    {}
-func (uncounted) Control() {}
-func (counted) Control()   {}
-func (sweep) Control()     {}
-func (again) Control()     {}
+func (lookupDone) Control()        {}
+func (uncountDone) Control()       {}
+func (liveCallsRead) Control()     {}
+func (expiryDue) Control()         {}
+func (liveCallsRetryDue) Control() {}
 
 // Numbers is the actor.
 type Numbers struct {
-	cfg         Config
-	incarnation uint64 // random: results of an earlier incarnation carry another number
-	ready       bool   // the live calls are known
-	early       []question
-	past        map[string]bool                // calls that ended while the live calls were being queried
-	stays       map[string]*stay               // by call
-	lines       map[line]map[string]*stay      // by number, then by call
-	writing     map[line]bool                  // numbers whose row is being read or written
-	queues      map[line][]func(actor.Context) // work that waits for a number's row
-	sweeping    bool
+	cfg             Config
+	incarnation     uint64 // random: results of an earlier incarnation carry another number
+	ready           bool   // the live calls are known
+	earlyRequests   []pendingRequest
+	endedEarly      map[string]bool                       // calls that ended while the live calls were being queried
+	reservations    map[string]*reservation               // by call
+	byNumber        map[numberKey]map[string]*reservation // by number, then by call
+	busyRows        map[numberKey]bool                    // numbers whose row is being read or written
+	rowQueues       map[numberKey][]func(actor.Context)   // work that waits for a number's row
+	expiryScheduled bool
 }
 
 // New returns the actor.
@@ -100,8 +100,8 @@ func New(cfg Config) *Numbers {
 	}
 	return &Numbers{
 		cfg: cfg, incarnation: rand.Uint64(), //nolint:gosec // no secret
-		past: make(map[string]bool), stays: make(map[string]*stay), lines: make(map[line]map[string]*stay),
-		writing: make(map[line]bool), queues: make(map[line][]func(actor.Context)),
+		endedEarly: make(map[string]bool), reservations: make(map[string]*reservation), byNumber: make(map[numberKey]map[string]*reservation),
+		busyRows: make(map[numberKey]bool), rowQueues: make(map[numberKey][]func(actor.Context)),
 	}
 }
 
@@ -109,158 +109,158 @@ func New(cfg Config) *Numbers {
 func (a *Numbers) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		a.count(ctx)
-	case counted:
-		a.counted(ctx, m)
-	case again:
+		a.queryLiveCalls(ctx)
+	case liveCallsRead:
+		a.onLiveCallsRead(ctx, m)
+	case liveCallsRetryDue:
 		if m.incarnation == a.incarnation {
-			a.count(ctx)
+			a.queryLiveCalls(ctx)
 		}
 	case RequestNumber:
-		a.may(ctx, m)
-	case looked:
-		a.looked(ctx, m)
+		a.onRequestNumber(ctx, m)
+	case lookupDone:
+		a.onLookupDone(ctx, m)
 	case AttemptCommitted:
-		a.opened(ctx, m.CallID)
+		a.onAttemptCommitted(ctx, m.CallID)
 	case ReleaseNumber:
-		a.leave(ctx, m.CallID)
+		a.release(ctx, m.CallID)
 	case UncountAttempt:
-		a.unspent(ctx, m)
-	case uncounted:
+		a.onUncountAttempt(ctx, m)
+	case uncountDone:
 		if m.incarnation == a.incarnation {
-			a.next(ctx, m.line)
+			a.releaseRow(ctx, m.number)
 		}
 	case CallStarted:
-		a.rings(ctx, m)
+		a.onCallStarted(ctx, m)
 	case CallEnded:
 		if !a.ready {
-			a.past[m.CallID] = true
+			a.endedEarly[m.CallID] = true
 		}
-		a.leave(ctx, m.CallID)
-	case sweep:
-		a.sweep(ctx, m)
+		a.release(ctx, m.CallID)
+	case expiryDue:
+		a.expireGrants(ctx, m)
 	case mailbox.TaskPanicked:
 		panic(m)
 	}
 }
 
 // queryLiveCalls asks for the live calls. Until they are known, no number is granted.
-func (a *Numbers) count(ctx actor.Context) {
+func (a *Numbers) queryLiveCalls(ctx actor.Context) {
 	if a.cfg.LiveCalls == nil {
 		a.ready = true
 		return
 	}
 	census, incarnation := a.cfg.LiveCalls, a.incarnation
-	mailbox.RunTask(ctx, censusLimit, func(bound context.Context) any {
+	mailbox.RunTask(ctx, liveCallsTimeout, func(bound context.Context) any {
 		live, err := census(bound)
-		return counted{incarnation, live, err}
+		return liveCallsRead{incarnation, live, err}
 	})
 }
 
-func (a *Numbers) counted(ctx actor.Context, m counted) {
+func (a *Numbers) onLiveCallsRead(ctx actor.Context, m liveCallsRead) {
 	if m.incarnation != a.incarnation || a.ready {
 		return
 	}
 	if m.err != nil {
-		a.cfg.Log.Warn("who is on the line is not known yet", slog.Any("error", m.err))
-		mailbox.SendAfter(ctx, censusAgain, again{a.incarnation})
+		a.cfg.Log.Warn("live calls could not be queried; trying again", slog.Any("error", m.err))
+		mailbox.SendAfter(ctx, liveCallsRetry, liveCallsRetryDue{a.incarnation})
 		return
 	}
 	for _, c := range m.live {
-		if a.past[c.CallID] {
+		if a.endedEarly[c.CallID] {
 			continue
 		}
-		a.stay(ctx, c.CallID, &stay{line: line{c.Environment, c.Number}, until: c.Until})
+		a.reserve(ctx, c.CallID, &reservation{line: numberKey{c.Environment, c.Number}, expires: c.Until})
 	}
 	a.ready = true
-	for _, q := range a.early {
-		a.ask(ctx, q)
+	for _, q := range a.earlyRequests {
+		a.check(ctx, q)
 	}
-	a.early, a.past = nil, nil
+	a.earlyRequests, a.endedEarly = nil, nil
 }
 
-func (a *Numbers) may(ctx actor.Context, m RequestNumber) {
+func (a *Numbers) onRequestNumber(ctx actor.Context, m RequestNumber) {
 	if ctx.Sender() == nil {
 		return
 	}
-	q := question{RequestNumber: m, who: ctx.Sender()}
+	q := pendingRequest{RequestNumber: m, requester: ctx.Sender()}
 	if !a.ready {
-		a.early = append(a.early, q) // the permits of the senders bound its length
+		a.earlyRequests = append(a.earlyRequests, q) // the permits of the senders bound its length
 		return
 	}
-	a.ask(ctx, q)
+	a.check(ctx, q)
 }
 
-func (a *Numbers) ask(ctx actor.Context, q question) {
+func (a *Numbers) check(ctx actor.Context, q pendingRequest) {
 	n, err := lists.Number(q.Number)
 	if err != nil {
-		ctx.Send(q.who, NumberDenied{CallID: q.CallID, Generation: q.Generation, Reason: Unknown})
+		ctx.Send(q.requester, NumberDenied{CallID: q.CallID, Generation: q.Generation, Reason: Unknown})
 		return
 	}
-	q.n = n
-	on := line{q.Environment, q.Number}
-	if s := a.stays[q.CallID]; s != nil && s.who != nil && s.line == on { // a repeated request
-		s.who, s.generation = q.who, q.Generation
+	q.numeric = n
+	on := numberKey{q.Environment, q.Number}
+	if s := a.reservations[q.CallID]; s != nil && s.requester != nil && s.line == on { // a repeated request
+		s.requester, s.generation = q.requester, q.Generation
 		if s.granted != nil {
 			a.grant(ctx, s, *s.granted)
 		}
 		return
 	}
-	if q.Exclusive && a.taken(ctx, on, time.Now()) {
-		ctx.Send(q.who, NumberDenied{CallID: q.CallID, Generation: q.Generation, Reason: Busy})
+	if q.Exclusive && a.isTaken(ctx, on, time.Now()) {
+		ctx.Send(q.requester, NumberDenied{CallID: q.CallID, Generation: q.Generation, Reason: Busy})
 		return
 	}
-	s := &stay{line: on, until: q.Until, who: q.who, generation: q.Generation}
-	a.stay(ctx, q.CallID, s)
+	s := &reservation{line: on, expires: q.Until, requester: q.requester, generation: q.Generation}
+	a.reserve(ctx, q.CallID, s)
 	mark, listed := a.cfg.Lists.SnapshotFilters(a.cfg.Workspace, q.Scrub, n)
 	if !listed && a.cfg.FrequencyCaps().PerNumberPerDay == 0 {
 		a.grant(ctx, s, NumberGranted{CallID: q.CallID, Filters: mark})
 		return
 	}
-	a.turn(ctx, on, func(ctx actor.Context) { a.look(ctx, q, mark, listed) })
+	a.withRow(ctx, on, func(ctx actor.Context) { a.lookUp(ctx, q, mark, listed) })
 }
 
 // grant replies to the sender of the last request.
-func (a *Numbers) grant(ctx actor.Context, s *stay, g NumberGranted) {
+func (a *Numbers) grant(ctx actor.Context, s *reservation, g NumberGranted) {
 	g.Generation = s.generation
 	s.granted = &g
-	ctx.Send(s.who, g)
+	ctx.Send(s.requester, g)
 }
 
 // withRow runs do once no other request uses the row of a number.
-func (a *Numbers) turn(ctx actor.Context, on line, do func(actor.Context)) {
-	if a.writing[on] {
-		a.queues[on] = append(a.queues[on], do)
+func (a *Numbers) withRow(ctx actor.Context, on numberKey, do func(actor.Context)) {
+	if a.busyRows[on] {
+		a.rowQueues[on] = append(a.rowQueues[on], do)
 		return
 	}
-	a.writing[on] = true
+	a.busyRows[on] = true
 	do(ctx)
 }
 
 // releaseRow starts the next work that waits for the row of a number.
-func (a *Numbers) next(ctx actor.Context, on line) {
-	q := a.queues[on]
+func (a *Numbers) releaseRow(ctx actor.Context, on numberKey) {
+	q := a.rowQueues[on]
 	if len(q) == 0 {
-		delete(a.writing, on)
+		delete(a.busyRows, on)
 		return
 	}
-	if a.queues[on] = q[1:]; len(q) == 1 {
-		delete(a.queues, on)
+	if a.rowQueues[on] = q[1:]; len(q) == 1 {
+		delete(a.rowQueues, on)
 	}
 	q[0](ctx)
 }
 
 // lookUp reads from the store what memory cannot answer.
-func (a *Numbers) look(ctx actor.Context, q question, mark dnc.FilterSnapshot, listed bool) {
-	if a.stays[q.CallID] == nil { // the request was withdrawn while it waited
-		a.next(ctx, line{q.Environment, q.Number})
+func (a *Numbers) lookUp(ctx actor.Context, q pendingRequest, mark dnc.FilterSnapshot, listed bool) {
+	if a.reservations[q.CallID] == nil { // the request was withdrawn while it waited
+		a.releaseRow(ctx, numberKey{q.Environment, q.Number})
 		return
 	}
 	cfg, incarnation, capped := a.cfg, a.incarnation, a.cfg.FrequencyCaps().PerNumberPerDay > 0
-	mailbox.RunTask(ctx, lookLimit, func(bound context.Context) any {
-		m := looked{incarnation: incarnation, q: q, mark: mark}
+	mailbox.RunTask(ctx, lookupTimeout, func(bound context.Context) any {
+		m := lookupDone{incarnation: incarnation, request: q, filters: mark}
 		if listed {
-			if m.hit, m.err = cfg.Lists.FindMatch(bound, cfg.Workspace, q.Scrub, q.n); m.err != nil || m.hit != nil {
+			if m.match, m.err = cfg.Lists.FindMatch(bound, cfg.Workspace, q.Scrub, q.numeric); m.err != nil || m.match != nil {
 				return m
 			}
 		}
@@ -274,35 +274,35 @@ func (a *Numbers) look(ctx actor.Context, q question, mark dnc.FilterSnapshot, l
 	})
 }
 
-func (a *Numbers) looked(ctx actor.Context, m looked) {
+func (a *Numbers) onLookupDone(ctx actor.Context, m lookupDone) {
 	if m.incarnation != a.incarnation {
 		return
 	}
-	id, on := m.q.CallID, line{m.q.Environment, m.q.Number}
-	s := a.stays[id]
-	if s == nil || s.who == nil {
-		a.next(ctx, on)
+	id, on := m.request.CallID, numberKey{m.request.Environment, m.request.Number}
+	s := a.reservations[id]
+	if s == nil || s.requester == nil {
+		a.releaseRow(ctx, on)
 		return
 	}
 	deny := func(d NumberDenied) {
 		d.CallID, d.Generation = id, s.generation
-		a.forget(id)
-		a.next(ctx, on)
-		ctx.Send(s.who, d)
+		a.removeReservation(id)
+		a.releaseRow(ctx, on)
+		ctx.Send(s.requester, d)
 	}
 	if m.err != nil {
-		a.cfg.Log.Warn("it is not known whether a number may be rung", slog.String("call_id", id), slog.Any("error", m.err))
+		a.cfg.Log.Warn("permission to call a number could not be checked", slog.String("call_id", id), slog.Any("error", m.err))
 		deny(NumberDenied{Reason: Unknown})
 		return
 	}
-	if m.hit != nil {
-		deny(NumberDenied{Reason: DNC, Match: m.hit})
+	if m.match != nil {
+		deny(NumberDenied{Reason: DNC, Match: m.match})
 		return
 	}
-	g := NumberGranted{CallID: id, Filters: m.mark}
+	g := NumberGranted{CallID: id, Filters: m.filters}
 	if limit := a.cfg.FrequencyCaps().PerNumberPerDay; limit > 0 && m.row != nil {
 		now := time.Now()
-		since, until := a.cfg.DayOf(m.q.Number, now)
+		since, until := a.cfg.DayOf(m.request.Number, now)
 		g.DayCount, g.DayLimit, g.DayStart = m.row.Since(since), limit, since
 		if g.DayCount >= limit {
 			deny(NumberDenied{Reason: Frequency, DayCount: g.DayCount, DayLimit: limit, Until: until})
@@ -310,92 +310,92 @@ func (a *Numbers) looked(ctx actor.Context, m looked) {
 		}
 		row := m.row.With(domain.Ring{CallID: id, At: now.UTC().Truncate(time.Millisecond)})
 		g.Puts, g.Guards = []domain.Record{row}, []commit.Guard{{Key: row.Key(), Version: m.version}}
-		s.turn = true
+		s.holdsRow = true
 		a.grant(ctx, s, g)
 		return
 	}
-	a.next(ctx, on)
+	a.releaseRow(ctx, on)
 	a.grant(ctx, s, g)
 }
 
 // isTaken reports whether a call with a number is live or about to start.
-func (a *Numbers) taken(ctx actor.Context, on line, now time.Time) bool {
-	for id, s := range a.lines[on] {
-		if s.until.IsZero() || now.Before(s.until) {
+func (a *Numbers) isTaken(ctx actor.Context, on numberKey, now time.Time) bool {
+	for id, s := range a.byNumber[on] {
+		if s.expires.IsZero() || now.Before(s.expires) {
 			return true
 		}
-		a.leave(ctx, id)
+		a.release(ctx, id)
 	}
 	return false
 }
 
-func (a *Numbers) stay(ctx actor.Context, id string, s *stay) {
+func (a *Numbers) reserve(ctx actor.Context, id string, s *reservation) {
 	if s.number == "" {
 		return
 	}
-	a.forget(id)
-	a.stays[id] = s
-	if a.lines[s.line] == nil {
-		a.lines[s.line] = make(map[string]*stay)
+	a.removeReservation(id)
+	a.reservations[id] = s
+	if a.byNumber[s.line] == nil {
+		a.byNumber[s.line] = make(map[string]*reservation)
 	}
-	a.lines[s.line][id] = s
-	if !s.until.IsZero() && !a.sweeping {
-		a.sweeping = true
-		mailbox.SendAfter(ctx, sweepEvery, sweep{a.incarnation})
+	a.byNumber[s.line][id] = s
+	if !s.expires.IsZero() && !a.expiryScheduled {
+		a.expiryScheduled = true
+		mailbox.SendAfter(ctx, expiryInterval, expiryDue{a.incarnation})
 	}
 }
 
-func (a *Numbers) forget(id string) {
-	s := a.stays[id]
+func (a *Numbers) removeReservation(id string) {
+	s := a.reservations[id]
 	if s == nil {
 		return
 	}
-	delete(a.stays, id)
-	if of := a.lines[s.line]; len(of) > 1 {
+	delete(a.reservations, id)
+	if of := a.byNumber[s.line]; len(of) > 1 {
 		delete(of, id)
 	} else {
-		delete(a.lines, s.line)
+		delete(a.byNumber, s.line)
 	}
 }
 
 // onAttemptCommitted releases the row of counts. The number stays taken until the call ends.
-func (a *Numbers) opened(ctx actor.Context, id string) {
-	if s := a.stays[id]; s != nil && s.turn {
-		s.turn = false
-		a.next(ctx, s.line)
+func (a *Numbers) onAttemptCommitted(ctx actor.Context, id string) {
+	if s := a.reservations[id]; s != nil && s.holdsRow {
+		s.holdsRow = false
+		a.releaseRow(ctx, s.line)
 	}
 }
 
 // release removes the reservation of a call that has ended or was never started.
-func (a *Numbers) leave(ctx actor.Context, id string) {
-	if s := a.stays[id]; s != nil {
-		a.forget(id)
-		if s.turn {
-			a.next(ctx, s.line)
+func (a *Numbers) release(ctx actor.Context, id string) {
+	if s := a.reservations[id]; s != nil {
+		a.removeReservation(id)
+		if s.holdsRow {
+			a.releaseRow(ctx, s.line)
 		}
 	}
 }
 
-func (a *Numbers) rings(ctx actor.Context, m CallStarted) {
-	s := a.stays[m.CallID]
+func (a *Numbers) onCallStarted(ctx actor.Context, m CallStarted) {
+	s := a.reservations[m.CallID]
 	if s != nil && s.number == m.Number {
-		s.until = time.Time{}
-		a.opened(ctx, m.CallID)
+		s.expires = time.Time{}
+		a.onAttemptCommitted(ctx, m.CallID)
 		return
 	}
-	a.stay(ctx, m.CallID, &stay{line: line{m.Environment, m.Number}})
+	a.reserve(ctx, m.CallID, &reservation{line: numberKey{m.Environment, m.Number}})
 }
 
 // onUncountAttempt removes an attempt from the day's count of its number.
-func (a *Numbers) unspent(ctx actor.Context, m UncountAttempt) {
+func (a *Numbers) onUncountAttempt(ctx actor.Context, m UncountAttempt) {
 	if a.cfg.FrequencyCaps().PerNumberPerDay == 0 {
 		return
 	}
-	on := line{m.Environment, m.Number}
-	a.turn(ctx, on, func(ctx actor.Context) {
+	on := numberKey{m.Environment, m.Number}
+	a.withRow(ctx, on, func(ctx actor.Context) {
 		cfg, incarnation := a.cfg, a.incarnation
-		mailbox.RunTask(ctx, lookLimit, func(bound context.Context) any {
-			done := uncounted{incarnation, on}
+		mailbox.RunTask(ctx, lookupTimeout, func(bound context.Context) any {
+			done := uncountDone{incarnation, on}
 			row := &domain.NumberDays{WorkspaceID: cfg.Workspace, Environment: m.Environment, Number: m.Number}
 			version, err := cfg.Store.Get(bound, row)
 			if errors.Is(err, domain.ErrNotFound) {
@@ -408,7 +408,7 @@ func (a *Numbers) unspent(ctx actor.Context, m UncountAttempt) {
 				})
 			}
 			if err != nil { // on an error the attempt still counts, which errs on the safe side
-				cfg.Log.Warn("an attempt that reached nobody still counts", slog.String("call_id", m.CallID), slog.Any("error", err))
+				cfg.Log.Warn("attempt without a callee could not be uncounted", slog.String("call_id", m.CallID), slog.Any("error", err))
 			}
 			return done
 		})
@@ -416,23 +416,23 @@ func (a *Numbers) unspent(ctx actor.Context, m UncountAttempt) {
 }
 
 // expireGrants removes grants that no call was started for.
-func (a *Numbers) sweep(ctx actor.Context, m sweep) {
+func (a *Numbers) expireGrants(ctx actor.Context, m expiryDue) {
 	if m.incarnation != a.incarnation {
 		return
 	}
-	a.sweeping = false
+	a.expiryScheduled = false
 	now, more := time.Now(), false
-	for id, s := range a.stays {
+	for id, s := range a.reservations {
 		switch {
-		case s.until.IsZero():
-		case now.Before(s.until):
+		case s.expires.IsZero():
+		case now.Before(s.expires):
 			more = true
 		default:
-			a.leave(ctx, id)
+			a.release(ctx, id)
 		}
 	}
-	if more && !a.sweeping {
-		a.sweeping = true
-		mailbox.SendAfter(ctx, sweepEvery, sweep{a.incarnation})
+	if more && !a.expiryScheduled {
+		a.expiryScheduled = true
+		mailbox.SendAfter(ctx, expiryInterval, expiryDue{a.incarnation})
 	}
 }

@@ -10,14 +10,14 @@ import (
 )
 
 // repeatAfter is the time after which an unanswered request is sent again.
-const requestAgainAfter = 500 * time.Millisecond
+const repeatAfter = 500 * time.Millisecond
 
 // RequestPermission sends RequestNumber for callers that are not actors and waits for NumberGranted or
 // NumberDenied. It repeats the request until ctx ends, because a restarted actor has lost its requests.
 func RequestPermission(ctx context.Context, system *actor.ActorSystem, owner *actor.PID, m RequestNumber) (any, error) {
 	for {
 		m.Generation++
-		bound, stop := context.WithTimeout(ctx, requestAgainAfter)
+		bound, stop := context.WithTimeout(ctx, repeatAfter)
 		got, err := mailbox.Ask[any](bound, system, owner, m)
 		unanswered := bound.Err() != nil
 		stop()

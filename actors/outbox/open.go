@@ -10,24 +10,24 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// open reads the position in the event log and, at the first start, the endpoints of the workspace.
-func (o *outbox) open(ctx actor.Context) {
-	o.busy = true
-	cfg, all := o.cfg, o.hooks == nil
-	o.work(ctx, func(c context.Context) any {
-		m := positionLoaded{of: o, place: LogPosition{WorkspaceID: cfg.Workspace}}
-		m.version, m.err = cfg.Store.Get(c, &m.place)
+// startReading reads the position in the event log and, at the first start, the endpoints of the workspace.
+func (o *outbox) startReading(ctx actor.Context) {
+	o.isBusy = true
+	cfg, all := o.cfg, o.subscribers == nil
+	o.runTask(ctx, func(c context.Context) any {
+		m := positionLoaded{outbox: o, position: LogPosition{WorkspaceID: cfg.Workspace}}
+		m.version, m.err = cfg.Store.Get(c, &m.position)
 		if errors.Is(m.err, domain.ErrNotFound) {
 			m.err = nil
 		}
 		if m.err == nil && all {
-			m.hooks, m.err = endpoints(c, cfg)
+			m.endpoints, m.err = readEndpoints(c, cfg)
 		}
 		return m
 	})
 }
 
-func endpoints(ctx context.Context, cfg Config) (all []*domain.Webhook, err error) {
+func readEndpoints(ctx context.Context, cfg Config) (all []*domain.Webhook, err error) {
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
 		q := commit.Query{Kind: "webhook", Workspace: cfg.Workspace, Index: "env=" + string(env), Oldest: true, Limit: 1000}
 		for {
@@ -48,33 +48,33 @@ func endpoints(ctx context.Context, cfg Config) (all []*domain.Webhook, err erro
 	return all, nil
 }
 
-func (o *outbox) onOpened(ctx actor.Context, m positionLoaded) {
-	if m.of != o {
+func (o *outbox) onPositionLoaded(ctx actor.Context, m positionLoaded) {
+	if m.outbox != o {
 		return
 	}
-	o.busy = false
-	if o.failed("the outbox could not be opened", m.err) {
+	o.isBusy = false
+	if o.storeFailed("the outbox could not be opened", m.err) {
 		return
 	}
-	o.started, o.dirty, o.pending = true, true, nil
-	o.place, o.version, o.saved = m.place, m.version, m.place.Offset
-	if o.hooks != nil {
-		o.nudge(ctx)
+	o.started, o.readAgain, o.pending = true, true, nil
+	o.position, o.version, o.storedOffset = m.position, m.version, m.position.Offset
+	if o.subscribers != nil {
+		o.notifyEndpoints(ctx)
 		return
 	}
-	o.hooks = make(map[string]*subscriber, len(m.hooks))
-	for _, w := range m.hooks {
-		o.hooks[w.ID] = subscribe(w)
+	o.subscribers = make(map[string]*subscriber, len(m.endpoints))
+	for _, w := range m.endpoints {
+		o.subscribers[w.ID] = newSubscriber(w)
 	}
-	for id, w := range o.changed { // the messages are newer than the rows that were read
-		delete(o.hooks, id)
+	for id, w := range o.earlyChanges { // the messages are newer than the rows that were read
+		delete(o.subscribers, id)
 		if w != nil {
-			o.hooks[id] = subscribe(w)
+			o.subscribers[id] = newSubscriber(w)
 		}
 	}
-	o.changed, o.routes = nil, nil
-	for id := range o.hooks { // an earlier incarnation may have stopped between a commit and its notifications
+	o.earlyChanges, o.routes = nil, nil
+	for id := range o.subscribers { // an earlier incarnation may have stopped between a commit and its notifications
 		o.unnotified[id] = true
 	}
-	o.nudge(ctx)
+	o.notifyEndpoints(ctx)
 }

@@ -39,115 +39,115 @@ type Config struct {
 }
 
 const (
-	workLimit = 20 * time.Second
+	taskTimeout = 20 * time.Second
 	// pollInterval is how often the log is read although no EventsCommitted arrived, in case the message was lost.
-	lookEvery   = 5 * time.Second
-	firstWait   = 100 * time.Millisecond
-	longestWait = 5 * time.Second
+	pollInterval = 5 * time.Second
+	minBackoff   = 100 * time.Millisecond
+	maxBackoff   = 5 * time.Second
 	// maxUnsaved is the number of events without subscribers after which the log position is stored.
 	maxUnsaved = 4096
 	// maxHandedOver is the largest number of deliveries that are sent to an endpoint actor in one message.
-	maxHanded = 256
+	maxHandedOver = 256
 )
 
 // subscriber is what the outbox knows about one endpoint.
 type subscriber struct {
-	hook  *domain.Webhook
-	first uint64 // offset of the first event that the endpoint receives; 0: unknown
+	endpoint    *domain.Webhook
+	firstOffset uint64 // offset of the first event that the endpoint receives; 0: unknown
 	// known is true if the endpoint was known when the current read began. If that read then finds the end of the
 	// log, all later events are newer than the endpoint.
-	known bool
+	wasKnown bool
 	// reached is true once the log was read up to the creation of the endpoint. Every later event is for it,
 	// regardless of clock changes.
 	reached bool
 	// last is the ID of the newest delivery that this incarnation queued for the endpoint; "": unknown.
-	last string
+	lastDelivery string
 }
 
 // newSubscriber returns a subscriber without the secrets of the endpoint.
-func subscribe(w *domain.Webhook) *subscriber {
-	return &subscriber{hook: w.Public(), first: w.FirstOffset}
+func newSubscriber(w *domain.Webhook) *subscriber {
+	return &subscriber{endpoint: w.Public(), firstOffset: w.FirstOffset}
 }
 
 // outbox is one incarnation of the actor. Task results of an earlier incarnation carry another pointer and are
 // ignored.
 type outbox struct {
-	cfg  Config
-	log  *slog.Logger
-	bind func(context.Context) (context.Context, context.CancelFunc) // derives a context that ends with this incarnation
-	end  context.CancelFunc
-	over bool
+	cfg         Config
+	log         *slog.Logger
+	bindContext func(context.Context) (context.Context, context.CancelFunc) // derives a context that ends with this incarnation
+	cancel      context.CancelFunc
+	stopped     bool
 
-	started bool // the log position is read
-	busy    bool // a read or a commit is in progress
-	dirty   bool // the log may contain events after the position
-	keep    bool // store the position even if no event had a subscriber
-	place   LogPosition
-	version uint64
-	saved   uint64        // offset of the stored position
-	pending []event.Event // events that were read and are not queued yet
+	started       bool // the log position is read
+	isBusy        bool // a read or a commit is in progress
+	readAgain     bool // the log may contain events after the position
+	storePosition bool // store the position even if no event had a subscriber
+	position      LogPosition
+	version       uint64
+	storedOffset  uint64        // offset of the stored position
+	pending       []event.Event // events that were read and are not queued yet
 	// unnotified are the endpoints that may have new deliveries and were not notified of them.
 	unnotified map[string]bool
 
-	hooks   map[string]*subscriber     // nil: not read yet
-	changed map[string]*domain.Webhook // changes reported before endpoints were read; nil: deleted
-	routes  map[kind]*routes           // derived from subscribers; nil: to be computed
+	subscribers  map[string]*subscriber     // nil: not read yet
+	earlyChanges map[string]*domain.Webhook // changes reported before endpoints were read; nil: deleted
+	routes       map[routeKey]*routes       // derived from subscribers; nil: to be computed
 
-	gone     []string // endpoints whose deliveries are to be removed; "": look for orphans // endpoints whose deliveries are to be removed; "": search for deliveries of deleted endpoints
-	sweeping bool
-	sweepAt  time.Time
+	deletedEndpoints []string // endpoints whose deliveries are to be removed; "": search for deliveries of deleted endpoints
+	isSweeping       bool
+	sweepAt          time.Time
 
-	pause      time.Duration // backoff after failures of the store
-	retryAt    time.Time
-	wakeAt     time.Time
-	wakes      int
-	cancelWake func()
+	backoff      time.Duration // backoff after failures of the store
+	retryAt      time.Time
+	wakeUpAt     time.Time
+	wakeUpCount  int
+	cancelWakeUp func()
 }
 
 // Messages of the outbox to itself.
 type (
-	wake struct {
-		of *outbox
-		n  int
+	wakeUpDue struct {
+		outbox *outbox
+		number int
 	}
 	positionLoaded struct {
-		of      *outbox
-		place   LogPosition
-		version uint64
-		hooks   []*domain.Webhook
-		err     error
+		outbox    *outbox
+		position  LogPosition
+		version   uint64
+		endpoints []*domain.Webhook
+		err       error
 	}
 	eventsRead struct {
-		of     *outbox
+		outbox *outbox
 		events []event.Event
 		err    error
 	}
-	endFound struct { // no endpoint exists, so the events are not read
-		of   *outbox
-		last uint64
-		err  error
+	logEndFound struct { // no endpoint exists, so the events are not read
+		outbox *outbox
+		last   uint64
+		err    error
 	}
 	deliveriesCommitted struct {
-		of    *outbox
-		place LogPosition
-		rest  []event.Event
-		fresh map[string][]webhook.QueuedDelivery // by endpoint
-		err   error
+		outbox   *outbox
+		position LogPosition
+		rest     []event.Event
+		added    map[string][]webhook.QueuedDelivery // by endpoint
+		err      error
 	}
-	swept struct {
-		of      *outbox
-		done    bool     // no delivery of the first deleted endpoint is left
-		orphans []string // deleted endpoints that still have delivery rows
-		err     error
+	sweepDone struct {
+		outbox *outbox
+		done   bool     // no delivery of the first deleted endpoint is left
+		found  []string // deleted endpoints that still have delivery rows
+		err    error
 	}
 )
 
-func (wake) Control()                {}
+func (wakeUpDue) Control()           {}
 func (positionLoaded) Control()      {}
 func (eventsRead) Control()          {}
-func (endFound) Control()            {}
+func (logEndFound) Control()         {}
 func (deliveriesCommitted) Control() {}
-func (swept) Control()               {}
+func (sweepDone) Control()           {}
 
 // New returns the producer of a workspace's outbox actor.
 func New(cfg Config) actor.Producer {
@@ -160,7 +160,7 @@ func New(cfg Config) actor.Producer {
 	return func() actor.Actor {
 		return &outbox{
 			cfg: cfg, log: cfg.Log.With(slog.String("workspace_id", cfg.Workspace)),
-			changed: make(map[string]*domain.Webhook), unnotified: make(map[string]bool), gone: []string{""}, dirty: true,
+			earlyChanges: make(map[string]*domain.Webhook), unnotified: make(map[string]bool), deletedEndpoints: []string{""}, readAgain: true,
 		}
 	}
 }
@@ -173,23 +173,23 @@ func (o *outbox) Receive(ctx actor.Context) {
 	case *actor.Restarting, *actor.Stopping:
 		o.stop()
 	case EventsCommitted:
-		o.dirty = true
+		o.readAgain = true
 	case EndpointChanged:
 		o.onChanged(&m.Webhook)
 	case EndpointDeleted:
 		o.onDeleted(m.WebhookID)
 	case positionLoaded:
-		o.onOpened(ctx, m)
+		o.onPositionLoaded(ctx, m)
 	case eventsRead:
-		o.onRead(m)
-	case endFound:
-		o.onPassed(m)
+		o.onEventsRead(m)
+	case logEndFound:
+		o.onEndFound(m)
 	case deliveriesCommitted:
-		o.onWritten(ctx, m)
-	case swept:
-		o.onSwept(m)
-	case wake:
-		o.onWake(m)
+		o.onDeliveriesCommitted(ctx, m)
+	case sweepDone:
+		o.onSweepDone(m)
+	case wakeUpDue:
+		o.onWakeUp(m)
 	case mailbox.TaskPanicked:
 		panic(m)
 	}
@@ -198,8 +198,8 @@ func (o *outbox) Receive(ctx actor.Context) {
 
 func (o *outbox) start() {
 	life, end := context.WithCancel(context.Background())
-	o.end = end
-	o.bind = func(c context.Context) (context.Context, context.CancelFunc) {
+	o.cancel = end
+	o.bindContext = func(c context.Context) (context.Context, context.CancelFunc) {
 		c, cancel := context.WithCancel(c)
 		unlink := context.AfterFunc(life, cancel)
 		return c, func() { unlink(); cancel() }
@@ -207,57 +207,57 @@ func (o *outbox) start() {
 }
 
 func (o *outbox) stop() {
-	o.over = true
-	if o.end != nil {
-		o.end()
+	o.stopped = true
+	if o.cancel != nil {
+		o.cancel()
 	}
-	if o.cancelWake != nil {
-		o.cancelWake()
+	if o.cancelWakeUp != nil {
+		o.cancelWakeUp()
 	}
 }
 
 // advance starts the next read or commit, one at a time. Removing deliveries of deleted endpoints runs beside them.
 func (o *outbox) advance(ctx actor.Context) {
-	if o.over || o.bind == nil {
+	if o.stopped || o.bindContext == nil {
 		return
 	}
 	now := time.Now()
-	if !o.busy && !o.retryAt.After(now) {
+	if !o.isBusy && !o.retryAt.After(now) {
 		o.sweep(ctx, now)
 		switch {
 		case !o.started:
-			o.open(ctx)
-		case len(o.pending) > 0 || o.keep && o.place.Offset > o.saved:
+			o.startReading(ctx)
+		case len(o.pending) > 0 || o.storePosition && o.position.Offset > o.storedOffset:
 			o.queueDeliveries(ctx)
 		}
-		if !o.busy && o.dirty {
-			o.read(ctx)
+		if !o.isBusy && o.readAgain {
+			o.readEvents(ctx)
 		}
 	}
-	o.arm(ctx, now)
+	o.armWakeUp(ctx, now)
 }
 
 // armWakeUp sets the one timer of the outbox.
-func (o *outbox) arm(ctx actor.Context, now time.Time) {
-	at := o.wakeAt
+func (o *outbox) armWakeUp(ctx actor.Context, now time.Time) {
+	at := o.wakeUpAt
 	if o.retryAt.After(now) {
 		at = o.retryAt
 	} else if at.IsZero() {
-		at = now.Add(lookEvery)
+		at = now.Add(pollInterval)
 	}
-	if at.Equal(o.wakeAt) {
+	if at.Equal(o.wakeUpAt) {
 		return
 	}
-	if o.cancelWake != nil {
-		o.cancelWake()
+	if o.cancelWakeUp != nil {
+		o.cancelWakeUp()
 	}
-	o.wakes++
-	o.wakeAt, o.cancelWake = at, mailbox.SendAfter(ctx, at.Sub(now), wake{of: o, n: o.wakes})
+	o.wakeUpCount++
+	o.wakeUpAt, o.cancelWakeUp = at, mailbox.SendAfter(ctx, at.Sub(now), wakeUpDue{outbox: o, number: o.wakeUpCount})
 }
 
-func (o *outbox) work(ctx actor.Context, f func(context.Context) any) {
-	bind := o.bind
-	mailbox.RunTask(ctx, workLimit, func(c context.Context) any {
+func (o *outbox) runTask(ctx actor.Context, f func(context.Context) any) {
+	bind := o.bindContext
+	mailbox.RunTask(ctx, taskTimeout, func(c context.Context) any {
 		c, release := bind(c)
 		defer release()
 		return f(c)
@@ -265,16 +265,16 @@ func (o *outbox) work(ctx actor.Context, f func(context.Context) any) {
 }
 
 func (o *outbox) onChanged(w *domain.Webhook) {
-	o.keep = true // a restart must not deliver earlier events to the new endpoint
+	o.storePosition = true // a restart must not deliver earlier events to the new endpoint
 	o.routes = nil
-	known := o.hooks[w.ID]
+	known := o.subscribers[w.ID]
 	switch {
-	case o.hooks == nil:
-		o.changed[w.ID] = w
+	case o.subscribers == nil:
+		o.earlyChanges[w.ID] = w
 	case known != nil:
-		known.hook = w.Public()
+		known.endpoint = w.Public()
 	default:
-		o.hooks[w.ID] = subscribe(w)
+		o.subscribers[w.ID] = newSubscriber(w)
 	}
 }
 
@@ -282,76 +282,76 @@ func (o *outbox) onDeleted(id string) {
 	if id == "" {
 		return
 	}
-	if o.hooks == nil {
-		o.changed[id] = nil
+	if o.subscribers == nil {
+		o.earlyChanges[id] = nil
 	}
-	delete(o.hooks, id)
+	delete(o.subscribers, id)
 	o.routes = nil
-	o.gone = append(o.gone, id)
+	o.deletedEndpoints = append(o.deletedEndpoints, id)
 }
 
-func (o *outbox) read(ctx actor.Context) {
-	o.busy, o.dirty = true, false
-	cfg, after := o.cfg, o.place.Offset
-	if len(o.hooks) == 0 {
-		o.work(ctx, func(c context.Context) any {
+func (o *outbox) readEvents(ctx actor.Context) {
+	o.isBusy, o.readAgain = true, false
+	cfg, after := o.cfg, o.position.Offset
+	if len(o.subscribers) == 0 {
+		o.runTask(ctx, func(c context.Context) any {
 			last, err := cfg.Store.LastOffset(c, cfg.Workspace)
-			return endFound{of: o, last: last, err: err}
+			return logEndFound{outbox: o, last: last, err: err}
 		})
 		return
 	}
-	for _, s := range o.hooks {
-		s.known = true
+	for _, s := range o.subscribers {
+		s.wasKnown = true
 	}
-	o.work(ctx, func(c context.Context) any {
+	o.runTask(ctx, func(c context.Context) any {
 		events, err := cfg.Store.Events(c, cfg.Workspace, after, cfg.ReadBatch)
-		return eventsRead{of: o, events: events, err: err}
+		return eventsRead{outbox: o, events: events, err: err}
 	})
 }
 
-func (o *outbox) onRead(m eventsRead) {
-	if m.of != o {
+func (o *outbox) onEventsRead(m eventsRead) {
+	if m.outbox != o {
 		return
 	}
-	o.busy = false
-	if o.failed("events could not be read", m.err) {
-		o.dirty = true
+	o.isBusy = false
+	if o.storeFailed("events could not be read", m.err) {
+		o.readAgain = true
 		return
 	}
-	o.pause = 0
+	o.backoff = 0
 	o.pending = m.events
-	o.dirty = o.dirty || len(m.events) > 0 // a page may be short; only an empty page is the end of the log
-	if len(m.events) == 0 {                // end of the log
-		for _, s := range o.hooks {
-			s.reached = s.reached || s.known
+	o.readAgain = o.readAgain || len(m.events) > 0 // a page may be short; only an empty page is the end of the log
+	if len(m.events) == 0 {                        // end of the log
+		for _, s := range o.subscribers {
+			s.reached = s.reached || s.wasKnown
 		}
 	}
 }
 
 // onEndFound skips to the end of the log without reading the events, because no endpoint existed. If an endpoint
 // was created meanwhile, the events are read.
-func (o *outbox) onPassed(m endFound) {
-	if m.of != o {
+func (o *outbox) onEndFound(m logEndFound) {
+	if m.outbox != o {
 		return
 	}
-	o.busy = false
-	if o.failed("the end of the events could not be found", m.err) {
-		o.dirty = true
+	o.isBusy = false
+	if o.storeFailed("the end of the events could not be found", m.err) {
+		o.readAgain = true
 		return
 	}
-	o.pause = 0
-	if len(o.hooks) > 0 {
-		o.dirty = true
+	o.backoff = 0
+	if len(o.subscribers) > 0 {
+		o.readAgain = true
 		return
 	}
-	o.place.Offset = max(o.place.Offset, m.last)
-	o.keep = o.keep || o.place.Offset-o.saved >= maxUnsaved
+	o.position.Offset = max(o.position.Offset, m.last)
+	o.storePosition = o.storePosition || o.position.Offset-o.storedOffset >= maxUnsaved
 }
 
 // queueDeliveries commits the deliveries of the events read, together with the log position. It runs after the
 // read: an endpoint that was reported before an event was committed is known here.
 func (o *outbox) queueDeliveries(ctx actor.Context) {
-	place := o.place
+	place := o.position
 	change := commit.Change{Workspace: o.cfg.Workspace}
 	fresh := make(map[string][]webhook.QueuedDelivery)
 	now := time.Now().UTC()
@@ -360,7 +360,7 @@ func (o *outbox) queueDeliveries(ctx actor.Context) {
 		e := o.pending[n] // a copy, so that a waiting delivery does not keep the whole page in memory
 		n++
 		place.Offset = e.Offset
-		o.recipients(&e, func(id, name string) {
+		o.forEachRecipient(&e, func(id, name string) {
 			place.LastID = nextID(place.LastID, now)
 			o.unnotified[id] = true
 			row := &domain.Delivery{
@@ -372,98 +372,98 @@ func (o *outbox) queueDeliveries(ctx actor.Context) {
 		})
 	}
 	rest := o.pending[n:]
-	if len(change.Puts) == 0 && !o.keep && place.Offset-o.saved < maxUnsaved {
-		o.place, o.pending = place, rest
+	if len(change.Puts) == 0 && !o.storePosition && place.Offset-o.storedOffset < maxUnsaved {
+		o.position, o.pending = place, rest
 		return
 	}
-	o.busy, o.keep = true, false
+	o.isBusy, o.storePosition = true, false
 	change.Guards = []commit.Guard{{Key: place.Key(), Version: o.version}}
 	change.Puts = append(change.Puts, &place)
 	cfg := o.cfg
-	o.work(ctx, func(c context.Context) any {
+	o.runTask(ctx, func(c context.Context) any {
 		_, err := cfg.Store.Apply(c, change)
-		return deliveriesCommitted{of: o, place: place, rest: rest, fresh: fresh, err: err}
+		return deliveriesCommitted{outbox: o, position: place, rest: rest, added: fresh, err: err}
 	})
 }
 
 // onDeliveriesCommitted handles the result of a commit. After an error the outcome is unknown and the deliveries
 // may have been sent. The outbox then reads its position again before it writes, and notifies the endpoints.
-func (o *outbox) onWritten(ctx actor.Context, m deliveriesCommitted) {
-	if m.of != o {
+func (o *outbox) onDeliveriesCommitted(ctx actor.Context, m deliveriesCommitted) {
+	if m.outbox != o {
 		return
 	}
-	o.busy = false
+	o.isBusy = false
 	if errors.Is(m.err, domain.ErrFenced) {
 		o.log.Error("outbox stopped", slog.Any("error", m.err))
 		o.stop()
 		return
 	}
-	if o.failed("deliveries could not be queued", m.err) {
+	if o.storeFailed("deliveries could not be queued", m.err) {
 		o.started, o.pending = false, nil
-		for id := range m.fresh {
-			if s := o.hooks[id]; s != nil {
-				s.last = ""
+		for id := range m.added {
+			if s := o.subscribers[id]; s != nil {
+				s.lastDelivery = ""
 			}
 		}
 		return
 	}
-	o.place, o.pending, o.saved = m.place, m.rest, m.place.Offset
+	o.position, o.pending, o.storedOffset = m.position, m.rest, m.position.Offset
 	o.version++
-	o.pause = 0
-	for id, items := range m.fresh {
-		o.passToEndpoint(ctx, id, items)
+	o.backoff = 0
+	for id, items := range m.added {
+		o.handOver(ctx, id, items)
 	}
-	o.nudge(ctx)
+	o.notifyEndpoints(ctx)
 }
 
 // handOver sends new deliveries to their endpoint actor. An endpoint with more than maxHandedOver deliveries is
 // notified instead and reads them from the store.
-func (o *outbox) passToEndpoint(ctx actor.Context, id string, items []webhook.QueuedDelivery) {
-	s, pid := o.hooks[id], o.endpoint(id)
+func (o *outbox) handOver(ctx actor.Context, id string, items []webhook.QueuedDelivery) {
+	s, pid := o.subscribers[id], o.endpointPID(id)
 	if s == nil {
 		return
 	}
-	if pid == nil || len(items) > maxHanded {
-		s.last = "" // notifyEndpoints sends DeliveriesQueued
+	if pid == nil || len(items) > maxHandedOver {
+		s.lastDelivery = "" // notifyEndpoints sends DeliveriesQueued
 		return
 	}
 	delete(o.unnotified, id)
-	ctx.Send(pid, webhook.NewDeliveries{After: s.last, Items: items})
-	s.last = items[len(items)-1].Row.ID
+	ctx.Send(pid, webhook.NewDeliveries{After: s.lastDelivery, Items: items})
+	s.lastDelivery = items[len(items)-1].Row.ID
 }
 
 // notifyEndpoints tells endpoint actors that deliveries may be queued for them.
-func (o *outbox) nudge(ctx actor.Context) {
+func (o *outbox) notifyEndpoints(ctx actor.Context) {
 	for id := range o.unnotified {
-		if pid := o.endpoint(id); pid != nil {
+		if pid := o.endpointPID(id); pid != nil {
 			ctx.Send(pid, webhook.DeliveriesQueued{})
 		}
 	}
 	clear(o.unnotified)
 }
 
-func (o *outbox) endpoint(id string) *actor.PID {
+func (o *outbox) endpointPID(id string) *actor.PID {
 	if o.cfg.EndpointPID == nil {
 		return nil
 	}
 	return o.cfg.EndpointPID(id)
 }
 
-// failed logs an error of the store and starts a growing backoff. It returns false if err is nil.
-func (o *outbox) failed(what string, err error) bool {
+// storeFailed logs an error of the store and starts a growing backoff. It returns false if err is nil.
+func (o *outbox) storeFailed(what string, err error) bool {
 	if err == nil {
 		return false
 	}
-	o.pause = min(max(2*o.pause, firstWait), longestWait)
-	o.retryAt = time.Now().Add(o.pause)
-	o.log.Warn("the store failed the outbox", slog.String("what", what), slog.Any("error", err), slog.Duration("again_in", o.pause))
+	o.backoff = min(max(2*o.backoff, minBackoff), maxBackoff)
+	o.retryAt = time.Now().Add(o.backoff)
+	o.log.Warn("store operation of the outbox failed", slog.String("what", what), slog.Any("error", err), slog.Duration("again_in", o.backoff))
 	return true
 }
 
-func (o *outbox) onWake(m wake) {
-	if m.of != o || m.n != o.wakes {
+func (o *outbox) onWakeUp(m wakeUpDue) {
+	if m.outbox != o || m.number != o.wakeUpCount {
 		return
 	}
-	o.wakeAt, o.cancelWake = time.Time{}, nil
-	o.dirty = true
+	o.wakeUpAt, o.cancelWakeUp = time.Time{}, nil
+	o.readAgain = true
 }

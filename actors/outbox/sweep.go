@@ -20,30 +20,30 @@ const sweepBatch = 500
 // commits, because a commit in progress may still add rows. The search after a start finds rows that a crash left
 // behind.
 func (o *outbox) sweep(ctx actor.Context, now time.Time) {
-	if o.hooks == nil || o.sweeping || len(o.gone) == 0 || o.sweepAt.After(now) {
+	if o.subscribers == nil || o.isSweeping || len(o.deletedEndpoints) == 0 || o.sweepAt.After(now) {
 		return
 	}
-	o.sweeping = true
-	cfg, id := o.cfg, o.gone[0]
+	o.isSweeping = true
+	cfg, id := o.cfg, o.deletedEndpoints[0]
 	if id == "" {
-		known := make(map[string]bool, len(o.hooks))
-		for hookID := range o.hooks {
+		known := make(map[string]bool, len(o.subscribers))
+		for hookID := range o.subscribers {
 			known[hookID] = true
 		}
-		o.work(ctx, func(c context.Context) any {
-			ids, err := orphans(c, cfg, known)
-			return swept{of: o, done: true, orphans: ids, err: err}
+		o.runTask(ctx, func(c context.Context) any {
+			ids, err := findDeletedEndpoints(c, cfg, known)
+			return sweepDone{outbox: o, done: true, found: ids, err: err}
 		})
 		return
 	}
-	o.work(ctx, func(c context.Context) any {
-		done, err := remove(c, cfg, id)
-		return swept{of: o, done: done, err: err}
+	o.runTask(ctx, func(c context.Context) any {
+		done, err := removeDeliveries(c, cfg, id)
+		return sweepDone{outbox: o, done: done, err: err}
 	})
 }
 
 // removeDeliveries deletes one batch of an endpoint's deliveries. done is true if none is left.
-func remove(ctx context.Context, cfg Config, id string) (done bool, err error) {
+func removeDeliveries(ctx context.Context, cfg Config, id string) (done bool, err error) {
 	change := commit.Change{Workspace: cfg.Workspace}
 	prefix := domain.Key{Kind: "delivery", Workspace: cfg.Workspace, ID: id + "/"}
 	err = cfg.Store.Under(ctx, prefix, "", sweepBatch, newDelivery, func(r domain.Record) error {
@@ -58,7 +58,7 @@ func remove(ctx context.Context, cfg Config, id string) (done bool, err error) {
 }
 
 // findDeletedEndpoints returns the endpoints that have deliveries but no row. It reads one delivery per endpoint.
-func orphans(ctx context.Context, cfg Config, known map[string]bool) (ids []string, err error) {
+func findDeletedEndpoints(ctx context.Context, cfg Config, known map[string]bool) (ids []string, err error) {
 	prefix := domain.Key{Kind: "delivery", Workspace: cfg.Workspace}
 	for after := ""; ; {
 		found := ""
@@ -87,18 +87,18 @@ func orphans(ctx context.Context, cfg Config, known map[string]bool) (ids []stri
 
 func newDelivery() domain.Record { return new(domain.Delivery) }
 
-func (o *outbox) onSwept(m swept) {
-	if m.of != o {
+func (o *outbox) onSweepDone(m sweepDone) {
+	if m.outbox != o {
 		return
 	}
-	o.sweeping = false
+	o.isSweeping = false
 	if m.err != nil {
-		o.sweepAt = time.Now().Add(longestWait)
+		o.sweepAt = time.Now().Add(maxBackoff)
 		o.log.Warn("deliveries of a deleted endpoint could not be removed", slog.Any("error", m.err))
 		return
 	}
 	if m.done {
-		o.gone = slices.Delete(o.gone, 0, 1)
+		o.deletedEndpoints = slices.Delete(o.deletedEndpoints, 0, 1)
 	}
-	o.gone = append(o.gone, m.orphans...)
+	o.deletedEndpoints = append(o.deletedEndpoints, m.found...)
 }

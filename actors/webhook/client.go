@@ -22,55 +22,52 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// The limits of one request.
+// Limits of one request.
 const (
-	maxAnswer        = 64 << 10
-	maxAnswerHeaders = 32 << 10
-	dialTimeout      = 10 * time.Second
-	drainTimeout     = 2 * time.Second
-	resolveTimeout   = 5 * time.Second
-	// idleTimeout is shorter than the five seconds after which common servers
-	// close an idle connection: a POST on a connection that is being closed
-	// would count as a failed attempt.
+	maxResponseBody    = 64 << 10
+	maxResponseHeaders = 32 << 10
+	dialTimeout        = 10 * time.Second
+	drainTimeout       = 2 * time.Second
+	resolveTimeout     = 5 * time.Second
+	// idleTimeout is below the five seconds after which common servers close an idle connection. A POST on a
+	// connection that is being closed would count as a failed attempt.
 	idleTimeout = 4 * time.Second
-	// maxSessions are kept, so that a connection that is made again costs a
-	// fraction of the first.
-	maxSessions = 4
-	// maxIdle connections are kept for each host.
+	// maxTLSSessions is the number of TLS sessions that are cached for resumption.
+	maxTLSSessions = 4
+	// maxIdle is the number of idle connections per host.
 	maxIdle = 64
-	// lookAgain is how often it is looked whether an attempt may be made.
-	lookAgain = 50 * time.Millisecond
+	// maySendPoll is the interval at which Send calls ClientConfig.MaySend while it waits.
+	maySendPoll = 50 * time.Millisecond
 )
 
-// ClientConfig says where requests may go.
+// ClientConfig configures a Client.
 type ClientConfig struct {
 	Egress   access.Egress
-	RootCAs  *x509.CertPool // nil: those of the machine
-	Resolver *net.Resolver  // nil: the machine's
+	RootCAs  *x509.CertPool // nil: the root certificates of the system
+	Resolver *net.Resolver  // nil: the system resolver
 	Timeout  time.Duration  // of a whole attempt; 0: 30 s
-	MaySend  func() bool    // asked before each attempt, which waits for it; it must not wait itself; nil: always
+	MaySend  func() bool    // must not block; an attempt waits until it returns true; nil: always true
 
-	idle time.Duration // that a connection may be unused; 0: idleTimeout
-	// Quarantined: nothing is sent. Send waits until its context ends, and nothing else gets a connection.
+	idle time.Duration // idle time after which a connection is closed; 0: idleTimeout
+	// Quarantined: Send blocks until its context ends, and no connection is made.
 	Quarantined bool
 }
 
-// ErrQuarantined says that nothing is sent, because the store was restored from a backup and not released.
+// ErrQuarantined is returned while the store, restored from a backup, has not been released by an operator.
 var ErrQuarantined = errors.New("the service was restored from a backup: nothing is sent until an operator releases it")
 
 var errNotHTTPS = errors.New("the scheme is not https")
 
-// Client sends events. Each endpoint's actor takes a copy with connections of
-// its own: over HTTP/2 an answer that breaks the rules ends the connection and
-// with it every request on it, so endpoints behind one host must not share one.
+// Client sends webhook requests. Each endpoint actor uses a copy with its own connections: over HTTP/2 an invalid
+// response ends the connection with all requests on it, so endpoints behind one host must not share one.
 type Client struct {
 	cfg       ClientConfig
 	transport *http.Transport
 	http      http.Client
 }
 
-// NewClient makes the client. It uses no proxy, follows no redirect, and
-// checks every address after name resolution, right before it connects.
+// NewClient returns a client that uses no proxy and follows no redirect. It checks every IP address after name
+// resolution, right before connecting (protection against SSRF).
 func NewClient(cfg ClientConfig) *Client {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = webhook.Timeout
@@ -79,20 +76,20 @@ func NewClient(cfg ClientConfig) *Client {
 		cfg.idle = idleTimeout
 	}
 	c := &Client{cfg: cfg}
-	dialer := net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second, Resolver: cfg.Resolver, ControlContext: c.guard}
+	dialer := net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second, Resolver: cfg.Resolver, ControlContext: c.checkAddress}
 	c.transport = &http.Transport{
 		DialContext:         dialer.DialContext,
 		TLSHandshakeTimeout: dialTimeout,
 		TLSClientConfig: &tls.Config{
-			MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs, ClientSessionCache: tls.NewLRUClientSessionCache(maxSessions),
-			DynamicRecordSizingDisabled: true, // an event is one record, not several of the size of a packet
+			MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs, ClientSessionCache: tls.NewLRUClientSessionCache(maxTLSSessions),
+			DynamicRecordSizingDisabled: true, // send an event in one TLS record instead of several small ones
 		},
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConns:           1024,
 		MaxIdleConnsPerHost:    maxIdle,
 		IdleConnTimeout:        cfg.idle,
-		MaxResponseHeaderBytes: maxAnswerHeaders,
+		MaxResponseHeaderBytes: maxResponseHeaders,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: dialTimeout, PingTimeout: dialTimeout},
 	}
 	c.http = http.Client{
@@ -102,16 +99,16 @@ func NewClient(cfg ClientConfig) *Client {
 	return c
 }
 
-// own is the same client with connections of its own.
-func (c *Client) own() *Client { return NewClient(c.cfg) }
+// withOwnConnections returns a copy of the client with its own connections.
+func (c *Client) withOwnConnections() *Client { return NewClient(c.cfg) }
 
-// Close gives idle connections back.
+// Close closes idle connections.
 func (c *Client) Close() {
 	c.transport.CloseIdleConnections()
 }
 
-// guard runs once per address that is about to be connected to.
-func (c *Client) guard(_ context.Context, _, address string, _ syscall.RawConn) error {
+// checkAddress is called for each IP address before a connection to it is made.
+func (c *Client) checkAddress(_ context.Context, _, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%w: %q", access.ErrEgress, address)
@@ -122,10 +119,9 @@ func (c *Client) guard(_ context.Context, _, address string, _ syscall.RawConn) 
 	return c.cfg.Egress.May(to)
 }
 
-// CheckURL is what the API asks when an endpoint is created or changed: the URL's
-// shape, and that every address of its host may be reached. A resolver that
-// does not answer in time is no fault of the URL; each connection is checked
-// again anyway. The error is a *domain.Error invalid_url.
+// CheckURL validates the URL of an endpoint that is created or changed: its form, and that every IP address of its
+// host is allowed. A resolver timeout is no error, because each connection is checked again. The error is a
+// *domain.Error with code invalid_url.
 func (c *Client) CheckURL(ctx context.Context, link string) error {
 	target, err := webhook.ParseURL(link, c.cfg.Egress)
 	if err != nil || target.Addr.IsValid() {
@@ -139,58 +135,57 @@ func (c *Client) CheckURL(ctx context.Context, link string) error {
 	}
 	addrs, err := resolver.LookupNetIP(ctx, "ip", target.Host)
 	if failed, ok := errors.AsType[*net.DNSError](err); ok && failed.IsNotFound {
-		return refuse("the host name does not resolve")
+		return invalidURL("the host name does not resolve")
 	}
 	for _, a := range addrs {
 		if c.cfg.Egress.May(netip.AddrPortFrom(a, target.Port)) != nil {
-			return refuse("this address may not be reached from here")
+			return invalidURL("this address may not be reached from here")
 		}
 	}
 	return nil
 }
 
-func refuse(why string) error {
+func invalidURL(why string) error {
 	return &domain.Error{Code: domain.CodeInvalidURL, Message: why, Param: "url"}
 }
 
-// Request is one attempt as it goes out.
+// Request is one HTTP request to an endpoint.
 type Request struct {
 	URL    string
 	Header []webhook.Header
 	Body   []byte
 }
 
-// SendResult is what came of an attempt.
+// SendResult is the result of one request.
 type SendResult struct {
-	Status   int           // 0: none came
-	Duration time.Duration // until the answer's headers, or the failure
-	Error    string        // why it is no success, fit to be shown
-	// RetryAfter is what the answer asks for in seconds, an hour at most; 0:
-	// nothing.
+	Status   int           // 0: no response
+	Duration time.Duration // time until the response headers or the failure
+	Error    string        // reason of a failure, fit for users; "": success
+	// RetryAfter is the delay that the response asks for, at most one hour; 0: none.
 	RetryAfter time.Duration
 }
 
-// Send makes one attempt. The answer counts once its headers are there; its
-// body is read only as far as lets the connection be used again.
+// Send makes one request. The status counts once the response headers have arrived. The body is read only to reuse
+// the connection.
 func (c *Client) Send(ctx context.Context, r Request) SendResult {
 	start := time.Now()
 	if c.cfg.Quarantined {
 		<-ctx.Done()
 		return SendResult{Duration: time.Since(start), Error: ErrQuarantined.Error()}
 	}
-	if c.cfg.MaySend != nil && !c.waited(ctx, start) {
-		return SendResult{Duration: time.Since(start), Error: "this node may not send any more"}
+	if c.cfg.MaySend != nil && !c.waitUntilMaySend(ctx, start) {
+		return SendResult{Duration: time.Since(start), Error: "this node stopped sending webhooks"}
 	}
 	ctx, cancel := context.WithDeadline(ctx, start.Add(c.cfg.Timeout))
 	defer cancel()
-	req, err := r.post(ctx)
+	req, err := r.newHTTPRequest(ctx)
 	if err != nil {
 		return SendResult{Error: "the URL is not valid"}
 	}
 	resp, err := c.transport.RoundTrip(req) // a redirect is an answer like any other
 	a := SendResult{Duration: time.Since(start)}
 	if err != nil {
-		a.Error = c.reason(err)
+		a.Error = c.describeError(err)
 		return a
 	}
 	defer func() { _ = resp.Body.Close() }()
@@ -198,13 +193,13 @@ func (c *Client) Send(ctx context.Context, r Request) SendResult {
 	if resp.Body != http.NoBody {
 		slow := time.AfterFunc(drainTimeout, cancel)
 		defer slow.Stop()
-		_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer) // the status has decided
+		_, _ = io.CopyN(io.Discard, resp.Body, maxResponseBody) // the status already decides
 	}
 	return a
 }
 
-// post is the HTTP request. The names of the header lines are in their canonical form.
-func (r *Request) post(ctx context.Context) (*http.Request, error) {
+// newHTTPRequest builds the HTTP request. Header names have to be in canonical form.
+func (r *Request) newHTTPRequest(ctx context.Context) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
 	if err == nil && req.URL.Scheme != "https" {
 		err = errNotHTTPS
@@ -215,20 +210,21 @@ func (r *Request) post(ctx context.Context) (*http.Request, error) {
 	for _, h := range r.Header {
 		req.Header[h.Name] = []string{h.Value}
 	}
-	// The transport repeats a request that has this header if an idle connection was closed before an answer. Without a
-	// value the header is not sent: endpoints tell repeated events by their id.
+	// The transport repeats a request with an Idempotency-Key header if an idle connection closes before the
+	// response. A nil value enables that without sending the header: receivers recognize repeated events by their
+	// ID.
 	if _, named := req.Header["Idempotency-Key"]; !named {
 		req.Header["Idempotency-Key"] = nil
 	}
 	return req, nil
 }
 
-// waited waits until an attempt may be made; false: it may not in its time.
-func (c *Client) waited(ctx context.Context, start time.Time) bool {
+// waitUntilMaySend waits until ClientConfig.MaySend returns true. It returns false after the timeout.
+func (c *Client) waitUntilMaySend(ctx context.Context, start time.Time) bool {
 	if c.cfg.MaySend() {
 		return true
 	}
-	look := time.NewTicker(lookAgain)
+	look := time.NewTicker(maySendPoll)
 	defer look.Stop()
 	for time.Since(start) < c.cfg.Timeout {
 		select {
@@ -243,7 +239,7 @@ func (c *Client) waited(ctx context.Context, start time.Time) bool {
 	return false
 }
 
-// addStatus takes the status and the Retry-After of an answer.
+// addStatus sets the status and the Retry-After of a response.
 func (a *SendResult) addStatus(status int, wait string) {
 	a.Status = status
 	if n, err := strconv.ParseUint(wait, 10, 31); err == nil {
@@ -254,8 +250,8 @@ func (a *SendResult) addStatus(status int, wait string) {
 	}
 }
 
-// reason tells a failure in words that hold nothing of the far end's.
-func (c *Client) reason(err error) string {
+// describeError describes a failure in fixed words that contain nothing from the remote host.
+func (c *Client) describeError(err error) string {
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
@@ -282,6 +278,6 @@ func (c *Client) reason(err error) string {
 	return "the connection broke before an answer"
 }
 
-// HTTPClient is an HTTP client under the same guard, with connections of its own and
-// no deadline but that of each request.
-func (c *Client) HTTPClient() *http.Client { return &c.own().http }
+// HTTPClient returns an HTTP client with the same address checks and its own connections. It has no timeout of its
+// own.
+func (c *Client) HTTPClient() *http.Client { return &c.withOwnConnections().http }

@@ -9,15 +9,14 @@ import (
 	"github.com/callboard/callboard/engines/content"
 )
 
-// Page is a page that was read.
+// Page is a web page that was fetched.
 type Page struct {
-	ContentType string // as the far end says
+	ContentType string // as the server reports it
 	Body        []byte
 }
 
-// FetchPage reads a page of at most most bytes under the same guard as Send: https
-// only, no redirect, no address that may not be reached. The error is fit to be
-// shown.
+// FetchPage reads a page of at most limit bytes with the same address checks as Send. It accepts only https and
+// follows no redirect. The error text may be shown to users.
 func (c *Client) FetchPage(ctx context.Context, url string, most int64) (Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -30,7 +29,7 @@ func (c *Client) FetchPage(ctx context.Context, url string, most int64) (Page, e
 	req.Header.Set("User-Agent", "callboard")
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return Page{}, errors.New(c.reason(err))
+		return Page{}, errors.New(c.describeError(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	switch {
@@ -47,7 +46,7 @@ func (c *Client) FetchPage(ctx context.Context, url string, most int64) (Page, e
 	case shown:
 		return Page{}, fmt.Errorf("the page cannot be read: %w", err)
 	case err != nil:
-		return Page{}, errors.New(c.reason(err))
+		return Page{}, errors.New(c.describeError(err))
 	}
 	return Page{ContentType: resp.Header.Get("Content-Type"), Body: body}, nil
 }

@@ -15,41 +15,41 @@ var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC) //nolint:gochecknoglobal
 func TestDeliveryReaderReadsOnePageAtATime(t *testing.T) {
 	t.Parallel()
 	r := newDeliveryReader()
-	require.True(t, r.start(false), "everything, at first")
+	require.True(t, r.startPage(false), "everything, at first")
 	assert.True(t, r.withRow)
-	assert.False(t, r.start(true), "a page is under way")
-	r.settle("evt_1")
-	settled, arrived := r.end()
+	assert.False(t, r.startPage(true), "a page is under way")
+	r.noteSettled("evt_1")
+	settled, arrived := r.endPage()
 	assert.Equal(t, map[string]bool{"evt_1": true}, settled)
 	assert.False(t, arrived)
 	r.last = "d1"
-	r.read(true)
-	assert.False(t, r.start(false), "the queue has enough")
-	require.True(t, r.start(true), "there is more")
+	r.pageRead(true)
+	assert.False(t, r.startPage(false), "the queue has enough")
+	require.True(t, r.startPage(true), "there is more")
 	assert.False(t, r.withRow)
-	r.end()
-	r.read(false)
+	r.endPage()
+	r.pageRead(false)
 	assert.False(t, r.fromStart)
-	assert.False(t, r.start(true))
-	assert.True(t, r.follows("d1"))
-	assert.False(t, r.follows("d0"))
+	assert.False(t, r.startPage(true))
+	assert.True(t, r.isCaughtUp("d1"))
+	assert.False(t, r.isCaughtUp("d0"))
 }
 
 func TestDeliveryReaderReadsAgainAfterAFailure(t *testing.T) {
 	t.Parallel()
 	r := newDeliveryReader()
-	r.start(true)
-	r.end()
-	r.failed(true)
-	require.True(t, r.start(true))
+	r.startPage(true)
+	r.endPage()
+	r.pageFailed(true)
+	require.True(t, r.startPage(true))
 	assert.True(t, r.withRow, "nothing was read: from the start")
-	r.end()
+	r.endPage()
 	r.last = "d1"
-	r.failed(true)
-	require.True(t, r.start(true))
+	r.pageFailed(true)
+	require.True(t, r.startPage(true))
 	assert.False(t, r.withRow, "behind the last one")
-	r.end()
-	r.readAt = noon
+	r.endPage()
+	r.rereadAt = noon
 	r.refreshDue(noon.Add(-1))
 	assert.False(t, r.stale)
 	r.refreshDue(noon)
@@ -63,16 +63,16 @@ func rowOf(id string, s domain.DeliveryState) *domain.Delivery {
 func TestResultLogGathersWhileRequestsAreUnderWay(t *testing.T) {
 	t.Parallel()
 	l := newResultBuffer()
-	assert.False(t, l.due(false, noon), "there is none")
+	assert.False(t, l.isDue(false, noon), "there is none")
 	l.add(rowOf("evt_1", domain.DeliveryDelivered))
-	assert.False(t, l.due(true, noon))
-	assert.True(t, l.due(true, noon.Add(gatherFor)))
-	assert.True(t, l.due(false, noon), "no other is to come")
+	assert.False(t, l.isDue(true, noon))
+	assert.True(t, l.isDue(true, noon.Add(gatherTime)))
+	assert.True(t, l.isDue(false, noon), "no other is to come")
 	l.start()
 	l.add(rowOf("evt_2", domain.DeliveryDelivered))
-	assert.False(t, l.due(false, noon), "a commit is under way")
-	assert.True(t, l.has("evt_1"))
-	assert.True(t, l.has("evt_2"))
+	assert.False(t, l.isDue(false, noon), "a commit is under way")
+	assert.True(t, l.contains("evt_1"))
+	assert.True(t, l.contains("evt_2"))
 }
 
 func TestResultLogSettlesWhatNeedsNoMoreAttempts(t *testing.T) {
@@ -84,8 +84,8 @@ func TestResultLogSettlesWhatNeedsNoMoreAttempts(t *testing.T) {
 	l.start()
 	l.add(rowOf("replayed", domain.DeliveryDelivered))
 	assert.Equal(t, []string{"done"}, l.succeeded())
-	assert.False(t, l.has("done"))
-	assert.True(t, l.has("replayed"))
+	assert.False(t, l.contains("done"))
+	assert.True(t, l.contains("replayed"))
 }
 
 func TestResultLogComparesAfterACommitOfUnknownOutcome(t *testing.T) {
@@ -144,11 +144,11 @@ func TestEndpointHealthIsSavedAtABoundedRate(t *testing.T) {
 	h.unsaved = true
 	assert.True(t, h.startSaving(noon))
 	h.unsaved = true
-	assert.False(t, h.startSaving(noon.Add(statsEvery)), "one at a time")
+	assert.False(t, h.startSaving(noon.Add(healthSaveInterval)), "one at a time")
 	h.saving = false
-	assert.False(t, h.startSaving(noon.Add(statsEvery-1)))
+	assert.False(t, h.startSaving(noon.Add(healthSaveInterval-1)))
 	h.disableReason = "failures"
-	assert.True(t, h.startSaving(noon.Add(statsEvery-1)), "it is disabled at once")
+	assert.True(t, h.startSaving(noon.Add(healthSaveInterval-1)), "it is disabled at once")
 }
 
 func TestSendWindowGrowsByOneAndShrinksByHalf(t *testing.T) {
@@ -165,7 +165,7 @@ func TestSendWindowGrowsByOneAndShrinksByHalf(t *testing.T) {
 	}
 	assert.InDelta(t, 1, w.limit, 0)
 	w.firsts, w.retries = 1, 1
-	w.end(true)
+	w.requestEnded(true)
 	assert.Equal(t, 1, w.count())
 	assert.Equal(t, 1, w.retries)
 }
@@ -173,17 +173,17 @@ func TestSendWindowGrowsByOneAndShrinksByHalf(t *testing.T) {
 func TestStoreBackoffDoubles(t *testing.T) {
 	t.Parallel()
 	var b storeBackoff
-	for want := minPause; want < maxPause; want *= 2 {
+	for want := minBackoff; want < maxBackoff; want *= 2 {
 		b.failed(noon)
 		assert.Equal(t, noon.Add(want), b.until)
 	}
 	b.failed(noon)
-	assert.Equal(t, maxPause, b.pause)
-	assert.True(t, b.active(noon))
-	assert.False(t, b.active(noon.Add(maxPause)))
+	assert.Equal(t, maxBackoff, b.delay)
+	assert.True(t, b.isActive(noon))
+	assert.False(t, b.isActive(noon.Add(maxBackoff)))
 	b.succeeded()
 	b.failed(noon)
-	assert.Equal(t, minPause, b.pause)
+	assert.Equal(t, minBackoff, b.delay)
 }
 
 func TestDeliveryQueueRemembersTheFirstParkedRetry(t *testing.T) {
@@ -191,7 +191,7 @@ func TestDeliveryQueueRemembersTheFirstParkedRetry(t *testing.T) {
 	q := newDeliveryQueue()
 	for i, id := range []string{"a", "b", "c", "d"} {
 		due := noon.Add(time.Duration(i) * time.Minute)
-		q.add(&item{row: &domain.Delivery{EventID: id, State: domain.DeliveryRetrying, DueAt: &due}})
+		q.add(&queuedItem{row: &domain.Delivery{EventID: id, State: domain.DeliveryRetrying, DueAt: &due}})
 	}
 	for _, it := range q.takeLast(2) {
 		q.park(it)
@@ -203,14 +203,14 @@ func TestDeliveryQueueRemembersTheFirstParkedRetry(t *testing.T) {
 
 func TestEndpointWakesAtTheEarliestOfItsTimes(t *testing.T) {
 	t.Parallel()
-	e := &endpoint{hook: &domain.Webhook{Status: domain.WebhookActive}, queue: newDeliveryQueue(), cfg: Config{MaxRetrying: 10}}
+	e := &endpoint{webhook: &domain.Webhook{Status: domain.WebhookActive}, queue: newDeliveryQueue(), cfg: Config{MaxRetrying: 10}}
 	assert.Zero(t, e.nextWakeUp(noon))
 	due := noon.Add(5 * time.Minute)
-	e.queue.add(&item{row: &domain.Delivery{EventID: "a", State: domain.DeliveryRetrying, DueAt: &due}})
+	e.queue.add(&queuedItem{row: &domain.Delivery{EventID: "a", State: domain.DeliveryRetrying, DueAt: &due}})
 	assert.Equal(t, due, e.nextWakeUp(noon))
-	e.sends.waiting[sendAgain] = true
+	e.sends.waiting[sendRetry] = true
 	assert.Zero(t, e.nextWakeUp(noon), "the slot that it waits for wakes it")
-	e.sends.waiting[sendAgain] = false
+	e.sends.waiting[sendRetry] = false
 	e.results.writeAt = noon.Add(4 * time.Minute)
 	assert.Equal(t, e.results.writeAt, e.nextWakeUp(noon))
 	e.health.unsaved, e.health.saveAt = true, noon.Add(3*time.Minute)
@@ -220,6 +220,6 @@ func TestEndpointWakesAtTheEarliestOfItsTimes(t *testing.T) {
 	e.backoff.failed(noon)
 	assert.Equal(t, e.backoff.until, e.nextWakeUp(noon), "nothing is done before the store is tried again")
 	e.results.writeAt, e.expireAt = time.Time{}, noon.Add(time.Hour)
-	e.hook = &domain.Webhook{Status: domain.WebhookPaused}
+	e.webhook = &domain.Webhook{Status: domain.WebhookPaused}
 	assert.Equal(t, e.expireAt, e.nextWakeUp(e.backoff.until), "a paused endpoint retries nothing")
 }

@@ -9,36 +9,36 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// item is one open delivery. Neither row nor event changes: another row replaces it.
-type item struct {
-	row   *domain.Delivery
-	event *event.Event // nil: read when it is sent
-	place int          // in the heap of retries; -1: not in it
+// queuedItem is one open delivery. Its row and event are immutable; a change replaces row.
+type queuedItem struct {
+	row       *domain.Delivery
+	event     *event.Event // nil: read right before sending
+	heapIndex int          // index in the retry heap; -1: not in it
 }
 
-// deliveryQueue orders the open deliveries of one endpoint that are in memory: first attempts as they were queued, but
-// of each subject only one at a time, and retries by their due time.
+// deliveryQueue orders the open deliveries of one endpoint that are in memory. First attempts keep their order, and
+// only one per subject is sent at a time. Retries are ordered by due time.
 type deliveryQueue struct {
-	known   map[string]*item   // every delivery in memory, by event
-	ready   []*item            // may be sent, in order
-	urgent  []*item            // released by the end of the one before: sent first
-	waiting map[string][]*item // behind a subject's first attempt; a key: the subject is busy
-	queued  int                // first attempts not yet under way
+	known   map[string]*queuedItem   // every delivery in memory, by event ID
+	ready   []*queuedItem            // may be sent, in order
+	urgent  []*queuedItem            // next of their subject, sent before ready
+	waiting map[string][]*queuedItem // by subject, behind its first attempt; a present key means that the subject is busy
+	queued  int                      // first attempts that were not taken yet
 	retries retryHeap
 
-	parkedUntil time.Time // when the first retry is due that only the store has; zero: none
+	parkedUntil time.Time // due time of the first retry that is only in the store; zero: none
 }
 
 func newDeliveryQueue() *deliveryQueue {
-	return &deliveryQueue{known: make(map[string]*item), waiting: make(map[string][]*item)}
+	return &deliveryQueue{known: make(map[string]*queuedItem), waiting: make(map[string][]*queuedItem)}
 }
 
-// add queues an open delivery, unless it is known.
-func (q *deliveryQueue) add(it *item) {
+// add queues an open delivery unless its event is in memory already.
+func (q *deliveryQueue) add(it *queuedItem) {
 	if _, known := q.known[it.row.EventID]; known {
 		return
 	}
-	it.place = -1
+	it.heapIndex = -1
 	q.known[it.row.EventID] = it
 	if it.row.State == domain.DeliveryRetrying {
 		q.addRetry(it)
@@ -54,11 +54,11 @@ func (q *deliveryQueue) add(it *item) {
 	q.ready = append(q.ready, it)
 }
 
-// hasFirst says whether takeFirst has one.
+// hasFirst reports whether takeFirst would return a delivery.
 func (q *deliveryQueue) hasFirst() bool { return len(q.urgent)+len(q.ready) > 0 }
 
-// takeFirst takes out the first attempt that is to be sent now, or nil.
-func (q *deliveryQueue) takeFirst() *item {
+// takeFirst removes and returns the next first attempt, or nil.
+func (q *deliveryQueue) takeFirst() *queuedItem {
 	from := &q.ready
 	if len(q.urgent) > 0 {
 		from = &q.urgent
@@ -73,13 +73,13 @@ func (q *deliveryQueue) takeFirst() *item {
 	return it
 }
 
-// returnFirst undoes takeFirst: nothing was sent.
-func (q *deliveryQueue) returnFirst(it *item) {
-	q.urgent = append([]*item{it}, q.urgent...)
+// returnFirst undoes takeFirst if nothing was sent.
+func (q *deliveryQueue) returnFirst(it *queuedItem) {
+	q.urgent = append([]*queuedItem{it}, q.urgent...)
 	q.queued++
 }
 
-// firstEnded notes the end of a first attempt: the next delivery of its subject may be sent.
+// firstEnded records the end of a first attempt: the next delivery of its subject may be sent.
 func (q *deliveryQueue) firstEnded(subject string) {
 	behind := q.waiting[subject]
 	if len(behind) == 0 {
@@ -90,19 +90,19 @@ func (q *deliveryQueue) firstEnded(subject string) {
 	q.waiting[subject] = behind[1:]
 }
 
-// addRetry adds a delivery to the retries, at its due time.
-func (q *deliveryQueue) addRetry(it *item) { heap.Push(&q.retries, it) }
+// addRetry adds a delivery to the retries, ordered by its due time.
+func (q *deliveryQueue) addRetry(it *queuedItem) { heap.Push(&q.retries, it) }
 
-// takeRetry takes out a retry whose time has come, or nil.
-func (q *deliveryQueue) takeRetry(now time.Time) *item {
+// takeRetry removes and returns a retry that is due, or nil.
+func (q *deliveryQueue) takeRetry(now time.Time) *queuedItem {
 	if len(q.retries) == 0 || q.retries[0].dueAt().After(now) {
 		return nil
 	}
-	it, _ := heap.Pop(&q.retries).(*item)
+	it, _ := heap.Pop(&q.retries).(*queuedItem)
 	return it
 }
 
-// nextDue is when the earliest retry is due; zero: there is none.
+// nextDue returns the due time of the earliest retry; zero: none.
 func (q *deliveryQueue) nextDue() time.Time {
 	if len(q.retries) == 0 {
 		return time.Time{}
@@ -110,23 +110,22 @@ func (q *deliveryQueue) nextDue() time.Time {
 	return q.retries[0].dueAt()
 }
 
-// settle drops a delivery that needs no more attempts.
-func (q *deliveryQueue) settle(eventID string) { delete(q.known, eventID) }
+// removeSettled removes a delivery that needs no more attempts.
+func (q *deliveryQueue) removeSettled(eventID string) { delete(q.known, eventID) }
 
-// park leaves a retry, which was taken out before, to the store.
-func (q *deliveryQueue) park(it *item) {
+// park leaves a retry that was taken out to the store.
+func (q *deliveryQueue) park(it *queuedItem) {
 	delete(q.known, it.row.EventID)
 	if due := it.dueAt(); q.parkedUntil.IsZero() || due.Before(q.parkedUntil) {
 		q.parkedUntil = due
 	}
 }
 
-// expire takes out every delivery that is not under way and was queued before
-// the time given.
-func (q *deliveryQueue) expire(before time.Time) []*item {
-	var old []*item
-	keep := func(list []*item) []*item {
-		var young []*item
+// takeOlderThan removes and returns the deliveries that were queued before the given time and are not being sent.
+func (q *deliveryQueue) takeOlderThan(before time.Time) []*queuedItem {
+	var old []*queuedItem
+	keep := func(list []*queuedItem) []*queuedItem {
+		var young []*queuedItem
 		for _, it := range list {
 			if it.row.CreatedAt.Before(before) {
 				old = append(old, it)
@@ -145,38 +144,38 @@ func (q *deliveryQueue) expire(before time.Time) []*item {
 	for _, it := range old[first:] {
 		q.firstEnded(it.row.Subject)
 	}
-	var late []*item
+	var late []*queuedItem
 	for _, it := range q.retries {
 		if it.row.CreatedAt.Before(before) {
 			late = append(late, it)
 		}
 	}
 	for _, it := range late {
-		heap.Remove(&q.retries, it.place)
+		heap.Remove(&q.retries, it.heapIndex)
 	}
 	return append(old, late...)
 }
 
-// takeLast takes out the n retries that are due last.
-func (q *deliveryQueue) takeLast(n int) []*item {
-	slices.SortFunc(q.retries, func(a, b *item) int { return a.dueAt().Compare(b.dueAt()) }) // a sorted slice is a heap as well
+// takeLast removes and returns the n retries with the latest due times.
+func (q *deliveryQueue) takeLast(n int) []*queuedItem {
+	slices.SortFunc(q.retries, func(a, b *queuedItem) int { return a.dueAt().Compare(b.dueAt()) }) // a sorted slice is a valid heap
 	from := len(q.retries) - n
 	out := slices.Clone(q.retries[from:])
 	clear(q.retries[from:])
 	q.retries = q.retries[:from]
 	for i, it := range q.retries {
-		it.place = i
+		it.heapIndex = i
 	}
 	for _, it := range out {
-		it.place = -1
+		it.heapIndex = -1
 	}
 	return out
 }
 
-// retryHeap is container/heap's, by due time.
-type retryHeap []*item
+// retryHeap implements heap.Interface, ordered by due time.
+type retryHeap []*queuedItem
 
-func (it *item) dueAt() time.Time {
+func (it *queuedItem) dueAt() time.Time {
 	if it.row.DueAt == nil {
 		return time.Time{}
 	}
@@ -187,22 +186,22 @@ func (h retryHeap) Len() int           { return len(h) }
 func (h retryHeap) Less(i, j int) bool { return h[i].dueAt().Before(h[j].dueAt()) }
 func (h retryHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
+	h[i].heapIndex, h[j].heapIndex = i, j
 }
 
-// Push is container/heap's.
+// Push implements heap.Interface.
 func (h *retryHeap) Push(x any) {
-	it, _ := x.(*item)
-	it.place = len(*h)
+	it, _ := x.(*queuedItem)
+	it.heapIndex = len(*h)
 	*h = append(*h, it)
 }
 
-// Pop is container/heap's.
+// Pop implements heap.Interface.
 func (h *retryHeap) Pop() any {
 	last := len(*h) - 1
 	it := (*h)[last]
 	(*h)[last] = nil
 	*h = (*h)[:last]
-	it.place = -1
+	it.heapIndex = -1
 	return it
 }

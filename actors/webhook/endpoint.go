@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/engines/tracing"
 )
 
-// Store is the part of the store that an endpoint needs.
+// Store is the part of the store that an endpoint uses.
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	Get(ctx context.Context, into domain.Record) (uint64, error)
@@ -23,69 +23,66 @@ type Store interface {
 	Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error)
 }
 
-// Sender makes one attempt; Client is one.
+// Sender makes one request. Client implements it.
 type Sender interface {
 	Send(ctx context.Context, r Request) SendResult
 }
 
-// Config is what one endpoint's actor needs; zero numbers have defaults.
+// Config configures the actor of one endpoint.
 type Config struct {
 	Workspace string
 	ID        string // wh_…
 	Store     Store
 	Sender    Sender
 	Log       *slog.Logger
-	Pool      *SendPool        // shared by all endpoints of the process; nil: one of its own
-	Results   *ResultCommitter // shared by all endpoints of Store; nil: one of its own
-	// Concurrency is the most first attempts under way at once: 6. It starts
-	// at half, grows by one per success and is halved by a failure.
+	Pool      *SendPool        // shared by all endpoints of the process; nil: an own pool
+	Results   *ResultCommitter // shared by all endpoints of the store; nil: an own one
+	// Concurrency is the maximum of concurrent first attempts (default 6). The limit starts at half, grows by one
+	// after each success and is halved by a failure.
 	Concurrency int
-	// Window is how many first attempts are held in memory: 256.
+	// Window is the number of first attempts in memory (default 256).
 	Window int
-	// MaxRetrying holds first attempts back, but for a probe each five
-	// seconds, while this many deliveries wait for a retry and the endpoint
-	// goes on failing: 256. It bounds memory and spares the held events'
-	// attempts.
+	// MaxRetrying is the number of waiting retries beyond which a failing endpoint gets no first attempts except
+	// one every five seconds (default 256). It limits memory and saves the attempts of the held events.
 	MaxRetrying int
-	// MaxRetries is how many retries are held in memory: 4096. Those that are
-	// due later are read from the store again when their time comes.
+	// MaxRetries is the number of retries in memory (default 4096). Later ones are read from the store when they
+	// are due.
 	MaxRetries int
-	// Hurry divides the waits before retries, for tests of the whole service;
-	// 0: 1.
+	// TimeFactor divides the delays before retries, for tests of the whole service. Default: 1.
 	TimeFactor    int
-	TraceContexts *tracing.SpanContexts // nil: no collector wants traces
-	// Committed hears that an event was committed; nil: nobody does.
+	TraceContexts *tracing.SpanContexts // nil: tracing is off
+	// OnCommitted is called after a commit with events; nil: none.
 	OnCommitted func()
 }
 
 const (
-	workLimit   = 20 * time.Second // of one visit to the store
-	testLimit   = webhook.Timeout + 10*time.Second
-	probeEvery  = 5 * time.Second
-	statsEvery  = 5 * time.Second
-	expireEvery = 10 * time.Minute
-	pauseLimit  = 72 * time.Hour
-	maxResults  = 512 // results in memory beyond which nothing more is sent
-	maxBatch    = 256 // results per commit
-	// While requests are under way their results gather for gatherFor, or until
-	// there are enough: a commit costs nearly as much for one as for many.
-	gatherFor = 5 * time.Millisecond
-	enough    = 64
-	maxTests  = 4                      // under way at once
-	minPause  = 100 * time.Millisecond // after a failure of the store
-	maxPause  = 5 * time.Second
+	storeTimeout        = 20 * time.Second // of one store operation
+	testTimeout         = webhook.Timeout + 10*time.Second
+	probeInterval       = 5 * time.Second
+	healthSaveInterval  = 5 * time.Second
+	expiryCheckInterval = 10 * time.Minute
+	maxPausedAge        = 72 * time.Hour
+	maxResults          = 512 // results in memory beyond which no request starts
+	maxBatch            = 256 // results per commit
+	// While requests run, results are collected for gatherTime or until minBatch are present. One commit of many
+	// results costs about as much as a commit of one.
+	gatherTime = 5 * time.Millisecond
+	minBatch   = 64
+	maxTests   = 4                      // concurrent test events per endpoint
+	minBackoff = 100 * time.Millisecond // first delay after a failure of the store
+	maxBackoff = 5 * time.Second
 )
 
-// endpoint is one incarnation of the actor: messages of an earlier one carry another pointer and are ignored. Its
-// components hold the state; the actor lets them work together.
+// endpoint is one incarnation of the actor. Task results of an earlier incarnation carry another pointer and are
+// ignored. Its components hold the state.
 type endpoint struct {
-	cfg  Config
-	log  *slog.Logger
-	life func() context.Context // ends with this incarnation
-	end  context.CancelFunc
-	over bool
+	cfg      Config
+	log      *slog.Logger
+	lifetime func() context.Context // ends with this incarnation
+	cancel   context.CancelFunc
+	stopped  bool
 
-	hook     *domain.Webhook // the row as last read; never changed in place
+	webhook  *domain.Webhook // the row as last read; immutable
 	signers  *webhook.Signers
 	queue    *deliveryQueue
 	reader   deliveryReader
@@ -94,59 +91,59 @@ type endpoint struct {
 	health   endpointHealth
 	tests    testRequests
 	backoff  storeBackoff
-	expireAt time.Time // when a paused endpoint's deliveries are checked for their age
+	expireAt time.Time // when the age of a paused endpoint's deliveries is checked next
 	wakeUp   wakeUp
 }
 
 // Messages of an endpoint to itself.
 type (
 	wakeUpDue struct {
-		of     *endpoint
-		number int
+		endpoint *endpoint
+		number   int
 	}
-	loaded struct {
-		of    *endpoint
-		hook  *domain.Webhook // nil: not asked for
-		items []*item
-		full  bool
-		err   error
-	}
-	committed struct {
-		of       *endpoint
-		replayed []string // events whose rows are other deliveries' now, or gone: their results are dropped
+	pageLoaded struct {
+		endpoint *endpoint
+		webhook  *domain.Webhook // nil: not requested
+		items    []*queuedItem
+		full     bool
 		err      error
 	}
-	saved struct {
-		of  *endpoint
-		row *domain.Webhook // as disabled, or as a request has changed it meanwhile
-		err error
+	resultsCommitted struct {
+		endpoint *endpoint
+		replayed []string // events whose rows were replaced or deleted meanwhile; their results are dropped
+		err      error
 	}
-	sent struct {
-		of     *endpoint
-		item   *item
-		url    string // where it was sent
-		result result
+	healthSaved struct {
+		endpoint *endpoint
+		row      *domain.Webhook // the row as disabled, or as changed by a request meanwhile
+		err      error
 	}
-	slotGranted struct{ of *endpoint }
-	tested      struct {
-		of     *endpoint
-		to     *actor.PID
-		answer any
+	attemptDone struct {
+		endpoint *endpoint
+		item     *queuedItem
+		url      string // URL of the request
+		result   attemptResult
+	}
+	slotGranted struct{ endpoint *endpoint }
+	testDone    struct {
+		endpoint *endpoint
+		to       *actor.PID
+		answer   any
 	}
 )
 
-func (wakeUpDue) Control()   {}
-func (loaded) Control()      {}
-func (committed) Control()   {}
-func (saved) Control()       {}
-func (sent) Control()        {}
-func (tested) Control()      {}
-func (slotGranted) Control() {}
+func (wakeUpDue) Control()        {}
+func (pageLoaded) Control()       {}
+func (resultsCommitted) Control() {}
+func (healthSaved) Control()      {}
+func (attemptDone) Control()      {}
+func (testDone) Control()         {}
+func (slotGranted) Control()      {}
 
-// New makes the actor of one endpoint.
+// New returns the producer of an endpoint actor.
 func New(cfg Config) actor.Producer {
 	if cfg.Concurrency == 0 {
-		cfg.Concurrency = oneKindMost
+		cfg.Concurrency = maxPerKind
 	}
 	if cfg.Window == 0 {
 		cfg.Window = 256
@@ -167,7 +164,7 @@ func New(cfg Config) actor.Producer {
 	return func() actor.Actor {
 		cfg := cfg
 		if shared, ok := cfg.Sender.(*Client); ok {
-			cfg.Sender = shared.own()
+			cfg.Sender = shared.withOwnConnections()
 		}
 		return &endpoint{
 			cfg: cfg, log: cfg.Log.With(slog.String("webhook_id", cfg.ID)), signers: new(webhook.Signers),
@@ -176,7 +173,7 @@ func New(cfg Config) actor.Producer {
 	}
 }
 
-// Receive is the actor's.
+// Receive implements actor.Actor.
 func (e *endpoint) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
@@ -186,23 +183,23 @@ func (e *endpoint) Receive(ctx actor.Context) {
 	case DeliveriesQueued:
 		e.reader.more = true
 	case NewDeliveries:
-		e.onFresh(m)
+		e.onNewDeliveries(m)
 	case EndpointChanged:
 		e.reader.stale = true
 	case EndpointDeleted:
-		e.quit(ctx)
+		e.stopForGood(ctx)
 	case SendTestEvent:
 		e.onTest(ctx, testRequest{m, ctx.Sender()})
-	case loaded:
-		e.onLoaded(ctx, m)
-	case committed:
+	case pageLoaded:
+		e.onPageLoaded(ctx, m)
+	case resultsCommitted:
 		e.onCommitted(ctx, m)
-	case saved:
-		e.onSaved(ctx, m)
-	case sent:
-		e.onSent(m)
-	case tested:
-		e.onTested(ctx, m)
+	case healthSaved:
+		e.onHealthSaved(ctx, m)
+	case attemptDone:
+		e.onAttemptDone(m)
+	case testDone:
+		e.onTestDone(ctx, m)
 	case wakeUpDue:
 		e.onWakeUp(m)
 	case mailbox.TaskPanicked:
@@ -213,25 +210,25 @@ func (e *endpoint) Receive(ctx actor.Context) {
 
 func (e *endpoint) start(ctx actor.Context) {
 	self, root := ctx.Self(), ctx.ActorSystem().Root
-	e.sends.slots = e.cfg.Pool.open(e.cfg.Workspace, func() { root.Send(self, slotGranted{e}) })
+	e.sends.slots = e.cfg.Pool.newSlots(e.cfg.Workspace, func() { root.Send(self, slotGranted{e}) })
 	life, end := context.WithCancel(context.Background())
-	e.life, e.end = func() context.Context { return life }, end
+	e.lifetime, e.cancel = func() context.Context { return life }, end
 }
 
-// stop ends what is under way. What was sent without its result committed is
-// sent again by the next incarnation, under the same id.
+// stop ends all work in progress. Deliveries whose result was not committed are sent again by the next incarnation,
+// with the same event ID.
 func (e *endpoint) stop() {
-	e.over = true
-	if e.end != nil {
-		e.end()
+	e.stopped = true
+	if e.cancel != nil {
+		e.cancel()
 		e.sends.slots.close()
 	}
 	e.wakeUp.stop()
 }
 
-// quit is for good: the endpoint is deleted, or is another node's now.
-func (e *endpoint) quit(ctx actor.Context) {
-	if e.over {
+// stopForGood ends the actor: the endpoint was deleted, or another node owns it.
+func (e *endpoint) stopForGood(ctx actor.Context) {
+	if e.stopped {
 		return
 	}
 	e.stop()
@@ -239,17 +236,17 @@ func (e *endpoint) quit(ctx actor.Context) {
 	ctx.Poison(ctx.Self())
 }
 
-// advance does all that is possible now and sets one wake-up for the rest.
+// advance does everything that is possible now and sets one timer for the rest.
 func (e *endpoint) advance(ctx actor.Context) {
-	if e.over || e.life == nil {
+	if e.stopped || e.lifetime == nil {
 		return
 	}
 	now := time.Now()
 	e.expirePaused(now)
 	e.reader.refreshDue(now)
 	e.readParkedRetries(now)
-	if !e.backoff.active(now) {
-		e.load(ctx)
+	if !e.backoff.isActive(now) {
+		e.readPage(ctx)
 		e.writeResults(ctx, now)
 		e.saveHealth(ctx, now)
 	}
@@ -257,17 +254,17 @@ func (e *endpoint) advance(ctx actor.Context) {
 	e.wakeUp.set(ctx, e.nextWakeUp(now), now, e)
 }
 
-// active says whether deliveries are sent.
-func (e *endpoint) active() bool {
-	return e.hook != nil && e.hook.Status == domain.WebhookActive && e.health.disableReason == ""
+// isActive reports whether deliveries are sent.
+func (e *endpoint) isActive() bool {
+	return e.webhook != nil && e.webhook.Status == domain.WebhookActive && e.health.disableReason == ""
 }
 
-// dispatch sends what is due: retries at their time, first attempts as far as the endpoint's concurrency allows, both
-// as far as there are slots.
+// dispatch sends what is due: retries at their time and first attempts within the concurrency limit. Both need a
+// slot of the send pool.
 func (e *endpoint) dispatch(ctx actor.Context, now time.Time) {
 	var waits [sendKinds]bool
-	if e.active() && !e.reader.stale && !e.reader.withRow && !e.backoff.active(now) {
-		waits[sendAgain] = e.dispatchRetries(ctx, now)
+	if e.isActive() && !e.reader.stale && !e.reader.withRow && !e.backoff.isActive(now) {
+		waits[sendRetry] = e.dispatchRetries(ctx, now)
 		k := e.firstKind()
 		if !waits[k] {
 			waits[k] = e.dispatchFirsts(ctx, k, now)
@@ -277,60 +274,59 @@ func (e *endpoint) dispatch(ctx actor.Context, now time.Time) {
 }
 
 func (e *endpoint) dispatchRetries(ctx actor.Context, now time.Time) (waits bool) {
-	for !e.results.full() && e.sends.retries < oneKindMost {
+	for !e.results.isFull() && e.sends.retries < maxPerKind {
 		if due := e.queue.nextDue(); due.IsZero() || due.After(now) {
 			return false
 		}
-		if !e.sends.slots.takeOrWait(sendAgain) {
+		if !e.sends.slots.takeOrWait(sendRetry) {
 			return true
 		}
 		e.sends.retries++
-		e.send(ctx, e.queue.takeRetry(now), sendAgain)
+		e.send(ctx, e.queue.takeRetry(now), sendRetry)
 	}
 	return false
 }
 
 func (e *endpoint) dispatchFirsts(ctx actor.Context, k sendKind, now time.Time) (waits bool) {
-	for !e.results.full() && e.sends.firsts < int(e.sends.limit) && e.queue.hasFirst() {
-		if e.firstsHeld() && (e.sends.firsts > 0 || e.sends.probeAt.After(now)) {
+	for !e.results.isFull() && e.sends.firsts < int(e.sends.limit) && e.queue.hasFirst() {
+		if e.areFirstsHeld() && (e.sends.firsts > 0 || e.sends.probeAt.After(now)) {
 			return false
 		}
 		if !e.sends.slots.takeOrWait(k) {
 			return true
 		}
-		e.sends.probeAt = now.Add(probeEvery)
+		e.sends.probeAt = now.Add(probeInterval)
 		e.sends.firsts++
 		e.send(ctx, e.queue.takeFirst(), k)
 	}
 	return false
 }
 
-// firstKind is the kind of first attempts: those to failing endpoints share the slots of retries.
+// firstKind is the kind of first attempts. Those to failing endpoints share the slots of retries.
 func (e *endpoint) firstKind() sendKind {
 	if e.health.failing() {
-		return sendAgain
+		return sendRetry
 	}
 	return sendFirst
 }
 
-// firstsHeld says whether first attempts wait in the store, because the endpoint goes on failing and many deliveries
-// wait for a retry.
-func (e *endpoint) firstsHeld() bool {
+// areFirstsHeld reports whether first attempts wait, because the endpoint keeps failing and many retries wait.
+func (e *endpoint) areFirstsHeld() bool {
 	return e.health.failing() && len(e.queue.retries)+e.sends.retries >= e.cfg.MaxRetrying
 }
 
-// send makes one attempt in a slot that was taken.
-func (e *endpoint) send(ctx actor.Context, it *item, k sendKind) {
-	job, slots, life := attempt{cfg: e.cfg, hook: e.hook, row: it.row, event: it.event, signers: e.signers}, e.sends.slots, e.life
-	mailbox.RunTask(ctx, 0, func(context.Context) any { // the sender has a deadline of its own
-		defer slots.give(k)
-		return sent{of: e, item: it, url: job.hook.URL, result: job.run(life())}
+// send starts one attempt in a slot that was taken before.
+func (e *endpoint) send(ctx actor.Context, it *queuedItem, k sendKind) {
+	job, slots, life := attempt{cfg: e.cfg, webhook: e.webhook, row: it.row, event: it.event, signers: e.signers}, e.sends.slots, e.lifetime
+	mailbox.RunTask(ctx, 0, func(context.Context) any { // the sender has its own timeout
+		defer slots.giveBack(k)
+		return attemptDone{endpoint: e, item: it, url: job.webhook.URL, result: job.run(life())}
 	})
 }
 
-// work runs f beside the actor; it ends with this incarnation.
-func (e *endpoint) work(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
-	life := e.life
+// runTask runs f as a task whose context ends with this incarnation.
+func (e *endpoint) runTask(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
+	life := e.lifetime
 	mailbox.RunTask(ctx, 0, func(context.Context) any {
 		c, cancel := context.WithTimeout(life(), limit)
 		defer cancel()
@@ -338,12 +334,12 @@ func (e *endpoint) work(ctx actor.Context, limit time.Duration, f func(context.C
 	})
 }
 
-func (e *endpoint) onSent(m sent) {
-	if m.of != e {
+func (e *endpoint) onAttemptDone(m attemptDone) {
+	if m.endpoint != e {
 		return
 	}
 	first := m.item.row.State == domain.DeliveryQueued
-	e.sends.end(first)
+	e.sends.requestEnded(first)
 	if m.result.err != nil { // nothing was sent: the event could not be read
 		e.storeFailed("an event could not be read", m.result.err)
 		if first {
@@ -354,49 +350,49 @@ func (e *endpoint) onSent(m sent) {
 		return
 	}
 	row := m.result.row
-	attempted := row.Attempts > m.item.row.Attempts // otherwise the event was deleted
+	attempted := row.Attempts > m.item.row.Attempts // false: the event was deleted
 	m.item.row = row
 	e.results.add(row)
 	if first {
 		e.queue.firstEnded(row.Subject)
 	}
 	if row.State == domain.DeliveryRetrying {
-		m.item.event = nil // read again for the retry: an hour is long
+		m.item.event = nil // read again for the retry, which may be an hour away
 		e.queue.addRetry(m.item)
 	}
-	if attempted && m.url == e.hook.URL { // the answer of another address says nothing about this one
-		e.learn(row)
+	if attempted && m.url == e.webhook.URL { // a response of an earlier URL says nothing about the current one
+		e.recordResult(row)
 	}
 }
 
-// attempt is one request with a delivery, as values: it runs outside of the actor.
+// attempt is the input of one request, copied because it runs outside of the actor.
 type attempt struct {
 	cfg     Config
-	hook    *domain.Webhook
+	webhook *domain.Webhook
 	row     *domain.Delivery
 	event   *event.Event
 	signers *webhook.Signers
 }
 
-// result is the row after an attempt; err: no attempt was made.
-type result struct {
+// attemptResult is the delivery row after an attempt. err: no attempt was made.
+type attemptResult struct {
 	row *domain.Delivery
 	err error
 }
 
-func (a attempt) run(ctx context.Context) result {
+func (a attempt) run(ctx context.Context) attemptResult {
 	ev := a.event
 	if ev == nil {
-		read, cancel := context.WithTimeout(ctx, workLimit)
+		read, cancel := context.WithTimeout(ctx, storeTimeout)
 		got, err := a.cfg.Store.Events(read, a.cfg.Workspace, max(a.row.EventOffset, 1)-1, 1)
 		cancel()
 		if err != nil {
-			return result{err: err}
+			return attemptResult{err: err}
 		}
 		if len(got) == 0 || got[0].ID != a.row.EventID {
 			row := *a.row
-			row.State, row.DueAt, row.Error = domain.DeliveryFailed, nil, "the event is no longer kept"
-			return result{row: &row}
+			row.State, row.DueAt, row.Error = domain.DeliveryFailed, nil, "the event was deleted before its delivery"
+			return attemptResult{row: &row}
 		}
 		ev = &got[0]
 	}
@@ -410,10 +406,10 @@ func (a attempt) run(ctx context.Context) result {
 	row.LastAttemptAt = &start
 	answer := a.send(ctx, ev, &row, start)
 	if ctx.Err() != nil && answer.Status == 0 {
-		return result{err: ctx.Err()} // the actor ends: its next incarnation sends again
+		return attemptResult{err: ctx.Err()} // the actor stops; its next incarnation sends again
 	}
 	ended := time.Now().UTC()
-	verdict := webhook.After(row.Attempts, answer.Status, ended, retryTimeFactor(a.cfg, a.hook))
+	verdict := webhook.After(row.Attempts, answer.Status, ended, retryTimeFactor(a.cfg, a.webhook))
 	row.State, row.DueAt, row.DeliveredAt = verdict.State, nil, nil
 	row.ResponseStatus, row.ResponseTimeMs, row.Error = answer.Status, answer.Duration.Milliseconds(), answer.Error
 	switch verdict.State {
@@ -423,25 +419,25 @@ func (a attempt) run(ctx context.Context) result {
 		row.DueAt = &verdict.DueAt
 	case domain.DeliveryQueued, domain.DeliveryFailed:
 	}
-	return result{row: &row}
+	return attemptResult{row: &row}
 }
 
-// retryTimeFactor divides the delays before the retries of an endpoint.
+// retryTimeFactor returns the divisor of the retry delays of an endpoint.
 func retryTimeFactor(cfg Config, w *domain.Webhook) int { return max(cfg.TimeFactor, w.TimeFactor()) }
 
 // send formats, signs and sends an event. A panic counts as a failed attempt.
 func (a attempt) send(ctx context.Context, ev *event.Event, row *domain.Delivery, at time.Time) (answer SendResult) {
 	defer func() {
 		if v := recover(); v != nil {
-			answer = SendResult{Error: "the service failed to send"}
+			answer = SendResult{Error: "the request could not be sent because of an internal error"}
 		}
 	}()
 	body, err := webhook.Body(*ev, row.EventType)
 	if err != nil {
 		return SendResult{Error: "the event could not be written as JSON"}
 	}
-	secret, next := a.hook.Secrets(at)
+	secret, next := a.webhook.Secrets(at)
 	_, span := a.cfg.TraceContexts.Delivery(row)
 	h := webhook.SignedRequest{TraceParent: tracing.FormatTraceParent(span), EventID: ev.ID, Number: row.Attempts, First: *row.FirstAttemptAt, At: at, Secret: secret, Next: next, Replay: row.Replay, Signers: a.signers}
-	return a.cfg.Sender.Send(ctx, Request{URL: a.hook.URL, Header: h.SignedHeaders(body), Body: body})
+	return a.cfg.Sender.Send(ctx, Request{URL: a.webhook.URL, Header: h.SignedHeaders(body), Body: body})
 }

@@ -27,12 +27,12 @@ func Resting(cfg ClientConfig, idle time.Duration) ClientConfig {
 
 // Keep has a ledger store rows for an incarnation that lasts as long as life.
 func (l *ResultCommitter) Keep(life context.Context, workspace string, told func(error), rows ...*domain.Delivery) {
-	l.enqueue(workspace, entry{life: func() context.Context { return life }, rows: rows, told: told})
+	l.enqueue(workspace, resultBatch{lifetime: func() context.Context { return life }, rows: rows, report: told})
 }
 
 // Busy is in how many workspaces something is being stored.
 func (l *ResultCommitter) Busy() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.pages)
+	return len(l.queues)
 }

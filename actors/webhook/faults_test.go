@@ -119,7 +119,7 @@ func TestNothingIsLostWhenTheActorDiesAtRandomMoments(t *testing.T) {
 
 func TestAPanicAtAnyMessageLosesNothing(t *testing.T) {
 	for _, kind := range []string{
-		"webhook.DeliveriesQueued", "webhook.EndpointChanged", "webhook.SendTestEvent", "webhook.loaded", "webhook.committed", "webhook.saved", "webhook.sent", "webhook.tested", "webhook.wakeUpDue",
+		"webhook.DeliveriesQueued", "webhook.EndpointChanged", "webhook.SendTestEvent", "webhook.pageLoaded", "webhook.resultsCommitted", "webhook.healthSaved", "webhook.attemptDone", "webhook.testDone", "webhook.wakeUpDue",
 	} {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 			s := newStage(t, sys)

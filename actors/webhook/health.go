@@ -15,20 +15,20 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// endpointHealth is how an endpoint answers. After too many failures the endpoint is disabled.
+// endpointHealth tracks how an endpoint responds. After too many failures the endpoint is disabled.
 type endpointHealth struct {
-	failures      int // attempts in a row that failed
+	failures      int // failed attempts in a row
 	failingSince  *time.Time
 	deliveredAt   *time.Time
 	lastOutcome   domain.DeliveryState
-	disableReason string // the endpoint is to be disabled, until that is in the store
+	disableReason string // the endpoint has to be disabled for this reason; "": no
 
-	unsaved bool // changes are not in the row yet
+	unsaved bool // changes that are not in the row yet
 	saving  bool
-	saveAt  time.Time // no earlier
+	saveAt  time.Time // earliest time of the next write
 }
 
-// adopt takes over what a row says. A new URL, or a row that is active again, ends the failures.
+// adopt takes over the state of a row. A new URL or a reactivation resets the failures.
 func (h *endpointHealth) adopt(before, row *domain.Webhook) {
 	switch {
 	case before == nil:
@@ -38,10 +38,10 @@ func (h *endpointHealth) adopt(before, row *domain.Webhook) {
 	}
 }
 
-// failing says whether the last attempt failed.
+// failing reports whether the last attempt failed.
 func (h *endpointHealth) failing() bool { return h.failures > 0 }
 
-// addSuccess notes a delivery. recovered: the attempt before it failed.
+// addSuccess records a successful delivery. recovered: the attempt before failed.
 func (h *endpointHealth) addSuccess(row *domain.Delivery) (recovered bool) {
 	recovered = h.lastOutcome != row.State && h.lastOutcome != ""
 	h.failures, h.failingSince, h.deliveredAt = 0, nil, row.DeliveredAt
@@ -49,7 +49,7 @@ func (h *endpointHealth) addSuccess(row *domain.Delivery) (recovered bool) {
 	return recovered
 }
 
-// addFailure notes a failed attempt. disable is the reason to disable the endpoint; "": none.
+// addFailure records a failed attempt. disable is the reason to disable the endpoint; "": none.
 func (h *endpointHealth) addFailure(row *domain.Delivery, now time.Time) (disable string) {
 	if h.failures == 0 || h.failingSince == nil {
 		h.failingSince = &now
@@ -59,18 +59,19 @@ func (h *endpointHealth) addFailure(row *domain.Delivery, now time.Time) (disabl
 	return webhook.Disable(row.ResponseStatus, h.failures, now.Sub(*h.failingSince))
 }
 
-// startSaving says whether the row is to be written now: at a bounded rate, but at once to disable the endpoint.
+// startSaving reports whether the row is to be written now. Writes are rate-limited, except to disable the
+// endpoint.
 func (h *endpointHealth) startSaving(now time.Time) bool {
 	if h.saving || h.disableReason == "" && (!h.unsaved || h.saveAt.After(now)) {
 		return false
 	}
 	h.unsaved, h.saving = false, true
-	h.saveAt = now.Add(statsEvery)
+	h.saveAt = now.Add(healthSaveInterval)
 	return true
 }
 
-// learn adapts health and concurrency to the result of an attempt.
-func (e *endpoint) learn(row *domain.Delivery) {
+// recordResult updates health and concurrency limit after an attempt.
+func (e *endpoint) recordResult(row *domain.Delivery) {
 	if row.State == domain.DeliveryDelivered {
 		failures := e.health.failures
 		if e.health.addSuccess(row) {
@@ -83,42 +84,41 @@ func (e *endpoint) learn(row *domain.Delivery) {
 		e.log.Warn("webhook delivery failed", slog.String("event_id", row.EventID),
 			slog.Int("attempt", row.Attempts), slog.Int("status", row.ResponseStatus), slog.String("reason", row.Error))
 	}
-	if reason := e.health.addFailure(row, time.Now().UTC()); reason != "" && e.active() {
+	if reason := e.health.addFailure(row, time.Now().UTC()); reason != "" && e.isActive() {
 		e.health.disableReason = reason
 	}
 	e.sends.shrink()
 }
 
-// saveHealth writes the health into the endpoint's row. A list of endpoints may be some seconds late; deliveries do
-// not wait for it.
+// saveHealth writes the health to the endpoint's row. The row may lag some seconds; deliveries do not wait for it.
 func (e *endpoint) saveHealth(ctx actor.Context, now time.Time) {
-	if e.hook == nil || !e.health.startSaving(now) {
+	if e.webhook == nil || !e.health.startSaving(now) {
 		return
 	}
-	cfg, health, url := e.cfg, e.health, e.hook.URL
-	e.work(ctx, workLimit, func(c context.Context) any {
+	cfg, health, url := e.cfg, e.health, e.webhook.URL
+	e.runTask(ctx, storeTimeout, func(c context.Context) any {
 		row := &domain.Webhook{Meta: domain.Meta{ID: cfg.ID, WorkspaceID: cfg.Workspace}}
 		version, err := cfg.Store.Get(c, row)
 		if err != nil {
-			return saved{of: e, err: err}
+			return healthSaved{endpoint: e, err: err}
 		}
 		row.FailureCount, row.FailingSince, row.LastDeliveryAt = health.failures, health.failingSince, health.deliveredAt
 		change := commit.Change{
 			Workspace: cfg.Workspace, Guards: []commit.Guard{{Key: row.Key(), Version: version}}, Puts: []domain.Record{row},
 		}
 		if health.disableReason != "" && row.Status == domain.WebhookActive && row.URL == url {
-			disable(row, &change, health.disableReason, time.Now().UTC().Truncate(time.Millisecond))
+			disableEndpoint(row, &change, health.disableReason, time.Now().UTC().Truncate(time.Millisecond))
 		}
 		_, err = cfg.Store.Apply(c, change)
 		if health.disableReason == "" {
-			return saved{of: e, err: err}
+			return healthSaved{endpoint: e, err: err}
 		}
-		return saved{of: e, row: row, err: err}
+		return healthSaved{endpoint: e, row: row, err: err}
 	})
 }
 
-// disable disables an endpoint, with an event and an entry in the audit log.
-func disable(w *domain.Webhook, c *commit.Change, why string, now time.Time) {
+// disableEndpoint disables an endpoint in a change, with an event and an audit entry.
+func disableEndpoint(w *domain.Webhook, c *commit.Change, why string, now time.Time) {
 	w.Status, w.DisabledReason, w.DisabledAt, w.UpdatedAt = domain.WebhookDisabled, why, &now, now
 	c.Puts = append(c.Puts, &domain.AuditEntry{
 		Meta: domain.Meta{
@@ -133,18 +133,18 @@ func disable(w *domain.Webhook, c *commit.Change, why string, now time.Time) {
 	})
 }
 
-func (e *endpoint) onSaved(ctx actor.Context, m saved) {
-	if m.of != e {
+func (e *endpoint) onHealthSaved(ctx actor.Context, m healthSaved) {
+	if m.endpoint != e {
 		return
 	}
 	e.health.saving = false
 	switch {
 	case errors.Is(m.err, domain.ErrFenced):
-		e.quit(ctx)
+		e.stopForGood(ctx)
 	case errors.Is(m.err, domain.ErrNotFound):
-		e.reader.stale = e.health.disableReason != "" // the row is deleted, and Deleted comes
+		e.reader.stale = e.health.disableReason != "" // the row was deleted; EndpointDeleted follows
 	case m.err != nil:
-		e.health.unsaved = true // the row has changed in between, or the store failed
+		e.health.unsaved = true // the row was changed concurrently, or the store failed
 		if e.health.disableReason != "" && !errors.Is(m.err, domain.ErrConflict) {
 			e.storeFailed("an endpoint could not be disabled", m.err)
 		}
@@ -153,10 +153,10 @@ func (e *endpoint) onSaved(ctx actor.Context, m saved) {
 	}
 }
 
-// onDisabled goes on with the row as it is now: disabled, or changed by a request meanwhile.
+// onDisabled continues with the row as stored: disabled, or changed by a concurrent request.
 func (e *endpoint) onDisabled(row *domain.Webhook) {
 	e.health.disableReason = ""
-	if e.hook, e.reader.stale = row, true; row.Status != domain.WebhookDisabled { // it may have changed since
+	if e.webhook, e.reader.stale = row, true; row.Status != domain.WebhookDisabled { // a request changed it concurrently
 		return
 	}
 	e.log.Error("webhook endpoint disabled", slog.String("reason", row.DisabledReason), slog.Int("failed_attempts", row.FailureCount))

@@ -1,14 +1,11 @@
-// Package webhook is the actor of one endpoint: it sends the events queued for
-// it, first attempts in order and retries at their time, and keeps their log.
-// It knows no event source: the outbox queues deliveries in the store and
-// nudges it.
+// Package webhook is the actor of one webhook endpoint.
 //
-// The order of one delivery is: send, then commit the result. Nothing is
-// stored before the send, because the row itself, still queued, is the
-// intent: a crash in between leaves it queued, and the event is sent once more
-// under the same evt_ id and attempt number. Nothing is lost, a duplicate is
-// recognisable, and the hot path costs a share of one commit per event instead
-// of two.
+// It sends the events queued for the endpoint, first attempts in order and retries when due, and stores the results.
+// Package outbox queues deliveries in the store and notifies the actor.
+//
+// A delivery is sent first, and its result is committed afterwards. Before the request nothing is stored: the queued
+// row itself is the intent. After a crash in between, the event is sent again with the same event ID and attempt
+// number, so receivers can recognize the duplicate. No event is lost.
 package webhook
 
 import (
@@ -16,38 +13,36 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// What an endpoint hears.
+// Messages to an endpoint.
 type (
-	// Nudge says that deliveries were queued behind the last one.
+	// DeliveriesQueued reports that new deliveries were queued.
 	DeliveriesQueued struct{}
-	// Fresh brings deliveries, oldest first, that were queued right behind the
-	// one named After. To an endpoint that has read up to that one and has room
-	// they are as good as read, to any other they are a Nudge.
+	// NewDeliveries carries deliveries, oldest first, that were queued right after the delivery After. An endpoint
+	// that has read up to After queues them directly. Otherwise the endpoint reads them from the store.
 	NewDeliveries struct {
 		After string
 		Items []QueuedDelivery
 	}
-	// Changed says that the endpoint's row, or deliveries that the outbox did
-	// not write, were committed: read everything anew. Also how an endpoint is
-	// paused and resumed.
+	// EndpointChanged reports that the endpoint's row changed, or that deliveries were committed by others than the
+	// outbox. The endpoint then reads everything again. It also pauses and resumes an endpoint.
 	EndpointChanged struct{}
-	// Deleted says that the endpoint's row is gone. The actor sends nothing more and
-	// ends; the outbox removes the rows of its deliveries.
+	// EndpointDeleted reports that the endpoint was deleted. The actor sends nothing more and stops; the outbox
+	// removes the delivery rows.
 	EndpointDeleted struct{}
-	// Test sends one event that is not queued, also while the endpoint is
-	// paused; it replies Tested or a *domain.Error.
+	// SendTestEvent sends one event that is not queued, even while the endpoint is paused. The reply is TestResult
+	// or a *domain.Error.
 	SendTestEvent struct {
-		EventType string // a name or its twin; empty: webhook.test
+		EventType string // canonical name or alias; "": webhook.test
 	}
 )
 
-// QueuedDelivery is a delivery that was queued, and its event. Nobody changes them.
+// QueuedDelivery is a delivery with its event. Both are immutable.
 type QueuedDelivery struct {
 	Row   *domain.Delivery
 	Event *event.Event
 }
 
-// TestResult is how the endpoint answered a test.
+// TestResult is the endpoint's response to a test event.
 type TestResult struct {
 	EventID        string `json:"event_id"`
 	Delivered      bool   `json:"delivered"`
@@ -56,14 +51,14 @@ type TestResult struct {
 	Error          string `json:"error,omitempty"`
 }
 
-// Control admits it always.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (DeliveriesQueued) Control() {}
 
-// Control admits it always.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (NewDeliveries) Control() {}
 
-// Control admits it always.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (EndpointChanged) Control() {}
 
-// Control admits it always.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (EndpointDeleted) Control() {}

@@ -2,15 +2,15 @@ package webhook
 
 import "time"
 
-// parkRetries drops the retries that are due last, if more are in memory than allowed. The store has them, and they
-// are read again when the first of them is due. A retry whose row is not committed yet stays. While a page is read
-// none is dropped, because the page may show its earlier state.
+// parkRetries removes the latest retries from memory if there are more than MaxRetries. They are read from the
+// store again when due. A retry whose row is not committed stays. No retry is removed while a page is read, because
+// the page may show an older state.
 func (e *endpoint) parkRetries() {
 	if e.reader.loading || len(e.queue.retries) <= e.cfg.MaxRetries {
 		return
 	}
 	for _, it := range e.queue.takeLast(len(e.queue.retries) - 3*e.cfg.MaxRetries/4) {
-		if e.results.has(it.row.EventID) {
+		if e.results.contains(it.row.EventID) {
 			e.queue.addRetry(it)
 			continue
 		}
@@ -18,8 +18,8 @@ func (e *endpoint) parkRetries() {
 	}
 }
 
-// readParkedRetries reads the parked retries, once the first is due and no retry in memory is due before it. A
-// reading from the start that is under way brings them as well.
+// readParkedRetries reads the parked retries once the first is due and no earlier retry is in memory. A read from
+// the start that is in progress finds them as well.
 func (e *endpoint) readParkedRetries(now time.Time) {
 	parked := e.queue.parkedUntil
 	if parked.IsZero() || parked.After(now) || e.reader.loading || e.reader.fromStart && !e.enoughQueued() {
@@ -30,5 +30,5 @@ func (e *endpoint) readParkedRetries(now time.Time) {
 	}
 }
 
-// enoughQueued says whether no more first attempts need be read.
+// enoughQueued reports whether enough first attempts are in memory.
 func (e *endpoint) enoughQueued() bool { return e.queue.queued > e.cfg.Window/2 }

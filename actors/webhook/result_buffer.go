@@ -13,13 +13,13 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// resultBuffer has the results of attempts until they are in the store. One commit takes many: while a commit is under
-// way, or more results are soon to come, they gather.
+// resultBuffer holds the results of attempts until they are stored. Results are collected while a commit runs or
+// more results are expected soon.
 type resultBuffer struct {
-	waiting   map[string]*domain.Delivery // not in a commit yet, by event
-	writing   map[string]*domain.Delivery // in the commit under way; nil: none is
+	waiting   map[string]*domain.Delivery // not part of a commit yet, by event ID
+	writing   map[string]*domain.Delivery // part of the running commit; nil: none runs
 	uncertain map[string]bool             // events whose result a commit of unknown outcome may have stored
-	writeAt   time.Time                   // when waiting results are committed, if no more come; zero: none gather
+	writeAt   time.Time                   // when waiting results are committed at the latest; zero: none wait
 }
 
 func newResultBuffer() resultBuffer {
@@ -28,29 +28,30 @@ func newResultBuffer() resultBuffer {
 
 func (l *resultBuffer) add(row *domain.Delivery) { l.waiting[row.EventID] = row }
 
-// has says whether the result of an event is not known to be durable yet.
-func (l *resultBuffer) has(eventID string) bool {
+// contains reports whether the result of an event is not known to be stored yet.
+func (l *resultBuffer) contains(eventID string) bool {
 	return l.waiting[eventID] != nil || l.writing[eventID] != nil
 }
 
-// full says whether no more attempts may start: their results would find no room.
-func (l *resultBuffer) full() bool { return len(l.waiting) >= maxResults }
+// isFull reports whether no more requests may start, because their results would find no room.
+func (l *resultBuffer) isFull() bool { return len(l.waiting) >= maxResults }
 
-// due says whether a commit begins now. sending: requests are under way, whose results may be part of it.
-func (l *resultBuffer) due(sending bool, now time.Time) bool {
+// isDue reports whether a commit starts now. sending: running requests may soon add results.
+func (l *resultBuffer) isDue(sending bool, now time.Time) bool {
 	if l.writing != nil || len(l.waiting) == 0 {
 		return false
 	}
-	if sending && len(l.waiting) < enough {
+	if sending && len(l.waiting) < minBatch {
 		if l.writeAt.IsZero() {
-			l.writeAt = now.Add(gatherFor)
+			l.writeAt = now.Add(gatherTime)
 		}
 		return !l.writeAt.After(now)
 	}
 	return true
 }
 
-// start takes the results of a commit out. Uncertain ones have to be compared with the store before.
+// start removes and returns the results of the next commit. Uncertain results must be compared with the store
+// first.
 func (l *resultBuffer) start() (rows, uncertain []*domain.Delivery) {
 	l.writeAt = time.Time{}
 	l.writing = make(map[string]*domain.Delivery, min(len(l.waiting), maxBatch))
@@ -69,7 +70,7 @@ func (l *resultBuffer) start() (rows, uncertain []*domain.Delivery) {
 	return rows, uncertain
 }
 
-// failed puts the results of a commit of unknown outcome back; newer ones win.
+// failed returns the results of a commit of unknown outcome to the buffer. Newer results win.
 func (l *resultBuffer) failed() {
 	written := l.writing
 	l.writing = nil
@@ -80,7 +81,7 @@ func (l *resultBuffer) failed() {
 	l.waiting = written
 }
 
-// succeeded ends a durable commit. It returns the events that are settled: they have no newer result, and no retry.
+// succeeded ends a successful commit. It returns the events that need no further attempt and have no newer result.
 func (l *resultBuffer) succeeded() (settled []string) {
 	for id, row := range l.writing {
 		delete(l.uncertain, id)
@@ -93,34 +94,34 @@ func (l *resultBuffer) succeeded() (settled []string) {
 	return settled
 }
 
-// writeResults commits the results that have gathered.
+// writeResults commits the waiting results if a commit is due.
 func (e *endpoint) writeResults(ctx actor.Context, now time.Time) {
-	if !e.results.due(e.sends.count() > 0, now) {
+	if !e.results.isDue(e.sends.count() > 0, now) {
 		return
 	}
 	rows, uncertain := e.results.start()
 	if len(uncertain) == 0 {
 		self, root := ctx.Self(), ctx.ActorSystem().Root
-		told := func(err error) { root.Send(self, committed{of: e, err: err}) }
-		e.cfg.Results.enqueue(e.cfg.Workspace, entry{life: e.life, rows: rows, told: told})
+		told := func(err error) { root.Send(self, resultsCommitted{endpoint: e, err: err}) }
+		e.cfg.Results.enqueue(e.cfg.Workspace, resultBatch{lifetime: e.lifetime, rows: rows, report: told})
 		return
 	}
 	store, change := e.cfg.Store, commit.Change{Workspace: e.cfg.Workspace}
 	for _, row := range rows {
 		change.Puts = append(change.Puts, row)
 	}
-	e.work(ctx, workLimit, func(c context.Context) any {
-		m := committed{of: e}
-		if m.replayed, m.err = confirm(c, store, uncertain, &change); m.err == nil && len(change.Puts) > 0 {
+	e.runTask(ctx, storeTimeout, func(c context.Context) any {
+		m := resultsCommitted{endpoint: e}
+		if m.replayed, m.err = addUncertainResults(c, store, uncertain, &change); m.err == nil && len(change.Puts) > 0 {
 			_, m.err = store.Apply(c, change)
 		}
 		return m
 	})
 }
 
-// confirm adds uncertain results to a change, with a guard each. If the row of an event is another delivery's now, or
-// gone, the event was replayed meanwhile: its result is dropped.
-func confirm(ctx context.Context, store Store, uncertain []*domain.Delivery, change *commit.Change) (replayed []string, err error) {
+// addUncertainResults adds results of unknown outcome to a change, each with a guard. If an event was replayed
+// meanwhile, its row belongs to another delivery or is gone, and the result is dropped.
+func addUncertainResults(ctx context.Context, store Store, uncertain []*domain.Delivery, change *commit.Change) (replayed []string, err error) {
 	for _, row := range uncertain {
 		stored := &domain.Delivery{WorkspaceID: row.WorkspaceID, WebhookID: row.WebhookID, EventID: row.EventID}
 		version, err := store.Get(ctx, stored)
@@ -137,19 +138,19 @@ func confirm(ctx context.Context, store Store, uncertain []*domain.Delivery, cha
 	return replayed, nil
 }
 
-// onCommitted ends a commit. Results of unknown outcome are committed again, if the rows are still theirs.
-func (e *endpoint) onCommitted(ctx actor.Context, m committed) {
-	if m.of != e || e.over {
+// onCommitted ends a commit. Results of unknown outcome are committed again if their rows are unchanged.
+func (e *endpoint) onCommitted(ctx actor.Context, m resultsCommitted) {
+	if m.endpoint != e || e.stopped {
 		return
 	}
 	if errors.Is(m.err, domain.ErrFenced) {
 		e.log.Error("webhook endpoint stopped", slog.Any("error", m.err))
-		e.quit(ctx)
+		e.stopForGood(ctx)
 		return
 	}
 	if m.err != nil {
 		e.results.failed()
-		if !errors.Is(m.err, domain.ErrConflict) { // a replay came in between: the next commit looks
+		if !errors.Is(m.err, domain.ErrConflict) { // a replay changed a row: the next commit compares
 			e.storeFailed("webhook results could not be stored", m.err)
 		}
 		return
@@ -157,22 +158,22 @@ func (e *endpoint) onCommitted(ctx actor.Context, m committed) {
 	e.backoff.succeeded()
 	e.reader.stale = e.reader.stale || len(m.replayed) > 0
 	for _, id := range e.results.succeeded() {
-		e.queue.settle(id)
-		e.reader.settle(id)
+		e.queue.removeSettled(id)
+		e.reader.noteSettled(id)
 	}
 	e.parkRetries()
 }
 
-// expirePaused fails the deliveries of an endpoint that was paused for longer than pauseLimit.
+// expirePaused fails deliveries of an endpoint that has been paused for longer than maxPausedAge.
 func (e *endpoint) expirePaused(now time.Time) {
-	if e.hook == nil || e.hook.Status == domain.WebhookActive || e.expireAt.After(now) {
+	if e.webhook == nil || e.webhook.Status == domain.WebhookActive || e.expireAt.After(now) {
 		return
 	}
-	e.expireAt = now.Add(expireEvery)
-	if e.hook.HeldSince().After(now.Add(-pauseLimit)) {
+	e.expireAt = now.Add(expiryCheckInterval)
+	if e.webhook.HeldSince().After(now.Add(-maxPausedAge)) {
 		return
 	}
-	for _, it := range e.queue.expire(now.Add(-pauseLimit)) {
+	for _, it := range e.queue.takeOlderThan(now.Add(-maxPausedAge)) {
 		row := *it.row
 		row.State, row.DueAt = domain.DeliveryFailed, nil
 		row.Error = "the endpoint was paused for longer than 72 hours"

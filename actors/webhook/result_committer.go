@@ -10,58 +10,57 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// ResultCommitter stores the results of attempts for all endpoints of a store: of one
-// workspace in the same commits, one after the other, the next one no sooner
-// than gatherFor after the one before began or once it has enough. What comes
-// after a pause is stored at once. It is safe for concurrent use.
+// ResultCommitter stores delivery results of all endpoints of a store. Results of one workspace share commits, one
+// at a time. A commit starts at most every gatherTime, or as soon as minBatch results wait. It is safe for
+// concurrent use.
 type ResultCommitter struct {
 	store Store
 
-	mu    sync.Mutex
-	pages map[string]*ledgerPage // of workspaces of which something is being stored
+	mu     sync.Mutex
+	queues map[string]*commitQueue // by workspace, while results wait or are being stored
 }
 
-// ledgerPage is what waits in one workspace.
-type ledgerPage struct {
-	waiting []entry
-	rows    int         // of those
-	next    *time.Timer // begins the next commit; nil: one is under way
+// commitQueue holds the waiting results of one workspace.
+type commitQueue struct {
+	waiting []resultBatch
+	rows    int         // number of waiting rows
+	timer   *time.Timer // starts the next commit; nil: a commit is running
 }
 
-// entry is what one endpoint wants stored. Nobody changes its rows any more.
-type entry struct {
-	life func() context.Context // it ends with the endpoint's incarnation, which then hears nothing
-	rows []*domain.Delivery
-	told func(err error)
+// resultBatch are the results of one endpoint. The rows must not change afterwards.
+type resultBatch struct {
+	lifetime func() context.Context // ends with the endpoint's incarnation, whose results are then dropped
+	rows     []*domain.Delivery
+	report   func(err error)
 }
 
-// NewResultCommitter makes the ledger of a store.
+// NewResultCommitter returns the committer of a store.
 func NewResultCommitter(store Store) *ResultCommitter {
-	return &ResultCommitter{store: store, pages: make(map[string]*ledgerPage)}
+	return &ResultCommitter{store: store, queues: make(map[string]*commitQueue)}
 }
 
-// enqueue stores the rows of an endpoint with the next commit, and reports the outcome.
-func (l *ResultCommitter) enqueue(workspace string, e entry) {
+// enqueue adds rows to the next commit and reports its outcome.
+func (l *ResultCommitter) enqueue(workspace string, e resultBatch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := l.pages[workspace]
+	p := l.queues[workspace]
 	begin := p == nil
 	if begin {
-		p = new(ledgerPage)
-		l.pages[workspace] = p
+		p = new(commitQueue)
+		l.queues[workspace] = p
 	}
 	p.waiting = append(p.waiting, e)
 	p.rows += len(e.rows)
-	if p.rows >= enough && p.next != nil && p.next.Stop() {
-		p.next, begin = nil, true
+	if p.rows >= minBatch && p.timer != nil && p.timer.Stop() {
+		p.timer, begin = nil, true
 	}
 	if begin {
-		go l.write(workspace, p)
+		go l.commitBatches(workspace, p)
 	}
 }
 
-// write stores until there is not enough for the next commit yet.
-func (l *ResultCommitter) write(workspace string, p *ledgerPage) {
+// commitBatches commits waiting results until the next commit has to wait for more.
+func (l *ResultCommitter) commitBatches(workspace string, p *commitQueue) {
 	for {
 		batch := l.takeBatch(workspace, p)
 		if batch == nil {
@@ -69,50 +68,50 @@ func (l *ResultCommitter) write(workspace string, p *ledgerPage) {
 		}
 		began := time.Now()
 		l.apply(workspace, batch)
-		if !l.goesOn(workspace, p, gatherFor-time.Since(began)) {
+		if !l.scheduleNext(workspace, p, gatherTime-time.Since(began)) {
 			return
 		}
 	}
 }
 
-// goesOn says whether the next commit begins now; else it does after so long.
-func (l *ResultCommitter) goesOn(workspace string, p *ledgerPage, after time.Duration) bool {
+// scheduleNext returns true if the next commit starts now. Otherwise it starts a timer.
+func (l *ResultCommitter) scheduleNext(workspace string, p *commitQueue, after time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if p.rows >= enough || after <= 0 {
+	if p.rows >= minBatch || after <= 0 {
 		return true
 	}
-	p.next = time.AfterFunc(after, func() {
+	p.timer = time.AfterFunc(after, func() {
 		l.mu.Lock()
-		p.next = nil
+		p.timer = nil
 		l.mu.Unlock()
-		l.write(workspace, p)
+		l.commitBatches(workspace, p)
 	})
 	return false
 }
 
-// takeBatch takes out what the next commit stores; nil: nothing waits.
-func (l *ResultCommitter) takeBatch(workspace string, p *ledgerPage) (batch []entry) {
+// takeBatch removes and returns the results of the next commit; nil: none wait.
+func (l *ResultCommitter) takeBatch(workspace string, p *commitQueue) (batch []resultBatch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	rows := 0
 	for len(p.waiting) > 0 && (rows == 0 || rows+len(p.waiting[0].rows) <= maxBatch) {
 		e := p.waiting[0]
-		p.waiting[0] = entry{}
+		p.waiting[0] = resultBatch{}
 		p.waiting = p.waiting[1:]
 		p.rows -= len(e.rows)
-		if e.life().Err() == nil {
+		if e.lifetime().Err() == nil {
 			batch, rows = append(batch, e), rows+len(e.rows)
 		}
 	}
 	if batch == nil {
-		delete(l.pages, workspace)
+		delete(l.queues, workspace)
 	}
 	return batch
 }
 
-// apply commits rows and reports the outcome to their endpoints.
-func (l *ResultCommitter) apply(workspace string, batch []entry) {
+// apply commits a batch and reports the outcome to its endpoints.
+func (l *ResultCommitter) apply(workspace string, batch []resultBatch) {
 	change := commit.Change{Workspace: workspace}
 	for _, e := range batch {
 		for _, row := range e.rows {
@@ -121,12 +120,12 @@ func (l *ResultCommitter) apply(workspace string, batch []entry) {
 	}
 	err := l.commit(change)
 	for _, e := range batch {
-		e.told(err)
+		e.report(err)
 	}
 }
 
 func (l *ResultCommitter) commit(change commit.Change) (err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), workLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {

@@ -6,32 +6,32 @@ import (
 )
 
 const (
-	defaultSends = 2048 // requests at once, if the configuration names no number
-	endpointMost = 8    // requests to one endpoint at once
-	oneKindMost  = 6    // of these, first attempts; and retries likewise, so that neither delays the other
+	defaultSends   = 2048 // default of concurrent requests
+	maxPerEndpoint = 8    // concurrent requests to one endpoint
+	maxPerKind     = 6    // of these, first attempts; the same limit applies to retries, so that neither delays the other
 )
 
-// sendKind is what a request is sent for.
+// sendKind is the kind of request that a slot is used for.
 type sendKind int
 
 const (
-	sendFirst sendKind = iota // a first attempt to an endpoint that answers
-	sendAgain                 // a retry, or a first attempt to an endpoint whose last attempt failed
+	sendFirst sendKind = iota // a first attempt to a healthy endpoint
+	sendRetry                 // a retry, or a first attempt to an endpoint whose last attempt failed
 	sendKinds int      = iota
 )
 
-// SendPool bounds the webhook requests of a process that are under way at once. A workspace has at most half of them,
-// retries and requests to failing endpoints have a quarter, and an endpoint has 8. It is safe for concurrent use. The
-// actor of an endpoint never waits in it: an endpoint that gets no slot is told when there is one.
+// SendPool limits the concurrent webhook requests of a process. A workspace may use half of the slots, retries and
+// failing endpoints a quarter, and an endpoint 8. Endpoint actors never block: an endpoint without a slot is
+// notified when it gets one. It is safe for concurrent use.
 type SendPool struct {
 	limit int
 
 	mu         sync.Mutex
 	used       int
-	again      int // of these, for sendAgain
+	retries    int // of used, for sendRetry
 	workspaces map[string]int
 	waiting    map[queueKey][]*sendSlots
-	turns      []queueKey // of the queues that are not empty: the next one comes first
+	rotation   []queueKey // non-empty queues in round-robin order
 }
 
 type queueKey struct {
@@ -39,7 +39,7 @@ type queueKey struct {
 	kind      sendKind
 }
 
-// NewSendPool makes a pool for so many requests at once; 0: 2048.
+// NewSendPool returns a pool of limit concurrent requests. 0 means 2048.
 func NewSendPool(limit int) *SendPool {
 	if limit == 0 {
 		limit = defaultSends
@@ -47,30 +47,31 @@ func NewSendPool(limit int) *SendPool {
 	return &SendPool{limit: max(limit, 4), workspaces: make(map[string]int), waiting: make(map[queueKey][]*sendSlots)}
 }
 
-// ActiveRequests is how many requests are under way.
+// ActiveRequests returns the number of running requests.
 func (p *SendPool) ActiveRequests() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.used
 }
 
-// sendSlots are those of one incarnation of an endpoint.
+// sendSlots are the slots of one endpoint incarnation.
 type sendSlots struct {
 	pool      *SendPool
 	workspace string
-	tell      func() // that it was given the slot that it waits for
+	notify    func() // called when a slot that the endpoint waits for is granted
 
 	used    int
-	granted [sendKinds]int // not used yet
+	granted [sendKinds]int // granted and not used yet
 	waits   [sendKinds]bool
 	closed  bool
 }
 
-func (p *SendPool) open(workspace string, tell func()) *sendSlots {
-	return &sendSlots{pool: p, workspace: workspace, tell: tell}
+func (p *SendPool) newSlots(workspace string, tell func()) *sendSlots {
+	return &sendSlots{pool: p, workspace: workspace, notify: tell}
 }
 
-// takeOrWait takes a slot. Without one the endpoint is told when it is granted, or finds one after the end of a request of its own.
+// takeOrWait takes a slot. Otherwise the endpoint waits and is notified, or finds a slot when one of its requests
+// ends.
 func (s *sendSlots) takeOrWait(k sendKind) bool {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
@@ -82,57 +83,57 @@ func (s *sendSlots) takeOrWait(k sendKind) bool {
 		return true
 	case s.pool.acquire(s, k):
 		return true
-	case s.used < endpointMost && !s.waits[k]:
+	case s.used < maxPerEndpoint && !s.waits[k]:
 		s.pool.wait(s, k)
 	}
 	return false
 }
 
-// takeFree takes a slot if one is free; it never waits.
+// takeFree takes a slot if one is free. It never waits.
 func (s *sendSlots) takeFree(k sendKind) bool {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	return !s.closed && s.pool.acquire(s, k)
 }
 
-// give returns a slot.
-func (s *sendSlots) give(k sendKind) {
+// giveBack returns a slot.
+func (s *sendSlots) giveBack(k sendKind) {
 	s.pool.mu.Lock()
 	s.pool.release(s, k)
 	s.pool.grantAndUnlock()
 }
 
-// leave ends a wait, and returns what was granted and is not used.
-func (s *sendSlots) leave(k sendKind) {
+// cancelWait ends a wait and returns unused grants.
+func (s *sendSlots) cancelWait(k sendKind) {
 	s.pool.mu.Lock()
-	s.pool.drop(s, k)
+	s.pool.removeWaiting(s, k)
 	s.pool.grantAndUnlock()
 }
 
-// close ends an incarnation. Slots that are in use are returned by give.
+// close ends the use by an incarnation. Slots in use are returned by giveBack.
 func (s *sendSlots) close() {
 	s.pool.mu.Lock()
 	s.closed = true
 	for k := range sendKinds {
-		s.pool.drop(s, sendKind(k))
+		s.pool.removeWaiting(s, sendKind(k))
 	}
 	s.pool.grantAndUnlock()
 }
 
-// isFree tells whether an endpoint may have one more slot.
-func (p *SendPool) isFree(s *sendSlots, k sendKind) bool {
-	return p.used < p.limit && p.workspaces[s.workspace] < p.limit/2 && s.used < endpointMost && (k != sendAgain || p.again < p.limit/4)
+// hasRoom reports whether an endpoint may take one more slot.
+func (p *SendPool) hasRoom(s *sendSlots, k sendKind) bool {
+	return p.used < p.limit && p.workspaces[s.workspace] < p.limit/2 && s.used < maxPerEndpoint && (k != sendRetry || p.retries < p.limit/4)
 }
 
 func (p *SendPool) acquire(s *sendSlots, k sendKind) bool {
-	if !p.isFree(s, k) {
+	if !p.hasRoom(s, k) {
 		return false
 	}
 	p.used++
 	p.workspaces[s.workspace]++
 	s.used++
-	if k == sendAgain {
-		p.again++
+	if k == sendRetry {
+		p.retries++
 	}
 	return true
 }
@@ -143,8 +144,8 @@ func (p *SendPool) release(s *sendSlots, k sendKind) {
 	if p.workspaces[s.workspace]--; p.workspaces[s.workspace] == 0 {
 		delete(p.workspaces, s.workspace)
 	}
-	if k == sendAgain {
-		p.again--
+	if k == sendRetry {
+		p.retries--
 	}
 }
 
@@ -152,13 +153,13 @@ func (p *SendPool) wait(s *sendSlots, k sendKind) {
 	key := queueKey{s.workspace, k}
 	s.waits[k] = true
 	if len(p.waiting[key]) == 0 {
-		p.turns = append(p.turns, key)
+		p.rotation = append(p.rotation, key)
 	}
 	p.waiting[key] = append(p.waiting[key], s)
 }
 
-// drop ends a wait and releases what was granted.
-func (p *SendPool) drop(s *sendSlots, k sendKind) {
+// removeWaiting ends a wait and releases unused grants.
+func (p *SendPool) removeWaiting(s *sendSlots, k sendKind) {
 	for ; s.granted[k] > 0; s.granted[k]-- {
 		p.release(s, k)
 	}
@@ -176,15 +177,16 @@ func (p *SendPool) setQueue(key queueKey, queue []*sendSlots) {
 		return
 	}
 	delete(p.waiting, key)
-	p.turns = slices.DeleteFunc(p.turns, func(x queueKey) bool { return x == key })
+	p.rotation = slices.DeleteFunc(p.rotation, func(x queueKey) bool { return x == key })
 }
 
-// grantAndUnlock grants free slots to endpoints that wait: to one of each workspace in turn.
+// grantAndUnlock grants free slots to waiting endpoints, one per workspace in turn. It unlocks the pool before it
+// notifies them.
 func (p *SendPool) grantAndUnlock() {
 	var told []*sendSlots
-	for n := len(p.turns); n > 0 && p.used < p.limit; n-- {
-		key := p.turns[0]
-		p.turns = append(p.turns[1:], key)
+	for n := len(p.rotation); n > 0 && p.used < p.limit; n-- {
+		key := p.rotation[0]
+		p.rotation = append(p.rotation[1:], key)
 		if p.workspaces[key.workspace] >= p.limit/2 {
 			continue
 		}
@@ -198,10 +200,10 @@ func (p *SendPool) grantAndUnlock() {
 		s.granted[key.kind]++
 		p.setQueue(key, slices.Delete(queue, at, at+1))
 		told = append(told, s)
-		n = len(p.turns) + 1
+		n = len(p.rotation) + 1
 	}
 	p.mu.Unlock()
 	for _, s := range told {
-		s.tell()
+		s.notify()
 	}
 }

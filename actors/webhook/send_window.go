@@ -2,22 +2,22 @@ package webhook
 
 import "time"
 
-// sendWindow bounds the requests to one endpoint that are under way at once. The bound of first attempts grows by one
-// per success and is halved by a failure.
+// sendWindow limits the concurrent requests to one endpoint. The limit of first attempts grows by one after each
+// success and is halved by a failure.
 type sendWindow struct {
 	slots   *sendSlots
-	waiting [sendKinds]bool // for a slot
-	firsts  int             // first attempts under way
-	retries int             // retries under way
+	waiting [sendKinds]bool // for a slot of the pool
+	firsts  int             // running first attempts
+	retries int             // running retries
 	limit   float64         // of first attempts
-	probeAt time.Time       // while first attempts are held: when the next one is sent
+	probeAt time.Time       // when the next first attempt is sent while first attempts are held
 }
 
-// count is the number of requests under way.
+// count returns the number of running requests.
 func (w *sendWindow) count() int { return w.firsts + w.retries }
 
-// end notes the end of a request.
-func (w *sendWindow) end(first bool) {
+// requestEnded records the end of a request.
+func (w *sendWindow) requestEnded(first bool) {
 	if first {
 		w.firsts--
 	} else {
@@ -29,11 +29,11 @@ func (w *sendWindow) grow(most int) { w.limit = min(w.limit+1, float64(most)) }
 
 func (w *sendWindow) shrink() { w.limit = max(w.limit/2, 1) }
 
-// setWaiting gives up the places in the pool's queues where nothing waits any more.
+// setWaiting leaves the pool's queues for which nothing waits any more.
 func (w *sendWindow) setWaiting(waits [sendKinds]bool) {
 	for k, waited := range w.waiting {
 		if waited && !waits[k] {
-			w.slots.leave(sendKind(k))
+			w.slots.cancelWait(sendKind(k))
 		}
 	}
 	w.waiting = waits

@@ -13,37 +13,37 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// testRequest is a Test and its sender.
+// testRequest is a SendTestEvent with its sender.
 type testRequest struct {
-	test SendTestEvent
-	from *actor.PID
+	test   SendTestEvent
+	sender *actor.PID
 }
 
-// testRequests are the tests of an endpoint; each gets one answer.
+// testRequests are the test events of an endpoint. Each gets one reply.
 type testRequests struct {
 	running int
-	waiting []testRequest // for the endpoint's row
+	waiting []testRequest // until the endpoint's row is read
 }
 
-func (t *testRequests) full() bool { return t.running+len(t.waiting) >= maxTests }
+func (t *testRequests) isFull() bool { return t.running+len(t.waiting) >= maxTests }
 
-// take takes out all that wait.
-func (t *testRequests) take() []testRequest {
+// takeWaiting removes and returns all waiting requests.
+func (t *testRequests) takeWaiting() []testRequest {
 	waiting := t.waiting
 	t.waiting = nil
 	return waiting
 }
 
-// refuse answers all that wait with an error.
+// refuse replies to all waiting requests with an error.
 func (t *testRequests) refuse(ctx actor.Context, err *domain.Error) {
-	for _, r := range t.take() {
-		ctx.Send(r.from, err)
+	for _, r := range t.takeWaiting() {
+		ctx.Send(r.sender, err)
 	}
 }
 
 // onTest starts a test, or keeps it until the endpoint's row is read.
 func (e *endpoint) onTest(ctx actor.Context, r testRequest) {
-	if r.from == nil {
+	if r.sender == nil {
 		return
 	}
 	name := r.test.EventType
@@ -51,56 +51,56 @@ func (e *endpoint) onTest(ctx actor.Context, r testRequest) {
 	if name != "" {
 		var known bool
 		if typ, known = event.Canonical(name); !known {
-			err := domain.Errorf(domain.CodeValidation, "this is not the name of an event")
+			err := domain.Errorf(domain.CodeValidation, "unknown event type")
 			err.Param = "event_type"
-			ctx.Send(r.from, err)
+			ctx.Send(r.sender, err)
 			return
 		}
 	}
 	switch {
-	case e.over:
-		ctx.Send(r.from, domain.Errorf(domain.CodeNotFound, "there is no such webhook"))
-	case e.tests.full():
-		ctx.Send(r.from, domain.Errorf(domain.CodeUnavailable, "%d tests of this endpoint are under way", maxTests).With("retry_after", 1))
-	case e.hook == nil:
+	case e.stopped:
+		ctx.Send(r.sender, domain.Errorf(domain.CodeNotFound, "there is no such webhook"))
+	case e.tests.isFull():
+		ctx.Send(r.sender, domain.Errorf(domain.CodeUnavailable, "%d tests of this endpoint are under way", maxTests).With("retry_after", 1))
+	case e.webhook == nil:
 		e.tests.waiting = append(e.tests.waiting, r)
 	case !e.sends.slots.takeFree(e.firstKind()):
-		ctx.Send(r.from, domain.Errorf(domain.CodeUnavailable, "as much is being sent as may be at once").With("retry_after", 1))
+		ctx.Send(r.sender, domain.Errorf(domain.CodeUnavailable, "the limit of concurrent webhook requests is reached; try again").With("retry_after", 1))
 	default:
 		e.tests.running++
-		e.sendTest(ctx, r.from, typ, name)
+		e.sendTest(ctx, r.sender, typ, name)
 	}
 }
 
 func (e *endpoint) startWaitingTests(ctx actor.Context) {
-	for _, r := range e.tests.take() {
+	for _, r := range e.tests.takeWaiting() {
 		e.onTest(ctx, r)
 	}
 }
 
 func (e *endpoint) sendTest(ctx actor.Context, to *actor.PID, typ event.Type, name string) {
-	a, slots, k := attempt{cfg: e.cfg, hook: e.hook, signers: e.signers}, e.sends.slots, e.firstKind()
-	if as, subscribed := event.Match(e.hook.Events, typ); subscribed && name == string(typ) {
-		name = as // the twin, where the endpoint knows only that
+	a, slots, k := attempt{cfg: e.cfg, webhook: e.webhook, signers: e.signers}, e.sends.slots, e.firstKind()
+	if as, subscribed := event.Match(e.webhook.Events, typ); subscribed && name == string(typ) {
+		name = as // the alias, if the endpoint subscribes only to that
 	}
-	e.work(ctx, testLimit, func(c context.Context) any {
-		defer slots.give(k)
+	e.runTask(ctx, testTimeout, func(c context.Context) any {
+		defer slots.giveBack(k)
 		now := time.Now().UTC()
-		ev := webhook.Sample(typ, a.hook, mailbox.NewID(domain.PrefixEvent), now)
+		ev := webhook.Sample(typ, a.webhook, mailbox.NewID(domain.PrefixEvent), now)
 		got := a.send(c, &ev, &domain.Delivery{EventType: name, Attempts: 1, FirstAttemptAt: &now}, now)
 		delivered := webhook.After(1, got.Status, now, 1).State == domain.DeliveryDelivered
 		if !delivered && got.Error == "" {
 			got.Error = fmt.Sprintf("the endpoint answered %d", got.Status)
 		}
-		return tested{of: e, to: to, answer: TestResult{
+		return testDone{endpoint: e, to: to, answer: TestResult{
 			EventID: ev.ID, Delivered: delivered, ResponseStatus: got.Status, ResponseTimeMs: got.Duration.Milliseconds(), Error: got.Error,
 		}}
 	})
 }
 
-// onTested answers for an earlier incarnation as well: the sender still waits.
-func (e *endpoint) onTested(ctx actor.Context, m tested) {
-	if m.of == e {
+// onTestDone also forwards results of an earlier incarnation, because the sender still waits.
+func (e *endpoint) onTestDone(ctx actor.Context, m testDone) {
+	if m.endpoint == e {
 		e.tests.running--
 	}
 	ctx.Send(m.to, m.answer)

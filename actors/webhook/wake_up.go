@@ -13,10 +13,10 @@ import (
 type wakeUp struct {
 	at     time.Time // zero: no timer is set
 	cancel func()
-	number int // of the last timer; messages of earlier timers are ignored
+	number int // number of the last timer; messages of earlier timers are ignored
 }
 
-// set sets the timer; zero: none.
+// set sets the timer to at; zero: no timer.
 func (w *wakeUp) set(ctx actor.Context, at, now time.Time, of *endpoint) {
 	if at.Equal(w.at) {
 		return
@@ -27,7 +27,7 @@ func (w *wakeUp) set(ctx actor.Context, at, now time.Time, of *endpoint) {
 		return
 	}
 	w.number++
-	w.cancel = mailbox.SendAfter(ctx, max(at.Sub(now), time.Microsecond), wakeUpDue{of: of, number: w.number})
+	w.cancel = mailbox.SendAfter(ctx, max(at.Sub(now), time.Microsecond), wakeUpDue{endpoint: of, number: w.number})
 }
 
 func (w *wakeUp) stop() {
@@ -38,14 +38,14 @@ func (w *wakeUp) stop() {
 }
 
 func (e *endpoint) onWakeUp(m wakeUpDue) {
-	if m.of == e && m.number == e.wakeUp.number {
+	if m.endpoint == e && m.number == e.wakeUp.number {
 		e.wakeUp.at = time.Time{}
 	}
 }
 
-// nextWakeUp is the earliest time at which anything can happen by itself; zero: never.
+// nextWakeUp returns the earliest time at which the endpoint has something to do without a message; zero: never.
 func (e *endpoint) nextWakeUp(now time.Time) (at time.Time) {
-	if e.backoff.active(now) {
+	if e.backoff.isActive(now) {
 		return e.backoff.until
 	}
 	soonest := func(t time.Time) {
@@ -56,26 +56,26 @@ func (e *endpoint) nextWakeUp(now time.Time) (at time.Time) {
 	if e.health.unsaved && !e.health.saving {
 		soonest(e.health.saveAt)
 	}
-	soonest(e.reader.readAt)
+	soonest(e.reader.rereadAt)
 	if e.results.writing == nil {
 		soonest(e.results.writeAt)
 	}
 	switch {
-	case e.hook == nil:
+	case e.webhook == nil:
 		return at
-	case !e.active():
-		if e.hook.Status != domain.WebhookActive { // otherwise it is only being disabled
+	case !e.isActive():
+		if e.webhook.Status != domain.WebhookActive { // otherwise the endpoint is about to be disabled
 			soonest(e.expireAt)
 		}
 		return at
 	}
-	if !e.results.full() && e.sends.retries < oneKindMost && !e.sends.waiting[sendAgain] {
+	if !e.results.isFull() && e.sends.retries < maxPerKind && !e.sends.waiting[sendRetry] {
 		soonest(e.queue.nextDue())
 	}
 	if e.queue.parkedUntil.After(now) {
 		soonest(e.queue.parkedUntil)
 	}
-	if e.firstsHeld() && e.sends.firsts == 0 && e.queue.hasFirst() && !e.sends.waiting[e.firstKind()] {
+	if e.areFirstsHeld() && e.sends.firsts == 0 && e.queue.hasFirst() && !e.sends.waiting[e.firstKind()] {
 		soonest(e.sends.probeAt)
 	}
 	return at

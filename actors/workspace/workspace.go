@@ -58,25 +58,25 @@ func Props(cfg Config) *actor.Props {
 		grown = true
 		for _, c := range cfg.Children {
 			if _, err := ctx.SpawnNamed(c.Props, c.Name); err != nil {
-				cfg.Log.Error("an actor of the workspace could not be started",
+				cfg.Log.Error("actor of the workspace could not be started",
 					slog.String("workspace_id", ctx.Self().Id), slog.String("actor", c.Name), slog.Any("error", err))
 			}
 		}
 		if cfg.AfterSpawn != nil {
 			cfg.AfterSpawn(ctx)
 		}
-	}, actor.WithSupervisor(newRule(cfg.Log, cfg.OnGiveUp)))
+	}, actor.WithSupervisor(newSupervision(cfg.Log, cfg.OnGiveUp)))
 }
 
 // supervision restarts leaf actors, which load their state anew, and resumes actors that have children.
-type rule struct{ leaf, parent actor.SupervisorStrategy }
+type supervision struct{ leaf, parent actor.SupervisorStrategy }
 
-func newRule(log *slog.Logger, onGiveUp func(*actor.PID, any)) *rule {
-	return &rule{leaf: mailbox.RestartStrategy(log, onGiveUp), parent: mailbox.ResumeStrategy(log, nil)}
+func newSupervision(log *slog.Logger, onGiveUp func(*actor.PID, any)) *supervision {
+	return &supervision{leaf: mailbox.RestartStrategy(log, onGiveUp), parent: mailbox.ResumeStrategy(log, nil)}
 }
 
 // HandleFailure implements actor.SupervisorStrategy.
-func (r *rule) HandleFailure(sys *actor.ActorSystem, sup actor.Supervisor, child *actor.PID, rs *actor.RestartStatistics, reason, message any) {
+func (r *supervision) HandleFailure(sys *actor.ActorSystem, sup actor.Supervisor, child *actor.PID, rs *actor.RestartStatistics, reason, message any) {
 	name := child.Id[strings.LastIndexByte(child.Id, '/')+1:]
 	s := r.leaf
 	if name == Calls || name == Campaigns || name == Webhooks || name == Trunks {

@@ -28,45 +28,45 @@ func ResultOf(c *domain.Call, v domain.Verdict) CallResult {
 
 // Limits of adaptive pacing. A campaign beyond one of them slows down.
 const (
-	shortSeconds = 6
-	mostShort    = 0.35            // share of answered calls
-	mostFailed   = 0.15            // share of ended attempts
-	leastAnswers = 0.5             // relative to the usual answer rate
-	mostLatency  = 2 * time.Second // average of the calls' slowest turns
+	shortSeconds   = 6
+	maxShortShare  = 0.35            // share of answered calls
+	maxFailedShare = 0.15            // share of ended attempts
+	minAnswerRate  = 0.5             // relative to the usual answer rate
+	maxTurnLatency = 2 * time.Second // average of the calls' slowest turns
 
-	judgeEvery = 30 * time.Second
-	judgeLeast = 10 // attempts before the first evaluation
-	usualLeast = 50 // attempts before an answer rate counts as usual
+	evaluationInterval = 30 * time.Second
+	minEvaluated       = 10 // attempts before the first evaluation
+	minForUsual        = 50 // attempts before an answer rate counts as usual
 
-	slower = 0.7
-	faster = 0.1
-	least  = 0.1
+	slowDownFactor = 0.7
+	speedUpStep    = 0.1
+	minShare       = 0.1
 )
 
 // AdaptivePacing adapts the pace of a campaign to the results of its calls. The pace slows down if many callees
 // hang up at once, if calls fail, if fewer calls than usual are answered, or if the agent replies late. It recovers
 // when results are good. The zero value is full pace; the pace never exceeds the configured limits.
 type AdaptivePacing struct {
-	less   float64 // 1 minus the used share of the pace
-	begun  time.Time
-	ended  int
-	good   int // answered
-	short  int
-	failed int
-	timed  int
-	waited time.Duration
-	usual  float64 // moving average of the answer rate
-	weight float64
+	reduction       float64 // 1 minus the used share of the pace
+	intervalStart   time.Time
+	ended           int
+	answered        int // answered
+	short           int
+	failed          int
+	withLatency     int
+	totalLatency    time.Duration
+	usualAnswerRate float64 // moving average of the answer rate
+	usualWeight     float64
 }
 
 // AddResult adds the result of an attempt and evaluates the pace every evaluationInterval.
 func (t *AdaptivePacing) AddResult(r CallResult, now time.Time) {
-	if t.begun.IsZero() {
-		t.begun = now
+	if t.intervalStart.IsZero() {
+		t.intervalStart = now
 	}
 	t.ended++
 	if r.Answered {
-		t.good++
+		t.answered++
 	}
 	if r.Short {
 		t.short++
@@ -75,48 +75,48 @@ func (t *AdaptivePacing) AddResult(r CallResult, now time.Time) {
 		t.failed++
 	}
 	if r.SlowestTurn > 0 {
-		t.timed++
-		t.waited += r.SlowestTurn
+		t.withLatency++
+		t.totalLatency += r.SlowestTurn
 	}
-	if t.ended >= judgeLeast && now.Sub(t.begun) >= judgeEvery {
-		t.judge()
-		t.begun, t.ended, t.good, t.short, t.failed, t.timed, t.waited = now, 0, 0, 0, 0, 0, 0
+	if t.ended >= minEvaluated && now.Sub(t.intervalStart) >= evaluationInterval {
+		t.evaluate()
+		t.intervalStart, t.ended, t.answered, t.short, t.failed, t.withLatency, t.totalLatency = now, 0, 0, 0, 0, 0, 0
 	}
 }
 
-func (t *AdaptivePacing) judge() {
-	share := 1 - t.less
-	answers := float64(t.good) / float64(t.ended)
-	bad := float64(t.failed) > mostFailed*float64(t.ended) ||
-		float64(t.short) > mostShort*float64(t.good) ||
-		t.timed > 0 && t.waited/time.Duration(t.timed) > mostLatency ||
-		t.weight >= usualLeast && answers < leastAnswers*t.usual
+func (t *AdaptivePacing) evaluate() {
+	share := 1 - t.reduction
+	answers := float64(t.answered) / float64(t.ended)
+	bad := float64(t.failed) > maxFailedShare*float64(t.ended) ||
+		float64(t.short) > maxShortShare*float64(t.answered) ||
+		t.withLatency > 0 && t.totalLatency/time.Duration(t.withLatency) > maxTurnLatency ||
+		t.usualWeight >= minForUsual && answers < minAnswerRate*t.usualAnswerRate
 	if bad {
-		share = max(least, share*slower)
+		share = max(minShare, share*slowDownFactor)
 	} else {
-		share = min(1, share+faster)
+		share = min(1, share+speedUpStep)
 	}
-	t.less = 1 - share
+	t.reduction = 1 - share
 	const memory = 500 // attempts
-	t.weight = min(t.weight+float64(t.ended), memory)
-	t.usual += (answers - t.usual) * min(1, float64(t.ended)/t.weight)
+	t.usualWeight = min(t.usualWeight+float64(t.ended), memory)
+	t.usualAnswerRate += (answers - t.usualAnswerRate) * min(1, float64(t.ended)/t.usualWeight)
 }
 
 // Share returns the used share of the configured pace, from 0.1 to 1.
-func (t *AdaptivePacing) Share() float64 { return 1 - t.less }
+func (t *AdaptivePacing) Share() float64 { return 1 - t.reduction }
 
 // Adapt returns the pacing to apply now. In adaptive mode the limits are scaled by Share, to at least 1.
 func (t *AdaptivePacing) Adapt(p domain.Pacing) domain.Pacing {
 	if p.Mode != domain.PacingAdaptive {
 		return p
 	}
-	p.CallsPerMinute = part(p.CallsPerMinute, t.Share())
-	p.MaxConcurrent = part(p.MaxConcurrent, t.Share())
+	p.CallsPerMinute = scaleLimit(p.CallsPerMinute, t.Share())
+	p.MaxConcurrent = scaleLimit(p.MaxConcurrent, t.Share())
 	return p
 }
 
 // scaleLimit returns a share of a limit, at least 1. The limit 0 (none) stays 0.
-func part(n int, share float64) int {
+func scaleLimit(n int, share float64) int {
 	if n <= 0 {
 		return n
 	}

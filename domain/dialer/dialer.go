@@ -72,7 +72,7 @@ type View struct {
 	EngineFailed bool      // the last call failed by its engines: one call at a time until one succeeds
 	StoreDown    bool
 	Draining     bool
-	DialStop     string // ForDialling or ForDrain: nobody may be rung, until somebody says otherwise; "" // ReasonDialStop, ReasonDraining or ReasonQuarantine while an operator forbids calls; else ""
+	DialStop     string // ReasonDialStop, ReasonDraining or ReasonQuarantine while an operator forbids calls; else ""
 }
 
 // Decision is the action to take now and, without one, the reason for waiting. NextCheck is when to decide again if
@@ -115,24 +115,24 @@ func Interval(p domain.Pacing) time.Duration {
 func Next(v View, now time.Time) Decision {
 	switch v.Status {
 	case domain.CampaignScheduled:
-		return scheduled(v, now)
+		return decideScheduled(v, now)
 	case domain.CampaignRunning:
-		return running(v, now)
+		return decideRunning(v, now)
 	case domain.CampaignPaused:
-		return paused(v, now)
+		return decidePaused(v, now)
 	case domain.CampaignDraft, domain.CampaignCompleted, domain.CampaignCancelled:
 		return Decision{}
 	}
 	return Decision{}
 }
 
-// paused starts no call. A paused campaign completes when its schedule ends or when its last call leaves no
+// decidePaused starts no call. A paused campaign completes when its schedule ends or when its last call leaves no
 // contact.
-func paused(v View, now time.Time) Decision {
+func decidePaused(v View, now time.Time) Decision {
 	switch {
 	case v.StoreDown || v.OpenAttempts+v.PendingAttempts > 0:
 		return Decision{}
-	case past(v.ScheduleEnd, now):
+	case isPast(v.ScheduleEnd, now):
 		return Decision{Action: CompleteExpired}
 	case v.HasRun && v.AutoComplete && v.Remaining <= 0:
 		return Decision{Action: CompleteExhausted}
@@ -140,74 +140,74 @@ func paused(v View, now time.Time) Decision {
 	return Decision{NextCheck: v.ScheduleEnd}
 }
 
-func scheduled(v View, now time.Time) Decision {
+func decideScheduled(v View, now time.Time) Decision {
 	switch {
 	case v.StoreDown:
-		return wait(ReasonStore, time.Time{})
-	case past(v.ScheduleEnd, now):
+		return waitFor(ReasonStore, time.Time{})
+	case isPast(v.ScheduleEnd, now):
 		return Decision{Action: CompleteExpired}
 	case v.Draining:
-		return wait(ReasonSchedule, v.ScheduleStart)
+		return waitFor(ReasonSchedule, v.ScheduleStart)
 	case !v.ScheduleStart.After(now):
 		return Decision{Action: StartRunning}
 	}
-	return wait(ReasonSchedule, v.ScheduleStart)
+	return waitFor(ReasonSchedule, v.ScheduleStart)
 }
 
-func running(v View, now time.Time) Decision {
+func decideRunning(v View, now time.Time) Decision {
 	busy := v.OpenAttempts + v.PendingAttempts
 	switch {
 	case v.StoreDown:
-		return wait(ReasonStore, time.Time{})
-	case past(v.ScheduleEnd, now):
+		return waitFor(ReasonStore, time.Time{})
+	case isPast(v.ScheduleEnd, now):
 		if busy > 0 {
-			return wait(ReasonSchedule, time.Time{})
+			return waitFor(ReasonSchedule, time.Time{})
 		}
 		return Decision{Action: CompleteExpired}
 	case v.Remaining <= 0 && busy == 0:
 		if v.AutoComplete {
 			return Decision{Action: CompleteExhausted}
 		}
-		return until(wait(ReasonNoContacts, time.Time{}), v.ScheduleEnd)
+		return checkBy(waitFor(ReasonNoContacts, time.Time{}), v.ScheduleEnd)
 	case v.Draining:
 		return Decision{}
 	case v.DialStop != "":
-		return until(wait(v.DialStop, time.Time{}), v.ScheduleEnd)
+		return checkBy(waitFor(v.DialStop, time.Time{}), v.ScheduleEnd)
 	case !v.OpenHours.Allows(now):
-		return until(closed(v, now), v.ScheduleEnd)
+		return checkBy(waitForOpening(v, now), v.ScheduleEnd)
 	case v.TrunkUntil.After(now):
 		reason := ReasonTrunk
 		if v.SpendCap {
 			reason = ReasonSpendCap
 		}
-		return until(wait(reason, v.TrunkUntil), v.ScheduleEnd)
+		return checkBy(waitFor(reason, v.TrunkUntil), v.ScheduleEnd)
 	case v.EngineUntil.After(now):
-		return until(wait(ReasonEngine, v.EngineUntil), v.ScheduleEnd)
+		return checkBy(waitFor(ReasonEngine, v.EngineUntil), v.ScheduleEnd)
 	case v.EngineFailed && busy > 0:
-		return until(wait(ReasonEngine, time.Time{}), v.ScheduleEnd)
+		return checkBy(waitFor(ReasonEngine, time.Time{}), v.ScheduleEnd)
 	}
-	return until(dial(v, now), v.ScheduleEnd)
+	return checkBy(decideDial(v, now), v.ScheduleEnd)
 }
 
-// closed returns whether the schedule or the calling hours forbid calls now, and until when.
-func closed(v View, now time.Time) Decision {
+// waitForOpening returns whether the schedule or the calling hours forbid calls now, and until when.
+func waitForOpening(v View, now time.Time) Decision {
 	reason := ReasonCallingHours
 	if !v.Schedule.Allows(now) {
 		reason = ReasonSchedule
 	}
 	opens, _ := v.OpenHours.Next(now)
-	return wait(reason, opens)
+	return waitFor(reason, opens)
 }
 
-func dial(v View, now time.Time) Decision {
+func decideDial(v View, now time.Time) Decision {
 	room := v.ReadyContacts - v.PermitRequests
 	if room <= 0 {
-		return nobody(v)
+		return waitForContacts(v)
 	}
 	if v.Pacing.MaxConcurrent > 0 {
 		room = min(room, v.Pacing.MaxConcurrent-v.OpenAttempts-v.AbandonedDialogs-v.PendingAttempts)
 		if room <= 0 {
-			return wait(ReasonLine, time.Time{})
+			return waitFor(ReasonLine, time.Time{})
 		}
 	}
 	if v.EngineFailed {
@@ -225,7 +225,7 @@ func dial(v View, now time.Time) Decision {
 	due = due.Add(interval * time.Duration(v.PendingAttempts+v.UnsentAttempts))
 	early := now.Add(v.Lookahead).Sub(due)
 	if early < 0 {
-		d := wait(ReasonPacing, due)
+		d := waitFor(ReasonPacing, due)
 		d.NextCheck = due.Add(-v.Lookahead)
 		if late { // an attempt in preparation has to be sent first; time alone changes nothing
 			d.NextCheck = time.Time{}
@@ -236,28 +236,28 @@ func dial(v View, now time.Time) Decision {
 }
 
 // waitForContacts returns the wait when no contact is ready: until the next retry, opening or day.
-func nobody(v View) Decision {
+func waitForContacts(v View) Decision {
 	switch {
 	case v.PermitRequests > 0:
-		return wait(ReasonLine, time.Time{})
+		return waitFor(ReasonLine, time.Time{})
 	case v.HasUnread:
 		return Decision{}
 	}
-	d := wait(ReasonNoContacts, time.Time{})
+	d := waitFor(ReasonNoContacts, time.Time{})
 	for _, next := range []struct {
 		reason string
 		at     time.Time
 	}{{ReasonRetry, v.NextRetry}, {ReasonCallingHours, v.NextOpening}, {ReasonFrequencyCap, v.NextDay}} {
 		if !next.at.IsZero() && (d.NextCheck.IsZero() || next.at.Before(d.NextCheck)) {
-			d = wait(next.reason, next.at)
+			d = waitFor(next.reason, next.at)
 		}
 	}
 	return d
 }
 
-func past(end, now time.Time) bool { return !end.IsZero() && !now.Before(end) }
+func isPast(end, now time.Time) bool { return !end.IsZero() && !now.Before(end) }
 
-func wait(reason string, t time.Time) Decision {
+func waitFor(reason string, t time.Time) Decision {
 	d := Decision{Waiting: &domain.Waiting{Reason: reason}, NextCheck: t}
 	if !t.IsZero() {
 		d.Waiting.Until = &t
@@ -266,7 +266,7 @@ func wait(reason string, t time.Time) Decision {
 }
 
 // checkBy limits NextCheck to the end of the schedule.
-func until(d Decision, end time.Time) Decision {
+func checkBy(d Decision, end time.Time) Decision {
 	if d.Action == Wait && !end.IsZero() && (d.NextCheck.IsZero() || end.Before(d.NextCheck)) {
 		d.NextCheck = end
 	}

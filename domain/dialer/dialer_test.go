@@ -15,7 +15,7 @@ import (
 
 var epoch = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-func running() dialer.View {
+func decideRunning() dialer.View {
 	return dialer.View{
 		Status: domain.CampaignRunning, Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 5}, AutoComplete: true,
 		Remaining: 100, ReadyContacts: 50, Lookahead: 5 * time.Millisecond,
@@ -83,7 +83,7 @@ func TestWhyNothingRingsIsAlwaysVisible(t *testing.T) {
 		"armed too late":        {func(v *dialer.View) { v.Status, v.ScheduleEnd = domain.CampaignScheduled, epoch }, seen{do: dialer.CompleteExpired}},
 	}
 	for name, c := range cases {
-		v := running()
+		v := decideRunning()
 		c.change(&v)
 		d := dialer.Next(v, epoch)
 		got := seen{do: d.Action, look: d.NextCheck}
@@ -114,7 +114,7 @@ func TestAPaceIsNeverExceededWithinAnyMinute(t *testing.T) {
 func TestWhoeverFollowsThePlanKeepsItsPace(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		v := running()
+		v := decideRunning()
 		v.Pacing.CallsPerMinute = rapid.IntRange(1, 60000).Draw(t, "pace")
 		v.Pacing.MaxConcurrent = rapid.IntRange(1, 40).Draw(t, "width")
 		v.Lookahead = time.Duration(rapid.IntRange(0, 200).Draw(t, "ahead")) * time.Millisecond
@@ -193,7 +193,7 @@ func TestWhoeverFollowsThePlanKeepsItsPace(t *testing.T) {
 
 func TestBehindALateOneThePlanDoesNotSpin(t *testing.T) {
 	t.Parallel()
-	v := running()
+	v := decideRunning()
 	v.Pacing.CallsPerMinute, v.Lookahead, v.Remaining, v.ReadyContacts, v.PendingAttempts = 60_000, time.Millisecond, 5, 5, 1
 	v.LastSent = epoch.Add(-time.Minute)
 	d := dialer.Next(v, epoch)

@@ -52,7 +52,7 @@ func TestTheEstimateAsExamples(t *testing.T) {
 	within(time.Hour+120*time.Second, says(t, o), "half of them are tried again an hour later")
 
 	o = outlook()
-	o.Pending, o.Retries = 0, []dialer.RetryCohort{{At: epoch.Add(3 * time.Hour), Number: 1, Count: 1}}
+	o.Pending, o.Retries = 0, []dialer.RetryCohort{{At: epoch.Add(3 * time.Hour), Attempts: 1, Count: 1}}
 	within(3*time.Hour+11*time.Second, says(t, o), "the last one waits for a retry")
 
 	hours, err := calendar.New(domain.Schedule{}, domain.CallingHours{Start: "09:00", End: "12:01", Timezone: "UTC"}, calendar.NewZones())

@@ -29,19 +29,19 @@ func TransitionAfter(v domain.Verdict, spent int, r domain.Retry, now time.Time)
 
 // Limits of the circuit breaker that pauses a campaign with a failing trunk.
 const (
-	tripWindow = 120 * time.Second
-	tripCalls  = 5
+	breakerWindow   = 120 * time.Second
+	breakerMinCalls = 5
 )
 
 // CircuitBreaker records how the calls of the last two minutes ended.
 type CircuitBreaker struct {
-	ends []end // in order of time
-	bad  int   // trunk failures in ends
+	ends     []callEnd // in order of time
+	failures int       // trunk failures in ends
 }
 
-type end struct {
-	at  time.Time
-	bad bool
+type callEnd struct {
+	at     time.Time
+	failed bool
 }
 
 // AddCall adds the end of a call. Ends that say nothing about the trunk are ignored: busy, no answer, invalid
@@ -55,48 +55,48 @@ func (t *CircuitBreaker) AddCall(v domain.Verdict, now time.Time) {
 		domain.ReasonThrottled, domain.ReasonNotSent, domain.ReasonCancelled, domain.ReasonAgent:
 		return
 	case domain.ReasonTrunkError:
-		t.ends = append(t.ends, end{now, true})
-		t.bad++
+		t.ends = append(t.ends, callEnd{now, true})
+		t.failures++
 	case domain.ReasonCompleted, domain.ReasonRemoteHangup, domain.ReasonHangup, domain.ReasonMaxDuration,
 		domain.ReasonMediaLost, domain.ReasonTrunkRejected, domain.ReasonRejected, domain.ReasonBlocked,
 		domain.ReasonMedia, domain.ReasonIdentity, domain.ReasonRedirected, domain.ReasonInternal,
 		domain.ReasonConcurrency, domain.ReasonNumberUnknown, domain.ReasonProtocol, domain.ReasonRemoved, domain.ReasonTransferred,
 		domain.ReasonSpendCap:
-		t.ends = append(t.ends, end{now, false})
+		t.ends = append(t.ends, callEnd{now, false})
 	default: // sip_<code>: the carrier answered
-		t.ends = append(t.ends, end{now, false})
+		t.ends = append(t.ends, callEnd{now, false})
 	}
 }
 
 // IsTripped reports whether at least half of at least five calls within 120 s failed by the trunk.
 func (t *CircuitBreaker) IsTripped(now time.Time) bool {
-	for len(t.ends) > 0 && now.Sub(t.ends[0].at) > tripWindow {
-		if t.ends[0].bad {
-			t.bad--
+	for len(t.ends) > 0 && now.Sub(t.ends[0].at) > breakerWindow {
+		if t.ends[0].failed {
+			t.failures--
 		}
 		t.ends = t.ends[1:]
 	}
-	return len(t.ends) >= tripCalls && 2*t.bad >= len(t.ends)
+	return len(t.ends) >= breakerMinCalls && 2*t.failures >= len(t.ends)
 }
 
 // Reset forgets all calls: after a pause the trunk starts anew.
-func (t *CircuitBreaker) Reset() { t.ends, t.bad = nil, 0 }
+func (t *CircuitBreaker) Reset() { t.ends, t.failures = nil, 0 }
 
 // Intervals of the event campaign.progress.
 const (
-	tellEvery = time.Minute
-	tellStep  = 5 // percent
+	progressInterval = time.Minute
+	progressStep     = 5 // percent
 )
 
 // CheckProgressReport returns whether campaign.progress is due: after each 5 %, and each minute if something has
 // changed. nextCheck is when it will be due without further changes; zero: never.
 func CheckProgressReport(p *domain.Progress, changed bool, now time.Time) (due bool, lookAt time.Time) {
-	if int(p.Percent())/tellStep > p.ReportedPercent/tellStep {
+	if int(p.Percent())/progressStep > p.ReportedPercent/progressStep {
 		return true, time.Time{}
 	}
 	if !changed {
 		return false, time.Time{}
 	}
-	at := p.ReportedAt.Add(tellEvery)
+	at := p.ReportedAt.Add(progressInterval)
 	return !now.Before(at), at
 }

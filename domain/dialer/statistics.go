@@ -7,18 +7,18 @@ import (
 )
 
 // maxAttempts is the largest number of attempts per contact that domain.Retry allows.
-const mostAttempts = 20
+const maxAttempts = 20
 
 // RetryStatistics counts, by the number of an attempt, how many attempts ended and how many of them were followed
 // by a retry.
-type RetryStatistics struct{ ended, again [mostAttempts + 1]int }
+type RetryStatistics struct{ ended, retried [maxAttempts + 1]int }
 
 // AddAttempt counts the end of a contact's n-th attempt, from 1. again: a retry follows.
 func (y *RetryStatistics) AddAttempt(n int, again bool) {
-	n = min(max(1, n), mostAttempts)
+	n = min(max(1, n), maxAttempts)
 	y.ended[n]++
 	if again {
-		y.again[n]++
+		y.retried[n]++
 	}
 }
 
@@ -35,16 +35,16 @@ func (y *RetryStatistics) AddContact(spent int, again bool) {
 // defaultRetryRate is the assumed share of attempts that are retried. It counts as much as priorAttempts observed
 // attempts.
 const (
-	guess = 0.3
-	prior = 4
+	defaultRetryRate = 0.3
+	priorAttempts    = 4
 )
 
 // rates returns by attempt number how likely a retry follows. With few observations a rate leans on the rate of the
 // attempt before.
-func (y *RetryStatistics) shares(most int) (p [mostAttempts + 1]float64) {
-	last := guess
-	for n := 1; n < min(most, mostAttempts+1); n++ {
-		last = (float64(y.again[n]) + prior*last) / (float64(y.ended[n]) + prior)
+func (y *RetryStatistics) rates(most int) (p [maxAttempts + 1]float64) {
+	last := defaultRetryRate
+	for n := 1; n < min(most, maxAttempts+1); n++ {
+		last = (float64(y.retried[n]) + priorAttempts*last) / (float64(y.ended[n]) + priorAttempts)
 		p[n] = last
 	}
 	return p
@@ -52,40 +52,40 @@ func (y *RetryStatistics) shares(most int) (p [mostAttempts + 1]float64) {
 
 // RetryCohort are contacts with equally many attempts whose next attempt is due in the same minute.
 type RetryCohort struct {
-	At     time.Time
-	Number int // attempts made so far
-	Count  int
+	At       time.Time
+	Attempts int // attempts made so far
+	Count    int
 }
 
 // RetryCohorts counts the contacts that wait for a retry. Its size depends on the retry interval, not on the number
 // of contacts.
 type RetryCohorts struct {
-	by [mostAttempts + 1][]RetryCohort // by attempts made so far, each in order of time
+	byAttempts [maxAttempts + 1][]RetryCohort // by attempts made so far, each in order of time
 }
 
 // Add counts a contact that waits for a retry until at.
 func (c *RetryCohorts) Add(spent int, at time.Time) {
-	spent = min(max(0, spent), mostAttempts)
+	spent = min(max(0, spent), maxAttempts)
 	at = at.Truncate(time.Minute)
-	q := c.by[spent]
+	q := c.byAttempts[spent]
 	i, found := slices.BinarySearchFunc(q, at, func(c RetryCohort, t time.Time) int { return c.At.Compare(t) })
 	if found {
 		q[i].Count++
 		return
 	}
-	c.by[spent] = slices.Insert(q, i, RetryCohort{At: at, Number: spent, Count: 1})
+	c.byAttempts[spent] = slices.Insert(q, i, RetryCohort{At: at, Attempts: spent, Count: 1})
 }
 
 // Remove uncounts a contact that waits no longer. Of the contacts with equally many attempts it removes the one
 // with the earliest retry. It returns false if there was none.
 func (c *RetryCohorts) Remove(spent int) bool {
-	spent = min(max(0, spent), mostAttempts)
-	q := c.by[spent]
+	spent = min(max(0, spent), maxAttempts)
+	q := c.byAttempts[spent]
 	if len(q) == 0 {
 		return false
 	}
 	if q[0].Count--; q[0].Count == 0 {
-		c.by[spent] = q[1:]
+		c.byAttempts[spent] = q[1:]
 	}
 	return true
 }
@@ -93,7 +93,7 @@ func (c *RetryCohorts) Remove(spent int) bool {
 // All returns the cohorts in order of time.
 func (c *RetryCohorts) All() []RetryCohort {
 	var all []RetryCohort
-	for _, q := range c.by {
+	for _, q := range c.byAttempts {
 		all = append(all, q...)
 	}
 	slices.SortStableFunc(all, func(a, b RetryCohort) int { return a.At.Compare(b.At) })
@@ -103,68 +103,68 @@ func (c *RetryCohorts) All() []RetryCohort {
 // ThroughputMeter measures how many attempts per second a campaign makes while contacts are ready to be called.
 // Older attempts count less.
 type ThroughputMeter struct {
-	at    time.Time
-	able  bool
-	spent float64 // weighted seconds with contacts ready
-	sent  float64 // weighted attempts in these seconds
+	since    time.Time
+	ready    bool
+	seconds  float64 // weighted seconds with contacts ready
+	attempts float64 // weighted attempts in these seconds
 }
 
 const (
-	halfLife = 20 * time.Minute
-	leastSaw = 10 // attempts before Rate returns a value
+	halfLife    = 20 * time.Minute
+	minAttempts = 10 // attempts before Rate returns a value
 )
 
 // SetReady reports whether contacts are ready to be called from now on.
 func (m *ThroughputMeter) SetReady(able bool, now time.Time) {
-	if m.able && now.After(m.at) {
-		passed := now.Sub(m.at).Seconds()
+	if m.ready && now.After(m.since) {
+		passed := now.Sub(m.since).Seconds()
 		fades := math.Exp2(-passed / halfLife.Seconds())
-		m.spent, m.sent = m.spent*fades+passed, m.sent*fades
+		m.seconds, m.attempts = m.seconds*fades+passed, m.attempts*fades
 	}
-	m.at, m.able = now, able
+	m.since, m.ready = now, able
 }
 
 // AddAttempt counts an attempt that is sent.
-func (m *ThroughputMeter) AddAttempt() { m.sent++ }
+func (m *ThroughputMeter) AddAttempt() { m.attempts++ }
 
 // Rate returns attempts per second; 0: too few attempts so far.
 func (m *ThroughputMeter) Rate() float64 {
-	if m.sent < leastSaw || m.spent < 1 {
+	if m.attempts < minAttempts || m.seconds < 1 {
 		return 0
 	}
-	return m.sent / m.spent
+	return m.attempts / m.seconds
 }
 
 // Statistics are the observations of a campaign that an estimate needs.
 type Statistics struct {
-	Retries    RetryStatistics
-	Throughput ThroughputMeter
-	held       time.Duration
-	ended      int
+	Retries       RetryStatistics
+	Throughput    ThroughputMeter
+	totalDuration time.Duration
+	attempts      int
 }
 
 // maxDurations is the number of attempts in the average duration.
-const mostHeld = 5000
+const maxDurations = 5000
 
 // AddAttemptDuration counts how long an attempt occupied its permit.
 func (o *Statistics) AddAttemptDuration(d time.Duration) {
-	if o.ended == mostHeld {
-		o.held -= o.held / mostHeld
-		o.ended--
+	if o.attempts == maxDurations {
+		o.totalDuration -= o.totalDuration / maxDurations
+		o.attempts--
 	}
-	o.held += max(0, d)
-	o.ended++
+	o.totalDuration += max(0, d)
+	o.attempts++
 }
 
 // EstimateInput returns an input with the statistics filled in. live is the time that open attempts have lasted so
 // far, in total. It avoids a bias early on, when only short attempts have ended.
 func (o *Statistics) EstimateInput(live time.Duration) EstimateInput {
 	out := EstimateInput{RetryRates: o.Retries, Rate: o.Throughput.Rate()}
-	if o.ended == mostHeld {
+	if o.attempts == maxDurations {
 		live = 0
 	}
-	if o.ended > 0 {
-		out.AttemptDuration = (o.held + live) / time.Duration(o.ended)
+	if o.attempts > 0 {
+		out.AttemptDuration = (o.totalDuration + live) / time.Duration(o.attempts)
 	}
 	return out
 }
@@ -172,7 +172,7 @@ func (o *Statistics) EstimateInput(live time.Duration) EstimateInput {
 // CarryOver takes over statistics from before a reload of the campaign. After a change of the pacing the throughput
 // starts anew.
 func (o *Statistics) CarryOver(before *Statistics, samePace bool) {
-	o.held, o.ended = before.held, before.ended
+	o.totalDuration, o.attempts = before.totalDuration, before.attempts
 	if samePace {
 		o.Throughput = before.Throughput
 	}

@@ -65,7 +65,7 @@ func (f *fake) DeleteAll(_ context.Context, id string) error {
 	return nil
 }
 func (f *fake) LoadWorkspace(context.Context, string) {}
-func (f *fake) UnloadList(string, string)                 {}
+func (f *fake) UnloadList(string, string)             {}
 func (f *fake) DeleteWorkspace(id string)             { f.refused = append(f.refused, id) }
 
 func (f *fake) StartWorkspace(_ context.Context, w *domain.Workspace) error {

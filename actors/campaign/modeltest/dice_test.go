@@ -82,7 +82,7 @@ func (s step) String() string {
 // traps are the messages at which an actor may panic.
 func traps() []string {
 	return []string{
-		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.bodiesRead", "campaign.loaded", "campaign.scriptRead",
+		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.contactsRead", "campaign.loaded", "campaign.scriptRead",
 		"campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.CampaignChanged", "lines.RequestPermits", "lines.BindPermit", "lines.wake", "lines.ReturnPermit",
 	}
 }

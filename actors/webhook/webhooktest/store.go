@@ -1,7 +1,6 @@
-// Package webhooktest has a store in memory for the tests of the actors that
-// deliver events. It keeps what the real drivers promise: rows as bytes,
-// versions and guards, lists in order, events with dense offsets. It knows no
-// disk.
+// Package webhooktest provides an in-memory store for tests of the actors that deliver events.
+//
+// It behaves like the real drivers: rows as bytes, versions and guards, ordered lists, events with consecutive offsets.
 package webhooktest
 
 import (
@@ -24,11 +23,12 @@ type row struct {
 	sort    string
 }
 
-// Store is a store in memory. Fail, if set, is asked before each operation
-// (apply, get, list, under, events), one at a time; After, if set, once an Apply was done:
-// its error is returned although the change is kept. Listed, if set, is called
-// between the reading of a list and the handing out of its rows. Short pages of
-// events end early, as long ones do in a real store.
+// Store is an in-memory store.
+//
+// FailOperation, if set, is called before each operation (apply, get, list, under, events), one at a time.
+// AfterApply, if set, is called after an Apply; Apply returns its error although the change is stored.
+// AfterList, if set, is called between the reading of a list and the return of its rows.
+// ShortPages makes pages of events end early, as pages of a real store may.
 type Store struct {
 	FailOperation func(operation string) error
 	AfterApply    func() error
@@ -43,7 +43,7 @@ type Store struct {
 	commits   int
 }
 
-// NewStore makes an empty store.
+// NewStore returns an empty store.
 func NewStore() *Store {
 	return &Store{rows: make(map[domain.Key]row), sequences: make(map[string]uint64)}
 }
@@ -57,7 +57,7 @@ func (s *Store) fail(operation string) error {
 	return s.FailOperation(operation)
 }
 
-// Apply is commit.Store's.
+// Apply implements commit.Store.
 func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	if err := cmp.Or(ctx.Err(), s.fail("apply")); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 	return out, nil
 }
 
-// Put keeps a row unasked: a change by somebody else, in the middle of things.
+// Put stores a row directly, as a concurrent change by another client.
 func (s *Store) Put(r domain.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func (s *Store) put(r domain.Record) {
 	s.rows[r.Key()] = row{bytes: bytes, version: s.rows[r.Key()].version + 1, indexes: r.Indexes(), sort: r.Sort()}
 }
 
-// Get is commit.Store's.
+// Get implements commit.Store.
 func (s *Store) Get(ctx context.Context, into domain.Record) (uint64, error) {
 	if err := cmp.Or(ctx.Err(), s.fail("get")); err != nil {
 		return 0, err
@@ -125,7 +125,7 @@ func (s *Store) Get(ctx context.Context, into domain.Record) (uint64, error) {
 	return r.version, json.Unmarshal(r.bytes, into)
 }
 
-// List is commit.Store's; the cursor is the last row's place.
+// List implements commit.Store. The cursor is the sort key of the last row.
 func (s *Store) List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
 	if err := cmp.Or(ctx.Err(), s.fail("list")); err != nil {
 		return "", err
@@ -169,7 +169,7 @@ func (s *Store) List(ctx context.Context, q commit.Query, fresh func() domain.Re
 	return "", nil
 }
 
-// Under is commit.Store's.
+// Under implements commit.Store.
 func (s *Store) Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error {
 	if err := cmp.Or(ctx.Err(), s.fail("under")); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (s *Store) Under(ctx context.Context, prefix domain.Key, after string, limi
 	return nil
 }
 
-// Events is commit.Store's.
+// Events implements commit.Store.
 func (s *Store) Events(ctx context.Context, _ string, after uint64, limit int) ([]event.Event, error) {
 	if err := cmp.Or(ctx.Err(), s.fail("events")); err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func (s *Store) Events(ctx context.Context, _ string, after uint64, limit int) (
 	return slices.Clone(rest[:min(limit, len(rest))]), nil
 }
 
-// LastOffset is commit.Store's.
+// LastOffset implements commit.Store.
 func (s *Store) LastOffset(ctx context.Context, _ string) (uint64, error) {
 	if err := cmp.Or(ctx.Err(), s.fail("events")); err != nil {
 		return 0, err
@@ -226,14 +226,14 @@ func (s *Store) LastOffset(ctx context.Context, _ string) (uint64, error) {
 	return uint64(len(s.events)), nil
 }
 
-// CommitCount is how many changes were kept.
+// CommitCount returns the number of stored changes.
 func (s *Store) CommitCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.commits
 }
 
-// CountRewrittenRows is how many rows of a kind were put more than once.
+// CountRewrittenRows returns how many rows of a kind were stored more than once.
 func (s *Store) CountRewrittenRows(kind string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,7 +245,7 @@ func (s *Store) CountRewrittenRows(kind string) (n int) {
 	return n
 }
 
-// DeliveryRows are all delivery rows of an endpoint, by event.
+// DeliveryRows returns all delivery rows of an endpoint by event ID.
 func (s *Store) DeliveryRows(webhookID string) map[string]domain.Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,7 +259,7 @@ func (s *Store) DeliveryRows(webhookID string) map[string]domain.Delivery {
 	return out
 }
 
-// WebhookRow is the row of an endpoint.
+// WebhookRow returns the row of an endpoint.
 func (s *Store) WebhookRow(workspace, id string) domain.Webhook {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,7 +27,7 @@ func (s *Service) mailer() (alerts.Mailer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("smtp_addr: %w", err)
 	}
-	m := &alerts.SMTP{Host: host, Port: port, From: s.cfg.SMTP.From, TLS: s.cfg.SMTP.TLS, User: s.cfg.SMTP.User}
+	m := &alerts.SMTP{Host: host, Port: port, From: s.cfg.SMTP.From, TLS: s.cfg.SMTP.TLS, Username: s.cfg.SMTP.User}
 	if path := s.cfg.SMTP.PasswordFile; path != "" {
 		f, err := os.Open(path) //nolint:gosec // the operator's own
 		if err != nil {
