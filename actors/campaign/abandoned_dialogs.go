@@ -6,18 +6,18 @@ import "time"
 const abandonedLimit = 32 * time.Second
 
 // abandonedDialogs are calls of earlier processes that may still be live. They count for the campaign's concurrent
-// calls until they are known to have ended, or until their limit.
+// calls until their end is reported or their limit passes.
 type abandonedDialogs struct {
-	until map[string]time.Time // by call
-	due   time.Time            // no limit is reached before
-	ended map[string]bool      // reported as ended, possibly before they were added
+	until map[string]time.Time // by call ID
+	due   time.Time            // no limit passes before
+	ended map[string]bool      // calls reported as ended, possibly before they were added
 }
 
 func newAbandonedDialogs() abandonedDialogs {
 	return abandonedDialogs{until: make(map[string]time.Time), ended: make(map[string]bool)}
 }
 
-// add counts a call as live until its limit, unless it is known to have ended.
+// add counts a call as live until its limit, unless its end was reported before.
 func (d *abandonedDialogs) add(callID string, until time.Time) {
 	if !d.ended[callID] {
 		d.until[callID] = until
@@ -25,13 +25,13 @@ func (d *abandonedDialogs) add(callID string, until time.Time) {
 	}
 }
 
-// end notes that the dialog of a call has ended.
+// end records that the dialog of a call has ended.
 func (d *abandonedDialogs) end(callID string) {
 	d.ended[callID] = true
 	delete(d.until, callID)
 }
 
-// expire removes the calls whose limit is reached; checked are the entries that it looked at.
+// expire removes the calls whose limit has passed. checked is the number of entries examined.
 func (d *abandonedDialogs) expire(now time.Time) (checked int) {
 	if !isReached(d.due, now) {
 		return 0
@@ -48,5 +48,5 @@ func (d *abandonedDialogs) expire(now time.Time) (checked int) {
 	return checked
 }
 
-// isReached says whether a bound was reached; a zero bound never is.
+// isReached reports whether a time has passed. A zero time never passes.
 func isReached(bound, now time.Time) bool { return !bound.IsZero() && !now.Before(bound) }

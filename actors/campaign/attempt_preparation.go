@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// attemptPreparation takes attempts from their permit to their commit: each gets a contact, a trunk slot and its
-// number. An attempt that is given up returns all that it was granted.
+// attemptPreparation prepares attempts from their permit to their commit. An attempt gets a contact, a trunk slot
+// and a grant for its number. An attempt that is abandoned returns all of these.
 type attemptPreparation struct {
 	cfg       *Config
 	rows      *storedRows
@@ -33,7 +33,7 @@ func newAttemptPreparation(cfg *Config, rows *storedRows, decisions *decisionLog
 	}
 }
 
-// receive handles the answers to what an attempt needs: its permit, its trunk slot and its number.
+// receive handles the replies that an attempt needs: its permit, its trunk slot and the grant for its number.
 func (p *attemptPreparation) receive(ctx actor.Context, m any) {
 	switch m := m.(type) {
 	case lines.Permit:
@@ -49,7 +49,7 @@ func (p *attemptPreparation) receive(ctx actor.Context, m any) {
 	}
 }
 
-// onPermit takes a permit: the next contact is chosen, and a trunk slot requested for it.
+// onPermit handles a permit: it chooses the next contact and requests a trunk slot.
 func (p *attemptPreparation) onPermit(ctx actor.Context, m lines.Permit) {
 	now := time.Now()
 	if !p.permits.accept(m) {
@@ -69,7 +69,7 @@ func (p *attemptPreparation) onPermit(ctx actor.Context, m lines.Permit) {
 	})
 }
 
-// onSlot takes a trunk slot, and requests the number.
+// onSlot handles a trunk slot and requests the number.
 func (p *attemptPreparation) onSlot(ctx actor.Context, m trunk.Slot) {
 	t := p.pending.takeWaiting(m.CallID)
 	if t == nil {
@@ -92,7 +92,7 @@ func (p *attemptPreparation) onSlot(ctx actor.Context, m trunk.Slot) {
 	p.pending.addWaiting(t)
 }
 
-// isUsable gives a pending attempt back whose permit is about to expire or whose calling hours have closed.
+// isUsable returns a pending attempt whose permit is about to expire or whose calling hours have closed.
 func (p *attemptPreparation) isUsable(ctx actor.Context, t *pendingAttempt) bool {
 	now := time.Now()
 	if t.permit.Expires.Before(now.Add(leaseMargin)) || !t.candidate.zone.window.Allows(now) {
@@ -120,28 +120,28 @@ func (p *attemptPreparation) onNoSlot(ctx actor.Context, m trunk.SlotDenied) {
 	p.giveBack(ctx, t, now)
 }
 
-// onNumberGranted lets an attempt wait for its commit, if its calling hours are still open.
+// onNumberGranted queues an attempt for its commit if its calling hours are still open.
 func (p *attemptPreparation) onNumberGranted(ctx actor.Context, m numbers.NumberGranted) {
 	t, known := p.pending.takeRequested(m.CallID, m.Generation)
 	if !known {
 		ctx.Send(p.cfg.Numbers, numbers.ReleaseNumber{CallID: m.CallID})
 		return
 	}
-	if t == nil || !p.isUsable(ctx, t) { // nil: a later request is answered as well
+	if t == nil || !p.isUsable(ctx, t) { // nil: the reply is not for the latest request
 		return
 	}
 	t.grant = m
 	p.pending.addGranted(t)
 }
 
-// onNumberDenied skips a contact, or holds it: if its number was called often enough today, until the number's next
-// day.
+// onNumberDenied skips a contact or holds it. A contact at its daily limit is held until the next day of its
+// number.
 func (p *attemptPreparation) onNumberDenied(ctx actor.Context, m numbers.NumberDenied) {
 	t, _ := p.pending.takeRequested(m.CallID, m.Generation)
 	if t == nil {
 		return
 	}
-	t.numberRequested = false // there is nothing to return
+	t.numberRequested = false // there is no grant to return
 	now, ordinal, ruling := time.Now(), t.candidate.ordinal, rulingOfDenial(m)
 	if m.Reason == numbers.DNC {
 		p.skipPending(ctx, t, SkipDNC, ruling)
@@ -160,19 +160,19 @@ func (p *attemptPreparation) onNumberDenied(ctx actor.Context, m numbers.NumberD
 	p.decisions.addHold(ordinal, ruling, now)
 }
 
-// skipPending gives a pending attempt up and skips its contact.
+// skipPending abandons a pending attempt and skips its contact.
 func (p *attemptPreparation) skipPending(ctx actor.Context, t *pendingAttempt, by SkipReason, ruling domain.Ruling) {
 	p.returnGrants(ctx, t)
 	p.contacts.exclude(skippedContact{t.candidate.ordinal, by, t.candidate.contact.Phone, ruling})
 }
 
-// giveBack gives a pending attempt up; its contact is the next in turn.
+// giveBack abandons a pending attempt. Its contact becomes the next one.
 func (p *attemptPreparation) giveBack(ctx actor.Context, t *pendingAttempt, now time.Time) {
 	p.returnGrants(ctx, t)
 	p.contacts.giveBack(t.candidate, now)
 }
 
-// returnGrants gives number, permit and slot of an attempt back.
+// returnGrants returns number, permit and slot of an attempt.
 func (p *attemptPreparation) returnGrants(ctx actor.Context, t *pendingAttempt) {
 	p.numbers.giveBack(ctx, t)
 	p.permits.giveBack(ctx, t.permit)
@@ -181,7 +181,7 @@ func (p *attemptPreparation) returnGrants(ctx actor.Context, t *pendingAttempt) 
 	}
 }
 
-// withdraw gives all pending attempts and permit requests up.
+// withdraw abandons all pending attempts and permit requests.
 func (p *attemptPreparation) withdraw(ctx actor.Context) {
 	now := time.Now()
 	p.permits.withdraw(ctx)
@@ -190,8 +190,8 @@ func (p *attemptPreparation) withdraw(ctx actor.Context) {
 	}
 }
 
-// expirePending gives pending attempts up whose permit has expired, and repeats requests that were not
-// answered. checked are the entries that it looked at.
+// expirePending abandons pending attempts whose permit has expired and repeats unanswered requests. checked is the
+// number of entries examined.
 func (p *attemptPreparation) expirePending(ctx actor.Context, now time.Time) (checked int) {
 	expire := func(t *pendingAttempt) { p.giveBack(ctx, t, now) }
 	checked = p.pending.checkWaiting(now, expire, func(t *pendingAttempt) { p.numbers.request(ctx, t) })
@@ -200,7 +200,7 @@ func (p *attemptPreparation) expirePending(ctx actor.Context, now time.Time) (ch
 	return checked
 }
 
-// dropForbidden gives granted attempts up whose contacts may not be called any more, however long they wait for a
+// dropForbidden abandons granted attempts whose contacts may no longer be called. Attempts may wait long for a
 // commit.
 func (p *attemptPreparation) dropForbidden(ctx actor.Context, now time.Time) {
 	p.pending.dropGranted(func(t *pendingAttempt) bool {

@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// batch is one commit, and all that has to follow once it is durable. Its methods fill it; they read the campaign's
-// components, but change only the contacts that are skipped or changed.
+// batch is one commit with everything that follows once it is durable. Its methods fill the batch. They read the
+// campaign's components and change only skipped and changed contacts.
 type batch struct {
 	cfg       *Config
 	rows      *storedRows
@@ -22,7 +22,7 @@ type batch struct {
 	decisions *decisionLog
 
 	change    commit.Change
-	campaign  *domain.Campaign // where its row changes
+	campaign  *domain.Campaign // nil: the campaign's row is unchanged
 	pin       *domain.PinnedScript
 	progress  domain.Progress
 	deltas    []contactDelta
@@ -34,7 +34,7 @@ type batch struct {
 	operation *operation
 	riders    []*commit.Rider
 	startedAt time.Time // UTC
-	now       time.Time // startedAt with its monotonic clock
+	now       time.Time // startedAt with its monotonic clock reading
 }
 
 func newBatch(a *Campaign, now time.Time) *batch {
@@ -49,7 +49,7 @@ func newBatch(a *Campaign, now time.Time) *batch {
 
 func (b *batch) put(r domain.Record) { b.change.Puts = append(b.change.Puts, r) }
 
-// addRider adds the row of the audit log about a request.
+// addRider adds the audit entry of a request.
 func (b *batch) addRider(r *commit.Rider) {
 	if r != nil {
 		b.riders = append(b.riders, r)
@@ -69,7 +69,7 @@ func (b *batch) addEvent(t event.Type, data any) {
 	})
 }
 
-// status is the campaign's status once the batch is durable.
+// status returns the campaign's status after the commit.
 func (b *batch) status() domain.CampaignStatus {
 	if b.campaign != nil {
 		return b.campaign.Status
@@ -77,8 +77,8 @@ func (b *batch) status() domain.CampaignStatus {
 	return b.rows.campaign.Status
 }
 
-// openAttempts opens attempts. After this commit only the pace stands between them and their INVITE: the first can be
-// sent at sendTime, the others an interval apart.
+// openAttempts opens attempts. After the commit only the pace delays their INVITEs: the first can be sent at
+// sendTime, the others an interval apart.
 func (b *batch) openAttempts(attempts []*pendingAttempt, sendTime time.Time, interval time.Duration) {
 	b.opens = attempts
 	for i, t := range attempts {
@@ -111,7 +111,7 @@ func (b *batch) openAttempts(attempts []*pendingAttempt, sendTime time.Time, int
 	}
 }
 
-// describe makes the rows of an attempt.
+// describe fills in the rows of an attempt.
 func (b *batch) describe(t *pendingAttempt) {
 	c, who, now := &b.rows.campaign, &t.candidate, b.startedAt
 	from := t.slot.From
@@ -119,7 +119,7 @@ func (b *batch) describe(t *pendingAttempt) {
 	id := domain.AttemptID(c.ID, who.ordinal, number)
 	leg := domain.AttemptLeg{Number: 1, TrunkID: t.slot.Trunk().ID}
 	if b.cfg.NewLeg != nil {
-		leg = b.cfg.NewLeg(t.callID, &t.slot, who.contact.Phone, from) // named after the call: an attempt that was given back is another call
+		leg = b.cfg.NewLeg(t.callID, &t.slot, who.contact.Phone, from) // derived from the call ID, because a returned attempt becomes another call
 	}
 	t.attemptRows = new(attemptRows)
 	t.call = domain.Call{
@@ -143,7 +143,7 @@ func (b *batch) describe(t *pendingAttempt) {
 	}
 }
 
-// endAttempts closes attempts: the call, the contact, the counters and the bill.
+// endAttempts closes attempts: call, contact, counters and bill.
 func (b *batch) endAttempts(ends []call.Ended, open *openAttempts) {
 	b.ends = ends
 	for _, e := range ends {
@@ -170,7 +170,7 @@ func (b *batch) endAttempts(ends []call.Ended, open *openAttempts) {
 		if e.Call.AnsweredAt != nil {
 			d.duration = e.Call.DurationSeconds
 		}
-		if !d.retryAt.IsZero() { // the wait is measured by the monotonic clock
+		if !d.retryAt.IsZero() { // the delay is measured by the monotonic clock
 			d.retryAt = b.now.Add(fate.RetryAt.Sub(b.startedAt))
 		}
 		b.deltas = append(b.deltas, d)
@@ -188,7 +188,7 @@ func (b *batch) endAttempts(ends []call.Ended, open *openAttempts) {
 	}
 }
 
-// transition is what follows for the contact; after the end of the campaign there is no retry.
+// transition returns the contact's next state. After the end of the campaign there is no retry.
 func (b *batch) transition(e *call.Ended, spent int) dialer.ContactTransition {
 	f := dialer.TransitionAfter(e.Verdict, spent, b.rows.campaign.Retried(), b.startedAt)
 	if !b.status().Final() || f.State.Final() {
@@ -233,7 +233,7 @@ func (b *batch) callCompleted(e *call.Ended, s domain.ContactState, spent int) e
 	return d
 }
 
-// skipContacts counts contacts as skipped: a rule excludes them.
+// skipContacts counts contacts as skipped by a rule.
 func (b *batch) skipContacts(skips []skippedContact) {
 	b.skips = skips
 	for _, s := range skips {
@@ -250,7 +250,7 @@ func (b *batch) skipContacts(skips []skippedContact) {
 	}
 }
 
-// closeContact ends a waiting contact without a call.
+// closeContact closes a waiting contact without a call.
 func (b *batch) closeContact(ordinal int, state domain.ContactState, reason domain.Reason) {
 	if b.contacts.state(ordinal) == domain.ContactRetryWait {
 		b.progress.Waits--
@@ -264,8 +264,8 @@ func (b *batch) closeContact(ordinal int, state domain.ContactState, reason doma
 	})
 }
 
-// publishProgress adds campaign.progress where it is due, and campaign.completed. unpublished: something has changed
-// since the last campaign.progress.
+// publishProgress adds the events campaign.progress, if due, and campaign.completed. unpublished: something has
+// changed since the last campaign.progress.
 func (b *batch) publishProgress(unpublished bool) {
 	status := b.status()
 	if due, _ := dialer.CheckProgressReport(&b.progress, unpublished || len(b.deltas) > 0, b.startedAt); due && status == domain.CampaignRunning {
@@ -276,7 +276,7 @@ func (b *batch) publishProgress(unpublished bool) {
 		})
 		b.put(domain.MarkOf(&b.progress, b.startedAt))
 	}
-	if status.Final() && (b.campaign != nil || len(b.deltas) > 0) { // live calls end later
+	if status.Final() && (b.campaign != nil || len(b.deltas) > 0) { // live calls may end after the campaign
 		b.put(domain.MarkOf(&b.progress, b.startedAt))
 	}
 	if b.campaign != nil && status == domain.CampaignCompleted {
@@ -284,7 +284,7 @@ func (b *batch) publishProgress(unpublished bool) {
 	}
 }
 
-// complete adds what every commit has: the guards, the counters, the pages and the decisions.
+// complete adds the guards, counters, pages and decisions that every commit has.
 func (b *batch) complete(lastSent time.Time) {
 	b.change.Guards = append(b.change.Guards,
 		commit.Guard{Key: b.rows.campaign.Key(), Version: b.rows.campaignVersion}, commit.Guard{Key: b.rows.progress.Key(), Version: b.rows.progressVersion})

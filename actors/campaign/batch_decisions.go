@@ -7,10 +7,10 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// maxZonesNamed is the number of zones that the decision about all remaining contacts names.
+// maxZonesNamed is the maximum number of zones in the decision about all remaining contacts.
 const maxZonesNamed = 32
 
-// dialDecision says why a contact is called.
+// dialDecision returns the decision to call a contact, with its reasons.
 func (b *batch) dialDecision(t *pendingAttempt) domain.Decision {
 	c, now, local := &b.rows.campaign, b.startedAt, b.contacts.rules.Local()
 	closed, held := b.decisions.closedRuling(&t.candidate, local, now)
@@ -34,7 +34,7 @@ func (b *batch) dialDecision(t *pendingAttempt) domain.Decision {
 	}
 }
 
-// skipDecision says why a contact is skipped.
+// skipDecision returns the decision to skip a contact, with its reasons.
 func (b *batch) skipDecision(s skippedContact) domain.Decision {
 	return domain.Decision{
 		At: b.startedAt, Ordinal: s.ordinal, Phone: s.phone, Verdict: domain.DecidedSkip,
@@ -42,7 +42,7 @@ func (b *batch) skipDecision(s skippedContact) domain.Decision {
 	}
 }
 
-// removeDecision says that a contact is cancelled on request.
+// removeDecision returns the decision to cancel a contact on request.
 func (b *batch) removeDecision(r contactChange) domain.Decision {
 	phone := r.phone
 	if phone == "" {
@@ -54,8 +54,8 @@ func (b *batch) removeDecision(r contactChange) domain.Decision {
 	}
 }
 
-// remainingDecision says why the n contacts that wait at the end are not called any more: one decision for all. It
-// names the first zones that are closed just now.
+// remainingDecision returns one decision about the n contacts that still wait when the campaign ends. It names the
+// first zones that are closed at that time.
 func (b *batch) remainingDecision(verdict string, n int) domain.Decision {
 	c, now := &b.rows.campaign, b.startedAt
 	d := domain.Decision{At: now, Verdict: verdict, Contacts: n, Rules: []domain.Ruling{{Rule: ruleCancelled}}}
@@ -74,7 +74,7 @@ func (b *batch) remainingDecision(verdict string, n int) domain.Decision {
 	return d
 }
 
-// putDecisions adds the decisions to the campaign's log. The hash of each page binds it to the page before.
+// putDecisions adds the decisions to the campaign's log. The hash of each page covers the page before.
 func (b *batch) putDecisions() {
 	for from := 0; from < len(b.log); from += domain.DecisionsPerPage {
 		page := &domain.DecisionPage{

@@ -8,26 +8,27 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// maxNoTarget is the number of calls in a row that find no target for a number before their attempts count, while
-// the trunks are not known to be out: some carriers do not answer for single numbers.
+// maxNoTarget is the maximum of consecutive calls to a number, refused by every trunk target, that do not count as
+// attempts while the trunks are healthy. Some carriers refuse single numbers.
 const maxNoTarget = 3
 
-// callFeedback is what the results of calls say about trunks and engines: they slow the campaign down, or pause it.
+// callFeedback adapts the campaign to the results of its calls: it slows the campaign down or pauses it.
 type callFeedback struct {
 	trunkFailures dialer.CircuitBreaker
 	pace          dialer.AdaptivePacing // adaptive pacing
 	engines       engineOutage
-	noTarget      map[string]int // calls in a row that no target of a trunk took, by number
+	noTarget      map[string]int // by number: consecutive calls that every trunk target refused
 }
 
-// callEnded learns from an end that is durable.
+// callEnded records the end of a call after its commit.
 func (f *callFeedback) callEnded(e *call.Ended, now time.Time) {
 	f.trunkFailures.AddCall(e.Verdict, now)
 	f.engines.callEnded(e, now)
 	f.pace.AddResult(dialer.ResultOf(&e.Call, e.Verdict), now)
 }
 
-// isUncounted says whether an attempt does not count, because no target took its call while the trunks are out.
+// isUncounted reports whether an attempt does not count, because every trunk target refused its call while the
+// trunks are out of service.
 func (f *callFeedback) isUncounted(e *call.Ended) bool {
 	if !e.Verdict.NoTarget {
 		delete(f.noTarget, e.Call.To)
@@ -43,10 +44,10 @@ func (f *callFeedback) isUncounted(e *call.Ended) bool {
 	return f.noTarget[e.Call.To] <= maxNoTarget
 }
 
-// interval is the time between two calls.
+// interval returns the least time between two calls.
 func (f *callFeedback) interval(c *domain.Campaign) time.Duration {
 	return dialer.Interval(f.pacing(c))
 }
 
-// pacing is the campaign's pacing as adapted to its trunk.
+// pacing returns the campaign's pacing, reduced by adaptive pacing.
 func (f *callFeedback) pacing(c *domain.Campaign) domain.Pacing { return f.pace.Adapt(c.Paced()) }

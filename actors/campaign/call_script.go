@@ -12,15 +12,15 @@ import (
 
 const scriptLimit = 10 * time.Second
 
-// callScript is the script of the campaign's calls. It is read when the campaign starts; the commit of the start pins
-// it.
+// callScript is the script of the campaign's calls. It is read when the campaign starts, and the commit of the
+// start pins it.
 type callScript struct {
 	current *domain.Script // nil: not read yet
-	pinned  bool           // current is in the store
+	pinned  bool           // current is stored
 	reading bool
 }
 
-// adopt takes over the script that the store has; nil: none.
+// adopt takes over the stored script; nil: none.
 func (s *callScript) adopt(stored *domain.Script) {
 	s.pinned = stored != nil
 	if s.pinned {
@@ -28,7 +28,7 @@ func (s *callScript) adopt(stored *domain.Script) {
 	}
 }
 
-// read requests the script of a campaign, unless it is being read already. The answer is a scriptRead.
+// read requests the script of a campaign, unless a request is in progress. The reply is a scriptRead.
 func (s *callScript) read(ctx actor.Context, cfg *Config, c domain.Campaign, incarnation uint64) {
 	if s.reading {
 		return

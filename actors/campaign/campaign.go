@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// Store is the part of the store that a campaign needs.
+// Store is the part of the store that a campaign uses.
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	Get(ctx context.Context, into domain.Record) (uint64, error)
@@ -29,34 +29,34 @@ type Store interface {
 	Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error
 }
 
-// Config is what a campaign needs of its surroundings. Functions must not block, except Script and ProbeEngines.
+// Config configures a campaign. Its functions must not block, except Script and ProbeEngines.
 type Config struct {
 	Workspace, CampaignID string
-	Boot                  string // identifies this process: open attempts of another process were interrupted
+	Boot                  string // ID of this process; open attempts of other processes were interrupted
 	Store                 Store
 	Lines                 func(domain.Environment) *actor.PID
 	Trunks, Calls         *actor.PID
-	Numbers               *actor.PID                                                               // grants a number to one call at a time; nil: every number may be called
-	DNCRegistry           *dnc.Registry                                                            // do-not-call lists; nil: none
-	Script                func(context.Context, *domain.Campaign) (domain.Script, error)           // reads the script of the calls when the campaign starts
-	ProbeEngines          func(context.Context, *domain.Script) error                              // tests the engines of the agent; nil: a call is the test
+	Numbers               *actor.PID                                                               // the numbers actor; nil: every number may be called
+	DNCRegistry           *dnc.Registry                                                            // nil: no do-not-call lists
+	Script                func(context.Context, *domain.Campaign) (domain.Script, error)           // reads the script of the calls at the start of the campaign
+	ProbeEngines          func(context.Context, *domain.Script) error                              // tests the agent's engines; nil: a call is the test
 	NewLeg                func(callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg // SIP identity of a call to be opened; nil: none
 	AbandonedDialogs      func() map[string]time.Time                                              // calls of earlier processes that may still be live, with their limits; nil: none
-	Check                 EligibilityCheck                                                         // last check before an attempt is opened; nil: every contact may be called
-	DestinationRules      func() domain.DestinationRules                                           // destination rules; nil: any country
+	Check                 EligibilityCheck                                                         // final check before an attempt is opened; nil: every contact passes
+	DestinationRules      func() domain.DestinationRules                                           // nil: any destination
 	Tariff                func() int                                                               // tariff of new attempts; nil: the first
-	DialStop              func() string                                                            // reason of the operator's dial stop (dialer.View.Stopped); a change is followed by Decide; nil: never stopped
-	Draining              func() bool                                                              // the process is about to end; covers campaigns that start after Drain was sent; nil: never
-	OnCommitted           func()                                                                   // events were committed; nil: no listener
-	OnMessage             func(msg any)                                                            // sees each message first; nil in production
-	DecisionLogKey        []byte                                                                   // key of the decision log's hashes; nil: plain hashes
-	Weight                int                                                                      // share of the permits beside other campaigns
-	RingTimeout           time.Duration                                                            // 0: the call's default
-	MaxDuration           time.Duration                                                            // 0: the agent's limit, or the call's default
+	DialStop              func() string                                                            // reason of an operator's dial stop (dialer.View.DialStop); RulesChanged follows a change; nil: never stopped
+	Draining              func() bool                                                              // the process is draining, for campaigns that start after Drain; nil: never
+	OnCommitted           func()                                                                   // called after a commit with events; nil: none
+	OnMessage             func(msg any)                                                            // called with each message first; nil in production
+	DecisionLogKey        []byte                                                                   // key of the hashes in the decision log; nil: unkeyed hashes
+	Weight                int                                                                      // share of the permits relative to other campaigns
+	RingTimeout           time.Duration                                                            // 0: the default of calls
+	MaxDuration           time.Duration                                                            // 0: the agent's limit or the default of calls
 	Log                   *slog.Logger
 }
 
-// dialStop is the reason of the operator's dial stop; "": none.
+// dialStop returns the reason of an operator's dial stop; "": none.
 func (c *Config) dialStop() string {
 	if c.DialStop == nil {
 		return ""
@@ -67,17 +67,17 @@ func (c *Config) dialStop() string {
 type phase uint8
 
 const (
-	loading phase = iota // first, and whenever the store has to be read again
+	loading phase = iota // at first, and whenever the store has to be read again
 	ready
-	gone // another node owns the campaign, or the store does not have it
+	gone // another node owns the campaign, or it was deleted
 )
 
-// Campaign is the actor. Its components hold the state; the actor lets them work together.
+// Campaign is the actor. Its components hold the state.
 type Campaign struct {
 	cfg         Config
 	log         *slog.Logger
 	phase       phase
-	incarnation uint64 // random: answers to a predecessor carry another number
+	incarnation uint64 // random: replies to an earlier incarnation carry another number
 	draining    bool
 
 	rows      storedRows
@@ -96,10 +96,10 @@ type Campaign struct {
 	feedback    callFeedback
 
 	wakeUp    wakeUp
-	dueChecks atomic.Int64 // entries looked at because something was due, for tests
+	dueChecks atomic.Int64 // entries examined for due times, for tests
 }
 
-// New makes a campaign; its first step is to read the store.
+// New returns the actor of a campaign. Its first step is to read the store.
 func New(cfg Config) *Campaign {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -115,13 +115,13 @@ func New(cfg Config) *Campaign {
 	return a
 }
 
-// Receive is the table of contents.
+// Receive implements actor.Actor.
 func (a *Campaign) Receive(ctx actor.Context) {
 	if a.cfg.OnMessage != nil {
 		a.cfg.OnMessage(ctx.Message())
 	}
-	if a.phase == gone && isRequest(ctx.Message()) { // the campaign ended while the request was on its way
-		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the campaign is over or was deleted").With("retry_after", 1))
+	if a.phase == gone && isRequest(ctx.Message()) { // the campaign ended while the request was in transit
+		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the campaign has ended or was deleted").With("retry_after", 1))
 		return
 	}
 	switch m := ctx.Message().(type) {
@@ -164,7 +164,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.onCommitted(ctx, m)
 	case reloadDue:
 		a.onReloadDue(ctx, m)
-	case sendDue:
+	case sendDue: // advance decides again
 		a.queue.onSendDue(m)
 	case wakeUpDue: // advance looks again
 		a.wakeUp.onWakeUpDue(m)
@@ -172,7 +172,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	a.advance(ctx)
 }
 
-// isRequest says whether the sender of a message waits for an answer.
+// isRequest reports whether the sender of a message waits for a reply.
 func isRequest(m any) bool {
 	switch m.(type) {
 	case Start, Pause, Resume, Cancel, EditContact, RemoveContact, GetStatus:

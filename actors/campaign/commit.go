@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
-// Limits of one commit; the rest is part of the next.
+// Limits of one commit. The rest becomes part of the next commit.
 const (
 	commitLimit = 10 * time.Second
 	maxOpens    = 256
@@ -22,10 +22,10 @@ const (
 	maxSkips    = 2000
 )
 
-// unsentPause is how long no slot is requested after an attempt that could not be sent.
+// unsentPause is the pause in slot requests after an attempt that could not be sent.
 const unsentPause = time.Second
 
-// commit sends off all changes that have gathered, unless a commit is in flight.
+// commit starts a commit of all collected changes, unless one is in progress.
 func (a *Campaign) commit(ctx actor.Context, now time.Time) {
 	if a.phase != ready || a.commits.inFlight != nil {
 		return
@@ -46,7 +46,7 @@ func (a *Campaign) commit(ctx actor.Context, now time.Time) {
 	})
 }
 
-// gather makes the next batch: an operation that changes the status first, because all others depend on the status.
+// gather builds the next batch. A status change comes first, because everything else depends on the status.
 func (a *Campaign) gather(op *operation, to domain.CampaignStatus, now time.Time) *batch {
 	b := newBatch(a, now)
 	if op != nil {
@@ -56,13 +56,13 @@ func (a *Campaign) gather(op *operation, to domain.CampaignStatus, now time.Time
 	if b.campaign == nil || !b.campaign.Status.Final() { // otherwise they are refused next
 		a.requests.contactChanges = b.changeContacts(a.requests.contactChanges)
 	}
-	if b.campaign == nil || b.campaign.Status == domain.CampaignRunning { // otherwise they are given up next
+	if b.campaign == nil || b.campaign.Status == domain.CampaignRunning { // otherwise they are abandoned next
 		interval := a.feedback.interval(&a.rows.campaign)
 		sendTime := a.queue.sendTime(interval, b.startedAt)
 		b.openAttempts(a.preparation.pending.takeGranted(maxOpens), sendTime, interval)
 	}
 	b.endAttempts(a.open.takeEnds(maxEnds), &a.open)
-	if b.campaign == nil || !b.campaign.Status.Final() { // otherwise they count with the contacts that remain
+	if b.campaign == nil || !b.campaign.Status.Final() { // otherwise they count as remaining contacts
 		b.skipContacts(a.contacts.takeSkips(maxSkips))
 	}
 	b.publishProgress(a.publisher.changed)
@@ -90,30 +90,30 @@ func (a *Campaign) onCommitted(ctx actor.Context, m committed) {
 	}
 	switch {
 	case errors.Is(m.err, domain.ErrFenced):
-		a.log.Error("campaign has another owner now")
+		a.log.Error("another node owns the campaign; the actor stops")
 		a.stopAsFormerOwner(ctx)
 	case errors.Is(m.err, domain.ErrConflict):
-		a.log.Info("campaign was changed by somebody else and is read again")
+		a.log.Info("campaign row was changed concurrently and is read again")
 		if !a.commits.conflicted() {
 			a.waitForStore(ctx)
 			return
 		}
 		a.load(ctx)
-	case isFull: // the store logs it
+	case isFull: // the store logs the error
 		a.commits.storeFull = true
 		if b.operation != nil {
 			b.operation.reply(ctx, domain.StoreFull())
 		}
 		a.waitForStore(ctx)
-	default: // the commit may be durable
+	default: // the commit may have succeeded
 		a.commits.storeFull = false
 		a.log.Warn("commit failed", slog.Any("error", m.err))
 		a.waitForStore(ctx)
 	}
 }
 
-// undo gives back what a failed commit would have used. Its ends are part of the next one; whether its attempts are
-// open shows the store.
+// undo returns what a failed commit used. Its ends become part of the next commit. The store shows whether its
+// attempts are open.
 func (a *Campaign) undo(ctx actor.Context, b *batch) {
 	for _, t := range b.opens {
 		a.preparation.returnGrants(ctx, t)
@@ -122,7 +122,7 @@ func (a *Campaign) undo(ctx actor.Context, b *batch) {
 	a.requests.contactChanges = append(b.changes, a.requests.contactChanges...)
 }
 
-// afterCommit does what a durable commit allows.
+// afterCommit performs everything that a durable commit allows.
 func (a *Campaign) afterCommit(ctx actor.Context, b *batch) {
 	now := time.Now()
 	for _, r := range b.riders {
@@ -159,7 +159,7 @@ func (a *Campaign) adoptRows(b *batch) {
 	a.rows.progress = b.progress
 	a.rows.progressVersion++
 	if b.campaign != nil {
-		if b.campaign.Clock() != a.rows.campaign.Clock() { // all calling hours follow another clock now
+		if b.campaign.Clock() != a.rows.campaign.Clock() { // the clock of all calling hours has changed
 			a.commits.readAgain = true
 		}
 		a.rows.campaign = *b.campaign
@@ -171,7 +171,7 @@ func (a *Campaign) adoptRows(b *batch) {
 	a.publisher.committed(len(b.deltas) > 0, b.progress.ReportedAt.Equal(b.startedAt))
 }
 
-// afterEnds forgets attempts whose end is durable, and learns from their results.
+// afterEnds removes attempts whose end is durable and evaluates their results.
 func (a *Campaign) afterEnds(ctx actor.Context, b *batch, now time.Time) {
 	for i := range b.ends {
 		e := &b.ends[i]
@@ -191,7 +191,7 @@ func (a *Campaign) afterEnds(ctx actor.Context, b *batch, now time.Time) {
 	}
 }
 
-// onCallEnded queues the end of a call. The call repeats it until it is in the store.
+// onCallEnded queues the end of a call. The call repeats the message until it is acknowledged.
 func (a *Campaign) onCallEnded(ctx actor.Context, m call.Ended) {
 	if a.phase == gone {
 		return
@@ -207,7 +207,7 @@ func (a *Campaign) onCallEnded(ctx actor.Context, m call.Ended) {
 	a.open.queueEnd(m)
 }
 
-// acknowledge tells a call that its end is in the store.
+// acknowledge informs a call that its end is stored.
 func acknowledge(ctx actor.Context, calls *actor.PID, callID string) {
 	ctx.Send(calls, call.AcknowledgeEnd{CallID: callID})
 }

@@ -14,20 +14,20 @@ const (
 	minLookahead = 5 * time.Millisecond
 	maxLookahead = 100 * time.Millisecond
 
-	maxConflicts = 8 // in a row that are read again at once; after those the store counts as failing
+	maxConflicts = 8 // consecutive conflicts with an immediate reload; then the store counts as failing
 )
 
-// commitPipeline is the way of the campaign's changes to the store: at most one commit is in flight, and meanwhile
-// the next one gathers. After a failure the store is read again.
+// commitPipeline commits the campaign's changes, one commit at a time. Changes collect while a commit is in
+// progress. After a failure the store is read again.
 type commitPipeline struct {
 	inFlight   *batch
-	generation uint64        // of the reading or commit under way; random at first: answers to a predecessor carry another number
-	lookahead  time.Duration // how long before its INVITE an attempt is prepared, from the time that commits take
-	readAgain  bool          // the store has changed meanwhile
-	conflicts  int           // in a row
+	generation uint64        // of the current read or commit; random at first, so that replies to an earlier incarnation differ
+	lookahead  time.Duration // how long before its INVITE an attempt is prepared, adapted to the duration of commits
+	readAgain  bool          // the store has changed during the commit
+	conflicts  int           // consecutive conflicts
 
 	storeDown bool
-	storeFull bool // the last commit found no room
+	storeFull bool // the last commit found no space
 	backoff   time.Duration
 }
 
@@ -35,14 +35,14 @@ func newCommitPipeline() commitPipeline {
 	return commitPipeline{generation: rand.Uint64(), lookahead: minLookahead, backoff: minBackoff} //nolint:gosec // no secret
 }
 
-// start sends a batch off; the answer carries the generation.
+// start records the batch in progress and returns the generation for its reply.
 func (p *commitPipeline) start(b *batch) (generation uint64) {
 	p.inFlight = b
 	p.generation++
 	return p.generation
 }
 
-// finish is the batch that an answer is for; nil: the answer is for an earlier one.
+// finish returns the batch of a reply; nil: the reply is stale.
 func (p *commitPipeline) finish(generation uint64) *batch {
 	if generation != p.generation {
 		return nil
@@ -52,18 +52,17 @@ func (p *commitPipeline) finish(generation uint64) *batch {
 	return b
 }
 
-// succeeded notes a durable batch. A store that was full has room again if it took more than the reserved kind of
-// change.
+// succeeded records a durable batch. A full store has space again once it accepted a change that is not reserved.
 func (p *commitPipeline) succeeded(b *batch) {
 	p.conflicts, p.storeFull = 0, p.storeFull && b.change.Reserved
 }
 
-// measure adapts the lookahead to the time that a commit took.
+// measure adapts the lookahead to the duration of a commit.
 func (p *commitPipeline) measure(took time.Duration) {
 	p.lookahead = min(max((3*p.lookahead+2*took)/4, minLookahead), maxLookahead)
 }
 
-// conflicted notes a conflict. false: so many came in a row that the store counts as failing.
+// conflicted records a conflict. It returns false after too many in a row: the store then counts as failing.
 func (p *commitPipeline) conflicted() bool {
 	p.conflicts++
 	return p.conflicts <= maxConflicts
@@ -72,14 +71,14 @@ func (p *commitPipeline) conflicted() bool {
 // storeAnswered ends the backoff.
 func (p *commitPipeline) storeAnswered() { p.storeDown, p.backoff = false, minBackoff }
 
-// nextBackoff is how long to wait before the store is read again: longer each time, with jitter.
+// nextBackoff returns the growing delay, with jitter, before the store is read again.
 func (p *commitPipeline) nextBackoff() time.Duration {
 	d := p.backoff + rand.N(p.backoff/4+1) //nolint:gosec // jitter
 	p.backoff = min(2*p.backoff, maxBackoff)
 	return d
 }
 
-// storeError answers requests while the store fails.
+// storeError is the reply to requests while the store fails.
 func (p *commitPipeline) storeError() *domain.Error {
 	if p.storeFull {
 		return domain.StoreFull()

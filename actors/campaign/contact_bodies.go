@@ -8,35 +8,35 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// maxChunks is the number of chunks in memory: of all other contacts the queue has two bytes each.
+// maxChunks is the number of chunks in memory. All other contacts take two bytes each.
 const maxChunks = 8
 
-// chunk is a run of contacts in memory, with the assessment of their numbers.
+// chunk is a sequence of contacts in memory, with the results of their eligibility checks.
 type chunk struct {
 	contacts   []domain.Contact
-	zones      []string // keys of windows; "": unknown
+	zones      []string // keys of windows; "": unknown // keys of windows; "": unknown
 	invalid    []bool
-	countries  []string // of the numbers; "": none
+	countries  []string // of the numbers; "": none // by phone number; "": none
 	windows    map[string]calendar.Window
-	dncMatches map[int]*dnc.Match // entries of do-not-call lists
+	dncMatches map[int]*dnc.Match // matches on do-not-call lists, by index
 	used       int
 }
 
-// contactCache caches the chunks that were used last. Missing ones are read from the store, one reading at a time.
+// contactCache holds the chunks that were used last. Missing chunks are read from the store, one read at a time.
 type contactCache struct {
 	chunks   map[int]*chunk
 	uses     int
 	missing  map[int]bool
 	reading  bool
-	outdated []int           // chunks that changed during the reading
-	zones    *calendar.Zones // only the reading uses it
+	outdated []int           // chunks that changed during the read
+	zones    *calendar.Zones // used by the reading task only
 }
 
 func newContactCache() contactCache {
 	return contactCache{chunks: make(map[int]*chunk), missing: make(map[int]bool), zones: calendar.NewZones()}
 }
 
-// use is the chunk of a contact, and the contact's index in it. A chunk that is not in memory is nil, and is read next.
+// use returns the chunk of a contact and the contact's index in it. A missing chunk is nil and is read next.
 func (b *contactCache) use(ordinal int) (*chunk, int) {
 	c, i := b.at(ordinal)
 	if c == nil {
@@ -48,12 +48,12 @@ func (b *contactCache) use(ordinal int) (*chunk, int) {
 	return c, i
 }
 
-// at is like use, but neither counts nor reads.
+// at is like use, but does not request a missing chunk.
 func (b *contactCache) at(ordinal int) (*chunk, int) {
 	return b.chunks[ordinal/domain.ChunkSize], ordinal % domain.ChunkSize
 }
 
-// startReading returns the chunks to read now; nil: none, or a reading is under way.
+// startReading returns the indexes of the chunks to read now; nil: none, or a read is in progress.
 func (b *contactCache) startReading() []int {
 	if b.reading || len(b.missing) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (b *contactCache) startReading() []int {
 	return indexes[:min(len(indexes), maxChunks/2)]
 }
 
-// endReading takes the chunks that were read, except outdated ones, and drops those used longest ago.
+// endReading adds the chunks that were read, except outdated ones, and drops the least recently used.
 func (b *contactCache) endReading(read map[int]*chunk) {
 	b.reading = false
 	for _, i := range b.outdated {
@@ -91,7 +91,7 @@ func (b *contactCache) endReading(read map[int]*chunk) {
 	}
 }
 
-// invalidate drops the chunk of a contact that has changed.
+// invalidate drops the chunk of a changed contact.
 func (b *contactCache) invalidate(ordinal int) {
 	i := ordinal / domain.ChunkSize
 	delete(b.chunks, i)
@@ -106,7 +106,7 @@ func (b *contactCache) clear() {
 	clear(b.missing)
 }
 
-// phoneOf is the number of a contact in memory; "": it is not there.
+// phoneOf returns the number of a contact; "": its chunk is not in memory.
 func (b *contactCache) phoneOf(ordinal int) string {
 	if c, i := b.at(ordinal); c != nil && i < len(c.contacts) {
 		return c.contacts[i].Phone

@@ -10,11 +10,11 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// contactChange replaces one waiting contact, or cancels it.
+// contactChange is a request to replace or cancel one waiting contact.
 type contactChange struct {
 	ordinal int
-	contact *domain.Contact // nil: it is cancelled
-	phone   string          // of a cancelled contact
+	contact *domain.Contact // nil: cancel the contact
+	phone   string          // number of a cancelled contact
 	sender  *actor.PID
 	rider   *commit.Rider
 }
@@ -42,7 +42,7 @@ func (a *Campaign) onContactChange(ctx actor.Context, r contactChange) {
 	a.requests.contactChanges = append(a.requests.contactChanges, r)
 }
 
-// refuseContactChanges refuses the changes that are not possible any more.
+// refuseContactChanges refuses changes that have become impossible.
 func (a *Campaign) refuseContactChanges(ctx actor.Context) {
 	if len(a.requests.contactChanges) == 0 {
 		return
@@ -57,14 +57,14 @@ func (a *Campaign) refuseContactChanges(ctx actor.Context) {
 	})
 }
 
-// changeError says why a contact cannot be changed: only a waiting one can, while the campaign has not ended. dialed
-// are the contacts of pending attempts.
+// changeError returns why a contact cannot be changed. Only waiting contacts of a campaign that has not ended can
+// be changed. dialed are the contacts of pending attempts.
 func (q *contactQueue) changeError(status domain.CampaignStatus, ordinal int, dialed map[int]bool) *domain.Error {
 	if status.Final() {
-		return domain.Errorf(domain.CodeInvalidState, "contacts of a campaign that is over cannot be changed").With("current_status", status)
+		return domain.Errorf(domain.CodeInvalidState, "contacts of a campaign that has ended cannot be changed").With("current_status", status)
 	}
 	if ordinal < 0 || ordinal >= len(q.states) {
-		return domain.Errorf(domain.CodeNotFound, "there is no such contact")
+		return domain.Errorf(domain.CodeNotFound, "the campaign has no such contact")
 	}
 	s := q.state(ordinal)
 	if s == domain.ContactPending || s == domain.ContactRetryWait {
@@ -81,7 +81,7 @@ func (q *contactQueue) changeError(status domain.CampaignStatus, ordinal int, di
 		With("current_status", s.String()).With("allowed_from", []string{domain.ContactPending.String(), domain.ContactRetryWait.String()})
 }
 
-// changeContacts makes changes of contacts, one of each contact; the others are returned.
+// changeContacts adds changes, at most one per contact, and returns the others.
 func (b *batch) changeContacts(changes []contactChange) (others []contactChange) {
 	for _, r := range changes {
 		if b.contacts.skipped[r.ordinal] {
@@ -103,7 +103,7 @@ func (b *batch) changeContacts(changes []contactChange) (others []contactChange)
 	return others
 }
 
-// afterContactChanges queues changed contacts anew, once the changes are durable.
+// afterContactChanges queues changed contacts again after the commit.
 func (a *Campaign) afterContactChanges(ctx actor.Context, b *batch, now time.Time) {
 	for _, r := range b.changes {
 		delete(a.contacts.skipped, r.ordinal)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// contactHeap are contacts that wait for a time, the earliest first.
+// contactHeap is a heap of contacts by the time until which they wait.
 type contactHeap []timedContact
 
 type timedContact struct {
@@ -18,10 +18,10 @@ func (h contactHeap) Len() int           { return len(h) }
 func (h contactHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
 func (h contactHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 
-// Push is heap.Interface's.
+// Push implements heap.Interface.
 func (h *contactHeap) Push(x any) { *h = append(*h, x.(timedContact)) } //nolint:forcetypeassert // only add pushes
 
-// Pop is heap.Interface's.
+// Pop implements heap.Interface.
 func (h *contactHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
@@ -30,7 +30,7 @@ func (h *contactHeap) Pop() any {
 
 func (h *contactHeap) add(ordinal int, at time.Time) { heap.Push(h, timedContact{at, ordinal}) }
 
-// first is the earliest time; zero: the heap is empty.
+// first returns the earliest time; zero: the heap is empty.
 func (h contactHeap) first() time.Time {
 	if len(h) == 0 {
 		return time.Time{}
@@ -38,10 +38,10 @@ func (h contactHeap) first() time.Time {
 	return h[0].at
 }
 
-// due says whether the first contact's time has come.
+// due reports whether the first contact is due.
 func (h contactHeap) due(now time.Time) bool { return len(h) > 0 && !h[0].at.After(now) }
 
-// remove takes out a contact; at is its time, zero if it was not there.
+// remove removes a contact and returns its time; zero: the contact was not in the heap.
 func (h *contactHeap) remove(ordinal int) (at time.Time) {
 	i := slices.IndexFunc(*h, func(c timedContact) bool { return c.ordinal == ordinal })
 	if i < 0 {

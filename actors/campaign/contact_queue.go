@@ -10,28 +10,28 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// maxReady is the number of first attempts that are kept ready, and likewise of due retries.
+// maxReady is the maximum of ready first attempts; the same limit applies to due retries.
 const maxReady = 64
 
-// How long a contact waits whose number is in another call, or about whose number nothing is known.
+// Waits of contacts whose number is in another call, or could not be checked.
 const (
 	busyHold    = 5 * time.Second
 	unknownHold = time.Second
 )
 
-// contactQueue are the contacts of a campaign: of each its state and its count of attempts, and queues of those that
-// wait. A contact is looked at when its turn is near: then it is ready, waits for its zone, or is skipped.
-type contactQueue struct {
+// contactQueue holds the contacts of a campaign: state and attempt count of each, and queues of waiting contacts. A
+// contact is classified shortly before its turn: ready, waiting for its zone, or skipped.
+type contactQueue struct { // by ordinal
 	states, attempts []byte // by ordinal
 	rules            calendar.Rules
 	hours            domain.CallingHours
-	scheduleEnds     bool // contacts that are left at the end of the schedule expire
+	scheduleEnds     bool // contacts that remain when the schedule ends expire
 
-	unseen     int         // the first ordinal that was not looked at yet
-	requeued   []int       // to be looked at once more
-	retries    contactHeap // by the time of their retry
-	held       contactHeap // may not be called just now
-	capped     contactHeap // their numbers were called often enough today
+	unseen     int         // first ordinal that was not classified yet
+	requeued   []int       // contacts to be classified again
+	retries    contactHeap // by due time
+	held       contactHeap // contacts that may not be called for a moment
+	capped     contactHeap // contacts at their daily limit
 	zones      map[string]*zone
 	ready, due []candidate // due: retries
 	cache      contactCache
@@ -39,17 +39,17 @@ type contactQueue struct {
 	skipped    map[int]bool     // contacts whose skip or change is not durable yet
 	durations  map[int]int      // in seconds, of the last answered attempt
 	observed   dialer.Statistics
-	cohorts    dialer.RetryCohorts // of retries whose zone is not known
+	cohorts    dialer.RetryCohorts // of retries in unknown zones
 }
 
-// candidate may be called now.
+// candidate is a contact that may be called now.
 type candidate struct {
 	ordinal int
 	contact domain.Contact
 	zone    *zone
-	country string // of the number; "": none
+	country string // of the number; "": none // of the phone number; "": none
 	retry   bool
-	since   time.Time // when a retry was due; zero: before the zone opened
+	since   time.Time // due time of a retry; zero: the retry was due before its zone opened
 }
 
 // contactDelta is the new state of a contact.
@@ -59,7 +59,7 @@ type contactDelta struct {
 	attempts byte
 	retryAt  time.Time
 	duration int
-	zone     *zone // nil: not known
+	zone     *zone // nil: unknown
 }
 
 // skippedContact is a contact that a rule excludes.
@@ -77,7 +77,7 @@ func newContactQueue(total int, rules calendar.Rules) *contactQueue {
 	}
 }
 
-// clear empties the queues of a campaign that calls no contact any more.
+// clear empties the queues of a campaign that has ended.
 func (q *contactQueue) clear() {
 	q.unseen, q.requeued, q.retries, q.held, q.capped, q.ready, q.due = len(q.states), nil, nil, nil, nil, nil, nil
 	clear(q.zones)
@@ -88,15 +88,15 @@ func (q *contactQueue) state(ordinal int) domain.ContactState {
 	return domain.ContactState(q.states[ordinal])
 }
 
-// addRetry lets a contact wait for its next attempt.
+// addRetry queues a contact for its next attempt.
 func (q *contactQueue) addRetry(ordinal int, at time.Time) { q.retries.add(ordinal, at) }
 
-// nextRetry is when the first retry is due, or the first hold ends.
+// nextRetry returns when the first retry is due or the first hold ends.
 func (q *contactQueue) nextRetry() time.Time {
 	return earlier(q.retries.first(), q.held.first())
 }
 
-// nextOpening is when the first zone opens in which contacts wait.
+// nextOpening returns when the first zone with waiting contacts opens.
 func (q *contactQueue) nextOpening() time.Time {
 	var first time.Time
 	for _, z := range q.zones {
@@ -107,7 +107,7 @@ func (q *contactQueue) nextOpening() time.Time {
 	return first
 }
 
-// hasUnread says whether a contact may be ready that is not in memory yet.
+// hasUnread reports whether contacts outside of memory may be ready.
 func (q *contactQueue) hasUnread(now time.Time) bool {
 	if len(q.cache.missing) > 0 || q.unseen < len(q.states) || len(q.requeued) > 0 {
 		return true
@@ -120,7 +120,7 @@ func (q *contactQueue) hasUnread(now time.Time) bool {
 	return q.retries.due(now) || q.held.due(now) || q.capped.due(now)
 }
 
-// fill looks at contacts until the ready queues are full, or contacts are not in memory.
+// fill classifies contacts until the ready queues are full or contacts have to be read.
 func (q *contactQueue) fill(now time.Time) {
 	for len(q.due) < maxReady && q.retries.due(now) {
 		if !q.classify(q.retries[0].ordinal, q.retries[0].at, now) {
@@ -143,12 +143,12 @@ func (q *contactQueue) fill(now time.Time) {
 	}
 }
 
-// placeOpened looks at the contacts of a zone that has opened.
+// placeOpened classifies the contacts of a zone that has opened.
 func (q *contactQueue) placeOpened(z *zone, now time.Time) {
 	if !z.hasOpened(now) {
 		return
 	}
-	if !z.window.Allows(now) { // it has closed again meanwhile
+	if !z.window.Allows(now) { // the zone has closed again meanwhile
 		z.refresh(now)
 		return
 	}
@@ -160,7 +160,7 @@ func (q *contactQueue) placeOpened(z *zone, now time.Time) {
 	}
 }
 
-// endHolds looks at the contacts whose hold is over.
+// endHolds classifies contacts whose hold is over.
 func (q *contactQueue) endHolds(now time.Time) {
 	for _, held := range []*contactHeap{&q.held, &q.capped} {
 		for len(q.ready) < maxReady && len(q.due) < maxReady && held.due(now) {
@@ -172,12 +172,12 @@ func (q *contactQueue) endHolds(now time.Time) {
 	}
 }
 
-// classify decides about one waiting contact, which has been due since then: it is ready, waits for its zone or is
-// skipped. false: the contact is not in memory.
+// classify decides whether a waiting contact is ready, waits for its zone, or is skipped. since is its due time. It
+// returns false if the contact is not in memory.
 func (q *contactQueue) classify(ordinal int, since, now time.Time) bool {
 	s := q.state(ordinal)
 	if s != domain.ContactPending && s != domain.ContactRetryWait {
-		return true // it does not wait any more
+		return true // the contact no longer waits
 	}
 	c, i := q.cache.use(ordinal)
 	if c == nil {
@@ -207,7 +207,7 @@ func (q *contactQueue) classify(ordinal int, since, now time.Time) bool {
 	return true
 }
 
-// zoneOf is the zone of a contact, with its opening up to date.
+// zoneOf returns the zone of a contact with an up-to-date opening time.
 func (q *contactQueue) zoneOf(c *chunk, i int, now time.Time) *zone {
 	key := c.zones[i]
 	z := q.zones[key]
@@ -219,7 +219,7 @@ func (q *contactQueue) zoneOf(c *chunk, i int, now time.Time) *zone {
 	return z
 }
 
-// enqueue makes a candidate ready, in front of the others or behind them.
+// enqueue makes a candidate ready, at the front or at the end.
 func (q *contactQueue) enqueue(c candidate, first bool) {
 	list := &q.ready
 	if c.retry {
@@ -232,8 +232,8 @@ func (q *contactQueue) enqueue(c candidate, first bool) {
 	*list = append(*list, c)
 }
 
-// next takes out the contact to be called next: due retries come first. A contact whose zone has closed waits there;
-// one that is being changed is passed over.
+// next removes and returns the next contact to call, due retries first. A contact whose zone has closed goes back
+// to the zone. A contact that is being changed is passed over.
 func (q *contactQueue) next(now time.Time) (candidate, bool) {
 	for _, list := range []*[]candidate{&q.due, &q.ready} {
 		for len(*list) > 0 {
@@ -250,7 +250,7 @@ func (q *contactQueue) next(now time.Time) (candidate, bool) {
 	return candidate{}, false
 }
 
-// giveBack makes a candidate the next one again, or lets it wait for its zone.
+// giveBack makes a candidate the next one again, or returns it to its closed zone.
 func (q *contactQueue) giveBack(c candidate, now time.Time) {
 	if c.zone.window.Allows(now) {
 		q.enqueue(c, true)
@@ -269,7 +269,7 @@ func (q *contactQueue) skip(ordinal int, by SkipReason) {
 	q.exclude(skippedContact{ordinal, by, q.cache.phoneOf(ordinal), q.rulingOf(ordinal, by)})
 }
 
-// exclude is like skip, for a rule that is known in detail.
+// exclude is like skip, with the details of the rule.
 func (q *contactQueue) exclude(s skippedContact) {
 	if !q.skipped[s.ordinal] {
 		q.skipped[s.ordinal] = true
@@ -277,7 +277,7 @@ func (q *contactQueue) exclude(s skippedContact) {
 	}
 }
 
-// takeSkips takes out at most so many skips for a commit.
+// takeSkips removes and returns at most so many skips for a commit.
 func (q *contactQueue) takeSkips(most int) []skippedContact {
 	n := min(len(q.skips), most)
 	skips := q.skips[:n:n]
@@ -285,7 +285,7 @@ func (q *contactQueue) takeSkips(most int) []skippedContact {
 	return skips
 }
 
-// rulingOf words the rule that skips a contact.
+// rulingOf describes the rule that skips a contact.
 func (q *contactQueue) rulingOf(ordinal int, by SkipReason) domain.Ruling {
 	c, i := q.cache.at(ordinal)
 	switch by {
@@ -310,7 +310,7 @@ func (q *contactQueue) rulingOf(ordinal int, by SkipReason) domain.Ruling {
 	return r
 }
 
-// remove takes a contact out of all queues; due is when its retry was to be.
+// remove removes a contact from all queues. due is the time of its retry.
 func (q *contactQueue) remove(ordinal int) (due time.Time) {
 	same := func(c candidate) bool { return c.ordinal == ordinal }
 	q.ready, q.due = slices.DeleteFunc(q.ready, same), slices.DeleteFunc(q.due, same)
@@ -334,7 +334,7 @@ func (q *contactQueue) requeue(ordinal int, due time.Time) {
 	}
 }
 
-// page is one page of states with changes made to it.
+// page returns one page of states with changes applied.
 func (q *contactQueue) page(c *domain.Campaign, index int, changes []contactDelta) *domain.ContactPage {
 	from := index * domain.PageSize
 	to := min(from+domain.PageSize, len(q.states))
@@ -351,7 +351,7 @@ func (q *contactQueue) page(c *domain.Campaign, index int, changes []contactDelt
 	return page
 }
 
-// apply makes changes that are durable.
+// apply applies durable changes.
 func (q *contactQueue) apply(changes []contactDelta) {
 	for _, d := range changes {
 		q.learnChange(d)
@@ -362,7 +362,7 @@ func (q *contactQueue) apply(changes []contactDelta) {
 			delete(q.durations, d.ordinal)
 		}
 		switch {
-		case d.state == domain.ContactPending && d.ordinal < q.unseen: // otherwise its turn comes
+		case d.state == domain.ContactPending && d.ordinal < q.unseen: // otherwise the contact has not had its turn yet
 			q.requeued = append(q.requeued, d.ordinal)
 		case d.state == domain.ContactRetryWait:
 			q.addRetry(d.ordinal, d.retryAt)
@@ -370,7 +370,7 @@ func (q *contactQueue) apply(changes []contactDelta) {
 	}
 }
 
-// cursor is the first ordinal that is still pending once changes are made.
+// cursor returns the first ordinal that is still pending after the changes.
 func (q *contactQueue) cursor(from int, changes []contactDelta) int {
 	later := make(map[int]domain.ContactState, len(changes))
 	for _, d := range changes {

@@ -9,7 +9,7 @@ import (
 	lists "github.com/callboard/callboard/domain/dnc"
 )
 
-// contacts reads chunks and assesses their numbers, which is too slow for the actor itself.
+// contacts reads chunks and checks their numbers. It runs in a task, because it is too slow for the actor.
 func (r snapshotReader) contacts(ctx context.Context, indexes []int, e eligibilityRules) (map[int]*chunk, error) {
 	read := make(map[int]*chunk, len(indexes))
 	for _, i := range indexes {
@@ -25,14 +25,14 @@ func (r snapshotReader) contacts(ctx context.Context, indexes []int, e eligibili
 		c := e.assess(row.Contacts)
 		var err error
 		if c.dncMatches, err = r.findListed(ctx, e, row.Contacts); err != nil {
-			return nil, fmt.Errorf("campaign: look into lists: %w", err)
+			return nil, fmt.Errorf("campaign: check do-not-call lists: %w", err)
 		}
 		read[i] = c
 	}
 	return read, nil
 }
 
-// applyEdits replaces the contacts of a chunk that were changed after the upload.
+// applyEdits replaces the contacts of a chunk that were edited after the upload.
 func (r snapshotReader) applyEdits(ctx context.Context, chunk *domain.ContactChunk) error {
 	first := chunk.Index * domain.ChunkSize
 	after := ""
@@ -58,7 +58,7 @@ func (r snapshotReader) applyEdits(ctx context.Context, chunk *domain.ContactChu
 	return nil
 }
 
-// findListed finds the contacts of a chunk that are on a do-not-call list, by their index.
+// findListed returns the contacts of a chunk that match a do-not-call list, by index.
 func (r snapshotReader) findListed(ctx context.Context, e eligibilityRules, contacts []domain.Contact) (map[int]*dnc.Match, error) {
 	if e.lists == nil {
 		return nil, nil

@@ -7,22 +7,22 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// closedLimit is how long a zone that does not open within a year is not computed again: that takes long.
+// closedLimit is the interval at which a zone that does not open within a year is computed again, which takes long.
 const closedLimit = 24 * time.Hour
 
-// zone has the contacts that wait for the same opening of their calling hours.
+// zone holds the contacts that wait for the same opening of their calling hours.
 type zone struct {
 	key                 string
 	closed              zoneClosures
 	window              calendar.Window
 	opens               time.Time // zero: never
-	computeAt           time.Time // of a zone that never opens: when to compute it again
-	waiting, dueRetries []int32   // due: retries, which come first
-	seen                int       // contacts of the zone that were looked at
+	computeAt           time.Time // next computation of a zone that never opens
+	waiting, dueRetries []int32   // retries come first
+	seen                int       // contacts of the zone that were classified
 	cohorts             dialer.RetryCohorts
 }
 
-// refresh computes when the zone opens, where that may have changed.
+// refresh computes the next opening of the zone if it may have changed.
 func (z *zone) refresh(now time.Time) {
 	if z.opens.After(now) || z.opens.IsZero() && now.Before(z.computeAt) {
 		return
@@ -35,12 +35,12 @@ func (z *zone) refresh(now time.Time) {
 
 func (z *zone) isEmpty() bool { return len(z.waiting) == 0 && len(z.dueRetries) == 0 }
 
-// hasOpened says whether contacts wait for an opening that has come.
+// hasOpened reports whether contacts wait in a zone whose opening time has come.
 func (z *zone) hasOpened(now time.Time) bool {
 	return !z.isEmpty() && !z.opens.IsZero() && !z.opens.After(now)
 }
 
-// add lets a contact wait for the opening.
+// add queues a contact until the zone opens.
 func (z *zone) add(ordinal int, retry bool) {
 	q := &z.waiting
 	if retry {

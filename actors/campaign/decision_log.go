@@ -9,10 +9,10 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// maxHeld is the number of contacts for whom the rules that hold them are remembered.
+// maxHeld is the maximum number of contacts whose holding rules are recorded.
 const maxHeld = 10_000
 
-// The rules as the decision log names them.
+// Names of rules in the decision log.
 const (
 	ruleSchedule    = "schedule"
 	ruleHours       = "calling_hours"
@@ -25,13 +25,14 @@ const (
 	ruleUnknown     = "unknown"
 )
 
-// decisionLog remembers which rules hold waiting contacts until their decision is committed, and words the rules.
+// decisionLog records which rules hold waiting contacts until their decision is committed. It also describes the
+// rules.
 type decisionLog struct {
 	rows *storedRows
 	log  *slog.Logger
 
-	held  map[int][]domain.Ruling // by contact
-	full  bool                    // a contact found no room in held
+	held  map[int][]domain.Ruling // by ordinal
+	full  bool                    // held was full for a contact
 	zones *calendar.Zones
 	times map[string]localTime // by zone
 }
@@ -40,7 +41,7 @@ func newDecisionLog(rows *storedRows, log *slog.Logger) *decisionLog {
 	return &decisionLog{rows: rows, log: log, held: make(map[int][]domain.Ruling), zones: calendar.NewZones(), times: make(map[string]localTime)}
 }
 
-// addHold notes that a rule holds a contact. Repetitions of one rule are one note with a count.
+// addHold records that a rule holds a contact. Repetitions of a rule increase its count.
 func (d *decisionLog) addHold(ordinal int, r domain.Ruling, now time.Time) {
 	now = now.UTC()
 	notes := d.held[ordinal]
@@ -54,7 +55,7 @@ func (d *decisionLog) addHold(ordinal int, r domain.Ruling, now time.Time) {
 	if notes == nil && len(d.held) >= maxHeld {
 		if !d.full {
 			d.full = true
-			d.log.Warn("more contacts are held at once than the log of decisions can say why", slog.Int("remembered", maxHeld))
+			d.log.Warn("too many contacts are held: the decision log omits the rules of some", slog.Int("remembered", maxHeld))
 		}
 		return
 	}
@@ -62,14 +63,14 @@ func (d *decisionLog) addHold(ordinal int, r domain.Ruling, now time.Time) {
 	d.held[ordinal] = append(notes, r)
 }
 
-// takeHolds takes out the rules that held a contact.
+// takeHolds removes and returns the rules that held a contact.
 func (d *decisionLog) takeHolds(ordinal int) []domain.Ruling {
 	notes := d.held[ordinal]
 	delete(d.held, ordinal)
 	return notes
 }
 
-// hoursRuling words the calling hours of a zone; local: each contact has the hours of its own zone.
+// hoursRuling describes the calling hours of a zone. local: each contact has the hours of its own zone.
 func (d *decisionLog) hoursRuling(z *zone, local bool, now time.Time, passed bool) domain.Ruling {
 	h := d.rows.campaign.Compliance.CallingHours
 	r := domain.Ruling{Rule: ruleHours, Passed: passed, Window: h.Start + "-" + h.End, Zone: h.Timezone}
@@ -81,9 +82,8 @@ func (d *decisionLog) hoursRuling(z *zone, local bool, now time.Time, passed boo
 	return r
 }
 
-// closedRuling words the closed times through which a contact waited that is called now. Before a first attempt these
-// are all since the campaign began, as one ruling with their count; before a retry the last one, if the retry was due
-// by then.
+// closedRuling describes the closed times through which a contact has waited. Before a first attempt it counts all
+// closures since the campaign started. Before a retry it describes the last closure, if the retry was due by then.
 func (d *decisionLog) closedRuling(who *candidate, local bool, now time.Time) (domain.Ruling, bool) {
 	start, z := d.rows.campaign.StartedAt, who.zone
 	if start == nil {
@@ -107,13 +107,13 @@ func (d *decisionLog) closedRuling(who *candidate, local bool, now time.Time) (d
 	return r, true
 }
 
-// localTime is a time of day, formatted once in a minute.
+// localTime is a formatted time of day, cached for one minute.
 type localTime struct {
 	minute int64
 	text   string
 }
 
-// timeIn is the time of day in a zone, by the campaign's clock.
+// timeIn returns the time of day in a zone, by the campaign's clock.
 func (d *decisionLog) timeIn(zone string, now time.Time) string {
 	at := d.rows.campaign.Clock().Shown(now)
 	minute := at.Unix() / 60

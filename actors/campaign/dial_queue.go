@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// dialQueue are the committed attempts that wait for their INVITE. Two INVITEs are never closer than the pace
-// allows: a slow commit releases no burst.
+// dialQueue holds committed attempts that wait for their INVITE. INVITEs keep the interval of the pace: a slow
+// commit causes no burst.
 type dialQueue struct {
 	attempts []*pendingAttempt
 	lastSent time.Time
@@ -24,8 +24,8 @@ func newDialQueue() dialQueue {
 
 func (q *dialQueue) push(t *pendingAttempt) { q.attempts = append(q.attempts, t) }
 
-// next takes out the next attempt that may be sent. Without one, wait is the time until the pace allows the next;
-// 0: the queue is empty, or its timer runs.
+// next removes and returns the next attempt that may be sent. Otherwise wait is the time until the pace allows it;
+// 0: the queue is empty or its timer runs.
 func (q *dialQueue) next(interval time.Duration, now time.Time) (t *pendingAttempt, wait time.Duration) {
 	if len(q.attempts) == 0 || q.timerSet {
 		return nil, 0
@@ -38,7 +38,7 @@ func (q *dialQueue) next(interval time.Duration, now time.Time) (t *pendingAttem
 	return t, 0
 }
 
-// sendTime is when an attempt that is committed now can be sent, behind all that wait.
+// sendTime returns when an attempt that is committed now can be sent, after all waiting attempts.
 func (q *dialQueue) sendTime(interval time.Duration, now time.Time) time.Time {
 	return later(q.lastSent.Add(interval*time.Duration(len(q.attempts)+1)), now)
 }
@@ -55,14 +55,14 @@ func (q *dialQueue) onSendDue(m sendDue) {
 	}
 }
 
-// takeAll empties the queue.
+// takeAll empties the queue and returns its attempts.
 func (q *dialQueue) takeAll() []*pendingAttempt {
 	all := q.attempts
 	q.attempts = nil
 	return all
 }
 
-// callIDs are the calls that wait.
+// callIDs returns the calls of the waiting attempts.
 func (q *dialQueue) callIDs() map[string]bool {
 	calls := make(map[string]bool, len(q.attempts))
 	for _, t := range q.attempts {
@@ -71,8 +71,8 @@ func (q *dialQueue) callIDs() map[string]bool {
 	return calls
 }
 
-// adopt goes on behind the last attempt in the store, which opened at lastOpen. After a restart the time of its
-// INVITE is not known: commitLimit after lastOpen, or now, is the latest.
+// adopt continues after the last stored attempt, which was opened at lastOpen. After a restart the time of its
+// INVITE is unknown: at the latest commitLimit after lastOpen, or now.
 func (q *dialQueue) adopt(lastOpen time.Time, openAttempts bool, now time.Time) {
 	first := q.lastSent.IsZero()
 	if lastOpen.Before(now.Add(commitLimit)) {

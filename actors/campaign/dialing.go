@@ -18,7 +18,7 @@ import (
 
 const readLimit = 10 * time.Second
 
-// advance does all that is possible now, commits what has gathered and sets the one wake-up.
+// advance does everything that is possible now, commits the collected changes and sets the one timer.
 func (a *Campaign) advance(ctx actor.Context) {
 	if a.phase != ready {
 		return
@@ -55,7 +55,7 @@ func (a *Campaign) advance(ctx actor.Context) {
 	a.wakeUp.set(ctx, earlier(earlier(look, a.open.lostDue), a.abandoned.due), now)
 }
 
-// view is what the decision depends on.
+// view returns the input of the dialer's decision.
 func (a *Campaign) view(now time.Time) dialer.View {
 	c, q := &a.rows.campaign, a.contacts
 	v := dialer.View{
@@ -80,7 +80,7 @@ func (a *Campaign) view(now time.Time) dialer.View {
 	return v
 }
 
-// mayDial says whether attempts are made and sent at all.
+// mayDial reports whether attempts are prepared and sent at all.
 func (a *Campaign) mayDial() bool {
 	return a.rows.running() && !a.isDraining() && a.cfg.dialStop() == ""
 }
@@ -89,7 +89,7 @@ func (a *Campaign) isDraining() bool {
 	return a.draining || a.cfg.Draining != nil && a.cfg.Draining()
 }
 
-// decide asks the dialer and starts what it decides.
+// decide asks the dialer and starts the action of its decision.
 func (a *Campaign) decide(ctx actor.Context, now time.Time, dialing bool) dialer.Decision {
 	if dialing && a.contacts.rules.Global().Allows(now) && !a.commits.storeDown {
 		a.contacts.fill(now)
@@ -149,8 +149,8 @@ func (a *Campaign) onBodiesRead(ctx actor.Context, m contactsRead) {
 	a.onReadFailure(ctx)
 }
 
-// send starts the calls of committed attempts, as far as the pace allows. Once the campaign has stopped, they are
-// closed instead.
+// send starts the calls of committed attempts as far as the pace allows. If the campaign has stopped, it closes
+// them instead.
 func (a *Campaign) send(ctx actor.Context, now time.Time) {
 	if !a.mayDial() {
 		for _, t := range a.queue.takeAll() {
@@ -167,7 +167,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 		if t == nil {
 			return
 		}
-		if !a.preparation.numbers.stillAllowed(t, now) { // its hours closed during the commit, or a list names it now
+		if !a.preparation.numbers.stillAllowed(t, now) { // calling hours closed or a list changed during the commit
 			a.closeUnsent(ctx, t, now)
 			continue
 		}
@@ -194,7 +194,7 @@ func (a *Campaign) closeUnsent(ctx actor.Context, t *pendingAttempt, now time.Ti
 	a.open.closeUnsent(t.attemptRows, now)
 }
 
-// releaseAll gives back all that other actors count.
+// releaseAll returns everything that other actors count.
 func (a *Campaign) releaseAll(ctx actor.Context) {
 	a.wakeUp.stop()
 	a.preparation.withdraw(ctx)

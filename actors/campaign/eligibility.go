@@ -9,7 +9,8 @@ import (
 	lists "github.com/callboard/callboard/domain/dnc"
 )
 
-// eligibilityRules assesses numbers by the rules that depend on the number alone: destination, calling hours, lists.
+// eligibilityRules are the rules that depend on the contact alone: destination, calling hours and do-not-call
+// lists.
 type eligibilityRules struct {
 	rules          calendar.Rules
 	zones          *calendar.Zones
@@ -21,7 +22,7 @@ type eligibilityRules struct {
 	scrub          lists.Scrub
 }
 
-// assess makes the chunk of contacts.
+// assess returns a chunk with the results for contacts.
 func (e eligibilityRules) assess(contacts []domain.Contact) *chunk {
 	c := &chunk{
 		contacts: contacts, zones: make([]string, len(contacts)), invalid: make([]bool, len(contacts)), countries: make([]string, len(contacts)),
@@ -44,7 +45,7 @@ func (e eligibilityRules) assess(contacts []domain.Contact) *chunk {
 	return c
 }
 
-// zonesOf are the time zones of a contact: its own, else those of its number.
+// zonesOf returns the time zones of a contact: its own or those of its number.
 func (e eligibilityRules) zonesOf(who domain.Contact, number domain.Number, known bool) (string, []*time.Location) {
 	if who.Timezone != "" || !known {
 		return e.zones.Of(who)

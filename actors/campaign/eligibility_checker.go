@@ -5,23 +5,23 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// EligibilityChecker assesses the numbers of contacts as a campaign would, before the campaign starts. One goroutine at a time
-// may use it.
+// EligibilityChecker checks contacts by a campaign's rules before the campaign starts. It is not safe for
+// concurrent use.
 type EligibilityChecker struct{ rules eligibilityRules }
 
-// EligibilityReport is the result for contacts, in their order.
+// EligibilityReport is the result for a list of contacts, in their order.
 type EligibilityReport struct {
-	Zones   []string                   // keys of Windows; "" where the zone is unknown or does not matter
-	Invalid []bool                     // may never be called
+	Zones   []string                   // keys of Windows; "" where the zone is unknown or does not matter // keys of Windows; "" if the zone is unknown or irrelevant
+	Invalid []bool                     // the contact may never be called
 	Windows map[string]calendar.Window // calling hours by zone
 }
 
-// NewEligibilityChecker makes an assessor by the rules of a campaign and its workspace.
+// NewEligibilityChecker returns a checker with the rules of a campaign and its workspace.
 func NewEligibilityChecker(c *domain.Campaign, rules calendar.Rules, calling domain.DestinationRules) *EligibilityChecker {
 	return &EligibilityChecker{eligibilityRules{rules: rules, zones: calendar.NewZones(), destinations: calling, country: c.DefaultCountry, env: c.Environment}}
 }
 
-// Check assesses contacts.
+// Check checks contacts.
 func (a *EligibilityChecker) Check(contacts []domain.Contact) EligibilityReport {
 	c := a.rules.assess(contacts)
 	return EligibilityReport{Zones: c.zones, Invalid: c.invalid, Windows: c.windows}

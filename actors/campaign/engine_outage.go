@@ -19,15 +19,15 @@ const (
 	engineProbeLimit = 20 * time.Second
 )
 
-// engineOutage is a failure of the speech engines or the language model of the campaign's agent. The campaign places
-// no call until the engines answer; then one call at a time.
+// engineOutage is a failure of the agent's speech engines or language model. The campaign starts no call until the
+// engines respond, then one call at a time.
 type engineOutage struct {
-	failures  int       // calls and probes in a row that failed; calls that were live together count once
-	until     time.Time // no call is placed before
-	recovered bool      // the engines have answered since the last failure
+	failures  int       // consecutive failed calls and probes; calls that were live together count once
+	until     time.Time // no call starts before
+	recovered bool      // the engines have responded since the last failure
 }
 
-// callEnded notes the end of a call.
+// callEnded records the end of a call.
 func (o *engineOutage) callEnded(e *call.Ended, now time.Time) {
 	switch {
 	case e.Verdict.Reason == domain.ReasonAgent:
@@ -44,12 +44,12 @@ func (o *engineOutage) addFailure(now time.Time) {
 	o.failures++
 }
 
-// probeDue says whether the engines are to be probed now.
+// probeDue reports whether the engines have to be probed now.
 func (o *engineOutage) probeDue(now time.Time) bool {
 	return o.failures > 0 && !o.recovered && !o.until.After(now)
 }
 
-// addProbe notes the result of a probe.
+// addProbe records the result of a probe.
 func (o *engineOutage) addProbe(err error, now time.Time) {
 	if err != nil {
 		o.addFailure(now)
@@ -58,16 +58,16 @@ func (o *engineOutage) addProbe(err error, now time.Time) {
 	o.until, o.recovered = time.Time{}, true
 }
 
-// engineProbeResult says whether the engines answered.
+// engineProbeResult is the result of a probe of the engines.
 type engineProbeResult struct {
 	incarnation uint64
 	err         error
 }
 
-// Control: there is one at a time.
+// Control: at most one probe is in progress.
 func (engineProbeResult) Control() {}
 
-// probeEngines tests the engines when a probe is due. During an outage it takes the place of a call.
+// probeEngines probes the engines when due. During an outage a probe replaces a call.
 func (a *Campaign) probeEngines(ctx actor.Context, now time.Time) {
 	o := &a.feedback.engines
 	if a.cfg.ProbeEngines == nil || a.script.current == nil || !o.probeDue(now) {

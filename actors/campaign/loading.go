@@ -14,7 +14,7 @@ import (
 
 const loadLimit = time.Minute
 
-// load reads the campaign from the store. Attempts that are not committed yet are given up first.
+// load reads the campaign from the store. Attempts that are not committed are abandoned first.
 func (a *Campaign) load(ctx actor.Context) {
 	if a.phase == gone {
 		return
@@ -52,8 +52,8 @@ func (a *Campaign) onLoaded(ctx actor.Context, m loaded) {
 	}
 }
 
-// waitForStore refuses all requests and reads the store again after a backoff. A full store still takes the
-// operations that stop the campaign: for these it is read at once.
+// waitForStore refuses all requests and reads the store again after a backoff. A full store still accepts
+// operations that stop the campaign; for these it is read at once.
 func (a *Campaign) waitForStore(ctx actor.Context) {
 	a.phase, a.commits.storeDown = loading, true
 	a.contacts.observed.Throughput.SetReady(false, time.Now())
@@ -73,7 +73,7 @@ func (a *Campaign) waitForStore(ctx actor.Context) {
 	mailbox.SendAfter(ctx, a.commits.nextBackoff(), reloadDue{a.commits.generation})
 }
 
-// onReadFailure reads the store again, after the commit that is in flight.
+// onReadFailure reads the store again, after the commit in progress.
 func (a *Campaign) onReadFailure(ctx actor.Context) {
 	if a.commits.inFlight != nil {
 		a.commits.readAgain = true
@@ -88,26 +88,26 @@ func (a *Campaign) onReloadDue(ctx actor.Context, m reloadDue) {
 	}
 }
 
-// readAgain reads the store again, once no commit is in flight.
+// readAgain reads the store again once no commit is in progress.
 func (a *Campaign) readAgain(ctx actor.Context) {
 	switch {
-	case a.phase == loading || a.commits.inFlight != nil: // the reading under way may be older than the change
+	case a.phase == loading || a.commits.inFlight != nil: // the read in progress may be older than the change
 		a.commits.readAgain = true
 	default:
 		a.load(ctx)
 	}
 }
 
-// stopAsFormerOwner ends the actor: another node owns the campaign.
+// stopAsFormerOwner stops the actor because another node owns the campaign.
 func (a *Campaign) stopAsFormerOwner(ctx actor.Context) {
 	a.phase = gone
-	a.requests.refuse(ctx, domain.Errorf(domain.CodeUnavailable, "another part of the service runs this campaign now; try again").With("retry_after", 1))
+	a.requests.refuse(ctx, domain.Errorf(domain.CodeUnavailable, "another node runs this campaign; try again").With("retry_after", 1))
 	a.releaseAll(ctx)
 	ctx.Poison(ctx.Self())
 }
 
-// adopt replaces the state by a snapshot. Attempts of a process that ended are closed as interrupted, those whose
-// calls no actor knows as never placed.
+// adopt replaces the state by a snapshot. Attempts of an ended process are closed as interrupted. Attempts without
+// a call actor are closed as never sent.
 func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 	now := time.Now()
 	a.phase = ready
@@ -137,7 +137,7 @@ func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 	}
 }
 
-// later is the later of two times; earlier is the earlier one, where zero is no time at all.
+// later returns the later of two times. earlier returns the earlier one and ignores zero times.
 func later(x, y time.Time) time.Time {
 	if y.After(x) {
 		return y

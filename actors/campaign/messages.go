@@ -1,5 +1,7 @@
-// Package campaign is the actor of one campaign: it decides which contacts are called and commits every attempt.
-// It owns no call. All its state is in the store: after a restart a new actor loads it and goes on.
+// Package campaign is the actor of one campaign.
+//
+// It decides which contacts are called and commits every attempt before its call starts. The call actors own the
+// calls. All state is in the store: after a restart a new actor reads it and continues.
 package campaign
 
 import (
@@ -7,65 +9,65 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// Messages to a campaign. The answer to Start, Pause, Resume, Cancel and Status is a domain.CampaignStatusObject or a
-// *domain.Error. A Rider is the row of the audit log that is part of their commit; nil: none.
+// Messages to a campaign. The reply to Start, Pause, Resume, Cancel and GetStatus is a domain.CampaignStatusObject
+// or a *domain.Error. A Rider is an audit entry that is committed with the change; nil: none.
 type (
-	// Start starts a draft, or arms it for the start of its schedule.
+	// Start starts a draft, or schedules it for the start of its schedule.
 	Start struct{ Rider *commit.Rider }
-	// Pause stops new calls; live ones go on.
+	// Pause stops new calls. Live calls continue.
 	Pause struct{ Rider *commit.Rider }
 	// Resume continues a paused campaign.
 	Resume struct{ Rider *commit.Rider }
-	// Cancel ends the campaign for good; HangupActive ends its live calls as well.
+	// Cancel ends the campaign. HangupActive also ends its live calls.
 	Cancel struct {
 		HangupActive bool
 		Rider        *commit.Rider
 	}
-	// Status asks for the status object.
+	// GetStatus requests the status object.
 	GetStatus struct{}
-	// Added says that contacts were appended in the store.
+	// ContactsAdded reports that contacts were added in the store.
 	ContactsAdded struct{}
-	// Changed says that the campaign's row was changed in the store.
+	// CampaignChanged reports that the campaign's row was changed in the store.
 	CampaignChanged struct{}
-	// Deleted says that the campaign is gone from the store.
+	// CampaignDeleted reports that the campaign was deleted from the store.
 	CampaignDeleted struct{}
-	// Edit changes a waiting contact. The answer is Revised or a *domain.Error.
+	// EditContact changes a waiting contact. The reply is ContactRevised or a *domain.Error.
 	EditContact struct {
 		Ordinal int
 		Contact domain.Contact
 		Rider   *commit.Rider
 	}
-	// Remove cancels a waiting contact for good; answered like Edit.
+	// RemoveContact cancels a waiting contact. The reply is the same as for EditContact.
 	RemoveContact struct {
 		Ordinal int
-		Phone   string // its number, for the decision log
+		Phone   string // the contact's number, for the decision log
 		Rider   *commit.Rider
 	}
-	// Revised answers Edit and Remove once the change is durable.
+	// ContactRevised is the reply to EditContact and RemoveContact after the commit.
 	ContactRevised struct{}
-	// Drain stops new attempts; the ends of live calls are still committed.
+	// Drain stops new attempts. The ends of live calls are still committed.
 	Drain struct{}
-	// DialogEnded says that the dialog of an interrupted attempt has ended. Until then, or for 32 s, the dialog counts as a
-	// concurrent call of the campaign.
+	// DialogEnded reports the end of the dialog of an interrupted attempt. Before that, or for 32 s, the dialog
+	// counts as a concurrent call of the campaign.
 	DialogEnded struct{ CallID string }
-	// Decide asks for a new decision now, because rules outside of the campaign have changed.
+	// RulesChanged reports a change of rules outside of the campaign. The campaign then decides again.
 	RulesChanged struct{}
 )
 
-// SkipReason is the rule that excludes a contact from being called.
+// SkipReason is the rule that excludes a contact.
 type SkipReason string
 
-// The rules.
+// Reasons for skipping a contact.
 const (
 	SkipDNC     SkipReason = "dnc"
 	SkipHours   SkipReason = "hours"
 	SkipInvalid SkipReason = "invalid"
 )
 
-// EligibilityCheck says whether a contact may be called now, or which rule forbids it.
+// EligibilityCheck reports whether a contact may be called now, or which rule forbids it.
 type EligibilityCheck func(domain.Contact) (by SkipReason, ok bool)
 
-// Control: their number is bound by the API's limits.
+// Control: limits of the API bound the number of these messages.
 func (Start) Control()           {}
 func (Pause) Control()           {}
 func (Resume) Control()          {}
@@ -102,10 +104,10 @@ type (
 	}
 	wakeUpDue struct{ number uint64 }     // of the timer; earlier timers are ignored
 	sendDue   struct{ timer uint64 }      // the pace allows the next attempt
-	reloadDue struct{ generation uint64 } // the backoff after a failure of the store is over
+	reloadDue struct{ generation uint64 } // the backoff after a failure of the store has passed
 )
 
-// Control: at most one of each is under way.
+// Control: at most one of each is in progress.
 func (loaded) Control()       {}
 func (contactsRead) Control() {}
 func (scriptRead) Control()   {}

@@ -11,16 +11,16 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 )
 
-// numberRepeat is the time after which the numbers actor is asked again: it has restarted and lost the request.
+// numberRepeat is the time after which a request to the numbers actor is repeated. A restarted actor has lost it.
 const numberRepeat = 2 * time.Second
 
-// numberRequests reserves the number of an attempt with the numbers actor and checks that it may still be called.
+// numberRequests requests grants for the numbers of attempts and checks that the numbers may still be called.
 type numberRequests struct {
 	cfg  *Config
 	rows *storedRows
 }
 
-// checkEligibility says whether a contact may be called, or which rule forbids it.
+// checkEligibility reports whether a contact may be called, or which rule forbids it.
 func (n *numberRequests) checkEligibility(t *pendingAttempt) (by SkipReason, ok bool) {
 	if n.cfg.Check != nil {
 		return n.cfg.Check(t.candidate.contact)
@@ -28,7 +28,7 @@ func (n *numberRequests) checkEligibility(t *pendingAttempt) (by SkipReason, ok 
 	return by, true
 }
 
-// request asks for the number of an attempt. Only the answer to the last request counts.
+// request requests a grant for the number of an attempt. Only the reply to the last request counts.
 func (n *numberRequests) request(ctx actor.Context, t *pendingAttempt) {
 	t.numberRequested = true
 	t.numberRequest++
@@ -40,7 +40,7 @@ func (n *numberRequests) request(ctx actor.Context, t *pendingAttempt) {
 	})
 }
 
-// giveBack returns a number that will not be called.
+// giveBack returns the grant of a number that will not be called.
 func (n *numberRequests) giveBack(ctx actor.Context, t *pendingAttempt) {
 	if t.numberRequested {
 		t.numberRequested = false
@@ -48,15 +48,15 @@ func (n *numberRequests) giveBack(ctx actor.Context, t *pendingAttempt) {
 	}
 }
 
-// opened tells the numbers actor that the attempt of a granted number is durable.
+// opened informs the numbers actor that the attempt of a grant is durable.
 func (n *numberRequests) opened(ctx actor.Context, t *pendingAttempt) {
 	if t.numberRequested {
 		ctx.Send(n.cfg.Numbers, numbers.AttemptCommitted{CallID: t.callID})
 	}
 }
 
-// stillAllowed says whether a contact may be called now: its calling hours are open, and no list names its number
-// since the grant.
+// stillAllowed reports whether a contact may be called now: its calling hours are open, and its number was not
+// listed since the grant.
 func (n *numberRequests) stillAllowed(t *pendingAttempt, now time.Time) bool {
 	return t.candidate.zone.window.Allows(now) && n.stillUnlisted(t)
 }
@@ -72,8 +72,8 @@ func (n *numberRequests) stillUnlisted(t *pendingAttempt) bool {
 	return err == nil && n.cfg.DNCRegistry.IsStillUnlisted(n.cfg.Workspace, n.rows.scrub(), number, t.grant.Filters)
 }
 
-// uncount takes a call that reached no callee out of the count of its number. A call whose agent could not speak
-// reached its callee.
+// uncount removes a call that reached no callee from the daily count of its number. A call whose agent could not
+// speak did reach its callee.
 func (n *numberRequests) uncount(ctx actor.Context, e *call.Ended) {
 	if n.cfg.Numbers != nil && !e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonAgent {
 		ctx.Send(n.cfg.Numbers, numbers.UncountAttempt{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment})

@@ -10,36 +10,36 @@ import (
 // lostLimit is how long a call may be unknown before its attempt is closed: a call repeats its end every 2 s.
 const lostLimit = 5 * time.Second
 
-// attemptRows are the rows of an attempt as it was opened; they never change.
+// attemptRows are the immutable rows of an attempt as it was opened.
 type attemptRows struct {
 	row  domain.Attempt
 	call domain.Call
 }
 
-// openAttempt is an attempt in the store whose end is not committed yet.
+// openAttempt is a stored attempt whose end is not committed yet.
 type openAttempt struct {
 	*attemptRows
-	zone      *zone     // nil: not known
-	lostUntil time.Time // of a lost attempt: then it counts as never placed
+	zone      *zone     // nil: unknown
+	lostUntil time.Time // when a lost attempt is closed as never sent
 }
 
-// openAttempts are the attempts that are open in the store, and the ends that wait for their commit. Each attempt
-// has one end: the first one counts.
+// openAttempts holds the attempts that are open in the store and the ends that wait for their commit. Only the
+// first end of an attempt counts.
 type openAttempts struct {
-	attempts map[string]*openAttempt // by attempt
-	lost     map[string]*openAttempt // of these, the attempts whose calls no actor knows
+	attempts map[string]*openAttempt // by attempt ID
+	lost     map[string]*openAttempt // of these, attempts without a call actor
 	lostDue  time.Time               // no lost attempt is closed before
 	ends     []call.Ended            // not committed yet
-	closing  map[string]bool         // attempts whose end is in ends or in flight
+	closing  map[string]bool         // attempts whose end is in ends or being committed
 }
 
 func newOpenAttempts() openAttempts {
 	return openAttempts{attempts: make(map[string]*openAttempt), closing: make(map[string]bool)}
 }
 
-// adopt replaces the attempts by those of the store. It queues the end of attempts of another process (boot) and
-// keeps an eye on those whose calls isLive does not know. The calls of both groups are returned: interrupted ones,
-// and committed ones, whose end is in the store already.
+// adopt replaces the attempts by the stored ones. It queues the end of attempts of other processes (boot) and
+// watches attempts whose calls are not live. It returns the calls of the interrupted attempts and of ends that are
+// already stored.
 func (o *openAttempts) adopt(stored []*openAttempt, boot string, isLive func(callID string) bool, now time.Time) (interrupted, committed []string) {
 	known := o.lost
 	o.attempts, o.lost, o.lostDue = make(map[string]*openAttempt, len(stored)), make(map[string]*openAttempt), time.Time{}
@@ -60,7 +60,7 @@ func (o *openAttempts) adopt(stored []*openAttempt, boot string, isLive func(cal
 	return interrupted, o.dropCommittedEnds()
 }
 
-// dropCommittedEnds removes ends whose commit was durable although it failed, and returns their calls.
+// dropCommittedEnds removes ends that are already stored although their commit failed, and returns their calls.
 func (o *openAttempts) dropCommittedEnds() (callIDs []string) {
 	ends := o.ends[:0]
 	o.closing = make(map[string]bool)
@@ -78,18 +78,18 @@ func (o *openAttempts) dropCommittedEnds() (callIDs []string) {
 	return callIDs
 }
 
-// has says whether an attempt is open with this call.
+// has reports whether an attempt is open with this call.
 func (o *openAttempts) has(attemptID, callID string) bool {
 	t := o.attempts[attemptID]
 	return t != nil && t.row.CallID == callID
 }
 
-// add notes an attempt whose opening is durable.
+// add records an attempt whose opening is durable.
 func (o *openAttempts) add(rows *attemptRows, z *zone) {
 	o.attempts[rows.row.ID] = &openAttempt{attemptRows: rows, zone: z}
 }
 
-// remove forgets an attempt whose end is durable.
+// remove removes an attempt whose end is durable.
 func (o *openAttempts) remove(attemptID string) {
 	delete(o.attempts, attemptID)
 	delete(o.closing, attemptID)
@@ -106,7 +106,7 @@ func (o *openAttempts) closeUnsent(rows *attemptRows, now time.Time) {
 	o.queueEnd(call.EndAsNotStarted(rows.call, rows.row, now.UTC()))
 }
 
-// takeEnds takes out at most so many ends for a commit.
+// takeEnds removes and returns at most so many ends for a commit.
 func (o *openAttempts) takeEnds(most int) []call.Ended {
 	n := min(len(o.ends), most)
 	ends := o.ends[:n:n]
@@ -117,14 +117,14 @@ func (o *openAttempts) takeEnds(most int) []call.Ended {
 // returnEnds puts the ends of a failed commit back in front.
 func (o *openAttempts) returnEnds(ends []call.Ended) { o.ends = append(ends, o.ends...) }
 
-// addLost notes an attempt whose call no actor knows.
+// addLost records an attempt without a call actor.
 func (o *openAttempts) addLost(t *openAttempt, until time.Time) {
 	t.lostUntil, o.lost[t.row.ID] = until, t
 	o.lostDue = earlier(o.lostDue, until)
 }
 
-// closeLost queues the ends of lost attempts whose time is over: their INVITE was never sent. checked are the entries
-// that it looked at.
+// closeLost queues the ends of lost attempts after their time limit: their INVITE was never sent. checked is the
+// number of entries examined.
 func (o *openAttempts) closeLost(now time.Time) (checked int) {
 	if !isReached(o.lostDue, now) {
 		return 0
@@ -145,7 +145,7 @@ func (o *openAttempts) closeLost(now time.Time) (checked int) {
 	return checked
 }
 
-// live are the calls of open attempts whose end is not known.
+// live returns the calls of open attempts without a known end.
 func (o *openAttempts) live() (callIDs []string) {
 	for id, t := range o.attempts {
 		if !o.closing[id] {
@@ -155,7 +155,7 @@ func (o *openAttempts) live() (callIDs []string) {
 	return callIDs
 }
 
-// byZone counts the open attempts of each zone by their numbers.
+// byZone counts the open attempts of each zone by attempt number.
 func (o *openAttempts) byZone() map[*zone][]int {
 	counts := make(map[*zone][]int)
 	for _, t := range o.attempts {

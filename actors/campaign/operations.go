@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
-// operation changes the campaign's status; a commit takes one at a time.
+// operation is a change of the campaign's status. A commit contains at most one.
 type operation struct {
 	on     lifecycle.Operation
 	hangup bool
@@ -43,12 +43,12 @@ func (o operation) reply(ctx actor.Context, m any) {
 	}
 }
 
-// isStop says whether a request ends the dialing: it is written to a full store as well.
+// isStop reports whether a request stops calls. Even a full store accepts such a change.
 func (o operation) isStop() bool {
 	return o.sender != nil && (o.on == lifecycle.Pause || o.on == lifecycle.Cancel)
 }
 
-// hangUp ends the live calls of a campaign that was cancelled with HangupActive.
+// hangUp ends the live calls after a cancellation with HangupActive.
 func (o operation) hangUp(ctx actor.Context, calls *actor.PID, open *openAttempts) {
 	if o.on != lifecycle.Cancel || !o.hangup {
 		return
@@ -65,7 +65,7 @@ func (a *Campaign) onOperation(ctx actor.Context, op operation) {
 		op.reply(ctx, domain.Errorf(domain.CodeUnavailable, "the campaign cannot be changed right now; try again").With("retry_after", 2))
 	case a.commits.storeDown && (!a.commits.storeFull || !op.isStop()):
 		op.reply(ctx, a.commits.storeError())
-	case a.commits.storeDown: // a full store takes it
+	case a.commits.storeDown: // a full store accepts it
 		a.requests.operations = append(a.requests.operations, op)
 		a.load(ctx)
 	default:
@@ -73,8 +73,8 @@ func (a *Campaign) onOperation(ctx actor.Context, op operation) {
 	}
 }
 
-// nextOperation takes out the first operation that changes the status; those that do not are answered. nil: there is
-// none, or it waits for the script.
+// nextOperation removes and returns the first operation that changes the status, and answers the others. nil: there
+// is none, or it waits for the script.
 func (a *Campaign) nextOperation(ctx actor.Context, now time.Time) (op *operation, to domain.CampaignStatus) {
 	c := &a.rows.campaign
 	for len(a.requests.operations) > 0 {
@@ -102,7 +102,7 @@ func (a *Campaign) nextOperation(ctx actor.Context, now time.Time) (op *operatio
 	return nil, c.Status
 }
 
-// allowedBy says whether an operation of the campaign itself agrees with what the dialer decides now.
+// allowedBy reports whether an operation of the campaign itself agrees with the dialer's current decision.
 func (o operation) allowedBy(do dialer.Action) bool {
 	switch o.on {
 	case lifecycle.Due:
@@ -142,7 +142,7 @@ func (a *Campaign) onScriptRead(ctx actor.Context, m scriptRead) {
 	}
 }
 
-// changeStatus changes the campaign's status.
+// changeStatus adds a change of the campaign's status.
 func (b *batch) changeStatus(op *operation, to domain.CampaignStatus, pinned bool) {
 	b.operation = op
 	b.addRider(op.rider)

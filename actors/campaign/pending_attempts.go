@@ -9,11 +9,11 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 )
 
-// leaseMargin is the least time that a permit must still be valid when its attempt is opened.
+// leaseMargin is the least remaining validity of a permit when its attempt is opened.
 const leaseMargin = 2 * time.Second
 
-// pendingAttempt is an attempt before its INVITE. It has a permit, then waits for a trunk slot, for its number and
-// for its commit; the commit gives it its rows.
+// pendingAttempt is an attempt before its INVITE. It has a permit and then waits for a trunk slot, for a grant of
+// its number and for its commit, which adds its rows.
 type pendingAttempt struct {
 	callID    string
 	candidate candidate
@@ -21,15 +21,15 @@ type pendingAttempt struct {
 	slot      trunk.Slot
 	hasSlot   bool
 
-	numberRequested   bool // the number is granted, or requested
-	numberRequest     int  // number of the last request; the answer to an earlier one is ignored
+	numberRequested   bool // granted or requested
+	numberRequest     int  // number of the last request; replies to earlier ones are ignored
 	numberRequestedAt time.Time
 	grant             numbers.NumberGranted
 
 	*attemptRows
 }
 
-// checkAt is when a waiting attempt has to be looked at: its permit expires, or the numbers actor is asked again.
+// checkAt returns when a waiting attempt needs attention: its permit expires or its request is repeated.
 func (t *pendingAttempt) checkAt() time.Time {
 	if t.numberRequested {
 		return earlier(t.permit.Expires, t.numberRequestedAt.Add(numberRepeat))
@@ -37,38 +37,38 @@ func (t *pendingAttempt) checkAt() time.Time {
 	return t.permit.Expires
 }
 
-// pendingAttempts are the attempts from their permit to their commit. Time limits are checked when the first of them
-// is reached, not with each message: a message costs the same however many attempts wait. The bounds may be too
-// early, never too late.
+// pendingAttempts holds attempts from their permit to their commit. Time limits are checked only when the earliest
+// one passes, so the cost of a message does not grow with the number of attempts. The bounds may be too early but
+// never too late.
 type pendingAttempts struct {
-	waiting    map[string]*pendingAttempt // for a slot or their number, by call
-	waitingDue time.Time                  // no waiting attempt has to be looked at before
-	granted    []*pendingAttempt          // have all they need and wait for their commit, in order
-	grantedDue time.Time                  // no permit of granted expires before
+	waiting    map[string]*pendingAttempt // for a slot or a grant, by call ID
+	waitingDue time.Time                  // no waiting attempt needs attention before
+	granted    []*pendingAttempt          // complete, waiting for their commit, in order
+	grantedDue time.Time                  // no permit in granted expires before
 }
 
 func newPendingAttempts() pendingAttempts {
 	return pendingAttempts{waiting: make(map[string]*pendingAttempt)}
 }
 
-// count is the number of all pending attempts.
+// count returns the number of all pending attempts.
 func (p *pendingAttempts) count() int { return len(p.waiting) + len(p.granted) }
 
-// addWaiting notes an attempt that waits for an answer.
+// addWaiting adds an attempt that waits for a reply.
 func (p *pendingAttempts) addWaiting(t *pendingAttempt) {
 	p.waiting[t.callID] = t
 	p.waitingDue = earlier(p.waitingDue, t.checkAt())
 }
 
-// takeWaiting takes out the attempt that waits for an answer about a call; nil: none does any more.
+// takeWaiting removes and returns the waiting attempt of a call; nil: there is none.
 func (p *pendingAttempts) takeWaiting(callID string) *pendingAttempt {
 	t := p.waiting[callID]
 	delete(p.waiting, callID)
 	return t
 }
 
-// takeRequested takes out an attempt that waits for the answer to this request for its number. Without one, known
-// says whether the attempt waits for the answer to a later request.
+// takeRequested removes and returns the attempt that waits for the reply to this request. Otherwise known reports
+// whether it waits for the reply to a later request.
 func (p *pendingAttempts) takeRequested(callID string, request int) (t *pendingAttempt, known bool) {
 	t, known = p.waiting[callID]
 	if !known || t.numberRequest != request {
@@ -77,13 +77,13 @@ func (p *pendingAttempts) takeRequested(callID string, request int) (t *pendingA
 	return p.takeWaiting(callID), true
 }
 
-// addGranted notes an attempt that waits for its commit.
+// addGranted adds an attempt that waits for its commit.
 func (p *pendingAttempts) addGranted(t *pendingAttempt) {
 	p.granted = append(p.granted, t)
 	p.grantedDue = earlier(p.grantedDue, t.permit.Expires)
 }
 
-// takeGranted takes out the first attempts for a commit, at most so many.
+// takeGranted removes and returns the first attempts for a commit, at most so many.
 func (p *pendingAttempts) takeGranted(most int) []*pendingAttempt {
 	n := min(len(p.granted), most)
 	taken := p.granted[:n:n]
@@ -91,8 +91,8 @@ func (p *pendingAttempts) takeGranted(most int) []*pendingAttempt {
 	return taken
 }
 
-// checkWaiting hands the waiting attempts whose permit has expired to expire, and those whose number is to be
-// requested again to repeat. checked are the entries that it looked at.
+// checkWaiting calls expire for waiting attempts with an expired permit, and repeat for those with an unanswered
+// request. checked is the number of entries examined.
 func (p *pendingAttempts) checkWaiting(now time.Time, expire, repeat func(*pendingAttempt)) (checked int) {
 	if !isReached(p.waitingDue, now) {
 		return 0
@@ -113,8 +113,8 @@ func (p *pendingAttempts) checkWaiting(now time.Time, expire, repeat func(*pendi
 	return checked
 }
 
-// checkGranted hands the granted attempts whose permit would expire during a commit to expire. checked are the
-// entries that it looked at.
+// checkGranted calls expire for granted attempts whose permit would expire during a commit. checked is the number
+// of entries examined.
 func (p *pendingAttempts) checkGranted(now time.Time, expire func(*pendingAttempt)) (checked int) {
 	limit := now.Add(leaseMargin / 2)
 	if p.grantedDue.IsZero() || !p.grantedDue.Before(limit) {
@@ -133,12 +133,12 @@ func (p *pendingAttempts) checkGranted(now time.Time, expire func(*pendingAttemp
 	return checked
 }
 
-// dropGranted removes the granted attempts for which drop is true.
+// dropGranted removes the granted attempts for which drop returns true.
 func (p *pendingAttempts) dropGranted(drop func(*pendingAttempt) bool) {
 	p.granted = slices.DeleteFunc(p.granted, drop)
 }
 
-// takeAll empties the component.
+// takeAll removes and returns all pending attempts.
 func (p *pendingAttempts) takeAll() []*pendingAttempt {
 	all := make([]*pendingAttempt, 0, p.count())
 	for id, t := range p.waiting {
@@ -150,7 +150,7 @@ func (p *pendingAttempts) takeAll() []*pendingAttempt {
 	return all
 }
 
-// ordinals are the contacts of all pending attempts.
+// ordinals returns the contacts of all pending attempts.
 func (p *pendingAttempts) ordinals() map[int]bool {
 	ordinals := make(map[int]bool, p.count())
 	for _, t := range p.waiting {

@@ -9,18 +9,18 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 )
 
-// permitRepeat is the time after which permits are requested again: a restarted lines actor has lost the request.
+// permitRepeat is the time after which permits are requested again. A restarted lines actor has lost the request.
 const permitRepeat = 10 * time.Second
 
-// permitRequests are the permits that the campaign has requested of the lines actor. A permit of an earlier
-// generation, or one too many, goes back.
+// permitRequests tracks the permits requested from the lines actor. Permits of an earlier generation, or in excess,
+// are returned.
 type permitRequests struct {
 	cfg  *Config
 	rows *storedRows
 
 	requested   int       // not granted yet
-	received    int       // of this generation
-	requestedAt time.Time // last
+	received    int       // in this generation
+	requestedAt time.Time // time of the last request
 	generation  int
 }
 
@@ -30,7 +30,7 @@ func newPermitRequests(cfg *Config, rows *storedRows) permitRequests {
 
 func (p *permitRequests) lines() *actor.PID { return p.cfg.Lines(p.rows.campaign.Environment) }
 
-// request asks for more permits; at most so many of all are for retries.
+// request requests more permits. At most retries of all requested permits are for retries.
 func (p *permitRequests) request(ctx actor.Context, more, retries int, now time.Time) {
 	p.requested += more
 	p.requestedAt = now
@@ -43,7 +43,8 @@ func (p *permitRequests) send(ctx actor.Context, retries int) {
 	})
 }
 
-// repeat asks again for all that did not come in time. Permits that are on their way may be lost: none is counted on.
+// repeat requests all outstanding permits again after permitRepeat. Permits in transit may be lost, so none is
+// counted.
 func (p *permitRequests) repeat(ctx actor.Context, retries int, now time.Time) {
 	if p.requested > 0 && !now.Before(p.repeatAt()) {
 		p.requestedAt = now
@@ -53,10 +54,10 @@ func (p *permitRequests) repeat(ctx actor.Context, retries int, now time.Time) {
 	}
 }
 
-// repeatAt is when the request is repeated.
+// repeatAt returns when the request is repeated.
 func (p *permitRequests) repeatAt() time.Time { return p.requestedAt.Add(permitRepeat) }
 
-// accept says whether a permit is one of those requested.
+// accept reports whether a permit was requested.
 func (p *permitRequests) accept(m lines.Permit) bool {
 	if m.Generation != p.generation {
 		return false
@@ -69,7 +70,7 @@ func (p *permitRequests) accept(m lines.Permit) bool {
 	return true
 }
 
-// withdraw takes the request back.
+// withdraw cancels the request.
 func (p *permitRequests) withdraw(ctx actor.Context) {
 	if p.requested > 0 {
 		ctx.Request(p.lines(), lines.CancelRequest{})
@@ -82,13 +83,13 @@ func (p *permitRequests) giveBack(ctx actor.Context, permit lines.Permit) {
 	ctx.Send(p.lines(), lines.ReturnPermit{Permit: permit})
 }
 
-// trunkPause is the time during which no trunk slot is requested.
+// trunkPause is a pause of trunk slot requests.
 type trunkPause struct {
 	until    time.Time
-	spendCap bool // the daily_spend_cap is the reason
+	spendCap bool // the pause is due to the daily_spend_cap
 }
 
-// extend pauses the requests until a time, unless they pause longer already.
+// extend extends the pause until a time, if that is later than its end.
 func (p *trunkPause) extend(until time.Time, spendCap bool) {
 	if until.After(p.until) {
 		p.until, p.spendCap = until, spendCap

@@ -9,25 +9,25 @@ import (
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
-// Limits of what waits for a commit.
+// Limits of the requests that wait for a commit.
 const (
 	maxOperations     = 64
 	maxContactChanges = 1000
 )
 
-// apiRequests are the requests that wait for a commit or for the first reading of the store. Each gets one answer.
+// apiRequests are the requests that wait for a commit or for the first read of the store. Each gets one reply.
 type apiRequests struct {
 	operations     []operation
 	contactChanges []contactChange
 	status         []*actor.PID
 }
 
-// isEmpty says whether no request waits.
+// isEmpty reports whether no request waits.
 func (r *apiRequests) isEmpty() bool {
 	return len(r.operations) == 0 && len(r.contactChanges) == 0 && len(r.status) == 0
 }
 
-// refuse answers all requests with an error.
+// refuse replies to all requests with an error.
 func (r *apiRequests) refuse(ctx actor.Context, err *domain.Error) {
 	for _, op := range r.operations {
 		op.reply(ctx, err)
@@ -41,7 +41,7 @@ func (r *apiRequests) refuse(ctx actor.Context, err *domain.Error) {
 	r.operations, r.status, r.contactChanges = nil, nil, nil
 }
 
-// answerStatus answers the requests for the status.
+// answerStatus replies to the waiting status requests.
 func (r *apiRequests) answerStatus(ctx actor.Context, object domain.CampaignStatusObject) {
 	for _, sender := range r.status {
 		ctx.Send(sender, object)
@@ -49,7 +49,7 @@ func (r *apiRequests) answerStatus(ctx actor.Context, object domain.CampaignStat
 	r.status = nil
 }
 
-// takeStops takes out the operations that a full store still takes.
+// takeStops removes and returns the operations that a full store still accepts.
 func (r *apiRequests) takeStops() (stops []operation) {
 	for _, op := range r.operations {
 		if op.isStop() {
@@ -60,7 +60,7 @@ func (r *apiRequests) takeStops() (stops []operation) {
 	return stops
 }
 
-// queueOwn queues an operation of the campaign itself, unless it waits or is in flight already.
+// queueOwn queues an operation of the campaign itself unless it is queued or being committed.
 func (r *apiRequests) queueOwn(on lifecycle.Operation, reason string, inFlight *batch) {
 	same := func(op operation) bool { return op.on == on && op.sender == nil }
 	if !slices.ContainsFunc(r.operations, same) && (inFlight == nil || inFlight.operation == nil || !same(*inFlight.operation)) {

@@ -7,29 +7,29 @@ import (
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
-// canRetire says whether the campaign is over, nothing of it is live and no request waits. From here on Over answers
-// from the store, and the process keeps nothing.
+// canRetire reports whether the campaign has ended and nothing of it is in progress. HandleEnded then answers
+// requests from the store, and the process needs no memory for the campaign.
 func (a *Campaign) canRetire() bool {
 	return a.rows.campaign.Status.Final() && len(a.open.attempts) == 0 && len(a.open.ends) == 0 && len(a.queue.attempts) == 0 &&
 		a.commits.inFlight == nil && a.requests.isEmpty()
 }
 
-// retire ends the actor of a campaign that is over or was deleted.
+// retire stops the actor of a campaign that has ended or was deleted.
 func (a *Campaign) retire(ctx actor.Context) {
 	a.phase = gone
-	if b := a.commits.inFlight; b != nil { // the campaign was deleted: the commit conflicts, and its answer is ignored
+	if b := a.commits.inFlight; b != nil { // the campaign was deleted: the commit will conflict, and its result is ignored
 		a.commits.inFlight = nil
 		a.undo(ctx, b)
 		if b.operation != nil {
 			a.requests.operations = append(a.requests.operations, *b.operation)
 		}
 	}
-	a.requests.refuse(ctx, domain.Errorf(domain.CodeUnavailable, "the campaign is over or was deleted").With("retry_after", 1))
+	a.requests.refuse(ctx, domain.Errorf(domain.CodeUnavailable, "the campaign has ended or was deleted").With("retry_after", 1))
 	a.releaseAll(ctx)
 	ctx.Poison(ctx.Self())
 }
 
-// HandleEnded answers Start, Pause, Resume, Cancel and Status for a campaign that is over and whose actor has ended.
+// HandleEnded answers Start, Pause, Resume, Cancel and GetStatus for an ended campaign without an actor.
 func HandleEnded(c *domain.Campaign, p *domain.Progress, msg any) (domain.CampaignStatusObject, error) {
 	if on := operationOf(msg).on; on != "" {
 		if to, allowed, ok := lifecycle.Campaign(c.Status, on, false); !ok || to != c.Status {
@@ -39,7 +39,7 @@ func HandleEnded(c *domain.Campaign, p *domain.Progress, msg any) (domain.Campai
 	return domain.StatusObject(c, p), nil
 }
 
-// invalidState answers an operation that a status does not allow.
+// invalidState returns the error for an operation that the status does not allow.
 func invalidState(s domain.CampaignStatus, on lifecycle.Operation, allowed []domain.CampaignStatus) *domain.Error {
 	return domain.Errorf(domain.CodeInvalidState, "a campaign that is %s cannot %s", s, on).
 		With("current_status", s).With("allowed_from", allowed)

@@ -5,7 +5,7 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// learnHistory takes from the loaded contacts what an estimate needs.
+// learnHistory collects the statistics of the loaded contacts for estimates.
 func (q *contactQueue) learnHistory() {
 	for i, b := range q.states {
 		spent := int(q.attempts[i])
@@ -22,7 +22,7 @@ func (q *contactQueue) learnHistory() {
 	}
 }
 
-// learnChange takes from a change what an estimate needs.
+// learnChange updates the statistics after a change of a contact.
 func (q *contactQueue) learnChange(d contactDelta) {
 	was, spent := q.state(d.ordinal), q.attempts[d.ordinal]
 	if was == domain.ContactRetryWait {
@@ -40,8 +40,8 @@ func (q *contactQueue) learnChange(d contactDelta) {
 	}
 }
 
-// dropFromCohorts takes a contact that waits no longer out of the cohorts of its zone or, if the zone is not known,
-// out of any cohorts that have one of its kind.
+// dropFromCohorts removes a contact that no longer waits from the cohorts of its zone. If the zone is unknown, any
+// cohort with an equal contact is reduced.
 func (q *contactQueue) dropFromCohorts(z *zone, spent int) {
 	if z != nil && z.cohorts.Remove(spent) || q.cohorts.Remove(spent) {
 		return
@@ -53,8 +53,8 @@ func (q *contactQueue) dropFromCohorts(z *zone, spent int) {
 	}
 }
 
-// crowds are the contacts by their calling hours, as far as they have been looked at; live are the open attempts of
-// the zones by their numbers.
+// crowds groups the classified contacts by their calling hours. live are the open attempts by zone and attempt
+// number.
 func (q *contactQueue) crowds(live map[*zone][]int) []dialer.ContactGroup {
 	var all []dialer.ContactGroup
 	for _, z := range q.zones {

@@ -17,17 +17,17 @@ import (
 
 const (
 	rowsAtOnce       = 1000
-	liveCallsTimeout = 5 * time.Second // for the answer of the calls actor
+	liveCallsTimeout = 5 * time.Second // for the reply of the calls actor
 )
 
-// snapshot is a campaign as it is in the store.
+// snapshot is the stored state of a campaign.
 type snapshot struct {
 	rows     storedRows
-	script   *domain.Script // pinned for this campaign; nil: it has not started
+	script   *domain.Script // pinned for the campaign; nil: the campaign has not started
 	rules    calendar.Rules
 	contacts *contactQueue
 	attempts []*openAttempt
-	live     map[string]bool // calls that have an actor
+	live     map[string]bool // calls with an actor
 }
 
 // snapshotReader reads snapshots and contacts from the store, outside of the actor.
@@ -37,7 +37,7 @@ type snapshotReader struct {
 	calls     *actor.PID
 	workspace string
 	id        string
-	edited    bool // contacts were changed after their upload
+	edited    bool // contacts were edited after their upload
 	script    func(context.Context, *domain.Campaign) (domain.Script, error)
 }
 
@@ -48,8 +48,8 @@ func newReader(ctx actor.Context, cfg *Config, edited bool) snapshotReader {
 	}
 }
 
-// load reads everything but the contacts themselves. The counters come first: a later commit of a predecessor raises
-// their version, so that the next commit of this actor conflicts.
+// load reads everything except the contacts themselves. It reads the counters first: a later commit of an earlier
+// actor increases their version, and the next commit of this actor then conflicts.
 func (r snapshotReader) load(ctx context.Context) (*snapshot, error) {
 	s := &snapshot{live: make(map[string]bool)}
 	var err error
@@ -95,7 +95,7 @@ func (r snapshotReader) load(ctx context.Context) (*snapshot, error) {
 	defer cancel()
 	now, err := mailbox.Ask[call.LiveCalls](bound, r.sys, r.calls, call.GetLiveCalls{})
 	if err != nil {
-		return nil, fmt.Errorf("campaign: ask for live calls: %w", err)
+		return nil, fmt.Errorf("campaign: query live calls: %w", err)
 	}
 	for _, c := range now.Calls {
 		s.live[c.CallID] = true
@@ -103,8 +103,8 @@ func (r snapshotReader) load(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// latestScript reads the script again if the campaign follows its latest version. If the agent was deleted, the pinned
-// script stays.
+// latestScript reads the script again if the campaign follows the latest version. If the agent was deleted, the
+// pinned script stays.
 func (r snapshotReader) latestScript(ctx context.Context, s *snapshot) error {
 	if !s.rows.campaign.FollowLatest || s.script == nil || r.script == nil {
 		return nil
@@ -166,11 +166,11 @@ func (r snapshotReader) retries(ctx context.Context, s *snapshot) error {
 	})
 }
 
-// dueAt is when a stored retry is due. An attempt that ended in the future shows that the clock was set back: its
-// contact waits as long as planned.
+// dueAt returns when a stored retry is due. An attempt with an end in the future shows that the clock was set back;
+// its contact then waits for the full delay.
 func dueAt(r *domain.ContactResult, now time.Time) time.Time {
 	switch {
-	case r.Outcome == "": // the attempt was not spent: at once
+	case r.Outcome == "": // the attempt does not count: retry at once
 		return earlier(*r.RetryAt, now)
 	case r.EndedAt != nil && r.EndedAt.After(now):
 		return now.Add(r.RetryAt.Sub(*r.EndedAt))

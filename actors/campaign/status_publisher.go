@@ -9,35 +9,35 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// estimateAge is how long an estimate is reused: computing one takes about a millisecond.
+// estimateAge is how long an estimate is reused, because a new one takes about a millisecond.
 const estimateAge = 5 * time.Second
 
-// statusPublisher knows when campaign.progress is due, and keeps the last estimate of the campaign's end.
+// statusPublisher decides when campaign.progress is due and caches the estimated end of the campaign.
 type statusPublisher struct {
-	changed bool // since the last campaign.progress
+	changed bool // something has changed since the last campaign.progress
 
 	computedAt time.Time
-	status     domain.CampaignStatus // of the estimate
+	status     domain.CampaignStatus // status of the campaign at the time of the estimate
 	completion *time.Time
 }
 
-// adopt starts from the counters of the store.
+// adopt starts from the stored counters.
 func (p *statusPublisher) adopt(progress *domain.Progress) {
 	p.changed = p.changed || int(progress.Percent()) != progress.ReportedPercent
 }
 
-// due says whether campaign.progress is due, or when it will be; zero: after the next change.
+// due returns whether campaign.progress is due, or when it will be; zero: after the next change.
 func (p *statusPublisher) due(progress *domain.Progress, now time.Time) (bool, time.Time) {
 	return dialer.CheckProgressReport(progress, p.changed, now)
 }
 
-// committed notes a durable commit that changed contacts, or carried campaign.progress.
+// committed records a commit that changed contacts or contained campaign.progress.
 func (p *statusPublisher) committed(changed, published bool) {
 	p.changed = (p.changed || changed) && !published
 }
 
-// estimate is when all contacts will have been called; nil: not known. outlook is asked only if the last estimate is
-// too old or of another status.
+// estimate returns when all contacts will have been called; nil: unknown. It calls outlook only if the cached
+// estimate is too old or for another status.
 func (p *statusPublisher) estimate(status domain.CampaignStatus, now time.Time, outlook func(time.Time) dialer.EstimateInput) *time.Time {
 	if status != p.status || now.Sub(p.computedAt) >= estimateAge {
 		p.computedAt, p.status, p.completion = now, status, dialer.Estimate(outlook(now), now)
@@ -52,14 +52,14 @@ func (a *Campaign) onStatus(ctx actor.Context) {
 	switch {
 	case a.rows.campaignVersion == 0 && a.phase == loading:
 		a.requests.status = append(a.requests.status, ctx.Sender())
-	case a.rows.campaignVersion == 0: // gone before it was read
-		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the campaign is over or was deleted").With("retry_after", 1))
+	case a.rows.campaignVersion == 0: // deleted before it was read
+		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the campaign has ended or was deleted").With("retry_after", 1))
 	default:
 		ctx.Respond(a.statusObject(time.Now()))
 	}
 }
 
-// statusObject is the status object of now.
+// statusObject returns the current status object.
 func (a *Campaign) statusObject(now time.Time) domain.CampaignStatusObject {
 	s := domain.StatusObject(&a.rows.campaign, &a.rows.progress)
 	if a.rows.running() || a.rows.campaign.Status == domain.CampaignScheduled {
@@ -69,7 +69,7 @@ func (a *Campaign) statusObject(now time.Time) domain.CampaignStatusObject {
 	return s
 }
 
-// outlook is what an estimate depends on.
+// outlook returns the input of an estimate.
 func (a *Campaign) outlook(now time.Time) dialer.EstimateInput {
 	v := a.view(now)
 	live := time.Duration(0)

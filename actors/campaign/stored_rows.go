@@ -5,7 +5,8 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 )
 
-// storedRows are the campaign and its counters as last committed, with the versions that guard the next commit.
+// storedRows are the campaign and its counters as last committed, with their versions for the guards of the next
+// commit.
 type storedRows struct {
 	campaign        domain.Campaign
 	campaignVersion uint64 // 0: not read yet
@@ -13,10 +14,10 @@ type storedRows struct {
 	progressVersion uint64
 }
 
-// scrub says which do-not-call lists apply to the contacts.
+// scrub returns which do-not-call lists apply to the contacts.
 func (r *storedRows) scrub() dnc.Scrub { return dnc.ScrubOf(&r.campaign) }
 
-// optOutKeywords are the words and keys by which a callee refuses further calls.
+// optOutKeywords returns the keywords, spoken or keyed, by which a callee refuses further calls.
 func (r *storedRows) optOutKeywords() []string {
 	if o := r.campaign.Compliance.OptOut; o != nil {
 		return o.Keywords
@@ -24,5 +25,5 @@ func (r *storedRows) optOutKeywords() []string {
 	return nil
 }
 
-// running says whether the campaign's status allows calls.
+// running reports whether the campaign is running.
 func (r *storedRows) running() bool { return r.campaign.Status == domain.CampaignRunning }

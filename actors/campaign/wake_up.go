@@ -8,14 +8,15 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// wakeUp is the one timer of a campaign: the earliest time at which anything can happen by itself.
+// wakeUp is the one timer of a campaign. It is set to the earliest time at which something is due.
 type wakeUp struct {
 	cancel func()    // nil: no timer is set
-	due    time.Time // of that timer
-	number uint64    // of the last timer; messages of earlier timers are ignored
+	due    time.Time // time of the timer
+	number uint64    // number of the last timer; messages of earlier timers are ignored
 }
 
-// set sets the timer; zero: none. A timer that is due sooner stays: each message moves the time, mostly to later.
+// set sets the timer to at; zero: no timer. A timer that expires earlier stays, because most messages only move the
+// time later.
 func (w *wakeUp) set(ctx actor.Context, at, now time.Time) {
 	if at.IsZero() {
 		w.stop()
@@ -31,7 +32,7 @@ func (w *wakeUp) set(ctx actor.Context, at, now time.Time) {
 	w.cancel, w.due = mailbox.SendAfter(ctx, wait, wakeUpDue{w.number}), due
 }
 
-// onWakeUpDue notes that the timer is over, unless another one was set meanwhile.
+// onWakeUpDue records that the timer has expired, unless a later timer was set.
 func (w *wakeUp) onWakeUpDue(m wakeUpDue) {
 	if m.number == w.number {
 		w.cancel = nil

@@ -6,21 +6,21 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// maxClosures is the number of closed times that are counted at once: a few years of daily hours.
+// maxClosures is the number of closures counted at once: a few years of daily closures.
 const maxClosures = 2000
 
-// zoneClosures counts the times for which a zone was closed since the campaign began. They follow from the calendar
-// alone: a restart does not change them.
+// zoneClosures counts how often a zone was closed since the campaign started. The count follows from the calendar,
+// so a restart does not change it.
 type zoneClosures struct {
 	count       int
-	first       time.Time // begin of the first
-	from, until time.Time // begin and end of the last
-	open        time.Time // all closures until here are counted
-	closes      time.Time // next begin; zero: not known
-	never       bool      // the zone does not close any more
+	first       time.Time // begin of the first closure
+	from, until time.Time // begin and end of the last closure
+	open        time.Time // all closures before this time are counted
+	closes      time.Time // begin of the next closure; zero: unknown
+	never       bool      // the zone does not close again
 }
 
-// update counts the closed times from the campaign's start up to now.
+// update counts the closures from the start of the campaign until now.
 func (c *zoneClosures) update(w *calendar.Window, start, now time.Time) {
 	if c.open.IsZero() {
 		c.open = start

@@ -328,7 +328,7 @@ func TestAnAgentThatCannotSpeakEndsTheConversation(t *testing.T) {
 	first, last := could, could
 	first.Message, first.Recovered = "the prompt of node ask could not be spoken", false
 	last.Recovered = false
-	broken := conversation.Fault{Stage: "pathway", Code: pathway.AgentUnavailable, Message: "the pathway was broken off"}
+	broken := conversation.Fault{Stage: "pathway", Code: pathway.AgentUnavailable, Message: "the pathway was aborted"}
 	unable := conversation.PathwayEnded{Outcome: domain.OutcomeCompleted, Reason: pathway.AgentUnavailable, AgentUnable: true}
 	for name, c := range map[string]struct {
 		fails map[string]int // two tries are made of each text, and one more of what may come next
@@ -474,7 +474,7 @@ func TestAPathwayThatTurnsInACircleIsTold(t *testing.T) {
 		time.Sleep(time.Second)
 		heard := s.close()
 		assert.Equal(t, []any{
-			conversation.Fault{Stage: "pathway", Code: "turns_in_a_circle", Message: "the pathway was broken off"},
+			conversation.Fault{Stage: "pathway", Code: "turns_in_a_circle", Message: "the pathway was aborted"},
 			conversation.PathwayEnded{Outcome: domain.OutcomeCompleted, Reason: "turns_in_a_circle"},
 		}, heard[:2])
 	})

@@ -186,7 +186,7 @@ func TestWhateverAModelDoesTheCallerHearsSomethingAndTheRecordSaysWhy(t *testing
 		fault  conversation.Fault
 	}{
 		"it fails":          {mindAnswer{failed: "timeout"}, "play I", conversation.Fault{Stage: "llm", Code: "timeout", Message: "timeout"}},
-		"it panics":         {mindAnswer{panics: true}, "play I", conversation.Fault{Stage: "llm", Code: "internal", Message: "thinking panicked: no"}},
+		"it panics":         {mindAnswer{panics: true}, "play I", conversation.Fault{Stage: "llm", Code: "internal", Message: "the model request panicked: no"}},
 		"it hangs":          {mindAnswer{hangs: true}, "play O", conversation.Fault{}}, // "One moment, please."
 		"it fails half-way": {mindAnswer{say: []string{"Half."}, failed: "stalled"}, "play H", conversation.Fault{Stage: "llm", Code: "stalled", Message: "stalled"}},
 		"it calls what is not offered": {

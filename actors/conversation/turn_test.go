@@ -308,7 +308,7 @@ func TestARecognizerThatFailsOrHangsCostsOneTurn(t *testing.T) {
 			s.press("1")
 			time.Sleep(2 * time.Second)
 			assert.Contains(t, s.close(), conversation.Fault{
-				Stage: "stt", Code: "recognition_failed", Message: "what the caller said could not be understood", Recovered: true,
+				Stage: "stt", Code: "recognition_failed", Message: "the caller's speech could not be recognized", Recovered: true,
 			})
 			assert.Contains(t, s.sound.done(), "play Y")
 		})

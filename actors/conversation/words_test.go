@@ -84,7 +84,7 @@ func TestVoiceAndEarsFollowTheLanguageAndWhereNobodyHearsItKeysCount(t *testing.
 				faults = append(faults, f)
 			}
 		}
-		assert.Equal(t, []conversation.Fault{{Stage: "stt", Code: "language_not_heard", Message: "nobody here understands fr-FR: words are not heard in it, keys are", Recovered: true}}, faults)
+		assert.Equal(t, []conversation.Fault{{Stage: "stt", Code: "language_not_heard", Message: "no speech recognizer supports fr-FR; only keys are recognized", Recovered: true}}, faults)
 		require.IsType(t, conversation.ConversationFinished{}, all[len(all)-1])
 		assert.Equal(t, domain.OutcomeConfirmed, all[len(all)-1].(conversation.ConversationFinished).Result.Outcome)
 	})

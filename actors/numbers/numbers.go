@@ -170,7 +170,7 @@ func (a *Numbers) onLiveCallsRead(ctx actor.Context, m liveCallsRead) {
 		if a.endedEarly[c.CallID] {
 			continue
 		}
-		a.reserve(ctx, c.CallID, &reservation{line: numberKey{c.Environment, c.Number}, expires: c.Until})
+		a.reserve(ctx, c.CallID, &reservation{numberKey: numberKey{c.Environment, c.Number}, expires: c.Until})
 	}
 	a.ready = true
 	for _, q := range a.earlyRequests {
@@ -199,7 +199,7 @@ func (a *Numbers) check(ctx actor.Context, q pendingRequest) {
 	}
 	q.numeric = n
 	on := numberKey{q.Environment, q.Number}
-	if s := a.reservations[q.CallID]; s != nil && s.requester != nil && s.line == on { // a repeated request
+	if s := a.reservations[q.CallID]; s != nil && s.requester != nil && s.numberKey == on { // a repeated request
 		s.requester, s.generation = q.requester, q.Generation
 		if s.granted != nil {
 			a.grant(ctx, s, *s.granted)
@@ -210,7 +210,7 @@ func (a *Numbers) check(ctx actor.Context, q pendingRequest) {
 		ctx.Send(q.requester, NumberDenied{CallID: q.CallID, Generation: q.Generation, Reason: Busy})
 		return
 	}
-	s := &reservation{line: on, expires: q.Until, requester: q.requester, generation: q.Generation}
+	s := &reservation{numberKey: on, expires: q.Until, requester: q.requester, generation: q.Generation}
 	a.reserve(ctx, q.CallID, s)
 	mark, listed := a.cfg.Lists.SnapshotFilters(a.cfg.Workspace, q.Scrub, n)
 	if !listed && a.cfg.FrequencyCaps().PerNumberPerDay == 0 {
@@ -335,10 +335,10 @@ func (a *Numbers) reserve(ctx actor.Context, id string, s *reservation) {
 	}
 	a.removeReservation(id)
 	a.reservations[id] = s
-	if a.byNumber[s.line] == nil {
-		a.byNumber[s.line] = make(map[string]*reservation)
+	if a.byNumber[s.numberKey] == nil {
+		a.byNumber[s.numberKey] = make(map[string]*reservation)
 	}
-	a.byNumber[s.line][id] = s
+	a.byNumber[s.numberKey][id] = s
 	if !s.expires.IsZero() && !a.expiryScheduled {
 		a.expiryScheduled = true
 		mailbox.SendAfter(ctx, expiryInterval, expiryDue{a.incarnation})
@@ -351,10 +351,10 @@ func (a *Numbers) removeReservation(id string) {
 		return
 	}
 	delete(a.reservations, id)
-	if of := a.byNumber[s.line]; len(of) > 1 {
+	if of := a.byNumber[s.numberKey]; len(of) > 1 {
 		delete(of, id)
 	} else {
-		delete(a.byNumber, s.line)
+		delete(a.byNumber, s.numberKey)
 	}
 }
 
@@ -362,7 +362,7 @@ func (a *Numbers) removeReservation(id string) {
 func (a *Numbers) onAttemptCommitted(ctx actor.Context, id string) {
 	if s := a.reservations[id]; s != nil && s.holdsRow {
 		s.holdsRow = false
-		a.releaseRow(ctx, s.line)
+		a.releaseRow(ctx, s.numberKey)
 	}
 }
 
@@ -371,7 +371,7 @@ func (a *Numbers) release(ctx actor.Context, id string) {
 	if s := a.reservations[id]; s != nil {
 		a.removeReservation(id)
 		if s.holdsRow {
-			a.releaseRow(ctx, s.line)
+			a.releaseRow(ctx, s.numberKey)
 		}
 	}
 }
@@ -383,7 +383,7 @@ func (a *Numbers) onCallStarted(ctx actor.Context, m CallStarted) {
 		a.onAttemptCommitted(ctx, m.CallID)
 		return
 	}
-	a.reserve(ctx, m.CallID, &reservation{line: numberKey{m.Environment, m.Number}})
+	a.reserve(ctx, m.CallID, &reservation{numberKey: numberKey{m.Environment, m.Number}})
 }
 
 // onUncountAttempt removes an attempt from the day's count of its number.
