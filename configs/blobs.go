@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// Blobs says where recordings and exports lie: in a bucket, or in a folder that
-// several nodes share. The zero value: in the folder blobs in the data folder.
+// Blobs configures the storage of recordings and exports: a bucket, or a folder that several nodes share. The zero
+// value means the folder blobs in the data folder.
 type Blobs struct {
-	Folder    string // absolute; empty: it is a bucket
+	Folder    string // absolute path; empty: a bucket
 	Bucket    string
-	Prefix    string // without slashes at its ends
+	Prefix    string // without slashes at either end
 	Endpoint  string // http:// or https:// with a host
-	Named     bool   // the endpoint was named: it is not AWS's
+	CustomEndpoint     bool   // whether blobs_url names the endpoint; false: Endpoint is AWS's
 	Region    string
 	PathStyle bool
 }
 
-// blobsRule and blobsKeyRule complete "must be …".
+// blobsRule and blobsKeyRule complete "must be …" in error messages.
 const (
 	blobsRule    = "a URL such as s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1&path_style=true, without user and password, or file:///mnt/shared/recordings with the absolute path of a folder"
 	blobsKeyRule = "an existing file with the lines aws_access_key_id = … and aws_secret_access_key = …, as AWS's command line writes them, of one profile"
@@ -34,7 +34,7 @@ var (
 	regionName   = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
 )
 
-// parseBlobs reads s3://bucket/prefix?endpoint=…&region=…&path_style=… or file:///folder.
+// parseBlobs parses s3://bucket/prefix?endpoint=…&region=…&path_style=… or file:///folder.
 func parseBlobs(s string) (b Blobs, ok bool) {
 	u, err := url.Parse(s)
 	if err == nil && u.Scheme == "file" {
@@ -64,12 +64,12 @@ func parseBlobs(s string) (b Blobs, ok bool) {
 	}
 	b.Endpoint = "https://s3." + b.Region + ".amazonaws.com"
 	if q.Has("endpoint") {
-		b.Named = true
+		b.CustomEndpoint = true
 		if b.Endpoint, ok = parseEndpoint(q.Get("endpoint")); !ok {
 			return b, false
 		}
 	}
-	b.PathStyle = b.Named || strings.Contains(b.Bucket, ".") // no certificate is for a bucket with a dot before its host
+	b.PathStyle = b.CustomEndpoint || strings.Contains(b.Bucket, ".") // AWS's wildcard certificate does not cover a bucket name with a dot
 	if q.Has("path_style") {
 		if b.PathStyle, ok = parseBool(q.Get("path_style")); !ok {
 			return b, false
@@ -78,7 +78,7 @@ func parseBlobs(s string) (b Blobs, ok bool) {
 	return b, true
 }
 
-// parseEndpoint reads an http:// or https:// URL of a host.
+// parseEndpoint parses an http:// or https:// URL that consists of a host and an optional port.
 func parseEndpoint(s string) (string, bool) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
@@ -93,8 +93,7 @@ func parseEndpoint(s string) (string, bool) {
 	return u.Scheme + "://" + u.Host, true
 }
 
-// showBlobs shows what follows the rule, and of the rest what is no secret: a
-// key may stand in it.
+// showBlobs returns a valid value as it is. Of an invalid value it hides the parts that may contain a key.
 func showBlobs(s string) string {
 	if _, ok := parseBlobs(s); ok {
 		return s
@@ -102,24 +101,24 @@ func showBlobs(s string) string {
 	return showURL(s)
 }
 
-// BlobKeys are who we are to the bucket.
+// BlobKeys holds the credentials for the bucket.
 type BlobKeys struct {
-	ID     string
-	Secret Secret
-	Token  Secret // of keys that are lent for a time; empty: they are our own
+	AccessKeyID     string
+	SecretAccessKey Secret
+	SessionToken  Secret // of temporary credentials; empty for permanent credentials
 }
 
-var errNoBlobKeys = errors.New("blobs_url: there is no key for the bucket: set blobs_key_file, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")
+var errNoBlobKeys = errors.New("blobs_url: the bucket needs credentials: set blobs_key_file, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")
 
-// ReadBlobKeys reads them from a file, or where none is named from AWS's
-// variables of the environment.
+// ReadBlobKeys reads the bucket credentials from file. If file is empty, ReadBlobKeys takes them from the AWS_
+// variables of env.
 func ReadBlobKeys(file string, env []string) (BlobKeys, error) {
 	if file != "" {
 		text, err := readBounded(file)
 		if err != nil {
 			return BlobKeys{}, fmt.Errorf("blobs_key_file: %w", err)
 		}
-		k, ok := blobKeys(string(text))
+		k, ok := parseBlobKeyFile(string(text))
 		if !ok {
 			return BlobKeys{}, errors.New("blobs_key_file must be " + blobsKeyRule)
 		}
@@ -129,21 +128,21 @@ func ReadBlobKeys(file string, env []string) (BlobKeys, error) {
 	for _, line := range env {
 		switch name, value, _ := strings.Cut(line, "="); name {
 		case "AWS_ACCESS_KEY_ID":
-			k.ID = value
+			k.AccessKeyID = value
 		case "AWS_SECRET_ACCESS_KEY":
-			k.Secret.value = value
+			k.SecretAccessKey.value = value
 		case "AWS_SESSION_TOKEN":
-			k.Token.value = value
+			k.SessionToken.value = value
 		}
 	}
-	if k.ID == "" || k.Secret.value == "" {
+	if k.AccessKeyID == "" || k.SecretAccessKey.value == "" {
 		return k, errNoBlobKeys
 	}
 	return k, nil
 }
 
-// blobKeys reads the file of one profile.
-func blobKeys(text string) (k BlobKeys, ok bool) {
+// parseBlobKeyFile parses a credentials file in AWS's format with one profile.
+func parseBlobKeyFile(text string) (k BlobKeys, ok bool) {
 	sections := 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -156,17 +155,17 @@ func blobKeys(text string) (k BlobKeys, ok bool) {
 		case !pair:
 			return k, false
 		case name == "aws_access_key_id":
-			k.ID = value
+			k.AccessKeyID = value
 		case name == "aws_secret_access_key":
-			k.Secret.value = value
+			k.SecretAccessKey.value = value
 		case name == "aws_session_token":
-			k.Token.value = value
+			k.SessionToken.value = value
 		}
 	}
-	return k, sections < 2 && k.ID != "" && k.Secret.value != ""
+	return k, sections < 2 && k.AccessKeyID != "" && k.SecretAccessKey.value != ""
 }
 
-func parseBlobKeys(s string) (string, bool) {
+func checkBlobKeyFile(s string) (string, bool) {
 	if _, ok := parseFile(s); !ok {
 		return "", false
 	}

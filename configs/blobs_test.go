@@ -12,14 +12,14 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-func exampleKeys(t *testing.T) string {
+func createKeyFile(t *testing.T) string {
 	t.Helper()
-	path := exampleFile(t, "keys")
+	path := createFile(t, "keys")
 	require.NoError(t, os.WriteFile(path, []byte("aws_access_key_id = a\naws_secret_access_key = b\n"), 0o600))
 	return path
 }
 
-func TestABucketIsNamedByAURL(t *testing.T) {
+func TestBlobsURLParsesBucketAndFolder(t *testing.T) {
 	for url, want := range map[string]configs.Blobs{
 		"":                                    {},
 		"file:///mnt/shared/":                 {Folder: "/mnt/shared"},
@@ -27,10 +27,10 @@ func TestABucketIsNamedByAURL(t *testing.T) {
 		"s3://calls":                          {Bucket: "calls", Endpoint: "https://s3.us-east-1.amazonaws.com", Region: "us-east-1"},
 		"s3://calls/a/b/?region=eu-central-1": {Bucket: "calls", Prefix: "a/b", Endpoint: "https://s3.eu-central-1.amazonaws.com", Region: "eu-central-1"},
 		"s3://my.calls":                       {Bucket: "my.calls", Endpoint: "https://s3.us-east-1.amazonaws.com", Region: "us-east-1", PathStyle: true},
-		"s3://calls?endpoint=http://10.0.0.5:9000/":                        {Bucket: "calls", Endpoint: "http://10.0.0.5:9000", Named: true, Region: "us-east-1", PathStyle: true},
-		"s3://calls?endpoint=https://store.example&path_style=false":       {Bucket: "calls", Endpoint: "https://store.example", Named: true, Region: "us-east-1"},
-		"s3://calls/x?endpoint=https://[fd00::1]:9000&region=garage":       {Bucket: "calls", Prefix: "x", Endpoint: "https://[fd00::1]:9000", Named: true, Region: "garage", PathStyle: true},
-		"s3://calls/x?region=eu-1&path_style=true&endpoint=https://s:9000": {Bucket: "calls", Prefix: "x", Endpoint: "https://s:9000", Named: true, Region: "eu-1", PathStyle: true},
+		"s3://calls?endpoint=http://10.0.0.5:9000/":                        {Bucket: "calls", Endpoint: "http://10.0.0.5:9000", CustomEndpoint: true, Region: "us-east-1", PathStyle: true},
+		"s3://calls?endpoint=https://store.example&path_style=false":       {Bucket: "calls", Endpoint: "https://store.example", CustomEndpoint: true, Region: "us-east-1"},
+		"s3://calls/x?endpoint=https://[fd00::1]:9000&region=garage":       {Bucket: "calls", Prefix: "x", Endpoint: "https://[fd00::1]:9000", CustomEndpoint: true, Region: "garage", PathStyle: true},
+		"s3://calls/x?region=eu-1&path_style=true&endpoint=https://s:9000": {Bucket: "calls", Prefix: "x", Endpoint: "https://s:9000", CustomEndpoint: true, Region: "eu-1", PathStyle: true},
 	} {
 		c, err := configs.Load("", []string{"CALLBOARD_BLOBS_URL=" + url}, nil)
 		require.NoError(t, err, url)
@@ -48,17 +48,17 @@ func TestABucketIsNamedByAURL(t *testing.T) {
 	}
 }
 
-func TestTheKeysOfABucketAreAFileOrTheEnvironment(t *testing.T) {
+func TestReadBlobKeysReadsFileOrEnvironment(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
-	write("# ours\n[default]\naws_access_key_id = AKIA\naws_secret_access_key=s3cr3t/+=\nregion = x\n")
+	write("# comment\n[default]\naws_access_key_id = AKIA\naws_secret_access_key=s3cr3t/+=\nregion = x\n")
 	k, err := configs.ReadBlobKeys(path, []string{"AWS_ACCESS_KEY_ID=other", "AWS_SECRET_ACCESS_KEY=other"})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"AKIA", "s3cr3t/+=", ""}, []string{k.ID, k.Secret.Reveal(), k.Token.Reveal()})
+	assert.Equal(t, []string{"AKIA", "s3cr3t/+=", ""}, []string{k.AccessKeyID, k.SecretAccessKey.Reveal(), k.SessionToken.Reveal()})
 	assert.NotContains(t, fmt.Sprintf("%v %+v %#v", k, k, k), "s3cr3t")
 	k, err = configs.ReadBlobKeys("", []string{"AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b", "AWS_SESSION_TOKEN=c"})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"a", "b", "c"}, []string{k.ID, k.Secret.Reveal(), k.Token.Reveal()})
+	assert.Equal(t, []string{"a", "b", "c"}, []string{k.AccessKeyID, k.SecretAccessKey.Reveal(), k.SessionToken.Reveal()})
 	_, err = configs.ReadBlobKeys("", []string{"AWS_ACCESS_KEY_ID=a"})
 	require.ErrorContains(t, err, "set blobs_key_file, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 

@@ -1,8 +1,9 @@
-// Package configs turns a YAML file, the CALLBOARD_ environment and the flags
-// of the command line into one checked struct. A flag wins over the
-// environment, the environment over the file, the file over the default.
-// It opens no socket and no store and imports no other package of the code
-// base: the command passes the values to the packages that need them.
+// Package configs merges the YAML file, the CALLBOARD_ environment variables and the command-line flags into one
+// checked struct.
+//
+// A flag overrides the environment, the environment overrides the file, and the file overrides the default. The
+// package opens no sockets and no stores. It imports no other package of Callboard: the command passes the values
+// on.
 package configs
 
 import (
@@ -12,101 +13,101 @@ import (
 	"time"
 )
 
-// EnvPrefix begins the name of every environment variable read here.
+// EnvPrefix begins the name of every environment variable that Load reads.
 const EnvPrefix = "CALLBOARD_"
 
-// Config holds every setting, checked. See docs/configuration.md.
+// Config holds the checked value of every setting. docs/configuration.md describes the settings.
 type Config struct {
 	Data          string // folder of the store, the keys and the local socket
-	RedisURL      Secret // redis:// or rediss://; empty: the embedded store
+	RedisURL      Secret // redis:// or rediss:// URL; empty: the embedded store
 	Blobs         Blobs
-	BlobsKeyFile  string // empty: see ReadBlobKeys
+	BlobsKeyFile  string // empty: ReadBlobKeys reads the environment
 	MasterKeyFile string // empty: master.key in Data
 
 	Node     Node
 	HTTP     HTTP
 	SIP      SIP
-	PublicIP netip.Addr // zero: the address that is listened on
+	PublicIP netip.Addr // zero: the listen address is the public address
 	Media    Media
 
-	EnginesFile  string // see ReadEngines; empty: the embedded engines only
+	EnginesFile  string // file that ReadEngines reads; empty: only the embedded engines
 	Egress       Egress
-	WebhookSends int // concurrent webhook requests
+	WebhookSends int // maximum of concurrent webhook requests
 
 	DefaultPlan   string // starter, professional or enterprise
 	DefaultLimits Limits
-	Simulator     bool          // run the test carrier
-	Drain         time.Duration // how long live calls may take to end
+	Simulator     bool          // whether the test carrier runs
+	DrainTimeout         time.Duration // how long shutdown waits for live calls to end
 
 	OTLP OTLP
 	SMTP SMTP
 	Log  Log
 
-	shown []ShownSetting
+	effective []EffectiveSetting
 }
 
-// Node is what one node of a cluster needs.
+// Node configures one node of a cluster.
 type Node struct {
-	Addr         netip.AddrPort // where other nodes connect; zero: there is no cluster
-	Shards       int            // into which the workspaces are divided among nodes
-	Lease        time.Duration  // of a shard
-	SurviveCalls bool           // another process resumes the live calls when this one ends
+	Addr         netip.AddrPort // address for connections from other nodes; zero: there is no cluster
+	Shards       int            // number of shards that divide the workspaces among the nodes
+	LeaseDuration        time.Duration  // lifetime of a shard lease without renewal
+	SurviveCalls bool           // whether another process resumes the live calls when this process ends
 }
 
-// HTTP is the listener of the API and the dashboard.
+// HTTP configures the listener of the API and the dashboard.
 type HTTP struct {
 	Addr           netip.AddrPort
-	PublicURL      string // without a final slash; empty: see BaseURL
+	PublicURL      string // without a final slash; empty: BaseURL derives one from the listen address
 	CertFile       string // PEM; empty: plain HTTP
 	KeyFile        string
-	AllowPlain     bool // plain HTTP beyond loopback
+	AllowPlain     bool // allow plain HTTP on addresses other than loopback
 	TrustedProxies []netip.Prefix
 	AdminAddr      netip.AddrPort // zero: no admin listener
 }
 
-// SIP is the user agent's side of the network.
+// SIP configures the sockets, the certificates and the peer networks of the SIP user agent.
 type SIP struct {
 	Listeners       []SIPListener  // at least one
-	Addr            netip.AddrPort // of the first of them
-	CertFiles       []string       // of tls listeners; none: HTTP.CertFile
-	KeyFiles        []string       // one for each of CertFiles
-	CAFile          string         // authorities trusted besides those of the system, for calls over TLS
-	ClientCAFile    string         // authorities of client certificates; empty: clients need none
-	ProbeNetworks   []netip.Prefix // dispatchers, whose OPTIONS is answered
-	PrivateNetworks []netip.Prefix // peers that get the address listened on instead of PublicIP
+	Addr            netip.AddrPort // the address of the first listener
+	CertFiles       []string       // certificates of the TLS listeners; empty: HTTP.CertFile
+	KeyFiles        []string       // the private key of each of CertFiles, in the same order
+	CAFile          string         // additional certificate authorities for outbound calls over TLS
+	ClientCAFile    string         // authorities of client certificates; empty: clients need no certificate
+	ProbeNetworks   []netip.Prefix // networks of SIP proxies whose OPTIONS requests get an answer
+	PrivateNetworks []netip.Prefix // peers in these networks get the listen address instead of PublicIP
 	DSCP            int
 }
 
-// Media is the RTP side of the network, with the recordings of it.
+// Media configures the RTP ports and the recording format.
 type Media struct {
 	Ports           PortRange
 	RecordingFormat string // ulaw or pcm
 }
 
-// Egress says which targets tenants may name.
+// Egress restricts the network targets that tenants can name.
 type Egress struct {
-	Allow  []Allowed // although they are not public
-	Ports  []uint16  // of HTTPS, besides 443
+	AllowedNetworks  []AllowedNetwork // permitted although their addresses are not public
+	Ports  []uint16  // permitted ports of HTTPS targets in addition to 443
 	CAFile string
 }
 
-// OTLP is the collector of traces.
+// OTLP configures the collector of traces.
 type OTLP struct {
-	URL         string // empty: no traces are sent
+	URL         string // empty: Callboard sends no traces
 	HeadersFile string
-	Share       float64 // of the calls, 0 to 1
+	Share       float64 // fraction of the calls that are traced, 0 to 1
 }
 
-// SMTP is the mail server of alerts.
+// SMTP configures the mail server for alerts.
 type SMTP struct {
-	Addr         string // host:port; empty: no mails are sent
+	Addr         string // host:port; empty: Callboard sends no mails
 	From         string
 	TLS          string // starttls, tls or none
 	User         string // empty: no authentication
 	PasswordFile string
 }
 
-// Log is the log of the process.
+// Log configures the level and the format of the log.
 type Log struct {
 	Level  slog.Level
 	Format LogFormat
@@ -118,7 +119,7 @@ type SIPListener struct {
 	Addr    netip.AddrPort
 }
 
-// Networks are those of the listener, one socket each.
+// Networks returns the transport protocols of the listener: udp, tcp or tls. Each has a socket of its own.
 func (l SIPListener) Networks() []string {
 	if l.Network == "" {
 		return []string{"udp", "tcp"}
@@ -126,12 +127,12 @@ func (l SIPListener) Networks() []string {
 	return []string{l.Network}
 }
 
-// KeyPair is a certificate chain and its key, both files in PEM.
+// KeyPair names the PEM files of a certificate chain and its private key.
 type KeyPair struct{ Chain, Key string }
 
-// SIPFiles are those of tls listeners, the one that is shown to whoever names
-// no server first; none: there is no certificate.
-func (c *Config) SIPFiles() (all []KeyPair) {
+// SIPKeyPairs returns the key pairs of the TLS listeners. The first pair serves clients that name no server (SNI).
+// Without a pair of its own SIP uses the certificate of HTTP, if there is one.
+func (c *Config) SIPKeyPairs() (all []KeyPair) {
 	for i, chain := range c.SIP.CertFiles {
 		all = append(all, KeyPair{chain, c.SIP.KeyFiles[i]})
 	}
@@ -141,18 +142,17 @@ func (c *Config) SIPFiles() (all []KeyPair) {
 	return all
 }
 
-// PortRange is a range of UDP ports, both ends included.
+// PortRange is a range of UDP ports that includes both ends.
 type PortRange struct{ Low, High uint16 }
 
-// Allowed is a network that tenants may name although it is not public; port 0
-// stands for every port.
-type Allowed struct {
+// AllowedNetwork is a network that tenants can name although its addresses are not public. Port 0 permits every
+// port.
+type AllowedNetwork struct {
 	Prefix netip.Prefix
 	Port   uint16
 }
 
-// Limits replace the ceilings of the plan for a new workspace; 0 keeps the
-// ceiling of the plan.
+// Limits replaces the plan's limits for a new workspace. Zero in a field keeps the plan's limit.
 type Limits struct {
 	RequestsPerMinute  int
 	ConcurrentInbound  int
@@ -160,22 +160,22 @@ type Limits struct {
 	CallsPerMinute     int
 }
 
-// LogFormat is the shape of a log line.
+// LogFormat names the encoding of log lines.
 type LogFormat string
 
-// The shapes of log lines.
+// Encodings of log lines.
 const (
 	LogText LogFormat = "text"
 	LogJSON LogFormat = "json"
 )
 
-// Secret is a value that no printing shows.
+// Secret is a string that fmt, encoding/json and log/slog print as "[hidden]".
 type Secret struct{ value string }
 
-// Reveal returns the value itself, for the one who connects with it.
+// Reveal returns the secret as plain text, for the client that connects with the secret.
 func (s Secret) Reveal() string { return s.value }
 
-// String hides the value.
+// String returns "[hidden]", or an empty string for an empty secret.
 func (s Secret) String() string {
 	if s.value == "" {
 		return ""
@@ -183,18 +183,17 @@ func (s Secret) String() string {
 	return "[hidden]"
 }
 
-// GoString hides the value from %#v.
+// GoString hides the secret from the %#v verb.
 func (s Secret) GoString() string { return `configs.Secret("` + s.String() + `")` }
 
-// MarshalText hides the value from JSON and from slog's JSON lines.
+// MarshalText hides the secret from encoding/json and from slog's JSON handler.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// LogValue hides the value from slog.
+// LogValue hides the secret from log/slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// BaseURL is the address under which clients reach the service: PublicURL, or
-// where that is empty one made of the address that is really listened on
-// (which differs from HTTP.Addr when that asks for port 0).
+// BaseURL returns the URL at which clients reach the service: HTTP.PublicURL, or else a URL made of the listen
+// address. The actual listen address differs from HTTP.Addr if HTTP.Addr has port 0.
 func (c *Config) BaseURL(listening netip.AddrPort) string {
 	if c.HTTP.PublicURL != "" {
 		return c.HTTP.PublicURL
@@ -216,22 +215,21 @@ func (c *Config) BaseURL(listening netip.AddrPort) string {
 	return scheme + netip.AddrPortFrom(ip, listening.Port()).String()
 }
 
-// ShownSetting is one setting as it may be printed.
-type ShownSetting struct {
+// EffectiveSetting is a setting with its value and the source of the value, safe to print.
+type EffectiveSetting struct {
 	Key   string
-	Value string // of a secret only what is none
-	From  string // default, file, environment or flag
+	Value string // of a secret only the parts that are not confidential
+	Source  string // default, file, environment or flag
 }
 
-// Redacted lists every setting in the order of the documentation, without
-// secrets.
-func (c *Config) Redacted() []ShownSetting { return slices.Clone(c.shown) }
+// EffectiveSettings returns every setting in the order of the documentation. Secrets are hidden.
+func (c *Config) EffectiveSettings() []EffectiveSetting { return slices.Clone(c.effective) }
 
-// Attrs are the settings that differ from their defaults, for one log line.
-func (c *Config) Attrs() []slog.Attr {
+// LogAttrs returns the settings that do not come from their defaults, as attributes of one log line.
+func (c *Config) LogAttrs() []slog.Attr {
 	var attrs []slog.Attr
-	for _, s := range c.shown {
-		if s.From != fromDefault {
+	for _, s := range c.effective {
+		if s.Source != fromDefault {
 			attrs = append(attrs, slog.String(s.Key, s.Value))
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// page is what the documentation has to say between its markers.
-func page() string {
+// settingsPage returns the tables that docs/configuration.md must contain between its markers.
+func settingsPage() string {
 	var b strings.Builder
 	cell := func(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 	code := func(s string) string {
@@ -29,7 +29,7 @@ func page() string {
 	for _, s := range configs.Settings() {
 		if s.Group != group {
 			group = s.Group
-			b.WriteString("\n### " + group + "\n\n| in the file | in the environment | flag | default | what for | must be |\n|---|---|---|---|---|---|\n")
+			b.WriteString("\n### " + group + "\n\n| YAML key | environment variable | flag | default | description | value must be |\n|---|---|---|---|---|---|\n")
 		}
 		flag := ""
 		if s.Flag != "" {
@@ -40,7 +40,7 @@ func page() string {
 	return b.String()
 }
 
-func TestTheDocumentationListsEverySettingAsItIs(t *testing.T) {
+func TestDocumentationListsEverySetting(t *testing.T) {
 	const path = "../docs/configuration.md"
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -50,20 +50,21 @@ func TestTheDocumentationListsEverySettingAsItIs(t *testing.T) {
 	require.True(t, found, "no <!-- end of settings --> in %s", path)
 	if os.Getenv("UPDATE_DOCS") != "" {
 		head := strings.TrimSuffix(string(text), after)
-		require.NoError(t, os.WriteFile(path, []byte(head+page()+"\n<!-- end of settings -->"+rest), 0o600))
+		require.NoError(t, os.WriteFile(path, []byte(head+settingsPage()+"\n<!-- end of settings -->"+rest), 0o600))
 		return
 	}
-	assert.Equal(t, page(), between, "run: UPDATE_DOCS=1 go test ./configs")
+	assert.Equal(t, settingsPage(), between, "run: UPDATE_DOCS=1 go test ./configs")
 }
 
-// unset are variables that are no settings of the service, and why.
-var unset = map[string]string{ //nolint:gochecknoglobals // a list
-	"CALLBOARD_URL": "the command line's own", "CALLBOARD_KEY": "the same", "CALLBOARD_PROFILE": "the same", "CALLBOARD_PROFILES": "the same",
-	"CALLBOARD_SIP_ADR": "shows what a slip of the pen gives", "CALLBOARD_PORT": "comes of Docker and Kubernetes", "CALLBOARD_SERVICE": "the same",
+// otherVariables lists CALLBOARD_ variables that the documentation names although they are not settings, with the
+// reason.
+var otherVariables = map[string]string{ //nolint:gochecknoglobals // a list
+	"CALLBOARD_URL": "the command-line client reads it", "CALLBOARD_KEY": "the command-line client reads it", "CALLBOARD_PROFILE": "the command-line client reads it", "CALLBOARD_PROFILES": "the command-line client reads it",
+	"CALLBOARD_SIP_ADR": "example of a misspelt name", "CALLBOARD_PORT": "Docker and Kubernetes set it", "CALLBOARD_SERVICE": "Kubernetes sets it",
 }
 
-func TestEveryVariableThatIsNamedAnywhereIsASetting(t *testing.T) {
-	known := slices.Collect(maps.Keys(unset))
+func TestVariablesInDocumentationAreSettings(t *testing.T) {
+	known := slices.Collect(maps.Keys(otherVariables))
 	for _, s := range configs.Settings() {
 		known = append(known, s.Env)
 	}

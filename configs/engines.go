@@ -16,88 +16,87 @@ import (
 	"github.com/knadh/koanf/parsers/yaml"
 )
 
-// The kinds of engines, by the protocol that they speak.
+// Kinds of engines, by protocol.
 const (
-	EngineOpenAI     = "openai"       // HTTP in OpenAI's shape: speech, transcriptions, chat
-	EngineDeepgram   = "deepgram"     // words, over a WebSocket
-	EngineElevenLabs = "elevenlabs"   // speech, streamed
-	EngineStream     = "media-stream" // a developer's own server, over a WebSocket in the shape of Twilio's Media Streams
+	EngineOpenAI     = "openai"       // OpenAI's HTTP API: speech, transcription, chat, realtime, embeddings
+	EngineDeepgram   = "deepgram"     // speech recognition over a WebSocket
+	EngineElevenLabs = "elevenlabs"   // streamed speech synthesis
+	EngineMediaStream     = "media-stream" // the customer's own server, over a WebSocket with Twilio's Media Streams protocol
 )
 
-// What engines can do.
+// Roles that an engine can have.
 const (
 	RoleTTS = "tts"
 	RoleSTT = "stt"
 	RoleLLM = "llm"
-	// RoleRealtime hears and speaks by itself.
+	// RoleRealtime is speech in and speech out by one model.
 	RoleRealtime = "realtime"
-	// RoleEmbeddings tells what texts mean.
+	// RoleEmbeddings is the computation of embedding vectors of texts.
 	RoleEmbeddings = "embeddings"
 )
 
-// Engine is one that the operator has configured.
+// Engine is an external engine that the operator configures.
 type Engine struct {
 	Name string
 	Kind string
-	URL  string // without a slash at its end
-	Key  Secret // empty: it asks for none
+	URL  string // without a final slash
+	Key  Secret // empty: the engine requires no key
 	TTS  *EngineTTS
 	STT  *EngineSTT
 	LLM  *EngineLLM
-	// Realtime is how it hears and speaks by itself.
+	// Realtime configures speech in and speech out by one model; nil: the engine does not offer it.
 	Realtime *EngineRealtime
-	// Embeddings is how it tells what texts mean.
+	// Embeddings configures embedding vectors of texts; nil: the engine does not offer them.
 	Embeddings *EngineEmbeddings
 }
 
-// EngineEmbeddings is how it tells what texts mean.
+// EngineEmbeddings configures the embedding model of an engine.
 type EngineEmbeddings struct {
 	Model string `json:"model"`
 }
 
-// EngineTTS is how it speaks where an agent says nothing else.
+// EngineTTS configures speech synthesis for agents that name no model or voice.
 type EngineTTS struct {
 	Model      string `json:"model"`
 	Voice      string `json:"voice"`
-	SampleRate int    `json:"sample_rate"` // of what it sends, Hz
-	FirstMs    int    `json:"first_ms"`    // until the first sound
-	StallMs    int    `json:"stall_ms"`    // from one piece of sound to the next
+	SampleRate int    `json:"sample_rate"` // of the audio that the engine sends, Hz
+	FirstMs    int    `json:"first_ms"`    // timeout for the first audio, milliseconds
+	StallMs    int    `json:"stall_ms"`    // timeout between two pieces of audio, milliseconds
 }
 
-// EngineSTT is how it hears.
+// EngineSTT configures speech recognition.
 type EngineSTT struct {
 	Model   string `json:"model"`
-	FinalMs int    `json:"final_ms"` // from the end of what was said to its text
+	FinalMs int    `json:"final_ms"` // timeout from the end of an utterance to its text, milliseconds
 }
 
-// EngineLLM is how it thinks.
+// EngineLLM configures a language model.
 type EngineLLM struct {
 	Model   string `json:"model"`
-	FirstMs int    `json:"first_ms"` // until the first word
-	StallMs int    `json:"stall_ms"`
+	FirstMs int    `json:"first_ms"` // timeout for the first token, milliseconds
+	StallMs int    `json:"stall_ms"` // timeout between two tokens, milliseconds
 }
 
-// EngineRealtime is how it hears and speaks by itself.
+// EngineRealtime configures a realtime engine: speech in and speech out by one model.
 type EngineRealtime struct {
 	Model   string `json:"model"`
 	Voice   string `json:"voice"`
-	Words   string `json:"transcription_model"` // writes down what the caller says
-	FirstMs int    `json:"first_ms"`            // until it hears, and until an answer begins
-	StallMs int    `json:"stall_ms"`            // from one piece of it to the next
+	TranscriptionModel   string `json:"transcription_model"` // model that transcribes the caller
+	FirstMs int    `json:"first_ms"`            // timeout for the session and for the begin of an answer, milliseconds
+	StallMs int    `json:"stall_ms"`            // timeout between two pieces of an answer, milliseconds
 }
 
-// Engines are those of the engines file.
+// Engines holds the content of the engines file.
 type Engines struct {
-	List []Engine // by name
-	// TTS, STT, LLM and Realtime name the ones that are tried where an agent
-	// names none, and behind the one that it names, in this order; of Realtime
-	// none stands behind one that is named.
+	List []Engine // sorted by name
+	// TTS, STT, LLM and Realtime name the default engines in the order of preference. For TTS, STT and LLM they are
+	// also the fallbacks of an engine that an agent names; Realtime has no such fallback.
 	TTS, STT, LLM, Realtime []string
-	// Embeddings names the one whose model tells what texts mean; none or one.
+	// Embeddings names the engine for embeddings. At most one element.
 	Embeddings []string
 }
 
-// The limits of what the engines file says.
+// Limits and default timeouts of the engines file; timeouts are in milliseconds.
 const (
 	maxEngines   = 50
 	minDeadline  = 50
@@ -109,19 +108,19 @@ const (
 
 var (
 	engineName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
-	// local are the names of what the machine itself has.
-	local = []string{"espeak-ng", "pocketsphinx", "wav"}
+	// embeddedEngines are the reserved names of the engines that Callboard has without configuration.
+	embeddedEngines = []string{"espeak-ng", "pocketsphinx", "wav"}
 )
 
-// kindOf says what a kind of engine does, and where it is found unless said.
-func kindOf(kind string) (roles []string, address string, schemes []string) {
+// describeEngineKind returns the roles, the default URL and the permitted URL schemes of a kind of engine.
+func describeEngineKind(kind string) (roles []string, address string, schemes []string) {
 	web, socket := []string{"http", "https"}, []string{"ws", "wss"}
 	switch kind {
 	case EngineOpenAI:
 		return []string{RoleTTS, RoleSTT, RoleLLM, RoleRealtime, RoleEmbeddings}, "https://api.openai.com/v1", web
 	case EngineDeepgram:
 		return []string{RoleSTT}, "wss://api.deepgram.com", socket
-	case EngineStream:
+	case EngineMediaStream:
 		return []string{RoleRealtime}, "", []string{"wss"}
 	case EngineElevenLabs:
 		return []string{RoleTTS}, "https://api.elevenlabs.io", web
@@ -129,17 +128,17 @@ func kindOf(kind string) (roles []string, address string, schemes []string) {
 	return nil, "", nil
 }
 
-// engineFile is the file as it is written.
+// engineFile is the engines file before validation.
 type engineFile struct {
-	Engines map[string]writtenEngine `json:"engines"`
+	Engines map[string]engineEntry `json:"engines"`
 	TTS     []string                 `json:"tts"`
 	STT     []string                 `json:"stt"`
 	LLM     []string                 `json:"llm"`
-	Live    []string                 `json:"realtime"`
-	Embed   []string                 `json:"embeddings"`
+	Realtime    []string                 `json:"realtime"`
+	Embeddings   []string                 `json:"embeddings"`
 }
 
-type writtenEngine struct {
+type engineEntry struct {
 	Kind    string            `json:"kind"`
 	URL     string            `json:"url"`
 	KeyFile string            `json:"key_file"`
@@ -147,13 +146,13 @@ type writtenEngine struct {
 	TTS     *EngineTTS        `json:"tts"`
 	STT     *EngineSTT        `json:"stt"`
 	LLM     *EngineLLM        `json:"llm"`
-	Live    *EngineRealtime   `json:"realtime"`
-	Embed   *EngineEmbeddings `json:"embeddings"`
+	Realtime    *EngineRealtime   `json:"realtime"`
+	Embeddings   *EngineEmbeddings `json:"embeddings"`
 }
 
-// ReadEngines reads the engines file at path; none where it is empty. Keys
-// stand in files or in variables of env (as os.Environ gives them), never in
-// the file itself. Every problem is in the *InvalidError.
+// ReadEngines reads and checks the engines file at path. An empty path means no engines. Keys come from files or
+// from variables of env (in the form of os.Environ), never from the engines file itself. An *InvalidError lists
+// every problem.
 func ReadEngines(path string, env []string) (Engines, error) {
 	if path == "" {
 		return Engines{}, nil
@@ -164,11 +163,11 @@ func ReadEngines(path string, env []string) (Engines, error) {
 	}
 	raw, err := yaml.Parser().Unmarshal(text)
 	if err != nil {
-		return Engines{}, fmt.Errorf("configs: %s is no YAML map: %w", path, err)
+		return Engines{}, fmt.Errorf("configs: %s is not a YAML map: %w", path, err)
 	}
 	again, err := json.Marshal(raw)
 	if err != nil {
-		return Engines{}, fmt.Errorf("configs: %s: every key must be a text: %w", path, err)
+		return Engines{}, fmt.Errorf("configs: %s: every key must be a string: %w", path, err)
 	}
 	var file engineFile
 	d := json.NewDecoder(bytes.NewReader(again))
@@ -177,7 +176,7 @@ func ReadEngines(path string, env []string) (Engines, error) {
 		return Engines{}, fmt.Errorf("configs: %s: %s", path, strings.TrimPrefix(err.Error(), "json: "))
 	}
 	r := engineReader{env: env}
-	out := r.engines(&file)
+	out := r.readEngines(&file)
 	if len(r.problems) > 0 {
 		return Engines{}, &InvalidError{Problems: r.problems}
 	}
@@ -189,39 +188,39 @@ type engineReader struct {
 	problems []Problem
 }
 
-func (r *engineReader) bad(name, value, rule string) {
+func (r *engineReader) addProblem(name, value, rule string) {
 	r.problems = append(r.problems, Problem{Name: name, Value: value, Rule: rule})
 }
 
-func (r *engineReader) engines(file *engineFile) Engines {
+func (r *engineReader) readEngines(file *engineFile) Engines {
 	if len(file.Engines) > maxEngines {
-		r.bad("engines", strconv.Itoa(len(file.Engines)), fmt.Sprintf("%d at most", maxEngines))
+		r.addProblem("engines", strconv.Itoa(len(file.Engines)), fmt.Sprintf("at most %d engines", maxEngines))
 	}
 	var out Engines
 	for _, name := range slices.Sorted(maps.Keys(file.Engines)) {
-		out.List = append(out.List, r.engine(name, file.Engines[name]))
+		out.List = append(out.List, r.readEngine(name, file.Engines[name]))
 	}
 	for _, o := range []struct {
 		role string
 		from []string
 		to   *[]string
-	}{{RoleTTS, file.TTS, &out.TTS}, {RoleSTT, file.STT, &out.STT}, {RoleLLM, file.LLM, &out.LLM}, {RoleRealtime, file.Live, &out.Realtime}, {RoleEmbeddings, file.Embed, &out.Embeddings}} {
+	}{{RoleTTS, file.TTS, &out.TTS}, {RoleSTT, file.STT, &out.STT}, {RoleLLM, file.LLM, &out.LLM}, {RoleRealtime, file.Realtime, &out.Realtime}, {RoleEmbeddings, file.Embeddings, &out.Embeddings}} {
 		for i, name := range o.from {
 			j := slices.IndexFunc(out.List, func(e Engine) bool { return e.Name == name })
-			if j < 0 || !out.List[j].Does(o.role) || slices.Contains(o.from[:i], name) {
-				r.bad(fmt.Sprintf("%s[%d]", o.role, i), name, "the name of an engine above that does "+o.role+", once")
+			if j < 0 || !out.List[j].HasRole(o.role) || slices.Contains(o.from[:i], name) {
+				r.addProblem(fmt.Sprintf("%s[%d]", o.role, i), name, "the name of a configured engine with "+o.role+", listed once")
 			}
 		}
 		*o.to = o.from
 	}
 	if len(out.Embeddings) > 1 {
-		r.bad("embeddings", strings.Join(out.Embeddings, ", "), "one engine: meanings of two models cannot be compared")
+		r.addProblem("embeddings", strings.Join(out.Embeddings, ", "), "one engine: embeddings of two models cannot be compared")
 	}
 	return out
 }
 
-// Does says whether the engine has a role.
-func (e *Engine) Does(role string) bool {
+// HasRole reports whether the engine is configured for a role.
+func (e *Engine) HasRole(role string) bool {
 	switch role {
 	case RoleTTS:
 		return e.TTS != nil
@@ -237,15 +236,15 @@ func (e *Engine) Does(role string) bool {
 	return false
 }
 
-func (r *engineReader) engine(name string, w writtenEngine) Engine {
+func (r *engineReader) readEngine(name string, w engineEntry) Engine {
 	at := "engines." + name
-	if !engineName.MatchString(name) || slices.Contains(local, name) {
-		r.bad(at, name, "named by small letters, digits, - and _, beginning with a letter, and not like an engine of the machine ("+strings.Join(local, ", ")+")")
+	if !engineName.MatchString(name) || slices.Contains(embeddedEngines, name) {
+		r.addProblem(at, name, "lower-case letters, digits, - and _, beginning with a letter, and not the name of an embedded engine ("+strings.Join(embeddedEngines, ", ")+")")
 	}
-	e := Engine{Name: name, Kind: w.Kind, URL: w.URL, TTS: w.TTS, STT: w.STT, LLM: w.LLM, Realtime: w.Live, Embeddings: w.Embed}
-	roles, address, schemes := kindOf(w.Kind)
+	e := Engine{Name: name, Kind: w.Kind, URL: w.URL, TTS: w.TTS, STT: w.STT, LLM: w.LLM, Realtime: w.Realtime, Embeddings: w.Embeddings}
+	roles, address, schemes := describeEngineKind(w.Kind)
 	if roles == nil {
-		r.bad(at+".kind", w.Kind, "openai, deepgram, elevenlabs or media-stream")
+		r.addProblem(at+".kind", w.Kind, "openai, deepgram, elevenlabs or media-stream")
 		return e
 	}
 	if e.URL == "" {
@@ -253,110 +252,110 @@ func (r *engineReader) engine(name string, w writtenEngine) Engine {
 	}
 	u, err := url.Parse(e.URL)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || !slices.Contains(schemes, u.Scheme) {
-		r.bad(at+".url", showURL(w.URL), "a URL of "+strings.Join(schemes, " or ")+" without user and fragment")
+		r.addProblem(at+".url", showURL(w.URL), "a URL of "+strings.Join(schemes, " or ")+" without user and fragment")
 	}
 	e.URL = strings.TrimRight(e.URL, "/")
-	e.Key = r.key(at, w)
+	e.Key = r.readKey(at, w)
 	does := false
 	for _, role := range []string{RoleTTS, RoleSTT, RoleLLM, RoleRealtime, RoleEmbeddings} {
-		if e.Does(role) && !slices.Contains(roles, role) {
-			r.bad(at+"."+role, "", "left out: "+w.Kind+" does "+strings.Join(roles, ", "))
+		if e.HasRole(role) && !slices.Contains(roles, role) {
+			r.addProblem(at+"."+role, "", "omitted: "+w.Kind+" supports only "+strings.Join(roles, ", "))
 		}
-		does = does || e.Does(role)
+		does = does || e.HasRole(role)
 	}
 	if !does {
-		r.bad(at, "", "told what it does: "+strings.Join(roles, ", "))
+		r.addProblem(at, "", "configured with at least one role: "+strings.Join(roles, ", "))
 	}
-	r.roles(at, &e)
+	r.fillRoles(at, &e)
 	return e
 }
 
-// roles fills in and checks how an engine does what it does.
-func (r *engineReader) roles(at string, e *Engine) {
+// fillRoles checks the roles of an engine and fills in their defaults.
+func (r *engineReader) fillRoles(at string, e *Engine) {
 	if t := e.TTS; t != nil {
-		e.TTS = &EngineTTS{Model: t.Model, Voice: t.Voice, SampleRate: t.SampleRate, FirstMs: r.deadline(at+".tts.first_ms", t.FirstMs, defaultFirst), StallMs: r.deadline(at+".tts.stall_ms", t.StallMs, defaultStall)}
+		e.TTS = &EngineTTS{Model: t.Model, Voice: t.Voice, SampleRate: t.SampleRate, FirstMs: r.checkTimeout(at+".tts.first_ms", t.FirstMs, defaultFirst), StallMs: r.checkTimeout(at+".tts.stall_ms", t.StallMs, defaultStall)}
 		if t.SampleRate == 0 {
 			e.TTS.SampleRate = 24000
 		}
 		if !slices.Contains([]int{8000, 16000, 22050, 24000, 44100, 48000}, e.TTS.SampleRate) {
-			r.bad(at+".tts.sample_rate", strconv.Itoa(t.SampleRate), "8000, 16000, 22050, 24000, 44100 or 48000")
+			r.addProblem(at+".tts.sample_rate", strconv.Itoa(t.SampleRate), "8000, 16000, 22050, 24000, 44100 or 48000")
 		}
-		r.named(at+".tts.model", &e.TTS.Model, map[string]string{EngineOpenAI: "gpt-4o-mini-tts", EngineElevenLabs: "eleven_flash_v2_5"}[e.Kind])
-		r.named(at+".tts.voice", &e.TTS.Voice, map[string]string{EngineOpenAI: "alloy"}[e.Kind])
+		r.checkName(at+".tts.model", &e.TTS.Model, map[string]string{EngineOpenAI: "gpt-4o-mini-tts", EngineElevenLabs: "eleven_flash_v2_5"}[e.Kind])
+		r.checkName(at+".tts.voice", &e.TTS.Voice, map[string]string{EngineOpenAI: "alloy"}[e.Kind])
 	}
 	if s := e.STT; s != nil {
-		e.STT = &EngineSTT{Model: s.Model, FinalMs: r.deadline(at+".stt.final_ms", s.FinalMs, defaultFinal)}
-		r.named(at+".stt.model", &e.STT.Model, map[string]string{EngineOpenAI: "gpt-4o-mini-transcribe", EngineDeepgram: "nova-3"}[e.Kind])
+		e.STT = &EngineSTT{Model: s.Model, FinalMs: r.checkTimeout(at+".stt.final_ms", s.FinalMs, defaultFinal)}
+		r.checkName(at+".stt.model", &e.STT.Model, map[string]string{EngineOpenAI: "gpt-4o-mini-transcribe", EngineDeepgram: "nova-3"}[e.Kind])
 	}
 	if l := e.LLM; l != nil {
-		e.LLM = &EngineLLM{Model: l.Model, FirstMs: r.deadline(at+".llm.first_ms", l.FirstMs, 2*defaultFirst), StallMs: r.deadline(at+".llm.stall_ms", l.StallMs, 2*defaultStall)}
-		r.named(at+".llm.model", &e.LLM.Model, "")
+		e.LLM = &EngineLLM{Model: l.Model, FirstMs: r.checkTimeout(at+".llm.first_ms", l.FirstMs, 2*defaultFirst), StallMs: r.checkTimeout(at+".llm.stall_ms", l.StallMs, 2*defaultStall)}
+		r.checkName(at+".llm.model", &e.LLM.Model, "")
 	}
 	if m := e.Embeddings; m != nil {
 		e.Embeddings = &EngineEmbeddings{Model: m.Model}
-		r.named(at+".embeddings.model", &e.Embeddings.Model, "text-embedding-3-small")
+		r.checkName(at+".embeddings.model", &e.Embeddings.Model, "text-embedding-3-small")
 	}
 	if e.Realtime != nil {
-		r.realtime(at, e)
+		r.fillRealtime(at, e)
 	}
 }
 
-// realtime fills in and checks how an engine hears and speaks by itself.
-func (r *engineReader) realtime(at string, e *Engine) {
+// fillRealtime checks the realtime role of an engine and fills in its defaults.
+func (r *engineReader) fillRealtime(at string, e *Engine) {
 	l := e.Realtime
 	e.Realtime = &EngineRealtime{
-		Model: l.Model, Voice: l.Voice, Words: l.Words,
-		FirstMs: r.deadline(at+".realtime.first_ms", l.FirstMs, defaultFinal), StallMs: r.deadline(at+".realtime.stall_ms", l.StallMs, 2*defaultStall),
+		Model: l.Model, Voice: l.Voice, TranscriptionModel: l.TranscriptionModel,
+		FirstMs: r.checkTimeout(at+".realtime.first_ms", l.FirstMs, defaultFinal), StallMs: r.checkTimeout(at+".realtime.stall_ms", l.StallMs, 2*defaultStall),
 	}
-	if e.Kind != EngineStream {
-		r.named(at+".realtime.model", &e.Realtime.Model, "gpt-realtime")
-		r.named(at+".realtime.voice", &e.Realtime.Voice, "marin")
-		r.named(at+".realtime.transcription_model", &e.Realtime.Words, "gpt-4o-mini-transcribe")
+	if e.Kind != EngineMediaStream {
+		r.checkName(at+".realtime.model", &e.Realtime.Model, "gpt-realtime")
+		r.checkName(at+".realtime.voice", &e.Realtime.Voice, "marin")
+		r.checkName(at+".realtime.transcription_model", &e.Realtime.TranscriptionModel, "gpt-4o-mini-transcribe")
 		return
 	}
-	if l.Model+l.Voice+l.Words != "" || l.StallMs != 0 {
-		r.bad(at+".realtime", "", "told first_ms and nothing else: the server chooses")
+	if l.Model+l.Voice+l.TranscriptionModel != "" || l.StallMs != 0 {
+		r.addProblem(at+".realtime", "", "limited to first_ms: the server chooses everything else")
 	}
 	if e.Key.Reveal() == "" {
-		r.bad(at+".key_file", "", "named, or key_env: the server knows us by what it signs")
+		r.addProblem(at+".key_file", "", "set, or key_env: the server authenticates Callboard by a signature with this key")
 	}
 }
 
-func (r *engineReader) deadline(name string, ms, usual int) int {
+func (r *engineReader) checkTimeout(name string, ms, usual int) int {
 	if ms == 0 {
 		return usual
 	}
 	if ms < minDeadline || ms > maxDeadline {
-		r.bad(name, strconv.Itoa(ms), fmt.Sprintf("a whole number of milliseconds from %d to %d", minDeadline, maxDeadline))
+		r.addProblem(name, strconv.Itoa(ms), fmt.Sprintf("a whole number of milliseconds from %d to %d", minDeadline, maxDeadline))
 	}
 	return ms
 }
 
-func (r *engineReader) named(name string, to *string, usual string) {
+func (r *engineReader) checkName(name string, to *string, usual string) {
 	if *to == "" {
 		*to = usual
 	}
 	if *to == "" || len(*to) > 200 || strings.ContainsAny(*to, "\r\n\x00") {
-		r.bad(name, *to, "named, in 200 characters at most")
+		r.addProblem(name, *to, "set, with at most 200 characters")
 	}
 }
 
-// key is the secret that an engine asks for.
-func (r *engineReader) key(at string, w writtenEngine) Secret {
+// readKey reads the secret key of an engine from its file or environment variable.
+func (r *engineReader) readKey(at string, w engineEntry) Secret {
 	var value string
 	var err error
 	switch {
 	case w.KeyFile != "" && w.KeyEnv != "":
-		r.bad(at+".key_env", w.KeyEnv, "empty beside key_file")
+		r.addProblem(at+".key_env", w.KeyEnv, "empty if key_file is set")
 	case w.KeyFile != "":
-		value, err = secretFile(w.KeyFile)
+		value, err = readSecretFile(w.KeyFile)
 		if err != nil {
-			r.bad(at+".key_file", w.KeyFile, "a file with the key on its one line")
+			r.addProblem(at+".key_file", w.KeyFile, "a file with the key on its one line")
 		}
 	case w.KeyEnv != "":
 		i := slices.IndexFunc(r.env, func(line string) bool { return strings.HasPrefix(line, w.KeyEnv+"=") })
 		if i < 0 || strings.TrimSpace(r.env[i][len(w.KeyEnv)+1:]) == "" {
-			r.bad(at+".key_env", w.KeyEnv, "a variable of the environment that holds the key")
+			r.addProblem(at+".key_env", w.KeyEnv, "a variable of the environment that holds the key")
 			break
 		}
 		value = strings.TrimSpace(r.env[i][len(w.KeyEnv)+1:])
@@ -364,23 +363,23 @@ func (r *engineReader) key(at string, w writtenEngine) Secret {
 	return Secret{value}
 }
 
-func secretFile(path string) (string, error) {
+func readSecretFile(path string) (string, error) {
 	text, err := readBounded(path)
 	if err != nil {
 		return "", err
 	}
 	value := strings.TrimSpace(string(text))
 	if value == "" || strings.ContainsAny(value, "\r\n\x00") || len(value) > 4096 {
-		return "", errors.New("no key")
+		return "", errors.New("the file must contain one line with a key of at most 4096 characters")
 	}
 	return value, nil
 }
 
-// First is the longest wait for the engine's first sound.
-func (t *EngineTTS) First() time.Duration { return time.Duration(t.FirstMs) * time.Millisecond }
+// FirstTimeout returns how long Callboard waits for the first audio of the engine.
+func (t *EngineTTS) FirstTimeout() time.Duration { return time.Duration(t.FirstMs) * time.Millisecond }
 
-// Stall is the longest wait for more of it.
-func (t *EngineTTS) Stall() time.Duration { return time.Duration(t.StallMs) * time.Millisecond }
+// StallTimeout returns how long Callboard waits between two pieces of audio.
+func (t *EngineTTS) StallTimeout() time.Duration { return time.Duration(t.StallMs) * time.Millisecond }
 
-// Final is the longest wait for the text of what was said.
-func (s *EngineSTT) Final() time.Duration { return time.Duration(s.FinalMs) * time.Millisecond }
+// FinalTimeout returns how long Callboard waits for the text of an utterance after its end.
+func (s *EngineSTT) FinalTimeout() time.Duration { return time.Duration(s.FinalMs) * time.Millisecond }

@@ -13,16 +13,16 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-func enginesFile(t *testing.T, text string) string {
+func createEnginesFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "engines.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
-func TestEnginesAreReadWithTheirKeysFromElsewhere(t *testing.T) {
-	key := enginesFile(t, "  dg-secret\n")
-	got, err := configs.ReadEngines(enginesFile(t, `
+func TestReadEnginesReadsKeysFromFilesAndEnvironment(t *testing.T) {
+	key := createEnginesFile(t, "  dg-secret\n")
+	got, err := configs.ReadEngines(createEnginesFile(t, `
 engines:
   openai:
     kind: openai
@@ -46,12 +46,12 @@ embeddings: [openai]
 	assert.Equal(t, "dg-secret", deepgram.Key.Reveal())
 	assert.Equal(t, "wss://api.deepgram.com", deepgram.URL)
 	assert.Equal(t, "nova-3", deepgram.STT.Model)
-	assert.Equal(t, 3*time.Second, deepgram.STT.Final())
+	assert.Equal(t, 3*time.Second, deepgram.STT.FinalTimeout())
 	assert.Equal(t, "http://127.0.0.1:9000/v1", nearby.URL)
 	assert.Equal(t, configs.EngineTTS{Model: "kokoro", Voice: "alloy", SampleRate: 16000, FirstMs: 2500, StallMs: 2000}, *nearby.TTS)
 	assert.Equal(t, "sk-secret", openai.Key.Reveal())
 	assert.Equal(t, configs.EngineTTS{Model: "gpt-4o-mini-tts", Voice: "verse", SampleRate: 24000, FirstMs: 900, StallMs: 2000}, *openai.TTS)
-	assert.Equal(t, configs.EngineRealtime{Model: "gpt-realtime", Voice: "cedar", Words: "gpt-4o-mini-transcribe", FirstMs: 3000, StallMs: 700}, *openai.Realtime)
+	assert.Equal(t, configs.EngineRealtime{Model: "gpt-realtime", Voice: "cedar", TranscriptionModel: "gpt-4o-mini-transcribe", FirstMs: 3000, StallMs: 700}, *openai.Realtime)
 	assert.Equal(t, []string{"openai"}, got.Realtime)
 	assert.Equal(t, "text-embedding-3-small", openai.Embeddings.Model)
 	assert.Equal(t, []string{"openai"}, got.Embeddings)
@@ -59,32 +59,32 @@ embeddings: [openai]
 	assert.NotContains(t, fmt.Sprintf("%v %+v %#v", got, got, got), "secret")
 }
 
-func TestNoEnginesFileMeansNoEngines(t *testing.T) {
+func TestReadEnginesWithoutFileReturnsNone(t *testing.T) {
 	got, err := configs.ReadEngines("", nil)
 	require.NoError(t, err)
 	assert.Empty(t, got)
 }
 
-func TestAllProblemsOfEnginesAreReportedTogether(t *testing.T) {
+func TestReadEnginesReportsAllProblemsTogether(t *testing.T) {
 	for text, wanted := range map[string][]string{
-		`engines: {A: {kind: openai, tts: {}}}`:                                                                 {`engines.A = "A": must be named by small letters`},
-		`engines: {espeak-ng: {kind: openai, tts: {}}}`:                                                         {"not like an engine of the machine"},
-		`engines: {a: {kind: carrier-pigeon}, b: {kind: openai}}`:                                               {`engines.a.kind = "carrier-pigeon": must be openai, deepgram, elevenlabs or media-stream`, `engines.b = "": must be told what it does: tts, stt, llm, realtime, embeddings`},
-		`engines: {a: {kind: deepgram, url: "https://x", stt: {}, tts: {}}}`:                                    {`engines.a.url = "https://x": must be a URL of ws or wss`, "engines.a.tts", "left out: deepgram does stt"},
+		`engines: {A: {kind: openai, tts: {}}}`:                                                                 {`engines.A = "A": must be lower-case letters`},
+		`engines: {espeak-ng: {kind: openai, tts: {}}}`:                                                         {"not the name of an embedded engine"},
+		`engines: {a: {kind: carrier-pigeon}, b: {kind: openai}}`:                                               {`engines.a.kind = "carrier-pigeon": must be openai, deepgram, elevenlabs or media-stream`, `engines.b = "": must be configured with at least one role: tts, stt, llm, realtime, embeddings`},
+		`engines: {a: {kind: deepgram, url: "https://x", stt: {}, tts: {}}}`:                                    {`engines.a.url = "https://x": must be a URL of ws or wss`, "engines.a.tts", "omitted: deepgram supports only stt"},
 		`engines: {a: {kind: openai, url: "http://u:pass@x", tts: {}}}`:                                         {"without user and fragment"},
 		`engines: {a: {kind: elevenlabs, tts: {}}}`:                                                             {"engines.a.tts.voice"},
 		`engines: {a: {kind: openai, llm: {}}}`:                                                                 {"engines.a.llm.model"},
 		`engines: {a: {kind: openai, key_env: NOT_THERE, tts: {sample_rate: 7, stall_ms: 1}}}`:                  {"engines.a.key_env", "a variable of the environment", "engines.a.tts.sample_rate", "engines.a.tts.stall_ms"},
-		`engines: {a: {kind: openai, key_file: /nowhere/at/all, key_env: X, tts: {}}}`:                          {"empty beside key_file"},
+		`engines: {a: {kind: openai, key_file: /nowhere/at/all, key_env: X, tts: {}}}`:                          {"empty if key_file is set"},
 		`engines: {a: {kind: openai, key_file: /nowhere/at/all, tts: {}}}`:                                      {"engines.a.key_file"},
-		"engines: {a: {kind: deepgram, stt: {}}}\ntts: [a]\nstt: [a, a, b]\n":                                   {"tts[0]", "stt[1]", `stt[2] = "b": must be the name of an engine above that does stt`},
+		"engines: {a: {kind: deepgram, stt: {}}}\ntts: [a]\nstt: [a, a, b]\n":                                   {"tts[0]", "stt[1]", `stt[2] = "b": must be the name of a configured engine with stt`},
 		`engines: {a: {kind: openai, key: sk-inline, tts: {}}}`:                                                 {`unknown field "key"`},
-		"engines: {a: {kind: deepgram, stt: {}, realtime: {}}}\nrealtime: [b]\n":                                {"engines.a.realtime", "left out: deepgram does stt", `realtime[0] = "b"`},
+		"engines: {a: {kind: deepgram, stt: {}, realtime: {}}}\nrealtime: [b]\n":                                {"engines.a.realtime", "omitted: deepgram supports only stt", `realtime[0] = "b"`},
 		`engines: {a: {kind: media-stream, url: "ws://x", realtime: {model: m}}}`:                               {`engines.a.url = "ws://x": must be a URL of wss`, "engines.a.realtime", "engines.a.key_file"},
 		"engines: {a: {kind: openai, embeddings: {}}, b: {kind: openai, embeddings: {}}}\nembeddings: [a, b]\n": {`embeddings = "a, b": must be one engine`},
-		`- a`: {"is no YAML map"},
+		`- a`: {"is not a YAML map"},
 	} {
-		_, err := configs.ReadEngines(enginesFile(t, text), nil)
+		_, err := configs.ReadEngines(createEnginesFile(t, text), nil)
 		require.Error(t, err, text)
 		for _, w := range wanted {
 			require.ErrorContains(t, err, w, text)

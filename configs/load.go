@@ -17,10 +17,10 @@ import (
 	"github.com/knadh/koanf/v2"
 )
 
-// maxFile bounds the YAML file: a longer one is some other file.
-const maxFile = 1 << 20
+// maxFileBytes bounds the size of a YAML file, so that Load does not read a large file named by mistake.
+const maxFileBytes = 1 << 20
 
-// Where a value came from.
+// Sources of a setting's value.
 const (
 	fromDefault = "default"
 	fromFile    = "file"
@@ -28,22 +28,21 @@ const (
 	fromFlag    = "flag"
 )
 
-// Load reads the YAML file at path (none when path is empty), the variables of
-// env that begin with CALLBOARD_ (as os.Environ gives them) and the flags that
-// were given, by name. Every problem of every source is in the *InvalidError;
-// on any other error the file could not be read.
+// Load merges the YAML file at path, the CALLBOARD_ variables of env and the given flags into a Config. An empty
+// path means no file. env has the form of os.Environ; flags maps flag names to values.
 //
-// An empty value stands for the default of its setting.
+// An *InvalidError lists the problems of all sources. Any other error means that the file could not be read. An
+// empty value stands for the default of its setting.
 func Load(path string, env []string, flags map[string]string) (*Config, error) {
 	l := &loader{path: path, settings: Settings()}
-	file, err := l.file()
+	file, err := l.readFile()
 	if err != nil {
 		return nil, err
 	}
-	variables, given := l.environment(env), l.flags(flags)
+	variables, given := l.readEnvironment(env), l.readFlags(flags)
 
-	k := koanf.New("\x00") // no key is split: a dot in a name is part of it
-	for _, layer := range []map[string]any{l.defaults(), file, variables, given} {
+	k := koanf.New("\x00") // NUL never occurs in a key, so koanf does not split keys at dots
+	for _, layer := range []map[string]any{l.defaultValues(), file, variables, given} {
 		if err := k.Load(confmap.Provider(layer, ""), nil); err != nil {
 			return nil, fmt.Errorf("configs: merge: %w", err)
 		}
@@ -51,16 +50,16 @@ func Load(path string, env []string, flags map[string]string) (*Config, error) {
 	c := &Config{}
 	right := make(map[string]bool, len(l.settings))
 	for _, s := range l.settings {
-		right[s.Key] = l.fill(c, s, l.source(s.Key, file, variables, given), k.Get(s.Key))
+		right[s.Key] = l.parseValue(c, s, l.findSource(s.Key, file, variables, given), k.Get(s.Key))
 	}
 	for i, s := range l.settings {
-		if s.derive != nil && c.shown[i].Value == "" {
-			c.shown[i].Value = s.derive(c)
+		if s.derive != nil && c.effective[i].Value == "" {
+			c.effective[i].Value = s.derive(c)
 		}
 	}
 	for i, s := range l.settings {
 		if s.rule != nil && right[s.Key] && !slices.ContainsFunc(s.rule.keys, func(key string) bool { return !right[key] }) {
-			l.check(c, s, c.shown[i])
+			l.checkRule(c, s, c.effective[i])
 		}
 	}
 	if len(l.problems) > 0 {
@@ -75,7 +74,7 @@ type loader struct {
 	problems []Problem
 }
 
-func (l *loader) defaults() map[string]any {
+func (l *loader) defaultValues() map[string]any {
 	m := make(map[string]any, len(l.settings))
 	for _, s := range l.settings {
 		m[s.Key] = s.Default
@@ -83,8 +82,8 @@ func (l *loader) defaults() map[string]any {
 	return m
 }
 
-// file reads the YAML file into one value per known key.
-func (l *loader) file() (map[string]any, error) {
+// readFile returns the YAML file's values by setting key and records unknown keys as problems.
+func (l *loader) readFile() (map[string]any, error) {
 	if l.path == "" {
 		return nil, nil
 	}
@@ -94,13 +93,13 @@ func (l *loader) file() (map[string]any, error) {
 	}
 	k := koanf.New("\x00")
 	if err := k.Load(rawbytes.Provider(text), yaml.Parser()); err != nil {
-		return nil, fmt.Errorf("configs: %s is no YAML map of settings: %w", l.path, err)
+		return nil, fmt.Errorf("configs: %s is not a YAML map of settings: %w", l.path, err)
 	}
 	raw := k.Raw()
 	known := make(map[string]any, len(raw))
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
-		if !l.has(key) {
-			l.unknown(key+" in "+filepath.Base(l.path), key, l.keys())
+		if !l.isKnownKey(key) {
+			l.addUnknownSetting(key+" in "+filepath.Base(l.path), key, l.settingKeys())
 			continue
 		}
 		known[key] = raw[key]
@@ -114,12 +113,12 @@ func readBounded(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s is longer than %d bytes", path, maxFile)
+	if len(text) > maxFileBytes {
+		return nil, fmt.Errorf("%s is longer than %d bytes", path, maxFileBytes)
 	}
 	if len(text) == 0 {
 		return nil, errors.New(path + " is empty")
@@ -127,21 +126,20 @@ func readBounded(path string) ([]byte, error) {
 	return text, nil
 }
 
-// noSetting matches what Kubernetes sets in every container beside a service
-// named callboard, and what says whom the command line asks; nobody wrote these
-// as settings.
-var noSetting = regexp.MustCompile(`^CALLBOARD_(KEY|URL|PROFILES?|SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
+// ignoredVariable matches CALLBOARD_ variables that are not settings of the service. Kubernetes sets some of them
+// for a Service named callboard; the command-line client reads the others.
+var ignoredVariable = regexp.MustCompile(`^CALLBOARD_(KEY|URL|PROFILES?|SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
-func (l *loader) environment(env []string) map[string]any {
+func (l *loader) readEnvironment(env []string) map[string]any {
 	known := make(map[string]any)
 	for _, line := range env {
 		name, value, _ := strings.Cut(line, "=")
-		if !strings.HasPrefix(name, EnvPrefix) || noSetting.MatchString(name) {
+		if !strings.HasPrefix(name, EnvPrefix) || ignoredVariable.MatchString(name) {
 			continue
 		}
 		i := slices.IndexFunc(l.settings, func(s Setting) bool { return s.Env == name })
 		if i < 0 {
-			l.unknown(name, name, l.variables())
+			l.addUnknownSetting(name, name, l.environmentNames())
 			continue
 		}
 		known[l.settings[i].Key] = value
@@ -149,20 +147,20 @@ func (l *loader) environment(env []string) map[string]any {
 	return known
 }
 
-func (l *loader) flags(flags map[string]string) map[string]any {
-	known := make(map[string]any, len(flags))
-	for _, name := range slices.Sorted(maps.Keys(flags)) {
+func (l *loader) readFlags(readFlags map[string]string) map[string]any {
+	known := make(map[string]any, len(readFlags))
+	for _, name := range slices.Sorted(maps.Keys(readFlags)) {
 		i := slices.IndexFunc(l.settings, func(s Setting) bool { return s.Flag == name && name != "" })
 		if i < 0 {
-			l.unknown("--"+name, name, nil)
+			l.addUnknownSetting("--"+name, name, nil)
 			continue
 		}
-		known[l.settings[i].Key] = flags[name]
+		known[l.settings[i].Key] = readFlags[name]
 	}
 	return known
 }
 
-func (l *loader) source(key string, file, variables, given map[string]any) string {
+func (l *loader) findSource(key string, file, variables, given map[string]any) string {
 	for _, layer := range []struct {
 		from string
 		m    map[string]any
@@ -174,8 +172,9 @@ func (l *loader) source(key string, file, variables, given map[string]any) strin
 	return fromDefault
 }
 
-// fill parses one merged value into its field.
-func (l *loader) fill(c *Config, s Setting, from string, value any) bool {
+// parseValue stores one merged value in its field of c. It returns false and records a problem if the value breaks
+// its rule.
+func (l *loader) parseValue(c *Config, s Setting, from string, value any) bool {
 	text, ok := flatten(value)
 	text = strings.TrimSpace(text)
 	if ok && text == "" {
@@ -188,22 +187,22 @@ func (l *loader) fill(c *Config, s Setting, from string, value any) bool {
 	if s.show != nil {
 		shown = s.show(text)
 	}
-	c.shown = append(c.shown, ShownSetting{Key: s.Key, Value: shown, From: from})
+	c.effective = append(c.effective, EffectiveSetting{Key: s.Key, Value: shown, Source: from})
 	if !ok {
-		l.problems = append(l.problems, Problem{Name: l.name(s, from), Value: shown, Rule: s.Rule})
+		l.problems = append(l.problems, Problem{Name: l.nameInSource(s, from), Value: shown, Rule: s.Rule})
 	}
 	return ok
 }
 
-// check applies a rule between settings.
-func (l *loader) check(c *Config, s Setting, shown ShownSetting) {
+// checkRule records a problem if s breaks its rule about several settings.
+func (l *loader) checkRule(c *Config, s Setting, shown EffectiveSetting) {
 	if broken := s.rule.check(c); broken != "" {
-		l.problems = append(l.problems, Problem{Name: l.name(s, shown.From), Value: shown.Value, Rule: broken})
+		l.problems = append(l.problems, Problem{Name: l.nameInSource(s, shown.Source), Value: shown.Value, Rule: broken})
 	}
 }
 
-// name is what the reader has to look for, where the value was written.
-func (l *loader) name(s Setting, from string) string {
+// nameInSource returns the name under which the source writes the setting, so that a user finds the place.
+func (l *loader) nameInSource(s Setting, from string) string {
 	switch from {
 	case fromFlag:
 		return "--" + s.Flag
@@ -214,8 +213,8 @@ func (l *loader) name(s Setting, from string) string {
 	}
 }
 
-// flatten turns a YAML value into the text that the environment would hold: a
-// list into items with commas, a map into name=value items.
+// flatten converts a YAML value into the text form of an environment variable. A list becomes items with commas, a
+// map becomes name=value items. It returns false for nested or unsupported values.
 func flatten(v any) (string, bool) {
 	switch v := v.(type) {
 	case nil:

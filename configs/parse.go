@@ -14,9 +14,8 @@ import (
 	"unicode"
 )
 
-// Each parser gets one trimmed value and says whether it follows the rule. The
-// empty value never gets here: it stands for the default, and an empty default
-// leaves the field as it is.
+// Each parser gets one trimmed, non-empty value and returns false if the value breaks the rule of its setting. An
+// empty value never reaches a parser: it stands for the default.
 
 type (
 	addrPort netip.AddrPort
@@ -26,7 +25,7 @@ type (
 	level    slog.Level
 )
 
-// setField returns a setter that parses a value into a field.
+// setField returns a setter that parses a value and stores the result in a field of Config.
 func setField[T any](field func(*Config) *T, parse func(string) (T, bool)) func(*Config, string) bool {
 	return func(c *Config, s string) bool {
 		v, ok := parse(s)
@@ -52,16 +51,16 @@ func parseHostPort(s string) (string, bool) {
 	return s, true
 }
 
-func parseMail(s string) (string, bool) {
+func parseMailAddress(s string) (string, bool) {
 	at, err := mail.ParseAddress(s)
 	return s, err == nil && at.Address == s
 }
 
-func parseLine(s string) (string, bool) {
+func parseUserName(s string) (string, bool) {
 	return s, !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-// parseFiles reads a list; a comma may also stand in the name of a single file.
+// parseFiles parses a comma-separated list of existing files. A single file may have a comma in its name.
 func parseFiles(s string) (files []string, ok bool) {
 	if one, is := parseFile(s); is {
 		return []string{one}, true
@@ -96,8 +95,8 @@ func parseAddrPort(s string) (addrPort, bool) {
 	return addrPort(netip.AddrPortFrom(a.Addr().Unmap(), a.Port())), true
 }
 
-// parseSIP reads a list of [NETWORK://]ADDRESS:PORT; no socket stands twice.
-func parseSIP(s string) ([]SIPListener, bool) {
+// parseSIPListeners parses a list of [NETWORK://]ADDRESS:PORT. It rejects two listeners on the same socket.
+func parseSIPListeners(s string) ([]SIPListener, bool) {
 	var out []SIPListener
 	taken := make(map[string]bool)
 	for _, item := range splitList(s) {
@@ -127,7 +126,7 @@ func parseDSCP(s string) (int, bool) {
 	return n, err == nil && n >= 0 && n <= 63
 }
 
-func parseSends(s string) (int, bool) {
+func parseWebhookSends(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && n >= 8 && n <= 65536
 }
@@ -177,7 +176,7 @@ func parsePorts(s string) ([]uint16, bool) {
 	return ports, len(ports) > 0
 }
 
-func parseProxies(s string) (prefixes, bool) {
+func parseNetworks(s string) (prefixes, bool) {
 	var out prefixes
 	for _, item := range splitList(s) {
 		p, ok := parsePrefix(item)
@@ -189,11 +188,11 @@ func parseProxies(s string) (prefixes, bool) {
 	return out, len(out) > 0
 }
 
-// parsePrefix reads a network or a single address, mapped addresses as IPv4.
+// parsePrefix parses a network or a single address. IPv4-mapped IPv6 addresses become IPv4.
 func parsePrefix(s string) (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(s); err == nil {
 		if p.Addr().Is4In6() {
-			return netip.Prefix{}, false // its length counts bits of another family
+			return netip.Prefix{}, false // the prefix length of an IPv4-mapped network counts IPv6 bits
 		}
 		return p.Masked(), true
 	}
@@ -205,10 +204,10 @@ func parsePrefix(s string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(a, a.BitLen()), true
 }
 
-func parseAllowed(s string) ([]Allowed, bool) {
-	var out []Allowed
+func parseAllowedNetworks(s string) ([]AllowedNetwork, bool) {
+	var out []AllowedNetwork
 	for _, item := range splitList(s) {
-		a, ok := parseAllow(item)
+		a, ok := parseAllowedNetwork(item)
 		if !ok {
 			return nil, false
 		}
@@ -217,10 +216,9 @@ func parseAllowed(s string) ([]Allowed, bool) {
 	return out, len(out) > 0
 }
 
-// parseAllow reads cidr[:port]. An IPv6 address before a port stands in
-// brackets, as in [fd00::]/8:443 and [fd00::1]:443; after a slash a colon can
-// only begin a port.
-func parseAllow(s string) (Allowed, bool) {
+// parseAllowedNetwork parses cidr[:port]. An IPv6 address before a port needs brackets, as in [fd00::]/8:443 and
+// [fd00::1]:443. After a slash a colon can only begin a port.
+func parseAllowedNetwork(s string) (AllowedNetwork, bool) {
 	network, port := s, ""
 	slash := strings.LastIndexByte(s, '/')
 	colon := strings.LastIndexByte(s, ':')
@@ -231,16 +229,16 @@ func parseAllow(s string) (Allowed, bool) {
 	if rest, ok := strings.CutPrefix(network, "["); ok {
 		inside, after, closed := strings.Cut(rest, "]")
 		if !closed || !strings.Contains(inside, ":") {
-			return Allowed{}, false
+			return AllowedNetwork{}, false
 		}
 		network = inside + after
 	}
 	p, ok := parsePrefix(network)
 	if !ok || !hasPort {
-		return Allowed{Prefix: p}, ok
+		return AllowedNetwork{Prefix: p}, ok
 	}
 	n, ok := parsePort(port)
-	return Allowed{Prefix: p, Port: n}, ok
+	return AllowedNetwork{Prefix: p, Port: n}, ok
 }
 
 func parsePublicURL(s string) (string, bool) {
@@ -252,12 +250,12 @@ func parsePublicURL(s string) (string, bool) {
 	return strings.TrimRight(u.String(), "/"), true
 }
 
-func parseShare(s string) (float64, bool) {
+func parseFraction(s string) (float64, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	return f, err == nil && f >= 0 && f <= 1
 }
 
-func parseRedis(s string) (Secret, bool) {
+func parseRedisURL(s string) (Secret, bool) {
 	u, err := url.Parse(s)
 	if err != nil || (u.Scheme != "redis" && u.Scheme != "rediss") || u.Hostname() == "" || u.Fragment != "" {
 		return Secret{}, false
@@ -289,7 +287,7 @@ func parseLevel(s string) (level, bool) {
 	return 0, false
 }
 
-func oneOf(words ...string) func(string) (string, bool) {
+func parseChoice(words ...string) func(string) (string, bool) {
 	return func(s string) (string, bool) { return s, slices.Contains(words, s) }
 }
 
@@ -314,8 +312,7 @@ func parseLimits(s string) (Limits, bool) {
 	return l, len(items) > 0
 }
 
-// splitList splits at commas and trims spaces. An empty item stays: its parser
-// rejects it.
+// splitList splits at commas and trims spaces. It keeps empty items, which the parser of the item then rejects.
 func splitList(s string) []string {
 	items := strings.Split(s, ",")
 	for i := range items {

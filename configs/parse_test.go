@@ -13,11 +13,11 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-func TestNetworksThatMayBeReached(t *testing.T) {
-	allowed := func(prefix string, port uint16) configs.Allowed {
-		return configs.Allowed{Prefix: netip.MustParsePrefix(prefix), Port: port}
+func TestEgressAllowParsesNetworksAndPorts(t *testing.T) {
+	allowed := func(prefix string, port uint16) configs.AllowedNetwork {
+		return configs.AllowedNetwork{Prefix: netip.MustParsePrefix(prefix), Port: port}
 	}
-	for text, want := range map[string]*configs.Allowed{
+	for text, want := range map[string]*configs.AllowedNetwork{
 		"127.0.0.0/8":      new(allowed("127.0.0.0/8", 0)),
 		"127.1.2.3/8":      new(allowed("127.0.0.0/8", 0)),
 		"10.0.0.0/8:5060":  new(allowed("10.0.0.0/8", 5060)),
@@ -47,28 +47,28 @@ func TestNetworksThatMayBeReached(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, []configs.Allowed{*want}, c.Egress.Allow)
+			assert.Equal(t, []configs.AllowedNetwork{*want}, c.Egress.AllowedNetworks)
 		})
 	}
 }
 
-func TestListenersOfSIPAddr(t *testing.T) {
-	cert, key := exampleFile(t, "cert.pem"), exampleFile(t, "key.pem")
+func TestSIPAddrParsesListeners(t *testing.T) {
+	cert, key := createFile(t, "cert.pem"), createFile(t, "key.pem")
 	for text, want := range map[string]string{
 		"127.0.0.1:5060": "udp 127.0.0.1:5060, tcp 127.0.0.1:5060",
 		"udp://127.0.0.1:5060, tls://[2001:db8::1]:5061": "udp 127.0.0.1:5060, tls [2001:db8::1]:5061",
 		"127.0.0.1:5060,tls://127.0.0.1:5061":            "udp 127.0.0.1:5060, tcp 127.0.0.1:5060, tls 127.0.0.1:5061",
 		"udp://127.0.0.1:5060,tcp://127.0.0.1:5060":      "udp 127.0.0.1:5060, tcp 127.0.0.1:5060",
 		"127.0.0.1:0,127.0.0.1:0":                        "udp 127.0.0.1:0, tcp 127.0.0.1:0, udp 127.0.0.1:0, tcp 127.0.0.1:0",
-		"tcp://127.0.0.1:5060,tls://127.0.0.1:5060":      "", // the same socket
+		"tcp://127.0.0.1:5060,tls://127.0.0.1:5060":      "", // both are the same TCP socket
 		"127.0.0.1:5060,udp://127.0.0.1:5060":            "",
 		"sctp://127.0.0.1:5060":                          "",
 		"tls://carrier.example:5061":                     "",
 		"://127.0.0.1:5060":                              "",
 		"127.0.0.1:5060,":                                "",
-		"tcp://127.0.0.1:8080":                           "", // http_addr
+		"tcp://127.0.0.1:8080":                           "", // the address of http_addr
 		"udp://127.0.0.1:8080":                           "udp 127.0.0.1:8080",
-		"udp://127.0.0.1:5060,udp://0.0.0.0:5070":        "", // what others reach is not said
+		"udp://127.0.0.1:5060,udp://0.0.0.0:5070":        "", // public_ip is not set
 	} {
 		t.Run(text, func(t *testing.T) {
 			c, err := configs.Load("", []string{"CALLBOARD_SIP_ADDR=" + text, "CALLBOARD_SIP_TLS_CERT=" + cert, "CALLBOARD_SIP_TLS_KEY=" + key}, nil)
@@ -89,8 +89,8 @@ func TestListenersOfSIPAddr(t *testing.T) {
 	}
 }
 
-func TestSIPOverTLSNeedsACertificate(t *testing.T) {
-	cert, key := exampleFile(t, "cert.pem"), exampleFile(t, "key.pem")
+func TestTLSListenerRequiresCertificate(t *testing.T) {
+	cert, key := createFile(t, "cert.pem"), createFile(t, "key.pem")
 	listen := "CALLBOARD_SIP_ADDR=tls://127.0.0.1:5061"
 	_, err := configs.Load("", []string{listen}, nil)
 	require.ErrorContains(t, err, "sip_tls_cert")
@@ -98,22 +98,22 @@ func TestSIPOverTLSNeedsACertificate(t *testing.T) {
 	require.ErrorContains(t, err, "sip_tls_key")
 	c, err := configs.Load("", []string{listen, "CALLBOARD_TLS_CERT=" + cert, "CALLBOARD_TLS_KEY=" + key}, nil)
 	require.NoError(t, err)
-	assert.Equal(t, []configs.KeyPair{{Chain: cert, Key: key}}, c.SIPFiles())
+	assert.Equal(t, []configs.KeyPair{{Chain: cert, Key: key}}, c.SIPKeyPairs())
 }
 
-func TestSIPOverTLSTakesAPairForEachName(t *testing.T) {
-	cert, key, more, other := exampleFile(t, "cert.pem"), exampleFile(t, "key.pem"), exampleFile(t, "cert2.pem"), exampleFile(t, "key2.pem")
+func TestTLSListenerAcceptsSeveralKeyPairs(t *testing.T) {
+	cert, key, more, other := createFile(t, "cert.pem"), createFile(t, "key.pem"), createFile(t, "cert2.pem"), createFile(t, "key2.pem")
 	listen, certs := "CALLBOARD_SIP_ADDR=tls://127.0.0.1:5061", "CALLBOARD_SIP_TLS_CERT="+cert+", "+more
 	c, err := configs.Load("", []string{listen, certs, "CALLBOARD_SIP_TLS_KEY=" + key + "," + other}, nil)
 	require.NoError(t, err)
-	assert.Equal(t, []configs.KeyPair{{Chain: cert, Key: key}, {Chain: more, Key: other}}, c.SIPFiles())
+	assert.Equal(t, []configs.KeyPair{{Chain: cert, Key: key}, {Chain: more, Key: other}}, c.SIPKeyPairs())
 	for _, keys := range []string{key, key + "," + other + "," + key, key + ",/nowhere"} {
 		_, err = configs.Load("", []string{listen, certs, "CALLBOARD_SIP_TLS_KEY=" + keys}, nil)
 		require.ErrorContains(t, err, "CALLBOARD_SIP_TLS_", keys)
 	}
 }
 
-func TestValuesThatBreakTheirRule(t *testing.T) {
+func TestInvalidValuesAreRejected(t *testing.T) {
 	for _, line := range []string{
 		"DATA=a\x00b", "HTTP_ADDR=8080", "HTTP_ADDR=:8080", "HTTP_ADDR=example.com:80", "HTTP_ADDR=127.0.0.1:65536", "HTTP_ADDR=224.0.0.1:80",
 		"HTTP_ADDR=[fe80::1%eth0]:80", "PUBLIC_IP=0.0.0.0", "PUBLIC_IP=example.com", "PUBLIC_IP=ff02::1", "MEDIA_PORTS=30000-20000",
@@ -125,15 +125,15 @@ func TestValuesThatBreakTheirRule(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			_, err := configs.Load("", []string{"CALLBOARD_" + line}, nil)
-			require.Len(t, problems(t, err), 1)
+			require.Len(t, problemLines(t, err), 1)
 			name, _, _ := strings.Cut(line, "=")
 			assert.Contains(t, err.Error(), "CALLBOARD_"+name+" = ")
 		})
 	}
 }
 
-// FuzzEnvironment feeds any value to every setting: no panic, and what is
-// refused is named.
+// FuzzEnvironment gives arbitrary values to every setting. No value may cause a panic, and each error names the
+// setting.
 func FuzzEnvironment(f *testing.F) {
 	for _, s := range []string{"", "127.0.0.1:80", "[::1]/8:443", "10.0.0.0/8:1,[", "20000-29999", "redis://u:p@h/1", "a=1,b=2", "https://h", "%zz"} {
 		f.Add(s)
@@ -149,7 +149,7 @@ func FuzzEnvironment(f *testing.F) {
 	})
 }
 
-// FuzzFile feeds any bytes as the YAML file: an error or a whole configuration.
+// FuzzFile gives arbitrary bytes as the YAML file. Load must return an error or a complete configuration.
 func FuzzFile(f *testing.F) {
 	for _, s := range []string{"data: x\n", "a: &a [*a]\n", "\"a\\0b\": 1\n", "default_limits: {1: 2}\n", "egress_ports: [[1], {a: b}]\n", "log_level: 2020-01-01\n", "<<: {data: x}\n"} {
 		f.Add([]byte(s))
@@ -159,7 +159,7 @@ func FuzzFile(f *testing.F) {
 		require.NoError(t, os.WriteFile(path, text, 0o600))
 		c, err := configs.Load(path, nil, nil)
 		if err == nil {
-			assert.Len(t, c.Redacted(), len(configs.Settings()))
+			assert.Len(t, c.EffectiveSettings(), len(configs.Settings()))
 		}
 	})
 }

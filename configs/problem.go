@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// Problem is one wrong setting: what it is called where it was written, its
-// value (never a secret) and the rule that it breaks.
+// Problem describes one invalid setting: its name in its source, its value without secrets, and the broken rule.
 type Problem struct {
 	Name  string
 	Value string
-	Rule  string // completes "must be …"; empty: there is no such setting
-	Near  []string
+	Rule  string   // completes "must be …"; empty: there is no such setting // completes "must be …"; empty: there is no setting of this name
+	Near  []string // known names that are similar to an unknown Name
 }
 
-// String is one line for the terminal.
+// String returns the problem as one line for the terminal.
 func (p Problem) String() string {
 	if p.Rule != "" {
 		return fmt.Sprintf("%s = %q: must be %s", p.Name, p.Value, p.Rule)
@@ -27,10 +26,10 @@ func (p Problem) String() string {
 	return line
 }
 
-// InvalidError holds every wrong setting at once.
+// InvalidError lists all invalid settings of a configuration.
 type InvalidError struct{ Problems []Problem }
 
-// Error lists the problems, a line each.
+// Error returns the problems, one per line.
 func (e *InvalidError) Error() string {
 	lines := make([]string, 0, len(e.Problems)+1)
 	if len(e.Problems) == 1 {
@@ -44,9 +43,9 @@ func (e *InvalidError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-func (l *loader) has(key string) bool { return slices.Contains(l.keys(), key) }
+func (l *loader) isKnownKey(key string) bool { return slices.Contains(l.settingKeys(), key) }
 
-func (l *loader) keys() []string {
+func (l *loader) settingKeys() []string {
 	names := make([]string, len(l.settings))
 	for i, s := range l.settings {
 		names[i] = s.Key
@@ -54,7 +53,7 @@ func (l *loader) keys() []string {
 	return names
 }
 
-func (l *loader) variables() []string {
+func (l *loader) environmentNames() []string {
 	names := make([]string, len(l.settings))
 	for i, s := range l.settings {
 		names[i] = s.Env
@@ -62,7 +61,7 @@ func (l *loader) variables() []string {
 	return names
 }
 
-func (l *loader) unknown(name, word string, known []string) {
+func (l *loader) addUnknownSetting(name, word string, known []string) {
 	if known == nil {
 		for _, s := range l.settings {
 			if s.Flag != "" {
@@ -73,8 +72,8 @@ func (l *loader) unknown(name, word string, known []string) {
 	l.problems = append(l.problems, Problem{Name: name, Near: similarNames(word, known)})
 }
 
-// similarNames returns the known names that are at most a third of the word away, the
-// nearest first, three at most.
+// similarNames returns at most three known names that resemble word, the most similar first. A name resembles word
+// if their edit distance is at most a third of the word's length, or if one contains the other.
 func similarNames(word string, known []string) []string {
 	const most = 3
 	type candidate struct {
@@ -101,7 +100,8 @@ func similarNames(word string, known []string) []string {
 	return names
 }
 
-// editDistance is Levenshtein's: insertions, deletions, replacements.
+// editDistance returns the Levenshtein distance of two strings: the number of insertions, deletions and
+// replacements.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -57,7 +57,7 @@ func nodesCommand() *cobra.Command {
 			if cfg.RedisURL.Reveal() == "" {
 				return errors.New("redis_url is not set: a process on a store of its own is alone")
 			}
-			look, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.Lease})
+			look, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.LeaseDuration})
 			if err != nil {
 				return err
 			}

@@ -33,7 +33,7 @@ func (k *bucketKeys) Retrieve() (s3credentials.Value, error) {
 	read, err := configs.ReadBlobKeys(k.file, os.Environ())
 	switch {
 	case err == nil:
-		k.changed, k.keys = changed, s3credentials.Value{AccessKeyID: read.ID, SecretAccessKey: read.Secret.Reveal(), SessionToken: read.Token.Reveal()}
+		k.changed, k.keys = changed, s3credentials.Value{AccessKeyID: read.AccessKeyID, SecretAccessKey: read.SecretAccessKey.Reveal(), SessionToken: read.SessionToken.Reveal()}
 	case k.keys.AccessKeyID == "":
 		return k.keys, err
 	}

@@ -15,7 +15,7 @@ var metadata = []netip.Addr{netip.MustParseAddr("169.254.169.254"), netip.MustPa
 
 // egress looks at what tenants may reach, and whether webhooks get out.
 func (d *Diagnosis) egress(ctx context.Context) {
-	for _, a := range d.Config.Egress.Allow {
+	for _, a := range d.Config.Egress.AllowedNetworks {
 		if a.Prefix.Bits() == 0 {
 			d.report.bad("egress_open", "name the networks that webhooks and trunks need", "egress_allow has %s: tenants reach everything that this machine reaches", a.Prefix)
 			continue

@@ -74,8 +74,8 @@ func each(list []Node, of func(*Node) string) []string {
 func (c *nodeChecker) alike(list []Node) {
 	shards, version := 0, ""
 	for _, n := range list {
-		if n.Lease > 0 && n.Lease != c.config.Node.Lease {
-			c.report.bad("node_lease", "the same lease_seconds on every node", "node %s at %s has a lease of %s, this one of %s: the longer one is believed dead while it works, or the shorter one late", n.ID, n.Addr, n.Lease, c.config.Node.Lease)
+		if n.Lease > 0 && n.Lease != c.config.Node.LeaseDuration {
+			c.report.bad("node_lease", "the same lease_seconds on every node", "node %s at %s has a lease of %s, this one of %s: the longer one is believed dead while it works, or the shorter one late", n.ID, n.Addr, n.Lease, c.config.Node.LeaseDuration)
 		}
 		switch {
 		case n.Shards == 0:

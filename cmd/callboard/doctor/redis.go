@@ -184,9 +184,9 @@ func (c *redisChecker) replica(ctx context.Context, primary *goredis.Client, o g
 	}
 	ahead, way := offset(first, before, between, 0)
 	other, longer := offset(second, began, c.clock.time(), 0)
-	bound := c.config.Node.Lease / leaseMargin
+	bound := c.config.Node.LeaseDuration / leaseMargin
 	if apart := other - ahead; apart.Abs()-way-longer > bound {
-		c.report.warn("redis_replica", "let chrony or systemd-timesyncd keep both clocks", "the clock of the replica at %s is %s from the primary's, more than the %s that a lease of %s leaves: when it takes over, leases end so much early or late", at, apart.Round(time.Millisecond), bound, c.config.Node.Lease)
+		c.report.warn("redis_replica", "let chrony or systemd-timesyncd keep both clocks", "the clock of the replica at %s is %s from the primary's, more than the %s that a lease of %s leaves: when it takes over, leases end so much early or late", at, apart.Round(time.Millisecond), bound, c.config.Node.LeaseDuration)
 	} else {
 		c.report.ok("redis_replica", "the replica at %s is there", at)
 	}

@@ -20,7 +20,7 @@ func Rules(cfg *configs.Config, allow []access.Rule, front netip.AddrPort) acces
 	for _, l := range cfg.SIP.Listeners {
 		e.Own = append(e.Own, l.Addr)
 	}
-	for _, a := range cfg.Egress.Allow {
+	for _, a := range cfg.Egress.AllowedNetworks {
 		e.Allow = append(e.Allow, access.Rule{Network: a.Prefix, Port: a.Port})
 	}
 	for _, p := range cfg.Egress.Ports {

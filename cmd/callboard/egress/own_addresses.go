@@ -13,7 +13,7 @@ import (
 // blobAddrs are the addresses of a store of the operator's own, which no tenant
 // may name. Public ones are shared with others and no secret.
 func blobAddrs(b configs.Blobs) []netip.AddrPort {
-	if !b.Named {
+	if !b.CustomEndpoint {
 		return nil
 	}
 	u, err := url.Parse(b.Endpoint)

@@ -27,7 +27,7 @@ func Join(ctx context.Context, cfg *configs.Config, log *slog.Logger, join func(
 			return fmt.Errorf("the store of leases: %w", err)
 		}
 		log.Warn("the store of leases does not answer: trying again", slog.Any("error", err))
-		pause := time.NewTimer(cfg.Node.Lease / 2)
+		pause := time.NewTimer(cfg.Node.LeaseDuration / 2)
 		select {
 		case <-ctx.Done():
 			pause.Stop()

@@ -12,13 +12,13 @@ import (
 // DescribeNode adds to a node what the others, and who looks after them, want to know
 // of it.
 func DescribeNode(n lease.Node, cfg *configs.Config, version string) lease.Node {
-	n.Version, n.Since, n.Lease, n.Shards = version, time.Now().UnixMilli(), cfg.Node.Lease.Milliseconds(), cfg.Node.Shards
+	n.Version, n.Since, n.Lease, n.Shards = version, time.Now().UnixMilli(), cfg.Node.LeaseDuration.Milliseconds(), cfg.Node.Shards
 	return n
 }
 
 // LiveNodes asks the store of leases for the processes that live, without being one.
 func LiveNodes(ctx context.Context, cfg *configs.Config) ([]lease.Node, error) {
-	look, err := OpenLeases(cfg, lease.Options{Lease: cfg.Node.Lease})
+	look, err := OpenLeases(cfg, lease.Options{Lease: cfg.Node.LeaseDuration})
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (p *Process) runNode(ctx context.Context) error {
 	if err != nil {
 		return p.startError(ctx, err)
 	}
-	p.Log.LogAttrs(ctx, slog.LevelInfo, "joined", append(p.Settings.Attrs(), slog.String("node", m.self.ID), slog.String("version", p.Version))...)
+	p.Log.LogAttrs(ctx, slog.LevelInfo, "joined", append(p.Settings.LogAttrs(), slog.String("node", m.self.ID), slog.String("version", p.Version))...)
 	defer p.startWatchdog(func(context.Context) error { return m.shards.checkHeartbeats(time.Since(m.startedAt)) })()
 	transferring, stopTransfer := context.WithCancel(ctx)
 	defer stopTransfer()
@@ -80,7 +80,7 @@ func (p *Process) runNode(ctx context.Context) error {
 	attended()
 	m.drainSIP()
 	p.announceStop()
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Settings.Drain+2*closeTimeout)
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Settings.DrainTimeout+2*closeTimeout)
 	defer cancel()
 	if gone := m.holder.Leave(bound); gone != nil {
 		p.Log.Warn("the other nodes will learn of the end when the lease does", slog.Any("error", gone))
@@ -133,7 +133,7 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	httpapi.Prepare() // once, and not when a shard waits for its seat
 	m.http.connRouter = forward.NewConnRouter(m.http.credential, log)
 	m.http.forwarder = forward.New(m.routes())
-	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.Lease, Healthy: m.healthError, OnMismatch: m.endProcess, Logger: log})
+	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.LeaseDuration, Healthy: m.healthError, OnMismatch: m.endProcess, Logger: log})
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	m.cluster = &clusterView{self: m.self, shards: cfg.Node.Shards, leases: engine, peers: m.http.forwarder, running: m.shards}
 	m.http.connRouter.HandleNodeRequests(http.HandlerFunc(m.cluster.handleClaimQuery))
 	m.holder = lease.NewHolder(m.leases, lease.Config{
-		Self: m.self, Shards: cfg.Node.Shards, Concurrency: max(16, cfg.Node.Shards), LeaseDuration: cfg.Node.Lease, KeepShard: m.keepsShard, Start: m.startShard, Stop: m.stopShard, Logger: log,
+		Self: m.self, Shards: cfg.Node.Shards, Concurrency: max(16, cfg.Node.Shards), LeaseDuration: cfg.Node.LeaseDuration, KeepShard: m.keepsShard, Start: m.startShard, Stop: m.stopShard, Logger: log,
 		PingNode: func(ctx context.Context, n lease.Node) error {
 			if away := partitionError(); away != nil {
 				return away

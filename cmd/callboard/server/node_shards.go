@@ -23,7 +23,7 @@ func (m *node) startShard(ctx context.Context, number int, t lease.Token) error 
 		m.shards.endStart(nil)
 		m.log.Error("this node cannot take the work up: another one may try", slog.Int("shard", number), slog.Any("error", err))
 		if ctx.Err() == nil && len(m.shards.all()) == 0 { // one that has other seats keeps them: the shard alone is tried again
-			m.backoff.fail(m.cfg.Node.Lease, time.Since(m.startedAt))
+			m.backoff.fail(m.cfg.Node.LeaseDuration, time.Since(m.startedAt))
 		}
 		m.shards.closeUnused(true)
 		return err

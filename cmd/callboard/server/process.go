@@ -76,7 +76,7 @@ func (p *Process) runAlone(ctx context.Context, more Options, show Demo) (releas
 	if err != nil {
 		return false, p.startError(ctx, err)
 	}
-	p.Log.LogAttrs(ctx, slog.LevelInfo, "ready", append(p.Settings.Attrs(),
+	p.Log.LogAttrs(ctx, slog.LevelInfo, "ready", append(p.Settings.LogAttrs(),
 		slog.Duration("after", time.Since(began).Round(time.Millisecond)), slog.String("http", s.HTTPAddr.String()),
 		slog.String("version", p.Version))...)
 	one := s.shards.all()[0]
@@ -118,5 +118,5 @@ func (p *Process) startError(ctx context.Context, err error) error {
 func (p *Process) announceStop() {
 	p.OnStopping()
 	p.ServiceManager.Stopping()
-	p.Log.Info("stopping: no new calls, live ones may end", slog.Duration("limit", p.Settings.Drain))
+	p.Log.Info("stopping: no new calls, live ones may end", slog.Duration("limit", p.Settings.DrainTimeout))
 }

@@ -64,8 +64,8 @@ func (r *Reloader) reload() {
 
 // changedSettings are the keys of settings that take effect after a restart.
 func changedSettings(now, next *configs.Config) (keys []string) {
-	before := now.Redacted()
-	for i, s := range next.Redacted() {
+	before := now.EffectiveSettings()
+	for i, s := range next.EffectiveSettings() {
 		if s.Key != "log_level" && s.Value != before[i].Value {
 			keys = append(keys, s.Key)
 		}
@@ -75,7 +75,7 @@ func changedSettings(now, next *configs.Config) (keys []string) {
 
 // keyPairs are the certificates of HTTP and SIP.
 func keyPairs(cfg *configs.Config) []configs.KeyPair {
-	all := cfg.SIPFiles()
+	all := cfg.SIPKeyPairs()
 	if pair := (configs.KeyPair{Chain: cfg.HTTP.CertFile, Key: cfg.HTTP.KeyFile}); cfg.HTTP.CertFile != "" && !slices.Contains(all, pair) {
 		all = append(all, pair)
 	}

@@ -7,7 +7,7 @@ import (
 
 // drain takes no new calls and lets the live ones end within the limit.
 func (t *shard) drain(ctx context.Context) {
-	t.drainDeadline = time.Now().Add(t.cfg.Drain)
+	t.drainDeadline = time.Now().Add(t.cfg.DrainTimeout)
 	ctx, cancel := context.WithDeadline(ctx, t.drainDeadline)
 	defer cancel()
 	if t.token == "" {

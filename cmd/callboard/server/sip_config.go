@@ -61,7 +61,7 @@ func sipAddrs(cfg *configs.Config) (out []netip.AddrPort) {
 // sipTLS is what secures SIP. Calls may go out over TLS without any of it.
 func sipTLS(cfg *configs.Config, log *slog.Logger) (*transport.TLS, error) {
 	t := new(transport.TLS)
-	for i, f := range cfg.SIPFiles() {
+	for i, f := range cfg.SIPKeyPairs() {
 		if read := transport.CertificateFiles(f.Chain, f.Key, log); i == 0 {
 			t.Certificate = read
 		} else {

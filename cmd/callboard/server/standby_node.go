@@ -30,7 +30,7 @@ func (m *node) startStandby(ctx context.Context) (end func()) {
 }
 
 func (m *node) runStandby(ctx context.Context) {
-	tick := time.NewTicker(m.cfg.Node.Lease)
+	tick := time.NewTicker(m.cfg.Node.LeaseDuration)
 	defer tick.Stop()
 	for failed := false; ; {
 		if m.shards.currentService() == nil { // none yet, or one that was closed with a shard that could not start

@@ -104,8 +104,8 @@ func TestThreeNodesOfTheComposeFileAgreeAndShareNothing(t *testing.T) {
 	for _, n := range nodes[1:] {
 		assert.Equal(t, nodes[0].RedisURL.Reveal(), n.RedisURL.Reveal())
 		assert.Equal(t, nodes[0].Blobs, n.Blobs)
-		assert.Equal(t, nodes[0].Node.Lease, n.Node.Lease)
-		assert.Equal(t, nodes[0].Egress.Allow, n.Egress.Allow)
+		assert.Equal(t, nodes[0].Node.LeaseDuration, n.Node.LeaseDuration)
+		assert.Equal(t, nodes[0].Egress.AllowedNetworks, n.Egress.AllowedNetworks)
 	}
 	assert.Equal(t, []string{
 		"callboard-1", "callboard-2", "callboard-3", "kamailio", "objects", "redis-1", "redis-2", "redis-3", "sentinel-1", "sentinel-2", "sentinel-3", "way",

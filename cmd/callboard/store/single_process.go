@@ -21,7 +21,7 @@ func joinSingle(ctx context.Context, o Options) (leave func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.Lease, OnMismatch: o.Refused, Logger: o.Log})
+	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.LeaseDuration, OnMismatch: o.Refused, Logger: o.Log})
 	if err != nil {
 		return nil, err
 	}

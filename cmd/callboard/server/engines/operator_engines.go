@@ -31,7 +31,7 @@ func (e *operatorEngines) synthesizers() []speech.NamedSynthesizer {
 		if x.TTS == nil {
 			continue
 		}
-		s := speech.NamedSynthesizer{Name: x.Name, Voice: x.TTS.Voice, Model: x.TTS.Model, FirstAudioTimeout: x.TTS.First(), PauseTimeout: x.TTS.Stall()}
+		s := speech.NamedSynthesizer{Name: x.Name, Voice: x.TTS.Voice, Model: x.TTS.Model, FirstAudioTimeout: x.TTS.FirstTimeout(), PauseTimeout: x.TTS.StallTimeout()}
 		switch x.Kind {
 		case configs.EngineOpenAI:
 			s.Engine = &openai.Speech{Config: e.openai(&x), Rate: x.TTS.SampleRate}
@@ -50,7 +50,7 @@ func (e *operatorEngines) recognizers() []speech.NamedRecognizer {
 		if x.STT == nil {
 			continue
 		}
-		l := speech.NamedRecognizer{Name: x.Name, ResultTimeout: x.STT.Final()}
+		l := speech.NamedRecognizer{Name: x.Name, ResultTimeout: x.STT.FinalTimeout()}
 		switch x.Kind {
 		case configs.EngineOpenAI:
 			l.Recognizer = &openai.Words{Config: e.openai(&x), Model: x.STT.Model}
@@ -68,13 +68,13 @@ func (e *operatorEngines) realtime() *speech.RealtimeEngines {
 	for _, x := range e.file.List {
 		switch r := x.Realtime; {
 		case r == nil:
-		case x.Kind == configs.EngineStream:
+		case x.Kind == configs.EngineMediaStream:
 			all = append(all, speech.NamedRealtimeEngine{Name: x.Name, IsMediaStream: true, Engine: &mediastreams.Engine{
 				URL: x.URL, Sign: signer(x.Key.Reveal()), First: time.Duration(r.FirstMs) * time.Millisecond, Client: e.guarded,
 			}})
 		default:
 			all = append(all, speech.NamedRealtimeEngine{Name: x.Name, Engine: &realtime.Engine{
-				URL: x.URL, Key: x.Key.Reveal(), Model: r.Model, Voice: r.Voice, Words: r.Words, Client: e.client,
+				URL: x.URL, Key: x.Key.Reveal(), Model: r.Model, Voice: r.Voice, Words: r.TranscriptionModel, Client: e.client,
 				First: time.Duration(r.FirstMs) * time.Millisecond, Stall: time.Duration(r.StallMs) * time.Millisecond,
 			}})
 		}
