@@ -16,16 +16,16 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// addAdministrationFlags adds the settings, and the flags that name another
-// service instead.
+// addAdministrationFlags adds the setting flags and the flags --url, --key and --profile, which select another
+// service.
 func addAdministrationFlags(cmd *cobra.Command) {
 	settings.AddFlags(cmd)
 	cli.AddClientFlags(cmd)
 	cmd.PreRunE = nil // the store on this machine needs no profile
 }
 
-// withAdministration calls f with the administration of the named service. Default:
-// the service that runs on this machine, or the store if none runs.
+// withAdministration calls f with access to the service that the flags select. Default: the service that runs on
+// this machine, or the store if no service runs.
 func withAdministration(cmd *cobra.Command, f func(context.Context, administration.Administration) error) error {
 	if cli.IsRemote(cmd) {
 		c, err := cli.ClientOf(cmd)
@@ -43,11 +43,11 @@ func withAdministration(cmd *cobra.Command, f func(context.Context, administrati
 		return f(ctx, d)
 	}
 	if _, err = os.Stat(cfg.Data); err != nil {
-		return fmt.Errorf("--data %s: there is no store yet; start the service once", cfg.Data)
+		return fmt.Errorf("--data %s: the folder does not exist: start the service once to create the store", cfg.Data)
 	}
 	v, err := store.Open(ctx, store.Options{Config: cfg, Version: version, Log: logging.New(cfg)})
 	if errors.Is(err, persistence.ErrInUse) {
-		return fmt.Errorf("the service runs but does not answer on its socket: %w", err)
+		return fmt.Errorf("the service runs but does not answer on its local socket: %w", err)
 	}
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func withAdministration(cmd *cobra.Command, f func(context.Context, administrati
 	return f(ctx, administration.NewStopped(v, cfg.BaseURL(cfg.HTTP.Addr), cfg.Simulator))
 }
 
-// administrationCommand returns a command that calls run with an administration.
+// administrationCommand returns a command that calls run with access to a service or a store.
 func administrationCommand(use, short string, args cobra.PositionalArgs, run func(context.Context, *cobra.Command, administration.Administration, []string) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: args,

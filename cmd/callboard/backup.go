@@ -17,21 +17,21 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/store"
 )
 
-// backupResult is what a backup tells in JSON.
+// backupResult is the JSON output of callboard backup.
 type backupResult struct {
 	backup.Manifest
-	Folder string `json:"folder"`
-	Proof  string `json:"proof,omitempty"` // what was read of it; empty: it was not opened
+	Folder       string `json:"folder"`
+	Verification string `json:"proof,omitempty"` // summary of what the verification read; empty: the backup was not verified
 }
 
 func backupCommand() *cobra.Command {
 	unproven, asJSON := false, false
 	cmd := &cobra.Command{
-		Use: "backup FOLDER", Short: "Write a backup into a folder, of a running service or a stopped one, and prove it", Args: cobra.ExactArgs(1),
+		Use: "backup FOLDER", Short: "Back up a running or stopped service into a folder, and verify the backup", Args: cobra.ExactArgs(1),
 		Example: "  callboard backup /backups/monday",
-		Long: "Writes what is committed, with all recordings on disk, into a folder that is not there yet; calls go on. What never changes is linked, so a backup on the same " +
-			"file system takes little room: carry it elsewhere afterwards. Then the backup is opened as a store of its own, with the master key, and every recording that it names is looked for. " +
-			"The master key is not in it: keep that apart.",
+		Long: "Writes all committed data and all recordings on disk into a new folder. Calls continue. Immutable files are hard links, so a backup on the same " +
+			"file system takes little space: copy the backup to another disk afterwards. The command then opens the backup as a store with the master key, and looks for every recording in it. " +
+			"The backup does not contain the master key: store the key separately.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			to, err := filepath.Abs(args[0])
 			if err != nil {
@@ -53,11 +53,11 @@ func backupCommand() *cobra.Command {
 			if asJSON {
 				out = io.Discard
 			}
-			if _, err = fmt.Fprintf(out, "The backup of %s lies in %s: the store, and %d recordings and exports of %d bytes.\n", made.CreatedAt.Format(time.RFC3339), to, made.Blobs, made.Bytes); err != nil {
+			if _, err = fmt.Fprintf(out, "Backup of %s written to %s: the store, and %d recordings and exports (%d bytes).\n", made.CreatedAt.Format(time.RFC3339), to, made.Blobs, made.Bytes); err != nil {
 				return err
 			}
 			if made.BlobLocation != "" {
-				if _, err = fmt.Fprintf(out, "Not in it are the recordings and exports that lie in %s: keep those by its own means.\n", made.BlobLocation); err != nil {
+				if _, err = fmt.Fprintf(out, "The backup does not contain the recordings and exports in %s: back these up separately.\n", made.BlobLocation); err != nil {
 					return err
 				}
 			}
@@ -68,12 +68,12 @@ func backupCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("the backup cannot be restored: %w", err)
 			}
-			_, err = fmt.Fprintf(out, "It was opened and read: %s.\n", proof)
+			_, err = fmt.Fprintf(out, "Backup verified: %s.\n", proof)
 			return errors.Join(err, printIfJSON(cmd, asJSON, backupResult{made, to, proof}))
 		},
 	}
 	settings.AddFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&unproven, "unproven", false, "do not open the backup to see that it can be restored")
+	cmd.Flags().BoolVar(&unproven, "unproven", false, "skip the verification that the backup can be restored")
 	return cmd
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func blobsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "blobs", Short: "Recordings and exports in a bucket"}
+	cmd := &cobra.Command{Use: "blobs", Short: "Manage recordings and exports in a bucket"}
 	cmd.AddCommand(blobsMoveCommand())
 	return cmd
 }
@@ -21,27 +21,27 @@ func blobsMoveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "move", Short: "Move recordings and exports from the data folder into the bucket of blobs_url", Args: cobra.NoArgs,
 		Example: "  callboard blobs move",
-		Long: "Moves what lies in the folder blobs of the data folder into the bucket, while the service is stopped. A file is removed once the bucket has given the same bytes back. " +
-			"The command can be repeated after an error. A service with blobs_url does not start while recordings or exports lie in the folder.",
+		Long: "Moves all files of the folder blobs in the data folder into the bucket. Stop the service first. The command deletes a file after it has read the same bytes back from the bucket. " +
+			"Repeat the command after an error. A service with blobs_url does not start while the folder contains recordings or exports.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := settings.Load(cmd)
 			if err != nil {
 				return err
 			}
 			done, err := blobstore.MoveFromDataFolder(cmd.Context(), cfg, func(now blob.MoveResult) {
-				if n := now.Copied + now.AlreadyStored; !asJSON && n%moveReport == 0 {
-					_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%d moved so far\n", n)
+				if n := now.Copied + now.AlreadyStored; !asJSON && n%moveProgressInterval == 0 {
+					_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%d files moved so far\n", n)
 				}
 			})
 			if err != nil {
-				return fmt.Errorf("%w (%d were moved; repeat the command to go on)", err, done.Copied)
+				return fmt.Errorf("%w (%d files were moved; repeat the command to continue)", err, done.Copied)
 			}
 			if asJSON {
 				return printIfJSON(cmd, true, done)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d were moved (%d bytes), %d were there already.\n", done.Copied, done.Bytes, done.AlreadyStored)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files moved (%d bytes), %d were already in the bucket.\n", done.Copied, done.Bytes, done.AlreadyStored)
 			if done.Skipped > 0 && err == nil {
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files are no recordings and no exports and stay where they are.\n", done.Skipped)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d other files in the folder were not moved: they are neither recordings nor exports.\n", done.Skipped)
 			}
 			return err
 		},
@@ -51,5 +51,5 @@ func blobsMoveCommand() *cobra.Command {
 	return cmd
 }
 
-// moveReport is after how many files the command tells its progress.
-const moveReport = 1000
+// moveProgressInterval is the number of moved files between two progress lines.
+const moveProgressInterval = 1000

@@ -232,7 +232,7 @@ func TestWhatLiesOnDiskIsMovedIntoABucket(t *testing.T) {
 
 	said, errs, err := s.callboard("blobs", "move")
 	require.NoError(t, err, errs)
-	assert.Regexp(t, `^2 were moved \(\d+ bytes\), 0 were there already\.$`, said)
+	assert.Regexp(t, `^2 files moved \(\d+ bytes\), 0 were already in the bucket\.$`, said)
 	assert.Empty(t, s.onDisk("blobs"))
 	said, errs, err = s.callboard("blobs", "move", "--json")
 	require.NoError(t, err, errs)
@@ -250,7 +250,7 @@ func TestWhatLiesOnDiskIsMovedIntoABucket(t *testing.T) {
 	}
 	said, errs, err = s.callboard("backup", filepath.Join(s.dir, "backup"))
 	require.NoError(t, err, errs)
-	assert.Contains(t, said, "0 recordings and exports of 0 bytes.\nNot in it are the recordings and exports that lie in the bucket calls at "+url+" below eu/one/")
+	assert.Contains(t, said, "0 recordings and exports (0 bytes).\nThe backup does not contain the recordings and exports in the bucket calls at "+url+" below eu/one/")
 	found, _, _ := s.callboard("doctor", "--all", "--json")
 	assert.Contains(t, found, "the bucket calls at "+url+" below eu/one/ lets us write, read and delete")
 	status, text, _ := s.try("POST", "/v1/webhooks", object{"url": strings.Replace(url, "http://", "https://", 1) + "/x", "events": []string{"call.ended"}})

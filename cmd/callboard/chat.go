@@ -17,15 +17,15 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// The lines of a chat that are no words.
+// Input lines of a chat that are commands instead of the caller's words.
 const (
-	transferReached = "/reached"
-	transferFailed  = "/failed"
-	chatOver        = "/quit"
+	transferReachedInput = "/reached"
+	transferFailedInput  = "/failed"
+	quitInput            = "/quit"
 )
 
-// chat is a pathway that is tried in text.
-type chat struct {
+// chatSession is a text conversation with a pathway.
+type chatSession struct {
 	client    *client.Client
 	pathwayID string
 	request   client.ChatRequest
@@ -33,8 +33,8 @@ type chat struct {
 	asJSON    bool
 }
 
-// findPathway sets the pathway: id itself, or the pathway of the agent with this id.
-func (c *chat) findPathway(ctx context.Context, id string) error {
+// findPathway sets the pathway: id is a pathway, or an agent whose pathway is used.
+func (c *chatSession) findPathway(ctx context.Context, id string) error {
 	if !strings.HasPrefix(id, "agent_") {
 		c.pathwayID = id
 		return nil
@@ -44,14 +44,14 @@ func (c *chat) findPathway(ctx context.Context, id string) error {
 		return err
 	}
 	if c.pathwayID = a.PathwayID; c.pathwayID == "" {
-		return fmt.Errorf("agent %s has no pathway: there is nothing to walk", id)
+		return fmt.Errorf("agent %s has no pathway: name a pathway or another agent", id)
 	}
 	c.request.AgentID = &id
 	return nil
 }
 
-// turn asks for what the inputs so far lead to and tells it.
-func (c *chat) turn(ctx context.Context) (*client.ChatAnswer, error) {
+// requestTurn sends all inputs so far and prints the pathway's next turn.
+func (c *chatSession) requestTurn(ctx context.Context) (*client.ChatAnswer, error) {
 	a, err := c.client.ChatWithPathway(ctx, c.pathwayID, &c.request)
 	if err != nil {
 		return nil, err
@@ -67,17 +67,17 @@ func (c *chat) turn(ctx context.Context) (*client.ChatAnswer, error) {
 		c.printLine("agent: " + m.Text)
 	}
 	for _, x := range a.Actions {
-		c.printLine("[" + actionLine(x) + "]")
+		c.printLine("[" + formatAction(x) + "]")
 	}
 	if a.Ended {
-		c.printLine(endLine(a))
+		c.printLine(formatEnd(a))
 	}
 	return a, nil
 }
 
-func (c *chat) printLine(line string) { _, _ = fmt.Fprintln(c.out, line) }
+func (c *chatSession) printLine(line string) { _, _ = fmt.Fprintln(c.out, line) }
 
-func actionLine(x client.ChatAction) string {
+func formatAction(x client.ChatAction) string {
 	parts := []string{x.Type, x.Target}
 	for _, name := range slices.Sorted(maps.Keys(x.Arguments)) {
 		parts = append(parts, name+"="+x.Arguments[name])
@@ -88,7 +88,7 @@ func actionLine(x client.ChatAction) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-func endLine(a *client.ChatAnswer) string {
+func formatEnd(a *client.ChatAnswer) string {
 	parts := []string{"[ended"}
 	for _, f := range []struct{ name, value string }{{"outcome", a.Outcome}, {"intent", a.Intent}, {"notes", a.Notes}, {"reason", a.Reason}} {
 		if f.value != "" {
@@ -101,21 +101,21 @@ func endLine(a *client.ChatAnswer) string {
 	return strings.Join(parts, " ") + "]"
 }
 
-// chatInput is what a line does.
-func chatInput(line string) client.ChatInput {
+// parseChatInput converts an input line to words of the caller or to the result of a transfer.
+func parseChatInput(line string) client.ChatInput {
 	reached, failed := "reached", "failed"
 	switch line {
-	case transferReached:
+	case transferReachedInput:
 		return client.ChatInput{Transfer: &reached}
-	case transferFailed:
+	case transferFailedInput:
 		return client.ChatInput{Transfer: &failed}
 	}
 	return client.ChatInput{Text: &line}
 }
 
-// run chats until the pathway ends or no line is left.
-func (c *chat) run(ctx context.Context, in io.Reader, prompt string) error {
-	a, err := c.turn(ctx)
+// run chats until the pathway or the input ends.
+func (c *chatSession) run(ctx context.Context, in io.Reader, prompt string) error {
+	a, err := c.requestTurn(ctx)
 	lines := bufio.NewScanner(in)
 	for err == nil && !a.Ended {
 		if !c.asJSON {
@@ -125,11 +125,11 @@ func (c *chat) run(ctx context.Context, in io.Reader, prompt string) error {
 			return lines.Err()
 		}
 		line := strings.TrimSpace(lines.Text())
-		if line == chatOver {
+		if line == quitInput {
 			return nil
 		}
-		c.request.Inputs = append(c.request.Inputs, chatInput(line))
-		a, err = c.turn(ctx)
+		c.request.Inputs = append(c.request.Inputs, parseChatInput(line))
+		a, err = c.requestTurn(ctx)
 	}
 	return err
 }
@@ -140,12 +140,12 @@ func chatCommand() *cobra.Command {
 	var agentID string
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "chat PATHWAY|AGENT", Short: "Try a pathway in text: each line of the input is what the caller says or keys in", Args: cobra.ExactArgs(1),
+		Use: "chat PATHWAY|AGENT", Short: "Test a pathway in text: each input line is what the caller says or keys in", Args: cobra.ExactArgs(1),
 		Example: "  callboard chat agent_01J… --var name=Ada",
-		Long: "Each line of the input is what the caller says, or keys of a phone; an empty line is silence. Where a transfer is awaited, " +
-			transferReached + " or " + transferFailed + " says how it went; " + chatOver + " ends the chat. What a call would do besides speaking is shown in brackets and not done.",
+		Long: "Each input line is what the caller says, or DTMF digits; an empty line is silence. While the pathway waits for a transfer, " +
+			transferReachedInput + " or " + transferFailedInput + " is its result; " + quitInput + " ends the chat. The chat prints other actions of a call in brackets and does not execute them.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c := &chat{client: s, out: cmd.OutOrStdout(), asJSON: asJSON, request: client.ChatRequest{Variables: make(map[string]string)}}
+			c := &chatSession{client: s, out: cmd.OutOrStdout(), asJSON: asJSON, request: client.ChatRequest{Variables: make(map[string]string)}}
 			for _, v := range variables {
 				name, value, ok := strings.Cut(v, "=")
 				if !ok || name == "" {
@@ -165,6 +165,6 @@ func chatCommand() *cobra.Command {
 	s = cli.AddClientFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print each turn as a JSON object on a line")
 	cmd.Flags().StringArrayVar(&variables, "var", nil, "NAME=VALUE of a variable; may be given several times")
-	cmd.Flags().StringVar(&agentID, "agent", "", "the agent whose model and part a pathway is tried with")
+	cmd.Flags().StringVar(&agentID, "agent", "", "agent whose language model and role the pathway uses")
 	return cmd
 }

@@ -98,7 +98,7 @@ func TestACallIsReplayedOnTheCommandLine(t *testing.T) {
 	}
 	got, err := replays(id)
 	require.NoError(t, err, got)
-	assert.Equal(t, "  agent: Press one or two.\n  caller: [pressed 1]\n"+pathway+", version 1: as it was\n", got)
+	assert.Equal(t, "  agent: Press one or two.\n  caller: [pressed 1]\n"+pathway+", version 1: same as the call\n", got)
 	nodes := s.api("GET", "/v1/pathways/"+pathway, nil)["nodes"].([]any)
 	nodes[0].(object)["prompt"] = "Please press one or two."
 	nodes[1].(object)["outcome"] = "declined"
@@ -107,10 +107,10 @@ func TestACallIsReplayedOnTheCommandLine(t *testing.T) {
 	require.Error(t, err)
 	assert.Equal(t, "- agent: Press one or two.\n+ agent: Please press one or two.\n  caller: [pressed 1]\n"+
 		"- outcome \"confirmed\", intent \"\", notes \"pressed 1\"\n+ outcome \"declined\", intent \"\", notes \"pressed 1\"\n"+
-		pathway+", version 2: otherwise\ncallboard: the call would go otherwise\n", got)
+		pathway+", version 2: differs from the call\ncallboard: the replay differs from the call\n", got)
 	got, err = replays("--version", "1", id)
 	require.NoError(t, err, got)
-	assert.Contains(t, got, pathway+", version 1: as it was\n")
+	assert.Contains(t, got, pathway+", version 1: same as the call\n")
 	got, err = replays("--version", "3", id)
 	require.Error(t, err)
 	assert.Contains(t, got, "there is no version 3 of the pathway")

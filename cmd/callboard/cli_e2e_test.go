@@ -64,7 +64,7 @@ func TestKeysAreMadeListedAndRevokedOnARunningAndAStoppedService(t *testing.T) {
 	next := filepath.Join(t.TempDir(), "next.key")
 	_, errs, err := s.callboard("keys", "rotate-master", next)
 	require.Error(t, err)
-	assert.Contains(t, errs, "stop it first")
+	assert.Contains(t, errs, "stop the service before")
 	assert.NoFileExists(t, next)
 
 	s.stop()
@@ -156,7 +156,7 @@ func TestTheDemoPlaysOnceAndEverythingIsFoundAgain(t *testing.T) {
 	}
 	s.args = []string{"serve", "--demo"}
 	s.start()
-	s.await("the end of the demo", 150*time.Second, func() bool { return strings.Contains(s.logged(), "Ctrl-C ends it") })
+	s.await("the end of the demo", 150*time.Second, func() bool { return strings.Contains(s.logged(), "Press Ctrl-C to stop it") })
 	text := s.logged()
 	for _, part := range []string{"confirmed", "declined", "busy", "no_answer", "failed", "X-Svc-Signature: sha256=", "campaign.call.completed", "results.csv", "--environment test"} {
 		assert.Contains(t, text, part)
@@ -181,15 +181,15 @@ func TestTheDemoPlaysOnceAndEverythingIsFoundAgain(t *testing.T) {
 	}
 	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
 	s.start()
-	s.await("the greeting of the second start", 20*time.Second, func() bool { return strings.Contains(s.logged(), "Everything is still here: 1 campaigns, 20 calls") })
+	s.await("the greeting of the second start", 20*time.Second, func() bool { return strings.Contains(s.logged(), "The store has 1 campaigns and 20 calls from earlier starts") })
 
 	s.stop()
 	require.NoError(t, os.Remove(filepath.Join(s.data(), "test.key")), "the key is kept elsewhere")
 	s.launch()
 	s.await("the greeting of the third start", 20*time.Second, func() bool {
-		return strings.Count(s.logged(), "The demo is played once per data folder") == 2
+		return strings.Count(s.logged(), "The demo plays once per data folder") == 2
 	})
-	assert.NotContains(t, s.logged(), "could not be played")
+	assert.NotContains(t, s.logged(), "The demo failed")
 }
 
 func TestDrainLetsLiveCallsEndAndTakesNoNewOnes(t *testing.T) {

@@ -26,27 +26,27 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// errFindings makes the exit code tell that something must be mended.
-var errFindings = errors.New("there is something to mend")
+// errFindings sets the exit code to 1 when a check fails.
+var errFindings = errors.New("at least one check failed")
 
 func doctorCommand() *cobra.Command {
 	v := &doctor.Diagnosis{}
 	asJSON, strict, all := false, false, false
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Look at ports, limits, certificates, trunks, engines, disk, Redis, other nodes and secrets, and say how to mend what is wrong", Args: cobra.NoArgs,
-		Long: "Looks at this machine with the settings of the service (give it the same environment, file and flags), and asks the service itself where it runs. " +
-			"Nothing is changed. Exit code 1 where something must be mended; with --strict where something should be.",
+		Use: "doctor", Short: "Check ports, limits, certificates, trunks, engines, disk, Redis, other nodes and secrets, and print remedies", Args: cobra.NoArgs,
+		Long: "Checks this machine with the settings of the service: use the same environment, file and flags. It also queries the service if one runs. " +
+			"The command changes nothing. Exit code 1 if a check fails; with --strict also after a warning.",
 		Example: "  callboard doctor\n  callboard doctor --config /etc/callboard/callboard.yaml --reach https://hooks.example.com --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v.Config, v.Faulty = settings.Load(cmd)
+			v.Config, v.ConfigError = settings.Load(cmd)
 			v.Env = os.Environ()
 			if v.Config != nil && (v.Config.Blobs != (configs.Blobs{}) || v.Config.Node.Addr.IsValid()) {
-				v.Bucket = func(ctx context.Context) (string, bool, error) { return blobstore.CheckAccess(ctx, v.Config) }
+				v.TryBucket = func(ctx context.Context) (string, bool, error) { return blobstore.CheckAccess(ctx, v.Config) }
 			}
 			if v.Config != nil {
-				addNodes(v, v.Config)
-				v.TooNew = persistence.ErrFormat
-				v.StoreFormat = func(ctx context.Context) (string, error) { return describeStoreFormat(ctx, v.Config) }
+				setNodeFunctions(v, v.Config)
+				v.UnknownFormatError = persistence.ErrFormat
+				v.ReadStoreFormat = func(ctx context.Context) (string, error) { return describeStoreFormat(ctx, v.Config) }
 				if _, v.Running = administration.Dial(v.Config.Data); v.Running || cli.IsRemote(cmd) {
 					var err error
 					if v.Client, err = localClient(cmd, v.Config); err != nil {
@@ -58,7 +58,7 @@ func doctorCommand() *cobra.Command {
 			if err := printFindings(cmd.OutOrStdout(), found, asJSON, all); err != nil {
 				return err
 			}
-			if worst := doctor.Worst(found); worst == doctor.Bad || strict && worst == doctor.Warn {
+			if worst := doctor.WorstState(found); worst == doctor.Bad || strict && worst == doctor.Warn {
 				return errFindings
 			}
 			return cmd.Context().Err()
@@ -66,26 +66,25 @@ func doctorCommand() *cobra.Command {
 	}
 	addAdministrationFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&v.Reach, "reach", "", "an https:// URL that webhooks ought to reach")
-	f.StringVar(&v.Clock, "clock", "", "the URL of a server whose clock is right")
+	f.StringVar(&v.ReachURL, "reach", "", "https:// URL that webhooks must reach")
+	f.StringVar(&v.ClockURL, "clock", "", "URL of a server with a correct clock")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
-	f.BoolVar(&strict, "strict", false, "exit code 1 for warnings, too")
-	f.BoolVar(&all, "all", false, "show what is well, too")
+	f.BoolVar(&strict, "strict", false, "exit code 1 also after warnings")
+	f.BoolVar(&all, "all", false, "also print checks that passed")
 	return cmd
 }
 
-// describeStoreFormat returns which store format the store needs. Errors:
-// persistence.ErrFormat if this version does not know it.
+// describeStoreFormat describes the format that the store requires. It returns persistence.ErrFormat if this
+// version does not know the format.
 func describeStoreFormat(ctx context.Context, cfg *configs.Config) (string, error) {
-	needs, err := storeRequirement(ctx, cfg)
+	needs, err := readStoreRequirement(ctx, cfg)
 	if err == nil {
 		err = needs.Check(version)
 	}
-	return fmt.Sprintf("the store needs format %d, this version knows formats up to %d", needs.Format, persistence.StoreFormat), err
+	return fmt.Sprintf("the store has format %d; this version supports formats up to %d", needs.Format, persistence.StoreFormat), err
 }
 
-// printFindings prints the findings as a table or as JSON. Without all it leaves out
-// those that are ok.
+// printFindings prints the findings as a table or as JSON. Unless all is true, the table omits checks that passed.
 func printFindings(out io.Writer, found []doctor.Finding, asJSON, all bool) error {
 	if asJSON {
 		return printJSON(out, found)
@@ -97,7 +96,7 @@ func printFindings(out io.Writer, found []doctor.Finding, asJSON, all bool) erro
 		if f.State == doctor.OK && !all {
 			continue
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", f.State, f.Check, cli.Clean(f.What))
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", f.State, f.Check, cli.Clean(f.Message))
 		if f.Remedy != "" {
 			_, _ = fmt.Fprintf(w, "\t\t→ %s\n", cli.Clean(f.Remedy))
 		}
@@ -105,16 +104,16 @@ func printFindings(out io.Writer, found []doctor.Finding, asJSON, all bool) erro
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "%d well, %d to look at, %d to mend\n", counts[doctor.OK], counts[doctor.Warn], counts[doctor.Bad])
+	_, err := fmt.Fprintf(out, "%d passed, %d warnings, %d failed\n", counts[doctor.OK], counts[doctor.Warn], counts[doctor.Bad])
 	return err
 }
 
-// addNodes sets the functions by which the doctor finds and queries other nodes.
-func addNodes(v *doctor.Diagnosis, cfg *configs.Config) {
+// setNodeFunctions sets the functions by which the doctor lists and probes other nodes.
+func setNodeFunctions(v *doctor.Diagnosis, cfg *configs.Config) {
 	if cfg.RedisURL.Reveal() == "" {
 		return
 	}
-	v.Nodes = func(ctx context.Context) ([]doctor.Node, error) {
+	v.ListNodes = func(ctx context.Context) ([]doctor.Node, error) {
 		nodes, err := membership.LiveNodes(ctx, cfg)
 		nodes = slices.DeleteFunc(nodes, func(n lease.Node) bool { return n.Single })
 		out := make([]doctor.Node, len(nodes))
@@ -123,9 +122,9 @@ func addNodes(v *doctor.Diagnosis, cfg *configs.Config) {
 		}
 		return out, err
 	}
-	v.Stranger = forward.ErrNoNode
-	v.Ask = func(ctx context.Context, addr string) (time.Time, error) {
-		master, err := nodeCredential(cfg)
+	v.WrongKeyError = forward.ErrNoNode
+	v.ProbeNode = func(ctx context.Context, addr string) (time.Time, error) {
+		master, err := readNodeCredential(cfg)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -133,21 +132,21 @@ func addNodes(v *doctor.Diagnosis, cfg *configs.Config) {
 	}
 }
 
-// nodeCredential returns the credential that nodes of a cluster share.
-func nodeCredential(cfg *configs.Config) (*forward.Credential, error) {
+// readNodeCredential returns the credential that all nodes of the cluster share.
+func readNodeCredential(cfg *configs.Config) (*forward.Credential, error) {
 	if cfg.MasterKeyFile == "" {
-		return nil, errors.New("master_key_file is not set: the nodes know each other by the master key")
+		return nil, errors.New("master_key_file is not set: nodes authenticate each other with the master key")
 	}
-	master, err := datafolder.ReadMasterKey(cfg, nil) // no key is made: a file is named
+	master, err := datafolder.ReadMasterKey(cfg, nil) // the file exists, so no key is created
 	if err != nil {
 		return nil, err
 	}
 	return forward.NewCredential(datafolder.DeriveKey(master, "callboard nodes"))
 }
 
-// storeRequirement returns what a version must know to open the store, from the
-// running service or from the store.
-func storeRequirement(ctx context.Context, cfg *configs.Config) (persistence.Requirement, error) {
+// readStoreRequirement returns the oldest version that can open the store. It queries the running service, or reads
+// the store.
+func readStoreRequirement(ctx context.Context, cfg *configs.Config) (persistence.Requirement, error) {
 	if service, runs := administration.Dial(cfg.Data); runs && cfg.RedisURL.Reveal() == "" {
 		return service.StoreRequirement(ctx)
 	}

@@ -24,18 +24,18 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// firstWords are said in a test call.
-const firstWords = "Hello. This is the first call of your Callboard. It works. Goodbye."
+// testCallGreeting is what the agent says in the test call.
+const testCallGreeting = "Hello. This is the first call of your Callboard. It works. Goodbye."
 
-// testCallLimit bounds the test call of a setup.
-const testCallLimit = 3 * time.Minute
+// testCallTimeout bounds the test call of callboard init.
+const testCallTimeout = 3 * time.Minute
 
-// initResult is the JSON of callboard init.
+// initResult is the JSON output of callboard init.
 type initResult struct {
 	EnvFile string `json:"env_file"`
 	TrunkID string `json:"trunk_id,omitempty"`
 	CallID  string `json:"call_id,omitempty"`
-	Call    string `json:"call,omitempty"` // its status
+	Call    string `json:"call,omitempty"` // final status of the test call
 }
 
 func initCommand() *cobra.Command {
@@ -43,9 +43,9 @@ func initCommand() *cobra.Command {
 	var path, passwordFile string
 	force, quiet, asJSON := false, false, false
 	cmd := &cobra.Command{
-		Use: "init", Short: "Set a service up: addresses, TLS, the first trunk, a test call", Args: cobra.NoArgs,
-		Long: "Asks for what no flag says, where it runs on a terminal, checks the answers as the service will, and writes the file of variables that the service reads " +
-			"(callboard serve --env-file). With a trunk the service is started for a moment, on its data folder, to keep the trunk, to ask the carrier by OPTIONS, and to place the test call.",
+		Use: "init", Short: "Set up a service: addresses, TLS, the first trunk, a test call", Args: cobra.NoArgs,
+		Long: "Asks for missing settings on a terminal, checks the answers with the service's rules, and writes a file of environment variables for the service " +
+			"(callboard serve --env-file). With a trunk the command starts the service for a moment on its data folder. It then stores the trunk, sends OPTIONS to the carrier, and places the test call.",
 		Example: `  callboard init
   callboard init --yes --env-file /etc/callboard/callboard.env --sip 10.0.0.5:5060 --public-ip 192.0.2.9 \
     --tls-cert /etc/callboard/cert.pem --tls-key /etc/callboard/key.pem --public-url https://calls.example.com \
@@ -58,20 +58,20 @@ func initCommand() *cobra.Command {
 				}
 				a.TrunkPassword = strings.TrimSpace(string(text))
 			}
-			a.Hidden = hiddenInput(cmd.InOrStdin())
-			if err := a.Interview(cmd.InOrStdin(), cmd.ErrOrStderr(), !quiet && !asJSON && logging.StdoutIsTerminal()); err != nil {
+			a.ReadHidden = hiddenInputReader(cmd.InOrStdin())
+			if err := a.AskMissing(cmd.InOrStdin(), cmd.ErrOrStderr(), !quiet && !asJSON && logging.StdoutIsTerminal()); err != nil {
 				return err
 			}
-			cfg, err := a.Check()
+			cfg, err := a.LoadConfig()
 			if err != nil {
 				return err
 			}
-			if a.TrunkHost != "" { // the service is started on the folder
+			if a.TrunkHost != "" { // createTrunk starts the service on the data folder
 				if err = datafolder.CheckOwner(cfg.Data); err != nil {
-					return fmt.Errorf("%w. Or set up without a trunk, start the service, and use callboard trunks create", err)
+					return fmt.Errorf("%w. Alternatively set up without a trunk, start the service, and run callboard trunks create", err)
 				}
 			}
-			if err = a.Write(path, force); err != nil {
+			if err = a.WriteEnvFile(path, force); err != nil {
 				return err
 			}
 			done := &initResult{EnvFile: path}
@@ -83,42 +83,41 @@ func initCommand() *cobra.Command {
 				return errors.Join(printJSON(cmd.OutOrStdout(), done), err)
 			}
 			if err != nil {
-				return fmt.Errorf("%s is written, but: %w", path, err)
+				return fmt.Errorf("%s is written, but the trunk setup failed: %w", path, err)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is written. Next:\n\n  callboard doctor --env-file %[1]s\n  callboard serve --env-file %[1]s\n\n", path)
 			return err
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&path, "env-file", "callboard.env", "the file that is written")
-	f.BoolVar(&force, "force", false, "replace a file that is there")
-	f.BoolVar(&quiet, "yes", false, "ask nothing: what no flag says is left as usual")
-	f.BoolVar(&asJSON, "json", false, "print JSON, and ask nothing")
-	f.StringVar(&a.Data, "data", "", "folder of everything durable; "+setup.DefaultData+" unless said")
-	f.StringVar(&a.MasterKeyFile, "master-key-file", "", "the master key, outside of that folder")
-	f.StringVar(&a.RedisURL, "redis-url", "", "keep the records in this Redis")
-	f.StringVar(&a.SIP, "sip", "", "where SIP listens; the address of this machine and port 5060 unless said")
-	f.StringVar(&a.PublicIP, "public-ip", "", "the outer address of a NAT")
-	f.StringVar(&a.MediaPorts, "media-ports", "", "UDP ports of sound")
-	f.StringVar(&a.HTTP, "http", "", "where the API and the dashboard listen")
-	f.StringVar(&a.PublicURL, "public-url", "", "the base of links")
+	f.StringVar(&path, "env-file", "callboard.env", "file to write")
+	f.BoolVar(&force, "force", false, "replace an existing file")
+	f.BoolVar(&quiet, "yes", false, "do not ask: use defaults for all settings without a flag")
+	f.BoolVar(&asJSON, "json", false, "print JSON and do not ask")
+	f.StringVar(&a.Data, "data", "", "data folder. Default: "+setup.DefaultData)
+	f.StringVar(&a.MasterKeyFile, "master-key-file", "", "file with the master key, outside of the data folder")
+	f.StringVar(&a.RedisURL, "redis-url", "", "Redis that stores the records")
+	f.StringVar(&a.SIP, "sip", "", "listen address of SIP. Default: the address of this machine and port 5060")
+	f.StringVar(&a.PublicIP, "public-ip", "", "public address of a NAT")
+	f.StringVar(&a.MediaPorts, "media-ports", "", "UDP ports for RTP")
+	f.StringVar(&a.HTTP, "http", "", "listen address of the API and the dashboard")
+	f.StringVar(&a.PublicURL, "public-url", "", "base URL of links")
 	f.StringVar(&a.TLSCert, "tls-cert", "", "certificate chain for HTTPS, PEM")
-	f.StringVar(&a.TLSKey, "tls-key", "", "its private key, PEM")
-	f.StringVar(&a.Proxies, "trusted-proxies", "", "networks of a proxy in front")
-	f.StringVar(&a.TrunkHost, "trunk-host", "", "the carrier's SIP proxy")
-	f.IntVar(&a.TrunkPort, "trunk-port", 0, "its port; the usual one unless said")
-	f.StringVar(&a.TrunkTransport, "trunk-transport", "", "udp, tcp or tls; udp unless said")
+	f.StringVar(&a.TLSKey, "tls-key", "", "private key for HTTPS, PEM")
+	f.StringVar(&a.TrustedProxies, "trusted-proxies", "", "networks of reverse proxies")
+	f.StringVar(&a.TrunkHost, "trunk-host", "", "host of the carrier's SIP proxy")
+	f.IntVar(&a.TrunkPort, "trunk-port", 0, "port of the carrier's SIP proxy. Default: 5060, over TLS 5061")
+	f.StringVar(&a.TrunkTransport, "trunk-transport", "", "udp, tcp or tls. Default: udp")
 	f.StringVar(&a.TrunkUser, "trunk-user", "", "user name at the carrier")
-	f.StringVar(&passwordFile, "trunk-password-file", "", "a file with the password")
-	f.BoolVar(&a.TrunkRegister, "trunk-register", false, "register at the carrier")
-	f.StringVar(&a.CallerID, "caller-id", "", "the number that is shown")
-	f.StringVar(&a.TestCall, "test-call", "", "a number to ring for a test")
+	f.StringVar(&passwordFile, "trunk-password-file", "", "file with the password at the carrier")
+	f.BoolVar(&a.TrunkRegister, "trunk-register", false, "register with the carrier")
+	f.StringVar(&a.CallerID, "caller-id", "", "caller ID of outbound calls")
+	f.StringVar(&a.TestCall, "test-call", "", "number to call for a test")
 	return cmd
 }
 
-// hiddenInput returns a function that reads a line without echo; nil: there is no
-// terminal.
-func hiddenInput(from io.Reader) func() (string, error) {
+// hiddenInputReader returns a function that reads a line without echo, or nil if from is not a terminal.
+func hiddenInputReader(from io.Reader) func() (string, error) {
 	in, ok := from.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return nil
@@ -129,8 +128,7 @@ func hiddenInput(from io.Reader) func() (string, error) {
 	}
 }
 
-// createTrunk starts the service, creates the trunk of the answers, tests it and
-// stops the service.
+// createTrunk starts the service, creates and tests the trunk of the answers, and stops the service.
 func createTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, done *initResult, note io.Writer) error {
 	s, err := server.Start(ctx, cfg, logging.NewTo(note, slog.LevelWarn, false), server.Options{Version: version})
 	if err != nil {
@@ -139,10 +137,10 @@ func createTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, don
 	defer s.Close()
 	key, err := os.ReadFile(filepath.Join(cfg.Data, "admin.key"))
 	if err != nil {
-		return fmt.Errorf("the operator's key is kept elsewhere: make the trunk with callboard trunks create: %w", err)
+		return fmt.Errorf("the operator's key is not in the data folder; create the trunk with callboard trunks create: %w", err)
 	}
-	c := clientInProcess(cfg, s.HTTPAddr, strings.TrimSpace(string(key)))
-	trunk, err := c.CreateTrunk(ctx, a.Trunk())
+	c := inProcessClient(cfg, s.HTTPAddr, strings.TrimSpace(string(key)))
+	trunk, err := c.CreateTrunk(ctx, a.NewTrunk())
 	if err != nil {
 		return err
 	}
@@ -152,9 +150,9 @@ func createTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, don
 		return err
 	}
 	for _, x := range test.Targets {
-		answer := fmt.Sprintf("answers %d %s", x.Code, x.Reason)
+		answer := fmt.Sprintf("answered %d %s", x.Code, x.Reason)
 		if !x.Reachable {
-			answer = "does not answer OPTIONS, which some carriers never do: " + x.Error
+			answer = "did not answer OPTIONS (some carriers never do): " + x.Error
 		}
 		_, _ = fmt.Fprintf(note, "trunk %s: %s %s\n", trunk.ID, cli.Clean(x.Target), cli.Clean(answer))
 	}
@@ -164,8 +162,8 @@ func createTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, don
 	return placeTestCall(ctx, c, a, done, note)
 }
 
-// clientInProcess returns a client of the service in this process.
-func clientInProcess(cfg *configs.Config, at netip.AddrPort, key string) *client.Client {
+// inProcessClient returns a client of the service in this process.
+func inProcessClient(cfg *configs.Config, at netip.AddrPort, key string) *client.Client {
 	own := *cfg
 	own.HTTP.PublicURL, own.PublicIP = "", netip.Addr{}
 	c := &client.Client{URL: own.BaseURL(at), Key: key, Retries: 3}
@@ -173,9 +171,9 @@ func clientInProcess(cfg *configs.Config, at netip.AddrPort, key string) *client
 	return c
 }
 
-// placeTestCall calls the number of the answers and waits for its end.
+// placeTestCall calls the test number of the answers and waits until the call ends.
 func placeTestCall(ctx context.Context, c *client.Client, a *setup.Answers, done *initResult, note io.Writer) error {
-	agent, err := c.CreateAgent(ctx, &client.NewAgent{Name: "first call", FirstMessage: new(firstWords)})
+	agent, err := c.CreateAgent(ctx, &client.NewAgent{Name: "first call", FirstMessage: new(testCallGreeting)})
 	if err != nil {
 		return err
 	}
@@ -184,8 +182,8 @@ func placeTestCall(ctx context.Context, c *client.Client, a *setup.Answers, done
 		return err
 	}
 	done.CallID = call.ID
-	_, _ = fmt.Fprintf(note, "call %s: %s is rung\n", call.ID, a.TestCall)
-	bounded, cancel := context.WithTimeout(ctx, testCallLimit)
+	_, _ = fmt.Fprintf(note, "call %s: dialing %s\n", call.ID, a.TestCall)
+	bounded, cancel := context.WithTimeout(ctx, testCallTimeout)
 	defer cancel()
 	for e, err := range c.Events(bounded, client.StreamEventsQuery{Type: "call.*"}) {
 		if err != nil {
@@ -200,7 +198,7 @@ func placeTestCall(ctx context.Context, c *client.Client, a *setup.Answers, done
 	}
 	done.Call = call.Status
 	if call.Status != "completed" {
-		return fmt.Errorf("the test call came to nothing: %s (%s)", call.Status, call.EndedReason)
+		return fmt.Errorf("the test call failed: %s (%s)", call.Status, call.EndedReason)
 	}
 	_, _ = fmt.Fprintf(note, "call %s: answered, %d s\n", call.ID, call.DurationSeconds)
 	return nil

@@ -15,17 +15,17 @@ import (
 )
 
 func keysCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "keys", Short: "Make, list and revoke API keys, on a running service, a stopped one, or by --url or --profile on another one"}
-	cmd.AddCommand(keysCreate(), keysList(), keysRevoke(), keysRotateMaster())
+	cmd := &cobra.Command{Use: "keys", Short: "Create, list and revoke API keys of a running or stopped service, or of the service of --url or --profile"}
+	cmd.AddCommand(keysCreateCommand(), keysListCommand(), keysRevokeCommand(), keysRotateMasterCommand())
 	return cmd
 }
 
-func keysCreate() *cobra.Command {
+func keysCreateCommand() *cobra.Command {
 	k := administration.NewKey{Permissions: []domain.Permission{}}
 	var rights, expires, env string
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "create", Short: "Make an API key and print it, this once", Args: cobra.NoArgs,
+		Use: "create", Short: "Create an API key and print it once", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for p := range strings.SplitSeq(rights, ",") {
 				k.Permissions = append(k.Permissions, domain.Permission(strings.TrimSpace(p)))
@@ -49,25 +49,25 @@ func keysCreate() *cobra.Command {
 				if _, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", made.Text); err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s (%s), shown this once\n", made.ID, made.Environment)
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s (%s); this key cannot be shown again\n", made.ID, made.Environment)
 				return err
 			})
 		},
 	}
 	addAdministrationFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&k.Name, "name", "cli", "what the key is for")
+	f.StringVar(&k.Name, "name", "cli", "purpose of the key")
 	f.StringVar(&rights, "permissions", "*:read,*:write", "comma-separated permissions")
 	f.StringVar(&env, "environment", "live", "live or test")
-	f.StringSliceVar(&k.AllowedIPs, "allowed-ip", nil, "address or CIDR that may use it; repeatable")
-	f.BoolVar(&k.Operator, "operator", false, "the key may change plans, limits and other operator's settings")
-	f.StringVar(&expires, "expires", "", "when it ends, RFC 3339")
-	f.StringVar(&k.Workspace, "workspace", "", "id of the workspace, where there are several")
+	f.StringSliceVar(&k.AllowedIPs, "allowed-ip", nil, "address or CIDR that may use the key; repeatable")
+	f.BoolVar(&k.Operator, "operator", false, "allow the key to change plans, limits and other operator settings")
+	f.StringVar(&expires, "expires", "", "expiry time, RFC 3339")
+	f.StringVar(&k.Workspace, "workspace", "", "id of the workspace; required if there are several")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func keysList() *cobra.Command {
+func keysListCommand() *cobra.Command {
 	asJSON, workspace := false, ""
 	cmd := &cobra.Command{
 		Use: "list", Short: "List API keys, without their secrets", Args: cobra.NoArgs,
@@ -95,10 +95,10 @@ func keysList() *cobra.Command {
 	return cmd
 }
 
-func keysRevoke() *cobra.Command {
+func keysRevokeCommand() *cobra.Command {
 	asJSON, o := false, administration.KeyRevocation{}
 	cmd := &cobra.Command{
-		Use: "revoke KEY_ID", Short: "Refuse an API key and its child keys from now on, and list or end what they created", Args: cobra.ExactArgs(1),
+		Use: "revoke KEY_ID", Short: "Revoke an API key and its child keys, and list or end the objects that they created", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withAdministration(cmd, func(ctx context.Context, d administration.Administration) error {
 				o.ID = args[0]
@@ -119,7 +119,7 @@ func keysRevoke() *cobra.Command {
 		},
 	}
 	addAdministrationFlags(cmd)
-	cmd.Flags().BoolVar(&o.Cascade, "cascade", false, "end the OAuth clients, users, webhooks, phones and keys that the key created, too")
+	cmd.Flags().BoolVar(&o.Cascade, "cascade", false, "also end the OAuth clients, users, webhooks, phones and keys that the key created")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

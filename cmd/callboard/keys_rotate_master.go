@@ -14,24 +14,24 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/store"
 )
 
-// keysRotateMaster lets another master key take over, on a stopped store.
-func keysRotateMaster() *cobra.Command {
+// keysRotateMasterCommand returns the command that replaces the master key of a stopped store.
+func keysRotateMasterCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "rotate-master NEW_KEY_FILE", Short: "Let another master key take over, on a stopped store", Args: cobra.ExactArgs(1),
+		Use: "rotate-master NEW_KEY_FILE", Short: "Replace the master key of a stopped store", Args: cobra.ExactArgs(1),
 		Example: "  callboard keys rotate-master /etc/callboard/next.key",
-		Long: "Wraps the keys of all workspaces by the master key in NEW_KEY_FILE, which is made where there is none. The service must stand still, " +
-			"and needs CALLBOARD_MASTER_KEY_FILE=NEW_KEY_FILE from then on: the master key before opens nothing any more. API keys, tokens and logs of decisions stay good.",
+		Long: "Encrypts the keys of all workspaces with the master key in NEW_KEY_FILE, which is created if it does not exist. Stop the service first. " +
+			"Afterwards set CALLBOARD_MASTER_KEY_FILE=NEW_KEY_FILE: the old master key cannot decrypt the store. API keys, tokens and decision logs stay valid.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := settings.Load(cmd)
 			if err != nil {
 				return err
 			}
 			if _, ok := administration.Dial(cfg.Data); ok {
-				return errors.New("the service runs: stop it first")
+				return errors.New("the service runs: stop the service before you replace the master key")
 			}
 			if _, err = os.Stat(cfg.Data); err != nil {
-				return fmt.Errorf("--data %s: there is no store yet; start the service once", cfg.Data)
+				return fmt.Errorf("--data %s: the folder does not exist: start the service once to create the store", cfg.Data)
 			}
 			v, err := store.Open(cmd.Context(), store.Options{Config: cfg, Version: version, Log: logging.New(cfg)})
 			if err != nil {
@@ -45,7 +45,7 @@ func keysRotateMaster() *cobra.Command {
 			if err = v.Records.RotateMasterKey(cmd.Context(), next); err != nil {
 				return err
 			}
-			return printResult(cmd, asJSON, map[string]any{"data": cfg.Data, "master_key_file": args[0], "rotated": true}, "The store belongs to the master key in %s now: set master_key_file to it before you start the service.\n", args[0])
+			return printResult(cmd, asJSON, map[string]any{"data": cfg.Data, "master_key_file": args[0], "rotated": true}, "The store now uses the master key in %s: set master_key_file to this file before you start the service.\n", args[0])
 		},
 	}
 	settings.AddFlags(cmd)

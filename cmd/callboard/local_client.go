@@ -20,8 +20,8 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// localClient returns a client of the named service. Default: the service on this
-// machine with the key of its first start; nil: that key is not there.
+// localClient returns a client of the service that the flags select. Default: the service on this machine with the
+// key of its first start. The client is nil if that key is not in the data folder.
 func localClient(cmd *cobra.Command, cfg *configs.Config) (*client.Client, error) {
 	c, err := cli.ClientOf(cmd)
 	if err != nil || cli.IsRemote(cmd) {
@@ -39,30 +39,29 @@ func localClient(cmd *cobra.Command, cfg *configs.Config) (*client.Client, error
 	return c, nil
 }
 
-// localDialTimeout bounds a connection to a service on this machine.
+// localDialTimeout bounds the time to connect to a service on this machine.
 const localDialTimeout = 5 * time.Second
 
-// trustLocalCertificate makes a client accept the certificate of the service on
-// this machine, for any host name.
+// trustLocalCertificate makes c accept exactly the certificate of the service on this machine, for any host name.
 func trustLocalCertificate(c *client.Client, cfg *configs.Config) {
 	if cfg.HTTP.CertFile == "" {
 		return
 	}
 	c.HTTP = &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: localDialTimeout}).DialContext, TLSClientConfig: &tls.Config{
 		MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, //nolint:gosec // VerifyConnection compares the certificate itself
-		VerifyConnection: sameCertificate(cfg.HTTP.CertFile),
+		VerifyConnection: requireCertificate(cfg.HTTP.CertFile),
 	}}}
 }
 
 // localURL returns the URL of the service on this machine.
 func localURL(cfg *configs.Config) string {
 	own := *cfg
-	own.HTTP.PublicURL, own.PublicIP = "", netip.Addr{} // a NAT need not route them back to this machine
+	own.HTTP.PublicURL, own.PublicIP = "", netip.Addr{} // a NAT may not route the public address back to this machine
 	return own.BaseURL(cfg.HTTP.Addr)
 }
 
-// sameCertificate accepts the peer with the first certificate of the file.
-func sameCertificate(path string) func(tls.ConnectionState) error {
+// requireCertificate returns a TLS check that accepts a peer only with the first certificate of the file.
+func requireCertificate(path string) func(tls.ConnectionState) error {
 	return func(s tls.ConnectionState) error {
 		text, err := os.ReadFile(path) //nolint:gosec // the operator names it
 		if err != nil {
@@ -70,7 +69,7 @@ func sameCertificate(path string) func(tls.ConnectionState) error {
 		}
 		block, _ := pem.Decode(text)
 		if block == nil || len(s.PeerCertificates) == 0 || !bytes.Equal(block.Bytes, s.PeerCertificates[0].Raw) {
-			return errors.New("the service shows another certificate than that of tls_cert")
+			return errors.New("the service presents another certificate than the one in tls_cert")
 		}
 		return nil
 	}

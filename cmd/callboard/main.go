@@ -1,4 +1,5 @@
-// Command callboard is the whole service and its command line.
+// Command callboard is the service and its command line. Each file holds one command; subcommands over the API are
+// in package cli.
 package main
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/logging"
 )
 
-// version is set by the linker.
+// version is the program's version, set by the linker.
 var version = "dev" //nolint:gochecknoglobals // the linker needs a variable
 
 func main() {
@@ -33,7 +34,7 @@ func run(args []string) int {
 	err := root.ExecuteContext(ctx)
 	code := cli.ExitCode(err)
 	if err != nil && code != cli.ExitInterrupted {
-		lines := strings.Split(strings.TrimPrefix(err.Error(), "callboard: "), "\n") // of a server, too: it may say anything
+		lines := strings.Split(strings.TrimPrefix(err.Error(), "callboard: "), "\n") // a service may put anything in its messages
 		for i, line := range lines {
 			lines[i] = cli.Clean(line)
 		}
@@ -42,8 +43,8 @@ func run(args []string) int {
 	return code
 }
 
-// rootCommand has all commands below it; stop is what serve calls once it is
-// asked to end, so that a second signal ends it at once.
+// rootCommand returns the command line with all commands. The serve command calls stop when shutdown begins, so
+// that a second signal ends the process at once.
 func rootCommand(stop context.CancelFunc) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "callboard",
@@ -52,7 +53,7 @@ func rootCommand(stop context.CancelFunc) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), usageCommand(), openapiCommand(), chatCommand(), testCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), releaseCommand(), blobsCommand(), readPDFCommand(), replayCommand(), doctorCommand(), nodesCommand(), initCommand())
+	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), usageCommand(), openapiCommand(), chatCommand(), pathwayTestCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), releaseCommand(), blobsCommand(), readPDFCommand(), replayCommand(), doctorCommand(), nodesCommand(), initCommand())
 	root.AddCommand(apiCommands()...)
 	cli.WrapUsageErrors(root)
 	return root

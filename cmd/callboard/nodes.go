@@ -18,36 +18,36 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// nodeView is a node as callboard nodes tells of it.
+// nodeView is a live node in the output of callboard nodes.
 type nodeView struct {
-	ID       string           `json:"id"`
-	Addr     string           `json:"addr"`
-	SIP      string           `json:"sip"`
-	Version  string           `json:"version"`
-	Started  *time.Time       `json:"started_at,omitempty"` // by its own clock
-	Draining bool             `json:"draining"`
-	Lease    float64          `json:"lease_seconds,omitempty"`
-	Shards   []ownedShardView `json:"shards"`
+	ID           string           `json:"id"`
+	Addr         string           `json:"addr"`
+	SIP          string           `json:"sip"`
+	Version      string           `json:"version"`
+	Started      *time.Time       `json:"started_at,omitempty"` // time of the node's own clock
+	Draining     bool             `json:"draining"`
+	LeaseSeconds float64          `json:"lease_seconds,omitempty"`
+	Shards       []ownedShardView `json:"shards"`
 }
 
-// ownedShardView is a shard with an owner.
+// ownedShardView is a shard that a live node owns.
 type ownedShardView struct {
 	Shard int       `json:"shard"`
-	Since time.Time `json:"since"` // the owner's clock when it was claimed, or a little later
+	Since time.Time `json:"since"` // approximate time of the claim, by the owner's clock
 }
 
-// nodesView is the install as callboard nodes tells of it.
+// nodesView is the JSON output of callboard nodes.
 type nodesView struct {
 	Nodes []nodeView `json:"nodes"`
-	Free  []int      `json:"free"` // shards that somebody had, and nobody who lives has
+	Free  []int      `json:"free"` // shards whose last owner no longer lives
 }
 
 func nodesCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "nodes", Short: "List the nodes that live, and who has which part of the work", Args: cobra.NoArgs,
-		Long: "Asks the Redis of redis_url by the settings of a node: on any of them, also while none has the work. " +
-			"Nothing is changed. --json tells each shard.",
+		Use: "nodes", Short: "List the live nodes and the shards that each owns", Args: cobra.NoArgs,
+		Long: "Reads the leases in Redis with the settings of a node. Run it on any node, also while no node owns a shard. " +
+			"The command changes nothing. --json lists each shard.",
 		Example: "  callboard nodes\n  callboard nodes --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := settings.Load(cmd)
@@ -55,7 +55,7 @@ func nodesCommand() *cobra.Command {
 				return err
 			}
 			if cfg.RedisURL.Reveal() == "" {
-				return errors.New("redis_url is not set: a process on a store of its own is alone")
+				return errors.New("redis_url is not set: only nodes that share a Redis form a cluster")
 			}
 			look, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.LeaseDuration})
 			if err != nil {
@@ -71,7 +71,7 @@ func nodesCommand() *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), view)
 			}
-			return view.print(cmd.OutOrStdout())
+			return view.printTable(cmd.OutOrStdout())
 		},
 	}
 	settings.AddFlags(cmd)
@@ -79,14 +79,14 @@ func nodesCommand() *cobra.Command {
 	return cmd
 }
 
-// viewNodes lists nodes with their shards, both sorted.
+// viewNodes lists the live nodes with their shards, both sorted.
 func viewNodes(nodes []lease.Node, rows []lease.Row) nodesView {
 	out := nodesView{Nodes: make([]nodeView, 0, len(nodes)), Free: []int{}}
 	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n lease.Node) bool { return n.Single })
 	slices.SortFunc(nodes, func(a, b lease.Node) int { return cmp.Compare(a.ID, b.ID) })
 	at := make(map[string]int, len(nodes))
 	for i, n := range nodes {
-		view := nodeView{ID: n.ID, Addr: n.Addr, SIP: n.SIP, Version: n.Version, Draining: n.Draining, Lease: float64(n.Lease) / 1000, Shards: []ownedShardView{}}
+		view := nodeView{ID: n.ID, Addr: n.Addr, SIP: n.SIP, Version: n.Version, Draining: n.Draining, LeaseSeconds: float64(n.Lease) / 1000, Shards: []ownedShardView{}}
 		if n.Since > 0 {
 			view.Started = new(time.UnixMilli(n.Since).UTC())
 		}
@@ -105,13 +105,13 @@ func viewNodes(nodes []lease.Node, rows []lease.Row) nodesView {
 	return out
 }
 
-func (v nodesView) print(out io.Writer) error {
+func (v nodesView) printTable(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "NODE\tADDR\tSIP\tVERSION\tSTARTED\tSHARDS\tSTATE")
 	for _, n := range v.Nodes {
-		state, started := "lives", "–"
+		state, started := "live", "–"
 		if n.Draining {
-			state = "drains"
+			state = "draining"
 		}
 		if n.Started != nil {
 			started = n.Started.Format(time.DateTime)
@@ -122,8 +122,8 @@ func (v nodesView) print(out io.Writer) error {
 		return err
 	}
 	if len(v.Free) > 0 {
-		_, _ = fmt.Fprintf(out, "%d shards are nobody's\n", len(v.Free))
+		_, _ = fmt.Fprintf(out, "%d shards have no owner\n", len(v.Free))
 	}
-	_, err := fmt.Fprintf(out, "%d nodes live\n", len(v.Nodes))
+	_, err := fmt.Fprintf(out, "%d live nodes\n", len(v.Nodes))
 	return err
 }

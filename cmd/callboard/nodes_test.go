@@ -48,16 +48,16 @@ func TestNodesAreListedWithWhatTheyHave(t *testing.T) {
 		}
 	}
 	assert.Equal(t, nodesView{Free: []int{2}, Nodes: []nodeView{
-		{ID: "node_1", Addr: "10.0.0.1:8090", SIP: "10.0.0.1:5060", Version: "v1.2", Started: &started, Lease: 2, Shards: []ownedShardView{{Shard: 0}, {Shard: 3}}},
+		{ID: "node_1", Addr: "10.0.0.1:8090", SIP: "10.0.0.1:5060", Version: "v1.2", Started: &started, LeaseSeconds: 2, Shards: []ownedShardView{{Shard: 0}, {Shard: 3}}},
 		{ID: "node_2", Addr: "10.0.0.2:8090", Draining: true, Shards: []ownedShardView{{Shard: 1}}},
 	}}, got)
 
 	out, errs, code = runs(t, "nodes")
 	require.Zero(t, code, errs)
 	lines := strings.Split(out, "\n")
-	assert.Equal(t, []string{"node_1", "10.0.0.1:8090", "10.0.0.1:5060", "v1.2", "2026-03-02", "12:00:00", "2", "lives"}, strings.Fields(lines[1]))
-	assert.Contains(t, out, "drains")
-	assert.Contains(t, out, "1 shards are nobody's\n2 nodes live\n")
+	assert.Equal(t, []string{"node_1", "10.0.0.1:8090", "10.0.0.1:5060", "v1.2", "2026-03-02", "12:00:00", "2", "live"}, strings.Fields(lines[1]))
+	assert.Contains(t, out, "draining")
+	assert.Contains(t, out, "1 shards have no owner\n2 live nodes\n")
 }
 
 func TestAProcessOnAStoreOfItsOwnHasNoNodes(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// openapiCommand prints the description of the API, without a service.
+// openapiCommand returns the command that prints the OpenAPI document. It needs no running service.
 func openapiCommand() *cobra.Command {
 	format := "openapi"
 	cmd := &cobra.Command{
@@ -27,7 +27,7 @@ func openapiCommand() *cobra.Command {
 					return err
 				}
 			default:
-				return fmt.Errorf("--format is openapi or postman, not %q", format)
+				return fmt.Errorf("--format must be openapi or postman, not %q", format)
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), string(text))
 			return err

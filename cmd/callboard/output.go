@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// printIfJSON prints v with --json.
+// printIfJSON prints v as JSON if asJSON is true, else nothing.
 func printIfJSON(cmd *cobra.Command, asJSON bool, v any) error {
 	if !asJSON {
 		return nil
@@ -16,7 +16,7 @@ func printIfJSON(cmd *cobra.Command, asJSON bool, v any) error {
 	return printJSON(cmd.OutOrStdout(), v)
 }
 
-// printResult prints done as JSON, or else a sentence about it.
+// printResult prints done as JSON, or else the formatted sentence.
 func printResult(cmd *cobra.Command, asJSON bool, done any, format string, args ...any) error {
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), done)

@@ -16,15 +16,15 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// scenarioFile is a file of scenarios: what POST /v1/pathways/{id}/test takes,
-// and of which pathway.
+// scenarioFile is a JSON file with test scenarios: the body of POST /v1/pathways/{id}/test and the id of the
+// pathway.
 type scenarioFile struct {
 	PathwayID string `json:"pathway_id"`
 	client.PathwayTest
 }
 
-// errScenarios makes the exit code tell that a scenario failed.
-var errScenarios = errors.New("not every scenario passed")
+// errScenarios sets the exit code to 1 when a scenario fails.
+var errScenarios = errors.New("at least one scenario failed")
 
 func readScenarios(path string) (*scenarioFile, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // the file that was named
@@ -40,11 +40,10 @@ func readScenarios(path string) (*scenarioFile, error) {
 	return &f, nil
 }
 
-// runScenarios holds the pathway of a file to its scenarios and tells how each
-// of them went.
+// runScenarios tests a pathway with the scenarios of a file and prints the result of each.
 func runScenarios(ctx context.Context, c *client.Client, f *scenarioFile, asJSON bool, out io.Writer) (passed bool, err error) {
 	if f.PathwayID == "" {
-		return false, errors.New("pathway_id is missing in the file; --pathway names one, too")
+		return false, errors.New("pathway_id is missing in the file: add it, or use --pathway")
 	}
 	got, err := c.TestPathway(ctx, f.PathwayID, &f.PathwayTest)
 	if err != nil {
@@ -60,7 +59,7 @@ func runScenarios(ctx context.Context, c *client.Client, f *scenarioFile, asJSON
 		}
 		_, _ = fmt.Fprintf(out, "%s %s (%d of %d)\n", word, s.Name, s.PassedRuns, s.Runs)
 		for _, x := range s.Failures {
-			_, _ = fmt.Fprintf(out, "     run %d, %s: %s: expected %q, got %q\n", x.Run, turnName(x.Turn), x.Check, x.Expected, x.Got)
+			_, _ = fmt.Fprintf(out, "     run %d, %s: %s: expected %q, got %q\n", x.Run, formatTurn(x.Turn), x.Check, x.Expected, x.Got)
 		}
 		if s.Passed {
 			continue
@@ -72,7 +71,7 @@ func runScenarios(ctx context.Context, c *client.Client, f *scenarioFile, asJSON
 	return got.Passed, nil
 }
 
-func turnName(turn int64) string {
+func formatTurn(turn int64) string {
 	switch turn {
 	case 0:
 		return "greeting"
@@ -82,13 +81,13 @@ func turnName(turn int64) string {
 	return fmt.Sprintf("turn %d", turn)
 }
 
-func testCommand() *cobra.Command {
+func pathwayTestCommand() *cobra.Command {
 	var s *client.Client
 	var pathwayID, agentID string
 	var runs int64
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "test FILE...", Short: "Hold pathways to scenarios, each a JSON file of callers and what is expected", Args: cobra.MinimumNArgs(1),
+		Use: "test FILE...", Short: "Test pathways with scenario files: what callers say and the expected results", Args: cobra.MinimumNArgs(1),
 		Example: "  callboard test scenarios/*.json --runs 10",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all := true
@@ -120,8 +119,8 @@ func testCommand() *cobra.Command {
 	}
 	s = cli.AddClientFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each file")
-	cmd.Flags().StringVar(&pathwayID, "pathway", "", "the pathway, in place of the file's")
-	cmd.Flags().StringVar(&agentID, "agent", "", "the agent whose model and part it is played with")
-	cmd.Flags().Int64Var(&runs, "runs", 0, "how often each is played, in place of the file's")
+	cmd.Flags().StringVar(&pathwayID, "pathway", "", "pathway to test instead of the one in the file")
+	cmd.Flags().StringVar(&agentID, "agent", "", "agent whose language model and role the test uses")
+	cmd.Flags().Int64Var(&runs, "runs", 0, "number of runs of each scenario instead of the file's")
 	return cmd
 }

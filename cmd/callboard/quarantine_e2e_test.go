@@ -81,7 +81,7 @@ func TestNothingLeavesARestoredStoreUntilItIsReleased(t *testing.T) {
 	said, errs, err := c.callboard("restore", backup)
 	require.NoError(t, err, errs)
 	assert.NoDirExists(t, part)
-	assert.Contains(t, said, "It is in quarantine")
+	assert.Contains(t, said, "The store is in quarantine")
 	copied.Store(int32(c.sip))
 	c.start()
 	assert.Equal(t, true, c.api("GET", "/readyz", nil)["quarantined"])
@@ -109,7 +109,7 @@ func TestNothingLeavesARestoredStoreUntilItIsReleased(t *testing.T) {
 
 	said, errs, err = c.callboard("release")
 	require.NoError(t, err, errs)
-	assert.Contains(t, said, "The store is released.")
+	assert.Contains(t, said, "The quarantine of the store has ended.")
 	c.await("the service has started anew", time.Minute, func() bool {
 		status, text, _, err := c.request("GET", "/readyz", nil)
 		return err == nil && status == http.StatusOK && !strings.Contains(string(text), "quarantined")

@@ -14,10 +14,10 @@ import (
 func releaseCommand() *cobra.Command {
 	asJSON, list := false, false
 	cmd := &cobra.Command{
-		Use: "release", Short: "Release a restored store: calls, webhooks and messages go out again", Args: cobra.NoArgs,
+		Use: "release", Short: "End the quarantine of a restored store: calls, webhooks and messages go out again", Args: cobra.NoArgs,
 		Example: "  callboard release --list\n  callboard release",
-		Long: "A store that callboard restore has made is in quarantine: the service answers, and nothing leaves it. --list tells what may have gone out since the backup and is not done again. " +
-			"Without it the store is released: make sure first that the service that was backed up does not run any more. A running service starts anew, which takes about a second. Campaigns stay paused until each is resumed.",
+		Long: "A store from callboard restore is in quarantine: the service answers requests, but nothing leaves it. --list prints the actions that may have gone out since the backup; they are not repeated. " +
+			"Without --list the command ends the quarantine: make sure first that the original service has stopped. A running service restarts, which takes about a second. Campaigns stay paused until you resume each.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withAdministration(cmd, func(ctx context.Context, d administration.Administration) error {
 				do := d.ReleaseQuarantine
@@ -37,12 +37,12 @@ func releaseCommand() *cobra.Command {
 	}
 	addAdministrationFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&list, "list", false, "only list what may have gone out since the backup")
+	cmd.Flags().BoolVar(&list, "list", false, "only list the actions that may have gone out since the backup")
 	return cmd
 }
 
-// printQuarantine prints the actions that may have gone out since the backup. list
-// says that the quarantine continues.
+// printQuarantine prints the actions that may have gone out since the backup. list means that the quarantine
+// continues.
 func printQuarantine(cmd *cobra.Command, q *restorequarantine.Quarantine, list bool) error {
 	out := cmd.OutOrStdout()
 	if q.BackupAt == nil {
@@ -54,12 +54,12 @@ func printQuarantine(cmd *cobra.Command, q *restorequarantine.Quarantine, list b
 			return err
 		}
 	}
-	done := "The store is released."
+	done := "The quarantine of the store has ended."
 	if list {
-		done = "The store is in quarantine; callboard release ends it."
+		done = "The store is in quarantine. Run callboard release to end the quarantine."
 	}
 	n := q.Counts
-	_, err := fmt.Fprintf(out, "Since the backup of %s these may have gone out: %d calls, %d campaigns (paused), %d bulk jobs, %d messages, %d reminders. None is sent again.\n%s\n",
+	_, err := fmt.Fprintf(out, "Possibly sent since the backup of %s: %d calls, %d campaigns (paused), %d bulk jobs, %d messages, %d reminders. Callboard does not repeat them.\n%s\n",
 		q.BackupAt.Format(time.RFC3339), n.Calls, n.Campaigns, n.Bulks, n.Messages, n.Reminders, done)
 	return err
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// errDiffers makes the exit code tell that a call would go otherwise.
-var errDiffers = errors.New("the call would go otherwise")
+// errReplayDiffers sets the exit code to 1 when a replay differs from the call.
+var errReplayDiffers = errors.New("the replay differs from the call")
 
-// replayCall prints how a call would differ with the current pathway: lines of the
-// call with a minus, those of the replay with a plus.
+// replayCall replays a call with the current pathway and prints the differences. Lines of the call begin with a
+// minus, lines of the replay with a plus.
 func replayCall(ctx context.Context, c *client.Client, callID, pathwayID string, version int64, asJSON bool, out io.Writer) (same bool, err error) {
 	if pathwayID == "" {
 		call, failed := c.GetCall(ctx, callID)
@@ -24,7 +24,7 @@ func replayCall(ctx context.Context, c *client.Client, callID, pathwayID string,
 			return false, failed
 		}
 		if pathwayID = call.PathwayID; pathwayID == "" {
-			return false, fmt.Errorf("call %s had no pathway; --pathway names one", callID)
+			return false, fmt.Errorf("call %s had no pathway: use --pathway", callID)
 		}
 	}
 	order := client.CallReplay{CallID: callID}
@@ -53,7 +53,7 @@ func replayCall(ctx context.Context, c *client.Client, callID, pathwayID string,
 	if was, now := describeReplayResult(got.Recorded), describeReplayResult(got.Now); got.Ended && was != now {
 		_, _ = fmt.Fprintf(out, "- %s\n+ %s\n", was, now)
 	}
-	_, _ = fmt.Fprintf(out, "%s, version %d: %s\n", got.PathwayID, got.PathwayVersion, map[bool]string{true: "as it was", false: "otherwise"}[got.Same])
+	_, _ = fmt.Fprintf(out, "%s, version %d: %s\n", got.PathwayID, got.PathwayVersion, map[bool]string{true: "same as the call", false: "differs from the call"}[got.Same])
 	return got.Same, nil
 }
 
@@ -67,19 +67,19 @@ func replayCommand() *cobra.Command {
 	var version int64
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "replay CALL", Short: "Show how a call that is over would go along a pathway as it is now, or as it was", Args: cobra.ExactArgs(1),
+		Use: "replay CALL", Short: "Replay an ended call with the current or an earlier version of its pathway", Args: cobra.ExactArgs(1),
 		Example: "  callboard replay call_01J…\n  callboard replay call_01J… --pathway pathway_01J…\n  callboard replay call_01J… --version 3",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			same, err := replayCall(cmd.Context(), s, args[0], pathwayID, version, asJSON, cmd.OutOrStdout())
 			if err == nil && !same {
-				err = errDiffers
+				err = errReplayDiffers
 			}
 			return err
 		},
 	}
 	s = cli.AddClientFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().StringVar(&pathwayID, "pathway", "", "another pathway than that of the call")
-	cmd.Flags().Int64Var(&version, "version", 0, "an earlier version of the pathway; 0: the newest")
+	cmd.Flags().StringVar(&pathwayID, "pathway", "", "pathway to replay with instead of the call's")
+	cmd.Flags().Int64Var(&version, "version", 0, "version of the pathway; 0: the newest")
 	return cmd
 }

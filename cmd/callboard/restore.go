@@ -17,11 +17,11 @@ import (
 func restoreCommand() *cobra.Command {
 	goOn, asJSON := false, false
 	cmd := &cobra.Command{
-		Use: "restore FOLDER", Short: "Make a data folder of a backup", Args: cobra.ExactArgs(1),
+		Use: "restore FOLDER", Short: "Create a data folder from a backup", Args: cobra.ExactArgs(1),
 		Example: "  callboard restore /backups/monday --data ./data",
-		Long: "Makes the data folder (--data), which must be empty or hold no more than the master key, of a backup. Campaigns that were running or scheduled are paused: whom they " +
-			"rang since the backup they would ring again. Resume each once you know what it did since, or use --go-on. The store is in quarantine: once it is started, no call, no SIP request, " +
-			"webhook, message, reminder or mail leaves the service until callboard release. So it can be looked at beside the service that was backed up.",
+		Long: "Creates the data folder (--data) from a backup. The folder must be empty or contain only the master key. Running and scheduled campaigns are paused, because they would " +
+			"call the contacts again that they called after the backup. Resume each when you know what it did since, or use --go-on. The store is in quarantine: after the start no call, SIP request, " +
+			"webhook, message, reminder or mail leaves the service until callboard release. So you can inspect it while the original service runs.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := settings.Load(cmd)
 			if err != nil {
@@ -39,14 +39,14 @@ func restoreCommand() *cobra.Command {
 				return datafolder.ExplainPermission(cfg.Data, err)
 			}
 			if made.BlobLocation != "" && made.BlobLocation != blobstore.Location(cfg) {
-				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "Recordings and exports of this backup lie in %s: none of them plays unless blobs_url names it.\n", made.BlobLocation)
+				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "Recordings and exports of this backup are in %s: set blobs_url to this place to play them.\n", made.BlobLocation)
 			}
-			return printResult(cmd, asJSON, map[string]any{"data": cfg.Data, "at": made.CreatedAt, "paused": paused}, "%s holds the backup of %s. %d campaigns were paused.\n"+
-				"It is in quarantine: the service answers, and nothing leaves it, until `callboard release`.\n", cfg.Data, made.CreatedAt.Format(time.RFC3339), paused)
+			return printResult(cmd, asJSON, map[string]any{"data": cfg.Data, "at": made.CreatedAt, "paused": paused}, "%s contains the backup of %s. %d campaigns were paused.\n"+
+				"The store is in quarantine: the service answers requests, but nothing leaves it until `callboard release`.\n", cfg.Data, made.CreatedAt.Format(time.RFC3339), paused)
 		},
 	}
 	settings.AddFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&goOn, "go-on", false, "leave campaigns as they were: what was rung since the backup is rung again")
+	cmd.Flags().BoolVar(&goOn, "go-on", false, "do not pause campaigns: they call contacts again that were called after the backup")
 	return cmd
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// serveCommand runs the service until SIGINT or SIGTERM; a second signal ends
-// it at once. SIGHUP reloads what can be reloaded.
+// serveCommand returns the command that runs the service until SIGINT or SIGTERM. A second signal ends the process
+// at once. SIGHUP reloads the reloadable settings.
 func serveCommand(again func()) *cobra.Command {
 	playDemo := false
 	cmd := &cobra.Command{
@@ -26,7 +26,7 @@ func serveCommand(again func()) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			hangups := make(chan os.Signal, 1)
-			signal.Notify(hangups, syscall.SIGHUP) // from here on it does not end the process
+			signal.Notify(hangups, syscall.SIGHUP) // from here on SIGHUP does not end the process
 			defer signal.Stop(hangups)
 			source, err := settings.NewSource(cmd)
 			if err != nil {
@@ -39,7 +39,7 @@ func serveCommand(again func()) *cobra.Command {
 			log, level := logging.NewWithLevel(cfg)
 			manager, err := systemd.New()
 			if err != nil {
-				log.Warn("the service manager is not told how the service does", slog.Any("error", err))
+				log.Warn("status notifications to the service manager failed", slog.Any("error", err))
 			}
 			r := &server.Reloader{Load: func() (*configs.Config, error) { next, _, err := source.Read(); return next, err }, Settings: cfg, Level: level, Log: log, ServiceManager: manager}
 			defer r.Watch(hangups)()
@@ -51,6 +51,6 @@ func serveCommand(again func()) *cobra.Command {
 		},
 	}
 	settings.AddFlags(cmd)
-	cmd.Flags().BoolVar(&playDemo, "demo", false, "play a demo campaign on the built-in phones once the service is up")
+	cmd.Flags().BoolVar(&playDemo, "demo", false, "play a demo campaign on the test carrier after the start")
 	return cmd
 }

@@ -80,7 +80,7 @@ func TestStoreOfANewerVersionIsRefusedByServeRestoreAndDoctor(t *testing.T) {
 	_, errs, err := s.callboard("backup", backup)
 	require.NoError(t, err, errs)
 	said, _, _ := s.callboard("doctor", "--all")
-	assert.Contains(t, said, fmt.Sprintf("this version knows formats up to %d", persistence.StoreFormat), "of the service that runs")
+	assert.Contains(t, said, fmt.Sprintf("this version supports formats up to %d", persistence.StoreFormat), "of the service that runs")
 	s.stop()
 	s.opensOrRefuses(s.binary, persistence.StoreFormat, s.storeNeeds())
 

@@ -24,12 +24,12 @@ func triggerCommand() *cobra.Command {
 	var to, secret, webhookID string
 	anywhere, asJSON := false, false
 	cmd := &cobra.Command{
-		Use: "trigger EVENT", Short: "Post a sample of an event to a program on this machine, or let a service send one to an endpoint", Args: cobra.ExactArgs(1),
+		Use: "trigger EVENT", Short: "Send a sample event to a program on this machine, or from a service to a webhook endpoint", Args: cobra.ExactArgs(1),
 		Example: "  callboard trigger call.ended --forward-to http://localhost:3000/hooks\n  callboard trigger call.ended --webhook webhook_01J…",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind, ok := event.Canonical(args[0])
 			if !ok {
-				return fmt.Errorf("%q is not the name of an event", args[0])
+				return fmt.Errorf("%q is not an event type", args[0])
 			}
 			if webhookID != "" {
 				return sendSample(cmd.Context(), s, webhookID, args[0], cmd.OutOrStdout(), asJSON)
@@ -53,15 +53,15 @@ func triggerCommand() *cobra.Command {
 	}
 	s = cli.AddClientFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&to, "forward-to", "", "where the sample goes")
-	f.StringVar(&webhookID, "webhook", "", "instead: the id of an endpoint that the service sends it to")
-	f.StringVar(&secret, "secret", "", "signs it; one is made unless said")
-	f.BoolVar(&anywhere, "anywhere", false, "also to another machine")
-	f.BoolVar(&asJSON, "json", false, "print what came of it as JSON")
+	f.StringVar(&to, "forward-to", "", "URL that receives the sample")
+	f.StringVar(&webhookID, "webhook", "", "id of the endpoint to which the service sends the sample, instead of --forward-to")
+	f.StringVar(&secret, "secret", "", "secret that signs the request. Default: a random one")
+	f.BoolVar(&anywhere, "anywhere", false, "allow a URL on another machine")
+	f.BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return cmd
 }
 
-// sendSample lets a service send a sample to an endpoint.
+// sendSample makes the service send a sample event to an endpoint, and prints the result.
 func sendSample(ctx context.Context, c *client.Client, webhookID, kind string, out io.Writer, asJSON bool) error {
 	got, err := c.TestWebhook(ctx, webhookID, &client.TestRequest{EventType: &kind})
 	if err != nil {

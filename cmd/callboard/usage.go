@@ -14,15 +14,15 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// errMiscounted makes the exit code tell what a script wants to know.
-var errMiscounted = errors.New("the counters do not agree with the ledger; --repair corrects them")
+// errMiscounted sets the exit code to 1 when a recount finds wrong counters.
+var errMiscounted = errors.New("the counters differ from the ledger: use --repair to correct them")
 
 func usageCommand() *cobra.Command {
 	var o administration.RecountRequest
 	var from, to string
 	recount, asJSON := false, false
 	cmd := &cobra.Command{
-		Use: "usage", Short: "Show what was used and what it costs, or recount it from the ledger", Args: cobra.NoArgs,
+		Use: "usage", Short: "Show usage and cost, or recount the usage from the ledger", Args: cobra.NoArgs,
 		Example: "  callboard usage --from 2027-01-01\n  callboard usage --recount --repair",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !recount {
@@ -33,7 +33,7 @@ func usageCommand() *cobra.Command {
 				return printUsage(&cli.Session{Client: c, Command: cmd, AsJSON: asJSON}, from, to)
 			}
 			if cli.IsRemote(cmd) {
-				return cli.UsageErrorf("--recount reads the store: it works where the data folder lies")
+				return cli.UsageErrorf("--recount reads the store: run it on the machine with the data folder")
 			}
 			now := time.Now().UTC()
 			o.From, o.To = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), now
@@ -51,22 +51,22 @@ func usageCommand() *cobra.Command {
 				*f.into = t
 			}
 			return withAdministration(cmd, func(ctx context.Context, d administration.Administration) error {
-				return showRecount(ctx, cmd, d, o, asJSON)
+				return printRecount(ctx, cmd, d, o, asJSON)
 			})
 		},
 	}
 	addAdministrationFlags(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&recount, "recount", false, "count the rows of the ledger and compare them with the counters, here")
-	f.BoolVar(&o.Repair, "repair", false, "correct the counters where they are wrong")
-	f.StringVar(&from, "from", "", "the first day, in UTC (the first of this month)")
-	f.StringVar(&to, "to", "", "the last day (today)")
+	f.BoolVar(&recount, "recount", false, "count the rows of the ledger on this machine and compare them with the counters")
+	f.BoolVar(&o.Repair, "repair", false, "correct wrong counters")
+	f.StringVar(&from, "from", "", "first day, UTC. Default: the first of this month")
+	f.StringVar(&to, "to", "", "last day, UTC. Default: today")
 	f.StringVar(&o.Workspace, "workspace", "", "id of one workspace")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// printUsage prints what was used and what it costs, from the API.
+// printUsage prints the usage and the cost per day, from the API.
 func printUsage(s *cli.Session, from, to string) error {
 	u, err := s.GetUsage(s.Context(), client.GetUsageQuery{From: from, To: to})
 	if err != nil {
@@ -85,7 +85,7 @@ func printUsage(s *cli.Session, from, to string) error {
 	return w.Flush()
 }
 
-func showRecount(ctx context.Context, cmd *cobra.Command, d administration.Administration, o administration.RecountRequest, asJSON bool) error {
+func printRecount(ctx context.Context, cmd *cobra.Command, d administration.Administration, o administration.RecountRequest, asJSON bool) error {
 	done, err := d.Recount(ctx, o)
 	if err != nil {
 		return err

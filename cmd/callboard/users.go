@@ -12,9 +12,9 @@ import (
 )
 
 func usersCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "users", Short: "Make and list users and the links that sign them in, on a running service or a stopped one"}
+	cmd := &cobra.Command{Use: "users", Short: "Create and list users, and create sign-in links, of a running or stopped service"}
 	n, asJSON, workspace := administration.NewUser{}, false, ""
-	create := administrationCommand("create NAME", "Make a user", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
+	create := administrationCommand("create NAME", "Create a user", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
 		n.Name = args[0]
 		u, err := d.CreateUser(ctx, n)
 		if err != nil {
@@ -28,9 +28,9 @@ func usersCommand() *cobra.Command {
 	})
 	create.Aliases = []string{"add"}
 	create.Flags().StringVar(&n.Role, "role", "viewer", "viewer, agent, manager or admin")
-	create.Flags().BoolVar(&n.Operator, "operator", false, "a viewer sees all workspaces at the dashboard, an admin also stops and drains")
-	create.Flags().StringVar((*string)(&n.Environment), "environment", string(domain.Live), "whose data the user sees: live or test")
-	create.Flags().StringVar(&n.Workspace, "workspace", "", "id of the workspace, where there are several")
+	create.Flags().BoolVar(&n.Operator, "operator", false, "operator: a viewer sees all workspaces on the dashboard, an admin can also stop dialing and drain nodes")
+	create.Flags().StringVar((*string)(&n.Environment), "environment", string(domain.Live), "environment whose data the user sees: live or test")
+	create.Flags().StringVar(&n.Workspace, "workspace", "", "id of the workspace; required if there are several")
 	list := administrationCommand("list", "List users", cobra.NoArgs, func(ctx context.Context, cmd *cobra.Command, d administration.Administration, _ []string) error {
 		all, err := d.ListUsers(ctx, workspace)
 		if err != nil {
@@ -47,7 +47,7 @@ func usersCommand() *cobra.Command {
 		return w.Flush()
 	})
 	list.Flags().StringVar(&workspace, "workspace", "", "id of one workspace")
-	signIn := administrationCommand("link USER_ID", "Print a link that signs a user in, once, within five minutes", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
+	signIn := administrationCommand("link USER_ID", "Print a sign-in link for a user, valid once and for five minutes", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
 		l, err := d.CreateSignInLink(ctx, args[0])
 		if err != nil {
 			return err

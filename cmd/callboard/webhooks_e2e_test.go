@@ -247,5 +247,5 @@ func TestASampleIsPostedWithoutAService(t *testing.T) {
 	assert.Contains(t, said, "is not on this machine")
 	said, err = trigger("call.eaten", "--forward-to", h.url)
 	require.Error(t, err)
-	assert.Contains(t, said, "is not the name of an event")
+	assert.Contains(t, said, "is not an event type")
 }

@@ -14,9 +14,9 @@ import (
 )
 
 func workspacesCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "workspaces", Short: "Make, list and delete workspaces, on a running service or a stopped one"}
+	cmd := &cobra.Command{Use: "workspaces", Short: "Create, list and delete workspaces of a running or stopped service"}
 	n, asJSON := administration.NewWorkspace{}, false
-	create := administrationCommand("create NAME", "Make a workspace and print its first API key, this once", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
+	create := administrationCommand("create NAME", "Create a workspace and print its first API key once", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
 		n.Name = args[0]
 		made, err := d.CreateWorkspace(ctx, n)
 		if err != nil {
@@ -29,7 +29,7 @@ func workspacesCommand() *cobra.Command {
 		return err
 	})
 	create.Flags().StringVar(&n.Plan, "plan", string(domain.Starter), "starter, professional or enterprise")
-	create.Flags().StringVar(&n.Country, "country", "US", "its country, ISO 3166")
+	create.Flags().StringVar(&n.Country, "country", "US", "country of the workspace, ISO 3166")
 	list := administrationCommand("list", "List workspaces", cobra.NoArgs, func(ctx context.Context, cmd *cobra.Command, d administration.Administration, _ []string) error {
 		all, err := d.ListWorkspaces(ctx)
 		if err != nil {
@@ -46,16 +46,16 @@ func workspacesCommand() *cobra.Command {
 		return w.Flush()
 	})
 	sure := ""
-	remove := administrationCommand("delete WORKSPACE_ID", "Delete a workspace with everything in it", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
+	remove := administrationCommand("delete WORKSPACE_ID", "Delete a workspace and all its data", cobra.ExactArgs(1), func(ctx context.Context, cmd *cobra.Command, d administration.Administration, args []string) error {
 		if sure != args[0] {
-			return errors.New("--confirm must repeat the id: calls, recordings and users go for good")
+			return errors.New("--confirm must repeat the id: this permanently deletes calls, recordings and users")
 		}
 		if err := d.DeleteWorkspace(ctx, args[0]); err != nil {
 			return err
 		}
 		return printResult(cmd, asJSON, map[string]any{"id": args[0], "deleted": true}, "%s is deleted\n", args[0])
 	})
-	remove.Flags().StringVar(&sure, "confirm", "", "the id once more")
+	remove.Flags().StringVar(&sure, "confirm", "", "repeat the id of the workspace")
 	for _, c := range []*cobra.Command{create, list, remove} {
 		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	}

@@ -1,7 +1,6 @@
-// Package cli holds what the commands over the API of a service share: client
-// construction, output, exit codes. Each noun of the command line has a package
-// below it.
+// Package cli contains the shared parts of the commands over the API: the client, the output and the exit codes.
+// Each resource has a subpackage with its commands.
 //
-// A command sends its requests through the Go client, as a program of a user
-// would. It knows no store, no settings of the service and no actors.
+// The commands send requests with the public Go client and import neither the store nor the settings nor the
+// actors.
 package cli

@@ -42,7 +42,7 @@ func TestExitCodeOfErrors(t *testing.T) {
 		says string
 	}{
 		{[]string{"agents", "show", "ok", "--url", s.URL}, cli.ExitOK, ""},
-		{[]string{"agents", "show", "other", "--url", s.URL}, cli.ExitNotFound, "no such thing"},
+		{[]string{"agents", "show", "other", "--url", s.URL}, cli.ExitNotFound, "does not exist"},
 		{[]string{"agents", "show", "401", "--url", s.URL}, cli.ExitDenied, "invalid_api_key"},
 		{[]string{"agents", "show", "403", "--url", s.URL}, cli.ExitDenied, "permission_denied"},
 		{[]string{"agents", "show", "409", "--url", s.URL}, cli.ExitRejected, "invalid_state"},
@@ -51,7 +51,7 @@ func TestExitCodeOfErrors(t *testing.T) {
 		{[]string{"agents", "show", "none", "--url", s.URL}, cli.ExitFailed, "invalid character"},
 		{[]string{"agents", "show", "ok", "--url", "http://" + l.Addr().String()}, cli.ExitUnreachable, "refused"},
 		{[]string{"agents", "show"}, cli.ExitMisused, "callboard agents show --help"},
-		{[]string{"agents", "shw"}, cli.ExitMisused, `knows no "shw" but`},
+		{[]string{"agents", "shw"}, cli.ExitMisused, `has no subcommand "shw"`},
 		{[]string{"agent"}, cli.ExitMisused, "unknown command"},
 		{[]string{"agents", "show", "ok", "--nonsense"}, cli.ExitMisused, "unknown flag"},
 		{[]string{"agents", "create", "--url", s.URL}, cli.ExitMisused, `required flag(s) "file"`},
@@ -64,12 +64,12 @@ func TestExitCodeOfErrors(t *testing.T) {
 		assert.Equal(t, c.code, code, "%v: %s", c.args, errs)
 		assert.Contains(t, errs, c.says, "%v", c.args)
 	}
-	assert.Equal(t, cli.ExitUnavailable, exitOfStatus(t, 429))
-	assert.Equal(t, cli.ExitUnavailable, exitOfStatus(t, 503))
-	assert.Equal(t, cli.ExitInterrupted, cli.ExitCode(fmt.Errorf("so far: %w", context.Canceled)))
+	assert.Equal(t, cli.ExitUnavailable, exitCodeOfStatus(t, 429))
+	assert.Equal(t, cli.ExitUnavailable, exitCodeOfStatus(t, 503))
+	assert.Equal(t, cli.ExitInterrupted, cli.ExitCode(fmt.Errorf("interrupted: %w", context.Canceled)))
 }
 
-func exitOfStatus(t *testing.T, status int) int {
+func exitCodeOfStatus(t *testing.T, status int) int {
 	t.Helper()
 	s := clitest.NewServer(t, map[string]string{"GET /v1/agents/x": fmt.Sprintf(`%d|{"error": {"code": "c", "message": "m"}}`, status)})
 	_, _, code := run(t, "agents", "show", "x", "--url", s.URL)
@@ -92,7 +92,7 @@ func TestControlCharactersOfRecordsAreNotPrinted(t *testing.T) {
 	out, _, _ := run(t, "agents", "list", "--json", "--url", s.URL)
 	var list []struct{ Name string }
 	require.NoError(t, json.Unmarshal([]byte(out), &list))
-	assert.Equal(t, evil, list[0].Name, "JSON tells it as it is")
+	assert.Equal(t, evil, list[0].Name, "JSON output keeps the name unchanged")
 }
 
 func TestListReadsPagesUpToTheLimit(t *testing.T) {

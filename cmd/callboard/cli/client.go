@@ -14,35 +14,34 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// Environment variables that name the service. The settings of the service
-// ignore them.
+// Environment variables that select the service for API commands. The service itself ignores them.
 const (
 	envURL      = "CALLBOARD_URL"
 	EnvKey      = "CALLBOARD_KEY"
 	envProfile  = "CALLBOARD_PROFILE"
-	envProfiles = "CALLBOARD_PROFILES" // path of the file of profiles
+	envProfiles = "CALLBOARD_PROFILES" // path of the profiles file
 )
 
-// defaultURL is the URL of a service on this machine.
+// defaultURL is the default URL of a service on this machine.
 const defaultURL = "http://127.0.0.1:8080"
 
 // RequestTimeout bounds a request with one short response.
 const RequestTimeout = time.Minute
 
-// clientRetries is how often a command repeats a request after 429 or 503.
+// clientRetries is the number of retries after a 429 or 503 response.
 const clientRetries = 2
 
-// clientFlags are the values of --url, --key and --profile; empty: not set.
+// clientFlags holds the values of --url, --key and --profile; empty: not set.
 type clientFlags struct{ url, key, profile string }
 
-// AddClientFlags adds --url, --key and --profile to cmd. The returned client
-// gets its URL and key before the command runs.
+// AddClientFlags adds --url, --key and --profile to cmd. It returns a client whose URL and key are set just before
+// the command runs.
 func AddClientFlags(cmd *cobra.Command) *client.Client {
 	c := &client.Client{}
 	f := cmd.Flags()
-	f.String("url", "", "where the service is; "+envURL+", else the profile's, else "+defaultURL)
-	f.String("key", "", "an API key; "+EnvKey+", else the profile's")
-	f.String("profile", "", "the service that callboard login knows by this name; "+envProfile+", else the current one")
+	f.String("url", "", "URL of the service. Default: "+envURL+", the URL of the profile, or "+defaultURL)
+	f.String("key", "", "API key. Default: "+EnvKey+" or the key of the profile")
+	f.String("profile", "", "profile saved by callboard login. Default: "+envProfile+" or the current profile")
 	_ = cmd.RegisterFlagCompletionFunc("profile", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		all, err := ReadProfiles()
 		if err != nil {
@@ -60,7 +59,7 @@ func AddClientFlags(cmd *cobra.Command) *client.Client {
 	return c
 }
 
-// ClientOf returns the client that the flags of cmd name.
+// ClientOf returns a client of the service that the flags of cmd select.
 func ClientOf(cmd *cobra.Command) (*client.Client, error) {
 	var a clientFlags
 	for name, to := range map[string]*string{"url": &a.url, "key": &a.key, "profile": &a.profile} {
@@ -73,15 +72,14 @@ func ClientOf(cmd *cobra.Command) (*client.Client, error) {
 	return &client.Client{URL: p.URL, Key: p.Key, Retries: clientRetries}, err
 }
 
-// IsRemote reports whether the command line names a service by --url or
-// --profile, instead of the one of the data folder on this machine.
+// IsRemote reports whether --url or --profile select a service, instead of the service of the data folder on this
+// machine.
 func IsRemote(cmd *cobra.Command) bool {
 	return cmd.Flags().Changed("url") || cmd.Flags().Changed("profile")
 }
 
-// resolve returns the URL and the key of the service: of the named profile, else
-// of the environment, else of the current profile, else of this machine. The key
-// of a profile is sent to the URL of that profile only.
+// resolve returns the URL and the key of the service. It takes them from the named profile, the environment, the
+// current profile or defaultURL, in this order. It never sends the key of a profile to another URL.
 func (a *clientFlags) resolve(env func(string) string, read func() (*Profiles, error)) (p Profile, err error) {
 	name, fromProfile := a.profile, true
 	if env(envURL) != "" || env(EnvKey) != "" {
@@ -92,7 +90,7 @@ func (a *clientFlags) resolve(env func(string) string, read func() (*Profiles, e
 	switch {
 	case !fromProfile:
 		p = Profile{URL: cmp.Or(env(envURL), defaultURL), Key: env(EnvKey)}
-	case name == "" && a.url != "" && a.key != "": // the file of profiles is not needed
+	case name == "" && a.url != "" && a.key != "": // no profile is needed
 	default:
 		all, failed := read()
 		if failed != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// Exit codes of a command, described in docs/cli.md.
+// Exit codes of the command line, documented in docs/cli.md.
 const (
 	ExitOK          = 0
-	ExitFailed      = 1   // anything else, such as a call that failed or a finding of a check
+	ExitFailed      = 1   // any other error, such as a failed call or a failed check
 	ExitMisused     = 2   // the command line is wrong
 	ExitNotFound    = 3   // the record does not exist (404)
 	ExitDenied      = 4   // the key is unknown or lacks the permission (401, 403)
 	ExitRejected    = 5   // the service rejects the request (other 4xx)
 	ExitUnavailable = 6   // a limit is reached or the service is unavailable (429, 503)
-	ExitUnreachable = 7   // no response from that address
+	ExitUnreachable = 7   // no response from the address of the service
 	ExitInterrupted = 130 // by Ctrl-C or SIGTERM
 )
 
@@ -60,6 +60,5 @@ func exitCodeOfStatus(status int) int {
 	return ExitFailed
 }
 
-// ErrCheckFailed is the error of a check with a negative result, such as a trunk
-// that does not answer.
-var ErrCheckFailed = errors.New("not as it should be")
+// ErrCheckFailed is the error of a check with a negative result, such as a trunk that does not answer.
+var ErrCheckFailed = errors.New("the check failed")

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// writeFields writes the fields of the next object of d, one per line. Nested
-// objects are indented by depth; empty values are left out.
+// writeFields writes the fields of the next object of d, one per line. It indents nested objects by depth and omits
+// empty values.
 func writeFields(w io.Writer, d *json.Decoder, depth int) error {
 	open, err := d.Token()
 	if err != nil || open != json.Delim('{') {
@@ -41,7 +41,7 @@ func writeFields(w io.Writer, d *json.Decoder, depth int) error {
 	return err
 }
 
-// writeNested writes an object, or a list of objects with lines of - between them.
+// writeNested writes an object, or a list of objects with a line "-" between them.
 func writeNested(w io.Writer, raw json.RawMessage, depth int) error {
 	parts := []json.RawMessage{raw}
 	list := raw[0] == '['
@@ -61,15 +61,14 @@ func writeNested(w io.Writer, raw json.RawMessage, depth int) error {
 	return nil
 }
 
-// InlineValue returns the text of a value that fits on a line, and false for
-// objects and lists of objects.
+// InlineValue returns the text of a value that fits on one line. It returns false for objects and lists of objects.
 func InlineValue(raw json.RawMessage) (string, bool) {
 	switch raw[0] {
 	case 'n':
 		return "", true
 	case '"':
 		var text string
-		_ = json.Unmarshal(raw, &text) // it is JSON
+		_ = json.Unmarshal(raw, &text) // raw is valid JSON
 		if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 			text = FormatTime(t)
 		}

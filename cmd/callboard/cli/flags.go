@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ParseTime parses the RFC 3339 time of a flag; nil: the flag is empty.
+// ParseTime parses the RFC 3339 time of a flag. An empty text returns nil.
 func ParseTime(flag, text string) (*time.Time, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // the flag is not set
@@ -18,12 +18,12 @@ func ParseTime(flag, text string) (*time.Time, error) {
 	return &t, nil
 }
 
-// AddLimitFlag adds --limit, the number of rows that a list shows.
+// AddLimitFlag adds --limit, the maximum number of rows in a list.
 func AddLimitFlag(cmd *cobra.Command, limit *int) {
-	cmd.Flags().IntVar(limit, "limit", 50, "how many are shown; 0: all")
+	cmd.Flags().IntVar(limit, "limit", 50, "maximum number of rows; 0: all")
 }
 
-// OptionalString returns a pointer to text; nil: text is empty.
+// OptionalString returns a pointer to text, or nil if text is empty.
 func OptionalString(text string) *string {
 	if text == "" {
 		return nil

@@ -6,8 +6,7 @@ import (
 	"unicode"
 )
 
-// Clean replaces control characters and bidirectional controls, which would act
-// on the terminal.
+// Clean replaces control characters and bidirectional controls, which could manipulate the terminal.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -20,7 +19,7 @@ func Clean(text string) string {
 	}, text)
 }
 
-// FormatTime formats a time in the local zone; "-": the zero time.
+// FormatTime formats a time in the local zone. The zero time becomes "-".
 func FormatTime(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -28,7 +27,7 @@ func FormatTime(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04:05")
 }
 
-// FormatOptionalTime formats a time in the local zone; "-": nil.
+// FormatOptionalTime formats a time in the local zone. nil becomes "-".
 func FormatOptionalTime(t *time.Time) string {
 	if t == nil {
 		return "-"
@@ -36,7 +35,7 @@ func FormatOptionalTime(t *time.Time) string {
 	return FormatTime(*t)
 }
 
-// OrDash returns text; "-": text is empty.
+// OrDash returns text, or "-" if text is empty.
 func OrDash(text string) string {
 	if text == "" {
 		return "-"

@@ -10,37 +10,37 @@ import (
 	"path/filepath"
 )
 
-// Profile is the address and the key of one service.
+// Profile holds the URL and the API key of one service.
 type Profile struct {
 	URL string `json:"url"`
 	Key string `json:"key"`
 }
 
-// Profiles are the profiles of the file, by name.
+// Profiles holds the content of the profiles file.
 type Profiles struct {
 	Current string             `json:"current,omitempty"`
 	List    map[string]Profile `json:"profiles"`
 }
 
-// profilesPath returns the path of the file of profiles.
+// profilesPath returns the path of the profiles file.
 func profilesPath() (string, error) {
 	if path := os.Getenv(envProfiles); path != "" {
 		return path, nil
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no place for profiles: %w; %s names a file", err, envProfiles)
+		return "", fmt.Errorf("there is no configuration folder for profiles: %w; set %s to a file", err, envProfiles)
 	}
 	return filepath.Join(dir, "callboard", "profiles.json"), nil
 }
 
-// ReadProfiles reads the file; a missing file holds no profiles. A file with
-// permissions for group or others is an error, because it holds keys.
+// ReadProfiles reads the profiles file; a missing file contains no profiles. A file that the group or others can
+// access is an error, because the file contains keys.
 func ReadProfiles() (*Profiles, error) {
 	all := &Profiles{List: make(map[string]Profile)}
 	path, err := profilesPath()
 	if err != nil {
-		return all, nil // without a folder there is no file
+		return all, nil // without a configuration folder there is no file
 	}
 	f, err := os.Open(path) //nolint:gosec // the user's own file
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,7 +55,7 @@ func ReadProfiles() (*Profiles, error) {
 		return nil, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s holds keys and others may read it: chmod 600 %[1]s", path)
+		return nil, fmt.Errorf("%s contains keys and other users can read it: run chmod 600 %[1]s", path)
 	}
 	d := json.NewDecoder(io.LimitReader(f, 1<<20))
 	d.DisallowUnknownFields()
@@ -68,7 +68,7 @@ func ReadProfiles() (*Profiles, error) {
 	return all, nil
 }
 
-// Write replaces the file atomically, with permissions for its owner only.
+// Write replaces the profiles file atomically, with permissions for its owner only.
 func (p *Profiles) Write() error {
 	path, err := profilesPath()
 	if err != nil {
@@ -95,10 +95,10 @@ func (p *Profiles) Write() error {
 	return err
 }
 
-// Find returns the profile with this name.
+// Find returns the profile with the name, or a usage error.
 func (p *Profiles) Find(name string) (Profile, error) {
 	if one, ok := p.List[name]; ok {
 		return one, nil
 	}
-	return Profile{}, UsageErrorf("there is no profile %q; callboard profiles list shows them, callboard login makes one", name)
+	return Profile{}, UsageErrorf("there is no profile %q: see callboard profiles list, or create it with callboard login", name)
 }

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/term"
 )
 
-// ProgressBar shows the progress of an upload, a download or a campaign on the
-// terminal of the standard error. The zero value shows nothing.
+// ProgressBar shows the progress of an upload, a download or a campaign on the terminal. It writes to the standard
+// error. The zero value shows nothing.
 type ProgressBar struct{ bar *progressbar.ProgressBar }
 
-// NewProgressBar returns a bar up to total; -1: the total is unknown. It shows
-// nothing without a terminal or with --json.
+// NewProgressBar returns a bar up to total, -1 if the total is unknown. The bar is invisible without a terminal or
+// with --json.
 func (s *Session) NewProgressBar(total int64, label string, bytes bool) ProgressBar {
 	f, ok := s.ErrOut().(*os.File)
 	if s.AsJSON || !ok || !term.IsTerminal(int(f.Fd())) {
@@ -31,10 +31,10 @@ func (s *Session) NewProgressBar(total int64, label string, bytes bool) Progress
 	return ProgressBar{progressbar.NewOptions64(total, options...)}
 }
 
-// IsVisible reports whether the bar shows anything.
+// IsVisible reports whether the bar is shown.
 func (b ProgressBar) IsVisible() bool { return b.bar != nil }
 
-// Set sets the progress.
+// Set sets the current progress.
 func (b ProgressBar) Set(n int64) {
 	if b.bar != nil {
 		_ = b.bar.Set64(n)
@@ -62,7 +62,7 @@ func (b ProgressBar) Finish() {
 	}
 }
 
-// progressReader advances a bar by the bytes read from source.
+// progressReader advances a bar by the bytes that it reads from source.
 type progressReader struct {
 	source io.Reader
 	bar    ProgressBar
@@ -74,7 +74,7 @@ func (b ProgressBar) Reader(source io.Reader) io.Reader {
 	return &progressReader{source: source, bar: b}
 }
 
-// Read reads from the source.
+// Read implements io.Reader.
 func (r *progressReader) Read(b []byte) (int, error) {
 	n, err := r.source.Read(b)
 	r.bar.Set(r.read.Add(int64(n)))

@@ -9,16 +9,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxBodySize bounds a body from the standard input, in bytes.
+// maxBodySize bounds a request body from the standard input, in bytes.
 const maxBodySize = 16 << 20
 
-// addBodyFlag adds --file, the JSON body of a request.
+// addBodyFlag adds the required flag --file, which names the JSON body of a request.
 func addBodyFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVarP(path, "file", "f", "", "the JSON body as the API takes it; - is the standard input")
+	cmd.Flags().StringVarP(path, "file", "f", "", "file with the JSON body of the API request; - is the standard input")
 	_ = cmd.MarkFlagRequired("file")
 }
 
-// ReadInput reads the file at path; "-" is the standard input.
+// ReadInput reads the file at path, or the standard input if path is "-".
 func (s *Session) ReadInput(path string) ([]byte, error) {
 	if path == "-" {
 		return io.ReadAll(io.LimitReader(s.Command.InOrStdin(), maxBodySize))
@@ -26,8 +26,8 @@ func (s *Session) ReadInput(path string) ([]byte, error) {
 	return os.ReadFile(path) //nolint:gosec // the user names it
 }
 
-// ReadBody reads the JSON body of a request from a file; "-" is the standard
-// input. An unknown field is a usage error, before anything is sent.
+// ReadBody reads the JSON body of a request from a file, or from the standard input if path is "-". An unknown
+// field is a usage error, found before the request is sent.
 func ReadBody[T any](s *Session, path string) (*T, error) {
 	text, err := s.ReadInput(path)
 	if err != nil {

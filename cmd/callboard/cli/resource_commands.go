@@ -37,8 +37,8 @@ func ShowCommand[T any](use, short, example string, get func(ctx context.Context
 	})
 }
 
-// ActionCommand returns a command that acts on each record named by id. It prints
-// id and describe(result) for each.
+// ActionCommand returns a command that acts on each record named by its id. It prints the id and describe(result)
+// for each.
 func ActionCommand[T any](use, short, example string, describe func(*T) string, do func(ctx context.Context, c *client.Client, id string) (*T, error)) *cobra.Command {
 	return NewCommand(use, short, example, cobra.MinimumNArgs(1), func(s *Session, args []string) error {
 		for _, id := range args {
@@ -59,7 +59,7 @@ func ActionCommand[T any](use, short, example string, describe func(*T) string, 
 	})
 }
 
-// DescribeDeleted completes the line of a deleted record.
+// DescribeDeleted completes the output line of a deleted record.
 func DescribeDeleted(*client.Deleted) string { return "is deleted" }
 
 // CreateCommand returns a command that creates a record from a JSON file.

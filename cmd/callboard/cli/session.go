@@ -23,29 +23,29 @@ func Group(use, short string, subcommands ...*cobra.Command) *cobra.Command {
 		for _, c := range subcommands {
 			names = append(names, c.Name())
 		}
-		return fmt.Errorf("%s knows no %q but %s", cmd.CommandPath(), args[0], strings.Join(names, ", "))
+		return fmt.Errorf("%s has no subcommand %q; use one of %s", cmd.CommandPath(), args[0], strings.Join(names, ", "))
 	}
 	cmd.AddCommand(subcommands...)
 	return cmd
 }
 
-// Session is one run of a command: its client and its output.
+// Session is one run of a command, with its client and its output.
 type Session struct {
 	*client.Client
 	Command *cobra.Command
 	AsJSON  bool // --json
 }
 
-// Context is done when the user interrupts the command.
+// Context returns the context of the command, which an interrupt ends.
 func (s *Session) Context() context.Context { return s.Command.Context() }
 
-// Out is where the result goes.
+// Out returns the writer of results: the standard output.
 func (s *Session) Out() io.Writer { return s.Command.OutOrStdout() }
 
-// ErrOut is where notes go.
+// ErrOut returns the writer of notes: the standard error.
 func (s *Session) ErrOut() io.Writer { return s.Command.ErrOrStderr() }
 
-// PrintLinef prints one line of the result. Strings in args are cleaned.
+// PrintLinef prints one line of the result. It cleans strings in args, see Clean.
 func (s *Session) PrintLinef(format string, args ...any) {
 	for i, a := range args {
 		if text, ok := a.(string); ok {
@@ -77,7 +77,7 @@ func indentExample(example string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ")
 }
 
-// EnvironmentOf returns the environment of the key of s. A workspace has both.
+// EnvironmentOf returns the environment, live or test, that the key of s selects in the workspace.
 func EnvironmentOf(s *Session, w *client.Workspace) string {
 	if strings.HasPrefix(s.Key, "svc_sk_test_") {
 		return "test"
@@ -85,7 +85,7 @@ func EnvironmentOf(s *Session, w *client.Workspace) string {
 	return w.Environment
 }
 
-// Sleep waits for d, or returns the error of ctx when that is done before.
+// Sleep waits for d, or returns the error of ctx if ctx ends earlier.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 )
 
-// WriteRow writes the cells of one row of a table, separated by tabs.
+// WriteRow writes the cells of one table row, separated by tabs.
 func WriteRow(w io.Writer, cells ...any) {
 	for i, c := range cells {
 		if i > 0 {
@@ -21,11 +21,11 @@ func WriteRow(w io.Writer, cells ...any) {
 	_, _ = io.WriteString(w, "\n")
 }
 
-// flushRows is the number of rows whose columns are aligned with each other.
+// flushRows is the number of rows after which the column widths are computed anew.
 const flushRows = 500
 
-// PrintRows prints up to limit rows (0: all) as they arrive: a table with the
-// column names of head, or a JSON list.
+// PrintRows prints at most limit rows (0: all) as they arrive. It prints a table with the column names of head, or
+// a JSON list.
 func PrintRows[T any](s *Session, all iter.Seq2[T, error], limit int, head string, row func(*T) []any) error {
 	var to rowPrinter = &table{w: tabwriter.NewWriter(s.Out(), 0, 4, 2, ' ', 0), head: head}
 	if s.AsJSON {
@@ -34,7 +34,7 @@ func PrintRows[T any](s *Session, all iter.Seq2[T, error], limit int, head strin
 	n := 0
 	for one, err := range all {
 		if err != nil {
-			return errors.Join(to.end(false), err) // the rows before the error are shown
+			return errors.Join(to.end(false), err) // the rows before the error stay visible
 		}
 		if n++; limit > 0 && n > limit {
 			if !s.AsJSON {
@@ -49,7 +49,7 @@ func PrintRows[T any](s *Session, all iter.Seq2[T, error], limit int, head strin
 	return to.end(true)
 }
 
-// rowPrinter prints rows; end(false) leaves an incomplete list.
+// rowPrinter prints rows. end(false) leaves an incomplete list.
 type rowPrinter interface {
 	add(one any, row func() []any) error
 	end(whole bool) error

@@ -7,13 +7,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// usageError is the error of a wrong command line.
+// usageError is an error in the command line, with its own exit code.
 type usageError struct{ error }
 
-// Unwrap returns the error with the text.
+// Unwrap returns the error that holds the message.
 func (e usageError) Unwrap() error { return e.error }
 
-// UsageErrorf returns the error of a wrong command line.
+// UsageErrorf formats an error in the command line, which ends the process with ExitMisused.
 func UsageErrorf(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // WrapUsageErrors makes errors of flags and arguments of all commands below root
@@ -39,7 +39,7 @@ func wrapUsageErrors(c *cobra.Command) {
 	}
 }
 
-// isCobraUsageError recognizes usage errors of cobra, which have no type of their own.
+// isCobraUsageError reports whether err is a usage error of cobra. These errors have no type, so their text decides.
 func isCobraUsageError(err error) bool {
 	text := err.Error()
 	for _, begin := range []string{"unknown command ", "required flag(s) ", "if any flags in the group "} {

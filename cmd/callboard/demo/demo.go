@@ -1,5 +1,5 @@
-// Package demo plays a demo campaign on the built-in phones, through the API and with
-// a webhook receiver of its own.
+// Package demo plays a demo campaign on the test carrier. It uses the API with the test key, like a customer, and
+// receives the webhooks itself.
 package demo
 
 import (
@@ -26,11 +26,10 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// pollInterval is how often the demo looks at its campaign.
+// pollInterval is the time between two status requests for the campaign.
 const pollInterval = 250 * time.Millisecond
 
-// Demo plays a campaign on the built-in phones, as a user would: through
-// the API with the test key, with a webhook receiver of its own.
+// Demo plays one campaign per data folder through the API and prints its progress and results.
 type Demo struct {
 	cfg      *configs.Config
 	dir      string
@@ -39,7 +38,7 @@ type Demo struct {
 	api      *client.Client
 }
 
-// New starts the receiver of the demo's webhook.
+// New creates the demo's folder and starts its webhook receiver.
 func New(cfg *configs.Config) (*Demo, error) {
 	dir := filepath.Join(cfg.Data, "demo")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -52,44 +51,44 @@ func New(cfg *configs.Config) (*Demo, error) {
 	return &Demo{cfg: cfg, dir: dir, out: os.Stdout, receiver: r}, nil
 }
 
-// Close stops the receiver.
+// Close stops the webhook receiver.
 func (d *Demo) Close() { d.receiver.close() }
 
-// TrustedPeers lets the service reach the demo's receiver.
+// TrustedPeers returns the certificate and the egress rule with which the service can reach the webhook receiver.
 func (d *Demo) TrustedPeers() (rootCA []byte, allow []access.Rule) {
 	at := netip.MustParseAddrPort(d.receiver.ln.Addr().String())
 	return d.receiver.pem, []access.Rule{{Network: netip.PrefixFrom(at.Addr(), 32), Port: at.Port()}}
 }
 
-func (d *Demo) say(format string, args ...any) { _, _ = fmt.Fprintf(d.out, format, args...) }
+func (d *Demo) printf(format string, args ...any) { _, _ = fmt.Fprintf(d.out, format, args...) }
 
-// Run shows the demo once per data folder; later starts list what is there.
+// Run plays the demo once per data folder. Later starts only list the existing campaigns and calls.
 func (d *Demo) Run(ctx context.Context, baseURL string) {
 	d.api = &client.Client{URL: baseURL}
 	key, err := os.ReadFile(filepath.Join(d.cfg.Data, "test.key"))
 	_, played := os.Stat(filepath.Join(d.dir, "results.csv"))
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && played == nil: // whoever keeps the key elsewhere has deleted it
+	case errors.Is(err, fs.ErrNotExist) && played == nil: // the demo was played, and the user has since deleted test.key
 		d.printPlayedOnce()
 		err = nil
 	case err != nil:
 	case played != nil && !d.cfg.Simulator:
-		err = errors.New("it needs the built-in phones: set simulator to true")
+		err = errors.New("the demo needs the test carrier: set simulator to true")
 	default:
 		d.api.Key = strings.TrimSpace(string(key))
 		if played == nil {
-			err = d.showEarlier(ctx)
+			err = d.printEarlierRun(ctx)
 		} else {
 			err = d.playCampaign(ctx)
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		d.say("\n  The demo could not be played: %v\n", err)
+		d.printf("\n  The demo failed: %v\n", err)
 	}
 }
 
-// showEarlier tells what an earlier start left.
-func (d *Demo) showEarlier(ctx context.Context) error {
+// printEarlierRun prints the campaigns and calls of an earlier start.
+func (d *Demo) printEarlierRun(ctx context.Context) error {
 	campaigns, err := d.api.ListCampaigns(ctx, client.ListCampaignsQuery{Limit: 100})
 	if err != nil {
 		return err
@@ -98,18 +97,18 @@ func (d *Demo) showEarlier(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.say("\n  Everything is still here: %d campaigns, %d calls.\n", len(campaigns.Data), len(calls.Data))
+	d.printf("\n  The store has %d campaigns and %d calls from earlier starts.\n", len(campaigns.Data), len(calls.Data))
 	for _, c := range campaigns.Data {
-		d.say("    %-12s %s\n", c.Status, c.Name)
+		d.printf("    %-12s %s\n", c.Status, c.Name)
 	}
 	d.printPlayedOnce()
 	return nil
 }
 
-func (d *Demo) printPlayedOnce() { d.say("  The demo is played once per data folder: %s.\n\n", d.dir) }
+func (d *Demo) printPlayedOnce() { d.printf("  The demo plays once per data folder: %s.\n\n", d.dir) }
 
 func (d *Demo) playCampaign(ctx context.Context) error {
-	d.say("\n  A campaign of %d contacts on the built-in phones: they answer, press keys, are busy, decline, do not answer …\n\n", len(contacts()))
+	d.printf("\n  A campaign of %d contacts on the test carrier: phones answer, press keys, are busy, decline or do not answer.\n\n", len(contacts()))
 	agent, err := d.createAgent(ctx)
 	if err != nil {
 		return err
@@ -130,19 +129,19 @@ func (d *Demo) playCampaign(ctx context.Context) error {
 	if _, err = d.api.StartCampaign(ctx, campaign.ID); err != nil {
 		return err
 	}
-	st, err := d.watch(ctx, campaign.ID)
+	st, err := d.watchCampaign(ctx, campaign.ID)
 	if err != nil {
 		return err
 	}
 	if err = d.saveResults(ctx, campaign.ID); err != nil {
 		return err
 	}
-	d.report(st)
+	d.printReport(st)
 	_, err = d.api.DeleteWebhook(ctx, hook.ID)
 	return err
 }
 
-// createAgent makes the sample pathway and the agent that speaks it.
+// createAgent creates the sample pathway and an agent that uses it.
 func (d *Demo) createAgent(ctx context.Context) (string, error) {
 	made, err := d.api.CreatePathway(ctx, &client.NewPathway{
 		Name: "Confirm an appointment", Start: "hello",
@@ -173,8 +172,8 @@ func (d *Demo) createAgent(ctx context.Context) (string, error) {
 	return a.ID, nil
 }
 
-// watch shows a progress bar until the campaign is over.
-func (d *Demo) watch(ctx context.Context, id string) (*client.CampaignStatusObject, error) {
+// watchCampaign prints the progress of the campaign until it ends.
+func (d *Demo) watchCampaign(ctx context.Context, id string) (*client.CampaignStatusObject, error) {
 	printed := int64(0)
 	bar := progressbar.NewOptions(len(contacts()), progressbar.OptionSetWriter(d.out), progressbar.OptionSetWidth(40),
 		progressbar.OptionShowCount(), progressbar.OptionSetDescription("  calling"), progressbar.OptionSetPredictTime(false))
@@ -188,10 +187,10 @@ func (d *Demo) watch(ctx context.Context, id string) (*client.CampaignStatusObje
 			_ = bar.Set64(over)
 		} else if over >= printed+5 {
 			printed = over
-			d.say("  calling: %d of %d\n", over, st.Progress.Total)
+			d.printf("  calling: %d of %d\n", over, st.Progress.Total)
 		}
 		if domain.CampaignStatus(st.Status).Final() {
-			d.say("\n\n")
+			d.printf("\n\n")
 			return st, nil
 		}
 		if st.Status == string(domain.CampaignPaused) {
@@ -205,7 +204,7 @@ func (d *Demo) watch(ctx context.Context, id string) (*client.CampaignStatusObje
 	}
 }
 
-// saveResults fetches recordings and results, as a user would.
+// saveResults downloads the recordings and the results of the campaign.
 func (d *Demo) saveResults(ctx context.Context, campaign string) error {
 	var calls *client.ListCall
 	for deadline := time.Now().Add(15 * time.Second); ; {
@@ -228,7 +227,7 @@ func (d *Demo) saveResults(ctx context.Context, campaign string) error {
 		if !c.RecordingAvailable {
 			continue
 		}
-		resp, err := d.api.GetRecording(ctx, c.ID) //nolint:bodyclose // saved does
+		resp, err := d.api.GetRecording(ctx, c.ID) //nolint:bodyclose // saveDownload closes it
 		if err == nil {
 			err = saveDownload(resp, filepath.Join(d.dir, "recording-"+strings.TrimPrefix(c.To, "+")+".wav"))
 		}
@@ -236,14 +235,14 @@ func (d *Demo) saveResults(ctx context.Context, campaign string) error {
 			return err
 		}
 	}
-	resp, err := d.api.GetCampaignResults(ctx, campaign) //nolint:bodyclose // saved does
+	resp, err := d.api.GetCampaignResults(ctx, campaign) //nolint:bodyclose // saveDownload closes it
 	if err != nil {
 		return err
 	}
 	return saveDownload(resp, filepath.Join(d.dir, "results.csv"))
 }
 
-// saveDownload keeps a download as a file.
+// saveDownload writes the body of a response to a file.
 func saveDownload(resp *http.Response, path string) error {
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
@@ -253,33 +252,33 @@ func saveDownload(resp *http.Response, path string) error {
 	return os.WriteFile(path, text, 0o600)
 }
 
-// report prints what came of it, a webhook as received, and what to do next.
-func (d *Demo) report(st *client.CampaignStatusObject) {
-	d.say("  Outcomes\n")
+// printReport prints the outcomes, one received webhook and the next steps.
+func (d *Demo) printReport(st *client.CampaignStatusObject) {
+	d.printf("  Outcomes\n")
 	for _, w := range slices.Sorted(maps.Keys(st.Outcomes)) {
 		if n := st.Outcomes[w]; n > 0 {
-			d.say("    %-10s %2d  %s\n", w, n, strings.Repeat("█", int(n)))
+			d.printf("    %-10s %2d  %s\n", w, n, strings.Repeat("█", int(n)))
 		}
 	}
-	d.say("\n  Recordings (left: caller, right: agent)  %s\n", filepath.Join(d.dir, "recording-*.wav"))
-	d.say("  Results                                  %s\n", filepath.Join(d.dir, "results.csv"))
-	if r, ok := d.receiver.first("campaign.call.completed"); ok {
-		d.say("\n  One of %d webhooks, as received\n%s\n", d.receiver.count(), r)
+	d.printf("\n  Recordings (left: caller, right: agent)  %s\n", filepath.Join(d.dir, "recording-*.wav"))
+	d.printf("  Results                                  %s\n", filepath.Join(d.dir, "results.csv"))
+	if r, ok := d.receiver.firstRequest("campaign.call.completed"); ok {
+		d.printf("\n  One of %d webhooks, as received\n%s\n", d.receiver.count(), r)
 	}
 	program, data := os.Args[0], filepath.Dir(d.dir)
-	d.say(`
-  The demo ran in the test environment: it rang nobody and counts in no bill. See it in a browser, as a user of that environment:
+	d.printf(`
+  The demo ran in the test environment: it called no real phone and is not billed. To see it in a browser, create a user of that environment:
 
     %[1]s users create Ada --role admin --environment test --data %[2]s
     %[1]s users link USER_ID --data %[2]s
 
-  or at the API, with the test key:
+  or use the API with the test key:
 
     curl -fsS %[3]s/v1/calls -H "Authorization: Bearer $(cat %[4]s)"
 
-  Next: let it call your own SIP phone, as README.md shows under "Your own phone in five minutes".
+  Next: call your own SIP phone, see "Your own phone in five minutes" in README.md.
 
-  The service is up at %[3]s. Ctrl-C ends it.
+  The service runs at %[3]s. Press Ctrl-C to stop it.
 
 `, program, data, d.api.URL, filepath.Join(data, "test.key"))
 }

@@ -22,15 +22,15 @@ import (
 	"time"
 )
 
-// webhookReceiver is an HTTPS endpoint on loopback that keeps a few requests.
+// webhookReceiver is an HTTPS endpoint on loopback that records the first requests it receives.
 type webhookReceiver struct {
-	ln     net.Listener
-	server *http.Server
-	url    string
-	pem    []byte
-	mu     sync.Mutex
-	got    []receivedWebhook
-	n      int
+	ln       net.Listener
+	server   *http.Server
+	url      string
+	pem      []byte
+	mu       sync.Mutex
+	requests []receivedWebhook
+	total    int
 }
 
 type receivedWebhook struct {
@@ -45,7 +45,7 @@ func (r *webhookReceiver) handle(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	var e struct{ Type string }
-	_ = json.Unmarshal(body, &e) // shown as it is
+	_ = json.Unmarshal(body, &e) // the body is printed in any case
 	var pretty bytes.Buffer
 	if json.Indent(&pretty, body, "    ", "  ") != nil {
 		pretty.Write(body)
@@ -59,9 +59,9 @@ func (r *webhookReceiver) handle(w http.ResponseWriter, req *http.Request) {
 	}
 	fmt.Fprintf(&b, "\n    %s", pretty.String())
 	r.mu.Lock()
-	r.n++
-	if len(r.got) < 500 {
-		r.got = append(r.got, receivedWebhook{e.Type, b.String()})
+	r.total++
+	if len(r.requests) < 500 {
+		r.requests = append(r.requests, receivedWebhook{e.Type, b.String()})
 	}
 	r.mu.Unlock()
 	w.WriteHeader(http.StatusNoContent)
@@ -70,13 +70,13 @@ func (r *webhookReceiver) handle(w http.ResponseWriter, req *http.Request) {
 func (r *webhookReceiver) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.n
+	return r.total
 }
 
-func (r *webhookReceiver) first(kind string) (string, bool) {
+func (r *webhookReceiver) firstRequest(kind string) (string, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, g := range r.got {
+	for _, g := range r.requests {
 		if g.kind == kind {
 			return g.text, true
 		}
@@ -86,8 +86,7 @@ func (r *webhookReceiver) first(kind string) (string, bool) {
 
 func (r *webhookReceiver) close() { _ = r.server.Close() }
 
-// newWebhookReceiver listens with a certificate of its own, which lives as long as
-// the process.
+// newWebhookReceiver starts a receiver with a self-signed certificate, which exists only in this process.
 func newWebhookReceiver() (*webhookReceiver, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -9,96 +9,96 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const clockSlack = 30 * time.Second // signatures and tokens allow some minutes
+const maxClockError = 30 * time.Second // signatures and tokens tolerate some minutes
 
-// clockApart is how far two clocks of an install may be from each other: what
-// is due (calling hours, retries, calls per minute) goes by that of the node
-// that has the workspace, and moves by the difference when another one has it.
-const clockApart = 2 * time.Second
+// maxNodeClockDifference is the largest harmless difference between the clocks of two nodes. Calling hours, retries
+// and calls per minute follow the clock of the workspace's owner. They shift by the difference when another node
+// takes the workspace over.
+const maxNodeClockDifference = 2 * time.Second
 
-// clockChecker compares the clocks of other machines with the clock of this one.
+// clockChecker compares the clocks of other machines with the clock of this machine.
 type clockChecker struct {
-	report *report
-	wall   func() time.Time // nil: the clock of this machine
+	report    *report
+	readClock func() time.Time // nil: the clock of this machine
 }
 
-// compare compares another clock, read at some time between two of ours and true
-// to unsure, with this machine's.
+// compare compares another machine's clock with the clock of this machine. The other clock was read between before
+// and after; unsure is its error.
 func (c *clockChecker) compare(check, owner string, theirs, before, after time.Time, unsure time.Duration) {
-	off, unsure := offset(theirs, before, after, unsure)
-	const remedy = "let chrony or systemd-timesyncd keep both clocks"
+	off, unsure := clockOffset(theirs, before, after, unsure)
+	const remedy = "synchronize both clocks with chrony or systemd-timesyncd"
 	switch known := off.Abs() - unsure; {
-	case known > clockSlack:
-		c.report.bad(check, remedy, "the clock of %s is %s from this machine's: tokens and signatures that one node makes are old or early on the other", owner, off.Round(time.Millisecond))
-	case known > clockApart:
-		c.report.warn(check, remedy, "the clock of %s is %s from this machine's: calling hours, retries and calls per minute move by that when a workspace changes nodes", owner, off.Round(time.Millisecond))
+	case known > maxClockError:
+		c.report.bad(check, remedy, "the clock of %s differs by %s from this machine's: one node rejects tokens and signatures of the other as expired or not yet valid", owner, off.Round(time.Millisecond))
+	case known > maxNodeClockDifference:
+		c.report.warn(check, remedy, "the clock of %s differs by %s from this machine's: calling hours, retries and calls per minute shift when a workspace changes nodes", owner, off.Round(time.Millisecond))
 	default:
-		c.report.ok(check, "the clock of %s is within %s of this machine's", owner, clockApart)
+		c.report.ok(check, "the clock of %s is within %s of this machine's", owner, maxNodeClockDifference)
 	}
 }
 
-// offset is how far another clock is ahead, and what of that may be the way.
-func offset(theirs, before, after time.Time, unsure time.Duration) (ahead, most time.Duration) {
+// clockOffset returns how far another clock is ahead, and the error of this measurement due to the travel time.
+func clockOffset(theirs, before, after time.Time, unsure time.Duration) (ahead, most time.Duration) {
 	trip := after.Sub(before)
 	return theirs.Sub(before.Add(trip / 2)), trip/2 + unsure
 }
 
-// time is what the clock of this machine says.
-func (c *clockChecker) time() time.Time {
-	if c.wall != nil {
-		return c.wall()
+// now returns the time of this machine's clock.
+func (c *clockChecker) now() time.Time {
+	if c.readClock != nil {
+		return c.readClock()
 	}
 	return time.Now()
 }
 
-func (d *Diagnosis) clock(ctx context.Context) {
+func (d *Diagnosis) checkClock(ctx context.Context) {
 	var t unix.Timex
 	if state, err := unix.Adjtimex(&t); err == nil {
 		if state == unix.TIME_ERROR || t.Status&unix.STA_UNSYNC != 0 {
-			d.report.warn("clock_unsynchronised", "install chrony or systemd-timesyncd; calling hours, tokens and signatures go by the clock", "the kernel says that nothing keeps the clock right")
+			d.report.warn("clock_unsynchronised", "install chrony or systemd-timesyncd; calling hours, tokens and signatures depend on the clock", "the kernel reports that the clock is not synchronized")
 		} else {
-			d.report.ok("clock_unsynchronised", "the kernel's clock is kept right")
+			d.report.ok("clock_unsynchronised", "the clock is synchronized")
 		}
 	}
-	if d.Clock != "" {
+	if d.ClockURL != "" {
 		d.compareHTTPDate(ctx)
 	}
 	if d.Config == nil {
 		return
 	}
 	newest := newestFile(d.Config.Data)
-	if ahead := newest.Sub(d.Now); ahead > clockSlack {
-		d.report.bad("clock_back", "set the clock right before the service starts: what is due would wait", "files of the data folder are %s ahead of the clock: it was turned back", ahead.Round(time.Second))
+	if ahead := newest.Sub(d.Now); ahead > maxClockError {
+		d.report.bad("clock_turned_back", "correct the clock before the service starts; until then due calls and retries wait", "files of the data folder are %s ahead of the clock: the clock was turned back", ahead.Round(time.Second))
 	}
 }
 
-// compareHTTPDate compares the clock with the Date header of another machine.
+// compareHTTPDate compares this machine's clock with the Date header of the server at ClockURL.
 func (d *Diagnosis) compareHTTPDate(ctx context.Context) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, d.Clock, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, d.ClockURL, http.NoBody)
 	if err != nil {
 		d.report.bad("clock", "--clock must be a URL", "%v", err)
 		return
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		d.report.warn("clock", "name another server by --clock", "nobody tells the time: %v", err)
+		d.report.warn("clock", "use another server with --clock", "the server of --clock does not answer: %v", err)
 		return
 	}
 	_ = resp.Body.Close()
 	theirs, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
-		d.report.warn("clock", "name another server by --clock", "%s does not tell the time", d.Clock)
+		d.report.warn("clock", "use another server with --clock", "%s sends no valid Date header", d.ClockURL)
 		return
 	}
 	off := d.Now.Sub(theirs)
-	if off.Abs() > clockSlack {
-		d.report.bad("clock", "set the clock, and let chrony or systemd-timesyncd keep it", "the clock is off by %s, says %s", off.Round(time.Second), d.Clock)
+	if off.Abs() > maxClockError {
+		d.report.bad("clock", "set the clock, and synchronize it with chrony or systemd-timesyncd", "the clock is off by %s according to %s", off.Round(time.Second), d.ClockURL)
 		return
 	}
-	d.report.ok("clock", "the clock is that of %s", d.Clock)
+	d.report.ok("clock", "the clock agrees with %s", d.ClockURL)
 }
 
-// newestFile is when something in the data folder was last written.
+// newestFile returns the latest modification time of the files in the data folder.
 func newestFile(data string) (newest time.Time) {
 	for _, folder := range dataFolders(data) {
 		files, err := os.ReadDir(folder)

@@ -1,7 +1,7 @@
-// Package doctor checks the machine, the settings and the peers of a service, and reports
-// what is wrong and how to repair it. The only file that it writes is a temporary one in
-// the data folder. It imports neither store nor actors: a running service is queried by
-// the API.
+// Package doctor checks the machine, the settings and the peers of a service, and reports faults with remedies.
+//
+// The checks change nothing except for a temporary file in the data folder. The package imports neither the store
+// nor the actors: it queries a running service through the API.
 package doctor
 
 import (
@@ -14,45 +14,44 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// Diagnosis is the subject of the checks: a service by its settings, and the functions
-// that reach what this package does not import.
+// Diagnosis describes the service to check. The caller provides functions for what this package must not import.
 type Diagnosis struct {
-	Config  *configs.Config
-	Faulty  error          // of the settings, if Config is nil
-	Running bool           // a service uses the data folder and holds its ports
-	Client  *client.Client // queries the running service; nil: there is no key
-	Reach   string         // an https:// URL that webhooks must reach; empty: not checked
-	Clock   string         // a URL whose Date header has the right time; empty: not checked
-	Env     []string       // environment of the service, for keys of engines
-	// Bucket writes, reads and deletes a blob. It returns the name of the blob store and
-	// whether the store keeps versions of deleted blobs. Nil: blobs are on disk.
-	Bucket func(context.Context) (place string, versioned bool, err error)
-	// StoreFormat describes the format of the store. Its error is TooNew if this program
+	Config      *configs.Config
+	ConfigError error          // why the settings are invalid; nil unless Config is nil
+	Running     bool           // whether a service uses the data folder and holds its ports
+	Client      *client.Client // client of the running service; nil: there is no key
+	ReachURL    string         // https:// URL that webhooks must reach; empty: not checked
+	ClockURL    string         // URL whose Date header has the correct time; empty: not checked
+	Env         []string       // environment of the service, with keys of engines
+	// TryBucket writes, reads and deletes a blob. It returns the name of the blob store, and whether the store
+	// keeps versions of deleted blobs. Nil: blobs are on disk.
+	TryBucket func(context.Context) (place string, versioned bool, err error)
+	// ReadStoreFormat describes the format of the store. It returns UnknownFormatError if this program
 	// does not know the format, fs.ErrNotExist if there is no store yet. Nil: not checked.
-	StoreFormat func(context.Context) (string, error)
-	TooNew      error
-	// Nodes returns the live nodes of the cluster. Nil: the store is used by one process.
-	Nodes func(context.Context) ([]Node, error)
-	// Ask connects to a node and returns the time of its clock, to the second. Its error
-	// is Stranger if the node has another key.
-	Ask      func(ctx context.Context, addr string) (time.Time, error)
-	Stranger error
+	ReadStoreFormat    func(context.Context) (string, error)
+	UnknownFormatError error
+	// ListNodes returns the live nodes of the cluster. Nil: only one process uses the store.
+	ListNodes func(context.Context) ([]Node, error)
+	// ProbeNode connects to a node and returns the time of its clock, truncated to seconds. It returns
+	// WrongKeyError if the node has another master key.
+	ProbeNode     func(ctx context.Context, addr string) (time.Time, error)
+	WrongKeyError error
 
-	Now        time.Time        // zero: the time of this machine
-	Wall       func() time.Time // nil: the clock of this machine
-	FileSystem int64            // type of the data folder's file system; 0: as the kernel reports
-	Buffer     int              // bytes of a SIP socket's buffer; 0: as the service requests
-	Free       int64            // bytes of free disk below which nothing is committed; 0: as the service requires
+	Now          time.Time        // zero: the time of this machine
+	ReadClock    func() time.Time // nil: the clock of this machine
+	FileSystem   int64            // type of the data folder's file system; 0: the type that the kernel reports
+	SocketBuffer int              // wanted buffer of a SIP socket in bytes; 0: the value that the service uses
+	MinFreeDisk  int64            // minimum of free bytes for commits; 0: the value that the service uses
 
-	report   report
-	nodes    []Node // returned by Nodes
-	nodesErr error  // returned by Nodes
+	report       report
+	liveNodes    []Node // result of ListNodes
+	liveNodesErr error  // error of ListNodes
 }
 
-// checkLimit bounds a check, oneLimit the part of it that queries one of several peers.
+// checkTimeout bounds one check. peerTimeout bounds the part of a check that queries one peer.
 const (
-	checkLimit = time.Minute
-	oneLimit   = 5 * time.Second
+	checkTimeout = time.Minute
+	peerTimeout  = 5 * time.Second
 )
 
 // Run runs all checks and returns their findings in the order of the checks.
@@ -60,47 +59,47 @@ func (d *Diagnosis) Run(ctx context.Context) []Finding {
 	if d.Now.IsZero() {
 		d.Now = time.Now()
 	}
-	if d.Buffer == 0 {
-		d.Buffer = sipBuffer
+	if d.SocketBuffer == 0 {
+		d.SocketBuffer = sipSocketBuffer
 	}
-	d.report.found = nil
-	bounded, cancel := context.WithTimeout(ctx, checkLimit)
+	d.report.findings = nil
+	bounded, cancel := context.WithTimeout(ctx, checkTimeout)
 	d.readNodes(bounded)
 	cancel()
-	if d.Faulty != nil {
-		d.settings()
+	if d.ConfigError != nil {
+		d.reportInvalidSettings()
 	}
-	checks := []func(context.Context){d.openFiles, d.speech, d.clock}
+	checks := []func(context.Context){d.checkOpenFiles, d.checkSpeechPrograms, d.checkClock}
 	if d.Config != nil {
-		d.report.ok("settings", "every setting keeps its rule")
-		network := networkChecker{report: &d.report, config: d.Config, running: d.Running, buffer: d.Buffer}
+		d.report.ok("settings", "all settings are valid")
+		network := networkChecker{report: &d.report, config: d.Config, running: d.Running, wantedBuffer: d.SocketBuffer}
 		certificates := certificateChecker{report: &d.report, config: d.Config, now: d.Now}
-		clock := clockChecker{report: &d.report, wall: d.Wall}
+		clock := clockChecker{report: &d.report, readClock: d.ReadClock}
 		redis := redisChecker{report: &d.report, config: d.Config, clock: clock}
-		nodes := nodeChecker{report: &d.report, config: d.Config, clock: clock, nodes: d.nodes, err: d.nodesErr, ask: d.Ask, stranger: d.Stranger, fileSystem: d.FileSystem}
+		nodes := nodeChecker{report: &d.report, config: d.Config, clock: clock, liveNodes: d.liveNodes, err: d.liveNodesErr, probeNode: d.ProbeNode, wrongKeyError: d.WrongKeyError, fileSystem: d.FileSystem}
 		service := serviceChecker{report: &d.report, client: d.Client, running: d.Running}
-		checks = append(checks, d.folder, d.storeFormat, d.disk, d.masterKey, d.leftKeys, network.ports, network.mediaPorts, network.buffers, network.addresses,
-			certificates.check, d.egress, d.engines, redis.check)
-		if d.Nodes != nil {
+		checks = append(checks, d.checkDataFolder, d.checkStoreFormat, d.checkFreeDisk, d.checkMasterKey, d.checkKeyFiles, network.checkPorts, network.checkMediaPorts, network.checkSocketBuffers, network.checkAddresses,
+			certificates.check, d.checkEgress, d.checkEngines, redis.check)
+		if d.ListNodes != nil {
 			checks = append(checks, nodes.check)
 		}
-		checks = append(checks, d.bucket, service.check)
+		checks = append(checks, d.checkBucket, service.check)
 	}
 	for _, check := range checks {
-		bounded, cancel := context.WithTimeout(ctx, checkLimit)
+		bounded, cancel := context.WithTimeout(ctx, checkTimeout)
 		check(bounded)
 		cancel()
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return d.report.found
+	return d.report.findings
 }
 
-func (d *Diagnosis) settings() {
+func (d *Diagnosis) reportInvalidSettings() {
 	var wrong *configs.InvalidError
-	if !errors.As(d.Faulty, &wrong) {
-		d.report.bad("settings", "give it a file of settings that can be read", "%v", d.Faulty)
+	if !errors.As(d.ConfigError, &wrong) {
+		d.report.bad("settings", "use a readable settings file", "%v", d.ConfigError)
 		return
 	}
 	for _, p := range wrong.Problems {
@@ -108,18 +107,18 @@ func (d *Diagnosis) settings() {
 	}
 }
 
-// readNodes reads the live nodes. The service runs here if one of them has the node_addr
-// of this machine: a node that owns no shard has no local socket.
+// readNodes lists the live nodes. It sets Running if one of them has this machine's node_addr, because a node
+// without a shard has no local socket.
 func (d *Diagnosis) readNodes(ctx context.Context) {
-	d.nodes, d.nodesErr = nil, nil
-	if d.Nodes == nil || d.Config == nil {
+	d.liveNodes, d.liveNodesErr = nil, nil
+	if d.ListNodes == nil || d.Config == nil {
 		return
 	}
-	if d.nodes, d.nodesErr = d.Nodes(ctx); d.nodesErr != nil {
+	if d.liveNodes, d.liveNodesErr = d.ListNodes(ctx); d.liveNodesErr != nil {
 		return
 	}
 	own := d.Config.Node.Addr
-	if own.IsValid() && slices.ContainsFunc(d.nodes, func(n Node) bool { return n.Addr == own.String() }) {
+	if own.IsValid() && slices.ContainsFunc(d.liveNodes, func(n Node) bool { return n.Addr == own.String() }) {
 		d.Running = true
 	}
 }

@@ -10,29 +10,29 @@ import (
 	"os"
 )
 
-// metadata is where clouds tell machines their secrets.
-var metadata = []netip.Addr{netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200")} //nolint:gochecknoglobals // a list
+// metadataAddresses are the addresses at which clouds give machines their credentials.
+var metadataAddresses = []netip.Addr{netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200")} //nolint:gochecknoglobals // a list
 
-// egress looks at what tenants may reach, and whether webhooks get out.
-func (d *Diagnosis) egress(ctx context.Context) {
+// checkEgress checks the networks that tenants can reach, and whether webhooks reach the internet.
+func (d *Diagnosis) checkEgress(ctx context.Context) {
 	for _, a := range d.Config.Egress.AllowedNetworks {
 		if a.Prefix.Bits() == 0 {
-			d.report.bad("egress_open", "name the networks that webhooks and trunks need", "egress_allow has %s: tenants reach everything that this machine reaches", a.Prefix)
+			d.report.bad("egress_open", "list only the networks that webhooks and trunks need", "egress_allow contains %s: tenants can reach every address that this machine can reach", a.Prefix)
 			continue
 		}
-		for _, m := range metadata {
+		for _, m := range metadataAddresses {
 			if a.Prefix.Contains(m) {
-				d.report.bad("egress_metadata", "name narrower networks", "egress_allow has %s with %s, where clouds tell machines their secrets", a.Prefix, m)
+				d.report.bad("egress_metadata", "list narrower networks", "egress_allow contains %s with %s, where clouds give machines their credentials", a.Prefix, m)
 			}
 		}
 	}
-	if d.Reach != "" {
-		d.reach(ctx)
+	if d.ReachURL != "" {
+		d.checkReachURL(ctx)
 	}
 }
 
-// reach tries what a webhook does: a name, a connection, a certificate.
-func (d *Diagnosis) reach(ctx context.Context) {
+// checkReachURL sends a request like a webhook's: it resolves the name, connects and verifies the certificate.
+func (d *Diagnosis) checkReachURL(ctx context.Context) {
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		roots = x509.NewCertPool()
@@ -46,9 +46,9 @@ func (d *Diagnosis) reach(ctx context.Context) {
 		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, d.Reach, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, d.ReachURL, http.NoBody)
 	if err != nil || req.URL.Scheme != "https" {
-		d.report.bad("egress", "--reach must be an https:// URL", "%s is none", d.Reach)
+		d.report.bad("egress", "--reach must be an https:// URL", "%s is not an https:// URL", d.ReachURL)
 		return
 	}
 	resp, err := to.Do(req)
@@ -56,10 +56,10 @@ func (d *Diagnosis) reach(ctx context.Context) {
 	switch {
 	case err == nil:
 		_ = resp.Body.Close()
-		d.report.ok("egress", "%s answers %d", d.Reach, resp.StatusCode)
+		d.report.ok("egress", "%s answered %d", d.ReachURL, resp.StatusCode)
 	case errors.As(err, &verify):
-		d.report.bad("egress_certificate", "name its authority in egress_ca_file", "the certificate of %s is not trusted: %v", d.Reach, verify.Err)
+		d.report.bad("egress_certificate", "add its certificate authority to egress_ca_file", "the certificate of %s is not trusted: %v", d.ReachURL, verify.Err)
 	default:
-		d.report.bad("egress", "open the firewall for outgoing TCP 443, and look at the name servers; webhooks go by no proxy", "webhooks do not get out: %v", err)
+		d.report.bad("egress", "open the firewall for outgoing TCP 443 and check the name servers; webhooks use no proxy", "webhooks cannot reach the URL: %v", err)
 	}
 }

@@ -15,41 +15,41 @@ import (
 )
 
 const (
-	leastFiles  = 1024  // below it not even the listeners and a store have room
-	enoughFiles = 65536 // beyond it nobody counts
-	ownFiles    = 512   // of the store, the log and the listeners
+	minOpenFiles        = 1024  // fewer do not suffice for the listeners and a store
+	sufficientOpenFiles = 65536 // enough for any configuration
+	reservedOpenFiles   = 512   // for the store, the log and the listeners
 
-	leastDisk  = 64 << 20 // below it nothing is committed
-	enoughDisk = 1 << 30
+	minFreeDisk = 64 << 20 // the service commits nothing below this number of free bytes
+	lowFreeDisk = 1 << 30
 )
 
-func (d *Diagnosis) openFiles(context.Context) {
+func (d *Diagnosis) checkOpenFiles(context.Context) {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
 		d.report.warn("open_files", "", "the limit cannot be read: %v", err)
 		return
 	}
-	const remedy = "LimitNOFILE=1048576 in the unit, or ulimit -n before the start"
-	wanted := uint64(enoughFiles)
-	if d.Config != nil { // each pair of ports is two sockets, each send one
+	const remedy = "set LimitNOFILE=1048576 in the unit, or ulimit -n before the start"
+	wanted := uint64(sufficientOpenFiles)
+	if d.Config != nil { // each port pair has two sockets, each webhook request one
 		pairs := (int(d.Config.Media.Ports.High) - int(d.Config.Media.Ports.Low) + 1) / 2
-		wanted = min(wanted, uint64(2*pairs+d.Config.WebhookSends+ownFiles)) //nolint:gosec // both are positive
+		wanted = min(wanted, uint64(2*pairs+d.Config.WebhookSends+reservedOpenFiles)) //nolint:gosec // both are positive
 	}
 	switch {
-	case l.Max < leastFiles:
-		d.report.bad("open_files", remedy, "the process may open %d files, the least it can work with is %d", l.Max, leastFiles)
+	case l.Max < minOpenFiles:
+		d.report.bad("open_files", remedy, "the process can open %d files; the minimum is %d", l.Max, minOpenFiles)
 	case l.Max < wanted:
-		d.report.warn("open_files", remedy, "the process may open %d files; media_ports and webhook_sends want %d", l.Max, wanted)
+		d.report.warn("open_files", remedy, "the process can open %d files; media_ports and webhook_sends require %d", l.Max, wanted)
 	default:
-		d.report.ok("open_files", "the process may open %d files", l.Max)
+		d.report.ok("open_files", "the process can open %d files", l.Max)
 	}
 }
 
-// speech looks for what speaks and hears where no engine does.
-func (d *Diagnosis) speech(context.Context) {
+// checkSpeechPrograms looks for the programs of the embedded speech engines.
+func (d *Diagnosis) checkSpeechPrograms(context.Context) {
 	for _, p := range []struct{ check, program, without string }{
-		{"espeak-ng", "espeak-ng", "agents speak only WAV files of the folder prompts, and what engines of engines_file say"},
-		{"pocketsphinx", "pocketsphinx_batch", "agents hear keys, and words only by engines of engines_file"},
+		{"espeak-ng", "espeak-ng", "agents can speak only with WAV files of the folder prompts and with engines of engines_file"},
+		{"pocketsphinx", "pocketsphinx_batch", "agents recognize DTMF, and speech only with engines of engines_file"},
 	} {
 		if path, err := exec.LookPath(p.program); err == nil {
 			d.report.ok(p.check, "%s", path)
@@ -59,37 +59,37 @@ func (d *Diagnosis) speech(context.Context) {
 	}
 }
 
-// folder looks at who owns the data folder and whether it can be written.
-func (d *Diagnosis) folder(context.Context) {
+// checkDataFolder checks the owner and the permissions of the data folder, and whether it is writable.
+func (d *Diagnosis) checkDataFolder(context.Context) {
 	data := d.Config.Data
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
-		d.report.ok("data", "%s is not there yet: the first start makes it", data)
+		d.report.ok("data", "%s does not exist yet: the first start creates it", data)
 		return
 	case err != nil:
-		d.report.bad("data", "let the service's user reach it", "%v", err)
+		d.report.bad("data", "give the service's user access to the data folder", "%v", err)
 		return
 	case !info.IsDir():
-		d.report.bad("data_folder", "name a folder by data", "%s is no folder", data)
+		d.report.bad("data_folder", "set data to a folder", "%s is not a folder", data)
 		return
 	}
 	if at, failed := filepath.Abs(data); failed == nil && (at == "/tmp" || filepath.Dir(at) == "/tmp" || at == "/dev/shm" || filepath.Dir(at) == "/dev/shm") {
-		d.report.warn("data_passing", "a folder such as /var/lib/callboard", "%s lies where machines clear up", data)
+		d.report.warn("data_temporary", "use a folder such as /var/lib/callboard", "%s is in a temporary folder, which the system may clean", data)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		d.report.bad("data_mode", "chmod 700 "+data, "others on this machine may look into %s (%04o)", data, mode)
+		d.report.bad("data_mode", "chmod 700 "+data, "other users of this machine can read %s (%04o)", data, mode)
 	}
 	owner := uidOf(info)
 	if name := foreignFile(data, owner); name != "" {
-		d.report.bad("data_owner", fmt.Sprintf("chown -R --reference=%[1]s %[1]s, and run commands as its owner", data), "%s belongs to root, and the folder to uid %d: the service cannot use it", name, owner)
+		d.report.bad("data_owner", fmt.Sprintf("chown -R --reference=%[1]s %[1]s, and run commands as the owner", data), "%s belongs to root and the data folder to uid %d: the service cannot use the file", name, owner)
 	}
 	f, err := os.CreateTemp(data, ".doctor-*")
 	if err != nil {
 		if owner != os.Geteuid() {
-			d.report.bad("data_owner", fmt.Sprintf("run as its owner: sudo -u '#%d' callboard doctor …", owner), "%s belongs to uid %d, this process runs as %d", data, owner, os.Geteuid())
+			d.report.bad("data_owner", fmt.Sprintf("run the command as the owner: sudo -u '#%d' callboard doctor …", owner), "%s belongs to uid %d, this process runs as %d", data, owner, os.Geteuid())
 		}
-		d.report.bad("data_write", "let the service's user write there; a file system that is mounted read-only has had an error", "%s cannot be written: %v", data, err)
+		d.report.bad("data_write", "give the service's user write permission; a file system that is mounted read-only after an error needs repair", "%s cannot be written: %v", data, err)
 		return
 	}
 	_, err = f.WriteString("callboard doctor\n")
@@ -99,13 +99,13 @@ func (d *Diagnosis) folder(context.Context) {
 	_ = f.Close()
 	_ = os.Remove(f.Name())
 	if err != nil {
-		d.report.bad("data_write", "look into the kernel's log for faults of the disk", "what is written to %s is not kept: %v", data, err)
+		d.report.bad("data_write", "check the kernel log for disk errors", "data written to %s is not stored: %v", data, err)
 		return
 	}
-	d.report.ok("data", "%s can be written", data)
+	d.report.ok("data", "%s is writable", data)
 }
 
-// uidOf is the user that a file belongs to.
+// uidOf returns the user id of a file's owner.
 func uidOf(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Uid)
@@ -113,8 +113,7 @@ func uidOf(info fs.FileInfo) int {
 	return os.Geteuid()
 }
 
-// foreignFile is a file of the data folder that root has made in the folder of
-// another user; empty: there is none.
+// foreignFile returns a file that root has created in the data folder of another user; empty: there is none.
 func foreignFile(data string, owner int) string {
 	if owner == 0 {
 		return ""
@@ -125,7 +124,7 @@ func foreignFile(data string, owner int) string {
 			continue
 		}
 		for _, f := range files {
-			if info, err := f.Info(); err == nil && uidOf(info) == 0 && f.Name() != "lost+found" { // a file system's own
+			if info, err := f.Info(); err == nil && uidOf(info) == 0 && f.Name() != "lost+found" { // every file system creates lost+found
 				return filepath.Join(folder, f.Name())
 			}
 		}
@@ -133,54 +132,53 @@ func foreignFile(data string, owner int) string {
 	return ""
 }
 
-// dataFolders are the folders of the data folder that hold few files.
+// dataFolders returns the folders inside the data folder that hold few files.
 func dataFolders(data string) []string {
 	return []string{data, filepath.Join(data, "store"), filepath.Join(data, "redis-ledger")}
 }
 
-// storeFormat looks whether a newer program has written the store.
-func (d *Diagnosis) storeFormat(ctx context.Context) {
-	if d.StoreFormat == nil {
+// checkStoreFormat checks whether this program knows the format of the store.
+func (d *Diagnosis) checkStoreFormat(ctx context.Context) {
+	if d.ReadStoreFormat == nil {
 		return
 	}
-	what, err := d.StoreFormat(ctx)
+	what, err := d.ReadStoreFormat(ctx)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-	case err != nil && errors.Is(err, d.TooNew):
+	case err != nil && errors.Is(err, d.UnknownFormatError):
 		d.report.bad("store_format", `docs/operations.md, "Going back to an earlier version"`, "%v", err)
 	case err != nil:
-		d.report.warn("store_format", "look again once the store can be read", "which version the store needs cannot be read: %v", err)
+		d.report.warn("store_format", "repeat the check when the store is available", "the format of the store cannot be read: %v", err)
 	default:
 		d.report.ok("store_format", "%s", what)
 	}
 }
 
-func (d *Diagnosis) disk(context.Context) {
-	at := existing(d.Config.Data)
+func (d *Diagnosis) checkFreeDisk(context.Context) {
+	at := nearestExistingFolder(d.Config.Data)
 	var st unix.Statfs_t
 	if err := unix.Statfs(at, &st); err != nil {
-		d.report.warn("disk", "", "what is free cannot be read: %v", err)
+		d.report.warn("disk", "", "the free disk space cannot be read: %v", err)
 		return
 	}
 	free := int64(st.Bavail) * st.Bsize //nolint:gosec // no disk is so large
-	const remedy = "give it room, or shorten the retention of the workspaces"
-	least := cmp.Or(d.Free, leastDisk)
+	const remedy = "free disk space, or shorten the retention of the workspaces"
+	least := cmp.Or(d.MinFreeDisk, minFreeDisk)
 	switch {
 	case free < least:
-		d.report.bad("disk", remedy, "%d MB are free at %s: below 64 MB nothing is committed and nobody is rung", free>>20, at)
-	case free < enoughDisk:
-		d.report.warn("disk", remedy, "%d MB are free at %s; a call takes 1 MB a minute while it is recorded", free>>20, at)
+		d.report.bad("disk", remedy, "%d MB are free at %s: below 64 MB Callboard commits nothing and places no calls", free>>20, at)
+	case free < lowFreeDisk:
+		d.report.warn("disk", remedy, "%d MB are free at %s; a recorded call takes 1 MB per minute", free>>20, at)
 	default:
 		d.report.ok("disk", "%d MB are free", free>>20)
 	}
 	if st.Files > 0 && st.Ffree < 10000 {
-		d.report.warn("disk_files", "a file system with more inodes, or a shorter retention", "%s has room for %d more files", at, st.Ffree)
+		d.report.warn("disk_files", "use a file system with more inodes, or a shorter retention", "%s has inodes for only %d more files", at, st.Ffree)
 	}
 }
 
-// existing is a folder, or of one that is not there yet the one that it will
-// lie in.
-func existing(at string) string {
+// nearestExistingFolder returns the path, or its nearest ancestor that exists.
+func nearestExistingFolder(at string) string {
 	for {
 		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
 			return at
@@ -189,9 +187,10 @@ func existing(at string) string {
 	}
 }
 
-// open says whether strangers may read a file, or others than its owner may
-// write it. A group that may read it is how a key of root's is lent to a service.
-func open(path string) (fs.FileMode, bool) {
+// checkFileAccess returns the permissions of a file, and whether others than the owner and the group can read it or
+// others than the owner can write it. Group read access is legitimate: root grants a service access to a key this
+// way.
+func checkFileAccess(path string) (fs.FileMode, bool) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, false

@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// engines asks each engine of the file whether it is there and takes the key.
-func (d *Diagnosis) engines(ctx context.Context) {
+// checkEngines checks whether each engine of the engines file answers and accepts its key.
+func (d *Diagnosis) checkEngines(ctx context.Context) {
 	if d.Config.EnginesFile == "" {
 		return
 	}
@@ -30,19 +30,19 @@ func (d *Diagnosis) engines(ctx context.Context) {
 		return
 	}
 	for i := range file.List {
-		d.engine(ctx, &file.List[i])
+		d.checkEngine(ctx, &file.List[i])
 	}
 }
 
-func (d *Diagnosis) engine(ctx context.Context, e *configs.Engine) {
-	ctx, cancel := context.WithTimeout(ctx, oneLimit)
+func (d *Diagnosis) checkEngine(ctx context.Context, e *configs.Engine) {
+	ctx, cancel := context.WithTimeout(ctx, peerTimeout)
 	defer cancel()
 	at, err := url.Parse(e.URL)
 	if err != nil {
-		return // the file was read
+		return // ReadEngines has already checked the URL
 	}
-	if (at.Scheme == "http" || at.Scheme == "ws") && !loopbackName(at.Hostname()) && !privateName(at.Hostname()) {
-		d.report.warn("engine_clear", "https:// or wss://", "engine %s hears and speaks in the clear: %s", e.Name, e.URL)
+	if (at.Scheme == "http" || at.Scheme == "ws") && !isLoopbackHost(at.Hostname()) && !isPrivateHost(at.Hostname()) {
+		d.report.warn("engine_unencrypted", "use https:// or wss://", "audio and text of engine %s cross the network unencrypted: %s", e.Name, e.URL)
 	}
 	ask := *at
 	ask.Scheme = strings.Replace(ask.Scheme, "ws", "http", 1)
@@ -58,34 +58,34 @@ func (d *Diagnosis) engine(ctx context.Context, e *configs.Engine) {
 	}
 	resp, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
 	if err != nil {
-		d.report.bad("engine", "look at its url and at the firewall; calls go on by the next engine of the chain", "engine %s does not answer: %v", e.Name, err)
+		d.report.bad("engine", "check the engine's url and the firewall; calls use the next engine of the chain", "engine %s does not answer: %v", e.Name, err)
 		return
 	}
 	_ = resp.Body.Close()
 	if e.Kind == configs.EngineOpenAI && slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, resp.StatusCode) {
-		d.report.bad("engine_key", "the right key in key_file or key_env", "engine %s does not take its key (%d)", e.Name, resp.StatusCode)
+		d.report.bad("engine_key", "set the correct key in key_file or key_env", "engine %s rejects the key (%d)", e.Name, resp.StatusCode)
 		return
 	}
-	d.report.ok("engine", "engine %s answers %d", e.Name, resp.StatusCode)
+	d.report.ok("engine", "engine %s answered %d", e.Name, resp.StatusCode)
 }
 
-func privateName(host string) bool {
+func isPrivateHost(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsPrivate()
 }
 
-// bucket writes, reads and deletes where recordings lie.
-func (d *Diagnosis) bucket(ctx context.Context) {
-	if d.Bucket == nil {
+// checkBucket writes, reads and deletes a blob in the bucket or folder for recordings.
+func (d *Diagnosis) checkBucket(ctx context.Context) {
+	if d.TryBucket == nil {
 		return
 	}
-	place, versioned, err := d.Bucket(ctx)
+	place, versioned, err := d.TryBucket(ctx)
 	if err != nil {
-		d.report.bad("bucket", "look at blobs_url, and at what the service may do there, with the key of a bucket: write, read, list and delete", "%v", err)
+		d.report.bad("bucket", "check blobs_url and the permissions of the credentials: write, read, list and delete", "%v", err)
 		return
 	}
-	d.report.ok("bucket", "%s lets us write, read and delete", place)
+	d.report.ok("bucket", "%s permits writing, reading and deleting", place)
 	if versioned {
-		d.report.warn("bucket_versions", "switch its versions off, or let a rule of the bucket forget them", "%s keeps what is deleted", place)
+		d.report.warn("bucket_versions", "disable versioning, or delete old versions with a lifecycle rule", "%s keeps versions of deleted blobs", place)
 	}
 }

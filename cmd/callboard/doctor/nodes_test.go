@@ -18,128 +18,141 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-func credential(t *testing.T, fill byte) *forward.Credential {
+func newCredential(t *testing.T, fill byte) *forward.Credential {
 	t.Helper()
 	c, err := forward.NewCredential(bytes.Repeat([]byte{fill}, forward.SeedSize))
 	require.NoError(t, err)
 	return c
 }
 
-// door is a node that lives: it answers other nodes by their key.
-func (b *bed) door(key byte) string {
+// startNodeListener starts a node that answers probes with a key made of the given byte. It returns the node's
+// address.
+func (b *fixture) startNodeListener(key byte) string {
 	b.Helper()
 	ln, err := new(net.ListenConfig).Listen(b.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(b, err)
 	s := forward.NewServer(forward.IdleHandler(), slog.New(slog.DiscardHandler))
-	go func() { _ = s.Serve(forward.NodeListener(ln, credential(b.T, key))) }()
+	go func() { _ = s.Serve(forward.NodeListener(ln, newCredential(b.T, key))) }()
 	b.Cleanup(func() { _ = s.Close() })
 	return ln.Addr().String()
 }
 
-// node is one of several that agrees with this one.
-func (b *bed) node(id string) doctor.Node {
-	at := b.door(1)
+// newNode returns a live node whose settings match this one.
+func (b *fixture) newNode(id string) doctor.Node {
+	at := b.startNodeListener(1)
 	return doctor.Node{ID: id, Addr: at, SIP: "192.0.2.1:" + at[len(at)-4:], Version: "1", Lease: 2 * time.Second, Shards: 64}
 }
 
-// oneOf makes the service one of several nodes, beside those that are named.
-func (b *bed) oneOf(others ...doctor.Node) {
+// joinCluster makes the service a node of a cluster with the given other nodes.
+func (b *fixture) joinCluster(others ...doctor.Node) {
 	b.Helper()
-	b.redis("--maxmemory", "100mb")
-	b.set("node_addr", "127.0.0.1:"+port(b.T)).set("blobs_url", "file://"+b.TempDir())
-	b.addNodes(others...)
+	b.startRedis("--maxmemory", "100mb")
+	b.setSetting("node_addr", "127.0.0.1:"+freePort(b.T)).setSetting("blobs_url", "file://"+b.TempDir())
+	b.setClusterNodes(others...)
 }
 
-func (b *bed) addNodes(others ...doctor.Node) {
+func (b *fixture) setClusterNodes(others ...doctor.Node) {
 	b.Helper()
-	b.diagnosis.Nodes = func(context.Context) ([]doctor.Node, error) { return others, nil }
-	b.diagnosis.Ask, b.diagnosis.Stranger = credential(b.T, 1).Probe, forward.ErrNoNode
+	b.diagnosis.ListNodes = func(context.Context) ([]doctor.Node, error) { return others, nil }
+	b.diagnosis.ProbeNode, b.diagnosis.WrongKeyError = newCredential(b.T, 1).Probe, forward.ErrNoNode
 }
 
-// nodeFaults are planted in a service that is one of several nodes.
-func nodeFaults() map[string]func(*bed) {
-	off := func(by time.Duration) func(*bed) {
-		return func(b *bed) {
-			b.oneOf(b.node("one"))
-			b.diagnosis.Wall = func() time.Time { return time.Now().Add(by) }
+// nodeFaults returns fault cases of a service in a cluster.
+func nodeFaults() map[string]func(*fixture) {
+	off := func(by time.Duration) func(*fixture) {
+		return func(b *fixture) {
+			b.joinCluster(b.newNode("one"))
+			b.diagnosis.ReadClock = func() time.Time { return time.Now().Add(by) }
 		}
 	}
-	all := map[string]func(*bed){
-		"nodes": func(b *bed) {
-			b.oneOf()
-			b.diagnosis.Nodes = func(context.Context) ([]doctor.Node, error) { return nil, errors.New("no answer") }
+	all := map[string]func(*fixture){
+		"nodes": func(b *fixture) {
+			b.joinCluster()
+			b.diagnosis.ListNodes = func(context.Context) ([]doctor.Node, error) { return nil, errors.New("no answer") }
 		},
-		"node_alone":            func(b *bed) { b.addNodes(b.node("one")) },
-		"node_port":             func(b *bed) { b.oneOf(); b.listen("tcp", b.get("node_addr")) },
-		"node_clock":            off(-5 * time.Second),
-		"node_clock (far)":      off(time.Hour),
-		"redis_clock":           off(5 * time.Second),
-		"redis_clock (far)":     off(-time.Hour),
-		"data_shared":           func(b *bed) { b.oneOf(); b.diagnosis.FileSystem = 0x6969 },
-		"node_reach":            func(b *bed) { b.oneOf(b.changed(func(n *doctor.Node) { n.Addr = b.closedPort() })...) },
-		"node_reach (no door)":  func(b *bed) { b.oneOf(b.changed(func(n *doctor.Node) { n.Addr = b.server(http.StatusOK).URL[7:] })...) },
-		"node_key":              func(b *bed) { b.oneOf(b.changed(func(n *doctor.Node) { n.Addr = b.door(2) })...) },
-		"node_lease":            func(b *bed) { b.oneOf(b.changed(func(n *doctor.Node) { n.Lease = 3 * time.Second })...) },
-		"node_shards":           func(b *bed) { b.oneOf(b.changed(func(n *doctor.Node) { n.Shards = 63 })...) },
-		"node_version":          func(b *bed) { b.oneOf(b.changed(func(n *doctor.Node) { n.Version = "2" })...) },
-		"node_address":          func(b *bed) { b.oneOf(b.changed(func(n *doctor.Node) { n.SIP = "0.0.0.0:5060" })...) },
-		"node_address (inside)": func(b *bed) { b.oneOf(b.changed(func(n *doctor.Node) { n.SIP = "127.0.0.1:5060" })...) },
-		"node_address (twice)": func(b *bed) {
-			one := b.node("one")
-			b.oneOf(one, doctor.Node{ID: "two", Addr: one.Addr, SIP: "192.0.2.2:5060"})
+		"node_addr_missing": func(b *fixture) { b.setClusterNodes(b.newNode("one")) },
+		"node_port":         func(b *fixture) { b.joinCluster(); b.occupyPort("tcp", b.setting("node_addr")) },
+		"node_clock":        off(-5 * time.Second),
+		"node_clock (far)":  off(time.Hour),
+		"redis_clock":       off(5 * time.Second),
+		"redis_clock (far)": off(-time.Hour),
+		"data_shared":       func(b *fixture) { b.joinCluster(); b.diagnosis.FileSystem = 0x6969 },
+		"node_reach": func(b *fixture) {
+			b.joinCluster(b.twoNodesSecondChanged(func(n *doctor.Node) { n.Addr = b.unusedAddress() })...)
 		},
-		"redis_cluster": func(b *bed) { b.redis("--cluster-enabled", "yes") },
-		"redis_role":    func(b *bed) { b.set("redis_url", b.replica().URL()) },
-		"redis_replicas": func(b *bed) {
-			b.replica()
+		"node_reach (other server)": func(b *fixture) {
+			b.joinCluster(b.twoNodesSecondChanged(func(n *doctor.Node) { n.Addr = b.startServer(http.StatusOK).URL[7:] })...)
 		},
-		"redis_replicas (none)":    func(b *bed) { b.oneOf() },
-		"redis_replicas (too few)": func(b *bed) { b.redis("--min-replicas-to-write", "1") },
-		"redis_replicas (just so)": func(b *bed) { b.replica("--min-replicas-to-write", "1") },
-		"redis_replica": func(b *bed) { // the password is the primary's alone
+		"node_key": func(b *fixture) {
+			b.joinCluster(b.twoNodesSecondChanged(func(n *doctor.Node) { n.Addr = b.startNodeListener(2) })...)
+		},
+		"node_lease": func(b *fixture) {
+			b.joinCluster(b.twoNodesSecondChanged(func(n *doctor.Node) { n.Lease = 3 * time.Second })...)
+		},
+		"node_shards":  func(b *fixture) { b.joinCluster(b.twoNodesSecondChanged(func(n *doctor.Node) { n.Shards = 63 })...) },
+		"node_version": func(b *fixture) { b.joinCluster(b.twoNodesSecondChanged(func(n *doctor.Node) { n.Version = "2" })...) },
+		"node_address": func(b *fixture) {
+			b.joinCluster(b.twoNodesSecondChanged(func(n *doctor.Node) { n.SIP = "0.0.0.0:5060" })...)
+		},
+		"node_address (loopback)": func(b *fixture) {
+			b.joinCluster(b.twoNodesSecondChanged(func(n *doctor.Node) { n.SIP = "127.0.0.1:5060" })...)
+		},
+		"node_address (duplicate)": func(b *fixture) {
+			one := b.newNode("one")
+			b.joinCluster(one, doctor.Node{ID: "two", Addr: one.Addr, SIP: "192.0.2.2:5060"})
+		},
+		"redis_cluster": func(b *fixture) { b.startRedis("--cluster-enabled", "yes") },
+		"redis_role":    func(b *fixture) { b.setSetting("redis_url", b.startRedisWithReplica().URL()) },
+		"redis_replicas": func(b *fixture) {
+			b.startRedisWithReplica()
+		},
+		"redis_replicas (none)":     func(b *fixture) { b.joinCluster() },
+		"redis_replicas (too few)":  func(b *fixture) { b.startRedis("--min-replicas-to-write", "1") },
+		"redis_replicas (no spare)": func(b *fixture) { b.startRedisWithReplica("--min-replicas-to-write", "1") },
+		"redis_replica": func(b *fixture) { // only the primary has a password
 			url, server := redistest.Start(b.T, "--maxmemory", "100mb")
 			redistest.StartReplica(b.T, server).RequirePassword("a-password")
-			b.set("redis_url", url)
+			b.setSetting("redis_url", url)
 		},
 	}
 	return all
 }
 
-// changed are two nodes, the second of which is otherwise.
-func (b *bed) changed(how func(*doctor.Node)) []doctor.Node {
-	list := []doctor.Node{b.node("one"), b.node("two")}
+// twoNodesSecondChanged returns two nodes and applies change to the second.
+func (b *fixture) twoNodesSecondChanged(how func(*doctor.Node)) []doctor.Node {
+	list := []doctor.Node{b.newNode("one"), b.newNode("two")}
 	how(&list[1])
 	return list
 }
 
-// replica gives the service a Redis that has one.
-func (b *bed) replica(args ...string) *redistest.Server {
+// startRedisWithReplica sets redis_url to a new Redis and starts a replica of it, which it returns.
+func (b *fixture) startRedisWithReplica(args ...string) *redistest.Server {
 	b.Helper()
 	url, server := redistest.Start(b.T, append([]string{"--maxmemory", "100mb"}, args...)...)
-	b.set("redis_url", url)
+	b.setSetting("redis_url", url)
 	return redistest.StartReplica(b.T, server)
 }
 
-func TestNodesThatAgreeHaveNoFindings(t *testing.T) {
-	b := newBed(t)
-	b.oneOf(b.node("one"), b.node("two"))
+func TestMatchingNodesHaveNoFindings(t *testing.T) {
+	b := newFixture(t)
+	b.joinCluster(b.newNode("one"), b.newNode("two"))
 	url, server := redistest.Start(t, "--maxmemory", "100mb", "--min-replicas-to-write", "1")
 	redistest.StartReplica(t, server)
 	redistest.StartReplica(t, server)
-	b.set("redis_url", url)
+	b.setSetting("redis_url", url)
 	list := b.diagnose()
 	for check := range nodeFaults() {
-		name := plain(check)
-		assert.Empty(t, found(list, name), check)
-		if name != "redis_cluster" && name != "redis_role" && name != "node_alone" && name != "data_shared" && name != "node_address" && name != "node_key" &&
+		name := checkName(check)
+		assert.Empty(t, findingsOf(list, name), check)
+		if name != "redis_cluster" && name != "redis_role" && name != "node_addr_missing" && name != "data_shared" && name != "node_address" && name != "node_key" &&
 			name != "node_lease" && name != "node_shards" && name != "node_version" {
-			assert.True(t, advertisedAddress(list, name), "%s is not said to be well", name)
+			assert.True(t, hasFinding(list, name), "%s has no result", name)
 		}
 	}
-	assert.True(t, advertisedAddress(list, "redis_version"))
+	assert.True(t, hasFinding(list, "redis_version"))
 }
 
-func advertisedAddress(list []doctor.Finding, check string) bool {
+func hasFinding(list []doctor.Finding, check string) bool {
 	for _, f := range list {
 		if f.Check == check {
 			return true
@@ -148,19 +161,19 @@ func advertisedAddress(list []doctor.Finding, check string) bool {
 	return false
 }
 
-// A node that runs is one of those that live: its own ports are taken by it, and
-// it is not asked by itself, also where nothing else tells that it runs.
-func TestANodeThatLivesRunsHere(t *testing.T) {
-	b := newBed(t)
-	b.oneOf()
-	b.listen("tcp", b.get("node_addr"))
-	b.listen("tcp", b.get("http_addr"))
+// A live node with this machine's node_addr is the local service: it holds its own ports and is not probed by
+// itself.
+func TestLiveNodeWithOwnAddressIsTheLocalService(t *testing.T) {
+	b := newFixture(t)
+	b.joinCluster()
+	b.occupyPort("tcp", b.setting("node_addr"))
+	b.occupyPort("tcp", b.setting("http_addr"))
 	list := b.diagnose()
-	assert.NotEmpty(t, found(list, "node_port"))
-	assert.NotEmpty(t, found(list, "http_port"))
-	b.addNodes(doctor.Node{ID: "this", Addr: b.get("node_addr"), SIP: "192.0.2.1:5060"})
+	assert.NotEmpty(t, findingsOf(list, "node_port"))
+	assert.NotEmpty(t, findingsOf(list, "http_port"))
+	b.setClusterNodes(doctor.Node{ID: "this", Addr: b.setting("node_addr"), SIP: "192.0.2.1:5060"})
 	list = b.diagnose()
 	for _, check := range []string{"node_port", "http_port", "node_reach", "node_key"} {
-		assert.Empty(t, found(list, check), check)
+		assert.Empty(t, findingsOf(list, check), check)
 	}
 }

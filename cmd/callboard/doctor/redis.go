@@ -13,21 +13,21 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// leastRedis is the oldest Redis that is tried.
-const leastRedis = 7
+// minRedisVersion is the oldest tested major version.
+const minRedisVersion = 7
 
-// leaseMargin is the part of a lease that a node leaves unused, as
-// persistence/lease does: by so much Redis's clock may leap.
-const leaseMargin = 5
+// leaseMarginDivisor is the fraction of a lease that package persistence/lease reserves for jumps of Redis's clock:
+// 1/5.
+const leaseMarginDivisor = 5
 
-// redisChecker looks at the Redis of redis_url and its replicas.
+// redisChecker checks the Redis of redis_url and its replicas.
 type redisChecker struct {
 	report *report
 	config *configs.Config
 	clock  clockChecker
 }
 
-// check looks at the version, the durability, the clock and the replicas of Redis.
+// check checks the version, the durability, the clock and the replicas of Redis.
 func (c *redisChecker) check(ctx context.Context) {
 	address := c.config.RedisURL.Reveal()
 	if address == "" {
@@ -35,59 +35,59 @@ func (c *redisChecker) check(ctx context.Context) {
 	}
 	o, err := goredis.ParseURL(address)
 	if err != nil {
-		c.report.bad("redis", "see redis_url in docs/configuration.md", "redis_url cannot be read")
+		c.report.bad("redis", "see redis_url in docs/configuration.md", "redis_url is not a valid URL")
 		return
 	}
 	host, _, err := net.SplitHostPort(o.Addr)
-	if err == nil && o.Password == "" && !loopbackName(host) {
-		c.report.warn("redis_open", "requirepass or an ACL in Redis, and the password in redis_url", "Redis at %s asks for no password", o.Addr)
+	if err == nil && o.Password == "" && !isLoopbackHost(host) {
+		c.report.warn("redis_no_password", "set requirepass or an ACL in Redis, and the password in redis_url", "Redis at %s requires no password", o.Addr)
 	}
 	o.MaxRetries = -1
 	rdb := goredis.NewClient(o)
 	defer func() { _ = rdb.Close() }()
 	if err = rdb.Ping(ctx).Err(); err != nil {
-		c.report.bad("redis", "start it, or look at redis_url", "Redis at %s does not answer: %v", o.Addr, err)
+		c.report.bad("redis", "start Redis, or check redis_url", "Redis at %s does not answer: %v", o.Addr, err)
 		return
 	}
 	c.report.ok("redis", "Redis at %s answers", o.Addr)
-	c.policy(ctx, rdb, "")
+	c.checkPolicy(ctx, rdb, "")
 	info, err := rdb.Info(ctx).Result()
 	if err != nil {
-		c.report.warn("redis_version", "let the user of redis_url use INFO", "Redis does not tell what it is: %v", err)
+		c.report.warn("redis_version", "permit INFO for the user of redis_url", "Redis rejects INFO: %v", err)
 		return
 	}
-	all := facts(info)
+	all := parseInfo(info)
 	if all["maxmemory"] == "0" {
-		c.report.warn("redis_memory", "maxmemory, with room for what is kept: see docs/operations.md", "Redis has no limit of memory: the kernel ends it when there is none left")
+		c.report.warn("redis_memory", "set maxmemory with room for the records, see docs/operations.md", "Redis has no memory limit: the kernel kills it when memory runs out")
 	}
-	c.kind(all)
+	c.checkVersionAndRole(all)
 	c.compareClock(ctx, rdb)
-	c.replicas(ctx, rdb, o, all)
+	c.checkReplicas(ctx, rdb, o, all)
 }
 
-// policy looks at what a Redis keeps; which says which one, where it is
-// not that of redis_url.
-func (c *redisChecker) policy(ctx context.Context, rdb *goredis.Client, which string) {
+// checkPolicy checks the durability settings of a Redis server. which names a replica in messages; empty: the
+// server of redis_url.
+func (c *redisChecker) checkPolicy(ctx context.Context, rdb *goredis.Client, which string) {
 	for _, w := range []struct{ check, name, value, risk string }{
-		{"redis_append", "appendonly", "yes", "a restart of Redis loses commits"},
-		{"redis_sync", "appendfsync", "always", "a power cut loses the last second"},
-		{"redis_policy", "maxmemory-policy", "noeviction", "Redis drops rows when memory is short"},
+		{"redis_appendonly", "appendonly", "yes", "a restart of Redis loses commits"},
+		{"redis_appendfsync", "appendfsync", "always", "a power failure loses the commits of the last second"},
+		{"redis_policy", "maxmemory-policy", "noeviction", "Redis deletes records when memory is short"},
 	} {
 		got, failed := rdb.ConfigGet(ctx, w.name).Result()
 		if failed != nil {
-			c.report.warn(w.check, "let the user of redis_url use CONFIG GET", "%s cannot be asked for%s: %v", w.name, which, failed)
+			c.report.warn(w.check, "permit CONFIG GET for the user of redis_url", "%s cannot be read%s: %v", w.name, which, failed)
 			continue
 		}
 		if got[w.name] != w.value {
-			c.report.bad(w.check, "CONFIG SET "+w.name+" "+w.value+", and the same in redis.conf", "%s is %s%s: %s", w.name, got[w.name], which, w.risk)
+			c.report.bad(w.check, "run CONFIG SET "+w.name+" "+w.value+", and set the same in redis.conf", "%s is %s%s: %s", w.name, got[w.name], which, w.risk)
 			continue
 		}
 		c.report.ok(w.check, "%s is %s%s", w.name, w.value, which)
 	}
 }
 
-// facts are the lines of INFO.
-func facts(info string) map[string]string {
+// parseInfo parses the output of INFO into names and values.
+func parseInfo(info string) map[string]string {
 	out := make(map[string]string)
 	for line := range strings.Lines(info) {
 		if name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); ok {
@@ -97,38 +97,38 @@ func facts(info string) map[string]string {
 	return out
 }
 
-// kind looks whether it is one that takes our commits.
-func (c *redisChecker) kind(all map[string]string) {
+// checkVersionAndRole checks whether the server can take commits.
+func (c *redisChecker) checkVersionAndRole(all map[string]string) {
 	first, _, _ := strings.Cut(all["redis_version"], ".")
-	if n, err := strconv.Atoi(first); err != nil || n < leastRedis {
-		c.report.bad("redis_version", "Redis 7 or newer", "Redis is version %s, which nobody has tried", all["redis_version"])
+	if n, err := strconv.Atoi(first); err != nil || n < minRedisVersion {
+		c.report.bad("redis_version", "use Redis 7 or newer", "Redis has version %s, which is not supported", all["redis_version"])
 	} else {
-		c.report.ok("redis_version", "Redis is version %s", all["redis_version"])
+		c.report.ok("redis_version", "Redis has version %s", all["redis_version"])
 	}
 	if all["cluster_enabled"] == "1" {
-		c.report.bad("redis_cluster", "a Redis with cluster-enabled no; what outgrows one Redis is said in docs/scale.md", "Redis is a cluster: all rows of an install lie on one slot, and commits fail while slots move")
+		c.report.bad("redis_cluster", "use a Redis with cluster-enabled no; docs/scale.md describes the limits of one Redis", "Redis is a cluster: all records would be in one slot, and commits fail while slots move")
 	}
 	if role := all["role"]; role != "master" {
-		c.report.bad("redis_role", "redis_url has to lead to the primary; where that changes, by a proxy that asks the sentinels: deploy/compose", "Redis is a %s: it takes no commits", role)
+		c.report.bad("redis_role", "set redis_url to the primary, or to a proxy that follows the sentinels as in deploy/compose", "Redis is a %s: it accepts no commits", role)
 	}
 }
 
-// compareClock compares the store's clock, by which leases end, with ours.
+// compareClock compares Redis's clock, which ends leases, with this machine's clock.
 func (c *redisChecker) compareClock(ctx context.Context, rdb *goredis.Client) {
-	before := c.clock.time()
+	before := c.clock.now()
 	theirs, err := rdb.Time(ctx).Result()
 	if err != nil {
-		c.report.warn("redis_clock", "let the user of redis_url use TIME", "Redis does not tell the time: %v", err)
+		c.report.warn("redis_clock", "permit TIME for the user of redis_url", "Redis rejects TIME: %v", err)
 		return
 	}
-	c.clock.compare("redis_clock", "Redis", theirs, before, c.clock.time(), 0)
+	c.clock.compare("redis_clock", "Redis", theirs, before, c.clock.now(), 0)
 }
 
-// replicaLine is a replica as INFO tells of it.
+// replicaLine matches a replica in the output of INFO.
 var replicaLine = regexp.MustCompile(`(?m)^slave\d+:ip=([^,]+),port=(\d+),state=(\w+)`)
 
-// replicas looks at who takes the place of a Redis that is lost.
-func (c *redisChecker) replicas(ctx context.Context, rdb *goredis.Client, o *goredis.Options, all map[string]string) {
+// checkReplicas checks the number and the state of the replicas.
+func (c *redisChecker) checkReplicas(ctx context.Context, rdb *goredis.Client, o *goredis.Options, all map[string]string) {
 	if all["role"] != "master" {
 		return
 	}
@@ -142,53 +142,53 @@ func (c *redisChecker) replicas(ctx context.Context, rdb *goredis.Client, o *gor
 	}
 	switch {
 	case have < least:
-		c.report.bad("redis_replicas", "start the replicas, or lower min-replicas-to-write", "min-replicas-to-write is %d and %d replicas are near: Redis takes no commits", least, have)
+		c.report.bad("redis_replicas", "start the replicas, or lower min-replicas-to-write", "min-replicas-to-write is %d and %d replicas are connected: Redis accepts no commits", least, have)
 	case have > 0 && least == 0:
-		c.report.warn("redis_replicas", "min-replicas-to-write 1, with two replicas, so that one may be away", "Redis has replicas and does not wait for any: one that is cut off goes on taking commits, which are gone when another one is made the primary")
+		c.report.warn("redis_replicas", "set min-replicas-to-write to 1 and run two replicas, so that one can fail", "Redis does not wait for its replicas: an isolated primary accepts commits that are lost when a replica is promoted")
 	case have > 0 && have == least:
-		c.report.warn("redis_replicas", "another replica", "Redis wants %d replicas near and has as many: when one is away it takes no commits", least)
+		c.report.warn("redis_replicas", "add another replica", "Redis requires %d connected replicas and has no spare: it accepts no commits when one fails", least)
 	case have == 0 && c.config.Node.Addr.IsValid():
-		c.report.warn("redis_replicas", "two replicas, min-replicas-to-write 1 and three sentinels: deploy/compose", "Redis has no replica: with its machine all nodes are lost")
+		c.report.warn("redis_replicas", "run two replicas with min-replicas-to-write 1 and three sentinels as in deploy/compose", "Redis has no replica: if its machine fails, all nodes fail")
 	default:
-		c.report.ok("redis_replicas", "%d replicas are near", have)
+		c.report.ok("redis_replicas", "%d replicas are connected", have)
 	}
 	for name, line := range all {
 		if m := replicaLine.FindStringSubmatch(name + ":" + line); m != nil {
-			c.replica(ctx, rdb, *o, net.JoinHostPort(m[1], m[2]), m[3])
+			c.checkReplica(ctx, rdb, *o, net.JoinHostPort(m[1], m[2]), m[3])
 		}
 	}
 }
 
-// replica looks whether one could take the place of the primary. Leases end by
-// the clock of whoever is that.
-func (c *redisChecker) replica(ctx context.Context, primary *goredis.Client, o goredis.Options, at, state string) {
-	ctx, cancel := context.WithTimeout(ctx, oneLimit)
+// checkReplica checks whether a replica could become the primary. The clock of the primary ends leases, so both
+// clocks must agree.
+func (c *redisChecker) checkReplica(ctx context.Context, primary *goredis.Client, o goredis.Options, at, state string) {
+	ctx, cancel := context.WithTimeout(ctx, peerTimeout)
 	defer cancel()
 	o.Addr = at
 	rdb := goredis.NewClient(&o)
 	defer func() { _ = rdb.Close() }()
-	before := c.clock.time()
+	before := c.clock.now()
 	first, err := primary.Time(ctx).Result()
-	between := c.clock.time()
+	between := c.clock.now()
 	if err != nil {
 		return
 	}
 	if err = rdb.Ping(ctx).Err(); err != nil || state != "online" {
-		c.report.warn("redis_replica", "let this machine reach it, with the same password", "the replica at %s (%s) cannot be looked at: %v", at, state, err)
+		c.report.warn("redis_replica", "make the replica reachable from this machine with the same password", "the replica at %s (%s) cannot be checked: %v", at, state, err)
 		return
 	}
-	began := c.clock.time()
+	began := c.clock.now()
 	second, err := rdb.Time(ctx).Result()
 	if err != nil {
 		return
 	}
-	ahead, way := offset(first, before, between, 0)
-	other, longer := offset(second, began, c.clock.time(), 0)
-	bound := c.config.Node.LeaseDuration / leaseMargin
+	ahead, way := clockOffset(first, before, between, 0)
+	other, longer := clockOffset(second, began, c.clock.now(), 0)
+	bound := c.config.Node.LeaseDuration / leaseMarginDivisor
 	if apart := other - ahead; apart.Abs()-way-longer > bound {
-		c.report.warn("redis_replica", "let chrony or systemd-timesyncd keep both clocks", "the clock of the replica at %s is %s from the primary's, more than the %s that a lease of %s leaves: when it takes over, leases end so much early or late", at, apart.Round(time.Millisecond), bound, c.config.Node.LeaseDuration)
+		c.report.warn("redis_replica", "synchronize both clocks with chrony or systemd-timesyncd", "the clock of the replica at %s differs by %s from the primary's, more than the margin %s of a lease of %s: after a failover leases end too early or too late", at, apart.Round(time.Millisecond), bound, c.config.Node.LeaseDuration)
 	} else {
-		c.report.ok("redis_replica", "the replica at %s is there", at)
+		c.report.ok("redis_replica", "the replica at %s is online", at)
 	}
-	c.policy(ctx, rdb, " at the replica "+at)
+	c.checkPolicy(ctx, rdb, " at the replica "+at)
 }

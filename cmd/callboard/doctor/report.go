@@ -8,23 +8,23 @@ import (
 // State is the result of a check.
 type State string
 
-// The results of a check.
+// Results of a check.
 const (
 	OK   State = "ok"
-	Warn State = "warn" // it works, and will cause trouble later
-	Bad  State = "bad"  // it does not work, or is open to strangers
+	Warn State = "warn" // works now, but will cause trouble
+	Bad  State = "bad"  // does not work, or is insecure
 )
 
 // Finding is the result of one check.
 type Finding struct {
-	Check  string `json:"check"` // names it for programs; docs/cli.md lists all
-	State  State  `json:"state"`
-	What   string `json:"what"`
-	Remedy string `json:"mend,omitempty"` // empty if the state is ok
+	Check   string `json:"check"` // stable name for programs; docs/cli.md lists all names
+	State   State  `json:"state"`
+	Message string `json:"what"`
+	Remedy  string `json:"remedy,omitempty"` // empty if the state is ok
 }
 
-// Worst is the worst state of a list.
-func Worst(list []Finding) State {
+// WorstState returns the worst state of the findings.
+func WorstState(list []Finding) State {
 	worst := OK
 	for _, f := range list {
 		if f.State == Bad || f.State == Warn && worst == OK {
@@ -34,14 +34,14 @@ func Worst(list []Finding) State {
 	return worst
 }
 
-// report collects findings. Several goroutines may use it.
+// report collects findings. It is safe for concurrent use.
 type report struct {
-	mu    sync.Mutex
-	found []Finding
+	mu       sync.Mutex
+	findings []Finding
 }
 
 func (r *report) ok(check, what string, args ...any) {
-	r.add(Finding{Check: check, State: OK, What: fmt.Sprintf(what, args...)})
+	r.add(Finding{Check: check, State: OK, Message: fmt.Sprintf(what, args...)})
 }
 
 func (r *report) warn(check, remedy, what string, args ...any) {
@@ -55,5 +55,5 @@ func (r *report) bad(check, remedy, what string, args ...any) {
 func (r *report) add(f Finding) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.found = append(r.found, f)
+	r.findings = append(r.findings, f)
 }

@@ -11,13 +11,14 @@ import (
 )
 
 const (
-	masterSize = 32
-	// leastKinds: 32 random bytes hold 30 different ones, fewer than 16 never.
-	leastKinds = 16
+	masterKeySize = 32
+	// minDistinctBytes separates random keys from invented ones: 32 random bytes have about 30 distinct values and
+	// never fewer than 16.
+	minDistinctBytes = 16
 )
 
-// masterKey looks at the key that wraps all others.
-func (d *Diagnosis) masterKey(context.Context) {
+// checkMasterKey checks the permissions, the place and the randomness of the master key.
+func (d *Diagnosis) checkMasterKey(context.Context) {
 	path, named := d.Config.MasterKeyFile, d.Config.MasterKeyFile != ""
 	if !named {
 		path = filepath.Join(d.Config.Data, "master.key")
@@ -25,35 +26,35 @@ func (d *Diagnosis) masterKey(context.Context) {
 	text, err := os.ReadFile(path) //nolint:gosec // the operator names it
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, there := os.Stat(filepath.Join(d.Config.Data, "store")); there == nil {
-			d.report.bad("master_key_lost", "bring it back from where it is kept; without it the store opens for nobody", "there is a store, and no master key in %s", path)
+			d.report.bad("master_key_lost", "restore the key from its backup; without it the store cannot be decrypted", "there is a store but no master key in %s", path)
 		}
 		return
 	}
 	if err != nil {
-		d.report.bad("master_key", "let the service's user read it", "%v", err)
+		d.report.bad("master_key", "give the service's user read permission", "%v", err)
 		return
 	}
-	if mode, others := open(path); others {
-		d.report.bad("master_key_mode", "chmod 600 "+path, "others on this machine may read the master key (%04o)", mode)
+	if mode, others := checkFileAccess(path); others {
+		d.report.bad("master_key_mode", "chmod 600 "+path, "other users of this machine can read the master key (%04o)", mode)
 	}
 	if !named {
-		d.report.warn("master_key_place", "move it to another disk or a secret store, and name it by master_key_file: a copy of the data folder opens itself", "the master key lies in the data folder")
+		d.report.warn("master_key_location", "move the key to another disk or a secret store, and set master_key_file: a copy of the data folder contains the key to itself", "the master key is in the data folder")
 	}
 	key := text
-	if len(key) != masterSize {
+	if len(key) != masterKeySize {
 		key, err = hex.DecodeString(strings.TrimSpace(string(text)))
 	}
 	switch {
-	case err != nil || len(key) != masterSize:
-		d.report.bad("master_key", "head -c 32 /dev/urandom | xxd -p -c 64 makes one", "%s must hold 32 bytes, or these in hex", path)
-	case kinds(key) < leastKinds:
-		d.report.bad("master_key_entropy", "callboard keys rotate-master, to a file of head -c 32 /dev/urandom", "the master key was made by hand, not by chance: it can be guessed")
+	case err != nil || len(key) != masterKeySize:
+		d.report.bad("master_key", "create a key with head -c 32 /dev/urandom | xxd -p -c 64", "%s must contain 32 bytes, raw or in hex", path)
+	case countDistinctBytes(key) < minDistinctBytes:
+		d.report.bad("master_key_entropy", "create a key with head -c 32 /dev/urandom and switch to it with callboard keys rotate-master", "the master key is not random: it can be guessed")
 	default:
-		d.report.ok("master_key", "%s holds a key", path)
+		d.report.ok("master_key", "%s contains a key", path)
 	}
 }
 
-func kinds(b []byte) int {
+func countDistinctBytes(b []byte) int {
 	seen := make(map[byte]bool)
 	for _, x := range b {
 		seen[x] = true
@@ -61,21 +62,20 @@ func kinds(b []byte) int {
 	return len(seen)
 }
 
-// leftKeys looks for the keys of the first start, and for secrets in the file
-// of engines.
-func (d *Diagnosis) leftKeys(context.Context) {
+// checkKeyFiles checks the key files of the first start and the permissions of the engines file.
+func (d *Diagnosis) checkKeyFiles(context.Context) {
 	for _, name := range []string{"admin.key", "test.key"} {
 		path := filepath.Join(d.Config.Data, name)
-		if mode, others := open(path); others {
-			d.report.bad("key_mode", "chmod 600 "+path, "others on this machine may read %s (%04o)", path, mode)
+		if mode, others := checkFileAccess(path); others {
+			d.report.bad("key_mode", "chmod 600 "+path, "other users of this machine can read %s (%04o)", path, mode)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(d.Config.Data, "admin.key")); err == nil {
-		d.report.warn("admin_key", "keep it elsewhere and delete the file", "the operator's key of the first start still lies in the data folder")
+		d.report.warn("admin_key", "store the key elsewhere and delete admin.key", "the operator's key of the first start is still in the data folder")
 	}
 	if path := d.Config.EnginesFile; path != "" {
-		if mode, _ := open(path); mode&0o022 != 0 {
-			d.report.bad("engines_mode", "chmod go-w "+path, "others on this machine may change %s (%04o): what is said would go where they like", path, mode)
+		if mode, _ := checkFileAccess(path); mode&0o022 != 0 {
+			d.report.bad("engines_mode", "chmod go-w "+path, "other users of this machine can change %s (%04o) and redirect the audio of calls", path, mode)
 		}
 	}
 }

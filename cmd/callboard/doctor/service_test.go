@@ -16,18 +16,18 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// What a running service says that is well.
-var well = map[string]string{ //nolint:gochecknoglobals // answers by their route
+// healthyAnswers are the responses of a healthy service, by method and path.
+var healthyAnswers = map[string]string{ //nolint:gochecknoglobals // answers by their route
 	"GET /readyz":                  `{"status": "ok"}`,
 	"GET /v1/trunks":               `{"data": [{"id": "trunk_1", "name": "carrier", "srtp": "required", "proxies": [{"host": "192.0.2.1", "transport": "tls"}]}]}`,
 	"POST /v1/trunks/trunk_1/test": `{"targets": [{"target": "192.0.2.1:5061", "reachable": true, "code": 200, "response_time_ms": 9}]}`,
 	"GET /v1/webhooks":             `{"data": [{"id": "webhook_1", "url": "https://hooks.example.com", "status": "active"}]}`,
 }
 
-// served is a service that runs and answers otherwise than a well one on one
-// route; "403 " and the like before an answer is its status.
-func (b *bed) served(route, answer string) {
-	answers := maps.Clone(well)
+// serveAPI starts a running service that is healthy except for one route. A status such as "403 " may precede the
+// answer.
+func (b *fixture) serveAPI(route, answer string) {
+	answers := maps.Clone(healthyAnswers)
 	if route != "" {
 		answers[route] = answer
 	}
@@ -50,9 +50,9 @@ func (b *bed) served(route, answer string) {
 	b.diagnosis.Running, b.diagnosis.Client = true, &client.Client{URL: s.URL, Key: "k"}
 }
 
-// servedFaults are those that a running service tells by its API.
-func servedFaults() map[string]func(*bed) {
-	out := make(map[string]func(*bed))
+// serviceFaults returns fault cases that a running service reports through its API.
+func serviceFaults() map[string]func(*fixture) {
+	out := make(map[string]func(*fixture))
 	for check, c := range map[string][2]string{
 		"ready":                {"GET /readyz", `503 {"error": {"code": "unavailable", "message": "the disk is full"}}`},
 		"trunks":               {"GET /v1/trunks", `{"data": [{"id": "trunk_2", "name": "built in", "simulator": true}]}`},
@@ -65,53 +65,52 @@ func servedFaults() map[string]func(*bed) {
 		"trunks (not allowed)": {"GET /v1/trunks", `403 {"error": {"code": "permission_denied", "message": "no"}}`},
 		"trunk (not allowed)":  {"POST /v1/trunks/trunk_1/test", `403 {"error": {"code": "permission_denied", "message": "no"}}`},
 	} {
-		out[check] = func(b *bed) { b.served(c[0], c[1]) }
+		out[check] = func(b *fixture) { b.serveAPI(c[0], c[1]) }
 	}
 	return out
 }
 
 func TestHealthyRunningServiceHasNoFindings(t *testing.T) {
-	b := newBed(t)
-	b.served("", "")
+	b := newFixture(t)
+	b.serveAPI("", "")
 	list := b.diagnose()
-	for check := range servedFaults() {
+	for check := range serviceFaults() {
 		name, _, _ := strings.Cut(check, " ")
-		assert.Empty(t, found(list, name), check)
+		assert.Empty(t, findingsOf(list, name), check)
 	}
 	assert.NotEmpty(t, list)
 }
 
-// unplanted are checks of the guide that no case can plant without rights over
-// the machine, or that only say that something is well.
-var unplanted = map[string]string{ //nolint:gochecknoglobals // reasons by check
-	"redis_version":        "takes an old Redis",
-	"port_privileged":      "takes a process without root's rights, and a kernel that guards low ports",
-	"disk_files":           "takes a file system of its own",
-	"clock_unsynchronised": "is as the machine is",
-	"endpoint":             "is only told where it is well; endpoint_disabled and endpoint_failing are its faults",
-	"certificate":          "is only told where it is well; nine other checks are its faults",
+// checksWithoutFault lists documented checks for which no case can cause a fault, with the reason.
+var checksWithoutFault = map[string]string{ //nolint:gochecknoglobals // reasons by check
+	"redis_version":        "needs an old Redis",
+	"port_privileged":      "needs an unprivileged process and a kernel that protects low ports",
+	"disk_files":           "needs a separate file system",
+	"clock_unsynchronised": "depends on the machine",
+	"endpoint":             "reports only success; endpoint_disabled and endpoint_failing report its faults",
+	"certificate":          "reports only success; nine other checks report its faults",
 }
 
-func TestEveryFindingOfTheGuideIsPlantedOrSaysWhyNot(t *testing.T) {
+func TestDocumentedFindingsHaveFaultCase(t *testing.T) {
 	guide, err := os.ReadFile("../../../docs/cli.md")
 	require.NoError(t, err)
 	_, rows, found := strings.Cut(string(guide), "| it looks at | names of the findings |\n|---|---|\n")
 	require.True(t, found)
-	planted, n := faults(), 0
+	planted, n := faultCases(), 0
 	for row := range strings.SplitSeq(strings.TrimRight(rows, "\n"), "\n") {
 		cells := strings.Split(row, "|")
 		require.Len(t, cells, 4, row)
 		for _, name := range regexp.MustCompile("`([a-z0-9_-]+)`").FindAllStringSubmatch(cells[2], -1) {
 			n++
-			_, reason := unplanted[name[1]]
-			assert.NotEqual(t, planted[name[1]] != nil, reason, "%s is planted, or there is a reason why not", name[1])
+			_, reason := checksWithoutFault[name[1]]
+			assert.NotEqual(t, planted[name[1]] != nil, reason, "%s needs either a fault case or a reason in checksWithoutFault", name[1])
 		}
 	}
 	assert.Greater(t, n, 60)
 }
 
-// What the doctor's source can complain of stands in the guide.
-func TestEveryCheckOfTheDoctorStandsInTheGuide(t *testing.T) {
+// Every check name in the source of the package must be in docs/cli.md.
+func TestFindingsInSourceAreDocumented(t *testing.T) {
 	guide, err := os.ReadFile("../../../docs/cli.md")
 	require.NoError(t, err)
 	files, err := os.ReadDir(".")

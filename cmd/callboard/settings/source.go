@@ -74,7 +74,7 @@ func (s Source) Read() (cfg *configs.Config, fromFile []string, err error) {
 // unsetVariables are the lines of the file of variables whose variable the environment
 // does not set; the first line of several counts.
 func (s Source) unsetVariables() (out []string, err error) {
-	lines, err := setup.ReadEnv(s.envFile)
+	lines, err := setup.ReadEnvFile(s.envFile)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func TestTheUnitsVariablesAreSettings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "callboard.env")
 	text := read(t, "systemd/callboard.env")
 	require.NoError(t, os.WriteFile(path, []byte(regexp.MustCompile(`(?m)^#(CALLBOARD_)`).ReplaceAllString(text, "$1")), 0o600))
-	lines, err := setup.ReadEnv(path)
+	lines, err := setup.ReadEnvFile(path)
 	require.NoError(t, err)
 	env := make(map[string]string)
 	for _, line := range lines {

@@ -1,6 +1,5 @@
-// Package setup turns the answers of whoever sets a service up into the file of
-// environment variables that the service reads, and into its first trunk. It
-// asks on a terminal what no flag has said. It starts nothing.
+// Package setup asks the operator for the settings of a new service on a terminal. It writes the answers as a file
+// of environment variables and converts them to the first trunk. It starts no service.
 package setup
 
 import (
@@ -22,20 +21,19 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// Answers are what a setup needs to know. What is empty is asked for, or left
-// out where nobody can be asked.
+// Answers holds the settings for a new service. Empty fields are asked for on a terminal, or get their defaults.
 type Answers struct {
-	Data          string
-	MasterKeyFile string
-	SIP           string // address and port that SIP listens at
-	PublicIP      string
-	MediaPorts    string
-	HTTP          string
-	PublicURL     string
-	TLSCert       string
-	TLSKey        string
-	Proxies       string // networks of a proxy in front that speaks TLS
-	RedisURL      string
+	Data           string
+	MasterKeyFile  string
+	SIP            string // listen address of SIP
+	PublicIP       string
+	MediaPorts     string
+	HTTP           string
+	PublicURL      string
+	TLSCert        string
+	TLSKey         string
+	TrustedProxies string // networks of reverse proxies that terminate TLS
+	RedisURL       string
 
 	TrunkHost      string
 	TrunkPort      int
@@ -44,70 +42,69 @@ type Answers struct {
 	TrunkPassword  string
 	TrunkRegister  bool
 	CallerID       string
-	TestCall       string // a number that is rung in the end
-	// Hidden reads a line that is not shown, for the password; nil: it is shown.
-	Hidden func() (string, error)
+	TestCall       string // number that is called at the end of the setup
+	// ReadHidden reads a line without echo, for the password; nil: the terminal shows the password.
+	ReadHidden func() (string, error)
 }
 
-// Where a service lies unless somebody says otherwise.
+// Default settings of a new service.
 const (
-	DefaultData  = "/var/lib/callboard"
-	DefaultMedia = "20000-29999"
-	behindHTTP   = "127.0.0.1:8080"
-	secureHTTP   = ":8443"
-	sipPort      = 5060
+	DefaultData       = "/var/lib/callboard"
+	DefaultMediaPorts = "20000-29999"
+	loopbackHTTP      = "127.0.0.1:8080"
+	httpsPort         = ":8443"
+	sipPort           = 5060
 )
 
-// Interview asks for what is missing: at a terminal a question each, else it
-// takes what is usual.
-func (a *Answers) Interview(in io.Reader, out io.Writer, ask bool) error {
-	q := &interviewer{lines: bufio.NewScanner(in), out: out, ask: ask, hidden: a.Hidden}
-	q.text(&a.Data, "Folder for everything durable", DefaultData)
+// AskMissing fills the empty fields: by questions if ask is true, else with defaults.
+func (a *Answers) AskMissing(in io.Reader, out io.Writer, ask bool) error {
+	q := &interviewer{lines: bufio.NewScanner(in), out: out, interactive: ask, readHidden: a.ReadHidden}
+	q.askText(&a.Data, "Data folder", DefaultData)
 	if abs, err := filepath.Abs(a.Data); err == nil {
 		a.Data = abs
 	}
-	q.text(&a.MasterKeyFile, "File with the master key, outside of that folder (empty: in the folder)", "")
-	q.text(&a.SIP, "Address and port at which SIP listens", defaultSIP())
+	q.askText(&a.MasterKeyFile, "File with the master key, outside of the data folder (empty: in the data folder)", "")
+	q.askText(&a.SIP, "Listen address of SIP, with port", defaultSIPAddress())
 	if at, err := netip.ParseAddrPort(a.SIP); err == nil && (at.Addr().IsPrivate() || at.Addr().IsUnspecified()) {
-		q.text(&a.PublicIP, "Public address that carriers answer to (empty: they are in the same network)", "")
+		q.askText(&a.PublicIP, "Public IP address for carriers (empty: the carriers are in the same network)", "")
 	}
-	q.text(&a.MediaPorts, "UDP ports for sound, two per call, as the firewall opens them", DefaultMedia)
-	q.text(&a.TLSCert, "Certificate chain for HTTPS, PEM (empty: a proxy speaks TLS, or HTTP stays on this machine)", "")
-	usual := behindHTTP
+	q.askText(&a.MediaPorts, "UDP ports for RTP, two per call, open in the firewall", DefaultMediaPorts)
+	q.askText(&a.TLSCert, "Certificate chain for HTTPS, PEM (empty: a reverse proxy terminates TLS, or HTTP stays on this machine)", "")
+	usual := loopbackHTTP
 	if a.TLSCert != "" {
-		q.text(&a.TLSKey, "Its private key, PEM", "")
-		usual = "0.0.0.0" + secureHTTP
+		q.askText(&a.TLSKey, "Private key for HTTPS, PEM", "")
+		usual = "0.0.0.0" + httpsPort
 	}
-	q.text(&a.HTTP, "Address and port of the API and the dashboard", usual)
-	q.text(&a.PublicURL, "URL under which others reach it (empty: made of that address)", "")
-	q.text(&a.TrunkHost, "Host of the carrier's SIP proxy (empty: no trunk yet)", "")
+	q.askText(&a.HTTP, "Listen address of the API and the dashboard, with port", usual)
+	q.askText(&a.PublicURL, "Public URL of the service (empty: derived from the listen address)", "")
+	q.askText(&a.TrunkHost, "Host of the carrier's SIP proxy (empty: no trunk yet)", "")
 	if a.TrunkHost != "" {
-		q.text(&a.TrunkTransport, "Transport: udp, tcp or tls", "udp")
-		q.text(&a.TrunkUser, "User name at the carrier (empty: it knows this address)", "")
+		q.askText(&a.TrunkTransport, "Transport: udp, tcp or tls", "udp")
+		q.askText(&a.TrunkUser, "User name at the carrier (empty: the carrier authenticates by IP address)", "")
 		if a.TrunkUser != "" && a.TrunkPassword == "" {
-			q.secret(&a.TrunkPassword, "Password")
+			q.askSecret(&a.TrunkPassword, "Password at the carrier")
 		}
-		q.text(&a.CallerID, "Number that is shown, such as +12025550100", "")
-		q.text(&a.TestCall, "Number to ring for a test, such as your own (empty: none)", "")
+		q.askText(&a.CallerID, "Caller ID, such as +12025550100", "")
+		q.askText(&a.TestCall, "Number for a test call, such as your own (empty: no test call)", "")
 	}
 	return q.err
 }
 
 type interviewer struct {
-	lines *bufio.Scanner
-	out   io.Writer
-	ask   bool
-	err   error
-	// hidden reads a line that is not shown; nil: everything is.
-	hidden func() (string, error)
+	lines       *bufio.Scanner
+	out         io.Writer
+	interactive bool
+	err         error
+	// readHidden reads a line without echo; nil: the terminal shows all input.
+	readHidden func() (string, error)
 }
 
-// text keeps what was said by a flag; else asks; else takes the usual answer.
-func (q *interviewer) text(to *string, question, usual string) {
+// askText keeps a value from a flag. Otherwise it asks, or uses the default if nobody can be asked.
+func (q *interviewer) askText(to *string, question, usual string) {
 	if *to != "" || q.err != nil {
 		return
 	}
-	if *to = usual; !q.ask {
+	if *to = usual; !q.interactive {
 		return
 	}
 	shown := ""
@@ -126,27 +123,27 @@ func (q *interviewer) text(to *string, question, usual string) {
 	}
 }
 
-// secret asks for what is not shown.
-func (q *interviewer) secret(to *string, question string) {
-	if q.hidden == nil {
-		q.text(to, question, "")
+// askSecret asks for a value without echo.
+func (q *interviewer) askSecret(to *string, question string) {
+	if q.readHidden == nil {
+		q.askText(to, question, "")
 		return
 	}
-	if !q.ask {
+	if !q.interactive {
 		return
 	}
 	_, _ = fmt.Fprintf(q.out, "%s: ", question)
-	text, err := q.hidden()
+	text, err := q.readHidden()
 	if q.err = errors.Join(q.err, err); err == nil {
 		*to = strings.TrimSpace(text)
 	}
 	_, _ = fmt.Fprintln(q.out)
 }
 
-// defaultSIP is the address of this machine by which it reaches others.
-func defaultSIP() string {
+// defaultSIPAddress returns this machine's address on its default route, with port 5060.
+func defaultSIPAddress() string {
 	var d net.Dialer
-	conn, err := d.DialContext(context.Background(), "udp", "192.0.2.1:9") // sends nothing
+	conn, err := d.DialContext(context.Background(), "udp", "192.0.2.1:9") // connecting a UDP socket sends nothing
 	if err == nil {
 		defer func() { _ = conn.Close() }()
 		if at, err := netip.ParseAddrPort(conn.LocalAddr().String()); err == nil {
@@ -156,14 +153,14 @@ func defaultSIP() string {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), sipPort).String()
 }
 
-// Lines are the variables of the environment, in the order of the settings.
-func (a *Answers) Lines() []string {
+// EnvironmentLines returns the settings as NAME=VALUE lines, in the order of the settings.
+func (a *Answers) EnvironmentLines() []string {
 	said := map[string]string{
 		"data": a.Data, "master_key_file": a.MasterKeyFile, "redis_url": a.RedisURL, "sip_addr": a.SIP, "public_ip": a.PublicIP, "media_ports": a.MediaPorts,
-		"http_addr": a.HTTP, "public_url": a.PublicURL, "tls_cert": a.TLSCert, "tls_key": a.TLSKey, "trusted_proxies": a.Proxies,
+		"http_addr": a.HTTP, "public_url": a.PublicURL, "tls_cert": a.TLSCert, "tls_key": a.TLSKey, "trusted_proxies": a.TrustedProxies,
 		"log_format": string(configs.LogJSON),
 	}
-	if to, ok := a.private(); ok {
+	if to, ok := a.privateTrunkNetwork(); ok {
 		said["egress_allow"] = to
 	}
 	var lines []string
@@ -175,8 +172,9 @@ func (a *Answers) Lines() []string {
 	return lines
 }
 
-// private is the carrier's address where tenants may not name it by default.
-func (a *Answers) private() (string, bool) {
+// privateTrunkNetwork returns the network of a carrier with a private or loopback address, which egress rules
+// forbid by default.
+func (a *Answers) privateTrunkNetwork() (string, bool) {
 	ip, err := netip.ParseAddr(a.TrunkHost)
 	if err != nil || !ip.IsPrivate() && !ip.IsLoopback() {
 		return "", false
@@ -184,37 +182,36 @@ func (a *Answers) private() (string, bool) {
 	return netip.PrefixFrom(ip, ip.BitLen()).String(), true
 }
 
-// Check reads the settings as the service will and looks at the trunk.
-func (a *Answers) Check() (*configs.Config, error) {
-	if strings.ContainsAny(strings.Join(a.Lines(), ""), "\r\n\x00") {
+// LoadConfig checks the answers, including the trunk, and returns the configuration that the service will load.
+func (a *Answers) LoadConfig() (*configs.Config, error) {
+	if strings.ContainsAny(strings.Join(a.EnvironmentLines(), ""), "\r\n\x00") {
 		return nil, errors.New("an answer must fit on one line")
 	}
 	if a.TrunkHost == "" && (a.TestCall != "" || a.TrunkUser != "" || a.CallerID != "") {
-		return nil, errors.New("--trunk-host must say which carrier --test-call, --trunk-user and --caller-id are meant for")
+		return nil, errors.New("--trunk-host is required with --test-call, --trunk-user or --caller-id")
 	}
 	if a.TestCall != "" && a.CallerID == "" {
-		return nil, errors.New("--caller-id must say which number a test call shows")
+		return nil, errors.New("--caller-id is required with --test-call")
 	}
 	if (a.TrunkUser == "") != (a.TrunkPassword == "") {
-		return nil, errors.New("a trunk needs user name and password, or neither")
+		return nil, errors.New("a trunk needs both a user name and a password, or neither")
 	}
 	if a.TrunkHost != "" && !slices.Contains([]string{"udp", "tcp", "tls"}, a.TrunkTransport) {
 		return nil, errors.New("--trunk-transport must be udp, tcp or tls")
 	}
 	if a.TrunkPort < 0 || a.TrunkPort > 65535 {
-		return nil, errors.New("--trunk-port must be 1 to 65535, or 0: the usual one")
+		return nil, errors.New("--trunk-port must be 1 to 65535, or 0 for the default port")
 	}
-	return configs.Load("", a.Lines(), nil)
+	return configs.Load("", a.EnvironmentLines(), nil)
 }
 
-// head stands above the variables.
-const head = `# Written by callboard init. The service reads it: callboard serve --env-file FILE.
+// fileHeader stands above the variables in the file.
+const fileHeader = `# Written by callboard init. The service reads it: callboard serve --env-file FILE.
 # Every setting: docs/configuration.md
 `
 
-// Write writes the file for its owner alone; one that is there is kept unless
-// it may be replaced.
-func (a *Answers) Write(path string, replace bool) error {
+// WriteEnvFile writes the file with access for its owner only. It fails if the file exists and replace is false.
+func (a *Answers) WriteEnvFile(path string, replace bool) error {
 	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	part := path
 	if replace {
@@ -223,19 +220,19 @@ func (a *Answers) Write(path string, replace bool) error {
 	}
 	f, err := os.OpenFile(part, mode, 0o600) //nolint:gosec // the operator names it
 	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s is there already: --force replaces it", path)
+		return fmt.Errorf("%s exists already: use --force to replace it", path)
 	}
 	if err != nil {
 		return err
 	}
-	lines := a.Lines()
+	lines := a.EnvironmentLines()
 	for i, line := range lines {
 		name, value, _ := strings.Cut(line, "=")
-		lines[i] = name + "=" + quoted(value)
+		lines[i] = name + "=" + quoteValue(value)
 	}
-	_, err = f.WriteString(head + strings.Join(lines, "\n") + "\n")
+	_, err = f.WriteString(fileHeader + strings.Join(lines, "\n") + "\n")
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil && part != path {
-		asBefore(part, path)
+		copyOwnerAndMode(part, path)
 		err = os.Rename(part, path)
 	}
 	if err != nil {
@@ -244,9 +241,9 @@ func (a *Answers) Write(path string, replace bool) error {
 	return err
 }
 
-// asBefore gives a file the group and the rights of the one that it replaces: a
-// service that could read that can read this.
-func asBefore(part, path string) {
+// copyOwnerAndMode gives the new file the owner, the group and the permissions of the file that it replaces. A
+// service that could read the old file can then read the new one.
+func copyOwnerAndMode(part, path string) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return
@@ -256,8 +253,8 @@ func asBefore(part, path string) {
 	}
 }
 
-// quoted is a value as systemd, a shell and ReadEnv take it alike.
-func quoted(value string) string {
+// quoteValue quotes a value so that systemd, a shell and ReadEnvFile read it alike.
+func quoteValue(value string) string {
 	if strings.ContainsFunc(value, func(r rune) bool {
 		return !strings.ContainsRune("-_./:,@+=[]", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	}) {
@@ -266,19 +263,18 @@ func quoted(value string) string {
 	return value
 }
 
-// envMost bounds a file of variables.
-const envMost = 1 << 20
+// maxEnvFileBytes bounds the size of a file of variables.
+const maxEnvFileBytes = 1 << 20
 
-// ReadEnv reads the variables of a file: NAME=VALUE on each line, the value in
-// quotes where it has to be; # begins a comment.
-func ReadEnv(path string) ([]string, error) {
+// ReadEnvFile reads a file of NAME=VALUE lines. Values with spaces need quotes; # begins a comment line.
+func ReadEnvFile(path string) ([]string, error) {
 	f, err := os.Open(path) //nolint:gosec // the operator names it
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
 	var out []string
-	lines := bufio.NewScanner(io.LimitReader(f, envMost))
+	lines := bufio.NewScanner(io.LimitReader(f, maxEnvFileBytes))
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -286,17 +282,17 @@ func ReadEnv(path string) ([]string, error) {
 		}
 		name, value, ok := strings.Cut(line, "=")
 		if ok {
-			value, ok = unquoted(value)
+			value, ok = unquoteValue(value)
 		}
 		if !ok || name == "" || strings.ContainsAny(name, " \t'\"") {
-			return nil, fmt.Errorf("%s:%d: must be NAME=VALUE, the value in quotes where it has spaces", path, n)
+			return nil, fmt.Errorf("%s:%d: must be NAME=VALUE, with quotes around a value with spaces", path, n)
 		}
 		out = append(out, name+"="+value)
 	}
 	return out, lines.Err()
 }
 
-func unquoted(text string) (string, bool) {
+func unquoteValue(text string) (string, bool) {
 	switch {
 	case len(text) >= 2 && text[0] == '\'' && strings.HasSuffix(text, "'"):
 		inner := strings.ReplaceAll(text[1:len(text)-1], `'\''`, "\x00")
@@ -308,8 +304,8 @@ func unquoted(text string) (string, bool) {
 	return text, !strings.ContainsAny(text, " \t'\"")
 }
 
-// Trunk is the first trunk as the API takes it.
-func (a *Answers) Trunk() *client.NewTrunk {
+// NewTrunk returns the first trunk as a request body of the API.
+func (a *Answers) NewTrunk() *client.NewTrunk {
 	proxy := client.NewProxy{Host: a.TrunkHost, Transport: &a.TrunkTransport}
 	if a.TrunkPort != 0 {
 		proxy.Port = new(int64(a.TrunkPort))

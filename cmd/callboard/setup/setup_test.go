@@ -18,26 +18,26 @@ func TestWhatNoFlagHasSaidIsAskedForInOrder(t *testing.T) {
 	a := setup.Answers{Data: filepath.Join(t.TempDir(), "data"), CallerID: "+12025550100"}
 	var out bytes.Buffer
 	in := strings.Join([]string{"", "10.1.2.3:5060", "192.0.2.9", "", "", "", "https://calls.example.com", "sip.example.com", "tls", "me", "secret word", ""}, "\n") + "\n"
-	require.NoError(t, a.Interview(strings.NewReader(in), &out, true))
-	assert.NotContains(t, out.String(), "Folder for everything", "a flag has said it")
-	assert.Contains(t, out.String(), "Public address that carriers answer to")
-	cfg, err := a.Check()
+	require.NoError(t, a.AskMissing(strings.NewReader(in), &out, true))
+	assert.NotContains(t, out.String(), "Data folder", "a flag has said it")
+	assert.Contains(t, out.String(), "Public IP address for carriers")
+	cfg, err := a.LoadConfig()
 	require.NoError(t, err)
 	assert.Equal(t, "192.0.2.9", cfg.PublicIP.String())
 	assert.Equal(t, "https://calls.example.com", cfg.HTTP.PublicURL)
-	trunk := a.Trunk()
+	trunk := a.NewTrunk()
 	assert.Equal(t, []string{"sip.example.com", "tls"}, []string{trunk.Proxies[0].Host, *trunk.Proxies[0].Transport})
 	assert.Equal(t, "secret word", *trunk.Auth.Password)
-	assert.NotContains(t, strings.Join(a.Lines(), "\n"), "secret word", "the trunk's password is no setting")
+	assert.NotContains(t, strings.Join(a.EnvironmentLines(), "\n"), "secret word", "the trunk's password is no setting")
 }
 
 func TestWithoutATerminalWhatIsUsualIsTaken(t *testing.T) {
 	a := setup.Answers{SIP: "127.0.0.1:5060"}
-	require.NoError(t, a.Interview(strings.NewReader(""), nil, false))
-	cfg, err := a.Check()
+	require.NoError(t, a.AskMissing(strings.NewReader(""), nil, false))
+	cfg, err := a.LoadConfig()
 	require.NoError(t, err)
 	assert.Equal(t, []any{setup.DefaultData, "127.0.0.1:8080"}, []any{cfg.Data, cfg.HTTP.Addr.String()})
-	require.Error(t, (&setup.Answers{}).Interview(strings.NewReader("half\n"), &bytes.Buffer{}, true), "whoever leaves in the middle has set up nothing")
+	require.Error(t, (&setup.Answers{}).AskMissing(strings.NewReader("half\n"), &bytes.Buffer{}, true), "whoever leaves in the middle has set up nothing")
 }
 
 func TestAnswersThatCannotWorkAreRefusedBeforeAnythingIsWritten(t *testing.T) {
@@ -51,8 +51,8 @@ func TestAnswersThatCannotWorkAreRefusedBeforeAnythingIsWritten(t *testing.T) {
 		"--trunk-port":          {SIP: "127.0.0.1:5060", TrunkPort: 70000},
 		"one line":              {SIP: "127.0.0.1:5060", PublicURL: "https://x\nCALLBOARD_INSECURE_HTTP=true"},
 	} {
-		require.NoError(t, a.Interview(strings.NewReader(""), nil, false))
-		_, err := a.Check()
+		require.NoError(t, a.AskMissing(strings.NewReader(""), nil, false))
+		_, err := a.LoadConfig()
 		require.ErrorContains(t, err, says)
 	}
 }
@@ -61,16 +61,16 @@ func TestTheFileIsReadAlikeByTheServiceAndByAShell(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "callboard.env")
 	a := setup.Answers{Data: filepath.Join(dir, "Ada's data $HOME"), SIP: "127.0.0.1:5060", TrunkHost: "10.9.8.7", RedisURL: "redis://user:pa%20ss@127.0.0.1:6379/0"}
-	require.NoError(t, a.Interview(strings.NewReader(""), nil, false))
-	require.NoError(t, a.Write(path, false))
-	require.ErrorContains(t, a.Write(path, false), "--force")
-	require.NoError(t, a.Write(path, true))
+	require.NoError(t, a.AskMissing(strings.NewReader(""), nil, false))
+	require.NoError(t, a.WriteEnvFile(path, false))
+	require.ErrorContains(t, a.WriteEnvFile(path, false), "--force")
+	require.NoError(t, a.WriteEnvFile(path, true))
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	lines, err := setup.ReadEnv(path)
+	lines, err := setup.ReadEnvFile(path)
 	require.NoError(t, err)
-	assert.Equal(t, a.Lines(), lines)
+	assert.Equal(t, a.EnvironmentLines(), lines)
 	assert.Contains(t, lines, "CALLBOARD_EGRESS_ALLOW=10.9.8.7/32", "a carrier in a private network may be named")
 	shell := exec.CommandContext(t.Context(), "sh", "-c", `set -a; . "$1"; env | grep ^CALLBOARD_ | sort`, "sh", path)
 	shell.Env = []string{"PATH=" + os.Getenv("PATH")}
@@ -85,12 +85,12 @@ func TestAFileThatIsNoneIsRefusedWithItsLine(t *testing.T) {
 	for text, line := range map[string]string{"A=1\nnonsense\n": ":2:", "A='half\n": ":1:", "A=two words\n": ":1:", "B C=1\n": ":1:"} {
 		path := filepath.Join(t.TempDir(), "env")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		_, err := setup.ReadEnv(path)
+		_, err := setup.ReadEnvFile(path)
 		require.ErrorContains(t, err, line, text)
 	}
 	path := filepath.Join(t.TempDir(), "env")
 	require.NoError(t, os.WriteFile(path, []byte("# a comment\n\nA=1\nB=\"two words\"\nC='it'\\''s'\n"), 0o600))
-	lines, err := setup.ReadEnv(path)
+	lines, err := setup.ReadEnvFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"A=1", "B=two words", "C=it's"}, lines)
 }

@@ -1,4 +1,4 @@
-// Package agents holds the subcommands of callboard agents.
+// Package agents implements callboard agents.
 package agents
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // Command returns callboard agents with its subcommands.
 func Command() *cobra.Command {
-	return cli.Group("agents", "Make, change and publish agents",
+	return cli.Group("agents", "Create, update and publish agents",
 		cli.ListCommand("list", "List agents", "callboard agents list", nil,
 			func(ctx context.Context, c *client.Client) iter.Seq2[client.Agent, error] {
 				return c.AllAgents(ctx, client.ListAgentsQuery{})
@@ -26,13 +26,13 @@ func Command() *cobra.Command {
 		cli.ShowCommand("show AGENT", "Show an agent", "callboard agents show agent_01J…", func(ctx context.Context, c *client.Client, id string) (*client.Agent, error) {
 			return c.GetAgent(ctx, id)
 		}),
-		cli.CreateCommand("Make an agent of a file", `echo '{"name": "reception", "first_message": "Hello."}' | callboard agents create -f -`, func(ctx context.Context, c *client.Client, in *client.NewAgent) (*client.Agent, error) {
+		cli.CreateCommand("Create an agent from a file", `echo '{"name": "reception", "first_message": "Hello."}' | callboard agents create -f -`, func(ctx context.Context, c *client.Client, in *client.NewAgent) (*client.Agent, error) {
 			return c.CreateAgent(ctx, in)
 		}),
-		cli.UpdateCommand("Change an agent by a file: calls speak it once it is published", "callboard agents update agent_01J… -f agent.json", func(ctx context.Context, c *client.Client, id string, in *client.AgentUpdate) (*client.Agent, error) {
+		cli.UpdateCommand("Update an agent from a file; calls use the update after publish", "callboard agents update agent_01J… -f agent.json", func(ctx context.Context, c *client.Client, id string, in *client.AgentUpdate) (*client.Agent, error) {
 			return c.UpdateAgent(ctx, id, in)
 		}),
-		cli.ActionCommand("publish AGENT...", "Let calls speak what was changed", "callboard agents publish agent_01J…", func(v *client.AgentVersion) string { return fmt.Sprintf("speaks version %d", v.Version) },
+		cli.ActionCommand("publish AGENT...", "Publish the changes of agents to new calls", "callboard agents publish agent_01J…", func(v *client.AgentVersion) string { return fmt.Sprintf("is published as version %d", v.Version) },
 			func(ctx context.Context, c *client.Client, id string) (*client.AgentVersion, error) {
 				return c.PublishAgent(ctx, id)
 			}),

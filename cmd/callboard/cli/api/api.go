@@ -1,4 +1,4 @@
-// Package api holds callboard api, which sends any request of the API.
+// Package api implements callboard api, which sends any request to the API.
 package api
 
 import (
@@ -21,7 +21,7 @@ import (
 func Command() *cobra.Command {
 	body := ""
 	var headers []string
-	cmd := cli.NewCommand("api METHOD PATH", "Send any request of the API and print the answer",
+	cmd := cli.NewCommand("api METHOD PATH", "Send any request to the API and print the response",
 		`callboard api GET /v1/workspace
 callboard api PATCH /v1/workspace -d '{"name": "North"}'
 callboard api POST /v1/knowledge-bases -d @base.json`,
@@ -40,8 +40,8 @@ callboard api POST /v1/knowledge-bases -d @base.json`,
 			}
 			return sendRaw(s, method, at.RequestURI(), text, headers)
 		})
-	cmd.Flags().StringVarP(&body, "data", "d", "", "the JSON body; @FILE reads it from a file, @- from the standard input")
-	cmd.Flags().StringArrayVarP(&headers, "header", "H", nil, "'Name: value' of a header; may be given several times")
+	cmd.Flags().StringVarP(&body, "data", "d", "", "JSON body; @FILE reads a file, @- the standard input")
+	cmd.Flags().StringArrayVarP(&headers, "header", "H", nil, "header as 'Name: value'; repeatable")
 	return cmd
 }
 

@@ -23,7 +23,7 @@ func TestAPISendsAnyRequest(t *testing.T) {
 	assert.Contains(t, out, `"name": "North"`)
 	out, _, code = run(t, "", "api", "GET", "/v1/x", "--url", s.URL)
 	assert.Equal(t, cli.ExitRejected, code)
-	assert.Contains(t, out, "teapot", "the refusal is shown whole")
+	assert.Contains(t, out, "teapot", "the error response is printed completely")
 	for _, path := range []string{"v1/x", "//evil.example.com/v1/x", "https://evil.example.com/"} {
 		_, _, code = run(t, "", "api", "GET", path, "--url", s.URL)
 		assert.Equal(t, cli.ExitMisused, code, path)

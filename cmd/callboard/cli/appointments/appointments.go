@@ -1,4 +1,4 @@
-// Package appointments holds the subcommands of callboard appointments.
+// Package appointments implements callboard appointments.
 package appointments
 
 import (
@@ -34,25 +34,25 @@ func Command() *cobra.Command {
 		})
 	})
 	f := list.Flags()
-	f.StringVar(&from, "from", "", "from this time on, RFC 3339")
-	f.StringVar(&to, "to", "", "up to this time")
-	f.StringVar(&q.Status, "status", "", "only those in this state")
-	f.StringVar(&q.Provider, "provider", "", "only those of this provider")
-	f.StringVar(&q.PatientPhone, "phone", "", "only those of this patient")
+	f.StringVar(&from, "from", "", "only appointments from this time on, RFC 3339")
+	f.StringVar(&to, "to", "", "only appointments before this time, RFC 3339")
+	f.StringVar(&q.Status, "status", "", "only appointments with this status")
+	f.StringVar(&q.Provider, "provider", "", "only appointments of this provider")
+	f.StringVar(&q.PatientPhone, "phone", "", "only appointments of the patient with this number")
 	standing := func(a *client.Appointment) string { return "is " + a.Status }
 	cancel := cli.ActionCommand("cancel APPOINTMENT...", "Cancel appointments", `callboard appointments cancel appt_01J… --reason "the doctor is ill"`, standing, func(ctx context.Context, c *client.Client, id string) (*client.Appointment, error) {
 		return c.CancelAppointment(ctx, id, &client.CancelAppointmentRequest{Reason: cli.OptionalString(reason)})
 	})
-	cancel.Flags().StringVar(&reason, "reason", "", "why")
+	cancel.Flags().StringVar(&reason, "reason", "", "reason of the cancellation")
 	return cli.Group("appointments", "List, book and cancel appointments", list,
 		cli.ShowCommand("show APPOINTMENT", "Show an appointment", "callboard appointments show appt_01J…", func(ctx context.Context, c *client.Client, id string) (*client.Appointment, error) {
 			return c.GetAppointment(ctx, id)
 		}),
 		bookCommand(), cancel,
-		cli.ActionCommand("confirm APPOINTMENT...", "Note that the patient comes", "callboard appointments confirm appt_01J…", standing, func(ctx context.Context, c *client.Client, id string) (*client.Appointment, error) {
+		cli.ActionCommand("confirm APPOINTMENT...", "Confirm appointments", "callboard appointments confirm appt_01J…", standing, func(ctx context.Context, c *client.Client, id string) (*client.Appointment, error) {
 			return c.ConfirmAppointment(ctx, id)
 		}),
-		cli.ListCommand("providers", "List who has appointments", "callboard appointments providers", nil,
+		cli.ListCommand("providers", "List providers", "callboard appointments providers", nil,
 			func(ctx context.Context, c *client.Client) iter.Seq2[client.Provider, error] {
 				return c.AllProviders(ctx, client.ListProvidersQuery{})
 			},
@@ -71,11 +71,11 @@ func bookCommand() *cobra.Command {
 		return s.PrintRecord(a)
 	})
 	f := cmd.Flags()
-	f.StringVar(&n.Provider, "provider", "", "with whom")
-	f.StringVar(&n.Datetime, "at", "", "when, in the provider's zone unless it says which")
-	f.StringVar(&n.Patient.Name, "name", "", "of the patient")
-	f.StringVar(&n.Patient.Phone, "phone", "", "of the patient")
-	f.StringVar(&notes, "notes", "", "for people")
+	f.StringVar(&n.Provider, "provider", "", "provider of the appointment")
+	f.StringVar(&n.Datetime, "at", "", "local time, such as 2027-01-31T09:00. Default zone: the provider's")
+	f.StringVar(&n.Patient.Name, "name", "", "name of the patient")
+	f.StringVar(&n.Patient.Phone, "phone", "", "phone number of the patient")
+	f.StringVar(&notes, "notes", "", "notes")
 	for _, name := range []string{"provider", "at", "name", "phone"} {
 		_ = cmd.MarkFlagRequired(name)
 	}

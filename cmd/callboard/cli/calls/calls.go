@@ -1,4 +1,4 @@
-// Package calls holds the subcommands of callboard calls.
+// Package calls implements callboard calls.
 package calls
 
 import (
@@ -21,17 +21,17 @@ func Command() *cobra.Command {
 	list := cli.ListCommand("list", "List calls, newest first", `callboard calls list --status active
 callboard calls list --campaign camp_01J… --limit 0 --json`,
 		func(f *pflag.FlagSet) {
-			f.StringVar(&q.Status, "status", "", "where they stand; active: not over")
-			f.StringVar(&q.CampaignID, "campaign", "", "of this campaign")
-			f.StringVar(&q.AgentID, "agent", "", "of this agent")
+			f.StringVar(&q.Status, "status", "", "only calls with this status; active: all calls that have not ended")
+			f.StringVar(&q.CampaignID, "campaign", "", "only calls of this campaign")
+			f.StringVar(&q.AgentID, "agent", "", "only calls of this agent")
 			f.StringVar(&q.Direction, "direction", "", "inbound or outbound")
-			f.StringVar(&q.Transcript, "said", "", "in which these words were said; a phrase stands in quotes")
+			f.StringVar(&q.Transcript, "said", "", "only calls whose transcript contains these words; quote a phrase")
 		},
 		func(ctx context.Context, c *client.Client) iter.Seq2[client.Call, error] { return c.AllCalls(ctx, q) },
 		"ID DIRECTION FROM TO STATUS OUTCOME SECONDS BEGAN", func(c *client.Call) []any {
 			return []any{c.ID, c.Direction, c.From, c.To, c.Status, cli.OrDash(c.Disposition), c.DurationSeconds, cli.FormatTime(c.CreatedAt)}
 		})
-	return cli.Group("calls", "Dial, follow, show and end calls",
+	return cli.Group("calls", "Place, follow, show and end calls",
 		dialCommand(), tailCommand(), showCommand(), list,
 		cli.ActionCommand("hangup CALL...", "End live calls", "callboard calls hangup call_01J…", func(*client.Call) string { return "is hung up" },
 			func(ctx context.Context, c *client.Client, id string) (*client.Call, error) {

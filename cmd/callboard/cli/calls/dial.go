@@ -13,11 +13,11 @@ func dialCommand() *cobra.Command {
 	var agent, pathway, from string
 	var known []string
 	wait := false
-	cmd := cli.NewCommand("dial NUMBER", "Ring a number, and with --wait see what comes of it",
+	cmd := cli.NewCommand("dial NUMBER", "Call a number, and with --wait follow the call",
 		`callboard calls dial +12025550123 --agent agent_01J… --from +12025550100 --var name=Ada --wait`,
 		cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
 			if agent == "" && pathway == "" {
-				return cli.UsageErrorf("--agent or --pathway must say who speaks")
+				return cli.UsageErrorf("--agent or --pathway is required")
 			}
 			r := &client.NewCallRequest{To: args[0], AgentID: cli.OptionalString(agent), PathwayID: cli.OptionalString(pathway), From: cli.OptionalString(from), Context: make(map[string]any)}
 			for _, v := range known {
@@ -41,10 +41,10 @@ func dialCommand() *cobra.Command {
 			return followCall(s, call.ID)
 		})
 	f := cmd.Flags()
-	f.StringVar(&agent, "agent", "", "who speaks")
-	f.StringVar(&pathway, "pathway", "", "what is said, where no agent is named")
-	f.StringVar(&from, "from", "", "the number that is shown; the workspace's first unless said")
-	f.StringArrayVar(&known, "var", nil, "NAME=VALUE of a variable; may be given several times")
-	f.BoolVar(&wait, "wait", false, "follow the call to its end; exit code 1 unless somebody was reached")
+	f.StringVar(&agent, "agent", "", "agent of the call")
+	f.StringVar(&pathway, "pathway", "", "pathway of a call without an agent")
+	f.StringVar(&from, "from", "", "caller ID. Default: the first number of the workspace")
+	f.StringArrayVar(&known, "var", nil, "variable as NAME=VALUE; repeatable")
+	f.BoolVar(&wait, "wait", false, "follow the call to its end; exit code 1 if nobody answers")
 	return cmd
 }

@@ -21,6 +21,6 @@ func recordingCommand() *cobra.Command {
 			}
 			return cli.SaveDownload(s, resp, to)
 		})
-	cmd.Flags().StringVarP(&to, "output", "o", "", "the file that it is written to, - is the standard output; CALL.wav unless said")
+	cmd.Flags().StringVarP(&to, "output", "o", "", "output file; - is the standard output. Default: CALL.wav")
 	return cmd
 }

@@ -12,7 +12,7 @@ import (
 
 func showCommand() *cobra.Command {
 	transcript, ladder, showEvents := false, false, false
-	cmd := cli.NewCommand("show CALL", "Show a call; with flags what was said, its SIP messages, its events",
+	cmd := cli.NewCommand("show CALL", "Show a call, or its transcript, SIP messages or events",
 		`callboard calls show call_01J…
 callboard calls show call_01J… --transcript
 callboard calls show call_01J… --sip`,
@@ -41,9 +41,9 @@ callboard calls show call_01J… --sip`,
 			}
 			return s.PrintRecord(c)
 		})
-	cmd.Flags().BoolVar(&transcript, "transcript", false, "what was said")
-	cmd.Flags().BoolVar(&ladder, "sip", false, "its SIP messages")
-	cmd.Flags().BoolVar(&showEvents, "events", false, "its events")
+	cmd.Flags().BoolVar(&transcript, "transcript", false, "show the transcript")
+	cmd.Flags().BoolVar(&ladder, "sip", false, "show the SIP messages")
+	cmd.Flags().BoolVar(&showEvents, "events", false, "show the events")
 	cmd.MarkFlagsMutuallyExclusive("transcript", "sip", "events")
 	return cmd
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func tailCommand() *cobra.Command {
-	cmd := cli.NewCommand("tail [CALL]", "Follow a call to its end, or all calls as they happen",
+	cmd := cli.NewCommand("tail [CALL]", "Follow a call to its end, or the events of all calls",
 		`callboard calls tail                # until Ctrl-C
 callboard calls tail call_01J…`,
 		cobra.MaximumNArgs(1), func(s *cli.Session, args []string) error {
@@ -26,14 +26,14 @@ callboard calls tail call_01J…`,
 	return cmd
 }
 
-// streamTimeout is the time after which a stream of events is opened again.
+// streamTimeout is the maximum age of an event stream; followCall then opens a new one.
 const streamTimeout = time.Minute
 
-// firstEventWait is the time between two looks for the first event of a call.
+// firstEventWait is the time between two requests for the first event of a call.
 const firstEventWait = 200 * time.Millisecond
 
-// followCall prints the events of a call to its end, then its result. It fails
-// unless the call was answered.
+// followCall prints the events of a call until the call ends, then the result. It returns an error if the call was
+// not answered.
 func followCall(s *cli.Session, id string) error {
 	for last := ""; ; {
 		var err error
@@ -47,7 +47,7 @@ func followCall(s *cli.Session, id string) error {
 		if slices.Contains(endedStatuses, call.Status) {
 			return printCallEnd(s, call, last)
 		}
-		if last == "" { // it has no event yet
+		if last == "" { // the call has no event yet
 			err = cli.Sleep(s.Context(), firstEventWait)
 		} else {
 			last, err = followEventsToEnd(s, id, last)
@@ -77,8 +77,8 @@ func printEventsAfter(s *cli.Session, id, last string) (string, error) {
 	return last, nil
 }
 
-// followEventsToEnd prints the events of a call after last until call.ended. It
-// returns after streamTimeout: a stream to a dead service would never end.
+// followEventsToEnd prints the events of a call after last until call.ended. It returns after streamTimeout,
+// because a stream to a dead service would never end.
 func followEventsToEnd(s *cli.Session, id, last string) (string, error) {
 	ctx, cancel := context.WithTimeout(s.Context(), streamTimeout)
 	defer cancel()

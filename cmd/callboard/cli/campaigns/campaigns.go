@@ -1,4 +1,4 @@
-// Package campaigns holds the subcommands of callboard campaigns.
+// Package campaigns implements callboard campaigns.
 package campaigns
 
 import (
@@ -34,15 +34,15 @@ func Command() *cobra.Command {
 		cli.ShowCommand("show CAMPAIGN", "Show a campaign and its settings", "callboard campaigns show camp_01J…", func(ctx context.Context, c *client.Client, id string) (*client.Campaign, error) {
 			return c.GetCampaign(ctx, id)
 		}),
-		cli.CreateCommand("Make a draft of a file", `echo '{"name": "visits", "agent_id": "agent_01J…"}' | callboard campaigns create -f -`, func(ctx context.Context, c *client.Client, in *client.NewCampaign) (*client.CampaignMade, error) {
+		cli.CreateCommand("Create a draft campaign from a file", `echo '{"name": "visits", "agent_id": "agent_01J…"}' | callboard campaigns create -f -`, func(ctx context.Context, c *client.Client, in *client.NewCampaign) (*client.CampaignMade, error) {
 			return c.CreateCampaign(ctx, in)
 		}),
 		importCommand(),
-		statusCommand("start CAMPAIGN", "Let a draft ring", "callboard campaigns start camp_01J…", (*client.Client).StartCampaign),
-		statusCommand("pause CAMPAIGN", "Place no more calls for now", "callboard campaigns pause camp_01J…", (*client.Client).PauseCampaign),
-		statusCommand("resume CAMPAIGN", "Go on after a pause", "callboard campaigns resume camp_01J…", (*client.Client).ResumeCampaign),
+		statusCommand("start CAMPAIGN", "Start draft campaigns", "callboard campaigns start camp_01J…", (*client.Client).StartCampaign),
+		statusCommand("pause CAMPAIGN", "Pause campaigns", "callboard campaigns pause camp_01J…", (*client.Client).PauseCampaign),
+		statusCommand("resume CAMPAIGN", "Resume paused campaigns", "callboard campaigns resume camp_01J…", (*client.Client).ResumeCampaign),
 		cancelCommand(), watchCommand(), resultsCommand(), whyCommand(),
-		cli.ActionCommand("delete CAMPAIGN...", "Delete drafts, or campaigns that are over, with everything that belongs to them", "callboard campaigns delete camp_01J…", cli.DescribeDeleted, func(ctx context.Context, c *client.Client, id string) (*client.Deleted, error) {
+		cli.ActionCommand("delete CAMPAIGN...", "Delete draft or ended campaigns with all their data", "callboard campaigns delete camp_01J…", cli.DescribeDeleted, func(ctx context.Context, c *client.Client, id string) (*client.Deleted, error) {
 			return c.DeleteCampaign(ctx, id)
 		}),
 	}
@@ -51,10 +51,10 @@ func Command() *cobra.Command {
 			c.ValidArgsFunction = completeCampaigns
 		}
 	}
-	return cli.Group("campaigns", "Import, start, watch and explain campaigns", subcommands...)
+	return cli.Group("campaigns", "Import, start, watch and diagnose campaigns", subcommands...)
 }
 
-// completeCampaigns completes ids of the newest campaigns in a shell.
+// completeCampaigns returns the ids of the newest campaigns for shell completion.
 func completeCampaigns(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	c, err := cli.ClientOf(cmd)
 	if err != nil {
@@ -83,11 +83,11 @@ func statusCommand(use, short, example string, do func(*client.Client, context.C
 
 func cancelCommand() *cobra.Command {
 	hangUp := false
-	cmd := cli.ActionCommand("cancel CAMPAIGN...", "End campaigns for good", "callboard campaigns cancel camp_01J… --hangup", func(s *client.CampaignStatusObject) string { return "is " + s.Status },
+	cmd := cli.ActionCommand("cancel CAMPAIGN...", "Cancel campaigns permanently", "callboard campaigns cancel camp_01J… --hangup", func(s *client.CampaignStatusObject) string { return "is " + s.Status },
 		func(ctx context.Context, c *client.Client, id string) (*client.CampaignStatusObject, error) {
 			return c.CancelCampaign(ctx, id, &client.CancelRequest{HangupActive: &hangUp})
 		})
-	cmd.Flags().BoolVar(&hangUp, "hangup", false, "end its live calls, too")
+	cmd.Flags().BoolVar(&hangUp, "hangup", false, "also end the live calls of the campaign")
 	return cmd
 }
 

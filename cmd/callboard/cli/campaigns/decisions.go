@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// campaignDecision is a decision with its campaign.
+// campaignDecision is a dialing decision with its campaign.
 type campaignDecision struct {
 	CampaignID   string `json:"campaign_id"`
 	CampaignName string `json:"campaign_name"`
@@ -20,7 +20,7 @@ type campaignDecision struct {
 
 func whyCommand() *cobra.Command {
 	campaign, most := "", 0
-	cmd := cli.NewCommand("why PHONE", "Tell why a number was or was not rung, rule by rule",
+	cmd := cli.NewCommand("why PHONE", "Show why campaigns called or did not call a number, rule by rule",
 		`callboard campaigns why +12025550123
 callboard campaigns why +12025550123 --campaign camp_01J…`,
 		cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
@@ -28,12 +28,12 @@ callboard campaigns why +12025550123 --campaign camp_01J…`,
 				return []any{cli.FormatTime(r.At), r.CampaignName, r.Decision.Decision, describeRules(r.Rules), cli.OrDash(r.CallID)}
 			})
 		})
-	cmd.Flags().StringVar(&campaign, "campaign", "", "of this campaign only")
-	cmd.Flags().IntVar(&most, "campaigns", 50, "how many of the newest campaigns are asked")
+	cmd.Flags().StringVar(&campaign, "campaign", "", "only decisions of this campaign")
+	cmd.Flags().IntVar(&most, "campaigns", 50, "number of the newest campaigns to search")
 	return cmd
 }
 
-// listDecisions are those about a number, of one campaign or of the newest.
+// listDecisions returns the decisions about a number, of one campaign or of the newest campaigns.
 func listDecisions(s *cli.Session, phone, campaign string, most int) iter.Seq2[campaignDecision, error] {
 	return func(yield func(campaignDecision, error) bool) {
 		n := 0
@@ -68,7 +68,7 @@ func chosenCampaigns(s *cli.Session, campaign string) iter.Seq2[client.Campaign,
 	}
 }
 
-// describeRules lists the rules that held the number; none: those that it passed.
+// describeRules lists the rules that blocked the number, or else the rules that it passed.
 func describeRules(rules []client.Ruling) string {
 	var held, passed []string
 	for _, r := range rules {
@@ -88,7 +88,7 @@ func describeRules(rules []client.Ruling) string {
 		held = append(held, strings.Join(words, " "))
 	}
 	if len(held) > 0 {
-		return "held by " + strings.Join(held, ", ")
+		return "blocked by " + strings.Join(held, ", ")
 	}
 	return "passed " + cli.OrDash(strings.Join(passed, ", "))
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// importResult is the JSON of an import.
+// importResult is the JSON output of callboard campaigns import.
 type importResult struct {
 	CampaignID string `json:"campaign_id"`
 	Status     string `json:"status"`
 	*client.UploadSummary
 }
 
-// importOptions are the flags of an import.
+// importOptions holds the flags of callboard campaigns import.
 type importOptions struct {
 	name, agent, pathway, from, into, country string
 	start                                     bool
@@ -38,21 +38,21 @@ func (o *importOptions) columnFlags() map[string]*string {
 
 func importCommand() *cobra.Command {
 	o := &importOptions{}
-	cmd := cli.NewCommand("import FILE", "Make a campaign of a file of contacts (CSV, or a JSON object on each line), or add them to one",
+	cmd := cli.NewCommand("import FILE", "Create a campaign from a contacts file (CSV or JSON Lines), or add the contacts to a campaign",
 		`callboard campaigns import contacts.csv --name "May visits" --agent agent_01J… --from +12025550100 --start
 callboard campaigns import patients.csv --agent agent_01J… --phone-column "Mobile no." --name-column Patient
 callboard campaigns import more.jsonl --campaign camp_01J…`,
 		cobra.ExactArgs(1), func(s *cli.Session, args []string) error { return importContacts(s, args[0], o) })
 	f := cmd.Flags()
-	f.StringVar(&o.name, "name", "", "of the campaign; that of the file unless said")
-	f.StringVar(&o.agent, "agent", "", "who speaks")
-	f.StringVar(&o.pathway, "pathway", "", "what is said, where no agent is named")
-	f.StringVar(&o.from, "from", "", "the number that is shown")
-	f.StringVar(&o.country, "country", "", "how numbers without a country code are read, ISO 3166")
-	f.StringVar(&o.into, "campaign", "", "add to this campaign instead of making one")
-	f.BoolVar(&o.start, "start", false, "start it")
+	f.StringVar(&o.name, "name", "", "name of the campaign. Default: the name of the file")
+	f.StringVar(&o.agent, "agent", "", "agent of the campaign")
+	f.StringVar(&o.pathway, "pathway", "", "pathway of a campaign without an agent")
+	f.StringVar(&o.from, "from", "", "caller ID")
+	f.StringVar(&o.country, "country", "", "country of numbers without a country code, ISO 3166")
+	f.StringVar(&o.into, "campaign", "", "add the contacts to this campaign")
+	f.BoolVar(&o.start, "start", false, "start the campaign after the import")
 	for field, into := range o.columnFlags() {
-		f.StringVar(into, field+"-column", "", "the column of a CSV file that holds the "+field+", as its first row names it; "+field+" unless said")
+		f.StringVar(into, field+"-column", "", "CSV column with the "+field+", by its name in the first row. Default: "+field)
 	}
 	for _, of := range []string{"name", "agent", "pathway", "from", "country"} { // an existing campaign has its own
 		cmd.MarkFlagsMutuallyExclusive("campaign", of)
@@ -67,10 +67,10 @@ func importContacts(s *cli.Session, path string, o *importOptions) error {
 		return err
 	}
 	if o.into+o.agent+o.pathway == "" {
-		return cli.UsageErrorf("--agent or --pathway must say who speaks, or --campaign to which campaign the contacts come")
+		return cli.UsageErrorf("--agent, --pathway or --campaign is required")
 	}
 	if kind != csvType && o.columns != (client.AddContactsQuery{}) {
-		return cli.UsageErrorf("%s has no columns: --…-column is for CSV files", path)
+		return cli.UsageErrorf("%s is not a CSV file: the --…-column flags apply only to CSV files", path)
 	}
 	f, err := os.Open(path) //nolint:gosec // the user names it
 	if err != nil {
@@ -102,7 +102,7 @@ func importContacts(s *cli.Session, path string, o *importOptions) error {
 	return finishImport(s, &out, o.start)
 }
 
-// createDraft makes the campaign of an import.
+// createDraft creates the campaign of an import as a draft and returns its id.
 func createDraft(s *cli.Session, path string, o *importOptions) (string, error) {
 	n := &client.NewCampaign{Name: o.name, AgentID: cli.OptionalString(o.agent), PathwayID: cli.OptionalString(o.pathway), DefaultCountry: cli.OptionalString(o.country), Draft: new(true)}
 	if n.Name == "" {
@@ -120,7 +120,7 @@ func createDraft(s *cli.Session, path string, o *importOptions) (string, error) 
 
 func finishImport(s *cli.Session, out *importResult, start bool) error {
 	var refused error
-	if start { // the contacts are imported whether it starts or not
+	if start { // the contacts stay imported if the start fails
 		if _, refused = s.StartCampaign(s.Context(), out.CampaignID); refused != nil {
 			refused = fmt.Errorf("%s did not start: %w", out.CampaignID, refused)
 		}
@@ -133,7 +133,7 @@ func finishImport(s *cli.Session, out *importResult, start bool) error {
 		return errors.Join(s.PrintJSON(out), refused)
 	}
 	sum := out.ContactsSummary
-	s.PrintLinef("%s is %s: %d of %d contacts taken, %d invalid, %d twice, %d on do-not-call lists, %d that may not be called, %d without a variable that is spoken",
+	s.PrintLinef("%s is %s: %d of %d contacts accepted, %d invalid, %d duplicates, %d on do-not-call lists, %d to forbidden destinations, %d without a required variable",
 		out.CampaignID, out.Status, sum.Accepted, sum.Received, sum.Invalid, sum.Duplicates, sum.DNC, sum.DestinationNotAllowed, sum.MissingVariables)
 	printColumns(s, out.UploadSummary)
 	for _, e := range out.ContactErrors {
@@ -148,14 +148,14 @@ func printColumns(s *cli.Session, u *client.UploadSummary) {
 		s.PrintNotef("column %s: %s", cli.Clean(header), cli.Clean(u.Columns[header]))
 	}
 	for _, header := range u.Unmapped {
-		s.PrintNotef("column %s: no variable, kept in the context under this name", cli.Clean(header))
+		s.PrintNotef("column %s: no matching variable, stored in the context under this name", cli.Clean(header))
 	}
 	if len(u.Columns) > 0 && len(u.Missing) > 0 {
 		s.PrintNotef("variables without a column: %s", cli.Clean(strings.Join(u.Missing, ", ")))
 	}
 }
 
-// mediaType goes by the name of a file of contacts.
+// mediaType returns the media type of a contacts file by its extension.
 func mediaType(path string) (string, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv", ".tsv", ".txt":
@@ -165,5 +165,5 @@ func mediaType(path string) (string, error) {
 	case ".json":
 		return "application/json", nil
 	}
-	return "", cli.UsageErrorf("%s: contacts come from a .csv, .jsonl or .json file", path)
+	return "", cli.UsageErrorf("%s: the contacts file must be .csv, .tsv, .txt, .jsonl, .ndjson or .json", path)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli/operator"
 )
 
-// pauseResult is the JSON of pause-all.
+// pauseResult is the JSON output of callboard pause-all.
 type pauseResult struct {
 	Paused    []string `json:"paused"`
 	Cancelled []string `json:"cancelled_bulk_jobs"`
@@ -35,18 +35,18 @@ func PauseAllCommand() *cobra.Command {
 		s.PrintLinef("%d campaigns are paused, %d bulk jobs cancelled, %d calls hung up", len(done.Paused), len(done.Cancelled), done.HungUp)
 		return err
 	})
-	cmd.Long = "Pauses every campaign that runs or is scheduled: nobody is rung any more, live calls go on. Each is resumed by callboard campaigns resume. " +
-		"--everywhere takes an operator key and stops all dialling in all workspaces instead; callboard operator resume-dialling lets all of it go on."
-	cmd.Flags().BoolVar(&bulk, "bulk", false, "cancel bulk jobs that are under way, too: these cannot be resumed")
-	cmd.Flags().BoolVar(&hangUp, "hangup", false, "end live calls, too")
+	cmd.Long = "Pauses every running or scheduled campaign. Callboard places no new calls for them; live calls continue. Resume each campaign with callboard campaigns resume. " +
+		"--everywhere requires an operator key and stops all dialling in all workspaces instead. Resume it with callboard operator resume-dialling."
+	cmd.Flags().BoolVar(&bulk, "bulk", false, "also cancel running bulk jobs, which cannot be resumed")
+	cmd.Flags().BoolVar(&hangUp, "hangup", false, "also end live calls")
 	cmd.Flags().BoolVar(&everywhere, "everywhere", false, "stop all dialling, in all workspaces (callboard operator stop-dialling)")
 	cmd.MarkFlagsMutuallyExclusive("everywhere", "bulk")
 	cmd.MarkFlagsMutuallyExclusive("everywhere", "hangup")
 	return cmd
 }
 
-// pauseWorkspace pauses campaigns, cancels bulk jobs and hangs up calls. It
-// returns the errors of those that failed together.
+// pauseWorkspace pauses campaigns, cancels bulk jobs and hangs up calls. It continues after an error and returns
+// all errors together.
 func pauseWorkspace(s *cli.Session, done *pauseResult, bulk, hangUp bool) error {
 	ctx := s.Context()
 	var faults []error
@@ -83,8 +83,7 @@ func pauseWorkspace(s *cli.Session, done *pauseResult, bulk, hangUp bool) error 
 	return errors.Join(faults...)
 }
 
-// forEach calls do for each row and returns its errors together, except those of
-// rows that have ended meanwhile.
+// forEach calls do for each row and returns all errors together. It ignores rows that have ended meanwhile.
 func forEach[T any](all iter.Seq2[T, error], do func(*T) (id string, err error)) error {
 	var faults []error
 	for one, err := range all {
@@ -98,7 +97,7 @@ func forEach[T any](all iter.Seq2[T, error], do func(*T) (id string, err error))
 	return errors.Join(faults...)
 }
 
-// hasEnded reports whether the error says that the record has ended or is deleted.
+// hasEnded reports whether the error means that the record has ended or was deleted.
 func hasEnded(err error) bool {
 	var refusal *client.Error
 	return errors.As(err, &refusal) && (refusal.Status == http.StatusConflict || refusal.Status == http.StatusNotFound)

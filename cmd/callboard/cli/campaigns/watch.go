@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// minWatchInterval is the shortest interval of --every.
+// minWatchInterval is the minimum of --every.
 const minWatchInterval = 200 * time.Millisecond
 
 func watchCommand() *cobra.Command {
@@ -26,8 +26,8 @@ callboard campaigns watch camp_01J… --json | jq .progress.remaining`,
 			}
 			return watchCampaign(s, args[0], every)
 		})
-	cmd.Flags().DurationVar(&every, "every", every, "how often it is looked at")
-	cmd.Long = "Shows a bar on a terminal and a line for each change elsewhere, until the campaign is completed (exit code 0) or cancelled (1)."
+	cmd.Flags().DurationVar(&every, "every", every, "time between two status requests")
+	cmd.Long = "Shows a progress bar on a terminal, else a line for each change, until the campaign is completed (exit code 0) or cancelled (exit code 1)."
 	return cmd
 }
 
@@ -55,7 +55,7 @@ func watchCampaign(s *cli.Session, id string, every time.Duration) error {
 		case "cancelled":
 			return fmt.Errorf("%s is cancelled", id)
 		case "draft":
-			return fmt.Errorf("%s is a draft: callboard campaigns start %[1]s lets it ring", id)
+			return fmt.Errorf("%s is a draft: start it with callboard campaigns start %[1]s", id)
 		}
 		if err = cli.Sleep(s.Context(), every); err != nil {
 			return err
@@ -63,7 +63,7 @@ func watchCampaign(s *cli.Session, id string, every time.Duration) error {
 	}
 }
 
-// withoutEstimate returns the status without the estimate, which changes all the time.
+// withoutEstimate returns the status without the estimated completion time, which changes with every request.
 func withoutEstimate(s *client.CampaignStatusObject) client.CampaignStatusObject {
 	c := *s
 	c.Timing.EstimatedCompletion = nil
@@ -88,12 +88,12 @@ func printProgress(s *cli.Session, b cli.ProgressBar, st *client.CampaignStatusO
 // in one line.
 func StatusLine(st *client.CampaignStatusObject) string {
 	p := st.Progress
-	text := fmt.Sprintf("%s: %d of %d left, %d live", st.Status, p.Remaining, p.Total, p.InProgress)
+	text := fmt.Sprintf("%s: %d of %d remaining, %d live", st.Status, p.Remaining, p.Total, p.InProgress)
 	if f := outcomeCounts(st.Outcomes); f != "" {
 		text += "; " + f
 	}
 	if w := st.Waiting; w != nil {
-		text += "; waits: " + w.Reason
+		text += "; waiting: " + w.Reason
 		if w.Until != nil {
 			text += " until " + cli.FormatTime(*w.Until)
 		}

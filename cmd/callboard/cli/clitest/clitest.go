@@ -1,4 +1,4 @@
-// Package clitest runs commands of the command line against a server of a test.
+// Package clitest runs CLI commands against a fake API server in tests.
 package clitest
 
 import (
@@ -16,7 +16,8 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Run runs a command line as main does, with these commands below the root.
+// Run runs a command line with the given commands below the root. It returns the standard output, the standard
+// error and the exit code.
 func Run(t *testing.T, stdin string, args []string, commands ...*cobra.Command) (out, errs string, code int) {
 	t.Helper()
 	root := &cobra.Command{Use: "callboard", SilenceUsage: true, SilenceErrors: true}
@@ -42,8 +43,8 @@ type Server struct {
 	requests []string
 }
 
-// NewServer starts a server. answers maps "METHOD /path" to the body of the
-// response, with "STATUS|" before it if the status is not 200. Other paths get 404.
+// NewServer starts a fake API server. answers maps "METHOD /path" to a response body, preceded by "STATUS|" if the
+// status is not 200. Other paths get 404.
 func NewServer(t *testing.T, answers map[string]string) *Server {
 	t.Helper()
 	s := &Server{}
@@ -55,7 +56,7 @@ func NewServer(t *testing.T, answers map[string]string) *Server {
 		answer, ok := answers[r.Method+" "+r.URL.Path]
 		status := http.StatusOK
 		if !ok {
-			answer, status = `{"error": {"code": "not_found", "message": "There is no such thing."}}`, http.StatusNotFound
+			answer, status = `{"error": {"code": "not_found", "message": "The object does not exist."}}`, http.StatusNotFound
 		}
 		if code, rest, found := strings.Cut(answer, "|"); found {
 			_, _ = fmt.Sscan(code, &status)
@@ -69,15 +70,15 @@ func NewServer(t *testing.T, answers map[string]string) *Server {
 	return s
 }
 
-// Requests returns the keys and the requests ("METHOD /path?query") so far.
+// Requests returns the keys and the requests ("METHOD /path?query") received so far.
 func (s *Server) Requests() (keys, requests []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string{}, s.keys...), append([]string{}, s.requests...)
 }
 
-// Profiles gives the test an empty file of profiles, whose path it returns, and
-// an environment without a service.
+// Profiles sets an empty profiles file and removes the variables that select a service, for the duration of the
+// test. It returns the path of the file.
 func Profiles(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "profiles.json")

@@ -1,4 +1,4 @@
-// Package dnc holds the subcommands of callboard dnc: numbers of do-not-call lists.
+// Package dnc implements callboard dnc, which manages do-not-call lists.
 package dnc
 
 import (
@@ -28,7 +28,7 @@ func Command() *cobra.Command {
 			}
 			return run(s, id, args)
 		})
-		cmd.Flags().StringVar(&listID, "list", "", "which list; the default one unless said")
+		cmd.Flags().StringVar(&listID, "list", "", "id of the do-not-call list. Default: the default list")
 		return cmd
 	}
 	numbersOf := on("list", "List the numbers on a list", "callboard dnc list --limit 0", cobra.NoArgs, func(s *cli.Session, list string, _ []string) error {
@@ -37,15 +37,15 @@ func Command() *cobra.Command {
 		})
 	})
 	cli.AddLimitFlag(numbersOf, &most)
-	return cli.Group("dnc", "Numbers that are never called", numbersOf,
-		on("add PHONE...", "Put numbers on a list", "callboard dnc add +12025550123", cobra.MinimumNArgs(1), func(s *cli.Session, list string, args []string) error {
+	return cli.Group("dnc", "Manage do-not-call lists", numbersOf,
+		on("add PHONE...", "Add numbers to a list", "callboard dnc add +12025550123", cobra.MinimumNArgs(1), func(s *cli.Session, list string, args []string) error {
 			done, err := s.ImportDNCEntries(s.Context(), list, &client.DNCNumbers{Entries: args})
 			return printImport(s, done, err)
 		}),
-		on("import FILE", "Put the numbers of a CSV file on a list", "callboard dnc import numbers.csv", cobra.ExactArgs(1), func(s *cli.Session, list string, args []string) error {
+		on("import FILE", "Add the numbers of a CSV file to a list", "callboard dnc import numbers.csv", cobra.ExactArgs(1), func(s *cli.Session, list string, args []string) error {
 			return importDNC(s, list, args[0])
 		}),
-		on("remove PHONE...", "Take numbers off a list", "callboard dnc remove +12025550123", cobra.MinimumNArgs(1), func(s *cli.Session, list string, args []string) error {
+		on("remove PHONE...", "Remove numbers from a list", "callboard dnc remove +12025550123", cobra.MinimumNArgs(1), func(s *cli.Session, list string, args []string) error {
 			for _, phone := range args {
 				gone, err := s.DeleteDNCEntry(s.Context(), list, phone)
 				if err != nil {
@@ -57,14 +57,14 @@ func Command() *cobra.Command {
 					}
 					continue
 				}
-				s.PrintLinef("%s", gone.Phone+" may be called")
+				s.PrintLinef("%s", gone.Phone+" is removed")
 			}
 			return nil
 		}),
-		cli.NewCommand("check PHONE", "Say on which lists a number is; exit code 1 where it is on one", "callboard dnc check +12025550123", cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
+		cli.NewCommand("check PHONE", "Show the lists that contain a number; exit code 1 if there is one", "callboard dnc check +12025550123", cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
 			return checkDNC(s, args[0])
 		}),
-		cli.ListCommand("lists", "List the lists", "callboard dnc lists", nil,
+		cli.ListCommand("lists", "List do-not-call lists", "callboard dnc lists", nil,
 			func(ctx context.Context, c *client.Client) iter.Seq2[client.DNCList, error] {
 				return c.AllDNCLists(ctx, client.ListDNCListsQuery{})
 			},
@@ -84,7 +84,7 @@ func checkDNC(s *cli.Session, phone string) error {
 		}
 	}
 	if err == nil && c.Listed {
-		err = fmt.Errorf("%s is not called", c.Phone)
+		err = fmt.Errorf("%s is on a do-not-call list", c.Phone)
 	}
 	return err
 }
@@ -105,7 +105,7 @@ func importDNC(s *cli.Session, list, path string) error {
 	return printImport(s, done, err)
 }
 
-// printImport prints how many numbers an import has added, or returns err.
+// printImport prints the counts of an import, or returns err.
 func printImport(s *cli.Session, done *client.DNCImport, err error) error {
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func printImport(s *cli.Session, done *client.DNCImport, err error) error {
 	if s.AsJSON {
 		return s.PrintJSON(done)
 	}
-	s.PrintLinef("%d of %d numbers are new on %s, %d were there, %d are none", done.Added, done.Received, done.DNCListID, done.Duplicates, done.Invalid)
+	s.PrintLinef("%d of %d numbers added to %s, %d duplicates, %d invalid", done.Added, done.Received, done.DNCListID, done.Duplicates, done.Invalid)
 	for _, e := range done.Errors {
 		s.PrintNotef("line %d: %s", e.Line, cli.Clean(e.Message))
 	}

@@ -25,8 +25,8 @@ func TestDNCCommands(t *testing.T) {
 		"DELETE /v1/dnc-lists/dnc_1/entries/+12025550123": `{"phone": "+12025550123"}`, "GET /v1/dnc/check": `{"phone": "+12025550123", "listed": false}`,
 	})
 	for args, want := range map[string]string{
-		"dnc list": "+12025550123  import", "dnc lists": "Registry", "dnc add +12025550123": "1 of 2 numbers are new on dnc_1, 1 were there", "dnc import " + file + " --list dnc_2": "1 of 2 numbers",
-		"dnc remove +12025550123": "+12025550123 may be called", "dnc check +12025550123 --json": `"listed": false`,
+		"dnc list": "+12025550123  import", "dnc lists": "Registry", "dnc add +12025550123": "1 of 2 numbers added to dnc_1, 1 duplicates", "dnc import " + file + " --list dnc_2": "1 of 2 numbers",
+		"dnc remove +12025550123": "+12025550123 is removed", "dnc check +12025550123 --json": `"listed": false`,
 	} {
 		out, errs, code := clitest.Run(t, "", append(strings.Fields(args), "--url", s.URL), dnc.Command())
 		assert.Equal(t, cli.ExitOK, code, "%s: %s", args, errs)
@@ -40,5 +40,5 @@ func TestDNCCheckFailsForAListedNumber(t *testing.T) {
 	out, errs, code := clitest.Run(t, "", []string{"dnc", "check", "+12025550123", "--url", s.URL}, dnc.Command())
 	assert.Equal(t, cli.ExitFailed, code)
 	assert.Contains(t, out, "+12025550123 is on Registry")
-	assert.Contains(t, errs, "is not called")
+	assert.Contains(t, errs, "is on a do-not-call list")
 }

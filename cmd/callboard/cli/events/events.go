@@ -1,4 +1,4 @@
-// Package events holds the subcommands of callboard events.
+// Package events implements callboard events.
 package events
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Follow prints events as they happen, until the context of s is done.
+// Follow prints new events until the context of s is done.
 func Follow(s *cli.Session, q client.StreamEventsQuery) error {
 	if _, err := s.ListEvents(s.Context(), client.ListEventsQuery{Limit: 1}); err != nil {
-		return err // a stream would retry for ever
+		return err // a stream would retry without end
 	}
 	for e, err := range s.Events(s.Context(), q) {
 		if err != nil {
@@ -39,7 +39,7 @@ func Print(s *cli.Session, e *client.Event) error {
 	return nil
 }
 
-// Summarize returns the fields of event data that fit on a line.
+// Summarize returns the main fields of an event's data on one line.
 func Summarize(data json.RawMessage) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) != nil {
@@ -61,13 +61,13 @@ func Command() *cobra.Command {
 	q := client.StreamEventsQuery{After: "now"}
 	tail := cli.NewCommand("tail", "Follow events as they happen, until Ctrl-C", `callboard events tail --types call.*,campaign.*
 callboard events tail --json | jq .type`, cobra.NoArgs, func(s *cli.Session, _ []string) error { return Follow(s, q) })
-	tail.Flags().StringVar(&q.Type, "types", "", "names or categories such as call.*, parted by commas")
-	tail.Flags().StringVar(&q.After, "after", q.After, "begin behind the event with this id")
+	tail.Flags().StringVar(&q.Type, "types", "", "comma-separated event types or categories such as call.*")
+	tail.Flags().StringVar(&q.After, "after", q.After, "start after the event with this id")
 	kinds := ""
-	return cli.Group("events", "What happened, and what happens", tail,
+	return cli.Group("events", "List and follow events", tail,
 		cli.ListCommand("list", "List events, oldest first", "callboard events list --types campaign.*",
 			func(f *pflag.FlagSet) {
-				f.StringVar(&kinds, "types", "", "names or categories such as call.*, parted by commas")
+				f.StringVar(&kinds, "types", "", "comma-separated event types or categories such as call.*")
 			},
 			func(ctx context.Context, c *client.Client) iter.Seq2[client.Event, error] {
 				return c.AllEvents(ctx, client.ListEventsQuery{Type: kinds})

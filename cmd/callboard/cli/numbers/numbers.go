@@ -1,4 +1,4 @@
-// Package numbers holds the subcommands of callboard numbers.
+// Package numbers implements callboard numbers.
 package numbers
 
 import (
@@ -15,18 +15,18 @@ import (
 func Command() *cobra.Command {
 	var agent, trunk string
 	texts := false
-	add := cli.NewCommand("add NUMBER", "Let an agent answer a number", "callboard numbers add +12025550100 --agent agent_01J…", cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
+	add := cli.NewCommand("add NUMBER", "Add a number that an agent answers", "callboard numbers add +12025550100 --agent agent_01J…", cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
 		n, err := s.CreateNumber(s.Context(), &client.NewNumber{Number: args[0], AgentID: agent, TrunkID: cli.OptionalString(trunk), SMSEnabled: &texts})
 		if err != nil {
 			return err
 		}
 		return s.PrintRecord(n)
 	})
-	add.Flags().StringVar(&agent, "agent", "", "who answers")
-	add.Flags().StringVar(&trunk, "trunk", "", "the only trunk over which it may be called")
-	add.Flags().BoolVar(&texts, "sms", false, "messages that name no sender may come from it")
+	add.Flags().StringVar(&agent, "agent", "", "agent that answers calls to the number")
+	add.Flags().StringVar(&trunk, "trunk", "", "accept calls to the number only from this trunk")
+	add.Flags().BoolVar(&texts, "sms", false, "use the number as default sender of SMS messages")
 	_ = add.MarkFlagRequired("agent")
-	return cli.Group("numbers", "Numbers at which agents answer",
+	return cli.Group("numbers", "Manage the numbers that agents answer",
 		cli.ListCommand("list", "List numbers", "callboard numbers list", nil,
 			func(ctx context.Context, c *client.Client) iter.Seq2[client.PhoneNumber, error] {
 				return c.AllNumbers(ctx, client.ListNumbersQuery{})
@@ -35,10 +35,10 @@ func Command() *cobra.Command {
 				return []any{n.ID, n.Number, n.Status, n.AgentID, cli.OrDash(n.TrunkID), n.SMSEnabled}
 			}),
 		add,
-		cli.UpdateCommand("Change a number by a file", `echo '{"agent_id": "agent_01J…"}' | callboard numbers update num_01J… -f -`, func(ctx context.Context, c *client.Client, id string, in *client.NumberUpdate) (*client.PhoneNumber, error) {
+		cli.UpdateCommand("Update a number from a file", `echo '{"agent_id": "agent_01J…"}' | callboard numbers update num_01J… -f -`, func(ctx context.Context, c *client.Client, id string, in *client.NumberUpdate) (*client.PhoneNumber, error) {
 			return c.UpdateNumber(ctx, id, in)
 		}),
-		cli.ActionCommand("delete NUMBER_ID...", "Take numbers away", "callboard numbers delete num_01J…", cli.DescribeDeleted, func(ctx context.Context, c *client.Client, id string) (*client.Deleted, error) {
+		cli.ActionCommand("delete NUMBER_ID...", "Delete numbers", "callboard numbers delete num_01J…", cli.DescribeDeleted, func(ctx context.Context, c *client.Client, id string) (*client.Deleted, error) {
 			return c.DeleteNumber(ctx, id)
 		}))
 }

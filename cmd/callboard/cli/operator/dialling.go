@@ -5,7 +5,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// StopDialling stops all dialling in all workspaces.
+// StopDialling stops all outbound calls of all workspaces and prints the new state.
 func StopDialling(s *cli.Session, reason string) error {
 	why := &client.DiallingStop{}
 	if reason != "" {
@@ -15,7 +15,7 @@ func StopDialling(s *cli.Session, reason string) error {
 	return printDialling(s, now, err)
 }
 
-// printDialling prints whether dialling is stopped, or returns err.
+// printDialling prints whether all outbound calls are stopped, or returns err.
 func printDialling(s *cli.Session, now *client.DiallingNow, err error) error {
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func printDialling(s *cli.Session, now *client.DiallingNow, err error) error {
 
 func describeDialling(now *client.DiallingNow) string {
 	if !now.Stopped {
-		return "people are rung"
+		return "dialling is active"
 	}
 	text := "all dialling is stopped"
 	if now.Since != nil {

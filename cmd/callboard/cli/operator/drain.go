@@ -5,7 +5,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// printDrain prints whether a node takes calls, or returns err.
+// printDrain prints whether a node accepts new calls, or returns err.
 func printDrain(s *cli.Session, now *client.DrainNow, err error) error {
 	if err != nil {
 		return err
@@ -19,9 +19,9 @@ func printDrain(s *cli.Session, now *client.DrainNow, err error) error {
 
 func describeDrain(now *client.DrainNow) string {
 	if !now.On {
-		return "the node takes calls"
+		return "the node accepts new calls"
 	}
-	text := "the node takes no calls"
+	text := "the node accepts no new calls"
 	if now.Since != nil {
 		text += " since " + cli.FormatTime(*now.Since)
 	}

@@ -21,13 +21,13 @@ func printLoad(s *cli.Session, l *client.NodeLoad) error {
 	cli.WriteRow(w, "dialling", describeDialling(&l.Dialling))
 	workspaces := strconv.FormatInt(l.Workspaces, 10)
 	if l.WorkspacesSilent > 0 {
-		workspaces += fmt.Sprintf(", %d do not answer", l.WorkspacesSilent)
+		workspaces += fmt.Sprintf(", %d unreachable", l.WorkspacesSilent)
 	}
 	cli.WriteRow(w, "workspaces", workspaces)
 	cli.WriteRow(w, "live calls", l.LiveCalls)
-	cli.WriteRow(w, "lines out", describeLines(l.Lines.Outbound))
-	cli.WriteRow(w, "lines in", describeLines(l.Lines.Inbound))
-	cli.WriteRow(w, "lines test", describeLines(l.Lines.Test))
+	cli.WriteRow(w, "concurrent outbound", describeLines(l.Lines.Outbound))
+	cli.WriteRow(w, "concurrent inbound", describeLines(l.Lines.Inbound))
+	cli.WriteRow(w, "concurrent test", describeLines(l.Lines.Test))
 	cli.WriteRow(w, "last minute", fmt.Sprintf("%d calls, %d commits, %d requests", l.LastMinute.Calls, l.LastMinute.Commits, l.LastMinute.Requests))
 	cli.WriteRow(w, "spent today", describeSpent(l.SpentToday, l.SpentKnown)+" "+l.SpentToday.Currency)
 	cli.WriteRow(w, "trunks", describeTrunks(l.Trunks))
@@ -40,12 +40,12 @@ func printLoad(s *cli.Session, l *client.NodeLoad) error {
 func describeLines(l client.LineUse) string {
 	text := fmt.Sprintf("%d of %d", l.Used, l.Limit)
 	if l.Waiting > 0 {
-		text += fmt.Sprintf(", %d are waited for", l.Waiting)
+		text += fmt.Sprintf(", %d waiting", l.Waiting)
 	}
 	return text
 }
 
-// describeSpent returns an amount, "or more" while parts of it are unknown.
+// describeSpent returns the amount spent, with "or more" if parts of it are unknown.
 func describeSpent(m client.Money, known bool) string {
 	if !known {
 		return m.Amount + " or more"

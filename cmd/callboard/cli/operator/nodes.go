@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// printNodes prints the live nodes.
+// printNodes prints the live nodes of the cluster as a table.
 func printNodes(s *cli.Session) error {
 	l, err := s.ListNodes(s.Context())
 	if err != nil {
@@ -28,24 +28,24 @@ func printNodes(s *cli.Session) error {
 			since = cli.FormatTime(*n.StartedAt)
 		}
 		if n.ShardsSilent > 0 {
-			shards += fmt.Sprintf(" (%d do not answer)", n.ShardsSilent)
+			shards += fmt.Sprintf(" (%d unreachable)", n.ShardsSilent)
 		}
 		cli.WriteRow(w, n.ID, cmp.Or(n.Address, "-"), cmp.Or(n.Version, "-"), since, shards, n.Workspaces, n.LiveCalls, n.LastMinute.Calls, DescribeNode(n))
 	}
 	return w.Flush()
 }
 
-// DescribeNode returns the state of a node in a few words.
+// DescribeNode returns the state of a node: leaving, not ready, draining, standby or ready.
 func DescribeNode(n *client.NodeNow) string {
 	switch {
 	case n.Leaving:
-		return "leaves"
+		return "leaving"
 	case !n.Ready:
 		return "not ready: " + n.Reason
 	case n.Drain.On:
 		return describeDrain(&n.Drain)
 	case n.Shards == 0:
-		return "stands by"
+		return "standby"
 	}
 	return "ready"
 }

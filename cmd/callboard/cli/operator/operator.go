@@ -1,4 +1,4 @@
-// Package operator holds the subcommands of callboard operator.
+// Package operator implements callboard operator.
 package operator
 
 import (
@@ -10,25 +10,25 @@ import (
 // Command returns callboard operator with its subcommands.
 func Command() *cobra.Command {
 	reason, node := "", ""
-	drain := cli.NewCommand("drain", "Take no calls on a node; live ones go on", "callboard operator drain\ncallboard operator drain --node node_01J9", cobra.NoArgs, func(s *cli.Session, _ []string) error {
+	drain := cli.NewCommand("drain", "Drain a node: it accepts no new calls, and live calls continue", "callboard operator drain\ncallboard operator drain --node node_01J9", cobra.NoArgs, func(s *cli.Session, _ []string) error {
 		now, err := s.DrainNode(s.Context(), nodeChoice(node))
 		return printDrain(s, now, err)
 	})
-	undrain := cli.NewCommand("undrain", "Take calls on a node again", "callboard operator undrain", cobra.NoArgs, func(s *cli.Session, _ []string) error {
+	undrain := cli.NewCommand("undrain", "Let a drained node accept new calls", "callboard operator undrain", cobra.NoArgs, func(s *cli.Session, _ []string) error {
 		now, err := s.UndrainNode(s.Context(), nodeChoice(node))
 		return printDrain(s, now, err)
 	})
 	for _, c := range []*cobra.Command{drain, undrain} {
-		c.Flags().StringVar(&node, "node", "", "which one, as operator nodes tells; else the one that has the operator's own workspace")
+		c.Flags().StringVar(&node, "node", "", "id of the node, see operator nodes. Default: the node that owns the operator's workspace")
 	}
-	stop := cli.NewCommand("stop-dialling", "Let nobody be rung any more, in no workspace",
+	stop := cli.NewCommand("stop-dialling", "Stop all outbound calls of all workspaces",
 		"callboard operator stop-dialling --reason 'a carrier complains'", cobra.NoArgs, func(s *cli.Session, _ []string) error {
 			return StopDialling(s, reason)
 		})
-	stop.Flags().StringVar(&reason, "reason", "", "why, for whoever asks why nobody is rung")
-	stop.Long = "Nobody is rung any more, in no workspace, also after a restart; live calls go on, calls still come in. Campaigns wait and say why."
-	return cli.Group("operator", "What an operator sees and does, over all workspaces; takes an operator key",
-		cli.NewCommand("load", "Show how the service does", "callboard operator load\ncallboard operator load --json", cobra.NoArgs, func(s *cli.Session, _ []string) error {
+	stop.Flags().StringVar(&reason, "reason", "", "reason, shown with each waiting campaign")
+	stop.Long = "Stops all outbound calls of all workspaces, also after a restart. Live calls and inbound calls continue. Campaigns wait and show the reason."
+	return cli.Group("operator", "Show and control all workspaces and nodes; requires an operator key",
+		cli.NewCommand("load", "Show the load of the service", "callboard operator load\ncallboard operator load --json", cobra.NoArgs, func(s *cli.Session, _ []string) error {
 			l, err := s.GetLoad(s.Context())
 			if err != nil {
 				return err
@@ -38,11 +38,11 @@ func Command() *cobra.Command {
 			}
 			return printLoad(s, l)
 		}),
-		cli.NewCommand("nodes", "Show the nodes that live and how each does", "callboard operator nodes", cobra.NoArgs, func(s *cli.Session, _ []string) error { return printNodes(s) }),
-		cli.NewCommand("workspaces", "Show how each workspace does: calls, lines, money, trunks, its share of the whole",
+		cli.NewCommand("nodes", "Show the live nodes and their load", "callboard operator nodes", cobra.NoArgs, func(s *cli.Session, _ []string) error { return printNodes(s) }),
+		cli.NewCommand("workspaces", "Show the load of each workspace: calls, concurrent calls, spend, trunks, share of the total",
 			"callboard operator workspaces", cobra.NoArgs, func(s *cli.Session, _ []string) error { return printWorkspaceLoads(s) }),
 		stop,
-		cli.NewCommand("resume-dialling", "Let people be rung again", "callboard operator resume-dialling", cobra.NoArgs, func(s *cli.Session, _ []string) error {
+		cli.NewCommand("resume-dialling", "Resume outbound calls of all workspaces", "callboard operator resume-dialling", cobra.NoArgs, func(s *cli.Session, _ []string) error {
 			now, err := s.ResumeDialling(s.Context())
 			return printDialling(s, now, err)
 		}),

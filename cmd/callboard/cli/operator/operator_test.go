@@ -29,9 +29,9 @@ func TestOperatorCommandsShowAndStopAllWorkspaces(t *testing.T) {
 		"GET /v1/operator/workspaces": `{"data": [{"id": "ws_1", "name": "loud", "share": {"calls": 0.75}, "spent_today": {"amount": "0.30"}, "spent_known": true, "troubles": [{"id": "trunk_1", "name": "carrier", "status": "down"}]}]}`,
 	})
 	for args, want := range map[string]string{
-		"operator stop-dialling --reason x": "all dialling is stopped since", "operator stop-dialling --json": `"stopped": true`, "operator resume-dialling": "people are rung",
-		"pause-all --everywhere": "a complaint", "operator drain --node node_1": "the node takes no calls", "operator nodes": "3 (1 do not answer)", "operator nodes --json": `"node_3"`, "operator undrain --json": `"on": false`,
-		"operator load": "3 of 5, 2 are waited for", "operator load --json": `"noisy"`, "operator workspaces": "75 %", "operator workspaces --json": `"trunk_1"`,
+		"operator stop-dialling --reason x": "all dialling is stopped since", "operator stop-dialling --json": `"stopped": true`, "operator resume-dialling": "dialling is active",
+		"pause-all --everywhere": "a complaint", "operator drain --node node_1": "the node accepts no new calls", "operator nodes": "3 (1 unreachable)", "operator nodes --json": `"node_3"`, "operator undrain --json": `"on": false`,
+		"operator load": "3 of 5, 2 waiting", "operator load --json": `"noisy"`, "operator workspaces": "75 %", "operator workspaces --json": `"trunk_1"`,
 	} {
 		out, errs, code := run(t, append(strings.Fields(args), "--url", s.URL)...)
 		assert.Equal(t, cli.ExitOK, code, "%s: %s", args, errs)
@@ -39,9 +39,9 @@ func TestOperatorCommandsShowAndStopAllWorkspaces(t *testing.T) {
 		assert.NotContains(t, out, "\x1b", args)
 	}
 	out, _, _ := run(t, "operator", "load", "--url", s.URL)
-	assert.Contains(t, out, "1.20 or more USD", "what was spent is not known yet")
+	assert.Contains(t, out, "1.20 or more USD", "part of the spend is unknown")
 	out, _, _ = run(t, "operator", "nodes", "--url", s.URL)
-	assert.Regexp(t, `node_2 +- +- +- +0 .*stands by`, out)
+	assert.Regexp(t, `node_2 +- +- +- +0 .*standby`, out)
 	assert.Contains(t, out, "not ready: full")
 	out, _, _ = run(t, "operator", "workspaces", "--url", s.URL)
 	assert.Regexp(t, ` 0\.30 +- `, out)

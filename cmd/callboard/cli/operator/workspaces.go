@@ -8,10 +8,10 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// loadsPageSize is the number of workspaces in one response.
+// loadsPageSize is the number of workspaces per response.
 const loadsPageSize = 100
 
-// printWorkspaceLoads prints calls, permits, spend and trunks of each workspace.
+// printWorkspaceLoads prints calls, concurrent calls, spend and trunks of each workspace.
 func printWorkspaceLoads(s *cli.Session) error {
 	all := []client.WorkspaceLoad{}
 	for w, err := range s.AllLoads(s.Context(), client.ListLoadsQuery{Limit: loadsPageSize}) {
@@ -33,7 +33,7 @@ func printWorkspaceLoads(s *cli.Session) error {
 		}
 		name := one.Name
 		if one.Silent {
-			name += " (does not answer)"
+			name += " (unreachable)"
 		}
 		cli.WriteRow(w, one.ID, name, one.LiveCalls, describeLines(one.Lines.Outbound), describeLines(one.Lines.Inbound), fmt.Sprintf("%d of %d", one.LastMinute.Calls, one.CallsPerMinute),
 			fmt.Sprintf("%.0f %%", 100*max(one.Share.Calls, one.Share.Commits, one.Share.Requests)), describeSpent(one.SpentToday, one.SpentKnown), limit, describeTrunks(one.Trunks))

@@ -1,4 +1,4 @@
-// Package pathways holds the subcommands of callboard pathways.
+// Package pathways implements callboard pathways.
 package pathways
 
 import (
@@ -14,7 +14,7 @@ import (
 
 // Command returns callboard pathways with its subcommands.
 func Command() *cobra.Command {
-	return cli.Group("pathways", "Make, change and check pathways; callboard chat and callboard test try them",
+	return cli.Group("pathways", "Create, update and validate pathways; test them with callboard chat and callboard test",
 		cli.ListCommand("list", "List pathways", "callboard pathways list", nil,
 			func(ctx context.Context, c *client.Client) iter.Seq2[client.Pathway, error] {
 				return c.AllPathways(ctx, client.ListPathwaysQuery{})
@@ -25,10 +25,10 @@ func Command() *cobra.Command {
 		cli.ShowCommand("show PATHWAY", "Show a pathway", "callboard pathways show pathway_01J… --json", func(ctx context.Context, c *client.Client, id string) (*client.Pathway, error) {
 			return c.GetPathway(ctx, id)
 		}),
-		cli.CreateCommand("Make a pathway of a file", "callboard pathways create -f visit.json", func(ctx context.Context, c *client.Client, in *client.NewPathway) (*client.Pathway, error) {
+		cli.CreateCommand("Create a pathway from a file", "callboard pathways create -f visit.json", func(ctx context.Context, c *client.Client, in *client.NewPathway) (*client.Pathway, error) {
 			return c.CreatePathway(ctx, in)
 		}),
-		cli.UpdateCommand("Change a pathway by a file", "callboard pathways update pathway_01J… -f visit.json", func(ctx context.Context, c *client.Client, id string, in *client.PathwayUpdate) (*client.Pathway, error) {
+		cli.UpdateCommand("Update a pathway from a file", "callboard pathways update pathway_01J… -f visit.json", func(ctx context.Context, c *client.Client, id string, in *client.PathwayUpdate) (*client.Pathway, error) {
 			return c.UpdatePathway(ctx, id, in)
 		}),
 		validateCommand(),
@@ -39,7 +39,7 @@ func Command() *cobra.Command {
 
 func validateCommand() *cobra.Command {
 	path := ""
-	cmd := cli.NewCommand("validate [PATHWAY]", "Say what is wrong with a pathway, or with one in a file; exit code 1 where something is",
+	cmd := cli.NewCommand("validate [PATHWAY]", "Validate a stored pathway or a file; exit code 1 if there are errors",
 		`callboard pathways validate pathway_01J…
 callboard pathways validate -f visit.json`,
 		cobra.MaximumNArgs(1), func(s *cli.Session, args []string) error {
@@ -47,7 +47,7 @@ callboard pathways validate -f visit.json`,
 			var err error
 			switch {
 			case (path == "") == (len(args) == 0):
-				return cli.UsageErrorf("either PATHWAY or --file names what is checked")
+				return cli.UsageErrorf("either PATHWAY or --file is required")
 			case path != "":
 				var p *client.NewPathway
 				if p, err = cli.ReadBody[client.NewPathway](s, path); err == nil {
@@ -61,7 +61,7 @@ callboard pathways validate -f visit.json`,
 			}
 			return printReport(s, report)
 		})
-	cmd.Flags().StringVarP(&path, "file", "f", "", "a pathway that is not kept; - is the standard input")
+	cmd.Flags().StringVarP(&path, "file", "f", "", "file with a pathway; - is the standard input")
 	return cmd
 }
 
@@ -80,11 +80,11 @@ func printReport(s *cli.Session, r *client.PathwayReport) error {
 			}
 		}
 		if r.Valid && r.Runnable {
-			s.PrintLinef("it can be walked")
+			s.PrintLinef("the pathway is valid")
 		}
 	}
 	if !r.Valid || !r.Runnable {
-		return fmt.Errorf("the pathway is %w", cli.ErrCheckFailed)
+		return fmt.Errorf("the pathway is invalid: %w", cli.ErrCheckFailed)
 	}
 	return nil
 }

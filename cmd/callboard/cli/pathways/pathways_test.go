@@ -22,7 +22,7 @@ func TestValidatePrintsProblemsAndFailsUnlessThePathwayRuns(t *testing.T) {
 		code int
 		want string
 	}{
-		{"pathways validate -f -", cli.ExitOK, "warning: nodes[1]: is never reached\nit can be walked"},
+		{"pathways validate -f -", cli.ExitOK, "warning: nodes[1]: is never reached\nthe pathway is valid"},
 		{"pathways validate path_1", cli.ExitFailed, "error: start: names no node"},
 		{"pathways validate path_1 --json", cli.ExitFailed, `"runnable": false`},
 		{"pathways validate", cli.ExitMisused, ""},
@@ -33,6 +33,6 @@ func TestValidatePrintsProblemsAndFailsUnlessThePathwayRuns(t *testing.T) {
 		assert.Contains(t, out, c.want, c.args)
 	}
 	_, errs, code := clitest.Run(t, `{"nam": "visit"}`, []string{"pathways", "create", "-f", "-", "--url", s.URL}, pathways.Command())
-	assert.Equal(t, cli.ExitMisused, code, "an unknown field is not sent")
+	assert.Equal(t, cli.ExitMisused, code, "an unknown field is rejected before the request")
 	assert.Contains(t, errs, "nam")
 }

@@ -1,4 +1,4 @@
-// Package phones holds the subcommands of callboard phones.
+// Package phones implements callboard phones.
 package phones
 
 import (
@@ -15,16 +15,16 @@ import (
 // Command returns callboard phones with its subcommands.
 func Command() *cobra.Command {
 	name := ""
-	add := cli.NewCommand("add EXTENSION", "Let a phone register; its password is shown this once", "callboard phones add 1001 --name desk", cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
+	add := cli.NewCommand("add EXTENSION", "Add a SIP phone; its password is shown only now", "callboard phones add 1001 --name desk", cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
 		p, err := s.CreatePhone(s.Context(), &client.NewPhone{Extension: args[0], Name: name})
 		if err != nil {
 			return err
 		}
 		return s.PrintRecord(p)
 	})
-	add.Flags().StringVar(&name, "name", "", "for people")
-	return cli.Group("phones", "Phones that register with the service",
-		cli.ListCommand("list", "List phones and where they are registered", "callboard phones list", nil,
+	add.Flags().StringVar(&name, "name", "", "display name")
+	return cli.Group("phones", "Manage SIP phones that register with the service",
+		cli.ListCommand("list", "List phones and their registered contacts", "callboard phones list", nil,
 			func(ctx context.Context, c *client.Client) iter.Seq2[client.Phone, error] {
 				return c.AllPhones(ctx, client.ListPhonesQuery{})
 			},

@@ -21,7 +21,7 @@ import (
 func LoginCommand() *cobra.Command {
 	var keyFile string
 	insecure := false
-	cmd := cli.NewCommand("login [NAME]", "Keep the address and the key of a service under a name, once it has taken them",
+	cmd := cli.NewCommand("login [NAME]", "Check the URL and the key of a service and save them as a profile",
 		`callboard login --url https://calls.example.com             # asks for the key
 callboard login test --url http://127.0.0.1:8080 --key-file data/test.key
 callboard campaigns list --profile test`,
@@ -34,7 +34,7 @@ callboard campaigns list --profile test`,
 				return cli.UsageErrorf("NAME must be 1 to 64 letters, digits, dots, dashes or underscores")
 			}
 			if isPlainHTTP(s.URL) && !insecure {
-				return cli.UsageErrorf("%s is plain HTTP: the key would cross the network in the clear; --insecure-http says that it may", s.URL)
+				return cli.UsageErrorf("%s is plain HTTP: the key would cross the network unencrypted; use https, or --insecure-http to permit it", s.URL)
 			}
 			key, err := readKey(s, keyFile, s.Command.Flags().Changed("key"))
 			if err != nil {
@@ -43,7 +43,7 @@ callboard campaigns list --profile test`,
 			s.Key = key
 			w, err := s.GetWorkspace(s.Context())
 			if err != nil {
-				return fmt.Errorf("the service at %s does not take it: %w", s.URL, err)
+				return fmt.Errorf("the service at %s rejects the key: %w", s.URL, err)
 			}
 			all, err := cli.ReadProfiles()
 			if err != nil {
@@ -59,13 +59,12 @@ callboard campaigns list --profile test`,
 			s.PrintLinef("%s is %s, workspace %s (%s)", name, s.URL, w.Name, cli.EnvironmentOf(s, w))
 			return nil
 		})
-	cmd.Flags().StringVar(&keyFile, "key-file", "", "a file with the key; - is the standard input")
-	cmd.Flags().BoolVar(&insecure, "insecure-http", false, "let the key cross a network in the clear")
+	cmd.Flags().StringVar(&keyFile, "key-file", "", "file with the key; - is the standard input")
+	cmd.Flags().BoolVar(&insecure, "insecure-http", false, "permit sending the key over a network unencrypted")
 	return cmd
 }
 
-// readKey returns the key of a login: from a file, --key, the environment, the
-// terminal or the standard input.
+// readKey returns the key of a login from a file, --key, the environment, the terminal or the standard input.
 func readKey(s *cli.Session, path string, byFlag bool) (string, error) {
 	var text []byte
 	var err error
@@ -94,12 +93,12 @@ func readKey(s *cli.Session, path string, byFlag bool) (string, error) {
 	}
 	key := strings.TrimSpace(string(text))
 	if key == "" || strings.ContainsAny(key, " \t\r\n") {
-		return "", cli.UsageErrorf("there is no key: --key-file, %s or the standard input must have it on one line", cli.EnvKey)
+		return "", cli.UsageErrorf("the key is missing: --key-file, %s or the standard input must contain it on one line", cli.EnvKey)
 	}
 	return key, nil
 }
 
-// isPlainHTTP reports whether a key would cross a network unencrypted.
+// isPlainHTTP reports whether the key would cross a network unencrypted.
 func isPlainHTTP(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" {

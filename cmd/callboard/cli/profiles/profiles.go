@@ -1,5 +1,5 @@
-// Package profiles holds callboard login with the subcommands of callboard
-// profiles: the addresses and keys of services, by name.
+// Package profiles implements callboard login and callboard profiles, which save the URLs and keys of services by
+// name.
 package profiles
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// shownProfile is a profile without its key.
+// shownProfile is a profile without its key, for output.
 type shownProfile struct {
 	Name    string `json:"name"`
 	URL     string `json:"url"`
@@ -24,7 +24,7 @@ type shownProfile struct {
 func Command() *cobra.Command {
 	asJSON := false
 	list := &cobra.Command{
-		Use: "list", Short: "List the services that callboard login knows; the current one has a star", Args: cobra.NoArgs,
+		Use: "list", Short: "List profiles; an asterisk marks the current one", Args: cobra.NoArgs,
 		Example: "  callboard profiles list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := cli.ReadProfiles()
@@ -65,8 +65,8 @@ func Command() *cobra.Command {
 			},
 		}
 	}
-	use := change("use NAME", "Ask this service from now on", "callboard profiles use production", func(p *cli.Profiles, name string) { p.Current = name })
-	remove := change("remove NAME", "Forget a service and its key", "callboard profiles remove test", func(p *cli.Profiles, name string) {
+	use := change("use NAME", "Make a profile the current one", "callboard profiles use production", func(p *cli.Profiles, name string) { p.Current = name })
+	remove := change("remove NAME", "Delete a profile and its key", "callboard profiles remove test", func(p *cli.Profiles, name string) {
 		delete(p.List, name)
 		if p.Current == name {
 			p.Current = ""
@@ -75,5 +75,5 @@ func Command() *cobra.Command {
 	for _, c := range []*cobra.Command{list, use, remove} {
 		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	}
-	return cli.Group("profiles", "Services that callboard login knows, by name", list, use, remove)
+	return cli.Group("profiles", "Manage saved services and keys", list, use, remove)
 }

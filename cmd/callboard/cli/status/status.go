@@ -1,5 +1,4 @@
-// Package status holds callboard status: service, workspace, campaigns, trunks
-// and nodes on one page.
+// Package status implements callboard status: service, workspace, campaigns, trunks and nodes at a glance.
 package status
 
 import (
@@ -19,24 +18,24 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli/operator"
 )
 
-// serviceStatus is the status of a service and a workspace.
+// serviceStatus is the JSON output of callboard status.
 type serviceStatus struct {
 	URL         string           `json:"url"`
 	Ready       bool             `json:"ready"`
-	Reason      string           `json:"reason,omitempty"` // reason if not ready
+	Reason      string           `json:"reason,omitempty"` // why the service is not ready
 	WorkspaceID string           `json:"workspace_id"`
 	Workspace   string           `json:"workspace"`
 	Environment string           `json:"environment"`
 	LiveCalls   int              `json:"live_calls"`
-	MoreCalls   bool             `json:"more_calls"` // live_calls is the most that is counted
-	Campaigns   []campaignStatus `json:"campaigns"`  // running and paused
+	MoreCalls   bool             `json:"more_calls"` // whether there are more live calls than live_calls
+	Campaigns   []campaignStatus `json:"campaigns"`  // running and paused campaigns
 	Trunks      []trunkStatus    `json:"trunks"`
-	Endpoints   []endpointStatus `json:"endpoints"` // not active
+	Endpoints   []endpointStatus `json:"endpoints"` // webhook endpoints that are not active
 	Today       *client.Used     `json:"today"`
-	Nodes       []client.NodeNow `json:"nodes,omitempty"`  // of a cluster, for operators
-	Unread      []unread         `json:"unread,omitempty"` // parts that could not be read: they are empty here
+	Nodes       []client.NodeNow `json:"nodes,omitempty"`  // nodes of a cluster; only with an operator key
+	Unread      []unread         `json:"unread,omitempty"` // parts that could not be read and are empty
 
-	failed error // errors of unread parts
+	failed error // joined errors of the unread parts
 }
 
 // unread is a part of the status that could not be read.
@@ -66,7 +65,7 @@ type endpointStatus struct {
 
 // Command returns callboard status.
 func Command() *cobra.Command {
-	return cli.NewCommand("status", "Show how a service and its workspace do; exit code 1 while it is not ready",
+	return cli.NewCommand("status", "Show the status of a service and its workspace; exit code 1 if the service is not ready",
 		"callboard status\ncallboard status --profile production --json", cobra.NoArgs, func(s *cli.Session, _ []string) error {
 			st := &serviceStatus{URL: s.URL, Campaigns: []campaignStatus{}, Trunks: []trunkStatus{}, Endpoints: []endpointStatus{}}
 			once := *s.Client
@@ -98,14 +97,13 @@ func Command() *cobra.Command {
 			case st.failed != nil:
 				return st.failed
 			case !st.Ready:
-				return fmt.Errorf("the service is %w", cli.ErrCheckFailed)
+				return fmt.Errorf("the service is not ready: %w", cli.ErrCheckFailed)
 			}
 			return nil
 		})
 }
 
-// gatherStatus reads all parts of the status. A part that the service cannot
-// answer for is listed as unread.
+// gatherStatus reads all parts of the status. It lists a part as unread if the service fails with a 5xx status.
 func gatherStatus(s *cli.Session, st *serviceStatus) error {
 	w, err := s.GetWorkspace(s.Context())
 	if err != nil {
@@ -121,9 +119,9 @@ func gatherStatus(s *cli.Session, st *serviceStatus) error {
 		switch {
 		case errors.As(err, &refusal) && refusal.Status >= http.StatusInternalServerError:
 			st.Unread = append(st.Unread, unread{part.what, err.Error()})
-			st.failed = errors.Join(st.failed, fmt.Errorf("%s: not known: %w", part.what, err))
+			st.failed = errors.Join(st.failed, fmt.Errorf("%s: unknown: %w", part.what, err))
 			hasty := *s.Client
-			hasty.Retries = 0 // the other parts are not retried
+			hasty.Retries = 0 // the other parts fail fast
 			s.Client = &hasty
 		case err != nil:
 			return err
@@ -192,7 +190,7 @@ func readUsageToday(s *cli.Session, st *serviceStatus) error {
 	return err
 }
 
-// readNodes reads the nodes of a cluster; without an operator key there are none.
+// readNodes reads the nodes of a cluster. Without an operator key the list is empty.
 func readNodes(s *cli.Session, st *serviceStatus) error {
 	list, err := s.ListNodes(s.Context())
 	var refusal *client.Error
@@ -200,7 +198,7 @@ func readNodes(s *cli.Session, st *serviceStatus) error {
 		return nil
 	}
 	if err == nil {
-		st.Nodes = slices.DeleteFunc(list.Data, func(n client.NodeNow) bool { return n.Address == "" }) // a node without a cluster
+		st.Nodes = slices.DeleteFunc(list.Data, func(n client.NodeNow) bool { return n.Address == "" }) // a single node has no address
 	}
 	return err
 }
@@ -233,7 +231,7 @@ func printStatus(s *cli.Session, st *serviceStatus) error {
 		cli.WriteRow(w, "today", fmt.Sprintf("%d attempts, %d inbound calls, %.1f minutes, %d messages", st.Today.Attempts, st.Today.InboundCalls, st.Today.Minutes, st.Today.SMS))
 	}
 	for _, u := range st.Unread {
-		cli.WriteRow(w, u.What, "not known: "+u.Error)
+		cli.WriteRow(w, u.What, "unknown: "+u.Error)
 	}
 	return w.Flush()
 }
@@ -243,5 +241,5 @@ func (st *serviceStatus) isUnread(what string) bool {
 	return slices.ContainsFunc(st.Unread, func(u unread) bool { return u.What == what })
 }
 
-// callsPageSize is the number of live calls that a status counts.
+// callsPageSize is the maximum number of live calls that a status counts.
 const callsPageSize = 100

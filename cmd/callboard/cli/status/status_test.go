@@ -48,18 +48,18 @@ func TestStatusShowsPartsThatCannotBeRead(t *testing.T) {
 	assert.Regexp(t, `trunk +trunk_1 carrier`, out)
 	assert.Regexp(t, `live calls +0`, out)
 	assert.Regexp(t, `today +5 attempts`, out)
-	assert.Regexp(t, `nodes +not known: .*Try again\.`, out)
-	assert.Contains(t, errs, "nodes: not known")
+	assert.Regexp(t, `nodes +unknown: .*Try again\.`, out)
+	assert.Contains(t, errs, "nodes: unknown")
 	for _, path := range []string{"calls", "campaigns", "trunks", "webhooks", "usage"} {
 		answers["GET /v1/"+path] = away
 	}
 	out, errs, code = run(t, "status", "--url", clitest.NewServer(t, answers).URL)
 	assert.Equal(t, cli.ExitUnavailable, code)
 	for _, what := range []string{"calls", "campaigns", "trunks", "endpoints", "today", "nodes"} {
-		assert.Regexp(t, `(?m)^`+what+` +not known: `, out)
-		assert.Contains(t, errs, what+": not known")
+		assert.Regexp(t, `(?m)^`+what+` +unknown: `, out)
+		assert.Contains(t, errs, what+": unknown")
 	}
-	assert.NotContains(t, out, "live calls", "that there is none is not known")
+	assert.NotContains(t, out, "live calls", "that there is none is unknown")
 	out, _, code = run(t, "status", "--json", "--url", clitest.NewServer(t, answers).URL)
 	assert.Equal(t, cli.ExitUnavailable, code)
 	assert.Contains(t, out, `"what": "endpoints"`)

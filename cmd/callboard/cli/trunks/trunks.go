@@ -1,4 +1,4 @@
-// Package trunks holds the subcommands of callboard trunks.
+// Package trunks implements callboard trunks.
 package trunks
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // Command returns callboard trunks with its subcommands.
 func Command() *cobra.Command {
-	test := cli.NewCommand("test TRUNK...", "Ask each target of trunks by OPTIONS; exit code 1 where none answers",
+	test := cli.NewCommand("test TRUNK...", "Send OPTIONS to each target of trunks; exit code 1 if no target of a trunk answers",
 		"callboard trunks test trunk_01J…", cobra.MinimumNArgs(1), func(s *cli.Session, args []string) error {
 			bad := 0
 			for _, id := range args {
@@ -37,12 +37,12 @@ func Command() *cobra.Command {
 				}
 			}
 			if bad > 0 {
-				return fmt.Errorf("%d of %d trunks are %w", bad, len(args), cli.ErrCheckFailed)
+				return fmt.Errorf("%d of %d trunks do not answer: %w", bad, len(args), cli.ErrCheckFailed)
 			}
 			return nil
 		})
-	return cli.Group("trunks", "Ways to the telephone network",
-		cli.ListCommand("list", "List trunks and how they do", "callboard trunks list", nil,
+	return cli.Group("trunks", "Manage SIP trunks",
+		cli.ListCommand("list", "List trunks and their health", "callboard trunks list", nil,
 			func(ctx context.Context, c *client.Client) iter.Seq2[client.Trunk, error] {
 				return c.AllTrunks(ctx, client.ListTrunksQuery{})
 			},
@@ -56,10 +56,10 @@ func Command() *cobra.Command {
 		cli.ShowCommand("show TRUNK", "Show a trunk with its health and quality", "callboard trunks show trunk_01J…", func(ctx context.Context, c *client.Client, id string) (*client.Trunk, error) {
 			return c.GetTrunk(ctx, id)
 		}),
-		cli.CreateCommand("Make a trunk of a file", `echo '{"name": "carrier", "proxies": [{"host": "sip.example.com"}]}' | callboard trunks create -f -`, func(ctx context.Context, c *client.Client, in *client.NewTrunk) (*client.Trunk, error) {
+		cli.CreateCommand("Create a trunk from a file", `echo '{"name": "carrier", "proxies": [{"host": "sip.example.com"}]}' | callboard trunks create -f -`, func(ctx context.Context, c *client.Client, in *client.NewTrunk) (*client.Trunk, error) {
 			return c.CreateTrunk(ctx, in)
 		}),
-		cli.UpdateCommand("Change a trunk by a file", `echo '{"max_channels": 30}' | callboard trunks update trunk_01J… -f -`, func(ctx context.Context, c *client.Client, id string, in *client.TrunkUpdate) (*client.Trunk, error) {
+		cli.UpdateCommand("Update a trunk from a file", `echo '{"max_channels": 30}' | callboard trunks update trunk_01J… -f -`, func(ctx context.Context, c *client.Client, id string, in *client.TrunkUpdate) (*client.Trunk, error) {
 			return c.UpdateTrunk(ctx, id, in)
 		}),
 		test,

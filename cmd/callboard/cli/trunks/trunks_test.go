@@ -31,5 +31,5 @@ func TestTrunkCommands(t *testing.T) {
 	out, errs, code := clitest.Run(t, "", []string{"trunks", "test", "trunk_1", "trunk_2", "--url", s.URL}, trunks.Command())
 	assert.Equal(t, cli.ExitFailed, code)
 	assert.Contains(t, out, "192.0.2.2:5060  no answer: timeout")
-	assert.Contains(t, errs, "1 of 2 trunks are not as it should be")
+	assert.Contains(t, errs, "1 of 2 trunks do not answer: the check failed")
 }

@@ -1,4 +1,4 @@
-// Package webhooks holds the subcommands of callboard webhooks.
+// Package webhooks implements callboard webhooks.
 package webhooks
 
 import (
@@ -17,16 +17,16 @@ import (
 // Command returns callboard webhooks with its subcommands.
 func Command() *cobra.Command {
 	var kinds []string
-	create := cli.NewCommand("create URL", "Make an endpoint; the secret that signs is shown this once", "callboard webhooks create https://example.com/hooks --events call.ended,campaign.*", cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
+	create := cli.NewCommand("create URL", "Create an endpoint; its signing secret is shown only now", "callboard webhooks create https://example.com/hooks --events call.ended,campaign.*", cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
 		w, err := s.CreateWebhook(s.Context(), &client.NewWebhook{URL: args[0], Events: kinds})
 		if err != nil {
 			return err
 		}
 		return s.PrintRecord(w)
 	})
-	create.Flags().StringSliceVar(&kinds, "events", []string{"*"}, "names or categories of events")
+	create.Flags().StringSliceVar(&kinds, "events", []string{"*"}, "comma-separated event types or categories such as call.*")
 	standing := func(w *client.Webhook) string { return "is " + w.Status }
-	return cli.Group("webhooks", "Endpoints, what failed at them, and sending it again",
+	return cli.Group("webhooks", "Manage webhook endpoints and repeat failed deliveries",
 		cli.ListCommand("list", "List endpoints", "callboard webhooks list", nil,
 			func(ctx context.Context, c *client.Client) iter.Seq2[client.Webhook, error] {
 				return c.AllWebhooks(ctx, client.ListWebhooksQuery{})
@@ -38,10 +38,10 @@ func Command() *cobra.Command {
 			return c.GetWebhook(ctx, id)
 		}),
 		create, failedCommand(), logsCommand(), replayCommand(), testCommand(),
-		cli.ActionCommand("pause ENDPOINT...", "Deliver nothing for now", "callboard webhooks pause wh_01J…", standing, func(ctx context.Context, c *client.Client, id string) (*client.Webhook, error) {
+		cli.ActionCommand("pause ENDPOINT...", "Pause deliveries to endpoints", "callboard webhooks pause wh_01J…", standing, func(ctx context.Context, c *client.Client, id string) (*client.Webhook, error) {
 			return c.PauseWebhook(ctx, id)
 		}),
-		cli.ActionCommand("resume ENDPOINT...", "Deliver again, what waited first", "callboard webhooks resume wh_01J…", standing, func(ctx context.Context, c *client.Client, id string) (*client.Webhook, error) {
+		cli.ActionCommand("resume ENDPOINT...", "Resume deliveries to endpoints, oldest events first", "callboard webhooks resume wh_01J…", standing, func(ctx context.Context, c *client.Client, id string) (*client.Webhook, error) {
 			return c.ResumeWebhook(ctx, id)
 		}),
 		cli.ActionCommand("delete ENDPOINT...", "Delete endpoints", "callboard webhooks delete wh_01J…", cli.DescribeDeleted, func(ctx context.Context, c *client.Client, id string) (*client.Deleted, error) {
@@ -71,7 +71,7 @@ func logsCommand() *cobra.Command {
 	return cmd
 }
 
-// listDeliveries walks the pages of an endpoint's log.
+// listDeliveries returns the deliveries of an endpoint, page by page.
 func listDeliveries(s *cli.Session, id string) iter.Seq2[client.LogEntry, error] {
 	return func(yield func(client.LogEntry, error) bool) {
 		for q := (client.GetWebhookLogsQuery{}); ; {
@@ -97,7 +97,7 @@ func replayCommand() *cobra.Command {
 	var kinds []string
 	var from, to string
 	dry := false
-	cmd := cli.NewCommand("replay ENDPOINT [EVENT...]", "Send events again: those that are named, or those of a time",
+	cmd := cli.NewCommand("replay ENDPOINT [EVENT...]", "Send events again, by id or by time",
 		`callboard webhooks replay wh_01J… evt_01J…
 callboard webhooks replay wh_01J… --from 2027-01-31T00:00:00Z --types call.ended --dry-run`,
 		cobra.MinimumNArgs(1), func(s *cli.Session, args []string) error {
@@ -121,21 +121,21 @@ callboard webhooks replay wh_01J… --from 2027-01-31T00:00:00Z --types call.end
 			}
 			s.PrintLinef("%d events %s, %d not found", len(done.Accepted), map[bool]string{true: "would be sent again", false: "are sent again"}[done.DryRun], len(done.NotFound))
 			if done.More && done.NextFrom != nil {
-				s.PrintLinef("there are more: --from %s goes on", done.NextFrom.UTC().Format(time.RFC3339Nano))
+				s.PrintLinef("there are more events: continue with --from %s", done.NextFrom.UTC().Format(time.RFC3339Nano))
 			}
 			return nil
 		})
 	f := cmd.Flags()
-	f.StringVar(&from, "from", "", "from this time on, RFC 3339")
-	f.StringVar(&to, "to", "", "up to this time")
-	f.StringSliceVar(&kinds, "types", nil, "only these events")
-	f.BoolVar(&dry, "dry-run", false, "only say which")
+	f.StringVar(&from, "from", "", "only events from this time on, RFC 3339")
+	f.StringVar(&to, "to", "", "only events before this time, RFC 3339")
+	f.StringSliceVar(&kinds, "types", nil, "only events of these types")
+	f.BoolVar(&dry, "dry-run", false, "only list the events")
 	return cmd
 }
 
 func testCommand() *cobra.Command {
 	kind := ""
-	cmd := cli.NewCommand("test ENDPOINT", "Send a sample to an endpoint; exit code 1 where it is not taken", "callboard webhooks test wh_01J… --type call.ended", cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
+	cmd := cli.NewCommand("test ENDPOINT", "Send a sample event to an endpoint; exit code 1 if the delivery fails", "callboard webhooks test wh_01J… --type call.ended", cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
 		got, err := s.TestWebhook(s.Context(), args[0], &client.TestRequest{EventType: cli.OptionalString(kind)})
 		if err != nil {
 			return err
@@ -150,6 +150,6 @@ func testCommand() *cobra.Command {
 		}
 		return err
 	})
-	cmd.Flags().StringVar(&kind, "type", "", "which event")
+	cmd.Flags().StringVar(&kind, "type", "", "type of the event")
 	return cmd
 }

@@ -23,7 +23,7 @@ func TestWebhookCommands(t *testing.T) {
 	})
 	for args, want := range map[string]string{
 		"webhooks list": "https://example.com/hook  active", "webhooks create https://example.com/hook": "wh_1", "webhooks show wh_1 --json": `"active"`, "webhooks pause wh_1": "wh_1 is paused",
-		"webhooks failed wh_1": "timeout", "webhooks logs wh_1": "call.started", "webhooks replay wh_1 evt_1 --dry-run": "1 events would be sent again, 0 not found\nthere are more: --from 2027-01-31T00:00:00Z",
+		"webhooks failed wh_1": "timeout", "webhooks logs wh_1": "call.started", "webhooks replay wh_1 evt_1 --dry-run": "1 events would be sent again, 0 not found\nthere are more events: continue with --from 2027-01-31T00:00:00Z",
 	} {
 		out, errs, code := clitest.Run(t, "", append(strings.Fields(args), "--url", s.URL), webhooks.Command())
 		assert.Equal(t, cli.ExitOK, code, "%s: %s", args, errs)
