@@ -76,13 +76,13 @@ NIGHTLY_ONLY_TESTS := \
   TestKillsOfTheServiceWithRetriesOnPebble \
   TestADispatcherStaysInThePathAndFailsOver \
   TestWorkspacesAreSpreadOverNodesAndOutliveThem
-NIGHTLY_ONLY       := $(call any_of,$(NIGHTLY_ONLY_TESTS))
+NIGHTLY_ONLY       := $(FaultsOfNodesKeepInvariants|CampaignContinuesOnNextNodeAfterKills|KillsOfServiceAndRedisTogetherAndApart|FailoverToStaleReplicaCallsEachContactOnce|ControlFailoverToTrustedStaleReplicaCallsTwice|ControlFullRedisWithLateCommitCallsTwice|ControlFullDiskReportedAsWrittenCallsTwice|ClockSetBackCallsEachContactOnce|KillsOfNonDurableRedisAreRepairedFromLedger|ControlKillsOfNonDurableRedisWithoutLedgerCallTwice|FullRedisStopsDialingAndLosesNoContact|Kill9CallsEachContactOnceOnRedis|CallsReleaseAllResources|InboundCallAtAnyNodeReachesItsNumber|TheModelFindsPlantedFaults|KillsOfServiceWithRetriesOnPebble|KamailioDispatcherKeepsCallPathAndFailsOver|WorkspacesAreDistributedAndSurviveNodeKills))
 # Tests that make nightly runs with more cases or more time.
 NIGHTLY_TESTS := $(call any_of,\
   TestEveryZoneOpensAsACalculationOfItsOwnSays \
   TestTheEstimateIsWithinTenPercentFromTenPercentOn \
   TestTheModelAllowsWhateverHappens \
-  Test(Kill|FullDisks|Clocks).*)
+  Test(Kill|FullDisk|Clock|ControlClock).*)
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/simulation ./actors/campaign/modeltest ./cmd/callboard
 NIGHTLY_ONLY_PACKAGES := ./actors/call ./actors/campaign/modeltest ./cmd/callboard
 
@@ -180,7 +180,7 @@ attack: tools ## attack SIP, RTP and HTTP, ATTACK_SECONDS per flood, and print t
 
 CHAOS_DELIVERIES ?= 100000
 chaos: tools ## kill the service every few seconds during CHAOS_DELIVERIES webhook deliveries and count repeated ones (about 3 minutes)
-	@CHAOS_DELIVERIES=$(CHAOS_DELIVERIES) go test -count=1 -timeout 30m -v -run '^(TestKillsLoseNoDeliveryAndKeepTheOrder|TestAPlaceStoredBeforeItsDeliveriesLosesSome)$$' ./cmd/callboard | \
+	@CHAOS_DELIVERIES=$(CHAOS_DELIVERIES) go test -count=1 -timeout 30m -v -run '^(TestKillsLoseNoDeliveryAndKeepOrder|TestControlPositionStoredBeforeDeliveriesLosesEvents)$$' ./cmd/callboard | \
 	  grep -E 'chaos:|^(---|ok|FAIL|panic)' | .ci/keep '$(RELIABILITY_DOC)' chaos
 
 FAULTS_CONTACTS ?= 5000
@@ -192,7 +192,7 @@ netem: tools ## place calls over a network with loss and jitter and print the fi
 
 soak: tools build ## place SOAK_CALLS short calls during SOAK_LONG calls of SOAK_MINUTES minutes and check for leaks (about 25 minutes)
 	@SOAK_CALLS=$(SOAK_CALLS) SOAK_LONG=$(SOAK_LONG) SOAK_MINUTES=$(SOAK_MINUTES) SOAK_RATE=$(SOAK_RATE) SOAK_DOC='$(abspath $(SOAK_DOC))' \
-	  go test -count=1 -timeout 120m -v -run '^TestNoCallLeavesAnythingBehind$$' ./cmd/callboard
+	  go test -count=1 -timeout 120m -v -run '^TestCallsReleaseAllResources$$' ./cmd/callboard
 
 # DIALOGUES=tuning uses the voices with which recognition was tuned. Default: other voices.
 DIALOGUES ?= 1
@@ -206,10 +206,10 @@ nightly: tools ## run the long tests: all hours of two years in all time zones, 
 
 SCREENSHOTS ?= bin/screenshots
 screenshots: tools ## take screenshots of all dashboard pages in both themes into SCREENSHOTS (about a minute)
-	@mkdir -p '$(SCREENSHOTS)' && SCREENSHOTS='$(abspath $(SCREENSHOTS))' go test -count=1 -run '^TestACampaignIsMadeAndWatchedInABrowser$$' ./cmd/callboard
+	@mkdir -p '$(SCREENSHOTS)' && SCREENSHOTS='$(abspath $(SCREENSHOTS))' go test -count=1 -run '^TestCampaignIsCreatedAndMonitoredInBrowser$$' ./cmd/callboard
 
 pictures: tools ## take the screenshots of the README into docs/img (about a minute)
-	@PICTURES='$(CURDIR)/docs/img' go test -count=1 -run '^TestTheDemoPlaysOnceAndEverythingIsFoundAgain$$' ./cmd/callboard
+	@PICTURES='$(CURDIR)/docs/img' go test -count=1 -run '^TestDemoPlaysOnceAndItsDataSurvivesRestarts$$' ./cmd/callboard
 
 openapi: tools build ## write bin/openapi.json and check it
 	@bin/callboard openapi >bin/openapi.json

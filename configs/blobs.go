@@ -13,13 +13,13 @@ import (
 // Blobs configures the storage of recordings and exports: a bucket, or a folder that several nodes share. The zero
 // value means the folder blobs in the data folder.
 type Blobs struct {
-	Folder    string // absolute path; empty: a bucket
-	Bucket    string
-	Prefix    string // without slashes at either end
-	Endpoint  string // http:// or https:// with a host
-	CustomEndpoint     bool   // whether blobs_url names the endpoint; false: Endpoint is AWS's
-	Region    string
-	PathStyle bool
+	Folder         string // absolute path; empty: a bucket
+	Bucket         string
+	Prefix         string // without slashes at either end
+	Endpoint       string // http:// or https:// with a host
+	CustomEndpoint bool   // whether blobs_url names the endpoint; false: Endpoint is AWS's
+	Region         string
+	PathStyle      bool
 }
 
 // blobsRule and blobsKeyRule complete "must be …" in error messages.
@@ -105,7 +105,7 @@ func showBlobs(s string) string {
 type BlobKeys struct {
 	AccessKeyID     string
 	SecretAccessKey Secret
-	SessionToken  Secret // of temporary credentials; empty for permanent credentials
+	SessionToken    Secret // of temporary credentials; empty for permanent credentials
 }
 
 var errNoBlobKeys = errors.New("blobs_url: the bucket needs credentials: set blobs_key_file, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")

@@ -37,7 +37,7 @@ type Config struct {
 	DefaultPlan   string // starter, professional or enterprise
 	DefaultLimits Limits
 	Simulator     bool          // whether the test carrier runs
-	DrainTimeout         time.Duration // how long shutdown waits for live calls to end
+	DrainTimeout  time.Duration // how long shutdown waits for live calls to end
 
 	OTLP OTLP
 	SMTP SMTP
@@ -48,10 +48,10 @@ type Config struct {
 
 // Node configures one node of a cluster.
 type Node struct {
-	Addr         netip.AddrPort // address for connections from other nodes; zero: there is no cluster
-	Shards       int            // number of shards that divide the workspaces among the nodes
-	LeaseDuration        time.Duration  // lifetime of a shard lease without renewal
-	SurviveCalls bool           // whether another process resumes the live calls when this process ends
+	Addr          netip.AddrPort // address for connections from other nodes; zero: there is no cluster
+	Shards        int            // number of shards that divide the workspaces among the nodes
+	LeaseDuration time.Duration  // lifetime of a shard lease without renewal
+	SurviveCalls  bool           // whether another process resumes the live calls when this process ends
 }
 
 // HTTP configures the listener of the API and the dashboard.
@@ -86,9 +86,9 @@ type Media struct {
 
 // Egress restricts the network targets that tenants can name.
 type Egress struct {
-	AllowedNetworks  []AllowedNetwork // permitted although their addresses are not public
-	Ports  []uint16  // permitted ports of HTTPS targets in addition to 443
-	CAFile string
+	AllowedNetworks []AllowedNetwork // permitted although their addresses are not public
+	Ports           []uint16         // permitted ports of HTTPS targets in addition to 443
+	CAFile          string
 }
 
 // OTLP configures the collector of traces.
@@ -217,9 +217,9 @@ func (c *Config) BaseURL(listening netip.AddrPort) string {
 
 // EffectiveSetting is a setting with its value and the source of the value, safe to print.
 type EffectiveSetting struct {
-	Key   string
-	Value string // of a secret only the parts that are not confidential
-	Source  string // default, file, environment or flag
+	Key    string
+	Value  string // of a secret only the parts that are not confidential
+	Source string // default, file, environment or flag
 }
 
 // EffectiveSettings returns every setting in the order of the documentation. Secrets are hidden.

@@ -18,10 +18,10 @@ import (
 
 // Kinds of engines, by protocol.
 const (
-	EngineOpenAI     = "openai"       // OpenAI's HTTP API: speech, transcription, chat, realtime, embeddings
-	EngineDeepgram   = "deepgram"     // speech recognition over a WebSocket
-	EngineElevenLabs = "elevenlabs"   // streamed speech synthesis
-	EngineMediaStream     = "media-stream" // the customer's own server, over a WebSocket with Twilio's Media Streams protocol
+	EngineOpenAI      = "openai"       // OpenAI's HTTP API: speech, transcription, chat, realtime, embeddings
+	EngineDeepgram    = "deepgram"     // speech recognition over a WebSocket
+	EngineElevenLabs  = "elevenlabs"   // streamed speech synthesis
+	EngineMediaStream = "media-stream" // the customer's own server, over a WebSocket with Twilio's Media Streams protocol
 )
 
 // Roles that an engine can have.
@@ -79,11 +79,11 @@ type EngineLLM struct {
 
 // EngineRealtime configures a realtime engine: speech in and speech out by one model.
 type EngineRealtime struct {
-	Model   string `json:"model"`
-	Voice   string `json:"voice"`
-	TranscriptionModel   string `json:"transcription_model"` // model that transcribes the caller
-	FirstMs int    `json:"first_ms"`            // timeout for the session and for the begin of an answer, milliseconds
-	StallMs int    `json:"stall_ms"`            // timeout between two pieces of an answer, milliseconds
+	Model              string `json:"model"`
+	Voice              string `json:"voice"`
+	TranscriptionModel string `json:"transcription_model"` // model that transcribes the caller
+	FirstMs            int    `json:"first_ms"`            // timeout for the session and for the begin of an answer, milliseconds
+	StallMs            int    `json:"stall_ms"`            // timeout between two pieces of an answer, milliseconds
 }
 
 // Engines holds the content of the engines file.
@@ -130,24 +130,24 @@ func describeEngineKind(kind string) (roles []string, address string, schemes []
 
 // engineFile is the engines file before validation.
 type engineFile struct {
-	Engines map[string]engineEntry `json:"engines"`
-	TTS     []string                 `json:"tts"`
-	STT     []string                 `json:"stt"`
-	LLM     []string                 `json:"llm"`
-	Realtime    []string                 `json:"realtime"`
-	Embeddings   []string                 `json:"embeddings"`
+	Engines    map[string]engineEntry `json:"engines"`
+	TTS        []string               `json:"tts"`
+	STT        []string               `json:"stt"`
+	LLM        []string               `json:"llm"`
+	Realtime   []string               `json:"realtime"`
+	Embeddings []string               `json:"embeddings"`
 }
 
 type engineEntry struct {
-	Kind    string            `json:"kind"`
-	URL     string            `json:"url"`
-	KeyFile string            `json:"key_file"`
-	KeyEnv  string            `json:"key_env"`
-	TTS     *EngineTTS        `json:"tts"`
-	STT     *EngineSTT        `json:"stt"`
-	LLM     *EngineLLM        `json:"llm"`
-	Realtime    *EngineRealtime   `json:"realtime"`
-	Embeddings   *EngineEmbeddings `json:"embeddings"`
+	Kind       string            `json:"kind"`
+	URL        string            `json:"url"`
+	KeyFile    string            `json:"key_file"`
+	KeyEnv     string            `json:"key_env"`
+	TTS        *EngineTTS        `json:"tts"`
+	STT        *EngineSTT        `json:"stt"`
+	LLM        *EngineLLM        `json:"llm"`
+	Realtime   *EngineRealtime   `json:"realtime"`
+	Embeddings *EngineEmbeddings `json:"embeddings"`
 }
 
 // ReadEngines reads and checks the engines file at path. An empty path means no engines. Keys come from files or

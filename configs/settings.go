@@ -363,7 +363,9 @@ func processSettings() []Setting {
 			Rule: "a name without control characters",
 			Doc:  "User name at the mail server. Requires `smtp_password_file`. Empty: no authentication.",
 			set:  setField(func(c *Config) *string { return &c.SMTP.User }, parseUserName),
-			rule: &crossRule{[]string{"smtp_password_file"}, func(c *Config) string { return requireOtherSetting(c.SMTP.User, c.SMTP.PasswordFile, "smtp_password_file") }},
+			rule: &crossRule{[]string{"smtp_password_file"}, func(c *Config) string {
+				return requireOtherSetting(c.SMTP.User, c.SMTP.PasswordFile, "smtp_password_file")
+			}},
 		},
 		{
 			Key:  "smtp_password_file",

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-func TestProfilesAreServedToLoopbackNamesOnly(t *testing.T) {
+func TestAdminListenerServesPprofOnlyToLoopbackHosts(t *testing.T) {
 	t.Parallel()
 	addr := "127.0.0.1:" + strconv.Itoa(siptest.Port(t))
 	s := newService(t, "CALLBOARD_ADMIN_ADDR="+addr)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWorkspacesAndUsersAreMadeOnARunningAndAStoppedService(t *testing.T) {
+func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	found := func(name string) (id, key string) {

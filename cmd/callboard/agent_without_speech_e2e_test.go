@@ -13,9 +13,9 @@ import (
 	"github.com/callboard/callboard/engines/enginetest"
 )
 
-// TestACampaignWaitsWhileItsAgentsCannotSpeak calls the test carrier while the
+// TestCampaignPausesDialingWhileTTSEngineIsDown calls the test carrier while the
 // only engine is out: nobody counts as called, and all are once it is back.
-func TestACampaignWaitsWhileItsAgentsCannotSpeak(t *testing.T) {
+func TestCampaignPausesDialingWhileTTSEngineIsDown(t *testing.T) {
 	t.Parallel()
 	engine := enginetest.New(t)
 	engine.Is("speech", enginetest.Refuses)

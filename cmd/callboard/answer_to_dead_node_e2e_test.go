@@ -44,7 +44,7 @@ func (p *peer) answers() {
 // What rings when its node is killed, and is answered before another one has its
 // work, tells so to the dead node alone: nobody may be left in a silent call. And
 // what does not ring yet need not begin to.
-func TestWhatIsAnsweredToADeadNodeIsEndedByTheNextOne(t *testing.T) {
+func TestCallAnsweredToDeadNodeIsHungUpByNextNode(t *testing.T) {
 	t.Parallel()
 	carrier := sipp(t, "uas-answer-unheard", "-m", "1", "-trace_msg", "-message_file", "messages")
 	trying := sipp(t, "uas-trying", "-m", "1", "-trace_msg", "-message_file", "messages")

@@ -29,7 +29,7 @@ func (s *service) mindful() string {
 	return s.api("POST", "/v1/agents", object{"name": "mindful", "pathway_id": p["id"], "amd": amd})["id"].(string)
 }
 
-func TestAMachineGetsItsMessageBehindTheBeepAndAPersonTheConversation(t *testing.T) {
+func TestMachineGetsMessageAfterBeepAndHumanGetsConversation(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.key = s.testKey()

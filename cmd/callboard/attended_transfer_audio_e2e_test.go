@@ -73,7 +73,7 @@ func (s *service) talk(d time.Duration) {
 
 // A softphone consults the agent, and another phone takes its place (Replaces):
 // the agent goes on with that one, and the softphone is let go.
-func TestBaresipConsultsTheAgentBeforeATransfer(t *testing.T) {
+func TestInviteWithReplacesAfterBaresipConsultsAgent(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	first := baresip(t, "+12025550151")

@@ -17,7 +17,7 @@ import (
 // A phone that has called another one hands the agent to it: REFER with
 // Replaces to us, INVITE with Replaces from us, and each of them sees on its
 // wire what it has to.
-func TestAPhoneHandsTheAgentWithAttendanceToAnotherPhone(t *testing.T) {
+func TestAttendedTransferByReferWithReplacesFromPhone(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()
@@ -37,7 +37,7 @@ func TestAPhoneHandsTheAgentWithAttendanceToAnotherPhone(t *testing.T) {
 
 // A phone that asks the agent first, and then hands its own far end over to it:
 // the far end's INVITE takes the place of the phone.
-func TestTheAgentIsTheTargetOfATransferBetweenTwoPhones(t *testing.T) {
+func TestAgentIsTargetOfAttendedTransfer(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()
@@ -89,7 +89,7 @@ func (p *phone) dialog() string {
 // Two softphones: the one whom the agent called asks the other one first and then
 // hands the agent over, by REFER with Replaces of the call between the two. This
 // baresip reads no Replaces: what its user would see replaced he ends himself.
-func TestBaresipHandsTheAgentWithAttendanceToAnotherBaresip(t *testing.T) {
+func TestBaresipTransfersAgentToBaresipAfterConsultation(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.transferred"}})
@@ -141,7 +141,7 @@ func TestBaresipHandsTheAgentWithAttendanceToAnotherBaresip(t *testing.T) {
 
 // The agent asks the one phone and then sends the other one there: the service
 // is out of the call, and the two talk.
-func TestTheAgentHandsABaresipWithAttendanceToAnotherBaresip(t *testing.T) {
+func TestAgentTransfersBaresipToBaresipAfterConsultation(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	first, second := baresip(t, "+12025550148"), baresip(t, "+12025550199")

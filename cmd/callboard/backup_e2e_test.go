@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestABackupOfALivingServiceIsProvenAndGoesOnElsewhere(t *testing.T) {
+func TestBackupOfRunningServiceIsVerifiedAndRestored(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	s.key = s.testKey()
@@ -82,7 +82,7 @@ func TestABackupOfALivingServiceIsProvenAndGoesOnElsewhere(t *testing.T) {
 	assert.Zero(t, st.Progress.Remaining)
 }
 
-func TestABackupThatIsNoneIsRefused(t *testing.T) {
+func TestRestoreRejectsInvalidBackup(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	backup := filepath.Join(s.dir, "backup")

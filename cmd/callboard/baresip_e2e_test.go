@@ -345,7 +345,7 @@ func (s *service) outbound(to, agent string, more object) string {
 	return s.api("POST", "/v1/calls/outbound", body)["id"].(string)
 }
 
-func TestBaresipHearsWhatWePlayAndWeHearItsTone(t *testing.T) {
+func TestBaresipAudioIsReceivedInBothDirections(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	agent := s.agent(object{
@@ -435,7 +435,7 @@ func (s *service) steady(agent string, ring func(number string) *phone) (c recor
 // most jitter each way in ms.
 var rtpStat = regexp.MustCompile(`X-RTP-Stat: EX=BareSip;\S*PR=(\d+);PS=(\d+);PL=(\d+,\d+);\S*JI=([\d.]+),([\d.]+)`)
 
-func TestBaresipPressesAKey(t *testing.T) {
+func TestBaresipDTMFIsReceived(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	const number = "+12025550124"

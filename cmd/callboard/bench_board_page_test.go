@@ -8,7 +8,7 @@ import (
 )
 
 // Either table is written without the other one; what somebody wrote below goes.
-func TestATableOfMeasurementsLeavesTheOtherOne(t *testing.T) {
+func TestWritingOneBenchmarkTableKeepsTheOther(t *testing.T) {
 	t.Parallel()
 	both := page(page("", "| one |\n", false), "| nodes |\n", true)
 	assert.Equal(t, 1, strings.Count(both, "| one |"))

@@ -106,7 +106,7 @@ func (s *service) onDisk(folder string) []string {
 	return files
 }
 
-func TestRecordingsInABucketOutliveTheNodeAndAnAbsentStore(t *testing.T) {
+func TestRecordingsInBucketSurviveNodeLossAndBucketOutage(t *testing.T) {
 	t.Parallel()
 	redis, _ := redistest.Start(t)
 	way := newValve(t, s3test.Gateway(t, "calls"))
@@ -195,7 +195,7 @@ func TestRecordingsInABucketOutliveTheNodeAndAnAbsentStore(t *testing.T) {
 	assert.Contains(t, errs, "the bucket calls at "+way.url+" below eu/one/ with those of its own")
 }
 
-func TestWhatLiesOnDiskIsMovedIntoABucket(t *testing.T) {
+func TestBlobsMoveCopiesDataFolderToBucket(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	s.key = s.testKey()

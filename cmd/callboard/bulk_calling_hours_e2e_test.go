@@ -10,7 +10,7 @@ import (
 
 // A bulk call waits for a line until its calling hours are over, then for the
 // next ones, across kill -9; it is placed as soon as they open, once.
-func TestABulkCallThatWaitsForALinePastItsHoursIsPlacedInTheNext(t *testing.T) {
+func TestBulkCallPastCallingHoursIsPlacedAtNextOpening(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t)
 	answer := sipp(t, "uas-answer-logged")

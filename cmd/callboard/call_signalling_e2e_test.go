@@ -35,7 +35,7 @@ func (s *service) trunkWith(prefix string, port int, transport string, more obje
 	s.api("POST", "/v1/trunks", body)
 }
 
-func TestHangUpByAPISendsBYEAndSaysSo(t *testing.T) {
+func TestHangUpByAPISendsBYEAndReportsIt(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	p := sipp(t, "uas-answer-logged")
@@ -51,7 +51,7 @@ func TestHangUpByAPISendsBYEAndSaysSo(t *testing.T) {
 	assert.Less(t, status, 500, "a second time")
 }
 
-func TestHangUpWhileItRingsSendsCANCEL(t *testing.T) {
+func TestHangUpWhileRingingSendsCANCEL(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	p := sipp(t, "uas-noanswer")
@@ -64,7 +64,7 @@ func TestHangUpWhileItRingsSendsCANCEL(t *testing.T) {
 	assert.Equal(t, []any{"cancelled", "api"}, []any{call["status"], call["ended_by"]}, "%v", call)
 }
 
-func TestRingTimeoutSendsCANCELAndIsNoAnswer(t *testing.T) {
+func TestRingTimeoutSendsCANCELAndEndsAsNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	p := sipp(t, "uas-noanswer")
@@ -78,7 +78,7 @@ func TestRingTimeoutSendsCANCELAndIsNoAnswer(t *testing.T) {
 	assert.Equal(t, 1, p.wrote("INVITE"))
 }
 
-func TestTheFarEndHoldsTheCallAndTakesItBack(t *testing.T) {
+func TestHoldAndResumeByRemoteParty(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	p := sipp(t, "uas-reinvite")
@@ -90,7 +90,7 @@ func TestTheFarEndHoldsTheCallAndTakesItBack(t *testing.T) {
 	assert.Equal(t, []int{1, 1}, []int{p.wrote("HELD"), p.wrote("BACK")}, "both re-INVITEs were answered as they should")
 }
 
-func TestTrunksOverTCPAndWithDigest(t *testing.T) {
+func TestTrunksOverTCPAndWithDigestAuthentication(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	agent := s.hello()

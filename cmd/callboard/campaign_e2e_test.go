@@ -58,7 +58,7 @@ func mostIn(starts []int, span int) (most int) {
 	return most
 }
 
-func TestAMixedCampaignAgainstSIPp(t *testing.T) {
+func TestCampaignWithMixedAnswersAgainstSIPp(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	s.unlimited()
@@ -195,7 +195,7 @@ func (s *service) failOverShows(rung map[string]int) {
 	assert.GreaterOrEqual(s.t, failedOver, 3)
 }
 
-func TestFailOverRingsOnePhone(t *testing.T) {
+func TestTrunkFailoverCallsContactOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()
@@ -246,7 +246,7 @@ func TestFailOverRingsOnePhone(t *testing.T) {
 	})
 }
 
-func TestRetriesScheduleAndPause(t *testing.T) {
+func TestCampaignRetriesScheduleAndPause(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()
@@ -299,7 +299,7 @@ func closedHours() object {
 	return object{"start": fmt.Sprintf("%02d:00", h), "end": fmt.Sprintf("%02d:30", h), "timezone": "UTC"}
 }
 
-func TestLimitsOfThePlanHoldOnTheWire(t *testing.T) {
+func TestPlanLimitsBoundSIPInvites(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	answer := sipp(t, "uas-answer-logged")

@@ -66,9 +66,9 @@ func (c *chaos) missing() (n int) {
 	return n
 }
 
-// TestKillsLoseNoDeliveryAndKeepTheOrder kills the service while it delivers:
+// TestKillsLoseNoDeliveryAndKeepOrder kills the service while it delivers:
 // make chaos does so for CHAOS_DELIVERIES of them.
-func TestKillsLoseNoDeliveryAndKeepTheOrder(t *testing.T) {
+func TestKillsLoseNoDeliveryAndKeepOrder(t *testing.T) {
 	t.Parallel()
 	c := newChaos(t)
 	rounds := 3
@@ -94,9 +94,9 @@ func TestKillsLoseNoDeliveryAndKeepTheOrder(t *testing.T) {
 		len(c.ids)*len(c.paths), rounds+1, again, retries)
 }
 
-// TestAPlaceStoredBeforeItsDeliveriesLosesSome is the control: the loop above
+// TestControlPositionStoredBeforeDeliveriesLosesEvents is the control: the loop above
 // finds the fault that it is there for.
-func TestAPlaceStoredBeforeItsDeliveriesLosesSome(t *testing.T) {
+func TestControlPositionStoredBeforeDeliveriesLosesEvents(t *testing.T) {
 	t.Parallel()
 	c := newChaos(t, "FAILPOINT_SKIP=1")
 	c.each = 3000 // more than one commit of the outbox

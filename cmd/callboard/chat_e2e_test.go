@@ -23,7 +23,7 @@ func (s *service) chats(lines string, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func TestAPathwayIsTriedOnTheCommandLine(t *testing.T) {
+func TestChatCommandWalksPathway(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	s.key = s.testKey()
@@ -84,7 +84,7 @@ func TestAPathwayIsTriedOnTheCommandLine(t *testing.T) {
 	}
 }
 
-func TestACallIsReplayedOnTheCommandLine(t *testing.T) {
+func TestReplayCommandComparesCallWithPathway(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	s.key = s.testKey()

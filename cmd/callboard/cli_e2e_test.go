@@ -33,7 +33,7 @@ func (s *service) statusWith(key string) int {
 	return code
 }
 
-func TestKeysAreMadeListedAndRevokedOnARunningAndAStoppedService(t *testing.T) {
+func TestKeyCommandsOnRunningAndStoppedService(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	prove := func(running bool) (key, id string) {
@@ -91,7 +91,7 @@ func TestKeysAreMadeListedAndRevokedOnARunningAndAStoppedService(t *testing.T) {
 	assert.Contains(t, errs, "calls:nonsense")
 }
 
-func TestASecondProcessOnTheSameDataIsRefused(t *testing.T) {
+func TestSecondProcessOnSameDataFolderFails(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	_, errs, err := s.callboard("serve", "--http", "127.0.0.1:0", "--sip", "127.0.0.1:0")
@@ -100,7 +100,7 @@ func TestASecondProcessOnTheSameDataIsRefused(t *testing.T) {
 	assert.Equal(t, 200, s.readyz())
 }
 
-func TestAWrongSettingEndsTheStartWithNameValueAndRule(t *testing.T) {
+func TestInvalidSettingEndsStartWithNameValueAndRule(t *testing.T) {
 	t.Parallel()
 	s := prepare(t, "CALLBOARD_MEDIA_PORTS=9-1")
 	_, errs, err := s.callboard("serve")
@@ -110,7 +110,7 @@ func TestAWrongSettingEndsTheStartWithNameValueAndRule(t *testing.T) {
 	}
 }
 
-func TestSecretsAreNotInTheStoreNorInTheLog(t *testing.T) {
+func TestSecretsAreNotInStoreOrLog(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	const secret, password = "whsec_plain_secret_to_look_for_0123", "trunk-password-to-look-for"
@@ -148,7 +148,7 @@ func mustJSON(t *testing.T, v any) []byte {
 	return b
 }
 
-func TestTheDemoPlaysOnceAndEverythingIsFoundAgain(t *testing.T) {
+func TestDemoPlaysOnceAndItsDataSurvivesRestarts(t *testing.T) {
 	t.Parallel()
 	s := prepare(t)
 	if os.Getenv("PICTURES") != "" { // as people see it
@@ -181,7 +181,9 @@ func TestTheDemoPlaysOnceAndEverythingIsFoundAgain(t *testing.T) {
 	}
 	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
 	s.start()
-	s.await("the greeting of the second start", 20*time.Second, func() bool { return strings.Contains(s.logged(), "The store has 1 campaigns and 20 calls from earlier starts") })
+	s.await("the greeting of the second start", 20*time.Second, func() bool {
+		return strings.Contains(s.logged(), "The store has 1 campaigns and 20 calls from earlier starts")
+	})
 
 	s.stop()
 	require.NoError(t, os.Remove(filepath.Join(s.data(), "test.key")), "the key is kept elsewhere")
@@ -192,7 +194,7 @@ func TestTheDemoPlaysOnceAndEverythingIsFoundAgain(t *testing.T) {
 	assert.NotContains(t, s.logged(), "The demo failed")
 }
 
-func TestDrainLetsLiveCallsEndAndTakesNoNewOnes(t *testing.T) {
+func TestDrainLetsLiveCallsEndAndRejectsNewCalls(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()
@@ -219,7 +221,7 @@ func TestDrainLetsLiveCallsEndAndTakesNoNewOnes(t *testing.T) {
 	assert.Len(t, answer.rung(), 50)
 }
 
-func TestWhileALiveCallHoldsTheStopNothingIsBegunAndTheCallIsStillServed(t *testing.T) {
+func TestDrainingServiceStartsNoWorkAndServesLiveCalls(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t, "CALLBOARD_DRAIN_SECONDS=120")
 	s.unlimited()
@@ -259,7 +261,7 @@ func TestWhileALiveCallHoldsTheStopNothingIsBegunAndTheCallIsStillServed(t *test
 	assert.Len(t, answer.rung(), 1)
 }
 
-func TestCallsThatOutlastTheDrainAreHungUpAndKeepTheirEnd(t *testing.T) {
+func TestCallsBeyondDrainTimeoutAreHungUpAndRecorded(t *testing.T) {
 	t.Parallel()
 	s := newService(t, "CALLBOARD_DRAIN_SECONDS=1")
 	s.unlimited()
@@ -281,7 +283,7 @@ func TestCallsThatOutlastTheDrainAreHungUpAndKeepTheirEnd(t *testing.T) {
 	assert.Equal(t, []any{"completed", "hangup", "api"}, []any{call["status"], call["ended_reason"], call["ended_by"]}, "it was not left for the next start to find")
 }
 
-func TestASetupKeepsTheFirstTrunkAndRingsForATest(t *testing.T) {
+func TestInitCreatesFirstTrunkAndPlacesTestCall(t *testing.T) {
 	t.Parallel()
 	s := preparePlain(t)
 	p := sipp(t, "uas-answer-logged")

@@ -17,7 +17,7 @@ func (s *service) program() *client.Client {
 	return &client.Client{URL: "http://" + s.http, Key: s.testKey(), Retries: 3}
 }
 
-func TestAGoProgramFollowsACampaignThroughACrash(t *testing.T) {
+func TestGoClientFollowsCampaignThroughCrash(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.program()

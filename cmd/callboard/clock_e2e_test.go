@@ -87,7 +87,7 @@ func (o *ordeal) setBack(w watch, from, to int) {
 	o.proveCalls(id)
 }
 
-func TestClocksSetBackCallNoContactTwiceAndLoseNone(t *testing.T) {
+func TestClockSetBackCallsEachContactOnce(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t)
 	o := newOrdeal(t, w.env())
@@ -101,7 +101,7 @@ func TestClocksSetBackCallNoContactTwiceAndLoseNone(t *testing.T) {
 
 // Where the service is killed with its clock set back, what Redis holds is by
 // another clock than what follows.
-func TestClocksSetBackWithRedisCallNoContactTwiceAndLoseNone(t *testing.T) {
+func TestClockSetBackWithRedisCallsEachContactOnce(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	w := newWatch(t)
@@ -116,7 +116,7 @@ func TestClocksSetBackWithRedisCallNoContactTwiceAndLoseNone(t *testing.T) {
 
 // The control: with the clock set back and a kill, an attempt that is stored
 // after its INVITE rings somebody twice.
-func TestClocksSetBackRingTwiceWhereAttemptsAreStoredLate(t *testing.T) {
+func TestControlClockSetBackWithLateCommitCallsTwice(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t)
 	o := newOrdeal(t, w.env(), "FAILPOINT_LATE_OPEN=1")

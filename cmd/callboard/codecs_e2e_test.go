@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestBaresipSpeaksEncryptedAndWide(t *testing.T) {
+func TestBaresipCallWithSRTPAndWideband(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	agent := s.brief()

@@ -39,7 +39,7 @@ func runs(t *testing.T, args ...string) (out, errs string, code int) {
 
 // Programs read every command's output. Those without --json say in the guide
 // why: each is named there.
-func TestEveryCommandOfTheBinaryKnowsJSONOrTheGuideSaysWhyNot(t *testing.T) {
+func TestCommandsHaveJSONFlagOrDocumentedException(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/cli.md")
 	require.NoError(t, err)
@@ -69,7 +69,7 @@ func TestEveryCommandOfTheBinaryKnowsJSONOrTheGuideSaysWhyNot(t *testing.T) {
 	assert.LessOrEqual(t, exempt, 2+4, "serve, openapi and the four shells of completion")
 }
 
-func TestTriggerPrintsTheResultOfASampleAsJSON(t *testing.T) {
+func TestTriggerPrintsLocalSampleResultAsJSON(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 2)
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +96,7 @@ func TestTriggerPrintsTheResultOfASampleAsJSON(t *testing.T) {
 	assert.Regexp(t, `^call\.ended  evt_\w+  .*refused\n$`, out)
 }
 
-func TestTriggerPrintsTheResultOfASampleOfTheServiceAsJSON(t *testing.T) {
+func TestTriggerPrintsServiceSampleResultAsJSON(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -190,7 +190,7 @@ func wrongIn(root *cobra.Command, words []string) string {
 
 // Whatever a page shows of the command line exists: commands and flags, in
 // blocks that nobody runs, too, and in the midst of a sentence.
-func TestEveryCommandThatThePagesShowExists(t *testing.T) {
+func TestCommandsAndFlagsInDocumentationExist(t *testing.T) {
 	t.Parallel()
 	root := rootCommand(func() {})
 	root.InitDefaultCompletionCmd()

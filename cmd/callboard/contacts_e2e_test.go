@@ -17,12 +17,12 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-func TestContactsAreAllOrNothingOnPebble(t *testing.T) {
+func TestContactUploadIsAtomicOnPebble(t *testing.T) {
 	t.Parallel()
 	contactsAllOrNothing(t, newService(t))
 }
 
-func TestContactsAreAllOrNothingOnRedis(t *testing.T) {
+func TestContactUploadIsAtomicOnRedis(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	contactsAllOrNothing(t, newService(t, "CALLBOARD_REDIS_URL="+url))

@@ -44,9 +44,9 @@ func concierge(_ int, r *llmtest.Request) llmtest.Reply {
 	return llmtest.Words("What else?")
 }
 
-// TestEveryRecipeOfTheCookbookHoldsItsScenarios saves each recipe and plays its
+// TestCookbookRecipesPassTheirScenarios saves each recipe and plays its
 // callers; the commands around them run as well.
-func TestEveryRecipeOfTheCookbookHoldsItsScenarios(t *testing.T) {
+func TestCookbookRecipesPassTheirScenarios(t *testing.T) {
 	t.Parallel()
 	engines := filepath.Join(t.TempDir(), "engines.yaml")
 	require.NoError(t, os.WriteFile(engines, []byte("engines:\n  local: {kind: openai, url: "+llmtest.New(t, concierge).URL+", llm: {model: tiny}}\nllm: [local]\n"), 0o600))
@@ -87,7 +87,7 @@ func TestEveryRecipeOfTheCookbookHoldsItsScenarios(t *testing.T) {
 	}
 }
 
-func TestEveryCommandOfTheLoadTestingGuideWorks(t *testing.T) {
+func TestLoadTestingGuideCommandsWork(t *testing.T) {
 	t.Parallel()
 	blocks := fences(t, "docs/load-testing.md", "sh run")
 	require.GreaterOrEqual(t, len(blocks), 4)

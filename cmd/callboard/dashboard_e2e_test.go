@@ -67,9 +67,9 @@ func (b *browser) shoot(name string) {
 	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600))
 }
 
-// TestACampaignIsMadeAndWatchedInABrowser does what somebody at the dashboard
+// TestCampaignIsCreatedAndMonitoredInBrowser does what somebody at the dashboard
 // does, from the link to the recording, with names that mean harm.
-func TestACampaignIsMadeAndWatchedInABrowser(t *testing.T) {
+func TestCampaignIsCreatedAndMonitoredInBrowser(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile("testdata/clients/node_modules/axe-core/axe.min.js")
 	require.NoError(t, err)

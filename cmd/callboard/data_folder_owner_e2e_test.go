@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDataFolderStaysItsOwners: root is refused on the folder of another user and
+// TestCommandsOfOtherUsersLeaveDataFolderUnchanged: root is refused on the folder of another user and
 // leaves nothing there; an ordinary user is refused where it may not write, and
 // works in its own.
-func TestDataFolderStaysItsOwners(t *testing.T) {
+func TestCommandsOfOtherUsersLeaveDataFolderUnchanged(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	backup := filepath.Join(s.dir, "backup")

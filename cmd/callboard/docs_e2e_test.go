@@ -58,7 +58,7 @@ END
 `, oldRegister(extension), s.sip)
 }
 
-func TestEveryCommandOfTheSIPGuideWorks(t *testing.T) {
+func TestSIPGuideCommandsWork(t *testing.T) {
 	t.Parallel()
 	blocks := fences(t, "docs/sip.md", "sh run")
 	require.GreaterOrEqual(t, len(blocks), 12)
@@ -98,7 +98,7 @@ func TestEveryCommandOfTheSIPGuideWorks(t *testing.T) {
 	assert.Contains(t, messages, "call.transferred")
 }
 
-func TestEveryCommandOfTheGuidesToSecurityOperationAndTheAPIWorks(t *testing.T) {
+func TestSecurityOperationsAndAPIGuideCommandsWork(t *testing.T) {
 	t.Parallel()
 	blocks := append(fences(t, "docs/security.md", "sh run"), fences(t, "docs/operations.md", "sh run")...)
 	blocks = append(blocks, fences(t, "docs/api.md", "sh run")...)
@@ -133,7 +133,7 @@ func TestEveryCommandOfTheGuidesToSecurityOperationAndTheAPIWorks(t *testing.T) 
 }
 
 // Every page whose blocks claim to run has a test that runs them.
-func TestEveryCommandBlockOfAPageIsRun(t *testing.T) {
+func TestRunnableDocumentationBlocksHaveATest(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
 	tests, err := filepath.Glob("*_e2e_test.go")
@@ -152,7 +152,7 @@ func TestEveryCommandBlockOfAPageIsRun(t *testing.T) {
 	}
 }
 
-func TestEveryCommandOfTheCampaignGuideWorks(t *testing.T) {
+func TestCampaignGuideCommandsWork(t *testing.T) {
 	t.Parallel()
 	blocks := fences(t, "docs/campaigns.md", "sh run")
 	require.GreaterOrEqual(t, len(blocks), 8)
@@ -171,7 +171,7 @@ func TestEveryCommandOfTheCampaignGuideWorks(t *testing.T) {
 	assert.Equal(t, "draft\ndraft\nTrue\n", said.with(t, blocks, "/redial"))
 }
 
-func TestEveryCommandOfTheAppointmentsGuideWorks(t *testing.T) {
+func TestAppointmentsGuideCommandsWork(t *testing.T) {
 	t.Parallel()
 	blocks := fences(t, "docs/appointments.md", "sh run")
 	s := newPlainService(t)
@@ -188,7 +188,7 @@ func TestEveryCommandOfTheAppointmentsGuideWorks(t *testing.T) {
 	assert.Contains(t, said.with(t, blocks, "house-rules.pdf"), "house-rules.pdf Page 1 Dogs are welcome on Fridays.\n")
 }
 
-func TestEveryCommandOfTheAgentsGuideWorks(t *testing.T) {
+func TestAgentsGuideCommandsWork(t *testing.T) {
 	t.Parallel()
 	blocks := fences(t, "docs/agents.md", "sh run")
 	s := newPlainService(t)
@@ -203,7 +203,7 @@ func TestEveryCommandOfTheAgentsGuideWorks(t *testing.T) {
 	assert.Contains(t, chat, `"outcome":"confirmed"`)
 }
 
-func TestEveryCommandOfTheConversationGuideWorks(t *testing.T) {
+func TestConversationGuideCommandsWork(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t, llmtest.Replies(llmtest.Reply{
 		Say: []string{"Order seven, ", "very well."}, Calls: []llmtest.Call{{ID: "1", Name: "save", Arguments: `{"order":7}`}},
@@ -221,7 +221,7 @@ func TestEveryCommandOfTheConversationGuideWorks(t *testing.T) {
 	assert.Contains(t, chat, `"model_answers":[{"sentences":["Order seven, very well."]`)
 }
 
-func TestEveryCommandOfTheDataGuideWorks(t *testing.T) {
+func TestDataGuideCommandsWork(t *testing.T) {
 	t.Parallel()
 	blocks := append(fences(t, "docs/data.md", "sh run"), fences(t, "docs/dashboard.md", "sh run")...)
 	blocks = append(blocks, fences(t, "docs/privacy.md", "sh run")...)
@@ -239,7 +239,7 @@ func TestEveryCommandOfTheDataGuideWorks(t *testing.T) {
 	assert.Equal(t, "1\n", said.with(t, blocks, "--role admin"))
 }
 
-func TestEveryCommandOfTheCommandLineGuideWorks(t *testing.T) {
+func TestCommandLineGuideCommandsWork(t *testing.T) {
 	t.Parallel()
 	blocks := fences(t, "docs/cli.md", "sh run")
 	require.GreaterOrEqual(t, len(blocks), 9)

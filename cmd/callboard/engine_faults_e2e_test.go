@@ -260,7 +260,7 @@ func stallOf(f enginetest.Fault) string {
 	return "stall_ms: 30000"
 }
 
-func TestWhateverEnginesDoTheCallerHearsSomethingSensibleAndTheRecordSaysWhy(t *testing.T) {
+func TestEngineFaultsGetFallbackSpeechAndRecordedReason(t *testing.T) {
 	t.Parallel()
 	h := &faultyEngines{t: t, people: newGathering(t)}
 	h.file.WriteString("engines:\n")

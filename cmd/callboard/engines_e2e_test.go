@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-func TestEveryCommandOfTheEnginesGuideWorks(t *testing.T) {
+func TestEnginesGuideCommandsWork(t *testing.T) {
 	t.Parallel()
 	blocks := fences(t, "docs/engines.md", "sh run")
 	require.Len(t, blocks, 2)

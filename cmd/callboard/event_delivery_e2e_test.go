@@ -70,9 +70,9 @@ func drawn(all []planted, path, event, attempt string) planted {
 	return all[0]
 }
 
-// TestEachEventArrivesOrIsInFailedWhateverReceiversDo plants faults at the real
+// TestEventsAreDeliveredOrListedAsFailedDespiteReceiverFaults plants faults at the real
 // binary's receivers and compares what became of each event with the rules.
-func TestEachEventArrivesOrIsInFailedWhateverReceiversDo(t *testing.T) {
+func TestEventsAreDeliveredOrListedAsFailedDespiteReceiverFaults(t *testing.T) {
 	t.Parallel()
 	const events = 80
 	all := plantings()

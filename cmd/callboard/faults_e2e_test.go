@@ -211,7 +211,7 @@ func (o *ordeal) endure(fault func(round int)) {
 	o.prove(id)
 }
 
-func TestKillsOfTheServiceWithRetriesOnPebble(t *testing.T) {
+func TestKillsOfServiceWithRetriesOnPebble(t *testing.T) {
 	t.Parallel()
 	o := ordealOf(t, newService(t))
 	o.endure(func(int) { o.kill9(); o.start() })
@@ -265,7 +265,7 @@ func (o *ordeal) loses(server *redistest.Server, together bool) {
 
 // The controls of the kills above: a Redis that loses acknowledged writes with
 // its process, and is taken as it is, makes the service ring people again.
-func TestKillsOfARedisThatForgetsRingTwiceWhereItIsTrusted(t *testing.T) {
+func TestControlKillsOfNonDurableRedisWithoutLedgerCallTwice(t *testing.T) {
 	t.Parallel()
 	for name, together := range map[string]bool{"alone": false, "with the service": true} {
 		t.Run(name, func(t *testing.T) {
@@ -281,7 +281,7 @@ func TestKillsOfARedisThatForgetsRingTwiceWhereItIsTrusted(t *testing.T) {
 }
 
 // The same losses, made good from the ledger beside Redis.
-func TestKillsOfARedisThatForgetsAreMadeGood(t *testing.T) {
+func TestKillsOfNonDurableRedisAreRepairedFromLedger(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url)
@@ -316,7 +316,7 @@ func (o *ordeal) staleReplica(id string, from *redistest.Server, way *redistest.
 	return replica
 }
 
-func TestFailOversToStaleReplicasCallNoContactTwice(t *testing.T) {
+func TestFailoverToStaleReplicaCallsEachContactOnce(t *testing.T) {
 	t.Parallel()
 	_, server := redistest.Start(t)
 	way := redistest.NewProxy(t, server)
@@ -332,7 +332,7 @@ func TestFailOversToStaleReplicasCallNoContactTwice(t *testing.T) {
 
 // The control: a replica that is taken as it is makes the service ring people
 // again.
-func TestFailOversToAStaleReplicaThatIsTrustedRingTwice(t *testing.T) {
+func TestControlFailoverToTrustedStaleReplicaCallsTwice(t *testing.T) {
 	t.Parallel()
 	_, server := redistest.Start(t)
 	way := redistest.NewProxy(t, server)
@@ -348,7 +348,7 @@ func (o *ordeal) disk(path, mood string) {
 	require.NoError(o.t, os.Rename(path+".new", path))
 }
 
-func TestFullDisksStopDiallingAndLoseNoContact(t *testing.T) {
+func TestFullDiskStopsDialingAndLosesNoContact(t *testing.T) {
 	t.Parallel()
 	mood := filepath.Join(t.TempDir(), "mood")
 	o := newOrdeal(t, "FAILPOINT_DISK="+mood)
@@ -370,7 +370,7 @@ func TestFullDisksStopDiallingAndLoseNoContact(t *testing.T) {
 	})
 }
 
-func TestFullRedisServersStopDiallingAndLoseNoContact(t *testing.T) {
+func TestFullRedisStopsDialingAndLosesNoContact(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url)
@@ -390,7 +390,7 @@ func TestFullRedisServersStopDiallingAndLoseNoContact(t *testing.T) {
 
 // The control: attempts that are stored after their INVITEs are lost where
 // Redis is full then, and rung again.
-func TestFullRedisServersMakePeopleRingTwiceWhereAttemptsAreStoredLate(t *testing.T) {
+func TestControlFullRedisWithLateCommitCallsTwice(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url, "FAILPOINT_LATE_OPEN=1")
@@ -410,7 +410,7 @@ func TestFullRedisServersMakePeopleRingTwiceWhereAttemptsAreStoredLate(t *testin
 }
 
 // The control: a disk that says that everything is safe and keeps nothing.
-func TestFullDisksThatLieMakePeopleRingTwice(t *testing.T) {
+func TestControlFullDiskReportedAsWrittenCallsTwice(t *testing.T) {
 	t.Parallel()
 	mood := filepath.Join(t.TempDir(), "mood")
 	o := newOrdeal(t, "FAILPOINT_DISK="+mood)

@@ -32,12 +32,12 @@ func (w *tenant) account(username string) {
 	w.make("phone", "/v1/phones", object{"extension": "1001", "name": "Desk", "username": username, "password": phonePassword})
 }
 
-// TestALiveCallIsHandedToNoPhoneOfOthers: a transfer names a phone by its id, or
+// TestTransferNeverRingsPhonesOfOtherWorkspaces: a transfer names a phone by its id, or
 // by the user name that it signs in with. One of another workspace, and one of the
 // own test environment, are refused in the words that are said of one that nobody
 // has, although they have the extension of one's own and the first one is signed in.
 // The caller stays with the agent, and nobody's phone rings but the own one.
-func TestALiveCallIsHandedToNoPhoneOfOthers(t *testing.T) {
+func TestTransferNeverRingsPhonesOfOtherWorkspaces(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	own := &tenant{s, t, s.key, map[string]string{}}

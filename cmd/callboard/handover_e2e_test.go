@@ -76,7 +76,7 @@ func (c *crew) countRefused(all []*shardTenant, rests func(*service) bool) (fail
 // Nodes are restarted one after the other while people talk to agents. Nobody's
 // call ends by that, each goes on wherever its workspace is next, and nobody
 // waits for calls that last.
-func TestARollingRestartCutsNoCall(t *testing.T) {
+func TestRollingRestartKeepsCalls(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 3, surviving, fmt.Sprint("CALLBOARD_SHARDS=", crewShards), "CALLBOARD_DRAIN_SECONDS=600", "FAILPOINT_MOVE_AFTER=1s")
 	c.spread()
@@ -138,7 +138,7 @@ func TestARollingRestartCutsNoCall(t *testing.T) {
 // A shard of which the calls never end goes to a node that has joined when that has
 // waited for a while, and its calls go on there; the node that gives it keeps the
 // other one.
-func TestAShardWithLiveCallsGoesToANodeThatHasJoined(t *testing.T) {
+func TestShardWithLiveCallsMovesToJoinedNode(t *testing.T) {
 	t.Parallel()
 	const wait = 8 * time.Second // a minute, unless told
 	c := newCrew(t, 2, surviving, "CALLBOARD_SHARDS=2", "CALLBOARD_DRAIN_SECONDS=600", "FAILPOINT_MOVE_AFTER="+wait.String())

@@ -59,7 +59,7 @@ func (s *service) offers(id string) (n int, last time.Time) {
 // loud is the power of a sound.
 func loud(pcm []float64) float64 { return math.Sqrt(product(pcm, pcm) / max(float64(len(pcm)), 1)) }
 
-func TestBaresipHoldsTheCallAndTakesItBack(t *testing.T) {
+func TestBaresipHoldsAndResumesCall(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	agent := s.branches(object{})
@@ -160,7 +160,7 @@ func TestBridgedPartyOnHoldHearsMusic(t *testing.T) {
 	}
 }
 
-func TestKeysByInfoChooseTheBranch(t *testing.T) {
+func TestDTMFBySIPInfoSelectsBranch(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	p := sipp(t, "uas-info-branch", "-m", "1")
@@ -170,7 +170,7 @@ func TestKeysByInfoChooseTheBranch(t *testing.T) {
 	assert.Equal(t, []any{"confirmed", object{"key": "7"}}, []any{call["disposition"], call["variables"]}, "%v", call)
 }
 
-func TestBaresipSendsTheAgentToAnotherBaresip(t *testing.T) {
+func TestBaresipTransfersAgentToBaresip(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	first, second := baresip(t, "+12025550144"), baresip(t, "+12025550199")
@@ -189,7 +189,7 @@ func TestBaresipSendsTheAgentToAnotherBaresip(t *testing.T) {
 	assert.Equal(t, "confirmed", call["disposition"], "the agent hears the other phone: %v", call)
 }
 
-func TestSoundBeforeTheAnswerChangesNothingOfTheCall(t *testing.T) {
+func TestEarlyMediaDoesNotAffectCall(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	early, desk := sipp(t, "uas-early", "-rtp_echo"), sipp(t, "uas-early", "-rtp_echo")

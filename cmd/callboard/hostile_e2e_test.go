@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestHostileInputGetsClearErrorsAndLosesNothing(t *testing.T) {
+func TestHostileInputGetsErrorsAndDamagesNothing(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()

@@ -16,7 +16,7 @@ import (
 // Clients that lose an answer send a request again, and some of them all at
 // once: under one Idempotency-Key it takes effect once, and whoever comes while
 // it runs is told to come again.
-func TestFiftyEqualRequestsAtOnceHaveOneEffect(t *testing.T) {
+func TestConcurrentRequestsWithSameIdempotencyKeyHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	const clients = 50
 	s := newService(t)

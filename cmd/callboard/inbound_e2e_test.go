@@ -25,7 +25,7 @@ func (s *service) caller(scenario, number string, args ...string) error {
 	}
 }
 
-func TestInboundCallsReachTheirAgent(t *testing.T) {
+func TestInboundCallsReachAgentOfNumber(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()

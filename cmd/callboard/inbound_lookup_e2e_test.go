@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-func TestOnInboundKnowsTheCallerBeforeTheAgentAnswers(t *testing.T) {
+func TestInboundLookupRunsBeforeAgentAnswers(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	asked, secrets := map[string]string{}, map[string]string{} // calls and secrets by path

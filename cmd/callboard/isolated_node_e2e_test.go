@@ -44,7 +44,7 @@ func (c *crew) even() {
 
 // A node that sees the store and none of the others gives everything away, though
 // calls live at it that could go on for ever; the others answer for its workspaces.
-func TestANodeThatSeesNoOtherGivesItsWorkAway(t *testing.T) {
+func TestIsolatedNodeReleasesItsShards(t *testing.T) {
 	t.Parallel()
 	for name, env := range map[string]string{"its calls go on elsewhere": surviving, "its calls end": "CALLBOARD_SURVIVE_CALLS=false"} {
 		t.Run(name, func(t *testing.T) {

@@ -189,7 +189,7 @@ func (s *service) passes(id string, dispatcher netip.AddrPort) (sent []string) {
 	return sent
 }
 
-func TestADispatcherStaysInThePathAndFailsOver(t *testing.T) {
+func TestKamailioDispatcherKeepsCallPathAndFailsOver(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()
@@ -251,7 +251,7 @@ func TestADispatcherStaysInThePathAndFailsOver(t *testing.T) {
 	assert.Equal(t, []string{"INVITE", "ACK", "INVITE", "ACK"}, s.passes(long, other), "our own re-INVITE took the route set")
 }
 
-func TestTheConfigOfKamailioIsReadAsItStands(t *testing.T) {
+func TestKamailioConfigurationIsValid(t *testing.T) {
 	t.Parallel()
 	list, err := filepath.Abs("../../deploy/kamailio/dispatcher.list")
 	require.NoError(t, err)

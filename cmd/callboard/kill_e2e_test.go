@@ -61,7 +61,7 @@ func killLoop(t *testing.T, s *service, answer *peer, n int) (status, string) {
 	return s.finished(id, 3*time.Minute), id
 }
 
-func TestKill9NeitherRingsTwiceNorForgetsOnPebble(t *testing.T) {
+func TestKill9CallsEachContactOnceOnPebble(t *testing.T) {
 	t.Parallel()
 	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
 	s := newPlainService(t)
@@ -69,7 +69,7 @@ func TestKill9NeitherRingsTwiceNorForgetsOnPebble(t *testing.T) {
 	s.proveKill(st, id, answer)
 }
 
-func TestKill9NeitherRingsTwiceNorForgetsOnRedis(t *testing.T) {
+func TestKill9CallsEachContactOnceOnRedis(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
@@ -239,9 +239,9 @@ func leftOnWire(lines []line) []string {
 	return left
 }
 
-// TestAnAttemptStoredAfterItsInviteRingsTwice is the control: the loop above
+// TestControlAttemptStoredAfterInviteCallsTwice is the control: the loop above
 // finds the fault that it is there for.
-func TestAnAttemptStoredAfterItsInviteRingsTwice(t *testing.T) {
+func TestControlAttemptStoredAfterInviteCallsTwice(t *testing.T) {
 	t.Parallel()
 	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
 	s := newPlainService(t, "FAILPOINT_LATE_OPEN=1")
@@ -260,7 +260,7 @@ func TestAnAttemptStoredAfterItsInviteRingsTwice(t *testing.T) {
 	}
 }
 
-func TestRedisAwayForTenSecondsStopsDiallingOnly(t *testing.T) {
+func TestRedisOutageOfTenSecondsStopsOnlyDialing(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
 	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")

@@ -237,7 +237,7 @@ func (j *jobsKilled) amiss() (faults []string) {
 	return faults
 }
 
-func TestKill9LeavesEveryItemOfAJobDoneOnceAndEveryRequestMadeOnce(t *testing.T) {
+func TestKill9ExecutesJobItemsAndRequestsOnce(t *testing.T) {
 	t.Parallel()
 	j := newJobsKilled(t)
 	first, second := j.keyed("first", 1), j.keyed("second", 2)
@@ -286,7 +286,7 @@ func TestKill9LeavesEveryItemOfAJobDoneOnceAndEveryRequestMadeOnce(t *testing.T)
 
 // The control: where what an item does and its end are two commits, a kill in
 // between does it twice, and the count above would say so.
-func TestTheKillTestOfTheJobsSeesAnItemThatIsDoneTwice(t *testing.T) {
+func TestControlJobItemWithSplitCommitExecutesTwice(t *testing.T) {
 	t.Parallel()
 	hold := filepath.Join(t.TempDir(), "hold")
 	require.NoError(t, os.WriteFile(hold, nil, 0o600))

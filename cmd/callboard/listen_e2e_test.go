@@ -86,7 +86,7 @@ func within(in []float64, sound []int16) (best float64) {
 	return best
 }
 
-func TestASupervisorHearsACallWhispersAndBargesIn(t *testing.T) {
+func TestSupervisorListensWhispersAndBargesIn(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	agent := s.agent(object{

@@ -82,7 +82,7 @@ func exportedSpans(body []byte) (spans []*tracepb.Span) {
 	return spans
 }
 
-func TestPrometheusReadsTheMetricsOfTheService(t *testing.T) {
+func TestMetricsAreReadableByPrometheus(t *testing.T) {
 	t.Parallel()
 	admin := "127.0.0.1:" + strconv.Itoa(siptest.Port(t))
 	var seen sync.Map // span names that a collector took

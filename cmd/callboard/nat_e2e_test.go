@@ -87,8 +87,8 @@ func endMappings(t testing.TB) {
 	router(t, "ip", "link", "set", "wan", "up")
 }
 
-// TestAudioThroughANATBothWays runs itself in a network of its own, which takes no root.
-func TestAudioThroughANATBothWays(t *testing.T) { //nolint:tparallel // its parts have one phone
+// TestAudioThroughNATInBothDirections runs itself in a network of its own, which takes no root.
+func TestAudioThroughNATInBothDirections(t *testing.T) { //nolint:tparallel // its parts have one phone
 	t.Parallel()
 	if os.Getenv(natBinary) == "" {
 		cmd := exec.Command("unshare", "--user", "--map-root-user", "--net", "--mount", os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=10m")

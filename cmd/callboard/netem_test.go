@@ -188,7 +188,7 @@ func mean(all []figures) (m figures) {
 	return m
 }
 
-func TestCallsSurviveABadNetworkBetweenNamespaces(t *testing.T) {
+func TestCallsSurvivePacketLossBetweenNamespaces(t *testing.T) {
 	set := badLink(t)
 	var l ledger
 	distantPhone(t, &l)

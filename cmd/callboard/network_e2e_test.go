@@ -164,7 +164,7 @@ func judged(t *testing.T, by map[string]figures) {
 }
 
 // This is the short form of make netem: the network is a relay of ours.
-func TestCallsSurviveABadNetwork(t *testing.T) {
+func TestCallsSurvivePacketLoss(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	s.unlimited()
@@ -204,7 +204,7 @@ func TestCallsSurviveABadNetwork(t *testing.T) {
 }
 
 // A far end of IPv6 calls and is called as any other; our public address is one of IPv4, and of no use to it.
-func TestACallOverIPv6(t *testing.T) {
+func TestCallsOverIPv6(t *testing.T) {
 	t.Parallel()
 	probe, err := net.ListenPacket("udp6", "[::1]:0")
 	if err != nil {

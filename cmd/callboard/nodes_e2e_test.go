@@ -129,7 +129,7 @@ func (c *crew) third(one, two *service) *service {
 
 // A campaign goes on whatever becomes of the node that has the work: nobody is
 // rung twice, nobody is forgotten, and whoever asks another node hardly notices.
-func TestNodesThatDieHandTheWorkOn(t *testing.T) {
+func TestCampaignContinuesOnNextNodeAfterKills(t *testing.T) {
 	t.Parallel()
 	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
 	c := newCrew(t, 3)
@@ -196,9 +196,9 @@ func begun(messages string, s *service) (n int) {
 	return n
 }
 
-// TestANodeThatDoesNotLookDialsOn is the control: the loop above finds what it
+// TestControlNodeWithoutLeaseCheckKeepsDialing is the control: the loop above finds what it
 // is there for.
-func TestANodeThatDoesNotLookDialsOn(t *testing.T) {
+func TestControlNodeWithoutLeaseCheckKeepsDialing(t *testing.T) {
 	t.Parallel()
 	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
 	c := newCrew(t, 2, "FAILPOINT_NO_FENCE=1")
@@ -215,7 +215,7 @@ func TestANodeThatDoesNotLookDialsOn(t *testing.T) {
 
 // A process whose parameters are not those of the processes that live on its store
 // does not start, says why, and takes nothing from them.
-func TestAProcessWithOtherParametersDoesNotStart(t *testing.T) {
+func TestProcessWithDifferentClusterParametersFailsToStart(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 1)
 	lives := c.nodes[0]
@@ -256,7 +256,7 @@ func TestAProcessWithOtherParametersDoesNotStart(t *testing.T) {
 }
 
 // A node without the work passes on whatever comes, for the client that sends it.
-func TestANodePassesOnWhatComes(t *testing.T) {
+func TestStandbyNodeForwardsRequests(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 2)
 	active, front := c.active()

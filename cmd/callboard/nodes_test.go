@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-func TestNodesAreListedWithWhatTheyHave(t *testing.T) {
+func TestNodesCommandListsNodesWithShards(t *testing.T) {
 	url, _ := redistest.Start(t)
 	engine := func(n lease.Node) lease.Engine {
 		e, err := redis.New(url, redis.Options{Options: lease.Options{Lease: 20 * time.Second}})
@@ -60,7 +60,7 @@ func TestNodesAreListedWithWhatTheyHave(t *testing.T) {
 	assert.Contains(t, out, "1 shards have no owner\n2 live nodes\n")
 }
 
-func TestAProcessOnAStoreOfItsOwnHasNoNodes(t *testing.T) {
+func TestNodesCommandFailsWithoutRedis(t *testing.T) {
 	_, errs, code := runs(t, "nodes", "--data", t.TempDir())
 	assert.NotZero(t, code)
 	assert.Contains(t, errs, "redis_url is not set")

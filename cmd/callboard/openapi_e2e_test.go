@@ -34,7 +34,7 @@ func node(t *testing.T, args []string, env ...string) (string, error) {
 	return string(out), err
 }
 
-func TestTheDocumentPassesTheLinter(t *testing.T) {
+func TestOpenAPIDocumentPassesLinter(t *testing.T) {
 	t.Parallel()
 	text, err := exec.CommandContext(t.Context(), binary, "openapi").Output()
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestTheDocumentPassesTheLinter(t *testing.T) {
 	require.Contains(t, said, "security-defined", "it can refuse")
 }
 
-func TestStrangersProgramsGetAlongWithTheService(t *testing.T) { //nolint:tparallel // one after the other on one service
+func TestThirdPartyClientsWorkWithAPI(t *testing.T) { //nolint:tparallel // one after the other on one service
 	t.Parallel()
 	s := newService(t, "CALLBOARD_TRUSTED_PROXIES=127.0.0.0/8")
 	s.unlimited()

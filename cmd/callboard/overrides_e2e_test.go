@@ -33,7 +33,7 @@ func (s *service) spoke(id string) (by, disposition any, said []string) {
 	return c["answered_by"], c["disposition"], said
 }
 
-func TestACallIsOtherwiseThanItsAgentWhereTheOrderSaysSo(t *testing.T) {
+func TestCallRequestOverridesAgentSettings(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	s.key = s.testKey()
@@ -108,7 +108,7 @@ func TestACallIsOtherwiseThanItsAgentWhereTheOrderSaysSo(t *testing.T) {
 	}
 }
 
-func TestACallIsNoLongerThanItsAgentOrTheOrderAllows(t *testing.T) {
+func TestCallEndsAtMaximumDurationOfAgentOrRequest(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	s.key = s.testKey()
@@ -117,7 +117,7 @@ func TestACallIsNoLongerThanItsAgentOrTheOrderAllows(t *testing.T) {
 	assert.Equal(t, []any{"max_duration", 5.0}, []any{c["ended_reason"], c["duration_seconds"]})
 }
 
-func TestCampaignRetriesAMachineAndReportsTheAnswerer(t *testing.T) {
+func TestCampaignRetriesMachineAndReportsAnswerType(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	s.key = s.testKey()

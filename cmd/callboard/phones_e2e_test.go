@@ -86,7 +86,7 @@ func (s *service) awaitContacts(id string, n int) object {
 	return now
 }
 
-func TestBaresipRegistersIsCalledAndCallsAnAgent(t *testing.T) {
+func TestBaresipRegistersAndExchangesCallsWithAgent(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	for i, transport := range []string{"udp", "tcp"} {
@@ -122,7 +122,7 @@ func TestBaresipRegistersIsCalledAndCallsAnAgent(t *testing.T) {
 	assert.Len(t, s.api("GET", "/v1/calls?direction=inbound", nil)["data"], 2)
 }
 
-func TestAPhoneIsRungAfterAPowerCutAndByOneOfItsPlacesOnly(t *testing.T) {
+func TestPhoneIsCalledOnceAfterPowerCutByAnyRegisteredContact(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	id := s.extension("1001")

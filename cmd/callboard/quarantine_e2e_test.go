@@ -16,9 +16,9 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// TestNothingLeavesARestoredStoreUntilItIsReleased starts a copy beside the service that was backed up, and releases it
+// TestRestoredStoreSendsNothingDuringQuarantine starts a copy beside the service that was backed up, and releases it
 // once that is gone.
-func TestNothingLeavesARestoredStoreUntilItIsReleased(t *testing.T) {
+func TestRestoredStoreSendsNothingDuringQuarantine(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	carrier := sippAt(t, siptest.Port(t), "uas-answer")

@@ -17,7 +17,7 @@ func (s *service) requested(n int) (ok int) {
 	return ok
 }
 
-func TestACrashGivesNoMoreThanABurstOfRequestsAway(t *testing.T) {
+func TestCrashPermitsAtMostOneExtraBurstOfRequests(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	const requests, burst = 100, 15

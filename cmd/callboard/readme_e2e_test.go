@@ -63,7 +63,7 @@ func (o commandOutput) with(t *testing.T, blocks []string, command string) strin
 	return ""
 }
 
-func TestEveryCommandOfTheREADMEWorks(t *testing.T) {
+func TestREADMECommandsWork(t *testing.T) {
 	t.Parallel()
 	blocks, python := fences(t, "README.md", "sh run"), fences(t, "README.md", "python")
 	require.GreaterOrEqual(t, len(blocks), 7)

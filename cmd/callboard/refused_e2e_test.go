@@ -61,7 +61,7 @@ func TestCallRejectedWith429IsRetriedAfterItsRetryAfter(t *testing.T) {
 	assert.GreaterOrEqual(t, lines[1].Ms-lines[0].Ms, 1900, "Retry-After is obeyed")
 }
 
-func TestAReferThatNeedsAProofOfItsSenderLeavesTheCaller(t *testing.T) {
+func TestReferThatRequiresAuthenticationKeepsCaller(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	p := sipp(t, "uas-refer-429", "-m", "1")
@@ -77,7 +77,7 @@ func TestAReferThatNeedsAProofOfItsSenderLeavesTheCaller(t *testing.T) {
 	require.NoError(t, <-p.done)
 }
 
-func TestARedirectionIsFollowedToTheHostsThatItsTrunkAllows(t *testing.T) {
+func TestRedirectToAllowedHostIsFollowed(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	there := sipp(t, "uas-answer-logged")
@@ -111,7 +111,7 @@ func TestARedirectionIsFollowedToTheHostsThatItsTrunkAllows(t *testing.T) {
 	assert.Contains(t, string(text), "redirect_hosts[0]")
 }
 
-func TestARedirectionIsNotFollowed(t *testing.T) {
+func TestRedirectToForbiddenHostIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	there := sipp(t, "uas-answer-logged")

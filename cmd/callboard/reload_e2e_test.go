@@ -73,7 +73,7 @@ func (s *service) awaitLine(text string, times int) {
 	s.await("a line of the log: "+text, time.Minute, func() bool { return strings.Count(s.logged(), text) >= times })
 }
 
-func TestReloadTakesLogLevelAndCertificatesAndCutsNoCall(t *testing.T) {
+func TestReloadAppliesLogLevelAndCertificatesWithoutEndingCalls(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cert, key, file, variables := filepath.Join(dir, "sip.pem"), filepath.Join(dir, "sip.key"), filepath.Join(dir, "callboard.yaml"), filepath.Join(dir, "callboard.env")
@@ -126,7 +126,7 @@ func TestReloadTakesLogLevelAndCertificatesAndCutsNoCall(t *testing.T) {
 	assert.Equal(t, 1, systemd.count(`^STOPPING=1$`))
 }
 
-func TestStartWaitsWhileRedisIsAway(t *testing.T) {
+func TestStartWaitsForRedis(t *testing.T) {
 	t.Parallel()
 	master := filepath.Join(t.TempDir(), "master.key")
 	require.NoError(t, os.WriteFile(master, []byte(strings.Repeat("ab", 32)), 0o600))

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestEveryReminderGoesOutOnceAlsoWhereTheServiceIsKilled(t *testing.T) {
+func TestRemindersAreSentOnceAcrossKills(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t)
 	s := newService(t, w.env())

@@ -41,7 +41,7 @@ func (s *service) transcribed(id string) string {
 	return s.api("GET", "/v1/calls/"+id+"/transcript", nil)["text"].(string)
 }
 
-func TestACallOutlivesItsProcessOnARealPhone(t *testing.T) {
+func TestCallWithBaresipResumesAfterProcessKill(t *testing.T) {
 	t.Parallel()
 	s := newService(t, surviving)
 	const number = "+12025550124"
@@ -96,7 +96,7 @@ func heardIn(sound []float64) (n int) {
 	return n
 }
 
-func TestCallsOutliveTheirProcessAsTheirFarEndsAllow(t *testing.T) {
+func TestCallsResumeAfterKillIfPeerAcceptsReinvite(t *testing.T) {
 	t.Parallel()
 	goes, forgets := sipp(t, "uas-taken-up", "-trace_msg", "-message_file", "messages"), sipp(t, "uas-forgets")
 	s := newPlainService(t, surviving)
@@ -148,7 +148,7 @@ func TestCallsOutliveTheirProcessAsTheirFarEndsAllow(t *testing.T) {
 	s.await("five ends", 20*time.Second, func() bool { return len(s.receiver.events("call.ended")) == 5 })
 }
 
-func TestWithoutTheSettingACallEndsWithItsProcess(t *testing.T) {
+func TestCallEndsWithProcessWithoutSurviveCalls(t *testing.T) {
 	t.Parallel()
 	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
 	s := newPlainService(t)
@@ -166,7 +166,7 @@ func TestWithoutTheSettingACallEndsWithItsProcess(t *testing.T) {
 
 // The node that had a call is killed, or only stands still for longer than its
 // lease: then it must not end what another one goes on with.
-func TestACallMovesToAnotherNodeOnARealPhone(t *testing.T) {
+func TestCallWithBaresipMovesToAnotherNode(t *testing.T) {
 	t.Parallel()
 	for what, strike := range map[string]func(*service) (heal func()){
 		"killed": func(s *service) func() { s.kill9(); return func() {} },
@@ -206,7 +206,7 @@ var keyLine = regexp.MustCompile(`a=crypto:\d+ \S+ inline:(\S+)`)
 // Of several nodes with several shards the one that has a call over TLS is killed:
 // another one goes on over a connection of its own, with SRTP with new keys. This
 // phone takes new keys for what it sends, and not for what it hears.
-func TestACallOverTLSMovesToAnotherNodeOfSeveral(t *testing.T) {
+func TestCallOverTLSMovesToAnotherNode(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }

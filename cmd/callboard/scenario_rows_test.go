@@ -17,7 +17,7 @@ var (
 	digestTrunk = object{"auth": object{"username": "callboard", "password": "secret"}}
 )
 
-// scenarioRows are the scenarios that TestScenariosOfSIPp plays.
+// scenarioRows are the scenarios that TestSIPpScenarios plays.
 func scenarioRows() []scenarioRow {
 	return slices.Concat(transportRows(), holdRows(), inboundScenarios(), outboundScenarios(), rejectedScenarios())
 }

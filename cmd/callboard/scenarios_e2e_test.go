@@ -106,7 +106,7 @@ func (s *scenarioService) scenarioAgents() map[string]string {
 	}
 }
 
-func TestScenariosOfSIPp(t *testing.T) {
+func TestSIPpScenarios(t *testing.T) {
 	t.Parallel()
 	s := newScenarioService(t)
 	rows := scenarioRows()

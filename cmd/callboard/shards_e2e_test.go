@@ -136,7 +136,7 @@ func (c *crew) alerted(all []*shardTenant) {
 // Workspaces are spread over the nodes, each node answers for all of them, and
 // the work of one that dies goes on elsewhere: nobody is rung twice, nobody is
 // forgotten.
-func TestWorkspacesAreSpreadOverNodesAndOutliveThem(t *testing.T) {
+func TestWorkspacesAreDistributedAndSurviveNodeKills(t *testing.T) {
 	t.Parallel()
 	const contacts = 40
 	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
@@ -223,7 +223,7 @@ func TestWorkspacesAreSpreadOverNodesAndOutliveThem(t *testing.T) {
 
 // A call that comes to any node reaches the workspace of its number, also where
 // several workspaces have a trunk at its source.
-func TestACallThatComesToAnyNodeReachesItsNumber(t *testing.T) {
+func TestInboundCallAtAnyNodeReachesItsNumber(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
 	c.spread()

@@ -62,8 +62,8 @@ func controls() []control {
 }
 
 // Each fault, put upon nodes without what guards against it, breaks what
-// TestFaultsOfNodesLoseAndDoubleNothing holds to; so that would see it.
-func TestFaultsBreakWhatHoldsWhereNothingGuardsIt(t *testing.T) {
+// TestFaultsOfNodesKeepInvariants holds to; so that would see it.
+func TestControlFaultsOfNodesWithoutGuardsBreakInvariants(t *testing.T) {
 	t.Parallel()
 	for _, c := range controls() {
 		t.Run(c.fault, func(t *testing.T) {

@@ -252,7 +252,7 @@ func (o *siege) stale() {
 // campaigns of eight workspaces run: nobody is rung twice, nobody is forgotten, no
 // limit is exceeded, every event is delivered. FAULTS_CONTACTS=5000 is the whole
 // of it, with fifty endpoints, and each node killed five times.
-func TestFaultsOfNodesLoseAndDoubleNothing(t *testing.T) {
+func TestFaultsOfNodesKeepInvariants(t *testing.T) {
 	t.Parallel()
 	p := plan{ground: onLoopback(), contacts: 40, endpoints: 2, pace: 240}
 	if n := number("FAULTS_CONTACTS", 0); n > 0 {

@@ -168,7 +168,7 @@ func (o *siege) strangers() {
 }
 
 // Nodes are parted by a network that forgets packets, while campaigns run.
-func TestPartitionsLoseAndDoubleNothing(t *testing.T) {
+func TestPartitionsKeepInvariants(t *testing.T) {
 	contacts := 5000
 	if n := number("FAULTS_CONTACTS", 0); n > 0 {
 		contacts = n
@@ -190,7 +190,7 @@ func TestPartitionsLoseAndDoubleNothing(t *testing.T) {
 }
 
 // The controls.
-func TestPartitionsBreakWhatHoldsWhereNothingGuardsIt(t *testing.T) {
+func TestControlPartitionsWithoutGuardsBreakInvariants(t *testing.T) {
 	for _, c := range []control{
 		{fault: "parted from Redis", lacks: "token, guards and lease check", env: noFence, do: func(o *siege) {
 			o.strikes(func(i int, _ *service) { o.parted(i, []netip.Addr{hubRedis}, aWhile) })

@@ -167,7 +167,7 @@ func (w *watched) ground() ground {
 
 // The primary is killed while its replica lacks calls that were acknowledged; the
 // sentinels make that the primary, and HAProxy leads the nodes there.
-func TestFailOversBySentinelsLoseAndDoubleNothing(t *testing.T) {
+func TestFailoverBySentinelsKeepsInvariants(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t)
 	contacts := 5000
@@ -185,7 +185,7 @@ func TestFailOversBySentinelsLoseAndDoubleNothing(t *testing.T) {
 }
 
 // The control.
-func TestFailOversBySentinelsRingTwiceWhereHistoriesAreNotCompared(t *testing.T) {
+func TestFailoverBySentinelsControlWithoutHistoryCheckCallsTwice(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t)
 	control{

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAHundredThousandContactsAreSimulatedInSeconds goes the whole way: an
+// TestForecastOfHundredThousandContactsTakesSeconds goes the whole way: an
 // upload, lists, the decisions of the real campaign, the plan's prices.
-func TestAHundredThousandContactsAreSimulatedInSeconds(t *testing.T) {
+func TestForecastOfHundredThousandContactsTakesSeconds(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	s.trunk("", 9)

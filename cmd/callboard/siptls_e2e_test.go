@@ -47,7 +47,7 @@ func selfSignedFor(t *testing.T, at netip.Addr, name, certFile, keyFile string) 
 	require.NoError(t, os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), 0o600))
 }
 
-func TestSIPOverTLSIsServedAndItsCertificateRenewed(t *testing.T) {
+func TestSIPOverTLSReloadsRenewedCertificate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "sip.pem"), filepath.Join(dir, "sip.key")

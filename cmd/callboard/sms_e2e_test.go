@@ -22,7 +22,7 @@ func (p *peer) texts() (out []string) {
 	return out
 }
 
-func TestEveryCommandOfTheTextMessageGuideWorksAndSIPpTalksWithIt(t *testing.T) {
+func TestSMSGuideCommandsWorkWithSIPp(t *testing.T) {
 	t.Parallel()
 	blocks := fences(t, "docs/sms.md", "sh run")
 	s := newPlainService(t)
@@ -47,7 +47,7 @@ func TestEveryCommandOfTheTextMessageGuideWorksAndSIPpTalksWithIt(t *testing.T) 
 
 // Messages that are under way when the process is killed: none is forgotten, and
 // none is sent under two names.
-func TestMessagesSurviveKillNine(t *testing.T) {
+func TestSMSMessagesSurviveKill9(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	carrier := sipp(t, "uas-message")

@@ -79,9 +79,9 @@ func number(name string, otherwise int) int {
 	return otherwise
 }
 
-// TestNoCallLeavesAnythingBehind: after calls of every kind all that they had
+// TestCallsReleaseAllResources: after calls of every kind all that they had
 // is given back. make soak lasts longer.
-func TestNoCallLeavesAnythingBehind(t *testing.T) {
+func TestCallsReleaseAllResources(t *testing.T) {
 	t.Parallel()
 	s := &soak{calls: 1000, long: 6, rate: 60, stay: 5 * time.Second, whole: os.Getenv("SOAK_CALLS") != ""}
 	env := []string{"CALLBOARD_MEDIA_PORTS=61000-63998", "FAILPOINT_LINGER=3s"}

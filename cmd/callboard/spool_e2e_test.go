@@ -40,7 +40,7 @@ func (s *service) beginning(id string) bool {
 	return len(sound) > rate && heardIn(sound[:rate]) > rate/10
 }
 
-func TestRecordingSurvivesTheKillOfItsNode(t *testing.T) {
+func TestRecordingSurvivesKillOfNode(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 2)
 	const number = "+12025550186"
@@ -80,7 +80,7 @@ func (c *crew) waiting() []string {
 	return files
 }
 
-func TestRecordingOfAStoppedNodeReachesTheNextNode(t *testing.T) {
+func TestRecordingOfStoppedNodeReachesNextNode(t *testing.T) {
 	t.Parallel()
 	for what, away := range map[string]bool{"while the store is there": false, "while the store is away": true} {
 		t.Run(what, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestRecordingOfAStoppedNodeReachesTheNextNode(t *testing.T) {
 	}
 }
 
-func TestNodeStartsWithARecordingsFolderAlone(t *testing.T) {
+func TestNodeStartsWithSharedRecordingsFolder(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 1)
 	s := c.nodes[0]
@@ -141,7 +141,7 @@ func TestNodeStartsWithARecordingsFolderAlone(t *testing.T) {
 	assert.Contains(t, found, "blobs_url is not set: with node_addr recordings and exports need a bucket")
 }
 
-func TestRecordingOfANodeWithoutAStoreWaitsInTheSpool(t *testing.T) {
+func TestRecordingWaitsInSpoolWithoutBlobStore(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 1)
 	s := c.nodes[0]

@@ -73,7 +73,7 @@ func (s *service) storeNeeds() persistence.Requirement {
 	return needs
 }
 
-func TestStoreOfANewerVersionIsRefusedByServeRestoreAndDoctor(t *testing.T) {
+func TestNewerStoreFormatIsRejectedByServeRestoreAndDoctor(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	backup := filepath.Join(s.dir, "backup")
@@ -119,7 +119,7 @@ func TestStoreOfANewerVersionIsRefusedByServeRestoreAndDoctor(t *testing.T) {
 	restore()
 }
 
-func TestRedisOfANewerVersionIsRefusedByServeAndDoctor(t *testing.T) {
+func TestNewerRedisFormatIsRejectedByServeAndDoctor(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
 	s := preparePlain(t, "CALLBOARD_REDIS_URL="+url)

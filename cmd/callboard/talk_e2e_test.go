@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-func TestAnAgentIsTalkedToByMicrophoneInABrowser(t *testing.T) {
+func TestBrowserCallWithMicrophoneReachesAgent(t *testing.T) {
 	t.Parallel()
 	say, err := speech.NewSynthesizerChain(speech.Config{})
 	require.NoError(t, err)

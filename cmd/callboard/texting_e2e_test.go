@@ -33,7 +33,7 @@ func (s *service) thread(conversation string) (thread []string) {
 	return thread
 }
 
-func TestAnAgentAnswersTextMessagesAlongItsPathway(t *testing.T) {
+func TestAgentAnswersSMSAlongPathway(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	s.key = s.testKey()

@@ -33,7 +33,7 @@ func (s *service) brief() string {
 
 // A carrier that takes TLS and SRTP only: its keys are told over TLS and nowhere
 // else, both ways, and whoever has none or another certificate gets no call.
-func TestBaresipTalksOverTLSWithTheKeysInIt(t *testing.T) {
+func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
@@ -118,7 +118,7 @@ func TestBaresipTalksOverTLSWithTheKeysInIt(t *testing.T) {
 
 // Of the three suites that are offered, a phone that knows them all takes the
 // first. A proxy that lets AEAD alone pass makes it take that.
-func TestBaresipOpensWhatIsSealedByAEAD(t *testing.T) {
+func TestBaresipCallWithAEADCipherSuite(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.steady(s.brief(), func(number string) *phone {

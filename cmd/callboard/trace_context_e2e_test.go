@@ -87,7 +87,7 @@ const (
 	baggage    = "user=ada"
 )
 
-func TestTraceContextOfARequestReachesCollectorToolWebhookAndLog(t *testing.T) {
+func TestTraceContextReachesCollectorToolWebhookAndLog(t *testing.T) {
 	t.Parallel()
 	spans, url := collect(t)
 	s := newService(t, "CALLBOARD_OTLP_URL="+url, "CALLBOARD_LOG_LEVEL=debug")
@@ -162,7 +162,7 @@ func TestTraceContextOfARequestReachesCollectorToolWebhookAndLog(t *testing.T) {
 	}
 }
 
-func TestTraceContextOfACallOutlivesItsProcess(t *testing.T) {
+func TestTraceContextOfCallSurvivesProcess(t *testing.T) {
 	t.Parallel()
 	spans, url := collect(t)
 	s := newService(t, "CALLBOARD_OTLP_URL="+url)

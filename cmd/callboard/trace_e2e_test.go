@@ -28,7 +28,7 @@ func (s *service) said(id string) []string {
 	return out
 }
 
-func TestAKillLeavesWhatSIPSaidUpToTheLastStepThatWasKept(t *testing.T) {
+func TestSIPTraceSurvivesKillUpToLastCommit(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()

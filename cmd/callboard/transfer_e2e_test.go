@@ -64,7 +64,7 @@ func (s *service) transferStatuses() []string {
 	return out
 }
 
-func TestABlindTransferIsNotifiedAndTraced(t *testing.T) {
+func TestBlindTransferIsNotifiedAndTraced(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.transferred"}})
@@ -145,7 +145,7 @@ func (s *service) tracedWell(id string) {
 	assert.GreaterOrEqual(t, seen, 6)
 }
 
-func TestAFailedTransferReturnsTheCaller(t *testing.T) {
+func TestFailedTransferReturnsCaller(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.transferred"}})
@@ -183,7 +183,7 @@ func endOf(sound, all []float64) (best float64) {
 	return best
 }
 
-func TestABridgeCarriesTheSoundOfTwoPhonesAndRecordsIt(t *testing.T) {
+func TestBridgeForwardsAndRecordsAudioOfBothPhones(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	caller, desk := baresip(t, "+12025550123"), baresip(t, "+12025550199")
@@ -222,7 +222,7 @@ func TestABridgeCarriesTheSoundOfTwoPhonesAndRecordsIt(t *testing.T) {
 	assert.True(t, speakers["human"] && speakers["agent"], "%v", speakers)
 }
 
-func TestACrashInATransferLeavesNoDialog(t *testing.T) {
+func TestCrashDuringTransferLeavesNoDialog(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	caller, desk := sipp(t, "uas-answer-logged"), sipp(t, "uas-answer-logged")

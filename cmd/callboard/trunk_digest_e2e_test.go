@@ -64,7 +64,7 @@ const description = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.
 
 // Of two trunks at one source the open one must not let in who would have to
 // prove to be the other, nor take its calls.
-func TestOpenTrunkGivesNoAccessToATrunkWithDigestAuthentication(t *testing.T) {
+func TestOpenTrunkGivesNoAccessToDigestTrunkAtSameSource(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()

@@ -9,7 +9,7 @@ import (
 
 // Of two closed trunks at one source that are on different nodes each has the calls
 // of who proves to be it, by whichever node they come.
-func TestAProofLeadsToTheNodeOfItsTrunk(t *testing.T) {
+func TestDigestAuthenticationSelectsNodeOfTrunk(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
 	c.even()

@@ -51,7 +51,7 @@ func (s *service) calls(list []trunkCall) (from []string) {
 
 // An SBC sends calls of several trunks and workspaces from one address. The
 // number, the credentials or a header tell whose they are.
-func TestTrunksAtOneAddressAreDistinguished(t *testing.T) {
+func TestTrunksAtSameAddressAreDistinguished(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()

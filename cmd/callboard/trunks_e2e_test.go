@@ -27,7 +27,7 @@ func (p *peer) logged() map[string]string {
 	return out
 }
 
-func TestATrunkIsCalledAsItWants(t *testing.T) {
+func TestTrunkSettingsShapeOutboundInvite(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	busy := sipp(t, "uas-callerid")
@@ -53,7 +53,7 @@ func TestATrunkIsCalledAsItWants(t *testing.T) {
 	assert.Equal(t, []any{1.0, 0.0, object{"busy": 1.0}}, []any{quality["attempts"], quality["asr"], quality["refusals"]})
 }
 
-func TestATrunkIsAskedWhetherItLives(t *testing.T) {
+func TestTrunkHealthCheckByOptions(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	lives, silent := sipp(t, "uas-options"), siptest.Port(t)
@@ -69,7 +69,7 @@ func TestATrunkIsAskedWhetherItLives(t *testing.T) {
 	assert.Contains(t, string(body), "proxies[0].host")
 }
 
-func TestCallerDetailsOfATrunkAreStored(t *testing.T) {
+func TestCallerDetailsOfTrunkAreStored(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()
@@ -106,7 +106,7 @@ func TestCallerDetailsOfATrunkAreStored(t *testing.T) {
 	require.Error(t, s.caller("uac-digest", "2025550142", "-auth_uri", signs), "the wrong one")
 }
 
-func TestTheBuiltInCarrierCallsANumber(t *testing.T) {
+func TestTestCarrierCallsNumber(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	live := s.key
@@ -125,7 +125,7 @@ func TestTheBuiltInCarrierCallsANumber(t *testing.T) {
 	assert.Equal(t, 404, status, "the test environment is one of its own")
 }
 
-func TestTheRulesForDestinationsHoldForEveryCall(t *testing.T) {
+func TestDestinationRulesApplyToEveryCall(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()
@@ -169,7 +169,7 @@ func TestTheRulesForDestinationsHoldForEveryCall(t *testing.T) {
 	s.outbound("+12025550124", agent, nil)
 }
 
-func TestLiveCallEndsWhenTheSpendCapIsReached(t *testing.T) {
+func TestLiveCallEndsWhenSpendCapIsReached(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
 	carrier := sipp(t, "uas-answer-logged", "-rtp_echo")

@@ -60,7 +60,7 @@ func deliver(t *testing.T, secret, next string) (got delivered) {
 	return got
 }
 
-func TestTheLibrariesOfStandardWebhooksAcceptOurDeliveries(t *testing.T) {
+func TestStandardWebhooksLibrariesVerifyDeliveries(t *testing.T) {
 	t.Parallel()
 	old, young := domainwebhook.NewSecret([32]byte{1}), domainwebhook.NewSecret([32]byte{2})
 	got := deliver(t, old, young)
@@ -84,7 +84,7 @@ func TestTheLibrariesOfStandardWebhooksAcceptOurDeliveries(t *testing.T) {
 	require.Error(t, other.Verify(got.body, got.head))
 }
 
-func TestTheProgramsOfTheWebhookGuideVerifyOurDeliveries(t *testing.T) {
+func TestWebhookGuideProgramsVerifyDeliveries(t *testing.T) {
 	t.Parallel()
 	secret := domainwebhook.NewSecret([32]byte{4})
 	got := deliver(t, secret, "")
@@ -161,7 +161,7 @@ func (h *workbench) last() (d delivered, n int) {
 	return d, n
 }
 
-func TestEventsComeToTheProgramThatIsBeingDeveloped(t *testing.T) {
+func TestListenCommandForwardsEvents(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	const secret = "a secret for the bench"
@@ -217,7 +217,7 @@ func TestEventsComeToTheProgramThatIsBeingDeveloped(t *testing.T) {
 	assert.Contains(t, errs, "refused")
 }
 
-func TestASampleIsPostedWithoutAService(t *testing.T) {
+func TestTriggerSendsSampleWithoutService(t *testing.T) {
 	t.Parallel()
 	h := newWorkbench(t)
 	trigger := func(args ...string) (string, error) {

@@ -76,7 +76,7 @@ func exitCodeOfStatus(t *testing.T, status int) int {
 	return code
 }
 
-func TestControlCharactersOfRecordsAreNotPrinted(t *testing.T) {
+func TestControlCharactersAreNotPrinted(t *testing.T) {
 	clitest.Profiles(t)
 	evil := "Eve\u001b[2J\u202e\ttab\nline"
 	row, err := json.Marshal(map[string]any{"id": "agent_1", "name": evil})
@@ -95,7 +95,7 @@ func TestControlCharactersOfRecordsAreNotPrinted(t *testing.T) {
 	assert.Equal(t, evil, list[0].Name, "JSON output keeps the name unchanged")
 }
 
-func TestListReadsPagesUpToTheLimit(t *testing.T) {
+func TestListReadsPagesUpToLimit(t *testing.T) {
 	clitest.Profiles(t)
 	s := clitest.NewServer(t, map[string]string{"GET /v1/agents": `{"data": [{"id": "one"}, {"id": "two"}], "has_more": true, "next_cursor": "next"}`})
 	out, errs, code := run(t, "agents", "list", "--limit", "5", "--json", "--url", s.URL)

@@ -50,7 +50,7 @@ func texts(t *testing.T, of any) map[string]string {
 	return out
 }
 
-func TestThreeNodesOfTheComposeFileAgreeAndShareNothing(t *testing.T) {
+func TestComposeClusterNodesHaveMatchingSettings(t *testing.T) {
 	file := filled(t)
 	services, ok := file["services"].(map[string]any)
 	require.True(t, ok)
@@ -141,7 +141,7 @@ func run(t *testing.T, env []string, name string, args ...string) *exec.Cmd {
 // The Redis, the sentinels and the way to them as the compose file starts them:
 // where the primary is killed redis_url leads to another one, and the old one
 // follows it when it comes back.
-func TestTheWayToRedisFollowsTheSentinels(t *testing.T) {
+func TestRedisProxyFollowsSentinelFailover(t *testing.T) {
 	t.Parallel()
 	script, err := filepath.Abs(deploy + "compose/redis.sh")
 	require.NoError(t, err)
@@ -216,7 +216,7 @@ func TestTheWayToRedisFollowsTheSentinels(t *testing.T) {
 	assert.Equal(t, n, kept)
 }
 
-func TestTheChartMakesSeveralNodesThatNeverShareAMachine(t *testing.T) {
+func TestHelmChartPlacesNodesOnDifferentMachines(t *testing.T) {
 	values := parsed(t, read(t, "helm/callboard/values.yaml"))
 	values["nodes"] = 3
 	for _, secret := range []string{"redis", "masterKey"} {

@@ -76,7 +76,7 @@ func takes(t *testing.T, env map[string]string) *configs.Config {
 	return cfg
 }
 
-func TestTheUnitIsOneThatSystemdTakesAndThatIsShutIn(t *testing.T) {
+func TestSystemdUnitIsValidAndSandboxed(t *testing.T) {
 	unit := read(t, "systemd/callboard.service")
 	for _, line := range []string{"User=callboard", "NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=", "StateDirectory=callboard", "LimitNOFILE=1048576", "SystemCallFilter=@system-service", "Type=notify", "WatchdogSec=30s", "ExecStart=/usr/bin/callboard serve --env-file /etc/callboard/callboard.env", "ExecReload=/bin/kill -HUP $MAINPID"} {
 		assert.Contains(t, strings.Split(unit, "\n"), line)
@@ -96,7 +96,7 @@ func TestTheUnitIsOneThatSystemdTakesAndThatIsShutIn(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-func TestTheUnitsVariablesAreSettings(t *testing.T) {
+func TestSystemdUnitVariablesAreSettings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "callboard.env")
 	text := read(t, "systemd/callboard.env")
 	require.NoError(t, os.WriteFile(path, []byte(regexp.MustCompile(`(?m)^#(CALLBOARD_)`).ReplaceAllString(text, "$1")), 0o600))
@@ -111,7 +111,7 @@ func TestTheUnitsVariablesAreSettings(t *testing.T) {
 	takes(t, env)
 }
 
-func TestTheImageRunsWithoutRightsAndHasTheEmbeddedEngines(t *testing.T) {
+func TestImageIsUnprivilegedAndHasEmbeddedEngines(t *testing.T) {
 	var stages []string
 	last := make(map[string]string)
 	for line := range strings.SplitSeq(strings.ReplaceAll(read(t, "docker/Dockerfile"), "\\\n", ""), "\n") {
@@ -134,7 +134,7 @@ func TestTheImageRunsWithoutRightsAndHasTheEmbeddedEngines(t *testing.T) {
 	assert.Contains(t, stages[0], "golang:"+string(version[1])+"-", "the compiler of go.mod")
 }
 
-func TestTheComposeFileSetsWhatTheServiceAndItsRedisNeed(t *testing.T) {
+func TestComposeFileHasRequiredSettings(t *testing.T) {
 	text := read(t, "compose/compose.yaml")
 	text = regexp.MustCompile(`\$\{PUBLIC_IP[^}]*\}`).ReplaceAllString(text, "192.0.2.10")
 	text = regexp.MustCompile(`\$\{\w+:-([^}]*)\}`).ReplaceAllString(text, "$1")
@@ -245,7 +245,7 @@ func charted(t *testing.T, values map[string]any) (map[string]map[string]any, er
 	return out, nil
 }
 
-func TestChartSetsPublicIPOnlyWhereSIPListensOnAllAddresses(t *testing.T) {
+func TestHelmChartSetsPublicIPOnlyForWildcardSIPAddress(t *testing.T) {
 	for listens, everywhere := range map[string]bool{
 		"0.0.0.0:5060": true, "[::]:5060": true, ":5060": true, "udp://192.0.2.10:5060, tls://[::]:5061": true, "tls://0.0.0.0:5061": true,
 		"192.0.2.10:5060": false, "[2001:db8::1]:5060": false, "udp://10.0.0.0:5060": false, "tls://192.0.2.10:5061,udp://192.0.2.10:5060": false, "": false,
@@ -257,7 +257,7 @@ func TestChartSetsPublicIPOnlyWhereSIPListensOnAllAddresses(t *testing.T) {
 	}
 }
 
-func TestTheChartTakesTheValuesOfAnOlderRelease(t *testing.T) {
+func TestHelmChartAcceptsValuesOfOlderRelease(t *testing.T) {
 	values := parsed(t, read(t, "helm/callboard/values.yaml"))
 	delete(values, "tls")
 	settings, _ := values["settings"].(map[string]any)
@@ -273,7 +273,7 @@ func TestTheChartTakesTheValuesOfAnOlderRelease(t *testing.T) {
 	assert.ErrorContains(t, err, "tls.secretName and settings.TLS_CERT")
 }
 
-func TestTheChartMakesOneServiceWithADiskOfItsOwn(t *testing.T) {
+func TestHelmChartCreatesSingleServiceWithVolume(t *testing.T) {
 	values := parsed(t, read(t, "helm/callboard/values.yaml"))
 	for _, secrets := range []bool{false, true} {
 		if secrets {
@@ -331,7 +331,7 @@ func TestTheChartMakesOneServiceWithADiskOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestTheDebianPackageHoldsWhatTheUnitNames(t *testing.T) {
+func TestDebianPackageContainsFilesOfSystemdUnit(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), deploy+"debian/build", "/bin/true", "v1.2.3-4-gabc", t.TempDir()).Output()
 	require.NoError(t, err)
 	deb := strings.TrimSpace(string(out))

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/setup"
 )
 
-func TestWhatNoFlagHasSaidIsAskedForInOrder(t *testing.T) {
+func TestMissingAnswersAreAskedInOrder(t *testing.T) {
 	a := setup.Answers{Data: filepath.Join(t.TempDir(), "data"), CallerID: "+12025550100"}
 	var out bytes.Buffer
 	in := strings.Join([]string{"", "10.1.2.3:5060", "192.0.2.9", "", "", "", "https://calls.example.com", "sip.example.com", "tls", "me", "secret word", ""}, "\n") + "\n"
@@ -31,7 +31,7 @@ func TestWhatNoFlagHasSaidIsAskedForInOrder(t *testing.T) {
 	assert.NotContains(t, strings.Join(a.EnvironmentLines(), "\n"), "secret word", "the trunk's password is no setting")
 }
 
-func TestWithoutATerminalWhatIsUsualIsTaken(t *testing.T) {
+func TestDefaultsApplyWithoutTerminal(t *testing.T) {
 	a := setup.Answers{SIP: "127.0.0.1:5060"}
 	require.NoError(t, a.AskMissing(strings.NewReader(""), nil, false))
 	cfg, err := a.LoadConfig()
@@ -40,7 +40,7 @@ func TestWithoutATerminalWhatIsUsualIsTaken(t *testing.T) {
 	require.Error(t, (&setup.Answers{}).AskMissing(strings.NewReader("half\n"), &bytes.Buffer{}, true), "whoever leaves in the middle has set up nothing")
 }
 
-func TestAnswersThatCannotWorkAreRefusedBeforeAnythingIsWritten(t *testing.T) {
+func TestInvalidAnswersAreRejectedBeforeFileIsWritten(t *testing.T) {
 	for says, a := range map[string]setup.Answers{
 		"CALLBOARD_SIP_ADDR":    {SIP: "nowhere"},
 		"CALLBOARD_HTTP_ADDR":   {SIP: "127.0.0.1:5060", HTTP: "0.0.0.0:8080"},
@@ -57,7 +57,7 @@ func TestAnswersThatCannotWorkAreRefusedBeforeAnythingIsWritten(t *testing.T) {
 	}
 }
 
-func TestTheFileIsReadAlikeByTheServiceAndByAShell(t *testing.T) {
+func TestEnvFileIsReadAlikeByServiceAndShell(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "callboard.env")
 	a := setup.Answers{Data: filepath.Join(dir, "Ada's data $HOME"), SIP: "127.0.0.1:5060", TrunkHost: "10.9.8.7", RedisURL: "redis://user:pa%20ss@127.0.0.1:6379/0"}
@@ -81,7 +81,7 @@ func TestTheFileIsReadAlikeByTheServiceAndByAShell(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoneIsRefusedWithItsLine(t *testing.T) {
+func TestInvalidEnvFileIsRejectedWithLineNumber(t *testing.T) {
 	for text, line := range map[string]string{"A=1\nnonsense\n": ":2:", "A='half\n": ":1:", "A=two words\n": ":1:", "B C=1\n": ":1:"} {
 		path := filepath.Join(t.TempDir(), "env")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))

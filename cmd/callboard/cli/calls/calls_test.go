@@ -16,7 +16,7 @@ func run(t *testing.T, stdin string, args ...string) (out, errs string, code int
 	return clitest.Run(t, stdin, args, calls.Command())
 }
 
-func TestDialWithWaitFailsUnlessTheCallIsAnswered(t *testing.T) {
+func TestDialWithWaitFailsUnlessCallIsAnswered(t *testing.T) {
 	clitest.Profiles(t)
 	for status, code := range map[string]int{"completed": cli.ExitOK, "busy": cli.ExitFailed, "no_answer": cli.ExitFailed} {
 		s := clitest.NewServer(t, map[string]string{

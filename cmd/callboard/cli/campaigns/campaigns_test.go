@@ -25,7 +25,7 @@ func run(t *testing.T, args ...string) (out, errs string, code int) {
 	return clitest.Run(t, "", args, campaigns.Command(), campaigns.PauseAllCommand())
 }
 
-func TestFailedImportDeletesItsCampaign(t *testing.T) {
+func TestFailedImportDeletesCampaign(t *testing.T) {
 	clitest.Profiles(t)
 	file := filepath.Join(t.TempDir(), "May visits.csv")
 	require.NoError(t, os.WriteFile(file, []byte("phone\n+12025550123\n"), 0o600))
@@ -40,7 +40,7 @@ func TestFailedImportDeletesItsCampaign(t *testing.T) {
 	assert.Equal(t, []string{"POST /v1/campaigns", "POST /v1/campaigns/camp_1/contacts", "DELETE /v1/campaigns/camp_1"}, seen)
 }
 
-func TestImportSendsTheColumnsOfItsFlags(t *testing.T) {
+func TestImportSendsColumnsOfFlags(t *testing.T) {
 	clitest.Profiles(t)
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -61,7 +61,7 @@ func TestImportSendsTheColumnsOfItsFlags(t *testing.T) {
 	assert.Contains(t, errs, "for CSV files")
 }
 
-func TestWatchEndsWithItsCampaign(t *testing.T) {
+func TestWatchEndsWhenCampaignEnds(t *testing.T) {
 	clitest.Profiles(t)
 	var mu sync.Mutex
 	states := []string{`"running", "progress": {"remaining": 2}`, `"running", "progress": {"remaining": 2}`, `"running", "progress": {"remaining": 1}`, `"completed", "progress": {"remaining": 0}`}
@@ -85,7 +85,7 @@ func TestWatchEndsWithItsCampaign(t *testing.T) {
 	assert.Contains(t, errs, "is cancelled")
 }
 
-func TestPauseAllContinuesAfterACampaignThatFails(t *testing.T) {
+func TestPauseAllContinuesAfterFailedCampaign(t *testing.T) {
 	clitest.Profiles(t)
 	s := clitest.NewServer(t, map[string]string{
 		"GET /v1/campaigns":               `{"data": [{"id": "over"}, {"id": "broken"}, {"id": "good"}]}`,

@@ -34,7 +34,7 @@ func TestDNCCommands(t *testing.T) {
 	}
 }
 
-func TestDNCCheckFailsForAListedNumber(t *testing.T) {
+func TestDNCCheckFailsForListedNumber(t *testing.T) {
 	clitest.Profiles(t)
 	s := clitest.NewServer(t, map[string]string{"GET /v1/dnc/check": `{"phone": "+12025550123", "listed": true, "lists": [{"name": "Registry", "source": "import"}]}`})
 	out, errs, code := clitest.Run(t, "", []string{"dnc", "check", "+12025550123", "--url", s.URL}, dnc.Command())

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli/pathways"
 )
 
-func TestValidatePrintsProblemsAndFailsUnlessThePathwayRuns(t *testing.T) {
+func TestValidatePrintsProblemsAndFailsForInvalidPathway(t *testing.T) {
 	clitest.Profiles(t)
 	s := clitest.NewServer(t, map[string]string{
 		"POST /v1/pathways/validate":        `{"valid": true, "runnable": true, "warnings": [{"param": "nodes[1]", "message": "is never reached"}]}`,

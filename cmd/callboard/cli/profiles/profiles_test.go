@@ -22,7 +22,7 @@ func run(t *testing.T, stdin string, args ...string) (out, errs string, code int
 
 const workspace = `{"id": "ws_1", "name": "North", "environment": "live", "default_dnc_list_id": "dnc_1"}`
 
-func TestLoginIsStoredForItsOwnerAndUsedAfterwards(t *testing.T) {
+func TestLoginStoresProfileForOwnerOnly(t *testing.T) {
 	path := clitest.Profiles(t)
 	north := clitest.NewServer(t, map[string]string{"GET /v1/workspace": workspace, "GET /v1/agents/a": `{"id": "a"}`})
 	south := clitest.NewServer(t, map[string]string{"GET /v1/workspace": workspace, "GET /v1/agents/a": `{"id": "a"}`})
