@@ -47,7 +47,7 @@ func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 		hired = append(hired, strings.TrimSpace(id))
 		return url
 	}
-	// audited is what the audit log that a key may read says of the command line.
+	// audited returns the audit log entries of the command line that a key can read.
 	audited := func(key string) (entries []string) {
 		t.Helper()
 		status, text, _ := s.try("GET", "/v1/audit-logs?limit=100", nil, "Authorization", "Bearer "+strings.TrimSpace(key))
@@ -71,7 +71,7 @@ func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 		return []string{"workspace.created " + workspace, "user.created " + user, "user.sign_in_link_created " + user}
 	}
 	first, key := found("first")
-	assert.Equal(t, http.StatusOK, s.statusWith(key), "it works at once")
+	assert.Equal(t, http.StatusOK, s.statusWith(key), "the new key works at once")
 	hire(first)
 	assert.Equal(t, made(first, hired[0]), audited(key))
 	_, errs, err := s.callboard("users", "create", "Bob")
@@ -108,8 +108,8 @@ func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 	assert.Equal(t, made(second, hired[1]), audited(later))
 	_, errs, err = s.callboard("workspaces", "delete", first, "--confirm", first)
 	require.NoError(t, err, errs)
-	assert.Contains(t, audited(s.key), "workspace.deleted "+first, "in what is left")
-	assert.Equal(t, http.StatusUnauthorized, s.statusWith(key), "its keys are refused at once")
+	assert.Contains(t, audited(s.key), "workspace.deleted "+first, "the audit log of the remaining workspace")
+	assert.Equal(t, http.StatusUnauthorized, s.statusWith(key), "the keys of the deleted workspace are rejected at once")
 	assert.Equal(t, http.StatusOK, s.statusWith(later))
 
 	s.stop()

@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/engines/enginetest"
 )
 
-// TestCampaignPausesDialingWhileTTSEngineIsDown calls the test carrier while the
-// only engine is out: nobody counts as called, and all are once it is back.
+// TestCampaignPausesDialingWhileTTSEngineIsDown runs a campaign on the test carrier while the only TTS engine is
+// down. No contact counts as called, and all are called after the engine recovers.
 func TestCampaignPausesDialingWhileTTSEngineIsDown(t *testing.T) {
 	t.Parallel()
 	engine := enginetest.New(t)
@@ -26,7 +26,7 @@ func TestCampaignPausesDialingWhileTTSEngineIsDown(t *testing.T) {
 	s := newPlainService(t, "CALLBOARD_ENGINES_FILE="+path, "PATH="+t.TempDir())
 	s.key = s.testKey()
 	id := s.campaign(s.hello(), []string{"+12025550141", "+12025550142", "+12025550143", "+12025550144"}, nil)
-	s.await("the campaign waits for its engine", 30*time.Second, func() bool {
+	s.await("the campaign to wait for its engine", 30*time.Second, func() bool {
 		st := s.api("GET", "/v1/campaigns/"+id+"/status", nil)
 		waiting, _ := st["waiting"].(object)
 		return waiting["reason"] == "engine" && waiting["until"] != nil && st["progress"].(object)["in_progress"] == 0.0
@@ -35,11 +35,11 @@ func TestCampaignPausesDialingWhileTTSEngineIsDown(t *testing.T) {
 	assert.Equal(t, []any{"agent_unavailable", "service"}, []any{call["ended_reason"], call["ended_by"]})
 	st, _ := s.statusOf(id)
 	assert.Equal(t, 4, st.Progress.Remaining)
-	assert.Zero(t, st.Progress.Attempted, "no attempt is spent")
+	assert.Zero(t, st.Progress.Attempted, "no attempt counts")
 
 	unheard, asked := len(s.list("/v1/calls?campaign_id="+id)), len(engine.Requests())
-	s.await("the engine is asked", time.Minute, func() bool { return len(engine.Requests()) > asked })
-	assert.Len(t, s.list("/v1/calls?campaign_id="+id), unheard, "nobody is called to find out")
+	s.await("a request to the engine", time.Minute, func() bool { return len(engine.Requests()) > asked })
+	assert.Len(t, s.list("/v1/calls?campaign_id="+id), unheard, "the campaign probes the engine without a call")
 
 	engine.Is("speech", enginetest.Well)
 	assert.Equal(t, 4, s.finished(id, 2*time.Minute).Outcomes["completed"])

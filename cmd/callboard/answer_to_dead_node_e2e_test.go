@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// of is a tenant whose workspace a node has.
+// ownedWorkspace returns a tenant whose workspace the node owns.
 func (c *crew) of(s *service, all []*shardTenant) *shardTenant {
 	c.t.Helper()
 	has := c.shards(s)
@@ -27,7 +27,7 @@ func (c *crew) of(s *service, all []*shardTenant) *shardTenant {
 	return nil
 }
 
-// answers has the one call that a uas-answer-unheard rings for answered.
+// answerCall makes a peer with the scenario uas-answer-unheard answer its ringing call.
 func (p *peer) answers() {
 	p.t.Helper()
 	conn, err := net.Dial("udp", fmt.Sprintf("127.0.0.1:%d", p.port))
@@ -41,9 +41,8 @@ func (p *peer) answers() {
 	require.NoError(p.t, err)
 }
 
-// What rings when its node is killed, and is answered before another one has its
-// work, tells so to the dead node alone: nobody may be left in a silent call. And
-// what does not ring yet need not begin to.
+// A node is killed while one call rings, and the callee answers before the next owner takes over. The next owner
+// must hang up instead of leaving a silent call, and must not dial a call that has not rung yet.
 func TestCallAnsweredToDeadNodeIsHungUpByNextNode(t *testing.T) {
 	t.Parallel()
 	carrier := sipp(t, "uas-answer-unheard", "-m", "1", "-trace_msg", "-message_file", "messages")
@@ -56,8 +55,8 @@ func TestCallAnsweredToDeadNodeIsHungUpByNextNode(t *testing.T) {
 	front.api("POST", "/v1/trunks", object{"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": carrier.port, "transport": "udp"}}})
 	front.api("POST", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "u", "prefixes": []string{"+1303"}, "proxies": []object{{"host": "127.0.0.1", "port": trying.port, "transport": "udp"}}})
 	id, early := front.outbound("+12025550123", front.terse(), nil), front.outbound("+13035550123", front.terse(), nil)
-	front.await("the other one to be tried", 20*time.Second, func() bool { return len(trying.rung()) == 1 })
-	front.await("it to ring", 20*time.Second, func() bool { return front.api("GET", "/v1/calls/"+id, nil)["status"] == "ringing" })
+	front.await("an INVITE for the second call", 20*time.Second, func() bool { return len(trying.rung()) == 1 })
+	front.await("the first call to ring", 20*time.Second, func() bool { return front.api("GET", "/v1/calls/"+id, nil)["status"] == "ringing" })
 	victim.kill9()
 	carrier.answers()
 	for _, p := range []*peer{carrier, trying} {
@@ -65,7 +64,7 @@ func TestCallAnsweredToDeadNodeIsHungUpByNextNode(t *testing.T) {
 		case err := <-p.done:
 			require.NoError(t, err, "it was ended")
 		case <-time.After(time.Minute):
-			assert.Fail(t, "the far end is left in a silent call, or will be", p.messages())
+			assert.Fail(t, "the callee is in a silent call, or will be", p.messages())
 		}
 	}
 	assert.Equal(t, "interrupted", front.ended(early, 20*time.Second)["ended_reason"])

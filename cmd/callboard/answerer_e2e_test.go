@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mindful is an agent that waits until it knows who is there, and leaves a
-// message to machines.
+// createAMDAgent creates an agent that waits for the answer classification and leaves a message on machines.
 func (s *service) mindful() string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
@@ -45,7 +44,7 @@ func TestMachineGetsMessageAfterBeepAndHumanGetsConversation(t *testing.T) {
 
 	path := s.recording(machine)
 	heard, said := samples(t, path, 1), samples(t, path, 2)
-	beep, run := -1, 0 // where it ends, or is interrupted because the machine stood still
+	beep, run := -1, 0 // end of the beep in samples; an interruption means that the machine was paused
 	for i := 0; i+rate/50 <= len(heard) && beep < 0; i += rate / 50 {
 		switch {
 		case pure(heard[i:i+rate/50], 1000) > 0.8:
@@ -56,18 +55,18 @@ func TestMachineGetsMessageAfterBeepAndHumanGetsConversation(t *testing.T) {
 			run = 0
 		}
 	}
-	require.Positive(t, beep, "the recording has the beep")
+	require.Positive(t, beep, "the recording contains the beep")
 	segments := s.api("GET", "/v1/calls/"+machine+"/transcript", nil)["segments"].([]any)
 	require.NotEmpty(t, segments)
 	last := segments[len(segments)-1].(object)
 	assert.Equal(t, []any{"agent", "This is a message for Ada. Please call us back.", false}, []any{last["speaker"], last["text"], last["interrupted"]})
 	from, to := int(last["start_ms"].(float64))*rate/1000, int(last["end_ms"].(float64))*rate/1000
-	assert.GreaterOrEqual(t, from, beep, "it begins behind the beep")
-	assert.Greater(t, to-from, rate, "and is heard to its end")
-	assert.Greater(t, loud(said[max(from, beep):min(to, len(said))]), 300.0, "in the recording as well")
+	assert.GreaterOrEqual(t, from, beep, "the message begins after the beep")
+	assert.Greater(t, to-from, rate, "the message is played to its end")
+	assert.Greater(t, loud(said[max(from, beep):min(to, len(said))]), 300.0, "the recording contains the message")
 }
 
-// pure is the share of a sound's power at a pitch.
+// pitchShare returns the share of the audio's power at a frequency.
 func pure(sound []float64, hertz float64) float64 {
 	var re, im, all float64
 	for i, v := range sound {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAttackByTollFraud: whoever may call in reaches the numbers that are ours
-// and nobody beyond them, whatever he asks for.
+// TestAttackByTollFraud checks that an inbound caller reaches only numbers of the workspace, whatever the caller
+// dials or requests by REFER.
 func TestAttackByTollFraud(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -21,14 +21,14 @@ func TestAttackByTollFraud(t *testing.T) {
 	for _, number := range dialled {
 		require.NoError(t, s.caller("uac-refused-404", number), number)
 	}
-	require.NoError(t, s.caller("uac-refers-refused", soakNumber), "an agent sends nobody elsewhere for whom it answers")
+	require.NoError(t, s.caller("uac-refers-refused", soakNumber), "the agent rejects a REFER from its caller")
 	s.await("the end of that call", 20*time.Second, func() bool {
 		return len(s.api("GET", "/v1/calls?status=active&limit=1", nil)["data"].([]any)) == 0
 	})
-	assert.Empty(t, out.rung(), "nobody outside was called")
+	assert.Empty(t, out.rung(), "no external number was called")
 	assert.Empty(t, s.api("GET", "/v1/calls?direction=outbound", nil)["data"])
-	t.Logf("attack: %d calls to numbers that are not ours and 2 REFERs, 0 calls went out", len(dialled))
+	t.Logf("attack: %d calls to foreign numbers and 2 REFERs, 0 outbound calls", len(dialled))
 	own := s.outbound("+12025550123", s.hello(), nil)
 	s.ended(own, 30*time.Second)
-	s.await("the trunk would have taken them", 5*time.Second, func() bool { return len(out.rung()) == 1 })
+	s.await("a call over the trunk, which accepts calls", 5*time.Second, func() bool { return len(out.rung()) == 1 })
 }

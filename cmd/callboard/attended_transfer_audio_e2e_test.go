@@ -13,8 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// useReversedTone gives a phone another tone than every other phone has, before
-// its first call.
+// useReversedTone gives a phone a tone that differs from that of all other phones, before its first call.
 func (p *phone) useReversedTone() {
 	p.t.Helper()
 	tone := sweep(60)
@@ -22,7 +21,7 @@ func (p *phone) useReversedTone() {
 	require.NoError(p.t, os.WriteFile(filepath.Join(p.dir, "tone.wav"), wavOf(tone), 0o600))
 }
 
-// recordings are what a phone recorded of each of its calls, once all are over.
+// recordings returns the audio of each call of a phone after all calls have ended.
 func (p *phone) recordings(kind string) (all [][]float64) {
 	p.t.Helper()
 	var found []string
@@ -38,8 +37,8 @@ func (p *phone) recordings(kind string) (all [][]float64) {
 	return all
 }
 
-// audioCorrelation is how well the end of what one phone sent is found in what another
-// heard, in any of their calls.
+// audioCorrelation returns how well the end of what p sent matches what the other phone received, as the best of
+// their calls.
 func (p *phone) audioCorrelation(other *phone) (best float64) {
 	p.t.Helper()
 	for _, sent := range other.recordings("enc") {
@@ -52,7 +51,7 @@ func (p *phone) audioCorrelation(other *phone) (best float64) {
 	return best
 }
 
-// loudestWindow is the quarter of a second of a sound that has the most energy.
+// loudestWindow returns the quarter of a second with the most energy.
 func loudestWindow(sound []float64) []float64 {
 	const piece = rate / 4
 	at, best := 0, -1.0
@@ -64,15 +63,15 @@ func loudestWindow(sound []float64) []float64 {
 	return sound[at:min(at+piece, len(sound))]
 }
 
-// talk lets time pass in which there is something to be heard.
+// waitForAudio waits for d while the call carries audio.
 func (s *service) talk(d time.Duration) {
 	s.t.Helper()
 	begun := time.Now()
 	s.await("some talk", d+10*time.Second, func() bool { return time.Since(begun) >= d })
 }
 
-// A softphone consults the agent, and another phone takes its place (Replaces):
-// the agent goes on with that one, and the softphone is let go.
+// A softphone calls the agent for a consultation, and another phone replaces it by INVITE with Replaces. The agent
+// continues with the other phone, and the softphone gets a BYE.
 func TestInviteWithReplacesAfterBaresipConsultsAgent(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -95,7 +94,7 @@ func TestInviteWithReplacesAfterBaresipConsultsAgent(t *testing.T) {
 	s.inProgress(id)
 	s.talk(3 * time.Second)
 	second := sippCaller(t, "uac-takes-over", "-m", "1", "-s", "+12025550142", "-key", "replaced", callID, "-key", "ours", ours, "-key", "theirs", theirs, "-d", "500", "127.0.0.1:"+strconv.Itoa(s.sip))
-	s.await("the softphone is let go", 20*time.Second, func() bool { return strings.Contains(first.log(), "BYE sip:") })
+	s.await("a BYE to the softphone", 20*time.Second, func() bool { return strings.Contains(first.log(), "BYE sip:") })
 	require.NoError(t, <-second.done)
 	call := s.ended(id, 20*time.Second)
 	assert.Equal(t, []any{"completed", "remote_hangup"}, []any{call["status"], call["ended_reason"]})
@@ -105,5 +104,5 @@ func TestInviteWithReplacesAfterBaresipConsultsAgent(t *testing.T) {
 	assert.Equal(t, in, legs[1].(object)["trunk_id"])
 	sent := first.recordings("enc")
 	require.NotEmpty(t, sent)
-	assert.Greater(t, endOf(sent[0], samples(t, s.recording(id), 1)), 0.9, "the agent heard the softphone before")
+	assert.Greater(t, endOf(sent[0], samples(t, s.recording(id), 1)), 0.9, "the agent received the audio of the softphone before the transfer")
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// A phone that has called another one hands the agent to it: REFER with
-// Replaces to us, INVITE with Replaces from us, and each of them sees on its
-// wire what it has to.
+// A phone transfers the agent to another phone with a REFER with Replaces. The service sends the INVITE with
+// Replaces, and both phones check their messages.
 func TestAttendedTransferByReferWithReplacesFromPhone(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -29,14 +28,14 @@ func TestAttendedTransferByReferWithReplacesFromPhone(t *testing.T) {
 	id := s.api("GET", "/v1/calls?direction=inbound", nil)["data"].([]any)[0].(object)["id"].(string)
 	s.await("the transfer", 10*time.Second, func() bool { return s.handed(id)["status"] == "completed" })
 	assert.Equal(t, []any{"attended", "remote"}, []any{s.handed(id)["mode"], s.handed(id)["by"]})
-	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"], "the agent goes on with the other one")
+	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"], "the call continues with the second phone")
 	s.api("POST", "/v1/calls/"+id+"/hangup", nil)
 	require.NoError(t, <-second.done, "INVITE with Replaces of the first phone's dialog, ACK, BYE")
 	assert.Len(t, s.ended(id, 20*time.Second)["legs"], 2)
 }
 
-// A phone that asks the agent first, and then hands its own far end over to it:
-// the far end's INVITE takes the place of the phone.
+// A phone consults the agent and then transfers its other party to the agent. The other party's INVITE with
+// Replaces takes the place of the phone.
 func TestAgentIsTargetOfAttendedTransfer(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -55,13 +54,13 @@ func TestAgentIsTargetOfAttendedTransfer(t *testing.T) {
 	keys := func(ours string) []string {
 		return []string{"-key", "replaced", dialog[0], "-key", "ours", ours, "-key", "theirs", dialog[2], "-d", "500"}
 	}
-	require.Error(t, s.caller("uac-takes-over", "+12025550142", keys("guessed")...), "nobody takes a dialog that he cannot name")
+	require.Error(t, s.caller("uac-takes-over", "+12025550142", keys("guessed")...), "a Replaces with unknown tags is rejected")
 	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"])
-	require.NoError(t, s.caller("uac-takes-over", "+12025550142", keys(dialog[1])...), "answered, and ended by itself")
-	require.NoError(t, <-first.done, "the first phone is let go by BYE")
+	require.NoError(t, s.caller("uac-takes-over", "+12025550142", keys(dialog[1])...), "answered, and ended by the caller")
+	require.NoError(t, <-first.done, "the first phone gets a BYE")
 	call := s.ended(id, 20*time.Second)
 	assert.Equal(t, []any{"completed", "remote_hangup"}, []any{call["status"], call["ended_reason"]})
-	assert.Len(t, call["legs"], 2, "one call, two far ends one after the other")
+	assert.Len(t, call["legs"], 2, "one call with two consecutive remote parties")
 	assert.Len(t, s.api("GET", "/v1/calls?direction=inbound", nil)["data"], 1)
 }
 
@@ -73,8 +72,7 @@ var (
 	replacing  = regexp.MustCompile(`(?mi)^Replaces: *(\S+)`)
 )
 
-// dialog is the phone's first call that came in, as a Replaces names it that is
-// sent to the phone.
+// inboundDialog returns the phone's first inbound call in the form of a Replaces value that is sent to the phone.
 func (p *phone) dialog() string {
 	p.t.Helper()
 	_, rest, _ := strings.Cut(p.log(), "INVITE sip:")
@@ -86,9 +84,8 @@ func (p *phone) dialog() string {
 	return call[1] + ";to-tag=" + to[1] + ";from-tag=" + from[1]
 }
 
-// Two softphones: the one whom the agent called asks the other one first and then
-// hands the agent over, by REFER with Replaces of the call between the two. This
-// baresip reads no Replaces: what its user would see replaced he ends himself.
+// The phone that the agent called consults the other phone and then transfers the agent by REFER with Replaces.
+// This version of baresip ignores Replaces, so the test ends the replaced call itself.
 func TestBaresipTransfersAgentToBaresipAfterConsultation(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -102,26 +99,26 @@ func TestBaresipTransfersAgentToBaresipAfterConsultation(t *testing.T) {
 	first.command("dial", "sip:+12025550199@127.0.0.1:"+strconv.Itoa(second.port))
 	var between string
 	s.await("the phones' own call", 20*time.Second, func() bool { between = second.dialog(); return between != "" })
-	s.await("its caller to know", 20*time.Second, func() bool { return strings.Contains(first.log(), "ACK sip:+12025550199") }) // or it would take that line again
-	first.command("line", "1")                                                                                                  // back to the agent
+	s.await("its caller to know", 20*time.Second, func() bool { return strings.Contains(first.log(), "ACK sip:+12025550199") }) // otherwise the phone would select that line again
+	first.command("line", "1")                                                                                                  // select the line with the agent
 	first.command("transfer", "<sip:+12025550199@127.0.0.1?Replaces="+url.QueryEscape(between)+">")
-	s.await("the other has the agent", 30*time.Second, func() bool { return s.handed(id)["status"] == "completed" })
+	s.await("the transfer to the second phone", 30*time.Second, func() bool { return s.handed(id)["status"] == "completed" })
 	asked := replacing.FindStringSubmatch(second.log())
-	require.NotNil(t, asked, "the service says what its call replaces")
+	require.NotNil(t, asked, "the INVITE of the service has a Replaces header")
 	assert.Equal(t, between, asked[1])
-	s.await("the first has left", 20*time.Second, func() bool {
+	s.await("the first phone to hang up", 20*time.Second, func() bool {
 		legs := s.api("GET", "/v1/calls/"+id, nil)["legs"].([]any)
 		return len(legs) == 2 && legs[0].(object)["ended_at"] != nil
 	})
 	assert.Equal(t, []any{"attended", "remote", "+12025550199"}, []any{s.handed(id)["mode"], s.handed(id)["by"], s.handed(id)["to"]})
 	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"])
-	first.command("hangup", "") // the call between the two
-	s.await("the end of the call that was replaced", 20*time.Second, func() bool { return strings.Contains(second.log(), "BYE sip:") })
+	first.command("hangup", "") // ends the call between the two phones
+	s.await("a BYE for the replaced call", 20*time.Second, func() bool { return strings.Contains(second.log(), "BYE sip:") })
 	s.api("POST", "/v1/calls/"+id+"/say", object{"text": "Hello second phone, the agent speaks to you now."})
 	s.talk(3 * time.Second)
 	second.press("7")
 	call := s.ended(id, 30*time.Second)
-	assert.Equal(t, "confirmed", call["disposition"], "the agent hears the other phone: %v", call)
+	assert.Equal(t, "confirmed", call["disposition"], "the agent receives the key of the second phone: %v", call)
 	s.await("the events", 10*time.Second, func() bool { return len(s.transferStatuses()) >= 2 })
 	assert.Equal(t, []string{"attended in_progress", "attended completed"}, s.transferStatuses())
 	wav, best := s.recording(id), 0.0
@@ -131,16 +128,16 @@ func TestBaresipTransfersAgentToBaresipAfterConsultation(t *testing.T) {
 			best = max(best, endOf(sent, left))
 		}
 	}
-	assert.Greater(t, best, 0.9, "the agent heard the tone of the second phone")
+	assert.Greater(t, best, 0.9, "the agent received the tone of the second phone")
 	best = 0
 	for _, heard := range second.recordings("dec") {
 		best = max(best, soundsIn(loudestWindow(right[len(right)/2:]), heard))
 	}
-	assert.Greater(t, best, 0.9, "the second phone heard the agent")
+	assert.Greater(t, best, 0.9, "the second phone received the agent's audio")
 }
 
-// The agent asks the one phone and then sends the other one there: the service
-// is out of the call, and the two talk.
+// The agent consults one phone and then transfers the other phone there. The service leaves the call, and the two
+// phones talk to each other.
 func TestAgentTransfersBaresipToBaresipAfterConsultation(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -156,17 +153,17 @@ func TestAgentTransfersBaresipToBaresipAfterConsultation(t *testing.T) {
 	h := s.handed(id)
 	assert.Equal(t, []any{"attended", "completed", "api"}, []any{h["mode"], h["status"], h["by"]})
 	referred := regexp.MustCompile(`(?mi)^Refer-To: *<[^>?]+\?Replaces=([^>]+)>`).FindStringSubmatch(first.log())
-	require.NotNil(t, referred, "REFER names the call to take over")
+	require.NotNil(t, referred, "the REFER names the call to replace")
 	named, err := url.PathUnescape(referred[1])
 	require.NoError(t, err)
-	assert.Equal(t, second.dialog(), named, "which is ours with the other one, as he knows it")
+	assert.Equal(t, second.dialog(), named, "the call between the service and the second phone")
 	s.await("the phones' own call", 20*time.Second, func() bool { return len(phoneCalls.FindAllString(second.log(), -1)) == 2 })
 	calls := phoneCalls.FindAllString(second.log(), -1)
 	assert.Contains(t, calls[1], "<sip:+12025550148@", "the first phone has called the second")
-	s.await("the end of our call to it", 20*time.Second, func() bool { return strings.Contains(second.log(), "BYE sip:") })
-	assert.Equal(t, 1, strings.Count(second.log(), "BYE sip:"), "the other goes on without us")
+	s.await("a BYE for the consultation call", 20*time.Second, func() bool { return strings.Contains(second.log(), "BYE sip:") })
+	assert.Equal(t, 1, strings.Count(second.log(), "BYE sip:"), "the call between the phones continues")
 	s.talk(3 * time.Second)
 	second.command("hangup", "")
-	assert.Greater(t, first.audioCorrelation(second), 0.9, "the first phone heard the second")
-	assert.Greater(t, second.audioCorrelation(first), 0.9, "and the second the first")
+	assert.Greater(t, first.audioCorrelation(second), 0.9, "the first phone received the audio of the second")
+	assert.Greater(t, second.audioCorrelation(first), 0.9, "the second phone received the audio of the first")
 }

@@ -36,7 +36,7 @@ func TestBackupOfRunningServiceIsVerifiedAndRestored(t *testing.T) {
 	require.Error(t, err)
 	assert.Contains(t, errs, "is there already")
 	_, err = os.Stat(filepath.Join(backup, "master.key"))
-	require.ErrorIs(t, err, os.ErrNotExist, "no backup holds the master key")
+	require.ErrorIs(t, err, os.ErrNotExist, "the backup does not contain the master key")
 	before, ok := s.statusOf(id)
 	require.True(t, ok)
 	require.Equal(t, "running", before.Status)
@@ -46,7 +46,7 @@ func TestBackupOfRunningServiceIsVerifiedAndRestored(t *testing.T) {
 	require.NoError(t, os.Rename(s.data(), lost))
 	_, errs, err = s.callboard("restore", backup)
 	require.Error(t, err)
-	assert.Contains(t, errs, "master key", "without it nothing is made")
+	assert.Contains(t, errs, "master key", "a restore requires the master key")
 	s.env = append(s.env, "CALLBOARD_MASTER_KEY_FILE="+filepath.Join(lost, "master.key"))
 	said, errs, err = s.callboard("restore", backup)
 	require.NoError(t, err, errs)
@@ -65,14 +65,14 @@ func TestBackupOfRunningServiceIsVerifiedAndRestored(t *testing.T) {
 	s.key = key
 	status, wav, _ := s.try("GET", "/v1/calls/"+called+"/recording", nil)
 	require.Equal(t, http.StatusOK, status)
-	assert.Greater(t, len(wav), 8000, "the recording can be heard")
+	assert.Greater(t, len(wav), 8000, "the recording has audio")
 	assert.Equal(t, []any{"paused", "restored"}, func() []any {
 		c := s.api("GET", "/v1/campaigns/"+id+"/status", nil)
 		return []any{c["status"], c["pause_reason"]}
 	}())
 	_, errs, err = s.callboard("release")
 	require.NoError(t, err, errs)
-	s.await("the service has started anew", time.Minute, func() bool {
+	s.await("the restart of the service", time.Minute, func() bool {
 		status, text, _, err := s.request("GET", "/readyz", nil)
 		return err == nil && status == http.StatusOK && !strings.Contains(string(text), "quarantined")
 	})

@@ -26,10 +26,10 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-const rate = 8000 // samples per second of every sound here
+const rate = 8000 // samples per second of all audio in these tests
 
-// phone is a baresip: a softphone that shares no code with the service. It
-// answers at once, plays its tone and keeps what it sends and hears.
+// softphone is a baresip process, an independent SIP implementation. It answers at once, plays its tone and records
+// what it sends and receives.
 type phone struct {
 	t       testing.TB
 	dir     string
@@ -38,10 +38,11 @@ type phone struct {
 	at      place
 }
 
-// place is where a phone is: an address, and the network namespace that has it; "" is that of the test.
+// phoneLocation is an IP address and the network namespace that has it. An empty namespace is the namespace of the
+// test.
 type place struct{ ip, namespace string }
 
-// command runs a program there.
+// newCommand returns a command that runs a program in the network namespace.
 func (p place) command(name string, args ...string) *exec.Cmd {
 	if p.namespace == "" {
 		return exec.Command(name, args...)
@@ -49,20 +50,19 @@ func (p place) command(name string, args ...string) *exec.Cmd {
 	return exec.Command("ip", append([]string{"netns", "exec", p.namespace, name}, args...)...)
 }
 
-// baresip starts a phone for number.
+// startBaresip starts a softphone for a number.
 func baresip(t testing.TB, number string) *phone {
 	t.Helper()
 	return baresipAs(t, fmt.Sprintf("<sip:%s@127.0.0.1>;regint=0", number))
 }
 
-// baresipAs starts a phone with an account of its own, and with more lines of
-// configuration.
+// startBaresipWithAccount starts a softphone with the given account and additional configuration lines.
 func baresipAs(t testing.TB, account string, more ...string) *phone {
 	t.Helper()
 	return baresipAt(t, place{ip: "127.0.0.1"}, account, more...)
 }
 
-// baresipAt starts a phone somewhere else.
+// startBaresipAt starts a softphone at another address or in another network namespace.
 func baresipAt(t testing.TB, at place, account string, more ...string) *phone {
 	t.Helper()
 	p := &phone{t: t, dir: t.TempDir(), port: siptest.Port(t), control: siptest.Port(t), at: at}
@@ -107,7 +107,7 @@ snd_path %s
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "accounts"), []byte(account), 0o600))
 	out, err := os.Create(filepath.Join(p.dir, "log"))
 	require.NoError(t, err)
-	cmd := at.command("nice", "-n", "-10", "baresip", "-f", p.dir, "-v", "-s") // where it may not be nicer, it runs all the same
+	cmd := at.command("nice", "-n", "-10", "baresip", "-f", p.dir, "-v", "-s") // nice may be denied, which is harmless
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, out, out
 	require.NoError(t, cmd.Start(), "baresip must be installed: make tools")
 	exited := make(chan struct{})
@@ -132,7 +132,7 @@ snd_path %s
 	return p
 }
 
-// modules is where the package keeps baresip's modules.
+// baresipModuleFolder returns the folder in which the package installs baresip's modules.
 func modules(t testing.TB) string {
 	t.Helper()
 	for _, pattern := range []string{"/usr/lib/baresip/modules", "/usr/lib/*/baresip/modules", "/usr/local/lib/baresip/modules"} {
@@ -149,11 +149,11 @@ func (p *phone) log() string {
 	return string(text)
 }
 
-// press sends a key as a user of the phone would.
+// pressKey sends a DTMF digit.
 func (p *phone) press(key string) { p.command("sndcode", key) }
 
-// command does not return before the phone has taken it: what follows comes by
-// another connection, and might be first.
+// sendCommand sends a control command and waits until the phone has accepted it. Later SIP packets use another
+// socket and could otherwise arrive first.
 func (p *phone) command(name, params string) {
 	p.t.Helper()
 	conn, err := p.at.dial("tcp", "127.0.0.1:"+strconv.Itoa(p.control))
@@ -168,17 +168,17 @@ func (p *phone) command(name, params string) {
 	for {
 		var n int
 		if _, err = fmt.Fscanf(from, "%d:", &n); err != nil {
-			return // one that says goodbye does not answer
+			return // a phone that quits sends no response
 		}
-		said := make([]byte, n+1) // and a comma
+		said := make([]byte, n+1) // the response ends with a comma
 		if _, err = io.ReadFull(from, said); err != nil || bytes.Contains(said, []byte(`"response":true`)) {
-			return // events come by the same way
+			return // events use the same connection
 		}
 	}
 }
 
-// kept is what the phone recorded: "enc" sent, "dec" heard. It closes its files
-// some time after it has answered our BYE.
+// recordedAudio returns what the phone recorded: kind "enc" is the sent audio, "dec" the received audio. It waits
+// until the phone has closed the files.
 func (p *phone) kept(kind string) []float64 {
 	p.t.Helper()
 	var found []string
@@ -190,20 +190,20 @@ func (p *phone) kept(kind string) []float64 {
 	return samples(p.t, found[0], 1)
 }
 
-// files are those into which the phone records.
+// recordingFiles returns the files into which the phone records.
 func (p *phone) files(kind string) []string {
-	found, _ := filepath.Glob(filepath.Join(p.dir, "dump-*-"+kind+".wav")) // the pattern is a good one
+	found, _ := filepath.Glob(filepath.Join(p.dir, "dump-*-"+kind+".wav")) // the pattern is valid
 	return found
 }
 
-// How far a WAV is written.
+// States of a WAV file that is being written.
 const (
 	empty = iota
 	growing
 	whole
 )
 
-// grown says how far a WAV is written: its head is told its size last.
+// wavState returns how far a WAV file is written. The writer puts the size into the header last.
 func grown(path string) int {
 	text, err := os.ReadFile(path)
 	switch {
@@ -215,8 +215,8 @@ func grown(path string) int {
 	return whole
 }
 
-// sweep is a tone that climbs from 300 to 3000 Hz in eleven seconds, again and
-// again, and swells on the way: no piece of it looks like another.
+// sweepTone returns a tone that rises from 300 to 3000 Hz and swells, every eleven seconds. No part resembles
+// another, so that tests can align recordings.
 func sweep(seconds int) []int16 {
 	out, phase := make([]int16, seconds*rate), 0.0
 	for i := range out {
@@ -227,7 +227,7 @@ func sweep(seconds int) []int16 {
 	return out
 }
 
-// wavOf is a mono 16 bit WAV.
+// encodeWAV encodes samples as a mono 16-bit WAV file.
 func wavOf(pcm []int16) []byte {
 	var b bytes.Buffer
 	n := uint32(2 * len(pcm))
@@ -235,12 +235,12 @@ func wavOf(pcm []int16) []byte {
 		[]byte("RIFF"), 36 + n, []byte("WAVEfmt "), uint32(16), uint16(1), uint16(1), uint32(rate), uint32(2 * rate), uint16(2), uint16(16),
 		[]byte("data"), n, pcm,
 	} {
-		_ = bin.Write(&b, bin.LittleEndian, part) // a buffer takes everything
+		_ = bin.Write(&b, bin.LittleEndian, part) // bytes.Buffer never fails
 	}
 	return b.Bytes()
 }
 
-// samples reads one channel of a WAV with sox, which knows nothing of us.
+// readSamples reads one channel of a WAV file with sox, an independent implementation.
 func samples(t testing.TB, path string, channel int) []float64 {
 	t.Helper()
 	raw, err := exec.Command("sox", path, "-t", "raw", "-r", strconv.Itoa(rate), "-e", "signed", "-b", "16", "-L", "-", "remix", strconv.Itoa(channel)).Output()
@@ -252,9 +252,8 @@ func samples(t testing.TB, path string, channel int) []float64 {
 	return out
 }
 
-// alike correlates two recordings of one sound after alignment: half a second
-// after the other, each found again within a quarter of a second of its place,
-// because a jitter buffer may hold sound back or catch up on the way.
+// audioSimilarity correlates two recordings of the same audio in pieces of half a second. It searches each piece
+// within a quarter of a second of its place, because a jitter buffer may delay or skip audio.
 func alike(a, b []float64) float64 {
 	const piece = rate / 2
 	var dot, aa, bb float64
@@ -270,8 +269,8 @@ func alike(a, b []float64) float64 {
 	return dot / max(math.Sqrt(aa*bb), 1)
 }
 
-// found is how much later than at from the part sounds in b; where it was
-// last, unless it is better elsewhere.
+// findOffset returns by how many samples part is delayed in b. It prefers the offset of the last piece unless
+// another fits better.
 func found(part, b []float64, from, last int) int {
 	const reach = rate / 4
 	n := len(part)
@@ -288,7 +287,7 @@ func found(part, b []float64, from, last int) int {
 	return lag
 }
 
-// similar correlates every step-th sample.
+// sampleCorrelation correlates every step-th sample of two recordings.
 //
 //go:norace
 func similar(a, b []float64, step int) float64 {
@@ -302,8 +301,9 @@ func similar(a, b []float64, step int) float64 {
 	return dot / max(math.Sqrt(aa*bb), 1)
 }
 
-// product is the sum of products, sample by sample.
+// dotProduct returns the sum of the products of two recordings, sample by sample.
 //
+//go:norace
 //go:norace
 func product(a, b []float64) (sum float64) {
 	for i, v := range a {
@@ -312,7 +312,7 @@ func product(a, b []float64) (sum float64) {
 	return sum
 }
 
-// ended waits for the end of a call and returns its record.
+// awaitCallEnd waits until a call ends and returns its record.
 func (s *service) ended(id string, limit time.Duration) object {
 	s.t.Helper()
 	var call object
@@ -323,7 +323,7 @@ func (s *service) ended(id string, limit time.Duration) object {
 	return call
 }
 
-// recording waits for a call's recording and keeps it as a file.
+// saveRecording waits for the recording of a call and saves it as a file.
 func (s *service) recording(id string) string {
 	s.t.Helper()
 	var wav []byte
@@ -337,7 +337,7 @@ func (s *service) recording(id string) string {
 	return path
 }
 
-// outbound starts one call.
+// placeCall places one outbound call and returns its id.
 func (s *service) outbound(to, agent string, more object) string {
 	s.t.Helper()
 	body := object{"to": to, "from": "+12025550100", "agent_id": agent}
@@ -364,11 +364,11 @@ func TestBaresipAudioIsReceivedInBothDirections(t *testing.T) {
 	})
 	heard, sent := c.phone.kept("dec"), c.phone.kept("enc")
 	left, right := samples(t, c.wav, 1), samples(t, c.wav, 2)
-	require.Greater(t, len(right), 8*rate, "the sentence was played to its end")
+	require.Greater(t, len(right), 8*rate, "the agent played the whole sentence")
 	c.sounds()
-	assert.Less(t, alike(heard[:2*rate], left[:2*rate]), 0.5, "the channels are two")
-	assert.InEpsilon(t, len(right), len(heard), 0.01, "samples of the call in our recording and heard by the phone")
-	assert.InEpsilon(t, len(left), len(sent), 0.01, "samples of the call in our recording and sent by the phone")
+	assert.Less(t, alike(heard[:2*rate], left[:2*rate]), 0.5, "the two channels differ")
+	assert.InEpsilon(t, len(right), len(heard), 0.01, "number of samples in the recording and received by the phone")
+	assert.InEpsilon(t, len(left), len(sent), 0.01, "number of samples in the recording and sent by the phone")
 
 	quality := c.record["quality"].(object)
 	assert.Zero(t, quality["loss_percent"])
@@ -376,12 +376,12 @@ func TestBaresipAudioIsReceivedInBothDirections(t *testing.T) {
 	assert.InEpsilon(t, len(sent)/160, quality["packets_received"], 0.01)
 	assert.InEpsilon(t, len(right)/160, quality["packets_sent"], 0.01)
 	assert.Greater(t, quality["mos"], 1.0)
-	assert.NotEqual(t, "0", c.report[1], "packets received, by the phone's report")
+	assert.NotEqual(t, "0", c.report[1], "packets received according to the phone")
 	assert.NotEqual(t, "0", c.report[2], "packets sent")
 	assert.Equal(t, "0,0", c.report[3], "packets lost")
 }
 
-// recorded is a call of which both ends kept the sound.
+// recordedCall is a call that both the service and the phone have recorded.
 type recorded struct {
 	phone  *phone
 	record object
@@ -389,19 +389,18 @@ type recorded struct {
 	report []string // rtpStat
 }
 
-// sounds compares what either end sent with what the other one heard.
+// checkAudio compares what each side sent with what the other side received.
 func (c recorded) sounds() {
 	t := c.phone.t
 	t.Helper()
-	// Where a phone was stopped on the way a piece is missing; noise is alike by less than a tenth.
-	assert.GreaterOrEqual(t, alike(c.phone.kept("dec"), samples(t, c.wav, 2)), 0.8, "what the phone heard is what we played")
-	assert.GreaterOrEqual(t, alike(c.phone.kept("enc"), samples(t, c.wav, 1)), 0.8, "what we heard is what the phone played")
+	// A stopped phone leaves gaps in the audio; unrelated audio has a similarity below 0.1.
+	assert.GreaterOrEqual(t, alike(c.phone.kept("dec"), samples(t, c.wav, 2)), 0.8, "the phone received what the service played")
+	assert.GreaterOrEqual(t, alike(c.phone.kept("enc"), samples(t, c.wav, 1)), 0.8, "the service received what the phone played")
 }
 
-// steady makes a call to a phone that ring starts, with a trunk to it. A machine that is short of processors stops
-// the phone for a while, and what it sends comes too late: its report shows
-// jitter, its tone has holes. Or it stops us, and the recording has more than was
-// sent. Such a call says nothing about us, and another is made, at most five.
+// makeUndisturbedCall makes a call to a phone that ring starts, over a new trunk. It repeats the call up to five
+// times if the machine was too busy. A stopped phone shows as jitter in its report, a stopped service as extra
+// samples in the recording.
 func (s *service) steady(agent string, ring func(number string) *phone) (c recorded) {
 	s.t.Helper()
 	for i := range 6 {
@@ -431,8 +430,8 @@ func (s *service) steady(agent string, ring func(number string) *phone) (c recor
 	return c
 }
 
-// rtpStat is what baresip says of a call's packets: received, sent, lost, the
-// most jitter each way in ms.
+// rtpStatHeader matches baresip's packet statistics of a call: received, sent and lost packets, and the maximum
+// jitter of each direction in ms.
 var rtpStat = regexp.MustCompile(`X-RTP-Stat: EX=BareSip;\S*PR=(\d+);PS=(\d+);PL=(\d+,\d+);\S*JI=([\d.]+),([\d.]+)`)
 
 func TestBaresipDTMFIsReceived(t *testing.T) {

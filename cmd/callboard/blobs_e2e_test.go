@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// valve is a way to a store that can be shut.
+// faultyProxy is a TCP proxy before a blob store whose mode tests can change.
 type valve struct {
 	url string
 	to  string
@@ -48,7 +48,7 @@ func newValve(t *testing.T, url string) *valve {
 	return v
 }
 
-// turn opens or shuts the way; what is under way breaks off.
+// setMode opens or closes the proxy and breaks all connections.
 func (v *valve) turn(mode string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -85,7 +85,7 @@ func (v *valve) carry(c net.Conn) {
 	_, _ = io.Copy(c, far)
 }
 
-// bucketEnv lets a service keep recordings in a bucket.
+// bucketEnv returns the settings with which a service stores recordings in a bucket.
 func bucketEnv(endpoint string) []string {
 	return []string{
 		"CALLBOARD_BLOBS_URL=s3://calls/eu/one?endpoint=" + endpoint + "&region=" + s3test.GatewayRegion + "&path_style=true",
@@ -93,7 +93,7 @@ func bucketEnv(endpoint string) []string {
 	}
 }
 
-// sound is the recording of a call, or the answer instead of it.
+// getRecording requests the recording of a call and returns the response.
 func (s *service) sound(id string, header ...string) (int, []byte, http.Header) {
 	s.t.Helper()
 	return s.try("GET", "/v1/calls/"+id+"/recording", nil, header...)
@@ -166,7 +166,7 @@ func TestRecordingsInBucketSurviveNodeLossAndBucketOutage(t *testing.T) {
 	for _, id := range waiting {
 		s.recording(id)
 	}
-	s.await("the export that was ordered meanwhile", time.Minute, func() bool {
+	s.await("the export that was requested during the outage", time.Minute, func() bool {
 		return s.api("GET", "/v1/exports/"+late, nil)["status"] == "completed"
 	})
 	assert.Empty(t, s.onDisk("spool"))
@@ -176,7 +176,7 @@ func TestRecordingsInBucketSurviveNodeLossAndBucketOutage(t *testing.T) {
 	was := s.data()
 	s.dir = t.TempDir()
 	require.NoError(t, os.Mkdir(s.data(), 0o700))
-	for _, name := range []string{"master.key", "admin.key", "process.id"} { // without the last one it would start once the lease of the killed process has ended
+	for _, name := range []string{"master.key", "admin.key", "process.id"} { // without process.id the service would wait until the lease of the killed process ends
 		text, err := os.ReadFile(filepath.Join(was, name))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(s.data(), name), text, 0o600))
@@ -242,7 +242,7 @@ func TestBlobsMoveCopiesDataFolderToBucket(t *testing.T) {
 	s.start()
 	s.key = key
 	three := record()
-	assert.Empty(t, s.onDisk("blobs"), "new ones lie in the bucket")
+	assert.Empty(t, s.onDisk("blobs"), "new recordings are in the bucket")
 	for _, id := range []string{one, two, three} {
 		code, wav, _ := s.sound(id)
 		assert.Equal(t, http.StatusOK, code)
@@ -252,9 +252,9 @@ func TestBlobsMoveCopiesDataFolderToBucket(t *testing.T) {
 	require.NoError(t, err, errs)
 	assert.Contains(t, said, "0 recordings and exports (0 bytes).\nThe backup does not contain the recordings and exports in the bucket calls at "+url+" below eu/one/")
 	found, _, _ := s.callboard("doctor", "--all", "--json")
-	assert.Contains(t, found, "the bucket calls at "+url+" below eu/one/ lets us write, read and delete")
+	assert.Contains(t, found, "the bucket calls at "+url+" below eu/one/ permits writing, reading and deleting")
 	status, text, _ := s.try("POST", "/v1/webhooks", object{"url": strings.Replace(url, "http://", "https://", 1) + "/x", "events": []string{"call.ended"}})
-	assert.GreaterOrEqual(t, status, 400, "no tenant names the store: %s", text)
+	assert.GreaterOrEqual(t, status, 400, "a tenant cannot use the URL of the store: %s", text)
 	s.stop()
 	s.env = before
 }

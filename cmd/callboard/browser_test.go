@@ -14,13 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// browser is a Chromium whose microphone is a file, spoken to by the DevTools
-// protocol.
+// browser is a Chromium with a WAV file as microphone, controlled by the DevTools protocol.
 type browser struct {
 	t    *testing.T
 	ws   *websocket.Conn
 	id   int
-	page string // the session of its page
+	page string // session of the open page
 }
 
 func browse(t *testing.T, microphone string) *browser {
@@ -42,11 +41,11 @@ func browse(t *testing.T, microphone string) *browser {
 	}
 	require.NotEmpty(t, at, "chromium listens")
 	go func() {
-		for lines.Scan() { // what it says must not fill the pipe
+		for lines.Scan() { // an unread pipe would block the browser
 		}
 	}()
 	b := &browser{t: t}
-	b.ws, _, err = websocket.Dial(ctx, at, nil) //nolint:bodyclose // it is the socket
+	b.ws, _, err = websocket.Dial(ctx, at, nil) //nolint:bodyclose // the connection is used after the call
 	require.NoError(t, err)
 	b.ws.SetReadLimit(16 << 20)
 	target := b.call("Target.createTarget", object{"url": "about:blank"})["targetId"]
@@ -54,7 +53,7 @@ func browse(t *testing.T, microphone string) *browser {
 	return b
 }
 
-// call is one command; its answer.
+// mustCommand sends a DevTools command that must succeed and returns its result.
 func (b *browser) call(method string, params object) object {
 	b.t.Helper()
 	result, failed := b.command(method, params)
@@ -62,7 +61,7 @@ func (b *browser) call(method string, params object) object {
 	return result
 }
 
-// command is one command that may fail, as a script does while the page is left.
+// command sends a DevTools command that may fail, for example while the browser leaves the page.
 func (b *browser) command(method string, params object) (result object, failed any) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
@@ -90,7 +89,7 @@ func (b *browser) command(method string, params object) (result object, failed a
 	}
 }
 
-// run evaluates a script as if somebody had clicked.
+// evaluate runs a script with the permissions of a user gesture and returns its value.
 func (b *browser) run(script string) any {
 	b.t.Helper()
 	got := b.call("Runtime.evaluate", object{"expression": script, "userGesture": true, "returnByValue": true, "awaitPromise": true})
@@ -98,7 +97,7 @@ func (b *browser) run(script string) any {
 	return got["result"].(object)["value"]
 }
 
-// open loads a page and waits until it is there.
+// openPage loads a URL and waits until the page is complete.
 func (b *browser) open(url string) {
 	b.t.Helper()
 	b.run(`window.left = true`)
@@ -106,7 +105,7 @@ func (b *browser) open(url string) {
 	b.arrived()
 }
 
-// press clicks what a selector names, and waits for the page that it leads to.
+// clickAndWait clicks the element of a selector and waits for the next page.
 func (b *browser) press(selector string) {
 	b.t.Helper()
 	b.run(`window.left = true; document.querySelector(` + strconv.Quote(selector) + `).click()`)
@@ -124,7 +123,7 @@ func (b *browser) arrived() {
 	}
 }
 
-// text is what the page shows.
+// pageText returns the visible text of the page.
 func (b *browser) text() string {
 	b.t.Helper()
 	return b.run(`document.body.innerText`).(string)

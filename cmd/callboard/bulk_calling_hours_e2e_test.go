@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A bulk call waits for a line until its calling hours are over, then for the
-// next ones, across kill -9; it is placed as soon as they open, once.
+// A bulk call waits for a permit until its calling hours end. It then waits for the next opening, also across a
+// kill, and is placed once when the hours open.
 func TestBulkCallPastCallingHoursIsPlacedAtNextOpening(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t)
@@ -30,8 +30,8 @@ func TestBulkCallPastCallingHoursIsPlacedAtNextOpening(t *testing.T) {
 		"defaults": object{"agent_id": agent, "from": "+12025550100", "compliance": object{"calling_hours": hours}},
 		"items":    []object{{"to": "+12025550001"}, {"to": "+12025550002"}},
 	})["id"].(string)
-	job := func() object { return s.list("/v1/bulk")[0].(object) } // by itself it may be read five times a minute
-	s.await("a call that waits for a line", time.Minute, func() bool { return job()["waiting"] == "line" })
+	job := func() object { return s.list("/v1/bulk")[0].(object) } // a single job may be read only five times a minute
+	s.await("a call that waits for a permit", time.Minute, func() bool { return job()["waiting"] == "line" })
 	s.await("the other call", time.Minute, func() bool { return len(answer.rung()) == 1 })
 
 	w.set(t, 3*time.Hour)
@@ -42,7 +42,7 @@ func TestBulkCallPastCallingHoursIsPlacedAtNextOpening(t *testing.T) {
 		return err == nil && time.Until(at) > 2*time.Hour
 	})
 	s.api("POST", "/v1/calls/"+first+"/hangup", nil)
-	s.await("a call that waits for its hours", time.Minute, func() bool { return job()["waiting"] == "calling_hours" })
+	s.await("a call that waits for calling hours", time.Minute, func() bool { return job()["waiting"] == "calling_hours" })
 	until, err := time.Parse(time.RFC3339, job()["waiting_until"].(string))
 	require.NoError(t, err)
 	assert.WithinDuration(t, now.Add(24*time.Hour-time.Minute), until, time.Minute)
@@ -52,7 +52,7 @@ func TestBulkCallPastCallingHoursIsPlacedAtNextOpening(t *testing.T) {
 	s.kill9()
 	s.start()
 	s.await("the same after kill -9", time.Minute, func() bool { return job()["waiting"] == "calling_hours" })
-	assert.Len(t, answer.rung(), 1, "nobody is rung outside the hours")
+	assert.Len(t, answer.rung(), 1, "no call outside the calling hours")
 	s.kill9()
 	w.set(t, 24*time.Hour)
 	s.start()
@@ -61,5 +61,5 @@ func TestBulkCallPastCallingHoursIsPlacedAtNextOpening(t *testing.T) {
 	for n, c := range answer.rung() {
 		assert.Equal(t, 1, c, n)
 	}
-	s.kill9() // there is nobody to wait for
+	s.kill9() // an orderly stop would wait for live calls
 }

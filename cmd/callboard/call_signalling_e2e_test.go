@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// wrote counts the lines of a kind in a scenario's log.
+// countLines counts the lines of a kind in a scenario's log.
 func (p *peer) wrote(kind string) int {
 	text, _ := os.ReadFile(p.log)
 	n := 0
@@ -24,7 +24,7 @@ func (p *peer) wrote(kind string) int {
 	return n
 }
 
-// trunkWith makes a trunk to one loopback port for every number of a prefix.
+// trunkWith creates a trunk to one loopback port for all numbers of a prefix.
 func (s *service) trunkWith(prefix string, port int, transport string, more object) {
 	s.t.Helper()
 	body := object{
@@ -72,7 +72,7 @@ func TestRingTimeoutSendsCANCELAndEndsAsNoAnswer(t *testing.T) {
 	began := time.Now()
 	id := s.outbound("+12025550123", s.hello(), object{"ring_timeout_seconds": 5})
 	s.await("CANCEL", 20*time.Second, func() bool { return p.wrote("CANCEL") == 1 })
-	assert.GreaterOrEqual(t, time.Since(began), 5*time.Second, "it rang as long as asked")
+	assert.GreaterOrEqual(t, time.Since(began), 5*time.Second, "the call rang for the requested time")
 	call := s.ended(id, 5*time.Second)
 	assert.Equal(t, []any{"no_answer", "no_answer"}, []any{call["status"], call["disposition"]}, "%v", call)
 	assert.Equal(t, 1, p.wrote("INVITE"))
@@ -87,7 +87,7 @@ func TestHoldAndResumeByRemoteParty(t *testing.T) {
 	assert.Equal(t, "completed", call["status"], "%v", call)
 	assert.Equal(t, "agent", call["ended_by"])
 	s.await("BYE", 5*time.Second, func() bool { return p.wrote("END") == 1 })
-	assert.Equal(t, []int{1, 1}, []int{p.wrote("HELD"), p.wrote("BACK")}, "both re-INVITEs were answered as they should")
+	assert.Equal(t, []int{1, 1}, []int{p.wrote("HELD"), p.wrote("BACK")}, "both re-INVITEs got the correct answer")
 }
 
 func TestTrunksOverTCPAndWithDigestAuthentication(t *testing.T) {
@@ -110,7 +110,7 @@ func TestTrunksOverTCPAndWithDigestAuthentication(t *testing.T) {
 	for number := range want {
 		who := agent
 		if number == "+12025540001" {
-			who = s.patient("wait") // the far end hangs up
+			who = s.patient("wait") // the callee hangs up
 		}
 		ids[number] = s.outbound(number, who, nil)
 	}
@@ -119,5 +119,5 @@ func TestTrunksOverTCPAndWithDigestAuthentication(t *testing.T) {
 		assert.Equal(t, []any{c["status"], c["disposition"], c["ended_reason"], c["ended_by"]}, want[number], "%s: %v", number, c)
 	}
 	s.await("BYE over TCP", 5*time.Second, func() bool { return tcp.wrote("END") == 1 })
-	assert.Equal(t, []int{1, 1}, []int{known.wrote("INVITE"), stranger.wrote("INVITE")}, "one call each, in two INVITEs")
+	assert.Equal(t, []int{1, 1}, []int{known.wrote("INVITE"), stranger.wrote("INVITE")}, "one call each with two INVITEs")
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// wireLoad is what a peer's log says of concurrency and pace.
+// concurrencyAndStarts returns the maximum of concurrent calls in a scenario's log, and the start times of all
+// calls in ms.
 func wireLoad(lines []line) (most int, starts []int) {
 	type step struct{ at, by int }
 	open := map[string]int{}
@@ -47,7 +48,7 @@ func wireLoad(lines []line) (most int, starts []int) {
 	return most, starts
 }
 
-// mostIn is the largest number of starts within any span of ms.
+// maxStartsWithin returns the maximum number of starts within any span of ms.
 func mostIn(starts []int, span int) (most int) {
 	for i, from := 0, 0; i < len(starts); i++ {
 		for starts[i]-starts[from] >= span {
@@ -103,7 +104,7 @@ func TestCampaignWithMixedAnswersAgainstSIPp(t *testing.T) {
 			assert.Equal(t, 1, g.peer.rung()[strings.TrimPrefix(p, "+")], "INVITEs of %s", p)
 		}
 	}
-	assert.GreaterOrEqual(t, len(down.rung()), 3, "the first target was asked first, until it was known to be down")
+	assert.GreaterOrEqual(t, len(down.rung()), 3, "the first target was tried first until it was considered down")
 
 	for _, p := range []*peer{one, two, second} {
 		count, _ := wireLoad(p.lines())
@@ -116,7 +117,7 @@ func TestCampaignWithMixedAnswersAgainstSIPp(t *testing.T) {
 	s.failOverShows(second.rung())
 }
 
-// resultsSay compares the results CSV with what should have come of each.
+// checkResults compares the results CSV of a campaign with the expected outcomes.
 func (s *service) resultsSay(id string, want map[string]string) {
 	s.t.Helper()
 	code, text, head := s.try("GET", "/v1/campaigns/"+id+"/results", nil)
@@ -137,7 +138,7 @@ func (s *service) resultsSay(id string, want map[string]string) {
 	assert.Equal(s.t, want, got)
 }
 
-// eventsSay waits for every event of a campaign and compares counts.
+// checkEvents waits for all events of a campaign and compares their counts.
 func (s *service) eventsSay(n int, want map[string]string) {
 	s.t.Helper()
 	count := func(kind string) int { return len(s.receiver.events(kind)) }
@@ -173,7 +174,7 @@ func (s *service) eventsSay(n int, want map[string]string) {
 	}
 }
 
-// failOverShows: a call that needed the second trunk tells of both legs.
+// checkFailoverLegs checks that a call over the second trunk records both legs.
 func (s *service) failOverShows(rung map[string]int) {
 	s.t.Helper()
 	found, failedOver := 0, 0
@@ -204,7 +205,7 @@ func TestTrunkFailoverCallsContactOnce(t *testing.T) {
 	late := sipp(t, "uas-late", "-d", "12000")
 	cases := map[string]struct {
 		first  int
-		code   float64 // of the first leg, as its record says
+		code   float64 // status code of the first leg in the call record
 		reason string
 	}{
 		"+12025510001": {silentPort(t), 0, "no answer at all"},
@@ -227,7 +228,7 @@ func TestTrunkFailoverCallsContactOnce(t *testing.T) {
 		legs := call[0].(object)["legs"].([]any)
 		require.Len(t, legs, 2, number)
 		first, answered := legs[0].(object), legs[1].(object)
-		code, _ := first["code"].(float64) // left out where nothing came
+		code, _ := first["code"].(float64) // absent if no response arrived
 		assert.InDelta(t, cases[number].code, code, 0, number)
 		assert.Contains(t, first["reason"], cases[number].reason, number)
 		assert.InDelta(t, 200, answered["code"], 0, number)
@@ -240,8 +241,8 @@ func TestTrunkFailoverCallsContactOnce(t *testing.T) {
 	assert.Len(t, s.receiver.events("call.ended"), len(cases))
 	used, ok := s.api("GET", "/v1/usage", nil)["total"].(object)
 	require.True(t, ok)
-	assert.EqualValues(t, len(cases), used["attempts"], "two legs are one attempt, and one bill")
-	s.await("the end of the call whose 200 came too late", time.Minute, func() bool {
+	assert.EqualValues(t, len(cases), used["attempts"], "two legs count as one billed attempt")
+	s.await("the end of the call with a late 200", time.Minute, func() bool {
 		return len(late.rung()) == 1 && len(leftOnWire(late.lines())) == 0
 	})
 }
@@ -261,7 +262,7 @@ func TestCampaignRetriesScheduleAndPause(t *testing.T) {
 		assert.Equal(t, 3, c, "INVITEs of %s", n)
 	}
 
-	for ahead := 3; ; ahead *= 2 { // on a busy machine three seconds may be over before anybody has looked
+	for ahead := 3; ; ahead *= 2 { // on a busy machine three seconds may pass before the first check
 		soon, phone := time.Now().UTC().Add(time.Duration(ahead)*time.Second).Truncate(time.Second), fmt.Sprintf("1202552%04d", ahead)
 		later := s.api("POST", "/v1/campaigns", object{
 			"name": "later", "agent_id": agent, "caller_id": object{"number": "+12025550100"}, "compliance": anyHour(),
@@ -280,7 +281,7 @@ func TestCampaignRetriesScheduleAndPause(t *testing.T) {
 	}
 
 	closed := s.campaign(agent, []string{"+12025530001"}, object{"compliance": object{"calling_hours": closedHours()}})
-	s.await("the reason why nothing rings", 10*time.Second, func() bool {
+	s.await("the reason why the campaign waits", 10*time.Second, func() bool {
 		st, ok := s.statusOf(closed)
 		return ok && st.Waiting != nil && st.Waiting.Reason == "calling_hours"
 	})
@@ -293,7 +294,7 @@ func TestCampaignRetriesScheduleAndPause(t *testing.T) {
 	assert.Zero(t, busy.rung()["12025530001"])
 }
 
-// closedHours is a window that is closed now and for some hours to come.
+// closedHours returns calling hours that are closed now and for several hours.
 func closedHours() object {
 	h := (time.Now().UTC().Hour() + 6) % 24
 	return object{"start": fmt.Sprintf("%02d:00", h), "end": fmt.Sprintf("%02d:30", h), "timezone": "UTC"}
@@ -336,26 +337,26 @@ func TestPlanLimitsBoundSIPInvites(t *testing.T) {
 			assert.Equal(t, perMinute, *e.Error.Limit)
 			refusals["minute"]++
 		default:
-			refusals["requests"]++ // as many of them as calls
+			refusals["requests"]++ // there are as many requests as calls
 		}
 	}
 	s.await("some calls of the campaigns", 30*time.Second, func() bool { return len(answer.rung()) > 3 })
 	for i := range lines + 2 {
 		order(i)
 	}
-	assert.Positive(t, refusals["lines"], "more at once than there are lines")
-	for i := 0; refusals["minute"]+refusals["requests"] == 0; i++ { // each as soon as a line is free
-		s.await("a free line", 30*time.Second, func() bool { return len(s.list("/v1/calls?status=active")) < lines })
+	assert.Positive(t, refusals["lines"], "calls beyond the concurrency limit are rejected")
+	for i := 0; refusals["minute"]+refusals["requests"] == 0; i++ { // place a call whenever one ends
+		s.await("a free permit", 30*time.Second, func() bool { return len(s.list("/v1/calls?status=active")) < lines })
 		order(lines + 2 + i)
 	}
-	assert.Positive(t, refusals["minute"], "the minute is full: %v", refusals)
+	assert.Positive(t, refusals["minute"], "calls beyond the limit per minute are rejected: %v", refusals)
 	for _, id := range []string{a, b} {
 		s.api("POST", "/v1/campaigns/"+id+"/cancel", nil)
 	}
 	s.await("the last call's end", 30*time.Second, func() bool { return len(s.list("/v1/calls?status=active")) == 0 })
 	most, starts := wireLoad(answer.lines())
-	assert.LessOrEqual(t, most, lines, "lines used on the wire")
+	assert.LessOrEqual(t, most, lines, "concurrent calls seen by SIPp")
 	assert.Greater(t, most, 1)
-	assert.LessOrEqual(t, mostIn(starts, 60_000), perMinute, "calls within a minute on the wire")
-	assert.GreaterOrEqual(t, mostIn(starts, 60_000), perMinute-2, "the minute was all but used up")
+	assert.LessOrEqual(t, mostIn(starts, 60_000), perMinute, "calls within a minute seen by SIPp")
+	assert.GreaterOrEqual(t, mostIn(starts, 60_000), perMinute-2, "the limit per minute was nearly used")
 }

@@ -17,19 +17,19 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// chaos is a service that is killed over and over while it delivers.
+// deliveryKills is a service that is killed again and again while it delivers webhooks.
 type chaos struct {
 	*service
 	far     *arrivals
-	paths   []string      // of two endpoints
-	hooks   []string      // which they are
-	ids     []string      // of all events so far
-	each    int           // events between two kills
-	longest time.Duration // from the first delivery to the kill
+	paths   []string      // URL paths of two endpoints
+	hooks   []string      // ids of the two endpoints
+	ids     []string      // ids of all events
+	each    int           // number of events between two kills
+	longest time.Duration // maximum time from the first delivery to the kill
 }
 
-// newChaos refuses one event in thirty-two the first time, so that retries are
-// under way at each kill.
+// newDeliveryKills starts the service with endpoints that reject one of 32 events at first, so that retries are
+// pending at each kill.
 func newChaos(t *testing.T, env ...string) *chaos {
 	t.Helper()
 	c := &chaos{paths: []string{"one", "two"}, each: 700, longest: 600 * time.Millisecond}
@@ -47,9 +47,8 @@ func newChaos(t *testing.T, env ...string) *chaos {
 	return c
 }
 
-// more kills the service, gives it events meanwhile, ten for each call, and
-// starts it again: kills strike while events are fanned out and while they are
-// sent.
+// killAndRestart kills the service, inserts ten events per call and starts the service again. So kills happen while
+// the outbox creates deliveries and while they are sent.
 func (c *chaos) more() {
 	c.t.Helper()
 	c.kill9()
@@ -66,8 +65,8 @@ func (c *chaos) missing() (n int) {
 	return n
 }
 
-// TestKillsLoseNoDeliveryAndKeepOrder kills the service while it delivers:
-// make chaos does so for CHAOS_DELIVERIES of them.
+// TestKillsLoseNoDeliveryAndKeepOrder kills the service while it delivers. make chaos does so for CHAOS_DELIVERIES
+// deliveries.
 func TestKillsLoseNoDeliveryAndKeepOrder(t *testing.T) {
 	t.Parallel()
 	c := newChaos(t)
@@ -86,36 +85,36 @@ func TestKillsLoseNoDeliveryAndKeepOrder(t *testing.T) {
 	again, retries := 0, 0
 	for _, p := range c.paths {
 		wrong, twice, retried := c.far.disorder(p)
-		assert.Empty(t, wrong, "the order of each subject")
+		assert.Empty(t, wrong, "the events of each subject arrive in order")
 		again, retries = again+twice, retries+retried
 	}
 	assert.Positive(t, retries)
-	t.Logf("chaos: %d deliveries through %d kills: none lost; %d came again under the same id; %d retries; each subject in its order",
+	t.Logf("chaos: %d deliveries through %d kills: none lost; %d repeated under the same id; %d retries; each subject in order",
 		len(c.ids)*len(c.paths), rounds+1, again, retries)
 }
 
-// TestControlPositionStoredBeforeDeliveriesLosesEvents is the control: the loop above
-// finds the fault that it is there for.
+// TestControlPositionStoredBeforeDeliveriesLosesEvents checks that the test above detects an outbox that stores its
+// position before its deliveries.
 func TestControlPositionStoredBeforeDeliveriesLosesEvents(t *testing.T) {
 	t.Parallel()
 	c := newChaos(t, "FAILPOINT_SKIP=1")
 	c.each = 3000 // more than one commit of the outbox
 	for n := 0; ; n++ {
-		require.Less(t, n, 20, "the control lost nothing: the test above proves nothing")
+		require.Less(t, n, 20, "the control lost no event, so the test above detects no fault")
 		c.more()
 		c.kill9()
 		passed, rows := c.queued()
 		c.start()
 		if rows < passed {
 			c.await("what was queued", time.Minute, func() bool { return len(c.ids)*len(c.paths)-c.missing() >= rows })
-			assert.Positive(t, c.missing(), "and what was not never comes")
+			assert.Positive(t, c.missing(), "the lost deliveries never arrive")
 			return
 		}
 	}
 }
 
-// queued is how many deliveries there should be of the events up to the place of
-// a stopped service's outbox, and how many there are.
+// countQueued returns how many deliveries should exist for the events up to the outbox position of a stopped
+// service, and how many exist.
 func (c *chaos) queued() (should, are int) {
 	c.t.Helper()
 	ctx := context.Background()

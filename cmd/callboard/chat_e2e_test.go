@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chats runs callboard chat with these lines and returns what it shows.
+// runChat runs callboard chat with the input lines and returns its output.
 func (s *service) chats(lines string, args ...string) (string, error) {
 	cmd := exec.Command(s.binary, append([]string{"chat", "--url", "http://" + s.http, "--key", s.key}, args...)...)
 	cmd.Env, cmd.Dir, cmd.Stdin = s.env, s.dir, strings.NewReader(lines)
@@ -70,7 +70,7 @@ func TestChatCommandWalksPathway(t *testing.T) {
 	require.Error(t, err)
 	assert.Equal(t, "ok   comes (2 of 2)\nFAIL stays away (0 of 2)\n     run 1, end: outcome: expected \"declined\", got \"completed\"\n"+
 		"     run 2, end: outcome: expected \"declined\", got \"completed\"\n     | agent: Hello there, will you come?\n     | caller: 0\n"+
-		"     | action: transfer +12025550123\n     | caller: [transfer failed]\n     | agent: Goodbye.\ncallboard: not every scenario passed\n", got)
+		"     | action: transfer +12025550123\n     | caller: [transfer failed]\n     | agent: Goodbye.\ncallboard: at least one scenario failed\n", got)
 	got, err = tested(`, {"title": "x"}`)
 	require.Error(t, err)
 	assert.Contains(t, got, "unknown field")
@@ -91,7 +91,7 @@ func TestReplayCommandComparesCallWithPathway(t *testing.T) {
 	agent := s.menu()
 	pathway := s.api("GET", "/v1/agents/"+agent, nil)["pathway_id"].(string)
 	id := s.api("POST", "/v1/calls/outbound", object{"to": "+15005550000", "from": "+15005550100", "agent_id": agent})["id"].(string)
-	s.await("the call is over", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["transcript_available"] == true })
+	s.await("the transcript of the call", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["transcript_available"] == true })
 	replays := func(args ...string) (string, error) {
 		out, err := exec.Command(s.binary, append([]string{"replay", "--url", "http://" + s.http, "--key", s.key}, args...)...).CombinedOutput()
 		return string(out), err

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// callboard runs a command of the binary beside the service.
+// runCommand runs a command of the binary with the service's environment.
 func (s *service) callboard(args ...string) (stdout, stderr string, err error) {
 	cmd := exec.Command(s.binary, args...)
 	cmd.Env, cmd.Dir = s.env, s.dir
@@ -73,7 +73,7 @@ func TestKeyCommandsOnRunningAndStoppedService(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"data": `+strconv.Quote(s.data())+`, "master_key_file": `+strconv.Quote(next)+`, "rotated": true}`, said)
 	_, errs, err = s.callboard("keys", "list")
-	require.Error(t, err, "the master key before opens nothing")
+	require.Error(t, err, "the old master key cannot decrypt the store")
 	assert.Contains(t, errs, "another master key")
 	taken, err := os.ReadFile(next)
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func TestKeyCommandsOnRunningAndStoppedService(t *testing.T) {
 	assert.Equal(t, http.StatusUnauthorized, s.statusWith(key))
 	assert.Equal(t, http.StatusUnauthorized, s.statusWith(second))
 	assert.Equal(t, http.StatusOK, s.statusWith(third))
-	assert.Equal(t, http.StatusOK, s.statusWith(s.key), "keys from before the master key was changed stay good")
+	assert.Equal(t, http.StatusOK, s.statusWith(s.key), "API keys stay valid after the rotation of the master key")
 	_, errs, err = s.callboard("keys", "create", "--permissions", "calls:nonsense")
 	require.Error(t, err)
 	assert.Contains(t, errs, "calls:nonsense")
@@ -151,7 +151,7 @@ func mustJSON(t *testing.T, v any) []byte {
 func TestDemoPlaysOnceAndItsDataSurvivesRestarts(t *testing.T) {
 	t.Parallel()
 	s := prepare(t)
-	if os.Getenv("PICTURES") != "" { // as people see it
+	if os.Getenv("PICTURES") != "" { // the screenshots need realistic timing
 		s = preparePlain(t)
 	}
 	s.args = []string{"serve", "--demo"}
@@ -161,7 +161,7 @@ func TestDemoPlaysOnceAndItsDataSurvivesRestarts(t *testing.T) {
 	for _, part := range []string{"confirmed", "declined", "busy", "no_answer", "failed", "X-Svc-Signature: sha256=", "campaign.call.completed", "results.csv", "--environment test"} {
 		assert.Contains(t, text, part)
 	}
-	assert.NotContains(t, text, s.key, "the key is not logged")
+	assert.NotContains(t, text, s.key, "the API key is not in the log")
 	assert.Empty(t, s.api("GET", "/v1/calls", nil)["data"], "no live call")
 	csv, err := os.ReadFile(filepath.Join(s.data(), "demo", "results.csv"))
 	require.NoError(t, err)
@@ -186,7 +186,7 @@ func TestDemoPlaysOnceAndItsDataSurvivesRestarts(t *testing.T) {
 	})
 
 	s.stop()
-	require.NoError(t, os.Remove(filepath.Join(s.data(), "test.key")), "the key is kept elsewhere")
+	require.NoError(t, os.Remove(filepath.Join(s.data(), "test.key")), "the user has deleted the key file")
 	s.launch()
 	s.await("the greeting of the third start", 20*time.Second, func() bool {
 		return strings.Count(s.logged(), "The demo plays once per data folder") == 2
@@ -212,7 +212,7 @@ func TestDrainLetsLiveCallsEndAndRejectsNewCalls(t *testing.T) {
 		t.Fatal("did not drain")
 	}
 	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
-	require.Eventually(t, func() bool { return len(leftOnWire(answer.lines())) == 0 }, time.Minute, 20*time.Millisecond, "live calls were cut")
+	require.Eventually(t, func() bool { return len(leftOnWire(answer.lines())) == 0 }, time.Minute, 20*time.Millisecond, "live calls were ended")
 	rung := len(answer.rung())
 	assert.Less(t, rung, 50)
 	s.start()
@@ -248,14 +248,14 @@ func TestDrainingServiceStartsNoWorkAndServesLiveCalls(t *testing.T) {
 		assert.Equal(t, http.StatusServiceUnavailable, code, "%s %s: %s", r.method, r.path, body)
 		assert.NotEmpty(t, header.Get("Retry-After"), "%s %s", r.method, r.path)
 	}
-	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"], "the live call goes on")
+	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"], "the live call continues")
 	assert.NotEqual(t, "b", s.api("GET", "/v1/agents/"+agent, nil)["name"])
 	s.api("POST", "/v1/calls/"+id+"/say", object{"text": "One moment."})
 	s.api("POST", "/v1/calls/"+id+"/hangup", object{})
 	select {
 	case <-s.exited:
 	case <-time.After(time.Minute):
-		t.Fatal("the last call is over, and it did not stop")
+		t.Fatal("the service did not stop after the last call")
 	}
 	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
 	assert.Len(t, answer.rung(), 1)
@@ -280,7 +280,7 @@ func TestCallsBeyondDrainTimeoutAreHungUpAndRecorded(t *testing.T) {
 	require.Eventually(t, func() bool { return len(leftOnWire(answer.lines())) == 0 }, time.Minute, 20*time.Millisecond, "its BYE came")
 	s.start()
 	call := s.api("GET", "/v1/calls/"+id, nil)
-	assert.Equal(t, []any{"completed", "hangup", "api"}, []any{call["status"], call["ended_reason"], call["ended_by"]}, "it was not left for the next start to find")
+	assert.Equal(t, []any{"completed", "hangup", "api"}, []any{call["status"], call["ended_reason"], call["ended_by"]}, "the call has its end before the next start")
 }
 
 func TestInitCreatesFirstTrunkAndPlacesTestCall(t *testing.T) {
@@ -314,7 +314,7 @@ func TestInitCreatesFirstTrunkAndPlacesTestCall(t *testing.T) {
 	assert.Contains(t, errs, "--force")
 
 	s.args = []string{"serve", "--env-file", path}
-	s.env = append(os.Environ(), "FAILPOINT_PATIENCE=10s") // all settings are those of the file
+	s.env = append(os.Environ(), "FAILPOINT_PATIENCE=10s") // all settings come from the file
 	s.start()
 	trunk := s.api("GET", "/v1/trunks/"+done.TrunkID, nil)
 	assert.Equal(t, "127.0.0.1", trunk["name"])

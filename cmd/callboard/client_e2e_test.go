@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// program is a client as a program in Go has it, with the test key.
+// apiClient returns the public Go client with the test key.
 func (s *service) program() *client.Client {
 	s.t.Helper()
 	return &client.Client{URL: "http://" + s.http, Key: s.testKey(), Retries: 3}
@@ -62,7 +62,7 @@ func TestGoClientFollowsCampaignThroughCrash(t *testing.T) {
 			break
 		}
 	}
-	assert.Equal(t, listed, followed, "each once, in order, over the crash")
+	assert.Equal(t, listed, followed, "each event once, in order, across the crash")
 	st, err := c.GetCampaignStatus(ctx, campaign.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{"completed", int64(3)}, []any{st.Status, st.Progress.Total})

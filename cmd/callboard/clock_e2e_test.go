@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// watch is the clock of a service: it can be set while the service runs.
+// shiftedClock is a failpoint that shifts the clock of a running service.
 type watch struct{ path string }
 
 func newWatch(t *testing.T) watch {
@@ -22,17 +22,17 @@ func newWatch(t *testing.T) watch {
 	return w
 }
 
-// env gives the clock to a service.
+// env returns the environment variable that gives the clock to a service.
 func (w watch) env() string { return "FAILPOINT_CLOCK=" + w.path }
 
-// set makes the clock wrong by d.
+// setOffset shifts the clock by d.
 func (w watch) set(t testing.TB, d time.Duration) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(w.path+".new", []byte(d.String()), 0o600))
 	require.NoError(t, os.Rename(w.path+".new", w.path))
 }
 
-// shows waits until the service dates what it says by its clock.
+// awaitClock waits until the service's log shows the shifted time.
 func (o *ordeal) shows(d time.Duration) {
 	o.t.Helper()
 	o.await("the clock", 20*time.Second, func() bool {
@@ -45,8 +45,8 @@ func (o *ordeal) shows(d time.Duration) {
 	})
 }
 
-// retried waits for somebody who was busy and is rung once more, though not for
-// an hour, or for all to have been.
+// awaitRetry waits until a busy contact is called again, long before an hour has passed, or until all contacts were
+// called.
 func (o *ordeal) retried() {
 	o.t.Helper()
 	again := func() (n int) {
@@ -61,10 +61,9 @@ func (o *ordeal) retried() {
 	o.await("a retry", time.Minute, func() bool { return again() > before || again() == o.contacts/5 })
 }
 
-// setBack lets a campaign go through clocks that are set back an hour each
-// time: under the running service in even rounds, and while it is down in odd
-// ones. Whoever was busy before is rung again as soon as without that. When
-// webhooks are told again is by the clock, and not looked at.
+// runWithClockSetBack runs a campaign while the clock is set back by an hour per round: in even rounds while the
+// service runs, in odd rounds while it is down. Retries of busy contacts must not be delayed. The times of webhook
+// retries follow the clock and are not checked.
 func (o *ordeal) setBack(w watch, from, to int) {
 	o.t.Helper()
 	o.mixed = true
@@ -72,7 +71,7 @@ func (o *ordeal) setBack(w watch, from, to int) {
 	for round := from; round < to; round++ {
 		back := -time.Duration(round+1) * time.Hour
 		o.between()
-		o.await("somebody who is busy", time.Minute, func() bool { return len(o.busy.rung()) > round-from })
+		o.await("a busy contact", time.Minute, func() bool { return len(o.busy.rung()) > round-from })
 		if round%2 == 1 {
 			o.kill9()
 			w.set(o.t, back)
@@ -99,8 +98,7 @@ func TestClockSetBackCallsEachContactOnce(t *testing.T) {
 	o.setBack(w, 0, 2)
 }
 
-// Where the service is killed with its clock set back, what Redis holds is by
-// another clock than what follows.
+// Redis holds times of the old clock if the service is killed while its clock is set back.
 func TestClockSetBackWithRedisCallsEachContactOnce(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
@@ -114,15 +112,14 @@ func TestClockSetBackWithRedisCallsEachContactOnce(t *testing.T) {
 	o.setBack(w, 1, 2)
 }
 
-// The control: with the clock set back and a kill, an attempt that is stored
-// after its INVITE rings somebody twice.
+// The control: with the clock set back and a kill, an attempt that is stored after its INVITE is dialed twice.
 func TestControlClockSetBackWithLateCommitCallsTwice(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t)
 	o := newOrdeal(t, w.env(), "FAILPOINT_LATE_OPEN=1")
 	o.startCampaign()
 	for round := 0; o.twice() == 0; round++ {
-		require.Less(t, round, 20, "nobody is rung twice: the test above proves nothing")
+		require.Less(t, round, 20, "no contact was called twice, so the test above detects no fault")
 		before := fmt.Sprint(o.answers.rung())
 		o.await("a call more", time.Minute, func() bool { return fmt.Sprint(o.answers.rung()) != before })
 		o.kill9()

@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/eventforward"
 )
 
-// runs runs a command line as main does.
+// runCommandLine runs a command line as main does.
 func runs(t *testing.T, args ...string) (out, errs string, code int) {
 	t.Helper()
 	root := rootCommand(func() {})
@@ -37,8 +37,7 @@ func runs(t *testing.T, args ...string) (out, errs string, code int) {
 	return o.String(), e.String(), cli.ExitCode(err)
 }
 
-// Programs read every command's output. Those without --json say in the guide
-// why: each is named there.
+// Every command has --json, or docs/cli.md lists it as an exception with the reason.
 func TestCommandsHaveJSONFlagOrDocumentedException(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/cli.md")
@@ -59,14 +58,14 @@ func TestCommandsHaveJSONFlagOrDocumentedException(t *testing.T) {
 		if name := strings.TrimPrefix(c.CommandPath(), "callboard "); c.Flags().Lookup("json") == nil {
 			exempt++
 			word, _, _ := strings.Cut(name, " ")
-			assert.Contains(t, without, "`"+word+"`", "callboard %s knows no --json, and the guide does not say why", name)
+			assert.Contains(t, without, "`"+word+"`", "callboard %s has no --json, and docs/cli.md gives no reason", name)
 		}
 	}
 	root := rootCommand(func() {})
 	root.InitDefaultCompletionCmd()
 	walk(root)
 	assert.Greater(t, leaves, 80)
-	assert.LessOrEqual(t, exempt, 2+4, "serve, openapi and the four shells of completion")
+	assert.LessOrEqual(t, exempt, 2+4, "serve, openapi and completion for four shells")
 }
 
 func TestTriggerPrintsLocalSampleResultAsJSON(t *testing.T) {
@@ -124,7 +123,7 @@ var (
 	wordEnd = regexp.MustCompile(`[;)&<>"'].*$`)
 )
 
-// invocations are the command lines of ours that a page shows, as words.
+// documentedCommands returns the callboard command lines in a page, as words.
 func invocations(text string) (out [][]string) {
 	var code []string
 	for _, m := range shell.FindAllStringSubmatch(text, -1) {
@@ -152,7 +151,7 @@ func invocations(text string) (out [][]string) {
 	return out
 }
 
-// wrongIn says what of a command line the binary does not know; "": nothing.
+// describeUnknownPart returns what the binary does not know of a command line; empty: nothing.
 func wrongIn(root *cobra.Command, words []string) string {
 	at := []*cobra.Command{root}
 	for _, word := range words {
@@ -161,11 +160,11 @@ func wrongIn(root *cobra.Command, words []string) string {
 			switch {
 			case strings.HasPrefix(word, "--"):
 				if c.Flags().Lookup(name) == nil && name != "help" {
-					return c.CommandPath() + " knows no --" + name
+					return c.CommandPath() + " has no flag --" + name
 				}
 			case strings.HasPrefix(word, "-") && len(word) == 2:
 				if c.Flags().ShorthandLookup(name) == nil {
-					return c.CommandPath() + " knows no -" + name
+					return c.CommandPath() + " has no flag -" + name
 				}
 			}
 		}
@@ -175,11 +174,11 @@ func wrongIn(root *cobra.Command, words []string) string {
 		if strings.HasPrefix(word, "-") || !at[0].HasSubCommands() {
 			continue
 		}
-		var next []*cobra.Command // create|list|revoke names three
+		var next []*cobra.Command // create|list|revoke names three commands
 		for one := range strings.SplitSeq(word, "|") {
 			i := slices.IndexFunc(at[0].Commands(), func(c *cobra.Command) bool { return c.Name() == one || c.HasAlias(one) })
 			if i < 0 {
-				return at[0].CommandPath() + " knows no " + one
+				return at[0].CommandPath() + " has no subcommand " + one
 			}
 			next = append(next, at[0].Commands()[i])
 		}
@@ -188,8 +187,7 @@ func wrongIn(root *cobra.Command, words []string) string {
 	return ""
 }
 
-// Whatever a page shows of the command line exists: commands and flags, in
-// blocks that nobody runs, too, and in the midst of a sentence.
+// Every command and flag in the documentation must exist, in code blocks and in running text.
 func TestCommandsAndFlagsInDocumentationExist(t *testing.T) {
 	t.Parallel()
 	root := rootCommand(func() {})
@@ -229,7 +227,7 @@ func TestAPICommandsHaveDescriptionAndExample(t *testing.T) {
 		}
 		leaves++
 		assert.Contains(t, c.Example, "callboard "+strings.TrimPrefix(c.CommandPath(), "callboard "), c.CommandPath())
-		assert.NotNil(t, c.Flags().Lookup("json"), "%s knows no --json", c.CommandPath())
+		assert.NotNil(t, c.Flags().Lookup("json"), "%s has no flag --json", c.CommandPath())
 		assert.NotNil(t, c.Args, c.CommandPath())
 	}
 	root := &cobra.Command{Use: "callboard", Short: "-"}

@@ -28,14 +28,13 @@ func TestContactUploadIsAtomicOnRedis(t *testing.T) {
 	contactsAllOrNothing(t, newService(t, "CALLBOARD_REDIS_URL="+url))
 }
 
-// list is the data of a list.
+// listData returns the data array of a list response.
 func (s *service) list(path string) []any {
 	s.t.Helper()
 	return s.api("GET", path, nil)["data"].([]any)
 }
 
-// contactsAllOrNothing kills the service in the middle of an upload, and then
-// does all that can be done with contacts.
+// checkAtomicUpload kills the service during an upload of contacts. It then uses every operation on contacts.
 func contactsAllOrNothing(t *testing.T, s *service) {
 	t.Helper()
 	s.trunk("", 9)

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// recipe is a pathway of a page, with the scenarios that stand behind it.
+// recipe is a pathway of the cookbook with its test scenarios.
 type recipe struct{ pathway, scenarios string }
 
 func recipes(t *testing.T, page string) (all []recipe) {
@@ -31,8 +31,7 @@ func recipes(t *testing.T, page string) (all []recipe) {
 	return all
 }
 
-// concierge is a model that knows when the house opens, and that there is a
-// manager.
+// conciergeModel is a fake language model that knows the opening hours and offers a transfer to the manager.
 func concierge(_ int, r *llmtest.Request) llmtest.Reply {
 	person := slices.IndexFunc(r.Names(), func(name string) bool { return strings.Contains(name, "person") })
 	switch last := r.Last(); {
@@ -44,8 +43,8 @@ func concierge(_ int, r *llmtest.Request) llmtest.Reply {
 	return llmtest.Words("What else?")
 }
 
-// TestCookbookRecipesPassTheirScenarios saves each recipe and plays its
-// callers; the commands around them run as well.
+// TestCookbookRecipesPassTheirScenarios stores each recipe, runs its scenarios and executes the commands around
+// them.
 func TestCookbookRecipesPassTheirScenarios(t *testing.T) {
 	t.Parallel()
 	engines := filepath.Join(t.TempDir(), "engines.yaml")

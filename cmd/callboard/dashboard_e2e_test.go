@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hostile is what a stranger may call himself.
+// hostileName is a name with script injection.
 const hostile = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'\"`
 
-// signIn signs an admin in, by a link that works once.
+// signIn signs an admin in with a one-time link.
 func (b *browser) signIn(s *service, operator bool) {
 	b.t.Helper()
 	user := s.api("POST", "/v1/users", object{"name": "Ada " + hostile, "role": "admin", "operator": operator})["id"].(string)
@@ -26,8 +26,7 @@ func (b *browser) signIn(s *service, operator bool) {
 	require.Contains(b.t, b.text(), "You are signed in")
 }
 
-// accessible has axe-core look at the page in both themes, and sees that a phone
-// shows it without anything that sticks out.
+// checkAccessibility checks the page with axe-core in both themes, and that nothing overflows the width of a phone.
 func (b *browser) accessible(axe, name string) {
 	b.t.Helper()
 	b.run(axe)
@@ -49,13 +48,13 @@ func (b *browser) accessible(axe, name string) {
 	b.desk()
 }
 
-// desk gives the page the room that it has on a desk.
+// setDesktopSize gives the page the size of a desktop window.
 func (b *browser) desk() {
 	b.t.Helper()
 	b.call("Emulation.setDeviceMetricsOverride", object{"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": false})
 }
 
-// shoot takes a picture of the whole page, where somebody wants any.
+// takeScreenshot saves a screenshot of the whole page if SCREENSHOTS is set.
 func (b *browser) shoot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("SCREENSHOTS")
@@ -67,8 +66,8 @@ func (b *browser) shoot(name string) {
 	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600))
 }
 
-// TestCampaignIsCreatedAndMonitoredInBrowser does what somebody at the dashboard
-// does, from the link to the recording, with names that mean harm.
+// TestCampaignIsCreatedAndMonitoredInBrowser uses the dashboard from the sign-in link to the recording, with
+// hostile names.
 func TestCampaignIsCreatedAndMonitoredInBrowser(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile("testdata/clients/node_modules/axe-core/axe.min.js")
@@ -102,7 +101,7 @@ func TestCampaignIsCreatedAndMonitoredInBrowser(t *testing.T) {
 		hours_start: "00:00", hours_end: "24:00", hours_timezone: "UTC"})) document.querySelector("[name=" + name + "]").value = value`)
 	b.press("button.main")
 	assert.Contains(t, b.text(), "pacing.calls_per_minute must be a number.")
-	assert.Equal(t, "First "+hostile, b.run(`document.querySelector("[name=name]").value`), "nothing that was typed is lost")
+	assert.Equal(t, "First "+hostile, b.run(`document.querySelector("[name=name]").value`), "the form keeps its input")
 	b.run(`document.querySelector("[name=calls_per_minute]").value = "600"`)
 	b.press("button.main")
 	require.Contains(t, b.text(), "The campaign is created.")
@@ -122,17 +121,17 @@ func TestCampaignIsCreatedAndMonitoredInBrowser(t *testing.T) {
 	b.press("form[action$='/start'] button")
 	require.Contains(t, b.text(), "The campaign is started.")
 	b.run(`window.stayed = true`)
-	s.await("the page shows the end", time.Minute, func() bool {
+	s.await("the end of the campaign on the page", time.Minute, func() bool {
 		return strings.HasPrefix(b.run(`document.querySelector("#live").innerText`).(string), "completed")
 	})
-	s.await("so do the contacts", time.Minute, func() bool {
+	s.await("the outcome in the contact list", time.Minute, func() bool {
 		return strings.Contains(b.run(`document.querySelector("#people").innerText`).(string), "confirmed")
 	})
-	assert.Equal(t, true, b.run(`window.stayed`), "without being loaded anew")
+	assert.Equal(t, true, b.run(`window.stayed`), "the page was not reloaded")
 	b.accessible(string(axe), "campaign")
 
 	var call string
-	s.await("the call is there", time.Minute, func() bool {
+	s.await("a confirmed call with a recording", time.Minute, func() bool {
 		l := s.api("GET", "/v1/calls?limit=10", nil)["data"].([]any)
 		for _, c := range l {
 			if c := c.(object); c["disposition"] == "confirmed" && c["recording_available"] == true && c["processing"] == false {
@@ -145,11 +144,11 @@ func TestCampaignIsCreatedAndMonitoredInBrowser(t *testing.T) {
 	assert.Regexp(t, `(?s)Press one, <img src=x onerror=window.hacked=1>.*pressed 1.*call\.ended.*INVITE \+SDP`, b.text())
 	assert.Greater(t, b.run(`new Promise((done, failed) => { const a = document.querySelector("audio"); a.onloadedmetadata = () => done(a.duration); a.onerror = () => failed(a.error.message); a.load(); a.preload = "metadata" })`), 1.0)
 	b.run(`document.querySelector("audio").play()`)
-	s.await("its waveform is drawn", time.Minute, func() bool { return b.run(`document.querySelector("#waveform").hidden`) == false })
+	s.await("the waveform of the recording", time.Minute, func() bool { return b.run(`document.querySelector("#waveform").hidden`) == false })
 	b.accessible(string(axe), "call")
 
 	var log []any
-	s.await("the delivery is in the log", time.Minute, func() bool {
+	s.await("the delivery in the webhook log", time.Minute, func() bool {
 		log = s.api("GET", "/v1/webhooks/"+hook+"/logs", nil)["logs"].([]any)
 		return len(log) == 2
 	})
@@ -184,8 +183,8 @@ func TestCampaignIsCreatedAndMonitoredInBrowser(t *testing.T) {
 		assert.Less(t, b.run(`performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation")).reduce((n, e) => n + e.transferSize, 0)`), 150e3, name)
 	}
 	b.open(base + "/")
-	assert.Equal(t, true, b.run(`document.querySelectorAll("#chart figure canvas").length === 1`), "calls are drawn")
-	assert.Equal(t, false, b.run(`document.querySelector("#chart details").open`), "and the table is a click away")
+	assert.Equal(t, true, b.run(`document.querySelectorAll("#chart figure canvas").length === 1`), "the chart shows the calls")
+	assert.Equal(t, false, b.run(`document.querySelector("#chart details").open`), "the table is collapsed")
 	b.press("header form button")
 	b.open(base + "/campaigns")
 	assert.Contains(t, b.text(), "Nobody is signed in here")
@@ -193,7 +192,7 @@ func TestCampaignIsCreatedAndMonitoredInBrowser(t *testing.T) {
 	b.operates(s, base, string(axe))
 }
 
-// operates does what an operator does, who ends by being none any more.
+// useOperatorPages uses the operator's pages, and at last removes its own operator permission.
 func (b *browser) operates(s *service, base, axe string) {
 	b.t.Helper()
 	b.signIn(s, true)
@@ -211,7 +210,7 @@ func (b *browser) operates(s *service, base, axe string) {
 	user := s.api("GET", "/v1/users?limit=1", nil)["data"].([]any)[0].(object)["id"].(string)
 	b.run(`window.left = true`)
 	s.api("PATCH", "/v1/users/"+user, object{"operator": false})
-	_, _ = b.command("Runtime.evaluate", object{"expression": `void htmx.ajax("GET", "/operator?part=live", "#live")`}) // as it does every five seconds, and may have done
+	_, _ = b.command("Runtime.evaluate", object{"expression": `void htmx.ajax("GET", "/operator?part=live", "#live")`}) // the periodic refresh of the page, which may have run already
 	b.arrived()
 	assert.Contains(b.t, b.text(), "There is no such page")
 	b.open(base + "/settings")
@@ -221,10 +220,10 @@ func (b *browser) operates(s *service, base, axe string) {
 	b.accessible(axe, "kept")
 }
 
-// watchesACall listens to one that says nothing, and ends it.
+// superviseCall listens to a live call without speech and hangs it up.
 func (b *browser) watchesACall(s *service, base, axe string) (id string) {
 	b.t.Helper()
-	agent := s.agent(object{ // nobody is hurried: the call does not end by itself
+	agent := s.agent(object{ // a long timeout keeps the call alive
 		"name": "Wait", "start": "ask",
 		"nodes": []object{
 			{"id": "ask", "type": "collect", "input": "dtmf", "values": []string{"1"}, "length": 1, "timeout_seconds": 60, "prompt": "Press one."},
@@ -234,7 +233,7 @@ func (b *browser) watchesACall(s *service, base, axe string) (id string) {
 		"edges": []object{{"from": "ask", "to": "yes", "when": object{"type": "dtmf", "digits": "1"}}, {"from": "ask", "to": "no", "when": object{"type": "else"}}},
 	})
 	id = s.api("POST", "/v1/calls/outbound", object{"to": "+15005550009", "from": "+15005550100", "agent_id": agent})["id"].(string)
-	s.await("the call is answered", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["answered_at"] != nil })
+	s.await("the answer of the call", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["answered_at"] != nil })
 	b.open(base + "/calls?status=active")
 	assert.Contains(b.t, b.text(), "+15005550009")
 	b.open(base + "/calls/" + id)
@@ -247,12 +246,12 @@ func (b *browser) watchesACall(s *service, base, axe string) (id string) {
 	b.accessible(axe, "listen")
 	b.open(base + "/calls/" + id)
 	b.press("form[action$='/hangup'] button")
-	s.await("the call is over", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["ended_at"] != nil })
+	s.await("the end of the call", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["ended_at"] != nil })
 	return id
 }
 
-// editsAPathway gives a node another prompt in the graph, and saves it once what
-// is wrong with it is mended.
+// editPathway changes the prompt of a node in the graph editor. It saves the pathway after it has corrected the
+// reported error.
 func (b *browser) editsAPathway(at, axe string) {
 	b.t.Helper()
 	b.open(at + "/edit")
@@ -262,8 +261,8 @@ func (b *browser) editsAPathway(at, axe string) {
 	b.run(`document.querySelector("g[data-node=no]").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}))`)
 	edit("#node-prompt", "Good bye, <b>{{surname}}</b>.")
 	b.press("#save")
-	assert.Contains(b.t, b.text(), "surname", "it says what is wrong")
-	assert.Equal(b.t, true, b.run(`document.querySelectorAll("#graph g.bad").length === 1`), "and shows where")
+	assert.Contains(b.t, b.text(), "surname", "the page describes the error")
+	assert.Equal(b.t, true, b.run(`document.querySelectorAll("#graph g.bad").length === 1`), "the graph marks the node")
 	b.accessible(axe, "editpathway")
 	edit("#node-prompt", "Good bye, <b>{{name}}</b>.")
 	b.press("#save")
@@ -275,8 +274,7 @@ func (b *browser) editsAPathway(at, axe string) {
 	assert.Contains(b.t, b.text(), "has ended")
 }
 
-// booksAnAppointment does so on a day, with names that mean harm; the path of
-// its page.
+// bookAppointment books an appointment for a day, with a hostile name, and returns the path of its page.
 func (b *browser) booksAnAppointment(s *service, base string, day time.Time) string {
 	b.t.Helper()
 	hours := object{}

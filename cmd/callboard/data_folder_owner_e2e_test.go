@@ -11,9 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCommandsOfOtherUsersLeaveDataFolderUnchanged: root is refused on the folder of another user and
-// leaves nothing there; an ordinary user is refused where it may not write, and
-// works in its own.
+// TestCommandsOfOtherUsersLeaveDataFolderUnchanged runs commands as another user than the owner of the data folder.
+// Root must be rejected and leave no files; an ordinary user without write permission gets an error.
 func TestCommandsOfOtherUsersLeaveDataFolderUnchanged(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
@@ -40,7 +39,7 @@ func TestCommandsOfOtherUsersLeaveDataFolderUnchanged(t *testing.T) {
 		{"usage", "--recount"},
 		{"restore", backup, "--data", empty},
 		trunk,
-		{"serve"}, // last: it would go on
+		{"serve"}, // serve runs last, because it would not end
 		{"serve", "--demo"},
 	} {
 		_, errs, err = s.callboard(args...)
@@ -52,15 +51,15 @@ func TestCommandsOfOtherUsersLeaveDataFolderUnchanged(t *testing.T) {
 		}
 	}
 	if root {
-		assert.Equal(t, before, s.files(s.data(), empty), "nothing was made, and nothing changed hands")
+		assert.Equal(t, before, s.files(s.data(), empty), "no file was created and no owner changed")
 		said, _, _ := s.callboard("doctor", "--all")
-		assert.Regexp(t, `ok +data +\S+ can be written`, said, "the doctor works for root, too")
+		assert.Regexp(t, `ok +data +\S+ is writable`, said, "the doctor also works for root")
 		assert.NotContains(t, said, "data_owner")
 		assert.Equal(t, before, s.files(s.data(), empty))
 		require.NoError(t, os.WriteFile(filepath.Join(s.data(), "store", "left-by-root"), nil, 0o600))
 		said, _, err = s.callboard("doctor")
 		require.Error(t, err)
-		assert.Regexp(t, `data_owner +\S+/left-by-root belongs to root, and the folder to uid 12345`, said)
+		assert.Regexp(t, `data_owner +\S+/left-by-root belongs to root, and the data folder to uid 12345`, said)
 	}
 	giveBack(t, root, s.data(), empty)
 	_, errs, err = s.callboard("restore", backup, "--data", empty)
@@ -68,8 +67,8 @@ func TestCommandsOfOtherUsersLeaveDataFolderUnchanged(t *testing.T) {
 	s.start()
 }
 
-// takeAway gives folders, and all in them, to another user where we are root; else it
-// takes our right to write there.
+// takeFoldersAway makes the folders belong to another user if the test runs as root. Otherwise it removes the write
+// permission.
 func takeAway(t *testing.T, root bool, folders ...string) {
 	t.Helper()
 	change(t, root, 12345, 0o500, folders)
@@ -84,7 +83,7 @@ func change(t *testing.T, root bool, uid int, mode os.FileMode, folders []string
 	t.Helper()
 	for _, folder := range folders {
 		if !root {
-			_ = os.Remove(filepath.Join(folder, "callboard.lock")) // an open lock would do without rights in the folder
+			_ = os.Remove(filepath.Join(folder, "callboard.lock")) // without the lock file the command must create it, which needs write permission
 			require.NoError(t, os.Chmod(folder, mode))
 			continue
 		}
@@ -97,7 +96,7 @@ func change(t *testing.T, root bool, uid int, mode os.FileMode, folders []string
 	}
 }
 
-// files are the files of folders with their owners.
+// listFileOwners returns the files of folders with their owners.
 func (s *service) files(folders ...string) (all []string) {
 	s.t.Helper()
 	for _, folder := range folders {

@@ -22,8 +22,8 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// fillEvents gives a stopped service so many events, of calls in turn, that
-// nobody has been sent yet, and returns their ids.
+// insertEvents writes n undelivered events of several calls into the store of a stopped service. It returns their
+// ids.
 func (s *service) fillEvents(n, calls int) (ids []string) {
 	s.t.Helper()
 	const batch = 1000
@@ -50,7 +50,7 @@ func (s *service) fillEvents(n, calls int) (ids []string) {
 	return ids
 }
 
-// subscribe makes an endpoint for events and returns its id.
+// createWebhook creates an endpoint for events and returns its id.
 func (s *service) subscribe(url string, filters object, events ...string) string {
 	s.t.Helper()
 	body := object{"url": url, "events": events}
@@ -60,13 +60,13 @@ func (s *service) subscribe(url string, filters object, events ...string) string
 	return s.api("POST", "/v1/webhooks", body)["id"].(string)
 }
 
-// arrivals are what endpoints got, by the path of their URL.
+// deliveryRecorder is a webhook server that records deliveries by the path of the URL.
 type arrivals struct {
 	server *httptest.Server
 
 	mu       sync.Mutex
-	all      map[string][]arrival // by path, in the order of arrival
-	accepted map[[2]string]bool   // by path and event: it was answered with a 2xx
+	all      map[string][]arrival // deliveries by path, in the order of arrival
+	accepted map[[2]string]bool   // path and event of each delivery that got a 2xx response
 	n        int
 }
 
@@ -74,11 +74,11 @@ type arrival struct {
 	id, subject string
 	sequence    int
 	attempt     string
-	nth         int // of this event at this endpoint, from 1
+	nth         int // number of this delivery of the event at the endpoint, from 1
 }
 
-// arriving listens; its certificate is one that a service under test trusts.
-// answer says whether it accepts an event; it writes a refusal itself.
+// newDeliveryRecorder starts a recorder whose certificate the service under test trusts. answer reports whether it
+// accepts an event; it writes the error response itself.
 func arriving(t testing.TB, answer func(http.ResponseWriter, *http.Request, arrival) bool) *arrivals {
 	t.Helper()
 	a := &arrivals{all: make(map[string][]arrival), accepted: make(map[[2]string]bool)}
@@ -106,12 +106,12 @@ func arriving(t testing.TB, answer func(http.ResponseWriter, *http.Request, arri
 		a.mu.Unlock()
 		w.WriteHeader(http.StatusNoContent)
 	}))
-	a.server.Config.ErrorLog = log.New(io.Discard, "", 0) // connections are cut off
+	a.server.Config.ErrorLog = log.New(io.Discard, "", 0) // closed connections would fill the log
 	t.Cleanup(a.server.Close)
 	return a
 }
 
-// missing is how many events a path has not accepted.
+// countMissing returns how many of the events a path has not accepted.
 func (a *arrivals) missing(path string, ids []string) (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -123,16 +123,15 @@ func (a *arrivals) missing(path string, ids []string) (n int) {
 	return n
 }
 
-// count is how many requests came.
+// count returns the number of received requests.
 func (a *arrivals) count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.n
 }
 
-// disorder are the events of a path that first came before an earlier one of
-// their subject; twice is how often an attempt came that had come before, retries
-// how often one that was not the first.
+// checkOrder examines the deliveries of a path. wrong lists events that arrived after a later event of their
+// subject. twice counts repeated attempts, retries counts attempts after the first.
 func (a *arrivals) disorder(path string) (wrong []string, twice, retries int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

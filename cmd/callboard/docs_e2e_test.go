@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// quietPhone prepares a folder for a baresip without a sound card, to which a
-// reader adds an account.
+// createPhoneFolder creates a configuration folder for a baresip without a sound card, to which the reader of the
+// guide adds an account.
 func quietPhone(t *testing.T) string {
 	t.Helper()
 	dir, low := t.TempDir(), siptest.MediaPorts100(t)
@@ -46,7 +46,8 @@ net_interface 127.0.0.1
 	return dir
 }
 
-// once is a first REGISTER of an old phone, see firstTry, as a shell says it.
+// firstRegisterScript returns a shell script that sends the first REGISTER of a phone without SHA-256, see
+// firstTry.
 func (s *service) once(extension string) string {
 	return fmt.Sprintf(`python3 - <<'END'
 import socket
@@ -65,7 +66,7 @@ func TestSIPGuideCommandsWork(t *testing.T) {
 	s := newPlainService(t)
 	for i, b := range blocks {
 		if strings.Contains(b, "/v1/phones -d") {
-			blocks[i] += s.once("1001") // so that baresip need not come back after a minute
+			blocks[i] += s.once("1001") // so that baresip does not wait a minute before it registers
 		}
 	}
 	carrier, pbx := sipp(t, "uas-answer"), sipp(t, "uas-refer")
@@ -76,7 +77,7 @@ func TestSIPGuideCommandsWork(t *testing.T) {
 	require.Len(t, said, len(blocks))
 
 	trunk := said.with(t, blocks, "POST /v1/trunks -d '{\n")
-	assert.Contains(t, trunk, `"ok":true`, "the trunk lives")
+	assert.Contains(t, trunk, `"ok":true`, "the trunk answers")
 	assert.Contains(t, trunk, `"sip_uri":"sip:127.0.0.1:`+strconv.Itoa(s.sip))
 	assert.NotContains(t, trunk, "password")
 	assert.Equal(t, "confirmed\n", said.with(t, blocks, "/v1/test/inbound-calls"))
@@ -132,7 +133,7 @@ func TestSecurityOperationsAndAPIGuideCommandsWork(t *testing.T) {
 	assert.Regexp(t, `^id: evt_\w+\n$`, said.with(t, blocks, "/v1/events/stream"))
 }
 
-// Every page whose blocks claim to run has a test that runs them.
+// Every documentation page with runnable blocks must have a test that runs them.
 func TestRunnableDocumentationBlocksHaveATest(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
@@ -269,10 +270,10 @@ func TestCommandLineGuideCommandsWork(t *testing.T) {
 	require.NoError(t, err, errs)
 	assert.Contains(t, out, `"operator": true`)
 
-	// What only the running service knows, the doctor asks it.
+	// The doctor queries the running service for its live state.
 	s.trunk("", siptest.Port(t))
 	out, _, err = s.callboard("doctor", "--json")
-	require.NoError(t, err, "a trunk that answers no OPTIONS and had no call yet is a warning")
+	require.NoError(t, err, "a trunk without an OPTIONS reply and without calls is only a warning")
 	var found []struct{ Check, State, What string }
 	require.NoError(t, json.Unmarshal([]byte(out), &found))
 	states := make(map[string]string)

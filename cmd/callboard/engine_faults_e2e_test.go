@@ -17,31 +17,30 @@ import (
 	"github.com/callboard/callboard/engines/llm/llmtest"
 )
 
-// illCase is a call with an engine that does not do what it should.
+// engineFaultCase is a call with a faulty engine and the expected result.
 type illCase struct {
 	name   string
-	agent  object        // what the agent has besides
-	nodes  string        // which pathway it walks
-	part   func(*talker) // of the caller
-	errors []string      // all that agent.error tells, each once or more: stage code recovered
-	said   []string      // by the agent, whole sentences of the transcript
-	never  []string      // words that stand in no line of the transcript
-	ends   string        // the outcome
-	hum    [2]float64    // least and most seconds of the engine's own sound in the recording
-	voice  float64       // least seconds of another voice
-	// look looks at more: the call, its transcript and both sides of its recording.
+	agent  object        // additional fields of the agent
+	nodes  string        // pathway of the call
+	part   func(*talker) // script of the caller
+	errors []string      // all agent.error events, each at least once, as "stage code recovered"
+	said   []string      // complete sentences of the agent in the transcript
+	never  []string      // words that must not be in the transcript
+	ends   string        // expected outcome
+	hum    [2]float64    // minimum and maximum seconds of the faulty engine's audio in the recording
+	voice  float64       // minimum seconds of another voice
+	// check makes further checks of the call, its transcript and both channels of its recording.
 	look func(t *testing.T, call object, segments []any, left, right []float64)
 }
 
-// faultyEngines is the service, the far ends of its engines and the people who are
-// called.
+// engineFaultSuite holds the service, the fake engine servers and the simulated callers.
 type faultyEngines struct {
 	t       *testing.T
 	file    strings.Builder
 	people  *gathering
 	cases   []illCase
 	release []func()
-	numbers int // that are taken
+	numbers int // number of phone numbers in use
 }
 
 func (h *faultyEngines) engine(name, kind, url, does string) string {
@@ -51,17 +50,17 @@ func (h *faultyEngines) engine(name, kind, url, does string) string {
 	return name
 }
 
-// words of the caller are understood as this.
+// callerWords is what the recognizer returns for the caller's audio.
 const illWords = "yes please"
 
-// illTurn listens to the agent and answers.
+// listenAndAnswer waits until the agent has spoken, and answers.
 func illTurn(o *talker) {
 	o.await(true)
 	o.await(false)
 	o.hums(800 * time.Millisecond)
 }
 
-// speech are engines that speak.
+// addTTSCases adds cases of faulty speech synthesizers.
 func (h *faultyEngines) speech() {
 	const text = "This is the clinic on the corner with a message for you."
 	for kind, role := range map[string]string{"openai": "speech", "elevenlabs": "elevenlabs"} {
@@ -81,7 +80,7 @@ func (h *faultyEngines) speech() {
 				errors: []string{"tts " + code + " true"}, said: []string{text}, ends: "completed", voice: 1.5,
 			}
 			if fault == enginetest.Stalls || fault == enginetest.Drops {
-				c.hum = [2]float64{0, 0.4} // as far as it came
+				c.hum = [2]float64{0, 0.4} // up to the fault
 			}
 			h.cases = append(h.cases, c)
 		}
@@ -98,7 +97,7 @@ func (h *faultyEngines) speech() {
 	h.after(barged, func() bool { return len(server.Requests()) > 1 }, server.Release)
 }
 
-// after does something once a caller has come so far and the engine was asked.
+// releaseAfter calls then after a caller has reached a point and the engine has received a request.
 func (h *faultyEngines) after(far <-chan struct{}, asked func() bool, then func()) {
 	h.release = append(h.release, func() {
 		<-far
@@ -111,7 +110,7 @@ func (h *faultyEngines) after(far <-chan struct{}, asked func() bool, then func(
 	})
 }
 
-// hearing are engines that hear.
+// addSTTCases adds cases of faulty speech recognizers.
 func (h *faultyEngines) hearing() {
 	for kind, role := range map[string]string{"openai": "transcriptions", "deepgram": "deepgram"} {
 		for fault, code := range map[enginetest.Fault]string{
@@ -158,8 +157,8 @@ func (h *faultyEngines) hearing() {
 	h.after(pressed, func() bool { return true }, server.Release)
 }
 
-// models are engines that think. Behind each stands one that is well, but for
-// agents who are alone.
+// addLLMCases adds cases of faulty language models. A working model is their fallback, except for agents without a
+// fallback.
 func (h *faultyEngines) models() {
 	fine := llmtest.Reply{Say: []string{"Fine, ", "goodbye."}, Calls: []llmtest.Call{{ID: "c1", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}}
 	spare := llmtest.New(h.t, func(_ int, r *llmtest.Request) llmtest.Reply {
@@ -182,7 +181,7 @@ func (h *faultyEngines) models() {
 	for name, c := range map[string]struct {
 		reply llmtest.Reply
 		code  string
-		half  bool // a sentence was said
+		half  bool // whether a sentence was spoken before the fault
 	}{
 		"hangs":             {llmtest.Reply{Hang: true}, "timeout", false},
 		"garbage":           {llmtest.Reply{Kind: "text/html", Raw: "<html>Welcome to the proxy</html>"}, "garbage", false},
@@ -207,7 +206,7 @@ func (h *faultyEngines) models() {
 	}
 	engine := model("dead", llmtest.Reply{Hang: true})
 	h.cases = append(h.cases, illCase{
-		name: "llm-dead and nobody else", nodes: "talk", agent: object{"llm": object{"engine": engine}, "system_prompt": "You are alone."}, part: again,
+		name: "llm-dead without fallback", nodes: "talk", agent: object{"llm": object{"engine": engine}, "system_prompt": "You are alone."}, part: again,
 		errors: []string{"llm timeout true", "llm overloaded false", "pathway model_failed false"}, ends: "failed", voice: 2,
 		said: []string{"Hello.", "I'm sorry, I didn't get that. Could you say it again, please?", "I'm sorry, I can't help you right now. Goodbye."},
 	})
@@ -228,10 +227,10 @@ func (h *faultyEngines) models() {
 	h.after(over, func() bool { return len(held.Asked()) > 1 }, func() { close(late) })
 }
 
-// hasty are agents whose model is asked before the caller's turn is over.
+// addSpeculativeCases adds cases of agents whose model is requested before the caller's turn ends.
 func (h *faultyEngines) hasty() {
 	recognizer := enginetest.New(h.t)
-	recognizer.Says("Friday") // its first word is told while one speaks
+	recognizer.Says("Friday") // the recognizer returns a partial result during the turn
 	stt := h.engine("stt-hasty", "deepgram", recognizer.WS(), "stt: {model: m}")
 	h.cases = append(h.cases, illCase{
 		name: "llm-hasty", nodes: "talk", agent: object{"stt": object{"engine": stt}, "llm": object{"speculative": true}, "system_prompt": "Be kind.", "turn_taking": object{"end_of_turn_ms": 1000}}, part: illTurn,
@@ -244,8 +243,8 @@ func (h *faultyEngines) hasty() {
 	})
 }
 
-// firstOf and stallOf are the deadlines of an engine with a fault: short where
-// they find it, and long where something else does, however busy the machine is.
+// firstTimeoutSetting and stallTimeoutSetting return timeouts for a faulty engine. A timeout is short if it must
+// detect the fault, and long otherwise, so that a busy machine does not exceed it.
 func firstOf(f enginetest.Fault) string {
 	if f == enginetest.Hangs || f == enginetest.Late {
 		return "first_ms: 700"
@@ -283,7 +282,7 @@ func TestEngineFaultsGetFallbackSpeechAndRecordedReason(t *testing.T) {
 	for _, then := range h.release {
 		go then()
 	}
-	for group := range slices.Chunk(h.cases, 16) { // each call has its share of the machine
+	for group := range slices.Chunk(h.cases, 16) { // few calls at a time, so that the machine keeps up
 		ids := make([]string, len(group))
 		for i, c := range group {
 			h.numbers++
@@ -349,9 +348,9 @@ func (s *service) illPathways() map[string]any {
 	return out
 }
 
-// illCall looks at what has become of a call.
+// checkFaultCall compares an ended call with the expectations of its case.
 func (s *service) illCall(t *testing.T, c *illCase, id string) {
-	call := s.ended(id, 3*time.Minute) // whoever is not heard on a busy machine is asked again after half a minute
+	call := s.ended(id, 3*time.Minute) // the agent repeats its question after half a minute without an answer
 	var said, all []string
 	segments := s.api("GET", "/v1/calls/"+id+"/transcript", nil)["segments"].([]any)
 	for _, x := range segments {
@@ -392,8 +391,8 @@ func (s *service) illCall(t *testing.T, c *illCase, id string) {
 			voice += 0.05
 		}
 	}
-	assert.True(t, hum >= c.hum[0] && hum <= c.hum[1]+0.05, "%.2f s of the engine's sound, not %v", hum, c.hum)
-	assert.GreaterOrEqual(t, voice, c.voice, "seconds of a voice")
+	assert.True(t, hum >= c.hum[0] && hum <= c.hum[1]+0.05, "%.2f s of the engine's audio, want %v", hum, c.hum)
+	assert.GreaterOrEqual(t, voice, c.voice, "seconds of speech")
 	if c.look != nil {
 		c.look(t, call, segments, samples(t, recording, 1), sound)
 	}

@@ -21,5 +21,5 @@ func TestEnginesGuideCommandsWork(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(`engines: {hum: {kind: openai, url: "http://127.0.0.1:`+port+`/v1", tts: {sample_rate: 8000}}}`), 0o600))
 	s := newPlainService(t, "CALLBOARD_ENGINES_FILE="+path)
 	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey(), "ENGINE_PORT="+port)
-	assert.Equal(t, "[]\n", said.with(t, blocks, "voice"), "the engine spoke, and nobody in its place")
+	assert.Equal(t, "[]\n", said.with(t, blocks, "voice"), "the engine spoke without a fallback")
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// planted is what a receiver does to an attempt: the status that is kept of it
-// (0: none), and how it is done.
+// receiverFault is the behaviour of a receiver for one delivery attempt, with the status that Callboard records (0:
+// none).
 type planted struct {
-	share  int // of 100
+	share  int // probability in percent
 	status int
 	do     func(w http.ResponseWriter, r *http.Request)
 }
 
-// cut ends a connection, after some bytes of an answer.
+// closeAfter writes some bytes of a response and closes the connection.
 func cut(answer string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
@@ -38,10 +38,10 @@ func plainly(status int) planted {
 
 func (p planted) in100(n int) planted { p.share = n; return p }
 
-// plantings are what receivers do, and how often.
+// receiverFaults returns the behaviours of receivers with their probabilities.
 func plantings() []planted {
 	moved := planted{status: http.StatusFound, do: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/moved", http.StatusFound) }}
-	slow := planted{status: http.StatusOK, do: func(w http.ResponseWriter, r *http.Request) { // a body without end
+	slow := planted{status: http.StatusOK, do: func(w http.ResponseWriter, r *http.Request) { // a response body without end
 		for r.Context().Err() == nil {
 			_, _ = w.Write([]byte("and so on "))
 			_ = http.NewResponseController(w).Flush()
@@ -53,11 +53,11 @@ func plantings() []planted {
 		plainly(http.StatusNoContent).in100(50), plainly(http.StatusInternalServerError).in100(10), plainly(http.StatusServiceUnavailable).in100(8),
 		plainly(http.StatusNotFound).in100(4), plainly(http.StatusTooManyRequests).in100(2), moved.in100(3), slow.in100(1), hang.in100(1),
 		planted{do: cut("")}.in100(8), planted{do: cut("HTTP/1.1 200 O")}.in100(4), planted{do: cut("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n")}.in100(4),
-		planted{status: http.StatusOK, do: cut("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")}.in100(5), // the status has decided
+		planted{status: http.StatusOK, do: cut("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")}.in100(5), // the status line decides
 	}
 }
 
-// drawn is what is planted for an attempt, always the same for the same one.
+// drawFault selects the behaviour for an attempt, deterministically.
 func drawn(all []planted, path, event, attempt string) planted {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(path + event + attempt))
@@ -70,8 +70,8 @@ func drawn(all []planted, path, event, attempt string) planted {
 	return all[0]
 }
 
-// TestEventsAreDeliveredOrListedAsFailedDespiteReceiverFaults plants faults at the real
-// binary's receivers and compares what became of each event with the rules.
+// TestEventsAreDeliveredOrListedAsFailedDespiteReceiverFaults injects faults into webhook receivers. It compares
+// the fate of each event with the delivery rules.
 func TestEventsAreDeliveredOrListedAsFailedDespiteReceiverFaults(t *testing.T) {
 	t.Parallel()
 	const events = 80
@@ -136,7 +136,7 @@ func TestEventsAreDeliveredOrListedAsFailedDespiteReceiverFaults(t *testing.T) {
 	t.Logf("%d deliveries: %v, in %d attempts", len(hooks)*events, counts, far.count())
 }
 
-// logEntry is one of a log or of what failed.
+// logEntry is an entry of the delivery log or of the failed events.
 type logEntry struct {
 	EventID           string `json:"event_id"`
 	Status            string
@@ -144,7 +144,7 @@ type logEntry struct {
 	Retries, Attempts int
 }
 
-// entries reads one page.
+// readLogEntries reads one page of entries.
 func (s *service) entries(path, key string) (all []logEntry) {
 	s.t.Helper()
 	code, text, _, err := s.request("GET", path, nil)

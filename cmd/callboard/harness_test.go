@@ -26,14 +26,11 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// binary is the service under test, built once: with the race detector, unless
-// it is measured.
+// binary is the path of the service under test. It is built with the race detector unless benchmarks run.
 var binary string
 
-// plain builds the same service without the race detector, which triples the
-// processor time of every start, for tests of many rounds and calls and for the
-// commands of the guides, which look for other faults than races. make nightly
-// runs the tests with it too.
+// raceFreeBinary builds the service without the race detector and returns its path. Tests with many rounds or calls
+// use it, and so do the guide tests, because the race detector triples the CPU time of every start.
 var plain = sync.OnceValues(func() (string, error) {
 	if os.Getenv("NIGHTLY") != "" || onlySpeed() {
 		return binary, nil
@@ -42,8 +39,8 @@ var plain = sync.OnceValues(func() (string, error) {
 	return path, build(path)
 })
 
-// build makes the service with its points of failure. Without the race
-// detector it has no C either, as it is shipped.
+// buildService builds the service with its failpoints. Without the race detector it also builds without cgo, as
+// released.
 func build(to string, args ...string) error {
 	link := "-ldflags=-checklinkname=0 -s -w"
 	cmd := exec.Command("go", append(append([]string{"build"}, args...), "-tags", "failpoints,pebblegozstd", link, "-o", to, ".")...)
@@ -91,7 +88,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given { // these tests wait for phones more than they compute
+	if !given { // these tests mostly wait for phones
 		_ = flag.Set("test.parallel", "4")
 	}
 	if err := buildBinaries(dir); err != nil {
@@ -104,8 +101,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// buildBinaries builds the services under test. What is measured is the one that make build has made, or the other one
-// that -bench-binary names.
+// buildBinaries builds the services under test. Benchmarks use the result of make build, or the binary named by
+// -bench-binary.
 func buildBinaries(dir string) error {
 	if onlySpeed() {
 		var err error
@@ -114,7 +111,7 @@ func buildBinaries(dir string) error {
 		}
 		return err
 	}
-	if given := os.Getenv(natBinary); given != "" { // the process of before has built it
+	if given := os.Getenv(natBinary); given != "" { // the parent process has built the service
 		binary = given
 		return nil
 	}
@@ -126,12 +123,12 @@ func buildBinaries(dir string) error {
 	return err
 }
 
-// onlySpeed: nothing is proven but speed.
+// runsOnlyBenchmarks reports whether the process runs benchmarks but no tests.
 func onlySpeed() bool {
 	return flag.Lookup("test.bench").Value.String() != "" || os.Getenv("SOAK_CALLS") != ""
 }
 
-// service is a running callboard, driven as a stranger would.
+// service is a running Callboard process that tests use only through its public interfaces.
 type service struct {
 	t        testing.TB
 	dir      string
@@ -141,15 +138,15 @@ type service struct {
 	http     string
 	sip      int
 	key      string
-	admin    string // where its profiles are, if anywhere
+	admin    string // admin listener; empty: none
 	cmd      *exec.Cmd
 	log      *os.File
 	receiver *receiver
 	exited   chan struct{}
-	kills    []time.Time // of kill9
+	kills    []time.Time // times of the kills by kill9
 }
 
-// newService starts a service on free loopback ports with an empty store.
+// newService starts a service with an empty store on free loopback ports.
 func newService(t testing.TB, env ...string) *service {
 	t.Helper()
 	s := prepare(t, env...)
@@ -157,7 +154,7 @@ func newService(t testing.TB, env ...string) *service {
 	return s
 }
 
-// newPlainService starts one without the race detector, see plain.
+// newRaceFreeService starts a service without the race detector, see raceFreeBinary.
 func newPlainService(t testing.TB, env ...string) *service {
 	t.Helper()
 	s := preparePlain(t, env...)
@@ -197,7 +194,7 @@ func prepare(t testing.TB, env ...string) *service {
 
 func (s *service) data() string { return filepath.Join(s.dir, "data") }
 
-// testKey is the key of the test environment that the first start wrote down.
+// testKey returns the test-environment key that the first start has written.
 func (s *service) testKey() string {
 	s.t.Helper()
 	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
@@ -236,7 +233,7 @@ func (s *service) launch() {
 	s.profiled()
 }
 
-// kill9 ends the process as a power cut of it would.
+// kill9 kills the process with SIGKILL, which has the effect of a power failure.
 func (s *service) kill9() {
 	_ = s.cmd.Process.Signal(syscall.SIGKILL)
 	<-s.exited
@@ -244,8 +241,8 @@ func (s *service) kill9() {
 	_ = s.log.Close()
 }
 
-// gone says whether the process has ended. What the process itself says of that is
-// written meanwhile by whoever waits for it.
+// hasExited reports whether the process has ended. cmd.ProcessState must not be read here, because another
+// goroutine waits for the process.
 func (s *service) gone() bool {
 	select {
 	case <-s.exited:
@@ -280,7 +277,8 @@ func (s *service) logged() string {
 
 func tail(s string, n int) string { return s[max(0, len(s)-n):] }
 
-// await polls until check holds, within a limit for an idle machine, or until the service ends.
+// await polls until check returns true. It fails the test after limit, scaled for busy machines, or when the
+// service ends.
 func (s *service) await(what string, limit time.Duration, check func() bool) {
 	s.t.Helper()
 	ended := false
@@ -293,13 +291,13 @@ func (s *service) await(what string, limit time.Duration, check func() bool) {
 		return ended || check()
 	})
 	if ended {
-		s.t.Fatalf("the service ended while it was waited for %s:\n%s", what, tail(s.logged(), 4000))
+		s.t.Fatalf("the service ended while the test waited for %s:\n%s", what, tail(s.logged(), 4000))
 	}
 }
 
 type object = map[string]any
 
-// try sends a request and returns status and body.
+// tryRequest sends a request and returns the status, the body and the headers.
 func (s *service) try(method, path string, body any, header ...string) (int, []byte, http.Header) {
 	s.t.Helper()
 	status, text, head, err := s.request(method, path, body, header...)
@@ -345,8 +343,7 @@ func (s *service) request(method, path string, body any, header ...string) (int,
 	return resp.StatusCode, text, resp.Header, err
 }
 
-// api sends a request that must succeed. What does no harm twice is sent again
-// while a busy machine has no answer in time.
+// api sends a request that must succeed. It repeats idempotent requests that get no response from a busy machine.
 func (s *service) api(method, path string, body any) object {
 	s.t.Helper()
 	status, text, _ := s.try(method, path, body)
@@ -369,7 +366,7 @@ func (s *service) unlimited() {
 	}})
 }
 
-// trunk makes a trunk to loopback ports, tried in order; "" prefix: every number.
+// createTrunk creates a trunk with targets on loopback ports, tried in order. An empty prefix routes every number.
 func (s *service) trunk(prefix string, ports ...int) string {
 	s.t.Helper()
 	proxies := make([]object, len(ports))
@@ -383,7 +380,7 @@ func (s *service) trunk(prefix string, ports ...int) string {
 	return s.api("POST", "/v1/trunks", body)["id"].(string)
 }
 
-// hello is an agent that says one sentence.
+// createGreetingAgent creates an agent that says one sentence and hangs up.
 func (s *service) hello() string {
 	s.t.Helper()
 	return s.agent(object{
@@ -393,13 +390,13 @@ func (s *service) hello() string {
 	})
 }
 
-// menu is an agent that asks for a key: 1 confirms, 2 declines.
+// createMenuAgent creates an agent that asks for a key: 1 confirms, 2 declines.
 func (s *service) menu() string {
 	s.t.Helper()
 	return s.menuFor(12)
 }
 
-// menuFor waits for its key as many seconds.
+// createMenuAgentWithTimeout creates the agent of createMenuAgent with a key timeout in seconds.
 func (s *service) menuFor(seconds int) string {
 	s.t.Helper()
 	return s.agent(object{
@@ -424,12 +421,12 @@ func (s *service) agent(pathway object) string {
 	return s.api("POST", "/v1/agents", object{"name": pathway["name"], "pathway_id": p["id"]})["id"].(string)
 }
 
-// anyHour is compliance that lets a test ring at night.
+// allHours returns compliance settings that permit calls at any time.
 func anyHour() object {
 	return object{"calling_hours": object{"start": "00:00", "end": "24:00", "timezone": "UTC"}}
 }
 
-// campaign creates and starts one; more overrides fields.
+// startCampaign creates and starts a campaign. The fields of more override the defaults.
 func (s *service) campaign(agent string, phones []string, more object) string {
 	s.t.Helper()
 	contacts := make([]object, len(phones))
@@ -453,14 +450,13 @@ type status struct {
 	Waiting  *struct{ Reason string }
 }
 
-// statusOf asks for a campaign's status; ok is false while nobody answers.
+// campaignStatus requests the status of a campaign. ok is false if the service does not answer.
 func (s *service) statusOf(id string) (st status, ok bool) {
 	code, text, _, err := s.request("GET", "/v1/campaigns/"+id+"/status", nil)
 	return st, err == nil && code == http.StatusOK && json.Unmarshal(text, &st) == nil
 }
 
-// finished waits for a campaign's end, which a machine that has other things to
-// do brings five times as late.
+// awaitCampaignEnd waits until a campaign ends, up to five times limit because the machine may be busy.
 func (s *service) finished(id string, limit time.Duration) status {
 	s.t.Helper()
 	var st status
@@ -482,7 +478,7 @@ func phones(prefix string, n int) []string {
 	return out
 }
 
-// readyz is the status of /readyz, 0 where nobody answers.
+// readyStatus returns the HTTP status of /readyz, or 0 without a response.
 func (s *service) readyz() int {
 	resp, err := http.Get("http://" + s.http + "/readyz")
 	if err != nil {

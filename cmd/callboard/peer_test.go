@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// peer is a SIPp that answers or calls.
+// sippPeer is a SIPp process that answers or places calls with a scenario.
 type peer struct {
 	t    testing.TB
 	port int
@@ -27,16 +27,16 @@ type peer struct {
 	cmd  *exec.Cmd
 	dir  string
 	done chan error
-	tell string // Call-ID whose messages a failed test shows
+	tell string // Call-ID whose messages are printed if the test fails
 }
 
-// messages are all that were sent and received, where the peer keeps them.
+// messages returns all sent and received SIP messages, if the peer logs them.
 func (p *peer) messages() string {
 	text, _ := os.ReadFile(filepath.Join(p.dir, "messages"))
 	return string(text)
 }
 
-// story are the messages of one call, where the peer keeps messages.
+// callMessages returns the logged SIP messages of one call.
 func (p *peer) story(callID string) string {
 	var out strings.Builder
 	for part := range strings.SplitSeq(p.messages(), "-----------------------------------------------") {
@@ -47,11 +47,10 @@ func (p *peer) story(callID string) string {
 	return out.String()
 }
 
-// never is how often SIPp may find itself late before it gives up: on a busy
-// machine it often is.
+// unlimitedLateness disables SIPp's limit for late scheduling, which busy machines exceed.
 const never = "1000000"
 
-// sipp starts a scenario of deploy/sipp on a free port of loopback.
+// startSIPp starts a scenario of deploy/sipp on a free loopback port.
 func sipp(t testing.TB, scenario string, args ...string) *peer {
 	t.Helper()
 	return sippAt(t, siptest.Port(t), scenario, args...)
@@ -62,7 +61,7 @@ func sippAt(t testing.TB, port int, scenario string, args ...string) *peer {
 	return sippOn(t, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port)), scenario, args...)
 }
 
-// sippOn starts a scenario at any address of loopback.
+// startSIPpAt starts a scenario at any loopback address.
 func sippOn(t testing.TB, at netip.AddrPort, scenario string, args ...string) *peer {
 	t.Helper()
 	path, err := filepath.Abs("../../deploy/sipp/" + scenario + ".xml")
@@ -101,7 +100,7 @@ func sippOn(t testing.TB, at netip.AddrPort, scenario string, args ...string) *p
 	slices.Reverse(ip[:])
 	require.Eventually(t, func() bool {
 		select {
-		case <-exited: // a short call may be over already; how it went is in done
+		case <-exited: // the result of a short call is already in done
 			return true
 		default:
 		}
@@ -111,7 +110,7 @@ func sippOn(t testing.TB, at netip.AddrPort, scenario string, args ...string) *p
 	return p
 }
 
-// sippCaller starts a scenario that calls.
+// startSIPpCaller starts a scenario that places calls.
 func sippCaller(t testing.TB, scenario string, args ...string) *peer {
 	t.Helper()
 	return sippAt(t, siptest.Port(t), scenario, args...)
@@ -119,7 +118,7 @@ func sippCaller(t testing.TB, scenario string, args ...string) *peer {
 
 var invited = regexp.MustCompile(`(INVITE|END) \+?(\S+) (\S+)(?: (\d+))?`)
 
-// line is one line of a scenario's log.
+// scenarioLine is one line of a scenario's log.
 type line struct {
 	Kind, Number, CallID string
 	Ms                   int
@@ -135,7 +134,7 @@ func (p *peer) lines() []line {
 	return out
 }
 
-// rung counts the INVITEs, by Call-ID, of each number.
+// inviteCounts returns the number of distinct INVITEs, by Call-ID, per called number.
 func (p *peer) rung() map[string]int {
 	calls := map[string]map[string]bool{}
 	for _, l := range p.lines() {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pictures are those of the README: what the dashboard shows of the demo.
+// takeREADMEScreenshots saves the README's screenshots of the dashboard, which show the demo.
 func (s *service) pictures(t *testing.T, dir string) {
 	t.Helper()
 	s.key = s.testKey()
@@ -37,7 +37,7 @@ func (s *service) pictures(t *testing.T, dir string) {
 		b.open("http://" + s.http + p.path)
 		if p.name == "call" {
 			b.run(`document.querySelector("audio").play()`)
-			s.await("its waveform is drawn", time.Minute, func() bool { return b.run(`document.querySelector("#waveform").hidden`) == false })
+			s.await("the waveform of the recording", time.Minute, func() bool { return b.run(`document.querySelector("#waveform").hidden`) == false })
 		}
 		shot, err := base64.StdEncoding.DecodeString(b.call("Page.captureScreenshot", object{})["data"].(string))
 		require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// receiver is an HTTPS endpoint that keeps what it got.
+// webhookReceiver is an HTTPS endpoint that records the webhook requests it receives.
 type receiver struct {
 	server *httptest.Server
 	pem    []byte
@@ -37,7 +37,7 @@ func newReceiver(t testing.TB) *receiver {
 	return newReceiverBy(t, func(*httptest.Server) {})
 }
 
-// newReceiverBy makes one of a server that is set up before it starts.
+// newConfiguredReceiver starts a receiver after set has configured its server.
 func newReceiverBy(t testing.TB, set func(*httptest.Server)) *receiver {
 	t.Helper()
 	r := &receiver{}
@@ -61,7 +61,7 @@ func newReceiverBy(t testing.TB, set func(*httptest.Server)) *receiver {
 	return r
 }
 
-// events are the distinct events received, by id, in the order of arrival.
+// events returns the distinct received events of the given types, in the order of arrival.
 func (r *receiver) events(kinds ...string) []envelope {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,7 +16,7 @@ func signatureOf(secret string, body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// silentPort is a UDP port that hears everything and answers nothing.
+// silentPort opens a UDP port that receives packets and never answers.
 func silentPort(t *testing.T) int {
 	t.Helper()
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")

@@ -13,7 +13,7 @@ import (
 
 const soakHead = `# Soak
 
-Written by ` + "`make soak SOAK_DOC=docs/soak.md`" + `, which drives the real binary as a process of its own and fails where
+Written by ` + "`make soak SOAK_DOC=docs/soak.md`" + `, which runs the real binary as a separate process and fails where
 anything below is not given back. Machine: %s, shared with other work; a part of the cores was all that this run had. The short
 form of it is in ` + "`make test`" + `, without the race detector.
 
@@ -23,7 +23,7 @@ listener: after a first wave of all kinds, and once no call was left.
 
 `
 
-// report prints the figures and keeps them where that is asked for.
+// report logs the figures and writes them to SOAK_DOC if it is set.
 func (s *soak) report(base, end now, heard sound, took time.Duration) {
 	if !s.whole {
 		s.t.Logf("%v: %v, %d callers; %d goroutines, %d files, %.1f MB live, then %d, %d, %.1f MB, in %v", heard, s.outcomes, s.callers.well,
@@ -39,7 +39,7 @@ func (s *soak) report(base, end now, heard sound, took time.Duration) {
 	out, in := s.outcomes["all"], s.callers.well+s.callers.ill
 	fmt.Fprintf(&doc, soakHead, machine(), out+in, out, in, s.rate, s.long, s.stay, took.Round(time.Second))
 	if s.t.Failed() {
-		doc.WriteString("It failed: something below was not given back.\n\n")
+		doc.WriteString("It failed: something below was not released.\n\n")
 	}
 	s.table(&doc, base, end, heard)
 	require.NoError(s.t, os.WriteFile(path, []byte(doc.String()), 0o644))
@@ -48,36 +48,36 @@ func (s *soak) report(base, end now, heard sound, took time.Duration) {
 func (s *soak) table(w io.Writer, base, end now, heard sound) {
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 	bytes := func(b float64) string { return fmt.Sprintf("%.1f MB", b/mb) }
-	line("| What | After the first wave | Most seen | At the end |")
+	line("| Value | After the first wave | Maximum | At the end |")
 	line("|------|----------------------|-----------|------------|")
 	p := s.peak
 	line("| Goroutines | %d | %d | %d |", base.Process.Goroutines, p.Process.Goroutines, end.Process.Goroutines)
 	line("| Live heap after a collection | %s | %s | %s |", bytes(base.Process.HeapLive), bytes(p.Process.HeapLive), bytes(end.Process.HeapLive))
 	line("| Heap in use after a collection | %s | %s | %s |", bytes(base.Process.HeapInUse), bytes(p.Process.HeapInUse), bytes(end.Process.HeapInUse))
 	line("| Resident memory | %s | %s | %s |", bytes(base.Process.Resident), bytes(p.Process.Resident), bytes(end.Process.Resident))
-	line("| Open files, sockets at rest left out | %d | %d | %d |", base.files(), p.files(), end.files())
-	line("| Sockets kept for the next calls | %d | %d | %d |", 2*base.Media.Ports.Bound, 2*p.Media.Ports.Bound, 2*end.Media.Ports.Bound)
-	line("| Media ports taken | %d | %d | %d |", base.Media.Ports.Taken, p.Media.Ports.Taken, end.Media.Ports.Taken)
+	line("| Open files without idle sockets | %d | %d | %d |", base.files(), p.files(), end.files())
+	line("| Pooled sockets for later calls | %d | %d | %d |", 2*base.Media.Ports.Bound, 2*p.Media.Ports.Bound, 2*end.Media.Ports.Bound)
+	line("| Media ports in use | %d | %d | %d |", base.Media.Ports.Taken, p.Media.Ports.Taken, end.Media.Ports.Taken)
 	line("| Media sessions | %d | %d | %d |", base.Media.Sessions, p.Media.Sessions, end.Media.Sessions)
-	line("| SIP dialogs, 40 s after their ends included | %d | %d | %d |", base.SIP.Dialogs, p.SIP.Dialogs, end.SIP.Dialogs)
-	line("| Traces of calls | %d | %d | %d |", base.Traces.Calls, p.Traces.Calls, end.Traces.Calls)
-	line("| Traces that no call claims, at most 8192 | %d | %d | %d |", base.Traces.Unclaimed, p.Traces.Unclaimed, end.Traces.Unclaimed)
+	line("| SIP dialogs, including those that ended in the last 40 s | %d | %d | %d |", base.SIP.Dialogs, p.SIP.Dialogs, end.SIP.Dialogs)
+	line("| SIP traces of calls | %d | %d | %d |", base.Traces.Calls, p.Traces.Calls, end.Traces.Calls)
+	line("| SIP traces without a call, at most 8192 | %d | %d | %d |", base.Traces.Unclaimed, p.Traces.Unclaimed, end.Traces.Unclaimed)
 	for _, name := range []string{"calls_open", "lines_out", "lines_in", "lines_waiting", "trunk_channels", "trunk_meters", "trunk_bound", "recordings", "actors"} {
 		line("| %s | %d | %d | %d |", map[string]string{
-			"calls_open": "Calls whose end is not committed", "lines_out": "Permits, outbound", "lines_in": "Permits, inbound",
-			"lines_waiting": "Permits waited for", "trunk_channels": "Channels of trunks", "trunk_meters": "Calls being paid for",
-			"trunk_bound": "Calls that trunks watch", "recordings": "Recordings to be kept", "actors": "Actors; a campaign that is over keeps its own",
+			"calls_open": "Calls without a committed end", "lines_out": "Permits, outbound", "lines_in": "Permits, inbound",
+			"lines_waiting": "Waiting requests for permits", "trunk_channels": "Trunk slots in use", "trunk_meters": "Calls with cost metering",
+			"trunk_bound": "Calls with a trunk slot", "recordings": "Recordings not yet stored", "actors": "Actors, including those of ended campaigns",
 		}[name], base.Tree[name], p.Tree[name], end.Tree[name])
 	}
-	line("| Attempts open in the store | – | – | 0 |\n")
-	line("Panics: %d. Messages of SIP received %d, sent %d, repeated %d. Transport errors: %d.", end.SIP.Panics, end.SIP.Received, end.SIP.Sent,
+	line("| Open attempts in the store | – | – | 0 |\n")
+	line("Panics: %d. SIP messages received %d, sent %d, retransmitted %d. Transport errors: %d.", end.SIP.Panics, end.SIP.Received, end.SIP.Sent,
 		end.SIP.Retransmitted, end.SIP.TransportErrors)
-	line("Callers that SIPp counts as content: %d, as failed: %d.", s.callers.well, s.callers.ill)
+	line("Inbound calls that succeeded according to SIPp: %d, failed: %d.", s.callers.well, s.callers.ill)
 	if heard.calls > 0 {
-		line("Long calls: %d; the worst of them received %.1f and sent %.1f packets a second (50 are due), the lowest MOS is %.2f.",
+		line("Long calls: %d; minimum rates %.1f received and %.1f sent packets per second (nominal 50), lowest MOS %.2f.",
 			heard.calls, heard.received, heard.sent, heard.mos)
 	}
-	line("\n| Outcome of the calls placed | Calls |\n|-----------------------------|-------|")
+	line("\n| Outcome of the outbound calls | Calls |\n|-----------------------------|-------|")
 	names := make([]string, 0, len(s.outcomes))
 	for name := range s.outcomes {
 		names = append(names, name)

@@ -17,8 +17,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// gathering are people at telephones, at one port: each number is somebody who
-// does what his part says.
+// phoneBank simulates phones at one SIP port. Each number follows its own script.
 type gathering struct {
 	t      testing.TB
 	port   int
@@ -29,11 +28,11 @@ type gathering struct {
 	ctx    context.Context
 }
 
-// talker is one of them, in a call. His methods return early where that is over.
+// phoneUser is the user of one simulated phone during a call. Its methods return early when the call ends.
 type talker struct {
 	session *media.Session
 	ctx     context.Context
-	heard   chan bool // somebody begins to speak, or stops
+	heard   chan bool // true when the agent begins to speak, false when the agent stops
 	played  chan struct{}
 }
 
@@ -68,7 +67,7 @@ func newGathering(t testing.TB) *gathering {
 	return p
 }
 
-// plays gives a number its part.
+// setScript sets the script that a number follows in its calls.
 func (p *gathering) plays(number string, part func(*talker)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +117,7 @@ func (p *gathering) answer(i *sip.Incoming) {
 	p.work.Go(func() { part(one) })
 }
 
-// await waits until the agent begins to speak, or stops.
+// awaitSpeech waits until the agent begins to speak, or until it stops if speaks is false.
 func (o *talker) await(speaks bool) {
 	for {
 		select {
@@ -132,7 +131,7 @@ func (o *talker) await(speaks bool) {
 	}
 }
 
-// until waits for something else.
+// awaitSignal waits for a signal on ch or the end of the call.
 func (o *talker) until(ch <-chan struct{}) {
 	select {
 	case <-ch:
@@ -140,14 +139,14 @@ func (o *talker) until(ch <-chan struct{}) {
 	}
 }
 
-// drainHeard forgets what was heard: what the caller does next is an answer to all of it.
+// drainSpeechChanges discards earlier speech changes, so that the next wait sees only new ones.
 func (o *talker) drainHeard() {
 	for len(o.heard) > 0 {
 		<-o.heard
 	}
 }
 
-// hums makes a sound as long as a sentence, and waits for its end.
+// playTone sends a tone of duration d and waits for its end.
 func (o *talker) hums(d time.Duration) {
 	o.drainHeard()
 	o.session.Play(1, tone.Make(d, 0.3, 220, 700))

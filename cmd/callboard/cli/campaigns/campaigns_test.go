@@ -58,7 +58,7 @@ func TestImportSendsColumnsOfFlags(t *testing.T) {
 	assert.Equal(t, "POST /v1/campaigns/camp_1/contacts?country_column=Land&name_column=Patient&phone_column=Mobile+no.&timezone_column=Zone", seen[0])
 	_, errs, code = run(t, append([]string{"campaigns", "import", write("patients.jsonl", "{}\n")}, columns...)...)
 	assert.Equal(t, cli.ExitMisused, code)
-	assert.Contains(t, errs, "for CSV files")
+	assert.Contains(t, errs, "is not a CSV file")
 }
 
 func TestWatchEndsWhenCampaignEnds(t *testing.T) {

@@ -25,7 +25,7 @@ func TestStatusShowsNodesToOperators(t *testing.T) {
 	out, errs, code := run(t, "status", "--url", clitest.NewServer(t, answers).URL)
 	assert.Equal(t, cli.ExitOK, code, errs)
 	assert.Regexp(t, `node +node_1 10\.0\.0\.1:8090: 3 shards, 7 live calls, ready`, out)
-	assert.Regexp(t, `node +node_2 10\.0\.0\.2:8090: 0 shards, 0 live calls, .*no calls`, out)
+	assert.Regexp(t, `node +node_2 10\.0\.0\.2:8090: 0 shards, 0 live calls, .*no new calls`, out)
 	assert.NotContains(t, out, "node_3", "that is alone")
 	out, _, _ = run(t, "status", "--json", "--url", clitest.NewServer(t, answers).URL)
 	assert.Contains(t, out, `"live_calls": 7`)
