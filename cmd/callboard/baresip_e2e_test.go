@@ -304,7 +304,6 @@ func similar(a, b []float64, step int) float64 {
 // dotProduct returns the sum of the products of two recordings, sample by sample.
 //
 //go:norace
-//go:norace
 func product(a, b []float64) (sum float64) {
 	for i, v := range a {
 		sum += v * b[i]

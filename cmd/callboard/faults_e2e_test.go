@@ -16,30 +16,30 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// ordeal is a campaign with retries that goes through faults: some contacts
-// answer, one in five is busy each time.
+// faultCampaign is a campaign with retries that runs while faults are injected. Most contacts answer; one in five
+// is always busy.
 type ordeal struct {
 	*service
 	answers, busy *peer
 	contacts      int
-	rounds        int // faults
+	rounds        int // number of faults
 	perMinute     int
-	mixed         bool // the busy ones stand among the others
+	mixed         bool // whether the busy contacts stand among the others in the list
 }
 
 const (
-	ordealLines    = 60 // see killLines
+	ordealLines    = 60 // maximum of concurrent calls; killConcurrency explains the number
 	ordealAttempts = 2
 )
 
-// newOrdeal is one of a service without the race detector; those of mere kills
-// have one with it.
+// newFaultCampaign prepares a campaign on a service without the race detector.
 func newOrdeal(t *testing.T, env ...string) *ordeal {
 	t.Helper()
 	return ordealOf(t, newPlainService(t, env...))
 }
 
-// ordealOf is short in every run and long at night.
+// newFaultCampaignOf prepares a campaign on a given service. The campaign is short by default and long with NIGHTLY
+// set.
 func ordealOf(t *testing.T, s *service) *ordeal {
 	t.Helper()
 	o := &ordeal{
@@ -58,10 +58,10 @@ func ordealOf(t *testing.T, s *service) *ordeal {
 	return o
 }
 
-// startCampaign starts the campaign.
+// createAndStart creates and starts the campaign and returns its id.
 func (o *ordeal) startCampaign() string {
 	people := append(phones("+1202555", o.contacts*4/5), phones("+1202556", o.contacts/5)...)
-	if o.mixed { // one is busy after each four who answer
+	if o.mixed { // one busy contact after every four that answer
 		for i := range o.contacts / 5 {
 			people = slices.Insert(people, 5*i+4, people[len(people)-1])
 			people = people[:len(people)-1]
@@ -73,8 +73,7 @@ func (o *ordeal) startCampaign() string {
 	})
 }
 
-// terse is an agent that says the same to everybody: what is spoken once is
-// kept.
+// createConstantAgent creates an agent whose only sentence has no variables, so that its audio is cached.
 func (s *service) terse() string {
 	s.t.Helper()
 	return s.agent(object{
@@ -84,20 +83,19 @@ func (s *service) terse() string {
 	})
 }
 
-// between waits for somewhere in the middle of things.
+// sleepRandomly waits until a random moment during the campaign.
 func (o *ordeal) between() { <-time.After(time.Duration(300+rand.IntN(1500)) * time.Millisecond) }
 
-// silent holds that nobody is rung, once those have been whose attempts were
-// stored before.
+// checkNoCalls checks that no new call starts while the store is unavailable, after the calls of stored attempts
+// have started.
 func (o *ordeal) silent() {
 	o.t.Helper()
 	before := o.settled(o.answers)
 	o.between()
-	assert.Equal(o.t, before, fmt.Sprint(o.answers.rung()), "somebody was rung without a store")
+	assert.Equal(o.t, before, fmt.Sprint(o.answers.rung()), "a call started without a store")
 }
 
-// settled waits for the last INVITE that a peer writes down, and tells whom it
-// was rung for.
+// awaitLastInvite waits until a peer logs no further INVITE, and returns the called numbers.
 func (s *service) settled(p *peer) (rung string) {
 	s.t.Helper()
 	s.await("the last INVITE", time.Minute, func() bool {
@@ -108,7 +106,7 @@ func (s *service) settled(p *peer) (rung string) {
 	return rung
 }
 
-// twice counts the numbers that were rung more often than they had attempts.
+// countExcessCalls counts the numbers that were called more often than they had attempts.
 func (o *ordeal) twice() (n int) {
 	for _, c := range o.answers.rung() {
 		if c > 1 {
@@ -127,12 +125,12 @@ type loggedEvent struct {
 	ID      string
 	Type    string
 	Subject string
-	// Sequence counts the events of a subject.
+	// Sequence is the number of the event within its subject.
 	Sequence int
 	Data     json.RawMessage
 }
 
-// committedEvents reads every committed event.
+// committedEvents reads all events from the store.
 func (s *service) committedEvents() (all []loggedEvent) {
 	for after := ""; ; {
 		var page struct {
@@ -153,16 +151,17 @@ func (s *service) committedEvents() (all []loggedEvent) {
 	}
 }
 
-// prove holds the end of an ordeal to the invariants.
+// checkInvariants checks the calls, the events and the webhook deliveries of an ended campaign.
 func (o *ordeal) prove(id string) {
 	t := o.t
 	t.Helper()
 	eventCount := o.proveCalls(id)
-	o.await("every end told", 2*time.Minute, func() bool { return len(o.receiver.events("campaign.call.completed")) >= eventCount })
+	o.await("an event for every attempt", 2*time.Minute, func() bool { return len(o.receiver.events("campaign.call.completed")) >= eventCount })
 	assert.Len(t, o.receiver.events("campaign.call.completed"), eventCount, "one event for each attempt")
 }
 
-// proveCalls is prove without the webhooks; it returns the number of ends that they deliver.
+// checkCallInvariants is checkInvariants without the webhook deliveries. It returns the number of events that must
+// be delivered.
 func (o *ordeal) proveCalls(id string) (eventCount int) {
 	t := o.t
 	t.Helper()
@@ -171,10 +170,10 @@ func (o *ordeal) proveCalls(id string) (eventCount int) {
 	for _, n := range st.Outcomes {
 		sum += n
 	}
-	assert.Equal(t, o.contacts, sum, "everybody has an outcome: %v", st.Outcomes)
+	assert.Equal(t, o.contacts, sum, "every contact has an outcome: %v", st.Outcomes)
 	assert.Equal(t, o.contacts, st.Progress.Attempted, "nobody is forgotten")
 	assert.Zero(t, st.Progress.Remaining+st.Progress.InProgress)
-	assert.Zero(t, o.twice(), "numbers rung more often than they had attempts")
+	assert.Zero(t, o.twice(), "numbers called more often than they had attempts")
 
 	seen, sequences := map[string]bool{}, map[string]int{}
 	begun, ended := map[string]int{}, map[string]int{}
@@ -192,7 +191,7 @@ func (o *ordeal) proveCalls(id string) (eventCount int) {
 			eventCount++
 		}
 	}
-	assert.Equal(t, begun, ended, "each call that began ended once")
+	assert.Equal(t, begun, ended, "each started call ended once")
 	for call, n := range begun {
 		assert.Equal(t, 1, n, call)
 	}
@@ -201,7 +200,7 @@ func (o *ordeal) proveCalls(id string) (eventCount int) {
 	return eventCount
 }
 
-// endure runs a campaign through faults and proves its end.
+// runThroughFaults runs the campaign, injects the faults and checks the invariants.
 func (o *ordeal) endure(fault func(round int)) {
 	id := o.startCampaign()
 	for round := range o.rounds {
@@ -217,7 +216,7 @@ func TestKillsOfServiceWithRetriesOnPebble(t *testing.T) {
 	o.endure(func(int) { o.kill9(); o.start() })
 }
 
-// The service, Redis, and both at once.
+// Kills the service, Redis, and both at once.
 func TestKillsOfServiceAndRedisTogetherAndApart(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
@@ -241,8 +240,7 @@ func TestKillsOfServiceAndRedisTogetherAndApart(t *testing.T) {
 	})
 }
 
-// loses kills Redis, alone or with the service, and with it what it was told
-// since the mark.
+// killRedisLosingWrites kills Redis, alone or together with the service. Redis loses all writes since the mark.
 func (o *ordeal) loses(server *redistest.Server, together bool) {
 	o.t.Helper()
 	calls := func(n int) {
@@ -263,8 +261,7 @@ func (o *ordeal) loses(server *redistest.Server, together bool) {
 	o.await("readiness", time.Minute, func() bool { return o.readyz() == 200 })
 }
 
-// The controls of the kills above: a Redis that loses acknowledged writes with
-// its process, and is taken as it is, makes the service ring people again.
+// The control: without the ledger, a Redis that loses acknowledged writes makes the service call contacts again.
 func TestControlKillsOfNonDurableRedisWithoutLedgerCallTwice(t *testing.T) {
 	t.Parallel()
 	for name, together := range map[string]bool{"alone": false, "with the service": true} {
@@ -272,20 +269,20 @@ func TestControlKillsOfNonDurableRedisWithoutLedgerCallTwice(t *testing.T) {
 			t.Parallel()
 			url, server := redistest.Start(t)
 			o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url, "FAILPOINT_ANY_HISTORY=1")
-			o.contacts *= 2 // somebody must be left to ring
+			o.contacts *= 2 // contacts must remain for calls after the fault
 			o.startCampaign()
 			o.loses(server, together)
-			o.await("somebody to be rung twice", time.Minute, func() bool { return o.twice() > 0 })
+			o.await("a contact that is called twice", time.Minute, func() bool { return o.twice() > 0 })
 		})
 	}
 }
 
-// The same losses, made good from the ledger beside Redis.
+// The same losses as in the control, repaired from the ledger.
 func TestKillsOfNonDurableRedisAreRepairedFromLedger(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url)
-	o.contacts *= 2 // somebody must be left to ring
+	o.contacts *= 2 // contacts must remain for calls after the fault
 	id := o.startCampaign()
 	for round := range max(1, o.rounds/10) {
 		o.loses(server, round%2 == 0)
@@ -293,9 +290,9 @@ func TestKillsOfNonDurableRedisAreRepairedFromLedger(t *testing.T) {
 	o.prove(id)
 }
 
-// staleReplica promotes a replica while the service goes on with the other
-// server, and puts it in its place a moment later. The campaign pauses until
-// the replica follows, however long that takes: somebody must be left to ring.
+// failOverToStaleReplica promotes a replica while the service still uses the old primary, and redirects the service
+// a moment later. It pauses the campaign until the replica is current, so that contacts remain for calls after the
+// failover.
 func (o *ordeal) staleReplica(id string, from *redistest.Server, way *redistest.Proxy, restart bool) *redistest.Server {
 	o.api("POST", "/v1/campaigns/"+id+"/pause", nil)
 	replica := redistest.StartReplica(o.t, from)
@@ -304,7 +301,7 @@ func (o *ordeal) staleReplica(id string, from *redistest.Server, way *redistest.
 	o.await("some calls", time.Minute, func() bool { return len(o.answers.rung()) > before+3 })
 	replica.Promote()
 	before = len(o.answers.rung())
-	o.await("calls that the replica does not know", time.Minute, func() bool { return len(o.answers.rung()) > before+15 })
+	o.await("calls whose commits the replica does not have", time.Minute, func() bool { return len(o.answers.rung()) > before+15 })
 	if restart {
 		o.kill9()
 	}
@@ -330,8 +327,7 @@ func TestFailoverToStaleReplicaCallsEachContactOnce(t *testing.T) {
 	o.prove(id)
 }
 
-// The control: a replica that is taken as it is makes the service ring people
-// again.
+// The control: a stale replica that the service trusts makes the service call contacts again.
 func TestControlFailoverToTrustedStaleReplicaCallsTwice(t *testing.T) {
 	t.Parallel()
 	_, server := redistest.Start(t)
@@ -339,7 +335,7 @@ func TestControlFailoverToTrustedStaleReplicaCallsTwice(t *testing.T) {
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+way.URL(), "FAILPOINT_ANY_HISTORY=1")
 	o.contacts *= 2
 	_ = o.staleReplica(o.startCampaign(), server, way, true)
-	o.await("somebody to be rung twice", time.Minute, func() bool { return o.twice() > 0 })
+	o.await("a contact that is called twice", time.Minute, func() bool { return o.twice() > 0 })
 }
 
 func (o *ordeal) disk(path, mood string) {
@@ -354,15 +350,15 @@ func TestFullDiskStopsDialingAndLosesNoContact(t *testing.T) {
 	o := newOrdeal(t, "FAILPOINT_DISK="+mood)
 	o.rounds = max(2, o.rounds/10)
 	o.endure(func(round int) {
-		if round%2 == 0 { // seen in time
+		if round%2 == 0 { // the service notices the full disk before a write fails
 			o.disk(mood, "full")
-			o.await("health to say so", time.Minute, func() bool { return o.readyz() == 503 })
+			o.await("readiness to fail", time.Minute, func() bool { return o.readyz() == 503 })
 			o.disk(mood, "")
 			o.await("health again", time.Minute, func() bool { return o.readyz() == 200 })
 			return
 		}
-		o.disk(mood, "broken") // in the middle of a write: the store needs a new process
-		o.await("health to say so", time.Minute, func() bool { return o.readyz() == 503 })
+		o.disk(mood, "broken") // a write fails halfway, and the store must be opened by a new process
+		o.await("readiness to fail", time.Minute, func() bool { return o.readyz() == 503 })
 		o.silent()
 		o.kill9()
 		o.disk(mood, "")
@@ -377,7 +373,7 @@ func TestFullRedisStopsDialingAndLosesNoContact(t *testing.T) {
 	o.rounds = max(2, o.rounds/10)
 	o.endure(func(round int) {
 		server.FillMemory()
-		o.await("health to say so", time.Minute, func() bool { return o.readyz() == 503 })
+		o.await("readiness to fail", time.Minute, func() bool { return o.readyz() == 503 })
 		o.silent()
 		if round%2 == 1 {
 			o.kill9()
@@ -388,40 +384,40 @@ func TestFullRedisStopsDialingAndLosesNoContact(t *testing.T) {
 	})
 }
 
-// The control: attempts that are stored after their INVITEs are lost where
-// Redis is full then, and rung again.
+// The control: attempts that are stored after their INVITEs are lost if Redis is full, and the contacts are called
+// again.
 func TestControlFullRedisWithLateCommitCallsTwice(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
 	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url, "FAILPOINT_LATE_OPEN=1")
-	o.contacts *= 2 // somebody must be left to ring
+	o.contacts *= 2 // contacts must remain for calls after the fault
 	o.startCampaign()
-	for round := 0; round < 5 && o.twice() == 0; round++ { // all lines may be taken when it fills
+	for round := 0; round < 5 && o.twice() == 0; round++ { // no attempt is pending if all permits are in use when Redis fills
 		before := len(o.answers.rung())
 		o.await("more calls", time.Minute, func() bool { return len(o.answers.rung()) > before+1 || o.twice() > 0 })
 		server.FillMemory()
-		o.await("health to say so", time.Minute, func() bool { return o.readyz() == 503 })
+		o.await("readiness to fail", time.Minute, func() bool { return o.readyz() == 503 })
 		o.kill9()
 		server.FreeMemory()
 		o.start()
 		o.await("calls again", time.Minute, func() bool { return o.twice() > 0 || len(o.answers.rung()) > before+2 })
 	}
-	o.await("somebody to be rung twice", time.Minute, func() bool { return o.twice() > 0 })
+	o.await("a contact that is called twice", time.Minute, func() bool { return o.twice() > 0 })
 }
 
-// The control: a disk that says that everything is safe and keeps nothing.
+// The control: a disk that reports success but stores nothing.
 func TestControlFullDiskReportedAsWrittenCallsTwice(t *testing.T) {
 	t.Parallel()
 	mood := filepath.Join(t.TempDir(), "mood")
 	o := newOrdeal(t, "FAILPOINT_DISK="+mood)
-	o.contacts *= 2 // somebody must be left to ring
+	o.contacts *= 2 // contacts must remain for calls after the fault
 	o.startCampaign()
 	o.await("some calls", time.Minute, func() bool { return len(o.answers.rung()) > 3 })
 	o.disk(mood, "lying")
 	before := len(o.answers.rung())
-	o.await("calls that the disk has forgotten", time.Minute, func() bool { return len(o.answers.rung()) > before+15 })
+	o.await("calls whose commits the disk has lost", time.Minute, func() bool { return len(o.answers.rung()) > before+15 })
 	o.kill9()
 	o.disk(mood, "")
 	o.start()
-	o.await("somebody to be rung twice", time.Minute, func() bool { return o.twice() > 0 })
+	o.await("a contact that is called twice", time.Minute, func() bool { return o.twice() > 0 })
 }

@@ -20,14 +20,14 @@ import (
 	"github.com/callboard/callboard/httpapi/apitest"
 )
 
-// referringBodies is a good body for each route whose body names something by its id. {kind}
-// stands for the id of something of one's own.
+// bodiesWithIDs returns a valid body for each route whose body contains ids of other objects. {kind} stands for the
+// id of an object of that kind.
 func referringBodies() map[string]string {
 	const (
 		campaign = `"agent_id": "{agent}", "pathway_id": "{pathway}", "compliance": {"dnc_list_id": "{dnc}"}`
 		agent    = `"pathway_id": "{pathway}", "knowledge_base_ids": ["{kb}"], "tools": ["{tool}"], "transfer": {"destinations": [{"name": "desk", "phone": "{phone}"}]}`
 		remind   = `"reminders": [{"minutes_before": 60, "channel": "call", "agent_id": "{agent}"}]`
-		pathway  = `"name": "lent", "start": "talk", "nodes": [
+		pathway  = `"name": "own", "start": "talk", "nodes": [
 			{"id": "talk", "type": "converse", "prompt": "Talk.", "knowledge_base_ids": ["{kb}"], "tools": ["{tool}"]},
 			{"id": "look", "type": "tool", "tool_id": "{tool}"}, {"id": "on", "type": "agent", "agent_id": "{agent}"}],
 			"edges": [{"from": "talk", "to": "look", "when": {"type": "always"}}, {"from": "look", "to": "on", "when": {"type": "success"}}, {"from": "look", "to": "on", "when": {"type": "failure"}}]`
@@ -35,7 +35,7 @@ func referringBodies() map[string]string {
 		called  = `"agent_id": "{agent}", "pathway_id": "{pathway}"`
 	)
 	return map[string]string{
-		"POST /v1/agents":                       `{"name": "lent", ` + agent + `}`,
+		"POST /v1/agents":                       `{"name": "own", ` + agent + `}`,
 		"PATCH /v1/agents/{id}":                 `{` + agent + `}`,
 		"POST /v1/appointments":                 `{"patient": {"name": "Bob", "phone": "+12025550123"}, "provider": "{prov}", "datetime": "{tomorrow}", "type": "visit", "call_id": "{call}", ` + remind + `}`,
 		"PATCH /v1/appointments/{id}":           `{"call_id": "{call}", ` + remind + `}`,
@@ -44,8 +44,8 @@ func referringBodies() map[string]string {
 		"POST /v1/bulk/contacts":                `{"defaults": {"campaign_id": "{campaign}"}, "items": [{"phone": "+12025550123"}]}`,
 		"POST /v1/bulk/dnc":                     `{"defaults": {"list_id": "{dnc}"}, "items": [{"phone": "+12025550123"}]}`,
 		"POST /v1/calls/outbound":               `{"to": "+12025550123", ` + called + `}`,
-		"POST /v1/campaigns":                    `{"name": "lent", ` + campaign + `}`,
-		"POST /v1/campaigns/simulate":           `{"name": "lent", "contacts": [{"phone": "+12025550123"}], ` + campaign + `}`,
+		"POST /v1/campaigns":                    `{"name": "own", ` + campaign + `}`,
+		"POST /v1/campaigns/simulate":           `{"name": "own", "contacts": [{"phone": "+12025550123"}], ` + campaign + `}`,
 		"PATCH /v1/campaigns/{id}":              `{` + campaign + `}`,
 		"POST /v1/exports":                      `{"type": "campaign_results", "filters": {"campaign_id": "{campaign}"}}`,
 		"POST /v1/pathways":                     `{` + pathway + `}`,
@@ -56,7 +56,7 @@ func referringBodies() map[string]string {
 		"POST /v1/pathways/{id}/test":           `{"agent_id": "{agent}", "scenarios": [{"name": "one"}]}`,
 		"POST /v1/phone-numbers":                `{"number": "+12025550186", "agent_id": "{agent}", "trunk_id": "{trunk}"}`,
 		"PATCH /v1/phone-numbers/{id}":          `{"agent_id": "{agent}", "trunk_id": "{trunk}"}`,
-		"POST /v1/providers":                    `{"name": "lent", ` + remind + `}`,
+		"POST /v1/providers":                    `{"name": "own", ` + remind + `}`,
 		"PATCH /v1/providers/{id}":              `{` + remind + `}`,
 		"POST /v1/sms-gateways/{id}/events":     `{"events": [{"type": "delivered", "message_id": "{msg}"}]}`,
 		"POST /v1/webhooks":                     `{"url": "{url}", "events": ["call.*"], ` + filters + `}`,
@@ -65,18 +65,18 @@ func referringBodies() map[string]string {
 	}
 }
 
-// unlent are the fields that hold or tell of ids of nothing that a workspace has.
+// exemptFields lists fields with ids that do not refer to an object of a workspace, by route.
 func unlent() map[string][]string {
 	nodes := []string{"nodes[].id", "start"}
 	return map[string][]string{
 		"POST /v1/auth/token":               {"user_id"},
 		"POST /v1/sms-gateways/{id}/events": {"events[].id"},
 		"POST /v1/pathways":                 nodes, "POST /v1/pathways/validate": nodes, "PATCH /v1/pathways/{id}": nodes,
-		"POST /v1/calls/{id}/transfer": {"phone"},                                                                        // of a call that lives, tried in foreign_phones_e2e_test.go
-		"POST /v1/alert-rules":         {"watches_workspace_id"}, "PATCH /v1/alert-rules/{id}": {"watches_workspace_id"}, // of operators, who know all workspaces
-		"POST /v1/operator/drain": {"node_id"}, "POST /v1/operator/undrain": {"node_id"}, // of operators, and of no workspace
-		"POST /v1/trunks": {"caller_ids[]"}, "PATCH /v1/trunks/{id}": {"caller_ids[]"}, "PATCH /v1/workspaces/{id}/trunks/{trunk_id}": {"caller_ids[]"}, // numbers
-		"POST /v1/pathways/{id}/chat": {"model_answers[].calls[].id", "model_answers[].calls[].tool"}, // replayed, not looked up
+		"POST /v1/calls/{id}/transfer": {"phone"},                                                                        // id of a live call, tested in foreign_phones_e2e_test.go
+		"POST /v1/alert-rules":         {"watches_workspace_id"}, "PATCH /v1/alert-rules/{id}": {"watches_workspace_id"}, // for operators, who know all workspaces
+		"POST /v1/operator/drain": {"node_id"}, "POST /v1/operator/undrain": {"node_id"}, // for operators; nodes belong to no workspace
+		"POST /v1/trunks": {"caller_ids[]"}, "PATCH /v1/trunks/{id}": {"caller_ids[]"}, "PATCH /v1/workspaces/{id}/trunks/{trunk_id}": {"caller_ids[]"}, // phone numbers, not ids
+		"POST /v1/pathways/{id}/chat": {"model_answers[].calls[].id", "model_answers[].calls[].tool"}, // replayed without a lookup
 	}
 }
 
@@ -85,7 +85,7 @@ var (
 	anIndex     = regexp.MustCompile(`\[\d+\]`)
 )
 
-// standIns are the places in a body where a placeholder stands, and which.
+// findPlaceholders returns the places of the placeholders in a body, with their kinds.
 func standIns(body any) map[string]string {
 	out := make(map[string]string)
 	var walk func(v any, at string)
@@ -109,7 +109,7 @@ func standIns(body any) map[string]string {
 	return out
 }
 
-// filledIn is a body in which id says what stands in each place.
+// replacePlaceholders returns a copy of the body in which id determines the value of each placeholder.
 func filledIn(body any, at string, id func(at, kind string) string) any {
 	switch v := body.(type) {
 	case object:
@@ -132,12 +132,12 @@ func filledIn(body any, at string, id func(at, kind string) string) any {
 	return body
 }
 
-// tenant asks with a key of a workspace.
+// tenant sends requests with the key of one workspace.
 type tenant struct {
 	*service
 	t   *testing.T
 	key string
-	has map[string]string // the ids of what it made, by kind
+	has map[string]string // ids of the created objects, by kind
 }
 
 func (w *tenant) request(method, path string, body any) (int, []byte) {
@@ -146,7 +146,7 @@ func (w *tenant) request(method, path string, body any) (int, []byte) {
 	return status, text
 }
 
-// child is a key of its own for an environment of its workspace.
+// createChildKey creates a child key for an environment of the workspace.
 func (w *tenant) child(environment string) string {
 	w.t.Helper()
 	status, text := w.request("POST", "/v1/api-keys", object{"name": "lent", "permissions": []string{"*:read", "*:write"}, "environment": environment})
@@ -156,21 +156,21 @@ func (w *tenant) child(environment string) string {
 	return made.Key
 }
 
-// make makes something and keeps its id.
+// createObject creates an object and stores its id.
 func (w *tenant) make(kind, path string, body any) {
 	w.t.Helper()
 	w.has[kind] = w.idOf(w.t, "POST", path, body, "Authorization", "Bearer "+w.key)
 }
 
-// stock makes one of each kind that bodies name.
+// createObjects creates one object of each kind that bodies refer to.
 func (w *tenant) stock(number string) {
 	w.t.Helper()
-	agent := func(fields object) object { fields["name"] = "lent"; return fields }
-	w.make("kb", "/v1/knowledge-base", object{"name": "lent", "sources": []object{{"type": "text", "text": "We open at nine."}}})
+	agent := func(fields object) object { fields["name"] = "own"; return fields }
+	w.make("kb", "/v1/knowledge-base", object{"name": "own", "sources": []object{{"type": "text", "text": "We open at nine."}}})
 	w.make("tool", "/v1/tools", object{"name": "lent", "description": "Looks.", "parameters": object{"type": "object"}, "http": object{"method": "GET", "url": w.receiver.url}})
 	w.make("pathway", "/v1/pathways", object{"name": "hello", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
 	w.make("agent", "/v1/agents", agent(object{"pathway_id": w.has["pathway"], "sms": object{"enabled": true}}))
-	w.make("phone", "/v1/phones", object{"extension": "7" + number[9:], "name": "lent", "username": "lent" + number[1:]})
+	w.make("phone", "/v1/phones", object{"extension": "7" + number[9:], "name": "own", "username": "own" + number[1:]})
 	w.make("trunk", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "lent", "proxies": []object{{"host": "127.0.0.1", "port": 9, "transport": "udp"}}})
 	w.make("dnc", "/v1/dnc-lists", object{"name": "lent"})
 	w.make("prov", "/v1/providers", object{"name": "lent", "timezone": "UTC", "hours": object{"monday": everyHour(), "tuesday": everyHour(), "wednesday": everyHour(), "thursday": everyHour(), "friday": everyHour(), "saturday": everyHour(), "sunday": everyHour()}})
@@ -178,29 +178,29 @@ func (w *tenant) stock(number string) {
 	w.make("campaign", "/v1/campaigns", object{"name": "lent", "agent_id": w.has["agent"], "contacts": []object{{"phone": "+12025550123"}}})
 	w.make("wh", "/v1/webhooks", object{"url": w.receiver.url, "events": []string{"call.*"}})
 	w.make("appt", "/v1/appointments", object{"patient": object{"name": "Bob", "phone": "+12025550123"}, "provider": w.has["prov"], "datetime": hence(48), "type": "visit"})
-	if strings.HasPrefix(w.key, "svc_sk_live_") { // what is tried out goes through none
+	if strings.HasPrefix(w.key, "svc_sk_live_") { // test calls use no trunk
 		w.make("gw", "/v1/sms-gateways", object{"name": "lent", "url": w.receiver.url})
 	}
 	w.make("msg", "/v1/sms", object{"to": "+12025550123", "body": "Hello."})
 	w.make("call", "/v1/calls/outbound", object{"to": "+12025550123", "agent_id": w.has["agent"]})
 	w.has["evt"] = w.idOf(w.t, "GET", "/v1/events?limit=1", nil, "Authorization", "Bearer "+w.key)
-	require.Eventually(w.t, func() bool { // what is made of its sources changes it
+	require.Eventually(w.t, func() bool { // indexing the sources changes the knowledge base
 		status, text := w.request("GET", "/v1/knowledge-base/"+w.has["kb"], nil)
 		var base struct{ Status domain.KnowledgeStatus }
 		return status == http.StatusOK && json.Unmarshal(text, &base) == nil && base.Status == domain.KnowledgeReady
-	}, time.Minute, 20*time.Millisecond, "the knowledge base is read")
+	}, time.Minute, 20*time.Millisecond, "the knowledge base was not indexed")
 	w.has["url"], w.has["tomorrow"], w.has["later"] = w.receiver.url, hence(24), hence(72)
 }
 
 func everyHour() []object { return []object{{"start": "00:00", "end": "24:00"}} }
 
-// hence is a full hour, so many hours ahead.
+// hoursAhead returns the full hour after the given number of hours.
 func hence(hours int) string {
 	return time.Now().Add(time.Duration(hours) * time.Hour).UTC().Truncate(time.Hour).Format(time.RFC3339)
 }
 
-// whole is all that it has, as it reads it, and how much of each kind; what
-// changes by itself is left out.
+// snapshot returns all objects of the tenant and the number of objects of each kind, without fields that change by
+// themselves.
 func (w *tenant) whole() map[string]string {
 	w.t.Helper()
 	out := make(map[string]string)
@@ -220,7 +220,7 @@ func (w *tenant) whole() map[string]string {
 	return out
 }
 
-// collections are the kinds of things, by where they are.
+// collectionPaths returns the kinds of objects by the paths of their collections.
 func collections() map[string]string {
 	return map[string]string{
 		"/v1/agents": "agent", "/v1/pathways": "pathway", "/v1/campaigns": "campaign", "/v1/calls": "call", "/v1/phone-numbers": "num", "/v1/providers": "prov",
@@ -229,17 +229,16 @@ func collections() map[string]string {
 	}
 }
 
-// referringBody is a body of a route, with what stands in it for ids.
+// referringBody is a request body with the places of its ids.
 type referringBody struct {
 	route, method, path string
 	body                any
 	places              map[string]string
 }
 
-// checkForeignIDs sends each body with the id of somebody else's in each place that
-// holds one, with one of its own test environment's, and then with one that
-// nobody has. All are refused by the name of the field and in the same words, and
-// nothing changes; with one's own ids the body is good.
+// checkForeignIDs sends each body with foreign ids: of another workspace, of the tenant's own test environment, and
+// of no object. All three must be rejected with the same response, which names the field, and must change nothing.
+// With the tenant's own ids the body is accepted.
 func (s *service) checkForeignIDs(t *testing.T) {
 	_, text, _ := s.try("GET", "/openapi.json", nil)
 	contract, err := apitest.Read(text)
@@ -257,7 +256,7 @@ func (s *service) checkForeignIDs(t *testing.T) {
 	for _, l := range all {
 		var places [][]string
 		for _, at := range slices.Sorted(maps.Keys(l.places)) {
-			if strings.Contains(theirs.has[l.places[at]], "_") { // no time and no address
+			if strings.Contains(theirs.has[l.places[at]], "_") { // not a time or a URL
 				places = append(places, []string{at})
 			}
 		}
@@ -268,15 +267,15 @@ func (s *service) checkForeignIDs(t *testing.T) {
 			tried++
 			got, blamed := own.lends(l, at, theirs.has)
 			want, _ := own.lends(l, at, nil)
-			assert.Equal(t, want, got, "%s %s: theirs is as if it were not there", l.route, at)
-			if !strings.HasPrefix(l.path, "/v1/bulk/") { // few of which are let in in a minute
+			assert.Equal(t, want, got, "%s %s: an id of another workspace gets the response of an unknown id", l.route, at)
+			if !strings.HasPrefix(l.path, "/v1/bulk/") { // bulk requests have a low rate limit
 				tested, _ := own.lends(l, at, tests.has)
-				assert.Equal(t, want, tested, "%s %s: what is of the test environment is as if it were not there", l.route, at)
+				assert.Equal(t, want, tested, "%s %s: an id of the test environment gets the response of an unknown id", l.route, at)
 			}
 			if len(at) > 1 {
 				at = []string{"items[0].agent_id", "items[1].agent_id", "items[2].agent_id"}
 			}
-			assert.Subset(t, blamed, withLists(at, blamed), "%s: the field is named: %s", l.route, got)
+			assert.Subset(t, blamed, withLists(at, blamed), "%s: the error names the field: %s", l.route, got)
 		}
 	}
 	assert.Equal(t, mine, own.whole())
@@ -285,15 +284,15 @@ func (s *service) checkForeignIDs(t *testing.T) {
 			continue
 		}
 		status, text := own.request(l.method, l.path, filledIn(l.body, "", own.id))
-		assert.True(t, status < 300 || status == http.StatusConflict, "%s is good but for what is another's: %s", l.route, text)
+		assert.True(t, status < 300 || status == http.StatusConflict, "%s is valid with the tenant's own ids: %s", l.route, text)
 	}
 	assert.Equal(t, before[0], theirs.whole())
 	assert.Equal(t, before[1], tests.whole())
-	t.Logf("%d ways to name what is another's", tried)
+	t.Logf("%d places with foreign ids tested", tried)
 	assert.Greater(t, tried, 50)
 }
 
-// withLists names a list in place of one in it, where that is what is blamed.
+// withLists replaces elements of a list by the list itself if the error names the list.
 func withLists(places, blamed []string) []string {
 	places = slices.Clone(places)
 	for i, at := range places {
@@ -305,8 +304,7 @@ func withLists(places, blamed []string) []string {
 	return places
 }
 
-// referringBodies are the bodies of all routes that name something by its id. None is
-// forgotten.
+// collectBodies returns the bodies of all routes that contain ids, and fails if a route has no body.
 func (w *tenant) referringBodies(contract *apitest.Contract) (out []referringBody) {
 	w.t.Helper()
 	texts, unlends := referringBodies(), unlent()
@@ -321,7 +319,7 @@ func (w *tenant) referringBodies(contract *apitest.Contract) (out []referringBod
 			tried = append(tried, anIndex.ReplaceAllString(at, "[]"))
 		}
 		if names := contract.Names(o); len(names) > 0 {
-			assert.Subset(w.t, tried, names, "%s: whatever names something by its id is tried", l.route)
+			assert.Subset(w.t, tried, names, "%s: every field with an id is tested", l.route)
 		}
 		delete(texts, l.route)
 		delete(unlends, l.route)
@@ -332,17 +330,16 @@ func (w *tenant) referringBodies(contract *apitest.Contract) (out []referringBod
 			out = append(out, l)
 		}
 	}
-	assert.Empty(w.t, texts, "routes that are none")
-	assert.Empty(w.t, unlends, "routes that are none")
+	assert.Empty(w.t, texts, "bodies of unknown routes")
+	assert.Empty(w.t, unlends, "exempt fields of unknown routes")
 	return out
 }
 
-// id is that of something of its own.
+// ownID returns the id of the tenant's own object of a kind.
 func (w *tenant) id(_, kind string) string { return w.has[kind] }
 
-// lends sends a body that holds somebody else's ids in some places, or without
-// theirs ones that nobody has. It answers what came of it, but for what differs
-// from request to request, and the fields that are blamed.
+// sendWithIDs sends a body with foreign ids in some places, or with unknown ids if theirs is nil. It returns the
+// response without fields that vary between requests, and the fields that the error names.
 func (w *tenant) lends(l referringBody, places []string, theirs map[string]string) (said string, blamed []string) {
 	w.t.Helper()
 	var sent []string
@@ -375,7 +372,7 @@ func (w *tenant) lends(l referringBody, places []string, theirs map[string]strin
 	for _, d := range answer.Error.Details {
 		blamed = append(blamed, d.Param)
 	}
-	if status < http.StatusBadRequest { // what is taken of it is told apart from what is not
+	if status < http.StatusBadRequest { // a bulk response lists accepted and rejected items separately
 		text = nil
 		for _, e := range answer.Errors {
 			blamed = append(blamed, e.Param, fmt.Sprintf("items[%d].%s", e.Index, e.Param))

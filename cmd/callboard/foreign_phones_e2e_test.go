@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// desk is a phone that is signed in to its workspace with the extension 1001, and
-// with a user name of its own.
+// registerPhone starts a phone that registers with the tenant's workspace as extension 1001, with its own user
+// name.
 func (w *tenant) desk(username string) *phone {
 	w.t.Helper()
 	w.account(username)
@@ -25,18 +25,16 @@ func (w *tenant) desk(username string) *phone {
 	return p
 }
 
-// account is a phone that is not signed in. One of the test environment cannot be.
+// createPhoneAccount creates a phone that does not register. Phones of the test environment cannot register.
 func (w *tenant) account(username string) {
 	w.t.Helper()
 	w.has["user"] = "sip:" + username + "@127.0.0.1"
 	w.make("phone", "/v1/phones", object{"extension": "1001", "name": "Desk", "username": username, "password": phonePassword})
 }
 
-// TestTransferNeverRingsPhonesOfOtherWorkspaces: a transfer names a phone by its id, or
-// by the user name that it signs in with. One of another workspace, and one of the
-// own test environment, are refused in the words that are said of one that nobody
-// has, although they have the extension of one's own and the first one is signed in.
-// The caller stays with the agent, and nobody's phone rings but the own one.
+// TestTransferNeverRingsPhonesOfOtherWorkspaces transfers a call to phones of another workspace and of the tenant's
+// test environment, by id and by user name. Both must be rejected like an unknown phone, although they have the
+// extension of the tenant's own phone. The caller stays with the agent.
 func TestTransferNeverRingsPhonesOfOtherWorkspaces(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -56,21 +54,21 @@ func TestTransferNeverRingsPhonesOfOtherWorkspaces(t *testing.T) {
 		status, text, _ := s.try("POST", "/v1/calls/"+id+"/transfer", object{field: to})
 		assert.Equal(t, http.StatusUnprocessableEntity, status, "%s %s: %s", field, to, text)
 		require.NoError(t, json.Unmarshal(text, &answer))
-		assert.Equal(t, field, answer.Error["param"], "the field is named: %s", text)
+		assert.Equal(t, field, answer.Error["param"], "the error names the field: %s", text)
 		delete(answer.Error, "request_id")
 		return answer.Error
 	}
 	for field, kind := range map[string]string{"phone": "phone", "to": "user"} {
 		nobodys := refused(field, map[string]string{"phone": "phone_01ARZ3NDEKTSV4RRFFQ69G5FAV", "user": "sip:nobodysdesk@127.0.0.1"}[kind])
-		assert.Equal(t, nobodys, refused(field, theirs.has[kind]), "theirs is as if it were not there")
-		assert.Equal(t, nobodys, refused(field, tests.has[kind]), "what is of the test environment is as if it were not there")
+		assert.Equal(t, nobodys, refused(field, theirs.has[kind]), "a phone of another workspace is rejected like an unknown phone")
+		assert.Equal(t, nobodys, refused(field, tests.has[kind]), "a phone of the test environment is rejected like an unknown phone")
 	}
 	now := s.api("GET", "/v1/calls/"+id, nil)
 	assert.Equal(t, "in_progress", now["status"])
 	assert.Empty(t, now["transfers"])
 
 	s.api("POST", "/v1/calls/"+id+"/transfer", object{"phone": own.has["phone"]})
-	s.await("the bridge to the own phone", 30*time.Second, func() bool { return s.handed(id)["status"] == "connected" })
+	s.await("the bridge to the tenant's own phone", 30*time.Second, func() bool { return s.handed(id)["status"] == "connected" })
 	assert.Equal(t, "1001", s.handed(id)["to"])
 	assert.Contains(t, ours.log(), "INVITE sip:")
 	assert.NotContains(t, other.log(), "INVITE sip:", "no other phone was called")

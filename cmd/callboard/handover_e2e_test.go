@@ -19,7 +19,7 @@ import (
 
 var handedLine = regexp.MustCompile(`msg="live calls are handed over: another node goes on with them" calls=(\d+)`)
 
-// lasting is an agent that asks for as long as a restart of several nodes takes.
+// createLongMenuAgent creates an agent whose menu waits longer than a restart of several nodes takes.
 func (s *service) lasting() string {
 	s.t.Helper()
 	return s.agent(object{
@@ -36,8 +36,8 @@ func (s *service) lasting() string {
 	})
 }
 
-// countRefused says how often somebody had a request refused by a node that lives while
-// others stop, and ends the asking.
+// countFailedRequests sends requests to the live nodes while others stop. The returned function ends this and
+// returns how many requests failed.
 func (c *crew) countRefused(all []*shardTenant, rests func(*service) bool) (failed func() int) {
 	var wait sync.WaitGroup
 	var refused, n atomic.Int64
@@ -73,9 +73,8 @@ func (c *crew) countRefused(all []*shardTenant, rests func(*service) bool) (fail
 	}
 }
 
-// Nodes are restarted one after the other while people talk to agents. Nobody's
-// call ends by that, each goes on wherever its workspace is next, and nobody
-// waits for calls that last.
+// All nodes are restarted one after the other during calls. No call may end because of a restart: each resumes on
+// the next owner of its workspace. A node does not wait for long calls.
 func TestRollingRestartKeepsCalls(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 3, surviving, fmt.Sprint("CALLBOARD_SHARDS=", crewShards), "CALLBOARD_DRAIN_SECONDS=600", "FAILPOINT_MOVE_AFTER=1s")
@@ -92,7 +91,7 @@ func TestRollingRestartKeepsCalls(t *testing.T) {
 		one.agent = at.lasting()
 		id := at.outbound(number, one.agent, nil)
 		at.live(id)
-		at.await("the phone to hear something", 20*time.Second, p.hears)
+		at.await("audio at the phone", 20*time.Second, p.hears)
 		phones, ids = append(phones, p), append(ids, id)
 	}
 	var mu sync.Mutex
@@ -105,24 +104,24 @@ func TestRollingRestartKeepsCalls(t *testing.T) {
 	for i, node := range c.nodes {
 		next := c.nodes[(i+1)%3]
 		mu.Lock()
-		resting = node // its own clients have gone before
+		resting = node // the load balancer has redirected the clients of the node before
 		mu.Unlock()
 		require.NoError(t, node.cmd.Process.Signal(syscall.SIGTERM))
-		next.await("it to end, though calls live", time.Minute, node.gone)
-		assert.Equal(t, 0, node.cmd.ProcessState.ExitCode(), "it goes in order")
+		next.await("the node to stop despite live calls", time.Minute, node.gone)
+		assert.Equal(t, 0, node.cmd.ProcessState.ExitCode(), "the node stops in order")
 		for k, one := range all {
 			next.as(one.key).live(ids[k])
 		}
-		next.await("the calls to go on", time.Minute, func() bool { return c.wentOn() == c.handedOver() })
+		next.await("the calls to resume", time.Minute, func() bool { return c.wentOn() == c.handedOver() })
 		c.launch(node)
 		mu.Lock()
 		resting = nil
 		mu.Unlock()
 	}
-	assert.GreaterOrEqual(t, c.handedOver(), 3, "each was handed over once at least")
+	assert.GreaterOrEqual(t, c.handedOver(), 3, "each call was handed over at least once")
 	assert.Zero(t, failed(), "requests that failed")
 	c.spread()
-	c.nodes[0].await("the last calls to go on", time.Minute, func() bool { return c.wentOn() == c.handedOver() })
+	c.nodes[0].await("the last calls to resume", time.Minute, func() bool { return c.wentOn() == c.handedOver() })
 	for i, one := range all {
 		phones[i].press("1")
 		at := c.nodes[i].as(one.key)
@@ -135,12 +134,11 @@ func TestRollingRestartKeepsCalls(t *testing.T) {
 	}
 }
 
-// A shard of which the calls never end goes to a node that has joined when that has
-// waited for a while, and its calls go on there; the node that gives it keeps the
-// other one.
+// A shard with endless calls moves to a joined node after a waiting time, and its calls resume there. The old owner
+// keeps its other shard.
 func TestShardWithLiveCallsMovesToJoinedNode(t *testing.T) {
 	t.Parallel()
-	const wait = 8 * time.Second // a minute, unless told
+	const wait = 8 * time.Second // default: one minute
 	c := newCrew(t, 2, surviving, "CALLBOARD_SHARDS=2", "CALLBOARD_DRAIN_SECONDS=600", "FAILPOINT_MOVE_AFTER="+wait.String())
 	of := make(map[int]*shardTenant)
 	for len(of) < 2 {
@@ -148,9 +146,9 @@ func TestShardWithLiveCallsMovesToJoinedNode(t *testing.T) {
 		of[domain.ShardOf(one.id, 2)] = one
 	}
 	stays, joins := c.nodes[0], c.nodes[1]
-	stays.await("each to have one", time.Minute, func() bool { return len(c.shards(stays)) == 1 && len(c.shards(joins)) == 1 })
+	stays.await("each node to own one shard", time.Minute, func() bool { return len(c.shards(stays)) == 1 && len(c.shards(joins)) == 1 })
 	joins.kill9()
-	stays.await("all of the work", time.Minute, func() bool { return len(c.shards(stays)) == 2 })
+	stays.await("ownership of both shards", time.Minute, func() bool { return len(c.shards(stays)) == 2 })
 	phones, ids := make(map[int]*phone), make(map[int]string)
 	for shard, one := range of {
 		at, number := stays.as(one.key), fmt.Sprintf("+120255501%02d", 82+shard)
@@ -160,14 +158,14 @@ func TestShardWithLiveCallsMovesToJoinedNode(t *testing.T) {
 		})
 		ids[shard], phones[shard] = at.outbound(number, at.lasting(), nil), p
 		at.live(ids[shard])
-		at.await("the phone to hear something", 20*time.Second, p.hears)
+		at.await("audio at the phone", 20*time.Second, p.hears)
 	}
 	joined := time.Now()
 	c.launch(joins)
-	joins.await("one of them to go", time.Minute, func() bool { return len(c.shards(joins)) == 1 && len(c.shards(stays)) == 1 })
-	assert.Greater(t, time.Since(joined), wait, "it was waited for")
-	joins.await("its call to go on", time.Minute, func() bool { return c.wentOn() == 1 })
-	assert.Equal(t, 1, c.handedOver(), "the other one stays")
+	joins.await("the move of one shard", time.Minute, func() bool { return len(c.shards(joins)) == 1 && len(c.shards(stays)) == 1 })
+	assert.Greater(t, time.Since(joined), wait, "the shard moved only after the waiting time")
+	joins.await("the call of the moved shard to resume", time.Minute, func() bool { return c.wentOn() == 1 })
+	assert.Equal(t, 1, c.handedOver(), "the other call stays")
 	for shard, one := range of {
 		phones[shard].press("1")
 		assert.Equal(t, "confirmed", joins.as(one.key).ended(ids[shard], 30*time.Second)["disposition"])
@@ -175,8 +173,8 @@ func TestShardWithLiveCallsMovesToJoinedNode(t *testing.T) {
 	}
 }
 
-// handedOver counts the calls that nodes have given on, wentOn those that nodes
-// have gone on with.
+// countHandedOver counts the calls that nodes have handed over. countResumed counts the calls that nodes have
+// resumed.
 func (c *crew) handedOver() (n int) {
 	for _, s := range c.nodes {
 		for _, m := range handedLine.FindAllStringSubmatch(s.logged(), -1) {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// branches waits for a key for a minute: 7 confirms, another declines.
+// createBranchingAgent creates an agent that waits a minute for a key: 7 confirms, any other key declines.
 func (s *service) branches(transfer object) string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
@@ -32,11 +32,11 @@ func (s *service) branches(transfer object) string {
 	return s.api("POST", "/v1/agents", object{"name": "branches", "pathway_id": p["id"], "transfer": transfer})["id"].(string)
 }
 
-// cseq finds a message's place in its dialog.
+// cseqHeader matches the CSeq header of a SIP message.
 var cseq = regexp.MustCompile(`(?mi)^CSeq:.*$`)
 
-// offers counts the INVITEs that the far end has sent within a call, each once
-// however often it was repeated, and tells when the last one came.
+// countReinvites counts the distinct INVITEs that the remote party has sent within a call, and returns the time of
+// the last one.
 func (s *service) offers(id string) (n int, last time.Time) {
 	s.t.Helper()
 	seen := map[string]bool{}
@@ -56,7 +56,7 @@ func (s *service) offers(id string) (n int, last time.Time) {
 	return n, last
 }
 
-// loud is the power of a sound.
+// rmsPower returns the root mean square of audio samples.
 func loud(pcm []float64) float64 { return math.Sqrt(product(pcm, pcm) / max(float64(len(pcm)), 1)) }
 
 func TestBaresipHoldsAndResumesCall(t *testing.T) {
@@ -80,13 +80,13 @@ func TestBaresipHoldsAndResumesCall(t *testing.T) {
 			p.command("hold", "")
 			s.await("the phone's hold", 20*time.Second, func() bool { n, _ := s.offers(id); return n == 1 })
 			_, held := s.offers(id)
-			s.await("the agent is silent", 10*time.Second, func() bool { return say() == http.StatusConflict })
+			s.await("a rejected say request on hold", 10*time.Second, func() bool { return say() == http.StatusConflict })
 			s.await("three seconds on hold", 20*time.Second, func() bool { return time.Since(held) > 3*time.Second })
 			assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"], "the call survives")
 			p.command("resume", "")
-			s.await("the phone is back", 20*time.Second, func() bool { n, _ := s.offers(id); return n == 2 })
+			s.await("the re-INVITE that ends the hold", 20*time.Second, func() bool { n, _ := s.offers(id); return n == 2 })
 			_, back := s.offers(id)
-			s.await("the agent is back", 10*time.Second, func() bool { return say() < 300 })
+			s.await("an accepted say request", 10*time.Second, func() bool { return say() < 300 })
 			s.await("two seconds of talk", 20*time.Second, func() bool { return time.Since(back) > 2*time.Second })
 			p.press("7")
 			call := s.ended(id, 30*time.Second)
@@ -100,14 +100,14 @@ func TestBaresipHoldsAndResumesCall(t *testing.T) {
 			at := func(when time.Time) int { return min(max(int(when.Sub(answered).Seconds()*rate), 0), len(right)) }
 			quiet, talk := right[at(held)+rate/2:at(back)-rate/2], right[at(back):]
 			require.Greater(t, len(quiet), rate)
-			assert.Less(t, loud(quiet), 50.0, "nothing was said on hold, and the recording has silence of the same length")
-			assert.Greater(t, loud(talk), 300.0, "what was said afterwards is in its place")
-			assert.Less(t, quality["packets_sent"].(float64), float64(len(right)/160)-100, "our stream stood still")
+			assert.Less(t, loud(quiet), 50.0, "the recording is silent for the duration of the hold")
+			assert.Greater(t, loud(talk), 300.0, "the recording has the speech after the hold at the right time")
+			assert.Less(t, quality["packets_sent"].(float64), float64(len(right)/160)-100, "the service sends no RTP on hold")
 		})
 	}
 }
 
-// chord is a sound that no phone makes.
+// chordTone returns a sound that no phone of the tests makes.
 func chord(seconds float64) []int16 {
 	out := make([]int16, int(seconds*rate))
 	for i := range out {
@@ -141,7 +141,7 @@ func TestBridgedPartyOnHoldHearsMusic(t *testing.T) {
 				holder, held, channel = caller, desk, 1
 			}
 			holder.command("hold", "")
-			s.await("two seconds of it", 20*time.Second, func() bool { n, at := s.offers(id); return n == 1 && time.Since(at) > 2*time.Second })
+			s.await("two seconds on hold", 20*time.Second, func() bool { n, at := s.offers(id); return n == 1 && time.Since(at) > 2*time.Second })
 			holder.command("resume", "")
 			s.await("two seconds of talk", 20*time.Second, func() bool { n, at := s.offers(id); return n == 2 && time.Since(at) > 2*time.Second })
 			s.api("POST", "/v1/calls/"+id+"/hangup", nil)
@@ -149,12 +149,12 @@ func TestBridgedPartyOnHoldHearsMusic(t *testing.T) {
 
 			heard := held.kept("dec")
 			require.Greater(t, len(heard), 3*rate)
-			assert.Greater(t, soundsIn(piece, heard[:len(heard)-3*rate/2]), 0.9, "who is held hears the music")
-			assert.Less(t, soundsIn(piece, heard[len(heard)-rate:]), 0.5, "and no more once he is talked to")
+			assert.Greater(t, soundsIn(piece, heard[:len(heard)-3*rate/2]), 0.9, "the held party hears the music")
+			assert.Less(t, soundsIn(piece, heard[len(heard)-rate:]), 0.5, "the music stops after the hold")
 			if recorded := samples(t, s.recording(id), channel); channel == 2 {
-				assert.Greater(t, soundsIn(piece, recorded), 0.9, "it is recorded where it is heard")
+				assert.Greater(t, soundsIn(piece, recorded), 0.9, "the recording has the music")
 			} else {
-				assert.Less(t, soundsIn(piece, recorded), 0.5, "nobody said it")
+				assert.Less(t, soundsIn(piece, recorded), 0.5, "the recording of the other side has no music")
 			}
 		})
 	}
@@ -179,14 +179,14 @@ func TestBaresipTransfersAgentToBaresip(t *testing.T) {
 	id := s.outbound("+12025550144", s.branches(object{"accept_refer": true}), nil)
 	s.inProgress(id)
 	first.command("transfer", "sip:+12025550199@127.0.0.1")
-	s.await("the other has the agent", 30*time.Second, func() bool { return s.handed(id)["status"] == "completed" })
-	s.await("the first has left", 20*time.Second, func() bool {
+	s.await("the transfer to the second phone", 30*time.Second, func() bool { return s.handed(id)["status"] == "completed" })
+	s.await("the first phone to hang up", 20*time.Second, func() bool {
 		legs := s.api("GET", "/v1/calls/"+id, nil)["legs"].([]any)
 		return len(legs) == 2 && legs[0].(object)["ended_at"] != nil
 	})
 	second.press("7")
 	call := s.ended(id, 30*time.Second)
-	assert.Equal(t, "confirmed", call["disposition"], "the agent hears the other phone: %v", call)
+	assert.Equal(t, "confirmed", call["disposition"], "the agent receives the key of the second phone: %v", call)
 }
 
 func TestEarlyMediaDoesNotAffectCall(t *testing.T) {
@@ -207,6 +207,6 @@ func TestEarlyMediaDoesNotAffectCall(t *testing.T) {
 	call := s.ended(id, 30*time.Second)
 	assert.Equal(t, "completed", call["status"], "%v", call)
 	quality := call["quality"].(object)
-	assert.Greater(t, quality["packets_received"], 10.0, "two descriptions before the answer and one with it: their sound is heard")
+	assert.Greater(t, quality["packets_received"], 10.0, "the service receives the audio of both early dialogs and of the answer")
 	assert.Zero(t, quality["packets_refused"])
 }

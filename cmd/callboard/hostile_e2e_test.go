@@ -101,7 +101,7 @@ func TestHostileInputGetsErrorsAndDamagesNothing(t *testing.T) {
 		conn, err := net.Dial(network, "127.0.0.1:"+strconv.Itoa(s.sip))
 		require.NoError(t, err)
 		for _, junk := range []string{"\x00\xff\xfe", "GET / HTTP/1.1\r\n\r\n", "INVITE sip:x SIP/2.0\r\n\r\n", strings.Repeat("A", 60000), "\r\n\r\n"} {
-			_, _ = conn.Write([]byte(junk)) // the far end may have hung up
+			_, _ = conn.Write([]byte(junk)) // the service may have closed the connection
 		}
 		require.NoError(t, conn.Close())
 	}
@@ -111,5 +111,5 @@ func TestHostileInputGetsErrorsAndDamagesNothing(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, up.Summary.Accepted, st.Progress.Total, "nothing was lost")
 	after := s.campaign(agent, []string{"+12025550104"}, nil)
-	assert.Equal(t, 1, s.finished(after, 3e10).Outcomes["completed"], "the service goes on")
+	assert.Equal(t, 1, s.finished(after, 3e10).Outcomes["completed"], "the service still works")
 }

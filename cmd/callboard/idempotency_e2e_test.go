@@ -13,9 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Clients that lose an answer send a request again, and some of them all at
-// once: under one Idempotency-Key it takes effect once, and whoever comes while
-// it runs is told to come again.
+// Clients repeat a request after a lost response, some of them concurrently. With the same Idempotency-Key the
+// request takes effect once, and concurrent repetitions get 409.
 func TestConcurrentRequestsWithSameIdempotencyKeyHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	const clients = 50
@@ -72,10 +71,10 @@ func TestConcurrentRequestsWithSameIdempotencyKeyHaveOneEffect(t *testing.T) {
 				made++
 			}
 		}
-		t.Logf("%s: %d were told to come again", path, waited)
-		assert.Equal(t, 1, made, "%s was done for one of them", path)
+		t.Logf("%s: %d requests got 409", path, waited)
+		assert.Equal(t, 1, made, "%s took effect once", path)
 		assert.Len(t, s.list(list), before+1, path)
 	}
 	s.await("the call", 20*time.Second, func() bool { return callee.wrote("END") == 1 })
-	assert.Equal(t, map[string]int{"12025550123": 1}, callee.rung(), strconv.Itoa(clients)+" times asked for, rung once")
+	assert.Equal(t, map[string]int{"12025550123": 1}, callee.rung(), strconv.Itoa(clients)+" requests, one call")
 }

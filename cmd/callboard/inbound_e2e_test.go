@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// caller runs a scenario that calls the service once and waits for its end.
+// runSIPpCaller runs a scenario that places one call to the service, and waits for its end.
 func (s *service) caller(scenario, number string, args ...string) error {
 	s.t.Helper()
 	p := sippCaller(s.t, scenario, append([]string{"-m", "1", "-s", number, "127.0.0.1:" + strconv.Itoa(s.sip)}, args...)...)
@@ -36,7 +36,7 @@ func TestInboundCallsReachAgentOfNumber(t *testing.T) {
 	require.NoError(t, s.caller("uac-press", "+12025550142", "-key", "press", "1"), "digits choose the branch, the agent hangs up")
 	require.NoError(t, s.caller("uac-press", "12025550142", "-key", "press", "2"), "the number without its plus")
 	require.NoError(t, s.caller("uac-hangup", "+12025550142", "-d", "2000"), "the caller hangs up")
-	require.NoError(t, s.caller("uac-refused-404", "+12025550199"), "a number that nobody has")
+	require.NoError(t, s.caller("uac-refused-404", "+12025550199"), "an unknown number")
 
 	s.await("three ends", 20*time.Second, func() bool { return len(s.receiver.events("call.ended")) == 3 })
 	got := map[string]int{}
@@ -57,10 +57,10 @@ func TestInboundCallsReachAgentOfNumber(t *testing.T) {
 		live = s.list("/v1/calls?status=active")
 		return len(live) == 1 && live[0].(object)["status"] == "in_progress"
 	})
-	require.NoError(t, s.caller("uac-refused-486", "+12025550142"), "one over the limit")
+	require.NoError(t, s.caller("uac-refused-486", "+12025550142"), "a call beyond the limit")
 	s.api("POST", "/v1/calls/"+live[0].(object)["id"].(string)+"/hangup", nil)
 	require.NoError(t, <-long.done)
-	s.await("the event of the refused call", 20*time.Second, func() bool {
+	s.await("the event of the rejected call", 20*time.Second, func() bool {
 		for _, e := range s.receiver.events("call.ended") {
 			if strings.Contains(string(e.Data), "concurrent_limit_exceeded") {
 				return true

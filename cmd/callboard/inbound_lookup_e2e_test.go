@@ -22,7 +22,7 @@ import (
 func TestInboundLookupRunsBeforeAgentAnswers(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	asked, secrets := map[string]string{}, map[string]string{} // calls and secrets by path
+	asked, secrets := map[string]string{}, map[string]string{} // call ids and webhook secrets by path
 	knows := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var about struct {
 			CallID string `json:"call_id"`
@@ -71,7 +71,7 @@ func TestInboundLookupRunsBeforeAgentAnswers(t *testing.T) {
 		agent := s.api("POST", "/v1/agents", object{
 			"name": path, "first_message": "Good day {{name | caller}}, you have {{balance | no}} money.", "on_inbound": object{"url": knows.URL + path, "timeout_ms": 700},
 		})["id"].(string)
-		if path == "/known" { // twice: the newest one counts
+		if path == "/known" { // of two calls the newest counts
 			s.api("POST", "/v1/agents/"+agent+"/on-inbound-secret", nil)
 			made := s.api("POST", "/v1/agents/"+agent+"/on-inbound-secret", nil)
 			mu.Lock()
@@ -116,7 +116,7 @@ func TestInboundLookupRunsBeforeAgentAnswers(t *testing.T) {
 		}
 		return ids
 	}
-	assert.Equal(t, []string{calls["/known"]}, found(`MONEY "good day ada"`), "found by what was said")
+	assert.Equal(t, []string{calls["/known"]}, found(`MONEY "good day ada"`), "the transcript search finds the call")
 	assert.Len(t, found("caller"), len(calls)-1)
 	assert.Empty(t, found("pigeon"))
 	code, text, _ := s.try("GET", "/v1/calls?transcript=%22open", nil)

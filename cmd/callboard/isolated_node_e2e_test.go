@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// has is the node that has a workspace.
+// ownerOf returns the node that owns the workspace of a tenant.
 func (c *crew) has(one *shardTenant) (at *service) {
 	c.t.Helper()
 	shard := strconv.Itoa(domain.ShardOf(one.id, crewShards))
@@ -29,10 +29,10 @@ func (c *crew) has(one *shardTenant) (at *service) {
 	return at
 }
 
-// even waits until all nodes have as many shards as each other: then none moves.
+// awaitEvenShards waits until all nodes own the same number of shards, after which no shard moves.
 func (c *crew) even() {
 	c.t.Helper()
-	c.nodes[0].await("the work to be spread evenly", time.Minute, func() bool {
+	c.nodes[0].await("an even distribution of the shards", time.Minute, func() bool {
 		for _, s := range c.nodes {
 			if len(c.shards(s)) != crewShards/len(c.nodes) {
 				return false
@@ -42,11 +42,11 @@ func (c *crew) even() {
 	})
 }
 
-// A node that sees the store and none of the others gives everything away, though
-// calls live at it that could go on for ever; the others answer for its workspaces.
+// A node that reaches the store but no other node releases all shards, even with endless calls. The other nodes
+// then serve its workspaces.
 func TestIsolatedNodeReleasesItsShards(t *testing.T) {
 	t.Parallel()
-	for name, env := range map[string]string{"its calls go on elsewhere": surviving, "its calls end": "CALLBOARD_SURVIVE_CALLS=false"} {
+	for name, env := range map[string]string{"its calls resume on other nodes": surviving, "its calls end": "CALLBOARD_SURVIVE_CALLS=false"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url, _ := redistest.Start(t)
@@ -67,7 +67,7 @@ func TestIsolatedNodeReleasesItsShards(t *testing.T) {
 			agent := at.lasting()
 			id := at.outbound(number, agent, nil)
 			at.live(id)
-			at.await("the phone to hear something", 20*time.Second, p.hears)
+			at.await("audio at the phone", 20*time.Second, p.hears)
 
 			node, others := 0, 0
 			for i, s := range c.nodes {
@@ -77,14 +77,14 @@ func TestIsolatedNodeReleasesItsShards(t *testing.T) {
 			}
 			next, third := c.nodes[(node+1)%3], c.nodes[(node+2)%3]
 			require.NoError(t, os.WriteFile(parted(node), nil, 0o600))
-			next.await("the others to have all of the work", time.Minute, func() bool {
+			next.await("ownership of all shards by the other nodes", time.Minute, func() bool {
 				others = len(c.shards(next)) + len(c.shards(third))
 				return len(c.shards(lonely)) == 0 && others == crewShards
 			})
 			assert.NotSame(t, lonely, c.has(one))
 			next.as(one.key).api("PATCH", "/v1/agents/"+agent, object{"name": "changed"})
 			if env == surviving {
-				next.await("the call to go on", time.Minute, func() bool { return c.wentOn() == 1 })
+				next.await("the call to resume", time.Minute, func() bool { return c.wentOn() == 1 })
 				next.as(one.key).live(id)
 				p.press("1")
 				assert.Equal(t, "confirmed", next.as(one.key).ended(id, 30*time.Second)["disposition"])

@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Who stands where on loopback when a dispatcher is in front.
+// Loopback addresses of the participants when Kamailio is in front of the nodes.
 var (
 	nodeHost       = netip.MustParseAddr("127.0.0.1")
 	carrierHost    = netip.MustParseAddr("127.0.0.2")
@@ -32,8 +32,7 @@ var (
 
 var lowPort atomic.Int32
 
-// portOn is a free UDP and TCP port of an address of loopback, below those that
-// the system gives away by itself.
+// freePortOn returns a UDP and TCP port that is free at a loopback address and below the ephemeral range.
 func portOn(t testing.TB, ip netip.Addr) netip.AddrPort {
 	t.Helper()
 	for range 500 {
@@ -52,7 +51,7 @@ func portOn(t testing.TB, ip netip.Addr) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// silentNode is a node that hangs: it reads all and answers nothing.
+// silentNode is a hanging node: it reads SIP messages and answers none.
 type silentNode struct {
 	at  netip.AddrPort
 	mu  sync.Mutex
@@ -84,21 +83,21 @@ func hangs(t testing.TB) *silentNode {
 	return n
 }
 
-// calls is how many calls were offered to it.
+// countCalls returns the number of distinct calls that the node was offered.
 func (n *silentNode) calls() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.ids)
 }
 
-// kamailio starts deploy/kamailio/kamailio.cfg with a list of ours.
+// startKamailio starts Kamailio with deploy/kamailio/kamailio.cfg and the given dispatcher list.
 func kamailio(t testing.TB, list string) netip.AddrPort {
 	t.Helper()
 	return kamailioOn(t, dispatcherHost, carrierHost, list, `NODE_CHOICE="8"`, "PROBE_SECONDS=600",
-		"SILENT_MS=8000") // what is given up is dead, and not only slow
+		"SILENT_MS=8000") // so long that only a dead node is given up
 }
 
-// kamailioOn starts it at an address; carrier is one that its list knows.
+// startKamailioAt starts Kamailio at an address. carrierIP is a carrier in its list.
 func kamailioOn(t testing.TB, host, carrierIP netip.Addr, list string, settings ...string) netip.AddrPort {
 	t.Helper()
 	at, dir := portOn(t, host), t.TempDir()
@@ -124,7 +123,7 @@ func kamailioOn(t testing.TB, host, carrierIP netip.Addr, list string, settings 
 		case <-exited:
 		case <-time.After(10 * time.Second):
 		}
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its children, should they be left
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // also ends child processes
 		<-exited
 		_ = out.Close()
 		if text, err := os.ReadFile(out.Name()); t.Failed() && err == nil {
@@ -139,7 +138,7 @@ func kamailioOn(t testing.TB, host, carrierIP netip.Addr, list string, settings 
 	return at
 }
 
-// asks sends OPTIONS and says whether an answer came.
+// answersOptions sends OPTIONS and reports whether a response arrives.
 func asks(t testing.TB, from *net.UDPConn, at netip.AddrPort, limit time.Duration) bool {
 	t.Helper()
 	me := from.LocalAddr().String()
@@ -164,9 +163,8 @@ Content-Length: 0
 	return strings.HasPrefix(string(b[:n]), "SIP/2.0 200 ")
 }
 
-// passes says that every SIP message of a call came from and went to the
-// dispatcher, by the call's own trace, and returns what was sent, without what
-// was repeated.
+// checkPathThroughDispatcher checks in the SIP trace that every message of a call went through the dispatcher. It
+// returns the sent requests without retransmissions.
 func (s *service) passes(id string, dispatcher netip.AddrPort) (sent []string) {
 	s.t.Helper()
 	seen := map[string]bool{}
@@ -219,9 +217,9 @@ func TestKamailioDispatcherKeepsCallPathAndFailsOver(t *testing.T) {
 		require.NoError(t, <-p.done, scenario)
 	}
 	through("uac-proxied", "+12025550142")
-	assert.Equal(t, 1, dead.calls(), "the dead node was asked first, and the call went on to the other")
+	assert.Equal(t, 1, dead.calls(), "the dispatcher tried the dead node first and then the other node")
 	through("uac-proxied-bye", "+12025550143")
-	assert.Equal(t, 1, dead.calls(), "then it was known to be dead")
+	assert.Equal(t, 1, dead.calls(), "the dispatcher no longer tries the dead node")
 	s.await("the ends", 20*time.Second, func() bool {
 		return len(s.api("GET", "/v1/calls?direction=inbound&status=completed", nil)["data"].([]any)) == 2
 	})
@@ -243,12 +241,12 @@ func TestKamailioDispatcherKeepsCallPathAndFailsOver(t *testing.T) {
 	stranger, err := net.ListenUDP("udp4", &net.UDPAddr{IP: strangerHost.AsSlice()})
 	require.NoError(t, err)
 	defer func() { _ = stranger.Close() }()
-	assert.False(t, asks(t, stranger, at, 500*time.Millisecond), "who is not in the list gets no answer")
+	assert.False(t, asks(t, stranger, at, 500*time.Millisecond), "an address outside of the list gets no response")
 
 	call = s.ended(long, 80*time.Second)
 	assert.Equal(t, []any{"completed", "remote"}, []any{call["status"], call["ended_by"]}, "%v", call)
 	require.NoError(t, <-refreshed.done)
-	assert.Equal(t, []string{"INVITE", "ACK", "INVITE", "ACK"}, s.passes(long, other), "our own re-INVITE took the route set")
+	assert.Equal(t, []string{"INVITE", "ACK", "INVITE", "ACK"}, s.passes(long, other), "the re-INVITE of the service used the route set")
 }
 
 func TestKamailioConfigurationIsValid(t *testing.T) {

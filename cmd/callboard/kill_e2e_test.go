@@ -15,14 +15,14 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// A line whose call is cut off is held for as long as the phone may be busy with
-// it: there are enough for many kills in a row.
+// A permit of an interrupted call stays in use while the phone may still be busy. killConcurrency is large enough
+// for many consecutive kills.
 const (
 	killContacts = 300
 	killLines    = 60
 )
 
-// killed begins a campaign that is to be killed.
+// startKillCampaign starts a campaign during which the service is killed, and returns its id.
 func killed(t *testing.T, s *service, answer *peer) (id string) {
 	t.Helper()
 	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
@@ -35,13 +35,12 @@ func killed(t *testing.T, s *service, answer *peer) (id string) {
 	})
 }
 
-// kill kills the service somewhere in the middle of things: most times while it
-// rings again, sometimes whatever it does.
+// killAtRandomMoment kills the service at a random moment, mostly while new calls are placed.
 func (s *service) kill(id string, answer *peer) {
 	s.t.Helper()
 	if rand.IntN(5) > 0 {
 		before := len(answer.rung())
-		s.await("somebody to be rung", time.Minute, func() bool {
+		s.await("a new call", time.Minute, func() bool {
 			st, ok := s.statusOf(id)
 			return len(answer.rung()) > before || ok && st.Status == "completed"
 		})
@@ -51,7 +50,7 @@ func (s *service) kill(id string, answer *peer) {
 	s.start()
 }
 
-// killLoop kills a campaign n times and waits for its end.
+// killLoop kills the service n times during a campaign and waits for the end of the campaign.
 func killLoop(t *testing.T, s *service, answer *peer, n int) (status, string) {
 	t.Helper()
 	id := killed(t, s, answer)
@@ -81,21 +80,20 @@ func TestKill9CallsEachContactOnceOnRedis(t *testing.T) {
 func (s *service) proveKill(st status, id string, answer *peer) {
 	s.t.Helper()
 	s.proveAttempts(st, answer, func(story string) bool {
-		return strings.Contains(story, "BYE sip:") // SIPp gives up a call whose ACK crosses its own answer
+		return strings.Contains(story, "BYE sip:") // SIPp drops a call if the ACK crosses a retransmitted answer
 	})
 	s.proveUnrung(answer.rung(), killContacts, s.kills)
 	s.proveBill(id)
 }
 
-// proveAttempts: nobody was rung twice, nobody forgotten, everything told, and
-// no line used that there is not. Whether a call whose end SIPp has not logged
-// is over, its messages say.
+// checkAttempts checks that each contact was called once and has an outcome and an event, and that the concurrency
+// limit was kept. over decides from the SIP messages whether a call without a logged end has ended.
 func (s *service) proveAttempts(st status, answer *peer, over func(story string) bool) {
 	t := s.t
 	t.Helper()
 	rung := answer.rung()
 	for n, c := range rung {
-		assert.Equal(t, 1, c, "%s was rung more than once", n)
+		assert.Equal(t, 1, c, "%s was called more than once", n)
 	}
 	s.proveUnrung(rung, killContacts, nil)
 	assert.Equal(t, killContacts, st.Progress.Attempted, "nobody is forgotten")
@@ -119,7 +117,7 @@ func (s *service) proveAttempts(st status, answer *peer, over func(story string)
 	})
 	assert.Len(t, s.receiver.events("campaign.call.completed"), killContacts, "one event per attempt")
 	s.proveDelivered("campaign.", "call.ended")
-	s.await("no dialog left behind", 60*time.Second, func() bool {
+	s.await("the end of all dialogs", 60*time.Second, func() bool {
 		left := slices.DeleteFunc(leftOnWire(answer.lines()), func(id string) bool {
 			return over(answer.story(id))
 		})
@@ -128,16 +126,17 @@ func (s *service) proveAttempts(st status, answer *peer, over func(story string)
 		}
 		return len(left) == 0
 	})
-	left := leftOnWire(answer.lines()) // their BYE was seen, but not when
+	left := leftOnWire(answer.lines()) // calls whose BYE was seen, but without its time
 	most, _ := wireLoad(slices.DeleteFunc(answer.lines(), func(l line) bool { return slices.Contains(left, l.CallID) }))
-	assert.LessOrEqual(t, most, killLines, "lines used on the wire")
+	assert.LessOrEqual(t, most, killLines, "concurrent calls seen by SIPp")
 }
 
-// commitToInvite is the longest time between the commit of an attempt and its INVITE, on a busy machine.
+// commitToInvite is the maximum time from the commit of an attempt to its INVITE on a busy machine.
 const commitToInvite = 3 * time.Second
 
-// proveUnrung: whom the carrier never saw was being called at the moment of a kill: the attempt was stored shortly before,
-// and ended as interrupted. nil kills: other services were killed, and only the end is looked at.
+// checkInterruptedAttempts checks the contacts that the carrier never saw: a kill happened shortly after the commit
+// of their attempt, which ended as interrupted. If kills is nil, other processes were killed, and only the end of
+// the attempt is checked.
 func (s *service) proveUnrung(rung map[string]int, contacts int, kills []time.Time) {
 	t := s.t
 	t.Helper()
@@ -157,17 +156,16 @@ func (s *service) proveUnrung(rung map[string]int, contacts int, kills []time.Ti
 		if rung[number] > 0 {
 			continue
 		}
-		assert.Equal(t, "interrupted", c["ended_reason"], "%s was not rung", number)
+		assert.Equal(t, "interrupted", c["ended_reason"], "%s was not called", number)
 		at, err := time.Parse(time.RFC3339, c["created_at"].(string))
 		require.NoError(t, err)
 		assert.True(t, kills == nil || slices.ContainsFunc(kills, func(k time.Time) bool {
 			return k.After(at.Add(-time.Millisecond)) && k.Before(at.Add(commitToInvite))
-		}), "%s was not rung, though no kill came within %s of its attempt at %s: %v", number, commitToInvite, at, kills)
+		}), "%s was not called, but no kill happened within %s after its attempt at %s: %v", number, commitToInvite, at, kills)
 	}
 }
 
-// proveDelivered: every event of the log that the endpoint wants came, and none
-// that the log does not know.
+// checkDeliveries checks that the endpoint received exactly the committed events of the wanted types.
 func (s *service) proveDelivered(wanted ...string) {
 	t := s.t
 	t.Helper()
@@ -185,18 +183,17 @@ func (s *service) proveDelivered(wanted ...string) {
 		return out
 	}
 	s.await("the last delivery", time.Minute, func() bool { return len(got()) >= len(logged) })
-	assert.Equal(t, logged, got(), "what was delivered is what was logged")
+	assert.Equal(t, logged, got(), "the delivered events are the committed events")
 	ends := 0
 	for _, kind := range logged {
 		if kind == "call.ended" {
 			ends++
 		}
 	}
-	assert.GreaterOrEqual(t, ends, killContacts, "each call has an end")
+	assert.GreaterOrEqual(t, ends, killContacts, "each call has an end event")
 }
 
-// proveBill: what was counted is what the ledger says, row for row, and the
-// campaign has one row per attempt that was billed.
+// checkUsage checks that the usage counters equal the ledger, which has one row per billed attempt of the campaign.
 func (s *service) proveBill(id string) {
 	t := s.t
 	t.Helper()
@@ -222,7 +219,7 @@ func (s *service) proveBill(id string) {
 	require.NoError(t, err, stdout+stderr)
 }
 
-// leftOnWire are the calls of a peer that were never ended.
+// unendedCalls returns the calls of a peer that have no logged end.
 func leftOnWire(lines []line) []string {
 	ended := map[string]bool{}
 	for _, l := range lines {
@@ -239,8 +236,8 @@ func leftOnWire(lines []line) []string {
 	return left
 }
 
-// TestControlAttemptStoredAfterInviteCallsTwice is the control: the loop above
-// finds the fault that it is there for.
+// TestControlAttemptStoredAfterInviteCallsTwice checks that the kill loop above detects a wrong order of commit and
+// INVITE.
 func TestControlAttemptStoredAfterInviteCallsTwice(t *testing.T) {
 	t.Parallel()
 	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
@@ -255,7 +252,7 @@ func TestControlAttemptStoredAfterInviteCallsTwice(t *testing.T) {
 		return false
 	}
 	for n := 0; !twice(); n++ {
-		require.Less(t, n, 20, "the control rang nobody twice: the test proves nothing")
+		require.Less(t, n, 20, "no contact was called twice, so the test above detects no fault")
 		s.kill(id, answer)
 	}
 }
@@ -279,17 +276,17 @@ func TestRedisOutageOfTenSecondsStopsOnlyDialing(t *testing.T) {
 	s.await("some calls", 20*time.Second, func() bool { return len(answer.rung()) > 10 })
 
 	server.Stop()
-	s.await("health to say so", 15*time.Second, func() bool { return s.readyz() == 503 })
+	s.await("readiness to fail", 15*time.Second, func() bool { return s.readyz() == 503 })
 	quiet := s.settled(answer)
 	<-time.After(10 * time.Second)
-	assert.Equal(t, quiet, fmt.Sprint(answer.rung()), "somebody was rung while the store was away")
+	assert.Equal(t, quiet, fmt.Sprint(answer.rung()), "a call started while the store was unavailable")
 	ended := 0
 	for _, l := range answer.lines() {
 		if l.Kind == "END" && len(l.Number) > 7 && l.Number[:7] == "1202551" {
 			ended++
 		}
 	}
-	assert.Zero(t, ended, "live calls go on")
+	assert.Zero(t, ended, "live calls continue")
 	server.Restart()
 	s.await("health again", 20*time.Second, func() bool { return s.readyz() == 200 })
 	st := s.finished(id, 90*time.Second)

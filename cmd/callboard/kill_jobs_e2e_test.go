@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Sizes of what is begun, and killed.
+// Sizes of the jobs during which the service is killed.
 const (
 	jobCalls    = 10
 	jobMessages = 8
@@ -25,17 +25,17 @@ const (
 	jobNumbers  = 600
 )
 
-// jobsKilled is a service with one bulk job of each kind, an export, and
-// requests under keys, that is killed at chosen steps of their work.
+// jobKillTest is a service with one bulk job of each kind, an export and requests with idempotency keys. It is
+// killed at chosen steps of their execution.
 type jobsKilled struct {
 	*service
-	hold     string // the file that says where
+	hold     string // file that tells the failpoints where to stop
 	answers  *peer
-	test     string // the test key
+	test     string // key of the test environment
 	agent    string
-	target   string // the campaign of the bulk contacts
+	target   string // campaign that the bulk contacts are added to
 	list     string
-	calls    string // ids of the jobs
+	calls    string // id of the job with calls; the following fields hold the other jobs
 	messages string
 	contacts string
 	numbers  string
@@ -55,7 +55,7 @@ func newJobsKilled(t *testing.T, env ...string) *jobsKilled {
 	return j
 }
 
-// at says where the process is held from now on.
+// setFailpoints sets where the process stops from now on.
 func (j *jobsKilled) at(lines ...string) {
 	j.t.Helper()
 	require.NoError(j.t, os.WriteFile(j.hold+".new", []byte(strings.Join(lines, "\n")+"\n"), 0o600))
@@ -63,7 +63,7 @@ func (j *jobsKilled) at(lines ...string) {
 	_ = os.Remove(j.hold + ".held")
 }
 
-// held waits until as many are held at each line as it says.
+// awaitHeld waits until the given number of goroutines is stopped at each failpoint.
 func (j *jobsKilled) held(want map[string]int) {
 	j.t.Helper()
 	j.await(fmt.Sprintf("all to be held at %v", want), time.Minute, func() bool {
@@ -78,7 +78,7 @@ func (j *jobsKilled) held(want map[string]int) {
 	})
 }
 
-// items are n orders that each make of an index.
+// makeItems returns n items, each made from its index.
 func items(n int, each func(i int) object) []object {
 	out := make([]object, n)
 	for i := range out {
@@ -91,7 +91,7 @@ func (j *jobsKilled) caller() object {
 	return object{"name": "c", "agent_id": j.agent, "caller_id": object{"number": "+12025550100"}}
 }
 
-// startJobs orders everything.
+// startJobs creates all jobs and the export.
 func (j *jobsKilled) startJobs() {
 	j.t.Helper()
 	j.target = j.api("POST", "/v1/campaigns", j.caller())["id"].(string)
@@ -122,7 +122,7 @@ func (j *jobsKilled) startJobs() {
 	})
 }
 
-// keyed are requests that create something, each under a key of its own.
+// createRequests returns one request per creating route, each with its own idempotency key.
 func (j *jobsKilled) keyed(round string, number int) map[string]object {
 	full := j.caller()
 	full["name"], full["contacts"] = round, []object{{"phone": "+12025559999"}}
@@ -135,8 +135,7 @@ func (j *jobsKilled) keyed(round string, number int) map[string]object {
 	}
 }
 
-// sendRequests sends each of the requests; those of a process that is killed have no
-// answer.
+// sendRequests sends the requests concurrently. Requests to a killed process get no response.
 func (j *jobsKilled) sendRequests(round string, requests map[string]object) (answers func() map[string]http.Header) {
 	out, mu, all := map[string]http.Header{}, sync.Mutex{}, sync.WaitGroup{}
 	for path, body := range requests {
@@ -154,7 +153,7 @@ func (j *jobsKilled) sendRequests(round string, requests map[string]object) (ans
 	return func() map[string]http.Header { all.Wait(); return out }
 }
 
-// countCreated counts what the requests of a round have created, by path.
+// countCreated returns how many objects the requests of a round have created, by path.
 func (j *jobsKilled) countCreated(round string, number int) map[string]int {
 	out := map[string]int{}
 	for path, field := range map[string]string{
@@ -177,7 +176,7 @@ func (j *jobsKilled) list100(path, key string) []object {
 	return page.Data
 }
 
-// standing are the jobs as they are listed: reading one by one is limited.
+// listJobs returns the jobs from the list, because reading single jobs has a low rate limit.
 func (j *jobsKilled) standing() map[string]object {
 	out := map[string]object{}
 	for _, row := range slices.Concat(j.list100("/v1/bulk", j.key), j.list100("/v1/bulk", j.test), j.list100("/v1/exports", j.key)) {
@@ -186,7 +185,7 @@ func (j *jobsKilled) standing() map[string]object {
 	return out
 }
 
-// finishes waits for the end of all jobs.
+// awaitJobs waits until all jobs have ended.
 func (j *jobsKilled) finishes() {
 	j.t.Helper()
 	j.await("the end of all jobs", 3*time.Minute, func() bool {
@@ -195,7 +194,7 @@ func (j *jobsKilled) finishes() {
 	})
 }
 
-// amiss is what was not done exactly once.
+// findFaults returns what was not executed exactly once.
 func (j *jobsKilled) amiss() (faults []string) {
 	j.t.Helper()
 	want := func(what string, want, got any) {
@@ -241,13 +240,13 @@ func TestKill9ExecutesJobItemsAndRequestsOnce(t *testing.T) {
 	t.Parallel()
 	j := newJobsKilled(t)
 	first, second := j.keyed("first", 1), j.keyed("second", 2)
-	delete(second, "/v1/campaigns") // its contacts would be held in place of the job's
+	delete(second, "/v1/campaigns") // the contacts of a campaign would stop at the failpoint of the job's contacts
 	lives := []map[string]int{
-		{ // done, and the row that says so is not: of items, of the export, of requests
+		{ // executed but not marked as done: items, export, requests
 			"bulk_item+call 3 before": 1, "bulk_item+message 2 after": 1, "bulk+progress 1 before": 1, "dnc_bucket 1 before": 1, "export 3 before": 1,
 			"answer 1 before": len(first),
 		},
-		{ // done, and nobody was told; the export in the middle of its file
+		{ // executed without a response; the export in the middle of its file
 			"bulk_item+call 2 after": 1, "bulk_item+message 1 before": 1, "chunk 1 after": 1, "dnc_bucket 1 after": 1, "read:chunk 2 before": 1,
 			"answer 6 after": len(second),
 		},
@@ -263,10 +262,10 @@ func TestKill9ExecutesJobItemsAndRequestsOnce(t *testing.T) {
 		default:
 			j.start()
 		}
-		if n == 1 { // what was cut off is asked again
+		if n == 1 { // repeats the interrupted requests
 			answers = j.sendRequests("first", first)
 			assert.Len(t, answers(), len(first))
-			assert.Equal(t, map[string]int{"/v1/agents": 1, "/v1/campaigns": 1, "/v1/api-keys": 1, "/v1/webhooks": 1, "/v1/calls": 1}, j.countCreated("first", 1), "the equal request finds what was made")
+			assert.Equal(t, map[string]int{"/v1/agents": 1, "/v1/campaigns": 1, "/v1/api-keys": 1, "/v1/webhooks": 1, "/v1/calls": 1}, j.countCreated("first", 1), "a repeated request finds the created object")
 			j.sendRequests("second", second)
 		}
 		j.held(life)
@@ -284,8 +283,8 @@ func TestKill9ExecutesJobItemsAndRequestsOnce(t *testing.T) {
 	assert.Empty(t, j.amiss())
 }
 
-// The control: where what an item does and its end are two commits, a kill in
-// between does it twice, and the count above would say so.
+// The control: if an item's effect and its end are two commits, a kill between them executes the item twice. The
+// checks above must detect this.
 func TestControlJobItemWithSplitCommitExecutesTwice(t *testing.T) {
 	t.Parallel()
 	hold := filepath.Join(t.TempDir(), "hold")

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// hearer is one who listens to a call over a WebSocket.
+// callListener listens to a call over a WebSocket.
 type hearer struct {
 	ws   *websocket.Conn
 	done chan struct{}
@@ -26,14 +26,14 @@ type hearer struct {
 	text []string
 }
 
-// listens opens a socket by a ticket, as a browser has to.
+// listenToCall opens a listening WebSocket with a ticket, as a browser does.
 func (s *service) listens(callID, mode string) *hearer {
 	s.t.Helper()
 	ticket := s.api("POST", "/v1/tickets", object{"path": "/v1/calls/" + callID + "/listen?mode=" + mode})
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	at := strings.Replace(ticket["url"].(string), "http://", "ws://", 1)
-	ws, _, err := websocket.Dial(ctx, at, &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://dashboard.example.com"}}}) //nolint:bodyclose // it is the socket
+	ws, _, err := websocket.Dial(ctx, at, &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://dashboard.example.com"}}}) //nolint:bodyclose // the connection is used after the call
 	require.NoError(s.t, err)
 	h := &hearer{ws: ws, done: make(chan struct{})}
 	s.t.Cleanup(func() { _ = ws.CloseNow(); <-h.done })
@@ -64,7 +64,7 @@ func (h *hearer) seconds() float64 {
 	return float64(len(h.pcm)) / rate
 }
 
-// word is a short sound that looks like nothing else: it climbs or falls.
+// chirp returns a short tone with rising or falling frequency, which tests can find in a recording.
 func word(from, to float64) []int16 {
 	out := make([]int16, 2400)
 	for i := range out {
@@ -74,7 +74,7 @@ func word(from, to float64) []int16 {
 	return out
 }
 
-// within says how well a sound is found anywhere in another.
+// bestCorrelation returns the best correlation of a sound with any part of another.
 func within(in []float64, sound []int16) (best float64) {
 	part := make([]float64, len(sound))
 	for i, v := range sound {
@@ -108,10 +108,10 @@ func TestSupervisorListensWhispersAndBargesIn(t *testing.T) {
 	secret, loud := word(500, 900), word(2600, 2100)
 	require.NoError(t, whisperer.ws.Write(t.Context(), websocket.MessageBinary, g711.EncodeMu(secret)))
 	at := ear.seconds()
-	s.await("the agent's prompt is over", 20*time.Second, func() bool { return ear.seconds() > at+4 })
+	s.await("the end of the agent's prompt", 20*time.Second, func() bool { return ear.seconds() > at+4 })
 	require.NoError(t, barger.ws.Write(t.Context(), websocket.MessageBinary, g711.EncodeMu(loud)))
 	at = ear.seconds()
-	s.await("that is over too", 20*time.Second, func() bool { return ear.seconds() > at+2 })
+	s.await("the end of the whisper", 20*time.Second, func() bool { return ear.seconds() > at+2 })
 	s.api("POST", "/v1/calls/"+id+"/hangup", nil)
 	call := s.ended(id, 60*time.Second)
 	require.Equal(t, "completed", call["status"], "%v", call)
@@ -133,16 +133,16 @@ func TestSupervisorListensWhispersAndBargesIn(t *testing.T) {
 			from, best = i, c
 		}
 	}
-	// What is whispered stands in what others who listen hear, and not in the recording.
-	assert.Greater(t, alike(heard[:len(heard)-rate], both[from:]), 0.85, "who listens hears what the recording keeps")
+	// Other listeners hear a whisper, but the recording does not contain it.
+	assert.Greater(t, alike(heard[:len(heard)-rate], both[from:]), 0.85, "the listener hears what the recording contains")
 	callerHears := phone.kept("dec")
-	assert.Greater(t, within(callerHears, loud), 0.8, "a barge is heard by the caller")
-	assert.Less(t, within(callerHears, secret), 0.5, "a whisper is not")
-	assert.Greater(t, within(right, loud), 0.8, "and what was barged in is recorded")
+	assert.Greater(t, within(callerHears, loud), 0.8, "the caller hears the barged-in audio")
+	assert.Less(t, within(callerHears, secret), 0.5, "the caller does not hear the whisper")
+	assert.Greater(t, within(right, loud), 0.8, "the recording contains the barged-in audio")
 	assert.Less(t, within(right, secret), 0.5)
 }
 
-// linked fetches a recording by a link, without a credential.
+// downloadByLink downloads a recording by a signed link, without credentials.
 func (s *service) linked(id string) string {
 	s.t.Helper()
 	path := s.recording(id)

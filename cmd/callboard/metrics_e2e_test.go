@@ -25,8 +25,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// metered is what the service tells Prometheus: the kind of each metric, and
-// the value of each counter and gauge by its name and labels.
+// readMetrics returns the kind of each metric, and the value of each counter and gauge by its name and labels.
 func (s *service) metered(admin string) (kinds map[string]string, values map[string]float64) {
 	s.t.Helper()
 	resp, err := http.Get("http://" + admin + "/metrics")
@@ -58,8 +57,7 @@ func (s *service) metered(admin string) (kinds map[string]string, values map[str
 	return kinds, values
 }
 
-// metricNames are those of ours that a text names, without what a histogram
-// adds to its name.
+// metricNames returns the callboard_ metrics that a text mentions, without the suffixes of histograms.
 func metricNames(text string) map[string]bool {
 	names := make(map[string]bool)
 	for _, n := range regexp.MustCompile(`\bcallboard_[a-z_]+`).FindAllString(text, -1) {
@@ -68,7 +66,7 @@ func metricNames(text string) map[string]bool {
 	return names
 }
 
-// exportedSpans decodes an OTLP export request; nil: it is none.
+// exportedSpans decodes an OTLP export request. It returns nil for other bodies.
 func exportedSpans(body []byte) (spans []*tracepb.Span) {
 	var r collectorpb.ExportTraceServiceRequest
 	if proto.Unmarshal(body, &r) != nil {
@@ -85,7 +83,7 @@ func exportedSpans(body []byte) (spans []*tracepb.Span) {
 func TestMetricsAreReadableByPrometheus(t *testing.T) {
 	t.Parallel()
 	admin := "127.0.0.1:" + strconv.Itoa(siptest.Port(t))
-	var seen sync.Map // span names that a collector took
+	var seen sync.Map // names of the spans that the collector received
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		for _, span := range exportedSpans(body) {
@@ -110,7 +108,7 @@ func TestMetricsAreReadableByPrometheus(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status)
 	var values map[string]float64
 	var kinds map[string]string
-	s.await("deliveries, and the end of what calls hold", time.Minute, func() bool {
+	s.await("the deliveries and the release of all call resources", time.Minute, func() bool {
 		kinds, values = s.metered(admin)
 		return values["callboard_webhook_attempts_total delivered"] >= 2 && values["callboard_calls_open"] == 0 && values["callboard_media_sessions"] == 0 &&
 			values["callboard_spans_total sent"] >= 7
@@ -143,8 +141,8 @@ func TestMetricsAreReadableByPrometheus(t *testing.T) {
 	}
 }
 
-// metricsDocumented: the page names all metrics and no other, and neither the
-// alerts nor the dashboard use one that is not there.
+// metricsDocumented checks that docs/metrics.md lists exactly the existing metrics, and that the alert rules and
+// the dashboard use only existing metrics.
 func (s *service) metricsDocumented(kinds map[string]string) {
 	s.t.Helper()
 	page, err := os.ReadFile("../../docs/metrics.md")
@@ -155,11 +153,11 @@ func (s *service) metricsDocumented(kinds map[string]string) {
 	}
 	for name := range kinds {
 		if strings.HasPrefix(name, "callboard_") {
-			assert.True(s.t, rows[name], "docs/metrics.md does not name %s", name)
+			assert.True(s.t, rows[name], "docs/metrics.md does not list %s", name)
 			delete(rows, name)
 		}
 	}
-	assert.Empty(s.t, rows, "docs/metrics.md names what is not told")
+	assert.Empty(s.t, rows, "docs/metrics.md lists metrics that do not exist")
 	for _, path := range []string{"../../deploy/prometheus/callboard.rules.yml", "../../deploy/grafana/callboard.json"} {
 		text, err := os.ReadFile(path)
 		require.NoError(s.t, err)

@@ -18,11 +18,12 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// natBinary, in the environment, is the service under test, and says that this process has a network of its own.
+// natBinary is an environment variable with the path of the service under test. Its presence tells the process that
+// it runs in its own network namespace.
 const natBinary = "NAT_TEST_BINARY"
 
-// The network: the service at a public address, a router that masquerades, and the phones behind it. The port of a mapping
-// is drawn by chance.
+// The network: the service at a public address, a masquerading router, and phones behind the router. The router
+// maps to random ports.
 const (
 	natService = "5.5.5.1"
 	natRouter  = "5.5.5.2"
@@ -51,7 +52,7 @@ RULES
 `
 )
 
-// dial connects from there.
+// dialFrom connects from the phone's network namespace.
 func (p place) dial(network, to string) (conn net.Conn, err error) {
 	if p.namespace == "" {
 		return net.Dial(network, to)
@@ -59,7 +60,7 @@ func (p place) dial(network, to string) (conn net.Conn, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and never unlocked: the thread ends in that namespace with this function
+		runtime.LockOSThread() // never unlocked, so that the thread ends together with this function
 		var ns *os.File
 		if ns, err = os.Open("/run/netns/" + p.namespace); err != nil {
 			return
@@ -73,22 +74,22 @@ func (p place) dial(network, to string) (conn net.Conn, err error) {
 	return conn, err
 }
 
-// router runs a command at the router.
+// runOnRouter runs a command in the router's network namespace.
 func router(t testing.TB, name string, args ...string) {
 	t.Helper()
 	out, err := place{namespace: "router"}.command(name, args...).CombinedOutput()
 	require.NoError(t, err, "%s %v: %s", name, args, out)
 }
 
-// endMappings ends all mappings of the router: what goes on has another port.
+// endMappings deletes all NAT mappings of the router, so that later packets get new ports.
 func endMappings(t testing.TB) {
 	t.Helper()
 	router(t, "ip", "link", "set", "wan", "down")
 	router(t, "ip", "link", "set", "wan", "up")
 }
 
-// TestAudioThroughNATInBothDirections runs itself in a network of its own, which takes no root.
-func TestAudioThroughNATInBothDirections(t *testing.T) { //nolint:tparallel // its parts have one phone
+// TestAudioThroughNATInBothDirections starts itself again in its own network namespace, without root permissions.
+func TestAudioThroughNATInBothDirections(t *testing.T) { //nolint:tparallel // the subtests share one phone
 	t.Parallel()
 	if os.Getenv(natBinary) == "" {
 		cmd := exec.Command("unshare", "--user", "--map-root-user", "--net", "--mount", os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=10m")
@@ -112,7 +113,7 @@ func TestAudioThroughNATInBothDirections(t *testing.T) { //nolint:tparallel // i
 		n := n.with(t)
 		router(t, "nft", "add", "rule", "ip", "filter", "forward", "iifname", "lan", "udp", "sport", "!=", strconv.Itoa(n.phone.port), "drop")
 		before, id := n.phone.loudSamples(), n.callPhone("1001")
-		assert.Never(t, func() bool { return n.phone.loudSamples() > before }, 20*time.Second, 100*time.Millisecond, "the address of the phone's audio is not known")
+		assert.Never(t, func() bool { return n.phone.loudSamples() > before }, 20*time.Second, 100*time.Millisecond, "the service does not know the phone's media address yet")
 		router(t, "nft", "flush", "chain", "ip", "filter", "forward")
 		n.heardBothWays(id)
 	})
@@ -128,7 +129,7 @@ func TestAudioThroughNATInBothDirections(t *testing.T) { //nolint:tparallel // i
 	t.Run("a trunk is called", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.callPhone("+12025550123")) })
 }
 
-// natTest is a service and a phone behind a NAT.
+// natTest is a service with a phone behind a NAT.
 type natTest struct {
 	*service
 	t     *testing.T
@@ -137,14 +138,14 @@ type natTest struct {
 	agent string
 }
 
-// with is the same for a part of the test.
+// withTest returns a copy for a subtest.
 func (n *natTest) with(t *testing.T) *natTest {
 	c := *n
 	c.t, c.phone.t = t, t
 	return &c
 }
 
-// longSpeechAgent is an agent that speaks for longer than any of these calls lasts.
+// longSpeechAgent creates an agent that speaks longer than any call of the test lasts.
 func (s *service) longSpeechAgent() string {
 	s.t.Helper()
 	return s.agent(object{
@@ -154,7 +155,7 @@ func (s *service) longSpeechAgent() string {
 	})
 }
 
-// signIn registers the phone.
+// registerPhone starts the phone and registers it.
 func (n *natTest) signIn(extension string) {
 	n.service.t.Helper()
 	id := n.api("POST", "/v1/phones", object{"extension": extension, "password": phonePassword, "name": "Desk"})["id"].(string)
@@ -164,7 +165,8 @@ func (n *natTest) signIn(extension string) {
 	assert.True(n.service.t, strings.HasPrefix(contact["address"].(string), natRouter+":"), "%v", contact)
 }
 
-// trunk lets another phone behind the NAT be a trunk: it is reached by a port that the router forwards.
+// createForwardedTrunk starts another phone behind the NAT and creates a trunk to it over a forwarded port of the
+// router.
 func (n *natTest) trunk() {
 	t := n.service.t
 	t.Helper()
@@ -177,7 +179,7 @@ func (n *natTest) trunk() {
 	n.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": n.agent, "trunk_id": trunk})
 }
 
-// callPhone makes the service call.
+// callPhone makes the service call the phone and returns the call's id.
 func (n *natTest) callPhone(to string) string {
 	n.t.Helper()
 	body := object{"to": to, "agent_id": n.agent}
@@ -189,7 +191,7 @@ func (n *natTest) callPhone(to string) string {
 	return id
 }
 
-// callFromPhone makes the phone call.
+// callFromPhone makes the phone call the service and returns the call's id.
 func (n *natTest) callFromPhone(to string) (id string) {
 	n.t.Helper()
 	n.phone.command("dial", fmt.Sprintf("sip:%s@%s:%d", to, natService, n.sip))
@@ -208,8 +210,8 @@ func (n *natTest) awaitAnswer(id string) {
 	n.await("the answer", 30*time.Second, func() bool { return n.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
 }
 
-// heardBothWays listens until the phone has heard the service for some seconds from now on, and ends the call; then the
-// recording has the phone's tone to its end.
+// checkAudioBothWays waits until the phone has received some seconds of audio from now on, and ends the call. The
+// recording must contain the phone's tone up to the end.
 func (n *natTest) heardBothWays(id string) {
 	n.t.Helper()
 	n.awaitSpeech()
@@ -219,17 +221,17 @@ func (n *natTest) heardBothWays(id string) {
 	assert.Equal(n.t, "remote_hangup", ended["ended_reason"], "%v", ended)
 	assert.Empty(n.t, ended["media_issue"], "%v", ended)
 	said := samples(n.t, n.recording(id), 1)
-	assert.GreaterOrEqual(n.t, loudTenths(said[max(len(said)-3*rate, 0):]), 20, "the recording has the phone's tone")
+	assert.GreaterOrEqual(n.t, loudTenths(said[max(len(said)-3*rate, 0):]), 20, "the recording contains the phone's tone")
 }
 
-// awaitSpeech waits until the phone has heard some more speech.
+// awaitAudioAtPhone waits until the phone has received more audio.
 func (n *natTest) awaitSpeech() {
 	n.t.Helper()
 	before := n.phone.loudSamples()
-	n.await("what the phone hears", 30*time.Second, func() bool { return n.phone.loudSamples() > before+rate })
+	n.await("audio at the phone", 30*time.Second, func() bool { return n.phone.loudSamples() > before+rate })
 }
 
-// loudTenths counts the tenths of a second in which something sounds.
+// countLoudTenths counts the tenths of a second with audible sound.
 func loudTenths(pcm []float64) (tenths int) {
 	const tenth = rate / 10
 	for ; len(pcm) >= tenth; pcm = pcm[tenth:] {

@@ -19,11 +19,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What .ci/netem has prepared: this process runs in one network namespace.
+// Environment variables from .ci/netem. The process runs in one of two network namespaces.
 const (
-	netemPeer = "NETEM_PEER" // the other namespace, of the phone
-	netemWire = "NETEM_WIRE" // what joins them: "netem", a veth pair that tc may treat badly, or "tun", our own wire
-	netemDev  = "callboard0" // the device in both, with the addresses below
+	netemPeer = "NETEM_PEER" // the phone's network namespace
+	netemWire = "NETEM_WIRE" // what joins them: "netem", a veth pair that tc may treat badly, or "tun", our own wire // link between the namespaces: "netem" is a veth pair with faults by tc, "tun" is emulated by this process
+	netemDev  = "callboard0" // device in both namespaces
 )
 
 var (
@@ -31,7 +31,7 @@ var (
 	netemThere = netip.MustParseAddrPort("10.203.7.2:5060")
 )
 
-// netem words the fault for tc.
+// netemArguments returns the fault as arguments of tc.
 func (f fault) netem() []string {
 	args := []string{"netem", "limit", "20000"}
 	percent := func(name string, share float64) {
@@ -48,14 +48,14 @@ func (f fault) netem() []string {
 	return args
 }
 
-// set changes the fault.
+// setFault changes the fault of a running pipe.
 func (p *pipe) set(f fault) {
 	p.mu.Lock()
 	p.fault = f
 	p.mu.Unlock()
 }
 
-// callsEach is how many calls are made at a time over each network.
+// callsEach is the number of concurrent calls over each network.
 const callsEach = 6
 
 func run(t testing.TB, name string, args ...string) {
@@ -64,11 +64,11 @@ func run(t testing.TB, name string, args ...string) {
 	require.NoError(t, err, "%s %v: %s", name, args, out)
 }
 
-// badLink makes what joins the namespaces behave badly.
+// newFaultyLink returns a function that sets the fault of the link between the namespaces.
 func badLink(t testing.TB) (set func(fault)) {
 	t.Helper()
 	peer := os.Getenv(netemPeer)
-	require.NotEmpty(t, peer, "make netem prepares the network")
+	require.NotEmpty(t, peer, "run this test with make netem")
 	if os.Getenv(netemWire) == "netem" {
 		return func(f fault) {
 			args := append([]string{"qdisc", "replace", "dev", netemDev, "root"}, f.netem()...)
@@ -85,7 +85,7 @@ func badLink(t testing.TB) (set func(fault)) {
 	return func(f fault) { one.set(f); two.set(f) }
 }
 
-// tun opens the device in a namespace, "" for ours.
+// openTUN opens a TUN device in a namespace; empty: the namespace of this process.
 func tun(t testing.TB, space string) *os.File {
 	t.Helper()
 	type opened struct {
@@ -94,7 +94,7 @@ func tun(t testing.TB, space string) *os.File {
 	}
 	done := make(chan opened)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends in the other namespace with this function
+		runtime.LockOSThread() // never unlocked, so that the thread ends together with this function
 		if space != "" {
 			ns, err := os.Open("/run/netns/" + space)
 			if err == nil {
@@ -123,7 +123,7 @@ func tun(t testing.TB, space string) *os.File {
 	return f
 }
 
-// joined carries what one device sends to the other.
+// connectDevices forwards the packets of one device to the other.
 func joined(t testing.TB, from, to *os.File, seed uint64) *pipe {
 	t.Helper()
 	p := newPipe(fault{}, seed)
@@ -142,7 +142,7 @@ func joined(t testing.TB, from, to *os.File, seed uint64) *pipe {
 	return p
 }
 
-// distantPhone starts the phone in the other namespace.
+// startDistantPhone starts the simulated phone in the other namespace.
 func distantPhone(t testing.TB, l *ledger) {
 	t.Helper()
 	cmd := exec.Command("ip", "netns", "exec", os.Getenv(netemPeer), os.Args[0])
@@ -172,7 +172,7 @@ func distantPhone(t testing.TB, l *ledger) {
 	})
 }
 
-// mean is the average of figures.
+// averageFigures returns the average of the figures.
 func mean(all []figures) (m figures) {
 	n := float64(len(all))
 	for _, f := range all {

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// keypad is an agent that takes ten keys, says something long and ends.
+// createKeypadAgent creates an agent that collects ten keys, speaks for a while and hangs up.
 func (s *service) keypad() string {
 	s.t.Helper()
 	return s.agent(object{
@@ -35,11 +35,11 @@ func (s *service) keypad() string {
 	})
 }
 
-// figures are those of a call over a network, at our end and at the phone's.
+// callFigures are the quality figures of a call, at the service and at the phone.
 type figures struct {
 	mos, loss, jitter, seconds float64
 	phone                      phoneCall
-	stood                      bool // the machine, for so long that its clock of sound gave seconds up
+	stood                      bool // whether the machine stalled so long that the media clock skipped seconds
 }
 
 func (f figures) String() string {
@@ -47,7 +47,7 @@ func (f figures) String() string {
 		f.mos, f.loss, f.jitter, f.phone.Stats.MOS, f.phone.Stats.LossPercent, f.phone.Stats.JitterMs, f.seconds)
 }
 
-// ledger keeps what a phone says of its calls, by number.
+// phoneReports collects the phone's reports of its calls, by number.
 type ledger struct {
 	mu    sync.Mutex
 	calls map[string]phoneCall
@@ -75,7 +75,7 @@ func (l *ledger) of(number string) (phoneCall, bool) {
 	return c, ok
 }
 
-// pressed waits for a call's answer, and presses ten keys.
+// answerAndPressKeys waits for the answer of a call and makes the service send ten keys.
 func (s *service) pressed(id string) {
 	s.t.Helper()
 	s.await("the answer of "+id, 30*time.Second, func() bool {
@@ -86,8 +86,8 @@ func (s *service) pressed(id string) {
 	s.api("POST", "/v1/calls/"+id+"/dtmf", object{"digits": servicePresses})
 }
 
-// survived checks what must hold on any network: the call ends as it should,
-// each key arrived once, the recording is as long as the call.
+// checkSurvivedCall checks what must hold on any network: the call ends normally, each key arrives once, and the
+// recording is as long as the call.
 func (s *service) survived(name, id string, l *ledger) (f figures) {
 	t := s.t
 	t.Helper()
@@ -98,7 +98,7 @@ func (s *service) survived(name, id string, l *ledger) (f figures) {
 		call = s.api("GET", "/v1/calls/"+id, nil)
 		return call["recording_available"] == true
 	})
-	s.await("the phone's word, "+name, 40*time.Second, func() (ok bool) { f.phone, ok = l.of(call["to"].(string)); return ok })
+	s.await("the phone's report, "+name, 40*time.Second, func() (ok bool) { f.phone, ok = l.of(call["to"].(string)); return ok })
 	assert.Equal(t, servicePresses, f.phone.Keys, "%s: the keys sent to the phone", name)
 	began, err := time.Parse(time.RFC3339Nano, call["answered_at"].(string))
 	require.NoError(t, err)
@@ -109,8 +109,8 @@ func (s *service) survived(name, id string, l *ledger) (f figures) {
 	f.seconds, _ = call["recording_seconds"].(float64)
 	sent := q["packets_sent"].(float64) / 50
 	if f.stood = f.seconds-sent > 0.9; !f.stood {
-		assert.InEpsilon(t, sent, f.seconds, 0.02, "%s: seconds recorded, and seconds sent", name)
-		assert.InDelta(t, end.Sub(began).Seconds(), f.seconds, 3, "%s: seconds recorded, and between answer and end", name)
+		assert.InEpsilon(t, sent, f.seconds, 0.02, "%s: recorded seconds, sent seconds", name)
+		assert.InDelta(t, end.Sub(began).Seconds(), f.seconds, 3, "%s: recorded seconds, seconds between answer and end", name)
 	}
 	wav := float64(len(samples(t, s.recording(id), 1))) / rate
 	assert.InDelta(t, f.seconds, wav, 0.05, "%s: seconds in the file", name)
@@ -118,15 +118,15 @@ func (s *service) survived(name, id string, l *ledger) (f figures) {
 	return f
 }
 
-// steadyMs is the most jitter that a clean network on one machine has, unless
-// the machine is so short of processors that figures say nothing.
+// maxCleanJitterMs is the maximum jitter of a fault-free network on one machine. Above it the machine is too busy
+// for meaningful figures.
 const steadyMs = 15
 
 func (f figures) steady() bool {
 	return !f.stood && f.jitter < steadyMs && f.phone.Stats.JitterMs < steadyMs && f.mos > 4.2 && f.phone.Stats.MOS > 4.2
 }
 
-// judged checks the figures of the networks against each other.
+// compareNetworks checks the figures of the networks against each other.
 func judged(t *testing.T, by map[string]figures) {
 	t.Helper()
 	clean := by["clean"]
@@ -142,28 +142,29 @@ func judged(t *testing.T, by map[string]figures) {
 	}
 	assert.InDelta(t, 1, one.loss, 0.9)
 	assert.InDelta(t, 5, five.loss, 3)
-	assert.Less(t, five.mos, clean.mos, "5 %% is heard on any machine")
-	assert.Greater(t, five.mos, 2.0, "and yet one understands")
+	assert.Less(t, five.mos, clean.mos, "a loss of 5 %% lowers the MOS on any machine")
+	assert.Greater(t, five.mos, 2.0, "a loss of 5 %% leaves intelligible speech")
 	if !clean.steady() {
 		t.Log("the machine is too busy for finer differences")
 		return
 	}
-	assert.Less(t, one.mos, clean.mos-0.01, "1 %% is heard")
-	assert.Less(t, five.mos, one.mos-0.1, "5 %% is heard better")
+	assert.Less(t, one.mos, clean.mos-0.01, "a loss of 1 %% lowers the MOS")
+	assert.Less(t, five.mos, one.mos-0.1, "a loss of 5 %% lowers the MOS more than 1 %%")
 	assert.Less(t, jitter.mos, clean.mos, "so is jitter")
 	assert.Less(t, all.mos, clean.mos-0.02)
 	if twice := by["duplication"]; twice.steady() {
-		// What the machine itself kept back meanwhile is no fault of copies: some hundredths for each millisecond.
+		// Jitter of the machine itself, which costs some hundredths of MOS per millisecond, is not the fault of
+		// duplicates.
 		kept := 0.04 * max(twice.jitter-clean.jitter, 0)
 		keptThere := 0.04 * max(twice.phone.Stats.JitterMs-clean.phone.Stats.JitterMs, 0)
-		assert.Greater(t, twice.mos, clean.mos-0.06-kept, "twice the same is nothing")
+		assert.Greater(t, twice.mos, clean.mos-0.06-kept, "duplicates do not lower the MOS")
 		assert.Greater(t, twice.phone.Stats.MOS, clean.phone.Stats.MOS-0.06-keptThere, "at neither end")
 	}
-	assert.Less(t, five.phone.Stats.MOS, one.phone.Stats.MOS-0.1, "at the phone's end too")
+	assert.Less(t, five.phone.Stats.MOS, one.phone.Stats.MOS-0.1, "the same holds at the phone")
 	assert.Greater(t, jitter.jitter, 10+clean.jitter)
 }
 
-// This is the short form of make netem: the network is a relay of ours.
+// The short form of make netem: a relay in this process emulates the network.
 func TestCallsSurvivePacketLoss(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
@@ -182,12 +183,11 @@ func TestCallsSurvivePacketLoss(t *testing.T) {
 			"proxies": []object{{"host": r.phone(n+1, int(at.Port()), f), "port": at.Port(), "transport": "udp"}},
 		})
 	}
-	// A machine that is short of processors makes a bad network of a clean one:
-	// such a round says nothing, and another is made, at most two.
+	// A busy machine makes even the fault-free network lossy. Such a round is repeated at most twice.
 	by := map[string]figures{}
 	for range 3 {
 		ids := make([]string, len(faults))
-		for n := range faults { // each while it lasts
+		for n := range faults { // calls of all networks run concurrently
 			ids[n] = s.outbound(number(n), agent, nil)
 			s.pressed(ids[n])
 		}
@@ -203,7 +203,7 @@ func TestCallsSurvivePacketLoss(t *testing.T) {
 	judged(t, by)
 }
 
-// A far end of IPv6 calls and is called as any other; our public address is one of IPv4, and of no use to it.
+// A remote party with an IPv6 address can call and be called. The IPv4 public_ip must not be announced to it.
 func TestCallsOverIPv6(t *testing.T) {
 	t.Parallel()
 	probe, err := net.ListenPacket("udp6", "[::1]:0")

@@ -17,24 +17,23 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// networkPhone makes this test binary a phone at the address given, which tells
-// of each call on its standard output until its input ends.
+// networkPhoneEnv is an environment variable that makes the test binary a phone at the given address. The phone
+// reports each call on its standard output until its input ends.
 const networkPhone = "CALLBOARD_NETWORK_PHONE"
 
 const (
-	phonePresses   = "1592604837" // sent by the phone
-	servicePresses = "86420*1357" // sent to it
+	phonePresses   = "1592604837" // DTMF digits that the phone sends
+	servicePresses = "86420*1357" // DTMF digits that the service sends
 	pressesAfter   = 1500 * time.Millisecond
 )
 
-// phoneCall is what the phone says of a call that is over.
+// phoneCall is the phone's report of an ended call.
 type phoneCall struct {
-	To, Keys string // whom it was for, and the keys it was sent
+	To, Keys string // called number and received keys
 	Stats    media.Stats
 }
 
-// netPhone answers every call, talks, presses its keys after a while, and
-// listens.
+// simulatedPhone answers every call, plays speech, presses its keys after a while and records what it receives.
 type netPhone struct {
 	engine *media.Engine
 	words  media.Clip
@@ -44,7 +43,7 @@ type netPhone struct {
 	work   sync.WaitGroup
 }
 
-// newNetPhone is a phone at an address, with sound on ports low to low+98.
+// newSimulatedPhone starts a phone at an address with RTP ports low to low+98.
 func newNetPhone(at netip.AddrPort, low int, notify func(phoneCall)) (*netPhone, error) {
 	engine, err := media.NewEngine(media.Config{BindIP: at.Addr(), PublicIP: at.Addr(), PortMin: low, PortMax: low + 98})
 	if err != nil {
@@ -52,14 +51,14 @@ func newNetPhone(at netip.AddrPort, low int, notify func(phoneCall)) (*netPhone,
 	}
 	ua, err := sip.New(sip.Config{
 		Listen: []transport.Listener{{Network: "udp", Addr: at.String()}}, PublicIP: at.Addr(),
-		OverloadAfter: time.Minute, // it refuses no call because the machine stood still
+		OverloadAfter: time.Minute, // a stalled machine must not make the phone reject calls
 	})
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &netPhone{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100), notify: notify, ua: ua, stop: cancel}
-	ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{Allow: true} }) // it is alone with the service
+	ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{Allow: true} }) // only the service sends to this phone
 	ua.OnInvite(p.answer)
 	failed := make(chan error, 1)
 	p.work.Go(func() { failed <- ua.Serve(ctx) })
@@ -114,7 +113,7 @@ func (p *netPhone) answer(i *sip.Incoming) {
 	s.Play(1, p.words)
 }
 
-// answerAsNetworkPhone runs the phone in a process of its own.
+// runNetworkPhone runs the phone in its own process.
 func answerAsNetworkPhone(at string) {
 	var mu sync.Mutex
 	out := json.NewEncoder(os.Stdout)

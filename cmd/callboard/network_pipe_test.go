@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// fault is what a network does to packets, each way, as tc netem understands it:
-// a packet is lost, or sent twice; it arrives after delay, give or take jitter,
-// unless it is one of those that overtake and arrive at once.
+// networkFault is the fault of a network in each direction, with the semantics of tc netem. A packet is lost or
+// duplicated. It arrives after delay plus or minus jitter, unless it is reordered and arrives at once.
 type fault struct {
 	name                     string
-	loss, duplicate, reorder float64 // shares of packets
+	loss, duplicate, reorder float64 // fractions of packets
 	delay, jitter            time.Duration
 }
 
-// faults are the networks that calls are tried on.
+// networkFaults are the networks under test.
 var faults = []fault{
 	{name: "clean"},
 	{name: "loss of 1 %", loss: 0.01},
@@ -27,8 +26,8 @@ var faults = []fault{
 	{name: "all at once", loss: 0.02, duplicate: 0.05, delay: 40 * time.Millisecond, jitter: 30 * time.Millisecond},
 }
 
-// pipe carries packets one way, with a fault. Its dice are seeded: the same
-// packets of the stream are hit in every run.
+// packetPipe forwards packets in one direction with a fault. Its random generator has a fixed seed, so that every
+// run affects the same packets.
 type pipe struct {
 	mu      sync.Mutex
 	fault   fault
@@ -73,12 +72,11 @@ func (p *pipe) close() {
 	p.work.Wait()
 }
 
-// carry sends a packet on its way; send is called once for each copy that
-// arrives.
+// sendPacket accepts a packet. send is called once for each copy that arrives.
 func (p *pipe) carry(send func()) {
 	p.mu.Lock()
 	f := p.fault
-	// As many throws for every packet, so that the dice stay in step.
+	// Each packet uses the same number of random values, so that the sequence does not depend on the fault.
 	lost, twice, first, sway := p.dice.Float64(), p.dice.Float64(), p.dice.Float64(), 2*p.dice.Float64()-1
 	if lost < f.loss {
 		p.dropped++
@@ -120,8 +118,8 @@ func (p *pipe) run() {
 	}
 }
 
-// next is the packet whose time has come; nil where none has, and the timer is
-// set for the first that will.
+// takeDuePacket returns the next packet that is due. Otherwise it returns nil and sets the timer to the next
+// packet.
 func (p *pipe) next(timer *time.Timer) func() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,28 +10,26 @@ import (
 	"testing"
 )
 
-// relay is a bad network between the service and some phones, on loopback and
-// for everybody: each end knows the other by an address of the relay, on the
-// port that the other has. It rewrites addresses in SIP and SDP as a gateway of
-// the application does; all of them are of the same length.
+// networkRelay emulates a faulty network between the service and phones on loopback. Each side knows the other by
+// an address of the relay with the original port. The relay rewrites addresses in SIP and SDP like an
+// application-level gateway; all addresses have the same length.
 type relay struct {
 	t              testing.TB
-	service, front string // the service's address, and what phones know it by
+	service, front string // the service's address, and the address by which phones reach it
 	mu             sync.Mutex
 	sockets        map[netip.AddrPort]*net.UDPConn
-	phones         map[string]*behind // by either address
+	phones         map[string]*behind // phones by both of their addresses
 	closed         bool
 	work           sync.WaitGroup
 }
 
-// behind is a phone behind the relay.
+// relayedPhone is a phone behind the relay.
 type behind struct {
 	real, front string
-	to, from    *pipe // the phone
+	to, from    *pipe // pipes to and from the phone
 }
 
-// relaySeed throws what it should: of the 560 packets of a call 6 are among the
-// 1 %, and 29 among the 5 %.
+// relaySeed gives typical losses: of the 560 packets of a call it drops 6 at 1 % loss and 29 at 5 %.
 const relaySeed = 29
 
 const (
@@ -41,7 +39,7 @@ const (
 
 var relayedSound = regexp.MustCompile(`m=audio (\d+)`)
 
-// newRelay stands before a service's SIP port.
+// newRelay starts a relay for a service with the given SIP port.
 func newRelay(t testing.TB, sip int) *relay {
 	t.Helper()
 	r := &relay{t: t, service: relayService, front: relayFront, sockets: map[netip.AddrPort]*net.UDPConn{}, phones: map[string]*behind{}}
@@ -50,8 +48,7 @@ func newRelay(t testing.TB, sip int) *relay {
 	return r
 }
 
-// phone puts a phone at real:port behind a fault; the service calls it at the
-// address returned.
+// addPhone connects a phone at real:port through a fault. The service calls it at the returned address.
 func (r *relay) phone(n, port int, f fault) string {
 	r.t.Helper()
 	digit := strconv.Itoa(n)
@@ -79,7 +76,7 @@ func (r *relay) close() {
 	r.work.Wait()
 }
 
-// open is the relay's socket at an address and port.
+// openSocket returns the relay's socket at an address and port.
 func (r *relay) open(ip string, port int) *net.UDPConn {
 	at := netip.AddrPortFrom(netip.MustParseAddr(ip), uint16(port))
 	r.mu.Lock()
@@ -106,8 +103,8 @@ func (r *relay) open(ip string, port int) *net.UDPConn {
 	return c
 }
 
-// pass hands a packet that came to one of the relay's addresses to whom it
-// stands for, from the address by which that one knows its sender.
+// forwardPacket sends a packet that arrived at one of the relay's addresses to the real receiver. The sender
+// address is the one by which the receiver knows the sender.
 func (r *relay) pass(at, from netip.AddrPort, data []byte) {
 	local, source := at.Addr().String(), from.Addr().String()
 	key := local
@@ -124,7 +121,7 @@ func (r *relay) pass(at, from netip.AddrPort, data []byte) {
 	if local == r.front {
 		me, to, p = b.front, r.service, b.from
 	}
-	if data[0] >= 'A' && data[0] <= 'Z' { // SIP; RTP, RTCP and STUN begin otherwise
+	if data[0] >= 'A' && data[0] <= 'Z' { // SIP messages begin with a letter, RTP, RTCP and STUN do not
 		if local == r.front {
 			data = rewritten(data, b.real, b.front, r.front, r.service)
 		} else {

@@ -20,16 +20,16 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// crew are nodes of one install.
+// cluster is a set of nodes on one Redis.
 type crew struct {
 	t      testing.TB
 	redis  string // URL
 	shared string // folder of recordings
 	nodes  []*service
-	since  map[*service]int // where the log of its process begins
+	since  map[*service]int // offset of the current process in the node's log
 }
 
-// newCrew starts nodes on one Redis, the first of which has the work.
+// newCluster starts n nodes on one Redis. The first owns all shards.
 func newCrew(t testing.TB, n int, env ...string) *crew {
 	t.Helper()
 	url, _ := redistest.Start(t)
@@ -38,14 +38,13 @@ func newCrew(t testing.TB, n int, env ...string) *crew {
 	return c
 }
 
-// crewOn starts nodes, each of which reaches the Redis by a URL of its own, as it
-// says.
+// newClusterWithRedisURLs starts nodes that use different Redis URLs, given by own.
 func crewOn(t testing.TB, n int, own func(node int) []string, env ...string) *crew {
 	t.Helper()
 	return crewAt(t, n, own, func(int, *service) {}, env...)
 }
 
-// crewAt is crewOn, and puts each node where it is to stand before it starts.
+// newClusterInNamespaces is newClusterWithRedisURLs, but calls put before it starts each node.
 func crewAt(t testing.TB, n int, own func(node int) []string, put func(node int, s *service), env ...string) *crew {
 	t.Helper()
 	master := filepath.Join(t.TempDir(), "master.key")
@@ -57,7 +56,7 @@ func crewAt(t testing.TB, n int, own func(node int) []string, put func(node int,
 			"CALLBOARD_MASTER_KEY_FILE=" + master, "CALLBOARD_LEASE_SECONDS=1", "CALLBOARD_BLOBS_URL=file://" + c.shared,
 			"CALLBOARD_NODE_ADDR=127.0.0.1:" + strconv.Itoa(siptest.Port(t)),
 		}, append(own(i), env...)...)...)
-		if i > 0 { // whoever has the work sends to the one receiver
+		if i > 0 { // all nodes send webhooks to the same receiver
 			s.receiver = c.nodes[0].receiver
 			s.env = append(s.env, "CALLBOARD_EGRESS_CA_FILE="+filepath.Join(c.nodes[0].dir, "ca.pem"))
 		}
@@ -77,7 +76,7 @@ func crewAt(t testing.TB, n int, own func(node int) []string, put func(node int,
 func (c *crew) launch(s *service) {
 	c.since[s] = len(s.logged())
 	s.launch()
-	s.await("a node that is ready, or knows one", time.Minute, func() bool {
+	s.await("a ready node, or a node that forwards to one", time.Minute, func() bool {
 		resp, err := http.Get("http://" + s.http + "/readyz")
 		if err != nil {
 			return false
@@ -87,13 +86,13 @@ func (c *crew) launch(s *service) {
 	})
 }
 
-// works says whether a node has the work, by its own log.
+// ownsShards reports, from the node's log, whether a node owns shards.
 func (c *crew) works(s *service) bool {
 	text := s.logged()[c.since[s]:]
 	return strings.LastIndex(text, "this node has the work") > strings.LastIndex(text, "this node no longer has the work")
 }
 
-// active is the node that has the work, once there is one, and another one.
+// activeAndStandby waits until exactly one node owns the shards, and returns it and another node.
 func (c *crew) active() (active, other *service) {
 	c.t.Helper()
 	c.nodes[0].t.Helper()
@@ -117,7 +116,7 @@ func (c *crew) active() (active, other *service) {
 	return found[0], nil
 }
 
-// third is the node that is neither.
+// otherNode returns a node that is neither of the two.
 func (c *crew) third(one, two *service) *service {
 	for _, s := range c.nodes {
 		if s != one && s != two {
@@ -127,8 +126,8 @@ func (c *crew) third(one, two *service) *service {
 	return nil
 }
 
-// A campaign goes on whatever becomes of the node that has the work: nobody is
-// rung twice, nobody is forgotten, and whoever asks another node hardly notices.
+// A campaign survives the kill and the stop of the active node: each contact is called once, and clients of other
+// nodes hardly notice.
 func TestCampaignContinuesOnNextNodeAfterKills(t *testing.T) {
 	t.Parallel()
 	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
@@ -139,7 +138,7 @@ func TestCampaignContinuesOnNextNodeAfterKills(t *testing.T) {
 	for round, fault := range []string{"kill", "term", "stop", "kill"} {
 		active, front := c.active()
 		before := len(answer.rung())
-		front.await("somebody to be rung", time.Minute, func() bool {
+		front.await("a new call", time.Minute, func() bool {
 			st, ok := front.statusOf(id)
 			return len(answer.rung()) > before+3 || ok && st.Status == "completed"
 		})
@@ -149,12 +148,12 @@ func TestCampaignContinuesOnNextNodeAfterKills(t *testing.T) {
 		case "term":
 			require.NoError(t, active.cmd.Process.Signal(syscall.SIGTERM))
 			<-active.exited
-			assert.Equal(t, 0, active.cmd.ProcessState.ExitCode(), "it goes in order")
+			assert.Equal(t, 0, active.cmd.ProcessState.ExitCode(), "the node stops in order")
 		case "stop":
 			require.NoError(t, active.cmd.Process.Signal(syscall.SIGSTOP))
-			front.await("another node to have the work", time.Minute, func() bool { return c.works(front) || c.works(c.third(active, front)) })
+			front.await("another node to become active", time.Minute, func() bool { return c.works(front) || c.works(c.third(active, front)) })
 		}
-		st, ok := front.statusOf(id) // waits for whoever takes the work up
+		st, ok := front.statusOf(id) // waits until a node becomes active
 		require.True(t, ok, "%d %s", round, fault)
 		assert.NotEmpty(t, st.Status)
 		if fault == "stop" {
@@ -162,11 +161,11 @@ func TestCampaignContinuesOnNextNodeAfterKills(t *testing.T) {
 			require.NoError(t, active.cmd.Process.Signal(syscall.SIGCONT))
 			front.await("it to notice", time.Minute, func() bool { return !c.works(active) })
 			before := len(answer.rung())
-			front.await("others to be rung", time.Minute, func() bool {
+			front.await("calls of the new active node", time.Minute, func() bool {
 				st, ok := front.statusOf(id)
 				return len(answer.rung()) > before+3 || ok && st.Status == "completed"
 			})
-			assert.Zero(t, begun(answer.messages()[seen:], active), "INVITEs of a node that had lost the work")
+			assert.Zero(t, begun(answer.messages()[seen:], active), "INVITEs of a node without shards")
 			continue
 		}
 		c.launch(active)
@@ -174,8 +173,7 @@ func TestCampaignContinuesOnNextNodeAfterKills(t *testing.T) {
 	_, front := c.active()
 	st := front.finished(id, 3*time.Minute)
 	front.proveAttempts(st, answer, func(story string) bool {
-		// An answer that nobody has acknowledged, because it went to a node that was
-		// gone, is given up by whoever gave it.
+		// If the ACK went to a dead node, SIPp gives the call up.
 		return strings.Contains(story, "BYE sip:") || !strings.Contains(story, "ACK sip:")
 	})
 	for _, s := range c.nodes {
@@ -183,7 +181,7 @@ func TestCampaignContinuesOnNextNodeAfterKills(t *testing.T) {
 	}
 }
 
-// begun counts the INVITEs of a node among messages of SIPp.
+// countInvitesOf counts the INVITEs of a node among the messages of SIPp.
 func begun(messages string, s *service) (n int) {
 	via := fmt.Sprintf("Via: SIP/2.0/UDP 127.0.0.1:%d;", s.sip)
 	for m := range strings.SplitSeq(messages, "UDP message received") {
@@ -196,25 +194,25 @@ func begun(messages string, s *service) (n int) {
 	return n
 }
 
-// TestControlNodeWithoutLeaseCheckKeepsDialing is the control: the loop above finds what it
-// is there for.
+// TestControlNodeWithoutLeaseCheckKeepsDialing checks that the test above detects a node that dials without a
+// lease.
 func TestControlNodeWithoutLeaseCheckKeepsDialing(t *testing.T) {
 	t.Parallel()
 	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
 	c := newCrew(t, 2, "FAILPOINT_NO_FENCE=1")
 	active, front := c.active()
 	id := killed(t, front, answer)
-	front.await("somebody to be rung", time.Minute, func() bool { return len(answer.rung()) > 3 })
+	front.await("a new call", time.Minute, func() bool { return len(answer.rung()) > 3 })
 	require.NoError(t, active.cmd.Process.Signal(syscall.SIGSTOP))
-	front.await("the other node to have the work", time.Minute, func() bool { return c.works(front) })
+	front.await("the other node to become active", time.Minute, func() bool { return c.works(front) })
 	seen := len(answer.messages())
 	require.NoError(t, active.cmd.Process.Signal(syscall.SIGCONT))
-	front.await("a node to dial without having the work", time.Minute, func() bool { return begun(answer.messages()[seen:], active) > 0 })
+	front.await("an INVITE of a node without shards", time.Minute, func() bool { return begun(answer.messages()[seen:], active) > 0 })
 	front.api("POST", "/v1/campaigns/"+id+"/cancel", nil)
 }
 
-// A process whose parameters are not those of the processes that live on its store
-// does not start, says why, and takes nothing from them.
+// A process with other cluster parameters than the live processes must fail to start with a clear error, and must
+// not disturb them.
 func TestProcessWithDifferentClusterParametersFailsToStart(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 1)
@@ -237,7 +235,7 @@ func TestProcessWithDifferentClusterParametersFailsToStart(t *testing.T) {
 	for _, args := range [][]string{{"serve"}, {"keys", "list"}} {
 		refused("node_addr is not set here, and a node lives on this store", single, args...)
 	}
-	assert.NotEmpty(t, lives.api("POST", "/v1/webhooks", object{"url": lives.receiver.url, "events": []string{"*"}})["id"], "its commits are taken still")
+	assert.NotEmpty(t, lives.api("POST", "/v1/webhooks", object{"url": lives.receiver.url, "events": []string{"*"}})["id"], "the live node still commits")
 
 	lives.stop()
 	single.key = lives.key
@@ -248,14 +246,14 @@ func TestProcessWithDifferentClusterParametersFailsToStart(t *testing.T) {
 	refused("another process without node_addr lives on this store", preparePlain(t, shared...), "serve")
 	single.kill9()
 	single.launch()
-	single.await("readiness of a process whose lease has not ended", time.Minute, func() bool { return single.readyz() == http.StatusOK })
+	single.await("readiness of a process while the lease of its predecessor lasts", time.Minute, func() bool { return single.readyz() == http.StatusOK })
 	single.stop()
 	changed := node("3")
 	c.launch(changed)
-	assert.NotContains(t, changed.logged(), "live on this store", "nobody lives: the parameters change")
+	assert.NotContains(t, changed.logged(), "live on this store", "without live nodes the parameters change")
 }
 
-// A node without the work passes on whatever comes, for the client that sends it.
+// A standby node forwards every kind of request for its clients.
 func TestStandbyNodeForwardsRequests(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 2)
@@ -264,7 +262,7 @@ func TestStandbyNodeForwardsRequests(t *testing.T) {
 	front.trunk("", 9)
 	assert.Equal(t, agent, active.api("GET", "/v1/agents/"+agent, nil)["id"])
 
-	// an address counts as it is seen by the node that the client asks
+	// Allowed addresses are compared with the client's address as the first node sees it.
 	made := front.api("POST", "/v1/api-keys", object{"name": "here", "permissions": []string{"agents:read"}, "allowed_ips": []string{"127.0.0.1"}})
 	away := front.api("POST", "/v1/api-keys", object{"name": "away", "permissions": []string{"agents:read"}, "allowed_ips": []string{"192.0.2.1"}})
 	for _, s := range c.nodes {
@@ -273,12 +271,12 @@ func TestStandbyNodeForwardsRequests(t *testing.T) {
 		code, body, _ := s.try("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+away["key"].(string))
 		assert.Equal(t, http.StatusForbidden, code, string(body))
 	}
-	// refused on every node at once
+	// Rate limits and revoked keys apply on every node.
 	active.api("DELETE", "/v1/api-keys/"+made["id"].(string), nil)
 	code, _, _ := front.try("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+made["key"].(string))
 	assert.Equal(t, http.StatusUnauthorized, code)
 
-	// a stream of events, and an upload that is longer than what is kept
+	// Forwards an event stream and an upload longer than the buffer.
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+front.http+"/v1/events/stream", nil)
 	require.NoError(t, err)
 	r.Header.Set("Authorization", "Bearer "+front.key)

@@ -20,10 +20,10 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// clients is the folder of the npm packages that make tools installs.
+// npmFolder contains the npm packages that make tools installs.
 const clients = "testdata/clients"
 
-// node runs a script in the clients' folder and answers what it says.
+// runNodeScript runs a Node.js script in npmFolder and returns its output.
 func node(t *testing.T, args []string, env ...string) (string, error) {
 	t.Helper()
 	_, err := os.Stat(filepath.Join(clients, "node_modules", ".installed"))
@@ -50,7 +50,7 @@ func TestOpenAPIDocumentPassesLinter(t *testing.T) {
 	require.Contains(t, said, "security-defined", "it can refuse")
 }
 
-func TestThirdPartyClientsWorkWithAPI(t *testing.T) { //nolint:tparallel // one after the other on one service
+func TestThirdPartyClientsWorkWithAPI(t *testing.T) { //nolint:tparallel // the subtests share one service
 	t.Parallel()
 	s := newService(t, "CALLBOARD_TRUSTED_PROXIES=127.0.0.0/8")
 	s.unlimited()
@@ -59,11 +59,11 @@ func TestThirdPartyClientsWorkWithAPI(t *testing.T) { //nolint:tparallel // one 
 		require.NoError(t, err, "%s", said)
 		assert.Contains(t, said, "proven: 12 attacks")
 	})
-	t.Run("ids of others", s.checkForeignIDs)
-	t.Run("a walk over every route", s.walk)
+	t.Run("foreign ids", s.checkForeignIDs)
+	t.Run("random requests to every route", s.walk)
 }
 
-// walk sends requests of all kinds to every route of the service.
+// walkAllRoutes sends generated requests of all kinds to every route of the service.
 func (s *service) walk(t *testing.T) {
 	_, text, _ := s.try("GET", "/openapi.json", nil)
 	contract, err := apitest.Read(text)
@@ -77,7 +77,7 @@ func (s *service) walk(t *testing.T) {
 			for name, v := range r.Header {
 				header = append(header, name, v)
 			}
-			for begun := time.Now(); ; { // as a client does that is told to come again
+			for begun := time.Now(); ; { // repeats after 429 as a client does
 				status, body, head, err := s.request(r.Method, r.Path, r.Body, header...)
 				if status != http.StatusServiceUnavailable || time.Since(begun) > time.Minute {
 					return apitest.Reply{Status: status, Header: head, Body: body}, err
@@ -85,11 +85,11 @@ func (s *service) walk(t *testing.T) {
 				<-time.After(100 * time.Millisecond)
 			}
 		},
-		Skip: func(_, path string) bool { return path == "/v1/events/stream" }, // which does not end
+		Skip: func(_, path string) bool { return path == "/v1/events/stream" }, // the event stream does not end
 		After: func(o *openapi.Operation, _ apitest.Reply) {
 			switch {
 			case o.Method == http.MethodPatch && strings.HasPrefix(o.Path, "/v1/workspace"):
-				s.unlimited() // it may have been given less than the walk takes
+				s.unlimited() // the walk may have lowered its own rate limits
 			case o.Path == "/v1/operator/dialling/stop":
 				s.api("POST", "/v1/operator/dialling/resume", nil)
 			case o.Path == "/v1/operator/drain":
@@ -106,7 +106,7 @@ func (s *service) walk(t *testing.T) {
 	w.Excluded = slices.AppendSeq(append(append(w.Excluded, stands...), s.api("GET", "/v1/workspace", nil)["id"].(string)), maps.Values(made))
 	tally, err := w.Run()
 	require.NoError(t, err)
-	t.Logf("%d requests; never taken: %v", tally.Sent, tally.Unaccepted)
+	t.Logf("%d requests; routes without an accepted request: %v", tally.Sent, tally.Unaccepted)
 	for _, f := range tally.Faults {
 		t.Error(f)
 	}
@@ -116,7 +116,7 @@ func (s *service) walk(t *testing.T) {
 	s.strangers(t, &w, made)
 }
 
-// idOf is the id of what a request made, or of the first that it lists.
+// idOf returns the id of the object that a request creates, or of the first object that it lists.
 func (s *service) idOf(t *testing.T, method, path string, body any, header ...string) string {
 	t.Helper()
 	status, text, _ := s.try(method, path, body, header...)
@@ -132,8 +132,8 @@ func (s *service) idOf(t *testing.T, method, path string, body any, header ...st
 	return made.ID
 }
 
-// furnished is one of each of what the walk does not come to make, by the path of
-// its collection, and what that stands on.
+// createUncoveredObjects creates one object of each kind that the walk cannot create, by the path of its
+// collection. stands lists the objects that these depend on.
 func (s *service) furnished(t *testing.T) (made map[string]string, stands []string) {
 	t.Helper()
 	hours := object{}
@@ -153,15 +153,14 @@ func (s *service) furnished(t *testing.T) (made map[string]string, stands []stri
 	}, []string{provider, agent}
 }
 
-// strangers ask for all that the walk has made: whoever may do everything in
-// another workspace, and who may do so with test keys in this one. There is no
-// such thing for them, and in the end there is for its owner.
+// checkIsolation requests all objects of the walk with full permissions in another workspace, and with test keys of
+// the same workspace. All requests must get 404, while the owner still reaches the objects.
 func (s *service) strangers(t *testing.T, w *apitest.Walk, made map[string]string) {
 	t.Helper()
 	s.unlimited()
 	made["/v1/events"] = s.idOf(t, "GET", "/v1/events?limit=1", nil)
 	leave := w.Skip
-	w.Skip = func(method, path string) bool { // operators alone know of other workspaces, and have rules for alerts
+	w.Skip = func(method, path string) bool { // only operators know other workspaces and alert rules
 		return leave(method, path) || strings.HasPrefix(path, "/v1/workspaces/") || strings.HasPrefix(path, "/v1/alert-rules/")
 	}
 	ask := func(key string, made map[string]string) apitest.Isolation {
@@ -177,13 +176,13 @@ func (s *service) strangers(t *testing.T, w *apitest.Walk, made map[string]strin
 		return got
 	}
 	others := w.Skip
-	w.Skip = func(method, path string) bool { // the walk has asked of these what the workspace may in a minute
+	w.Skip = func(method, path string) bool { // the walk has used up the rate limits of these routes
 		return others(method, path) || strings.HasPrefix(path, "/v1/bulk") || strings.HasPrefix(path, "/v1/knowledge-base")
 	}
 	got := ask(s.testKey(), made)
 	w.Skip = others
 	assert.Empty(t, got.Faults, "with a test key of the same workspace")
-	assert.Less(t, len(got.Unchecked), 40, "%v", got.Unchecked) // chance decides what the walk has made
+	assert.Less(t, len(got.Unchecked), 40, "%v", got.Unchecked) // the objects depend on the random requests
 
 	made["/v1/sms"] = s.idOf(t, "POST", "/v1/sms", object{"to": "+15005550000", "body": "Hello."}, "Authorization", "Bearer "+s.testKey())
 	other := s.api("POST", "/v1/workspaces", object{"name": "others", "plan": "enterprise"})["key"].(string)
@@ -194,5 +193,5 @@ func (s *service) strangers(t *testing.T, w *apitest.Walk, made map[string]strin
 
 	delete(made, "/v1/sms")
 	got = ask(s.key, made)
-	assert.Greater(t, len(got.Faults), len(got.Checked)*4/5, "the owner finds what he asks for")
+	assert.Greater(t, len(got.Faults), len(got.Checked)*4/5, "the owner reaches the objects")
 }

@@ -14,7 +14,7 @@ import (
 
 const aMachine, aPerson = "+15005550003", "+15005550000"
 
-// spoke is who answered a call, how it ended, and what the agent said.
+// callResult returns the answer classification, the disposition and the agent's sentences of a call.
 func (s *service) spoke(id string) (by, disposition any, said []string) {
 	s.t.Helper()
 	c := s.ended(id, time.Minute)
@@ -43,7 +43,7 @@ func TestCallRequestOverridesAgentSettings(t *testing.T) {
 		return s.api("POST", "/v1/agents", body)["id"].(string)
 	}
 	plain := speaks(nil)
-	// What is heard beside a greeting must be heard before the greeting is over.
+	// The greeting must last long enough for the answer classification.
 	long := speaks(object{"first_message": strings.Repeat("Good morning, this is the agent of the house. ", 5)})
 	leaves := speaks(object{"amd": object{"mode": "wait", "voicemail_action": "leave_message", "message": "The agent's message."}})
 	const first, message = "Good morning {{name}}, this is said to you alone.", "A message for {{name}} only."
@@ -53,16 +53,16 @@ func TestCallRequestOverridesAgentSettings(t *testing.T) {
 		agent, to       string
 		more            object
 		by, disposition any
-		said            []string // the last of what is said; nil: it does not matter
+		said            []string // last sentences of the agent; nil: any
 	}{
-		"as the agent":                  {plain, aMachine, object{}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
-		"another first message":         {plain, aPerson, object{"context": ada, "overrides": object{"first_message": first, "language": "en-GB", "voice": object{"rate": 1.5}}}, nil, "completed", []string{"Good morning Ada, this is said to you alone."}},
-		"a message to a machine":        {plain, aMachine, object{"context": ada, "amd": object{"mode": "wait"}, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
-		"an end for a machine":          {long, aMachine, object{"voicemail": object{"action": "hangup"}}, "voicemail", "voicemail", nil},
-		"another message than agents'":  {leaves, aMachine, object{"context": ada, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
-		"nobody listens, as this call":  {leaves, aMachine, object{"amd": object{"mode": "off"}}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
-		"it goes on with the machine":   {leaves, aMachine, object{"voicemail": object{"action": "continue"}}, "voicemail", "voicemail", []string{"Good morning, this is the agent of the house."}},
-		"a person is asked for as well": {long, aPerson, object{"amd": object{"mode": "async"}, "voicemail": leave}, "human", "completed", nil},
+		"as the agent":                     {plain, aMachine, object{}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
+		"another first message":            {plain, aPerson, object{"context": ada, "overrides": object{"first_message": first, "language": "en-GB", "voice": object{"rate": 1.5}}}, nil, "completed", []string{"Good morning Ada, this is said to you alone."}},
+		"a message to a machine":           {plain, aMachine, object{"context": ada, "amd": object{"mode": "wait"}, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
+		"hang up on a machine":             {long, aMachine, object{"voicemail": object{"action": "hangup"}}, "voicemail", "voicemail", nil},
+		"other message than the agent's":   {leaves, aMachine, object{"context": ada, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
+		"classification off for this call": {leaves, aMachine, object{"amd": object{"mode": "off"}}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
+		"conversation with the machine":    {leaves, aMachine, object{"voicemail": object{"action": "continue"}}, "voicemail", "voicemail", []string{"Good morning, this is the agent of the house."}},
+		"classification on for this call":  {long, aPerson, object{"amd": object{"mode": "async"}, "voicemail": leave}, "human", "completed", nil},
 	}
 	ids := map[string]string{}
 	for name, c := range cases {
@@ -85,9 +85,9 @@ func TestCallRequestOverridesAgentSettings(t *testing.T) {
 	items := func() []any { return s.api("GET", "/v1/bulk/"+job["id"].(string)+"/items", nil)["data"].([]any) }
 	s.await("the calls of the job", time.Minute, func() bool { return items()[1].(object)["result_id"] != nil })
 	by, disposition, said := s.spoke(items()[0].(object)["result_id"].(string))
-	assert.Equal(t, []any{"voicemail", "voicemail", []string{"A message for Ada only."}}, []any{by, disposition, said}, "of a bulk job")
+	assert.Equal(t, []any{"voicemail", "voicemail", []string{"A message for Ada only."}}, []any{by, disposition, said}, "item with the defaults of the bulk job")
 	by, disposition, said = s.spoke(items()[1].(object)["result_id"].(string))
-	assert.Equal(t, []any{"voicemail", "voicemail"}, []any{by, disposition}, "an item that says otherwise")
+	assert.Equal(t, []any{"voicemail", "voicemail"}, []any{by, disposition}, "item with its own settings")
 	assert.Empty(t, said)
 
 	walks := s.menu()

@@ -16,21 +16,20 @@ import (
 
 const phonePassword = "correct-horse-battery"
 
-// signedIn is a baresip that registers as an extension.
+// startRegisteredPhone starts a baresip that registers as an extension.
 func (s *service) signedIn(extension, transport string) *phone {
 	s.t.Helper()
 	return baresipAs(s.t, fmt.Sprintf("<sip:%s@127.0.0.1:%d;transport=%s>;auth_user=%[1]s;auth_pass=%[4]s;regint=120", extension, s.sip, transport, phonePassword))
 }
 
-// firstTry is the first REGISTER of an old phone, which knows no SHA-256 and
-// gives up at it: baresip comes back after up to a minute, and then is asked
-// for MD5 alone.
+// sendFirstRegister sends the first REGISTER of a phone that does not support SHA-256. Callboard then challenges
+// the phone with MD5 only, so that baresip, which retries only after up to a minute, registers at once.
 func (s *service) firstTry(extension string) {
 	s.t.Helper()
 	s.firstTryFrom(place{}, "127.0.0.1", extension)
 }
 
-// firstTryFrom is that of a phone somewhere else.
+// sendFirstRegisterFrom sends the REGISTER from another address.
 func (s *service) firstTryFrom(at place, service, extension string) {
 	s.t.Helper()
 	conn, err := at.dial("udp", net.JoinHostPort(service, strconv.Itoa(s.sip)))
@@ -62,7 +61,7 @@ Content-Length: 0
 `, extension), "\n", "\r\n")
 }
 
-// extension creates a phone.
+// createPhone creates a phone with an extension and returns its id.
 func (s *service) extension(number string) string {
 	s.t.Helper()
 	made := s.api("POST", "/v1/phones", object{"extension": number, "password": phonePassword, "name": "Desk " + number})
@@ -76,7 +75,7 @@ func (s *service) awaitContacts(id string, n int) object {
 	var now object
 	s.await("the phone's registration", 30*time.Second, func() bool {
 		now = nil
-		status, text, _ := s.try("GET", "/v1/phones/"+id, nil) // 503 in the moment of a start
+		status, text, _ := s.try("GET", "/v1/phones/"+id, nil) // 503 right after a start
 		if status != http.StatusOK || json.Unmarshal(text, &now) != nil {
 			return false
 		}
@@ -117,7 +116,7 @@ func TestBaresipRegistersAndExchangesCallsWithAgent(t *testing.T) {
 		assert.Equal(t, "completed", in["disposition"], "%v", in)
 		assert.Equal(t, extension, in["from"])
 		p.command("dial", fmt.Sprintf("sip:+12025550199@127.0.0.1:%d", s.sip))
-		s.await("the refusal of a call to the outside", 20*time.Second, func() bool { return strings.Contains(p.log(), "403 Forbidden") })
+		s.await("the rejection of a call to an external number", 20*time.Second, func() bool { return strings.Contains(p.log(), "403 Forbidden") })
 	}
 	assert.Len(t, s.api("GET", "/v1/calls?direction=inbound", nil)["data"], 2)
 }
@@ -130,7 +129,7 @@ func TestPhoneIsCalledOnceAfterPowerCutByAnyRegisteredContact(t *testing.T) {
 	before := s.awaitContacts(id, 2)
 	s.kill9()
 	s.start()
-	assert.Equal(t, before["contacts"], s.awaitContacts(id, 2)["contacts"], "as it was, without a new REGISTER")
+	assert.Equal(t, before["contacts"], s.awaitContacts(id, 2)["contacts"], "the contacts survive without a new REGISTER")
 	call := s.api("POST", "/v1/calls/outbound", object{"to": "sip:1001@calls.example.com", "agent_id": s.hello()})["id"].(string)
 	ended := s.ended(call, 30*time.Second)
 	assert.Equal(t, "completed", ended["disposition"], "%v", ended)
@@ -150,7 +149,7 @@ func TestPhoneIsCalledOnceAfterPowerCutByAnyRegisteredContact(t *testing.T) {
 			heard++
 		}
 	}
-	assert.Equal(t, 1, heard, "phones that heard the agent")
+	assert.Equal(t, 1, heard, "phones that received the agent's audio")
 	s.api("PATCH", "/v1/phones/"+id, object{"password": "another-password-1"})
 	s.awaitContacts(id, 0)
 	status, text, _ := s.try("POST", "/v1/calls/outbound", object{"to": "1001", "agent_id": s.hello()})

@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// TestRestoredStoreSendsNothingDuringQuarantine starts a copy beside the service that was backed up, and releases it
-// once that is gone.
+// TestRestoredStoreSendsNothingDuringQuarantine starts a restored copy next to the original service, and releases
+// the copy after the original has stopped.
 func TestRestoredStoreSendsNothingDuringQuarantine(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
@@ -67,7 +67,7 @@ func TestRestoredStoreSendsNothingDuringQuarantine(t *testing.T) {
 	require.NoError(t, err, errs)
 
 	w := newWatch(t)
-	w.set(t, 2*time.Hour) // the reminder is due by then
+	w.set(t, 2*time.Hour) // the reminder is due two hours later
 	c := prepare(t, w.env(), "CALLBOARD_EGRESS_CA_FILE="+filepath.Join(s.dir, "ca.pem"))
 	require.NoError(t, os.MkdirAll(c.data(), 0o700))
 	for _, name := range []string{"master.key", "admin.key"} {
@@ -75,7 +75,7 @@ func TestRestoredStoreSendsNothingDuringQuarantine(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(c.data(), name), text, 0o600))
 	}
-	part := filepath.Join(c.data(), "restore.part") // as a restore leaves it that was killed
+	part := filepath.Join(c.data(), "restore.part") // leftover of a killed restore
 	require.NoError(t, os.MkdirAll(filepath.Join(part, "store"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(part, "store", "MANIFEST-000001"), []byte("half"), 0o600))
 	said, errs, err := c.callboard("restore", backup)
@@ -85,7 +85,7 @@ func TestRestoredStoreSendsNothingDuringQuarantine(t *testing.T) {
 	copied.Store(int32(c.sip))
 	c.start()
 	assert.Equal(t, true, c.api("GET", "/readyz", nil)["quarantined"])
-	c.await("the copy ends the calls in its store", time.Minute, func() bool { return len(c.list("/v1/calls?status=in_progress")) == 0 })
+	c.await("the end of the calls in the copy's store", time.Minute, func() bool { return len(c.list("/v1/calls?status=in_progress")) == 0 })
 
 	code, text, _ := c.try("POST", "/v1/calls/outbound", object{"to": "+12025550157", "agent_id": agent, "from": "+12025550100"})
 	assert.Equal(t, http.StatusServiceUnavailable, code)
@@ -95,34 +95,34 @@ func TestRestoredStoreSendsNothingDuringQuarantine(t *testing.T) {
 	c.api("POST", "/v1/campaigns/"+id+"/pause", nil)
 	code, text, _ = c.try("POST", "/v1/webhooks/"+c.list("/v1/webhooks")[0].(object)["id"].(string)+"/test", object{})
 	assert.Equal(t, http.StatusServiceUnavailable, code, string(text))
-	c.await("the reminder is due", time.Minute, func() bool {
+	c.await("the due reminder in the quarantine list", time.Minute, func() bool {
 		n := c.api("GET", "/v1/operator/quarantine", nil)["counts"].(object)
 		return n["calls"] == 2.0 && n["bulks"] == 1.0 && n["reminders"] == 1.0
 	})
 	said, errs, err = c.callboard("release", "--list")
 	require.NoError(t, err, errs)
 	assert.Contains(t, said, visit)
-	assert.Len(t, s.list("/v1/calls?status=in_progress"), 2, "nobody is hung up")
+	assert.Len(t, s.list("/v1/calls?status=in_progress"), 2, "the original keeps its calls")
 	s.kill9()
-	assert.Empty(t, s.receiver.deliveries(), "nobody is told anything")
+	assert.Empty(t, s.receiver.deliveries(), "the copy sends no webhooks")
 	assert.Zero(t, fromCopy.Load(), "the copy does not register")
 
 	said, errs, err = c.callboard("release")
 	require.NoError(t, err, errs)
 	assert.Contains(t, said, "The quarantine of the store has ended.")
-	c.await("the service has started anew", time.Minute, func() bool {
+	c.await("the restart of the service", time.Minute, func() bool {
 		status, text, _, err := c.request("GET", "/readyz", nil)
 		return err == nil && status == http.StatusOK && !strings.Contains(string(text), "quarantined")
 	})
 	c.await("it registers", time.Minute, func() bool { return fromCopy.Load() > 0 })
-	c.await("what happened to the calls is told", time.Minute, func() bool { return len(s.receiver.events("call.ended")) == 2 })
+	c.await("the events of the ended calls", time.Minute, func() bool { return len(s.receiver.events("call.ended")) == 2 })
 	reminder := c.api("GET", "/v1/appointments/"+visit, nil)["reminders"].([]any)[0].(object)
 	assert.Equal(t, []any{"failed", "restored"}, []any{reminder["status"], reminder["reason"]})
 	assert.Equal(t, "cancelled", c.api("GET", "/v1/bulk/"+bulk, nil)["status"])
 	c.api("POST", "/v1/campaigns/"+id+"/resume", nil)
-	c.await("the third contact is called", time.Minute, func() bool { return carrier.rung()["12025550153"] == 1 })
+	c.await("the call to the third contact", time.Minute, func() bool { return carrier.rung()["12025550153"] == 1 })
 	assert.Equal(t, map[string]int{"12025550151": 1, "12025550152": 1, "12025550153": 1}, carrier.rung())
 	for _, l := range carrier.lines() {
-		assert.False(t, l.Kind == "END" && l.Number != "12025550153", "nobody is hung up: %v", l)
+		assert.False(t, l.Kind == "END" && l.Number != "12025550153", "the copy hangs up no call of the original: %v", l)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requested is how many of n requests the service takes.
+// countAccepted sends n requests and returns how many the service accepts.
 func (s *service) requested(n int) (ok int) {
 	for range n {
 		if status, _, _ := s.try("GET", "/v1/workspace", nil); status == 200 {
@@ -30,5 +30,5 @@ func TestCrashPermitsAtMostOneExtraBurstOfRequests(t *testing.T) {
 	s.start()
 	made += s.requested(2 * requests)
 	assert.GreaterOrEqual(t, made, requests)
-	assert.LessOrEqual(t, made, requests+2*burst, "the burst, and one more for the crash")
+	assert.LessOrEqual(t, made, requests+2*burst, "two bursts: one of them because of the crash")
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fences are the blocks of a page that begin with a fence, in order.
+// codeBlocks returns the blocks of a page that begin with a fence, in order.
 func fences(t *testing.T, page, fence string) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../" + page)
@@ -30,11 +30,10 @@ func fences(t *testing.T, page, fence string) []string {
 	return out
 }
 
-// commandOutput is the output of each block of commands.
+// commandOutput holds the output of each block.
 type commandOutput []string
 
-// follow runs the blocks in one shell, in an empty folder, as a reader would;
-// last is run behind them.
+// runBlocks runs the blocks in one shell in an empty folder, as a reader would, and then the command last.
 func (s *service) follow(dir string, blocks []string, last string, env ...string) commandOutput {
 	s.t.Helper()
 	const mark = "--- end of a block ---"
@@ -51,7 +50,7 @@ func (s *service) follow(dir string, blocks []string, last string, env ...string
 	return parts[:len(parts)-1]
 }
 
-// with is the one block's output that goes with a command.
+// outputOf returns the output of the block that contains a command.
 func (o commandOutput) with(t *testing.T, blocks []string, command string) string {
 	t.Helper()
 	for i, b := range blocks {
@@ -78,7 +77,7 @@ func TestREADMECommandsWork(t *testing.T) {
 	assert.Regexp(t, `^trunk trunk_\w+\n$`, said.with(t, blocks, "POST /v1/trunks"))
 	assert.Regexp(t, `^agent agent_\w+\n$`, said.with(t, blocks, "api POST /v1/agents"))
 	assert.Regexp(t, `^call call_\w+: completed\n$`, said.with(t, blocks, "api POST /v1/calls/outbound"))
-	assert.Equal(t, map[string]int{"12025550123": 2}, p.rung(), "one call and one campaign rang the phone")
+	assert.Equal(t, map[string]int{"12025550123": 2}, p.rung(), "the call and the campaign called the phone")
 
 	var test struct{ Delivered bool }
 	require.NoError(t, json.Unmarshal([]byte(said.with(t, blocks, "POST /v1/webhooks")), &test))
@@ -102,11 +101,11 @@ func TestREADMECommandsWork(t *testing.T) {
 	wav := filepath.Join(dir, "call.wav")
 	left, right := samples(t, wav, 1), samples(t, wav, 2)
 	assert.Len(t, right, len(left))
-	assert.Positive(t, product(right, right), "the agent is heard")
+	assert.Positive(t, product(right, right), "the phone received audio")
 	s.genuine(dir, python[0])
 }
 
-// checkLogs checks that the log of the webhook, at the end of the output, has a delivered event.
+// checkLogs checks that the webhook's log, at the end of the output, has a delivered event.
 func (s *service) checkLogs(output string) {
 	s.t.Helper()
 	at := strings.Index(output, "\n{")
@@ -124,7 +123,7 @@ func (s *service) checkLogs(output string) {
 	assert.Positive(s.t, delivered, output)
 }
 
-// genuine: the README's check believes what was really delivered, and nothing else.
+// checkSignatureExample checks that the README's signature check accepts real deliveries and nothing else.
 func (s *service) genuine(dir, python string) {
 	s.t.Helper()
 	require.NoError(s.t, os.WriteFile(filepath.Join(dir, "check.py"), []byte(python+"\nimport sys\nprint(genuine(open('secret').read(), open('body', 'rb').read(), sys.argv[1]))\n"), 0o600))

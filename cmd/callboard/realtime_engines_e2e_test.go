@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/engines/enginetest"
 )
 
-// lively are engines that hear and speak by themselves.
+// addRealtimeCases adds cases of realtime engines.
 func (h *faultyEngines) lively() {
 	for fault, code := range map[enginetest.Fault]string{
 		enginetest.Hangs: "engine_slow", enginetest.Stalls: "engine_stalled", enginetest.Garbage: "engine_garbage",
@@ -53,7 +53,7 @@ func (h *faultyEngines) lively() {
 	})
 }
 
-// streams are servers of developers.
+// addMediaStreamCases adds cases of customers' media-stream servers.
 func (h *faultyEngines) streams() {
 	for fault, code := range map[enginetest.Fault]string{
 		enginetest.Hangs: "engine_slow", enginetest.Garbage: "engine_garbage", enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused",
@@ -88,13 +88,13 @@ func (h *faultyEngines) streams() {
 			assert.Contains(t, messages, `"callSid":"`+call["id"].(string)+`"`)
 			assert.Contains(t, messages, `"to":"`+call["to"].(string)+`"`)
 			assert.Contains(t, messages, `"dtmf":{"track":"inbound_track","digit":"7"}`)
-			assert.Contains(t, messages, `"mark":{"name":"greeted"}`, "it was taken back")
-			assert.Contains(t, messages, `"mark":{"name":"answered"}`, "it was heard")
+			assert.Contains(t, messages, `"mark":{"name":"greeted"}`, "the audio was cleared")
+			assert.Contains(t, messages, `"mark":{"name":"answered"}`, "the audio was played")
 		},
 	})
 }
 
-// livelyCall looks at a call with an engine that is well.
+// checkRealtimeCall checks a call with a healthy realtime engine.
 func (h *faultyEngines) livelyCall(t *testing.T, server *enginetest.Server, call object, segments []any, left, right []float64) {
 	t.Helper()
 	var lines []string
@@ -109,7 +109,7 @@ func (h *faultyEngines) livelyCall(t *testing.T, server *enginetest.Server, call
 	}, lines)
 	messages := strings.Join(server.Told(), "\n")
 	assert.Contains(t, messages, `"output":"error: there is no such tool here"`)
-	assert.NotContains(t, messages, `"name":"transfer_call"`, "it is not even offered")
+	assert.NotContains(t, messages, `"name":"transfer_call"`, "the tool is not offered to the engine")
 	assert.Contains(t, messages, `"voice":"cedar"`)
 	var cut struct {
 		ItemID string `json:"item_id"`
@@ -122,9 +122,9 @@ func (h *faultyEngines) livelyCall(t *testing.T, server *enginetest.Server, call
 	}
 	assert.Equal(t, "item_agent_2", cut.ItemID)
 	assert.Greater(t, cut.EndMs, 100)
-	assert.Less(t, cut.EndMs, 3000, "as much as was heard")
+	assert.Less(t, cut.EndMs, 3000, "the engine learns how much audio was played")
 	const piece = rate / 50
-	speaks, last := -1, 0 // pieces: when the caller begins for the second time, and the last before he is quiet that the agent sounds
+	speaks, last := -1, 0 // 20 ms pieces: the second begin of the caller, and the last audible agent audio before the caller's end
 	bursts, quiet := 0, 1000
 	for i := 0; (i+1)*piece <= min(len(left), len(right)); i++ {
 		if loud(left[i*piece:(i+1)*piece]) > 1000 {
@@ -141,8 +141,8 @@ func (h *faultyEngines) livelyCall(t *testing.T, server *enginetest.Server, call
 			last = i
 		}
 	}
-	require.Positive(t, speaks, "the caller is in the recording")
-	t.Logf("barge-in: our sound ends %d ms after the caller begins", (last+1-speaks)*20)
-	assert.LessOrEqual(t, (last+1-speaks)*20, 2000, "ms until our sound stops, on a machine as busy as it may be: make bench says how long it takes")
+	require.Positive(t, speaks, "the recording contains the caller")
+	t.Logf("barge-in: the agent's audio stops %d ms after the caller begins", (last+1-speaks)*20)
+	assert.LessOrEqual(t, (last+1-speaks)*20, 2000, "ms until the agent's audio stops; the limit allows for a busy machine, make bench measures the value")
 	assert.NotEmpty(t, call["latency"], "%v", call)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// blindTransferAgent is an agent that sends its caller to a desk by REFER at once:
-// confirmed where the far end took that, declined where the caller is back.
+// blindTransferAgent creates an agent that transfers its caller by REFER at once. The outcome is confirmed if the
+// peer accepts the REFER, and declined if the caller returns.
 func (s *service) blindTransferAgent() string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
@@ -34,8 +34,7 @@ func (s *service) blindTransferAgent() string {
 	})["id"].(string)
 }
 
-// referAcceptingAgent is an agent that follows a REFER, and ends the call two seconds after
-// its last word.
+// referAcceptingAgent creates an agent that accepts a REFER and ends the call two seconds after its last word.
 func (s *service) referAcceptingAgent() string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
@@ -51,7 +50,7 @@ func (s *service) referAcceptingAgent() string {
 	})["id"].(string)
 }
 
-// transferOutcome is what the record of a call says of its last transfer and its end.
+// transferOutcome returns the result of a call's last transfer and the call's end.
 func (s *service) transferOutcome(id string) []string {
 	call := s.ended(id, 30*time.Second)
 	h := s.handed(id)
@@ -65,8 +64,8 @@ func (s *service) transferOutcome(id string) []string {
 	return out
 }
 
-// Far ends differ in how they take a REFER and tell of it. Each leaves the call
-// transferred, or the caller with the agent.
+// Peers differ in how they answer a REFER and report its progress. After each variant the call is transferred, or
+// the caller is back with the agent.
 func TestOutboundReferVariantsHaveAnOutcome(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -121,7 +120,7 @@ func TestOutboundReferVariantsHaveAnOutcome(t *testing.T) {
 	}
 }
 
-// Phones that send the agent to a desk differ likewise.
+// Variants of a REFER from the phone.
 func TestInboundReferVariantsHaveAnOutcome(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

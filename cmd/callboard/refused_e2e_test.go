@@ -32,18 +32,18 @@ func TestSRTPKeysAreOfferedAcceptedAndRejected(t *testing.T) {
 	}
 
 	out, barred := s.outbound("+12025550121", agent, nil), s.outbound("+12025550122", agent, nil)
-	require.NoError(t, s.caller("uac-srtp", "+12025550141", "-d", "300"), "keys where they are demanded")
-	require.NoError(t, s.caller("uac-refused-488", "+12025550141"), "no keys where they are demanded")
-	require.NoError(t, s.caller("uac-srtp-refused", "+12025550142"), "keys where they are not spoken")
+	require.NoError(t, s.caller("uac-srtp", "+12025550141", "-d", "300"), "keys with srtp required")
+	require.NoError(t, s.caller("uac-refused-488", "+12025550141"), "no keys with srtp required")
+	require.NoError(t, s.caller("uac-srtp-refused", "+12025550142"), "keys with srtp off")
 	require.NoError(t, s.caller("uac-hangup", "+12025550142", "-d", "300"), "and none there")
-	require.NoError(t, s.caller("uac-srtp", "+12025550143", "-d", "300"), "keys where they may be")
+	require.NoError(t, s.caller("uac-srtp", "+12025550143", "-d", "300"), "keys with srtp optional")
 	require.NoError(t, s.caller("uac-hangup", "+12025550143", "-d", "300"), "and none there")
 
-	require.NoError(t, <-takes.done, "three suites, AEAD is chosen, BYE")
+	require.NoError(t, <-takes.done, "three cipher suites, AEAD selected, BYE")
 	assert.Equal(t, "completed", s.ended(out, 30*time.Second)["status"])
 	call := s.ended(barred, 30*time.Second)
 	assert.Equal(t, []any{"failed", "media"}, []any{call["status"], call["ended_reason"]}, "%v", call)
-	assert.Equal(t, map[string]int{"12025550122": 2}, refuses.rung(), "once more with other codecs, and never in the clear")
+	assert.Equal(t, map[string]int{"12025550122": 2}, refuses.rung(), "a retry with other codecs, but never unencrypted")
 }
 
 func TestCallRejectedWith429IsRetriedAfterItsRetryAfter(t *testing.T) {
@@ -69,8 +69,8 @@ func TestReferThatRequiresAuthenticationKeepsCaller(t *testing.T) {
 	id := s.outbound("+12025550123", s.patient("wait"), nil)
 	s.inProgress(id)
 	s.api("POST", "/v1/calls/"+id+"/transfer", object{"to": "+12025550199", "mode": "blind"})
-	s.await("the refusal", 20*time.Second, func() bool { return s.handed(id)["status"] == "failed" })
-	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"], "the caller is the agent's again")
+	s.await("the failure of the transfer", 20*time.Second, func() bool { return s.handed(id)["status"] == "failed" })
+	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"], "the caller is back with the agent")
 	steps := s.handed(id)["sip"].([]any)
 	assert.Equal(t, []any{"REFER", 429.0}, []any{steps[0].(object)["method"], steps[0].(object)["code"]})
 	s.api("POST", "/v1/calls/"+id+"/hangup", nil)
@@ -90,7 +90,7 @@ func TestRedirectToAllowedHostIsFollowed(t *testing.T) {
 	require.Len(t, legs, 2)
 	assert.Equal(t, []any{302.0, 200.0}, []any{legs[0].(object)["code"], legs[1].(object)["code"]})
 	assert.Contains(t, legs[1].(object)["target"], strconv.Itoa(there.port))
-	assert.Len(t, there.lines(), 2, "an INVITE and its end")
+	assert.Len(t, there.lines(), 2, "an INVITE and the end of its call")
 	var second string
 	for _, m := range s.api("GET", "/v1/calls/"+call["id"].(string)+"/sip", nil)["messages"].([]any) {
 		if text, _ := m.(object)["message"].(string); strings.HasPrefix(text, "INVITE") {
@@ -105,7 +105,7 @@ func TestRedirectToAllowedHostIsFollowed(t *testing.T) {
 	s.api("PATCH", trunk, object{"proxies": []object{{"host": "127.0.0.1", "port": port, "transport": "udp"}}})
 	call = s.ended(s.outbound("+12025550124", s.hello(), nil), 30*time.Second)
 	assert.Equal(t, []any{"failed", "redirected"}, []any{call["status"], call["ended_reason"]}, "%v", call)
-	assert.Len(t, round.lines(), 4, "it is sent on three times")
+	assert.Len(t, round.lines(), 4, "three redirects are followed")
 	code, text, _ := s.try("PATCH", trunk, object{"redirect_hosts": []string{"not a host"}})
 	assert.Equal(t, http.StatusUnprocessableEntity, code)
 	assert.Contains(t, string(text), "redirect_hosts[0]")
@@ -116,7 +116,7 @@ func TestRedirectToForbiddenHostIsNotFollowed(t *testing.T) {
 	s := newService(t)
 	there := sipp(t, "uas-answer-logged")
 	moved := sipp(t, "uas-302", "-key", "contact", "127.0.0.1:"+strconv.Itoa(there.port))
-	s.trunk("", moved.port, there.port) // not even to a target that the trunk has
+	s.trunk("", moved.port, there.port) // not even to another target of the trunk
 	call := s.ended(s.outbound("+12025550123", s.hello(), nil), 30*time.Second)
 	assert.Equal(t, []any{"failed", "redirected"}, []any{call["status"], call["ended_reason"]}, "%v", call)
 	legs := call["legs"].([]any)

@@ -21,13 +21,13 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// serviceManager is the socket at which systemd hears from a service.
+// serviceManager is a fake systemd notification socket that records the messages of a service.
 type serviceManager struct {
 	mu       sync.Mutex
 	messages []string
 }
 
-// managed lets a service believe that systemd has started it, with a watchdog.
+// useServiceManager makes the service believe that systemd has started it with a watchdog.
 func (s *service) managed(watchdog time.Duration) *serviceManager {
 	s.t.Helper()
 	at := filepath.Join(s.dir, "notify")
@@ -51,7 +51,7 @@ func (s *service) managed(watchdog time.Duration) *serviceManager {
 	return m
 }
 
-// count is how many messages match.
+// count returns the number of messages that match the pattern.
 func (m *serviceManager) count(pattern string) (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,7 +118,7 @@ func TestReloadAppliesLogLevelAndCertificatesWithoutEndingCalls(t *testing.T) {
 	assert.Contains(t, s.logged(), "the certificate cannot be read: the one before stays in use")
 	assert.Contains(t, s.logged(), `drain_seconds in callboard.yaml = \"soon\"`)
 	assert.Equal(t, "second", shown())
-	assert.True(t, live(), "the call goes on")
+	assert.True(t, live(), "the call continues")
 
 	s.await("a healthy watchdog", time.Minute, func() bool { return systemd.count(`^WATCHDOG=1$`) >= 2 })
 	assert.Equal(t, []int{1, 2, 2}, []int{systemd.count("^READY=1\nSTATUS=$"), systemd.count(`^RELOADING=1\nMONOTONIC_USEC=\d+$`), systemd.count("^READY=1$")})
@@ -158,7 +158,7 @@ func TestStartWaitsForRedis(t *testing.T) {
 
 			redis.Restart()
 			s.await("readiness", time.Minute, func() bool { return s.answers("/readyz") == http.StatusOK })
-			s.await("word to systemd", time.Minute, func() bool { return systemd.count(`READY=1`) == 1 })
+			s.await("the READY message", time.Minute, func() bool { return systemd.count(`READY=1`) == 1 })
 			assert.Equal(t, 1, strings.Count(s.logged(), "the start no longer waits"))
 			s.stop()
 			assert.Zero(t, s.cmd.ProcessState.ExitCode())
@@ -167,7 +167,7 @@ func TestStartWaitsForRedis(t *testing.T) {
 			s.launch()
 			s.await("the process to be alive", time.Minute, func() bool { return s.answers("/healthz") == http.StatusOK })
 			s.stop()
-			assert.Zero(t, s.cmd.ProcessState.ExitCode(), "a start that waits ends at once where it is told to")
+			assert.Zero(t, s.cmd.ProcessState.ExitCode(), "a waiting start ends at once after SIGTERM")
 			assert.Contains(t, s.logged(), "stopped before the start was complete")
 
 			redis.Restart()
@@ -184,7 +184,7 @@ func TestStartWaitsForRedis(t *testing.T) {
 	}
 }
 
-// answers is the status of an answer; 0: there is none.
+// statusOfPath returns the HTTP status of a path; 0: no response.
 func (s *service) answers(path string) int {
 	resp, err := http.Get("http://" + s.http + path)
 	if err != nil {
@@ -194,7 +194,7 @@ func (s *service) answers(path string) int {
 	return resp.StatusCode
 }
 
-// with serves with other variables, which must end by itself.
+// runServeWith runs callboard serve with other variables. The process must end by itself.
 func (s *service) with(env ...string) (stderr string, err error) {
 	s.t.Helper()
 	was := s.env

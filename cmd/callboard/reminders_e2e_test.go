@@ -43,7 +43,7 @@ func TestRemindersAreSentOnceAcrossKills(t *testing.T) {
 		}
 		return n
 	}
-	assert.Zero(t, countReminders(), "not before they are due")
+	assert.Zero(t, countReminders(), "no reminder before it is due")
 	w.set(t, 2*time.Hour)
 	s.await("the clock", 20*time.Second, func() bool {
 		_, _, head, err := s.request("GET", "/healthz", nil)

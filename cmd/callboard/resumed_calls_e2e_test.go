@@ -19,23 +19,22 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// A process that is killed in the middle of calls, and the one that goes on
-// with them.
+// Tests of calls that the next process resumes after a kill.
 
 const surviving = "CALLBOARD_SURVIVE_CALLS=true"
 
-// live waits for a call to be answered, and to have said something.
+// awaitSpeaking waits until a call is answered and the agent has spoken.
 func (s *service) live(id string) {
 	s.t.Helper()
 	s.await("the answer", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
 }
 
-// tookUp is what became of the calls of the process before, by the log.
+// countResumedCalls returns the number of resumed calls in the log.
 func (s *service) tookUp() int {
 	return strings.Count(s.logged(), "a call of an earlier process goes on here")
 }
 
-// transcribed are the lines of a call's transcript.
+// transcriptText returns the lines of a call's transcript.
 func (s *service) transcribed(id string) string {
 	s.t.Helper()
 	return s.api("GET", "/v1/calls/"+id+"/transcript", nil)["text"].(string)
@@ -49,30 +48,30 @@ func TestCallWithBaresipResumesAfterProcessKill(t *testing.T) {
 	s.trunk("", p.port)
 	id := s.outbound(number, s.menu(), object{"record": true})
 	s.live(id)
-	s.await("the phone to hear something", 20*time.Second, p.hears)
-	<-time.After(1500 * time.Millisecond) // a recording is written each half second
+	s.await("audio at the phone", 20*time.Second, p.hears)
+	<-time.After(1500 * time.Millisecond) // the recording is flushed every half second
 	s.kill9()
 	s.start()
-	s.await("the call to go on", 10*time.Second, func() bool { return s.tookUp() == 1 })
-	<-time.After(1500 * time.Millisecond) // the phone hears it again
+	s.await("the call to resume", 10*time.Second, func() bool { return s.tookUp() == 1 })
+	<-time.After(1500 * time.Millisecond) // the phone receives the prompt again
 	p.press("1")
 	call := s.ended(id, 30*time.Second)
 	assert.Equal(t, "confirmed", call["disposition"], "%v", call)
 	assert.Equal(t, object{"answer": "1"}, call["variables"])
-	assert.Equal(t, "agent: Press one or two.\nagent: Press one or two.\ncaller: [pressed 1]", s.transcribed(id), "the question is asked again")
+	assert.Equal(t, "agent: Press one or two.\nagent: Press one or two.\ncaller: [pressed 1]", s.transcribed(id), "the agent repeats the question")
 	agent, phone := samples(t, s.recording(id), 2), p.kept("dec")
 	long := call["duration_seconds"].(float64)
 	assert.InDelta(t, long, float64(len(agent))/rate, 1.1, "the recording is as long as the call")
 	half := len(agent) / 4
-	assert.Positive(t, heardIn(agent[:half]), "and has what was said before")
+	assert.Positive(t, heardIn(agent[:half]), "the recording contains the audio before the kill")
 	assert.Positive(t, heardIn(agent[half:]), "and afterwards")
-	assert.Positive(t, heardIn(phone), "which the phone has heard")
+	assert.Positive(t, heardIn(phone), "the phone received the audio")
 }
 
-// hears says whether the phone has heard some of what is said in its call.
+// hasHeardAudio reports whether the phone has received audible audio.
 func (p *phone) hears() bool { return p.loudSamples() > 500 }
 
-// loudSamples counts the samples of what the phone has heard that are loud.
+// loudSamples counts the loud samples that the phone has received.
 func (p *phone) loudSamples() (loud int) {
 	for _, file := range p.files("dec") {
 		if text, err := os.ReadFile(file); err == nil && len(text) > 44 {
@@ -86,7 +85,7 @@ func (p *phone) loudSamples() (loud int) {
 	return loud
 }
 
-// heardIn counts the samples that are no silence.
+// countAudibleSamples counts the samples that are not silence.
 func heardIn(sound []float64) (n int) {
 	for _, v := range sound {
 		if v > 0.05 || v < -0.05 {
@@ -125,12 +124,12 @@ func TestCallsResumeAfterKillIfPeerAcceptsReinvite(t *testing.T) {
 	<-time.After(time.Second)
 	s.kill9()
 	s.start()
-	s.await("four calls to go on", 20*time.Second, func() bool { return s.tookUp() == 4 })
+	s.await("four calls to resume", 20*time.Second, func() bool { return s.tookUp() == 4 })
 	gone := s.ended(lost, 20*time.Second)
 	assert.Equal(t, "interrupted", gone["ended_reason"], "%v", gone)
-	assert.Len(t, s.list("/v1/calls?status=active"), 4, "its line is free, the others are in use")
+	assert.Len(t, s.list("/v1/calls?status=active"), 4, "the permit of the ended call is free")
 	st, _ := s.statusOf(campaign)
-	assert.Equal(t, 1, st.Progress.InProgress, "the campaign has its call")
+	assert.Equal(t, 1, st.Progress.InProgress, "the campaign has its live call")
 	for _, c := range s.list("/v1/calls?status=active") {
 		s.api("POST", "/v1/calls/"+c.(object)["id"].(string)+"/hangup", nil)
 	}
@@ -138,14 +137,14 @@ func TestCallsResumeAfterKillIfPeerAcceptsReinvite(t *testing.T) {
 		call := s.ended(id, 20*time.Second)
 		assert.Equal(t, "hangup", call["ended_reason"], "%v", call)
 		invites := slices.DeleteFunc(s.said(id), func(word string) bool { return word != "INVITE" })
-		assert.Len(t, invites, 2, "the trace has what was said before, and afterwards")
+		assert.Len(t, invites, 2, "the SIP trace has the messages before and after the kill")
 	}
-	require.NoError(t, <-inbound.done, "who had called us goes on, too")
+	require.NoError(t, <-inbound.done, "the inbound call continues too")
 	s.finished(campaign, 30*time.Second)
 	for number, n := range goes.rung() {
-		assert.Equal(t, 1, n, "%s was rung more than once", number)
+		assert.Equal(t, 1, n, "%s was called more than once", number)
 	}
-	s.await("five ends", 20*time.Second, func() bool { return len(s.receiver.events("call.ended")) == 5 })
+	s.await("five end events", 20*time.Second, func() bool { return len(s.receiver.events("call.ended")) == 5 })
 }
 
 func TestCallEndsWithProcessWithoutSurviveCalls(t *testing.T) {
@@ -159,13 +158,13 @@ func TestCallEndsWithProcessWithoutSurviveCalls(t *testing.T) {
 	s.kill9()
 	s.start()
 	assert.Equal(t, "interrupted", s.ended(id, 20*time.Second)["ended_reason"])
-	s.await("its BYE", 20*time.Second, func() bool { return strings.Contains(answer.messages(), "BYE sip:") })
+	s.await("the BYE of the call", 20*time.Second, func() bool { return strings.Contains(answer.messages(), "BYE sip:") })
 	assert.Equal(t, 1, strings.Count(answer.messages(), "\nINVITE sip:"))
 	assert.Zero(t, s.tookUp())
 }
 
-// The node that had a call is killed, or only stands still for longer than its
-// lease: then it must not end what another one goes on with.
+// The owner of a call is killed, or it is only paused for longer than its lease. The paused node must not end the
+// call that another node has resumed.
 func TestCallWithBaresipMovesToAnotherNode(t *testing.T) {
 	t.Parallel()
 	for what, strike := range map[string]func(*service) (heal func()){
@@ -184,12 +183,12 @@ func TestCallWithBaresipMovesToAnotherNode(t *testing.T) {
 			first.trunk("", p.port)
 			id := first.outbound(number, first.menu(), object{"record": true})
 			first.live(id)
-			first.await("the phone to hear something", 20*time.Second, p.hears)
+			first.await("audio at the phone", 20*time.Second, p.hears)
 			heal := strike(first)
-			second.await("the call to go on", 30*time.Second, func() bool { return second.tookUp() == 1 })
+			second.await("the call to resume", 30*time.Second, func() bool { return second.tookUp() == 1 })
 			heal()
 			if what == "stands still" {
-				first.await("the other one to let go", 20*time.Second, func() bool { return strings.Contains(first.logged(), "this node no longer has the work") })
+				first.await("the first node to lose its shards", 20*time.Second, func() bool { return strings.Contains(first.logged(), "this node no longer has the work") })
 			}
 			<-time.After(time.Second)
 			p.press("2")
@@ -200,12 +199,12 @@ func TestCallWithBaresipMovesToAnotherNode(t *testing.T) {
 	}
 }
 
-// keyLine is a key of SRTP that an end says.
+// srtpKeyLine matches an SRTP key in an SDP.
 var keyLine = regexp.MustCompile(`a=crypto:\d+ \S+ inline:(\S+)`)
 
-// Of several nodes with several shards the one that has a call over TLS is killed:
-// another one goes on over a connection of its own, with SRTP with new keys. This
-// phone takes new keys for what it sends, and not for what it hears.
+// In a cluster with several shards the owner of a call over TLS is killed. Another node resumes the call over its
+// own connection with new SRTP keys. This phone accepts new keys for the media that it sends, but not for the media
+// that it receives.
 func TestCallOverTLSMovesToAnotherNode(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -239,7 +238,7 @@ func TestCallOverTLSMovesToAnotherNode(t *testing.T) {
 		at.trunkWith(number, p.port+1, "tls", object{"srtp": srtp, "caller_ids": []string{"+12025550100"}})
 		id := at.outbound(number, agent, nil)
 		at.live(id)
-		at.await("the phone to hear something", 20*time.Second, p.hears)
+		at.await("audio at the phone", 20*time.Second, p.hears)
 		phones[srtp], ids[srtp] = p, id
 	}
 	first.kill9()
@@ -247,9 +246,9 @@ func TestCallOverTLSMovesToAnotherNode(t *testing.T) {
 	if second == first {
 		second = c.nodes[1]
 	}
-	second.await("the calls to go on", time.Minute, func() bool { return c.wentOn() == 2 })
+	second.await("the calls to resume", time.Minute, func() bool { return c.wentOn() == 2 })
 	before := phones["off"].loudSamples()
-	second.await("the phone to hear more", 20*time.Second, func() bool { return phones["off"].loudSamples() > before+500 })
+	second.await("more audio at the phone", 20*time.Second, func() bool { return phones["off"].loudSamples() > before+500 })
 	for srtp, p := range phones {
 		p.press("1")
 		assert.Equal(t, "confirmed", second.as(one.key).ended(ids[srtp], 30*time.Second)["disposition"], "srtp %s", srtp)
@@ -259,5 +258,5 @@ func TestCallOverTLSMovesToAnotherNode(t *testing.T) {
 	for _, m := range keyLine.FindAllStringSubmatch(phones["required"].log(), -1) {
 		keys[m[1]] = true
 	}
-	assert.GreaterOrEqual(t, len(keys), 3, "the phone's, that of the node before, and that of the next one")
+	assert.GreaterOrEqual(t, len(keys), 3, "keys of the phone, of the first node and of the second node")
 }

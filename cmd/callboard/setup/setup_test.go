@@ -42,14 +42,14 @@ func TestDefaultsApplyWithoutTerminal(t *testing.T) {
 
 func TestInvalidAnswersAreRejectedBeforeFileIsWritten(t *testing.T) {
 	for says, a := range map[string]setup.Answers{
-		"CALLBOARD_SIP_ADDR":    {SIP: "nowhere"},
-		"CALLBOARD_HTTP_ADDR":   {SIP: "127.0.0.1:5060", HTTP: "0.0.0.0:8080"},
-		"--trunk-host":          {SIP: "127.0.0.1:5060", TestCall: "+12025550123"},
-		"--caller-id":           {SIP: "127.0.0.1:5060", TrunkHost: "sip.example.com", TestCall: "+12025550123"},
-		"user name and passwor": {SIP: "127.0.0.1:5060", TrunkHost: "sip.example.com", TrunkUser: "me"},
-		"--trunk-transport":     {SIP: "127.0.0.1:5060", TrunkHost: "sip.example.com", TrunkTransport: "pigeon"},
-		"--trunk-port":          {SIP: "127.0.0.1:5060", TrunkPort: 70000},
-		"one line":              {SIP: "127.0.0.1:5060", PublicURL: "https://x\nCALLBOARD_INSECURE_HTTP=true"},
+		"CALLBOARD_SIP_ADDR":      {SIP: "nowhere"},
+		"CALLBOARD_HTTP_ADDR":     {SIP: "127.0.0.1:5060", HTTP: "0.0.0.0:8080"},
+		"--trunk-host":            {SIP: "127.0.0.1:5060", TestCall: "+12025550123"},
+		"--caller-id":             {SIP: "127.0.0.1:5060", TrunkHost: "sip.example.com", TestCall: "+12025550123"},
+		"user name and a passwor": {SIP: "127.0.0.1:5060", TrunkHost: "sip.example.com", TrunkUser: "me"},
+		"--trunk-transport":       {SIP: "127.0.0.1:5060", TrunkHost: "sip.example.com", TrunkTransport: "pigeon"},
+		"--trunk-port":            {SIP: "127.0.0.1:5060", TrunkPort: 70000},
+		"one line":                {SIP: "127.0.0.1:5060", PublicURL: "https://x\nCALLBOARD_INSECURE_HTTP=true"},
 	} {
 		require.NoError(t, a.AskMissing(strings.NewReader(""), nil, false))
 		_, err := a.LoadConfig()
