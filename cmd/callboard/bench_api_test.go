@@ -29,22 +29,20 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// benchCalls is how many calls are stored where lists are measured: 10 million
-// take some minutes and 10 GB.
+// benchCalls is the number of stored calls for the measurement of lists. 10 million take some minutes and 10 GB.
 var benchCalls = flag.Int("bench-calls", 1_000_000, "stored calls that are listed") //nolint:gochecknoglobals // a flag
 
-// benchHTTP makes this test binary a bare Fiber server with nothing behind it.
+// benchHTTP is an environment variable that makes the test binary a bare Fiber server without any logic.
 const benchHTTP = "CALLBOARD_BENCH_HTTP"
 
-// bareCampaign is what a handler without anything behind it would read.
+// bareCampaign is the request body that the bare handler decodes.
 type bareCampaign struct {
 	Name     string           `json:"name"`
 	AgentID  string           `json:"agent_id"`
 	Contacts []map[string]any `json:"contacts"`
 }
 
-// answerAsHTTP runs it until its input ends: each path answers the text that
-// was put there.
+// runBareHTTPServer runs the bare server until its input ends. Each path returns the text that was stored there.
 func answerAsHTTP(addr string) {
 	app := fiber.New(fiber.Config{DisableStartupMessage: true})
 	var texts sync.Map
@@ -76,29 +74,29 @@ func answerAsHTTP(addr string) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// apiLoad is one kind of request, sent over and over.
+// apiLoad is one kind of request that is sent repeatedly.
 type apiLoad struct {
 	base, method, path, key string
 	body                    []byte
 	status                  int
 }
 
-// apiLoadResult is what it came to.
+// apiLoadResult is the measurement of an apiLoad.
 type apiLoadResult struct {
 	usage
 	n     int
 	p50   time.Duration
 	p99   time.Duration
 	most  time.Duration
-	times []time.Duration // in order of length
+	times []time.Duration // sorted
 }
 
 func (a apiLoadResult) per() float64 { return a.cpu.Seconds() * 1e6 / float64(a.n) } // µs of processor time a request
 
 func (a apiLoadResult) rate() float64 { return float64(a.n) / a.elapsed.Seconds() }
 
-// run sends requests from a number of clients for a while, each over its own
-// connection, and watches a process.
+// sendRequests sends requests from several clients for the window, each over its own connection, and measures the
+// CPU time of a process.
 func (a apiLoad) run(b *testing.B, pid, clients int, window time.Duration) apiLoadResult {
 	b.Helper()
 	far := &fasthttp.HostClient{Addr: a.base, MaxConns: clients, ReadTimeout: 30 * time.Second, MaxIdemponentCallAttempts: 1}
@@ -143,7 +141,7 @@ func (a *apiLoadResult) sort() {
 	a.p50, a.p99, a.most = a.times[a.n/2], a.times[a.n*99/100], a.times[a.n-1]
 }
 
-// bare starts the bare server and puts the answers there that it shall give.
+// startBareServer starts the bare server and stores its responses.
 func bare(b *testing.B, texts map[string]any) (addr string, pid int) {
 	b.Helper()
 	addr = "127.0.0.1:" + strconv.Itoa(siptest.Port(b))
@@ -172,8 +170,7 @@ func bare(b *testing.B, texts map[string]any) (addr string, pid int) {
 	return addr, alone.Process.Pid
 }
 
-// BenchmarkAPI is what a request costs beside one to a bare handler that
-// answers the same.
+// BenchmarkAPI compares the cost of requests with that of a bare handler with the same responses.
 func BenchmarkAPI(b *testing.B) {
 	board.addRowOnFailure(b)
 	const clients, window = 64, 4 * time.Second
@@ -202,10 +199,10 @@ func BenchmarkAPI(b *testing.B) {
 
 	for _, c := range []struct {
 		what       string
-		rate       float64       // requests a second, at least
-		p99        time.Duration // at most; 0: no bound
+		rate       float64       // minimum, requests per second
+		p99        time.Duration // maximum; 0: no limit
 		ours, bare apiLoad
-		rows       func() commit.Change // what it commits; nil: nothing
+		rows       func() commit.Change // the rows that the request commits; nil: none
 	}{
 		{
 			"GET of the status of a campaign that makes 20 calls a second", 2000, 50 * time.Millisecond,
@@ -227,7 +224,7 @@ func BenchmarkAPI(b *testing.B) {
 		},
 	} {
 		c.ours.base, c.ours.key, c.bare.base = s.http, s.key, addr
-		c.ours.run(b, s.pid(), clients, time.Second) // warms up
+		c.ours.run(b, s.pid(), clients, time.Second) // warm-up
 		c.bare.run(b, pid, clients, time.Second)
 		floor := c.bare.run(b, pid, clients, window/2)
 		u := c.ours.run(b, s.pid(), clients, window)
@@ -243,7 +240,7 @@ func BenchmarkAPI(b *testing.B) {
 			u.rate() >= c.rate && (c.p99 == 0 || u.p99 <= c.p99), &u.usage)
 		if c.rows != nil {
 			store := emptyStore(b)
-			commitRows(b, store, clients, time.Second, c.rows) // warms up
+			commitRows(b, store, clients, time.Second, c.rows) // warm-up
 			rows := commitRows(b, store, clients, window, c.rows)
 			board.add("The rows of that commit alone, beside the same bare handler", "",
 				fmt.Sprintf("%.0f µs of CPU, %.1f × (%.0f µs); %.0f a second", rows.per(), rows.per()/floor.per(), floor.per(), rows.rate()), false, &rows.usage)
@@ -254,20 +251,20 @@ func BenchmarkAPI(b *testing.B) {
 	board.add(fmt.Sprintf("GET of its status by 500 clients at once, %d calls stored", filled), "p99 ≤ 50 ms",
 		fmt.Sprintf("p99 %.0f ms, most %.0f ms, %.0f a second", ms(crowd.p99), ms(crowd.most), crowd.rate()), crowd.p99 <= 50*time.Millisecond, &crowd.usage)
 	st, _ := s.statusOf(calling)
-	require.Equal(b, "running", st.Status, "it calls to the end")
+	require.Equal(b, "running", st.Status, "the campaign runs until the end of the measurement")
 	s.kill9()
 }
 
 func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// pages reads the list at its beginning, in its middle and near its end.
+// measurePages reads pages at the beginning, in the middle and near the end of the list.
 func (s *service) pages(b *testing.B, filled int, per time.Duration) {
 	b.Helper()
 	first := apiLoad{base: s.http, key: s.key, method: http.MethodGet, status: 200}
 	least, most := time.Hour, time.Duration(0)
 	for _, part := range []int{0, 50, 99} {
 		first.path = "/v1/calls?limit=100"
-		if part > 0 { // from newer to older
+		if part > 0 { // from the newest to the oldest
 			first.path += "&created_before=" + callsBegan.Add(time.Duration(filled*(100-part)/100)*per).Format("2006-01-02T15:04:05.000Z")
 		}
 		u := first.run(b, s.pid(), 1, time.Second)
@@ -278,10 +275,10 @@ func (s *service) pages(b *testing.B, filled int, per time.Duration) {
 		fmt.Sprintf("%.1f to %.1f ms", ms(least), ms(most)), most <= 2*least, nil)
 }
 
-// callsBegan is when the first of the calls was made that fill a store.
+// firstCallTime is the creation time of the first inserted call.
 var callsBegan = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
 
-// fillCalls gives a stopped service a past of calls, made per apart.
+// fillCalls inserts n past calls into the store of a stopped service, with a distance of per.
 func (s *service) fillCalls(b *testing.B, n int) (filled int, per time.Duration) {
 	b.Helper()
 	const batch = 1000
@@ -327,10 +324,10 @@ func pastCall(ws, agent, campaign string, n int, at time.Time) *domain.Call {
 	return c
 }
 
-// callID is an id of its time.
+// callID returns an id with the given time.
 func callID(at time.Time, n int) string {
 	var u ulid.ULID
-	_ = u.SetTime(ulid.Timestamp(at)) // fails only past the year 10889
+	_ = u.SetTime(ulid.Timestamp(at)) // fails only after the year 10889
 	for i := range 8 {
 		u[15-i] = byte(n >> (8 * i))
 	}

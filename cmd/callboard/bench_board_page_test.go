@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Either table is written without the other one; what somebody wrote below goes.
+// Writing the table of single-node measurements keeps the cluster table, and vice versa. Other text below a table
+// is removed.
 func TestWritingOneBenchmarkTableKeepsTheOther(t *testing.T) {
 	t.Parallel()
 	both := page(page("", "| one |\n", false), "| nodes |\n", true)

@@ -13,13 +13,13 @@ import (
 	"unicode/utf8"
 )
 
-// benchDoc is where the table is kept, besides being printed.
+// benchDoc is the file for the table of measurements, which is also printed.
 var benchDoc = flag.String("bench-doc", "", "file that the table of measurements is written to") //nolint:gochecknoglobals // a flag
 
-// benchBinary is the service that is measured.
+// benchBinary is the service to measure.
 var benchBinary = flag.String("bench-binary", "../../bin/callboard", "service that is measured; make build makes it") //nolint:gochecknoglobals // a flag
 
-// board gathers the rows of all benchmarks for one table at the end.
+// benchResults collects the rows of all benchmarks for one table.
 var board results //nolint:gochecknoglobals // benchmarks share nothing else
 
 type results struct {
@@ -27,10 +27,10 @@ type results struct {
 	rows []row
 }
 
-// row is one measurement. Use holds the processors used on average.
+// benchRow is one measurement. use holds the average CPU usage.
 type row struct {
 	what, goal, figure string
-	met                bool // of a row with a goal
+	met                bool // whether a row with a goal meets it
 	use                string
 }
 
@@ -44,7 +44,7 @@ func (r *results) add(what, goal, figure string, met bool, u *usage) {
 	r.rows = append(r.rows, row{what, goal, figure, met, used})
 }
 
-// addRowOnFailure adds a row for a benchmark that fails, which measures nothing then.
+// addRowOnFailure adds a row for a failed benchmark.
 func (r *results) addRowOnFailure(b *testing.B) {
 	b.Helper()
 	b.Cleanup(func() {
@@ -54,7 +54,7 @@ func (r *results) addRowOnFailure(b *testing.B) {
 	})
 }
 
-// table prints what was measured in Markdown, which also reads well in a terminal.
+// writeTable writes the measurements as a Markdown table.
 func (r *results) table(w io.Writer) {
 	lines := [][]string{{"What", "Goal", "Measured", "Met", "Cores: service / far end / others"}}
 	for _, x := range r.rows {
@@ -70,7 +70,7 @@ func (r *results) table(w io.Writer) {
 	writeTable(w, lines)
 }
 
-// writeTable writes rows of cells in Markdown; the first are headings.
+// writeTable writes rows of cells as a Markdown table; the first row holds the headings.
 func writeTable(w io.Writer, lines [][]string) {
 	width := make([]int, len(lines[0]))
 	for _, l := range lines {
@@ -93,7 +93,7 @@ func writeTable(w io.Writer, lines [][]string) {
 	}
 }
 
-// show prints the table and keeps it where that is asked for.
+// print prints the table and writes it to benchDoc if it is set.
 func (r *results) show() {
 	if len(r.rows) == 0 {
 		return
@@ -105,14 +105,13 @@ func (r *results) show() {
 	}
 	var table strings.Builder
 	r.table(&table)
-	before, _ := os.ReadFile(*benchDoc) // none yet
+	before, _ := os.ReadFile(*benchDoc) // a missing file is empty
 	if err := os.WriteFile(*benchDoc, []byte(page(string(before), table.String(), *benchCluster)), 0o644); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }
 
-// page is the page of measurements with another table. The one of several nodes
-// has a heading of its own at the end, which stays where the other one is new.
+// replaceTable returns the page with a new table. The cluster table has its own heading at the end of the page.
 func page(before, table string, cluster bool) string {
 	first, last, found := strings.Cut(before, clusterHeading)
 	if !cluster {

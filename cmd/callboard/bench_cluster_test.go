@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// benchCluster: several nodes are measured, which takes a target of its own.
+// benchCluster selects the measurements of several nodes, which have their own make target.
 var benchCluster = flag.Bool("bench-cluster", false, "measure several nodes") //nolint:gochecknoglobals // a flag
 
 const (
@@ -37,13 +37,13 @@ const (
 	clusterLease  = 2 * time.Second
 )
 
-// cluster are nodes that are measured.
+// measuredCluster is a cluster of nodes under measurement.
 type cluster struct {
 	*crew
 	b *testing.B
 }
 
-// newCluster starts three nodes, once all shards are spread over them.
+// newMeasuredCluster starts three nodes and waits until the shards are distributed.
 func newCluster(b *testing.B) *cluster {
 	b.Helper()
 	if !*benchCluster {
@@ -55,16 +55,16 @@ func newCluster(b *testing.B) *cluster {
 	return c
 }
 
-// stay is how long nothing may change until the shards count as spread.
+// settleTime is how long no shard may move until the shards count as distributed.
 const stay = 2 * time.Second
 
-// settled waits until each of some nodes has shards, together they have all, and
-// none has moved for a while.
+// awaitShards waits until each of the nodes owns shards, they own all shards together, and no shard has moved for
+// settleTime.
 func (c *cluster) settled(nodes ...*service) {
 	c.b.Helper()
 	var last string
 	since := time.Now()
-	nodes[0].await("the shards to be spread", time.Minute, func() bool {
+	nodes[0].await("the distribution of the shards", time.Minute, func() bool {
 		now := make([]string, len(nodes))
 		all, least := 0, clusterShards
 		for i, s := range nodes {
@@ -79,10 +79,10 @@ func (c *cluster) settled(nodes ...*service) {
 	})
 }
 
-// taken waits until some nodes have all shards.
+// awaitTakeover waits until the given nodes own all shards.
 func (c *cluster) taken(nodes ...*service) {
 	c.b.Helper()
-	nodes[0].await("the shards to be taken up", time.Minute, func() bool {
+	nodes[0].await("the takeover of the shards", time.Minute, func() bool {
 		all := 0
 		for _, s := range nodes {
 			all += len(c.shards(s))
@@ -91,12 +91,12 @@ func (c *cluster) taken(nodes ...*service) {
 	})
 }
 
-// without are the nodes but one.
+// otherNodes returns all nodes except one.
 func (c *cluster) without(one *service) []*service {
 	return slices.DeleteFunc(slices.Clone(c.nodes), func(s *service) bool { return s == one })
 }
 
-// node is the one that has a shard.
+// ownerOfShard returns the node that owns a shard.
 func (c *cluster) node(shard int) *service {
 	c.b.Helper()
 	for _, s := range c.nodes {
@@ -104,11 +104,11 @@ func (c *cluster) node(shard int) *service {
 			return s
 		}
 	}
-	require.Fail(c.b, "nobody has the shard", shard)
+	require.Fail(c.b, "the shard has no owner", shard)
 	return nil
 }
 
-// cpu is the time of the processors that all nodes have used.
+// cpuTime returns the CPU time of all nodes.
 func (c *cluster) cpu() (sum time.Duration) {
 	c.b.Helper()
 	for _, s := range c.nodes {
@@ -119,7 +119,7 @@ func (c *cluster) cpu() (sum time.Duration) {
 	return sum
 }
 
-// used takes what the nodes have used since as the service's.
+// addUsage counts the CPU time of the nodes since before as usage of the service.
 func (c *cluster) used(u *usage, before time.Duration) {
 	c.b.Helper()
 	u.cpu = c.cpu() - before
@@ -127,8 +127,7 @@ func (c *cluster) used(u *usage, before time.Duration) {
 	u.others = max(u.others-u.ours, 0)
 }
 
-// tenants are workspaces of different shards, by their shards: of n that are
-// made, whose shards are drawn, one of each.
+// tenantsByShard creates n workspaces in random shards and returns one workspace of each shard.
 func (c *cluster) tenants(n int) map[int]*shardTenant {
 	c.b.Helper()
 	out := make(map[int]*shardTenant)
@@ -144,7 +143,7 @@ func (c *cluster) tenants(n int) map[int]*shardTenant {
 	return out
 }
 
-// redisStats are the counters of the Redis.
+// redisStats returns the counters of Redis.
 func (c *cluster) redisStats() map[string]float64 {
 	c.b.Helper()
 	conn, err := net.DialTimeout("tcp", strings.TrimSuffix(strings.TrimPrefix(c.redis, "redis://"), "/0"), time.Second)
@@ -165,7 +164,7 @@ func (c *cluster) redisStats() map[string]float64 {
 	return out
 }
 
-// BenchmarkClusterIdle is what nodes cost that have nothing to do.
+// BenchmarkClusterIdle measures the cost of idle nodes.
 func BenchmarkClusterIdle(b *testing.B) {
 	board.addRowOnFailure(b)
 	const window = 20 * time.Second
@@ -192,8 +191,7 @@ func BenchmarkClusterIdle(b *testing.B) {
 		rate("total_commands_processed"), rate("total_net_input_bytes")/1024, rate("total_net_output_bytes")/1024), false, nil)
 }
 
-// BenchmarkClusterRequests is one small request to the node that has the
-// workspace, and to one that passes it on.
+// BenchmarkClusterRequests measures a small request to the owner of a workspace and to a node that forwards it.
 func BenchmarkClusterRequests(b *testing.B) {
 	board.addRowOnFailure(b)
 	c := newCluster(b)
@@ -204,10 +202,10 @@ func BenchmarkClusterRequests(b *testing.B) {
 	for _, clients := range []int{1, 16} {
 		const rounds, window = 3, 2500 * time.Millisecond
 		var direct, passed apiLoadResult
-		for range rounds { // in turns, for the same weather
+		for range rounds { // alternating, so that both have the same conditions
 			for to, sum := range map[*service]*apiLoadResult{near: &direct, far: &passed} {
 				a := apiLoad{base: to.http, key: one.key, method: http.MethodGet, path: "/v1/workspace", status: 200}
-				a.run(b, 0, clients, 300*time.Millisecond) // warms up
+				a.run(b, 0, clients, 300*time.Millisecond) // warm-up
 				before := c.cpu()
 				u := a.run(b, 0, clients, window)
 				c.used(&u.usage, before)
@@ -233,7 +231,7 @@ func BenchmarkClusterRequests(b *testing.B) {
 	}
 }
 
-// add takes in one of several rounds.
+// addRound adds the results of one of several rounds.
 func (a *apiLoadResult) add(u apiLoadResult, rounds int) {
 	a.times = append(a.times, u.times...)
 	a.elapsed += u.elapsed
@@ -243,12 +241,12 @@ func (a *apiLoadResult) add(u apiLoadResult, rounds int) {
 	a.others += u.others / float64(rounds)
 }
 
-// BenchmarkClusterCalls rings from one, two and three nodes: a campaign of each
-// of several workspaces, on SIPp that answers at once.
+// BenchmarkClusterCalls measures campaigns of several workspaces on one, two and three nodes, with a SIPp that
+// answers at once.
 func BenchmarkClusterCalls(b *testing.B) {
 	board.addRowOnFailure(b)
 	const contacts = 4000
-	// A third of wide each: what a node carries shall not be what its ports allow.
+	// A third of wideMediaPorts per node, so that the ports do not limit the throughput.
 	ports := func(i int) string { return fmt.Sprintf("CALLBOARD_MEDIA_PORTS=%d-%d", 33000+9332*i, 42330+9332*i) }
 	c, far := newCluster(b), sipp(b, "uas-instant")
 	for i, s := range c.nodes {
@@ -268,7 +266,7 @@ func BenchmarkClusterCalls(b *testing.B) {
 		agents[shard] = at.mute()
 	}
 	server := redisProcess(b, c.redis)
-	c.ring(all, c.campaigns(all, agents, "+1202555", 5)) // warms up
+	c.ring(all, c.campaigns(all, agents, "+1202555", 5)) // warm-up
 	for n := 3; n > 0; n-- {
 		each := contacts / len(all)
 		ids := c.campaigns(all, agents, fmt.Sprint("+120266", n), each)
@@ -294,7 +292,7 @@ func BenchmarkClusterCalls(b *testing.B) {
 	}
 }
 
-// campaigns are one of each workspace, not started yet.
+// createCampaigns creates one campaign per workspace without starting it.
 func (c *cluster) campaigns(all map[int]*shardTenant, agents map[int]string, prefix string, each int) map[int]string {
 	c.b.Helper()
 	contacts := make([]object, each)
@@ -311,8 +309,7 @@ func (c *cluster) campaigns(all map[int]*shardTenant, agents map[int]string, pre
 	return ids
 }
 
-// ring starts the campaigns of all workspaces at once, and says how many were
-// reached.
+// runCampaigns starts all campaigns at once, waits for their ends and returns the number of completed contacts.
 func (c *cluster) ring(all map[int]*shardTenant, ids map[int]string) (done int) {
 	c.b.Helper()
 	var begun sync.WaitGroup

@@ -8,20 +8,20 @@ import (
 	"testing"
 )
 
-// benchOther is another build of the service, with which -bench-binary is compared.
+// benchOther is another build of the service that is compared with -bench-binary.
 var benchOther = flag.String("bench-other", "", "service that BenchmarkCompare measures in turns with that of -bench-binary") //nolint:gochecknoglobals // a flag
 
-// compareRounds is how often each of two builds is measured.
+// compareRounds is the number of measurements of each build.
 const compareRounds = 5
 
-// comparison is one figure of two builds of the service, measured in turns.
+// buildComparison is one figure of two builds, measured in alternation.
 type comparison struct {
 	what    string
 	decimal int
 	figures [2][]float64 // of this build and of the other
 }
 
-// median is that of a build's figures; spread is between their extremes.
+// medianAndSpread returns the median of a build's figures and the difference between their extremes.
 func (c *comparison) median(build int) (median, spread float64) {
 	f := slices.Sorted(slices.Values(c.figures[build]))
 	if len(f) == 0 {
@@ -30,8 +30,8 @@ func (c *comparison) median(build int) (median, spread float64) {
 	return f[len(f)/2], f[len(f)-1] - f[0]
 }
 
-// BenchmarkCompare measures calls, media and turns of two builds of the service five times in turns: each row is a median and its
-// spread, of this build and of the other.
+// BenchmarkCompare measures calls, media and turns of two builds of the service in alternation, five times each. A row has
+// the median and the spread of both builds.
 func BenchmarkCompare(b *testing.B) {
 	if *benchOther == "" {
 		b.Skip("make bench-compare REV=… compares with another revision")
@@ -49,10 +49,10 @@ func BenchmarkCompare(b *testing.B) {
 	defer func() { *benchBinary = own }()
 	for round := range compareRounds {
 		for turn := range 2 {
-			build := (round + turn) % 2 // neither build always has the first turn
+			build := (round + turn) % 2 // the builds alternate in the first place
 			*benchBinary = []string{own, *benchOther}[build]
 			keep := func(row int, figure float64) { rows[row].figures[build] = append(rows[row].figures[build], figure) }
-			// Each service ends before the next one starts: they take their media ports from one range.
+			// Each service ends before the next one starts, because they use the same media ports.
 			b.Run(fmt.Sprintf("round %d/%s/calls", round+1, []string{"this", "other"}[build]), func(b *testing.B) {
 				per, _, _ := measureCallsByRequest(b)
 				keep(0, per)
@@ -79,7 +79,7 @@ func BenchmarkCompare(b *testing.B) {
 	printComparison(rows)
 }
 
-// printComparison prints the table.
+// printComparison prints the comparisons as a table.
 func printComparison(rows []*comparison) {
 	lines := [][]string{{"What", "This revision: median (spread)", "The other", "Difference"}}
 	for _, r := range rows {

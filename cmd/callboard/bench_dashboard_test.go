@@ -18,8 +18,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// BenchmarkDashboard loads each page of the dashboard over a past of calls, all
-// of one campaign, the newest of them just now.
+// BenchmarkDashboard loads each page of the dashboard with many past calls of one campaign, the newest from just
+// now.
 func BenchmarkDashboard(b *testing.B) {
 	board.addRowOnFailure(b)
 	const calls, batch, most = 100_000, 1000, 300 * time.Millisecond
@@ -39,7 +39,7 @@ func BenchmarkDashboard(b *testing.B) {
 	s.kill9()
 
 	d, store, ws := s.stored()
-	began := time.Now().UTC().Truncate(time.Millisecond).Add(-calls * 40 * time.Millisecond) // 1500 a minute
+	began := time.Now().UTC().Truncate(time.Millisecond).Add(-calls * 40 * time.Millisecond) // 1500 per minute
 	for from := 0; from < calls; from += batch {
 		change := commit.Change{Workspace: ws}
 		for i := from; i < from+batch; i++ {
@@ -106,8 +106,7 @@ func BenchmarkDashboard(b *testing.B) {
 	s.kill9()
 }
 
-// fullest is a call with as much about it as is kept of one, and as many marks
-// as there are of how far its campaign was.
+// largestCall returns the rows of a call with all optional data, and of many progress marks of its campaign.
 func fullest(ws, campaign string, c *domain.Call, calls int) commit.Change {
 	change := commit.Change{Workspace: ws, Puts: []domain.Record{c}}
 	turns := make([]domain.TurnLatency, 200)

@@ -28,8 +28,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// shelf is a store that costs nothing: a running campaign of so many contacts
-// of whom nobody was rung yet.
+// fakeStore is a store without cost that contains a running campaign whose contacts were not called yet.
 type shelf struct{ contacts int }
 
 const shelved = "campaign_01J00000000000000000000000"
@@ -69,9 +68,8 @@ func (shelf) Under(context.Context, domain.Key, string, int, func() domain.Recor
 	return nil
 }
 
-// around answers the campaign at once: permits, slots, what the owner of the
-// numbers says, and calls that are over as soon as they begin. busy: each number
-// is on the line, so that each attempt is decided about and none is made.
+// answerCampaign plays the other actors for the campaign: it grants permits, slots and consents, and ends each call
+// at once. With busy each number is in a call, so that the campaign decides about each contact without an attempt.
 func around(ctx actor.Context, done *atomic.Int64, granted *int, busy bool) {
 	switch m := ctx.Message().(type) {
 	case numbers.RequestNumber:
@@ -82,7 +80,7 @@ func around(ctx actor.Context, done *atomic.Int64, granted *int, busy bool) {
 		}
 		ctx.Send(ctx.Sender(), numbers.NumberGranted{CallID: m.CallID, Generation: m.Generation, DayCount: 1, DayLimit: 3})
 	case lines.RequestPermits:
-		for ; *granted < m.Received+m.Count; *granted++ { // those on their way are among them
+		for ; *granted < m.Received+m.Count; *granted++ { // Count includes the permits that are on their way
 			ctx.Send(ctx.Sender(), lines.Permit{Generation: m.Generation, Expires: time.Now().Add(time.Minute)})
 		}
 	case trunk.RequestSlot:
@@ -109,10 +107,9 @@ func ownTime(b testing.TB) time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// decide is what attempts cost a campaign of a size: the choice alone (busy), or
-// all that it hears and says of them, without the store and the call. made are
-// the attempts, at most so many, grew is what they took of memory. What collecting it costs is another figure: of so few
-// attempts it would be all or nothing, and mostly that of what begins a campaign.
+// measureAttempts measures the cost of attempts in a campaign of a given size: only the decisions if busy, else all
+// work of the campaign actor without the store and the calls. made is the number of attempts, grew the allocated
+// memory. It excludes the cost of garbage collection, which is random for so few attempts.
 func decide(b *testing.B, contacts, attempts int, busy bool) (made int, cost time.Duration, grew uint64) {
 	b.Helper()
 	runtime.GC()
@@ -135,10 +132,10 @@ func decide(b *testing.B, contacts, attempts int, busy bool) (made int, cost tim
 	}, 100_000))
 	end := time.Now().Add(time.Minute)
 	first := 0
-	for until := contacts; int(calls.Load()) < until; { // nobody twice: whose number is busy has to wait
+	for until := contacts; int(calls.Load()) < until; { // no contact is called twice, since a busy number must wait
 		require.True(b, time.Now().Before(end), "%d calls of %d", calls.Load(), attempts)
 		time.Sleep(time.Millisecond)
-		if first == 0 && calls.Load() > 0 { // the loading is another figure
+		if first == 0 && calls.Load() > 0 { // the time to load the campaign is not measured
 			first, began, before = int(calls.Load()), ownTime(b), allocated()
 			until = min(contacts, first+attempts)
 		}
@@ -150,15 +147,14 @@ func decide(b *testing.B, contacts, attempts int, busy bool) (made int, cost tim
 	return made, cost, grew
 }
 
-// allocated is what was taken of memory so far.
+// allocated returns the bytes allocated so far.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
 
-// garbage is what a byte costs that is collected, in nanoseconds: a collection of
-// this process, which holds what a service does, each time that so much gathered.
+// garbage returns the cost of collecting a byte in nanoseconds. It assumes a heap as large as a service's.
 func garbage(b testing.TB) float64 {
 	b.Helper()
 	const gathers, times = 64 << 20, 5
@@ -170,11 +166,11 @@ func garbage(b testing.TB) float64 {
 	return float64(ownTime(b)-began) / times / gathers
 }
 
-// BenchmarkDecisions is the cost of an attempt in campaigns of three sizes:
-// first of its decision, then of all that the campaign does.
+// BenchmarkDecisions measures the cost of an attempt in campaigns of three sizes: of the decision alone, and of all
+// work of the campaign.
 func BenchmarkDecisions(b *testing.B) {
 	board.addRowOnFailure(b)
-	decide(b, 1000, 500, false) // a process reads the tables of numbers once
+	decide(b, 1000, 500, false) // warm-up: the process reads the tables of numbers once
 	decisions(b, "Decision per attempt: whom to ring, calendar, hours, lists; line, trunk and number asked; nothing recorded", "≤ 20 µs, flat", true)
 	decisions(b, "All that the campaign does for an attempt: the decision, its rows and events, its end; without store and call", "", false)
 }

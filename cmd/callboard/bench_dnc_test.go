@@ -18,16 +18,15 @@ import (
 	lists "github.com/callboard/callboard/domain/dnc"
 )
 
-// listed is the i-th number of a long list: ten digits that look drawn by
-// chance, and no two alike.
+// listedNumber returns the i-th number of a long list: ten digits that look random and never repeat.
 func listed(i int) string {
 	const perArea, areas = 10_000_000, 8 * 99
 	n := i * 2_654_435_761 % (areas * perArea)
 	return fmt.Sprintf("+1%s%07d", officeCode(n/perArea), n%perArea)
 }
 
-// BenchmarkDoNotCall is a do-not-call list of ten numbers for each contact of a
-// large campaign: how it comes, how it is loaded, and what a look-up costs.
+// BenchmarkDoNotCall measures a do-not-call list with ten numbers per contact of a large campaign: the upload, the
+// loading and the lookup.
 func BenchmarkDoNotCall(b *testing.B) {
 	board.addRowOnFailure(b)
 	n := 10 * *benchContacts

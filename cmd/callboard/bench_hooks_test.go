@@ -29,15 +29,15 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// benchEvents is how many deliveries are queued where their number is measured.
+// benchEvents is the number of queued deliveries in the measurement of the queue.
 var benchEvents = flag.Int("bench-events", 1_000_000, "deliveries that are queued") //nolint:gochecknoglobals // a flag
 
-// benchPost makes this test binary a bare loop over net/http that posts what the
-// file of that name says.
+// benchPostEnv is an environment variable that makes the test binary a bare loop over net/http. Its value is the
+// path of a file with the requests to post.
 const benchPost = "CALLBOARD_BENCH_POST"
 
-// posting is what such a loop posts: N requests to each URL, Workers at a time,
-// over connections that each URL has for itself.
+// postJob describes the requests of the loop: N requests to each URL, with Workers concurrent requests and separate
+// connections per URL.
 type posting struct {
 	URLs    []string
 	CA      []byte // PEM
@@ -47,8 +47,7 @@ type posting struct {
 	Workers int
 }
 
-// postBare posts once for each line of its input, over connections that it makes
-// anew, and says when it is done.
+// runBarePoster posts all requests for each line of its input, over new connections, and reports the end.
 func postBare(path string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -100,8 +99,7 @@ func (p *posting) post(c *http.Client, url string) {
 	_ = res.Body.Close()
 }
 
-// floor runs a bare loop, once to warm up, and returns the processor time of a
-// request.
+// measureBarePoster runs the bare loop after a warm-up and returns the CPU time per request.
 func (p *posting) floor(b *testing.B) time.Duration {
 	b.Helper()
 	text, err := json.Marshal(p)
@@ -131,19 +129,19 @@ func (p *posting) floor(b *testing.B) time.Duration {
 	return u.cpu / time.Duration(p.N*len(p.URLs))
 }
 
-// sink is a receiver that counts, and keeps how late events came while it is
-// told to.
+// countingReceiver is a webhook receiver that counts requests and records the delay of events between
+// startMeasuring and stopMeasuring.
 type sink struct {
 	server *httptest.Server
 	got    atomic.Int64
-	last   atomic.Int64 // unix nanoseconds
+	last   atomic.Int64 // Unix time in nanoseconds
 	first  chan struct{}
-	hangs  atomic.Bool // paths that end in 0 do
+	hangs  atomic.Bool // whether paths that end in 0 hang
 
 	mu     sync.Mutex
 	header http.Header
 	body   []byte
-	late   []time.Duration // since created_at, while it is not nil
+	late   []time.Duration // delays since created_at; nil: not measuring
 	end    chan struct{}
 }
 
@@ -195,7 +193,7 @@ func (k *sink) note(now time.Time, body []byte) {
 	}
 }
 
-// listen keeps from now on how late events come; heard ends that.
+// startMeasuring begins to record the delays of events; stopMeasuring returns them.
 func (k *sink) listen() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -214,7 +212,7 @@ func (k *sink) latencies() (n int, p50, p99 time.Duration) {
 	return n, late[n/2], late[n*99/100]
 }
 
-// BenchmarkWebhooks is what deliveries cost and how fast they are.
+// BenchmarkWebhooks measures the cost and the delay of webhook deliveries.
 func BenchmarkWebhooks(b *testing.B) {
 	board.addRowOnFailure(b)
 	b.Run("one", func(b *testing.B) { deliveries(b, 1, 40000) })
@@ -223,8 +221,8 @@ func BenchmarkWebhooks(b *testing.B) {
 	b.Run("million", queuedDeliveries)
 }
 
-// deliveries sends events to each of so many endpoints, from the log to the last
-// result, and the same by a bare loop beside.
+// measureDeliveries delivers events to several endpoints, from the log to the last stored result. It compares the
+// cost with that of the bare loop.
 func deliveries(b *testing.B, endpoints, events int) {
 	b.Helper()
 	far := newSink(b)
@@ -264,14 +262,14 @@ func deliveries(b *testing.B, endpoints, events int) {
 
 func us(d time.Duration) float64 { return d.Seconds() * 1e6 }
 
-// How many events a second are made where latency is measured. An agent is
-// changed while no other of its workspace is, which bounds the second.
+// Rates of events for the measurement of delays. changeRate is lower, because changes of agents of one workspace
+// are sequential.
 const (
 	createdRate = 500
 	changedRate = 200
 )
 
-// happen makes rate events a second by requests.
+// makeEvents causes events at a rate by API requests.
 func (s *service) happen(b *testing.B, rate int, window time.Duration, order func(n int) (method, path, body string)) {
 	b.Helper()
 	far := &fasthttp.HostClient{Addr: s.http, MaxConns: 32, ReadTimeout: 30 * time.Second, MaxIdemponentCallAttempts: 1}
@@ -306,8 +304,8 @@ func (s *service) happen(b *testing.B, rate int, window time.Duration, order fun
 	wg.Wait()
 }
 
-// lateness is how long events are on their way: to one endpoint, to a thousand
-// of which each is sent those of one agent, and to these while a hundred hang.
+// measureLatency measures the delay of events in three situations. They go to one endpoint, to a thousand endpoints
+// with one agent each, and to these endpoints while a hundred of them hang.
 func lateness(b *testing.B) {
 	far := newSink(b)
 	s := prepare(b, "CALLBOARD_LOG_LEVEL=error")
@@ -317,7 +315,7 @@ func lateness(b *testing.B) {
 	agent := s.mute()
 	pathway := s.api("GET", "/v1/agents/"+agent, nil)["pathway_id"]
 	measure := func(rate int, window time.Duration, order func(int) (method, path, body string)) (n int, p50, p99 time.Duration, u usage) {
-		s.happen(b, rate, 5*time.Second, order) // warms up
+		s.happen(b, rate, 5*time.Second, order) // warm-up
 		far.listen()
 		w := startWatch(b, s.pid())
 		s.happen(b, rate, window, order)
@@ -350,7 +348,7 @@ func lateness(b *testing.B) {
 	s.kill9()
 }
 
-// queuedDeliveries lets events pile up behind a paused endpoint.
+// measureQueue lets deliveries accumulate behind a paused endpoint.
 func queuedDeliveries(b *testing.B) {
 	n := *benchEvents
 	far := newSink(b)
@@ -367,7 +365,7 @@ func queuedDeliveries(b *testing.B) {
 	s.launch()
 	s.await("readiness", time.Minute, func() bool { return s.readyz() == http.StatusOK })
 	w := startWatch(b, s.pid())
-	s.api("PATCH", "/v1/agents/"+agent, object{"name": "behind all"}) // told once everything before it is queued
+	s.api("PATCH", "/v1/agents/"+agent, object{"name": "behind all"}) // queued after all others, so its event marks the end
 	<-far.first
 	u := w.stop()
 	rss := peak(b, s.pid())

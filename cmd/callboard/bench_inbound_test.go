@@ -20,13 +20,12 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// benchSIP makes this test binary a user agent that answers everything, with
-// nothing behind it.
+// benchSIP is an environment variable that makes the test binary a bare SIP user agent that answers every call.
 const benchSIP = "CALLBOARD_BENCH_SIP"
 
 const dialledIn = "+12025550142"
 
-// answerAsSIP runs it until its input ends.
+// runBareSIPServer runs the bare user agent until its input ends.
 func answerAsSIP(port string) {
 	ua, err := sip.New(sip.Config{
 		Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: netip.MustParseAddr("127.0.0.1"),
@@ -44,19 +43,18 @@ func answerAsSIP(port string) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// load is what a stream of calls into an answerer came to.
+// inboundLoad is the measurement of a stream of inbound calls.
 type load struct {
 	usage
 	calls int
-	rate  float64 // a second
-	again int     // messages that SIPp repeated
+	rate  float64 // calls per second
+	again int     // messages that SIPp retransmitted
 	bad   int     // calls that failed
 }
 
 func (l load) per1000() float64 { return l.cpu.Seconds() * 1000 / float64(l.calls) }
 
-// callInto sends calls at a rate, each hung up as soon as it is answered, and
-// measures the process that answers.
+// measureCallsInto places calls at a rate, hangs each up after the answer, and measures the answering process.
 func callInto(b *testing.B, pid, port, calls, rate int) load {
 	b.Helper()
 	dir := b.TempDir()
@@ -89,8 +87,8 @@ func callInto(b *testing.B, pid, port, calls, rate int) load {
 	return l
 }
 
-// BenchmarkInbound is SIPp calling in: SIPp's own answerer and our SIP layer
-// alone as floors, and what such calls commit, then the whole tree with its durable commits.
+// BenchmarkInbound measures inbound calls from SIPp: to SIPp's own answerer, to the SIP layer alone, their commits
+// alone, and to the complete service.
 func BenchmarkInbound(b *testing.B) {
 	board.addRowOnFailure(b)
 	b.Run("floor", inboundFloor)
@@ -117,7 +115,7 @@ func inboundAlone(b *testing.B) {
 	require.NoError(b, alone.Start())
 	b.Cleanup(func() { _ = in.Close(); _ = alone.Wait() })
 	localURL(b, port)
-	callInto(b, alone.Process.Pid, port, 500, inboundRate) // warms up
+	callInto(b, alone.Process.Pid, port, 500, inboundRate) // warm-up
 	l := callInto(b, alone.Process.Pid, port, inboundCalls, inboundRate)
 	board.add("CPU per 1000 inbound calls, SIP layer alone", "≤ 0.30 s", l.describe(), l.per1000() <= 0.30 && l.bad == 0, &l.usage)
 }
@@ -129,7 +127,7 @@ func inboundRows(b *testing.B) {
 	board.add("CPU per 1000 inbound calls, their rows alone in the store", "", fmt.Sprintf("%.2f s at %.0f calls/s", l.per1000(), l.rate), false, &l.usage)
 }
 
-// takesCalls makes an agent that answers at once and listens, for calls in over a trunk.
+// createInboundAgent creates an agent that answers calls over a trunk at once and listens.
 func (s *service) takesCalls(trunk string) {
 	s.t.Helper()
 	agent := s.agent(object{
@@ -142,12 +140,12 @@ func (s *service) takesCalls(trunk string) {
 	s.api("POST", "/v1/phone-numbers", object{"number": dialledIn, "agent_id": agent, "trunk_id": trunk})
 }
 
-// measureInbound measures calls that come in over a trunk, without sound.
+// measureInbound measures inbound calls over a trunk without audio.
 func measureInbound(b *testing.B) (*service, load) {
 	b.Helper()
 	s := measured(b, wide)
 	s.takesCalls(s.trunk("", siptest.Port(b)))
-	callInto(b, s.pid(), s.sip, 300, 100) // warms up
+	callInto(b, s.pid(), s.sip, 300, 100) // warm-up
 	return s, callInto(b, s.pid(), s.sip, inboundCalls, inboundRate)
 }
 
@@ -159,12 +157,12 @@ func inboundTree(b *testing.B) {
 		fmt.Sprintf("%.0f of 1000 offered, %d failed, %d repeated", l.rate, l.bad, l.again), l.rate >= 950 && l.bad == 0 && l.again == 0, &l.usage)
 }
 
-// describe returns the figure as the table has it.
+// describe returns the figures as text for the table.
 func (l load) describe() string {
 	return fmt.Sprintf("%.2f s at %.0f calls/s, %d failed, %d repeated", l.per1000(), l.rate, l.bad, l.again)
 }
 
-// localURL waits until a UDP port of loopback is open.
+// localURL waits until a loopback UDP port is open.
 func localURL(b testing.TB, port int) {
 	b.Helper()
 	require.Eventually(b, func() bool {

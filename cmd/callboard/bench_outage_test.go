@@ -18,13 +18,12 @@ import (
 )
 
 const (
-	askEvery = 50 * time.Millisecond // between two rounds of a client; outages are told no finer
-	askAgain = 20 * time.Millisecond // after a failure
-	hang     = 6 * time.Second       // of a process that is stopped
+	askEvery = 50 * time.Millisecond // time between two rounds of a client; the resolution of the measurement
+	askAgain = 20 * time.Millisecond // delay after a failure
+	hang     = 6 * time.Second       // duration of a SIGSTOP
 )
 
-// BenchmarkClusterOutage is how long clients at other nodes have no answer where
-// a node dies, stops, hangs, or joins.
+// BenchmarkClusterOutage measures how long clients get no answer when a node dies, stops, hangs or joins.
 func BenchmarkClusterOutage(b *testing.B) {
 	board.addRowOnFailure(b)
 	for _, fault := range []string{"kill", "term", "hang"} {
@@ -32,7 +31,7 @@ func BenchmarkClusterOutage(b *testing.B) {
 	}
 }
 
-// outage strikes each node once, and lets it join again.
+// measureOutage injects a fault into each node and lets the node join again.
 func outage(b *testing.B, fault string) {
 	b.Helper()
 	c := newCluster(b)
@@ -79,8 +78,7 @@ func outage(b *testing.B, fault string) {
 	board.add("Outage of a shard that moves, "+again+" after "+what, joined.goal(""), joined.describe(), joined.met(), nil)
 }
 
-// strike does something to a node, and returns the shards that it had once
-// others have them.
+// injectFault injects a fault into a node. It returns the node's shards and the time at which other nodes own them.
 func (c *cluster) strike(fault string, victim *service, others []*service) (map[string]bool, time.Time) {
 	c.b.Helper()
 	had := c.shards(victim)
@@ -97,7 +95,7 @@ func (c *cluster) strike(fault string, victim *service, others []*service) (map[
 	return had, time.Now()
 }
 
-// term ends a node in order.
+// terminateNode stops a node in order.
 func (c *cluster) term(s *service) {
 	c.b.Helper()
 	require.NoError(c.b, s.cmd.Process.Signal(syscall.SIGTERM))
@@ -105,17 +103,17 @@ func (c *cluster) term(s *service) {
 	_ = s.log.Close()
 }
 
-// faultSum is what several faults of a kind came to.
+// faultResults sums up several faults of one kind.
 type faultSum struct {
 	limit        time.Duration
-	silent       []time.Duration // by shard that was struck
-	other        time.Duration   // the longest of shards that were not
+	silent       []time.Duration // outages of the affected shards
+	other        time.Duration   // longest outage of other shards
 	sent, failed int
 	how          map[string]int
 }
 
-// measure does something and sees what clients see of it. do returns the shards
-// that it should touch, and when it was over.
+// measure runs do and records what the clients observe. do returns the affected shards and the time at which the
+// fault was over.
 func (s *faultSum) measure(a *outageClients, do func() (map[string]bool, time.Time)) {
 	a.c.b.Helper()
 	sent, failed := a.sent.Load(), a.failed.Load()
@@ -170,8 +168,7 @@ func (s *faultSum) describe() string {
 	return strings.Join(parts, "")
 }
 
-// outageClients are clients of several workspaces, each of which writes and reads over
-// and over at one node.
+// outageClients are clients of several workspaces. Each writes and reads continuously at one node.
 type outageClients struct {
 	c            *cluster
 	client       *http.Client
@@ -183,20 +180,20 @@ type outageClients struct {
 	over         sync.WaitGroup
 
 	mu    sync.Mutex
-	kinds map[string]int // failures since how was asked
+	kinds map[string]int // failures since the last takeFailureKinds
 }
 
-// outageClient is one of them.
+// outageClient is the client of one workspace.
 type outageClient struct {
 	of      *outageClients
 	n       int
 	shard   int
 	who     *shardTenant
 	pathway any
-	written []string // what was acknowledged; read once all is over
+	written []string // acknowledged writes; read after the end
 
 	mu   sync.Mutex
-	good []time.Time // when answers came
+	good []time.Time // times of successful responses
 }
 
 func (c *cluster) startClients(tenants map[int]*shardTenant) *outageClients {
@@ -217,10 +214,10 @@ func (c *cluster) startClients(tenants map[int]*shardTenant) *outageClients {
 	return a
 }
 
-// through sends requests to some nodes only from now on.
+// useNodes directs later requests to the given nodes only.
 func (a *outageClients) through(nodes ...*service) {
 	a.fronts.Store(&nodes)
-	for range 2 { // so that none is on its way to others
+	for range 2 { // so that no request to another node is in flight
 		now := time.Now()
 		for _, one := range a.all {
 			one.await(now)
@@ -228,13 +225,13 @@ func (a *outageClients) through(nodes ...*service) {
 	}
 }
 
-// end waits for the clients.
+// stopAll stops the clients and waits for them.
 func (a *outageClients) end() {
 	a.ends.Do(func() { close(a.stop) })
 	a.over.Wait()
 }
 
-// how are the kinds of failures since it was asked before.
+// takeFailureKinds returns the kinds of failures since the last call.
 func (a *outageClients) how() map[string]int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -250,7 +247,7 @@ func (a *outageClients) written() (n int) {
 	return n
 }
 
-// proven looks whether what was acknowledged is there, and once.
+// checkWrites checks that every acknowledged write exists exactly once.
 func (a *outageClients) proven() (lost, twice int) {
 	a.c.b.Helper()
 	for _, one := range a.all {
@@ -296,7 +293,7 @@ func (one *outageClient) run() {
 	}
 }
 
-// rest waits; true: it is over.
+// sleep waits for d and reports whether the measurement is over.
 func (one *outageClient) rest(d time.Duration) bool {
 	select {
 	case <-one.of.stop:
@@ -306,7 +303,7 @@ func (one *outageClient) rest(d time.Duration) bool {
 	}
 }
 
-// once sends a request; false: it failed.
+// sendRequest sends a request and reports whether it succeeded.
 func (one *outageClient) once(method, path, body, key string) bool {
 	fronts := *one.of.fronts.Load()
 	r, err := http.NewRequest(method, "http://"+fronts[one.n%len(fronts)].http+path, strings.NewReader(body))
@@ -343,7 +340,7 @@ func (one *outageClient) once(method, path, body, key string) bool {
 	return false
 }
 
-// await waits for a good answer after a time.
+// awaitAnswer waits for a successful response after a time.
 func (one *outageClient) await(after time.Time) {
 	one.of.c.b.Helper()
 	require.Eventually(one.of.c.b, func() bool {
@@ -353,8 +350,7 @@ func (one *outageClient) await(after time.Time) {
 	}, time.Minute, 5*time.Millisecond, "no answer of shard %d", one.shard)
 }
 
-// longest is the longest time between two good answers of which the first came
-// before the end of a time and the second after its beginning.
+// longestGap returns the longest time between two successful responses that overlaps the given period.
 func (one *outageClient) longest(from, to time.Time) (most time.Duration) {
 	one.mu.Lock()
 	defer one.mu.Unlock()

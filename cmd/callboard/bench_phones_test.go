@@ -30,26 +30,24 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// benchPhones makes this test binary the far end of a measurement.
+// benchPhonesEnv is an environment variable that makes the test binary the phones of a measurement.
 const benchPhones = "CALLBOARD_BENCH_PHONES"
 
 const (
 	phonesLow, phonesHigh = 50000, 59998
-	everyNth              = 10 // phone takes the time of each packet
+	everyNth              = 10 // every tenth phone measures the time of each packet
 )
 
-// intervalReport is what the phones say of the packets that reached them, by the time
-// stamps of the kernel where they took them.
+// intervalReport holds the intervals between the packets that the phones received, from the kernel's time stamps.
 type intervalReport struct {
 	Count                    int
 	P50Ms, P99Ms, MostMs     float64
 	Phones, Watched, Refused int
-	Streams                  int     // of which packets were counted from "watch" to "tell"
-	Slowest, Fastest         float64 // packets a second of one stream
+	Streams                  int     // of which packets were counted from "watch" to "tell" // streams whose packets were counted between "watch" and "tell"
+	Slowest, Fastest         float64 // packets per second of one stream
 }
 
-// phoneFarm are phones that answer at once and talk until they are hung up on,
-// in a process of their own.
+// phoneFarm is a separate process with phones that answer at once and talk until the remote party hangs up.
 type phoneFarm struct {
 	port int
 	cmd  *exec.Cmd
@@ -76,7 +74,7 @@ func startPhones(b testing.TB) *phoneFarm {
 	return f
 }
 
-// send sends a word: from "watch" to "tell" the intervals count.
+// sendCommand sends a command. Intervals count between "watch" and "tell".
 func (f *phoneFarm) send(b testing.TB, word string) (h intervalReport) {
 	b.Helper()
 	_, err := fmt.Fprintln(f.in, word)
@@ -87,7 +85,7 @@ func (f *phoneFarm) send(b testing.TB, word string) (h intervalReport) {
 	return h
 }
 
-// farm is the far end's side of it.
+// phoneServer is the implementation of phoneFarm in the other process.
 type farm struct {
 	engine  *media.Engine
 	words   media.Clip
@@ -96,20 +94,20 @@ type farm struct {
 	watched []*ear
 	talking map[*media.Session]bool
 	mu      sync.Mutex
-	since   atomic.Int64 // intervals before it do not count
+	since   atomic.Int64 // earlier intervals do not count
 	counted map[counter]uint64
 	from    time.Time
 }
 
-// counter is whoever counts the packets of one stream.
+// packetCounter counts the packets of one stream.
 type counter interface{ packets() uint64 }
 
-// wholePhone is a phone with all that belongs to one.
+// mediaPhone is a phone with a complete media session.
 type wholePhone struct{ *media.Session }
 
 func (w wholePhone) packets() uint64 { return w.Stats().PacketsReceived }
 
-// answerAsPhones runs the far end until its input ends.
+// runPhoneServer runs the phones until the input ends.
 func answerAsPhones(port string) {
 	local := netip.MustParseAddr("127.0.0.1")
 	engine, err := media.NewEngine(media.Config{BindIP: local, PublicIP: local, PortMin: phonesLow, PortMax: phonesHigh})
@@ -148,8 +146,7 @@ func answerAsPhones(port string) {
 	}
 }
 
-// answer answers a call: each tenth phone takes the time, the others are whole
-// phones.
+// answerCall answers a call. Every tenth phone measures packet times, the others are media phones.
 func (f *farm) answer(i *sip.Incoming) {
 	n := f.phones.Add(1)
 	if n%everyNth == 0 {
@@ -184,7 +181,7 @@ func (f *farm) answer(i *sip.Incoming) {
 	s.Play(1, f.words)
 }
 
-// ear is a phone that asks the kernel when each packet was sent to it.
+// timedPhone is a phone that reads the kernel's time stamp of each packet.
 type ear struct {
 	mu   sync.Mutex
 	last int64
@@ -258,7 +255,7 @@ func (e *ear) hear(conn *net.UDPConn, since *atomic.Int64) {
 	}
 }
 
-// stamp reads the kernel's time of arrival, which on loopback is that of sending.
+// kernelTimestamp returns the kernel's receive time of a packet, which on loopback equals the send time.
 func stamp(oob []byte) int64 {
 	list, err := syscall.ParseSocketControlMessage(oob)
 	if err != nil {
@@ -272,7 +269,7 @@ func stamp(oob []byte) int64 {
 	return 0
 }
 
-// talk sends a frame each 20 ms until the call is over.
+// sendSpeech sends a frame each 20 ms until the call ends.
 func talk(conn *net.UDPConn, to *net.UDPAddr, words media.Clip) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -290,7 +287,7 @@ func talk(conn *net.UDPConn, to *net.UDPAddr, words media.Clip) {
 	}
 }
 
-// counts are the packets so far of every stream that goes on.
+// countPackets returns the number of packets of every live stream.
 func (f *farm) counts() map[counter]uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -308,7 +305,7 @@ func (f *farm) counts() map[counter]uint64 {
 	return out
 }
 
-// rates says how many packets a second came of each stream since "watch".
+// computeRates computes the packets per second of each stream since "watch".
 func (f *farm) rates(h *intervalReport) {
 	passed := time.Since(f.from).Seconds()
 	for c, n := range f.counts() {
@@ -324,7 +321,7 @@ func (f *farm) rates(h *intervalReport) {
 	}
 }
 
-// resetIntervals begins the intervals anew.
+// resetIntervals discards the intervals so far.
 func (f *farm) resetIntervals() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

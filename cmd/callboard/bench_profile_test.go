@@ -22,8 +22,7 @@ var (
 	profiles     atomic.Int64                                                                           //nolint:gochecknoglobals // numbers their files
 )
 
-// watched gives a service an address for its profiles, where -bench-profile
-// asks for some.
+// enableProfiling gives a service an admin listener if -bench-profile is set.
 func (s *service) watched() {
 	if *benchProfile != "" {
 		s.admin = "127.0.0.1:" + strconv.Itoa(siptest.Port(s.t))
@@ -31,8 +30,8 @@ func (s *service) watched() {
 	}
 }
 
-// profiled keeps what a service does with its time, a file for every two
-// seconds, until it ends. What is measured meanwhile is worth nothing.
+// saveProfiles saves CPU profiles of the service, one file per two seconds, until the service ends. Measurements
+// during this time are invalid.
 func (s *service) profiled() {
 	if s.admin == "" {
 		return
@@ -41,7 +40,7 @@ func (s *service) profiled() {
 	go func() {
 		for {
 			path := filepath.Join(*benchProfile, fmt.Sprintf("%s-%04d.pprof", name, profiles.Add(1)))
-			_ = keepProfile("http://"+s.admin, path) // none of a service that starts or ends
+			_ = keepProfile("http://"+s.admin, path) // fails while the service starts or ends
 			select {
 			case <-exited:
 				return
@@ -51,8 +50,8 @@ func (s *service) profiled() {
 	}()
 }
 
-// BenchmarkMixedLoad is what make profile records: calls with sound, short calls out and in, requests and deliveries, all at
-// a time, at rates that the machine carries. Nothing of it stands in the table of make bench.
+// BenchmarkMixedLoad is the load of make profile: calls with media, short outbound and inbound calls, requests and
+// webhook deliveries, all concurrently at moderate rates. It adds no row to the table of make bench.
 func BenchmarkMixedLoad(b *testing.B) {
 	if *benchProfile == "" {
 		b.Skip("make profile runs it")

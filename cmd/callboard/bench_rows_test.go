@@ -22,14 +22,13 @@ import (
 	"github.com/callboard/callboard/persistence/pebble"
 )
 
-// What the rows of a commit alone cost: the same rows, in as many commits, from
-// as many at a time, in a store with nothing around it. It is what a service
-// without any work of its own would need.
+// These functions measure the commits alone: the same rows in as many commits with the same concurrency, in a store
+// without a service around it. The result is the cost of a service without any work of its own.
 
-// rowsWorkspace has them.
+// rowsWorkspace is the workspace of the rows.
 const rowsWorkspace = "ws_01J00000000000000000000000"
 
-// emptyStore is one with the settings of a service.
+// emptyStore opens a new store with the settings of a service.
 func emptyStore(b *testing.B) *persistence.Store {
 	b.Helper()
 	d, err := pebble.Open(filepath.Join(b.TempDir(), "store"), pebble.Options{})
@@ -40,8 +39,8 @@ func emptyStore(b *testing.B) *persistence.Store {
 	return store
 }
 
-// campaignRows is what POST of a campaign with one contact commits. made is one
-// as it was answered.
+// campaignRows returns a function that makes the rows that POST of a campaign with one contact commits. made is the
+// response of such a request.
 func campaignRows(b *testing.B, made object) func() commit.Change {
 	b.Helper()
 	text, err := json.Marshal(made)
@@ -79,7 +78,7 @@ func campaignRows(b *testing.B, made object) func() commit.Change {
 	}
 }
 
-// commitRows commits changes from a number of clients for a while.
+// commitRows commits changes from several clients for the window.
 func commitRows(b *testing.B, store *persistence.Store, clients int, window time.Duration, change func() commit.Change) apiLoadResult {
 	b.Helper()
 	var n atomic.Int64
@@ -100,12 +99,11 @@ func commitRows(b *testing.B, store *persistence.Store, clients int, window time
 	return apiLoadResult{usage: w.own(), n: int(n.Load())}
 }
 
-// callRows are the three commits of an inbound call without sound: it begins, it
-// is answered, it is over.
+// callRows returns the three commits of an inbound call without audio: begin, answer and end.
 func callRows() []func() commit.Change {
 	at := time.Now().UTC()
 	answered := at.Add(2 * time.Millisecond)
-	messages := func(n int) []byte { // so many octets of SIP
+	messages := func(n int) []byte { // number of octets of SIP messages
 		return []byte(strings.Repeat("Via: SIP/2.0/UDP 127.0.0.1:30406;branch=z9hG4bK-22962-1-0\r\n", n/58+1)[:n])
 	}
 	c := domain.Call{
@@ -148,7 +146,7 @@ func callRows() []func() commit.Change {
 	}
 }
 
-// own ends a watch of this very process.
+// stopForThisProcess ends a measurement of this process.
 func (w *stopwatch) own() usage {
 	u := w.stop()
 	u.cpu = time.Duration(u.far * float64(u.elapsed))
@@ -156,8 +154,7 @@ func (w *stopwatch) own() usage {
 	return u
 }
 
-// commitCalls makes so many calls' commits at a rate, each call's one after
-// another.
+// commitCalls makes the commits of calls at a rate. The commits of one call are sequential.
 func commitCalls(b *testing.B, store *persistence.Store, calls, rate int) load {
 	b.Helper()
 	const tick = 2 * time.Millisecond

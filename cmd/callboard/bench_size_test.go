@@ -27,13 +27,13 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// benchContacts is how large the campaigns are that are measured by their size.
+// benchContacts is the number of contacts of large campaigns.
 var benchContacts = flag.Int("bench-contacts", 1_000_000, "contacts of a large campaign") //nolint:gochecknoglobals // a flag
 
-// listOf are n rows of CSV, made while they are sent.
+// csvRows returns n rows of CSV, generated while they are read.
 func listOf(n int) io.Reader { return listFrom(0, n) }
 
-// listFrom are n rows of a list, from one on.
+// csvRowsFrom returns n rows of CSV, beginning with the given row.
 func listFrom(first, n int) io.Reader {
 	r, w := io.Pipe()
 	go func() {
@@ -47,8 +47,8 @@ func listFrom(first, n int) io.Reader {
 	return r
 }
 
-// officeCode is the n-th code that a central office or an area can have: three
-// digits from 200 on, none of which end in 11.
+// officeCode returns the n-th valid area or office code of a US number: three digits from 200 on that do not end in
+// 11.
 func officeCode(n int) string {
 	last := n % 99
 	if last >= 11 {
@@ -57,7 +57,7 @@ func officeCode(n int) string {
 	return fmt.Sprintf("%d%02d", 2+n/99, last)
 }
 
-// peak is the most memory that a process has held since it was forgotten.
+// peakMemory returns the peak memory of a process since the last reset.
 func peak(b testing.TB, pid int) float64 {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -74,7 +74,7 @@ func folderSize(b testing.TB, dir string) float64 {
 	sum := int64(0)
 	require.NoError(b, filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // a file that has gone meanwhile
+			return nil //nolint:nilerr // the file has been deleted meanwhile
 		}
 		if info, err := d.Info(); err == nil {
 			sum += info.Size()
@@ -91,8 +91,7 @@ func (s *service) large() string {
 	})["id"].(string)
 }
 
-// BenchmarkMillion is a campaign of a million contacts: how it comes, starts,
-// comes back after kill -9, and is told.
+// BenchmarkMillion measures a campaign of a million contacts: upload, start, restart after kill -9, and results.
 func BenchmarkMillion(b *testing.B) {
 	board.addRowOnFailure(b)
 	n := *benchContacts
@@ -102,7 +101,7 @@ func BenchmarkMillion(b *testing.B) {
 	id := s.large()
 	idle := resident(b, s.pid())
 	disk := folderSize(b, s.data())
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.pid()), []byte("5"), 0o200) // forget the peak of the start
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.pid()), []byte("5"), 0o200) // resets the peak after the start
 	w := startWatch(b, s.pid())
 	status, text, _ := s.try("POST", "/v1/campaigns/"+id+"/contacts", listOf(n), "Content-Type", "text/csv")
 	u := w.stop()
@@ -143,7 +142,7 @@ func BenchmarkMillion(b *testing.B) {
 	require.Equal(b, n+1, rows)
 	board.add(fmt.Sprintf("Results of %s as CSV, %.0f MB", of, size/mb), "≤ 10 s",
 		fmt.Sprintf("%.1f s (%.1f s of CPU)", u.elapsed.Seconds(), u.cpu.Seconds()), u.elapsed <= 10*time.Second, &u)
-	for _, status := range []string{"retry_wait", "declined"} { // a tenth of them, and none
+	for _, status := range []string{"retry_wait", "declined"} { // a tenth of the contacts, and none
 		began, cursor, most := time.Now(), "", time.Duration(0)
 		for range 20 {
 			from := time.Now()
@@ -159,7 +158,7 @@ func BenchmarkMillion(b *testing.B) {
 	s.kill9()
 }
 
-// rows reads a file of the service and counts its lines.
+// countRows downloads a file of the service and counts its lines.
 func (s *service) rows(path string) (lines int, size float64) {
 	s.t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+s.http+path, nil)
@@ -180,7 +179,7 @@ func (s *service) rows(path string) (lines int, size float64) {
 	}
 }
 
-// stored opens the store of a stopped service and its only workspace.
+// openStore opens the store of a stopped service and returns its only workspace.
 func (s *service) stored() (d *pebble.Driver, store *persistence.Store, ws string) {
 	s.t.Helper()
 	ctx := context.Background()
@@ -198,8 +197,8 @@ func (s *service) stored() (d *pebble.Driver, store *persistence.Store, ws strin
 	return d, store, ws
 }
 
-// seed gives a stopped campaign the past that would take half an hour of
-// calls: half of its contacts done, a tenth waiting for a retry.
+// insertPastCalls gives a stopped campaign the state after half an hour of calls: half of its contacts are done, a
+// tenth waits for a retry.
 func (s *service) seed(id string, n int) (what string) {
 	s.t.Helper()
 	ctx := context.Background()
@@ -255,7 +254,7 @@ func (s *service) seed(id string, n int) (what string) {
 	return fmt.Sprintf("%d done, %d waiting for a retry", done, waiting)
 }
 
-// BenchmarkUploadRedis is the upload on the other store.
+// BenchmarkUploadRedis measures the upload with Redis.
 func BenchmarkUploadRedis(b *testing.B) {
 	board.addRowOnFailure(b)
 	url, _ := redistest.Start(b)
@@ -271,9 +270,8 @@ func BenchmarkUploadRedis(b *testing.B) {
 		fmt.Sprintf("%.1f s (%.1f s of CPU)", u.elapsed.Seconds(), u.cpu.Seconds()), u.elapsed <= 20*time.Second, &u)
 }
 
-// BenchmarkSideBySide runs a hundred campaigns at once, each of a hundredth of
-// the contacts: a number that stands in several of them would be rung by one
-// of them at a time.
+// BenchmarkSideBySide runs a hundred campaigns at once, each with a hundredth of the contacts. The contacts are
+// distinct, because a number in several campaigns would be called by one campaign at a time.
 func BenchmarkSideBySide(b *testing.B) {
 	board.addRowOnFailure(b)
 	const campaigns, window = 100, 15 * time.Second

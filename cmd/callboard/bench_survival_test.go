@@ -17,9 +17,8 @@ var lettingGo = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="live calls a
 
 var wentOn = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="a call of an earlier process goes on here"`)
 
-// BenchmarkClusterSurvival is how many live calls go on after a kill, and how
-// long nothing is heard of their agents: until another node, or the same one
-// started again at once, has the answer to its re-INVITE and sends sound.
+// BenchmarkClusterSurvival measures how many live calls resume after a kill and how long their agents are silent.
+// The silence ends when another node, or the restarted node, has the answer to its re-INVITE and sends audio.
 func BenchmarkClusterSurvival(b *testing.B) {
 	board.addRowOnFailure(b)
 	if !*benchCluster {
@@ -48,7 +47,7 @@ func BenchmarkClusterSurvival(b *testing.B) {
 				st, ok := died.statusOf(id)
 				return ok && st.Progress.InProgress == calls && len(far.rung()) == calls
 			})
-			time.Sleep(5 * time.Second) // what was said is stored
+			time.Sleep(5 * time.Second) // so that the spoken text is stored
 			killed := time.Now()
 			if where == inOrder {
 				require.NoError(b, died.cmd.Process.Signal(syscall.SIGTERM))
@@ -63,7 +62,7 @@ func BenchmarkClusterSurvival(b *testing.B) {
 			if m := lettingGo.FindStringSubmatch(died.logged()); m != nil {
 				at, err := time.Parse(time.RFC3339Nano, m[1])
 				require.NoError(b, err)
-				killed = at // until then they were heard
+				killed = at // the agents were audible until the kill
 			}
 			var silent []time.Duration
 			for _, m := range wentOn.FindAllStringSubmatch(next.logged(), -1) {

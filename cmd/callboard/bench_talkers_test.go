@@ -25,26 +25,26 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// benchTalkers makes this test binary callers that take their turns: "PORT WORDS", where WORDS is a file of what each of
-// them says each time the agent falls silent.
+// benchTalkersEnv is an environment variable that makes the test binary a set of simulated callers: "PORT WORDS".
+// WORDS is a file with the audio that each caller plays whenever the agent falls silent.
 const benchTalkers = "CALLBOARD_BENCH_TALKERS"
 
 const (
 	talkerFrame  = 20 * time.Millisecond
-	audible      = -45.0                   // dB; the agent's packets above it are speech
-	pausing      = 700 * time.Millisecond  // so long after the agent's last sound a talker speaks
-	interrupting = 1500 * time.Millisecond // or so long after its first sound
-	unanswered   = 8 * time.Second         // after which he speaks again
+	audible      = -45.0                   // dB; louder packets of the agent count as speech
+	pausing      = 700 * time.Millisecond  // silence of the agent before a caller speaks
+	interrupting = 1500 * time.Millisecond // time after which an interrupting caller speaks over the agent
+	unanswered   = 8 * time.Second         // time without an answer after which a caller speaks again
 )
 
-// turnReport is what the talkers measured since "watch": from their last packet of speech to the first of the answer that
-// can be heard, by the kernel's time stamps.
+// turnReport holds the response times since "watch": from the caller's last packet of speech to the first audible
+// packet of the answer, by the kernel's time stamps.
 type turnReport struct {
 	Phones, Turns, Lost  int
 	P50Ms, P95Ms, MostMs float64
 }
 
-// chorus are the talkers.
+// talkerServer runs the simulated callers.
 type chorus struct {
 	words      []byte // µ-law
 	interrupts atomic.Bool
@@ -54,7 +54,7 @@ type chorus struct {
 	lost       int
 }
 
-// speakAsTalkers runs them until the input ends.
+// runTalkerServer runs the callers until the input ends.
 func speakAsTalkers(order string) {
 	port, path, _ := strings.Cut(order, " ")
 	local := netip.MustParseAddr("127.0.0.1")
@@ -92,7 +92,7 @@ func speakAsTalkers(order string) {
 	}
 }
 
-// report sums up; forget begins anew.
+// summarize returns the report; forget resets the measurements.
 func (c *chorus) report(forget bool) (h turnReport) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,15 +107,15 @@ func (c *chorus) report(forget bool) (h turnReport) {
 	return h
 }
 
-// talkerCall is one call of a talker.
+// talkerCall is one call of a simulated caller.
 type talkerCall struct {
 	of    *chorus
 	conn  *net.UDPConn
 	to    *net.UDPAddr
 	mu    sync.Mutex
-	voice int64 // when the agent was heard last, in ns; 0: not yet
-	since int64 // when it began to speak
-	ended int64 // when the last packet of speech was sent; 0: no answer is awaited
+	voice int64 // time of the agent's last audible packet, in ns; 0: none yet
+	since int64 // time at which the agent began to speak
+	ended int64 // time of the last packet of speech; 0: no answer is expected
 }
 
 func (c *chorus) answer(i *sip.Incoming) {
@@ -146,7 +146,7 @@ func (c *chorus) answer(i *sip.Incoming) {
 	go t.speak()
 }
 
-// listen notes when the agent is heard.
+// receiveAudio records when the agent is audible.
 func (t *talkerCall) listen() {
 	packet, oob := make([]byte, 2048), make([]byte, 128)
 	for {
@@ -173,7 +173,7 @@ func (t *talkerCall) listen() {
 	}
 }
 
-// due says whether it is the talker's turn.
+// isTurn reports whether the caller should speak now.
 func (t *talkerCall) due(now int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,7 +191,7 @@ func (t *talkerCall) due(now int64) bool {
 	return now-t.voice > int64(pausing)
 }
 
-// speak sends a frame each 20 ms: words, or silence.
+// sendFrames sends a frame each 20 ms: speech or silence.
 func (t *talkerCall) speak() {
 	tick := time.NewTicker(talkerFrame)
 	defer tick.Stop()
@@ -227,7 +227,7 @@ func (t *talkerCall) speak() {
 	}
 }
 
-// lastAudible is where the last frame of words begins that can be heard.
+// lastAudible returns the offset of the last audible frame of the caller's audio.
 func lastAudible(words []byte) (at int) {
 	for from := 0; from+160 <= len(words); from += 160 {
 		if vad.Level(words[from:from+160]) >= audible {

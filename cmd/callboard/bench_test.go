@@ -25,11 +25,11 @@ import (
 
 const mb = 1 << 20
 
-// wide has room for 2800 short calls a second: each takes a pair of ports, which
-// rests for five seconds after it.
+// wideMediaPorts suffices for 2800 short calls per second: each uses a pair of ports, which stays reserved for five
+// seconds afterwards.
 const wide = "CALLBOARD_MEDIA_PORTS=33000-60998"
 
-// measured starts a service as an operator would, with room for many calls.
+// newMeasuredService starts a service like an operator would, with resources for many calls.
 func measured(b *testing.B, env ...string) *service {
 	b.Helper()
 	s := prepare(b, append([]string{"CALLBOARD_MEDIA_PORTS=3000-9998", "CALLBOARD_LOG_LEVEL=warn"}, env...)...)
@@ -40,7 +40,7 @@ func measured(b *testing.B, env ...string) *service {
 
 func (s *service) pid() int { return s.cmd.Process.Pid }
 
-// route sends every number to one port, faster than anybody dials.
+// createTrunkForAllNumbers creates a trunk for all numbers to one port, without a rate limit.
 func (s *service) route(port int) {
 	s.t.Helper()
 	s.api("POST", "/v1/trunks", object{
@@ -50,13 +50,13 @@ func (s *service) route(port int) {
 	})
 }
 
-// mute is an agent that hangs up as soon as it is answered.
+// createMuteAgent creates an agent that hangs up right after the answer.
 func (s *service) mute() string {
 	s.t.Helper()
 	return s.agent(object{"name": "mute", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
 }
 
-// ready starts the process and times it until it says that it is ready.
+// startAndTime starts the process and returns the time until it is ready.
 func (s *service) ready() time.Duration {
 	began := time.Now()
 	s.launch()
@@ -67,9 +67,8 @@ func (s *service) ready() time.Duration {
 	return time.Since(began)
 }
 
-// dropFileCache lets the machine forget what a file holds, as after a boot. What has
-// just been linked lies in memory in pieces of 2 MB, each of which counts whole
-// as resident where one page of it is used.
+// dropFileCache removes a file from the page cache, as after a boot. A file that was just written is in memory in
+// pieces of 2 MB, which count completely as resident memory.
 func dropFileCache(b *testing.B, path string) {
 	b.Helper()
 	f, err := os.Open(path)
@@ -100,28 +99,28 @@ func BenchmarkStart(b *testing.B) {
 	board.add("Memory idle", "≤ 60 MB", fmt.Sprintf("%.0f MB", rss/mb), rss <= 60*mb, &u)
 }
 
-// BenchmarkCallsByRequest is one REST request a call, answered and ended at
-// once, without sound or recording.
+// BenchmarkCallsByRequest places one call per REST request. Each call is answered and ended at once, without media
+// or recording.
 func BenchmarkCallsByRequest(b *testing.B) {
 	per, rate, u := measureCallsByRequest(b)
 	board.add("CPU per 1000 calls without media, one request each", "≤ 1.2 s", fmt.Sprintf("%.2f s at %.0f calls/s", per, rate), per <= 1.2, &u)
 }
 
-// measureCallsByRequest measures the CPU seconds per 1000 of these calls, and how many there are in a second.
+// measureCallsByRequest measures the CPU seconds per 1000 of these calls, and the calls per second.
 func measureCallsByRequest(b *testing.B) (per, rate float64, u usage) {
 	b.Helper()
 	const calls, atOnce = 4000, 16
 	s, far := measured(b, wide), sipp(b, "uas-instant")
 	s.route(far.port)
 	agent := s.mute()
-	s.dial(agent, 100, atOnce) // warms up
+	s.dial(agent, 100, atOnce) // warm-up
 	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
 	s.dial(agent, calls, atOnce)
 	u = w.stop()
 	return u.cpu.Seconds() * 1000 / calls, calls / u.elapsed.Seconds(), u
 }
 
-// dial places calls by REST and returns when all have ended.
+// placeCalls places calls by REST and returns when all have ended.
 func (s *service) dial(agent string, calls, atOnce int) {
 	s.t.Helper()
 	var wg sync.WaitGroup
@@ -151,8 +150,8 @@ func (s *service) dial(agent string, calls, atOnce int) {
 	})
 }
 
-// BenchmarkCampaign is a campaign that rings as fast as it can, on SIPp that
-// answers at once; every step is durable as in daily life.
+// BenchmarkCampaign runs a campaign at full speed with a SIPp that answers at once. All commits are durable as in
+// production.
 func BenchmarkCampaign(b *testing.B) {
 	b.Run("pebble", func(b *testing.B) { campaignRate(b, "embedded store", "") })
 	b.Run("redis", func(b *testing.B) {
@@ -168,7 +167,7 @@ func campaignRate(b *testing.B, store, url string) {
 	s.route(far.port)
 	agent := s.mute()
 	pace := object{"pacing": object{"calls_per_minute": 100000, "max_concurrent": 1000}}
-	s.finished(s.campaign(agent, phones("+1202555", 200), pace), time.Minute) // warms up
+	s.finished(s.campaign(agent, phones("+1202555", 200), pace), time.Minute) // warm-up
 	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
 	st := s.finished(s.campaign(agent, phones("+1202556", calls), pace), 2*time.Minute)
 	u := w.stop()
@@ -180,9 +179,8 @@ func campaignRate(b *testing.B, store, url string) {
 	board.add("CPU per 1000 of these calls, "+store, "", fmt.Sprintf("%.2f s", per), false, nil)
 }
 
-// BenchmarkMedia holds 300 and 1000 calls with sound both ways, playback and
-// stereo recording; one phone in ten takes the time of each packet. What their
-// packets cost with nothing around them is measured just before.
+// BenchmarkMedia holds 300 and 1000 calls with audio in both directions, playback and stereo recording. One phone
+// in ten measures the time of each packet. The cost of the bare packets is measured just before.
 func BenchmarkMedia(b *testing.B) {
 	for _, calls := range []int{300, 1000} {
 		b.Run(strconv.Itoa(calls), func(b *testing.B) { talking(b, calls) })
@@ -211,26 +209,26 @@ func talking(b *testing.B, calls int) {
 	if calls == 300 {
 		uploading(b, t.service, t.far, h)
 	}
-	t.service.kill9() // their end is no part of this
+	t.service.kill9() // the end of the calls is not measured
 }
 
-// mediaLoad is what was measured of calls with media, which go on.
+// mediaLoad is the measurement of calls with media, which still run.
 type mediaLoad struct {
 	service *service
 	far     *phoneFarm
 	heard   intervalReport
 	usage   usage
 	cores   float64 // of the service, per 1000 calls
-	rss     float64 // bytes of the service
-	idle    float64 // bytes of it before them
-}
+	rss     float64 // of the service, per 1000 calls
+	idle    float64 // memory of the service in bytes
+} // memory of the service before the calls
 
-// measureMedia begins so many calls and measures them.
+// measureMedia starts the calls and measures them.
 func measureMedia(b *testing.B, calls int) mediaLoad {
 	b.Helper()
 	const window = 15 * time.Second
 	s, far := measured(b), startPhones(b)
-	s.api("PATCH", "/v1/workspace", object{"limits": object{"concurrent_outbound": max(2*calls, 1000)}}) // campaigns leave some lines to single calls
+	s.api("PATCH", "/v1/workspace", object{"limits": object{"concurrent_outbound": max(2*calls, 1000)}}) // campaigns leave some permits to single calls
 	s.route(far.port)
 	agent := s.agent(object{
 		"name": "talker", "start": "talk",
@@ -253,15 +251,15 @@ func measureMedia(b *testing.B, calls int) mediaLoad {
 	return mediaLoad{s, far, h, u, u.ours * 1000 / float64(calls), resident(b, s.pid()), idle}
 }
 
-// uploading measures live calls once more while a large list comes in; alone is
-// how they were before.
+// measureDuringUpload measures live calls again during the upload of a large list. alone is the measurement without
+// the upload.
 func uploading(b *testing.B, s *service, far *phoneFarm, alone intervalReport) {
 	b.Helper()
 	const window = 15 * time.Second
 	id := s.api("POST", "/v1/campaigns", object{"name": "large", "agent_id": s.mute(), "caller_id": object{"number": "+12025550100"}})["id"].(string)
 	go func() {
 		_, _, _, _ = s.request("POST", "/v1/campaigns/"+id+"/contacts", listOf(1_000_000), "Content-Type", "text/csv")
-	}() // it ends with the service
+	}() // the upload ends with the service
 	received := func() float64 {
 		up := s.list("/v1/campaigns/" + id + "/uploads")
 		if len(up) == 0 {
@@ -282,7 +280,7 @@ func uploading(b *testing.B, s *service, far *phoneFarm, alone intervalReport) {
 		fmt.Sprintf("p50 %.1f, p99 %.1f, most %.1f ms (without: p99 %.1f ms)", h.P50Ms, h.P99Ms, h.MostMs, alone.P99Ms), h.P99Ms <= 22 && rate > 0, &u)
 }
 
-// BenchmarkCommits is what the drivers do alone.
+// BenchmarkCommits measures the drivers of the stores alone.
 func BenchmarkCommits(b *testing.B) {
 	for _, writers := range []int{16, 256} {
 		d, err := pebble.Open(filepath.Join(b.TempDir(), "store"), pebble.Options{})
@@ -295,7 +293,7 @@ func BenchmarkCommits(b *testing.B) {
 	}
 }
 
-// commits writes for some seconds: a guarded row, a fresh one in two lists, an event.
+// measureCommits writes for some seconds: a guarded row, a new row in two lists, and an event.
 func commits(b *testing.B, store string, d persistence.Driver, writers, server int) {
 	b.Helper()
 	const window = 4 * time.Second
@@ -326,7 +324,7 @@ func commits(b *testing.B, store string, d persistence.Driver, writers, server i
 	}
 	wg.Wait()
 	u := w.stop()
-	u.ours, u.far = u.far, u.ours // the driver runs in this process, a server is far
+	u.ours, u.far = u.far, u.ours // the driver runs in this process, a server in another one
 	board.add(fmt.Sprintf("Commits per second, %s, %d writers", store, writers), "", fmt.Sprintf("%.0f", float64(done.Load())/u.elapsed.Seconds()), false, &u)
 	require.NoError(b, d.Close())
 }

@@ -24,10 +24,11 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// What a turn takes besides the runtime: the silence that ends it, and the jitter buffer of a network that delays nothing.
+// Parts of a turn that are not the runtime: the silence that ends the turn, and the jitter buffer on a perfect
+// network.
 const turnSilence, turnBuffer = 500.0, 40.0
 
-// talkers are callers in a process of their own, who all say the same each time it is their turn.
+// talkerProcess is a separate process with simulated callers, who all say the same in each turn.
 type talkers struct {
 	port int
 	cmd  *exec.Cmd
@@ -56,7 +57,7 @@ func startTalkers(b testing.TB, words []byte) *talkers {
 	return t
 }
 
-// send sends a word; "watch" begins the figures anew.
+// sendCommand sends a command; "watch" resets the measurements.
 func (t *talkers) send(b testing.TB, word string) (h turnReport) {
 	b.Helper()
 	_, err := fmt.Fprintln(t.in, word)
@@ -67,7 +68,7 @@ func (t *talkers) send(b testing.TB, word string) (h turnReport) {
 	return h
 }
 
-// instant is a service whose engines answer at once.
+// newServiceWithInstantEngines starts a service whose engines answer at once.
 func instant(b *testing.B) *service {
 	b.Helper()
 	engines, model := enginetest.New(b), llmtest.New(b, func(int, *llmtest.Request) llmtest.Reply { return llmtest.Words("Go on. ") })
@@ -87,10 +88,10 @@ llm: [mind]
 	return measured(b, "CALLBOARD_ENGINES_FILE="+path)
 }
 
-// long is something that is interrupted.
+// longPrompt returns a prompt that callers interrupt.
 func long() string { return strings.Repeat("Who speaks now is heard. ", 6) }
 
-// askingAgain is a pathway that asks again whatever is said.
+// repeatingPathway is a pathway that repeats its question after any answer.
 func askingAgain(prompt string) object {
 	return object{
 		"name": "asking", "start": "ask",
@@ -102,7 +103,7 @@ func askingAgain(prompt string) object {
 	}
 }
 
-// conversing is a talk with a language model, whose answers are short.
+// conversationAgent is an agent with a language model whose answers are short.
 func conversing() object {
 	return object{
 		"name": "conversing", "start": "talk",
@@ -111,11 +112,11 @@ func conversing() object {
 	}
 }
 
-// beep is a second that a detector of speech takes for it.
+// speechLikeTone returns a tone that a voice activity detector takes for speech.
 func beep() []byte { return tone.Make(600*time.Millisecond, 0.3, 300, 1100) }
 
-// BenchmarkTurns is what the runtime adds to a turn, on the wire, with engines that answer at once, of one conversation
-// and of 200 side by side, and what conversations cost.
+// BenchmarkTurns measures the time that the runtime adds to a turn with instant engines, in one conversation and in
+// 200 concurrent ones. It also measures the CPU time of conversations.
 func BenchmarkTurns(b *testing.B) {
 	board.addRowOnFailure(b)
 	b.Run("phrases", func(b *testing.B) {
@@ -143,25 +144,14 @@ func BenchmarkTurns(b *testing.B) {
 	})
 }
 
-// turnLoad is what was measured of the turns of simultaneous conversations.
-type turnLoad struct {
-	latency turnReport
-	usage   usage
-	cpu     time.Duration // of the service and its children
-}
-
-// p50 and p95 are milliseconds from the end of the caller's words to the agent's, without the silence that ends a turn.
-func (l *turnLoad) p50() float64 { return l.latency.P50Ms - turnSilence - turnBuffer }
-func (l *turnLoad) p95() float64 { return l.latency.P95Ms - turnSilence - turnBuffer }
-
-// measureTurns holds so many conversations, measures their turns and ends them.
+// measureTurns holds the conversations, and measures the times of their turns and ends them.
 func measureTurns(b *testing.B, s *service, far *talkers, agent string, calls int) turnLoad {
 	b.Helper()
 	const window = 15 * time.Second
 	s.api("PATCH", "/v1/workspace", object{"limits": object{"concurrent_outbound": 1000}})
 	before := far.send(b, "count").Phones
 	id := s.campaign(agent, phones("+120255"+strconv.Itoa(calls%10+5), calls), object{"pacing": object{"calls_per_minute": 100000, "max_concurrent": calls}})
-	s.await("all talkers to talk", 90*time.Second, func() bool {
+	s.await("audio of all callers", 90*time.Second, func() bool {
 		h := far.send(b, "count")
 		return h.Phones == before+calls && h.Turns >= 2*calls
 	})
@@ -200,7 +190,7 @@ func reportTurns(b *testing.B, s *service, far *talkers, agent string, calls int
 		fmt.Sprintf("%.1f %% of a core, %.0f ms a turn", 100*each, l.cpu.Seconds()*1000/float64(h.Turns)), false, nil)
 }
 
-// childTime is what the ended children of a process have used.
+// cpuTimeOfChildren returns the CPU time of the ended child processes of a process.
 func childTime(b testing.TB, pid int) time.Duration {
 	b.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -210,8 +200,8 @@ func childTime(b testing.TB, pid int) time.Duration {
 	return jiffies(b, f[13]) + jiffies(b, f[14])
 }
 
-// BenchmarkBargeIn is how long our sound goes on after the caller has begun to speak, as the recordings have it: of a
-// pathway, and of an engine that hears and speaks by itself.
+// BenchmarkBargeIn measures in recordings how long the agent's audio continues after the caller has begun to speak,
+// with a pathway and with a realtime engine.
 func BenchmarkBargeIn(b *testing.B) {
 	board.addRowOnFailure(b)
 	b.Run("pathway", func(b *testing.B) {
@@ -224,7 +214,7 @@ func BenchmarkBargeIn(b *testing.B) {
 	})
 }
 
-// bargeIn takes the times of calls to talkers who interrupt an agent.
+// measureBargeIn makes calls to callers who interrupt the agent.
 func bargeIn(b *testing.B, of string, agentOf func(*service) string) {
 	b.Helper()
 	const calls = 10
@@ -236,7 +226,7 @@ func bargeIn(b *testing.B, of string, agentOf func(*service) string) {
 	for _, to := range phones("+1202557", calls) {
 		ids = append(ids, s.outbound(to, agent, object{"record": true, "compliance": anyHour()}))
 	}
-	s.await("all talkers to talk", 90*time.Second, func() bool { return far.send(b, "count").Phones == calls })
+	s.await("audio of all callers", 90*time.Second, func() bool { return far.send(b, "count").Phones == calls })
 	time.Sleep(30 * time.Second)
 	var stops []float64
 	for _, id := range ids {
@@ -250,7 +240,8 @@ func bargeIn(b *testing.B, of string, agentOf func(*service) string) {
 		fmt.Sprintf("p50 %.0f, p95 %.0f, most %.0f ms", p50, p95, most), most <= 300, nil)
 }
 
-// stopsIn are the times from each begin of the caller's speech over ours to our silence, in ms, of frames of 10 ms.
+// findStops returns the time in ms from each begin of the caller's speech during the agent's audio to the end of
+// that audio.
 func stopsIn(b testing.TB, path string) (stops []float64) {
 	b.Helper()
 	file, err := wav.ReadFile(path, 100<<20)
@@ -258,7 +249,7 @@ func stopsIn(b testing.TB, path string) (stops []float64) {
 	left, right := audibleFrames(file.Channel(0)), audibleFrames(file.Channel(1))
 	for i := 30; i < min(len(left), len(right))-100; i++ {
 		if !left[i] || slices.Contains(left[i-30:i], true) || !right[i] {
-			continue // not a begin, or not over our sound
+			continue // no begin of speech, or not during the agent's audio
 		}
 		for k := i; k < len(right)-20; k++ {
 			if !slices.Contains(right[k:k+20], true) {
@@ -270,7 +261,7 @@ func stopsIn(b testing.TB, path string) (stops []float64) {
 	return stops
 }
 
-// audibleFrames says of each 10 ms whether something sounds.
+// audibleFrames reports for each 10 ms whether it is audible.
 func audibleFrames(samples []int16) (out []bool) {
 	const frame = 80
 	for from := 0; from+frame <= len(samples); from += frame {

@@ -13,23 +13,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// jiffy is the unit of processor time in /proc.
+// clockTick is the unit of CPU time in /proc.
 const jiffy = 10 * time.Millisecond
 
-// stopwatch measures a stretch of time: what the service used, what stood at
-// the far end, and what everything else on the machine used meanwhile.
+// cpuStopwatch measures the CPU time of the service, of the test's peers and of everything else on the machine.
 type stopwatch struct {
 	b     testing.TB
 	ours  int
-	far   []int // processes; our own, which drives, counts as one of them
+	far   []int // processes; this process counts as one of them
 	began time.Time
-	cpu   [3]time.Duration // ours, far, machine
+	cpu   [3]time.Duration // of the service, the peers and the machine
 }
 
-// usage is the outcome, in processors used on average.
+// usage is the result in average CPU cores.
 type usage struct {
 	elapsed           time.Duration
-	cpu               time.Duration // of the service
+	cpu               time.Duration // CPU time of the service
 	ours, far, others float64
 }
 
@@ -76,7 +75,7 @@ func processTime(b testing.TB, pid int) time.Duration {
 	return jiffies(b, f[11]) + jiffies(b, f[12])
 }
 
-// machineTime is what all processes have used: user, nice, system, interrupts.
+// cpuTimeOfMachine returns the CPU time of all processes: user, nice, system and interrupts.
 func machineTime(b testing.TB) (sum time.Duration) {
 	b.Helper()
 	stat, err := os.ReadFile("/proc/stat")
@@ -95,7 +94,7 @@ func jiffies(b testing.TB, text string) time.Duration {
 	return time.Duration(n) * jiffy
 }
 
-// resident is the memory of a process in bytes.
+// residentMemory returns the memory of a process in bytes.
 func resident(b testing.TB, pid int) float64 {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -107,15 +106,14 @@ func resident(b testing.TB, pid int) float64 {
 	return float64(kb) * 1024
 }
 
-// redisProcess finds the server that listens on the port of a URL: it names
-// itself after that.
+// redisProcess finds the Redis server of a URL by the port in its process title.
 func redisProcess(b testing.TB, url string) int {
 	b.Helper()
 	addr := strings.TrimSuffix(strings.TrimPrefix(url, "redis://"), "/0")
 	list, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(b, err)
 	for _, path := range list {
-		text, _ := os.ReadFile(path) // it may have ended since
+		text, _ := os.ReadFile(path) // the process may have ended
 		if !strings.Contains(string(text), "redis-server") || !strings.Contains(string(text), addr) {
 			continue
 		}

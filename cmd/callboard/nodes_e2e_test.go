@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// cluster is a set of nodes on one Redis.
+// nodeCluster is a set of nodes on one Redis.
 type crew struct {
 	t      testing.TB
 	redis  string // URL
@@ -29,7 +29,7 @@ type crew struct {
 	since  map[*service]int // offset of the current process in the node's log
 }
 
-// newCluster starts n nodes on one Redis. The first owns all shards.
+// newNodeCluster starts n nodes on one Redis. The first owns all shards.
 func newCrew(t testing.TB, n int, env ...string) *crew {
 	t.Helper()
 	url, _ := redistest.Start(t)
@@ -38,13 +38,13 @@ func newCrew(t testing.TB, n int, env ...string) *crew {
 	return c
 }
 
-// newClusterWithRedisURLs starts nodes that use different Redis URLs, given by own.
+// newNodeClusterWithRedisURLs starts nodes that use different Redis URLs, given by own.
 func crewOn(t testing.TB, n int, own func(node int) []string, env ...string) *crew {
 	t.Helper()
 	return crewAt(t, n, own, func(int, *service) {}, env...)
 }
 
-// newClusterInNamespaces is newClusterWithRedisURLs, but calls put before it starts each node.
+// newNodeClusterInNamespaces is newNodeClusterWithRedisURLs, but calls put before it starts each node.
 func crewAt(t testing.TB, n int, own func(node int) []string, put func(node int, s *service), env ...string) *crew {
 	t.Helper()
 	master := filepath.Join(t.TempDir(), "master.key")

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/actors/polltest"
 )
 
-// mustPost is like api, but a failure ends the subtest only.
+// mustPost is like api, but a failure ends only the subtest.
 func (s *scenarioService) mustPost(t *testing.T, path string, body object) object {
 	t.Helper()
 	status, text, _, err := s.request("POST", path, body)
@@ -27,10 +27,10 @@ func (s *scenarioService) mustPost(t *testing.T, path string, body object) objec
 	return out
 }
 
-// sentINVITE is the moment at which SIPp has got the INVITE, and has not answered it yet.
+// sentINVITE means that SIPp has received the INVITE and has not answered it.
 const sentINVITE = "INVITE sent"
 
-// runAction posts the action of a row once the call has the status that the row names.
+// runAction sends the API request of a row when the call has the status that the row names.
 func (s *scenarioService) runAction(t *testing.T, r *scenarioRow, p *scenarioPeer, id string) {
 	t.Helper()
 	polltest.Until(t, time.Minute, "the status "+r.whenStatus, func() bool {
@@ -45,7 +45,7 @@ func (s *scenarioService) runAction(t *testing.T, r *scenarioRow, p *scenarioPee
 	s.mustPost(t, "/v1/calls/"+id+"/"+r.action, r.body)
 }
 
-// callResource is what the rows read of a call's record.
+// callResource holds the fields of a call's record that the rows check.
 type callResource struct {
 	ID          string
 	From, To    string
@@ -56,7 +56,7 @@ type callResource struct {
 	Legs        []struct{ Code int }
 }
 
-// findInboundCall finds the record of the call that SIPp placed to a number.
+// findInboundCall finds the record of the call that SIPp has placed to a number.
 func (s *scenarioService) findInboundCall(t *testing.T, r *scenarioRow, number string) (id string) {
 	t.Helper()
 	path := "/v1/calls?direction=inbound&limit=100&agent_id=" + s.agents[r.agentName()]
@@ -85,7 +85,7 @@ func (s *scenarioService) assertCall(t *testing.T, r *scenarioRow, id string) {
 		c = callResource{}
 		return err == nil && status == http.StatusOK && json.Unmarshal(text, &c) == nil && c.EndedAt != nil
 	})
-	if r.wantOutcome == "*" { // either side may have been first
+	if r.wantOutcome == "*" { // either side may have hung up first
 		return
 	}
 	assert.Equal(t, r.wantOutcome, fmt.Sprintf("%s %s %s", c.Status, c.EndedReason, c.EndedBy))

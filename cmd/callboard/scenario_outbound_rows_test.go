@@ -1,6 +1,6 @@
 package main_test
 
-// outboundScenarios are calls of the service that SIPp answers.
+// outboundScenarios are outbound calls of the service that SIPp answers.
 func outboundScenarios() []scenarioRow {
 	return []scenarioRow{
 		{name: "form of the INVITE", scenario: "uas-invite", wantOutcome: endedByAgent, code: 200},
@@ -35,7 +35,7 @@ func outboundScenarios() []scenarioRow {
 		{name: "T.38 of the called side", scenario: "uas-t38", wantOutcome: endedByAgent},
 		{name: "port 0 of the called side", scenario: "uas-audio-removed", wantOutcome: endedByAgent},
 		{name: "odd answers", scenario: "uas-compact", wantOutcome: endedByAgent},
-		{name: "answer in the clear to keys", scenario: "uas-refused-stream", trunk: srtpTrunk, replacements: []string{"m=audio 0 RTP/AVP", "m=audio [media_port] RTP/AVP"}, wantOutcome: noMedia},
+		{name: "unencrypted answer to an SRTP offer", scenario: "uas-refused-stream", trunk: srtpTrunk, replacements: []string{"m=audio 0 RTP/AVP", "m=audio [media_port] RTP/AVP"}, wantOutcome: noMedia},
 		{name: "SRTP over TLS", scenario: "uas-srtp", network: "tls", agent: "brief", trunk: object{"srtp": "required"}, wantOutcome: endedByAgent},
 		{name: "outbound proxy", scenario: "uas-outbound-proxy", byProxy: true, wantOutcome: endedByAgent},
 		{name: "key by INFO", scenario: "uas-info", replacements: []string{"Duration=160", "Duration=100"}, trunk: object{"dtmf": "info"}, whenStatus: "in_progress", action: "dtmf", body: object{"digits": "5"}, wantOutcome: endedByAgent},
@@ -57,7 +57,7 @@ func outboundScenarios() []scenarioRow {
 	}
 }
 
-// rejectedScenarios are calls of the service that SIPp refuses or redirects.
+// rejectedScenarios are outbound calls of the service that SIPp rejects or redirects.
 func rejectedScenarios() []scenarioRow {
 	const busy = "486 Busy Here"
 	redirected := func(status string) []string { return []string{"302 Moved Temporarily", status} }
@@ -68,7 +68,7 @@ func rejectedScenarios() []scenarioRow {
 		{name: "300", scenario: "uas-redirects", replacements: redirected("300 Multiple Choices"), args: []string{"-m", "2"}, trunk: toItself, wantOutcome: endedByAgent},
 		{name: "302 to a host that is not allowed", scenario: "uas-302", sippKeys: []string{"contact", "192.0.2.1:5060"}, wantOutcome: "failed redirected remote", code: 302},
 		{name: "380", scenario: "uas-busy", replacements: []string{busy, "380 Alternative Service"}, wantOutcome: "failed redirected remote", code: 380},
-		{name: "rings and breaks down", scenario: "uas-180-503", wantOutcome: "failed trunk_error remote", code: 503},
+		{name: "503 after ringing", scenario: "uas-180-503", wantOutcome: "failed trunk_error remote", code: 503},
 	}
 	for _, c := range [][2]string{
 		{"400 Bad Request", "failed sip_400 remote"},
@@ -98,10 +98,10 @@ func rejectedScenarios() []scenarioRow {
 	} {
 		rows = append(rows, scenarioRow{name: "rings, then " + c[0], scenario: "uas-decline", replacements: []string{"603 Decline", c[0]}, wantOutcome: c[1]})
 	}
-	for _, status := range []string{"415 Unsupported Media Type", "488 Not Acceptable Here", "606 Not Acceptable"} { // other codecs are offered then
+	for _, status := range []string{"415 Unsupported Media Type", "488 Not Acceptable Here", "606 Not Acceptable"} { // the service retries with other codecs
 		rows = append(rows, scenarioRow{name: status, scenario: "uas-busy", replacements: []string{busy, status}, args: []string{"-m", "2"}, wantOutcome: "failed media remote"})
 	}
-	for _, c := range [][2]string{ // challenges that the credentials do not answer
+	for _, c := range [][2]string{ // challenges that the credentials cannot answer
 		{"no challenge", "Warning: 399 sipp none"},
 		{"challenge of another realm", `WWW-Authenticate: Digest realm="other", nonce="n"`},
 		{"challenge of an unknown algorithm", `WWW-Authenticate: Digest realm="callboard", nonce="n", algorithm=SHA-3`},

@@ -17,12 +17,12 @@ var (
 	digestTrunk = object{"auth": object{"username": "callboard", "password": "secret"}}
 )
 
-// scenarioRows are the scenarios that TestSIPpScenarios plays.
+// scenarioRows returns the scenarios of TestSIPpScenarios.
 func scenarioRows() []scenarioRow {
 	return slices.Concat(transportRows(), holdRows(), inboundScenarios(), outboundScenarios(), rejectedScenarios())
 }
 
-// transportRows are whole calls over each transport.
+// transportRows are complete calls over each transport protocol.
 func transportRows() []scenarioRow {
 	var rows []scenarioRow
 	for _, network := range []string{"udp", "tcp", "tls"} {
@@ -44,7 +44,7 @@ func transportRows() []scenarioRow {
 	return rows
 }
 
-// holdRows are the spellings of hold in a re-INVITE, of both sides.
+// holdRows are the variants of a hold in a re-INVITE, from both sides.
 func holdRows() []scenarioRow {
 	const (
 		held    = "o=sipp 1 2 IN IP[media_ip_type] [media_ip]\ns=-\nc=IN IP[media_ip_type] [media_ip]\nt=0 0"
@@ -79,7 +79,7 @@ func holdRows() []scenarioRow {
 	return rows
 }
 
-// inboundScenarios are calls that SIPp places.
+// inboundScenarios are inbound calls that SIPp places.
 func inboundScenarios() []scenarioRow {
 	short := []string{"-d", "50"}
 	return []scenarioRow{
@@ -122,7 +122,7 @@ func inboundScenarios() []scenarioRow {
 		{name: "UPDATE of early media", scenario: "uac-early-update", agent: "early", wantOutcome: endedByRemote},
 		{name: "ringing", scenario: "uac-call", agent: "ringing", args: short, wantOutcome: endedByRemote},
 		{name: "ACK is lost", scenario: "uac-ack-lost", args: []string{"-nr"}, wantOutcome: endedByRemote},
-		{name: "INVITE by two ways", scenario: "uac-merged", agent: "ringing", wantOutcome: endedByRemote},
+		{name: "INVITE over two paths (merged request)", scenario: "uac-merged", agent: "ringing", wantOutcome: endedByRemote},
 		{name: "both sides hang up", scenario: "uac-bye-glare", agent: "brief", wantOutcome: "*"},
 		{name: "offers that overlap", scenario: "uac-overlap", wantOutcome: endedByRemote},
 		{name: "loose routers", scenario: "uac-routes", agent: "brief", wantOutcome: endedByAgent},
@@ -136,12 +136,12 @@ func inboundScenarios() []scenarioRow {
 		{name: "SDP and ISUP", scenario: "uac-multipart", wantOutcome: endedByRemote},
 		{name: "digest of the caller", scenario: "uac-digest", args: []string{"-auth_uri", "{number}@{remote}"}, trunk: object{"inbound": object{"auth": object{"username": "carrier", "password": "proof"}}}, wantOutcome: endedByRemote},
 		{name: "no proof", scenario: "uac-refused-401", trunk: object{"inbound": object{"auth": object{"username": "carrier", "password": "secret"}}}},
-		{name: "what a carrier says of the caller", scenario: "uac-withheld", args: short, wantOutcome: endedByRemote},
+		{name: "caller identity headers of a carrier", scenario: "uac-withheld", args: short, wantOutcome: endedByRemote},
 		{name: "identity headers", scenario: "uac-asserted-identity", from: "anonymous", wantOutcome: endedByRemote},
 		{name: "INVITE comes again", scenario: "uac-invite-retransmitted", agent: "ringing", args: []string{"-nr"}, wantOutcome: endedByRemote},
 		{name: "signalling behind a NAT", scenario: "uac-nat", wantOutcome: endedByAgent},
 		{name: "SRTP over TLS of the caller", scenario: "uac-srtp", network: "tls", trunk: object{"srtp": "required"}, args: short, wantOutcome: endedByRemote},
-		{name: "keys in the clear refused", scenario: "uac-srtp-refused", trunk: object{"srtp": "optional"}},
+		{name: "SRTP keys without TLS rejected", scenario: "uac-srtp-refused", trunk: object{"srtp": "optional"}},
 		{name: "compact forms", scenario: "uac-compact", wantOutcome: endedByRemote},
 		{name: "header names in odd case", scenario: "uac-odd-case", wantOutcome: endedByRemote},
 		{name: "folded headers", scenario: "uac-folded", wantOutcome: endedByRemote},

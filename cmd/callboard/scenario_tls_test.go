@@ -18,9 +18,10 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// SIPp of Debian is built without TLS. It speaks TCP to a pipe, which speaks TLS to the service.
+// Debian's SIPp has no TLS support. It uses TCP to a proxy in this process, which uses TLS to the service.
 
-// certificates writes that of the service, and those of SIPp for IPv4 and IPv6 with the file of their authorities.
+// certificates writes the certificate of the service, those of SIPp for IPv4 and IPv6, and the file of their
+// authorities.
 func certificates(t *testing.T, dir string) {
 	t.Helper()
 	var peers []byte
@@ -39,7 +40,7 @@ func readFile(t *testing.T, dir, name string) []byte {
 	return text
 }
 
-// listenTLS accepts the TLS connections of the service for SIPp, at the port beside its own.
+// listenTLS accepts the service's TLS connections for SIPp, at the port after SIPp's port.
 func listenTLS(t *testing.T, dir string, p *scenarioPeer) {
 	t.Helper()
 	name := "peer"
@@ -56,7 +57,7 @@ func listenTLS(t *testing.T, dir string, p *scenarioPeer) {
 	}, p)
 }
 
-// dialTLS carries the connections of SIPp on to the service by TLS, and returns where SIPp has to connect to.
+// dialTLS forwards SIPp's connections to the service over TLS. It returns the address for SIPp to connect to.
 func dialTLS(t *testing.T, dir string, remote netip.AddrPort, p *scenarioPeer) netip.AddrPort {
 	t.Helper()
 	pool := x509.NewCertPool()
@@ -71,8 +72,8 @@ func dialTLS(t *testing.T, dir string, remote netip.AddrPort, p *scenarioPeer) n
 	return at
 }
 
-// proxyConnections joins each accepted connection with one of its own. What SIPp says of itself is changed on the way:
-// the port, and TCP to TLS.
+// proxyConnections joins each accepted connection with a new one. It rewrites SIPp's port, and TCP to TLS, in
+// SIPp's messages.
 func proxyConnections(t *testing.T, l net.Listener, join func(net.Conn) (sipp, service net.Conn, err error), p *scenarioPeer) {
 	t.Helper()
 	var work sync.WaitGroup
@@ -110,7 +111,8 @@ func proxyConnections(t *testing.T, l net.Listener, join func(net.Conn) (sipp, s
 	})
 }
 
-// rewriteTransport copies what SIPp sends. SIPp writes each message at once, so no name is cut in two.
+// rewriteTransport copies what SIPp sends. SIPp writes each message at once, so no header is split between two
+// reads.
 func rewriteTransport(to io.Writer, from io.Reader, p *scenarioPeer) {
 	b := make([]byte, 64<<10)
 	for {

@@ -22,42 +22,42 @@ import (
 )
 
 const (
-	parallelScenarios = 20 // SIPp waits more than it computes
+	parallelScenarios = 20 // SIPp mostly waits
 	scenarioTimeout   = "60s"
-	privateMedia      = "IN IP4 10.77.1.20" // may not be reached: the source of the audio is learnt instead
+	privateMedia      = "IN IP4 10.77.1.20" // unreachable, so the service must learn the source of the audio
 	sippMedia         = "IN IP[media_ip_type] [media_ip]"
 )
 
-// scenarioRow is one scenario of deploy/sipp, played once against the service.
+// scenarioRow is one run of a scenario of deploy/sipp against the service.
 type scenarioRow struct {
 	name         string
-	scenario     string   // file without .xml; uac- calls the service, uas- is called
-	network      string   // udp by default
-	ipv6         bool     // from and to ::1
-	sippKeys     []string // name, value, ...: -key of SIPp
-	replacements []string // old, new, ...: changes to the text of the file
-	args         []string // further arguments of SIPp
-	trunk        object   // settings beside the defaults
-	agent        string   // a name of scenarioAgents; keypad by default
-	call         object   // of POST /v1/calls/outbound
-	dialled      string   // -s in place of the number, with {digits} and {last4} of it
-	whenStatus   string   // status of the call at which the API is used, or sentINVITE
-	action       string   // what follows /v1/calls/{id}/
+	scenario     string   // file name without .xml; uac- calls the service, uas- is called
+	network      string   // default: udp
+	ipv6         bool     // use ::1 on both sides
+	sippKeys     []string // name, value, …: -key arguments of SIPp
+	replacements []string // old, new, …: replacements in the scenario file
+	args         []string // additional arguments of SIPp
+	trunk        object   // trunk settings in addition to the defaults
+	agent        string   // name in scenarioAgents; default: keypad
+	call         object   // additional fields of POST /v1/calls/outbound
+	dialled      string   // -s argument instead of the number; may contain {digits} and {last4} of the number
+	whenStatus   string   // call status that triggers the action, or sentINVITE
+	action       string   // path after /v1/calls/{id}/
 	body         object
-	byProxy      bool   // the trunk has SIPp as its outbound proxy
-	wantOutcome  string // status, ended_reason and ended_by of the call; *: any; "": no call is recorded
-	code         int    // of its last leg
-	from         string // of the call, where it matters
+	byProxy      bool   // whether SIPp is the trunk's outbound proxy
+	wantOutcome  string // status, ended_reason and ended_by of the call; *: any; "": no call is recorded // status, ended_reason and ended_by of the call; *: any; empty: no call record
+	code         int    // SIP status of the call's last leg
+	from         string // expected caller number; empty: any
 }
 
-// isCaller says whether SIPp places the call.
+// isCaller reports whether SIPp places the call.
 func (r *scenarioRow) isCaller() bool { return strings.HasPrefix(r.scenario, "uac-") }
 
 // scenarioService is the service that all rows share.
 type scenarioService struct {
 	*service
 	agents map[string]string
-	certs  string // the folder of the certificates
+	certs  string // folder with the certificates
 }
 
 func newScenarioService(t *testing.T) *scenarioService {
@@ -74,8 +74,8 @@ func newScenarioService(t *testing.T) *scenarioService {
 	return s
 }
 
-// scenarioAgents are the agents of the rows. An agent hangs up after one DTMF digit or
-// 60 s, "brief" after 1 s, "end" at once.
+// scenarioAgents creates the agents of the rows. An agent hangs up after one DTMF digit or 60 s, "brief" after 1 s,
+// "end" at once.
 func (s *scenarioService) scenarioAgents() map[string]string {
 	s.t.Helper()
 	agent := func(name, start string, more object) string {
@@ -114,7 +114,7 @@ func TestSIPpScenarios(t *testing.T) {
 	free := make(chan struct{}, parallelScenarios)
 	var work sync.WaitGroup
 	for i := range rows {
-		require.False(t, names[rows[i].name], "%s is there twice", rows[i].name)
+		require.False(t, names[rows[i].name], "the row name %s is not unique", rows[i].name)
 		names[rows[i].name] = true
 	}
 	for i := range rows {
@@ -127,16 +127,16 @@ func TestSIPpScenarios(t *testing.T) {
 	work.Wait()
 }
 
-// scenarioPeer is the SIPp of one row.
+// scenarioPeer is the SIPp process of one row.
 type scenarioPeer struct {
-	at     netip.AddrPort // of SIPp itself
-	target netip.AddrPort // where the service sends to
+	at     netip.AddrPort // SIPp's own address
+	target netip.AddrPort // address to which the service sends
 	number string
 	dir    string
 	done   chan error
 }
 
-// play runs one row and compares the call's record with the outcome expected.
+// play runs one row and compares the call's record with the expected outcome.
 func (s *scenarioService) play(t *testing.T, i int, r *scenarioRow) {
 	p := &scenarioPeer{number: fmt.Sprintf("+1202556%04d", i+1), dir: t.TempDir(), done: make(chan error, 1)}
 	port := uint16(siptest.Port(t))
@@ -178,7 +178,7 @@ func (s *scenarioService) play(t *testing.T, i int, r *scenarioRow) {
 	}
 }
 
-// scenarioTrunk makes a trunk for the row alone.
+// scenarioTrunk creates a trunk for one row.
 func (s *scenarioService) scenarioTrunk(t *testing.T, r *scenarioRow, p *scenarioPeer) {
 	t.Helper()
 	network := r.network
@@ -207,7 +207,7 @@ func (r *scenarioRow) agentName() string {
 	return r.agent
 }
 
-// dial lets the service call the row's number.
+// dial makes the service call the row's number and returns the call's id.
 func (s *scenarioService) dial(t *testing.T, r *scenarioRow, number string) string {
 	t.Helper()
 	body := object{"to": number, "from": "+12025550100", "agent_id": s.agents[r.agentName()]}
@@ -215,7 +215,7 @@ func (s *scenarioService) dial(t *testing.T, r *scenarioRow, number string) stri
 	return s.mustPost(t, "/v1/calls/outbound", body)["id"].(string)
 }
 
-// remote is where SIPp sends its call to.
+// remote returns the address to which SIPp sends its call.
 func (s *scenarioService) remote(t *testing.T, r *scenarioRow, p *scenarioPeer) string {
 	t.Helper()
 	host := nodeHost
@@ -228,7 +228,7 @@ func (s *scenarioService) remote(t *testing.T, r *scenarioRow, p *scenarioPeer) 
 	return netip.AddrPortFrom(host, uint16(s.sip)).String()
 }
 
-// start runs SIPp.
+// start starts SIPp.
 func (p *scenarioPeer) start(t *testing.T, r *scenarioRow, remote string) {
 	t.Helper()
 	args := []string{
@@ -270,7 +270,8 @@ func (p *scenarioPeer) start(t *testing.T, r *scenarioRow, remote string) {
 	t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
 }
 
-// scenario is the file that SIPp plays: with the row's changes, and with a private address in the SDP of IPv4 rows whose agent is not brief.
+// scenario writes the scenario file with the row's replacements and returns its path. IPv4 rows get a private media
+// address, unless their agent is "brief".
 func (p *scenarioPeer) scenario(t *testing.T, r *scenarioRow) string {
 	t.Helper()
 	b, err := os.ReadFile("../../deploy/sipp/" + r.scenario + ".xml")
@@ -288,7 +289,7 @@ func (p *scenarioPeer) scenario(t *testing.T, r *scenarioRow) string {
 	return path
 }
 
-// waitForSocket waits until SIPp has its socket.
+// waitForSocket waits until SIPp has opened its socket.
 func (p *scenarioPeer) waitForSocket(t *testing.T, r *scenarioRow) {
 	t.Helper()
 	table := "/proc/net/udp"
@@ -299,7 +300,7 @@ func (p *scenarioPeer) waitForSocket(t *testing.T, r *scenarioRow) {
 	if r.ipv6 {
 		table += "6"
 	}
-	for word := range slices.Chunk(ip, 4) { // each in the machine's order of bytes
+	for word := range slices.Chunk(ip, 4) { // the kernel prints each word in host byte order
 		slices.Reverse(word)
 	}
 	socket := fmt.Sprintf("%s:%04X 00000000", strings.ToUpper(hex.EncodeToString(ip)), p.at.Port())
@@ -309,7 +310,7 @@ func (p *scenarioPeer) waitForSocket(t *testing.T, r *scenarioRow) {
 	}, time.Minute, 10*time.Millisecond, "sipp does not listen at %s", p.at)
 }
 
-// explain shows what went over the wire in a row that failed.
+// explain logs the SIP messages of a failed row.
 func (s *scenarioService) explain(t *testing.T, p *scenarioPeer, id string) {
 	if !t.Failed() {
 		return

@@ -18,11 +18,11 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-const crewShards = 12 // so many that one node does not draw them all
+const crewShards = 12 // so many that no node gets all of them
 
 var workLine = regexp.MustCompile(`msg="this node (has|no longer has) the work" shard=(\d+)`)
 
-// shards are those that a node has, by its own log.
+// shardsOf returns the shards that a node owns according to its log.
 func (c *crew) shards(s *service) map[string]bool {
 	out := make(map[string]bool)
 	if s.gone() {
@@ -36,11 +36,11 @@ func (c *crew) shards(s *service) map[string]bool {
 	return out
 }
 
-// spread waits until each shard has a node, and more than one node has any.
-// Which has how many is drawn by their ids.
+// awaitSpreadShards waits until each shard has an owner and at least two nodes own shards. The ids decide the
+// distribution.
 func (c *crew) spread() {
 	c.t.Helper()
-	c.nodes[0].await("the work to be spread", time.Minute, func() bool {
+	c.nodes[0].await("the distribution of the shards", time.Minute, func() bool {
 		all, some := 0, 0
 		for _, s := range c.nodes {
 			n := len(c.shards(s))
@@ -50,17 +50,17 @@ func (c *crew) spread() {
 	})
 }
 
-// as is the same service, asked with another key.
+// withKey returns the same service with another API key.
 func (s *service) as(key string) *service {
 	other := *s
 	other.key = key
 	return &other
 }
 
-// shardTenant is a workspace of a crew.
+// shardTenant is a workspace of the cluster.
 type shardTenant struct{ id, key, keyID, campaign, agent string }
 
-// tenants are made by an operator, each at another node.
+// createTenants creates workspaces with an operator key, at alternating nodes.
 func (c *crew) tenants(n int) (all []*shardTenant) {
 	c.t.Helper()
 	for i := range n {
@@ -72,10 +72,10 @@ func (c *crew) tenants(n int) (all []*shardTenant) {
 	return all
 }
 
-// surveyed waits until an operator sees all nodes, and every workspace on one of them.
+// awaitOperatorView waits until the operator API shows all nodes and each workspace on one of them.
 func (c *crew) surveyed(at *service, workspaces int) {
 	c.t.Helper()
-	at.await("all workspaces to be seen", time.Minute, func() bool {
+	at.await("the complete operator view", time.Minute, func() bool {
 		load := at.api("GET", "/v1/operator/load", nil)
 		shards, theirs := 0, 0
 		rows := at.list("/v1/operator/nodes")
@@ -87,13 +87,12 @@ func (c *crew) surveyed(at *service, workspaces int) {
 	assert.Len(c.t, at.list("/v1/operator/workspaces"), workspaces)
 }
 
-// drained says to each node through the same one that it shall take no calls, and
-// takes it back.
+// drainEachNode drains each node through the same node, and then ends all drains.
 func (c *crew) drained() {
 	c.t.Helper()
 	drains := func() (names []string, on int) {
 		for _, n := range c.nodes[0].list("/v1/operator/nodes") {
-			if n.(object)["shards"].(float64) > 0 { // no other one takes calls
+			if n.(object)["shards"].(float64) > 0 { // nodes without shards do not accept calls
 				names = append(names, n.(object)["id"].(string))
 			}
 			if n.(object)["drain"].(object)["on"] == true {
@@ -103,19 +102,18 @@ func (c *crew) drained() {
 		return names, on
 	}
 	var names []string
-	c.nodes[0].await("each node to have its part", 30*time.Second, func() bool { names, _ = drains(); return len(names) == len(c.nodes) })
+	c.nodes[0].await("shards on each node", 30*time.Second, func() bool { names, _ = drains(); return len(names) == len(c.nodes) })
 	for i, id := range names {
 		c.nodes[0].api("POST", "/v1/operator/drain", object{"node_id": id})
-		c.nodes[0].await("the node to be seen drained", 10*time.Second, func() bool { _, on := drains(); return on == i+1 })
+		c.nodes[0].await("the drained node in the list", 10*time.Second, func() bool { _, on := drains(); return on == i+1 })
 	}
 	for _, id := range names {
 		c.nodes[0].api("POST", "/v1/operator/undrain", object{"node_id": id})
 	}
-	c.nodes[0].await("all nodes to take calls", 10*time.Second, func() bool { _, on := drains(); return on == 0 })
+	c.nodes[0].await("the end of all drains", 10*time.Second, func() bool { _, on := drains(); return on == 0 })
 }
 
-// alerted makes a rule about all workspaces, wherever they are, and waits until it
-// has found each of them.
+// checkAlertRules creates a rule about all workspaces and waits until it fires for each of them.
 func (c *crew) alerted(all []*shardTenant) {
 	c.t.Helper()
 	front := c.nodes[0]
@@ -124,7 +122,7 @@ func (c *crew) alerted(all []*shardTenant) {
 	}
 	front.api("POST", "/v1/alert-rules", object{"name": "spent", "kind": "spend", "share": 0.5})
 	front.api("POST", "/v1/alert-rules", object{"name": "one", "kind": "spend", "share": 0.5, "watches_workspace_id": all[len(all)-1].id})
-	front.await("the rules to find all of them", time.Minute, func() bool {
+	front.await("an alert for each workspace", time.Minute, func() bool {
 		found := make(map[string]int)
 		for _, a := range front.list("/v1/alerts?limit=100") {
 			found[a.(object)["of_workspace_id"].(string)]++
@@ -133,9 +131,8 @@ func (c *crew) alerted(all []*shardTenant) {
 	})
 }
 
-// Workspaces are spread over the nodes, each node answers for all of them, and
-// the work of one that dies goes on elsewhere: nobody is rung twice, nobody is
-// forgotten.
+// Each node serves requests for all workspaces. After kills other nodes take the shards over: each contact is
+// called once, and all get an outcome.
 func TestWorkspacesAreDistributedAndSurviveNodeKills(t *testing.T) {
 	t.Parallel()
 	const contacts = 40
@@ -156,7 +153,7 @@ func TestWorkspacesAreDistributedAndSurviveNodeKills(t *testing.T) {
 		at.api("POST", "/v1/webhooks", object{"url": c.nodes[0].receiver.url, "events": []string{"campaign.call.completed"}})
 	}
 	require.Greater(t, len(seen), 2, "they are spread")
-	for _, s := range c.nodes { // an operator sees them all, wherever he asks
+	for _, s := range c.nodes { // every node shows the operator all workspaces
 		c.surveyed(s, len(all)+1)
 	}
 	for i, one := range all {
@@ -165,7 +162,7 @@ func TestWorkspacesAreDistributedAndSurviveNodeKills(t *testing.T) {
 	}
 	front := c.nodes[0]
 	for _, one := range all {
-		front.as(one.key).await("somebody to be rung for each", time.Minute, func() bool {
+		front.as(one.key).await("a call of each workspace", time.Minute, func() bool {
 			st, ok := front.as(one.key).statusOf(one.campaign)
 			return ok && st.Progress.Attempted > 2
 		})
@@ -181,9 +178,9 @@ func TestWorkspacesAreDistributedAndSurviveNodeKills(t *testing.T) {
 		assert.Zero(t, st.Progress.Remaining)
 	}
 	for n, times := range answer.rung() {
-		assert.Equal(t, 1, times, "%s was rung more than once", n)
+		assert.Equal(t, 1, times, "%s was called more than once", n)
 	}
-	front.await("every end to be told", time.Minute, func() bool {
+	front.await("an event for every attempt", time.Minute, func() bool {
 		endedPhones := make(map[string]bool)
 		for _, e := range front.receiver.events("campaign.call.completed") {
 			var d struct{ Contact struct{ Phone string } }
@@ -208,7 +205,7 @@ func TestWorkspacesAreDistributedAndSurviveNodeKills(t *testing.T) {
 	}
 	c.nodes[1].as(one.key).api("DELETE", "/v1/api-keys/"+made["id"].(string), nil)
 	for _, s := range c.nodes {
-		assert.Equal(t, http.StatusUnauthorized, s.statusWith(short), "refused at once, wherever it is shown")
+		assert.Equal(t, http.StatusUnauthorized, s.statusWith(short), "a revoked token is rejected at once by every node")
 	}
 	c.nodes[2].api("DELETE", "/v1/workspaces/"+other.id, nil)
 	for _, s := range c.nodes {
@@ -221,8 +218,8 @@ func TestWorkspacesAreDistributedAndSurviveNodeKills(t *testing.T) {
 	}
 }
 
-// A call that comes to any node reaches the workspace of its number, also where
-// several workspaces have a trunk at its source.
+// An inbound call reaches the workspace of its number through any node, also if several workspaces have a trunk at
+// the source address.
 func TestInboundCallAtAnyNodeReachesItsNumber(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
@@ -236,26 +233,26 @@ func TestInboundCallAtAnyNodeReachesItsNumber(t *testing.T) {
 		trunk := at.api("POST", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "t", "number_country": "US", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}}})["id"]
 		trunks = append(trunks, trunk)
 		made := at.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": at.menu(), "trunk_id": trunk})
-		assert.Equal(t, "pending", made["status"], "an operator has to say whose it is")
+		assert.Equal(t, "pending", made["status"], "a number claimed by two workspaces waits for an operator")
 		approved := c.nodes[(i+1)%2].api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
 		assert.Equal(t, "live", approved["status"])
 		numbers = append(numbers, number)
 	}
 	for _, number := range numbers {
 		for _, s := range c.nodes {
-			require.NoError(t, s.caller("uac-press", number, "-key", "press", "1"), "%s by the node at %s", number, s.http)
+			require.NoError(t, s.caller("uac-press", number, "-key", "press", "1"), "%s through the node at %s", number, s.http)
 		}
 	}
 	for _, s := range c.nodes {
-		require.NoError(t, s.caller("uac-refused-404", "+12025550199"), "a number that nobody has, by the node at %s", s.http)
+		require.NoError(t, s.caller("uac-refused-404", "+12025550199"), "an unknown number, through the node at %s", s.http)
 	}
 	for _, number := range numbers {
 		national := strings.TrimPrefix(number, "+1")
 		for _, s := range c.nodes {
-			require.NoError(t, s.caller("uac-press", national, "-key", "press", "1"), "%s without its country, by the node at %s", national, s.http)
+			require.NoError(t, s.caller("uac-press", national, "-key", "press", "1"), "%s without country code, through the node at %s", national, s.http)
 		}
 	}
-	const rest = 2 // it has the older trunk of two that are given the rest
+	const rest = 2 // index of the tenant with the older of the two trunks that take unassigned numbers
 	for _, i := range []int{4, rest} {
 		at := c.nodes[i%2].as(all[i].key)
 		made := at.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": at.menu(), "trunk_id": trunks[i]})
@@ -264,14 +261,14 @@ func TestInboundCallAtAnyNodeReachesItsNumber(t *testing.T) {
 		}
 	}
 	for i, s := range c.nodes {
-		require.NoError(t, s.caller("uac-press", fmt.Sprintf("+1202555077%d", i), "-key", "press", "1"), "the rest of a trunk, by the node at %s", s.http)
+		require.NoError(t, s.caller("uac-press", fmt.Sprintf("+1202555077%d", i), "-key", "press", "1"), "an unassigned number of a trunk, through the node at %s", s.http)
 	}
 	for i, one := range all {
 		at, want := c.nodes[i%2].as(one.key), 4
 		if i == rest {
 			want = 6
 		}
-		at.await("all of its calls", time.Minute, func() bool {
+		at.await("all calls of the tenant", time.Minute, func() bool {
 			ended := 0
 			for _, call := range at.list("/v1/calls?direction=inbound&limit=100") {
 				if call.(object)["disposition"] == "confirmed" {
@@ -283,7 +280,7 @@ func TestInboundCallAtAnyNodeReachesItsNumber(t *testing.T) {
 	}
 }
 
-// Into how many parts the work is divided changes only while no node lives.
+// The number of shards can change only while no node runs.
 func TestShardCountChangesWhileNoNodeLives(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 1)
@@ -301,5 +298,5 @@ func TestShardCountChangesWhileNoNodeLives(t *testing.T) {
 	other.launch()
 	<-other.exited
 	assert.Contains(t, other.logged(), "shards is 5 here and 4 in the store, and a node lives on this store")
-	assert.Len(t, c.shards(s), 4, "who lives goes on")
+	assert.Len(t, c.shards(s), 4, "the running node keeps its shards")
 }

@@ -15,23 +15,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// toll is what a fault has cost.
+// faultCost is the measured effect of one fault.
 type toll struct {
 	fault  string
-	took   time.Duration // until each shard had a node again that answers
-	silent time.Duration // the longest that nothing of a workspace could be changed at any node
+	took   time.Duration // time until every shard has an owner that answers again
+	silent time.Duration // longest time during which a workspace could not be changed at any node
 }
 
-// prober changes something of each workspace all the time, at a node that answers.
+// availabilityProbe continuously changes an object of each workspace at any node that answers.
 type prober struct {
 	mu   sync.Mutex
-	last []time.Time // of each workspace: when something was changed last
+	last []time.Time // time of the last successful change, by workspace
 	gaps []gap
 }
 
 type gap struct{ from, to time.Time }
 
-// asks begins to.
+// startProbe starts the availability probe.
 func (o *siege) asks() *prober {
 	c := &prober{last: make([]time.Time, len(o.tenants))}
 	over := make(chan struct{})
@@ -62,7 +62,7 @@ func (o *siege) asks() *prober {
 
 var hurry = &http.Client{Timeout: time.Second}
 
-// answersSoon says whether a node changes something of a workspace at once.
+// acceptsWrite reports whether a node accepts a change of a workspace within a short timeout.
 func answersSoon(s *service, one *shardTenant) bool {
 	r, err := http.NewRequest(http.MethodPatch, "http://"+s.http+"/v1/agents/"+one.agent, strings.NewReader(fmt.Sprintf(`{"name": "terse %d"}`, time.Now().UnixNano())))
 	if err != nil {
@@ -79,7 +79,7 @@ func answersSoon(s *service, one *shardTenant) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// longest is how long some workspace had no answer since a time.
+// longestGap returns the longest time without a successful change of some workspace since a time.
 func (c *prober) longest(since time.Time) (most time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,8 +95,8 @@ func (c *prober) longest(since time.Time) (most time.Duration) {
 	return most
 }
 
-// quiet waits d, and counts whom anybody rings once a grace is over: no commit
-// can be made, or no lease renewed.
+// expectNoCalls waits for d and counts calls that start after a grace period. During this time no commit is
+// possible, or no lease can be renewed.
 func (o *siege) quiet(d, grace time.Duration) {
 	<-time.After(grace)
 	before := len(o.answer.rung())
@@ -104,13 +104,13 @@ func (o *siege) quiet(d, grace time.Duration) {
 	o.unquiet += len(o.answer.rung()) - before
 }
 
-// broken are the promises that are seen to be broken on the wire.
+// findViolations returns the invariants that are visibly violated in the SIP messages.
 func (o *siege) broken() (all []string) {
 	twice := 0
 	for n, times := range o.answer.rung() {
 		if times > 1 {
 			if twice++; twice <= 3 {
-				all = append(all, fmt.Sprintf("%s was rung %d times", n, times))
+				all = append(all, fmt.Sprintf("%s was called %d times", n, times))
 			}
 		}
 	}
@@ -118,23 +118,23 @@ func (o *siege) broken() (all []string) {
 		all = append(all, fmt.Sprintf("and %d more", twice-3))
 	}
 	if o.unquiet > 0 {
-		all = append(all, fmt.Sprintf("%d were rung while no commit could be made, or no lease renewed", o.unquiet))
+		all = append(all, fmt.Sprintf("%d calls started while no commit or no lease renewal was possible", o.unquiet))
 	}
 	all = append(all, o.unreached...)
-	left := leftOnWire(o.answer.lines()) // their BYE was seen, but not when
+	left := leftOnWire(o.answer.lines()) // calls whose BYE was seen, but without its time
 	for i := range o.tenants {
 		lines := slices.DeleteFunc(o.answer.lines(), func(l line) bool {
 			return l.Kind == "INVITE" && !strings.HasPrefix(l.Number, siegePrefix(i)) || slices.Contains(left, l.CallID)
 		})
 		if most, _ := wireLoad(lines); most > siegeLines {
-			all = append(all, fmt.Sprintf("%d lines of %d used by %s", most, siegeLines, siegePrefix(i)))
+			all = append(all, fmt.Sprintf("%d of at most %d concurrent calls of %s", most, siegeLines, siegePrefix(i)))
 		}
 	}
 	return all
 }
 
-// callsIn lets the carrier call a workspace by way of Kamailio, which has a node
-// for it. Where shards are just moving a carrier tries again.
+// placeInboundCalls makes the carrier call each workspace through Kamailio. Like a carrier it retries while shards
+// move.
 func (o *siege) callsIn() {
 	o.t.Helper()
 	if !o.whole && len(o.tolls)%6 != 1 {
@@ -147,13 +147,13 @@ func (o *siege) callsIn() {
 		if err == nil {
 			return
 		}
-		require.Less(o.t, time.Since(begun), time.Minute, "a call in is not answered: %v", err)
+		require.Less(o.t, time.Since(begun), time.Minute, "an inbound call is not answered: %v", err)
 		o.again++
 	}
 }
 
-// proves that nobody was rung twice, nobody forgotten, no line used that was not
-// there, and every endpoint told of every end.
+// checkInvariants checks that each contact was called once and has an outcome, that concurrency limits were kept,
+// and that every endpoint received every event.
 func (o *siege) proves() {
 	t := o.t
 	t.Helper()
@@ -169,7 +169,7 @@ func (o *siege) proves() {
 	}
 	o.hungUp()
 	r := o.nodes[0].receiver
-	o.nodes[0].await("every endpoint to be told of every end", 2*time.Minute, func() bool {
+	o.nodes[0].await("every event at every endpoint", 2*time.Minute, func() bool {
 		delivered := make(map[string]map[string]bool)
 		for _, d := range r.deliveries() {
 			_, at, _ := strings.Cut(d.At, "endpoint=")
@@ -189,7 +189,7 @@ func (o *siege) proves() {
 			tenant, _, _ := strings.Cut(at, "-")
 			i, _ := strconv.Atoi(tenant)
 			for phone := range phones {
-				require.True(t, strings.HasPrefix(phone, siegePrefix(i)), "%s was told of %s, which is another workspace's", at, phone)
+				require.True(t, strings.HasPrefix(phone, siegePrefix(i)), "%s received an event of %s, which belongs to another workspace", at, phone)
 			}
 			if len(phones) == o.contacts {
 				full++
@@ -205,12 +205,11 @@ func (o *siege) proves() {
 	}
 }
 
-// hungUp waits until no call is left at the carrier: one that has no end in its
-// log got a BYE or CANCEL, or was never acknowledged, because its ACK went to a
-// node that was gone, and is given up by whoever gave the answer.
+// awaitNoDialogs waits until the carrier has no open call. A call without a logged end got a BYE or CANCEL. Or its
+// ACK went to a dead node, and SIPp gave it up.
 func (o *siege) hungUp() {
 	o.t.Helper()
-	o.nodes[0].await("no dialog left behind", time.Minute, func() bool {
+	o.nodes[0].await("the end of all dialogs", time.Minute, func() bool {
 		left := make(map[string]bool)
 		for _, id := range leftOnWire(o.answer.lines()) {
 			left[id] = true
@@ -241,7 +240,7 @@ func (o *siege) hungUp() {
 	})
 }
 
-// logFigures the figures.
+// logFigures logs the measured figures.
 func (o *siege) logFigures() {
 	of := make(map[string][]toll)
 	var names []string

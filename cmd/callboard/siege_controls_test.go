@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// control is a fault put upon nodes that lack what guards against it.
+// controlCase injects a fault into nodes that lack a guard against it.
 type control struct {
 	fault  string
 	lacks  string
@@ -19,14 +19,14 @@ type control struct {
 	do     func(o *siege)
 }
 
-// What nodes may lack.
+// Failpoints that remove guards.
 var (
 	noFence    = []string{"FAILPOINT_NO_FENCE=1", "FAILPOINT_NO_GUARDS=1"}
 	late       = []string{"FAILPOINT_LATE_OPEN=1"}
 	anyReplica = []string{"FAILPOINT_ANY_HISTORY=1"}
 )
 
-// strikes is put upon the node that has the most shards.
+// strikeBusiestNode injects a fault into the node with the most shards.
 func (o *siege) strikes(do func(node int, s *service)) {
 	most := 0
 	for i, s := range o.nodes {
@@ -42,7 +42,7 @@ func controls() []control {
 		{fault: "kill -9", lacks: "attempts stored before their INVITEs", env: late, do: func(o *siege) {
 			o.strikes(func(_ int, s *service) { o.kill(s) })
 		}},
-		{fault: "SIGTERM", lacks: "the wait for what has begun", env: append([]string{"FAILPOINT_CARELESS=1"}, late...), do: func(o *siege) {
+		{fault: "SIGTERM", lacks: "the wait for started calls", env: append([]string{"FAILPOINT_CARELESS=1"}, late...), do: func(o *siege) {
 			o.strikes(func(_ int, s *service) { o.term(s) })
 		}},
 		{fault: "SIGSTOP", lacks: "token, guards and lease check", env: noFence, do: func(o *siege) {
@@ -57,12 +57,12 @@ func controls() []control {
 		{fault: "Redis killed, and a node", lacks: "attempts stored before their INVITEs", env: late, do: func(o *siege) {
 			o.strikes(func(_ int, s *service) { o.together(s, func() { o.redis.Kill() }, o.redisBack) })
 		}},
-		{fault: "a replica that lags in its place", lacks: "the comparison of histories", env: anyReplica, do: (*siege).stale},
+		{fault: "failover to a stale replica", lacks: "the comparison of histories", env: anyReplica, do: (*siege).stale},
 	}
 }
 
-// Each fault, put upon nodes without what guards against it, breaks what
-// TestFaultsOfNodesKeepInvariants holds to; so that would see it.
+// Each fault, injected into nodes without a guard, must violate the invariants of TestFaultsOfNodesKeepInvariants.
+// This proves that the test detects violations.
 func TestControlFaultsOfNodesWithoutGuardsBreakInvariants(t *testing.T) {
 	t.Parallel()
 	for _, c := range controls() {
@@ -73,7 +73,7 @@ func TestControlFaultsOfNodesWithoutGuardsBreakInvariants(t *testing.T) {
 	}
 }
 
-// found strikes until something is seen to be broken.
+// expectViolation injects the fault until an invariant is violated.
 func (c control) found(t *testing.T) {
 	t.Helper()
 	p := plan{ground: onLoopback(), whole: true, contacts: 500, pace: 150, env: c.env}
@@ -82,7 +82,7 @@ func (c control) found(t *testing.T) {
 	}
 	o := newSiege(t, p)
 	o.nodes[0].await("calls", time.Minute, func() bool { return len(o.answer.rung()) > 40 })
-	require.Empty(t, o.broken(), "nothing is broken yet")
+	require.Empty(t, o.broken(), "the invariants hold before the fault")
 	begun := time.Now()
 	for range 4 {
 		c.do(o)
@@ -94,5 +94,5 @@ func (c control) found(t *testing.T) {
 			return
 		}
 	}
-	require.Fail(t, "nothing was broken: what holds without it proves nothing", c.fault)
+	require.Fail(t, "no invariant was violated, so the test with the guard proves nothing", c.fault)
 }

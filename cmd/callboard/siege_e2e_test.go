@@ -19,40 +19,40 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// siege is a crew of three behind Kamailio, with a campaign of each of eight
-// workspaces, to which things happen.
+// faultTest is a cluster of three nodes behind Kamailio into which faults are injected. Each of eight workspaces
+// runs a campaign.
 type siege struct {
 	*crew
 	plan
 	redis      *redistest.Server
-	ways       []*redistest.Proxy // of each node to the Redis; none: they go there straight
-	watches    []watch            // of each node
+	ways       []*redistest.Proxy // one network path to Redis per node; empty: direct connections
+	watches    []watch            // one shifted clock per node
 	answer     *peer              // the carrier
 	dispatcher netip.AddrPort
 	tenants    []*shardTenant
 	tolls      []toll
 	prober     *prober
-	calls      int      // that came in
-	again      int      // that had to be tried again
-	unquiet    int      // rung while nobody may be
-	unreached  []string // workspaces that had no answer though a node could have given one
-	unanswered int      // left ringing by a node that died
+	calls      int      // number of inbound calls
+	again      int      // inbound calls that needed a retry
+	unquiet    int      // calls that started while no calls were permitted
+	unreached  []string // workspaces without a response although a node could have answered
+	unanswered int      // calls answered towards a dead node
 }
 
-// plan is how large a siege is, and where.
+// faultTestPlan is the size and the topology of a fault test.
 type plan struct {
 	ground
-	whole     bool // it is not the short form
-	contacts  int  // of each workspace
-	endpoints int  // of each workspace
-	pace      int  // calls per minute of each campaign
+	whole     bool // false: the short form
+	contacts  int  // per workspace
+	endpoints int  // per workspace
+	pace      int  // of each campaign
 	env       []string
 }
 
-// lasting lets the campaigns take so many minutes, if nothing happened.
+// setDuration sets the pace so that the campaigns would take the given minutes without faults.
 func (p *plan) lasting(minutes int) { p.pace = max(24, p.contacts/minutes) }
 
-// ground is where everybody stands.
+// networkTopology holds the addresses of the participants.
 type ground struct {
 	carrier, dispatcher netip.Addr
 	nodes               []netip.Addr
@@ -61,7 +61,7 @@ type ground struct {
 	put                 func(node int, s *service)
 }
 
-// onLoopback has a way to Redis for each node, which can be cut.
+// loopbackTopology places everything on loopback, with a path to Redis per node that tests can cut.
 func onLoopback() ground {
 	return ground{
 		carrier: carrierHost, dispatcher: dispatcherHost, nodes: []netip.Addr{nodeHost, nodeHost, nodeHost},
@@ -74,9 +74,9 @@ func onLoopback() ground {
 	}
 }
 
-const siegeLines = 20 // of each workspace
+const siegeLines = 20 // maximum of concurrent calls per workspace
 
-// newSiege begins.
+// newFaultTest starts the cluster and the campaigns.
 func newSiege(t *testing.T, p plan) *siege {
 	t.Helper()
 	o := &siege{crew: &crew{t: t}, plan: p, redis: p.redis(t), answer: sippOn(t, portOn(t, p.carrier), "uas-answer-logged", "-trace_msg", "-message_file", "messages")}
@@ -118,13 +118,13 @@ func newSiege(t *testing.T, p plan) *siege {
 
 func siegePrefix(tenant int) string { return fmt.Sprintf("+1202%d", 520+tenant) }
 
-// siegeNumber is the number at which a workspace is called.
+// inboundNumber returns the inbound number of a workspace.
 func siegeNumber(tenant int) string { return fmt.Sprintf("+120255501%02d", tenant) }
 
-// settled waits until each shard has a node again that answers for it.
+// awaitAllShards waits until each shard has an owner that answers.
 func (o *siege) settled() {
 	o.t.Helper()
-	o.nodes[0].await("every shard to have a node that answers", 2*time.Minute, func() bool {
+	o.nodes[0].await("an owner that answers for every shard", 2*time.Minute, func() bool {
 		all := 0
 		for _, s := range o.nodes {
 			all += len(o.shards(s))
@@ -146,16 +146,16 @@ func (o *siege) settled() {
 	})
 }
 
-// ahead waits for calls that a replica does not know.
+// awaitUnreplicatedCalls waits for calls whose commits the replica does not have.
 func (o *siege) ahead() {
 	o.t.Helper()
 	before, end := len(o.answer.rung()), time.Now().Add(o.lasts(10))
-	o.nodes[0].await("calls that the replica does not know", time.Minute, func() bool {
-		return len(o.answer.rung()) > before+15 || time.Now().After(end) // all may have been rung
+	o.nodes[0].await("calls whose commits the replica does not have", time.Minute, func() bool {
+		return len(o.answer.rung()) > before+15 || time.Now().After(end) // all contacts may already be called
 	})
 }
 
-// suffers lets something happen, and waits until all is well again.
+// injectFault injects a fault and waits until all shards answer again.
 func (o *siege) suffers(fault string, do func()) {
 	o.t.Helper()
 	begun := time.Now()
@@ -167,7 +167,7 @@ func (o *siege) suffers(fault string, do func()) {
 	o.callsIn()
 }
 
-// lasts is how long a fault of some seconds lasts.
+// faultDuration returns how long a fault lasts.
 func (o *siege) lasts(seconds float64) time.Duration {
 	if !o.whole {
 		seconds /= 2
@@ -183,7 +183,7 @@ func (o *siege) kill(s *service) {
 func (o *siege) term(s *service) {
 	require.NoError(o.t, s.cmd.Process.Signal(syscall.SIGTERM))
 	<-s.exited
-	assert.Equal(o.t, 0, s.cmd.ProcessState.ExitCode(), "it goes in order")
+	assert.Equal(o.t, 0, s.cmd.ProcessState.ExitCode(), "the node stops in order")
 	o.launch(s)
 }
 
@@ -193,7 +193,7 @@ func (o *siege) stop(s *service) {
 	require.NoError(o.t, s.cmd.Process.Signal(syscall.SIGCONT))
 }
 
-// cut takes a node off Redis, which the others reach.
+// isolateFromRedis cuts a node off Redis, which the other nodes still reach.
 func (o *siege) cut(node int) {
 	o.ways[node].SwitchTo(nil)
 	<-time.After(o.lasts(4))
@@ -214,10 +214,10 @@ func (o *siege) redisKilled() {
 
 func (o *siege) redisBack() {
 	o.redis.Restart()
-	o.redis.Promote() // it may have been a replica once
+	o.redis.Promote() // the server may have become a replica
 }
 
-// together kills a node that has just begun to wait for Redis.
+// killNodeDuringRedisOutage kills a node that has just begun to wait for Redis.
 func (o *siege) together(s *service, away, back func()) {
 	away()
 	<-time.After(500 * time.Millisecond)
@@ -227,7 +227,7 @@ func (o *siege) together(s *service, away, back func()) {
 	o.launch(s)
 }
 
-// clock makes the clock of a node wrong by an hour, each way.
+// shiftClock shifts the clock of a node by an hour in each direction.
 func (o *siege) clock(node int) {
 	for _, by := range []time.Duration{time.Hour, -time.Hour, 0} {
 		o.watches[node].set(o.t, by)
@@ -235,7 +235,7 @@ func (o *siege) clock(node int) {
 	}
 }
 
-// stale puts a replica that lacks the last calls in the place of the Redis.
+// promoteStaleReplica replaces Redis by a replica that lacks the latest calls.
 func (o *siege) stale() {
 	o.t.Helper()
 	replica := redistest.StartReplica(o.t, o.redis)
@@ -248,10 +248,9 @@ func (o *siege) stale() {
 	}
 }
 
-// Whatever happens to nodes, to Redis and to the way between them, while
-// campaigns of eight workspaces run: nobody is rung twice, nobody is forgotten, no
-// limit is exceeded, every event is delivered. FAULTS_CONTACTS=5000 is the whole
-// of it, with fifty endpoints, and each node killed five times.
+// Injects faults into nodes, Redis and the network while campaigns of eight workspaces run. Each contact is called
+// once and gets an outcome, limits hold, and every event is delivered. FAULTS_CONTACTS=5000 selects the full form
+// with fifty endpoints and five kills of each node.
 func TestFaultsOfNodesKeepInvariants(t *testing.T) {
 	t.Parallel()
 	p := plan{ground: onLoopback(), contacts: 40, endpoints: 2, pace: 240}
@@ -273,7 +272,7 @@ type mishap struct {
 	do   func()
 }
 
-// faults are those that are tried, in no order.
+// listFaults returns the faults to inject, in no particular order.
 func (o *siege) faults() (all []mishap) {
 	nodes, times := o.nodes[1:2], 1
 	if o.whole {
@@ -290,12 +289,11 @@ func (o *siege) faults() (all []mishap) {
 			all = append(all, mishap{"SIGTERM", func() { o.term(s) }}, mishap{"SIGSTOP", func() { o.stop(s) }}, mishap{"a clock an hour wrong, each way", func() { o.clock(i) }})
 		}
 	}
-	all = append(all, mishap{"Redis frozen", o.frozen}, mishap{"Redis killed", o.redisKilled}, mishap{"a replica that lags in its place", o.stale})
+	all = append(all, mishap{"Redis frozen", o.frozen}, mishap{"Redis killed", o.redisKilled}, mishap{"failover to a stale replica", o.stale})
 	return all
 }
 
-// Nodes stop in order and join again while eight workspaces are written to all
-// the time: nobody is refused anything.
+// Nodes stop in order and join again while clients write to eight workspaces. No write may fail.
 func TestWritesWaitWhileShardsMove(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 3, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
@@ -310,7 +308,7 @@ func TestWritesWaitWhileShardsMove(t *testing.T) {
 		agent := at.mute()
 		at.api("POST", "/v1/trunks", object{"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": 9, "transport": "udp"}}})
 		work.Go(func() {
-			for ctx.Err() == nil { // without an Idempotency-Key: it may not be sent twice
+			for ctx.Err() == nil { // without an Idempotency-Key a client must not repeat the request
 				code, body, _ := at.try("POST", "/v1/campaigns", object{"name": "c", "agent_id": agent, "caller_id": object{"number": "+12025550100"}})
 				assert.Equal(t, http.StatusCreated, code, string(body))
 				written.Add(1)
@@ -321,7 +319,7 @@ func TestWritesWaitWhileShardsMove(t *testing.T) {
 		before := written.Load()
 		require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
 		<-s.exited
-		front.await("writes to go on", time.Minute, func() bool { return written.Load() > before+50 })
+		front.await("successful writes", time.Minute, func() bool { return written.Load() > before+50 })
 		c.launch(s)
 		c.spread()
 	}

@@ -21,11 +21,10 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// What .ci/faults has prepared: this process, the carrier, Kamailio, the Redis and
-// the receiver are in one network namespace, each node is in one of its own, and a
-// router joins them.
+// Addresses of the network that .ci/faults prepares. This process, the carrier, Kamailio, Redis and the receiver
+// are in one network namespace. Each node has a namespace of its own, and a router joins them.
 var (
-	hubHost       = netip.MustParseAddr("10.204.9.2") // clients and the receiver
+	hubHost       = netip.MustParseAddr("10.204.9.2") // clients and the webhook receiver
 	hubCarrier    = netip.MustParseAddr("10.204.9.3")
 	hubDispatcher = netip.MustParseAddr("10.204.9.4")
 	hubRedis      = netip.MustParseAddr("10.204.9.8")
@@ -33,7 +32,7 @@ var (
 
 func spaceHost(node int) netip.Addr { return netip.AddrFrom4([4]byte{10, 204, byte(node + 1), 2}) }
 
-// inSpaces is where nodes stand who can be parted.
+// namespaceTopology places each node in its own network namespace, so that tests can partition the network.
 func inSpaces(t *testing.T) ground {
 	t.Helper()
 	spaces := strings.Fields(os.Getenv("FAULTS_NODES"))
@@ -63,7 +62,7 @@ func inSpaces(t *testing.T) ground {
 	}
 }
 
-// receiverOn is one at an address that others reach.
+// newReceiverAt starts a webhook receiver at an address that nodes can reach.
 func receiverOn(t *testing.T, at netip.Addr) *receiver {
 	t.Helper()
 	dir := t.TempDir()
@@ -80,7 +79,7 @@ func receiverOn(t *testing.T, at netip.Addr) *receiver {
 	})
 }
 
-// part lets nothing pass between two addresses, either way, until heal.
+// dropPackets drops all packets between two addresses until heal is called.
 func part(t testing.TB, one, other netip.Addr) (heal func()) {
 	t.Helper()
 	rule := func(what string, from, to netip.Addr) {
@@ -95,8 +94,7 @@ func part(t testing.TB, one, other netip.Addr) (heal func()) {
 	}
 }
 
-// parted lets a node and others not hear each other for as long as something
-// lasts.
+// isolateNode drops all packets between a node and the given addresses for the duration of lasts.
 func (o *siege) parted(node int, from []netip.Addr, lasts func()) {
 	var heal []func()
 	for _, a := range from {
@@ -108,7 +106,7 @@ func (o *siege) parted(node int, from []netip.Addr, lasts func()) {
 	}
 }
 
-// others are the nodes but one.
+// otherHosts returns the addresses of all nodes except one.
 func others(node int) []netip.Addr {
 	return slices.DeleteFunc([]netip.Addr{spaceHost(0), spaceHost(1), spaceHost(2)}, func(a netip.Addr) bool { return a == spaceHost(node) })
 }
@@ -117,10 +115,11 @@ func allOtherHosts(node int) []netip.Addr {
 	return append(others(node), hubHost, hubCarrier, hubDispatcher, hubRedis)
 }
 
-// aWhile is longer than any lease.
+// sleepBeyondLease waits longer than a lease lasts.
 func aWhile() { <-time.After(6 * time.Second) }
 
-// answered waits until some node answers for every workspace.
+// areAllWorkspacesServed waits until one of the nodes answers for every workspace, and reports whether that
+// happened within limit.
 func (o *siege) answered(limit time.Duration, at ...*service) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); <-time.After(100 * time.Millisecond) {
 		if slices.ContainsFunc(at, o.knowsAll) {
@@ -139,35 +138,34 @@ func (o *siege) knowsAll(s *service) bool {
 	return true
 }
 
-// lonely is a node that sees Redis and none of the others: it gives its work away,
-// and who asks the others has an answer for every workspace while the cut lasts.
+// isolateFromNodes isolates a node from all other nodes but not from Redis. The node must release its shards, and
+// the others must serve all workspaces during the partition.
 func (o *siege) lonely(node int) {
 	o.parted(node, others(node), func() {
 		begun := time.Now()
 		if !o.answered(30*time.Second, o.nodes[(node+1)%3]) { // docs/cluster.md
-			o.unreached = append(o.unreached, fmt.Sprintf("workspaces of a node that sees Redis alone had no answer for %.0f s", time.Since(begun).Seconds()))
+			o.unreached = append(o.unreached, fmt.Sprintf("workspaces of an isolated node were not served for %.0f s", time.Since(begun).Seconds()))
 			return
 		}
 		o.t.Logf("the others answer for all workspaces after %.1f s", time.Since(begun).Seconds())
 	})
 }
 
-// strangers are three nodes none of which sees another: one of them has all of
-// the work in the end.
+// isolateAllNodes isolates all three nodes from each other. One of them must own all shards in the end.
 func (o *siege) strangers() {
 	heal := part(o.t, spaceHost(1), spaceHost(2))
 	defer heal()
 	o.parted(0, others(0), func() {
 		begun := time.Now()
 		if !o.answered(60*time.Second, o.nodes...) {
-			o.unreached = append(o.unreached, "nobody answered for all workspaces while no node saw another")
+			o.unreached = append(o.unreached, "no node served all workspaces while all nodes were isolated")
 			return
 		}
 		o.t.Logf("one node answers for all workspaces after %.1f s", time.Since(begun).Seconds())
 	})
 }
 
-// Nodes are parted by a network that forgets packets, while campaigns run.
+// The network drops packets between nodes while campaigns run.
 func TestPartitionsKeepInvariants(t *testing.T) {
 	contacts := 5000
 	if n := number("FAULTS_CONTACTS", 0); n > 0 {
@@ -176,7 +174,7 @@ func TestPartitionsKeepInvariants(t *testing.T) {
 	p := plan{ground: inSpaces(t), whole: true, contacts: contacts / 16, endpoints: 7}
 	p.lasting(5)
 	o := newSiege(t, p)
-	for range o.nodes { // whichever has most at the time
+	for range o.nodes { // the busiest node of the moment
 		o.strikes(func(i int, _ *service) { o.suffers("parted from the other nodes", func() { o.lonely(i) }) })
 		o.strikes(func(i int, _ *service) {
 			o.suffers("parted from Redis for 6 s", func() { o.parted(i, []netip.Addr{hubRedis}, aWhile) })
@@ -189,7 +187,7 @@ func TestPartitionsKeepInvariants(t *testing.T) {
 	o.proves()
 }
 
-// The controls.
+// Controls of the partitions: nodes without guards.
 func TestControlPartitionsWithoutGuardsBreakInvariants(t *testing.T) {
 	for _, c := range []control{
 		{fault: "parted from Redis", lacks: "token, guards and lease check", env: noFence, do: func(o *siege) {
@@ -198,7 +196,7 @@ func TestControlPartitionsWithoutGuardsBreakInvariants(t *testing.T) {
 		{fault: "parted from everybody", lacks: "token, guards and lease check", env: noFence, do: func(o *siege) {
 			o.strikes(func(i int, _ *service) { o.parted(i, allOtherHosts(i), aWhile) })
 		}},
-		{fault: "parted from the other nodes", lacks: "the look at the others", env: []string{"FAILPOINT_NO_REACH=1"}, do: func(o *siege) {
+		{fault: "parted from the other nodes", lacks: "the reachability check of the other nodes", env: []string{"FAILPOINT_NO_REACH=1"}, do: func(o *siege) {
 			o.strikes(func(i int, _ *service) { o.lonely(i) })
 		}},
 	} {

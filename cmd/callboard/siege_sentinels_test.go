@@ -24,14 +24,13 @@ import (
 
 const sentinelPassword = "secret"
 
-// watched are two Redis, one of which follows the other, three sentinels, and
-// HAProxy that leads to whom these call the primary, all by the files in
+// sentinelRedis is a Redis primary with a replica, three sentinels and HAProxy in front, started with the files of
 // deploy/compose.
 type watched struct {
 	t        *testing.T
 	dir      string
 	env      []string
-	port     map[string]string // those in the files, and here
+	port     map[string]string // ports in the files, and the ports used here
 	way      *goredis.Client
 	two      [2]*exec.Cmd
 	at       [2]*goredis.Client
@@ -56,7 +55,7 @@ func newWatched(t *testing.T) *watched {
 	}
 	for i, was := range []string{"6381", "6382"} {
 		w.two[i], w.at[i] = w.startRedis("redis", was), w.redisClient(was)
-		w.set(i, "min-replicas-to-write", "0") // or nothing could lag
+		w.set(i, "min-replicas-to-write", "0") // permits a stale replica
 	}
 	for _, was := range []string{"26381", "26382", "26383"} {
 		w.startRedis("sentinel", was)
@@ -74,7 +73,7 @@ func (w *watched) url() string {
 	return fmt.Sprintf("redis://:%s@127.0.0.1:%s/0", sentinelPassword, w.port["6379"])
 }
 
-// run is a program that ends with the test.
+// startProgram starts a program that ends with the test.
 func (w *watched) run(name string, args ...string) *exec.Cmd {
 	w.t.Helper()
 	cmd := exec.Command(name, args...)
@@ -115,8 +114,8 @@ func (w *watched) set(i int, name, value string) {
 	require.Eventually(w.t, func() bool { return w.at[i].ConfigSet(w.t.Context(), name, value).Err() == nil }, time.Minute, 20*time.Millisecond, "%s", name)
 }
 
-// follows waits until the other one follows the primary, the way leads there, and
-// every sentinel knows of both.
+// awaitReplication waits until the replica follows the primary, HAProxy leads to the primary, and every sentinel
+// knows both.
 func (w *watched) follows() {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool {
@@ -136,7 +135,7 @@ func (w *watched) follows() {
 	}, 2*time.Minute, 50*time.Millisecond, "nobody follows")
 }
 
-// failsOver lets the replica miss calls, and kills the primary.
+// failOver makes the replica stale and kills the primary.
 func (w *watched) failsOver(o *siege) {
 	w.t.Helper()
 	replica := 1 - w.primary
@@ -149,7 +148,7 @@ func (w *watched) failsOver(o *siege) {
 	w.primary = replica
 }
 
-// returns starts the one that was the primary, which follows from now on.
+// restartOldPrimary starts the former primary, which becomes a replica.
 func (w *watched) returns() {
 	w.t.Helper()
 	gone := 1 - w.primary
@@ -165,8 +164,8 @@ func (w *watched) ground() ground {
 	return g
 }
 
-// The primary is killed while its replica lacks calls that were acknowledged; the
-// sentinels make that the primary, and HAProxy leads the nodes there.
+// The primary is killed while its replica lacks acknowledged calls. The sentinels promote the replica, and HAProxy
+// directs the nodes to it.
 func TestFailoverBySentinelsKeepsInvariants(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t)
@@ -178,18 +177,18 @@ func TestFailoverBySentinelsKeepsInvariants(t *testing.T) {
 	p.lasting(3)
 	o := newSiege(t, p)
 	for range 3 {
-		o.suffers("primary killed, sentinels take a replica that lags", func() { w.failsOver(o) })
+		o.suffers("primary killed, sentinels promote a stale replica", func() { w.failsOver(o) })
 		w.returns()
 	}
 	o.proves()
 }
 
-// The control.
+// The control: nodes that do not compare the histories of Redis.
 func TestFailoverBySentinelsControlWithoutHistoryCheckCallsTwice(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t)
 	control{
-		fault: "primary killed, sentinels take a replica that lags", lacks: "the comparison of histories", env: anyReplica,
+		fault: "primary killed, sentinels promote a stale replica", lacks: "the comparison of histories", env: anyReplica,
 		ground: w.ground, do: func(o *siege) {
 			if w.two[1-w.primary].ProcessState != nil {
 				w.returns()

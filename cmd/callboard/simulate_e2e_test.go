@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestForecastOfHundredThousandContactsTakesSeconds goes the whole way: an
-// upload, lists, the decisions of the real campaign, the plan's prices.
+// TestForecastOfHundredThousandContactsTakesSeconds uses the complete path: the upload, do-not-call lists, the
+// decisions of the real campaign and the prices of the plan.
 func TestForecastOfHundredThousandContactsTakesSeconds(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
@@ -46,7 +46,7 @@ func TestForecastOfHundredThousandContactsTakesSeconds(t *testing.T) {
 	for _, n := range sim["outcomes"].(object) {
 		sum += n.(float64)
 	}
-	assert.InDelta(t, rung, sum, 0, "everybody else comes to an end")
+	assert.InDelta(t, rung, sum, 0, "all contacts have an outcome")
 	attempts := sim["attempts"].(float64)
 	assert.Greater(t, attempts, rung, "with retries")
 	assert.InDelta(t, attempts, sim["cost"].(object)["attempts"].(float64), 0)
@@ -55,5 +55,5 @@ func TestForecastOfHundredThousandContactsTakesSeconds(t *testing.T) {
 	assert.Greater(t, done, time.Time{})
 	status, answer, _ = s.try("GET", path+"/contacts?status=pending&limit=1", nil)
 	assert.Equal(t, http.StatusOK, status, string(answer))
-	assert.Contains(t, string(answer), `"attempts":0`, "nobody was rung")
+	assert.Contains(t, string(answer), `"attempts":0`, "the forecast called nobody")
 }

@@ -24,13 +24,13 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// selfSigned writes a certificate for 127.0.0.1 with its key.
+// writeCertificate writes a self-signed certificate for 127.0.0.1 and its key.
 func selfSigned(t *testing.T, name, certFile, keyFile string) {
 	t.Helper()
 	selfSignedFor(t, nodeHost, name, certFile, keyFile)
 }
 
-// selfSignedFor writes one for another address.
+// writeCertificateFor writes a self-signed certificate for another address.
 func selfSignedFor(t *testing.T, at netip.Addr, name, certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -57,7 +57,7 @@ func TestSIPOverTLSReloadsRenewedCertificate(t *testing.T) {
 	s.args = append(s.args, "--sip", "127.0.0.1:"+strconv.Itoa(s.sip)+",tls://"+secure)
 	s.start()
 	s.unlimited()
-	s.trunk("", siptest.Port(t)) // from its address we are called
+	s.trunk("", siptest.Port(t)) // authorizes calls from the trunk's address
 
 	ask := func() string {
 		pool := x509.NewCertPool()

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// texts are the messages that a scenario has logged.
+// smsMessages returns the SIP MESSAGE requests that a scenario has logged.
 func (p *peer) texts() (out []string) {
 	text, _ := os.ReadFile(p.log)
 	for l := range strings.Lines(string(text)) {
@@ -45,8 +45,7 @@ func TestSMSGuideCommandsWorkWithSIPp(t *testing.T) {
 	})
 }
 
-// Messages that are under way when the process is killed: none is forgotten, and
-// none is sent under two names.
+// Kills the process while messages are being sent. No message is lost, and none is sent under two ids.
 func TestSMSMessagesSurviveKill9(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
@@ -63,7 +62,7 @@ func TestSMSMessagesSurviveKill9(t *testing.T) {
 	killed := time.Now()
 	s.kill9()
 	s.start()
-	slow := time.Since(killed) > 15*time.Second // then nobody can know of some, and that is said
+	slow := time.Since(killed) > 15*time.Second // after such a time the fate of some messages is unknown, and reported as unknown
 	var list []any
 	s.await("all are settled", 60*time.Second, func() bool {
 		list = s.api("GET", "/v1/sms?limit=100", nil)["data"].([]any)
@@ -82,7 +81,7 @@ func TestSMSMessagesSurviveKill9(t *testing.T) {
 	for _, l := range carrier.texts() {
 		parts := strings.SplitN(l, " ", 4)
 		was, known := names[parts[3]]
-		assert.True(t, !known || was == parts[2], "%s was sent under two names", parts[3])
+		assert.True(t, !known || was == parts[2], "%s was sent under two ids", parts[3])
 		names[parts[3]] = parts[2]
 	}
 	for _, m := range list {

@@ -24,9 +24,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// soak is a run of many short calls beside some long ones. Its size comes from
-// SOAK_CALLS, SOAK_LONG, SOAK_MINUTES and SOAK_RATE; without SOAK_CALLS it is a
-// short form.
+// soakTest runs many short calls and some long calls. SOAK_CALLS, SOAK_LONG, SOAK_MINUTES and SOAK_RATE set its
+// size; without SOAK_CALLS it is short.
 type soak struct {
 	*service
 	calls, long, rate int
@@ -35,27 +34,27 @@ type soak struct {
 	admin, home       string
 	far               *phoneFarm
 	agents            map[string]string
-	next              map[string]int // number of each kind
+	next              map[string]int // next number of each kind
 	outcomes          map[string]int
 	callers           callers
 	peak              now
 }
 
-// kind is one sort of short outbound calls: its numbers begin with prefix.
+// callKind is a kind of short outbound calls. Their numbers begin with prefix.
 type kind struct {
 	name, prefix, agent string
-	share               int // of 100
+	share               int // percent of the outbound calls
 	wants               string
 }
 
 func kinds() []kind {
 	return []kind{
-		{"answered, over at once", "+120251", "mute", 40, "completed"},
+		{"answered, ends at once", "+120251", "mute", 40, "completed"},
 		{"answered, the agent speaks, recorded", "+120252", "hello", 15, "completed"},
-		{"answered, the called hangs up", "+120253", "patient", 9, "completed"},
+		{"answered, the callee hangs up", "+120253", "patient", 9, "completed"},
 		{"busy", "+120254", "mute", 12, "busy"},
 		{"declined", "+120255", "mute", 7, "failed"},
-		{"a number that nobody has", "+120256", "mute", 7, "failed"},
+		{"an unknown number", "+120256", "mute", 7, "failed"},
 		{"first target down, the second answers", "+120257", "mute", 5, "completed"},
 		{"bridged to a desk that hangs up", "+120258", "bridge", 2, "confirmed"},
 		{"bridged to a desk that is busy", "+120259", "engaged", 2, "declined"},
@@ -67,8 +66,8 @@ const (
 	inboundShare = 30 // of 100 calls
 	desk, noDesk = "+12025550199", "+12025550198"
 	soakNumber   = "+12025550142"
-	// storeCache is what is left of the store's 48 MB for blocks of its files, beside two tables in memory of 8 MB each.
-	// It fills as what is stored grows, over many more calls than those of the first wave: 5 MB after 60,000.
+	// storeCache is the block cache of the store: its 48 MB without two memory tables of 8 MB each. The cache fills
+	// with the stored data, long after the first wave: 5 MB after 60,000 calls.
 	storeCache = 32 * mb
 )
 
@@ -79,8 +78,8 @@ func number(name string, otherwise int) int {
 	return otherwise
 }
 
-// TestCallsReleaseAllResources: after calls of every kind all that they had
-// is given back. make soak lasts longer.
+// TestCallsReleaseAllResources checks that all resources are released after calls of every kind. make soak runs it
+// longer.
 func TestCallsReleaseAllResources(t *testing.T) {
 	t.Parallel()
 	s := &soak{calls: 1000, long: 6, rate: 60, stay: 5 * time.Second, whole: os.Getenv("SOAK_CALLS") != ""}
@@ -99,7 +98,7 @@ func TestCallsReleaseAllResources(t *testing.T) {
 	s.createResources()
 
 	began := time.Now()
-	s.wave(max(s.calls/20, 200)) // fills what is kept for good: caches, sockets at rest, recordings' buffers
+	s.wave(max(s.calls/20, 200)) // fills the permanent caches, pools and buffers
 	base := s.quiet()
 	var done int
 	longs := s.talk()
@@ -120,10 +119,10 @@ func TestCallsReleaseAllResources(t *testing.T) {
 	s.report(base, end, heard, time.Since(began))
 }
 
-// createResources lays out trunks, numbers and agents.
+// createResources creates the trunks, numbers and agents.
 func (s *soak) createResources() {
 	t := s.t
-	// A request that comes again when it is no longer waited for is no reason to drop a call without a word.
+	// A late retransmission must not make SIPp drop a call.
 	patient := func(scenario string) *peer { return sipp(t, scenario, "-default_behaviors", "all,-abortunexp") }
 	instant, refer := patient("uas-instant"), patient("uas-refer")
 	busy, hangup := patient("uas-busy"), patient("uas-hangup")
@@ -150,7 +149,7 @@ func (s *soak) createResources() {
 	s.api("POST", "/v1/phone-numbers", object{"number": soakNumber, "agent_id": s.agents["hello"], "trunk_id": trunk})
 }
 
-// handing is an agent that hands every caller on at once.
+// createTransferAgent creates an agent that transfers every caller at once.
 func (s *soak) handing(to, mode string) string {
 	p := s.api("POST", "/v1/pathways", object{
 		"name": mode + to, "start": "hand",
@@ -169,7 +168,7 @@ func (s *soak) handing(to, mode string) string {
 	})["id"].(string)
 }
 
-// talker is an agent that speaks for longer than anybody listens.
+// createTalkingAgent creates an agent that speaks longer than any call lasts.
 func (s *soak) talker() string {
 	nodes, edges := []object{}, []object{}
 	for n := range 2 + int(s.stay/(2*time.Minute)) {
@@ -181,7 +180,7 @@ func (s *soak) talker() string {
 	return s.agent(object{"name": "talker", "start": "talk0", "nodes": append(nodes, object{"id": "bye", "type": "end"}), "edges": edges})
 }
 
-// startCampaign starts a campaign whose contacts come as a file.
+// startFileCampaign starts a campaign with uploaded contacts.
 func (s *soak) startCampaign(k kind, n, atOnce int) string {
 	var rows strings.Builder
 	rows.WriteString("phone\n")
@@ -200,13 +199,13 @@ func (s *soak) startCampaign(k kind, n, atOnce int) string {
 		if err == nil && code < 300 {
 			return true
 		}
-		st, ok := s.statusOf(id) // an answer may have been late
+		st, ok := s.statusOf(id) // the response of the start request may have been late
 		return ok && (st.Status == "running" || st.Status == "completed")
 	})
 	return id
 }
 
-// wave is n calls: campaigns of every kind, and callers beside.
+// runWave makes n calls: campaigns of every kind, and inbound calls.
 func (s *soak) wave(n int) {
 	var wait sync.WaitGroup
 	in := n * inboundShare / 100
@@ -232,28 +231,28 @@ func (s *soak) wave(n int) {
 	wait.Wait()
 }
 
-// callers are the SIPps that call.
+// callerStats counts the results of the inbound SIPp calls.
 type callers struct {
 	mu        sync.Mutex
 	well, ill int
 }
 
-// call calls in n times and adds up what SIPp says of it.
+// placeCalls places n inbound calls and adds SIPp's statistics.
 func (c *callers) call(s *service, n, rate int) {
 	stats := filepath.Join(s.t.TempDir(), "stats.csv")
 	p := sippCaller(s.t, "uac-hangup", "-m", strconv.Itoa(n), "-r", strconv.Itoa(rate), "-s", soakNumber, "-d", "400",
 		"-trace_stat", "-stf", stats, "127.0.0.1:"+strconv.Itoa(s.sip))
-	<-p.done //nolint:errcheck // what failed is in the figures
+	<-p.done //nolint:errcheck // the statistics contain failures
 	text, err := os.ReadFile(stats)
 	if err != nil {
-		s.t.Errorf("the callers' figures: %v", err)
+		s.t.Errorf("the statistics of SIPp: %v", err)
 		return
 	}
 	read := csv.NewReader(strings.NewReader(string(text)))
 	read.Comma, read.FieldsPerRecord, read.LazyQuotes = ';', -1, true
 	rows, err := read.ReadAll()
 	if err != nil || len(rows) < 2 {
-		s.t.Errorf("the callers' figures: %v, %d rows", err, len(rows))
+		s.t.Errorf("the statistics of SIPp: %v, %d rows", err, len(rows))
 		return
 	}
 	last := func(name string) int {
@@ -270,27 +269,27 @@ func (c *callers) call(s *service, n, rate int) {
 	c.ill += last("FailedCall(C)")
 }
 
-// talk begins the long calls and returns once all of them talk.
+// startLongCalls starts the long calls and returns when all have audio.
 func (s *soak) talk() string {
 	if s.long == 0 {
 		return ""
 	}
 	id := s.startCampaign(kind{name: "long", prefix: "+120261", agent: "talker", share: 100}, s.long, s.long)
-	s.await("all phones to talk", 3*time.Minute, func() bool { return s.far.send(s.t, "count").Phones >= s.long })
+	s.await("audio of all phones", 3*time.Minute, func() bool { return s.far.send(s.t, "count").Phones >= s.long })
 	s.callers.mu.Lock()
 	defer s.callers.mu.Unlock()
 	s.peak.at = time.Now()
 	return id
 }
 
-// sound is what was heard in the long calls, as their records say.
+// longCallStats holds the media statistics of the long calls' records.
 type sound struct {
 	calls          int
-	received, sent float64 // packets a second, of the worst call
+	received, sent float64 // packets per second of the worst call
 	mos            float64
 }
 
-// hangUp ends the long calls when their time has come.
+// endLongCalls ends the long calls after their duration.
 func (s *soak) hangUp(id string) (all sound) {
 	if id == "" {
 		return all
@@ -325,7 +324,7 @@ func (s *soak) hangUp(id string) (all sound) {
 	}
 }
 
-// now is what the admin listener tells.
+// processCounters is the response of /debug/counters.
 type now struct {
 	at      time.Time
 	Process struct {
@@ -359,7 +358,7 @@ func (s *soak) count(query string) (n now, ok bool) {
 	return n, resp.StatusCode == http.StatusOK && json.NewDecoder(resp.Body).Decode(&n) == nil
 }
 
-// held is what calls still have, by name.
+// heldResources returns the resources that calls still hold, by name.
 func (n *now) held() map[string]int {
 	all := map[string]int{
 		"dialogs": n.SIP.Dialogs, "calls nobody answered": n.SIP.HalfOpen, "invites kept": n.SIP.Pending, "hosts of these": n.SIP.HalfHosts,
@@ -379,7 +378,7 @@ func (n *now) held() map[string]int {
 	return all
 }
 
-// quiet waits until nothing is held any more and counts after a collection.
+// awaitRelease waits until no resources are held, and returns the counters after a garbage collection.
 func (s *soak) quiet() (n now) {
 	s.t.Helper()
 	end := time.Now().Add(3 * time.Minute)
@@ -389,11 +388,11 @@ func (s *soak) quiet() (n now) {
 			break
 		}
 		if time.Now().After(end) {
-			s.t.Fatalf("held although no call is left: %v", got.held())
+			s.t.Fatalf("resources held without a call: %v", got.held())
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	for range 2 { // the first collection also runs what is to be done with what it found
+	for range 2 { // the first collection also runs cleanups
 		_, _ = s.count("?gc=1")
 	}
 	n, ok := s.count("?gc=1")
@@ -401,7 +400,7 @@ func (s *soak) quiet() (n now) {
 	return n
 }
 
-// sample notes the most that was in use, and tells how far the run is.
+// recordPeak records the peak usage and prints the progress.
 func (s *soak) sample(calls int, after time.Duration) {
 	n, ok := s.count("?gc=1")
 	if !ok || !s.whole {
@@ -416,40 +415,39 @@ func (s *soak) sample(calls int, after time.Duration) {
 	}
 }
 
-// files are the descriptors without the sockets of ports at rest, which are
-// kept for the next call up to a bound.
+// countFiles returns the open files without the pooled sockets of free ports, whose number is bounded.
 func (n *now) files() int { return n.Process.Files - 2*n.Media.Ports.Bound }
 
-// assertReleased is what has to be as it was.
+// assertReleased compares the counters at the end with those after the first wave.
 func (s *soak) assertReleased(base, end now, heard sound) {
 	t := s.t
-	slack := 64.0 * mb // a short run has not filled what is kept for good
+	slack := 64.0 * mb // after a short run the permanent caches are not full yet
 	if s.whole {
 		slack = 16*mb + storeCache
 	}
 	assert.Empty(t, end.held())
 	assert.LessOrEqual(t, end.Process.Goroutines, base.Process.Goroutines+20)
-	tables, err := filepath.Glob(filepath.Join(s.data(), "store", "*.sst")) // the store keeps some of its tables open, and has more of them
+	tables, err := filepath.Glob(filepath.Join(s.data(), "store", "*.sst")) // the store keeps some of its table files open
 	require.NoError(t, err)
 	assert.LessOrEqual(t, end.files(), base.files()+20+len(tables))
 	assert.LessOrEqual(t, end.Process.HeapLive, base.Process.HeapLive+slack, "bytes of live objects")
-	assert.LessOrEqual(t, end.Tree["actors"], base.Tree["actors"]+300, "campaigns that are over stay, calls do not")
-	if s.whole { // the race detector keeps memory of its own
+	assert.LessOrEqual(t, end.Tree["actors"], base.Tree["actors"]+300, "ended campaigns keep their actors, calls do not")
+	if s.whole { // the race detector needs memory of its own
 		assert.LessOrEqual(t, end.Process.Resident, base.Process.Resident+256*mb, "resident bytes")
 	}
 	assert.Zero(t, end.SIP.Panics)
-	assert.LessOrEqual(t, s.long-heard.calls, s.long/50, "long calls with sound")
+	assert.LessOrEqual(t, s.long-heard.calls, s.long/50, "long calls with audio")
 	if s.whole {
-		assert.Greater(t, min(heard.received, heard.sent), 45.0, "packets a second, both ways")
+		assert.Greater(t, min(heard.received, heard.sent), 45.0, "packets per second in both directions")
 	}
 	assert.Positive(t, s.callers.well)
-	if s.whole { // what a busy machine refuses is no leak
-		assert.LessOrEqual(t, s.callers.ill, s.callers.well/50+2, "callers that were not content")
+	if s.whole { // rejected calls on a busy machine are not leaks
+		assert.LessOrEqual(t, s.callers.ill, s.callers.well/50+2, "failed inbound calls")
 		assert.LessOrEqual(t, s.outcomes["other than wanted"], s.outcomes["all"]/50+5, "%v", s.outcomes)
 	}
 }
 
-// nothingOpen looks into the store, once nobody uses it any more.
+// checkNoOpenAttempts reads the store after the service has stopped.
 func (s *soak) nothingOpen() {
 	d, err := pebble.Open(filepath.Join(s.data(), "store"), pebble.Options{})
 	require.NoError(s.t, err)
@@ -470,6 +468,6 @@ func (s *soak) nothingOpen() {
 			r.After = page.Rows[len(page.Rows)-1].Position
 		}
 	}
-	assert.Zero(s.t, open, "attempts left open in the store")
-	assert.GreaterOrEqual(s.t, calls, s.calls*9/10, "the store was looked into where the calls are")
+	assert.Zero(s.t, open, "open attempts in the store")
+	assert.GreaterOrEqual(s.t, calls, s.calls*9/10, "the store contains the calls")
 }

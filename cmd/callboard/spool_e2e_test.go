@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recorded is a call with a real phone at the active one of two nodes, of which the
-// first seconds are recorded.
+// startRecordedCall starts a call with a baresip at the active one of two nodes, and waits until its first seconds
+// are recorded.
 func (c *crew) recorded(number string) (home, other *service, p *phone, id string) {
 	c.t.Helper()
-	home, other = c.active() // with one shard: a node that comes back stays without it
+	home, other = c.active() // with one shard, a restarted node stays a standby
 	one := c.tenants(1)[0]
 	home, other = home.as(one.key), other.as(one.key)
 	p = baresip(c.t, number)
@@ -25,7 +25,7 @@ func (c *crew) recorded(number string) (home, other *service, p *phone, id strin
 	})
 	id = home.outbound(number, home.lasting(), object{"record": true})
 	home.live(id)
-	home.await("the phone to hear something", 20*time.Second, p.hears)
+	home.await("audio at the phone", 20*time.Second, p.hears)
 	home.await("two seconds in the spool", 20*time.Second, func() bool {
 		info, err := os.Stat(filepath.Join(home.data(), "spool", one.id, id+".wav"))
 		return err == nil && info.Size() > 2*16000
@@ -33,7 +33,7 @@ func (c *crew) recorded(number string) (home, other *service, p *phone, id strin
 	return home, other, p, id
 }
 
-// beginning says whether something sounds in the first second of a recording.
+// hasBeginning reports whether the first second of a recording contains audio.
 func (s *service) beginning(id string) bool {
 	s.t.Helper()
 	sound := samples(s.t, s.recording(id), 2)
@@ -50,29 +50,29 @@ func TestRecordingSurvivesKillOfNode(t *testing.T) {
 	kept := samples(t, home.recording(id), 2)
 	later := home.outbound(number, home.lasting(), object{"record": true})
 	home.live(later)
-	<-time.After(2500 * time.Millisecond) // a recording is written each half second
+	<-time.After(2500 * time.Millisecond) // the recording is flushed every half second
 	at := c.nodes[0]
 	at.kill9()
-	other.await("the call to go on", time.Minute, func() bool { return other.tookUp() == 1 })
-	assert.Equal(t, kept, samples(t, other.recording(id), 2), "it lies in the shared folder")
+	other.await("the call to resume", time.Minute, func() bool { return other.tookUp() == 1 })
+	assert.Equal(t, kept, samples(t, other.recording(id), 2), "the recording in the shared folder stays the same")
 	status, part, _ := other.try("GET", "/v1/calls/"+id+"/recording", nil, "Range", "bytes=-100")
 	assert.Equal(t, http.StatusPartialContent, status)
 	assert.Len(t, part, 100)
 	<-time.After(time.Second)
 	p.press("1")
 	other.ended(later, 30*time.Second)
-	assert.False(t, other.beginning(later), "that lies in the spool of the killed node")
+	assert.False(t, other.beginning(later), "the beginning is still in the spool of the killed node")
 
 	c.launch(at)
 	require.False(t, c.works(at))
-	other.await("the beginning to be joined", time.Minute, func() bool { return other.beginning(later) })
+	other.await("the recording with its beginning", time.Minute, func() bool { return other.beginning(later) })
 	for _, s := range c.nodes {
 		assert.Empty(t, s.onDisk("spool"))
 	}
 	assert.Empty(t, c.waiting())
 }
 
-// waiting are the recordings that wait in the shared folder for their node.
+// waitingRecordings returns the partial recordings in the shared folder that wait for their node.
 func (c *crew) waiting() []string {
 	c.t.Helper()
 	files, err := filepath.Glob(filepath.Join(c.shared, "spool", "*"))
@@ -82,7 +82,7 @@ func (c *crew) waiting() []string {
 
 func TestRecordingOfStoppedNodeReachesNextNode(t *testing.T) {
 	t.Parallel()
-	for what, away := range map[string]bool{"while the store is there": false, "while the store is away": true} {
+	for what, away := range map[string]bool{"with the blob store": false, "without the blob store": true} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			c := newCrew(t, 2, "FAILPOINT_MOVE_AFTER=1s")
@@ -92,10 +92,10 @@ func TestRecordingOfStoppedNodeReachesNextNode(t *testing.T) {
 			}
 			at := c.nodes[0]
 			require.NoError(t, at.cmd.Process.Signal(syscall.SIGTERM))
-			other.await("the call to go on", time.Minute, func() bool { return other.tookUp() == 1 })
+			other.await("the call to resume", time.Minute, func() bool { return other.tookUp() == 1 })
 			<-at.exited
 			assert.Equal(t, 0, at.cmd.ProcessState.ExitCode())
-			assert.Equal(t, away, len(at.onDisk("spool")) == 1, "what a node that ends has goes with it only while the store is away")
+			assert.Equal(t, away, len(at.onDisk("spool")) == 1, "a stopping node keeps its part of the recording only if the blob store is unavailable")
 			<-time.After(time.Second)
 			p.press("1")
 			other.ended(id, 30*time.Second)
@@ -135,7 +135,7 @@ func TestNodeStartsWithSharedRecordingsFolder(t *testing.T) {
 	refused("blobs_url: there is no folder " + c.shared)
 	require.NoError(t, os.Rename(c.shared+"-away", c.shared))
 	found, _, _ := s.callboard("doctor", "--all", "--json")
-	assert.Contains(t, found, "the folder "+c.shared+" lets us write, read and delete")
+	assert.Contains(t, found, "the folder "+c.shared+" permits writing, reading and deleting")
 	s.env = append(s.env, "CALLBOARD_BLOBS_URL=")
 	found, _, _ = s.callboard("doctor", "--all", "--json")
 	assert.Contains(t, found, "blobs_url is not set: with node_addr recordings and exports need a bucket")
@@ -156,7 +156,7 @@ func TestRecordingWaitsInSpoolWithoutBlobStore(t *testing.T) {
 	})
 	id := s.outbound(number, s.lasting(), object{"record": true})
 	s.live(id)
-	s.await("the phone to hear something", 20*time.Second, p.hears)
+	s.await("audio at the phone", 20*time.Second, p.hears)
 	p.press("1")
 	s.ended(id, 30*time.Second)
 	status, body, _ := s.try("GET", "/v1/calls/"+id+"/recording", nil)
@@ -166,7 +166,7 @@ func TestRecordingWaitsInSpoolWithoutBlobStore(t *testing.T) {
 	s.stop()
 	s.env = append(s.env, "CALLBOARD_BLOBS_URL=file://"+c.shared)
 	c.launch(s)
-	s.await("the recording to be kept", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["recording_available"] == true })
+	s.await("the stored recording", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["recording_available"] == true })
 	assert.NotEmpty(t, s.recording(id))
 	assert.Empty(t, s.onDisk("spool"))
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// A node that has had no work yet, because the one that has it was drained and
-// keeps it, passes calls on, and tells how it does.
+// A node that has never owned a shard, because the draining owner keeps its shards, forwards calls and reports its
+// state.
 func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
@@ -38,7 +38,7 @@ func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 		t.Helper()
 		return probes(t, netip.MustParseAddr(from), netip.AddrPortFrom(nodeHost, uint16(s.sip)))
 	}
-	assert.Contains(t, probed(first, "127.0.0.1"), "200", "it knows the source")
+	assert.Contains(t, probed(first, "127.0.0.1"), "200", "the source is a trunk")
 	first.api("POST", "/v1/operator/drain", object{})
 	assert.Contains(t, probed(first, "127.0.0.1"), "503")
 
@@ -52,7 +52,7 @@ func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 	second.key, c.nodes = first.key, append(c.nodes, second)
 	c.launch(second)
 	for admin, shards := range map[string]float64{has: 2, hasNone: 0} {
-		first.await("each to see both", time.Minute, func() bool {
+		first.await("both nodes in the metrics of each", time.Minute, func() bool {
 			_, values := first.metered(admin)
 			return values["callboard_nodes"] == 2 && values["callboard_shards"] == shards
 		})
@@ -62,18 +62,18 @@ func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 		assert.True(t, found)
 		assert.Zero(t, free)
 	}
-	assert.Contains(t, probed(second, "127.0.0.3"), "200", "a dispatcher that is named")
-	assert.Contains(t, probed(second, "127.0.0.1"), "200", "a source that the other node knows")
+	assert.Contains(t, probed(second, "127.0.0.3"), "200", "a dispatcher of sip_probes")
+	assert.Contains(t, probed(second, "127.0.0.1"), "200", "a trunk of the other node's workspace")
 	assert.Empty(t, probed(second, "127.0.0.9"), "whom nobody knows")
 	_, before := first.metered(has)
-	require.NoError(t, second.caller("uac-refused-503", number), "the one that has it answers, though it takes none now")
+	require.NoError(t, second.caller("uac-refused-503", number), "the draining owner rejects the call")
 	_, after := first.metered(has)
 	assert.Greater(t, after["callboard_sip_messages_total received"], before["callboard_sip_messages_total received"])
-	assert.Empty(t, c.shards(second), "it still has nothing")
+	assert.Empty(t, c.shards(second), "the node still owns no shard")
 
-	// One that is stopped and lets a call end tells so, too.
+	// A stopping node with a live call also answers OPTIONS with 503.
 	first.api("POST", "/v1/operator/undrain", object{})
-	first.await("each to have one shard", time.Minute, func() bool { return len(c.shards(first)) == 1 && len(c.shards(second)) == 1 })
+	first.await("one shard on each node", time.Minute, func() bool { return len(c.shards(first)) == 1 && len(c.shards(second)) == 1 })
 	goes, other := first, second
 	if c.shards(second)[strconv.Itoa(domain.ShardOf(one.id, 2))] {
 		goes, other = second, first
@@ -87,11 +87,10 @@ func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 		return len(all) == 1 && all[0].(object)["status"] == "in_progress"
 	})
 	require.NoError(t, goes.cmd.Process.Signal(syscall.SIGTERM))
-	other.await("it to say that it goes", time.Minute, func() bool { return strings.Contains(probed(goes, "127.0.0.1"), "503") })
+	other.await("a 503 of the stopping node", time.Minute, func() bool { return strings.Contains(probed(goes, "127.0.0.1"), "503") })
 }
 
-// probes asks by OPTIONS and is the first line of the answer; "": there was none
-// to three questions.
+// sendOptions sends OPTIONS up to three times and returns the first line of the response, or an empty string.
 func probes(t testing.TB, from netip.Addr, at netip.AddrPort) string {
 	t.Helper()
 	conn, err := net.DialUDP("udp4", net.UDPAddrFromAddrPort(netip.AddrPortFrom(from, 0)), net.UDPAddrFromAddrPort(at))

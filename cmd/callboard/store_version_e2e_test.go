@@ -18,10 +18,10 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// tooNew is what a store needs that the next format was written to.
+// newerRequirement is the requirement of a store in the next format.
 var tooNew = persistence.Requirement{Format: persistence.StoreFormat + 1, Version: "99.1.0"}
 
-// raiseStore writes to a store that nobody uses what a program must be to open it.
+// writeRequirement writes the requirement into a store that no process uses.
 func raiseStore(t testing.TB, d persistence.Driver, needs persistence.Requirement) {
 	t.Helper()
 	value, err := json.Marshal(needs)
@@ -34,10 +34,9 @@ func raiseStore(t testing.TB, d persistence.Driver, needs persistence.Requiremen
 	require.NoError(t, d.Close())
 }
 
-// opensOrRefuses starts a program of a store format on the store of a service
-// that is stopped. It must serve where it knows what the store needs, and else
-// name both versions. A test with the program of the last release gives that one
-// as program.
+// checkStart starts a program with the given store format on the store of a stopped service. It must run if it
+// knows the required format, and otherwise name both versions. program allows a test with the binary of the last
+// release.
 func (s *service) opensOrRefuses(program string, format int, needs persistence.Requirement) {
 	s.t.Helper()
 	own := s.binary
@@ -52,7 +51,7 @@ func (s *service) opensOrRefuses(program string, format int, needs persistence.R
 	select {
 	case <-s.exited:
 	case <-time.After(time.Minute):
-		s.t.Fatal("the service serves a store that it does not know")
+		s.t.Fatal("the service runs on a store with an unknown format")
 	}
 	assert.NotZero(s.t, s.cmd.ProcessState.ExitCode())
 	s.refusal(s.logged(), needs)
@@ -80,7 +79,7 @@ func TestNewerStoreFormatIsRejectedByServeRestoreAndDoctor(t *testing.T) {
 	_, errs, err := s.callboard("backup", backup)
 	require.NoError(t, err, errs)
 	said, _, _ := s.callboard("doctor", "--all")
-	assert.Contains(t, said, fmt.Sprintf("this version supports formats up to %d", persistence.StoreFormat), "of the service that runs")
+	assert.Contains(t, said, fmt.Sprintf("this version supports formats up to %d", persistence.StoreFormat), "reported by the running service")
 	s.stop()
 	s.opensOrRefuses(s.binary, persistence.StoreFormat, s.storeNeeds())
 
@@ -103,9 +102,9 @@ func TestNewerStoreFormatIsRejectedByServeRestoreAndDoctor(t *testing.T) {
 		require.Error(t, err)
 		s.refusal(errs, tooNew)
 		_, err = os.Stat(filepath.Join(to, "store"))
-		require.ErrorIs(t, err, os.ErrNotExist, "nothing of it is left")
+		require.ErrorIs(t, err, os.ErrNotExist, "a failed restore leaves no files")
 	}
-	restore() // the store in the backup says so
+	restore() // the store in the backup has the newer requirement
 	text, err := os.ReadFile(filepath.Join(backup, "backup.json"))
 	require.NoError(t, err)
 	var about object
@@ -115,7 +114,7 @@ func TestNewerStoreFormatIsRejectedByServeRestoreAndDoctor(t *testing.T) {
 	text, err = json.Marshal(about)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(backup, "backup.json"), text, 0o600))
-	require.NoError(t, os.RemoveAll(filepath.Join(backup, "store"))) // backup.json is asked first
+	require.NoError(t, os.RemoveAll(filepath.Join(backup, "store"))) // without the store the requirement in backup.json must suffice
 	restore()
 }
 

@@ -43,17 +43,17 @@ func TestBrowserCallWithMicrophoneReachesAgent(t *testing.T) {
 
 	b := browse(t, file)
 	b.call("Page.navigate", object{"url": base + "/talk#/v1/" + path})
-	s.await("the page is there", time.Minute, func() bool {
+	s.await("the loaded page", time.Minute, func() bool {
 		return b.run(`document.readyState === "complete" && !!document.getElementById("start")`) == true
 	})
 	b.run(`document.getElementById("start").click()`)
-	s.await("the call is over", 90*time.Second, func() bool {
+	s.await("the end of the call", 90*time.Second, func() bool {
 		return strings.HasPrefix(b.run(`document.getElementById("state").textContent`).(string), "The call is over")
 	})
 	read := b.run(`document.getElementById("transcript").innerText`).(string)
 	assert.Regexp(t, `(?s)^agent: Will you come\?.*caller: ye(s|ah|p).*agent: See you tomorrow\.`, read)
 	id := b.run(`document.getElementById("call").textContent`).(string)
 	var call object
-	s.await("the call is kept", time.Minute, func() bool { call = s.api("GET", "/v1/calls/"+id, nil); return call["status"] == "completed" })
+	s.await("the completed call record", time.Minute, func() bool { call = s.api("GET", "/v1/calls/"+id, nil); return call["status"] == "completed" })
 	assert.Equal(t, []any{"inbound", "confirmed", agent, "Browser"}, []any{call["direction"], call["disposition"], call["agent_id"], call["caller"].(object)["name"]})
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// textNumber is that of the agent that answers messages.
+// smsAgentNumber is the number of the agent that answers SMS messages.
 const textNumber = "+15005550300"
 
-// texts lets somebody write to it and waits until that is dealt with: what
-// was written between the two, oldest first.
+// sendSMSAndWait sends an SMS message to the agent and waits for the answer. It returns the conversation, oldest
+// message first.
 func (s *service) texts(from, body string) (thread []string) {
 	s.t.Helper()
 	id := s.api("POST", "/v1/test/inbound-sms", object{"from": from, "to": textNumber, "body": body})["id"].(string)
@@ -70,12 +70,12 @@ func TestAgentAnswersSMSAlongPathway(t *testing.T) {
 	s.api("POST", "/v1/phone-numbers", object{"number": silent, "agent_id": s.hello()})
 	const ada, eve, bob, kim, jo = "+15005551101", "+15005551102", "+15005551103", "+15005551104", "+15005551105"
 
-	assert.Equal(t, []string{"< Hi!", "> Will you come on Monday?"}, s.texts(ada, "Hi!"), "a first message that is no answer is greeted")
-	assert.Equal(t, []string{"< yes", "> Will you come on Monday?\nHow many of you, 1 to 9?"}, s.texts(eve, "yes"), "one that is an answer counts")
+	assert.Equal(t, []string{"< Hi!", "> Will you come on Monday?"}, s.texts(ada, "Hi!"), "a first message that is not an answer gets the greeting")
+	assert.Equal(t, []string{"< yes", "> Will you come on Monday?\nHow many of you, 1 to 9?"}, s.texts(eve, "yes"), "a first message that is an answer counts")
 	s.kill9()
 	s.start()
 	s.key = s.testKey()
-	assert.Equal(t, []string{"< Hi!", "> Will you come on Monday?", "< 0", "> I look for somebody.\nNobody is here.\nWill you come on Monday?"}, s.texts(ada, "0"), "it goes on after a crash; nobody is called because of a text")
+	assert.Equal(t, []string{"< Hi!", "> Will you come on Monday?", "< 0", "> I look for somebody.\nNobody is here.\nWill you come on Monday?"}, s.texts(ada, "0"), "the conversation continues after a crash, and a transfer places no call")
 	assert.Equal(t, []string{"< yes", "> Will you come on Monday?\nHow many of you, 1 to 9?", "< 7", "> So many! See you."}, s.texts(eve, "7"))
 	assert.Equal(t, "> How many of you, 1 to 9?", last(s.texts(ada, "Yes, please!")))
 	assert.Equal(t, "> See you, 2.", last(s.texts(ada, "2")))
@@ -91,13 +91,13 @@ func TestAgentAnswersSMSAlongPathway(t *testing.T) {
 			notes++
 		}
 	}
-	assert.Equal(t, 1, notes, "what a node does besides is done once")
+	assert.Equal(t, 1, notes, "the node's action is executed once")
 
 	for range 4 {
 		s.texts(bob, "what?")
 	}
 	assert.Equal(t, "> Will you come on Monday?", last(s.texts(bob, "what?")))
-	assert.Equal(t, "< what?", last(s.texts(bob, "what?")), "no more than max_replies")
+	assert.Equal(t, "< what?", last(s.texts(bob, "what?")), "at most max_replies replies")
 
 	assert.Equal(t, "> Will you come on Monday?\nWe never write again.", last(s.texts(kim, "never again")))
 	code, text, _ := s.try("POST", "/v1/sms", object{"to": kim, "body": "Hello?"})
@@ -116,8 +116,8 @@ func TestAgentAnswersSMSAlongPathway(t *testing.T) {
 	assert.Equal(t, true, s.api("DELETE", "/v1/sms-conversations/"+id, nil)["deleted"])
 
 	m := s.api("POST", "/v1/test/inbound-sms", object{"from": ada, "to": silent, "body": "Hi!"})["id"].(string)
-	s.texts(ada, "no") // behind which the other would have been answered, too
-	assert.Nil(t, s.api("GET", "/v1/sms/"+m, nil)["conversation_id"], "an agent that does not answer messages")
+	s.texts(ada, "no") // the service answers in order, so that the message before has been handled
+	assert.Nil(t, s.api("GET", "/v1/sms/"+m, nil)["conversation_id"], "the agent does not answer messages")
 	for field, sms := range map[string]object{"sms.max_replies": {"enabled": true, "max_replies": 1000}, "sms.timeout_minutes": {"enabled": true, "timeout_minutes": -1}} {
 		code, text, _ := s.try("PATCH", "/v1/agents/"+answers, object{"sms": sms})
 		assert.Equal(t, http.StatusUnprocessableEntity, code)

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// brief is an agent that says one sentence of five seconds.
+// createSentenceAgent creates an agent that says one sentence of five seconds.
 func (s *service) brief() string {
 	s.t.Helper()
 	return s.agent(object{
@@ -31,8 +31,8 @@ func (s *service) brief() string {
 	})
 }
 
-// A carrier that takes TLS and SRTP only: its keys are told over TLS and nowhere
-// else, both ways, and whoever has none or another certificate gets no call.
+// A carrier that accepts only TLS and SRTP: the SDES keys are exchanged over TLS in both directions. A phone
+// without SRTP or with a wrong certificate gets no call.
 func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 	s.start()
 	s.unlimited()
 	agent := s.brief()
-	// A phone listens for TLS beside its port.
+	// A phone listens for TLS at the port after its UDP port.
 	phoneOf := func(who, number, encryption string) *phone {
 		return baresipAs(t, "<sip:"+number+"@127.0.0.1;transport=tls>;regint=0"+encryption,
 			"sip_certificate "+file(who+".both"), "sip_cafile "+file("service.pem"))
@@ -69,9 +69,9 @@ func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 	c.sounds()
 	quality := c.record["quality"].(object)
 	assert.Zero(t, quality["packets_refused"])
-	assert.Equal(t, "0,0", c.report[3], "packets lost, by the phone's report")
+	assert.Equal(t, "0,0", c.report[3], "lost packets according to the phone")
 	for _, line := range []string{"INVITE sip:", "m=audio ", "RTP/SAVP", "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:", ";transport=tls"} {
-		assert.Contains(t, c.phone.log(), line, "what came over TLS, as the phone shows it")
+		assert.Contains(t, c.phone.log(), line, "the phone's log of the message over TLS")
 	}
 
 	for number, p := range map[string]func(string) *phone{"+12025550135": ring("phone", ""), "+12025550136": ring("stranger", ";mediaenc=srtp-mand")} {
@@ -79,10 +79,10 @@ func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 		call := s.ended(s.outbound(number, agent, nil), 60*time.Second)
 		assert.Equal(t, "failed", call["status"], "%v", call)
 		if number == "+12025550135" {
-			assert.Equal(t, "media", call["ended_reason"], "a phone without keys refuses a call that has to have them")
+			assert.Equal(t, "media", call["ended_reason"], "a phone without SRTP rejects a call that requires it")
 		} else {
 			assert.Equal(t, "trunk_error", call["ended_reason"], "another certificate")
-			assert.NotContains(t, there.log(), "INVITE sip:", "nobody tells a stranger whom he calls, nor a key")
+			assert.NotContains(t, there.log(), "INVITE sip:", "a peer with a wrong certificate learns neither the number nor a key")
 		}
 	}
 
@@ -94,7 +94,7 @@ func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": agent, "trunk_id": in})
 	open := phoneOf("phone", "+12025550137", "")
 	open.command("dial", fmt.Sprintf("sip:+12025550142@%s;transport=tls", secure))
-	s.await("the refusal of a call in the clear", 20*time.Second, func() bool { return strings.Contains(open.log(), "488 Not Acceptable Here") })
+	s.await("the rejection of an unencrypted call", 20*time.Second, func() bool { return strings.Contains(open.log(), "488 Not Acceptable Here") })
 	p := phoneOf("phone", "+12025550138", ";mediaenc=srtp-mand")
 	p.command("dial", fmt.Sprintf("sip:+12025550142@%s;transport=tls", secure))
 	var came object
@@ -113,11 +113,11 @@ func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 	heard := p.kept("dec")
 	right := samples(t, s.recording(came["id"].(string)), 2)
 	require.Greater(t, len(heard), 3*rate)
-	assert.Greater(t, endOf(heard, right), 0.9, "what the phone heard is what we played")
+	assert.Greater(t, endOf(heard, right), 0.9, "the phone received what the service played")
 }
 
-// Of the three suites that are offered, a phone that knows them all takes the
-// first. A proxy that lets AEAD alone pass makes it take that.
+// Of the three offered cipher suites the phone takes the first that it knows. A proxy that removes all but the AEAD
+// suite makes the phone take AEAD.
 func TestBaresipCallWithAEADCipherSuite(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -141,9 +141,8 @@ var (
 	bodyLength  = regexp.MustCompile(`(?i)Content-Length: *\d+`)
 )
 
-// leavingOut is the port of a proxy that passes what the service sends to a
-// phone's port, without what the pattern finds in bodies, and back what comes
-// from there.
+// startSDPFilterProxy starts a SIP proxy before a phone and returns its port. The proxy removes the matches of
+// pattern from the bodies that the service sends.
 func (s *service) leavingOut(port int, pattern *regexp.Regexp) int {
 	s.t.Helper()
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: siptest.Port(s.t)})
@@ -165,7 +164,7 @@ func (s *service) leavingOut(port int, pattern *regexp.Regexp) int {
 					text = append(append(bytes.Clone(head), "\r\n\r\n"...), body...)
 				}
 			}
-			_, _ = conn.WriteToUDP(text, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: to}) // lost, as datagrams may be
+			_, _ = conn.WriteToUDP(text, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: to}) // datagrams may be lost
 		}
 	}()
 	return conn.LocalAddr().(*net.UDPAddr).Port

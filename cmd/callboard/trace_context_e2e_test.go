@@ -18,7 +18,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// exported are the spans that a collector received.
+// spanCollector is an OTLP collector that records the received spans.
 type exported struct {
 	mu  sync.Mutex
 	all []*tracepb.Span
@@ -37,7 +37,7 @@ func collect(t *testing.T) (*exported, string) {
 	return e, collector.URL
 }
 
-// named returns the spans of a trace that have a name.
+// spansNamed returns the spans with a name in a trace.
 func (e *exported) named(traceID, name string) (found []*tracepb.Span) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -49,8 +49,7 @@ func (e *exported) named(traceID, name string) (found []*tracepb.Span) {
 	return found
 }
 
-// parents returns the traceparent headers of what was received at a path, parted
-// at the hyphens.
+// traceparents returns the Traceparent headers received at a path, split at the hyphens.
 func (r *receiver) parents(path string) (all [][]string) {
 	for _, d := range r.deliveries() {
 		if d.At == path {
@@ -69,7 +68,7 @@ func (s *service) post(path string, body object, header ...string) string {
 	return made["id"].(string)
 }
 
-// tooled is an agent that calls a tool at a path of the receiver.
+// createToolAgent creates an agent that calls a tool at a path of the receiver.
 func (s *service) tooled(path string) string {
 	s.t.Helper()
 	tool := s.api("POST", "/v1/tools", object{
@@ -122,7 +121,7 @@ func TestTraceContextReachesCollectorToolWebhookAndLog(t *testing.T) {
 	for _, d := range s.receiver.deliveries() {
 		assert.Empty(t, d.Header.Get("Baggage"))
 		assert.Empty(t, d.Header.Get("Tracestate"))
-		assert.Contains(t, []string{"/hook", "/tool"}, d.At, "nothing of the call goes to another workspace")
+		assert.Contains(t, []string{"/hook", "/tool"}, d.At, "no request of the call goes to another workspace")
 		if d.Event.Type == "call.ended" {
 			span := hex.EncodeToString(spans.named(traced, "webhook call.ended")[0].GetSpanId())
 			assert.Contains(t, d.Header.Get("Traceparent"), "-"+span+"-", "the receiver's span is a child of the attempt's")
@@ -137,7 +136,7 @@ func TestTraceContextReachesCollectorToolWebhookAndLog(t *testing.T) {
 
 	const unsampled = "0af7651916cd43dd8448eb211c80319d"
 	s.ended(s.post("/v1/calls/outbound", order, "traceparent", "00-"+unsampled+"-"+callerSpan+"-00"), time.Minute)
-	s.await("its tool", time.Minute, func() bool { return len(s.receiver.parents("/tool")) == 2 })
+	s.await("the tool call", time.Minute, func() bool { return len(s.receiver.parents("/tool")) == 2 })
 	parents := s.receiver.parents("/tool")[1]
 	assert.Equal(t, []string{unsampled, "00"}, []string{parents[1], parents[3]})
 
@@ -145,7 +144,7 @@ func TestTraceContextReachesCollectorToolWebhookAndLog(t *testing.T) {
 	s.ended(plain, time.Minute)
 	id := ulid.MustParse(strings.TrimPrefix(plain, "call_"))
 	derived := hex.EncodeToString(id[:])
-	s.await("its spans", time.Minute, func() bool { return len(spans.named(derived, "call outbound")) == 1 })
+	s.await("the span of the call", time.Minute, func() bool { return len(spans.named(derived, "call outbound")) == 1 })
 	assert.Empty(t, spans.named(derived, "call outbound")[0].GetParentSpanId())
 	assert.Equal(t, []string{derived, "01"}, []string{s.receiver.parents("/tool")[2][1], s.receiver.parents("/tool")[2][3]})
 	assert.Empty(t, spans.named(unsampled, "call outbound"))

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// said are the first lines of a call's SIP messages.
+// sipFirstLines returns the first lines of a call's SIP messages.
 func (s *service) said(id string) []string {
 	s.t.Helper()
 	var out []string
@@ -46,7 +46,7 @@ func TestSIPTraceSurvivesKillUpToLastCommit(t *testing.T) {
 	sippCaller(t, "uac-call", "-m", "1", "-s", "+12025550142", "-d", "60000", "127.0.0.1:"+strconv.Itoa(s.sip))
 	state := func(id string) string { return s.api("GET", "/v1/calls/"+id, nil)["status"].(string) }
 	var dialled, came string
-	s.await("two that are answered, one that rings, one that came in", 30*time.Second, func() bool {
+	s.await("two answered calls, a ringing call and an inbound call", 30*time.Second, func() bool {
 		dialled, came = "", ""
 		for _, raw := range s.api("GET", "/v1/calls?status=active", nil)["data"].([]any) {
 			switch c := raw.(object); {
@@ -61,7 +61,7 @@ func TestSIPTraceSurvivesKillUpToLastCommit(t *testing.T) {
 	})
 	s.kill9()
 	s.start()
-	s.await("the end of them", 30*time.Second, func() bool {
+	s.await("the end of the calls", 30*time.Second, func() bool {
 		return !slices.ContainsFunc([]string{answered, ringing, dialled, came}, func(id string) bool { return state(id) != "failed" })
 	})
 	for id, least := range map[string][]string{

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patient is an agent that waits for a key for a minute; it has one
-// destination, reached by the pathway where that begins with hand.
+// createWaitingAgent creates an agent that waits a minute for a key. It has one transfer destination, which a
+// pathway with the start node hand… uses at once.
 func (s *service) patient(start string) string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
@@ -43,7 +43,7 @@ func (s *service) inProgress(id string) {
 	s.await("the answer", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
 }
 
-// handed is a call's last transfer.
+// lastTransfer returns the last transfer of a call.
 func (s *service) handed(id string) object {
 	s.t.Helper()
 	all, _ := s.api("GET", "/v1/calls/"+id, nil)["transfers"].([]any)
@@ -53,7 +53,7 @@ func (s *service) handed(id string) object {
 	return all[len(all)-1].(object)
 }
 
-// transferStatuses are the statuses of call.transferred, as the webhook got them.
+// transferStatuses returns the statuses of the received call.transferred events.
 func (s *service) transferStatuses() []string {
 	var out []string
 	for _, e := range s.receiver.events("call.transferred") {
@@ -79,7 +79,7 @@ func TestBlindTransferIsNotifiedAndTraced(t *testing.T) {
 		body object
 		code int
 	}{
-		{object{"to": "+12025550177", "mode": "blind"}, 403}, // on the do-not-call list
+		{object{"to": "+12025550177", "mode": "blind"}, 403}, // number on the do-not-call list
 		{object{"to": "+12025550199", "destination": "desk"}, 422},
 		{object{"destination": "nobody"}, 422},
 		{object{"to": "+19005550123", "mode": "blind"}, 403},
@@ -105,8 +105,7 @@ func TestBlindTransferIsNotifiedAndTraced(t *testing.T) {
 	s.tracedWell(id)
 }
 
-// tracedWell looks at the three forms of a call's SIP messages, and at its
-// events.
+// checkSIPTrace checks the three formats of a call's SIP trace and the call's events.
 func (s *service) tracedWell(id string) {
 	t := s.t
 	t.Helper()
@@ -131,7 +130,7 @@ func (s *service) tracedWell(id string) {
 	require.NoError(t, os.WriteFile(file, capture, 0o600))
 	out, err := exec.Command("tshark", "-r", file, "-d", fmt.Sprintf("udp.port==%d,sip", s.sip), "-Y", "sip", "-T", "fields", "-e", "frame.number").Output()
 	require.NoError(t, err, "tshark must be installed: make tools")
-	assert.Len(t, strings.Fields(string(out)), len(lines), "every message is SIP to others")
+	assert.Len(t, strings.Fields(string(out)), len(lines), "tshark recognizes every message as SIP")
 	page := s.api("GET", "/v1/calls/"+id+"/events?limit=3", nil)
 	seen := len(page["data"].([]any))
 	assert.Equal(t, true, page["has_more"])
@@ -154,7 +153,7 @@ func TestFailedTransferReturnsCaller(t *testing.T) {
 	s.trunk("+1202555019", desk.port)
 	id := s.outbound("+12025550123", s.patient("hand"), nil)
 	call := s.ended(id, 30*time.Second)
-	assert.Equal(t, []any{"declined", "agent"}, []any{call["disposition"], call["ended_by"]}, "the failure edge: %v", call)
+	assert.Equal(t, []any{"declined", "agent"}, []any{call["disposition"], call["ended_by"]}, "the call took the failure edge: %v", call)
 	h := s.handed(id)
 	assert.Equal(t, []any{"bridge", "failed", "busy", "agent"}, []any{h["mode"], h["status"], h["reason"], h["by"]})
 	legs := call["legs"].([]any)
@@ -164,7 +163,7 @@ func TestFailedTransferReturnsCaller(t *testing.T) {
 	assert.Equal(t, []string{"bridge in_progress", "bridge failed"}, s.transferStatuses())
 }
 
-// soundsIn is how well a piece of a sound is found anywhere in another.
+// bestPieceCorrelation returns the best correlation of any piece of a sound with another recording.
 func soundsIn(piece, all []float64) (best float64) {
 	for at := 0; at+len(piece) <= len(all); at += 2 {
 		if c := similar(piece, all[at:at+len(piece)], 7); c > best {
@@ -174,8 +173,8 @@ func soundsIn(piece, all []float64) (best float64) {
 	return best
 }
 
-// endOf is how well a piece of a sound's last two and a half seconds is found in
-// another: on a busy machine some of them have holes.
+// endCorrelation correlates the best piece of a sound's last two and a half seconds with another recording. On a
+// busy machine some pieces have gaps.
 func endOf(sound, all []float64) (best float64) {
 	for back := rate; back <= 5*rate/2 && best <= 0.9; back += rate / 2 {
 		best = max(best, soundsIn(sound[len(sound)-back:len(sound)-back+rate/4], all))
@@ -193,21 +192,21 @@ func TestBridgeForwardsAndRecordsAudioOfBothPhones(t *testing.T) {
 	s.await("the bridge", 30*time.Second, func() bool { return s.handed(id)["status"] == "connected" })
 	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"])
 	var at time.Duration
-	s.await("three seconds of talk", 10*time.Second, func() bool { at += 20 * time.Millisecond; return at >= 3*time.Second })
+	s.await("three seconds of audio", 10*time.Second, func() bool { at += 20 * time.Millisecond; return at >= 3*time.Second })
 	desk.command("hangup", "")
 	call := s.ended(id, 30*time.Second)
-	assert.Equal(t, []any{"confirmed", "agent"}, []any{call["disposition"], call["ended_by"]}, "the caller came back: %v", call)
+	assert.Equal(t, []any{"confirmed", "agent"}, []any{call["disposition"], call["ended_by"]}, "the caller returned to the agent: %v", call)
 	assert.Equal(t, "returned", s.handed(id)["status"])
 
 	wav := s.recording(id)
 	left, right := samples(t, wav, 1), samples(t, wav, 2)
 	heard := desk.kept("dec")
 	require.Greater(t, len(heard), 3*rate)
-	assert.Greater(t, endOf(heard, caller.kept("enc")), 0.9, "the desk heard the caller")
-	assert.Greater(t, endOf(heard, left), 0.9, "the recording went on with him on the left")
+	assert.Greater(t, endOf(heard, caller.kept("enc")), 0.9, "the desk received the caller's audio")
+	assert.Greater(t, endOf(heard, left), 0.9, "the left channel of the recording has the caller")
 	said := desk.kept("enc")
-	assert.Greater(t, endOf(said, right), 0.9, "and with the desk on the right")
-	assert.Greater(t, endOf(said, caller.kept("dec")), 0.9, "the caller heard the desk")
+	assert.Greater(t, endOf(said, right), 0.9, "the right channel has the desk")
+	assert.Greater(t, endOf(said, caller.kept("dec")), 0.9, "the caller received the desk's audio")
 
 	speakers := map[string]bool{}
 	s.await("the transcript", 20*time.Second, func() bool {
@@ -232,7 +231,7 @@ func TestCrashDuringTransferLeavesNoDialog(t *testing.T) {
 	s.await("the bridge", 30*time.Second, func() bool { return s.handed(id)["status"] == "connected" })
 	s.kill9()
 	s.start()
-	s.await("both are let go", 20*time.Second, func() bool { return caller.wrote("END") == 1 && desk.wrote("END") == 1 })
+	s.await("a BYE to both parties", 20*time.Second, func() bool { return caller.wrote("END") == 1 && desk.wrote("END") == 1 })
 	call := s.ended(id, 20*time.Second)
 	assert.Equal(t, []any{"failed", "interrupted"}, []any{call["status"], call["ended_reason"]})
 	h := s.handed(id)

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// carrier is a user agent of another house on loopback, until the test ends.
+// startCarrierUserAgent starts a SIP user agent on loopback that represents a carrier.
 func carrier(t *testing.T) *sip.UserAgent {
 	t.Helper()
 	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(siptest.Port(t)))}}})
@@ -33,8 +33,8 @@ func carrier(t *testing.T) *sip.UserAgent {
 	return ua
 }
 
-// proves calls the service as whoever has the credentials and tells the final
-// answer; an answered call is ended.
+// callWithCredentials calls the service with digest credentials and returns the final status. It ends an answered
+// call.
 func (s *service) proves(from *sip.UserAgent, to, user, password string) int {
 	s.t.Helper()
 	events := make(chan sip.Event, 16)
@@ -62,8 +62,8 @@ func (s *service) proves(from *sip.UserAgent, to, user, password string) int {
 
 const description = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 39998 RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\na=inactive\r\n"
 
-// Of two trunks at one source the open one must not let in who would have to
-// prove to be the other, nor take its calls.
+// Two trunks have the same source address. Calls without credentials must not reach the trunk with digest
+// authentication through the open trunk.
 func TestOpenTrunkGivesNoAccessToDigestTrunkAtSameSource(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -74,15 +74,15 @@ func TestOpenTrunkGivesNoAccessToDigestTrunkAtSameSource(t *testing.T) {
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": agent, "trunk_id": open})
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550143", "agent_id": agent, "trunk_id": closed})
 
-	require.NoError(t, s.caller("uac-hangup", "+12025550142", "-d", "300"), "the open one needs no proof")
-	require.NoError(t, s.caller("uac-refused-401", "+12025550143"), "the other one's number does")
-	require.NoError(t, s.caller("uac-refused-401", "+12025550199"), "nobody learns which numbers there are")
+	require.NoError(t, s.caller("uac-hangup", "+12025550142", "-d", "300"), "the open trunk requires no authentication")
+	require.NoError(t, s.caller("uac-refused-401", "+12025550143"), "the number of the digest trunk requires authentication")
+	require.NoError(t, s.caller("uac-refused-401", "+12025550199"), "unknown numbers get the same response")
 	from := carrier(t)
 	assert.Equal(t, 401, s.proves(from, "+12025550143", "carrier", "guess"))
 	assert.Equal(t, 200, s.proves(from, "+12025550143", "carrier", "proof"))
 
 	s.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": other, "trunk_id": open})
-	require.NoError(t, s.caller("uac-refused-401", "+12025550143"), "the rest of the open one is not what the other one has")
+	require.NoError(t, s.caller("uac-refused-401", "+12025550143"), "a call to the digest trunk's number is not an unassigned number of the open trunk")
 	require.NoError(t, s.caller("uac-hangup", "+12025550199", "-d", "300"))
 	assert.Equal(t, 200, s.proves(from, "+12025550143", "carrier", "proof"))
 	s.await("the calls' ends", 20*time.Second, func() bool {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Of two closed trunks at one source that are on different nodes each has the calls
-// of who proves to be it, by whichever node they come.
+// Two digest trunks have the same source address and their owners are different nodes. Each call goes to the trunk
+// whose credentials it has, through any node.
 func TestDigestAuthenticationSelectsNodeOfTrunk(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
@@ -33,8 +33,8 @@ func TestDigestAuthenticationSelectsNodeOfTrunk(t *testing.T) {
 	for i, owner := range owners {
 		user, number := fmt.Sprint("carrier", i), fmt.Sprintf("+1202555015%d", i)
 		for _, by := range c.nodes {
-			assert.Equal(t, 401, by.proves(from, number, user, "guess"), "%s by the node at %s", user, by.http)
-			assert.Equal(t, 200, by.proves(from, number, user, "proof"), "%s by the node at %s", user, by.http)
+			assert.Equal(t, 401, by.proves(from, number, user, "guess"), "%s through the node at %s", user, by.http)
+			assert.Equal(t, 200, by.proves(from, number, user, "proof"), "%s through the node at %s", user, by.http)
 		}
 		assert.Len(t, owner.list("/v1/calls?direction=inbound"), 2, user)
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// trunkCall is a call of an SBC that serves several trunks.
+// trunkCall is a call from an SBC that serves several trunks.
 type trunkCall struct {
 	address, header, group, to string
-	scenario                   string // of deploy/sipp; "": uac-trunk-header
-	workspace, trunk           string // that take it; "": nobody does
+	scenario                   string // of deploy/sipp; "": uac-trunk-header // of deploy/sipp; default: uac-trunk-header
+	workspace, trunk           string // that take it; "": nobody does // expected workspace and trunk; empty: the call is rejected
 }
 
-// calls lets a list of calls come in at once. Each has another caller number.
+// placeTrunkCalls places several calls at once, each with its own caller number.
 func (s *service) calls(list []trunkCall) (from []string) {
 	s.t.Helper()
 	peers := make([]*peer, len(list))
@@ -49,8 +49,8 @@ func (s *service) calls(list []trunkCall) (from []string) {
 	return from
 }
 
-// An SBC sends calls of several trunks and workspaces from one address. The
-// number, the credentials or a header tell whose they are.
+// An SBC sends the calls of several trunks and workspaces from one address. The number, the credentials or a header
+// select the trunk.
 func TestTrunksAtSameAddressAreDistinguished(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -87,35 +87,35 @@ func TestTrunksAtSameAddressAreDistinguished(t *testing.T) {
 	number("*", group)
 	as("theirs")
 	foreign := trunk(named("X-Trunk-ID", "foreign"))
-	forged := trunk(named("X-Trunk-ID", "acme")) // the header of a trunk of another workspace
+	forged := trunk(named("X-Trunk-ID", "acme")) // same header value as a trunk of another workspace
 	elsewhere := trunk(object{"allowed_ips": []string{"127.0.0.3"}})
 	number("+12025550151", foreign)
 	number("*", foreign)
 	number("*", forged)
 	const sbc, another, none, unknown = "127.0.0.1", "127.0.0.3", "none", "+12025550199"
 	list := []trunkCall{
-		{sbc, none, none, "+12025550141", "", "ours", plain},   // by the number
-		{sbc, "acme", none, "+12025550141", "", "ours", plain}, // the number names its trunk
-		{sbc, none, none, "+12025550142", "", "ours", plain},   // a number of no trunk: the oldest
+		{sbc, none, none, "+12025550141", "", "ours", plain},   // selected by the number
+		{sbc, "acme", none, "+12025550141", "", "ours", plain}, // the trunk of the number
+		{sbc, none, none, "+12025550142", "", "ours", plain},   // a number without a trunk: the oldest trunk
 		{sbc, "Acme", none, "+12025550142", "", "ours", acme},  // the trunk of the header
 		{sbc, none, "tg-7", "+12025550142", "", "ours", group}, // the trunk group
-		{sbc, "acme", none, unknown, "", "ours", acme},         // the rest
-		{sbc, none, "tg-7", unknown, "", "ours", group},        //
-		{sbc, "foreign", none, unknown, "", "theirs", foreign}, // the rest of another workspace
+		{sbc, "acme", none, unknown, "", "ours", acme},         // an unassigned number
+		{sbc, none, "tg-7", unknown, "", "ours", group},        // an unassigned number
+		{sbc, "foreign", none, unknown, "", "theirs", foreign}, // an unassigned number of another workspace
 		{sbc, "foreign", none, "+12025550151", "", "theirs", foreign},
-		{sbc, "acme", none, "+12025550151", "", "ours", acme}, // the carrier says whose call it is
+		{sbc, "acme", none, "+12025550151", "", "ours", acme}, // the carrier names the trunk
 		{sbc, none, none, "+12025550151", "", "", ""},         // a number of another trunk
-		{sbc, "guess", "guess", unknown, "", "", ""},          // nobody's header
+		{sbc, "guess", "guess", unknown, "", "", ""},          // an unknown header value
 		{another, "acme", "tg-7", unknown, "", "", ""},        // the header of a trunk at another address
-		{another, "acme", none, "+12025550142", "", "", ""},   // and a number of another workspace
+		{another, "acme", none, "+12025550142", "", "", ""},   // a number of another workspace
 	}
 	from := s.calls(list)
 	as("ours")
 	closed := trunk(object{"auth": object{"username": "carrier", "password": "proof"}})
 	number("+12025550143", closed)
 	proved := s.calls([]trunkCall{
-		{sbc, none, none, "+12025550143", "uac-digest", "ours", closed}, // by its credentials
-		{sbc, "acme", none, "+12025550143", "uac-refused-401", "", ""},  // a header is no proof
+		{sbc, none, none, "+12025550143", "uac-digest", "ours", closed}, // selected by the credentials
+		{sbc, "acme", none, "+12025550143", "uac-refused-401", "", ""},  // a header does not replace credentials
 	})
 	got := map[string][]string{}
 	for workspace := range keys {

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// logged are the first values of each kind in a scenario's log.
+// firstValues returns the first value of each kind in a scenario's log.
 func (p *peer) logged() map[string]string {
 	text, _ := os.ReadFile(p.log)
 	out := map[string]string{}
@@ -91,10 +91,10 @@ func TestCallerDetailsOfTrunkAreStored(t *testing.T) {
 	assert.Equal(t, []any{true, "TN-Validation-Passed"}, []any{caller["withheld"], caller["verstat"]})
 	assert.Contains(t, caller["identity"], "ppt=shaken")
 	assert.Len(t, caller["history"], 2)
-	assert.NotContains(t, caller, "asserted", "who withholds a number withholds it from us")
+	assert.NotContains(t, caller, "asserted", "a withheld number is not stored")
 
 	s.api("PATCH", "/v1/trunks/"+id, object{"inbound": object{"calls_per_second": 0.005}})
-	require.NoError(t, s.caller("uac-withheld", "2025550142", "-d", "100"), "the first of its second")
+	require.NoError(t, s.caller("uac-withheld", "2025550142", "-d", "100"), "the first call of this second")
 	require.NoError(t, s.caller("uac-refused-503", "2025550142"), "one too many")
 	assert.InDelta(t, 1.0, s.api("GET", "/v1/trunks/"+id, nil)["quality"].(object)["inbound_refusals"].(object)["calls_per_second"], 0)
 
@@ -114,7 +114,7 @@ func TestTestCarrierCallsNumber(t *testing.T) {
 	assert.Equal(t, 409, status, "%s: with a live key", body)
 	s.key = s.testKey()
 	status, body, _ = s.try("POST", "/v1/test/inbound-calls", object{"to": "+12025550142"})
-	assert.Equal(t, 422, status, "%s: nobody answers it", body)
+	assert.Equal(t, 422, status, "%s: no agent answers the number", body)
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.menu()})
 	call := s.api("POST", "/v1/test/inbound-calls", object{"to": "+12025550142", "from": "anonymous", "digits": "2"})
 	assert.Equal(t, []any{"inbound", "anonymous", "+12025550142", "test"}, []any{call["direction"], call["from"], call["to"], call["environment"]})
@@ -122,7 +122,7 @@ func TestTestCarrierCallsNumber(t *testing.T) {
 	assert.Equal(t, []any{"completed", "declined"}, []any{ended["status"], ended["disposition"]}, "%v", ended)
 	s.key = live
 	status, _, _ = s.try("GET", "/v1/calls/"+call["id"].(string), nil)
-	assert.Equal(t, 404, status, "the test environment is one of its own")
+	assert.Equal(t, 404, status, "the live number does not exist in the test environment")
 }
 
 func TestDestinationRulesApplyToEveryCall(t *testing.T) {
@@ -149,23 +149,23 @@ func TestDestinationRulesApplyToEveryCall(t *testing.T) {
 		assert.Contains(t, string(body), code, to)
 	}
 	for _, to := range []string{"+12025550190", "+442071838750", "+19005550123", "911"} {
-		require.NoError(t, refers(to), "a caller may send us where we may go: %s", to)
+		require.NoError(t, refers(to), "a REFER to a permitted destination is accepted: %s", to)
 	}
 	assert.Empty(t, answers.rung())
 	call := s.ended(s.outbound("+12025550123", agent, nil), 30*time.Second)
 	assert.Equal(t, "completed", call["status"], "%v", call)
-	require.Error(t, refers("+12025550124"), "the REFER is accepted; its leg finds no money for a minute and is not dialled")
+	require.Error(t, refers("+12025550124"), "the REFER is accepted, but the spend cap prevents the transfer leg")
 	status, body, _ := s.try("POST", "/v1/calls/outbound", object{"to": "+12025550124", "agent_id": agent, "from": "+12025550100"})
 	assert.Equal(t, 403, status, "%s", body)
 	assert.Contains(t, string(body), "spend_cap_reached")
 	s.kill9()
 	s.start()
 	status, body, _ = s.try("POST", "/v1/calls/outbound", object{"to": "+12025550124", "agent_id": agent, "from": "+12025550100"})
-	assert.Equal(t, 403, status, "%s: also after a crash", body)
+	assert.Equal(t, 403, status, "%s: rejected also after a crash", body)
 	assert.Contains(t, string(body), "spend_cap_reached")
 	assert.Len(t, answers.rung(), 1)
 	s.api("PATCH", "/v1/workspace", object{"calling": object{"daily_spend_cap": nil}})
-	require.Error(t, refers("+12025550124"), "an agent that takes REFERs takes the ones that are allowed")
+	require.Error(t, refers("+12025550124"), "an agent rejects REFERs to forbidden destinations")
 	s.outbound("+12025550124", agent, nil)
 }
 
@@ -181,7 +181,7 @@ func TestLiveCallEndsWhenSpendCapIsReached(t *testing.T) {
 	id := s.outbound("+12025550123", s.lasting(), nil)
 	call := s.ended(id, 3*time.Minute)
 	assert.Equal(t, []any{"spend_cap_reached", "service", "completed"}, []any{call["ended_reason"], call["ended_by"], call["status"]}, "%v", call)
-	assert.InDelta(t, 59.5, call["duration_seconds"], 1, "the first minute is reserved, the second one is not")
+	assert.InDelta(t, 59.5, call["duration_seconds"], 1, "the spend cap permits only the first minute")
 	found := false
 	for _, e := range s.committedEvents() {
 		if e.Type == "call.ended" && e.Subject == id {
@@ -191,5 +191,5 @@ func TestLiveCallEndsWhenSpendCapIsReached(t *testing.T) {
 			assert.Equal(t, "spend_cap_reached", data["ended_reason"])
 		}
 	}
-	assert.True(t, found, "the record is written together with call.ended")
+	assert.True(t, found, "call.ended contains the final record")
 }

@@ -28,14 +28,14 @@ import (
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
 )
 
-// delivered is one delivery as it came over the wire.
+// receivedRequest is one webhook request as received.
 type delivered struct {
 	head http.Header
 	body []byte
 }
 
-// deliver sends an event to a receiver over HTTPS, while one secret takes over
-// from another.
+// receiveSignedDelivery makes a service send one event over HTTPS during the rotation of its secret, and returns
+// the request.
 func deliver(t *testing.T, secret, next string) (got delivered) {
 	t.Helper()
 	far := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -74,7 +74,7 @@ func TestStandardWebhooksLibrariesVerifyDeliveries(t *testing.T) {
 		theirs, err := standardwebhooks.NewWebhook(secret)
 		require.NoError(t, err)
 		require.NoError(t, theirs.Verify(got.body, got.head))
-		require.Error(t, theirs.Verify(append([]byte(" "), got.body...), got.head), "it can refuse")
+		require.Error(t, theirs.Verify(append([]byte(" "), got.body...), got.head), "the library rejects a changed body")
 		said, err := node(t, []string{"webhook.mjs"}, "BODY="+string(got.body), "HEADERS="+string(text), "SECRET="+secret)
 		require.NoError(t, err, said)
 		assert.Equal(t, "id evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\nrefused\nrefused\nrefused\n", said)
@@ -106,10 +106,10 @@ func TestWebhookGuideProgramsVerifyDeliveries(t *testing.T) {
 		require.NoError(t, err, "make tools installs %s", l.command[0])
 		path := filepath.Join(t.TempDir(), l.file)
 		require.NoError(t, os.WriteFile(path, []byte(blocks[0]), 0o600))
-		if l.fence == "go" { // once for all that follows
+		if l.fence == "go" { // built once for the following languages too
 			program := filepath.Join(filepath.Dir(path), "verify")
 			build := exec.CommandContext(t.Context(), "go", "build", "-o", program, path)
-			build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the service, see build: what it imports is compiled already
+			build.Env = append(os.Environ(), "CGO_ENABLED=0") // like the service, so that its packages are already compiled
 			said, err := build.CombinedOutput()
 			require.NoError(t, err, "%s", said)
 			l.command, path = nil, program
@@ -129,12 +129,12 @@ func TestWebhookGuideProgramsVerifyDeliveries(t *testing.T) {
 	}
 }
 
-// workbench is what a program that is being developed was posted.
+// localReceiver is the program of a developer that receives forwarded events.
 type workbench struct {
 	mu   sync.Mutex
 	url  string
 	all  []delivered
-	then int // the status that it answers with
+	then int // status of its responses
 }
 
 func newWorkbench(t *testing.T) *workbench {
@@ -200,10 +200,10 @@ func TestListenCommandForwardsEvents(t *testing.T) {
 	require.NoError(t, json.Unmarshal(got.body, &e))
 	assert.Equal(t, "workspace.updated", e.Type)
 
-	s.kill9() // and it comes back by itself
+	s.kill9() // the listen command reconnects by itself
 	s.start()
 	s.api("PATCH", "/v1/workspace", object{"name": "bench again"})
-	s.await("the event after the line was cut", time.Minute, func() bool {
+	s.await("an event after the reconnect", time.Minute, func() bool {
 		_, n := h.last()
 		return n > 1
 	})

@@ -23,7 +23,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// filled is the compose file of three nodes with the variables of its reader.
+// filled returns the compose file of the cluster with values for all variables.
 func filled(t *testing.T) map[string]any {
 	t.Helper()
 	text := read(t, "compose/cluster.yaml")
@@ -38,7 +38,7 @@ func filled(t *testing.T) map[string]any {
 	return parsed(t, text)
 }
 
-// texts are the variables of a service of a compose file.
+// texts returns the environment of a service of the compose file.
 func texts(t *testing.T, of any) map[string]string {
 	t.Helper()
 	set, ok := of.(map[string]any)
@@ -58,8 +58,8 @@ func TestComposeClusterNodesHaveMatchingSettings(t *testing.T) {
 	require.True(t, ok)
 	var nodes []*configs.Config
 	taken, mounted, ports := map[string]string{}, map[string]bool{}, configs.PortRange{}
-	takeOnce := func(what, by string) {
-		assert.Empty(t, taken[what], "%s is both %s's and %s's", what, taken[what], by)
+	claim := func(what, by string) {
+		assert.Empty(t, taken[what], "%s is used by both %s and %s", what, taken[what], by)
 		taken[what] = by
 	}
 	dispatcher, ok := at(t, file, "configs.dispatcher.content").(string)
@@ -72,10 +72,10 @@ func TestComposeClusterNodesHaveMatchingSettings(t *testing.T) {
 				continue
 			}
 			assert.Contains(t, volumes, from)
-			takeOnce("volume "+from, name)
+			claim("volume "+from, name)
 			mounted[from] = true
 		}
-		assert.NotEmpty(t, anyList(at(t, v, "profiles")), "%s would run on every machine", name)
+		assert.NotEmpty(t, anyList(at(t, v, "profiles")), "%s has no profile and would run on every machine", name)
 		if name != "kamailio" {
 			assert.Equal(t, []string{"ALL"}, anyList(at(t, v, "cap_drop")), name)
 			assert.Equal(t, true, at(t, v, "read_only"), name)
@@ -88,18 +88,18 @@ func TestComposeClusterNodesHaveMatchingSettings(t *testing.T) {
 			nodes = append(nodes, cfg)
 			assert.Equal(t, "10.0.0.1"+n, cfg.Node.Addr.Addr().String())
 			for _, addr := range []string{cfg.Node.Addr.String(), cfg.HTTP.Addr.String(), cfg.HTTP.AdminAddr.String(), cfg.SIP.Addr.String()} {
-				takeOnce(addr[strings.LastIndex(addr, ":"):], name)
+				claim(addr[strings.LastIndex(addr, ":"):], name)
 			}
-			assert.False(t, ports.High >= cfg.Media.Ports.Low && cfg.Media.Ports.High >= ports.Low, "sound of two nodes on one machine")
+			assert.False(t, ports.High >= cfg.Media.Ports.Low && cfg.Media.Ports.High >= ports.Low, "overlapping media ports of two nodes on one machine")
 			ports = cfg.Media.Ports
-			assert.Contains(t, dispatcher, "1 sip:"+cfg.SIP.Addr.String()+";transport=udp", "Kamailio hands calls to where the node listens")
+			assert.Contains(t, dispatcher, "1 sip:"+cfg.SIP.Addr.String()+";transport=udp", "Kamailio sends calls to the node's SIP address")
 			assert.Equal(t, []string{n}, anyList(at(t, v, "profiles")))
 		case "redis", "sentinel":
-			takeOnce(":"+texts(t, at(t, v, "environment"))["PORT"], name)
+			claim(":"+texts(t, at(t, v, "environment"))["PORT"], name)
 			assert.Equal(t, []string{n}, anyList(at(t, v, "profiles")))
 		}
 	}
-	assert.Len(t, mounted, len(volumes), "volumes that nobody mounts")
+	assert.Len(t, mounted, len(volumes), "all volumes are mounted")
 	require.Len(t, nodes, 3)
 	for _, n := range nodes[1:] {
 		assert.Equal(t, nodes[0].RedisURL.Reveal(), n.RedisURL.Reveal())
@@ -120,7 +120,7 @@ func anyList(v any) (out []string) {
 	return out
 }
 
-// run is a program that ends with the test.
+// run starts a program that ends with the test.
 func run(t *testing.T, env []string, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...)
@@ -138,9 +138,8 @@ func run(t *testing.T, env []string, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// The Redis, the sentinels and the way to them as the compose file starts them:
-// where the primary is killed redis_url leads to another one, and the old one
-// follows it when it comes back.
+// Starts Redis, the sentinels and HAProxy as the compose file does. After a kill of the primary, redis_url leads to
+// the new primary, and the restarted old primary follows it.
 func TestRedisProxyFollowsSentinelFailover(t *testing.T) {
 	t.Parallel()
 	script, err := filepath.Abs(deploy + "compose/redis.sh")
@@ -176,7 +175,7 @@ func TestRedisProxyFollowsSentinelFailover(t *testing.T) {
 	}
 	way, n := ask(port["6379"]), 0
 	writes := func() bool { n++; return way.Set(t.Context(), "key", n, 0).Err() == nil }
-	require.Eventually(t, writes, time.Minute, 50*time.Millisecond, "Redis takes no commit")
+	require.Eventually(t, writes, time.Minute, 50*time.Millisecond, "Redis accepts no writes")
 	primary := func() string {
 		all, err := way.Info(t.Context(), "server").Result()
 		require.NoError(t, err)
@@ -184,7 +183,7 @@ func TestRedisProxyFollowsSentinelFailover(t *testing.T) {
 	}
 	require.Equal(t, port["6381"], primary())
 	sentinels := []*goredis.Client{ask(port["26381"]), ask(port["26382"]), ask(port["26383"])}
-	require.Eventually(t, func() bool { // each asks the primary for its replicas every ten seconds
+	require.Eventually(t, func() bool { // sentinels query the primary for its replicas every ten seconds
 		for _, c := range sentinels {
 			said, err := c.Do(t.Context(), "SENTINEL", "MASTER", "callboard").Result()
 			known, _ := said.(map[any]any)
@@ -194,7 +193,7 @@ func TestRedisProxyFollowsSentinelFailover(t *testing.T) {
 		}
 		all, err := way.Info(t.Context(), "replication").Result()
 		return err == nil && strings.Contains(all, "min_slaves_good_slaves:2")
-	}, time.Minute, 50*time.Millisecond, "the sentinels do not find the others")
+	}, time.Minute, 50*time.Millisecond, "the sentinels do not find each other and the replica")
 	policy, err := way.ConfigGet(t.Context(), "*").Result()
 	require.NoError(t, err)
 	for name, value := range map[string]string{"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction", "min-replicas-to-write": "1"} {
@@ -203,14 +202,14 @@ func TestRedisProxyFollowsSentinelFailover(t *testing.T) {
 
 	require.NoError(t, first.Process.Kill())
 	_ = first.Wait()
-	require.Eventually(t, writes, time.Minute, 20*time.Millisecond, "nobody takes the place of the primary")
+	require.Eventually(t, writes, time.Minute, 20*time.Millisecond, "no replica becomes the primary")
 	assert.NotEqual(t, port["6381"], primary())
 	begin("redis", "6381")
 	old := ask(port["6381"])
 	require.Eventually(t, func() bool {
 		all, err := old.Info(t.Context(), "replication").Result()
 		return err == nil && strings.Contains(all, "role:slave") && strings.Contains(all, "master_link_status:up")
-	}, time.Minute, 50*time.Millisecond, "the old primary does not follow")
+	}, time.Minute, 50*time.Millisecond, "the old primary does not become a replica")
 	kept, err := old.Get(t.Context(), "key").Int()
 	require.NoError(t, err)
 	assert.Equal(t, n, kept)
@@ -233,7 +232,7 @@ func TestHelmChartPlacesNodesOnDifferentMachines(t *testing.T) {
 	assert.Equal(t, 3, at(t, set, "spec.replicas"))
 	pod := at(t, set, "spec.template.spec")
 	box := at(t, pod, "containers.0")
-	assert.Equal(t, 95, at(t, pod, "terminationGracePeriodSeconds"), "calls end, after preStop")
+	assert.Equal(t, 95, at(t, pod, "terminationGracePeriodSeconds"), "the grace period covers preStop and the drain")
 	assert.Equal(t, 5, at(t, box, "lifecycle.preStop.sleep.seconds"))
 	apart := at(t, pod, "affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.0")
 	labels := at(t, set, "spec.selector.matchLabels")
@@ -250,7 +249,7 @@ func TestHelmChartPlacesNodesOnDifferentMachines(t *testing.T) {
 		value, ok := one["value"].(string)
 		switch {
 		case name == "CALLBOARD_NODE_ADDR":
-			assert.Equal(t, "POD_IP", before, "a variable is put in only where it stands before")
+			assert.Equal(t, "POD_IP", before, "Kubernetes expands only variables that are defined before")
 			assert.Equal(t, "$(POD_IP):8090", value)
 			value = strings.Replace(value, "$(POD_IP)", "10.0.0.7", 1)
 		case !ok && name == "CALLBOARD_REDIS_URL":
@@ -263,14 +262,14 @@ func TestHelmChartPlacesNodesOnDifferentMachines(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "/secrets/bucket/bucket.key", env["CALLBOARD_BLOBS_KEY_FILE"])
-	delete(env, "CALLBOARD_BLOBS_KEY_FILE") // what stands in it is the reader's
+	delete(env, "CALLBOARD_BLOBS_KEY_FILE") // the reader provides the content of this file
 	cfg := takes(t, env)
 	assert.EqualValues(t, at(t, box, "ports.1.containerPort"), cfg.Node.Addr.Port())
 
 	values["affinity"] = map[string]any{"nodeAffinity": map[string]any{}}
 	values["preStopSeconds"] = 0
 	pod = at(t, chart(t, values)["StatefulSet"], "spec.template.spec")
-	assert.NotContains(t, fmt.Sprint(at(t, pod, "affinity")), "podAntiAffinity", "what the operator says counts")
+	assert.NotContains(t, fmt.Sprint(at(t, pod, "affinity")), "podAntiAffinity", "the operator's affinity replaces the default")
 	assert.Equal(t, 90, at(t, pod, "terminationGracePeriodSeconds"))
 	assert.NotContains(t, fmt.Sprint(pod), "preStop")
 }

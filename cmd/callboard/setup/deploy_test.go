@@ -39,7 +39,7 @@ func parsed(t *testing.T, text string) map[string]any {
 	return out
 }
 
-// at is what stands at a path of a YAML document, such as a.0.b.
+// at returns the value at a path of a YAML document, such as a.0.b.
 func at(t *testing.T, v any, path string) any {
 	t.Helper()
 	for name := range strings.SplitSeq(path, ".") {
@@ -53,13 +53,14 @@ func at(t *testing.T, v any, path string) any {
 			require.Greater(t, len(x), i, path)
 			v = x[i]
 		default:
-			require.Fail(t, "nothing stands there", "%s: %s in %v", path, name, v)
+			require.Fail(t, "the path does not exist", "%s: %s in %v", path, name, v)
 		}
 	}
 	return v
 }
 
-// takes: the service takes these variables; files that they name are made up.
+// takes checks that the service accepts the variables and returns the configuration. It creates the files that the
+// variables name.
 func takes(t *testing.T, env map[string]string) *configs.Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "file")
@@ -83,7 +84,7 @@ func TestSystemdUnitIsValidAndSandboxed(t *testing.T) {
 	}
 	path, err := exec.LookPath("systemd-analyze")
 	if err != nil {
-		return // the machine has no systemd: what it would say is not known here
+		return // without systemd its check of the unit is skipped
 	}
 	here := filepath.Join(t.TempDir(), "callboard.service")
 	unit = strings.NewReplacer("/usr/bin/callboard serve", "/bin/true serve", "User=callboard", "User=daemon", "Group=callboard", "Group=daemon").Replace(unit)
@@ -131,7 +132,7 @@ func TestImageIsUnprivilegedAndHasEmbeddedEngines(t *testing.T) {
 	mod, err := os.ReadFile("../../../go.mod")
 	require.NoError(t, err)
 	version := regexp.MustCompile(`(?m)^go (1\.\d+)`).FindSubmatch(mod)
-	assert.Contains(t, stages[0], "golang:"+string(version[1])+"-", "the compiler of go.mod")
+	assert.Contains(t, stages[0], "golang:"+string(version[1])+"-", "the Go version of go.mod")
 }
 
 func TestComposeFileHasRequiredSettings(t *testing.T) {
@@ -152,7 +153,7 @@ func TestComposeFileHasRequiredSettings(t *testing.T) {
 	cfg := takes(t, env)
 	dispatcher, ok := at(t, file, "configs.dispatcher.content").(string)
 	require.True(t, ok)
-	assert.Contains(t, dispatcher, "1 sip:"+cfg.SIP.Addr.String()+";transport=udp", "Kamailio hands calls to where the service listens")
+	assert.Contains(t, dispatcher, "1 sip:"+cfg.SIP.Addr.String()+";transport=udp", "Kamailio sends calls to the service's SIP address")
 	redis := fmt.Sprint(at(t, services, "redis.command"))
 	for _, policy := range []string{"--appendonly yes", "--appendfsync always", "--maxmemory-policy noeviction"} {
 		assert.Contains(t, redis, policy)
@@ -168,7 +169,7 @@ func TestComposeFileHasRequiredSettings(t *testing.T) {
 	assert.FileExists(t, filepath.Join(deploy, "compose", at(t, services, "callboard.build.context").(string), at(t, services, "callboard.build.dockerfile").(string)))
 }
 
-// chart renders the templates with the functions of Helm that they use.
+// chart renders the Helm chart with the template functions that it uses.
 func chart(t *testing.T, values map[string]any) map[string]map[string]any {
 	t.Helper()
 	made, err := charted(t, values)
@@ -178,7 +179,7 @@ func chart(t *testing.T, values map[string]any) map[string]map[string]any {
 
 func charted(t *testing.T, values map[string]any) (map[string]map[string]any, error) {
 	t.Helper()
-	tpl := template.New("chart").Option("missingkey=zero") // as Helm does
+	tpl := template.New("chart").Option("missingkey=zero") // like Helm
 	tpl.Funcs(template.FuncMap{
 		"include": func(name string, data any) (string, error) {
 			var b bytes.Buffer
@@ -267,7 +268,7 @@ func TestHelmChartAcceptsValuesOfOlderRelease(t *testing.T) {
 	assert.Equal(t, "HTTP", at(t, set, scheme))
 	assert.Contains(t, fmt.Sprint(at(t, set, "spec.template.spec.containers.0.env")), "status.hostIP")
 	settings["TLS_CERT"] = "/data/tls.crt"
-	assert.Equal(t, "HTTPS", at(t, chart(t, values)["StatefulSet"], scheme), "a certificate that is named by its setting")
+	assert.Equal(t, "HTTPS", at(t, chart(t, values)["StatefulSet"], scheme), "a certificate configured by its setting")
 	values["tls"] = map[string]any{"secretName": "the-tls"}
 	_, err := charted(t, values)
 	assert.ErrorContains(t, err, "tls.secretName and settings.TLS_CERT")
@@ -289,7 +290,7 @@ func TestHelmChartCreatesSingleServiceWithVolume(t *testing.T) {
 		made := chart(t, values)
 		set := made["StatefulSet"]
 		assert.Equal(t, 1, at(t, set, "spec.replicas"))
-		assert.Len(t, made, 2, "one node has nothing of several")
+		assert.Len(t, made, 2, "a single node has no cluster resources")
 		pod := at(t, set, "spec.template.spec")
 		box := at(t, pod, "containers.0")
 		assert.Equal(t, true, at(t, pod, "securityContext.runAsNonRoot"))

@@ -19,7 +19,7 @@ func TestMissingAnswersAreAskedInOrder(t *testing.T) {
 	var out bytes.Buffer
 	in := strings.Join([]string{"", "10.1.2.3:5060", "192.0.2.9", "", "", "", "https://calls.example.com", "sip.example.com", "tls", "me", "secret word", ""}, "\n") + "\n"
 	require.NoError(t, a.AskMissing(strings.NewReader(in), &out, true))
-	assert.NotContains(t, out.String(), "Data folder", "a flag has said it")
+	assert.NotContains(t, out.String(), "Data folder", "the flag has answered the question")
 	assert.Contains(t, out.String(), "Public IP address for carriers")
 	cfg, err := a.LoadConfig()
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func TestMissingAnswersAreAskedInOrder(t *testing.T) {
 	trunk := a.NewTrunk()
 	assert.Equal(t, []string{"sip.example.com", "tls"}, []string{trunk.Proxies[0].Host, *trunk.Proxies[0].Transport})
 	assert.Equal(t, "secret word", *trunk.Auth.Password)
-	assert.NotContains(t, strings.Join(a.EnvironmentLines(), "\n"), "secret word", "the trunk's password is no setting")
+	assert.NotContains(t, strings.Join(a.EnvironmentLines(), "\n"), "secret word", "the trunk's password is not a setting")
 }
 
 func TestDefaultsApplyWithoutTerminal(t *testing.T) {
@@ -37,7 +37,7 @@ func TestDefaultsApplyWithoutTerminal(t *testing.T) {
 	cfg, err := a.LoadConfig()
 	require.NoError(t, err)
 	assert.Equal(t, []any{setup.DefaultData, "127.0.0.1:8080"}, []any{cfg.Data, cfg.HTTP.Addr.String()})
-	require.Error(t, (&setup.Answers{}).AskMissing(strings.NewReader("half\n"), &bytes.Buffer{}, true), "whoever leaves in the middle has set up nothing")
+	require.Error(t, (&setup.Answers{}).AskMissing(strings.NewReader("half\n"), &bytes.Buffer{}, true), "an incomplete input is an error")
 }
 
 func TestInvalidAnswersAreRejectedBeforeFileIsWritten(t *testing.T) {
@@ -71,7 +71,7 @@ func TestEnvFileIsReadAlikeByServiceAndShell(t *testing.T) {
 	lines, err := setup.ReadEnvFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, a.EnvironmentLines(), lines)
-	assert.Contains(t, lines, "CALLBOARD_EGRESS_ALLOW=10.9.8.7/32", "a carrier in a private network may be named")
+	assert.Contains(t, lines, "CALLBOARD_EGRESS_ALLOW=10.9.8.7/32", "egress rules permit a carrier in a private network")
 	shell := exec.CommandContext(t.Context(), "sh", "-c", `set -a; . "$1"; env | grep ^CALLBOARD_ | sort`, "sh", path)
 	shell.Env = []string{"PATH=" + os.Getenv("PATH")}
 	out, err := shell.Output()
