@@ -36,7 +36,7 @@ func TestAdminListenerServesPprofOnlyToLoopbackHosts(t *testing.T) {
 	assert.Equal(t, map[string]int{"own name": 200, "localhost": 200, "a stranger's name": 403, "no such page": 404}, got)
 	// The owner of the data folder reaches the profiles over the local socket without an admin address.
 	within := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(s.data(), "admin.sock"))
+		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(s.dataFolder(), "admin.sock"))
 	}}}
 	defer within.CloseIdleConnections()
 	for path, want := range map[string]string{"/debug/pprof/heap?debug=1": "heap profile:", "/metrics": "callboard_ready 1", "/debug/counters": "{"} {

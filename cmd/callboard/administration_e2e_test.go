@@ -13,10 +13,10 @@ import (
 
 func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
+	s := newRaceFreeService(t)
 	found := func(name string) (id, key string) {
 		t.Helper()
-		out, errs, err := s.callboard("workspaces", "create", name, "--plan", "professional")
+		out, errs, err := s.runCommand("workspaces", "create", name, "--plan", "professional")
 		require.NoError(t, err, errs)
 		id, key, _ = strings.Cut(out, "\n")
 		require.True(t, strings.HasPrefix(id, "ws_"), out)
@@ -24,7 +24,7 @@ func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 	}
 	names := func() (list []string) {
 		t.Helper()
-		out, _, err := s.callboard("workspaces", "list", "--json")
+		out, _, err := s.runCommand("workspaces", "list", "--json")
 		require.NoError(t, err)
 		var all []struct{ Name string }
 		require.NoError(t, json.Unmarshal([]byte(out), &all))
@@ -36,12 +36,12 @@ func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 	var hired []string
 	hire := func(workspace string) string {
 		t.Helper()
-		id, errs, err := s.callboard("users", "create", "Ada", "--role", "manager", "--workspace", workspace)
+		id, errs, err := s.runCommand("users", "create", "Ada", "--role", "manager", "--workspace", workspace)
 		require.NoError(t, err, errs)
-		url, errs, err := s.callboard("users", "link", id)
+		url, errs, err := s.runCommand("users", "link", id)
 		require.NoError(t, err, errs)
 		assert.Contains(t, url, "/sign-in?token=")
-		list, _, err := s.callboard("users", "list", "--workspace", workspace)
+		list, _, err := s.runCommand("users", "list", "--workspace", workspace)
 		require.NoError(t, err)
 		assert.Contains(t, list, id)
 		hired = append(hired, strings.TrimSpace(id))
@@ -50,7 +50,7 @@ func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 	// audited returns the audit log entries of the command line that a key can read.
 	audited := func(key string) (entries []string) {
 		t.Helper()
-		status, text, _ := s.try("GET", "/v1/audit-logs?limit=100", nil, "Authorization", "Bearer "+strings.TrimSpace(key))
+		status, text, _ := s.tryRequest("GET", "/v1/audit-logs?limit=100", nil, "Authorization", "Bearer "+strings.TrimSpace(key))
 		require.Equal(t, http.StatusOK, status, "%s", text)
 		var page struct {
 			Data []struct {
@@ -71,27 +71,27 @@ func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 		return []string{"workspace.created " + workspace, "user.created " + user, "user.sign_in_link_created " + user}
 	}
 	first, key := found("first")
-	assert.Equal(t, http.StatusOK, s.statusWith(key), "the new key works at once")
+	assert.Equal(t, http.StatusOK, s.statusForKey(key), "the new key works at once")
 	hire(first)
 	assert.Equal(t, made(first, hired[0]), audited(key))
-	_, errs, err := s.callboard("users", "create", "Bob")
+	_, errs, err := s.runCommand("users", "create", "Bob")
 	require.Error(t, err)
 	assert.Contains(t, errs, "--workspace is required")
-	_, errs, err = s.callboard("users", "create", "Eve", "--role", "admin", "--operator", "--workspace", first)
+	_, errs, err = s.runCommand("users", "create", "Eve", "--role", "admin", "--operator", "--workspace", first)
 	require.Error(t, err)
 	assert.Contains(t, errs, "a workspace without an operator key")
-	_, errs, err = s.callboard("users", "create", "Eve", "--environment", "prod", "--workspace", first)
+	_, errs, err = s.runCommand("users", "create", "Eve", "--environment", "prod", "--workspace", first)
 	require.Error(t, err)
 	assert.Contains(t, errs, "environment must be live or test")
-	tester, errs, err := s.callboard("users", "create", "Tess", "--environment", "test", "--workspace", first)
+	tester, errs, err := s.runCommand("users", "create", "Tess", "--environment", "test", "--workspace", first)
 	require.NoError(t, err, errs)
 	tester = strings.TrimSpace(tester)
-	listed, _, err := s.callboard("users", "list", "--workspace", first)
+	listed, _, err := s.runCommand("users", "list", "--workspace", first)
 	require.NoError(t, err)
 	assert.Regexp(t, tester+` +Tess +viewer +false +test +`+first, listed)
-	_, errs, err = s.callboard("users", "link", tester)
+	_, errs, err = s.runCommand("users", "link", tester)
 	require.NoError(t, err, errs)
-	_, errs, err = s.callboard("workspaces", "delete", first)
+	_, errs, err = s.runCommand("workspaces", "delete", first)
 	require.Error(t, err)
 	assert.Contains(t, errs, "--confirm")
 
@@ -101,30 +101,30 @@ func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 	assert.Equal(t, []string{"default", "first", "second"}, names())
 	s.start()
 	_, token, _ := strings.Cut(link, "token=")
-	status, page, head := s.try("POST", "/sign-in", "token="+token, "Content-Type", "application/x-www-form-urlencoded", "Origin", "http://"+s.http)
+	status, page, head := s.tryRequest("POST", "/sign-in", "token="+token, "Content-Type", "application/x-www-form-urlencoded", "Origin", "http://"+s.http)
 	assert.Equal(t, http.StatusOK, status, "a link of a stopped service: %s", page)
 	assert.Contains(t, head.Get("Set-Cookie"), "HttpOnly")
-	assert.Equal(t, http.StatusOK, s.statusWith(later))
+	assert.Equal(t, http.StatusOK, s.statusForKey(later))
 	assert.Equal(t, made(second, hired[1]), audited(later))
-	_, errs, err = s.callboard("workspaces", "delete", first, "--confirm", first)
+	_, errs, err = s.runCommand("workspaces", "delete", first, "--confirm", first)
 	require.NoError(t, err, errs)
 	assert.Contains(t, audited(s.key), "workspace.deleted "+first, "the audit log of the remaining workspace")
-	assert.Equal(t, http.StatusUnauthorized, s.statusWith(key), "the keys of the deleted workspace are rejected at once")
-	assert.Equal(t, http.StatusOK, s.statusWith(later))
+	assert.Equal(t, http.StatusUnauthorized, s.statusForKey(key), "the keys of the deleted workspace are rejected at once")
+	assert.Equal(t, http.StatusOK, s.statusForKey(later))
 
 	s.stop()
 	var all []struct{ Name, ID string }
-	out, _, err := s.callboard("workspaces", "list", "--json")
+	out, _, err := s.runCommand("workspaces", "list", "--json")
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal([]byte(out), &all))
 	home := all[slices.IndexFunc(all, func(w struct{ Name, ID string }) bool { return w.Name == "default" })].ID
-	_, errs, err = s.callboard("workspaces", "delete", home, "--confirm", home)
+	_, errs, err = s.runCommand("workspaces", "delete", home, "--confirm", home)
 	require.Error(t, err)
 	assert.Contains(t, errs, "no operator key would be left")
-	_, errs, err = s.callboard("workspaces", "delete", second, "--confirm", second)
+	_, errs, err = s.runCommand("workspaces", "delete", second, "--confirm", second)
 	require.NoError(t, err, errs)
 	assert.Equal(t, []string{"default"}, names())
 	s.start()
 	assert.Contains(t, audited(s.key), "workspace.deleted "+second)
-	assert.Equal(t, http.StatusUnauthorized, s.statusWith(later))
+	assert.Equal(t, http.StatusUnauthorized, s.statusForKey(later))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // createAMDAgent creates an agent that waits for the answer classification and leaves a message on machines.
-func (s *service) mindful() string {
+func (s *service) createAMDAgent() string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
 		"name": "mindful", "start": "ask",
@@ -32,22 +32,22 @@ func TestMachineGetsMessageAfterBeepAndHumanGetsConversation(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.key = s.testKey()
-	agent := s.mindful()
+	agent := s.createAMDAgent()
 	call := func(to string) string {
 		return s.api("POST", "/v1/calls/outbound", object{"to": to, "agent_id": agent, "context": object{"name": "Ada"}})["id"].(string)
 	}
 	machine, person := call("+15005550003"), call("+15005550000")
-	c := s.ended(person, time.Minute)
+	c := s.awaitCallEnd(person, time.Minute)
 	assert.Equal(t, []any{"human", "confirmed", "completed"}, []any{c["answered_by"], c["disposition"], c["ended_reason"]}, "%v", c)
-	c = s.ended(machine, time.Minute)
+	c = s.awaitCallEnd(machine, time.Minute)
 	assert.Equal(t, []any{"voicemail", "voicemail", "completed", "agent"}, []any{c["answered_by"], c["disposition"], c["ended_reason"], c["ended_by"]}, "%v", c)
 
-	path := s.recording(machine)
-	heard, said := samples(t, path, 1), samples(t, path, 2)
+	path := s.saveRecording(machine)
+	heard, said := readSamples(t, path, 1), readSamples(t, path, 2)
 	beep, run := -1, 0 // end of the beep in samples; an interruption means that the machine was paused
-	for i := 0; i+rate/50 <= len(heard) && beep < 0; i += rate / 50 {
+	for i := 0; i+sampleRate/50 <= len(heard) && beep < 0; i += sampleRate / 50 {
 		switch {
-		case pure(heard[i:i+rate/50], 1000) > 0.8:
+		case pitchShare(heard[i:i+sampleRate/50], 1000) > 0.8:
 			run++
 		case run >= 4:
 			beep = i
@@ -60,17 +60,17 @@ func TestMachineGetsMessageAfterBeepAndHumanGetsConversation(t *testing.T) {
 	require.NotEmpty(t, segments)
 	last := segments[len(segments)-1].(object)
 	assert.Equal(t, []any{"agent", "This is a message for Ada. Please call us back.", false}, []any{last["speaker"], last["text"], last["interrupted"]})
-	from, to := int(last["start_ms"].(float64))*rate/1000, int(last["end_ms"].(float64))*rate/1000
+	from, to := int(last["start_ms"].(float64))*sampleRate/1000, int(last["end_ms"].(float64))*sampleRate/1000
 	assert.GreaterOrEqual(t, from, beep, "the message begins after the beep")
-	assert.Greater(t, to-from, rate, "the message is played to its end")
-	assert.Greater(t, loud(said[max(from, beep):min(to, len(said))]), 300.0, "the recording contains the message")
+	assert.Greater(t, to-from, sampleRate, "the message is played to its end")
+	assert.Greater(t, rmsPower(said[max(from, beep):min(to, len(said))]), 300.0, "the recording contains the message")
 }
 
 // pitchShare returns the share of the audio's power at a frequency.
-func pure(sound []float64, hertz float64) float64 {
+func pitchShare(sound []float64, hertz float64) float64 {
 	var re, im, all float64
 	for i, v := range sound {
-		x := 2 * math.Pi * hertz * float64(i) / rate
+		x := 2 * math.Pi * hertz * float64(i) / sampleRate
 		re, im, all = re+v*math.Cos(x), im+v*math.Sin(x), all+v*v
 	}
 	if all < 1e7 {

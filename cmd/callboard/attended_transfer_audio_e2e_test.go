@@ -14,24 +14,24 @@ import (
 )
 
 // useReversedTone gives a phone a tone that differs from that of all other phones, before its first call.
-func (p *phone) useReversedTone() {
+func (p *softphone) useReversedTone() {
 	p.t.Helper()
-	tone := sweep(60)
+	tone := sweepTone(60)
 	slices.Reverse(tone)
-	require.NoError(p.t, os.WriteFile(filepath.Join(p.dir, "tone.wav"), wavOf(tone), 0o600))
+	require.NoError(p.t, os.WriteFile(filepath.Join(p.dir, "tone.wav"), encodeWAV(tone), 0o600))
 }
 
 // recordings returns the audio of each call of a phone after all calls have ended.
-func (p *phone) recordings(kind string) (all [][]float64) {
+func (p *softphone) recordings(kind string) (all [][]float64) {
 	p.t.Helper()
 	var found []string
 	require.Eventually(p.t, func() bool {
-		found = p.files(kind)
-		return len(found) > 0 && !slices.ContainsFunc(found, func(path string) bool { return grown(path) == growing })
+		found = p.recordingFiles(kind)
+		return len(found) > 0 && !slices.ContainsFunc(found, func(path string) bool { return wavState(path) == wavGrowing })
 	}, time.Minute, 20*time.Millisecond, "the phone has not closed what it recorded")
 	for _, path := range found {
-		if grown(path) == whole {
-			all = append(all, samples(p.t, path, 1))
+		if wavState(path) == wavComplete {
+			all = append(all, readSamples(p.t, path, 1))
 		}
 	}
 	return all
@@ -39,12 +39,12 @@ func (p *phone) recordings(kind string) (all [][]float64) {
 
 // audioCorrelation returns how well the end of what p sent matches what the other phone received, as the best of
 // their calls.
-func (p *phone) audioCorrelation(other *phone) (best float64) {
+func (p *softphone) audioCorrelation(other *softphone) (best float64) {
 	p.t.Helper()
 	for _, sent := range other.recordings("enc") {
 		for _, heard := range p.recordings("dec") {
-			if len(sent) > 5*rate/2 && best <= 0.9 {
-				best = max(best, endOf(sent, heard))
+			if len(sent) > 5*sampleRate/2 && best <= 0.9 {
+				best = max(best, endCorrelation(sent, heard))
 			}
 		}
 	}
@@ -53,10 +53,10 @@ func (p *phone) audioCorrelation(other *phone) (best float64) {
 
 // loudestWindow returns the quarter of a second with the most energy.
 func loudestWindow(sound []float64) []float64 {
-	const piece = rate / 4
+	const piece = sampleRate / 4
 	at, best := 0, -1.0
 	for from := 0; from+piece <= len(sound); from += piece / 2 {
-		if e := product(sound[from:from+piece], sound[from:from+piece]); e > best {
+		if e := dotProduct(sound[from:from+piece], sound[from:from+piece]); e > best {
 			at, best = from, e
 		}
 	}
@@ -64,7 +64,7 @@ func loudestWindow(sound []float64) []float64 {
 }
 
 // waitForAudio waits for d while the call carries audio.
-func (s *service) talk(d time.Duration) {
+func (s *service) waitForAudio(d time.Duration) {
 	s.t.Helper()
 	begun := time.Now()
 	s.await("some talk", d+10*time.Second, func() bool { return time.Since(begun) >= d })
@@ -75,15 +75,15 @@ func (s *service) talk(d time.Duration) {
 func TestInviteWithReplacesAfterBaresipConsultsAgent(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	first := baresip(t, "+12025550151")
-	in := s.trunk("+12025550151", first.port)
-	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.branches(object{"accept_refer": true}), "trunk_id": in})
-	first.command("dial", "sip:+12025550142@127.0.0.1:"+strconv.Itoa(s.sip))
+	first := startBaresip(t, "+12025550151")
+	in := s.createTrunk("+12025550151", first.port)
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.createBranchingAgent(object{"accept_refer": true}), "trunk_id": in})
+	first.sendCommand("dial", "sip:+12025550142@127.0.0.1:"+strconv.Itoa(s.sip))
 	var callID, ours, theirs string
 	s.await("the softphone's call", 30*time.Second, func() bool {
 		_, invite, _ := strings.Cut(first.log(), "INVITE sip:+12025550142@")
 		_, answer, answered := strings.Cut(invite, "SIP/2.0 200 ")
-		call, from, to := callIDs.FindStringSubmatch(invite), fromTag.FindStringSubmatch(invite), toTag.FindStringSubmatch(answer)
+		call, from, to := callIDHeader.FindStringSubmatch(invite), fromTagParam.FindStringSubmatch(invite), toTagParam.FindStringSubmatch(answer)
 		if !answered || call == nil || from == nil || to == nil {
 			return false
 		}
@@ -91,18 +91,18 @@ func TestInviteWithReplacesAfterBaresipConsultsAgent(t *testing.T) {
 		return true
 	})
 	id := s.api("GET", "/v1/calls?direction=inbound", nil)["data"].([]any)[0].(object)["id"].(string)
-	s.inProgress(id)
-	s.talk(3 * time.Second)
-	second := sippCaller(t, "uac-takes-over", "-m", "1", "-s", "+12025550142", "-key", "replaced", callID, "-key", "ours", ours, "-key", "theirs", theirs, "-d", "500", "127.0.0.1:"+strconv.Itoa(s.sip))
+	s.awaitAnswer(id)
+	s.waitForAudio(3 * time.Second)
+	second := startSIPpCaller(t, "uac-takes-over", "-m", "1", "-s", "+12025550142", "-key", "replaced", callID, "-key", "ours", ours, "-key", "theirs", theirs, "-d", "500", "127.0.0.1:"+strconv.Itoa(s.sip))
 	s.await("a BYE to the softphone", 20*time.Second, func() bool { return strings.Contains(first.log(), "BYE sip:") })
 	require.NoError(t, <-second.done)
-	call := s.ended(id, 20*time.Second)
+	call := s.awaitCallEnd(id, 20*time.Second)
 	assert.Equal(t, []any{"completed", "remote_hangup"}, []any{call["status"], call["ended_reason"]})
-	assert.Equal(t, []any{"attended", "completed", "remote"}, []any{s.handed(id)["mode"], s.handed(id)["status"], s.handed(id)["by"]})
+	assert.Equal(t, []any{"attended", "completed", "remote"}, []any{s.lastTransfer(id)["mode"], s.lastTransfer(id)["status"], s.lastTransfer(id)["by"]})
 	legs := call["legs"].([]any)
 	require.Len(t, legs, 2)
 	assert.Equal(t, in, legs[1].(object)["trunk_id"])
 	sent := first.recordings("enc")
 	require.NotEmpty(t, sent)
-	assert.Greater(t, endOf(sent[0], samples(t, s.recording(id), 1)), 0.9, "the agent received the audio of the softphone before the transfer")
+	assert.Greater(t, endCorrelation(sent[0], readSamples(t, s.saveRecording(id), 1)), 0.9, "the agent received the audio of the softphone before the transfer")
 }

@@ -26,24 +26,24 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-const rate = 8000 // samples per second of all audio in these tests
+const sampleRate = 8000 // samples per second of all audio in these tests
 
 // softphone is a baresip process, an independent SIP implementation. It answers at once, plays its tone and records
 // what it sends and receives.
-type phone struct {
+type softphone struct {
 	t       testing.TB
 	dir     string
 	port    int
 	control int
-	at      place
+	at      phoneLocation
 }
 
 // phoneLocation is an IP address and the network namespace that has it. An empty namespace is the namespace of the
 // test.
-type place struct{ ip, namespace string }
+type phoneLocation struct{ ip, namespace string }
 
 // newCommand returns a command that runs a program in the network namespace.
-func (p place) command(name string, args ...string) *exec.Cmd {
+func (p phoneLocation) newCommand(name string, args ...string) *exec.Cmd {
 	if p.namespace == "" {
 		return exec.Command(name, args...)
 	}
@@ -51,23 +51,23 @@ func (p place) command(name string, args ...string) *exec.Cmd {
 }
 
 // startBaresip starts a softphone for a number.
-func baresip(t testing.TB, number string) *phone {
+func startBaresip(t testing.TB, number string) *softphone {
 	t.Helper()
-	return baresipAs(t, fmt.Sprintf("<sip:%s@127.0.0.1>;regint=0", number))
+	return startBaresipWithAccount(t, fmt.Sprintf("<sip:%s@127.0.0.1>;regint=0", number))
 }
 
 // startBaresipWithAccount starts a softphone with the given account and additional configuration lines.
-func baresipAs(t testing.TB, account string, more ...string) *phone {
+func startBaresipWithAccount(t testing.TB, account string, more ...string) *softphone {
 	t.Helper()
-	return baresipAt(t, place{ip: "127.0.0.1"}, account, more...)
+	return startBaresipAt(t, phoneLocation{ip: "127.0.0.1"}, account, more...)
 }
 
 // startBaresipAt starts a softphone at another address or in another network namespace.
-func baresipAt(t testing.TB, at place, account string, more ...string) *phone {
+func startBaresipAt(t testing.TB, at phoneLocation, account string, more ...string) *softphone {
 	t.Helper()
-	p := &phone{t: t, dir: t.TempDir(), port: siptest.Port(t), control: siptest.Port(t), at: at}
+	p := &softphone{t: t, dir: t.TempDir(), port: siptest.Port(t), control: siptest.Port(t), at: at}
 	tone := filepath.Join(p.dir, "tone.wav")
-	require.NoError(t, os.WriteFile(tone, wavOf(sweep(60)), 0o600))
+	require.NoError(t, os.WriteFile(tone, encodeWAV(sweepTone(60)), 0o600))
 	low := siptest.MediaPorts100(t)
 	config := fmt.Sprintf(`poll_method epoll
 sip_listen %s:%d
@@ -97,7 +97,7 @@ module_app ctrl_tcp.so
 net_interface %s
 ctrl_tcp_listen 127.0.0.1:%d
 snd_path %s
-`, at.ip, p.port, tone, p.dir, rate, rate, low, low+98, modules(t), at.ip, p.control, p.dir)
+`, at.ip, p.port, tone, p.dir, sampleRate, sampleRate, low, low+98, baresipModuleFolder(t), at.ip, p.control, p.dir)
 	config += strings.Join(more, "\n") + "\n"
 	if !strings.Contains(account, ";audio_codecs=") {
 		account += ";audio_codecs=PCMU/8000/1"
@@ -107,7 +107,7 @@ snd_path %s
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "accounts"), []byte(account), 0o600))
 	out, err := os.Create(filepath.Join(p.dir, "log"))
 	require.NoError(t, err)
-	cmd := at.command("nice", "-n", "-10", "baresip", "-f", p.dir, "-v", "-s") // nice may be denied, which is harmless
+	cmd := at.newCommand("nice", "-n", "-10", "baresip", "-f", p.dir, "-v", "-s") // nice may be denied, which is harmless
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, out, out
 	require.NoError(t, cmd.Start(), "baresip must be installed: make tools")
 	exited := make(chan struct{})
@@ -117,7 +117,7 @@ snd_path %s
 		<-exited
 		_ = out.Close()
 		if t.Failed() {
-			t.Logf("baresip: %s", tail(p.log(), 6000))
+			t.Logf("baresip: %s", lastBytes(p.log(), 6000))
 		}
 	})
 	require.Eventually(t, func() bool {
@@ -133,7 +133,7 @@ snd_path %s
 }
 
 // baresipModuleFolder returns the folder in which the package installs baresip's modules.
-func modules(t testing.TB) string {
+func baresipModuleFolder(t testing.TB) string {
 	t.Helper()
 	for _, pattern := range []string{"/usr/lib/baresip/modules", "/usr/lib/*/baresip/modules", "/usr/local/lib/baresip/modules"} {
 		if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
@@ -144,19 +144,19 @@ func modules(t testing.TB) string {
 	return ""
 }
 
-func (p *phone) log() string {
+func (p *softphone) log() string {
 	text, _ := os.ReadFile(filepath.Join(p.dir, "log"))
 	return string(text)
 }
 
 // pressKey sends a DTMF digit.
-func (p *phone) press(key string) { p.command("sndcode", key) }
+func (p *softphone) pressKey(key string) { p.sendCommand("sndcode", key) }
 
 // sendCommand sends a control command and waits until the phone has accepted it. Later SIP packets use another
 // socket and could otherwise arrive first.
-func (p *phone) command(name, params string) {
+func (p *softphone) sendCommand(name, params string) {
 	p.t.Helper()
-	conn, err := p.at.dial("tcp", "127.0.0.1:"+strconv.Itoa(p.control))
+	conn, err := p.at.dialFrom("tcp", "127.0.0.1:"+strconv.Itoa(p.control))
 	require.NoError(p.t, err)
 	defer func() { _ = conn.Close() }()
 	text, err := json.Marshal(object{"command": name, "params": params})
@@ -179,60 +179,60 @@ func (p *phone) command(name, params string) {
 
 // recordedAudio returns what the phone recorded: kind "enc" is the sent audio, "dec" the received audio. It waits
 // until the phone has closed the files.
-func (p *phone) kept(kind string) []float64 {
+func (p *softphone) recordedAudio(kind string) []float64 {
 	p.t.Helper()
 	var found []string
 	require.Eventually(p.t, func() bool {
-		found = p.files(kind)
-		return len(found) > 0 && !slices.ContainsFunc(found, func(path string) bool { return grown(path) != whole })
+		found = p.recordingFiles(kind)
+		return len(found) > 0 && !slices.ContainsFunc(found, func(path string) bool { return wavState(path) != wavComplete })
 	}, time.Minute, 20*time.Millisecond, "the phone has not closed what it recorded")
 	require.Len(p.t, found, 1, kind)
-	return samples(p.t, found[0], 1)
+	return readSamples(p.t, found[0], 1)
 }
 
 // recordingFiles returns the files into which the phone records.
-func (p *phone) files(kind string) []string {
+func (p *softphone) recordingFiles(kind string) []string {
 	found, _ := filepath.Glob(filepath.Join(p.dir, "dump-*-"+kind+".wav")) // the pattern is valid
 	return found
 }
 
 // States of a WAV file that is being written.
 const (
-	empty = iota
-	growing
-	whole
+	wavEmpty = iota
+	wavGrowing
+	wavComplete
 )
 
 // wavState returns how far a WAV file is written. The writer puts the size into the header last.
-func grown(path string) int {
+func wavState(path string) int {
 	text, err := os.ReadFile(path)
 	switch {
 	case err != nil || len(text) <= 44:
-		return empty
+		return wavEmpty
 	case int(bin.LittleEndian.Uint32(text[4:])) != len(text)-8:
-		return growing
+		return wavGrowing
 	}
-	return whole
+	return wavComplete
 }
 
 // sweepTone returns a tone that rises from 300 to 3000 Hz and swells, every eleven seconds. No part resembles
 // another, so that tests can align recordings.
-func sweep(seconds int) []int16 {
-	out, phase := make([]int16, seconds*rate), 0.0
+func sweepTone(seconds int) []int16 {
+	out, phase := make([]int16, seconds*sampleRate), 0.0
 	for i := range out {
-		t := math.Mod(float64(i)/rate, 11)
-		phase += 2 * math.Pi * (300 + 2700*t/11) / rate
+		t := math.Mod(float64(i)/sampleRate, 11)
+		phase += 2 * math.Pi * (300 + 2700*t/11) / sampleRate
 		out[i] = int16(9000 * (0.6 + 0.4*math.Sin(2*math.Pi*t/1.7)) * math.Sin(phase))
 	}
 	return out
 }
 
 // encodeWAV encodes samples as a mono 16-bit WAV file.
-func wavOf(pcm []int16) []byte {
+func encodeWAV(pcm []int16) []byte {
 	var b bytes.Buffer
 	n := uint32(2 * len(pcm))
 	for _, part := range []any{
-		[]byte("RIFF"), 36 + n, []byte("WAVEfmt "), uint32(16), uint16(1), uint16(1), uint32(rate), uint32(2 * rate), uint16(2), uint16(16),
+		[]byte("RIFF"), 36 + n, []byte("WAVEfmt "), uint32(16), uint16(1), uint16(1), uint32(sampleRate), uint32(2 * sampleRate), uint16(2), uint16(16),
 		[]byte("data"), n, pcm,
 	} {
 		_ = bin.Write(&b, bin.LittleEndian, part) // bytes.Buffer never fails
@@ -241,9 +241,9 @@ func wavOf(pcm []int16) []byte {
 }
 
 // readSamples reads one channel of a WAV file with sox, an independent implementation.
-func samples(t testing.TB, path string, channel int) []float64 {
+func readSamples(t testing.TB, path string, channel int) []float64 {
 	t.Helper()
-	raw, err := exec.Command("sox", path, "-t", "raw", "-r", strconv.Itoa(rate), "-e", "signed", "-b", "16", "-L", "-", "remix", strconv.Itoa(channel)).Output()
+	raw, err := exec.Command("sox", path, "-t", "raw", "-r", strconv.Itoa(sampleRate), "-e", "signed", "-b", "16", "-L", "-", "remix", strconv.Itoa(channel)).Output()
 	require.NoError(t, err, "sox must be installed: make tools")
 	out := make([]float64, len(raw)/2)
 	for i := range out {
@@ -254,33 +254,33 @@ func samples(t testing.TB, path string, channel int) []float64 {
 
 // audioSimilarity correlates two recordings of the same audio in pieces of half a second. It searches each piece
 // within a quarter of a second of its place, because a jitter buffer may delay or skip audio.
-func alike(a, b []float64) float64 {
-	const piece = rate / 2
+func audioSimilarity(a, b []float64) float64 {
+	const piece = sampleRate / 2
 	var dot, aa, bb float64
 	lag := 0
 	for from := 0; from+piece <= min(len(a), len(b)); from += piece {
 		part := a[from : from+piece]
-		lag = found(part, b, from, lag)
+		lag = findOffset(part, b, from, lag)
 		other := b[from+lag : from+lag+piece]
-		dot += product(part, other)
-		aa += product(part, part)
-		bb += product(other, other)
+		dot += dotProduct(part, other)
+		aa += dotProduct(part, part)
+		bb += dotProduct(other, other)
 	}
 	return dot / max(math.Sqrt(aa*bb), 1)
 }
 
 // findOffset returns by how many samples part is delayed in b. It prefers the offset of the last piece unless
 // another fits better.
-func found(part, b []float64, from, last int) int {
-	const reach = rate / 4
+func findOffset(part, b []float64, from, last int) int {
+	const reach = sampleRate / 4
 	n := len(part)
 	lag, best := min(last, len(b)-from-n), 0.98
-	if lag >= -from && similar(part, b[from+lag:from+lag+n], 1) > best {
+	if lag >= -from && sampleCorrelation(part, b[from+lag:from+lag+n], 1) > best {
 		return lag
 	}
 	lag, best = 0, -2.0
 	for l := max(-reach, -from); l <= reach && from+l+n <= len(b); l++ {
-		if c := similar(part, b[from+l:from+l+n], 3); c > best {
+		if c := sampleCorrelation(part, b[from+l:from+l+n], 3); c > best {
 			lag, best = l, c
 		}
 	}
@@ -290,7 +290,7 @@ func found(part, b []float64, from, last int) int {
 // sampleCorrelation correlates every step-th sample of two recordings.
 //
 //go:norace
-func similar(a, b []float64, step int) float64 {
+func sampleCorrelation(a, b []float64, step int) float64 {
 	var dot, aa, bb float64
 	for i := 0; i < len(a); i += step {
 		v, w := a[i], b[i]
@@ -304,7 +304,7 @@ func similar(a, b []float64, step int) float64 {
 // dotProduct returns the sum of the products of two recordings, sample by sample.
 //
 //go:norace
-func product(a, b []float64) (sum float64) {
+func dotProduct(a, b []float64) (sum float64) {
 	for i, v := range a {
 		sum += v * b[i]
 	}
@@ -312,7 +312,7 @@ func product(a, b []float64) (sum float64) {
 }
 
 // awaitCallEnd waits until a call ends and returns its record.
-func (s *service) ended(id string, limit time.Duration) object {
+func (s *service) awaitCallEnd(id string, limit time.Duration) object {
 	s.t.Helper()
 	var call object
 	s.await("the end of "+id, limit, func() bool {
@@ -323,11 +323,11 @@ func (s *service) ended(id string, limit time.Duration) object {
 }
 
 // saveRecording waits for the recording of a call and saves it as a file.
-func (s *service) recording(id string) string {
+func (s *service) saveRecording(id string) string {
 	s.t.Helper()
 	var wav []byte
 	s.await("the recording", 20*time.Second, func() bool {
-		code, text, head := s.try("GET", "/v1/calls/"+id+"/recording", nil)
+		code, text, head := s.tryRequest("GET", "/v1/calls/"+id+"/recording", nil)
 		wav = text
 		return code == http.StatusOK && head.Get("Content-Type") == "audio/wav"
 	})
@@ -337,7 +337,7 @@ func (s *service) recording(id string) string {
 }
 
 // placeCall places one outbound call and returns its id.
-func (s *service) outbound(to, agent string, more object) string {
+func (s *service) placeCall(to, agent string, more object) string {
 	s.t.Helper()
 	body := object{"to": to, "from": "+12025550100", "agent_id": agent}
 	maps.Copy(body, more)
@@ -347,7 +347,7 @@ func (s *service) outbound(to, agent string, more object) string {
 func TestBaresipAudioIsReceivedInBothDirections(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	agent := s.agent(object{
+	agent := s.createAgent(object{
 		"name": "speech", "start": "talk",
 		"nodes": []object{
 			{"id": "talk", "type": "say", "prompt": "This is a call from the clinic on the corner. Your visit is tomorrow at a quarter past nine in the morning. " +
@@ -356,16 +356,16 @@ func TestBaresipAudioIsReceivedInBothDirections(t *testing.T) {
 		},
 		"edges": []object{{"from": "talk", "to": "bye", "when": object{"type": "always"}}},
 	})
-	c := s.steady(agent, func(number string) *phone {
-		p := baresip(t, number)
+	c := s.makeUndisturbedCall(agent, func(number string) *softphone {
+		p := startBaresip(t, number)
 		s.trunkWith(number, p.port, "udp", nil)
 		return p
 	})
-	heard, sent := c.phone.kept("dec"), c.phone.kept("enc")
-	left, right := samples(t, c.wav, 1), samples(t, c.wav, 2)
-	require.Greater(t, len(right), 8*rate, "the agent played the whole sentence")
-	c.sounds()
-	assert.Less(t, alike(heard[:2*rate], left[:2*rate]), 0.5, "the two channels differ")
+	heard, sent := c.phone.recordedAudio("dec"), c.phone.recordedAudio("enc")
+	left, right := readSamples(t, c.wav, 1), readSamples(t, c.wav, 2)
+	require.Greater(t, len(right), 8*sampleRate, "the agent played the whole sentence")
+	c.checkAudio()
+	assert.Less(t, audioSimilarity(heard[:2*sampleRate], left[:2*sampleRate]), 0.5, "the two channels differ")
 	assert.InEpsilon(t, len(right), len(heard), 0.01, "number of samples in the recording and received by the phone")
 	assert.InEpsilon(t, len(left), len(sent), 0.01, "number of samples in the recording and sent by the phone")
 
@@ -381,36 +381,36 @@ func TestBaresipAudioIsReceivedInBothDirections(t *testing.T) {
 }
 
 // recordedCall is a call that both the service and the phone have recorded.
-type recorded struct {
-	phone  *phone
+type recordedCall struct {
+	phone  *softphone
 	record object
 	wav    string
 	report []string // rtpStat
 }
 
 // checkAudio compares what each side sent with what the other side received.
-func (c recorded) sounds() {
+func (c recordedCall) checkAudio() {
 	t := c.phone.t
 	t.Helper()
 	// A stopped phone leaves gaps in the audio; unrelated audio has a similarity below 0.1.
-	assert.GreaterOrEqual(t, alike(c.phone.kept("dec"), samples(t, c.wav, 2)), 0.8, "the phone received what the service played")
-	assert.GreaterOrEqual(t, alike(c.phone.kept("enc"), samples(t, c.wav, 1)), 0.8, "the service received what the phone played")
+	assert.GreaterOrEqual(t, audioSimilarity(c.phone.recordedAudio("dec"), readSamples(t, c.wav, 2)), 0.8, "the phone received what the service played")
+	assert.GreaterOrEqual(t, audioSimilarity(c.phone.recordedAudio("enc"), readSamples(t, c.wav, 1)), 0.8, "the service received what the phone played")
 }
 
 // makeUndisturbedCall makes a call to a phone that ring starts, over a new trunk. It repeats the call up to five
 // times if the machine was too busy. A stopped phone shows as jitter in its report, a stopped service as extra
 // samples in the recording.
-func (s *service) steady(agent string, ring func(number string) *phone) (c recorded) {
+func (s *service) makeUndisturbedCall(agent string, ring func(number string) *softphone) (c recordedCall) {
 	s.t.Helper()
 	for i := range 6 {
 		number := "+1202555012" + strconv.Itoa(i)
 		c.phone = ring(number)
-		id := s.outbound(number, agent, nil)
-		c.record = s.ended(id, 60*time.Second)
+		id := s.placeCall(number, agent, nil)
+		c.record = s.awaitCallEnd(id, 60*time.Second)
 		require.Equal(s.t, "completed", c.record["status"], "%v", c.record)
-		c.wav = s.recording(id)
+		c.wav = s.saveRecording(id)
 		s.await("the phone's report of the call", 10*time.Second, func() bool {
-			c.report = rtpStat.FindStringSubmatch(c.phone.log())
+			c.report = rtpStatHeader.FindStringSubmatch(c.phone.log())
 			return c.report != nil
 		})
 		most := 0.0
@@ -420,8 +420,8 @@ func (s *service) steady(agent string, ring func(number string) *phone) (c recor
 			most = max(most, jitter)
 		}
 		sent := c.record["quality"].(object)["packets_sent"].(float64)
-		kept := float64(len(samples(s.t, c.wav, 2)) / 160)
-		if most < 20 && math.Abs(kept-sent) < 0.01*sent && alike(c.phone.kept("enc"), samples(s.t, c.wav, 1)) >= 0.9 {
+		kept := float64(len(readSamples(s.t, c.wav, 2)) / 160)
+		if most < 20 && math.Abs(kept-sent) < 0.01*sent && audioSimilarity(c.phone.recordedAudio("enc"), readSamples(s.t, c.wav, 1)) >= 0.9 {
 			return c
 		}
 		s.t.Logf("the phone was stopped on the way: %s", c.report[0])
@@ -431,18 +431,18 @@ func (s *service) steady(agent string, ring func(number string) *phone) (c recor
 
 // rtpStatHeader matches baresip's packet statistics of a call: received, sent and lost packets, and the maximum
 // jitter of each direction in ms.
-var rtpStat = regexp.MustCompile(`X-RTP-Stat: EX=BareSip;\S*PR=(\d+);PS=(\d+);PL=(\d+,\d+);\S*JI=([\d.]+),([\d.]+)`)
+var rtpStatHeader = regexp.MustCompile(`X-RTP-Stat: EX=BareSip;\S*PR=(\d+);PS=(\d+);PL=(\d+,\d+);\S*JI=([\d.]+),([\d.]+)`)
 
 func TestBaresipDTMFIsReceived(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	const number = "+12025550124"
-	p := baresip(t, number)
-	s.trunk("", p.port)
-	id := s.outbound(number, s.menu(), nil)
+	p := startBaresip(t, number)
+	s.createTrunk("", p.port)
+	id := s.placeCall(number, s.createMenuAgent(), nil)
 	s.await("the answer", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
-	p.press("1")
-	call := s.ended(id, 30*time.Second)
+	p.pressKey("1")
+	call := s.awaitCallEnd(id, 30*time.Second)
 	assert.Equal(t, "confirmed", call["disposition"], "%v", call)
 	assert.Equal(t, object{"answer": "1"}, call["variables"])
 }

@@ -43,7 +43,7 @@ type bareCampaign struct {
 }
 
 // runBareHTTPServer runs the bare server until its input ends. Each path returns the text that was stored there.
-func answerAsHTTP(addr string) {
+func runBareHTTPServer(addr string) {
 	app := fiber.New(fiber.Config{DisableStartupMessage: true})
 	var texts sync.Map
 	app.Put("/texts/:name", func(c *fiber.Ctx) error {
@@ -87,24 +87,24 @@ type apiLoadResult struct {
 	n     int
 	p50   time.Duration
 	p99   time.Duration
-	most  time.Duration
+	max   time.Duration
 	times []time.Duration // sorted
 }
 
-func (a apiLoadResult) per() float64 { return a.cpu.Seconds() * 1e6 / float64(a.n) } // µs of processor time a request
+func (a apiLoadResult) cpuPerRequest() float64 { return a.cpu.Seconds() * 1e6 / float64(a.n) } // µs of processor time a request
 
 func (a apiLoadResult) rate() float64 { return float64(a.n) / a.elapsed.Seconds() }
 
 // sendRequests sends requests from several clients for the window, each over its own connection, and measures the
 // CPU time of a process.
-func (a apiLoad) run(b *testing.B, pid, clients int, window time.Duration) apiLoadResult {
+func (a apiLoad) sendRequests(b *testing.B, pid, clients int, window time.Duration) apiLoadResult {
 	b.Helper()
 	far := &fasthttp.HostClient{Addr: a.base, MaxConns: clients, ReadTimeout: 30 * time.Second, MaxIdemponentCallAttempts: 1}
 	defer far.CloseIdleConnections()
 	times := make([][]time.Duration, clients)
 	var failed atomic.Int64
 	var wg sync.WaitGroup
-	w := startWatch(b, pid)
+	w := startStopwatch(b, pid)
 	end := time.Now().Add(window)
 	for i := range clients {
 		wg.Go(func() {
@@ -131,18 +131,18 @@ func (a apiLoad) run(b *testing.B, pid, clients int, window time.Duration) apiLo
 	wg.Wait()
 	out := apiLoadResult{usage: w.stop(), times: slices.Concat(times...)}
 	require.NotEmpty(b, out.times)
-	out.sort()
+	out.sortTimes()
 	return out
 }
 
-func (a *apiLoadResult) sort() {
+func (a *apiLoadResult) sortTimes() {
 	slices.Sort(a.times)
 	a.n = len(a.times)
-	a.p50, a.p99, a.most = a.times[a.n/2], a.times[a.n*99/100], a.times[a.n-1]
+	a.p50, a.p99, a.max = a.times[a.n/2], a.times[a.n*99/100], a.times[a.n-1]
 }
 
 // startBareServer starts the bare server and stores its responses.
-func bare(b *testing.B, texts map[string]any) (addr string, pid int) {
+func startBareServer(b *testing.B, texts map[string]any) (addr string, pid int) {
 	b.Helper()
 	addr = "127.0.0.1:" + strconv.Itoa(siptest.Port(b))
 	alone := exec.Command(os.Args[0])
@@ -172,9 +172,9 @@ func bare(b *testing.B, texts map[string]any) (addr string, pid int) {
 
 // BenchmarkAPI compares the cost of requests with that of a bare handler with the same responses.
 func BenchmarkAPI(b *testing.B) {
-	board.addRowOnFailure(b)
+	benchResults.addRowOnFailure(b)
 	const clients, window = 64, 4 * time.Second
-	s := prepare(b, "CALLBOARD_LOG_LEVEL=warn")
+	s := prepareService(b, "CALLBOARD_LOG_LEVEL=warn")
 	s.start()
 	s.kill9()
 	filled, per := s.fillCalls(b, *benchCalls)
@@ -182,8 +182,8 @@ func BenchmarkAPI(b *testing.B) {
 	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
 		"requests_per_minute": 10_000_000, "concurrent_inbound": 1000, "concurrent_outbound": 1000, "calls_per_minute": 100_000,
 	}})
-	agent := s.mute()
-	s.route(sipp(b, "uas-instant").port)
+	agent := s.createMuteAgent()
+	s.createTrunkForAllNumbers(startSIPp(b, "uas-instant").port)
 	campaign := object{
 		"name": "one", "agent_id": agent, "caller_id": object{"number": "+12025550100"},
 		"contacts": []object{{"phone": "+12025550123", "context": object{"notes": strings.Repeat("A note. ", 210)}}},
@@ -191,11 +191,11 @@ func BenchmarkAPI(b *testing.B) {
 	body, err := json.Marshal(campaign)
 	require.NoError(b, err)
 	made := s.api("POST", "/v1/campaigns", campaign)
-	calling := s.campaign(agent, phones("+1202556", 9000), object{"pacing": object{"calls_per_minute": 1200, "max_concurrent": 100}})
-	s.await("it calls", time.Minute, func() bool { st, ok := s.statusOf(calling); return ok && st.Progress.Attempted > 20 })
+	calling := s.startCampaign(agent, phoneNumbers("+1202556", 9000), object{"pacing": object{"calls_per_minute": 1200, "max_concurrent": 100}})
+	s.await("it calls", time.Minute, func() bool { st, ok := s.campaignStatus(calling); return ok && st.Progress.Attempted > 20 })
 	status := "/v1/campaigns/" + calling + "/status"
 	const list = "/v1/calls?limit=100"
-	addr, pid := bare(b, map[string]any{"status": s.api("GET", status, nil), "made": made, "list": s.api("GET", list, nil)})
+	addr, pid := startBareServer(b, map[string]any{"status": s.api("GET", status, nil), "made": made, "list": s.api("GET", list, nil)})
 
 	for _, c := range []struct {
 		what       string
@@ -224,66 +224,66 @@ func BenchmarkAPI(b *testing.B) {
 		},
 	} {
 		c.ours.base, c.ours.key, c.bare.base = s.http, s.key, addr
-		c.ours.run(b, s.pid(), clients, time.Second) // warm-up
-		c.bare.run(b, pid, clients, time.Second)
-		floor := c.bare.run(b, pid, clients, window/2)
-		u := c.ours.run(b, s.pid(), clients, window)
+		c.ours.sendRequests(b, s.pid(), clients, time.Second) // warm-up
+		c.bare.sendRequests(b, pid, clients, time.Second)
+		floor := c.bare.sendRequests(b, pid, clients, window/2)
+		u := c.ours.sendRequests(b, s.pid(), clients, window)
 		goal := ""
 		if c.rate > 0 {
 			goal = fmt.Sprintf("≥ %.0f a second", c.rate)
 		}
 		if c.p99 > 0 {
-			goal += fmt.Sprintf(", p99 ≤ %.0f ms", ms(c.p99))
+			goal += fmt.Sprintf(", p99 ≤ %.0f ms", milliseconds(c.p99))
 		}
-		board.add(fmt.Sprintf("%s, %d connections", c.what, clients), goal,
-			fmt.Sprintf("%.0f a second, p99 %.1f ms; %.0f µs of CPU, %.1f × a bare handler (%.0f µs)", u.rate(), ms(u.p99), u.per(), u.per()/floor.per(), floor.per()),
+		benchResults.add(fmt.Sprintf("%s, %d connections", c.what, clients), goal,
+			fmt.Sprintf("%.0f a second, p99 %.1f ms; %.0f µs of CPU, %.1f × a bare handler (%.0f µs)", u.rate(), milliseconds(u.p99), u.cpuPerRequest(), u.cpuPerRequest()/floor.cpuPerRequest(), floor.cpuPerRequest()),
 			u.rate() >= c.rate && (c.p99 == 0 || u.p99 <= c.p99), &u.usage)
 		if c.rows != nil {
 			store := emptyStore(b)
 			commitRows(b, store, clients, time.Second, c.rows) // warm-up
 			rows := commitRows(b, store, clients, window, c.rows)
-			board.add("The rows of that commit alone, beside the same bare handler", "",
-				fmt.Sprintf("%.0f µs of CPU, %.1f × (%.0f µs); %.0f a second", rows.per(), rows.per()/floor.per(), floor.per(), rows.rate()), false, &rows.usage)
+			benchResults.add("The rows of that commit alone, beside the same bare handler", "",
+				fmt.Sprintf("%.0f µs of CPU, %.1f × (%.0f µs); %.0f a second", rows.cpuPerRequest(), rows.cpuPerRequest()/floor.cpuPerRequest(), floor.cpuPerRequest(), rows.rate()), false, &rows.usage)
 		}
 	}
-	s.pages(b, filled, per)
-	crowd := apiLoad{base: s.http, key: s.key, method: http.MethodGet, path: status, status: 200}.run(b, s.pid(), 500, window)
-	board.add(fmt.Sprintf("GET of its status by 500 clients at once, %d calls stored", filled), "p99 ≤ 50 ms",
-		fmt.Sprintf("p99 %.0f ms, most %.0f ms, %.0f a second", ms(crowd.p99), ms(crowd.most), crowd.rate()), crowd.p99 <= 50*time.Millisecond, &crowd.usage)
-	st, _ := s.statusOf(calling)
+	s.measurePages(b, filled, per)
+	crowd := apiLoad{base: s.http, key: s.key, method: http.MethodGet, path: status, status: 200}.sendRequests(b, s.pid(), 500, window)
+	benchResults.add(fmt.Sprintf("GET of its status by 500 clients at once, %d calls stored", filled), "p99 ≤ 50 ms",
+		fmt.Sprintf("p99 %.0f ms, most %.0f ms, %.0f a second", milliseconds(crowd.p99), milliseconds(crowd.max), crowd.rate()), crowd.p99 <= 50*time.Millisecond, &crowd.usage)
+	st, _ := s.campaignStatus(calling)
 	require.Equal(b, "running", st.Status, "the campaign runs until the end of the measurement")
 	s.kill9()
 }
 
-func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 // measurePages reads pages at the beginning, in the middle and near the end of the list.
-func (s *service) pages(b *testing.B, filled int, per time.Duration) {
+func (s *service) measurePages(b *testing.B, filled int, per time.Duration) {
 	b.Helper()
 	first := apiLoad{base: s.http, key: s.key, method: http.MethodGet, status: 200}
 	least, most := time.Hour, time.Duration(0)
 	for _, part := range []int{0, 50, 99} {
 		first.path = "/v1/calls?limit=100"
 		if part > 0 { // from the newest to the oldest
-			first.path += "&created_before=" + callsBegan.Add(time.Duration(filled*(100-part)/100)*per).Format("2006-01-02T15:04:05.000Z")
+			first.path += "&created_before=" + firstCallTime.Add(time.Duration(filled*(100-part)/100)*per).Format("2006-01-02T15:04:05.000Z")
 		}
-		u := first.run(b, s.pid(), 1, time.Second)
+		u := first.sendRequests(b, s.pid(), 1, time.Second)
 		each := u.elapsed / time.Duration(u.n)
 		least, most = min(least, each), max(most, each)
 	}
-	board.add(fmt.Sprintf("Page of 100 at the beginning, the middle and the end of %d calls", filled), "flat",
-		fmt.Sprintf("%.1f to %.1f ms", ms(least), ms(most)), most <= 2*least, nil)
+	benchResults.add(fmt.Sprintf("Page of 100 at the beginning, the middle and the end of %d calls", filled), "flat",
+		fmt.Sprintf("%.1f to %.1f ms", milliseconds(least), milliseconds(most)), most <= 2*least, nil)
 }
 
 // firstCallTime is the creation time of the first inserted call.
-var callsBegan = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
+var firstCallTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
 
 // fillCalls inserts n past calls into the store of a stopped service, with a distance of per.
 func (s *service) fillCalls(b *testing.B, n int) (filled int, per time.Duration) {
 	b.Helper()
 	const batch = 1000
 	per = time.Second
-	d, store, ws := s.stored()
+	d, store, ws := s.openStore()
 	began := time.Now()
 	agent := mailbox.NewID(domain.PrefixAgent)
 	campaign := mailbox.NewID(domain.PrefixCampaign)
@@ -298,7 +298,7 @@ func (s *service) fillCalls(b *testing.B, n int) (filled int, per time.Duration)
 				}
 				change := commit.Change{Workspace: ws}
 				for i := from; i < min(from+batch, n); i++ {
-					change.Puts = append(change.Puts, pastCall(ws, agent, campaign, i, callsBegan.Add(time.Duration(i)*per)))
+					change.Puts = append(change.Puts, pastCall(ws, agent, campaign, i, firstCallTime.Add(time.Duration(i)*per)))
 				}
 				if _, err := store.Apply(context.Background(), change); err != nil {
 					b.Error(err)

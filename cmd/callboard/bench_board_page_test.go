@@ -11,13 +11,13 @@ import (
 // is removed.
 func TestWritingOneBenchmarkTableKeepsTheOther(t *testing.T) {
 	t.Parallel()
-	both := page(page("", "| one |\n", false), "| nodes |\n", true)
+	both := replaceTable(replaceTable("", "| one |\n", false), "| nodes |\n", true)
 	assert.Equal(t, 1, strings.Count(both, "| one |"))
 	for _, cluster := range []bool{false, true} {
-		again := page(both, "| new |\n", cluster)
+		again := replaceTable(both, "| new |\n", cluster)
 		assert.Equal(t, cluster, strings.Contains(again, "| one |"))
 		assert.Equal(t, !cluster, strings.Contains(again, "| nodes |"))
-		assert.Equal(t, again, page(again, "| new |\n", cluster))
+		assert.Equal(t, again, replaceTable(again, "| new |\n", cluster))
 	}
-	assert.NotContains(t, page(both+"\nBy hand.\n", "| new |\n", true), "By hand.")
+	assert.NotContains(t, replaceTable(both+"\nBy hand.\n", "| new |\n", true), "By hand.")
 }

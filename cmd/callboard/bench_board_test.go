@@ -20,32 +20,32 @@ var benchDoc = flag.String("bench-doc", "", "file that the table of measurements
 var benchBinary = flag.String("bench-binary", "../../bin/callboard", "service that is measured; make build makes it") //nolint:gochecknoglobals // a flag
 
 // benchResults collects the rows of all benchmarks for one table.
-var board results //nolint:gochecknoglobals // benchmarks share nothing else
+var benchResults benchTable //nolint:gochecknoglobals // benchmarks share nothing else
 
-type results struct {
+type benchTable struct {
 	mu   sync.Mutex
-	rows []row
+	rows []benchRow
 }
 
 // benchRow is one measurement. use holds the average CPU usage.
-type row struct {
+type benchRow struct {
 	what, goal, figure string
 	met                bool // whether a row with a goal meets it
 	use                string
 }
 
-func (r *results) add(what, goal, figure string, met bool, u *usage) {
+func (r *benchTable) add(what, goal, figure string, met bool, u *usage) {
 	used := "–"
 	if u != nil {
 		used = fmt.Sprintf("%.2f / %.2f / %.2f", u.ours, u.far, u.others)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.rows = append(r.rows, row{what, goal, figure, met, used})
+	r.rows = append(r.rows, benchRow{what, goal, figure, met, used})
 }
 
 // addRowOnFailure adds a row for a failed benchmark.
-func (r *results) addRowOnFailure(b *testing.B) {
+func (r *benchTable) addRowOnFailure(b *testing.B) {
 	b.Helper()
 	b.Cleanup(func() {
 		if b.Failed() {
@@ -55,7 +55,7 @@ func (r *results) addRowOnFailure(b *testing.B) {
 }
 
 // writeTable writes the measurements as a Markdown table.
-func (r *results) table(w io.Writer) {
+func (r *benchTable) writeTable(w io.Writer) {
 	lines := [][]string{{"What", "Goal", "Measured", "Met", "Cores: service / far end / others"}}
 	for _, x := range r.rows {
 		met := "yes"
@@ -94,37 +94,37 @@ func writeTable(w io.Writer, lines [][]string) {
 }
 
 // print prints the table and writes it to benchDoc if it is set.
-func (r *results) show() {
+func (r *benchTable) print() {
 	if len(r.rows) == 0 {
 		return
 	}
-	fmt.Printf("\n%s\n\n", machine())
-	r.table(os.Stdout)
+	fmt.Printf("\n%s\n\n", describeMachine())
+	r.writeTable(os.Stdout)
 	if *benchDoc == "" {
 		return
 	}
 	var table strings.Builder
-	r.table(&table)
+	r.writeTable(&table)
 	before, _ := os.ReadFile(*benchDoc) // a missing file is empty
-	if err := os.WriteFile(*benchDoc, []byte(page(string(before), table.String(), *benchCluster)), 0o644); err != nil {
+	if err := os.WriteFile(*benchDoc, []byte(replaceTable(string(before), table.String(), *benchCluster)), 0o644); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }
 
 // replaceTable returns the page with a new table. The cluster table has its own heading at the end of the page.
-func page(before, table string, cluster bool) string {
+func replaceTable(before, table string, cluster bool) string {
 	first, last, found := strings.Cut(before, clusterHeading)
 	if !cluster {
-		text := fmt.Sprintf(benchHead, machine()) + table
+		text := fmt.Sprintf(benchHeader, describeMachine()) + table
 		if found {
 			text += "\n" + clusterHeading + last
 		}
 		return text
 	}
-	return strings.TrimRight(first, "\n") + "\n\n" + clusterHeading + fmt.Sprintf(clusterHead, machine()) + table
+	return strings.TrimRight(first, "\n") + "\n\n" + clusterHeading + fmt.Sprintf(clusterHeader, describeMachine()) + table
 }
 
-const benchHead = `# Measurements
+const benchHeader = `# Measurements
 
 Written by ` + "`make bench`" + ` alone, from one run; what failed in it says so. It drives the binary of ` + "`make build`" + ` as a process of its own. Machine: %s, on which other work ran
 beside: the last column says how many cores the service, the far end (SIPp or our phones, with the test that drives
@@ -133,7 +133,7 @@ left to the service, not what it can do.
 
 `
 
-func machine() string {
+func describeMachine() string {
 	cores := [...]string{"no core", "one core", "two shared cores", "three shared cores", "four shared cores"}
 	n := runtime.NumCPU()
 	name := fmt.Sprintf("%d shared cores", n)

@@ -24,7 +24,7 @@ var benchCluster = flag.Bool("bench-cluster", false, "measure several nodes") //
 
 const (
 	clusterHeading = "## Several nodes\n"
-	clusterHead    = `
+	clusterHeader  = `
 Written by ` + "`make bench-cluster`" + `: three processes of the real binary on one Redis (` + "`appendfsync always`" + `), 24 shards, a lease of 2 s. Machine: %s.
 Nodes, Redis, clients and the far end share it: what nodes carry side by side is what is left to them, and more of them
 are no more processors. The last column is as above, with all nodes as the service and Redis among the others.
@@ -38,29 +38,29 @@ const (
 )
 
 // measuredCluster is a cluster of nodes under measurement.
-type cluster struct {
-	*crew
+type measuredCluster struct {
+	*nodeCluster
 	b *testing.B
 }
 
 // newMeasuredCluster starts three nodes and waits until the shards are distributed.
-func newCluster(b *testing.B) *cluster {
+func newMeasuredCluster(b *testing.B) *measuredCluster {
 	b.Helper()
 	if !*benchCluster {
 		b.Skip("make bench-cluster measures it")
 	}
-	c := &cluster{newCrew(b, 3, fmt.Sprint("CALLBOARD_SHARDS=", clusterShards), fmt.Sprint("CALLBOARD_LEASE_SECONDS=", clusterLease.Seconds())), b}
-	c.settled(c.nodes...)
-	c.nodes[0].unlimited()
+	c := &measuredCluster{newNodeCluster(b, 3, fmt.Sprint("CALLBOARD_SHARDS=", clusterShards), fmt.Sprint("CALLBOARD_LEASE_SECONDS=", clusterLease.Seconds())), b}
+	c.awaitShards(c.nodes...)
+	c.nodes[0].removeLimits()
 	return c
 }
 
 // settleTime is how long no shard may move until the shards count as distributed.
-const stay = 2 * time.Second
+const settleTime = 2 * time.Second
 
 // awaitShards waits until each of the nodes owns shards, they own all shards together, and no shard has moved for
 // settleTime.
-func (c *cluster) settled(nodes ...*service) {
+func (c *measuredCluster) awaitShards(nodes ...*service) {
 	c.b.Helper()
 	var last string
 	since := time.Now()
@@ -68,39 +68,39 @@ func (c *cluster) settled(nodes ...*service) {
 		now := make([]string, len(nodes))
 		all, least := 0, clusterShards
 		for i, s := range nodes {
-			have := c.shards(s)
+			have := c.shardsOf(s)
 			all, least = all+len(have), min(least, len(have))
 			now[i] = fmt.Sprint(have)
 		}
 		if text := strings.Join(now, " "); text != last || all != clusterShards || least == 0 {
 			last, since = text, time.Now()
 		}
-		return time.Since(since) > stay
+		return time.Since(since) > settleTime
 	})
 }
 
 // awaitTakeover waits until the given nodes own all shards.
-func (c *cluster) taken(nodes ...*service) {
+func (c *measuredCluster) awaitTakeover(nodes ...*service) {
 	c.b.Helper()
 	nodes[0].await("the takeover of the shards", time.Minute, func() bool {
 		all := 0
 		for _, s := range nodes {
-			all += len(c.shards(s))
+			all += len(c.shardsOf(s))
 		}
 		return all == clusterShards
 	})
 }
 
 // otherNodes returns all nodes except one.
-func (c *cluster) without(one *service) []*service {
+func (c *measuredCluster) otherNodes(one *service) []*service {
 	return slices.DeleteFunc(slices.Clone(c.nodes), func(s *service) bool { return s == one })
 }
 
 // ownerOfShard returns the node that owns a shard.
-func (c *cluster) node(shard int) *service {
+func (c *measuredCluster) ownerOfShard(shard int) *service {
 	c.b.Helper()
 	for _, s := range c.nodes {
-		if c.shards(s)[strconv.Itoa(shard)] {
+		if c.shardsOf(s)[strconv.Itoa(shard)] {
 			return s
 		}
 	}
@@ -109,26 +109,26 @@ func (c *cluster) node(shard int) *service {
 }
 
 // cpuTime returns the CPU time of all nodes.
-func (c *cluster) cpu() (sum time.Duration) {
+func (c *measuredCluster) cpuTime() (sum time.Duration) {
 	c.b.Helper()
 	for _, s := range c.nodes {
-		if !s.gone() {
-			sum += processTime(c.b, s.pid())
+		if !s.hasExited() {
+			sum += cpuTimeOfProcess(c.b, s.pid())
 		}
 	}
 	return sum
 }
 
 // addUsage counts the CPU time of the nodes since before as usage of the service.
-func (c *cluster) used(u *usage, before time.Duration) {
+func (c *measuredCluster) addUsage(u *usage, before time.Duration) {
 	c.b.Helper()
-	u.cpu = c.cpu() - before
+	u.cpu = c.cpuTime() - before
 	u.ours = u.cpu.Seconds() / u.elapsed.Seconds()
 	u.others = max(u.others-u.ours, 0)
 }
 
 // tenantsByShard creates n workspaces in random shards and returns one workspace of each shard.
-func (c *cluster) tenants(n int) map[int]*shardTenant {
+func (c *measuredCluster) tenantsByShard(n int) map[int]*shardTenant {
 	c.b.Helper()
 	out := make(map[int]*shardTenant)
 	for i := range n {
@@ -144,7 +144,7 @@ func (c *cluster) tenants(n int) map[int]*shardTenant {
 }
 
 // redisStats returns the counters of Redis.
-func (c *cluster) redisStats() map[string]float64 {
+func (c *measuredCluster) redisStats() map[string]float64 {
 	c.b.Helper()
 	conn, err := net.DialTimeout("tcp", strings.TrimSuffix(strings.TrimPrefix(c.redis, "redis://"), "/0"), time.Second)
 	require.NoError(c.b, err)
@@ -166,73 +166,73 @@ func (c *cluster) redisStats() map[string]float64 {
 
 // BenchmarkClusterIdle measures the cost of idle nodes.
 func BenchmarkClusterIdle(b *testing.B) {
-	board.addRowOnFailure(b)
+	benchResults.addRowOnFailure(b)
 	const window = 20 * time.Second
-	c := newCluster(b)
-	c.tenants(3)
+	c := newMeasuredCluster(b)
+	c.tenantsByShard(3)
 	time.Sleep(5 * time.Second)
 	server := redisProcess(b, c.redis)
-	stats, nodes, redis := c.redisStats(), c.cpu(), processTime(b, server)
-	w := startWatch(b, 0)
+	stats, nodes, redis := c.redisStats(), c.cpuTime(), cpuTimeOfProcess(b, server)
+	w := startStopwatch(b, 0)
 	time.Sleep(window)
 	u := w.stop()
-	c.used(&u, nodes)
-	redis = processTime(b, server) - redis
+	c.addUsage(&u, nodes)
+	redis = cpuTimeOfProcess(b, server) - redis
 	now := c.redisStats()
 	rate := func(name string) float64 { return (now[name] - stats[name]) / u.elapsed.Seconds() }
 	each := make([]string, 0, len(c.nodes))
 	for _, s := range c.nodes {
-		each = append(each, fmt.Sprintf("%.0f MB (%d shards)", resident(b, s.pid())/mb, len(c.shards(s))))
+		each = append(each, fmt.Sprintf("%.0f MB (%d shards)", residentMemory(b, s.pid())/mb, len(c.shardsOf(s))))
 	}
 	of := fmt.Sprintf(" of three nodes, %d shards, four workspaces", clusterShards)
-	board.add("Memory idle"+of, "", strings.Join(each, ", "), false, &u)
-	board.add("CPU idle"+of, "", fmt.Sprintf("%.1f ms a second a node; Redis %.1f ms a second", 1000*u.ours/3, 1000*redis.Seconds()/u.elapsed.Seconds()), false, nil)
-	board.add("At Redis, idle,"+of, "", fmt.Sprintf("%.0f commands a second, with those of scripts; %.1f KB a second in, %.1f KB out",
+	benchResults.add("Memory idle"+of, "", strings.Join(each, ", "), false, &u)
+	benchResults.add("CPU idle"+of, "", fmt.Sprintf("%.1f ms a second a node; Redis %.1f ms a second", 1000*u.ours/3, 1000*redis.Seconds()/u.elapsed.Seconds()), false, nil)
+	benchResults.add("At Redis, idle,"+of, "", fmt.Sprintf("%.0f commands a second, with those of scripts; %.1f KB a second in, %.1f KB out",
 		rate("total_commands_processed"), rate("total_net_input_bytes")/1024, rate("total_net_output_bytes")/1024), false, nil)
 }
 
 // BenchmarkClusterRequests measures a small request to the owner of a workspace and to a node that forwards it.
 func BenchmarkClusterRequests(b *testing.B) {
-	board.addRowOnFailure(b)
-	c := newCluster(b)
-	all := c.tenants(3)
+	benchResults.addRowOnFailure(b)
+	c := newMeasuredCluster(b)
+	all := c.tenantsByShard(3)
 	shard := slices.Collect(maps.Keys(all))[0]
-	one, near := all[shard], c.node(shard)
-	far := c.without(near)[0]
+	one, near := all[shard], c.ownerOfShard(shard)
+	far := c.otherNodes(near)[0]
 	for _, clients := range []int{1, 16} {
 		const rounds, window = 3, 2500 * time.Millisecond
 		var direct, passed apiLoadResult
 		for range rounds { // alternating, so that both have the same conditions
 			for to, sum := range map[*service]*apiLoadResult{near: &direct, far: &passed} {
 				a := apiLoad{base: to.http, key: one.key, method: http.MethodGet, path: "/v1/workspace", status: 200}
-				a.run(b, 0, clients, 300*time.Millisecond) // warm-up
-				before := c.cpu()
-				u := a.run(b, 0, clients, window)
-				c.used(&u.usage, before)
-				sum.add(u, rounds)
+				a.sendRequests(b, 0, clients, 300*time.Millisecond) // warm-up
+				before := c.cpuTime()
+				u := a.sendRequests(b, 0, clients, window)
+				c.addUsage(&u.usage, before)
+				sum.addRound(u, rounds)
 			}
 		}
-		direct.sort()
-		passed.sort()
+		direct.sortTimes()
+		passed.sortTimes()
 		crowd := "one client"
 		if clients > 1 {
 			crowd = fmt.Sprint(clients, " clients")
 		}
 		describe := func(a apiLoadResult) string {
-			return fmt.Sprintf("p50 %.2f, p99 %.2f ms; %.0f a second, %.0f µs of CPU", ms(a.p50), ms(a.p99), a.rate(), a.per())
+			return fmt.Sprintf("p50 %.2f, p99 %.2f ms; %.0f a second, %.0f µs of CPU", milliseconds(a.p50), milliseconds(a.p99), a.rate(), a.cpuPerRequest())
 		}
 		more := passed.p50 - direct.p50
-		board.add("GET of a workspace at the node that has it, "+crowd, "", describe(direct), false, &direct.usage)
+		benchResults.add("GET of a workspace at the node that has it, "+crowd, "", describe(direct), false, &direct.usage)
 		goal := ""
 		if clients == 1 {
 			goal = "p50 ≤ 1 ms more"
 		}
-		board.add("The same through another node, "+crowd, goal, fmt.Sprintf("%.2f ms more: ", ms(more))+describe(passed), more <= time.Millisecond, &passed.usage)
+		benchResults.add("The same through another node, "+crowd, goal, fmt.Sprintf("%.2f ms more: ", milliseconds(more))+describe(passed), more <= time.Millisecond, &passed.usage)
 	}
 }
 
 // addRound adds the results of one of several rounds.
-func (a *apiLoadResult) add(u apiLoadResult, rounds int) {
+func (a *apiLoadResult) addRound(u apiLoadResult, rounds int) {
 	a.times = append(a.times, u.times...)
 	a.elapsed += u.elapsed
 	a.cpu += u.cpu
@@ -244,65 +244,65 @@ func (a *apiLoadResult) add(u apiLoadResult, rounds int) {
 // BenchmarkClusterCalls measures campaigns of several workspaces on one, two and three nodes, with a SIPp that
 // answers at once.
 func BenchmarkClusterCalls(b *testing.B) {
-	board.addRowOnFailure(b)
+	benchResults.addRowOnFailure(b)
 	const contacts = 4000
 	// A third of wideMediaPorts per node, so that the ports do not limit the throughput.
 	ports := func(i int) string { return fmt.Sprintf("CALLBOARD_MEDIA_PORTS=%d-%d", 33000+9332*i, 42330+9332*i) }
-	c, far := newCluster(b), sipp(b, "uas-instant")
+	c, far := newMeasuredCluster(b), startSIPp(b, "uas-instant")
 	for i, s := range c.nodes {
 		s.env = append(s.env, ports(i))
-		c.term(s)
-		c.launch(s)
+		c.terminateNode(s)
+		c.startNode(s)
 	}
-	c.settled(c.nodes...)
-	all := c.tenants(40)
+	c.awaitShards(c.nodes...)
+	all := c.tenantsByShard(40)
 	agents := make(map[int]string)
 	for shard, one := range all {
-		at := c.nodes[0].as(one.key)
+		at := c.nodes[0].withKey(one.key)
 		at.api("POST", "/v1/trunks", object{
 			"name": "far end", "calls_per_second": 1000, "caller_ids": []string{"+12025550100"},
 			"proxies": []object{{"host": "127.0.0.1", "port": far.port, "transport": "udp"}},
 		})
-		agents[shard] = at.mute()
+		agents[shard] = at.createMuteAgent()
 	}
 	server := redisProcess(b, c.redis)
-	c.ring(all, c.campaigns(all, agents, "+1202555", 5)) // warm-up
+	c.runCampaigns(all, c.createCampaigns(all, agents, "+1202555", 5)) // warm-up
 	for n := 3; n > 0; n-- {
 		each := contacts / len(all)
-		ids := c.campaigns(all, agents, fmt.Sprint("+120266", n), each)
-		nodes, redis, sip := c.cpu(), processTime(b, server), processTime(b, far.cmd.Process.Pid)
-		w := startWatch(b, 0, far.cmd.Process.Pid)
-		done := c.ring(all, ids)
+		ids := c.createCampaigns(all, agents, fmt.Sprint("+120266", n), each)
+		nodes, redis, sip := c.cpuTime(), cpuTimeOfProcess(b, server), cpuTimeOfProcess(b, far.cmd.Process.Pid)
+		w := startStopwatch(b, 0, far.cmd.Process.Pid)
+		done := c.runCampaigns(all, ids)
 		u := w.stop()
-		c.used(&u, nodes)
+		c.addUsage(&u, nodes)
 		share := func(of time.Duration) float64 { return 100 * of.Seconds() / u.elapsed.Seconds() }
-		redis, sip = processTime(b, server)-redis, processTime(b, far.cmd.Process.Pid)-sip
+		redis, sip = cpuTimeOfProcess(b, server)-redis, cpuTimeOfProcess(b, far.cmd.Process.Pid)-sip
 		what := fmt.Sprintf("Attempts per second without media, campaigns of %d workspaces on ", len(all))
 		figure := fmt.Sprintf("%.0f; %.2f s of CPU per 1000 (of a core: nodes %.0f %%, SIPp %.0f %%, Redis %.0f %%)", float64(done)/u.elapsed.Seconds(),
 			1000*u.cpu.Seconds()/float64(done), share(u.cpu), share(sip), share(redis))
 		if lost := each*len(all) - done; lost > 0 {
 			figure += fmt.Sprintf("; %d did not complete", lost)
 		}
-		board.add(what+[]string{"one node", "two nodes", "three nodes"}[n-1], "", figure, false, &u)
+		benchResults.add(what+[]string{"one node", "two nodes", "three nodes"}[n-1], "", figure, false, &u)
 		if n > 1 {
-			c.term(c.nodes[n-1])
+			c.terminateNode(c.nodes[n-1])
 			c.nodes = c.nodes[:n-1]
-			c.settled(c.nodes...)
+			c.awaitShards(c.nodes...)
 		}
 	}
 }
 
 // createCampaigns creates one campaign per workspace without starting it.
-func (c *cluster) campaigns(all map[int]*shardTenant, agents map[int]string, prefix string, each int) map[int]string {
+func (c *measuredCluster) createCampaigns(all map[int]*shardTenant, agents map[int]string, prefix string, each int) map[int]string {
 	c.b.Helper()
 	contacts := make([]object, each)
-	for i, phone := range phones(prefix, each) {
+	for i, phone := range phoneNumbers(prefix, each) {
 		contacts[i] = object{"phone": phone}
 	}
 	ids := make(map[int]string)
 	for shard, one := range all {
-		ids[shard] = c.nodes[0].as(one.key).api("POST", "/v1/campaigns", object{
-			"name": prefix, "agent_id": agents[shard], "caller_id": object{"number": "+12025550100"}, "compliance": anyHour(), "contacts": contacts,
+		ids[shard] = c.nodes[0].withKey(one.key).api("POST", "/v1/campaigns", object{
+			"name": prefix, "agent_id": agents[shard], "caller_id": object{"number": "+12025550100"}, "compliance": allHours(), "contacts": contacts,
 			"pacing": object{"calls_per_minute": 100_000, "max_concurrent": 1000},
 		})["id"].(string)
 	}
@@ -310,12 +310,12 @@ func (c *cluster) campaigns(all map[int]*shardTenant, agents map[int]string, pre
 }
 
 // runCampaigns starts all campaigns at once, waits for their ends and returns the number of completed contacts.
-func (c *cluster) ring(all map[int]*shardTenant, ids map[int]string) (done int) {
+func (c *measuredCluster) runCampaigns(all map[int]*shardTenant, ids map[int]string) (done int) {
 	c.b.Helper()
 	var begun sync.WaitGroup
 	for shard, one := range all {
 		begun.Go(func() {
-			code, text, _, err := c.nodes[0].as(one.key).request("POST", "/v1/campaigns/"+ids[shard]+"/start", nil)
+			code, text, _, err := c.nodes[0].withKey(one.key).sendRequest("POST", "/v1/campaigns/"+ids[shard]+"/start", nil)
 			if err != nil || code >= 300 {
 				c.b.Errorf("start of a campaign: %d %s %v", code, text, err)
 			}
@@ -323,7 +323,7 @@ func (c *cluster) ring(all map[int]*shardTenant, ids map[int]string) (done int) 
 	}
 	begun.Wait()
 	for shard, one := range all {
-		done += c.nodes[0].as(one.key).finished(ids[shard], time.Minute).Outcomes["completed"]
+		done += c.nodes[0].withKey(one.key).awaitCampaignEnd(ids[shard], time.Minute).Outcomes["completed"]
 	}
 	return done
 }

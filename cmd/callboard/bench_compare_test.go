@@ -15,14 +15,14 @@ var benchOther = flag.String("bench-other", "", "service that BenchmarkCompare m
 const compareRounds = 5
 
 // buildComparison is one figure of two builds, measured in alternation.
-type comparison struct {
+type buildComparison struct {
 	what    string
 	decimal int
 	figures [2][]float64 // of this build and of the other
 }
 
 // medianAndSpread returns the median of a build's figures and the difference between their extremes.
-func (c *comparison) median(build int) (median, spread float64) {
+func (c *buildComparison) medianAndSpread(build int) (medianAndSpread, spread float64) {
 	f := slices.Sorted(slices.Values(c.figures[build]))
 	if len(f) == 0 {
 		return 0, 0
@@ -36,7 +36,7 @@ func BenchmarkCompare(b *testing.B) {
 	if *benchOther == "" {
 		b.Skip("make bench-compare REV=… compares with another revision")
 	}
-	rows := []*comparison{
+	rows := []*buildComparison{
 		{what: "CPU per 1000 calls without media, one request each, s", decimal: 3},
 		{what: "CPU per 1000 inbound calls without media, s", decimal: 3},
 		{what: "Cores per 1000 calls with media", decimal: 3},
@@ -59,7 +59,7 @@ func BenchmarkCompare(b *testing.B) {
 			})
 			b.Run(fmt.Sprintf("round %d/%s/inbound", round+1, []string{"this", "other"}[build]), func(b *testing.B) {
 				_, in := measureInbound(b)
-				keep(1, in.per1000())
+				keep(1, in.cpuPer1000())
 			})
 			b.Run(fmt.Sprintf("round %d/%s/media", round+1, []string{"this", "other"}[build]), func(b *testing.B) {
 				t := measureMedia(b, 1000)
@@ -80,11 +80,11 @@ func BenchmarkCompare(b *testing.B) {
 }
 
 // printComparison prints the comparisons as a table.
-func printComparison(rows []*comparison) {
+func printComparison(rows []*buildComparison) {
 	lines := [][]string{{"What", "This revision: median (spread)", "The other", "Difference"}}
 	for _, r := range rows {
-		ours, spread := r.median(0)
-		theirs, otherSpread := r.median(1)
+		ours, spread := r.medianAndSpread(0)
+		theirs, otherSpread := r.medianAndSpread(1)
 		difference := "–"
 		if theirs > 0 {
 			difference = fmt.Sprintf("%+.1f %%", 100*(ours-theirs)/theirs)

@@ -21,15 +21,15 @@ import (
 // BenchmarkDashboard loads each page of the dashboard with many past calls of one campaign, the newest from just
 // now.
 func BenchmarkDashboard(b *testing.B) {
-	board.addRowOnFailure(b)
+	benchResults.addRowOnFailure(b)
 	const calls, batch, most = 100_000, 1000, 300 * time.Millisecond
-	s := prepare(b, "CALLBOARD_LOG_LEVEL=warn")
+	s := prepareService(b, "CALLBOARD_LOG_LEVEL=warn")
 	s.start()
 	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
 		"requests_per_minute": 1_000_000, "concurrent_inbound": 1000, "concurrent_outbound": 1000, "calls_per_minute": 100_000,
 	}})
-	s.route(siptest.Port(b))
-	agent := s.mute()
+	s.createTrunkForAllNumbers(siptest.Port(b))
+	agent := s.createMuteAgent()
 	campaign := s.api("POST", "/v1/campaigns", object{
 		"name": "one", "agent_id": agent, "caller_id": object{"number": "+12025550100"}, "contacts": []object{{"phone": "+12025550123"}},
 	})["id"].(string)
@@ -38,7 +38,7 @@ func BenchmarkDashboard(b *testing.B) {
 	user := s.api("POST", "/v1/users", object{"name": "Ada", "role": "admin", "operator": true})["id"].(string)
 	s.kill9()
 
-	d, store, ws := s.stored()
+	d, store, ws := s.openStore()
 	began := time.Now().UTC().Truncate(time.Millisecond).Add(-calls * 40 * time.Millisecond) // 1500 per minute
 	for from := 0; from < calls; from += batch {
 		change := commit.Change{Workspace: ws}
@@ -48,7 +48,7 @@ func BenchmarkDashboard(b *testing.B) {
 		_, err := store.Apply(context.Background(), change)
 		require.NoError(b, err)
 	}
-	_, err := store.Apply(context.Background(), fullest(ws, campaign, pastCall(ws, agent, campaign, calls, began.Add(calls*40*time.Millisecond)), calls))
+	_, err := store.Apply(context.Background(), largestCall(ws, campaign, pastCall(ws, agent, campaign, calls, began.Add(calls*40*time.Millisecond)), calls))
 	require.NoError(b, err)
 	require.NoError(b, d.Close())
 	s.start()
@@ -95,19 +95,19 @@ func BenchmarkDashboard(b *testing.B) {
 			all, size = append(all, took), n
 		}
 		slices.Sort(all)
-		b.Logf("%-60s %5.1f ms, %d kB", path, ms(all[len(all)/2]), size>>10)
+		b.Logf("%-60s %5.1f ms, %d kB", path, milliseconds(all[len(all)/2]), size>>10)
 		if all[len(all)/2] > slowest {
 			slowest, where = all[len(all)/2], path
 		}
 		largest = max(largest, size)
 	}
 	where = strings.NewReplacer(campaign, "…", call, "…", pathway, "…", agent, "…", provider, "…").Replace(where)
-	board.add(fmt.Sprintf("Slowest page of the dashboard, %d calls stored", calls), "≤ 300 ms", fmt.Sprintf("%.0f ms (%s); the largest has %d kB", ms(slowest), where, largest>>10), slowest <= most, nil)
+	benchResults.add(fmt.Sprintf("Slowest page of the dashboard, %d calls stored", calls), "≤ 300 ms", fmt.Sprintf("%.0f ms (%s); the largest has %d kB", milliseconds(slowest), where, largest>>10), slowest <= most, nil)
 	s.kill9()
 }
 
 // largestCall returns the rows of a call with all optional data, and of many progress marks of its campaign.
-func fullest(ws, campaign string, c *domain.Call, calls int) commit.Change {
+func largestCall(ws, campaign string, c *domain.Call, calls int) commit.Change {
 	change := commit.Change{Workspace: ws, Puts: []domain.Record{c}}
 	turns := make([]domain.TurnLatency, 200)
 	for i := range turns {

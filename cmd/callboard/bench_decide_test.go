@@ -29,24 +29,24 @@ import (
 )
 
 // fakeStore is a store without cost that contains a running campaign whose contacts were not called yet.
-type shelf struct{ contacts int }
+type fakeStore struct{ contacts int }
 
-const shelved = "campaign_01J00000000000000000000000"
+const fakeCampaignID = "campaign_01J00000000000000000000000"
 
-func (shelf) Apply(context.Context, commit.Change) ([]event.Event, error) { return nil, nil }
+func (fakeStore) Apply(context.Context, commit.Change) ([]event.Event, error) { return nil, nil }
 
-func (s shelf) Get(_ context.Context, into domain.Record) (uint64, error) {
+func (s fakeStore) Get(_ context.Context, into domain.Record) (uint64, error) {
 	switch r := into.(type) {
 	case *domain.Campaign:
 		at := time.Now()
 		*r = domain.Campaign{
-			Meta: domain.Meta{ID: shelved, Object: "campaign", WorkspaceID: "ws", Environment: domain.Live}, Name: "large",
+			Meta: domain.Meta{ID: fakeCampaignID, Object: "campaign", WorkspaceID: "ws", Environment: domain.Live}, Name: "large",
 			Status: domain.CampaignRunning, AgentID: "agent_01J00000000000000000000000", AutoComplete: true, StartedAt: &at,
 			Pacing: domain.Pacing{CallsPerMinute: 1 << 30, MaxConcurrent: 1000}, CallerID: domain.CallerID{Number: "+12025550100"}, DefaultCountry: "US",
 			Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "00:00", End: "24:00", Timezone: "local"}},
 		}
 	case *domain.Progress:
-		*r = domain.Progress{CampaignID: shelved, WorkspaceID: "ws", Total: s.contacts, Outcomes: map[domain.Outcome]int{}}
+		*r = domain.Progress{CampaignID: fakeCampaignID, WorkspaceID: "ws", Total: s.contacts, Outcomes: map[domain.Outcome]int{}}
 	case *domain.PinnedScript:
 		r.Script = domain.Script{AgentID: "agent_1", UnitID: "unit_1"}
 	case *domain.ContactChunk:
@@ -60,17 +60,17 @@ func (s shelf) Get(_ context.Context, into domain.Record) (uint64, error) {
 	return 1, nil
 }
 
-func (shelf) List(context.Context, commit.Query, func() domain.Record, func(domain.Record) error) (string, error) {
+func (fakeStore) List(context.Context, commit.Query, func() domain.Record, func(domain.Record) error) (string, error) {
 	return "", nil
 }
 
-func (shelf) Under(context.Context, domain.Key, string, int, func() domain.Record, func(domain.Record) error) error {
+func (fakeStore) Under(context.Context, domain.Key, string, int, func() domain.Record, func(domain.Record) error) error {
 	return nil
 }
 
 // answerCampaign plays the other actors for the campaign: it grants permits, slots and consents, and ends each call
 // at once. With busy each number is in a call, so that the campaign decides about each contact without an attempt.
-func around(ctx actor.Context, done *atomic.Int64, granted *int, busy bool) {
+func answerCampaign(ctx actor.Context, done *atomic.Int64, granted *int, busy bool) {
 	switch m := ctx.Message().(type) {
 	case numbers.RequestNumber:
 		if busy {
@@ -110,7 +110,7 @@ func ownTime(b testing.TB) time.Duration {
 // measureAttempts measures the cost of attempts in a campaign of a given size: only the decisions if busy, else all
 // work of the campaign actor without the store and the calls. made is the number of attempts, grew the allocated
 // memory. It excludes the cost of garbage collection, which is random for so few attempts.
-func decide(b *testing.B, contacts, attempts int, busy bool) (made int, cost time.Duration, grew uint64) {
+func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (made int, cost time.Duration, grew uint64) {
 	b.Helper()
 	runtime.GC()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -118,14 +118,14 @@ func decide(b *testing.B, contacts, attempts int, busy bool) (made int, cost tim
 	var calls atomic.Int64
 	granted := 0
 	others := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
-		return actor.ReceiveFunc(func(ctx actor.Context) { around(ctx, &calls, &granted, busy) })
+		return actor.ReceiveFunc(func(ctx actor.Context) { answerCampaign(ctx, &calls, &granted, busy) })
 	}, 100_000))
-	lists := dnc.New(shelf{contacts}, nil, slog.New(slog.DiscardHandler))
+	lists := dnc.New(fakeStore{contacts}, nil, slog.New(slog.DiscardHandler))
 	lists.AddEmptyList("ws", domain.DefaultDNCID("ws", domain.Live))
 	began, before := ownTime(b), allocated()
 	c := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
-			Workspace: "ws", CampaignID: shelved, Boot: "boot", Store: shelf{contacts}, Trunks: others, Calls: others, Numbers: others, DNCRegistry: lists,
+			Workspace: "ws", CampaignID: fakeCampaignID, Boot: "boot", Store: fakeStore{contacts}, Trunks: others, Calls: others, Numbers: others, DNCRegistry: lists,
 			Lines:  func(domain.Environment) *actor.PID { return others },
 			Script: func(context.Context, *domain.Campaign) (domain.Script, error) { return domain.Script{}, nil },
 		})
@@ -169,8 +169,8 @@ func garbage(b testing.TB) float64 {
 // BenchmarkDecisions measures the cost of an attempt in campaigns of three sizes: of the decision alone, and of all
 // work of the campaign.
 func BenchmarkDecisions(b *testing.B) {
-	board.addRowOnFailure(b)
-	decide(b, 1000, 500, false) // warm-up: the process reads the tables of numbers once
+	benchResults.addRowOnFailure(b)
+	measureAttempts(b, 1000, 500, false) // warm-up: the process reads the tables of numbers once
 	decisions(b, "Decision per attempt: whom to ring, calendar, hours, lists; line, trunk and number asked; nothing recorded", "≤ 20 µs, flat", true)
 	decisions(b, "All that the campaign does for an attempt: the decision, its rows and events, its end; without store and call", "", false)
 }
@@ -183,12 +183,12 @@ func decisions(b *testing.B, what, goal string, busy bool) {
 	for _, size := range []int{1_000, 30_000, *benchContacts} {
 		made, cost, grew := 0, time.Duration(0), uint64(0)
 		for made < 10_000 {
-			n, c, g := decide(b, size, 10_000-made, busy)
+			n, c, g := measureAttempts(b, size, 10_000-made, busy)
 			made, cost, grew = made+n, cost+c, grew+g
 		}
 		each := (cost + time.Duration(collected*float64(grew))) / time.Duration(made)
 		worst, least = max(worst, each), min(least, each)
 		figures = append(figures, fmt.Sprintf("%.1f µs, %.1f KB of %d", float64(each)/1000, float64(grew)/float64(made)/1024, size))
 	}
-	board.add(what, goal, strings.Join(figures, "; "), worst <= 20*time.Microsecond && worst < 2*least, nil)
+	benchResults.add(what, goal, strings.Join(figures, "; "), worst <= 20*time.Microsecond && worst < 2*least, nil)
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // listedNumber returns the i-th number of a long list: ten digits that look random and never repeat.
-func listed(i int) string {
+func listedNumber(i int) string {
 	const perArea, areas = 10_000_000, 8 * 99
 	n := i * 2_654_435_761 % (areas * perArea)
 	return fmt.Sprintf("+1%s%07d", officeCode(n/perArea), n%perArea)
@@ -28,29 +28,29 @@ func listed(i int) string {
 // BenchmarkDoNotCall measures a do-not-call list with ten numbers per contact of a large campaign: the upload, the
 // loading and the lookup.
 func BenchmarkDoNotCall(b *testing.B) {
-	board.addRowOnFailure(b)
+	benchResults.addRowOnFailure(b)
 	n := 10 * *benchContacts
-	s := measured(b)
+	s := newMeasuredService(b)
 	list := s.api("GET", "/v1/dnc-lists", nil)["data"].([]any)[0].(object)["id"].(string)
 	r, w := io.Pipe()
 	go func() {
 		to := bufio.NewWriterSize(w, 64<<10)
 		for i := range n {
-			_, _ = to.WriteString(listed(i) + "\n")
+			_, _ = to.WriteString(listedNumber(i) + "\n")
 		}
 		_ = w.CloseWithError(to.Flush())
 	}()
-	idle := resident(b, s.pid())
+	idle := residentMemory(b, s.pid())
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.pid()), []byte("5"), 0o200)
-	watch := startWatch(b, s.pid())
-	status, text, _ := s.try("POST", "/v1/dnc-lists/"+list+"/entries", r, "Content-Type", "text/plain")
+	watch := startStopwatch(b, s.pid())
+	status, text, _ := s.tryRequest("POST", "/v1/dnc-lists/"+list+"/entries", r, "Content-Type", "text/plain")
 	u := watch.stop()
 	require.Less(b, status, 300, string(text))
-	board.add(fmt.Sprintf("Import of %d numbers into a do-not-call list", n), "",
-		fmt.Sprintf("%.1f s, at most %.0f MB above idle", u.elapsed.Seconds(), (peak(b, s.pid())-idle)/mb), false, &u)
+	benchResults.add(fmt.Sprintf("Import of %d numbers into a do-not-call list", n), "",
+		fmt.Sprintf("%.1f s, at most %.0f MB above idle", u.elapsed.Seconds(), (peakMemory(b, s.pid())-idle)/mb), false, &u)
 	s.kill9()
 
-	d, store, ws := s.stored()
+	d, store, ws := s.openStore()
 	defer func() { require.NoError(b, d.Close()) }()
 	register, scrub, ctx := dnc.New(store, nil, slog.New(slog.DiscardHandler)), lists.ScrubAll(ws, domain.Live), context.Background()
 	require.Equal(b, list, scrub.Default)
@@ -72,9 +72,9 @@ func BenchmarkDoNotCall(b *testing.B) {
 		}
 		return time.Since(began) / time.Duration(times)
 	}
-	miss := look(1_000_000, func(i int) string { return "+44" + listed(i)[2:] }, false)
-	hit := look(10_000, listed, true)
-	board.add(fmt.Sprintf("Look-up of a number among %d that it is not one of, by the filters in memory", n), "≤ 5 µs",
+	miss := look(1_000_000, func(i int) string { return "+44" + listedNumber(i)[2:] }, false)
+	hit := look(10_000, listedNumber, true)
+	benchResults.add(fmt.Sprintf("Look-up of a number among %d that it is not one of, by the filters in memory", n), "≤ 5 µs",
 		fmt.Sprintf("%.2f µs (loaded in %.1f s)", float64(miss)/1000, loaded.Seconds()), miss <= 5*time.Microsecond, nil)
-	board.add("Look-up of one that is listed, confirmed by the store", "", fmt.Sprintf("%.0f µs", float64(hit)/1000), false, nil)
+	benchResults.add("Look-up of one that is listed, confirmed by the store", "", fmt.Sprintf("%.0f µs", float64(hit)/1000), false, nil)
 }

@@ -26,7 +26,7 @@ const benchSIP = "CALLBOARD_BENCH_SIP"
 const dialledIn = "+12025550142"
 
 // runBareSIPServer runs the bare user agent until its input ends.
-func answerAsSIP(port string) {
+func runBareSIPServer(port string) {
 	ua, err := sip.New(sip.Config{
 		Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: netip.MustParseAddr("127.0.0.1"),
 	})
@@ -44,30 +44,30 @@ func answerAsSIP(port string) {
 }
 
 // inboundLoad is the measurement of a stream of inbound calls.
-type load struct {
+type inboundLoad struct {
 	usage
-	calls int
-	rate  float64 // calls per second
-	again int     // messages that SIPp retransmitted
-	bad   int     // calls that failed
+	calls         int
+	rate          float64 // calls per second
+	retransmitted int     // messages that SIPp retransmitted
+	failed        int     // calls that failed
 }
 
-func (l load) per1000() float64 { return l.cpu.Seconds() * 1000 / float64(l.calls) }
+func (l inboundLoad) cpuPer1000() float64 { return l.cpu.Seconds() * 1000 / float64(l.calls) }
 
 // measureCallsInto places calls at a rate, hangs each up after the answer, and measures the answering process.
-func callInto(b *testing.B, pid, port, calls, rate int) load {
+func measureCallsInto(b *testing.B, pid, port, calls, rate int) inboundLoad {
 	b.Helper()
 	dir := b.TempDir()
 	stats := filepath.Join(dir, "stats.csv")
-	w := startWatch(b, pid)
-	far := sippCaller(b, "uac-hangup", "-m", strconv.Itoa(calls), "-r", strconv.Itoa(rate), "-l", strconv.Itoa(2*rate), "-d", "0",
+	w := startStopwatch(b, pid)
+	far := startSIPpCaller(b, "uac-hangup", "-m", strconv.Itoa(calls), "-r", strconv.Itoa(rate), "-l", strconv.Itoa(2*rate), "-d", "0",
 		"-s", dialledIn, "-trace_stat", "-stf", stats, "-fd", "1", "127.0.0.1:"+strconv.Itoa(port))
-	w.far = []int{far.cmd.Process.Pid}
-	w.cpu = w.read()
+	w.peerPIDs = []int{far.cmd.Process.Pid}
+	w.cpu = w.readTimes()
 	err := <-far.done
-	w.far = nil
+	w.peerPIDs = nil
 	u := w.stop()
-	l := load{usage: u, calls: calls, rate: float64(calls) / u.elapsed.Seconds()}
+	l := inboundLoad{usage: u, calls: calls, rate: float64(calls) / u.elapsed.Seconds()}
 	text, errRead := os.ReadFile(stats)
 	require.NoError(b, errRead)
 	rows := strings.Split(strings.TrimSpace(string(text)), "\n")
@@ -76,12 +76,12 @@ func callInto(b *testing.B, pid, port, calls, rate int) load {
 		n, _ := strconv.Atoi(last[i])
 		switch name {
 		case "FailedCall(C)":
-			l.bad = n
+			l.failed = n
 		case "Retransmissions(C)":
-			l.again = n
+			l.retransmitted = n
 		}
 	}
-	if err != nil && l.bad == 0 {
+	if err != nil && l.failed == 0 {
 		require.NoError(b, err)
 	}
 	return l
@@ -90,22 +90,22 @@ func callInto(b *testing.B, pid, port, calls, rate int) load {
 // BenchmarkInbound measures inbound calls from SIPp: to SIPp's own answerer, to the SIP layer alone, their commits
 // alone, and to the complete service.
 func BenchmarkInbound(b *testing.B) {
-	board.addRowOnFailure(b)
-	b.Run("floor", inboundFloor)
-	b.Run("alone", inboundAlone)
-	b.Run("rows", inboundRows)
-	b.Run("tree", inboundTree)
+	benchResults.addRowOnFailure(b)
+	b.Run("floor", measureSIPpAnswerer)
+	b.Run("alone", measureSIPLayer)
+	b.Run("rows", measureInboundCommits)
+	b.Run("tree", measureWholeService)
 }
 
 const inboundRate, inboundCalls = 500, 5000
 
-func inboundFloor(b *testing.B) {
-	floor := sipp(b, "uas-instant")
-	l := callInto(b, floor.cmd.Process.Pid, floor.port, inboundCalls, inboundRate)
-	board.add("CPU per 1000 inbound calls, SIPp's own answerer", "", fmt.Sprintf("%.2f s at %.0f calls/s", l.per1000(), l.rate), false, &l.usage)
+func measureSIPpAnswerer(b *testing.B) {
+	floor := startSIPp(b, "uas-instant")
+	l := measureCallsInto(b, floor.cmd.Process.Pid, floor.port, inboundCalls, inboundRate)
+	benchResults.add("CPU per 1000 inbound calls, SIPp's own answerer", "", fmt.Sprintf("%.2f s at %.0f calls/s", l.cpuPer1000(), l.rate), false, &l.usage)
 }
 
-func inboundAlone(b *testing.B) {
+func measureSIPLayer(b *testing.B) {
 	alone := exec.Command(os.Args[0])
 	port := siptest.Port(b)
 	alone.Env = append(os.Environ(), benchSIP+"="+strconv.Itoa(port))
@@ -115,22 +115,22 @@ func inboundAlone(b *testing.B) {
 	require.NoError(b, alone.Start())
 	b.Cleanup(func() { _ = in.Close(); _ = alone.Wait() })
 	localURL(b, port)
-	callInto(b, alone.Process.Pid, port, 500, inboundRate) // warm-up
-	l := callInto(b, alone.Process.Pid, port, inboundCalls, inboundRate)
-	board.add("CPU per 1000 inbound calls, SIP layer alone", "≤ 0.30 s", l.describe(), l.per1000() <= 0.30 && l.bad == 0, &l.usage)
+	measureCallsInto(b, alone.Process.Pid, port, 500, inboundRate) // warm-up
+	l := measureCallsInto(b, alone.Process.Pid, port, inboundCalls, inboundRate)
+	benchResults.add("CPU per 1000 inbound calls, SIP layer alone", "≤ 0.30 s", l.describe(), l.cpuPer1000() <= 0.30 && l.failed == 0, &l.usage)
 }
 
-func inboundRows(b *testing.B) {
+func measureInboundCommits(b *testing.B) {
 	store := emptyStore(b)
 	commitCalls(b, store, 500, inboundRate) // warms up
 	l := commitCalls(b, store, inboundCalls, inboundRate)
-	board.add("CPU per 1000 inbound calls, their rows alone in the store", "", fmt.Sprintf("%.2f s at %.0f calls/s", l.per1000(), l.rate), false, &l.usage)
+	benchResults.add("CPU per 1000 inbound calls, their rows alone in the store", "", fmt.Sprintf("%.2f s at %.0f calls/s", l.cpuPer1000(), l.rate), false, &l.usage)
 }
 
 // createInboundAgent creates an agent that answers calls over a trunk at once and listens.
-func (s *service) takesCalls(trunk string) {
+func (s *service) createInboundAgent(trunk string) {
 	s.t.Helper()
-	agent := s.agent(object{
+	agent := s.createAgent(object{
 		"name": "listener", "start": "wait",
 		"nodes": []object{{"id": "wait", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 30}, {"id": "bye", "type": "end"}},
 		"edges": []object{{"from": "wait", "to": "bye", "when": object{"type": "always"}}},
@@ -141,25 +141,25 @@ func (s *service) takesCalls(trunk string) {
 }
 
 // measureInbound measures inbound calls over a trunk without audio.
-func measureInbound(b *testing.B) (*service, load) {
+func measureInbound(b *testing.B) (*service, inboundLoad) {
 	b.Helper()
-	s := measured(b, wide)
-	s.takesCalls(s.trunk("", siptest.Port(b)))
-	callInto(b, s.pid(), s.sip, 300, 100) // warm-up
-	return s, callInto(b, s.pid(), s.sip, inboundCalls, inboundRate)
+	s := newMeasuredService(b, wideMediaPorts)
+	s.createInboundAgent(s.createTrunk("", siptest.Port(b)))
+	measureCallsInto(b, s.pid(), s.sip, 300, 100) // warm-up
+	return s, measureCallsInto(b, s.pid(), s.sip, inboundCalls, inboundRate)
 }
 
-func inboundTree(b *testing.B) {
+func measureWholeService(b *testing.B) {
 	s, l := measureInbound(b)
-	board.add("CPU per 1000 inbound calls without sound, the whole tree", "≤ 1.0 s", l.describe(), l.per1000() <= 1 && l.bad == 0, &l.usage)
-	l = callInto(b, s.pid(), s.sip, 5000, 1000)
-	board.add("Inbound calls per second, the whole tree", "≥ 1000",
-		fmt.Sprintf("%.0f of 1000 offered, %d failed, %d repeated", l.rate, l.bad, l.again), l.rate >= 950 && l.bad == 0 && l.again == 0, &l.usage)
+	benchResults.add("CPU per 1000 inbound calls without sound, the whole tree", "≤ 1.0 s", l.describe(), l.cpuPer1000() <= 1 && l.failed == 0, &l.usage)
+	l = measureCallsInto(b, s.pid(), s.sip, 5000, 1000)
+	benchResults.add("Inbound calls per second, the whole tree", "≥ 1000",
+		fmt.Sprintf("%.0f of 1000 offered, %d failed, %d repeated", l.rate, l.failed, l.retransmitted), l.rate >= 950 && l.failed == 0 && l.retransmitted == 0, &l.usage)
 }
 
 // describe returns the figures as text for the table.
-func (l load) describe() string {
-	return fmt.Sprintf("%.2f s at %.0f calls/s, %d failed, %d repeated", l.per1000(), l.rate, l.bad, l.again)
+func (l inboundLoad) describe() string {
+	return fmt.Sprintf("%.2f s at %.0f calls/s, %d failed, %d repeated", l.cpuPer1000(), l.rate, l.failed, l.retransmitted)
 }
 
 // localURL waits until a loopback UDP port is open.

@@ -18,93 +18,93 @@ import (
 )
 
 const (
-	askEvery = 50 * time.Millisecond // time between two rounds of a client; the resolution of the measurement
-	askAgain = 20 * time.Millisecond // delay after a failure
-	hang     = 6 * time.Second       // duration of a SIGSTOP
+	requestInterval = 50 * time.Millisecond // time between two rounds of a client; the resolution of the measurement
+	retryInterval   = 20 * time.Millisecond // delay after a failure
+	hangDuration    = 6 * time.Second       // duration of a SIGSTOP
 )
 
 // BenchmarkClusterOutage measures how long clients get no answer when a node dies, stops, hangs or joins.
 func BenchmarkClusterOutage(b *testing.B) {
-	board.addRowOnFailure(b)
+	benchResults.addRowOnFailure(b)
 	for _, fault := range []string{"kill", "term", "hang"} {
-		b.Run(fault, func(b *testing.B) { outage(b, fault) })
+		b.Run(fault, func(b *testing.B) { measureOutage(b, fault) })
 	}
 }
 
 // measureOutage injects a fault into each node and lets the node join again.
-func outage(b *testing.B, fault string) {
+func measureOutage(b *testing.B, fault string) {
 	b.Helper()
-	c := newCluster(b)
-	a := c.startClients(c.tenants(40))
-	what := map[string]string{"kill": "kill -9", "term": "SIGTERM", "hang": fmt.Sprintf("SIGSTOP for %.0f s", hang.Seconds())}[fault]
+	c := newMeasuredCluster(b)
+	a := c.startClients(c.tenantsByShard(40))
+	what := map[string]string{"kill": "kill -9", "term": "SIGTERM", "hang": fmt.Sprintf("SIGSTOP for %.0f s", hangDuration.Seconds())}[fault]
 	limit := clusterLease + 300*time.Millisecond
-	struck := faultSum{limit: limit}
+	struck := faultResults{limit: limit}
 	if fault == "term" {
 		struck.limit = 500 * time.Millisecond
 	}
-	joined, calm := faultSum{limit: limit}, faultSum{}
-	nodes, w := c.cpu(), startWatch(b, 0)
+	joined, calm := faultResults{limit: limit}, faultResults{}
+	nodes, w := c.cpuTime(), startStopwatch(b, 0)
 	calm.measure(a, func() (map[string]bool, time.Time) {
 		time.Sleep(3 * time.Second)
 		return nil, time.Now()
 	})
 	u := w.stop()
-	c.used(&u, nodes)
+	c.addUsage(&u, nodes)
 	for _, victim := range c.nodes {
-		others := c.without(victim)
-		a.through(others...)
-		struck.measure(a, func() (map[string]bool, time.Time) { return c.strike(fault, victim, others) })
+		others := c.otherNodes(victim)
+		a.useNodes(others...)
+		struck.measure(a, func() (map[string]bool, time.Time) { return c.injectFault(fault, victim, others) })
 		joined.measure(a, func() (map[string]bool, time.Time) {
 			if fault == "hang" {
 				require.NoError(b, victim.cmd.Process.Signal(syscall.SIGCONT))
 			} else {
-				c.launch(victim)
+				c.startNode(victim)
 			}
-			c.settled(c.nodes...)
-			return c.shards(victim), time.Now()
+			c.awaitShards(c.nodes...)
+			return c.shardsOf(victim), time.Now()
 		})
 	}
-	a.end()
-	lost, twice := a.proven()
+	a.stopAll()
+	lost, twice := a.checkWrites()
 	kept := fmt.Sprintf("; of %d writes %d lost, %d done twice", a.written(), lost, twice)
 	if fault == "kill" {
-		board.add("Longest time between two answers, nothing happens", "", fmt.Sprintf("%s; %.0f requests a second", calm.describe(), float64(calm.sent)/u.elapsed.Seconds()), false, &u)
+		benchResults.add("Longest time between two answers, nothing happens", "", fmt.Sprintf("%s; %.0f requests a second", calm.describe(), float64(calm.sent)/u.elapsed.Seconds()), false, &u)
 	}
-	board.add("Outage of a shard, "+what+" of its node, each of three once", struck.goal(fault), struck.describe()+kept, struck.met() && lost == 0 && (fault != "term" || struck.failed == 0), nil)
+	benchResults.add("Outage of a shard, "+what+" of its node, each of three once", struck.goal(fault), struck.describe()+kept, struck.isWithinLimit() && lost == 0 && (fault != "term" || struck.failed == 0), nil)
 	again := "its node joins again"
 	if fault == "hang" {
 		again = "its node goes on"
 	}
-	board.add("Outage of a shard that moves, "+again+" after "+what, joined.goal(""), joined.describe(), joined.met(), nil)
+	benchResults.add("Outage of a shard that moves, "+again+" after "+what, joined.goal(""), joined.describe(), joined.isWithinLimit(), nil)
 }
 
 // injectFault injects a fault into a node. It returns the node's shards and the time at which other nodes own them.
-func (c *cluster) strike(fault string, victim *service, others []*service) (map[string]bool, time.Time) {
+func (c *measuredCluster) injectFault(fault string, victim *service, others []*service) (map[string]bool, time.Time) {
 	c.b.Helper()
-	had := c.shards(victim)
+	had := c.shardsOf(victim)
 	switch fault {
 	case "kill":
 		victim.kill9()
 	case "term":
-		c.term(victim)
+		c.terminateNode(victim)
 	case "hang":
 		require.NoError(c.b, victim.cmd.Process.Signal(syscall.SIGSTOP))
-		time.Sleep(hang)
+		time.Sleep(hangDuration)
 	}
-	c.taken(others...)
+	c.awaitTakeover(others...)
 	return had, time.Now()
 }
 
 // terminateNode stops a node in order.
-func (c *cluster) term(s *service) {
+func (c *measuredCluster) terminateNode(s *service) {
 	c.b.Helper()
 	require.NoError(c.b, s.cmd.Process.Signal(syscall.SIGTERM))
-	<-s.exited
+	<-s.processExited
 	_ = s.log.Close()
 }
 
 // faultResults sums up several faults of one kind.
-type faultSum struct {
+type faultResults struct {
 	limit        time.Duration
 	silent       []time.Duration // outages of the affected shards
 	other        time.Duration   // longest outage of other shards
@@ -114,14 +114,14 @@ type faultSum struct {
 
 // measure runs do and records what the clients observe. do returns the affected shards and the time at which the
 // fault was over.
-func (s *faultSum) measure(a *outageClients, do func() (map[string]bool, time.Time)) {
+func (s *faultResults) measure(a *outageClients, do func() (map[string]bool, time.Time)) {
 	a.c.b.Helper()
 	sent, failed := a.sent.Load(), a.failed.Load()
 	from := time.Now()
 	touched, to := do()
 	for _, one := range a.all {
-		one.await(to)
-		longest := one.longest(from, to)
+		one.awaitAnswer(to)
+		longest := one.longestGap(from, to)
 		if touched == nil || touched[strconv.Itoa(one.shard)] {
 			s.silent = append(s.silent, longest)
 		} else {
@@ -134,16 +134,16 @@ func (s *faultSum) measure(a *outageClients, do func() (map[string]bool, time.Ti
 	if s.how == nil {
 		s.how = make(map[string]int)
 	}
-	for kind, n := range a.how() {
+	for kind, n := range a.takeFailureKinds() {
 		s.how[kind] += n
 	}
 }
 
-func (s *faultSum) most() time.Duration { return s.silent[len(s.silent)-1] }
+func (s *faultResults) longest() time.Duration { return s.silent[len(s.silent)-1] }
 
-func (s *faultSum) met() bool { return len(s.silent) > 0 && s.most() <= s.limit }
+func (s *faultResults) isWithinLimit() bool { return len(s.silent) > 0 && s.longest() <= s.limit }
 
-func (s *faultSum) goal(fault string) string {
+func (s *faultResults) goal(fault string) string {
 	text := fmt.Sprintf("≤ %.1f s", s.limit.Seconds())
 	if fault == "term" {
 		text += ", nothing lost or refused"
@@ -151,11 +151,11 @@ func (s *faultSum) goal(fault string) string {
 	return text
 }
 
-func (s *faultSum) describe() string {
+func (s *faultResults) describe() string {
 	if len(s.silent) == 0 {
 		return "no shard was touched"
 	}
-	text := fmt.Sprintf("p50 %.2f, most %.2f s of %d", s.silent[len(s.silent)/2].Seconds(), s.most().Seconds(), len(s.silent))
+	text := fmt.Sprintf("p50 %.2f, most %.2f s of %d", s.silent[len(s.silent)/2].Seconds(), s.longest().Seconds(), len(s.silent))
 	if s.other > 0 {
 		text += fmt.Sprintf("; other shards ≤ %.2f s", s.other.Seconds())
 	}
@@ -170,14 +170,14 @@ func (s *faultSum) describe() string {
 
 // outageClients are clients of several workspaces. Each writes and reads continuously at one node.
 type outageClients struct {
-	c            *cluster
+	c            *measuredCluster
 	client       *http.Client
 	fronts       atomic.Pointer[[]*service]
 	all          []*outageClient
 	sent, failed atomic.Int64
 	stop         chan struct{}
-	ends         sync.Once
-	over         sync.WaitGroup
+	stopOnce     sync.Once
+	running      sync.WaitGroup
 
 	mu    sync.Mutex
 	kinds map[string]int // failures since the last takeFailureKinds
@@ -185,10 +185,10 @@ type outageClients struct {
 
 // outageClient is the client of one workspace.
 type outageClient struct {
-	of      *outageClients
+	group   *outageClients
 	n       int
 	shard   int
-	who     *shardTenant
+	tenant  *shardTenant
 	pathway any
 	written []string // acknowledged writes; read after the end
 
@@ -196,43 +196,43 @@ type outageClient struct {
 	good []time.Time // times of successful responses
 }
 
-func (c *cluster) startClients(tenants map[int]*shardTenant) *outageClients {
+func (c *measuredCluster) startClients(tenants map[int]*shardTenant) *outageClients {
 	c.b.Helper()
 	a := &outageClients{
 		c: c, stop: make(chan struct{}), kinds: make(map[string]int),
 		client: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
-	a.through(c.nodes...)
+	a.useNodes(c.nodes...)
 	for shard, who := range tenants {
-		p := c.nodes[0].as(who.key).api("POST", "/v1/pathways", object{"name": "mute", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
-		a.all = append(a.all, &outageClient{of: a, n: len(a.all), shard: shard, who: who, pathway: p["id"]})
+		p := c.nodes[0].withKey(who.key).api("POST", "/v1/pathways", object{"name": "mute", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
+		a.all = append(a.all, &outageClient{group: a, n: len(a.all), shard: shard, tenant: who, pathway: p["id"]})
 	}
 	for _, one := range a.all {
-		a.over.Go(one.run)
+		a.running.Go(one.sendRequests)
 	}
-	c.b.Cleanup(a.end)
+	c.b.Cleanup(a.stopAll)
 	return a
 }
 
 // useNodes directs later requests to the given nodes only.
-func (a *outageClients) through(nodes ...*service) {
+func (a *outageClients) useNodes(nodes ...*service) {
 	a.fronts.Store(&nodes)
 	for range 2 { // so that no request to another node is in flight
 		now := time.Now()
 		for _, one := range a.all {
-			one.await(now)
+			one.awaitAnswer(now)
 		}
 	}
 }
 
 // stopAll stops the clients and waits for them.
-func (a *outageClients) end() {
-	a.ends.Do(func() { close(a.stop) })
-	a.over.Wait()
+func (a *outageClients) stopAll() {
+	a.stopOnce.Do(func() { close(a.stop) })
+	a.running.Wait()
 }
 
 // takeFailureKinds returns the kinds of failures since the last call.
-func (a *outageClients) how() map[string]int {
+func (a *outageClients) takeFailureKinds() map[string]int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	out := a.kinds
@@ -248,11 +248,11 @@ func (a *outageClients) written() (n int) {
 }
 
 // checkWrites checks that every acknowledged write exists exactly once.
-func (a *outageClients) proven() (lost, twice int) {
+func (a *outageClients) checkWrites() (lost, twice int) {
 	a.c.b.Helper()
 	for _, one := range a.all {
 		found := make(map[string]int)
-		at := a.c.nodes[0].as(one.who.key)
+		at := a.c.nodes[0].withKey(one.tenant.key)
 		for cursor := ""; ; {
 			page := at.api("GET", "/v1/agents?limit=100&cursor="+cursor, nil)
 			for _, agent := range page["data"].([]any) {
@@ -276,27 +276,27 @@ func (a *outageClients) proven() (lost, twice int) {
 	return lost, twice
 }
 
-func (one *outageClient) run() {
+func (one *outageClient) sendRequests() {
 	for n := 0; ; n++ {
 		name := fmt.Sprintf("agent %d-%d", one.n, n)
 		body := fmt.Sprintf(`{"name": %q, "pathway_id": %q}`, name, one.pathway)
-		for !one.once(http.MethodPost, "/v1/agents", body, name) {
-			if one.rest(askAgain) {
+		for !one.sendRequest(http.MethodPost, "/v1/agents", body, name) {
+			if one.sleep(retryInterval) {
 				return
 			}
 		}
 		one.written = append(one.written, name)
-		one.once(http.MethodGet, "/v1/workspace", "", "")
-		if one.rest(askEvery) {
+		one.sendRequest(http.MethodGet, "/v1/workspace", "", "")
+		if one.sleep(requestInterval) {
 			return
 		}
 	}
 }
 
 // sleep waits for d and reports whether the measurement is over.
-func (one *outageClient) rest(d time.Duration) bool {
+func (one *outageClient) sleep(d time.Duration) bool {
 	select {
-	case <-one.of.stop:
+	case <-one.group.stop:
 		return true
 	case <-time.After(d):
 		return false
@@ -304,20 +304,20 @@ func (one *outageClient) rest(d time.Duration) bool {
 }
 
 // sendRequest sends a request and reports whether it succeeded.
-func (one *outageClient) once(method, path, body, key string) bool {
-	fronts := *one.of.fronts.Load()
+func (one *outageClient) sendRequest(method, path, body, key string) bool {
+	fronts := *one.group.fronts.Load()
 	r, err := http.NewRequest(method, "http://"+fronts[one.n%len(fronts)].http+path, strings.NewReader(body))
 	if err != nil {
 		panic(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+one.who.key)
+	r.Header.Set("Authorization", "Bearer "+one.tenant.key)
 	if key != "" {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Idempotency-Key", key)
 	}
-	one.of.sent.Add(1)
+	one.group.sent.Add(1)
 	status, said := 0, ""
-	resp, err := one.of.client.Do(r)
+	resp, err := one.group.client.Do(r)
 	if err == nil {
 		status = resp.StatusCode
 		text, _ := io.ReadAll(resp.Body)
@@ -330,20 +330,20 @@ func (one *outageClient) once(method, path, body, key string) bool {
 		one.good = append(one.good, time.Now())
 		return true
 	}
-	one.of.failed.Add(1)
-	one.of.mu.Lock()
-	defer one.of.mu.Unlock()
+	one.group.failed.Add(1)
+	one.group.mu.Lock()
+	defer one.group.mu.Unlock()
 	kind := method + " " + strconv.Itoa(status)
-	if one.of.kinds[kind]++; one.of.kinds[kind] == 1 {
-		one.of.c.b.Logf("%s: %s %v", kind, said, err)
+	if one.group.kinds[kind]++; one.group.kinds[kind] == 1 {
+		one.group.c.b.Logf("%s: %s %v", kind, said, err)
 	}
 	return false
 }
 
 // awaitAnswer waits for a successful response after a time.
-func (one *outageClient) await(after time.Time) {
-	one.of.c.b.Helper()
-	require.Eventually(one.of.c.b, func() bool {
+func (one *outageClient) awaitAnswer(after time.Time) {
+	one.group.c.b.Helper()
+	require.Eventually(one.group.c.b, func() bool {
 		one.mu.Lock()
 		defer one.mu.Unlock()
 		return len(one.good) > 0 && one.good[len(one.good)-1].After(after)
@@ -351,7 +351,7 @@ func (one *outageClient) await(after time.Time) {
 }
 
 // longestGap returns the longest time between two successful responses that overlaps the given period.
-func (one *outageClient) longest(from, to time.Time) (most time.Duration) {
+func (one *outageClient) longestGap(from, to time.Time) (most time.Duration) {
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	for i := 1; i < len(one.good); i++ {

@@ -31,11 +31,11 @@ import (
 )
 
 // benchPhonesEnv is an environment variable that makes the test binary the phones of a measurement.
-const benchPhones = "CALLBOARD_BENCH_PHONES"
+const benchPhonesEnv = "CALLBOARD_BENCH_PHONES"
 
 const (
 	phonesLow, phonesHigh = 50000, 59998
-	everyNth              = 10 // every tenth phone measures the time of each packet
+	timedPhoneInterval    = 10 // every tenth phone measures the time of each packet
 )
 
 // intervalReport holds the intervals between the packets that the phones received, from the kernel's time stamps.
@@ -58,7 +58,7 @@ type phoneFarm struct {
 func startPhones(b testing.TB) *phoneFarm {
 	b.Helper()
 	f := &phoneFarm{port: siptest.Port(b), cmd: exec.Command(os.Args[0])}
-	f.cmd.Env = append(os.Environ(), benchPhones+"="+strconv.Itoa(f.port))
+	f.cmd.Env = append(os.Environ(), benchPhonesEnv+"="+strconv.Itoa(f.port))
 	f.cmd.Stderr = os.Stderr
 	var err error
 	f.in, err = f.cmd.StdinPipe()
@@ -75,7 +75,7 @@ func startPhones(b testing.TB) *phoneFarm {
 }
 
 // sendCommand sends a command. Intervals count between "watch" and "tell".
-func (f *phoneFarm) send(b testing.TB, word string) (h intervalReport) {
+func (f *phoneFarm) sendCommand(b testing.TB, word string) (h intervalReport) {
 	b.Helper()
 	_, err := fmt.Fprintln(f.in, word)
 	require.NoError(b, err)
@@ -86,40 +86,40 @@ func (f *phoneFarm) send(b testing.TB, word string) (h intervalReport) {
 }
 
 // phoneServer is the implementation of phoneFarm in the other process.
-type farm struct {
-	engine  *media.Engine
-	words   media.Clip
-	phones  atomic.Int64
-	refused atomic.Int64
-	watched []*ear
-	talking map[*media.Session]bool
-	mu      sync.Mutex
-	since   atomic.Int64 // earlier intervals do not count
-	counted map[counter]uint64
-	from    time.Time
+type phoneServer struct {
+	engine      *media.Engine
+	words       media.Clip
+	phones      atomic.Int64
+	refused     atomic.Int64
+	timedPhones []*timedPhone
+	mediaPhones map[*media.Session]bool
+	mu          sync.Mutex
+	since       atomic.Int64 // earlier intervals do not count
+	counted     map[packetCounter]uint64
+	from        time.Time
 }
 
 // packetCounter counts the packets of one stream.
-type counter interface{ packets() uint64 }
+type packetCounter interface{ packets() uint64 }
 
 // mediaPhone is a phone with a complete media session.
-type wholePhone struct{ *media.Session }
+type mediaPhone struct{ *media.Session }
 
-func (w wholePhone) packets() uint64 { return w.Stats().PacketsReceived }
+func (w mediaPhone) packets() uint64 { return w.Stats().PacketsReceived }
 
 // runPhoneServer runs the phones until the input ends.
-func answerAsPhones(port string) {
+func runPhoneServer(port string) {
 	local := netip.MustParseAddr("127.0.0.1")
 	engine, err := media.NewEngine(media.Config{BindIP: local, PublicIP: local, PortMin: phonesLow, PortMax: phonesHigh})
 	if err != nil {
 		panic(err)
 	}
-	f := &farm{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100), talking: make(map[*media.Session]bool)}
+	f := &phoneServer{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100), mediaPhones: make(map[*media.Session]bool)}
 	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: local})
 	if err != nil {
 		panic(err)
 	}
-	ua.OnInvite(f.answer)
+	ua.OnInvite(f.answerCall)
 	go func() {
 		if err := ua.Serve(context.Background()); err != nil {
 			panic(err)
@@ -134,9 +134,9 @@ func answerAsPhones(port string) {
 		case "watch":
 			f.resetIntervals()
 			f.since.Store(time.Now().UnixNano())
-			f.counted, f.from = f.counts(), time.Now()
+			f.counted, f.from = f.countPackets(), time.Now()
 		case "tell":
-			f.rates(&h)
+			f.computeRates(&h)
 		}
 		text, err := json.Marshal(h)
 		if err != nil {
@@ -147,10 +147,10 @@ func answerAsPhones(port string) {
 }
 
 // answerCall answers a call. Every tenth phone measures packet times, the others are media phones.
-func (f *farm) answer(i *sip.Incoming) {
+func (f *phoneServer) answerCall(i *sip.Incoming) {
 	n := f.phones.Add(1)
-	if n%everyNth == 0 {
-		f.listen(i)
+	if n%timedPhoneInterval == 0 {
+		f.answerTimed(i)
 		return
 	}
 	s, err := f.engine.Open(media.Options{})
@@ -167,12 +167,12 @@ func (f *farm) answer(i *sip.Incoming) {
 		return
 	}
 	f.mu.Lock()
-	f.talking[s] = true
+	f.mediaPhones[s] = true
 	f.mu.Unlock()
 	i.Answer(body, func(e sip.Event) {
 		if _, over := e.(sip.Ended); over {
 			f.mu.Lock()
-			delete(f.talking, s)
+			delete(f.mediaPhones, s)
 			f.mu.Unlock()
 			s.Close()
 		}
@@ -182,15 +182,15 @@ func (f *farm) answer(i *sip.Incoming) {
 }
 
 // timedPhone is a phone that reads the kernel's time stamp of each packet.
-type ear struct {
-	mu   sync.Mutex
-	last int64
-	n    uint64
-	over bool
-	gaps []float64 // in milliseconds
+type timedPhone struct {
+	mu    sync.Mutex
+	last  int64
+	n     uint64
+	ended bool
+	gaps  []float64 // in milliseconds
 }
 
-func (e *ear) packets() uint64 {
+func (e *timedPhone) packets() uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.n
@@ -201,7 +201,7 @@ var (
 	errNoSocket = "the phone has no socket"
 )
 
-func (f *farm) listen(i *sip.Incoming) {
+func (f *phoneServer) answerTimed(i *sip.Incoming) {
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	at := offeredAt.FindSubmatch(i.Body)
 	if err != nil || at == nil {
@@ -216,32 +216,32 @@ func (f *farm) listen(i *sip.Incoming) {
 			_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 		})
 	}
-	e := &ear{}
+	e := &timedPhone{}
 	f.mu.Lock()
-	f.watched = append(f.watched, e)
+	f.timedPhones = append(f.timedPhones, e)
 	f.mu.Unlock()
 	i.Answer(fmt.Appendf(nil, "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio %d RTP/AVP 0\r\n",
 		conn.LocalAddr().(*net.UDPAddr).Port), func(ev sip.Event) {
 		if _, over := ev.(sip.Ended); over {
 			e.mu.Lock()
-			e.over = true
+			e.ended = true
 			e.mu.Unlock()
 			_ = conn.Close()
 		}
 	})
 	port, _ := strconv.Atoi(string(at[1]))
-	go e.hear(conn, &f.since)
-	go talk(conn, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}, f.words)
+	go e.receivePackets(conn, &f.since)
+	go sendSpeech(conn, &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}, f.words)
 }
 
-func (e *ear) hear(conn *net.UDPConn, since *atomic.Int64) {
+func (e *timedPhone) receivePackets(conn *net.UDPConn, since *atomic.Int64) {
 	packet, oob := make([]byte, 2048), make([]byte, 128)
 	for {
 		n, oobn, _, _, err := conn.ReadMsgUDP(packet, oob)
 		if err != nil {
 			return
 		}
-		at := stamp(oob[:oobn])
+		at := kernelTimestamp(oob[:oobn])
 		if n < 172 || at == 0 {
 			continue
 		}
@@ -256,7 +256,7 @@ func (e *ear) hear(conn *net.UDPConn, since *atomic.Int64) {
 }
 
 // kernelTimestamp returns the kernel's receive time of a packet, which on loopback equals the send time.
-func stamp(oob []byte) int64 {
+func kernelTimestamp(oob []byte) int64 {
 	list, err := syscall.ParseSocketControlMessage(oob)
 	if err != nil {
 		return 0
@@ -270,7 +270,7 @@ func stamp(oob []byte) int64 {
 }
 
 // sendSpeech sends a frame each 20 ms until the call ends.
-func talk(conn *net.UDPConn, to *net.UDPAddr, words media.Clip) {
+func sendSpeech(conn *net.UDPConn, to *net.UDPAddr, words media.Clip) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	packet := make([]byte, 172)
@@ -288,16 +288,16 @@ func talk(conn *net.UDPConn, to *net.UDPAddr, words media.Clip) {
 }
 
 // countPackets returns the number of packets of every live stream.
-func (f *farm) counts() map[counter]uint64 {
+func (f *phoneServer) countPackets() map[packetCounter]uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	out := make(map[counter]uint64)
-	for s := range f.talking {
-		out[wholePhone{s}] = wholePhone{s}.packets()
+	out := make(map[packetCounter]uint64)
+	for s := range f.mediaPhones {
+		out[mediaPhone{s}] = mediaPhone{s}.packets()
 	}
-	for _, e := range f.watched {
+	for _, e := range f.timedPhones {
 		e.mu.Lock()
-		if !e.over {
+		if !e.ended {
 			out[e] = e.n
 		}
 		e.mu.Unlock()
@@ -306,9 +306,9 @@ func (f *farm) counts() map[counter]uint64 {
 }
 
 // computeRates computes the packets per second of each stream since "watch".
-func (f *farm) rates(h *intervalReport) {
+func (f *phoneServer) computeRates(h *intervalReport) {
 	passed := time.Since(f.from).Seconds()
-	for c, n := range f.counts() {
+	for c, n := range f.countPackets() {
 		before, known := f.counted[c]
 		if !known {
 			continue
@@ -322,26 +322,26 @@ func (f *farm) rates(h *intervalReport) {
 }
 
 // resetIntervals discards the intervals so far.
-func (f *farm) resetIntervals() {
+func (f *phoneServer) resetIntervals() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, e := range f.watched {
+	for _, e := range f.timedPhones {
 		e.mu.Lock()
 		e.gaps = nil
 		e.mu.Unlock()
 	}
 }
 
-func (f *farm) report() (h intervalReport) {
+func (f *phoneServer) report() (h intervalReport) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all []float64
-	for _, e := range f.watched {
+	for _, e := range f.timedPhones {
 		e.mu.Lock()
 		all = append(all, e.gaps...)
 		e.mu.Unlock()
 	}
-	h.Phones, h.Watched, h.Refused = int(f.phones.Load()), len(f.watched), int(f.refused.Load())
+	h.Phones, h.Watched, h.Refused = int(f.phones.Load()), len(f.timedPhones), int(f.refused.Load())
 	if h.Count = len(all); h.Count == 0 {
 		return h
 	}

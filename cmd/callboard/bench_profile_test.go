@@ -23,7 +23,7 @@ var (
 )
 
 // enableProfiling gives a service an admin listener if -bench-profile is set.
-func (s *service) watched() {
+func (s *service) enableProfiling() {
 	if *benchProfile != "" {
 		s.admin = "127.0.0.1:" + strconv.Itoa(siptest.Port(s.t))
 		s.env = append(s.env, "CALLBOARD_ADMIN_ADDR="+s.admin)
@@ -32,15 +32,15 @@ func (s *service) watched() {
 
 // saveProfiles saves CPU profiles of the service, one file per two seconds, until the service ends. Measurements
 // during this time are invalid.
-func (s *service) profiled() {
+func (s *service) saveProfiles() {
 	if s.admin == "" {
 		return
 	}
-	exited, name := s.exited, strings.ReplaceAll(s.t.Name(), "/", "-")
+	exited, name := s.processExited, strings.ReplaceAll(s.t.Name(), "/", "-")
 	go func() {
 		for {
 			path := filepath.Join(*benchProfile, fmt.Sprintf("%s-%04d.pprof", name, profiles.Add(1)))
-			_ = keepProfile("http://"+s.admin, path) // fails while the service starts or ends
+			_ = saveProfile("http://"+s.admin, path) // fails while the service starts or ends
 			select {
 			case <-exited:
 				return
@@ -57,28 +57,28 @@ func BenchmarkMixedLoad(b *testing.B) {
 		b.Skip("make profile runs it")
 	}
 	const window = 2 * time.Minute
-	talking, short, far := startPhones(b), sipp(b, "uas-instant"), newSink(b)
-	s := measured(b, wide)
-	s.route(talking.port)
-	s.takesCalls(s.trunk("+1202557", short.port))
-	s.subscribe(far.server.URL, nil, "*")
-	agent := s.agent(object{
+	talking, short, far := startPhones(b), startSIPp(b, "uas-instant"), newSink(b)
+	s := newMeasuredService(b, wideMediaPorts)
+	s.createTrunkForAllNumbers(talking.port)
+	s.createInboundAgent(s.createTrunk("+1202557", short.port))
+	s.createWebhook(far.server.URL, nil, "*")
+	agent := s.createAgent(object{
 		"name": "talker", "start": "talk",
 		"nodes": []object{{"id": "talk", "type": "say", "prompt": strings.Repeat("All our lines are open until eight. ", 20)}, {"id": "bye", "type": "end"}},
 		"edges": []object{{"from": "talk", "to": "bye", "when": object{"type": "always"}}},
 	})
-	mute := s.mute()
-	s.campaign(agent, phones("+1202556", 2000), object{"pacing": object{"calls_per_minute": 300, "max_concurrent": 150}})
-	running := s.campaign(mute, phones("+1202557", 9000), object{"pacing": object{"calls_per_minute": 3000, "max_concurrent": 300}})
+	mute := s.createMuteAgent()
+	s.startCampaign(agent, phoneNumbers("+1202556", 2000), object{"pacing": object{"calls_per_minute": 300, "max_concurrent": 150}})
+	running := s.startCampaign(mute, phoneNumbers("+1202557", 9000), object{"pacing": object{"calls_per_minute": 3000, "max_concurrent": 300}})
 	var load sync.WaitGroup
-	load.Go(func() { callInto(b, s.pid(), s.sip, int(window/time.Second)*50, 50) })
+	load.Go(func() { measureCallsInto(b, s.pid(), s.sip, int(window/time.Second)*50, 50) })
 	load.Go(func() {
-		s.happen(b, 100, window, func(n int) (method, path, body string) {
+		s.makeEvents(b, 100, window, func(n int) (method, path, body string) {
 			return http.MethodGet, []string{"/v1/campaigns/" + running + "/status", "/v1/calls?limit=20", "/v1/campaigns/" + running, "/v1/events?limit=20"}[n%4], ""
 		})
 	})
 	load.Go(func() {
-		s.happen(b, 20, window, func(int) (method, path, body string) {
+		s.makeEvents(b, 20, window, func(int) (method, path, body string) {
 			return http.MethodPost, "/v1/calls/outbound", `{"to":"+12025570001","from":"+12025550100","agent_id":"` + mute + `","record":false,"compliance":{"calling_hours":{"start":"00:00","end":"24:00","timezone":"UTC"}}}`
 		})
 	})
@@ -86,7 +86,7 @@ func BenchmarkMixedLoad(b *testing.B) {
 	s.kill9()
 }
 
-func keepProfile(admin, path string) error {
+func saveProfile(admin, path string) error {
 	resp, err := http.Get(admin + "/debug/pprof/profile?seconds=2")
 	if err != nil {
 		return err

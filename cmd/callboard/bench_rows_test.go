@@ -83,7 +83,7 @@ func commitRows(b *testing.B, store *persistence.Store, clients int, window time
 	b.Helper()
 	var n atomic.Int64
 	var wg sync.WaitGroup
-	w := startWatch(b, 0)
+	w := startStopwatch(b, 0)
 	for end := time.Now().Add(window); clients > 0; clients-- {
 		wg.Go(func() {
 			for time.Now().Before(end) {
@@ -96,7 +96,7 @@ func commitRows(b *testing.B, store *persistence.Store, clients int, window time
 		})
 	}
 	wg.Wait()
-	return apiLoadResult{usage: w.own(), n: int(n.Load())}
+	return apiLoadResult{usage: w.stopForThisProcess(), n: int(n.Load())}
 }
 
 // callRows returns the three commits of an inbound call without audio: begin, answer and end.
@@ -147,7 +147,7 @@ func callRows() []func() commit.Change {
 }
 
 // stopForThisProcess ends a measurement of this process.
-func (w *stopwatch) own() usage {
+func (w *cpuStopwatch) stopForThisProcess() usage {
 	u := w.stop()
 	u.cpu = time.Duration(u.far * float64(u.elapsed))
 	u.ours, u.far = u.far, 0
@@ -155,11 +155,11 @@ func (w *stopwatch) own() usage {
 }
 
 // commitCalls makes the commits of calls at a rate. The commits of one call are sequential.
-func commitCalls(b *testing.B, store *persistence.Store, calls, rate int) load {
+func commitCalls(b *testing.B, store *persistence.Store, calls, rate int) inboundLoad {
 	b.Helper()
 	const tick = 2 * time.Millisecond
 	var wg sync.WaitGroup
-	w := startWatch(b, 0)
+	w := startStopwatch(b, 0)
 	for n, due := 0, time.NewTicker(tick); n < calls; <-due.C {
 		for until := min(int(time.Since(w.began).Seconds()*float64(rate))+1, calls); n < until; n++ {
 			wg.Go(func() {
@@ -173,6 +173,6 @@ func commitCalls(b *testing.B, store *persistence.Store, calls, rate int) load {
 		}
 	}
 	wg.Wait()
-	u := w.own()
-	return load{usage: u, calls: calls, rate: float64(calls) / u.elapsed.Seconds()}
+	u := w.stopForThisProcess()
+	return inboundLoad{usage: u, calls: calls, rate: float64(calls) / u.elapsed.Seconds()}
 }

@@ -31,10 +31,10 @@ import (
 var benchContacts = flag.Int("bench-contacts", 1_000_000, "contacts of a large campaign") //nolint:gochecknoglobals // a flag
 
 // csvRows returns n rows of CSV, generated while they are read.
-func listOf(n int) io.Reader { return listFrom(0, n) }
+func csvRows(n int) io.Reader { return csvRowsFrom(0, n) }
 
 // csvRowsFrom returns n rows of CSV, beginning with the given row.
-func listFrom(first, n int) io.Reader {
+func csvRowsFrom(first, n int) io.Reader {
 	r, w := io.Pipe()
 	go func() {
 		b := bufio.NewWriterSize(w, 64<<10)
@@ -58,7 +58,7 @@ func officeCode(n int) string {
 }
 
 // peakMemory returns the peak memory of a process since the last reset.
-func peak(b testing.TB, pid int) float64 {
+func peakMemory(b testing.TB, pid int) float64 {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	require.NoError(b, err)
@@ -84,63 +84,63 @@ func folderSize(b testing.TB, dir string) float64 {
 	return float64(sum)
 }
 
-func (s *service) large() string {
+func (s *service) createLargeCampaign() string {
 	return s.api("POST", "/v1/campaigns", object{
-		"name": "large", "agent_id": s.mute(), "caller_id": object{"number": "+12025550100"}, "compliance": anyHour(),
+		"name": "large", "agent_id": s.createMuteAgent(), "caller_id": object{"number": "+12025550100"}, "compliance": allHours(),
 		"pacing": object{"calls_per_minute": 100000, "max_concurrent": 1000},
 	})["id"].(string)
 }
 
 // BenchmarkMillion measures a campaign of a million contacts: upload, start, restart after kill -9, and results.
 func BenchmarkMillion(b *testing.B) {
-	board.addRowOnFailure(b)
+	benchResults.addRowOnFailure(b)
 	n := *benchContacts
 	of := fmt.Sprintf("%d contacts", n)
-	s, far := measured(b, wide), sipp(b, "uas-instant")
-	s.route(far.port)
-	id := s.large()
-	idle := resident(b, s.pid())
-	disk := folderSize(b, s.data())
+	s, far := newMeasuredService(b, wideMediaPorts), startSIPp(b, "uas-instant")
+	s.createTrunkForAllNumbers(far.port)
+	id := s.createLargeCampaign()
+	idle := residentMemory(b, s.pid())
+	disk := folderSize(b, s.dataFolder())
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.pid()), []byte("5"), 0o200) // resets the peak after the start
-	w := startWatch(b, s.pid())
-	status, text, _ := s.try("POST", "/v1/campaigns/"+id+"/contacts", listOf(n), "Content-Type", "text/csv")
+	w := startStopwatch(b, s.pid())
+	status, text, _ := s.tryRequest("POST", "/v1/campaigns/"+id+"/contacts", csvRows(n), "Content-Type", "text/csv")
 	u := w.stop()
 	require.Less(b, status, 300, string(text))
 	require.Contains(b, string(text), fmt.Sprintf(`"accepted":%d`, n))
-	took, grew, wrote := u.elapsed.Seconds(), (peak(b, s.pid())-idle)/mb, (folderSize(b, s.data())-disk)/mb
-	board.add("Upload of "+of+" by CSV", "≤ 20 s", fmt.Sprintf("%.1f s (%.1f s of CPU)", took, u.cpu.Seconds()), took <= 20, &u)
-	board.add("Memory above idle during it, at most", "≤ 150 MB", fmt.Sprintf("%.0f MB", grew), grew <= 150, nil)
-	board.add("On disk after it", "≤ 100 MB", fmt.Sprintf("%.0f MB", wrote), wrote <= 100, nil)
+	took, grew, wrote := u.elapsed.Seconds(), (peakMemory(b, s.pid())-idle)/mb, (folderSize(b, s.dataFolder())-disk)/mb
+	benchResults.add("Upload of "+of+" by CSV", "≤ 20 s", fmt.Sprintf("%.1f s (%.1f s of CPU)", took, u.cpu.Seconds()), took <= 20, &u)
+	benchResults.add("Memory above idle during it, at most", "≤ 150 MB", fmt.Sprintf("%.0f MB", grew), grew <= 150, nil)
+	benchResults.add("On disk after it", "≤ 100 MB", fmt.Sprintf("%.0f MB", wrote), wrote <= 100, nil)
 
 	began := time.Now()
 	s.api("POST", "/v1/campaigns/"+id+"/start", nil)
 	started := time.Since(began)
-	s.await("the first call", time.Minute, func() bool { st, ok := s.statusOf(id); return ok && st.Progress.Attempted > 0 })
+	s.await("the first call", time.Minute, func() bool { st, ok := s.campaignStatus(id); return ok && st.Progress.Attempted > 0 })
 	first := time.Since(began)
-	board.add("Start of the campaign of "+of, "≤ 1 s", fmt.Sprintf("%.2f s, first call after %.2f s", started.Seconds(), first.Seconds()), first <= time.Second, nil)
+	benchResults.add("Start of the campaign of "+of, "≤ 1 s", fmt.Sprintf("%.2f s, first call after %.2f s", started.Seconds(), first.Seconds()), first <= time.Second, nil)
 	time.Sleep(5 * time.Second)
 	s.kill9()
 
-	seeded := s.seed(id, n)
+	seeded := s.insertPastCalls(id, n)
 	began = time.Now()
-	s.launch()
+	s.startProcess()
 	attempted := -1
 	s.await("the next call", time.Minute, func() bool {
-		st, ok := s.statusOf(id)
+		st, ok := s.campaignStatus(id)
 		if ok && attempted < 0 {
 			attempted = st.Progress.Attempted
 		}
 		return ok && st.Progress.Attempted > attempted
 	})
 	back := time.Since(began).Seconds()
-	board.add("After kill -9 to the next call, "+of+", "+seeded, "≤ 3 s", fmt.Sprintf("%.2f s, %.0f MB", back, resident(b, s.pid())/mb), back <= 3, nil)
+	benchResults.add("After kill -9 to the next call, "+of+", "+seeded, "≤ 3 s", fmt.Sprintf("%.2f s, %.0f MB", back, residentMemory(b, s.pid())/mb), back <= 3, nil)
 	s.api("POST", "/v1/campaigns/"+id+"/pause", nil)
 	time.Sleep(3 * time.Second)
-	w = startWatch(b, s.pid())
-	rows, size := s.rows("/v1/campaigns/" + id + "/results")
+	w = startStopwatch(b, s.pid())
+	rows, size := s.countRows("/v1/campaigns/" + id + "/results")
 	u = w.stop()
 	require.Equal(b, n+1, rows)
-	board.add(fmt.Sprintf("Results of %s as CSV, %.0f MB", of, size/mb), "≤ 10 s",
+	benchResults.add(fmt.Sprintf("Results of %s as CSV, %.0f MB", of, size/mb), "≤ 10 s",
 		fmt.Sprintf("%.1f s (%.1f s of CPU)", u.elapsed.Seconds(), u.cpu.Seconds()), u.elapsed <= 10*time.Second, &u)
 	for _, status := range []string{"retry_wait", "declined"} { // a tenth of the contacts, and none
 		began, cursor, most := time.Now(), "", time.Duration(0)
@@ -152,14 +152,14 @@ func BenchmarkMillion(b *testing.B) {
 				break
 			}
 		}
-		board.add("Slowest page of 100 contacts that are "+status+", of "+of, "≤ 0.1 s",
+		benchResults.add("Slowest page of 100 contacts that are "+status+", of "+of, "≤ 0.1 s",
 			fmt.Sprintf("%.0f ms (all pages %.0f ms)", most.Seconds()*1000, time.Since(began).Seconds()*1000), most <= 100*time.Millisecond, nil)
 	}
 	s.kill9()
 }
 
 // countRows downloads a file of the service and counts its lines.
-func (s *service) rows(path string) (lines int, size float64) {
+func (s *service) countRows(path string) (lines int, size float64) {
 	s.t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+s.http+path, nil)
 	require.NoError(s.t, err)
@@ -180,14 +180,14 @@ func (s *service) rows(path string) (lines int, size float64) {
 }
 
 // openStore opens the store of a stopped service and returns its only workspace.
-func (s *service) stored() (d *pebble.Driver, store *persistence.Store, ws string) {
+func (s *service) openStore() (d *pebble.Driver, store *persistence.Store, ws string) {
 	s.t.Helper()
 	ctx := context.Background()
-	text, err := os.ReadFile(filepath.Join(s.data(), "master.key"))
+	text, err := os.ReadFile(filepath.Join(s.dataFolder(), "master.key"))
 	require.NoError(s.t, err)
 	master, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	require.NoError(s.t, err)
-	d, err = pebble.Open(filepath.Join(s.data(), "store"), pebble.Options{NoSync: true})
+	d, err = pebble.Open(filepath.Join(s.dataFolder(), "store"), pebble.Options{NoSync: true})
 	require.NoError(s.t, err)
 	store, err = persistence.NewStore(ctx, d, master, "1|bench")
 	require.NoError(s.t, err)
@@ -199,10 +199,10 @@ func (s *service) stored() (d *pebble.Driver, store *persistence.Store, ws strin
 
 // insertPastCalls gives a stopped campaign the state after half an hour of calls: half of its contacts are done, a
 // tenth waits for a retry.
-func (s *service) seed(id string, n int) (what string) {
+func (s *service) insertPastCalls(id string, n int) (what string) {
 	s.t.Helper()
 	ctx := context.Background()
-	d, store, ws := s.stored()
+	d, store, ws := s.openStore()
 	progress := &domain.Progress{WorkspaceID: ws, CampaignID: id}
 	_, err := store.Get(ctx, progress)
 	require.NoError(s.t, err)
@@ -256,32 +256,32 @@ func (s *service) seed(id string, n int) (what string) {
 
 // BenchmarkUploadRedis measures the upload with Redis.
 func BenchmarkUploadRedis(b *testing.B) {
-	board.addRowOnFailure(b)
+	benchResults.addRowOnFailure(b)
 	url, _ := redistest.Start(b)
-	s := measured(b, "CALLBOARD_REDIS_URL="+url)
-	s.route(siptest.Port(b))
-	id := s.large()
+	s := newMeasuredService(b, "CALLBOARD_REDIS_URL="+url)
+	s.createTrunkForAllNumbers(siptest.Port(b))
+	id := s.createLargeCampaign()
 	n := *benchContacts
-	w := startWatch(b, s.pid(), redisProcess(b, url))
-	status, text, _ := s.try("POST", "/v1/campaigns/"+id+"/contacts", listOf(n), "Content-Type", "text/csv")
+	w := startStopwatch(b, s.pid(), redisProcess(b, url))
+	status, text, _ := s.tryRequest("POST", "/v1/campaigns/"+id+"/contacts", csvRows(n), "Content-Type", "text/csv")
 	u := w.stop()
 	require.Less(b, status, 300, string(text))
-	board.add(fmt.Sprintf("Upload of %d contacts by CSV, Redis", n), "≤ 20 s",
+	benchResults.add(fmt.Sprintf("Upload of %d contacts by CSV, Redis", n), "≤ 20 s",
 		fmt.Sprintf("%.1f s (%.1f s of CPU)", u.elapsed.Seconds(), u.cpu.Seconds()), u.elapsed <= 20*time.Second, &u)
 }
 
 // BenchmarkSideBySide runs a hundred campaigns at once, each with a hundredth of the contacts. The contacts are
 // distinct, because a number in several campaigns would be called by one campaign at a time.
 func BenchmarkSideBySide(b *testing.B) {
-	board.addRowOnFailure(b)
+	benchResults.addRowOnFailure(b)
 	const campaigns, window = 100, 15 * time.Second
 	each := *benchContacts / campaigns
-	s, far := measured(b, wide), sipp(b, "uas-instant")
-	s.route(far.port)
+	s, far := newMeasuredService(b, wideMediaPorts), startSIPp(b, "uas-instant")
+	s.createTrunkForAllNumbers(far.port)
 	ids := make([]string, campaigns)
 	for i := range ids {
-		ids[i] = s.large()
-		status, text, _ := s.try("POST", "/v1/campaigns/"+ids[i]+"/contacts", listFrom(i*each, each), "Content-Type", "text/csv")
+		ids[i] = s.createLargeCampaign()
+		status, text, _ := s.tryRequest("POST", "/v1/campaigns/"+ids[i]+"/contacts", csvRowsFrom(i*each, each), "Content-Type", "text/csv")
 		require.Less(b, status, 300, string(text))
 	}
 	for _, id := range ids {
@@ -291,14 +291,14 @@ func BenchmarkSideBySide(b *testing.B) {
 	attempted := func() []int {
 		all := make([]int, campaigns)
 		for i, id := range ids {
-			st, ok := s.statusOf(id)
+			st, ok := s.campaignStatus(id)
 			require.True(b, ok)
 			all[i] = st.Progress.Attempted
 		}
 		return all
 	}
 	before := attempted()
-	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
+	w := startStopwatch(b, s.pid(), far.cmd.Process.Pid)
 	time.Sleep(window)
 	u := w.stop()
 	sum, least, most := 0, math.MaxInt, 0
@@ -307,7 +307,7 @@ func BenchmarkSideBySide(b *testing.B) {
 		sum, least, most = sum+n, min(least, n), max(most, n)
 	}
 	rate := float64(sum) / window.Seconds()
-	board.add(fmt.Sprintf("Attempts per second, %d campaigns of %d contacts side by side", campaigns, each), "≥ 300",
-		fmt.Sprintf("%.0f, each between %d and %d, %.0f MB", rate, least, most, resident(b, s.pid())/mb), rate >= 300, &u)
+	benchResults.add(fmt.Sprintf("Attempts per second, %d campaigns of %d contacts side by side", campaigns, each), "≥ 300",
+		fmt.Sprintf("%.0f, each between %d and %d, %.0f MB", rate, least, most, residentMemory(b, s.pid())/mb), rate >= 300, &u)
 	s.kill9()
 }

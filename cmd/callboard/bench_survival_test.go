@@ -13,14 +13,14 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-var lettingGo = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="live calls are handed over: another node goes on with them"`)
+var handoverLogPattern = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="live calls are handed over: another node goes on with them"`)
 
-var wentOn = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="a call of an earlier process goes on here"`)
+var resumeLogPattern = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="a call of an earlier process goes on here"`)
 
 // BenchmarkClusterSurvival measures how many live calls resume after a kill and how long their agents are silent.
 // The silence ends when another node, or the restarted node, has the answer to its re-INVITE and sends audio.
 func BenchmarkClusterSurvival(b *testing.B) {
-	board.addRowOnFailure(b)
+	benchResults.addRowOnFailure(b)
 	if !*benchCluster {
 		b.Skip("make bench-cluster measures it")
 	}
@@ -28,24 +28,24 @@ func BenchmarkClusterSurvival(b *testing.B) {
 	const inOrder = "another node goes on at once"
 	for _, where := range []string{"another node goes on", "the process is started again at once", inOrder} {
 		b.Run(where, func(b *testing.B) {
-			far := sipp(b, "uas-taken-up")
+			far := startSIPp(b, "uas-taken-up")
 			var died, next *service
 			// Those of the other node, too: one uses them at a time. SIPp answers to where a call came from first, so it has
 			// to be one address that moves; a phone that answers to whoever asks is in the tests.
-			env := []string{surviving, "CALLBOARD_MEDIA_PORTS=3000-4998", fmt.Sprint("CALLBOARD_SIP_ADDR=127.0.0.1:", siptest.Port(b))}
+			env := []string{surviveCalls, "CALLBOARD_MEDIA_PORTS=3000-4998", fmt.Sprint("CALLBOARD_SIP_ADDR=127.0.0.1:", siptest.Port(b))}
 			if where != "the process is started again at once" {
-				c := newCrew(b, 2, append(env, fmt.Sprint("CALLBOARD_LEASE_SECONDS=", clusterLease.Seconds()))...)
-				died, next = c.active()
+				c := newNodeCluster(b, 2, append(env, fmt.Sprint("CALLBOARD_LEASE_SECONDS=", clusterLease.Seconds()))...)
+				died, next = c.activeAndStandby()
 			} else {
-				died = newPlainService(b, env...)
+				died = newRaceFreeService(b, env...)
 				next = died
 			}
-			died.unlimited()
-			died.trunk("", far.port)
-			id := died.campaign(died.patient("wait"), phones("+1202555", calls), object{"pacing": object{"calls_per_minute": 6000, "max_concurrent": calls}})
+			died.removeLimits()
+			died.createTrunk("", far.port)
+			id := died.startCampaign(died.createWaitingAgent("wait"), phoneNumbers("+1202555", calls), object{"pacing": object{"calls_per_minute": 6000, "max_concurrent": calls}})
 			died.await("live calls", time.Minute, func() bool {
-				st, ok := died.statusOf(id)
-				return ok && st.Progress.InProgress == calls && len(far.rung()) == calls
+				st, ok := died.campaignStatus(id)
+				return ok && st.Progress.InProgress == calls && len(far.inviteCounts()) == calls
 			})
 			time.Sleep(5 * time.Second) // so that the spoken text is stored
 			killed := time.Now()
@@ -59,13 +59,13 @@ func BenchmarkClusterSurvival(b *testing.B) {
 				next.start()
 			}
 			time.Sleep(15 * time.Second)
-			if m := lettingGo.FindStringSubmatch(died.logged()); m != nil {
+			if m := handoverLogPattern.FindStringSubmatch(died.logText()); m != nil {
 				at, err := time.Parse(time.RFC3339Nano, m[1])
 				require.NoError(b, err)
 				killed = at // the agents were audible until the kill
 			}
 			var silent []time.Duration
-			for _, m := range wentOn.FindAllStringSubmatch(next.logged(), -1) {
+			for _, m := range resumeLogPattern.FindAllStringSubmatch(next.logText(), -1) {
 				at, err := time.Parse(time.RFC3339Nano, m[1])
 				require.NoError(b, err)
 				silent = append(silent, at.Sub(killed))
@@ -79,7 +79,7 @@ func BenchmarkClusterSurvival(b *testing.B) {
 			if where == inOrder {
 				what = "is told to stop (SIGTERM)"
 			}
-			board.add(fmt.Sprintf("%d live calls of a node that %s, `survive_calls`: %s", calls, what, where), "", figure, false, nil)
+			benchResults.add(fmt.Sprintf("%d live calls of a node that %s, `survive_calls`: %s", calls, what, where), "", figure, false, nil)
 		})
 	}
 }

@@ -27,14 +27,14 @@ import (
 
 // benchTalkersEnv is an environment variable that makes the test binary a set of simulated callers: "PORT WORDS".
 // WORDS is a file with the audio that each caller plays whenever the agent falls silent.
-const benchTalkers = "CALLBOARD_BENCH_TALKERS"
+const benchTalkersEnv = "CALLBOARD_BENCH_TALKERS"
 
 const (
-	talkerFrame  = 20 * time.Millisecond
-	audible      = -45.0                   // dB; louder packets of the agent count as speech
-	pausing      = 700 * time.Millisecond  // silence of the agent before a caller speaks
-	interrupting = 1500 * time.Millisecond // time after which an interrupting caller speaks over the agent
-	unanswered   = 8 * time.Second         // time without an answer after which a caller speaks again
+	frameDuration  = 20 * time.Millisecond
+	audibleLevel   = -45.0                   // dB; louder packets of the agent count as speech
+	replyDelay     = 700 * time.Millisecond  // silence of the agent before a caller speaks
+	interruptDelay = 1500 * time.Millisecond // time after which an interrupting caller speaks over the agent
+	answerTimeout  = 8 * time.Second         // time without an answer after which a caller speaks again
 )
 
 // turnReport holds the response times since "watch": from the caller's last packet of speech to the first audible
@@ -45,7 +45,7 @@ type turnReport struct {
 }
 
 // talkerServer runs the simulated callers.
-type chorus struct {
+type talkerServer struct {
 	words      []byte // µ-law
 	interrupts atomic.Bool
 	mu         sync.Mutex
@@ -55,7 +55,7 @@ type chorus struct {
 }
 
 // runTalkerServer runs the callers until the input ends.
-func speakAsTalkers(order string) {
+func runTalkerServer(order string) {
 	port, path, _ := strings.Cut(order, " ")
 	local := netip.MustParseAddr("127.0.0.1")
 	sound, err := wav.ReadFile(path, 10<<20)
@@ -66,12 +66,12 @@ func speakAsTalkers(order string) {
 	if err != nil {
 		panic(err)
 	}
-	c := &chorus{words: words}
+	c := &talkerServer{words: words}
 	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: local})
 	if err != nil {
 		panic(err)
 	}
-	ua.OnInvite(c.answer)
+	ua.OnInvite(c.answerCall)
 	go func() {
 		if err := ua.Serve(context.Background()); err != nil {
 			panic(err)
@@ -83,7 +83,7 @@ func speakAsTalkers(order string) {
 		if in.Text() == "interrupt" {
 			c.interrupts.Store(true)
 		}
-		h := c.report(in.Text() == "watch")
+		h := c.summarize(in.Text() == "watch")
 		text, err := json.Marshal(h)
 		if err != nil {
 			panic(err)
@@ -93,7 +93,7 @@ func speakAsTalkers(order string) {
 }
 
 // summarize returns the report; forget resets the measurements.
-func (c *chorus) report(forget bool) (h turnReport) {
+func (c *talkerServer) summarize(forget bool) (h turnReport) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h.Phones, h.Turns, h.Lost = c.phones, len(c.gaps), c.lost
@@ -109,16 +109,16 @@ func (c *chorus) report(forget bool) (h turnReport) {
 
 // talkerCall is one call of a simulated caller.
 type talkerCall struct {
-	of    *chorus
-	conn  *net.UDPConn
-	to    *net.UDPAddr
-	mu    sync.Mutex
-	voice int64 // time of the agent's last audible packet, in ns; 0: none yet
-	since int64 // time at which the agent began to speak
-	ended int64 // time of the last packet of speech; 0: no answer is expected
+	server      *talkerServer
+	conn        *net.UDPConn
+	to          *net.UDPAddr
+	mu          sync.Mutex
+	lastVoice   int64 // time of the agent's last audible packet, in ns; 0: none yet
+	voiceBegan  int64 // time at which the agent began to speak
+	speechEnded int64 // time of the last packet of speech; 0: no answer is expected
 }
 
-func (c *chorus) answer(i *sip.Incoming) {
+func (c *talkerServer) answerCall(i *sip.Incoming) {
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	at := offeredAt.FindSubmatch(i.Body)
 	if err != nil || at == nil {
@@ -132,7 +132,7 @@ func (c *chorus) answer(i *sip.Incoming) {
 		})
 	}
 	port, _ := strconv.Atoi(string(at[1]))
-	t := &talkerCall{of: c, conn: conn, to: &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}}
+	t := &talkerCall{server: c, conn: conn, to: &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}}
 	c.mu.Lock()
 	c.phones++
 	c.mu.Unlock()
@@ -142,67 +142,67 @@ func (c *chorus) answer(i *sip.Incoming) {
 			_ = conn.Close()
 		}
 	})
-	go t.listen()
-	go t.speak()
+	go t.receiveAudio()
+	go t.sendFrames()
 }
 
 // receiveAudio records when the agent is audible.
-func (t *talkerCall) listen() {
+func (t *talkerCall) receiveAudio() {
 	packet, oob := make([]byte, 2048), make([]byte, 128)
 	for {
 		n, oobn, _, _, err := t.conn.ReadMsgUDP(packet, oob)
 		if err != nil {
 			return
 		}
-		at := stamp(oob[:oobn])
-		if n < 172 || at == 0 || vad.Level(packet[12:n]) < audible {
+		at := kernelTimestamp(oob[:oobn])
+		if n < 172 || at == 0 || vad.Level(packet[12:n]) < audibleLevel {
 			continue
 		}
 		t.mu.Lock()
-		if at-t.voice > int64(pausing) {
-			t.since = at
+		if at-t.lastVoice > int64(replyDelay) {
+			t.voiceBegan = at
 		}
-		t.voice = at
-		if t.ended > 0 && at > t.ended {
-			t.of.mu.Lock()
-			t.of.gaps = append(t.of.gaps, float64(at-t.ended)/1e6)
-			t.of.mu.Unlock()
-			t.ended = 0
+		t.lastVoice = at
+		if t.speechEnded > 0 && at > t.speechEnded {
+			t.server.mu.Lock()
+			t.server.gaps = append(t.server.gaps, float64(at-t.speechEnded)/1e6)
+			t.server.mu.Unlock()
+			t.speechEnded = 0
 		}
 		t.mu.Unlock()
 	}
 }
 
 // isTurn reports whether the caller should speak now.
-func (t *talkerCall) due(now int64) bool {
+func (t *talkerCall) isTurn(now int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case t.ended > 0 && now-t.ended > int64(unanswered):
-		t.of.mu.Lock()
-		t.of.lost++
-		t.of.mu.Unlock()
+	case t.speechEnded > 0 && now-t.speechEnded > int64(answerTimeout):
+		t.server.mu.Lock()
+		t.server.lost++
+		t.server.mu.Unlock()
 		return true
-	case t.ended > 0 || t.voice == 0:
+	case t.speechEnded > 0 || t.lastVoice == 0:
 		return false
-	case t.of.interrupts.Load():
-		return now-t.since > int64(interrupting) && now-t.voice < int64(talkerFrame)*2
+	case t.server.interrupts.Load():
+		return now-t.voiceBegan > int64(interruptDelay) && now-t.lastVoice < int64(frameDuration)*2
 	}
-	return now-t.voice > int64(pausing)
+	return now-t.lastVoice > int64(replyDelay)
 }
 
 // sendFrames sends a frame each 20 ms: speech or silence.
-func (t *talkerCall) speak() {
-	tick := time.NewTicker(talkerFrame)
+func (t *talkerCall) sendFrames() {
+	tick := time.NewTicker(frameDuration)
 	defer tick.Stop()
 	packet := make([]byte, 172)
 	packet[0] = 0x80
 	wire.BigEndian.PutUint32(packet[8:], uint32(t.to.Port))
-	last := lastAudible(t.of.words)
-	at := len(t.of.words)
+	last := lastAudible(t.server.words)
+	at := len(t.server.words)
 	for n := uint32(0); ; n++ {
 		<-tick.C
-		if at >= len(t.of.words) && t.due(time.Now().UnixNano()) {
+		if at >= len(t.server.words) && t.isTurn(time.Now().UnixNano()) {
 			at = 0
 		}
 		wire.BigEndian.PutUint16(packet[2:], uint16(n))
@@ -211,8 +211,8 @@ func (t *talkerCall) speak() {
 			packet[12+i] = g711.LinearToMu(0)
 		}
 		sent := at
-		if at < len(t.of.words) {
-			copy(packet[12:], t.of.words[at:])
+		if at < len(t.server.words) {
+			copy(packet[12:], t.server.words[at:])
 			at += 160
 		}
 		now := time.Now().UnixNano()
@@ -221,7 +221,7 @@ func (t *talkerCall) speak() {
 		}
 		if sent == last {
 			t.mu.Lock()
-			t.ended = now
+			t.speechEnded = now
 			t.mu.Unlock()
 		}
 	}
@@ -230,7 +230,7 @@ func (t *talkerCall) speak() {
 // lastAudible returns the offset of the last audible frame of the caller's audio.
 func lastAudible(words []byte) (at int) {
 	for from := 0; from+160 <= len(words); from += 160 {
-		if vad.Level(words[from:from+160]) >= audible {
+		if vad.Level(words[from:from+160]) >= audibleLevel {
 			at = from
 		}
 	}

@@ -27,21 +27,21 @@ const mb = 1 << 20
 
 // wideMediaPorts suffices for 2800 short calls per second: each uses a pair of ports, which stays reserved for five
 // seconds afterwards.
-const wide = "CALLBOARD_MEDIA_PORTS=33000-60998"
+const wideMediaPorts = "CALLBOARD_MEDIA_PORTS=33000-60998"
 
 // newMeasuredService starts a service like an operator would, with resources for many calls.
-func measured(b *testing.B, env ...string) *service {
+func newMeasuredService(b *testing.B, env ...string) *service {
 	b.Helper()
-	s := prepare(b, append([]string{"CALLBOARD_MEDIA_PORTS=3000-9998", "CALLBOARD_LOG_LEVEL=warn"}, env...)...)
+	s := prepareService(b, append([]string{"CALLBOARD_MEDIA_PORTS=3000-9998", "CALLBOARD_LOG_LEVEL=warn"}, env...)...)
 	s.start()
-	s.unlimited()
+	s.removeLimits()
 	return s
 }
 
 func (s *service) pid() int { return s.cmd.Process.Pid }
 
 // createTrunkForAllNumbers creates a trunk for all numbers to one port, without a rate limit.
-func (s *service) route(port int) {
+func (s *service) createTrunkForAllNumbers(port int) {
 	s.t.Helper()
 	s.api("POST", "/v1/trunks", object{
 		"caller_ids": []string{"+12025550100"},
@@ -51,17 +51,17 @@ func (s *service) route(port int) {
 }
 
 // createMuteAgent creates an agent that hangs up right after the answer.
-func (s *service) mute() string {
+func (s *service) createMuteAgent() string {
 	s.t.Helper()
-	return s.agent(object{"name": "mute", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
+	return s.createAgent(object{"name": "mute", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
 }
 
 // startAndTime starts the process and returns the time until it is ready.
-func (s *service) ready() time.Duration {
+func (s *service) startAndTime() time.Duration {
 	began := time.Now()
-	s.launch()
-	for s.readyz() != http.StatusOK {
-		require.Less(s.t, time.Since(began), 30*time.Second, tail(s.logged(), 2000))
+	s.startProcess()
+	for s.readyStatus() != http.StatusOK {
+		require.Less(s.t, time.Since(began), 30*time.Second, lastBytes(s.logText(), 2000))
 		time.Sleep(2 * time.Millisecond)
 	}
 	return time.Since(began)
@@ -79,49 +79,49 @@ func dropFileCache(b *testing.B, path string) {
 }
 
 func BenchmarkStart(b *testing.B) {
-	s := prepare(b)
-	machine := startWatch(b, 0)
-	first := s.ready()
-	cpu := processTime(b, s.pid())
+	s := prepareService(b)
+	machine := startStopwatch(b, 0)
+	first := s.startAndTime()
+	cpu := cpuTimeOfProcess(b, s.pid())
 	u := machine.stop()
 	u.ours, u.others = cpu.Seconds()/u.elapsed.Seconds(), max(u.others-cpu.Seconds()/u.elapsed.Seconds(), 0)
-	board.add("Start to ready, empty store", "≤ 0.5 s", fmt.Sprintf("%.2f s (%.2f s of CPU)", first.Seconds(), cpu.Seconds()), first <= 500*time.Millisecond, &u)
+	benchResults.add("Start to ready, empty store", "≤ 0.5 s", fmt.Sprintf("%.2f s (%.2f s of CPU)", first.Seconds(), cpu.Seconds()), first <= 500*time.Millisecond, &u)
 	s.stop()
-	again := s.ready()
-	board.add("Start to ready, second start", "≤ 0.5 s", fmt.Sprintf("%.2f s", again.Seconds()), again <= 500*time.Millisecond, nil)
+	again := s.startAndTime()
+	benchResults.add("Start to ready, second start", "≤ 0.5 s", fmt.Sprintf("%.2f s", again.Seconds()), again <= 500*time.Millisecond, nil)
 	s.stop()
 	dropFileCache(b, s.binary)
-	s.ready()
-	w := startWatch(b, s.pid())
+	s.startAndTime()
+	w := startStopwatch(b, s.pid())
 	time.Sleep(5 * time.Second)
 	u = w.stop()
-	rss := resident(b, s.pid())
-	board.add("Memory idle", "≤ 60 MB", fmt.Sprintf("%.0f MB", rss/mb), rss <= 60*mb, &u)
+	rss := residentMemory(b, s.pid())
+	benchResults.add("Memory idle", "≤ 60 MB", fmt.Sprintf("%.0f MB", rss/mb), rss <= 60*mb, &u)
 }
 
 // BenchmarkCallsByRequest places one call per REST request. Each call is answered and ended at once, without media
 // or recording.
 func BenchmarkCallsByRequest(b *testing.B) {
 	per, rate, u := measureCallsByRequest(b)
-	board.add("CPU per 1000 calls without media, one request each", "≤ 1.2 s", fmt.Sprintf("%.2f s at %.0f calls/s", per, rate), per <= 1.2, &u)
+	benchResults.add("CPU per 1000 calls without media, one request each", "≤ 1.2 s", fmt.Sprintf("%.2f s at %.0f calls/s", per, rate), per <= 1.2, &u)
 }
 
 // measureCallsByRequest measures the CPU seconds per 1000 of these calls, and the calls per second.
 func measureCallsByRequest(b *testing.B) (per, rate float64, u usage) {
 	b.Helper()
 	const calls, atOnce = 4000, 16
-	s, far := measured(b, wide), sipp(b, "uas-instant")
-	s.route(far.port)
-	agent := s.mute()
-	s.dial(agent, 100, atOnce) // warm-up
-	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
-	s.dial(agent, calls, atOnce)
+	s, far := newMeasuredService(b, wideMediaPorts), startSIPp(b, "uas-instant")
+	s.createTrunkForAllNumbers(far.port)
+	agent := s.createMuteAgent()
+	s.placeCalls(agent, 100, atOnce) // warm-up
+	w := startStopwatch(b, s.pid(), far.cmd.Process.Pid)
+	s.placeCalls(agent, calls, atOnce)
 	u = w.stop()
 	return u.cpu.Seconds() * 1000 / calls, calls / u.elapsed.Seconds(), u
 }
 
 // placeCalls places calls by REST and returns when all have ended.
-func (s *service) dial(agent string, calls, atOnce int) {
+func (s *service) placeCalls(agent string, calls, atOnce int) {
 	s.t.Helper()
 	var wg sync.WaitGroup
 	var next atomic.Int64
@@ -132,9 +132,9 @@ func (s *service) dial(agent string, calls, atOnce int) {
 				if n > int64(calls) {
 					return
 				}
-				code, text, _, err := s.request("POST", "/v1/calls/outbound", object{
+				code, text, _, err := s.sendRequest("POST", "/v1/calls/outbound", object{
 					"to": fmt.Sprintf("+1202555%04d", 1000+n), "from": "+12025550100", "agent_id": agent, "record": false,
-					"compliance": anyHour(),
+					"compliance": allHours(),
 				})
 				if err != nil || code != http.StatusCreated {
 					s.t.Errorf("call %d: %d %s %v", n, code, text, err)
@@ -153,41 +153,41 @@ func (s *service) dial(agent string, calls, atOnce int) {
 // BenchmarkCampaign runs a campaign at full speed with a SIPp that answers at once. All commits are durable as in
 // production.
 func BenchmarkCampaign(b *testing.B) {
-	b.Run("pebble", func(b *testing.B) { campaignRate(b, "embedded store", "") })
+	b.Run("pebble", func(b *testing.B) { measureCampaignRate(b, "embedded store", "") })
 	b.Run("redis", func(b *testing.B) {
 		url, _ := redistest.Start(b)
-		campaignRate(b, "Redis", url)
+		measureCampaignRate(b, "Redis", url)
 	})
 }
 
-func campaignRate(b *testing.B, store, url string) {
+func measureCampaignRate(b *testing.B, store, url string) {
 	b.Helper()
 	const calls = 4000
-	s, far := measured(b, wide, "CALLBOARD_REDIS_URL="+url), sipp(b, "uas-instant")
-	s.route(far.port)
-	agent := s.mute()
+	s, far := newMeasuredService(b, wideMediaPorts, "CALLBOARD_REDIS_URL="+url), startSIPp(b, "uas-instant")
+	s.createTrunkForAllNumbers(far.port)
+	agent := s.createMuteAgent()
 	pace := object{"pacing": object{"calls_per_minute": 100000, "max_concurrent": 1000}}
-	s.finished(s.campaign(agent, phones("+1202555", 200), pace), time.Minute) // warm-up
-	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
-	st := s.finished(s.campaign(agent, phones("+1202556", calls), pace), 2*time.Minute)
+	s.awaitCampaignEnd(s.startCampaign(agent, phoneNumbers("+1202555", 200), pace), time.Minute) // warm-up
+	w := startStopwatch(b, s.pid(), far.cmd.Process.Pid)
+	st := s.awaitCampaignEnd(s.startCampaign(agent, phoneNumbers("+1202556", calls), pace), 2*time.Minute)
 	u := w.stop()
 	require.Equal(b, calls, st.Outcomes["completed"], st.Outcomes)
 	rate := calls / u.elapsed.Seconds()
 	per := u.cpu.Seconds() * 1000 / calls
-	board.add("Attempts per second without media, campaign, "+store, "≥ 300",
+	benchResults.add("Attempts per second without media, campaign, "+store, "≥ 300",
 		fmt.Sprintf("%.0f (far end SIPp, %.0f %% of a core)", rate, 100*u.far), rate >= 300, &u)
-	board.add("CPU per 1000 of these calls, "+store, "", fmt.Sprintf("%.2f s", per), false, nil)
+	benchResults.add("CPU per 1000 of these calls, "+store, "", fmt.Sprintf("%.2f s", per), false, nil)
 }
 
 // BenchmarkMedia holds 300 and 1000 calls with audio in both directions, playback and stereo recording. One phone
 // in ten measures the time of each packet. The cost of the bare packets is measured just before.
 func BenchmarkMedia(b *testing.B) {
 	for _, calls := range []int{300, 1000} {
-		b.Run(strconv.Itoa(calls), func(b *testing.B) { talking(b, calls) })
+		b.Run(strconv.Itoa(calls), func(b *testing.B) { measureTalkingCalls(b, calls) })
 	}
 }
 
-func talking(b *testing.B, calls int) {
+func measureTalkingCalls(b *testing.B, calls int) {
 	b.Helper()
 	least, floor, err := mediatest.Floor(calls)
 	require.NoError(b, err)
@@ -195,19 +195,19 @@ func talking(b *testing.B, calls int) {
 	require.NoError(b, err)
 	t := measureMedia(b, calls)
 	h, u, cores := t.heard, t.usage, t.cores
-	board.add(fmt.Sprintf("Packets of %d calls through a bare sendmmsg/recvmmsg loop", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", least, floor.Seconds()*1000), false, nil)
-	board.add(fmt.Sprintf("The same with a socket for each of %d calls, recvmmsg and sendto", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", own, ownFloor.Seconds()*1000), false, nil)
-	board.add(fmt.Sprintf("Cores for %d calls: G.711 both ways, playback, recording", calls), "≤ 0.5 per 1000, ≤ 2 × the bare loop",
+	benchResults.add(fmt.Sprintf("Packets of %d calls through a bare sendmmsg/recvmmsg loop", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", least, floor.Seconds()*1000), false, nil)
+	benchResults.add(fmt.Sprintf("The same with a socket for each of %d calls, recvmmsg and sendto", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", own, ownFloor.Seconds()*1000), false, nil)
+	benchResults.add(fmt.Sprintf("Cores for %d calls: G.711 both ways, playback, recording", calls), "≤ 0.5 per 1000, ≤ 2 × the bare loop",
 		fmt.Sprintf("%.2f, so %.2f per 1000, %.1f ×; %.1f × that of sockets", u.ours, cores, cores/least, cores/own), cores <= 0.5 && cores <= 2*least, &u)
-	board.add(fmt.Sprintf("Interval of the packets of %d calls, by the kernel, %d packets", calls, h.Count), "p99 ≤ 22 ms",
+	benchResults.add(fmt.Sprintf("Interval of the packets of %d calls, by the kernel, %d packets", calls, h.Count), "p99 ≤ 22 ms",
 		fmt.Sprintf("p50 %.1f, p99 %.1f, most %.1f ms", h.P50Ms, h.P99Ms, h.MostMs), h.P99Ms <= 22, nil)
-	board.add(fmt.Sprintf("Packets a second of each of %d streams", h.Streams), fmt.Sprintf("50 of each of %d", calls),
+	benchResults.add(fmt.Sprintf("Packets a second of each of %d streams", h.Streams), fmt.Sprintf("50 of each of %d", calls),
 		fmt.Sprintf("at least %.2f, at most %.2f", h.Slowest, h.Fastest), h.Streams == calls && h.Slowest >= 49.5 && h.Fastest <= 50.5, nil)
 	rss := t.rss
 	each := (rss - t.idle) / 1024 / float64(calls)
-	board.add(fmt.Sprintf("Memory for %d calls, actors included", calls), "≤ 40 KB a call", fmt.Sprintf("%.0f MB, %.0f KB per call above idle", rss/mb, each), each <= 40, nil)
+	benchResults.add(fmt.Sprintf("Memory for %d calls, actors included", calls), "≤ 40 KB a call", fmt.Sprintf("%.0f MB, %.0f KB per call above idle", rss/mb, each), each <= 40, nil)
 	if calls == 300 {
-		uploading(b, t.service, t.far, h)
+		measureDuringUpload(b, t.service, t.far, h)
 	}
 	t.service.kill9() // the end of the calls is not measured
 }
@@ -227,41 +227,41 @@ type mediaLoad struct {
 func measureMedia(b *testing.B, calls int) mediaLoad {
 	b.Helper()
 	const window = 15 * time.Second
-	s, far := measured(b), startPhones(b)
+	s, far := newMeasuredService(b), startPhones(b)
 	s.api("PATCH", "/v1/workspace", object{"limits": object{"concurrent_outbound": max(2*calls, 1000)}}) // campaigns leave some permits to single calls
-	s.route(far.port)
-	agent := s.agent(object{
+	s.createTrunkForAllNumbers(far.port)
+	agent := s.createAgent(object{
 		"name": "talker", "start": "talk",
 		"nodes": []object{{"id": "talk", "type": "say", "prompt": strings.Repeat("All our lines are open for this measurement. ", 80)}, {"id": "bye", "type": "end"}},
 		"edges": []object{{"from": "talk", "to": "bye", "when": object{"type": "always"}}},
 	})
-	s.finished(s.campaign(s.mute(), phones("+1202555", 5), nil), time.Minute)
-	idle := resident(b, s.pid())
-	id := s.campaign(agent, phones("+1202556", calls), object{"pacing": object{"calls_per_minute": 100000, "max_concurrent": calls}})
-	s.await("all phones to talk", 90*time.Second, func() bool { return far.send(b, "count").Phones == calls+5 })
+	s.awaitCampaignEnd(s.startCampaign(s.createMuteAgent(), phoneNumbers("+1202555", 5), nil), time.Minute)
+	idle := residentMemory(b, s.pid())
+	id := s.startCampaign(agent, phoneNumbers("+1202556", calls), object{"pacing": object{"calls_per_minute": 100000, "max_concurrent": calls}})
+	s.await("all phones to talk", 90*time.Second, func() bool { return far.sendCommand(b, "count").Phones == calls+5 })
 	time.Sleep(3 * time.Second)
-	far.send(b, "watch")
-	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
+	far.sendCommand(b, "watch")
+	w := startStopwatch(b, s.pid(), far.cmd.Process.Pid)
 	time.Sleep(window)
 	u := w.stop()
-	h := far.send(b, "tell")
-	st, _ := s.statusOf(id)
+	h := far.sendCommand(b, "tell")
+	st, _ := s.campaignStatus(id)
 	require.Equal(b, calls, st.Progress.InProgress, "calls live at the end")
 	require.Positive(b, h.Count)
-	return mediaLoad{s, far, h, u, u.ours * 1000 / float64(calls), resident(b, s.pid()), idle}
+	return mediaLoad{s, far, h, u, u.ours * 1000 / float64(calls), residentMemory(b, s.pid()), idle}
 }
 
 // measureDuringUpload measures live calls again during the upload of a large list. alone is the measurement without
 // the upload.
-func uploading(b *testing.B, s *service, far *phoneFarm, alone intervalReport) {
+func measureDuringUpload(b *testing.B, s *service, far *phoneFarm, alone intervalReport) {
 	b.Helper()
 	const window = 15 * time.Second
-	id := s.api("POST", "/v1/campaigns", object{"name": "large", "agent_id": s.mute(), "caller_id": object{"number": "+12025550100"}})["id"].(string)
+	id := s.api("POST", "/v1/campaigns", object{"name": "large", "agent_id": s.createMuteAgent(), "caller_id": object{"number": "+12025550100"}})["id"].(string)
 	go func() {
-		_, _, _, _ = s.request("POST", "/v1/campaigns/"+id+"/contacts", listOf(1_000_000), "Content-Type", "text/csv")
+		_, _, _, _ = s.sendRequest("POST", "/v1/campaigns/"+id+"/contacts", csvRows(1_000_000), "Content-Type", "text/csv")
 	}() // the upload ends with the service
 	received := func() float64 {
-		up := s.list("/v1/campaigns/" + id + "/uploads")
+		up := s.listData("/v1/campaigns/" + id + "/uploads")
 		if len(up) == 0 {
 			return 0
 		}
@@ -269,14 +269,14 @@ func uploading(b *testing.B, s *service, far *phoneFarm, alone intervalReport) {
 	}
 	s.await("the upload", time.Minute, func() bool { return received() > 0 })
 	before := received()
-	far.send(b, "watch")
-	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
+	far.sendCommand(b, "watch")
+	w := startStopwatch(b, s.pid(), far.cmd.Process.Pid)
 	time.Sleep(window)
 	u := w.stop()
-	h := far.send(b, "tell")
+	h := far.sendCommand(b, "tell")
 	rate := (received() - before) / window.Seconds()
 	require.Positive(b, h.Count)
-	board.add(fmt.Sprintf("Interval of the packets of %d calls while a million contacts are uploaded (%.0f a second)", h.Phones, rate), "p99 ≤ 22 ms",
+	benchResults.add(fmt.Sprintf("Interval of the packets of %d calls while a million contacts are uploaded (%.0f a second)", h.Phones, rate), "p99 ≤ 22 ms",
 		fmt.Sprintf("p50 %.1f, p99 %.1f, most %.1f ms (without: p99 %.1f ms)", h.P50Ms, h.P99Ms, h.MostMs, alone.P99Ms), h.P99Ms <= 22 && rate > 0, &u)
 }
 
@@ -285,21 +285,21 @@ func BenchmarkCommits(b *testing.B) {
 	for _, writers := range []int{16, 256} {
 		d, err := pebble.Open(filepath.Join(b.TempDir(), "store"), pebble.Options{})
 		require.NoError(b, err)
-		commits(b, "embedded store", d, writers, 0)
+		measureCommits(b, "embedded store", d, writers, 0)
 		url, _ := redistest.Start(b)
 		d2, err := redis.Open(context.Background(), url, redis.Options{})
 		require.NoError(b, err)
-		commits(b, "Redis, appendfsync always", d2, writers, redisProcess(b, url))
+		measureCommits(b, "Redis, appendfsync always", d2, writers, redisProcess(b, url))
 	}
 }
 
 // measureCommits writes for some seconds: a guarded row, a new row in two lists, and an event.
-func commits(b *testing.B, store string, d persistence.Driver, writers, server int) {
+func measureCommits(b *testing.B, store string, d persistence.Driver, writers, server int) {
 	b.Helper()
 	const window = 4 * time.Second
 	var done atomic.Int64
 	var wg sync.WaitGroup
-	w := startWatch(b, server)
+	w := startStopwatch(b, server)
 	end := time.Now().Add(window)
 	for n := range writers {
 		wg.Go(func() {
@@ -325,6 +325,6 @@ func commits(b *testing.B, store string, d persistence.Driver, writers, server i
 	wg.Wait()
 	u := w.stop()
 	u.ours, u.far = u.far, u.ours // the driver runs in this process, a server in another one
-	board.add(fmt.Sprintf("Commits per second, %s, %d writers", store, writers), "", fmt.Sprintf("%.0f", float64(done.Load())/u.elapsed.Seconds()), false, &u)
+	benchResults.add(fmt.Sprintf("Commits per second, %s, %d writers", store, writers), "", fmt.Sprintf("%.0f", float64(done.Load())/u.elapsed.Seconds()), false, &u)
 	require.NoError(b, d.Close())
 }

@@ -26,22 +26,22 @@ import (
 
 // Parts of a turn that are not the runtime: the silence that ends the turn, and the jitter buffer on a perfect
 // network.
-const turnSilence, turnBuffer = 500.0, 40.0
+const turnSilenceMs, turnBufferMs = 500.0, 40.0
 
 // talkerProcess is a separate process with simulated callers, who all say the same in each turn.
-type talkers struct {
+type talkerProcess struct {
 	port int
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Reader
 }
 
-func startTalkers(b testing.TB, words []byte) *talkers {
+func startTalkers(b testing.TB, words []byte) *talkerProcess {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "words.wav")
 	require.NoError(b, os.WriteFile(path, wav.EncodeMu(1, words), 0o600))
-	t := &talkers{port: siptest.Port(b), cmd: exec.Command(os.Args[0])}
-	t.cmd.Env = append(os.Environ(), benchTalkers+"="+strconv.Itoa(t.port)+" "+path)
+	t := &talkerProcess{port: siptest.Port(b), cmd: exec.Command(os.Args[0])}
+	t.cmd.Env = append(os.Environ(), benchTalkersEnv+"="+strconv.Itoa(t.port)+" "+path)
 	t.cmd.Stderr = os.Stderr
 	var err error
 	t.in, err = t.cmd.StdinPipe()
@@ -58,7 +58,7 @@ func startTalkers(b testing.TB, words []byte) *talkers {
 }
 
 // sendCommand sends a command; "watch" resets the measurements.
-func (t *talkers) send(b testing.TB, word string) (h turnReport) {
+func (t *talkerProcess) sendCommand(b testing.TB, word string) (h turnReport) {
 	b.Helper()
 	_, err := fmt.Fprintln(t.in, word)
 	require.NoError(b, err)
@@ -69,10 +69,10 @@ func (t *talkers) send(b testing.TB, word string) (h turnReport) {
 }
 
 // newServiceWithInstantEngines starts a service whose engines answer at once.
-func instant(b *testing.B) *service {
+func newServiceWithInstantEngines(b *testing.B) *service {
 	b.Helper()
 	engines, model := enginetest.New(b), llmtest.New(b, func(int, *llmtest.Request) llmtest.Reply { return llmtest.Words("Go on. ") })
-	engines.Answers(func(int, string) enginetest.Answer { return enginetest.Answer{Say: long()} })
+	engines.Answers(func(int, string) enginetest.Answer { return enginetest.Answer{Say: longPrompt()} })
 	dir := b.TempDir()
 	key, path := filepath.Join(dir, "key"), filepath.Join(dir, "engines.yaml")
 	require.NoError(b, os.WriteFile(key, []byte(enginetest.Key), 0o600))
@@ -85,14 +85,14 @@ tts: [fake]
 stt: [fake]
 llm: [mind]
 `, engines.URL, key, engines.URL, key, model.URL), 0o600))
-	return measured(b, "CALLBOARD_ENGINES_FILE="+path)
+	return newMeasuredService(b, "CALLBOARD_ENGINES_FILE="+path)
 }
 
 // longPrompt returns a prompt that callers interrupt.
-func long() string { return strings.Repeat("Who speaks now is heard. ", 6) }
+func longPrompt() string { return strings.Repeat("Who speaks now is heard. ", 6) }
 
 // repeatingPathway is a pathway that repeats its question after any answer.
-func askingAgain(prompt string) object {
+func repeatingPathway(prompt string) object {
 	return object{
 		"name": "asking", "start": "ask",
 		"nodes": []object{{"id": "ask", "type": "collect", "input": "speech", "prompt": prompt, "retries": 9, "timeout_seconds": 20}, {"id": "bye", "type": "end"}},
@@ -104,7 +104,7 @@ func askingAgain(prompt string) object {
 }
 
 // conversationAgent is an agent with a language model whose answers are short.
-func conversing() object {
+func conversationAgent() object {
 	return object{
 		"name": "conversing", "start": "talk",
 		"nodes": []object{{"id": "hello", "type": "say", "prompt": "Go on."}, {"id": "talk", "type": "converse", "prompt": "Talk.", "timeout_seconds": 30, "max_turns": 500}, {"id": "bye", "type": "end"}},
@@ -113,57 +113,57 @@ func conversing() object {
 }
 
 // speechLikeTone returns a tone that a voice activity detector takes for speech.
-func beep() []byte { return tone.Make(600*time.Millisecond, 0.3, 300, 1100) }
+func speechLikeTone() []byte { return tone.Make(600*time.Millisecond, 0.3, 300, 1100) }
 
 // BenchmarkTurns measures the time that the runtime adds to a turn with instant engines, in one conversation and in
 // 200 concurrent ones. It also measures the CPU time of conversations.
 func BenchmarkTurns(b *testing.B) {
-	board.addRowOnFailure(b)
+	benchResults.addRowOnFailure(b)
 	b.Run("phrases", func(b *testing.B) {
-		s, far := instant(b), startTalkers(b, beep())
-		s.route(far.port)
-		agent := s.agent(askingAgain("Go on."))
-		reportTurns(b, s, far, agent, 1, "engines for speech")
-		reportTurns(b, s, far, agent, 200, "engines for speech")
+		s, far := newServiceWithInstantEngines(b), startTalkers(b, speechLikeTone())
+		s.createTrunkForAllNumbers(far.port)
+		agent := s.createAgent(repeatingPathway("Go on."))
+		measureTurns(b, s, far, agent, 1, "engines for speech")
+		measureTurns(b, s, far, agent, 200, "engines for speech")
 	})
 	b.Run("model", func(b *testing.B) {
-		s, far := instant(b), startTalkers(b, beep())
-		s.route(far.port)
-		agent := s.agent(conversing())
-		reportTurns(b, s, far, agent, 1, "engines for speech and a model")
-		reportTurns(b, s, far, agent, 200, "engines for speech and a model")
+		s, far := newServiceWithInstantEngines(b), startTalkers(b, speechLikeTone())
+		s.createTrunkForAllNumbers(far.port)
+		agent := s.createAgent(conversationAgent())
+		measureTurns(b, s, far, agent, 1, "engines for speech and a model")
+		measureTurns(b, s, far, agent, 200, "engines for speech and a model")
 	})
 	b.Run("local", func(b *testing.B) {
 		e, err := speech.NewEspeak(1, 10*time.Second)
 		require.NoError(b, err)
 		yes, err := e.Speak(b.Context(), speech.Request{Text: "Yes please.", Voice: "en-us+f3"})
 		require.NoError(b, err)
-		s, far := measured(b), startTalkers(b, yes)
-		s.route(far.port)
-		reportTurns(b, s, far, s.agent(askingAgain("Go on.")), 20, "espeak-ng and pocketsphinx")
+		s, far := newMeasuredService(b), startTalkers(b, yes)
+		s.createTrunkForAllNumbers(far.port)
+		measureTurns(b, s, far, s.createAgent(repeatingPathway("Go on.")), 20, "espeak-ng and pocketsphinx")
 	})
 }
 
 // measureTurns holds the conversations, and measures the times of their turns and ends them.
-func measureTurns(b *testing.B, s *service, far *talkers, agent string, calls int) turnLoad {
+func measureTurns(b *testing.B, s *service, far *talkerProcess, agent string, calls int) turnLoad {
 	b.Helper()
 	const window = 15 * time.Second
 	s.api("PATCH", "/v1/workspace", object{"limits": object{"concurrent_outbound": 1000}})
-	before := far.send(b, "count").Phones
-	id := s.campaign(agent, phones("+120255"+strconv.Itoa(calls%10+5), calls), object{"pacing": object{"calls_per_minute": 100000, "max_concurrent": calls}})
+	before := far.sendCommand(b, "count").Phones
+	id := s.startCampaign(agent, phoneNumbers("+120255"+strconv.Itoa(calls%10+5), calls), object{"pacing": object{"calls_per_minute": 100000, "max_concurrent": calls}})
 	s.await("audio of all callers", 90*time.Second, func() bool {
-		h := far.send(b, "count")
+		h := far.sendCommand(b, "count")
 		return h.Phones == before+calls && h.Turns >= 2*calls
 	})
-	far.send(b, "watch")
-	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
-	kids := childTime(b, s.pid())
+	far.sendCommand(b, "watch")
+	w := startStopwatch(b, s.pid(), far.cmd.Process.Pid)
+	kids := cpuTimeOfChildren(b, s.pid())
 	time.Sleep(window)
 	u := w.stop()
-	kids = childTime(b, s.pid()) - kids
-	h := far.send(b, "tell")
+	kids = cpuTimeOfChildren(b, s.pid()) - kids
+	h := far.sendCommand(b, "tell")
 	require.Positive(b, h.Turns)
-	st, _ := s.statusOf(id)
+	st, _ := s.campaignStatus(id)
 	require.Equal(b, calls, st.Progress.InProgress, "conversations at the end")
 	s.api("POST", "/v1/campaigns/"+id+"/cancel", object{"hangup_active": true})
 	s.await("the end of all calls", time.Minute, func() bool { return len(s.list("/v1/calls?status=active&limit=1")) == 0 })
@@ -179,70 +179,73 @@ func reportTurns(b *testing.B, s *service, far *talkers, agent string, calls int
 	if calls == 1 {
 		name = "one conversation"
 	}
+	rest := turnSilenceMs + turnBufferMs
 	goal, met := "", false
 	if !strings.Contains(by, "espeak") {
 		goal, met = "p50 ≤ 50, p95 ≤ 100 ms", l.p50() <= 50 && l.p95() <= 100
 	}
-	board.add(fmt.Sprintf("What the runtime adds to a turn, %s, %s, %d turns", name, by, h.Turns), goal,
+	benchResults.add(fmt.Sprintf("What the runtime adds to a turn, %s, %s, %d turns", name, by, h.Turns), goal,
 		fmt.Sprintf("p50 %.0f, p95 %.0f, most %.0f ms; %d without an answer", l.p50(), l.p95(), h.MostMs-turnSilence-turnBuffer, h.Lost), met, &l.usage)
 	each := l.cpu.Seconds() / l.usage.elapsed.Seconds() / float64(calls)
-	board.add(fmt.Sprintf("Processor of a conversation, %s, %s", name, by), "",
+	benchResults.add(fmt.Sprintf("Processor of a conversation, %s, %s", name, by), "",
 		fmt.Sprintf("%.1f %% of a core, %.0f ms a turn", 100*each, l.cpu.Seconds()*1000/float64(h.Turns)), false, nil)
+	s.api("POST", "/v1/campaigns/"+id+"/cancel", object{"hangup_active": true})
+	s.await("the end of all calls", time.Minute, func() bool { return len(s.listData("/v1/calls?status=active&limit=1")) == 0 })
 }
 
 // cpuTimeOfChildren returns the CPU time of the ended child processes of a process.
-func childTime(b testing.TB, pid int) time.Duration {
+func cpuTimeOfChildren(b testing.TB, pid int) time.Duration {
 	b.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	require.NoError(b, err)
 	_, after, _ := strings.Cut(string(stat), ") ")
 	f := strings.Fields(after)
-	return jiffies(b, f[13]) + jiffies(b, f[14])
+	return parseTicks(b, f[13]) + parseTicks(b, f[14])
 }
 
 // BenchmarkBargeIn measures in recordings how long the agent's audio continues after the caller has begun to speak,
 // with a pathway and with a realtime engine.
 func BenchmarkBargeIn(b *testing.B) {
-	board.addRowOnFailure(b)
+	benchResults.addRowOnFailure(b)
 	b.Run("pathway", func(b *testing.B) {
-		bargeIn(b, "", func(s *service) string { return s.agent(askingAgain(long())) })
+		measureBargeIn(b, "", func(s *service) string { return s.createAgent(repeatingPathway(longPrompt())) })
 	})
 	b.Run("realtime", func(b *testing.B) {
-		bargeIn(b, " of a realtime engine", func(s *service) string {
+		measureBargeIn(b, " of a realtime engine", func(s *service) string {
 			return s.api("POST", "/v1/agents", object{"name": "live", "realtime": object{"engine": "live"}, "system_prompt": "Be kind."})["id"].(string)
 		})
 	})
 }
 
 // measureBargeIn makes calls to callers who interrupt the agent.
-func bargeIn(b *testing.B, of string, agentOf func(*service) string) {
+func measureBargeIn(b *testing.B, of string, agentOf func(*service) string) {
 	b.Helper()
 	const calls = 10
-	s, far := instant(b), startTalkers(b, beep())
-	far.send(b, "interrupt")
-	s.route(far.port)
+	s, far := newServiceWithInstantEngines(b), startTalkers(b, speechLikeTone())
+	far.sendCommand(b, "interrupt")
+	s.createTrunkForAllNumbers(far.port)
 	agent := agentOf(s)
 	var ids []string
-	for _, to := range phones("+1202557", calls) {
-		ids = append(ids, s.outbound(to, agent, object{"record": true, "compliance": anyHour()}))
+	for _, to := range phoneNumbers("+1202557", calls) {
+		ids = append(ids, s.placeCall(to, agent, object{"record": true, "compliance": allHours()}))
 	}
-	s.await("audio of all callers", 90*time.Second, func() bool { return far.send(b, "count").Phones == calls })
+	s.await("audio of all callers", 90*time.Second, func() bool { return far.sendCommand(b, "count").Phones == calls })
 	time.Sleep(30 * time.Second)
 	var stops []float64
 	for _, id := range ids {
 		s.api("POST", "/v1/calls/"+id+"/hangup", nil)
-		stops = append(stops, stopsIn(b, s.recording(id))...)
+		stops = append(stops, findStops(b, s.saveRecording(id))...)
 	}
 	require.Greater(b, len(stops), 2*calls)
 	slices.Sort(stops)
 	p50, p95, most := stops[len(stops)/2], stops[len(stops)*95/100], stops[len(stops)-1]
-	board.add(fmt.Sprintf("Barge-in: our sound%s goes on after the caller began to speak, %d times, in recordings", of, len(stops)), "≤ 300 ms",
+	benchResults.add(fmt.Sprintf("Barge-in: our sound%s goes on after the caller began to speak, %d times, in recordings", of, len(stops)), "≤ 300 ms",
 		fmt.Sprintf("p50 %.0f, p95 %.0f, most %.0f ms", p50, p95, most), most <= 300, nil)
 }
 
 // findStops returns the time in ms from each begin of the caller's speech during the agent's audio to the end of
 // that audio.
-func stopsIn(b testing.TB, path string) (stops []float64) {
+func findStops(b testing.TB, path string) (stops []float64) {
 	b.Helper()
 	file, err := wav.ReadFile(path, 100<<20)
 	require.NoError(b, err)

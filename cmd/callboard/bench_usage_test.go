@@ -14,15 +14,15 @@ import (
 )
 
 // clockTick is the unit of CPU time in /proc.
-const jiffy = 10 * time.Millisecond
+const clockTick = 10 * time.Millisecond
 
 // cpuStopwatch measures the CPU time of the service, of the test's peers and of everything else on the machine.
-type stopwatch struct {
-	b     testing.TB
-	ours  int
-	far   []int // processes; this process counts as one of them
-	began time.Time
-	cpu   [3]time.Duration // of the service, the peers and the machine
+type cpuStopwatch struct {
+	b          testing.TB
+	servicePID int
+	peerPIDs   []int // processes; this process counts as one of them
+	began      time.Time
+	cpu        [3]time.Duration // of the service, the peers and the machine
 }
 
 // usage is the result in average CPU cores.
@@ -32,30 +32,30 @@ type usage struct {
 	ours, far, others float64
 }
 
-func startWatch(b testing.TB, ours int, far ...int) *stopwatch {
+func startStopwatch(b testing.TB, ours int, far ...int) *cpuStopwatch {
 	b.Helper()
-	w := &stopwatch{b: b, ours: ours, far: far}
-	w.began, w.cpu = time.Now(), w.read()
+	w := &cpuStopwatch{b: b, servicePID: ours, peerPIDs: far}
+	w.began, w.cpu = time.Now(), w.readTimes()
 	return w
 }
 
-func (w *stopwatch) read() [3]time.Duration {
+func (w *cpuStopwatch) readTimes() [3]time.Duration {
 	var own syscall.Rusage
 	require.NoError(w.b, syscall.Getrusage(syscall.RUSAGE_SELF, &own))
 	far := time.Duration(own.Utime.Nano() + own.Stime.Nano())
-	for _, pid := range w.far {
-		far += processTime(w.b, pid)
+	for _, pid := range w.peerPIDs {
+		far += cpuTimeOfProcess(w.b, pid)
 	}
 	ours := time.Duration(0)
-	if w.ours != 0 {
-		ours = processTime(w.b, w.ours)
+	if w.servicePID != 0 {
+		ours = cpuTimeOfProcess(w.b, w.servicePID)
 	}
-	return [3]time.Duration{ours, far, machineTime(w.b)}
+	return [3]time.Duration{ours, far, cpuTimeOfMachine(w.b)}
 }
 
-func (w *stopwatch) stop() usage {
+func (w *cpuStopwatch) stop() usage {
 	u := usage{elapsed: time.Since(w.began)}
-	now := w.read()
+	now := w.readTimes()
 	for i := range now {
 		now[i] -= w.cpu[i]
 	}
@@ -66,36 +66,36 @@ func (w *stopwatch) stop() usage {
 	return u
 }
 
-func processTime(b testing.TB, pid int) time.Duration {
+func cpuTimeOfProcess(b testing.TB, pid int) time.Duration {
 	b.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	require.NoError(b, err)
 	_, after, _ := strings.Cut(string(stat), ") ")
 	f := strings.Fields(after)
-	return jiffies(b, f[11]) + jiffies(b, f[12])
+	return parseTicks(b, f[11]) + parseTicks(b, f[12])
 }
 
 // cpuTimeOfMachine returns the CPU time of all processes: user, nice, system and interrupts.
-func machineTime(b testing.TB) (sum time.Duration) {
+func cpuTimeOfMachine(b testing.TB) (sum time.Duration) {
 	b.Helper()
 	stat, err := os.ReadFile("/proc/stat")
 	require.NoError(b, err)
 	f := strings.Fields(string(stat))
 	for _, i := range []int{1, 2, 3, 6, 7} {
-		sum += jiffies(b, f[i])
+		sum += parseTicks(b, f[i])
 	}
 	return sum
 }
 
-func jiffies(b testing.TB, text string) time.Duration {
+func parseTicks(b testing.TB, text string) time.Duration {
 	b.Helper()
 	n, err := strconv.Atoi(text)
 	require.NoError(b, err)
-	return time.Duration(n) * jiffy
+	return time.Duration(n) * clockTick
 }
 
 // residentMemory returns the memory of a process in bytes.
-func resident(b testing.TB, pid int) float64 {
+func residentMemory(b testing.TB, pid int) float64 {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	require.NoError(b, err)

@@ -21,53 +21,53 @@ import (
 )
 
 // faultyProxy is a TCP proxy before a blob store whose mode tests can change.
-type valve struct {
-	url string
-	to  string
+type faultyProxy struct {
+	url    string
+	target string
 
-	mu   sync.Mutex
-	mode string // open, reset, hang
-	open map[net.Conn]bool
+	mu          sync.Mutex
+	mode        string // open, reset, hang
+	connections map[net.Conn]bool
 }
 
-func newValve(t *testing.T, url string) *valve {
+func newFaultyProxy(t *testing.T, url string) *faultyProxy {
 	t.Helper()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	v := &valve{url: "http://" + ln.Addr().String(), to: strings.TrimPrefix(url, "http://"), mode: "open", open: make(map[net.Conn]bool)}
-	t.Cleanup(func() { _ = ln.Close(); v.turn("reset") })
+	v := &faultyProxy{url: "http://" + ln.Addr().String(), target: strings.TrimPrefix(url, "http://"), mode: "open", connections: make(map[net.Conn]bool)}
+	t.Cleanup(func() { _ = ln.Close(); v.setMode("reset") })
 	go func() {
 		for {
 			c, err := ln.Accept()
 			if err != nil {
 				return
 			}
-			go v.carry(c)
+			go v.forward(c)
 		}
 	}()
 	return v
 }
 
 // setMode opens or closes the proxy and breaks all connections.
-func (v *valve) turn(mode string) {
+func (v *faultyProxy) setMode(mode string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.mode = mode
-	for c := range v.open {
+	for c := range v.connections {
 		_ = c.Close()
 	}
 }
 
-func (v *valve) carry(c net.Conn) {
+func (v *faultyProxy) forward(c net.Conn) {
 	defer func() { _ = c.Close() }()
 	v.mu.Lock()
 	mode := v.mode
-	v.open[c] = true
+	v.connections[c] = true
 	v.mu.Unlock()
 	defer func() {
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		delete(v.open, c)
+		delete(v.connections, c)
 	}()
 	switch mode {
 	case "reset":
@@ -76,7 +76,7 @@ func (v *valve) carry(c net.Conn) {
 		_, _ = io.Copy(io.Discard, c)
 		return
 	}
-	far, err := net.Dial("tcp", v.to)
+	far, err := net.Dial("tcp", v.target)
 	if err != nil {
 		return
 	}
@@ -94,14 +94,14 @@ func bucketEnv(endpoint string) []string {
 }
 
 // getRecording requests the recording of a call and returns the response.
-func (s *service) sound(id string, header ...string) (int, []byte, http.Header) {
+func (s *service) getRecording(id string, header ...string) (int, []byte, http.Header) {
 	s.t.Helper()
-	return s.try("GET", "/v1/calls/"+id+"/recording", nil, header...)
+	return s.tryRequest("GET", "/v1/calls/"+id+"/recording", nil, header...)
 }
 
-func (s *service) onDisk(folder string) []string {
+func (s *service) dataFolderFiles(folder string) []string {
 	s.t.Helper()
-	files, err := filepath.Glob(filepath.Join(s.data(), folder, "*", "*"))
+	files, err := filepath.Glob(filepath.Join(s.dataFolder(), folder, "*", "*"))
 	require.NoError(s.t, err)
 	return files
 }
@@ -109,28 +109,28 @@ func (s *service) onDisk(folder string) []string {
 func TestRecordingsInBucketSurviveNodeLossAndBucketOutage(t *testing.T) {
 	t.Parallel()
 	redis, _ := redistest.Start(t)
-	way := newValve(t, s3test.Gateway(t, "calls"))
-	s := newPlainService(t, append(bucketEnv(way.url), "CALLBOARD_REDIS_URL="+redis)...)
-	s.unlimited()
-	s.trunk("", sipp(t, "uas-answer").port)
-	agent := s.hello()
+	way := newFaultyProxy(t, s3test.Gateway(t, "calls"))
+	s := newRaceFreeService(t, append(bucketEnv(way.url), "CALLBOARD_REDIS_URL="+redis)...)
+	s.removeLimits()
+	s.createTrunk("", startSIPp(t, "uas-answer").port)
+	agent := s.createGreetingAgent()
 	call := func() string {
-		id := s.outbound("+12025550123", agent, object{"record": true})
-		s.ended(id, 30*time.Second)
+		id := s.placeCall("+12025550123", agent, object{"record": true})
+		s.awaitCallEnd(id, 30*time.Second)
 		return id
 	}
 	first := call()
-	whole, err := os.ReadFile(s.recording(first))
+	whole, err := os.ReadFile(s.saveRecording(first))
 	require.NoError(t, err)
 	require.Greater(t, len(whole), 8000)
-	assert.Empty(t, s.onDisk("blobs"))
+	assert.Empty(t, s.dataFolderFiles("blobs"))
 	plays := func() {
 		t.Helper()
-		code, part, head := s.sound(first, "Range", "bytes=5000-6999")
+		code, part, head := s.getRecording(first, "Range", "bytes=5000-6999")
 		assert.Equal(t, http.StatusPartialContent, code)
 		assert.Equal(t, whole[5000:7000], part)
 		assert.Contains(t, head.Get("Content-Range"), "bytes 5000-6999/")
-		code, all, _ := s.sound(first)
+		code, all, _ := s.getRecording(first)
 		assert.Equal(t, http.StatusOK, code)
 		assert.True(t, bytes.Equal(whole, all))
 	}
@@ -138,7 +138,7 @@ func TestRecordingsInBucketSurviveNodeLossAndBucketOutage(t *testing.T) {
 	export := s.api("POST", "/v1/exports", object{"type": "calls", "format": "csv"})["id"].(string)
 	download := func() string {
 		t.Helper()
-		code, text, _ := s.try("GET", "/v1/exports/"+export+"/download", nil)
+		code, text, _ := s.tryRequest("GET", "/v1/exports/"+export+"/download", nil)
 		require.Equal(t, http.StatusOK, code, string(text))
 		return string(text)
 	}
@@ -149,92 +149,92 @@ func TestRecordingsInBucketSurviveNodeLossAndBucketOutage(t *testing.T) {
 
 	var waiting []string
 	for _, mode := range []string{"reset", "hang"} {
-		way.turn(mode)
+		way.setMode(mode)
 		waiting = append(waiting, call(), call())
-		code, text, head := s.sound(first)
+		code, text, head := s.getRecording(first)
 		assert.Equal(t, http.StatusServiceUnavailable, code, string(text))
 		assert.NotEmpty(t, head.Get("Retry-After"))
-		assert.Equal(t, 200, s.readyz(), "calls go on")
+		assert.Equal(t, 200, s.readyStatus(), "calls go on")
 	}
-	assert.Len(t, s.onDisk("spool"), 4)
+	assert.Len(t, s.dataFolderFiles("spool"), 4)
 	late := s.api("POST", "/v1/exports", object{"type": "calls", "format": "jsonl"})["id"].(string)
 	s.kill9()
-	way.turn("reset")
+	way.setMode("reset")
 	s.start()
-	assert.Contains(t, s.logged(), "the store of recordings is away")
-	way.turn("open")
+	assert.Contains(t, s.logText(), "the store of recordings is away")
+	way.setMode("open")
 	for _, id := range waiting {
-		s.recording(id)
+		s.saveRecording(id)
 	}
 	s.await("the export that was requested during the outage", time.Minute, func() bool {
 		return s.api("GET", "/v1/exports/"+late, nil)["status"] == "completed"
 	})
-	assert.Empty(t, s.onDisk("spool"))
+	assert.Empty(t, s.dataFolderFiles("spool"))
 	plays()
 
 	s.kill9()
-	was := s.data()
+	was := s.dataFolder()
 	s.dir = t.TempDir()
-	require.NoError(t, os.Mkdir(s.data(), 0o700))
+	require.NoError(t, os.Mkdir(s.dataFolder(), 0o700))
 	for _, name := range []string{"master.key", "admin.key", "process.id"} { // without process.id the service would wait until the lease of the killed process ends
 		text, err := os.ReadFile(filepath.Join(was, name))
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(s.data(), name), text, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(s.dataFolder(), name), text, 0o600))
 	}
-	s.env = append(s.env, "CALLBOARD_DATA="+s.data())
+	s.env = append(s.env, "CALLBOARD_DATA="+s.dataFolder())
 	s.start()
 	plays()
 	for _, id := range waiting {
-		s.recording(id)
+		s.saveRecording(id)
 	}
 	assert.Contains(t, download(), first)
-	assert.NotContains(t, s.logged(), s3test.GatewaySecret)
+	assert.NotContains(t, s.logText(), s3test.GatewaySecret)
 
-	_, errs, err := s.callboard("backup", filepath.Join(s.dir, "backup"))
+	_, errs, err := s.runCommand("backup", filepath.Join(s.dir, "backup"))
 	require.Error(t, err)
 	assert.Contains(t, errs, "the bucket calls at "+way.url+" below eu/one/ with those of its own")
 }
 
 func TestBlobsMoveCopiesDataFolderToBucket(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
+	s := newRaceFreeService(t)
 	s.key = s.testKey()
 	record := func() string {
-		id := s.outbound("+15005551011", s.hello(), object{"record": true, "from": "+15005550100"})
-		s.ended(id, 30*time.Second)
-		s.recording(id)
+		id := s.placeCall("+15005551011", s.createGreetingAgent(), object{"record": true, "from": "+15005550100"})
+		s.awaitCallEnd(id, 30*time.Second)
+		s.saveRecording(id)
 		return id
 	}
 	one, two := record(), record()
-	require.Len(t, s.onDisk("blobs"), 2)
+	require.Len(t, s.dataFolderFiles("blobs"), 2)
 	key := s.key
-	_, errs, err := s.callboard("blobs", "move")
+	_, errs, err := s.runCommand("blobs", "move")
 	require.Error(t, err)
 	assert.Contains(t, errs, "blobs_url is not set")
 	url := s3test.Gateway(t, "calls")
 	before := s.env
 	s.env = append(s.env, bucketEnv(url)...)
-	_, errs, err = s.callboard("blobs", "move")
+	_, errs, err = s.runCommand("blobs", "move")
 	require.Error(t, err)
 	assert.Contains(t, errs, "stop the other one")
 	s.stop()
-	_, errs, err = s.callboard("serve")
+	_, errs, err = s.runCommand("serve")
 	require.Error(t, err)
 	assert.Contains(t, errs, "run callboard blobs move, then start the service")
 
 	right := s.env
 	s.env = append(s.env, "AWS_SECRET_ACCESS_KEY=wrong-secret")
-	_, errs, err = s.callboard("blobs", "move")
+	_, errs, err = s.runCommand("blobs", "move")
 	require.Error(t, err)
 	assert.Contains(t, errs, "blobs_url: cannot write in the bucket calls at "+url+" below eu/one/: the store answers 403 SignatureDoesNotMatch")
 	assert.NotContains(t, errs, "wrong-secret")
 	s.env = right
 
-	said, errs, err := s.callboard("blobs", "move")
+	said, errs, err := s.runCommand("blobs", "move")
 	require.NoError(t, err, errs)
 	assert.Regexp(t, `^2 files moved \(\d+ bytes\), 0 were already in the bucket\.$`, said)
-	assert.Empty(t, s.onDisk("blobs"))
-	said, errs, err = s.callboard("blobs", "move", "--json")
+	assert.Empty(t, s.dataFolderFiles("blobs"))
+	said, errs, err = s.runCommand("blobs", "move", "--json")
 	require.NoError(t, err, errs)
 	var did map[string]int
 	require.NoError(t, json.Unmarshal([]byte(said), &did))
@@ -242,18 +242,18 @@ func TestBlobsMoveCopiesDataFolderToBucket(t *testing.T) {
 	s.start()
 	s.key = key
 	three := record()
-	assert.Empty(t, s.onDisk("blobs"), "new recordings are in the bucket")
+	assert.Empty(t, s.dataFolderFiles("blobs"), "new recordings are in the bucket")
 	for _, id := range []string{one, two, three} {
-		code, wav, _ := s.sound(id)
+		code, wav, _ := s.getRecording(id)
 		assert.Equal(t, http.StatusOK, code)
 		assert.Greater(t, len(wav), 8000)
 	}
-	said, errs, err = s.callboard("backup", filepath.Join(s.dir, "backup"))
+	said, errs, err = s.runCommand("backup", filepath.Join(s.dir, "backup"))
 	require.NoError(t, err, errs)
 	assert.Contains(t, said, "0 recordings and exports (0 bytes).\nThe backup does not contain the recordings and exports in the bucket calls at "+url+" below eu/one/")
-	found, _, _ := s.callboard("doctor", "--all", "--json")
+	found, _, _ := s.runCommand("doctor", "--all", "--json")
 	assert.Contains(t, found, "the bucket calls at "+url+" below eu/one/ permits writing, reading and deleting")
-	status, text, _ := s.try("POST", "/v1/webhooks", object{"url": strings.Replace(url, "http://", "https://", 1) + "/x", "events": []string{"call.ended"}})
+	status, text, _ := s.tryRequest("POST", "/v1/webhooks", object{"url": strings.Replace(url, "http://", "https://", 1) + "/x", "events": []string{"call.ended"}})
 	assert.GreaterOrEqual(t, status, 400, "a tenant cannot use the URL of the store: %s", text)
 	s.stop()
 	s.env = before

@@ -22,7 +22,7 @@ type browser struct {
 	page string // session of the open page
 }
 
-func browse(t *testing.T, microphone string) *browser {
+func startBrowser(t *testing.T, microphone string) *browser {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir="+t.TempDir(),
@@ -48,13 +48,13 @@ func browse(t *testing.T, microphone string) *browser {
 	b.ws, _, err = websocket.Dial(ctx, at, nil) //nolint:bodyclose // the connection is used after the call
 	require.NoError(t, err)
 	b.ws.SetReadLimit(16 << 20)
-	target := b.call("Target.createTarget", object{"url": "about:blank"})["targetId"]
-	b.page = b.call("Target.attachToTarget", object{"targetId": target, "flatten": true})["sessionId"].(string)
+	target := b.mustCommand("Target.createTarget", object{"url": "about:blank"})["targetId"]
+	b.page = b.mustCommand("Target.attachToTarget", object{"targetId": target, "flatten": true})["sessionId"].(string)
 	return b
 }
 
 // mustCommand sends a DevTools command that must succeed and returns its result.
-func (b *browser) call(method string, params object) object {
+func (b *browser) mustCommand(method string, params object) object {
 	b.t.Helper()
 	result, failed := b.command(method, params)
 	require.Nil(b.t, failed, method)
@@ -90,29 +90,29 @@ func (b *browser) command(method string, params object) (result object, failed a
 }
 
 // evaluate runs a script with the permissions of a user gesture and returns its value.
-func (b *browser) run(script string) any {
+func (b *browser) evaluate(script string) any {
 	b.t.Helper()
-	got := b.call("Runtime.evaluate", object{"expression": script, "userGesture": true, "returnByValue": true, "awaitPromise": true})
+	got := b.mustCommand("Runtime.evaluate", object{"expression": script, "userGesture": true, "returnByValue": true, "awaitPromise": true})
 	require.Nil(b.t, got["exceptionDetails"], script)
 	return got["result"].(object)["value"]
 }
 
 // openPage loads a URL and waits until the page is complete.
-func (b *browser) open(url string) {
+func (b *browser) openPage(url string) {
 	b.t.Helper()
-	b.run(`window.left = true`)
-	b.call("Page.navigate", object{"url": url})
-	b.arrived()
+	b.evaluate(`window.left = true`)
+	b.mustCommand("Page.navigate", object{"url": url})
+	b.awaitPage()
 }
 
 // clickAndWait clicks the element of a selector and waits for the next page.
-func (b *browser) press(selector string) {
+func (b *browser) clickAndWait(selector string) {
 	b.t.Helper()
-	b.run(`window.left = true; document.querySelector(` + strconv.Quote(selector) + `).click()`)
-	b.arrived()
+	b.evaluate(`window.left = true; document.querySelector(` + strconv.Quote(selector) + `).click()`)
+	b.awaitPage()
 }
 
-func (b *browser) arrived() {
+func (b *browser) awaitPage() {
 	b.t.Helper()
 	for limit := time.Now().Add(time.Minute); ; {
 		got, failed := b.command("Runtime.evaluate", object{"expression": `!window.left && document.readyState === "complete"`, "returnByValue": true})
@@ -124,7 +124,7 @@ func (b *browser) arrived() {
 }
 
 // pageText returns the visible text of the page.
-func (b *browser) text() string {
+func (b *browser) pageText() string {
 	b.t.Helper()
-	return b.run(`document.body.innerText`).(string)
+	return b.evaluate(`document.body.innerText`).(string)
 }

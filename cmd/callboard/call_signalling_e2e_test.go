@@ -13,7 +13,7 @@ import (
 )
 
 // countLines counts the lines of a kind in a scenario's log.
-func (p *peer) wrote(kind string) int {
+func (p *sippPeer) countLines(kind string) int {
 	text, _ := os.ReadFile(p.log)
 	n := 0
 	for l := range strings.Lines(string(text)) {
@@ -38,64 +38,64 @@ func (s *service) trunkWith(prefix string, port int, transport string, more obje
 func TestHangUpByAPISendsBYEAndReportsIt(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	p := sipp(t, "uas-answer-logged")
-	s.trunk("", p.port)
-	id := s.outbound("+12025550123", s.menu(), nil)
+	p := startSIPp(t, "uas-answer-logged")
+	s.createTrunk("", p.port)
+	id := s.placeCall("+12025550123", s.createMenuAgent(), nil)
 	s.await("the answer", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
-	assert.Zero(t, p.wrote("END"))
+	assert.Zero(t, p.countLines("END"))
 	s.api("POST", "/v1/calls/"+id+"/hangup", nil)
-	s.await("BYE", 5*time.Second, func() bool { return p.wrote("END") == 1 })
-	call := s.ended(id, 5*time.Second)
+	s.await("BYE", 5*time.Second, func() bool { return p.countLines("END") == 1 })
+	call := s.awaitCallEnd(id, 5*time.Second)
 	assert.Equal(t, []any{"completed", "api"}, []any{call["status"], call["ended_by"]}, "%v", call)
-	status, _, _ := s.try("POST", "/v1/calls/"+id+"/hangup", nil)
+	status, _, _ := s.tryRequest("POST", "/v1/calls/"+id+"/hangup", nil)
 	assert.Less(t, status, 500, "a second time")
 }
 
 func TestHangUpWhileRingingSendsCANCEL(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	p := sipp(t, "uas-noanswer")
-	s.trunk("", p.port)
-	id := s.outbound("+12025550123", s.hello(), nil)
+	p := startSIPp(t, "uas-noanswer")
+	s.createTrunk("", p.port)
+	id := s.placeCall("+12025550123", s.createGreetingAgent(), nil)
 	s.await("ringing", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["status"] == "ringing" })
 	s.api("POST", "/v1/calls/"+id+"/hangup", nil)
-	s.await("CANCEL", 5*time.Second, func() bool { return p.wrote("CANCEL") == 1 })
-	call := s.ended(id, 5*time.Second)
+	s.await("CANCEL", 5*time.Second, func() bool { return p.countLines("CANCEL") == 1 })
+	call := s.awaitCallEnd(id, 5*time.Second)
 	assert.Equal(t, []any{"cancelled", "api"}, []any{call["status"], call["ended_by"]}, "%v", call)
 }
 
 func TestRingTimeoutSendsCANCELAndEndsAsNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	p := sipp(t, "uas-noanswer")
-	s.trunk("", p.port)
+	p := startSIPp(t, "uas-noanswer")
+	s.createTrunk("", p.port)
 	began := time.Now()
-	id := s.outbound("+12025550123", s.hello(), object{"ring_timeout_seconds": 5})
-	s.await("CANCEL", 20*time.Second, func() bool { return p.wrote("CANCEL") == 1 })
+	id := s.placeCall("+12025550123", s.createGreetingAgent(), object{"ring_timeout_seconds": 5})
+	s.await("CANCEL", 20*time.Second, func() bool { return p.countLines("CANCEL") == 1 })
 	assert.GreaterOrEqual(t, time.Since(began), 5*time.Second, "the call rang for the requested time")
-	call := s.ended(id, 5*time.Second)
+	call := s.awaitCallEnd(id, 5*time.Second)
 	assert.Equal(t, []any{"no_answer", "no_answer"}, []any{call["status"], call["disposition"]}, "%v", call)
-	assert.Equal(t, 1, p.wrote("INVITE"))
+	assert.Equal(t, 1, p.countLines("INVITE"))
 }
 
 func TestHoldAndResumeByRemoteParty(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	p := sipp(t, "uas-reinvite")
-	s.trunk("", p.port)
-	call := s.ended(s.outbound("+12025550123", s.menu(), nil), 40*time.Second)
+	p := startSIPp(t, "uas-reinvite")
+	s.createTrunk("", p.port)
+	call := s.awaitCallEnd(s.placeCall("+12025550123", s.createMenuAgent(), nil), 40*time.Second)
 	assert.Equal(t, "completed", call["status"], "%v", call)
 	assert.Equal(t, "agent", call["ended_by"])
-	s.await("BYE", 5*time.Second, func() bool { return p.wrote("END") == 1 })
-	assert.Equal(t, []int{1, 1}, []int{p.wrote("HELD"), p.wrote("BACK")}, "both re-INVITEs got the correct answer")
+	s.await("BYE", 5*time.Second, func() bool { return p.countLines("END") == 1 })
+	assert.Equal(t, []int{1, 1}, []int{p.countLines("HELD"), p.countLines("BACK")}, "both re-INVITEs got the correct answer")
 }
 
 func TestTrunksOverTCPAndWithDigestAuthentication(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	agent := s.hello()
-	tcp := sippAt(t, siptest.Port(t), "uas-answer-logged", "-t", "t1")
-	known, stranger, remote := sipp(t, "uas-digest"), sipp(t, "uas-digest"), sipp(t, "uas-hangup")
+	agent := s.createGreetingAgent()
+	tcp := startSIPpAtPort(t, siptest.Port(t), "uas-answer-logged", "-t", "t1")
+	known, stranger, remote := startSIPp(t, "uas-digest"), startSIPp(t, "uas-digest"), startSIPp(t, "uas-hangup")
 	s.trunkWith("+1202551", tcp.port, "tcp", nil)
 	s.trunkWith("+1202552", known.port, "udp", object{"auth": object{"username": "callboard", "password": "secret"}})
 	s.trunkWith("+1202553", stranger.port, "udp", object{"auth": object{"username": "callboard", "password": "wrong"}})
@@ -110,14 +110,14 @@ func TestTrunksOverTCPAndWithDigestAuthentication(t *testing.T) {
 	for number := range want {
 		who := agent
 		if number == "+12025540001" {
-			who = s.patient("wait") // the callee hangs up
+			who = s.createWaitingAgent("wait") // the callee hangs up
 		}
-		ids[number] = s.outbound(number, who, nil)
+		ids[number] = s.placeCall(number, who, nil)
 	}
 	for number, id := range ids {
-		c := s.ended(id, 40*time.Second)
+		c := s.awaitCallEnd(id, 40*time.Second)
 		assert.Equal(t, []any{c["status"], c["disposition"], c["ended_reason"], c["ended_by"]}, want[number], "%s: %v", number, c)
 	}
-	s.await("BYE over TCP", 5*time.Second, func() bool { return tcp.wrote("END") == 1 })
-	assert.Equal(t, []int{1, 1}, []int{known.wrote("INVITE"), stranger.wrote("INVITE")}, "one call each with two INVITEs")
+	s.await("BYE over TCP", 5*time.Second, func() bool { return tcp.countLines("END") == 1 })
+	assert.Equal(t, []int{1, 1}, []int{known.countLines("INVITE"), stranger.countLines("INVITE")}, "one call each with two INVITEs")
 }

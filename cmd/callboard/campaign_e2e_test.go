@@ -19,7 +19,7 @@ import (
 
 // concurrencyAndStarts returns the maximum of concurrent calls in a scenario's log, and the start times of all
 // calls in ms.
-func wireLoad(lines []line) (most int, starts []int) {
+func concurrencyAndStarts(lines []scenarioLine) (most int, starts []int) {
 	type step struct{ at, by int }
 	open := map[string]int{}
 	var steps []step
@@ -49,7 +49,7 @@ func wireLoad(lines []line) (most int, starts []int) {
 }
 
 // maxStartsWithin returns the maximum number of starts within any span of ms.
-func mostIn(starts []int, span int) (most int) {
+func maxStartsWithin(starts []int, span int) (most int) {
 	for i, from := 0, 0; i < len(starts); i++ {
 		for starts[i]-starts[from] >= span {
 			from++
@@ -61,17 +61,17 @@ func mostIn(starts []int, span int) (most int) {
 
 func TestCampaignWithMixedAnswersAgainstSIPp(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
-	s.unlimited()
-	one, two := sipp(t, "uas-press", "-key", "press", "1"), sipp(t, "uas-press", "-key", "press", "2")
-	busy, silent, decline := sipp(t, "uas-busy"), sipp(t, "uas-noanswer"), sipp(t, "uas-decline")
-	unknown, down, second := sipp(t, "uas-unknown"), sipp(t, "uas-503"), sipp(t, "uas-press", "-key", "press", "1")
+	s := newRaceFreeService(t)
+	s.removeLimits()
+	one, two := startSIPp(t, "uas-press", "-key", "press", "1"), startSIPp(t, "uas-press", "-key", "press", "2")
+	busy, silent, decline := startSIPp(t, "uas-busy"), startSIPp(t, "uas-noanswer"), startSIPp(t, "uas-decline")
+	unknown, down, second := startSIPp(t, "uas-unknown"), startSIPp(t, "uas-503"), startSIPp(t, "uas-press", "-key", "press", "1")
 	groups := []struct {
 		prefix  string
 		n       int
 		outcome string
 		ports   []int
-		peer    *peer
+		peer    *sippPeer
 	}{
 		{"+1202551", 30, "confirmed", []int{one.port}, one},
 		{"+1202552", 20, "declined", []int{two.port}, two},
@@ -85,42 +85,42 @@ func TestCampaignWithMixedAnswersAgainstSIPp(t *testing.T) {
 	var numbers []string
 	want := map[string]string{}
 	for _, g := range groups {
-		s.trunk(g.prefix, g.ports...)
-		for _, p := range phones(g.prefix, g.n) {
+		s.createTrunk(g.prefix, g.ports...)
+		for _, p := range phoneNumbers(g.prefix, g.n) {
 			numbers = append(numbers, p)
 			want[p] = g.outcome
 		}
 	}
 	require.Len(t, numbers, 100)
 	const cpm, most = 900, 10
-	id := s.campaign(s.menu(), numbers, object{"pacing": object{"calls_per_minute": cpm, "max_concurrent": most}})
-	st := s.finished(id, 4*time.Minute)
+	id := s.startCampaign(s.createMenuAgent(), numbers, object{"pacing": object{"calls_per_minute": cpm, "max_concurrent": most}})
+	st := s.awaitCampaignEnd(id, 4*time.Minute)
 
 	assert.Equal(t, map[string]int{"completed": 0, "confirmed": 40, "declined": 20, "voicemail": 0, "no_answer": 5, "busy": 15, "failed": 20}, st.Outcomes)
 	assert.Equal(t, 100, st.Progress.Attempted)
 	assert.Zero(t, st.Progress.Remaining)
 	for _, g := range groups {
-		for _, p := range phones(g.prefix, g.n) {
-			assert.Equal(t, 1, g.peer.rung()[strings.TrimPrefix(p, "+")], "INVITEs of %s", p)
+		for _, p := range phoneNumbers(g.prefix, g.n) {
+			assert.Equal(t, 1, g.peer.inviteCounts()[strings.TrimPrefix(p, "+")], "INVITEs of %s", p)
 		}
 	}
-	assert.GreaterOrEqual(t, len(down.rung()), 3, "the first target was tried first until it was considered down")
+	assert.GreaterOrEqual(t, len(down.inviteCounts()), 3, "the first target was tried first until it was considered down")
 
-	for _, p := range []*peer{one, two, second} {
-		count, _ := wireLoad(p.lines())
+	for _, p := range []*sippPeer{one, two, second} {
+		count, _ := concurrencyAndStarts(p.logLines())
 		assert.LessOrEqual(t, count, most)
 	}
-	s.resultsSay(id, want)
-	s.eventsSay(100, want)
+	s.checkResults(id, want)
+	s.checkEvents(100, want)
 	call := s.api("GET", "/v1/calls?limit=1&campaign_id="+id, nil)["data"].([]any)[0].(object)
 	assert.Equal(t, id, call["campaign_id"])
-	s.failOverShows(second.rung())
+	s.checkFailoverLegs(second.inviteCounts())
 }
 
 // checkResults compares the results CSV of a campaign with the expected outcomes.
-func (s *service) resultsSay(id string, want map[string]string) {
+func (s *service) checkResults(id string, want map[string]string) {
 	s.t.Helper()
-	code, text, head := s.try("GET", "/v1/campaigns/"+id+"/results", nil)
+	code, text, head := s.tryRequest("GET", "/v1/campaigns/"+id+"/results", nil)
 	require.Equal(s.t, http.StatusOK, code)
 	assert.Contains(s.t, head.Get("Content-Type"), "text/csv")
 	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
@@ -139,7 +139,7 @@ func (s *service) resultsSay(id string, want map[string]string) {
 }
 
 // checkEvents waits for all events of a campaign and compares their counts.
-func (s *service) eventsSay(n int, want map[string]string) {
+func (s *service) checkEvents(n int, want map[string]string) {
 	s.t.Helper()
 	count := func(kind string) int { return len(s.receiver.events(kind)) }
 	s.await("the last event", 30*time.Second, func() bool {
@@ -160,7 +160,7 @@ func (s *service) eventsSay(n int, want map[string]string) {
 	}
 	assert.Equal(s.t, want, outcomes)
 	for _, d := range s.receiver.deliveries() {
-		require.Equal(s.t, signatureOf("whsec_e2e_secret_0123456789abcdef", d.Body), d.Header.Get("X-Svc-Signature"))
+		require.Equal(s.t, webhookSignature("whsec_e2e_secret_0123456789abcdef", d.Body), d.Header.Get("X-Svc-Signature"))
 	}
 	sequences := map[string][]int{}
 	for _, e := range s.receiver.events() {
@@ -175,7 +175,7 @@ func (s *service) eventsSay(n int, want map[string]string) {
 }
 
 // checkFailoverLegs checks that a call over the second trunk records both legs.
-func (s *service) failOverShows(rung map[string]int) {
+func (s *service) checkFailoverLegs(rung map[string]int) {
 	s.t.Helper()
 	found, failedOver := 0, 0
 	for _, raw := range s.api("GET", "/v1/calls?limit=100", nil)["data"].([]any) {
@@ -199,10 +199,10 @@ func (s *service) failOverShows(rung map[string]int) {
 func TestTrunkFailoverCallsContactOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.unlimited()
+	s.removeLimits()
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.ended", "campaign.call.completed"}})
-	agent := s.hello()
-	late := sipp(t, "uas-late", "-d", "12000")
+	agent := s.createGreetingAgent()
+	late := startSIPp(t, "uas-late", "-d", "12000")
 	cases := map[string]struct {
 		first  int
 		code   float64 // status code of the first leg in the call record
@@ -210,18 +210,18 @@ func TestTrunkFailoverCallsContactOnce(t *testing.T) {
 	}{
 		"+12025510001": {silentPort(t), 0, "no answer at all"},
 		"+12025520001": {siptest.Port(t), 0, "is unreachable"},
-		"+12025530001": {sipp(t, "uas-503").port, 503, "Service Unavailable"},
-		"+12025540001": {sipp(t, "uas-180-503").port, 503, "Service Unavailable"},
+		"+12025530001": {startSIPp(t, "uas-503").port, 503, "Service Unavailable"},
+		"+12025540001": {startSIPp(t, "uas-180-503").port, 503, "Service Unavailable"},
 		"+12025560001": {late.port, 0, "no answer at all"},
 	}
-	second := sipp(t, "uas-answer")
+	second := startSIPp(t, "uas-answer")
 	ids := map[string]string{}
 	for number, c := range cases {
-		s.trunk(number[:8], c.first, second.port)
-		ids[number] = s.campaign(agent, []string{number}, nil)
+		s.createTrunk(number[:8], c.first, second.port)
+		ids[number] = s.startCampaign(agent, []string{number}, nil)
 	}
 	for number, id := range ids {
-		st := s.finished(id, 60*time.Second)
+		st := s.awaitCampaignEnd(id, 60*time.Second)
 		assert.Equal(t, 1, st.Outcomes["completed"], "%s: %v", number, st.Outcomes)
 		call := s.api("GET", "/v1/calls?campaign_id="+id, nil)["data"].([]any)
 		require.Len(t, call, 1, number)
@@ -232,7 +232,7 @@ func TestTrunkFailoverCallsContactOnce(t *testing.T) {
 		assert.InDelta(t, cases[number].code, code, 0, number)
 		assert.Contains(t, first["reason"], cases[number].reason, number)
 		assert.InDelta(t, 200, answered["code"], 0, number)
-		assert.Equal(t, 1, second.rung()[strings.TrimPrefix(number, "+")], number)
+		assert.Equal(t, 1, second.inviteCounts()[strings.TrimPrefix(number, "+")], number)
 	}
 	s.await("one end each", 20*time.Second, func() bool {
 		return len(s.receiver.events("campaign.call.completed")) >= len(cases) && len(s.receiver.events("call.ended")) >= len(cases)
@@ -243,55 +243,55 @@ func TestTrunkFailoverCallsContactOnce(t *testing.T) {
 	require.True(t, ok)
 	assert.EqualValues(t, len(cases), used["attempts"], "two legs count as one billed attempt")
 	s.await("the end of the call with a late 200", time.Minute, func() bool {
-		return len(late.rung()) == 1 && len(leftOnWire(late.lines())) == 0
+		return len(late.inviteCounts()) == 1 && len(unendedCalls(late.logLines())) == 0
 	})
 }
 
 func TestCampaignRetriesScheduleAndPause(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.unlimited()
-	busy := sipp(t, "uas-busy")
-	s.trunk("", busy.port)
-	agent := s.hello()
+	s.removeLimits()
+	busy := startSIPp(t, "uas-busy")
+	s.createTrunk("", busy.port)
+	agent := s.createGreetingAgent()
 	retry := object{"enabled": true, "max_attempts": 3, "interval_hours": 0.0005, "retry_on": []string{"busy"}}
-	id := s.campaign(agent, phones("+1202551", 4), object{"retry": retry})
-	st := s.finished(id, 60*time.Second)
+	id := s.startCampaign(agent, phoneNumbers("+1202551", 4), object{"retry": retry})
+	st := s.awaitCampaignEnd(id, 60*time.Second)
 	assert.Equal(t, 4, st.Outcomes["busy"])
-	for n, c := range busy.rung() {
+	for n, c := range busy.inviteCounts() {
 		assert.Equal(t, 3, c, "INVITEs of %s", n)
 	}
 
 	for ahead := 3; ; ahead *= 2 { // on a busy machine three seconds may pass before the first check
 		soon, phone := time.Now().UTC().Add(time.Duration(ahead)*time.Second).Truncate(time.Second), fmt.Sprintf("1202552%04d", ahead)
 		later := s.api("POST", "/v1/campaigns", object{
-			"name": "later", "agent_id": agent, "caller_id": object{"number": "+12025550100"}, "compliance": anyHour(),
+			"name": "later", "agent_id": agent, "caller_id": object{"number": "+12025550100"}, "compliance": allHours(),
 			"contacts": []object{{"phone": "+" + phone}}, "schedule": object{"start": soon.Format(time.RFC3339)},
 		})["id"].(string)
-		first, _ := s.statusOf(later)
-		rung := busy.rung()[phone]
+		first, _ := s.campaignStatus(later)
+		rung := busy.inviteCounts()[phone]
 		if time.Now().After(soon) {
 			continue
 		}
 		assert.Equal(t, "scheduled", first.Status)
 		assert.Zero(t, rung)
-		s.finished(later, 30*time.Second)
-		assert.Equal(t, 1, busy.rung()[phone])
+		s.awaitCampaignEnd(later, 30*time.Second)
+		assert.Equal(t, 1, busy.inviteCounts()[phone])
 		break
 	}
 
-	closed := s.campaign(agent, []string{"+12025530001"}, object{"compliance": object{"calling_hours": closedHours()}})
+	closed := s.startCampaign(agent, []string{"+12025530001"}, object{"compliance": object{"calling_hours": closedHours()}})
 	s.await("the reason why the campaign waits", 10*time.Second, func() bool {
-		st, ok := s.statusOf(closed)
+		st, ok := s.campaignStatus(closed)
 		return ok && st.Waiting != nil && st.Waiting.Reason == "calling_hours"
 	})
 	for _, verb := range []string{"pause", "pause", "resume", "pause", "cancel", "cancel"} {
 		s.api("POST", "/v1/campaigns/"+closed+"/"+verb, nil)
 	}
-	code, text, _ := s.try("POST", "/v1/campaigns/"+closed+"/resume", nil)
+	code, text, _ := s.tryRequest("POST", "/v1/campaigns/"+closed+"/resume", nil)
 	assert.Equal(t, http.StatusConflict, code)
 	assert.Contains(t, string(text), "current_status")
-	assert.Zero(t, busy.rung()["12025530001"])
+	assert.Zero(t, busy.inviteCounts()["12025530001"])
 }
 
 // closedHours returns calling hours that are closed now and for several hours.
@@ -303,18 +303,18 @@ func closedHours() object {
 func TestPlanLimitsBoundSIPInvites(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	answer := sipp(t, "uas-answer-logged")
-	s.trunk("", answer.port)
-	agent := s.terse()
+	answer := startSIPp(t, "uas-answer-logged")
+	s.createTrunk("", answer.port)
+	agent := s.createConstantAgent()
 	const lines, perMinute = 5, 15
 	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
 		"requests_per_minute": 100000, "concurrent_inbound": lines, "concurrent_outbound": lines, "calls_per_minute": perMinute,
 	}})
 	pace := object{"pacing": object{"calls_per_minute": perMinute, "max_concurrent": lines}}
-	a, b := s.campaign(agent, phones("+1202551", 20), pace), s.campaign(agent, phones("+1202552", 20), pace)
+	a, b := s.startCampaign(agent, phoneNumbers("+1202551", 20), pace), s.startCampaign(agent, phoneNumbers("+1202552", 20), pace)
 	refusals := map[string]int{}
 	order := func(i int) {
-		code, text, _ := s.try("POST", "/v1/calls/outbound", object{"to": fmt.Sprintf("+120255300%02d", i), "from": "+12025550100", "agent_id": agent})
+		code, text, _ := s.tryRequest("POST", "/v1/calls/outbound", object{"to": fmt.Sprintf("+120255300%02d", i), "from": "+12025550100", "agent_id": agent})
 		if code != http.StatusTooManyRequests {
 			return
 		}
@@ -340,23 +340,23 @@ func TestPlanLimitsBoundSIPInvites(t *testing.T) {
 			refusals["requests"]++ // there are as many requests as calls
 		}
 	}
-	s.await("some calls of the campaigns", 30*time.Second, func() bool { return len(answer.rung()) > 3 })
+	s.await("some calls of the campaigns", 30*time.Second, func() bool { return len(answer.inviteCounts()) > 3 })
 	for i := range lines + 2 {
 		order(i)
 	}
 	assert.Positive(t, refusals["lines"], "calls beyond the concurrency limit are rejected")
 	for i := 0; refusals["minute"]+refusals["requests"] == 0; i++ { // place a call whenever one ends
-		s.await("a free permit", 30*time.Second, func() bool { return len(s.list("/v1/calls?status=active")) < lines })
+		s.await("a free permit", 30*time.Second, func() bool { return len(s.listData("/v1/calls?status=active")) < lines })
 		order(lines + 2 + i)
 	}
 	assert.Positive(t, refusals["minute"], "calls beyond the limit per minute are rejected: %v", refusals)
 	for _, id := range []string{a, b} {
 		s.api("POST", "/v1/campaigns/"+id+"/cancel", nil)
 	}
-	s.await("the last call's end", 30*time.Second, func() bool { return len(s.list("/v1/calls?status=active")) == 0 })
-	most, starts := wireLoad(answer.lines())
+	s.await("the last call's end", 30*time.Second, func() bool { return len(s.listData("/v1/calls?status=active")) == 0 })
+	most, starts := concurrencyAndStarts(answer.logLines())
 	assert.LessOrEqual(t, most, lines, "concurrent calls seen by SIPp")
 	assert.Greater(t, most, 1)
-	assert.LessOrEqual(t, mostIn(starts, 60_000), perMinute, "calls within a minute seen by SIPp")
-	assert.GreaterOrEqual(t, mostIn(starts, 60_000), perMinute-2, "the limit per minute was nearly used")
+	assert.LessOrEqual(t, maxStartsWithin(starts, 60_000), perMinute, "calls within a minute seen by SIPp")
+	assert.GreaterOrEqual(t, maxStartsWithin(starts, 60_000), perMinute-2, "the limit per minute was nearly used")
 }

@@ -18,49 +18,49 @@ import (
 )
 
 // deliveryKills is a service that is killed again and again while it delivers webhooks.
-type chaos struct {
+type deliveryKills struct {
 	*service
-	far     *arrivals
-	paths   []string      // URL paths of two endpoints
-	hooks   []string      // ids of the two endpoints
-	ids     []string      // ids of all events
-	each    int           // number of events between two kills
-	longest time.Duration // maximum time from the first delivery to the kill
+	receivers     *deliveryRecorder
+	paths         []string      // URL paths of two endpoints
+	webhookIDs    []string      // ids of the two endpoints
+	ids           []string      // ids of all events
+	eventsPerKill int           // number of events between two kills
+	maxKillDelay  time.Duration // maximum time from the first delivery to the kill
 }
 
 // newDeliveryKills starts the service with endpoints that reject one of 32 events at first, so that retries are
 // pending at each kill.
-func newChaos(t *testing.T, env ...string) *chaos {
+func newDeliveryKills(t *testing.T, env ...string) *deliveryKills {
 	t.Helper()
-	c := &chaos{paths: []string{"one", "two"}, each: 700, longest: 600 * time.Millisecond}
-	c.far = arriving(t, func(w http.ResponseWriter, _ *http.Request, a arrival) bool {
+	c := &deliveryKills{paths: []string{"one", "two"}, eventsPerKill: 700, maxKillDelay: 600 * time.Millisecond}
+	c.receivers = newDeliveryRecorder(t, func(w http.ResponseWriter, _ *http.Request, a recordedDelivery) bool {
 		refused := a.attempt == "1" && a.id[len(a.id)-1] == '7'
 		if refused {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 		return !refused
 	})
-	c.service = newPlainService(t, append([]string{"FAILPOINT_HURRY=30s 100", "CALLBOARD_LOG_LEVEL=error"}, env...)...)
+	c.service = newRaceFreeService(t, append([]string{"FAILPOINT_HURRY=30s 100", "CALLBOARD_LOG_LEVEL=error"}, env...)...)
 	for _, p := range c.paths {
-		c.hooks = append(c.hooks, c.subscribe(c.far.server.URL+"/"+p, nil, "call.*"))
+		c.webhookIDs = append(c.webhookIDs, c.createWebhook(c.receivers.server.URL+"/"+p, nil, "call.*"))
 	}
 	return c
 }
 
 // killAndRestart kills the service, inserts ten events per call and starts the service again. So kills happen while
 // the outbox creates deliveries and while they are sent.
-func (c *chaos) more() {
+func (c *deliveryKills) killAndRestart() {
 	c.t.Helper()
 	c.kill9()
-	c.ids = append(c.ids, c.fillEvents(c.each, c.each/10)...)
-	c.launch()
-	before := c.far.count()
-	c.await("deliveries", time.Minute, func() bool { return c.far.count() > before })
+	c.ids = append(c.ids, c.insertEvents(c.eventsPerKill, c.eventsPerKill/10)...)
+	c.startProcess()
+	before := c.receivers.count()
+	c.await("deliveries", time.Minute, func() bool { return c.receivers.count() > before })
 }
 
-func (c *chaos) missing() (n int) {
+func (c *deliveryKills) countMissing() (n int) {
 	for _, p := range c.paths {
-		n += c.far.missing(p, c.ids)
+		n += c.receivers.countMissing(p, c.ids)
 	}
 	return n
 }
@@ -69,22 +69,22 @@ func (c *chaos) missing() (n int) {
 // deliveries.
 func TestKillsLoseNoDeliveryAndKeepOrder(t *testing.T) {
 	t.Parallel()
-	c := newChaos(t)
+	c := newDeliveryKills(t)
 	rounds := 3
 	if n, _ := strconv.Atoi(os.Getenv("CHAOS_DELIVERIES")); n > 0 {
-		c.each, c.longest = 2500, 6*time.Second
-		rounds = max(n/(c.each*len(c.paths)), 1)
+		c.eventsPerKill, c.maxKillDelay = 2500, 6*time.Second
+		rounds = max(n/(c.eventsPerKill*len(c.paths)), 1)
 	}
 	for range rounds {
-		c.more()
-		<-time.After(time.Duration(rand.Int64N(int64(c.longest))))
+		c.killAndRestart()
+		<-time.After(time.Duration(rand.Int64N(int64(c.maxKillDelay))))
 	}
 	c.kill9()
 	c.start()
-	c.await("all events", 5*time.Minute, func() bool { return c.missing() == 0 })
+	c.await("all events", 5*time.Minute, func() bool { return c.countMissing() == 0 })
 	again, retries := 0, 0
 	for _, p := range c.paths {
-		wrong, twice, retried := c.far.disorder(p)
+		wrong, twice, retried := c.receivers.checkOrder(p)
 		assert.Empty(t, wrong, "the events of each subject arrive in order")
 		again, retries = again+twice, retries+retried
 	}
@@ -97,17 +97,17 @@ func TestKillsLoseNoDeliveryAndKeepOrder(t *testing.T) {
 // position before its deliveries.
 func TestControlPositionStoredBeforeDeliveriesLosesEvents(t *testing.T) {
 	t.Parallel()
-	c := newChaos(t, "FAILPOINT_SKIP=1")
-	c.each = 3000 // more than one commit of the outbox
+	c := newDeliveryKills(t, "FAILPOINT_SKIP=1")
+	c.eventsPerKill = 3000 // more than one commit of the outbox
 	for n := 0; ; n++ {
 		require.Less(t, n, 20, "the control lost no event, so the test above detects no fault")
-		c.more()
+		c.killAndRestart()
 		c.kill9()
-		passed, rows := c.queued()
+		passed, rows := c.countQueued()
 		c.start()
 		if rows < passed {
-			c.await("what was queued", time.Minute, func() bool { return len(c.ids)*len(c.paths)-c.missing() >= rows })
-			assert.Positive(t, c.missing(), "the lost deliveries never arrive")
+			c.await("what was queued", time.Minute, func() bool { return len(c.ids)*len(c.paths)-c.countMissing() >= rows })
+			assert.Positive(t, c.countMissing(), "the lost deliveries never arrive")
 			return
 		}
 	}
@@ -115,10 +115,10 @@ func TestControlPositionStoredBeforeDeliveriesLosesEvents(t *testing.T) {
 
 // countQueued returns how many deliveries should exist for the events up to the outbox position of a stopped
 // service, and how many exist.
-func (c *chaos) queued() (should, are int) {
+func (c *deliveryKills) countQueued() (should, are int) {
 	c.t.Helper()
 	ctx := context.Background()
-	d, store, ws := c.stored()
+	d, store, ws := c.openStore()
 	place := &outbox.LogPosition{WorkspaceID: ws}
 	_, err := store.Get(ctx, place)
 	require.NoError(c.t, err)
@@ -127,11 +127,11 @@ func (c *chaos) queued() (should, are int) {
 		require.NoError(c.t, err)
 		for _, e := range events {
 			if after = e.Offset; e.Type == event.CallEnded && e.Offset <= place.Offset {
-				should += len(c.hooks)
+				should += len(c.webhookIDs)
 			}
 		}
 	}
-	for _, h := range c.hooks {
+	for _, h := range c.webhookIDs {
 		err = store.Under(ctx, domain.Key{Kind: "delivery", Workspace: ws, ID: h + "/"}, "", 1<<20,
 			func() domain.Record { return new(domain.Delivery) }, func(domain.Record) error { are++; return nil })
 		require.NoError(c.t, err)

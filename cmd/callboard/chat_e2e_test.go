@@ -14,7 +14,7 @@ import (
 )
 
 // runChat runs callboard chat with the input lines and returns its output.
-func (s *service) chats(lines string, args ...string) (string, error) {
+func (s *service) runChat(lines string, args ...string) (string, error) {
 	cmd := exec.Command(s.binary, append([]string{"chat", "--url", "http://" + s.http, "--key", s.key}, args...)...)
 	cmd.Env, cmd.Dir, cmd.Stdin = s.env, s.dir, strings.NewReader(lines)
 	var out bytes.Buffer
@@ -25,7 +25,7 @@ func (s *service) chats(lines string, args ...string) (string, error) {
 
 func TestChatCommandWalksPathway(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
+	s := newRaceFreeService(t)
 	s.key = s.testKey()
 	pathway := s.api("POST", "/v1/pathways", object{
 		"name": "visit", "start": "ask", "variables": []object{{"name": "name", "default": "there"}},
@@ -46,13 +46,13 @@ func TestChatCommandWalksPathway(t *testing.T) {
 	agent := s.api("POST", "/v1/agents", object{"name": "a", "pathway_id": pathway})["id"].(string)
 	silent := s.api("POST", "/v1/agents", object{"name": "b", "first_message": "Hello."})["id"].(string)
 
-	got, err := s.chats("purple\nyes please\n", "--var", "name=Ada", agent)
+	got, err := s.runChat("purple\nyes please\n", "--var", "name=Ada", agent)
 	require.NoError(t, err, got)
 	assert.Equal(t, "agent: Hello Ada, will you come?\n> (not understood)\nagent: Hello Ada, will you come?\n> agent: See you.\n[intent yes]\n[ended outcome=confirmed intent=yes answer=yes please]\n", got)
-	got, err = s.chats("0\n/reached\n", pathway)
+	got, err = s.runChat("0\n/reached\n", pathway)
 	require.NoError(t, err, got)
 	assert.Equal(t, "agent: Hello there, will you come?\n> [transfer +12025550123]\n> agent: See you.\n[ended outcome=confirmed answer=0]\n", got)
-	got, err = s.chats("/quit\n", pathway)
+	got, err = s.runChat("/quit\n", pathway)
 	require.NoError(t, err, got)
 	assert.Equal(t, "agent: Hello there, will you come?\n> ", got)
 	file := filepath.Join(t.TempDir(), "visit.json")
@@ -78,7 +78,7 @@ func TestChatCommandWalksPathway(t *testing.T) {
 	for want, args := range map[string][]string{
 		"has no pathway": {silent}, "404 not_found": {"pathway_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, "NAME=VALUE": {"--var", "name", pathway},
 	} {
-		got, err = s.chats("", args...)
+		got, err = s.runChat("", args...)
 		require.Error(t, err, want)
 		assert.Contains(t, got, want)
 	}
@@ -86,9 +86,9 @@ func TestChatCommandWalksPathway(t *testing.T) {
 
 func TestReplayCommandComparesCallWithPathway(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
+	s := newRaceFreeService(t)
 	s.key = s.testKey()
-	agent := s.menu()
+	agent := s.createMenuAgent()
 	pathway := s.api("GET", "/v1/agents/"+agent, nil)["pathway_id"].(string)
 	id := s.api("POST", "/v1/calls/outbound", object{"to": "+15005550000", "from": "+15005550100", "agent_id": agent})["id"].(string)
 	s.await("the transcript of the call", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["transcript_available"] == true })

@@ -18,7 +18,7 @@ import (
 )
 
 // runCommand runs a command of the binary with the service's environment.
-func (s *service) callboard(args ...string) (stdout, stderr string, err error) {
+func (s *service) runCommand(args ...string) (stdout, stderr string, err error) {
 	cmd := exec.Command(s.binary, args...)
 	cmd.Env, cmd.Dir = s.env, s.dir
 	var out, errs bytes.Buffer
@@ -27,9 +27,9 @@ func (s *service) callboard(args ...string) (stdout, stderr string, err error) {
 	return strings.TrimSpace(out.String()), errs.String(), err
 }
 
-func (s *service) statusWith(key string) int {
+func (s *service) statusForKey(key string) int {
 	s.t.Helper()
-	code, _, _ := s.try("GET", "/v1/campaigns", nil, "Authorization", "Bearer "+key)
+	code, _, _ := s.tryRequest("GET", "/v1/campaigns", nil, "Authorization", "Bearer "+key)
 	return code
 }
 
@@ -38,10 +38,10 @@ func TestKeyCommandsOnRunningAndStoppedService(t *testing.T) {
 	s := newService(t)
 	prove := func(running bool) (key, id string) {
 		t.Helper()
-		key, _, err := s.callboard("keys", "create", "--name", "ci", "--permissions", "calls:read")
+		key, _, err := s.runCommand("keys", "create", "--name", "ci", "--permissions", "calls:read")
 		require.NoError(t, err)
 		require.True(t, strings.HasPrefix(key, "svc_sk_live_"), key)
-		text, _, err := s.callboard("keys", "list", "--json")
+		text, _, err := s.runCommand("keys", "list", "--json")
 		require.NoError(t, err)
 		var list []struct{ ID, Name, Last4, Hash string }
 		require.NoError(t, json.Unmarshal([]byte(text), &list))
@@ -53,40 +53,40 @@ func TestKeyCommandsOnRunningAndStoppedService(t *testing.T) {
 		}
 		require.NotEmpty(t, id)
 		if running {
-			assert.Equal(t, http.StatusOK, s.statusWith(key))
+			assert.Equal(t, http.StatusOK, s.statusForKey(key))
 		}
 		return key, id
 	}
 	key, id := prove(true)
-	_, _, err := s.callboard("keys", "revoke", id)
+	_, _, err := s.runCommand("keys", "revoke", id)
 	require.NoError(t, err)
-	assert.Equal(t, http.StatusUnauthorized, s.statusWith(key), "refused at once")
+	assert.Equal(t, http.StatusUnauthorized, s.statusForKey(key), "refused at once")
 	next := filepath.Join(t.TempDir(), "next.key")
-	_, errs, err := s.callboard("keys", "rotate-master", next)
+	_, errs, err := s.runCommand("keys", "rotate-master", next)
 	require.Error(t, err)
 	assert.Contains(t, errs, "stop the service before")
 	assert.NoFileExists(t, next)
 
 	s.stop()
 	second, id := prove(false)
-	said, _, err := s.callboard("keys", "rotate-master", next, "--json")
+	said, _, err := s.runCommand("keys", "rotate-master", next, "--json")
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"data": `+strconv.Quote(s.data())+`, "master_key_file": `+strconv.Quote(next)+`, "rotated": true}`, said)
-	_, errs, err = s.callboard("keys", "list")
+	assert.JSONEq(t, `{"data": `+strconv.Quote(s.dataFolder())+`, "master_key_file": `+strconv.Quote(next)+`, "rotated": true}`, said)
+	_, errs, err = s.runCommand("keys", "list")
 	require.Error(t, err, "the old master key cannot decrypt the store")
 	assert.Contains(t, errs, "another master key")
 	taken, err := os.ReadFile(next)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(s.data(), "master.key"), taken, 0o600))
-	_, _, err = s.callboard("keys", "revoke", id)
+	require.NoError(t, os.WriteFile(filepath.Join(s.dataFolder(), "master.key"), taken, 0o600))
+	_, _, err = s.runCommand("keys", "revoke", id)
 	require.NoError(t, err)
 	third, _ := prove(false)
 	s.start()
-	assert.Equal(t, http.StatusUnauthorized, s.statusWith(key))
-	assert.Equal(t, http.StatusUnauthorized, s.statusWith(second))
-	assert.Equal(t, http.StatusOK, s.statusWith(third))
-	assert.Equal(t, http.StatusOK, s.statusWith(s.key), "API keys stay valid after the rotation of the master key")
-	_, errs, err = s.callboard("keys", "create", "--permissions", "calls:nonsense")
+	assert.Equal(t, http.StatusUnauthorized, s.statusForKey(key))
+	assert.Equal(t, http.StatusUnauthorized, s.statusForKey(second))
+	assert.Equal(t, http.StatusOK, s.statusForKey(third))
+	assert.Equal(t, http.StatusOK, s.statusForKey(s.key), "API keys stay valid after the rotation of the master key")
+	_, errs, err = s.runCommand("keys", "create", "--permissions", "calls:nonsense")
 	require.Error(t, err)
 	assert.Contains(t, errs, "calls:nonsense")
 }
@@ -94,16 +94,16 @@ func TestKeyCommandsOnRunningAndStoppedService(t *testing.T) {
 func TestSecondProcessOnSameDataFolderFails(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	_, errs, err := s.callboard("serve", "--http", "127.0.0.1:0", "--sip", "127.0.0.1:0")
+	_, errs, err := s.runCommand("serve", "--http", "127.0.0.1:0", "--sip", "127.0.0.1:0")
 	require.Error(t, err)
 	assert.Contains(t, errs, "another process uses this data directory")
-	assert.Equal(t, 200, s.readyz())
+	assert.Equal(t, 200, s.readyStatus())
 }
 
 func TestInvalidSettingEndsStartWithNameValueAndRule(t *testing.T) {
 	t.Parallel()
-	s := prepare(t, "CALLBOARD_MEDIA_PORTS=9-1")
-	_, errs, err := s.callboard("serve")
+	s := prepareService(t, "CALLBOARD_MEDIA_PORTS=9-1")
+	_, errs, err := s.runCommand("serve")
 	require.Error(t, err)
 	for _, part := range []string{"CALLBOARD_MEDIA_PORTS", "9-1", "must be"} {
 		assert.Contains(t, errs, part)
@@ -150,89 +150,89 @@ func mustJSON(t *testing.T, v any) []byte {
 
 func TestDemoPlaysOnceAndItsDataSurvivesRestarts(t *testing.T) {
 	t.Parallel()
-	s := prepare(t)
+	s := prepareService(t)
 	if os.Getenv("PICTURES") != "" { // the screenshots need realistic timing
-		s = preparePlain(t)
+		s = prepareRaceFreeService(t)
 	}
 	s.args = []string{"serve", "--demo"}
 	s.start()
-	s.await("the end of the demo", 150*time.Second, func() bool { return strings.Contains(s.logged(), "Press Ctrl-C to stop it") })
-	text := s.logged()
+	s.await("the end of the demo", 150*time.Second, func() bool { return strings.Contains(s.logText(), "Press Ctrl-C to stop it") })
+	text := s.logText()
 	for _, part := range []string{"confirmed", "declined", "busy", "no_answer", "failed", "X-Svc-Signature: sha256=", "campaign.call.completed", "results.csv", "--environment test"} {
 		assert.Contains(t, text, part)
 	}
 	assert.NotContains(t, text, s.key, "the API key is not in the log")
 	assert.Empty(t, s.api("GET", "/v1/calls", nil)["data"], "no live call")
-	csv, err := os.ReadFile(filepath.Join(s.data(), "demo", "results.csv"))
+	csv, err := os.ReadFile(filepath.Join(s.dataFolder(), "demo", "results.csv"))
 	require.NoError(t, err)
 	assert.Len(t, strings.Split(strings.TrimSpace(string(csv)), "\n"), 21)
-	wavs, err := filepath.Glob(filepath.Join(s.data(), "demo", "recording-*.wav"))
+	wavs, err := filepath.Glob(filepath.Join(s.dataFolder(), "demo", "recording-*.wav"))
 	require.NoError(t, err)
 	assert.GreaterOrEqual(t, len(wavs), 12)
 	if dir := os.Getenv("PICTURES"); dir != "" {
-		s.pictures(t, dir)
+		s.takeREADMEScreenshots(t, dir)
 	}
 
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGINT))
 	select {
-	case <-s.exited:
+	case <-s.processExited:
 	case <-time.After(time.Minute):
 		t.Fatal("did not stop after SIGINT")
 	}
 	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
 	s.start()
 	s.await("the greeting of the second start", 20*time.Second, func() bool {
-		return strings.Contains(s.logged(), "The store has 1 campaigns and 20 calls from earlier starts")
+		return strings.Contains(s.logText(), "The store has 1 campaigns and 20 calls from earlier starts")
 	})
 
 	s.stop()
-	require.NoError(t, os.Remove(filepath.Join(s.data(), "test.key")), "the user has deleted the key file")
-	s.launch()
+	require.NoError(t, os.Remove(filepath.Join(s.dataFolder(), "test.key")), "the user has deleted the key file")
+	s.startProcess()
 	s.await("the greeting of the third start", 20*time.Second, func() bool {
-		return strings.Count(s.logged(), "The demo plays once per data folder") == 2
+		return strings.Count(s.logText(), "The demo plays once per data folder") == 2
 	})
-	assert.NotContains(t, s.logged(), "The demo failed")
+	assert.NotContains(t, s.logText(), "The demo failed")
 }
 
 func TestDrainLetsLiveCallsEndAndRejectsNewCalls(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.unlimited()
-	answer := sipp(t, "uas-answer-logged")
-	s.trunk("", answer.port)
-	id := s.campaign(s.terse(), phones("+1202551", 50), object{"pacing": object{"calls_per_minute": 240, "max_concurrent": 10}})
+	s.removeLimits()
+	answer := startSIPp(t, "uas-answer-logged")
+	s.createTrunk("", answer.port)
+	id := s.startCampaign(s.createConstantAgent(), phoneNumbers("+1202551", 50), object{"pacing": object{"calls_per_minute": 240, "max_concurrent": 10}})
 	s.await("a live call", 20*time.Second, func() bool {
-		st, ok := s.statusOf(id)
-		return ok && st.Progress.InProgress > 0 && len(answer.rung()) > 2
+		st, ok := s.campaignStatus(id)
+		return ok && st.Progress.InProgress > 0 && len(answer.inviteCounts()) > 2
 	})
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
 	select {
-	case <-s.exited:
+	case <-s.processExited:
 	case <-time.After(time.Minute):
 		t.Fatal("did not drain")
 	}
 	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
-	require.Eventually(t, func() bool { return len(leftOnWire(answer.lines())) == 0 }, time.Minute, 20*time.Millisecond, "live calls were ended")
-	rung := len(answer.rung())
+	require.Eventually(t, func() bool { return len(unendedCalls(answer.logLines())) == 0 }, time.Minute, 20*time.Millisecond, "live calls were ended")
+	rung := len(answer.inviteCounts())
 	assert.Less(t, rung, 50)
 	s.start()
-	st := s.finished(id, 90*time.Second)
+	st := s.awaitCampaignEnd(id, 90*time.Second)
 	assert.Equal(t, 50, st.Outcomes["completed"], "%v", st.Outcomes)
-	assert.Len(t, answer.rung(), 50)
+	assert.Len(t, answer.inviteCounts(), 50)
 }
 
 func TestDrainingServiceStartsNoWorkAndServesLiveCalls(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t, "CALLBOARD_DRAIN_SECONDS=120")
-	s.unlimited()
-	answer := sipp(t, "uas-answer-logged")
-	s.trunk("", answer.port)
-	agent := s.patient("wait")
-	id := s.outbound("+12025550123", agent, nil)
-	s.inProgress(id)
+	s := newRaceFreeService(t, "CALLBOARD_DRAIN_SECONDS=120")
+	s.removeLimits()
+	answer := startSIPp(t, "uas-answer-logged")
+	s.createTrunk("", answer.port)
+	agent := s.createWaitingAgent("wait")
+	id := s.placeCall("+12025550123", agent, nil)
+	s.awaitAnswer(id)
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
-	s.await("the stop", 20*time.Second, func() bool { return s.readyz() == http.StatusServiceUnavailable })
-	_, why, _ := s.try("GET", "/readyz", nil)
+	s.await("the stop", 20*time.Second, func() bool { return s.readyStatus() == http.StatusServiceUnavailable })
+	_, why, _ := s.tryRequest("GET", "/readyz", nil)
 	assert.Contains(t, string(why), "draining")
 	for _, r := range []struct {
 		method, path string
@@ -244,7 +244,7 @@ func TestDrainingServiceStartsNoWorkAndServesLiveCalls(t *testing.T) {
 		{"PATCH", "/v1/agents/" + agent, object{"name": "b"}},
 		{"DELETE", "/v1/agents/" + agent, nil},
 	} {
-		code, body, header := s.try(r.method, r.path, r.body)
+		code, body, header := s.tryRequest(r.method, r.path, r.body)
 		assert.Equal(t, http.StatusServiceUnavailable, code, "%s %s: %s", r.method, r.path, body)
 		assert.NotEmpty(t, header.Get("Retry-After"), "%s %s", r.method, r.path)
 	}
@@ -253,31 +253,31 @@ func TestDrainingServiceStartsNoWorkAndServesLiveCalls(t *testing.T) {
 	s.api("POST", "/v1/calls/"+id+"/say", object{"text": "One moment."})
 	s.api("POST", "/v1/calls/"+id+"/hangup", object{})
 	select {
-	case <-s.exited:
+	case <-s.processExited:
 	case <-time.After(time.Minute):
 		t.Fatal("the service did not stop after the last call")
 	}
 	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
-	assert.Len(t, answer.rung(), 1)
+	assert.Len(t, answer.inviteCounts(), 1)
 }
 
 func TestCallsBeyondDrainTimeoutAreHungUpAndRecorded(t *testing.T) {
 	t.Parallel()
 	s := newService(t, "CALLBOARD_DRAIN_SECONDS=1")
-	s.unlimited()
-	answer := sipp(t, "uas-answer-logged")
-	s.trunk("", answer.port)
-	id := s.outbound("+12025550123", s.patient("wait"), nil)
-	s.inProgress(id)
+	s.removeLimits()
+	answer := startSIPp(t, "uas-answer-logged")
+	s.createTrunk("", answer.port)
+	id := s.placeCall("+12025550123", s.createWaitingAgent("wait"), nil)
+	s.awaitAnswer(id)
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
 	select {
-	case <-s.exited:
+	case <-s.processExited:
 	case <-time.After(time.Minute):
 		t.Fatal("did not drain")
 	}
 	assert.Equal(t, 0, s.cmd.ProcessState.ExitCode())
-	assert.Contains(t, s.logged(), "live calls are hung up")
-	require.Eventually(t, func() bool { return len(leftOnWire(answer.lines())) == 0 }, time.Minute, 20*time.Millisecond, "its BYE came")
+	assert.Contains(t, s.logText(), "live calls are hung up")
+	require.Eventually(t, func() bool { return len(unendedCalls(answer.logLines())) == 0 }, time.Minute, 20*time.Millisecond, "its BYE came")
 	s.start()
 	call := s.api("GET", "/v1/calls/"+id, nil)
 	assert.Equal(t, []any{"completed", "hangup", "api"}, []any{call["status"], call["ended_reason"], call["ended_by"]}, "the call has its end before the next start")
@@ -285,8 +285,8 @@ func TestCallsBeyondDrainTimeoutAreHungUpAndRecorded(t *testing.T) {
 
 func TestInitCreatesFirstTrunkAndPlacesTestCall(t *testing.T) {
 	t.Parallel()
-	s := preparePlain(t)
-	p := sipp(t, "uas-answer-logged")
+	s := prepareRaceFreeService(t)
+	p := startSIPp(t, "uas-answer-logged")
 	path := filepath.Join(s.dir, "callboard.env")
 	setting := func(name string) string {
 		for _, line := range s.env {
@@ -297,10 +297,10 @@ func TestInitCreatesFirstTrunkAndPlacesTestCall(t *testing.T) {
 		return ""
 	}
 	args := []string{
-		"init", "--json", "--env-file", path, "--data", s.data(), "--sip", setting("SIP_ADDR"), "--http", s.http, "--media-ports", setting("MEDIA_PORTS"),
+		"init", "--json", "--env-file", path, "--data", s.dataFolder(), "--sip", setting("SIP_ADDR"), "--http", s.http, "--media-ports", setting("MEDIA_PORTS"),
 		"--trunk-host", "127.0.0.1", "--trunk-port", strconv.Itoa(p.port), "--caller-id", "+12025550100", "--test-call", "+12025550123",
 	}
-	out, errs, err := s.callboard(args...)
+	out, errs, err := s.runCommand(args...)
 	require.NoError(t, err, errs)
 	var done struct {
 		TrunkID string `json:"trunk_id"`
@@ -308,8 +308,8 @@ func TestInitCreatesFirstTrunkAndPlacesTestCall(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &done))
 	assert.Equal(t, "completed", done.Call)
-	assert.Len(t, p.rung(), 1)
-	_, errs, err = s.callboard(args...)
+	assert.Len(t, p.inviteCounts(), 1)
+	_, errs, err = s.runCommand(args...)
 	require.Error(t, err)
 	assert.Contains(t, errs, "--force")
 

@@ -12,7 +12,7 @@ import (
 )
 
 // apiClient returns the public Go client with the test key.
-func (s *service) program() *client.Client {
+func (s *service) apiClient() *client.Client {
 	s.t.Helper()
 	return &client.Client{URL: "http://" + s.http, Key: s.testKey(), Retries: 3}
 }
@@ -20,7 +20,7 @@ func (s *service) program() *client.Client {
 func TestGoClientFollowsCampaignThroughCrash(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	c := s.program()
+	c := s.apiClient()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	mute, err := c.CreatePathway(ctx, &client.NewPathway{Name: "mute", Start: "bye", Nodes: []client.Node{{ID: "bye", Type: "end"}}})

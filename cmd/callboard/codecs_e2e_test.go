@@ -11,7 +11,7 @@ import (
 func TestBaresipCallWithSRTPAndWideband(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	agent := s.brief()
+	agent := s.createSentenceAgent()
 	for name, c := range map[string]struct {
 		number, codecs, encryption, srtp, codec string
 		status                                  string
@@ -28,9 +28,9 @@ func TestBaresipCallWithSRTPAndWideband(t *testing.T) {
 			if c.encryption != "" {
 				account += ";" + c.encryption
 			}
-			p := baresipAs(t, account)
+			p := startBaresipWithAccount(t, account)
 			s.trunkWith(c.number, p.port, "udp", object{"codecs": []string{"G722", "PCMU", "PCMA"}, "srtp": c.srtp, "srtp_keys_in_clear": true})
-			record := s.ended(s.outbound(c.number, agent, nil), 60*time.Second)
+			record := s.awaitCallEnd(s.placeCall(c.number, agent, nil), 60*time.Second)
 			require.Equal(t, c.status, record["status"], "%v", record)
 			if c.status != "completed" {
 				return

@@ -22,7 +22,7 @@ import (
 )
 
 // runCommandLine runs a command line as main does.
-func runs(t *testing.T, args ...string) (out, errs string, code int) {
+func runCommandLine(t *testing.T, args ...string) (out, errs string, code int) {
 	t.Helper()
 	root := rootCommand(func() {})
 	var o, e bytes.Buffer
@@ -77,7 +77,7 @@ func TestTriggerPrintsLocalSampleResultAsJSON(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 	}))
 	t.Cleanup(far.Close)
-	out, errs, code := runs(t, "trigger", "call.ended", "--forward-to", far.URL, "--json")
+	out, errs, code := runCommandLine(t, "trigger", "call.ended", "--forward-to", far.URL, "--json")
 	assert.Equal(t, cli.ExitFailed, code)
 	assert.Contains(t, errs, "answered 418")
 	var result eventforward.Result
@@ -86,12 +86,12 @@ func TestTriggerPrintsLocalSampleResultAsJSON(t *testing.T) {
 	assert.Contains(t, <-got, result.ID)
 
 	far.Close()
-	out, _, code = runs(t, "trigger", "call.ended", "--forward-to", far.URL, "--json")
+	out, _, code = runCommandLine(t, "trigger", "call.ended", "--forward-to", far.URL, "--json")
 	assert.Equal(t, cli.ExitUnreachable, code)
 	result = eventforward.Result{}
 	require.NoError(t, json.Unmarshal([]byte(out), &result), out)
 	assert.Contains(t, result.Error, "refused")
-	out, _, _ = runs(t, "trigger", "call.ended", "--forward-to", far.URL)
+	out, _, _ = runCommandLine(t, "trigger", "call.ended", "--forward-to", far.URL)
 	assert.Regexp(t, `^call\.ended  evt_\w+  .*refused\n$`, out)
 }
 
@@ -107,36 +107,36 @@ func TestTriggerPrintsServiceSampleResultAsJSON(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	args := []string{"trigger", "call.ended", "--url", s.URL, "--key", "k", "--webhook"}
-	out, errs, code := runs(t, append(args, "webhook_bad", "--json")...)
+	out, errs, code := runCommandLine(t, append(args, "webhook_bad", "--json")...)
 	assert.Equal(t, cli.ExitFailed, code)
 	assert.Contains(t, errs, "answered 500")
 	assert.JSONEq(t, `{"type": "call.ended", "id": "evt_1", "status": 500, "response_time_ms": 7}`, out)
-	out, _, code = runs(t, append(args, "webhook_good")...)
+	out, _, code = runCommandLine(t, append(args, "webhook_good")...)
 	assert.Equal(t, cli.ExitOK, code)
 	assert.Equal(t, "call.ended  evt_1  204  7 ms\n", out)
 }
 
 var (
-	inline  = regexp.MustCompile("`([^`\n]+)`")
-	shell   = regexp.MustCompile("(?ms)^ *```(?:sh|sh run|bash)\n(.*?)^ *```$")
-	invoked = regexp.MustCompile(`(?m)(?:^|[\s$("=]|bin/)callboard ([a-z][^\n` + "`" + `]*)`)
-	wordEnd = regexp.MustCompile(`[;)&<>"'].*$`)
+	inlineCode          = regexp.MustCompile("`([^`\n]+)`")
+	shellBlock          = regexp.MustCompile("(?ms)^ *```(?:sh|sh run|bash)\n(.*?)^ *```$")
+	callboardInvocation = regexp.MustCompile(`(?m)(?:^|[\s$("=]|bin/)callboard ([a-z][^\n` + "`" + `]*)`)
+	wordTerminator      = regexp.MustCompile(`[;)&<>"'].*$`)
 )
 
 // documentedCommands returns the callboard command lines in a page, as words.
-func invocations(text string) (out [][]string) {
+func documentedCommands(text string) (out [][]string) {
 	var code []string
-	for _, m := range shell.FindAllStringSubmatch(text, -1) {
+	for _, m := range shellBlock.FindAllStringSubmatch(text, -1) {
 		code = append(code, m[1])
 	}
-	for _, m := range inline.FindAllStringSubmatch(shell.ReplaceAllString(text, ""), -1) {
+	for _, m := range inlineCode.FindAllStringSubmatch(shellBlock.ReplaceAllString(text, ""), -1) {
 		code = append(code, m[1])
 	}
 	for _, part := range code {
-		for _, m := range invoked.FindAllStringSubmatch(part, -1) {
+		for _, m := range callboardInvocation.FindAllStringSubmatch(part, -1) {
 			var words []string
 			for w := range strings.FieldsSeq(m[1]) {
-				clean := wordEnd.ReplaceAllString(w, "")
+				clean := wordTerminator.ReplaceAllString(w, "")
 				if w == "|" || w == "||" || strings.HasPrefix(w, "#") || clean == "" && w[0] != '"' && w[0] != '\'' {
 					break
 				}
@@ -152,7 +152,7 @@ func invocations(text string) (out [][]string) {
 }
 
 // describeUnknownPart returns what the binary does not know of a command line; empty: nothing.
-func wrongIn(root *cobra.Command, words []string) string {
+func describeUnknownPart(root *cobra.Command, words []string) string {
 	at := []*cobra.Command{root}
 	for _, word := range words {
 		name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
@@ -203,14 +203,14 @@ func TestCommandsAndFlagsInDocumentationExist(t *testing.T) {
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
-		for _, words := range invocations(strings.ReplaceAll(string(text), "sudo -u callboard ", "sudo ")) {
+		for _, words := range documentedCommands(strings.ReplaceAll(string(text), "sudo -u callboard ", "sudo ")) {
 			n++
-			assert.Empty(t, wrongIn(root, words), "%s shows: callboard %s", page, strings.Join(words, " "))
+			assert.Empty(t, describeUnknownPart(root, words), "%s shows: callboard %s", page, strings.Join(words, " "))
 		}
 	}
 	assert.Greater(t, n, 100)
 	for _, wrong := range []string{"campaigns begin x", "agents list --nonsense", "keys create|lits", "calls recording c -x f"} {
-		assert.NotEmpty(t, wrongIn(root, strings.Fields(wrong)), wrong)
+		assert.NotEmpty(t, describeUnknownPart(root, strings.Fields(wrong)), wrong)
 	}
 }
 

@@ -20,19 +20,19 @@ import (
 // recipe is a pathway of the cookbook with its test scenarios.
 type recipe struct{ pathway, scenarios string }
 
-func recipes(t *testing.T, page string) (all []recipe) {
+func readRecipes(t *testing.T, page string) (all []recipe) {
 	t.Helper()
 	text, err := os.ReadFile("../../" + page)
 	require.NoError(t, err)
 	for _, m := range regexp.MustCompile("(?ms)^```json pathway\n(.*?)^```\n\n```json scenarios\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
 		all = append(all, recipe{m[1], m[2]})
 	}
-	require.Len(t, fences(t, page, "json pathway"), len(all), "a recipe without scenarios")
+	require.Len(t, codeBlocks(t, page, "json pathway"), len(all), "a recipe without scenarios")
 	return all
 }
 
 // conciergeModel is a fake language model that knows the opening hours and offers a transfer to the manager.
-func concierge(_ int, r *llmtest.Request) llmtest.Reply {
+func conciergeModel(_ int, r *llmtest.Request) llmtest.Reply {
 	person := slices.IndexFunc(r.Names(), func(name string) bool { return strings.Contains(name, "person") })
 	switch last := r.Last(); {
 	case strings.Contains(last, "Mondays"):
@@ -48,23 +48,23 @@ func concierge(_ int, r *llmtest.Request) llmtest.Reply {
 func TestCookbookRecipesPassTheirScenarios(t *testing.T) {
 	t.Parallel()
 	engines := filepath.Join(t.TempDir(), "engines.yaml")
-	require.NoError(t, os.WriteFile(engines, []byte("engines:\n  local: {kind: openai, url: "+llmtest.New(t, concierge).URL+", llm: {model: tiny}}\nllm: [local]\n"), 0o600))
-	cookbook, migration := recipes(t, "docs/pathways.md"), recipes(t, "docs/migration.md")
+	require.NoError(t, os.WriteFile(engines, []byte("engines:\n  local: {kind: openai, url: "+llmtest.New(t, conciergeModel).URL+", llm: {model: tiny}}\nllm: [local]\n"), 0o600))
+	cookbook, migration := readRecipes(t, "docs/pathways.md"), readRecipes(t, "docs/migration.md")
 	require.GreaterOrEqual(t, len(cookbook), 9)
-	s := newPlainService(t, "CALLBOARD_ENGINES_FILE="+engines)
-	blocks := append(fences(t, "docs/pathways.md", "sh run"), fences(t, "docs/migration.md", "sh run")...)
-	blocks = append(blocks, fences(t, "docs/webhooks.md", "sh run")...)
-	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey(), "HOOK_URL="+s.receiver.url, "PATH="+filepath.Dir(s.binary)+":"+os.Getenv("PATH"))
+	s := newRaceFreeService(t, "CALLBOARD_ENGINES_FILE="+engines)
+	blocks := append(codeBlocks(t, "docs/pathways.md", "sh run"), codeBlocks(t, "docs/migration.md", "sh run")...)
+	blocks = append(blocks, codeBlocks(t, "docs/webhooks.md", "sh run")...)
+	said := s.runBlocks(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey(), "HOOK_URL="+s.receiver.url, "PATH="+filepath.Dir(s.binary)+":"+os.Getenv("PATH"))
 	require.Len(t, said, len(blocks))
-	assert.Equal(t, "True\nok   tells the hours (1 of 1)\n", said.with(t, blocks, "callboard test"))
-	assert.Equal(t, "voicemail voicemail\n", said.with(t, blocks, "leave_message"))
-	assert.Equal(t, "busy\n", said.with(t, blocks, "your order has been sent"))
+	assert.Equal(t, "True\nok   tells the hours (1 of 1)\n", said.outputOf(t, blocks, "callboard test"))
+	assert.Equal(t, "voicemail voicemail\n", said.outputOf(t, blocks, "leave_message"))
+	assert.Equal(t, "busy\n", said.outputOf(t, blocks, "your order has been sent"))
 
-	assert.Equal(t, "True\n", said.with(t, blocks, `"event_type": "call.ended"`))
-	assert.Equal(t, "call\ncall.ended delivered 204\ncall.started delivered 204\n", said.with(t, blocks, `"name": "hooked"`))
-	assert.Equal(t, "another one, from tomorrow on alone\n", said.with(t, blocks, "NEXT_SECRET"))
-	assert.Equal(t, "paused\nactive\n", said.with(t, blocks, "/pause"))
-	assert.Equal(t, "1 0\n", said.with(t, blocks, "/replay"))
+	assert.Equal(t, "True\n", said.outputOf(t, blocks, `"event_type": "call.ended"`))
+	assert.Equal(t, "call\ncall.ended delivered 204\ncall.started delivered 204\n", said.outputOf(t, blocks, `"name": "hooked"`))
+	assert.Equal(t, "another one, from tomorrow on alone\n", said.outputOf(t, blocks, "NEXT_SECRET"))
+	assert.Equal(t, "paused\nactive\n", said.outputOf(t, blocks, "/pause"))
+	assert.Equal(t, "1 0\n", said.outputOf(t, blocks, "/replay"))
 
 	s.key = s.testKey()
 	ids := strings.NewReplacer(
@@ -88,16 +88,16 @@ func TestCookbookRecipesPassTheirScenarios(t *testing.T) {
 
 func TestLoadTestingGuideCommandsWork(t *testing.T) {
 	t.Parallel()
-	blocks := fences(t, "docs/load-testing.md", "sh run")
+	blocks := codeBlocks(t, "docs/load-testing.md", "sh run")
 	require.GreaterOrEqual(t, len(blocks), 4)
 	pack, err := filepath.Abs("../../deploy/sipp")
 	require.NoError(t, err)
-	s := newPlainService(t)
-	said := s.follow(t.TempDir(), blocks, "",
+	s := newRaceFreeService(t)
+	said := s.runBlocks(t.TempDir(), blocks, "",
 		"SIP=127.0.0.1:"+strconv.Itoa(s.sip), "PACK="+pack, "COUNT=6", "FAR_PORT="+strconv.Itoa(siptest.Port(t)), "NEAR_PORT="+strconv.Itoa(siptest.Port(t)),
 		"SOUND_PORT="+strconv.Itoa(siptest.MediaPorts100(t)), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
 	require.Len(t, said, len(blocks))
-	assert.Regexp(t, `^completed 6 \{.*'completed': 6`, said.with(t, blocks, "/v1/campaigns"))
-	assert.Equal(t, "6 calls came in\n", said.with(t, blocks, "uac-call.xml"))
-	assert.Equal(t, "completed [503, 200]\n", said.with(t, blocks, "uas-503.xml"))
+	assert.Regexp(t, `^completed 6 \{.*'completed': 6`, said.outputOf(t, blocks, "/v1/campaigns"))
+	assert.Equal(t, "6 calls came in\n", said.outputOf(t, blocks, "uac-call.xml"))
+	assert.Equal(t, "completed [503, 200]\n", said.outputOf(t, blocks, "uas-503.xml"))
 }

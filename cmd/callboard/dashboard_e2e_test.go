@@ -14,54 +14,54 @@ import (
 )
 
 // hostileName is a name with script injection.
-const hostile = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'\"`
+const hostileName = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'\"`
 
 // signIn signs an admin in with a one-time link.
 func (b *browser) signIn(s *service, operator bool) {
 	b.t.Helper()
-	user := s.api("POST", "/v1/users", object{"name": "Ada " + hostile, "role": "admin", "operator": operator})["id"].(string)
+	user := s.api("POST", "/v1/users", object{"name": "Ada " + hostileName, "role": "admin", "operator": operator})["id"].(string)
 	link := s.api("POST", "/v1/users/"+user+"/sign-in-link", nil)["url"].(string)
-	b.open(link)
-	b.press("button")
-	require.Contains(b.t, b.text(), "You are signed in")
+	b.openPage(link)
+	b.clickAndWait("button")
+	require.Contains(b.t, b.pageText(), "You are signed in")
 }
 
 // checkAccessibility checks the page with axe-core in both themes, and that nothing overflows the width of a phone.
-func (b *browser) accessible(axe, name string) {
+func (b *browser) checkAccessibility(axe, name string) {
 	b.t.Helper()
-	b.run(axe)
+	b.evaluate(axe)
 	for _, theme := range []string{"light", "dark"} {
-		b.call("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": theme}}})
-		found := b.run(`axe.run({resultTypes: ["violations"]}).then(r => r.violations.map(v => v.id + ": " + v.nodes.map(n => n.html).join(" ")).join("\n"))`)
+		b.mustCommand("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": theme}}})
+		found := b.evaluate(`axe.run({resultTypes: ["violations"]}).then(r => r.violations.map(v => v.id + ": " + v.nodes.map(n => n.html).join(" ")).join("\n"))`)
 		assert.Empty(b.t, found, "%s, %s", name, theme)
-		b.shoot(name + "-" + theme)
+		b.takeScreenshot(name + "-" + theme)
 	}
-	b.call("Emulation.setDeviceMetricsOverride", object{"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true})
-	assert.Empty(b.t, b.run(`document.documentElement.scrollWidth <= 390 ? "" : [...document.querySelectorAll("body *")]
+	b.mustCommand("Emulation.setDeviceMetricsOverride", object{"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true})
+	assert.Empty(b.t, b.evaluate(`document.documentElement.scrollWidth <= 390 ? "" : [...document.querySelectorAll("body *")]
 		.filter(e => e.getBoundingClientRect().right > 390.5 && !e.parentElement.closest(".wide, pre, .graph, .plot")).map(e => e.outerHTML.slice(0, 200)).join("\n") || "scrollWidth " + document.documentElement.scrollWidth`), "%s, on a phone", name)
 	if os.Getenv("SCREENSHOTS") != "" {
 		for _, theme := range []string{"dark", "light"} {
-			b.call("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": theme}}})
-			b.shoot(name + "-phone-" + theme)
+			b.mustCommand("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": theme}}})
+			b.takeScreenshot(name + "-phone-" + theme)
 		}
 	}
-	b.desk()
+	b.setDesktopSize()
 }
 
 // setDesktopSize gives the page the size of a desktop window.
-func (b *browser) desk() {
+func (b *browser) setDesktopSize() {
 	b.t.Helper()
-	b.call("Emulation.setDeviceMetricsOverride", object{"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": false})
+	b.mustCommand("Emulation.setDeviceMetricsOverride", object{"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": false})
 }
 
 // takeScreenshot saves a screenshot of the whole page if SCREENSHOTS is set.
-func (b *browser) shoot(name string) {
+func (b *browser) takeScreenshot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("SCREENSHOTS")
 	if dir == "" {
 		return
 	}
-	png, err := base64.StdEncoding.DecodeString(b.call("Page.captureScreenshot", object{"captureBeyondViewport": true})["data"].(string))
+	png, err := base64.StdEncoding.DecodeString(b.mustCommand("Page.captureScreenshot", object{"captureBeyondViewport": true})["data"].(string))
 	require.NoError(b.t, err)
 	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600))
 }
@@ -72,63 +72,63 @@ func TestCampaignIsCreatedAndMonitoredInBrowser(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile("testdata/clients/node_modules/axe-core/axe.min.js")
 	require.NoError(t, err)
-	s := newPlainService(t)
-	s.api("PATCH", "/v1/workspace", object{"name": "Ours " + hostile})
+	s := newRaceFreeService(t)
+	s.api("PATCH", "/v1/workspace", object{"name": "Ours " + hostileName})
 	operator := s.key
 	s.key = s.testKey()
-	agent := s.agent(object{
-		"name": "Confirm " + hostile, "start": "ask",
+	agent := s.createAgent(object{
+		"name": "Confirm " + hostileName, "start": "ask",
 		"nodes": []object{
 			{"id": "ask", "type": "collect", "input": "dtmf", "values": []string{"1"}, "length": 1, "timeout_seconds": 10, "prompt": "Press one, {{name}}."},
 			{"id": "yes", "type": "end", "prompt": "Thank you.", "outcome": "confirmed"},
-			{"id": "no", "type": "end", "notes": hostile},
+			{"id": "no", "type": "end", "notes": hostileName},
 		},
 		"edges": []object{{"from": "ask", "to": "yes", "when": object{"type": "dtmf", "digits": "1"}}, {"from": "ask", "to": "no", "when": object{"type": "else"}}},
 	})
-	hook := s.api("POST", "/v1/webhooks", object{"url": s.receiver.url + "/?" + url.QueryEscape(hostile), "events": []string{"call.ended"}})["id"].(string)
+	hook := s.api("POST", "/v1/webhooks", object{"url": s.receiver.url + "/?" + url.QueryEscape(hostileName), "events": []string{"call.ended"}})["id"].(string)
 	base := "http://" + s.http
 
-	b := browse(t, os.DevNull)
-	b.desk()
-	b.call("Emulation.setScrollbarsHidden", object{"hidden": true})
-	b.open(base + "/")
-	assert.Contains(t, b.text(), "Nobody is signed in here")
-	b.accessible(string(axe), "signedout")
+	b := startBrowser(t, os.DevNull)
+	b.setDesktopSize()
+	b.mustCommand("Emulation.setScrollbarsHidden", object{"hidden": true})
+	b.openPage(base + "/")
+	assert.Contains(t, b.pageText(), "Nobody is signed in here")
+	b.checkAccessibility(string(axe), "signedout")
 	b.signIn(s, false)
 
-	b.open(base + "/campaigns/new")
-	b.run(`for (const [name, value] of Object.entries({name: ` + quoted("First "+hostile) + `, caller_id: "+15005550100", calls_per_minute: "x",
+	b.openPage(base + "/campaigns/new")
+	b.evaluate(`for (const [name, value] of Object.entries({name: ` + quoteForScript("First "+hostileName) + `, caller_id: "+15005550100", calls_per_minute: "x",
 		hours_start: "00:00", hours_end: "24:00", hours_timezone: "UTC"})) document.querySelector("[name=" + name + "]").value = value`)
-	b.press("button.main")
-	assert.Contains(t, b.text(), "pacing.calls_per_minute must be a number.")
-	assert.Equal(t, "First "+hostile, b.run(`document.querySelector("[name=name]").value`), "the form keeps its input")
-	b.run(`document.querySelector("[name=calls_per_minute]").value = "600"`)
-	b.press("button.main")
-	require.Contains(t, b.text(), "The campaign is created.")
-	campaign := b.run(`location.pathname`).(string)
+	b.clickAndWait("button.main")
+	assert.Contains(t, b.pageText(), "pacing.calls_per_minute must be a number.")
+	assert.Equal(t, "First "+hostileName, b.evaluate(`document.querySelector("[name=name]").value`), "the form keeps its input")
+	b.evaluate(`document.querySelector("[name=calls_per_minute]").value = "600"`)
+	b.clickAndWait("button.main")
+	require.Contains(t, b.pageText(), "The campaign is created.")
+	campaign := b.evaluate(`location.pathname`).(string)
 
 	file := filepath.Join(t.TempDir(), "people.csv")
 	require.NoError(t, os.WriteFile(file, []byte("phone,name\n+15005550000,\"<img src=x onerror=window.hacked=1>\"\n+15005550001,Bob\n"), 0o600))
-	document := b.call("DOM.getDocument", object{})["root"].(object)["nodeId"]
-	input := b.call("DOM.querySelector", object{"nodeId": document, "selector": "input[type=file]"})["nodeId"]
-	b.call("DOM.setFileInputFiles", object{"nodeId": input, "files": []string{file}})
-	b.press("#upload button")
-	require.Contains(t, b.text(), "The contacts are uploaded.")
-	b.open(base + campaign + "/rehearsal")
-	assert.Contains(t, b.text(), "nobody was rung")
-	b.accessible(string(axe), "rehearsal")
-	b.open(base + campaign)
-	b.press("form[action$='/start'] button")
-	require.Contains(t, b.text(), "The campaign is started.")
-	b.run(`window.stayed = true`)
+	document := b.mustCommand("DOM.getDocument", object{})["root"].(object)["nodeId"]
+	input := b.mustCommand("DOM.querySelector", object{"nodeId": document, "selector": "input[type=file]"})["nodeId"]
+	b.mustCommand("DOM.setFileInputFiles", object{"nodeId": input, "files": []string{file}})
+	b.clickAndWait("#upload button")
+	require.Contains(t, b.pageText(), "The contacts are uploaded.")
+	b.openPage(base + campaign + "/rehearsal")
+	assert.Contains(t, b.pageText(), "nobody was rung")
+	b.checkAccessibility(string(axe), "rehearsal")
+	b.openPage(base + campaign)
+	b.clickAndWait("form[action$='/start'] button")
+	require.Contains(t, b.pageText(), "The campaign is started.")
+	b.evaluate(`window.stayed = true`)
 	s.await("the end of the campaign on the page", time.Minute, func() bool {
-		return strings.HasPrefix(b.run(`document.querySelector("#live").innerText`).(string), "completed")
+		return strings.HasPrefix(b.evaluate(`document.querySelector("#live").innerText`).(string), "completed")
 	})
 	s.await("the outcome in the contact list", time.Minute, func() bool {
-		return strings.Contains(b.run(`document.querySelector("#people").innerText`).(string), "confirmed")
+		return strings.Contains(b.evaluate(`document.querySelector("#people").innerText`).(string), "confirmed")
 	})
-	assert.Equal(t, true, b.run(`window.stayed`), "the page was not reloaded")
-	b.accessible(string(axe), "campaign")
+	assert.Equal(t, true, b.evaluate(`window.stayed`), "the page was not reloaded")
+	b.checkAccessibility(string(axe), "campaign")
 
 	var call string
 	s.await("a confirmed call with a recording", time.Minute, func() bool {
@@ -140,90 +140,90 @@ func TestCampaignIsCreatedAndMonitoredInBrowser(t *testing.T) {
 		}
 		return call != ""
 	})
-	b.open(base + "/calls/" + call)
-	assert.Regexp(t, `(?s)Press one, <img src=x onerror=window.hacked=1>.*pressed 1.*call\.ended.*INVITE \+SDP`, b.text())
-	assert.Greater(t, b.run(`new Promise((done, failed) => { const a = document.querySelector("audio"); a.onloadedmetadata = () => done(a.duration); a.onerror = () => failed(a.error.message); a.load(); a.preload = "metadata" })`), 1.0)
-	b.run(`document.querySelector("audio").play()`)
-	s.await("the waveform of the recording", time.Minute, func() bool { return b.run(`document.querySelector("#waveform").hidden`) == false })
-	b.accessible(string(axe), "call")
+	b.openPage(base + "/calls/" + call)
+	assert.Regexp(t, `(?s)Press one, <img src=x onerror=window.hacked=1>.*pressed 1.*call\.ended.*INVITE \+SDP`, b.pageText())
+	assert.Greater(t, b.evaluate(`new Promise((done, failed) => { const a = document.querySelector("audio"); a.onloadedmetadata = () => done(a.duration); a.onerror = () => failed(a.error.message); a.load(); a.preload = "metadata" })`), 1.0)
+	b.evaluate(`document.querySelector("audio").play()`)
+	s.await("the waveform of the recording", time.Minute, func() bool { return b.evaluate(`document.querySelector("#waveform").hidden`) == false })
+	b.checkAccessibility(string(axe), "call")
 
 	var log []any
 	s.await("the delivery in the webhook log", time.Minute, func() bool {
 		log = s.api("GET", "/v1/webhooks/"+hook+"/logs", nil)["logs"].([]any)
 		return len(log) == 2
 	})
-	b.open(base + "/webhooks/" + hook)
+	b.openPage(base + "/webhooks/" + hook)
 	before := len(s.receiver.deliveries())
-	b.press("table form[action$='/replay'] button")
+	b.clickAndWait("table form[action$='/replay'] button")
 	s.await("it came again", time.Minute, func() bool { return len(s.receiver.deliveries()) > before })
 
 	pathway := s.api("GET", "/v1/agents/"+agent, nil)["pathway_id"].(string)
-	b.editsAPathway(base+"/pathways/"+pathway, string(axe))
+	b.editPathway(base+"/pathways/"+pathway, string(axe))
 	assert.Contains(t, s.api("GET", "/v1/pathways/"+pathway, nil)["nodes"].([]any)[2].(object)["prompt"], "Good bye, <b>{{name}}</b>.")
 	day := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 28)
-	appointment := b.booksAnAppointment(s, base, day)
-	live := b.watchesACall(s, base, string(axe))
-	s.api("POST", "/v1/sms", object{"to": "+15005550000", "from": "+15005550100", "body": "Hello " + hostile})
-	s.api("POST", "/v1/test/inbound-sms", object{"to": "+15005550100", "from": "+15005550000", "body": hostile})
-	b.open(base + "/access")
-	b.run(`document.querySelector("#newkey [name=name]").value = ` + quoted(hostile) + `; document.querySelector("#newkey [value='calls:read']").checked = true`)
-	b.press("#newkey button")
-	assert.Contains(t, b.text(), "svc_sk_test_")
-	b.accessible(string(axe), "newkey")
+	appointment := b.bookAppointment(s, base, day)
+	live := b.superviseCall(s, base, string(axe))
+	s.api("POST", "/v1/sms", object{"to": "+15005550000", "from": "+15005550100", "body": "Hello " + hostileName})
+	s.api("POST", "/v1/test/inbound-sms", object{"to": "+15005550100", "from": "+15005550000", "body": hostileName})
+	b.openPage(base + "/access")
+	b.evaluate(`document.querySelector("#newkey [name=name]").value = ` + quoteForScript(hostileName) + `; document.querySelector("#newkey [value='calls:read']").checked = true`)
+	b.clickAndWait("#newkey button")
+	assert.Contains(t, b.pageText(), "svc_sk_test_")
+	b.checkAccessibility(string(axe), "newkey")
 
 	for name, path := range map[string]string{
 		"overview": "/", "campaigns": "/campaigns", "newcampaign": "/campaigns/new", "decisions": campaign + "/decisions", "calls": "/calls", "agents": "/agents",
 		"agent": "/agents/" + agent, "pathway": "/pathways/" + pathway, "trypathway": "/pathways/" + pathway + "/try", "numbers": "/numbers",
 		"appointments": "/appointments/list", "calendar": "/appointments?week=" + day.Format(time.DateOnly), "newappointment": "/appointments/new", "appointment": appointment, "settings": "/settings", "messages": "/messages", "thread": "/messages?with=%2B15005550000", "call-ended": "/calls/" + live, "webhooks": "/webhooks", "webhook": "/webhooks/" + hook, "usage": "/usage", "access": "/access", "audit": "/audit",
 	} {
-		b.open(base + path)
-		assert.NotContains(t, b.text(), "could not be made", name)
-		b.accessible(string(axe), name)
-		assert.NotEqual(t, 1.0, b.run(`window.hacked`), name)
-		assert.Less(t, b.run(`performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation")).reduce((n, e) => n + e.transferSize, 0)`), 150e3, name)
+		b.openPage(base + path)
+		assert.NotContains(t, b.pageText(), "could not be made", name)
+		b.checkAccessibility(string(axe), name)
+		assert.NotEqual(t, 1.0, b.evaluate(`window.hacked`), name)
+		assert.Less(t, b.evaluate(`performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation")).reduce((n, e) => n + e.transferSize, 0)`), 150e3, name)
 	}
-	b.open(base + "/")
-	assert.Equal(t, true, b.run(`document.querySelectorAll("#chart figure canvas").length === 1`), "the chart shows the calls")
-	assert.Equal(t, false, b.run(`document.querySelector("#chart details").open`), "the table is collapsed")
-	b.press("header form button")
-	b.open(base + "/campaigns")
-	assert.Contains(t, b.text(), "Nobody is signed in here")
+	b.openPage(base + "/")
+	assert.Equal(t, true, b.evaluate(`document.querySelectorAll("#chart figure canvas").length === 1`), "the chart shows the calls")
+	assert.Equal(t, false, b.evaluate(`document.querySelector("#chart details").open`), "the table is collapsed")
+	b.clickAndWait("header form button")
+	b.openPage(base + "/campaigns")
+	assert.Contains(t, b.pageText(), "Nobody is signed in here")
 	s.key = operator
-	b.operates(s, base, string(axe))
+	b.useOperatorPages(s, base, string(axe))
 }
 
 // useOperatorPages uses the operator's pages, and at last removes its own operator permission.
-func (b *browser) operates(s *service, base, axe string) {
+func (b *browser) useOperatorPages(s *service, base, axe string) {
 	b.t.Helper()
 	b.signIn(s, true)
-	b.open(base + "/operator")
-	b.run(`for (const [name, value] of Object.entries({name: ` + quoted("Rate "+hostile) + `, percent: "30"})) document.querySelector("#newrule [name=" + name + "]").value = value`)
-	b.press("#newrule button")
-	assert.Contains(b.t, b.text(), "The rule is kept.")
-	b.run(`document.querySelector("[name=reason]").value = ` + quoted(hostile))
-	b.press("form[action$='/dialling-stop'] button")
-	assert.Contains(b.t, b.text(), "All dialling is stopped")
-	b.accessible(axe, "operator")
-	assert.NotEqual(b.t, 1.0, b.run(`window.hacked`))
-	b.press("form[action$='/dialling-resume'] button")
-	assert.NotContains(b.t, b.text(), "All dialling is stopped")
+	b.openPage(base + "/operator")
+	b.evaluate(`for (const [name, value] of Object.entries({name: ` + quoteForScript("Rate "+hostileName) + `, percent: "30"})) document.querySelector("#newrule [name=" + name + "]").value = value`)
+	b.clickAndWait("#newrule button")
+	assert.Contains(b.t, b.pageText(), "The rule is kept.")
+	b.evaluate(`document.querySelector("[name=reason]").value = ` + quoteForScript(hostileName))
+	b.clickAndWait("form[action$='/dialling-stop'] button")
+	assert.Contains(b.t, b.pageText(), "All dialling is stopped")
+	b.checkAccessibility(axe, "operator")
+	assert.NotEqual(b.t, 1.0, b.evaluate(`window.hacked`))
+	b.clickAndWait("form[action$='/dialling-resume'] button")
+	assert.NotContains(b.t, b.pageText(), "All dialling is stopped")
 	user := s.api("GET", "/v1/users?limit=1", nil)["data"].([]any)[0].(object)["id"].(string)
-	b.run(`window.left = true`)
+	b.evaluate(`window.left = true`)
 	s.api("PATCH", "/v1/users/"+user, object{"operator": false})
 	_, _ = b.command("Runtime.evaluate", object{"expression": `void htmx.ajax("GET", "/operator?part=live", "#live")`}) // the periodic refresh of the page, which may have run already
-	b.arrived()
-	assert.Contains(b.t, b.text(), "There is no such page")
-	b.open(base + "/settings")
-	b.call("Network.clearBrowserCookies", object{})
-	b.press("main form button")
-	assert.Contains(b.t, b.text(), "Nothing was done with what you sent.")
-	b.accessible(axe, "kept")
+	b.awaitPage()
+	assert.Contains(b.t, b.pageText(), "There is no such page")
+	b.openPage(base + "/settings")
+	b.mustCommand("Network.clearBrowserCookies", object{})
+	b.clickAndWait("main form button")
+	assert.Contains(b.t, b.pageText(), "Nothing was done with what you sent.")
+	b.checkAccessibility(axe, "kept")
 }
 
 // superviseCall listens to a live call without speech and hangs it up.
-func (b *browser) watchesACall(s *service, base, axe string) (id string) {
+func (b *browser) superviseCall(s *service, base, axe string) (id string) {
 	b.t.Helper()
-	agent := s.agent(object{ // a long timeout keeps the call alive
+	agent := s.createAgent(object{ // a long timeout keeps the call alive
 		"name": "Wait", "start": "ask",
 		"nodes": []object{
 			{"id": "ask", "type": "collect", "input": "dtmf", "values": []string{"1"}, "length": 1, "timeout_seconds": 60, "prompt": "Press one."},
@@ -234,62 +234,62 @@ func (b *browser) watchesACall(s *service, base, axe string) (id string) {
 	})
 	id = s.api("POST", "/v1/calls/outbound", object{"to": "+15005550009", "from": "+15005550100", "agent_id": agent})["id"].(string)
 	s.await("the answer of the call", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["answered_at"] != nil })
-	b.open(base + "/calls?status=active")
-	assert.Contains(b.t, b.text(), "+15005550009")
-	b.open(base + "/calls/" + id)
-	b.accessible(axe, "call-live")
-	b.press("form[action$='/listen'] button")
-	b.run(`document.querySelector("#listen").click()`)
+	b.openPage(base + "/calls?status=active")
+	assert.Contains(b.t, b.pageText(), "+15005550009")
+	b.openPage(base + "/calls/" + id)
+	b.checkAccessibility(axe, "call-live")
+	b.clickAndWait("form[action$='/listen'] button")
+	b.evaluate(`document.querySelector("#listen").click()`)
 	s.await("it is heard", time.Minute, func() bool {
-		return b.run(`document.querySelector("#state").innerText`) == "You hear the call."
+		return b.evaluate(`document.querySelector("#state").innerText`) == "You hear the call."
 	})
-	b.accessible(axe, "listen")
-	b.open(base + "/calls/" + id)
-	b.press("form[action$='/hangup'] button")
+	b.checkAccessibility(axe, "listen")
+	b.openPage(base + "/calls/" + id)
+	b.clickAndWait("form[action$='/hangup'] button")
 	s.await("the end of the call", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["ended_at"] != nil })
 	return id
 }
 
 // editPathway changes the prompt of a node in the graph editor. It saves the pathway after it has corrected the
 // reported error.
-func (b *browser) editsAPathway(at, axe string) {
+func (b *browser) editPathway(at, axe string) {
 	b.t.Helper()
-	b.open(at + "/edit")
+	b.openPage(at + "/edit")
 	edit := func(field, value string) {
-		b.run(`{const f = document.querySelector("` + field + `"); f.value = ` + quoted(value) + `; f.dispatchEvent(new Event("input"))}`)
+		b.evaluate(`{const f = document.querySelector("` + field + `"); f.value = ` + quoteForScript(value) + `; f.dispatchEvent(new Event("input"))}`)
 	}
-	b.run(`document.querySelector("g[data-node=no]").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}))`)
+	b.evaluate(`document.querySelector("g[data-node=no]").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}))`)
 	edit("#node-prompt", "Good bye, <b>{{surname}}</b>.")
-	b.press("#save")
-	assert.Contains(b.t, b.text(), "surname", "the page describes the error")
-	assert.Equal(b.t, true, b.run(`document.querySelectorAll("#graph g.bad").length === 1`), "the graph marks the node")
-	b.accessible(axe, "editpathway")
+	b.clickAndWait("#save")
+	assert.Contains(b.t, b.pageText(), "surname", "the page describes the error")
+	assert.Equal(b.t, true, b.evaluate(`document.querySelectorAll("#graph g.bad").length === 1`), "the graph marks the node")
+	b.checkAccessibility(axe, "editpathway")
 	edit("#node-prompt", "Good bye, <b>{{name}}</b>.")
-	b.press("#save")
-	require.Contains(b.t, b.text(), "The pathway is saved.")
-	b.open(at + "/try")
-	assert.Contains(b.t, b.text(), "Press one")
-	b.run(`document.querySelector("#say [name=text]").value = "1"`)
-	b.press("#say button")
-	assert.Contains(b.t, b.text(), "has ended")
+	b.clickAndWait("#save")
+	require.Contains(b.t, b.pageText(), "The pathway is saved.")
+	b.openPage(at + "/try")
+	assert.Contains(b.t, b.pageText(), "Press one")
+	b.evaluate(`document.querySelector("#say [name=text]").value = "1"`)
+	b.clickAndWait("#say button")
+	assert.Contains(b.t, b.pageText(), "has ended")
 }
 
 // bookAppointment books an appointment for a day, with a hostile name, and returns the path of its page.
-func (b *browser) booksAnAppointment(s *service, base string, day time.Time) string {
+func (b *browser) bookAppointment(s *service, base string, day time.Time) string {
 	b.t.Helper()
 	hours := object{}
 	for _, day := range []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"} {
 		hours[day] = []object{{"start": "00:00", "end": "24:00"}}
 	}
-	provider := s.api("POST", "/v1/providers", object{"name": "Dr. " + hostile, "timezone": "UTC", "hours": hours})["id"].(string)
-	b.open(base + "/appointments/new?from=" + day.Format(time.DateOnly) + "&provider=" + provider)
-	b.run(`document.querySelector("#book [name=name]").value = ` + quoted("Ada "+hostile) + `; document.querySelector("#book [name=phone]").value = "+15005550000"`)
-	b.press("#book button")
-	require.Contains(b.t, b.text(), "The appointment is booked.")
-	assert.Contains(b.t, b.text(), day.Format("Mon 2 Jan 2006, 15:04"))
-	return b.run(`location.pathname`).(string)
+	provider := s.api("POST", "/v1/providers", object{"name": "Dr. " + hostileName, "timezone": "UTC", "hours": hours})["id"].(string)
+	b.openPage(base + "/appointments/new?from=" + day.Format(time.DateOnly) + "&provider=" + provider)
+	b.evaluate(`document.querySelector("#book [name=name]").value = ` + quoteForScript("Ada "+hostileName) + `; document.querySelector("#book [name=phone]").value = "+15005550000"`)
+	b.clickAndWait("#book button")
+	require.Contains(b.t, b.pageText(), "The appointment is booked.")
+	assert.Contains(b.t, b.pageText(), day.Format("Mon 2 Jan 2006, 15:04"))
+	return b.evaluate(`location.pathname`).(string)
 }
 
-func quoted(s string) string {
+func quoteForScript(s string) string {
 	return `atob("` + base64.StdEncoding.EncodeToString([]byte(s)) + `")`
 }

@@ -15,23 +15,23 @@ import (
 // Root must be rejected and leave no files; an ordinary user without write permission gets an error.
 func TestCommandsOfOtherUsersLeaveDataFolderUnchanged(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
+	s := newRaceFreeService(t)
 	backup := filepath.Join(s.dir, "backup")
-	_, errs, err := s.callboard("backup", backup)
+	_, errs, err := s.runCommand("backup", backup)
 	require.NoError(t, err, errs)
 	s.stop()
 	empty := filepath.Join(s.dir, "empty")
 	require.NoError(t, os.Mkdir(empty, 0o700))
 	key := filepath.Join(s.dir, "master.key")
-	text, err := os.ReadFile(filepath.Join(s.data(), "master.key"))
+	text, err := os.ReadFile(filepath.Join(s.dataFolder(), "master.key"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(key, text, 0o600))
 	s.env = append(s.env, "CALLBOARD_MASTER_KEY_FILE="+key)
 	root := os.Geteuid() == 0
-	takeAway(t, root, s.data(), empty)
-	before := s.files(s.data(), empty)
+	takeFoldersAway(t, root, s.dataFolder(), empty)
+	before := s.listFileOwners(s.dataFolder(), empty)
 
-	trunk := []string{"init", "--yes", "--data", s.data(), "--env-file", filepath.Join(s.dir, "callboard.env"), "--trunk-host", "127.0.0.1"}
+	trunk := []string{"init", "--yes", "--data", s.dataFolder(), "--env-file", filepath.Join(s.dir, "callboard.env"), "--trunk-host", "127.0.0.1"}
 	for _, args := range [][]string{
 		{"backup", backup + "2"},
 		{"keys", "create"},
@@ -42,7 +42,7 @@ func TestCommandsOfOtherUsersLeaveDataFolderUnchanged(t *testing.T) {
 		{"serve"}, // serve runs last, because it would not end
 		{"serve", "--demo"},
 	} {
-		_, errs, err = s.callboard(args...)
+		_, errs, err = s.runCommand(args...)
 		require.Error(t, err, args)
 		if root {
 			assert.Contains(t, errs, "belongs to the user #12345, and this process runs as user 0: run the command as that user, sudo -u '#12345' callboard …", args)
@@ -51,35 +51,35 @@ func TestCommandsOfOtherUsersLeaveDataFolderUnchanged(t *testing.T) {
 		}
 	}
 	if root {
-		assert.Equal(t, before, s.files(s.data(), empty), "no file was created and no owner changed")
-		said, _, _ := s.callboard("doctor", "--all")
+		assert.Equal(t, before, s.listFileOwners(s.dataFolder(), empty), "no file was created and no owner changed")
+		said, _, _ := s.runCommand("doctor", "--all")
 		assert.Regexp(t, `ok +data +\S+ is writable`, said, "the doctor also works for root")
 		assert.NotContains(t, said, "data_owner")
-		assert.Equal(t, before, s.files(s.data(), empty))
-		require.NoError(t, os.WriteFile(filepath.Join(s.data(), "store", "left-by-root"), nil, 0o600))
-		said, _, err = s.callboard("doctor")
+		assert.Equal(t, before, s.listFileOwners(s.dataFolder(), empty))
+		require.NoError(t, os.WriteFile(filepath.Join(s.dataFolder(), "store", "left-by-root"), nil, 0o600))
+		said, _, err = s.runCommand("doctor")
 		require.Error(t, err)
 		assert.Regexp(t, `data_owner +\S+/left-by-root belongs to root, and the data folder to uid 12345`, said)
 	}
-	giveBack(t, root, s.data(), empty)
-	_, errs, err = s.callboard("restore", backup, "--data", empty)
+	giveFoldersBack(t, root, s.dataFolder(), empty)
+	_, errs, err = s.runCommand("restore", backup, "--data", empty)
 	require.NoError(t, err, errs)
 	s.start()
 }
 
 // takeFoldersAway makes the folders belong to another user if the test runs as root. Otherwise it removes the write
 // permission.
-func takeAway(t *testing.T, root bool, folders ...string) {
+func takeFoldersAway(t *testing.T, root bool, folders ...string) {
 	t.Helper()
-	change(t, root, 12345, 0o500, folders)
+	changeOwner(t, root, 12345, 0o500, folders)
 }
 
-func giveBack(t *testing.T, root bool, folders ...string) {
+func giveFoldersBack(t *testing.T, root bool, folders ...string) {
 	t.Helper()
-	change(t, root, 0, 0o700, folders)
+	changeOwner(t, root, 0, 0o700, folders)
 }
 
-func change(t *testing.T, root bool, uid int, mode os.FileMode, folders []string) {
+func changeOwner(t *testing.T, root bool, uid int, mode os.FileMode, folders []string) {
 	t.Helper()
 	for _, folder := range folders {
 		if !root {
@@ -97,7 +97,7 @@ func change(t *testing.T, root bool, uid int, mode os.FileMode, folders []string
 }
 
 // listFileOwners returns the files of folders with their owners.
-func (s *service) files(folders ...string) (all []string) {
+func (s *service) listFileOwners(folders ...string) (all []string) {
 	s.t.Helper()
 	for _, folder := range folders {
 		require.NoError(s.t, filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {

@@ -24,10 +24,10 @@ import (
 
 // insertEvents writes n undelivered events of several calls into the store of a stopped service. It returns their
 // ids.
-func (s *service) fillEvents(n, calls int) (ids []string) {
+func (s *service) insertEvents(n, calls int) (ids []string) {
 	s.t.Helper()
 	const batch = 1000
-	d, store, ws := s.stored()
+	d, store, ws := s.openStore()
 	subjects := make([]string, calls)
 	for i := range subjects {
 		subjects[i] = mailbox.NewID(domain.PrefixCall)
@@ -51,7 +51,7 @@ func (s *service) fillEvents(n, calls int) (ids []string) {
 }
 
 // createWebhook creates an endpoint for events and returns its id.
-func (s *service) subscribe(url string, filters object, events ...string) string {
+func (s *service) createWebhook(url string, filters object, events ...string) string {
 	s.t.Helper()
 	body := object{"url": url, "events": events}
 	if filters != nil {
@@ -61,16 +61,16 @@ func (s *service) subscribe(url string, filters object, events ...string) string
 }
 
 // deliveryRecorder is a webhook server that records deliveries by the path of the URL.
-type arrivals struct {
+type deliveryRecorder struct {
 	server *httptest.Server
 
-	mu       sync.Mutex
-	all      map[string][]arrival // deliveries by path, in the order of arrival
-	accepted map[[2]string]bool   // path and event of each delivery that got a 2xx response
-	n        int
+	mu           sync.Mutex
+	byPath       map[string][]recordedDelivery // deliveries by path, in the order of arrival
+	accepted     map[[2]string]bool            // path and event of each delivery that got a 2xx response
+	requestCount int
 }
 
-type arrival struct {
+type recordedDelivery struct {
 	id, subject string
 	sequence    int
 	attempt     string
@@ -79,13 +79,13 @@ type arrival struct {
 
 // newDeliveryRecorder starts a recorder whose certificate the service under test trusts. answer reports whether it
 // accepts an event; it writes the error response itself.
-func arriving(t testing.TB, answer func(http.ResponseWriter, *http.Request, arrival) bool) *arrivals {
+func newDeliveryRecorder(t testing.TB, answer func(http.ResponseWriter, *http.Request, recordedDelivery) bool) *deliveryRecorder {
 	t.Helper()
-	a := &arrivals{all: make(map[string][]arrival), accepted: make(map[[2]string]bool)}
+	a := &deliveryRecorder{byPath: make(map[string][]recordedDelivery), accepted: make(map[[2]string]bool)}
 	seen := make(map[[2]string]int)
 	a.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		var e envelope
+		var e eventEnvelope
 		if err != nil || json.Unmarshal(body, &e) != nil {
 			w.WriteHeader(http.StatusBadRequest)
 			return
@@ -94,9 +94,9 @@ func arriving(t testing.TB, answer func(http.ResponseWriter, *http.Request, arri
 		at := [2]string{path, e.ID}
 		a.mu.Lock()
 		seen[at]++
-		got := arrival{e.ID, e.Subject, e.Sequence, r.Header.Get("X-Svc-Delivery-Attempt"), seen[at]}
-		a.all[path] = append(a.all[path], got)
-		a.n++
+		got := recordedDelivery{e.ID, e.Subject, e.Sequence, r.Header.Get("X-Svc-Delivery-Attempt"), seen[at]}
+		a.byPath[path] = append(a.byPath[path], got)
+		a.requestCount++
 		a.mu.Unlock()
 		if !answer(w, r, got) {
 			return
@@ -112,7 +112,7 @@ func arriving(t testing.TB, answer func(http.ResponseWriter, *http.Request, arri
 }
 
 // countMissing returns how many of the events a path has not accepted.
-func (a *arrivals) missing(path string, ids []string) (n int) {
+func (a *deliveryRecorder) countMissing(path string, ids []string) (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, id := range ids {
@@ -124,20 +124,20 @@ func (a *arrivals) missing(path string, ids []string) (n int) {
 }
 
 // count returns the number of received requests.
-func (a *arrivals) count() int {
+func (a *deliveryRecorder) count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.n
+	return a.requestCount
 }
 
 // checkOrder examines the deliveries of a path. wrong lists events that arrived after a later event of their
 // subject. twice counts repeated attempts, retries counts attempts after the first.
-func (a *arrivals) disorder(path string) (wrong []string, twice, retries int) {
+func (a *deliveryRecorder) checkOrder(path string) (wrong []string, twice, retries int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last := make(map[string]int)
 	tried := make(map[[2]string]bool)
-	for _, x := range a.all[path] {
+	for _, x := range a.byPath[path] {
 		at := [2]string{x.id, x.attempt}
 		if tried[at] {
 			twice++

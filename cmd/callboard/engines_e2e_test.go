@@ -14,12 +14,12 @@ import (
 
 func TestEnginesGuideCommandsWork(t *testing.T) {
 	t.Parallel()
-	blocks := fences(t, "docs/engines.md", "sh run")
+	blocks := codeBlocks(t, "docs/engines.md", "sh run")
 	require.Len(t, blocks, 2)
 	port := strconv.Itoa(siptest.Port(t))
 	path := filepath.Join(t.TempDir(), "engines.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(`engines: {hum: {kind: openai, url: "http://127.0.0.1:`+port+`/v1", tts: {sample_rate: 8000}}}`), 0o600))
-	s := newPlainService(t, "CALLBOARD_ENGINES_FILE="+path)
-	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey(), "ENGINE_PORT="+port)
-	assert.Equal(t, "[]\n", said.with(t, blocks, "voice"), "the engine spoke without a fallback")
+	s := newRaceFreeService(t, "CALLBOARD_ENGINES_FILE="+path)
+	said := s.runBlocks(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey(), "ENGINE_PORT="+port)
+	assert.Equal(t, "[]\n", said.outputOf(t, blocks, "voice"), "the engine spoke without a fallback")
 }

@@ -14,14 +14,14 @@ import (
 
 // receiverFault is the behaviour of a receiver for one delivery attempt, with the status that Callboard records (0:
 // none).
-type planted struct {
-	share  int // probability in percent
-	status int
-	do     func(w http.ResponseWriter, r *http.Request)
+type receiverFault struct {
+	percent int // probability in percent
+	status  int
+	respond func(w http.ResponseWriter, r *http.Request)
 }
 
 // closeAfter writes some bytes of a response and closes the connection.
-func cut(answer string) func(http.ResponseWriter, *http.Request) {
+func closeAfter(answer string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
@@ -32,38 +32,38 @@ func cut(answer string) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-func plainly(status int) planted {
-	return planted{status: status, do: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }}
+func answerStatus(status int) receiverFault {
+	return receiverFault{status: status, respond: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }}
 }
 
-func (p planted) in100(n int) planted { p.share = n; return p }
+func (p receiverFault) withPercent(n int) receiverFault { p.percent = n; return p }
 
 // receiverFaults returns the behaviours of receivers with their probabilities.
-func plantings() []planted {
-	moved := planted{status: http.StatusFound, do: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/moved", http.StatusFound) }}
-	slow := planted{status: http.StatusOK, do: func(w http.ResponseWriter, r *http.Request) { // a response body without end
+func receiverFaults() []receiverFault {
+	moved := receiverFault{status: http.StatusFound, respond: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/moved", http.StatusFound) }}
+	slow := receiverFault{status: http.StatusOK, respond: func(w http.ResponseWriter, r *http.Request) { // a response body without end
 		for r.Context().Err() == nil {
 			_, _ = w.Write([]byte("and so on "))
 			_ = http.NewResponseController(w).Flush()
 			<-time.After(20 * time.Millisecond)
 		}
 	}}
-	hang := planted{do: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}
-	return []planted{
-		plainly(http.StatusNoContent).in100(50), plainly(http.StatusInternalServerError).in100(10), plainly(http.StatusServiceUnavailable).in100(8),
-		plainly(http.StatusNotFound).in100(4), plainly(http.StatusTooManyRequests).in100(2), moved.in100(3), slow.in100(1), hang.in100(1),
-		planted{do: cut("")}.in100(8), planted{do: cut("HTTP/1.1 200 O")}.in100(4), planted{do: cut("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n")}.in100(4),
-		planted{status: http.StatusOK, do: cut("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")}.in100(5), // the status line decides
+	hang := receiverFault{respond: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}
+	return []receiverFault{
+		answerStatus(http.StatusNoContent).withPercent(50), answerStatus(http.StatusInternalServerError).withPercent(10), answerStatus(http.StatusServiceUnavailable).withPercent(8),
+		answerStatus(http.StatusNotFound).withPercent(4), answerStatus(http.StatusTooManyRequests).withPercent(2), moved.withPercent(3), slow.withPercent(1), hang.withPercent(1),
+		receiverFault{respond: closeAfter("")}.withPercent(8), receiverFault{respond: closeAfter("HTTP/1.1 200 O")}.withPercent(4), receiverFault{respond: closeAfter("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n")}.withPercent(4),
+		receiverFault{status: http.StatusOK, respond: closeAfter("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")}.withPercent(5), // the status line decides
 	}
 }
 
 // drawFault selects the behaviour for an attempt, deterministically.
-func drawn(all []planted, path, event, attempt string) planted {
+func drawFault(all []receiverFault, path, event, attempt string) receiverFault {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(path + event + attempt))
 	at := int(h.Sum32() % 100)
 	for _, p := range all {
-		if at -= p.share; at < 0 {
+		if at -= p.percent; at < 0 {
 			return p
 		}
 	}
@@ -75,30 +75,30 @@ func drawn(all []planted, path, event, attempt string) planted {
 func TestEventsAreDeliveredOrListedAsFailedDespiteReceiverFaults(t *testing.T) {
 	t.Parallel()
 	const events = 80
-	all := plantings()
-	far := arriving(t, func(w http.ResponseWriter, r *http.Request, a arrival) bool {
-		drawn(all, r.URL.Path, a.id, a.attempt).do(w, r)
+	all := receiverFaults()
+	far := newDeliveryRecorder(t, func(w http.ResponseWriter, r *http.Request, a recordedDelivery) bool {
+		drawFault(all, r.URL.Path, a.id, a.attempt).respond(w, r)
 		return false
 	})
-	s := newPlainService(t, "FAILPOINT_HURRY=3s 3000", "CALLBOARD_LOG_LEVEL=error")
-	s.unlimited()
+	s := newRaceFreeService(t, "FAILPOINT_HURRY=3s 3000", "CALLBOARD_LOG_LEVEL=error")
+	s.removeLimits()
 	hooks := map[string]string{}
 	for i := range 5 {
 		path := "/" + strconv.Itoa(i)
-		hooks[path] = s.subscribe(far.server.URL+path, nil, "call.*")
+		hooks[path] = s.createWebhook(far.server.URL+path, nil, "call.*")
 	}
 	s.kill9()
-	ids := s.fillEvents(events, events)
+	ids := s.insertEvents(events, events)
 	s.start()
 	counts := map[string]int{}
 	for path, hook := range hooks {
 		type end struct{ status, answered, retries any }
 		wanted := map[string]end{}
 		for _, id := range ids {
-			var p planted
+			var p receiverFault
 			e := end{status: "failed"}
 			for n := 1; n <= 5; n++ {
-				p = drawn(all, path, id, strconv.Itoa(n))
+				p = drawFault(all, path, id, strconv.Itoa(n))
 				if e.retries = n - 1; p.status > 0 && p.status < 500 {
 					break
 				}
@@ -113,7 +113,7 @@ func TestEventsAreDeliveredOrListedAsFailedDespiteReceiverFaults(t *testing.T) {
 		got := map[string]end{}
 		s.await("the end of all deliveries", time.Minute, func() bool {
 			open := false
-			for _, l := range s.entries("/v1/webhooks/"+hook+"/logs?limit=100", "logs") {
+			for _, l := range s.readLogEntries("/v1/webhooks/"+hook+"/logs?limit=100", "logs") {
 				got[l.EventID] = end{l.Status, l.ResponseStatus, l.Retries}
 				open = open || l.Status != "delivered" && l.Status != "failed"
 			}
@@ -121,7 +121,7 @@ func TestEventsAreDeliveredOrListedAsFailedDespiteReceiverFaults(t *testing.T) {
 		})
 		assert.Equal(t, wanted, got, path)
 		failed := map[string]bool{}
-		for _, l := range s.entries("/v1/webhooks/"+hook+"/failed?limit=100", "data") {
+		for _, l := range s.readLogEntries("/v1/webhooks/"+hook+"/failed?limit=100", "data") {
 			failed[l.EventID] = true
 			assert.Equal(t, "failed", wanted[l.EventID].status)
 			assert.Equal(t, wanted[l.EventID].retries, l.Attempts-1)
@@ -132,7 +132,7 @@ func TestEventsAreDeliveredOrListedAsFailedDespiteReceiverFaults(t *testing.T) {
 	}
 	assert.Equal(t, len(hooks)*events, counts["delivered"]+counts["failed"])
 	assert.Greater(t, counts["failed"], 10)
-	assert.Empty(t, far.all["moved"], "no redirect is followed")
+	assert.Empty(t, far.byPath["moved"], "no redirect is followed")
 	t.Logf("%d deliveries: %v, in %d attempts", len(hooks)*events, counts, far.count())
 }
 
@@ -145,9 +145,9 @@ type logEntry struct {
 }
 
 // readLogEntries reads one page of entries.
-func (s *service) entries(path, key string) (all []logEntry) {
+func (s *service) readLogEntries(path, key string) (all []logEntry) {
 	s.t.Helper()
-	code, text, _, err := s.request("GET", path, nil)
+	code, text, _, err := s.sendRequest("GET", path, nil)
 	if err != nil || code != http.StatusOK {
 		return nil
 	}

@@ -18,65 +18,65 @@ import (
 
 // faultCampaign is a campaign with retries that runs while faults are injected. Most contacts answer; one in five
 // is always busy.
-type ordeal struct {
+type faultCampaign struct {
 	*service
-	answers, busy *peer
-	contacts      int
-	rounds        int // number of faults
-	perMinute     int
-	mixed         bool // whether the busy contacts stand among the others in the list
+	answering, busy *sippPeer
+	contacts        int
+	rounds          int // number of faults
+	perMinute       int
+	interleaved     bool // whether the busy contacts stand among the others in the list
 }
 
 const (
-	ordealLines    = 60 // maximum of concurrent calls; killConcurrency explains the number
-	ordealAttempts = 2
+	faultCampaignLimit    = 60 // maximum of concurrent calls; killConcurrency explains the number
+	faultCampaignAttempts = 2
 )
 
 // newFaultCampaign prepares a campaign on a service without the race detector.
-func newOrdeal(t *testing.T, env ...string) *ordeal {
+func newFaultCampaign(t *testing.T, env ...string) *faultCampaign {
 	t.Helper()
-	return ordealOf(t, newPlainService(t, env...))
+	return newFaultCampaignOf(t, newRaceFreeService(t, env...))
 }
 
 // newFaultCampaignOf prepares a campaign on a given service. The campaign is short by default and long with NIGHTLY
 // set.
-func ordealOf(t *testing.T, s *service) *ordeal {
+func newFaultCampaignOf(t *testing.T, s *service) *faultCampaign {
 	t.Helper()
-	o := &ordeal{
-		service: s,
-		answers: sipp(t, "uas-answer-logged"), busy: sipp(t, "uas-busy"), contacts: 150, rounds: 3, perMinute: 1200,
+	o := &faultCampaign{
+		service:   s,
+		answering: startSIPp(t, "uas-answer-logged"), busy: startSIPp(t, "uas-busy"), contacts: 150, rounds: 3, perMinute: 1200,
 	}
 	if os.Getenv("NIGHTLY") != "" {
 		o.contacts, o.rounds = 2000, 60
 	}
 	o.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
-		"requests_per_minute": 1000000, "concurrent_inbound": 1, "concurrent_outbound": ordealLines, "calls_per_minute": 100000,
+		"requests_per_minute": 1000000, "concurrent_inbound": 1, "concurrent_outbound": faultCampaignLimit, "calls_per_minute": 100000,
 	}})
-	o.trunk("+1202555", o.answers.port)
-	o.trunk("+1202556", o.busy.port)
+	o.createTrunk("+1202555", o.answering.port)
+	o.createTrunk("+1202556", o.busy.port)
 	o.api("POST", "/v1/webhooks", object{"url": o.receiver.url, "events": []string{"campaign.*", "call.ended"}})
 	return o
 }
 
 // createAndStart creates and starts the campaign and returns its id.
-func (o *ordeal) startCampaign() string {
-	people := append(phones("+1202555", o.contacts*4/5), phones("+1202556", o.contacts/5)...)
-	if o.mixed { // one busy contact after every four that answer
+func (o *faultCampaign) createAndStart() string {
+	people := append(phoneNumbers("+1202555", o.contacts*4/5), phoneNumbers("+1202556", o.contacts/5)...)
+	if o.interleaved { // one busy contact after every four that answer
 		for i := range o.contacts / 5 {
 			people = slices.Insert(people, 5*i+4, people[len(people)-1])
 			people = people[:len(people)-1]
 		}
 	}
-	return o.campaign(o.terse(), people, object{
-		"pacing": object{"calls_per_minute": o.perMinute, "max_concurrent": ordealLines},
-		"retry":  object{"enabled": true, "max_attempts": ordealAttempts, "interval_hours": 0.001, "retry_on": []string{"busy"}},
+	return o.startCampaign(o.createConstantAgent(), people, object{
+		"pacing": object{"calls_per_minute": o.perMinute, "max_concurrent": faultCampaignLimit},
+		"retry":  object{"enabled": true, "max_attempts": faultCampaignAttempts, "interval_hours": 0.001, "retry_on": []string{"busy"}},
 	})
 }
 
 // createConstantAgent creates an agent whose only sentence has no variables, so that its audio is cached.
-func (s *service) terse() string {
+func (s *service) createConstantAgent() string {
 	s.t.Helper()
-	return s.agent(object{
+	return s.createAgent(object{
 		"name": "terse", "start": "hello",
 		"nodes": []object{{"id": "hello", "type": "say", "prompt": "Hello, this is a test."}, {"id": "bye", "type": "end"}},
 		"edges": []object{{"from": "hello", "to": "bye", "when": object{"type": "always"}}},
@@ -84,37 +84,39 @@ func (s *service) terse() string {
 }
 
 // sleepRandomly waits until a random moment during the campaign.
-func (o *ordeal) between() { <-time.After(time.Duration(300+rand.IntN(1500)) * time.Millisecond) }
+func (o *faultCampaign) sleepRandomly() {
+	<-time.After(time.Duration(300+rand.IntN(1500)) * time.Millisecond)
+}
 
 // checkNoCalls checks that no new call starts while the store is unavailable, after the calls of stored attempts
 // have started.
-func (o *ordeal) silent() {
+func (o *faultCampaign) checkNoCalls() {
 	o.t.Helper()
-	before := o.settled(o.answers)
-	o.between()
-	assert.Equal(o.t, before, fmt.Sprint(o.answers.rung()), "a call started without a store")
+	before := o.awaitLastInvite(o.answering)
+	o.sleepRandomly()
+	assert.Equal(o.t, before, fmt.Sprint(o.answering.inviteCounts()), "a call started without a store")
 }
 
 // awaitLastInvite waits until a peer logs no further INVITE, and returns the called numbers.
-func (s *service) settled(p *peer) (rung string) {
+func (s *service) awaitLastInvite(p *sippPeer) (rung string) {
 	s.t.Helper()
 	s.await("the last INVITE", time.Minute, func() bool {
-		rung = fmt.Sprint(p.rung())
+		rung = fmt.Sprint(p.inviteCounts())
 		<-time.After(3 * time.Second)
-		return fmt.Sprint(p.rung()) == rung
+		return fmt.Sprint(p.inviteCounts()) == rung
 	})
 	return rung
 }
 
 // countExcessCalls counts the numbers that were called more often than they had attempts.
-func (o *ordeal) twice() (n int) {
-	for _, c := range o.answers.rung() {
+func (o *faultCampaign) countExcessCalls() (n int) {
+	for _, c := range o.answering.inviteCounts() {
 		if c > 1 {
 			n++
 		}
 	}
-	for _, c := range o.busy.rung() {
-		if c > ordealAttempts {
+	for _, c := range o.busy.inviteCounts() {
+		if c > faultCampaignAttempts {
 			n++
 		}
 	}
@@ -140,7 +142,7 @@ func (s *service) committedEvents() (all []loggedEvent) {
 		if after != "" {
 			path += "&after=" + after
 		}
-		code, text, _ := s.try("GET", path, nil)
+		code, text, _ := s.tryRequest("GET", path, nil)
 		require.Equal(s.t, 200, code, "%s", text)
 		require.NoError(s.t, json.Unmarshal(text, &page))
 		if len(page.Data) == 0 {
@@ -152,20 +154,20 @@ func (s *service) committedEvents() (all []loggedEvent) {
 }
 
 // checkInvariants checks the calls, the events and the webhook deliveries of an ended campaign.
-func (o *ordeal) prove(id string) {
+func (o *faultCampaign) checkInvariants(id string) {
 	t := o.t
 	t.Helper()
-	eventCount := o.proveCalls(id)
+	eventCount := o.checkCallInvariants(id)
 	o.await("an event for every attempt", 2*time.Minute, func() bool { return len(o.receiver.events("campaign.call.completed")) >= eventCount })
 	assert.Len(t, o.receiver.events("campaign.call.completed"), eventCount, "one event for each attempt")
 }
 
 // checkCallInvariants is checkInvariants without the webhook deliveries. It returns the number of events that must
 // be delivered.
-func (o *ordeal) proveCalls(id string) (eventCount int) {
+func (o *faultCampaign) checkCallInvariants(id string) (eventCount int) {
 	t := o.t
 	t.Helper()
-	st := o.finished(id, time.Duration(max(3, o.contacts/150))*time.Minute)
+	st := o.awaitCampaignEnd(id, time.Duration(max(3, o.contacts/150))*time.Minute)
 	sum := 0
 	for _, n := range st.Outcomes {
 		sum += n
@@ -173,7 +175,7 @@ func (o *ordeal) proveCalls(id string) (eventCount int) {
 	assert.Equal(t, o.contacts, sum, "every contact has an outcome: %v", st.Outcomes)
 	assert.Equal(t, o.contacts, st.Progress.Attempted, "nobody is forgotten")
 	assert.Zero(t, st.Progress.Remaining+st.Progress.InProgress)
-	assert.Zero(t, o.twice(), "numbers called more often than they had attempts")
+	assert.Zero(t, o.countExcessCalls(), "numbers called more often than they had attempts")
 
 	seen, sequences := map[string]bool{}, map[string]int{}
 	begun, ended := map[string]int{}, map[string]int{}
@@ -195,37 +197,37 @@ func (o *ordeal) proveCalls(id string) (eventCount int) {
 	for call, n := range begun {
 		assert.Equal(t, 1, n, call)
 	}
-	_, starts := wireLoad(o.answers.lines())
-	assert.LessOrEqual(t, mostIn(starts, 60000), o.perMinute, "calls within a minute")
+	_, starts := concurrencyAndStarts(o.answering.logLines())
+	assert.LessOrEqual(t, maxStartsWithin(starts, 60000), o.perMinute, "calls within a minute")
 	return eventCount
 }
 
 // runThroughFaults runs the campaign, injects the faults and checks the invariants.
-func (o *ordeal) endure(fault func(round int)) {
-	id := o.startCampaign()
+func (o *faultCampaign) runThroughFaults(fault func(round int)) {
+	id := o.createAndStart()
 	for round := range o.rounds {
-		o.between()
+		o.sleepRandomly()
 		fault(round)
 	}
-	o.prove(id)
+	o.checkInvariants(id)
 }
 
 func TestKillsOfServiceWithRetriesOnPebble(t *testing.T) {
 	t.Parallel()
-	o := ordealOf(t, newService(t))
-	o.endure(func(int) { o.kill9(); o.start() })
+	o := newFaultCampaignOf(t, newService(t))
+	o.runThroughFaults(func(int) { o.kill9(); o.start() })
 }
 
 // Kills the service, Redis, and both at once.
 func TestKillsOfServiceAndRedisTogetherAndApart(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
-	o := ordealOf(t, newService(t, "CALLBOARD_REDIS_URL="+url))
-	o.endure(func(round int) {
+	o := newFaultCampaignOf(t, newService(t, "CALLBOARD_REDIS_URL="+url))
+	o.runThroughFaults(func(round int) {
 		switch round % 3 {
 		case 0:
 			server.Kill()
-			o.between()
+			o.sleepRandomly()
 			server.Restart()
 		case 1:
 			o.kill9()
@@ -236,16 +238,16 @@ func TestKillsOfServiceAndRedisTogetherAndApart(t *testing.T) {
 			o.kill9()
 			o.start()
 		}
-		o.await("readiness", time.Minute, func() bool { return o.readyz() == 200 })
+		o.await("readiness", time.Minute, func() bool { return o.readyStatus() == 200 })
 	})
 }
 
 // killRedisLosingWrites kills Redis, alone or together with the service. Redis loses all writes since the mark.
-func (o *ordeal) loses(server *redistest.Server, together bool) {
+func (o *faultCampaign) killRedisLosingWrites(server *redistest.Server, together bool) {
 	o.t.Helper()
 	calls := func(n int) {
-		before := len(o.answers.rung())
-		o.await("some calls", time.Minute, func() bool { return len(o.answers.rung()) > before+n })
+		before := len(o.answering.inviteCounts())
+		o.await("some calls", time.Minute, func() bool { return len(o.answering.inviteCounts()) > before+n })
 	}
 	calls(3)
 	mark := server.WrittenBytes()
@@ -258,7 +260,7 @@ func (o *ordeal) loses(server *redistest.Server, together bool) {
 	if together {
 		o.start()
 	}
-	o.await("readiness", time.Minute, func() bool { return o.readyz() == 200 })
+	o.await("readiness", time.Minute, func() bool { return o.readyStatus() == 200 })
 }
 
 // The control: without the ledger, a Redis that loses acknowledged writes makes the service call contacts again.
@@ -268,11 +270,11 @@ func TestControlKillsOfNonDurableRedisWithoutLedgerCallTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url, server := redistest.Start(t)
-			o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url, "FAILPOINT_ANY_HISTORY=1")
+			o := newFaultCampaign(t, "CALLBOARD_REDIS_URL="+url, "FAILPOINT_ANY_HISTORY=1")
 			o.contacts *= 2 // contacts must remain for calls after the fault
-			o.startCampaign()
-			o.loses(server, together)
-			o.await("a contact that is called twice", time.Minute, func() bool { return o.twice() > 0 })
+			o.createAndStart()
+			o.killRedisLosingWrites(server, together)
+			o.await("a contact that is called twice", time.Minute, func() bool { return o.countExcessCalls() > 0 })
 		})
 	}
 }
@@ -281,27 +283,27 @@ func TestControlKillsOfNonDurableRedisWithoutLedgerCallTwice(t *testing.T) {
 func TestKillsOfNonDurableRedisAreRepairedFromLedger(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
-	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url)
+	o := newFaultCampaign(t, "CALLBOARD_REDIS_URL="+url)
 	o.contacts *= 2 // contacts must remain for calls after the fault
-	id := o.startCampaign()
+	id := o.createAndStart()
 	for round := range max(1, o.rounds/10) {
-		o.loses(server, round%2 == 0)
+		o.killRedisLosingWrites(server, round%2 == 0)
 	}
-	o.prove(id)
+	o.checkInvariants(id)
 }
 
 // failOverToStaleReplica promotes a replica while the service still uses the old primary, and redirects the service
 // a moment later. It pauses the campaign until the replica is current, so that contacts remain for calls after the
 // failover.
-func (o *ordeal) staleReplica(id string, from *redistest.Server, way *redistest.Proxy, restart bool) *redistest.Server {
+func (o *faultCampaign) failOverToStaleReplica(id string, from *redistest.Server, way *redistest.Proxy, restart bool) *redistest.Server {
 	o.api("POST", "/v1/campaigns/"+id+"/pause", nil)
 	replica := redistest.StartReplica(o.t, from)
 	o.api("POST", "/v1/campaigns/"+id+"/resume", nil)
-	before := len(o.answers.rung())
-	o.await("some calls", time.Minute, func() bool { return len(o.answers.rung()) > before+3 })
+	before := len(o.answering.inviteCounts())
+	o.await("some calls", time.Minute, func() bool { return len(o.answering.inviteCounts()) > before+3 })
 	replica.Promote()
-	before = len(o.answers.rung())
-	o.await("calls whose commits the replica does not have", time.Minute, func() bool { return len(o.answers.rung()) > before+15 })
+	before = len(o.answering.inviteCounts())
+	o.await("calls whose commits the replica does not have", time.Minute, func() bool { return len(o.answering.inviteCounts()) > before+15 })
 	if restart {
 		o.kill9()
 	}
@@ -317,14 +319,14 @@ func TestFailoverToStaleReplicaCallsEachContactOnce(t *testing.T) {
 	t.Parallel()
 	_, server := redistest.Start(t)
 	way := redistest.NewProxy(t, server)
-	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+way.URL())
+	o := newFaultCampaign(t, "CALLBOARD_REDIS_URL="+way.URL())
 	o.contacts *= 2
-	id := o.startCampaign()
+	id := o.createAndStart()
 	for round := range max(2, o.rounds/10) {
-		server = o.staleReplica(id, server, way, round%2 == 1)
-		o.await("readiness", time.Minute, func() bool { return o.readyz() == 200 })
+		server = o.failOverToStaleReplica(id, server, way, round%2 == 1)
+		o.await("readiness", time.Minute, func() bool { return o.readyStatus() == 200 })
 	}
-	o.prove(id)
+	o.checkInvariants(id)
 }
 
 // The control: a stale replica that the service trusts makes the service call contacts again.
@@ -332,13 +334,13 @@ func TestControlFailoverToTrustedStaleReplicaCallsTwice(t *testing.T) {
 	t.Parallel()
 	_, server := redistest.Start(t)
 	way := redistest.NewProxy(t, server)
-	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+way.URL(), "FAILPOINT_ANY_HISTORY=1")
+	o := newFaultCampaign(t, "CALLBOARD_REDIS_URL="+way.URL(), "FAILPOINT_ANY_HISTORY=1")
 	o.contacts *= 2
-	_ = o.staleReplica(o.startCampaign(), server, way, true)
-	o.await("a contact that is called twice", time.Minute, func() bool { return o.twice() > 0 })
+	_ = o.failOverToStaleReplica(o.createAndStart(), server, way, true)
+	o.await("a contact that is called twice", time.Minute, func() bool { return o.countExcessCalls() > 0 })
 }
 
-func (o *ordeal) disk(path, mood string) {
+func (o *faultCampaign) setDiskState(path, mood string) {
 	o.t.Helper()
 	require.NoError(o.t, os.WriteFile(path+".new", []byte(mood), 0o600))
 	require.NoError(o.t, os.Rename(path+".new", path))
@@ -347,21 +349,21 @@ func (o *ordeal) disk(path, mood string) {
 func TestFullDiskStopsDialingAndLosesNoContact(t *testing.T) {
 	t.Parallel()
 	mood := filepath.Join(t.TempDir(), "mood")
-	o := newOrdeal(t, "FAILPOINT_DISK="+mood)
+	o := newFaultCampaign(t, "FAILPOINT_DISK="+mood)
 	o.rounds = max(2, o.rounds/10)
-	o.endure(func(round int) {
+	o.runThroughFaults(func(round int) {
 		if round%2 == 0 { // the service notices the full disk before a write fails
-			o.disk(mood, "full")
-			o.await("readiness to fail", time.Minute, func() bool { return o.readyz() == 503 })
-			o.disk(mood, "")
-			o.await("health again", time.Minute, func() bool { return o.readyz() == 200 })
+			o.setDiskState(mood, "full")
+			o.await("readiness to fail", time.Minute, func() bool { return o.readyStatus() == 503 })
+			o.setDiskState(mood, "")
+			o.await("health again", time.Minute, func() bool { return o.readyStatus() == 200 })
 			return
 		}
-		o.disk(mood, "broken") // a write fails halfway, and the store must be opened by a new process
-		o.await("readiness to fail", time.Minute, func() bool { return o.readyz() == 503 })
-		o.silent()
+		o.setDiskState(mood, "broken") // a write fails halfway, and the store must be opened by a new process
+		o.await("readiness to fail", time.Minute, func() bool { return o.readyStatus() == 503 })
+		o.checkNoCalls()
 		o.kill9()
-		o.disk(mood, "")
+		o.setDiskState(mood, "")
 		o.start()
 	})
 }
@@ -369,18 +371,18 @@ func TestFullDiskStopsDialingAndLosesNoContact(t *testing.T) {
 func TestFullRedisStopsDialingAndLosesNoContact(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
-	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url)
+	o := newFaultCampaign(t, "CALLBOARD_REDIS_URL="+url)
 	o.rounds = max(2, o.rounds/10)
-	o.endure(func(round int) {
+	o.runThroughFaults(func(round int) {
 		server.FillMemory()
-		o.await("readiness to fail", time.Minute, func() bool { return o.readyz() == 503 })
-		o.silent()
+		o.await("readiness to fail", time.Minute, func() bool { return o.readyStatus() == 503 })
+		o.checkNoCalls()
 		if round%2 == 1 {
 			o.kill9()
-			o.launch()
+			o.startProcess()
 		}
 		server.FreeMemory()
-		o.await("health again", time.Minute, func() bool { return o.readyz() == 200 })
+		o.await("health again", time.Minute, func() bool { return o.readyStatus() == 200 })
 	})
 }
 
@@ -389,35 +391,35 @@ func TestFullRedisStopsDialingAndLosesNoContact(t *testing.T) {
 func TestControlFullRedisWithLateCommitCallsTwice(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
-	o := newOrdeal(t, "CALLBOARD_REDIS_URL="+url, "FAILPOINT_LATE_OPEN=1")
+	o := newFaultCampaign(t, "CALLBOARD_REDIS_URL="+url, "FAILPOINT_LATE_OPEN=1")
 	o.contacts *= 2 // contacts must remain for calls after the fault
-	o.startCampaign()
-	for round := 0; round < 5 && o.twice() == 0; round++ { // no attempt is pending if all permits are in use when Redis fills
-		before := len(o.answers.rung())
-		o.await("more calls", time.Minute, func() bool { return len(o.answers.rung()) > before+1 || o.twice() > 0 })
+	o.createAndStart()
+	for round := 0; round < 5 && o.countExcessCalls() == 0; round++ { // no attempt is pending if all permits are in use when Redis fills
+		before := len(o.answering.inviteCounts())
+		o.await("more calls", time.Minute, func() bool { return len(o.answering.inviteCounts()) > before+1 || o.countExcessCalls() > 0 })
 		server.FillMemory()
-		o.await("readiness to fail", time.Minute, func() bool { return o.readyz() == 503 })
+		o.await("readiness to fail", time.Minute, func() bool { return o.readyStatus() == 503 })
 		o.kill9()
 		server.FreeMemory()
 		o.start()
-		o.await("calls again", time.Minute, func() bool { return o.twice() > 0 || len(o.answers.rung()) > before+2 })
+		o.await("calls again", time.Minute, func() bool { return o.countExcessCalls() > 0 || len(o.answering.inviteCounts()) > before+2 })
 	}
-	o.await("a contact that is called twice", time.Minute, func() bool { return o.twice() > 0 })
+	o.await("a contact that is called twice", time.Minute, func() bool { return o.countExcessCalls() > 0 })
 }
 
 // The control: a disk that reports success but stores nothing.
 func TestControlFullDiskReportedAsWrittenCallsTwice(t *testing.T) {
 	t.Parallel()
 	mood := filepath.Join(t.TempDir(), "mood")
-	o := newOrdeal(t, "FAILPOINT_DISK="+mood)
+	o := newFaultCampaign(t, "FAILPOINT_DISK="+mood)
 	o.contacts *= 2 // contacts must remain for calls after the fault
-	o.startCampaign()
-	o.await("some calls", time.Minute, func() bool { return len(o.answers.rung()) > 3 })
-	o.disk(mood, "lying")
-	before := len(o.answers.rung())
-	o.await("calls whose commits the disk has lost", time.Minute, func() bool { return len(o.answers.rung()) > before+15 })
+	o.createAndStart()
+	o.await("some calls", time.Minute, func() bool { return len(o.answering.inviteCounts()) > 3 })
+	o.setDiskState(mood, "lying")
+	before := len(o.answering.inviteCounts())
+	o.await("calls whose commits the disk has lost", time.Minute, func() bool { return len(o.answering.inviteCounts()) > before+15 })
 	o.kill9()
-	o.disk(mood, "")
+	o.setDiskState(mood, "")
 	o.start()
-	o.await("a contact that is called twice", time.Minute, func() bool { return o.twice() > 0 })
+	o.await("a contact that is called twice", time.Minute, func() bool { return o.countExcessCalls() > 0 })
 }

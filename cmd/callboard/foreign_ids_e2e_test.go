@@ -22,7 +22,7 @@ import (
 
 // bodiesWithIDs returns a valid body for each route whose body contains ids of other objects. {kind} stands for the
 // id of an object of that kind.
-func referringBodies() map[string]string {
+func bodiesWithIDs() map[string]string {
 	const (
 		campaign = `"agent_id": "{agent}", "pathway_id": "{pathway}", "compliance": {"dnc_list_id": "{dnc}"}`
 		agent    = `"pathway_id": "{pathway}", "knowledge_base_ids": ["{kb}"], "tools": ["{tool}"], "transfer": {"destinations": [{"name": "desk", "phone": "{phone}"}]}`
@@ -66,7 +66,7 @@ func referringBodies() map[string]string {
 }
 
 // exemptFields lists fields with ids that do not refer to an object of a workspace, by route.
-func unlent() map[string][]string {
+func exemptFields() map[string][]string {
 	nodes := []string{"nodes[].id", "start"}
 	return map[string][]string{
 		"POST /v1/auth/token":               {"user_id"},
@@ -81,12 +81,12 @@ func unlent() map[string][]string {
 }
 
 var (
-	placeholder = regexp.MustCompile(`^\{([a-z]+)\}$`)
-	anIndex     = regexp.MustCompile(`\[\d+\]`)
+	placeholder  = regexp.MustCompile(`^\{([a-z]+)\}$`)
+	indexPattern = regexp.MustCompile(`\[\d+\]`)
 )
 
 // findPlaceholders returns the places of the placeholders in a body, with their kinds.
-func standIns(body any) map[string]string {
+func findPlaceholders(body any) map[string]string {
 	out := make(map[string]string)
 	var walk func(v any, at string)
 	walk = func(v any, at string) {
@@ -110,18 +110,18 @@ func standIns(body any) map[string]string {
 }
 
 // replacePlaceholders returns a copy of the body in which id determines the value of each placeholder.
-func filledIn(body any, at string, id func(at, kind string) string) any {
+func replacePlaceholders(body any, at string, id func(at, kind string) string) any {
 	switch v := body.(type) {
 	case object:
 		out := make(object, len(v))
 		for name := range v {
-			out[name] = filledIn(v[name], strings.TrimPrefix(at+"."+name, "."), id)
+			out[name] = replacePlaceholders(v[name], strings.TrimPrefix(at+"."+name, "."), id)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = filledIn(v[i], at+"["+strconv.Itoa(i)+"]", id)
+			out[i] = replacePlaceholders(v[i], at+"["+strconv.Itoa(i)+"]", id)
 		}
 		return out
 	case string:
@@ -137,19 +137,19 @@ type tenant struct {
 	*service
 	t   *testing.T
 	key string
-	has map[string]string // ids of the created objects, by kind
+	ids map[string]string // ids of the created objects, by kind
 }
 
-func (w *tenant) request(method, path string, body any) (int, []byte) {
+func (w *tenant) sendRequest(method, path string, body any) (int, []byte) {
 	w.t.Helper()
-	status, text, _ := w.try(method, path, body, "Authorization", "Bearer "+w.key)
+	status, text, _ := w.tryRequest(method, path, body, "Authorization", "Bearer "+w.key)
 	return status, text
 }
 
 // createChildKey creates a child key for an environment of the workspace.
-func (w *tenant) child(environment string) string {
+func (w *tenant) createChildKey(environment string) string {
 	w.t.Helper()
-	status, text := w.request("POST", "/v1/api-keys", object{"name": "lent", "permissions": []string{"*:read", "*:write"}, "environment": environment})
+	status, text := w.sendRequest("POST", "/v1/api-keys", object{"name": "lent", "permissions": []string{"*:read", "*:write"}, "environment": environment})
 	require.Equal(w.t, http.StatusCreated, status, "%s", text)
 	var made struct{ Key string }
 	require.NoError(w.t, json.Unmarshal(text, &made))
@@ -157,63 +157,63 @@ func (w *tenant) child(environment string) string {
 }
 
 // createObject creates an object and stores its id.
-func (w *tenant) make(kind, path string, body any) {
+func (w *tenant) createObject(kind, path string, body any) {
 	w.t.Helper()
-	w.has[kind] = w.idOf(w.t, "POST", path, body, "Authorization", "Bearer "+w.key)
+	w.ids[kind] = w.idOf(w.t, "POST", path, body, "Authorization", "Bearer "+w.key)
 }
 
 // createObjects creates one object of each kind that bodies refer to.
-func (w *tenant) stock(number string) {
+func (w *tenant) createObjects(number string) {
 	w.t.Helper()
 	agent := func(fields object) object { fields["name"] = "own"; return fields }
-	w.make("kb", "/v1/knowledge-base", object{"name": "own", "sources": []object{{"type": "text", "text": "We open at nine."}}})
-	w.make("tool", "/v1/tools", object{"name": "lent", "description": "Looks.", "parameters": object{"type": "object"}, "http": object{"method": "GET", "url": w.receiver.url}})
-	w.make("pathway", "/v1/pathways", object{"name": "hello", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
-	w.make("agent", "/v1/agents", agent(object{"pathway_id": w.has["pathway"], "sms": object{"enabled": true}}))
-	w.make("phone", "/v1/phones", object{"extension": "7" + number[9:], "name": "own", "username": "own" + number[1:]})
-	w.make("trunk", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "lent", "proxies": []object{{"host": "127.0.0.1", "port": 9, "transport": "udp"}}})
-	w.make("dnc", "/v1/dnc-lists", object{"name": "lent"})
-	w.make("prov", "/v1/providers", object{"name": "lent", "timezone": "UTC", "hours": object{"monday": everyHour(), "tuesday": everyHour(), "wednesday": everyHour(), "thursday": everyHour(), "friday": everyHour(), "saturday": everyHour(), "sunday": everyHour()}})
-	w.make("num", "/v1/phone-numbers", object{"number": number, "agent_id": w.has["agent"], "sms_enabled": true})
-	w.make("campaign", "/v1/campaigns", object{"name": "lent", "agent_id": w.has["agent"], "contacts": []object{{"phone": "+12025550123"}}})
-	w.make("wh", "/v1/webhooks", object{"url": w.receiver.url, "events": []string{"call.*"}})
-	w.make("appt", "/v1/appointments", object{"patient": object{"name": "Bob", "phone": "+12025550123"}, "provider": w.has["prov"], "datetime": hence(48), "type": "visit"})
+	w.createObject("kb", "/v1/knowledge-base", object{"name": "own", "sources": []object{{"type": "text", "text": "We open at nine."}}})
+	w.createObject("tool", "/v1/tools", object{"name": "lent", "description": "Looks.", "parameters": object{"type": "object"}, "http": object{"method": "GET", "url": w.receiver.url}})
+	w.createObject("pathway", "/v1/pathways", object{"name": "hello", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
+	w.createObject("agent", "/v1/agents", agent(object{"pathway_id": w.ids["pathway"], "sms": object{"enabled": true}}))
+	w.createObject("phone", "/v1/phones", object{"extension": "7" + number[9:], "name": "own", "username": "own" + number[1:]})
+	w.createObject("trunk", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "lent", "proxies": []object{{"host": "127.0.0.1", "port": 9, "transport": "udp"}}})
+	w.createObject("dnc", "/v1/dnc-lists", object{"name": "lent"})
+	w.createObject("prov", "/v1/providers", object{"name": "lent", "timezone": "UTC", "hours": object{"monday": allDay(), "tuesday": allDay(), "wednesday": allDay(), "thursday": allDay(), "friday": allDay(), "saturday": allDay(), "sunday": allDay()}})
+	w.createObject("num", "/v1/phone-numbers", object{"number": number, "agent_id": w.ids["agent"], "sms_enabled": true})
+	w.createObject("campaign", "/v1/campaigns", object{"name": "lent", "agent_id": w.ids["agent"], "contacts": []object{{"phone": "+12025550123"}}})
+	w.createObject("wh", "/v1/webhooks", object{"url": w.receiver.url, "events": []string{"call.*"}})
+	w.createObject("appt", "/v1/appointments", object{"patient": object{"name": "Bob", "phone": "+12025550123"}, "provider": w.ids["prov"], "datetime": hoursAhead(48), "type": "visit"})
 	if strings.HasPrefix(w.key, "svc_sk_live_") { // test calls use no trunk
-		w.make("gw", "/v1/sms-gateways", object{"name": "lent", "url": w.receiver.url})
+		w.createObject("gw", "/v1/sms-gateways", object{"name": "lent", "url": w.receiver.url})
 	}
-	w.make("msg", "/v1/sms", object{"to": "+12025550123", "body": "Hello."})
-	w.make("call", "/v1/calls/outbound", object{"to": "+12025550123", "agent_id": w.has["agent"]})
-	w.has["evt"] = w.idOf(w.t, "GET", "/v1/events?limit=1", nil, "Authorization", "Bearer "+w.key)
+	w.createObject("msg", "/v1/sms", object{"to": "+12025550123", "body": "Hello."})
+	w.createObject("call", "/v1/calls/outbound", object{"to": "+12025550123", "agent_id": w.ids["agent"]})
+	w.ids["evt"] = w.idOf(w.t, "GET", "/v1/events?limit=1", nil, "Authorization", "Bearer "+w.key)
 	require.Eventually(w.t, func() bool { // indexing the sources changes the knowledge base
-		status, text := w.request("GET", "/v1/knowledge-base/"+w.has["kb"], nil)
+		status, text := w.sendRequest("GET", "/v1/knowledge-base/"+w.ids["kb"], nil)
 		var base struct{ Status domain.KnowledgeStatus }
 		return status == http.StatusOK && json.Unmarshal(text, &base) == nil && base.Status == domain.KnowledgeReady
 	}, time.Minute, 20*time.Millisecond, "the knowledge base was not indexed")
-	w.has["url"], w.has["tomorrow"], w.has["later"] = w.receiver.url, hence(24), hence(72)
+	w.ids["url"], w.ids["tomorrow"], w.ids["later"] = w.receiver.url, hoursAhead(24), hoursAhead(72)
 }
 
-func everyHour() []object { return []object{{"start": "00:00", "end": "24:00"}} }
+func allDay() []object { return []object{{"start": "00:00", "end": "24:00"}} }
 
 // hoursAhead returns the full hour after the given number of hours.
-func hence(hours int) string {
+func hoursAhead(hours int) string {
 	return time.Now().Add(time.Duration(hours) * time.Hour).UTC().Truncate(time.Hour).Format(time.RFC3339)
 }
 
 // snapshot returns all objects of the tenant and the number of objects of each kind, without fields that change by
 // themselves.
-func (w *tenant) whole() map[string]string {
+func (w *tenant) snapshot() map[string]string {
 	w.t.Helper()
 	out := make(map[string]string)
-	for path, kind := range collections() {
+	for path, kind := range collectionPaths() {
 		var all struct{ Data []struct{ ID string } }
-		status, text := w.request("GET", path, nil)
+		status, text := w.sendRequest("GET", path, nil)
 		require.Equal(w.t, http.StatusOK, status, "%s %s", kind, text)
 		require.NoError(w.t, json.Unmarshal(text, &all))
 		out[path] = fmt.Sprint(all.Data)
-		if kind == "call" || kind == "trunk" || kind == "wh" || w.has[kind] == "" {
+		if kind == "call" || kind == "trunk" || kind == "wh" || w.ids[kind] == "" {
 			continue
 		}
-		status, text = w.request("GET", path+"/"+w.has[kind], nil)
+		status, text = w.sendRequest("GET", path+"/"+w.ids[kind], nil)
 		require.Equal(w.t, http.StatusOK, status, "%s %s", kind, text)
 		out[kind] = string(text)
 	}
@@ -221,7 +221,7 @@ func (w *tenant) whole() map[string]string {
 }
 
 // collectionPaths returns the kinds of objects by the paths of their collections.
-func collections() map[string]string {
+func collectionPaths() map[string]string {
 	return map[string]string{
 		"/v1/agents": "agent", "/v1/pathways": "pathway", "/v1/campaigns": "campaign", "/v1/calls": "call", "/v1/phone-numbers": "num", "/v1/providers": "prov",
 		"/v1/appointments": "appt", "/v1/webhooks": "wh", "/v1/sms-gateways": "gw", "/v1/knowledge-base": "kb", "/v1/tools": "tool", "/v1/phones": "phone",
@@ -240,23 +240,23 @@ type referringBody struct {
 // of no object. All three must be rejected with the same response, which names the field, and must change nothing.
 // With the tenant's own ids the body is accepted.
 func (s *service) checkForeignIDs(t *testing.T) {
-	_, text, _ := s.try("GET", "/openapi.json", nil)
+	_, text, _ := s.tryRequest("GET", "/openapi.json", nil)
 	contract, err := apitest.Read(text)
 	require.NoError(t, err)
 	key := func() string {
 		return s.api("POST", "/v1/workspaces", object{"name": "lent", "plan": "enterprise"})["key"].(string)
 	}
 	theirs, own, tests := &tenant{s, t, key(), map[string]string{}}, &tenant{s, t, key(), map[string]string{}}, &tenant{s, t, "", map[string]string{}}
-	theirs.stock("+12025550190")
-	own.stock("+12025550191")
-	tests.key = own.child("test")
-	tests.stock("+12025550192")
-	all := own.referringBodies(contract)
-	before, mine, tried := []map[string]string{theirs.whole(), tests.whole()}, own.whole(), 0
+	theirs.createObjects("+12025550190")
+	own.createObjects("+12025550191")
+	tests.key = own.createChildKey("test")
+	tests.createObjects("+12025550192")
+	all := own.collectBodies(contract)
+	before, mine, tried := []map[string]string{theirs.snapshot(), tests.snapshot()}, own.snapshot(), 0
 	for _, l := range all {
 		var places [][]string
 		for _, at := range slices.Sorted(maps.Keys(l.places)) {
-			if strings.Contains(theirs.has[l.places[at]], "_") { // not a time or a URL
+			if strings.Contains(theirs.ids[l.places[at]], "_") { // not a time or a URL
 				places = append(places, []string{at})
 			}
 		}
@@ -265,11 +265,11 @@ func (s *service) checkForeignIDs(t *testing.T) {
 		}
 		for _, at := range places {
 			tried++
-			got, blamed := own.lends(l, at, theirs.has)
-			want, _ := own.lends(l, at, nil)
+			got, blamed := own.sendWithIDs(l, at, theirs.ids)
+			want, _ := own.sendWithIDs(l, at, nil)
 			assert.Equal(t, want, got, "%s %s: an id of another workspace gets the response of an unknown id", l.route, at)
 			if !strings.HasPrefix(l.path, "/v1/bulk/") { // bulk requests have a low rate limit
-				tested, _ := own.lends(l, at, tests.has)
+				tested, _ := own.sendWithIDs(l, at, tests.ids)
 				assert.Equal(t, want, tested, "%s %s: an id of the test environment gets the response of an unknown id", l.route, at)
 			}
 			if len(at) > 1 {
@@ -278,16 +278,16 @@ func (s *service) checkForeignIDs(t *testing.T) {
 			assert.Subset(t, blamed, withLists(at, blamed), "%s: the error names the field: %s", l.route, got)
 		}
 	}
-	assert.Equal(t, mine, own.whole())
+	assert.Equal(t, mine, own.snapshot())
 	for _, l := range all {
 		if strings.HasPrefix(l.path, "/v1/bulk/") {
 			continue
 		}
-		status, text := own.request(l.method, l.path, filledIn(l.body, "", own.id))
+		status, text := own.sendRequest(l.method, l.path, replacePlaceholders(l.body, "", own.ownID))
 		assert.True(t, status < 300 || status == http.StatusConflict, "%s is valid with the tenant's own ids: %s", l.route, text)
 	}
-	assert.Equal(t, before[0], theirs.whole())
-	assert.Equal(t, before[1], tests.whole())
+	assert.Equal(t, before[0], theirs.snapshot())
+	assert.Equal(t, before[1], tests.snapshot())
 	t.Logf("%d places with foreign ids tested", tried)
 	assert.Greater(t, tried, 50)
 }
@@ -305,18 +305,18 @@ func withLists(places, blamed []string) []string {
 }
 
 // collectBodies returns the bodies of all routes that contain ids, and fails if a route has no body.
-func (w *tenant) referringBodies(contract *apitest.Contract) (out []referringBody) {
+func (w *tenant) collectBodies(contract *apitest.Contract) (out []referringBody) {
 	w.t.Helper()
-	texts, unlends := referringBodies(), unlent()
+	texts, unlends := bodiesWithIDs(), exemptFields()
 	for _, o := range contract.Operations {
 		l := referringBody{route: o.Method + " " + o.Path, method: o.Method, path: o.Path}
 		if text := texts[l.route]; text != "" {
 			require.NoError(w.t, json.Unmarshal([]byte(text), &l.body), l.route)
 		}
-		l.places = standIns(l.body)
+		l.places = findPlaceholders(l.body)
 		tried := slices.Clone(unlends[l.route])
 		for at := range l.places {
-			tried = append(tried, anIndex.ReplaceAllString(at, "[]"))
+			tried = append(tried, indexPattern.ReplaceAllString(at, "[]"))
 		}
 		if names := contract.Names(o); len(names) > 0 {
 			assert.Subset(w.t, tried, names, "%s: every field with an id is tested", l.route)
@@ -324,7 +324,7 @@ func (w *tenant) referringBodies(contract *apitest.Contract) (out []referringBod
 		delete(texts, l.route)
 		delete(unlends, l.route)
 		if collection, _, below := strings.Cut(o.Path, "/{id}"); below {
-			l.path = strings.Replace(o.Path, "{id}", w.has[collections()[collection]], 1)
+			l.path = strings.Replace(o.Path, "{id}", w.ids[collectionPaths()[collection]], 1)
 		}
 		if len(l.places) > 0 {
 			out = append(out, l)
@@ -336,15 +336,15 @@ func (w *tenant) referringBodies(contract *apitest.Contract) (out []referringBod
 }
 
 // ownID returns the id of the tenant's own object of a kind.
-func (w *tenant) id(_, kind string) string { return w.has[kind] }
+func (w *tenant) ownID(_, kind string) string { return w.ids[kind] }
 
 // sendWithIDs sends a body with foreign ids in some places, or with unknown ids if theirs is nil. It returns the
 // response without fields that vary between requests, and the fields that the error names.
-func (w *tenant) lends(l referringBody, places []string, theirs map[string]string) (said string, blamed []string) {
+func (w *tenant) sendWithIDs(l referringBody, places []string, theirs map[string]string) (said string, blamed []string) {
 	w.t.Helper()
 	var sent []string
-	status, text := w.request(l.method, l.path, filledIn(l.body, "", func(at, kind string) string {
-		id := w.has[kind]
+	status, text := w.sendRequest(l.method, l.path, replacePlaceholders(l.body, "", func(at, kind string) string {
+		id := w.ids[kind]
 		if !slices.Contains(places, at) {
 			return id
 		}

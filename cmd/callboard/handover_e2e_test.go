@@ -17,12 +17,12 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-var handedLine = regexp.MustCompile(`msg="live calls are handed over: another node goes on with them" calls=(\d+)`)
+var handoverLogLine = regexp.MustCompile(`msg="live calls are handed over: another node goes on with them" calls=(\d+)`)
 
 // createLongMenuAgent creates an agent whose menu waits longer than a restart of several nodes takes.
-func (s *service) lasting() string {
+func (s *service) createLongMenuAgent() string {
 	s.t.Helper()
-	return s.agent(object{
+	return s.createAgent(object{
 		"name": "lasting", "start": "ask",
 		"nodes": []object{
 			{"id": "ask", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 60, "retries": 5, "values": []string{"1"}, "save_as": "answer", "prompt": "Press one."},
@@ -38,7 +38,7 @@ func (s *service) lasting() string {
 
 // countFailedRequests sends requests to the live nodes while others stop. The returned function ends this and
 // returns how many requests failed.
-func (c *crew) countRefused(all []*shardTenant, rests func(*service) bool) (failed func() int) {
+func (c *nodeCluster) countFailedRequests(all []*shardTenant, rests func(*service) bool) (failed func() int) {
 	var wait sync.WaitGroup
 	var refused, n atomic.Int64
 	end := make(chan struct{})
@@ -54,7 +54,7 @@ func (c *crew) countRefused(all []*shardTenant, rests func(*service) bool) (fail
 				if rests(at) {
 					continue
 				}
-				code, body, _, err := at.as(one.key).request("PATCH", "/v1/agents/"+one.agent, object{"name": fmt.Sprint("agent ", turn)})
+				code, body, _, err := at.withKey(one.key).sendRequest("PATCH", "/v1/agents/"+one.agent, object{"name": fmt.Sprint("agent ", turn)})
 				if rests(at) {
 					continue
 				}
@@ -77,26 +77,26 @@ func (c *crew) countRefused(all []*shardTenant, rests func(*service) bool) (fail
 // the next owner of its workspace. A node does not wait for long calls.
 func TestRollingRestartKeepsCalls(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t, 3, surviving, fmt.Sprint("CALLBOARD_SHARDS=", crewShards), "CALLBOARD_DRAIN_SECONDS=600", "FAILPOINT_MOVE_AFTER=1s")
-	c.spread()
-	all := c.tenants(3)
-	var phones []*phone
+	c := newNodeCluster(t, 3, surviveCalls, fmt.Sprint("CALLBOARD_SHARDS=", clusterShardCount), "CALLBOARD_DRAIN_SECONDS=600", "FAILPOINT_MOVE_AFTER=1s")
+	c.awaitSpreadShards()
+	all := c.createTenants(3)
+	var phones []*softphone
 	var ids []string
 	for i, one := range all {
-		at, number := c.nodes[i].as(one.key), fmt.Sprintf("+120255501%02d", 60+i)
-		p := baresip(t, number)
+		at, number := c.nodes[i].withKey(one.key), fmt.Sprintf("+120255501%02d", 60+i)
+		p := startBaresip(t, number)
 		at.api("POST", "/v1/trunks", object{
 			"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": p.port, "transport": "udp"}},
 		})
-		one.agent = at.lasting()
-		id := at.outbound(number, one.agent, nil)
-		at.live(id)
-		at.await("audio at the phone", 20*time.Second, p.hears)
+		one.agent = at.createLongMenuAgent()
+		id := at.placeCall(number, one.agent, nil)
+		at.awaitSpeaking(id)
+		at.await("audio at the phone", 20*time.Second, p.hasHeardAudio)
 		phones, ids = append(phones, p), append(ids, id)
 	}
 	var mu sync.Mutex
 	var resting *service
-	failed := c.countRefused(all, func(s *service) bool {
+	failed := c.countFailedRequests(all, func(s *service) bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return s == resting
@@ -107,30 +107,30 @@ func TestRollingRestartKeepsCalls(t *testing.T) {
 		resting = node // the load balancer has redirected the clients of the node before
 		mu.Unlock()
 		require.NoError(t, node.cmd.Process.Signal(syscall.SIGTERM))
-		next.await("the node to stop despite live calls", time.Minute, node.gone)
+		next.await("the node to stop despite live calls", time.Minute, node.hasExited)
 		assert.Equal(t, 0, node.cmd.ProcessState.ExitCode(), "the node stops in order")
 		for k, one := range all {
-			next.as(one.key).live(ids[k])
+			next.withKey(one.key).awaitSpeaking(ids[k])
 		}
-		next.await("the calls to resume", time.Minute, func() bool { return c.wentOn() == c.handedOver() })
-		c.launch(node)
+		next.await("the calls to resume", time.Minute, func() bool { return c.countResumed() == c.countHandedOver() })
+		c.startNode(node)
 		mu.Lock()
 		resting = nil
 		mu.Unlock()
 	}
-	assert.GreaterOrEqual(t, c.handedOver(), 3, "each call was handed over at least once")
+	assert.GreaterOrEqual(t, c.countHandedOver(), 3, "each call was handed over at least once")
 	assert.Zero(t, failed(), "requests that failed")
-	c.spread()
-	c.nodes[0].await("the last calls to resume", time.Minute, func() bool { return c.wentOn() == c.handedOver() })
+	c.awaitSpreadShards()
+	c.nodes[0].await("the last calls to resume", time.Minute, func() bool { return c.countResumed() == c.countHandedOver() })
 	for i, one := range all {
-		phones[i].press("1")
-		at := c.nodes[i].as(one.key)
-		call := at.ended(ids[i], 30*time.Second)
+		phones[i].pressKey("1")
+		at := c.nodes[i].withKey(one.key)
+		call := at.awaitCallEnd(ids[i], 30*time.Second)
 		assert.Equal(t, "confirmed", call["disposition"], "%v", call)
 		assert.Equal(t, 1, strings.Count(phones[i].log(), "Call established"), "the phone had one call")
 	}
 	for _, s := range c.nodes {
-		assert.NotContains(t, s.logged(), "panic")
+		assert.NotContains(t, s.logText(), "panic")
 	}
 }
 
@@ -139,45 +139,45 @@ func TestRollingRestartKeepsCalls(t *testing.T) {
 func TestShardWithLiveCallsMovesToJoinedNode(t *testing.T) {
 	t.Parallel()
 	const wait = 8 * time.Second // default: one minute
-	c := newCrew(t, 2, surviving, "CALLBOARD_SHARDS=2", "CALLBOARD_DRAIN_SECONDS=600", "FAILPOINT_MOVE_AFTER="+wait.String())
+	c := newNodeCluster(t, 2, surviveCalls, "CALLBOARD_SHARDS=2", "CALLBOARD_DRAIN_SECONDS=600", "FAILPOINT_MOVE_AFTER="+wait.String())
 	of := make(map[int]*shardTenant)
 	for len(of) < 2 {
-		one := c.tenants(1)[0]
+		one := c.createTenants(1)[0]
 		of[domain.ShardOf(one.id, 2)] = one
 	}
 	stays, joins := c.nodes[0], c.nodes[1]
-	stays.await("each node to own one shard", time.Minute, func() bool { return len(c.shards(stays)) == 1 && len(c.shards(joins)) == 1 })
+	stays.await("each node to own one shard", time.Minute, func() bool { return len(c.shardsOf(stays)) == 1 && len(c.shardsOf(joins)) == 1 })
 	joins.kill9()
-	stays.await("ownership of both shards", time.Minute, func() bool { return len(c.shards(stays)) == 2 })
-	phones, ids := make(map[int]*phone), make(map[int]string)
+	stays.await("ownership of both shards", time.Minute, func() bool { return len(c.shardsOf(stays)) == 2 })
+	phones, ids := make(map[int]*softphone), make(map[int]string)
 	for shard, one := range of {
-		at, number := stays.as(one.key), fmt.Sprintf("+120255501%02d", 82+shard)
-		p := baresip(t, number)
+		at, number := stays.withKey(one.key), fmt.Sprintf("+120255501%02d", 82+shard)
+		p := startBaresip(t, number)
 		at.api("POST", "/v1/trunks", object{
 			"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": p.port, "transport": "udp"}},
 		})
-		ids[shard], phones[shard] = at.outbound(number, at.lasting(), nil), p
-		at.live(ids[shard])
-		at.await("audio at the phone", 20*time.Second, p.hears)
+		ids[shard], phones[shard] = at.placeCall(number, at.createLongMenuAgent(), nil), p
+		at.awaitSpeaking(ids[shard])
+		at.await("audio at the phone", 20*time.Second, p.hasHeardAudio)
 	}
 	joined := time.Now()
-	c.launch(joins)
-	joins.await("the move of one shard", time.Minute, func() bool { return len(c.shards(joins)) == 1 && len(c.shards(stays)) == 1 })
+	c.startNode(joins)
+	joins.await("the move of one shard", time.Minute, func() bool { return len(c.shardsOf(joins)) == 1 && len(c.shardsOf(stays)) == 1 })
 	assert.Greater(t, time.Since(joined), wait, "the shard moved only after the waiting time")
-	joins.await("the call of the moved shard to resume", time.Minute, func() bool { return c.wentOn() == 1 })
-	assert.Equal(t, 1, c.handedOver(), "the other call stays")
+	joins.await("the call of the moved shard to resume", time.Minute, func() bool { return c.countResumed() == 1 })
+	assert.Equal(t, 1, c.countHandedOver(), "the other call stays")
 	for shard, one := range of {
-		phones[shard].press("1")
-		assert.Equal(t, "confirmed", joins.as(one.key).ended(ids[shard], 30*time.Second)["disposition"])
+		phones[shard].pressKey("1")
+		assert.Equal(t, "confirmed", joins.withKey(one.key).awaitCallEnd(ids[shard], 30*time.Second)["disposition"])
 		assert.Equal(t, 1, strings.Count(phones[shard].log(), "Call established"), "the phone had one call")
 	}
 }
 
 // countHandedOver counts the calls that nodes have handed over. countResumed counts the calls that nodes have
 // resumed.
-func (c *crew) handedOver() (n int) {
+func (c *nodeCluster) countHandedOver() (n int) {
 	for _, s := range c.nodes {
-		for _, m := range handedLine.FindAllStringSubmatch(s.logged(), -1) {
+		for _, m := range handoverLogLine.FindAllStringSubmatch(s.logText(), -1) {
 			calls := 0
 			_, _ = fmt.Sscan(m[1], &calls)
 			n += calls
@@ -186,9 +186,9 @@ func (c *crew) handedOver() (n int) {
 	return n
 }
 
-func (c *crew) wentOn() (n int) {
+func (c *nodeCluster) countResumed() (n int) {
 	for _, s := range c.nodes {
-		n += s.tookUp()
+		n += s.countResumedCalls()
 	}
 	return n
 }

@@ -31,17 +31,17 @@ var binary string
 
 // raceFreeBinary builds the service without the race detector and returns its path. Tests with many rounds or calls
 // use it, and so do the guide tests, because the race detector triples the CPU time of every start.
-var plain = sync.OnceValues(func() (string, error) {
-	if os.Getenv("NIGHTLY") != "" || onlySpeed() {
+var raceFreeBinary = sync.OnceValues(func() (string, error) {
+	if os.Getenv("NIGHTLY") != "" || runsOnlyBenchmarks() {
 		return binary, nil
 	}
 	path := filepath.Join(filepath.Dir(binary), "plain", "callboard")
-	return path, build(path)
+	return path, buildService(path)
 })
 
 // buildService builds the service with its failpoints. Without the race detector it also builds without cgo, as
 // released.
-func build(to string, args ...string) error {
+func buildService(to string, args ...string) error {
 	link := "-ldflags=-checklinkname=0 -s -w"
 	cmd := exec.Command("go", append(append([]string{"build"}, args...), "-tags", "failpoints,pebblegozstd", link, "-o", to, ".")...)
 	if !slices.Contains(args, "-race") {
@@ -57,28 +57,28 @@ func TestMain(m *testing.M) {
 	if mediatest.BePeer() {
 		return
 	}
-	if port := os.Getenv(benchPhones); port != "" {
-		answerAsPhones(port)
+	if port := os.Getenv(benchPhonesEnv); port != "" {
+		runPhoneServer(port)
 		return
 	}
-	if order := os.Getenv(benchTalkers); order != "" {
-		speakAsTalkers(order)
+	if order := os.Getenv(benchTalkersEnv); order != "" {
+		runTalkerServer(order)
 		return
 	}
 	if port := os.Getenv(benchSIP); port != "" {
-		answerAsSIP(port)
+		runBareSIPServer(port)
 		return
 	}
 	if addr := os.Getenv(benchHTTP); addr != "" {
-		answerAsHTTP(addr)
+		runBareHTTPServer(addr)
 		return
 	}
-	if path := os.Getenv(benchPost); path != "" {
-		postBare(path)
+	if path := os.Getenv(benchPostEnv); path != "" {
+		runBarePoster(path)
 		return
 	}
-	if at := os.Getenv(networkPhone); at != "" {
-		answerAsNetworkPhone(at)
+	if at := os.Getenv(networkPhoneEnv); at != "" {
+		runNetworkPhone(at)
 		return
 	}
 	dir, err := os.MkdirTemp("", "callboard-e2e-")
@@ -96,7 +96,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	board.show()
+	benchResults.print()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
@@ -104,7 +104,7 @@ func TestMain(m *testing.M) {
 // buildBinaries builds the services under test. Benchmarks use the result of make build, or the binary named by
 // -bench-binary.
 func buildBinaries(dir string) error {
-	if onlySpeed() {
+	if runsOnlyBenchmarks() {
 		var err error
 		if binary, err = filepath.Abs(*benchBinary); err == nil {
 			_, err = os.Stat(binary)
@@ -116,95 +116,95 @@ func buildBinaries(dir string) error {
 		return nil
 	}
 	binary = filepath.Join(dir, "callboard")
-	if err := build(binary, "-race"); err != nil {
+	if err := buildService(binary, "-race"); err != nil {
 		return err
 	}
-	_, err := plain() // not while calls are timed
+	_, err := raceFreeBinary() // not while calls are timed
 	return err
 }
 
 // runsOnlyBenchmarks reports whether the process runs benchmarks but no tests.
-func onlySpeed() bool {
+func runsOnlyBenchmarks() bool {
 	return flag.Lookup("test.bench").Value.String() != "" || os.Getenv("SOAK_CALLS") != ""
 }
 
 // service is a running Callboard process that tests use only through its public interfaces.
 type service struct {
-	t        testing.TB
-	dir      string
-	binary   string
-	env      []string
-	args     []string
-	http     string
-	sip      int
-	key      string
-	admin    string // admin listener; empty: none
-	cmd      *exec.Cmd
-	log      *os.File
-	receiver *receiver
-	exited   chan struct{}
-	kills    []time.Time // times of the kills by kill9
+	t             testing.TB
+	dir           string
+	binary        string
+	env           []string
+	args          []string
+	http          string
+	sip           int
+	key           string
+	admin         string // admin listener; empty: none
+	cmd           *exec.Cmd
+	log           *os.File
+	receiver      *webhookReceiver
+	processExited chan struct{}
+	kills         []time.Time // times of the kills by kill9
 }
 
 // newService starts a service with an empty store on free loopback ports.
 func newService(t testing.TB, env ...string) *service {
 	t.Helper()
-	s := prepare(t, env...)
+	s := prepareService(t, env...)
 	s.start()
 	return s
 }
 
 // newRaceFreeService starts a service without the race detector, see raceFreeBinary.
-func newPlainService(t testing.TB, env ...string) *service {
+func newRaceFreeService(t testing.TB, env ...string) *service {
 	t.Helper()
-	s := preparePlain(t, env...)
+	s := prepareRaceFreeService(t, env...)
 	s.start()
 	return s
 }
 
-func preparePlain(t testing.TB, env ...string) *service {
+func prepareRaceFreeService(t testing.TB, env ...string) *service {
 	t.Helper()
-	s := prepare(t, env...)
+	s := prepareService(t, env...)
 	var err error
-	s.binary, err = plain()
+	s.binary, err = raceFreeBinary()
 	require.NoError(t, err)
 	return s
 }
 
-func prepare(t testing.TB, env ...string) *service {
+func prepareService(t testing.TB, env ...string) *service {
 	t.Helper()
 	dir := t.TempDir()
 	low := siptest.MediaPorts400(t)
-	s := &service{t: t, dir: dir, binary: binary, http: "127.0.0.1:" + strconv.Itoa(siptest.Port(t)), sip: siptest.Port(t), receiver: newReceiver(t)}
+	s := &service{t: t, dir: dir, binary: binary, http: "127.0.0.1:" + strconv.Itoa(siptest.Port(t)), sip: siptest.Port(t), receiver: newWebhookReceiver(t)}
 	ca := filepath.Join(dir, "ca.pem")
 	require.NoError(t, os.WriteFile(ca, s.receiver.pem, 0o600))
 	s.env = append(append(os.Environ(),
-		"CALLBOARD_DATA="+s.data(), "CALLBOARD_HTTP_ADDR="+s.http, "CALLBOARD_SIP_ADDR=127.0.0.1:"+strconv.Itoa(s.sip),
+		"CALLBOARD_DATA="+s.dataFolder(), "CALLBOARD_HTTP_ADDR="+s.http, "CALLBOARD_SIP_ADDR=127.0.0.1:"+strconv.Itoa(s.sip),
 		"CALLBOARD_PUBLIC_IP=127.0.0.1", "CALLBOARD_EGRESS_ALLOW=127.0.0.0/8", "CALLBOARD_EGRESS_CA_FILE="+ca,
 		"CALLBOARD_MEDIA_PORTS="+fmt.Sprintf("%d-%d", low, low+399), "GORACE=halt_on_error=0 exitcode=66 atexit_sleep_ms=0",
 	), env...)
-	if !onlySpeed() {
+	if !runsOnlyBenchmarks() {
 		s.env = append(s.env, "FAILPOINT_PATIENCE=10s")
 	}
 	s.args = []string{"serve"}
-	s.watched()
+	s.enableProfiling()
 	t.Cleanup(s.stop)
 	return s
 }
 
-func (s *service) data() string { return filepath.Join(s.dir, "data") }
+func (s *service) dataFolder() string { return filepath.Join(s.dir, "data") }
 
 // testKey returns the test-environment key that the first start has written.
 func (s *service) testKey() string {
 	s.t.Helper()
-	key, err := os.ReadFile(filepath.Join(s.data(), "test.key"))
+	key, err := os.ReadFile(filepath.Join(s.dataFolder(), "test.key"))
 	require.NoError(s.t, err)
 	return strings.TrimSpace(string(key))
 }
 
 func (s *service) start() {
 	s.t.Helper()
-	s.launch()
+	s.startProcess()
 	s.await("readiness", 60*time.Second, func() bool {
 		resp, err := http.Get("http://" + s.http + "/readyz")
 		if err != nil {
@@ -213,12 +213,12 @@ func (s *service) start() {
 		defer func() { _ = resp.Body.Close() }()
 		return resp.StatusCode == http.StatusOK
 	})
-	key, err := os.ReadFile(filepath.Join(s.data(), "admin.key"))
+	key, err := os.ReadFile(filepath.Join(s.dataFolder(), "admin.key"))
 	require.NoError(s.t, err)
 	s.key = strings.TrimSpace(string(key))
 }
 
-func (s *service) launch() {
+func (s *service) startProcess() {
 	s.t.Helper()
 	var err error
 	s.log, err = os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -228,24 +228,24 @@ func (s *service) launch() {
 	s.cmd.Dir = s.dir
 	require.NoError(s.t, s.cmd.Start())
 	exited, cmd := make(chan struct{}), s.cmd
-	s.exited = exited
+	s.processExited = exited
 	go func() { _ = cmd.Wait(); close(exited) }()
-	s.profiled()
+	s.saveProfiles()
 }
 
 // kill9 kills the process with SIGKILL, which has the effect of a power failure.
 func (s *service) kill9() {
 	_ = s.cmd.Process.Signal(syscall.SIGKILL)
-	<-s.exited
+	<-s.processExited
 	s.kills = append(s.kills, time.Now())
 	_ = s.log.Close()
 }
 
 // hasExited reports whether the process has ended. cmd.ProcessState must not be read here, because another
 // goroutine waits for the process.
-func (s *service) gone() bool {
+func (s *service) hasExited() bool {
 	select {
-	case <-s.exited:
+	case <-s.processExited:
 		return true
 	default:
 		return false
@@ -253,29 +253,29 @@ func (s *service) gone() bool {
 }
 
 func (s *service) stop() {
-	if s.cmd != nil && !s.gone() {
+	if s.cmd != nil && !s.hasExited() {
 		_ = s.cmd.Process.Signal(syscall.SIGTERM)
 		select {
-		case <-s.exited:
+		case <-s.processExited:
 		case <-time.After(10 * time.Second):
 			_ = s.cmd.Process.Kill()
-			<-s.exited
+			<-s.processExited
 		}
 	}
-	log := s.logged()
+	log := s.logText()
 	if strings.Contains(log, "DATA RACE") {
 		s.t.Errorf("the service has a data race:\n%s", log)
 	} else if s.t.Failed() {
-		s.t.Logf("log of the service:\n%s", tail(log, 12000))
+		s.t.Logf("log of the service:\n%s", lastBytes(log, 12000))
 	}
 }
 
-func (s *service) logged() string {
+func (s *service) logText() string {
 	b, _ := os.ReadFile(filepath.Join(s.dir, "log"))
 	return string(b)
 }
 
-func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+func lastBytes(s string, n int) string { return s[max(0, len(s)-n):] }
 
 // await polls until check returns true. It fails the test after limit, scaled for busy machines, or when the
 // service ends.
@@ -284,28 +284,28 @@ func (s *service) await(what string, limit time.Duration, check func() bool) {
 	ended := false
 	polltest.Until(s.t, limit, what, func() bool {
 		select {
-		case <-s.exited:
+		case <-s.processExited:
 			ended = true
 		default:
 		}
 		return ended || check()
 	})
 	if ended {
-		s.t.Fatalf("the service ended while the test waited for %s:\n%s", what, tail(s.logged(), 4000))
+		s.t.Fatalf("the service ended while the test waited for %s:\n%s", what, lastBytes(s.logText(), 4000))
 	}
 }
 
 type object = map[string]any
 
 // tryRequest sends a request and returns the status, the body and the headers.
-func (s *service) try(method, path string, body any, header ...string) (int, []byte, http.Header) {
+func (s *service) tryRequest(method, path string, body any, header ...string) (int, []byte, http.Header) {
 	s.t.Helper()
-	status, text, head, err := s.request(method, path, body, header...)
+	status, text, head, err := s.sendRequest(method, path, body, header...)
 	require.NoError(s.t, err)
 	return status, text, head
 }
 
-func (s *service) request(method, path string, body any, header ...string) (int, []byte, http.Header, error) {
+func (s *service) sendRequest(method, path string, body any, header ...string) (int, []byte, http.Header, error) {
 	var r io.Reader
 	kind := "application/json"
 	switch b := body.(type) {
@@ -346,10 +346,10 @@ func (s *service) request(method, path string, body any, header ...string) (int,
 // api sends a request that must succeed. It repeats idempotent requests that get no response from a busy machine.
 func (s *service) api(method, path string, body any) object {
 	s.t.Helper()
-	status, text, _ := s.try(method, path, body)
+	status, text, _ := s.tryRequest(method, path, body)
 	for begun := time.Now(); status == http.StatusServiceUnavailable && method != http.MethodPost && time.Since(begun) < time.Minute; {
 		<-time.After(100 * time.Millisecond)
-		status, text, _ = s.try(method, path, body)
+		status, text, _ = s.tryRequest(method, path, body)
 	}
 	require.Less(s.t, status, 300, "%s %s: %s", method, path, text)
 	var out object
@@ -359,7 +359,7 @@ func (s *service) api(method, path string, body any) object {
 	return out
 }
 
-func (s *service) unlimited() {
+func (s *service) removeLimits() {
 	s.t.Helper()
 	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
 		"requests_per_minute": 1000000, "concurrent_inbound": 1000, "concurrent_outbound": 1000, "calls_per_minute": 100000,
@@ -367,7 +367,7 @@ func (s *service) unlimited() {
 }
 
 // createTrunk creates a trunk with targets on loopback ports, tried in order. An empty prefix routes every number.
-func (s *service) trunk(prefix string, ports ...int) string {
+func (s *service) createTrunk(prefix string, ports ...int) string {
 	s.t.Helper()
 	proxies := make([]object, len(ports))
 	for i, p := range ports {
@@ -381,9 +381,9 @@ func (s *service) trunk(prefix string, ports ...int) string {
 }
 
 // createGreetingAgent creates an agent that says one sentence and hangs up.
-func (s *service) hello() string {
+func (s *service) createGreetingAgent() string {
 	s.t.Helper()
-	return s.agent(object{
+	return s.createAgent(object{
 		"name": "hello", "start": "hello",
 		"nodes": []object{{"id": "hello", "type": "say", "prompt": "Hello {{name | there}}, this is a test."}, {"id": "bye", "type": "end"}},
 		"edges": []object{{"from": "hello", "to": "bye", "when": object{"type": "always"}}},
@@ -391,15 +391,15 @@ func (s *service) hello() string {
 }
 
 // createMenuAgent creates an agent that asks for a key: 1 confirms, 2 declines.
-func (s *service) menu() string {
+func (s *service) createMenuAgent() string {
 	s.t.Helper()
-	return s.menuFor(12)
+	return s.createMenuAgentWithTimeout(12)
 }
 
 // createMenuAgentWithTimeout creates the agent of createMenuAgent with a key timeout in seconds.
-func (s *service) menuFor(seconds int) string {
+func (s *service) createMenuAgentWithTimeout(seconds int) string {
 	s.t.Helper()
-	return s.agent(object{
+	return s.createAgent(object{
 		"name": "menu", "start": "ask",
 		"nodes": []object{
 			{"id": "ask", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": seconds, "values": []string{"1", "2"}, "save_as": "answer", "prompt": "Press one or two."},
@@ -415,32 +415,32 @@ func (s *service) menuFor(seconds int) string {
 	})
 }
 
-func (s *service) agent(pathway object) string {
+func (s *service) createAgent(pathway object) string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", pathway)
 	return s.api("POST", "/v1/agents", object{"name": pathway["name"], "pathway_id": p["id"]})["id"].(string)
 }
 
 // allHours returns compliance settings that permit calls at any time.
-func anyHour() object {
+func allHours() object {
 	return object{"calling_hours": object{"start": "00:00", "end": "24:00", "timezone": "UTC"}}
 }
 
 // startCampaign creates and starts a campaign. The fields of more override the defaults.
-func (s *service) campaign(agent string, phones []string, more object) string {
+func (s *service) startCampaign(agent string, phones []string, more object) string {
 	s.t.Helper()
 	contacts := make([]object, len(phones))
 	for i, p := range phones {
 		contacts[i] = object{"phone": p, "context": object{"name": "N" + strconv.Itoa(i)}}
 	}
-	body := object{"name": "c", "agent_id": agent, "caller_id": object{"number": "+12025550100"}, "compliance": anyHour(), "contacts": contacts}
+	body := object{"name": "c", "agent_id": agent, "caller_id": object{"number": "+12025550100"}, "compliance": allHours(), "contacts": contacts}
 	maps.Copy(body, more)
 	id := s.api("POST", "/v1/campaigns", body)["id"].(string)
 	s.api("POST", "/v1/campaigns/"+id+"/start", nil)
 	return id
 }
 
-type status struct {
+type campaignStatus struct {
 	Status   string
 	Progress struct {
 		Total, Attempted, Remaining int
@@ -451,17 +451,17 @@ type status struct {
 }
 
 // campaignStatus requests the status of a campaign. ok is false if the service does not answer.
-func (s *service) statusOf(id string) (st status, ok bool) {
-	code, text, _, err := s.request("GET", "/v1/campaigns/"+id+"/status", nil)
+func (s *service) campaignStatus(id string) (st campaignStatus, ok bool) {
+	code, text, _, err := s.sendRequest("GET", "/v1/campaigns/"+id+"/status", nil)
 	return st, err == nil && code == http.StatusOK && json.Unmarshal(text, &st) == nil
 }
 
 // awaitCampaignEnd waits until a campaign ends, up to five times limit because the machine may be busy.
-func (s *service) finished(id string, limit time.Duration) status {
+func (s *service) awaitCampaignEnd(id string, limit time.Duration) campaignStatus {
 	s.t.Helper()
-	var st status
+	var st campaignStatus
 	s.await("the end of "+id, 5*limit, func() bool {
-		now, ok := s.statusOf(id)
+		now, ok := s.campaignStatus(id)
 		if ok {
 			st = now
 		}
@@ -470,7 +470,7 @@ func (s *service) finished(id string, limit time.Duration) status {
 	return st
 }
 
-func phones(prefix string, n int) []string {
+func phoneNumbers(prefix string, n int) []string {
 	out := make([]string, n)
 	for i := range out {
 		out[i] = fmt.Sprintf("%s%0*d", prefix, 12-len(prefix), 1000+i)
@@ -479,7 +479,7 @@ func phones(prefix string, n int) []string {
 }
 
 // readyStatus returns the HTTP status of /readyz, or 0 without a response.
-func (s *service) readyz() int {
+func (s *service) readyStatus() int {
 	resp, err := http.Get("http://" + s.http + "/readyz")
 	if err != nil {
 		return 0

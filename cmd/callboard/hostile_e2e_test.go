@@ -16,9 +16,9 @@ import (
 func TestHostileInputGetsErrorsAndDamagesNothing(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.unlimited()
-	agent := s.hello()
-	s.trunk("", 9)
+	s.removeLimits()
+	agent := s.createGreetingAgent()
+	s.createTrunk("", 9)
 	id := s.api("POST", "/v1/campaigns", object{"name": "c", "agent_id": agent, "caller_id": object{"number": "+12025550100"}})["id"].(string)
 	cases := []struct {
 		method, path string
@@ -54,8 +54,8 @@ func TestHostileInputGetsErrorsAndDamagesNothing(t *testing.T) {
 		if c.kind != "" {
 			head = []string{"Content-Type", c.kind}
 		}
-		status, text, h := s.try(c.method, c.path, c.body, head...)
-		name := c.method + " " + c.path + " " + tail(string(text), 300)
+		status, text, h := s.tryRequest(c.method, c.path, c.body, head...)
+		name := c.method + " " + c.path + " " + lastBytes(string(text), 300)
 		assert.Equal(t, c.status, status, name)
 		var e struct {
 			Success *bool
@@ -82,7 +82,7 @@ func TestHostileInputGetsErrorsAndDamagesNothing(t *testing.T) {
 		}
 	}
 	rows := "phone,name\n+12025550101,Ada\nnonsense,Bob\n+12025550101,Twice\n911,Help\n+12025550102,\"broken\n+12025550103,Carl\n"
-	status, text, _ := s.try("POST", "/v1/campaigns/"+id+"/contacts", rows, "Content-Type", "text/csv")
+	status, text, _ := s.tryRequest("POST", "/v1/campaigns/"+id+"/contacts", rows, "Content-Type", "text/csv")
 	require.Equal(t, http.StatusOK, status, "%s", text)
 	var up struct {
 		Summary struct{ Received, Accepted, Duplicates, Invalid int } `json:"contacts_summary"`
@@ -105,11 +105,11 @@ func TestHostileInputGetsErrorsAndDamagesNothing(t *testing.T) {
 		}
 		require.NoError(t, conn.Close())
 	}
-	answer := sipp(t, "uas-answer")
-	s.trunk("", answer.port)
-	st, ok := s.statusOf(id)
+	answer := startSIPp(t, "uas-answer")
+	s.createTrunk("", answer.port)
+	st, ok := s.campaignStatus(id)
 	require.True(t, ok)
 	assert.Equal(t, up.Summary.Accepted, st.Progress.Total, "nothing was lost")
-	after := s.campaign(agent, []string{"+12025550104"}, nil)
-	assert.Equal(t, 1, s.finished(after, 3e10).Outcomes["completed"], "the service still works")
+	after := s.startCampaign(agent, []string{"+12025550104"}, nil)
+	assert.Equal(t, 1, s.awaitCampaignEnd(after, 3e10).Outcomes["completed"], "the service still works")
 }

@@ -19,10 +19,10 @@ func TestConcurrentRequestsWithSameIdempotencyKeyHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	const clients = 50
 	s := newService(t)
-	s.unlimited()
-	callee := sipp(t, "uas-answer-logged")
-	s.trunk("", callee.port)
-	agent := s.hello()
+	s.removeLimits()
+	callee := startSIPp(t, "uas-answer-logged")
+	s.createTrunk("", callee.port)
+	agent := s.createGreetingAgent()
 	type reply struct {
 		status    int
 		text      string
@@ -36,7 +36,7 @@ func TestConcurrentRequestsWithSameIdempotencyKeyHaveOneEffect(t *testing.T) {
 		"/v1/webhooks":       {"url": s.receiver.url, "events": []string{"call.ended"}},
 	} {
 		list := strings.TrimSuffix(path, "/outbound")
-		before := len(s.list(list))
+		before := len(s.listData(list))
 		text, err := json.Marshal(body)
 		require.NoError(t, err)
 		replies, start := make([]reply, clients), make(chan struct{})
@@ -45,7 +45,7 @@ func TestConcurrentRequestsWithSameIdempotencyKeyHaveOneEffect(t *testing.T) {
 			done.Go(func() {
 				<-start
 				for begun := time.Now(); time.Since(begun) < time.Minute; {
-					status, answer, head, err := s.request(http.MethodPost, path, text, "Idempotency-Key", "once"+path)
+					status, answer, head, err := s.sendRequest(http.MethodPost, path, text, "Idempotency-Key", "once"+path)
 					if err != nil {
 						assert.NoError(t, err)
 						return
@@ -73,8 +73,8 @@ func TestConcurrentRequestsWithSameIdempotencyKeyHaveOneEffect(t *testing.T) {
 		}
 		t.Logf("%s: %d requests got 409", path, waited)
 		assert.Equal(t, 1, made, "%s took effect once", path)
-		assert.Len(t, s.list(list), before+1, path)
+		assert.Len(t, s.listData(list), before+1, path)
 	}
-	s.await("the call", 20*time.Second, func() bool { return callee.wrote("END") == 1 })
-	assert.Equal(t, map[string]int{"12025550123": 1}, callee.rung(), strconv.Itoa(clients)+" requests, one call")
+	s.await("the call", 20*time.Second, func() bool { return callee.countLines("END") == 1 })
+	assert.Equal(t, map[string]int{"12025550123": 1}, callee.inviteCounts(), strconv.Itoa(clients)+" requests, one call")
 }

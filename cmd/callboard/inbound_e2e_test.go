@@ -13,9 +13,9 @@ import (
 )
 
 // runSIPpCaller runs a scenario that places one call to the service, and waits for its end.
-func (s *service) caller(scenario, number string, args ...string) error {
+func (s *service) runSIPpCaller(scenario, number string, args ...string) error {
 	s.t.Helper()
-	p := sippCaller(s.t, scenario, append([]string{"-m", "1", "-s", number, "127.0.0.1:" + strconv.Itoa(s.sip)}, args...)...)
+	p := startSIPpCaller(s.t, scenario, append([]string{"-m", "1", "-s", number, "127.0.0.1:" + strconv.Itoa(s.sip)}, args...)...)
 	select {
 	case err := <-p.done:
 		return err
@@ -28,15 +28,15 @@ func (s *service) caller(scenario, number string, args ...string) error {
 func TestInboundCallsReachAgentOfNumber(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.unlimited()
+	s.removeLimits()
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.*"}})
-	trunk := s.trunk("", siptest.Port(t))
-	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.menu(), "trunk_id": trunk})
+	trunk := s.createTrunk("", siptest.Port(t))
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.createMenuAgent(), "trunk_id": trunk})
 
-	require.NoError(t, s.caller("uac-press", "+12025550142", "-key", "press", "1"), "digits choose the branch, the agent hangs up")
-	require.NoError(t, s.caller("uac-press", "12025550142", "-key", "press", "2"), "the number without its plus")
-	require.NoError(t, s.caller("uac-hangup", "+12025550142", "-d", "2000"), "the caller hangs up")
-	require.NoError(t, s.caller("uac-refused-404", "+12025550199"), "an unknown number")
+	require.NoError(t, s.runSIPpCaller("uac-press", "+12025550142", "-key", "press", "1"), "digits choose the branch, the agent hangs up")
+	require.NoError(t, s.runSIPpCaller("uac-press", "12025550142", "-key", "press", "2"), "the number without its plus")
+	require.NoError(t, s.runSIPpCaller("uac-hangup", "+12025550142", "-d", "2000"), "the caller hangs up")
+	require.NoError(t, s.runSIPpCaller("uac-refused-404", "+12025550199"), "an unknown number")
 
 	s.await("three ends", 20*time.Second, func() bool { return len(s.receiver.events("call.ended")) == 3 })
 	got := map[string]int{}
@@ -50,14 +50,14 @@ func TestInboundCallsReachAgentOfNumber(t *testing.T) {
 	s.api("PATCH", "/v1/workspace", object{"limits": object{
 		"requests_per_minute": 100000, "concurrent_inbound": 1, "concurrent_outbound": 5, "calls_per_minute": 100,
 	}})
-	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550143", "agent_id": s.patient("wait"), "trunk_id": trunk})
-	long := sippCaller(t, "uac-stays", "-m", "1", "-s", "+12025550143", "127.0.0.1:"+strconv.Itoa(s.sip))
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550143", "agent_id": s.createWaitingAgent("wait"), "trunk_id": trunk})
+	long := startSIPpCaller(t, "uac-stays", "-m", "1", "-s", "+12025550143", "127.0.0.1:"+strconv.Itoa(s.sip))
 	var live []any
 	s.await("the first call's answer", 10*time.Second, func() bool {
-		live = s.list("/v1/calls?status=active")
+		live = s.listData("/v1/calls?status=active")
 		return len(live) == 1 && live[0].(object)["status"] == "in_progress"
 	})
-	require.NoError(t, s.caller("uac-refused-486", "+12025550142"), "a call beyond the limit")
+	require.NoError(t, s.runSIPpCaller("uac-refused-486", "+12025550142"), "a call beyond the limit")
 	s.api("POST", "/v1/calls/"+live[0].(object)["id"].(string)+"/hangup", nil)
 	require.NoError(t, <-long.done)
 	s.await("the event of the rejected call", 20*time.Second, func() bool {

@@ -58,7 +58,7 @@ func TestInboundLookupRunsBeforeAgentAnswers(t *testing.T) {
 		}
 	}))
 	t.Cleanup(knows.Close)
-	s := newPlainService(t)
+	s := newRaceFreeService(t)
 	s.key = s.testKey()
 	type want struct{ said, code string }
 	const unknown = "Good day caller, you have no money."
@@ -86,7 +86,7 @@ func TestInboundLookupRunsBeforeAgentAnswers(t *testing.T) {
 	}
 	got := map[string]want{}
 	for path, id := range calls {
-		_, _, said := s.spoke(id)
+		_, _, said := s.callResult(id)
 		require.NotEmpty(t, said, path)
 		got[path] = want{said: said[0]}
 		mu.Lock()
@@ -111,7 +111,7 @@ func TestInboundLookupRunsBeforeAgentAnswers(t *testing.T) {
 	}
 	assert.Equal(t, cases, got)
 	found := func(words string) (ids []string) {
-		for _, c := range s.list("/v1/calls?transcript=" + url.QueryEscape(words)) {
+		for _, c := range s.listData("/v1/calls?transcript=" + url.QueryEscape(words)) {
 			ids = append(ids, c.(object)["id"].(string))
 		}
 		return ids
@@ -119,9 +119,9 @@ func TestInboundLookupRunsBeforeAgentAnswers(t *testing.T) {
 	assert.Equal(t, []string{calls["/known"]}, found(`MONEY "good day ada"`), "the transcript search finds the call")
 	assert.Len(t, found("caller"), len(calls)-1)
 	assert.Empty(t, found("pigeon"))
-	code, text, _ := s.try("GET", "/v1/calls?transcript=%22open", nil)
+	code, text, _ := s.tryRequest("GET", "/v1/calls?transcript=%22open", nil)
 	assert.Equal(t, http.StatusUnprocessableEntity, code)
 	assert.Contains(t, string(text), "transcript")
-	c := s.ended(calls["/known"], time.Minute)
+	c := s.awaitCallEnd(calls["/known"], time.Minute)
 	assert.Equal(t, object{"name": "Ada", "balance": 12.0, "more": object{"a": true}}, c["context"])
 }

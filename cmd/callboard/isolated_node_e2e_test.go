@@ -15,12 +15,12 @@ import (
 )
 
 // ownerOf returns the node that owns the workspace of a tenant.
-func (c *crew) has(one *shardTenant) (at *service) {
+func (c *nodeCluster) ownerOf(one *shardTenant) (at *service) {
 	c.t.Helper()
-	shard := strconv.Itoa(domain.ShardOf(one.id, crewShards))
+	shard := strconv.Itoa(domain.ShardOf(one.id, clusterShardCount))
 	c.nodes[0].await("the workspace to have a node", time.Minute, func() bool {
 		for _, s := range c.nodes {
-			if c.shards(s)[shard] {
+			if c.shardsOf(s)[shard] {
 				at = s
 			}
 		}
@@ -30,11 +30,11 @@ func (c *crew) has(one *shardTenant) (at *service) {
 }
 
 // awaitEvenShards waits until all nodes own the same number of shards, after which no shard moves.
-func (c *crew) even() {
+func (c *nodeCluster) awaitEvenShards() {
 	c.t.Helper()
 	c.nodes[0].await("an even distribution of the shards", time.Minute, func() bool {
 		for _, s := range c.nodes {
-			if len(c.shards(s)) != crewShards/len(c.nodes) {
+			if len(c.shardsOf(s)) != clusterShardCount/len(c.nodes) {
 				return false
 			}
 		}
@@ -46,28 +46,28 @@ func (c *crew) even() {
 // then serve its workspaces.
 func TestIsolatedNodeReleasesItsShards(t *testing.T) {
 	t.Parallel()
-	for name, env := range map[string]string{"its calls resume on other nodes": surviving, "its calls end": "CALLBOARD_SURVIVE_CALLS=false"} {
+	for name, env := range map[string]string{"its calls resume on other nodes": surviveCalls, "its calls end": "CALLBOARD_SURVIVE_CALLS=false"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url, _ := redistest.Start(t)
 			dir := t.TempDir()
 			parted := func(node int) string { return filepath.Join(dir, strconv.Itoa(node)) }
-			c := crewOn(t, 3, func(node int) []string {
+			c := newNodeClusterWithRedisURLs(t, 3, func(node int) []string {
 				return []string{"CALLBOARD_REDIS_URL=" + url, "FAILPOINT_PARTED=" + parted(node)}
-			}, env, "CALLBOARD_SHARDS="+strconv.Itoa(crewShards), "CALLBOARD_DRAIN_SECONDS=600")
-			c.even()
-			one := c.tenants(1)[0]
-			lonely := c.has(one)
+			}, env, "CALLBOARD_SHARDS="+strconv.Itoa(clusterShardCount), "CALLBOARD_DRAIN_SECONDS=600")
+			c.awaitEvenShards()
+			one := c.createTenants(1)[0]
+			lonely := c.ownerOf(one)
 			const number = "+12025550180"
-			p := baresip(t, number)
-			at := lonely.as(one.key)
+			p := startBaresip(t, number)
+			at := lonely.withKey(one.key)
 			at.api("POST", "/v1/trunks", object{
 				"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": p.port, "transport": "udp"}},
 			})
-			agent := at.lasting()
-			id := at.outbound(number, agent, nil)
-			at.live(id)
-			at.await("audio at the phone", 20*time.Second, p.hears)
+			agent := at.createLongMenuAgent()
+			id := at.placeCall(number, agent, nil)
+			at.awaitSpeaking(id)
+			at.await("audio at the phone", 20*time.Second, p.hasHeardAudio)
 
 			node, others := 0, 0
 			for i, s := range c.nodes {
@@ -78,23 +78,23 @@ func TestIsolatedNodeReleasesItsShards(t *testing.T) {
 			next, third := c.nodes[(node+1)%3], c.nodes[(node+2)%3]
 			require.NoError(t, os.WriteFile(parted(node), nil, 0o600))
 			next.await("ownership of all shards by the other nodes", time.Minute, func() bool {
-				others = len(c.shards(next)) + len(c.shards(third))
-				return len(c.shards(lonely)) == 0 && others == crewShards
+				others = len(c.shardsOf(next)) + len(c.shardsOf(third))
+				return len(c.shardsOf(lonely)) == 0 && others == clusterShardCount
 			})
-			assert.NotSame(t, lonely, c.has(one))
-			next.as(one.key).api("PATCH", "/v1/agents/"+agent, object{"name": "changed"})
-			if env == surviving {
-				next.await("the call to resume", time.Minute, func() bool { return c.wentOn() == 1 })
-				next.as(one.key).live(id)
-				p.press("1")
-				assert.Equal(t, "confirmed", next.as(one.key).ended(id, 30*time.Second)["disposition"])
+			assert.NotSame(t, lonely, c.ownerOf(one))
+			next.withKey(one.key).api("PATCH", "/v1/agents/"+agent, object{"name": "changed"})
+			if env == surviveCalls {
+				next.await("the call to resume", time.Minute, func() bool { return c.countResumed() == 1 })
+				next.withKey(one.key).awaitSpeaking(id)
+				p.pressKey("1")
+				assert.Equal(t, "confirmed", next.withKey(one.key).awaitCallEnd(id, 30*time.Second)["disposition"])
 			} else {
-				next.as(one.key).ended(id, 30*time.Second)
-				assert.Contains(t, lonely.logged(), "live calls are hung up: the time to end has passed")
-				assert.Zero(t, c.wentOn())
+				next.withKey(one.key).awaitCallEnd(id, 30*time.Second)
+				assert.Contains(t, lonely.logText(), "live calls are hung up: the time to end has passed")
+				assert.Zero(t, c.countResumed())
 			}
 			require.NoError(t, os.Remove(parted(node)))
-			c.even()
+			c.awaitEvenShards()
 		})
 	}
 }

@@ -33,7 +33,7 @@ var (
 var lowPort atomic.Int32
 
 // freePortOn returns a UDP and TCP port that is free at a loopback address and below the ephemeral range.
-func portOn(t testing.TB, ip netip.Addr) netip.AddrPort {
+func freePortOn(t testing.TB, ip netip.Addr) netip.AddrPort {
 	t.Helper()
 	for range 500 {
 		at := netip.AddrPortFrom(ip, uint16(6000+lowPort.Add(1)%3500))
@@ -60,9 +60,9 @@ type silentNode struct {
 
 var callIDLine = regexp.MustCompile(`(?m)^Call-ID: *(\S+)`)
 
-func hangs(t testing.TB) *silentNode {
+func startSilentNode(t testing.TB) *silentNode {
 	t.Helper()
-	n := &silentNode{at: portOn(t, nodeHost), ids: map[string]int{}}
+	n := &silentNode{at: freePortOn(t, nodeHost), ids: map[string]int{}}
 	conn, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(n.at))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
@@ -84,23 +84,23 @@ func hangs(t testing.TB) *silentNode {
 }
 
 // countCalls returns the number of distinct calls that the node was offered.
-func (n *silentNode) calls() int {
+func (n *silentNode) countCalls() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.ids)
 }
 
 // startKamailio starts Kamailio with deploy/kamailio/kamailio.cfg and the given dispatcher list.
-func kamailio(t testing.TB, list string) netip.AddrPort {
+func startKamailio(t testing.TB, list string) netip.AddrPort {
 	t.Helper()
-	return kamailioOn(t, dispatcherHost, carrierHost, list, `NODE_CHOICE="8"`, "PROBE_SECONDS=600",
+	return startKamailioAt(t, dispatcherHost, carrierHost, list, `NODE_CHOICE="8"`, "PROBE_SECONDS=600",
 		"SILENT_MS=8000") // so long that only a dead node is given up
 }
 
 // startKamailioAt starts Kamailio at an address. carrierIP is a carrier in its list.
-func kamailioOn(t testing.TB, host, carrierIP netip.Addr, list string, settings ...string) netip.AddrPort {
+func startKamailioAt(t testing.TB, host, carrierIP netip.Addr, list string, settings ...string) netip.AddrPort {
 	t.Helper()
-	at, dir := portOn(t, host), t.TempDir()
+	at, dir := freePortOn(t, host), t.TempDir()
 	config, err := filepath.Abs("../../deploy/kamailio/kamailio.cfg")
 	require.NoError(t, err)
 	file := filepath.Join(dir, "dispatcher.list")
@@ -127,19 +127,19 @@ func kamailioOn(t testing.TB, host, carrierIP netip.Addr, list string, settings 
 		<-exited
 		_ = out.Close()
 		if text, err := os.ReadFile(out.Name()); t.Failed() && err == nil {
-			t.Logf("kamailio: %s", tail(string(text), 6000))
+			t.Logf("kamailio: %s", lastBytes(string(text), 6000))
 		}
 	})
-	carrier, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(portOn(t, carrierIP)))
+	carrier, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(freePortOn(t, carrierIP)))
 	require.NoError(t, err)
 	defer func() { _ = carrier.Close() }()
-	require.Eventually(t, func() bool { return asks(t, carrier, at, 300*time.Millisecond) }, 30*time.Second, 20*time.Millisecond,
+	require.Eventually(t, func() bool { return answersOptions(t, carrier, at, 300*time.Millisecond) }, 30*time.Second, 20*time.Millisecond,
 		"kamailio does not answer")
 	return at
 }
 
 // answersOptions sends OPTIONS and reports whether a response arrives.
-func asks(t testing.TB, from *net.UDPConn, at netip.AddrPort, limit time.Duration) bool {
+func answersOptions(t testing.TB, from *net.UDPConn, at netip.AddrPort, limit time.Duration) bool {
 	t.Helper()
 	me := from.LocalAddr().String()
 	_, err := from.WriteToUDPAddrPort([]byte(strings.ReplaceAll(fmt.Sprintf(`OPTIONS sip:%s SIP/2.0
@@ -165,7 +165,7 @@ Content-Length: 0
 
 // checkPathThroughDispatcher checks in the SIP trace that every message of a call went through the dispatcher. It
 // returns the sent requests without retransmissions.
-func (s *service) passes(id string, dispatcher netip.AddrPort) (sent []string) {
+func (s *service) checkPathThroughDispatcher(id string, dispatcher netip.AddrPort) (sent []string) {
 	s.t.Helper()
 	seen := map[string]bool{}
 	for _, raw := range s.api("GET", "/v1/calls/"+id+"/sip", nil)["messages"].([]any) {
@@ -190,11 +190,11 @@ func (s *service) passes(id string, dispatcher netip.AddrPort) (sent []string) {
 func TestKamailioDispatcherKeepsCallPathAndFailsOver(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.unlimited()
-	dead := hangs(t)
-	answers, refresh := portOn(t, carrierHost), portOn(t, carrierHost)
-	at := kamailio(t, fmt.Sprintf("1 sip:%s 0 20\n1 sip:127.0.0.1:%d 0 10\n2 sip:%s 0 20\n", dead.at, s.sip, answers))
-	other := kamailio(t, fmt.Sprintf("1 sip:127.0.0.1:%d 0 10\n2 sip:%s 0 20\n", s.sip, refresh))
+	s.removeLimits()
+	dead := startSilentNode(t)
+	answers, refresh := freePortOn(t, carrierHost), freePortOn(t, carrierHost)
+	at := startKamailio(t, fmt.Sprintf("1 sip:%s 0 20\n1 sip:127.0.0.1:%d 0 10\n2 sip:%s 0 20\n", dead.at, s.sip, answers))
+	other := startKamailio(t, fmt.Sprintf("1 sip:127.0.0.1:%d 0 10\n2 sip:%s 0 20\n", s.sip, refresh))
 	trunk := func(prefix string, at netip.AddrPort) string {
 		return s.api("POST", "/v1/trunks", object{
 			"caller_ids": []string{"+12025550100"},
@@ -204,49 +204,49 @@ func TestKamailioDispatcherKeepsCallPathAndFailsOver(t *testing.T) {
 	}
 	front := trunk("+1202555", at)
 	trunk("+1303555", other)
-	patient := s.patient("wait")
-	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.hello(), "trunk_id": front})
+	patient := s.createWaitingAgent("wait")
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.createGreetingAgent(), "trunk_id": front})
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550143", "agent_id": patient, "trunk_id": front})
 
-	refreshed := sippOn(t, refresh, "uas-proxied-refresh", "-m", "1")
-	long := s.outbound("+13035550177", patient, nil)
+	refreshed := startSIPpAt(t, refresh, "uas-proxied-refresh", "-m", "1")
+	long := s.placeCall("+13035550177", patient, nil)
 
 	through := func(scenario, number string) {
 		t.Helper()
-		p := sippOn(t, portOn(t, carrierHost), scenario, "-m", "1", "-s", number, "-recv_timeout", "30000", at.String())
+		p := startSIPpAt(t, freePortOn(t, carrierHost), scenario, "-m", "1", "-s", number, "-recv_timeout", "30000", at.String())
 		require.NoError(t, <-p.done, scenario)
 	}
 	through("uac-proxied", "+12025550142")
-	assert.Equal(t, 1, dead.calls(), "the dispatcher tried the dead node first and then the other node")
+	assert.Equal(t, 1, dead.countCalls(), "the dispatcher tried the dead node first and then the other node")
 	through("uac-proxied-bye", "+12025550143")
-	assert.Equal(t, 1, dead.calls(), "the dispatcher no longer tries the dead node")
+	assert.Equal(t, 1, dead.countCalls(), "the dispatcher no longer tries the dead node")
 	s.await("the ends", 20*time.Second, func() bool {
 		return len(s.api("GET", "/v1/calls?direction=inbound&status=completed", nil)["data"].([]any)) == 2
 	})
 	sentBy := map[string][]string{}
 	for _, raw := range s.api("GET", "/v1/calls?direction=inbound", nil)["data"].([]any) {
 		c := raw.(object)
-		sentBy[c["ended_by"].(string)] = s.passes(c["id"].(string), at)
+		sentBy[c["ended_by"].(string)] = s.checkPathThroughDispatcher(c["id"].(string), at)
 	}
 	assert.Equal(t, map[string][]string{"agent": {"BYE"}, "remote": nil}, sentBy)
 
-	answered := sippOn(t, answers, "uas-proxied", "-m", "1", "-recv_timeout", "30000")
-	out := s.outbound("+12025550177", s.menu(), nil)
-	call := s.ended(out, 40*time.Second)
+	answered := startSIPpAt(t, answers, "uas-proxied", "-m", "1", "-recv_timeout", "30000")
+	out := s.placeCall("+12025550177", s.createMenuAgent(), nil)
+	call := s.awaitCallEnd(out, 40*time.Second)
 	assert.Equal(t, []any{"completed", "agent"}, []any{call["status"], call["ended_by"]}, "%v", call)
 	require.NoError(t, <-answered.done)
-	assert.Equal(t, []string{"INVITE", "ACK", "BYE"}, s.passes(out, at))
-	assert.Equal(t, 1, dead.calls())
+	assert.Equal(t, []string{"INVITE", "ACK", "BYE"}, s.checkPathThroughDispatcher(out, at))
+	assert.Equal(t, 1, dead.countCalls())
 
 	stranger, err := net.ListenUDP("udp4", &net.UDPAddr{IP: strangerHost.AsSlice()})
 	require.NoError(t, err)
 	defer func() { _ = stranger.Close() }()
-	assert.False(t, asks(t, stranger, at, 500*time.Millisecond), "an address outside of the list gets no response")
+	assert.False(t, answersOptions(t, stranger, at, 500*time.Millisecond), "an address outside of the list gets no response")
 
-	call = s.ended(long, 80*time.Second)
+	call = s.awaitCallEnd(long, 80*time.Second)
 	assert.Equal(t, []any{"completed", "remote"}, []any{call["status"], call["ended_by"]}, "%v", call)
 	require.NoError(t, <-refreshed.done)
-	assert.Equal(t, []string{"INVITE", "ACK", "INVITE", "ACK"}, s.passes(long, other), "the re-INVITE of the service used the route set")
+	assert.Equal(t, []string{"INVITE", "ACK", "INVITE", "ACK"}, s.checkPathThroughDispatcher(long, other), "the re-INVITE of the service used the route set")
 }
 
 func TestKamailioConfigurationIsValid(t *testing.T) {

@@ -18,31 +18,31 @@ import (
 // A permit of an interrupted call stays in use while the phone may still be busy. killConcurrency is large enough
 // for many consecutive kills.
 const (
-	killContacts = 300
-	killLines    = 60
+	killContacts    = 300
+	killConcurrency = 60
 )
 
 // startKillCampaign starts a campaign during which the service is killed, and returns its id.
-func killed(t *testing.T, s *service, answer *peer) (id string) {
+func startKillCampaign(t *testing.T, s *service, answer *sippPeer) (id string) {
 	t.Helper()
 	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
-		"requests_per_minute": 1000000, "concurrent_inbound": 1, "concurrent_outbound": killLines, "calls_per_minute": 100000,
+		"requests_per_minute": 1000000, "concurrent_inbound": 1, "concurrent_outbound": killConcurrency, "calls_per_minute": 100000,
 	}})
-	s.trunk("", answer.port)
+	s.createTrunk("", answer.port)
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"campaign.*", "call.ended"}})
-	return s.campaign(s.terse(), phones("+1202555", killContacts), object{
-		"pacing": object{"calls_per_minute": 600, "max_concurrent": killLines},
+	return s.startCampaign(s.createConstantAgent(), phoneNumbers("+1202555", killContacts), object{
+		"pacing": object{"calls_per_minute": 600, "max_concurrent": killConcurrency},
 	})
 }
 
 // killAtRandomMoment kills the service at a random moment, mostly while new calls are placed.
-func (s *service) kill(id string, answer *peer) {
+func (s *service) killAtRandomMoment(id string, answer *sippPeer) {
 	s.t.Helper()
 	if rand.IntN(5) > 0 {
-		before := len(answer.rung())
+		before := len(answer.inviteCounts())
 		s.await("a new call", time.Minute, func() bool {
-			st, ok := s.statusOf(id)
-			return len(answer.rung()) > before || ok && st.Status == "completed"
+			st, ok := s.campaignStatus(id)
+			return len(answer.inviteCounts()) > before || ok && st.Status == "completed"
 		})
 	}
 	<-time.After(time.Duration(rand.IntN(1500)) * time.Millisecond)
@@ -51,51 +51,51 @@ func (s *service) kill(id string, answer *peer) {
 }
 
 // killLoop kills the service n times during a campaign and waits for the end of the campaign.
-func killLoop(t *testing.T, s *service, answer *peer, n int) (status, string) {
+func killLoop(t *testing.T, s *service, answer *sippPeer, n int) (campaignStatus, string) {
 	t.Helper()
-	id := killed(t, s, answer)
+	id := startKillCampaign(t, s, answer)
 	for range n {
-		s.kill(id, answer)
+		s.killAtRandomMoment(id, answer)
 	}
-	return s.finished(id, 3*time.Minute), id
+	return s.awaitCampaignEnd(id, 3*time.Minute), id
 }
 
 func TestKill9CallsEachContactOnceOnPebble(t *testing.T) {
 	t.Parallel()
-	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
-	s := newPlainService(t)
+	answer := startSIPp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
+	s := newRaceFreeService(t)
 	st, id := killLoop(t, s, answer, 20)
-	s.proveKill(st, id, answer)
+	s.checkAfterKills(st, id, answer)
 }
 
 func TestKill9CallsEachContactOnceOnRedis(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
-	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
-	s := newPlainService(t, "CALLBOARD_REDIS_URL="+url)
+	answer := startSIPp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
+	s := newRaceFreeService(t, "CALLBOARD_REDIS_URL="+url)
 	st, id := killLoop(t, s, answer, 20)
-	s.proveKill(st, id, answer)
+	s.checkAfterKills(st, id, answer)
 }
 
-func (s *service) proveKill(st status, id string, answer *peer) {
+func (s *service) checkAfterKills(st campaignStatus, id string, answer *sippPeer) {
 	s.t.Helper()
-	s.proveAttempts(st, answer, func(story string) bool {
+	s.checkAttempts(st, answer, func(story string) bool {
 		return strings.Contains(story, "BYE sip:") // SIPp drops a call if the ACK crosses a retransmitted answer
 	})
-	s.proveUnrung(answer.rung(), killContacts, s.kills)
-	s.proveBill(id)
+	s.checkInterruptedAttempts(answer.inviteCounts(), killContacts, s.kills)
+	s.checkUsage(id)
 }
 
 // checkAttempts checks that each contact was called once and has an outcome and an event, and that the concurrency
 // limit was kept. over decides from the SIP messages whether a call without a logged end has ended.
-func (s *service) proveAttempts(st status, answer *peer, over func(story string) bool) {
+func (s *service) checkAttempts(st campaignStatus, answer *sippPeer, over func(story string) bool) {
 	t := s.t
 	t.Helper()
-	rung := answer.rung()
+	rung := answer.inviteCounts()
 	for n, c := range rung {
 		assert.Equal(t, 1, c, "%s was called more than once", n)
 	}
-	s.proveUnrung(rung, killContacts, nil)
+	s.checkInterruptedAttempts(rung, killContacts, nil)
 	assert.Equal(t, killContacts, st.Progress.Attempted, "nobody is forgotten")
 	assert.Zero(t, st.Progress.Remaining)
 	sum := 0
@@ -116,19 +116,19 @@ func (s *service) proveAttempts(st status, answer *peer, over func(story string)
 		return len(endedContacts()) == killContacts && len(s.receiver.events("campaign.completed")) == 1
 	})
 	assert.Len(t, s.receiver.events("campaign.call.completed"), killContacts, "one event per attempt")
-	s.proveDelivered("campaign.", "call.ended")
+	s.checkDeliveries("campaign.", "call.ended")
 	s.await("the end of all dialogs", 60*time.Second, func() bool {
-		left := slices.DeleteFunc(leftOnWire(answer.lines()), func(id string) bool {
-			return over(answer.story(id))
+		left := slices.DeleteFunc(unendedCalls(answer.logLines()), func(id string) bool {
+			return over(answer.callMessages(id))
 		})
 		if len(left) > 0 {
-			answer.tell = left[0]
+			answer.shownCallID = left[0]
 		}
 		return len(left) == 0
 	})
-	left := leftOnWire(answer.lines()) // calls whose BYE was seen, but without its time
-	most, _ := wireLoad(slices.DeleteFunc(answer.lines(), func(l line) bool { return slices.Contains(left, l.CallID) }))
-	assert.LessOrEqual(t, most, killLines, "concurrent calls seen by SIPp")
+	left := unendedCalls(answer.logLines()) // calls whose BYE was seen, but without its time
+	most, _ := concurrencyAndStarts(slices.DeleteFunc(answer.logLines(), func(l scenarioLine) bool { return slices.Contains(left, l.CallID) }))
+	assert.LessOrEqual(t, most, killConcurrency, "concurrent calls seen by SIPp")
 }
 
 // commitToInvite is the maximum time from the commit of an attempt to its INVITE on a busy machine.
@@ -137,7 +137,7 @@ const commitToInvite = 3 * time.Second
 // checkInterruptedAttempts checks the contacts that the carrier never saw: a kill happened shortly after the commit
 // of their attempt, which ended as interrupted. If kills is nil, other processes were killed, and only the end of
 // the attempt is checked.
-func (s *service) proveUnrung(rung map[string]int, contacts int, kills []time.Time) {
+func (s *service) checkInterruptedAttempts(rung map[string]int, contacts int, kills []time.Time) {
 	t := s.t
 	t.Helper()
 	var all []any
@@ -166,7 +166,7 @@ func (s *service) proveUnrung(rung map[string]int, contacts int, kills []time.Ti
 }
 
 // checkDeliveries checks that the endpoint received exactly the committed events of the wanted types.
-func (s *service) proveDelivered(wanted ...string) {
+func (s *service) checkDeliveries(wanted ...string) {
 	t := s.t
 	t.Helper()
 	logged := map[string]string{}
@@ -194,12 +194,12 @@ func (s *service) proveDelivered(wanted ...string) {
 }
 
 // checkUsage checks that the usage counters equal the ledger, which has one row per billed attempt of the campaign.
-func (s *service) proveBill(id string) {
+func (s *service) checkUsage(id string) {
 	t := s.t
 	t.Helper()
 	total, ok := s.api("GET", "/v1/usage?from="+time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly), nil)["total"].(object)
 	require.True(t, ok)
-	code, body, _ := s.try("GET", "/v1/usage/ledger?format=jsonl&from="+time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly), nil)
+	code, body, _ := s.tryRequest("GET", "/v1/usage/ledger?format=jsonl&from="+time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly), nil)
 	require.Equal(t, 200, code)
 	rows := map[string]bool{}
 	lines := strings.Split(strings.TrimSpace(string(body)), "\n")
@@ -215,12 +215,12 @@ func (s *service) proveBill(id string) {
 	assert.Len(t, rows, len(lines), "an attempt is billed once")
 	assert.EqualValues(t, len(rows), total["attempts"])
 	assert.NotEmpty(t, rows)
-	stdout, stderr, err := s.callboard("usage", "--recount", "--from", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly))
+	stdout, stderr, err := s.runCommand("usage", "--recount", "--from", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly))
 	require.NoError(t, err, stdout+stderr)
 }
 
 // unendedCalls returns the calls of a peer that have no logged end.
-func leftOnWire(lines []line) []string {
+func unendedCalls(lines []scenarioLine) []string {
 	ended := map[string]bool{}
 	for _, l := range lines {
 		if l.Kind == "END" {
@@ -240,11 +240,11 @@ func leftOnWire(lines []line) []string {
 // INVITE.
 func TestControlAttemptStoredAfterInviteCallsTwice(t *testing.T) {
 	t.Parallel()
-	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
-	s := newPlainService(t, "FAILPOINT_LATE_OPEN=1")
-	id := killed(t, s, answer)
+	answer := startSIPp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
+	s := newRaceFreeService(t, "FAILPOINT_LATE_OPEN=1")
+	id := startKillCampaign(t, s, answer)
 	twice := func() bool {
-		for _, c := range answer.rung() {
+		for _, c := range answer.inviteCounts() {
 			if c > 1 {
 				return true
 			}
@@ -253,50 +253,50 @@ func TestControlAttemptStoredAfterInviteCallsTwice(t *testing.T) {
 	}
 	for n := 0; !twice(); n++ {
 		require.Less(t, n, 20, "no contact was called twice, so the test above detects no fault")
-		s.kill(id, answer)
+		s.killAtRandomMoment(id, answer)
 	}
 }
 
 func TestRedisOutageOfTenSecondsStopsOnlyDialing(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
-	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
+	answer := startSIPp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
 	s := newService(t, "CALLBOARD_REDIS_URL="+url)
-	s.unlimited()
-	s.trunk("", answer.port)
-	agent := s.agent(object{
+	s.removeLimits()
+	s.createTrunk("", answer.port)
+	agent := s.createAgent(object{
 		"name": "long", "start": "a", "nodes": []object{
 			{"id": "a", "type": "collect", "input": "dtmf", "timeout_seconds": 60, "retries": 4, "prompt": "Please wait."},
 			{"id": "bye", "type": "end"},
 		}, "edges": []object{{"from": "a", "to": "bye", "when": object{"type": "else"}}},
 	})
-	long := s.campaign(agent, phones("+1202551", 3), nil)
-	s.await("three live calls", 20*time.Second, func() bool { st, ok := s.statusOf(long); return ok && st.Progress.InProgress == 3 })
-	id := s.campaign(s.terse(), phones("+1202552", 60), object{"pacing": object{"calls_per_minute": 240, "max_concurrent": 10}})
-	s.await("some calls", 20*time.Second, func() bool { return len(answer.rung()) > 10 })
+	long := s.startCampaign(agent, phoneNumbers("+1202551", 3), nil)
+	s.await("three live calls", 20*time.Second, func() bool { st, ok := s.campaignStatus(long); return ok && st.Progress.InProgress == 3 })
+	id := s.startCampaign(s.createConstantAgent(), phoneNumbers("+1202552", 60), object{"pacing": object{"calls_per_minute": 240, "max_concurrent": 10}})
+	s.await("some calls", 20*time.Second, func() bool { return len(answer.inviteCounts()) > 10 })
 
 	server.Stop()
-	s.await("readiness to fail", 15*time.Second, func() bool { return s.readyz() == 503 })
-	quiet := s.settled(answer)
+	s.await("readiness to fail", 15*time.Second, func() bool { return s.readyStatus() == 503 })
+	quiet := s.awaitLastInvite(answer)
 	<-time.After(10 * time.Second)
-	assert.Equal(t, quiet, fmt.Sprint(answer.rung()), "a call started while the store was unavailable")
+	assert.Equal(t, quiet, fmt.Sprint(answer.inviteCounts()), "a call started while the store was unavailable")
 	ended := 0
-	for _, l := range answer.lines() {
+	for _, l := range answer.logLines() {
 		if l.Kind == "END" && len(l.Number) > 7 && l.Number[:7] == "1202551" {
 			ended++
 		}
 	}
 	assert.Zero(t, ended, "live calls continue")
 	server.Restart()
-	s.await("health again", 20*time.Second, func() bool { return s.readyz() == 200 })
-	st := s.finished(id, 90*time.Second)
+	s.await("health again", 20*time.Second, func() bool { return s.readyStatus() == 200 })
+	st := s.awaitCampaignEnd(id, 90*time.Second)
 	assert.Equal(t, 60, st.Progress.Attempted)
-	for _, raw := range s.list("/v1/calls?status=active&campaign_id=" + long) {
+	for _, raw := range s.listData("/v1/calls?status=active&campaign_id=" + long) {
 		s.api("POST", "/v1/calls/"+raw.(object)["id"].(string)+"/hangup", nil)
 	}
-	s.finished(long, 60*time.Second)
-	for n, c := range answer.rung() {
+	s.awaitCampaignEnd(long, 60*time.Second)
+	for n, c := range answer.inviteCounts() {
 		assert.Equal(t, 1, c, "INVITEs of %s", n)
 	}
-	assert.Len(t, answer.rung(), 63, fmt.Sprint(st.Outcomes))
+	assert.Len(t, answer.inviteCounts(), 63, fmt.Sprint(st.Outcomes))
 }

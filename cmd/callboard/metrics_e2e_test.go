@@ -26,7 +26,7 @@ import (
 )
 
 // readMetrics returns the kind of each metric, and the value of each counter and gauge by its name and labels.
-func (s *service) metered(admin string) (kinds map[string]string, values map[string]float64) {
+func (s *service) readMetrics(admin string) (kinds map[string]string, values map[string]float64) {
 	s.t.Helper()
 	resp, err := http.Get("http://" + admin + "/metrics")
 	require.NoError(s.t, err)
@@ -98,18 +98,18 @@ func TestMetricsAreReadableByPrometheus(t *testing.T) {
 	key := s.key
 	s.key = s.testKey()
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.ended"}})
-	agent := s.hello()
+	agent := s.createGreetingAgent()
 	for _, to := range []string{"+15005550000", "+15005550001"} {
 		id := s.api("POST", "/v1/calls/outbound", object{"to": to, "agent_id": agent})["id"].(string)
-		s.ended(id, time.Minute)
+		s.awaitCallEnd(id, time.Minute)
 	}
 	s.key = key
-	status, _, _ := s.try("GET", "/v1/calls/nobody", nil)
+	status, _, _ := s.tryRequest("GET", "/v1/calls/nobody", nil)
 	require.Equal(t, http.StatusNotFound, status)
 	var values map[string]float64
 	var kinds map[string]string
 	s.await("the deliveries and the release of all call resources", time.Minute, func() bool {
-		kinds, values = s.metered(admin)
+		kinds, values = s.readMetrics(admin)
 		return values["callboard_webhook_attempts_total delivered"] >= 2 && values["callboard_calls_open"] == 0 && values["callboard_media_sessions"] == 0 &&
 			values["callboard_spans_total sent"] >= 7
 	})
@@ -136,8 +136,8 @@ func TestMetricsAreReadableByPrometheus(t *testing.T) {
 		assert.Positive(t, values[some], some)
 	}
 	s.metricsDocumented(kinds)
-	for _, b := range fences(t, "docs/metrics.md", "sh run") {
-		assert.Contains(t, s.follow(t.TempDir(), []string{b}, "", "ADMIN="+admin)[0], `callboard_calls_ended_total{direction="outbound",disposition="busy"} 1`)
+	for _, b := range codeBlocks(t, "docs/metrics.md", "sh run") {
+		assert.Contains(t, s.runBlocks(t.TempDir(), []string{b}, "", "ADMIN="+admin)[0], `callboard_calls_ended_total{direction="outbound",disposition="busy"} 1`)
 	}
 }
 

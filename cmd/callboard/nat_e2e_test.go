@@ -53,7 +53,7 @@ RULES
 )
 
 // dialFrom connects from the phone's network namespace.
-func (p place) dial(network, to string) (conn net.Conn, err error) {
+func (p phoneLocation) dialFrom(network, to string) (conn net.Conn, err error) {
 	if p.namespace == "" {
 		return net.Dial(network, to)
 	}
@@ -75,17 +75,17 @@ func (p place) dial(network, to string) (conn net.Conn, err error) {
 }
 
 // runOnRouter runs a command in the router's network namespace.
-func router(t testing.TB, name string, args ...string) {
+func runOnRouter(t testing.TB, name string, args ...string) {
 	t.Helper()
-	out, err := place{namespace: "router"}.command(name, args...).CombinedOutput()
+	out, err := phoneLocation{namespace: "router"}.newCommand(name, args...).CombinedOutput()
 	require.NoError(t, err, "%s %v: %s", name, args, out)
 }
 
 // endMappings deletes all NAT mappings of the router, so that later packets get new ports.
 func endMappings(t testing.TB) {
 	t.Helper()
-	router(t, "ip", "link", "set", "wan", "down")
-	router(t, "ip", "link", "set", "wan", "up")
+	runOnRouter(t, "ip", "link", "set", "wan", "down")
+	runOnRouter(t, "ip", "link", "set", "wan", "up")
 }
 
 // TestAudioThroughNATInBothDirections starts itself again in its own network namespace, without root permissions.
@@ -101,45 +101,45 @@ func TestAudioThroughNATInBothDirections(t *testing.T) { //nolint:tparallel // t
 	}
 	out, err := exec.Command("bash", "-euo", "pipefail", "-c", natSetup).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	s := prepare(t)
+	s := prepareService(t)
 	s.env = append(s.env, fmt.Sprintf("CALLBOARD_SIP_ADDR=%s:%d", natService, s.sip), "CALLBOARD_PUBLIC_IP="+natService)
 	s.start()
-	n := &natTest{service: s, at: place{natPhone, "phones"}, agent: s.longSpeechAgent()}
+	n := &natTest{service: s, at: phoneLocation{natPhone, "phones"}, agent: s.longSpeechAgent()}
 	s.api("PATCH", "/v1/agents/"+n.agent, object{"extension": "200", "inbound": object{"answer": "direct"}})
-	n.signIn("1001")
-	t.Run("a phone is called", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.callPhone("1001")) })
-	t.Run("a phone calls", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.callFromPhone("200")) })
+	n.registerPhone("1001")
+	t.Run("a phone is called", func(t *testing.T) { n := n.withTest(t); n.checkAudioBothWays(n.callPhone("1001")) })
+	t.Run("a phone calls", func(t *testing.T) { n := n.withTest(t); n.checkAudioBothWays(n.callFromPhone("200")) })
 	t.Run("a phone that is silent for 20 seconds after the answer", func(t *testing.T) {
-		n := n.with(t)
-		router(t, "nft", "add", "rule", "ip", "filter", "forward", "iifname", "lan", "udp", "sport", "!=", strconv.Itoa(n.phone.port), "drop")
+		n := n.withTest(t)
+		runOnRouter(t, "nft", "add", "rule", "ip", "filter", "forward", "iifname", "lan", "udp", "sport", "!=", strconv.Itoa(n.phone.port), "drop")
 		before, id := n.phone.loudSamples(), n.callPhone("1001")
 		assert.Never(t, func() bool { return n.phone.loudSamples() > before }, 20*time.Second, 100*time.Millisecond, "the service does not know the phone's media address yet")
-		router(t, "nft", "flush", "chain", "ip", "filter", "forward")
-		n.heardBothWays(id)
+		runOnRouter(t, "nft", "flush", "chain", "ip", "filter", "forward")
+		n.checkAudioBothWays(id)
 	})
 	t.Run("a phone whose mapping changes during a call", func(t *testing.T) {
-		n := n.with(t)
+		n := n.withTest(t)
 		id := n.callPhone("1001")
-		n.awaitSpeech()
+		n.awaitAudioAtPhone()
 		endMappings(t)
-		n.heardBothWays(id)
+		n.checkAudioBothWays(id)
 	})
-	n.trunk()
-	t.Run("a trunk calls", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.callFromPhone("+12025550142")) })
-	t.Run("a trunk is called", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.callPhone("+12025550123")) })
+	n.createForwardedTrunk()
+	t.Run("a trunk calls", func(t *testing.T) { n := n.withTest(t); n.checkAudioBothWays(n.callFromPhone("+12025550142")) })
+	t.Run("a trunk is called", func(t *testing.T) { n := n.withTest(t); n.checkAudioBothWays(n.callPhone("+12025550123")) })
 }
 
 // natTest is a service with a phone behind a NAT.
 type natTest struct {
 	*service
 	t     *testing.T
-	at    place
-	phone *phone
+	at    phoneLocation
+	phone *softphone
 	agent string
 }
 
 // withTest returns a copy for a subtest.
-func (n *natTest) with(t *testing.T) *natTest {
+func (n *natTest) withTest(t *testing.T) *natTest {
 	c := *n
 	c.t, c.phone.t = t, t
 	return &c
@@ -148,7 +148,7 @@ func (n *natTest) with(t *testing.T) *natTest {
 // longSpeechAgent creates an agent that speaks longer than any call of the test lasts.
 func (s *service) longSpeechAgent() string {
 	s.t.Helper()
-	return s.agent(object{
+	return s.createAgent(object{
 		"name": "chatty", "start": "talk",
 		"nodes": []object{{"id": "talk", "type": "say", "prompt": strings.Repeat("The clinic on the corner is open from eight to six on every day of the week. ", 30)}, {"id": "bye", "type": "end"}},
 		"edges": []object{{"from": "talk", "to": "bye", "when": object{"type": "always"}}},
@@ -156,23 +156,23 @@ func (s *service) longSpeechAgent() string {
 }
 
 // registerPhone starts the phone and registers it.
-func (n *natTest) signIn(extension string) {
+func (n *natTest) registerPhone(extension string) {
 	n.service.t.Helper()
 	id := n.api("POST", "/v1/phones", object{"extension": extension, "password": phonePassword, "name": "Desk"})["id"].(string)
-	n.firstTryFrom(n.at, natService, extension)
-	n.phone = baresipAt(n.service.t, n.at, fmt.Sprintf("<sip:%s@%s:%d;transport=udp>;auth_user=%[1]s;auth_pass=%[4]s;regint=120", extension, natService, n.sip, phonePassword))
+	n.sendFirstRegisterFrom(n.at, natService, extension)
+	n.phone = startBaresipAt(n.service.t, n.at, fmt.Sprintf("<sip:%s@%s:%d;transport=udp>;auth_user=%[1]s;auth_pass=%[4]s;regint=120", extension, natService, n.sip, phonePassword))
 	contact := n.awaitContacts(id, 1)["contacts"].([]any)[0].(object)
 	assert.True(n.service.t, strings.HasPrefix(contact["address"].(string), natRouter+":"), "%v", contact)
 }
 
 // createForwardedTrunk starts another phone behind the NAT and creates a trunk to it over a forwarded port of the
 // router.
-func (n *natTest) trunk() {
+func (n *natTest) createForwardedTrunk() {
 	t := n.service.t
 	t.Helper()
 	port := siptest.Port(t)
-	n.phone = baresipAt(t, n.at, fmt.Sprintf("<sip:+12025550123@%s:%d>;regint=0", natService, n.sip))
-	router(t, "nft", "add", "rule", "ip", "nat", "incoming", "iifname", "wan", "udp", "dport", strconv.Itoa(port), "dnat", "to", fmt.Sprintf("%s:%d", natPhone, n.phone.port))
+	n.phone = startBaresipAt(t, n.at, fmt.Sprintf("<sip:+12025550123@%s:%d>;regint=0", natService, n.sip))
+	runOnRouter(t, "nft", "add", "rule", "ip", "nat", "incoming", "iifname", "wan", "udp", "dport", strconv.Itoa(port), "dnat", "to", fmt.Sprintf("%s:%d", natPhone, n.phone.port))
 	trunk := n.api("POST", "/v1/trunks", object{
 		"name": "PBX behind a NAT", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": natRouter, "port": port, "transport": "udp"}},
 	})["id"].(string)
@@ -194,7 +194,7 @@ func (n *natTest) callPhone(to string) string {
 // callFromPhone makes the phone call the service and returns the call's id.
 func (n *natTest) callFromPhone(to string) (id string) {
 	n.t.Helper()
-	n.phone.command("dial", fmt.Sprintf("sip:%s@%s:%d", to, natService, n.sip))
+	n.phone.sendCommand("dial", fmt.Sprintf("sip:%s@%s:%d", to, natService, n.sip))
 	n.await("the phone's call", 30*time.Second, func() bool {
 		for _, raw := range n.api("GET", "/v1/calls?direction=inbound&status=active", nil)["data"].([]any) {
 			id = raw.(object)["id"].(string)
@@ -212,30 +212,30 @@ func (n *natTest) awaitAnswer(id string) {
 
 // checkAudioBothWays waits until the phone has received some seconds of audio from now on, and ends the call. The
 // recording must contain the phone's tone up to the end.
-func (n *natTest) heardBothWays(id string) {
+func (n *natTest) checkAudioBothWays(id string) {
 	n.t.Helper()
-	n.awaitSpeech()
-	n.awaitSpeech()
-	n.phone.command("hangup", "")
-	ended := n.ended(id, 30*time.Second)
+	n.awaitAudioAtPhone()
+	n.awaitAudioAtPhone()
+	n.phone.sendCommand("hangup", "")
+	ended := n.awaitCallEnd(id, 30*time.Second)
 	assert.Equal(n.t, "remote_hangup", ended["ended_reason"], "%v", ended)
 	assert.Empty(n.t, ended["media_issue"], "%v", ended)
-	said := samples(n.t, n.recording(id), 1)
-	assert.GreaterOrEqual(n.t, loudTenths(said[max(len(said)-3*rate, 0):]), 20, "the recording contains the phone's tone")
+	said := readSamples(n.t, n.saveRecording(id), 1)
+	assert.GreaterOrEqual(n.t, countLoudTenths(said[max(len(said)-3*sampleRate, 0):]), 20, "the recording contains the phone's tone")
 }
 
 // awaitAudioAtPhone waits until the phone has received more audio.
-func (n *natTest) awaitSpeech() {
+func (n *natTest) awaitAudioAtPhone() {
 	n.t.Helper()
 	before := n.phone.loudSamples()
-	n.await("audio at the phone", 30*time.Second, func() bool { return n.phone.loudSamples() > before+rate })
+	n.await("audio at the phone", 30*time.Second, func() bool { return n.phone.loudSamples() > before+sampleRate })
 }
 
 // countLoudTenths counts the tenths of a second with audible sound.
-func loudTenths(pcm []float64) (tenths int) {
-	const tenth = rate / 10
+func countLoudTenths(pcm []float64) (tenths int) {
+	const tenth = sampleRate / 10
 	for ; len(pcm) >= tenth; pcm = pcm[tenth:] {
-		if loud(pcm[:tenth]) > 300 {
+		if rmsPower(pcm[:tenth]) > 300 {
 			tenths++
 		}
 	}

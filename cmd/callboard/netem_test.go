@@ -32,7 +32,7 @@ var (
 )
 
 // netemArguments returns the fault as arguments of tc.
-func (f fault) netem() []string {
+func (f networkFault) netemArguments() []string {
 	args := []string{"netem", "limit", "20000"}
 	percent := func(name string, share float64) {
 		if share > 0 {
@@ -49,7 +49,7 @@ func (f fault) netem() []string {
 }
 
 // setFault changes the fault of a running pipe.
-func (p *pipe) set(f fault) {
+func (p *packetPipe) setFault(f networkFault) {
 	p.mu.Lock()
 	p.fault = f
 	p.mu.Unlock()
@@ -65,28 +65,28 @@ func run(t testing.TB, name string, args ...string) {
 }
 
 // newFaultyLink returns a function that sets the fault of the link between the namespaces.
-func badLink(t testing.TB) (set func(fault)) {
+func newFaultyLink(t testing.TB) (set func(networkFault)) {
 	t.Helper()
 	peer := os.Getenv(netemPeer)
 	require.NotEmpty(t, peer, "run this test with make netem")
 	if os.Getenv(netemWire) == "netem" {
-		return func(f fault) {
-			args := append([]string{"qdisc", "replace", "dev", netemDev, "root"}, f.netem()...)
+		return func(f networkFault) {
+			args := append([]string{"qdisc", "replace", "dev", netemDev, "root"}, f.netemArguments()...)
 			run(t, "tc", args...)
 			run(t, "tc", slices.Insert(args, 0, "-n", peer)...)
 		}
 	}
-	here, there := tun(t, ""), tun(t, peer)
+	here, there := openTUN(t, ""), openTUN(t, peer)
 	run(t, "ip", "address", "add", netemHere.String(), "peer", netemThere.Addr().String(), "dev", netemDev)
 	run(t, "ip", "-n", peer, "address", "add", netemThere.Addr().String(), "peer", netemHere.String(), "dev", netemDev)
 	run(t, "ip", "link", "set", netemDev, "up")
 	run(t, "ip", "-n", peer, "link", "set", netemDev, "up")
-	one, two := joined(t, here, there, 1), joined(t, there, here, 2)
-	return func(f fault) { one.set(f); two.set(f) }
+	one, two := connectDevices(t, here, there, 1), connectDevices(t, there, here, 2)
+	return func(f networkFault) { one.setFault(f); two.setFault(f) }
 }
 
 // openTUN opens a TUN device in a namespace; empty: the namespace of this process.
-func tun(t testing.TB, space string) *os.File {
+func openTUN(t testing.TB, space string) *os.File {
 	t.Helper()
 	type opened struct {
 		fd  int
@@ -124,9 +124,9 @@ func tun(t testing.TB, space string) *os.File {
 }
 
 // connectDevices forwards the packets of one device to the other.
-func joined(t testing.TB, from, to *os.File, seed uint64) *pipe {
+func connectDevices(t testing.TB, from, to *os.File, seed uint64) *packetPipe {
 	t.Helper()
-	p := newPipe(fault{}, seed)
+	p := newPipe(networkFault{}, seed)
 	t.Cleanup(p.close)
 	go func() {
 		b := make([]byte, 65536)
@@ -136,17 +136,17 @@ func joined(t testing.TB, from, to *os.File, seed uint64) *pipe {
 				return
 			}
 			packet := slices.Clone(b[:n])
-			p.carry(func() { _, _ = to.Write(packet) })
+			p.sendPacket(func() { _, _ = to.Write(packet) })
 		}
 	}()
 	return p
 }
 
 // startDistantPhone starts the simulated phone in the other namespace.
-func distantPhone(t testing.TB, l *ledger) {
+func startDistantPhone(t testing.TB, l *phoneReports) {
 	t.Helper()
 	cmd := exec.Command("ip", "netns", "exec", os.Getenv(netemPeer), os.Args[0])
-	cmd.Env = append(os.Environ(), networkPhone+"="+netemThere.String())
+	cmd.Env = append(os.Environ(), networkPhoneEnv+"="+netemThere.String())
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
@@ -161,7 +161,7 @@ func distantPhone(t testing.TB, l *ledger) {
 		for words.Scan() {
 			var c phoneCall
 			if json.Unmarshal(words.Bytes(), &c) == nil {
-				l.put(c)
+				l.addReport(c)
 			}
 		}
 	}()
@@ -173,7 +173,7 @@ func distantPhone(t testing.TB, l *ledger) {
 }
 
 // averageFigures returns the average of the figures.
-func mean(all []figures) (m figures) {
+func averageFigures(all []callFigures) (m callFigures) {
 	n := float64(len(all))
 	for _, f := range all {
 		m.mos += f.mos / n
@@ -189,43 +189,43 @@ func mean(all []figures) (m figures) {
 }
 
 func TestCallsSurvivePacketLossBetweenNamespaces(t *testing.T) {
-	set := badLink(t)
-	var l ledger
-	distantPhone(t, &l)
-	s := prepare(t)
+	set := newFaultyLink(t)
+	var l phoneReports
+	startDistantPhone(t, &l)
+	s := prepareService(t)
 	s.env = append(s.env, fmt.Sprintf("CALLBOARD_SIP_ADDR=%s:%d", netemHere, s.sip), "CALLBOARD_PUBLIC_IP="+netemHere.String(),
 		"CALLBOARD_EGRESS_ALLOW=127.0.0.0/8,10.203.7.0/24")
 	s.start()
-	s.unlimited()
-	agent := s.keypad()
+	s.removeLimits()
+	agent := s.createKeypadAgent()
 	s.api("POST", "/v1/trunks", object{
 		"caller_ids": []string{"+12025550100"},
 		"name":       "far", "dtmf": "rfc4733", "proxies": []object{{"host": netemThere.Addr().String(), "port": netemThere.Port(), "transport": "udp"}},
 	})
-	by, calls := map[string]figures{}, 0
-	for _, f := range faults {
+	by, calls := map[string]callFigures{}, 0
+	for _, f := range networkFaults {
 		set(f)
 		for range 3 {
 			began := time.Now()
 			ids := make([]string, callsEach)
 			for i := range ids {
 				calls++
-				ids[i] = s.outbound(fmt.Sprintf("+12025551%03d", calls), agent, nil)
+				ids[i] = s.placeCall(fmt.Sprintf("+12025551%03d", calls), agent, nil)
 			}
 			for _, id := range ids {
-				s.pressed(id)
+				s.answerAndPressKeys(id)
 			}
-			all := make([]figures, callsEach)
+			all := make([]callFigures, callsEach)
 			for i, id := range ids {
-				all[i] = s.survived(f.name, id, &l)
+				all[i] = s.checkSurvivedCall(f.name, id, &l)
 			}
-			by[f.name] = mean(all)
+			by[f.name] = averageFigures(all)
 			t.Logf("%d calls over %s in %s: %s", callsEach, f.name, time.Since(began).Round(time.Second), by[f.name])
-			if f.name != "clean" || by[f.name].steady() {
+			if f.name != "clean" || by[f.name].isSteady() {
 				break
 			}
 		}
 	}
-	judged(t, by)
-	assert.Len(t, by, len(faults))
+	compareNetworks(t, by)
+	assert.Len(t, by, len(networkFaults))
 }

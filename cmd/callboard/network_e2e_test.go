@@ -16,9 +16,9 @@ import (
 )
 
 // createKeypadAgent creates an agent that collects ten keys, speaks for a while and hangs up.
-func (s *service) keypad() string {
+func (s *service) createKeypadAgent() string {
 	s.t.Helper()
-	return s.agent(object{
+	return s.createAgent(object{
 		"name": "keypad", "start": "ask",
 		"nodes": []object{
 			{
@@ -36,24 +36,24 @@ func (s *service) keypad() string {
 }
 
 // callFigures are the quality figures of a call, at the service and at the phone.
-type figures struct {
+type callFigures struct {
 	mos, loss, jitter, seconds float64
 	phone                      phoneCall
-	stood                      bool // whether the machine stalled so long that the media clock skipped seconds
+	machineStalled             bool // whether the machine stalled so long that the media clock skipped seconds
 }
 
-func (f figures) String() string {
+func (f callFigures) String() string {
 	return fmt.Sprintf("MOS %.2f, loss %.1f %%, jitter %.0f ms; at the phone MOS %.2f, loss %.1f %%, jitter %.0f ms; %.1f s",
 		f.mos, f.loss, f.jitter, f.phone.Stats.MOS, f.phone.Stats.LossPercent, f.phone.Stats.JitterMs, f.seconds)
 }
 
 // phoneReports collects the phone's reports of its calls, by number.
-type ledger struct {
+type phoneReports struct {
 	mu    sync.Mutex
 	calls map[string]phoneCall
 }
 
-func (l *ledger) put(c phoneCall) {
+func (l *phoneReports) addReport(c phoneCall) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.calls == nil {
@@ -62,13 +62,13 @@ func (l *ledger) put(c phoneCall) {
 	l.calls[strings.TrimPrefix(c.To, "+")] = c
 }
 
-func (l *ledger) reset() {
+func (l *phoneReports) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.calls)
 }
 
-func (l *ledger) of(number string) (phoneCall, bool) {
+func (l *phoneReports) reportOf(number string) (phoneCall, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c, ok := l.calls[strings.TrimPrefix(number, "+")]
@@ -76,7 +76,7 @@ func (l *ledger) of(number string) (phoneCall, bool) {
 }
 
 // answerAndPressKeys waits for the answer of a call and makes the service send ten keys.
-func (s *service) pressed(id string) {
+func (s *service) answerAndPressKeys(id string) {
 	s.t.Helper()
 	s.await("the answer of "+id, 30*time.Second, func() bool {
 		now := s.api("GET", "/v1/calls/"+id, nil)["status"]
@@ -88,17 +88,17 @@ func (s *service) pressed(id string) {
 
 // checkSurvivedCall checks what must hold on any network: the call ends normally, each key arrives once, and the
 // recording is as long as the call.
-func (s *service) survived(name, id string, l *ledger) (f figures) {
+func (s *service) checkSurvivedCall(name, id string, l *phoneReports) (f callFigures) {
 	t := s.t
 	t.Helper()
-	call := s.ended(id, 60*time.Second)
+	call := s.awaitCallEnd(id, 60*time.Second)
 	assert.Equal(t, []any{"completed", "agent"}, []any{call["status"], call["ended_by"]}, "%s: %v", name, call)
 	assert.Equal(t, object{"keys": phonePresses}, call["variables"], "%s: the keys of the phone", name)
 	s.await("the recording, "+name, 20*time.Second, func() bool {
 		call = s.api("GET", "/v1/calls/"+id, nil)
 		return call["recording_available"] == true
 	})
-	s.await("the phone's report, "+name, 40*time.Second, func() (ok bool) { f.phone, ok = l.of(call["to"].(string)); return ok })
+	s.await("the phone's report, "+name, 40*time.Second, func() (ok bool) { f.phone, ok = l.reportOf(call["to"].(string)); return ok })
 	assert.Equal(t, servicePresses, f.phone.Keys, "%s: the keys sent to the phone", name)
 	began, err := time.Parse(time.RFC3339Nano, call["answered_at"].(string))
 	require.NoError(t, err)
@@ -108,11 +108,11 @@ func (s *service) survived(name, id string, l *ledger) (f figures) {
 	f.mos, f.loss, f.jitter = q["mos"].(float64), q["loss_percent"].(float64), q["jitter_ms"].(float64)
 	f.seconds, _ = call["recording_seconds"].(float64)
 	sent := q["packets_sent"].(float64) / 50
-	if f.stood = f.seconds-sent > 0.9; !f.stood {
+	if f.machineStalled = f.seconds-sent > 0.9; !f.machineStalled {
 		assert.InEpsilon(t, sent, f.seconds, 0.02, "%s: recorded seconds, sent seconds", name)
 		assert.InDelta(t, end.Sub(began).Seconds(), f.seconds, 3, "%s: recorded seconds, seconds between answer and end", name)
 	}
-	wav := float64(len(samples(t, s.recording(id), 1))) / rate
+	wav := float64(len(readSamples(t, s.saveRecording(id), 1))) / sampleRate
 	assert.InDelta(t, f.seconds, wav, 0.05, "%s: seconds in the file", name)
 	assert.Zero(t, q["packets_refused"], name)
 	return f
@@ -120,18 +120,18 @@ func (s *service) survived(name, id string, l *ledger) (f figures) {
 
 // maxCleanJitterMs is the maximum jitter of a fault-free network on one machine. Above it the machine is too busy
 // for meaningful figures.
-const steadyMs = 15
+const maxCleanJitterMs = 15
 
-func (f figures) steady() bool {
-	return !f.stood && f.jitter < steadyMs && f.phone.Stats.JitterMs < steadyMs && f.mos > 4.2 && f.phone.Stats.MOS > 4.2
+func (f callFigures) isSteady() bool {
+	return !f.machineStalled && f.jitter < maxCleanJitterMs && f.phone.Stats.JitterMs < maxCleanJitterMs && f.mos > 4.2 && f.phone.Stats.MOS > 4.2
 }
 
 // compareNetworks checks the figures of the networks against each other.
-func judged(t *testing.T, by map[string]figures) {
+func compareNetworks(t *testing.T, by map[string]callFigures) {
 	t.Helper()
 	clean := by["clean"]
 	assert.Positive(t, by["duplication"].phone.Stats.PacketsRepeated, "there were copies")
-	for _, f := range faults {
+	for _, f := range networkFaults {
 		got, ok := by[f.name]
 		require.True(t, ok, f.name)
 		t.Logf("%-16s %s", f.name, got)
@@ -144,7 +144,7 @@ func judged(t *testing.T, by map[string]figures) {
 	assert.InDelta(t, 5, five.loss, 3)
 	assert.Less(t, five.mos, clean.mos, "a loss of 5 %% lowers the MOS on any machine")
 	assert.Greater(t, five.mos, 2.0, "a loss of 5 %% leaves intelligible speech")
-	if !clean.steady() {
+	if !clean.isSteady() {
 		t.Log("the machine is too busy for finer differences")
 		return
 	}
@@ -152,7 +152,7 @@ func judged(t *testing.T, by map[string]figures) {
 	assert.Less(t, five.mos, one.mos-0.1, "a loss of 5 %% lowers the MOS more than 1 %%")
 	assert.Less(t, jitter.mos, clean.mos, "so is jitter")
 	assert.Less(t, all.mos, clean.mos-0.02)
-	if twice := by["duplication"]; twice.steady() {
+	if twice := by["duplication"]; twice.isSteady() {
 		// Jitter of the machine itself, which costs some hundredths of MOS per millisecond, is not the fault of
 		// duplicates.
 		kept := 0.04 * max(twice.jitter-clean.jitter, 0)
@@ -167,40 +167,40 @@ func judged(t *testing.T, by map[string]figures) {
 // The short form of make netem: a relay in this process emulates the network.
 func TestCallsSurvivePacketLoss(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
-	s.unlimited()
-	r, agent := newRelay(t, s.sip), s.keypad()
-	ledgers := make([]ledger, len(faults))
+	s := newRaceFreeService(t)
+	s.removeLimits()
+	r, agent := newRelay(t, s.sip), s.createKeypadAgent()
+	ledgers := make([]phoneReports, len(networkFaults))
 	number := func(n int) string { return fmt.Sprintf("+1202555013%d", n) }
-	for n, f := range faults {
-		at := portOn(t, netip.MustParseAddr(fmt.Sprintf("127.0.1.%d", n+1)))
-		p, err := newNetPhone(at, siptest.MediaPorts100(t), ledgers[n].put)
+	for n, f := range networkFaults {
+		at := freePortOn(t, netip.MustParseAddr(fmt.Sprintf("127.0.1.%d", n+1)))
+		p, err := newSimulatedPhone(at, siptest.MediaPorts100(t), ledgers[n].addReport)
 		require.NoError(t, err)
 		t.Cleanup(p.close)
 		s.api("POST", "/v1/trunks", object{
 			"caller_ids": []string{"+12025550100"},
 			"name":       f.name, "prefixes": []string{number(n)}, "dtmf": "rfc4733",
-			"proxies": []object{{"host": r.phone(n+1, int(at.Port()), f), "port": at.Port(), "transport": "udp"}},
+			"proxies": []object{{"host": r.addPhone(n+1, int(at.Port()), f), "port": at.Port(), "transport": "udp"}},
 		})
 	}
 	// A busy machine makes even the fault-free network lossy. Such a round is repeated at most twice.
-	by := map[string]figures{}
+	by := map[string]callFigures{}
 	for range 3 {
-		ids := make([]string, len(faults))
-		for n := range faults { // calls of all networks run concurrently
-			ids[n] = s.outbound(number(n), agent, nil)
-			s.pressed(ids[n])
+		ids := make([]string, len(networkFaults))
+		for n := range networkFaults { // calls of all networks run concurrently
+			ids[n] = s.placeCall(number(n), agent, nil)
+			s.answerAndPressKeys(ids[n])
 		}
-		for n, f := range faults {
-			by[f.name] = s.survived(f.name, ids[n], &ledgers[n])
+		for n, f := range networkFaults {
+			by[f.name] = s.checkSurvivedCall(f.name, ids[n], &ledgers[n])
 			ledgers[n].reset()
 		}
-		if by["clean"].steady() {
+		if by["clean"].isSteady() {
 			break
 		}
 		t.Logf("the machine was busy: %s", by["clean"])
 	}
-	judged(t, by)
+	compareNetworks(t, by)
 }
 
 // A remote party with an IPv6 address can call and be called. The IPv4 public_ip must not be announced to it.
@@ -212,24 +212,24 @@ func TestCallsOverIPv6(t *testing.T) {
 		return
 	}
 	_ = probe.Close()
-	s := prepare(t)
+	s := prepareService(t)
 	s.env = append(s.env, fmt.Sprintf("CALLBOARD_SIP_ADDR=127.0.0.1:%d,[::1]:%d", s.sip, s.sip), "CALLBOARD_PUBLIC_IP=192.0.2.1",
 		"CALLBOARD_EGRESS_ALLOW=127.0.0.0/8,::1/128")
 	s.start()
-	s.unlimited()
-	agent := s.keypad()
-	var l ledger
-	at := netip.AddrPortFrom(netip.IPv6Loopback(), portOn(t, netip.MustParseAddr("127.0.0.1")).Port())
-	p, err := newNetPhone(at, siptest.MediaPorts100(t), l.put)
+	s.removeLimits()
+	agent := s.createKeypadAgent()
+	var l phoneReports
+	at := netip.AddrPortFrom(netip.IPv6Loopback(), freePortOn(t, netip.MustParseAddr("127.0.0.1")).Port())
+	p, err := newSimulatedPhone(at, siptest.MediaPorts100(t), l.addReport)
 	require.NoError(t, err)
 	t.Cleanup(p.close)
 	s.api("POST", "/v1/trunks", object{
 		"caller_ids": []string{"+12025550100"},
 		"name":       "six", "dtmf": "rfc4733", "proxies": []object{{"host": "::1", "port": at.Port(), "transport": "udp"}},
 	})
-	id := s.outbound("+12025550166", agent, nil)
-	s.pressed(id)
-	f := s.survived("IPv6", id, &l)
+	id := s.placeCall("+12025550166", agent, nil)
+	s.answerAndPressKeys(id)
+	f := s.checkSurvivedCall("IPv6", id, &l)
 	assert.Greater(t, f.mos, 3.0)
 	assert.Greater(t, f.phone.Stats.MOS, 3.0)
 }

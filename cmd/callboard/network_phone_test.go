@@ -19,12 +19,12 @@ import (
 
 // networkPhoneEnv is an environment variable that makes the test binary a phone at the given address. The phone
 // reports each call on its standard output until its input ends.
-const networkPhone = "CALLBOARD_NETWORK_PHONE"
+const networkPhoneEnv = "CALLBOARD_NETWORK_PHONE"
 
 const (
 	phonePresses   = "1592604837" // DTMF digits that the phone sends
 	servicePresses = "86420*1357" // DTMF digits that the service sends
-	pressesAfter   = 1500 * time.Millisecond
+	keyPressDelay  = 1500 * time.Millisecond
 )
 
 // phoneCall is the phone's report of an ended call.
@@ -34,17 +34,17 @@ type phoneCall struct {
 }
 
 // simulatedPhone answers every call, plays speech, presses its keys after a while and records what it receives.
-type netPhone struct {
+type simulatedPhone struct {
 	engine *media.Engine
 	words  media.Clip
 	notify func(phoneCall)
 	ua     *sip.UserAgent
 	stop   context.CancelFunc
-	work   sync.WaitGroup
+	calls  sync.WaitGroup
 }
 
 // newSimulatedPhone starts a phone at an address with RTP ports low to low+98.
-func newNetPhone(at netip.AddrPort, low int, notify func(phoneCall)) (*netPhone, error) {
+func newSimulatedPhone(at netip.AddrPort, low int, notify func(phoneCall)) (*simulatedPhone, error) {
 	engine, err := media.NewEngine(media.Config{BindIP: at.Addr(), PublicIP: at.Addr(), PortMin: low, PortMax: low + 98})
 	if err != nil {
 		return nil, err
@@ -57,11 +57,11 @@ func newNetPhone(at netip.AddrPort, low int, notify func(phoneCall)) (*netPhone,
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &netPhone{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100), notify: notify, ua: ua, stop: cancel}
+	p := &simulatedPhone{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100), notify: notify, ua: ua, stop: cancel}
 	ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{Allow: true} }) // only the service sends to this phone
-	ua.OnInvite(p.answer)
+	ua.OnInvite(p.answerCall)
 	failed := make(chan error, 1)
-	p.work.Go(func() { failed <- ua.Serve(ctx) })
+	p.calls.Go(func() { failed <- ua.Serve(ctx) })
 	select {
 	case <-ua.Ready():
 		return p, nil
@@ -71,13 +71,13 @@ func newNetPhone(at netip.AddrPort, low int, notify func(phoneCall)) (*netPhone,
 	}
 }
 
-func (p *netPhone) close() {
+func (p *simulatedPhone) close() {
 	p.stop()
-	p.work.Wait()
+	p.calls.Wait()
 	_ = p.engine.Close()
 }
 
-func (p *netPhone) answer(i *sip.Incoming) {
+func (p *simulatedPhone) answerCall(i *sip.Incoming) {
 	var mu sync.Mutex
 	var keys strings.Builder
 	s, err := p.engine.Open(media.Options{DTMF: media.DTMFRFC4733, Notify: func(e media.Event) {
@@ -97,7 +97,7 @@ func (p *netPhone) answer(i *sip.Incoming) {
 		i.Reject(488, 0)
 		return
 	}
-	press := time.AfterFunc(pressesAfter, func() { s.SendDigits(1, phonePresses) })
+	press := time.AfterFunc(keyPressDelay, func() { s.SendDigits(1, phonePresses) })
 	to := i.To
 	i.Answer(body, func(e sip.Event) {
 		if _, over := e.(sip.Ended); !over {
@@ -114,10 +114,10 @@ func (p *netPhone) answer(i *sip.Incoming) {
 }
 
 // runNetworkPhone runs the phone in its own process.
-func answerAsNetworkPhone(at string) {
+func runNetworkPhone(at string) {
 	var mu sync.Mutex
 	out := json.NewEncoder(os.Stdout)
-	p, err := newNetPhone(netip.MustParseAddrPort(at), phonesLow, func(c phoneCall) {
+	p, err := newSimulatedPhone(netip.MustParseAddrPort(at), phonesLow, func(c phoneCall) {
 		mu.Lock()
 		defer mu.Unlock()
 		_ = out.Encode(c)

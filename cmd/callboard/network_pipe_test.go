@@ -9,14 +9,14 @@ import (
 
 // networkFault is the fault of a network in each direction, with the semantics of tc netem. A packet is lost or
 // duplicated. It arrives after delay plus or minus jitter, unless it is reordered and arrives at once.
-type fault struct {
+type networkFault struct {
 	name                     string
 	loss, duplicate, reorder float64 // fractions of packets
 	delay, jitter            time.Duration
 }
 
 // networkFaults are the networks under test.
-var faults = []fault{
+var networkFaults = []networkFault{
 	{name: "clean"},
 	{name: "loss of 1 %", loss: 0.01},
 	{name: "loss of 5 %", loss: 0.05},
@@ -28,11 +28,11 @@ var faults = []fault{
 
 // packetPipe forwards packets in one direction with a fault. Its random generator has a fixed seed, so that every
 // run affects the same packets.
-type pipe struct {
+type packetPipe struct {
 	mu      sync.Mutex
-	fault   fault
-	dice    *rand.Rand
-	queue   dues
+	fault   networkFault
+	random  *rand.Rand
+	queue   packetQueue
 	count   uint64
 	dropped int
 	wake    chan struct{}
@@ -40,44 +40,44 @@ type pipe struct {
 	work    sync.WaitGroup
 }
 
-type due struct {
+type queuedPacket struct {
 	at   time.Time
 	n    uint64
 	send func()
 }
 
-type dues []due
+type packetQueue []queuedPacket
 
-func (d dues) Len() int      { return len(d) }
-func (d dues) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
-func (d *dues) Push(x any)   { *d = append(*d, x.(due)) }
-func (d dues) Less(i, j int) bool {
+func (d packetQueue) Len() int      { return len(d) }
+func (d packetQueue) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
+func (d *packetQueue) Push(x any)   { *d = append(*d, x.(queuedPacket)) }
+func (d packetQueue) Less(i, j int) bool {
 	return d[i].at.Before(d[j].at) || d[i].at.Equal(d[j].at) && d[i].n < d[j].n
 }
 
-func (d *dues) Pop() any {
+func (d *packetQueue) Pop() any {
 	last := (*d)[len(*d)-1]
 	*d = (*d)[:len(*d)-1]
 	return last
 }
 
-func newPipe(f fault, seed uint64) *pipe {
-	p := &pipe{fault: f, dice: rand.New(rand.NewPCG(seed, seed)), wake: make(chan struct{}, 1), stop: make(chan struct{})}
-	p.work.Go(p.run)
+func newPipe(f networkFault, seed uint64) *packetPipe {
+	p := &packetPipe{fault: f, random: rand.New(rand.NewPCG(seed, seed)), wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	p.work.Go(p.forwardPackets)
 	return p
 }
 
-func (p *pipe) close() {
+func (p *packetPipe) close() {
 	close(p.stop)
 	p.work.Wait()
 }
 
 // sendPacket accepts a packet. send is called once for each copy that arrives.
-func (p *pipe) carry(send func()) {
+func (p *packetPipe) sendPacket(send func()) {
 	p.mu.Lock()
 	f := p.fault
 	// Each packet uses the same number of random values, so that the sequence does not depend on the fault.
-	lost, twice, first, sway := p.dice.Float64(), p.dice.Float64(), p.dice.Float64(), 2*p.dice.Float64()-1
+	lost, twice, first, sway := p.random.Float64(), p.random.Float64(), p.random.Float64(), 2*p.random.Float64()-1
 	if lost < f.loss {
 		p.dropped++
 		p.mu.Unlock()
@@ -93,7 +93,7 @@ func (p *pipe) carry(send func()) {
 	}
 	for range copies {
 		p.count++
-		heap.Push(&p.queue, due{at, p.count, send})
+		heap.Push(&p.queue, queuedPacket{at, p.count, send})
 	}
 	p.mu.Unlock()
 	select {
@@ -102,11 +102,11 @@ func (p *pipe) carry(send func()) {
 	}
 }
 
-func (p *pipe) run() {
+func (p *packetPipe) forwardPackets() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		for send := p.next(timer); send != nil; send = p.next(timer) {
+		for send := p.takeDuePacket(timer); send != nil; send = p.takeDuePacket(timer) {
 			send()
 		}
 		select {
@@ -120,7 +120,7 @@ func (p *pipe) run() {
 
 // takeDuePacket returns the next packet that is due. Otherwise it returns nil and sets the timer to the next
 // packet.
-func (p *pipe) next(timer *time.Timer) func() {
+func (p *packetPipe) takeDuePacket(timer *time.Timer) func() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.queue) == 0 {
@@ -130,5 +130,5 @@ func (p *pipe) next(timer *time.Timer) func() {
 		timer.Reset(wait)
 		return nil
 	}
-	return heap.Pop(&p.queue).(due).send
+	return heap.Pop(&p.queue).(queuedPacket).send
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // nodeCluster is a set of nodes on one Redis.
-type crew struct {
+type nodeCluster struct {
 	t      testing.TB
 	redis  string // URL
 	shared string // folder of recordings
@@ -30,29 +30,29 @@ type crew struct {
 }
 
 // newNodeCluster starts n nodes on one Redis. The first owns all shards.
-func newCrew(t testing.TB, n int, env ...string) *crew {
+func newNodeCluster(t testing.TB, n int, env ...string) *nodeCluster {
 	t.Helper()
 	url, _ := redistest.Start(t)
-	c := crewOn(t, n, func(int) []string { return []string{"CALLBOARD_REDIS_URL=" + url} }, env...)
+	c := newNodeClusterWithRedisURLs(t, n, func(int) []string { return []string{"CALLBOARD_REDIS_URL=" + url} }, env...)
 	c.redis = url
 	return c
 }
 
 // newNodeClusterWithRedisURLs starts nodes that use different Redis URLs, given by own.
-func crewOn(t testing.TB, n int, own func(node int) []string, env ...string) *crew {
+func newNodeClusterWithRedisURLs(t testing.TB, n int, own func(node int) []string, env ...string) *nodeCluster {
 	t.Helper()
-	return crewAt(t, n, own, func(int, *service) {}, env...)
+	return newNodeClusterInNamespaces(t, n, own, func(int, *service) {}, env...)
 }
 
 // newNodeClusterInNamespaces is newNodeClusterWithRedisURLs, but calls put before it starts each node.
-func crewAt(t testing.TB, n int, own func(node int) []string, put func(node int, s *service), env ...string) *crew {
+func newNodeClusterInNamespaces(t testing.TB, n int, own func(node int) []string, put func(node int, s *service), env ...string) *nodeCluster {
 	t.Helper()
 	master := filepath.Join(t.TempDir(), "master.key")
 	require.NoError(t, os.WriteFile(master, []byte(strings.Repeat("ab", 32)), 0o600))
-	c := &crew{t: t, shared: filepath.Join(t.TempDir(), "shared"), since: make(map[*service]int)}
+	c := &nodeCluster{t: t, shared: filepath.Join(t.TempDir(), "shared"), since: make(map[*service]int)}
 	require.NoError(t, os.Mkdir(c.shared, 0o700))
 	for i := range n {
-		s := preparePlain(t, append([]string{
+		s := prepareRaceFreeService(t, append([]string{
 			"CALLBOARD_MASTER_KEY_FILE=" + master, "CALLBOARD_LEASE_SECONDS=1", "CALLBOARD_BLOBS_URL=file://" + c.shared,
 			"CALLBOARD_NODE_ADDR=127.0.0.1:" + strconv.Itoa(siptest.Port(t)),
 		}, append(own(i), env...)...)...)
@@ -62,9 +62,9 @@ func crewAt(t testing.TB, n int, own func(node int) []string, put func(node int,
 		}
 		put(i, s)
 		c.nodes = append(c.nodes, s)
-		c.launch(s)
+		c.startNode(s)
 		if i == 0 {
-			key, err := os.ReadFile(filepath.Join(s.data(), "admin.key"))
+			key, err := os.ReadFile(filepath.Join(s.dataFolder(), "admin.key"))
 			require.NoError(t, err)
 			s.key = strings.TrimSpace(string(key))
 		}
@@ -73,9 +73,9 @@ func crewAt(t testing.TB, n int, own func(node int) []string, put func(node int,
 	return c
 }
 
-func (c *crew) launch(s *service) {
-	c.since[s] = len(s.logged())
-	s.launch()
+func (c *nodeCluster) startNode(s *service) {
+	c.since[s] = len(s.logText())
+	s.startProcess()
 	s.await("a ready node, or a node that forwards to one", time.Minute, func() bool {
 		resp, err := http.Get("http://" + s.http + "/readyz")
 		if err != nil {
@@ -87,13 +87,13 @@ func (c *crew) launch(s *service) {
 }
 
 // ownsShards reports, from the node's log, whether a node owns shards.
-func (c *crew) works(s *service) bool {
-	text := s.logged()[c.since[s]:]
+func (c *nodeCluster) ownsShards(s *service) bool {
+	text := s.logText()[c.since[s]:]
 	return strings.LastIndex(text, "this node has the work") > strings.LastIndex(text, "this node no longer has the work")
 }
 
 // activeAndStandby waits until exactly one node owns the shards, and returns it and another node.
-func (c *crew) active() (active, other *service) {
+func (c *nodeCluster) activeAndStandby() (activeAndStandby, other *service) {
 	c.t.Helper()
 	c.nodes[0].t.Helper()
 	var found []*service
@@ -102,7 +102,7 @@ func (c *crew) active() (active, other *service) {
 		require.True(c.t, time.Now().Before(end), "%d nodes have the work", len(found))
 		found = nil
 		for _, s := range c.nodes {
-			if c.works(s) && !s.gone() {
+			if c.ownsShards(s) && !s.hasExited() {
 				found = append(found, s)
 			}
 		}
@@ -117,7 +117,7 @@ func (c *crew) active() (active, other *service) {
 }
 
 // otherNode returns a node that is neither of the two.
-func (c *crew) third(one, two *service) *service {
+func (c *nodeCluster) otherNode(one, two *service) *service {
 	for _, s := range c.nodes {
 		if s != one && s != two {
 			return s
@@ -130,59 +130,59 @@ func (c *crew) third(one, two *service) *service {
 // nodes hardly notice.
 func TestCampaignContinuesOnNextNodeAfterKills(t *testing.T) {
 	t.Parallel()
-	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
-	c := newCrew(t, 3)
-	first, other := c.active()
+	answer := startSIPp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
+	c := newNodeCluster(t, 3)
+	first, other := c.activeAndStandby()
 	require.Same(t, c.nodes[0], first)
-	id := killed(t, other, answer)
+	id := startKillCampaign(t, other, answer)
 	for round, fault := range []string{"kill", "term", "stop", "kill"} {
-		active, front := c.active()
-		before := len(answer.rung())
+		active, front := c.activeAndStandby()
+		before := len(answer.inviteCounts())
 		front.await("a new call", time.Minute, func() bool {
-			st, ok := front.statusOf(id)
-			return len(answer.rung()) > before+3 || ok && st.Status == "completed"
+			st, ok := front.campaignStatus(id)
+			return len(answer.inviteCounts()) > before+3 || ok && st.Status == "completed"
 		})
 		switch fault {
 		case "kill":
 			active.kill9()
 		case "term":
 			require.NoError(t, active.cmd.Process.Signal(syscall.SIGTERM))
-			<-active.exited
+			<-active.processExited
 			assert.Equal(t, 0, active.cmd.ProcessState.ExitCode(), "the node stops in order")
 		case "stop":
 			require.NoError(t, active.cmd.Process.Signal(syscall.SIGSTOP))
-			front.await("another node to become active", time.Minute, func() bool { return c.works(front) || c.works(c.third(active, front)) })
+			front.await("another node to become active", time.Minute, func() bool { return c.ownsShards(front) || c.ownsShards(c.otherNode(active, front)) })
 		}
-		st, ok := front.statusOf(id) // waits until a node becomes active
+		st, ok := front.campaignStatus(id) // waits until a node becomes active
 		require.True(t, ok, "%d %s", round, fault)
 		assert.NotEmpty(t, st.Status)
 		if fault == "stop" {
 			seen := len(answer.messages())
 			require.NoError(t, active.cmd.Process.Signal(syscall.SIGCONT))
-			front.await("it to notice", time.Minute, func() bool { return !c.works(active) })
-			before := len(answer.rung())
+			front.await("it to notice", time.Minute, func() bool { return !c.ownsShards(active) })
+			before := len(answer.inviteCounts())
 			front.await("calls of the new active node", time.Minute, func() bool {
-				st, ok := front.statusOf(id)
-				return len(answer.rung()) > before+3 || ok && st.Status == "completed"
+				st, ok := front.campaignStatus(id)
+				return len(answer.inviteCounts()) > before+3 || ok && st.Status == "completed"
 			})
-			assert.Zero(t, begun(answer.messages()[seen:], active), "INVITEs of a node without shards")
+			assert.Zero(t, countInvitesOf(answer.messages()[seen:], active), "INVITEs of a node without shards")
 			continue
 		}
-		c.launch(active)
+		c.startNode(active)
 	}
-	_, front := c.active()
-	st := front.finished(id, 3*time.Minute)
-	front.proveAttempts(st, answer, func(story string) bool {
+	_, front := c.activeAndStandby()
+	st := front.awaitCampaignEnd(id, 3*time.Minute)
+	front.checkAttempts(st, answer, func(story string) bool {
 		// If the ACK went to a dead node, SIPp gives the call up.
 		return strings.Contains(story, "BYE sip:") || !strings.Contains(story, "ACK sip:")
 	})
 	for _, s := range c.nodes {
-		assert.NotContains(t, s.logged(), "panic")
+		assert.NotContains(t, s.logText(), "panic")
 	}
 }
 
 // countInvitesOf counts the INVITEs of a node among the messages of SIPp.
-func begun(messages string, s *service) (n int) {
+func countInvitesOf(messages string, s *service) (n int) {
 	via := fmt.Sprintf("Via: SIP/2.0/UDP 127.0.0.1:%d;", s.sip)
 	for m := range strings.SplitSeq(messages, "UDP message received") {
 		_, to, _ := strings.Cut(m, "\nTo: ")
@@ -198,16 +198,16 @@ func begun(messages string, s *service) (n int) {
 // lease.
 func TestControlNodeWithoutLeaseCheckKeepsDialing(t *testing.T) {
 	t.Parallel()
-	answer := sipp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
-	c := newCrew(t, 2, "FAILPOINT_NO_FENCE=1")
-	active, front := c.active()
-	id := killed(t, front, answer)
-	front.await("a new call", time.Minute, func() bool { return len(answer.rung()) > 3 })
+	answer := startSIPp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
+	c := newNodeCluster(t, 2, "FAILPOINT_NO_FENCE=1")
+	active, front := c.activeAndStandby()
+	id := startKillCampaign(t, front, answer)
+	front.await("a new call", time.Minute, func() bool { return len(answer.inviteCounts()) > 3 })
 	require.NoError(t, active.cmd.Process.Signal(syscall.SIGSTOP))
-	front.await("the other node to become active", time.Minute, func() bool { return c.works(front) })
+	front.await("the other node to become active", time.Minute, func() bool { return c.ownsShards(front) })
 	seen := len(answer.messages())
 	require.NoError(t, active.cmd.Process.Signal(syscall.SIGCONT))
-	front.await("an INVITE of a node without shards", time.Minute, func() bool { return begun(answer.messages()[seen:], active) > 0 })
+	front.await("an INVITE of a node without shards", time.Minute, func() bool { return countInvitesOf(answer.messages()[seen:], active) > 0 })
 	front.api("POST", "/v1/campaigns/"+id+"/cancel", nil)
 }
 
@@ -215,23 +215,23 @@ func TestControlNodeWithoutLeaseCheckKeepsDialing(t *testing.T) {
 // not disturb them.
 func TestProcessWithDifferentClusterParametersFailsToStart(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t, 1)
+	c := newNodeCluster(t, 1)
 	lives := c.nodes[0]
 	refused := func(why string, s *service, args ...string) {
 		t.Helper()
-		_, stderr, err := s.callboard(args...)
+		_, stderr, err := s.runCommand(args...)
 		require.Error(t, err, why)
 		assert.Contains(t, stderr, why)
-		assert.Equal(t, http.StatusOK, lives.readyz(), why)
+		assert.Equal(t, http.StatusOK, lives.readyStatus(), why)
 	}
 	shared := slices.DeleteFunc(slices.Clone(lives.env), func(set string) bool {
 		return !strings.HasPrefix(set, "CALLBOARD_REDIS_URL=") && !strings.HasPrefix(set, "CALLBOARD_MASTER_KEY_FILE=") && !strings.HasPrefix(set, "CALLBOARD_BLOBS_URL=")
 	})
 	node := func(lease string) *service {
-		return preparePlain(t, append(shared, "CALLBOARD_NODE_ADDR=127.0.0.1:"+strconv.Itoa(siptest.Port(t)), "CALLBOARD_LEASE_SECONDS="+lease)...)
+		return prepareRaceFreeService(t, append(shared, "CALLBOARD_NODE_ADDR=127.0.0.1:"+strconv.Itoa(siptest.Port(t)), "CALLBOARD_LEASE_SECONDS="+lease)...)
 	}
 	refused("lease_seconds is 10 here and 1 in the store, and a node lives on this store", node("10"), "serve")
-	single := preparePlain(t, shared...)
+	single := prepareRaceFreeService(t, shared...)
 	for _, args := range [][]string{{"serve"}, {"keys", "list"}} {
 		refused("node_addr is not set here, and a node lives on this store", single, args...)
 	}
@@ -239,41 +239,41 @@ func TestProcessWithDifferentClusterParametersFailsToStart(t *testing.T) {
 
 	lives.stop()
 	single.key = lives.key
-	single.launch()
-	single.await("readiness", time.Minute, func() bool { return single.readyz() == http.StatusOK })
+	single.startProcess()
+	single.await("readiness", time.Minute, func() bool { return single.readyStatus() == http.StatusOK })
 	lives = single
 	refused("node_addr is set here, and a process without node_addr lives on this store", node("1"), "serve")
-	refused("another process without node_addr lives on this store", preparePlain(t, shared...), "serve")
+	refused("another process without node_addr lives on this store", prepareRaceFreeService(t, shared...), "serve")
 	single.kill9()
-	single.launch()
-	single.await("readiness of a process while the lease of its predecessor lasts", time.Minute, func() bool { return single.readyz() == http.StatusOK })
+	single.startProcess()
+	single.await("readiness of a process while the lease of its predecessor lasts", time.Minute, func() bool { return single.readyStatus() == http.StatusOK })
 	single.stop()
 	changed := node("3")
-	c.launch(changed)
-	assert.NotContains(t, changed.logged(), "live on this store", "without live nodes the parameters change")
+	c.startNode(changed)
+	assert.NotContains(t, changed.logText(), "live on this store", "without live nodes the parameters change")
 }
 
 // A standby node forwards every kind of request for its clients.
 func TestStandbyNodeForwardsRequests(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t, 2)
-	active, front := c.active()
-	agent := front.terse()
-	front.trunk("", 9)
+	c := newNodeCluster(t, 2)
+	active, front := c.activeAndStandby()
+	agent := front.createConstantAgent()
+	front.createTrunk("", 9)
 	assert.Equal(t, agent, active.api("GET", "/v1/agents/"+agent, nil)["id"])
 
 	// Allowed addresses are compared with the client's address as the first node sees it.
 	made := front.api("POST", "/v1/api-keys", object{"name": "here", "permissions": []string{"agents:read"}, "allowed_ips": []string{"127.0.0.1"}})
 	away := front.api("POST", "/v1/api-keys", object{"name": "away", "permissions": []string{"agents:read"}, "allowed_ips": []string{"192.0.2.1"}})
 	for _, s := range c.nodes {
-		code, _, _ := s.try("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+made["key"].(string))
+		code, _, _ := s.tryRequest("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+made["key"].(string))
 		assert.Equal(t, http.StatusOK, code)
-		code, body, _ := s.try("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+away["key"].(string))
+		code, body, _ := s.tryRequest("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+away["key"].(string))
 		assert.Equal(t, http.StatusForbidden, code, string(body))
 	}
 	// Rate limits and revoked keys apply on every node.
 	active.api("DELETE", "/v1/api-keys/"+made["id"].(string), nil)
-	code, _, _ := front.try("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+made["key"].(string))
+	code, _, _ := front.tryRequest("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+made["key"].(string))
 	assert.Equal(t, http.StatusUnauthorized, code)
 
 	// Forwards an event stream and an upload longer than the buffer.
@@ -290,7 +290,7 @@ func TestStandbyNodeForwardsRequests(t *testing.T) {
 	for i := range 30000 {
 		fmt.Fprintf(&rows, "+1202%07d\n", 2000000+i)
 	}
-	code, body, _ := front.try("POST", "/v1/campaigns/"+campaign+"/contacts", rows.String(), "Content-Type", "text/csv")
+	code, body, _ := front.tryRequest("POST", "/v1/campaigns/"+campaign+"/contacts", rows.String(), "Content-Type", "text/csv")
 	require.Less(t, code, 300, string(body))
 	front.api("POST", "/v1/campaigns/"+campaign+"/cancel", nil)
 	seen := make([]byte, 0, 64<<10)

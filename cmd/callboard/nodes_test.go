@@ -37,7 +37,7 @@ func TestNodesCommandListsNodesWithShards(t *testing.T) {
 	require.NoError(t, two.Release(t.Context(), 2, tokens[2]))
 	t.Setenv("CALLBOARD_REDIS_URL", url)
 
-	out, errs, code := runs(t, "nodes", "--json")
+	out, errs, code := runCommandLine(t, "nodes", "--json")
 	require.Zero(t, code, errs)
 	var got nodesView
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
@@ -52,7 +52,7 @@ func TestNodesCommandListsNodesWithShards(t *testing.T) {
 		{ID: "node_2", Addr: "10.0.0.2:8090", Draining: true, Shards: []ownedShardView{{Shard: 1}}},
 	}}, got)
 
-	out, errs, code = runs(t, "nodes")
+	out, errs, code = runCommandLine(t, "nodes")
 	require.Zero(t, code, errs)
 	lines := strings.Split(out, "\n")
 	assert.Equal(t, []string{"node_1", "10.0.0.1:8090", "10.0.0.1:5060", "v1.2", "2026-03-02", "12:00:00", "2", "live"}, strings.Fields(lines[1]))
@@ -61,7 +61,7 @@ func TestNodesCommandListsNodesWithShards(t *testing.T) {
 }
 
 func TestNodesCommandFailsWithoutRedis(t *testing.T) {
-	_, errs, code := runs(t, "nodes", "--data", t.TempDir())
+	_, errs, code := runCommandLine(t, "nodes", "--data", t.TempDir())
 	assert.NotZero(t, code)
 	assert.Contains(t, errs, "redis_url is not set")
 }

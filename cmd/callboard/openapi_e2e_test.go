@@ -21,15 +21,15 @@ import (
 )
 
 // npmFolder contains the npm packages that make tools installs.
-const clients = "testdata/clients"
+const npmFolder = "testdata/clients"
 
 // runNodeScript runs a Node.js script in npmFolder and returns its output.
-func node(t *testing.T, args []string, env ...string) (string, error) {
+func runNodeScript(t *testing.T, args []string, env ...string) (string, error) {
 	t.Helper()
-	_, err := os.Stat(filepath.Join(clients, "node_modules", ".installed"))
+	_, err := os.Stat(filepath.Join(npmFolder, "node_modules", ".installed"))
 	require.NoError(t, err, "make tools installs the npm packages")
 	cmd := exec.CommandContext(t.Context(), "node", args...)
-	cmd.Dir, cmd.Env = clients, append(os.Environ(), env...)
+	cmd.Dir, cmd.Env = npmFolder, append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -41,7 +41,7 @@ func TestOpenAPIDocumentPassesLinter(t *testing.T) {
 	lint := func(text string) (string, error) {
 		path := filepath.Join(t.TempDir(), "openapi.json")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		return node(t, []string{"node_modules/@redocly/cli/bin/cli.js", "lint", "--format=stylish", path}, "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
+		return runNodeScript(t, []string{"node_modules/@redocly/cli/bin/cli.js", "lint", "--format=stylish", path}, "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
 	}
 	said, err := lint(string(text))
 	require.NoError(t, err, "%s", said)
@@ -53,19 +53,19 @@ func TestOpenAPIDocumentPassesLinter(t *testing.T) {
 func TestThirdPartyClientsWorkWithAPI(t *testing.T) { //nolint:tparallel // the subtests share one service
 	t.Parallel()
 	s := newService(t, "CALLBOARD_TRUSTED_PROXIES=127.0.0.0/8")
-	s.unlimited()
+	s.removeLimits()
 	t.Run("oauth4webapi and jose", func(t *testing.T) {
-		said, err := node(t, []string{"oauth.mjs"}, "BASE=http://"+s.http, "KEY="+s.key)
+		said, err := runNodeScript(t, []string{"oauth.mjs"}, "BASE=http://"+s.http, "KEY="+s.key)
 		require.NoError(t, err, "%s", said)
 		assert.Contains(t, said, "proven: 12 attacks")
 	})
 	t.Run("foreign ids", s.checkForeignIDs)
-	t.Run("random requests to every route", s.walk)
+	t.Run("random requests to every route", s.walkAllRoutes)
 }
 
 // walkAllRoutes sends generated requests of all kinds to every route of the service.
-func (s *service) walk(t *testing.T) {
-	_, text, _ := s.try("GET", "/openapi.json", nil)
+func (s *service) walkAllRoutes(t *testing.T) {
+	_, text, _ := s.tryRequest("GET", "/openapi.json", nil)
 	contract, err := apitest.Read(text)
 	require.NoError(t, err)
 	n := 0
@@ -78,7 +78,7 @@ func (s *service) walk(t *testing.T) {
 				header = append(header, name, v)
 			}
 			for begun := time.Now(); ; { // repeats after 429 as a client does
-				status, body, head, err := s.request(r.Method, r.Path, r.Body, header...)
+				status, body, head, err := s.sendRequest(r.Method, r.Path, r.Body, header...)
 				if status != http.StatusServiceUnavailable || time.Since(begun) > time.Minute {
 					return apitest.Reply{Status: status, Header: head, Body: body}, err
 				}
@@ -89,7 +89,7 @@ func (s *service) walk(t *testing.T) {
 		After: func(o *openapi.Operation, _ apitest.Reply) {
 			switch {
 			case o.Method == http.MethodPatch && strings.HasPrefix(o.Path, "/v1/workspace"):
-				s.unlimited() // the walk may have lowered its own rate limits
+				s.removeLimits() // the walk may have lowered its own rate limits
 			case o.Path == "/v1/operator/dialling/stop":
 				s.api("POST", "/v1/operator/dialling/resume", nil)
 			case o.Path == "/v1/operator/drain":
@@ -102,7 +102,7 @@ func (s *service) walk(t *testing.T) {
 			w.Excluded = append(w.Excluded, row.(object)["id"].(string))
 		}
 	}
-	made, stands := s.furnished(t)
+	made, stands := s.createUncoveredObjects(t)
 	w.Excluded = slices.AppendSeq(append(append(w.Excluded, stands...), s.api("GET", "/v1/workspace", nil)["id"].(string)), maps.Values(made))
 	tally, err := w.Run()
 	require.NoError(t, err)
@@ -112,14 +112,14 @@ func (s *service) walk(t *testing.T) {
 	}
 	assert.Greater(t, tally.Sent, 500)
 	assert.Less(t, len(tally.Unaccepted), len(contract.Operations)/2)
-	assert.NotContains(t, s.logged(), "panic in a request")
-	s.strangers(t, &w, made)
+	assert.NotContains(t, s.logText(), "panic in a request")
+	s.checkIsolation(t, &w, made)
 }
 
 // idOf returns the id of the object that a request creates, or of the first object that it lists.
 func (s *service) idOf(t *testing.T, method, path string, body any, header ...string) string {
 	t.Helper()
-	status, text, _ := s.try(method, path, body, header...)
+	status, text, _ := s.tryRequest(method, path, body, header...)
 	require.Less(t, status, 300, "%s %s: %s", method, path, text)
 	var made struct {
 		ID   string
@@ -134,13 +134,13 @@ func (s *service) idOf(t *testing.T, method, path string, body any, header ...st
 
 // createUncoveredObjects creates one object of each kind that the walk cannot create, by the path of its
 // collection. stands lists the objects that these depend on.
-func (s *service) furnished(t *testing.T) (made map[string]string, stands []string) {
+func (s *service) createUncoveredObjects(t *testing.T) (made map[string]string, stands []string) {
 	t.Helper()
 	hours := object{}
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		hours[strings.ToLower(day.String())] = []object{{"start": "00:00", "end": "24:00"}}
 	}
-	provider, agent := s.idOf(t, "POST", "/v1/providers", object{"name": "Dr. Ada", "timezone": "UTC", "hours": hours}), s.hello()
+	provider, agent := s.idOf(t, "POST", "/v1/providers", object{"name": "Dr. Ada", "timezone": "UTC", "hours": hours}), s.createGreetingAgent()
 	return map[string]string{
 		"/v1/appointments": s.idOf(t, "POST", "/v1/appointments", object{
 			"patient": object{"name": "Bob", "phone": "+12025550123"}, "provider": provider, "datetime": time.Now().Add(48 * time.Hour).UTC().Truncate(time.Hour), "type": "visit",
@@ -155,9 +155,9 @@ func (s *service) furnished(t *testing.T) (made map[string]string, stands []stri
 
 // checkIsolation requests all objects of the walk with full permissions in another workspace, and with test keys of
 // the same workspace. All requests must get 404, while the owner still reaches the objects.
-func (s *service) strangers(t *testing.T, w *apitest.Walk, made map[string]string) {
+func (s *service) checkIsolation(t *testing.T, w *apitest.Walk, made map[string]string) {
 	t.Helper()
-	s.unlimited()
+	s.removeLimits()
 	made["/v1/events"] = s.idOf(t, "GET", "/v1/events?limit=1", nil)
 	leave := w.Skip
 	w.Skip = func(method, path string) bool { // only operators know other workspaces and alert rules
@@ -169,7 +169,7 @@ func (s *service) strangers(t *testing.T, w *apitest.Walk, made map[string]strin
 			for name, v := range r.Header {
 				header = append(header, name, v)
 			}
-			status, body, head, err := s.request(r.Method, r.Path, r.Body, header...)
+			status, body, head, err := s.sendRequest(r.Method, r.Path, r.Body, header...)
 			return apitest.Reply{Status: status, Header: head, Body: body}, err
 		})
 		require.NoError(t, err)

@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const aMachine, aPerson = "+15005550003", "+15005550000"
+const machineNumber, personNumber = "+15005550003", "+15005550000"
 
 // callResult returns the answer classification, the disposition and the agent's sentences of a call.
-func (s *service) spoke(id string) (by, disposition any, said []string) {
+func (s *service) callResult(id string) (by, disposition any, said []string) {
 	s.t.Helper()
-	c := s.ended(id, time.Minute)
-	code, text, _ := s.try("GET", "/v1/calls/"+id+"/transcript", nil)
+	c := s.awaitCallEnd(id, time.Minute)
+	code, text, _ := s.tryRequest("GET", "/v1/calls/"+id+"/transcript", nil)
 	if code == http.StatusOK {
 		var transcript struct {
 			Segments []struct{ Speaker, Text string }
@@ -35,7 +35,7 @@ func (s *service) spoke(id string) (by, disposition any, said []string) {
 
 func TestCallRequestOverridesAgentSettings(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
+	s := newRaceFreeService(t)
 	s.key = s.testKey()
 	speaks := func(more object) string {
 		body := object{"name": "speaks", "first_message": "Good morning, this is the agent of the house."}
@@ -55,14 +55,14 @@ func TestCallRequestOverridesAgentSettings(t *testing.T) {
 		by, disposition any
 		said            []string // last sentences of the agent; nil: any
 	}{
-		"as the agent":                     {plain, aMachine, object{}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
-		"another first message":            {plain, aPerson, object{"context": ada, "overrides": object{"first_message": first, "language": "en-GB", "voice": object{"rate": 1.5}}}, nil, "completed", []string{"Good morning Ada, this is said to you alone."}},
-		"a message to a machine":           {plain, aMachine, object{"context": ada, "amd": object{"mode": "wait"}, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
-		"hang up on a machine":             {long, aMachine, object{"voicemail": object{"action": "hangup"}}, "voicemail", "voicemail", nil},
-		"other message than the agent's":   {leaves, aMachine, object{"context": ada, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
-		"classification off for this call": {leaves, aMachine, object{"amd": object{"mode": "off"}}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
-		"conversation with the machine":    {leaves, aMachine, object{"voicemail": object{"action": "continue"}}, "voicemail", "voicemail", []string{"Good morning, this is the agent of the house."}},
-		"classification on for this call":  {long, aPerson, object{"amd": object{"mode": "async"}, "voicemail": leave}, "human", "completed", nil},
+		"as the agent":                     {plain, machineNumber, object{}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
+		"another first message":            {plain, personNumber, object{"context": ada, "overrides": object{"first_message": first, "language": "en-GB", "voice": object{"rate": 1.5}}}, nil, "completed", []string{"Good morning Ada, this is said to you alone."}},
+		"a message to a machine":           {plain, machineNumber, object{"context": ada, "amd": object{"mode": "wait"}, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
+		"hang up on a machine":             {long, machineNumber, object{"voicemail": object{"action": "hangup"}}, "voicemail", "voicemail", nil},
+		"other message than the agent's":   {leaves, machineNumber, object{"context": ada, "voicemail": leave}, "voicemail", "voicemail", []string{"A message for Ada only."}},
+		"classification off for this call": {leaves, machineNumber, object{"amd": object{"mode": "off"}}, nil, "completed", []string{"Good morning, this is the agent of the house."}},
+		"conversation with the machine":    {leaves, machineNumber, object{"voicemail": object{"action": "continue"}}, "voicemail", "voicemail", []string{"Good morning, this is the agent of the house."}},
+		"classification on for this call":  {long, personNumber, object{"amd": object{"mode": "async"}, "voicemail": leave}, "human", "completed", nil},
 	}
 	ids := map[string]string{}
 	for name, c := range cases {
@@ -72,11 +72,11 @@ func TestCallRequestOverridesAgentSettings(t *testing.T) {
 	}
 	job := s.api("POST", "/v1/bulk/calls", object{
 		"defaults": object{"agent_id": plain, "context": ada, "amd": object{"mode": "wait"}, "voicemail": leave},
-		"items":    []object{{"to": aMachine}, {"to": aMachine, "voicemail": object{"action": "hangup", "message": ""}}, {"to": aMachine, "voicemail": object{"action": "loudly"}}},
+		"items":    []object{{"to": machineNumber}, {"to": machineNumber, "voicemail": object{"action": "hangup", "message": ""}}, {"to": machineNumber, "voicemail": object{"action": "loudly"}}},
 	})
 	assert.Equal(t, []any{2.0, "voicemail.action"}, []any{job["accepted"], job["errors"].([]any)[0].(object)["param"]})
 	for name, c := range cases {
-		by, disposition, said := s.spoke(ids[name])
+		by, disposition, said := s.callResult(ids[name])
 		assert.Equal(t, []any{c.by, c.disposition}, []any{by, disposition}, name)
 		if c.said != nil && assert.NotEmpty(t, said, name) {
 			assert.Equal(t, c.said, said[len(said)-1:], name)
@@ -84,13 +84,13 @@ func TestCallRequestOverridesAgentSettings(t *testing.T) {
 	}
 	items := func() []any { return s.api("GET", "/v1/bulk/"+job["id"].(string)+"/items", nil)["data"].([]any) }
 	s.await("the calls of the job", time.Minute, func() bool { return items()[1].(object)["result_id"] != nil })
-	by, disposition, said := s.spoke(items()[0].(object)["result_id"].(string))
+	by, disposition, said := s.callResult(items()[0].(object)["result_id"].(string))
 	assert.Equal(t, []any{"voicemail", "voicemail", []string{"A message for Ada only."}}, []any{by, disposition, said}, "item with the defaults of the bulk job")
-	by, disposition, said = s.spoke(items()[1].(object)["result_id"].(string))
+	by, disposition, said = s.callResult(items()[1].(object)["result_id"].(string))
 	assert.Equal(t, []any{"voicemail", "voicemail"}, []any{by, disposition}, "item with its own settings")
 	assert.Empty(t, said)
 
-	walks := s.menu()
+	walks := s.createMenuAgent()
 	for param, body := range map[string]object{
 		"voicemail.message":         {"agent_id": plain, "voicemail": object{"action": "leave_message"}},
 		"voicemail.action":          {"agent_id": plain, "amd": object{"mode": "off"}, "voicemail": leave},
@@ -101,8 +101,8 @@ func TestCallRequestOverridesAgentSettings(t *testing.T) {
 		"overrides.limits":          {"agent_id": plain, "overrides": object{"limits": 3}},
 		"overrides.silence_seconds": {"agent_id": plain, "overrides": object{"silence_seconds": 3}},
 	} {
-		body["to"] = aPerson
-		code, text, _ := s.try("POST", "/v1/calls/outbound", body)
+		body["to"] = personNumber
+		code, text, _ := s.tryRequest("POST", "/v1/calls/outbound", body)
 		assert.Equal(t, http.StatusUnprocessableEntity, code, param)
 		assert.Contains(t, string(text), param)
 	}
@@ -110,23 +110,23 @@ func TestCallRequestOverridesAgentSettings(t *testing.T) {
 
 func TestCallEndsAtMaximumDurationOfAgentOrRequest(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
+	s := newRaceFreeService(t)
 	s.key = s.testKey()
 	agent := s.api("POST", "/v1/agents", object{"name": "speaks", "first_message": strings.Repeat("And on and on it goes. ", 20)})["id"].(string)
-	c := s.ended(s.api("POST", "/v1/calls/outbound", object{"to": "+15005550009", "agent_id": agent, "max_duration_seconds": 5})["id"].(string), time.Minute)
+	c := s.awaitCallEnd(s.api("POST", "/v1/calls/outbound", object{"to": "+15005550009", "agent_id": agent, "max_duration_seconds": 5})["id"].(string), time.Minute)
 	assert.Equal(t, []any{"max_duration", 5.0}, []any{c["ended_reason"], c["duration_seconds"]})
 }
 
 func TestCampaignRetriesMachineAndReportsAnswerType(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
+	s := newRaceFreeService(t)
 	s.key = s.testKey()
 	agent := s.api("POST", "/v1/agents", object{"name": "speaks", "first_message": "Good morning.", "amd": object{"mode": "wait", "voicemail_action": "hangup"}})["id"].(string)
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550100", "agent_id": agent})
-	id := s.campaign(agent, []string{aMachine, aPerson}, object{
+	id := s.startCampaign(agent, []string{machineNumber, personNumber}, object{
 		"retry": object{"enabled": true, "max_attempts": 2, "interval_hours": 0.0003, "retry_on": []string{"voicemail"}},
 	})
-	st := s.finished(id, time.Minute)
+	st := s.awaitCampaignEnd(id, time.Minute)
 	assert.Equal(t, []int{1, 1}, []int{st.Outcomes["voicemail"], st.Outcomes["completed"]})
 	type end struct {
 		Outcome    string
@@ -146,7 +146,7 @@ func TestCampaignRetriesMachineAndReportsAnswerType(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[string][]end{
-		aMachine: {{"voicemail", "voicemail", 1, false}, {"voicemail", "voicemail", 2, true}},
-		aPerson:  {{"completed", "human", 1, true}},
+		machineNumber: {{"voicemail", "voicemail", 1, false}, {"voicemail", "voicemail", 2, true}},
+		personNumber:  {{"completed", "human", 1, true}},
 	}, ends)
 }

@@ -20,24 +20,24 @@ import (
 )
 
 // sippPeer is a SIPp process that answers or places calls with a scenario.
-type peer struct {
-	t    testing.TB
-	port int
-	log  string
-	cmd  *exec.Cmd
-	dir  string
-	done chan error
-	tell string // Call-ID whose messages are printed if the test fails
+type sippPeer struct {
+	t           testing.TB
+	port        int
+	log         string
+	cmd         *exec.Cmd
+	dir         string
+	done        chan error
+	shownCallID string // Call-ID whose messages are printed if the test fails
 }
 
 // messages returns all sent and received SIP messages, if the peer logs them.
-func (p *peer) messages() string {
+func (p *sippPeer) messages() string {
 	text, _ := os.ReadFile(filepath.Join(p.dir, "messages"))
 	return string(text)
 }
 
 // callMessages returns the logged SIP messages of one call.
-func (p *peer) story(callID string) string {
+func (p *sippPeer) callMessages(callID string) string {
 	var out strings.Builder
 	for part := range strings.SplitSeq(p.messages(), "-----------------------------------------------") {
 		if strings.Contains(part, callID) {
@@ -48,31 +48,31 @@ func (p *peer) story(callID string) string {
 }
 
 // unlimitedLateness disables SIPp's limit for late scheduling, which busy machines exceed.
-const never = "1000000"
+const unlimitedLateness = "1000000"
 
 // startSIPp starts a scenario of deploy/sipp on a free loopback port.
-func sipp(t testing.TB, scenario string, args ...string) *peer {
+func startSIPp(t testing.TB, scenario string, args ...string) *sippPeer {
 	t.Helper()
-	return sippAt(t, siptest.Port(t), scenario, args...)
+	return startSIPpAtPort(t, siptest.Port(t), scenario, args...)
 }
 
-func sippAt(t testing.TB, port int, scenario string, args ...string) *peer {
+func startSIPpAtPort(t testing.TB, port int, scenario string, args ...string) *sippPeer {
 	t.Helper()
-	return sippOn(t, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port)), scenario, args...)
+	return startSIPpAt(t, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port)), scenario, args...)
 }
 
 // startSIPpAt starts a scenario at any loopback address.
-func sippOn(t testing.TB, at netip.AddrPort, scenario string, args ...string) *peer {
+func startSIPpAt(t testing.TB, at netip.AddrPort, scenario string, args ...string) *sippPeer {
 	t.Helper()
 	path, err := filepath.Abs("../../deploy/sipp/" + scenario + ".xml")
 	require.NoError(t, err)
-	p := &peer{t: t, port: int(at.Port()), dir: t.TempDir(), done: make(chan error, 1)}
+	p := &sippPeer{t: t, port: int(at.Port()), dir: t.TempDir(), done: make(chan error, 1)}
 	p.log = filepath.Join(p.dir, "sipp.log")
 	media := siptest.MediaPorts100(t)
 	all := append([]string{
 		"-sf", path, "-i", at.Addr().String(), "-p", strconv.Itoa(p.port), "-mp", strconv.Itoa(media), "-nostdin", "-aa",
 		"-trace_logs", "-log_file", p.log, "-trace_err", "-error_file", filepath.Join(p.dir, "err"),
-		"-watchdog_minor_maxtriggers", never, "-watchdog_major_maxtriggers", never,
+		"-watchdog_minor_maxtriggers", unlimitedLateness, "-watchdog_major_maxtriggers", unlimitedLateness,
 	}, args...)
 	p.cmd = exec.Command("sipp", all...)
 	p.cmd.Dir = p.dir
@@ -86,14 +86,14 @@ func sippOn(t testing.TB, at netip.AddrPort, scenario string, args ...string) *p
 		<-exited
 		if t.Failed() {
 			text, _ := os.ReadFile(filepath.Join(p.dir, "err"))
-			t.Logf("sipp %s: %s", scenario, tail(string(text), 3000))
-			if p.tell != "" {
-				t.Logf("the call %s:\n%s", p.tell, tail(p.story(p.tell), 8000))
+			t.Logf("sipp %s: %s", scenario, lastBytes(string(text), 3000))
+			if p.shownCallID != "" {
+				t.Logf("the call %s:\n%s", p.shownCallID, lastBytes(p.callMessages(p.shownCallID), 8000))
 			}
 		}
 	})
 	network := "udp"
-	if contains(args, "t1") {
+	if containsString(args, "t1") {
 		network = "tcp"
 	}
 	ip := at.Addr().As4()
@@ -111,33 +111,33 @@ func sippOn(t testing.TB, at netip.AddrPort, scenario string, args ...string) *p
 }
 
 // startSIPpCaller starts a scenario that places calls.
-func sippCaller(t testing.TB, scenario string, args ...string) *peer {
+func startSIPpCaller(t testing.TB, scenario string, args ...string) *sippPeer {
 	t.Helper()
-	return sippAt(t, siptest.Port(t), scenario, args...)
+	return startSIPpAtPort(t, siptest.Port(t), scenario, args...)
 }
 
-var invited = regexp.MustCompile(`(INVITE|END) \+?(\S+) (\S+)(?: (\d+))?`)
+var scenarioLogLine = regexp.MustCompile(`(INVITE|END) \+?(\S+) (\S+)(?: (\d+))?`)
 
 // scenarioLine is one line of a scenario's log.
-type line struct {
+type scenarioLine struct {
 	Kind, Number, CallID string
 	Ms                   int
 }
 
-func (p *peer) lines() []line {
+func (p *sippPeer) logLines() []scenarioLine {
 	text, _ := os.ReadFile(p.log)
-	var out []line
-	for _, m := range invited.FindAllStringSubmatch(string(text), -1) {
+	var out []scenarioLine
+	for _, m := range scenarioLogLine.FindAllStringSubmatch(string(text), -1) {
 		ms, _ := strconv.Atoi(m[4])
-		out = append(out, line{m[1], m[2], m[3], ms})
+		out = append(out, scenarioLine{m[1], m[2], m[3], ms})
 	}
 	return out
 }
 
 // inviteCounts returns the number of distinct INVITEs, by Call-ID, per called number.
-func (p *peer) rung() map[string]int {
+func (p *sippPeer) inviteCounts() map[string]int {
 	calls := map[string]map[string]bool{}
-	for _, l := range p.lines() {
+	for _, l := range p.logLines() {
 		if l.Kind != "INVITE" {
 			continue
 		}

@@ -2,6 +2,6 @@ package main_test
 
 import "encoding/pem"
 
-func pemOf(der []byte) []byte {
+func encodeCertificatePEM(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }

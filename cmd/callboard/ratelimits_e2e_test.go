@@ -8,9 +8,9 @@ import (
 )
 
 // countAccepted sends n requests and returns how many the service accepts.
-func (s *service) requested(n int) (ok int) {
+func (s *service) countAccepted(n int) (ok int) {
 	for range n {
-		if status, _, _ := s.try("GET", "/v1/workspace", nil); status == 200 {
+		if status, _, _ := s.tryRequest("GET", "/v1/workspace", nil); status == 200 {
 			ok++
 		}
 	}
@@ -19,16 +19,16 @@ func (s *service) requested(n int) (ok int) {
 
 func TestCrashPermitsAtMostOneExtraBurstOfRequests(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
+	s := newRaceFreeService(t)
 	const requests, burst = 100, 15
 	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
 		"requests_per_minute": requests, "concurrent_inbound": 1, "concurrent_outbound": 1, "calls_per_minute": 10,
 	}})
-	made := 1 + s.requested(90)
+	made := 1 + s.countAccepted(90)
 	require.Equal(t, 91, made)
 	s.kill9()
 	s.start()
-	made += s.requested(2 * requests)
+	made += s.countAccepted(2 * requests)
 	assert.GreaterOrEqual(t, made, requests)
 	assert.LessOrEqual(t, made, requests+2*burst, "two bursts: one of them because of the crash")
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // codeBlocks returns the blocks of a page that begin with a fence, in order.
-func fences(t *testing.T, page, fence string) []string {
+func codeBlocks(t *testing.T, page, fence string) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../" + page)
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func fences(t *testing.T, page, fence string) []string {
 type commandOutput []string
 
 // runBlocks runs the blocks in one shell in an empty folder, as a reader would, and then the command last.
-func (s *service) follow(dir string, blocks []string, last string, env ...string) commandOutput {
+func (s *service) runBlocks(dir string, blocks []string, last string, env ...string) commandOutput {
 	s.t.Helper()
 	const mark = "--- end of a block ---"
 	script := "set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + strings.Join(blocks, "\necho '"+mark+"'\n") + "\necho '" + mark + "'\n" + last
@@ -51,7 +51,7 @@ func (s *service) follow(dir string, blocks []string, last string, env ...string
 }
 
 // outputOf returns the output of the block that contains a command.
-func (o commandOutput) with(t *testing.T, blocks []string, command string) string {
+func (o commandOutput) outputOf(t *testing.T, blocks []string, command string) string {
 	t.Helper()
 	for i, b := range blocks {
 		if strings.Contains(b, command) {
@@ -64,31 +64,31 @@ func (o commandOutput) with(t *testing.T, blocks []string, command string) strin
 
 func TestREADMECommandsWork(t *testing.T) {
 	t.Parallel()
-	blocks, python := fences(t, "README.md", "sh run"), fences(t, "README.md", "python")
+	blocks, python := codeBlocks(t, "README.md", "sh run"), codeBlocks(t, "README.md", "python")
 	require.GreaterOrEqual(t, len(blocks), 7)
 	require.Len(t, python, 1)
-	s, dir := newPlainService(t), t.TempDir()
-	p := sipp(t, "uas-press", "-key", "press", "1")
-	said := s.follow(dir, blocks, `printf %s "$HOOK_SECRET" >secret`,
+	s, dir := newRaceFreeService(t), t.TempDir()
+	p := startSIPp(t, "uas-press", "-key", "press", "1")
+	said := s.runBlocks(dir, blocks, `printf %s "$HOOK_SECRET" >secret`,
 		"TEST_KEY="+s.testKey(), "PHONE_HOST=127.0.0.1", "PHONE_PORT="+strconv.Itoa(p.port), "HOOK_URL="+s.receiver.url)
 	require.Len(t, said, len(blocks))
 
-	assert.Contains(t, said.with(t, blocks, "first_message"), "Hello Ada, this is my first call.")
-	assert.Regexp(t, `^trunk trunk_\w+\n$`, said.with(t, blocks, "POST /v1/trunks"))
-	assert.Regexp(t, `^agent agent_\w+\n$`, said.with(t, blocks, "api POST /v1/agents"))
-	assert.Regexp(t, `^call call_\w+: completed\n$`, said.with(t, blocks, "api POST /v1/calls/outbound"))
-	assert.Equal(t, map[string]int{"12025550123": 2}, p.rung(), "the call and the campaign called the phone")
+	assert.Contains(t, said.outputOf(t, blocks, "first_message"), "Hello Ada, this is my first call.")
+	assert.Regexp(t, `^trunk trunk_\w+\n$`, said.outputOf(t, blocks, "POST /v1/trunks"))
+	assert.Regexp(t, `^agent agent_\w+\n$`, said.outputOf(t, blocks, "api POST /v1/agents"))
+	assert.Regexp(t, `^call call_\w+: completed\n$`, said.outputOf(t, blocks, "api POST /v1/calls/outbound"))
+	assert.Equal(t, map[string]int{"12025550123": 2}, p.inviteCounts(), "the call and the campaign called the phone")
 
 	var test struct{ Delivered bool }
-	require.NoError(t, json.Unmarshal([]byte(said.with(t, blocks, "POST /v1/webhooks")), &test))
+	require.NoError(t, json.Unmarshal([]byte(said.outputOf(t, blocks, "POST /v1/webhooks")), &test))
 	assert.True(t, test.Delivered, "the test event")
 
-	var st status
-	require.NoError(t, json.Unmarshal([]byte(said.with(t, blocks, "POST /v1/campaigns")), &st))
+	var st campaignStatus
+	require.NoError(t, json.Unmarshal([]byte(said.outputOf(t, blocks, "POST /v1/campaigns")), &st))
 	assert.Equal(t, "completed", st.Status)
 	assert.Equal(t, 1, st.Outcomes["confirmed"])
 
-	results := said.with(t, blocks, "/results")
+	results := said.outputOf(t, blocks, "/results")
 	table, _, found := strings.Cut(results, "-rw")
 	require.True(t, found, results)
 	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
@@ -99,10 +99,10 @@ func TestREADMECommandsWork(t *testing.T) {
 	s.checkLogs(results)
 
 	wav := filepath.Join(dir, "call.wav")
-	left, right := samples(t, wav, 1), samples(t, wav, 2)
+	left, right := readSamples(t, wav, 1), readSamples(t, wav, 2)
 	assert.Len(t, right, len(left))
-	assert.Positive(t, product(right, right), "the phone received audio")
-	s.genuine(dir, python[0])
+	assert.Positive(t, dotProduct(right, right), "the phone received audio")
+	s.checkSignatureExample(dir, python[0])
 }
 
 // checkLogs checks that the webhook's log, at the end of the output, has a delivered event.
@@ -124,7 +124,7 @@ func (s *service) checkLogs(output string) {
 }
 
 // checkSignatureExample checks that the README's signature check accepts real deliveries and nothing else.
-func (s *service) genuine(dir, python string) {
+func (s *service) checkSignatureExample(dir, python string) {
 	s.t.Helper()
 	require.NoError(s.t, os.WriteFile(filepath.Join(dir, "check.py"), []byte(python+"\nimport sys\nprint(genuine(open('secret').read(), open('body', 'rb').read(), sys.argv[1]))\n"), 0o600))
 	check := func(body []byte, header string) string {

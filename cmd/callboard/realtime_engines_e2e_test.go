@@ -14,17 +14,17 @@ import (
 )
 
 // addRealtimeCases adds cases of realtime engines.
-func (h *faultyEngines) lively() {
+func (h *engineFaultSuite) addRealtimeCases() {
 	for fault, code := range map[enginetest.Fault]string{
 		enginetest.Hangs: "engine_slow", enginetest.Stalls: "engine_stalled", enginetest.Garbage: "engine_garbage",
 		enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused", enginetest.Late: "engine_slow",
 	} {
 		server := enginetest.New(h.t)
 		server.Is("realtime", fault)
-		name := h.engine("live-"+string(fault), "openai", server.URL+"/v1", "realtime: {"+firstOf(fault)+", "+stallOf(fault)+"}")
-		h.cases = append(h.cases, illCase{
-			name: name, agent: object{"realtime": object{"engine": name}, "system_prompt": "Be kind.", "tools": []string{"end"}}, part: func(*talker) {},
-			errors: []string{"realtime " + code + " true"}, said: []string{"Fine, goodbye."}, ends: "confirmed", voice: 0.7, hum: [2]float64{0, 0.4},
+		name := h.addEngine("live-"+string(fault), "openai", server.URL+"/v1", "realtime: {"+firstTimeoutSetting(fault)+", "+stallTimeoutSetting(fault)+"}")
+		h.cases = append(h.cases, engineFaultCase{
+			name: name, agent: object{"realtime": object{"engine": name}, "system_prompt": "Be kind.", "tools": []string{"end"}}, script: func(*phoneUser) {},
+			wantErrors: []string{"realtime " + code + " true"}, wantSaid: []string{"Fine, goodbye."}, wantOutcome: "confirmed", minVoiceSeconds: 0.7, toneSeconds: [2]float64{0, 0.4},
 		})
 	}
 	const first, second, third = "Good morning, how can I help you?", "On Friday there are a great many times, and I will tell you all of them.", "See you on Friday then."
@@ -38,45 +38,45 @@ func (h *faultyEngines) lively() {
 			{Say: third, Calls: []enginetest.Call{{ID: "call_2", Name: "end_call", Arguments: `{"outcome": "confirmed"}`}}},
 		}[min(n, 3)]
 	})
-	name := h.engine("live", "openai", server.URL+"/v1", "realtime: {}")
-	h.cases = append(h.cases, illCase{
+	name := h.addEngine("live", "openai", server.URL+"/v1", "realtime: {}")
+	h.cases = append(h.cases, engineFaultCase{
 		name: name, agent: object{"realtime": object{"engine": name, "voice": "cedar"}, "system_prompt": "Be kind to {{phone}}.", "first_message": first, "tools": []string{"end"}},
-		part: func(o *talker) {
-			illTurn(o)
-			o.await(true)
-			o.hums(900 * time.Millisecond)
+		script: func(o *phoneUser) {
+			listenAndAnswer(o)
+			o.awaitSpeech(true)
+			o.playTone(900 * time.Millisecond)
 		},
-		errors: []string{"llm tool_refused true"}, said: []string{first, second, third}, ends: "confirmed", hum: [2]float64{2.8, 5.5},
-		look: func(t *testing.T, call object, segments []any, left, right []float64) {
-			h.livelyCall(t, server, call, segments, left, right)
+		wantErrors: []string{"llm tool_refused true"}, wantSaid: []string{first, second, third}, wantOutcome: "confirmed", toneSeconds: [2]float64{2.8, 5.5},
+		check: func(t *testing.T, call object, segments []any, left, right []float64) {
+			h.checkRealtimeCall(t, server, call, segments, left, right)
 		},
 	})
 }
 
 // addMediaStreamCases adds cases of customers' media-stream servers.
-func (h *faultyEngines) streams() {
+func (h *engineFaultSuite) addMediaStreamCases() {
 	for fault, code := range map[enginetest.Fault]string{
 		enginetest.Hangs: "engine_slow", enginetest.Garbage: "engine_garbage", enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused",
 	} {
 		server := enginetest.NewTLS(h.t)
 		server.Is("media", fault)
-		name := h.engine("media-"+string(fault), "media-stream", strings.Replace(server.URL, "https", "wss", 1)+"/v1/media", "realtime: {"+firstOf(fault)+"}")
-		h.cases = append(h.cases, illCase{
-			name: name, agent: object{"realtime": object{"engine": name}, "system_prompt": "Be kind.", "tools": []string{"end"}}, part: func(*talker) {},
-			errors: []string{"realtime " + code + " true"}, said: []string{"Fine, goodbye."}, ends: "confirmed", voice: 0.7, hum: [2]float64{0, 0.5},
+		name := h.addEngine("media-"+string(fault), "media-stream", strings.Replace(server.URL, "https", "wss", 1)+"/v1/media", "realtime: {"+firstTimeoutSetting(fault)+"}")
+		h.cases = append(h.cases, engineFaultCase{
+			name: name, agent: object{"realtime": object{"engine": name}, "system_prompt": "Be kind.", "tools": []string{"end"}}, script: func(*phoneUser) {},
+			wantErrors: []string{"realtime " + code + " true"}, wantSaid: []string{"Fine, goodbye."}, wantOutcome: "confirmed", minVoiceSeconds: 0.7, toneSeconds: [2]float64{0, 0.5},
 		})
 	}
 	server := enginetest.NewTLS(h.t)
-	name := h.engine("media", "media-stream", strings.Replace(server.URL, "https", "wss", 1)+"/v1/media?for=clinic", "realtime: {}")
-	h.cases = append(h.cases, illCase{
+	name := h.addEngine("media", "media-stream", strings.Replace(server.URL, "https", "wss", 1)+"/v1/media?for=clinic", "realtime: {}")
+	h.cases = append(h.cases, engineFaultCase{
 		name: name, agent: object{"realtime": object{"engine": name}, "system_prompt": "Be kind."},
-		part: func(o *talker) {
-			o.await(true)
-			o.presses("7")
-			o.hums(900 * time.Millisecond)
+		script: func(o *phoneUser) {
+			o.awaitSpeech(true)
+			o.pressKeys("7")
+			o.playTone(900 * time.Millisecond)
 		},
-		said: []string{"[on the line]"}, ends: "completed", hum: [2]float64{1.2, 3.2}, errors: nil,
-		look: func(t *testing.T, call object, segments []any, _, _ []float64) {
+		wantSaid: []string{"[on the line]"}, wantOutcome: "completed", toneSeconds: [2]float64{1.2, 3.2}, wantErrors: nil,
+		check: func(t *testing.T, call object, segments []any, _, _ []float64) {
 			t.Helper()
 			var lines []string
 			for _, x := range segments {
@@ -95,7 +95,7 @@ func (h *faultyEngines) streams() {
 }
 
 // checkRealtimeCall checks a call with a healthy realtime engine.
-func (h *faultyEngines) livelyCall(t *testing.T, server *enginetest.Server, call object, segments []any, left, right []float64) {
+func (h *engineFaultSuite) checkRealtimeCall(t *testing.T, server *enginetest.Server, call object, segments []any, left, right []float64) {
 	t.Helper()
 	var lines []string
 	for _, x := range segments {
@@ -123,11 +123,11 @@ func (h *faultyEngines) livelyCall(t *testing.T, server *enginetest.Server, call
 	assert.Equal(t, "item_agent_2", cut.ItemID)
 	assert.Greater(t, cut.EndMs, 100)
 	assert.Less(t, cut.EndMs, 3000, "the engine learns how much audio was played")
-	const piece = rate / 50
+	const piece = sampleRate / 50
 	speaks, last := -1, 0 // 20 ms pieces: the second begin of the caller, and the last audible agent audio before the caller's end
 	bursts, quiet := 0, 1000
 	for i := 0; (i+1)*piece <= min(len(left), len(right)); i++ {
-		if loud(left[i*piece:(i+1)*piece]) > 1000 {
+		if rmsPower(left[i*piece:(i+1)*piece]) > 1000 {
 			if quiet > 25 {
 				bursts++
 			}
@@ -137,7 +137,7 @@ func (h *faultyEngines) livelyCall(t *testing.T, server *enginetest.Server, call
 		} else {
 			quiet++
 		}
-		if bursts == 2 && quiet < 10 && loud(right[i*piece:(i+1)*piece]) > 200 {
+		if bursts == 2 && quiet < 10 && rmsPower(right[i*piece:(i+1)*piece]) > 200 {
 			last = i
 		}
 	}

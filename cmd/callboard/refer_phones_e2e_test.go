@@ -52,8 +52,8 @@ func (s *service) referAcceptingAgent() string {
 
 // transferOutcome returns the result of a call's last transfer and the call's end.
 func (s *service) transferOutcome(id string) []string {
-	call := s.ended(id, 30*time.Second)
-	h := s.handed(id)
+	call := s.awaitCallEnd(id, 30*time.Second)
+	h := s.lastTransfer(id)
 	out := []string{fmt.Sprint(h["mode"], " ", h["status"]), fmt.Sprint(h["reason"]), fmt.Sprint(call["status"], " ", call["ended_reason"])}
 	if steps, ok := h["sip"].([]any); ok {
 		for _, raw := range steps {
@@ -69,7 +69,7 @@ func (s *service) transferOutcome(id string) []string {
 func TestOutboundReferVariantsHaveAnOutcome(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.unlimited()
+	s.removeLimits()
 	const (
 		done       = "SIP/2.0 200 OK"
 		event      = "Event: refer"
@@ -107,12 +107,12 @@ func TestOutboundReferVariantsHaveAnOutcome(t *testing.T) {
 		"REFER not implemented":          {[]string{"uas-refer-501"}, back("sip_501", "REFER 501")},
 	}
 	agent := s.blindTransferAgent()
-	peers, ids := map[string]*peer{}, map[string]string{}
+	peers, ids := map[string]*sippPeer{}, map[string]string{}
 	for name, c := range phones {
 		number := "+120255503" + strconv.Itoa(10+len(peers))
-		peers[name] = sipp(t, c.scenario[0], append([]string{"-m", "1"}, c.scenario[1:]...)...)
-		s.trunk(number, peers[name].port)
-		ids[name] = s.outbound(number, agent, nil)
+		peers[name] = startSIPp(t, c.scenario[0], append([]string{"-m", "1"}, c.scenario[1:]...)...)
+		s.createTrunk(number, peers[name].port)
+		ids[name] = s.placeCall(number, agent, nil)
 	}
 	for name, c := range phones {
 		assert.Equal(t, c.want, s.transferOutcome(ids[name]), name)
@@ -124,11 +124,11 @@ func TestOutboundReferVariantsHaveAnOutcome(t *testing.T) {
 func TestInboundReferVariantsHaveAnOutcome(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.unlimited()
-	desk, busy := sipp(t, "uas-answer"), sipp(t, "uas-busy")
-	s.trunk("+12025550199", desk.port)
-	s.trunk("+12025550198", busy.port)
-	in := s.trunk("+1999", siptest.Port(t))
+	s.removeLimits()
+	desk, busy := startSIPp(t, "uas-answer"), startSIPp(t, "uas-busy")
+	s.createTrunk("+12025550199", desk.port)
+	s.createTrunk("+12025550198", busy.port)
+	in := s.createTrunk("+1999", siptest.Port(t))
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.referAcceptingAgent(), "trunk_id": in})
 	to := func(refer, more, scenario string) []string {
 		return []string{scenario, "-key", "refer", refer, "-key", "more", more}
@@ -151,10 +151,10 @@ func TestInboundReferVariantsHaveAnOutcome(t *testing.T) {
 		"BYE after 202, desk is busy": {[]string{"uac-refers-bye", "-key", "target", "+12025550198"}, 2, []string{"blind failed", "busy", "completed remote_hangup"}},
 		"wrong REFERs":                {[]string{"uac-refers-malformed"}, 1, []string{"<nil> <nil>", "<nil>", "completed remote_hangup"}},
 	}
-	peers, from := map[string]*peer{}, map[string]string{}
+	peers, from := map[string]*sippPeer{}, map[string]string{}
 	for name, c := range phones {
 		from[name] = "+120255504" + strconv.Itoa(10+len(peers))
-		peers[name] = sippCaller(t, c.scenario[0], append([]string{"-m", "1", "-s", "+12025550142", "-key", "from", from[name], "127.0.0.1:" + strconv.Itoa(s.sip)}, c.scenario[1:]...)...)
+		peers[name] = startSIPpCaller(t, c.scenario[0], append([]string{"-m", "1", "-s", "+12025550142", "-key", "from", from[name], "127.0.0.1:" + strconv.Itoa(s.sip)}, c.scenario[1:]...)...)
 	}
 	ids := map[string]string{}
 	s.await("the calls", 20*time.Second, func() bool {

@@ -28,7 +28,7 @@ type serviceManager struct {
 }
 
 // useServiceManager makes the service believe that systemd has started it with a watchdog.
-func (s *service) managed(watchdog time.Duration) *serviceManager {
+func (s *service) useServiceManager(watchdog time.Duration) *serviceManager {
 	s.t.Helper()
 	at := filepath.Join(s.dir, "notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: at, Net: "unixgram"})
@@ -63,14 +63,14 @@ func (m *serviceManager) count(pattern string) (n int) {
 	return n
 }
 
-func (s *service) hangUp() {
+func (s *service) sendSIGHUP() {
 	s.t.Helper()
 	require.NoError(s.t, s.cmd.Process.Signal(syscall.SIGHUP))
 }
 
-func (s *service) awaitLine(text string, times int) {
+func (s *service) awaitLogLine(text string, times int) {
 	s.t.Helper()
-	s.await("a line of the log: "+text, time.Minute, func() bool { return strings.Count(s.logged(), text) >= times })
+	s.await("a line of the log: "+text, time.Minute, func() bool { return strings.Count(s.logText(), text) >= times })
 }
 
 func TestReloadAppliesLogLevelAndCertificatesWithoutEndingCalls(t *testing.T) {
@@ -78,16 +78,16 @@ func TestReloadAppliesLogLevelAndCertificatesWithoutEndingCalls(t *testing.T) {
 	dir := t.TempDir()
 	cert, key, file, variables := filepath.Join(dir, "sip.pem"), filepath.Join(dir, "sip.key"), filepath.Join(dir, "callboard.yaml"), filepath.Join(dir, "callboard.env")
 	write := func(path, text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
-	selfSigned(t, "first", cert, key)
+	writeCertificate(t, "first", cert, key)
 	write(file, "drain_seconds: 3\n")
 	write(variables, "CALLBOARD_LOG_LEVEL=info\n")
-	s := preparePlain(t, "CALLBOARD_SIP_TLS_CERT="+cert, "CALLBOARD_SIP_TLS_KEY="+key)
+	s := prepareRaceFreeService(t, "CALLBOARD_SIP_TLS_CERT="+cert, "CALLBOARD_SIP_TLS_KEY="+key)
 	secure := "127.0.0.1:" + strconv.Itoa(s.sip+1)
 	s.args = append(s.args, "--sip", "127.0.0.1:"+strconv.Itoa(s.sip)+",tls://"+secure, "--config", file, "--env-file", variables)
-	systemd := s.managed(time.Second)
+	systemd := s.useServiceManager(time.Second)
 	s.start()
 	s.key = s.testKey()
-	call := s.outbound("+15005551011", s.menuFor(60), object{"from": "+15005550100"})
+	call := s.placeCall("+15005551011", s.createMenuAgentWithTimeout(60), object{"from": "+15005550100"})
 	live := func() bool {
 		c := s.api("GET", "/v1/calls/"+call, nil)
 		return c["answered_at"] != nil && c["ended_at"] == nil
@@ -99,24 +99,24 @@ func TestReloadAppliesLogLevelAndCertificatesWithoutEndingCalls(t *testing.T) {
 		defer func() { _ = c.Close() }()
 		return c.ConnectionState().PeerCertificates[0].Subject.CommonName
 	}
-	assert.NotContains(t, s.logged(), "level=DEBUG")
+	assert.NotContains(t, s.logText(), "level=DEBUG")
 
-	selfSigned(t, "second", cert, key)
+	writeCertificate(t, "second", cert, key)
 	write(variables, "CALLBOARD_LOG_LEVEL=debug\n")
 	write(file, "drain_seconds: 4\n")
-	s.hangUp()
-	s.awaitLine("the settings were reloaded", 1)
-	assert.Contains(t, s.logged(), "log_level=debug after_a_restart=drain_seconds")
-	assert.Regexp(t, `the certificate was read" file=\S+sip\.pem not_after=`, s.logged())
+	s.sendSIGHUP()
+	s.awaitLogLine("the settings were reloaded", 1)
+	assert.Contains(t, s.logText(), "log_level=debug after_a_restart=drain_seconds")
+	assert.Regexp(t, `the certificate was read" file=\S+sip\.pem not_after=`, s.logText())
 	assert.Equal(t, "second", shown())
-	s.awaitLine("level=DEBUG", 1)
+	s.awaitLogLine("level=DEBUG", 1)
 
 	write(cert, "no certificate")
 	write(file, "drain_seconds: soon\n")
-	s.hangUp()
-	s.awaitLine("the settings cannot be reloaded: the ones before stay in use", 1)
-	assert.Contains(t, s.logged(), "the certificate cannot be read: the one before stays in use")
-	assert.Contains(t, s.logged(), `drain_seconds in callboard.yaml = \"soon\"`)
+	s.sendSIGHUP()
+	s.awaitLogLine("the settings cannot be reloaded: the ones before stay in use", 1)
+	assert.Contains(t, s.logText(), "the certificate cannot be read: the one before stays in use")
+	assert.Contains(t, s.logText(), `drain_seconds in callboard.yaml = \"soon\"`)
 	assert.Equal(t, "second", shown())
 	assert.True(t, live(), "the call continues")
 
@@ -139,44 +139,44 @@ func TestStartWaitsForRedis(t *testing.T) {
 			t.Parallel()
 			url, redis := redistest.Start(t)
 			redis.Stop()
-			s := preparePlain(t, append(env, "CALLBOARD_REDIS_URL="+url, "CALLBOARD_MASTER_KEY_FILE="+master, "CALLBOARD_BLOBS_URL=file://"+t.TempDir(), "CALLBOARD_LEASE_SECONDS=1")...)
-			systemd := s.managed(0)
-			s.launch()
-			s.await("the process to be alive", time.Minute, func() bool { return s.answers("/healthz") == http.StatusOK })
-			status, text, head := s.try("GET", "/readyz", nil)
+			s := prepareRaceFreeService(t, append(env, "CALLBOARD_REDIS_URL="+url, "CALLBOARD_MASTER_KEY_FILE="+master, "CALLBOARD_BLOBS_URL=file://"+t.TempDir(), "CALLBOARD_LEASE_SECONDS=1")...)
+			systemd := s.useServiceManager(0)
+			s.startProcess()
+			s.await("the process to be alive", time.Minute, func() bool { return s.statusOfPath("/healthz") == http.StatusOK })
+			status, text, head := s.tryRequest("GET", "/readyz", nil)
 			assert.Equal(t, http.StatusServiceUnavailable, status)
 			assert.Contains(t, string(text), `"message":"Not ready: the store is away: Redis cannot be reached"`)
 			assert.NotEmpty(t, head.Get("Retry-After"))
-			status, _, _ = s.try("GET", "/v1/campaigns", nil)
+			status, _, _ = s.tryRequest("GET", "/v1/campaigns", nil)
 			assert.Equal(t, http.StatusServiceUnavailable, status)
-			s.hangUp()
+			s.sendSIGHUP()
 			s.await("more attempts", time.Minute, func() bool {
 				return systemd.count(`^STATUS=the store is away: Redis cannot be reached\nEXTEND_TIMEOUT_USEC=\d+$`) >= 3
 			})
-			assert.Equal(t, 1, strings.Count(s.logged(), `msg="the start waits"`), "one line per change")
+			assert.Equal(t, 1, strings.Count(s.logText(), `msg="the start waits"`), "one line per change")
 			assert.Zero(t, systemd.count(`READY=1`))
 
 			redis.Restart()
-			s.await("readiness", time.Minute, func() bool { return s.answers("/readyz") == http.StatusOK })
+			s.await("readiness", time.Minute, func() bool { return s.statusOfPath("/readyz") == http.StatusOK })
 			s.await("the READY message", time.Minute, func() bool { return systemd.count(`READY=1`) == 1 })
-			assert.Equal(t, 1, strings.Count(s.logged(), "the start no longer waits"))
+			assert.Equal(t, 1, strings.Count(s.logText(), "the start no longer waits"))
 			s.stop()
 			assert.Zero(t, s.cmd.ProcessState.ExitCode())
 
 			redis.Stop()
-			s.launch()
-			s.await("the process to be alive", time.Minute, func() bool { return s.answers("/healthz") == http.StatusOK })
+			s.startProcess()
+			s.await("the process to be alive", time.Minute, func() bool { return s.statusOfPath("/healthz") == http.StatusOK })
 			s.stop()
 			assert.Zero(t, s.cmd.ProcessState.ExitCode(), "a waiting start ends at once after SIGTERM")
-			assert.Contains(t, s.logged(), "stopped before the start was complete")
+			assert.Contains(t, s.logText(), "stopped before the start was complete")
 
 			redis.Restart()
-			errs, err := s.with("CALLBOARD_REDIS_URL=" + strings.TrimSuffix(url, "/0") + "/9999")
+			errs, err := s.runServeWith("CALLBOARD_REDIS_URL=" + strings.TrimSuffix(url, "/0") + "/9999")
 			require.Error(t, err)
 			assert.Contains(t, errs, "redis_url: Redis has no database of this number")
 			redis.RequirePassword("secret")
 			for _, user := range []string{"", ":wrong@"} {
-				errs, err = s.with("CALLBOARD_REDIS_URL=" + strings.Replace(url, "redis://", "redis://"+user, 1))
+				errs, err = s.runServeWith("CALLBOARD_REDIS_URL=" + strings.Replace(url, "redis://", "redis://"+user, 1))
 				require.Error(t, err)
 				assert.Contains(t, errs, "redis_url: Redis refuses the user or the password")
 			}
@@ -185,7 +185,7 @@ func TestStartWaitsForRedis(t *testing.T) {
 }
 
 // statusOfPath returns the HTTP status of a path; 0: no response.
-func (s *service) answers(path string) int {
+func (s *service) statusOfPath(path string) int {
 	resp, err := http.Get("http://" + s.http + path)
 	if err != nil {
 		return 0
@@ -195,11 +195,11 @@ func (s *service) answers(path string) int {
 }
 
 // runServeWith runs callboard serve with other variables. The process must end by itself.
-func (s *service) with(env ...string) (stderr string, err error) {
+func (s *service) runServeWith(env ...string) (stderr string, err error) {
 	s.t.Helper()
 	was := s.env
 	defer func() { s.env = was }()
 	s.env = append(append([]string{}, was...), env...)
-	_, stderr, err = s.callboard("serve")
+	_, stderr, err = s.runCommand("serve")
 	return stderr, err
 }

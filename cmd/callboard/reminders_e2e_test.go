@@ -12,7 +12,7 @@ import (
 
 func TestRemindersAreSentOnceAcrossKills(t *testing.T) {
 	t.Parallel()
-	w := newWatch(t)
+	w := newShiftedClock(t)
 	s := newService(t, w.env())
 	s.key = s.testKey()
 	agent := s.api("POST", "/v1/agents", object{"name": "reminds", "first_message": "{{name}}, you see {{provider}} on {{date}}."})["id"].(string)
@@ -44,9 +44,9 @@ func TestRemindersAreSentOnceAcrossKills(t *testing.T) {
 		return n
 	}
 	assert.Zero(t, countReminders(), "no reminder before it is due")
-	w.set(t, 2*time.Hour)
+	w.setOffset(t, 2*time.Hour)
 	s.await("the clock", 20*time.Second, func() bool {
-		_, _, head, err := s.request("GET", "/healthz", nil)
+		_, _, head, err := s.sendRequest("GET", "/healthz", nil)
 		at, _ := time.Parse(time.RFC1123, head.Get("Date"))
 		return err == nil && time.Until(at) > time.Hour
 	})
@@ -57,15 +57,15 @@ func TestRemindersAreSentOnceAcrossKills(t *testing.T) {
 	s.key = s.testKey()
 	s.await("every reminder", 30*time.Second, func() bool { return countReminders() >= patients })
 	messages, at := 0, map[string]int{}
-	for _, m := range s.list("/v1/sms?direction=outbound&limit=100") {
+	for _, m := range s.listData("/v1/sms?direction=outbound&limit=100") {
 		messages++
 		at[m.(object)["to"].(string)]++
 	}
 	assert.Equal(t, patients-1, messages)
 	assert.Len(t, at, patients-1, "each once")
-	calls := s.list("/v1/calls?limit=100")
+	calls := s.listData("/v1/calls?limit=100")
 	assert.Len(t, calls, 1)
-	c := s.ended(calls[0].(object)["id"].(string), time.Minute)
+	c := s.awaitCallEnd(calls[0].(object)["id"].(string), time.Minute)
 	assert.Equal(t, "+15005551100", c["to"])
 	assert.Equal(t, patients, countReminders())
 
@@ -74,7 +74,7 @@ func TestRemindersAreSentOnceAcrossKills(t *testing.T) {
 		"reminders[0].agent_id":       {"channel": "call", "minutes_before": 60},
 		"reminders[0].minutes_before": {"channel": "sms", "minutes_before": 1},
 	} {
-		code, text, _ := s.try("POST", "/v1/providers", object{"name": "Dr. Who", "reminders": []object{body}})
+		code, text, _ := s.tryRequest("POST", "/v1/providers", object{"name": "Dr. Who", "reminders": []object{body}})
 		assert.Equal(t, http.StatusUnprocessableEntity, code)
 		assert.Contains(t, string(text), field)
 	}

@@ -19,7 +19,7 @@ import (
 // mustPost is like api, but a failure ends only the subtest.
 func (s *scenarioService) mustPost(t *testing.T, path string, body object) object {
 	t.Helper()
-	status, text, _, err := s.request("POST", path, body)
+	status, text, _, err := s.sendRequest("POST", path, body)
 	require.NoError(t, err)
 	require.Less(t, status, 300, "%s: %s", path, text)
 	var out object
@@ -38,7 +38,7 @@ func (s *scenarioService) runAction(t *testing.T, r *scenarioRow, p *scenarioPee
 			text, _ := os.ReadFile(filepath.Join(p.dir, "messages"))
 			return strings.Contains(string(text), "INVITE sip:")
 		}
-		code, text, _, err := s.request("GET", "/v1/calls/"+id, nil)
+		code, text, _, err := s.sendRequest("GET", "/v1/calls/"+id, nil)
 		var c callResource
 		return err == nil && code == http.StatusOK && json.Unmarshal(text, &c) == nil && c.Status == r.whenStatus
 	})
@@ -61,7 +61,7 @@ func (s *scenarioService) findInboundCall(t *testing.T, r *scenarioRow, number s
 	t.Helper()
 	path := "/v1/calls?direction=inbound&limit=100&agent_id=" + s.agents[r.agentName()]
 	polltest.Until(t, time.Minute, "the record of the call", func() bool {
-		status, text, _, err := s.request("GET", path, nil)
+		status, text, _, err := s.sendRequest("GET", path, nil)
 		var page struct{ Data []callResource }
 		if err != nil || status != http.StatusOK || json.Unmarshal(text, &page) != nil {
 			return false
@@ -81,7 +81,7 @@ func (s *scenarioService) assertCall(t *testing.T, r *scenarioRow, id string) {
 	t.Helper()
 	var c callResource
 	polltest.Until(t, time.Minute, "the end of the call", func() bool {
-		status, text, _, err := s.request("GET", "/v1/calls/"+id, nil)
+		status, text, _, err := s.sendRequest("GET", "/v1/calls/"+id, nil)
 		c = callResource{}
 		return err == nil && status == http.StatusOK && json.Unmarshal(text, &c) == nil && c.EndedAt != nil
 	})

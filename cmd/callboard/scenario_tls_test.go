@@ -26,11 +26,11 @@ func certificates(t *testing.T, dir string) {
 	t.Helper()
 	var peers []byte
 	for suffix, at := range map[string]netip.Addr{"": nodeHost, "6": netip.IPv6Loopback()} {
-		selfSignedFor(t, at, "peer", filepath.Join(dir, "peer"+suffix+".pem"), filepath.Join(dir, "peer"+suffix+".key"))
+		writeCertificateFor(t, at, "peer", filepath.Join(dir, "peer"+suffix+".pem"), filepath.Join(dir, "peer"+suffix+".key"))
 		peers = append(peers, readFile(t, dir, "peer"+suffix+".pem")...)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "peers.pem"), peers, 0o600))
-	selfSigned(t, "service", filepath.Join(dir, "service.pem"), filepath.Join(dir, "service.key"))
+	writeCertificate(t, "service", filepath.Join(dir, "service.pem"), filepath.Join(dir, "service.key"))
 }
 
 func readFile(t *testing.T, dir, name string) []byte {

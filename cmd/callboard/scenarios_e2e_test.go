@@ -65,11 +65,11 @@ func newScenarioService(t *testing.T) *scenarioService {
 	dir := t.TempDir()
 	certificates(t, dir)
 	file := func(name string) string { return filepath.Join(dir, name) }
-	s := &scenarioService{certs: dir, service: prepare(t, "CALLBOARD_EGRESS_ALLOW=127.0.0.0/8,::1/128", "CALLBOARD_SIP_TLS_CA_FILE="+file("peers.pem"),
+	s := &scenarioService{certs: dir, service: prepareService(t, "CALLBOARD_EGRESS_ALLOW=127.0.0.0/8,::1/128", "CALLBOARD_SIP_TLS_CA_FILE="+file("peers.pem"),
 		"CALLBOARD_SIP_TLS_CERT="+file("service.pem"), "CALLBOARD_SIP_TLS_KEY="+file("service.key"))}
 	s.args = append(s.args, "--sip", fmt.Sprintf("127.0.0.1:%d,[::1]:%d,tls://127.0.0.1:%d,tls://[::1]:%d", s.sip, s.sip, s.sip+1, s.sip+1))
 	s.start()
-	s.unlimited()
+	s.removeLimits()
 	s.agents = s.scenarioAgents()
 	return s
 }
@@ -235,7 +235,7 @@ func (p *scenarioPeer) start(t *testing.T, r *scenarioRow, remote string) {
 		"-sf", p.scenario(t, r), "-i", p.at.Addr().String(), "-p", strconv.Itoa(int(p.at.Port())), "-mp", strconv.Itoa(siptest.MediaPorts100(t)),
 		"-nostdin", "-m", "1", "-timeout", scenarioTimeout, "-timeout_error", "-trace_err", "-error_file", filepath.Join(p.dir, "err"),
 		"-trace_msg", "-message_file", filepath.Join(p.dir, "messages"),
-		"-watchdog_minor_maxtriggers", never, "-watchdog_major_maxtriggers", never,
+		"-watchdog_minor_maxtriggers", unlimitedLateness, "-watchdog_major_maxtriggers", unlimitedLateness,
 	}
 	if r.network == "tcp" || r.network == "tls" {
 		args = append(args, "-t", "t1")
@@ -317,12 +317,12 @@ func (s *scenarioService) explain(t *testing.T, p *scenarioPeer, id string) {
 	}
 	for _, name := range []string{"err", "messages"} {
 		text, _ := os.ReadFile(filepath.Join(p.dir, name))
-		t.Logf("%s of SIPp:\n%s", name, tail(string(text), 9000))
+		t.Logf("%s of SIPp:\n%s", name, lastBytes(string(text), 9000))
 	}
 	if id != "" {
-		_, text, _, _ := s.request("GET", "/v1/calls/"+id, nil)
+		_, text, _, _ := s.sendRequest("GET", "/v1/calls/"+id, nil)
 		t.Logf("call: %s", text)
-		_, _, _, _ = s.request("POST", "/v1/calls/"+id+"/hangup", nil)
+		_, _, _, _ = s.sendRequest("POST", "/v1/calls/"+id+"/hangup", nil)
 	}
 }
 

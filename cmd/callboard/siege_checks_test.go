@@ -16,14 +16,14 @@ import (
 )
 
 // faultCost is the measured effect of one fault.
-type toll struct {
-	fault  string
-	took   time.Duration // time until every shard has an owner that answers again
-	silent time.Duration // longest time during which a workspace could not be changed at any node
+type faultCost struct {
+	fault         string
+	recovery      time.Duration // time until every shard has an owner that answers again
+	longestOutage time.Duration // longest time during which a workspace could not be changed at any node
 }
 
 // availabilityProbe continuously changes an object of each workspace at any node that answers.
-type prober struct {
+type availabilityProbe struct {
 	mu   sync.Mutex
 	last []time.Time // time of the last successful change, by workspace
 	gaps []gap
@@ -32,8 +32,8 @@ type prober struct {
 type gap struct{ from, to time.Time }
 
 // startProbe starts the availability probe.
-func (o *siege) asks() *prober {
-	c := &prober{last: make([]time.Time, len(o.tenants))}
+func (o *faultTest) startProbe() *availabilityProbe {
+	c := &availabilityProbe{last: make([]time.Time, len(o.tenants))}
 	over := make(chan struct{})
 	var all sync.WaitGroup
 	o.t.Cleanup(func() { close(over); all.Wait() })
@@ -46,7 +46,7 @@ func (o *siege) asks() *prober {
 					return
 				case <-time.After(100 * time.Millisecond):
 				}
-				if !answersSoon(o.nodes[front%len(o.nodes)], one) {
+				if !acceptsWrite(o.nodes[front%len(o.nodes)], one) {
 					front++
 					continue
 				}
@@ -60,17 +60,17 @@ func (o *siege) asks() *prober {
 	return c
 }
 
-var hurry = &http.Client{Timeout: time.Second}
+var shortTimeoutClient = &http.Client{Timeout: time.Second}
 
 // acceptsWrite reports whether a node accepts a change of a workspace within a short timeout.
-func answersSoon(s *service, one *shardTenant) bool {
+func acceptsWrite(s *service, one *shardTenant) bool {
 	r, err := http.NewRequest(http.MethodPatch, "http://"+s.http+"/v1/agents/"+one.agent, strings.NewReader(fmt.Sprintf(`{"name": "terse %d"}`, time.Now().UnixNano())))
 	if err != nil {
 		panic(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+one.key)
 	r.Header.Set("Content-Type", "application/json")
-	resp, err := hurry.Do(r)
+	resp, err := shortTimeoutClient.Do(r)
 	if err != nil {
 		return false
 	}
@@ -80,7 +80,7 @@ func answersSoon(s *service, one *shardTenant) bool {
 }
 
 // longestGap returns the longest time without a successful change of some workspace since a time.
-func (c *prober) longest(since time.Time) (most time.Duration) {
+func (c *availabilityProbe) longestGap(since time.Time) (most time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, g := range c.gaps {
@@ -97,17 +97,17 @@ func (c *prober) longest(since time.Time) (most time.Duration) {
 
 // expectNoCalls waits for d and counts calls that start after a grace period. During this time no commit is
 // possible, or no lease can be renewed.
-func (o *siege) quiet(d, grace time.Duration) {
+func (o *faultTest) expectNoCalls(d, grace time.Duration) {
 	<-time.After(grace)
-	before := len(o.answer.rung())
+	before := len(o.answer.inviteCounts())
 	<-time.After(max(d-grace, 0))
-	o.unquiet += len(o.answer.rung()) - before
+	o.forbiddenCalls += len(o.answer.inviteCounts()) - before
 }
 
 // findViolations returns the invariants that are visibly violated in the SIP messages.
-func (o *siege) broken() (all []string) {
+func (o *faultTest) findViolations() (all []string) {
 	twice := 0
-	for n, times := range o.answer.rung() {
+	for n, times := range o.answer.inviteCounts() {
 		if times > 1 {
 			if twice++; twice <= 3 {
 				all = append(all, fmt.Sprintf("%s was called %d times", n, times))
@@ -117,17 +117,17 @@ func (o *siege) broken() (all []string) {
 	if twice > 3 {
 		all = append(all, fmt.Sprintf("and %d more", twice-3))
 	}
-	if o.unquiet > 0 {
-		all = append(all, fmt.Sprintf("%d calls started while no commit or no lease renewal was possible", o.unquiet))
+	if o.forbiddenCalls > 0 {
+		all = append(all, fmt.Sprintf("%d calls started while no commit or no lease renewal was possible", o.forbiddenCalls))
 	}
-	all = append(all, o.unreached...)
-	left := leftOnWire(o.answer.lines()) // calls whose BYE was seen, but without its time
+	all = append(all, o.unservedWorkspaces...)
+	left := unendedCalls(o.answer.logLines()) // calls whose BYE was seen, but without its time
 	for i := range o.tenants {
-		lines := slices.DeleteFunc(o.answer.lines(), func(l line) bool {
-			return l.Kind == "INVITE" && !strings.HasPrefix(l.Number, siegePrefix(i)) || slices.Contains(left, l.CallID)
+		lines := slices.DeleteFunc(o.answer.logLines(), func(l scenarioLine) bool {
+			return l.Kind == "INVITE" && !strings.HasPrefix(l.Number, contactPrefix(i)) || slices.Contains(left, l.CallID)
 		})
-		if most, _ := wireLoad(lines); most > siegeLines {
-			all = append(all, fmt.Sprintf("%d of at most %d concurrent calls of %s", most, siegeLines, siegePrefix(i)))
+		if most, _ := concurrencyAndStarts(lines); most > faultTestConcurrency {
+			all = append(all, fmt.Sprintf("%d of at most %d concurrent calls of %s", most, faultTestConcurrency, contactPrefix(i)))
 		}
 	}
 	return all
@@ -135,39 +135,39 @@ func (o *siege) broken() (all []string) {
 
 // placeInboundCalls makes the carrier call each workspace through Kamailio. Like a carrier it retries while shards
 // move.
-func (o *siege) callsIn() {
+func (o *faultTest) placeInboundCalls() {
 	o.t.Helper()
-	if !o.whole && len(o.tolls)%6 != 1 {
+	if !o.full && len(o.costs)%6 != 1 {
 		return
 	}
 	o.calls++
 	for begun := time.Now(); ; {
-		p := sippOn(o.t, portOn(o.t, o.carrier), "uac-proxied", "-m", "1", "-s", siegeNumber(o.calls%len(o.tenants)), "-recv_timeout", "20000", o.dispatcher.String())
+		p := startSIPpAt(o.t, freePortOn(o.t, o.carrier), "uac-proxied", "-m", "1", "-s", inboundNumber(o.calls%len(o.tenants)), "-recv_timeout", "20000", o.dispatcher.String())
 		err := <-p.done
 		if err == nil {
 			return
 		}
 		require.Less(o.t, time.Since(begun), time.Minute, "an inbound call is not answered: %v", err)
-		o.again++
+		o.retriedCalls++
 	}
 }
 
 // checkInvariants checks that each contact was called once and has an outcome, that concurrency limits were kept,
 // and that every endpoint received every event.
-func (o *siege) proves() {
+func (o *faultTest) checkInvariants() {
 	t := o.t
 	t.Helper()
 	for i, one := range o.tenants {
-		st := o.nodes[i%3].as(one.key).finished(one.campaign, 5*time.Minute)
+		st := o.nodes[i%3].withKey(one.key).awaitCampaignEnd(one.campaign, 5*time.Minute)
 		assert.Equal(t, o.contacts, st.Progress.Attempted, "nobody is forgotten")
 		assert.Zero(t, st.Progress.Remaining)
 	}
-	assert.Empty(t, o.broken())
-	rung := o.answer.rung()
+	assert.Empty(t, o.findViolations())
+	rung := o.answer.inviteCounts()
 	for i, one := range o.tenants {
-		o.nodes[i%3].as(one.key).proveUnrung(rung, o.contacts, nil)
+		o.nodes[i%3].withKey(one.key).checkInterruptedAttempts(rung, o.contacts, nil)
 	}
-	o.hungUp()
+	o.awaitNoDialogs()
 	r := o.nodes[0].receiver
 	o.nodes[0].await("every event at every endpoint", 2*time.Minute, func() bool {
 		delivered := make(map[string]map[string]bool)
@@ -189,7 +189,7 @@ func (o *siege) proves() {
 			tenant, _, _ := strings.Cut(at, "-")
 			i, _ := strconv.Atoi(tenant)
 			for phone := range phones {
-				require.True(t, strings.HasPrefix(phone, siegePrefix(i)), "%s received an event of %s, which belongs to another workspace", at, phone)
+				require.True(t, strings.HasPrefix(phone, contactPrefix(i)), "%s received an event of %s, which belongs to another workspace", at, phone)
 			}
 			if len(phones) == o.contacts {
 				full++
@@ -198,7 +198,7 @@ func (o *siege) proves() {
 		return full == len(o.tenants)*o.endpoints
 	})
 	for _, s := range o.nodes {
-		assert.NotContains(t, s.logged(), "panic")
+		assert.NotContains(t, s.logText(), "panic")
 	}
 	if !t.Failed() {
 		o.logFigures()
@@ -207,11 +207,11 @@ func (o *siege) proves() {
 
 // awaitNoDialogs waits until the carrier has no open call. A call without a logged end got a BYE or CANCEL. Or its
 // ACK went to a dead node, and SIPp gave it up.
-func (o *siege) hungUp() {
+func (o *faultTest) awaitNoDialogs() {
 	o.t.Helper()
 	o.nodes[0].await("the end of all dialogs", time.Minute, func() bool {
 		left := make(map[string]bool)
-		for _, id := range leftOnWire(o.answer.lines()) {
+		for _, id := range unendedCalls(o.answer.logLines()) {
 			left[id] = true
 		}
 		if len(left) == 0 {
@@ -226,14 +226,14 @@ func (o *siege) hungUp() {
 			acknowledged[id[1]] = acknowledged[id[1]] || strings.Contains(m, "ACK sip:")
 			ended[id[1]] = ended[id[1]] || strings.Contains(m, "BYE sip:") || strings.Contains(m, "CANCEL sip:")
 		}
-		o.unanswered = 0
+		o.deadAnswers = 0
 		for id := range left {
 			if acknowledged[id] && !ended[id] {
-				o.answer.tell = id
+				o.answer.shownCallID = id
 				return false
 			}
 			if !acknowledged[id] && !ended[id] {
-				o.unanswered++
+				o.deadAnswers++
 			}
 		}
 		return true
@@ -241,10 +241,10 @@ func (o *siege) hungUp() {
 }
 
 // logFigures logs the measured figures.
-func (o *siege) logFigures() {
-	of := make(map[string][]toll)
+func (o *faultTest) logFigures() {
+	of := make(map[string][]faultCost)
 	var names []string
-	for _, one := range o.tolls {
+	for _, one := range o.costs {
 		if of[one.fault] == nil {
 			names = append(names, one.fault)
 		}
@@ -254,7 +254,7 @@ func (o *siege) logFigures() {
 	for _, name := range names {
 		var took, silent []time.Duration
 		for _, one := range of[name] {
-			took, silent = append(took, one.took), append(silent, one.silent)
+			took, silent = append(took, one.recovery), append(silent, one.longestOutage)
 		}
 		slices.Sort(took)
 		slices.Sort(silent)
@@ -263,5 +263,5 @@ func (o *siege) logFigures() {
 			took[n/2].Seconds(), took[n-1].Seconds(), silent[n/2].Seconds(), silent[n-1].Seconds())
 	}
 	o.t.Logf("faults: %d contacts of %d workspaces, %d rung: none twice, none forgotten, at most %d lines each, %d endpoints told of every end; %d calls in answered, %d at a further try; %d answers came for a node that was dead",
-		len(o.tenants)*o.contacts, len(o.tenants), len(o.answer.rung()), siegeLines, len(o.tenants)*o.endpoints, o.calls, o.again, o.unanswered)
+		len(o.tenants)*o.contacts, len(o.tenants), len(o.answer.inviteCounts()), faultTestConcurrency, len(o.tenants)*o.endpoints, o.calls, o.retriedCalls, o.deadAnswers)
 }

@@ -30,16 +30,16 @@ var (
 	hubRedis      = netip.MustParseAddr("10.204.9.8")
 )
 
-func spaceHost(node int) netip.Addr { return netip.AddrFrom4([4]byte{10, 204, byte(node + 1), 2}) }
+func nodeHost(node int) netip.Addr { return netip.AddrFrom4([4]byte{10, 204, byte(node + 1), 2}) }
 
 // namespaceTopology places each node in its own network namespace, so that tests can partition the network.
-func inSpaces(t *testing.T) ground {
+func namespaceTopology(t *testing.T) networkTopology {
 	t.Helper()
 	spaces := strings.Fields(os.Getenv("FAULTS_NODES"))
 	require.Len(t, spaces, 3, "make faults prepares the network")
 	port := 0
-	return ground{
-		carrier: hubCarrier, dispatcher: hubDispatcher, nodes: []netip.Addr{spaceHost(0), spaceHost(1), spaceHost(2)},
+	return networkTopology{
+		carrier: hubCarrier, dispatcher: hubDispatcher, nodes: []netip.Addr{nodeHost(0), nodeHost(1), nodeHost(2)},
 		redis: func(t *testing.T) *redistest.Server {
 			t.Helper()
 			url, s := redistest.Start(t, "--bind", "127.0.0.1", hubRedis.String(), "--protected-mode", "no")
@@ -47,15 +47,15 @@ func inSpaces(t *testing.T) ground {
 			require.NoError(t, err)
 			return s
 		},
-		url: func(*siege, int) string { return fmt.Sprintf("redis://%s:%d/0", hubRedis, port) },
-		put: func(node int, s *service) {
-			at := spaceHost(node).String()
+		redisURL: func(*faultTest, int) string { return fmt.Sprintf("redis://%s:%d/0", hubRedis, port) },
+		placeNode: func(node int, s *service) {
+			at := nodeHost(node).String()
 			s.http = net.JoinHostPort(at, "8080")
 			s.env = append(s.env, "CALLBOARD_HTTP_ADDR="+s.http, "CALLBOARD_INSECURE_HTTP=true", "CALLBOARD_NODE_ADDR="+net.JoinHostPort(at, "8090"), fmt.Sprintf("CALLBOARD_SIP_ADDR=%s:%d", at, s.sip),
 				"CALLBOARD_PUBLIC_IP="+at, "CALLBOARD_EGRESS_ALLOW=10.204.0.0/16")
 			s.binary, s.args = "ip", append([]string{"netns", "exec", spaces[node], s.binary}, s.args...)
 			if node == 0 {
-				s.receiver = receiverOn(t, hubHost)
+				s.receiver = newReceiverAt(t, hubHost)
 				require.NoError(t, os.WriteFile(filepath.Join(s.dir, "ca.pem"), s.receiver.pem, 0o600))
 			}
 		},
@@ -63,12 +63,12 @@ func inSpaces(t *testing.T) ground {
 }
 
 // newReceiverAt starts a webhook receiver at an address that nodes can reach.
-func receiverOn(t *testing.T, at netip.Addr) *receiver {
+func newReceiverAt(t *testing.T, at netip.Addr) *webhookReceiver {
 	t.Helper()
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	selfSignedFor(t, at, "receiver", cert, key)
-	return newReceiverBy(t, func(s *httptest.Server) {
+	writeCertificateFor(t, at, "receiver", cert, key)
+	return newConfiguredReceiver(t, func(s *httptest.Server) {
 		l, err := net.Listen("tcp", net.JoinHostPort(at.String(), "0"))
 		require.NoError(t, err)
 		_ = s.Listener.Close()
@@ -80,7 +80,7 @@ func receiverOn(t *testing.T, at netip.Addr) *receiver {
 }
 
 // dropPackets drops all packets between two addresses until heal is called.
-func part(t testing.TB, one, other netip.Addr) (heal func()) {
+func dropPackets(t testing.TB, one, other netip.Addr) (heal func()) {
 	t.Helper()
 	rule := func(what string, from, to netip.Addr) {
 		out, err := exec.Command("ip", "-n", os.Getenv("FAULTS_ROUTER"), "rule", what, "from", from.String(), "to", to.String(), "blackhole").CombinedOutput()
@@ -95,10 +95,10 @@ func part(t testing.TB, one, other netip.Addr) (heal func()) {
 }
 
 // isolateNode drops all packets between a node and the given addresses for the duration of lasts.
-func (o *siege) parted(node int, from []netip.Addr, lasts func()) {
+func (o *faultTest) isolateNode(node int, from []netip.Addr, lasts func()) {
 	var heal []func()
 	for _, a := range from {
-		heal = append(heal, part(o.t, spaceHost(node), a))
+		heal = append(heal, dropPackets(o.t, nodeHost(node), a))
 	}
 	lasts()
 	for _, h := range heal {
@@ -107,31 +107,31 @@ func (o *siege) parted(node int, from []netip.Addr, lasts func()) {
 }
 
 // otherHosts returns the addresses of all nodes except one.
-func others(node int) []netip.Addr {
-	return slices.DeleteFunc([]netip.Addr{spaceHost(0), spaceHost(1), spaceHost(2)}, func(a netip.Addr) bool { return a == spaceHost(node) })
+func otherHosts(node int) []netip.Addr {
+	return slices.DeleteFunc([]netip.Addr{nodeHost(0), nodeHost(1), nodeHost(2)}, func(a netip.Addr) bool { return a == nodeHost(node) })
 }
 
 func allOtherHosts(node int) []netip.Addr {
-	return append(others(node), hubHost, hubCarrier, hubDispatcher, hubRedis)
+	return append(otherHosts(node), hubHost, hubCarrier, hubDispatcher, hubRedis)
 }
 
 // sleepBeyondLease waits longer than a lease lasts.
-func aWhile() { <-time.After(6 * time.Second) }
+func sleepBeyondLease() { <-time.After(6 * time.Second) }
 
 // areAllWorkspacesServed waits until one of the nodes answers for every workspace, and reports whether that
 // happened within limit.
-func (o *siege) answered(limit time.Duration, at ...*service) bool {
+func (o *faultTest) areAllWorkspacesServed(limit time.Duration, at ...*service) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); <-time.After(100 * time.Millisecond) {
-		if slices.ContainsFunc(at, o.knowsAll) {
+		if slices.ContainsFunc(at, o.servesAllWorkspaces) {
 			return true
 		}
 	}
 	return false
 }
 
-func (o *siege) knowsAll(s *service) bool {
+func (o *faultTest) servesAllWorkspaces(s *service) bool {
 	for _, one := range o.tenants {
-		if !answersSoon(s, one) {
+		if !acceptsWrite(s, one) {
 			return false
 		}
 	}
@@ -140,11 +140,11 @@ func (o *siege) knowsAll(s *service) bool {
 
 // isolateFromNodes isolates a node from all other nodes but not from Redis. The node must release its shards, and
 // the others must serve all workspaces during the partition.
-func (o *siege) lonely(node int) {
-	o.parted(node, others(node), func() {
+func (o *faultTest) isolateFromNodes(node int) {
+	o.isolateNode(node, otherHosts(node), func() {
 		begun := time.Now()
-		if !o.answered(30*time.Second, o.nodes[(node+1)%3]) { // docs/cluster.md
-			o.unreached = append(o.unreached, fmt.Sprintf("workspaces of an isolated node were not served for %.0f s", time.Since(begun).Seconds()))
+		if !o.areAllWorkspacesServed(30*time.Second, o.nodes[(node+1)%3]) { // docs/cluster.md
+			o.unservedWorkspaces = append(o.unservedWorkspaces, fmt.Sprintf("workspaces of an isolated node were not served for %.0f s", time.Since(begun).Seconds()))
 			return
 		}
 		o.t.Logf("the others answer for all workspaces after %.1f s", time.Since(begun).Seconds())
@@ -152,13 +152,13 @@ func (o *siege) lonely(node int) {
 }
 
 // isolateAllNodes isolates all three nodes from each other. One of them must own all shards in the end.
-func (o *siege) strangers() {
-	heal := part(o.t, spaceHost(1), spaceHost(2))
+func (o *faultTest) isolateAllNodes() {
+	heal := dropPackets(o.t, nodeHost(1), nodeHost(2))
 	defer heal()
-	o.parted(0, others(0), func() {
+	o.isolateNode(0, otherHosts(0), func() {
 		begun := time.Now()
-		if !o.answered(60*time.Second, o.nodes...) {
-			o.unreached = append(o.unreached, "no node served all workspaces while all nodes were isolated")
+		if !o.areAllWorkspacesServed(60*time.Second, o.nodes...) {
+			o.unservedWorkspaces = append(o.unservedWorkspaces, "no node served all workspaces while all nodes were isolated")
 			return
 		}
 		o.t.Logf("one node answers for all workspaces after %.1f s", time.Since(begun).Seconds())
@@ -168,41 +168,43 @@ func (o *siege) strangers() {
 // The network drops packets between nodes while campaigns run.
 func TestPartitionsKeepInvariants(t *testing.T) {
 	contacts := 5000
-	if n := number("FAULTS_CONTACTS", 0); n > 0 {
+	if n := envNumber("FAULTS_CONTACTS", 0); n > 0 {
 		contacts = n
 	}
-	p := plan{ground: inSpaces(t), whole: true, contacts: contacts / 16, endpoints: 7}
-	p.lasting(5)
-	o := newSiege(t, p)
+	p := faultTestPlan{networkTopology: namespaceTopology(t), full: true, contacts: contacts / 16, endpoints: 7}
+	p.setDuration(5)
+	o := newFaultTest(t, p)
 	for range o.nodes { // the busiest node of the moment
-		o.strikes(func(i int, _ *service) { o.suffers("parted from the other nodes", func() { o.lonely(i) }) })
-		o.strikes(func(i int, _ *service) {
-			o.suffers("parted from Redis for 6 s", func() { o.parted(i, []netip.Addr{hubRedis}, aWhile) })
+		o.strikeBusiestNode(func(i int, _ *service) {
+			o.injectFault("parted from the other nodes", func() { o.isolateFromNodes(i) })
 		})
-		o.strikes(func(i int, _ *service) {
-			o.suffers("parted from everybody for 6 s", func() { o.parted(i, allOtherHosts(i), aWhile) })
+		o.strikeBusiestNode(func(i int, _ *service) {
+			o.injectFault("parted from Redis for 6 s", func() { o.isolateNode(i, []netip.Addr{hubRedis}, sleepBeyondLease) })
+		})
+		o.strikeBusiestNode(func(i int, _ *service) {
+			o.injectFault("parted from everybody for 6 s", func() { o.isolateNode(i, allOtherHosts(i), sleepBeyondLease) })
 		})
 	}
-	o.suffers("no node sees another", o.strangers)
-	o.proves()
+	o.injectFault("no node sees another", o.isolateAllNodes)
+	o.checkInvariants()
 }
 
 // Controls of the partitions: nodes without guards.
 func TestControlPartitionsWithoutGuardsBreakInvariants(t *testing.T) {
-	for _, c := range []control{
-		{fault: "parted from Redis", lacks: "token, guards and lease check", env: noFence, do: func(o *siege) {
-			o.strikes(func(i int, _ *service) { o.parted(i, []netip.Addr{hubRedis}, aWhile) })
+	for _, c := range []controlCase{
+		{fault: "parted from Redis", missingGuard: "token, guards and lease check", env: withoutFencing, inject: func(o *faultTest) {
+			o.strikeBusiestNode(func(i int, _ *service) { o.isolateNode(i, []netip.Addr{hubRedis}, sleepBeyondLease) })
 		}},
-		{fault: "parted from everybody", lacks: "token, guards and lease check", env: noFence, do: func(o *siege) {
-			o.strikes(func(i int, _ *service) { o.parted(i, allOtherHosts(i), aWhile) })
+		{fault: "parted from everybody", missingGuard: "token, guards and lease check", env: withoutFencing, inject: func(o *faultTest) {
+			o.strikeBusiestNode(func(i int, _ *service) { o.isolateNode(i, allOtherHosts(i), sleepBeyondLease) })
 		}},
-		{fault: "parted from the other nodes", lacks: "the reachability check of the other nodes", env: []string{"FAILPOINT_NO_REACH=1"}, do: func(o *siege) {
-			o.strikes(func(i int, _ *service) { o.lonely(i) })
+		{fault: "parted from the other nodes", missingGuard: "the reachability check of the other nodes", env: []string{"FAILPOINT_NO_REACH=1"}, inject: func(o *faultTest) {
+			o.strikeBusiestNode(func(i int, _ *service) { o.isolateFromNodes(i) })
 		}},
 	} {
 		t.Run(c.fault, func(t *testing.T) {
-			c.ground = func() ground { return inSpaces(t) }
-			c.found(t)
+			c.topology = func() networkTopology { return namespaceTopology(t) }
+			c.expectViolation(t)
 		})
 	}
 }

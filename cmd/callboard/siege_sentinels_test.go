@@ -26,21 +26,21 @@ const sentinelPassword = "secret"
 
 // sentinelRedis is a Redis primary with a replica, three sentinels and HAProxy in front, started with the files of
 // deploy/compose.
-type watched struct {
-	t        *testing.T
-	dir      string
-	env      []string
-	port     map[string]string // ports in the files, and the ports used here
-	way      *goredis.Client
-	two      [2]*exec.Cmd
-	at       [2]*goredis.Client
-	primary  int
-	sentinel []*goredis.Client
+type sentinelRedis struct {
+	t           *testing.T
+	dir         string
+	env         []string
+	port        map[string]string // ports in the files, and the ports used here
+	proxyClient *goredis.Client
+	processes   [2]*exec.Cmd
+	clients     [2]*goredis.Client
+	primary     int
+	sentinel    []*goredis.Client
 }
 
-func newWatched(t *testing.T) *watched {
+func newSentinelRedis(t *testing.T) *sentinelRedis {
 	t.Helper()
-	w := &watched{t: t, dir: t.TempDir(), port: make(map[string]string)}
+	w := &sentinelRedis{t: t, dir: t.TempDir(), port: make(map[string]string)}
 	text, err := os.ReadFile("../../deploy/compose/haproxy.cfg")
 	require.NoError(t, err)
 	cfg := string(text)
@@ -54,8 +54,8 @@ func newWatched(t *testing.T) *watched {
 		"ADDR=127.0.0.1", "ADDR_1=127.0.0.1", "ADDR_2=127.0.0.1", "ADDR_3=127.0.0.1", "MEMORY=200mb",
 	}
 	for i, was := range []string{"6381", "6382"} {
-		w.two[i], w.at[i] = w.startRedis("redis", was), w.redisClient(was)
-		w.set(i, "min-replicas-to-write", "0") // permits a stale replica
+		w.processes[i], w.clients[i] = w.startRedis("redis", was), w.redisClient(was)
+		w.setConfig(i, "min-replicas-to-write", "0") // permits a stale replica
 	}
 	for _, was := range []string{"26381", "26382", "26383"} {
 		w.startRedis("sentinel", was)
@@ -63,18 +63,18 @@ func newWatched(t *testing.T) *watched {
 	}
 	path := filepath.Join(w.dir, "haproxy.cfg")
 	require.NoError(t, os.WriteFile(path, []byte(cfg), 0o600))
-	w.run("haproxy", "-f", path)
-	w.way = w.redisClient("6379")
-	w.follows()
+	w.startProgram("haproxy", "-f", path)
+	w.proxyClient = w.redisClient("6379")
+	w.awaitReplication()
 	return w
 }
 
-func (w *watched) url() string {
+func (w *sentinelRedis) url() string {
 	return fmt.Sprintf("redis://:%s@127.0.0.1:%s/0", sentinelPassword, w.port["6379"])
 }
 
 // startProgram starts a program that ends with the test.
-func (w *watched) run(name string, args ...string) *exec.Cmd {
+func (w *sentinelRedis) startProgram(name string, args ...string) *exec.Cmd {
 	w.t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), w.env...)
@@ -85,13 +85,13 @@ func (w *watched) run(name string, args ...string) *exec.Cmd {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if w.t.Failed() {
-			w.t.Logf("%s %v: %s", name, args, tail(said.String(), 2000))
+			w.t.Logf("%s %v: %s", name, args, lastBytes(said.String(), 2000))
 		}
 	})
 	return cmd
 }
 
-func (w *watched) startRedis(kind, was string) *exec.Cmd {
+func (w *sentinelRedis) startRedis(kind, was string) *exec.Cmd {
 	w.t.Helper()
 	folder := filepath.Join(w.dir, was)
 	require.NoError(w.t, os.MkdirAll(folder, 0o700))
@@ -100,23 +100,23 @@ func (w *watched) startRedis(kind, was string) *exec.Cmd {
 	before := w.env
 	w.env = append(slices.Clone(w.env), "PORT="+w.port[was], "FOLDER="+folder)
 	defer func() { w.env = before }()
-	return w.run("sh", script, kind)
+	return w.startProgram("sh", script, kind)
 }
 
-func (w *watched) redisClient(was string) *goredis.Client {
+func (w *sentinelRedis) redisClient(was string) *goredis.Client {
 	c := goredis.NewClient(&goredis.Options{Addr: "127.0.0.1:" + w.port[was], Password: sentinelPassword, MaxRetries: -1, DialTimeout: time.Second, ReadTimeout: 2 * time.Second})
 	w.t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
-func (w *watched) set(i int, name, value string) {
+func (w *sentinelRedis) setConfig(i int, name, value string) {
 	w.t.Helper()
-	require.Eventually(w.t, func() bool { return w.at[i].ConfigSet(w.t.Context(), name, value).Err() == nil }, time.Minute, 20*time.Millisecond, "%s", name)
+	require.Eventually(w.t, func() bool { return w.clients[i].ConfigSet(w.t.Context(), name, value).Err() == nil }, time.Minute, 20*time.Millisecond, "%s", name)
 }
 
 // awaitReplication waits until the replica follows the primary, HAProxy leads to the primary, and every sentinel
 // knows both.
-func (w *watched) follows() {
+func (w *sentinelRedis) awaitReplication() {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool {
 		for _, c := range w.sentinel {
@@ -126,41 +126,41 @@ func (w *watched) follows() {
 				return false
 			}
 		}
-		one, err := w.way.Info(w.t.Context(), "replication").Result()
+		one, err := w.proxyClient.Info(w.t.Context(), "replication").Result()
 		if err != nil || !strings.Contains(one, "role:master") {
 			return false
 		}
-		other, err := w.at[1-w.primary].Info(w.t.Context(), "replication").Result()
+		other, err := w.clients[1-w.primary].Info(w.t.Context(), "replication").Result()
 		return err == nil && strings.Contains(other, "role:slave") && strings.Contains(other, "master_link_status:up")
 	}, 2*time.Minute, 50*time.Millisecond, "nobody follows")
 }
 
 // failOver makes the replica stale and kills the primary.
-func (w *watched) failsOver(o *siege) {
+func (w *sentinelRedis) failOver(o *faultTest) {
 	w.t.Helper()
 	replica := 1 - w.primary
-	w.set(replica, "masterauth", "wrong")
-	require.NoError(w.t, w.at[w.primary].Do(w.t.Context(), "CLIENT", "KILL", "TYPE", "replica").Err())
-	o.ahead()
-	_ = w.two[w.primary].Process.Kill()
-	_ = w.two[w.primary].Wait()
-	w.set(replica, "masterauth", sentinelPassword)
+	w.setConfig(replica, "masterauth", "wrong")
+	require.NoError(w.t, w.clients[w.primary].Do(w.t.Context(), "CLIENT", "KILL", "TYPE", "replica").Err())
+	o.awaitUnreplicatedCalls()
+	_ = w.processes[w.primary].Process.Kill()
+	_ = w.processes[w.primary].Wait()
+	w.setConfig(replica, "masterauth", sentinelPassword)
 	w.primary = replica
 }
 
 // restartOldPrimary starts the former primary, which becomes a replica.
-func (w *watched) returns() {
+func (w *sentinelRedis) restartOldPrimary() {
 	w.t.Helper()
 	gone := 1 - w.primary
-	w.two[gone] = w.startRedis("redis", []string{"6381", "6382"}[gone])
-	w.set(gone, "min-replicas-to-write", "0")
-	w.follows()
+	w.processes[gone] = w.startRedis("redis", []string{"6381", "6382"}[gone])
+	w.setConfig(gone, "min-replicas-to-write", "0")
+	w.awaitReplication()
 }
 
-func (w *watched) ground() ground {
-	g := onLoopback()
+func (w *sentinelRedis) topology() networkTopology {
+	g := loopbackTopology()
 	g.redis = func(*testing.T) *redistest.Server { return nil }
-	g.url = func(*siege, int) string { return w.url() }
+	g.redisURL = func(*faultTest, int) string { return w.url() }
 	return g
 }
 
@@ -168,32 +168,32 @@ func (w *watched) ground() ground {
 // directs the nodes to it.
 func TestFailoverBySentinelsKeepsInvariants(t *testing.T) {
 	t.Parallel()
-	w := newWatched(t)
+	w := newSentinelRedis(t)
 	contacts := 5000
-	if n := number("FAULTS_CONTACTS", 0); n > 0 {
+	if n := envNumber("FAULTS_CONTACTS", 0); n > 0 {
 		contacts = n
 	}
-	p := plan{ground: w.ground(), whole: true, contacts: contacts / 16, endpoints: 7}
-	p.lasting(3)
-	o := newSiege(t, p)
+	p := faultTestPlan{networkTopology: w.topology(), full: true, contacts: contacts / 16, endpoints: 7}
+	p.setDuration(3)
+	o := newFaultTest(t, p)
 	for range 3 {
-		o.suffers("primary killed, sentinels promote a stale replica", func() { w.failsOver(o) })
-		w.returns()
+		o.injectFault("primary killed, sentinels promote a stale replica", func() { w.failOver(o) })
+		w.restartOldPrimary()
 	}
-	o.proves()
+	o.checkInvariants()
 }
 
 // The control: nodes that do not compare the histories of Redis.
 func TestFailoverBySentinelsControlWithoutHistoryCheckCallsTwice(t *testing.T) {
 	t.Parallel()
-	w := newWatched(t)
-	control{
-		fault: "primary killed, sentinels promote a stale replica", lacks: "the comparison of histories", env: anyReplica,
-		ground: w.ground, do: func(o *siege) {
-			if w.two[1-w.primary].ProcessState != nil {
-				w.returns()
+	w := newSentinelRedis(t)
+	controlCase{
+		fault: "primary killed, sentinels promote a stale replica", missingGuard: "the comparison of histories", env: withoutHistoryCheck,
+		topology: w.topology, inject: func(o *faultTest) {
+			if w.processes[1-w.primary].ProcessState != nil {
+				w.restartOldPrimary()
 			}
-			w.failsOver(o)
+			w.failOver(o)
 		},
-	}.found(t)
+	}.expectViolation(t)
 }

@@ -15,24 +15,24 @@ import (
 // decisions of the real campaign and the prices of the plan.
 func TestForecastOfHundredThousandContactsTakesSeconds(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
-	s.trunk("", 9)
+	s := newRaceFreeService(t)
+	s.createTrunk("", 9)
 	const contacts, listed = 100_000, 1000
 	id := s.api("POST", "/v1/campaigns", object{
-		"name": "large", "agent_id": s.hello(), "caller_id": object{"number": "+12025550100"},
+		"name": "large", "agent_id": s.createGreetingAgent(), "caller_id": object{"number": "+12025550100"},
 		"schedule":   object{"timezone": "UTC", "days": []string{"monday", "tuesday", "wednesday", "thursday", "friday"}},
 		"compliance": object{"calling_hours": object{"start": "09:00", "end": "17:00", "timezone": "local"}},
 		"retry":      object{"enabled": true, "max_attempts": 2, "interval_hours": 4, "retry_on": []string{"no_answer", "busy"}},
 	})["id"].(string)
 	path := "/v1/campaigns/" + id
-	status, answer, _ := s.try("POST", path+"/contacts", listOf(contacts), "Content-Type", "text/csv")
+	status, answer, _ := s.tryRequest("POST", path+"/contacts", csvRows(contacts), "Content-Type", "text/csv")
 	require.Equal(t, http.StatusOK, status, string(answer))
 	var numbers strings.Builder
 	for i := range listed {
 		fmt.Fprintf(&numbers, "+1%d\n", 2012000000+i*7)
 	}
 	list := s.api("GET", "/v1/dnc-lists", nil)["data"].([]any)[0].(object)["id"].(string)
-	status, answer, _ = s.try("POST", "/v1/dnc-lists/"+list+"/entries", numbers.String(), "Content-Type", "text/plain")
+	status, answer, _ = s.tryRequest("POST", "/v1/dnc-lists/"+list+"/entries", numbers.String(), "Content-Type", "text/plain")
 	require.Less(t, status, 300, string(answer))
 
 	began := time.Now()
@@ -53,7 +53,7 @@ func TestForecastOfHundredThousandContactsTakesSeconds(t *testing.T) {
 	done, err := time.Parse(time.RFC3339, sim["completes_at"].(string))
 	require.NoError(t, err)
 	assert.Greater(t, done, time.Time{})
-	status, answer, _ = s.try("GET", path+"/contacts?status=pending&limit=1", nil)
+	status, answer, _ = s.tryRequest("GET", path+"/contacts?status=pending&limit=1", nil)
 	assert.Equal(t, http.StatusOK, status, string(answer))
 	assert.Contains(t, string(answer), `"attempts":0`, "the forecast called nobody")
 }

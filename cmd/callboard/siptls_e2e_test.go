@@ -25,13 +25,13 @@ import (
 )
 
 // writeCertificate writes a self-signed certificate for 127.0.0.1 and its key.
-func selfSigned(t *testing.T, name, certFile, keyFile string) {
+func writeCertificate(t *testing.T, name, certFile, keyFile string) {
 	t.Helper()
-	selfSignedFor(t, nodeHost, name, certFile, keyFile)
+	writeCertificateFor(t, nodeHost, name, certFile, keyFile)
 }
 
 // writeCertificateFor writes a self-signed certificate for another address.
-func selfSignedFor(t *testing.T, at netip.Addr, name, certFile, keyFile string) {
+func writeCertificateFor(t *testing.T, at netip.Addr, name, certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
@@ -51,13 +51,13 @@ func TestSIPOverTLSReloadsRenewedCertificate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "sip.pem"), filepath.Join(dir, "sip.key")
-	selfSigned(t, "first", cert, key)
-	s := prepare(t, "CALLBOARD_SIP_TLS_CERT="+cert, "CALLBOARD_SIP_TLS_KEY="+key)
+	writeCertificate(t, "first", cert, key)
+	s := prepareService(t, "CALLBOARD_SIP_TLS_CERT="+cert, "CALLBOARD_SIP_TLS_KEY="+key)
 	secure := "127.0.0.1:" + strconv.Itoa(s.sip+1)
 	s.args = append(s.args, "--sip", "127.0.0.1:"+strconv.Itoa(s.sip)+",tls://"+secure)
 	s.start()
-	s.unlimited()
-	s.trunk("", siptest.Port(t)) // authorizes calls from the trunk's address
+	s.removeLimits()
+	s.createTrunk("", siptest.Port(t)) // authorizes calls from the trunk's address
 
 	ask := func() string {
 		pool := x509.NewCertPool()
@@ -80,6 +80,6 @@ func TestSIPOverTLSReloadsRenewedCertificate(t *testing.T) {
 		return c.ConnectionState().PeerCertificates[0].Subject.CommonName
 	}
 	assert.Equal(t, "first", ask())
-	selfSigned(t, "second", cert, key)
+	writeCertificate(t, "second", cert, key)
 	assert.Equal(t, "second", ask(), "without a restart")
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // smsMessages returns the SIP MESSAGE requests that a scenario has logged.
-func (p *peer) texts() (out []string) {
+func (p *sippPeer) smsMessages() (out []string) {
 	text, _ := os.ReadFile(p.log)
 	for l := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(strings.TrimSpace(l), "TEXT "); ok {
@@ -24,21 +24,21 @@ func (p *peer) texts() (out []string) {
 
 func TestSMSGuideCommandsWorkWithSIPp(t *testing.T) {
 	t.Parallel()
-	blocks := fences(t, "docs/sms.md", "sh run")
-	s := newPlainService(t)
+	blocks := codeBlocks(t, "docs/sms.md", "sh run")
+	s := newRaceFreeService(t)
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"sms.*"}})
-	carrier := sipp(t, "uas-message")
-	said := s.follow(t.TempDir(), blocks, "", "KEY="+s.key, "CARRIER_HOST=127.0.0.1", "CARRIER_PORT="+strconv.Itoa(carrier.port), "GATEWAY_URL="+s.receiver.url)
+	carrier := startSIPp(t, "uas-message")
+	said := s.runBlocks(t.TempDir(), blocks, "", "KEY="+s.key, "CARRIER_HOST=127.0.0.1", "CARRIER_PORT="+strconv.Itoa(carrier.port), "GATEWAY_URL="+s.receiver.url)
 	require.Len(t, said, len(blocks))
-	assert.Contains(t, said.with(t, blocks, "/v1/trunks"), "True\nsent gsm7 1 +12025550142 trunk\n")
-	assert.Contains(t, said.with(t, blocks, "/events\" -d"), "False True True\n['Yes, please.']\n")
-	require.Len(t, carrier.texts(), 1)
-	assert.Regexp(t, `^MESSAGE sip:\+12025550123@127\.0\.0\.1:\d+ .* See you on Monday, there\.$`, carrier.texts()[0])
+	assert.Contains(t, said.outputOf(t, blocks, "/v1/trunks"), "True\nsent gsm7 1 +12025550142 trunk\n")
+	assert.Contains(t, said.outputOf(t, blocks, "/events\" -d"), "False True True\n['Yes, please.']\n")
+	require.Len(t, carrier.smsMessages(), 1)
+	assert.Regexp(t, `^MESSAGE sip:\+12025550123@127\.0\.0\.1:\d+ .* See you on Monday, there\.$`, carrier.smsMessages()[0])
 
-	require.NoError(t, s.caller("uac-message", "+12025550142", "-key", "text", "stop"))
-	s.await("the notice", 20*time.Second, func() bool { return len(carrier.texts()) == 2 })
-	assert.Contains(t, carrier.texts()[1], "no more messages")
-	status, body, _ := s.try("POST", "/v1/sms", object{"to": "+12025550123", "body": "Please."})
+	require.NoError(t, s.runSIPpCaller("uac-message", "+12025550142", "-key", "text", "stop"))
+	s.await("the notice", 20*time.Second, func() bool { return len(carrier.smsMessages()) == 2 })
+	assert.Contains(t, carrier.smsMessages()[1], "no more messages")
+	status, body, _ := s.tryRequest("POST", "/v1/sms", object{"to": "+12025550123", "body": "Please."})
 	assert.Equal(t, 403, status, "%s", body)
 	s.await("the events", 20*time.Second, func() bool {
 		return len(s.receiver.events("sms.received")) == 2 && len(s.receiver.events("sms.sent")) == 2
@@ -48,17 +48,17 @@ func TestSMSGuideCommandsWorkWithSIPp(t *testing.T) {
 // Kills the process while messages are being sent. No message is lost, and none is sent under two ids.
 func TestSMSMessagesSurviveKill9(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
-	carrier := sipp(t, "uas-message")
+	s := newRaceFreeService(t)
+	carrier := startSIPp(t, "uas-message")
 	s.api("POST", "/v1/trunks", object{"name": "carrier", "proxies": []object{{"host": "127.0.0.1", "port": carrier.port}}, "sms": "plain", "caller_ids": []string{"+12025550100"}})
-	s.unlimited()
+	s.removeLimits()
 	const all = 60
 	items := make([]object, all)
 	for i := range items {
 		items[i] = object{"to": "+120255501" + strconv.Itoa(10+i%80), "from": "+12025550100", "body": "Number " + strconv.Itoa(i) + "."}
 	}
 	s.api("POST", "/v1/bulk/sms", object{"items": items})
-	s.await("some are sent", 20*time.Second, func() bool { return len(carrier.texts()) > 5 })
+	s.await("some are sent", 20*time.Second, func() bool { return len(carrier.smsMessages()) > 5 })
 	killed := time.Now()
 	s.kill9()
 	s.start()
@@ -78,7 +78,7 @@ func TestSMSMessagesSurviveKill9(t *testing.T) {
 	})
 	require.Len(t, list, all)
 	names := map[string]string{}
-	for _, l := range carrier.texts() {
+	for _, l := range carrier.smsMessages() {
 		parts := strings.SplitN(l, " ", 4)
 		was, known := names[parts[3]]
 		assert.True(t, !known || was == parts[2], "%s was sent under two ids", parts[3])

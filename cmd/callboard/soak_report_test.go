@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const soakHead = `# Soak
+const soakHeader = `# Soak
 
 Written by ` + "`make soak SOAK_DOC=docs/soak.md`" + `, which runs the real binary as a separate process and fails where
 anything below is not given back. Machine: %s, shared with other work; a part of the cores was all that this run had. The short
@@ -24,10 +24,10 @@ listener: after a first wave of all kinds, and once no call was left.
 `
 
 // report logs the figures and writes them to SOAK_DOC if it is set.
-func (s *soak) report(base, end now, heard sound, took time.Duration) {
-	if !s.whole {
-		s.t.Logf("%v: %v, %d callers; %d goroutines, %d files, %.1f MB live, then %d, %d, %.1f MB, in %v", heard, s.outcomes, s.callers.well,
-			base.Process.Goroutines, base.files(), base.Process.HeapLive/mb, end.Process.Goroutines, end.files(), end.Process.HeapLive/mb, took)
+func (s *soakTest) report(base, end processCounters, heard longCallStats, took time.Duration) {
+	if !s.full {
+		s.t.Logf("%v: %v, %d callers; %d goroutines, %d files, %.1f MB live, then %d, %d, %.1f MB, in %v", heard, s.outcomes, s.callers.succeeded,
+			base.Process.Goroutines, base.countFiles(), base.Process.HeapLive/mb, end.Process.Goroutines, end.countFiles(), end.Process.HeapLive/mb, took)
 		return
 	}
 	s.table(os.Stdout, base, end, heard)
@@ -36,8 +36,8 @@ func (s *soak) report(base, end now, heard sound, took time.Duration) {
 		return
 	}
 	var doc strings.Builder
-	out, in := s.outcomes["all"], s.callers.well+s.callers.ill
-	fmt.Fprintf(&doc, soakHead, machine(), out+in, out, in, s.rate, s.long, s.stay, took.Round(time.Second))
+	out, in := s.outcomes["all"], s.callers.succeeded+s.callers.failed
+	fmt.Fprintf(&doc, soakHeader, describeMachine(), out+in, out, in, s.rate, s.longCalls, s.longCallDuration, took.Round(time.Second))
 	if s.t.Failed() {
 		doc.WriteString("It failed: something below was not released.\n\n")
 	}
@@ -45,17 +45,17 @@ func (s *soak) report(base, end now, heard sound, took time.Duration) {
 	require.NoError(s.t, os.WriteFile(path, []byte(doc.String()), 0o644))
 }
 
-func (s *soak) table(w io.Writer, base, end now, heard sound) {
+func (s *soakTest) table(w io.Writer, base, end processCounters, heard longCallStats) {
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 	bytes := func(b float64) string { return fmt.Sprintf("%.1f MB", b/mb) }
 	line("| Value | After the first wave | Maximum | At the end |")
 	line("|------|----------------------|-----------|------------|")
-	p := s.peak
+	p := s.peakCounters
 	line("| Goroutines | %d | %d | %d |", base.Process.Goroutines, p.Process.Goroutines, end.Process.Goroutines)
 	line("| Live heap after a collection | %s | %s | %s |", bytes(base.Process.HeapLive), bytes(p.Process.HeapLive), bytes(end.Process.HeapLive))
 	line("| Heap in use after a collection | %s | %s | %s |", bytes(base.Process.HeapInUse), bytes(p.Process.HeapInUse), bytes(end.Process.HeapInUse))
 	line("| Resident memory | %s | %s | %s |", bytes(base.Process.Resident), bytes(p.Process.Resident), bytes(end.Process.Resident))
-	line("| Open files without idle sockets | %d | %d | %d |", base.files(), p.files(), end.files())
+	line("| Open files without idle sockets | %d | %d | %d |", base.countFiles(), p.countFiles(), end.countFiles())
 	line("| Pooled sockets for later calls | %d | %d | %d |", 2*base.Media.Ports.Bound, 2*p.Media.Ports.Bound, 2*end.Media.Ports.Bound)
 	line("| Media ports in use | %d | %d | %d |", base.Media.Ports.Taken, p.Media.Ports.Taken, end.Media.Ports.Taken)
 	line("| Media sessions | %d | %d | %d |", base.Media.Sessions, p.Media.Sessions, end.Media.Sessions)
@@ -72,7 +72,7 @@ func (s *soak) table(w io.Writer, base, end now, heard sound) {
 	line("| Open attempts in the store | – | – | 0 |\n")
 	line("Panics: %d. SIP messages received %d, sent %d, retransmitted %d. Transport errors: %d.", end.SIP.Panics, end.SIP.Received, end.SIP.Sent,
 		end.SIP.Retransmitted, end.SIP.TransportErrors)
-	line("Inbound calls that succeeded according to SIPp: %d, failed: %d.", s.callers.well, s.callers.ill)
+	line("Inbound calls that succeeded according to SIPp: %d, failed: %d.", s.callers.succeeded, s.callers.failed)
 	if heard.calls > 0 {
 		line("Long calls: %d; minimum rates %.1f received and %.1f sent packets per second (nominal 50), lowest MOS %.2f.",
 			heard.calls, heard.received, heard.sent, heard.mos)

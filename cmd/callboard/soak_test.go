@@ -26,29 +26,29 @@ import (
 
 // soakTest runs many short calls and some long calls. SOAK_CALLS, SOAK_LONG, SOAK_MINUTES and SOAK_RATE set its
 // size; without SOAK_CALLS it is short.
-type soak struct {
+type soakTest struct {
 	*service
-	calls, long, rate int
-	stay              time.Duration // of the long calls
-	whole             bool
-	admin, home       string
-	far               *phoneFarm
-	agents            map[string]string
-	next              map[string]int // next number of each kind
-	outcomes          map[string]int
-	callers           callers
-	peak              now
+	calls, longCalls, rate int
+	longCallDuration       time.Duration // of the long calls
+	full                   bool
+	admin, home            string
+	phoneFarm              *phoneFarm
+	agents                 map[string]string
+	next                   map[string]int // next number of each kind
+	outcomes               map[string]int
+	callers                callerStats
+	peakCounters           processCounters
 }
 
 // callKind is a kind of short outbound calls. Their numbers begin with prefix.
-type kind struct {
+type callKind struct {
 	name, prefix, agent string
-	share               int // percent of the outbound calls
-	wants               string
+	percent             int // percent of the outbound calls
+	wantOutcome         string
 }
 
-func kinds() []kind {
-	return []kind{
+func callKinds() []callKind {
+	return []callKind{
 		{"answered, ends at once", "+120251", "mute", 40, "completed"},
 		{"answered, the agent speaks, recorded", "+120252", "hello", 15, "completed"},
 		{"answered, the callee hangs up", "+120253", "patient", 9, "completed"},
@@ -71,7 +71,7 @@ const (
 	storeCache = 32 * mb
 )
 
-func number(name string, otherwise int) int {
+func envNumber(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
 		return n
 	}
@@ -82,48 +82,50 @@ func number(name string, otherwise int) int {
 // longer.
 func TestCallsReleaseAllResources(t *testing.T) {
 	t.Parallel()
-	s := &soak{calls: 1000, long: 6, rate: 60, stay: 5 * time.Second, whole: os.Getenv("SOAK_CALLS") != ""}
+	s := &soakTest{calls: 1000, longCalls: 6, rate: 60, longCallDuration: 5 * time.Second, full: os.Getenv("SOAK_CALLS") != ""}
 	env := []string{"CALLBOARD_MEDIA_PORTS=61000-63998", "FAILPOINT_LINGER=3s"}
-	if s.whole {
-		s.calls, s.long, s.rate = number("SOAK_CALLS", 200000), number("SOAK_LONG", 300), number("SOAK_RATE", 250)
-		s.stay = time.Duration(number("SOAK_MINUTES", 20)) * time.Minute
+	if s.full {
+		s.calls, s.longCalls, s.rate = envNumber("SOAK_CALLS", 200000), envNumber("SOAK_LONG", 300), envNumber("SOAK_RATE", 250)
+		s.longCallDuration = time.Duration(envNumber("SOAK_MINUTES", 20)) * time.Minute
 		env = []string{"CALLBOARD_MEDIA_PORTS=20000-29999"}
 	}
 	s.admin = "127.0.0.1:" + strconv.Itoa(siptest.Port(t))
-	s.service = preparePlain(t, append(env, "CALLBOARD_ADMIN_ADDR="+s.admin, "CALLBOARD_LOG_LEVEL=error")...)
+	s.service = prepareRaceFreeService(t, append(env, "CALLBOARD_ADMIN_ADDR="+s.admin, "CALLBOARD_LOG_LEVEL=error")...)
 	s.next, s.outcomes = make(map[string]int), make(map[string]int)
 	s.start()
-	s.unlimited()
+	s.removeLimits()
 	s.home = s.api("GET", "/v1/workspace", nil)["id"].(string)
 	s.createResources()
 
 	began := time.Now()
-	s.wave(max(s.calls/20, 200)) // fills the permanent caches, pools and buffers
-	base := s.quiet()
+	s.runWave(max(s.calls/20, 200)) // fills the permanent caches, pools and buffers
+	base := s.awaitRelease()
 	var done int
-	longs := s.talk()
+	longs := s.startLongCalls()
 	waves := 1
-	if s.whole {
+	if s.full {
 		waves = 20
 	}
 	for n := range waves {
 		n, done = s.calls*19/20*(n+1)/waves-done, s.calls*19/20*(n+1)/waves
-		s.wave(n)
-		s.sample(done, time.Since(began))
+		s.runWave(n)
+		s.recordPeak(done, time.Since(began))
 	}
-	heard := s.hangUp(longs)
-	end := s.quiet()
+	heard := s.endLongCalls(longs)
+	end := s.awaitRelease()
 	s.assertReleased(base, end, heard)
 	s.stop()
-	s.nothingOpen()
+	s.checkNoOpenAttempts()
 	s.report(base, end, heard, time.Since(began))
 }
 
 // createResources creates the trunks, numbers and agents.
-func (s *soak) createResources() {
+func (s *soakTest) createResources() {
 	t := s.t
 	// A late retransmission must not make SIPp drop a call.
-	patient := func(scenario string) *peer { return sipp(t, scenario, "-default_behaviors", "all,-abortunexp") }
+	patient := func(scenario string) *sippPeer {
+		return startSIPp(t, scenario, "-default_behaviors", "all,-abortunexp")
+	}
 	instant, refer := patient("uas-instant"), patient("uas-refer")
 	busy, hangup := patient("uas-busy"), patient("uas-hangup")
 	ports := map[string][]int{
@@ -132,8 +134,8 @@ func (s *soak) createResources() {
 		"+120257": {patient("uas-503").port, instant.port}, "+120258": {patient("uas-instant").port}, "+120259": {instant.port},
 		"+120260": {refer.port}, desk: {hangup.port}, noDesk: {busy.port},
 	}
-	s.far = startPhones(t)
-	ports["+120261"] = []int{s.far.port}
+	s.phoneFarm = startPhones(t)
+	ports["+120261"] = []int{s.phoneFarm.port}
 	var trunk string
 	for prefix, to := range ports {
 		proxies := make([]object, len(to))
@@ -143,14 +145,14 @@ func (s *soak) createResources() {
 		trunk = s.api("POST", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "t" + prefix, "proxies": proxies, "prefixes": []string{prefix}, "calls_per_second": 1000})["id"].(string)
 	}
 	s.agents = map[string]string{
-		"mute": s.mute(), "hello": s.hello(), "patient": s.patient("wait"), "talker": s.talker(),
-		"bridge": s.handing(desk, "bridge"), "engaged": s.handing(noDesk, "bridge"), "refer": s.handing(desk, "blind"),
+		"mute": s.createMuteAgent(), "hello": s.createGreetingAgent(), "patient": s.createWaitingAgent("wait"), "talker": s.createTalkingAgent(),
+		"bridge": s.createTransferAgent(desk, "bridge"), "engaged": s.createTransferAgent(noDesk, "bridge"), "refer": s.createTransferAgent(desk, "blind"),
 	}
 	s.api("POST", "/v1/phone-numbers", object{"number": soakNumber, "agent_id": s.agents["hello"], "trunk_id": trunk})
 }
 
 // createTransferAgent creates an agent that transfers every caller at once.
-func (s *soak) handing(to, mode string) string {
+func (s *soakTest) createTransferAgent(to, mode string) string {
 	p := s.api("POST", "/v1/pathways", object{
 		"name": mode + to, "start": "hand",
 		"nodes": []object{
@@ -169,19 +171,19 @@ func (s *soak) handing(to, mode string) string {
 }
 
 // createTalkingAgent creates an agent that speaks longer than any call lasts.
-func (s *soak) talker() string {
+func (s *soakTest) createTalkingAgent() string {
 	nodes, edges := []object{}, []object{}
-	for n := range 2 + int(s.stay/(2*time.Minute)) {
+	for n := range 2 + int(s.longCallDuration/(2*time.Minute)) {
 		id := "talk" + strconv.Itoa(n)
 		nodes = append(nodes, object{"id": id, "type": "say", "prompt": strings.Repeat("All our lines are open for this measurement. ", 80)})
 		edges = append(edges, object{"from": id, "to": "talk" + strconv.Itoa(n+1), "when": object{"type": "always"}})
 	}
 	edges[len(edges)-1]["to"] = "bye"
-	return s.agent(object{"name": "talker", "start": "talk0", "nodes": append(nodes, object{"id": "bye", "type": "end"}), "edges": edges})
+	return s.createAgent(object{"name": "talker", "start": "talk0", "nodes": append(nodes, object{"id": "bye", "type": "end"}), "edges": edges})
 }
 
 // startFileCampaign starts a campaign with uploaded contacts.
-func (s *soak) startCampaign(k kind, n, atOnce int) string {
+func (s *soakTest) startFileCampaign(k callKind, n, atOnce int) string {
 	var rows strings.Builder
 	rows.WriteString("phone\n")
 	for range n {
@@ -189,40 +191,40 @@ func (s *soak) startCampaign(k kind, n, atOnce int) string {
 		s.next[k.prefix]++
 	}
 	id := s.api("POST", "/v1/campaigns", object{
-		"name": k.name, "agent_id": s.agents[k.agent], "caller_id": object{"number": "+12025550100"}, "compliance": anyHour(),
-		"pacing": object{"calls_per_minute": max(60, s.rate*60*(100-inboundShare)*k.share/10000), "max_concurrent": atOnce},
+		"name": k.name, "agent_id": s.agents[k.agent], "caller_id": object{"number": "+12025550100"}, "compliance": allHours(),
+		"pacing": object{"calls_per_minute": max(60, s.rate*60*(100-inboundShare)*k.percent/10000), "max_concurrent": atOnce},
 	})["id"].(string)
-	status, text, _ := s.try("POST", "/v1/campaigns/"+id+"/contacts", rows.String(), "Content-Type", "text/csv")
+	status, text, _ := s.tryRequest("POST", "/v1/campaigns/"+id+"/contacts", rows.String(), "Content-Type", "text/csv")
 	require.Less(s.t, status, 300, string(text))
 	s.await("the start of "+k.name, time.Minute, func() bool { // a busy campaign may not have counted its contacts yet
-		code, _, _, err := s.request("POST", "/v1/campaigns/"+id+"/start", nil)
+		code, _, _, err := s.sendRequest("POST", "/v1/campaigns/"+id+"/start", nil)
 		if err == nil && code < 300 {
 			return true
 		}
-		st, ok := s.statusOf(id) // the response of the start request may have been late
+		st, ok := s.campaignStatus(id) // the response of the start request may have been late
 		return ok && (st.Status == "running" || st.Status == "completed")
 	})
 	return id
 }
 
 // runWave makes n calls: campaigns of every kind, and inbound calls.
-func (s *soak) wave(n int) {
+func (s *soakTest) runWave(n int) {
 	var wait sync.WaitGroup
 	in := n * inboundShare / 100
-	wait.Go(func() { s.callers.call(s.service, in, max(1, s.rate*inboundShare/100)) })
-	ids := map[string]kind{}
-	for _, k := range kinds() {
-		ids[s.startCampaign(k, max(1, (n-in)*k.share/100), 900)] = k
+	wait.Go(func() { s.callers.placeCalls(s.service, in, max(1, s.rate*inboundShare/100)) })
+	ids := map[string]callKind{}
+	for _, k := range callKinds() {
+		ids[s.startFileCampaign(k, max(1, (n-in)*k.percent/100), 900)] = k
 	}
 	limit := 3*time.Minute + 8*time.Second*time.Duration(n/s.rate)
 	for id, k := range ids {
-		st := s.finished(id, limit)
+		st := s.awaitCampaignEnd(id, limit)
 		for outcome, count := range st.Outcomes {
 			if count == 0 {
 				continue
 			}
 			s.outcomes[k.name+": "+outcome] += count
-			if outcome != k.wants {
+			if outcome != k.wantOutcome {
 				s.outcomes["other than wanted"] += count
 			}
 			s.outcomes["all"] += count
@@ -232,15 +234,15 @@ func (s *soak) wave(n int) {
 }
 
 // callerStats counts the results of the inbound SIPp calls.
-type callers struct {
-	mu        sync.Mutex
-	well, ill int
+type callerStats struct {
+	mu                sync.Mutex
+	succeeded, failed int
 }
 
 // placeCalls places n inbound calls and adds SIPp's statistics.
-func (c *callers) call(s *service, n, rate int) {
+func (c *callerStats) placeCalls(s *service, n, rate int) {
 	stats := filepath.Join(s.t.TempDir(), "stats.csv")
-	p := sippCaller(s.t, "uac-hangup", "-m", strconv.Itoa(n), "-r", strconv.Itoa(rate), "-s", soakNumber, "-d", "400",
+	p := startSIPpCaller(s.t, "uac-hangup", "-m", strconv.Itoa(n), "-r", strconv.Itoa(rate), "-s", soakNumber, "-d", "400",
 		"-trace_stat", "-stf", stats, "127.0.0.1:"+strconv.Itoa(s.sip))
 	<-p.done //nolint:errcheck // the statistics contain failures
 	text, err := os.ReadFile(stats)
@@ -265,40 +267,40 @@ func (c *callers) call(s *service, n, rate int) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.well += last("SuccessfulCall(C)")
-	c.ill += last("FailedCall(C)")
+	c.succeeded += last("SuccessfulCall(C)")
+	c.failed += last("FailedCall(C)")
 }
 
 // startLongCalls starts the long calls and returns when all have audio.
-func (s *soak) talk() string {
-	if s.long == 0 {
+func (s *soakTest) startLongCalls() string {
+	if s.longCalls == 0 {
 		return ""
 	}
-	id := s.startCampaign(kind{name: "long", prefix: "+120261", agent: "talker", share: 100}, s.long, s.long)
-	s.await("audio of all phones", 3*time.Minute, func() bool { return s.far.send(s.t, "count").Phones >= s.long })
+	id := s.startFileCampaign(callKind{name: "long", prefix: "+120261", agent: "talker", percent: 100}, s.longCalls, s.longCalls)
+	s.await("audio of all phones", 3*time.Minute, func() bool { return s.phoneFarm.sendCommand(s.t, "count").Phones >= s.longCalls })
 	s.callers.mu.Lock()
 	defer s.callers.mu.Unlock()
-	s.peak.at = time.Now()
+	s.peakCounters.at = time.Now()
 	return id
 }
 
 // longCallStats holds the media statistics of the long calls' records.
-type sound struct {
+type longCallStats struct {
 	calls          int
 	received, sent float64 // packets per second of the worst call
 	mos            float64
 }
 
 // endLongCalls ends the long calls after their duration.
-func (s *soak) hangUp(id string) (all sound) {
+func (s *soakTest) endLongCalls(id string) (all longCallStats) {
 	if id == "" {
 		return all
 	}
-	s.await("the end of the long calls", s.stay+time.Minute, func() bool { return time.Since(s.peak.at) >= s.stay })
+	s.await("the end of the long calls", s.longCallDuration+time.Minute, func() bool { return time.Since(s.peakCounters.at) >= s.longCallDuration })
 	s.await("the last long call's end", 5*time.Minute, func() bool {
 		live := s.api("GET", "/v1/calls?status=active&limit=100&campaign_id="+id, nil)["data"].([]any)
 		for _, c := range live {
-			_, _, _, _ = s.request("POST", "/v1/calls/"+c.(object)["id"].(string)+"/hangup", nil)
+			_, _, _, _ = s.sendRequest("POST", "/v1/calls/"+c.(object)["id"].(string)+"/hangup", nil)
 		}
 		return len(live) == 0
 	})
@@ -325,7 +327,7 @@ func (s *soak) hangUp(id string) (all sound) {
 }
 
 // processCounters is the response of /debug/counters.
-type now struct {
+type processCounters struct {
 	at      time.Time
 	Process struct {
 		Goroutines, Files int
@@ -348,7 +350,7 @@ type now struct {
 	}
 }
 
-func (s *soak) count(query string) (n now, ok bool) {
+func (s *soakTest) readCounters(query string) (n processCounters, ok bool) {
 	resp, err := http.Get("http://" + s.admin + "/debug/counters" + query)
 	if err != nil {
 		return n, false
@@ -359,7 +361,7 @@ func (s *soak) count(query string) (n now, ok bool) {
 }
 
 // heldResources returns the resources that calls still hold, by name.
-func (n *now) held() map[string]int {
+func (n *processCounters) heldResources() map[string]int {
 	all := map[string]int{
 		"dialogs": n.SIP.Dialogs, "calls nobody answered": n.SIP.HalfOpen, "invites kept": n.SIP.Pending, "hosts of these": n.SIP.HalfHosts,
 		"media sessions": n.Media.Sessions, "media ports taken": n.Media.Ports.Taken, "media ports resting": n.Media.Ports.Resting,
@@ -379,77 +381,77 @@ func (n *now) held() map[string]int {
 }
 
 // awaitRelease waits until no resources are held, and returns the counters after a garbage collection.
-func (s *soak) quiet() (n now) {
+func (s *soakTest) awaitRelease() (n processCounters) {
 	s.t.Helper()
 	end := time.Now().Add(3 * time.Minute)
 	for {
-		got, ok := s.count("")
-		if ok && len(got.held()) == 0 {
+		got, ok := s.readCounters("")
+		if ok && len(got.heldResources()) == 0 {
 			break
 		}
 		if time.Now().After(end) {
-			s.t.Fatalf("resources held without a call: %v", got.held())
+			s.t.Fatalf("resources held without a call: %v", got.heldResources())
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 	for range 2 { // the first collection also runs cleanups
-		_, _ = s.count("?gc=1")
+		_, _ = s.readCounters("?gc=1")
 	}
-	n, ok := s.count("?gc=1")
+	n, ok := s.readCounters("?gc=1")
 	require.True(s.t, ok)
 	return n
 }
 
 // recordPeak records the peak usage and prints the progress.
-func (s *soak) sample(calls int, after time.Duration) {
-	n, ok := s.count("?gc=1")
-	if !ok || !s.whole {
+func (s *soakTest) recordPeak(calls int, after time.Duration) {
+	n, ok := s.readCounters("?gc=1")
+	if !ok || !s.full {
 		return
 	}
 	fmt.Printf("  %6d calls after %v: %d goroutines, %d files, %.1f MB live, %.1f MB resident, %d media sessions, %d dialogs\n", calls,
 		after.Round(time.Second), n.Process.Goroutines, n.Process.Files, n.Process.HeapLive/mb, n.Process.Resident/mb, n.Media.Sessions, n.SIP.Dialogs)
-	if n.Process.Goroutines > s.peak.Process.Goroutines {
-		at := s.peak.at
-		s.peak = n
-		s.peak.at = at
+	if n.Process.Goroutines > s.peakCounters.Process.Goroutines {
+		at := s.peakCounters.at
+		s.peakCounters = n
+		s.peakCounters.at = at
 	}
 }
 
 // countFiles returns the open files without the pooled sockets of free ports, whose number is bounded.
-func (n *now) files() int { return n.Process.Files - 2*n.Media.Ports.Bound }
+func (n *processCounters) countFiles() int { return n.Process.Files - 2*n.Media.Ports.Bound }
 
 // assertReleased compares the counters at the end with those after the first wave.
-func (s *soak) assertReleased(base, end now, heard sound) {
+func (s *soakTest) assertReleased(base, end processCounters, heard longCallStats) {
 	t := s.t
 	slack := 64.0 * mb // after a short run the permanent caches are not full yet
-	if s.whole {
+	if s.full {
 		slack = 16*mb + storeCache
 	}
-	assert.Empty(t, end.held())
+	assert.Empty(t, end.heldResources())
 	assert.LessOrEqual(t, end.Process.Goroutines, base.Process.Goroutines+20)
-	tables, err := filepath.Glob(filepath.Join(s.data(), "store", "*.sst")) // the store keeps some of its table files open
+	tables, err := filepath.Glob(filepath.Join(s.dataFolder(), "store", "*.sst")) // the store keeps some of its table files open
 	require.NoError(t, err)
-	assert.LessOrEqual(t, end.files(), base.files()+20+len(tables))
+	assert.LessOrEqual(t, end.countFiles(), base.countFiles()+20+len(tables))
 	assert.LessOrEqual(t, end.Process.HeapLive, base.Process.HeapLive+slack, "bytes of live objects")
 	assert.LessOrEqual(t, end.Tree["actors"], base.Tree["actors"]+300, "ended campaigns keep their actors, calls do not")
-	if s.whole { // the race detector needs memory of its own
+	if s.full { // the race detector needs memory of its own
 		assert.LessOrEqual(t, end.Process.Resident, base.Process.Resident+256*mb, "resident bytes")
 	}
 	assert.Zero(t, end.SIP.Panics)
-	assert.LessOrEqual(t, s.long-heard.calls, s.long/50, "long calls with audio")
-	if s.whole {
+	assert.LessOrEqual(t, s.longCalls-heard.calls, s.longCalls/50, "long calls with audio")
+	if s.full {
 		assert.Greater(t, min(heard.received, heard.sent), 45.0, "packets per second in both directions")
 	}
-	assert.Positive(t, s.callers.well)
-	if s.whole { // rejected calls on a busy machine are not leaks
-		assert.LessOrEqual(t, s.callers.ill, s.callers.well/50+2, "failed inbound calls")
+	assert.Positive(t, s.callers.succeeded)
+	if s.full { // rejected calls on a busy machine are not leaks
+		assert.LessOrEqual(t, s.callers.failed, s.callers.succeeded/50+2, "failed inbound calls")
 		assert.LessOrEqual(t, s.outcomes["other than wanted"], s.outcomes["all"]/50+5, "%v", s.outcomes)
 	}
 }
 
 // checkNoOpenAttempts reads the store after the service has stopped.
-func (s *soak) nothingOpen() {
-	d, err := pebble.Open(filepath.Join(s.data(), "store"), pebble.Options{})
+func (s *soakTest) checkNoOpenAttempts() {
+	d, err := pebble.Open(filepath.Join(s.dataFolder(), "store"), pebble.Options{})
 	require.NoError(s.t, err)
 	defer func() { _ = d.Close() }()
 	open, calls := 0, 0

@@ -24,19 +24,19 @@ func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 	url, _ := redistest.Start(t)
 	addr := func() string { return "127.0.0.1:" + strconv.Itoa(siptest.Port(t)) }
 	has, hasNone := addr(), addr()
-	c := crewOn(t, 1, func(int) []string {
+	c := newNodeClusterWithRedisURLs(t, 1, func(int) []string {
 		return []string{"CALLBOARD_REDIS_URL=" + url, "CALLBOARD_ADMIN_ADDR=" + has}
 	}, "CALLBOARD_SHARDS=2")
 	first := c.nodes[0]
 	const number = "+12025550170"
-	one := c.tenants(1)[0]
-	at := first.as(one.key)
+	one := c.createTenants(1)[0]
+	at := first.withKey(one.key)
 	trunk := at.api("POST", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "t", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}}})["id"]
-	made := at.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": at.menu(), "trunk_id": trunk})
+	made := at.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": at.createMenuAgent(), "trunk_id": trunk})
 	first.api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
 	probed := func(s *service, from string) string {
 		t.Helper()
-		return probes(t, netip.MustParseAddr(from), netip.AddrPortFrom(nodeHost, uint16(s.sip)))
+		return sendOptions(t, netip.MustParseAddr(from), netip.AddrPortFrom(nodeHost, uint16(s.sip)))
 	}
 	assert.Contains(t, probed(first, "127.0.0.1"), "200", "the source is a trunk")
 	first.api("POST", "/v1/operator/drain", object{})
@@ -48,15 +48,15 @@ func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 			env = append(env, set)
 		}
 	}
-	second := preparePlain(t, env...)
+	second := prepareRaceFreeService(t, env...)
 	second.key, c.nodes = first.key, append(c.nodes, second)
-	c.launch(second)
+	c.startNode(second)
 	for admin, shards := range map[string]float64{has: 2, hasNone: 0} {
 		first.await("both nodes in the metrics of each", time.Minute, func() bool {
-			_, values := first.metered(admin)
+			_, values := first.readMetrics(admin)
 			return values["callboard_nodes"] == 2 && values["callboard_shards"] == shards
 		})
-		_, values := first.metered(admin)
+		_, values := first.readMetrics(admin)
 		assert.Positive(t, values["callboard_disk_free_bytes"])
 		free, found := values["callboard_shards_free"]
 		assert.True(t, found)
@@ -65,25 +65,25 @@ func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 	assert.Contains(t, probed(second, "127.0.0.3"), "200", "a dispatcher of sip_probes")
 	assert.Contains(t, probed(second, "127.0.0.1"), "200", "a trunk of the other node's workspace")
 	assert.Empty(t, probed(second, "127.0.0.9"), "whom nobody knows")
-	_, before := first.metered(has)
-	require.NoError(t, second.caller("uac-refused-503", number), "the draining owner rejects the call")
-	_, after := first.metered(has)
+	_, before := first.readMetrics(has)
+	require.NoError(t, second.runSIPpCaller("uac-refused-503", number), "the draining owner rejects the call")
+	_, after := first.readMetrics(has)
 	assert.Greater(t, after["callboard_sip_messages_total received"], before["callboard_sip_messages_total received"])
-	assert.Empty(t, c.shards(second), "the node still owns no shard")
+	assert.Empty(t, c.shardsOf(second), "the node still owns no shard")
 
 	// A stopping node with a live call also answers OPTIONS with 503.
 	first.api("POST", "/v1/operator/undrain", object{})
-	first.await("one shard on each node", time.Minute, func() bool { return len(c.shards(first)) == 1 && len(c.shards(second)) == 1 })
+	first.await("one shard on each node", time.Minute, func() bool { return len(c.shardsOf(first)) == 1 && len(c.shardsOf(second)) == 1 })
 	goes, other := first, second
-	if c.shards(second)[strconv.Itoa(domain.ShardOf(one.id, 2))] {
+	if c.shardsOf(second)[strconv.Itoa(domain.ShardOf(one.id, 2))] {
 		goes, other = second, first
 	}
-	at = other.as(one.key)
+	at = other.withKey(one.key)
 	assert.Contains(t, probed(goes, "127.0.0.1"), "200")
-	at.api("PATCH", "/v1/phone-numbers/"+made["id"].(string), object{"agent_id": at.patient("wait")})
-	sippCaller(t, "uac-hangup", "-m", "1", "-s", number, "-d", "120000", "127.0.0.1:"+strconv.Itoa(other.sip))
+	at.api("PATCH", "/v1/phone-numbers/"+made["id"].(string), object{"agent_id": at.createWaitingAgent("wait")})
+	startSIPpCaller(t, "uac-hangup", "-m", "1", "-s", number, "-d", "120000", "127.0.0.1:"+strconv.Itoa(other.sip))
 	at.await("the call", time.Minute, func() bool {
-		all := at.list("/v1/calls?status=active")
+		all := at.listData("/v1/calls?status=active")
 		return len(all) == 1 && all[0].(object)["status"] == "in_progress"
 	})
 	require.NoError(t, goes.cmd.Process.Signal(syscall.SIGTERM))
@@ -91,7 +91,7 @@ func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 }
 
 // sendOptions sends OPTIONS up to three times and returns the first line of the response, or an empty string.
-func probes(t testing.TB, from netip.Addr, at netip.AddrPort) string {
+func sendOptions(t testing.TB, from netip.Addr, at netip.AddrPort) string {
 	t.Helper()
 	conn, err := net.DialUDP("udp4", net.UDPAddrFromAddrPort(netip.AddrPortFrom(from, 0)), net.UDPAddrFromAddrPort(at))
 	require.NoError(t, err)

@@ -19,10 +19,10 @@ import (
 )
 
 // newerRequirement is the requirement of a store in the next format.
-var tooNew = persistence.Requirement{Format: persistence.StoreFormat + 1, Version: "99.1.0"}
+var newerRequirement = persistence.Requirement{Format: persistence.StoreFormat + 1, Version: "99.1.0"}
 
 // writeRequirement writes the requirement into a store that no process uses.
-func raiseStore(t testing.TB, d persistence.Driver, needs persistence.Requirement) {
+func writeRequirement(t testing.TB, d persistence.Driver, needs persistence.Requirement) {
 	t.Helper()
 	value, err := json.Marshal(needs)
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ func raiseStore(t testing.TB, d persistence.Driver, needs persistence.Requiremen
 // checkStart starts a program with the given store format on the store of a stopped service. It must run if it
 // knows the required format, and otherwise name both versions. program allows a test with the binary of the last
 // release.
-func (s *service) opensOrRefuses(program string, format int, needs persistence.Requirement) {
+func (s *service) checkStart(program string, format int, needs persistence.Requirement) {
 	s.t.Helper()
 	own := s.binary
 	s.binary = program
@@ -47,26 +47,26 @@ func (s *service) opensOrRefuses(program string, format int, needs persistence.R
 		s.stop()
 		return
 	}
-	s.launch()
+	s.startProcess()
 	select {
-	case <-s.exited:
+	case <-s.processExited:
 	case <-time.After(time.Minute):
 		s.t.Fatal("the service runs on a store with an unknown format")
 	}
 	assert.NotZero(s.t, s.cmd.ProcessState.ExitCode())
-	s.refusal(s.logged(), needs)
+	s.checkVersionError(s.logText(), needs)
 }
 
-func (s *service) refusal(text string, needs persistence.Requirement) {
+func (s *service) checkVersionError(text string, needs persistence.Requirement) {
 	s.t.Helper()
 	assert.Regexp(s.t, fmt.Sprintf(`the data need Callboard %s \(store format %d\), and this is Callboard dev \(store format %d\): install %[1]s or newer, or restore the backup`,
 		needs.Version, needs.Format, persistence.StoreFormat), text)
 }
 
-func (s *service) storeNeeds() persistence.Requirement {
+func (s *service) readStoreRequirement() persistence.Requirement {
 	s.t.Helper()
 	needs, err := persistence.StoreRequirement(s.t.Context(), func(_ context.Context, k persistence.Key) ([]byte, uint64, error) {
-		return pebble.ReadRow(filepath.Join(s.data(), "store"), k)
+		return pebble.ReadRow(filepath.Join(s.dataFolder(), "store"), k)
 	})
 	require.NoError(s.t, err)
 	return needs
@@ -74,33 +74,33 @@ func (s *service) storeNeeds() persistence.Requirement {
 
 func TestNewerStoreFormatIsRejectedByServeRestoreAndDoctor(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
+	s := newRaceFreeService(t)
 	backup := filepath.Join(s.dir, "backup")
-	_, errs, err := s.callboard("backup", backup)
+	_, errs, err := s.runCommand("backup", backup)
 	require.NoError(t, err, errs)
-	said, _, _ := s.callboard("doctor", "--all")
+	said, _, _ := s.runCommand("doctor", "--all")
 	assert.Contains(t, said, fmt.Sprintf("this version supports formats up to %d", persistence.StoreFormat), "reported by the running service")
 	s.stop()
-	s.opensOrRefuses(s.binary, persistence.StoreFormat, s.storeNeeds())
+	s.checkStart(s.binary, persistence.StoreFormat, s.readStoreRequirement())
 
-	store, err := pebble.Open(filepath.Join(s.data(), "store"), pebble.Options{})
+	store, err := pebble.Open(filepath.Join(s.dataFolder(), "store"), pebble.Options{})
 	require.NoError(t, err)
-	raiseStore(t, store, tooNew)
-	s.opensOrRefuses(s.binary, persistence.StoreFormat, s.storeNeeds())
-	said, _, err = s.callboard("doctor")
+	writeRequirement(t, store, newerRequirement)
+	s.checkStart(s.binary, persistence.StoreFormat, s.readStoreRequirement())
+	said, _, err = s.runCommand("doctor")
 	require.Error(t, err)
-	s.refusal(said, tooNew)
+	s.checkVersionError(said, newerRequirement)
 
 	store, err = pebble.Open(filepath.Join(backup, "store"), pebble.Options{})
 	require.NoError(t, err)
-	raiseStore(t, store, tooNew)
+	writeRequirement(t, store, newerRequirement)
 	to := filepath.Join(s.dir, "restored")
-	s.env = append(s.env, "CALLBOARD_MASTER_KEY_FILE="+filepath.Join(s.data(), "master.key"))
+	s.env = append(s.env, "CALLBOARD_MASTER_KEY_FILE="+filepath.Join(s.dataFolder(), "master.key"))
 	restore := func() {
 		t.Helper()
-		_, errs, err = s.callboard("restore", backup, "--data", to)
+		_, errs, err = s.runCommand("restore", backup, "--data", to)
 		require.Error(t, err)
-		s.refusal(errs, tooNew)
+		s.checkVersionError(errs, newerRequirement)
 		_, err = os.Stat(filepath.Join(to, "store"))
 		require.ErrorIs(t, err, os.ErrNotExist, "a failed restore leaves no files")
 	}
@@ -110,7 +110,7 @@ func TestNewerStoreFormatIsRejectedByServeRestoreAndDoctor(t *testing.T) {
 	var about object
 	require.NoError(t, json.Unmarshal(text, &about))
 	assert.NotEmpty(t, about["needs"])
-	about["needs"] = tooNew
+	about["needs"] = newerRequirement
 	text, err = json.Marshal(about)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(backup, "backup.json"), text, 0o600))
@@ -121,12 +121,12 @@ func TestNewerStoreFormatIsRejectedByServeRestoreAndDoctor(t *testing.T) {
 func TestNewerRedisFormatIsRejectedByServeAndDoctor(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
-	s := preparePlain(t, "CALLBOARD_REDIS_URL="+url)
+	s := prepareRaceFreeService(t, "CALLBOARD_REDIS_URL="+url)
 	store, err := redis.Open(t.Context(), url, redis.Options{})
 	require.NoError(t, err)
-	raiseStore(t, store, tooNew)
-	s.opensOrRefuses(s.binary, persistence.StoreFormat, tooNew)
-	said, _, err := s.callboard("doctor")
+	writeRequirement(t, store, newerRequirement)
+	s.checkStart(s.binary, persistence.StoreFormat, newerRequirement)
+	said, _, err := s.runCommand("doctor")
 	require.Error(t, err)
-	s.refusal(said, tooNew)
+	s.checkVersionError(said, newerRequirement)
 }

@@ -26,7 +26,7 @@ func TestBrowserCallWithMicrophoneReachesAgent(t *testing.T) {
 	silence := bytes.Repeat([]byte{0xff}, 3*8000)
 	file := filepath.Join(t.TempDir(), "yes.wav")
 	require.NoError(t, os.WriteFile(file, wav.EncodePCM(1, g711.DecodeMu(slices.Concat(silence, yes, silence))), 0o600))
-	s := newPlainService(t)
+	s := newRaceFreeService(t)
 	s.key = s.testKey()
 	pathway := s.api("POST", "/v1/pathways", object{
 		"name": "come", "start": "ask",
@@ -41,18 +41,18 @@ func TestBrowserCallWithMicrophoneReachesAgent(t *testing.T) {
 	at := s.api("POST", "/v1/tickets", object{"path": "/v1/agents/" + agent + "/talk"})["url"].(string)
 	base, path, _ := strings.Cut(at, "/v1/")
 
-	b := browse(t, file)
-	b.call("Page.navigate", object{"url": base + "/talk#/v1/" + path})
+	b := startBrowser(t, file)
+	b.mustCommand("Page.navigate", object{"url": base + "/talk#/v1/" + path})
 	s.await("the loaded page", time.Minute, func() bool {
-		return b.run(`document.readyState === "complete" && !!document.getElementById("start")`) == true
+		return b.evaluate(`document.readyState === "complete" && !!document.getElementById("start")`) == true
 	})
-	b.run(`document.getElementById("start").click()`)
+	b.evaluate(`document.getElementById("start").click()`)
 	s.await("the end of the call", 90*time.Second, func() bool {
-		return strings.HasPrefix(b.run(`document.getElementById("state").textContent`).(string), "The call is over")
+		return strings.HasPrefix(b.evaluate(`document.getElementById("state").textContent`).(string), "The call is over")
 	})
-	read := b.run(`document.getElementById("transcript").innerText`).(string)
+	read := b.evaluate(`document.getElementById("transcript").innerText`).(string)
 	assert.Regexp(t, `(?s)^agent: Will you come\?.*caller: ye(s|ah|p).*agent: See you tomorrow\.`, read)
-	id := b.run(`document.getElementById("call").textContent`).(string)
+	id := b.evaluate(`document.getElementById("call").textContent`).(string)
 	var call object
 	s.await("the completed call record", time.Minute, func() bool { call = s.api("GET", "/v1/calls/"+id, nil); return call["status"] == "completed" })
 	assert.Equal(t, []any{"inbound", "confirmed", agent, "Browser"}, []any{call["direction"], call["disposition"], call["agent_id"], call["caller"].(object)["name"]})

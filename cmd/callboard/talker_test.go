@@ -18,27 +18,27 @@ import (
 )
 
 // phoneBank simulates phones at one SIP port. Each number follows its own script.
-type gathering struct {
-	t      testing.TB
-	port   int
-	engine *media.Engine
-	mu     sync.Mutex
-	parts  map[string]func(*talker)
-	work   sync.WaitGroup
-	ctx    context.Context
+type phoneBank struct {
+	t       testing.TB
+	port    int
+	engine  *media.Engine
+	mu      sync.Mutex
+	scripts map[string]func(*phoneUser)
+	calls   sync.WaitGroup
+	ctx     context.Context
 }
 
 // phoneUser is the user of one simulated phone during a call. Its methods return early when the call ends.
-type talker struct {
-	session *media.Session
-	ctx     context.Context
-	heard   chan bool // true when the agent begins to speak, false when the agent stops
-	played  chan struct{}
+type phoneUser struct {
+	session       *media.Session
+	ctx           context.Context
+	speechChanges chan bool // true when the agent begins to speak, false when the agent stops
+	playbackEnded chan struct{}
 }
 
-func newGathering(t testing.TB) *gathering {
+func newPhoneBank(t testing.TB) *phoneBank {
 	t.Helper()
-	p := &gathering{t: t, port: siptest.Port(t), parts: map[string]func(*talker){}}
+	p := &phoneBank{t: t, port: siptest.Port(t), scripts: map[string]func(*phoneUser){}}
 	at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(p.port))
 	low := siptest.MediaPorts1390(t)
 	var err error
@@ -51,12 +51,12 @@ func newGathering(t testing.TB) *gathering {
 	var stop context.CancelFunc
 	p.ctx, stop = context.WithCancel(context.Background())
 	ua.SetAdmission(func(transport.Source) sip.Admission { return sip.Admission{Allow: true} })
-	ua.OnInvite(p.answer)
+	ua.OnInvite(p.answerCall)
 	failed := make(chan error, 1)
-	p.work.Go(func() { failed <- ua.Serve(p.ctx) })
+	p.calls.Go(func() { failed <- ua.Serve(p.ctx) })
 	t.Cleanup(func() {
 		stop()
-		p.work.Wait()
+		p.calls.Wait()
 		_ = p.engine.Close()
 	})
 	select {
@@ -68,30 +68,30 @@ func newGathering(t testing.TB) *gathering {
 }
 
 // setScript sets the script that a number follows in its calls.
-func (p *gathering) plays(number string, part func(*talker)) {
+func (p *phoneBank) setScript(number string, part func(*phoneUser)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.parts[number] = part
+	p.scripts[number] = part
 }
 
-func (p *gathering) answer(i *sip.Incoming) {
+func (p *phoneBank) answerCall(i *sip.Incoming) {
 	p.mu.Lock()
-	part := p.parts["+"+strings.TrimPrefix(i.To, "+")]
+	part := p.scripts["+"+strings.TrimPrefix(i.To, "+")]
 	p.mu.Unlock()
 	if part == nil {
 		i.Reject(404, 0)
 		return
 	}
 	ctx, over := context.WithCancel(p.ctx)
-	one := &talker{ctx: ctx, heard: make(chan bool, 256), played: make(chan struct{}, 16)}
+	one := &phoneUser{ctx: ctx, speechChanges: make(chan bool, 256), playbackEnded: make(chan struct{}, 16)}
 	s, err := p.engine.Open(media.Options{DTMF: media.DTMFRFC4733, Notify: func(e media.Event) {
 		switch e.(type) {
 		case media.SpeechBegan:
-			one.heard <- true
+			one.speechChanges <- true
 		case media.SpeechEnded:
-			one.heard <- false
+			one.speechChanges <- false
 		case media.Played, media.DigitsSent:
-			one.played <- struct{}{}
+			one.playbackEnded <- struct{}{}
 		}
 	}})
 	if err != nil {
@@ -114,14 +114,14 @@ func (p *gathering) answer(i *sip.Incoming) {
 		}
 	})
 	s.Begin()
-	p.work.Go(func() { part(one) })
+	p.calls.Go(func() { part(one) })
 }
 
 // awaitSpeech waits until the agent begins to speak, or until it stops if speaks is false.
-func (o *talker) await(speaks bool) {
+func (o *phoneUser) awaitSpeech(speaks bool) {
 	for {
 		select {
-		case now := <-o.heard:
+		case now := <-o.speechChanges:
 			if now == speaks {
 				return
 			}
@@ -132,7 +132,7 @@ func (o *talker) await(speaks bool) {
 }
 
 // awaitSignal waits for a signal on ch or the end of the call.
-func (o *talker) until(ch <-chan struct{}) {
+func (o *phoneUser) awaitSignal(ch <-chan struct{}) {
 	select {
 	case <-ch:
 	case <-o.ctx.Done():
@@ -140,21 +140,21 @@ func (o *talker) until(ch <-chan struct{}) {
 }
 
 // drainSpeechChanges discards earlier speech changes, so that the next wait sees only new ones.
-func (o *talker) drainHeard() {
-	for len(o.heard) > 0 {
-		<-o.heard
+func (o *phoneUser) drainSpeechChanges() {
+	for len(o.speechChanges) > 0 {
+		<-o.speechChanges
 	}
 }
 
 // playTone sends a tone of duration d and waits for its end.
-func (o *talker) hums(d time.Duration) {
-	o.drainHeard()
+func (o *phoneUser) playTone(d time.Duration) {
+	o.drainSpeechChanges()
 	o.session.Play(1, tone.Make(d, 0.3, 220, 700))
-	o.until(o.played)
+	o.awaitSignal(o.playbackEnded)
 }
 
-func (o *talker) presses(keys string) {
-	o.drainHeard()
+func (o *phoneUser) pressKeys(keys string) {
+	o.drainSpeechChanges()
 	o.session.SendDigits(2, keys)
-	o.until(o.played)
+	o.awaitSignal(o.playbackEnded)
 }

@@ -19,9 +19,9 @@ import (
 )
 
 // createSentenceAgent creates an agent that says one sentence of five seconds.
-func (s *service) brief() string {
+func (s *service) createSentenceAgent() string {
 	s.t.Helper()
-	return s.agent(object{
+	return s.createAgent(object{
 		"name": "brief", "start": "talk",
 		"nodes": []object{
 			{"id": "talk", "type": "say", "prompt": "Your visit is tomorrow at a quarter past nine in the morning, and please bring the letter of your doctor."},
@@ -38,35 +38,35 @@ func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	for _, who := range []string{"service", "phone", "stranger"} {
-		selfSigned(t, who, file(who+".pem"), file(who+".key"))
+		writeCertificate(t, who, file(who+".pem"), file(who+".key"))
 		cert, err := os.ReadFile(file(who + ".pem"))
 		require.NoError(t, err)
 		key, err := os.ReadFile(file(who + ".key"))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(file(who+".both"), append(cert, key...), 0o600))
 	}
-	s := prepare(t, "CALLBOARD_SIP_TLS_CERT="+file("service.pem"), "CALLBOARD_SIP_TLS_KEY="+file("service.key"), "CALLBOARD_SIP_TLS_CA_FILE="+file("phone.pem"))
+	s := prepareService(t, "CALLBOARD_SIP_TLS_CERT="+file("service.pem"), "CALLBOARD_SIP_TLS_KEY="+file("service.key"), "CALLBOARD_SIP_TLS_CA_FILE="+file("phone.pem"))
 	secure := "127.0.0.1:" + strconv.Itoa(s.sip+1)
 	s.args = append(s.args, "--sip", "127.0.0.1:"+strconv.Itoa(s.sip)+",tls://"+secure)
 	s.start()
-	s.unlimited()
-	agent := s.brief()
+	s.removeLimits()
+	agent := s.createSentenceAgent()
 	// A phone listens for TLS at the port after its UDP port.
-	phoneOf := func(who, number, encryption string) *phone {
-		return baresipAs(t, "<sip:"+number+"@127.0.0.1;transport=tls>;regint=0"+encryption,
+	phoneOf := func(who, number, encryption string) *softphone {
+		return startBaresipWithAccount(t, "<sip:"+number+"@127.0.0.1;transport=tls>;regint=0"+encryption,
 			"sip_certificate "+file(who+".both"), "sip_cafile "+file("service.pem"))
 	}
 	onlySecure := object{"srtp": "required"}
-	ring := func(who, encryption string) func(number string) *phone {
-		return func(number string) *phone {
+	ring := func(who, encryption string) func(number string) *softphone {
+		return func(number string) *softphone {
 			p := phoneOf(who, number, encryption)
 			s.trunkWith(number, p.port+1, "tls", onlySecure)
 			return p
 		}
 	}
 
-	c := s.steady(agent, ring("phone", ";mediaenc=srtp-mand"))
-	c.sounds()
+	c := s.makeUndisturbedCall(agent, ring("phone", ";mediaenc=srtp-mand"))
+	c.checkAudio()
 	quality := c.record["quality"].(object)
 	assert.Zero(t, quality["packets_refused"])
 	assert.Equal(t, "0,0", c.report[3], "lost packets according to the phone")
@@ -74,9 +74,9 @@ func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 		assert.Contains(t, c.phone.log(), line, "the phone's log of the message over TLS")
 	}
 
-	for number, p := range map[string]func(string) *phone{"+12025550135": ring("phone", ""), "+12025550136": ring("stranger", ";mediaenc=srtp-mand")} {
+	for number, p := range map[string]func(string) *softphone{"+12025550135": ring("phone", ""), "+12025550136": ring("stranger", ";mediaenc=srtp-mand")} {
 		there := p(number)
-		call := s.ended(s.outbound(number, agent, nil), 60*time.Second)
+		call := s.awaitCallEnd(s.placeCall(number, agent, nil), 60*time.Second)
 		assert.Equal(t, "failed", call["status"], "%v", call)
 		if number == "+12025550135" {
 			assert.Equal(t, "media", call["ended_reason"], "a phone without SRTP rejects a call that requires it")
@@ -93,13 +93,13 @@ func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 	})["id"]
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": agent, "trunk_id": in})
 	open := phoneOf("phone", "+12025550137", "")
-	open.command("dial", fmt.Sprintf("sip:+12025550142@%s;transport=tls", secure))
+	open.sendCommand("dial", fmt.Sprintf("sip:+12025550142@%s;transport=tls", secure))
 	s.await("the rejection of an unencrypted call", 20*time.Second, func() bool { return strings.Contains(open.log(), "488 Not Acceptable Here") })
 	p := phoneOf("phone", "+12025550138", ";mediaenc=srtp-mand")
-	p.command("dial", fmt.Sprintf("sip:+12025550142@%s;transport=tls", secure))
+	p.sendCommand("dial", fmt.Sprintf("sip:+12025550142@%s;transport=tls", secure))
 	var came object
 	s.await("the phone's call", 30*time.Second, func() bool {
-		for _, raw := range s.list("/v1/calls?direction=inbound") {
+		for _, raw := range s.listData("/v1/calls?direction=inbound") {
 			if call := raw.(object); call["from"] == "+12025550138" {
 				came = call
 			}
@@ -110,10 +110,10 @@ func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 	quality = came["quality"].(object)
 	assert.Greater(t, quality["packets_received"], 100.0)
 	assert.LessOrEqual(t, quality["packets_refused"], 2.0)
-	heard := p.kept("dec")
-	right := samples(t, s.recording(came["id"].(string)), 2)
-	require.Greater(t, len(heard), 3*rate)
-	assert.Greater(t, endOf(heard, right), 0.9, "the phone received what the service played")
+	heard := p.recordedAudio("dec")
+	right := readSamples(t, s.saveRecording(came["id"].(string)), 2)
+	require.Greater(t, len(heard), 3*sampleRate)
+	assert.Greater(t, endCorrelation(heard, right), 0.9, "the phone received what the service played")
 }
 
 // Of the three offered cipher suites the phone takes the first that it knows. A proxy that removes all but the AEAD
@@ -121,16 +121,16 @@ func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 func TestBaresipCallWithAEADCipherSuite(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	c := s.steady(s.brief(), func(number string) *phone {
-		p := baresipAs(t, "<sip:"+number+"@127.0.0.1>;regint=0;mediaenc=srtp-mand")
-		s.trunkWith(number, s.leavingOut(p.port, otherSuites), "udp", object{"srtp": "required", "srtp_keys_in_clear": true})
+	c := s.makeUndisturbedCall(s.createSentenceAgent(), func(number string) *softphone {
+		p := startBaresipWithAccount(t, "<sip:"+number+"@127.0.0.1>;regint=0;mediaenc=srtp-mand")
+		s.trunkWith(number, s.startSDPFilterProxy(p.port, otherSuites), "udp", object{"srtp": "required", "srtp_keys_in_clear": true})
 		return p
 	})
 	answer := c.phone.log()
 	answer = answer[strings.Index(answer, "SIP/2.0 200"):]
 	assert.Contains(t, answer, "a=crypto:2 AEAD_AES_128_GCM inline:")
 	assert.NotContains(t, answer, "a=crypto:1")
-	c.sounds()
+	c.checkAudio()
 	quality := c.record["quality"].(object)
 	assert.Zero(t, quality["packets_refused"])
 	assert.Greater(t, quality["packets_received"], 100.0)
@@ -143,7 +143,7 @@ var (
 
 // startSDPFilterProxy starts a SIP proxy before a phone and returns its port. The proxy removes the matches of
 // pattern from the bodies that the service sends.
-func (s *service) leavingOut(port int, pattern *regexp.Regexp) int {
+func (s *service) startSDPFilterProxy(port int, pattern *regexp.Regexp) int {
 	s.t.Helper()
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: siptest.Port(s.t)})
 	require.NoError(s.t, err)

@@ -19,14 +19,14 @@ import (
 )
 
 // spanCollector is an OTLP collector that records the received spans.
-type exported struct {
+type spanCollector struct {
 	mu  sync.Mutex
 	all []*tracepb.Span
 }
 
-func collect(t *testing.T) (*exported, string) {
+func startSpanCollector(t *testing.T) (*spanCollector, string) {
 	t.Helper()
-	e := new(exported)
+	e := new(spanCollector)
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		e.mu.Lock()
@@ -38,7 +38,7 @@ func collect(t *testing.T) (*exported, string) {
 }
 
 // spansNamed returns the spans with a name in a trace.
-func (e *exported) named(traceID, name string) (found []*tracepb.Span) {
+func (e *spanCollector) spansNamed(traceID, name string) (found []*tracepb.Span) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, s := range e.all {
@@ -50,7 +50,7 @@ func (e *exported) named(traceID, name string) (found []*tracepb.Span) {
 }
 
 // traceparents returns the Traceparent headers received at a path, split at the hyphens.
-func (r *receiver) parents(path string) (all [][]string) {
+func (r *webhookReceiver) traceparents(path string) (all [][]string) {
 	for _, d := range r.deliveries() {
 		if d.At == path {
 			all = append(all, strings.Split(d.Header.Get("Traceparent"), "-"))
@@ -59,9 +59,9 @@ func (r *receiver) parents(path string) (all [][]string) {
 	return all
 }
 
-func (s *service) post(path string, body object, header ...string) string {
+func (s *service) postAndReturnID(path string, body object, header ...string) string {
 	s.t.Helper()
-	status, text, _ := s.try("POST", path, body, header...)
+	status, text, _ := s.tryRequest("POST", path, body, header...)
 	require.Less(s.t, status, 300, "%s", text)
 	var made object
 	require.NoError(s.t, json.Unmarshal(text, &made))
@@ -69,12 +69,12 @@ func (s *service) post(path string, body object, header ...string) string {
 }
 
 // createToolAgent creates an agent that calls a tool at a path of the receiver.
-func (s *service) tooled(path string) string {
+func (s *service) createToolAgent(path string) string {
 	s.t.Helper()
 	tool := s.api("POST", "/v1/tools", object{
 		"name": "look", "description": "Looks.", "parameters": object{"type": "object"}, "http": object{"method": "GET", "url": s.receiver.server.URL + path},
 	})["id"]
-	return s.agent(object{
+	return s.createAgent(object{
 		"name": "tooled", "start": "look",
 		"nodes": []object{{"id": "look", "type": "tool", "tool_id": tool}, {"id": "bye", "type": "end", "prompt": "Bye."}},
 		"edges": []object{{"from": "look", "to": "bye", "when": object{"type": "success"}}, {"from": "look", "to": "bye", "when": object{"type": "failure"}}},
@@ -88,32 +88,32 @@ const (
 
 func TestTraceContextReachesCollectorToolWebhookAndLog(t *testing.T) {
 	t.Parallel()
-	spans, url := collect(t)
+	spans, url := startSpanCollector(t)
 	s := newService(t, "CALLBOARD_OTLP_URL="+url, "CALLBOARD_LOG_LEVEL=debug")
-	other := s.as(s.api("POST", "/v1/workspaces", object{"name": "others", "plan": "enterprise"})["key"].(string))
+	other := s.withKey(s.api("POST", "/v1/workspaces", object{"name": "others", "plan": "enterprise"})["key"].(string))
 	other.api("POST", "/v1/webhooks", object{"url": s.receiver.server.URL + "/others", "events": []string{"*"}})
-	other.tooled("/others-tool")
+	other.createToolAgent("/others-tool")
 	s.key = s.testKey()
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.started", "call.ended", "sms.sent"}})
-	agent := s.tooled("/tool")
+	agent := s.createToolAgent("/tool")
 	order := object{"to": "+15005550000", "agent_id": agent}
 
 	const traced = "0af7651916cd43dd8448eb211c80319c"
-	call := s.post("/v1/calls/outbound", order, "traceparent", "00-"+traced+"-"+callerSpan+"-01", "baggage", baggage, "tracestate", "a=b")
-	s.ended(call, time.Minute)
+	call := s.postAndReturnID("/v1/calls/outbound", order, "traceparent", "00-"+traced+"-"+callerSpan+"-01", "baggage", baggage, "tracestate", "a=b")
+	s.awaitCallEnd(call, time.Minute)
 	s.await("the spans", time.Minute, func() bool {
-		return len(spans.named(traced, "call outbound")) == 1 && len(spans.named(traced, "webhook call.ended")) == 1 && len(spans.named(traced, "webhook call.started")) == 1
+		return len(spans.spansNamed(traced, "call outbound")) == 1 && len(spans.spansNamed(traced, "webhook call.ended")) == 1 && len(spans.spansNamed(traced, "webhook call.started")) == 1
 	})
-	root := spans.named(traced, "call outbound")[0]
+	root := spans.spansNamed(traced, "call outbound")[0]
 	assert.Equal(t, callerSpan, hex.EncodeToString(root.GetParentSpanId()))
 	own := hex.EncodeToString(root.GetSpanId())
 	for _, name := range []string{"leg", "talk", "webhook call.started", "webhook call.ended"} {
-		for _, span := range spans.named(traced, name) {
+		for _, span := range spans.spansNamed(traced, name) {
 			assert.Equal(t, own, hex.EncodeToString(span.GetParentSpanId()), name)
 		}
 	}
-	assert.Equal(t, [][]string{{"00", traced, own, "01"}}, s.receiver.parents("/tool"))
-	hooks := s.receiver.parents("/hook")
+	assert.Equal(t, [][]string{{"00", traced, own, "01"}}, s.receiver.traceparents("/tool"))
+	hooks := s.receiver.traceparents("/hook")
 	require.Len(t, hooks, 2)
 	for _, h := range hooks {
 		assert.Equal(t, []string{"00", traced, "01"}, []string{h[0], h[1], h[3]})
@@ -123,11 +123,11 @@ func TestTraceContextReachesCollectorToolWebhookAndLog(t *testing.T) {
 		assert.Empty(t, d.Header.Get("Tracestate"))
 		assert.Contains(t, []string{"/hook", "/tool"}, d.At, "no request of the call goes to another workspace")
 		if d.Event.Type == "call.ended" {
-			span := hex.EncodeToString(spans.named(traced, "webhook call.ended")[0].GetSpanId())
+			span := hex.EncodeToString(spans.spansNamed(traced, "webhook call.ended")[0].GetSpanId())
 			assert.Contains(t, d.Header.Get("Traceparent"), "-"+span+"-", "the receiver's span is a child of the attempt's")
 		}
 	}
-	lines := slices.DeleteFunc(strings.Split(s.logged(), "\n"), func(line string) bool { return !strings.Contains(line, "trace_id="+traced) })
+	lines := slices.DeleteFunc(strings.Split(s.logText(), "\n"), func(line string) bool { return !strings.Contains(line, "trace_id="+traced) })
 	of := func(text string) bool {
 		return slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, text) })
 	}
@@ -135,45 +135,45 @@ func TestTraceContextReachesCollectorToolWebhookAndLog(t *testing.T) {
 	assert.True(t, of("path=/v1/calls/outbound"))
 
 	const unsampled = "0af7651916cd43dd8448eb211c80319d"
-	s.ended(s.post("/v1/calls/outbound", order, "traceparent", "00-"+unsampled+"-"+callerSpan+"-00"), time.Minute)
-	s.await("the tool call", time.Minute, func() bool { return len(s.receiver.parents("/tool")) == 2 })
-	parents := s.receiver.parents("/tool")[1]
+	s.awaitCallEnd(s.postAndReturnID("/v1/calls/outbound", order, "traceparent", "00-"+unsampled+"-"+callerSpan+"-00"), time.Minute)
+	s.await("the tool call", time.Minute, func() bool { return len(s.receiver.traceparents("/tool")) == 2 })
+	parents := s.receiver.traceparents("/tool")[1]
 	assert.Equal(t, []string{unsampled, "00"}, []string{parents[1], parents[3]})
 
-	plain := s.post("/v1/calls/outbound", order, "traceparent", "00-"+strings.Repeat("0", 32)+"-"+callerSpan+"-01") // invalid
-	s.ended(plain, time.Minute)
+	plain := s.postAndReturnID("/v1/calls/outbound", order, "traceparent", "00-"+strings.Repeat("0", 32)+"-"+callerSpan+"-01") // invalid
+	s.awaitCallEnd(plain, time.Minute)
 	id := ulid.MustParse(strings.TrimPrefix(plain, "call_"))
 	derived := hex.EncodeToString(id[:])
-	s.await("the span of the call", time.Minute, func() bool { return len(spans.named(derived, "call outbound")) == 1 })
-	assert.Empty(t, spans.named(derived, "call outbound")[0].GetParentSpanId())
-	assert.Equal(t, []string{derived, "01"}, []string{s.receiver.parents("/tool")[2][1], s.receiver.parents("/tool")[2][3]})
-	assert.Empty(t, spans.named(unsampled, "call outbound"))
+	s.await("the span of the call", time.Minute, func() bool { return len(spans.spansNamed(derived, "call outbound")) == 1 })
+	assert.Empty(t, spans.spansNamed(derived, "call outbound")[0].GetParentSpanId())
+	assert.Equal(t, []string{derived, "01"}, []string{s.receiver.traceparents("/tool")[2][1], s.receiver.traceparents("/tool")[2][3]})
+	assert.Empty(t, spans.spansNamed(unsampled, "call outbound"))
 
 	const bulk = "0af7651916cd43dd8448eb211c80319e"
-	s.post("/v1/bulk/calls", object{"items": []object{order, order}}, "traceparent", "00-"+bulk+"-"+callerSpan+"-01")
+	s.postAndReturnID("/v1/bulk/calls", object{"items": []object{order, order}}, "traceparent", "00-"+bulk+"-"+callerSpan+"-01")
 	const message = "0af7651916cd43dd8448eb211c80319f"
-	s.post("/v1/sms", object{"to": "+15005550000", "from": "+15005550100", "body": "Hello."}, "traceparent", "00-"+message+"-"+callerSpan+"-01")
+	s.postAndReturnID("/v1/sms", object{"to": "+15005550000", "from": "+15005550100", "body": "Hello."}, "traceparent", "00-"+message+"-"+callerSpan+"-01")
 	s.await("the spans of the bulk job and of the message", time.Minute, func() bool {
-		return len(spans.named(bulk, "webhook call.ended")) == 2 && len(spans.named(bulk, "call outbound")) == 2 && len(spans.named(message, "webhook sms.sent")) == 1
+		return len(spans.spansNamed(bulk, "webhook call.ended")) == 2 && len(spans.spansNamed(bulk, "call outbound")) == 2 && len(spans.spansNamed(message, "webhook sms.sent")) == 1
 	})
-	for _, span := range append(spans.named(bulk, "call outbound"), spans.named(message, "webhook sms.sent")...) {
+	for _, span := range append(spans.spansNamed(bulk, "call outbound"), spans.spansNamed(message, "webhook sms.sent")...) {
 		assert.Equal(t, callerSpan, hex.EncodeToString(span.GetParentSpanId()))
 	}
 }
 
 func TestTraceContextOfCallSurvivesProcess(t *testing.T) {
 	t.Parallel()
-	spans, url := collect(t)
+	spans, url := startSpanCollector(t)
 	s := newService(t, "CALLBOARD_OTLP_URL="+url)
 	s.key = s.testKey()
 	const traced = "0af7651916cd43dd8448eb211c80319c"
-	call := s.post("/v1/calls/outbound", object{"to": "+15005550000", "agent_id": s.menuFor(60)}, "traceparent", "00-"+traced+"-"+callerSpan+"-01")
+	call := s.postAndReturnID("/v1/calls/outbound", object{"to": "+15005550000", "agent_id": s.createMenuAgentWithTimeout(60)}, "traceparent", "00-"+traced+"-"+callerSpan+"-01")
 	s.await("the call", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+call, nil)["status"] == "in_progress" })
 	key := s.key
 	s.kill9()
 	s.start()
 	s.key = key
-	s.ended(call, time.Minute)
-	s.await("the span", time.Minute, func() bool { return len(spans.named(traced, "call outbound")) == 1 })
-	assert.Equal(t, callerSpan, hex.EncodeToString(spans.named(traced, "call outbound")[0].GetParentSpanId()))
+	s.awaitCallEnd(call, time.Minute)
+	s.await("the span", time.Minute, func() bool { return len(spans.spansNamed(traced, "call outbound")) == 1 })
+	assert.Equal(t, callerSpan, hex.EncodeToString(spans.spansNamed(traced, "call outbound")[0].GetParentSpanId()))
 }

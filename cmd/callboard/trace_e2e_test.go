@@ -14,7 +14,7 @@ import (
 )
 
 // sipFirstLines returns the first lines of a call's SIP messages.
-func (s *service) said(id string) []string {
+func (s *service) sipFirstLines(id string) []string {
 	s.t.Helper()
 	var out []string
 	for _, raw := range s.api("GET", "/v1/calls/"+id+"/sip", nil)["messages"].([]any) {
@@ -31,19 +31,19 @@ func (s *service) said(id string) []string {
 func TestSIPTraceSurvivesKillUpToLastCommit(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.unlimited()
-	s.trunk("+1202551", sipp(t, "uas-answer-logged").port)
-	s.trunk("+1202552", sipp(t, "uas-noanswer").port)
-	inbound := s.trunk("+1202553", siptest.Port(t))
-	agent := s.agent(object{
+	s.removeLimits()
+	s.createTrunk("+1202551", startSIPp(t, "uas-answer-logged").port)
+	s.createTrunk("+1202552", startSIPp(t, "uas-noanswer").port)
+	inbound := s.createTrunk("+1202553", siptest.Port(t))
+	agent := s.createAgent(object{
 		"name": "long", "start": "a", "nodes": []object{
 			{"id": "a", "type": "collect", "input": "dtmf", "timeout_seconds": 60, "prompt": "Please wait."}, {"id": "bye", "type": "end"},
 		}, "edges": []object{{"from": "a", "to": "bye", "when": object{"type": "else"}}},
 	})
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": agent, "trunk_id": inbound})
-	answered, ringing := s.outbound("+12025510001", agent, nil), s.outbound("+12025520001", agent, object{"ring_timeout_seconds": 120})
-	campaign := s.campaign(agent, []string{"+12025510002"}, nil)
-	sippCaller(t, "uac-call", "-m", "1", "-s", "+12025550142", "-d", "60000", "127.0.0.1:"+strconv.Itoa(s.sip))
+	answered, ringing := s.placeCall("+12025510001", agent, nil), s.placeCall("+12025520001", agent, object{"ring_timeout_seconds": 120})
+	campaign := s.startCampaign(agent, []string{"+12025510002"}, nil)
+	startSIPpCaller(t, "uac-call", "-m", "1", "-s", "+12025550142", "-d", "60000", "127.0.0.1:"+strconv.Itoa(s.sip))
 	state := func(id string) string { return s.api("GET", "/v1/calls/"+id, nil)["status"].(string) }
 	var dialled, came string
 	s.await("two answered calls, a ringing call and an inbound call", 30*time.Second, func() bool {
@@ -67,7 +67,7 @@ func TestSIPTraceSurvivesKillUpToLastCommit(t *testing.T) {
 	for id, least := range map[string][]string{
 		answered: {"INVITE", "180", "200"}, dialled: {"INVITE", "180", "200"}, ringing: {"INVITE", "180"}, came: {"INVITE", "100"},
 	} {
-		got := s.said(id)
+		got := s.sipFirstLines(id)
 		for _, one := range least {
 			assert.Contains(t, got, one, "%v", got)
 		}

@@ -17,7 +17,7 @@ import (
 
 // createWaitingAgent creates an agent that waits a minute for a key. It has one transfer destination, which a
 // pathway with the start node hand… uses at once.
-func (s *service) patient(start string) string {
+func (s *service) createWaitingAgent(start string) string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
 		"name": "patient", "start": start,
@@ -38,13 +38,13 @@ func (s *service) patient(start string) string {
 	})["id"].(string)
 }
 
-func (s *service) inProgress(id string) {
+func (s *service) awaitAnswer(id string) {
 	s.t.Helper()
 	s.await("the answer", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
 }
 
 // lastTransfer returns the last transfer of a call.
-func (s *service) handed(id string) object {
+func (s *service) lastTransfer(id string) object {
 	s.t.Helper()
 	all, _ := s.api("GET", "/v1/calls/"+id, nil)["transfers"].([]any)
 	if len(all) == 0 {
@@ -68,12 +68,12 @@ func TestBlindTransferIsNotifiedAndTraced(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.transferred"}})
-	p := sipp(t, "uas-refer", "-m", "1")
-	s.trunk("", p.port)
-	id := s.outbound("+12025550123", s.patient("wait"), nil)
-	s.inProgress(id)
+	p := startSIPp(t, "uas-refer", "-m", "1")
+	s.createTrunk("", p.port)
+	id := s.placeCall("+12025550123", s.createWaitingAgent("wait"), nil)
+	s.awaitAnswer(id)
 	own := s.api("GET", "/v1/dnc-lists", nil)["data"].([]any)[0].(object)["id"].(string)
-	status, text, _ := s.try("POST", "/v1/dnc-lists/"+own+"/entries", "+12025550177\n", "Content-Type", "text/plain")
+	status, text, _ := s.tryRequest("POST", "/v1/dnc-lists/"+own+"/entries", "+12025550177\n", "Content-Type", "text/plain")
 	require.Less(t, status, 300, "%s", text)
 	for _, wrong := range []struct {
 		body object
@@ -85,15 +85,15 @@ func TestBlindTransferIsNotifiedAndTraced(t *testing.T) {
 		{object{"to": "+19005550123", "mode": "blind"}, 403},
 		{object{"to": "+1911", "mode": "blind"}, 403},
 	} {
-		status, text, _ := s.try("POST", "/v1/calls/"+id+"/transfer", wrong.body)
+		status, text, _ := s.tryRequest("POST", "/v1/calls/"+id+"/transfer", wrong.body)
 		assert.Equal(t, wrong.code, status, "%v: %s", wrong.body, text)
 	}
 	now := s.api("POST", "/v1/calls/"+id+"/transfer", object{"destination": "desk", "mode": "blind"})
 	assert.Equal(t, "transferring", now["status"])
 	require.NoError(t, <-p.done, "REFER, three NOTIFYs answered, BYE")
-	call := s.ended(id, 10*time.Second)
+	call := s.awaitCallEnd(id, 10*time.Second)
 	assert.Equal(t, []any{"completed", "transferred"}, []any{call["status"], call["ended_reason"]})
-	h := s.handed(id)
+	h := s.lastTransfer(id)
 	assert.Equal(t, []any{"desk", "+12025550199", "blind", "completed", "api"}, []any{h["name"], h["to"], h["mode"], h["status"], h["by"]})
 	var steps []string
 	for _, step := range h["sip"].([]any) {
@@ -102,11 +102,11 @@ func TestBlindTransferIsNotifiedAndTraced(t *testing.T) {
 	assert.Equal(t, []string{"REFER 202", "NOTIFY 100", "NOTIFY 180", "NOTIFY 200"}, steps)
 	s.await("the events", 10*time.Second, func() bool { return len(s.transferStatuses()) == 2 })
 	assert.Equal(t, []string{"blind in_progress", "blind completed"}, s.transferStatuses())
-	s.tracedWell(id)
+	s.checkSIPTrace(id)
 }
 
 // checkSIPTrace checks the three formats of a call's SIP trace and the call's events.
-func (s *service) tracedWell(id string) {
+func (s *service) checkSIPTrace(id string) {
 	t := s.t
 	t.Helper()
 	trace := s.api("GET", "/v1/calls/"+id+"/sip", nil)
@@ -120,11 +120,11 @@ func (s *service) tracedWell(id string) {
 		lines = append(lines, m.(object)["direction"].(string)+" "+first)
 	}
 	assert.Subset(t, lines, []string{"sent INVITE", "received 180", "received 200", "sent ACK", "sent REFER", "received 202", "received NOTIFY", "sent BYE"})
-	status, ladder, head := s.try("GET", "/v1/calls/"+id+"/sip?format=ladder", nil)
+	status, ladder, head := s.tryRequest("GET", "/v1/calls/"+id+"/sip?format=ladder", nil)
 	assert.Equal(t, http.StatusOK, status)
 	assert.Contains(t, head.Get("Content-Type"), "text/plain")
 	assert.Contains(t, string(ladder), " REFER ")
-	status, capture, _ := s.try("GET", "/v1/calls/"+id+"/sip?format=pcap", nil)
+	status, capture, _ := s.tryRequest("GET", "/v1/calls/"+id+"/sip?format=pcap", nil)
 	assert.Equal(t, http.StatusOK, status)
 	file := filepath.Join(t.TempDir(), "call.pcap")
 	require.NoError(t, os.WriteFile(file, capture, 0o600))
@@ -148,13 +148,13 @@ func TestFailedTransferReturnsCaller(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.transferred"}})
-	caller, desk := sipp(t, "uas-answer"), sipp(t, "uas-busy")
-	s.trunk("", caller.port)
-	s.trunk("+1202555019", desk.port)
-	id := s.outbound("+12025550123", s.patient("hand"), nil)
-	call := s.ended(id, 30*time.Second)
+	caller, desk := startSIPp(t, "uas-answer"), startSIPp(t, "uas-busy")
+	s.createTrunk("", caller.port)
+	s.createTrunk("+1202555019", desk.port)
+	id := s.placeCall("+12025550123", s.createWaitingAgent("hand"), nil)
+	call := s.awaitCallEnd(id, 30*time.Second)
 	assert.Equal(t, []any{"declined", "agent"}, []any{call["disposition"], call["ended_by"]}, "the call took the failure edge: %v", call)
-	h := s.handed(id)
+	h := s.lastTransfer(id)
 	assert.Equal(t, []any{"bridge", "failed", "busy", "agent"}, []any{h["mode"], h["status"], h["reason"], h["by"]})
 	legs := call["legs"].([]any)
 	require.Len(t, legs, 2)
@@ -164,9 +164,9 @@ func TestFailedTransferReturnsCaller(t *testing.T) {
 }
 
 // bestPieceCorrelation returns the best correlation of any piece of a sound with another recording.
-func soundsIn(piece, all []float64) (best float64) {
+func bestPieceCorrelation(piece, all []float64) (best float64) {
 	for at := 0; at+len(piece) <= len(all); at += 2 {
-		if c := similar(piece, all[at:at+len(piece)], 7); c > best {
+		if c := sampleCorrelation(piece, all[at:at+len(piece)], 7); c > best {
 			best = c
 		}
 	}
@@ -175,9 +175,9 @@ func soundsIn(piece, all []float64) (best float64) {
 
 // endCorrelation correlates the best piece of a sound's last two and a half seconds with another recording. On a
 // busy machine some pieces have gaps.
-func endOf(sound, all []float64) (best float64) {
-	for back := rate; back <= 5*rate/2 && best <= 0.9; back += rate / 2 {
-		best = max(best, soundsIn(sound[len(sound)-back:len(sound)-back+rate/4], all))
+func endCorrelation(sound, all []float64) (best float64) {
+	for back := sampleRate; back <= 5*sampleRate/2 && best <= 0.9; back += sampleRate / 2 {
+		best = max(best, bestPieceCorrelation(sound[len(sound)-back:len(sound)-back+sampleRate/4], all))
 	}
 	return best
 }
@@ -185,32 +185,32 @@ func endOf(sound, all []float64) (best float64) {
 func TestBridgeForwardsAndRecordsAudioOfBothPhones(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	caller, desk := baresip(t, "+12025550123"), baresip(t, "+12025550199")
+	caller, desk := startBaresip(t, "+12025550123"), startBaresip(t, "+12025550199")
 	s.trunkWith("+12025550123", caller.port, "udp", nil)
 	s.trunkWith("+12025550199", desk.port, "udp", nil)
-	id := s.outbound("+12025550123", s.patient("hand"), nil)
-	s.await("the bridge", 30*time.Second, func() bool { return s.handed(id)["status"] == "connected" })
+	id := s.placeCall("+12025550123", s.createWaitingAgent("hand"), nil)
+	s.await("the bridge", 30*time.Second, func() bool { return s.lastTransfer(id)["status"] == "connected" })
 	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"])
 	var at time.Duration
 	s.await("three seconds of audio", 10*time.Second, func() bool { at += 20 * time.Millisecond; return at >= 3*time.Second })
-	desk.command("hangup", "")
-	call := s.ended(id, 30*time.Second)
+	desk.sendCommand("hangup", "")
+	call := s.awaitCallEnd(id, 30*time.Second)
 	assert.Equal(t, []any{"confirmed", "agent"}, []any{call["disposition"], call["ended_by"]}, "the caller returned to the agent: %v", call)
-	assert.Equal(t, "returned", s.handed(id)["status"])
+	assert.Equal(t, "returned", s.lastTransfer(id)["status"])
 
-	wav := s.recording(id)
-	left, right := samples(t, wav, 1), samples(t, wav, 2)
-	heard := desk.kept("dec")
-	require.Greater(t, len(heard), 3*rate)
-	assert.Greater(t, endOf(heard, caller.kept("enc")), 0.9, "the desk received the caller's audio")
-	assert.Greater(t, endOf(heard, left), 0.9, "the left channel of the recording has the caller")
-	said := desk.kept("enc")
-	assert.Greater(t, endOf(said, right), 0.9, "the right channel has the desk")
-	assert.Greater(t, endOf(said, caller.kept("dec")), 0.9, "the caller received the desk's audio")
+	wav := s.saveRecording(id)
+	left, right := readSamples(t, wav, 1), readSamples(t, wav, 2)
+	heard := desk.recordedAudio("dec")
+	require.Greater(t, len(heard), 3*sampleRate)
+	assert.Greater(t, endCorrelation(heard, caller.recordedAudio("enc")), 0.9, "the desk received the caller's audio")
+	assert.Greater(t, endCorrelation(heard, left), 0.9, "the left channel of the recording has the caller")
+	said := desk.recordedAudio("enc")
+	assert.Greater(t, endCorrelation(said, right), 0.9, "the right channel has the desk")
+	assert.Greater(t, endCorrelation(said, caller.recordedAudio("dec")), 0.9, "the caller received the desk's audio")
 
 	speakers := map[string]bool{}
 	s.await("the transcript", 20*time.Second, func() bool {
-		code, text, _ := s.try("GET", "/v1/calls/"+id+"/transcript", nil)
+		code, text, _ := s.tryRequest("GET", "/v1/calls/"+id+"/transcript", nil)
 		var got struct{ Segments []struct{ Speaker string } }
 		_ = json.Unmarshal(text, &got)
 		for _, g := range got.Segments {
@@ -224,16 +224,16 @@ func TestBridgeForwardsAndRecordsAudioOfBothPhones(t *testing.T) {
 func TestCrashDuringTransferLeavesNoDialog(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	caller, desk := sipp(t, "uas-answer-logged"), sipp(t, "uas-answer-logged")
-	s.trunk("", caller.port)
-	s.trunk("+1202555019", desk.port)
-	id := s.outbound("+12025550123", s.patient("hand"), nil)
-	s.await("the bridge", 30*time.Second, func() bool { return s.handed(id)["status"] == "connected" })
+	caller, desk := startSIPp(t, "uas-answer-logged"), startSIPp(t, "uas-answer-logged")
+	s.createTrunk("", caller.port)
+	s.createTrunk("+1202555019", desk.port)
+	id := s.placeCall("+12025550123", s.createWaitingAgent("hand"), nil)
+	s.await("the bridge", 30*time.Second, func() bool { return s.lastTransfer(id)["status"] == "connected" })
 	s.kill9()
 	s.start()
-	s.await("a BYE to both parties", 20*time.Second, func() bool { return caller.wrote("END") == 1 && desk.wrote("END") == 1 })
-	call := s.ended(id, 20*time.Second)
+	s.await("a BYE to both parties", 20*time.Second, func() bool { return caller.countLines("END") == 1 && desk.countLines("END") == 1 })
+	call := s.awaitCallEnd(id, 20*time.Second)
 	assert.Equal(t, []any{"failed", "interrupted"}, []any{call["status"], call["ended_reason"]})
-	h := s.handed(id)
+	h := s.lastTransfer(id)
 	assert.Equal(t, []any{"failed", "interrupted"}, []any{h["status"], h["reason"]}, "the record tells")
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // startCarrierUserAgent starts a SIP user agent on loopback that represents a carrier.
-func carrier(t *testing.T) *sip.UserAgent {
+func startCarrierUserAgent(t *testing.T) *sip.UserAgent {
 	t.Helper()
 	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(siptest.Port(t)))}}})
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func carrier(t *testing.T) *sip.UserAgent {
 
 // callWithCredentials calls the service with digest credentials and returns the final status. It ends an answered
 // call.
-func (s *service) proves(from *sip.UserAgent, to, user, password string) int {
+func (s *service) callWithCredentials(from *sip.UserAgent, to, user, password string) int {
 	s.t.Helper()
 	events := make(chan sip.Event, 16)
 	d, err := from.Invite(sip.Invite{
@@ -67,24 +67,24 @@ const description = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.
 func TestOpenTrunkGivesNoAccessToDigestTrunkAtSameSource(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.unlimited()
-	agent, other := s.patient("wait"), s.patient("wait") // the callers hang up
-	open, closed := s.trunk("", siptest.Port(t)), s.trunk("", siptest.Port(t))
+	s.removeLimits()
+	agent, other := s.createWaitingAgent("wait"), s.createWaitingAgent("wait") // the callers hang up
+	open, closed := s.createTrunk("", siptest.Port(t)), s.createTrunk("", siptest.Port(t))
 	s.api("PATCH", "/v1/trunks/"+closed, object{"inbound": object{"auth": object{"username": "carrier", "password": "proof"}}})
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": agent, "trunk_id": open})
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550143", "agent_id": agent, "trunk_id": closed})
 
-	require.NoError(t, s.caller("uac-hangup", "+12025550142", "-d", "300"), "the open trunk requires no authentication")
-	require.NoError(t, s.caller("uac-refused-401", "+12025550143"), "the number of the digest trunk requires authentication")
-	require.NoError(t, s.caller("uac-refused-401", "+12025550199"), "unknown numbers get the same response")
-	from := carrier(t)
-	assert.Equal(t, 401, s.proves(from, "+12025550143", "carrier", "guess"))
-	assert.Equal(t, 200, s.proves(from, "+12025550143", "carrier", "proof"))
+	require.NoError(t, s.runSIPpCaller("uac-hangup", "+12025550142", "-d", "300"), "the open trunk requires no authentication")
+	require.NoError(t, s.runSIPpCaller("uac-refused-401", "+12025550143"), "the number of the digest trunk requires authentication")
+	require.NoError(t, s.runSIPpCaller("uac-refused-401", "+12025550199"), "unknown numbers get the same response")
+	from := startCarrierUserAgent(t)
+	assert.Equal(t, 401, s.callWithCredentials(from, "+12025550143", "carrier", "guess"))
+	assert.Equal(t, 200, s.callWithCredentials(from, "+12025550143", "carrier", "proof"))
 
 	s.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": other, "trunk_id": open})
-	require.NoError(t, s.caller("uac-refused-401", "+12025550143"), "a call to the digest trunk's number is not an unassigned number of the open trunk")
-	require.NoError(t, s.caller("uac-hangup", "+12025550199", "-d", "300"))
-	assert.Equal(t, 200, s.proves(from, "+12025550143", "carrier", "proof"))
+	require.NoError(t, s.runSIPpCaller("uac-refused-401", "+12025550143"), "a call to the digest trunk's number is not an unassigned number of the open trunk")
+	require.NoError(t, s.runSIPpCaller("uac-hangup", "+12025550199", "-d", "300"))
+	assert.Equal(t, 200, s.callWithCredentials(from, "+12025550143", "carrier", "proof"))
 	s.await("the calls' ends", 20*time.Second, func() bool {
 		return len(s.api("GET", "/v1/calls?direction=inbound&status=completed", nil)["data"].([]any)) == 4
 	})

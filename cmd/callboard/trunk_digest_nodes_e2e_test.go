@@ -11,20 +11,20 @@ import (
 // whose credentials it has, through any node.
 func TestDigestAuthenticationSelectsNodeOfTrunk(t *testing.T) {
 	t.Parallel()
-	c := newCrew(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
-	c.even()
-	all := c.tenants(16)
-	from := carrier(t)
+	c := newNodeCluster(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", clusterShardCount))
+	c.awaitEvenShards()
+	all := c.createTenants(16)
+	from := startCarrierUserAgent(t)
 	var owners []*service
 	for i, node := range c.nodes {
-		one := c.of(node, all)
-		at := node.as(one.key)
+		one := c.ownedWorkspace(node, all)
+		at := node.withKey(one.key)
 		trunk := at.api("POST", "/v1/trunks", object{
 			"caller_ids": []string{"+12025550100"},
 			"name":       "t", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}},
 			"inbound": object{"auth": object{"username": fmt.Sprint("carrier", i), "password": "proof"}},
 		})["id"]
-		made := at.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": at.patient("wait"), "trunk_id": trunk})
+		made := at.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": at.createWaitingAgent("wait"), "trunk_id": trunk})
 		if made["status"] != "live" {
 			c.nodes[0].api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
 		}
@@ -33,9 +33,9 @@ func TestDigestAuthenticationSelectsNodeOfTrunk(t *testing.T) {
 	for i, owner := range owners {
 		user, number := fmt.Sprint("carrier", i), fmt.Sprintf("+1202555015%d", i)
 		for _, by := range c.nodes {
-			assert.Equal(t, 401, by.proves(from, number, user, "guess"), "%s through the node at %s", user, by.http)
-			assert.Equal(t, 200, by.proves(from, number, user, "proof"), "%s through the node at %s", user, by.http)
+			assert.Equal(t, 401, by.callWithCredentials(from, number, user, "guess"), "%s through the node at %s", user, by.http)
+			assert.Equal(t, 200, by.callWithCredentials(from, number, user, "proof"), "%s through the node at %s", user, by.http)
 		}
-		assert.Len(t, owner.list("/v1/calls?direction=inbound"), 2, user)
+		assert.Len(t, owner.listData("/v1/calls?direction=inbound"), 2, user)
 	}
 }

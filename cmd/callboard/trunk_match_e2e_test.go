@@ -21,9 +21,9 @@ type trunkCall struct {
 }
 
 // placeTrunkCalls places several calls at once, each with its own caller number.
-func (s *service) calls(list []trunkCall) (from []string) {
+func (s *service) placeTrunkCalls(list []trunkCall) (from []string) {
 	s.t.Helper()
-	peers := make([]*peer, len(list))
+	peers := make([]*sippPeer, len(list))
 	for i, c := range list {
 		from = append(from, "+120255503"+strconv.Itoa(10+i))
 		scenario := c.scenario
@@ -35,7 +35,7 @@ func (s *service) calls(list []trunkCall) (from []string) {
 			scenario = "uac-trunk-header"
 		}
 		at := netip.AddrPortFrom(netip.MustParseAddr(c.address), uint16(siptest.Port(s.t)))
-		peers[i] = sippOn(s.t, at, scenario, "-m", "1", "-s", c.to, "-key", "from", from[i], "-key", "trunk", c.header, "-key", "group", c.group, "-d", "100",
+		peers[i] = startSIPpAt(s.t, at, scenario, "-m", "1", "-s", c.to, "-key", "from", from[i], "-key", "trunk", c.header, "-key", "group", c.group, "-d", "100",
 			"-auth_uri", c.to+"@127.0.0.1:"+strconv.Itoa(s.sip), "127.0.0.1:"+strconv.Itoa(s.sip))
 	}
 	for i, p := range peers {
@@ -54,7 +54,7 @@ func (s *service) calls(list []trunkCall) (from []string) {
 func TestTrunksAtSameAddressAreDistinguished(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.unlimited()
+	s.removeLimits()
 	made := s.api("POST", "/v1/workspaces", object{"name": "theirs", "plan": "enterprise"})
 	keys := map[string]string{"ours": s.key, "theirs": made["key"].(string)}
 	as := func(workspace string) { s.key = keys[workspace] }
@@ -66,7 +66,7 @@ func TestTrunksAtSameAddressAreDistinguished(t *testing.T) {
 		return s.api("POST", "/v1/trunks", object{"name": "t", "proxies": []object{{"host": "127.0.0.1", "port": siptest.Port(t)}}, "inbound": inbound})["id"].(string)
 	}
 	number := func(number, trunk string) {
-		body := object{"number": number, "agent_id": s.patient("wait")} // the callers hang up
+		body := object{"number": number, "agent_id": s.createWaitingAgent("wait")} // the callers hang up
 		if trunk != "" {
 			body["trunk_id"] = trunk
 		}
@@ -109,11 +109,11 @@ func TestTrunksAtSameAddressAreDistinguished(t *testing.T) {
 		{another, "acme", "tg-7", unknown, "", "", ""},        // the header of a trunk at another address
 		{another, "acme", none, "+12025550142", "", "", ""},   // a number of another workspace
 	}
-	from := s.calls(list)
+	from := s.placeTrunkCalls(list)
 	as("ours")
 	closed := trunk(object{"auth": object{"username": "carrier", "password": "proof"}})
 	number("+12025550143", closed)
-	proved := s.calls([]trunkCall{
+	proved := s.placeTrunkCalls([]trunkCall{
 		{sbc, none, none, "+12025550143", "uac-digest", "ours", closed}, // selected by the credentials
 		{sbc, "acme", none, "+12025550143", "uac-refused-401", "", ""},  // a header does not replace credentials
 	})

@@ -15,7 +15,7 @@ import (
 )
 
 // firstValues returns the first value of each kind in a scenario's log.
-func (p *peer) logged() map[string]string {
+func (p *sippPeer) firstValues() map[string]string {
 	text, _ := os.ReadFile(p.log)
 	out := map[string]string{}
 	for l := range strings.Lines(string(text)) {
@@ -30,16 +30,16 @@ func (p *peer) logged() map[string]string {
 func TestTrunkSettingsShapeOutboundInvite(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	busy := sipp(t, "uas-callerid")
+	busy := startSIPp(t, "uas-callerid")
 	id := s.api("POST", "/v1/trunks", object{
 		"name": "carrier", "proxies": []object{{"host": "127.0.0.2", "port": 5999}},
 		"outbound_proxy": object{"host": "127.0.0.1", "port": busy.port}, "number_format": "digits", "number_add": "9",
 		"from_domain": "us.example", "caller_ids": []string{"+12025550100"}, "caller_id_headers": []string{"P-Asserted-Identity", "Remote-Party-ID"},
 		"costs": []object{{"prefix": "+1", "cost": "0.01"}},
 	})["id"].(string)
-	call := s.ended(s.outbound("+12025550123", s.hello(), object{"from": "+12025550100"}), 20*time.Second)
+	call := s.awaitCallEnd(s.placeCall("+12025550123", s.createGreetingAgent(), object{"from": "+12025550100"}), 20*time.Second)
 	assert.Equal(t, []any{"busy", object{"amount": "0.00", "currency": "USD"}}, []any{call["status"], call["cost"]}, "%v", call)
-	got := busy.logged()
+	got := busy.firstValues()
 	got["FROM"], _, _ = strings.Cut(got["FROM"], ";tag")
 	assert.Equal(t, map[string]string{
 		"URI": "INVITE sip:912025550123@127.0.0.2:5999", "FROM": "<sip:12025550100@us.example>", "PAI": "<sip:12025550100@us.example>",
@@ -56,15 +56,15 @@ func TestTrunkSettingsShapeOutboundInvite(t *testing.T) {
 func TestTrunkHealthCheckByOptions(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	lives, silent := sipp(t, "uas-options"), siptest.Port(t)
-	id := s.trunk("", lives.port, silent)
+	lives, silent := startSIPp(t, "uas-options"), siptest.Port(t)
+	id := s.createTrunk("", lives.port, silent)
 	result := s.api("POST", "/v1/trunks/"+id+"/test", object{})
 	targets := result["targets"].([]any)
 	require.Len(t, targets, 2)
 	first, second := targets[0].(object), targets[1].(object)
 	assert.Equal(t, []any{true, true, 200.0, "carrier/1.0", false}, []any{result["ok"], first["reachable"], first["code"], first["server"], second["reachable"]}, "%v", result)
 	assert.NotEmpty(t, second["error"])
-	status, body, _ := s.try("POST", "/v1/trunks", object{"name": "inside", "proxies": []object{{"host": "169.254.169.254"}}})
+	status, body, _ := s.tryRequest("POST", "/v1/trunks", object{"name": "inside", "proxies": []object{{"host": "169.254.169.254"}}})
 	assert.Equal(t, 422, status, "%s", body)
 	assert.Contains(t, string(body), "proxies[0].host")
 }
@@ -72,12 +72,12 @@ func TestTrunkHealthCheckByOptions(t *testing.T) {
 func TestCallerDetailsOfTrunkAreStored(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.unlimited()
-	agent := s.patient("wait") // the caller hangs up
-	id := s.trunk("", siptest.Port(t))
+	s.removeLimits()
+	agent := s.createWaitingAgent("wait") // the caller hangs up
+	id := s.createTrunk("", siptest.Port(t))
 	s.api("PATCH", "/v1/trunks/"+id, object{"caller_id_headers": []string{"P-Asserted-Identity"}})
 	s.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": agent, "trunk_id": id})
-	require.NoError(t, s.caller("uac-withheld", "2025550142", "-d", "500"))
+	require.NoError(t, s.runSIPpCaller("uac-withheld", "2025550142", "-d", "500"))
 	s.await("the call's end", 20*time.Second, func() bool {
 		list := s.api("GET", "/v1/calls?direction=inbound&status=completed", nil)["data"].([]any)
 		return len(list) == 1
@@ -94,49 +94,51 @@ func TestCallerDetailsOfTrunkAreStored(t *testing.T) {
 	assert.NotContains(t, caller, "asserted", "a withheld number is not stored")
 
 	s.api("PATCH", "/v1/trunks/"+id, object{"inbound": object{"calls_per_second": 0.005}})
-	require.NoError(t, s.caller("uac-withheld", "2025550142", "-d", "100"), "the first call of this second")
-	require.NoError(t, s.caller("uac-refused-503", "2025550142"), "one too many")
+	require.NoError(t, s.runSIPpCaller("uac-withheld", "2025550142", "-d", "100"), "the first call of this second")
+	require.NoError(t, s.runSIPpCaller("uac-refused-503", "2025550142"), "one too many")
 	assert.InDelta(t, 1.0, s.api("GET", "/v1/trunks/"+id, nil)["quality"].(object)["inbound_refusals"].(object)["calls_per_second"], 0)
 
 	s.api("PATCH", "/v1/trunks/"+id, object{"inbound": object{"calls_per_second": 0, "auth": object{"username": "carrier", "password": "proof"}}})
-	require.NoError(t, s.caller("uac-refused-401", "2025550142"), "no proof")
+	require.NoError(t, s.runSIPpCaller("uac-refused-401", "2025550142"), "no proof")
 	signs := "2025550142@127.0.0.1:" + strconv.Itoa(s.sip)
-	require.NoError(t, s.caller("uac-digest", "2025550142", "-auth_uri", signs), "with one")
+	require.NoError(t, s.runSIPpCaller("uac-digest", "2025550142", "-auth_uri", signs), "with one")
 	s.api("PATCH", "/v1/trunks/"+id, object{"inbound": object{"auth": object{"username": "carrier", "password": "another"}}})
-	require.Error(t, s.caller("uac-digest", "2025550142", "-auth_uri", signs), "the wrong one")
+	require.Error(t, s.runSIPpCaller("uac-digest", "2025550142", "-auth_uri", signs), "the wrong one")
 }
 
 func TestTestCarrierCallsNumber(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	live := s.key
-	status, body, _ := s.try("POST", "/v1/test/inbound-calls", object{"to": "+12025550142"})
+	status, body, _ := s.tryRequest("POST", "/v1/test/inbound-calls", object{"to": "+12025550142"})
 	assert.Equal(t, 409, status, "%s: with a live key", body)
 	s.key = s.testKey()
-	status, body, _ = s.try("POST", "/v1/test/inbound-calls", object{"to": "+12025550142"})
+	status, body, _ = s.tryRequest("POST", "/v1/test/inbound-calls", object{"to": "+12025550142"})
 	assert.Equal(t, 422, status, "%s: no agent answers the number", body)
-	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.menu()})
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.createMenuAgent()})
 	call := s.api("POST", "/v1/test/inbound-calls", object{"to": "+12025550142", "from": "anonymous", "digits": "2"})
 	assert.Equal(t, []any{"inbound", "anonymous", "+12025550142", "test"}, []any{call["direction"], call["from"], call["to"], call["environment"]})
-	ended := s.ended(call["id"].(string), 40*time.Second)
+	ended := s.awaitCallEnd(call["id"].(string), 40*time.Second)
 	assert.Equal(t, []any{"completed", "declined"}, []any{ended["status"], ended["disposition"]}, "%v", ended)
 	s.key = live
-	status, _, _ = s.try("GET", "/v1/calls/"+call["id"].(string), nil)
+	status, _, _ = s.tryRequest("GET", "/v1/calls/"+call["id"].(string), nil)
 	assert.Equal(t, 404, status, "the live number does not exist in the test environment")
 }
 
 func TestDestinationRulesApplyToEveryCall(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.unlimited()
-	answers := sipp(t, "uas-answer-logged")
+	s.removeLimits()
+	answers := startSIPp(t, "uas-answer-logged")
 	expensive := s.api("POST", "/v1/trunks", object{
 		"caller_ids": []string{"+12025550100"},
 		"name":       "dear", "proxies": []object{{"host": "127.0.0.1", "port": answers.port}}, "costs": []object{{"prefix": "+", "cost": "5.00"}},
 	})["id"]
-	agent := s.hello()
-	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.branches(object{"accept_refer": true}), "trunk_id": expensive})
-	refers := func(to string) error { return s.caller("uac-refers-barred", "+12025550142", "-key", "refer", to) }
+	agent := s.createGreetingAgent()
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.createBranchingAgent(object{"accept_refer": true}), "trunk_id": expensive})
+	refers := func(to string) error {
+		return s.runSIPpCaller("uac-refers-barred", "+12025550142", "-key", "refer", to)
+	}
 	s.api("PATCH", "/v1/workspace", object{"calling": object{
 		"countries": []string{"US"}, "blocked_prefixes": []string{"+1202555019"}, "daily_spend_cap": object{"amount": "5.00"}, "max_call_minutes": 1,
 	}})
@@ -144,42 +146,42 @@ func TestDestinationRulesApplyToEveryCall(t *testing.T) {
 		"+12025550190": "destination_not_allowed", "+442071838750": "destination_not_allowed", "+19005550123": "destination_not_allowed",
 		"+881612345678": "destination_not_allowed", "911": "destination_not_allowed",
 	} {
-		status, body, _ := s.try("POST", "/v1/calls/outbound", object{"to": to, "agent_id": agent, "from": "+12025550100"})
+		status, body, _ := s.tryRequest("POST", "/v1/calls/outbound", object{"to": to, "agent_id": agent, "from": "+12025550100"})
 		assert.Equal(t, 403, status, "%s: %s", to, body)
 		assert.Contains(t, string(body), code, to)
 	}
 	for _, to := range []string{"+12025550190", "+442071838750", "+19005550123", "911"} {
 		require.NoError(t, refers(to), "a REFER to a permitted destination is accepted: %s", to)
 	}
-	assert.Empty(t, answers.rung())
-	call := s.ended(s.outbound("+12025550123", agent, nil), 30*time.Second)
+	assert.Empty(t, answers.inviteCounts())
+	call := s.awaitCallEnd(s.placeCall("+12025550123", agent, nil), 30*time.Second)
 	assert.Equal(t, "completed", call["status"], "%v", call)
 	require.Error(t, refers("+12025550124"), "the REFER is accepted, but the spend cap prevents the transfer leg")
-	status, body, _ := s.try("POST", "/v1/calls/outbound", object{"to": "+12025550124", "agent_id": agent, "from": "+12025550100"})
+	status, body, _ := s.tryRequest("POST", "/v1/calls/outbound", object{"to": "+12025550124", "agent_id": agent, "from": "+12025550100"})
 	assert.Equal(t, 403, status, "%s", body)
 	assert.Contains(t, string(body), "spend_cap_reached")
 	s.kill9()
 	s.start()
-	status, body, _ = s.try("POST", "/v1/calls/outbound", object{"to": "+12025550124", "agent_id": agent, "from": "+12025550100"})
+	status, body, _ = s.tryRequest("POST", "/v1/calls/outbound", object{"to": "+12025550124", "agent_id": agent, "from": "+12025550100"})
 	assert.Equal(t, 403, status, "%s: rejected also after a crash", body)
 	assert.Contains(t, string(body), "spend_cap_reached")
-	assert.Len(t, answers.rung(), 1)
+	assert.Len(t, answers.inviteCounts(), 1)
 	s.api("PATCH", "/v1/workspace", object{"calling": object{"daily_spend_cap": nil}})
 	require.Error(t, refers("+12025550124"), "an agent rejects REFERs to forbidden destinations")
-	s.outbound("+12025550124", agent, nil)
+	s.placeCall("+12025550124", agent, nil)
 }
 
 func TestLiveCallEndsWhenSpendCapIsReached(t *testing.T) {
 	t.Parallel()
-	s := newPlainService(t)
-	carrier := sipp(t, "uas-answer-logged", "-rtp_echo")
+	s := newRaceFreeService(t)
+	carrier := startSIPp(t, "uas-answer-logged", "-rtp_echo")
 	s.api("POST", "/v1/trunks", object{
 		"caller_ids": []string{"+12025550100"},
 		"name":       "dear", "proxies": []object{{"host": "127.0.0.1", "port": carrier.port}}, "costs": []object{{"prefix": "+", "cost": "5.00"}},
 	})
 	s.api("PATCH", "/v1/workspace", object{"calling": object{"daily_spend_cap": object{"amount": "9.99"}}})
-	id := s.outbound("+12025550123", s.lasting(), nil)
-	call := s.ended(id, 3*time.Minute)
+	id := s.placeCall("+12025550123", s.createLongMenuAgent(), nil)
+	call := s.awaitCallEnd(id, 3*time.Minute)
 	assert.Equal(t, []any{"spend_cap_reached", "service", "completed"}, []any{call["ended_reason"], call["ended_by"], call["status"]}, "%v", call)
 	assert.InDelta(t, 59.5, call["duration_seconds"], 1, "the spend cap permits only the first minute")
 	found := false

@@ -29,14 +29,14 @@ import (
 )
 
 // receivedRequest is one webhook request as received.
-type delivered struct {
+type receivedRequest struct {
 	head http.Header
 	body []byte
 }
 
 // receiveSignedDelivery makes a service send one event over HTTPS during the rotation of its secret, and returns
 // the request.
-func deliver(t *testing.T, secret, next string) (got delivered) {
+func receiveSignedDelivery(t *testing.T, secret, next string) (got receivedRequest) {
 	t.Helper()
 	far := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		got.head = r.Header
@@ -63,7 +63,7 @@ func deliver(t *testing.T, secret, next string) (got delivered) {
 func TestStandardWebhooksLibrariesVerifyDeliveries(t *testing.T) {
 	t.Parallel()
 	old, young := domainwebhook.NewSecret([32]byte{1}), domainwebhook.NewSecret([32]byte{2})
-	got := deliver(t, old, young)
+	got := receiveSignedDelivery(t, old, young)
 	head := make(map[string]string)
 	for name := range got.head {
 		head[strings.ToLower(name)] = got.head.Get(name)
@@ -75,7 +75,7 @@ func TestStandardWebhooksLibrariesVerifyDeliveries(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, theirs.Verify(got.body, got.head))
 		require.Error(t, theirs.Verify(append([]byte(" "), got.body...), got.head), "the library rejects a changed body")
-		said, err := node(t, []string{"webhook.mjs"}, "BODY="+string(got.body), "HEADERS="+string(text), "SECRET="+secret)
+		said, err := runNodeScript(t, []string{"webhook.mjs"}, "BODY="+string(got.body), "HEADERS="+string(text), "SECRET="+secret)
 		require.NoError(t, err, said)
 		assert.Equal(t, "id evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\nrefused\nrefused\nrefused\n", said)
 	}
@@ -87,7 +87,7 @@ func TestStandardWebhooksLibrariesVerifyDeliveries(t *testing.T) {
 func TestWebhookGuideProgramsVerifyDeliveries(t *testing.T) {
 	t.Parallel()
 	secret := domainwebhook.NewSecret([32]byte{4})
-	got := deliver(t, secret, "")
+	got := receiveSignedDelivery(t, secret, "")
 	signature := got.head.Get("X-Svc-Signature")
 	for _, l := range []struct {
 		fence, file string
@@ -100,7 +100,7 @@ func TestWebhookGuideProgramsVerifyDeliveries(t *testing.T) {
 		{"ruby", "verify.rb", []string{"ruby"}},
 		{"bash", "verify.sh", []string{"bash"}},
 	} {
-		blocks := fences(t, "docs/webhooks.md", l.fence)
+		blocks := codeBlocks(t, "docs/webhooks.md", l.fence)
 		require.Len(t, blocks, 1, l.fence)
 		_, err := exec.LookPath(l.command[0])
 		require.NoError(t, err, "make tools installs %s", l.command[0])
@@ -130,29 +130,29 @@ func TestWebhookGuideProgramsVerifyDeliveries(t *testing.T) {
 }
 
 // localReceiver is the program of a developer that receives forwarded events.
-type workbench struct {
-	mu   sync.Mutex
-	url  string
-	all  []delivered
-	then int // status of its responses
+type localReceiver struct {
+	mu             sync.Mutex
+	url            string
+	all            []receivedRequest
+	responseStatus int // status of its responses
 }
 
-func newWorkbench(t *testing.T) *workbench {
+func newLocalReceiver(t *testing.T) *localReceiver {
 	t.Helper()
-	h := &workbench{then: http.StatusOK}
+	h := &localReceiver{responseStatus: http.StatusOK}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.all = append(h.all, delivered{head: r.Header, body: body})
-		w.WriteHeader(h.then)
+		h.all = append(h.all, receivedRequest{head: r.Header, body: body})
+		w.WriteHeader(h.responseStatus)
 	}))
 	t.Cleanup(s.Close)
 	h.url = s.URL
 	return h
 }
 
-func (h *workbench) last() (d delivered, n int) {
+func (h *localReceiver) last() (d receivedRequest, n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if n = len(h.all); n > 0 {
@@ -165,7 +165,7 @@ func TestListenCommandForwardsEvents(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	const secret = "a secret for the bench"
-	h := newWorkbench(t)
+	h := newLocalReceiver(t)
 	cmd := exec.CommandContext(t.Context(), binary, "listen", "--url", "http://"+s.http, "--forward-to", h.url+"/hooks", "--events", "workspace.*", "--secret", secret)
 	cmd.Env = append(os.Environ(), "CALLBOARD_KEY="+s.key)
 	said, err := cmd.StderrPipe()
@@ -189,7 +189,7 @@ func TestListenCommandForwardsEvents(t *testing.T) {
 	})
 
 	s.api("PATCH", "/v1/workspace", object{"name": "bench"})
-	var got delivered
+	var got receivedRequest
 	s.await("the event", time.Minute, func() bool {
 		var n int
 		got, n = h.last()
@@ -208,18 +208,18 @@ func TestListenCommandForwardsEvents(t *testing.T) {
 		return n > 1
 	})
 	endpoint := s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.ended"}})["id"].(string)
-	out, errs, err := s.callboard("trigger", "call.ended", "--webhook", endpoint, "--url", "http://"+s.http, "--key", s.key)
+	out, errs, err := s.runCommand("trigger", "call.ended", "--webhook", endpoint, "--url", "http://"+s.http, "--key", s.key)
 	require.NoError(t, err, errs)
 	assert.Regexp(t, `^call\.ended  evt_\S+  204  \d+ ms$`, out)
 
-	_, errs, err = s.callboard("listen", "--url", "http://"+s.http, "--key", "svc_sk_live_wrong", "--forward-to", h.url)
+	_, errs, err = s.runCommand("listen", "--url", "http://"+s.http, "--key", "svc_sk_live_wrong", "--forward-to", h.url)
 	require.Error(t, err)
 	assert.Contains(t, errs, "refused")
 }
 
 func TestTriggerSendsSampleWithoutService(t *testing.T) {
 	t.Parallel()
-	h := newWorkbench(t)
+	h := newLocalReceiver(t)
 	trigger := func(args ...string) (string, error) {
 		out, err := exec.CommandContext(t.Context(), binary, append([]string{"trigger"}, args...)...).CombinedOutput()
 		return string(out), err
@@ -237,7 +237,7 @@ func TestTriggerSendsSampleWithoutService(t *testing.T) {
 	assert.Equal(t, "call.initiated", e.Type)
 	assert.True(t, e.Data.Test)
 	h.mu.Lock()
-	h.then = http.StatusServiceUnavailable
+	h.responseStatus = http.StatusServiceUnavailable
 	h.mu.Unlock()
 	said, err = trigger("call.ended", "--forward-to", h.url)
 	require.Error(t, err)
