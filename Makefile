@@ -58,25 +58,25 @@ SOAK_DOC       ?=
 # Tests that only make nightly runs: simultaneous faults of nodes and stores, the search for leaks, and controls that prove that
 # these tests detect planted faults.
 NIGHTLY_ONLY_TESTS := \
-  TestFaultsOfNodesLoseAndDoubleNothing \
-  TestNodesThatDieHandTheWorkOn \
+  TestFaultsOfNodesKeepInvariants \
+  TestCampaignContinuesOnNextNodeAfterKills \
   TestKillsOfServiceAndRedisTogetherAndApart \
-  TestFailOversToStaleReplicasCallNoContactTwice \
-  TestFailOversToAStaleReplicaThatIsTrustedRingTwice \
-  TestFullRedisServersMakePeopleRingTwiceWhereAttemptsAreStoredLate \
-  TestFullDisksThatLieMakePeopleRingTwice \
-  TestClocksSetBackCallNoContactTwiceAndLoseNone \
-  TestKillsOfARedisThatForgetsAreMadeGood \
-  TestKillsOfARedisThatForgetsRingTwiceWhereItIsTrusted \
-  TestFullRedisServersStopDiallingAndLoseNoContact \
-  TestKill9NeitherRingsTwiceNorForgetsOnRedis \
-  TestNoCallLeavesAnythingBehind \
-  TestACallThatComesToAnyNodeReachesItsNumber \
+  TestFailoverToStaleReplicaCallsEachContactOnce \
+  TestControlFailoverToTrustedStaleReplicaCallsTwice \
+  TestControlFullRedisWithLateCommitCallsTwice \
+  TestControlFullDiskReportedAsWrittenCallsTwice \
+  TestClockSetBackCallsEachContactOnce \
+  TestKillsOfNonDurableRedisAreRepairedFromLedger \
+  TestControlKillsOfNonDurableRedisWithoutLedgerCallTwice \
+  TestFullRedisStopsDialingAndLosesNoContact \
+  TestKill9CallsEachContactOnceOnRedis \
+  TestCallsReleaseAllResources \
+  TestInboundCallAtAnyNodeReachesItsNumber \
   TestTheModelFindsPlantedFaults \
-  TestKillsOfTheServiceWithRetriesOnPebble \
-  TestADispatcherStaysInThePathAndFailsOver \
-  TestWorkspacesAreSpreadOverNodesAndOutliveThem
-NIGHTLY_ONLY       := $(FaultsOfNodesKeepInvariants|CampaignContinuesOnNextNodeAfterKills|KillsOfServiceAndRedisTogetherAndApart|FailoverToStaleReplicaCallsEachContactOnce|ControlFailoverToTrustedStaleReplicaCallsTwice|ControlFullRedisWithLateCommitCallsTwice|ControlFullDiskReportedAsWrittenCallsTwice|ClockSetBackCallsEachContactOnce|KillsOfNonDurableRedisAreRepairedFromLedger|ControlKillsOfNonDurableRedisWithoutLedgerCallTwice|FullRedisStopsDialingAndLosesNoContact|Kill9CallsEachContactOnceOnRedis|CallsReleaseAllResources|InboundCallAtAnyNodeReachesItsNumber|TheModelFindsPlantedFaults|KillsOfServiceWithRetriesOnPebble|KamailioDispatcherKeepsCallPathAndFailsOver|WorkspacesAreDistributedAndSurviveNodeKills))
+  TestKillsOfServiceWithRetriesOnPebble \
+  TestKamailioDispatcherKeepsCallPathAndFailsOver \
+  TestWorkspacesAreDistributedAndSurviveNodeKills
+NIGHTLY_ONLY       := $(call any_of,$(NIGHTLY_ONLY_TESTS))
 # Tests that make nightly runs with more cases or more time.
 NIGHTLY_TESTS := $(call any_of,\
   TestEveryZoneOpensAsACalculationOfItsOwnSays \

@@ -43,7 +43,7 @@ func BenchmarkCompare(b *testing.B) {
 		{what: "p99 of the interval of packets of 1000 calls, ms", decimal: 1},
 		{what: "Memory per call of 1000 calls with media, above idle, KB", decimal: 1},
 		{what: "p50 of the latency that the service adds to a turn, 200 conversations, ms", decimal: 0},
-		{what: "p95 of it, ms", decimal: 0},
+		{what: "p95 of this latency, ms", decimal: 0},
 	}
 	own := *benchBinary
 	defer func() { *benchBinary = own }()
@@ -68,9 +68,9 @@ func BenchmarkCompare(b *testing.B) {
 				keep(4, (t.rss-t.idle)/1024/1000)
 			})
 			b.Run(fmt.Sprintf("round %d/%s/turns", round+1, []string{"this", "other"}[build]), func(b *testing.B) {
-				s, far := instant(b), startTalkers(b, beep())
-				s.route(far.port)
-				l := measureTurns(b, s, far, s.agent(askingAgain("Go on.")), 200)
+				s, far := newServiceWithInstantEngines(b), startTalkers(b, speechLikeTone())
+				s.createTrunkForAllNumbers(far.port)
+				l := measureTurns(b, s, far, s.createAgent(repeatingPathway("Go on.")), 200)
 				keep(5, l.p50())
 				keep(6, l.p95())
 			})
@@ -81,7 +81,7 @@ func BenchmarkCompare(b *testing.B) {
 
 // printComparison prints the comparisons as a table.
 func printComparison(rows []*buildComparison) {
-	lines := [][]string{{"What", "This revision: median (spread)", "The other", "Difference"}}
+	lines := [][]string{{"What", "This revision: median (spread)", "Other revision", "Difference"}}
 	for _, r := range rows {
 		ours, spread := r.medianAndSpread(0)
 		theirs, otherSpread := r.medianAndSpread(1)

@@ -100,7 +100,7 @@ func (p *postJob) post(c *http.Client, url string) {
 }
 
 // measureBarePoster runs the bare loop after a warm-up and returns the CPU time per request.
-func (p *postJob) floor(b *testing.B) time.Duration {
+func (p *postJob) measureBarePoster(b *testing.B) time.Duration {
 	b.Helper()
 	text, err := json.Marshal(p)
 	require.NoError(b, err)
@@ -130,7 +130,7 @@ func (p *postJob) floor(b *testing.B) time.Duration {
 }
 
 // countingReceiver is a webhook receiver that counts requests and records the delay of events between
-// startMeasuring and stopMeasuring.
+// startMeasuring and latencies.
 type countingReceiver struct {
 	server *httptest.Server
 	got    atomic.Int64
@@ -193,7 +193,7 @@ func (k *countingReceiver) note(now time.Time, body []byte) {
 	}
 }
 
-// startMeasuring begins to record the delays of events; stopMeasuring returns them.
+// startMeasuring begins to record the delays of events; latencies returns them.
 func (k *countingReceiver) startMeasuring() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -250,7 +250,7 @@ func measureDeliveries(b *testing.B, endpoints, events int) {
 	rss := peakMemory(b, s.pid())
 	s.kill9()
 	p.Header, p.Body = far.header, far.body
-	floor := p.floor(b)
+	floor := p.measureBarePoster(b)
 	times := float64(each) / float64(floor)
 	what := "one endpoint"
 	if endpoints > 1 {

@@ -24,8 +24,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// Parts of a turn that are not the runtime: the silence that ends the turn, and the jitter buffer on a perfect
-// network.
+// Parts of a turn that are not the runtime: the silence that ends the turn, and the jitter buffer on a perfect network.
 const turnSilenceMs, turnBufferMs = 500.0, 40.0
 
 // talkerProcess is a separate process with simulated callers, who all say the same in each turn.
@@ -58,9 +57,9 @@ func startTalkers(b testing.TB, words []byte) *talkerProcess {
 }
 
 // sendCommand sends a command; "watch" resets the measurements.
-func (t *talkerProcess) sendCommand(b testing.TB, word string) (h turnReport) {
+func (t *talkerProcess) sendCommand(b testing.TB, command string) (h turnReport) {
 	b.Helper()
-	_, err := fmt.Fprintln(t.in, word)
+	_, err := fmt.Fprintln(t.in, command)
 	require.NoError(b, err)
 	line, err := t.out.ReadBytes('\n')
 	require.NoError(b, err)
@@ -115,23 +114,23 @@ func conversationAgent() object {
 // speechLikeTone returns a tone that a voice activity detector takes for speech.
 func speechLikeTone() []byte { return tone.Make(600*time.Millisecond, 0.3, 300, 1100) }
 
-// BenchmarkTurns measures the time that the runtime adds to a turn with instant engines, in one conversation and in
-// 200 concurrent ones. It also measures the CPU time of conversations.
+// BenchmarkTurns measures the time that the runtime adds to a turn with instant engines, in one conversation and in 200
+// concurrent ones. It also measures the CPU time of conversations.
 func BenchmarkTurns(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	b.Run("phrases", func(b *testing.B) {
 		s, far := newServiceWithInstantEngines(b), startTalkers(b, speechLikeTone())
 		s.createTrunkForAllNumbers(far.port)
 		agent := s.createAgent(repeatingPathway("Go on."))
-		measureTurns(b, s, far, agent, 1, "engines for speech")
-		measureTurns(b, s, far, agent, 200, "engines for speech")
+		reportTurns(b, s, far, agent, 1, "engines for speech")
+		reportTurns(b, s, far, agent, 200, "engines for speech")
 	})
 	b.Run("model", func(b *testing.B) {
 		s, far := newServiceWithInstantEngines(b), startTalkers(b, speechLikeTone())
 		s.createTrunkForAllNumbers(far.port)
 		agent := s.createAgent(conversationAgent())
-		measureTurns(b, s, far, agent, 1, "engines for speech and a model")
-		measureTurns(b, s, far, agent, 200, "engines for speech and a model")
+		reportTurns(b, s, far, agent, 1, "engines for speech and a model")
+		reportTurns(b, s, far, agent, 200, "engines for speech and a model")
 	})
 	b.Run("local", func(b *testing.B) {
 		e, err := speech.NewEspeak(1, 10*time.Second)
@@ -140,11 +139,23 @@ func BenchmarkTurns(b *testing.B) {
 		require.NoError(b, err)
 		s, far := newMeasuredService(b), startTalkers(b, yes)
 		s.createTrunkForAllNumbers(far.port)
-		measureTurns(b, s, far, s.createAgent(repeatingPathway("Go on.")), 20, "espeak-ng and pocketsphinx")
+		reportTurns(b, s, far, s.createAgent(repeatingPathway("Go on.")), 20, "espeak-ng and pocketsphinx")
 	})
 }
 
-// measureTurns holds the conversations, and measures the times of their turns and ends them.
+// turnLoad is the measurement of the turns of concurrent conversations.
+type turnLoad struct {
+	latency turnReport
+	usage   usage
+	cpu     time.Duration // of the service and its children
+}
+
+// p50 and p95 return the milliseconds from the end of the caller's speech to the agent's answer, without turnSilenceMs and
+// turnBufferMs.
+func (l *turnLoad) p50() float64 { return l.latency.P50Ms - turnSilenceMs - turnBufferMs }
+func (l *turnLoad) p95() float64 { return l.latency.P95Ms - turnSilenceMs - turnBufferMs }
+
+// measureTurns starts concurrent conversations, measures their turns and ends them.
 func measureTurns(b *testing.B, s *service, far *talkerProcess, agent string, calls int) turnLoad {
 	b.Helper()
 	const window = 15 * time.Second
@@ -166,12 +177,12 @@ func measureTurns(b *testing.B, s *service, far *talkerProcess, agent string, ca
 	st, _ := s.campaignStatus(id)
 	require.Equal(b, calls, st.Progress.InProgress, "conversations at the end")
 	s.api("POST", "/v1/campaigns/"+id+"/cancel", object{"hangup_active": true})
-	s.await("the end of all calls", time.Minute, func() bool { return len(s.list("/v1/calls?status=active&limit=1")) == 0 })
+	s.await("the end of all calls", time.Minute, func() bool { return len(s.listData("/v1/calls?status=active&limit=1")) == 0 })
 	return turnLoad{h, u, u.cpu + kids}
 }
 
-// reportTurns measures the turns of so many conversations and adds them to the table.
-func reportTurns(b *testing.B, s *service, far *talkers, agent string, calls int, by string) {
+// reportTurns measures the turns of concurrent conversations and adds the results to the table.
+func reportTurns(b *testing.B, s *service, far *talkerProcess, agent string, calls int, by string) {
 	b.Helper()
 	l := measureTurns(b, s, far, agent, calls)
 	h := l.latency
@@ -179,18 +190,15 @@ func reportTurns(b *testing.B, s *service, far *talkers, agent string, calls int
 	if calls == 1 {
 		name = "one conversation"
 	}
-	rest := turnSilenceMs + turnBufferMs
 	goal, met := "", false
 	if !strings.Contains(by, "espeak") {
 		goal, met = "p50 ≤ 50, p95 ≤ 100 ms", l.p50() <= 50 && l.p95() <= 100
 	}
 	benchResults.add(fmt.Sprintf("What the runtime adds to a turn, %s, %s, %d turns", name, by, h.Turns), goal,
-		fmt.Sprintf("p50 %.0f, p95 %.0f, most %.0f ms; %d without an answer", l.p50(), l.p95(), h.MostMs-turnSilence-turnBuffer, h.Lost), met, &l.usage)
+		fmt.Sprintf("p50 %.0f, p95 %.0f, most %.0f ms; %d without an answer", l.p50(), l.p95(), h.MostMs-turnSilenceMs-turnBufferMs, h.Lost), met, &l.usage)
 	each := l.cpu.Seconds() / l.usage.elapsed.Seconds() / float64(calls)
 	benchResults.add(fmt.Sprintf("Processor of a conversation, %s, %s", name, by), "",
 		fmt.Sprintf("%.1f %% of a core, %.0f ms a turn", 100*each, l.cpu.Seconds()*1000/float64(h.Turns)), false, nil)
-	s.api("POST", "/v1/campaigns/"+id+"/cancel", object{"hangup_active": true})
-	s.await("the end of all calls", time.Minute, func() bool { return len(s.listData("/v1/calls?status=active&limit=1")) == 0 })
 }
 
 // cpuTimeOfChildren returns the CPU time of the ended child processes of a process.
@@ -203,8 +211,8 @@ func cpuTimeOfChildren(b testing.TB, pid int) time.Duration {
 	return parseTicks(b, f[13]) + parseTicks(b, f[14])
 }
 
-// BenchmarkBargeIn measures in recordings how long the agent's audio continues after the caller has begun to speak,
-// with a pathway and with a realtime engine.
+// BenchmarkBargeIn measures in recordings how long the agent's audio continues after the caller has begun to speak, with a
+// pathway and with a realtime engine.
 func BenchmarkBargeIn(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	b.Run("pathway", func(b *testing.B) {
@@ -243,8 +251,7 @@ func measureBargeIn(b *testing.B, of string, agentOf func(*service) string) {
 		fmt.Sprintf("p50 %.0f, p95 %.0f, most %.0f ms", p50, p95, most), most <= 300, nil)
 }
 
-// findStops returns the time in ms from each begin of the caller's speech during the agent's audio to the end of
-// that audio.
+// findStops returns the time in ms from each begin of the caller's speech during the agent's audio to the end of that audio.
 func findStops(b testing.TB, path string) (stops []float64) {
 	b.Helper()
 	file, err := wav.ReadFile(path, 100<<20)
@@ -265,11 +272,11 @@ func findStops(b testing.TB, path string) (stops []float64) {
 }
 
 // audibleFrames reports for each 10 ms whether it is audible.
-func audibleFrames(samples []int16) (out []bool) {
+func audibleFrames(readSamples []int16) (out []bool) {
 	const frame = 80
-	for from := 0; from+frame <= len(samples); from += frame {
+	for from := 0; from+frame <= len(readSamples); from += frame {
 		sum := 0.0
-		for _, v := range samples[from : from+frame] {
+		for _, v := range readSamples[from : from+frame] {
 			sum += float64(v) * float64(v)
 		}
 		out = append(out, sum/frame > 200*200)

@@ -26,8 +26,8 @@ type faultTest struct {
 	faultTestPlan
 	redis              *redistest.Server
 	redisPaths         []*redistest.Proxy // one network path to Redis per node; empty: direct connections
-	clocks             []shiftedClock   // one shifted clock per node
-	answer             *sippPeer        // the carrier
+	clocks             []shiftedClock     // one shifted clock per node
+	answer             *sippPeer          // the carrier
 	dispatcher         netip.AddrPort
 	tenants            []*shardTenant
 	costs              []faultCost
