@@ -38,9 +38,9 @@ type AgentLimits struct {
 	MaxMinutes     int `json:"max_minutes,omitempty"`
 }
 
-// Longest is how long a conversation may be: as its order asks, else as the agent
+// MaxDuration is how long a conversation may be: as its order asks, else as the agent
 // says, else otherwise.
-func (l AgentLimits) Longest(asked, otherwise time.Duration) time.Duration {
+func (l AgentLimits) MaxDuration(asked, otherwise time.Duration) time.Duration {
 	if asked > 0 {
 		return asked
 	}
@@ -82,23 +82,23 @@ type Agent struct {
 	Version          int             `json:"version"`                       // the newest published one, which calls speak
 	PublishedAt      *time.Time      `json:"published_at"`                  // when that was published
 	Unpublished      []string        `json:"unpublished_changes"`           // the fields of the draft that differ from it
-	Names            []string        `json:"names,omitempty" hidden:"true"` // what draft and version name, by id
+	References       []string        `json:"names,omitempty" hidden:"true"` // what draft and version name, by id
 }
 
-// Refs are what the agent as it stands names: its pathway, tools and knowledge
+// ReferencedIDs are what the agent as it stands names: its pathway, tools and knowledge
 // bases.
-func (a *Agent) Refs() []string {
+func (a *Agent) ReferencedIDs() []string {
 	var ids []string
 	if a.PathwayID != "" {
 		ids = append(ids, a.PathwayID)
 	}
-	return slices.Concat(ids, ownTools(a.Tools), a.KnowledgeBaseIDs)
+	return slices.Concat(ids, toolIDs(a.Tools), a.KnowledgeBaseIDs)
 }
 
 // Public is the agent as the API shows it.
 func (a *Agent) Public() *Agent {
 	c := *a
-	c.Names = nil
+	c.References = nil
 	return &c
 }
 
@@ -127,10 +127,10 @@ func (v *AgentVersion) Public() *AgentVersion { return &AgentVersion{*v.Agent.Pu
 func (a *Agent) Key() Key { return Key{"agent", a.WorkspaceID, a.ID} }
 
 // Indexes: by environment, and by what it names.
-func (a *Agent) Indexes() []string { return namesIndex(envIndex(a.Environment), a.Names) }
+func (a *Agent) Indexes() []string { return referenceIndexes(envIndex(a.Environment), a.References) }
 
-// namesIndex is a list of those that name something, by its id.
-func namesIndex(env string, ids []string) []string {
+// referenceIndexes is a list of those that name something, by its id.
+func referenceIndexes(env string, ids []string) []string {
 	ix := []string{env}
 	for _, id := range ids {
 		ix = append(ix, "names="+id)
@@ -270,14 +270,16 @@ type Pathway struct {
 func (p *Pathway) Key() Key { return Key{"pathway", p.WorkspaceID, p.ID} }
 
 // Indexes: by environment, and by what it names.
-func (p *Pathway) Indexes() []string { return namesIndex(envIndex(p.Environment), p.Refs()) }
+func (p *Pathway) Indexes() []string {
+	return referenceIndexes(envIndex(p.Environment), p.ReferencedIDs())
+}
 
-// Refs are what the nodes name, each once: tools, knowledge bases and agents.
-func (p *Pathway) Refs() []string {
+// ReferencedIDs are what the nodes name, each once: tools, knowledge bases and agents.
+func (p *Pathway) ReferencedIDs() []string {
 	var ids []string
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
-		ids = slices.Concat(ids, ownTools(n.Tools), n.KnowledgeBaseIDs, []string{n.ToolID, n.AgentID})
+		ids = slices.Concat(ids, toolIDs(n.Tools), n.KnowledgeBaseIDs, []string{n.ToolID, n.AgentID})
 	}
 	slices.Sort(ids)
 	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return id == "" })
@@ -312,16 +314,16 @@ type Script struct {
 	Pathway   Pathway         `json:"pathway"`
 }
 
-// Hearing is the language that is heard.
-func (s *Script) Hearing() string {
+// RecognitionLanguage is the language that is heard.
+func (s *Script) RecognitionLanguage() string {
 	if s.STT != nil && s.STT.Language != "" {
 		return s.STT.Language
 	}
 	return s.Language
 }
 
-// In is the script in a language: by the voice that the agent has for it, else by its engine's own, and heard in it too.
-func (s Script) In(language string) Script {
+// InLanguage is the script in a language: by the voice that the agent has for it, else by its engine's own, and heard in it too.
+func (s Script) InLanguage(language string) Script {
 	if strings.EqualFold(language, s.Language) {
 		return s
 	}

@@ -12,8 +12,8 @@ type CallAnalysis struct {
 	At      time.Time      `json:"analyzed_at"`
 }
 
-// Wants says whether anything is to be known of a call.
-func (a *AgentAnalysis) Wants() bool {
+// IsEnabled says whether anything is to be known of a call.
+func (a *AgentAnalysis) IsEnabled() bool {
 	return a != nil && (a.Summary || a.SuccessCriteria != "" || len(a.Fields) > 0)
 }
 

@@ -92,8 +92,8 @@ func (b *Bulk) Cancel(now time.Time) {
 	b.Cancelled, b.Pending = b.Cancelled+b.Pending, 0
 }
 
-// Blame keeps what was wrong with an item, within the bound.
-func (b *Bulk) Blame(e BulkError) {
+// AddError keeps what was wrong with an item, within the bound.
+func (b *Bulk) AddError(e BulkError) {
 	if len(b.Errors) < MaxBulkErrors {
 		b.Errors = append(b.Errors, e)
 	}
@@ -115,9 +115,9 @@ func (b *Bulk) Indexes() []string {
 	return ix
 }
 
-// Rows are the records that keep a job of whose errors the first kept are
+// Records are the records that keep a job of whose errors the first kept are
 // stored already: that of its errors is written where there are more.
-func (b *Bulk) Rows(kept int) []Record {
+func (b *Bulk) Records(kept int) []Record {
 	row := *b
 	row.Errors = nil
 	if len(b.Errors) == kept {
@@ -181,14 +181,14 @@ type BulkItem struct {
 
 // Key names the row.
 func (i *BulkItem) Key() Key {
-	return Key{"bulk_item", i.WorkspaceID, i.BulkID + "/" + ordered(i.Index)}
+	return Key{"bulk_item", i.WorkspaceID, i.BulkID + "/" + sortableNumber(i.Index)}
 }
 
 // Indexes: none; items are listed by the key's beginning.
 func (i *BulkItem) Indexes() []string { return nil }
 
 // Sort is by index.
-func (i *BulkItem) Sort() string { return ordered(i.Index) }
+func (i *BulkItem) Sort() string { return sortableNumber(i.Index) }
 
 // BulkChunkSize is how many orders stand in one row.
 const BulkChunkSize = 500
@@ -201,8 +201,8 @@ type BulkChunk struct {
 	Entries     []BulkEntry `json:"entries"`
 }
 
-// Blank forgets the orders: what was wrong with some stays.
-func (c *BulkChunk) Blank() {
+// ClearOrders forgets the orders: what was wrong with some stays.
+func (c *BulkChunk) ClearOrders() {
 	for i := range c.Entries {
 		c.Entries[i].Order = nil
 	}
@@ -216,11 +216,11 @@ type BulkEntry struct {
 
 // Key names the row.
 func (c *BulkChunk) Key() Key {
-	return Key{"bulk_chunk", c.WorkspaceID, c.BulkID + "/" + ordered(c.Index)}
+	return Key{"bulk_chunk", c.WorkspaceID, c.BulkID + "/" + sortableNumber(c.Index)}
 }
 
 // Indexes: none; chunks are listed by the key's beginning.
 func (c *BulkChunk) Indexes() []string { return nil }
 
 // Sort is by index.
-func (c *BulkChunk) Sort() string { return ordered(c.Index) }
+func (c *BulkChunk) Sort() string { return sortableNumber(c.Index) }

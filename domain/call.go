@@ -44,8 +44,10 @@ func (CallStatus) Values() []string {
 	)
 }
 
-// CallEnders are the values of ended_by: who ended a call.
-func CallEnders() []string { return []string{EndedByAgent, EndedByRemote, EndedByAPI, EndedByService} }
+// EndedByValues are the values of ended_by: who ended a call.
+func EndedByValues() []string {
+	return []string{EndedByAgent, EndedByRemote, EndedByAPI, EndedByService}
+}
 
 // The values of ended_by and of a transfer's by.
 const (
@@ -55,8 +57,8 @@ const (
 	EndedByService = "service"
 )
 
-// AnswererClasses are the values of answered_by.
-func AnswererClasses() []string {
+// AnsweredByValues are the values of answered_by.
+func AnsweredByValues() []string {
 	return []string{"human", "voicemail", "ivr", "call_screening", "fax", "unavailable", "unknown"}
 }
 
@@ -323,7 +325,7 @@ type Attempt struct {
 	Trace []byte `json:"-"`
 	// Kept is what another process needs to go on with the call (actors/call);
 	// nil: it cannot.
-	Kept json.RawMessage `json:"kept,omitempty"`
+	ResumeState json.RawMessage `json:"kept,omitempty"`
 }
 
 // AttemptLeg is one INVITE chain as a crash must find it.

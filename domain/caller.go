@@ -20,50 +20,50 @@ type CallingParty struct {
 	Header     map[string]string // by textproto's canonical names; repeated ones joined by commas
 }
 
-// Read finds who is shown as the caller of an inbound call: a number in E.164
+// ReadCaller finds who is shown as the caller of an inbound call: a number in E.164
 // where it is one, Anonymous where it is withheld, otherwise what was sent. A
 // trunk's word on the number counts only for headers that it lists as its own;
 // from all others such words are stripped. country reads national numbers.
-func (p CallingParty) Read(t *Trunk, country string) (shown string, c *Caller) {
+func (p CallingParty) ReadCaller(t *Trunk, country string) (shown string, c *Caller) {
 	c = &Caller{
-		Name: cut(p.Name, maxCallName), Verstat: p.Verstat, Identity: cut(p.Header["Identity"], maxIdentity),
-		Diversions: diversions(p.Header["Diversion"], country),
+		Name: sanitizeText(p.Name, maxCallName), Verstat: p.Verstat, Identity: sanitizeText(p.Header["Identity"], maxIdentity),
+		Diversions: parseDiversions(p.Header["Diversion"], country),
 	}
-	for _, entry := range entries(p.Header["History-Info"]) {
+	for _, entry := range splitHeader(p.Header["History-Info"]) {
 		if len(c.History) < maxSteps {
-			c.History = append(c.History, cut(entry, maxStepText))
+			c.History = append(c.History, sanitizeText(entry, maxStepText))
 		}
 	}
 	believed := func(h string) bool { return slices.Contains(t.CallerIDHeaders, h) }
 	asserted := ""
 	switch {
 	case believed(HeaderAsserted) && p.Header[HeaderAsserted] != "":
-		asserted = userOf(p.Header[HeaderAsserted])
+		asserted = uriUser(p.Header[HeaderAsserted])
 	case believed(HeaderRemote) && p.Header["Remote-Party-Id"] != "":
-		asserted = userOf(p.Header["Remote-Party-Id"])
+		asserted = uriUser(p.Header["Remote-Party-Id"])
 		c.Withheld = strings.Contains(strings.ToLower(p.Header["Remote-Party-Id"]), "privacy=full")
 	default:
 		c.Verstat = "" // nobody vouches for it
 	}
-	c.Withheld = c.Withheld || private(p.Header["Privacy"]) || anonymous(p.From)
+	c.Withheld = c.Withheld || isPrivate(p.Header["Privacy"]) || isAnonymous(p.From)
 	if c.Withheld {
 		c.Name = ""
 		return Anonymous, c
 	}
-	shown = number(p.From, country)
-	if asserted != "" && !anonymous(asserted) {
-		c.Asserted = number(asserted, country)
+	shown = displayNumber(p.From, country)
+	if asserted != "" && !isAnonymous(asserted) {
+		c.Asserted = displayNumber(asserted, country)
 		shown = c.Asserted
 	}
 	return shown, c
 }
 
-// Empty says that nothing was told beyond the number.
-func (c *Caller) Empty() bool {
+// IsEmpty says that nothing was told beyond the number.
+func (c *Caller) IsEmpty() bool {
 	return c.Name == "" && !c.Withheld && c.Asserted == "" && c.Verstat == "" && c.Identity == "" && len(c.Diversions) == 0 && len(c.History) == 0
 }
 
-func private(header string) bool {
+func isPrivate(header string) bool {
 	for w := range strings.FieldsFuncSeq(strings.ToLower(header), func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
 		if w == "id" || w == "user" || w == "header" {
 			return true
@@ -72,7 +72,7 @@ func private(header string) bool {
 	return false
 }
 
-func anonymous(user string) bool {
+func isAnonymous(user string) bool {
 	switch strings.ToLower(user) {
 	case "", Anonymous, "restricted", "unavailable", "unknown", "withheld", "private":
 		return true
@@ -80,29 +80,29 @@ func anonymous(user string) bool {
 	return false
 }
 
-// number is a user as E.164 where it is a telephone number.
-func number(user, country string) string {
+// displayNumber is a user as E.164 where it is a telephone number.
+func displayNumber(user, country string) string {
 	if e164, err := E164(user, country); err == nil {
 		return e164
 	}
-	return cut(user, maxCallName)
+	return sanitizeText(user, maxCallName)
 }
 
-// diversions are the steps of Diversion headers, the last one first
+// parseDiversions are the steps of Diversion headers, the last one first
 // (RFC 5806).
-func diversions(header, country string) []Diverted {
+func parseDiversions(header, country string) []Diverted {
 	var out []Diverted
-	for _, entry := range entries(header) {
-		user := userOf(entry)
+	for _, entry := range splitHeader(header) {
+		user := uriUser(entry)
 		if user == "" || len(out) == maxSteps {
 			continue
 		}
-		d := Diverted{From: number(user, country)}
+		d := Diverted{From: displayNumber(user, country)}
 		if _, rest, ok := strings.Cut(strings.ToLower(entry), ";reason="); ok {
 			d.Reason, _, _ = strings.Cut(strings.Trim(rest, `"`), ";")
-			d.Reason = cut(strings.Trim(d.Reason, `" `), 64)
+			d.Reason = sanitizeText(strings.Trim(d.Reason, `" `), 64)
 		}
-		if anonymous(user) {
+		if isAnonymous(user) {
 			d.From = Anonymous
 		}
 		out = append(out, d)
@@ -110,8 +110,8 @@ func diversions(header, country string) []Diverted {
 	return out
 }
 
-// entries splits a header at its commas, but not within quotes and brackets.
-func entries(header string) []string {
+// splitHeader splits a header at its commas, but not within quotes and brackets.
+func splitHeader(header string) []string {
 	var out []string
 	quoted, depth, from := false, 0, 0
 	for i := 0; i < len(header); i++ {
@@ -135,9 +135,9 @@ func entries(header string) []string {
 	return out
 }
 
-// userOf is the user, or the number, of the first URI of a header's value.
-func userOf(header string) string {
-	first := entries(header)
+// uriUser is the user, or the number, of the first URI of a header's value.
+func uriUser(header string) string {
+	first := splitHeader(header)
 	if len(first) == 0 {
 		return ""
 	}
@@ -163,8 +163,8 @@ func userOf(header string) string {
 	return user
 }
 
-// cut bounds a text and takes what cannot be shown out of it.
-func cut(s string, most int) string {
+// sanitizeText bounds a text and takes what cannot be shown out of it.
+func sanitizeText(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return -1

@@ -42,7 +42,7 @@ func TestACallersNumberIsShownAsItsTrunkMayTellIt(t *testing.T) {
 			},
 		},
 	} {
-		shown, caller := c.party.Read(c.trunk, "US")
+		shown, caller := c.party.ReadCaller(c.trunk, "US")
 		assert.Equal(t, c.shown, shown, name)
 		assert.Equal(t, c.want, *caller, name)
 	}
@@ -54,7 +54,7 @@ func FuzzReadCaller(f *testing.F) {
 		trunk := &domain.Trunk{CallerIDHeaders: []string{domain.HeaderAsserted}}
 		shown, c := domain.CallingParty{From: from, Name: from, Header: map[string]string{
 			"Diversion": diversion, "History-Info": diversion, "P-Asserted-Identity": asserted, "Privacy": privacy, "Identity": diversion,
-		}}.Read(trunk, "US")
+		}}.ReadCaller(trunk, "US")
 		if shown == "" || c.Withheld && (shown != domain.Anonymous || c.Asserted != "") || len(c.Diversions) > 10 || len(c.History) > 10 {
 			t.Errorf("%q %+v", shown, c)
 		}
@@ -105,7 +105,7 @@ func TestTrunkDialsTheSameNumberOrNone(t *testing.T) {
 			got, err := trunk.DialString(c.to)
 			assert.Equal(t, want, got, "%+v approved %v", c, trunk.RewriteApproved)
 			if want == "" {
-				assert.Equal(t, domain.CodeDestination, domain.CodeOf(err), "%+v", c)
+				assert.Equal(t, domain.CodeDestinationNotAllowed, domain.CodeOf(err), "%+v", c)
 			} else {
 				require.NoError(t, err, "%+v", c)
 			}
@@ -113,5 +113,5 @@ func TestTrunkDialsTheSameNumberOrNone(t *testing.T) {
 		}
 	}
 	trunk := domain.Trunk{NumberFormat: national, NumberCountry: "US", NumberAdd: "9"}
-	assert.Equal(t, "2025550100", trunk.Written(us), "a caller id has no prefix")
+	assert.Equal(t, "2025550100", trunk.FormatNumber(us), "a caller id has no prefix")
 }

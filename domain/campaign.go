@@ -183,7 +183,7 @@ type Progress struct {
 	LastOpenAt      time.Time       `json:"last_open_at"`     // pacing starts from here after a restart
 	ReportedPercent int             `json:"reported_percent"` // campaign.progress was sent for
 	ReportedAt      time.Time       `json:"reported_at"`
-	Waits           int             `json:"waits"` // contacts in retry_wait
+	RetryWaiting    int             `json:"waits"` // contacts in retry_wait
 	// The log of decisions has so many rows; the last one has this hash.
 	DecisionPages int    `json:"decision_pages,omitempty"`
 	DecisionHead  string `json:"decision_head,omitempty"`
@@ -191,8 +191,8 @@ type Progress struct {
 	Edits         int    `json:"edits,omitempty"`    // changes made to contacts: 0, and no ContactEdit needs to be looked for
 }
 
-// Final is the number of contacts to which nothing more happens.
-func (p *Progress) Final() int {
+// FinalContacts is the number of contacts to which nothing more happens.
+func (p *Progress) FinalContacts() int {
 	n := p.Skipped.Total() + p.Expired
 	for _, v := range p.Outcomes {
 		n += v
@@ -201,14 +201,14 @@ func (p *Progress) Final() int {
 }
 
 // Remaining is the number of contacts that wait: total less final less open.
-func (p *Progress) Remaining() int { return p.Total - p.Final() - p.InProgress }
+func (p *Progress) Remaining() int { return p.Total - p.FinalContacts() - p.InProgress }
 
 // Percent is the share of final contacts, 0 to 100.
 func (p *Progress) Percent() float64 {
 	if p.Total == 0 {
 		return 100
 	}
-	return float64(p.Final()) * 100 / float64(p.Total)
+	return float64(p.FinalContacts()) * 100 / float64(p.Total)
 }
 
 // Key names the row.
@@ -259,9 +259,9 @@ type ContactRun struct {
 	At    time.Time `json:"at"`
 }
 
-// AddedAt is when the contact at a place of a chunk was taken in; without runs:
+// ContactAddedAt is when the contact at a place of a chunk was taken in; without runs:
 // when the campaign was made.
-func AddedAt(runs []ContactRun, place int, made time.Time) time.Time {
+func ContactAddedAt(runs []ContactRun, place int, made time.Time) time.Time {
 	for _, r := range runs {
 		if r.First > place {
 			break
@@ -281,30 +281,30 @@ type ContactTimes struct {
 
 // Key names the row: the chunk's.
 func (c *ContactTimes) Key() Key {
-	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + ordered(c.Index)}
+	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + sortableNumber(c.Index)}
 }
 
 // Indexes: none, as of the chunk.
 func (c *ContactTimes) Indexes() []string { return nil }
 
 // Sort is the chunk's.
-func (c *ContactTimes) Sort() string { return ordered(c.Index) }
+func (c *ContactTimes) Sort() string { return sortableNumber(c.Index) }
 
-func ordered(n int) string { // sorts like the number
+func sortableNumber(n int) string { // sorts like the number
 	s := strconv.Itoa(n)
 	return "00000000"[:max(0, 8-len(s))] + s
 }
 
 // Key names the row.
 func (c *ContactChunk) Key() Key {
-	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + ordered(c.Index)}
+	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + sortableNumber(c.Index)}
 }
 
 // Indexes: none; chunks are listed by the key's beginning.
 func (c *ContactChunk) Indexes() []string { return nil }
 
 // Sort is by index.
-func (c *ContactChunk) Sort() string { return ordered(c.Index) }
+func (c *ContactChunk) Sort() string { return sortableNumber(c.Index) }
 
 // ContactState is where a contact stands, one byte at rest.
 type ContactState byte
@@ -327,17 +327,17 @@ const (
 	ContactInCall // an open one whose call was answered: shown, never stored
 )
 
-var contactWords = [...]string{
+var contactStateNames = [...]string{
 	"pending", "dialing", "retry_wait", "completed", "confirmed", "declined", "voicemail",
 	"no_answer", "busy", "failed", "skipped", "expired", "cancelled", "in_call",
 }
 
 // ContactStates are the values of a contact's status, in the order of ContactState.
-func ContactStates() []string { return append([]string(nil), contactWords[:]...) }
+func ContactStates() []string { return append([]string(nil), contactStateNames[:]...) }
 
 func (s ContactState) String() string {
-	if int(s) < len(contactWords) {
-		return contactWords[s]
+	if int(s) < len(contactStateNames) {
+		return contactStateNames[s]
 	}
 	return "unknown"
 }
@@ -347,7 +347,7 @@ func (s ContactState) Final() bool { return s >= ContactCompleted && s <= Contac
 
 // ContactStateOf is the final contact state of an outcome.
 func ContactStateOf(o Outcome) ContactState {
-	for i, w := range contactWords {
+	for i, w := range contactStateNames {
 		if w == string(o) && ContactState(i).Final() {
 			return ContactState(i)
 		}
@@ -366,14 +366,14 @@ type ContactPage struct {
 
 // Key names the row.
 func (p *ContactPage) Key() Key {
-	return Key{"page", p.WorkspaceID, p.CampaignID + "/" + ordered(p.Index)}
+	return Key{"page", p.WorkspaceID, p.CampaignID + "/" + sortableNumber(p.Index)}
 }
 
 // Indexes: none; pages are listed by the key's beginning.
 func (p *ContactPage) Indexes() []string { return nil }
 
 // Sort is by index.
-func (p *ContactPage) Sort() string { return ordered(p.Index) }
+func (p *ContactPage) Sort() string { return sortableNumber(p.Index) }
 
 // ContactResult is what is known of a contact that is not idle: its last
 // attempt's result and, while it waits for a retry, when that is due.
@@ -395,7 +395,7 @@ type ContactResult struct {
 
 // Key names the row.
 func (r *ContactResult) Key() Key {
-	return Key{"result", r.WorkspaceID, r.CampaignID + "/" + ordered(r.Ordinal)}
+	return Key{"result", r.WorkspaceID, r.CampaignID + "/" + sortableNumber(r.Ordinal)}
 }
 
 // Indexes: "retry" while a retry is due.
@@ -407,12 +407,12 @@ func (r *ContactResult) Indexes() []string {
 }
 
 // Sort is by ordinal.
-func (r *ContactResult) Sort() string { return ordered(r.Ordinal) }
+func (r *ContactResult) Sort() string { return sortableNumber(r.Ordinal) }
 
 // AttemptID names the n-th attempt of a contact; it never changes, so that a
 // second opening of the same attempt is refused by its guard.
 func AttemptID(campaignID string, ordinal, number int) string {
-	return campaignID + "/" + ordered(ordinal) + "/" + strconv.Itoa(number)
+	return campaignID + "/" + sortableNumber(ordinal) + "/" + strconv.Itoa(number)
 }
 
 // CampaignStatusObject is the campaign status object of the specification,
@@ -458,23 +458,23 @@ type Waiting struct {
 	Until  *time.Time `json:"until"`
 }
 
-// OutcomeWords are the outcomes that a status object always shows.
-func OutcomeWords() []Outcome {
+// StatusOutcomes are the outcomes that a status object always shows.
+func StatusOutcomes() []Outcome {
 	return []Outcome{
 		OutcomeCompleted, OutcomeConfirmed, OutcomeDeclined, OutcomeVoicemail,
 		OutcomeNoAnswer, OutcomeBusy, OutcomeFailed,
 	}
 }
 
-// StatusObject is the status object of a campaign and its counters.
-func StatusObject(c *Campaign, p *Progress) CampaignStatusObject {
+// NewStatusObject is the status object of a campaign and its counters.
+func NewStatusObject(c *Campaign, p *Progress) CampaignStatusObject {
 	s := CampaignStatusObject{
 		CampaignID: c.ID, Status: c.Status, PauseReason: c.PauseReason, CompletionReason: c.CompletionReason,
 		Outcomes: make(map[Outcome]int), Skipped: p.Skipped, Expired: p.Expired,
 	}
 	s.Progress.Total, s.Progress.Attempted = p.Total, p.Attempted
 	s.Progress.Remaining, s.Progress.InProgress = p.Remaining(), p.InProgress
-	for _, o := range OutcomeWords() {
+	for _, o := range StatusOutcomes() {
 		s.Outcomes[o] = p.Outcomes[o]
 	}
 	if n := p.Outcomes[OutcomeCancelled]; n > 0 {

@@ -27,16 +27,16 @@ func (s *DecisionLogStart) Indexes() []string { return nil }
 // Sort is of no use: a campaign has one.
 func (s *DecisionLogStart) Sort() string { return "" }
 
-// Seal sets the proof.
-func (s *DecisionLogStart) Seal(key []byte) { s.Proof = s.sum(key) }
+// Sign sets the proof.
+func (s *DecisionLogStart) Sign(key []byte) { s.Proof = s.computeProof(key) }
 
-// Holds says whether the proof is that of the key.
-func (s *DecisionLogStart) Holds(key []byte) bool {
-	return hmac.Equal([]byte(s.Proof), []byte(s.sum(key)))
+// IsValid says whether the proof is that of the key.
+func (s *DecisionLogStart) IsValid(key []byte) bool {
+	return hmac.Equal([]byte(s.Proof), []byte(s.computeProof(key)))
 }
 
-func (s *DecisionLogStart) sum(key []byte) string {
-	var h summer
+func (s *DecisionLogStart) computeProof(key []byte) string {
+	var h hashWriter
 	h.text(1, "start of a log of decisions")
 	h.text(2, s.WorkspaceID)
 	h.text(3, s.CampaignID)

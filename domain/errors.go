@@ -43,7 +43,7 @@ const (
 	CodeDNCBlocked              Code = "dnc_blocked"
 	CodeFrequencyCap            Code = "frequency_cap_reached"
 	CodeOutsideCallingHours     Code = "outside_calling_hours"
-	CodeDestination             Code = "destination_not_allowed"
+	CodeDestinationNotAllowed   Code = "destination_not_allowed"
 	CodeSpendCap                Code = "spend_cap_reached"
 	CodeExceedsPlan             Code = "exceeds_plan_limit"
 	CodeCallerIDRequired        Code = "caller_id_required"
@@ -153,7 +153,7 @@ var (
 	// ErrFenced: another node owns these rows now; stop.
 	ErrFenced = errors.New("the owner of these rows has changed")
 	// ErrAway: what keeps files cannot be reached now.
-	ErrAway = errors.New("what keeps files is away")
+	ErrBlobsUnavailable = errors.New("what keeps files is away")
 	// ErrStoreFull: the store has no room for the change; nothing was written.
 	ErrStoreFull = errors.New("the disk of the store is full")
 	// ErrConflict: a guard did not hold; nothing was written.

@@ -60,7 +60,7 @@ func (ExportStatus) Values() []string {
 }
 
 // ExportLife is how long the file of an export is kept.
-const ExportLife = 7 * 24 * time.Hour
+const ExportLifetime = 7 * 24 * time.Hour
 
 // ExportFilters say which rows are wanted.
 type ExportFilters struct {

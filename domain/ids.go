@@ -15,42 +15,42 @@ type Prefix string
 
 // The prefixes of API.md.
 const (
-	PrefixWorkspace Prefix = "ws"
-	PrefixKey       Prefix = "key"
-	PrefixAgent     Prefix = "agent"
-	PrefixPathway   Prefix = "pathway"
-	PrefixCampaign  Prefix = "campaign"
-	PrefixContact   Prefix = "contact"
-	PrefixCall      Prefix = "call"
-	PrefixEvent     Prefix = "evt"
-	PrefixWebhook   Prefix = "wh"
-	PrefixDNC       Prefix = "dnc"
-	PrefixNumber    Prefix = "num"
-	PrefixTrunk     Prefix = "trunk"
-	PrefixPhone     Prefix = "phone"
-	PrefixAudit     Prefix = "aud"
-	PrefixUnit      Prefix = "unit"
-	PrefixUpload    Prefix = "upload"
-	PrefixDelivery  Prefix = "dlv"
-	PrefixSigner    Prefix = "jwk"
-	PrefixClient    Prefix = "client"
-	PrefixGrant     Prefix = "grant"
-	PrefixUser      Prefix = "user"
-	PrefixSession   Prefix = "sess"
-	PrefixMessage   Prefix = "msg"
-	PrefixGateway   Prefix = "gw"
-	PrefixTexting   Prefix = "conv"
-	PrefixAppoint   Prefix = "appt"
-	PrefixProvider  Prefix = "prov"
-	PrefixKnowledge Prefix = "kb"
-	PrefixSource    Prefix = "src"
-	PrefixTool      Prefix = "tool"
-	PrefixBulk      Prefix = "bulk"
-	PrefixExport    Prefix = "exp"
-	PrefixAlertRule Prefix = "alertrule"
-	PrefixAlert     Prefix = "alert"
-	PrefixAlertMail Prefix = "mail"
-	PrefixData      Prefix = "datareq"
+	PrefixWorkspace    Prefix = "ws"
+	PrefixKey          Prefix = "key"
+	PrefixAgent        Prefix = "agent"
+	PrefixPathway      Prefix = "pathway"
+	PrefixCampaign     Prefix = "campaign"
+	PrefixContact      Prefix = "contact"
+	PrefixCall         Prefix = "call"
+	PrefixEvent        Prefix = "evt"
+	PrefixWebhook      Prefix = "wh"
+	PrefixDNC          Prefix = "dnc"
+	PrefixNumber       Prefix = "num"
+	PrefixTrunk        Prefix = "trunk"
+	PrefixPhone        Prefix = "phone"
+	PrefixAudit        Prefix = "aud"
+	PrefixUnit         Prefix = "unit"
+	PrefixUpload       Prefix = "upload"
+	PrefixDelivery     Prefix = "dlv"
+	PrefixSigningKey   Prefix = "jwk"
+	PrefixClient       Prefix = "client"
+	PrefixGrant        Prefix = "grant"
+	PrefixUser         Prefix = "user"
+	PrefixSession      Prefix = "sess"
+	PrefixMessage      Prefix = "msg"
+	PrefixGateway      Prefix = "gw"
+	PrefixConversation Prefix = "conv"
+	PrefixAppointment  Prefix = "appt"
+	PrefixProvider     Prefix = "prov"
+	PrefixKnowledge    Prefix = "kb"
+	PrefixSource       Prefix = "src"
+	PrefixTool         Prefix = "tool"
+	PrefixBulk         Prefix = "bulk"
+	PrefixExport       Prefix = "exp"
+	PrefixAlertRule    Prefix = "alertrule"
+	PrefixAlert        Prefix = "alert"
+	PrefixAlertMail    Prefix = "mail"
+	PrefixDataRequest  Prefix = "datareq"
 )
 
 // ID makes an identifier <prefix>_<ULID> of a time and 10 random bytes. Both
@@ -63,7 +63,7 @@ func ID(p Prefix, at time.Time, random [10]byte) string {
 }
 
 // ErrBadID tells that an identifier is not <prefix>_<ULID>.
-var ErrBadID = errors.New("not an identifier of this kind")
+var ErrInvalidID = errors.New("not an identifier of this kind")
 
 // ParseID checks that id is of the prefix and returns it in its canonical
 // spelling: camp_… becomes campaign_….
@@ -75,7 +75,7 @@ func ParseID(p Prefix, id string) (string, error) {
 	}
 	rest, ok := strings.CutPrefix(id, string(p))
 	if !ok || len(rest) != 1+ulid.EncodedSize || rest[0] != '_' {
-		return "", ErrBadID
+		return "", ErrInvalidID
 	}
 	rest = rest[1:]
 	if isCanonical(rest) {
@@ -83,7 +83,7 @@ func ParseID(p Prefix, id string) (string, error) {
 	}
 	u, err := ulid.ParseStrict(rest)
 	if err != nil {
-		return "", ErrBadID
+		return "", ErrInvalidID
 	}
 	return string(p) + "_" + u.String(), nil
 }
@@ -136,9 +136,9 @@ func ContactOrdinal(campaignID, contactID string) (ordinal int, ok bool) {
 	return ordinal, ContactID(campaignID, ordinal) == contactID
 }
 
-// Unit is the svc_id of events: the unit (agent or workspace) that emitted
+// UnitID is the svc_id of events: the unit (agent or workspace) that emitted
 // them, unit_<ULID of the owner>.
-func Unit(ownerID string) string {
+func UnitID(ownerID string) string {
 	_, rest, ok := strings.Cut(ownerID, "_")
 	if !ok {
 		rest = ownerID
@@ -149,11 +149,11 @@ func Unit(ownerID string) string {
 // keyAlphabet spells the secret part of API keys: base32 without look-alikes.
 var keyAlphabet = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
 
-// KeyText spells random bytes in the alphabet of API keys.
-func KeyText(b []byte) string { return keyAlphabet.EncodeToString(b) }
+// EncodeKeyBytes spells random bytes in the alphabet of API keys.
+func EncodeKeyBytes(b []byte) string { return keyAlphabet.EncodeToString(b) }
 
-// IDAt returns the first id of a prefix at a time.
-func IDAt(prefix Prefix, t time.Time) string {
+// FirstIDAt returns the first id of a prefix at a time.
+func FirstIDAt(prefix Prefix, t time.Time) string {
 	var u ulid.ULID
 	_ = u.SetTime(ulid.Timestamp(t)) // fails only past the year 10889
 	return string(prefix) + "_" + u.String()

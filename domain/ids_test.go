@@ -30,7 +30,7 @@ func TestAnIDHasOneSpelling(t *testing.T) {
 		got, err := domain.ParseID(domain.PrefixCall, "call_"+string(text))
 		u, bad := ulid.ParseStrict(string(text))
 		if bad != nil {
-			require.ErrorIs(t, err, domain.ErrBadID, "%q", text)
+			require.ErrorIs(t, err, domain.ErrInvalidID, "%q", text)
 			continue
 		}
 		good++

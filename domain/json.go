@@ -80,7 +80,7 @@ func writeNumber(e *jsontext.Encoder, n stdjson.Number) error {
 // text does not fit v.
 func DecodeJSON(text []byte, v any) error {
 	if err := json.Unmarshal(text, v, readOptions); err != nil {
-		return jsonError(err)
+		return convertJSONError(err)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func DecodeJSON(text []byte, v any) error {
 // models: members without a field in v are ignored.
 func DecodeLenient(text []byte, v any) error {
 	if err := json.Unmarshal(text, v, readOptions, json.RejectUnknownMembers(false)); err != nil {
-		return jsonError(err)
+		return convertJSONError(err)
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func CheckJSON(text []byte) error {
 		case errors.Is(err, io.EOF):
 			return syntaxError(&jsontext.SyntacticError{ByteOffset: int64(len(text)), Err: io.ErrUnexpectedEOF})
 		case err != nil:
-			return jsonError(err)
+			return convertJSONError(err)
 		case t.Kind() == jsontext.KindNumber && !inRange(t.String()):
 			return valueError(&json.SemanticError{JSONPointer: d.StackPointer(), Err: errNumberRange})
 		}
@@ -132,7 +132,7 @@ func inRange(number string) bool {
 
 // readFree reads a value of a free-form object.
 func readFree(d *jsontext.Decoder, v *any) (err error) {
-	*v, err = freeValue(d)
+	*v, err = readFreeValue(d)
 	return err
 }
 
@@ -140,7 +140,7 @@ func readContext(d *jsontext.Decoder, c *Context) error {
 	if d.PeekKind() != jsontext.KindBeginObject {
 		return errors.ErrUnsupported
 	}
-	v, err := freeObject(d)
+	v, err := readFreeObject(d)
 	if *c == nil {
 		*c = v
 	} else {
@@ -149,7 +149,7 @@ func readContext(d *jsontext.Decoder, c *Context) error {
 	return err
 }
 
-func freeValue(d *jsontext.Decoder) (any, error) {
+func readFreeValue(d *jsontext.Decoder) (any, error) {
 	switch d.PeekKind() { //nolint:exhaustive // the other kinds are single tokens, read below
 	case jsontext.KindNumber:
 		text, err := d.ReadValue()
@@ -162,9 +162,9 @@ func freeValue(d *jsontext.Decoder) (any, error) {
 		}
 		return n, nil
 	case jsontext.KindBeginObject:
-		return freeObject(d)
+		return readFreeObject(d)
 	case jsontext.KindBeginArray:
-		return freeArray(d)
+		return readFreeArray(d)
 	}
 	t, err := d.ReadToken()
 	if err != nil {
@@ -179,7 +179,7 @@ func freeValue(d *jsontext.Decoder) (any, error) {
 	return nil, nil //nolint:nilnil // null
 }
 
-func freeObject(d *jsontext.Decoder) (map[string]any, error) {
+func readFreeObject(d *jsontext.Decoder) (map[string]any, error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func freeObject(d *jsontext.Decoder) (map[string]any, error) {
 			return nil, err
 		}
 		member := name.String()
-		if all[member], err = freeValue(d); err != nil {
+		if all[member], err = readFreeValue(d); err != nil {
 			return nil, err
 		}
 	}
@@ -198,13 +198,13 @@ func freeObject(d *jsontext.Decoder) (map[string]any, error) {
 	return all, err
 }
 
-func freeArray(d *jsontext.Decoder) (any, error) {
+func readFreeArray(d *jsontext.Decoder) (any, error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
 	all := []any{}
 	for d.PeekKind() != jsontext.KindEndArray {
-		v, err := freeValue(d)
+		v, err := readFreeValue(d)
 		if err != nil {
 			return nil, err
 		}

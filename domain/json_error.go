@@ -17,9 +17,9 @@ var (
 	errFollows     = errors.New("something follows the value")
 )
 
-// jsonError converts an error of the JSON library to an *Error with a message for
+// convertJSONError converts an error of the JSON library to an *Error with a message for
 // the API's clients.
-func jsonError(err error) error {
+func convertJSONError(err error) error {
 	if e, known := errors.AsType[*Error](err); known {
 		return e
 	}

@@ -111,7 +111,7 @@ type KnowledgePassage struct {
 
 // Key names the row: below its source.
 func (p *KnowledgePassage) Key() Key {
-	return Key{"knowledge_passage", p.WorkspaceID, p.KnowledgeBaseID + "/" + p.SourceID + "/" + ordered(p.Number)}
+	return Key{"knowledge_passage", p.WorkspaceID, p.KnowledgeBaseID + "/" + p.SourceID + "/" + sortableNumber(p.Number)}
 }
 
 // Indexes: none; passages are walked by the key's beginning.

@@ -85,18 +85,18 @@ type MessageTodo string
 
 // What may be left to do.
 const (
-	TodoSend   MessageTodo = "send"    // queued
-	TodoReport MessageTodo = "report"  // sent, its report is to come
-	TodoReply  MessageTodo = "reply"   // delivered to a phone of the test environment that answers
-	TodoOptOut MessageTodo = "opt_out" // received; its sender is to go onto the default list
-	TodoCarry  MessageTodo = "carry"   // queued for a carrier: a trunk or a gateway
-	TodoAnswer MessageTodo = "answer"  // received; the agent of its number is to answer
-	TodoAwait  MessageTodo = "await"   // a carrier is being given it; its answer is to come
+	TodoSend          MessageTodo = "send"    // queued
+	TodoReport        MessageTodo = "report"  // sent, its report is to come
+	TodoReply         MessageTodo = "reply"   // delivered to a phone of the test environment that answers
+	TodoOptOut        MessageTodo = "opt_out" // received; its sender is to go onto the default list
+	TodoDeliver       MessageTodo = "carry"   // queued for a carrier: a trunk or a gateway
+	TodoAnswer        MessageTodo = "answer"  // received; the agent of its number is to answer
+	TodoAwaitResponse MessageTodo = "await"   // a carrier is being given it; its answer is to come
 )
 
 // CodeUnknownFate is the error code of a message of which nobody knows whether
 // its carrier has it: the service ended while it was handed over.
-const CodeUnknownFate = "unknown"
+const CodeDeliveryUnknown = "unknown"
 
 // Key names the row.
 func (m *Message) Key() Key { return Key{"message", m.WorkspaceID, m.ID} }
@@ -115,7 +115,7 @@ func (m *Message) Indexes() []string {
 	case m.Todo == "":
 	case m.Todo == TodoAnswer:
 		ix = append(ix, "answer")
-	case m.Todo != TodoCarry && m.Todo != TodoAwait:
+	case m.Todo != TodoDeliver && m.Todo != TodoAwaitResponse:
 		ix = append(ix, "todo")
 	case m.NextAt != nil:
 		ix = append(ix, "carry_later")

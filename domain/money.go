@@ -48,12 +48,12 @@ func (l *LedgerRow) Sort() string {
 // alone.
 func (l *LedgerRow) Usage() *Usage {
 	u := &Usage{WorkspaceID: l.WorkspaceID, Day: Day(l.OpenedAt), Tariff: l.Tariff}
-	u.Count(l)
+	u.AddLedgerRow(l)
 	return u
 }
 
 // micro is a dollar's millionths.
-const micro = 1_000_000
+const microsPerDollar = 1_000_000
 
 // Amount is a sum of money in millionths of a dollar, from 0 to MaxAmount. Its
 // methods stay within these bounds: no sum overflows.
@@ -61,9 +61,9 @@ type Amount int64
 
 const (
 	// MaxAmount is the largest sum, a trillion dollars.
-	MaxAmount Amount = 1_000_000_000_000 * micro
+	MaxAmount Amount = 1_000_000_000_000 * microsPerDollar
 	// MaxPrice bounds a minute of a call, an attempt and a segment of a message.
-	MaxPrice Amount = 1000 * micro
+	MaxPrice Amount = 1000 * microsPerDollar
 )
 
 func (a Amount) bounded() Amount { return min(max(a, 0), MaxAmount) }
@@ -85,9 +85,9 @@ func (a Amount) Times(n int) Amount {
 	return a * Amount(n)
 }
 
-// Micros reads an amount of decimal text, not below zero; what is finer than
+// ParseAmount reads an amount of decimal text, not below zero; what is finer than
 // millionths is refused.
-func Micros(text string) (Amount, error) {
+func ParseAmount(text string) (Amount, error) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	if len(text) == 0 || len(whole) > 12 || len(fraction) > 6 || whole+fraction == "" {
 		return 0, fmt.Errorf("%q is no amount of money", text)
@@ -102,7 +102,7 @@ func Micros(text string) (Amount, error) {
 // Dollars spells an amount as decimal text with two places, more where needed.
 func Dollars(a Amount) Money {
 	a = a.bounded()
-	fraction := strconv.FormatInt(int64(micro+a%micro), 10)[1:]
+	fraction := strconv.FormatInt(int64(microsPerDollar+a%microsPerDollar), 10)[1:]
 	fraction = fraction[:2] + strings.TrimRight(fraction[2:], "0")
-	return Money{Amount: strconv.FormatInt(int64(a/micro), 10) + "." + fraction, Currency: "USD"}
+	return Money{Amount: strconv.FormatInt(int64(a/microsPerDollar), 10) + "." + fraction, Currency: "USD"}
 }

@@ -44,8 +44,8 @@ func (c *OAuthClient) Indexes() []string { return []string{envIndex(c.Environmen
 // Sort is by age.
 func (c *OAuthClient) Sort() string { return c.ID }
 
-// May says whether the client may get tokens in a way.
-func (c *OAuthClient) May(g GrantType) bool { return slices.Contains(c.GrantTypes, g) }
+// AllowsGrant says whether the client may get tokens in a way.
+func (c *OAuthClient) AllowsGrant(g GrantType) bool { return slices.Contains(c.GrantTypes, g) }
 
 // OAuthRevocation refuses the access tokens of one grant, or a single one,
 // until the last of them has expired.
@@ -63,9 +63,9 @@ func (r *OAuthRevocation) Indexes() []string { return []string{"all"} }
 // Sort is by the end.
 func (r *OAuthRevocation) Sort() string { return sortTime(r.Until) + r.ID }
 
-// OAuthSortedBefore is where the rows begin that still hold at a time, among
+// OAuthSortKey is where the rows begin that still hold at a time, among
 // those that sort by their end.
-func OAuthSortedBefore(now time.Time) string { return sortTime(now) }
+func OAuthSortKey(now time.Time) string { return sortTime(now) }
 
 // sortTime spells a time so that later ones sort after.
 func sortTime(t time.Time) string { return t.UTC().Format("20060102T150405.000") }
@@ -86,11 +86,11 @@ const (
 // How long codes and what comes of them hold. A code that was used is known
 // for CodeMemory, so that its second use is noticed.
 const (
-	CodeLife     = time.Minute
-	CodeMemory   = 24 * time.Hour
-	AccessLife   = time.Hour
-	RefreshIdle  = 30 * 24 * time.Hour
-	RefreshTotal = 180 * 24 * time.Hour
+	OAuthCodeLifetime    = time.Minute
+	OAuthCodeRetention   = 24 * time.Hour
+	AccessTokenLifetime  = time.Hour
+	RefreshTokenIdleTime = 30 * 24 * time.Hour
+	RefreshTokenLifetime = 180 * 24 * time.Hour
 )
 
 // OAuthCode is what a user's consent gives to a client, to be exchanged once
@@ -138,9 +138,9 @@ func (g *OAuthGrant) Indexes() []string { return []string{"all"} }
 // Sort is by age.
 func (g *OAuthGrant) Sort() string { return g.ID }
 
-// Until is when the grant ends unless it is used.
-func (g *OAuthGrant) Until() time.Time {
-	idle, last := g.RefreshedAt.Add(RefreshIdle), g.CreatedAt.Add(RefreshTotal)
+// ExpiresAt is when the grant ends unless it is used.
+func (g *OAuthGrant) ExpiresAt() time.Time {
+	idle, last := g.RefreshedAt.Add(RefreshTokenIdleTime), g.CreatedAt.Add(RefreshTokenLifetime)
 	if idle.Before(last) {
 		return idle
 	}

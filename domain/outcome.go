@@ -31,33 +31,33 @@ type Reason string
 // The reasons. A reason sip_<code> has the final SIP status that no reason of this
 // table stands for.
 const (
-	ReasonCompleted     Reason = "completed"         // the pathway reached its end
-	ReasonRemoteHangup  Reason = "remote_hangup"     // the remote party sent BYE
-	ReasonHangup        Reason = "hangup"            // ended through the API
-	ReasonTransferred   Reason = "transferred"       // the remote party was transferred
-	ReasonMaxDuration   Reason = "max_duration"      // the time limit of the call was reached
-	ReasonSpendCap      Reason = "spend_cap_reached" // daily_spend_cap of the workspace does not allow the next minute
-	ReasonMediaLost     Reason = "media_lost"        // no RTP and no RTCP for a minute
-	ReasonBusy          Reason = "busy"              // 486, 600
-	ReasonNoAnswer      Reason = "no_answer"         // 480, 408 after an 18x, or no answer within the ring time
-	ReasonTrunkError    Reason = "trunk_error"       // no response, transport error, 5xx
-	ReasonThrottled     Reason = "throttled"         // 429 and similar: the attempt does not count
-	ReasonInvalidNumber Reason = "invalid_number"    // 404, 410, 484, 485, 604
-	ReasonTrunkRejected Reason = "trunk_rejected"    // 403, 401 or 407 after credentials
-	ReasonRejected      Reason = "rejected"          // 603
-	ReasonBlocked       Reason = "blocked"           // 603+, 607, 608
-	ReasonMedia         Reason = "media"             // 415, 488, 606
-	ReasonIdentity      Reason = "identity"          // 428, 436 to 438
-	ReasonRedirected    Reason = "redirected"        // 3xx
-	ReasonInterrupted   Reason = "interrupted"       // the service ended in between
-	ReasonCancelled     Reason = "cancelled"         // given up before an answer
-	ReasonNotSent       Reason = "not_sent"          // no INVITE left: the attempt is not spent
-	ReasonInternal      Reason = "internal_error"    // a fault of ours
-	ReasonConcurrency   Reason = "concurrent_limit_exceeded"
-	ReasonNumberUnknown Reason = "number_unknown"
-	ReasonProtocol      Reason = "protocol_error"    // the far end broke the dialog (no ACK, bad answer)
-	ReasonAgent         Reason = "agent_unavailable" // the agent could not speak, hear or think: the attempt is not spent
-	ReasonRemoved       Reason = "removed"           // of a contact that somebody took out
+	ReasonCompleted        Reason = "completed"         // the pathway reached its end
+	ReasonRemoteHangup     Reason = "remote_hangup"     // the remote party sent BYE
+	ReasonHangup           Reason = "hangup"            // ended through the API
+	ReasonTransferred      Reason = "transferred"       // the remote party was transferred
+	ReasonMaxDuration      Reason = "max_duration"      // the time limit of the call was reached
+	ReasonSpendCap         Reason = "spend_cap_reached" // daily_spend_cap of the workspace does not allow the next minute
+	ReasonMediaLost        Reason = "media_lost"        // no RTP and no RTCP for a minute
+	ReasonBusy             Reason = "busy"              // 486, 600
+	ReasonNoAnswer         Reason = "no_answer"         // 480, 408 after an 18x, or no answer within the ring time
+	ReasonTrunkError       Reason = "trunk_error"       // no response, transport error, 5xx
+	ReasonThrottled        Reason = "throttled"         // 429 and similar: the attempt does not count
+	ReasonInvalidNumber    Reason = "invalid_number"    // 404, 410, 484, 485, 604
+	ReasonTrunkRejected    Reason = "trunk_rejected"    // 403, 401 or 407 after credentials
+	ReasonRejected         Reason = "rejected"          // 603
+	ReasonBlocked          Reason = "blocked"           // 603+, 607, 608
+	ReasonMediaRefused     Reason = "media"             // 415, 488, 606
+	ReasonIdentity         Reason = "identity"          // 428, 436 to 438
+	ReasonRedirected       Reason = "redirected"        // 3xx
+	ReasonInterrupted      Reason = "interrupted"       // the service ended in between
+	ReasonCancelled        Reason = "cancelled"         // given up before an answer
+	ReasonNotSent          Reason = "not_sent"          // no INVITE left: the attempt is not spent
+	ReasonInternal         Reason = "internal_error"    // a fault of ours
+	ReasonConcurrency      Reason = "concurrent_limit_exceeded"
+	ReasonNumberUnknown    Reason = "number_unknown"
+	ReasonProtocol         Reason = "protocol_error"    // the far end broke the dialog (no ACK, bad answer)
+	ReasonAgentUnavailable Reason = "agent_unavailable" // the agent could not speak, hear or think: the attempt is not spent
+	ReasonRemoved          Reason = "removed"           // of a contact that somebody took out
 )
 
 // Values are the reasons for the end of a call.
@@ -65,9 +65,9 @@ func (Reason) Values() []string {
 	return values(
 		ReasonCompleted, ReasonRemoteHangup, ReasonHangup, ReasonTransferred, ReasonMaxDuration, ReasonMediaLost,
 		ReasonBusy, ReasonNoAnswer, ReasonTrunkError, ReasonThrottled, ReasonInvalidNumber, ReasonTrunkRejected,
-		ReasonRejected, ReasonBlocked, ReasonMedia, ReasonIdentity, ReasonRedirected, ReasonInterrupted,
+		ReasonRejected, ReasonBlocked, ReasonMediaRefused, ReasonIdentity, ReasonRedirected, ReasonInterrupted,
 		ReasonCancelled, ReasonNotSent, ReasonInternal, ReasonConcurrency, ReasonNumberUnknown, ReasonProtocol,
-		ReasonRemoved, ReasonSpendCap, ReasonAgent,
+		ReasonRemoved, ReasonSpendCap, ReasonAgentUnavailable,
 	)
 }
 
@@ -95,8 +95,8 @@ type Verdict struct {
 	NoTarget, TrunkOut bool
 }
 
-// Spent says whether the attempt counts: a throttled or unsent one, and one whose
+// SpendsAttempt says whether the attempt counts: a throttled or unsent one, and one whose
 // agent was of no use, goes back to the queue and is free.
-func (v Verdict) Spent() bool {
-	return !v.Throttled && v.Reason != ReasonNotSent && v.Reason != ReasonAgent
+func (v Verdict) SpendsAttempt() bool {
+	return !v.Throttled && v.Reason != ReasonNotSent && v.Reason != ReasonAgentUnavailable
 }

@@ -29,9 +29,9 @@ func AppendRow(b []byte, v any) ([]byte, error) {
 // ignored.
 func ReadRow(text []byte, v any) error { return json.Unmarshal(text, v, rowOptions) }
 
-// HasRawPart is a record of which one part is stored as raw bytes behind its JSON.
+// RawPartRecord is a record of which one part is stored as raw bytes behind its JSON.
 // The JSON does not contain that part.
-type HasRawPart interface {
+type RawPartRecord interface {
 	Record
 	// RawPart returns that part, which must not be changed. Empty: there is none.
 	RawPart() []byte

@@ -36,8 +36,8 @@ const Redacted = "[redacted]"
 
 // What transcripts say of keys: "[pressed 12]".
 const (
-	pressedOpen  = "[pressed "
-	pressedClose = "]"
+	pressedKeysPrefix = "[pressed "
+	pressedKeysSuffix = "]"
 )
 
 // CheckRedactionPattern says what is wrong with a pattern, and otherwise how
@@ -62,9 +62,9 @@ func CheckRedactionPattern(pattern string) (steps int, err error) {
 
 // Redactor takes out of texts what must not be kept. The zero and the nil
 // Redactor leave all as it is. It may be used from any goroutine.
-type Redactor struct{ patterns []sought }
+type Redactor struct{ patterns []redactionPattern }
 
-type sought struct {
+type redactionPattern struct {
 	*regexp.Regexp
 
 	steps int // for a letter
@@ -78,7 +78,7 @@ func (r Redaction) Redactor() *Redactor {
 		if err != nil {
 			continue // it was checked where it was set
 		}
-		all.patterns = append(all.patterns, sought{regexp.MustCompile(p), steps})
+		all.patterns = append(all.patterns, redactionPattern{regexp.MustCompile(p), steps})
 	}
 	if len(all.patterns) == 0 {
 		return nil
@@ -86,21 +86,21 @@ func (r Redaction) Redactor() *Redactor {
 	return &all
 }
 
-// Text is a text as it may be kept: what any pattern finds in it is one
+// RedactText is a text as it may be kept: what any pattern finds in it is one
 // Redacted, and so is what several find that overlap. Of keys that were pressed
 // the keys alone are looked at. A text in which looking takes too many steps is
 // Redacted as a whole.
-func (r *Redactor) Text(s string) string {
+func (r *Redactor) RedactText(s string) string {
 	if r == nil || s == "" {
 		return s
 	}
-	if keys, ok := strings.CutPrefix(s, pressedOpen); ok && strings.HasSuffix(keys, pressedClose) {
-		return pressedOpen + r.text(strings.TrimSuffix(keys, pressedClose)) + pressedClose
+	if keys, ok := strings.CutPrefix(s, pressedKeysPrefix); ok && strings.HasSuffix(keys, pressedKeysSuffix) {
+		return pressedKeysPrefix + r.redactPatterns(strings.TrimSuffix(keys, pressedKeysSuffix)) + pressedKeysSuffix
 	}
-	return r.text(s)
+	return r.redactPatterns(s)
 }
 
-func (r *Redactor) text(s string) string {
+func (r *Redactor) redactPatterns(s string) string {
 	if len(s) > maxRedactedBytes {
 		return Redacted
 	}
@@ -140,35 +140,35 @@ func (r *Redactor) text(s string) string {
 	return b.String()
 }
 
-// Texts are values by name as they may be kept; the map given stays as it is.
-func (r *Redactor) Texts(all map[string]string) map[string]string {
+// RedactMap are values by name as they may be kept; the map given stays as it is.
+func (r *Redactor) RedactMap(all map[string]string) map[string]string {
 	if r == nil || len(all) == 0 {
 		return all
 	}
 	kept := maps.Clone(all)
 	for name, value := range kept {
-		kept[name] = r.Text(value)
+		kept[name] = r.RedactText(value)
 	}
 	return kept
 }
 
-// Segments are those of a transcript as they may be kept.
-func (r *Redactor) Segments(all []Segment) []Segment {
+// RedactSegments are those of a transcript as they may be kept.
+func (r *Redactor) RedactSegments(all []Segment) []Segment {
 	if r == nil || len(all) == 0 {
 		return all
 	}
 	kept := slices.Clone(all)
 	for i := range kept {
-		kept[i].Text = r.Text(kept[i].Text)
+		kept[i].Text = r.RedactText(kept[i].Text)
 	}
 	return kept
 }
 
-// JSON is a JSON value as it may be kept: its texts, its numbers, which become
+// RedactJSON is a JSON value as it may be kept: its texts, its numbers, which become
 // texts, and the names of its members; of those that become the same the second
 // is told by a (2), in the order of the names. What is no JSON is looked at as a text,
 // and is a JSON text then.
-func (r *Redactor) JSON(raw json.RawMessage) json.RawMessage {
+func (r *Redactor) RedactJSON(raw json.RawMessage) json.RawMessage {
 	if r == nil || len(raw) == 0 {
 		return raw
 	}
@@ -178,7 +178,7 @@ func (r *Redactor) JSON(raw json.RawMessage) json.RawMessage {
 		d.UseNumber()
 		_ = d.Decode(&v) // it is valid
 	}
-	kept, changed := r.value(v)
+	kept, changed := r.redactValue(v)
 	if !changed {
 		return raw
 	}
@@ -186,18 +186,18 @@ func (r *Redactor) JSON(raw json.RawMessage) json.RawMessage {
 	return b
 }
 
-func (r *Redactor) value(v any) (kept any, changed bool) {
+func (r *Redactor) redactValue(v any) (kept any, changed bool) {
 	switch v := v.(type) {
 	case string:
-		s := r.Text(v)
+		s := r.RedactText(v)
 		return s, s != v
 	case json.Number:
-		if s := r.Text(v.String()); s != v.String() {
+		if s := r.RedactText(v.String()); s != v.String() {
 			return s, true
 		}
 	case []any:
 		for i := range v {
-			of, is := r.value(v[i])
+			of, is := r.redactValue(v[i])
 			v[i], changed = of, changed || is
 		}
 		return v, changed
@@ -205,8 +205,8 @@ func (r *Redactor) value(v any) (kept any, changed bool) {
 		all := make(map[string]any, len(v))
 		again := make(map[string]int)
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			member, is := r.value(v[name])
-			kept := r.Text(name)
+			member, is := r.redactValue(v[name])
+			kept := r.RedactText(name)
 			shown := kept
 			for _, taken := all[shown]; taken; _, taken = all[shown] {
 				again[kept]++

@@ -25,23 +25,23 @@ func TestWhatPatternsFindIsNotKept(t *testing.T) {
 		"[pressed 12]":                           "[pressed 12]",
 		"[hidden]":                               "[hidden]",
 	} {
-		assert.Equal(t, want, r.Text(text))
+		assert.Equal(t, want, r.RedactText(text))
 	}
 	anchored := domain.Redaction{Patterns: []string{`^\d+$`, `x*`}}.Redactor()
-	assert.Equal(t, "[pressed [redacted]]", anchored.Text("[pressed 12]"), "of keys the keys alone are looked at")
-	assert.Equal(t, "a 12", anchored.Text("a 12"), "what finds nothing takes nothing out")
-	assert.Equal(t, "[redacted]", domain.Redaction{Patterns: []string{`.+`, `\w+`, "redacted"}}.Redactor().Text("all of it"), "what stands for words is not looked at again")
+	assert.Equal(t, "[pressed [redacted]]", anchored.RedactText("[pressed 12]"), "of keys the keys alone are looked at")
+	assert.Equal(t, "a 12", anchored.RedactText("a 12"), "what finds nothing takes nothing out")
+	assert.Equal(t, "[redacted]", domain.Redaction{Patterns: []string{`.+`, `\w+`, "redacted"}}.Redactor().RedactText("all of it"), "what stands for words is not looked at again")
 
 	var none *domain.Redactor
 	assert.Nil(t, domain.Redaction{}.Redactor())
-	assert.Equal(t, "1234", none.Text("1234"))
-	assert.JSONEq(t, `{"a":1234}`, string(none.JSON(json.RawMessage(`{"a":1234}`))))
+	assert.Equal(t, "1234", none.RedactText("1234"))
+	assert.JSONEq(t, `{"a":1234}`, string(none.RedactJSON(json.RawMessage(`{"a":1234}`))))
 
 	was := map[string]string{"pin": "1234", "name": "Ada"}
-	assert.Equal(t, map[string]string{"pin": "[redacted]", "name": "Ada"}, r.Texts(was))
+	assert.Equal(t, map[string]string{"pin": "[redacted]", "name": "Ada"}, r.RedactMap(was))
 	assert.Equal(t, "1234", was["pin"], "what a conversation knows stays")
 	segments := []domain.Segment{{Index: 0, Speaker: "caller", Text: "1234", EndMs: 7}}
-	assert.Equal(t, []domain.Segment{{Index: 0, Speaker: "caller", Text: "[redacted]", EndMs: 7}}, r.Segments(segments))
+	assert.Equal(t, []domain.Segment{{Index: 0, Speaker: "caller", Text: "[redacted]", EndMs: 7}}, r.RedactSegments(segments))
 	assert.Equal(t, "1234", segments[0].Text)
 }
 
@@ -54,10 +54,10 @@ func TestNothingIsKeptOfJSONThatPatternsFind(t *testing.T) {
 		`not json 4111`:           `"not json [redacted]"`,
 		`{"b":1.50,"a":"\u0031"}`: `{"b":1.50,"a":"\u0031"}`,
 	} {
-		assert.JSONEq(t, want, string(r.JSON(json.RawMessage(raw))), raw)
+		assert.JSONEq(t, want, string(r.RedactJSON(json.RawMessage(raw))), raw)
 	}
 	same := json.RawMessage(`{"b": 1.50,  "a":"x"}`)
-	assert.Equal(t, string(same), string(r.JSON(same)), "what holds nothing stays as it is written")
+	assert.Equal(t, string(same), string(r.RedactJSON(same)), "what holds nothing stays as it is written")
 }
 
 func TestPatternsAreChecked(t *testing.T) {
@@ -85,16 +85,16 @@ func TestPatternsAreChecked(t *testing.T) {
 func TestLookingForPatternsHasBounds(t *testing.T) {
 	long := strings.Repeat("a", 16<<10)
 	far := domain.Redaction{Patterns: []string{`.{0,240}y|x`}}.Redactor()
-	assert.Len(t, far.Text(long), len(long), "once is always affordable")
-	assert.Equal(t, "[redacted]", far.Text(long+"a"), "what is too long is not looked at")
-	assert.Equal(t, "[redacted]", far.Text(strings.Repeat("x", 4<<10)), "each letter costs a look at what follows")
-	assert.Equal(t, strings.Repeat("[redacted]", 100), far.Text(strings.Repeat("x", 100)))
+	assert.Len(t, far.RedactText(long), len(long), "once is always affordable")
+	assert.Equal(t, "[redacted]", far.RedactText(long+"a"), "what is too long is not looked at")
+	assert.Equal(t, "[redacted]", far.RedactText(strings.Repeat("x", 4<<10)), "each letter costs a look at what follows")
+	assert.Equal(t, strings.Repeat("[redacted]", 100), far.RedactText(strings.Repeat("x", 100)))
 
 	text := strings.Repeat("xa", 120)
 	for _, alone := range []string{`.{0,120}y|x`, `.{0,120}z|a`} {
-		assert.NotEqual(t, "[redacted]", domain.Redaction{Patterns: []string{alone}}.Redactor().Text(text))
+		assert.NotEqual(t, "[redacted]", domain.Redaction{Patterns: []string{alone}}.Redactor().RedactText(text))
 	}
-	assert.Equal(t, "[redacted]", domain.Redaction{Patterns: []string{`.{0,120}y|x`, `.{0,120}z|a`}}.Redactor().Text(text), "they have the steps together")
+	assert.Equal(t, "[redacted]", domain.Redaction{Patterns: []string{`.{0,120}y|x`, `.{0,120}z|a`}}.Redactor().RedactText(text), "they have the steps together")
 	usual := domain.Redaction{Patterns: []string{`\d`}}.Redactor()
-	assert.Equal(t, strings.Repeat("[redacted] ", 500), usual.Text(strings.Repeat("1 ", 500)))
+	assert.Equal(t, strings.Repeat("[redacted] ", 500), usual.RedactText(strings.Repeat("1 ", 500)))
 }

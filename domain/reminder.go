@@ -60,8 +60,8 @@ type AppointmentReminder struct {
 	Reason        Code           `json:"reason,omitempty"` // skipped, failed: why
 }
 
-// Order is the reminder as it was ordered.
-func (r *AppointmentReminder) Order() Reminder {
+// Definition is the reminder as it was ordered.
+func (r *AppointmentReminder) Definition() Reminder {
 	return Reminder{Channel: r.Channel, MinutesBefore: r.MinutesBefore, Body: r.Body, AgentID: r.AgentID, From: r.From}
 }
 
@@ -92,5 +92,5 @@ func (d *ReminderDue) Indexes() []string { return []string{"all"} }
 // Sort is by when it is due, in the shape of an id.
 func (d *ReminderDue) Sort() string {
 	sum := sha256.Sum256([]byte(d.AppointmentID))
-	return ID(PrefixAppoint, d.At, [10]byte(sum[:10]))
+	return ID(PrefixAppointment, d.At, [10]byte(sum[:10]))
 }

@@ -43,8 +43,8 @@ func (p *Phone) MediaTrunk() Trunk {
 	return Trunk{Codecs: p.Codecs, DTMF: p.DTMF, SRTP: p.SRTP, KeysInClear: p.KeysInClear, NAT: p.NAT}
 }
 
-// Defaults fills in what was left out.
-func (p *Phone) Defaults() {
+// SetDefaults fills in what was left out.
+func (p *Phone) SetDefaults() {
 	if len(p.Codecs) == 0 {
 		p.Codecs = []string{"PCMU", "PCMA"}
 	}
@@ -175,9 +175,9 @@ func IsExtension(text string) bool { return extension.MatchString(text) && !emer
 // IsUsername tells whether a phone can sign in with a text.
 func IsUsername(text string) bool { return username.MatchString(text) }
 
-// PhoneUser is who is meant by an extension, a username or a SIP address of
+// ParsePhoneUser is who is meant by an extension, a username or a SIP address of
 // ours (sip:1001@calls.example.com); ok is false for telephone numbers.
-func PhoneUser(to string) (user string, ok bool) {
+func ParsePhoneUser(to string) (user string, ok bool) {
 	to = strings.TrimSpace(to)
 	if rest, found := strings.CutPrefix(to, "sip:"); found {
 		user, _, _ = strings.Cut(rest, "@")

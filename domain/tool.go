@@ -20,8 +20,8 @@ func BuiltInTools() []string {
 	return []string{ToolAppointment, ToolSMS, ToolTransfer, ToolDNC, ToolEnd}
 }
 
-// ownTools are those that are no built-in ones: the ids.
-func ownTools(all []string) []string {
+// toolIDs are those that are no built-in ones: the ids.
+func toolIDs(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(t string) bool { return slices.Contains(BuiltInTools(), t) })
 }
 
@@ -105,18 +105,18 @@ func (t *Tool) withHeaders(headers map[string]string) *Tool {
 
 // Sealed returns a copy whose headers went through f.
 func (t *Tool) Sealed(f func(field, text string) (string, error)) (Record, error) {
-	headers, err := t.through(f)
+	headers, err := t.transformHeaders(f)
 	return t.withHeaders(headers), err
 }
 
 // Unseal puts the headers through f.
 func (t *Tool) Unseal(f func(field, text string) (string, error)) error {
-	headers, err := t.through(f)
+	headers, err := t.transformHeaders(f)
 	*t = *t.withHeaders(headers)
 	return err
 }
 
-func (t *Tool) through(f func(field, text string) (string, error)) (map[string]string, error) {
+func (t *Tool) transformHeaders(f func(field, text string) (string, error)) (map[string]string, error) {
 	headers := maps.Clone(t.Headers())
 	for name, text := range headers {
 		var err error

@@ -107,8 +107,8 @@ func (t *AgentTransfer) Find(name string) (Destination, bool) {
 // ErrReferTo says that the far end asks for something that is no telephone number.
 var ErrReferTo = errors.New("the target of a REFER is no number")
 
-// ReferUser is the number or extension that a SIP or tel URI names.
-func ReferUser(uri string) (string, error) {
+// ParseReferTo is the number or extension that a SIP or tel URI names.
+func ParseReferTo(uri string) (string, error) {
 	scheme, rest, ok := strings.Cut(uri, ":")
 	if !ok {
 		return "", ErrReferTo

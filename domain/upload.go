@@ -59,14 +59,14 @@ type ScreenedChunk struct {
 
 // Key names the row.
 func (c *ScreenedChunk) Key() Key {
-	return Key{"screened", c.WorkspaceID, c.CampaignID + "/" + ordered(c.Index)}
+	return Key{"screened", c.WorkspaceID, c.CampaignID + "/" + sortableNumber(c.Index)}
 }
 
 // Indexes: none; chunks are listed by the key's beginning.
 func (c *ScreenedChunk) Indexes() []string { return nil }
 
 // Sort is by index.
-func (c *ScreenedChunk) Sort() string { return ordered(c.Index) }
+func (c *ScreenedChunk) Sort() string { return sortableNumber(c.Index) }
 
 // Upload is one delivery of contacts to a campaign. Its contacts count from
 // the commit that completes it; of one that failed nothing is left.
@@ -90,8 +90,8 @@ type ColumnMapping struct {
 	Missing  []string          `json:"missing" nullable:"false"`  // declared variables that no column gives
 }
 
-// Filled is the mapping without nil members.
-func (m ColumnMapping) Filled() ColumnMapping {
+// WithoutNil is the mapping without nil members.
+func (m ColumnMapping) WithoutNil() ColumnMapping {
 	if m.Columns == nil {
 		m.Columns = map[string]string{}
 	}
@@ -134,14 +134,14 @@ type ContactEdit struct {
 
 // Key names the row.
 func (e *ContactEdit) Key() Key {
-	return Key{"edit", e.WorkspaceID, e.CampaignID + "/" + ordered(e.Ordinal)}
+	return Key{"edit", e.WorkspaceID, e.CampaignID + "/" + sortableNumber(e.Ordinal)}
 }
 
 // Indexes: none; edits are listed by the key's beginning.
 func (e *ContactEdit) Indexes() []string { return nil }
 
 // Sort is by ordinal.
-func (e *ContactEdit) Sort() string { return ordered(e.Ordinal) }
+func (e *ContactEdit) Sort() string { return sortableNumber(e.Ordinal) }
 
 // ContactNumbers is a ContactChunk of which only the numbers are read.
 type ContactNumbers struct {
@@ -158,11 +158,11 @@ type ContactNumber struct {
 
 // Key names the row: the chunk's.
 func (c *ContactNumbers) Key() Key {
-	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + ordered(c.Index)}
+	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + sortableNumber(c.Index)}
 }
 
 // Indexes: none, as of the chunk.
 func (c *ContactNumbers) Indexes() []string { return nil }
 
 // Sort is the chunk's.
-func (c *ContactNumbers) Sort() string { return ordered(c.Index) }
+func (c *ContactNumbers) Sort() string { return sortableNumber(c.Index) }

@@ -2,13 +2,13 @@ package domain
 
 import "time"
 
-// Tally is a noun that is a row of numbers to which commits add; it is never
+// CounterRecord is a noun that is a row of numbers to which commits add; it is never
 // put. Its JSON ends with the numbers in brackets and "}", and what stands
 // before them is the same in every commit that adds to the row.
-type Tally interface {
+type CounterRecord interface {
 	Record
 	// Tally are the numbers: what is to be added, or what was read.
-	Tally() []int64
+	Counters() []int64
 }
 
 // The numbers of a Usage, in the order of its counts. The order is stored:
@@ -33,7 +33,7 @@ type Usage struct {
 }
 
 // Key names the row: in the order of days.
-func (u *Usage) Key() Key { return Key{"usage", u.WorkspaceID, u.Day + "/" + ordered(u.Tariff)} }
+func (u *Usage) Key() Key { return Key{"usage", u.WorkspaceID, u.Day + "/" + sortableNumber(u.Tariff)} }
 
 // Indexes: none; days are listed by the key's beginning.
 func (u *Usage) Indexes() []string { return nil }
@@ -41,8 +41,8 @@ func (u *Usage) Indexes() []string { return nil }
 // Sort is by day.
 func (u *Usage) Sort() string { return "" }
 
-// Tally are the counts.
-func (u *Usage) Tally() []int64 { return u.Counts[:] }
+// Counters are the counts.
+func (u *Usage) Counters() []int64 { return u.Counts[:] }
 
 // Attempts is the number of billed attempts.
 func (u *Usage) Attempts() int { return int(u.Counts[usedAttempts]) }
@@ -59,8 +59,8 @@ func (u *Usage) InboundSeconds() int { return int(u.Counts[usedInboundSeconds]) 
 // SMS is the number of messages sent.
 func (u *Usage) SMS() int { return int(u.Counts[usedSMS]) }
 
-// Count adds what a row of the ledger says.
-func (u *Usage) Count(l *LedgerRow) {
+// AddLedgerRow adds what a row of the ledger says.
+func (u *Usage) AddLedgerRow(l *LedgerRow) {
 	if l.Direction == Inbound {
 		u.Counts[usedInboundCalls]++
 		u.Counts[usedInboundSeconds] += int64(l.Seconds)
@@ -73,8 +73,8 @@ func (u *Usage) Count(l *LedgerRow) {
 // Segments is the number of segments that the messages sent were in.
 func (u *Usage) Segments() int { return int(u.Counts[usedSegments]) }
 
-// CountMessage adds a text message that a carrier took.
-func (u *Usage) CountMessage(segments int) {
+// AddMessage adds a text message that a carrier took.
+func (u *Usage) AddMessage(segments int) {
 	u.Counts[usedSMS]++
 	u.Counts[usedSegments] += int64(segments)
 }
@@ -86,12 +86,12 @@ func (u *Usage) Add(v *Usage) {
 	}
 }
 
-// InLedger are those of the counts that the ledger has rows for.
-func (u *Usage) InLedger() []int64 { return u.Counts[:usedSMS:usedSMS] }
+// LedgerCounters are those of the counts that the ledger has rows for.
+func (u *Usage) LedgerCounters() []int64 { return u.Counts[:usedSMS:usedSMS] }
 
-// Less is what has to be added to v so that it counts what u counts, of what
+// LedgerDifference is what has to be added to v so that it counts what u counts, of what
 // the ledger has rows for; nil: nothing.
-func (u *Usage) Less(v *Usage) *Usage {
+func (u *Usage) LedgerDifference(v *Usage) *Usage {
 	d := &Usage{WorkspaceID: u.WorkspaceID, Day: u.Day, Tariff: u.Tariff}
 	same := true
 	for i := range usedSMS {
@@ -120,7 +120,7 @@ type Tariff struct {
 }
 
 // Key names the row.
-func (t *Tariff) Key() Key { return Key{"tariff", t.WorkspaceID, ordered(t.Number)} }
+func (t *Tariff) Key() Key { return Key{"tariff", t.WorkspaceID, sortableNumber(t.Number)} }
 
 // Indexes: none; they are listed by the key.
 func (t *Tariff) Indexes() []string { return nil }

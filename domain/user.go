@@ -46,9 +46,9 @@ type User struct {
 	OperatorSince *time.Time `json:"operator_since,omitempty"`
 }
 
-// Promote notes since when the user is an operator, where that has changed. was:
+// UpdateOperatorSince notes since when the user is an operator, where that has changed. was:
 // whether the user was one before.
-func (u *User) Promote(was bool, now time.Time) {
+func (u *User) UpdateOperatorSince(was bool, now time.Time) {
 	switch {
 	case !u.Operator:
 		u.OperatorSince = nil
@@ -57,9 +57,9 @@ func (u *User) Promote(was bool, now time.Time) {
 	}
 }
 
-// operatorSince says whether what was made of an operator, whose copy of
+// isSameOperator says whether what was made of an operator, whose copy of
 // OperatorSince is since, is of the operator as it is now.
-func (u *User) operatorSince(since *time.Time) bool {
+func (u *User) isSameOperator(since *time.Time) bool {
 	return since != nil && u.OperatorSince != nil && since.Equal(*u.OperatorSince)
 }
 
@@ -73,7 +73,7 @@ func (u *User) Indexes() []string { return []string{envIndex(u.Environment)} }
 func (u *User) Sort() string { return u.ID }
 
 // SignInLife is how long a sign-in link opens.
-const SignInLife = 5 * time.Minute
+const SignInLinkLifetime = 5 * time.Minute
 
 // SignIn is a link that signs a user in, once. Its id is a keyed hash of what
 // the link holds.
@@ -89,10 +89,10 @@ type SignIn struct {
 // Key names the row.
 func (s *SignIn) Key() Key { return Key{"sign_in", s.WorkspaceID, s.ID} }
 
-// Opens says whether the link signs the user in: who was made an operator since
+// IsValidFor says whether the link signs the user in: who was made an operator since
 // takes another one, for somebody else may have had this one made.
-func (s *SignIn) Opens(u *User, now time.Time) bool {
-	return now.Before(s.Until) && (!u.Operator || u.operatorSince(s.OperatorSince))
+func (s *SignIn) IsValidFor(u *User, now time.Time) bool {
+	return now.Before(s.Until) && (!u.Operator || u.isSameOperator(s.OperatorSince))
 }
 
 // Indexes: all, for the sweep.
@@ -104,10 +104,10 @@ func (s *SignIn) Sort() string { return sortTime(s.Until) + s.ID }
 // A session ends when it was not used for SessionIdle, and after SessionLife
 // anyway.
 const (
-	SessionIdle = 12 * time.Hour
-	SessionLife = 7 * 24 * time.Hour
+	SessionIdleTime = 12 * time.Hour
+	SessionLifetime = 7 * 24 * time.Hour
 	// SessionFresh is how long after signing in credentials may be made.
-	SessionFresh = 15 * time.Minute
+	SessionFreshTime = 15 * time.Minute
 )
 
 // Session is a user who is signed in in one browser. Only a keyed hash of its
@@ -133,22 +133,22 @@ func (s *Session) Indexes() []string { return []string{"all", "user=" + s.UserID
 // Sort is by age.
 func (s *Session) Sort() string { return s.ID }
 
-// Until is when the session ends unless it is used.
-func (s *Session) Until() time.Time {
-	idle, last := s.SeenAt.Add(SessionIdle), s.CreatedAt.Add(SessionLife)
+// ExpiresAt is when the session ends unless it is used.
+func (s *Session) ExpiresAt() time.Time {
+	idle, last := s.SeenAt.Add(SessionIdleTime), s.CreatedAt.Add(SessionLifetime)
 	if idle.Before(last) {
 		return idle
 	}
 	return last
 }
 
-// Operates says whether the session is an operator's: of a user who is one, and
+// IsOperator says whether the session is an operator's: of a user who is one, and
 // has signed in as one.
-func (s *Session) Operates(u *User) bool { return u.Operator && u.operatorSince(s.OperatorSince) }
+func (s *Session) IsOperator(u *User) bool { return u.Operator && u.isSameOperator(s.OperatorSince) }
 
-// Fresh says whether its user came in by a link a moment ago, as what makes
+// IsFresh says whether its user came in by a link a moment ago, as what makes
 // credentials asks for.
-func (s *Session) Fresh(now time.Time) bool { return now.Before(s.CreatedAt.Add(SessionFresh)) }
+func (s *Session) IsFresh(now time.Time) bool { return now.Before(s.CreatedAt.Add(SessionFreshTime)) }
 
-// Holds says whether the session is good still.
-func (s *Session) Holds(now time.Time) bool { return now.Before(s.Until()) }
+// IsValid says whether the session is good still.
+func (s *Session) IsValid(now time.Time) bool { return now.Before(s.ExpiresAt()) }

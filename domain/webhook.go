@@ -63,8 +63,8 @@ func (w *Webhook) TimeFactor() int {
 	return min(max(w.RetryTimeFactor, 1), MaxTimeFactor)
 }
 
-// Empty says that every event passes.
-func (f *EventFilters) Empty() bool {
+// IsEmpty says that every event passes.
+func (f *EventFilters) IsEmpty() bool {
 	return f == nil || len(f.AgentIDs)+len(f.CampaignIDs)+len(f.Directions)+len(f.Numbers) == 0
 }
 
@@ -113,8 +113,8 @@ func (w *Webhook) Secrets(at time.Time) (now, next string) {
 	return w.NextSecret, ""
 }
 
-// Settle ends a change of secrets whose time has come.
-func (w *Webhook) Settle(now time.Time) {
+// CompleteRotation ends a change of secrets whose time has come.
+func (w *Webhook) CompleteRotation(now time.Time) {
 	if w.NextSecret == "" || w.NextSecretAt == nil || now.Before(*w.NextSecretAt) {
 		return
 	}
@@ -122,9 +122,9 @@ func (w *Webhook) Settle(now time.Time) {
 	w.NextSecret, w.NextSecretHint, w.NextSecretAt = "", "", nil
 }
 
-// Rotate lets another secret take over at a moment; zero: at once. A third one
+// RotateSecret lets another secret take over at a moment; zero: at once. A third one
 // takes the place of the second; the first goes on signing.
-func (w *Webhook) Rotate(secret, hint string, at time.Time) {
+func (w *Webhook) RotateSecret(secret, hint string, at time.Time) {
 	if at.IsZero() {
 		w.Secret, w.SecretHint = secret, hint
 		w.NextSecret, w.NextSecretHint, w.NextSecretAt = "", "", nil
@@ -133,8 +133,8 @@ func (w *Webhook) Rotate(secret, hint string, at time.Time) {
 	w.NextSecret, w.NextSecretHint, w.NextSecretAt = secret, hint, &at
 }
 
-// Revive forgets how the endpoint failed: somebody says that it is well.
-func (w *Webhook) Revive() {
+// ClearFailures forgets how the endpoint failed: somebody says that it is well.
+func (w *Webhook) ClearFailures() {
 	w.FailureCount, w.FailingSince, w.DisabledReason, w.DisabledAt, w.PausedAt = 0, nil, "", nil, nil
 }
 
@@ -147,9 +147,9 @@ func (w *Webhook) Pause(now time.Time) {
 	w.Status, w.PausedAt, w.DisabledReason, w.DisabledAt = WebhookPaused, &now, "", nil
 }
 
-// HeldSince is since when nothing is sent to it; zero: it is active, or nobody
+// StoppedSince is since when nothing is sent to it; zero: it is active, or nobody
 // knows.
-func (w *Webhook) HeldSince() time.Time {
+func (w *Webhook) StoppedSince() time.Time {
 	switch {
 	case w.Status == WebhookPaused && w.PausedAt != nil:
 		return *w.PausedAt
@@ -206,8 +206,8 @@ type Delivery struct {
 	TraceParent    string        `json:"-"`                // of the event, during an attempt
 }
 
-// Settled says whether nothing more is sent by itself.
-func (d *Delivery) Settled() bool {
+// IsFinal says whether nothing more is sent by itself.
+func (d *Delivery) IsFinal() bool {
 	return d.State == DeliveryDelivered || d.State == DeliveryFailed
 }
 

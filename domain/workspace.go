@@ -39,8 +39,8 @@ func PlanLimits(p Plan) (Limits, bool) {
 	return Limits{}, false
 }
 
-// RoomyLimits are what a fresh enterprise workspace starts with.
-func RoomyLimits() Limits {
+// DefaultEnterpriseLimits are what a fresh enterprise workspace starts with.
+func DefaultEnterpriseLimits() Limits {
 	return Limits{RequestsPerMinute: 6000, ConcurrentInbound: 200, ConcurrentOutbound: 200, CallsPerMinute: 1200}
 }
 
@@ -182,7 +182,7 @@ type Principal struct {
 	Environment Environment
 	Permissions []Permission
 	Operator    bool
-	InPerson    bool   // at the dashboard, by a session
+	UsesSession bool   // at the dashboard, by a session
 	UserID      string // with a token of a user: its sub; or who is there in person
 	ClientID    string // with an OAuth token: whose it is
 	SignInKeyID string // with a dashboard session: the API key that the session depends on (Session.CreatedBy.KeyID); empty: none
@@ -194,6 +194,6 @@ func (p *Principal) UsesAccessToken() bool {
 	return p.ClientID != "" || p.UserID != "" && p.KeyID != ""
 }
 
-// ByToken says whether it came with a token, or a session, and not with an API
+// UsesTokenOrSession says whether it came with a token, or a session, and not with an API
 // key.
-func (p *Principal) ByToken() bool { return p.UserID != "" || p.ClientID != "" }
+func (p *Principal) UsesTokenOrSession() bool { return p.UserID != "" || p.ClientID != "" }

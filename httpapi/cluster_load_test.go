@@ -172,20 +172,20 @@ func TestOtherPartsLookForARule(t *testing.T) {
 	each := &domain.AlertRule{Meta: domain.Meta{ID: "rule_1"}, Name: "secret", Kind: domain.AlertSpend, Share: 0.5}
 	far.parts = map[int]string{1: `{"rule_1":{"attempts":2}}`, 7: `{"rule_1":{"readings":[{"Of":"ws_x","Bad":true}],"attempts":3}}`}
 	said := d.server.SearchAlerts(t.Context(), []*domain.AlertRule{each})
-	var sum alert.Look
+	var sum alert.Findings
 	for _, l := range said.Found {
 		sum.Add(l["rule_1"])
 	}
-	assert.Equal(t, alert.Look{Attempts: 5, Readings: []alert.Reading{{Of: "ws_x", Bad: true}}}, sum)
+	assert.Equal(t, alert.Findings{Attempts: 5, Readings: []alert.Reading{{WorkspaceID: "ws_x", Bad: true}}}, sum)
 	assert.Len(t, far.requests, 3)
-	assert.False(t, said.All, "four parts are nobody's, and one does not answer")
+	assert.False(t, said.Complete, "four parts are nobody's, and one does not answer")
 	assert.NotContains(t, far.requests[0], "secret")
 	assert.False(t, said.Silent(farWorkspace))
 	assert.False(t, said.Silent("ws_"+ulidOf(1)), "its own")
 
 	far.requests, far.parts = nil, nil
 	one := *each
-	one.Watches = farWorkspace
+	one.WatchesWorkspaceID = farWorkspace
 	said = d.server.SearchAlerts(t.Context(), []*domain.AlertRule{&one})
 	assert.Empty(t, said.Found)
 	assert.True(t, said.Silent(farWorkspace), "nobody has answered")
@@ -212,9 +212,9 @@ func TestAPartLooksForNodesAlone(t *testing.T) {
 	}
 	code, text := post(ln.Addr().String(), `[{"id":"rule_1","kind":"spend"}]`)
 	require.Equal(t, 200, code)
-	var looks map[string]alert.Look
+	var looks map[string]alert.Findings
 	require.NoError(t, json.Unmarshal([]byte(text), &looks))
-	assert.Equal(t, map[string]alert.Look{"rule_1": {Attempts: 7, Readings: []alert.Reading{{Of: d.workspace.ID, Subject: "spend"}}}}, looks)
+	assert.Equal(t, map[string]alert.Findings{"rule_1": {Attempts: 7, Readings: []alert.Reading{{WorkspaceID: d.workspace.ID, Subject: "spend"}}}}, looks)
 	code, _ = post(ln.Addr().String(), `none`)
 	assert.Equal(t, 400, code)
 	code, _ = post(d.addr, `[]`)

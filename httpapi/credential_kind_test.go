@@ -49,7 +49,7 @@ func TestCredentialsOfEveryWritingRouteAreDecided(t *testing.T) {
 func TestCredentialKindsRefuseWhatTheyDoNotTake(t *testing.T) {
 	t.Parallel()
 	holders := map[string]domain.Principal{
-		"key": {KeyID: "key"}, "session": {UserID: "user", InPerson: true}, "JWT": {KeyID: "key", UserID: "user"},
+		"key": {KeyID: "key"}, "session": {UserID: "user", UsesSession: true}, "JWT": {KeyID: "key", UserID: "user"},
 		"OAuth token": {ClientID: "client"}, "OAuth token of a user": {ClientID: "client", UserID: "user"},
 	}
 	for kind, takes := range map[router.CredentialKind][]string{

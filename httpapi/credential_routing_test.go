@@ -68,12 +68,12 @@ func destinations(t *testing.T, route string) string {
 		{name: "token", header: "Authorization", value: sign(token.UserClaims("i", "u", domain.Principal{WorkspaceID: ws(2), KeyID: "key_" + ulidOf(1)}, nil, time.Hour, time.Now()))},
 		{name: "oauth", header: "Authorization", value: sign(token.AccessClaims("i", "u", "", client, nil, time.Hour, time.Now()))},
 		{name: "basic", header: "Authorization", value: "Basic " + base64.StdEncoding.EncodeToString([]byte("client_"+ulidOf(4)+":s"))},
-		{name: "cookie", header: "Cookie", value: "__Host-callboard=" + access.Placed(ws(5), ulidOf(1)+".s")},
-		{name: "ticket", query: "ticket=" + access.Placed(ws(6), "s")},
-		{name: "link", query: "token=" + access.LinkToken(&domain.LinkKey{WorkspaceID: ws(7), Secret: "s"}, "call_"+ulidOf(1), time.Now())},
-		{name: "placed", query: "token=" + access.Placed(ws(10), "s")},
+		{name: "cookie", header: "Cookie", value: "__Host-callboard=" + access.JoinWorkspaceSecret(ws(5), ulidOf(1)+".s")},
+		{name: "ticket", query: "ticket=" + access.JoinWorkspaceSecret(ws(6), "s")},
+		{name: "link", query: "token=" + access.NewLinkToken(&domain.LinkKey{WorkspaceID: ws(7), Secret: "s"}, "call_"+ulidOf(1), time.Now())},
+		{name: "placed", query: "token=" + access.JoinWorkspaceSecret(ws(10), "s")},
 		{name: "asked", query: "client_id=client_" + ulidOf(11)},
-		{name: "form", form: "client_id=client_" + ulidOf(12) + "&token=" + access.Placed(ws(13), "s")},
+		{name: "form", form: "client_id=client_" + ulidOf(12) + "&token=" + access.JoinWorkspaceSecret(ws(13), "s")},
 		{name: "nothing"},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), method, path+"?"+c.query, http.NoBody)

@@ -57,18 +57,18 @@ func (f *fakeServices) SigningKey(_ context.Context, kid string) (*domain.Signin
 	return nil, nil //nolint:nilnil // there is none
 }
 
-func (f *fakeServices) EnsureSigningKeys(_ context.Context, fresh func() (string, string, error)) (domain.Signing, error) {
+func (f *fakeServices) EnsureSigningKeys(_ context.Context, fresh func() (string, string, error)) (domain.SigningKeySet, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.signers) == 0 {
 		k := &domain.SigningKey{Meta: domain.Meta{ID: "jwk_" + ulidOf(1)}}
 		var err error
 		if k.Public, k.Private, err = fresh(); err != nil {
-			return domain.Signing{}, err
+			return domain.SigningKeySet{}, err
 		}
 		f.signers = append(f.signers, k)
 	}
-	return domain.Signing{Reads: f.signers, Signs: f.signers[len(f.signers)-1]}, nil
+	return domain.SigningKeySet{Verifying: f.signers, Active: f.signers[len(f.signers)-1]}, nil
 }
 
 func (f *fakeServices) CheckKeyIsValid(_ context.Context, _, id string) error {

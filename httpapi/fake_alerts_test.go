@@ -18,7 +18,7 @@ type fakeAlerts struct {
 func (w *fakeAlerts) begin() {
 	w.alertRules.kind, w.alerts.kind = domain.PrefixAlertRule, domain.PrefixAlert
 	at := w.alerts.add(&domain.Alert{
-		RuleID: "alertrule_" + ulidOf(1), RuleName: "r", Kind: domain.AlertTrunkDown, Of: "ws_" + ulidOf(1), Subject: "trunk_" + ulidOf(1), Name: "carrier",
+		RuleID: "alertrule_" + ulidOf(1), RuleName: "r", Kind: domain.AlertTrunkDown, OfWorkspaceID: "ws_" + ulidOf(1), Subject: "trunk_" + ulidOf(1), Name: "carrier",
 		Status: domain.AlertFiring,
 	})
 	at.Since, at.FiredAt = at.CreatedAt, &at.CreatedAt
@@ -48,10 +48,10 @@ func (f *fakeServices) ListAlerts(_ context.Context, _ domain.Principal, q recor
 	return f.alerts.list(q), nil
 }
 
-func (f *fakeServices) LookFor(_ context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error) {
-	out := make(map[string]alert.Look)
+func (f *fakeServices) LookFor(_ context.Context, rules []*domain.AlertRule) (map[string]alert.Findings, error) {
+	out := make(map[string]alert.Findings)
 	for _, r := range rules {
-		out[r.ID] = alert.Look{Attempts: 7, Readings: []alert.Reading{{Of: f.workspace.ID, Subject: string(r.Kind)}}}
+		out[r.ID] = alert.Findings{Attempts: 7, Readings: []alert.Reading{{WorkspaceID: f.workspace.ID, Subject: string(r.Kind)}}}
 	}
 	return out, nil
 }

@@ -29,8 +29,8 @@ type fakeAppointments struct {
 }
 
 func (f *fakeServices) furnish() {
-	f.tools.kind, f.gateways.kind, f.textings.kind = domain.PrefixTool, domain.PrefixGateway, domain.PrefixTexting
-	f.providers.kind, f.appointments.kind, f.messages.kind, f.knowledge.kind = domain.PrefixProvider, domain.PrefixAppoint, domain.PrefixMessage, domain.PrefixKnowledge
+	f.tools.kind, f.gateways.kind, f.textings.kind = domain.PrefixTool, domain.PrefixGateway, domain.PrefixConversation
+	f.providers.kind, f.appointments.kind, f.messages.kind, f.knowledge.kind = domain.PrefixProvider, domain.PrefixAppointment, domain.PrefixMessage, domain.PrefixKnowledge
 }
 
 func goodAppointment() m {
@@ -278,7 +278,7 @@ func (f *fakeServices) Thinks(context.Context, domain.Principal, *domain.AgentLL
 	return f.model != nil
 }
 
-func (f *fakeServices) Think(_ context.Context, _ domain.Principal, _ *domain.AgentLLM, brief string, t pathway.Think) ([]string, pathway.Answered) {
+func (f *fakeServices) Think(_ context.Context, _ domain.Principal, _ *domain.AgentLLM, brief string, t pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 	return f.model(brief, t)
 }
 
@@ -288,7 +288,7 @@ func (f *fakeServices) PlayCaller(_ context.Context, _ domain.Principal, brief s
 
 func (f *fakeServices) publish(a *domain.Agent) *domain.AgentVersion {
 	at := a.UpdatedAt
-	a.Version, a.PublishedAt, a.Unpublished, a.Names = a.Version+1, &at, nil, a.Refs()
+	a.Version, a.PublishedAt, a.Unpublished, a.References = a.Version+1, &at, nil, a.ReferencedIDs()
 	v := &domain.AgentVersion{Agent: *a}
 	v.Object = "agent_version"
 	f.mu.Lock()

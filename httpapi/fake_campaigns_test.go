@@ -63,7 +63,7 @@ func (f *fakeServices) status(id string, to domain.CampaignStatus) (domain.Campa
 	if to != "" {
 		c.Status = to
 	}
-	return domain.StatusObject(c, &domain.Progress{}), nil
+	return domain.NewStatusObject(c, &domain.Progress{}), nil
 }
 
 func (f *fakeServices) StartCampaign(_ context.Context, _ domain.Principal, id string) (domain.CampaignStatusObject, error) {
@@ -98,7 +98,7 @@ func (f *fakeServices) CampaignProgress(_ context.Context, _ domain.Principal, i
 	at := time.Date(2030, 4, 1, 9, 0, 0, 0, time.UTC)
 	mark := func(percent int) domain.ProgressMark {
 		p := &domain.Progress{CampaignID: id, Total: 100, Attempted: percent + 2, Attempts: percent + 5, Outcomes: map[domain.Outcome]int{domain.OutcomeCompleted: percent}}
-		return *domain.MarkOf(p, at.Add(time.Duration(percent)*time.Minute))
+		return *domain.NewProgressMark(p, at.Add(time.Duration(percent)*time.Minute))
 	}
 	return []domain.ProgressMark{mark(5), mark(10)}, f.fault
 }

@@ -72,7 +72,7 @@ func (f *fakeServices) FollowEvents(_ context.Context, _ domain.Principal, q eve
 			t.mu.Lock()
 			var out []event.Event
 			for ; at < len(t.rows) && len(out) < 100; at++ {
-				if _, ok := event.Match(q.Types, t.rows[at].Type); ok {
+				if _, ok := event.MatchSubscription(q.Types, t.rows[at].Type); ok {
 					out = append(out, t.rows[at])
 				}
 			}

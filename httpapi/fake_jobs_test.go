@@ -24,7 +24,7 @@ type fakeJobs struct {
 }
 
 func (d *fakeJobs) begin() {
-	d.bulks.kind, d.files.kind, d.data.kind, d.tenants.kind = domain.PrefixBulk, domain.PrefixExport, domain.PrefixData, domain.PrefixWorkspace
+	d.bulks.kind, d.files.kind, d.data.kind, d.tenants.kind = domain.PrefixBulk, domain.PrefixExport, domain.PrefixDataRequest, domain.PrefixWorkspace
 }
 
 func (f *fakeServices) StartBulk(_ context.Context, _ domain.Principal, o bulk.NewJob) (*domain.Bulk, error) {
@@ -35,7 +35,7 @@ func (f *fakeServices) StartBulk(_ context.Context, _ domain.Principal, o bulk.N
 	for _, item := range o.Items {
 		if item.Error != nil {
 			b.Rejected++
-			b.Blame(*item.Error)
+			b.AddError(*item.Error)
 		}
 	}
 	b.Accepted = b.Total - b.Rejected
@@ -91,7 +91,7 @@ func (d *testServer) stockJob(kind string) string {
 		return "evt_" + ulidOf(1)
 	}
 	if kind == "workspaces" {
-		return d.tenants.add(&domain.Workspace{Name: "w", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"}).ID
+		return d.tenants.add(&domain.Workspace{Name: "w", Plan: domain.Enterprise, Limits: domain.DefaultEnterpriseLimits(), DefaultCountry: "US"}).ID
 	}
 	if kind == "data-requests" {
 		return d.data.add(&domain.DataRequest{Type: domain.DataExport, Phone: "+12025550123", Status: domain.DataCompleted, Counts: map[string]int{"calls": 1}}).ID

@@ -59,13 +59,13 @@ func (f *fakeServices) CheckOAuthToken(ctx context.Context, p domain.Principal, 
 	if gone {
 		return nil, domain.Errorf(domain.CodeExpiredToken, "It was revoked.")
 	}
-	rights := access.Meet(p.Permissions, c.Scopes)
+	rights := access.IntersectPermissions(p.Permissions, c.Scopes)
 	if p.UserID != "" {
 		u, err := f.users.get(p.UserID)
 		if err != nil {
 			return nil, domain.Errorf(domain.CodeExpiredToken, "The user is gone.")
 		}
-		rights = access.Meet(rights, u.Role.Permissions())
+		rights = access.IntersectPermissions(rights, u.Role.Permissions())
 	}
 	return rights, f.CheckOAuthPlan("")
 }

@@ -131,8 +131,8 @@ type fakeServices struct {
 	restored      bool // the store is in quarantine
 	windows       fakeRateWindows
 	mu            sync.Mutex
-	model         func(brief string, t pathway.Think) ([]string, pathway.Answered) // nil: there is none
-	caller        func(brief string, said []pathway.Message) (string, error)       // whom a model plays
+	model         func(brief string, t pathway.ModelRequest) ([]string, pathway.ModelAnswered) // nil: there is none
+	caller        func(brief string, said []pathway.Message) (string, error)                   // whom a model plays
 	keys          map[string]domain.Principal
 	acts          []string
 	workspace     *domain.Workspace
@@ -183,7 +183,7 @@ func newFakeServices() *fakeServices {
 	f := &fakeServices{
 		keys: map[string]domain.Principal{}, replies: map[record.IdempotencyKey]*record.StoredReply{}, running: map[record.IdempotencyKey]bool{},
 		workspace: &domain.Workspace{
-			Name: "default", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}},
+			Name: "default", Plan: domain.Enterprise, Limits: domain.DefaultEnterpriseLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}},
 		},
 		callerIDs: []string{"+12025550100"},
 		wav:       []byte("RIFF0123456789WAVE"),
@@ -456,7 +456,7 @@ func (f *fakeServices) RotateWebhook(ctx context.Context, p domain.Principal, id
 	}
 	w, err := f.UpdateWebhook(ctx, p, id, func(w *domain.Webhook) error {
 		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(overlap)
-		w.Rotate(secret, "…", at)
+		w.RotateSecret(secret, "…", at)
 		return change(w)
 	})
 	if err != nil {

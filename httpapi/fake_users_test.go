@@ -33,7 +33,7 @@ func (p *fakeUsers) begin() {
 }
 
 func (f *fakeServices) CreateUser(_ context.Context, _ domain.Principal, u *domain.User) (*domain.User, error) {
-	u.Promote(false, time.Now().UTC())
+	u.UpdateOperatorSince(false, time.Now().UTC())
 	return f.users.add(u), nil
 }
 
@@ -49,7 +49,7 @@ func (f *fakeServices) UpdateUser(_ context.Context, _ domain.Principal, id stri
 	return updateRecord(&f.users, id, func(u *domain.User) error {
 		was := u.Operator
 		err := change(u)
-		u.Promote(was, time.Now().UTC())
+		u.UpdateOperatorSince(was, time.Now().UTC())
 		return err
 	})
 }
@@ -78,7 +78,7 @@ func (f *fakeServices) CreateSignInLink(_ context.Context, p domain.Principal, i
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text := "link-" + strconv.Itoa(len(f.links))
-	f.links[text] = &domain.SignIn{Provenance: domain.Provenance{CreatedBy: p.Creator()}, UserID: id, Until: time.Now().Add(domain.SignInLife).UTC(), OperatorSince: u.OperatorSince}
+	f.links[text] = &domain.SignIn{Provenance: domain.Provenance{CreatedBy: p.Creator()}, UserID: id, Until: time.Now().Add(domain.SignInLinkLifetime).UTC(), OperatorSince: u.OperatorSince}
 	return text, f.links[text].Until, nil
 }
 
@@ -91,10 +91,10 @@ func (f *fakeServices) SignIn(_ context.Context, text string, from netip.Addr, a
 		return "", nil, domain.Errorf(domain.CodeInvalidLink, "It was used.")
 	}
 	u, err := f.users.get(link.UserID)
-	if err != nil || !link.Opens(u, time.Now()) {
+	if err != nil || !link.IsValidFor(u, time.Now()) {
 		return "", nil, domain.Errorf(domain.CodeExpiredLink, "It is too old.")
 	}
-	if !access.From(u.AllowedIPs, from) {
+	if !access.IsAllowedIP(u.AllowedIPs, from) {
 		return "", u, domain.Errorf(domain.CodeIPNotAllowed, "Not from there.")
 	}
 	now := time.Now().UTC()
@@ -118,7 +118,7 @@ func (f *fakeServices) AuthenticateSession(_ context.Context, cookie string, fro
 	switch {
 	case err != nil:
 		return nil, nil, nobody
-	case !access.From(u.AllowedIPs, from):
+	case !access.IsAllowedIP(u.AllowedIPs, from):
 		return u, s, domain.Errorf(domain.CodeIPNotAllowed, "Not from there.")
 	}
 	return u, s, nil
@@ -144,7 +144,7 @@ func (f *fakeServices) IssueCode(_ context.Context, c *domain.OAuthCode) (string
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text := "code-" + strconv.Itoa(len(f.codes))
-	c.Until = time.Now().Add(domain.CodeLife)
+	c.Until = time.Now().Add(domain.OAuthCodeLifetime)
 	f.codes[text] = c
 	return text, nil
 }
@@ -154,7 +154,7 @@ func (f *fakeServices) rights(client *domain.OAuthClient, g *domain.OAuthGrant, 
 	if err != nil {
 		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The user is gone.")
 	}
-	return access.Meet(access.Meet(asked, client.Scopes), u.Role.Permissions()), nil
+	return access.IntersectPermissions(access.IntersectPermissions(asked, client.Scopes), u.Role.Permissions()), nil
 }
 
 func (f *fakeServices) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (oauth.IssuedTokens, error) {
@@ -165,7 +165,7 @@ func (f *fakeServices) RedeemCode(ctx context.Context, client *domain.OAuthClien
 		return oauth.IssuedTokens{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such code.")
 	}
 	now := time.Now()
-	if again, err := access.Redeem(c, client.ID, redirect, verifier, now); err != nil {
+	if again, err := access.CheckCode(c, client.ID, redirect, verifier, now); err != nil {
 		if again {
 			f.refused[c.GrantID] = true
 			err = domain.Errorf(domain.OAuthInvalidGrant, "It was used.").With("reused", c.GrantID)
@@ -176,42 +176,42 @@ func (f *fakeServices) RedeemCode(ctx context.Context, client *domain.OAuthClien
 	g.ID, g.CreatedAt = "grant_"+ulidOf(len(f.grants)+1), now
 	c.GrantID, f.grants[g.ID] = g.ID, g
 	rights, err := f.rights(client, g, g.Scopes)
-	return oauth.IssuedTokens{GrantID: g.ID, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, g.ID, 0)}, err
+	return oauth.IssuedTokens{GrantID: g.ID, UserID: g.UserID, Rights: rights, Refresh: access.NewRefreshToken(nil, g.ID, 0)}, err
 }
 
 func (f *fakeServices) RenewGrant(_ context.Context, client *domain.OAuthClient, text, scope string) (oauth.IssuedTokens, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	id, generation, ok := access.ReadRefresh(nil, text)
+	id, generation, ok := access.ParseRefreshToken(nil, text)
 	g := f.grants[id]
 	if !ok || g == nil || f.refused[id] {
 		return oauth.IssuedTokens{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
 	}
-	if again, err := access.Renew(g, client.ID, generation, time.Now()); err != nil {
+	if again, err := access.CheckRefresh(g, client.ID, generation, time.Now()); err != nil {
 		if again {
 			f.refused[id] = true
 			err = domain.Errorf(domain.OAuthInvalidGrant, "It was used.").With("reused", id)
 		}
 		return oauth.IssuedTokens{}, err
 	}
-	asked, err := access.Scope(scope, g.Scopes)
+	asked, err := access.ParseScope(scope, g.Scopes)
 	if err != nil {
 		return oauth.IssuedTokens{}, err
 	}
 	g.Generation++
 	rights, err := f.rights(client, g, asked)
-	return oauth.IssuedTokens{GrantID: id, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, id, g.Generation)}, err
+	return oauth.IssuedTokens{GrantID: id, UserID: g.UserID, Rights: rights, Refresh: access.NewRefreshToken(nil, id, g.Generation)}, err
 }
 
 func (f *fakeServices) IntrospectToken(_ context.Context, client *domain.OAuthClient, text string) (oauth.IssuedTokens, time.Time, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	id, generation, _ := access.ReadRefresh(nil, text)
+	id, generation, _ := access.ParseRefreshToken(nil, text)
 	g := f.grants[id]
 	if g == nil || f.refused[id] || g.ClientID != client.ID || g.Generation != generation {
 		return oauth.IssuedTokens{}, time.Time{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
 	}
-	return oauth.IssuedTokens{GrantID: id, UserID: g.UserID, Rights: g.Scopes}, g.Until(), nil
+	return oauth.IssuedTokens{GrantID: id, UserID: g.UserID, Rights: g.Scopes}, g.ExpiresAt(), nil
 }
 
 func (f *fakeServices) RevokeGrant(_ context.Context, _ *domain.OAuthClient, id string) error {

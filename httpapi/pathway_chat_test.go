@@ -104,16 +104,16 @@ func TestACallIsReplayedThroughAPathway(t *testing.T) {
 func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	asked := 0
-	d.model = func(brief string, t2 pathway.Think) ([]string, pathway.Answered) {
+	d.model = func(brief string, t2 pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 		asked++
 		assert.Contains(t, brief, "Orders of Ada.")
 		switch last := t2.History[len(t2.History)-1]; last.Text {
 		case "where is my order":
-			return []string{"One moment.", "Which one?"}, pathway.Answered{}
+			return []string{"One moment.", "Which one?"}, pathway.ModelAnswered{}
 		case "seven":
-			return nil, pathway.Answered{Calls: []pathway.Called{{ID: "1", Name: "save", Arguments: `{"order":7}`}, {ID: "2", Name: "rm"}}}
+			return nil, pathway.ModelAnswered{Calls: []pathway.ToolCall{{ID: "1", Name: "save", Arguments: `{"order":7}`}, {ID: "2", Name: "rm"}}}
 		}
-		return []string{"Bye."}, pathway.Answered{Calls: []pathway.Called{{ID: "3", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}}
+		return []string{"Bye."}, pathway.ModelAnswered{Calls: []pathway.ToolCall{{ID: "3", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}}
 	}
 	path := "/v1/pathways/" + d.make("/v1/pathways", m{
 		"name": "desk", "start": "hello",
@@ -143,9 +143,9 @@ func TestAChatAsksTheModelOnceForEachAnswer(t *testing.T) {
 
 	scenarios := m{"scenarios": []m{{"name": "a", "turns": []m{{"text": "hello"}}}}}
 	test := path[:len(path)-len("/chat")] + "/test"
-	d.model = func(string, pathway.Think) ([]string, pathway.Answered) {
+	d.model = func(string, pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 		assert.Equal(t, "rate_limit_exceeded", d.must(429, "POST", test, "agents:read", scenarios).failure(t)["code"])
-		return []string{"Bye."}, pathway.Answered{Calls: []pathway.Called{{ID: "3", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}}
+		return []string{"Bye."}, pathway.ModelAnswered{Calls: []pathway.ToolCall{{ID: "3", Name: "end_call", Arguments: `{"outcome":"confirmed"}`}}}
 	}
 	d.must(200, "POST", test, "agents:read", scenarios)
 	d.must(200, "POST", test, "agents:read", scenarios)
@@ -159,7 +159,9 @@ func TestAModelPlaysTheCallerOfAScenario(t *testing.T) {
 		"expect": m{"ended": true, "outcome": "confirmed", "says": []string{"your code, ada", "goodbye"}, "says_not": []string{"welcome"}, "actions": []string{"transfer desk"}},
 	}}}
 	assert.Equal(t, "engine_not_configured", d.must(409, "POST", path, "agents:read", body).failure(t)["code"])
-	d.model = func(string, pathway.Think) ([]string, pathway.Answered) { return nil, pathway.Answered{} }
+	d.model = func(string, pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
+		return nil, pathway.ModelAnswered{}
+	}
 	asked := 0
 	d.caller = func(brief string, said []pathway.Message) (string, error) {
 		asked++

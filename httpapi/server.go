@@ -174,7 +174,7 @@ func (s *Server) ServeNodes(ln net.Listener) error {
 }
 
 // SearchAlerts has the other shards evaluate alert rules over their workspaces.
-func (s *Server) SearchAlerts(ctx context.Context, rules []*domain.AlertRule) alert.Answers {
+func (s *Server) SearchAlerts(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings {
 	return s.cluster.SearchAlerts(ctx, rules)
 }
 

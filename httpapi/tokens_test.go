@@ -165,7 +165,7 @@ func (d *testServer) forge(change func(*token.Claims)) string {
 	require.NoError(d.t, err)
 	c := token.UserClaims(base, "ada", d.keys["operator"], []domain.Permission{domain.CallsRead}, 10*time.Minute, time.Now())
 	change(&c)
-	text, err := token.Sign(c, keys.Signs)
+	text, err := token.Sign(c, keys.Active)
 	require.NoError(d.t, err)
 	return text
 }
@@ -181,8 +181,8 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 	}
 	keys, err := d.EnsureSigningKeys(t.Context(), token.NewKey)
 	require.NoError(t, err)
-	kid := keys.Signs.ID
-	public, err := base64.RawURLEncoding.DecodeString(keys.Signs.Public)
+	kid := keys.Active.ID
+	public, err := base64.RawURLEncoding.DecodeString(keys.Active.Public)
 	require.NoError(t, err)
 	hs := func(secret []byte) string { // the public key taken for a shared secret
 		text := part(m{"alg": "HS256", "typ": "JWT", "kid": kid}) + "." + parts[1]
@@ -205,7 +205,7 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 		"no algorithm":          {part(m{"alg": "none", "kid": kid}) + "." + parts[1] + ".", "invalid_token"},
 		"None":                  {part(m{"alg": "None", "kid": kid}) + "." + parts[1] + "." + parts[2], "invalid_token"},
 		"another algorithm":     {hs(public), "invalid_token"},
-		"the key's text":        {hs([]byte(keys.Signs.Public)), "invalid_token"},
+		"the key's text":        {hs([]byte(keys.Active.Public)), "invalid_token"},
 		"more rights":           {parts[0] + "." + part(more) + "." + parts[2], "invalid_token"},
 		"a stranger's key":      {theirs, "invalid_token"},
 		"a kid that is a path":  {part(m{"alg": "EdDSA", "kid": "../../etc/passwd"}) + "." + parts[1] + "." + parts[2], "invalid_token"},

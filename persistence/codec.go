@@ -55,10 +55,10 @@ func newCodec() (codec, error) {
 // domain.Packed record is encoded in its packed form instead.
 func (c codec) encode(b []byte, v any) ([]byte, error) {
 	start := len(b)
-	if p, ok := v.(domain.Packed); ok {
+	if p, ok := v.(domain.PackedRecord); ok {
 		return c.compressIfLong(p.AppendPacked(append(b, packedVersion)), start), nil
 	}
-	r, ok := v.(domain.HasRawPart)
+	r, ok := v.(domain.RawPartRecord)
 	if !ok || len(r.RawPart()) == 0 {
 		plain, err := domain.AppendRow(append(b, schemaVersion), v)
 		if err != nil {
@@ -125,14 +125,14 @@ func (c codec) encodeEvent(b []byte, e *event.Event) []byte {
 	switch {
 	case e.TraceParent() != "":
 		version = tracedVersion
-	case e.About != nil:
+	case e.Attributes != nil:
 		version = aboutVersion
 	}
 	b = append(b, version)
 	for _, text := range [...]string{e.ID, string(e.Type), string(e.Environment), e.SvcID} {
 		b = appendText(b, text)
 	}
-	if a := e.About; a != nil {
+	if a := e.Attributes; a != nil {
 		for _, text := range [...]string{a.AgentID, a.CampaignID, string(a.Direction), a.From, a.To} {
 			b = appendText(b, text)
 		}
@@ -192,7 +192,7 @@ func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 	}
 	e.ID, e.Type, e.Environment, e.SvcID = texts[0], event.Type(texts[1]), domain.Environment(texts[2]), texts[3]
 	if version != eventVersion {
-		e.About = &event.About{AgentID: texts[4], CampaignID: texts[5], Direction: domain.Direction(texts[6]), From: texts[7], To: texts[8], TraceParent: texts[9]}
+		e.Attributes = &event.Attributes{AgentID: texts[4], CampaignID: texts[5], Direction: domain.Direction(texts[6]), From: texts[7], To: texts[8], TraceParent: texts[9]}
 	}
 	e.CreatedAt, e.Data = time.Unix(at, int64(nanos)).UTC(), body[size:]
 	return e, nil
@@ -204,14 +204,14 @@ func (c codec) decode(k domain.Key, value []byte, into any) error {
 	if err != nil {
 		return err
 	}
-	if p, ok := into.(domain.Packed); ok && version == packedVersion {
-		if !p.TakePacked(k, body) {
+	if p, ok := into.(domain.PackedRecord); ok && version == packedVersion {
+		if !p.ReadPacked(k, body) {
 			return errBadValue
 		}
 		return nil
 	}
 	var tail []byte
-	r, hasRawPart := into.(domain.HasRawPart)
+	r, hasRawPart := into.(domain.RawPartRecord)
 	switch {
 	case version == tailVersion && hasRawPart:
 		if body, tail, err = splitTail(body); err != nil {

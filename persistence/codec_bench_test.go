@@ -57,7 +57,7 @@ func BenchmarkRows(b *testing.B) {
 		}
 	})
 	ended := &event.Event{ID: "evt_01J00000000000000000000000", Type: event.CallEnded, CreatedAt: at, WorkspaceID: ws, SvcID: "unit_1", Subject: id, Sequence: 3}
-	for name, data := range map[string]any{"call.ended": event.EndedOf(call), "campaign.completed": domain.StatusObject(campaign, progress)} {
+	for name, data := range map[string]any{"call.ended": event.NewCallEndedData(call), "campaign.completed": domain.NewStatusObject(campaign, progress)} {
 		b.Run("event "+name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -68,7 +68,7 @@ func BenchmarkRows(b *testing.B) {
 			}
 		})
 	}
-	ended.Data, err = domain.EncodeJSON(event.EndedOf(call))
+	ended.Data, err = domain.EncodeJSON(event.NewCallEndedData(call))
 	require.NoError(b, err)
 	b.Run("body of call.ended", func(b *testing.B) {
 		b.ReportAllocs()
@@ -78,7 +78,7 @@ func BenchmarkRows(b *testing.B) {
 			}
 		}
 	})
-	status := domain.StatusObject(campaign, progress)
+	status := domain.NewStatusObject(campaign, progress)
 	b.Run("answer status", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

@@ -30,11 +30,11 @@ func TestStoreFormatIsRaisedWithTheFirstRowOfANewForm(t *testing.T) {
 		plain := commit.Change{Puts: []domain.Record{agent(1, "a")}}
 		apply(t, s, plain)
 		assert.Equal(t, persistence.Requirement{Format: 1}, requirementOf(t, d))
-		apply(t, s, commit.Change{Events: []event.Draft{{ID: "evt_1", Type: "x", WorkspaceID: ws, Subject: "x", About: &event.About{AgentID: "a"}}}})
+		apply(t, s, commit.Change{Events: []event.Draft{{ID: "evt_1", Type: "x", WorkspaceID: ws, Subject: "x", Attributes: &event.Attributes{AgentID: "a"}}}})
 		assert.Equal(t, persistence.Requirement{Format: 4, Version: "1.2.3"}, requirementOf(t, d))
 		apply(t, s, commit.Change{Puts: []domain.Record{delivery()}})
 		assert.Equal(t, persistence.Requirement{Format: 5, Version: "1.2.3"}, requirementOf(t, d))
-		apply(t, s, commit.Change{Events: []event.Draft{{ID: "evt_2", Type: "x", WorkspaceID: ws, Subject: "x", About: &event.About{TraceParent: "00-1"}}}})
+		apply(t, s, commit.Change{Events: []event.Draft{{ID: "evt_2", Type: "x", WorkspaceID: ws, Subject: "x", Attributes: &event.Attributes{TraceParent: "00-1"}}}})
 		assert.Equal(t, persistence.Requirement{Format: persistence.StoreFormat, Version: "1.2.3"}, requirementOf(t, d))
 
 		s, err = persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "1|later", Version: "1.3.0"})

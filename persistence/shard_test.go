@@ -100,7 +100,7 @@ func TestAPartRefusesWorkspacesOfOthers(t *testing.T) {
 			"a change":            {Workspace: other},
 			"a row":               {Workspace: mine, Puts: []domain.Record{sealed}},
 			"a row of an install": {Puts: []domain.Record{sealed}},
-			"a tally":             {Workspace: mine, Adds: []domain.Tally{&domain.Usage{WorkspaceID: other}}},
+			"a tally":             {Workspace: mine, Adds: []domain.CounterRecord{&domain.Usage{WorkspaceID: other}}},
 			"a row that goes":     {Workspace: mine, Deletes: []domain.Key{{Kind: "agent", Workspace: other, ID: "a"}}},
 			"an event":            {Events: []event.Draft{of}},
 		} {

@@ -191,7 +191,7 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 func (s *Store) buildCommit(ctx context.Context, c *commit.Change, made *valueBuffer) (Commit, []event.Event, error) {
 	out := Commit{
 		Log: logName(*c), Guards: make([]Guard, len(c.Guards)), Puts: make([]Put, 0, len(c.Puts)+len(c.Deletes)),
-		Events: make([]Event, len(c.Events)), TrimUpTo: c.Trim, Reserved: c.Reserved, DeleteEvents: c.DeleteEvents, DeleteSubjects: c.ForgetSubjects,
+		Events: make([]Event, len(c.Events)), TrimUpTo: c.DeleteEventsUpTo, Reserved: c.UsesReservedSpace, DeleteEvents: c.DeleteEvents, DeleteSubjects: c.DeleteSubjectCounts,
 	}
 	for i, g := range c.Guards {
 		out.Guards[i] = Guard{Key: rowKey(g.Key), Version: g.Version}
@@ -263,12 +263,12 @@ func (s *Store) encodeRow(ctx context.Context, made *valueBuffer, r domain.Recor
 }
 
 // buildCounterAdds converts counter rows, with one CounterAdd per row.
-func (s *Store) buildCounterAdds(tallies []domain.Tally) ([]CounterAdd, error) {
+func (s *Store) buildCounterAdds(tallies []domain.CounterRecord) ([]CounterAdd, error) {
 	var out []CounterAdd
 	for _, t := range tallies {
 		k := t.Key()
 		if i := slices.IndexFunc(out, func(a CounterAdd) bool { return a.Key == rowKey(k) }); i >= 0 {
-			for j, n := range t.Tally() {
+			for j, n := range t.Counters() {
 				out[i].Deltas[j] += n
 			}
 			continue
@@ -281,7 +281,7 @@ func (s *Store) buildCounterAdds(tallies []domain.Tally) ([]CounterAdd, error) {
 		if at < 0 {
 			return nil, fmt.Errorf("%w: %s %s is no tally", ErrMalformed, k.Kind, k.ID)
 		}
-		out = append(out, CounterAdd{Key: rowKey(k), Prefix: value[:at+1], Deltas: slices.Clone(t.Tally())})
+		out = append(out, CounterAdd{Key: rowKey(k), Prefix: value[:at+1], Deltas: slices.Clone(t.Counters())})
 	}
 	return out, nil
 }
@@ -293,7 +293,7 @@ func (s *Store) encodeDraft(made *valueBuffer, log string, d *event.Draft) (even
 	}
 	e := event.Event{
 		ID: d.ID, Type: d.Type, CreatedAt: d.CreatedAt.UTC().Round(0), WorkspaceID: log, SvcID: d.SvcID,
-		Subject: d.Subject, Environment: d.Environment, About: d.About,
+		Subject: d.Subject, Environment: d.Environment, Attributes: d.Attributes,
 	}
 	var err error
 	if e.Data, err = domain.EncodeJSON(d.Data); err != nil {

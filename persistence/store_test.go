@@ -262,12 +262,12 @@ func TestEventsComeBackWhole(t *testing.T) {
 			draft("evt_1", "call_1", map[string]string{"a": big}), draft("evt_2", "call_2", nil), draft("evt_3", "call_1", []int{1}),
 		}})
 		told := draft("evt_4", "call_1", 4)
-		told.About = &event.About{AgentID: "agent_1", CampaignID: "campaign_1", Direction: domain.Inbound, From: "+12025550100", To: "+12025550123"}
+		told.Attributes = &event.Attributes{AgentID: "agent_1", CampaignID: "campaign_1", Direction: domain.Inbound, From: "+12025550100", To: "+12025550123"}
 		traced := draft("evt_5", "call_1", 5)
-		traced.About = &event.About{AgentID: "agent_1", To: "+12025550123", TraceParent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+		traced.Attributes = &event.Attributes{AgentID: "agent_1", To: "+12025550123", TraceParent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
 		second := apply(t, s, commit.Change{Events: []event.Draft{told, traced}})
-		assert.Equal(t, told.About, second[0].About)
-		assert.Equal(t, traced.About, second[1].About)
+		assert.Equal(t, told.Attributes, second[0].Attributes)
+		assert.Equal(t, traced.Attributes, second[1].Attributes)
 		want := append(first, second...)
 		for i, e := range want {
 			assert.Equal(t, uint64(i)+1, e.Offset)

@@ -35,7 +35,7 @@ func stands(t *testing.T, s *persistence.Store, want map[string]bool) {
 
 func TestTheKindsThatAreFoundAreThoseOfTheirNouns(t *testing.T) {
 	for kind, is := range map[string]bool{apiKey("").Key().Kind: true, client("").Key().Kind: true, "agent": false} {
-		assert.Equal(t, is, domain.Findable(kind), kind)
+		assert.Equal(t, is, domain.NeedsWorkspaceLookup(kind), kind)
 	}
 }
 

@@ -13,7 +13,7 @@ func workspaceIndexKey(id string) Key { return Key{Table: table("_where", ""), I
 // workspaceIndexRow returns the index row to be written with a record of a findable kind; ok is false for other
 // kinds. It needs no guard, because a record never changes its workspace, and hence its shard.
 func workspaceIndexRow(k domain.Key, keep bool) (Put, bool) {
-	if !domain.Findable(k.Kind) || k.Workspace == "" || k.ID == "" {
+	if !domain.NeedsWorkspaceLookup(k.Kind) || k.Workspace == "" || k.ID == "" {
 		return Put{}, false
 	}
 	p := Put{Key: workspaceIndexKey(k.ID)}
@@ -23,7 +23,7 @@ func workspaceIndexRow(k domain.Key, keep bool) (Put, bool) {
 	return p, true
 }
 
-// WorkspaceOf returns the workspace of a record of a findable kind (domain.Findable) by its id, or
+// WorkspaceOf returns the workspace of a record of a findable kind (domain.NeedsWorkspaceLookup) by its id, or
 // domain.ErrNotFound. It reads one row. The answer for an id never changes until the record is deleted.
 func (s *Store) WorkspaceOf(ctx context.Context, id string) (string, error) {
 	return WorkspaceOf(ctx, s.driver, id)

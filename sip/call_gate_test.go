@@ -35,7 +35,7 @@ func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
 		f := next[sip.Refused](t, s.events).Final
 		assert.True(t, f.CallsSuspended)
 		assert.Equal(t, domain.ReasonNotSent, outcome.Classify(f).Reason)
-		assert.False(t, outcome.Classify(f).Spent(), "it is rung another time")
+		assert.False(t, outcome.Classify(f).SpendsAttempt(), "it is rung another time")
 		s.peer.nothing(time.Minute)
 		s.ua.SuspendCalls(false)
 		d := s.invite(func(in *sip.Invite) { in.Attempt = "att_4" })

@@ -96,11 +96,11 @@ func (w *world) read(context.Context, []*domain.AlertRule) map[string]alerts.Rul
 	if w.panics--; w.panics >= 0 {
 		panic("no")
 	}
-	other := alert.Reading{Of: "ws_01J00000000000000000000001", Subject: "trunk_2", Name: "other", Known: true, Bad: w.down}
+	other := alert.Reading{WorkspaceID: "ws_01J00000000000000000000001", Subject: "trunk_2", Name: "other", Known: true, Bad: w.down}
 	if w.silent {
 		return map[string]alerts.RuleReadings{"alertrule_1": {Readings: w.others(other), UnreadWorkspaces: map[string]bool{ws: true}}}
 	}
-	one := alert.Reading{Of: ws, Subject: "trunk_1", Name: "carrier", Known: true, Bad: w.down}
+	one := alert.Reading{WorkspaceID: ws, Subject: "trunk_1", Name: "carrier", Known: true, Bad: w.down}
 	return map[string]alerts.RuleReadings{"alertrule_1": {Readings: append(w.others(other), one)}}
 }
 

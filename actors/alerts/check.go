@@ -95,7 +95,7 @@ func (r *ruleCheck) commitChanges(ctx context.Context, ws string, s *workspaceAl
 	for id, rule := range s.rules {
 		found, known := read[id]
 		for key, a := range s.alerts {
-			if a.RuleID == id && (found.UnreadWorkspaces[a.Of] || !known && !rule.Paused) {
+			if a.RuleID == id && (found.UnreadWorkspaces[a.OfWorkspaceID] || !known && !rule.Paused) {
 				seen[key] = true // the alert stays unchanged
 			}
 		}
@@ -103,7 +103,7 @@ func (r *ruleCheck) commitChanges(ctx context.Context, ws string, s *workspaceAl
 			key := alertKey(id, in.Subject)
 			seen[key] = true
 			before := s.alerts[key]
-			after, told := alert.Next(rule, before, in, now)
+			after, told := alert.ApplyReading(rule, before, in, now)
 			r.addChange(&c, rule, before, after, told, now)
 		}
 	}
@@ -111,10 +111,10 @@ func (r *ruleCheck) commitChanges(ctx context.Context, ws string, s *workspaceAl
 		if seen[key] {
 			continue
 		}
-		told := alert.Nothing // the person who deleted or paused the rule needs no notice
+		told := alert.NoNotification // the person who deleted or paused the rule needs no notice
 		rule := s.rules[a.RuleID]
 		if a.Status == domain.AlertFiring && rule != nil && !rule.Paused {
-			told = alert.Resolved
+			told = alert.NotifyResolved
 		}
 		r.addEnd(&c, rule, a, told, now)
 	}
@@ -133,12 +133,12 @@ func (r *ruleCheck) commitChanges(ctx context.Context, ws string, s *workspaceAl
 }
 
 // addChange adds the new state of an alert to a commit.
-func (r *ruleCheck) addChange(c *commit.Change, rule *domain.AlertRule, before, after *domain.Alert, told alert.Told, now time.Time) {
+func (r *ruleCheck) addChange(c *commit.Change, rule *domain.AlertRule, before, after *domain.Alert, told alert.Notification, now time.Time) {
 	switch {
-	case told == alert.Resolved:
+	case told == alert.NotifyResolved:
 		r.addEnd(c, rule, after, told, now)
 		return
-	case !alert.Moved(before, after):
+	case !alert.HasChangedState(before, after):
 		return
 	case after == nil:
 		c.Deletes = append(c.Deletes, before.Key())
@@ -154,19 +154,19 @@ func (r *ruleCheck) addChange(c *commit.Change, rule *domain.AlertRule, before, 
 }
 
 // addEnd adds the end of an alert to a commit.
-func (r *ruleCheck) addEnd(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Told, now time.Time) {
+func (r *ruleCheck) addEnd(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Notification, now time.Time) {
 	c.Deletes = append(c.Deletes, a.Key())
 	r.addNotices(c, rule, a, told, now)
 }
 
 // addNotices adds the event and the emails about an alert to a commit.
-func (r *ruleCheck) addNotices(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Told, now time.Time) {
-	if told == alert.Nothing {
+func (r *ruleCheck) addNotices(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Notification, now time.Time) {
+	if told == alert.NoNotification {
 		return
 	}
 	c.Events = append(c.Events, NewEvent(a, told, now))
 	if len(rule.Emails) > 0 && r.cfg.Mailer != nil {
-		subject, body := alert.Mail(a, told, now)
+		subject, body := alert.FormatMail(a, told, now)
 		for _, to := range rule.Emails { // one email per recipient, because a server may reject single recipients
 			c.Puts = append(c.Puts, &domain.AlertMail{
 				ID: mailbox.NewID(domain.PrefixAlertMail), WorkspaceID: rule.WorkspaceID, RuleID: rule.ID, To: []string{to}, Subject: subject, Body: body,
@@ -175,20 +175,20 @@ func (r *ruleCheck) addNotices(c *commit.Change, rule *domain.AlertRule, a *doma
 		}
 	}
 	r.cfg.Log.Warn("alert changed", slog.String("workspace_id", a.WorkspaceID), slog.String("rule_id", a.RuleID), slog.String("kind", string(a.Kind)),
-		slog.String("subject", a.Subject), slog.Bool("resolved", told == alert.Resolved))
+		slog.String("subject", a.Subject), slog.Bool("resolved", told == alert.NotifyResolved))
 }
 
 // NewEvent returns the event about the start or the end of an alert.
-func NewEvent(a *domain.Alert, told alert.Told, now time.Time) event.Draft {
+func NewEvent(a *domain.Alert, told alert.Notification, now time.Time) event.Draft {
 	d := event.Draft{
 		ID: mailbox.NewID(domain.PrefixEvent), Type: event.AlertFiring, CreatedAt: now, WorkspaceID: a.WorkspaceID, Environment: domain.Live,
-		SvcID: domain.Unit(a.WorkspaceID), Subject: a.ID,
+		SvcID: domain.UnitID(a.WorkspaceID), Subject: a.ID,
 	}
-	if told == alert.Resolved {
+	if told == alert.NotifyResolved {
 		d.Type = event.AlertResolved
 	}
 	d.Data = event.AlertData{
-		AlertID: a.ID, RuleID: a.RuleID, RuleName: a.RuleName, Kind: a.Kind, OfWorkspaceID: a.Of, SubjectID: a.Subject, SubjectName: a.Name,
+		AlertID: a.ID, RuleID: a.RuleID, RuleName: a.RuleName, Kind: a.Kind, OfWorkspaceID: a.OfWorkspaceID, SubjectID: a.Subject, SubjectName: a.Name,
 		Value: a.Value, Bound: a.Bound, Calls: a.Count, Since: a.Since, Message: alert.Message(a),
 	}
 	return d
@@ -271,7 +271,7 @@ func (p *emailRun) send(ctx context.Context, m *domain.AlertMail, now func() tim
 		c.Deletes = []domain.Key{m.Key()}
 	} else {
 		m.Tries++
-		m.Due = now().UTC().Add(alert.Again(m.Tries))
+		m.Due = now().UTC().Add(alert.MailRetryDelay(m.Tries))
 		p.logger(m).Warn("alert email could not be sent; trying again", slog.Any("error", failed), slog.Time("due", m.Due))
 		c.Puts = []domain.Record{m}
 	}

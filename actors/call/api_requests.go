@@ -11,7 +11,7 @@ func (c *call) operate(ctx actor.Context, msg any) {
 	var err error
 	switch m := msg.(type) {
 	case StartTransfer:
-		err = c.startTransfer(ctx, m.Target, transferOptions{mode: m.Mode, summary: m.Summary, recordedSummary: c.cfg.redactor().Text(m.Summary), by: byAPI})
+		err = c.startTransfer(ctx, m.Target, transferOptions{mode: m.Mode, summary: m.Summary, recordedSummary: c.cfg.redactor().RedactText(m.Summary), by: byAPI})
 	case SpeakText:
 		if err = c.talks(); err == nil && c.agent.conversation != nil {
 			ctx.Send(c.agent.conversation, conversation.SpeakText{Text: m.Text})

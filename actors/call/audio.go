@@ -25,8 +25,8 @@ type audio struct {
 // connectEngines connects the caller's audio to the speech engines, if the pathway needs words,
 // some words mean an opt-out, or a realtime engine listens; nil: nothing listens.
 func (a *audio) connectEngines(cfg *Config, s *domain.Script, optOut []string) *speech.AudioTap {
-	ears, language := cfg.recognizer(s), s.Hearing()
-	words := ears != nil && slices.ContainsFunc(pathway.Languages(s), ears.SupportsLanguage) && (pathway.Listens(&s.Pathway) || conversation.ListensForOptOut(ears, language, optOut))
+	ears, language := cfg.recognizer(s), s.RecognitionLanguage()
+	words := ears != nil && slices.ContainsFunc(pathway.SpeechLanguages(s), ears.SupportsLanguage) && (pathway.UsesSpeech(&s.Pathway) || conversation.ListensForOptOut(ears, language, optOut))
 	if !words && s.Realtime == nil {
 		return nil
 	}

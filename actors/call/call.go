@@ -123,7 +123,7 @@ type call struct {
 
 func newCall(cfg *Config, o *callSetup, r *callResources) actor.Actor {
 	if o.resumed == nil {
-		o.maxDuration = o.script.Limits.Longest(o.maxDuration, defaultMaxDuration)
+		o.maxDuration = o.script.Limits.MaxDuration(o.maxDuration, defaultMaxDuration)
 	}
 	log := cfg.Log.With(slog.String("call_id", o.call.ID))
 	if span := (*tracing.SpanContexts)(nil).Call(o.call.ID, o.call.TraceParent); span.IsValid() {

@@ -47,7 +47,7 @@ func (c *call) commit(ctx actor.Context, t event.Type, data any, then func(actor
 	}
 	now := time.Now().UTC()
 	c.call.UpdatedAt = now
-	c.attempt.Kept = c.makeCheckpoint(now)
+	c.attempt.ResumeState = c.makeCheckpoint(now)
 	c.updateResources()
 	if c.cfg.StoreCheckpoints {
 		then = c.trackCheckpoint(then)

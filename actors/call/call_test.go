@@ -198,7 +198,7 @@ func TestALatePermitNeverRings(t *testing.T) {
 	o.Permit.Epoch = "another"
 	e := h.end(h.start(o))
 	assert.Equal(t, domain.ReasonNotSent, e.Verdict.Reason)
-	assert.False(t, e.Verdict.Spent())
+	assert.False(t, e.Verdict.SpendsAttempt())
 	assert.False(t, e.Reached)
 	assert.Zero(t, h.ua.Counters().Invites)
 	_, err := h.store.Get(t.Context(), &domain.LedgerRow{AttemptID: e.AttemptID, WorkspaceID: workspace})
@@ -265,7 +265,7 @@ func TestACallWhoseAgentCannotSpeakFailsAndIsFree(t *testing.T) {
 		verdict domain.Verdict
 		errors  int
 	}{
-		"its first words": {hum{fails: "Hello Ada."}, domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonAgent}, 2},
+		"its first words": {hum{fails: "Hello Ada."}, domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonAgentUnavailable}, 2},
 		"its last words":  {hum{panics: "Thanks."}, domain.Verdict{Outcome: domain.OutcomeConfirmed, Reason: domain.ReasonCompleted}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -364,7 +364,7 @@ func (c *Calls) storeEnd(ctx actor.Context, e Ended) {
 	store := c.cfg.Store
 	mailbox.RunTask(ctx, commitLimit, func(bound context.Context) any {
 		m := commitEnd(bound, store, e)
-		if e.Call.Direction == domain.Outbound && !e.WithoutTrunk && !e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonAgent {
+		if e.Call.Direction == domain.Outbound && !e.WithoutTrunk && !e.Verdict.SpendsAttempt() && e.Verdict.Reason != domain.ReasonAgentUnavailable {
 			m.unspent = &numbers.UncountAttempt{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment}
 		}
 		return m

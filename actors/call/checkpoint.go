@@ -102,7 +102,7 @@ func (c *call) portable() bool {
 // trackCheckpoint notes the result of a commit. As soon as a checkpoint may be
 // stored, another process may resume the call, until a commit without one is durable.
 func (c *call) trackCheckpoint(then func(actor.Context, bool)) func(actor.Context, bool) {
-	kept, acts := c.attempt.Kept != nil, c.checkpoint.pendingActs
+	kept, acts := c.attempt.ResumeState != nil, c.checkpoint.pendingActs
 	c.checkpoint.pendingActs = 0
 	if kept {
 		c.resources.setStored(true)

@@ -101,7 +101,7 @@ func spoken(t *testing.T, a domain.Attempt) (cseq uint32, version uint64) {
 	var dialog sip.DialogState
 	require.NoError(t, json.Unmarshal(a.Legs[0].Dialog, &dialog))
 	var kept struct{ Sound media.Memo }
-	require.NoError(t, json.Unmarshal(a.Kept, &kept))
+	require.NoError(t, json.Unmarshal(a.ResumeState, &kept))
 	return dialog.LocalCSeq, kept.Sound.Version
 }
 
@@ -111,7 +111,7 @@ func TestWhatDoesNotSurvive(t *testing.T) {
 	id := h.dial(area+"0003", waits())
 	h.until(10*time.Second, "what is said to be kept", func() bool {
 		_, a := h.attempt(id)
-		return len(a.Kept) > 0
+		return len(a.ResumeState) > 0
 	})
 	c, a := h.attempt(id)
 	now := time.Now()
@@ -124,8 +124,8 @@ func TestWhatDoesNotSurvive(t *testing.T) {
 		"it is over":          func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.Status = domain.CallCompleted },
 		"it was not answered": func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.AnsweredAt = nil },
 		"it is handed on":     func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.Status = domain.CallTransferring },
-		"nothing was kept":    func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.Kept = nil },
-		"of a later version":  func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.Kept = []byte(`{"leg":"x"}`) },
+		"nothing was kept":    func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.ResumeState = nil },
+		"of a later version":  func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.ResumeState = []byte(`{"leg":"x"}`) },
 		"no dialog":           func(_ *domain.Call, a *domain.Attempt, _ *time.Time) { a.Legs = []domain.AttemptLeg{{Number: 1}} },
 	} {
 		c, a, at := c, a, now
@@ -153,7 +153,7 @@ type doer struct {
 	began func()
 }
 
-func (d doer) CallTool(context.Context, *domain.Script, pathway.Act) conversation.ToolResult {
+func (d doer) CallTool(context.Context, *domain.Script, pathway.ActionRequest) conversation.ToolResult {
 	d.began()
 	return conversation.ToolResult{OK: true}
 }
@@ -169,7 +169,7 @@ func TestWhatIsDoneIsStoredBeforeItBegins(t *testing.T) {
 			return doer{began: func() {
 				_, a := h.attempt(of.ID)
 				var kept struct{ Talk conversation.SavedState }
-				assert.NoError(t, json.Unmarshal(a.Kept, &kept))
+				assert.NoError(t, json.Unmarshal(a.ResumeState, &kept))
 				stood <- kept.Talk.State.Node + " " + kept.Talk.State.Stands
 			}}
 		}

@@ -67,7 +67,7 @@ func (s *commitQueue) add(ctx actor.Context, e commitEntry) {
 
 // hasCheckpoint reports whether a queued commit contains a checkpoint.
 func (s *commitQueue) hasCheckpoint() bool {
-	return slices.ContainsFunc(s.queue, func(e commitEntry) bool { return e.attempt.Kept != nil })
+	return slices.ContainsFunc(s.queue, func(e commitEntry) bool { return e.attempt.ResumeState != nil })
 }
 
 // isIdle reports whether everything is durable.

@@ -27,7 +27,7 @@ func TestHangup_Verdict(t *testing.T) {
 		"the agent hangs up":        {hangup: hangup{by: byAgent, reason: domain.ReasonCompleted}, outcome: domain.OutcomeCompleted, reason: domain.ReasonCompleted, by: byAgent},
 		"our reason precedes fault": {hangup: hangup{by: byAPI, reason: domain.ReasonHangup}, ended: sip.Ended{Fault: true}, outcome: domain.OutcomeCompleted, reason: domain.ReasonHangup, by: byAPI},
 		"the API cancels":           {hangup: hangup{by: byAPI, reason: domain.ReasonCancelled}, outcome: domain.OutcomeCancelled, reason: domain.ReasonCancelled, by: byAPI},
-		"the media fails":           {hangup: hangup{by: byService, reason: domain.ReasonMedia}, outcome: domain.OutcomeFailed, reason: domain.ReasonMedia, by: byService},
+		"the media fails":           {hangup: hangup{by: byService, reason: domain.ReasonMediaRefused}, outcome: domain.OutcomeFailed, reason: domain.ReasonMediaRefused, by: byService},
 		"an internal error":         {hangup: hangup{by: byService, reason: domain.ReasonInternal}, outcome: domain.OutcomeFailed, reason: domain.ReasonInternal, by: byService},
 	}
 	for name, c := range cases {

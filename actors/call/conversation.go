@@ -25,7 +25,7 @@ type agent struct {
 	leaving      bool       // it hangs up once the answer is stored
 	unable       bool       // it leaves because an engine has failed
 	segments     []domain.Segment
-	appointments booking.Made // in this call
+	appointments booking.CallAppointments // in this call
 }
 
 // send sends a message to the conversation, if there is one.
@@ -92,7 +92,7 @@ func (c *call) actionTaken(ctx actor.Context, m conversation.ActionPerformed) {
 	if c.stage >= flushing {
 		return
 	}
-	c.agent.appointments = c.agent.appointments.After(m.Appointment)
+	c.agent.appointments = c.agent.appointments.Apply(m.Appointment)
 	c.commit(ctx, event.AgentActionTriggered, event.AgentActionData{
 		CallID: c.call.ID, AgentID: c.call.AgentID, Action: m.Action, Arguments: m.Arguments, Result: m.Result, LatencyMs: m.Duration.Milliseconds(),
 	}, nil)
@@ -173,7 +173,7 @@ func (o *callSetup) spokenVariables(answeredAt time.Time) map[string]string {
 	if o.call.Direction == domain.Inbound {
 		phone = o.call.From
 	}
-	v := pathway.Given(&o.script, answeredAt)
+	v := pathway.RuntimeVariables(&o.script, answeredAt)
 	v["phone"], v["caller_number"], v["called_number"] = phone, o.call.From, o.call.To
 	maps.Copy(v, o.variables)
 	maps.Copy(v, o.call.Variables)

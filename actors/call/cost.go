@@ -22,7 +22,7 @@ func (c *call) reportCost(ctx actor.Context, e *Ended) {
 		talked = max(0, e.Call.EndedAt.Sub(*e.Call.AnsweredAt))
 	}
 	if perMinute, known := c.pricePerMinute(); known {
-		cost := domain.Dollars(routing.Spend(perMinute, talked))
+		cost := domain.Dollars(routing.CallCost(perMinute, talked))
 		e.Call.Cost = &cost
 	}
 	if c.cfg.Trunks != nil && e.Call.AnsweredAt != nil {
@@ -46,5 +46,5 @@ func (o *callSetup) pricePerMinute() (perMinute domain.Amount, known bool) {
 	if o.resumed != nil && o.resumed.PerMinute != nil {
 		return *o.resumed.PerMinute, true
 	}
-	return routing.Cost(o.slot.Trunk().Costs, o.call.To)
+	return routing.CostPerMinute(o.slot.Trunk().Costs, o.call.To)
 }

@@ -141,7 +141,7 @@ func (c *call) legRinging(ctx actor.Context, e sip.Ringing) {
 	}
 	now := time.Now().UTC()
 	c.call.Status, c.call.RingingAt = domain.CallRinging, &now
-	c.commit(ctx, event.CallRinging, event.CallOf(&c.call), nil)
+	c.commit(ctx, event.CallRinging, event.NewCallData(&c.call), nil)
 }
 
 func (c *call) legAnswered(ctx actor.Context, e sip.Answered) {
@@ -163,7 +163,7 @@ func (c *call) legAnswered(ctx actor.Context, e sip.Answered) {
 		c.log.Warn("the answer's SDP was refused", slog.Any("error", err))
 		c.mediaRefused(err)
 		c.stage = talking
-		c.endAnswered(ctx, byService, domain.ReasonMedia)
+		c.endAnswered(ctx, byService, domain.ReasonMediaRefused)
 		return
 	}
 	c.startTalking(ctx, e.State)
@@ -178,7 +178,7 @@ func (c *call) answerInAck(ctx actor.Context, e sip.Accepted) {
 	if err != nil {
 		c.log.Warn("the answer's SDP was refused", slog.Any("error", err))
 		c.mediaRefused(err)
-		c.endAnswered(ctx, byService, domain.ReasonMedia)
+		c.endAnswered(ctx, byService, domain.ReasonMediaRefused)
 	}
 }
 
@@ -196,7 +196,7 @@ func (c *call) startTalking(ctx actor.Context, state sip.DialogState) {
 	c.setDialog(state)
 	c.legRecord(c.leg).Codec = c.audio.session.Stats().Codec
 	c.call.Status, c.call.AnsweredAt = domain.CallInProgress, &now
-	c.commit(ctx, event.CallAnswered, event.CallOf(&c.call), func(ctx actor.Context, _ bool) {
+	c.commit(ctx, event.CallAnswered, event.NewCallData(&c.call), func(ctx actor.Context, _ bool) {
 		if d := c.resources.Dialog(); d != nil {
 			d.Ack() // a crash before it leaves an answer that the far end repeats
 		}

@@ -33,8 +33,8 @@ func TestANumberThatIsListedMeanwhileIsNotRungByTheNextLeg(t *testing.T) {
 				refused.Store(true)
 				in.Reject(503, 0)
 			})
-			scrub := dnc.Scrub{Default: "dnc_own", List: "dnc_other"}
-			h := build(t, plan{trunks: behind(targetOf(ua)), listed: func(_ context.Context, s dnc.Scrub, to string) (bool, error) {
+			scrub := dnc.ScrubRules{Default: "dnc_own", List: "dnc_other"}
+			h := build(t, plan{trunks: behind(targetOf(ua)), listed: func(_ context.Context, s dnc.ScrubRules, to string) (bool, error) {
 				assert.Equal(t, scrub, s, "the lists that hold for the call")
 				assert.Equal(t, area+"0000", to)
 				assert.True(t, refused.Load(), "the first leg was asked about by whoever began it")
@@ -63,8 +63,8 @@ func TestANumberThatIsListedIsNotRungByATransfer(t *testing.T) {
 				asked.Add(1)
 				r.Refuse(603)
 			})
-			h := build(t, plan{trunks: towards(p), listed: func(_ context.Context, s dnc.Scrub, to string) (bool, error) {
-				assert.Equal(t, dnc.ScrubAll(workspace, domain.Live), s)
+			h := build(t, plan{trunks: towards(p), listed: func(_ context.Context, s dnc.ScrubRules, to string) (bool, error) {
+				assert.Equal(t, dnc.DefaultScrub(workspace, domain.Live), s)
 				return to == quiet, nil
 			}})
 			id := h.talking(area+"7777", route(quiet, mode))
@@ -86,7 +86,7 @@ func TestNobodyIsRungAfterTheHangUp(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan struct{}, 1), make(chan struct{})
 	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
-	h := build(t, plan{trunks: behind(targetOf(ua)), listed: func(ctx context.Context, _ dnc.Scrub, _ string) (bool, error) {
+	h := build(t, plan{trunks: behind(targetOf(ua)), listed: func(ctx context.Context, _ dnc.ScrubRules, _ string) (bool, error) {
 		asked <- struct{}{}
 		select {
 		case <-answer:

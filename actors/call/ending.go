@@ -55,10 +55,10 @@ func (c *call) conversationFinished(ctx actor.Context, m conversation.Conversati
 	c.call.Latency = domain.LatencyOf(m.Turns)
 	c.call.Intent, c.call.Variables = r.Intent, r.Variables
 	c.call.Outcome = &domain.CallOutcome{Notes: r.Notes}
-	c.agent.appointments.Tell(c.call.Outcome)
+	c.agent.appointments.SetOutcome(c.call.Outcome)
 	switch {
 	case m.AgentUnable && c.result.verdict.Reason == domain.ReasonRemoteHangup:
-		c.result.verdict = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonAgent}
+		c.result.verdict = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonAgentUnavailable}
 	case c.result.verdict.Outcome == domain.OutcomeCompleted && r.Outcome != "":
 		c.result.verdict.Outcome = r.Outcome
 	}
@@ -106,7 +106,7 @@ func (c *call) agentEnded(ctx actor.Context, m conversation.PathwayEnded) {
 
 func (c *call) agentHangsUp(ctx actor.Context) {
 	if c.agent.unable {
-		c.endAnswered(ctx, byService, domain.ReasonAgent)
+		c.endAnswered(ctx, byService, domain.ReasonAgentUnavailable)
 		return
 	}
 	c.endAnswered(ctx, byAgent, domain.ReasonCompleted)

@@ -111,10 +111,10 @@ func EndChange(e Ended, now time.Time) commit.Change {
 		Workspace: c.WorkspaceID,
 		Puts:      []domain.Record{&c},
 		Deletes:   []domain.Key{attempt.Key()},
-		Events:    []event.Draft{draft(&c, event.CallEnded, event.EndedOf(&c), now)},
+		Events:    []event.Draft{draft(&c, event.CallEnded, event.NewCallEndedData(&c), now)},
 	}
 	if c.TranscriptAvailable {
-		data := event.TranscriptData{CallRef: event.RefOf(&c), TranscriptURL: c.TranscriptURL, Segments: len(e.Segments)}
+		data := event.TranscriptData{CallRef: event.NewCallRef(&c), TranscriptURL: c.TranscriptURL, Segments: len(e.Segments)}
 		change.Puts = append(change.Puts, transcriptOf(&e))
 		change.Events = append(change.Events, draft(&c, event.CallTranscriptReady, data, now))
 		if e.Analysis != nil {
@@ -145,7 +145,7 @@ func ledgerRow(e *Ended, now time.Time) *domain.LedgerRow {
 	}
 	if c.Cost != nil {
 		row.Priced = true
-		row.CostMicros, _ = domain.Micros(c.Cost.Amount) // our own writing
+		row.CostMicros, _ = domain.ParseAmount(c.Cost.Amount) // our own writing
 	}
 	return row
 }
@@ -169,7 +169,7 @@ func transcriptOf(e *Ended) *domain.Transcript {
 // isBilled selects outbound attempts in production whose INVITE reached a carrier.
 // Throttled, unsent and interrupted ones are free.
 func isBilled(e *Ended) bool {
-	return e.Reached && !e.WithoutTrunk && e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonInterrupted &&
+	return e.Reached && !e.WithoutTrunk && e.Verdict.SpendsAttempt() && e.Verdict.Reason != domain.ReasonInterrupted &&
 		e.Call.Environment == domain.Live && e.Call.Direction == domain.Outbound
 }
 
@@ -189,7 +189,7 @@ func EndAsInterrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 	e := conclude(c, &a, conclusion{
 		verdict: interrupted(), by: byService, at: now,
 	})
-	if left := a.Left(); left != nil {
+	if left := a.StoredTrace(); left != nil {
 		e.Trace = left.Pack()
 	}
 	return e
@@ -237,7 +237,7 @@ func (c *call) makeFinalRecord(ctx actor.Context) {
 		verdict: c.result.verdict, by: c.result.by, at: c.result.at, lasted: c.result.talked, reached: c.reached, segments: c.agent.segments, language: c.script.Language,
 		publicURL: c.cfg.PublicURL, recorded: talked && had && stats.Recorded, talked: talked,
 	})
-	if c.script.Analysis.Wants() && talked && callerSpoke(c.agent.segments) {
+	if c.script.Analysis.IsEnabled() && talked && callerSpoke(c.agent.segments) {
 		e.Analysis = &domain.AnalysisDue{CallID: c.call.ID, WorkspaceID: c.call.WorkspaceID, LLM: c.script.LLM, Wanted: *c.script.Analysis}
 	}
 	e.Trace = c.takeTrace(c.cfg.Traces, &e.Call)

@@ -59,11 +59,11 @@ func TestACallIsHandedOverAsOftenAsNeedBe(t *testing.T) {
 			return !alive
 		})
 		c, a := h.attempt(id)
-		assert.NotEqual(t, string(before.Kept), string(a.Kept), "where it stands was stored anew")
+		assert.NotEqual(t, string(before.ResumeState), string(a.ResumeState), "where it stands was stored anew")
 		s, ok := recovery.NewResumable(c, a, "next", time.Now())
 		require.True(t, ok, "the time no. %d", round+1)
 		var kept struct{ Times int }
-		require.NoError(t, json.Unmarshal(s.Attempt.Kept, &kept))
+		require.NoError(t, json.Unmarshal(s.Attempt.ResumeState, &kept))
 		assert.Zero(t, kept.Times, "it was not the call that ended its process")
 		s.Trunk, s.Owner = start.Slot.Via, h.owner
 		_, err = h.store.Apply(t.Context(), commit.Change{Puts: []domain.Record{&s.Attempt}})

@@ -24,7 +24,7 @@ func (h *hangup) verdict(e sip.Ended) (v domain.Verdict, by string) {
 		v.Outcome, v.RetryOn = domain.OutcomeFailed, "failed"
 	case h.reason == domain.ReasonCancelled:
 		v.Outcome = domain.OutcomeCancelled
-	case h.reason == domain.ReasonMedia, h.reason == domain.ReasonAgent:
+	case h.reason == domain.ReasonMediaRefused, h.reason == domain.ReasonAgentUnavailable:
 		v.Outcome = domain.OutcomeFailed
 	case h.reason == "" && e.Fault:
 		return domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonProtocol, RetryOn: "failed"}, byRemote

@@ -116,7 +116,7 @@ func prepareAnswer(r *leg.Resources, m leg.Media, o media.Options, offer []byte)
 	}
 	body, err := s.Answer(offer)
 	if err != nil {
-		return legPrepared{leg: 1, err: err, reason: domain.ReasonMedia}
+		return legPrepared{leg: 1, err: err, reason: domain.ReasonMediaRefused}
 	}
 	return legPrepared{leg: 1, answer: body}
 }

@@ -29,7 +29,7 @@ func (c *call) options(ctx actor.Context) media.Options {
 		o.Confidential, o.Address, o.Far = c.in.Network == "tls", c.cfg.UserAgent.Host(c.in.Network, c.in.Source), c.in.Source.Addr()
 	} else {
 		o.Address, o.Far = leg.MediaAddresses(c.cfg.UserAgent, c.slot, c.contacts)
-		o.Answerer = c.script.AMD.On()
+		o.Answerer = c.script.AMD.IsEnabled()
 	}
 	c.audio.confidential = o.Confidential
 	if c.call.Record {

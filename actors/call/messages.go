@@ -39,7 +39,7 @@ type (
 		CallerID    string            // the number that was asked for, on whichever trunk; "": one of the trunk that carries the call
 		CallerName  string            // shown to the called; may be empty
 		OptOut      []string          // keywords of who wants no more calls
-		Scrub       dnc.Scrub         // the do-not-call lists that hold for it
+		Scrub       dnc.ScrubRules    // the do-not-call lists that hold for it
 		Permit      lines.Permit
 		Slot        trunk.Slot
 		Contacts    []registrar.Contact // of a phone of the workspace: all of them ring. Slot then names the first

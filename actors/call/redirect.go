@@ -32,15 +32,15 @@ func (f *failover) followRedirect(slot *trunk.Slot, to string, final outcome.Fin
 	}
 	secure := slot.Target.Transport == transportTLS
 	moved := slices.DeleteFunc(slices.Clone(final.Redirects), func(m outcome.RedirectTarget) bool { return secure && m.Transport != "" && m.Transport != transportTLS })
-	places := make([]routing.Place, len(moved))
+	places := make([]routing.RedirectTarget, len(moved))
 	for i, m := range moved {
-		places[i] = routing.Place{User: m.User, Host: m.Host}
+		places[i] = routing.RedirectTarget{User: m.User, Host: m.Host}
 	}
 	dialled, err := slot.Trunk().DialString(to)
 	if err != nil {
 		return false
 	}
-	i, ok := routing.Follow(slot.Trunk(), dialled, places)
+	i, ok := routing.SelectRedirect(slot.Trunk(), dialled, places)
 	if !ok {
 		return false
 	}

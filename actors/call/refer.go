@@ -33,7 +33,7 @@ func (c *call) handleReferrerBye(ctx actor.Context, e sip.Ended) bool {
 // handleRefer handles a REFER of the peer. It is followed only if the agent allows
 // it, over our own trunks, and within the rules for destinations.
 func (c *call) handleRefer(ctx actor.Context, e sip.Referred) {
-	user, err := domain.ReferUser(e.To)
+	user, err := domain.ParseReferTo(e.To)
 	if err != nil || !c.script.Transfer.AcceptRefer || c.stage != talking || c.transfers.current != nil || c.hangup.reason != "" {
 		e.Refuse(sipForbidden)
 		return
@@ -119,7 +119,7 @@ func (c *call) takeOverDialog(ctx actor.Context, by *sip.Incoming, n int, durabl
 		if body, err = c.audio.session.Answer(by.Body); err != nil {
 			by.Reject(488, 0, leg.RefusalWarning(err)...)
 			c.mediaRefused(err)
-			c.failTransfer(ctx, string(domain.ReasonMedia))
+			c.failTransfer(ctx, string(domain.ReasonMediaRefused))
 			return
 		}
 	}
@@ -187,7 +187,7 @@ func (c *call) checkRefer(ctx actor.Context) {
 	t := c.transfers.current
 	t.stage = referring
 	cfg, generation, to := c.cfg, c.transfers.generation, t.target.To
-	scrub := dnc.ScrubAll(c.call.WorkspaceID, c.call.Environment)
+	scrub := dnc.DefaultScrub(c.call.WorkspaceID, c.call.Environment)
 	mailbox.RunTask(ctx, reachLimit, func(bound context.Context) any {
 		return referChecked{generation, leg.CheckDoNotCall(bound, cfg.IsListed, scrub, to)}
 	})
@@ -204,7 +204,7 @@ func (c *call) referChecked(ctx actor.Context, m referChecked) {
 	}
 	uri, err := c.referURI(t.target.To)
 	if err != nil {
-		c.failTransfer(ctx, string(domain.CodeDestination))
+		c.failTransfer(ctx, string(domain.CodeDestinationNotAllowed))
 		return
 	}
 	c.refer(ctx, sip.ReferTo{URI: uri})

@@ -38,7 +38,7 @@ type transferLegResources struct {
 }
 
 func newCallResources(c domain.Call, a domain.Attempt, in *sip.Incoming) *callResources {
-	return &callResources{Resources: leg.NewResources(in), call: c, attempt: a, stored: a.Kept != nil}
+	return &callResources{Resources: leg.NewResources(in), call: c, attempt: a, stored: a.ResumeState != nil}
 }
 
 // addTransferLeg takes the resources of a transfer leg: they are released with these.

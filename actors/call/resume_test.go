@@ -177,10 +177,10 @@ func TestWhatWasEncryptedIsTakenUpEncryptedOrNotAtAll(t *testing.T) {
 	h := build(t, plan{config: func(c *call.Config) { c.StoreCheckpoints = true }})
 	c, a := h.keeps()
 	var kept map[string]any
-	require.NoError(t, json.Unmarshal(a.Kept, &kept))
+	require.NoError(t, json.Unmarshal(a.ResumeState, &kept))
 	kept["confidential"] = true
 	kept["sound"].(map[string]any)["secure"] = true
-	a.Kept, _ = json.Marshal(kept)
+	a.ResumeState, _ = json.Marshal(kept)
 	opened := make(chan media.Options, 1)
 	m := medium{revive: func(sip.Resumption) (leg.Dialog, error) { return strung{}, nil }}
 	h.takesUp(h.survivors(1, c, a), m, func(c *call.Config) { // its trunk is gone
@@ -213,7 +213,7 @@ func TestThatAProxyKeepsKeysSecretIsKept(t *testing.T) {
 	})
 	_, a := h.keeps()
 	var kept struct{ Confidential bool }
-	require.NoError(t, json.Unmarshal(a.Kept, &kept))
+	require.NoError(t, json.Unmarshal(a.ResumeState, &kept))
 	assert.True(t, kept.Confidential)
 }
 

@@ -32,7 +32,7 @@ type callSetup struct {
 	callerID      string // asked for by whoever placed the call; "": one of the trunk
 	callerName    string
 	optOut        []string
-	scrub         dnc.Scrub
+	scrub         dnc.ScrubRules
 	permit        lines.Permit
 	slot          trunk.Slot
 	contacts      []registrar.Contact // of a phone of the workspace; then there is no trunk
@@ -137,7 +137,7 @@ func (o *callSetup) takeTrace(buffer *siptrace.Buffer, c *domain.Call) *domain.T
 	if o.resumed == nil || len(o.earlierTrace) == 0 {
 		return buffer.TakeTrace(c)
 	}
-	all := (&domain.Attempt{CallID: c.ID, WorkspaceID: c.WorkspaceID, Trace: o.earlierTrace}).Left()
+	all := (&domain.Attempt{CallID: c.ID, WorkspaceID: c.WorkspaceID, Trace: o.earlierTrace}).StoredTrace()
 	now := buffer.Trace(c)
 	buffer.TakeTrace(c)
 	if all == nil {

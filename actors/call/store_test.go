@@ -61,7 +61,7 @@ func (m *memory) Apply(ctx context.Context, c commit.Change) ([]event.Event, err
 			return nil, err
 		}
 		m.rows[p.Key()] = b
-		if r, ok := p.(domain.HasRawPart); ok {
+		if r, ok := p.(domain.RawPartRecord); ok {
 			m.tails[p.Key()] = r.RawPart()
 		}
 		m.versions[p.Key()]++
@@ -88,7 +88,7 @@ func (m *memory) Get(_ context.Context, into domain.Record) (uint64, error) {
 	if !ok {
 		return 0, domain.ErrNotFound
 	}
-	if r, ok := into.(domain.HasRawPart); ok {
+	if r, ok := into.(domain.RawPartRecord); ok {
 		r.SetRawPart(m.tails[into.Key()])
 	}
 	return m.versions[into.Key()], json.Unmarshal(b, into)

@@ -344,7 +344,7 @@ func (c *call) commitTransfer(ctx actor.Context, then func(actor.Context, bool))
 	t := &c.call.Transfers[c.transfers.current.index]
 	c.log.Info("call transfer", slog.String("mode", string(t.Mode)), slog.String("status", string(t.Status)), slog.String("reason", t.Reason))
 	c.commit(ctx, event.CallTransferred, event.TransferredData{
-		CallRef: event.RefOf(&c.call), To: t.To, Mode: t.Mode, Status: t.Status, Reason: t.Reason, SIP: slices.Clone(t.SIP),
+		CallRef: event.NewCallRef(&c.call), To: t.To, Mode: t.Mode, Status: t.Status, Reason: t.Reason, SIP: slices.Clone(t.SIP),
 	}, then)
 }
 

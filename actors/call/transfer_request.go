@@ -29,7 +29,7 @@ func (c *call) findTarget(ctx actor.Context, who TransferDestination, w transfer
 	c.transfers.generation++
 	generation := c.transfers.generation
 	if find == nil {
-		c.targetFound(ctx, targetFound{generation: generation, wish: w, err: domain.Errorf(domain.CodeDestination, "nobody can be reached")})
+		c.targetFound(ctx, targetFound{generation: generation, wish: w, err: domain.Errorf(domain.CodeDestinationNotAllowed, "nobody can be reached")})
 		return
 	}
 	mailbox.RunTask(ctx, reachLimit, func(bound context.Context) any {

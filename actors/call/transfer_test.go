@@ -28,7 +28,7 @@ func reach(_ context.Context, _ *domain.Call, t *domain.AgentTransfer, w call.Tr
 		to = w.Destination
 	}
 	if !strings.HasPrefix(to, area) {
-		return transferleg.Target{}, domain.Errorf(domain.CodeDestination, "not there")
+		return transferleg.Target{}, domain.Errorf(domain.CodeDestinationNotAllowed, "not there")
 	}
 	return transferleg.Target{To: to}, nil
 }

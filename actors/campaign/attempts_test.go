@@ -217,7 +217,7 @@ func TestCommitPipelineBacksOff(t *testing.T) {
 	p.storeFull = true
 	assert.Equal(t, domain.CodeOf(domain.StoreFull()), p.storeError().Code)
 	reserved := &batch{}
-	reserved.change.Reserved = true
+	reserved.change.UsesReservedSpace = true
 	p.succeeded(reserved)
 	assert.True(t, p.storeFull, "the reserve took it")
 	p.succeeded(&batch{})

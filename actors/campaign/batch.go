@@ -32,7 +32,7 @@ type batch struct {
 	skips     []skippedContact
 	changes   []contactChange
 	operation *operation
-	riders    []*commit.Rider
+	riders    []*commit.PendingAudit
 	startedAt time.Time // UTC
 	now       time.Time // startedAt with its monotonic clock reading
 }
@@ -50,10 +50,10 @@ func newBatch(a *Campaign, now time.Time) *batch {
 func (b *batch) put(r domain.Record) { b.change.Puts = append(b.change.Puts, r) }
 
 // addRider adds the audit entry of a request.
-func (b *batch) addRider(r *commit.Rider) {
+func (b *batch) addRider(r *commit.PendingAudit) {
 	if r != nil {
 		b.riders = append(b.riders, r)
-		b.put(r.Row())
+		b.put(r.Entry())
 	}
 }
 
@@ -65,7 +65,7 @@ func (b *batch) addEvent(t event.Type, data any) {
 	}
 	b.change.Events = append(b.change.Events, event.Draft{
 		ID: mailbox.NewID(domain.PrefixEvent), Type: t, CreatedAt: b.startedAt, WorkspaceID: b.cfg.Workspace,
-		Environment: b.rows.campaign.Environment, SvcID: domain.Unit(unit), Subject: b.rows.campaign.ID, Data: data,
+		Environment: b.rows.campaign.Environment, SvcID: domain.UnitID(unit), Subject: b.rows.campaign.ID, Data: data,
 	})
 }
 
@@ -90,7 +90,7 @@ func (b *batch) openAttempts(attempts []*pendingAttempt, sendTime time.Time, int
 			b.progress.Attempted++
 		}
 		if t.candidate.retry {
-			b.progress.Waits--
+			b.progress.RetryWaiting--
 			b.put(&domain.ContactResult{
 				CampaignID: b.rows.campaign.ID, WorkspaceID: b.cfg.Workspace, Ordinal: d.ordinal, State: d.state.String(),
 				Attempts: number, CallID: t.callID, Duration: b.contacts.durations[d.ordinal],
@@ -106,7 +106,7 @@ func (b *batch) openAttempts(attempts []*pendingAttempt, sendTime time.Time, int
 		b.put(&t.call)
 		b.change.Events = append(b.change.Events, event.Draft{
 			ID: mailbox.NewID(domain.PrefixEvent), Type: event.CallStarted, CreatedAt: b.startedAt, WorkspaceID: b.cfg.Workspace,
-			Environment: t.call.Environment, SvcID: b.script.UnitID, Subject: t.callID, Data: event.CallOf(&t.call),
+			Environment: t.call.Environment, SvcID: b.script.UnitID, Subject: t.callID, Data: event.NewCallData(&t.call),
 		})
 	}
 }
@@ -158,7 +158,7 @@ func (b *batch) endAttempts(ends []call.Ended, open *openAttempts) {
 
 		spent := int(b.contacts.attempts[ordinal])
 		b.progress.InProgress--
-		if !e.Verdict.Spent() {
+		if !e.Verdict.SpendsAttempt() {
 			if spent--; spent == 0 {
 				b.progress.Attempted--
 			}
@@ -176,25 +176,25 @@ func (b *batch) endAttempts(ends []call.Ended, open *openAttempts) {
 		b.deltas = append(b.deltas, d)
 		switch {
 		case fate.State == domain.ContactRetryWait:
-			b.progress.Waits++
+			b.progress.RetryWaiting++
 		case fate.State.Final():
 			b.progress.Outcomes[domain.Outcome(fate.State.String())]++
 		}
 		b.put(b.result(&e, d))
-		if e.Verdict.Spent() {
+		if e.Verdict.SpendsAttempt() {
 			b.addEvent(event.CampaignCallCompleted, b.callCompleted(&e, fate.State, spent))
-			b.change.Events[len(b.change.Events)-1].About = event.AboutCall(&e.Call)
+			b.change.Events[len(b.change.Events)-1].Attributes = event.CallAttributes(&e.Call)
 		}
 	}
 }
 
 // transition returns the contact's next state. After the end of the campaign there is no retry.
 func (b *batch) transition(e *call.Ended, spent int) dialer.ContactTransition {
-	f := dialer.TransitionAfter(e.Verdict, spent, b.rows.campaign.Retried(), b.startedAt)
+	f := dialer.TransitionAfter(e.Verdict, spent, b.rows.campaign.RealTimeRetry(), b.startedAt)
 	if !b.status().Final() || f.State.Final() {
 		return f
 	}
-	if e.Verdict.Spent() {
+	if e.Verdict.SpendsAttempt() {
 		return dialer.ContactTransition{State: domain.ContactStateOf(e.Verdict.Outcome)}
 	}
 	return dialer.ContactTransition{State: domain.ContactCancelled}
@@ -209,7 +209,7 @@ func (b *batch) result(e *call.Ended, d contactDelta) *domain.ContactResult {
 		at := d.retryAt.UTC()
 		r.RetryAt = &at
 	}
-	if !e.Verdict.Spent() {
+	if !e.Verdict.SpendsAttempt() {
 		return r
 	}
 	r.Outcome, r.Reason, r.Intent, r.EndedAt = e.Verdict.Outcome, e.Verdict.Reason, e.Call.Intent, e.Call.EndedAt
@@ -228,7 +228,7 @@ func (b *batch) callCompleted(e *call.Ended, s domain.ContactState, spent int) e
 		CampaignID: b.rows.campaign.ID, CallID: e.CallID, Contact: event.ContactData{Phone: e.Call.To, Name: name},
 		Outcome: e.Verdict.Outcome, Reason: e.Verdict.Reason, AnsweredBy: e.Call.AnsweredBy, Attempts: spent, Final: s.Final(),
 	}
-	d.Progress.Completed, d.Progress.Remaining = b.progress.Final(), b.progress.Remaining()
+	d.Progress.Completed, d.Progress.Remaining = b.progress.FinalContacts(), b.progress.Remaining()
 	d.Progress.PercentComplete = b.progress.Percent()
 	return d
 }
@@ -253,7 +253,7 @@ func (b *batch) skipContacts(skips []skippedContact) {
 // closeContact closes a waiting contact without a call.
 func (b *batch) closeContact(ordinal int, state domain.ContactState, reason domain.Reason) {
 	if b.contacts.state(ordinal) == domain.ContactRetryWait {
-		b.progress.Waits--
+		b.progress.RetryWaiting--
 	}
 	d := contactDelta{ordinal: ordinal, state: state, attempts: b.contacts.attempts[ordinal]}
 	b.deltas = append(b.deltas, d)
@@ -272,15 +272,15 @@ func (b *batch) publishProgress(unpublished bool) {
 		b.progress.ReportedAt, b.progress.ReportedPercent = b.startedAt, int(b.progress.Percent())
 		b.addEvent(event.CampaignProgress, event.ProgressData{
 			Event: event.CampaignProgress, CampaignID: b.rows.campaign.ID, ProgressPercent: b.progress.Percent(),
-			Outcomes: domain.StatusObject(&b.rows.campaign, &b.progress).Outcomes,
+			Outcomes: domain.NewStatusObject(&b.rows.campaign, &b.progress).Outcomes,
 		})
-		b.put(domain.MarkOf(&b.progress, b.startedAt))
+		b.put(domain.NewProgressMark(&b.progress, b.startedAt))
 	}
 	if status.Final() && (b.campaign != nil || len(b.deltas) > 0) { // live calls may end after the campaign
-		b.put(domain.MarkOf(&b.progress, b.startedAt))
+		b.put(domain.NewProgressMark(&b.progress, b.startedAt))
 	}
 	if b.campaign != nil && status == domain.CampaignCompleted {
-		b.addEvent(event.CampaignCompleted, domain.StatusObject(b.campaign, &b.progress))
+		b.addEvent(event.CampaignCompleted, domain.NewStatusObject(b.campaign, &b.progress))
 	}
 }
 

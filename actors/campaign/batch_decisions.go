@@ -12,7 +12,7 @@ const maxZonesNamed = 32
 
 // dialDecision returns the decision to call a contact, with its reasons.
 func (b *batch) dialDecision(t *pendingAttempt) domain.Decision {
-	c, now, local := &b.rows.campaign, b.startedAt, b.contacts.rules.Local()
+	c, now, local := &b.rows.campaign, b.startedAt, b.contacts.rules.HasLocalHours()
 	closed, held := b.decisions.closedRuling(&t.candidate, local, now)
 	rules := make([]domain.Ruling, 0, 6+len(b.decisions.held[t.candidate.ordinal]))
 	if held {
@@ -68,7 +68,7 @@ func (b *batch) remainingDecision(verdict string, n int) domain.Decision {
 	}
 	for _, key := range slices.Sorted(maps.Keys(b.contacts.zones)) {
 		if z := b.contacts.zones[key]; !z.isEmpty() && !z.window.Allows(now) && len(d.Rules) < maxZonesNamed {
-			d.Rules = append(d.Rules, b.decisions.hoursRuling(z, b.contacts.rules.Local(), now, false))
+			d.Rules = append(d.Rules, b.decisions.hoursRuling(z, b.contacts.rules.HasLocalHours(), now, false))
 		}
 	}
 	return d
@@ -81,7 +81,7 @@ func (b *batch) putDecisions() {
 			WorkspaceID: b.cfg.Workspace, CampaignID: b.rows.campaign.ID, Seq: b.progress.DecisionPages + 1, Prev: b.progress.DecisionHead,
 			Decisions: b.log[from:min(from+domain.DecisionsPerPage, len(b.log))],
 		}
-		page.Hash = page.Sum(b.cfg.DecisionLogKey)
+		page.Hash = page.ComputeHash(b.cfg.DecisionLogKey)
 		b.progress.DecisionPages, b.progress.DecisionHead = page.Seq, page.Hash
 		b.put(page)
 	}

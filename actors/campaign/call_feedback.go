@@ -50,4 +50,6 @@ func (f *callFeedback) interval(c *domain.Campaign) time.Duration {
 }
 
 // pacing returns the campaign's pacing, reduced by adaptive pacing.
-func (f *callFeedback) pacing(c *domain.Campaign) domain.Pacing { return f.pace.Adapt(c.Paced()) }
+func (f *callFeedback) pacing(c *domain.Campaign) domain.Pacing {
+	return f.pace.Adapt(c.RealTimePacing())
+}

@@ -51,7 +51,7 @@ func (a *Campaign) gather(op *operation, to domain.CampaignStatus, now time.Time
 	b := newBatch(a, now)
 	if op != nil {
 		b.changeStatus(op, to, a.script.pinned)
-		b.change.Reserved = op.isStop()
+		b.change.UsesReservedSpace = op.isStop()
 	}
 	if b.campaign == nil || !b.campaign.Status.Final() { // otherwise they are refused next
 		a.requests.contactChanges = b.changeContacts(a.requests.contactChanges)
@@ -126,7 +126,7 @@ func (a *Campaign) undo(ctx actor.Context, b *batch) {
 func (a *Campaign) afterCommit(ctx actor.Context, b *batch) {
 	now := time.Now()
 	for _, r := range b.riders {
-		r.Rode()
+		r.MarkCommitted()
 	}
 	a.commits.measure(now.Sub(b.startedAt))
 	a.adoptRows(b)
@@ -179,7 +179,7 @@ func (a *Campaign) afterEnds(ctx actor.Context, b *batch, now time.Time) {
 		acknowledge(ctx, a.cfg.Calls, e.CallID)
 		a.preparation.numbers.uncount(ctx, e)
 		a.feedback.callEnded(e, now)
-		if e.Verdict.Spent() && e.Call.StartedAt != nil && e.Call.EndedAt != nil {
+		if e.Verdict.SpendsAttempt() && e.Call.StartedAt != nil && e.Call.EndedAt != nil {
 			a.contacts.observed.AddAttemptDuration(e.Call.EndedAt.Sub(*e.Call.StartedAt))
 		}
 		if e.Verdict.Reason == domain.ReasonNotSent {

@@ -54,7 +54,7 @@ func (p *commitPipeline) finish(generation uint64) *batch {
 
 // succeeded records a durable batch. A full store has space again once it accepted a change that is not reserved.
 func (p *commitPipeline) succeeded(b *batch) {
-	p.conflicts, p.storeFull = 0, p.storeFull && b.change.Reserved
+	p.conflicts, p.storeFull = 0, p.storeFull && b.change.UsesReservedSpace
 }
 
 // measure adapts the lookahead to the duration of a commit.

@@ -16,7 +16,7 @@ type contactChange struct {
 	contact *domain.Contact // nil: cancel the contact
 	phone   string          // number of a cancelled contact
 	sender  *actor.PID
-	rider   *commit.Rider
+	rider   *commit.PendingAudit
 }
 
 func (r contactChange) replyTo(ctx actor.Context, m any) {

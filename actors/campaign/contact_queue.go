@@ -199,7 +199,7 @@ func (q *contactQueue) classify(ordinal int, since, now time.Time) bool {
 	switch {
 	case z.window.Allows(now):
 		q.enqueue(who, false)
-	case z.opens.IsZero() && (!q.scheduleEnds || q.rules.Local() && c.zones[i] == ""):
+	case z.opens.IsZero() && (!q.scheduleEnds || q.rules.HasLocalHours() && c.zones[i] == ""):
 		q.skip(ordinal, SkipHours)
 	default:
 		z.add(ordinal, who.retry)
@@ -297,7 +297,7 @@ func (q *contactQueue) rulingOf(ordinal int, by SkipReason) domain.Ruling {
 		return r
 	case SkipHours:
 		r := domain.Ruling{Rule: ruleHours, Window: q.hours.Start + "-" + q.hours.End, Zone: q.hours.Timezone}
-		if c != nil && q.rules.Local() {
+		if c != nil && q.rules.HasLocalHours() {
 			r.Zone = c.zones[i]
 		}
 		return r

@@ -65,7 +65,7 @@ func (r snapshotReader) findListed(ctx context.Context, e eligibilityRules, cont
 	}
 	var hits map[int]*dnc.Match
 	for i, who := range contacts {
-		n, err := lists.Number(who.Phone)
+		n, err := lists.PackNumber(who.Phone)
 		if err != nil || !e.lists.MayBeListed(r.workspace, e.scrub, n) {
 			continue
 		}

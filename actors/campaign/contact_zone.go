@@ -28,7 +28,7 @@ func (z *zone) refresh(now time.Time) {
 		return
 	}
 	var ok bool
-	if z.opens, ok = z.window.Next(now); !ok {
+	if z.opens, ok = z.window.NextOpen(now); !ok {
 		z.opens, z.computeAt = time.Time{}, now.Add(closedLimit)
 	}
 }

@@ -115,7 +115,7 @@ type localTime struct {
 
 // timeIn returns the time of day in a zone, by the campaign's clock.
 func (d *decisionLog) timeIn(zone string, now time.Time) string {
-	at := d.rows.campaign.Clock().Shown(now)
+	at := d.rows.campaign.Clock().CampaignTime(now)
 	minute := at.Unix() / 60
 	if s, ok := d.times[zone]; ok && s.minute == minute {
 		return s.text

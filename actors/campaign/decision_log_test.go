@@ -18,11 +18,11 @@ func (w *world) decisions() []domain.Decision {
 	chain := domain.DecisionChain{}
 	var all []domain.Decision
 	for _, page := range w.store.decided() {
-		require.True(w, chain.Next(&page), chain.Reason)
+		require.True(w, chain.VerifyPage(&page), chain.Reason)
 		all = append(all, page.Decisions...)
 	}
 	p := w.store.progress()
-	chain.End(p.DecisionPages, p.DecisionHead)
+	chain.VerifyEnd(p.DecisionPages, p.DecisionHead)
 	require.Zero(w, chain.Broken, chain.Reason)
 	return all
 }

@@ -59,7 +59,7 @@ func (a *Campaign) advance(ctx actor.Context) {
 func (a *Campaign) view(now time.Time) dialer.View {
 	c, q := &a.rows.campaign, a.contacts
 	v := dialer.View{
-		Status: c.Status, Schedule: q.rules.Schedule(), OpenHours: q.rules.Global(),
+		Status: c.Status, Schedule: q.rules.ScheduleWindow(), OpenHours: q.rules.GlobalWindow(),
 		Pacing: a.feedback.pacing(c), AutoComplete: c.AutoComplete, HasRun: c.StartedAt != nil,
 		LastSent: a.queue.lastSent, Lookahead: a.commits.lookahead, OpenAttempts: len(a.open.attempts), AbandonedDialogs: len(a.abandoned.until), UnsentAttempts: len(a.queue.attempts),
 		PendingAttempts: a.preparation.permits.requested + a.preparation.pending.count(), PermitRequests: a.preparation.permits.requested,
@@ -69,10 +69,10 @@ func (a *Campaign) view(now time.Time) dialer.View {
 		StoreDown: a.commits.storeDown || a.phase != ready, Draining: a.isDraining(), DialStop: a.cfg.dialStop(),
 	}
 	if s := c.Schedule.Start; s != nil {
-		v.ScheduleStart = c.Clock().Moment(*s)
+		v.ScheduleStart = c.Clock().RealTime(*s)
 	}
 	if e := c.Schedule.End; e != nil {
-		v.ScheduleEnd = c.Clock().Moment(*e)
+		v.ScheduleEnd = c.Clock().RealTime(*e)
 	}
 	if b := a.commits.inFlight; b != nil {
 		v.PendingAttempts += len(b.opens)
@@ -91,7 +91,7 @@ func (a *Campaign) isDraining() bool {
 
 // decide asks the dialer and starts the action of its decision.
 func (a *Campaign) decide(ctx actor.Context, now time.Time, dialing bool) dialer.Decision {
-	if dialing && a.contacts.rules.Global().Allows(now) && !a.commits.storeDown {
+	if dialing && a.contacts.rules.GlobalWindow().Allows(now) && !a.commits.storeDown {
 		a.contacts.fill(now)
 		a.readBodies(ctx)
 	}

@@ -19,26 +19,26 @@ type eligibilityRules struct {
 	env            domain.Environment
 	anyDestination bool // only the general destination rules apply
 	lists          *dnc.Registry
-	scrub          lists.Scrub
+	scrub          lists.ScrubRules
 }
 
 // assess returns a chunk with the results for contacts.
 func (e eligibilityRules) assess(contacts []domain.Contact) *chunk {
 	c := &chunk{
 		contacts: contacts, zones: make([]string, len(contacts)), invalid: make([]bool, len(contacts)), countries: make([]string, len(contacts)),
-		windows: map[string]calendar.Window{"": e.rules.For(nil)},
+		windows: map[string]calendar.Window{"": e.rules.WindowForZones(nil)},
 	}
 	for i, who := range contacts {
-		number, err := e.zones.Number(who.Phone)
+		number, err := e.zones.NumberFromE164(who.Phone)
 		c.countries[i] = number.Country
 		_, forbidden := domain.DialForbidden(who.Phone, e.country)
-		c.invalid[i] = err != nil || forbidden || !e.anyDestination && number.Allowed(e.destinations, e.country, e.env) != nil
-		if !e.rules.Local() {
+		c.invalid[i] = err != nil || forbidden || !e.anyDestination && number.CheckDestination(e.destinations, e.country, e.env) != nil
+		if !e.rules.HasLocalHours() {
 			continue
 		}
 		key, zones := e.zonesOf(who, number, err == nil)
 		if _, known := c.windows[key]; !known {
-			c.windows[key] = e.rules.For(zones)
+			c.windows[key] = e.rules.WindowForZones(zones)
 		}
 		c.zones[i] = key
 	}
@@ -48,7 +48,7 @@ func (e eligibilityRules) assess(contacts []domain.Contact) *chunk {
 // zonesOf returns the time zones of a contact: its own or those of its number.
 func (e eligibilityRules) zonesOf(who domain.Contact, number domain.Number, known bool) (string, []*time.Location) {
 	if who.Timezone != "" || !known {
-		return e.zones.Of(who)
+		return e.zones.ContactZones(who)
 	}
-	return e.zones.OfNumber(number)
+	return e.zones.NumberZones(number)
 }

@@ -30,11 +30,11 @@ type engineOutage struct {
 // callEnded records the end of a call.
 func (o *engineOutage) callEnded(e *call.Ended, now time.Time) {
 	switch {
-	case e.Verdict.Reason == domain.ReasonAgent:
+	case e.Verdict.Reason == domain.ReasonAgentUnavailable:
 		if !o.until.After(now) {
 			o.addFailure(now)
 		}
-	case e.Call.AnsweredAt != nil && e.Verdict.Spent():
+	case e.Call.AnsweredAt != nil && e.Verdict.SpendsAttempt():
 		*o = engineOutage{}
 	}
 }

@@ -13,7 +13,7 @@ import (
 func TestACampaignTriesLessOftenTheLongerItsAgentsAreOfNoUse(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	unable := &call.Ended{Verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonAgent}, Call: domain.Call{AnsweredAt: &now}}
+	unable := &call.Ended{Verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonAgentUnavailable}, Call: domain.Call{AnsweredAt: &now}}
 	busy := &call.Ended{Verdict: domain.Verdict{Outcome: domain.OutcomeBusy, Reason: domain.ReasonBusy}}
 	good := &call.Ended{Verdict: domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonCompleted}, Call: domain.Call{AnsweredAt: &now}}
 	var o engineOutage

@@ -13,15 +13,15 @@ import (
 // or a *domain.Error. A Rider is an audit entry that is committed with the change; nil: none.
 type (
 	// Start starts a draft, or schedules it for the start of its schedule.
-	Start struct{ Rider *commit.Rider }
+	Start struct{ Rider *commit.PendingAudit }
 	// Pause stops new calls. Live calls continue.
-	Pause struct{ Rider *commit.Rider }
+	Pause struct{ Rider *commit.PendingAudit }
 	// Resume continues a paused campaign.
-	Resume struct{ Rider *commit.Rider }
+	Resume struct{ Rider *commit.PendingAudit }
 	// Cancel ends the campaign. HangupActive also ends its live calls.
 	Cancel struct {
 		HangupActive bool
-		Rider        *commit.Rider
+		Rider        *commit.PendingAudit
 	}
 	// GetStatus requests the status object.
 	GetStatus struct{}
@@ -35,13 +35,13 @@ type (
 	EditContact struct {
 		Ordinal int
 		Contact domain.Contact
-		Rider   *commit.Rider
+		Rider   *commit.PendingAudit
 	}
 	// RemoveContact cancels a waiting contact. The reply is the same as for EditContact.
 	RemoveContact struct {
 		Ordinal int
 		Phone   string // the contact's number, for the decision log
-		Rider   *commit.Rider
+		Rider   *commit.PendingAudit
 	}
 	// ContactRevised is the reply to EditContact and RemoveContact after the commit.
 	ContactRevised struct{}

@@ -68,14 +68,14 @@ func (n *numberRequests) stillUnlisted(t *pendingAttempt) bool {
 	if n.cfg.DNCRegistry == nil || !t.numberRequested {
 		return true
 	}
-	number, err := dnc.Number(t.candidate.contact.Phone)
+	number, err := dnc.PackNumber(t.candidate.contact.Phone)
 	return err == nil && n.cfg.DNCRegistry.IsStillUnlisted(n.cfg.Workspace, n.rows.scrub(), number, t.grant.Filters)
 }
 
 // uncount removes a call that reached no callee from the daily count of its number. A call whose agent could not
 // speak did reach its callee.
 func (n *numberRequests) uncount(ctx actor.Context, e *call.Ended) {
-	if n.cfg.Numbers != nil && !e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonAgent {
+	if n.cfg.Numbers != nil && !e.Verdict.SpendsAttempt() && e.Verdict.Reason != domain.ReasonAgentUnavailable {
 		ctx.Send(n.cfg.Numbers, numbers.UncountAttempt{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment})
 	}
 }

@@ -20,7 +20,7 @@ type operation struct {
 	hangup bool
 	reason string
 	sender *actor.PID // nil: an operation of the campaign itself
-	rider  *commit.Rider
+	rider  *commit.PendingAudit
 }
 
 func operationOf(m any) operation {
@@ -80,7 +80,7 @@ func (a *Campaign) nextOperation(ctx actor.Context, now time.Time) (op *operatio
 	for len(a.requests.operations) > 0 {
 		op := a.requests.operations[0]
 		start := c.Schedule.Start
-		to, allowed, ok := lifecycle.Campaign(c.Status, op.on, start != nil && c.Clock().Moment(*start).After(now))
+		to, allowed, ok := lifecycle.NextCampaignStatus(c.Status, op.on, start != nil && c.Clock().RealTime(*start).After(now))
 		switch {
 		case !ok:
 			op.reply(ctx, invalidState(c.Status, op.on, allowed))
@@ -178,7 +178,7 @@ func (b *batch) changeStatus(op *operation, to domain.CampaignStatus, pinned boo
 			b.progress.Outcomes[domain.OutcomeCancelled] += n
 			b.log = append(b.log, b.remainingDecision(domain.DecidedCancel, n))
 		}
-		b.progress.Waits = 0
+		b.progress.RetryWaiting = 0
 		b.addEvent(event.CampaignCancelled, campaignData(&c, op))
 	case domain.CampaignCompleted:
 		c.EndedAt, c.CompletionReason = &now, domain.CompletedExhausted
@@ -189,7 +189,7 @@ func (b *batch) changeStatus(op *operation, to domain.CampaignStatus, pinned boo
 			b.progress.Expired += n
 			b.log = append(b.log, b.remainingDecision(domain.DecidedExpire, n))
 		}
-		b.progress.Waits = 0
+		b.progress.RetryWaiting = 0
 	case domain.CampaignDraft:
 	}
 }

@@ -90,7 +90,7 @@ func TestClosedTimesOfAZoneAreCounted(t *testing.T) {
 	t.Parallel()
 	rules, err := calendar.New(domain.Schedule{Timezone: "UTC"}, domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "UTC"}, calendar.NewZones())
 	require.NoError(t, err)
-	w := rules.Global()
+	w := rules.GlobalWindow()
 	var c zoneClosures
 	c.update(&w, noon, evening)
 	assert.Zero(t, c.count, "it is closed now: the time is not over")

@@ -32,11 +32,11 @@ func (a *Campaign) retire(ctx actor.Context) {
 // HandleEnded answers Start, Pause, Resume, Cancel and GetStatus for an ended campaign without an actor.
 func HandleEnded(c *domain.Campaign, p *domain.Progress, msg any) (domain.CampaignStatusObject, error) {
 	if on := operationOf(msg).on; on != "" {
-		if to, allowed, ok := lifecycle.Campaign(c.Status, on, false); !ok || to != c.Status {
+		if to, allowed, ok := lifecycle.NextCampaignStatus(c.Status, on, false); !ok || to != c.Status {
 			return domain.CampaignStatusObject{}, invalidState(c.Status, on, allowed)
 		}
 	}
-	return domain.StatusObject(c, p), nil
+	return domain.NewStatusObject(c, p), nil
 }
 
 // invalidState returns the error for an operation that the status does not allow.

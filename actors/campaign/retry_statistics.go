@@ -65,7 +65,7 @@ func (q *contactQueue) crowds(live map[*zone][]int) []dialer.ContactGroup {
 		}
 	}
 	if len(all) == 0 {
-		return []dialer.ContactGroup{{Window: q.rules.Global(), Size: 1}}
+		return []dialer.ContactGroup{{Window: q.rules.GlobalWindow(), Size: 1}}
 	}
 	return all
 }

@@ -64,7 +64,7 @@ func (r snapshotReader) load(ctx context.Context) (*snapshot, error) {
 	if s.rules, err = calendar.New(s.rows.campaign.Schedule, s.rows.campaign.Compliance.CallingHours, calendar.NewZones()); err != nil {
 		return nil, fmt.Errorf("campaign: calendar: %w", err)
 	}
-	s.rules = s.rules.By(s.rows.campaign.Clock())
+	s.rules = s.rules.WithClock(s.rows.campaign.Clock())
 	pinned := domain.PinnedScript{WorkspaceID: r.workspace, CampaignID: r.id}
 	switch _, err = r.store.Get(ctx, &pinned); {
 	case err == nil:

@@ -61,7 +61,7 @@ func (a *Campaign) onStatus(ctx actor.Context) {
 
 // statusObject returns the current status object.
 func (a *Campaign) statusObject(now time.Time) domain.CampaignStatusObject {
-	s := domain.StatusObject(&a.rows.campaign, &a.rows.progress)
+	s := domain.NewStatusObject(&a.rows.campaign, &a.rows.progress)
 	if a.rows.running() || a.rows.campaign.Status == domain.CampaignScheduled {
 		s.Waiting = dialer.Next(a.view(now), now).Waiting
 	}
@@ -79,8 +79,8 @@ func (a *Campaign) outlook(now time.Time) dialer.EstimateInput {
 	o := a.contacts.observed.EstimateInput(live)
 	o.Retries = a.contacts.cohorts.All()
 	o.Status, o.ScheduleStart, o.ScheduleEnd, o.NotBefore = v.Status, v.ScheduleStart, v.ScheduleEnd, v.TrunkUntil
-	o.Pacing, o.Retry = v.Pacing, a.rows.campaign.Retried()
-	o.Pending = max(0, a.rows.progress.Remaining()-a.rows.progress.Waits)
+	o.Pacing, o.Retry = v.Pacing, a.rows.campaign.RealTimeRetry()
+	o.Pending = max(0, a.rows.progress.Remaining()-a.rows.progress.RetryWaiting)
 	byZone := a.open.byZone()
 	o.OpenAttempts = byZone[nil]
 	o.Groups = a.contacts.crowds(byZone)

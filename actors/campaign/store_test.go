@@ -109,7 +109,7 @@ func (m *memory) marks() []domain.ProgressMark {
 }
 
 // add raises a tally.
-func (m *memory) add(t domain.Tally) {
+func (m *memory) add(t domain.CounterRecord) {
 	sum, ok := t.(*domain.Usage)
 	if !ok {
 		panic(fmt.Sprintf("a tally of type %T", t))
@@ -140,7 +140,7 @@ func (s as) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 		return nil, errStore
 	}
 	m.commits++
-	if m.full && !c.Reserved {
+	if m.full && !c.UsesReservedSpace {
 		return nil, fmt.Errorf("commit: %w", domain.ErrStoreFull)
 	}
 	f := none
@@ -289,8 +289,8 @@ func (m *memory) audit() {
 	left := states[domain.ContactPending] + states[domain.ContactRetryWait]
 	if ended := p.Expired + p.Outcomes[domain.OutcomeCancelled] - states[domain.ContactCancelled]; ended == 0 {
 		note("remaining", p.Remaining(), left)
-		note("waiting for a retry", p.Waits, states[domain.ContactRetryWait])
-		note("retries due", p.Waits, m.retries)
+		note("waiting for a retry", p.RetryWaiting, states[domain.ContactRetryWait])
+		note("retries due", p.RetryWaiting, m.retries)
 	} else {
 		note("left behind", ended, left)
 		note("remaining", p.Remaining(), 0)

@@ -15,7 +15,7 @@ type storedRows struct {
 }
 
 // scrub returns which do-not-call lists apply to the contacts.
-func (r *storedRows) scrub() dnc.Scrub { return dnc.ScrubOf(&r.campaign) }
+func (r *storedRows) scrub() dnc.ScrubRules { return dnc.CampaignScrub(&r.campaign) }
 
 // optOutKeywords returns the keywords, spoken or keyed, by which a callee refuses further calls.
 func (r *storedRows) optOutKeywords() []string {

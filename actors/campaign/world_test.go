@@ -380,7 +380,7 @@ func (c *calls) start(ctx actor.Context, m call.StartOutbound) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.started[m.Attempt.ID] = append(w.started[m.Attempt.ID], time.Now())
-	if !r.plan.verdict.Spent() {
+	if !r.plan.verdict.SpendsAttempt() {
 		w.unspent[m.Attempt.ID]++
 	}
 	w.sent = append(w.sent, time.Now())

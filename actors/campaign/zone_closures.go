@@ -28,13 +28,13 @@ func (c *zoneClosures) update(w *calendar.Window, start, now time.Time) {
 	for range maxClosures {
 		if c.closes.IsZero() && !c.never {
 			var ok bool
-			c.closes, ok = w.Closes(c.open)
+			c.closes, ok = w.NextClose(c.open)
 			c.never = !ok
 		}
 		if c.never || c.closes.After(now) {
 			return
 		}
-		opens, ok := w.Next(c.closes)
+		opens, ok := w.NextOpen(c.closes)
 		if !ok || opens.After(now) {
 			return
 		}

@@ -16,7 +16,7 @@ const maxHandovers = 10
 
 // agentLoaded carries the script of the agent that takes the call over.
 type agentLoaded struct {
-	act    pathway.Act
+	act    pathway.ActionRequest
 	script domain.Script
 	err    error
 }
@@ -25,7 +25,7 @@ type agentLoaded struct {
 func (agentLoaded) Control() {}
 
 // loadAgent reads the script of the agent that takes the call over.
-func (c *Conversation) loadAgent(ctx actor.Context, d pathway.Act) {
+func (c *Conversation) loadAgent(ctx actor.Context, d pathway.ActionRequest) {
 	mind := c.cfg.AgentRuntime
 	if mind == nil {
 		ctx.Send(ctx.Self(), toolDone{act: d, result: ToolResult{Text: "no other agent is available"}})
@@ -60,11 +60,11 @@ func (c *Conversation) agentLoaded(ctx actor.Context, m agentLoaded) {
 		c.cfg.Script.AMD = from.AMD
 	}
 	c.base = nil
-	c.state = c.state.Continue(m.script).Lively(c.hasRealtime())
+	c.state = c.state.ContinueWith(m.script).WithRealtime(c.hasRealtime())
 	c.prompts.clear()
 	ctx.Send(ctx.Parent(), AgentHandedOver{AgentID: m.script.AgentID, Version: m.script.Version, PathwayID: m.script.Pathway.ID, From: from.AgentID})
 	if c.agentPause.active {
 		return // resumeAgent starts its pathway
 	}
-	c.advance(ctx, pathway.Began{})
+	c.advance(ctx, pathway.Started{})
 }

@@ -57,7 +57,7 @@ func (c *Conversation) resumeAgent(ctx actor.Context, ok bool) {
 		c.advance(ctx, pathway.Transferred{OK: ok})
 		return
 	}
-	c.advance(ctx, pathway.Silenced{})
+	c.advance(ctx, pathway.PromptCut{})
 	deferred := c.agentPause.deferred
 	c.agentPause.deferred = nil
 	continues := false
@@ -65,11 +65,11 @@ func (c *Conversation) resumeAgent(ctx actor.Context, ok bool) {
 		continues = c.advance(ctx, in) || continues
 	}
 	if c.state.Fresh() {
-		c.advance(ctx, pathway.Began{}) // another agent took over during the pause
+		c.advance(ctx, pathway.Started{}) // another agent took over during the pause
 		return
 	}
 	if !continues {
-		c.advance(ctx, pathway.Resume{})
+		c.advance(ctx, pathway.ResumeNode{})
 	}
 }
 

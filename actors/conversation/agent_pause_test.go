@@ -142,8 +142,8 @@ func TestSecretKeysAreHiddenFromWhoeverKeepsSound(t *testing.T) {
 
 func TestWhoComesBackAfterAToolIsDoneHearsWhatCameOfIt(t *testing.T) {
 	t.Parallel()
-	call := pathway.Called{ID: "c1", Name: "orders", Tool: "tool_1", Arguments: "{}"}
-	m := &mind{answers: []mindAnswer{{calls: []pathway.Called{call}}, {say: []string{"In Berlin."}}}}
+	call := pathway.ToolCall{ID: "c1", Name: "orders", Tool: "tool_1", Arguments: "{}"}
+	m := &mind{answers: []mindAnswer{{calls: []pathway.ToolCall{call}}, {say: []string{"In Berlin."}}}}
 	heard := talks(t, m, chatter(), func(s *stage) {
 		pass(2500 * time.Millisecond)
 		assert.Equal(t, "play O", s.sound.done()[len(s.sound.done())-1], "one moment")

@@ -18,7 +18,7 @@ type AgentRuntime interface {
 	// first is the time to the first token.
 	Respond(ctx context.Context, t ModelRequest, sentence func(text string, first time.Duration)) ModelResponse
 	// CallTool calls a tool of a node, or a tool that the model called at the node.
-	CallTool(ctx context.Context, s *domain.Script, a pathway.Act) ToolResult
+	CallTool(ctx context.Context, s *domain.Script, a pathway.ActionRequest) ToolResult
 	// AgentScript returns the script of another agent.
 	AgentScript(ctx context.Context, id string) (domain.Script, error)
 }
@@ -34,7 +34,7 @@ type RealtimeRuntime interface {
 	AgentRuntime
 	// OpenRealtime opens a session of a realtime engine. told gets its events, possibly before OpenRealtime
 	// returns, but never after Close.
-	OpenRealtime(ctx context.Context, s *domain.Script, brief string, d pathway.Live, told func(speech.RealtimeEvent)) (RealtimeConnection, error)
+	OpenRealtime(ctx context.Context, s *domain.Script, brief string, d pathway.StartRealtime, told func(speech.RealtimeEvent)) (RealtimeConnection, error)
 	// CanReplaceRealtime reports whether a language model with speech engines can take over if the realtime engine
 	// fails.
 	CanReplaceRealtime(s *domain.Script) bool
@@ -52,13 +52,13 @@ type RealtimeConnection struct {
 type ModelRequest struct {
 	Script     *domain.Script // of the requesting agent
 	Brief      string         // system prompt
-	Step       pathway.Think
+	Step       pathway.ModelRequest
 	OnPassages func(from []domain.Passage) // called before the first sentence with the passages of the knowledge bases
 }
 
 // ModelResponse is the end of a model's response. Failed is "" or an error code.
 type ModelResponse struct {
-	Calls     []pathway.Called
+	Calls     []pathway.ToolCall
 	Failed    string
 	Message   string  // description of Failed
 	Failovers []Fault // engines that failed and were replaced by others
@@ -77,7 +77,7 @@ type ActionPerformed struct {
 	Result    json.RawMessage // an object
 	Duration  time.Duration
 	// Appointment is the unredacted change of an appointment.
-	Appointment booking.Act
+	Appointment booking.AppointmentAction
 }
 
 // IntentRecognized reports the caller's intent to the call.

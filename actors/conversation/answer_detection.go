@@ -164,7 +164,7 @@ func (a *answerDetection) onHoldEnd() answerAction {
 
 // checkMachineWords detects announcements of machines by their words in the first seconds.
 func (c *Conversation) checkMachineWords(ctx actor.Context, text string) {
-	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.On() || c.cfg.Player.Mark() > machineWordsWindow {
+	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.IsEnabled() || c.cfg.Player.Mark() > machineWordsWindow {
 		return
 	}
 	if by := amd.Words(text); by != amd.Unknown {
@@ -177,7 +177,7 @@ func (c *Conversation) answerClassified(ctx actor.Context, by amd.Class) {
 	if c.finished {
 		return
 	}
-	if do, ok := c.answer.onVerdict(by, c.agentPause.active, c.state.Over(), c.cfg.Script.AMD.Does()); ok {
+	if do, ok := c.answer.onVerdict(by, c.agentPause.active, c.state.Over(), c.cfg.Script.AMD.MachineAction()); ok {
 		c.reportAnswerer(ctx, by)
 		c.actOnAnswer(ctx, do)
 	}
@@ -185,7 +185,7 @@ func (c *Conversation) answerClassified(ctx actor.Context, by amd.Class) {
 
 // answeredByKey treats a key as proof that a person answered.
 func (c *Conversation) answeredByKey(ctx actor.Context) {
-	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.On() {
+	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.IsEnabled() {
 		return
 	}
 	if do, ok := c.answer.onKey(c.agentPause.active); ok {
@@ -215,7 +215,7 @@ func (c *Conversation) actOnAnswer(ctx actor.Context, do answerAction) {
 			return
 		}
 		c.restartSilence(ctx)
-		c.advance(ctx, pathway.Resume{})
+		c.advance(ctx, pathway.ResumeNode{})
 	case awaitBeep:
 		c.pauseAgent(ctx)
 		mailbox.SendAfter(ctx, maxBeepWait, beepTimeout{c.answer.generation})
@@ -235,7 +235,7 @@ func (c *Conversation) speakMessage(ctx actor.Context, first bool) {
 		return
 	}
 	c.stopPrompt()
-	text, shown, missing := c.state.Filled(c.cfg.Script.AMD.Message)
+	text, shown, missing := c.state.FillText(c.cfg.Script.AMD.Message)
 	if first {
 		for _, name := range missing {
 			c.cfg.Log.Warn("variable of the voicemail message has no value", slog.String("variable", name))

@@ -47,7 +47,7 @@ type checkpoint struct {
 
 // checkpointState is compared to detect a change since the last checkpoint.
 type checkpointState struct {
-	state     pathway.Mark
+	state     pathway.StateMark
 	segments  int
 	playing   bool
 	toolCalls int
@@ -97,7 +97,7 @@ func (c *Conversation) reportCheckpoint(ctx actor.Context) {
 	if !c.cfg.Checkpoints {
 		return
 	}
-	busy := !c.finished && (c.listening.speaking || c.listening.turn.open || c.state.Working())
+	busy := !c.finished && (c.listening.speaking || c.listening.turn.open || c.state.HasPendingWork())
 	if c.checkpoint.setBusy(busy) {
 		ctx.Send(ctx.Parent(), BusyChanged{busy})
 	}

@@ -27,7 +27,7 @@ func TestCheckpointIsSentWhenSomethingHasChanged(t *testing.T) {
 
 func TestCheckpointReleasesEachToolCallOnce(t *testing.T) {
 	t.Parallel()
-	named := func(name string) toolCall { return toolCall{act: pathway.Act{Name: name}} }
+	named := func(name string) toolCall { return toolCall{act: pathway.ActionRequest{Name: name}} }
 	p := checkpoint{waiting: []toolCall{named("a"), named("b"), named("c")}}
 	assert.Equal(t, []toolCall{named("a"), named("b")}, p.releaseToolCalls(2))
 	assert.Empty(t, p.releaseToolCalls(2), "the timeout of what was stored")

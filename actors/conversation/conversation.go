@@ -93,7 +93,7 @@ func New(cfg Config) actor.Actor {
 	c.playback = newPlayback(cfg.Player, &c.transcript)
 	if cfg.SavedState == nil || !c.restore(cfg.SavedState) {
 		c.cfg.SavedState = nil
-		c.state = pathway.New(cfg.Script, cfg.Variables).Lively(c.hasRealtime())
+		c.state = pathway.New(cfg.Script, cfg.Variables).WithRealtime(c.hasRealtime())
 	}
 	return c
 }
@@ -182,7 +182,7 @@ func (c *Conversation) receiveModel(ctx actor.Context) {
 		c.modelAnswered(ctx, m)
 	case slowNotice:
 		if m.round == c.model.round && !c.agentPause.active && !c.listening.turn.open {
-			c.advance(ctx, pathway.Slow{Round: m.round})
+			c.advance(ctx, pathway.ResponseDelayed{Round: m.round})
 		}
 	case interimResult:
 		c.interimResult(ctx, m)
@@ -259,7 +259,7 @@ func (c *Conversation) onKey(ctx actor.Context, onKey byte) {
 	if c.finished || c.state.Over() {
 		return
 	}
-	c.transcript.addKey(caller, onKey, c.state.Secret())
+	c.transcript.addKey(caller, onKey, c.state.IsSecretInput())
 	c.transcript.waitForKeys(ctx)
 	c.answeredByKey(ctx)
 	if c.agentPause.active {

@@ -328,8 +328,8 @@ func TestAnAgentThatCannotSpeakEndsTheConversation(t *testing.T) {
 	first, last := could, could
 	first.Message, first.Recovered = "the prompt of node ask could not be spoken", false
 	last.Recovered = false
-	broken := conversation.Fault{Stage: "pathway", Code: pathway.AgentUnavailable, Message: "the pathway was aborted"}
-	unable := conversation.PathwayEnded{Outcome: domain.OutcomeCompleted, Reason: pathway.AgentUnavailable, AgentUnable: true}
+	broken := conversation.Fault{Stage: "pathway", Code: pathway.ReasonAgentUnavailable, Message: "the pathway was aborted"}
+	unable := conversation.PathwayEnded{Outcome: domain.OutcomeCompleted, Reason: pathway.ReasonAgentUnavailable, AgentUnable: true}
 	for name, c := range map[string]struct {
 		fails map[string]int // two tries are made of each text, and one more of what may come next
 		play  []string

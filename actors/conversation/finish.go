@@ -53,9 +53,9 @@ func (c *Conversation) sendFinished(ctx actor.Context) {
 	if c.answer.hasMachine() { // overrides the outcome of the pathway
 		r.Outcome = domain.OutcomeVoicemail
 	}
-	r.Notes, r.Variables = c.cfg.Redact.Text(r.Notes), c.cfg.Redact.Texts(r.Variables)
+	r.Notes, r.Variables = c.cfg.Redact.RedactText(r.Notes), c.cfg.Redact.RedactMap(r.Variables)
 	ctx.Send(ctx.Parent(), ConversationFinished{
-		Result: r, Segments: c.cfg.Redact.Segments(c.transcript.segments), SlowestTurn: c.playback.slowest, Turns: c.latency.turns, AgentUnable: c.agentUnable,
+		Result: r, Segments: c.cfg.Redact.RedactSegments(c.transcript.segments), SlowestTurn: c.playback.slowest, Turns: c.latency.turns, AgentUnable: c.agentUnable,
 	})
 }
 

@@ -14,9 +14,9 @@ func (c *Conversation) changeLanguage(ctx actor.Context, language string) {
 		first := c.cfg.Script
 		c.base = &first
 	}
-	c.cfg.Script = c.base.In(language)
+	c.cfg.Script = c.base.InLanguage(language)
 	clear(c.prompts.prepared)
-	if c.cfg.Recognizer == nil || !pathway.Listens(&c.cfg.Script.Pathway) || c.understandsLanguage() {
+	if c.cfg.Recognizer == nil || !pathway.UsesSpeech(&c.cfg.Script.Pathway) || c.understandsLanguage() {
 		return
 	}
 	c.cfg.Log.Warn("no speech recognizer supports the language; only keys are recognized", slog.String("language", language))
@@ -25,5 +25,5 @@ func (c *Conversation) changeLanguage(ctx actor.Context, language string) {
 
 // understandsLanguage reports whether speech in the current language is recognized.
 func (c *Conversation) understandsLanguage() bool {
-	return c.cfg.Recognizer.SupportsLanguage(c.cfg.Script.Hearing())
+	return c.cfg.Recognizer.SupportsLanguage(c.cfg.Script.RecognitionLanguage())
 }

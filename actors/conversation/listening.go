@@ -158,10 +158,10 @@ func (l *listening) detachTurn() {
 // relevantWords returns the words of a result that count. During realtime only an opt-out keyword counts.
 func (t *turn) relevantWords(h speech.RecognitionResult, optOut []string) string {
 	switch {
-	case h.Confidence < pathway.Unsure, t.keywordOnly && h.Confidence < pathway.Sure:
+	case h.Confidence < pathway.ConfirmConfidence, t.keywordOnly && h.Confidence < pathway.AcceptConfidence:
 		return ""
 	case t.duringRealtime:
-		return dnc.OptOut(h.Text, optOut)
+		return dnc.FindOptOutKeyword(h.Text, optOut)
 	}
 	return h.Text
 }

@@ -135,11 +135,11 @@ func recoverResponse(f func() ModelResponse) (a ModelResponse) {
 }
 
 // requestModel sends a request to the model, or uses the response of a matching speculative request.
-func (c *Conversation) requestModel(ctx actor.Context, d pathway.Think) {
+func (c *Conversation) requestModel(ctx actor.Context, d pathway.ModelRequest) {
 	c.model.beginRound(d.Round)
 	c.input.end()
 	script := c.cfg.Script
-	brief := c.state.Brief(script.System, d)
+	brief := c.state.SystemPrompt(script.System, d)
 	if c.useSpeculation(ctx, &d, brief) {
 		return
 	}
@@ -160,7 +160,7 @@ func (c *Conversation) speakSentence(ctx actor.Context, m modelSentence) {
 	if c.model.setFirstToken(m.firstToken) {
 		c.latency.setFirstToken(c.model.firstToken)
 	}
-	c.advance(ctx, pathway.Sentence{Round: m.round, Text: m.text})
+	c.advance(ctx, pathway.ModelSentence{Round: m.round, Text: m.text})
 }
 
 // modelAnswered handles the end of a response: tool calls or an error.
@@ -178,16 +178,16 @@ func (c *Conversation) modelAnswered(ctx actor.Context, m modelAnswered) {
 		ctx.Send(ctx.Parent(), Fault{Stage: "llm", Code: a.Failed, Message: a.Message})
 	}
 	if !c.agentPause.active {
-		c.advance(ctx, pathway.Answered{Round: m.round, Calls: a.Calls, Failed: a.Failed})
+		c.advance(ctx, pathway.ModelAnswered{Round: m.round, Calls: a.Calls, Failed: a.Failed})
 	}
 }
 
 // reportIntent reports the caller's intent, with the dates, times and numbers in the words.
-func (c *Conversation) reportIntent(ctx actor.Context, d pathway.Meant) {
+func (c *Conversation) reportIntent(ctx actor.Context, d pathway.IntentDetected) {
 	zone, err := time.LoadLocation(c.cfg.Script.Timezone)
 	if err != nil {
 		zone = time.UTC
 	}
-	entities := c.cfg.Redact.Texts(pathway.Entities(d.Text, time.Now().In(zone)))
+	entities := c.cfg.Redact.RedactMap(pathway.ExtractEntities(d.Text, time.Now().In(zone)))
 	ctx.Send(ctx.Parent(), IntentRecognized{Name: d.Intent, Confidence: d.Confidence, Entities: entities})
 }

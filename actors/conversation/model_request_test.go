@@ -24,13 +24,13 @@ type mind struct {
 	mu      sync.Mutex
 	answers []mindAnswer
 	asked   []conversation.ModelRequest
-	acted   []pathway.Act
+	acted   []pathway.ActionRequest
 	left    int // thoughts that ended early
 }
 
 type mindAnswer struct {
 	say    []string
-	calls  []pathway.Called
+	calls  []pathway.ToolCall
 	failed string
 	hangs  bool // behind what it says
 	panics bool
@@ -71,7 +71,7 @@ func (m *mind) Respond(ctx context.Context, t conversation.ModelRequest, sentenc
 	return conversation.ModelResponse{Calls: a.calls, Failed: a.failed, Message: a.failed}
 }
 
-func (m *mind) CallTool(ctx context.Context, _ *domain.Script, a pathway.Act) conversation.ToolResult {
+func (m *mind) CallTool(ctx context.Context, _ *domain.Script, a pathway.ActionRequest) conversation.ToolResult {
 	m.mu.Lock()
 	m.acted = append(m.acted, a)
 	m.mu.Unlock()
@@ -190,7 +190,7 @@ func TestWhateverAModelDoesTheCallerHearsSomethingAndTheRecordSaysWhy(t *testing
 		"it hangs":          {mindAnswer{hangs: true}, "play O", conversation.Fault{}}, // "One moment, please."
 		"it fails half-way": {mindAnswer{say: []string{"Half."}, failed: "stalled"}, "play H", conversation.Fault{Stage: "llm", Code: "stalled", Message: "stalled"}},
 		"it calls what is not offered": {
-			mindAnswer{say: []string{"Well."}, calls: []pathway.Called{{ID: "1", Name: "rm"}}},
+			mindAnswer{say: []string{"Well."}, calls: []pathway.ToolCall{{ID: "1", Name: "rm"}}},
 			"play W",
 			conversation.Fault{Stage: "llm", Code: "tool_refused", Message: "the model called rm at node talk: there is no such tool here", Recovered: true},
 		},
@@ -225,7 +225,7 @@ func TestWhatTheModelWantsIsDoneWithAWordMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"look_up", "broken"} {
 		m := &mind{answers: []mindAnswer{
-			{calls: []pathway.Called{{ID: "c1", Name: tool, Tool: "tool_1", Arguments: `{"order":7}`}}}, {say: []string{"Berlin."}},
+			{calls: []pathway.ToolCall{{ID: "c1", Name: tool, Tool: "tool_1", Arguments: `{"order":7}`}}}, {say: []string{"Berlin."}},
 		}}
 		heard := talks(t, m, chatter(), func(s *stage) {
 			time.Sleep(2500 * time.Millisecond)
@@ -244,7 +244,7 @@ func TestWhatTheModelWantsIsDoneWithAWordMeanwhile(t *testing.T) {
 
 func TestWhatIsDoneWhileSomebodyElseHasTheCallerIsHeardAfterwards(t *testing.T) {
 	t.Parallel()
-	m := &mind{answers: []mindAnswer{{calls: []pathway.Called{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{"Berlin."}}}}
+	m := &mind{answers: []mindAnswer{{calls: []pathway.ToolCall{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{"Berlin."}}}}
 	talks(t, m, chatter(), func(s *stage) {
 		s.send(conversation.PauseAgent{})
 		time.Sleep(5 * time.Second)

@@ -28,7 +28,7 @@ const (
 // recognizer that transcribes free speech. A recognizer of fixed phrases would map any words to one of its phrases,
 // and a question could become an opt-out.
 func ListensForOptOut(ears speech.Recognizer, language string, keywords []string) bool {
-	return ears != nil && len(dnc.Sayable(keywords)) > 0 && ears.TranscribesFreeSpeech(language)
+	return ears != nil && len(dnc.SpokenKeywords(keywords)) > 0 && ears.TranscribesFreeSpeech(language)
 }
 
 // checkWords looks for machine announcements and opt-out keywords in the caller's words.
@@ -39,21 +39,21 @@ func (c *Conversation) checkWords(ctx actor.Context, text string) {
 	if c.agentPause.active {
 		return
 	}
-	if word := dnc.OptOut(text, c.cfg.OptOutKeywords); word != "" {
+	if word := dnc.FindOptOutKeyword(text, c.cfg.OptOutKeywords); word != "" {
 		c.optOut(ctx, bySpeech, word)
 	}
 }
 
 // checkKeys looks for an opt-out keyword in consecutive keys.
 func (c *Conversation) checkKeys(ctx actor.Context) {
-	if len(c.cfg.OptOutKeywords) == 0 || c.state.Secret() {
+	if len(c.cfg.OptOutKeywords) == 0 || c.state.IsSecretInput() {
 		return
 	}
 	keys, ok := c.transcript.lastKeys()
 	if !ok {
 		return
 	}
-	if word := dnc.OptOut(keys, c.cfg.OptOutKeywords); word != "" {
+	if word := dnc.FindOptOutKeyword(keys, c.cfg.OptOutKeywords); word != "" {
 		c.optOut(ctx, byDigits, word)
 	}
 }

@@ -19,12 +19,12 @@ func (c *Conversation) start(ctx actor.Context) {
 		return
 	}
 	a := c.cfg.Script.AMD
-	if !c.cfg.DetectAnswerer || !a.On() {
+	if !c.cfg.DetectAnswerer || !a.IsEnabled() {
 		c.beginPathway(ctx)
 		return
 	}
-	if a.Does() == domain.AMDMessage {
-		if text, _, missing := c.state.Filled(a.Message); len(missing) == 0 {
+	if a.MachineAction() == domain.AMDMessage {
+		if text, _, missing := c.state.FillText(a.Message); len(missing) == 0 {
 			c.prompts.prepare(ctx, SynthesisRequest(&c.cfg.Script, text))
 		}
 	}
@@ -43,7 +43,7 @@ func (c *Conversation) beginPathway(ctx actor.Context) {
 		return
 	}
 	c.answer.pathwayBegun = true
-	c.advance(ctx, pathway.Began{})
+	c.advance(ctx, pathway.Started{})
 	c.restartSilence(ctx)
 }
 
@@ -53,38 +53,38 @@ func (c *Conversation) advance(ctx actor.Context, in pathway.Input) (continues b
 	if c.finished {
 		return false
 	}
-	var steps []pathway.Do
+	var steps []pathway.Command
 	c.state, steps = pathway.Step(c.state, in)
-	if round, lives := c.state.Lives(); c.realtime.round != 0 && (!lives || round != c.realtime.round) {
+	if round, lives := c.state.RealtimeRound(); c.realtime.round != 0 && (!lives || round != c.realtime.round) {
 		c.endRealtime(ctx)
 	}
 	for _, d := range steps {
 		continues = continues || isContinuation(d)
 		c.perform(ctx, d)
 	}
-	c.setInputHidden(!c.state.Over() && c.state.Secret())
+	c.setInputHidden(!c.state.Over() && c.state.IsSecretInput())
 	return continues
 }
 
 // isContinuation reports whether the conversation continues by itself after a step.
-func isContinuation(d pathway.Do) bool {
+func isContinuation(d pathway.Command) bool {
 	switch d.(type) {
-	case pathway.Say, pathway.Collect, pathway.SendDigits, pathway.Transfer, pathway.Think, pathway.Live, pathway.Act, pathway.End:
+	case pathway.Say, pathway.CollectInput, pathway.SendDigits, pathway.Transfer, pathway.ModelRequest, pathway.StartRealtime, pathway.ActionRequest, pathway.End:
 		return true
 	}
 	return false
 }
 
 // perform performs one step of the pathway.
-func (c *Conversation) perform(ctx actor.Context, d pathway.Do) {
+func (c *Conversation) perform(ctx actor.Context, d pathway.Command) {
 	switch d := d.(type) {
 	case pathway.Say:
 		c.speakPrompt(ctx, d)
-	case pathway.Speaks:
+	case pathway.SetLanguage:
 		c.changeLanguage(ctx, d.Language)
-	case pathway.Hush:
+	case pathway.StopSpeaking:
 		c.stopPrompt()
-	case pathway.Collect:
+	case pathway.CollectInput:
 		c.collect(ctx, d.Timeout)
 	case pathway.SendDigits:
 		c.playback.interruptOutOfBand()
@@ -102,19 +102,19 @@ func (c *Conversation) perform(ctx actor.Context, d pathway.Do) {
 }
 
 // performModel performs a step of a language model, a realtime engine or a tool.
-func (c *Conversation) performModel(ctx actor.Context, d pathway.Do) {
+func (c *Conversation) performModel(ctx actor.Context, d pathway.Command) {
 	switch d := d.(type) {
-	case pathway.Think:
+	case pathway.ModelRequest:
 		c.requestModel(ctx, d)
-	case pathway.Forget:
+	case pathway.CancelModelRequest:
 		c.model.cancel()
-	case pathway.Live:
+	case pathway.StartRealtime:
 		c.startRealtime(ctx, d)
-	case pathway.Told:
+	case pathway.SendToolResult:
 		c.realtime.addResult(d)
-	case pathway.Answer:
+	case pathway.RequestRealtimeAnswer:
 		c.realtime.requestAnswer(d.Text)
-	case pathway.Act:
+	case pathway.ActionRequest:
 		c.callTool(ctx, d)
 	default:
 		c.report(ctx, d)
@@ -122,20 +122,20 @@ func (c *Conversation) performModel(ctx actor.Context, d pathway.Do) {
 }
 
 // report reports a step to the call that changes nothing in the conversation.
-func (c *Conversation) report(ctx actor.Context, d pathway.Do) {
+func (c *Conversation) report(ctx actor.Context, d pathway.Command) {
 	switch d := d.(type) {
-	case pathway.Missing:
+	case pathway.MissingVariable:
 		c.cfg.Log.Warn("variable of a prompt has no value", slog.String("node", d.Node), slog.String("variable", d.Name))
 		ctx.Send(ctx.Parent(), Fault{
 			Stage: "pathway", Code: "missing_variable",
 			Message: "node " + d.Node + " needs the variable " + d.Name + ", which has no value", Recovered: true,
 		})
-	case pathway.Done:
-		ctx.Send(ctx.Parent(), ActionPerformed{Action: d.Name, Arguments: c.cfg.Redact.JSON(d.Given), Result: json.RawMessage(`{"status":"done"}`)})
-	case pathway.Refused:
+	case pathway.LocalActionDone:
+		ctx.Send(ctx.Parent(), ActionPerformed{Action: d.Name, Arguments: c.cfg.Redact.RedactJSON(d.Given), Result: json.RawMessage(`{"status":"done"}`)})
+	case pathway.ToolCallRefused:
 		c.cfg.Log.Warn("tool call of the model refused", slog.String("node", d.Node), slog.String("tool", d.Name), slog.String("reason", d.Why))
 		ctx.Send(ctx.Parent(), Fault{Stage: "llm", Code: "tool_refused", Message: "the model called " + d.Name + " at node " + d.Node + ": " + d.Why, Recovered: true})
-	case pathway.Meant:
+	case pathway.IntentDetected:
 		c.reportIntent(ctx, d)
 	}
 }
@@ -171,7 +171,7 @@ func (c *Conversation) end(ctx actor.Context, d pathway.End) {
 		c.cfg.Log.Error("pathway aborted", slog.String("pathway_id", c.cfg.Script.Pathway.ID), slog.String("reason", d.Reason))
 		ctx.Send(ctx.Parent(), Fault{Stage: "pathway", Code: d.Reason, Message: "the pathway was aborted"})
 	}
-	m := PathwayEnded{Outcome: d.Outcome, Reason: d.Reason, AgentUnable: d.IsUnable()}
+	m := PathwayEnded{Outcome: d.Outcome, Reason: d.Reason, AgentUnable: d.IsAgentFailure()}
 	if c.playback.id == 0 {
 		ctx.Send(ctx.Parent(), m) // no audio was sent that could be cut off
 		return

@@ -53,7 +53,7 @@ func (c *Conversation) hasRealtime() bool {
 }
 
 // startRealtime connects the caller to a realtime engine.
-func (c *Conversation) startRealtime(ctx actor.Context, d pathway.Live) {
+func (c *Conversation) startRealtime(ctx actor.Context, d pathway.StartRealtime) {
 	c.model.cancel()
 	c.input.end()
 	c.keepTurnForKeywords(ctx)
@@ -66,7 +66,7 @@ func (c *Conversation) startRealtime(ctx actor.Context, d pathway.Live) {
 		root.Send(self, realtimeEnded{d.Round, speech.ErrEngineSuspended})
 		return
 	}
-	brief := c.state.Brief(script.System, d.Think)
+	brief := c.state.SystemPrompt(script.System, d.ModelRequest)
 	mailbox.RunTask(ctx, realtimeOpenLimit, func(bound context.Context) any {
 		m := realtimeOpened{round: d.Round}
 		defer func() {
@@ -169,7 +169,7 @@ func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.RealtimeEvent) 
 		if e.Text != "" {
 			r.callerText(&c.transcript, e)
 			c.checkWords(ctx, e.Text)
-			c.advance(ctx, pathway.Overheard{Round: r.round, By: pathway.ByCaller, Text: e.Text})
+			c.advance(ctx, pathway.RealtimeTranscript{Round: r.round, By: pathway.ByCaller, Text: e.Text})
 		}
 	case speech.RealtimeAudioStarted:
 		r.addAnswer(e)
@@ -185,7 +185,7 @@ func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.RealtimeEvent) 
 		c.reportRealtimeIdle(ctx)
 	case speech.RealtimeEnded:
 		r.busy = false
-		c.advance(ctx, pathway.Left{Round: r.round})
+		c.advance(ctx, pathway.RealtimeDone{Round: r.round})
 		c.reportRealtimeIdle(ctx)
 	case speech.RealtimeResponseDone:
 		r.busy = false
@@ -275,7 +275,7 @@ func (c *Conversation) realtimePlayed(ctx actor.Context, heard time.Duration, in
 	c.playback.busy = false
 	text = r.played(text, heard, interrupted)
 	if !r.connection.AudioOnly {
-		c.advance(ctx, pathway.Overheard{Round: r.round, By: pathway.ByAgent, Text: text})
+		c.advance(ctx, pathway.RealtimeTranscript{Round: r.round, By: pathway.ByAgent, Text: text})
 	}
 	c.restartSilence(ctx)
 	c.continueRealtime(ctx)
@@ -293,7 +293,7 @@ func (c *Conversation) continueRealtime(ctx actor.Context) {
 // reportRealtimeIdle reports to the pathway that neither side speaks.
 func (c *Conversation) reportRealtimeIdle(ctx actor.Context) {
 	if c.realtime.isIdle() && !c.playback.isPlaying() && !c.agentPause.active {
-		c.advance(ctx, pathway.Rested{Round: c.realtime.round})
+		c.advance(ctx, pathway.RealtimeIdle{Round: c.realtime.round})
 	}
 }
 
@@ -311,12 +311,12 @@ func (c *Conversation) realtimeFailed(ctx actor.Context, err error) {
 	text := ""
 	if c.playback.isPlaying() && r.isPlaying() && !r.connection.AudioOnly {
 		s := c.transcript.segments[c.playback.segment]
-		text = pathway.CutShort(heardText(s.Text, c.cfg.Player.Mark()-time.Duration(s.StartMs)*time.Millisecond, r.playing.Feed.Len()))
+		text = pathway.MarkInterrupted(heardText(s.Text, c.cfg.Player.Mark()-time.Duration(s.StartMs)*time.Millisecond, r.playing.Feed.Len()))
 	}
 	c.realtimeEnded, r.failed = true, true
 	if text != "" {
-		c.advance(ctx, pathway.Overheard{Round: round, By: pathway.ByAgent, Text: text})
+		c.advance(ctx, pathway.RealtimeTranscript{Round: round, By: pathway.ByAgent, Text: text})
 	}
 	c.endRealtime(ctx)
-	c.advance(ctx, pathway.Broke{Round: round, Instead: instead})
+	c.advance(ctx, pathway.RealtimeLost{Round: round, HasFallback: instead})
 }

@@ -54,11 +54,11 @@ type realtimeSession struct {
 	failed         bool
 	interruptible  bool // the caller's speech interrupts an answer
 	early          []speech.RealtimeEvent
-	results        []pathway.Told         // tool results, for the engine once the session is open
-	waiting        []speech.RealtimeEvent // answers that do not play yet
-	playing        speech.RealtimeEvent   // the answer that plays; Kind 0: none
-	stopped        bool                   // the player was told to stop it
-	busy           bool                   // an answer is being generated or was requested
+	results        []pathway.SendToolResult // tool results, for the engine once the session is open
+	waiting        []speech.RealtimeEvent   // answers that do not play yet
+	playing        speech.RealtimeEvent     // the answer that plays; Kind 0: none
+	stopped        bool                     // the player was told to stop it
+	busy           bool                     // an answer is being generated or was requested
 	callerSpeaks   bool
 	items          map[string]int    // transcript segments by the engine's item IDs
 	lastCallerItem string            // item of the caller's last words
@@ -68,7 +68,7 @@ type realtimeSession struct {
 	cancelEndTimer func()            // timer of the silence that the engine has not noticed; nil: none
 }
 
-func newRealtimeSession(d pathway.Live) realtimeSession {
+func newRealtimeSession(d pathway.StartRealtime) realtimeSession {
 	return realtimeSession{
 		round: d.Round, busy: d.Speak, interruptible: d.Interruptible, opening: new(realtimeOpening),
 		items: make(map[string]int), texts: make(map[string]string),
@@ -105,7 +105,7 @@ func (r *realtimeSession) setOpen() (early []speech.RealtimeEvent) {
 
 // addResult passes a tool result to the engine, or keeps it until the session is open. A later session has it in
 // its history.
-func (r *realtimeSession) addResult(d pathway.Told) {
+func (r *realtimeSession) addResult(d pathway.SendToolResult) {
 	switch {
 	case r.open:
 		r.connection.Result(d.ID, d.Text)
@@ -169,7 +169,7 @@ func (r *realtimeSession) played(text string, heard time.Duration, interrupted b
 		return text
 	}
 	r.connection.Cut(answer.Item, heard)
-	return pathway.CutShort(heardText(text, heard, answer.Feed.Len()))
+	return pathway.MarkInterrupted(heardText(text, heard, answer.Feed.Len()))
 }
 
 // callerBegan adds a segment for the caller's speech that has begun.
@@ -226,10 +226,10 @@ func (r *realtimeSession) setCallerSpeaks(t *transcript, speaks bool) {
 }
 
 // toolCalls converts tool calls of the engine to calls with our tool IDs.
-func (r *realtimeSession) toolCalls(calls []speech.RealtimeToolCall) pathway.Wanted {
-	in := pathway.Wanted{Round: r.round}
+func (r *realtimeSession) toolCalls(calls []speech.RealtimeToolCall) pathway.RealtimeToolCalls {
+	in := pathway.RealtimeToolCalls{Round: r.round}
 	for _, w := range calls {
-		in.Calls = append(in.Calls, pathway.Called{ID: w.ID, Name: w.Name, Arguments: w.Arguments, Tool: r.connection.Tools[w.Name]})
+		in.Calls = append(in.Calls, pathway.ToolCall{ID: w.ID, Name: w.Name, Arguments: w.Arguments, Tool: r.connection.Tools[w.Name]})
 	}
 	return in
 }

@@ -23,7 +23,7 @@ func (e *engineLog) Cut(i string, _ time.Duration) { e.calls = append(e.calls, "
 func (e *engineLog) Key(byte)                      {}
 
 func openSession(e *engineLog) realtimeSession {
-	r := newRealtimeSession(pathway.Live{Think: pathway.Think{Round: 1}})
+	r := newRealtimeSession(pathway.StartRealtime{ModelRequest: pathway.ModelRequest{Round: 1}})
 	r.connection = RealtimeConnection{RealtimeSession: e}
 	return r
 }
@@ -48,12 +48,12 @@ func TestRealtimeSessionHandsToolResultsOverOnceItIsOpen(t *testing.T) {
 	t.Parallel()
 	e := new(engineLog)
 	r := openSession(e)
-	r.addResult(pathway.Told{ID: "a"})
+	r.addResult(pathway.SendToolResult{ID: "a"})
 	r.requestAnswer("too early")
 	r.addEarly(speech.RealtimeEvent{Kind: speech.RealtimeReady})
 	assert.Empty(t, e.calls)
 	assert.Equal(t, []speech.RealtimeEvent{{Kind: speech.RealtimeReady}}, r.setOpen())
-	r.addResult(pathway.Told{ID: "b"})
+	r.addResult(pathway.SendToolResult{ID: "b"})
 	r.requestAnswer("now")
 	assert.Equal(t, []string{"result a", "result b", "answer now"}, e.calls)
 }
@@ -77,7 +77,7 @@ func TestRealtimeAnswersArePlayedOneAfterTheOther(t *testing.T) {
 	r.dropWaiting()
 	assert.True(t, r.markStopped())
 	assert.False(t, r.markStopped(), "it was stopped")
-	assert.Equal(t, pathway.CutShort("One two"), r.played(text, 500*time.Millisecond, true))
+	assert.Equal(t, pathway.MarkInterrupted("One two"), r.played(text, 500*time.Millisecond, true))
 	assert.Equal(t, []string{"cut 2", "cut 1"}, e.calls)
 	assert.True(t, r.isIdle())
 }

@@ -24,7 +24,7 @@ type living struct {
 	mind
 	instead bool
 	alone   bool
-	opened  []pathway.Live
+	opened  []pathway.StartRealtime
 	told    func(speech.RealtimeEvent)
 	did     []string
 	opens   chan struct{} // what is opened is there once it is closed; nil: at once
@@ -44,7 +44,7 @@ func (l *living) all() []string {
 	return slices.Clone(l.did)
 }
 
-func (l *living) begins() []pathway.Live {
+func (l *living) begins() []pathway.StartRealtime {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.opened)
@@ -58,7 +58,7 @@ func (l *living) tell(e speech.RealtimeEvent) {
 	told(e)
 }
 
-func (l *living) OpenRealtime(_ context.Context, _ *domain.Script, _ string, d pathway.Live, told func(speech.RealtimeEvent)) (conversation.RealtimeConnection, error) {
+func (l *living) OpenRealtime(_ context.Context, _ *domain.Script, _ string, d pathway.StartRealtime, told func(speech.RealtimeEvent)) (conversation.RealtimeConnection, error) {
 	l.mu.Lock()
 	l.opened, l.told = append(l.opened, d), told
 	l.mu.Unlock()

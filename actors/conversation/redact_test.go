@@ -28,7 +28,7 @@ type reader struct {
 	wrote []string // all of them
 }
 
-func (r *reader) CallTool(_ context.Context, _ *domain.Script, a pathway.Act) conversation.ToolResult {
+func (r *reader) CallTool(_ context.Context, _ *domain.Script, a pathway.ActionRequest) conversation.ToolResult {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.acted = append(r.acted, a)
@@ -235,6 +235,6 @@ type teller struct {
 	tells string
 }
 
-func (r *teller) CallTool(context.Context, *domain.Script, pathway.Act) conversation.ToolResult {
+func (r *teller) CallTool(context.Context, *domain.Script, pathway.ActionRequest) conversation.ToolResult {
 	return conversation.ToolResult{OK: true, Text: r.tells}
 }

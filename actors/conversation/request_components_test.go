@@ -10,7 +10,7 @@ import (
 
 func TestSpeculativeAnswerIsUsedForTheSameQuestionOnly(t *testing.T) {
 	t.Parallel()
-	d := pathway.Think{Round: 7, History: []pathway.Message{{By: pathway.ByCaller, Text: "When are you open?"}}}
+	d := pathway.ModelRequest{Round: 7, History: []pathway.Message{{By: pathway.ByCaller, Text: "When are you open?"}}}
 	guess := func() (r speculativeRequest, canceled *bool) {
 		canceled = new(bool)
 		id := r.start(d, "brief")

@@ -11,7 +11,7 @@ import (
 
 // SavedState is the redacted state of a conversation, from which another process resumes it (Config.SavedState).
 type SavedState struct {
-	State           pathway.Saved        `json:"state"`
+	State           pathway.SavedState   `json:"state"`
 	Segments        []domain.Segment     `json:"segments,omitempty"`
 	LastInterrupted bool                 `json:"sounding,omitempty"` // the agent's last segment was being spoken
 	Turns           []domain.TurnLatency `json:"turns,omitempty"`
@@ -31,7 +31,7 @@ func (c *Conversation) save() *SavedState {
 	}
 	segments := c.transcript.segments
 	return &SavedState{ // a copy, because it is read while the conversation continues
-		State: s, Segments: c.cfg.Redact.Segments(slices.Clone(segments)), LastInterrupted: c.playback.isPlaying() && c.playback.segment == len(segments)-1,
+		State: s, Segments: c.cfg.Redact.RedactSegments(slices.Clone(segments)), LastInterrupted: c.playback.isPlaying() && c.playback.segment == len(segments)-1,
 		Turns: slices.Clone(c.latency.turns), OptedOut: c.optedOut,
 	}
 }
@@ -42,7 +42,7 @@ func (c *Conversation) restore(s *SavedState) bool {
 	if !ok {
 		return false
 	}
-	c.state = state.Lively(c.hasRealtime())
+	c.state = state.WithRealtime(c.hasRealtime())
 	c.transcript.restore(s.Segments, s.LastInterrupted)
 	c.optedOut, c.latency.turns = s.OptedOut, s.Turns
 	return true
@@ -55,8 +55,8 @@ func (c *Conversation) resumeSaved(ctx actor.Context) {
 	if tag := c.state.Language(); tag != "" && tag != c.cfg.Script.Language {
 		c.changeLanguage(ctx, tag)
 	}
-	listened := c.state.Listening()
-	c.advance(ctx, pathway.TakenUp{})
+	listened := c.state.IsListening()
+	c.advance(ctx, pathway.Restored{})
 	c.restartSilence(ctx)
 	if last := c.transcript.lastAgentText(); listened && last != "" {
 		c.speakOutOfBand(ctx, last)

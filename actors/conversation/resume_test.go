@@ -79,7 +79,7 @@ func TestAConversationThatSomebodyElseHasIsNotGoneOnWith(t *testing.T) {
 // acting is a conversation that has a tool to call, and waits until that is stored.
 func acting(t *testing.T, after string, then func(s *stage, begun func() int)) {
 	t.Helper()
-	m := &mind{answers: []mindAnswer{{calls: []pathway.Called{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{after}}}}
+	m := &mind{answers: []mindAnswer{{calls: []pathway.ToolCall{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{after}}}}
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := openWith(t, sys, chatter(), nil, m)
 		s.holds = true

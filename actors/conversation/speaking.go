@@ -66,7 +66,7 @@ func (c *Conversation) promptSynthesized(ctx actor.Context, m promptSynthesized)
 // endUnable ends a conversation whose agent cannot speak or hear.
 func (c *Conversation) endUnable(ctx actor.Context) {
 	c.agentUnable = true
-	c.advance(ctx, pathway.Unable{})
+	c.advance(ctx, pathway.AgentFailed{})
 }
 
 // reportEngineFailure reports a failed engine that another engine has replaced.
@@ -87,7 +87,7 @@ func (c *Conversation) play(ctx actor.Context, said speech.Utterance) {
 	if c.listening.turn.open && c.isInterruptible() {
 		c.playback.pause()
 	}
-	for _, text := range c.state.Upcoming() {
+	for _, text := range c.state.UpcomingTexts() {
 		c.prompts.prepare(ctx, SynthesisRequest(&c.cfg.Script, text))
 	}
 }

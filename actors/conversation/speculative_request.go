@@ -17,7 +17,7 @@ const maxSpeculativeRequests = 2
 type speculativeRequest struct {
 	id        int // of the newest request; results of older ones are ignored
 	requests  int // number of requests in this turn
-	step      pathway.Think
+	step      pathway.ModelRequest
 	brief     string
 	cancel    func() // nil: no request is in progress or in use
 	begunAt   time.Time
@@ -42,7 +42,7 @@ type (
 func (speculativeResult) Control() {}
 
 // start replaces the speculative request by a new one and returns its ID.
-func (r *speculativeRequest) start(d pathway.Think, brief string) (id int) {
+func (r *speculativeRequest) start(d pathway.ModelRequest, brief string) (id int) {
 	r.cancelUnused()
 	r.id++
 	r.requests++
@@ -78,8 +78,8 @@ func (r *speculativeRequest) add(m speculativeResult) (part any) {
 }
 
 // use assigns the response to a round and returns its parts so far. It returns false if the request differs.
-func (r *speculativeRequest) use(d *pathway.Think, brief string) (parts []any, ok bool) {
-	if r.cancel == nil || r.usedRound != 0 || !r.step.Same(d) || r.brief != brief {
+func (r *speculativeRequest) use(d *pathway.ModelRequest, brief string) (parts []any, ok bool) {
+	if r.cancel == nil || r.usedRound != 0 || !r.step.IsSame(d) || r.brief != brief {
 		return nil, false
 	}
 	r.usedRound = d.Round
@@ -137,19 +137,19 @@ func (c *Conversation) interimResult(ctx actor.Context, m interimResult) {
 func (c *Conversation) speculate(ctx actor.Context) {
 	t, s := &c.listening.turn, &c.speculation
 	h := t.interim
-	if !c.isSpeculative() || t.keywordOnly || h.Text == "" || h.Confidence < pathway.Unsure || s.requests >= maxSpeculativeRequests || !c.playback.isIdle() || c.agentPause.active {
+	if !c.isSpeculative() || t.keywordOnly || h.Text == "" || h.Confidence < pathway.ConfirmConfidence || s.requests >= maxSpeculativeRequests || !c.playback.isIdle() || c.agentPause.active {
 		return
 	}
-	next, steps := pathway.Step(c.state, pathway.Spoken{Text: h.Text, Confidence: h.Confidence})
+	next, steps := pathway.Step(c.state, pathway.Utterance{Text: h.Text, Confidence: h.Confidence})
 	if len(steps) != 1 {
 		return
 	}
-	d, ok := steps[0].(pathway.Think)
-	if !ok || s.cancel != nil && s.step.Same(&d) {
+	d, ok := steps[0].(pathway.ModelRequest)
+	if !ok || s.cancel != nil && s.step.IsSame(&d) {
 		return
 	}
 	script := c.cfg.Script
-	brief := next.Brief(script.System, d)
+	brief := next.SystemPrompt(script.System, d)
 	id := s.start(d, brief)
 	root, self := ctx.ActorSystem().Root, ctx.Self()
 	s.cancel = startModelRequest(ctx, c.cfg.AgentRuntime, ModelRequest{Script: &script, Brief: brief, Step: d}, 0, func(part any) { root.Send(self, speculativeResult{id, part}) })
@@ -163,7 +163,7 @@ func (c *Conversation) speculativeResult(ctx actor.Context, m speculativeResult)
 }
 
 // useSpeculation uses the speculative response for an equal request. The latency counts from the end of the turn.
-func (c *Conversation) useSpeculation(ctx actor.Context, d *pathway.Think, brief string) bool {
+func (c *Conversation) useSpeculation(ctx actor.Context, d *pathway.ModelRequest, brief string) bool {
 	parts, ok := c.speculation.use(d, brief)
 	if !ok {
 		return false

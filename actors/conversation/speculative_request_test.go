@@ -66,8 +66,8 @@ func (s *stage) understands(text string) {
 
 func TestAModelIsAskedWhileItIsWaitedForTheEndOfATurn(t *testing.T) {
 	t.Parallel()
-	call := pathway.Called{ID: "c", Name: "end_call", Arguments: "{}"}
-	m := &mind{answers: []mindAnswer{{say: []string{"It is on its way."}, calls: []pathway.Called{call}}}}
+	call := pathway.ToolCall{ID: "c", Name: "end_call", Arguments: "{}"}
+	m := &mind{answers: []mindAnswer{{say: []string{"It is on its way."}, calls: []pathway.ToolCall{call}}}}
 	heard := hasty(t, m, true, func(s *stage) {
 		s.understands("Where is my order?")
 		s.falls("where is my order")
@@ -91,8 +91,8 @@ func TestAModelIsAskedWhileItIsWaitedForTheEndOfATurn(t *testing.T) {
 
 func TestAGuessThatWasWrongIsNeverHeard(t *testing.T) {
 	t.Parallel()
-	end := pathway.Called{ID: "c", Name: "end_call", Arguments: "{}"}
-	m := &mind{answers: []mindAnswer{{say: []string{"Wrong."}, calls: []pathway.Called{end}}, {say: []string{"Right."}}}}
+	end := pathway.ToolCall{ID: "c", Name: "end_call", Arguments: "{}"}
+	m := &mind{answers: []mindAnswer{{say: []string{"Wrong."}, calls: []pathway.ToolCall{end}}, {say: []string{"Right."}}}}
 	heard := hasty(t, m, true, func(s *stage) {
 		s.understands("Where is my order for Friday?")
 		s.falls("where is my order")

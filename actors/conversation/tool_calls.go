@@ -20,13 +20,13 @@ const (
 
 // toolCall is one tool call of an agent.
 type toolCall struct {
-	act    pathway.Act
+	act    pathway.ActionRequest
 	script domain.Script // of the calling agent
 }
 
 // toolDone is the result of a tool call.
 type toolDone struct {
-	act    pathway.Act
+	act    pathway.ActionRequest
 	result ToolResult
 	took   time.Duration
 }
@@ -36,7 +36,7 @@ func (toolDone) Control() {}
 
 // callTool calls a tool in a task. If another process may resume the conversation, the call waits until its start
 // is stored.
-func (c *Conversation) callTool(ctx actor.Context, d pathway.Act) {
+func (c *Conversation) callTool(ctx actor.Context, d pathway.ActionRequest) {
 	switch {
 	case d.Type == domain.NodeAgent:
 		c.loadAgent(ctx, d)
@@ -91,10 +91,10 @@ func (c *Conversation) toolDone(ctx actor.Context, m toolDone) {
 	}
 	ctx.Send(ctx.Parent(), event)
 	if !m.result.OK {
-		text := truncate(c.cfg.Redact.Text(m.result.Text), 200)
+		text := truncate(c.cfg.Redact.RedactText(m.result.Text), 200)
 		ctx.Send(ctx.Parent(), Fault{Stage: "tool", Code: "action_failed", Message: fmt.Sprintf("%s at node %s: %s", name, d.Node, text), Recovered: true})
 	}
-	in := pathway.Acted{Round: d.Round, ID: d.ID, OK: m.result.OK, Result: m.result.Text}
+	in := pathway.ActionEnded{Round: d.Round, ID: d.ID, OK: m.result.OK, Result: m.result.Text}
 	if c.agentPause.active {
 		c.agentPause.deferred = append(c.agentPause.deferred, in)
 		return
@@ -104,23 +104,23 @@ func (c *Conversation) toolDone(ctx actor.Context, m toolDone) {
 
 // shownArguments returns the arguments of a tool as an event shows them. They are redacted before they are cut, so
 // that no part of a secret remains.
-func shownArguments(d pathway.Act, redact *domain.Redactor) json.RawMessage {
+func shownArguments(d pathway.ActionRequest, redact *domain.Redactor) json.RawMessage {
 	switch {
 	case len(d.Given) > 0 && len(d.Given) <= maxShownBytes && json.Valid(d.Given):
-		return redact.JSON(d.Given)
+		return redact.RedactJSON(d.Given)
 	case len(d.Given) > 0:
 		return json.RawMessage(`{"too_long":true}`)
 	}
 	text, arguments := d.Text, d.Arguments
-	if d.Kept != nil {
-		text, arguments = d.Kept.Text, d.Kept.Arguments
+	if d.Record != nil {
+		text, arguments = d.Record.Text, d.Record.Arguments
 	}
 	all := make(map[string]string, len(arguments)+2)
 	for name, value := range arguments {
-		all[name] = truncate(redact.Text(value), maxShownBytes/4)
+		all[name] = truncate(redact.RedactText(value), maxShownBytes/4)
 	}
 	if text != "" {
-		all["body"] = truncate(redact.Text(text), maxShownBytes/4)
+		all["body"] = truncate(redact.RedactText(text), maxShownBytes/4)
 	}
 	if d.Type == domain.NodeAppointment {
 		all["action"] = d.Target
@@ -131,9 +131,9 @@ func shownArguments(d pathway.Act, redact *domain.Redactor) json.RawMessage {
 
 // shownResult returns a result as a redacted JSON object for an event.
 func shownResult(r ToolResult, redact *domain.Redactor) json.RawMessage {
-	text := redact.Text(r.Text)
+	text := redact.RedactText(r.Text)
 	if json.Valid([]byte(r.Text)) {
-		text = string(redact.JSON(json.RawMessage(r.Text)))
+		text = string(redact.RedactJSON(json.RawMessage(r.Text)))
 	}
 	var object map[string]json.RawMessage
 	if len(text) <= maxShownBytes && json.Unmarshal([]byte(text), &object) == nil && object != nil && r.OK {

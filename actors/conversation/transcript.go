@@ -165,7 +165,7 @@ func (t *transcript) publish(w TranscriptWatcher) {
 			continue
 		}
 		t.published[i] = s
-		s.Text = t.redact.Text(s.Text)
+		s.Text = t.redact.RedactText(s.Text)
 		w.SegmentChanged(s)
 	}
 }

@@ -46,7 +46,7 @@ func (p *transcriptWait) stop() {
 func (c *Conversation) awaitRealtimeWords(ctx actor.Context) {
 	r := &c.realtime
 	item, segment, ok := r.awaitsWords(&c.transcript)
-	if !ok || c.optedOut || len(dnc.Sayable(c.cfg.OptOutKeywords)) == 0 {
+	if !ok || c.optedOut || len(dnc.SpokenKeywords(c.cfg.OptOutKeywords)) == 0 {
 		r.opening.close()
 		return
 	}
@@ -67,7 +67,7 @@ func (c *Conversation) pendingEvent(ctx actor.Context, e speech.RealtimeEvent) {
 	if e.Text != "" {
 		s := &c.transcript.segments[c.pending.segment]
 		s.Text, s.Confidence = e.Text, realtimeConfidence
-		if word := dnc.OptOut(e.Text, c.cfg.OptOutKeywords); word != "" {
+		if word := dnc.FindOptOutKeyword(e.Text, c.cfg.OptOutKeywords); word != "" {
 			c.optOut(ctx, bySpeech, word)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 // requestTransfer requests the transfer that the pathway asks for from the call.
 func (c *Conversation) requestTransfer(ctx actor.Context, d pathway.Transfer) {
 	c.pauseAgent(ctx)
-	kept := c.cfg.Redact.Text(d.Summary)
+	kept := c.cfg.Redact.RedactText(d.Summary)
 	if d.Sensitive {
 		kept = ""
 	}
-	ctx.Send(ctx.Parent(), RequestTransfer{Destination: d.Destination, Mode: d.Mode, Summary: d.Summary, RedactedSummary: kept, Reason: c.cfg.Redact.Text(d.Reason)})
+	ctx.Send(ctx.Parent(), RequestTransfer{Destination: d.Destination, Mode: d.Mode, Summary: d.Summary, RedactedSummary: kept, Reason: c.cfg.Redact.RedactText(d.Reason)})
 	c.agentPause.byPathway = true
 }

@@ -51,12 +51,12 @@ func (c *Conversation) beginTurn(ctx actor.Context) {
 		}
 		return
 	}
-	phrases, hears := c.state.Expects()
-	if !hears && (c.state.Secret() || !ListensForOptOut(c.cfg.Recognizer, c.cfg.Script.Hearing(), c.cfg.OptOutKeywords)) {
+	phrases, hears := c.state.ExpectedPhrases()
+	if !hears && (c.state.IsSecretInput() || !ListensForOptOut(c.cfg.Recognizer, c.cfg.Script.RecognitionLanguage(), c.cfg.OptOutKeywords)) {
 		return
 	}
 	c.playback.paused = false
-	l.openTurn(ctx, c.recognition(append(phrases, dnc.Sayable(c.cfg.OptOutKeywords)...)), turn{keywordOnly: !hears, duringRealtime: c.realtime.round != 0}, c.isSpeculative())
+	l.openTurn(ctx, c.recognition(append(phrases, dnc.SpokenKeywords(c.cfg.OptOutKeywords)...)), turn{keywordOnly: !hears, duringRealtime: c.realtime.round != 0}, c.isSpeculative())
 	if !hears {
 		return
 	}
@@ -70,7 +70,7 @@ func (c *Conversation) beginTurn(ctx actor.Context) {
 
 // recognition returns the options of the recognizer.
 func (c *Conversation) recognition(phrases []string) speech.RecognitionRequest {
-	w := speech.RecognitionRequest{Language: c.cfg.Script.Hearing(), Phrases: phrases}
+	w := speech.RecognitionRequest{Language: c.cfg.Script.RecognitionLanguage(), Phrases: phrases}
 	if s := c.cfg.Script.STT; s != nil {
 		w.Engine, w.Model, w.Keywords = s.Engine, s.Model, s.Keywords
 	}
@@ -117,7 +117,7 @@ func (c *Conversation) dropTurn() {
 // isOptOutTurn reports whether a turn is open in which an opt-out keyword counts.
 func (c *Conversation) isOptOutTurn() bool {
 	t := &c.listening.turn
-	return t.open && !c.optedOut && len(dnc.Sayable(c.cfg.OptOutKeywords)) > 0 && (t.duringRealtime || !c.state.Secret())
+	return t.open && !c.optedOut && len(dnc.SpokenKeywords(c.cfg.OptOutKeywords)) > 0 && (t.duringRealtime || !c.state.IsSecretInput())
 }
 
 // keepTurnForKeywords continues a turn while a realtime engine takes over the caller. Only an opt-out keyword
@@ -151,7 +151,7 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 	if h.Err != nil {
 		c.cfg.Log.Error("speech recognition failed", slog.Any("error", h.Err))
 		ctx.Send(ctx.Parent(), Fault{Stage: "stt", Code: "recognition_failed", Message: "the caller's speech could not be recognized", Recovered: true})
-		if c.listening.failedTurns++; c.listening.failedTurns >= maxFailedTurns && !t.keywordOnly && !c.agentPause.active && !c.agentUnable && c.state.NeedsWords() {
+		if c.listening.failedTurns++; c.listening.failedTurns >= maxFailedTurns && !t.keywordOnly && !c.agentPause.active && !c.agentUnable && c.state.NeedsSpeech() {
 			c.endUnable(ctx)
 			return
 		}
@@ -164,7 +164,7 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 			c.transcript.addWords(h, t.began, t.ended, c.isSecretTurn(t))
 		}
 		c.latency.beginByWords(t.ended, c.cfg.Player.Mark(), t.endNoticedAt)
-		c.advance(ctx, pathway.Spoken{Text: h.Text, Confidence: h.Confidence})
+		c.advance(ctx, pathway.Utterance{Text: h.Text, Confidence: h.Confidence})
 	}
 	c.endSpeculation()
 	c.continueAfterTurn(ctx)
@@ -192,7 +192,7 @@ func (c *Conversation) recordWords(ctx actor.Context, t turn, h *speech.Recognit
 
 // isSecretTurn reports whether the words of a turn must not be stored.
 func (c *Conversation) isSecretTurn(t turn) bool {
-	return c.state.Secret() && !t.duringRealtime // the turn was spoken before the secret input
+	return c.state.IsSecretInput() && !t.duringRealtime // the turn was spoken before the secret input
 }
 
 // isAnswer reports whether words answer or interrupt the agent. Acknowledgements and noise do not.
@@ -207,7 +207,7 @@ func (c *Conversation) isAnswer(h speech.RecognitionResult, lasted time.Duration
 		if wanted <= 0 {
 			wanted = defaultInterruptionWords
 		}
-		return h.Text != "" && !pathway.Acknowledges(h.Text) && (lasted >= interruptAfter || len(strings.Fields(h.Text)) >= wanted)
+		return h.Text != "" && !pathway.IsAcknowledgement(h.Text) && (lasted >= interruptAfter || len(strings.Fields(h.Text)) >= wanted)
 	case h.Text == "":
 		return lasted >= minSpeech
 	}

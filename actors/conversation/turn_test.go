@@ -336,7 +336,7 @@ func TestAnAgentThatHearsNothingEndsTheConversationWhereOnlyWordsHelp(t *testing
 					s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
 				}
 				time.Sleep(3 * time.Second)
-				over := conversation.PathwayEnded{Outcome: domain.OutcomeCompleted, Reason: pathway.AgentUnavailable, AgentUnable: true}
+				over := conversation.PathwayEnded{Outcome: domain.OutcomeCompleted, Reason: pathway.ReasonAgentUnavailable, AgentUnable: true}
 				if heard := s.close(); ends {
 					assert.Contains(t, heard, over)
 				} else {

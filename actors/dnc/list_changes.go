@@ -242,7 +242,7 @@ func (r *Registry) ListEntries(
 			nextBucket, nextAfter = b.Index, 1
 			return false, nil
 		}
-		if keep != nil && !slices.ContainsFunc(b.Strata, func(s dnc.Stratum) bool { return keep(s.At) }) {
+		if keep != nil && !slices.ContainsFunc(b.Groups, func(s dnc.OriginGroup) bool { return keep(s.At) }) {
 			return true, nil
 		}
 		above := uint64(0)
@@ -259,7 +259,7 @@ func (r *Registry) ListEntries(
 		if room := limit - len(out); len(entries) > room {
 			if room > 0 {
 				out = append(out, entries[:room]...)
-				last, _ := dnc.Number(entries[room-1].Phone)
+				last, _ := dnc.PackNumber(entries[room-1].Phone)
 				nextBucket, nextAfter = b.Index, last
 			} else {
 				nextBucket, nextAfter = b.Index, 1

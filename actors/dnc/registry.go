@@ -124,7 +124,7 @@ func (r *Registry) mayBeOnList(k listKey, n uint64) bool {
 	if f == nil {
 		return !l.complete.Load()
 	}
-	return f.May(n) || f.HasErased() && f.IsErased(r.hash(k.workspace, n))
+	return f.MayContain(n) || f.HasErased() && f.IsErased(r.hash(k.workspace, n))
 }
 
 // FilterSnapshot holds the filters that were consulted for a number.
@@ -132,7 +132,7 @@ type FilterSnapshot [2]*dnc.Filter
 
 // MayBeListed reports from memory whether a number may be on a list. False is certain. After true, FindMatch gives
 // the answer.
-func (r *Registry) MayBeListed(workspace string, s dnc.Scrub, n uint64) (may bool) {
+func (r *Registry) MayBeListed(workspace string, s dnc.ScrubRules, n uint64) (may bool) {
 	if _, waits := r.pendingOptOuts.Load(pendingOptOut{listKey{workspace, s.Default}, n}); waits {
 		return true
 	}
@@ -145,7 +145,7 @@ func (r *Registry) MayBeListed(workspace string, s dnc.Scrub, n uint64) (may boo
 }
 
 // SnapshotFilters is like MayBeListed and also returns the filters that it consulted.
-func (r *Registry) SnapshotFilters(workspace string, s dnc.Scrub, n uint64) (m FilterSnapshot, may bool) {
+func (r *Registry) SnapshotFilters(workspace string, s dnc.ScrubRules, n uint64) (m FilterSnapshot, may bool) {
 	for i, id := range s.Lists() {
 		m[i] = r.list(listKey{workspace, id}).filter(dnc.BucketOf(n))
 	}
@@ -154,7 +154,7 @@ func (r *Registry) SnapshotFilters(workspace string, s dnc.Scrub, n uint64) (m F
 
 // IsStillUnlisted reports whether a number that was not listed at the time of the snapshot is still unlisted. It
 // returns false if the number may have been listed since.
-func (r *Registry) IsStillUnlisted(workspace string, s dnc.Scrub, n uint64, m FilterSnapshot) bool {
+func (r *Registry) IsStillUnlisted(workspace string, s dnc.ScrubRules, n uint64, m FilterSnapshot) bool {
 	now, may := r.SnapshotFilters(workspace, s, n)
 	if !may {
 		return true
@@ -171,7 +171,7 @@ type Match struct {
 
 // FindMatch returns the list entry of a number; nil: the number is not listed. After an error the number must not
 // be called.
-func (r *Registry) FindMatch(ctx context.Context, workspace string, s dnc.Scrub, n uint64) (*Match, error) {
+func (r *Registry) FindMatch(ctx context.Context, workspace string, s dnc.ScrubRules, n uint64) (*Match, error) {
 	if _, waits := r.pendingOptOuts.Load(pendingOptOut{listKey{workspace, s.Default}, n}); waits {
 		return &Match{ListID: s.Default, Origin: dnc.Origin{Source: domain.DNCOptOut}}, nil
 	}
@@ -179,7 +179,7 @@ func (r *Registry) FindMatch(ctx context.Context, workspace string, s dnc.Scrub,
 }
 
 // FindStoredMatch is like FindMatch but ignores opt-outs that are not stored yet.
-func (r *Registry) FindStoredMatch(ctx context.Context, workspace string, s dnc.Scrub, n uint64) (*Match, error) {
+func (r *Registry) FindStoredMatch(ctx context.Context, workspace string, s dnc.ScrubRules, n uint64) (*Match, error) {
 	for _, id := range s.Lists() {
 		k := listKey{workspace, id}
 		if !r.mayBeOnList(k, n) {
@@ -196,7 +196,7 @@ func (r *Registry) FindStoredMatch(ctx context.Context, workspace string, s dnc.
 		if !listed && len(b.Erased) > 0 {
 			o, listed = b.FindErased(r.hash(workspace, n))
 		}
-		if listed && (id != s.Default || s.Counts(o)) {
+		if listed && (id != s.Default || s.Applies(o)) {
 			return &Match{ListID: id, Origin: o}, nil
 		}
 	}
@@ -204,8 +204,8 @@ func (r *Registry) FindStoredMatch(ctx context.Context, workspace string, s dnc.
 }
 
 // MatchPhone is FindMatch for a number as E.164 text.
-func (r *Registry) MatchPhone(ctx context.Context, workspace string, s dnc.Scrub, e164 string) (*Match, error) {
-	n, err := dnc.Number(e164)
+func (r *Registry) MatchPhone(ctx context.Context, workspace string, s dnc.ScrubRules, e164 string) (*Match, error) {
+	n, err := dnc.PackNumber(e164)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ const ws, env = "ws_01J00000000000000000000000", domain.Live
 
 var (
 	own    = domain.DefaultDNCID(ws, env)
-	scrub  = dnc.ScrubAll(ws, env)
+	scrub  = dnc.DefaultScrub(ws, env)
 	origin = dnc.Origin{Source: domain.DNCImport, At: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)}
 )
 
@@ -216,7 +216,7 @@ func TestWhoeverAddsAtOnceLosesNothing(t *testing.T) {
 		for _, n := range same {
 			wait.Go(func() {
 				_, err := r.AddNumbers(t.Context(), ws, own, []uint64{n}, origin)
-				hit, errCheck := r.MatchPhone(t.Context(), ws, scrub, dnc.E164(n))
+				hit, errCheck := r.MatchPhone(t.Context(), ws, scrub, dnc.UnpackNumber(n))
 				assert.NotNil(t, hit, "found at once: %v, %v", err, errCheck)
 			})
 		}
@@ -290,7 +290,7 @@ func TestWithoutScrubbingOnlyOptOutsCount(t *testing.T) {
 		require.NoError(t, err)
 		_, err = r.AddNumbers(t.Context(), ws, own, []uint64{12025550124}, dnc.Origin{Source: domain.DNCOptOut, At: origin.At})
 		require.NoError(t, err)
-		loose := dnc.Scrub{Default: own, OptOutsOnly: true}
+		loose := dnc.ScrubRules{Default: own, OptOutsOnly: true}
 		hit, err := r.FindMatch(t.Context(), ws, loose, 12025550123)
 		require.NoError(t, err)
 		assert.Nil(t, hit)
@@ -327,11 +327,11 @@ func TestAnErasedNumberIsListedByItsHash(t *testing.T) {
 	check := func() {
 		t.Helper()
 		for _, r := range []*register.Registry{r, next} {
-			hit, err := r.MatchPhone(ctx, ws, dnc.Scrub{Default: own, OptOutsOnly: true}, "+12025550123")
+			hit, err := r.MatchPhone(ctx, ws, dnc.ScrubRules{Default: own, OptOutsOnly: true}, "+12025550123")
 			require.NoError(t, err)
 			require.NotNil(t, hit)
 			assert.Equal(t, dnc.Origin{Source: domain.DNCOptOut, At: time.Unix(1, 0).UTC()}, hit.Origin, "without the call")
-			hit, err = r.MatchPhone(ctx, ws, dnc.Scrub{Default: own}, "+12025550125")
+			hit, err = r.MatchPhone(ctx, ws, dnc.ScrubRules{Default: own}, "+12025550125")
 			require.NoError(t, err)
 			assert.Nil(t, hit)
 		}
@@ -345,7 +345,7 @@ func TestAnErasedNumberIsListedByItsHash(t *testing.T) {
 	removed, err := next.RemoveNumber(ctx, ws, own, n)
 	require.NoError(t, err)
 	assert.True(t, removed, "who asks to be called again is found by the hash")
-	hit, err := next.MatchPhone(ctx, ws, dnc.Scrub{Default: own}, "+12025550123")
+	hit, err := next.MatchPhone(ctx, ws, dnc.ScrubRules{Default: own}, "+12025550123")
 	require.NoError(t, err)
 	assert.Nil(t, hit)
 }

@@ -14,16 +14,16 @@ import (
 // RankClaim returns how good a claim the node has to a call: other nodes may have trunks at the same source.
 func (l *Lookup) RankClaim(ctx context.Context, in *sip.Incoming) (domain.CallClaim, error) {
 	number, e, err := l.FindNumber(ctx, in)
-	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, Named: in.IsAuthenticated, ByHeader: slices.ContainsFunc(l.trunks.TrunksAt(in.Source), hasMatch)}
+	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, NamedByCredentials: in.IsAuthenticated, ByHeader: slices.ContainsFunc(l.trunks.TrunksAt(in.Source), hasMatch)}
 	switch {
 	case err == nil && number.Number == "*":
-		c.Rank, c.Since = domain.ClaimRest, l.catchAllSince(ctx, in, e)
+		c.Rank, c.Since = domain.ClaimCatchAll, l.catchAllSince(ctx, in, e)
 	case err == nil:
 		c.Rank = domain.ClaimNumber
 	case errors.Is(err, errNumberAuthRequired):
-		c.Rank = domain.ClaimUnprovedNumber
+		c.Rank = domain.ClaimUnauthenticatedNumber
 	case errors.Is(err, ErrAuthRequired):
-		c.Rank = domain.ClaimUnproved
+		c.Rank = domain.ClaimUnauthenticated
 	case errors.Is(err, ErrNoNumber) && e.Trunk.ID != "":
 		c.Rank = domain.ClaimSource
 	case errors.Is(err, ErrNoNumber):

@@ -13,7 +13,7 @@ import (
 // workspace since a time of the current month, which is the start of a day. A
 // call without a cost from its trunk costs the plan's price of an attempt.
 func SpentSince(ctx context.Context, store commit.Store, w *domain.Workspace, since time.Time) (domain.Amount, error) {
-	attempt := billing.TariffOf(w).Micros
+	attempt := billing.CurrentTariff(w).Micros
 	sum, err := spentOnSMS(ctx, store, w, since)
 	if err != nil {
 		return 0, err

@@ -27,10 +27,10 @@ func TestSpentSinceAddsTrunkCostsPlanPricesAndSMS(t *testing.T) {
 		return l
 	}
 	sms := &domain.Usage{WorkspaceID: w.ID, Day: "2026-04-10"}
-	sms.CountMessage(3)
+	sms.AddMessage(3)
 	earlier := &domain.Usage{WorkspaceID: w.ID, Day: "2026-04-09"}
-	earlier.CountMessage(100)
-	_, err := store.Apply(ctx, commit.Change{Workspace: w.ID, Adds: []domain.Tally{sms, earlier}, Puts: []domain.Record{
+	earlier.AddMessage(100)
+	_, err := store.Apply(ctx, commit.Change{Workspace: w.ID, Adds: []domain.CounterRecord{sms, earlier}, Puts: []domain.Record{
 		row("yesterday", midnight.Add(-time.Millisecond), nil),
 		row("without_cost", midnight, nil),
 		row("priced", midnight.Add(time.Hour), func(l *domain.LedgerRow) { l.Priced, l.CostMicros = true, 7_000 }),

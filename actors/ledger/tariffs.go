@@ -11,7 +11,7 @@ import (
 // Tariffs returns the current tariff of a workspace with all earlier ones, by
 // number.
 func Tariffs(ctx context.Context, store commit.Store, w *domain.Workspace) (map[int]domain.Tariff, error) {
-	out := map[int]domain.Tariff{w.Tariff: billing.TariffOf(w)}
+	out := map[int]domain.Tariff{w.Tariff: billing.CurrentTariff(w)}
 	prefix := domain.Key{Kind: "tariff", Workspace: w.ID}
 	for after, n := "", rowsPerRead; n == rowsPerRead; {
 		n = 0

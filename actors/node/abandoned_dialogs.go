@@ -36,11 +36,11 @@ func (n *Node) newAttemptLeg(callID string, slot *trunk.Slot, to, from string) d
 // storeAbandonedDialogs returns the calls of earlier processes whose SIP dialogs may still exist. These are the
 // calls of open attempts and the calls whose dialogs the last process did not end. All of them are stored when the
 // function returns, so the caller may close the attempts.
-func (st *actorRows) storeAbandonedDialogs(ctx context.Context, ws string, attempts []*domain.Attempt) ([]*domain.Orphan, error) {
-	var fresh []*domain.Orphan
+func (st *actorRows) storeAbandonedDialogs(ctx context.Context, ws string, attempts []*domain.Attempt) ([]*domain.AbandonedCall, error) {
+	var fresh []*domain.AbandonedCall
 	known := make(map[string]bool)
 	for _, a := range attempts {
-		o := domain.OrphanOf(a)
+		o := domain.AbandonedCallOf(a)
 		if o == nil {
 			continue
 		}
@@ -55,8 +55,8 @@ func (st *actorRows) storeAbandonedDialogs(ctx context.Context, ws string, attem
 		known[o.CallID] = true
 		fresh = append(fresh, o)
 	}
-	var left []*domain.Orphan
-	err := commit.Each(ctx, st.store, "orphan", ws, "left", func(o *domain.Orphan) {
+	var left []*domain.AbandonedCall
+	err := commit.ForEachRow(ctx, st.store, "orphan", ws, "left", func(o *domain.AbandonedCall) {
 		if !known[o.CallID] {
 			left = append(left, o)
 		}
@@ -115,7 +115,7 @@ func (st *actorRows) deleteAbandonedDialogs(ctx context.Context, ws string, call
 	for some := range slices.Chunk(calls, abandonedBatch) {
 		change := commit.Change{Workspace: ws}
 		for _, id := range some {
-			change.Deletes = append(change.Deletes, (&domain.Orphan{WorkspaceID: ws, CallID: id}).Key())
+			change.Deletes = append(change.Deletes, (&domain.AbandonedCall{WorkspaceID: ws, CallID: id}).Key())
 		}
 		if _, err := st.store.Apply(ctx, change); err != nil {
 			return err
@@ -142,7 +142,7 @@ type abandonedCall struct {
 }
 
 // set replaces all calls. until is the time at which each call counts as ended.
-func (o *abandonedDialogs) set(all []*domain.Orphan, until time.Time) {
+func (o *abandonedDialogs) set(all []*domain.AbandonedCall, until time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.live, o.endedSignal = make(map[string]*abandonedCall, len(all)), make(chan struct{}, 1)
@@ -208,7 +208,7 @@ func (o *abandonedDialogs) takeEnded() (over []string, left int) {
 
 // endAbandonedDialogs sends a BYE in each dialog of earlier processes. Until a dialog has ended, its call keeps its
 // permit, trunk slot and number.
-func (n *Node) endAbandonedDialogs(t *workspaceTree, all []*domain.Orphan) {
+func (n *Node) endAbandonedDialogs(t *workspaceTree, all []*domain.AbandonedCall) {
 	for _, o := range all {
 		linesPID := t.outboundLines(o.Environment)
 		if o.Direction == domain.Inbound {

@@ -85,7 +85,7 @@ func TestNobodyRingsANumberWhoseOrphanedLegMayStillRing(t *testing.T) {
 func (h *fixture) orphaned() (n int) {
 	h.Helper()
 	_, err := h.store.List(context.Background(), commit.Query{Kind: "orphan", Workspace: h.live.WorkspaceID, Index: "left", Limit: 100},
-		func() domain.Record { return &domain.Orphan{} }, func(domain.Record) error {
+		func() domain.Record { return &domain.AbandonedCall{} }, func(domain.Record) error {
 			n++
 			return nil
 		})

@@ -32,14 +32,14 @@ func does(acts ...domain.Node) domain.Pathway {
 
 // about holds what the filters of endpoints see of events to what it should be,
 // and answers their types; where want has no number, it is any.
-func (h *fixture) about(which func(*event.Event) bool, want event.About) (types []event.Type) {
+func (h *fixture) about(which func(*event.Event) bool, want event.Attributes) (types []event.Type) {
 	h.Helper()
 	for _, e := range h.events(h.live.WorkspaceID) {
 		if !which(&e) {
 			continue
 		}
 		types = append(types, e.Type)
-		got := event.Of(&e)
+		got := event.AttributesOf(&e)
 		if want.To == "" {
 			assert.NotEmpty(h, got.To, e.Type)
 			got.To = ""
@@ -127,7 +127,7 @@ func TestWhatACallerWantsAndThatHeIsHandedOverIsTold(t *testing.T) {
 	id := placed.ID
 	h.ended(id)
 	h.until(time.Minute, "the recording is told", func() bool { return len(h.payloadsOf(id, event.CallRecordingReady)) == 1 })
-	kinds := h.about(func(e *event.Event) bool { return e.Subject == id }, event.About{AgentID: agent.ID, Direction: domain.Outbound, From: placed.From, To: "+15005550007"})
+	kinds := h.about(func(e *event.Event) bool { return e.Subject == id }, event.Attributes{AgentID: agent.ID, Direction: domain.Outbound, From: placed.From, To: "+15005550007"})
 	assert.Subset(t, kinds, []event.Type{
 		event.AgentIntentDetected, event.AgentEscalation, event.AgentActionTriggered, event.CallTransferred, event.CallEnded,
 		event.CallTranscriptReady, event.CallRecordingReady,
@@ -167,7 +167,7 @@ func TestATrunkThatDoesBadlyIsToldOf(t *testing.T) {
 	})
 	h.over(h.live, id)
 	calls := h.about(func(e *event.Event) bool { return e.Type == event.CampaignCallCompleted },
-		event.About{AgentID: agent, CampaignID: id, Direction: domain.Outbound, From: "+15005550100"})
+		event.Attributes{AgentID: agent, CampaignID: id, Direction: domain.Outbound, From: "+15005550100"})
 	assert.NotEmpty(t, calls)
 	assert.Equal(t, []any{trunk.ID, trunk.Name, "asr", 0.0, 0.9, 2.0, false},
 		[]any{told["trunk_id"], told["trunk_name"], told["measure"], told["value"], told["bound"], told["calls"], told["recovered"]})

@@ -22,7 +22,7 @@ type actorRows struct {
 
 // workspaces returns the stored workspaces for which owned returns true.
 func (st *actorRows) workspaces(ctx context.Context, owned func(id string) bool) (all []*domain.Workspace, err error) {
-	err = commit.Each(ctx, st.store, "workspace", "", "all", func(w *domain.Workspace) {
+	err = commit.ForEachRow(ctx, st.store, "workspace", "", "all", func(w *domain.Workspace) {
 		if owned(w.ID) {
 			all = append(all, w)
 		}
@@ -38,7 +38,7 @@ func (st *actorRows) trunks(ctx context.Context, workspaceID string) ([]domain.T
 		if err != nil {
 			return nil, err
 		}
-		err = commit.Each(ctx, st.store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
+		err = commit.ForEachRow(ctx, st.store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
 			t.CallerIDs = trunk.CallerIDs(t, numbers)
 			out = append(out, *t)
 		})

@@ -104,7 +104,7 @@ func TestAnEndpointThatIsDisabledIsAnAlertUntilItIsResumed(t *testing.T) {
 	ctx := t.Context()
 	hook, err := h.services().Webhooks.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url + "/?token=s3cret", Events: []string{"webhook.test"}})
 	require.NoError(t, err)
-	_, err = h.services().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "r", Kind: domain.AlertEndpointDisabled, Watches: "ws_none"})
+	_, err = h.services().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "r", Kind: domain.AlertEndpointDisabled, WatchesWorkspaceID: "ws_none"})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 	_, err = h.services().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{Name: "r", Kind: domain.AlertEndpointDisabled, Emails: []string{"ops@example.com"}})
 	require.NoError(t, err)
@@ -141,7 +141,7 @@ func TestARuleIsPausedWhoseWorkspaceAndMailServerAreGone(t *testing.T) {
 	ctx := t.Context()
 	gone := h.founded("gone")
 	rule, err := h.services().Alerts.CreateAlertRule(ctx, h.live, &domain.AlertRule{
-		Name: "r", Kind: domain.AlertTrunkDown, Minutes: 2, Watches: gone.WorkspaceID, Emails: []string{"ops@example.com", "night@example.com"},
+		Name: "r", Kind: domain.AlertTrunkDown, Minutes: 2, WatchesWorkspaceID: gone.WorkspaceID, Emails: []string{"ops@example.com", "night@example.com"},
 	})
 	require.NoError(t, err)
 	require.NoError(t, h.services().Workspaces.DeleteWorkspace(ctx, h.live, gone.WorkspaceID))
@@ -155,7 +155,7 @@ func TestARuleIsPausedWhoseWorkspaceAndMailServerAreGone(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, now.Paused)
 	for param, f := range map[string]func(*domain.AlertRule){
-		"watches_workspace_id": func(r *domain.AlertRule) { r.Watches = "ws_none" },
+		"watches_workspace_id": func(r *domain.AlertRule) { r.WatchesWorkspaceID = "ws_none" },
 		"emails":               func(r *domain.AlertRule) { r.Emails = []string{"night@example.com", "new@example.com"} },
 	} {
 		_, err = change(f)
@@ -163,7 +163,7 @@ func TestARuleIsPausedWhoseWorkspaceAndMailServerAreGone(t *testing.T) {
 		require.ErrorAs(t, err, &refused, param)
 		assert.Equal(t, param, refused.Param)
 	}
-	now, err = change(func(r *domain.AlertRule) { r.Watches, r.Emails = "", nil })
+	now, err = change(func(r *domain.AlertRule) { r.WatchesWorkspaceID, r.Emails = "", nil })
 	require.NoError(t, err)
-	assert.Empty(t, now.Watches)
+	assert.Empty(t, now.WatchesWorkspaceID)
 }

@@ -24,7 +24,7 @@ func (h *fixture) provider(p domain.Principal, name string) *domain.Provider {
 	for _, d := range []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"} {
 		x.Hours[d] = []domain.OpenSpan{{Start: "00:00", End: "24:00"}}
 	}
-	booking.Defaults(x)
+	booking.SetProviderDefaults(x)
 	made, err := h.services().Appointments.CreateProvider(h.Context(), p, x)
 	require.NoError(h, err)
 	return made
@@ -226,7 +226,7 @@ func TestATestMessageMeetsTheFateOfItsNumber(t *testing.T) {
 	_, err := d.SMS.SendMessage(ctx, h.live, domain.NewMessage{To: "+12025550123", Body: "Hello."})
 	assert.Equal(t, domain.CodeNoSMSRoute, domain.CodeOf(err))
 	_, err = d.SMS.SendMessage(ctx, p, domain.NewMessage{To: "911", Body: "Help."})
-	assert.Equal(t, domain.CodeDestination, domain.CodeOf(err))
+	assert.Equal(t, domain.CodeDestinationNotAllowed, domain.CodeOf(err))
 	_, err = d.SMS.SendMessage(ctx, p, domain.NewMessage{To: "+15005550000", Body: "Hello {{who}}."})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 

@@ -136,7 +136,7 @@ func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 		return x.ID, err
 	})
 	place := one("workspace.created", "workspace", "", func(ctx context.Context) (string, error) {
-		x, _, _, err := d.Workspaces.CreateWorkspace(ctx, &domain.Workspace{Name: "n", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}}})
+		x, _, _, err := d.Workspaces.CreateWorkspace(ctx, &domain.Workspace{Name: "n", Plan: domain.Enterprise, Limits: domain.DefaultEnterpriseLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}}})
 		w.mu.Lock()
 		delete(w.with, "api_key.created") // its first key has a row of its own
 		w.mu.Unlock()

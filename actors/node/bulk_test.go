@@ -94,7 +94,7 @@ func TestABulkJobPlacesEachCallOnceWhateverBreaksOff(t *testing.T) {
 	b, err := h.services().Bulk.StartBulk(t.Context(), h.test, order)
 	require.NoError(t, err)
 	assert.Equal(t, []int{16, 14, 2, 14}, []int{b.Total, b.Accepted, b.Rejected, b.Pending})
-	assert.Equal(t, [][]any{{4, domain.CodeDestination, "to"}, {9, domain.CodeValidation, "to"}},
+	assert.Equal(t, [][]any{{4, domain.CodeDestinationNotAllowed, "to"}, {9, domain.CodeValidation, "to"}},
 		[][]any{{b.Errors[0].Index, b.Errors[0].Code, b.Errors[0].Param}, {b.Errors[1].Index, b.Errors[1].Code, b.Errors[1].Param}})
 	h.until(patience, "some are done", func() bool { return h.bulk(h.test, b.ID).Done >= 4 })
 	h.shut()

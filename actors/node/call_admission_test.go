@@ -54,7 +54,7 @@ func TestCallAdmissionNamesWhatHoldsCalls(t *testing.T) {
 	}{
 		"nothing":    {func(*callAdmission) {}, "", true},
 		"quarantine": {func(a *callAdmission) { a.quarantined = true }, "quarantine", false},
-		"dial stop":  {func(a *callAdmission) { a.dialStop.row.Store(&domain.Dialling{Stopped: true}) }, "dialling_stopped", true},
+		"dial stop":  {func(a *callAdmission) { a.dialStop.row.Store(&domain.DialStop{Stopped: true}) }, "dialling_stopped", true},
 		"drain":      {func(a *callAdmission) { a.drain.Start(time.Now(), domain.Actor{}) }, "draining", false},
 	} {
 		drain, _, _ := newNodeDrain(false)

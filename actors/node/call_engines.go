@@ -22,8 +22,8 @@ type callEngines struct {
 func (e *callEngines) hasModel(l *domain.AgentLLM) bool { return len(e.models.For(l)) > 0 }
 
 // Engines returns the capabilities of the engines that the validation of a pathway considers.
-func (e *callEngines) Engines(s *domain.Script) pathway.Engines {
-	has := pathway.Engines{Acts: true, Model: e.hasModel(s.LLM), Live: s.Realtime != nil && e.realtime.HasEngine(s.Realtime.Engine)}
+func (e *callEngines) Engines(s *domain.Script) pathway.Capabilities {
+	has := pathway.Capabilities{Actions: true, Model: e.hasModel(s.LLM), Realtime: s.Realtime != nil && e.realtime.HasEngine(s.Realtime.Engine)}
 	if e.recognizer == nil {
 		return has
 	}
@@ -32,14 +32,14 @@ func (e *callEngines) Engines(s *domain.Script) pathway.Engines {
 		engine = s.STT.Engine
 	}
 	ears := speech.SelectRecognizer(e.recognizer, engine)
-	has.Ears, has.Text = ears.SupportsLanguage(s.Hearing()), ears.TranscribesFreeSpeech(s.Hearing())
+	has.Speech, has.Text = ears.SupportsLanguage(s.RecognitionLanguage()), ears.TranscribesFreeSpeech(s.RecognitionLanguage())
 	return has
 }
 
 // warnOptOutNotTranscribed logs a warning if no engine transcribes the spoken opt-out keywords of a campaign.
 func (e *callEngines) warnOptOutNotTranscribed(c *domain.Campaign, s *domain.Script) {
-	if o := c.Compliance.OptOut; o != nil && len(dnc.Sayable(o.Keywords)) > 0 && !e.Engines(s).Text {
+	if o := c.Compliance.OptOut; o != nil && len(dnc.SpokenKeywords(o.Keywords)) > 0 && !e.Engines(s).Text {
 		e.log.Warn("keywords of opt_out_handling are heard at nodes that ask for words in a language that a recognizer knows, and nowhere else: there is no engine that transcribes; keys count everywhere",
-			slog.String("campaign_id", c.ID), slog.String("language", s.Hearing()))
+			slog.String("campaign_id", c.ID), slog.String("language", s.RecognitionLanguage()))
 	}
 }

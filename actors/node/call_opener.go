@@ -39,9 +39,9 @@ func (o *callOpener) OpenCall(ctx context.Context, opening call.OpeningCommit) e
 	a.Boot, a.Tariff = o.processID, o.tariff(c.WorkspaceID)
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), openTimeout)
 	defer cancel()
-	started := outbox.NewEvent(&c.Meta, event.CallStarted, c.ID, domain.Unit(cmp.Or(c.AgentID, c.WorkspaceID)), event.CallOf(c))
+	started := outbox.NewEvent(&c.Meta, event.CallStarted, c.ID, domain.UnitID(cmp.Or(c.AgentID, c.WorkspaceID)), event.NewCallData(c))
 	if c.TraceParent != "" {
-		started.About = &event.About{TraceParent: c.TraceParent}
+		started.Attributes = &event.Attributes{TraceParent: c.TraceParent}
 	}
 	change := commit.Change{
 		Workspace: c.WorkspaceID, Guards: append(opening.Grant.Guards, commit.Absent(a.Key())), Puts: append(opening.Grant.Puts, c, a), Events: []event.Draft{started},

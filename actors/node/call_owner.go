@@ -28,7 +28,7 @@ func (s *Router) FindClaim(ctx context.Context, q ClaimQuery) (best domain.CallC
 		hasMatch := best.ByHeader || c.ByHeader
 		if err != nil {
 			all = false
-		} else if c.Beats(best) {
+		} else if c.Precedes(best) {
 			best = c
 		}
 		best.ByHeader = hasMatch

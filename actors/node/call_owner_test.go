@@ -73,20 +73,20 @@ func TestANodeTellsWhatClaimItHasToACall(t *testing.T) {
 	}{
 		"a number":                       {node.ClaimQuery{To: "+442079460001", Source: both}, domain.ClaimNumber, open},
 		"without its country":            {node.ClaimQuery{To: "02079460001", Source: one}, domain.ClaimNumber, open},
-		"the rest":                       {node.ClaimQuery{To: "+442079460009", Source: both}, domain.ClaimRest, rest},
+		"the rest":                       {node.ClaimQuery{To: "+442079460009", Source: both}, domain.ClaimCatchAll, rest},
 		"nobody's":                       {node.ClaimQuery{To: "+442079460009", Source: one}, domain.ClaimSource, open},
 		"only the source":                {node.ClaimQuery{Source: both}, domain.ClaimSource, open},
-		"a number that wants a proof":    {node.ClaimQuery{To: "02079460002", Source: proofs}, domain.ClaimUnprovedNumber, closed},
-		"whatever wants a proof":         {node.ClaimQuery{To: "+442079460009", Source: proofs}, domain.ClaimUnproved, closed},
+		"a number that wants a proof":    {node.ClaimQuery{To: "02079460002", Source: proofs}, domain.ClaimUnauthenticatedNumber, closed},
+		"whatever wants a proof":         {node.ClaimQuery{To: "+442079460009", Source: proofs}, domain.ClaimUnauthenticated, closed},
 		"as if it were proved":           {node.ClaimQuery{To: "02079460002", User: "carrier", Source: proofs}, domain.ClaimNumber, closed},
-		"the rest, as if it were proved": {node.ClaimQuery{To: "1", User: "carrier", Source: proofs}, domain.ClaimRest, closed},
+		"the rest, as if it were proved": {node.ClaimQuery{To: "1", User: "carrier", Source: proofs}, domain.ClaimCatchAll, closed},
 		"another trunk's user":           {node.ClaimQuery{To: "02079460002", User: "other", Source: proofs}, domain.ClaimSource, nil},
-		"nobody's user":                  {node.ClaimQuery{To: "02079460002", User: "guess", Source: proofs}, domain.ClaimUnprovedNumber, closed},
+		"nobody's user":                  {node.ClaimQuery{To: "02079460002", User: "guess", Source: proofs}, domain.ClaimUnauthenticatedNumber, closed},
 	} {
 		got, all := board.FindClaim(ctx, c.asked)
 		assert.True(t, all, name)
 		assert.Equal(t, c.rank, got.Rank, name)
-		assert.Equal(t, c.asked.User == "carrier" || c.asked.User == "other", got.Named, name)
+		assert.Equal(t, c.asked.User == "carrier" || c.asked.User == "other", got.NamedByCredentials, name)
 		if c.trunk != nil {
 			assert.Equal(t, c.trunk.ID, got.TrunkID, name)
 			assert.True(t, c.trunk.CreatedAt.Equal(got.Since), name)
@@ -115,7 +115,7 @@ func TestACallGoesToTheTrunkWhoseHeaderItCarries(t *testing.T) {
 		_, err := d.Numbers.CreateNumber(ctx, p, n)
 		require.NoError(t, err)
 	}
-	other, _, _, err := d.Workspaces.CreateWorkspace(ctx, &domain.Workspace{Name: "other", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"})
+	other, _, _, err := d.Workspaces.CreateWorkspace(ctx, &domain.Workspace{Name: "other", Plan: domain.Enterprise, Limits: domain.DefaultEnterpriseLimits(), DefaultCountry: "US"})
 	require.NoError(t, err)
 	theirs := domain.Principal{WorkspaceID: other.ID, Environment: domain.Live, Operator: true, Permissions: h.live.Permissions}
 	plain := trunk(h.live, "plain", nil)
@@ -151,22 +151,22 @@ func TestACallGoesToTheTrunkWhoseHeaderItCarries(t *testing.T) {
 	check("+442079460002", id("ACME"), source, domain.ClaimNumber, acme)
 	check("+442079460002", map[string]string{"contact": ";tgrp=tg-7"}, source, domain.ClaimNumber, group)
 	check("+442079460003", id("acme"), source, domain.ClaimNumber, acme)
-	check("+442079460003", id("foreign"), source, domain.ClaimRest, foreign) // the carrier says whose call it is
-	check("+442079460009", id("acme"), source, domain.ClaimRest, acme)       // the older trunk, not forged
-	check("+442079460009", id("foreign"), source, domain.ClaimRest, foreign)
+	check("+442079460003", id("foreign"), source, domain.ClaimCatchAll, foreign) // the carrier says whose call it is
+	check("+442079460009", id("acme"), source, domain.ClaimCatchAll, acme)       // the older trunk, not forged
+	check("+442079460009", id("foreign"), source, domain.ClaimCatchAll, foreign)
 	check("+442079460009", id("nobody"), source, domain.ClaimSource, nil)
 	check("+442079460009", nil, source, domain.ClaimSource, nil)
 	check("+442079460009", id("acme"), netip.MustParseAddrPort("198.51.100.8:5060"), domain.ClaimNone, nil)
 	number(h.live, "*", plain)
-	check("+442079460008", id("acme"), source, domain.ClaimRest, acme)
-	check("+442079460008", nil, source, domain.ClaimRest, plain)
+	check("+442079460008", id("acme"), source, domain.ClaimCatchAll, acme)
+	check("+442079460008", nil, source, domain.ClaimCatchAll, plain)
 	got, _ := board.FindClaim(ctx, node.ClaimQuery{To: "+442079460008", Source: source, MatchFields: id("acme")})
 	assert.True(t, plain.CreatedAt.Equal(got.Since), "beside other workspaces the age of the oldest trunk with a rest counts")
 	number(theirs, "+442079460004", foreign)
 	check("+442079460004", id("foreign"), source, domain.ClaimNumber, foreign)
-	check("+442079460004", id("acme"), source, domain.ClaimRest, acme)
-	check("+442079460004", nil, source, domain.ClaimSource, nil)           // a number of theirs is not for the rest of plain
-	check("+442079460008", id("foreign"), source, domain.ClaimRest, plain) // plain is older: a later workspace takes none of its calls
+	check("+442079460004", id("acme"), source, domain.ClaimCatchAll, acme)
+	check("+442079460004", nil, source, domain.ClaimSource, nil)               // a number of theirs is not for the rest of plain
+	check("+442079460008", id("foreign"), source, domain.ClaimCatchAll, plain) // plain is older: a later workspace takes none of its calls
 }
 
 // A stranger may ask as often as he likes: it costs the store nothing. What it
@@ -227,7 +227,7 @@ func TestWhoCannotSayWhoseACallIsSilencesNoOther(t *testing.T) {
 		store.away.Store(true)
 		got, all := board.FindClaim(ctx, node.ClaimQuery{To: to, Source: source})
 		assert.False(t, all, to)
-		assert.Equal(t, domain.ClaimRest, got.Rank, to)
+		assert.Equal(t, domain.ClaimCatchAll, got.Rank, to)
 		assert.Equal(t, made.ID, got.TrunkID, to)
 		store.away.Store(false)
 		_, all = board.FindClaim(ctx, node.ClaimQuery{To: to, Source: source})

@@ -43,7 +43,7 @@ func (a *campaignActors) WakeCampaigns() {
 // NotifyPublished notifies the running campaigns of an environment that follow the latest version of their agent
 // and pathway.
 func (a *campaignActors) NotifyPublished(ctx context.Context, p domain.Principal) error {
-	return commit.StoreError(commit.Each(ctx, a.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
+	return commit.StoreError(commit.ForEachRow(ctx, a.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
 		if c.FollowLatest && c.Environment == p.Environment && c.StartedAt != nil {
 			a.sys.Root.Send(a.CampaignPID(c.WorkspaceID, c.ID), campaign.CampaignChanged{})
 		}

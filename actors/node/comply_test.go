@@ -209,7 +209,7 @@ func TestTheLogTellsWhyAndShowsWhatWasDoneToIt(t *testing.T) {
 	_, err = h.store.Get(ctx, page)
 	require.NoError(t, err)
 	page.Decisions[0].Rules[0].Local = "Mon 03:00"
-	page.Hash = page.Sum([]byte("not the key")) // as good as it can be done from within the store
+	page.Hash = page.ComputeHash([]byte("not the key")) // as good as it can be done from within the store
 	_, err = h.store.Apply(ctx, commit.Change{Workspace: h.live.WorkspaceID, Puts: []domain.Record{page}})
 	require.NoError(t, err)
 	v, err = d.Decisions.VerifyDecisions(ctx, h.live, id)

@@ -107,7 +107,7 @@ func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
 	again, until, err := d.OAuth.IntrospectToken(ctx, c, next.Refresh)
 	require.NoError(t, err)
 	assert.Equal(t, []domain.Permission{domain.CallsRead, domain.CallsWrite}, again.Rights, "a narrower token narrows no grant")
-	assert.WithinDuration(t, time.Now().Add(domain.RefreshIdle), until, time.Minute)
+	assert.WithinDuration(t, time.Now().Add(domain.RefreshTokenIdleTime), until, time.Minute)
 	_, err = d.OAuth.RedeemCode(ctx, c, kept, "https://a.example/", "")
 	require.NoError(t, err)
 	who, session, err := d.Users.AuthenticateSession(ctx, cookie, elsewhere, false)
@@ -172,8 +172,8 @@ func TestALinkAndASessionOfBeforeAreNoOperators(t *testing.T) {
 	h.shut()
 	h.open()
 	who, after := sign()
-	assert.True(t, after.Operates(who))
-	assert.False(t, before.Operates(who))
+	assert.True(t, after.IsOperator(who))
+	assert.False(t, before.IsOperator(who))
 
 	no := domain.Errorf(domain.CodeOperatorRequired, "no")
 	mayNot := func(u *domain.User) error {
@@ -202,7 +202,7 @@ func TestWhoOnlyWatchesDoesNotMakeASessionLast(t *testing.T) {
 	row := &domain.Session{Meta: domain.Meta{ID: s.ID, WorkspaceID: s.WorkspaceID}}
 	version, err := h.store.Get(ctx, row)
 	require.NoError(t, err)
-	long := time.Now().UTC().Add(time.Minute - domain.SessionIdle)
+	long := time.Now().UTC().Add(time.Minute - domain.SessionIdleTime)
 	row.SeenAt = long
 	_, err = h.store.Apply(ctx, commit.Change{Workspace: row.WorkspaceID, Guards: []commit.Guard{{Key: row.Key(), Version: version}}, Puts: []domain.Record{row}})
 	require.NoError(t, err)

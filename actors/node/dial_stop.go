@@ -28,7 +28,7 @@ type DialStop struct {
 	onChange func(stopped bool) // called with mu held, except by load
 	log      *slog.Logger
 
-	row     atomic.Pointer[domain.Dialling] // nil: dialing is allowed. Since is zero until the row is stored
+	row     atomic.Pointer[domain.DialStop] // nil: dialing is allowed. Since is zero until the row is stored
 	mu      sync.Mutex                      // held while a change is stored
 	changes int                             // number of changes by this node; guarded by mu
 }
@@ -41,7 +41,7 @@ type dialStopStore interface {
 
 // load reads the stored stop when the node starts.
 func (s *DialStop) load(ctx context.Context) error {
-	row := &domain.Dialling{}
+	row := &domain.DialStop{}
 	_, err := s.store.Get(ctx, row)
 	if errors.Is(err, domain.ErrNotFound) || err == nil && !row.Stopped {
 		return nil
@@ -98,17 +98,17 @@ func (s *DialStop) poll(ctx context.Context) {
 
 // Stop stops all dialing until Resume, also across restarts. Live calls continue. row has the reason and the
 // author. If dialing is already stopped, the first row stays.
-func (s *DialStop) Stop(ctx context.Context, row *domain.Dialling) (load.DiallingNow, error) {
+func (s *DialStop) Stop(ctx context.Context, row *domain.DialStop) (load.DiallingNow, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known := s.row.Load(); known != nil && !known.Since.IsZero() && s.isStored(ctx) {
 		return dialStopOf(known), nil
 	}
 	s.changes++
-	s.row.Store(&domain.Dialling{Stopped: true, Reason: row.Reason}) // before the commit, so that no call begins while the store is slow
+	s.row.Store(&domain.DialStop{Stopped: true, Reason: row.Reason}) // before the commit, so that no call begins while the store is slow
 	s.onChange(true)
 	row.Stopped, row.Since = true, domain.Timestamp(time.Now())
-	if _, err := s.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
+	if _, err := s.store.Apply(commit.WithAuditInNextCommit(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
 		s.log.Error("nobody is rung, but whether a restart will know it is not: stop all dialling once more", slog.Any("error", err))
 		return load.DiallingNow{}, commit.StoreError(err)
 	}
@@ -118,7 +118,7 @@ func (s *DialStop) Stop(ctx context.Context, row *domain.Dialling) (load.Diallin
 }
 
 // Resume allows dialing again. Paused campaigns stay paused. row has the author.
-func (s *DialStop) Resume(ctx context.Context, row *domain.Dialling) error {
+func (s *DialStop) Resume(ctx context.Context, row *domain.DialStop) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.row.Load() == nil && !s.shared {
@@ -126,7 +126,7 @@ func (s *DialStop) Resume(ctx context.Context, row *domain.Dialling) error {
 	}
 	s.changes++
 	row.Stopped, row.Since = false, domain.Timestamp(time.Now())
-	if _, err := s.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
+	if _, err := s.store.Apply(commit.WithAuditInNextCommit(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
 		return commit.StoreError(err)
 	}
 	s.row.Store(nil)
@@ -142,10 +142,10 @@ func (s *DialStop) Current() load.DiallingNow { return dialStopOf(s.row.Load()) 
 func (s *DialStop) isStopped() bool { return s.row.Load() != nil }
 
 // stored reads the stored row; it returns an empty row if none is stored.
-func (s *DialStop) stored(ctx context.Context) (*domain.Dialling, error) {
+func (s *DialStop) stored(ctx context.Context) (*domain.DialStop, error) {
 	bound, cancel := context.WithTimeout(ctx, dialStopReadTimeout)
 	defer cancel()
-	row := &domain.Dialling{}
+	row := &domain.DialStop{}
 	if _, err := s.store.Get(bound, row); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (s *DialStop) isStored(ctx context.Context) bool {
 }
 
 // dialStopOf returns a stored stop as the API shows it.
-func dialStopOf(row *domain.Dialling) load.DiallingNow {
+func dialStopOf(row *domain.DialStop) load.DiallingNow {
 	if row == nil {
 		return load.DiallingNow{}
 	}

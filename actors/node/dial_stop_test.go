@@ -17,14 +17,14 @@ import (
 
 // dialStopRow is a store of the one row. It is shared by the stops of a test.
 type dialStopRow struct {
-	row     *domain.Dialling // nil: none
+	row     *domain.DialStop // nil: none
 	err     error            // of commits
 	onRead  func()           // before a read returns
 	commits int
 }
 
 func (s *dialStopRow) Get(_ context.Context, into domain.Record) (uint64, error) {
-	row, found := into.(*domain.Dialling), s.row
+	row, found := into.(*domain.DialStop), s.row
 	if s.onRead != nil {
 		s.onRead()
 	}
@@ -40,7 +40,7 @@ func (s *dialStopRow) Apply(_ context.Context, c commit.Change) ([]event.Event, 
 		return nil, s.err
 	}
 	s.commits++
-	row, _ := c.Puts[0].(*domain.Dialling)
+	row, _ := c.Puts[0].(*domain.DialStop)
 	stored := *row
 	s.row = &stored
 	return nil, nil
@@ -53,8 +53,8 @@ func newDialStop(store *dialStopRow, shared bool) (s *DialStop, changes *[]bool)
 }
 
 // stopRow is the row of a new stop.
-func stopRow(reason string) *domain.Dialling {
-	return &domain.Dialling{Reason: reason, By: domain.Actor{Type: "user", ID: "user_1"}}
+func stopRow(reason string) *domain.DialStop {
+	return &domain.DialStop{Reason: reason, By: domain.Actor{Type: "user", ID: "user_1"}}
 }
 
 func TestDialStopIsStoredUntilItIsResumed(t *testing.T) {

@@ -57,19 +57,19 @@ func (h *fixture) namedIn(ws, e164 string) (found []string) {
 					body, err = unpack.DecodeAll(body, nil)
 					require.NoError(h, err)
 				}
-				if n.In(string(body)) || n.In(row.ID) {
+				if n.IsIn(string(body)) || n.IsIn(row.ID) {
 					found = append(found, table+" "+row.ID)
 				}
 			}
 		}
 	}
 	for _, r := range node.PersonalRows(ctx, h.store, ws) {
-		if n.InValue(r) {
+		if n.IsInValue(r) {
 			found = append(found, "within "+r.Key().Kind+" "+r.Key().ID)
 		}
 	}
 	for _, e := range h.events(ws) {
-		if n.InValue(e) {
+		if n.IsInValue(e) {
 			found = append(found, fmt.Sprintf("event %d %s", e.Offset, e.Type))
 		}
 	}
@@ -142,7 +142,7 @@ func (h *fixture) person() (over, draft string) {
 	}
 	at := now.Truncate(24*time.Hour).AddDate(0, 0, 7).Add(9 * time.Hour)
 	visit := &domain.Appointment{
-		Meta: id(domain.PrefixAppoint, 1), Patient: domain.Patient{Name: "Ada", Phone: erasedPhone}, ProviderID: provider.ID,
+		Meta: id(domain.PrefixAppointment, 1), Patient: domain.Patient{Name: "Ada", Phone: erasedPhone}, ProviderID: provider.ID,
 		Datetime: at, EndsAt: at.Add(30 * time.Minute), Status: domain.AppointmentBooked,
 	}
 	day := &domain.BookingDay{WorkspaceID: ws, ProviderID: provider.ID, Day: at.Format(time.DateOnly), Booked: []domain.Booked{{Start: at, End: visit.EndsAt, AppointmentID: visit.ID}}}
@@ -159,7 +159,7 @@ func (h *fixture) person() (over, draft string) {
 		&domain.Transcript{CallID: others.ID, WorkspaceID: ws, Status: "ready", Text: "my sister has 500-555-3311", Segments: []domain.Segment{{Text: "my sister has 500-555-3311"}}},
 		&domain.Message{Meta: id(domain.PrefixMessage, 1), Direction: domain.Outbound, From: "+15005550100", To: erasedPhone, Body: "hello", Status: domain.MessageDelivered},
 		&domain.Message{Meta: id(domain.PrefixMessage, 2), Direction: domain.Inbound, From: otherPhone, To: "+15005550100", Body: "call 1-500-555-3311", Status: domain.MessageReceived},
-		&domain.Texting{Meta: id(domain.PrefixTexting, 1), Number: "+15005550100", Contact: erasedPhone, Status: domain.TextingClosed, Notes: "Ada"},
+		&domain.Texting{Meta: id(domain.PrefixConversation, 1), Number: "+15005550100", Contact: erasedPhone, Status: domain.TextingClosed, Notes: "Ada"},
 		&domain.AuditEntry{Meta: id(domain.PrefixAudit, 1), Type: "admin", Action: "dnc_list.entry_deleted", Resource: domain.Resource{Type: "dnc_list", ID: erasedPhone}},
 	}})
 	require.NoError(h, err)

@@ -108,7 +108,7 @@ func TestAFeedEndsWithItsWorkspace(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	w, _, _, err := h.services().Workspaces.CreateWorkspace(t.Context(), &domain.Workspace{
-		Name: "short", Plan: domain.Starter, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}},
+		Name: "short", Plan: domain.Starter, Limits: domain.DefaultEnterpriseLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}},
 	})
 	require.NoError(t, err)
 	p := domain.Principal{WorkspaceID: w.ID, Environment: domain.Live, Permissions: []domain.Permission{domain.AllRead}}

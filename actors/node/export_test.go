@@ -38,7 +38,7 @@ func (n *Node) MayRing(ctx context.Context, workspaceID, number string) (any, er
 	ctx, cancel := context.WithTimeout(ctx, 8*time.Second)
 	defer cancel()
 	return numbers.RequestPermission(ctx, n.sys, t.numbers, numbers.RequestNumber{
-		CallID: id, Number: number, Environment: domain.Live, Scrub: lists.ScrubAll(workspaceID, domain.Live),
+		CallID: id, Number: number, Environment: domain.Live, Scrub: lists.DefaultScrub(workspaceID, domain.Live),
 		Exclusive: true, Until: time.Now().Add(time.Minute),
 	})
 }

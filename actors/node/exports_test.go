@@ -101,7 +101,7 @@ func TestAnExportIsMadeAgainAfterACrashAndGoesWithItsTime(t *testing.T) {
 	past := time.Now().Add(-time.Hour)
 	e.ExpiresAt = &past
 	old := *e
-	old.ID = domain.ID(domain.PrefixExport, past.Add(-domain.ExportLife), [10]byte{2})
+	old.ID = domain.ID(domain.PrefixExport, past.Add(-domain.ExportLifetime), [10]byte{2})
 	h.keep(&old)
 	_, err := h.services().Exports.ExportFile(t.Context(), h.live, old.ID)
 	assert.Equal(t, domain.CodeExportExpired, domain.CodeOf(err))

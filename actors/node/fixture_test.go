@@ -144,7 +144,7 @@ func (h *fixture) open() {
 	h.store, err = persistence.NewStore(ctx, h.driver, master, "1|"+mailbox.NewID("node"))
 	require.NoError(h, err)
 	h.keys = keys.NewKeyring(h.store, master)
-	first, err := workspaces.Bootstrap{Store: h.store, Keys: h.keys, Plan: domain.Enterprise, Limits: domain.RoomyLimits(), TestCarrier: true}.Run(ctx)
+	first, err := workspaces.Bootstrap{Store: h.store, Keys: h.keys, Plan: domain.Enterprise, Limits: domain.DefaultEnterpriseLimits(), TestCarrier: true}.Run(ctx)
 	require.NoError(h, err)
 	if first != nil {
 		h.first = first
@@ -165,7 +165,7 @@ func (h *fixture) open() {
 	if h.wrap != nil {
 		store = h.wrap(store)
 	}
-	egress := access.Egress{Allow: []access.Rule{{Network: netip.PrefixFrom(loopback, 8)}}}
+	egress := access.Egress{Allow: []access.EgressRule{{Network: netip.PrefixFrom(loopback, 8)}}}
 	if h.egress != nil {
 		egress = *h.egress
 	}

@@ -206,13 +206,13 @@ func (r *inboundCalls) newInboundCall(in *sip.Incoming, num *domain.PhoneNumber,
 	if in.PhoneID != "" {
 		told.Header = nil // no trunk vouches for the headers of a phone
 	}
-	shown, party := told.Read(t, country)
+	shown, party := told.ReadCaller(t, country)
 	c := &domain.Call{
 		Direction: domain.Inbound, From: shown, To: num.Number, AgentID: num.AgentID, AgentVersion: script.Version,
 		PathwayID: script.Pathway.ID, Status: domain.CallInitiated, Legs: []domain.Leg{}, Attempt: 1,
 		StartedAt: &now, Variables: map[string]string{}, Record: true,
 	}
-	if !party.Empty() {
+	if !party.IsEmpty() {
 		c.Caller = party
 	}
 	if num.Number == "*" {
@@ -228,12 +228,12 @@ func (r *inboundCalls) recordOverLimit(ctx context.Context, c *domain.Call) erro
 	now := domain.Timestamp(time.Now())
 	c.Status, c.Disposition, c.EndedReason, c.EndedBy, c.EndedAt = domain.CallFailed, string(domain.OutcomeFailed), domain.ReasonConcurrency, domain.EndedByService, &now
 	c.Outcome, c.Record = &domain.CallOutcome{Result: domain.OutcomeFailed}, false
-	unit := domain.Unit(c.AgentID)
+	unit := domain.UnitID(c.AgentID)
 	_, err := r.store.Apply(ctx, commit.Change{
 		Workspace: c.WorkspaceID, Puts: []domain.Record{c},
 		Events: []event.Draft{
-			outbox.NewEvent(&c.Meta, event.CallStarted, c.ID, unit, event.CallOf(c)),
-			outbox.NewEvent(&c.Meta, event.CallEnded, c.ID, unit, event.EndedOf(c)),
+			outbox.NewEvent(&c.Meta, event.CallStarted, c.ID, unit, event.NewCallData(c)),
+			outbox.NewEvent(&c.Meta, event.CallEnded, c.ID, unit, event.NewCallEndedData(c)),
 		},
 	})
 	r.committed(c.WorkspaceID)

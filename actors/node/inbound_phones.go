@@ -51,7 +51,7 @@ func (n *Node) ReloadPhones(ctx context.Context, workspaceID string) error {
 func (st *actorRows) phones(ctx context.Context, workspaceID string) ([]domain.Phone, error) {
 	var out []domain.Phone
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err := commit.Each(ctx, st.store, "phone", workspaceID, "env="+string(env), func(x *domain.Phone) { out = append(out, *x) })
+		err := commit.ForEachRow(ctx, st.store, "phone", workspaceID, "env="+string(env), func(x *domain.Phone) { out = append(out, *x) })
 		if err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ func (s *installation) OtherWorkspaces() (all []*domain.Workspace, known bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), otherShardsReadTimeout)
 	defer cancel()
-	err := commit.Each(ctx, s.store, "workspace", "", "all", func(w *domain.Workspace) {
+	err := commit.ForEachRow(ctx, s.store, "workspace", "", "all", func(w *domain.Workspace) {
 		if !s.owned(w.ID) {
 			all = append(all, w)
 		}

@@ -63,7 +63,7 @@ func TestWhatTheCommandLineDoesToWorkspacesAndUsersIsInTheAuditLogByItsOwnCommit
 		return told
 	}
 	acme := func(name string) *domain.Workspace {
-		return &domain.Workspace{Name: name, Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}}}
+		return &domain.Workspace{Name: name, Plan: domain.Enterprise, Limits: domain.DefaultEnterpriseLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}}}
 	}
 	first, _, _, err := d.Workspaces.Local().CreateWorkspace(ctx, acme("first"))
 	require.NoError(t, err)

@@ -229,7 +229,7 @@ func TestAWorkspaceThatCouldNotGrowGrowsLate(t *testing.T) {
 		}
 		return nil
 	})
-	_, _, _, err := h.services().Workspaces.CreateWorkspace(t.Context(), &domain.Workspace{Name: "acme", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"})
+	_, _, _, err := h.services().Workspaces.CreateWorkspace(t.Context(), &domain.Workspace{Name: "acme", Plan: domain.Enterprise, Limits: domain.DefaultEnterpriseLimits(), DefaultCountry: "US"})
 	require.Error(t, err)
 	l, err := h.services().Workspaces.ListWorkspaces(t.Context(), record.PageQuery{Limit: 10})
 	require.NoError(t, err)

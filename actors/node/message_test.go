@@ -175,7 +175,7 @@ func (h *fixture) reaches(id string, status domain.MessageStatus) (m *domain.Mes
 	h.Helper()
 	h.until(10*time.Second, "the message is "+string(status), func() bool {
 		m = h.message(id)
-		return m.Status == status && m.Todo != domain.TodoAwait
+		return m.Status == status && m.Todo != domain.TodoAwaitResponse
 	})
 	return m
 }
@@ -303,7 +303,7 @@ func TestAMessageThatACrashCutOffIsNotSentTwice(t *testing.T) {
 	c.answers("SIP/2.0 200 OK")
 	h.open()
 	lost := h.reaches(long.ID, domain.MessageFailed)
-	assert.Equal(t, domain.CodeUnknownFate, lost.ErrorCode)
+	assert.Equal(t, domain.CodeDeliveryUnknown, lost.ErrorCode)
 	assert.Equal(t, map[string]int{long.ID: 1}, told(h.events(h.live.WorkspaceID), event.SMSFailed))
 }
 
@@ -323,7 +323,7 @@ func TestMessageThatTheTrunkOfItsSenderRefusesFails(t *testing.T) {
 	order := domain.NewMessage{To: "+12025550123", Body: "Hello."}
 	first, err := d.SMS.SendMessage(ctx, h.live, order)
 	require.NoError(t, err)
-	h.until(10*time.Second, "the first is with the carrier", func() bool { return h.message(first.ID).Todo == domain.TodoAwait })
+	h.until(10*time.Second, "the first is with the carrier", func() bool { return h.message(first.ID).Todo == domain.TodoAwaitResponse })
 	second, err := d.SMS.SendMessage(ctx, h.live, order) // waits for the first, which goes to the same number
 	require.NoError(t, err)
 	_, err = d.Trunks.UpdateTrunk(ctx, h.live, trunk.ID, func(x *domain.Trunk) error {
@@ -334,12 +334,12 @@ func TestMessageThatTheTrunkOfItsSenderRefusesFails(t *testing.T) {
 	close(answer)
 	h.reaches(first.ID, domain.MessageSent)
 	failed := h.reaches(second.ID, domain.MessageFailed)
-	assert.Equal(t, []any{string(domain.CodeDestination), domain.MessageTodo(""), 0}, []any{failed.ErrorCode, failed.Todo, failed.Tries})
+	assert.Equal(t, []any{string(domain.CodeDestinationNotAllowed), domain.MessageTodo(""), 0}, []any{failed.ErrorCode, failed.Todo, failed.Tries})
 	assert.Contains(t, failed.ErrorMessage, "number_strip")
 	assert.Equal(t, map[string]int{second.ID: 1}, told(h.events(h.live.WorkspaceID), event.SMSFailed))
 
 	_, err = d.SMS.SendMessage(ctx, h.live, order)
-	assert.Equal(t, domain.CodeDestination, domain.CodeOf(err), "a message is refused before it is queued")
+	assert.Equal(t, domain.CodeDestinationNotAllowed, domain.CodeOf(err), "a message is refused before it is queued")
 }
 
 func TestAGatewayCarriesMessagesBothWays(t *testing.T) {

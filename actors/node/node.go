@@ -125,7 +125,7 @@ type Node struct {
 	lookup        *inbound.Lookup
 	dnc           *dnc.Registry
 	services      Services
-	zones         *calendar.Shared
+	zones         *calendar.SharedZones
 	models        *llm.Client
 	routing       routingLimit
 	writesRefused atomic.Bool // the API refuses what would begin something
@@ -148,7 +148,9 @@ func New(cfg Config) *Node {
 	}
 	n := &Node{
 		cfg: cfg, sys: mailbox.NewSystem(cfg.Log), trunkSources: trunk.NewSources(), phones: registrar.NewPhoneDirectory(), workspaceTable: &workspaceTable{trees: make(map[string]*workspaceTree)},
-		zones: calendar.NewShared(), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
+		zones: calendar.NewSharedZones(), dnc: dnc.New(store, func(workspace string, n uint64) string {
+			return cfg.Keys.NumberHash(workspace, numberlists.UnpackNumber(n))
+		}, cfg.Log),
 		backgroundTasks: &backgroundTasks{log: cfg.Log},
 	}
 	n.rows = actorRows{
@@ -235,7 +237,7 @@ func (n *Node) System() *actor.ActorSystem { return n.sys }
 func (n *Node) DNC() *dnc.Registry { return n.dnc }
 
 // Zones returns the time zones that the node's services share.
-func (n *Node) Zones() *calendar.Shared { return n.zones }
+func (n *Node) Zones() *calendar.SharedZones { return n.zones }
 
 // WebhookClient returns the HTTP client for addresses that workspaces name.
 func (n *Node) WebhookClient() *webhook.Client { return n.webhookClient }

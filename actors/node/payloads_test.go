@@ -54,7 +54,7 @@ func (h *fixture) payloads() {
 			continue
 		}
 		w := &domain.Webhook{Meta: domain.Meta{ID: "wh_1", WorkspaceID: e.WorkspaceID}}
-		example := webhook.Sample(e.Type, w, e.ID, e.CreatedAt)
+		example := webhook.SampleEvent(e.Type, w, e.ID, e.CreatedAt)
 		var fields, sample map[string]any
 		if !assert.NoError(h, json.Unmarshal(e.Data, &fields), e.Type) || !assert.NoError(h, json.Unmarshal(example.Data, &sample)) {
 			continue

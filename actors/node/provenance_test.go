@@ -60,7 +60,7 @@ func TestRevokedKeyListsOrEndsWhatItCreated(t *testing.T) {
 	assert.Equal(t, &domain.Creator{Type: domain.CreatorAPIKey, ID: root.KeyID}, childKey.CreatedBy)
 	made := h.belongings(root, "2001")
 	below := h.belongings(child, "2002")
-	user := domain.Principal{UserID: below[1].ID, WorkspaceID: root.WorkspaceID, Environment: domain.Live, Permissions: root.Permissions, InPerson: true}
+	user := domain.Principal{UserID: below[1].ID, WorkspaceID: root.WorkspaceID, Environment: domain.Live, Permissions: root.Permissions, UsesSession: true}
 	_, byUser, userText := h.key(user, nil)
 	assert.Equal(t, &domain.Creator{Type: domain.CreatorUser, ID: below[1].ID}, byUser.CreatedBy)
 	all := append(append(made, below...), domain.ResourceRef{ID: byUser.ID, Object: "api_key"})
@@ -159,7 +159,7 @@ func (h *fixture) session(by domain.Principal, u *domain.User, from netip.Addr) 
 	_, s, err := h.services().Users.AuthenticateSession(h.Context(), cookie, from, true)
 	require.NoError(h, err)
 	return cookie, domain.Principal{
-		UserID: u.ID, WorkspaceID: u.WorkspaceID, Environment: u.Environment, Permissions: by.Permissions, InPerson: true, SignInKeyID: s.CreatedBy.KeyID(),
+		UserID: u.ID, WorkspaceID: u.WorkspaceID, Environment: u.Environment, Permissions: by.Permissions, UsesSession: true, SignInKeyID: s.CreatedBy.KeyID(),
 	}
 }
 

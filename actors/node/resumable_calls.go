@@ -24,7 +24,7 @@ func (st *actorRows) claimResumableCalls(ctx context.Context, ws string, l *star
 	var left []*domain.Attempt
 	for _, a := range l.attempts {
 		c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
-		if len(a.Kept) > 0 {
+		if len(a.ResumeState) > 0 {
 			if _, err := st.store.Get(ctx, c); err != nil && !errors.Is(err, domain.ErrNotFound) {
 				return err
 			}

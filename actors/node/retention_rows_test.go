@@ -39,7 +39,7 @@ func TestACallIsDeletedWithAllThatIsNamedAfterIt(t *testing.T) {
 	d, ctx, ws := h.services(), t.Context(), h.live.WorkspaceID
 	id := h.talked(h.live, 1, 1, 0)
 	c := h.call(h.live, id)
-	ready := event.Draft{ID: "evt_01J00000000000000000000001", Type: event.CallRecordingReady, CreatedAt: time.Now(), WorkspaceID: ws, Environment: domain.Live, Subject: id, Data: event.RecordingData{CallRef: event.RefOf(c), RecordingURL: "https://example.com/x", DurationSeconds: 1}}
+	ready := event.Draft{ID: "evt_01J00000000000000000000001", Type: event.CallRecordingReady, CreatedAt: time.Now(), WorkspaceID: ws, Environment: domain.Live, Subject: id, Data: event.RecordingData{CallRef: event.NewCallRef(c), RecordingURL: "https://example.com/x", DurationSeconds: 1}}
 	_, err := h.store.Apply(ctx, commit.Change{Workspace: ws, Events: []event.Draft{ready}, Puts: []domain.Record{&domain.AnalysisDue{CallID: id, WorkspaceID: ws}}})
 	require.NoError(t, err)
 	live := *c
@@ -104,7 +104,7 @@ func TestALogOfDecisionsWhoseBeginningIsOldCanStillBeVerified(t *testing.T) {
 		page := &domain.DecisionPage{WorkspaceID: ws, CampaignID: campaign.ID, Seq: seq, Prev: head, Decisions: []domain.Decision{
 			{At: now.AddDate(0, 0, seq-60), Ordinal: seq, Phone: "+12025550100", Verdict: domain.DecidedSkip},
 		}}
-		page.Hash = page.Sum(key)
+		page.Hash = page.ComputeHash(key)
 		head = page.Hash
 		change.Puts = append(change.Puts, page)
 	}

@@ -156,7 +156,7 @@ func TestWhoIsRungWhileOldCountsAreDeletedKeepsTheCount(t *testing.T) {
 	h.wrap = func(s storecache.Backend) storecache.Backend { slow.Backend = s; return slow }
 	h.open()
 	ring := func(phone string, at time.Time) {
-		row := &domain.NumberDays{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Number: phone, Rings: []domain.Ring{{CallID: "call_1", At: at}}}
+		row := &domain.NumberAttempts{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Number: phone, Attempts: []domain.DialAttempt{{CallID: "call_1", At: at}}}
 		_, err := h.store.Apply(t.Context(), commit.Change{Workspace: h.live.WorkspaceID, Puts: []domain.Record{row}})
 		require.NoError(t, err)
 	}
@@ -171,7 +171,7 @@ func TestWhoIsRungWhileOldCountsAreDeletedKeepsTheCount(t *testing.T) {
 	h.node.Sweep(t.Context())
 	var kept []string
 	for _, phone := range []string{old, first, second, young} {
-		_, err := h.store.Get(t.Context(), &domain.NumberDays{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Number: phone})
+		_, err := h.store.Get(t.Context(), &domain.NumberAttempts{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Number: phone})
 		if err == nil {
 			kept = append(kept, phone)
 		}

@@ -251,7 +251,7 @@ func (s *Router) route(a inboundRequest, all []*Node) {
 func (a *inboundRequest) bestClaim(ctx context.Context) int {
 	at, best := -1, domain.CallClaim{}
 	for i, n := range a.candidates {
-		if c, err := a.claim(ctx, n); err == nil && c.Rank > domain.ClaimSource && c.Beats(best) {
+		if c, err := a.claim(ctx, n); err == nil && c.Rank > domain.ClaimSource && c.Precedes(best) {
 			at, best = i, c
 		}
 	}

@@ -74,7 +74,7 @@ func TestScreenedRowsAreCountedAndStandInTheResults(t *testing.T) {
 	sum, err := d.Contacts.AddContacts(ctx, h.live, id, give(first...))
 	require.NoError(t, err)
 	assert.Equal(t, domain.ContactsSummary{Received: 7, Accepted: 1, Duplicates: 1, Invalid: 1, DNC: 1, NotAllowed: 2, MissingVariables: 1}, sum.Summary)
-	assert.Equal(t, domain.ContactError{Line: 2, Phone: abroad, Code: domain.CodeDestination, Message: "calls to GB are not allowed in this workspace"}, sum.Errors[1])
+	assert.Equal(t, domain.ContactError{Line: 2, Phone: abroad, Code: domain.CodeDestinationNotAllowed, Message: "calls to GB are not allowed in this workspace"}, sum.Errors[1])
 	screened := []string{listed + " Ada skipped dnc", abroad + " Ben skipped destination_not_allowed", incomplete + " Cem skipped missing_variable", "+12020110199 Fay skipped destination_not_allowed"}
 	assert.Equal(t, append([]string{good + " Dia pending "}, screened...), h.resultsOf(id))
 	st := h.status(h.live, id)
@@ -123,7 +123,7 @@ func TestStartWarnsOfContactsThatMayNotBeCalledAnyMore(t *testing.T) {
 	all, err := d.Contacts.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 1})
 	require.NoError(t, err)
 	_, err = d.Contacts.UpdateContact(ctx, h.live, id, all.Data[0].ID, func(c *domain.Contact) error { c.Phone = "+442079460123"; return nil })
-	assert.Equal(t, domain.CodeDestination, domain.CodeOf(err), "nor may a contact get such a number")
+	assert.Equal(t, domain.CodeDestinationNotAllowed, domain.CodeOf(err), "nor may a contact get such a number")
 	st, err := d.Campaigns.StartCampaign(ctx, h.live, other)
 	require.NoError(t, err)
 	assert.Empty(t, st.Warnings)
@@ -132,7 +132,7 @@ func TestStartWarnsOfContactsThatMayNotBeCalledAnyMore(t *testing.T) {
 	st, err = d.Campaigns.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
 	assert.Equal(t, []domain.Detail{{
-		Param: "contacts", Code: domain.CodeDestination,
+		Param: "contacts", Code: domain.CodeDestinationNotAllowed,
 		Message: "the current rules of the workspace do not allow calls to 2 of the contacts, which will be skipped; the first is +12025550151: calls to US are not allowed in this workspace",
 	}}, st.Warnings)
 }

@@ -15,7 +15,7 @@ import (
 func TestASearchReadsSoManyTranscripts(t *testing.T) {
 	h := build(t, nil)
 	p := h.test
-	words, err := domain.ReadSpoken("never")
+	words, err := domain.ParseTranscriptQuery("never")
 	require.NoError(t, err)
 	first := ""
 	for i := range 310 {

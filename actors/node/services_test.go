@@ -181,7 +181,7 @@ func (h *fixture) neighbour() domain.Principal {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	w := &domain.Workspace{
 		Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixWorkspace), Object: "workspace", Environment: domain.Live, CreatedAt: now, UpdatedAt: now},
-		Name: "other", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}},
+		Name: "other", Plan: domain.Enterprise, Limits: domain.DefaultEnterpriseLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}},
 	}
 	w.WorkspaceID = w.ID
 	_, err := h.store.Apply(ctx, commit.Change{Workspace: w.ID, Puts: []domain.Record{w}})
@@ -331,8 +331,8 @@ func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
 	fresh := func() (string, string, error) { made++; return "public", "a secret seed", nil }
 	first, err := d.Tokens.EnsureSigningKeys(ctx, fresh)
 	require.NoError(t, err)
-	require.Len(t, first.Reads, 1)
-	assert.Same(t, first.Reads[0], first.Signs, "nobody can have kept a list without it")
+	require.Len(t, first.Verifying, 1)
+	assert.Same(t, first.Verifying[0], first.Active, "nobody can have kept a list without it")
 	again, err := d.Tokens.EnsureSigningKeys(ctx, fresh)
 	require.NoError(t, err)
 	assert.Equal(t, first, again)
@@ -347,7 +347,7 @@ func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
 	h.shut()
 	h.open()
 	d = h.services()
-	k, err := d.Tokens.SigningKey(ctx, first.Signs.ID)
+	k, err := d.Tokens.SigningKey(ctx, first.Active.ID)
 	require.NoError(t, err)
 	require.NotNil(t, k, "what was signed before a restart holds after it")
 	assert.Equal(t, "a secret seed", k.Private)

@@ -29,7 +29,7 @@ func (h *fixture) rested(id string) time.Time {
 	row := &domain.Session{Meta: domain.Meta{ID: id, WorkspaceID: h.live.WorkspaceID}}
 	version, err := h.store.Get(h.Context(), row)
 	require.NoError(h, err)
-	row.SeenAt = time.Now().UTC().Add(time.Minute - domain.SessionIdle)
+	row.SeenAt = time.Now().UTC().Add(time.Minute - domain.SessionIdleTime)
 	_, err = h.store.Apply(h.Context(), commit.Change{Workspace: row.WorkspaceID, Guards: []commit.Guard{{Key: row.Key(), Version: version}}, Puts: []domain.Record{row}})
 	require.NoError(h, err)
 	return row.SeenAt

@@ -120,9 +120,9 @@ func TestASimulationKnowsHowOftenNumbersWereRung(t *testing.T) {
 		phones[1]: {at.Add(-time.Hour), at.Add(-13 * time.Hour)}, // 23:00 of the day before in New York
 		phones[2]: {at.Add(-time.Hour), at.Add(-8 * time.Hour)},  // 01:00 in Los Angeles
 	} {
-		row := &domain.NumberDays{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Number: phone}
+		row := &domain.NumberAttempts{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live, Number: phone}
 		for i, at := range rung {
-			row = row.With(domain.Ring{CallID: strconv.Itoa(i), At: at})
+			row = row.WithAttempt(domain.DialAttempt{CallID: strconv.Itoa(i), At: at})
 		}
 		h.keep(row)
 	}

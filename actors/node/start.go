@@ -88,7 +88,7 @@ type startRows struct {
 	campaigns []string
 	attempts  []*domain.Attempt     // left open by an earlier process
 	resumable []*recovery.Resumable // of these, those that may go on: they are not among attempts
-	abandoned []*domain.Orphan
+	abandoned []*domain.AbandonedCall
 }
 
 // StartWorkspace loads a workspace, closes the single calls that an earlier process
@@ -182,7 +182,7 @@ func (st *actorRows) loadStartRows(ctx context.Context, ws string) (*startRows, 
 		return nil, err
 	}
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err = commit.Each(ctx, st.store, "webhook", ws, "env="+string(env), func(w *domain.Webhook) { l.webhooks = append(l.webhooks, *w) })
+		err = commit.ForEachRow(ctx, st.store, "webhook", ws, "env="+string(env), func(w *domain.Webhook) { l.webhooks = append(l.webhooks, *w) })
 		if err != nil {
 			return nil, err
 		}
@@ -194,7 +194,7 @@ func (st *actorRows) loadStartRows(ctx context.Context, ws string) (*startRows, 
 			l.campaigns = append(l.campaigns, id)
 		}
 	}
-	if err = commit.Each(ctx, st.store, "campaign", ws, "open", func(c *domain.Campaign) {
+	if err = commit.ForEachRow(ctx, st.store, "campaign", ws, "open", func(c *domain.Campaign) {
 		if c.Status != domain.CampaignDraft { // which has no actor until something is wanted of it
 			keep(c.ID)
 		}
@@ -232,7 +232,7 @@ func (st *actorRows) recentlyOpenedCalls(ctx context.Context, ws string, env dom
 	var out []time.Time
 	now := time.Now()
 	since := now.Add(-61*time.Second - commitLimit)
-	q := commit.Query{Kind: "call", Workspace: ws, Index: "env=" + string(env), Oldest: true, Limit: 1000, From: domain.IDAt(domain.PrefixCall, since)}
+	q := commit.Query{Kind: "call", Workspace: ws, Index: "env=" + string(env), Oldest: true, Limit: 1000, From: domain.FirstIDAt(domain.PrefixCall, since)}
 	for {
 		next, err := st.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 			if c, ok := r.(*domain.Call); ok && c.Direction == domain.Outbound && c.StartedAt != nil {
@@ -376,7 +376,7 @@ func (n *Node) callProps(ws string, t *workspaceTree, resumable []*recovery.Resu
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, UserAgent: leg.NewUserAgent(n.cfg.SIP, n.cfg.OwnsShard), Media: leg.NewMedia(n.cfg.Media),
 		Speaker: n.cfg.Speaker, Recognizer: n.cfg.Recognizer, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, FindTarget: n.FindTransferTarget, Traces: n.cfg.SIPTraces,
-		IsListed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
+		IsListed: func(ctx context.Context, s dnc.ScrubRules, e164 string) (bool, error) {
 			hit, err := n.dnc.MatchPhone(ctx, ws, s, e164)
 			return hit != nil, err
 		},

@@ -18,7 +18,7 @@ import (
 func (n *Node) numbersProps(ws string, t *workspaceTree) *actor.Props {
 	return mailbox.Props(n.observed("numbers", func() actor.Actor {
 		return numbers.New(numbers.Config{
-			Workspace: ws, Store: n.cfg.Store, Lists: n.dnc, DayOf: n.zones.Day, Log: n.cfg.Log,
+			Workspace: ws, Store: n.cfg.Store, Lists: n.dnc, DayOf: n.zones.DayBounds, Log: n.cfg.Log,
 			FrequencyCaps: func() domain.FrequencyCaps { return t.record.Load().FrequencyCaps },
 			LiveCalls:     func(ctx context.Context) ([]numbers.LiveCall, error) { return n.liveNumbers(ctx, t) },
 		})
@@ -64,12 +64,12 @@ func (st *actorRows) createDefaultLists(ctx context.Context, w *domain.Workspace
 func (st *actorRows) deleteOldNumberDays(ctx context.Context, workspaceID string) error {
 	q := commit.Query{
 		Kind: "number_days", Workspace: workspaceID, Index: "all", Limit: 500, Oldest: true,
-		To: domain.RingSort(domain.RingsOver(time.Now())),
+		To: domain.AttemptSortKey(domain.AttemptCutoff(time.Now())),
 	}
 	for ctx.Err() == nil {
-		var old []*domain.NumberDays
-		_, err := st.store.List(ctx, q, func() domain.Record { return &domain.NumberDays{} }, func(r domain.Record) error {
-			if row, ok := r.(*domain.NumberDays); ok {
+		var old []*domain.NumberAttempts
+		_, err := st.store.List(ctx, q, func() domain.Record { return &domain.NumberAttempts{} }, func(r domain.Record) error {
+			if row, ok := r.(*domain.NumberAttempts); ok {
 				old = append(old, row)
 			}
 			return nil

@@ -81,7 +81,7 @@ func TestEveryRequestInEveryStateDoesWhatTheTableSays(t *testing.T) {
 				id = c.make()
 			}
 			require.Equal(t, c.state, h.status(h.test, id).Status)
-			to, allowed, ok := lifecycle.Campaign(c.state, on, c.ahead)
+			to, allowed, ok := lifecycle.NextCampaignStatus(c.state, on, c.ahead)
 			before := len(h.events(h.test.WorkspaceID))
 			st, err := do(t.Context(), h.test, id)
 			what := string(on) + " of one that is " + string(c.state)
@@ -116,14 +116,14 @@ func TestRequestsThatCrossLeaveAHistoryThatTheTableAllows(t *testing.T) {
 		wait.Go(func() {
 			st, err := verbs[on](t.Context(), h.test, id)
 			if err == nil {
-				_, _, ok := lifecycle.Campaign(st.Status, on, false) // repeated where it led it is allowed
+				_, _, ok := lifecycle.NextCampaignStatus(st.Status, on, false) // repeated where it led it is allowed
 				assert.True(t, ok, "%s led to %s", on, st.Status)
 				return
 			}
 			var refused *domain.Error
 			if assert.ErrorAs(t, err, &refused) && assert.Equal(t, domain.CodeInvalidState, refused.Code) {
 				from, _ := refused.Extra["current_status"].(domain.CampaignStatus)
-				_, allowed, ok := lifecycle.Campaign(from, on, false)
+				_, allowed, ok := lifecycle.NextCampaignStatus(from, on, false)
 				assert.False(t, ok, "%s is refused of one that is %s", on, from)
 				assert.Equal(t, allowed, refused.Extra["allowed_from"])
 			}
@@ -136,7 +136,7 @@ func TestRequestsThatCrossLeaveAHistoryThatTheTableAllows(t *testing.T) {
 	now, changes := domain.CampaignDraft, 0
 	for _, e := range h.events(h.test.WorkspaceID) {
 		if on, is := told[e.Type]; is && e.Subject == id {
-			to, _, ok := lifecycle.Campaign(now, on, false)
+			to, _, ok := lifecycle.NextCampaignStatus(now, on, false)
 			assert.True(t, ok && to != now, "%s of one that is %s", e.Type, now)
 			now, changes = to, changes+1
 		}

@@ -44,7 +44,7 @@ func (t *transferTargets) FindTransferTarget(ctx context.Context, c *domain.Call
 
 // findTextTarget is a number, or the extension of a phone.
 func (t *transferTargets) findTextTarget(ctx context.Context, c *domain.Call, text, param string) (transferleg.Target, error) {
-	if _, inside := domain.PhoneUser(text); inside {
+	if _, inside := domain.ParsePhoneUser(text); inside {
 		return t.findPhoneTarget(ctx, c, text, param)
 	}
 	return t.findNumberTarget(ctx, c, text, param)

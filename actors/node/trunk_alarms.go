@@ -36,9 +36,9 @@ func (t *trunkAlarms) commit(ctx context.Context, a trunk.Alarm) {
 	}
 	bound, cancel := context.WithTimeout(ctx, alarmLimit)
 	defer cancel()
-	d := outbox.NewEvent(&a.Trunk.Meta, event.SystemDegraded, a.Trunk.ID, domain.Unit(a.Trunk.WorkspaceID), event.SystemDegradedData{
+	d := outbox.NewEvent(&a.Trunk.Meta, event.SystemDegraded, a.Trunk.ID, domain.UnitID(a.Trunk.WorkspaceID), event.SystemDegradedData{
 		TrunkID: a.Trunk.ID, TrunkName: a.Trunk.Name, Measure: a.Measure, Value: a.Value, Bound: a.Bound, Calls: a.Calls,
-		WindowSeconds: int(routing.Span / time.Second), Message: a.Message, Recovered: a.Recovered,
+		WindowSeconds: int(routing.StatisticsWindow / time.Second), Message: a.Message, Recovered: a.Recovered,
 	})
 	if _, err := t.store.Apply(bound, commit.Change{Workspace: a.Trunk.WorkspaceID, Events: []event.Draft{d}}); err != nil {
 		t.log.Warn("the alarm of a trunk could not be kept", slog.Any("error", err))

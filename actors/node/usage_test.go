@@ -93,7 +93,7 @@ func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) 
 		last := time.Time{}
 		for l, err := range rows {
 			require.NoError(t, err)
-			m, err := domain.Micros(l.Amount.Amount)
+			m, err := domain.ParseAmount(l.Amount.Amount)
 			require.NoError(t, err)
 			n, micros = n+1, micros+m
 			if l.Included {

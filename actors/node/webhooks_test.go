@@ -56,9 +56,9 @@ func (r *receiver) keeps(status int) func() []request {
 func (h *fixture) emit(of event.Type, n int, at func(i int) time.Time) (ids []string) {
 	h.Helper()
 	c := commit.Change{Workspace: h.live.WorkspaceID}
-	data := any(event.CallOf(&domain.Call{}))
+	data := any(event.NewCallData(&domain.Call{}))
 	if of == event.CallEnded {
-		data = event.EndedOf(&domain.Call{})
+		data = event.NewCallEndedData(&domain.Call{})
 	}
 	for i := range n {
 		id := mailbox.NewID(domain.PrefixEvent)
@@ -205,7 +205,7 @@ func TestTwoSecretsSignUntilTheSecondTakesOver(t *testing.T) {
 	both("next", "")
 	shown, err := d.Webhooks.Webhook(ctx, p, w.ID)
 	require.NoError(t, err)
-	assert.Equal(t, []any{webhook.Hint(next), "", ""}, []any{shown.SecretHint, shown.NextSecretHint, shown.NextSecret})
+	assert.Equal(t, []any{webhook.SecretHint(next), "", ""}, []any{shown.SecretHint, shown.NextSecretHint, shown.NextSecret})
 }
 
 func TestAnEndpointThatIsGoneIsInTheAuditLogAndAPauseTakesThatAway(t *testing.T) {

@@ -48,7 +48,7 @@ func (w *workspaceTrunks) ReserveSMS(m *domain.Message) {
 
 // smsCost is the current price of an SMS message.
 func smsCost(w *domain.Workspace, segments int) domain.Amount {
-	return billing.TariffOf(w).Segment.Times(segments)
+	return billing.CurrentTariff(w).Segment.Times(segments)
 }
 
 // ReserveWithinCap reserves the cost of a message until SettleSMS. Errors:

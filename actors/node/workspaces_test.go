@@ -53,7 +53,7 @@ func (h *fixture) remains(id string) (found []string) {
 func (h *fixture) founded(name string) domain.Principal {
 	h.Helper()
 	_, _, text, err := h.services().Workspaces.CreateWorkspace(h.Context(), &domain.Workspace{
-		Name: name, Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US", "GB"}},
+		Name: name, Plan: domain.Enterprise, Limits: domain.DefaultEnterpriseLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US", "GB"}},
 	})
 	require.NoError(h, err)
 	p, err := h.services().Keys.Authenticate(h.Context(), text, here)
@@ -120,7 +120,7 @@ func TestADeletionThatIsDoneAgainLeavesOthersTheirNumbers(t *testing.T) {
 	const taken = "+12025550156"
 	_, err := h.services().Numbers.CreateNumber(ctx, p, &domain.PhoneNumber{Number: taken})
 	require.NoError(t, err)
-	h.keep(&domain.GoneWorkspace{ID: p.WorkspaceID, At: time.Now()})
+	h.keep(&domain.DeletedWorkspace{ID: p.WorkspaceID, At: time.Now()})
 	require.NoError(t, h.remove(domain.Key{Kind: "workspace", ID: p.WorkspaceID}))
 	require.NoError(t, h.remove((&domain.NumberClaim{Number: taken}).Key())) // it was given back, and no more
 	_, err = h.services().Numbers.CreateNumber(ctx, other, &domain.PhoneNumber{Number: taken})
@@ -137,7 +137,7 @@ func TestADeletionThatWasCutOffIsFinishedAtTheNextStart(t *testing.T) {
 	h := build(t, nil)
 	p := h.founded("acme")
 	h.campaign(p, h.agent(p, menu()), numbered(0))
-	h.keep(&domain.GoneWorkspace{ID: p.WorkspaceID, At: time.Now()}) // as a process left it that was killed right after
+	h.keep(&domain.DeletedWorkspace{ID: p.WorkspaceID, At: time.Now()}) // as a process left it that was killed right after
 	require.NoError(t, h.remove(domain.Key{Kind: "workspace", ID: p.WorkspaceID}))
 	h.shut()
 	h.open()

@@ -26,7 +26,7 @@ type (
 		CallID      string
 		Number      string // E.164
 		Environment domain.Environment
-		Scrub       lists.Scrub
+		Scrub       lists.ScrubRules
 		Exclusive   bool      // no other call with the number may be live (campaigns)
 		Until       time.Time // the grant expires then if no call was started
 	}

@@ -55,7 +55,7 @@ type (
 		request     pendingRequest
 		filters     dnc.FilterSnapshot
 		match       *dnc.Match
-		row         *domain.NumberDays // nil: attempts are not counted
+		row         *domain.NumberAttempts // nil: attempts are not counted
 		version     uint64
 		err         error
 	}
@@ -192,7 +192,7 @@ func (a *Numbers) onRequestNumber(ctx actor.Context, m RequestNumber) {
 }
 
 func (a *Numbers) check(ctx actor.Context, q pendingRequest) {
-	n, err := lists.Number(q.Number)
+	n, err := lists.PackNumber(q.Number)
 	if err != nil {
 		ctx.Send(q.requester, NumberDenied{CallID: q.CallID, Generation: q.Generation, Reason: Unknown})
 		return
@@ -265,7 +265,7 @@ func (a *Numbers) lookUp(ctx actor.Context, q pendingRequest, mark dnc.FilterSna
 			}
 		}
 		if capped {
-			m.row = &domain.NumberDays{WorkspaceID: cfg.Workspace, Environment: q.Environment, Number: q.Number}
+			m.row = &domain.NumberAttempts{WorkspaceID: cfg.Workspace, Environment: q.Environment, Number: q.Number}
 			if m.version, m.err = cfg.Store.Get(bound, m.row); errors.Is(m.err, domain.ErrNotFound) {
 				m.err = nil
 			}
@@ -303,12 +303,12 @@ func (a *Numbers) onLookupDone(ctx actor.Context, m lookupDone) {
 	if limit := a.cfg.FrequencyCaps().PerNumberPerDay; limit > 0 && m.row != nil {
 		now := time.Now()
 		since, until := a.cfg.DayOf(m.request.Number, now)
-		g.DayCount, g.DayLimit, g.DayStart = m.row.Since(since), limit, since
+		g.DayCount, g.DayLimit, g.DayStart = m.row.CountSince(since), limit, since
 		if g.DayCount >= limit {
 			deny(NumberDenied{Reason: Frequency, DayCount: g.DayCount, DayLimit: limit, Until: until})
 			return
 		}
-		row := m.row.With(domain.Ring{CallID: id, At: now.UTC().Truncate(time.Millisecond)})
+		row := m.row.WithAttempt(domain.DialAttempt{CallID: id, At: now.UTC().Truncate(time.Millisecond)})
 		g.Puts, g.Guards = []domain.Record{row}, []commit.Guard{{Key: row.Key(), Version: m.version}}
 		s.holdsRow = true
 		a.grant(ctx, s, g)
@@ -396,12 +396,12 @@ func (a *Numbers) onUncountAttempt(ctx actor.Context, m UncountAttempt) {
 		cfg, incarnation := a.cfg, a.incarnation
 		mailbox.RunTask(ctx, lookupTimeout, func(bound context.Context) any {
 			done := uncountDone{incarnation, on}
-			row := &domain.NumberDays{WorkspaceID: cfg.Workspace, Environment: m.Environment, Number: m.Number}
+			row := &domain.NumberAttempts{WorkspaceID: cfg.Workspace, Environment: m.Environment, Number: m.Number}
 			version, err := cfg.Store.Get(bound, row)
 			if errors.Is(err, domain.ErrNotFound) {
 				return done
 			}
-			if without, held := row.Without(m.CallID); err == nil && held {
+			if without, held := row.WithoutCall(m.CallID); err == nil && held {
 				_, err = cfg.Store.Apply(bound, commit.Change{
 					Workspace: cfg.Workspace, Puts: []domain.Record{without},
 					Guards: []commit.Guard{{Key: row.Key(), Version: version}},

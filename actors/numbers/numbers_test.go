@@ -69,8 +69,8 @@ func (s *store) Get(_ context.Context, into domain.Record) (uint64, error) {
 		return 0, domain.ErrNotFound
 	}
 	switch into := into.(type) {
-	case *domain.NumberDays:
-		if is, ok := r.(*domain.NumberDays); ok {
+	case *domain.NumberAttempts:
+		if is, ok := r.(*domain.NumberAttempts); ok {
 			*into = *is
 		}
 	case *dnc.Bucket:
@@ -100,10 +100,10 @@ func in(t *testing.T, perDay int, live []numbers.LiveCall, f func(w *world)) {
 		w := &world{T: t, sys: sys, store: newStore(), caps: perDay}
 		w.lists = register.New(w.store, nil, nil)
 		w.lists.AddEmptyList(ws, domain.DefaultDNCID(ws, domain.Live))
-		zones := calendar.NewShared()
+		zones := calendar.NewSharedZones()
 		w.pid = sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 			return numbers.New(numbers.Config{
-				Workspace: ws, Store: w.store, Lists: w.lists, DayOf: zones.Day,
+				Workspace: ws, Store: w.store, Lists: w.lists, DayOf: zones.DayBounds,
 				FrequencyCaps: func() domain.FrequencyCaps { return domain.FrequencyCaps{PerNumberPerDay: w.caps} },
 				LiveCalls:     func(context.Context) ([]numbers.LiveCall, error) { return live, nil },
 			})
@@ -124,7 +124,7 @@ func (w *world) may(id string, alone bool) any {
 
 func (w *world) question(id string, alone bool) numbers.RequestNumber {
 	return numbers.RequestNumber{
-		CallID: id, Number: phone, Environment: domain.Live, Scrub: dnc.ScrubAll(ws, domain.Live), Exclusive: alone,
+		CallID: id, Number: phone, Environment: domain.Live, Scrub: dnc.DefaultScrub(ws, domain.Live), Exclusive: alone,
 		Until: time.Now().Add(10 * time.Second),
 	}
 }
@@ -277,7 +277,7 @@ func TestGrantsOfOneNumberThatCountComeOneAfterAnother(t *testing.T) {
 
 func TestWhatIsListedOrNotKnownIsNotRung(t *testing.T) {
 	in(t, 1, nil, func(w *world) {
-		n, err := dnc.Number(phone)
+		n, err := dnc.PackNumber(phone)
 		require.NoError(w, err)
 		own := domain.DefaultDNCID(ws, domain.Live)
 		_, err = w.lists.AddNumbers(w.Context(), ws, own, []uint64{n}, dnc.Origin{Source: domain.DNCAPI, At: time.Now()})
@@ -304,7 +304,7 @@ func BenchmarkMayRing(b *testing.B) {
 	lists.AddEmptyList(ws, domain.DefaultDNCID(ws, domain.Live))
 	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 		return numbers.New(numbers.Config{
-			Workspace: ws, Store: s, Lists: lists, DayOf: calendar.NewShared().Day, FrequencyCaps: func() domain.FrequencyCaps { return domain.FrequencyCaps{PerNumberPerDay: 3} },
+			Workspace: ws, Store: s, Lists: lists, DayOf: calendar.NewSharedZones().DayBounds, FrequencyCaps: func() domain.FrequencyCaps { return domain.FrequencyCaps{PerNumberPerDay: 3} },
 		})
 	}, 1000))
 	ctx := context.Background()
@@ -313,7 +313,7 @@ func BenchmarkMayRing(b *testing.B) {
 	for b.Loop() {
 		n++
 		m := numbers.RequestNumber{
-			CallID: "call", Number: dnc.E164(n), Environment: domain.Live, Scrub: dnc.ScrubAll(ws, domain.Live), Exclusive: true,
+			CallID: "call", Number: dnc.UnpackNumber(n), Environment: domain.Live, Scrub: dnc.DefaultScrub(ws, domain.Live), Exclusive: true,
 			Until: time.Now().Add(time.Minute),
 		}
 		if _, err := mailbox.Ask[numbers.NumberGranted](ctx, sys, pid, m); err != nil {

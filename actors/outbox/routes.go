@@ -43,7 +43,7 @@ func (o *outbox) routesOf(k routeKey) *routes {
 		if w.Environment != k.environment {
 			continue
 		}
-		name, ok := event.Match(w.Events, k.eventType)
+		name, ok := event.MatchSubscription(w.Events, k.eventType)
 		if !ok {
 			continue
 		}
@@ -66,7 +66,7 @@ func (o *outbox) routesOf(k routeKey) *routes {
 func (r *routes) addRoute(to route) {
 	w := to.subscriber.endpoint
 	f := w.Filters
-	r.isFiltered = r.isFiltered || w.CampaignID != "" || !f.Empty()
+	r.isFiltered = r.isFiltered || w.CampaignID != "" || !f.IsEmpty()
 	switch {
 	case w.CampaignID != "":
 		r.byCampaign[w.CampaignID] = append(r.byCampaign[w.CampaignID], to)
@@ -91,13 +91,13 @@ func addToEach(m map[string][]route, ids []string, to route) {
 // forEachRecipient calls f for every endpoint that receives an event.
 func (o *outbox) forEachRecipient(e *event.Event, f func(id, name string)) {
 	r := o.routesOf(routeKey{e.Environment, e.Type})
-	var about event.About
+	var about event.Attributes
 	if r.isFiltered {
-		about = event.Of(e)
+		about = event.AttributesOf(e)
 	}
 	for _, list := range [][]route{r.unfiltered, r.byCampaign[about.CampaignID], r.byAgent[about.AgentID]} {
 		for _, to := range list {
-			if to.subscriber.accepts(e) && (!r.isFiltered || webhook.Passes(to.subscriber.endpoint, about)) {
+			if to.subscriber.accepts(e) && (!r.isFiltered || webhook.PassesFilters(to.subscriber.endpoint, about)) {
 				f(to.subscriber.endpoint.ID, to.name)
 			}
 		}

@@ -364,7 +364,7 @@ func (p *phones) plan(ctx actor.Context) {
 }
 
 func (p *phones) find(ctx actor.Context, m FindPhone) {
-	user, ok := domain.PhoneUser(m.To)
+	user, ok := domain.ParsePhoneUser(m.To)
 	if !ok {
 		user = m.To // a phone's id
 	}

@@ -91,10 +91,10 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 		return nil, domain.ErrFenced
 	}
 	defer s.endCommit(c.Workspace)
-	c, rider := commit.Board(ctx, c)
+	c, rider := commit.AddAudit(ctx, c)
 	events, err := s.Backend.Apply(ctx, c)
 	if err == nil {
-		rider.Rode()
+		rider.MarkCommitted()
 	}
 	if err == nil && c.Workspace != "" {
 		s.activityOf(c.Workspace).committed(&c, time.Now())

@@ -11,7 +11,7 @@ import (
 // LiveNumbers returns the numbers of a workspace that are in use.
 func LiveNumbers(ctx context.Context, store commit.Store, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error) {
 	var out []*domain.PhoneNumber
-	err := commit.Each(ctx, store, "number", workspaceID, "env="+string(env), func(n *domain.PhoneNumber) {
+	err := commit.ForEachRow(ctx, store, "number", workspaceID, "env="+string(env), func(n *domain.PhoneNumber) {
 		if n.Number != "*" && n.Status == domain.NumberLive {
 			out = append(out, n)
 		}

@@ -43,10 +43,10 @@ func (s *Slot) FillInvite(in *sip.Invite, to string, c Caller) error {
 	if shown == "" || withheld {
 		shown = s.From
 	}
-	if domain.IsMagic(shown) && s.Via != nil && !t.Simulator {
+	if domain.IsTestCarrierNumber(shown) && s.Via != nil && !t.Simulator {
 		return &domain.Error{Code: domain.CodeCallerIDNotAllowed, Param: "from", Message: shown + " is a number of the test environment, which no trunk shows"}
 	}
-	in.From, in.FromName = t.Written(shown), c.Name
+	in.From, in.FromName = t.FormatNumber(shown), c.Name
 	if withheld {
 		in.From, in.FromName, in.FromDomain = domain.Anonymous, "Anonymous", "anonymous.invalid"
 	}
@@ -65,7 +65,7 @@ func callerHeaders(t *domain.Trunk, in *sip.Invite, shown string, withheld bool,
 	if host == "" {
 		host = hostOf(in.Target)
 	}
-	address := func(number string) string { return "<sip:" + t.Written(number) + "@" + host + ">" }
+	address := func(number string) string { return "<sip:" + t.FormatNumber(number) + "@" + host + ">" }
 	for _, h := range t.CallerIDHeaders {
 		switch {
 		case h == domain.HeaderAsserted && shown != "":

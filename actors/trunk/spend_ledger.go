@@ -137,7 +137,7 @@ func (l *spendLedger) spentOrReserved(now time.Time) domain.Amount {
 	l.startDay(now)
 	sum := l.micros.Plus(l.reserved)
 	for _, m := range l.live {
-		sum = sum.Plus(max(m.spent(now), routing.Spend(m.perMinute, m.reserved)))
+		sum = sum.Plus(max(m.spent(now), routing.CallCost(m.perMinute, m.reserved)))
 	}
 	return sum
 }
@@ -178,7 +178,7 @@ func (l *spendLedger) ended(call string, talked time.Duration, inLedger bool, no
 	}
 	delete(l.live, call)
 	l.startDay(now)
-	l.add(routing.Spend(m.perMinute, talked), inLedger)
+	l.add(routing.CallCost(m.perMinute, talked), inLedger)
 }
 
 // lost stops the meter of a call whose actor stopped without a report of the end.
@@ -252,14 +252,14 @@ func (t *Trunks) forbidden(asked *RequestSlot, micros domain.Amount, now time.Ti
 }
 
 func destination(to string, w *domain.Workspace, env domain.Environment) *domain.Error {
-	err := domain.AllowedDestination(to, w.Calling, w.DefaultCountry, env)
+	err := domain.CheckDestination(to, w.Calling, w.DefaultCountry, env)
 	if err == nil {
 		return nil
 	}
 	if e, ok := errors.AsType[*domain.Error](err); ok {
 		return e
 	}
-	return domain.Errorf(domain.CodeDestination, "this number cannot be called")
+	return domain.Errorf(domain.CodeDestinationNotAllowed, "this number cannot be called")
 }
 
 // maxDuration is the maximum duration of a call by the rules of the workspace; 0: there
@@ -282,7 +282,7 @@ func (t *Trunks) onCheck(ctx actor.Context, m CheckDestination) {
 	}
 	e164, _, err := domain.ParsePhone(m.To, country)
 	if err != nil {
-		out.Err = domain.Errorf(domain.CodeDestination, "this number cannot be called: it is %s", err.Error())
+		out.Err = domain.Errorf(domain.CodeDestinationNotAllowed, "this number cannot be called: it is %s", err.Error())
 	} else {
 		out.To = e164
 		t.spend.releaseSMS(m.Message) // each try of a message sends a new Check

@@ -33,7 +33,7 @@ type meter struct {
 
 // spent is what the call has cost until now.
 func (m *meter) spent(now time.Time) domain.Amount {
-	return routing.Spend(m.perMinute, now.Sub(m.since))
+	return routing.CallCost(m.perMinute, now.Sub(m.since))
 }
 
 // due is when the next minute has to be reserved, or SpendCapReached sent again.
@@ -55,11 +55,11 @@ func (reserveMinutes) Control() {}
 // the price of its first minute, or the plan's price of an attempt where the trunk
 // names no cost for the number.
 func (c *Config) initialReservation(b *trunkState, to string) domain.Amount {
-	if perMinute, known := routing.Cost(b.trunk.Costs, to); known {
+	if perMinute, known := routing.CostPerMinute(b.trunk.Costs, to); known {
 		return perMinute
 	}
 	if w := c.workspace(); w != nil {
-		return min(billing.TariffOf(w).Micros, domain.MaxPrice)
+		return min(billing.CurrentTariff(w).Micros, domain.MaxPrice)
 	}
 	return 0
 }
@@ -77,7 +77,7 @@ func spendCapOf(w *domain.Workspace, env domain.Environment) *spendCap {
 	if w == nil || w.Calling.DailySpendCap == nil || env != domain.Live {
 		return nil
 	}
-	micros, err := domain.Micros(w.Calling.DailySpendCap.Amount)
+	micros, err := domain.ParseAmount(w.Calling.DailySpendCap.Amount)
 	if err != nil { // it is checked when it is set
 		micros = 0
 	}
@@ -118,7 +118,7 @@ func (t *Trunks) charge(ctx actor.Context, m *LegResult, now time.Time) {
 	if c == nil || c.trunk.Environment != domain.Live {
 		return
 	}
-	perMinute, known := routing.Cost(c.trunk.Costs, to)
+	perMinute, known := routing.CostPerMinute(c.trunk.Costs, to)
 	if m.Answered { // the meter or the price of the attempt replaces the reservation
 		t.spend.releaseReservation(c.reserved)
 		c.reserved = 0
@@ -127,10 +127,10 @@ func (t *Trunks) charge(ctx actor.Context, m *LegResult, now time.Time) {
 	case known && m.Answered:
 		t.startMeter(ctx, m.CallID, perMinute, now)
 	case known:
-	case m.Answered || m.Final.Sent && m.Verdict.NextLeg == domain.NextLegNone && m.Verdict.Spent():
+	case m.Answered || m.Final.Sent && m.Verdict.NextLeg == domain.NextLegNone && m.Verdict.SpendsAttempt():
 		if w := t.cfg.workspace(); w != nil {
 			t.spend.startDay(now)
-			t.spend.add(billing.TariffOf(w).Micros, !m.TransferLeg)
+			t.spend.add(billing.CurrentTariff(w).Micros, !m.TransferLeg)
 			t.keeper.wake(ctx)
 		}
 	}

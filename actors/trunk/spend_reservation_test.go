@@ -297,7 +297,7 @@ func TestRefusedRewritingIsNoFaultOfTheNumber(t *testing.T) {
 		require.Len(t, a.heard, 2)
 		rewritten, forbidden := a.heard[0].(trunk.SlotDenied), a.heard[1].(trunk.SlotDenied)
 		require.NotNil(t, rewritten.Err)
-		assert.Equal(t, []any{trunk.ReasonNoTrunk, domain.CodeDestination}, []any{rewritten.Reason, rewritten.Err.Code})
+		assert.Equal(t, []any{trunk.ReasonNoTrunk, domain.CodeDestinationNotAllowed}, []any{rewritten.Reason, rewritten.Err.Code})
 		assert.Contains(t, rewritten.Err.Message, "number_add")
 		assert.Equal(t, trunk.ReasonForbidden, forbidden.Reason)
 		end()

@@ -85,7 +85,7 @@ func (t *Trunks) onStatesRead(ctx actor.Context, m statesRead) {
 		s := &m.states[i]
 		if b := t.trunks.byID(s.TrunkID); b != nil {
 			b.restore(s, now)
-			for measure, at := range s.Told {
+			for measure, at := range s.AlarmsReportedAt {
 				t.alarms.sentAt[s.TrunkID+measure] = at
 			}
 		} else {
@@ -188,19 +188,19 @@ func (k *stateKeeper) answerFlushes(ctx actor.Context) {
 // kept is what is known of a trunk, as it is kept.
 func (b *trunkState) kept(told map[string]time.Time, now time.Time) domain.TrunkState {
 	s := domain.TrunkState{
-		TrunkID: b.trunk.ID, WorkspaceID: b.trunk.WorkspaceID, Backoff: b.backoff, Wait: b.wait, LastError: b.lastErr,
-		Raised: maps.Clone(b.raised), Told: make(map[string]time.Time), Minutes: b.record.Minutes(now),
-		Arrived: b.arrived, Refused: maps.Clone(b.refused),
+		TrunkID: b.trunk.ID, WorkspaceID: b.trunk.WorkspaceID, BackoffUntil: b.backoff, BackoffDelay: b.wait, LastError: b.lastErr,
+		ActiveAlarms: maps.Clone(b.raised), AlarmsReportedAt: make(map[string]time.Time), Minutes: b.record.Minutes(now),
+		InboundCalls: b.arrived, InboundRefusals: maps.Clone(b.refused),
 	}
 	for measure := range b.raised {
 		if at, ok := told[b.trunk.ID+measure]; ok {
-			s.Told[measure] = at
+			s.AlarmsReportedAt[measure] = at
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(b.health)) {
 		if h := b.health[key]; h.failures > 0 || h.good || h.out.After(now) || h.rests.After(now) {
 			s.Targets = append(s.Targets, domain.TargetState{
-				Key: key, Failures: h.failures, Good: h.good, Out: h.out, Rests: h.rests, LastError: h.lastErr,
+				Key: key, Failures: h.failures, Good: h.good, OutUntil: h.out, RestsUntil: h.rests, LastError: h.lastErr,
 			})
 		}
 	}
@@ -210,18 +210,18 @@ func (b *trunkState) kept(told map[string]time.Time, now time.Time) domain.Trunk
 // restore goes on from what was kept; what this process has seen itself counts
 // more.
 func (b *trunkState) restore(s *domain.TrunkState, now time.Time) {
-	b.record.Add(s.Minutes, now)
-	b.arrived += s.Arrived
-	for why, n := range s.Refused {
+	b.record.AddMinutes(s.Minutes, now)
+	b.arrived += s.InboundCalls
+	for why, n := range s.InboundRefusals {
 		b.refused[why] += n
 	}
 	if b.backoff.IsZero() {
-		b.backoff, b.wait = sooner(s.Backoff, now), s.Wait
+		b.backoff, b.wait = sooner(s.BackoffUntil, now), s.BackoffDelay
 	}
 	if b.lastErr == "" {
 		b.lastErr = s.LastError
 	}
-	for measure, since := range s.Raised {
+	for measure, since := range s.ActiveAlarms {
 		if _, on := b.raised[measure]; !on {
 			b.raised[measure] = since
 		}
@@ -232,7 +232,7 @@ func (b *trunkState) restore(s *domain.TrunkState, now time.Time) {
 			continue
 		}
 		h.failures, h.good, h.lastErr = x.Failures, x.Good, x.LastError
-		h.out, h.rests = sooner(x.Out, now), sooner(x.Rests, now)
+		h.out, h.rests = sooner(x.OutUntil, now), sooner(x.RestsUntil, now)
 		b.publishHealth(x.Key, h)
 	}
 }

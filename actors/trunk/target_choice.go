@@ -14,7 +14,7 @@ func (w *RequestSlot) call() routing.Call {
 
 // target is the trunk's next untried target as a slot of it.
 func (t *Trunks) target(b *trunkState, w *RequestSlot, now time.Time) (slot Slot, rests time.Time, ok bool) {
-	from, err := routing.CallerID(b.trunk, w.call())
+	from, err := routing.SelectCallerID(b.trunk, w.call())
 	if err != nil {
 		return slot, time.Time{}, false // the trunk was changed meanwhile
 	}

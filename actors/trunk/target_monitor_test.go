@@ -203,7 +203,7 @@ func TestTheDaysSpendCapCountsLiveCallsAndEndsAtMidnight(t *testing.T) {
 		sys.Root.Send(ask, want("c"))
 		assert.Equal(t, "192.0.2.1", heardOf(t, a), "it was shorter than it seemed")
 		w.Calling.DailySpendCap.Amount = "2.00"
-		for number, code := range map[string]domain.Code{"2025550100": "", "+442071838750": domain.CodeDestination, "911": domain.CodeDestination, "sip:x": domain.CodeDestination} {
+		for number, code := range map[string]domain.Code{"2025550100": "", "+442071838750": domain.CodeDestinationNotAllowed, "911": domain.CodeDestinationNotAllowed, "sip:x": domain.CodeDestinationNotAllowed} {
 			c, err := mailbox.Ask[trunk.DestinationChecked](context.Background(), sys, a.trunks, trunk.CheckDestination{To: number, Environment: domain.Live})
 			require.NoError(t, err)
 			if code == "" {

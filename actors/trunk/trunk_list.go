@@ -31,7 +31,7 @@ func (l *trunkList) byID(id string) *trunkState {
 // environment has only the simulator. The error says why a trunk for the number
 // cannot be used.
 func (l *trunkList) routes(w RequestSlot) ([]*trunkState, error) {
-	found, refused := routing.Trunks(l.records, w.call())
+	found, refused := routing.SelectTrunks(l.records, w.call())
 	out := make([]*trunkState, len(found))
 	for i, n := range found {
 		out[i] = l.states[n]
@@ -45,7 +45,7 @@ func (l *trunkList) recentCalls(window time.Duration) RecentCalls {
 	now := time.Now()
 	for _, b := range l.states {
 		if b.trunk.Environment == domain.Live {
-			attempts, answered := b.record.Since(now, window)
+			attempts, answered := b.record.CountSince(now, window)
 			sum.Attempts += attempts
 			sum.Answered += answered
 		}

@@ -38,7 +38,7 @@ type trunkState struct {
 	health       map[string]*health
 	resolved     map[domain.Proxy][]resolve.Target // what the names of proxies lead to
 	used         bool                              // since its names were looked up
-	record       routing.Record
+	record       routing.CallStatistics
 	raised       map[string]time.Time // alarms that are on, since when
 	lastErr      string
 	arrived      uint64
@@ -158,7 +158,7 @@ func (b *trunkState) lay() {
 			kept[key] = h
 			b.targets = append(b.targets, target{to: to, proxy: resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}.String(), key: key})
 			b.views = append(b.views, routing.Target{
-				Key: key, Proxy: i, Priority: p.Priority, Weight: p.Weight, Out: h.out, Rests: h.rests,
+				Key: key, Proxy: i, Priority: p.Priority, Weight: p.Weight, OutUntil: h.out, RestsUntil: h.rests,
 			})
 		}
 	}
@@ -183,7 +183,7 @@ func (b *trunkState) names() []domain.Proxy {
 // pick is the next target for a call. until: all that are left rest till then.
 func (b *trunkState) pick(tried []string, now time.Time) (i int, until time.Time, ok bool) {
 	b.used = true
-	return routing.Next(b.views, tried, now, rand.ExpFloat64)
+	return routing.SelectTarget(b.views, tried, now, rand.ExpFloat64)
 }
 
 // ready says why the trunk cannot take a call now, and until when.
@@ -211,7 +211,7 @@ func (b *trunkState) takeSlot(now time.Time) {
 func (b *trunkState) learn(m *LegResult, now time.Time) {
 	switch {
 	case m.Answered:
-		b.record.Answered(now)
+		b.record.CountAnswered(now)
 		b.recover(m.Key)
 		return
 	case m.Verdict.Throttled && !m.Redirected:
@@ -226,7 +226,7 @@ func (b *trunkState) learn(m *LegResult, now time.Time) {
 	default:
 		b.recover(m.Key) // busy, no answer, declined: the trunk did its work
 	}
-	b.record.Refused(string(m.Verdict.Reason), now)
+	b.record.CountRefused(string(m.Verdict.Reason), now)
 }
 
 func said(f outcome.Final) string {
@@ -300,7 +300,7 @@ func (b *trunkState) onPong(key string, p sip.PingResult, err error, now time.Ti
 func (b *trunkState) publishHealth(key string, h *health) {
 	for i := range b.views {
 		if b.views[i].Key == key {
-			b.views[i].Out, b.views[i].Rests = h.out, h.rests
+			b.views[i].OutUntil, b.views[i].RestsUntil = h.out, h.rests
 		}
 	}
 }
@@ -325,10 +325,10 @@ func (b *trunkState) state(now time.Time, waiting int) State {
 	case out > 0 || h.BackoffUntil != nil || len(b.raised) > 0:
 		h.Status = "degraded"
 	}
-	s := b.record.Sum(now)
+	s := b.record.Totals(now)
 	q := domain.TrunkQuality{
-		WindowSeconds: int(routing.Span / time.Second), Attempts: s.Attempts, Answered: s.Answered, ASR: s.ASR(),
-		ACDSeconds: s.ACD().Seconds(), ShortCalls: s.Short, ShortCallShare: s.ShortShare(), Refusals: s.Reasons(),
+		WindowSeconds: int(routing.StatisticsWindow / time.Second), Attempts: s.Attempts, Answered: s.Answered, ASR: s.ASR(),
+		ACDSeconds: s.ACD().Seconds(), ShortCalls: s.Short, ShortCallShare: s.ShortShare(), Refusals: s.RefusalsByReason(),
 		InboundCalls: b.arrived, InboundRefusals: make(map[string]int, len(b.refused)), Alarms: []string{},
 	}
 	maps.Copy(q.InboundRefusals, b.refused)

@@ -306,7 +306,7 @@ func (t *Trunks) plan(ctx actor.Context, now time.Time) {
 			at = b.backoff
 		}
 		for i := range b.views {
-			if rests := b.views[i].Rests; rests.After(now) && rests.Before(at) {
+			if rests := b.views[i].RestsUntil; rests.After(now) && rests.Before(at) {
 				at = rests
 			}
 		}
@@ -455,7 +455,7 @@ func (t *Trunks) onEnded(ctx actor.Context, m *CallEnded) {
 	t.keeper.wake(ctx)
 	if b := t.trunks.byID(m.TrunkID); b != nil {
 		t.markChanged(ctx, b)
-		b.record.Ended(m.Talked, routing.ShortCall(b.trunk.Alarms), now)
+		b.record.CountEnded(m.Talked, routing.ShortCallLimit(b.trunk.Alarms), now)
 		t.alarms.check(ctx, b, now)
 	}
 	t.serve(ctx) // what the call had reserved is free

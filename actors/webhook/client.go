@@ -116,7 +116,7 @@ func (c *Client) checkAddress(_ context.Context, _, address string, _ syscall.Ra
 	if c.cfg.Quarantined {
 		return ErrQuarantined
 	}
-	return c.cfg.Egress.May(to)
+	return c.cfg.Egress.CheckAddress(to)
 }
 
 // CheckURL validates the URL of an endpoint that is created or changed: its form, and that every IP address of its
@@ -138,7 +138,7 @@ func (c *Client) CheckURL(ctx context.Context, link string) error {
 		return invalidURL("the host name does not resolve")
 	}
 	for _, a := range addrs {
-		if c.cfg.Egress.May(netip.AddrPortFrom(a, target.Port)) != nil {
+		if c.cfg.Egress.CheckAddress(netip.AddrPortFrom(a, target.Port)) != nil {
 			return invalidURL("this address may not be reached from here")
 		}
 	}

@@ -150,7 +150,7 @@ func signed(h http.Header, body []byte) bool {
 }
 
 func loopback(testing.TB) access.Egress {
-	return access.Egress{Allow: []access.Rule{{Network: netip.MustParsePrefix("127.0.0.0/8")}}}
+	return access.Egress{Allow: []access.EgressRule{{Network: netip.MustParsePrefix("127.0.0.0/8")}}}
 }
 
 func (r *receiver) client(t *testing.T, egress access.Egress) *webhook.Client {

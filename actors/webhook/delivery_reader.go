@@ -135,7 +135,7 @@ func (e *endpoint) onPageLoaded(ctx actor.Context, m pageLoaded) {
 	now := time.Now()
 	for _, it := range m.items {
 		if it.row.DueAt != nil {
-			due := webhook.Due(it.row.Attempts, *it.row.DueAt, now, retryTimeFactor(e.cfg, e.webhook))
+			due := webhook.RetryTime(it.row.Attempts, *it.row.DueAt, now, retryTimeFactor(e.cfg, e.webhook))
 			it.row.DueAt = &due
 		}
 		if known := e.queue.known[it.row.EventID]; it.row.Replay && it.row.State == domain.DeliveryQueued && (known == nil || known.row.ID != it.row.ID) {

@@ -32,7 +32,7 @@ func (s *stage) told() (found []event.Event) {
 func (s *stage) resume() {
 	w := s.store.WebhookRow(workspace, endpoint)
 	w.Status = domain.WebhookActive
-	w.Revive()
+	w.ClearFailures()
 	s.store.Put(&w)
 	s.tell(webhook.EndpointChanged{})
 }

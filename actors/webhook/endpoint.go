@@ -83,7 +83,7 @@ type endpoint struct {
 	stopped  bool
 
 	webhook  *domain.Webhook // the row as last read; immutable
-	signers  *webhook.Signers
+	signers  *webhook.SecretSigners
 	queue    *deliveryQueue
 	reader   deliveryReader
 	results  resultBuffer
@@ -167,7 +167,7 @@ func New(cfg Config) actor.Producer {
 			cfg.Sender = shared.withOwnConnections()
 		}
 		return &endpoint{
-			cfg: cfg, log: cfg.Log.With(slog.String("webhook_id", cfg.ID)), signers: new(webhook.Signers),
+			cfg: cfg, log: cfg.Log.With(slog.String("webhook_id", cfg.ID)), signers: new(webhook.SecretSigners),
 			queue: newDeliveryQueue(), reader: newDeliveryReader(), results: newResultBuffer(), sends: sendWindow{limit: max(1, float64(cfg.Concurrency)/2)},
 		}
 	}
@@ -371,7 +371,7 @@ type attempt struct {
 	webhook *domain.Webhook
 	row     *domain.Delivery
 	event   *event.Event
-	signers *webhook.Signers
+	signers *webhook.SecretSigners
 }
 
 // attemptResult is the delivery row after an attempt. err: no attempt was made.
@@ -409,7 +409,7 @@ func (a attempt) run(ctx context.Context) attemptResult {
 		return attemptResult{err: ctx.Err()} // the actor stops; its next incarnation sends again
 	}
 	ended := time.Now().UTC()
-	verdict := webhook.After(row.Attempts, answer.Status, ended, retryTimeFactor(a.cfg, a.webhook))
+	verdict := webhook.EvaluateAttempt(row.Attempts, answer.Status, ended, retryTimeFactor(a.cfg, a.webhook))
 	row.State, row.DueAt, row.DeliveredAt = verdict.State, nil, nil
 	row.ResponseStatus, row.ResponseTimeMs, row.Error = answer.Status, answer.Duration.Milliseconds(), answer.Error
 	switch verdict.State {

@@ -56,7 +56,7 @@ func (h *endpointHealth) addFailure(row *domain.Delivery, now time.Time) (disabl
 	}
 	h.failures++
 	h.lastOutcome, h.unsaved = row.State, true
-	return webhook.Disable(row.ResponseStatus, h.failures, now.Sub(*h.failingSince))
+	return webhook.DisableReason(row.ResponseStatus, h.failures, now.Sub(*h.failingSince))
 }
 
 // startSaving reports whether the row is to be written now. Writes are rate-limited, except to disable the
@@ -129,7 +129,7 @@ func disableEndpoint(w *domain.Webhook, c *commit.Change, why string, now time.T
 	})
 	c.Events = append(c.Events, event.Draft{
 		ID: mailbox.NewID(domain.PrefixEvent), Type: event.WebhookDisabled, CreatedAt: now, WorkspaceID: w.WorkspaceID, Environment: w.Environment,
-		SvcID: domain.Unit(w.WorkspaceID), Subject: w.ID, Data: event.WebhookDisabledData{WebhookID: w.ID, URL: w.URL, Reason: why, At: now},
+		SvcID: domain.UnitID(w.WorkspaceID), Subject: w.ID, Data: event.WebhookDisabledData{WebhookID: w.ID, URL: w.URL, Reason: why, At: now},
 	})
 }
 

@@ -42,7 +42,7 @@ func TestNoHostileTargetIsDialled(t *testing.T) {
 		assert.Equal(t, "the URL is not valid", post(t, c, url).Error, url)
 	}
 	ours := loopback(t)
-	ours.Own = []netip.AddrPort{netip.MustParseAddrPort(own.String())}
+	ours.OwnListeners = []netip.AddrPort{netip.MustParseAddrPort(own.String())}
 	assert.Equal(t, "this address may not be reached from here", post(t, r.client(t, ours), r.URL+"/ok").Error)
 	r.mu.Lock()
 	defer r.mu.Unlock()

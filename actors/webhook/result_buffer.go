@@ -170,7 +170,7 @@ func (e *endpoint) expirePaused(now time.Time) {
 		return
 	}
 	e.expireAt = now.Add(expiryCheckInterval)
-	if e.webhook.HeldSince().After(now.Add(-maxPausedAge)) {
+	if e.webhook.StoppedSince().After(now.Add(-maxPausedAge)) {
 		return
 	}
 	for _, it := range e.queue.takeOlderThan(now.Add(-maxPausedAge)) {

@@ -50,7 +50,7 @@ func (e *endpoint) onTest(ctx actor.Context, r testRequest) {
 	typ := event.WebhookTest
 	if name != "" {
 		var known bool
-		if typ, known = event.Canonical(name); !known {
+		if typ, known = event.ParseType(name); !known {
 			err := domain.Errorf(domain.CodeValidation, "unknown event type")
 			err.Param = "event_type"
 			ctx.Send(r.sender, err)
@@ -80,15 +80,15 @@ func (e *endpoint) startWaitingTests(ctx actor.Context) {
 
 func (e *endpoint) sendTest(ctx actor.Context, to *actor.PID, typ event.Type, name string) {
 	a, slots, k := attempt{cfg: e.cfg, webhook: e.webhook, signers: e.signers}, e.sends.slots, e.firstKind()
-	if as, subscribed := event.Match(e.webhook.Events, typ); subscribed && name == string(typ) {
+	if as, subscribed := event.MatchSubscription(e.webhook.Events, typ); subscribed && name == string(typ) {
 		name = as // the alias, if the endpoint subscribes only to that
 	}
 	e.runTask(ctx, testTimeout, func(c context.Context) any {
 		defer slots.giveBack(k)
 		now := time.Now().UTC()
-		ev := webhook.Sample(typ, a.webhook, mailbox.NewID(domain.PrefixEvent), now)
+		ev := webhook.SampleEvent(typ, a.webhook, mailbox.NewID(domain.PrefixEvent), now)
 		got := a.send(c, &ev, &domain.Delivery{EventType: name, Attempts: 1, FirstAttemptAt: &now}, now)
-		delivered := webhook.After(1, got.Status, now, 1).State == domain.DeliveryDelivered
+		delivered := webhook.EvaluateAttempt(1, got.Status, now, 1).State == domain.DeliveryDelivered
 		if !delivered && got.Error == "" {
 			got.Error = fmt.Sprintf("the endpoint answered %d", got.Status)
 		}

@@ -52,7 +52,7 @@ func BenchmarkDoNotCall(b *testing.B) {
 
 	d, store, ws := s.openStore()
 	defer func() { require.NoError(b, d.Close()) }()
-	register, scrub, ctx := dnc.New(store, nil, slog.New(slog.DiscardHandler)), lists.ScrubAll(ws, domain.Live), context.Background()
+	register, scrub, ctx := dnc.New(store, nil, slog.New(slog.DiscardHandler)), lists.DefaultScrub(ws, domain.Live), context.Background()
 	require.Equal(b, list, scrub.Default)
 	began := time.Now()
 	require.NoError(b, register.LoadList(ctx, ws, list))

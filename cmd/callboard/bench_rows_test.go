@@ -71,7 +71,7 @@ func campaignRows(b *testing.B, made object) func() commit.Change {
 			},
 			Events: []event.Draft{{
 				ID: mailbox.NewID(domain.PrefixEvent), Type: event.CampaignCreated, CreatedAt: at, WorkspaceID: rowsWorkspace,
-				SvcID: domain.Unit(rowsWorkspace), Subject: c.ID, Environment: domain.Live,
+				SvcID: domain.UnitID(rowsWorkspace), Subject: c.ID, Environment: domain.Live,
 				Data: event.CampaignData{CampaignID: c.ID, Name: c.Name, Status: c.Status},
 			}},
 		}
@@ -119,19 +119,19 @@ func callRows() []func() commit.Change {
 	}
 	drafts := func(t event.Type, data any) []event.Draft {
 		return []event.Draft{{
-			ID: mailbox.NewID(domain.PrefixEvent), Type: t, CreatedAt: at, WorkspaceID: rowsWorkspace, SvcID: domain.Unit(c.AgentID),
+			ID: mailbox.NewID(domain.PrefixEvent), Type: t, CreatedAt: at, WorkspaceID: rowsWorkspace, SvcID: domain.UnitID(c.AgentID),
 			Subject: c.ID, Environment: domain.Live, Data: data,
 		}}
 	}
 	guard := func(version uint64) []commit.Guard { return []commit.Guard{{Key: a.Key(), Version: version}} }
 	return []func() commit.Change{
 		func() commit.Change {
-			return commit.Change{Workspace: rowsWorkspace, Guards: guard(0), Puts: []domain.Record{&c, &a}, Events: drafts(event.CallStarted, event.CallOf(&c))}
+			return commit.Change{Workspace: rowsWorkspace, Guards: guard(0), Puts: []domain.Record{&c, &a}, Events: drafts(event.CallStarted, event.NewCallData(&c))}
 		},
 		func() commit.Change {
 			c.Status, c.AnsweredAt, c.Legs, a.Trace = domain.CallInProgress, &answered, []domain.Leg{leg}, messages(1800)
 			a.Legs[0].Dialog = json.RawMessage(`{"call_id":"` + leg.SIPCallID + `","remote_target":"` + strings.Repeat("sip:+12025550177@127.0.0.1:30406;", 12) + `"}`)
-			return commit.Change{Workspace: rowsWorkspace, Guards: guard(1), Puts: []domain.Record{&c, &a}, Events: drafts(event.CallAnswered, event.CallOf(&c))}
+			return commit.Change{Workspace: rowsWorkspace, Guards: guard(1), Puts: []domain.Record{&c, &a}, Events: drafts(event.CallAnswered, event.NewCallData(&c))}
 		},
 		func() commit.Change {
 			c.Status, c.Disposition, c.EndedReason, c.EndedBy, c.EndedAt, c.TranscriptAvailable = domain.CallCompleted, "completed", domain.ReasonRemoteHangup, "remote", &answered, true

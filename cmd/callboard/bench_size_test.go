@@ -243,7 +243,7 @@ func (s *service) insertPastCalls(id string, n int) (what string) {
 	}
 	progress.Attempted += done + waiting
 	progress.Attempts += done + waiting
-	progress.Waits += waiting
+	progress.RetryWaiting += waiting
 	if progress.Outcomes == nil {
 		progress.Outcomes = make(map[domain.Outcome]int)
 	}

@@ -32,7 +32,7 @@ func (s *service) insertEvents(n, calls int) (ids []string) {
 	for i := range subjects {
 		subjects[i] = mailbox.NewID(domain.PrefixCall)
 	}
-	data := webhook.Sample(event.CallEnded, &domain.Webhook{Meta: domain.Meta{WorkspaceID: ws}}, "", time.Now()).Data
+	data := webhook.SampleEvent(event.CallEnded, &domain.Webhook{Meta: domain.Meta{WorkspaceID: ws}}, "", time.Now()).Data
 	ids = make([]string, n)
 	for from := 0; from < n; from += batch {
 		change := commit.Change{Workspace: ws}
@@ -40,7 +40,7 @@ func (s *service) insertEvents(n, calls int) (ids []string) {
 			ids[i] = mailbox.NewID(domain.PrefixEvent)
 			change.Events = append(change.Events, event.Draft{
 				ID: ids[i], Type: event.CallEnded, CreatedAt: time.Now().UTC(), WorkspaceID: ws, Environment: domain.Live,
-				SvcID: domain.Unit(ws), Subject: subjects[i%calls], Data: data,
+				SvcID: domain.UnitID(ws), Subject: subjects[i%calls], Data: data,
 			})
 		}
 		_, err := store.Apply(context.Background(), change)

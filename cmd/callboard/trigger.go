@@ -27,7 +27,7 @@ func triggerCommand() *cobra.Command {
 		Use: "trigger EVENT", Short: "Send a sample event to a program on this machine, or from a service to a webhook endpoint", Args: cobra.ExactArgs(1),
 		Example: "  callboard trigger call.ended --forward-to http://localhost:3000/hooks\n  callboard trigger call.ended --webhook webhook_01J…",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kind, ok := event.Canonical(args[0])
+			kind, ok := event.ParseType(args[0])
 			if !ok {
 				return fmt.Errorf("%q is not an event type", args[0])
 			}
@@ -41,7 +41,7 @@ func triggerCommand() *cobra.Command {
 			f.JSON = asJSON
 			id := mailbox.NewID(domain.PrefixEvent)
 			w := &domain.Webhook{Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixWebhook), WorkspaceID: mailbox.NewID(domain.PrefixWorkspace)}, URL: to}
-			body, err := webhook.Body(webhook.Sample(kind, w, id, time.Now()), args[0])
+			body, err := webhook.Body(webhook.SampleEvent(kind, w, id, time.Now()), args[0])
 			if err != nil {
 				return err
 			}

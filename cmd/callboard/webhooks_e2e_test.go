@@ -46,11 +46,11 @@ func receiveSignedDelivery(t *testing.T, secret, next string) (got receivedReque
 	roots := x509.NewCertPool()
 	roots.AddCert(far.Certificate())
 	c := webhook.NewClient(webhook.ClientConfig{
-		RootCAs: roots, Timeout: time.Minute, Egress: access.Egress{Allow: []access.Rule{{Network: netip.MustParsePrefix("127.0.0.0/8")}}},
+		RootCAs: roots, Timeout: time.Minute, Egress: access.Egress{Allow: []access.EgressRule{{Network: netip.MustParsePrefix("127.0.0.0/8")}}},
 	})
 	defer c.Close()
 	now := time.Now()
-	e := domainwebhook.Sample(event.CallEnded, &domain.Webhook{Meta: domain.Meta{ID: "wh_1", WorkspaceID: "ws_1"}}, "evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0", now)
+	e := domainwebhook.SampleEvent(event.CallEnded, &domain.Webhook{Meta: domain.Meta{ID: "wh_1", WorkspaceID: "ws_1"}}, "evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0", now)
 	e.Data = json.RawMessage(`{"name":"Zoë <&> ` + "\u2028" + `","n":1.50}`)
 	body, err := domainwebhook.Body(e, "")
 	require.NoError(t, err)

@@ -12,9 +12,9 @@ var ErrEgress = errors.New("this address may not be reached")
 
 const httpsPort = 443
 
-// Rule is one entry of the operator's list: a network, and a port or 0
+// EgressRule is one entry of the operator's list: a network, and a port or 0
 // for any.
-type Rule struct {
+type EgressRule struct {
 	Network netip.Prefix
 	Port    uint16
 }
@@ -23,22 +23,22 @@ type Rule struct {
 // extra Ports, and whatever the operator allows. Our own listeners and the
 // store are always refused. The zero value allows the public ones only.
 type Egress struct {
-	Allow   []Rule
-	Ports   []int            // besides 443
-	AnyPort bool             // of public addresses: for SIP, not for HTTP
-	Own     []netip.AddrPort // an unspecified address stands for loopback and Local
-	Local   []netip.Addr     // addresses of this machine
+	Allow          []EgressRule
+	Ports          []int            // besides 443
+	AnyPort        bool             // of public addresses: for SIP, not for HTTP
+	OwnListeners   []netip.AddrPort // an unspecified address stands for loopback and Local
+	LocalAddresses []netip.Addr     // addresses of this machine
 }
 
-// May is nil where the address may be reached; otherwise it wraps ErrEgress.
-func (e Egress) May(to netip.AddrPort) error {
+// CheckAddress is nil where the address may be reached; otherwise it wraps ErrEgress.
+func (e Egress) CheckAddress(to netip.AddrPort) error {
 	addr := to.Addr().Unmap()
 	switch {
 	case !addr.IsValid() || addr.Zone() != "" || to.Port() == 0:
 		return fmt.Errorf("%w: not an address and a port", ErrEgress)
 	case addr.IsUnspecified() || addr.IsMulticast() || addr == broadcast:
 		return fmt.Errorf("%w: not the address of one host", ErrEgress)
-	case e.own(addr, to.Port()):
+	case e.isOwnListener(addr, to.Port()):
 		return fmt.Errorf("%w: the service itself", ErrEgress)
 	}
 	for _, r := range e.Allow {
@@ -49,30 +49,30 @@ func (e Egress) May(to netip.AddrPort) error {
 	if !PublicAddress(addr) {
 		return fmt.Errorf("%w: not a public address", ErrEgress)
 	}
-	if !e.AnyPort && !e.publicPort(to.Port()) {
+	if !e.AnyPort && !e.isPublicPort(to.Port()) {
 		return fmt.Errorf("%w: port %d is not open", ErrEgress, to.Port())
 	}
 	return nil
 }
 
-// MayPort says whether any address at all could be reached at this port: the
+// AllowsPort says whether any address at all could be reached at this port: the
 // check that needs no name resolution.
-func (e Egress) MayPort(port uint16) bool {
-	return port != 0 && (e.AnyPort || e.publicPort(port) ||
-		slices.ContainsFunc(e.Allow, func(r Rule) bool { return r.Port == 0 || r.Port == port }))
+func (e Egress) AllowsPort(port uint16) bool {
+	return port != 0 && (e.AnyPort || e.isPublicPort(port) ||
+		slices.ContainsFunc(e.Allow, func(r EgressRule) bool { return r.Port == 0 || r.Port == port }))
 }
 
-func (e Egress) publicPort(port uint16) bool {
+func (e Egress) isPublicPort(port uint16) bool {
 	return port == httpsPort || slices.Contains(e.Ports, int(port))
 }
 
-func (e Egress) own(addr netip.Addr, port uint16) bool {
-	for _, o := range e.Own {
+func (e Egress) isOwnListener(addr netip.Addr, port uint16) bool {
+	for _, o := range e.OwnListeners {
 		if o.Port() != port {
 			continue
 		}
 		own := o.Addr().Unmap()
-		if own == addr || own.IsUnspecified() && (addr.IsLoopback() || slices.Contains(e.Local, addr)) {
+		if own == addr || own.IsUnspecified() && (addr.IsLoopback() || slices.Contains(e.LocalAddresses, addr)) {
 			return true
 		}
 	}

@@ -56,7 +56,7 @@ func TestNoHostileAddressIsPublic(t *testing.T) {
 	for _, text := range list {
 		addr := netip.MustParseAddr(text)
 		assert.False(t, access.PublicAddress(addr), text)
-		require.ErrorIs(t, access.Egress{}.May(netip.AddrPortFrom(addr, 443)), access.ErrEgress, text)
+		require.ErrorIs(t, access.Egress{}.CheckAddress(netip.AddrPortFrom(addr, 443)), access.ErrEgress, text)
 	}
 	assert.False(t, access.PublicAddress(netip.Addr{}))
 }
@@ -66,16 +66,16 @@ func TestPublicAddressesArePublic(t *testing.T) {
 	for text := range strings.FieldsSeq(public) {
 		addr := netip.MustParseAddr(text)
 		assert.True(t, access.PublicAddress(addr), text)
-		require.NoError(t, access.Egress{}.May(netip.AddrPortFrom(addr, 443)), text)
+		require.NoError(t, access.Egress{}.CheckAddress(netip.AddrPortFrom(addr, 443)), text)
 	}
 }
 
-// rules are networks, each with a port behind a space or for any.
-func rules(list ...string) (out []access.Rule) {
+// egressRules are networks, each with a port behind a space or for any.
+func egressRules(list ...string) (out []access.EgressRule) {
 	for _, text := range list {
 		network, port, _ := strings.Cut(text, " ")
 		n, _ := strconv.ParseUint(port, 10, 16)
-		out = append(out, access.Rule{Network: netip.MustParsePrefix(network), Port: uint16(n)})
+		out = append(out, access.EgressRule{Network: netip.MustParsePrefix(network), Port: uint16(n)})
 	}
 	return out
 }
@@ -97,43 +97,43 @@ func TestEgressObeysPortsListAndOwnListeners(t *testing.T) {
 		"a public host at any port":            {access.Egress{AnyPort: true}, "8.8.8.8:5060", true},
 		"any port is no way inside":            {access.Egress{AnyPort: true}, "10.0.0.1:5060", false},
 		"an extra port is no way inside":       {access.Egress{Ports: []int{8443}}, "10.0.0.1:8443", false},
-		"a listed network at any port":         {access.Egress{Allow: rules("127.0.0.0/8")}, "127.0.0.1:9999", true},
-		"a listed network, mapped":             {access.Egress{Allow: rules("127.0.0.0/8")}, "[::ffff:127.0.0.1]:9999", true},
-		"a listed address at its port":         {access.Egress{Allow: rules("10.0.0.5/32 8443")}, "10.0.0.5:8443", true},
-		"a listed address at another port":     {access.Egress{Allow: rules("10.0.0.5/32 8443")}, "10.0.0.5:443", false},
-		"beside a listed address":              {access.Egress{Allow: rules("10.0.0.5/32 8443")}, "10.0.0.6:8443", false},
-		"a listed IPv6 network":                {access.Egress{Allow: rules("fd00::/8 443")}, "[fd00::1]:443", true},
-		"IPv4 rules do not open IPv6":          {access.Egress{Allow: rules("0.0.0.0/0")}, "[::1]:443", false},
-		"a listed network never opens us":      {access.Egress{Allow: rules("0.0.0.0/0"), Own: []netip.AddrPort{loop}}, "127.0.0.1:6379", false},
-		"nor us in another spelling":           {access.Egress{Allow: rules("0.0.0.0/0", "::/0"), Own: []netip.AddrPort{loop}}, "[::ffff:127.0.0.1]:6379", false},
-		"another port beside us":               {access.Egress{Allow: rules("0.0.0.0/0"), Own: []netip.AddrPort{loop}}, "127.0.0.1:6380", true},
-		"we listen everywhere: loopback":       {access.Egress{Allow: rules("0.0.0.0/0", "::/0"), Own: []netip.AddrPort{anywhere}}, "127.8.8.8:8080", false},
-		"we listen everywhere: loopback six":   {access.Egress{Allow: rules("0.0.0.0/0", "::/0"), Own: []netip.AddrPort{anywhere}}, "[::1]:8080", false},
-		"we listen everywhere: this machine":   {access.Egress{Allow: rules("0.0.0.0/0"), Own: []netip.AddrPort{anywhere}, Local: []netip.Addr{machine}}, "10.0.0.9:8080", false},
-		"we listen everywhere: another host":   {access.Egress{Allow: rules("0.0.0.0/0"), Own: []netip.AddrPort{anywhere}, Local: []netip.Addr{machine}}, "10.0.0.8:8080", true},
-		"our public address":                   {access.Egress{Own: []netip.AddrPort{netip.MustParseAddrPort("8.8.8.8:443")}}, "8.8.8.8:443", false},
-		"the unspecified address, even listed": {access.Egress{Allow: rules("0.0.0.0/0", "::/0")}, "0.0.0.0:443", false},
-		"the unspecified six, even listed":     {access.Egress{Allow: rules("0.0.0.0/0", "::/0")}, "[::]:443", false},
-		"multicast, even listed":               {access.Egress{Allow: rules("0.0.0.0/0", "::/0")}, "239.1.1.1:443", false},
-		"broadcast, even listed":               {access.Egress{Allow: rules("0.0.0.0/0", "::/0")}, "255.255.255.255:443", false},
-		"port 0":                               {access.Egress{Allow: rules("127.0.0.0/8"), AnyPort: true}, "127.0.0.1:0", false},
+		"a listed network at any port":         {access.Egress{Allow: egressRules("127.0.0.0/8")}, "127.0.0.1:9999", true},
+		"a listed network, mapped":             {access.Egress{Allow: egressRules("127.0.0.0/8")}, "[::ffff:127.0.0.1]:9999", true},
+		"a listed address at its port":         {access.Egress{Allow: egressRules("10.0.0.5/32 8443")}, "10.0.0.5:8443", true},
+		"a listed address at another port":     {access.Egress{Allow: egressRules("10.0.0.5/32 8443")}, "10.0.0.5:443", false},
+		"beside a listed address":              {access.Egress{Allow: egressRules("10.0.0.5/32 8443")}, "10.0.0.6:8443", false},
+		"a listed IPv6 network":                {access.Egress{Allow: egressRules("fd00::/8 443")}, "[fd00::1]:443", true},
+		"IPv4 rules do not open IPv6":          {access.Egress{Allow: egressRules("0.0.0.0/0")}, "[::1]:443", false},
+		"a listed network never opens us":      {access.Egress{Allow: egressRules("0.0.0.0/0"), OwnListeners: []netip.AddrPort{loop}}, "127.0.0.1:6379", false},
+		"nor us in another spelling":           {access.Egress{Allow: egressRules("0.0.0.0/0", "::/0"), OwnListeners: []netip.AddrPort{loop}}, "[::ffff:127.0.0.1]:6379", false},
+		"another port beside us":               {access.Egress{Allow: egressRules("0.0.0.0/0"), OwnListeners: []netip.AddrPort{loop}}, "127.0.0.1:6380", true},
+		"we listen everywhere: loopback":       {access.Egress{Allow: egressRules("0.0.0.0/0", "::/0"), OwnListeners: []netip.AddrPort{anywhere}}, "127.8.8.8:8080", false},
+		"we listen everywhere: loopback six":   {access.Egress{Allow: egressRules("0.0.0.0/0", "::/0"), OwnListeners: []netip.AddrPort{anywhere}}, "[::1]:8080", false},
+		"we listen everywhere: this machine":   {access.Egress{Allow: egressRules("0.0.0.0/0"), OwnListeners: []netip.AddrPort{anywhere}, LocalAddresses: []netip.Addr{machine}}, "10.0.0.9:8080", false},
+		"we listen everywhere: another host":   {access.Egress{Allow: egressRules("0.0.0.0/0"), OwnListeners: []netip.AddrPort{anywhere}, LocalAddresses: []netip.Addr{machine}}, "10.0.0.8:8080", true},
+		"our public address":                   {access.Egress{OwnListeners: []netip.AddrPort{netip.MustParseAddrPort("8.8.8.8:443")}}, "8.8.8.8:443", false},
+		"the unspecified address, even listed": {access.Egress{Allow: egressRules("0.0.0.0/0", "::/0")}, "0.0.0.0:443", false},
+		"the unspecified six, even listed":     {access.Egress{Allow: egressRules("0.0.0.0/0", "::/0")}, "[::]:443", false},
+		"multicast, even listed":               {access.Egress{Allow: egressRules("0.0.0.0/0", "::/0")}, "239.1.1.1:443", false},
+		"broadcast, even listed":               {access.Egress{Allow: egressRules("0.0.0.0/0", "::/0")}, "255.255.255.255:443", false},
+		"port 0":                               {access.Egress{Allow: egressRules("127.0.0.0/8"), AnyPort: true}, "127.0.0.1:0", false},
 	} {
-		err := c.egress.May(netip.MustParseAddrPort(c.to))
+		err := c.egress.CheckAddress(netip.MustParseAddrPort(c.to))
 		assert.Equal(t, c.want, err == nil, "%s: %v", name, err)
 		if err != nil {
 			require.ErrorIs(t, err, access.ErrEgress, name)
 		}
 	}
-	require.ErrorIs(t, access.Egress{}.May(netip.AddrPort{}), access.ErrEgress)
+	require.ErrorIs(t, access.Egress{}.CheckAddress(netip.AddrPort{}), access.ErrEgress)
 }
 
 func TestPortsThatCouldBeReached(t *testing.T) {
 	t.Parallel()
-	assert.True(t, access.Egress{}.MayPort(443))
-	assert.False(t, access.Egress{}.MayPort(22))
-	assert.True(t, access.Egress{Ports: []int{8443}}.MayPort(8443))
-	assert.True(t, access.Egress{Allow: rules("10.0.0.0/8")}.MayPort(22))
-	assert.True(t, access.Egress{Allow: rules("10.0.0.0/8 22")}.MayPort(22))
-	assert.False(t, access.Egress{Allow: rules("10.0.0.0/8 22")}.MayPort(23))
-	assert.False(t, access.Egress{Allow: rules("10.0.0.0/8")}.MayPort(0))
+	assert.True(t, access.Egress{}.AllowsPort(443))
+	assert.False(t, access.Egress{}.AllowsPort(22))
+	assert.True(t, access.Egress{Ports: []int{8443}}.AllowsPort(8443))
+	assert.True(t, access.Egress{Allow: egressRules("10.0.0.0/8")}.AllowsPort(22))
+	assert.True(t, access.Egress{Allow: egressRules("10.0.0.0/8 22")}.AllowsPort(22))
+	assert.False(t, access.Egress{Allow: egressRules("10.0.0.0/8 22")}.AllowsPort(23))
+	assert.False(t, access.Egress{Allow: egressRules("10.0.0.0/8")}.AllowsPort(0))
 }

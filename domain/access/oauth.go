@@ -15,17 +15,17 @@ import (
 // secretPrefix begins the secrets of OAuth clients, for scanners of secrets.
 const secretPrefix = "svc_cs_"
 
-// NewSecret spells the secret of an OAuth client from 24 random bytes. It is
+// NewClientSecret spells the secret of an OAuth client from 24 random bytes. It is
 // shown once; only HashKey of it is kept.
-func NewSecret(random [24]byte) (text, last4 string) {
-	text = secretPrefix + domain.KeyText(random[:])
+func NewClientSecret(random [24]byte) (text, last4 string) {
+	text = secretPrefix + domain.EncodeKeyBytes(random[:])
 	text += checksum(text)
 	return text, text[len(text)-4:]
 }
 
-// Meet is what two lists of permissions both allow, by meaning: "*:read" and
+// IntersectPermissions is what two lists of permissions both allow, by meaning: "*:read" and
 // "calls:read" meet in "calls:read".
-func Meet(a, b []domain.Permission) []domain.Permission {
+func IntersectPermissions(a, b []domain.Permission) []domain.Permission {
 	out := []domain.Permission{}
 	for _, p := range a {
 		if Covers(b, p) && !slices.Contains(out, p) {
@@ -43,10 +43,10 @@ func Meet(a, b []domain.Permission) []domain.Permission {
 // maxScope bounds the text of a scope parameter.
 const maxScope = 500
 
-// Scope reads the scope parameter of a request of a client: permissions parted
+// ParseScope reads the scope parameter of a request of a client: permissions parted
 // by spaces, none twice, none that the client cannot be given. Without any it
 // is all that the client can be given. Errors: invalid_scope.
-func Scope(text string, most []domain.Permission) ([]domain.Permission, error) {
+func ParseScope(text string, most []domain.Permission) ([]domain.Permission, error) {
 	if len(text) > maxScope {
 		return nil, domain.Errorf(domain.OAuthInvalidScope, "The scope has more than %d characters.", maxScope)
 	}
@@ -54,7 +54,7 @@ func Scope(text string, most []domain.Permission) ([]domain.Permission, error) {
 	for word := range strings.FieldsSeq(text) {
 		p := domain.Permission(word)
 		switch {
-		case !Known(p):
+		case !IsKnownPermission(p):
 			return nil, domain.Errorf(domain.OAuthInvalidScope, "The scope holds a word that is no permission.")
 		case !Covers(most, p):
 			return nil, domain.Errorf(domain.OAuthInvalidScope, "The client cannot be given %s.", p)
@@ -68,8 +68,8 @@ func Scope(text string, most []domain.Permission) ([]domain.Permission, error) {
 	return asked, nil
 }
 
-// ScopeText spells permissions as a scope.
-func ScopeText(list []domain.Permission) string {
+// FormatScope spells permissions as a scope.
+func FormatScope(list []domain.Permission) string {
 	words := make([]string, len(list))
 	for i, p := range list {
 		words[i] = string(p)
@@ -85,27 +85,27 @@ const (
 	challengeLength = 43
 )
 
-// GoodChallenge says whether a text can be a challenge by S256.
-func GoodChallenge(text string) bool {
+// IsValidChallenge says whether a text can be a challenge by S256.
+func IsValidChallenge(text string) bool {
 	sum, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	return err == nil && len(text) == challengeLength && len(sum) == sha256.Size
 }
 
-// Proves says whether the verifier is the one of a challenge by S256. Without
+// VerifyChallenge says whether the verifier is the one of a challenge by S256. Without
 // a challenge only no verifier is right: a challenge that got lost on its way
 // must not go unnoticed.
-func Proves(challenge, verifier string) bool {
+func VerifyChallenge(challenge, verifier string) bool {
 	if challenge == "" {
 		return verifier == ""
 	}
-	if len(verifier) < minVerifier || len(verifier) > maxVerifier || strings.ContainsFunc(verifier, reserved) {
+	if len(verifier) < minVerifier || len(verifier) > maxVerifier || strings.ContainsFunc(verifier, isReservedCharacter) {
 		return false
 	}
 	sum := sha256.Sum256([]byte(verifier))
 	return subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
 }
 
-func reserved(r rune) bool {
+func isReservedCharacter(r rune) bool {
 	switch {
 	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
 		return false
@@ -113,10 +113,10 @@ func reserved(r rune) bool {
 	return !strings.ContainsRune("-._~", r)
 }
 
-// Redeem says whether a client may exchange a code now. again: it did before,
+// CheckCode says whether a client may exchange a code now. again: it did before,
 // and what came of it has to be taken back (RFC 6749 §4.1.2). Errors:
 // invalid_grant.
-func Redeem(c *domain.OAuthCode, clientID, redirect, verifier string, now time.Time) (again bool, err error) {
+func CheckCode(c *domain.OAuthCode, clientID, redirect, verifier string, now time.Time) (again bool, err error) {
 	switch {
 	case c.ClientID != clientID:
 		return false, domain.Errorf(domain.OAuthInvalidGrant, "The code is another client's.")
@@ -126,15 +126,15 @@ func Redeem(c *domain.OAuthCode, clientID, redirect, verifier string, now time.T
 		return false, domain.Errorf(domain.OAuthInvalidGrant, "The code is too old.")
 	case c.RedirectURI != redirect:
 		return false, domain.Errorf(domain.OAuthInvalidGrant, "The redirect_uri is not the one that the code was asked for with.")
-	case !Proves(c.Challenge, verifier):
+	case !VerifyChallenge(c.Challenge, verifier):
 		return false, domain.Errorf(domain.OAuthInvalidGrant, "The code_verifier does not go with the code's challenge.")
 	}
 	return false, nil
 }
 
-// Renew says whether a client may use the refresh token of a generation now.
+// CheckRefresh says whether a client may use the refresh token of a generation now.
 // again: it was used before, and the grant has to end. Errors: invalid_grant.
-func Renew(g *domain.OAuthGrant, clientID string, generation int, now time.Time) (again bool, err error) {
+func CheckRefresh(g *domain.OAuthGrant, clientID string, generation int, now time.Time) (again bool, err error) {
 	switch {
 	case g.ClientID != clientID:
 		return false, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token is another client's.")
@@ -142,7 +142,7 @@ func Renew(g *domain.OAuthGrant, clientID string, generation int, now time.Time)
 		return false, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token was revoked.")
 	case generation != g.Generation:
 		return true, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token was used before. Nothing that came of it holds any more.")
-	case !now.Before(g.Until()):
+	case !now.Before(g.ExpiresAt()):
 		return false, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token is too old.")
 	}
 	return false, nil
@@ -151,21 +151,21 @@ func Renew(g *domain.OAuthGrant, clientID string, generation int, now time.Time)
 // refreshPrefix begins refresh tokens: svc_rt_<grant>_<generation>_<proof>.
 const refreshPrefix = "svc_rt_"
 
-// RefreshText spells the refresh token of a generation of a grant. Nothing of
+// NewRefreshToken spells the refresh token of a generation of a grant. Nothing of
 // it has to be kept: it carries a proof of its own under the pepper.
-func RefreshText(pepper []byte, grantID string, generation int) string {
+func NewRefreshToken(pepper []byte, grantID string, generation int) string {
 	body := refreshPrefix + strings.TrimPrefix(grantID, string(domain.PrefixGrant)+"_") + "_" + strconv.Itoa(generation)
 	return body + "_" + HashKey(pepper, "refresh "+body)
 }
 
 // maxRefresh bounds what is read as a refresh token.
-const maxRefresh = 200
+const maxRefreshToken = 200
 
-// ReadRefresh reads a refresh token that we have spelled.
-func ReadRefresh(pepper []byte, text string) (grantID string, generation int, ok bool) {
+// ParseRefreshToken reads a refresh token that we have spelled.
+func ParseRefreshToken(pepper []byte, text string) (grantID string, generation int, ok bool) {
 	rest, ok := strings.CutPrefix(text, refreshPrefix)
 	parts := strings.Split(rest, "_")
-	if !ok || len(parts) != 3 || len(text) > maxRefresh {
+	if !ok || len(parts) != 3 || len(text) > maxRefreshToken {
 		return "", 0, false
 	}
 	generation, err := strconv.Atoi(parts[1])
@@ -173,5 +173,5 @@ func ReadRefresh(pepper []byte, text string) (grantID string, generation int, ok
 		return "", 0, false
 	}
 	grantID = string(domain.PrefixGrant) + "_" + parts[0]
-	return grantID, generation, SameHash(RefreshText(pepper, grantID, generation), text)
+	return grantID, generation, SameHash(NewRefreshToken(pepper, grantID, generation), text)
 }

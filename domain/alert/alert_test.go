@@ -25,13 +25,13 @@ func tells(r *domain.AlertRule, looks []seen) (out []string) {
 	var a *domain.Alert
 	for _, s := range looks {
 		at := noon.Add(time.Duration(s.minute * float64(time.Minute)))
-		next, told := alert.Next(r, a, alert.Reading{Subject: "x", Name: "x", Known: s.state != '?', Bad: s.state == 'b'}, at)
+		next, told := alert.ApplyReading(r, a, alert.Reading{Subject: "x", Name: "x", Known: s.state != '?', Bad: s.state == 'b'}, at)
 		switch told {
-		case alert.Firing:
+		case alert.NotifyFiring:
 			out = append(out, "firing "+at.Sub(noon).String())
-		case alert.Resolved:
+		case alert.NotifyResolved:
 			out, next = append(out, "resolved "+at.Sub(noon).String()), nil
-		case alert.Nothing:
+		case alert.NoNotification:
 		}
 		a = next
 	}
@@ -85,20 +85,20 @@ func TestReadings(t *testing.T) {
 	t.Parallel()
 	rate := &domain.AlertRule{Kind: domain.AlertAnswerRate, Below: 0.3, MinCalls: 10}
 	known := func(in alert.Reading) []any { return []any{in.Known, in.Bad} }
-	assert.Equal(t, []any{false, false}, known(alert.AnswerRate(rate, "ws", "ws", "w", 9, 0)), "too few calls")
-	assert.Equal(t, []any{true, true}, known(alert.AnswerRate(rate, "ws", "ws", "w", 10, 2)))
-	assert.Equal(t, []any{true, false}, known(alert.AnswerRate(rate, "ws", "ws", "w", 10, 3)), "at the bound")
-	assert.Equal(t, []any{false, false}, known(alert.AnswerRate(&domain.AlertRule{Below: 0.3}, "ws", "ws", "w", 0, 0)))
+	assert.Equal(t, []any{false, false}, known(alert.AnswerRateReading(rate, "ws", "ws", "w", 9, 0)), "too few calls")
+	assert.Equal(t, []any{true, true}, known(alert.AnswerRateReading(rate, "ws", "ws", "w", 10, 2)))
+	assert.Equal(t, []any{true, false}, known(alert.AnswerRateReading(rate, "ws", "ws", "w", 10, 3)), "at the bound")
+	assert.Equal(t, []any{false, false}, known(alert.AnswerRateReading(&domain.AlertRule{Below: 0.3}, "ws", "ws", "w", 0, 0)))
 	spend := &domain.AlertRule{Kind: domain.AlertSpend, Share: 0.8}
-	assert.Equal(t, []any{true, true}, known(alert.Spend(spend, "ws", "ws", "w", 80, 100)))
-	assert.Equal(t, []any{true, false}, known(alert.Spend(spend, "ws", "ws", "w", 79, 100)))
-	assert.Equal(t, []any{true, false}, known(alert.Spend(spend, "ws", "ws", "w", 79, 0)), "no cap")
+	assert.Equal(t, []any{true, true}, known(alert.SpendReading(spend, "ws", "ws", "w", 80, 100)))
+	assert.Equal(t, []any{true, false}, known(alert.SpendReading(spend, "ws", "ws", "w", 79, 100)))
+	assert.Equal(t, []any{true, false}, known(alert.SpendReading(spend, "ws", "ws", "w", 79, 0)), "no cap")
 }
 
 func TestNamesStayInTheirLine(t *testing.T) {
 	t.Parallel()
 	a := &domain.Alert{Kind: domain.AlertTrunkDown, Name: "carrier\r\nBcc: everybody@example.com\r\n\r\n<b>\x1b[2J\u202e\u2028" + strings.Repeat("x", 500), RuleName: "r\nX: y", RuleID: "alertrule_1"}
-	subject, body := alert.Mail(a, alert.Resolved, noon)
+	subject, body := alert.FormatMail(a, alert.NotifyResolved, noon)
 	assert.NotRegexp(t, `[\r\n\x1b\x{202e}\x{2028}]`, subject)
 	assert.True(t, strings.HasPrefix(subject, "[callboard] resolved: trunk carrier Bcc: everybody@example.com <b> [2J"), subject)
 	assert.Less(t, len(subject), 200)

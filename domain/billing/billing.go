@@ -10,9 +10,9 @@ type Terms struct {
 	Micros   domain.Amount // price of each further one
 }
 
-// TermsOf are the terms of a plan (specification, Limits). Those of enterprise
+// PlanTerms are the terms of a plan (specification, Limits). Those of enterprise
 // are set per account; ok is false for it.
-func TermsOf(p domain.Plan) (t Terms, ok bool) {
+func PlanTerms(p domain.Plan) (t Terms, ok bool) {
 	switch p {
 	case domain.Starter:
 		return Terms{Included: 500, Micros: 100_000}, true

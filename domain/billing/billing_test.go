@@ -12,7 +12,7 @@ import (
 )
 
 func tariff(p domain.Plan) domain.Tariff {
-	return billing.TariffOf(&domain.Workspace{Plan: p})
+	return billing.CurrentTariff(&domain.Workspace{Plan: p})
 }
 
 func TestTheMonthIsPricedAsTheSpecificationSays(t *testing.T) {
@@ -34,7 +34,7 @@ func TestTheMonthIsPricedAsTheSpecificationSays(t *testing.T) {
 	got := make(map[month]billing.Charge, len(want))
 	for m := range want {
 		var meter billing.Meter
-		got[m] = meter.Use(tariff(m.plan), m.attempts)
+		got[m] = meter.Price(tariff(m.plan), m.attempts)
 	}
 	assert.Equal(t, want, got)
 }
@@ -44,22 +44,22 @@ func TestAnAccountOnEnterprisePaysWhatWasAgreed(t *testing.T) {
 	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	w := &domain.Workspace{Plan: domain.Enterprise, Tariff: 4, Pricing: &domain.Pricing{IncludedAttempts: 10, PricePerAttempt: domain.Dollars(12_500)}}
 	w.ID, w.UpdatedAt = "ws_1", at
-	agreed := billing.TariffOf(w)
+	agreed := billing.CurrentTariff(w)
 	assert.Equal(t, 10, agreed.Included)
 	assert.Equal(t, domain.Amount(12_500), agreed.Micros)
 	assert.Equal(t, 4, agreed.Number)
 	w.Plan = domain.Starter
-	assert.Equal(t, 500, billing.TariffOf(w).Included, "a plan with a price has no other")
+	assert.Equal(t, 500, billing.CurrentTariff(w).Included, "a plan with a price has no other")
 }
 
 func TestAChangeOfPlanHoldsForWhatComesAfterIt(t *testing.T) {
 	t.Parallel()
 	var up, down billing.Meter
-	assert.Equal(t, billing.Charge{Included: 500, Overage: 100, Micros: 10_000_000}, up.Use(tariff(domain.Starter), 600))
-	assert.Equal(t, billing.Charge{Included: 4400}, up.Use(tariff(domain.Professional), 4400), "600 of the quota were used before")
-	assert.Equal(t, billing.Charge{Overage: 10, Micros: 800_000}, up.Use(tariff(domain.Professional), 10))
-	assert.Equal(t, billing.Charge{Included: 3000}, down.Use(tariff(domain.Professional), 3000))
-	assert.Equal(t, billing.Charge{Overage: 7, Micros: 700_000}, down.Use(tariff(domain.Starter), 7))
+	assert.Equal(t, billing.Charge{Included: 500, Overage: 100, Micros: 10_000_000}, up.Price(tariff(domain.Starter), 600))
+	assert.Equal(t, billing.Charge{Included: 4400}, up.Price(tariff(domain.Professional), 4400), "600 of the quota were used before")
+	assert.Equal(t, billing.Charge{Overage: 10, Micros: 800_000}, up.Price(tariff(domain.Professional), 10))
+	assert.Equal(t, billing.Charge{Included: 3000}, down.Price(tariff(domain.Professional), 3000))
+	assert.Equal(t, billing.Charge{Overage: 7, Micros: 700_000}, down.Price(tariff(domain.Starter), 7))
 }
 
 func TestHoweverAMonthIsCutItsPriceIsTheSame(t *testing.T) {
@@ -70,9 +70,9 @@ func TestHoweverAMonthIsCutItsPriceIsTheSame(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "tariffs") {
 			of := domain.Tariff{Included: rapid.IntRange(0, 50).Draw(t, "included"), Micros: domain.Amount(rapid.Int64Range(0, 5e6).Draw(t, "micros"))}
 			n := rapid.IntRange(0, 120).Draw(t, "attempts")
-			one.Add(whole.Use(of, n))
+			one.Add(whole.Price(of, n))
 			for range n {
-				parts.Add(cut.Use(of, 1))
+				parts.Add(cut.Price(of, 1))
 			}
 		}
 		if one != parts || one.Overage < 0 || one.Included < 0 {

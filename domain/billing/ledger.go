@@ -12,19 +12,19 @@ type LedgerLine struct {
 	Amount   domain.Money
 }
 
-// Recount compares the counters with the ledger.
-type Recount struct {
-	WorkspaceID string     `json:"workspace_id"`
-	From        string     `json:"from"`
-	To          string     `json:"to"`
-	Days        int        `json:"days"` // on which something was counted, by either
-	Rows        int        `json:"rows"` // of the ledger
-	Wrong       []Miscount `json:"wrong"`
-	Repaired    bool       `json:"repaired"`
+// LedgerCheck compares the counters with the ledger.
+type LedgerCheck struct {
+	WorkspaceID string            `json:"workspace_id"`
+	From        string            `json:"from"`
+	To          string            `json:"to"`
+	Days        int               `json:"days"` // on which something was counted, by either
+	Rows        int               `json:"rows"` // of the ledger
+	Wrong       []CounterMismatch `json:"wrong"`
+	Repaired    bool              `json:"repaired"`
 }
 
-// Miscount is a day on which the counters do not say what the ledger says.
-type Miscount struct {
+// CounterMismatch is a day on which the counters do not say what the ledger says.
+type CounterMismatch struct {
 	Day     string  `json:"day"`
 	Tariff  int     `json:"tariff"`
 	Counted []int64 `json:"counted"` // attempts, outbound seconds, inbound calls, inbound seconds

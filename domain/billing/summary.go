@@ -26,7 +26,7 @@ func PriceUsage(rows []*domain.Usage, tariffs map[int]domain.Tariff) []PricedUsa
 			meter, used, month = Meter{}, 0, m
 		}
 		t := tariffs[u.Tariff]
-		out = append(out, PricedUsage{u, used, meter.Use(t, u.Attempts()), t.Segment.Times(u.Segments())})
+		out = append(out, PricedUsage{u, used, meter.Price(t, u.Attempts()), t.Segment.Times(u.Segments())})
 		used += u.Attempts()
 	}
 	return out

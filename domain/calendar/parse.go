@@ -14,7 +14,7 @@ var weekdays = map[string]time.Weekday{ //nolint:gochecknoglobals // a table
 	"thursday": time.Thursday, "friday": time.Friday, "saturday": time.Saturday,
 }
 
-func parse(s domain.Schedule, h domain.CallingHours, z *Zones, p *domain.Problems) Rules {
+func parseRules(s domain.Schedule, h domain.CallingHours, z *Zones, p *domain.Problems) Rules {
 	var r Rules
 	r.schedule = parseSchedule(s, z, p)
 	if h.Start == "" && h.End == "" && h.Timezone == "" {
@@ -22,10 +22,10 @@ func parse(s domain.Schedule, h domain.CallingHours, z *Zones, p *domain.Problem
 	}
 	const at = "compliance.calling_hours."
 	var ok bool
-	if r.from, ok = clock(h.Start); !ok || r.from == day {
+	if r.from, ok = parseClock(h.Start); !ok || r.from == day {
 		p.Add(at+"start", domain.CodeValidation, "must be a time HH:MM from 00:00 to 23:59")
 	}
-	if r.to, ok = clock(h.End); !ok {
+	if r.to, ok = parseClock(h.End); !ok {
 		p.Add(at+"end", domain.CodeValidation, "must be a time HH:MM from 00:00 to 24:00")
 	} else if r.to == r.from {
 		p.Add(at+"end", domain.CodeValidation, "must differ from start; the whole day is 00:00 to 24:00")
@@ -66,7 +66,7 @@ func parseSchedule(s domain.Schedule, z *Zones, p *domain.Problems) Window {
 			p.Add("schedule.days", domain.CodeValidation, "must be lowercase names of weekdays, monday to sunday")
 			break
 		}
-		w.days[n], w.someDays = true, true
+		w.days[n], w.restrictsDays = true, true
 	}
 	if len(s.ExcludedDates) > maxExcluded {
 		p.Add("schedule.excluded_dates", domain.CodeValidation, "must be at most %d dates", maxExcluded)
@@ -87,8 +87,8 @@ func parseSchedule(s domain.Schedule, z *Zones, p *domain.Problems) Window {
 	return w
 }
 
-// clock reads HH:MM, 00:00 to 24:00, as seconds of the day.
-func clock(text string) (seconds int, ok bool) {
+// parseClock reads HH:MM, 00:00 to 24:00, as seconds of the day.
+func parseClock(text string) (seconds int, ok bool) {
 	if len(text) != 5 || text[2] != ':' {
 		return 0, false
 	}
@@ -105,8 +105,8 @@ func clock(text string) (seconds int, ok bool) {
 	return h*3600 + m*60, true
 }
 
-// load reads a zone; "Local" and "" are not zones of anybody.
-func load(name string) *time.Location {
+// loadZone reads a zone; "Local" and "" are not zones of anybody.
+func loadZone(name string) *time.Location {
 	if name == "" || name == "Local" || len(name) > 64 || strings.HasPrefix(name, "Etc/Unknown") {
 		return nil
 	}

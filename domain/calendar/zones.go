@@ -19,7 +19,7 @@ import (
 // use it.
 type Zones struct {
 	known   map[string]*time.Location
-	numbers domain.Numbers
+	numbers domain.NumberCache
 }
 
 // NewZones is an empty cache.
@@ -29,7 +29,7 @@ func NewZones() *Zones { return &Zones{known: make(map[string]*time.Location)} }
 func (z *Zones) Load(name string) *time.Location {
 	l, ok := z.known[name]
 	if !ok {
-		l = load(name)
+		l = loadZone(name)
 		if l != nil || len(z.known) < 2000 { // strangers may send any number of wrong names
 			z.known[name] = l
 		}
@@ -37,30 +37,30 @@ func (z *Zones) Load(name string) *time.Location {
 	return l
 }
 
-// Number is a number that stands as E.164 already; what the tables say of its
+// NumberFromE164 is a number that stands as E.164 already; what the tables say of its
 // exchange is kept too.
-func (z *Zones) Number(e164 string) (domain.Number, error) { return z.numbers.Known(e164) }
+func (z *Zones) NumberFromE164(e164 string) (domain.Number, error) { return z.numbers.FromE164(e164) }
 
-// Of are the zones in which a contact may be, and a key that is equal for
+// ContactZones are the zones in which a contact may be, and a key that is equal for
 // contacts with equal zones: its own zone, else those of its number. Unknown:
 // no zone.
-func (z *Zones) Of(c domain.Contact) (key string, zones []*time.Location) {
+func (z *Zones) ContactZones(c domain.Contact) (key string, zones []*time.Location) {
 	if c.Timezone != "" {
 		if l := z.Load(c.Timezone); l != nil {
 			return c.Timezone, []*time.Location{l}
 		}
 		return "", nil
 	}
-	n, err := z.Number(c.Phone)
+	n, err := z.NumberFromE164(c.Phone)
 	if err != nil {
 		return "", nil
 	}
-	return z.OfNumber(n)
+	return z.NumberZones(n)
 }
 
-// OfNumber are the zones in which whoever has a number may be, as Of tells.
-func (z *Zones) OfNumber(number domain.Number) (key string, zones []*time.Location) {
-	names := zonesOfNumber(number)
+// NumberZones are the zones in which whoever has a number may be, as Of tells.
+func (z *Zones) NumberZones(number domain.Number) (key string, zones []*time.Location) {
+	names := zoneNamesOfNumber(number)
 	for _, n := range names {
 		l := z.Load(n)
 		if l == nil {
@@ -105,22 +105,22 @@ var countryZones = map[string][]string{ //nolint:gochecknoglobals // a table
 // overlaidAreas are the area codes of the North American plan that an overlay
 // serves where one of them has several zones, or another zone than the table
 // of numbers gives to the overlay.
-var overlaidAreas = map[string][]string{ //nolint:gochecknoglobals // a table
+var overlayAreas = map[string][]string{ //nolint:gochecknoglobals // a table
 	"448": {"850"}, "930": {"812"}, "364": {"270"}, "729": {"423"}, "458": {"541"}, "986": {"208"},
 	"236": {"604", "250"}, "257": {"604", "250"}, "672": {"604", "250"}, "778": {"604", "250"},
 	"367": {"418"}, "581": {"418"}, "879": {"709"}, "474": {"306"}, "639": {"306"},
 }
 
-// zonesOfNumber are the names of the zones of a number, sorted: all that its
+// zoneNamesOfNumber are the names of the zones of a number, sorted: all that its
 // area code has, or its country where it has no area code. The number of a
 // mobile or of a service says only the country.
-func zonesOfNumber(n domain.Number) []string {
+func zoneNamesOfNumber(n domain.Number) []string {
 	var names []string
 	var err error
 	if n.Kind == phonenumbers.FIXED_LINE || n.Kind == phonenumbers.FIXED_LINE_OR_MOBILE {
-		names, err = zonesOfLandline(n)
+		names, err = zoneNamesOfLandline(n)
 	} else {
-		names, err = zonesOfCountry(n)
+		names, err = zoneNamesOfCountry(n)
 	}
 	if err != nil || slices.Contains(names, phonenumbers.UNKNOWN_TIMEZONE) {
 		return nil
@@ -130,7 +130,7 @@ func zonesOfNumber(n domain.Number) []string {
 	return slices.Compact(names)
 }
 
-func zonesOfLandline(n domain.Number) ([]string, error) {
+func zoneNamesOfLandline(n domain.Number) ([]string, error) {
 	code := strconv.Itoa(int(n.Parsed.GetCountryCode()))
 	country, err := phonenumbers.GetTimezonesForPrefix(code)
 	if err != nil || len(country) == 1 {
@@ -144,22 +144,22 @@ func zonesOfLandline(n domain.Number) ([]string, error) {
 	if size == 0 || len(digits) < len(code)+size {
 		return phonenumbers.GetTimezonesForNumber(n.Parsed)
 	}
-	return zonesOfArea(code, digits[len(code):len(code)+size], country)
+	return zoneNamesOfArea(code, digits[len(code):len(code)+size], country)
 }
 
 // areaZones keeps what zonesOfArea found, by code and area. Only the area codes
 // of countries with several zones come here.
 var areaZones sync.Map //nolint:gochecknoglobals // a cache of a table
 
-// zonesOfArea are the zones of all exchanges of an area code that the table knows;
+// zoneNamesOfArea are the zones of all exchanges of an area code that the table knows;
 // if it knows none, those of the country.
-func zonesOfArea(code, area string, country []string) ([]string, error) {
+func zoneNamesOfArea(code, area string, country []string) ([]string, error) {
 	if known, _ := areaZones.Load(code + area); known != nil {
 		names, _ := known.([]string)
 		return names, nil
 	}
 	areas := []string{area}
-	if overlaid := overlaidAreas[area]; code == "1" && overlaid != nil {
+	if overlaid := overlayAreas[area]; code == "1" && overlaid != nil {
 		areas = overlaid
 	}
 	var names []string
@@ -198,7 +198,7 @@ func zonesOfArea(code, area string, country []string) ([]string, error) {
 // North American plan.
 const tablePrefix = 8
 
-func zonesOfCountry(n domain.Number) ([]string, error) {
+func zoneNamesOfCountry(n domain.Number) ([]string, error) {
 	code := int(n.Parsed.GetCountryCode())
 	if names := countryZones[n.Country]; names != nil {
 		return names, nil

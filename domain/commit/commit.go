@@ -13,17 +13,17 @@ import (
 // Change is one atomic, durable unit, or nothing. Applying it returns after
 // the bytes are safe on disk.
 type Change struct {
-	Workspace string          // the owner of the rows; its token fences the change
-	Guards    []Guard         // all must hold, else domain.ErrConflict and no trace
-	Puts      []domain.Record // kept, each at its last version plus one
-	Adds      []domain.Tally  // added to what is there, whoever else adds at the same time
-	Deletes   []domain.Key    // gone, with their index entries
-	Events    []event.Draft   // given offset and sequence here
-	Trim      uint64          // events of the workspace up to this offset go; 0: none
-	Reserved  bool            // may use the space that is kept back for a full disk: for changes that stop work
+	Workspace         string                 // the owner of the rows; its token fences the change
+	Guards            []Guard                // all must hold, else domain.ErrConflict and no trace
+	Puts              []domain.Record        // kept, each at its last version plus one
+	Adds              []domain.CounterRecord // added to what is there, whoever else adds at the same time
+	Deletes           []domain.Key           // gone, with their index entries
+	Events            []event.Draft          // given offset and sequence here
+	DeleteEventsUpTo  uint64                 // events of the workspace up to this offset go; 0: none
+	UsesReservedSpace bool                   // may use the space that is kept back for a full disk: for changes that stop work
 
-	DeleteEvents   []uint64 // offsets of events of the workspace that go
-	ForgetSubjects []string // subjects whose counts of events go: nothing happens to them any more
+	DeleteEvents        []uint64 // offsets of events of the workspace that go
+	DeleteSubjectCounts []string // subjects whose counts of events go: nothing happens to them any more
 }
 
 // Guard demands that a row is at a version; 0: that it does not exist.

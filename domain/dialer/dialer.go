@@ -195,7 +195,7 @@ func waitForOpening(v View, now time.Time) Decision {
 	if !v.Schedule.Allows(now) {
 		reason = ReasonSchedule
 	}
-	opens, _ := v.OpenHours.Next(now)
+	opens, _ := v.OpenHours.NextOpen(now)
 	return waitFor(reason, opens)
 }
 

@@ -72,15 +72,17 @@ func TestWhyNothingRingsIsAlwaysVisible(t *testing.T) {
 		"a zone opens":          {func(v *dialer.View) { v.ReadyContacts, v.NextRetry, v.NextOpening = 0, later, soon }, seen{reason: "calling_hours", until: soon, look: soon}},
 		"the last calls":        {func(v *dialer.View) { v.ReadyContacts, v.Remaining, v.OpenAttempts = 0, 0, 2 }, seen{reason: "no_contacts"}},
 		"kept open":             {func(v *dialer.View) { v.ReadyContacts, v.Remaining, v.AutoComplete = 0, 0, false }, seen{reason: "no_contacts"}},
-		"hours":                 {func(v *dialer.View) { v.OpenHours, v.Schedule = hours.Global(), hours.Schedule() }, seen{reason: "calling_hours", until: epoch.Add(2 * time.Hour), look: epoch.Add(2 * time.Hour)}},
-		"ends before that":      {func(v *dialer.View) { v.OpenHours, v.Schedule, v.ScheduleEnd = hours.Global(), hours.Schedule(), later }, seen{reason: "calling_hours", until: epoch.Add(2 * time.Hour), look: later}},
-		"everybody done":        {func(v *dialer.View) { v.ReadyContacts, v.Remaining = 0, 0 }, seen{do: dialer.CompleteExhausted}},
-		"the end":               {func(v *dialer.View) { v.ScheduleEnd = epoch }, seen{do: dialer.CompleteExpired}},
-		"the end, live":         {func(v *dialer.View) { v.ScheduleEnd, v.OpenAttempts = epoch, 1 }, seen{reason: "schedule"}},
-		"draining":              {func(v *dialer.View) { v.Draining = true }, seen{}},
-		"armed":                 {func(v *dialer.View) { v.Status, v.ScheduleStart = domain.CampaignScheduled, soon }, seen{reason: "schedule", until: soon, look: soon}},
-		"start":                 {func(v *dialer.View) { v.Status, v.ScheduleStart = domain.CampaignScheduled, epoch }, seen{do: dialer.StartRunning}},
-		"armed too late":        {func(v *dialer.View) { v.Status, v.ScheduleEnd = domain.CampaignScheduled, epoch }, seen{do: dialer.CompleteExpired}},
+		"hours":                 {func(v *dialer.View) { v.OpenHours, v.Schedule = hours.GlobalWindow(), hours.ScheduleWindow() }, seen{reason: "calling_hours", until: epoch.Add(2 * time.Hour), look: epoch.Add(2 * time.Hour)}},
+		"ends before that": {func(v *dialer.View) {
+			v.OpenHours, v.Schedule, v.ScheduleEnd = hours.GlobalWindow(), hours.ScheduleWindow(), later
+		}, seen{reason: "calling_hours", until: epoch.Add(2 * time.Hour), look: later}},
+		"everybody done": {func(v *dialer.View) { v.ReadyContacts, v.Remaining = 0, 0 }, seen{do: dialer.CompleteExhausted}},
+		"the end":        {func(v *dialer.View) { v.ScheduleEnd = epoch }, seen{do: dialer.CompleteExpired}},
+		"the end, live":  {func(v *dialer.View) { v.ScheduleEnd, v.OpenAttempts = epoch, 1 }, seen{reason: "schedule"}},
+		"draining":       {func(v *dialer.View) { v.Draining = true }, seen{}},
+		"armed":          {func(v *dialer.View) { v.Status, v.ScheduleStart = domain.CampaignScheduled, soon }, seen{reason: "schedule", until: soon, look: soon}},
+		"start":          {func(v *dialer.View) { v.Status, v.ScheduleStart = domain.CampaignScheduled, epoch }, seen{do: dialer.StartRunning}},
+		"armed too late": {func(v *dialer.View) { v.Status, v.ScheduleEnd = domain.CampaignScheduled, epoch }, seen{do: dialer.CompleteExpired}},
 	}
 	for name, c := range cases {
 		v := decideRunning()

@@ -412,7 +412,7 @@ func (f *simulation) nextTime() (time.Time, bool) {
 	}
 	for i := range f.groups {
 		if p := &f.groups[i]; p.uncalled+p.dueTotal > 0 {
-			if opens, ok := p.window.Next(f.now); ok {
+			if opens, ok := p.window.NextOpen(f.now); ok {
 				earlier(opens)
 			}
 		}

@@ -58,7 +58,7 @@ func TestTheEstimateAsExamples(t *testing.T) {
 	hours, err := calendar.New(domain.Schedule{}, domain.CallingHours{Start: "09:00", End: "12:01", Timezone: "UTC"}, calendar.NewZones())
 	require.NoError(t, err)
 	o = outlook()
-	o.Groups[0].Window = hours.Global()
+	o.Groups[0].Window = hours.GlobalWindow()
 	within(21*time.Hour+50*time.Second, says(t, o), "a minute is left of today; the rest is for tomorrow at nine")
 
 	o.ScheduleEnd = epoch.Add(time.Hour)
@@ -67,7 +67,7 @@ func TestTheEstimateAsExamples(t *testing.T) {
 	never, err := calendar.New(domain.Schedule{}, domain.CallingHours{Start: "09:00", End: "10:00", Timezone: "local"}, calendar.NewZones())
 	require.NoError(t, err)
 	o = outlook()
-	o.Groups[0].Window = never.For(nil)
+	o.Groups[0].Window = never.WindowForZones(nil)
 	assert.Nil(t, dialer.Estimate(o, epoch), "nobody can tell")
 
 	for _, s := range []domain.CampaignStatus{domain.CampaignPaused, domain.CampaignDraft, domain.CampaignCompleted, domain.CampaignCancelled} {
@@ -108,7 +108,7 @@ func TestAnEstimateIsNeverBeforeNowAndAlwaysComesToAnEnd(t *testing.T) {
 		o.Groups = nil
 		for range rapid.IntRange(1, 40).Draw(t, "crowds") {
 			o.Groups = append(o.Groups, dialer.ContactGroup{
-				Window:      r.For([]*time.Location{cache.Load(rapid.SampledFrom(zones).Draw(t, "zone"))}),
+				Window:      r.WindowForZones([]*time.Location{cache.Load(rapid.SampledFrom(zones).Draw(t, "zone"))}),
 				NeverCalled: rapid.IntRange(0, 1000).Draw(t, "waiting"), Size: rapid.IntRange(0, 2000).Draw(t, "weight"),
 				OpenAttempts: []int{0, rapid.IntRange(0, 5).Draw(t, "live")},
 			})
@@ -127,7 +127,7 @@ func BenchmarkEstimate(b *testing.B) {
 	o.Pending, o.Groups = 1_000_000, nil
 	o.Retry = domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 4}
 	for _, z := range []string{"America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles"} {
-		o.Groups = append(o.Groups, dialer.ContactGroup{Window: r.For([]*time.Location{cache.Load(z)}), Size: 100})
+		o.Groups = append(o.Groups, dialer.ContactGroup{Window: r.WindowForZones([]*time.Location{cache.Load(z)}), Size: 100})
 	}
 	for b.Loop() {
 		dialer.Estimate(o, epoch)

@@ -17,9 +17,9 @@ type ContactTransition struct {
 // including this one if it counts. An attempt that does not count returns the contact to its earlier state.
 func TransitionAfter(v domain.Verdict, spent int, r domain.Retry, now time.Time) ContactTransition {
 	switch {
-	case !v.Spent() && spent == 0:
+	case !v.SpendsAttempt() && spent == 0:
 		return ContactTransition{State: domain.ContactPending}
-	case !v.Spent():
+	case !v.SpendsAttempt():
 		return ContactTransition{State: domain.ContactRetryWait, RetryAt: now}
 	case r.Enabled && v.RetryOn != "" && spent < r.MaxAttempts && slices.Contains(r.RetryOn, v.RetryOn):
 		return ContactTransition{State: domain.ContactRetryWait, RetryAt: now.Add(time.Duration(r.IntervalHours * float64(time.Hour)))}
@@ -52,14 +52,14 @@ func (t *CircuitBreaker) AddCall(v domain.Verdict, now time.Time) {
 	}
 	switch v.Reason {
 	case domain.ReasonInterrupted, domain.ReasonBusy, domain.ReasonNoAnswer, domain.ReasonInvalidNumber,
-		domain.ReasonThrottled, domain.ReasonNotSent, domain.ReasonCancelled, domain.ReasonAgent:
+		domain.ReasonThrottled, domain.ReasonNotSent, domain.ReasonCancelled, domain.ReasonAgentUnavailable:
 		return
 	case domain.ReasonTrunkError:
 		t.ends = append(t.ends, callEnd{now, true})
 		t.failures++
 	case domain.ReasonCompleted, domain.ReasonRemoteHangup, domain.ReasonHangup, domain.ReasonMaxDuration,
 		domain.ReasonMediaLost, domain.ReasonTrunkRejected, domain.ReasonRejected, domain.ReasonBlocked,
-		domain.ReasonMedia, domain.ReasonIdentity, domain.ReasonRedirected, domain.ReasonInternal,
+		domain.ReasonMediaRefused, domain.ReasonIdentity, domain.ReasonRedirected, domain.ReasonInternal,
 		domain.ReasonConcurrency, domain.ReasonNumberUnknown, domain.ReasonProtocol, domain.ReasonRemoved, domain.ReasonTransferred,
 		domain.ReasonSpendCap:
 		t.ends = append(t.ends, callEnd{now, false})

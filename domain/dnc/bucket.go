@@ -19,15 +19,15 @@ import (
 const Buckets = 4096
 
 // mostStrata bounds what a bucket remembers of where its numbers came from.
-const mostStrata = 256
+const maxOriginGroups = 256
 
 // ErrNumber tells that a text is no number in E.164.
 var ErrNumber = errors.New("not a number in E.164")
 
 var errBucket = errors.New("dnc: a bucket's numbers cannot be read")
 
-// Number packs a number in E.164, at most 15 digits, into a word.
-func Number(e164 string) (uint64, error) {
+// PackNumber packs a number in E.164, at most 15 digits, into a word.
+func PackNumber(e164 string) (uint64, error) {
 	digits, plus := strings.CutPrefix(e164, "+")
 	n, err := strconv.ParseUint(digits, 10, 64)
 	if err != nil || !plus || len(digits) > 15 || digits[0] == '0' {
@@ -36,12 +36,12 @@ func Number(e164 string) (uint64, error) {
 	return n, nil
 }
 
-// E164 is the inverse of Number.
-func E164(n uint64) string { return "+" + strconv.FormatUint(n, 10) }
+// UnpackNumber is the inverse of Number.
+func UnpackNumber(n uint64) string { return "+" + strconv.FormatUint(n, 10) }
 
-// mix spreads numbers, which lie close together (the finalizer of
+// mixBits spreads numbers, which lie close together (the finalizer of
 // SplitMix64).
-func mix(n uint64) uint64 {
+func mixBits(n uint64) uint64 {
 	n += 0x9e3779b97f4a7c15
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
 	n = (n ^ n>>27) * 0x94d049bb133111eb
@@ -49,7 +49,7 @@ func mix(n uint64) uint64 {
 }
 
 // BucketOf is the bucket of a number.
-func BucketOf(n uint64) int { return int(mix(n) >> 52) } // 12 bits
+func BucketOf(n uint64) int { return int(mixBits(n) >> 52) } // 12 bits
 
 // Origin says how numbers came onto a list.
 type Origin struct {
@@ -67,8 +67,8 @@ func (o Origin) Entry(e164 string) domain.DNCEntry {
 	return e
 }
 
-// Stratum are the numbers of a bucket that came together.
-type Stratum struct {
+// OriginGroup are the numbers of a bucket that came together.
+type OriginGroup struct {
 	Origin
 	Numbers []byte `json:"numbers"` // ascending differences, as varints
 }
@@ -76,11 +76,11 @@ type Stratum struct {
 // Bucket is a part of a list as the store keeps it. It is never deleted before
 // its list is: its edition tells old readings from new ones.
 type Bucket struct {
-	WorkspaceID string    `json:"workspace_id"`
-	ListID      string    `json:"list_id"`
-	Index       int       `json:"index"`
-	Edition     uint64    `json:"edition"`
-	Strata      []Stratum `json:"strata"`
+	WorkspaceID string        `json:"workspace_id"`
+	ListID      string        `json:"list_id"`
+	Index       int           `json:"index"`
+	Edition     uint64        `json:"edition"`
+	Groups      []OriginGroup `json:"strata"`
 	// Erased are the entries of people who were erased: only the keyed hash of
 	// each number is left.
 	Erased []ErasedEntry `json:"erased,omitempty"`
@@ -96,23 +96,23 @@ type ErasedEntry struct {
 
 // Key names the row.
 func (b *Bucket) Key() domain.Key {
-	return domain.Key{Kind: "dnc_bucket", Workspace: b.WorkspaceID, ID: b.ListID + "/" + order(b.Index)}
+	return domain.Key{Kind: "dnc_bucket", Workspace: b.WorkspaceID, ID: b.ListID + "/" + sortableIndex(b.Index)}
 }
 
 // Indexes: none; buckets are listed by the key's beginning.
 func (b *Bucket) Indexes() []string { return nil }
 
 // Sort is by index.
-func (b *Bucket) Sort() string { return order(b.Index) }
+func (b *Bucket) Sort() string { return sortableIndex(b.Index) }
 
-// order sorts like the number.
-func order(index int) string {
+// sortableIndex sorts like the number.
+func sortableIndex(index int) string {
 	s := strconv.Itoa(index)
 	return "0000"[:max(0, 4-len(s))] + s
 }
 
-// pack writes ascending numbers.
-func pack(numbers []uint64) []byte {
+// packNumbers writes ascending numbers.
+func packNumbers(numbers []uint64) []byte {
 	b := make([]byte, 0, 4*len(numbers)+4)
 	last := uint64(0)
 	for _, n := range numbers {
@@ -122,7 +122,7 @@ func pack(numbers []uint64) []byte {
 	return b
 }
 
-func unpack(b []byte, into []uint64) ([]uint64, error) {
+func unpackNumbers(b []byte, into []uint64) ([]uint64, error) {
 	last := uint64(0)
 	for len(b) > 0 {
 		d, size := binary.Uvarint(b)
@@ -138,7 +138,7 @@ func unpack(b []byte, into []uint64) ([]uint64, error) {
 // Find is the origin of a number; ok is false for one that is not listed. Of
 // several the first counts.
 func (b *Bucket) Find(n uint64) (o Origin, ok bool, err error) {
-	for _, s := range b.Strata {
+	for _, s := range b.Groups {
 		last, rest := uint64(0), s.Numbers
 		for len(rest) > 0 && last < n {
 			d, size := binary.Uvarint(rest)
@@ -197,8 +197,8 @@ func (b *Bucket) Filter() (*Filter, error) {
 func (b *Bucket) Numbers() ([]uint64, error) {
 	var all []uint64
 	var err error
-	for _, s := range b.Strata {
-		if all, err = unpack(s.Numbers, all); err != nil {
+	for _, s := range b.Groups {
+		if all, err = unpackNumbers(s.Numbers, all); err != nil {
 			return nil, err
 		}
 	}
@@ -235,32 +235,32 @@ func (b *Bucket) Add(numbers []uint64, o Origin) (added int, err error) {
 	if err != nil || len(keep) == 0 {
 		return 0, err
 	}
-	for i := range b.Strata { // the rest of an import
-		if s := &b.Strata[i]; s.Source == o.Source && s.CallID == o.CallID && s.At.Equal(o.At) {
-			numbers, err := unpack(s.Numbers, keep)
+	for i := range b.Groups { // the rest of an import
+		if s := &b.Groups[i]; s.Source == o.Source && s.CallID == o.CallID && s.At.Equal(o.At) {
+			numbers, err := unpackNumbers(s.Numbers, keep)
 			if err != nil {
 				return 0, err
 			}
 			slices.Sort(numbers)
-			s.Numbers = pack(slices.Compact(numbers))
+			s.Numbers = packNumbers(slices.Compact(numbers))
 			return added, nil
 		}
 	}
-	s := Stratum{Origin: o, Numbers: pack(keep)}
+	s := OriginGroup{Origin: o, Numbers: packNumbers(keep)}
 	if o.Source == domain.DNCOptOut {
-		b.Strata = append([]Stratum{s}, b.Strata...) // Find tells the first: opt-outs count most
+		b.Groups = append([]OriginGroup{s}, b.Groups...) // Find tells the first: opt-outs count most
 	} else {
-		b.Strata = append(b.Strata, s)
+		b.Groups = append(b.Groups, s)
 	}
-	return added, b.settle()
+	return added, b.mergeGroups()
 }
 
 func (b *Bucket) findOptOut(n uint64) (listed bool, at int, err error) {
-	for i, s := range b.Strata {
+	for i, s := range b.Groups {
 		if s.Source != domain.DNCOptOut {
 			continue
 		}
-		only := Bucket{Strata: b.Strata[i : i+1]}
+		only := Bucket{Groups: b.Groups[i : i+1]}
 		if _, ok, errFind := only.Find(n); errFind != nil || ok {
 			return ok, i, errFind
 		}
@@ -268,15 +268,15 @@ func (b *Bucket) findOptOut(n uint64) (listed bool, at int, err error) {
 	return false, 0, nil
 }
 
-// settle joins strata that came one after another where there are too many:
+// mergeGroups joins strata that came one after another where there are too many:
 // the later time counts for all of them. Opt-outs keep theirs.
-func (b *Bucket) settle() error {
-	if len(b.Strata) <= mostStrata {
+func (b *Bucket) mergeGroups() error {
+	if len(b.Groups) <= maxOriginGroups {
 		return nil
 	}
-	joined := make(map[domain.DNCSource]*Stratum)
-	var kept []Stratum
-	for _, s := range b.Strata {
+	joined := make(map[domain.DNCSource]*OriginGroup)
+	var kept []OriginGroup
+	for _, s := range b.Groups {
 		if s.Source == domain.DNCOptOut {
 			kept = append(kept, s)
 			continue
@@ -286,22 +286,22 @@ func (b *Bucket) settle() error {
 			joined[s.Source] = &s
 			continue
 		}
-		numbers, err := unpack(into.Numbers, nil)
+		numbers, err := unpackNumbers(into.Numbers, nil)
 		if err == nil {
-			numbers, err = unpack(s.Numbers, numbers)
+			numbers, err = unpackNumbers(s.Numbers, numbers)
 		}
 		if err != nil {
 			return err
 		}
 		slices.Sort(numbers)
-		into.Origin, into.Numbers = s.Origin, pack(slices.Compact(numbers))
+		into.Origin, into.Numbers = s.Origin, packNumbers(slices.Compact(numbers))
 	}
 	for _, source := range []domain.DNCSource{domain.DNCAPI, domain.DNCImport} {
 		if s := joined[source]; s != nil {
 			kept = append(kept, *s)
 		}
 	}
-	b.Strata = kept
+	b.Groups = kept
 	return nil
 }
 
@@ -311,22 +311,22 @@ func (b *Bucket) Remove(n uint64, hash string) (bool, error) {
 	before := len(b.Erased)
 	b.Erased = slices.DeleteFunc(b.Erased, func(e ErasedEntry) bool { return e.Hash == hash })
 	removed := len(b.Erased) < before
-	var kept []Stratum
-	for _, s := range b.Strata {
-		numbers, err := unpack(s.Numbers, nil)
+	var kept []OriginGroup
+	for _, s := range b.Groups {
+		numbers, err := unpackNumbers(s.Numbers, nil)
 		if err != nil {
 			return false, err
 		}
 		if i, ok := slices.BinarySearch(numbers, n); ok {
 			removed = true
 			numbers = slices.Delete(numbers, i, i+1)
-			s.Numbers = pack(numbers)
+			s.Numbers = packNumbers(numbers)
 		}
 		if len(numbers) > 0 {
 			kept = append(kept, s)
 		}
 	}
-	b.Strata = kept
+	b.Groups = kept
 	return removed, nil
 }
 
@@ -335,8 +335,8 @@ func (b *Bucket) Remove(n uint64, hash string) (bool, error) {
 func (b *Bucket) Entries(after uint64) ([]domain.DNCEntry, error) {
 	origins := make(map[uint64]Origin)
 	var all []uint64
-	for _, s := range b.Strata {
-		numbers, err := unpack(s.Numbers, nil)
+	for _, s := range b.Groups {
+		numbers, err := unpackNumbers(s.Numbers, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -351,7 +351,7 @@ func (b *Bucket) Entries(after uint64) ([]domain.DNCEntry, error) {
 	out := make([]domain.DNCEntry, len(all))
 	for i, n := range all {
 		o := origins[n]
-		out[i] = o.Entry(E164(n))
+		out[i] = o.Entry(UnpackNumber(n))
 	}
 	return out, nil
 }

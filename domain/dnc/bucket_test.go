@@ -30,13 +30,13 @@ func numbersIn(bucket, n int) []uint64 {
 
 func TestANumberIsPackedAndUnpacked(t *testing.T) {
 	for text, want := range map[string]uint64{"+12025550123": 12025550123, "+491701234567": 491701234567, "+999999999999999": 999999999999999} {
-		n, err := dnc.Number(text)
+		n, err := dnc.PackNumber(text)
 		require.NoError(t, err)
 		assert.Equal(t, want, n)
-		assert.Equal(t, text, dnc.E164(n))
+		assert.Equal(t, text, dnc.UnpackNumber(n))
 	}
 	for _, text := range []string{"", "+", "12025550123", "+1 202", "+0123", "+1234567890123456", "++1", "+-1", "+1e5"} {
-		_, err := dnc.Number(text)
+		_, err := dnc.PackNumber(text)
 		assert.ErrorIs(t, err, dnc.ErrNumber, "%q", text)
 	}
 }
@@ -87,7 +87,7 @@ func TestABucketIsASetThatRemembersWhereItsNumbersCameFrom(t *testing.T) {
 	all, err := b.Numbers()
 	require.NoError(t, err)
 	assert.Len(t, all, len(model))
-	assert.LessOrEqual(t, len(b.Strata), 300)
+	assert.LessOrEqual(t, len(b.Groups), 300)
 }
 
 func TestAnOptOutIsKeptBesideAnImport(t *testing.T) {
@@ -122,7 +122,7 @@ func TestManySmallAdditionsDoNotMakeABucketGrowWithoutBound(t *testing.T) {
 		_, err := b.Add([]uint64{n}, dnc.Origin{Source: domain.DNCAPI, At: day.Add(time.Duration(i) * time.Minute)})
 		require.NoError(t, err)
 	}
-	assert.LessOrEqual(t, len(b.Strata), 257)
+	assert.LessOrEqual(t, len(b.Groups), 257)
 	all, err := b.Numbers()
 	require.NoError(t, err)
 	assert.Equal(t, numbers, all)
@@ -134,11 +134,11 @@ func TestAFilterNeverDeniesWhatIsListedAndSeldomTakesOthersForIt(t *testing.T) {
 			numbers := numbersIn(9, size+2000)
 			f := dnc.NewFilter(1, numbers[:size])
 			for _, n := range numbers[:size] {
-				require.True(t, f.May(n))
+				require.True(t, f.MayContain(n))
 			}
 			wrong := 0
 			for _, n := range numbers[size:] {
-				if f.May(n) {
+				if f.MayContain(n) {
 					wrong++
 				}
 			}
@@ -146,20 +146,20 @@ func TestAFilterNeverDeniesWhatIsListedAndSeldomTakesOthersForIt(t *testing.T) {
 			assert.Equal(t, size, f.Count)
 		})
 	}
-	assert.True(t, (&dnc.Filter{Unknown: true}).May(1), "nobody knows: it may be")
+	assert.True(t, (&dnc.Filter{Unknown: true}).MayContain(1), "nobody knows: it may be")
 }
 
 func TestWhichEntriesCount(t *testing.T) {
 	c := &domain.Campaign{Meta: domain.Meta{WorkspaceID: "ws_01J00000000000000000000000", Environment: domain.Live}}
 	c.Compliance.DNCListID = "dnc_01J00000000000000000000001"
-	s := dnc.ScrubOf(c)
+	s := dnc.CampaignScrub(c)
 	assert.Equal(t, []string{"dnc_01J00000000000000000000000"}, s.Lists(), "without scrubbing only the workspace's own")
-	assert.True(t, s.Counts(dnc.Origin{Source: domain.DNCOptOut}), "an opt-out holds always")
-	assert.False(t, s.Counts(dnc.Origin{Source: domain.DNCImport}))
+	assert.True(t, s.Applies(dnc.Origin{Source: domain.DNCOptOut}), "an opt-out holds always")
+	assert.False(t, s.Applies(dnc.Origin{Source: domain.DNCImport}))
 	c.Compliance.DNCScrub = true
-	s = dnc.ScrubOf(c)
+	s = dnc.CampaignScrub(c)
 	assert.Equal(t, []string{"dnc_01J00000000000000000000000", "dnc_01J00000000000000000000001"}, s.Lists())
-	assert.True(t, s.Counts(dnc.Origin{Source: domain.DNCImport}))
+	assert.True(t, s.Applies(dnc.Origin{Source: domain.DNCImport}))
 	assert.NotEqual(t, domain.DefaultDNCID(c.WorkspaceID, domain.Live), domain.DefaultDNCID(c.WorkspaceID, domain.Test))
 }
 
@@ -171,6 +171,6 @@ func BenchmarkLookUp(b *testing.B) {
 	for b.Loop() {
 		n++
 		_ = dnc.BucketOf(n)
-		_ = f.May(n)
+		_ = f.MayContain(n)
 	}
 }

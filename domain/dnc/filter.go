@@ -26,9 +26,9 @@ func NewFilter(edition uint64, numbers []uint64) *Filter {
 	}
 	f.words = make([]uint64, (len(numbers)*bitsPerNumber+63)/64)
 	for _, n := range numbers {
-		at, step := f.walk(n)
+		at, step := f.probeStart(n)
 		for range probes {
-			word, bit := f.bit(at)
+			word, bit := f.probeBit(at)
 			f.words[word] |= bit
 			at += step
 		}
@@ -43,17 +43,17 @@ func (f *Filter) HasErased() bool { return f.erased != nil }
 // IsErased says whether a number is listed by its hash.
 func (f *Filter) IsErased(hash string) bool { return f.erased[hash] }
 
-// May says whether a number may be listed as such. False is sure.
-func (f *Filter) May(n uint64) bool {
+// MayContain says whether a number may be listed as such. False is sure.
+func (f *Filter) MayContain(n uint64) bool {
 	if f.Unknown {
 		return true
 	}
 	if len(f.words) == 0 {
 		return false
 	}
-	at, step := f.walk(n)
+	at, step := f.probeStart(n)
 	for range probes {
-		word, bit := f.bit(at)
+		word, bit := f.probeBit(at)
 		if f.words[word]&bit == 0 {
 			return false
 		}
@@ -62,15 +62,15 @@ func (f *Filter) May(n uint64) bool {
 	return true
 }
 
-// walk begins with bits of the hash that do not choose the bucket.
-func (f *Filter) walk(n uint64) (at, step uint64) {
-	h := mix(n)
-	return mix(h), h<<12 | 1
+// probeStart begins with bits of the hash that do not choose the bucket.
+func (f *Filter) probeStart(n uint64) (at, step uint64) {
+	h := mixBits(n)
+	return mixBits(h), h<<12 | 1
 }
 
-// bit is a place in the filter: the high half of a product is a fair share of
+// probeBit is a place in the filter: the high half of a product is a fair share of
 // its length.
-func (f *Filter) bit(at uint64) (word, bit uint64) {
+func (f *Filter) probeBit(at uint64) (word, probeBit uint64) {
 	word, low := bits.Mul64(at, uint64(len(f.words)))
 	return word, 1 << (low >> 58)
 }

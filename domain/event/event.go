@@ -55,7 +55,7 @@ const (
 	AlertResolved          Type = "alert.resolved"
 )
 
-var all = []Type{
+var allTypes = []Type{
 	CallStarted, CallRinging, CallAnswered, CallTransferred, CallEnded, CallRecordingReady,
 	CallTranscriptReady, CallAnalysisReady, SMSReceived, SMSSent, SMSDelivered, SMSFailed,
 	AgentIntentDetected, AgentActionTriggered, AgentEscalation, AgentError, AgentUpdated,
@@ -67,7 +67,7 @@ var all = []Type{
 }
 
 // twins maps the other spelling of a name to the one that is emitted.
-var twins = map[string]Type{
+var aliases = map[string]Type{
 	"call.initiated":          CallStarted,
 	"agent.intent_detected":   AgentIntentDetected,
 	"agent.action_triggered":  AgentActionTriggered,
@@ -77,23 +77,23 @@ var twins = map[string]Type{
 
 // Values are the event types.
 func (Type) Values() []string {
-	out := make([]string, len(all))
-	for i, t := range all {
+	out := make([]string, len(allTypes))
+	for i, t := range allTypes {
 		out[i] = string(t)
 	}
 	return out
 }
 
 // Types are all names that are emitted.
-func Types() []Type { return append([]Type(nil), all...) }
+func Types() []Type { return append([]Type(nil), allTypes...) }
 
-// Canonical is the emitted name of a name or of its twin; ok is false for an
+// ParseType is the emitted name of a name or of its twin; ok is false for an
 // unknown one.
-func Canonical(name string) (t Type, ok bool) {
-	if t, ok = twins[name]; ok {
+func ParseType(name string) (t Type, ok bool) {
+	if t, ok = aliases[name]; ok {
 		return t, true
 	}
-	for _, known := range all {
+	for _, known := range allTypes {
 		if string(known) == name {
 			return known, true
 		}
@@ -101,37 +101,37 @@ func Canonical(name string) (t Type, ok bool) {
 	return "", false
 }
 
-// Match says whether a subscription takes an event, and under which name it
+// MatchSubscription says whether a subscription takes an event, and under which name it
 // is sent: the twin where the endpoint named only that.
-func Match(subscribed []string, t Type) (as string, ok bool) {
+func MatchSubscription(subscribed []string, t Type) (as string, ok bool) {
 	for _, s := range subscribed {
 		switch {
 		case s == "*" || s == string(t):
 			return string(t), true
 		case strings.HasSuffix(s, ".*") && strings.HasPrefix(string(t), s[:len(s)-1]):
 			return string(t), true
-		case twins[s] == t && t != "":
+		case aliases[s] == t && t != "":
 			as, ok = s, true
 		}
 	}
 	return as, ok
 }
 
-// ValidPattern says whether an entry of events is a name, a twin, a category
+// IsValidPattern says whether an entry of events is a name, a twin, a category
 // wildcard or "*".
-func ValidPattern(s string) bool {
+func IsValidPattern(s string) bool {
 	if s == "*" {
 		return true
 	}
 	if prefix, ok := strings.CutSuffix(s, "*"); ok {
-		for _, t := range all {
+		for _, t := range allTypes {
 			if strings.HasSuffix(prefix, ".") && strings.Count(prefix, ".") == 1 && strings.HasPrefix(string(t), prefix) {
 				return true
 			}
 		}
 		return false
 	}
-	_, ok := Canonical(s)
+	_, ok := ParseType(s)
 	return ok
 }
 
@@ -143,9 +143,9 @@ type Draft struct {
 	WorkspaceID string
 	Environment domain.Environment
 	SvcID       string
-	Subject     string // id of the call, campaign, appointment …
-	Data        any    // JSON
-	About       *About // nil: its payload says it all
+	Subject     string      // id of the call, campaign, appointment …
+	Data        any         // JSON
+	Attributes  *Attributes // nil: its payload says it all
 }
 
 // Event is the committed envelope.
@@ -161,15 +161,15 @@ type Event struct {
 	// Environment, Offset and About are the store's; the envelope sent out has
 	// none of them.
 	Environment domain.Environment `json:"-"`
-	About       *About             `json:"-"` // nil: its payload says it all
+	Attributes  *Attributes        `json:"-"` // nil: its payload says it all
 	Offset      uint64             `json:"-"` // commit order within the workspace, dense from 1
 }
 
 // TraceParent is the trace context of the API request that caused the event; "":
 // there is none.
 func (e *Event) TraceParent() string {
-	if e.About == nil {
+	if e.Attributes == nil {
 		return ""
 	}
-	return e.About.TraceParent
+	return e.Attributes.TraceParent
 }

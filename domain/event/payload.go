@@ -18,8 +18,8 @@ type CallData struct {
 	AnsweredBy string           `json:"answered_by,omitempty"`
 }
 
-// CallOf is the CallData of a call.
-func CallOf(c *domain.Call) CallData {
+// NewCallData is the CallData of a call.
+func NewCallData(c *domain.Call) CallData {
 	return CallData{
 		CallID: c.ID, Direction: c.Direction, From: c.From, To: c.To,
 		AgentID: c.AgentID, CampaignID: c.CampaignID, AnsweredBy: c.AnsweredBy,
@@ -48,8 +48,8 @@ type CallEndedData struct {
 	RecordingAvailable  bool               `json:"recording_available"`
 }
 
-// EndedOf is the CallEndedData of a call that is over.
-func EndedOf(c *domain.Call) CallEndedData {
+// NewCallEndedData is the CallEndedData of a call that is over.
+func NewCallEndedData(c *domain.Call) CallEndedData {
 	d := CallEndedData{
 		CallID: c.ID, Direction: c.Direction, From: c.From, To: c.To, AgentID: c.AgentID,
 		CampaignID: c.CampaignID, Duration: c.DurationSeconds, DurationSeconds: c.DurationSeconds,
@@ -71,8 +71,8 @@ type CallRef struct {
 	CampaignID string           `json:"campaign_id,omitempty"`
 }
 
-// RefOf is the CallRef of a call.
-func RefOf(c *domain.Call) CallRef {
+// NewCallRef is the CallRef of a call.
+func NewCallRef(c *domain.Call) CallRef {
 	return CallRef{CallID: c.ID, Direction: c.Direction, AgentID: c.AgentID, CampaignID: c.CampaignID}
 }
 

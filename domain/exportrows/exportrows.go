@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Defuse is a text that no spreadsheet takes for a formula.
-func Defuse(s string) string {
+// EscapeFormula is a text that no spreadsheet takes for a formula.
+func EscapeFormula(s string) string {
 	t := strings.TrimLeft(s, " \u00a0\u3000\ufeff\u200b")
 	if t == "" {
 		return s
@@ -22,8 +22,8 @@ func Defuse(s string) string {
 	return s
 }
 
-// Time is a time as files show it; "": there is none.
-func Time(t *time.Time) string {
+// TimeCell is a time as files show it; "": there is none.
+func TimeCell(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
@@ -55,9 +55,9 @@ func Columns(t domain.ExportType) []string {
 	return strings.Fields(words)
 }
 
-// Call is a row of calls. Numbers stay as they are: an E.164 number is no
+// CallRow is a row of calls. Numbers stay as they are: an E.164 number is no
 // formula to a program, and people see it whole.
-func Call(c *domain.Call) []string {
+func CallRow(c *domain.Call) []string {
 	notes, cost, currency := "", "", ""
 	if c.Outcome != nil {
 		notes = c.Outcome.Notes
@@ -66,45 +66,45 @@ func Call(c *domain.Call) []string {
 		cost, currency = c.Cost.Amount, c.Cost.Currency
 	}
 	return []string{
-		c.ID, string(c.Direction), number(c.From), number(c.To), string(c.Status), Defuse(c.Disposition), Defuse(string(c.EndedReason)), c.EndedBy,
-		c.AgentID, c.PathwayID, c.CampaignID, c.ContactID, strconv.Itoa(c.Attempt), Defuse(c.AnsweredBy),
-		Time(c.StartedAt), Time(c.RingingAt), Time(c.AnsweredAt), Time(c.EndedAt), strconv.Itoa(c.DurationSeconds), Defuse(c.Intent), Defuse(notes),
-		cost, currency, Time(&c.CreatedAt),
+		c.ID, string(c.Direction), numberCell(c.From), numberCell(c.To), string(c.Status), EscapeFormula(c.Disposition), EscapeFormula(string(c.EndedReason)), c.EndedBy,
+		c.AgentID, c.PathwayID, c.CampaignID, c.ContactID, strconv.Itoa(c.Attempt), EscapeFormula(c.AnsweredBy),
+		TimeCell(c.StartedAt), TimeCell(c.RingingAt), TimeCell(c.AnsweredAt), TimeCell(c.EndedAt), strconv.Itoa(c.DurationSeconds), EscapeFormula(c.Intent), EscapeFormula(notes),
+		cost, currency, TimeCell(&c.CreatedAt),
 	}
 }
 
-// number leaves alone what is a telephone number in E.164, and nothing else.
-func number(s string) string {
+// numberCell leaves alone what is a telephone number in E.164, and nothing else.
+func numberCell(s string) string {
 	if rest, ok := strings.CutPrefix(s, "+"); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {
 		return s
 	}
-	return Defuse(s)
+	return EscapeFormula(s)
 }
 
-// Number is a telephone number as a cell.
-func Number(s string) string { return number(s) }
+// NumberCell is a telephone number as a cell.
+func NumberCell(s string) string { return numberCell(s) }
 
-// Leg is a row of legs; index counts from 1.
-func Leg(c *domain.Call, index int) []string {
+// LegRow is a row of legs; index counts from 1.
+func LegRow(c *domain.Call, index int) []string {
 	l := &c.Legs[index-1]
 	return []string{
-		c.ID, strconv.Itoa(index), l.TrunkID, Defuse(l.Target), l.Role, Defuse(l.SIPCallID), strconv.Itoa(l.Code), Defuse(l.Reason), strconv.Itoa(l.Q850),
-		strconv.FormatInt(l.PDDMs, 10), Defuse(l.Codec), Time(&l.StartedAt), Time(l.EndedAt),
+		c.ID, strconv.Itoa(index), l.TrunkID, EscapeFormula(l.Target), l.Role, EscapeFormula(l.SIPCallID), strconv.Itoa(l.Code), EscapeFormula(l.Reason), strconv.Itoa(l.Q850),
+		strconv.FormatInt(l.PDDMs, 10), EscapeFormula(l.Codec), TimeCell(&l.StartedAt), TimeCell(l.EndedAt),
 	}
 }
 
-// Segment is a row of transcripts.
-func Segment(callID string, s *domain.Segment) []string {
+// SegmentRow is a row of transcripts.
+func SegmentRow(callID string, s *domain.Segment) []string {
 	return []string{
-		callID, strconv.Itoa(s.Index), s.Speaker, Defuse(s.Text), strconv.FormatInt(s.StartMs, 10), strconv.FormatInt(s.EndMs, 10),
+		callID, strconv.Itoa(s.Index), s.Speaker, EscapeFormula(s.Text), strconv.FormatInt(s.StartMs, 10), strconv.FormatInt(s.EndMs, 10),
 		strconv.FormatFloat(s.Confidence, 'f', -1, 64), strconv.FormatBool(s.Interrupted),
 	}
 }
 
-// Audit is a row of the audit log.
-func Audit(a *domain.AuditEntry) []string {
+// AuditRow is a row of the audit log.
+func AuditRow(a *domain.AuditEntry) []string {
 	return []string{
-		a.ID, Time(&a.CreatedAt), a.Type, a.Action, a.Actor.Type, Defuse(a.Actor.ID), a.IP, Defuse(a.UserAgent), a.Resource.Type, Defuse(a.Resource.ID),
-		a.Outcome, Defuse(a.Reason), strconv.Itoa(a.Count),
+		a.ID, TimeCell(&a.CreatedAt), a.Type, a.Action, a.Actor.Type, EscapeFormula(a.Actor.ID), a.IP, EscapeFormula(a.UserAgent), a.Resource.Type, EscapeFormula(a.Resource.ID),
+		a.Outcome, EscapeFormula(a.Reason), strconv.Itoa(a.Count),
 	}
 }

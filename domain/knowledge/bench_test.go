@@ -45,8 +45,8 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(fmt.Sprintf("search/%d", n), func(b *testing.B) {
 			for b.Loop() {
 				s := knowledge.NewSearch[int](some(8))
-				s.Look(0, x, nil)
-				s.Best(4)
+				s.AddIndex(0, x, nil)
+				s.BestHits(4)
 			}
 			b.ReportMetric(float64(x.Bytes())/1e6, "MB")
 		})

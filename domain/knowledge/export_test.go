@@ -1,4 +1,4 @@
 package knowledge
 
-// Alike is how near two packed meanings are.
-func Alike(a, b []byte) float64 { return cosine(a, norm(a), b, norm(b)) }
+// Similarity is how near two packed meanings are.
+func Similarity(a, b []byte) float64 { return cosineSimilarity(a, vectorLength(a), b, vectorLength(b)) }

@@ -6,18 +6,18 @@ import "strings"
 // words stand, how long they are and what they mean; not their texts. It is
 // built once and read by many. The zero value has no passages.
 type Index struct {
-	docs   []doc
+	docs   []indexedPassage
 	length int // words of all
 	terms  map[string]*[]posting
 	bytes  int
 }
 
-// doc is a passage: who it is to whoever built the index.
-type doc struct {
+// indexedPassage is a passage: who it is to whoever built the index.
+type indexedPassage struct {
 	source, number int32
 	length         int32 // words
 	norm           float64
-	meaning        []byte
+	embedding      []byte
 }
 
 // posting says how often a word counts in a passage.
@@ -26,9 +26,9 @@ type posting struct{ doc, count int32 }
 // What an entry takes beside its bytes: more or less, for the bound of whoever
 // keeps indexes.
 const (
-	docBytes  = 56
-	termBytes = 64
-	postBytes = 8
+	docBytes     = 56
+	termBytes    = 64
+	postingBytes = 8
 )
 
 // Add adds a passage, the next in order: its source by a number of the caller's,
@@ -38,21 +38,21 @@ func (x *Index) Add(source, number int, p Passage, meaning []byte) {
 		x.terms = make(map[string]*[]posting)
 	}
 	n := int32(len(x.docs)) //nolint:gosec // a base has some ten thousand
-	body := words(p.Text)
+	body := splitWords(p.Text)
 	for _, w := range body {
-		x.count(w, n, 1)
+		x.countWord(w, n, 1)
 	}
-	for _, w := range words(p.Heading) { // counts double
-		x.count(w, n, 2)
+	for _, w := range splitWords(p.Heading) { // counts double
+		x.countWord(w, n, 2)
 	}
 	x.length += len(body)
 	x.bytes += docBytes + len(meaning)
-	x.docs = append(x.docs, doc{
-		source: int32(source), number: int32(number), length: int32(len(body)), norm: norm(meaning), meaning: meaning, //nolint:gosec // bounded by a base
+	x.docs = append(x.docs, indexedPassage{
+		source: int32(source), number: int32(number), length: int32(len(body)), norm: vectorLength(meaning), embedding: meaning, //nolint:gosec // bounded by a base
 	})
 }
 
-func (x *Index) count(word string, n, times int32) {
+func (x *Index) countWord(word string, n, times int32) {
 	all := x.terms[word]
 	if all == nil {
 		all = new([]posting)
@@ -64,7 +64,7 @@ func (x *Index) count(word string, n, times int32) {
 		return
 	}
 	*all = append(*all, posting{n, times})
-	x.bytes += postBytes
+	x.bytes += postingBytes
 }
 
 // Bytes is about what the index takes of memory.

@@ -12,15 +12,15 @@ import (
 
 // Bounds of a knowledge base and of a search.
 const (
-	MaxSources  = 100     // of a base
-	MaxBytes    = 1 << 20 // of a source's text
-	MaxPaper    = 6 << 20 // bytes of a PDF file, whose text is MaxBytes at most
-	MaxBase     = 8 << 20 // of a base's text
-	MaxQuery    = 500     // letters
-	DefaultTop  = 5
-	MaxTop      = 50
-	passageSize = 900 // bytes that a passage aims at
-	passageMost = 1600
+	MaxSources         = 100     // of a base
+	MaxSourceBytes     = 1 << 20 // of a source's text
+	MaxPDFBytes        = 6 << 20 // bytes of a PDF file, whose text is MaxBytes at most
+	MaxBaseBytes       = 8 << 20 // of a base's text
+	MaxQueryLength     = 500     // letters
+	DefaultHits        = 5
+	MaxHits            = 50
+	targetPassageBytes = 900 // bytes that a passage aims at
+	maxPassageBytes    = 1600
 )
 
 // Passage is a piece of a text, under the headings that it stands below.
@@ -29,30 +29,30 @@ type Passage struct {
 	Text    string
 }
 
-// Cut cuts a text into passages: at its headings (# of Markdown) where marked
+// SplitPassages cuts a text into passages: at its headings (# of Markdown) where marked
 // says that it has such, else at empty lines, at the ends of sentences, and
 // between words where nothing else will do.
-func Cut(text string, marked bool) []Passage {
-	c := cutter{}
-	for block := range blocks(text) {
-		if level, title := heading(block); marked && level > 0 {
-			c.flush()
-			c.under(level, title)
+func SplitPassages(text string, marked bool) []Passage {
+	c := passageBuilder{}
+	for block := range splitBlocks(text) {
+		if level, title := parseHeading(block); marked && level > 0 {
+			c.finishPassage()
+			c.setHeading(level, title)
 			continue
 		}
-		for len(block) > passageMost {
-			n := split(block)
-			c.add(block[:n])
+		for len(block) > maxPassageBytes {
+			n := splitPosition(block)
+			c.addBlock(block[:n])
 			block = strings.TrimSpace(block[n:])
 		}
-		c.add(block)
+		c.addBlock(block)
 	}
-	c.flush()
+	c.finishPassage()
 	return c.out
 }
 
-// blocks are the paragraphs of a text; a heading is one of its own.
-func blocks(text string) func(func(string) bool) {
+// splitBlocks are the paragraphs of a text; a heading is one of its own.
+func splitBlocks(text string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		var b strings.Builder
 		flush := func() bool {
@@ -61,7 +61,7 @@ func blocks(text string) func(func(string) bool) {
 			return block == "" || yield(block)
 		}
 		for line := range strings.Lines(strings.ReplaceAll(text, "\r\n", "\n")) {
-			level, _ := heading(strings.TrimSpace(line))
+			level, _ := parseHeading(strings.TrimSpace(line))
 			if level > 0 || strings.TrimSpace(line) == "" {
 				if !flush() {
 					return
@@ -76,8 +76,8 @@ func blocks(text string) func(func(string) bool) {
 	}
 }
 
-// heading is the level of a Markdown heading, 1 to 6, and its words.
-func heading(line string) (level int, title string) {
+// parseHeading is the level of a Markdown heading, 1 to 6, and its words.
+func parseHeading(line string) (level int, title string) {
 	rest := strings.TrimLeft(line, "#")
 	level = len(line) - len(rest)
 	if level == 0 || level > 6 || !strings.HasPrefix(rest, " ") || strings.Contains(line, "\n") {
@@ -86,29 +86,29 @@ func heading(line string) (level int, title string) {
 	return level, strings.Trim(rest, " #")
 }
 
-// split is where a block that is too long is cut.
-func split(block string) int {
-	room := block[:passageSize]
+// splitPosition is where a block that is too long is cut.
+func splitPosition(block string) int {
+	room := block[:targetPassageBytes]
 	for _, mark := range []string{"\n", ". ", "? ", "! ", "; ", " "} {
-		if i := strings.LastIndex(room, mark); i > passageSize/3 {
+		if i := strings.LastIndex(room, mark); i > targetPassageBytes/3 {
 			return i + len(mark)
 		}
 	}
-	n := passageSize
+	n := targetPassageBytes
 	for !utf8.RuneStart(block[n]) {
 		n--
 	}
 	return n
 }
 
-type cutter struct {
+type passageBuilder struct {
 	out   []Passage
 	path  [6]string
 	title string
 	text  strings.Builder
 }
 
-func (c *cutter) under(level int, title string) {
+func (c *passageBuilder) setHeading(level int, title string) {
 	c.path[level-1] = title
 	for i := level; i < len(c.path); i++ {
 		c.path[i] = ""
@@ -116,9 +116,9 @@ func (c *cutter) under(level int, title string) {
 	c.title = strings.Join(slices.DeleteFunc(slices.Clone(c.path[:]), func(s string) bool { return s == "" }), " › ")
 }
 
-func (c *cutter) add(block string) {
-	if c.text.Len() > 0 && c.text.Len()+len(block) > passageSize {
-		c.flush()
+func (c *passageBuilder) addBlock(block string) {
+	if c.text.Len() > 0 && c.text.Len()+len(block) > targetPassageBytes {
+		c.finishPassage()
 	}
 	if c.text.Len() > 0 {
 		c.text.WriteString("\n\n")
@@ -126,16 +126,16 @@ func (c *cutter) add(block string) {
 	c.text.WriteString(block)
 }
 
-func (c *cutter) flush() {
+func (c *passageBuilder) finishPassage() {
 	if text := strings.TrimSpace(c.text.String()); text != "" {
 		c.out = append(c.out, Passage{Heading: c.title, Text: text})
 	}
 	c.text.Reset()
 }
 
-// words are the words of a text, folded: runs of letters, marks and digits in
+// splitWords are the words of a text, folded: runs of letters, marks and digits in
 // lower case, without the s of an English plural.
-func words(text string) []string {
+func splitWords(text string) []string {
 	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		if r < utf8.RuneSelf {
 			return (r < 'a' || r > 'z') && (r < '0' || r > '9')

@@ -12,11 +12,11 @@ import (
 
 func TestAMarkedTextIsCutAtItsHeadings(t *testing.T) {
 	t.Parallel()
-	got := knowledge.Cut("Before.\n# House\nOne.\n\nTwo.\n## Garden\nThree.\n# Street\nFour.", true)
+	got := knowledge.SplitPassages("Before.\n# House\nOne.\n\nTwo.\n## Garden\nThree.\n# Street\nFour.", true)
 	assert.Equal(t, []knowledge.Passage{
 		{Text: "Before."}, {Heading: "House", Text: "One.\n\nTwo."}, {Heading: "House › Garden", Text: "Three."}, {Heading: "Street", Text: "Four."},
 	}, got)
-	assert.Equal(t, []knowledge.Passage{{Text: "# House\n\nOne."}}, knowledge.Cut("# House\nOne.", false), "a # means nothing in plain text")
+	assert.Equal(t, []knowledge.Passage{{Text: "# House\n\nOne."}}, knowledge.SplitPassages("# House\nOne.", false), "a # means nothing in plain text")
 }
 
 func TestNoWordIsLostByCuttingAndNoPassageIsTooLong(t *testing.T) {
@@ -26,7 +26,7 @@ func TestNoWordIsLostByCuttingAndNoPassageIsTooLong(t *testing.T) {
 		gap := rapid.SampledFrom([]string{" ", "\n", "\n\n"}).Draw(t, "gap")
 		text := strings.Join(words, gap)
 		var back []string
-		for _, p := range knowledge.Cut(text, true) {
+		for _, p := range knowledge.SplitPassages(text, true) {
 			if len(p.Text) > 1700 || p.Text == "" {
 				t.Fatalf("a passage of %d bytes", len(p.Text))
 			}
@@ -50,10 +50,10 @@ func TestRareWordsAndHeadingsCountMore(t *testing.T) {
 	order := func(indexes ...*knowledge.Index) (found []string) {
 		s := knowledge.NewSearch[string]("Opening hours")
 		for _, x := range indexes {
-			s.Look("", x, nil)
+			s.AddIndex("", x, nil)
 		}
-		assert.Len(t, s.Best(1), 1)
-		for _, h := range s.Best(10) {
+		assert.Len(t, s.BestHits(1), 1)
+		for _, h := range s.BestHits(10) {
 			found = append(found, names[h.Number])
 		}
 		return found

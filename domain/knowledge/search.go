@@ -17,16 +17,16 @@ type Search[T any] struct {
 }
 
 type candidate[T any] struct {
-	of     T
-	doc    *doc
-	counts []int32 // of each term
-	alike  float64
+	index      T
+	doc        *indexedPassage
+	counts     []int32 // of each term
+	similarity float64
 }
 
 // NewSearch looks for the words of a query.
 func NewSearch[T any](query string) *Search[T] {
 	var terms []string
-	for _, w := range words(query) {
+	for _, w := range splitWords(query) {
 		if !slices.Contains(terms, w) {
 			terms = append(terms, w)
 		}
@@ -38,13 +38,13 @@ func NewSearch[T any](query string) *Search[T] {
 // and its meaning are near to those of the best: a rare word that says nothing
 // must not outdo what was meant.
 const (
-	alikeLeast = 0.25 // below it nothing is alike
-	bothWorth  = 4.0
-	alikePart  = 0.6
+	minSimilarity    = 0.25 // below it nothing is alike
+	maxCombinedScore = 4.0
+	similarityWeight = 0.6
 )
 
-// Look looks at an index. meaning is that of the query; nil: words decide.
-func (s *Search[T]) Look(of T, x *Index, meaning []byte) {
+// AddIndex looks at an index. meaning is that of the query; nil: words decide.
+func (s *Search[T]) AddIndex(of T, x *Index, meaning []byte) {
 	s.total += len(x.docs)
 	s.length += x.length
 	counts := make([][]int32, len(x.docs))
@@ -61,12 +61,12 @@ func (s *Search[T]) Look(of T, x *Index, meaning []byte) {
 			counts[p.doc][i] = p.count
 		}
 	}
-	length := norm(meaning)
+	length := vectorLength(meaning)
 	for i := range x.docs {
 		d := &x.docs[i]
 		alike := 0.0
 		if meaning != nil {
-			if alike = cosine(meaning, length, d.meaning, d.norm); alike < alikeLeast {
+			if alike = cosineSimilarity(meaning, length, d.embedding, d.norm); alike < minSimilarity {
 				alike = 0
 			}
 		}
@@ -78,20 +78,20 @@ func (s *Search[T]) Look(of T, x *Index, meaning []byte) {
 
 // Hit is a passage that was found: its index, and what Add was told of it.
 type Hit[T any] struct {
-	Of             T
+	Index          T
 	Source, Number int
 	Score          float64
 }
 
 // The constants of BM25 as everybody uses them.
 const (
-	saturation = 1.2
-	lengthwise = 0.75
+	termSaturation      = 1.2
+	lengthNormalization = 0.75
 )
 
-// Best are the best passages, at most most; those that are as good stand in
+// BestHits are the best passages, at most most; those that are as good stand in
 // the order in which they were added.
-func (s *Search[T]) Best(most int) []Hit[T] {
+func (s *Search[T]) BestHits(most int) []Hit[T] {
 	mean := float64(s.length) / float64(max(1, s.total))
 	rare := make([]float64, len(s.terms))
 	for i, seen := range s.seen {
@@ -103,16 +103,16 @@ func (s *Search[T]) Best(most int) []Hit[T] {
 		score := 0.0
 		for i, n := range c.counts {
 			f := float64(n)
-			score += rare[i] * f * (saturation + 1) / (f + saturation*(1-lengthwise+lengthwise*float64(c.doc.length)/max(mean, 1)))
+			score += rare[i] * f * (termSaturation + 1) / (f + termSaturation*(1-lengthNormalization+lengthNormalization*float64(c.doc.length)/max(mean, 1)))
 		}
 		scores[k] = score
-		bestWords, bestAlike = max(bestWords, score), max(bestAlike, c.alike)
+		bestWords, bestAlike = max(bestWords, score), max(bestAlike, c.similarity)
 	}
 	var out []Hit[T]
 	for k, c := range s.found {
 		score := scores[k]
 		if bestAlike > 0 {
-			score = bothWorth * ((1-alikePart)*score/max(bestWords, 1) + alikePart*c.alike/bestAlike)
+			score = maxCombinedScore * ((1-similarityWeight)*score/max(bestWords, 1) + similarityWeight*c.similarity/bestAlike)
 		}
 		score = math.Round(score*1e4) / 1e4
 		at := len(out)
@@ -120,7 +120,7 @@ func (s *Search[T]) Best(most int) []Hit[T] {
 			at--
 		}
 		if at < most {
-			out = slices.Insert(out[:min(len(out), most-1)], at, Hit[T]{c.of, int(c.doc.source), int(c.doc.number), score})
+			out = slices.Insert(out[:min(len(out), most-1)], at, Hit[T]{c.index, int(c.doc.source), int(c.doc.number), score})
 		}
 	}
 	return out

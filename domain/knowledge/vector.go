@@ -2,9 +2,9 @@ package knowledge
 
 import "math"
 
-// Pack is a vector of a model of meanings as it is kept: a byte for each
+// PackVector is a vector of a model of meanings as it is kept: a byte for each
 // component. Only its direction is kept, which is what counts.
-func Pack(v []float32) []byte {
+func PackVector(v []float32) []byte {
 	most := float32(0)
 	for _, x := range v {
 		most = max(most, x, -x)
@@ -18,8 +18,8 @@ func Pack(v []float32) []byte {
 	return out
 }
 
-// norm is the length of a packed meaning.
-func norm(v []byte) float64 {
+// vectorLength is the length of a packed meaning.
+func vectorLength(v []byte) float64 {
 	sum := 0
 	for _, b := range v {
 		c := int(int8(b)) //nolint:gosec // the bits were kept
@@ -28,9 +28,9 @@ func norm(v []byte) float64 {
 	return math.Sqrt(float64(sum))
 }
 
-// cosine is how near two packed meanings of those lengths are: the cosine of
+// cosineSimilarity is how near two packed meanings of those lengths are: the cosine of
 // their angle, 0 where they cannot be compared.
-func cosine(a []byte, left float64, b []byte, right float64) float64 {
+func cosineSimilarity(a []byte, left float64, b []byte, right float64) float64 {
 	if len(a) != len(b) || left == 0 || right == 0 {
 		return 0
 	}

@@ -24,24 +24,24 @@ const (
 	Expire  Operation = "expire"  // the end of the schedule has passed
 )
 
-// CampaignRow is one transition. Ahead is the state reached instead of To
+// CampaignTransition is one transition. Ahead is the state reached instead of To
 // while the start of the schedule lies ahead; "" where that makes no
 // difference.
-type CampaignRow struct {
+type CampaignTransition struct {
 	From  domain.CampaignStatus
 	On    Operation
 	To    domain.CampaignStatus
 	Ahead domain.CampaignStatus
 }
 
-// Campaigns is the table of campaigns.
-func Campaigns() []CampaignRow {
+// CampaignTransitions is the table of campaigns.
+func CampaignTransitions() []CampaignTransition {
 	const (
 		draft, scheduled   = domain.CampaignDraft, domain.CampaignScheduled
 		running, paused    = domain.CampaignRunning, domain.CampaignPaused
 		completed, stopped = domain.CampaignCompleted, domain.CampaignCancelled
 	)
-	return []CampaignRow{
+	return []CampaignTransition{
 		{From: draft, On: Start, To: running, Ahead: scheduled},
 		{From: scheduled, On: Pause, To: paused},
 		{From: running, On: Pause, To: paused},
@@ -60,12 +60,12 @@ func Campaigns() []CampaignRow {
 	}
 }
 
-// Campaign is the state that an operation leads to, the states from which it
+// NextCampaignStatus is the state that an operation leads to, the states from which it
 // is allowed, and whether it is allowed from here. An operation repeated in
 // its target state is allowed and leads nowhere else: to == from. ahead says
 // that the start of the schedule has not come yet.
-func Campaign(from domain.CampaignStatus, on Operation, ahead bool) (to domain.CampaignStatus, allowedFrom []domain.CampaignStatus, ok bool) {
-	for _, r := range Campaigns() {
+func NextCampaignStatus(from domain.CampaignStatus, on Operation, ahead bool) (to domain.CampaignStatus, allowedFrom []domain.CampaignStatus, ok bool) {
+	for _, r := range CampaignTransitions() {
 		if r.On != on {
 			continue
 		}
@@ -85,8 +85,8 @@ func Campaign(from domain.CampaignStatus, on Operation, ahead bool) (to domain.C
 	return from, allowedFrom, false
 }
 
-// Calls is the table of calls: what may follow each state.
-func Calls() map[domain.CallStatus][]domain.CallStatus {
+// CallTransitions is the table of calls: what may follow each state.
+func CallTransitions() map[domain.CallStatus][]domain.CallStatus {
 	return map[domain.CallStatus][]domain.CallStatus{
 		domain.CallQueued: {domain.CallInitiated, domain.CallFailed, domain.CallCancelled},
 		domain.CallInitiated: {
@@ -106,12 +106,14 @@ func Calls() map[domain.CallStatus][]domain.CallStatus {
 	}
 }
 
-// Call says whether a call may go from one state to another.
-func Call(from, to domain.CallStatus) bool { return slices.Contains(Calls()[from], to) }
+// IsCallTransition says whether a call may go from one state to another.
+func IsCallTransition(from, to domain.CallStatus) bool {
+	return slices.Contains(CallTransitions()[from], to)
+}
 
-// Contacts is the table of contacts: what may follow each state. An open
+// ContactTransitions is the table of contacts: what may follow each state. An open
 // contact goes back to pending where its attempt is not spent.
-func Contacts() map[domain.ContactState][]domain.ContactState {
+func ContactTransitions() map[domain.ContactState][]domain.ContactState {
 	ends := []domain.ContactState{
 		domain.ContactCompleted, domain.ContactConfirmed, domain.ContactDeclined, domain.ContactVoicemail,
 		domain.ContactNoAnswer, domain.ContactBusy, domain.ContactFailed,
@@ -133,14 +135,16 @@ func Contacts() map[domain.ContactState][]domain.ContactState {
 	return t
 }
 
-// Contact says whether a contact may go from one state to another.
-func Contact(from, to domain.ContactState) bool { return slices.Contains(Contacts()[from], to) }
+// IsContactTransition says whether a contact may go from one state to another.
+func IsContactTransition(from, to domain.ContactState) bool {
+	return slices.Contains(ContactTransitions()[from], to)
+}
 
-// Seen is the state in which a contact is shown. The end of a campaign does
+// ShownContactState is the state in which a contact is shown. The end of a campaign does
 // not rewrite the states of those whom it leaves behind, be they a million:
 // whoever is idle in a campaign that was cancelled is cancelled, and in one
 // that ended otherwise is expired.
-func Seen(status domain.CampaignStatus, s domain.ContactState) domain.ContactState {
+func ShownContactState(status domain.CampaignStatus, s domain.ContactState) domain.ContactState {
 	if s != domain.ContactPending && s != domain.ContactRetryWait {
 		return s
 	}
@@ -155,8 +159,8 @@ func Seen(status domain.CampaignStatus, s domain.ContactState) domain.ContactSta
 	return s
 }
 
-// Appointments is the table of appointments: what may follow each state.
-func Appointments() map[domain.AppointmentStatus][]domain.AppointmentStatus {
+// AppointmentTransitions is the table of appointments: what may follow each state.
+func AppointmentTransitions() map[domain.AppointmentStatus][]domain.AppointmentStatus {
 	ends := []domain.AppointmentStatus{domain.AppointmentCancelled, domain.AppointmentCompleted, domain.AppointmentNoShow}
 	return map[domain.AppointmentStatus][]domain.AppointmentStatus{
 		domain.AppointmentBooked:    append([]domain.AppointmentStatus{domain.AppointmentConfirmed}, ends...),
@@ -167,10 +171,10 @@ func Appointments() map[domain.AppointmentStatus][]domain.AppointmentStatus {
 	}
 }
 
-// Appointment says whether an appointment may go from one state to another,
+// CheckAppointmentTransition says whether an appointment may go from one state to another,
 // and from which it may otherwise.
-func Appointment(from, to domain.AppointmentStatus) (allowedFrom []domain.AppointmentStatus, ok bool) {
-	table := Appointments()
+func CheckAppointmentTransition(from, to domain.AppointmentStatus) (allowedFrom []domain.AppointmentStatus, ok bool) {
+	table := AppointmentTransitions()
 	for _, name := range domain.AppointmentStatus("").Values() {
 		s := domain.AppointmentStatus(name)
 		if slices.Contains(table[s], to) {

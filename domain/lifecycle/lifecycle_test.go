@@ -56,7 +56,7 @@ func TestTheCampaignTableIsTheOneThatIsDocumented(t *testing.T) {
 	for _, op := range operations {
 		cells := make([]string, 0, len(campaignStates))
 		for _, from := range campaignStates {
-			to, allowed, ok := lifecycle.Campaign(from, op, false)
+			to, allowed, ok := lifecycle.NextCampaignStatus(from, op, false)
 			switch {
 			case !ok:
 				assert.NotEmpty(t, allowed)
@@ -80,7 +80,7 @@ func TestACampaignWhoseStartLiesAheadIsArmed(t *testing.T) {
 	for from, op := range map[domain.CampaignStatus]lifecycle.Operation{
 		domain.CampaignDraft: lifecycle.Start, domain.CampaignPaused: lifecycle.Resume, domain.CampaignScheduled: lifecycle.Start,
 	} {
-		to, _, ok := lifecycle.Campaign(from, op, true)
+		to, _, ok := lifecycle.NextCampaignStatus(from, op, true)
 		assert.True(t, ok)
 		assert.Equal(t, domain.CampaignScheduled, to, "%s %s", from, op)
 	}
@@ -88,22 +88,22 @@ func TestACampaignWhoseStartLiesAheadIsArmed(t *testing.T) {
 
 func TestARefusalTellsFromWhereItWouldBeAllowed(t *testing.T) {
 	t.Parallel()
-	_, allowed, ok := lifecycle.Campaign(domain.CampaignDraft, lifecycle.Pause, false)
+	_, allowed, ok := lifecycle.NextCampaignStatus(domain.CampaignDraft, lifecycle.Pause, false)
 	assert.False(t, ok)
 	assert.Equal(t, []domain.CampaignStatus{domain.CampaignScheduled, domain.CampaignRunning}, allowed)
 }
 
 func TestEveryCallEndsAndNoneComesBack(t *testing.T) {
 	t.Parallel()
-	table := lifecycle.Calls()
+	table := lifecycle.CallTransitions()
 	for from, next := range table {
 		c := domain.Call{Status: from}
 		assert.Equal(t, c.Final(), len(next) == 0, "%s", from)
 		for _, to := range next {
-			assert.True(t, lifecycle.Call(from, to))
+			assert.True(t, lifecycle.IsCallTransition(from, to))
 			assert.Contains(t, table, to)
 		}
-		assert.False(t, lifecycle.Call(from, domain.CallQueued))
+		assert.False(t, lifecycle.IsCallTransition(from, domain.CallQueued))
 		t.Logf("%s → %v", from, next)
 	}
 	assert.Len(t, table, 10)
@@ -111,25 +111,25 @@ func TestEveryCallEndsAndNoneComesBack(t *testing.T) {
 
 func TestEveryContactEndsAndNoneComesBack(t *testing.T) {
 	t.Parallel()
-	table := lifecycle.Contacts()
+	table := lifecycle.ContactTransitions()
 	assert.Len(t, table, int(domain.ContactCancelled)+1)
 	for _, from := range slices.Sorted(maps.Keys(table)) {
 		assert.Equal(t, from.Final(), len(table[from]) == 0, "%s", from)
 		for _, to := range table[from] {
-			assert.True(t, lifecycle.Contact(from, to))
+			assert.True(t, lifecycle.IsContactTransition(from, to))
 		}
 		t.Logf("%s → %v", from, table[from])
 	}
-	assert.False(t, lifecycle.Contact(domain.ContactPending, domain.ContactCompleted))
+	assert.False(t, lifecycle.IsContactTransition(domain.ContactPending, domain.ContactCompleted))
 }
 
 func TestWhoIsLeftBehindIsShownSo(t *testing.T) {
 	t.Parallel()
 	for _, s := range []domain.ContactState{domain.ContactPending, domain.ContactRetryWait} {
-		assert.Equal(t, domain.ContactCancelled, lifecycle.Seen(domain.CampaignCancelled, s))
-		assert.Equal(t, domain.ContactExpired, lifecycle.Seen(domain.CampaignCompleted, s))
-		assert.Equal(t, s, lifecycle.Seen(domain.CampaignPaused, s))
+		assert.Equal(t, domain.ContactCancelled, lifecycle.ShownContactState(domain.CampaignCancelled, s))
+		assert.Equal(t, domain.ContactExpired, lifecycle.ShownContactState(domain.CampaignCompleted, s))
+		assert.Equal(t, s, lifecycle.ShownContactState(domain.CampaignPaused, s))
 	}
-	assert.Equal(t, domain.ContactOpen, lifecycle.Seen(domain.CampaignCancelled, domain.ContactOpen))
-	assert.Equal(t, domain.ContactBusy, lifecycle.Seen(domain.CampaignCancelled, domain.ContactBusy))
+	assert.Equal(t, domain.ContactOpen, lifecycle.ShownContactState(domain.CampaignCancelled, domain.ContactOpen))
+	assert.Equal(t, domain.ContactBusy, lifecycle.ShownContactState(domain.CampaignCancelled, domain.ContactBusy))
 }

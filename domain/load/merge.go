@@ -27,7 +27,7 @@ func Merge(own *Report, others ...*Report) *Report {
 	}
 	slices.SortFunc(rows, func(a, b *WorkspaceLoad) int { return cmp.Compare(b.ID, a.ID) })
 	rows = withShares(rows)
-	node.sumUp(rows)
+	node.sumWorkspaces(rows)
 	node.Noisy = busiest(rows)
 	return &Report{Node: &node, Workspaces: rows}
 }
@@ -58,10 +58,10 @@ func withShares(rows []*WorkspaceLoad) []*WorkspaceLoad {
 // busiest returns the workspaces with the largest share of anything, the largest first.
 func busiest(rows []*WorkspaceLoad) []NoisyShare {
 	sorted := slices.Clone(rows)
-	slices.SortStableFunc(sorted, func(a, b *WorkspaceLoad) int { return cmp.Compare(b.Share.Most(), a.Share.Most()) })
+	slices.SortStableFunc(sorted, func(a, b *WorkspaceLoad) int { return cmp.Compare(b.Share.Largest(), a.Share.Largest()) })
 	out := []NoisyShare{}
 	for _, w := range sorted[:min(maxBusiest, len(sorted))] {
-		if w.Share.Most() == 0 {
+		if w.Share.Largest() == 0 {
 			break
 		}
 		out = append(out, NoisyShare{WorkspaceID: w.ID, Name: w.Name, Shares: w.Share})

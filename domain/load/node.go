@@ -60,8 +60,8 @@ type DiallingNow struct {
 	By      *domain.Actor `json:"by" doc:"Who has stopped it."`
 }
 
-// sumUp adds up what all workspaces do.
-func (l *NodeLoad) sumUp(rows []*WorkspaceLoad) {
+// sumWorkspaces adds up what all workspaces do.
+func (l *NodeLoad) sumWorkspaces(rows []*WorkspaceLoad) {
 	l.Workspaces, l.SpentKnown = len(rows), true
 	spent := domain.Amount(0)
 	for _, w := range rows {
@@ -77,7 +77,7 @@ func (l *NodeLoad) sumUp(rows []*WorkspaceLoad) {
 		l.Trunks.Up += w.Trunks.Up
 		l.Trunks.Degraded += w.Trunks.Degraded
 		l.Trunks.Down += w.Trunks.Down
-		if micros, err := domain.Micros(w.SpentToday.Amount); err == nil {
+		if micros, err := domain.ParseAmount(w.SpentToday.Amount); err == nil {
 			spent = spent.Plus(micros)
 		}
 	}

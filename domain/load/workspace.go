@@ -46,8 +46,8 @@ type Shares struct {
 	Requests float64 `json:"requests" doc:"Of the requests of the API, 0 to 1."`
 }
 
-// Most is the largest of them.
-func (s Shares) Most() float64 { return max(s.Calls, s.Commits, s.Requests) }
+// Largest is the largest of them.
+func (s Shares) Largest() float64 { return max(s.Calls, s.Commits, s.Requests) }
 
 // NoisyShare is the part that a workspace takes of what all do.
 type NoisyShare struct {

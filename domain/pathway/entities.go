@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Entities are what English words name: date (2006-01-02), time (15:04),
+// ExtractEntities are what English words name: date (2006-01-02), time (15:04),
 // number, name and yes_no. now is where the caller is taken to be: "tomorrow"
 // is the day behind it. What is not named is not there.
-func Entities(text string, now time.Time) map[string]string {
+func ExtractEntities(text string, now time.Time) map[string]string {
 	found := make(map[string]string)
 	put := func(name, value string) {
 		if value != "" {
@@ -20,13 +20,13 @@ func Entities(text string, now time.Time) map[string]string {
 		}
 	}
 	put("name", nameIn(text))
-	words := strings.Fields(plainWords(spelled.ReplaceAllString(text, "${1}m")))
+	words := strings.Fields(normalizeWords(spelledMeridiem.ReplaceAllString(text, "${1}m")))
 	date, words := dateIn(words, text, now)
 	put("date", date)
 	clock, words := timeIn(words, text)
 	put("time", clock)
 	put("number", numberIn(words))
-	switch yes, no := answers(text); {
+	switch yes, no := findYesNo(text); {
 	case no:
 		put("yes_no", "no")
 	case yes:
@@ -36,17 +36,17 @@ func Entities(text string, now time.Time) map[string]string {
 }
 
 var (
-	spelled   = regexp.MustCompile(`(?i)\b([ap])\.\s?m\b\.?`)
-	isoDate   = regexp.MustCompile(`\b(\d{4})-(\d{2})-(\d{2})\b`)
-	clockTime = regexp.MustCompile(`(?i)\b(\d{1,2}):(\d{2})(?:\s*([ap])\.?m\b)?`)
-	ordinal   = regexp.MustCompile(`^(\d{1,2})(st|nd|rd|th)$`)
-	saysName  = regexp.MustCompile(`(?:[Mm]y name is|[Mm]y name's|[Tt]his is|I am|I'm|[Cc]all me)\s+((?:\p{Lu}[\p{L}'’-]+)(?:\s+\p{Lu}[\p{L}'’-]+){0,3})`)
+	spelledMeridiem = regexp.MustCompile(`(?i)\b([ap])\.\s?m\b\.?`)
+	isoDate         = regexp.MustCompile(`\b(\d{4})-(\d{2})-(\d{2})\b`)
+	clockTime       = regexp.MustCompile(`(?i)\b(\d{1,2}):(\d{2})(?:\s*([ap])\.?m\b)?`)
+	ordinal         = regexp.MustCompile(`^(\d{1,2})(st|nd|rd|th)$`)
+	namePattern     = regexp.MustCompile(`(?:[Mm]y name is|[Mm]y name's|[Tt]his is|I am|I'm|[Cc]all me)\s+((?:\p{Lu}[\p{L}'’-]+)(?:\s+\p{Lu}[\p{L}'’-]+){0,3})`)
 )
 
 // nameIn is the name that somebody says to have: words with capital letters, as
 // recognizers write names.
 func nameIn(text string) string {
-	if m := saysName.FindStringSubmatch(text); m != nil {
+	if m := namePattern.FindStringSubmatch(text); m != nil {
 		return m[1]
 	}
 	return ""
@@ -70,14 +70,14 @@ func monthOf(word string) time.Month {
 func dateIn(words []string, text string, now time.Time) (string, []string) {
 	if m := isoDate.FindStringSubmatch(text); m != nil {
 		if d, err := time.Parse(time.DateOnly, m[0]); err == nil {
-			return d.Format(time.DateOnly), without(words, m[0])
+			return d.Format(time.DateOnly), removeWords(words, m[0])
 		}
 	}
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	for i, w := range words {
 		if month := monthOf(w); month != 0 {
-			if day, used := dayBeside(words, i); day > 0 {
-				return nextDate(today, month, day), cutOut(words, append(used, i))
+			if day, used := dayNearMonth(words, i); day > 0 {
+				return nextOccurrence(today, month, day), removeAt(words, append(used, i))
 			}
 		}
 	}
@@ -89,23 +89,23 @@ func dateIn(words []string, text string, now time.Time) (string, []string) {
 			if ahead == 0 || i > 0 && words[i-1] == "next" && ahead < 3 {
 				ahead += 7
 			}
-			return today.AddDate(0, 0, ahead).Format(time.DateOnly), cutOut(words, []int{i})
+			return today.AddDate(0, 0, ahead).Format(time.DateOnly), removeAt(words, []int{i})
 		case w == "tomorrow":
 			ahead := 1
 			if i > 1 && words[i-1] == "after" && words[i-2] == "day" {
 				ahead = 2
 			}
-			return today.AddDate(0, 0, ahead).Format(time.DateOnly), cutOut(words, []int{i})
+			return today.AddDate(0, 0, ahead).Format(time.DateOnly), removeAt(words, []int{i})
 		case w == "today" || w == "tonight":
-			return today.Format(time.DateOnly), cutOut(words, []int{i})
+			return today.Format(time.DateOnly), removeAt(words, []int{i})
 		}
 	}
 	return "", words
 }
 
-// dayBeside is the day of a month that stands beside it: "march fifth", "5 of
+// dayNearMonth is the day of a month that stands beside it: "march fifth", "5 of
 // march", "march 5th".
-func dayBeside(words []string, at int) (day int, used []int) {
+func dayNearMonth(words []string, at int) (day int, used []int) {
 	for _, i := range []int{at + 1, at - 1, at - 2, at + 2} {
 		if i < 0 || i >= len(words) || i == at-2 && words[at-1] != "of" || i == at+2 && words[at+1] != "the" {
 			continue
@@ -134,8 +134,8 @@ var ordinalWords = map[string]int{ //nolint:gochecknoglobals // a table
 	"twenty-seventh": 27, "twenty-eighth": 28, "twenty-ninth": 29, "thirtieth": 30, "thirty-first": 31,
 }
 
-// nextDate is that day of this year, or of the next one where it has passed.
-func nextDate(today time.Time, month time.Month, day int) string {
+// nextOccurrence is that day of this year, or of the next one where it has passed.
+func nextOccurrence(today time.Time, month time.Month, day int) string {
 	for year := today.Year(); year <= today.Year()+8; year++ {
 		d := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 		if d.Month() == month && !d.Before(today) {
@@ -151,71 +151,71 @@ func timeIn(words []string, text string) (string, []string) {
 	if m := clockTime.FindStringSubmatch(text); m != nil {
 		h, _ := strconv.Atoi(m[1])
 		minute, _ := strconv.Atoi(m[2])
-		if t := clock(h, minute, strings.ToLower(m[3])); t != "" {
-			return t, without(words, m[1], m[2], "am", "pm", m[2]+"am", m[2]+"pm")
+		if t := formatClock(h, minute, strings.ToLower(m[3])); t != "" {
+			return t, removeWords(words, m[1], m[2], "am", "pm", m[2]+"am", m[2]+"pm")
 		}
 	}
 	for i, w := range words {
 		switch w {
 		case "noon", "midday":
-			return "12:00", cutOut(words, []int{i})
+			return "12:00", removeAt(words, []int{i})
 		case "midnight":
-			return "00:00", cutOut(words, []int{i})
+			return "00:00", removeAt(words, []int{i})
 		}
-		for _, rule := range []func([]string, int) (string, []int){besideHour, onHour, gluedHour} {
+		for _, rule := range []func([]string, int) (string, []int){relativeHour, statedHour, attachedHour} {
 			if t, used := rule(words, i); t != "" {
-				return t, cutOut(words, used)
+				return t, removeAt(words, used)
 			}
 		}
 	}
 	return "", words
 }
 
-// halfOf is a or p where such a word stands there.
-func halfOf(words []string, at int) string {
+// meridiemAt is a or p where such a word stands there.
+func meridiemAt(words []string, at int) string {
 	if at < len(words) && (words[at] == "am" || words[at] == "pm") {
 		return words[at][:1]
 	}
 	return ""
 }
 
-// besideHour is "half past four", "a quarter to nine".
-func besideHour(words []string, i int) (string, []int) {
+// relativeHour is "half past four", "a quarter to nine".
+func relativeHour(words []string, i int) (string, []int) {
 	w := words[i]
-	if w != "past" && w != "to" || i == 0 || i+1 >= len(words) || hourOf(words[i+1]) == 0 {
+	if w != "past" && w != "to" || i == 0 || i+1 >= len(words) || parseHour(words[i+1]) == 0 {
 		return "", nil
 	}
 	minute := map[string]int{"half": 30, "quarter": 15, "ten": 10, "twenty": 20, "five": 5}[words[i-1]]
-	h := hourOf(words[i+1])
+	h := parseHour(words[i+1])
 	switch {
 	case minute == 0 || w == "to" && words[i-1] == "half":
 		return "", nil
 	case w == "to":
 		h, minute = h-1, 60-minute
 	}
-	return clock(h, minute, halfOf(words, i+2)), []int{i - 1, i, i + 1}
+	return formatClock(h, minute, meridiemAt(words, i+2)), []int{i - 1, i, i + 1}
 }
 
-// onHour is "at three", "three pm", "two thirty pm", "five o'clock".
-func onHour(words []string, i int) (string, []int) {
-	if hourOf(words[i]) == 0 {
+// statedHour is "at three", "three pm", "two thirty pm", "five o'clock".
+func statedHour(words []string, i int) (string, []int) {
+	if parseHour(words[i]) == 0 {
 		return "", nil
 	}
 	minute, used := 0, []int{i}
-	half := halfOf(words, i+1)
+	half := meridiemAt(words, i+1)
 	if i+1 < len(words) {
 		if m := map[string]int{"thirty": 30, "fifteen": 15, "forty-five": 45}[words[i+1]]; m > 0 {
-			minute, used, half = m, append(used, i+1), halfOf(words, i+2)
+			minute, used, half = m, append(used, i+1), meridiemAt(words, i+2)
 		}
 	}
 	if half == "" && (i == 0 || words[i-1] != "at") && (i+1 >= len(words) || words[i+1] != "o'clock") {
 		return "", nil
 	}
-	return clock(hourOf(words[i]), minute, half), used
+	return formatClock(parseHour(words[i]), minute, half), used
 }
 
-// gluedHour is "7pm".
-func gluedHour(words []string, i int) (string, []int) {
+// attachedHour is "7pm".
+func attachedHour(words []string, i int) (string, []int) {
 	w := words[i]
 	if len(w) < 3 || !strings.HasSuffix(w, "am") && !strings.HasSuffix(w, "pm") {
 		return "", nil
@@ -224,10 +224,10 @@ func gluedHour(words []string, i int) (string, []int) {
 	if err != nil {
 		return "", nil
 	}
-	return clock(h, 0, w[len(w)-2:len(w)-1]), []int{i}
+	return formatClock(h, 0, w[len(w)-2:len(w)-1]), []int{i}
 }
 
-func hourOf(word string) int {
+func parseHour(word string) int {
 	if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= 24 {
 		return n
 	}
@@ -237,7 +237,7 @@ func hourOf(word string) int {
 	return 0
 }
 
-func clock(h, minute int, half string) string {
+func formatClock(h, minute int, half string) string {
 	switch {
 	case h < 0 || h > 24 || minute > 59:
 		return ""
@@ -297,7 +297,7 @@ func wordNumber(words []string) (n int, ok bool) {
 	return n + group, ok
 }
 
-func cutOut(words []string, at []int) []string {
+func removeAt(words []string, at []int) []string {
 	out := make([]string, 0, len(words))
 	for i, w := range words {
 		if !slices.Contains(at, i) {
@@ -307,12 +307,12 @@ func cutOut(words []string, at []int) []string {
 	return out
 }
 
-func without(words []string, gone ...string) []string {
+func removeWords(words []string, gone ...string) []string {
 	var at []int
 	for i, w := range words {
 		if slices.Contains(gone, w) {
 			at = append(at, i)
 		}
 	}
-	return cutOut(words, at)
+	return removeAt(words, at)
 }

@@ -39,12 +39,12 @@ func TestWhatWordsName(t *testing.T) {
 		"two hundred and five":    {"number": "205"},
 		"twenty-one thousand":     {"number": "21000"},
 	} {
-		assert.Equal(t, want, pathway.Entities(text, now), text)
+		assert.Equal(t, want, pathway.ExtractEntities(text, now), text)
 	}
 }
 
 func FuzzWordsNameWithoutPanic(f *testing.F) {
 	f.Add("at half past past to to")
 	f.Add("march of march the")
-	f.Fuzz(func(_ *testing.T, text string) { pathway.Entities(text, time.Unix(0, 0)) })
+	f.Fuzz(func(_ *testing.T, text string) { pathway.ExtractEntities(text, time.Unix(0, 0)) })
 }

@@ -26,7 +26,7 @@ type Input interface{ input() }
 // The inputs.
 type (
 	// Began starts the conversation: the call is answered.
-	Began struct{}
+	Started struct{}
 	// PromptDone says that the last Say was spoken, or could not be.
 	PromptDone struct{}
 	// DigitsSent says that the last SendDigits went out.
@@ -34,7 +34,7 @@ type (
 	// Digit is a key pressed: 0-9 * # A-D.
 	Digit struct{ Key byte }
 	// Spoken is what the far end said. Text is "" where it was not understood.
-	Spoken struct {
+	Utterance struct {
 		Text       string
 		Confidence float64 // 0 to 1
 	}
@@ -44,33 +44,33 @@ type (
 	// by somebody, and is back.
 	Transferred struct{ OK bool }
 	// Silenced says that what was being said was cut off: no PromptDone follows.
-	Silenced struct{}
+	PromptCut struct{}
 	// Resume begins the node that stands anew: somebody else had the caller.
-	Resume struct{}
+	ResumeNode struct{}
 	// TakenUp goes on in another process, see Restore.
-	TakenUp struct{}
+	Restored struct{}
 	// Unable says that the agent cannot speak or hear: after a word of goodbye the
 	// conversation ends with AgentUnavailable.
-	Unable struct{}
+	AgentFailed struct{}
 	// Hangup ends the conversation from outside.
 	Hangup struct{}
 )
 
-func (Began) input()       {}
-func (Silenced) input()    {}
+func (Started) input()     {}
+func (PromptCut) input()   {}
 func (PromptDone) input()  {}
 func (DigitsSent) input()  {}
 func (Digit) input()       {}
-func (Spoken) input()      {}
+func (Utterance) input()   {}
 func (Timeout) input()     {}
 func (Transferred) input() {}
-func (Resume) input()      {}
-func (TakenUp) input()     {}
-func (Unable) input()      {}
+func (ResumeNode) input()  {}
+func (Restored) input()    {}
+func (AgentFailed) input() {}
 func (Hangup) input()      {}
 
-// Do is what to do now, in the order given.
-type Do interface{ do() }
+// Command is what to do now, in the order given.
+type Command interface{ command() }
 
 // What a step asks for.
 type (
@@ -83,12 +83,12 @@ type (
 		Sensitive     bool // Text must not be kept
 	}
 	// Speaks is the language in which is spoken and heard from now on.
-	Speaks struct{ Language string }
+	SetLanguage struct{ Language string }
 	// Hush stops what is being said; no PromptDone follows.
-	Hush struct{}
+	StopSpeaking struct{}
 	// Collect waits for keys; Digit or Timeout follow. It replaces an earlier
 	// Collect and its timer.
-	Collect struct {
+	CollectInput struct {
 		Length    int // keys still wanted
 		Timeout   time.Duration
 		Sensitive bool
@@ -109,11 +109,11 @@ type (
 		Sensitive   bool   // Summary must not be kept
 	}
 	// Set tells that outcome, notes, intent or variables have changed.
-	Set struct{ Result Result }
+	UpdateResult struct{ Result Result }
 	// OptOut says that the far end wants no more calls.
 	OptOut struct{}
 	// Missing reports a variable that a text needed and nobody gave.
-	Missing struct{ Node, Name string }
+	MissingVariable struct{ Node, Name string }
 	// End ends the conversation. Reason is "" or why the pathway was broken off.
 	End struct {
 		Outcome domain.Outcome
@@ -122,16 +122,16 @@ type (
 	}
 )
 
-func (Say) do()        {}
-func (Hush) do()       {}
-func (Speaks) do()     {}
-func (Collect) do()    {}
-func (SendDigits) do() {}
-func (Transfer) do()   {}
-func (Set) do()        {}
-func (OptOut) do()     {}
-func (Missing) do()    {}
-func (End) do()        {}
+func (Say) command()             {}
+func (StopSpeaking) command()    {}
+func (SetLanguage) command()     {}
+func (CollectInput) command()    {}
+func (SendDigits) command()      {}
+func (Transfer) command()        {}
+func (UpdateResult) command()    {}
+func (OptOut) command()          {}
+func (MissingVariable) command() {}
+func (End) command()             {}
 
 // Result is what a conversation has come to so far. Outcome is empty until the
 // pathway sets one.
@@ -150,56 +150,56 @@ const (
 	collecting
 	confirming // it was asked whether the words were understood well
 	sending
-	handing   // the caller is being transferred
-	thinking  // a model thinks or speaks, or what it wants is being done
-	listening // the caller may say to it what he wants
-	acting    // what the node does besides speaking is being done
-	living    // an engine has the caller that hears and speaks by itself
-	ending    // the prompt of an end node is being spoken
+	transferring // the caller is being transferred
+	thinking     // a model thinks or speaks, or what it wants is being done
+	listening    // the caller may say to it what he wants
+	acting       // what the node does besides speaking is being done
+	inRealtime   // an engine has the caller that hears and speaks by itself
+	ending       // the prompt of an end node is being spoken
 	ended
 )
 
 // State is where a conversation stands. It is a value: Step leaves the state
 // it is given as it was.
 type State struct {
-	plan     *plan
-	english  bool
-	language string
-	phase    phase
-	node     string
-	values   map[string]string // all that texts may use
-	shown    map[string]string // Result.Variables
-	secret   map[string]bool   // names whose values were keyed in secretly
-	outcome  domain.Outcome
-	notes    string
-	intent   string
-	keyed    string // keys of the current collect
-	ahead    string // keys pressed before they were asked for
-	said     Spoken // words said before they were asked for
-	guess    meant  // confirming: what was understood
-	tries    int    // times the current collect has failed
-	idle     int    // nodes entered since the last key
-	entered  int    // nodes entered
-	reply    bool   // the prompt may be cut by a key
-	round    int    // of what was asked of a model, or is being done
-	talk     talk
-	history  []Message // what a model is told
-	live     bool      // converse nodes are an engine's that hears and speaks by itself
+	graph           *graph
+	english         bool
+	language        string
+	phase           phase
+	node            string
+	values          map[string]string // all that texts may use
+	shown           map[string]string // Result.Variables
+	secret          map[string]bool   // names whose values were keyed in secretly
+	outcome         domain.Outcome
+	notes           string
+	intent          string
+	enteredKeys     string      // keys of the current collect
+	bufferedKeys    string      // keys pressed before they were asked for
+	bufferedSpeech  Utterance   // words said before they were asked for
+	unconfirmed     phraseMatch // confirming: what was understood
+	tries           int         // times the current collect has failed
+	nodesSinceInput int         // nodes entered since the last key
+	entered         int         // nodes entered
+	interruptible   bool        // the prompt may be cut by a key
+	round           int         // of what was asked of a model, or is being done
+	exchange        exchange
+	history         []Message // what a model is told
+	realtime        bool      // converse nodes are an engine's that hears and speaks by itself
 }
 
-// plan is a pathway ready to be walked. It is never changed.
-type plan struct {
+// graph is a pathway ready to be walked. It is never changed.
+type graph struct {
 	start        string
 	nodes        map[string]*domain.Node
 	edges        map[string][]domain.Edge
-	thinks       bool     // a model takes part
+	usesModel    bool     // a model takes part
 	destinations []string // to whom it may hand the caller
 }
 
 // New is the state before the conversation. The variables are the built-ins
 // and the contact's data; the pathway's defaults fill the gaps.
 func New(script domain.Script, variables map[string]string) State {
-	p := &plan{
+	p := &graph{
 		start: script.Pathway.Start,
 		nodes: make(map[string]*domain.Node, len(script.Pathway.Nodes)),
 		edges: make(map[string][]domain.Edge),
@@ -212,7 +212,7 @@ func New(script domain.Script, variables map[string]string) State {
 	for _, e := range script.Pathway.Edges {
 		p.edges[e.From] = append(p.edges[e.From], e)
 	}
-	p.thinks = Thinks(&script.Pathway)
+	p.usesModel = UsesModel(&script.Pathway)
 	for _, d := range script.Transfer.Destinations {
 		p.destinations = append(p.destinations, d.Name)
 	}
@@ -223,20 +223,20 @@ func New(script domain.Script, variables map[string]string) State {
 			values[v.Name] = v.Default
 		}
 	}
-	return State{plan: p, values: values, english: English(script.Language), language: script.Language}
+	return State{graph: p, values: values, english: IsEnglish(script.Language), language: script.Language}
 }
 
-// Thinks says whether a model takes part in a pathway.
-func Thinks(p *domain.Pathway) bool {
+// UsesModel says whether a model takes part in a pathway.
+func UsesModel(p *domain.Pathway) bool {
 	return slices.ContainsFunc(p.Nodes, func(n domain.Node) bool { return n.Type == domain.NodeConverse }) ||
 		slices.ContainsFunc(p.Edges, func(e domain.Edge) bool {
-			return e.When.Type == domain.EdgeLLM || e.When.Type == domain.EdgeIntent && len(wordsOf(&e.When)) == 0
+			return e.When.Type == domain.EdgeLLM || e.When.Type == domain.EdgeIntent && len(edgeWords(&e.When)) == 0
 		})
 }
 
-// Free is the pathway of an agent that speaks by a model alone: it says its
+// ModelPathway is the pathway of an agent that speaks by a model alone: it says its
 // first message, where it has one, and then converses until the caller goes.
-func Free(message string, tools, bases []string) domain.Pathway {
+func ModelPathway(message string, tools, bases []string) domain.Pathway {
 	p := domain.Pathway{
 		Name: "free", Start: "converse",
 		Nodes: []domain.Node{{ID: "converse", Type: domain.NodeConverse, Prompt: "Help the caller with what he wants, within your part.", Tools: tools, KnowledgeBaseIDs: bases}},
@@ -249,19 +249,19 @@ func Free(message string, tools, bases []string) domain.Pathway {
 	return p
 }
 
-// FreeVoice is Free for an engine that hears and speaks by itself: it says the
+// RealtimePathway is Free for an engine that hears and speaks by itself: it says the
 // first message too, so that the caller hears one voice.
-func FreeVoice(message string, tools, bases []string) domain.Pathway {
-	p := Free("", tools, bases)
+func RealtimePathway(message string, tools, bases []string) domain.Pathway {
+	p := ModelPathway("", tools, bases)
 	if strings.TrimSpace(message) != "" {
 		p.Nodes[0].Prompt = "Begin with these words, unless they were said already: " + message + "\n" + p.Nodes[0].Prompt
 	}
 	return p
 }
 
-// Plain is the pathway of an agent that has none: it says its first message
+// MessagePathway is the pathway of an agent that has none: it says its first message
 // and ends.
-func Plain(message string) domain.Pathway {
+func MessagePathway(message string) domain.Pathway {
 	p := domain.Pathway{
 		Name: "first message", Start: "say",
 		Nodes: []domain.Node{{ID: "say", Type: domain.NodeSay, Prompt: message}, {ID: "end", Type: domain.NodeEnd}},
@@ -276,16 +276,16 @@ func Plain(message string) domain.Pathway {
 // Fresh says whether the conversation has not begun.
 func (s State) Fresh() bool { return s.phase == fresh }
 
-// Continue is the state before another agent's conversation with the same
+// ContinueWith is the state before another agent's conversation with the same
 // caller: what is known stays known, what was said is told to its model.
-func (s State) Continue(script domain.Script) State {
+func (s State) ContinueWith(script domain.Script) State {
 	next := New(script, s.values)
 	next.shown, next.secret, next.outcome, next.notes, next.intent = s.shown, s.secret, s.outcome, s.notes, s.intent
 	next.round = s.round + 1
 	if script.AgentName != "" {
 		next.values["agent_name"] = script.AgentName
 	}
-	if next.plan.thinks {
+	if next.graph.usesModel {
 		for _, m := range s.history {
 			if len(m.Calls) == 0 && m.By != ByTool { // what was done belongs to tools that it may not have
 				next.history = append(next.history, m)
@@ -298,14 +298,14 @@ func (s State) Continue(script domain.Script) State {
 // Ending says whether the conversation speaks its last words.
 func (s State) Ending() bool { return s.phase == ending }
 
-// NeedsWords says whether the node that stands can be answered by words alone.
-func (s State) NeedsWords() bool {
-	n := s.plan.nodes[s.node]
+// NeedsSpeech says whether the node that stands can be answered by words alone.
+func (s State) NeedsSpeech() bool {
+	n := s.graph.nodes[s.node]
 	if n == nil || s.phase != collecting && s.phase != confirming && s.phase != speaking && s.phase != listening {
 		return false
 	}
 	keys := n.Type == domain.NodeCollect && n.Input != "speech"
-	return !keys && (listens(n) || n.Type == domain.NodeConverse) && !slices.ContainsFunc(append(slices.Clip(s.plan.edges[s.node]), s.plan.edges[anywhere]...), func(e domain.Edge) bool {
+	return !keys && (acceptsSpeech(n) || n.Type == domain.NodeConverse) && !slices.ContainsFunc(append(slices.Clip(s.graph.edges[s.node]), s.graph.edges[anywhere]...), func(e domain.Edge) bool {
 		return e.When.Type == domain.EdgeDTMF
 	})
 }
@@ -318,47 +318,47 @@ func (s State) Result() Result {
 	return Result{Outcome: s.outcome, Notes: s.notes, Intent: s.intent, Variables: maps.Clone(s.shown)}
 }
 
-// Filled is a text of nobody's node, as it is said and as a transcript may show
+// FillText is a text of nobody's node, as it is said and as a transcript may show
 // it; missing are the variables without a value and a fallback.
-func (s State) Filled(text string) (said, shown string, missing []string) {
-	said, missing = Fill(text, s.values)
+func (s State) FillText(text string) (said, shown string, missing []string) {
+	said, missing = FillPlaceholders(text, s.values)
 	shown, _ = s.shownText(text)
 	return said, shown, missing
 }
 
-// Secret says whether the keys pressed now must not be kept.
-func (s State) Secret() bool {
-	n := s.plan.nodes[s.node]
+// IsSecretInput says whether the keys pressed now must not be kept.
+func (s State) IsSecretInput() bool {
+	n := s.graph.nodes[s.node]
 	return n != nil && n.Type == domain.NodeCollect && n.Sensitive
 }
 
-// Upcoming are the texts that may be said next, as far as they are known now:
+// UpcomingTexts are the texts that may be said next, as far as they are known now:
 // they may be prepared. Secret ones are not among them.
-func (s State) Upcoming() []string {
+func (s State) UpcomingTexts() []string {
 	if s.phase == ended {
 		return nil
 	}
 	var texts []string
 	add := func(prompt string) {
-		text, missing := Fill(prompt, s.values)
+		text, missing := FillPlaceholders(prompt, s.values)
 		if _, hidden := s.shownText(prompt); prompt != "" && !hidden && len(missing) == 0 && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}
-	for _, e := range s.plan.edges[s.node] {
-		if n := s.plan.nodes[e.To]; n != nil && !n.Sensitive && n.Type != domain.NodeConverse && (n.Set == nil || n.Set.Language == "") {
+	for _, e := range s.graph.edges[s.node] {
+		if n := s.graph.nodes[e.To]; n != nil && !n.Sensitive && n.Type != domain.NodeConverse && (n.Set == nil || n.Set.Language == "") {
 			add(n.Prompt)
 		}
 	}
-	if n := s.plan.nodes[s.node]; n != nil && !n.Sensitive && s.tries < n.Retries {
+	if n := s.graph.nodes[s.node]; n != nil && !n.Sensitive && s.tries < n.Retries {
 		add(n.RetryPrompt)
 	}
 	return texts
 }
 
-// Fixed are the texts that every call of a script says alike: those without
+// FixedTexts are the texts that every call of a script says alike: those without
 // variables. Secret ones are not among them.
-func Fixed(s *domain.Script) []string {
+func FixedTexts(s *domain.Script) []string {
 	var texts []string
 	add := func(text string) {
 		if text != "" && !strings.Contains(text, "{{") && !slices.Contains(texts, text) {
@@ -371,7 +371,7 @@ func Fixed(s *domain.Script) []string {
 			add(n.RetryPrompt)
 		}
 	}
-	if s.AMD.Does() == domain.AMDMessage {
+	if s.AMD.MachineAction() == domain.AMDMessage {
 		add(s.AMD.Message)
 	}
 	return texts
@@ -391,7 +391,7 @@ func MissingVariables(p *domain.Pathway, values map[string]string) []string {
 
 // shownText fills a text as a transcript may show it.
 func (s State) shownText(text string) (shown string, hidden bool) {
-	shown, _ = fill(text, func(name string) (string, bool) {
+	shown, _ = fillWith(text, func(name string) (string, bool) {
 		if s.secret[name] {
 			hidden = true
 			return "[hidden]", true

@@ -11,58 +11,58 @@ import (
 
 // Step tells what happened and learns what to do. An input that does not fit
 // where the conversation stands changes nothing.
-func Step(s State, in Input) (State, []Do) {
-	w := walk{s: s}
-	if s.plan == nil || s.phase == ended {
+func Step(s State, in Input) (State, []Command) {
+	w := stepper{s: s}
+	if s.graph == nil || s.phase == ended {
 		return s, nil
 	}
 	switch in := in.(type) {
-	case Began:
+	case Started:
 		if s.phase == fresh {
-			w.enter(s.plan.start)
+			w.enterNode(s.graph.start)
 		}
 	case PromptDone:
-		w.promptDone()
+		w.handlePromptDone()
 	case DigitsSent:
 		if s.phase == sending {
-			w.onward("")
+			w.leaveNode("")
 		}
 	case Digit:
-		w.digit(in.Key)
-	case Spoken:
-		w.spoken(in)
+		w.handleDigit(in.Key)
+	case Utterance:
+		w.handleUtterance(in)
 	case Transferred:
-		if s.phase == handing {
-			w.transferred(in.OK)
+		if s.phase == transferring {
+			w.handleTransferEnded(in.OK)
 		}
-	case Silenced:
-		w.silenced()
-	case Resume:
-		w.resume()
-	case TakenUp:
-		w.takenUp()
+	case PromptCut:
+		w.handlePromptCut()
+	case ResumeNode:
+		w.resumeNode()
+	case Restored:
+		w.handleRestored()
 	case Timeout:
-		w.timedOut()
-	case Overheard:
-		w.overheard(in)
-	case Wanted:
-		w.wanted(in)
-	case Rested:
-		w.rested(in)
-	case Broke:
-		w.broke(in)
-	case Left:
-		w.left(in)
-	case Sentence:
-		w.sentence(in)
-	case Answered:
-		w.answered(in)
-	case Acted:
-		w.acted(in)
-	case Slow:
-		w.slow(in)
-	case Unable:
-		w.unable(AgentUnavailable)
+		w.handleTimeout()
+	case RealtimeTranscript:
+		w.handleTranscript(in)
+	case RealtimeToolCalls:
+		w.handleRealtimeToolCalls(in)
+	case RealtimeIdle:
+		w.handleRealtimeIdle(in)
+	case RealtimeLost:
+		w.handleRealtimeLost(in)
+	case RealtimeDone:
+		w.handleRealtimeDone(in)
+	case ModelSentence:
+		w.handleSentence(in)
+	case ModelAnswered:
+		w.handleModelAnswered(in)
+	case ActionEnded:
+		w.handleActionEnded(in)
+	case ResponseDelayed:
+		w.handleResponseDelayed(in)
+	case AgentFailed:
+		w.handleAgentFailed(ReasonAgentUnavailable)
 	case Hangup:
 		w.s.phase = ended
 	}
@@ -70,71 +70,71 @@ func Step(s State, in Input) (State, []Do) {
 }
 
 // timedOut: the caller is silent where something is awaited of him.
-func (w *walk) timedOut() {
-	n := w.s.plan.nodes[w.s.node]
+func (w *stepper) handleTimeout() {
+	n := w.s.graph.nodes[w.s.node]
 	switch w.s.phase { //nolint:exhaustive // nothing is awaited of him elsewhere
 	case collecting, confirming:
-		w.failed(domain.EdgeTimeout)
+		w.retryOrLeave(domain.EdgeTimeout)
 	case listening:
-		w.unheard(n)
-	case living:
-		w.hushed(n)
+		w.handleSilence(n)
+	case inRealtime:
+		w.handleRealtimeSilence(n)
 	}
 }
 
-// walk is one step in the making.
-type walk struct {
+// stepper is one step in the making.
+type stepper struct {
 	s   State
-	out []Do
+	out []Command
 }
 
-func (w *walk) tell(d Do) { w.out = append(w.out, d) }
+func (w *stepper) emit(d Command) { w.out = append(w.out, d) }
 
-// enter does what a node asks for and goes on to the next where it asks for
+// enterNode does what a node asks for and goes on to the next where it asks for
 // nothing.
-func (w *walk) enter(id string) {
-	n := w.s.plan.nodes[id]
+func (w *stepper) enterNode(id string) {
+	n := w.s.graph.nodes[id]
 	if n == nil {
-		w.end("", "", "no_such_node")
+		w.endConversation("", "", "no_such_node")
 		return
 	}
-	if w.s.idle++; w.s.idle > maxSteps {
-		w.end("", "", "turns_in_a_circle")
+	if w.s.nodesSinceInput++; w.s.nodesSinceInput > maxSteps {
+		w.endConversation("", "", "turns_in_a_circle")
 		return
 	}
 	if w.s.entered++; w.s.entered > maxEntered {
-		w.end("", "", "too_long")
+		w.endConversation("", "", "too_long")
 		return
 	}
-	w.s.node, w.s.keyed, w.s.tries = id, "", 0
-	w.assign(n)
+	w.s.node, w.s.enteredKeys, w.s.tries = id, "", 0
+	w.applyAssignments(n)
 	switch n.Type {
 	case domain.NodeSay:
-		w.say(n, speaking)
+		w.speakPrompt(n, speaking)
 	case domain.NodeCollect:
 		if n.Sensitive {
-			w.s.ahead = "" // keys pressed early were shown; they are no secret to keep
+			w.s.bufferedKeys = "" // keys pressed early were shown; they are no secret to keep
 		}
-		w.say(n, speaking)
+		w.speakPrompt(n, speaking)
 	case domain.NodeDTMF:
-		w.send(n)
+		w.sendDigits(n)
 	case domain.NodeTransfer:
-		w.say(n, speaking)
+		w.speakPrompt(n, speaking)
 	case domain.NodeEnd:
-		w.say(n, ending)
+		w.speakPrompt(n, ending)
 	case domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
-		w.act(n)
+		w.requestAction(n)
 	case domain.NodeConverse:
-		w.converse(n)
+		w.startConversing(n)
 	case domain.NodeCondition:
-		w.decide()
+		w.followCondition()
 	default:
-		w.end("", "", "unknown_node_type")
+		w.endConversation("", "", "unknown_node_type")
 	}
 }
 
-// assign takes over what the node sets.
-func (w *walk) assign(n *domain.Node) {
+// applyAssignments takes over what the node sets.
+func (w *stepper) applyAssignments(n *domain.Node) {
 	if n.Set == nil {
 		return
 	}
@@ -148,22 +148,22 @@ func (w *walk) assign(n *domain.Node) {
 		w.s.intent = n.Set.Intent
 	}
 	if tag := n.Set.Language; tag != "" && tag != w.s.language {
-		w.s.language, w.s.english = tag, English(tag)
-		w.tell(Speaks{Language: tag})
+		w.s.language, w.s.english = tag, IsEnglish(tag)
+		w.emit(SetLanguage{Language: tag})
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Set.Variables)) {
-		value, _ := Fill(n.Set.Variables[name], w.s.values)
+		value, _ := FillPlaceholders(n.Set.Variables[name], w.s.values)
 		_, hidden := w.s.shownText(n.Set.Variables[name])
-		w.keep(name, value, hidden)
+		w.setVariable(name, value, hidden)
 	}
 	if n.Set.AddToDNC {
-		w.tell(OptOut{})
+		w.emit(OptOut{})
 	}
-	w.tell(Set{w.s.Result()})
+	w.emit(UpdateResult{w.s.Result()})
 }
 
-// keep stores a variable; the maps of the state before stay as they were.
-func (w *walk) keep(name, value string, secret bool) {
+// setVariable stores a variable; the maps of the state before stay as they were.
+func (w *stepper) setVariable(name, value string, secret bool) {
 	w.s.values = maps.Clone(w.s.values)
 	w.s.values[name] = value
 	shown, hidden := maps.Clone(w.s.shown), maps.Clone(w.s.secret)
@@ -183,257 +183,257 @@ func (w *walk) keep(name, value string, secret bool) {
 	w.s.shown, w.s.secret = shown, hidden
 }
 
-// say speaks the node's prompt, or goes on at once where it has none.
-func (w *walk) say(n *domain.Node, next phase) {
+// speakPrompt speaks the node's prompt, or goes on at once where it has none.
+func (w *stepper) speakPrompt(n *domain.Node, next phase) {
 	w.s.phase = next
-	w.s.reply = next == speaking && (n.Interruptible == nil || *n.Interruptible)
+	w.s.interruptible = next == speaking && (n.Interruptible == nil || *n.Interruptible)
 	prompt := n.Prompt
 	if w.s.tries > 0 && n.RetryPrompt != "" {
 		prompt = n.RetryPrompt
 	}
-	text, missing := Fill(prompt, w.s.values)
+	text, missing := FillPlaceholders(prompt, w.s.values)
 	for _, name := range missing {
-		w.tell(Missing{Node: n.ID, Name: name})
+		w.emit(MissingVariable{Node: n.ID, Name: name})
 	}
-	if strings.TrimSpace(text) == "" || w.answeredAhead(n) {
-		w.promptDone()
+	if strings.TrimSpace(text) == "" || w.isAnsweredAhead(n) {
+		w.handlePromptDone()
 		return
 	}
 	shown, hidden := w.s.shownText(prompt)
-	w.tell(Say{Node: n.ID, Text: text, Shown: shown, Interruptible: w.s.reply, Sensitive: hidden})
-	w.note(Message{By: ByAgent, Text: shown})
+	w.emit(Say{Node: n.ID, Text: text, Shown: shown, Interruptible: w.s.interruptible, Sensitive: hidden})
+	w.addToHistory(Message{By: ByAgent, Text: shown})
 }
 
 // answeredAhead: the caller knows the menu and has pressed the key already.
-func (w *walk) answeredAhead(n *domain.Node) bool {
-	return n.Type == domain.NodeCollect && w.s.reply && w.s.ahead != ""
+func (w *stepper) isAnsweredAhead(n *domain.Node) bool {
+	return n.Type == domain.NodeCollect && w.s.interruptible && w.s.bufferedKeys != ""
 }
 
-func (w *walk) send(n *domain.Node) {
-	text, missing := Fill(n.Digits, w.s.values)
+func (w *stepper) sendDigits(n *domain.Node) {
+	text, missing := FillPlaceholders(n.Digits, w.s.values)
 	for _, name := range missing {
-		w.tell(Missing{Node: n.ID, Name: name})
+		w.emit(MissingVariable{Node: n.ID, Name: name})
 	}
 	w.s.phase = sending
-	digits := digitsOf(text)
+	digits := phoneKeysIn(text)
 	if digits == "" {
-		w.onward("")
+		w.leaveNode("")
 		return
 	}
 	_, hidden := w.s.shownText(n.Digits)
-	w.tell(SendDigits{Digits: digits, Sensitive: hidden || n.Sensitive})
+	w.emit(SendDigits{Digits: digits, Sensitive: hidden || n.Sensitive})
 }
 
-func (w *walk) promptDone() {
-	n := w.s.plan.nodes[w.s.node]
+func (w *stepper) handlePromptDone() {
+	n := w.s.graph.nodes[w.s.node]
 	switch w.s.phase {
 	case speaking:
-		w.s.reply = false
+		w.s.interruptible = false
 		switch n.Type { //nolint:exhaustive // the others go on at once
 		case domain.NodeCollect:
-			w.collect(n)
+			w.collectInput(n)
 			return
 		case domain.NodeTransfer:
-			w.transfer(n)
+			w.startTransfer(n)
 			return
 		}
-		if to, ok := w.keyEdge(w.s.ahead); ok {
-			w.s.ahead = ""
-			w.enter(to)
+		if to, ok := w.findKeyEdge(w.s.bufferedKeys); ok {
+			w.s.bufferedKeys = ""
+			w.enterNode(to)
 			return
 		}
-		w.onward("")
+		w.leaveNode("")
 	case ending:
 		notes, _ := w.s.shownText(n.Notes)
-		w.end(n.Outcome, notes, "")
+		w.endConversation(n.Outcome, notes, "")
 	case confirming:
-		w.tell(Collect{Length: lengthOf(n), Timeout: timeoutOf(n), Sensitive: n.Sensitive})
+		w.emit(CollectInput{Length: lengthOf(n), Timeout: timeoutOf(n), Sensitive: n.Sensitive})
 	case thinking:
-		w.spokenOn(n)
-	case fresh, collecting, sending, handing, listening, acting, living, ended:
+		w.handleSentenceSpoken(n)
+	case fresh, collecting, sending, transferring, listening, acting, inRealtime, ended:
 	}
 }
 
-// collect waits for keys or words, beginning with those of before.
-func (w *walk) collect(n *domain.Node) {
+// collectInput waits for keys or words, beginning with those of before.
+func (w *stepper) collectInput(n *domain.Node) {
 	w.s.phase = collecting
-	said := w.s.said
-	w.s.said = Spoken{}
-	early := w.s.ahead
-	w.s.ahead = ""
+	said := w.s.bufferedSpeech
+	w.s.bufferedSpeech = Utterance{}
+	early := w.s.bufferedKeys
+	w.s.bufferedKeys = ""
 	for i := range len(early) {
-		if w.key(n, early[i]) {
-			w.s.ahead += early[i+1:]
+		if w.addKey(n, early[i]) {
+			w.s.bufferedKeys += early[i+1:]
 			return
 		}
 	}
-	if early == "" && w.keptWords(n, said) {
+	if early == "" && w.useBufferedSpeech(n, said) {
 		return
 	}
-	w.wait(n)
+	w.waitForKeys(n)
 }
 
-func (w *walk) wait(n *domain.Node) {
-	w.tell(Collect{Length: lengthOf(n) - len(w.s.keyed), Timeout: timeoutOf(n), Sensitive: n.Sensitive})
+func (w *stepper) waitForKeys(n *domain.Node) {
+	w.emit(CollectInput{Length: lengthOf(n) - len(w.s.enteredKeys), Timeout: timeoutOf(n), Sensitive: n.Sensitive})
 }
 
-func (w *walk) digit(key byte) {
-	if !strings.ContainsRune(keys, rune(key)) {
+func (w *stepper) handleDigit(key byte) {
+	if !strings.ContainsRune(phoneKeys, rune(key)) {
 		return
 	}
-	w.s.idle = 0
-	n := w.s.plan.nodes[w.s.node]
+	w.s.nodesSinceInput = 0
+	n := w.s.graph.nodes[w.s.node]
 	switch w.s.phase {
 	case collecting:
-		if !w.key(n, key) {
-			w.wait(n)
+		if !w.addKey(n, key) {
+			w.waitForKeys(n)
 		}
 	case speaking:
-		w.keyWhileSpeaking(n, key)
+		w.handleKeyDuringPrompt(n, key)
 	case confirming:
-		w.tell(Hush{})
+		w.emit(StopSpeaking{})
 		w.s.phase = collecting
-		if !w.key(n, key) {
-			w.wait(n)
+		if !w.addKey(n, key) {
+			w.waitForKeys(n)
 		}
-	case sending, handing, acting:
-		w.remember(key)
+	case sending, transferring, acting:
+		w.bufferKey(key)
 	case thinking, listening:
-		w.keyedWhile(n, key)
-	case living:
-		w.livelyKey(key)
+		w.handleKeyInConversation(n, key)
+	case inRealtime:
+		w.handleRealtimeKey(key)
 	case fresh, ending, ended:
 	}
 }
 
-func (w *walk) keyWhileSpeaking(n *domain.Node, key byte) {
-	if !w.s.reply {
-		w.remember(key)
+func (w *stepper) handleKeyDuringPrompt(n *domain.Node, key byte) {
+	if !w.s.interruptible {
+		w.bufferKey(key)
 		return
 	}
 	if n.Type == domain.NodeCollect {
-		w.tell(Hush{})
-		w.s.reply = false
-		w.remember(key)
-		w.collect(n)
+		w.emit(StopSpeaking{})
+		w.s.interruptible = false
+		w.bufferKey(key)
+		w.collectInput(n)
 		return
 	}
-	if to, ok := w.keyEdge(string(key)); ok {
-		w.tell(Hush{})
-		w.s.reply = false
-		w.enter(to)
+	if to, ok := w.findKeyEdge(string(key)); ok {
+		w.emit(StopSpeaking{})
+		w.s.interruptible = false
+		w.enterNode(to)
 		return
 	}
-	w.remember(key)
+	w.bufferKey(key)
 }
 
-// remember keeps a key for the next collect.
-func (w *walk) remember(key byte) {
-	if len(w.s.ahead) < 32 {
-		w.s.ahead += string(key)
+// bufferKey keeps a key for the next collect.
+func (w *stepper) bufferKey(key byte) {
+	if len(w.s.bufferedKeys) < 32 {
+		w.s.bufferedKeys += string(key)
 	}
 }
 
-// key adds one key to the input and says whether the input is complete.
-func (w *walk) key(n *domain.Node, key byte) bool {
+// addKey adds one key to the input and says whether the input is complete.
+func (w *stepper) addKey(n *domain.Node, addKey byte) bool {
 	length := lengthOf(n)
-	if key == '#' && length > 1 && !slices.ContainsFunc(n.Values, func(v string) bool { return strings.Contains(v, "#") }) {
-		w.complete(n)
+	if addKey == '#' && length > 1 && !slices.ContainsFunc(n.Values, func(v string) bool { return strings.Contains(v, "#") }) {
+		w.completeInput(n)
 		return true
 	}
-	w.s.keyed += string(key)
-	if len(w.s.keyed) < length {
+	w.s.enteredKeys += string(addKey)
+	if len(w.s.enteredKeys) < length {
 		return false
 	}
-	w.complete(n)
+	w.completeInput(n)
 	return true
 }
 
-// complete judges the input of a collect.
-func (w *walk) complete(n *domain.Node) {
-	got := w.s.keyed
-	if to, ok := w.edgeFrom(anywhere, got); ok {
-		if _, own := w.edgeFrom(n.ID, got); !own {
-			w.enter(to)
+// completeInput judges the input of a collect.
+func (w *stepper) completeInput(n *domain.Node) {
+	got := w.s.enteredKeys
+	if to, ok := w.findKeyEdgeFrom(anywhere, got); ok {
+		if _, own := w.findKeyEdgeFrom(n.ID, got); !own {
+			w.enterNode(to)
 			return
 		}
 	}
-	_, edge := w.keyEdge(got)
+	_, edge := w.findKeyEdge(got)
 	free := len(n.Values) == 0 && (edge || !w.hasKeyEdges())
 	if got == "" || !free && !slices.Contains(n.Values, got) {
-		w.failed(domain.EdgeElse)
+		w.retryOrLeave(domain.EdgeElse)
 		return
 	}
 	if n.SaveAs != "" {
-		w.keep(n.SaveAs, got, n.Sensitive)
-		w.tell(Set{w.s.Result()})
+		w.setVariable(n.SaveAs, got, n.Sensitive)
+		w.emit(UpdateResult{w.s.Result()})
 	}
 	if !n.Sensitive {
-		w.note(Message{By: ByCaller, Text: pressed + got + "]"})
+		w.addToHistory(Message{By: ByCaller, Text: pressedPrefix + got + "]"})
 	}
-	w.onward(got)
+	w.leaveNode(got)
 }
 
-// failed asks again, or leaves by the edge for it once all tries are used.
-func (w *walk) failed(why domain.EdgeType) {
-	n := w.s.plan.nodes[w.s.node]
-	w.s.keyed = ""
+// retryOrLeave asks again, or leaves by the edge for it once all tries are used.
+func (w *stepper) retryOrLeave(why domain.EdgeType) {
+	n := w.s.graph.nodes[w.s.node]
+	w.s.enteredKeys = ""
 	if w.s.tries < n.Retries {
 		w.s.tries++
-		if w.s.idle++; w.s.idle > maxSteps {
-			w.end("", "", "turns_in_a_circle")
+		if w.s.nodesSinceInput++; w.s.nodesSinceInput > maxSteps {
+			w.endConversation("", "", "turns_in_a_circle")
 			return
 		}
-		w.say(n, speaking)
+		w.speakPrompt(n, speaking)
 		return
 	}
 	order := []domain.EdgeType{domain.EdgeElse, domain.EdgeTimeout, domain.EdgeAlways}
 	if why == domain.EdgeTimeout {
 		order = []domain.EdgeType{domain.EdgeTimeout, domain.EdgeElse, domain.EdgeAlways}
 	}
-	w.leave(order, w.s.node, anywhere)
+	w.followEdge(order, w.s.node, anywhere)
 }
 
-// onward leaves a node that has done its work, with what was keyed in.
-func (w *walk) onward(keyed string) {
-	if to, ok := w.keyEdge(keyed); ok {
-		w.enter(to)
+// leaveNode leaves a node that has done its work, with what was keyed in.
+func (w *stepper) leaveNode(keyed string) {
+	if to, ok := w.findKeyEdge(keyed); ok {
+		w.enterNode(to)
 		return
 	}
-	w.leave([]domain.EdgeType{domain.EdgeExpr, domain.EdgeAlways, domain.EdgeElse}, w.s.node)
+	w.followEdge([]domain.EdgeType{domain.EdgeExpr, domain.EdgeAlways, domain.EdgeElse}, w.s.node)
 }
 
-// leave takes the first edge of the first type that there is, place by place.
+// followEdge takes the first edge of the first type that there is, place by place.
 // A node without one ends the conversation.
-func (w *walk) leave(order []domain.EdgeType, places ...string) {
+func (w *stepper) followEdge(order []domain.EdgeType, places ...string) {
 	for _, from := range places {
 		for _, t := range order {
-			for _, e := range w.s.plan.edges[from] {
-				if e.When.Type == t && (from != anywhere || e.To != w.s.node) && (t != domain.EdgeExpr || w.met(&e)) {
-					w.enter(e.To)
+			for _, e := range w.s.graph.edges[from] {
+				if e.When.Type == t && (from != anywhere || e.To != w.s.node) && (t != domain.EdgeExpr || w.isEdgeMet(&e)) {
+					w.enterNode(e.To)
 					return
 				}
 			}
 		}
 	}
-	w.end("", "", "")
+	w.endConversation("", "", "")
 }
 
 // anywhere is the From of edges that lead away from every node.
 const anywhere = "*"
 
-func (w *walk) keyEdge(keyed string) (to string, ok bool) {
+func (w *stepper) findKeyEdge(keyed string) (to string, ok bool) {
 	if keyed == "" {
 		return "", false
 	}
-	if to, ok = w.edgeFrom(w.s.node, keyed); ok {
+	if to, ok = w.findKeyEdgeFrom(w.s.node, keyed); ok {
 		return to, true
 	}
-	return w.edgeFrom(anywhere, keyed)
+	return w.findKeyEdgeFrom(anywhere, keyed)
 }
 
-func (w *walk) edgeFrom(place, keyed string) (to string, ok bool) {
-	for _, e := range w.s.plan.edges[place] {
+func (w *stepper) findKeyEdgeFrom(place, keyed string) (to string, ok bool) {
+	for _, e := range w.s.graph.edges[place] {
 		if e.When.Type == domain.EdgeDTMF && e.When.Digits == keyed {
 			return e.To, true
 		}
@@ -441,11 +441,11 @@ func (w *walk) edgeFrom(place, keyed string) (to string, ok bool) {
 	return "", false
 }
 
-func (w *walk) hasKeyEdges() bool {
-	return slices.ContainsFunc(w.s.plan.edges[w.s.node], func(e domain.Edge) bool { return e.When.Type == domain.EdgeDTMF })
+func (w *stepper) hasKeyEdges() bool {
+	return slices.ContainsFunc(w.s.graph.edges[w.s.node], func(e domain.Edge) bool { return e.When.Type == domain.EdgeDTMF })
 }
 
-func (w *walk) end(outcome domain.Outcome, notes, reason string) {
+func (w *stepper) endConversation(outcome domain.Outcome, notes, reason string) {
 	if outcome != "" {
 		w.s.outcome = outcome
 	}
@@ -456,7 +456,7 @@ func (w *walk) end(outcome domain.Outcome, notes, reason string) {
 		w.s.outcome = domain.OutcomeCompleted
 	}
 	w.s.phase = ended
-	w.tell(End{Outcome: w.s.outcome, Notes: w.s.notes, Reason: reason})
+	w.emit(End{Outcome: w.s.outcome, Notes: w.s.notes, Reason: reason})
 }
 
 func lengthOf(n *domain.Node) int {
@@ -473,12 +473,12 @@ func timeoutOf(n *domain.Node) time.Duration {
 	return time.Duration(n.TimeoutSeconds * float64(time.Second))
 }
 
-// patienceOf is how long a caller may take to speak to a model.
-func patienceOf(n *domain.Node) time.Duration {
+// speechTimeoutOf is how long a caller may take to speak to a model.
+func speechTimeoutOf(n *domain.Node) time.Duration {
 	if n.TimeoutSeconds <= 0 {
-		return conversePatience
+		return defaultSpeechTimeout
 	}
 	return timeoutOf(n)
 }
 
-const conversePatience = 8 * time.Second
+const defaultSpeechTimeout = 8 * time.Second

@@ -43,12 +43,12 @@ func confirm() domain.Pathway {
 	}
 }
 
-func run(t *testing.T, p domain.Pathway, vars map[string]string, inputs ...pathway.Input) (pathway.State, [][]pathway.Do) {
+func run(t *testing.T, p domain.Pathway, vars map[string]string, inputs ...pathway.Input) (pathway.State, [][]pathway.Command) {
 	t.Helper()
 	s := pathway.New(domain.Script{Pathway: p}, vars)
-	told := make([][]pathway.Do, 0, len(inputs))
+	told := make([][]pathway.Command, 0, len(inputs))
 	for _, in := range inputs {
-		var do []pathway.Do
+		var do []pathway.Command
 		s, do = pathway.Step(s, in)
 		told = append(told, do)
 	}
@@ -62,17 +62,17 @@ func say(node, text string) pathway.Say {
 func last(node, text string) pathway.Say { return pathway.Say{Node: node, Text: text, Shown: text} }
 
 var (
-	began   = pathway.Began{}
+	began   = pathway.Started{}
 	spoken  = pathway.PromptDone{}
 	timeout = pathway.Timeout{}
 )
 
 func key(k byte) pathway.Digit { return pathway.Digit{Key: k} }
 
-func collect() pathway.Collect { return pathway.Collect{Length: 1, Timeout: 3 * time.Second} }
+func collect() pathway.CollectInput { return pathway.CollectInput{Length: 1, Timeout: 3 * time.Second} }
 
-func chosen(v string) pathway.Set {
-	return pathway.Set{Result: pathway.Result{Variables: map[string]string{"choice": v}}}
+func chosen(v string) pathway.UpdateResult {
+	return pathway.UpdateResult{Result: pathway.Result{Variables: map[string]string{"choice": v}}}
 }
 
 func end(o domain.Outcome, notes string) pathway.End { return pathway.End{Outcome: o, Notes: notes} }
@@ -82,43 +82,43 @@ func TestAConversationFollowsItsPathway(t *testing.T) {
 	hello, ask := say("hello", "Hello there."), say("ask", "Press 1 for tomorrow.")
 	for name, c := range map[string]struct {
 		inputs []pathway.Input
-		want   [][]pathway.Do
+		want   [][]pathway.Command
 	}{
 		"the caller presses 1 after the prompt": {
 			[]pathway.Input{began, spoken, spoken, key('1'), spoken},
-			[][]pathway.Do{{hello}, {ask}, {collect()}, {chosen("1"), last("yes", "Thanks.")}, {end(domain.OutcomeConfirmed, "chose 1")}},
+			[][]pathway.Command{{hello}, {ask}, {collect()}, {chosen("1"), last("yes", "Thanks.")}, {end(domain.OutcomeConfirmed, "chose 1")}},
 		},
 		"a key cuts the prompt": {
 			[]pathway.Input{began, spoken, key('2')},
-			[][]pathway.Do{{hello}, {ask}, {pathway.Hush{}, chosen("2"), end(domain.OutcomeDeclined, "")}},
+			[][]pathway.Command{{hello}, {ask}, {pathway.StopSpeaking{}, chosen("2"), end(domain.OutcomeDeclined, "")}},
 		},
 		"a key pressed early answers the question": {
 			[]pathway.Input{began, key('1'), spoken},
-			[][]pathway.Do{{hello}, nil, {chosen("1"), last("yes", "Thanks.")}},
+			[][]pathway.Command{{hello}, nil, {chosen("1"), last("yes", "Thanks.")}},
 		},
 		"another key counts as none and the question is asked again": {
 			[]pathway.Input{began, spoken, spoken, key('7'), spoken, key('1')},
-			[][]pathway.Do{{hello}, {ask}, {collect()}, {ask}, {collect()}, {chosen("1"), last("yes", "Thanks.")}},
+			[][]pathway.Command{{hello}, {ask}, {collect()}, {ask}, {collect()}, {chosen("1"), last("yes", "Thanks.")}},
 		},
 		"silence leads to the edge for it after all tries": {
 			[]pathway.Input{began, spoken, spoken, timeout, spoken, timeout, spoken},
-			[][]pathway.Do{{hello}, {ask}, {collect()}, {ask}, {collect()}, {say("help", "Goodbye.")}, {end(domain.OutcomeCompleted, "")}},
+			[][]pathway.Command{{hello}, {ask}, {collect()}, {ask}, {collect()}, {say("help", "Goodbye.")}, {end(domain.OutcomeCompleted, "")}},
 		},
 		"an edge from anywhere is taken anywhere": {
 			[]pathway.Input{began, key('0'), spoken},
-			[][]pathway.Do{{hello}, {pathway.Hush{}, say("help", "Goodbye.")}, {end(domain.OutcomeCompleted, "")}},
+			[][]pathway.Command{{hello}, {pathway.StopSpeaking{}, say("help", "Goodbye.")}, {end(domain.OutcomeCompleted, "")}},
 		},
 		"an edge from anywhere beats the values of a question": {
 			[]pathway.Input{began, spoken, spoken, key('0')},
-			[][]pathway.Do{{hello}, {ask}, {collect()}, {say("help", "Goodbye.")}},
+			[][]pathway.Command{{hello}, {ask}, {collect()}, {say("help", "Goodbye.")}},
 		},
 		"after a hangup nothing happens": {
 			[]pathway.Input{began, pathway.Hangup{}, spoken, key('1')},
-			[][]pathway.Do{{hello}, nil, nil, nil},
+			[][]pathway.Command{{hello}, nil, nil, nil},
 		},
 		"what does not fit changes nothing": {
 			[]pathway.Input{spoken, timeout, key('1'), began, began, timeout, pathway.DigitsSent{}, key('x')},
-			[][]pathway.Do{nil, nil, nil, {hello}, nil, nil, nil, nil},
+			[][]pathway.Command{nil, nil, nil, {hello}, nil, nil, nil, nil},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,13 +139,13 @@ func TestALongInputEndsWithTheHashOrItsLength(t *testing.T) {
 		},
 		Edges: []domain.Edge{edge("pin", "end", domain.EdgeElse)},
 	}
-	wait := func(n int) pathway.Collect {
-		return pathway.Collect{Length: n, Timeout: 3 * time.Second, Sensitive: true}
+	wait := func(n int) pathway.CollectInput {
+		return pathway.CollectInput{Length: n, Timeout: 3 * time.Second, Sensitive: true}
 	}
 	spelt := pathway.Say{Node: "end", Text: "You said 12.", Shown: "You said [hidden].", Sensitive: true}
-	set := pathway.Set{Result: pathway.Result{Variables: map[string]string{}}}
+	set := pathway.UpdateResult{Result: pathway.Result{Variables: map[string]string{}}}
 	s, told := run(t, p, nil, began, key('1'), spoken, key('2'), key('#'), spoken)
-	assert.Equal(t, [][]pathway.Do{
+	assert.Equal(t, [][]pathway.Command{
 		{pathway.Say{Node: "pin", Text: "Your number?", Shown: "Your number?"}},
 		nil,
 		{wait(3)},
@@ -177,8 +177,8 @@ func TestANodeSetsOutcomeNotesIntentAndVariables(t *testing.T) {
 		Outcome: domain.OutcomeConfirmed, Notes: "for {{ext}}", Intent: "confirm",
 		Variables: map[string]string{"who": "{{ext}}!"},
 	}
-	assert.Equal(t, [][]pathway.Do{
-		{pathway.Set{Result: want}, pathway.SendDigits{Digits: "912"}},
+	assert.Equal(t, [][]pathway.Command{
+		{pathway.UpdateResult{Result: want}, pathway.SendDigits{Digits: "912"}},
 		{end(domain.OutcomeConfirmed, "for {{ext}}")},
 	}, told)
 	assert.Equal(t, want, s.Result())
@@ -186,14 +186,14 @@ func TestANodeSetsOutcomeNotesIntentAndVariables(t *testing.T) {
 
 func TestAMissingVariableIsSpokenAsNothingAndReported(t *testing.T) {
 	t.Parallel()
-	p := pathway.Plain("Dear {{title}} {{name}},")
+	p := pathway.MessagePathway("Dear {{title}} {{name}},")
 	_, told := run(t, p, map[string]string{"name": "Ada"}, began, spoken)
-	assert.Equal(t, [][]pathway.Do{
-		{pathway.Missing{Node: "say", Name: "title"}, say("say", "Dear  Ada,")},
+	assert.Equal(t, [][]pathway.Command{
+		{pathway.MissingVariable{Node: "say", Name: "title"}, say("say", "Dear  Ada,")},
 		{end(domain.OutcomeCompleted, "")},
 	}, told)
-	_, told = run(t, pathway.Plain(" "), nil, began)
-	assert.Equal(t, [][]pathway.Do{{end(domain.OutcomeCompleted, "")}}, told, "an agent without a word ends")
+	_, told = run(t, pathway.MessagePathway(" "), nil, began)
+	assert.Equal(t, [][]pathway.Command{{end(domain.OutcomeCompleted, "")}}, told, "an agent without a word ends")
 }
 
 func TestAPathwayThatTurnsInACircleIsBrokenOff(t *testing.T) {
@@ -205,7 +205,7 @@ func TestAPathwayThatTurnsInACircleIsBrokenOff(t *testing.T) {
 	}
 	s, told := run(t, p, nil, began)
 	assert.True(t, s.Over())
-	assert.Equal(t, [][]pathway.Do{{pathway.End{Outcome: domain.OutcomeCompleted, Reason: "turns_in_a_circle"}}}, told)
+	assert.Equal(t, [][]pathway.Command{{pathway.End{Outcome: domain.OutcomeCompleted, Reason: "turns_in_a_circle"}}}, told)
 
 	p.Nodes[0].Prompt = "Once more."
 	s, _ = pathway.Step(pathway.New(domain.Script{Pathway: p}, nil), began)
@@ -220,9 +220,9 @@ func TestAPathwayThatTurnsInACircleIsBrokenOff(t *testing.T) {
 func TestWhatMayBeSaidNextIsKnown(t *testing.T) {
 	t.Parallel()
 	s, _ := run(t, confirm(), nil, began)
-	assert.Equal(t, []string{"Press 1 for tomorrow."}, s.Upcoming())
+	assert.Equal(t, []string{"Press 1 for tomorrow."}, s.UpcomingTexts())
 	s, _ = run(t, confirm(), nil, began, spoken)
-	assert.Equal(t, []string{"Thanks.", "Goodbye."}, s.Upcoming())
+	assert.Equal(t, []string{"Thanks.", "Goodbye."}, s.UpcomingTexts())
 }
 
 func TestAStepLeavesTheStateBeforeAsItWas(t *testing.T) {
@@ -268,9 +268,9 @@ func TestNoPathwayHangsOrPanics(t *testing.T) {
 			if i > 0 {
 				in = rapid.SampledFrom(inputs).Draw(t, "input")
 			}
-			var told []pathway.Do
+			var told []pathway.Command
 			s, told = pathway.Step(s, in)
-			_ = s.Upcoming()
+			_ = s.UpcomingTexts()
 			if over && len(told) > 0 {
 				t.Fatalf("told %v after the end", told)
 			}

@@ -7,99 +7,99 @@ import (
 )
 
 // unreached is the input that the model gets after a transfer that failed.
-const unreached = "(Nobody could be reached; the caller is back.)"
+const transferFailedText = "(Nobody could be reached; the caller is back.)"
 
 // MaxSummary is the maximum length of the summary that the target of a transfer
 // hears, in characters.
 const MaxSummary = 2000
 
-// transfer transfers the caller to the destination of a node.
-func (w *walk) transfer(n *domain.Node) {
+// startTransfer transfers the caller to the destination of a node.
+func (w *stepper) startTransfer(n *domain.Node) {
 	for _, text := range []string{n.Destination, n.Summary} {
-		_, missing := Fill(text, w.s.values)
+		_, missing := FillPlaceholders(text, w.s.values)
 		for _, name := range missing {
-			w.tell(Missing{Node: n.ID, Name: name})
+			w.emit(MissingVariable{Node: n.ID, Name: name})
 		}
 	}
-	to, _ := Fill(n.Destination, w.s.values)
-	summary, _ := Fill(n.Summary, w.s.values)
+	to, _ := FillPlaceholders(n.Destination, w.s.values)
+	summary, _ := FillPlaceholders(n.Summary, w.s.values)
 	_, hidden := w.s.shownText(n.Summary)
 	mode := n.Mode
 	if mode == "" {
 		mode = domain.TransferBridge
 	}
-	w.s.phase = handing
+	w.s.phase = transferring
 	if to = strings.TrimSpace(to); to == "" {
-		w.transferred(false)
+		w.handleTransferEnded(false)
 		return
 	}
-	w.tell(Transfer{Node: n.ID, Destination: to, Mode: mode, Summary: strings.TrimSpace(summary), Sensitive: hidden})
+	w.emit(Transfer{Node: n.ID, Destination: to, Mode: mode, Summary: strings.TrimSpace(summary), Sensitive: hidden})
 }
 
-// transferred goes on with a caller who is back, or who never left.
-func (w *walk) transferred(ok bool) {
-	if n := w.s.plan.nodes[w.s.node]; !ok && n.Type == domain.NodeConverse && !w.hasEdge(n.ID, domain.EdgeFailure) {
-		w.s.idle = 0
-		w.note(Message{By: ByCaller, Text: unreached})
-		if w.s.live {
-			w.enliven(n)
+// handleTransferEnded goes on with a caller who is back, or who never left.
+func (w *stepper) handleTransferEnded(ok bool) {
+	if n := w.s.graph.nodes[w.s.node]; !ok && n.Type == domain.NodeConverse && !w.hasEdge(n.ID, domain.EdgeFailure) {
+		w.s.nodesSinceInput = 0
+		w.addToHistory(Message{By: ByCaller, Text: transferFailedText})
+		if w.s.realtime {
+			w.startRealtime(n)
 			return
 		}
-		w.think(n)
+		w.requestModel(n)
 		return
 	}
 	order := []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeAlways}
 	if ok {
-		w.s.idle = 0 // it took somebody's time: no circle
+		w.s.nodesSinceInput = 0 // it took somebody's time: no circle
 		order = []domain.EdgeType{domain.EdgeExpr, domain.EdgeSuccess, domain.EdgeAlways}
 	}
-	w.leave(order, w.s.node)
+	w.followEdge(order, w.s.node)
 }
 
-// resume begins the node that stands anew, without what it sets.
-func (w *walk) resume() {
-	n := w.s.plan.nodes[w.s.node]
+// resumeNode begins the node that stands anew, without what it sets.
+func (w *stepper) resumeNode() {
+	n := w.s.graph.nodes[w.s.node]
 	switch w.s.phase {
 	case speaking, collecting, confirming:
-		w.s.keyed = ""
+		w.s.enteredKeys = ""
 		if n.Type == domain.NodeCollect {
-			w.s.ahead = ""
+			w.s.bufferedKeys = ""
 		}
-		w.say(n, speaking)
+		w.speakPrompt(n, speaking)
 	case sending:
-		w.onward("")
+		w.leaveNode("")
 	case ending:
-		w.say(n, ending)
-	case handing:
-		w.transferred(false)
+		w.speakPrompt(n, ending)
+	case transferring:
+		w.handleTransferEnded(false)
 	case listening:
-		w.listen(n)
+		w.waitForSpeech(n)
 	case thinking:
-		if w.s.talk.acting > 0 {
-			w.await()
+		if w.s.exchange.pendingActions > 0 {
+			w.awaitActions()
 			return
 		}
-		if w.s.talk.then.kind != thenListen { // all was said but the last of it
-			w.next(n)
+		if w.s.exchange.followUp.kind != followUpListen { // all was said but the last of it
+			w.runFollowUp(n)
 			return
 		}
-		choosing := w.s.talk.choosing
-		w.s.talk = talk{turns: w.s.talk.turns}
+		choosing := w.s.exchange.choosing
+		w.s.exchange = exchange{turns: w.s.exchange.turns}
 		if choosing {
-			w.say(n, speaking)
+			w.speakPrompt(n, speaking)
 			return
 		}
-		w.think(n)
-	case living:
-		if w.s.talk.acting > 0 {
-			w.await()
+		w.requestModel(n)
+	case inRealtime:
+		if w.s.exchange.pendingActions > 0 {
+			w.awaitActions()
 			return
 		}
-		if w.s.talk.then.kind != thenListen {
-			w.next(n)
+		if w.s.exchange.followUp.kind != followUpListen {
+			w.runFollowUp(n)
 			return
 		}
-		w.converse(n)
+		w.startConversing(n)
 	case fresh, acting, ended: // what is being done tells when it is done
 	}
 }

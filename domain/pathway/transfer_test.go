@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-func handing(edges ...domain.Edge) domain.Pathway {
+func transferring(edges ...domain.Edge) domain.Pathway {
 	return domain.Pathway{
 		Name: "p", Start: "ask",
 		Nodes: []domain.Node{
@@ -31,8 +31,8 @@ func away(to string, t domain.EdgeType) domain.Edge {
 func handed(t *testing.T, p domain.Pathway, values map[string]string) (pathway.State, pathway.Transfer) {
 	t.Helper()
 	s := pathway.New(domain.Script{Pathway: p}, values)
-	var dos []pathway.Do
-	for _, in := range []pathway.Input{pathway.Began{}, pathway.PromptDone{}, pathway.Digit{Key: '4'}, pathway.Digit{Key: '2'}} {
+	var dos []pathway.Command
+	for _, in := range []pathway.Input{pathway.Started{}, pathway.PromptDone{}, pathway.Digit{Key: '4'}, pathway.Digit{Key: '2'}} {
 		s, dos = pathway.Step(s, in)
 	}
 	require.NotEmpty(t, dos)
@@ -43,9 +43,9 @@ func handed(t *testing.T, p domain.Pathway, values map[string]string) (pathway.S
 
 func TestATransferIsFilledInAndKeepsSecrets(t *testing.T) {
 	t.Parallel()
-	_, got := handed(t, handing(), map[string]string{"desk": " +12025550199 "})
+	_, got := handed(t, transferring(), map[string]string{"desk": " +12025550199 "})
 	assert.Equal(t, pathway.Transfer{Node: "hand", Destination: "+12025550199", Mode: domain.TransferBridge, Summary: "The PIN is 42.", Sensitive: true}, got)
-	_, got = handed(t, handing(), nil)
+	_, got = handed(t, transferring(), nil)
 	assert.Equal(t, "front", got.Destination)
 }
 
@@ -64,7 +64,7 @@ func TestATransferLeavesByHowItEnded(t *testing.T) {
 		"always is either: not well": {[]domain.Edge{away("fine", domain.EdgeAlways)}, false, domain.OutcomeConfirmed},
 		"no edge ends it":            {nil, true, domain.OutcomeCompleted},
 	} {
-		s, _ := handed(t, handing(c.edges...), nil)
+		s, _ := handed(t, transferring(c.edges...), nil)
 		s, dos := pathway.Step(s, pathway.Digit{Key: '1'})
 		assert.Empty(t, dos, "%s: a key means nothing while somebody else has the caller", name)
 		s, _ = pathway.Step(s, pathway.Transferred{OK: c.ok})
@@ -75,7 +75,7 @@ func TestATransferLeavesByHowItEnded(t *testing.T) {
 
 func TestATransferThatAlwaysFailsTurnsInNoCircle(t *testing.T) {
 	t.Parallel()
-	s, _ := handed(t, handing(away("hand", domain.EdgeFailure)), nil)
+	s, _ := handed(t, transferring(away("hand", domain.EdgeFailure)), nil)
 	for range 600 {
 		s, _ = pathway.Step(s, pathway.Transferred{})
 	}
@@ -84,8 +84,8 @@ func TestATransferThatAlwaysFailsTurnsInNoCircle(t *testing.T) {
 
 func TestTransferredMeansNothingWithoutATransfer(t *testing.T) {
 	t.Parallel()
-	s := pathway.New(domain.Script{Pathway: handing()}, nil)
-	s, _ = pathway.Step(s, pathway.Began{})
+	s := pathway.New(domain.Script{Pathway: transferring()}, nil)
+	s, _ = pathway.Step(s, pathway.Started{})
 	after, dos := pathway.Step(s, pathway.Transferred{OK: true})
 	assert.Empty(t, dos)
 	assert.Equal(t, s, after)
@@ -93,23 +93,23 @@ func TestTransferredMeansNothingWithoutATransfer(t *testing.T) {
 
 func TestResumeAsksAgainWhereTheCallerWasTakenAway(t *testing.T) {
 	t.Parallel()
-	s := pathway.New(domain.Script{Pathway: handing()}, nil)
-	for _, in := range []pathway.Input{pathway.Began{}, pathway.PromptDone{}, pathway.Digit{Key: '4'}} {
+	s := pathway.New(domain.Script{Pathway: transferring()}, nil)
+	for _, in := range []pathway.Input{pathway.Started{}, pathway.PromptDone{}, pathway.Digit{Key: '4'}} {
 		s, _ = pathway.Step(s, in)
 	}
-	s, dos := pathway.Step(s, pathway.Resume{})
+	s, dos := pathway.Step(s, pathway.ResumeNode{})
 	require.Len(t, dos, 1)
 	assert.Equal(t, "Your PIN.", dos[0].(pathway.Say).Text)
 	s, dos = pathway.Step(s, pathway.PromptDone{})
-	assert.Equal(t, 2, dos[0].(pathway.Collect).Length, "what was keyed in before counts no more")
+	assert.Equal(t, 2, dos[0].(pathway.CollectInput).Length, "what was keyed in before counts no more")
 	_ = s
 }
 
 func TestATransferIsCheckedWhenItIsSaved(t *testing.T) {
 	t.Parallel()
-	good := handing(away("fine", domain.EdgeSuccess), away("bad", domain.EdgeFailure))
+	good := transferring(away("fine", domain.EdgeSuccess), away("bad", domain.EdgeFailure))
 	require.NoError(t, pathway.Validate(&good))
-	bad := handing(domain.Edge{From: "ask", To: "bad", When: domain.When{Type: domain.EdgeSuccess}})
+	bad := transferring(domain.Edge{From: "ask", To: "bad", When: domain.When{Type: domain.EdgeSuccess}})
 	bad.Nodes[1].Destination, bad.Nodes[1].Mode, bad.Nodes[1].Summary = " ", "sideways", "{{nobody}}"
 	err := pathway.Validate(&bad)
 	require.Error(t, err)

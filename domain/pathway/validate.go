@@ -33,16 +33,16 @@ var (
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 )
 
-// BuiltIn are the variables that every conversation has: the contact's name
+// BuiltInVariables are the variables that every conversation has: the contact's name
 // and phone, what is known of campaign, agent and numbers, and when it began.
-func BuiltIn() []string {
+func BuiltInVariables() []string {
 	return []string{"name", "phone", "campaign_name", "agent_name", "caller_number", "called_number", "now", "today"}
 }
 
-// Given are those of the built-in variables that a script and the begin of its
+// RuntimeVariables are those of the built-in variables that a script and the begin of its
 // conversation tell: the time (RFC 3339) and the day (YYYY-MM-DD) are the
 // agent's, and stay as they are.
-func Given(s *domain.Script, began time.Time) map[string]string {
+func RuntimeVariables(s *domain.Script, began time.Time) map[string]string {
 	zone, err := time.LoadLocation(s.Timezone)
 	if err != nil || s.Timezone == "Local" {
 		zone = time.UTC
@@ -57,37 +57,37 @@ func Given(s *domain.Script, began time.Time) map[string]string {
 
 // Validate finds everything that is wrong with a pathway, at once.
 func Validate(p *domain.Pathway) error {
-	v := validation{p: p, nodes: make(map[string]*domain.Node), known: make(map[string]bool)}
-	v.head()
-	if !Fits(p) {
+	v := validation{p: p, nodes: make(map[string]*domain.Node), knownVariables: make(map[string]bool)}
+	v.checkHead()
+	if !IsWithinLimits(p) {
 		return v.problems.Err()
 	}
-	v.variables()
+	v.checkVariables()
 	for i := range p.Nodes {
-		v.node(i, &p.Nodes[i])
+		v.checkNode(i, &p.Nodes[i])
 	}
 	if p.Start != "" && v.nodes[p.Start] == nil {
-		v.bad("start", "there is no node %q", p.Start)
+		v.addProblem("start", "there is no node %q", p.Start)
 	}
 	for i := range p.Edges {
-		v.edge(i, &p.Edges[i])
+		v.checkEdge(i, &p.Edges[i])
 	}
-	v.collects()
-	v.texts()
+	v.checkCollectEdges()
+	v.checkTexts()
 	if len(v.problems) > maxProblems {
 		v.problems = v.problems[:maxProblems]
 	}
 	return v.problems.Err()
 }
 
-// Fits says whether a pathway is so small that it is looked at: Validate tells
+// IsWithinLimits says whether a pathway is so small that it is looked at: Validate tells
 // what there is too much of.
-func Fits(p *domain.Pathway) bool {
-	return len(p.Nodes) <= MaxNodes && len(p.Edges) <= MaxEdges && len(p.Variables) <= MaxVariables && wordsIn(p) <= maxAllWords
+func IsWithinLimits(p *domain.Pathway) bool {
+	return len(p.Nodes) <= MaxNodes && len(p.Edges) <= MaxEdges && len(p.Variables) <= MaxVariables && countPhrases(p) <= maxAllWords
 }
 
-// wordsIn counts the phrases of all edges.
-func wordsIn(p *domain.Pathway) (n int) {
+// countPhrases counts the phrases of all edges.
+func countPhrases(p *domain.Pathway) (n int) {
 	for i := range p.Edges {
 		n += len(p.Edges[i].When.Words)
 	}
@@ -123,297 +123,297 @@ func Warnings(p *domain.Pathway) []domain.Detail {
 }
 
 type validation struct {
-	p        *domain.Pathway
-	problems domain.Problems
-	nodes    map[string]*domain.Node
-	known    map[string]bool // variables that texts may use without a fallback
+	p              *domain.Pathway
+	problems       domain.Problems
+	nodes          map[string]*domain.Node
+	knownVariables map[string]bool // variables that texts may use without a fallback
 }
 
-func (v *validation) bad(param, format string, args ...any) {
+func (v *validation) addProblem(param, format string, args ...any) {
 	v.problems.Add(param, domain.CodeValidation, format, args...)
 }
 
-func (v *validation) head() {
+func (v *validation) checkHead() {
 	switch {
 	case strings.TrimSpace(v.p.Name) == "":
-		v.bad("name", "is required")
+		v.addProblem("name", "is required")
 	case utf8.RuneCountInString(v.p.Name) > maxName:
-		v.bad("name", "has more than %d characters", maxName)
+		v.addProblem("name", "has more than %d characters", maxName)
 	}
 	if v.p.Start == "" {
-		v.bad("start", "is required: the id of the first node")
+		v.addProblem("start", "is required: the id of the first node")
 	}
 	for _, c := range []struct {
 		param       string
 		count, most int
 	}{{"nodes", len(v.p.Nodes), MaxNodes}, {"edges", len(v.p.Edges), MaxEdges}, {"variables", len(v.p.Variables), MaxVariables}} {
 		if c.count > c.most {
-			v.bad(c.param, "has %d entries; %d at most", c.count, c.most)
+			v.addProblem(c.param, "has %d entries; %d at most", c.count, c.most)
 		}
 	}
-	if n := wordsIn(v.p); n > maxAllWords {
-		v.bad("edges", "have %d phrases in when.words; %d at most in all", n, maxAllWords)
+	if n := countPhrases(v.p); n > maxAllWords {
+		v.addProblem("edges", "have %d phrases in when.words; %d at most in all", n, maxAllWords)
 	}
 	if len(v.p.Nodes) == 0 {
-		v.bad("nodes", "at least one node is required")
+		v.addProblem("nodes", "at least one node is required")
 	}
 }
 
-func (v *validation) variables() {
-	for _, name := range BuiltIn() {
-		v.known[name] = true
+func (v *validation) checkVariables() {
+	for _, name := range BuiltInVariables() {
+		v.knownVariables[name] = true
 	}
 	seen := make(map[string]bool)
 	for i, d := range v.p.Variables {
 		param := fmt.Sprintf("variables[%d].name", i)
 		switch {
 		case !variableName.MatchString(d.Name):
-			v.bad(param, "%q is no name: letters, digits and _, not beginning with a digit", d.Name)
+			v.addProblem(param, "%q is no name: letters, digits and _, not beginning with a digit", d.Name)
 		case seen[d.Name]:
-			v.bad(param, "%q is declared twice", d.Name)
+			v.addProblem(param, "%q is declared twice", d.Name)
 		}
 		if utf8.RuneCountInString(d.Default) > MaxNotes {
-			v.bad(fmt.Sprintf("variables[%d].default", i), "has more than %d characters", MaxNotes)
+			v.addProblem(fmt.Sprintf("variables[%d].default", i), "has more than %d characters", MaxNotes)
 		}
-		seen[d.Name], v.known[d.Name] = true, true
+		seen[d.Name], v.knownVariables[d.Name] = true, true
 	}
 }
 
-func (v *validation) node(i int, n *domain.Node) {
+func (v *validation) checkNode(i int, n *domain.Node) {
 	at := fmt.Sprintf("nodes[%d]", i)
 	switch {
 	case !identifier.MatchString(n.ID):
-		v.bad(at+".id", "%q is no id: letters, digits, _ . and -, 64 at most", n.ID)
+		v.addProblem(at+".id", "%q is no id: letters, digits, _ . and -, 64 at most", n.ID)
 	case v.nodes[n.ID] != nil:
-		v.bad(at+".id", "node %q exists twice", n.ID)
+		v.addProblem(at+".id", "node %q exists twice", n.ID)
 	default:
 		v.nodes[n.ID] = n
 	}
 	if utf8.RuneCountInString(n.Prompt) > MaxPrompt {
-		v.bad(at+".prompt", "has more than %d characters", MaxPrompt)
+		v.addProblem(at+".prompt", "has more than %d characters", MaxPrompt)
 	}
 	if utf8.RuneCountInString(n.RetryPrompt) > MaxPrompt {
-		v.bad(at+".retry_prompt", "has more than %d characters", MaxPrompt)
+		v.addProblem(at+".retry_prompt", "has more than %d characters", MaxPrompt)
 	} else if n.RetryPrompt != "" && n.Type != domain.NodeCollect {
-		v.bad(at+".retry_prompt", "is for collect nodes, which ask again")
+		v.addProblem(at+".retry_prompt", "is for collect nodes, which ask again")
 	}
 	switch n.Type {
 	case domain.NodeSay:
 		if strings.TrimSpace(n.Prompt) == "" {
-			v.bad(at+".prompt", "is required for a say node")
+			v.addProblem(at+".prompt", "is required for a say node")
 		}
 	case domain.NodeCollect:
-		v.collect(at, n)
+		v.checkCollect(at, n)
 	case domain.NodeDTMF:
 		if n.Digits == "" {
-			v.bad(at+".digits", "is required for a dtmf node")
-		} else if !strings.Contains(n.Digits, "{{") && digitsOf(n.Digits) != strings.ToUpper(n.Digits) || len(n.Digits) > MaxPrompt {
-			v.bad(at+".digits", "%q: only 0-9, *, # and A-D can be sent", n.Digits)
+			v.addProblem(at+".digits", "is required for a dtmf node")
+		} else if !strings.Contains(n.Digits, "{{") && phoneKeysIn(n.Digits) != strings.ToUpper(n.Digits) || len(n.Digits) > MaxPrompt {
+			v.addProblem(at+".digits", "%q: only 0-9, *, # and A-D can be sent", n.Digits)
 		}
 	case domain.NodeTransfer:
-		v.transfer(at, n)
+		v.checkTransfer(at, n)
 	case domain.NodeEnd:
-		v.outcome(at+".outcome", n.Outcome)
+		v.checkOutcome(at+".outcome", n.Outcome)
 	case domain.NodeConverse, domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
-		v.act(at, n)
+		v.checkActionNode(at, n)
 	case domain.NodeCondition:
 	default:
-		v.bad(at+".type", "%q is no type; the types are say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end", n.Type)
+		v.addProblem(at+".type", "%q is no type; the types are say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end", n.Type)
 	}
 	if utf8.RuneCountInString(n.Notes) > MaxNotes {
-		v.bad(at+".notes", "has more than %d characters", MaxNotes)
+		v.addProblem(at+".notes", "has more than %d characters", MaxNotes)
 	}
-	v.set(at+".set", n.Set)
+	v.checkAssign(at+".set", n.Set)
 }
 
-func (v *validation) transfer(at string, n *domain.Node) {
+func (v *validation) checkTransfer(at string, n *domain.Node) {
 	switch {
 	case strings.TrimSpace(n.Destination) == "":
-		v.bad(at+".destination", "is required for a transfer node: a name of the agent's destinations, or a number")
+		v.addProblem(at+".destination", "is required for a transfer node: a name of the agent's destinations, or a number")
 	case utf8.RuneCountInString(n.Destination) > maxName:
-		v.bad(at+".destination", "has more than %d characters", maxName)
+		v.addProblem(at+".destination", "has more than %d characters", maxName)
 	}
 	switch n.Mode {
 	case "", domain.TransferBlind, domain.TransferAttended, domain.TransferBridge:
 	default:
-		v.bad(at+".mode", "%q is no mode; the modes are blind, attended and bridge", n.Mode)
+		v.addProblem(at+".mode", "%q is no mode; the modes are blind, attended and bridge", n.Mode)
 	}
 	if utf8.RuneCountInString(n.Summary) > MaxSummary {
-		v.bad(at+".summary", "has more than %d characters", MaxSummary)
+		v.addProblem(at+".summary", "has more than %d characters", MaxSummary)
 	}
 }
 
-func (v *validation) outcome(param string, o domain.Outcome) {
+func (v *validation) checkOutcome(param string, o domain.Outcome) {
 	switch o {
 	case "", domain.OutcomeCompleted, domain.OutcomeConfirmed, domain.OutcomeDeclined:
 	case domain.OutcomeVoicemail, domain.OutcomeNoAnswer, domain.OutcomeBusy, domain.OutcomeFailed, domain.OutcomeCancelled:
-		v.bad(param, "%q cannot be set by a pathway; it may be completed, confirmed or declined", o)
+		v.addProblem(param, "%q cannot be set by a pathway; it may be completed, confirmed or declined", o)
 	default:
-		v.bad(param, "%q is no outcome; it may be completed, confirmed or declined", o)
+		v.addProblem(param, "%q is no outcome; it may be completed, confirmed or declined", o)
 	}
 }
 
-func (v *validation) set(at string, s *domain.Assign) {
+func (v *validation) checkAssign(at string, s *domain.Assign) {
 	if s == nil {
 		return
 	}
-	v.outcome(at+".outcome", s.Outcome)
+	v.checkOutcome(at+".outcome", s.Outcome)
 	if utf8.RuneCountInString(s.Notes) > MaxNotes {
-		v.bad(at+".notes", "has more than %d characters", MaxNotes)
+		v.addProblem(at+".notes", "has more than %d characters", MaxNotes)
 	}
 	if utf8.RuneCountInString(s.Intent) > maxName {
-		v.bad(at+".intent", "has more than %d characters", maxName)
+		v.addProblem(at+".intent", "has more than %d characters", maxName)
 	}
 	if s.Language != "" && !languageTag.MatchString(s.Language) {
-		v.bad(at+".language", "%q is no language tag (e.g. en-US)", s.Language)
+		v.addProblem(at+".language", "%q is no language tag (e.g. en-US)", s.Language)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
 		if !variableName.MatchString(name) {
-			v.bad(at+".variables", "%q is no name: letters, digits and _, not beginning with a digit", name)
+			v.addProblem(at+".variables", "%q is no name: letters, digits and _, not beginning with a digit", name)
 		}
 		if utf8.RuneCountInString(s.Variables[name]) > MaxNotes {
-			v.bad(at+".variables."+name, "has more than %d characters", MaxNotes)
+			v.addProblem(at+".variables."+name, "has more than %d characters", MaxNotes)
 		}
-		v.known[name] = true
+		v.knownVariables[name] = true
 	}
 }
 
-func (v *validation) collect(at string, n *domain.Node) {
+func (v *validation) checkCollect(at string, n *domain.Node) {
 	if !slices.Contains([]string{"", "dtmf", "speech", "both"}, n.Input) {
-		v.bad(at+".input", "%q is none of dtmf, speech and both", n.Input)
+		v.addProblem(at+".input", "%q is none of dtmf, speech and both", n.Input)
 	}
 	if n.SaveAs != "" {
 		if !variableName.MatchString(n.SaveAs) {
-			v.bad(at+".save_as", "%q is no name: letters, digits and _, not beginning with a digit", n.SaveAs)
+			v.addProblem(at+".save_as", "%q is no name: letters, digits and _, not beginning with a digit", n.SaveAs)
 		}
-		v.known[n.SaveAs] = true
+		v.knownVariables[n.SaveAs] = true
 	}
 	if n.Length < 0 || n.Length > MaxDigits {
-		v.bad(at+".length", "must be between 1 and %d", MaxDigits)
+		v.addProblem(at+".length", "must be between 1 and %d", MaxDigits)
 	}
 	if n.TimeoutSeconds < 0 || n.TimeoutSeconds > MaxTimeoutSeconds {
-		v.bad(at+".timeout_seconds", "must be between 0 and %d", MaxTimeoutSeconds)
+		v.addProblem(at+".timeout_seconds", "must be between 0 and %d", MaxTimeoutSeconds)
 	}
 	if n.Retries < 0 || n.Retries > MaxRetries {
-		v.bad(at+".retries", "must be between 0 and %d", MaxRetries)
+		v.addProblem(at+".retries", "must be between 0 and %d", MaxRetries)
 	}
 	if len(n.Values) > MaxNodes {
-		v.bad(at+".values", "has %d entries; %d at most", len(n.Values), MaxNodes)
+		v.addProblem(at+".values", "has %d entries; %d at most", len(n.Values), MaxNodes)
 	}
 	for i, value := range n.Values {
 		param := fmt.Sprintf("%s.values[%d]", at, i)
 		switch {
 		case n.Input == "speech" || n.Input == "both":
 			if value == "" || utf8.RuneCountInString(value) > maxName {
-				v.bad(param, "must have 1 to %d characters", maxName)
+				v.addProblem(param, "must have 1 to %d characters", maxName)
 			}
-		case value == "" || digitsOf(value) != value:
-			v.bad(param, "%q: keys are 0-9, *, # and A-D", value)
+		case value == "" || phoneKeysIn(value) != value:
+			v.addProblem(param, "%q: keys are 0-9, *, # and A-D", value)
 		case len(value) > lengthOf(n):
-			v.bad(param, "%q is longer than length %d", value, lengthOf(n))
+			v.addProblem(param, "%q is longer than length %d", value, lengthOf(n))
 		}
 	}
 }
 
-func (v *validation) edge(i int, e *domain.Edge) {
+func (v *validation) checkEdge(i int, e *domain.Edge) {
 	at := fmt.Sprintf("edges[%d]", i)
 	from := v.nodes[e.From]
 	if from == nil && e.From != anywhere {
-		v.bad(at+".from", "there is no node %q", e.From)
+		v.addProblem(at+".from", "there is no node %q", e.From)
 	}
 	if v.nodes[e.To] == nil {
-		v.bad(at+".to", "there is no node %q", e.To)
+		v.addProblem(at+".to", "there is no node %q", e.To)
 	}
 	switch e.When.Type {
 	case domain.EdgeDTMF:
 		switch {
-		case e.When.Digits == "" || digitsOf(e.When.Digits) != e.When.Digits || len(e.When.Digits) > MaxDigits:
-			v.bad(at+".when.digits", "%q: keys are 0-9, *, # and A-D", e.When.Digits)
+		case e.When.Digits == "" || phoneKeysIn(e.When.Digits) != e.When.Digits || len(e.When.Digits) > MaxDigits:
+			v.addProblem(at+".when.digits", "%q: keys are 0-9, *, # and A-D", e.When.Digits)
 		case from != nil && len(from.Values) > 0 && !slices.Contains(from.Values, e.When.Digits):
-			v.bad(at+".when.digits", "%q is not among the values of node %q", e.When.Digits, e.From)
+			v.addProblem(at+".when.digits", "%q is not among the values of node %q", e.When.Digits, e.From)
 		case from != nil && from.Type == domain.NodeCollect && len(e.When.Digits) > lengthOf(from):
-			v.bad(at+".when.digits", "%q is longer than what node %q collects", e.When.Digits, e.From)
+			v.addProblem(at+".when.digits", "%q is longer than what node %q collects", e.When.Digits, e.From)
 		}
 	case domain.EdgeAlways:
 		if e.From == anywhere {
-			v.bad(at+".when.type", "an edge from anywhere cannot be always")
+			v.addProblem(at+".when.type", "an edge from anywhere cannot be always")
 		}
 	case domain.EdgeSuccess, domain.EdgeFailure:
 		if from == nil || !slices.Contains([]domain.NodeType{domain.NodeTransfer, domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeConverse}, from.Type) {
-			v.bad(at+".when.type", "%q leads away from a transfer, tool, appointment, sms or converse node only", e.When.Type)
+			v.addProblem(at+".when.type", "%q leads away from a transfer, tool, appointment, sms or converse node only", e.When.Type)
 		}
 	case domain.EdgeIntent:
-		v.word(at+".when.intent", e.When.Intent, maxName)
-		v.words(at+".when.words", e.When.Words)
+		v.checkText(at+".when.intent", e.When.Intent, maxName)
+		v.checkPhrases(at+".when.words", e.When.Words)
 	case domain.EdgeExpr:
 		if e.From == anywhere {
-			v.bad(at+".when.type", "an edge from anywhere cannot be expr")
+			v.addProblem(at+".when.type", "an edge from anywhere cannot be expr")
 		}
-		v.expression(at+".when.expr", e.When.Expr)
+		v.checkExpression(at+".when.expr", e.When.Expr)
 	case domain.EdgeLLM:
-		v.word(at+".when.prompt", e.When.Prompt, MaxNotes)
+		v.checkText(at+".when.prompt", e.When.Prompt, MaxNotes)
 	case domain.EdgeElse, domain.EdgeTimeout:
 	default:
-		v.bad(at+".when.type", "%q is no type; the types are always, else, dtmf, timeout, success, failure, intent, expr and llm", e.When.Type)
+		v.addProblem(at+".when.type", "%q is no type; the types are always, else, dtmf, timeout, success, failure, intent, expr and llm", e.When.Type)
 	}
 	for _, other := range v.p.Edges[:i] {
-		if other.From == e.From && sameCase(&other.When, &e.When) {
-			v.bad(at, "node %q has two edges for the same case", e.From)
+		if other.From == e.From && isSameCondition(&other.When, &e.When) {
+			v.addProblem(at, "node %q has two edges for the same case", e.From)
 			break
 		}
 	}
 }
 
 // collects: a question must lead somewhere.
-func (v *validation) collects() {
+func (v *validation) checkCollectEdges() {
 	leads := make(map[string]bool)
 	for _, e := range v.p.Edges {
 		leads[e.From] = true
 	}
 	for i, n := range v.p.Nodes {
 		if n.Type == domain.NodeCollect && !leads[n.ID] {
-			v.bad(fmt.Sprintf("nodes[%d]", i), "node %q collects, but no edge leads away from it", n.ID)
+			v.addProblem(fmt.Sprintf("nodes[%d]", i), "node %q collects, but no edge leads away from it", n.ID)
 		}
 	}
 }
 
 // texts: every name without a fallback must be known.
-func (v *validation) texts() {
+func (v *validation) checkTexts() {
 	for i, n := range v.p.Nodes {
 		at := fmt.Sprintf("nodes[%d]", i)
-		v.text(at+".prompt", n.Prompt)
-		v.text(at+".retry_prompt", n.RetryPrompt)
-		v.text(at+".digits", n.Digits)
-		v.text(at+".notes", n.Notes)
-		v.text(at+".destination", n.Destination)
-		v.text(at+".summary", n.Summary)
-		v.text(at+".body", n.Body)
+		v.checkPlaceholders(at+".prompt", n.Prompt)
+		v.checkPlaceholders(at+".retry_prompt", n.RetryPrompt)
+		v.checkPlaceholders(at+".digits", n.Digits)
+		v.checkPlaceholders(at+".notes", n.Notes)
+		v.checkPlaceholders(at+".destination", n.Destination)
+		v.checkPlaceholders(at+".summary", n.Summary)
+		v.checkPlaceholders(at+".body", n.Body)
 		for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
-			v.text(at+".arguments."+name, n.Arguments[name])
+			v.checkPlaceholders(at+".arguments."+name, n.Arguments[name])
 		}
 		if n.Set == nil {
 			continue
 		}
-		v.text(at+".set.notes", n.Set.Notes)
+		v.checkPlaceholders(at+".set.notes", n.Set.Notes)
 		for _, name := range slices.Sorted(maps.Keys(n.Set.Variables)) {
-			v.text(at+".set.variables."+name, n.Set.Variables[name])
+			v.checkPlaceholders(at+".set.variables."+name, n.Set.Variables[name])
 		}
 	}
 }
 
-func (v *validation) text(param, text string) {
-	needed, optional := names(text)
+func (v *validation) checkPlaceholders(param, checkPlaceholders string) {
+	needed, optional := placeholderNames(checkPlaceholders)
 	for _, name := range slices.Concat(needed, optional) {
 		if name == "" || strings.ContainsAny(name, "{}") {
-			v.bad(param, "{{%s}} names no variable", name)
+			v.addProblem(param, "{{%s}} names no variable", name)
 		}
 	}
 	for _, name := range needed {
-		if name != "" && !strings.ContainsAny(name, "{}") && !v.known[name] {
-			v.bad(param, "{{%s}} is neither declared nor built in, and has no fallback", name)
+		if name != "" && !strings.ContainsAny(name, "{}") && !v.knownVariables[name] {
+			v.addProblem(param, "{{%s}} is neither declared nor built in, and has no fallback", name)
 		}
 	}
-	if strings.Count(text, "{{") > strings.Count(text, "}}") {
-		v.bad(param, "a {{ is not closed by }}")
+	if strings.Count(checkPlaceholders, "{{") > strings.Count(checkPlaceholders, "}}") {
+		v.addProblem(param, "a {{ is not closed by }}")
 	}
 }

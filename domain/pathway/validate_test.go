@@ -30,7 +30,7 @@ func TestAGoodPathwayIsAccepted(t *testing.T) {
 	p := confirm()
 	require.NoError(t, pathway.Validate(&p))
 	assert.Empty(t, pathway.Warnings(&p))
-	q := pathway.Plain("Hello {{name}} from {{campaign_name}}.")
+	q := pathway.MessagePathway("Hello {{name}} from {{campaign_name}}.")
 	require.NoError(t, pathway.Validate(&q))
 	q.Nodes = append(q.Nodes, domain.Node{ID: "island", Type: domain.NodeEnd})
 	require.NoError(t, pathway.Validate(&q), "a node that nothing leads to is odd, but stops nothing")
@@ -78,17 +78,17 @@ func TestWhatIsBuiltInIsToldInTheAgentsZone(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 11, 22, 23, 30, 0, 0, time.UTC)
 	script := domain.Script{AgentName: "Zoe", Timezone: "Europe/Berlin"}
-	given := pathway.Given(&script, began)
+	given := pathway.RuntimeVariables(&script, began)
 	assert.Equal(t, map[string]string{"agent_name": "Zoe", "now": "2026-11-23T00:30:00+01:00", "today": "2026-11-23"}, given)
-	assert.Equal(t, map[string]string{"now": "2026-11-22T23:30:00Z", "today": "2026-11-22"}, pathway.Given(&domain.Script{Timezone: "Nowhere"}, began))
+	assert.Equal(t, map[string]string{"now": "2026-11-22T23:30:00Z", "today": "2026-11-22"}, pathway.RuntimeVariables(&domain.Script{Timezone: "Nowhere"}, began))
 	for name := range given {
-		assert.Contains(t, pathway.BuiltIn(), name)
+		assert.Contains(t, pathway.BuiltInVariables(), name)
 	}
 	first := pathway.New(script, given)
-	said, _, missing := first.Continue(domain.Script{AgentName: "Ada"}).Filled("{{agent_name}}, {{today}}")
+	said, _, missing := first.ContinueWith(domain.Script{AgentName: "Ada"}).FillText("{{agent_name}}, {{today}}")
 	assert.Equal(t, "Ada, 2026-11-23", said, "who goes on has a name of his own")
 	assert.Empty(t, missing)
-	said, _, _ = first.Filled("{{agent_name}}")
+	said, _, _ = first.FillText("{{agent_name}}")
 	assert.Equal(t, "Zoe", said)
 }
 
@@ -109,12 +109,12 @@ func TestTextsAreFilled(t *testing.T) {
 		"{{a | b | c}}":              "b | c",
 		"":                           "",
 	} {
-		got, _ := pathway.Fill(text, values)
+		got, _ := pathway.FillPlaceholders(text, values)
 		assert.Equal(t, want, got, text)
 	}
-	_, missing := pathway.Fill("{{a}} {{b | x}} {{empty}} {{c}}", values)
+	_, missing := pathway.FillPlaceholders("{{a}} {{b | x}} {{empty}} {{c}}", values)
 	assert.Equal(t, []string{"a", "c"}, missing)
-	long, _ := pathway.Fill("{{x}}", map[string]string{"x": strings.Repeat("ä", 100_000)})
+	long, _ := pathway.FillPlaceholders("{{x}}", map[string]string{"x": strings.Repeat("ä", 100_000)})
 	assert.True(t, len(long) <= 8000 && utf8.ValidString(long), "a value cannot speak for hours")
 }
 
@@ -123,8 +123,8 @@ func FuzzFill(f *testing.F) {
 		f.Add(s, "v")
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {
-		got, missing := pathway.Fill(text, map[string]string{"a": value})
-		again, _ := pathway.Fill(text, map[string]string{"a": value})
+		got, missing := pathway.FillPlaceholders(text, map[string]string{"a": value})
+		again, _ := pathway.FillPlaceholders(text, map[string]string{"a": value})
 		if got != again {
 			t.Fatal("not the same twice")
 		}

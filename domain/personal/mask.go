@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// InValue says whether a value, as deep as it goes, contains the number.
-func (n Number) InValue(v any) bool {
-	w := walk{n: n}
-	w.value(reflect.ValueOf(v))
+// IsInValue says whether a value, as deep as it goes, contains the number.
+func (n Number) IsInValue(v any) bool {
+	w := valueWalker{n: n}
+	w.visitValue(reflect.ValueOf(v))
 	return w.found
 }
 
 // MaskValue blanks the number in all texts of what a pointer leads to, and says
 // whether it was there.
 func (n Number) MaskValue(v any) bool {
-	w := walk{n: n, mask: true}
-	w.value(reflect.ValueOf(v))
+	w := valueWalker{n: n, mask: true}
+	w.visitValue(reflect.ValueOf(v))
 	return w.found
 }
 
-// walk goes through a value.
-type walk struct {
+// valueWalker goes through a value.
+type valueWalker struct {
 	n           Number
 	mask, found bool
 }
@@ -35,72 +35,72 @@ var (
 	numberType = reflect.TypeFor[json.Number]()
 )
 
-func (w *walk) done() bool { return w.found && !w.mask }
+func (w *valueWalker) isDone() bool { return w.found && !w.mask }
 
-func (w *walk) value(v reflect.Value) {
-	if !v.IsValid() || w.done() {
+func (w *valueWalker) visitValue(v reflect.Value) {
+	if !v.IsValid() || w.isDone() {
 		return
 	}
 	switch v.Type() {
 	case timeType:
 		return
 	case rawType, bytesType:
-		w.raw(v)
+		w.visitBytes(v)
 		return
 	}
 	switch v.Kind() { // others hold no text
 	case reflect.String:
-		if text, found := w.text(v.String(), v.Type() == numberType); found && v.CanSet() {
+		if text, found := w.visitText(v.String(), v.Type() == numberType); found && v.CanSet() {
 			v.SetString(text)
 		}
 	case reflect.Pointer:
-		w.value(v.Elem())
+		w.visitValue(v.Elem())
 	case reflect.Interface:
-		w.inside(v)
+		w.visitInterface(v)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				w.value(v.Field(i))
+				w.visitValue(v.Field(i))
 			}
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			w.value(v.Index(i))
+			w.visitValue(v.Index(i))
 		}
 	case reflect.Map:
-		w.entries(v)
+		w.visitMap(v)
 	}
 }
 
-// inside masks what an interface holds, which cannot be set by itself.
-func (w *walk) inside(v reflect.Value) {
+// visitInterface masks what an interface holds, which cannot be set by itself.
+func (w *valueWalker) visitInterface(v reflect.Value) {
 	if v.IsNil() {
 		return
 	}
 	if held := v.Elem(); held.Kind() == reflect.Pointer || held.Kind() == reflect.Map || !w.mask || !v.CanSet() {
-		w.value(held)
+		w.visitValue(held)
 		return
 	} else if held.Type() == numberType { // it becomes a text
-		if text, found := w.text(held.String(), true); found {
+		if text, found := w.visitText(held.String(), true); found {
 			v.Set(reflect.ValueOf(text))
 		}
 		return
 	}
 	held := reflect.New(v.Elem().Type()).Elem()
 	held.Set(v.Elem())
-	w.value(held)
+	w.visitValue(held)
 	v.Set(held)
 }
 
-// entries masks the keys and the values of a map.
-func (w *walk) entries(v reflect.Value) {
+// visitMap masks the keys and the values of a map.
+func (w *valueWalker) visitMap(v reflect.Value) {
 	for _, key := range v.MapKeys() {
 		name := reflect.New(key.Type()).Elem()
 		name.Set(key)
 		value := reflect.New(v.Type().Elem()).Elem()
 		value.Set(v.MapIndex(key))
-		w.value(name)
-		w.value(value)
+		w.visitValue(name)
+		w.visitValue(value)
 		if !w.mask {
 			continue
 		}
@@ -111,19 +111,19 @@ func (w *walk) entries(v reflect.Value) {
 	}
 }
 
-// raw masks JSON as JSON, and other bytes as text.
-func (w *walk) raw(v reflect.Value) {
+// visitBytes masks JSON as JSON, and other bytes as text.
+func (w *valueWalker) visitBytes(v reflect.Value) {
 	d := json.NewDecoder(bytes.NewReader(v.Bytes()))
 	d.UseNumber()
 	var held any
 	if d.Decode(&held) != nil || d.More() {
-		if text, found := w.text(string(v.Bytes()), false); found && v.CanSet() {
+		if text, found := w.visitText(string(v.Bytes()), false); found && v.CanSet() {
 			v.SetBytes([]byte(text))
 		}
 		return
 	}
-	inner := walk{n: w.n, mask: w.mask}
-	inner.value(reflect.ValueOf(&held).Elem())
+	inner := valueWalker{n: w.n, mask: w.mask}
+	inner.visitValue(reflect.ValueOf(&held).Elem())
 	if !inner.found {
 		return
 	}
@@ -133,12 +133,12 @@ func (w *walk) raw(v reflect.Value) {
 	}
 }
 
-// text masks one text. A date is none of a number, though its digits may be.
-func (w *walk) text(text string, number bool) (masked string, found bool) {
-	if len(text) < len(w.n.national) || !number && isDate(text) {
-		return text, false
+// visitText masks one text. A date is none of a number, though its digits may be.
+func (w *valueWalker) visitText(visitText string, number bool) (masked string, found bool) {
+	if len(visitText) < len(w.n.national) || !number && isDate(visitText) {
+		return visitText, false
 	}
-	if masked, found = w.n.Mask(text); found {
+	if masked, found = w.n.Mask(visitText); found {
 		w.found = true
 	}
 	return masked, found && w.mask

@@ -24,7 +24,7 @@ type Number struct {
 
 // NewNumber is the number of a text in E.164.
 func NewNumber(e164 string) (Number, error) {
-	n, err := domain.ReadNumber(e164, "")
+	n, err := domain.ParseNumber(e164, "")
 	if err != nil {
 		return Number{}, err
 	}
@@ -40,18 +40,18 @@ func NewNumber(e164 string) (Number, error) {
 // E164 is the number in E.164.
 func (n Number) E164() string { return n.e164 }
 
-// Is says whether a text is the number in E.164.
-func (n Number) Is(text string) bool { return text == n.e164 }
+// Equals says whether a text is the number in E.164.
+func (n Number) Equals(text string) bool { return text == n.e164 }
 
-// In says whether a text contains the number.
-func (n Number) In(text string) bool {
-	_, _, found := n.find(text, 0)
+// IsIn says whether a text contains the number.
+func (n Number) IsIn(text string) bool {
+	_, _, found := n.findFrom(text, 0)
 	return found
 }
 
 // Mask is a text with Blank in the place of the number.
 func (n Number) Mask(text string) (masked string, found bool) {
-	start, end, found := n.find(text, 0)
+	start, end, found := n.findFrom(text, 0)
 	if !found {
 		return text, false
 	}
@@ -61,7 +61,7 @@ func (n Number) Mask(text string) (masked string, found bool) {
 		b.WriteString(text[at:start])
 		b.WriteString(Blank)
 		at = end
-		start, end, found = n.find(text, at)
+		start, end, found = n.findFrom(text, at)
 	}
 	b.WriteString(text[at:])
 	return b.String(), true
@@ -69,12 +69,12 @@ func (n Number) Mask(text string) (masked string, found bool) {
 
 // mostApart is how many spaces, dots, hyphens, strokes and brackets may stand
 // between two digits of a number.
-const mostApart = 3
+const maxSeparators = 3
 
-// find is the first place of the number from one on. The digits of a number may
+// findFrom is the first place of the number from one on. The digits of a number may
 // be written apart. Digits that go on directly before it, but for a prefix, or
 // behind it make another number.
-func (n Number) find(text string, from int) (start, end int, found bool) {
+func (n Number) findFrom(text string, from int) (start, end int, found bool) {
 	for at := from; len(text)-at >= len(n.national); {
 		i := strings.IndexAny(text[at:], "0123456789")
 		if i < 0 {
@@ -90,12 +90,12 @@ func (n Number) find(text string, from int) (start, end int, found bool) {
 				continue
 			}
 			apart := len(text[at:]) - len(strings.TrimLeft(text[at:], " .-/()"))
-			if apart == 0 || apart > mostApart || at+apart >= len(text) || text[at+apart] < '0' || text[at+apart] > '9' {
+			if apart == 0 || apart > maxSeparators || at+apart >= len(text) || text[at+apart] < '0' || text[at+apart] > '9' {
 				break
 			}
 			at += apart
 		}
-		if first, last, ok := n.among(string(digits), places); ok {
+		if first, last, ok := n.findInDigits(string(digits), places); ok {
 			start, end = places[first], places[last]+1
 			for start > from && (text[start-1] == '+' || text[start-1] == '(') {
 				start--
@@ -106,9 +106,9 @@ func (n Number) find(text string, from int) (start, end int, found bool) {
 	return 0, 0, false
 }
 
-// among finds the number in a run of digits, which stand at places of a text:
+// findInDigits finds the number in a run of digits, which stand at places of a text:
 // the indexes of its first and its last digit, with what belongs to it before.
-func (n Number) among(digits string, places []int) (first, last int, ok bool) {
+func (n Number) findInDigits(digits string, places []int) (first, last int, ok bool) {
 	for from := 0; ; from++ {
 		i := strings.Index(digits[from:], n.national)
 		if i < 0 {

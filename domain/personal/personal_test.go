@@ -75,12 +75,12 @@ func TestANumberIsBlankedInRecords(t *testing.T) {
 	}
 	before, err := json.Marshal(r)
 	require.NoError(t, err)
-	assert.True(t, n.InValue(&r))
+	assert.True(t, n.IsInValue(&r))
 	same, err := json.Marshal(r)
 	require.NoError(t, err)
 	assert.JSONEq(t, string(before), string(same), "only looked at")
 	assert.True(t, n.MaskValue(&r))
-	assert.False(t, n.InValue(&r))
+	assert.False(t, n.IsInValue(&r))
 	assert.Equal(t, row{
 		Text: "from [erased]", At: at, Day: "2025-05-05", Raw: json.RawMessage(`{"m":9007199254740993,"n":"[erased]","to":"[erased]"}`),
 		Bytes: []byte("INVITE sip:[erased]@h"), Count: 20250505,

@@ -7,33 +7,33 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Place is where a trunk says by a 3xx that a call should go instead.
-type Place struct {
+// RedirectTarget is where a trunk says by a 3xx that a call should go instead.
+type RedirectTarget struct {
 	User string // without the parameters of a number
 	Host string
 }
 
-// Follow is the index of the first place to which a call to the number, which
+// SelectRedirect is the index of the first place to which a call to the number, which
 // the trunk was asked for as dialled, may go on: one that the trunk's
 // redirect_hosts name, for the same number. Another number was not allowed by
 // anybody.
-func Follow(t *domain.Trunk, dialled string, places []Place) (index int, ok bool) {
+func SelectRedirect(t *domain.Trunk, dialled string, places []RedirectTarget) (index int, ok bool) {
 	for i, p := range places {
-		if sameNumber(p.User, dialled) && among(t.RedirectHosts, p.Host) {
+		if isSameNumber(p.User, dialled) && isAllowedHost(t.RedirectHosts, p.Host) {
 			return i, true
 		}
 	}
 	return 0, false
 }
 
-// sameNumber looks past the plus, which some leave out.
-func sameNumber(a, b string) bool {
+// isSameNumber looks past the plus, which some leave out.
+func isSameNumber(a, b string) bool {
 	return a != "" && strings.TrimPrefix(a, "+") == strings.TrimPrefix(b, "+")
 }
 
-// among says whether a host is one of those that are named, or an address of
+// isAllowedHost says whether a host is one of those that are named, or an address of
 // theirs; a name stands for itself alone.
-func among(hosts []string, host string) bool {
+func isAllowedHost(hosts []string, host string) bool {
 	host = strings.Trim(host, "[]")
 	addr, err := netip.ParseAddr(host)
 	for _, h := range hosts {

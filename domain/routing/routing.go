@@ -23,7 +23,7 @@ type Call struct {
 	Environment domain.Environment
 }
 
-// Trunks returns the indexes of the trunks that may take a call, the best first.
+// SelectTrunks returns the indexes of the trunks that may take a call, the best first.
 // The order is: longest matching prefix, priority (lower first), trunks that may show
 // the caller ID before others, cost (cheaper first, unknown last), and the order of all.
 //
@@ -31,7 +31,7 @@ type Call struct {
 // would dial another number or have no number to show. Where no trunk remains for one
 // of these two reasons, refused says why: destination_not_allowed, caller_id_not_allowed
 // or caller_id_required.
-func Trunks(all []*domain.Trunk, c Call) (best []int, refused error) {
+func SelectTrunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 	type way struct {
 		index, length int
 		otherCallerID int // 1: the trunk shows another number than From
@@ -43,7 +43,7 @@ func Trunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 		if t.Environment != c.Environment || t.IsTestOnly() || c.TrunkID != "" && t.ID != c.TrunkID {
 			continue
 		}
-		length, ok := Prefix(t.Prefixes, c.To)
+		length, ok := LongestPrefix(t.Prefixes, c.To)
 		if !ok {
 			continue
 		}
@@ -51,7 +51,7 @@ func Trunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 			refused = cmp.Or(refused, err)
 			continue
 		}
-		shown, err := CallerID(t, c)
+		shown, err := SelectCallerID(t, c)
 		if err != nil {
 			noCallerID = cmp.Or(noCallerID, err)
 			continue
@@ -60,7 +60,7 @@ func Trunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 		if c.From != "" && shown != c.From {
 			w.otherCallerID = 1
 		}
-		if cost, known := Cost(t.Costs, c.To); known {
+		if cost, known := CostPerMinute(t.Costs, c.To); known {
 			w.cost = cost
 		}
 		ways = append(ways, w)
@@ -80,11 +80,11 @@ func Trunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 	return best, nil
 }
 
-// CallerID is the number that a trunk shows for a call: From where it is among the
+// SelectCallerID is the number that a trunk shows for a call: From where it is among the
 // trunk's caller IDs, else its first. The test carrier shows any number, and no other
 // trunk shows a number of the test carrier. Errors: caller_id_not_allowed,
 // caller_id_required.
-func CallerID(t *domain.Trunk, c Call) (string, error) {
+func SelectCallerID(t *domain.Trunk, c Call) (string, error) {
 	if t.Simulator {
 		if c.From == "" && len(t.CallerIDs) > 0 {
 			return t.CallerIDs[0], nil
@@ -92,7 +92,7 @@ func CallerID(t *domain.Trunk, c Call) (string, error) {
 		return c.From, nil
 	}
 	own := c.FromTrunkID != "" && c.FromTrunkID == t.ID || slices.Contains(t.CallerIDs, c.From)
-	if c.From != "" && own && !domain.IsMagic(c.From) {
+	if c.From != "" && own && !domain.IsTestCarrierNumber(c.From) {
 		return c.From, nil
 	}
 	if c.From != "" && !c.AnyCallerID {
@@ -102,7 +102,7 @@ func CallerID(t *domain.Trunk, c Call) (string, error) {
 		}
 	}
 	for _, number := range t.CallerIDs {
-		if !domain.IsMagic(number) {
+		if !domain.IsTestCarrierNumber(number) {
 			return number, nil
 		}
 	}
@@ -114,9 +114,9 @@ func CallerID(t *domain.Trunk, c Call) (string, error) {
 
 const unknownCost = 1 << 62
 
-// Prefix is the length of the longest prefix that a number begins with; ok is
+// LongestPrefix is the length of the longest prefix that a number begins with; ok is
 // false where none does. No prefixes match every number, with length 0.
-func Prefix(prefixes []string, to string) (length int, ok bool) {
+func LongestPrefix(prefixes []string, to string) (length int, ok bool) {
 	if len(prefixes) == 0 {
 		return 0, true
 	}
@@ -130,16 +130,16 @@ func Prefix(prefixes []string, to string) (length int, ok bool) {
 	return length, ok
 }
 
-// Cost is what a minute to a number costs, by the longest prefix; known is false
+// CostPerMinute is what a minute to a number costs, by the longest prefix; known is false
 // where no rate matches.
-func Cost(rates []domain.Rate, to string) (perMinute domain.Amount, known bool) {
+func CostPerMinute(rates []domain.Rate, to string) (perMinute domain.Amount, known bool) {
 	digits, best := strings.TrimPrefix(to, "+"), -1
 	for i := range rates {
 		p := strings.TrimPrefix(rates[i].Prefix, "+")
 		if len(p) <= best || !strings.HasPrefix(digits, p) {
 			continue
 		}
-		if m, err := domain.Micros(rates[i].Cost); err == nil {
+		if m, err := domain.ParseAmount(rates[i].Cost); err == nil {
 			perMinute, known, best = min(m, domain.MaxPrice), true, len(p)
 		}
 	}
@@ -154,34 +154,34 @@ func HasCostForAllNumbers(t *domain.Trunk) bool {
 		takes = []string{"+"}
 	}
 	return !slices.ContainsFunc(takes, func(prefix string) bool {
-		_, known := Cost(t.Costs, prefix)
+		_, known := CostPerMinute(t.Costs, prefix)
 		return !known
 	})
 }
 
-// Spend is the price of a call: its minutes at the trunk's cost, counted by the
+// CallCost is the price of a call: its minutes at the trunk's cost, counted by the
 // second and rounded up.
-func Spend(perMinute domain.Amount, talked time.Duration) domain.Amount {
+func CallCost(perMinute domain.Amount, talked time.Duration) domain.Amount {
 	seconds := int((max(0, talked) + time.Second - 1) / time.Second)
 	return (perMinute.Times(seconds) + 59) / 60
 }
 
 // Target is one way into a trunk.
 type Target struct {
-	Key      string
-	Proxy    int       // the proxy of the trunk that it belongs to, from 0
-	Priority int       // of the proxy: lower first
-	Weight   int       // of the proxy, among those of one priority
-	Out      time.Time // failed lately: until then the others come first
-	Rests    time.Time // asked not to be called until then
+	Key        string
+	Proxy      int       // the proxy of the trunk that it belongs to, from 0
+	Priority   int       // of the proxy: lower first
+	Weight     int       // of the proxy, among those of one priority
+	OutUntil   time.Time // failed lately: until then the others come first
+	RestsUntil time.Time // asked not to be called until then
 }
 
-// Next is the target to try: one that was not tried and does not rest, those
+// SelectTarget is the target to try: one that was not tried and does not rest, those
 // that failed lately last, lower priority first, by weight within a priority,
 // and the targets of one proxy as they stand. draw throws an exponentially
 // distributed number. Where every one that is left rests, ok is false and
 // until tells when the first has rested; where none is left, until is zero.
-func Next(targets []Target, tried []string, now time.Time, draw func() float64) (index int, until time.Time, ok bool) {
+func SelectTarget(targets []Target, tried []string, now time.Time, draw func() float64) (index int, until time.Time, ok bool) {
 	index = -1
 	var chance, best float64
 	thrown := -1
@@ -190,16 +190,16 @@ func Next(targets []Target, tried []string, now time.Time, draw func() float64) 
 		if slices.Contains(tried, t.Key) {
 			continue
 		}
-		if t.Rests.After(now) {
-			if until.IsZero() || t.Rests.Before(until) {
-				until = t.Rests
+		if t.RestsUntil.After(now) {
+			if until.IsZero() || t.RestsUntil.Before(until) {
+				until = t.RestsUntil
 			}
 			continue
 		}
 		if thrown != t.Proxy { // targets of one proxy stand together and share its lot
 			thrown, chance = t.Proxy, draw()/float64(max(t.Weight, 1))
 		}
-		if index < 0 || better(t, &targets[index], chance, best, now) {
+		if index < 0 || isBetterTarget(t, &targets[index], chance, best, now) {
 			index, best = i, chance
 		}
 	}
@@ -209,8 +209,8 @@ func Next(targets []Target, tried []string, now time.Time, draw func() float64) 
 	return index, time.Time{}, true
 }
 
-func better(a, b *Target, chance, best float64, now time.Time) bool {
-	if outA, outB := a.Out.After(now), b.Out.After(now); outA != outB {
+func isBetterTarget(a, b *Target, chance, best float64, now time.Time) bool {
+	if outA, outB := a.OutUntil.After(now), b.OutUntil.After(now); outA != outB {
 		return outB
 	}
 	if a.Priority != b.Priority {

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 )
 
-func tr(id string, change func(*domain.Trunk)) *domain.Trunk {
+func newTrunk(id string, change func(*domain.Trunk)) *domain.Trunk {
 	t := &domain.Trunk{Meta: domain.Meta{ID: id, Environment: domain.Live}, CallerIDs: []string{"+12025550188"}}
 	if change != nil {
 		change(t)
@@ -22,21 +22,21 @@ func tr(id string, change func(*domain.Trunk)) *domain.Trunk {
 
 func TestTheLongestPrefixThenPriorityThenTheCallerIDThenTheCostChooseATrunk(t *testing.T) {
 	all := []*domain.Trunk{
-		tr("any", nil),
-		tr("us-dear", func(t *domain.Trunk) {
+		newTrunk("any", nil),
+		newTrunk("us-dear", func(t *domain.Trunk) {
 			t.Prefixes, t.Costs = []string{"+1"}, []domain.Rate{{Prefix: "+", Cost: "0.02"}}
 		}),
-		tr("us-cheap", func(t *domain.Trunk) {
+		newTrunk("us-cheap", func(t *domain.Trunk) {
 			t.Prefixes, t.Costs = []string{"+1"}, []domain.Rate{{Prefix: "+1", Cost: "0.005"}, {Prefix: "+1907", Cost: "0.3"}}
 		}),
-		tr("us-own", func(t *domain.Trunk) { t.Prefixes, t.CallerIDs = []string{"1"}, []string{"+12025550100"} }),
-		tr("us-spare", func(t *domain.Trunk) { t.Prefixes, t.Priority = []string{"+1", "+44"}, 5 }),
-		tr("dc", func(t *domain.Trunk) { t.Prefixes, t.Priority = []string{"+1202"}, 9 }),
-		tr("test", func(t *domain.Trunk) { t.Environment = domain.Test }),
+		newTrunk("us-own", func(t *domain.Trunk) { t.Prefixes, t.CallerIDs = []string{"1"}, []string{"+12025550100"} }),
+		newTrunk("us-spare", func(t *domain.Trunk) { t.Prefixes, t.Priority = []string{"+1", "+44"}, 5 }),
+		newTrunk("dc", func(t *domain.Trunk) { t.Prefixes, t.Priority = []string{"+1202"}, 9 }),
+		newTrunk("test", func(t *domain.Trunk) { t.Environment = domain.Test }),
 	}
 	names := func(c routing.Call) (out []string) {
 		c.Environment = domain.Live
-		best, _ := routing.Trunks(all, c)
+		best, _ := routing.SelectTrunks(all, c)
 		for _, i := range best {
 			out = append(out, all[i].ID)
 		}
@@ -59,9 +59,9 @@ func TestTheLongestPrefixThenPriorityThenTheCallerIDThenTheCostChooseATrunk(t *t
 }
 
 func TestTheCallerIDIsOneThatTheTrunkMayShow(t *testing.T) {
-	carrier := tr("carrier", func(t *domain.Trunk) { t.CallerIDs = []string{"+15005550100", "+12025550100", "+12025550101"} })
-	bare := tr("bare", func(t *domain.Trunk) { t.CallerIDs = nil })
-	builtIn := tr("built in", func(t *domain.Trunk) { t.Simulator, t.CallerIDs = true, []string{"+15005550100"} })
+	carrier := newTrunk("carrier", func(t *domain.Trunk) { t.CallerIDs = []string{"+15005550100", "+12025550100", "+12025550101"} })
+	bare := newTrunk("bare", func(t *domain.Trunk) { t.CallerIDs = nil })
+	builtIn := newTrunk("built in", func(t *domain.Trunk) { t.Simulator, t.CallerIDs = true, []string{"+15005550100"} })
 	for name, c := range map[string]struct {
 		trunk *domain.Trunk
 		call  routing.Call
@@ -77,7 +77,7 @@ func TestTheCallerIDIsOneThatTheTrunkMayShow(t *testing.T) {
 		"the test carrier":                  {builtIn, routing.Call{}, "+15005550100", ""},
 		"the test carrier shows any number": {builtIn, routing.Call{From: "+442071838750"}, "+442071838750", ""},
 	} {
-		shown, err := routing.CallerID(c.trunk, c.call)
+		shown, err := routing.SelectCallerID(c.trunk, c.call)
 		assert.Equal(t, c.shown, shown, name)
 		assert.Equal(t, c.code, domain.CodeOf(err), name)
 	}
@@ -85,25 +85,25 @@ func TestTheCallerIDIsOneThatTheTrunkMayShow(t *testing.T) {
 
 func TestTestEnvironmentHasTheBuiltInCarrierOnly(t *testing.T) {
 	all := []*domain.Trunk{
-		tr("carrier", func(t *domain.Trunk) { t.Environment, t.Prefixes = domain.Test, []string{"+1202555"} }),
-		tr("built in", func(t *domain.Trunk) { t.Environment, t.Simulator = domain.Test, true }),
+		newTrunk("carrier", func(t *domain.Trunk) { t.Environment, t.Prefixes = domain.Test, []string{"+1202555"} }),
+		newTrunk("built in", func(t *domain.Trunk) { t.Environment, t.Simulator = domain.Test, true }),
 	}
-	best, err := routing.Trunks(all, routing.Call{To: "+12025550199", Environment: domain.Test})
+	best, err := routing.SelectTrunks(all, routing.Call{To: "+12025550199", Environment: domain.Test})
 	require.NoError(t, err)
 	assert.Equal(t, []int{1}, best)
-	best, err = routing.Trunks(all, routing.Call{To: "+12025550199", TrunkID: "carrier", Environment: domain.Test})
+	best, err = routing.SelectTrunks(all, routing.Call{To: "+12025550199", TrunkID: "carrier", Environment: domain.Test})
 	require.NoError(t, err)
 	assert.Empty(t, best)
 }
 
 func TestTrunkThatWouldDialAnotherNumberIsNoRoute(t *testing.T) {
-	rewrites := tr("rewrites", func(t *domain.Trunk) {
+	rewrites := newTrunk("rewrites", func(t *domain.Trunk) {
 		t.NumberFormat, t.NumberStrip, t.NumberAdd, t.RewriteApproved = domain.FormatDigits, "1202555", "1900555", true
 	})
-	best, err := routing.Trunks([]*domain.Trunk{rewrites}, routing.Call{To: "+12025550199", Environment: domain.Live})
+	best, err := routing.SelectTrunks([]*domain.Trunk{rewrites}, routing.Call{To: "+12025550199", Environment: domain.Live})
 	assert.Empty(t, best)
-	assert.Equal(t, domain.CodeDestination, domain.CodeOf(err))
-	best, err = routing.Trunks([]*domain.Trunk{rewrites, tr("plain", nil)}, routing.Call{To: "+12025550199", Environment: domain.Live})
+	assert.Equal(t, domain.CodeDestinationNotAllowed, domain.CodeOf(err))
+	best, err = routing.SelectTrunks([]*domain.Trunk{rewrites, newTrunk("plain", nil)}, routing.Call{To: "+12025550199", Environment: domain.Live})
 	require.NoError(t, err)
 	assert.Equal(t, []int{1}, best)
 }
@@ -138,12 +138,12 @@ func TestTargetsAreTriedByPriorityThenByLotAndTheFailedOnesLast(t *testing.T) {
 		"the addresses of a name as they stand":    {all, []string{"a1"}, []float64{0.1, 9, 1}, "a2"},
 		"the next priority once the first is used": {all, []string{"a1", "a2", "b"}, []float64{1}, "c"},
 		"nothing is left":                          {all, []string{"a1", "a2", "b", "c"}, nil, "none"},
-		"one that failed comes last":               {with(func(l []routing.Target) { l[0].Out, l[1].Out, l[2].Out = soon, soon, soon }), nil, []float64{1, 1, 1}, "c"},
-		"but it comes":                             {with(func(l []routing.Target) { l[3].Out = soon }), []string{"a1", "a2", "b"}, []float64{1}, "c"},
-		"its time is over":                         {with(func(l []routing.Target) { l[2].Out = now }), nil, []float64{1, 1, 1}, "b"},
-		"one that rests is left alone":             {with(func(l []routing.Target) { l[3].Rests = soon }), []string{"a1", "a2", "b"}, nil, "rests 1s"},
+		"one that failed comes last":               {with(func(l []routing.Target) { l[0].OutUntil, l[1].OutUntil, l[2].OutUntil = soon, soon, soon }), nil, []float64{1, 1, 1}, "c"},
+		"but it comes":                             {with(func(l []routing.Target) { l[3].OutUntil = soon }), []string{"a1", "a2", "b"}, []float64{1}, "c"},
+		"its time is over":                         {with(func(l []routing.Target) { l[2].OutUntil = now }), nil, []float64{1, 1, 1}, "b"},
+		"one that rests is left alone":             {with(func(l []routing.Target) { l[3].RestsUntil = soon }), []string{"a1", "a2", "b"}, nil, "rests 1s"},
 	} {
-		i, until, ok := routing.Next(c.targets, c.tried, now, lot(c.draws...))
+		i, until, ok := routing.SelectTarget(c.targets, c.tried, now, lot(c.draws...))
 		got := "none"
 		switch {
 		case ok:
@@ -160,16 +160,16 @@ func TestWeightsAreSharesInTheLongRun(t *testing.T) {
 	seed, n := uint64(1), map[string]int{}
 	draw := func() float64 { // the mean of an exponential lot is enough for a share
 		seed = seed*6364136223846793005 + 1442695040888963407
-		return -ln(float64(seed>>11)/(1<<53) + 1e-12)
+		return -naturalLog(float64(seed>>11)/(1<<53) + 1e-12)
 	}
 	for range 4000 {
-		i, _, _ := routing.Next(targets, nil, time.Unix(0, 0), draw)
+		i, _, _ := routing.SelectTarget(targets, nil, time.Unix(0, 0), draw)
 		n[targets[i].Key]++
 	}
 	assert.InDelta(t, 3000, n["three"], 150)
 }
 
-func ln(x float64) float64 { // by halving: the test needs no more
+func naturalLog(x float64) float64 { // by halving: the test needs no more
 	n := 0
 	for x < 0.5 {
 		x *= 2
@@ -183,26 +183,26 @@ func ln(x float64) float64 { // by halving: the test needs no more
 }
 
 func TestASecondCountsAsASixtiethOfAMinute(t *testing.T) {
-	cost, known := routing.Cost([]domain.Rate{{Prefix: "+1", Cost: "0.006"}}, "+12025550100")
+	cost, known := routing.CostPerMinute([]domain.Rate{{Prefix: "+1", Cost: "0.006"}}, "+12025550100")
 	assert.True(t, known)
-	got := []domain.Amount{routing.Spend(cost, 0), routing.Spend(cost, time.Second), routing.Spend(cost, 59500*time.Millisecond), routing.Spend(cost, time.Hour)}
+	got := []domain.Amount{routing.CallCost(cost, 0), routing.CallCost(cost, time.Second), routing.CallCost(cost, 59500*time.Millisecond), routing.CallCost(cost, time.Hour)}
 	assert.Equal(t, []domain.Amount{0, 100, 6000, 360_000}, got)
-	_, known = routing.Cost([]domain.Rate{{Prefix: "+1", Cost: "0.006"}}, "+442071838750")
+	_, known = routing.CostPerMinute([]domain.Rate{{Prefix: "+1", Cost: "0.006"}}, "+442071838750")
 	assert.False(t, known)
 }
 
 func TestTheRecordForgetsWhatIsOlderThanAnHour(t *testing.T) {
-	var r routing.Record
+	var r routing.CallStatistics
 	at := time.Unix(1_800_000_000, 0)
 	for range 3 {
-		r.Answered(at)
+		r.CountAnswered(at)
 	}
-	r.Refused("busy", at)
-	r.Ended(3*time.Second, 6*time.Second, at)
-	r.Ended(57*time.Second, 6*time.Second, at.Add(30*time.Minute))
+	r.CountRefused("busy", at)
+	r.CountEnded(3*time.Second, 6*time.Second, at)
+	r.CountEnded(57*time.Second, 6*time.Second, at.Add(30*time.Minute))
 	show := func(now time.Time) string {
-		s := r.Sum(now)
-		return fmt.Sprintf("%d/%d asr %.2f acd %s short %.2f %v", s.Answered, s.Attempts, s.ASR(), s.ACD(), s.ShortShare(), s.Reasons())
+		s := r.Totals(now)
+		return fmt.Sprintf("%d/%d asr %.2f acd %s short %.2f %v", s.Answered, s.Attempts, s.ASR(), s.ACD(), s.ShortShare(), s.RefusalsByReason())
 	}
 	assert.Equal(t, "3/4 asr 0.75 acd 30s short 0.50 map[busy:1]", show(at.Add(31*time.Minute)))
 	assert.Equal(t, "0/0 asr 0.00 acd 57s short 0.00 map[]", show(at.Add(61*time.Minute)))
@@ -210,14 +210,14 @@ func TestTheRecordForgetsWhatIsOlderThanAnHour(t *testing.T) {
 }
 
 func TestAnAlarmNeedsEnoughCallsAndABound(t *testing.T) {
-	s := routing.Sum{Attempts: 100, Answered: 30, Ended: 30, Short: 20, Talked: 300 * time.Second}
+	s := routing.CallTotals{Attempts: 100, Answered: 30, Ended: 30, Short: 20, Talked: 300 * time.Second}
 	bounds := domain.TrunkAlarms{MinASR: 0.4, MinACDSeconds: 20, MaxShortCallShare: 0.5, MinCalls: 30}
 	var got []routing.Measure
-	for _, b := range routing.Judge(s, bounds) {
+	for _, b := range routing.FindBreaches(s, bounds) {
 		got = append(got, b.Measure)
 	}
 	assert.Equal(t, []routing.Measure{routing.ASR, routing.ACD, routing.ShortCalls}, got)
 	bounds.MinCalls = 31
-	assert.Len(t, routing.Judge(s, bounds), 1, "only the attempts are enough")
-	assert.Empty(t, routing.Judge(s, domain.TrunkAlarms{MinCalls: 1}))
+	assert.Len(t, routing.FindBreaches(s, bounds), 1, "only the attempts are enough")
+	assert.Empty(t, routing.FindBreaches(s, domain.TrunkAlarms{MinCalls: 1}))
 }

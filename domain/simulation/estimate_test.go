@@ -17,47 +17,47 @@ import (
 // friday is a Friday noon.
 var friday = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// plan makes a campaign of so many contacts, evenly in the zones.
-func plan(t testing.TB, n int, c domain.Campaign, zones ...string) simulation.Plan {
+// newPlan makes a campaign of so many contacts, evenly in the zones.
+func newPlan(t testing.TB, n int, c domain.Campaign, zones ...string) simulation.Plan {
 	t.Helper()
 	cache := calendar.NewZones()
 	rules, err := calendar.New(c.Schedule, c.Compliance.CallingHours, cache)
 	require.NoError(t, err)
-	p := simulation.Plan{Campaign: &c, Rules: rules, From: friday, Assume: simulation.Usual()}
+	p := simulation.Plan{Campaign: &c, Rules: rules, From: friday, Assumptions: simulation.DefaultAssumptions()}
 	if len(zones) == 0 {
 		zones = []string{"UTC"}
 	}
 	for _, z := range zones {
-		p.Crowds = append(p.Crowds, simulation.Crowd{Window: rules.For([]*time.Location{cache.Load(z)})})
+		p.Groups = append(p.Groups, simulation.ContactGroup{Window: rules.WindowForZones([]*time.Location{cache.Load(z)})})
 	}
 	for i := range n {
-		p.People = append(p.People, simulation.Person{Crowd: int32(i % len(zones))})
+		p.Contacts = append(p.Contacts, simulation.Contact{Group: int32(i % len(zones))})
 	}
 	return p
 }
 
 var weekdays = []string{"monday", "tuesday", "wednesday", "thursday", "friday"}
 
-// world is a kind of campaign to be estimated.
-type world struct {
+// scenario is a kind of campaign to be estimated.
+type scenario struct {
 	name     string
 	contacts int
 	campaign domain.Campaign
 	zones    []string
-	halts    []simulation.Halt
+	pauses   []simulation.Pause
 	change   func(*simulation.Assumptions)
 }
 
-func worlds() []world {
+func scenarios() []scenario {
 	retry := func(n int, hours float64, on ...string) domain.Retry {
 		return domain.Retry{Enabled: true, MaxAttempts: n, IntervalHours: hours, RetryOn: on}
 	}
 	office := domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "17:30", Timezone: "UTC"}}
 	local := domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "20:00", Timezone: "local"}}
-	after := func(d, long time.Duration) simulation.Halt {
-		return simulation.Halt{From: friday.Add(d), To: friday.Add(d + long)}
+	after := func(d, long time.Duration) simulation.Pause {
+		return simulation.Pause{From: friday.Add(d), To: friday.Add(d + long)}
 	}
-	return []world{
+	return []scenario{
 		{name: "the pace alone", contacts: 2000, campaign: domain.Campaign{Pacing: domain.Pacing{CallsPerMinute: 30, MaxConcurrent: 100}}},
 		{name: "few lines", contacts: 2000, campaign: domain.Campaign{Pacing: domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 10}}},
 		{
@@ -76,14 +76,14 @@ func worlds() []world {
 			},
 		},
 		{
-			name: "office hours, a weekend and two pauses", contacts: 8000, halts: []simulation.Halt{after(3*time.Hour, 2*time.Hour), after(77*time.Hour, 5*time.Hour)},
+			name: "office hours, a weekend and two pauses", contacts: 8000, pauses: []simulation.Pause{after(3*time.Hour, 2*time.Hour), after(77*time.Hour, 5*time.Hour)},
 			campaign: domain.Campaign{
 				Pacing: domain.Pacing{CallsPerMinute: 12, MaxConcurrent: 25}, Retry: retry(3, 4, "no_answer", "busy"),
 				Schedule: domain.Schedule{Timezone: "UTC", Days: weekdays}, Compliance: office,
 			},
 		},
 		{
-			name: "a pause before a weekend", contacts: 8000, halts: []simulation.Halt{after(2*time.Hour, 2*time.Hour)},
+			name: "a pause before a weekend", contacts: 8000, pauses: []simulation.Pause{after(2*time.Hour, 2*time.Hour)},
 			campaign: domain.Campaign{
 				Pacing: domain.Pacing{CallsPerMinute: 8, MaxConcurrent: 25}, Retry: retry(3, 4, "no_answer", "busy"),
 				Schedule: domain.Schedule{Timezone: "UTC", Days: weekdays}, Compliance: office,
@@ -109,27 +109,27 @@ func worlds() []world {
 	}
 }
 
-// sample is an estimate that was made under way.
-type sample struct {
-	at, says time.Time
-	percent  float64
+// estimateSample is an estimate that was made under way.
+type estimateSample struct {
+	at, estimate time.Time
+	percent      float64
 }
 
-// estimates plays a world and gathers what the status would have told.
-func estimates(t *testing.T, w world, seed uint64, each int) (all []sample, begins, ends time.Time) {
+// collectEstimates plays a world and gathers what the status would have told.
+func collectEstimates(t *testing.T, w scenario, seed uint64, each int) (all []estimateSample, begins, ends time.Time) {
 	t.Helper()
-	p := plan(t, w.contacts, w.campaign, w.zones...)
-	p.Seed, p.Halts = seed, w.halts
+	p := newPlan(t, w.contacts, w.campaign, w.zones...)
+	p.Seed, p.Pauses = seed, w.pauses
 	if w.change != nil {
-		w.change(&p.Assume)
+		w.change(&p.Assumptions)
 	}
-	p.Watch = func(now time.Time, o dialer.EstimateInput, percent float64) {
+	p.OnPercent = func(now time.Time, o dialer.EstimateInput, percent float64) {
 		if int(percent)%each != 0 {
 			return
 		}
-		s := sample{at: now, percent: percent}
+		s := estimateSample{at: now, percent: percent}
 		if e := dialer.Estimate(o, now); e != nil {
-			s.says = *e
+			s.estimate = *e
 		}
 		all = append(all, s)
 	}
@@ -143,7 +143,7 @@ func estimates(t *testing.T, w world, seed uint64, each int) (all []sample, begi
 // moves the end by 5 of 29 hours), and how long calls last of which few have
 // been made. Over 100 seeds and each percent it is 5 estimates of 85,418: 3 of
 // four zones, at 12 and 13 %, and 2 of few lines, which are 10.2 % off.
-const misled = "one in a thousand may be off by more"
+const maxMisses = "one in a thousand may be off by more"
 
 // From a tenth of the progress on, the estimate is off by at most a tenth of
 // the whole. What nobody can know is left out: a pause that is still to come.
@@ -153,34 +153,34 @@ func TestTheEstimateIsWithinTenPercentFromTenPercentOn(t *testing.T) {
 	if os.Getenv("NIGHTLY") != "" {
 		seeds, each = 100, 1
 	}
-	for _, w := range worlds() {
+	for _, w := range scenarios() {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			worst, count, sum, wrong := 0.0, 0, 0.0, 0
 			for seed := range seeds {
-				all, begins, ends := estimates(t, w, seed, each)
+				all, begins, ends := collectEstimates(t, w, seed, each)
 				whole := ends.Sub(begins)
 				checked := 0
 				for _, s := range all {
-					if s.percent < 10 || len(w.halts) > 0 && s.at.Before(w.halts[len(w.halts)-1].To) {
+					if s.percent < 10 || len(w.pauses) > 0 && s.at.Before(w.pauses[len(w.pauses)-1].To) {
 						continue
 					}
-					require.False(t, s.says.IsZero(), "%s: nothing is told at %.0f %%", w.name, s.percent)
+					require.False(t, s.estimate.IsZero(), "%s: nothing is told at %.0f %%", w.name, s.percent)
 					checked++
-					off := s.says.Sub(ends).Seconds() / whole.Seconds()
+					off := s.estimate.Sub(ends).Seconds() / whole.Seconds()
 					count, sum, worst = count+1, sum+abs(off), max(worst, abs(off))
 					if abs(off) <= 0.1 {
 						continue
 					}
 					if wrong++; wrong < 10 {
 						t.Logf("seed %d: at %.0f %% (%s) it says %s; it ends at %s, %.1f %% off of %s", seed, s.percent,
-							s.at.Format(time.DateTime), s.says.Format(time.DateTime), ends.Format(time.DateTime), 100*off, whole)
+							s.at.Format(time.DateTime), s.estimate.Format(time.DateTime), ends.Format(time.DateTime), 100*off, whole)
 					}
 				}
 				require.Greater(t, checked, 5)
 			}
 			t.Logf("%d estimates, off by %.2f %% on average, %.2f %% at worst, %d by more than 10 %%", count, 100*sum/float64(count), 100*worst, wrong)
-			assert.LessOrEqual(t, float64(wrong), 0.001*float64(count), misled)
+			assert.LessOrEqual(t, float64(wrong), 0.001*float64(count), maxMisses)
 		})
 	}
 }

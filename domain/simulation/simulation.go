@@ -13,38 +13,38 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// Crowd are contacts who may be rung at the same hours.
-type Crowd struct {
+// ContactGroup are contacts who may be rung at the same hours.
+type ContactGroup struct {
 	Window  calendar.Window
 	Unknown bool // nobody knows their zone, and the hours are local
 }
 
-// Person is a contact who is not final yet.
-type Person struct {
-	Crowd int32       // index of its crowd
-	Spent uint8       // attempts so far
-	Due   time.Time   // of its next attempt; zero: it was never rung
-	Rung  []time.Time // the number's latest attempts, by whomever, where there is a Cap
-	Days  int32       // index of the zones by which its number's days go, where there is a Cap
+// Contact is a contact who is not final yet.
+type Contact struct {
+	Group    int32       // index of its crowd
+	Spent    uint8       // attempts so far
+	Due      time.Time   // of its next attempt; zero: it was never rung
+	DialedAt []time.Time // the number's latest attempts, by whomever, where there is a Cap
+	Days     int32       // index of the zones by which its number's days go, where there is a Cap
 }
 
-// Halt is a time in which the campaign is paused.
-type Halt struct{ From, To time.Time }
+// Pause is a time in which the campaign is paused.
+type Pause struct{ From, To time.Time }
 
 // Plan is what is played.
 type Plan struct {
-	Campaign *domain.Campaign // schedule, pacing, retry; draft and paused count as started at From
-	Rules    calendar.Rules
-	Crowds   []Crowd
-	People   []Person
-	Cap      int                // attempts per number and its day; 0: any
-	Days     [][]*time.Location // zones of numbers; none: nobody knows them
-	From     time.Time
-	Assume   Assumptions
-	Seed     uint64
-	Halts    []Halt                                                       // in order of time
-	Stop     func() bool                                                  // asked now and then: true ends the play; nil: never
-	Watch    func(now time.Time, o dialer.EstimateInput, percent float64) // sees each whole percent; may be nil
+	Campaign    *domain.Campaign // schedule, pacing, retry; draft and paused count as started at From
+	Rules       calendar.Rules
+	Groups      []ContactGroup
+	Contacts    []Contact
+	DailyCap    int                // attempts per number and its day; 0: any
+	Days        [][]*time.Location // zones of numbers; none: nobody knows them
+	From        time.Time
+	Assumptions Assumptions
+	Seed        uint64
+	Pauses      []Pause                                                      // in order of time
+	ShouldStop  func() bool                                                  // asked now and then: true ends the play; nil: never
+	OnPercent   func(now time.Time, o dialer.EstimateInput, percent float64) // sees each whole percent; may be nil
 }
 
 // Hour is how many calls begin in an hour.
@@ -74,74 +74,74 @@ const horizon = 400 * 24 * time.Hour
 
 // Run plays a plan to its end.
 func Run(p Plan) Report {
-	s := newStage(p)
-	s.play()
+	s := newSimulator(p)
+	s.run()
 	return s.report
 }
 
-type stage struct {
-	p      Plan
-	now    time.Time
-	view   dialer.View
-	report Report
-	people []Person
-	crowds []crowd
-	waits  events // retries that are not due
-	live   events
-	seen   dialer.Statistics
-	never  int // pending
-	final  int
-	told   int // percent
-	loops  int
+type simulator struct {
+	p               Plan
+	now             time.Time
+	view            dialer.View
+	report          Report
+	contacts        []Contact
+	groups          []groupState
+	retries         eventQueue // retries that are not due
+	live            eventQueue
+	observed        dialer.Statistics
+	never           int // pending
+	final           int
+	reportedPercent int // percent
+	loops           int
 }
 
-// crowd is a Crowd at work.
-type crowd struct {
-	Crowd
-	open       bool
-	opens      time.Time // where it is closed; zero: never
-	fresh, due []int32   // in order
-	size       int       // of all its people
-	cohorts    dialer.RetryCohorts
-	opened     [256]int // open attempts by number
+// groupState is a Crowd at work.
+type groupState struct {
+	ContactGroup
+	open          bool
+	opensAt       time.Time // where it is closed; zero: never
+	pending, due  []int32   // in order
+	size          int       // of all its people
+	cohorts       dialer.RetryCohorts
+	openByAttempt [256]int // open attempts by number
 }
 
-func (c *crowd) waiting() int { return len(c.fresh) + len(c.due) }
+func (c *groupState) waiting() int { return len(c.pending) + len(c.due) }
 
-// event is a contact to whom something happens at a time.
-type event struct {
+// attemptEvent is a contact to whom something happens at a time.
+type attemptEvent struct {
 	at      time.Time
-	who     int32
+	contact int32
 	began   time.Time
 	verdict domain.Verdict
 	talk    time.Duration
 }
 
-type events []event
+type eventQueue []attemptEvent
 
-func (e events) Len() int           { return len(e) }
-func (e events) Less(i, j int) bool { return e[i].at.Before(e[j].at) }
-func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e eventQueue) Len() int           { return len(e) }
+func (e eventQueue) Less(i, j int) bool { return e[i].at.Before(e[j].at) }
+func (e eventQueue) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
 
 // Push is heap.Interface's.
-func (e *events) Push(x any) { *e = append(*e, x.(event)) } //nolint:forcetypeassert // only this package pushes
+func (e *eventQueue) Push(x any) { *e = append(*e, x.(attemptEvent)) } //nolint:forcetypeassert // only this package pushes
 
 // Pop is heap.Interface's.
-func (e *events) Pop() any {
+func (e *eventQueue) Pop() any {
 	last := (*e)[len(*e)-1]
 	*e = (*e)[:len(*e)-1]
 	return last
 }
 
-func newStage(p Plan) *stage {
-	s := &stage{p: p, now: p.From, people: append([]Person(nil), p.People...)}
+func newSimulator(p Plan) *simulator {
+	s := &simulator{p: p, now: p.From, contacts: append([]Contact(nil), p.Contacts...)}
 	s.report = Report{Begins: p.From, Outcomes: make(map[domain.Outcome]int), Months: make(map[string]int)}
-	for _, c := range p.Crowds {
-		s.crowds = append(s.crowds, crowd{Crowd: c})
+	for _, c := range p.Groups {
+		s.groups = append(s.groups, groupState{ContactGroup: c})
 	}
 	c := p.Campaign
 	s.view = dialer.View{
-		Status: domain.CampaignRunning, Schedule: p.Rules.Schedule(), OpenHours: p.Rules.Global(), Pacing: c.Pacing, AutoComplete: true,
+		Status: domain.CampaignRunning, Schedule: p.Rules.ScheduleWindow(), OpenHours: p.Rules.GlobalWindow(), Pacing: c.Pacing, AutoComplete: true,
 	}
 	if c.Schedule.Start != nil && c.Schedule.Start.After(p.From) {
 		s.view.Status, s.view.ScheduleStart = domain.CampaignScheduled, *c.Schedule.Start
@@ -149,87 +149,87 @@ func newStage(p Plan) *stage {
 	if c.Schedule.End != nil {
 		s.view.ScheduleEnd = *c.Schedule.End
 	}
-	for i, who := range s.people {
-		s.crowds[who.Crowd].size++
+	for i, who := range s.contacts {
+		s.groups[who.Group].size++
 		if who.Due.IsZero() {
 			s.never++
-			s.crowds[who.Crowd].fresh = append(s.crowds[who.Crowd].fresh, int32(i))
+			s.groups[who.Group].pending = append(s.groups[who.Group].pending, int32(i))
 			continue
 		}
-		s.seen.Retries.AddContact(int(who.Spent), true)
-		s.wait(int32(i), who.Due)
+		s.observed.Retries.AddContact(int(who.Spent), true)
+		s.scheduleRetry(int32(i), who.Due)
 	}
-	for i := range s.crowds {
-		s.look(&s.crowds[i])
+	for i := range s.groups {
+		s.updateGroup(&s.groups[i])
 	}
-	s.view.Remaining = len(s.people) - s.final
+	s.view.Remaining = len(s.contacts) - s.final
 	return s
 }
 
-// wait puts a contact off until its retry is due.
-func (s *stage) wait(who int32, at time.Time) {
-	s.crowds[s.people[who].Crowd].cohorts.Add(int(s.people[who].Spent), at)
-	heap.Push(&s.waits, event{at: at, who: who})
+// scheduleRetry puts a contact off until its retry is due.
+func (s *simulator) scheduleRetry(who int32, at time.Time) {
+	s.groups[s.contacts[who].Group].cohorts.Add(int(s.contacts[who].Spent), at)
+	heap.Push(&s.retries, attemptEvent{at: at, contact: who})
 }
 
-// look opens or closes a crowd; whom no hour will ever let ring is skipped as
+// updateGroup opens or closes a crowd; whom no hour will ever let ring is skipped as
 // a campaign skips them.
-func (s *stage) look(c *crowd) {
+func (s *simulator) updateGroup(c *groupState) {
 	if c.open = c.Window.Allows(s.now); c.open {
 		return
 	}
 	var ok bool
-	if c.opens, ok = c.Window.Next(s.now); ok {
+	if c.opensAt, ok = c.Window.NextOpen(s.now); ok {
 		return
 	}
-	c.opens = time.Time{}
+	c.opensAt = time.Time{}
 	if !s.view.ScheduleEnd.IsZero() && !c.Unknown {
 		return
 	}
 	n := c.waiting()
-	s.never -= len(c.fresh)
+	s.never -= len(c.pending)
 	for _, who := range c.due {
-		if s.people[who].Spent == 0 { // waited for its next day
+		if s.contacts[who].Spent == 0 { // waited for its next day
 			s.never--
 			continue
 		}
-		c.cohorts.Remove(int(s.people[who].Spent))
+		c.cohorts.Remove(int(s.contacts[who].Spent))
 	}
-	c.fresh, c.due = nil, nil
+	c.pending, c.due = nil, nil
 	s.report.SkippedHours += n
 	s.final += n
 	s.view.Remaining -= n
 }
 
-func (s *stage) play() {
+func (s *simulator) run() {
 	last := s.p.From.Add(horizon)
 	for s.now.Before(last) {
-		if s.loops++; s.loops%1024 == 0 && s.p.Stop != nil && s.p.Stop() {
+		if s.loops++; s.loops%1024 == 0 && s.p.ShouldStop != nil && s.p.ShouldStop() {
 			return
 		}
-		if s.halted() {
+		if s.applyPause() {
 			continue
 		}
-		s.settle()
-		s.watch()
-		d := dialer.Next(s.see(), s.now)
-		s.meter(d)
+		s.processDue()
+		s.reportPercent()
+		d := dialer.Next(s.updateView(), s.now)
+		s.recordDecision(d)
 		switch d.Action {
 		case dialer.StartRunning:
 			s.view.Status = domain.CampaignRunning
 			s.report.Begins = s.now
 		case dialer.CompleteExhausted, dialer.CompleteExpired:
-			s.finish(d.Action)
+			s.finishReport(d.Action)
 			return
 		case dialer.Dial:
-			if who, ok := s.take(); ok {
+			if who, ok := s.nextContact(); ok {
 				if s.report.First.IsZero() {
 					s.report.First = s.now
 				}
-				s.ring(who)
+				s.startAttempt(who)
 			}
 		case dialer.Wait:
-			next := s.next(d.NextCheck)
+			next := s.nextEventTime(d.NextCheck)
 			if next.IsZero() {
 				return
 			}
@@ -238,72 +238,72 @@ func (s *stage) play() {
 	}
 }
 
-// halted lets the calls that are live end while the campaign is paused.
-func (s *stage) halted() bool {
-	if len(s.p.Halts) == 0 || s.now.Before(s.p.Halts[0].From) {
+// applyPause lets the calls that are live end while the campaign is paused.
+func (s *simulator) applyPause() bool {
+	if len(s.p.Pauses) == 0 || s.now.Before(s.p.Pauses[0].From) {
 		return false
 	}
-	s.seen.Throughput.SetReady(false, s.now)
-	if to := s.p.Halts[0].To; to.After(s.now) {
+	s.observed.Throughput.SetReady(false, s.now)
+	if to := s.p.Pauses[0].To; to.After(s.now) {
 		s.now = to
 	}
-	s.p.Halts = s.p.Halts[1:]
+	s.p.Pauses = s.p.Pauses[1:]
 	return true
 }
 
-// settle does what has fallen due by now.
-func (s *stage) settle() {
+// processDue does what has fallen due by now.
+func (s *simulator) processDue() {
 	for len(s.live) > 0 && !s.live[0].at.After(s.now) {
-		s.end(heap.Pop(&s.live).(event)) //nolint:forcetypeassert // only events are in it
+		s.endAttempt(heap.Pop(&s.live).(attemptEvent)) //nolint:forcetypeassert // only events are in it
 	}
-	for len(s.waits) > 0 && !s.waits[0].at.After(s.now) {
-		who := heap.Pop(&s.waits).(event).who //nolint:forcetypeassert // only events are in it
-		c := &s.crowds[s.people[who].Crowd]
+	for len(s.retries) > 0 && !s.retries[0].at.After(s.now) {
+		who := heap.Pop(&s.retries).(attemptEvent).contact //nolint:forcetypeassert // only events are in it
+		c := &s.groups[s.contacts[who].Group]
 		c.due = append(c.due, who)
-		if !c.open && !c.opens.After(s.now) {
-			s.look(c)
+		if !c.open && !c.opensAt.After(s.now) {
+			s.updateGroup(c)
 		}
 	}
-	for i := range s.crowds {
-		if c := &s.crowds[i]; !c.open && c.waiting() > 0 && !c.opens.IsZero() && !c.opens.After(s.now) {
-			s.look(c)
+	for i := range s.groups {
+		if c := &s.groups[i]; !c.open && c.waiting() > 0 && !c.opensAt.IsZero() && !c.opensAt.After(s.now) {
+			s.updateGroup(c)
 		}
 	}
 }
 
-// see completes the view.
-func (s *stage) see() dialer.View {
+// updateView completes the view.
+func (s *simulator) updateView() dialer.View {
 	v := &s.view
 	v.OpenAttempts, v.ReadyContacts, v.DueRetries, v.NextOpening, v.NextRetry = len(s.live), 0, 0, time.Time{}, time.Time{}
-	for i := range s.crowds {
-		switch c := &s.crowds[i]; {
+	for i := range s.groups {
+		switch c := &s.groups[i]; {
 		case c.open:
 			v.ReadyContacts += c.waiting()
 			v.DueRetries += len(c.due)
-		case c.waiting() > 0 && !c.opens.IsZero() && (v.NextOpening.IsZero() || c.opens.Before(v.NextOpening)):
-			v.NextOpening = c.opens
+		case c.waiting() > 0 && !c.opensAt.IsZero() && (v.NextOpening.IsZero() || c.opensAt.Before(v.NextOpening)):
+			v.NextOpening = c.opensAt
 		}
 	}
-	if len(s.waits) > 0 {
-		v.NextRetry = s.waits[0].at
+	if len(s.retries) > 0 {
+		v.NextRetry = s.retries[0].at
 	}
 	return *v
 }
 
-func (s *stage) meter(d dialer.Decision) {
-	s.seen.Throughput.SetReady(d.IsReady(), s.now)
+func (s *simulator) recordDecision(d dialer.Decision) {
+	s.observed.Throughput.SetReady(d.IsReady(), s.now)
 }
 
-// next is when something happens again; zero: never.
-func (s *stage) next(look time.Time) time.Time {
+// nextEventTime is when something happens again; zero: never.
+func (s *simulator) nextEventTime(look time.Time) time.Time {
 	if len(s.live) > 0 && (look.IsZero() || s.live[0].at.Before(look)) {
 		look = s.live[0].at
 	}
 	if look.IsZero() {
 		return look
 	}
-	if len(s.p.Halts) > 0 && s.p.Halts[0].From.Before(look) {
-		look = s.p.Halts[0].From
+	if len(s.p.Pauses) > 0 && s.p.Pauses[0].From.Before(look) {
+		look = s.p.Pauses[0].From
 	}
 	if !look.After(s.now) {
 		return s.now.Add(time.Nanosecond)
@@ -311,26 +311,26 @@ func (s *stage) next(look time.Time) time.Time {
 	return look
 }
 
-// take is the next to be rung: due retries first, and of each kind who came
+// nextContact is the next to be rung: due retries first, and of each kind who came
 // first.
-func (s *stage) take() (int32, bool) {
+func (s *simulator) nextContact() (int32, bool) {
 	for _, retry := range []bool{true, false} {
 		for {
-			c := s.first(retry)
+			c := s.firstGroup(retry)
 			if c == nil {
 				break
 			}
 			if !c.Window.Allows(s.now) {
-				s.look(c)
+				s.updateGroup(c)
 				continue
 			}
-			q := &c.fresh
+			q := &c.pending
 			if retry {
 				q = &c.due
 			}
 			who := (*q)[0]
 			*q = (*q)[1:]
-			if s.tooOften(c, who) {
+			if s.isOverCap(c, who) {
 				continue
 			}
 			return who, true
@@ -339,33 +339,33 @@ func (s *stage) take() (int32, bool) {
 	return 0, false
 }
 
-// tooOften keeps to the cap as a campaign does: whose number was rung often enough
+// isOverCap keeps to the cap as a campaign does: whose number was rung often enough
 // today waits for its next day.
-func (s *stage) tooOften(c *crowd, who int32) bool {
-	p := &s.people[who]
-	if s.p.Cap <= 0 {
+func (s *simulator) isOverCap(c *groupState, who int32) bool {
+	p := &s.contacts[who]
+	if s.p.DailyCap <= 0 {
 		return false
 	}
-	since, until := calendar.Day(s.p.Days[p.Days], s.now)
-	p.Rung = slices.DeleteFunc(p.Rung, func(at time.Time) bool { return at.Before(since) })
-	if len(p.Rung) < s.p.Cap {
+	since, until := calendar.DayBounds(s.p.Days[p.Days], s.now)
+	p.DialedAt = slices.DeleteFunc(p.DialedAt, func(at time.Time) bool { return at.Before(since) })
+	if len(p.DialedAt) < s.p.DailyCap {
 		return false
 	}
 	if p.Spent > 0 {
 		c.cohorts.Remove(int(p.Spent))
-		s.wait(who, until)
+		s.scheduleRetry(who, until)
 		return true
 	}
-	heap.Push(&s.waits, event{at: until, who: who})
+	heap.Push(&s.retries, attemptEvent{at: until, contact: who})
 	return true
 }
 
-func (s *stage) first(retry bool) *crowd {
-	var best *crowd
+func (s *simulator) firstGroup(retry bool) *groupState {
+	var best *groupState
 	var least int32
-	for i := range s.crowds {
-		c := &s.crowds[i]
-		q := c.fresh
+	for i := range s.groups {
+		c := &s.groups[i]
+		q := c.pending
 		if retry {
 			q = c.due
 		}
@@ -376,24 +376,24 @@ func (s *stage) first(retry bool) *crowd {
 	return best
 }
 
-func (s *stage) ring(who int32) {
-	p := &s.people[who]
-	c := &s.crowds[p.Crowd]
+func (s *simulator) startAttempt(who int32) {
+	p := &s.contacts[who]
+	c := &s.groups[p.Group]
 	if p.Spent == 0 {
 		s.never--
 	} else {
 		c.cohorts.Remove(int(p.Spent))
 	}
 	p.Spent++
-	if s.p.Cap > 0 {
-		p.Rung = append(p.Rung, s.now)
+	if s.p.DailyCap > 0 {
+		p.DialedAt = append(p.DialedAt, s.now)
 	}
-	c.opened[p.Spent]++
+	c.openByAttempt[p.Spent]++
 	s.view.Remaining--
 	s.view.LastSent = s.now
-	s.seen.Throughput.AddAttempt()
-	verdict, takes, talk := s.p.Assume.draw(s.p.Seed, uint64(who), uint64(p.Spent)) //nolint:gosec // not negative
-	heap.Push(&s.live, event{at: s.now.Add(takes), who: who, began: s.now, verdict: verdict, talk: talk})
+	s.observed.Throughput.AddAttempt()
+	verdict, takes, talk := s.p.Assumptions.drawAttempt(s.p.Seed, uint64(who), uint64(p.Spent)) //nolint:gosec // not negative
+	heap.Push(&s.live, attemptEvent{at: s.now.Add(takes), contact: who, began: s.now, verdict: verdict, talk: talk})
 	s.report.Attempts++
 	s.report.Peak = max(s.report.Peak, len(s.live))
 	s.report.Talk += talk
@@ -406,23 +406,23 @@ func (s *stage) ring(who int32) {
 	}
 }
 
-func (s *stage) end(e event) {
-	p := &s.people[e.who]
-	s.crowds[p.Crowd].opened[p.Spent]--
-	s.seen.AddAttemptDuration(e.at.Sub(e.began))
+func (s *simulator) endAttempt(e attemptEvent) {
+	p := &s.contacts[e.contact]
+	s.groups[p.Group].openByAttempt[p.Spent]--
+	s.observed.AddAttemptDuration(e.at.Sub(e.began))
 	fate := dialer.TransitionAfter(e.verdict, int(p.Spent), s.p.Campaign.Retry, e.at)
-	s.seen.Retries.AddAttempt(int(p.Spent), fate.State == domain.ContactRetryWait)
+	s.observed.Retries.AddAttempt(int(p.Spent), fate.State == domain.ContactRetryWait)
 	s.report.Ends = e.at
 	if fate.State == domain.ContactRetryWait {
 		s.view.Remaining++
-		s.wait(e.who, fate.RetryAt)
+		s.scheduleRetry(e.contact, fate.RetryAt)
 		return
 	}
 	s.final++
 	s.report.Outcomes[e.verdict.Outcome]++
 }
 
-func (s *stage) finish(do dialer.Action) {
+func (s *simulator) finishReport(do dialer.Action) {
 	s.report.Finished, s.report.Reason = true, "exhausted"
 	if do == dialer.CompleteExpired {
 		s.report.Reason, s.report.Ends = "window_ended", s.view.ScheduleEnd
@@ -433,28 +433,28 @@ func (s *stage) finish(do dialer.Action) {
 	}
 }
 
-// watch shows each whole percent of final contacts.
-func (s *stage) watch() {
-	if s.p.Watch == nil || len(s.people) == 0 || s.view.Status != domain.CampaignRunning {
+// reportPercent shows each whole percent of final contacts.
+func (s *simulator) reportPercent() {
+	if s.p.OnPercent == nil || len(s.contacts) == 0 || s.view.Status != domain.CampaignRunning {
 		return
 	}
-	percent := 100 * float64(s.final) / float64(len(s.people))
-	if int(percent) <= s.told {
+	percent := 100 * float64(s.final) / float64(len(s.contacts))
+	if int(percent) <= s.reportedPercent {
 		return
 	}
-	s.told = int(percent)
+	s.reportedPercent = int(percent)
 	live := time.Duration(0)
 	for _, e := range s.live {
 		live += s.now.Sub(e.began)
 	}
-	o := s.seen.EstimateInput(live)
+	o := s.observed.EstimateInput(live)
 	o.Status, o.ScheduleEnd = s.view.Status, s.view.ScheduleEnd
 	o.Pacing, o.Retry, o.Pending = s.view.Pacing, s.p.Campaign.Retry, s.never
-	for i := range s.crowds {
-		c := &s.crowds[i]
+	for i := range s.groups {
+		c := &s.groups[i]
 		o.Groups = append(o.Groups, dialer.ContactGroup{
-			Window: c.Window, NeverCalled: len(c.fresh), Size: c.size, Retries: c.cohorts.All(), OpenAttempts: c.opened[:],
+			Window: c.Window, NeverCalled: len(c.pending), Size: c.size, Retries: c.cohorts.All(), OpenAttempts: c.openByAttempt[:],
 		})
 	}
-	s.p.Watch(s.now, o, percent)
+	s.p.OnPercent(s.now, o, percent)
 }

@@ -13,7 +13,7 @@ import (
 
 func TestAHundredThousandContactsArePlayedAsTheyAreToBeRung(t *testing.T) {
 	t.Parallel()
-	p := plan(t, 100_000, domain.Campaign{
+	p := newPlan(t, 100_000, domain.Campaign{
 		Pacing:     domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 300},
 		Retry:      domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 4, RetryOn: []string{"no_answer", "busy"}},
 		Schedule:   domain.Schedule{Timezone: "UTC", Days: weekdays},
@@ -47,10 +47,10 @@ func TestAPlayTellsWhoIsSkippedAndWhoExpires(t *testing.T) {
 		Schedule:   domain.Schedule{Timezone: "UTC", End: &ends},
 		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "local"}},
 	}
-	p := plan(t, 3000, c, "UTC", "Asia/Tokyo")
-	p.Crowds = append(p.Crowds, simulation.Crowd{Window: p.Rules.For(nil), Unknown: true})
+	p := newPlan(t, 3000, c, "UTC", "Asia/Tokyo")
+	p.Groups = append(p.Groups, simulation.ContactGroup{Window: p.Rules.WindowForZones(nil), Unknown: true})
 	for range 7 {
-		p.People = append(p.People, simulation.Person{Crowd: 2})
+		p.Contacts = append(p.Contacts, simulation.Contact{Group: 2})
 	}
 	r := simulation.Run(p)
 	assert.True(t, r.Finished)
@@ -61,8 +61,8 @@ func TestAPlayTellsWhoIsSkippedAndWhoExpires(t *testing.T) {
 	assert.Equal(t, 3000-r.Attempts, r.Expired, "Tokyo sleeps")
 
 	c.Schedule.End = nil
-	p = plan(t, 10, c)
-	p.Crowds[0] = simulation.Crowd{Window: p.Rules.For([]*time.Location{time.FixedZone("", 0), time.FixedZone("", 12*3600)})}
+	p = newPlan(t, 10, c)
+	p.Groups[0] = simulation.ContactGroup{Window: p.Rules.WindowForZones([]*time.Location{time.FixedZone("", 0), time.FixedZone("", 12*3600)})}
 	r = simulation.Run(p)
 	assert.Equal(t, 10, r.SkippedHours, "never are both open")
 	assert.Zero(t, r.Attempts)
@@ -71,13 +71,13 @@ func TestAPlayTellsWhoIsSkippedAndWhoExpires(t *testing.T) {
 
 func TestARetryOutsideTheHoursMovesToTheNextOpening(t *testing.T) {
 	t.Parallel()
-	p := plan(t, 60, domain.Campaign{
+	p := newPlan(t, 60, domain.Campaign{
 		Pacing:     domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
 		Retry:      domain.Retry{Enabled: true, MaxAttempts: 2, IntervalHours: 8, RetryOn: []string{"no_answer"}},
 		Schedule:   domain.Schedule{Timezone: "UTC", Days: weekdays},
 		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "UTC"}},
 	})
-	p.Assume = simulation.Assumptions{Unheard: 30 * time.Second}
+	p.Assumptions = simulation.Assumptions{Unheard: 30 * time.Second}
 	r := simulation.Run(p)
 	monday := time.Date(2026, 3, 9, 9, 0, 0, 0, time.UTC)
 	assert.Equal(t, []simulation.Hour{{Hour: friday, Calls: 60}, {Hour: monday, Calls: 60}}, r.Hours)
@@ -91,16 +91,16 @@ func TestAPlayGoesOnFromWhereACampaignStandsAndStopsWhenAsked(t *testing.T) {
 		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
 		Retry:  domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 1, RetryOn: []string{"no_answer"}},
 	}
-	p := plan(t, 0, c)
-	p.Assume = simulation.Assumptions{}
-	p.People = []simulation.Person{{Spent: 2, Due: friday.Add(time.Hour)}, {Spent: 1, Due: friday.Add(-time.Hour)}}
+	p := newPlan(t, 0, c)
+	p.Assumptions = simulation.Assumptions{}
+	p.Contacts = []simulation.Contact{{Spent: 2, Due: friday.Add(time.Hour)}, {Spent: 1, Due: friday.Add(-time.Hour)}}
 	r := simulation.Run(p)
 	assert.Equal(t, 3, r.Attempts, "one is left to the first, two to the other")
 	assert.Equal(t, 2, r.Outcomes[domain.OutcomeNoAnswer])
 
-	p = plan(t, 50_000, c)
+	p = newPlan(t, 50_000, c)
 	asked := 0
-	p.Stop = func() bool { asked++; return asked > 3 }
+	p.ShouldStop = func() bool { asked++; return asked > 3 }
 	r = simulation.Run(p)
 	assert.False(t, r.Finished)
 	assert.Less(t, r.Attempts, 50_000)
@@ -108,15 +108,15 @@ func TestAPlayGoesOnFromWhereACampaignStandsAndStopsWhenAsked(t *testing.T) {
 
 func TestAPlayKeepsToTheCapOfANumberAndItsDay(t *testing.T) {
 	t.Parallel()
-	p := plan(t, 4, domain.Campaign{
+	p := newPlan(t, 4, domain.Campaign{
 		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
 		Retry:  domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 1, RetryOn: []string{"no_answer"}},
 	})
-	p.Assume = simulation.Assumptions{Unheard: 30 * time.Second}
-	p.Cap, p.Days = 2, [][]*time.Location{{time.UTC}, {time.FixedZone("", -9*3600)}}
-	p.People[0].Rung = []time.Time{friday.Add(-time.Hour), friday.Add(-time.Minute)}
-	p.People[1].Rung = []time.Time{friday.Add(-24 * time.Hour), friday.Add(-13 * time.Hour), friday.Add(-time.Hour)} // the first two were yesterday
-	p.People[3].Days = 1                                                                                             // its day begins now
+	p.Assumptions = simulation.Assumptions{Unheard: 30 * time.Second}
+	p.DailyCap, p.Days = 2, [][]*time.Location{{time.UTC}, {time.FixedZone("", -9*3600)}}
+	p.Contacts[0].DialedAt = []time.Time{friday.Add(-time.Hour), friday.Add(-time.Minute)}
+	p.Contacts[1].DialedAt = []time.Time{friday.Add(-24 * time.Hour), friday.Add(-13 * time.Hour), friday.Add(-time.Hour)} // the first two were yesterday
+	p.Contacts[3].Days = 1                                                                                                 // its day begins now
 	r := simulation.Run(p)
 	assert.True(t, r.Finished)
 	midnight := friday.Truncate(24 * time.Hour).Add(24 * time.Hour)
@@ -135,16 +135,16 @@ func TestAPlayKeepsToTheCapOfANumberAndItsDay(t *testing.T) {
 func TestTheSameSeedPlaysTheSame(t *testing.T) {
 	t.Parallel()
 	c := domain.Campaign{Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 20}}
-	one, two := simulation.Run(plan(t, 500, c)), simulation.Run(plan(t, 500, c))
+	one, two := simulation.Run(newPlan(t, 500, c)), simulation.Run(newPlan(t, 500, c))
 	assert.Equal(t, one, two)
-	p := plan(t, 500, c)
+	p := newPlan(t, 500, c)
 	p.Seed = 1
 	assert.NotEqual(t, one, simulation.Run(p))
 }
 
 // BenchmarkPlay plays a campaign of 100,000 contacts with retries over days.
 func BenchmarkPlay(b *testing.B) {
-	p := plan(b, 100_000, domain.Campaign{
+	p := newPlan(b, 100_000, domain.Campaign{
 		Pacing:     domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 300},
 		Retry:      domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 4, RetryOn: []string{"no_answer", "busy"}},
 		Schedule:   domain.Schedule{Timezone: "UTC", Days: weekdays},

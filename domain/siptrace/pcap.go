@@ -23,11 +23,11 @@ const (
 // MaxPayload is what fits into one packet; more of a message is cut.
 const MaxPayload = pcapSnap - ipv6Len - udpLen
 
-// Pcap is a trace as a capture file. Each message is one UDP packet between
+// EncodePcap is a trace as a capture file. Each message is one UDP packet between
 // the addresses it went between, whatever carried it: what is kept is a message
 // as it was before TCP cut it or TLS hid it. A message whose addresses cannot
 // be read is left out.
-func Pcap(t *domain.CallTrace) []byte {
+func EncodePcap(t *domain.CallTrace) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, pcapMagic)
 	b = binary.LittleEndian.AppendUint16(b, 2)
 	b = binary.LittleEndian.AppendUint16(b, 4)
@@ -49,12 +49,12 @@ func appendMessage(b []byte, m *domain.SIPMessage, id uint16) []byte {
 	if err != nil {
 		return b
 	}
-	from, to := unmapped(remote), unmapped(local)
+	from, to := unmapAddress(remote), unmapAddress(local)
 	if m.Out {
 		from, to = to, from
 	}
 	if from.Addr().Is4() != to.Addr().Is4() { // one of them is the unspecified address of the other family
-		from, to = wide(from), wide(to)
+		from, to = toIPv6(from), toIPv6(to)
 	}
 	data := m.Data[:min(len(m.Data), MaxPayload)]
 	head := ipv4Len
@@ -70,11 +70,11 @@ func appendMessage(b []byte, m *domain.SIPMessage, id uint16) []byte {
 	return appendPacket(b, from, to, data, id)
 }
 
-func unmapped(a netip.AddrPort) netip.AddrPort {
+func unmapAddress(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
-func wide(a netip.AddrPort) netip.AddrPort {
+func toIPv6(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16(a.Addr().As16()), a.Port())
 }
 
@@ -90,7 +90,7 @@ func appendPacket(b []byte, from, to netip.AddrPort, data []byte, id uint16) []b
 		b = binary.BigEndian.AppendUint16(b, id)
 		b = append(b, 0, 0, hops, protocolUDP, 0, 0)
 		b = append(append(b, source...), target...)
-		binary.BigEndian.PutUint16(b[start+10:], ^fold(sum(0, b[start:])))
+		binary.BigEndian.PutUint16(b[start+10:], ^foldChecksum(addWords(0, b[start:])))
 	} else {
 		b = append(b, 0x60, 0, 0, 0)
 		b = binary.BigEndian.AppendUint16(b, length)
@@ -102,7 +102,7 @@ func appendPacket(b []byte, from, to netip.AddrPort, data []byte, id uint16) []b
 	b = binary.BigEndian.AppendUint16(b, to.Port())
 	b = binary.BigEndian.AppendUint16(b, length)
 	b = append(append(b, 0, 0), data...)
-	check := ^fold(sum(sum(sum(uint32(protocolUDP)+uint32(length), source), target), b[udp:]))
+	check := ^foldChecksum(addWords(addWords(addWords(uint32(protocolUDP)+uint32(length), source), target), b[udp:]))
 	if check == 0 {
 		check = 0xffff
 	}
@@ -110,8 +110,8 @@ func appendPacket(b []byte, from, to netip.AddrPort, data []byte, id uint16) []b
 	return b
 }
 
-// sum adds 16-bit words (RFC 1071).
-func sum(total uint32, b []byte) uint32 {
+// addWords adds 16-bit words (RFC 1071).
+func addWords(total uint32, b []byte) uint32 {
 	for ; len(b) > 1; b = b[2:] {
 		total += uint32(b[0])<<8 | uint32(b[1])
 	}
@@ -121,7 +121,7 @@ func sum(total uint32, b []byte) uint32 {
 	return total
 }
 
-func fold(total uint32) uint16 {
+func foldChecksum(total uint32) uint16 {
 	for total > 0xffff {
 		total = total>>16 + total&0xffff
 	}

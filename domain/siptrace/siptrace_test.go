@@ -24,7 +24,7 @@ const invite = "INVITE sip:+12025550123@10.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 10.
 const okay = "SIP/2.0 200 OK\r\nVia: SIP/2.0/UDP 10.0.0.9:5060;branch=z9hG4bK1\r\n" +
 	"From: <sip:a@10.0.0.9>;tag=1\r\nTo: <sip:b@10.0.0.1>;tag=2\r\nCall-ID: one\r\nCSeq: 1 INVITE\r\nContent-Length: 0\r\n\r\n"
 
-func aTrace() *domain.CallTrace {
+func newTrace() *domain.CallTrace {
 	at := time.Date(2030, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
 	return &domain.CallTrace{CallID: "call_1", Messages: []domain.SIPMessage{
 		{At: at, Out: true, Network: "udp", Local: "10.0.0.9:5060", Remote: "10.0.0.1:5060", SIPCallID: "one", Data: []byte(invite)},
@@ -43,12 +43,12 @@ func TestALadderShowsWhoSaidWhatToWhom(t *testing.T) {
           +2.0 s
 03:04:07.678 #2    |-------------------------- INVITE +SDP -------------------------->|
 `
-	got := siptrace.Ladder(aTrace())
-	assert.Equal(t, squeezed(want), squeezed(got), got)
+	got := siptrace.FormatLadder(newTrace())
+	assert.Equal(t, squeezeRuns(want), squeezeRuns(got), got)
 }
 
-// squeezed leaves the lengths of lines and gaps out.
-func squeezed(s string) string {
+// squeezeRuns leaves the lengths of lines and gaps out.
+func squeezeRuns(s string) string {
 	for _, c := range []string{"-", " "} {
 		for strings.Contains(s, c+c) {
 			s = strings.ReplaceAll(s, c+c, c)
@@ -61,7 +61,7 @@ func TestALadderSurvivesWhateverStandsInAMessage(t *testing.T) {
 	t.Parallel()
 	for _, data := range []string{"", "\r\n", "\x00\xff\xfe", strings.Repeat("A", 5000), "SIP/2.0 ", "SIP/2.0 200 " + strings.Repeat("ü", 200) + "\r\nCSeq:\r\n"} {
 		m := domain.SIPMessage{Remote: "x", Data: []byte(data)}
-		out := siptrace.Ladder(&domain.CallTrace{Messages: []domain.SIPMessage{m}})
+		out := siptrace.FormatLadder(&domain.CallTrace{Messages: []domain.SIPMessage{m}})
 		assert.NotContains(t, out, "\x00")
 		assert.Less(t, len(out), 1000)
 	}
@@ -129,12 +129,12 @@ func checksum(b []byte) uint16 {
 
 func TestACaptureHoldsEachMessageBetweenItsAddresses(t *testing.T) {
 	t.Parallel()
-	trace := aTrace()
+	trace := newTrace()
 	trace.Messages = append(trace.Messages,
 		domain.SIPMessage{Local: "nowhere", Remote: "10.0.0.1:1", Data: []byte("x")},
 		domain.SIPMessage{At: trace.Messages[0].At, Local: "0.0.0.0:5060", Remote: "[2001:db8::1]:5060", Data: []byte("odd")},
 	)
-	got := parse(t, siptrace.Pcap(trace))
+	got := parse(t, siptrace.EncodePcap(trace))
 	at := trace.Messages[0].At
 	us, them := netip.MustParseAddrPort("10.0.0.9:5060"), netip.MustParseAddrPort("10.0.0.1:5060")
 	assert.Equal(t, []packet{
@@ -148,7 +148,7 @@ func TestACaptureHoldsEachMessageBetweenItsAddresses(t *testing.T) {
 func TestAMessageTooLargeForAPacketIsCut(t *testing.T) {
 	t.Parallel()
 	m := domain.SIPMessage{At: time.Unix(1, 0), Local: "10.0.0.9:5060", Remote: "10.0.0.1:5060", Data: make([]byte, 1<<17)}
-	got := parse(t, siptrace.Pcap(&domain.CallTrace{Messages: []domain.SIPMessage{m}}))
+	got := parse(t, siptrace.EncodePcap(&domain.CallTrace{Messages: []domain.SIPMessage{m}}))
 	require.Len(t, got, 1)
 	assert.Len(t, got[0].data, siptrace.MaxPayload)
 }
@@ -156,7 +156,7 @@ func TestAMessageTooLargeForAPacketIsCut(t *testing.T) {
 func TestOthersReadTheCaptureToo(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "call.pcap")
-	require.NoError(t, os.WriteFile(file, siptrace.Pcap(aTrace()), 0o600))
+	require.NoError(t, os.WriteFile(file, siptrace.EncodePcap(newTrace()), 0o600))
 	out, err := exec.Command("tshark", "-r", file, "-T", "fields", "-e", "sip.Method", "-e", "sip.Status-Code", "-e", "sip.Call-ID").Output()
 	require.NoError(t, err, "tshark must be installed: make tools")
 	assert.Equal(t, "INVITE\t\tone\n\t200\tone\nINVITE\t\ttwo\n", string(out))
@@ -168,8 +168,8 @@ func FuzzLadder(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, out bool) {
 		m := domain.SIPMessage{At: time.Unix(1, 0), Out: out, Local: "10.0.0.9:5060", Remote: "10.0.0.1:5060", Data: data}
 		trace := &domain.CallTrace{Messages: []domain.SIPMessage{m, m}}
-		siptrace.Ladder(trace)
-		for _, p := range parse(t, siptrace.Pcap(trace)) {
+		siptrace.FormatLadder(trace)
+		for _, p := range parse(t, siptrace.EncodePcap(trace)) {
 			assert.Equal(t, string(data), p.data)
 		}
 	})

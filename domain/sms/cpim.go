@@ -75,13 +75,13 @@ func readContent(contentType string, body []byte, outer bool) (Content, error) {
 	}
 	switch {
 	case kind == "text/plain":
-		text, err := lettersOf(params["charset"], body)
+		text, err := decodeText(params["charset"], body)
 		return Content{Body: text}, err
 	case kind == typeIMDN:
 		r, err := readIMDN(body)
 		return Content{Report: r}, err
 	case kind == TypeCPIM && outer:
-		inner, content, err := unwrap(body)
+		inner, content, err := unwrapCPIM(body)
 		if err != nil {
 			return Content{}, err
 		}
@@ -90,8 +90,8 @@ func readContent(contentType string, body []byte, outer bool) (Content, error) {
 	return Content{}, ErrType
 }
 
-// lettersOf reads a text of a charset.
-func lettersOf(charset string, body []byte) (string, error) {
+// decodeText reads a text of a charset.
+func decodeText(charset string, body []byte) (string, error) {
 	switch strings.ToLower(charset) {
 	case "", "utf-8", "utf8", "us-ascii":
 		if !utf8.Valid(body) {
@@ -108,9 +108,9 @@ func lettersOf(charset string, body []byte) (string, error) {
 	return "", ErrType
 }
 
-// unwrap takes the content out of a CPIM message: behind its own headers and
+// unwrapCPIM takes the content out of a CPIM message: behind its own headers and
 // those of MIME, between which some leave no line empty.
-func unwrap(body []byte) (contentType string, content []byte, err error) {
+func unwrapCPIM(body []byte) (contentType string, content []byte, err error) {
 	rest := body
 	for range 2 {
 		head, behind, ok := bytes.Cut(rest, []byte("\r\n\r\n"))

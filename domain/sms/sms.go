@@ -41,22 +41,22 @@ func Segments(text string) (n int, encoding domain.MessageEncoding) {
 		case strings.ContainsRune(extended, r):
 			sizes = append(sizes, 2)
 		default:
-			return wide(text), domain.UCS2
+			return countUCS2Segments(text), domain.UCS2
 		}
 	}
-	return fit(sizes, septets, septetsOfMany), domain.GSM7
+	return countSegments(sizes, septets, septetsOfMany), domain.GSM7
 }
 
-func wide(text string) int {
+func countUCS2Segments(text string) int {
 	sizes := make([]int, 0, len(text))
 	for _, r := range text {
 		sizes = append(sizes, max(1, utf16.RuneLen(r)))
 	}
-	return fit(sizes, units, unitsOfMany)
+	return countSegments(sizes, units, unitsOfMany)
 }
 
-// fit counts segments for letters of sizes. An empty text takes one.
-func fit(sizes []int, one, many int) int {
+// countSegments counts segments for letters of sizes. An empty text takes one.
+func countSegments(sizes []int, one, many int) int {
 	total := 0
 	for _, s := range sizes {
 		total += s
@@ -74,9 +74,9 @@ func fit(sizes []int, one, many int) int {
 	return n
 }
 
-// OptOut says whether a message wants no more of them: it is one of the words
+// IsOptOut says whether a message wants no more of them: it is one of the words
 // that carriers know, in any case, and nothing else.
-func OptOut(body string) bool {
+func IsOptOut(body string) bool {
 	word := strings.ToLower(strings.Trim(body, " \t\r\n.!\"'"))
 	return slices.Contains([]string{
 		"stop", "stopall", "stop all", "unsubscribe", "cancel", "end", "quit", "revoke", "optout", "opt out", "opt-out", "remove",
@@ -84,10 +84,10 @@ func OptOut(body string) bool {
 }
 
 // Notice is what answers an opt-out, once.
-const Notice = "You will get no more messages and no more calls from this number."
+const OptOutNotice = "You will get no more messages and no more calls from this number."
 
-// Fate is what becomes of a message to a phone of the test environment.
-type Fate struct {
+// TestDelivery is what becomes of a message to a phone of the test environment.
+type TestDelivery struct {
 	Sent    bool                 // a carrier takes it; else it fails
 	Report  domain.MessageStatus // delivered or undelivered; "": no report ever comes
 	Code    string               // why it failed
@@ -95,28 +95,28 @@ type Fate struct {
 	Reply   string // what the phone answers
 }
 
-// FateOf is the fate of a message: the last digits of the simulator's numbers
+// TestDeliveryFor is the fate of a message: the last digits of the simulator's numbers
 // say it, every other phone gets what is sent.
-func FateOf(to string) Fate {
-	good := Fate{Sent: true, Report: domain.MessageDelivered}
-	if !domain.IsMagic(to) {
+func TestDeliveryFor(to string) TestDelivery {
+	good := TestDelivery{Sent: true, Report: domain.MessageDelivered}
+	if !domain.IsTestCarrierNumber(to) {
 		return good
 	}
-	switch strings.TrimPrefix(to, domain.MagicPrefix) {
+	switch strings.TrimPrefix(to, domain.TestCarrierPrefix) {
 	case "0001":
-		return Fate{Sent: true, Report: domain.MessageUndelivered, Code: "phone_off", Message: "the phone was off until the message expired"}
+		return TestDelivery{Sent: true, Report: domain.MessageUndelivered, Code: "phone_off", Message: "the phone was off until the message expired"}
 	case "0002":
-		return Fate{Sent: true}
+		return TestDelivery{Sent: true}
 	case "0004":
 		good.Reply = "2"
 	case "0005":
-		return Fate{Code: "invalid_number", Message: "nobody has this number"}
+		return TestDelivery{Code: "invalid_number", Message: "nobody has this number"}
 	case "0006":
-		return Fate{Code: "trunk_error", Message: "the carrier did not take the message"}
+		return TestDelivery{Code: "trunk_error", Message: "the carrier did not take the message"}
 	case "0007":
 		good.Reply = "STOP"
 	case "0008":
-		return Fate{Sent: true, Report: domain.MessageUndelivered, Code: "landline", Message: "the number takes no messages"}
+		return TestDelivery{Sent: true, Report: domain.MessageUndelivered, Code: "landline", Message: "the number takes no messages"}
 	}
 	return good
 }

@@ -47,14 +47,14 @@ func TestOnlyAWholeMessageOptsOut(t *testing.T) {
 		"STOP": true, " stop. ": true, "Unsubscribe": true, "stop all": true, "\"STOP\"": true,
 		"Please stop": false, "stop it": false, "": false, "yes": false, "I cannot stop laughing": false,
 	} {
-		assert.Equal(t, want, sms.OptOut(text), text)
+		assert.Equal(t, want, sms.IsOptOut(text), text)
 	}
 }
 
 func TestEveryFateFollowsTheTable(t *testing.T) {
 	t.Parallel()
 	for _, last := range []string{"0000", "0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "4711"} {
-		f := sms.FateOf(domain.MagicPrefix + last)
+		f := sms.TestDeliveryFor(domain.TestCarrierPrefix + last)
 		if !f.Sent {
 			assert.NotEmpty(t, f.Code, last)
 			continue
@@ -63,5 +63,5 @@ func TestEveryFateFollowsTheTable(t *testing.T) {
 			assert.Contains(t, []domain.MessageStatus{domain.MessageDelivered, domain.MessageUndelivered}, f.Report, last)
 		}
 	}
-	assert.Equal(t, domain.MessageDelivered, sms.FateOf("+12025550123").Report)
+	assert.Equal(t, domain.MessageDelivered, sms.TestDeliveryFor("+12025550123").Report)
 }

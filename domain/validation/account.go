@@ -37,13 +37,13 @@ func Webhook(w *domain.Webhook) domain.Problems {
 		p.Add("events", domain.CodeValidation, "at least one event name is required")
 	}
 	for i, e := range atMost(&p, "events", w.Events, MaxEvents) {
-		if !event.ValidPattern(e) {
-			p.Add(at("events", i), domain.CodeValidation, "%q is no event name and no wildcard", clip(e))
+		if !event.IsValidPattern(e) {
+			p.Add(indexedParam("events", i), domain.CodeValidation, "%q is no event name and no wildcard", shorten(e))
 		}
 	}
-	filters(&p, w.Filters)
+	checkFilters(&p, w.Filters)
 	if w.RetryTimeFactor != 0 {
-		between(&p, "retry_time_factor", w.RetryTimeFactor, 1, domain.MaxTimeFactor)
+		checkBetween(&p, "retry_time_factor", w.RetryTimeFactor, 1, domain.MaxTimeFactor)
 		if w.Environment != domain.Test {
 			p.Add("retry_time_factor", domain.CodeValidation, "is for the test environment: use a test key")
 		}
@@ -57,9 +57,9 @@ func Webhook(w *domain.Webhook) domain.Problems {
 	return p
 }
 
-// filters finds what is wrong with the filters of an endpoint, and writes ids
+// checkFilters finds what is wrong with the filters of an endpoint, and writes ids
 // and numbers as events have them.
-func filters(p *domain.Problems, f *domain.EventFilters) {
+func checkFilters(p *domain.Problems, f *domain.EventFilters) {
 	if f == nil {
 		return
 	}
@@ -67,7 +67,7 @@ func filters(p *domain.Problems, f *domain.EventFilters) {
 		for i, id := range atMost(p, param, list, MaxFilter) {
 			good, err := domain.ParseID(prefix, id)
 			if err != nil {
-				p.Add(at(param, i), domain.CodeValidation, "%q is no id of this kind (%s_…)", clip(id), prefix)
+				p.Add(indexedParam(param, i), domain.CodeValidation, "%q is no id of this kind (%s_…)", shorten(id), prefix)
 				continue
 			}
 			list[i] = good
@@ -76,10 +76,10 @@ func filters(p *domain.Problems, f *domain.EventFilters) {
 	ids("filters.agent_ids", domain.PrefixAgent, f.AgentIDs)
 	ids("filters.campaign_ids", domain.PrefixCampaign, f.CampaignIDs)
 	for i, d := range atMost(p, "filters.directions", f.Directions, 2) { //nolint:mnd // there are two
-		oneOf(p, at("filters.directions", i), string(d), string(domain.Inbound), string(domain.Outbound))
+		checkOneOf(p, indexedParam("filters.directions", i), string(d), string(domain.Inbound), string(domain.Outbound))
 	}
 	for i, n := range atMost(p, "filters.numbers", f.Numbers, MaxFilter) {
-		f.Numbers[i] = Phone(p, at("filters.numbers", i), n, "")
+		f.Numbers[i] = Phone(p, indexedParam("filters.numbers", i), n, "")
 	}
 }
 
@@ -91,7 +91,7 @@ func Key(k *domain.APIKey, now time.Time) domain.Problems {
 	access.CheckPermissions("permissions", k.Permissions, &p)
 	access.CheckAllowedIPs("allowed_ips", k.AllowedIPs, &p)
 	if k.Environment != domain.Live && k.Environment != domain.Test {
-		p.Add("environment", domain.CodeValidation, "%q is neither live nor test", clip(string(k.Environment)))
+		p.Add("environment", domain.CodeValidation, "%q is neither live nor test", shorten(string(k.Environment)))
 	}
 	if k.ExpiresAt != nil && !k.ExpiresAt.After(now) {
 		p.Add("expires_at", domain.CodeValidation, "lies in the past")
@@ -121,14 +121,14 @@ func OperatorUser(p *domain.Problems, u *domain.User) {
 	}
 }
 
-// redaction checks what is not to be kept of words.
-func redaction(p *domain.Problems, r *domain.Redaction) {
+// checkRedaction checks what is not to be kept of words.
+func checkRedaction(p *domain.Problems, r *domain.Redaction) {
 	r.Patterns = orEmpty(r.Patterns)
 	steps := 0
 	for i, x := range atMost(p, "redaction.patterns", r.Patterns, domain.MaxRedactionPatterns) {
 		takes, err := domain.CheckRedactionPattern(x)
 		if err != nil {
-			p.Add(at("redaction.patterns", i), domain.CodeValidation, "%s", err.Error())
+			p.Add(indexedParam("redaction.patterns", i), domain.CodeValidation, "%s", err.Error())
 		}
 		steps += takes
 	}
@@ -137,34 +137,34 @@ func redaction(p *domain.Problems, r *domain.Redaction) {
 	}
 }
 
-// money checks what a workspace pays and how much it may spend.
-func money(p *domain.Problems, w *domain.Workspace) {
+// checkMoney checks what a workspace pays and how much it may spend.
+func checkMoney(p *domain.Problems, w *domain.Workspace) {
 	if c := w.Calling.DailySpendCap; c != nil {
-		if _, err := domain.Micros(c.Amount); err != nil {
-			p.Add("calling.daily_spend_cap", domain.CodeValidation, "%q is no amount of money (e.g. 25.00)", clip(c.Amount))
+		if _, err := domain.ParseAmount(c.Amount); err != nil {
+			p.Add("calling.daily_spend_cap", domain.CodeValidation, "%q is no amount of money (e.g. 25.00)", shorten(c.Amount))
 		}
 	}
 	if m := w.SegmentPrice; m != nil {
-		if micros, err := domain.Micros(m.Amount); err != nil {
-			p.Add("sms_price_per_segment", domain.CodeValidation, "%q is no amount of money (e.g. 0.0079)", clip(m.Amount))
+		if micros, err := domain.ParseAmount(m.Amount); err != nil {
+			p.Add("sms_price_per_segment", domain.CodeValidation, "%q is no amount of money (e.g. 0.0079)", shorten(m.Amount))
 		} else if micros > domain.MaxPrice {
-			p.Add("sms_price_per_segment", domain.CodeValidation, "is %s dollars; a segment costs at most %s", clip(m.Amount), domain.Dollars(domain.MaxPrice).Amount)
+			p.Add("sms_price_per_segment", domain.CodeValidation, "is %s dollars; a segment costs at most %s", shorten(m.Amount), domain.Dollars(domain.MaxPrice).Amount)
 		}
 	}
 	if x := w.Pricing; x != nil {
-		between(p, "pricing.included_attempts", x.IncludedAttempts, 0, maxAttemptsIncluded)
-		if micros, err := domain.Micros(x.PricePerAttempt.Amount); err != nil {
-			p.Add("pricing.price_per_attempt", domain.CodeValidation, "%q is no amount of money (e.g. 0.05)", clip(x.PricePerAttempt.Amount))
+		checkBetween(p, "pricing.included_attempts", x.IncludedAttempts, 0, maxAttemptsIncluded)
+		if micros, err := domain.ParseAmount(x.PricePerAttempt.Amount); err != nil {
+			p.Add("pricing.price_per_attempt", domain.CodeValidation, "%q is no amount of money (e.g. 0.05)", shorten(x.PricePerAttempt.Amount))
 		} else if micros > domain.MaxPrice {
-			p.Add("pricing.price_per_attempt", domain.CodeValidation, "is %s dollars; an attempt costs at most %s", clip(x.PricePerAttempt.Amount), domain.Dollars(domain.MaxPrice).Amount)
+			p.Add("pricing.price_per_attempt", domain.CodeValidation, "is %s dollars; an attempt costs at most %s", shorten(x.PricePerAttempt.Amount), domain.Dollars(domain.MaxPrice).Amount)
 		}
 	}
 }
 
-// retention finds what is wrong with retention periods. Some kinds have a
+// checkRetention finds what is wrong with retention periods. Some kinds have a
 // minimum: events for deliveries, the audit log so that an intruder cannot
 // remove it at once, the ledger for the month that is being billed.
-func retention(p *domain.Problems, r *domain.Retention) {
+func checkRetention(p *domain.Problems, r *domain.Retention) {
 	for _, one := range []struct {
 		name       string
 		days, from int
@@ -182,7 +182,7 @@ func retention(p *domain.Problems, r *domain.Retention) {
 		{"uploads_days", r.UploadDays, 0},
 	} {
 		if one.days != 0 {
-			between(p, "retention."+one.name, one.days, one.from, maxDays)
+			checkBetween(p, "retention."+one.name, one.days, one.from, maxDays)
 		}
 	}
 }
@@ -193,13 +193,13 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	Text(&p, "name", w.Name, true, MaxName)
 	Metadata(&p, w.Metadata)
 	Country(&p, "default_country", w.DefaultCountry)
-	oneOf(&p, "plan", string(w.Plan), string(domain.Starter), string(domain.Professional), string(domain.Enterprise))
-	between(&p, "limits.requests_per_minute", w.Limits.RequestsPerMinute, 1, MaxLimit)
-	between(&p, "limits.concurrent_inbound", w.Limits.ConcurrentInbound, 0, MaxLimit)
-	between(&p, "limits.concurrent_outbound", w.Limits.ConcurrentOutbound, 0, MaxLimit)
-	between(&p, "limits.calls_per_minute", w.Limits.CallsPerMinute, 1, MaxLimit) // 0 would be no ceiling
-	retention(&p, &w.Retention)
-	between(&p, "frequency_caps.per_number_per_day", w.FrequencyCaps.PerNumberPerDay, 0, maxPerDay)
+	checkOneOf(&p, "plan", string(w.Plan), string(domain.Starter), string(domain.Professional), string(domain.Enterprise))
+	checkBetween(&p, "limits.requests_per_minute", w.Limits.RequestsPerMinute, 1, MaxLimit)
+	checkBetween(&p, "limits.concurrent_inbound", w.Limits.ConcurrentInbound, 0, MaxLimit)
+	checkBetween(&p, "limits.concurrent_outbound", w.Limits.ConcurrentOutbound, 0, MaxLimit)
+	checkBetween(&p, "limits.calls_per_minute", w.Limits.CallsPerMinute, 1, MaxLimit) // 0 would be no ceiling
+	checkRetention(&p, &w.Retention)
+	checkBetween(&p, "frequency_caps.per_number_per_day", w.FrequencyCaps.PerNumberPerDay, 0, maxPerDay)
 	if len(w.Calling.Countries) == 0 && w.DefaultCountry != "" { // said, so that another default country allows no other calls
 		w.Calling.Countries = []string{w.DefaultCountry}
 	}
@@ -207,21 +207,21 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	w.Calling.BlockedPrefixes = orEmpty(w.Calling.BlockedPrefixes)
 	for i, c := range atMost(&p, "calling.countries", w.Calling.Countries, MaxCountries) {
 		if c != "*" {
-			Country(&p, at("calling.countries", i), c)
+			Country(&p, indexedParam("calling.countries", i), c)
 		}
 	}
-	money(&p, w)
+	checkMoney(&p, w)
 	w.AllowedOrigins = orEmpty(w.AllowedOrigins)
 	for i, o := range atMost(&p, "allowed_origins", w.AllowedOrigins, MaxOrigins) {
 		if !origin.MatchString(o) || len(o) > MaxOriginLength {
-			p.Add(at("allowed_origins", i), domain.CodeValidation, "%q is no origin (e.g. https://app.example.com, without a path)", clip(o))
+			p.Add(indexedParam("allowed_origins", i), domain.CodeValidation, "%q is no origin (e.g. https://app.example.com, without a path)", shorten(o))
 		}
 	}
-	redaction(&p, &w.Redaction)
-	between(&p, "calling.max_call_minutes", w.Calling.MaxCallMinutes, 0, MaxCallMinutes)
+	checkRedaction(&p, &w.Redaction)
+	checkBetween(&p, "calling.max_call_minutes", w.Calling.MaxCallMinutes, 0, MaxCallMinutes)
 	for i, x := range atMost(&p, "calling.blocked_prefixes", w.Calling.BlockedPrefixes, MaxPrefixes) {
 		if !prefix.MatchString(x) || len(x) > MaxPrefixLength {
-			p.Add(at("calling.blocked_prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1900)", clip(x))
+			p.Add(indexedParam("calling.blocked_prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1900)", shorten(x))
 		}
 	}
 	return p

@@ -41,7 +41,7 @@ func AgentDefaults(a *domain.Agent) {
 		a.AMD.Mode = "off"
 	}
 	if a.Analysis != nil {
-		fieldDefaults(a.Analysis.Fields)
+		setFieldDefaults(a.Analysis.Fields)
 	}
 	if t := a.SMS; t != nil {
 		t.TimeoutMinutes, t.MaxReplies = cmp.Or(t.TimeoutMinutes, stdTextingMinutes), cmp.Or(t.MaxReplies, stdTextingReplies)
@@ -62,40 +62,40 @@ func Agent(a *domain.Agent) domain.Problems {
 	Prose(&p, "first_message", a.FirstMessage, MaxFirstMessage)
 	Prose(&p, "system_prompt", a.SystemPrompt, MaxSystemPrompt)
 	if !language.MatchString(a.Language) {
-		p.Add("language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", clip(a.Language))
+		p.Add("language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", shorten(a.Language))
 	}
 	Zone(&p, "timezone", a.Timezone)
-	voice(&p, "voice", &a.Voice)
+	checkVoice(&p, "voice", &a.Voice)
 	for i := range atMost(&p, "languages", a.Languages, MaxLanguages) {
 		l := &a.Languages[i]
 		if !language.MatchString(l.Language) {
-			p.Add(at("languages", i)+".language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", clip(l.Language))
+			p.Add(indexedParam("languages", i)+".language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", shorten(l.Language))
 		}
-		voice(&p, at("languages", i)+".voice", &l.Voice)
+		checkVoice(&p, indexedParam("languages", i)+".voice", &l.Voice)
 	}
-	destinations(&p, a.Transfer.Destinations)
+	checkDestinations(&p, a.Transfer.Destinations)
 	if m := a.Transfer.HoldMusic; m != "" && m != domain.HoldSilence && m != domain.HoldTone && (!holdMusic.MatchString(m) || strings.Contains(m, "..")) {
 		p.Add("transfer.hold_music", domain.CodeValidation, "must be silence, tone or wav:NAME.wav, a file of the prompts")
 	}
 	if a.Inbound.Answer != "" {
-		oneOf(&p, "inbound.answer", a.Inbound.Answer, "ring", "direct", "early")
+		checkOneOf(&p, "inbound.answer", a.Inbound.Answer, "ring", "direct", "early")
 	}
-	between(&p, "inbound.ring_seconds", a.Inbound.RingSeconds, 0, maxRingSeconds)
-	engines(&p, a)
+	checkBetween(&p, "inbound.ring_seconds", a.Inbound.RingSeconds, 0, maxRingSeconds)
+	checkEngines(&p, a)
 	if t := a.SMS; t != nil {
-		between(&p, "sms.timeout_minutes", t.TimeoutMinutes, 1, maxTextingMinutes)
-		between(&p, "sms.max_replies", t.MaxReplies, 1, maxTextingReplies)
+		checkBetween(&p, "sms.timeout_minutes", t.TimeoutMinutes, 1, maxTextingMinutes)
+		checkBetween(&p, "sms.max_replies", t.MaxReplies, 1, maxTextingReplies)
 	}
-	conduct(&p, a)
-	a.Tools = toolNames(&p, "tools", a.Tools)
-	a.KnowledgeBaseIDs = ids(&p, "knowledge_base_ids", domain.PrefixKnowledge, a.KnowledgeBaseIDs, MaxAgentBases)
-	between(&p, "limits.silence_seconds", a.Limits.SilenceSeconds, 0, maxSilenceSeconds)
-	between(&p, "limits.max_minutes", a.Limits.MaxMinutes, 0, maxAgentMinutes)
+	checkConduct(&p, a)
+	a.Tools = checkToolNames(&p, "tools", a.Tools)
+	a.KnowledgeBaseIDs = checkIDs(&p, "knowledge_base_ids", domain.PrefixKnowledge, a.KnowledgeBaseIDs, MaxAgentBases)
+	checkBetween(&p, "limits.silence_seconds", a.Limits.SilenceSeconds, 0, maxSilenceSeconds)
+	checkBetween(&p, "limits.max_minutes", a.Limits.MaxMinutes, 0, maxAgentMinutes)
 	return p
 }
 
-// voice checks how an agent sounds.
-func voice(p *domain.Problems, param string, v *domain.Voice) {
+// checkVoice checks how an agent sounds.
+func checkVoice(p *domain.Problems, param string, v *domain.Voice) {
 	if v.Engine != "" {
 		Text(p, param+".engine", v.Engine, false, MaxEngineName)
 	}
@@ -104,13 +104,13 @@ func voice(p *domain.Problems, param string, v *domain.Voice) {
 		p.Add(param+".rate", domain.CodeValidation, "must be between 0.5 and 2")
 	}
 	for i, how := range atMost(p, param+".pronunciations", v.Pronunciations, MaxPronunciations) {
-		Text(p, at(param+".pronunciations", i)+".word", how.Word, true, MaxName)
-		Text(p, at(param+".pronunciations", i)+".say", how.Say, true, MaxName)
+		Text(p, indexedParam(param+".pronunciations", i)+".word", how.Word, true, MaxName)
+		Text(p, indexedParam(param+".pronunciations", i)+".say", how.Say, true, MaxName)
 	}
 }
 
-// destinations checks whom an agent may hand its callers to.
-func destinations(p *domain.Problems, all []domain.Destination) {
+// checkDestinations checks whom an agent may hand its callers to.
+func checkDestinations(p *domain.Problems, all []domain.Destination) {
 	if len(all) > MaxDestinations {
 		p.Add("transfer.destinations", domain.CodeValidation, "has %d entries; %d at most", len(all), MaxDestinations)
 		return
@@ -124,11 +124,11 @@ func destinations(p *domain.Problems, all []domain.Destination) {
 			p.Add(at, domain.CodeValidation, "one of to and phone is required")
 		}
 		if d.Mode != "" {
-			oneOf(p, at+".mode", string(d.Mode), "blind", "attended", "bridge")
+			checkOneOf(p, at+".mode", string(d.Mode), "blind", "attended", "bridge")
 		}
 		for _, other := range all[:i] {
 			if strings.EqualFold(other.Name, d.Name) {
-				p.Add(at+".name", domain.CodeValidation, "%q stands twice", clip(d.Name))
+				p.Add(at+".name", domain.CodeValidation, "%q stands twice", shorten(d.Name))
 			}
 		}
 	}

@@ -62,14 +62,14 @@ func AlertRule(r *domain.AlertRule) *domain.Problems {
 			p.Add(one.name, domain.CodeValidation, "is not of a rule of the kind %s", r.Kind)
 		}
 	}
-	if r.Together && r.Watches != "" {
+	if r.Together && r.WatchesWorkspaceID != "" {
 		p.Add("together", domain.CodeValidation, "goes without watches_workspace_id")
 	}
-	emails(p, r)
+	checkEmails(p, r)
 	return p
 }
 
-func emails(p *domain.Problems, r *domain.AlertRule) {
+func checkEmails(p *domain.Problems, r *domain.AlertRule) {
 	if len(r.Emails) > MaxEmails {
 		p.Add("emails", domain.CodeValidation, "has %d addresses; %d at most", len(r.Emails), MaxEmails)
 		return

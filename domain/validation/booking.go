@@ -39,9 +39,9 @@ func Appointment(p *domain.Problems, a *domain.Appointment, country string) {
 // Reminders finds what is wrong with reminders, but for what their texts use.
 func Reminders(p *domain.Problems, all []domain.Reminder) {
 	for i := range atMost(p, "reminders", all, MaxReminders) {
-		r, here := &all[i], at("reminders", i)
-		oneOf(p, here+".channel", r.Channel, domain.RemindSMS, domain.RemindCall)
-		between(p, here+".minutes_before", r.MinutesBefore, minAhead, maxAhead)
+		r, here := &all[i], indexedParam("reminders", i)
+		checkOneOf(p, here+".channel", r.Channel, domain.RemindSMS, domain.RemindCall)
+		checkBetween(p, here+".minutes_before", r.MinutesBefore, minAhead, maxAhead)
 		Prose(p, here+".body", r.Body, sms.MaxBody)
 		r.AgentID = ID(p, here+".agent_id", domain.PrefixAgent, r.AgentID)
 		if r.From != "" {
@@ -70,7 +70,7 @@ func Message(p *domain.Problems, o *domain.NewMessage) {
 		p.Add("body", domain.CodeValidation, "must be text")
 	}
 	for i, u := range atMost(p, "media", o.Media, sms.MaxMedia) {
-		HTTPS(p, at("media", i), u)
+		HTTPS(p, indexedParam("media", i), u)
 	}
 }
 
@@ -101,9 +101,9 @@ func Source(p *domain.Problems, prefix string, s *domain.NewKnowledgeSource) {
 	case strings.TrimSpace(s.Text) == "":
 		p.Add(field, domain.CodeValidation, "is required")
 	case s.Type == domain.SourceFile && s.ContentType == "application/pdf":
-		paper(p, field, s.Text)
-	case len(s.Text) > knowledge.MaxBytes:
-		p.Add(field, domain.CodeValidation, "has more than %d bytes", knowledge.MaxBytes)
+		checkPDF(p, field, s.Text)
+	case len(s.Text) > knowledge.MaxSourceBytes:
+		p.Add(field, domain.CodeValidation, "has more than %d bytes", knowledge.MaxSourceBytes)
 	case !utf8.ValidString(s.Text) || strings.ContainsRune(s.Text, 0):
 		p.Add(field, domain.CodeValidation, "must be text in UTF-8")
 	}
@@ -115,10 +115,10 @@ func Source(p *domain.Problems, prefix string, s *domain.NewKnowledgeSource) {
 	}
 }
 
-// paper finds what can be seen of a PDF file without reading it.
-func paper(p *domain.Problems, field, file string) {
-	if len(file) > knowledge.MaxPaper {
-		p.Add(field, domain.CodeValidation, "has more than %d bytes", knowledge.MaxPaper)
+// checkPDF finds what can be seen of a PDF file without reading it.
+func checkPDF(p *domain.Problems, field, file string) {
+	if len(file) > knowledge.MaxPDFBytes {
+		p.Add(field, domain.CodeValidation, "has more than %d bytes", knowledge.MaxPDFBytes)
 	} else if !strings.Contains(file[:min(len(file), 1024)], "%PDF-") {
 		p.Add(field, domain.CodeValidation, "must be a PDF file, in base64")
 	}
@@ -130,8 +130,8 @@ func KnowledgeBase(p *domain.Problems, k *domain.KnowledgeBase) {
 	Text(p, "name", k.Name, true, MaxName)
 }
 
-// SourcesOf finds what is wrong with the first sources of a knowledge base.
-func SourcesOf(p *domain.Problems, all []domain.NewKnowledgeSource) {
+// Sources finds what is wrong with the first sources of a knowledge base.
+func Sources(p *domain.Problems, all []domain.NewKnowledgeSource) {
 	for i := range atMost(p, "sources", all, knowledge.MaxSources) {
 		Source(p, "sources["+strconv.Itoa(i)+"].", &all[i])
 	}

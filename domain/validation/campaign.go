@@ -120,23 +120,23 @@ func Campaign(c *domain.Campaign, h Limits) domain.Problems {
 	}
 	c.AgentID = ID(&p, "agent_id", domain.PrefixAgent, c.AgentID)
 	c.PathwayID = ID(&p, "pathway_id", domain.PrefixPathway, c.PathwayID)
-	schedule(&p, &c.Schedule, h.Now)
-	pacing(&p, c.Pacing, h.Limits)
-	retry(&p, c.Retry)
+	checkSchedule(&p, &c.Schedule, h.Now)
+	checkPacing(&p, c.Pacing, h.Limits)
+	checkRetry(&p, c.Retry)
 	Country(&p, "default_country", c.DefaultCountry)
 	Text(&p, "caller_id.name", c.CallerID.Name, false, MaxCallerName)
 	c.CallerID.Number = CallerID(&p, "caller_id.number", c.CallerID.Number, h)
-	compliance(&p, &c.Compliance)
+	checkCompliance(&p, &c.Compliance)
 	if t := c.Test; t != nil {
-		between(&p, "test.time_factor", t.TimeFactor, 1, domain.MaxTimeFactor)
+		checkBetween(&p, "test.time_factor", t.TimeFactor, 1, domain.MaxTimeFactor)
 		if !h.Test {
 			p.Add("test", domain.CodeValidation, "is for the test environment: use a test key")
 		}
 	}
 	for _, name := range sortedKeys(c.Webhooks) {
-		t, known := event.Canonical(name)
+		t, known := event.ParseType(name)
 		if !known || !strings.HasPrefix(string(t), "campaign.") {
-			p.Add("webhooks", domain.CodeValidation, "%q is no campaign event", clip(name))
+			p.Add("webhooks", domain.CodeValidation, "%q is no campaign event", shorten(name))
 			continue
 		}
 		HTTPS(&p, "webhooks."+name, c.Webhooks[name])
@@ -161,7 +161,7 @@ func CallerID(p *domain.Problems, param, number string, h Limits) string {
 	return e164
 }
 
-func schedule(p *domain.Problems, s *domain.Schedule, now time.Time) {
+func checkSchedule(p *domain.Problems, s *domain.Schedule, now time.Time) {
 	Zone(p, "schedule.timezone", s.Timezone)
 	if s.Start != nil && s.End != nil && !s.End.After(*s.Start) {
 		p.Add("schedule.end", domain.CodeValidation, "must be after schedule.start")
@@ -171,22 +171,22 @@ func schedule(p *domain.Problems, s *domain.Schedule, now time.Time) {
 	week := Weekdays()
 	for i, d := range atMost(p, "schedule.days", s.Days, len(week)) {
 		if !slices.Contains(week, d) {
-			oneOf(p, at("schedule.days", i), d, week...)
+			checkOneOf(p, indexedParam("schedule.days", i), d, week...)
 		}
 		if slices.Contains(s.Days[:i], d) {
-			p.Add(at("schedule.days", i), domain.CodeValidation, "%q stands twice", clip(d))
+			p.Add(indexedParam("schedule.days", i), domain.CodeValidation, "%q stands twice", shorten(d))
 		}
 	}
 	for i, d := range atMost(p, "schedule.excluded_dates", s.ExcludedDates, MaxExcludedDates) {
 		if _, err := time.Parse(time.DateOnly, d); err != nil {
-			p.Add(at("schedule.excluded_dates", i), domain.CodeValidation, "%q is no date (YYYY-MM-DD)", clip(d))
+			p.Add(indexedParam("schedule.excluded_dates", i), domain.CodeValidation, "%q is no date (YYYY-MM-DD)", shorten(d))
 		}
 	}
 }
 
-func pacing(p *domain.Problems, c domain.Pacing, most domain.Limits) {
+func checkPacing(p *domain.Problems, c domain.Pacing, most domain.Limits) {
 	if c.Mode != "" {
-		oneOf(p, "pacing.mode", string(c.Mode), string(domain.PacingFixed), string(domain.PacingAdaptive))
+		checkOneOf(p, "pacing.mode", string(c.Mode), string(domain.PacingFixed), string(domain.PacingAdaptive))
 	}
 	for _, v := range []struct {
 		param    string
@@ -204,28 +204,28 @@ func pacing(p *domain.Problems, c domain.Pacing, most domain.Limits) {
 	}
 }
 
-func retry(p *domain.Problems, r domain.Retry) {
-	between(p, "retry.max_attempts", r.MaxAttempts, 1, MaxAttempts)
+func checkRetry(p *domain.Problems, r domain.Retry) {
+	checkBetween(p, "retry.max_attempts", r.MaxAttempts, 1, MaxAttempts)
 	if !(r.IntervalHours >= 0 && r.IntervalHours <= MaxIntervalHours) {
 		p.Add("retry.interval_hours", domain.CodeValidation, "must be between 0 and %d", MaxIntervalHours)
 	}
 	for i, w := range atMost(p, "retry.retry_on", r.RetryOn, len(RetryOutcomes())) {
-		oneOf(p, at("retry.retry_on", i), w, RetryOutcomes()...)
+		checkOneOf(p, indexedParam("retry.retry_on", i), w, RetryOutcomes()...)
 	}
 }
 
-func compliance(p *domain.Problems, c *domain.Compliance) {
+func checkCompliance(p *domain.Problems, c *domain.Compliance) {
 	Hours(p, "compliance.calling_hours", c.CallingHours)
 	if c.DNCListID != "" {
 		if _, err := domain.ParseID(domain.PrefixDNC, c.DNCListID); err != nil {
-			p.Add("compliance.dnc_list_id", domain.CodeValidation, "there is no list %q", clip(c.DNCListID))
+			p.Add("compliance.dnc_list_id", domain.CodeValidation, "there is no list %q", shorten(c.DNCListID))
 		}
 	}
 	if o := c.OptOut; o != nil {
-		oneOf(p, "compliance.opt_out_handling.action", o.Action, "add_to_dnc")
+		checkOneOf(p, "compliance.opt_out_handling.action", o.Action, "add_to_dnc")
 		o.Keywords = orEmpty(o.Keywords)
 		for i, k := range atMost(p, "compliance.opt_out_handling.keywords", o.Keywords, MaxKeywords) {
-			Text(p, at("compliance.opt_out_handling.keywords", i), k, true, MaxMetadataKey)
+			Text(p, indexedParam("compliance.opt_out_handling.keywords", i), k, true, MaxMetadataKey)
 		}
 	}
 }
@@ -247,10 +247,10 @@ func isClock(text string) bool {
 // before the start: the window then runs over midnight.
 func Hours(p *domain.Problems, param string, h domain.CallingHours) {
 	if !isClock(h.Start) {
-		p.Add(param+".start", domain.CodeValidation, "%q is no time of day (HH:MM)", clip(h.Start))
+		p.Add(param+".start", domain.CodeValidation, "%q is no time of day (HH:MM)", shorten(h.Start))
 	}
 	if !isClock(h.End) && h.End != "24:00" {
-		p.Add(param+".end", domain.CodeValidation, "%q is no time of day (HH:MM, up to 24:00)", clip(h.End))
+		p.Add(param+".end", domain.CodeValidation, "%q is no time of day (HH:MM, up to 24:00)", shorten(h.End))
 	}
 	if h.Start == h.End {
 		p.Add(param+".end", domain.CodeValidation, "must differ from start")

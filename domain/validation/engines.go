@@ -31,24 +31,24 @@ const (
 // fieldName is what a program may call a value.
 var fieldName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// engines checks by what an agent thinks, hears and speaks.
-func engines(p *domain.Problems, a *domain.Agent) {
+// checkEngines checks by what an agent thinks, hears and speaks.
+func checkEngines(p *domain.Problems, a *domain.Agent) {
 	if l := a.LLM; l != nil {
 		Text(p, "llm.engine", l.Engine, false, MaxEngineName)
 		Text(p, "llm.model", l.Model, false, MaxEngineName)
 		if t := l.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
 			p.Add("llm.temperature", domain.CodeValidation, "must be between 0 and 2")
 		}
-		between(p, "llm.max_tokens", l.MaxTokens, 0, maxTokens)
+		checkBetween(p, "llm.max_tokens", l.MaxTokens, 0, maxTokens)
 	}
 	if s := a.STT; s != nil {
 		Text(p, "stt.engine", s.Engine, false, MaxEngineName)
 		Text(p, "stt.model", s.Model, false, MaxEngineName)
 		if s.Language != "" && !language.MatchString(s.Language) {
-			p.Add("stt.language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", clip(s.Language))
+			p.Add("stt.language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", shorten(s.Language))
 		}
 		for i, word := range atMost(p, "stt.keywords", s.Keywords, MaxEngineWords) {
-			Text(p, at("stt.keywords", i), word, true, MaxEngineName)
+			Text(p, indexedParam("stt.keywords", i), word, true, MaxEngineName)
 		}
 	}
 	if r := a.Realtime; r != nil {
@@ -58,17 +58,17 @@ func engines(p *domain.Problems, a *domain.Agent) {
 	}
 }
 
-// conduct checks how an agent behaves in a call, and what is asked before and
+// checkConduct checks how an agent behaves in a call, and what is asked before and
 // after it.
-func conduct(p *domain.Problems, a *domain.Agent) {
+func checkConduct(p *domain.Problems, a *domain.Agent) {
 	if t := a.TurnTaking; t != nil {
-		between(p, "turn_taking.interruption_words", t.InterruptionWords, 0, maxWords)
-		between(p, "turn_taking.end_of_turn_ms", t.EndOfTurnMs, 0, maxTurnMs)
+		checkBetween(p, "turn_taking.interruption_words", t.InterruptionWords, 0, maxWords)
+		checkBetween(p, "turn_taking.end_of_turn_ms", t.EndOfTurnMs, 0, maxTurnMs)
 	}
 	if m := a.AMD; m != nil {
-		oneOf(p, "amd.mode", m.Mode, "off", "async", "wait")
+		checkOneOf(p, "amd.mode", m.Mode, "off", "async", "wait")
 		if m.VoicemailAction != "" {
-			oneOf(p, "amd.voicemail_action", m.VoicemailAction, "hangup", "leave_message", "continue")
+			checkOneOf(p, "amd.voicemail_action", m.VoicemailAction, "hangup", "leave_message", "continue")
 		}
 		Prose(p, "amd.message", m.Message, MaxFirstMessage)
 		if m.VoicemailAction == "leave_message" && m.Message == "" {
@@ -77,7 +77,7 @@ func conduct(p *domain.Problems, a *domain.Agent) {
 	}
 	if h := a.OnInbound; h != nil {
 		HTTPS(p, "on_inbound.url", h.URL)
-		between(p, "on_inbound.timeout_ms", h.TimeoutMs, minHookTimeout, maxHookTimeout)
+		checkBetween(p, "on_inbound.timeout_ms", h.TimeoutMs, minHookTimeout, maxHookTimeout)
 	}
 	if n := a.Analysis; n != nil {
 		Prose(p, "analysis.success_criteria", n.SuccessCriteria, maxCriteria)
@@ -85,7 +85,7 @@ func conduct(p *domain.Problems, a *domain.Agent) {
 	}
 }
 
-func fieldDefaults(all []domain.AnalysisField) {
+func setFieldDefaults(all []domain.AnalysisField) {
 	for i := range all {
 		if all[i].Type == "" {
 			all[i].Type = "string"
@@ -97,16 +97,16 @@ func fieldDefaults(all []domain.AnalysisField) {
 func Fields(p *domain.Problems, param string, all []domain.AnalysisField) {
 	seen := make(map[string]bool)
 	for i, f := range atMost(p, param, all, MaxFields) {
-		here := at(param, i)
+		here := indexedParam(param, i)
 		switch {
 		case !fieldName.MatchString(f.Name):
-			p.Add(here+".name", domain.CodeValidation, "%q is no name: letters, digits and _, not beginning with a digit", clip(f.Name))
+			p.Add(here+".name", domain.CodeValidation, "%q is no name: letters, digits and _, not beginning with a digit", shorten(f.Name))
 		case seen[f.Name]:
-			p.Add(here+".name", domain.CodeValidation, "%q stands twice", clip(f.Name))
+			p.Add(here+".name", domain.CodeValidation, "%q stands twice", shorten(f.Name))
 		}
 		seen[f.Name] = true
 		if f.Type != "" {
-			oneOf(p, here+".type", f.Type, "string", "number", "integer", "boolean")
+			checkOneOf(p, here+".type", f.Type, "string", "number", "integer", "boolean")
 		}
 		Prose(p, here+".description", f.Description, MaxDescription)
 		if len(f.Values) > 0 && f.Type != "string" && f.Type != "" {
@@ -118,19 +118,19 @@ func Fields(p *domain.Problems, param string, all []domain.AnalysisField) {
 	}
 }
 
-// ids notes what are no identifiers of the kind or stand twice, and answers
+// checkIDs notes what are no identifiers of the kind or stand twice, and answers
 // their canonical spellings.
-func ids(p *domain.Problems, param string, kind domain.Prefix, all []string, most int) []string {
+func checkIDs(p *domain.Problems, param string, kind domain.Prefix, all []string, most int) []string {
 	seen := make(map[string]bool)
 	out := make([]string, 0, len(all))
 	for i, id := range atMost(p, param, all, most) {
 		if id == "" {
-			p.Add(at(param, i), domain.CodeValidation, "is required")
+			p.Add(indexedParam(param, i), domain.CodeValidation, "is required")
 			continue
 		}
-		id = ID(p, at(param, i), kind, id)
+		id = ID(p, indexedParam(param, i), kind, id)
 		if seen[id] && id != "" {
-			p.Add(at(param, i), domain.CodeValidation, "%q stands twice", id)
+			p.Add(indexedParam(param, i), domain.CodeValidation, "%q stands twice", id)
 		}
 		seen[id] = true
 		out = append(out, id)
@@ -138,16 +138,16 @@ func ids(p *domain.Problems, param string, kind domain.Prefix, all []string, mos
 	return out
 }
 
-// toolNames are ids of tools, and what is built in.
-func toolNames(p *domain.Problems, param string, all []string) []string {
+// checkToolNames are ids of tools, and what is built in.
+func checkToolNames(p *domain.Problems, param string, all []string) []string {
 	seen := make(map[string]bool)
 	out := make([]string, 0, len(all))
 	for i, name := range atMost(p, param, all, MaxAgentTools) {
 		if !slices.Contains(domain.BuiltInTools(), name) {
-			name = ID(p, at(param, i), domain.PrefixTool, name)
+			name = ID(p, indexedParam(param, i), domain.PrefixTool, name)
 		}
 		if seen[name] && name != "" {
-			p.Add(at(param, i), domain.CodeValidation, "%q stands twice", name)
+			p.Add(indexedParam(param, i), domain.CodeValidation, "%q stands twice", name)
 		}
 		seen[name] = true
 		out = append(out, name)

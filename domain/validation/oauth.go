@@ -28,9 +28,9 @@ func Client(c *domain.OAuthClient) domain.Problems {
 	Metadata(&p, c.Metadata)
 	access.CheckPermissions("scopes", c.Scopes, &p)
 	for i, uri := range atMost(&p, "redirect_uris", c.RedirectURIs, MaxRedirects) {
-		Redirect(&p, at("redirect_uris", i), uri)
+		Redirect(&p, indexedParam("redirect_uris", i), uri)
 		if slices.Contains(c.RedirectURIs[:i], uri) {
-			p.Add(at("redirect_uris", i), domain.CodeValidation, "stands in the list twice")
+			p.Add(indexedParam("redirect_uris", i), domain.CodeValidation, "stands in the list twice")
 		}
 	}
 	c.RedirectURIs = orEmpty(c.RedirectURIs)
@@ -41,16 +41,16 @@ func Client(c *domain.OAuthClient) domain.Problems {
 		}
 	}
 	for i, g := range c.GrantTypes {
-		oneOf(&p, at("grant_types", i), string(g), string(domain.GrantCode), string(domain.GrantRefresh), string(domain.GrantCredentials))
+		checkOneOf(&p, indexedParam("grant_types", i), string(g), string(domain.GrantCode), string(domain.GrantRefresh), string(domain.GrantCredentials))
 	}
 	slices.Sort(c.GrantTypes)
 	c.GrantTypes = slices.Compact(c.GrantTypes)
 	switch {
-	case c.May(domain.GrantCode) != (len(c.RedirectURIs) > 0):
+	case c.AllowsGrant(domain.GrantCode) != (len(c.RedirectURIs) > 0):
 		p.Add("redirect_uris", domain.CodeValidation, "go with the grant type authorization_code: both or neither")
-	case c.May(domain.GrantRefresh) && !c.May(domain.GrantCode):
+	case c.AllowsGrant(domain.GrantRefresh) && !c.AllowsGrant(domain.GrantCode):
 		p.Add("grant_types", domain.CodeValidation, "refresh_token goes with authorization_code")
-	case c.May(domain.GrantCredentials) && c.Public:
+	case c.AllowsGrant(domain.GrantCredentials) && c.Public:
 		p.Add("grant_types", domain.CodeValidation, "client_credentials needs a secret, and a public client has none")
 	}
 	return p
@@ -72,12 +72,12 @@ func Redirect(p *domain.Problems, param, uri string) {
 		p.Add(param, domain.CodeValidation, "must have no fragment")
 	case u.User != nil:
 		p.Add(param, domain.CodeValidation, "must name no user")
-	case u.Scheme == "http" && !thisMachine(u.Hostname()), u.Scheme != "http" && u.Scheme != "https":
+	case u.Scheme == "http" && !isLoopbackHost(u.Hostname()), u.Scheme != "http" && u.Scheme != "https":
 		p.Add(param, domain.CodeValidation, "must be https, or http on this machine (127.0.0.1, [::1], localhost)")
 	}
 }
 
-func thisMachine(host string) bool {
+func isLoopbackHost(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && a.IsLoopback()
 }

@@ -6,10 +6,10 @@ import "github.com/callboard/callboard/domain"
 // its agent, and fills in what was left out: the rules are those of agents.
 func Overrides(p *domain.Problems, o *domain.CallOverrides) {
 	if o.Analysis != nil {
-		fieldDefaults(o.Analysis.Fields)
+		setFieldDefaults(o.Analysis.Fields)
 	}
 	sound := domain.Agent{Name: "agent", FirstMessage: "Hello.", Language: "en-US", Timezone: "UTC"}
-	a := o.Over(sound)
+	a := o.ApplyTo(sound)
 	for _, problem := range Agent(&a) {
 		problem.Param = "overrides." + problem.Param
 		*p = append(*p, problem)
@@ -18,12 +18,12 @@ func Overrides(p *domain.Problems, o *domain.CallOverrides) {
 
 // AMDMode checks how a call finds out who has answered.
 func AMDMode(p *domain.Problems, param, mode string) {
-	oneOf(p, param, mode, domain.AMDOff, domain.AMDAsync, domain.AMDWait)
+	checkOneOf(p, param, mode, domain.AMDOff, domain.AMDAsync, domain.AMDWait)
 }
 
 // Voicemail checks what a call does about a machine that has answered.
 func Voicemail(p *domain.Problems, param string, c *domain.CallAMD) {
-	oneOf(p, param+".action", c.Action, domain.AMDHangup, domain.AMDMessage, domain.AMDContinue)
+	checkOneOf(p, param+".action", c.Action, domain.AMDHangup, domain.AMDMessage, domain.AMDContinue)
 	Prose(p, param+".message", c.Message, MaxFirstMessage)
 	if c.Message != "" && c.Action != domain.AMDMessage {
 		p.Add(param+".message", domain.CodeValidation, "is left with action leave_message only")

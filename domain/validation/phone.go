@@ -14,21 +14,21 @@ func PhoneRecord(x *domain.Phone) domain.Problems {
 	var p domain.Problems
 	Metadata(&p, x.Metadata)
 	Text(&p, "name", x.Name, true, MaxName)
-	x.Defaults()
+	x.SetDefaults()
 	Extension(&p, x.Extension, true)
 	if x.Username == "" {
 		x.Username = x.Extension
 	}
 	if x.Username != x.Extension && !domain.IsUsername(x.Username) {
-		p.Add("username", domain.CodeValidation, "%q is no user name: 2 to 32 letters, digits, dots, dashes and underscores", clip(x.Username))
+		p.Add("username", domain.CodeValidation, "%q is no user name: 2 to 32 letters, digits, dots, dashes and underscores", shorten(x.Username))
 	}
 	Text(&p, "password", x.Password, false, MaxPhonePassword)
 	if n := len(x.Password); n > 0 && n < MinPhonePassword {
 		p.Add("password", domain.CodeValidation, "has fewer than %d characters", MinPhonePassword)
 	}
 	media := x.MediaTrunk()
-	mediaSettings(&p, &media)
-	oneOf(&p, "transport", x.Transport, domain.PhoneTransportAny, "udp", "tcp", "tls")
+	checkMediaSettings(&p, &media)
+	checkOneOf(&p, "transport", x.Transport, domain.PhoneTransportAny, "udp", "tcp", "tls")
 	if x.SRTP == "required" && !x.KeysInClear && (x.Transport == "udp" || x.Transport == "tcp") {
 		p.Add("srtp", domain.CodeValidation, "needs transport tls or any, or srtp_keys_in_clear")
 	}
@@ -41,6 +41,6 @@ func Extension(p *domain.Problems, text string, required bool) {
 	case text == "" && required:
 		p.Add("extension", domain.CodeValidation, "is required")
 	case text != "" && !domain.IsExtension(text):
-		p.Add("extension", domain.CodeValidation, "%q is no extension: 2 to 6 digits that are no emergency number anywhere", clip(text))
+		p.Add("extension", domain.CodeValidation, "%q is no extension: 2 to 6 digits that are no emergency number anywhere", shorten(text))
 	}
 }

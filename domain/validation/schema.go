@@ -18,19 +18,19 @@ const (
 
 // nowhere is the address of a schema that stands in a request: nothing that it
 // refers to outside itself is read.
-const nowhere = "urn:schema"
+const schemaAddress = "urn:schema"
 
-type closed struct{}
+type refusingLoader struct{}
 
 // Load refuses every address.
-func (closed) Load(string) (any, error) { return nil, errOutside }
+func (refusingLoader) Load(string) (any, error) { return nil, errOutside }
 
 var errOutside = errors.New("a $ref may only point into the schema itself")
 
 // ArgumentSchema notes what is wrong with a JSON Schema (2020-12, unless its
 // $schema says otherwise) of arguments, which are an object.
 func ArgumentSchema(p *domain.Problems, param string, schema map[string]any) {
-	if depth(schema) > maxSchemaDepth {
+	if nestingDepth(schema) > maxSchemaDepth {
 		p.Add(param, domain.CodeValidation, "is nested deeper than %d levels", maxSchemaDepth)
 		return
 	}
@@ -44,9 +44,9 @@ func ArgumentSchema(p *domain.Problems, param string, schema map[string]any) {
 		return
 	}
 	c := jsonschema.NewCompiler()
-	c.UseLoader(closed{})
-	if err = c.AddResource(nowhere, schema); err == nil {
-		_, err = c.Compile(nowhere)
+	c.UseLoader(refusingLoader{})
+	if err = c.AddResource(schemaAddress, schema); err == nil {
+		_, err = c.Compile(schemaAddress)
 	}
 	if err != nil {
 		at, why := schemaFault(err)
@@ -61,7 +61,7 @@ func schemaFault(err error) (at, why string) {
 	}
 	bad, ok := errors.AsType[*jsonschema.SchemaValidationError](err)
 	if !ok {
-		return "", "is no JSON Schema: " + clip(plain(err.Error()))
+		return "", "is no JSON Schema: " + shorten(libraryMessage(err.Error()))
 	}
 	found, ok := errors.AsType[*jsonschema.ValidationError](bad.Err)
 	if !ok {
@@ -75,22 +75,22 @@ func schemaFault(err error) (at, why string) {
 		b.WriteByte('.')
 		b.WriteString(step)
 	}
-	return b.String(), "is no JSON Schema: " + plain(found.Error())
+	return b.String(), "is no JSON Schema: " + libraryMessage(found.Error())
 }
 
-// plain is what a library says without where it says so.
-func plain(text string) string {
+// libraryMessage is what a library says without where it says so.
+func libraryMessage(text string) string {
 	if _, rest, ok := strings.Cut(text, "': "); ok {
 		text = rest
 	}
 	text, _, _ = strings.Cut(text, "\n")
-	return strings.ReplaceAll(text, nowhere, "the schema")
+	return strings.ReplaceAll(text, schemaAddress, "the schema")
 }
 
-// depth is how deep a JSON value is nested; it looks no further than it must.
-func depth(v any) int { return deeper(v, 0) }
+// nestingDepth is how deep a JSON value is nested; it looks no further than it must.
+func nestingDepth(v any) int { return nestingDepthFrom(v, 0) }
 
-func deeper(v any, at int) int {
+func nestingDepthFrom(v any, at int) int {
 	if at > maxSchemaDepth {
 		return at
 	}
@@ -99,20 +99,20 @@ func deeper(v any, at int) int {
 	case map[string]any:
 		most++
 		for _, inner := range v {
-			most = max(most, deeper(inner, at+1))
+			most = max(most, nestingDepthFrom(inner, at+1))
 		}
 	case []any:
 		most++
 		for _, inner := range v {
-			most = max(most, deeper(inner, at+1))
+			most = max(most, nestingDepthFrom(inner, at+1))
 		}
 	}
 	return most
 }
 
-// object notes what is wrong with a JSON object of a client's that is kept as it is.
-func object(p *domain.Problems, param string, v map[string]any, most int) {
-	if depth(v) > maxSchemaDepth {
+// checkObject notes what is wrong with a JSON object of a client's that is kept as it is.
+func checkObject(p *domain.Problems, param string, v map[string]any, most int) {
+	if nestingDepth(v) > maxSchemaDepth {
 		p.Add(param, domain.CodeValidation, "is nested deeper than %d levels", maxSchemaDepth)
 		return
 	}
@@ -121,15 +121,15 @@ func object(p *domain.Problems, param string, v map[string]any, most int) {
 	}
 }
 
-// Arguments says whether arguments fit the JSON Schema of a tool; the error
+// CheckArguments says whether arguments fit the JSON Schema of a tool; the error
 // tells where they do not.
-func Arguments(schema, given map[string]any) error {
+func CheckArguments(schema, given map[string]any) error {
 	c := jsonschema.NewCompiler()
-	c.UseLoader(closed{})
-	if err := c.AddResource(nowhere, schema); err != nil {
+	c.UseLoader(refusingLoader{})
+	if err := c.AddResource(schemaAddress, schema); err != nil {
 		return errNoSchema
 	}
-	s, err := c.Compile(nowhere)
+	s, err := c.Compile(schemaAddress)
 	if err != nil {
 		return errNoSchema
 	}
@@ -151,14 +151,14 @@ func Arguments(schema, given map[string]any) error {
 	if at == "" {
 		at = "arguments"
 	}
-	return errors.New(clip(at) + ": " + clip(plain(found.Error())))
+	return errors.New(shorten(at) + ": " + shorten(libraryMessage(found.Error())))
 }
 
 var errNoSchema = errors.New("the tool's schema is not valid")
 
-// Typed are arguments that were written as text, each of the type that the
+// TypedArguments are arguments that were written as text, each of the type that the
 // schema has for it, where it can be.
-func Typed(schema map[string]any, given map[string]string) map[string]any {
+func TypedArguments(schema map[string]any, given map[string]string) map[string]any {
 	properties, _ := schema["properties"].(map[string]any)
 	out := make(map[string]any, len(given))
 	for name, text := range given {

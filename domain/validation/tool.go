@@ -48,7 +48,7 @@ func Tool(t *domain.Tool) domain.Problems {
 	case t.Name == "":
 		p.Add("name", domain.CodeValidation, "is required")
 	case !toolName.MatchString(t.Name):
-		p.Add("name", domain.CodeValidation, "%q is no name: letters, digits, _ and -, 64 at most, not beginning with a digit", clip(t.Name))
+		p.Add("name", domain.CodeValidation, "%q is no name: letters, digits, _ and -, 64 at most, not beginning with a digit", shorten(t.Name))
 	}
 	Prose(&p, "description", t.Description, MaxDescription)
 	Metadata(&p, t.Metadata)
@@ -58,24 +58,24 @@ func Tool(t *domain.Tool) domain.Problems {
 		return p
 	}
 	if h := t.HTTP; h != nil {
-		oneOf(&p, "http.method", h.Method, "GET", "POST", "PUT", "PATCH", "DELETE")
+		checkOneOf(&p, "http.method", h.Method, "GET", "POST", "PUT", "PATCH", "DELETE")
 		HTTPS(&p, "http.url", h.URL)
-		headers(&p, "http.headers", h.Headers)
-		object(&p, "http.body", h.Body, maxToolBody)
+		checkHeaders(&p, "http.headers", h.Headers)
+		checkObject(&p, "http.body", h.Body, maxToolBody)
 		if slices.Contains([]string{"GET", "DELETE"}, h.Method) && len(h.Body) > 0 {
 			p.Add("http.body", domain.CodeValidation, "%s carries none; the arguments go into the URL", h.Method)
 		}
-		between(&p, "http.timeout_ms", h.TimeoutMs, minToolTimeout, maxToolTimeout)
+		checkBetween(&p, "http.timeout_ms", h.TimeoutMs, minToolTimeout, maxToolTimeout)
 		return p
 	}
 	HTTPS(&p, "mcp.url", t.MCP.URL)
-	headers(&p, "mcp.headers", t.MCP.Headers)
+	checkHeaders(&p, "mcp.headers", t.MCP.Headers)
 	return p
 }
 
-// headers notes what cannot be sent as headers of a request. What stands in
+// checkHeaders notes what cannot be sent as headers of a request. What stands in
 // them is secret: it is never repeated.
-func headers(p *domain.Problems, param string, all map[string]string) {
+func checkHeaders(p *domain.Problems, param string, all map[string]string) {
 	if len(all) > MaxHeaders {
 		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(all), MaxHeaders)
 		return
@@ -85,22 +85,22 @@ func headers(p *domain.Problems, param string, all map[string]string) {
 		low := strings.ToLower(name)
 		switch low {
 		case "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "proxy-connection", "keep-alive":
-			p.Add(param, domain.CodeValidation, "%q is set by the connection itself", clip(name))
+			p.Add(param, domain.CodeValidation, "%q is set by the connection itself", shorten(name))
 		}
 		switch {
 		case !headerName.MatchString(name):
-			p.Add(param, domain.CodeValidation, "%q is no name of a header", clip(name))
+			p.Add(param, domain.CodeValidation, "%q is no name of a header", shorten(name))
 		case seen[low]:
-			p.Add(param, domain.CodeValidation, "%q stands twice", clip(name))
+			p.Add(param, domain.CodeValidation, "%q stands twice", shorten(name))
 		}
 		seen[low] = true
-		Text(p, param+"."+clip(name), all[name], true, MaxHeaderValue)
+		Text(p, param+"."+shorten(name), all[name], true, MaxHeaderValue)
 	}
 }
 
-// SameHost says whether two addresses are of one host: what is secret for one
+// IsSameHost says whether two addresses are of one host: what is secret for one
 // may be told to the other.
-func SameHost(a, b string) bool {
+func IsSameHost(a, b string) bool {
 	x, err := url.Parse(a)
 	y, other := url.Parse(b)
 	return err == nil && other == nil && x.Scheme == y.Scheme && strings.EqualFold(x.Host, y.Host)

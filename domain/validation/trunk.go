@@ -33,10 +33,10 @@ var (
 // TrunkDefaults fills in what was left out.
 func TrunkDefaults(t *domain.Trunk) {
 	for i := range t.Proxies {
-		proxyDefaults(&t.Proxies[i])
+		setProxyDefaults(&t.Proxies[i])
 	}
 	if t.OutboundProxy != nil {
-		proxyDefaults(t.OutboundProxy)
+		setProxyDefaults(t.OutboundProxy)
 	}
 	for _, f := range []struct {
 		into *string
@@ -64,9 +64,9 @@ func TrunkDefaults(t *domain.Trunk) {
 	t.Prefixes, t.CallerIDs = orEmpty(t.Prefixes), orEmpty(t.CallerIDs)
 }
 
-// proxyDefaults leaves open what DNS is to say: port and transport of a name
+// setProxyDefaults leaves open what DNS is to say: port and transport of a name
 // without a port.
-func proxyDefaults(x *domain.Proxy) {
+func setProxyDefaults(x *domain.Proxy) {
 	_, err := netip.ParseAddr(strings.Trim(x.Host, "[]"))
 	address := err == nil
 	if x.Transport == "" && (address || x.Port != 0) {
@@ -95,42 +95,42 @@ func Trunk(t *domain.Trunk) domain.Problems {
 		p.Add("proxies", domain.CodeValidation, "at least one proxy is required")
 	}
 	for i, x := range atMost(&p, "proxies", t.Proxies, MaxProxies) {
-		proxy(&p, at("proxies", i), x)
+		checkProxy(&p, indexedParam("proxies", i), x)
 	}
 	if t.OutboundProxy != nil {
-		proxy(&p, "outbound_proxy", *t.OutboundProxy)
+		checkProxy(&p, "outbound_proxy", *t.OutboundProxy)
 	}
-	credentials(&p, "auth", t.Auth)
+	checkCredentials(&p, "auth", t.Auth)
 	if t.Register && t.Auth == nil {
 		p.Add("register", domain.CodeValidation, "takes the credentials of auth")
 	}
-	if t.FromDomain != "" && !validHost(t.FromDomain) {
-		p.Add("from_domain", domain.CodeValidation, "%q is no host name", clip(t.FromDomain))
+	if t.FromDomain != "" && !isValidHost(t.FromDomain) {
+		p.Add("from_domain", domain.CodeValidation, "%q is no host name", shorten(t.FromDomain))
 	}
-	written(&p, t)
-	inbound(&p, &t.Inbound)
-	networks(&p, "media_networks", atMost(&p, "media_networks", t.MediaNetworks, MaxNetworks))
+	checkNumberFormat(&p, t)
+	checkInbound(&p, &t.Inbound)
+	checkNetworks(&p, "media_networks", atMost(&p, "media_networks", t.MediaNetworks, MaxNetworks))
 	for i, x := range atMost(&p, "redirect_hosts", t.RedirectHosts, MaxNetworks) {
-		if _, err := netip.ParsePrefix(x); err != nil && !validHost(x) {
-			p.Add(at("redirect_hosts", i), domain.CodeValidation, "%q is no host name, address or network", clip(x))
+		if _, err := netip.ParsePrefix(x); err != nil && !isValidHost(x) {
+			p.Add(indexedParam("redirect_hosts", i), domain.CodeValidation, "%q is no host name, address or network", shorten(x))
 		}
 	}
-	sound(&p, t)
-	rate(&p, "calls_per_second", t.CallsPerSecond, false)
-	between(&p, "max_channels", t.MaxChannels, 0, MaxChannels)
-	choice(&p, t)
+	checkMedia(&p, t)
+	checkRate(&p, "calls_per_second", t.CallsPerSecond, false)
+	checkBetween(&p, "max_channels", t.MaxChannels, 0, MaxChannels)
+	checkTrunkChoice(&p, t)
 	for i, x := range atMost(&p, "caller_ids", t.CallerIDs, MaxCallerIDs) {
-		t.CallerIDs[i] = Phone(&p, at("caller_ids", i), x, "")
+		t.CallerIDs[i] = Phone(&p, indexedParam("caller_ids", i), x, "")
 	}
 	for i, x := range atMost(&p, "caller_id_headers", t.CallerIDHeaders, CallerIDHeaderKinds) {
-		oneOf(&p, at("caller_id_headers", i), x, domain.HeaderAsserted, domain.HeaderRemote, domain.HeaderDiversion)
+		checkOneOf(&p, indexedParam("caller_id_headers", i), x, domain.HeaderAsserted, domain.HeaderRemote, domain.HeaderDiversion)
 	}
-	oneOf(&p, "sms", t.SMS, domain.SMSOff, domain.SMSPlain, domain.SMSIMDN)
-	alarms(&p, &t.Alarms)
+	checkOneOf(&p, "sms", t.SMS, domain.SMSOff, domain.SMSPlain, domain.SMSIMDN)
+	checkAlarms(&p, &t.Alarms)
 	return p
 }
 
-func credentials(p *domain.Problems, param string, a *domain.TrunkAuth) {
+func checkCredentials(p *domain.Problems, param string, a *domain.TrunkAuth) {
 	if a == nil {
 		return
 	}
@@ -139,9 +139,9 @@ func credentials(p *domain.Problems, param string, a *domain.TrunkAuth) {
 	Text(p, param+".realm", a.Realm, false, MaxCredential)
 }
 
-// written checks how numbers are written to a trunk.
-func written(p *domain.Problems, t *domain.Trunk) {
-	oneOf(p, "number_format", t.NumberFormat, domain.FormatE164, domain.FormatDigits, domain.FormatNational)
+// checkNumberFormat checks how numbers are written to a trunk.
+func checkNumberFormat(p *domain.Problems, t *domain.Trunk) {
+	checkOneOf(p, "number_format", t.NumberFormat, domain.FormatE164, domain.FormatDigits, domain.FormatNational)
 	switch {
 	case t.NumberCountry != "":
 		Country(p, "number_country", t.NumberCountry)
@@ -155,22 +155,22 @@ func written(p *domain.Problems, t *domain.Trunk) {
 	}
 }
 
-// inbound checks from where calls may come. A trunk that is open to nearly
+// checkInbound checks from where calls may come. A trunk that is open to nearly
 // everybody has to ask for a proof.
-func inbound(p *domain.Problems, in *domain.TrunkInbound) {
-	networks(p, "inbound.allowed_ips", atMost(p, "inbound.allowed_ips", in.AllowedIPs, MaxNetworks))
+func checkInbound(p *domain.Problems, in *domain.TrunkInbound) {
+	checkNetworks(p, "inbound.allowed_ips", atMost(p, "inbound.allowed_ips", in.AllowedIPs, MaxNetworks))
 	for i, n := range in.AllowedIPs {
 		if net, err := netip.ParsePrefix(n); err == nil && in.Auth == nil && net.Bits() < map[bool]int{true: 8, false: 32}[net.Addr().Is4()] {
-			p.Add(at("inbound.allowed_ips", i), domain.CodeValidation, "%q is too wide without inbound.auth: anybody could call", clip(n))
+			p.Add(indexedParam("inbound.allowed_ips", i), domain.CodeValidation, "%q is too wide without inbound.auth: anybody could call", shorten(n))
 		}
 	}
-	credentials(p, "inbound.auth", in.Auth)
-	match(p, in.Match)
-	rate(p, "inbound.calls_per_second", in.CallsPerSecond, true)
+	checkCredentials(p, "inbound.auth", in.Auth)
+	checkMatch(p, in.Match)
+	checkRate(p, "inbound.calls_per_second", in.CallsPerSecond, true)
 }
 
-// match checks the header by which calls of one address are told apart.
-func match(p *domain.Problems, m *domain.TrunkMatch) {
+// checkMatch checks the header by which calls of one address are told apart.
+func checkMatch(p *domain.Problems, m *domain.TrunkMatch) {
 	const header, parameter, value = "inbound.match.header", "inbound.match.parameter", "inbound.match.value"
 	if m == nil {
 		return
@@ -178,23 +178,23 @@ func match(p *domain.Problems, m *domain.TrunkMatch) {
 	switch {
 	case len(m.Header) > MaxMatchName || !token.MatchString(m.Header) || !domain.IsMatchHeader(m.Header):
 		p.Add(header, domain.CodeValidation, "%q cannot be compared: use Request-URI, From, To, Contact, P-Charge-Info or a name that begins with X-, %d characters at most",
-			clip(m.Header), MaxMatchName)
+			shorten(m.Header), MaxMatchName)
 	case m.Parameter == "" && domain.MatchesByParameter(m.Header):
 		p.Add(parameter, domain.CodeValidation, "is required for %s, whose whole value differs from call to call: name a parameter such as tgrp", m.Header)
 	}
 	if m.Parameter != "" && (len(m.Parameter) > MaxMatchName || !token.MatchString(m.Parameter)) {
-		p.Add(parameter, domain.CodeValidation, "%q is no name of a parameter: use letters, digits, - and _, %d at most", clip(m.Parameter), MaxMatchName)
+		p.Add(parameter, domain.CodeValidation, "%q is no name of a parameter: use letters, digits, - and _, %d at most", shorten(m.Parameter), MaxMatchName)
 	}
 	if strings.EqualFold(m.Parameter, "tag") {
 		p.Add(parameter, domain.CodeValidation, "\"tag\" is different in each call: name a parameter that the carrier sets, such as tgrp")
 	}
 	Text(p, value, m.Value, true, MaxMatchValue)
 	if m.Value != strings.TrimSpace(m.Value) {
-		p.Add(value, domain.CodeValidation, "%q has spaces at an end, which are never sent: remove them", clip(m.Value))
+		p.Add(value, domain.CodeValidation, "%q has spaces at an end, which are never sent: remove them", shorten(m.Value))
 	}
 }
 
-func rate(p *domain.Problems, param string, r float64, zero bool) {
+func checkRate(p *domain.Problems, param string, r float64, zero bool) {
 	if zero && r == 0 {
 		return
 	}
@@ -203,46 +203,46 @@ func rate(p *domain.Problems, param string, r float64, zero bool) {
 	}
 }
 
-func sound(p *domain.Problems, t *domain.Trunk) {
-	mediaSettings(p, t)
+func checkMedia(p *domain.Problems, t *domain.Trunk) {
+	checkMediaSettings(p, t)
 	if t.SRTP == "required" && !t.KeysInClear && slices.ContainsFunc(t.Proxies, func(x domain.Proxy) bool { return x.Transport != "tls" }) {
 		p.Add("srtp", domain.CodeValidation, "needs transport tls at every proxy, or srtp_keys_in_clear")
 	}
 }
 
-// mediaSettings checks what trunks and phones have alike.
-func mediaSettings(p *domain.Problems, t *domain.Trunk) {
+// checkMediaSettings checks what trunks and phones have alike.
+func checkMediaSettings(p *domain.Problems, t *domain.Trunk) {
 	for i, c := range atMost(p, "codecs", t.Codecs, MaxCodecs) {
-		oneOf(p, at("codecs", i), c, "PCMU", "PCMA", "G722", "opus")
+		checkOneOf(p, indexedParam("codecs", i), c, "PCMU", "PCMA", "G722", "opus")
 		if slices.Contains(t.Codecs[:i], c) {
-			p.Add(at("codecs", i), domain.CodeValidation, "stands there twice")
+			p.Add(indexedParam("codecs", i), domain.CodeValidation, "stands there twice")
 		}
 	}
-	oneOf(p, "dtmf", t.DTMF, "auto", "rfc4733", "info", "inband")
-	oneOf(p, "srtp", t.SRTP, "off", "optional", "required")
-	oneOf(p, "nat", t.NAT, domain.NATAuto, domain.NATOn, domain.NATOff)
+	checkOneOf(p, "dtmf", t.DTMF, "auto", "rfc4733", "info", "inband")
+	checkOneOf(p, "srtp", t.SRTP, "off", "optional", "required")
+	checkOneOf(p, "nat", t.NAT, domain.NATAuto, domain.NATOn, domain.NATOff)
 }
 
-// choice checks what decides among trunks.
-func choice(p *domain.Problems, t *domain.Trunk) {
+// checkTrunkChoice checks what decides among trunks.
+func checkTrunkChoice(p *domain.Problems, t *domain.Trunk) {
 	for i, x := range atMost(p, "prefixes", t.Prefixes, MaxPrefixes) {
 		if !prefix.MatchString(x) {
-			p.Add(at("prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", clip(x))
+			p.Add(indexedParam("prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", shorten(x))
 		}
 	}
-	between(p, "priority", t.Priority, 0, 65535)
+	checkBetween(p, "priority", t.Priority, 0, 65535)
 	for i, x := range atMost(p, "costs", t.Costs, MaxPrefixes) {
 		if x.Prefix != "+" && !prefix.MatchString(x.Prefix) {
-			p.Add(at("costs", i)+".prefix", domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", clip(x.Prefix))
+			p.Add(indexedParam("costs", i)+".prefix", domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", shorten(x.Prefix))
 		}
-		if cost, err := domain.Micros(x.Cost); err != nil || cost > domain.MaxPrice {
-			p.Add(at("costs", i)+".cost", domain.CodeValidation, "%q must be dollars a minute from 0 to %s, with six decimals at most (e.g. 0.0045)",
-				clip(x.Cost), domain.Dollars(domain.MaxPrice).Amount)
+		if cost, err := domain.ParseAmount(x.Cost); err != nil || cost > domain.MaxPrice {
+			p.Add(indexedParam("costs", i)+".cost", domain.CodeValidation, "%q must be dollars a minute from 0 to %s, with six decimals at most (e.g. 0.0045)",
+				shorten(x.Cost), domain.Dollars(domain.MaxPrice).Amount)
 		}
 	}
 }
 
-func alarms(p *domain.Problems, a *domain.TrunkAlarms) {
+func checkAlarms(p *domain.Problems, a *domain.TrunkAlarms) {
 	for _, f := range []struct {
 		param string
 		value float64
@@ -252,23 +252,23 @@ func alarms(p *domain.Problems, a *domain.TrunkAlarms) {
 			p.Add("alarms."+f.param, domain.CodeValidation, "must be between 0 and %g", f.most)
 		}
 	}
-	between(p, "alarms.short_call_seconds", a.ShortCallSeconds, 1, MaxShortSeconds)
-	between(p, "alarms.min_calls", a.MinCalls, 1, MaxTrunkCalls)
+	checkBetween(p, "alarms.short_call_seconds", a.ShortCallSeconds, 1, MaxShortSeconds)
+	checkBetween(p, "alarms.min_calls", a.MinCalls, 1, MaxTrunkCalls)
 }
 
-func proxy(p *domain.Problems, param string, x domain.Proxy) {
-	if !validHost(x.Host) {
-		p.Add(param+".host", domain.CodeValidation, "%q is no host name and no address", clip(x.Host))
+func checkProxy(p *domain.Problems, param string, x domain.Proxy) {
+	if !isValidHost(x.Host) {
+		p.Add(param+".host", domain.CodeValidation, "%q is no host name and no address", shorten(x.Host))
 	}
-	between(p, param+".port", x.Port, 0, 65535)
+	checkBetween(p, param+".port", x.Port, 0, 65535)
 	if x.Transport != "" {
-		oneOf(p, param+".transport", x.Transport, "udp", "tcp", "tls")
+		checkOneOf(p, param+".transport", x.Transport, "udp", "tcp", "tls")
 	}
-	between(p, param+".priority", x.Priority, 0, 65535)
-	between(p, param+".weight", x.Weight, 0, 65535)
+	checkBetween(p, param+".priority", x.Priority, 0, 65535)
+	checkBetween(p, param+".weight", x.Weight, 0, 65535)
 }
 
-func validHost(h string) bool {
+func isValidHost(h string) bool {
 	if a, err := netip.ParseAddr(strings.Trim(h, "[]")); err == nil {
 		return a.Zone() == ""
 	}

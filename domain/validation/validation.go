@@ -53,7 +53,7 @@ func Metadata(p *domain.Problems, m map[string]string) {
 	}
 	for _, k := range sortedKeys(m) {
 		Text(p, "metadata", k, true, MaxMetadataKey)
-		Prose(p, "metadata."+clip(k), m[k], MaxMetadataValue)
+		Prose(p, "metadata."+shorten(k), m[k], MaxMetadataValue)
 	}
 }
 
@@ -61,13 +61,13 @@ func Metadata(p *domain.Problems, m map[string]string) {
 func Context(p *domain.Problems, param string, c domain.Context) {
 	if len(c) > MaxContext {
 		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(c), MaxContext)
-	} else if sizeOf(map[string]any(c)) > MaxContextBytes {
+	} else if jsonSize(map[string]any(c)) > MaxContextBytes {
 		p.Add(param, domain.CodeValidation, "is larger than %d kB of JSON", MaxContextBytes>>10)
 	}
 }
 
-// sizeOf is about how many bytes of JSON something takes.
-func sizeOf(v any) (n int) {
+// jsonSize is about how many bytes of JSON something takes.
+func jsonSize(v any) (n int) {
 	const number, mark = 8, 4
 	switch v := v.(type) {
 	case string:
@@ -76,12 +76,12 @@ func sizeOf(v any) (n int) {
 		return len(v)
 	case []any:
 		for _, e := range v {
-			n += sizeOf(e) + 1
+			n += jsonSize(e) + 1
 		}
 		return n + mark
 	case map[string]any:
 		for name, e := range v {
-			n += len(name) + sizeOf(e) + mark
+			n += len(name) + jsonSize(e) + mark
 		}
 		return n + mark
 	}
@@ -104,7 +104,7 @@ var zoneOfAbbreviation = map[string]string{ //nolint:gochecknoglobals // a table
 // Europe/Berlin, or UTC.
 func Zone(p *domain.Problems, param, name string) {
 	if problem := ZoneProblem(name, ValidZone(name)); problem != "" {
-		p.Add(param, domain.CodeValidation, "%q %s", clip(name), problem)
+		p.Add(param, domain.CodeValidation, "%q %s", shorten(name), problem)
 	}
 }
 
@@ -136,7 +136,7 @@ func ValidZone(name string) bool {
 // Country notes what is no ISO 3166 alpha-2 code.
 func Country(p *domain.Problems, param, code string) {
 	if len(code) != 2 || !isCapital(code[0]) || !isCapital(code[1]) {
-		p.Add(param, domain.CodeValidation, "%q is no country code (ISO 3166, e.g. US)", clip(code))
+		p.Add(param, domain.CodeValidation, "%q is no country code (ISO 3166, e.g. US)", shorten(code))
 	}
 }
 
@@ -150,7 +150,7 @@ func ID(p *domain.Problems, param string, kind domain.Prefix, id string) string 
 	}
 	good, err := domain.ParseID(kind, id)
 	if err != nil {
-		p.Add(param, domain.CodeValidation, "there is no %s %q", kind, clip(id))
+		p.Add(param, domain.CodeValidation, "there is no %s %q", kind, shorten(id))
 		return ""
 	}
 	return good
@@ -160,7 +160,7 @@ func ID(p *domain.Problems, param string, kind domain.Prefix, id string) string 
 func Phone(p *domain.Problems, param, text, defaultCountry string) string {
 	e164, err := domain.E164(text, defaultCountry)
 	if err != nil {
-		p.Add(param, domain.CodeValidation, "%q is no telephone number (e.g. +12025550123)", clip(text))
+		p.Add(param, domain.CodeValidation, "%q is no telephone number (e.g. +12025550123)", shorten(text))
 		return ""
 	}
 	return e164
@@ -181,14 +181,14 @@ func HTTPS(p *domain.Problems, param, text string) {
 	}
 }
 
-// networks notes every entry that is neither an address nor a CIDR.
-func networks(p *domain.Problems, param string, list []string) {
+// checkNetworks notes every entry that is neither an address nor a CIDR.
+func checkNetworks(p *domain.Problems, param string, list []string) {
 	for i, n := range list {
 		if _, err := netip.ParsePrefix(n); err == nil {
 			continue
 		}
 		if a, err := netip.ParseAddr(n); err != nil || a.Zone() != "" {
-			p.Add(at(param, i), domain.CodeValidation, "%q is no address and no network", clip(n))
+			p.Add(indexedParam(param, i), domain.CodeValidation, "%q is no address and no network", shorten(n))
 		}
 	}
 }
@@ -202,13 +202,13 @@ func atMost[T any](p *domain.Problems, param string, list []T, most int) []T {
 	return list
 }
 
-func oneOf(p *domain.Problems, param, word string, words ...string) {
+func checkOneOf(p *domain.Problems, param, word string, words ...string) {
 	if !slices.Contains(words, word) {
-		p.Add(param, domain.CodeValidation, "%q is none of %s", clip(word), strings.Join(words, ", "))
+		p.Add(param, domain.CodeValidation, "%q is none of %s", shorten(word), strings.Join(words, ", "))
 	}
 }
 
-func between(p *domain.Problems, param string, n, least, most int) {
+func checkBetween(p *domain.Problems, param string, n, least, most int) {
 	if n < least || n > most {
 		p.Add(param, domain.CodeValidation, "must be between %d and %d", least, most)
 	}

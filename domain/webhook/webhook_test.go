@@ -26,14 +26,14 @@ var noon = time.Date(2030, 1, 15, 12, 0, 0, 123_000_000, time.UTC)
 
 func TestWhatFollowsFromAnAttempt(t *testing.T) {
 	t.Parallel()
-	delivered := webhook.Verdict{State: domain.DeliveryDelivered}
-	failed := webhook.Verdict{State: domain.DeliveryFailed}
-	retry := func(d time.Duration) webhook.Verdict {
-		return webhook.Verdict{State: domain.DeliveryRetrying, DueAt: noon.Add(d)}
+	delivered := webhook.DeliveryVerdict{State: domain.DeliveryDelivered}
+	failed := webhook.DeliveryVerdict{State: domain.DeliveryFailed}
+	retry := func(d time.Duration) webhook.DeliveryVerdict {
+		return webhook.DeliveryVerdict{State: domain.DeliveryRetrying, DueAt: noon.Add(d)}
 	}
 	for _, c := range []struct {
 		attempt, status int
-		want            webhook.Verdict
+		want            webhook.DeliveryVerdict
 	}{
 		{1, 200, delivered},
 		{1, 204, delivered},
@@ -58,7 +58,7 @@ func TestWhatFollowsFromAnAttempt(t *testing.T) {
 		{1, 101, retry(30 * time.Second)},
 		{1, 600, retry(30 * time.Second)},
 	} {
-		assert.Equal(t, c.want, webhook.After(c.attempt, c.status, noon, 1), "attempt %d, status %d", c.attempt, c.status)
+		assert.Equal(t, c.want, webhook.EvaluateAttempt(c.attempt, c.status, noon, 1), "attempt %d, status %d", c.attempt, c.status)
 	}
 }
 
@@ -105,8 +105,8 @@ func TestAGeneratedSecretServesBothSignatures(t *testing.T) {
 	var p domain.Problems
 	webhook.CheckSecret("secret", secret, &p)
 	require.NoError(t, p.Err())
-	assert.Equal(t, "…"+secret[len(secret)-4:], webhook.Hint(secret))
-	assert.Equal(t, "…", webhook.Hint("short"))
+	assert.Equal(t, "…"+secret[len(secret)-4:], webhook.SecretHint(secret))
+	assert.Equal(t, "…", webhook.SecretHint("short"))
 }
 
 func TestHeadersOfAttempts(t *testing.T) {
@@ -164,7 +164,7 @@ func TestWhileSecretsChangeADeliveryCarriesTheSignaturesOfBoth(t *testing.T) {
 
 func TestSecretsThatAreKeptReadySignAsOthers(t *testing.T) {
 	t.Parallel()
-	kept := new(webhook.Signers)
+	kept := new(webhook.SecretSigners)
 	var work sync.WaitGroup
 	for i := range 64 {
 		work.Go(func() {
@@ -186,36 +186,36 @@ func TestAnotherSecretTakesOverAtItsTime(t *testing.T) {
 	}
 	takes := noon.Add(24 * time.Hour)
 	w := domain.Webhook{Secret: "a", SecretHint: "…a"}
-	w.Rotate("b", "…b", takes)
+	w.RotateSecret("b", "…b", takes)
 	assert.Equal(t, []string{"a", "b"}, secrets(w, takes.Add(-1)))
 	assert.Equal(t, []string{"b", ""}, secrets(w, takes))
-	w.Settle(takes.Add(-1))
+	w.CompleteRotation(takes.Add(-1))
 	assert.Equal(t, []string{"a", "…a", "b", "…b"}, []string{w.Secret, w.SecretHint, w.NextSecret, w.NextSecretHint})
 	third := w
-	third.Rotate("c", "…c", takes.Add(time.Hour))
+	third.RotateSecret("c", "…c", takes.Add(time.Hour))
 	assert.Equal(t, []string{"a", "c"}, secrets(third, takes), "the first goes on signing")
-	third.Rotate("d", "…d", time.Time{})
+	third.RotateSecret("d", "…d", time.Time{})
 	assert.Equal(t, domain.Webhook{Secret: "d", SecretHint: "…d"}, third)
-	w.Settle(takes)
+	w.CompleteRotation(takes)
 	assert.Equal(t, domain.Webhook{Secret: "b", SecretHint: "…b"}, w)
 }
 
 func TestAnEndpointIsDisabledWhenItIsGoneOrFailsForThreeDays(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, webhook.ReasonGone, webhook.Disable(410, 1, 0))
-	assert.Empty(t, webhook.Disable(404, 9, 100*time.Hour))
-	assert.Empty(t, webhook.Disable(503, 1000, 72*time.Hour-1))
-	assert.Equal(t, webhook.ReasonFailing, webhook.Disable(503, 10, 72*time.Hour))
-	assert.Equal(t, webhook.ReasonFailing, webhook.Disable(0, 10, 72*time.Hour))
+	assert.Equal(t, webhook.ReasonGone, webhook.DisableReason(410, 1, 0))
+	assert.Empty(t, webhook.DisableReason(404, 9, 100*time.Hour))
+	assert.Empty(t, webhook.DisableReason(503, 1000, 72*time.Hour-1))
+	assert.Equal(t, webhook.ReasonFailing, webhook.DisableReason(503, 10, 72*time.Hour))
+	assert.Equal(t, webhook.ReasonFailing, webhook.DisableReason(0, 10, 72*time.Hour))
 }
 
 func TestARetryKeepsItsTimeUnlessThatIsFartherThanItsDelay(t *testing.T) {
 	t.Parallel()
 	for attempts, delay := range map[int]time.Duration{1: 30 * time.Second, 2: 2 * time.Minute, 3: 10 * time.Minute, 4: time.Hour} {
-		assert.Equal(t, noon.Add(delay-time.Second), webhook.Due(attempts, noon.Add(delay-time.Second), noon, 1), attempts)
-		assert.Equal(t, noon.Add(-time.Hour), webhook.Due(attempts, noon.Add(-time.Hour), noon, 1), attempts)
-		assert.Equal(t, noon.Add(delay), webhook.Due(attempts, noon.Add(delay+time.Hour), noon, 1), attempts)
-		assert.Equal(t, noon.Add(delay/60), webhook.Due(attempts, noon.Add(delay+time.Hour), noon, 60), attempts)
+		assert.Equal(t, noon.Add(delay-time.Second), webhook.RetryTime(attempts, noon.Add(delay-time.Second), noon, 1), attempts)
+		assert.Equal(t, noon.Add(-time.Hour), webhook.RetryTime(attempts, noon.Add(-time.Hour), noon, 1), attempts)
+		assert.Equal(t, noon.Add(delay), webhook.RetryTime(attempts, noon.Add(delay+time.Hour), noon, 1), attempts)
+		assert.Equal(t, noon.Add(delay/60), webhook.RetryTime(attempts, noon.Add(delay+time.Hour), noon, 60), attempts)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestEverySampleIsAnObjectThatSaysItIsATest(t *testing.T) {
 	t.Parallel()
 	w := &domain.Webhook{Meta: domain.Meta{ID: "wh_1", WorkspaceID: "ws_1"}, URL: "https://example.com/"}
 	for _, typ := range event.Types() {
-		e := webhook.Sample(typ, w, "evt_1", noon)
+		e := webhook.SampleEvent(typ, w, "evt_1", noon)
 		var data map[string]any
 		require.NoError(t, json.Unmarshal(e.Data, &data), typ)
 		assert.Equal(t, typ, e.Type)
@@ -269,7 +269,7 @@ func TestSecretsHaveALengthAndNoControlCharacters(t *testing.T) {
 
 func TestURLsOfEndpoints(t *testing.T) {
 	t.Parallel()
-	loop := []access.Rule{{Network: netip.MustParsePrefix("127.0.0.0/8")}, {Network: netip.MustParsePrefix("10.0.0.5/32"), Port: 8443}}
+	loop := []access.EgressRule{{Network: netip.MustParsePrefix("127.0.0.0/8")}, {Network: netip.MustParsePrefix("10.0.0.5/32"), Port: 8443}}
 	strict, ports, lab := access.Egress{}, access.Egress{Ports: []int{8443}}, access.Egress{Allow: loop}
 	for text, c := range map[string]struct {
 		egress access.Egress

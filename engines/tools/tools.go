@@ -35,7 +35,7 @@ type Client struct{ HTTP *http.Client }
 // Call does what a tool does and answers with text or JSON. The error is fit to
 // be shown to a model: there is nothing secret in it.
 func (c *Client) Call(ctx context.Context, t *domain.Tool, arguments map[string]any) (string, error) {
-	if err := validation.Arguments(t.Parameters, arguments); err != nil {
+	if err := validation.CheckArguments(t.Parameters, arguments); err != nil {
 		return "", err
 	}
 	if t.MCP != nil {

@@ -21,18 +21,18 @@ const (
 
 // SearchAlerts has the other shards evaluate alert rules over their workspaces. Without
 // other shards nothing is found.
-func (cl *Cluster) SearchAlerts(ctx context.Context, rules []*domain.AlertRule) alert.Answers {
+func (cl *Cluster) SearchAlerts(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings {
 	e := cl.shards
 	if e == nil {
-		return alert.Answers{Silent: func(string) bool { return false }, All: true}
+		return alert.PeerFindings{Silent: func(string) bool { return false }, Complete: true}
 	}
 	asked := make([]*domain.AlertRule, len(rules))
 	for i, r := range rules {
-		asked[i] = alert.Asked(r)
+		asked[i] = alert.RuleForPeers(r)
 	}
 	body, err := json.Marshal(asked)
 	if err != nil {
-		return alert.Answers{Silent: e.IsElsewhere}
+		return alert.PeerFindings{Silent: e.IsElsewhere}
 	}
 	ctx, cancel := context.WithTimeout(ctx, alertSearchTimeout)
 	defer cancel()
@@ -45,8 +45,8 @@ func (cl *Cluster) SearchAlerts(ctx context.Context, rules []*domain.AlertRule) 
 		r.Header.Set(router.ForwardedHeader, "node")
 		r.Header.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 		return r, nil
-	}, func(l *map[string]alert.Look) bool { return *l != nil })
-	out := alert.Answers{Silent: func(id string) bool { return e.IsElsewhere(id) && responses[e.ShardOf(id)] == nil }, All: len(responses) == len(shards)}
+	}, func(l *map[string]alert.Findings) bool { return *l != nil })
+	out := alert.PeerFindings{Silent: func(id string) bool { return e.IsElsewhere(id) && responses[e.ShardOf(id)] == nil }, Complete: len(responses) == len(shards)}
 	for _, one := range responses {
 		out.Found = append(out.Found, *one)
 	}
@@ -57,10 +57,10 @@ func (cl *Cluster) SearchAlerts(ctx context.Context, rules []*domain.AlertRule) 
 func shardsOfRules(e Shards, rules []*domain.AlertRule) (shards []int) {
 	watched := make(map[int]bool)
 	for _, r := range rules {
-		if r.Watches == "" {
+		if r.WatchesWorkspaceID == "" {
 			return e.Others()
 		}
-		watched[e.ShardOf(r.Watches)] = true
+		watched[e.ShardOf(r.WatchesWorkspaceID)] = true
 	}
 	for _, shard := range e.Others() {
 		if watched[shard] {

@@ -61,7 +61,7 @@ type NodeLoad interface {
 type AlertSearch interface {
 	// LookFor evaluates rules of another shard over the workspaces of this shard. The
 	// result is by rule id.
-	LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error)
+	LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Findings, error)
 }
 
 // Workspaces lists the workspaces of the installation.

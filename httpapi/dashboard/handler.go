@@ -83,10 +83,10 @@ func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 	rights := u.Role.Permissions()
 	v.Principal, v.Cookie = domain.Principal{
 		WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights,
-		Operator: r.Operator, InPerson: true, // operator permissions hold on the operator's page only
+		Operator: r.Operator, UsesSession: true, // operator permissions hold on the operator's page only
 		SignInKeyID: session.CreatedBy.KeyID(),
 	}, c.Cookies(middleware.SessionCookie)
-	fresh := session.Fresh(time.Now())
+	fresh := session.IsFresh(time.Now())
 	if r.Again && !fresh {
 		return s.respondLost(c, r, http.StatusForbidden, "Sign in once more", "This makes a credential, so it takes a sign-in of the last 15 minutes. Open another sign-in link, then come back. Nothing was made.")
 	}
@@ -103,7 +103,7 @@ func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 		Method: r.Method, Path: c.Path(),
 		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part"),
 		Visitor: Visitor{
-			Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.Environment == domain.Test, Fresh: fresh, Operator: session.Operates(u),
+			Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.Environment == domain.Test, Fresh: fresh, Operator: session.IsOperator(u),
 			Rights: func(right string) bool { return access.Covers(rights, domain.Permission(right)) },
 		},
 		API: func(method, path, contentType, idempotencyKey string, body io.Reader) (int, []byte) {
@@ -136,7 +136,7 @@ func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 // isOperator says whether a user may use the operator's page. The audit log records other
 // users of its buttons.
 func (s *handler) isOperator(c *fiber.Ctx, u *domain.User, session *domain.Session) bool {
-	is := session.Operates(u)
+	is := session.IsOperator(u)
 	if !is && c.Method() != http.MethodGet {
 		s.Access.Audit.NoteFailure(c.UserContext(), router.RequestOf(c.UserContext()), domain.CodeOperatorRequired)
 	}
@@ -195,7 +195,7 @@ func (s *handler) authenticateVisitor(c *fiber.Ctx, r Route) (*domain.User, *dom
 	case err != nil:
 		return nil, nil, err
 	case watching:
-	case r.Operator && session.Operates(u):
+	case r.Operator && session.IsOperator(u):
 		return u, session, s.Access.Limits.CountOperatorPage(c, u)
 	default:
 		return u, session, s.Access.Limits.CountRequest(c, router.RequestOf(c.UserContext()).Principal)

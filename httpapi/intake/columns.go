@@ -27,7 +27,7 @@ func (c *Columns) match(headers []string) ([]string, error) {
 	if err := c.Named.apply(kept); err != nil {
 		return nil, err
 	}
-	c.Mapping = domain.ColumnMapping{}.Filled()
+	c.Mapping = domain.ColumnMapping{}.WithoutNil()
 	from := make(map[string]string, len(kept)) // by the name that is kept
 	for i, name := range kept {
 		if name == "" {

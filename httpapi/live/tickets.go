@@ -96,7 +96,7 @@ type issuedTicket struct {
 func (t *ticketStore) issue(workspace string, one ticket) (code string, ok bool) {
 	var b [20]byte
 	_, _ = rand.Read(b[:]) // never fails
-	code = access.Placed(workspace, base32.HexEncoding.EncodeToString(b[:]))
+	code = access.JoinWorkspaceSecret(workspace, base32.HexEncoding.EncodeToString(b[:]))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.unused == nil {

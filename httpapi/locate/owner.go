@@ -70,7 +70,7 @@ func OwnerOf(r *http.Request, form []byte) Owner {
 	if ticket := parameter(r.URL.RawQuery, "ticket"); ticket != "" {
 		return Owner{Workspace: workspaceOfSecret(ticket)}
 	}
-	return Owner{Workspace: canonicalWorkspace(access.LinkWorkspace(parameter(r.URL.RawQuery, "token")))}
+	return Owner{Workspace: canonicalWorkspace(access.LinkTokenWorkspace(parameter(r.URL.RawQuery, "token")))}
 }
 
 // ownerOfBearer returns the owner of the API key or token in a header.
@@ -120,7 +120,7 @@ func canonicalWorkspace(id string) string {
 
 // workspaceOfSecret returns the workspace in a secret; "": there is none.
 func workspaceOfSecret(secret string) string {
-	w, _, _ := access.PlaceOf(secret)
+	w, _, _ := access.SplitWorkspaceSecret(secret)
 	return w
 }
 

@@ -60,10 +60,10 @@ func request(method, path string, header ...string) *http.Request {
 
 func TestOwnerOfRequest(t *testing.T) {
 	key, keyID := apiKey(t)
-	link := access.LinkToken(&domain.LinkKey{WorkspaceID: ws, Secret: "s"}, "call_"+ulidB, time.Now())
-	placed := access.Placed(ws, "secret")
+	link := access.NewLinkToken(&domain.LinkKey{WorkspaceID: ws, Secret: "s"}, "call_"+ulidB, time.Now())
+	placed := access.JoinWorkspaceSecret(ws, "secret")
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(client+":secret"))
-	session := "a=b; __Host-callboard=" + access.Placed(ws, ulidB+".secret") + "; c=d"
+	session := "a=b; __Host-callboard=" + access.JoinWorkspaceSecret(ws, ulidB+".secret") + "; c=d"
 	mine, knows, asks := locate.Owner{Workspace: ws}, locate.Owner{ID: keyID}, locate.Owner{ID: client}
 	nothing := locate.Owner{}
 	const form = "grant_type=x&client_id=" + client + "&token=y"
@@ -81,7 +81,7 @@ func TestOwnerOfRequest(t *testing.T) {
 		"a token that is refreshed":          {request("POST", "/v1/auth/refresh", "Authorization", "Bearer "+jwt(t, "")), "", mine},
 		"a token that a key asks for":        {request("POST", "/v1/auth/token", "Authorization", "Bearer "+key), "", knows},
 		"an OAuth token":                     {request("GET", "/v1/calls", "Authorization", "Bearer "+jwt(t, client)), "", mine},
-		"a credential and a ticket":          {request("GET", "/v1/events/stream?ticket="+access.Placed(other, "x"), "Authorization", "Bearer "+key), "", knows},
+		"a credential and a ticket":          {request("GET", "/v1/events/stream?ticket="+access.JoinWorkspaceSecret(other, "x"), "Authorization", "Bearer "+key), "", knows},
 		"a ticket":                           {request("GET", "/v1/events/stream?type=call.*&ticket="+placed), "", mine},
 		"a ticket, escaped":                  {request("GET", "/v1/events/stream?t%69cket="+strings.Replace(placed, ".", "%2E", 1)), "", mine},
 		"a ticket of another form":           {request("GET", "/v1/events/stream?ticket=AAAA"), "", nothing},
@@ -97,7 +97,7 @@ func TestOwnerOfRequest(t *testing.T) {
 		"signing out":                        {request("POST", "/sign-out", "Cookie", session), "", mine},
 		"a sign-in link":                     {request("GET", "/sign-in?token="+placed), "", mine},
 		"signing in":                         {request("POST", "/sign-in"), "token=" + placed, mine},
-		"signing in, signed in already":      {request("POST", "/sign-in", "Cookie", "__Host-callboard="+access.Placed(other, ulidB+".x")), "token=" + placed, mine},
+		"signing in, signed in already":      {request("POST", "/sign-in", "Cookie", "__Host-callboard="+access.JoinWorkspaceSecret(other, ulidB+".x")), "token=" + placed, mine},
 		"a client by its form":               {request("POST", "/oauth/token"), form, asks},
 		"a client by Basic":                  {request("POST", "/oauth/token", "Authorization", basic), "grant_type=x", asks},
 		"a client by both":                   {request("POST", "/oauth/revoke", "Authorization", basic), "client_id=client_" + ulidA, asks},

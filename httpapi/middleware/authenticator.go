@@ -62,7 +62,7 @@ func (a *Authenticator) authenticate(ctx context.Context, v *router.Request) (do
 		return p, err
 	}
 	client, err := a.oauth.FindClient(ctx, c.ClientID)
-	if err == nil && client != nil && !access.From(client.AllowedIPs, v.IP) {
+	if err == nil && client != nil && !access.IsAllowedIP(client.AllowedIPs, v.IP) {
 		err = domain.Errorf(domain.CodeIPNotAllowed, "Requests with tokens of this OAuth client are not allowed from this address.")
 	}
 	return p, err

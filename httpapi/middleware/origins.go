@@ -25,7 +25,7 @@ func (o *Origins) checkPage(c *fiber.Ctx, p domain.Principal) error {
 	if origin == "" {
 		return nil
 	}
-	if !p.ByToken() {
+	if !p.UsesTokenOrSession() {
 		return domain.Errorf(router.CodeOriginNotAllowed, "An API key must not be used in a browser.")
 	}
 	w, err := o.workspaces.Workspace(c.UserContext(), p)

@@ -149,13 +149,13 @@ func (a *authorizationRequest) checkParameters() (err error) {
 		return domain.Errorf(domain.OAuthInvalidRequest, "response_mode is query.")
 	case challenge == "" && (a.client.Public || method != ""):
 		return domain.Errorf(domain.OAuthInvalidRequest, "code_challenge is required.")
-	case challenge != "" && (method != "S256" || !access.GoodChallenge(challenge)):
+	case challenge != "" && (method != "S256" || !access.IsValidChallenge(challenge)):
 		return domain.Errorf(domain.OAuthInvalidRequest, "code_challenge is by S256.")
 	}
-	if a.permissions, err = access.Scope(v.Get("scope"), a.client.Scopes); err != nil {
+	if a.permissions, err = access.ParseScope(v.Get("scope"), a.client.Scopes); err != nil {
 		return err
 	}
-	a.permissions = access.Meet(a.permissions, a.user.Role.Permissions())
+	a.permissions = access.IntersectPermissions(a.permissions, a.user.Role.Permissions())
 	if len(a.permissions) == 0 {
 		return domain.Errorf(domain.OAuthAccessDenied, "The user may do none of it.")
 	}
@@ -168,7 +168,7 @@ func (a *authorizationRequest) proof() string {
 	for _, name := range authorizeFields() {
 		mac.Write([]byte(name + "=" + url.QueryEscape(a.values.Get(name)) + "\n"))
 	}
-	mac.Write([]byte(access.ScopeText(a.permissions)))
+	mac.Write([]byte(access.FormatScope(a.permissions)))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 

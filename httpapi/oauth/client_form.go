@@ -169,7 +169,7 @@ func (s *Server) authenticateClient(c *fiber.Ctx, values url.Values) (*domain.OA
 	if err != nil {
 		return nil, err
 	}
-	if client != nil && !access.From(client.AllowedIPs, router.RequestOf(c.UserContext()).IP) {
+	if client != nil && !access.IsAllowedIP(client.AllowedIPs, router.RequestOf(c.UserContext()).IP) {
 		return client, domain.Errorf(domain.OAuthInvalidClient, "allowed_ips of the client does not name this address.")
 	}
 	if client != nil && client.Public && secret == "" { // it has none: PKCE proves it

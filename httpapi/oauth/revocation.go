@@ -63,7 +63,7 @@ func (s *Server) introspect(c *fiber.Ctx, f *clientForm) (any, error) {
 	}
 	if g, until, err := s.grants.IntrospectToken(c.UserContext(), f.client, f.value("token")); err == nil {
 		return &Introspection{
-			Active: true, Scope: access.ScopeText(g.Rights), ClientID: f.client.ID, TokenType: "refresh_token", ExpiresAt: until.Unix(), Subject: g.UserID, Issuer: s.issuer.Name,
+			Active: true, Scope: access.FormatScope(g.Rights), ClientID: f.client.ID, TokenType: "refresh_token", ExpiresAt: until.Unix(), Subject: g.UserID, Issuer: s.issuer.Name,
 		}, nil
 	} else if domain.CodeOf(err) != domain.OAuthInvalidGrant {
 		return nil, err
@@ -73,7 +73,7 @@ func (s *Server) introspect(c *fiber.Ctx, f *clientForm) (any, error) {
 		return &Introspection{}, err
 	}
 	return &Introspection{
-		Active: true, Scope: access.ScopeText(rights), ClientID: claims.ClientID, TokenType: "Bearer", ExpiresAt: claims.ExpiresAt.Unix(), IssuedAt: claims.IssuedAt.Unix(),
+		Active: true, Scope: access.FormatScope(rights), ClientID: claims.ClientID, TokenType: "Bearer", ExpiresAt: claims.ExpiresAt.Unix(), IssuedAt: claims.IssuedAt.Unix(),
 		Subject: claims.Subject, Audience: token.Audience, Issuer: claims.Issuer, ID: claims.ID,
 	}, nil
 }

@@ -71,7 +71,7 @@ func (s *Server) signIn(c *fiber.Ctx) error {
 	case err != nil:
 		return err
 	}
-	setSessionCookie(c, cookie, time.Now().Add(domain.SessionLife))
+	setSessionCookie(c, cookie, time.Now().Add(domain.SessionLifetime))
 	return pages.RespondMessage(c, http.StatusOK, "You are signed in", "Welcome, "+u.Name+". Go back to the program that sent you here.")
 }
 

@@ -54,11 +54,11 @@ func (s *Server) issueToken(c *fiber.Ctx, f *clientForm) (any, error) {
 		return nil, domain.Errorf(domain.OAuthInvalidRequest, "grant_type is required.")
 	case g != domain.GrantCode && g != domain.GrantRefresh && g != domain.GrantCredentials:
 		return nil, domain.Errorf(domain.OAuthUnsupportedGrant, "grant_type is authorization_code, refresh_token or client_credentials.")
-	case !f.client.May(g):
+	case !f.client.AllowsGrant(g):
 		return nil, domain.Errorf(domain.OAuthUnauthorizedClient, "The client may not get tokens in this way.")
 	}
 	if g == domain.GrantCredentials {
-		rights, err := access.Scope(f.value("scope"), f.client.Scopes)
+		rights, err := access.ParseScope(f.value("scope"), f.client.Scopes)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err 
 // signAccessToken signs an access token and records it, unless the change of the grant
 // has recorded it.
 func (s *Server) signAccessToken(ctx context.Context, client *domain.OAuthClient, g oauth.IssuedTokens, action string) (*AccessToken, error) {
-	claims := token.AccessClaims(s.issuer.Name, g.UserID, g.GrantID, client, g.Rights, domain.AccessLife, time.Now())
+	claims := token.AccessClaims(s.issuer.Name, g.UserID, g.GrantID, client, g.Rights, domain.AccessTokenLifetime, time.Now())
 	claims.SignInKeyID = g.SignInKeyID
 	signed, err := s.issuer.Sign(ctx, claims)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Server) signAccessToken(ctx context.Context, client *domain.OAuthClient
 	v.Principal.UserID = g.UserID
 	s.audit.Record(ctx, v.Principal, clientAct(v, client, action))
 	return &AccessToken{
-		AccessToken: signed, TokenType: "Bearer", ExpiresIn: int(claims.ExpiresAt.Sub(claims.IssuedAt.Time).Seconds()), Scope: access.ScopeText(g.Rights), Refresh: g.Refresh,
+		AccessToken: signed, TokenType: "Bearer", ExpiresIn: int(claims.ExpiresAt.Sub(claims.IssuedAt.Time).Seconds()), Scope: access.FormatScope(g.Rights), Refresh: g.Refresh,
 	}, nil
 }
 

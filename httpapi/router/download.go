@@ -135,7 +135,7 @@ func WriteJSONLines[T any](w io.Writer, rows iter.Seq2[T, error], show func(*T) 
 }
 
 // DefuseFormula is a text that no spreadsheet takes for a formula.
-func DefuseFormula(s string) string { return exportrows.Defuse(s) }
+func DefuseFormula(s string) string { return exportrows.EscapeFormula(s) }
 
 // FormatTime is a time as files show it; "": there is none.
-func FormatTime(t *time.Time) string { return exportrows.Time(t) }
+func FormatTime(t *time.Time) string { return exportrows.TimeCell(t) }

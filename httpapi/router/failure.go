@@ -72,7 +72,7 @@ func statuses() map[domain.Code]int {
 		domain.CodeDNCBlocked:              http.StatusForbidden,
 		domain.CodeFrequencyCap:            http.StatusForbidden,
 		domain.CodeOutsideCallingHours:     http.StatusForbidden,
-		domain.CodeDestination:             http.StatusForbidden,
+		domain.CodeDestinationNotAllowed:   http.StatusForbidden,
 		domain.CodeSpendCap:                http.StatusForbidden,
 		CodeOriginNotAllowed:               http.StatusForbidden,
 		domain.CodePlanRequired:            http.StatusForbidden,

@@ -274,7 +274,7 @@ func (r Rule) Allows(rights []domain.Permission) bool {
 
 // RequireOperator lets operators in: their keys, and those who are there in person.
 func RequireOperator(p domain.Principal) error {
-	if p.Operator && (p.InPerson || !p.ByToken()) {
+	if p.Operator && (p.UsesSession || !p.UsesTokenOrSession()) {
 		return nil
 	}
 	return domain.Errorf(domain.CodeOperatorRequired, "The workspaces of the install, and the node itself, take an operator key.")

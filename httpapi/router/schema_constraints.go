@@ -122,8 +122,8 @@ type enumerated interface{ Values() []string }
 // member, or * and a member that has the same values everywhere.
 func valuesByName() map[string][]string {
 	return map[string][]string{
-		"*.disposition": domain.Outcome("").Values(), "Call.ended_by": domain.CallEnders(), "Transfer.by": domain.CallEnders(),
-		"*.answered_by": domain.AnswererClasses(), "*.pause_reason": domain.PauseReasons(), "*.completion_reason": domain.CompletionReasons(),
+		"*.disposition": domain.Outcome("").Values(), "Call.ended_by": domain.EndedByValues(), "Transfer.by": domain.EndedByValues(),
+		"*.answered_by": domain.AnsweredByValues(), "*.pause_reason": domain.PauseReasons(), "*.completion_reason": domain.CompletionReasons(),
 		"Contact.status": domain.ContactStates(),
 	}
 }

@@ -14,7 +14,7 @@ type Keys interface {
 	SigningKey(ctx context.Context, kid string) (*domain.SigningKey, error)
 	// EnsureSigningKeys returns the keys of all valid tokens, and the one that signs now.
 	// fresh makes the next key when one is due.
-	EnsureSigningKeys(ctx context.Context, fresh func() (public, private string, err error)) (domain.Signing, error)
+	EnsureSigningKeys(ctx context.Context, fresh func() (public, private string, err error)) (domain.SigningKeySet, error)
 }
 
 // Issuer signs the tokens of a service and verifies them.
@@ -37,7 +37,7 @@ func (i *Issuer) Sign(ctx context.Context, c Claims) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return Sign(c, keys.Signs)
+	return Sign(c, keys.Active)
 }
 
 // Verify checks signature, issuer and times of a token. It does not check whether the

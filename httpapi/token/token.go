@@ -62,7 +62,7 @@ func UserClaims(issuer, user string, p domain.Principal, rights []domain.Permiss
 // itself where user is empty.
 func AccessClaims(issuer, user, grant string, c *domain.OAuthClient, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
 	a := Claims{
-		Permissions: rights, Scope: access.ScopeText(rights), WorkspaceID: c.WorkspaceID, Environment: c.Environment, ClientID: c.ID, GrantID: grant,
+		Permissions: rights, Scope: access.FormatScope(rights), WorkspaceID: c.WorkspaceID, Environment: c.Environment, ClientID: c.ID, GrantID: grant,
 	}
 	if user == "" {
 		user = c.ID

@@ -175,7 +175,7 @@ func TestClassesHaveTheNamesOfTheAPI(t *testing.T) {
 	for c := amd.Unknown; c <= amd.Unavailable; c++ {
 		names = append(names, c.String())
 	}
-	assert.ElementsMatch(t, domain.AnswererClasses(), names)
+	assert.ElementsMatch(t, domain.AnsweredByValues(), names)
 }
 
 func TestListeningAllocatesNothing(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts everybody's

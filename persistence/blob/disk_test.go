@@ -73,7 +73,7 @@ func TestASharedFolderThatIsNotThereIsAway(t *testing.T) {
 	open := func() error { _, _, err := d.Open(t.Context(), "ws_1", "a"); return err }
 	list := func() error { _, err := d.List(t.Context(), "ws_1"); return err }
 	for _, err := range []error{put(), open(), list(), d.Delete(t.Context(), "ws_1", "a"), d.DeleteAll(t.Context(), "ws_1")} {
-		require.ErrorIs(t, err, domain.ErrAway)
+		require.ErrorIs(t, err, domain.ErrBlobsUnavailable)
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 	}
 	require.NoError(t, os.Mkdir(dir, 0o700))

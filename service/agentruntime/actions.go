@@ -19,7 +19,7 @@ import (
 const maxSlots = 8
 
 // CallTool executes an action of a node or of its language model.
-func (a *Runtime) CallTool(ctx context.Context, s *domain.Script, act pathway.Act) conversation.ToolResult {
+func (a *Runtime) CallTool(ctx context.Context, s *domain.Script, act pathway.ActionRequest) conversation.ToolResult {
 	var text string
 	var err error
 	switch act.Type { //nolint:exhaustive // other nodes act on nothing outside
@@ -39,12 +39,12 @@ func (a *Runtime) CallTool(ctx context.Context, s *domain.Script, act pathway.Ac
 }
 
 // useTool calls a tool of the workspace.
-func (a *Runtime) useTool(ctx context.Context, act pathway.Act) (string, error) {
+func (a *Runtime) useTool(ctx context.Context, act pathway.ActionRequest) (string, error) {
 	tool, err := a.cfg.tool(ctx, a.p, act.Target)
 	if err != nil {
 		return "", errors.New("the tool is not there any more")
 	}
-	given := validation.Typed(tool.Parameters, act.Arguments)
+	given := validation.TypedArguments(tool.Parameters, act.Arguments)
 	if len(act.Given) > 0 {
 		if given = nil; domain.DecodeLenient(act.Given, &given) != nil {
 			return "", errors.New("the arguments are no JSON object")
@@ -57,7 +57,7 @@ func (a *Runtime) useTool(ctx context.Context, act pathway.Act) (string, error) 
 }
 
 // text sends a message to the remote party.
-func (a *Runtime) text(ctx context.Context, act pathway.Act) (string, error) {
+func (a *Runtime) text(ctx context.Context, act pathway.ActionRequest) (string, error) {
 	body := act.Text
 	if len(act.Given) > 0 {
 		var given struct {
@@ -104,7 +104,7 @@ type appointmentRequest struct {
 }
 
 // appointment books, changes or looks up appointments.
-func (a *Runtime) appointment(ctx context.Context, act pathway.Act) (string, error) {
+func (a *Runtime) appointment(ctx context.Context, act pathway.ActionRequest) (string, error) {
 	w := appointmentRequest{
 		Action: act.Target, Provider: act.Arguments["provider"], Datetime: act.Arguments["datetime"], AppointmentID: act.Arguments["appointment_id"],
 		Name: act.Arguments["name"], Type: act.Arguments["type"], Notes: act.Arguments["notes"],
@@ -155,7 +155,7 @@ func (a *Runtime) checkOwner(ctx context.Context, id string) error {
 }
 
 // appointmentText returns an appointment as the result for a language model. It has the
-// fields of booking.Act.
+// fields of booking.AppointmentAction.
 func appointmentText(action string, a *domain.Appointment, err error) (string, error) {
 	if err != nil {
 		return "", err

@@ -12,12 +12,12 @@ import (
 )
 
 // Think answers for the language model of a chat.
-func (s *Service) Think(ctx context.Context, p domain.Principal, agent *domain.AgentLLM, brief string, t pathway.Think) (sentences []string, end pathway.Answered) {
+func (s *Service) Think(ctx context.Context, p domain.Principal, agent *domain.AgentLLM, brief string, t pathway.ModelRequest) (sentences []string, end pathway.ModelAnswered) {
 	a := &Runtime{cfg: &s.cfg, p: p}
 	answer := a.Respond(ctx, conversation.ModelRequest{Script: &domain.Script{LLM: agent}, Brief: brief, Step: t}, func(text string, _ time.Duration) {
 		sentences = append(sentences, text)
 	})
-	return sentences, pathway.Answered{Round: t.Round, Calls: answer.Calls, Failed: answer.Failed}
+	return sentences, pathway.ModelAnswered{Round: t.Round, Calls: answer.Calls, Failed: answer.Failed}
 }
 
 // Thinks says whether there is a language model for an agent.

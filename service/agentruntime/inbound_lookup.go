@@ -109,7 +109,7 @@ func (s *Service) requestVariables(ctx context.Context, url string, c *domain.Ca
 // signLookup signs a request like a webhook delivery with the id of the call as event id,
 // if the agent has a secret.
 func (s *Service) signLookup(ctx context.Context, req *http.Request, c *domain.Call, body []byte) error {
-	k := &domain.LookupKey{WorkspaceID: c.WorkspaceID, AgentID: c.AgentID}
+	k := &domain.InboundHookKey{WorkspaceID: c.WorkspaceID, AgentID: c.AgentID}
 	_, err := s.cfg.Store.Get(ctx, k)
 	if errors.Is(err, domain.ErrNotFound) {
 		return nil

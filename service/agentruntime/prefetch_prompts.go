@@ -31,7 +31,7 @@ func (s *Service) PrefetchPrompts(ctx context.Context, script *domain.Script) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, prefetchLimit)
 	defer cancel()
-	texts := pathway.Fixed(script)
+	texts := pathway.FixedTexts(script)
 	texts = texts[:min(len(texts), maxPrompts)]
 	slots, done := make(chan struct{}, promptsAtOnce), make(chan struct{}, len(texts))
 	for _, text := range texts {

@@ -26,7 +26,7 @@ func (s *Service) ProbeEngines(ctx context.Context, script *domain.Script) error
 	defer cancel()
 	text := fmt.Sprintf("This is test number %d.", rand.IntN(1_000_000)) //nolint:gosec // a text without a cached prompt
 	clip, err := s.cfg.Speaker.Speak(ctx, conversation.SynthesisRequest(script, text))
-	if fixed := pathway.Fixed(script); errors.Is(err, speech.ErrNoPrompt) && len(fixed) > 0 { // the agent has only recordings
+	if fixed := pathway.FixedTexts(script); errors.Is(err, speech.ErrNoPrompt) && len(fixed) > 0 { // the agent has only recordings
 		clip, err = s.cfg.Speaker.Speak(ctx, conversation.SynthesisRequest(script, fixed[0]))
 	}
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Service) ProbeEngines(ctx context.Context, script *domain.Script) error
 			return fmt.Errorf("model: %w", err)
 		}
 	}
-	if s.cfg.Engines(script).Ears {
+	if s.cfg.Engines(script).Speech {
 		return s.probeRecognizer(ctx, script, text, clip)
 	}
 	return nil
@@ -46,7 +46,7 @@ func (s *Service) ProbeEngines(ctx context.Context, script *domain.Script) error
 
 // probeRecognizer sends speech to the recognizer of an agent. Any transcript is good.
 func (s *Service) probeRecognizer(ctx context.Context, script *domain.Script, text string, clip media.Clip) error {
-	w := speech.RecognitionRequest{Language: script.Hearing(), Phrases: []string{text}}
+	w := speech.RecognitionRequest{Language: script.RecognitionLanguage(), Phrases: []string{text}}
 	if script.STT != nil {
 		w.Engine, w.Model = script.STT.Engine, script.STT.Model
 	}

@@ -70,7 +70,7 @@ func TestProbeReportsTheEngineThatFails(t *testing.T) {
 			}
 			runtime := agentruntime.New(agentruntime.Config{
 				Speaker: c.voice, Recognizer: c.ears, Models: models, Client: &llm.Client{Free: http.DefaultClient, Guarded: http.DefaultClient},
-				Engines: func(*domain.Script) pathway.Engines { return pathway.Engines{Ears: true} },
+				Engines: func(*domain.Script) pathway.Capabilities { return pathway.Capabilities{Speech: true} },
 			})
 			err := runtime.ProbeEngines(t.Context(), &domain.Script{Language: "en-US"})
 			if c.says == "" {

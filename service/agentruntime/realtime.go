@@ -14,13 +14,13 @@ import (
 )
 
 // OpenRealtime connects the caller to a realtime engine, which hears and speaks by itself.
-func (a *Runtime) OpenRealtime(ctx context.Context, s *domain.Script, brief string, d pathway.Live, told func(speech.RealtimeEvent)) (conversation.RealtimeConnection, error) {
+func (a *Runtime) OpenRealtime(ctx context.Context, s *domain.Script, brief string, d pathway.StartRealtime, told func(speech.RealtimeEvent)) (conversation.RealtimeConnection, error) {
 	if s.Realtime == nil || a.cfg.Realtime == nil {
 		return conversation.RealtimeConnection{}, errors.New("no engine is configured that hears and speaks by itself")
 	}
-	r, names := a.request(ctx, &conversation.ModelRequest{Script: s, Brief: brief, Step: d.Think})
+	r, names := a.request(ctx, &conversation.ModelRequest{Script: s, Brief: brief, Step: d.ModelRequest})
 	o := speech.RealtimeRequest{
-		Model: s.Realtime.Model, Voice: s.Realtime.Voice, Language: s.Hearing(), Interruptible: d.Interruptible, SpeaksFirst: d.Speak,
+		Model: s.Realtime.Model, Voice: s.Realtime.Voice, Language: s.RecognitionLanguage(), Interruptible: d.Interruptible, SpeaksFirst: d.Speak,
 	}
 	if s.STT != nil {
 		o.Keywords = s.STT.Keywords
@@ -59,7 +59,7 @@ func (a *Runtime) OpenRealtime(ctx context.Context, s *domain.Script, brief stri
 const maxVariable = 1 << 10
 
 // about returns what an external media stream gets of the call besides its audio.
-func (a *Runtime) about(s *domain.Script, d *pathway.Live) map[string]string {
+func (a *Runtime) about(s *domain.Script, d *pathway.StartRealtime) map[string]string {
 	all := make(map[string]string, len(d.Known)+8)
 	for name, value := range d.Known {
 		if len(value) <= maxVariable {
@@ -67,7 +67,7 @@ func (a *Runtime) about(s *domain.Script, d *pathway.Live) map[string]string {
 		}
 	}
 	maps.Copy(all, map[string]string{
-		"call_id": a.call.ID, "workspace_id": a.p.WorkspaceID, "agent_id": s.AgentID, "node": d.Node, "language": s.Hearing(),
+		"call_id": a.call.ID, "workspace_id": a.p.WorkspaceID, "agent_id": s.AgentID, "node": d.Node, "language": s.RecognitionLanguage(),
 		"direction": string(a.call.Direction), "from": a.call.From, "to": a.call.To,
 	})
 	return all

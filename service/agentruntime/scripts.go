@@ -20,7 +20,7 @@ type ScriptsConfig struct {
 	Recognizer speech.Recognizer
 	Realtime   *speech.RealtimeEngines
 	// Engines says what calls with a script can do besides the rules of its pathway.
-	Engines func(*domain.Script) pathway.Engines
+	Engines func(*domain.Script) pathway.Capabilities
 }
 
 // scriptStore counts the changes of agents and pathways.
@@ -46,7 +46,7 @@ type Scripts struct {
 	speaker    speech.Synthesizer
 	recognizer speech.Recognizer
 	realtime   *speech.RealtimeEngines
-	engines    func(*domain.Script) pathway.Engines
+	engines    func(*domain.Script) pathway.Capabilities
 	scripts    storecache.Cache[domain.Script]
 }
 
@@ -79,7 +79,7 @@ func (r *Scripts) ScriptForCall(ctx context.Context, p domain.Principal, o *doma
 	if o.Overrides != nil && o.Overrides.FirstMessage != "" && s.Pathway.ID != "" {
 		return s, domain.FieldError("overrides.first_message", domain.CodeValidation, "is said by agents without a pathway only; this call walks "+s.Pathway.ID)
 	}
-	if s.AMD = o.AMD.Over(s.AMD); s.AMD.Does() == domain.AMDMessage && strings.TrimSpace(s.AMD.Message) == "" {
+	if s.AMD = o.AMD.ApplyTo(s.AMD); s.AMD.MachineAction() == domain.AMDMessage && strings.TrimSpace(s.AMD.Message) == "" {
 		return s, domain.FieldError("voicemail.message", domain.CodeValidation, "is required where a message is to be left and the agent has none (amd.message)")
 	}
 	return s, nil
@@ -127,14 +127,14 @@ func (r *Scripts) applyAgent(ctx context.Context, p domain.Principal, agentID st
 	if err != nil {
 		return by, err
 	}
-	a := over.Over(version.Agent)
-	s.Version, s.AgentID, s.AgentName, s.UnitID = a.Version, a.ID, a.Name, domain.Unit(a.ID)
+	a := over.ApplyTo(version.Agent)
+	s.Version, s.AgentID, s.AgentName, s.UnitID = a.Version, a.ID, a.Name, domain.UnitID(a.ID)
 	s.Transfer, s.Inbound, s.AMD, s.Hook, s.SMS = a.Transfer, a.Inbound, a.AMD, a.OnInbound, a.SMS
 	if err = r.applySettings(&a, s); err != nil {
 		return by, err
 	}
 	return agentParts{
-		firstMessage: a.FirstMessage, modelOnly: r.engines(s).Live || strings.TrimSpace(a.SystemPrompt) != "" && r.engines(s).Model,
+		firstMessage: a.FirstMessage, modelOnly: r.engines(s).Realtime || strings.TrimSpace(a.SystemPrompt) != "" && r.engines(s).Model,
 		tools: a.Tools, knowledgeBases: a.KnowledgeBaseIDs, pathwayID: a.PathwayID,
 	}, nil
 }
@@ -152,19 +152,19 @@ func (r *Scripts) applySettings(a *domain.Agent, s *domain.Script) error {
 // itself. One that is told no words has none to begin with: they are said before.
 func (r *Scripts) realtimePathway(s *domain.Script, by *agentParts) domain.Pathway {
 	if r.realtime.HasMediaStream(s.Realtime.Engine) {
-		return pathway.Free(by.firstMessage, by.tools, by.knowledgeBases)
+		return pathway.ModelPathway(by.firstMessage, by.tools, by.knowledgeBases)
 	}
-	return pathway.FreeVoice(by.firstMessage, by.tools, by.knowledgeBases)
+	return pathway.RealtimePathway(by.firstMessage, by.tools, by.knowledgeBases)
 }
 
 func (r *Scripts) read(ctx context.Context, p domain.Principal, agentID, pathwayID string, over *domain.CallOverrides) (domain.Script, error) {
-	s := domain.Script{UnitID: domain.Unit(p.WorkspaceID), Language: "en-US", Timezone: "UTC"}
+	s := domain.Script{UnitID: domain.UnitID(p.WorkspaceID), Language: "en-US", Timezone: "UTC"}
 	var by agentParts
 	var err error
 	if agentID != "" {
 		by, err = r.applyAgent(ctx, p, agentID, over, &s)
 	} else if over != nil {
-		a := over.Over(domain.Agent{Language: s.Language, Timezone: s.Timezone})
+		a := over.ApplyTo(domain.Agent{Language: s.Language, Timezone: s.Timezone})
 		err = r.applySettings(&a, &s)
 	}
 	if err != nil {
@@ -174,25 +174,25 @@ func (r *Scripts) read(ctx context.Context, p domain.Principal, agentID, pathway
 		pathwayID = by.pathwayID
 	}
 	if pathwayID == "" {
-		if by.modelOnly && r.engines(&s).Live {
+		if by.modelOnly && r.engines(&s).Realtime {
 			s.Pathway = r.realtimePathway(&s, &by)
 			return s, nil
 		}
 		if by.modelOnly && r.engines(&s).Text {
-			s.Pathway = pathway.Free(by.firstMessage, by.tools, by.knowledgeBases)
+			s.Pathway = pathway.ModelPathway(by.firstMessage, by.tools, by.knowledgeBases)
 			return s, nil
 		}
 		if by.firstMessage == "" {
 			return s, noEngine("agent %s speaks by a language model (it has a system_prompt, but neither a pathway nor a first_message), and none is configured here", agentID)
 		}
-		s.Pathway = pathway.Plain(by.firstMessage)
+		s.Pathway = pathway.MessagePathway(by.firstMessage)
 		return s, nil
 	}
 	w, err := r.pathways.Pathway(ctx, p, pathwayID)
 	if err != nil {
 		return s, err
 	}
-	if needs := pathway.Needs(w, r.engines(&s)); len(needs) > 0 {
+	if needs := pathway.MissingCapabilities(w, r.engines(&s)); len(needs) > 0 {
 		e := domain.Errorf(domain.CodeNoEngine, "pathway %s cannot be walked: %s", w.ID, needs[0].Message)
 		e.Param, e.Details = "pathway_id", needs
 		return s, e

@@ -50,7 +50,7 @@ func newScripts(agent domain.Agent) (*agentruntime.Scripts, *library) {
 	l := &library{agent: agent}
 	l.agent.ID = "agent_1"
 	return agentruntime.NewScripts(agentruntime.ScriptsConfig{
-		Store: l, Agents: l, Pathways: l, Speaker: voice{}, Engines: func(*domain.Script) pathway.Engines { return pathway.Engines{} },
+		Store: l, Agents: l, Pathways: l, Speaker: voice{}, Engines: func(*domain.Script) pathway.Capabilities { return pathway.Capabilities{} },
 	}), l
 }
 
@@ -61,13 +61,13 @@ func TestScriptIsReadAgainAfterAChange(t *testing.T) {
 	for range 3 {
 		s, err := scripts.Script(t.Context(), p, "agent_1", "")
 		require.NoError(t, err)
-		assert.Equal(t, pathway.Plain("Hello."), s.Pathway)
+		assert.Equal(t, pathway.MessagePathway("Hello."), s.Pathway)
 	}
 	assert.LessOrEqual(t, l.reads, 2, "once, or twice on a very slow machine")
 	l.agent.FirstMessage, l.changes = "Good day.", 1
 	s, err := scripts.Script(t.Context(), p, "agent_1", "")
 	require.NoError(t, err)
-	assert.Equal(t, pathway.Plain("Good day."), s.Pathway)
+	assert.Equal(t, pathway.MessagePathway("Good day."), s.Pathway)
 	_, err = scripts.Script(t.Context(), recordtest.Live(recordtest.OtherWorkspace), "agent_1", "")
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }

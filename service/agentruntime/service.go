@@ -59,7 +59,7 @@ type Config struct {
 	TraceContexts *tracing.SpanContexts
 	Log           *slog.Logger
 	// Engines says what the engines of an agent can do.
-	Engines func(*domain.Script) pathway.Engines
+	Engines func(*domain.Script) pathway.Capabilities
 	// Script returns what an agent speaks.
 	Script func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
 	// Retrieve returns passages of knowledge bases that fit a query.

@@ -131,13 +131,13 @@ func (f *fixture) tool(t *testing.T, p domain.Principal, name string) string {
 func TestMessageOfACallGoesToTheRemoteParty(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	got := f.ForCall(f.call).CallTool(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Text: "Hello"})
+	got := f.ForCall(f.call).CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeSMS, Text: "Hello"})
 	assert.True(t, got.OK)
 	assert.JSONEq(t, `{"message_id":"message_1","status":"queued"}`, got.Text)
-	got = f.ForMessages(f.by, f.call, "+12025550170").CallTool(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Given: []byte(`{"body":"Bye"}`)})
+	got = f.ForMessages(f.by, f.call, "+12025550170").CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeSMS, Given: []byte(`{"body":"Bye"}`)})
 	assert.True(t, got.OK, "a number that sends no messages is replaced by one that does")
 	assert.Equal(t, []domain.NewMessage{{To: caller, Body: "Hello"}, {To: caller, Body: "Bye"}}, f.node.sent)
-	got = f.ForCall(f.call).CallTool(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Given: []byte(`{}`)})
+	got = f.ForCall(f.call).CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeSMS, Given: []byte(`{}`)})
 	assert.Equal(t, conversation.ToolResult{Text: "body is required: the words of the message"}, got)
 }
 
@@ -145,7 +145,7 @@ func TestCallerChangesOnlyOwnAppointments(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	change := func(action, id string) conversation.ToolResult {
-		return f.ForCall(f.call).CallTool(t.Context(), nil, pathway.Act{Type: domain.NodeAppointment, Target: action, Arguments: map[string]string{"appointment_id": id}})
+		return f.ForCall(f.call).CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeAppointment, Target: action, Arguments: map[string]string{"appointment_id": id}})
 	}
 	assert.Equal(t, conversation.ToolResult{Text: "there is no such appointment of this caller"}, change("cancel", stranger))
 	assert.Equal(t, conversation.ToolResult{Text: "appointment_id is required: which one"}, change("confirm", ""))
@@ -160,7 +160,7 @@ func TestToolOfAnotherWorkspaceIsNotCalled(t *testing.T) {
 	f := setUp(t)
 	own, foreign := f.tool(t, f.by, "weather"), f.tool(t, recordtest.Live(recordtest.OtherWorkspace), "weather")
 	use := func(id, given string) conversation.ToolResult {
-		return f.ForCall(f.call).CallTool(t.Context(), nil, pathway.Act{Type: domain.NodeTool, Target: id, Given: []byte(given)})
+		return f.ForCall(f.call).CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeTool, Target: id, Given: []byte(given)})
 	}
 	assert.Equal(t, conversation.ToolResult{OK: true, Text: "sunny"}, use(own, `{"city":"Rome"}`))
 	assert.False(t, use(foreign, `{}`).OK)
@@ -177,9 +177,9 @@ func TestModelGetsToolsAndPassagesAndItsCallsNameTheTools(t *testing.T) {
 	var read []domain.Passage
 	thought := conversation.ModelRequest{
 		Script: &domain.Script{Timezone: "UTC"}, Brief: "Be kind.", OnPassages: func(from []domain.Passage) { read = from },
-		Step: pathway.Think{
+		Step: pathway.ModelRequest{
 			History: []pathway.Message{{By: pathway.ByCaller, Text: "opening hours"}},
-			Offers:  []pathway.Offer{{Kind: pathway.OfferEdge, Name: "transfer"}, {Kind: pathway.OfferTool, To: id}, {Kind: pathway.OfferTool, To: record.RequestResourceID(t.Context(), domain.PrefixTool)}},
+			Offers:  []pathway.ToolOffer{{Kind: pathway.OfferEdge, Name: "transfer"}, {Kind: pathway.OfferTool, To: id}, {Kind: pathway.OfferTool, To: record.RequestResourceID(t.Context(), domain.PrefixTool)}},
 		},
 	}
 	got := f.ForCall(f.call).Respond(t.Context(), thought, nil)
@@ -187,7 +187,7 @@ func TestModelGetsToolsAndPassagesAndItsCallsNameTheTools(t *testing.T) {
 	assert.Equal(t, []string{"transfer", "tool_transfer"}, []string{f.node.request.Tools[0].Name, f.node.request.Tools[1].Name})
 	assert.Contains(t, f.node.request.Messages[0].Text, "About opening hours")
 	assert.Equal(t, []domain.Passage{{Name: "p"}}, read)
-	assert.Equal(t, []pathway.Called{{ID: "1", Name: "tool_transfer", Tool: id}}, got.Calls)
+	assert.Equal(t, []pathway.ToolCall{{ID: "1", Name: "tool_transfer", Tool: id}}, got.Calls)
 	assert.Equal(t, []conversation.Fault{{Stage: "llm", Code: "unreachable", Message: "engine down: no route", Recovered: true}}, got.Failovers)
 
 	f.node.err = f.node.lost[0]
@@ -198,7 +198,7 @@ func TestModelGetsToolsAndPassagesAndItsCallsNameTheTools(t *testing.T) {
 func TestCallGoesOnWithoutTheVariablesOfAFailedLookup(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	require.NoError(t, record.Create(t.Context(), f.store, &domain.LookupKey{WorkspaceID: recordtest.Workspace, AgentID: "agent_1", Secret: record.NewSigningSecret()}))
+	require.NoError(t, record.Create(t.Context(), f.store, &domain.InboundHookKey{WorkspaceID: recordtest.Workspace, AgentID: "agent_1", Secret: record.NewSigningSecret()}))
 	f.call.AgentID = "agent_1"
 	for name, c := range map[string]struct {
 		status  int

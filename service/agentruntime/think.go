@@ -29,7 +29,7 @@ func (a *Runtime) Respond(ctx context.Context, t conversation.ModelRequest, sent
 		return answer
 	}
 	for _, c := range got.Calls {
-		answer.Calls = append(answer.Calls, pathway.Called{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Tool: names[c.Name]})
+		answer.Calls = append(answer.Calls, pathway.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Tool: names[c.Name]})
 	}
 	return answer
 }
@@ -125,7 +125,7 @@ func resultOf(history []pathway.Message, id string) string {
 
 // retrieve returns passages of the knowledge bases of a node that may answer the
 // caller's last words.
-func (a *Runtime) retrieve(ctx context.Context, t pathway.Think) (text string, from []domain.Passage) {
+func (a *Runtime) retrieve(ctx context.Context, t pathway.ModelRequest) (text string, from []domain.Passage) {
 	for _, h := range slices.Backward(t.History) {
 		if h.By == pathway.ByCaller {
 			return a.cfg.Retrieve(ctx, a.p, t.Bases, h.Text)

@@ -12,7 +12,7 @@ import (
 func TestEachToolCallOfAHistoryHasAResult(t *testing.T) {
 	t.Parallel()
 	got := messagesOf("brief", []pathway.Message{
-		{By: pathway.ByAgent, Calls: []pathway.Called{{ID: "1", Name: "look"}, {ID: "2", Name: "book"}}},
+		{By: pathway.ByAgent, Calls: []pathway.ToolCall{{ID: "1", Name: "look"}, {ID: "2", Name: "book"}}},
 		{By: pathway.ByTool, ID: "1", Text: "found"},
 	})
 	var roles, texts []string

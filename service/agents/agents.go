@@ -80,9 +80,9 @@ func (s *Service) CreateAgent(ctx context.Context, p domain.Principal, a *domain
 // publish returns the next version of a draft.
 func publish(a *domain.Agent) *domain.AgentVersion {
 	now := record.Now()
-	a.Version, a.PublishedAt, a.Unpublished, a.Names = a.Version+1, &now, []string{}, a.Refs()
+	a.Version, a.PublishedAt, a.Unpublished, a.References = a.Version+1, &now, []string{}, a.ReferencedIDs()
 	v := &domain.AgentVersion{Agent: *a}
-	v.Object, v.CreatedAt, v.UpdatedAt, v.Names = "agent_version", now, now, nil
+	v.Object, v.CreatedAt, v.UpdatedAt, v.References = "agent_version", now, now, nil
 	return v
 }
 
@@ -193,7 +193,7 @@ func (s *Service) UpdateAgent(ctx context.Context, p domain.Principal, id string
 
 // addUpdated adds the event agent.updated to a commit.
 func (s *Service) addUpdated(c *commit.Change, a *domain.Agent, fields []string) {
-	c.Events = append(c.Events, outbox.NewEvent(&a.Meta, event.AgentUpdated, a.ID, domain.Unit(a.ID), event.ResourceChangedData{ID: a.ID, Changed: fields}))
+	c.Events = append(c.Events, outbox.NewEvent(&a.Meta, event.AgentUpdated, a.ID, domain.UnitID(a.ID), event.ResourceChangedData{ID: a.ID, Changed: fields}))
 	s.outbox.Committed(a.WorkspaceID)
 }
 
@@ -205,10 +205,10 @@ func (s *Service) setUnpublished(ctx context.Context, a *domain.Agent) error {
 		return err
 	}
 	a.Unpublished = record.ChangedFields(v.Agent, *a, unversionedFields...)
-	a.Names = a.Refs()
-	for _, id := range v.Refs() {
+	a.References = a.ReferencedIDs()
+	for _, id := range v.ReferencedIDs() {
 		if len(a.Unpublished) > 0 {
-			a.Names = append(a.Names, id)
+			a.References = append(a.References, id)
 		}
 	}
 	return nil
@@ -289,7 +289,7 @@ func (s *Service) DeleteAgent(ctx context.Context, p domain.Principal, id string
 	defer unlock()
 	return record.Delete(ctx, s.store, p, domain.PrefixAgent, id, func(c *commit.Change, a *domain.Agent) error {
 		record.SetExtension(c, &a.Meta, a.Extension, "")
-		c.Deletes = append(c.Deletes, (&domain.LookupKey{WorkspaceID: a.WorkspaceID, AgentID: a.ID}).Key())
+		c.Deletes = append(c.Deletes, (&domain.InboundHookKey{WorkspaceID: a.WorkspaceID, AgentID: a.ID}).Key())
 		for number := 1; number <= a.Version; number++ {
 			v := domain.AgentVersion{Agent: domain.Agent{Meta: a.Meta, Version: number}}
 			c.Deletes = append(c.Deletes, v.Key())
@@ -301,7 +301,7 @@ func (s *Service) DeleteAgent(ctx context.Context, p domain.Principal, id string
 // SignOnInbound creates the secret that signs requests to the on_inbound URL of an
 // agent and replaces the previous one. Only this answer shows the secret.
 func (s *Service) SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error) {
-	k := &domain.LookupKey{WorkspaceID: p.WorkspaceID, Secret: record.NewSigningSecret(), MadeAt: record.Now()}
+	k := &domain.InboundHookKey{WorkspaceID: p.WorkspaceID, Secret: record.NewSigningSecret(), MadeAt: record.Now()}
 	_, err = record.Update(ctx, s.store, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
 		k.AgentID = a.ID
 		return nil

@@ -36,7 +36,7 @@ type Config struct {
 	Mail       alertactor.Mailer // nil: there is no mail server
 	// ReadOtherShards returns what the other shards read for rules; nil: there is
 	// one shard.
-	ReadOtherShards func(ctx context.Context, rules []*domain.AlertRule) alert.Answers
+	ReadOtherShards func(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings
 	// RulesChanged makes the actor evaluate the rules of a workspace now.
 	RulesChanged func(workspaceID string)
 	Log          *slog.Logger
@@ -80,7 +80,7 @@ type Service struct {
 	system          *actor.ActorSystem
 	node            node
 	mail            alertactor.Mailer
-	readOtherShards func(context.Context, []*domain.AlertRule) alert.Answers
+	readOtherShards func(context.Context, []*domain.AlertRule) alert.PeerFindings
 	rulesChanged    func(workspaceID string)
 	log             *slog.Logger
 }
@@ -102,7 +102,7 @@ func (s *Service) CreateAlertRule(ctx context.Context, p domain.Principal, r *do
 		return nil, err
 	}
 	n := 0
-	if err := commit.Each(ctx, s.store, "alert_rule", p.WorkspaceID, "all", func(*domain.AlertRule) { n++ }); err != nil {
+	if err := commit.ForEachRow(ctx, s.store, "alert_rule", p.WorkspaceID, "all", func(*domain.AlertRule) { n++ }); err != nil {
 		return nil, commit.StoreError(err)
 	}
 	if n >= maxAlertRules {
@@ -120,7 +120,7 @@ func (s *Service) CreateAlertRule(ctx context.Context, p domain.Principal, r *do
 // without a mail server. What the rule had before is not checked: a rule whose
 // workspace was deleted can still be paused and changed.
 func (s *Service) checkRule(ctx context.Context, r, before *domain.AlertRule) error {
-	if r.Watches != "" && r.Watches != before.Watches && !s.shards.WorkspaceExists(ctx, r.Watches) {
+	if r.WatchesWorkspaceID != "" && r.WatchesWorkspaceID != before.WatchesWorkspaceID && !s.shards.WorkspaceExists(ctx, r.WatchesWorkspaceID) {
 		return domain.FieldError("watches_workspace_id", domain.CodeValidation, "there is no such workspace")
 	}
 	added := slices.ContainsFunc(r.Emails, func(to string) bool { return !slices.Contains(before.Emails, to) })
@@ -145,7 +145,7 @@ func (s *Service) ListAlertRules(ctx context.Context, p domain.Principal, q reco
 // then.
 func (s *Service) UpdateAlertRule(ctx context.Context, p domain.Principal, id string, change func(*domain.AlertRule) error) (*domain.AlertRule, error) {
 	r, err := record.Update(ctx, s.store, p, domain.PrefixAlertRule, id, func(r *domain.AlertRule) error {
-		before := &domain.AlertRule{Watches: r.Watches, Emails: slices.Clone(r.Emails)}
+		before := &domain.AlertRule{WatchesWorkspaceID: r.WatchesWorkspaceID, Emails: slices.Clone(r.Emails)}
 		if err := change(r); err != nil {
 			return err
 		}
@@ -181,9 +181,9 @@ func (s *Service) TestAlertRule(ctx context.Context, p domain.Principal, id stri
 	now := record.Now()
 	a := &domain.Alert{
 		Meta:   domain.Meta{ID: mailbox.NewID(domain.PrefixAlert), WorkspaceID: p.WorkspaceID},
-		RuleID: r.ID, RuleName: r.Name, Kind: r.Kind, Of: r.Watches, Subject: r.ID, Name: "a test of " + r.Name, Status: domain.AlertFiring, Since: now,
+		RuleID: r.ID, RuleName: r.Name, Kind: r.Kind, OfWorkspaceID: r.WatchesWorkspaceID, Subject: r.ID, Name: "a test of " + r.Name, Status: domain.AlertFiring, Since: now,
 	}
-	e := alertactor.NewEvent(a, alert.Firing, now)
+	e := alertactor.NewEvent(a, alert.NotifyFiring, now)
 	if data, ok := e.Data.(event.AlertData); ok {
 		data.Message = "this is a test: " + data.Message
 		e.Data = data
@@ -196,7 +196,7 @@ func (s *Service) TestAlertRule(ctx context.Context, p domain.Principal, id stri
 	if len(r.Emails) == 0 || s.mail == nil || s.node.Quarantined() {
 		return out, nil
 	}
-	subject, body := alert.Mail(a, alert.Firing, now)
+	subject, body := alert.FormatMail(a, alert.NotifyFiring, now)
 	bound, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
 	out.Mails = make([]AlertMailTest, len(r.Emails))

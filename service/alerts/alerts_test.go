@@ -29,7 +29,7 @@ type node struct {
 	draining  bool
 	refused   string // an address to which no mail can be sent
 	mails     int
-	answers   alert.Answers
+	answers   alert.PeerFindings
 }
 
 func (*node) WorkspaceIDs() []string               { return []string{"ws_1"} }
@@ -68,7 +68,7 @@ func open(t *testing.T, mail bool) (*alerts.Service, *node, commit.Store) {
 	t.Cleanup(system.Shutdown)
 	c := alerts.Config{
 		Store: store, Workspaces: n, Shards: n, Outbox: n, System: system, Node: n, Log: slog.New(slog.DiscardHandler),
-		ReadOtherShards: func(context.Context, []*domain.AlertRule) alert.Answers { return n.answers },
+		ReadOtherShards: func(context.Context, []*domain.AlertRule) alert.PeerFindings { return n.answers },
 		RulesChanged:    func(id string) { n.changed = append(n.changed, id) },
 	}
 	if mail {
@@ -84,7 +84,7 @@ func TestRuleIsCheckedAgainstWorkspacesAndMailServer(t *testing.T) {
 	s, n, _ := open(t, false)
 	ctx := t.Context()
 	for param, r := range map[string]*domain.AlertRule{
-		"watches_workspace_id": {Name: "r", Kind: domain.AlertTrunkDown, Watches: "ws_3"},
+		"watches_workspace_id": {Name: "r", Kind: domain.AlertTrunkDown, WatchesWorkspaceID: "ws_3"},
 		"emails":               {Name: "r", Kind: domain.AlertTrunkDown, Emails: []string{"ops@example.com"}},
 	} {
 		_, err := s.CreateAlertRule(ctx, operator, r)
@@ -93,7 +93,7 @@ func TestRuleIsCheckedAgainstWorkspacesAndMailServer(t *testing.T) {
 		assert.Equal(t, param, refused.Param)
 	}
 	assert.Empty(t, n.changed)
-	r, err := s.CreateAlertRule(ctx, operator, &domain.AlertRule{Name: "r", Kind: domain.AlertTrunkDown, Watches: "ws_2"})
+	r, err := s.CreateAlertRule(ctx, operator, &domain.AlertRule{Name: "r", Kind: domain.AlertTrunkDown, WatchesWorkspaceID: "ws_2"})
 	require.NoError(t, err)
 	_, err = s.UpdateAlertRule(ctx, operator, r.ID, func(r *domain.AlertRule) error { r.Paused = true; return nil })
 	require.NoError(t, err)
@@ -124,10 +124,10 @@ func TestFindingsOfAllShardsAreCombined(t *testing.T) {
 	_, err := store.Apply(t.Context(), commit.Change{Workspace: "ws_1", Puts: []domain.Record{w}})
 	require.NoError(t, err)
 	rule := &domain.AlertRule{Meta: domain.Meta{ID: "alertrule_1"}, Kind: domain.AlertEndpointDisabled}
-	other := alert.Reading{Of: "ws_2", Subject: "wh_2", Name: "example.org", Known: true}
-	n.answers = alert.Answers{All: true, Silent: func(string) bool { return false }, Found: []map[string]alert.Look{{rule.ID: {Readings: []alert.Reading{other}}}}}
+	other := alert.Reading{WorkspaceID: "ws_2", Subject: "wh_2", Name: "example.org", Known: true}
+	n.answers = alert.PeerFindings{Complete: true, Silent: func(string) bool { return false }, Found: []map[string]alert.Findings{{rule.ID: {Readings: []alert.Reading{other}}}}}
 	found := s.Read(t.Context(), []*domain.AlertRule{rule})[rule.ID]
-	own := alert.Reading{Of: "ws_1", Subject: "wh_1", Name: "example.com", Known: true, Bad: true}
+	own := alert.Reading{WorkspaceID: "ws_1", Subject: "wh_1", Name: "example.com", Known: true, Bad: true}
 	assert.Equal(t, alertactor.RuleReadings{Readings: []alert.Reading{own, other}, UnreadWorkspaces: map[string]bool{}}, found, "the host of a URL alone is shown")
 
 	looks, err := s.LookFor(t.Context(), []*domain.AlertRule{rule})

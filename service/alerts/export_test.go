@@ -14,7 +14,7 @@ func FoundBy(r *domain.AlertRule, answers map[*domain.Workspace]*trunk.Health) a
 		read[w.ID], all = &workspaceReading{workspace: w, health: health}, append(all, w.ID)
 	}
 	l := readingOf(r, watchedBy(r, all), read)
-	readings, unread := l.Whole(r)
+	readings, unread := l.Results(r)
 	out := alertactor.RuleReadings{Readings: readings, UnreadWorkspaces: make(map[string]bool)}
 	for _, id := range unread {
 		out.UnreadWorkspaces[id] = true

@@ -69,7 +69,7 @@ func (s *Service) Read(ctx context.Context, rules []*domain.AlertRule) map[strin
 			continue
 		}
 		found := alertactor.RuleReadings{UnreadWorkspaces: make(map[string]bool)}
-		readings, unread := l.Whole(r)
+		readings, unread := l.Results(r)
 		found.Readings = readings
 		for _, id := range unread {
 			found.UnreadWorkspaces[id] = true
@@ -80,7 +80,7 @@ func (s *Service) Read(ctx context.Context, rules []*domain.AlertRule) map[strin
 }
 
 // readOwnShard reads the workspaces of this shard, for each rule by its id.
-func (s *Service) readOwnShard(ctx context.Context, rules []*domain.AlertRule) map[string]alert.Look {
+func (s *Service) readOwnShard(ctx context.Context, rules []*domain.AlertRule) map[string]alert.Findings {
 	all := s.workspaces.WorkspaceIDs()
 	slices.Sort(all)
 	read := make(map[string]*workspaceReading)
@@ -103,7 +103,7 @@ func (s *Service) readOwnShard(ctx context.Context, rules []*domain.AlertRule) m
 			reading.workspace = w // its name and spend cap may have changed meanwhile
 		}
 	}
-	out := make(map[string]alert.Look, len(rules))
+	out := make(map[string]alert.Findings, len(rules))
 	for _, r := range rules {
 		out[r.ID] = readingOf(r, watchedBy(r, all), read)
 	}
@@ -112,11 +112,11 @@ func (s *Service) readOwnShard(ctx context.Context, rules []*domain.AlertRule) m
 
 // addOtherShards adds what the other shards read. The workspaces of a shard without an
 // answer are unread.
-func (s *Service) addOtherShards(ctx context.Context, rules []*domain.AlertRule, looks map[string]alert.Look) {
+func (s *Service) addOtherShards(ctx context.Context, rules []*domain.AlertRule, looks map[string]alert.Findings) {
 	if s.readOtherShards == nil {
 		return
 	}
-	rules = alert.Needed(rules, func(id string) bool { return !s.shards.OwnsWorkspace(id) })
+	rules = alert.RulesForWorkspaces(rules, func(id string) bool { return !s.shards.OwnsWorkspace(id) })
 	if len(rules) == 0 {
 		return
 	}
@@ -125,7 +125,7 @@ func (s *Service) addOtherShards(ctx context.Context, rules []*domain.AlertRule,
 	answers := s.readOtherShards(ctx, rules)
 	others, known := s.shards.OtherWorkspaces()
 	for _, r := range rules {
-		if !answers.All && !known { // the workspaces without an answer are unknown
+		if !answers.Complete && !known { // the workspaces without an answer are unknown
 			delete(looks, r.ID)
 			continue
 		}
@@ -134,7 +134,7 @@ func (s *Service) addOtherShards(ctx context.Context, rules []*domain.AlertRule,
 			l.Add(one[r.ID])
 		}
 		for _, w := range others {
-			if alert.Watched(r, w.ID) && answers.Silent(w.ID) {
+			if alert.WatchesWorkspace(r, w.ID) && answers.Silent(w.ID) {
 				l.Unread, l.Silent = append(l.Unread, w.ID), true
 			}
 		}
@@ -143,7 +143,7 @@ func (s *Service) addOtherShards(ctx context.Context, rules []*domain.AlertRule,
 }
 
 // LookFor reads the workspaces of this shard for the rules of another shard.
-func (s *Service) LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error) {
+func (s *Service) LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Findings, error) {
 	looks := s.readOwnShard(ctx, rules)
 	if s.node.IsStopping() {
 		return nil, domain.Errorf(domain.CodeUnavailable, "the service is being stopped")
@@ -158,8 +158,8 @@ func (s *Service) LookFor(ctx context.Context, rules []*domain.AlertRule) (map[s
 }
 
 func watchedBy(r *domain.AlertRule, all []string) []string {
-	if r.Watches != "" {
-		return []string{r.Watches}
+	if r.WatchesWorkspaceID != "" {
+		return []string{r.WatchesWorkspaceID}
 	}
 	return all
 }
@@ -186,8 +186,8 @@ func (s *Service) readWorkspaces(ctx context.Context, read map[string]*workspace
 func (s *Service) readWorkspace(ctx context.Context, id string, w *workspaceReading) error {
 	if w.needs.endpoints {
 		bound, cancel := context.WithTimeout(ctx, answerTimeout)
-		err := commit.Each(bound, s.store, "webhook", id, "env="+string(domain.Live), func(h *domain.Webhook) {
-			w.endpoints = append(w.endpoints, alert.Reading{Of: id, Subject: h.ID, Name: hostOf(h.URL), Known: true, Bad: h.Status == domain.WebhookDisabled})
+		err := commit.ForEachRow(bound, s.store, "webhook", id, "env="+string(domain.Live), func(h *domain.Webhook) {
+			w.endpoints = append(w.endpoints, alert.Reading{WorkspaceID: id, Subject: h.ID, Name: hostOf(h.URL), Known: true, Bad: h.Status == domain.WebhookDisabled})
 		})
 		cancel()
 		if err != nil {
@@ -230,7 +230,7 @@ func hostOf(address string) string {
 }
 
 // readingOf combines what was read of the watched workspaces for a rule.
-func readingOf(r *domain.AlertRule, watched []string, read map[string]*workspaceReading) (out alert.Look) {
+func readingOf(r *domain.AlertRule, watched []string, read map[string]*workspaceReading) (out alert.Findings) {
 	for _, id := range watched {
 		w := read[id]
 		if w == nil {
@@ -246,23 +246,23 @@ func readingOf(r *domain.AlertRule, watched []string, read map[string]*workspace
 }
 
 // forRule returns what was read of a workspace for a rule; false: an answer is missing.
-func (w *workspaceReading) forRule(r *domain.AlertRule) (out alert.Look, read bool) {
+func (w *workspaceReading) forRule(r *domain.AlertRule) (out alert.Findings, read bool) {
 	workspace := w.workspace
 	switch r.Kind {
 	case domain.AlertEndpointDisabled:
-		return alert.Look{Readings: w.endpoints}, w.endpointsRead
+		return alert.Findings{Readings: w.endpoints}, w.endpointsRead
 	case domain.AlertAnswerRate:
 		now, read := w.recentCalls[r.Minutes]
 		if !read {
 			return out, false
 		}
 		out.Attempts, out.Answered = int64(now.Attempts), int64(now.Answered)
-		out.Readings = []alert.Reading{alert.AnswerRate(r, workspace.ID, workspace.ID, workspace.Name, now.Attempts, now.Answered)}
+		out.Readings = []alert.Reading{alert.AnswerRateReading(r, workspace.ID, workspace.ID, workspace.Name, now.Attempts, now.Answered)}
 		return out, true
 	case domain.AlertSpend:
 		limit := workspace.Calling.DailySpendCap
 		if limit != nil {
-			out.Most, _ = domain.Micros(limit.Amount) // validated when it was set
+			out.Most, _ = domain.ParseAmount(limit.Amount) // validated when it was set
 		}
 		if w.health == nil || !w.health.SpentKnown {
 			return out, false
@@ -270,7 +270,7 @@ func (w *workspaceReading) forRule(r *domain.AlertRule) (out alert.Look, read bo
 		if limit != nil {
 			out.Spent = w.health.Spent
 		}
-		out.Readings = []alert.Reading{alert.Spend(r, workspace.ID, workspace.ID, workspace.Name, out.Spent, out.Most)}
+		out.Readings = []alert.Reading{alert.SpendReading(r, workspace.ID, workspace.ID, workspace.Name, out.Spent, out.Most)}
 		return out, true
 	case domain.AlertTrunkDown:
 	}
@@ -283,7 +283,7 @@ func (w *workspaceReading) forRule(r *domain.AlertRule) (out alert.Look, read bo
 		}
 		registration := s.Health.Registration
 		out.Readings = append(out.Readings, alert.Reading{
-			Of: workspace.ID, Subject: id, Name: s.Name, Known: true, Bad: s.Health.Status == "down" || registration != nil && registration.Status == "failed",
+			WorkspaceID: workspace.ID, Subject: id, Name: s.Name, Known: true, Bad: s.Health.Status == "down" || registration != nil && registration.Status == "failed",
 		})
 	}
 	return out, true

@@ -23,7 +23,7 @@ func TestWorkspaceWithoutAnAnswerIsUnread(t *testing.T) {
 	found := alerts.FoundBy(spend, said)
 	assert.Equal(t, map[string]bool{"ws_b": true}, found.UnreadWorkspaces, "its ledger was not read yet")
 	if assert.Len(t, found.Readings, 1) {
-		assert.Equal(t, "ws_a", found.Readings[0].Of)
+		assert.Equal(t, "ws_a", found.Readings[0].WorkspaceID)
 	}
 	assert.Equal(t, alertactor.RuleReadings{UnreadWorkspaces: map[string]bool{"": true}}, alerts.FoundBy(all, said), "0.30 so far, of both caps")
 	said[a].Spent = 1_200_000

@@ -128,7 +128,7 @@ func (s *Service) storeResult(ctx context.Context, due *domain.AnalysisDue, foun
 			c.Analysis, c.UpdatedAt = found, record.Now()
 			change.Guards = []commit.Guard{{Key: c.Key(), Version: version}}
 			change.Puts = []domain.Record{c}
-			change.Events = append(change.Events, record.NewCallEvent(c, event.CallAnalysisReady, event.AnalysisData{CallRef: event.RefOf(c), Analysis: *found}))
+			change.Events = append(change.Events, record.NewCallEvent(c, event.CallAnalysisReady, event.AnalysisData{CallRef: event.NewCallRef(c), Analysis: *found}))
 			if found.Error != "" {
 				change.Events = append(change.Events, record.NewCallEvent(c, event.AgentError, event.AgentErrorData{
 					CallID: c.ID, AgentID: c.AgentID, Stage: "analysis", Code: "analysis_failed", Message: found.Error,
@@ -231,7 +231,7 @@ func parseAnswer(w *domain.AgentAnalysis, text string) (*domain.CallAnalysis, er
 		if !there || v == nil {
 			continue
 		}
-		if _, fits := pathway.FieldText(f, v); fits {
+		if _, fits := pathway.FormatField(f, v); fits {
 			a.Fields[f.Name] = v
 		}
 	}

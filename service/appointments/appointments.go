@@ -59,7 +59,7 @@ func (s *Service) Run(ctx context.Context) {
 // succeeds, also on several nodes: requests of this process wait for one another, and
 // the rows of the provider and its days are guarded.
 func (s *Service) Book(ctx context.Context, p domain.Principal, o booking.NewAppointment) (*domain.Appointment, error) {
-	if created, err := record.CreatedBySameRequest[domain.Appointment](ctx, s.store, p, domain.PrefixAppoint); created != nil || err != nil {
+	if created, err := record.CreatedBySameRequest[domain.Appointment](ctx, s.store, p, domain.PrefixAppointment); created != nil || err != nil {
 		return created, err
 	}
 	if err := s.checkCall(ctx, p, o.CallID); err != nil {
@@ -80,7 +80,7 @@ func (s *Service) Book(ctx context.Context, p domain.Principal, o booking.NewApp
 	}
 	defer unlock()
 	a := &domain.Appointment{Patient: o.Patient, Type: o.Type, Status: domain.AppointmentBooked, CallID: o.CallID, Notes: o.Notes}
-	a.Init("appointment", p, record.RequestResourceID(ctx, domain.PrefixAppoint), record.Now())
+	a.Init("appointment", p, record.RequestResourceID(ctx, domain.PrefixAppointment), record.Now())
 	a.AppointmentID, a.Metadata = a.ID, o.Metadata
 	if o.Confirmed {
 		a.Status, a.ConfirmedAt = domain.AppointmentConfirmed, &a.CreatedAt
@@ -121,7 +121,7 @@ func (s *Service) Book(ctx context.Context, p domain.Principal, o booking.NewApp
 
 // newEvent returns an event about an appointment.
 func newEvent(a *domain.Appointment, t event.Type, previous map[string]json.RawMessage) event.Draft {
-	return outbox.NewEvent(&a.Meta, t, a.ID, domain.Unit(a.WorkspaceID), event.AppointmentOf(a, previous))
+	return outbox.NewEvent(&a.Meta, t, a.ID, domain.UnitID(a.WorkspaceID), event.NewAppointmentData(a, previous))
 }
 
 // checkCall returns a validation error if there is no such call. An empty id is valid.
@@ -148,7 +148,7 @@ func setTime(a *domain.Appointment, x *domain.Provider, to booking.Reschedule) e
 		problems.Add("timezone", domain.CodeValidation, "must be a time zone like Europe/Berlin")
 		zone = time.UTC
 	}
-	at, err := booking.Moment(to.Datetime, zone)
+	at, err := booking.ParseLocalTime(to.Datetime, zone)
 	now := time.Now()
 	switch {
 	case err != nil:
@@ -176,7 +176,7 @@ func setTime(a *domain.Appointment, x *domain.Provider, to booking.Reschedule) e
 
 // Appointment returns an appointment.
 func (s *Service) Appointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error) {
-	a, _, err := record.Get[domain.Appointment](ctx, s.store, p, domain.PrefixAppoint, id)
+	a, _, err := record.Get[domain.Appointment](ctx, s.store, p, domain.PrefixAppointment, id)
 	return a, err
 }
 
@@ -200,7 +200,7 @@ func (s *Service) ListAppointments(ctx context.Context, p domain.Principal, q Qu
 	if q.CallID != "" {
 		index = "call=" + q.CallID
 	}
-	return record.List(ctx, s.store, p.WorkspaceID, index, domain.PrefixAppoint, q.PageQuery, func(a *domain.Appointment) bool {
+	return record.List(ctx, s.store, p.WorkspaceID, index, domain.PrefixAppointment, q.PageQuery, func(a *domain.Appointment) bool {
 		return a.Environment == p.Environment && (q.Status == "" || a.Status == q.Status) && (provider == "" || a.ProviderID == provider) &&
 			(q.Phone == "" || a.Patient.Phone == q.Phone) && (q.CallID == "" || a.CallID == q.CallID) &&
 			(q.From.IsZero() || !a.Datetime.Before(q.From)) && (q.To.IsZero() || a.Datetime.Before(q.To))
@@ -214,7 +214,7 @@ func (s *Service) updateAppointment(
 	change func(c *commit.Change, a *domain.Appointment) error,
 ) (*domain.Appointment, error) {
 	changed := false
-	a, err := record.Update(ctx, s.store, p, domain.PrefixAppoint, id, nil, func(c *commit.Change, a *domain.Appointment) error {
+	a, err := record.Update(ctx, s.store, p, domain.PrefixAppointment, id, nil, func(c *commit.Change, a *domain.Appointment) error {
 		before := *a
 		if err := change(c, a); err != nil {
 			return err
@@ -246,7 +246,7 @@ func (s *Service) updateAppointment(
 // setStatus sets the status of an appointment. Errors: invalid_state with current_status
 // and allowed_from.
 func setStatus(a *domain.Appointment, to domain.AppointmentStatus) error {
-	allowed, ok := lifecycle.Appointment(a.Status, to)
+	allowed, ok := lifecycle.CheckAppointmentTransition(a.Status, to)
 	if !ok {
 		return domain.Errorf(domain.CodeInvalidState, "an appointment that is %s cannot become %s", a.Status, to).
 			With("current_status", a.Status).With("allowed_from", allowed)
@@ -269,7 +269,7 @@ func (s *Service) UpdateAppointment(ctx context.Context, p domain.Principal, id 
 			}
 		}
 		if to := a.Status; to != before.Status {
-			booking.Unremind(a)
+			booking.CancelReminders(a)
 			a.Status = before.Status
 			if err := setStatus(a, to); err != nil {
 				return err
@@ -317,7 +317,7 @@ func (s *Service) CancelAppointment(ctx context.Context, p domain.Principal, id,
 		}
 		now := record.Now()
 		a.CancelledAt, a.CancelReason = &now, reason
-		booking.Unremind(a)
+		booking.CancelReminders(a)
 		return s.removeBooking(ctx, c, a)
 	})
 }
@@ -371,7 +371,7 @@ func (s *Service) RescheduleAppointment(ctx context.Context, p domain.Principal,
 		}
 		a.Moves++
 		a.Status, a.ConfirmedAt = domain.AppointmentBooked, nil
-		s.scheduleReminders(a, x, booking.Orders(a))
+		s.scheduleReminders(a, x, booking.ReminderDefinitions(a))
 		return s.addBooking(ctx, c, x, a)
 	})
 }
@@ -388,7 +388,7 @@ func (s *Service) DeleteAppointment(ctx context.Context, p domain.Principal, id 
 			return err
 		}
 	}
-	return record.Delete(ctx, s.store, p, domain.PrefixAppoint, a.ID, func(c *commit.Change, a *domain.Appointment) error {
+	return record.Delete(ctx, s.store, p, domain.PrefixAppointment, a.ID, func(c *commit.Change, a *domain.Appointment) error {
 		if a.Status.Open() {
 			return domain.Errorf(domain.CodeInvalidState, "the appointment was changed meanwhile; try again").With("current_status", a.Status)
 		}

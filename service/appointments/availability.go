@@ -28,7 +28,7 @@ func (s *Service) Availability(ctx context.Context, p domain.Principal, q bookin
 	if err != nil {
 		return none, err
 	}
-	hours, err := booking.Of(x)
+	hours, err := booking.ParseHours(x)
 	if err != nil {
 		return none, err
 	}
@@ -56,7 +56,7 @@ func (s *Service) Availability(ctx context.Context, p domain.Principal, q bookin
 	for _, day := range days {
 		booked = append(booked, day.Booked...)
 	}
-	slots, more := hours.Slots(from, withinLimit(to, now), length, booked, q.Limit)
+	slots, more := hours.FindSlots(from, withinLimit(to, now), length, booked, q.Limit)
 	out := booking.Availability{
 		Object: "availability", ProviderID: x.ID, Provider: x.Name, Timezone: zone.String(), DurationMinutes: minutes, SlotMinutes: x.SlotMinutes,
 		From: from, To: to, Slots: make([]booking.Slot, 0, len(slots)), HasMore: more,
@@ -82,7 +82,7 @@ func searchRange(q booking.AvailabilityQuery, zone *time.Location, now time.Time
 		if text == "" {
 			return fallback
 		}
-		t, err := booking.Bound(text, zone)
+		t, err := booking.ParseRangeBound(text, zone)
 		if err != nil {
 			problems.Add(param, domain.CodeValidation, "%s", record.Message(err))
 		}

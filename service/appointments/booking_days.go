@@ -22,20 +22,20 @@ const maxSuggestions = 3
 
 // addBooking adds the booking of an appointment to a commit. Errors: slot_unavailable.
 func (s *Service) addBooking(ctx context.Context, c *commit.Change, x *domain.Provider, a *domain.Appointment) error {
-	hours, err := booking.Of(x)
+	hours, err := booking.ParseHours(x)
 	if err != nil {
 		return err
 	}
 	span := booking.Span{Start: a.Datetime, End: a.EndsAt}
-	if !hours.Open(span) {
+	if !hours.IsOpen(span) {
 		return s.slotUnavailable(ctx, x, &hours, span, slotClosed)
 	}
-	for _, name := range booking.Days(span) {
+	for _, name := range booking.UTCDays(span) {
 		day, version, err := s.bookingDay(ctx, c, x.WorkspaceID, x.ID, name)
 		if err != nil {
 			return err
 		}
-		if !booking.Free(day.Booked, span, a.ID) {
+		if !booking.IsFree(day.Booked, span, a.ID) {
 			return s.slotUnavailable(ctx, x, &hours, span, slotBooked)
 		}
 		day.Booked = append(slices.DeleteFunc(day.Booked, func(b domain.Booked) bool { return b.AppointmentID == a.ID }),
@@ -48,7 +48,7 @@ func (s *Service) addBooking(ctx context.Context, c *commit.Change, x *domain.Pr
 
 // removeBooking removes the booking of an appointment in a commit.
 func (s *Service) removeBooking(ctx context.Context, c *commit.Change, a *domain.Appointment) error {
-	for _, name := range booking.Days(booking.Span{Start: a.Datetime, End: a.EndsAt}) {
+	for _, name := range booking.UTCDays(booking.Span{Start: a.Datetime, End: a.EndsAt}) {
 		day, version, err := s.bookingDay(ctx, c, a.WorkspaceID, a.ProviderID, name)
 		if err != nil {
 			return err
@@ -121,7 +121,7 @@ func (s *Service) slotUnavailable(ctx context.Context, x *domain.Provider, h *bo
 		for _, day := range days {
 			booked = append(booked, day.Booked...)
 		}
-		free, _ := h.Slots(span.Start, to, span.End.Sub(span.Start), booked, maxSuggestions)
+		free, _ := h.FindSlots(span.Start, to, span.End.Sub(span.Start), booked, maxSuggestions)
 		for _, f := range free {
 			next = append(next, f.Start.UTC().Format(domain.TimeFormat))
 		}

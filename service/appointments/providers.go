@@ -42,7 +42,7 @@ func (s *Service) CreateProvider(ctx context.Context, p domain.Principal, x *dom
 	}
 	defer unlock()
 	n := 0
-	if err = commit.Each(ctx, s.store, "provider", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.Provider) { n++ }); err != nil {
+	if err = commit.ForEachRow(ctx, s.store, "provider", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.Provider) { n++ }); err != nil {
 		return nil, commit.StoreError(err)
 	}
 	if n >= maxProviders {

@@ -58,7 +58,7 @@ func (s *Service) validateReminders(ctx context.Context, p domain.Principal, all
 	var problems domain.Problems
 	for i, r := range all {
 		here := fmt.Sprintf("reminders[%d]", i)
-		if _, left := pathway.Fill(r.Body, booking.Words(&domain.Appointment{})); len(left) > 0 {
+		if _, left := pathway.FillPlaceholders(r.Body, booking.ReminderVariables(&domain.Appointment{})); len(left) > 0 {
 			problems.Add(here+".body", domain.CodeValidation, "uses %s; there are appointment_id, date, datetime, patient_name, provider, time and type", left[0])
 		}
 		if r.AgentID == "" {
@@ -75,7 +75,7 @@ func (s *Service) validateReminders(ctx context.Context, p domain.Principal, all
 
 // scheduleReminders sets the reminders of an appointment.
 func (s *Service) scheduleReminders(a *domain.Appointment, x *domain.Provider, orders []domain.Reminder) {
-	booking.Remind(a, orders, booking.RemindHours(x.ReminderHours), timeZone(a), time.Now())
+	booking.ScheduleReminders(a, orders, booking.WithDefaultHours(x.ReminderHours), timeZone(a), time.Now())
 }
 
 // rescheduleReminders schedules the reminders that a change has set.
@@ -83,7 +83,7 @@ func (s *Service) rescheduleReminders(ctx context.Context, p domain.Principal, a
 	if !a.Status.Open() {
 		return domain.Errorf(domain.CodeInvalidState, "of an appointment that is %s nobody is reminded", a.Status).With("current_status", a.Status)
 	}
-	orders := booking.Orders(a)
+	orders := booking.ReminderDefinitions(a)
 	if err := s.validateReminders(ctx, p, orders); err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (s *Service) sendRemindersOf(ctx context.Context, row *domain.ReminderDue, 
 		if x == nil {
 			x = &domain.Provider{}
 		}
-		send, changed := booking.Due(a, booking.RemindHours(x.ReminderHours), timeZone(a), row.At, now)
+		send, changed := booking.DueReminders(a, booking.WithDefaultHours(x.ReminderHours), timeZone(a), row.At, now)
 		if len(send) > 0 {
 			err = s.sendReminders(ctx, p, a, version, send, changed)
 		} else {
@@ -239,9 +239,9 @@ func (s *Service) sendReminder(ctx context.Context, p domain.Principal, a *domai
 		c.Guards = append(c.Guards, commit.Guard{Key: a.Key(), Version: version})
 		c.Puts = append(c.Puts, a)
 		putReminderDue(c, a, true, nil)
-		data := event.AppointmentOf(a, nil)
+		data := event.NewAppointmentData(a, nil)
 		data.Channel, data.SentAt, data.MessageID, data.ReminderCallID = r.Channel, &now, messageID, callID
-		c.Events = append(c.Events, outbox.NewEvent(&a.Meta, event.AppointmentReminder, a.ID, domain.Unit(a.WorkspaceID), data))
+		c.Events = append(c.Events, outbox.NewEvent(&a.Meta, event.AppointmentReminder, a.ID, domain.UnitID(a.WorkspaceID), data))
 	}
 	r := a.Reminders[which]
 	var err error
@@ -265,7 +265,7 @@ func (s *Service) sendReminder(ctx context.Context, p domain.Principal, a *domai
 }
 
 func (s *Service) sendReminderSMS(ctx context.Context, p domain.Principal, a *domain.Appointment, r domain.AppointmentReminder, with func(*commit.Change, string, string)) error {
-	o := domain.NewMessage{To: a.Patient.Phone, From: r.From, Body: cmp.Or(r.Body, booking.DefaultBody), Context: templateValues(a), Metadata: map[string]string{"appointment_id": a.ID}}
+	o := domain.NewMessage{To: a.Patient.Phone, From: r.From, Body: cmp.Or(r.Body, booking.DefaultReminderText), Context: templateValues(a), Metadata: map[string]string{"appointment_id": a.ID}}
 	id := mailbox.NewID(domain.PrefixMessage)
 	_, err := s.cfg.SendSMS(ctx, p, o, id, func(c *commit.Change) { with(c, id, "") })
 	return err
@@ -282,7 +282,7 @@ func (s *Service) placeReminderCall(ctx context.Context, p domain.Principal, a *
 
 func templateValues(a *domain.Appointment) domain.Context {
 	out := domain.Context{"name": a.Patient.Name}
-	for name, v := range booking.Words(a) {
+	for name, v := range booking.ReminderVariables(a) {
 		out[name] = v
 	}
 	return out

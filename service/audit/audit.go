@@ -68,20 +68,20 @@ func (s *Service) WithAuditEntry(ctx context.Context, p domain.Principal, action
 // Record stores an action before it returns, unless the commit of the action did.
 // If the store does not answer, the same row is stored later.
 func (s *Service) Record(ctx context.Context, p domain.Principal, action record.AuditAction) {
-	rider := commit.RiderOf(ctx)
-	if rider != nil && rider.HasRidden() {
+	rider := commit.AuditFrom(ctx)
+	if rider != nil && rider.IsCommitted() {
 		return
 	}
 	row := record.RequestAuditEntry(ctx, p, action)
 	if rider != nil {
-		row.ID = rider.Row().ID
+		row.ID = rider.Entry().ID
 	}
 	if s.workspaces.Workspace(p.WorkspaceID) == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	_, err := s.store.Apply(commit.Alone(ctx), commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{row}})
+	_, err := s.store.Apply(commit.WithoutAudit(ctx), commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{row}})
 	if err != nil && !errors.Is(err, domain.ErrFenced) {
 		s.log.Warn("an entry of the audit log waits for the store", slog.Any("error", err))
 		s.buffer.retry(row)

@@ -99,10 +99,10 @@ func TestEntryThatRodeWithItsChangeIsNotStoredAgain(t *testing.T) {
 	action.Resource.Type = "webhook"
 	ctx := s.WithAuditEntry(t.Context(), p, action)
 	w := &domain.Webhook{Meta: domain.Meta{ID: record.RequestResourceID(ctx, domain.PrefixWebhook), Object: "webhook", WorkspaceID: "ws_1", Environment: domain.Live}}
-	c, rider := commit.Board(ctx, commit.Change{Workspace: "ws_1", Puts: []domain.Record{w}}) // as the node's store does
+	c, rider := commit.AddAudit(ctx, commit.Change{Workspace: "ws_1", Puts: []domain.Record{w}}) // as the node's store does
 	_, err := store.Apply(ctx, c)
 	require.NoError(t, err)
-	rider.Rode()
+	rider.MarkCommitted()
 	store.BeforeApply = func(commit.Change) error { t.Error("a second commit"); return nil }
 	s.Record(ctx, p, action)
 	assert.Equal(t, map[string]int{"192.0.2.1": 1}, counts(t, s, p, audit.Query{}))

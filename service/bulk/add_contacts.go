@@ -33,7 +33,7 @@ func (r *run) addContacts(ctx context.Context) error {
 			for _, bad := range in.Errors {
 				item := r.item(bad.Line-1, &domain.Error{Code: bad.Code, Message: bad.Message, Param: contactParam(bad.Code)})
 				b.Failed, b.Pending = b.Failed+1, b.Pending-1
-				b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
+				b.AddError(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
 				c.Puts = append(c.Puts, &item)
 			}
 			complete(b, c, blank)

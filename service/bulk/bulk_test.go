@@ -117,7 +117,7 @@ func newFixture(t *testing.T) (*bulk.Service, *fakeNode) {
 	n := &fakeNode{store: pebbletest.Open(t), placed: make(map[string]int), lines: system.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))}
 	return bulk.New(bulk.Config{
 		Store: n.store, Workspaces: n, Node: n, System: system, Permits: n, Jobs: n, Campaigns: n, Contacts: n, DNC: n, SMS: n, Scripts: n,
-		Zones: calendar.NewShared(), PlaceCall: n.placeCall, ImportDNC: n.importDNC,
+		Zones: calendar.NewSharedZones(), PlaceCall: n.placeCall, ImportDNC: n.importDNC,
 	}), n
 }
 
@@ -164,7 +164,7 @@ func TestCallsThatFailAreErrorsOfTheirItems(t *testing.T) {
 	for _, e := range b.Errors {
 		codes[e.Index] = e.Code
 	}
-	assert.Equal(t, map[int]domain.Code{1: domain.CodeDNCBlocked, 2: domain.CodeDestination, 3: domain.CodeDestination}, codes)
+	assert.Equal(t, map[int]domain.Code{1: domain.CodeDNCBlocked, 2: domain.CodeDestinationNotAllowed, 3: domain.CodeDestinationNotAllowed}, codes)
 }
 
 func TestCallOutsideItsHoursLetsTheOthersPass(t *testing.T) {

@@ -84,7 +84,7 @@ func (s *Service) checkCall(ctx context.Context, p domain.Principal, w *domain.W
 	if domain.CodeOf(err) == domain.CodeValidation {
 		return itemError(index, domain.FieldError("agent_id", domain.CodeValidation, "the agent has no pathway and no prompt"))
 	}
-	if _, inside := domain.PhoneUser(o.To); inside {
+	if _, inside := domain.ParsePhoneUser(o.To); inside {
 		return nil
 	}
 	return itemError(index, s.checkDestination(o.To, w, p.Environment))

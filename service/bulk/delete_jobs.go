@@ -13,7 +13,7 @@ import (
 func (s *Service) SweepBulks(ctx context.Context, workspaceID string) error {
 	var old []*domain.Bulk
 	q := commit.Query{
-		Kind: "bulk", Workspace: workspaceID, Index: "over", Oldest: true, Limit: 10, To: domain.IDAt(domain.PrefixBulk, time.Now().Add(-retention)),
+		Kind: "bulk", Workspace: workspaceID, Index: "over", Oldest: true, Limit: 10, To: domain.FirstIDAt(domain.PrefixBulk, time.Now().Add(-retention)),
 	}
 	_, err := s.store.List(ctx, q, func() domain.Record { return &domain.Bulk{} }, func(r domain.Record) error {
 		if b, ok := r.(*domain.Bulk); ok && b.CompletedAt != nil && time.Since(*b.CompletedAt) > retention {

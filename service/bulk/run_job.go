@@ -33,7 +33,7 @@ func (s *Service) RunBulk(b *domain.Bulk) {
 
 // ResumeBulks starts the jobs of a workspace that did not end before the process was restarted.
 func (s *Service) ResumeBulks(ctx context.Context, workspaceID string) error {
-	return commit.Each(ctx, s.store, "bulk", workspaceID, "open", s.RunBulk)
+	return commit.ForEachRow(ctx, s.store, "bulk", workspaceID, "open", s.RunBulk)
 }
 
 // run is one pass over the pending items of a job. Apart from a cancellation, the run is the only writer of the
@@ -122,7 +122,7 @@ func (r *run) addJob(c *commit.Change, f func(*domain.Bulk, *commit.Change)) (co
 	next.UpdatedAt = record.Now()
 	f(&next, c)
 	c.Guards = append(c.Guards, commit.Guard{Key: next.Key(), Version: r.version})
-	c.Puts = append(c.Puts, next.Rows(r.storedErrors)...)
+	c.Puts = append(c.Puts, next.Records(r.storedErrors)...)
 	return func() { r.job, r.version, r.storedErrors = next, r.version+1, len(next.Errors) }
 }
 
@@ -151,7 +151,7 @@ func (r *run) addResult(c *commit.Change, item domain.BulkItem) (committed func(
 			return
 		}
 		b.Failed++
-		b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
+		b.AddError(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
 	})
 }
 
@@ -231,7 +231,7 @@ func (r *run) failAll(ctx context.Context, cause error) error {
 		for i := range failed {
 			item := &failed[i]
 			b.Failed, b.Pending = b.Failed+1, b.Pending-1
-			b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
+			b.AddError(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
 			c.Puts = append(c.Puts, item)
 		}
 		complete(b, c, blank)

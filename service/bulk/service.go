@@ -38,7 +38,7 @@ type Config struct {
 	DNC        dncLists
 	SMS        messages
 	Scripts    scripts
-	Zones      *calendar.Shared
+	Zones      *calendar.SharedZones
 	// PlaceCall places a call; see calls.Service.Place.
 	PlaceCall func(ctx context.Context, p domain.Principal, placement Placement) (*domain.Call, error)
 	// ImportDNC adds numbers to a do-not-call list.

@@ -30,7 +30,7 @@ func (s *Service) StartBulk(ctx context.Context, p domain.Principal, o NewJob) (
 		return nil, err
 	}
 	open := 0
-	if err := commit.Each(ctx, s.store, "bulk", p.WorkspaceID, "open", func(*domain.Bulk) { open++ }); err != nil {
+	if err := commit.ForEachRow(ctx, s.store, "bulk", p.WorkspaceID, "open", func(*domain.Bulk) { open++ }); err != nil {
 		return nil, commit.StoreError(err)
 	}
 	if open >= maxOpenJobs {
@@ -49,7 +49,7 @@ func (s *Service) StartBulk(ctx context.Context, p domain.Principal, o NewJob) (
 		b.Status, b.CompletedAt = domain.BulkCompleted, &b.CreatedAt
 	}
 	_, err = s.store.Apply(ctx, commit.Change{
-		Workspace: b.WorkspaceID, Guards: []commit.Guard{commit.Absent(b.Key())}, Puts: append(b.Rows(0), chunks...),
+		Workspace: b.WorkspaceID, Guards: []commit.Guard{commit.Absent(b.Key())}, Puts: append(b.Records(0), chunks...),
 	})
 	if err != nil {
 		return nil, commit.StoreError(err)
@@ -66,7 +66,7 @@ func newChunks(b *domain.Bulk, items []NewItem) ([]domain.Record, error) {
 		for _, item := range items[start:min(start+domain.BulkChunkSize, len(items))] {
 			if item.Error != nil {
 				b.Rejected++
-				b.Blame(*item.Error)
+				b.AddError(*item.Error)
 				chunk.Entries = append(chunk.Entries, domain.BulkEntry{Error: item.Error})
 				continue
 			}

@@ -63,7 +63,7 @@ func (s *Service) checkCallingHours(h *domain.CallingHours, to domain.Number) er
 	if h == nil {
 		return nil
 	}
-	window, err := s.cfg.Zones.Window(*h, to)
+	window, err := s.cfg.Zones.HoursWindow(*h, to)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (s *Service) checkCallingHours(h *domain.CallingHours, to domain.Number) er
 		return nil
 	}
 	e := domain.Errorf(domain.CodeOutsideCallingHours, "the current time is outside the calling hours of this number")
-	if next, ok := window.Next(now); ok {
+	if next, ok := window.NextOpen(now); ok {
 		e = e.With("next_allowed_at", next.UTC())
 	}
 	return e

@@ -108,7 +108,7 @@ func TestCallsAreFoundByTheirTranscripts(t *testing.T) {
 	putCall(t, n, "call_01J00000000000000000000001", domain.CallCompleted, "I want a refund")
 	putCall(t, n, "call_01J00000000000000000000002", domain.CallCompleted, "thank you")
 	putCall(t, n, "call_01J00000000000000000000003", domain.CallCompleted, "")
-	words, err := domain.ReadSpoken("refund")
+	words, err := domain.ParseTranscriptQuery("refund")
 	require.NoError(t, err)
 	page, err := s.ListCalls(t.Context(), caller(), calls.Query{PageQuery: record.PageQuery{Limit: 10}, Said: words})
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ func (s *Service) DeleteCalls(ctx context.Context, workspaceID string, calls []*
 		change.Deletes = append(change.Deletes, c.Key(),
 			(&domain.Transcript{WorkspaceID: workspaceID, CallID: c.ID}).Key(), (&domain.TraceRow{WorkspaceID: workspaceID, CallID: c.ID}).Key(),
 			(&domain.AnalysisDue{WorkspaceID: workspaceID, CallID: c.ID}).Key())
-		change.ForgetSubjects = append(change.ForgetSubjects, c.ID)
+		change.DeleteSubjectCounts = append(change.DeleteSubjectCounts, c.ID)
 	}
 	deleteRecordings := func() (err error) {
 		for _, c := range calls {

@@ -204,7 +204,7 @@ func newFixture(t *testing.T) (*calls.Service, *fakeNode) {
 	}
 	s := calls.New(calls.Config{
 		Store: n.store, Workspaces: n, System: system, Actors: n, Permits: n, Admission: n, Opener: n, TransferTargets: n, Campaigns: n, Agents: n, Scripts: n,
-		Phones: n, CallerIDs: n, DNC: n, Recordings: n, Traces: (*siptrace.Buffer)(nil), SIP: userAgent{}, Zones: calendar.NewShared(),
+		Phones: n, CallerIDs: n, DNC: n, Recordings: n, Traces: (*siptrace.Buffer)(nil), SIP: userAgent{}, Zones: calendar.NewSharedZones(),
 		TestCalls: &testcalls.Registry{}, Log: log,
 	})
 	require.NotNil(t, s)

@@ -15,7 +15,7 @@ type Query struct {
 	ContactID  string
 	AgentID    string
 	Direction  domain.Direction
-	Said       domain.Spoken // words in the transcript; nil: any transcript
+	Said       domain.TranscriptQuery // words in the transcript; nil: any transcript
 }
 
 // ListCalls returns a page of calls. Errors: not_found for an unknown campaign;

@@ -23,7 +23,7 @@ func (s *Service) requestNumberPermission(ctx context.Context, owner *actor.PID,
 	permissionCtx, cancel := context.WithTimeout(ctx, slotTimeout)
 	defer cancel()
 	answer, err := numbers.RequestPermission(permissionCtx, s.cfg.System, owner, numbers.RequestNumber{
-		CallID: c.ID, Number: c.To, Environment: c.Environment, Scrub: dnc.ScrubAll(c.WorkspaceID, c.Environment),
+		CallID: c.ID, Number: c.To, Environment: c.Environment, Scrub: dnc.DefaultScrub(c.WorkspaceID, c.Environment),
 		Until: time.Now().Add(numberReservation),
 	})
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Service) requestNumberPermission(ctx context.Context, owner *actor.PID,
 func permissionDeniedError(m numbers.NumberDenied) error {
 	switch m.Reason {
 	case numbers.DNC:
-		return dnc.Blocked()
+		return dnc.NewBlockedError()
 	case numbers.Frequency:
 		return domain.Errorf(domain.CodeFrequencyCap, "this number has been called %d times today; the workspace allows %d", m.DayCount, m.DayLimit).
 			With("limit", m.DayLimit).With("next_allowed_at", m.Until.UTC())

@@ -90,7 +90,7 @@ func (s *Service) Place(ctx context.Context, p domain.Principal, placement Place
 	root.Send(actors.calls, call.StartOutbound{
 		Call: *c, Attempt: *attempt, Script: script, Permit: permit, Slot: slot, Contacts: callee.contacts,
 		Variables: map[string]string{}, RingTimeout: o.RingTimeout, MaxDuration: o.MaxDuration, CallerID: o.From,
-		Scrub: dnc.ScrubAll(c.WorkspaceID, c.Environment),
+		Scrub: dnc.DefaultScrub(c.WorkspaceID, c.Environment),
 	})
 	return &placed, nil
 }

@@ -62,8 +62,8 @@ func TestRefusedOrderTakesNoPermit(t *testing.T) {
 	}{
 		"caller ID of another workspace": {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.From = "+12025550188" }, domain.CodeCallerIDNotAllowed},
 		"number on a list":               {func(n *fakeNode, _ *domain.Principal, o *domain.NewCall) { n.listed = map[string]bool{o.To: true} }, domain.CodeDNCBlocked},
-		"country not allowed":            {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.To = "+442071838750" }, domain.CodeDestination},
-		"emergency number":               {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.To = "911" }, domain.CodeDestination},
+		"country not allowed":            {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.To = "+442071838750" }, domain.CodeDestinationNotAllowed},
+		"emergency number":               {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.To = "911" }, domain.CodeDestinationNotAllowed},
 		"no number":                      {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.To = "no-number" }, domain.CodeValidation},
 		"outside the calling hours":      {func(_ *fakeNode, _ *domain.Principal, o *domain.NewCall) { o.CallingHours = closed }, domain.CodeOutsideCallingHours},
 		"node that is stopping": {func(n *fakeNode, _ *domain.Principal, _ *domain.NewCall) {

@@ -39,7 +39,7 @@ type Config struct {
 	Recordings      recordings
 	Traces          traces
 	SIP             leg.DialogOpener // prepares the first dialog of a call
-	Zones           *calendar.Shared
+	Zones           *calendar.SharedZones
 	TestCalls       *testcalls.Registry
 	// TestCall places a call from the test carrier to this service. It is nil if there is no test carrier.
 	TestCall func(ctx context.Context, o testcarrier.CallRequest) error

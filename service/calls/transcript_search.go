@@ -25,7 +25,7 @@ func (s *Service) beginSearch(workspaceID string) (end func(), err error) {
 type transcriptSearch struct {
 	store     commit.Store
 	log       *slog.Logger
-	words     domain.Spoken
+	words     domain.TranscriptQuery
 	remaining int   // number of transcripts that may still be read
 	err       error // first error of the store, which ends the search
 }
@@ -41,7 +41,7 @@ func (t *transcriptSearch) matches(ctx context.Context, c *domain.Call) bool {
 	_, err := t.store.Get(ctx, transcript)
 	switch {
 	case err == nil:
-		return t.words.In(transcript)
+		return t.words.Matches(transcript)
 	case errors.Is(err, domain.ErrNotFound):
 	case errors.Is(err, domain.ErrDamaged):
 		t.log.Error("a transcript is damaged; searches skip it", slog.String("workspace_id", c.WorkspaceID), slog.String("call_id", c.ID))

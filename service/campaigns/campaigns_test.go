@@ -129,7 +129,7 @@ func (f *fixture) create(t *testing.T, c *domain.Campaign, list ...string) *doma
 func (f *fixture) webhooks(t *testing.T, c *domain.Campaign) map[string][]string {
 	t.Helper()
 	all := make(map[string][]string)
-	require.NoError(t, commit.Each(t.Context(), f.node.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { all[w.URL] = w.Events }))
+	require.NoError(t, commit.ForEachRow(t.Context(), f.node.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { all[w.URL] = w.Events }))
 	return all
 }
 
@@ -247,7 +247,7 @@ func TestDeletedCampaignLeavesNoRows(t *testing.T) {
 	require.NoError(t, f.node.store.Under(t.Context(), domain.Key{Kind: "chunk", Workspace: recordtest.Workspace, ID: c.ID + "/"}, "", 10,
 		func() domain.Record { return &domain.ContactChunk{} }, func(domain.Record) error { left++; return nil }))
 	assert.Zero(t, left)
-	require.NoError(t, commit.Each(t.Context(), f.node.store, "doomed", recordtest.Workspace, "all", func(*domain.DeletedCampaign) { left++ }))
+	require.NoError(t, commit.ForEachRow(t.Context(), f.node.store, "doomed", recordtest.Workspace, "all", func(*domain.DeletedCampaign) { left++ }))
 	assert.Zero(t, left, "all rows of the campaign are deleted")
 }
 

@@ -70,7 +70,7 @@ func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string
 				With("active_calls", progress.InProgress)
 		}
 		var hooks []*domain.Webhook
-		if err = commit.Each(ctx, s.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { hooks = append(hooks, w) }); err != nil {
+		if err = commit.ForEachRow(ctx, s.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { hooks = append(hooks, w) }); err != nil {
 			return nil, commit.StoreError(err)
 		}
 		change := commit.Change{
@@ -92,7 +92,7 @@ func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string
 // ResumeDeletions continues the deletions of campaign data that were interrupted by a restart.
 func (s *Service) ResumeDeletions(ctx context.Context, workspaceID string) error {
 	var deleted []*domain.DeletedCampaign
-	if err := commit.Each(ctx, s.store, "doomed", workspaceID, "all", func(x *domain.DeletedCampaign) { deleted = append(deleted, x) }); err != nil {
+	if err := commit.ForEachRow(ctx, s.store, "doomed", workspaceID, "all", func(x *domain.DeletedCampaign) { deleted = append(deleted, x) }); err != nil {
 		return err
 	}
 	for _, x := range deleted {
@@ -185,7 +185,7 @@ func (s *Service) deleteIndexedRows(ctx context.Context, x *domain.DeletedCampai
 // deleteJobs stops and deletes the bulk jobs and exports of the campaign.
 func (s *Service) deleteJobs(ctx context.Context, x *domain.DeletedCampaign) error {
 	var bulks []*domain.Bulk
-	err := commit.Each(ctx, s.store, "bulk", x.WorkspaceID, "target="+x.CampaignID, func(b *domain.Bulk) { bulks = append(bulks, b) })
+	err := commit.ForEachRow(ctx, s.store, "bulk", x.WorkspaceID, "target="+x.CampaignID, func(b *domain.Bulk) { bulks = append(bulks, b) })
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (s *Service) deleteJobs(ctx context.Context, x *domain.DeletedCampaign) err
 		}
 	}
 	var exports []*domain.Export
-	err = commit.Each(ctx, s.store, "export", x.WorkspaceID, "campaign="+x.CampaignID, func(e *domain.Export) { exports = append(exports, e) })
+	err = commit.ForEachRow(ctx, s.store, "export", x.WorkspaceID, "campaign="+x.CampaignID, func(e *domain.Export) { exports = append(exports, e) })
 	if err != nil {
 		return err
 	}

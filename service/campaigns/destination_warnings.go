@@ -30,9 +30,9 @@ func (s *Service) destinationWarnings(ctx context.Context, c *domain.Campaign) [
 			atLeast = "at least "
 			break
 		}
-		number, err := zones.Number(entry.Contact.Phone)
+		number, err := zones.NumberFromE164(entry.Contact.Phone)
 		if err == nil {
-			err = number.Allowed(w.Calling, w.DefaultCountry, c.Environment)
+			err = number.CheckDestination(w.Calling, w.DefaultCountry, c.Environment)
 		}
 		if err == nil {
 			continue
@@ -45,7 +45,7 @@ func (s *Service) destinationWarnings(ctx context.Context, c *domain.Campaign) [
 		return nil
 	}
 	return []domain.Detail{{
-		Param: "contacts", Code: domain.CodeDestination,
+		Param: "contacts", Code: domain.CodeDestinationNotAllowed,
 		Message: fmt.Sprintf("the current rules of the workspace do not allow calls to %s%d of the contacts, which will be skipped; the first is %s", atLeast, n, first),
 	}}
 }

@@ -20,7 +20,7 @@ func PauseAll(ctx context.Context, store commit.Store, reason string) (paused in
 	for _, w := range all {
 		var active []*domain.Campaign
 		for _, env := range []domain.Environment{domain.Live, domain.Test} {
-			err = commit.Each(ctx, store, "campaign", w.ID, "env="+string(env), func(c *domain.Campaign) {
+			err = commit.ForEachRow(ctx, store, "campaign", w.ID, "env="+string(env), func(c *domain.Campaign) {
 				if c.Status == domain.CampaignRunning || c.Status == domain.CampaignScheduled {
 					active = append(active, c)
 				}
@@ -54,7 +54,7 @@ func pauseStored(ctx context.Context, store commit.Store, c *domain.Campaign, re
 		Workspace: c.WorkspaceID, Guards: []commit.Guard{{Key: c.Key(), Version: version}}, Puts: []domain.Record{c},
 		Events: []event.Draft{{
 			ID: mailbox.NewID(domain.PrefixEvent), Type: event.CampaignPaused, CreatedAt: c.UpdatedAt, WorkspaceID: c.WorkspaceID,
-			Environment: c.Environment, SvcID: domain.Unit(unit), Subject: c.ID,
+			Environment: c.Environment, SvcID: domain.UnitID(unit), Subject: c.ID,
 			Data: event.CampaignData{CampaignID: c.ID, Name: c.Name, Status: c.Status, Reason: reason},
 		}},
 	})

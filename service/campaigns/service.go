@@ -173,7 +173,7 @@ func (s *Service) CreateCampaign(
 		upload = in.CompleteUpload(contactlist.NewUpload(p, c))
 		change.Puts = append(change.Puts, upload)
 	}
-	change.Events = []event.Draft{outbox.NewEvent(&c.Meta, event.CampaignCreated, c.ID, domain.Unit(p.WorkspaceID), event.CampaignData{
+	change.Events = []event.Draft{outbox.NewEvent(&c.Meta, event.CampaignCreated, c.ID, domain.UnitID(p.WorkspaceID), event.CampaignData{
 		CampaignID: c.ID, Name: c.Name, Status: c.Status,
 	})}
 	for _, w := range hooks { // the outbox must know the endpoints before the campaign.created event
@@ -203,14 +203,14 @@ func (s *Service) createdBySameRequest(ctx context.Context, p domain.Principal) 
 		return nil, err
 	}
 	created := &CreatedCampaign{Campaign: c, Upload: contactlist.NewUploadSummary(&domain.Upload{Errors: []domain.ContactError{}})}
-	if err = commit.Each(ctx, s.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
+	if err = commit.ForEachRow(ctx, s.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
 		if created.Upload.UploadID == "" { // the first upload has the inline contacts
 			created.Upload = contactlist.NewUploadSummary(u)
 		}
 	}); err != nil {
 		return nil, commit.StoreError(err)
 	}
-	err = commit.Each(ctx, s.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) {
+	err = commit.ForEachRow(ctx, s.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) {
 		created.WebhookSecret = w.Secret
 		s.webhooks.WebhookChanged(ctx, w) // the earlier run may have ended before this notification
 	})
@@ -267,7 +267,7 @@ func (s *Service) newWebhooks(ctx context.Context, p domain.Principal, c *domain
 		}
 		names := byURL[url]
 		slices.Sort(names)
-		w := &domain.Webhook{URL: url, Events: names, Secret: secret, SecretHint: webhook.Hint(secret), Status: domain.WebhookActive, CampaignID: c.ID, FirstOffset: first}
+		w := &domain.Webhook{URL: url, Events: names, Secret: secret, SecretHint: webhook.SecretHint(secret), Status: domain.WebhookActive, CampaignID: c.ID, FirstOffset: first}
 		w.Init("webhook", p, mailbox.NewID(domain.PrefixWebhook), record.Now())
 		w.CreatedBy = p.Creator()
 		hooks = append(hooks, w)
@@ -302,7 +302,7 @@ func (s *Service) StartCampaign(ctx context.Context, p domain.Principal, id stri
 	if c.Status == domain.CampaignDraft {
 		warnings = s.destinationWarnings(ctx, c)
 	}
-	st, err := s.requestStatus(ctx, p, id, campaign.Start{Rider: commit.RiderOf(ctx)})
+	st, err := s.requestStatus(ctx, p, id, campaign.Start{Rider: commit.AuditFrom(ctx)})
 	st.Warnings = warnings
 	return st, err
 }
@@ -314,7 +314,7 @@ func (s *Service) checkHasCallerID(ctx context.Context, p domain.Principal, c *d
 		return nil
 	}
 	own, err := s.callerIDs(ctx, p)
-	if err != nil || slices.ContainsFunc(own, func(number string) bool { return !domain.IsMagic(number) }) {
+	if err != nil || slices.ContainsFunc(own, func(number string) bool { return !domain.IsTestCarrierNumber(number) }) {
 		return err
 	}
 	return domain.FieldError("caller_id.number", domain.CodeCallerIDRequired,
@@ -323,17 +323,17 @@ func (s *Service) checkHasCallerID(ctx context.Context, p domain.Principal, c *d
 
 // PauseCampaign stops new calls. Live calls continue.
 func (s *Service) PauseCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
-	return s.requestStatus(ctx, p, id, campaign.Pause{Rider: commit.RiderOf(ctx)})
+	return s.requestStatus(ctx, p, id, campaign.Pause{Rider: commit.AuditFrom(ctx)})
 }
 
 // ResumeCampaign resumes a paused campaign.
 func (s *Service) ResumeCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
-	return s.requestStatus(ctx, p, id, campaign.Resume{Rider: commit.RiderOf(ctx)})
+	return s.requestStatus(ctx, p, id, campaign.Resume{Rider: commit.AuditFrom(ctx)})
 }
 
 // CancelCampaign ends a campaign. hangupActive also hangs up its live calls.
 func (s *Service) CancelCampaign(ctx context.Context, p domain.Principal, id string, hangupActive bool) (domain.CampaignStatusObject, error) {
-	return s.requestStatus(ctx, p, id, campaign.Cancel{HangupActive: hangupActive, Rider: commit.RiderOf(ctx)})
+	return s.requestStatus(ctx, p, id, campaign.Cancel{HangupActive: hangupActive, Rider: commit.AuditFrom(ctx)})
 }
 
 // CampaignStatus returns the status from the campaign's actor, or from the store if the campaign has ended.

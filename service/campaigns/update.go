@@ -100,7 +100,7 @@ func (s *Service) replaceWebhooks(ctx context.Context, p domain.Principal, c *do
 		return out, err
 	}
 	var listed, existing []*domain.Webhook
-	if err = commit.Each(ctx, s.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { listed = append(listed, w) }); err != nil {
+	if err = commit.ForEachRow(ctx, s.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { listed = append(listed, w) }); err != nil {
 		return out, commit.StoreError(err)
 	}
 	versions := make(map[string]uint64, len(listed))

@@ -190,7 +190,7 @@ func TestUpdateOfAContactNamesTheFieldThatIsRefused(t *testing.T) {
 	}{
 		"no number":           {func(c *domain.Contact) { c.Phone = "12" }, "phone", domain.CodeValidation},
 		"number of another":   {func(c *domain.Contact) { c.Phone = "(202) 555-0102" }, "phone", domain.CodeAlreadyExists},
-		"forbidden country":   {func(c *domain.Contact) { c.Phone = "+4930123456" }, "phone", domain.CodeDestination},
+		"forbidden country":   {func(c *domain.Contact) { c.Phone = "+4930123456" }, "phone", domain.CodeDestinationNotAllowed},
 		"unknown zone":        {func(c *domain.Contact) { c.Timezone = "Mars" }, "timezone", domain.CodeValidation},
 		"a required variable": {func(c *domain.Contact) { c.Context = domain.Context{"x": "y"} }, "context", domain.CodeValidation},
 		"no actor":            {func(c *domain.Contact) { c.Context = domain.Context{"name": "Bo"} }, "", domain.CodeUnavailable},

@@ -39,7 +39,7 @@ func (s *Service) ExportContacts(ctx context.Context, p domain.Principal, campai
 // MaxFieldNames.
 func (s *Service) contextFields(ctx context.Context, c *domain.Campaign) ([]string, error) {
 	known := make(map[string]struct{})
-	err := commit.Each(ctx, s.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
+	err := commit.ForEachRow(ctx, s.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
 		for _, name := range u.Fields {
 			known[name] = struct{}{}
 		}
@@ -99,7 +99,7 @@ func (s *Service) CampaignResults(ctx context.Context, p domain.Principal, campa
 
 // resultRow returns the result of a contact.
 func resultRow(c *domain.Campaign, o contactlist.Entry) contactlist.ResultRow {
-	state := lifecycle.Seen(c.Status, o.State)
+	state := lifecycle.ShownContactState(c.Status, o.State)
 	r := contactlist.ResultRow{
 		Phone: o.Contact.Phone, Name: o.Contact.Name(), Outcome: state.String(),
 		Confirmed: state == domain.ContactConfirmed,

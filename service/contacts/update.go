@@ -60,7 +60,7 @@ func (s *Service) UpdateContact(ctx context.Context, p domain.Principal, campaig
 			return empty, err
 		}
 	}
-	if err = s.requestRevision(ctx, c, campaign.EditContact{Ordinal: before.Ordinal, Contact: after, Rider: commit.RiderOf(ctx)}); err != nil {
+	if err = s.requestRevision(ctx, c, campaign.EditContact{Ordinal: before.Ordinal, Contact: after, Rider: commit.AuditFrom(ctx)}); err != nil {
 		return empty, err
 	}
 	return s.Contact(ctx, p, c.ID, contactID)
@@ -72,8 +72,8 @@ func (s *Service) checkDestination(c *domain.Campaign, phone string) error {
 	if w == nil {
 		return nil
 	}
-	if err := domain.AllowedDestination(phone, w.Calling, w.DefaultCountry, c.Environment); err != nil {
-		return domain.FieldError("phone", domain.CodeDestination, record.Message(err))
+	if err := domain.CheckDestination(phone, w.Calling, w.DefaultCountry, c.Environment); err != nil {
+		return domain.FieldError("phone", domain.CodeDestinationNotAllowed, record.Message(err))
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (s *Service) DeleteContact(ctx context.Context, p domain.Principal, campaig
 	if err != nil {
 		return err
 	}
-	return s.requestRevision(ctx, c, campaign.RemoveContact{Ordinal: o.Ordinal, Phone: o.Contact.Phone, Rider: commit.RiderOf(ctx)})
+	return s.requestRevision(ctx, c, campaign.RemoveContact{Ordinal: o.Ordinal, Phone: o.Contact.Phone, Rider: commit.AuditFrom(ctx)})
 }
 
 func (s *Service) requestRevision(ctx context.Context, c *domain.Campaign, msg any) error {

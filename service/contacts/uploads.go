@@ -154,7 +154,7 @@ func (s *Service) ImportContacts(
 		return empty, err
 	}
 	in.Store = func(chunks []domain.Record) error {
-		_, failed := s.store.Apply(commit.Alone(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: chunks})
+		_, failed := s.store.Apply(commit.WithoutAudit(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: chunks})
 		return commit.StoreError(failed)
 	}
 	in.Progress, in.Yield, in.MaxErrors, in.Columns = running.setProgress, record.YieldToCalls(ctx, s.onCalls), maxErrors, upload.Columns
@@ -256,7 +256,7 @@ func ignoreConflict(err error) error {
 // UndoInterruptedUploads deletes the contacts of uploads that the end of an earlier process interrupted.
 func (s *Service) UndoInterruptedUploads(ctx context.Context, workspaceID string) error {
 	var open []*domain.Upload
-	if err := commit.Each(ctx, s.store, "upload", workspaceID, "open", func(u *domain.Upload) { open = append(open, u) }); err != nil {
+	if err := commit.ForEachRow(ctx, s.store, "upload", workspaceID, "open", func(u *domain.Upload) { open = append(open, u) }); err != nil {
 		return err
 	}
 	for _, u := range open {
@@ -313,7 +313,7 @@ func (s *Service) NewImport(ctx context.Context, p domain.Principal, c *domain.C
 		checks.Required = pathway.MissingVariables(&script.Pathway, nil)
 	}
 	if w := s.workspaces.Workspace(p.WorkspaceID); w != nil {
-		checks.Allowed = func(n domain.Number) error { return n.Allowed(w.Calling, w.DefaultCountry, c.Environment) }
+		checks.Allowed = func(n domain.Number) error { return n.CheckDestination(w.Calling, w.DefaultCountry, c.Environment) }
 	}
 	return contactlist.NewImport(ctx, s.list, c, before, at, checks)
 }

@@ -144,9 +144,9 @@ func TestErasureDeletesThePersonAndBlanksTheNumberElsewhere(t *testing.T) {
 	call := &domain.Call{Direction: domain.Outbound, To: person, Status: domain.CallCompleted}
 	f.put(t, f.by, &call.Meta, "call", domain.PrefixCall, call)
 	appointment := &domain.Appointment{Patient: domain.Patient{Name: "Ada", Phone: person}}
-	f.put(t, f.by, &appointment.Meta, "appointment", domain.PrefixAppoint, appointment)
+	f.put(t, f.by, &appointment.Meta, "appointment", domain.PrefixAppointment, appointment)
 	list := domain.DefaultDNCID(recordtest.Workspace, domain.Live)
-	n, err := dnc.Number(person)
+	n, err := dnc.PackNumber(person)
 	require.NoError(t, err)
 	_, err = f.lists.AddNumbers(t.Context(), recordtest.Workspace, list, []uint64{n}, dnc.Origin{Source: domain.DNCImport, At: record.Now()})
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestErasureDeletesThePersonAndBlanksTheNumberElsewhere(t *testing.T) {
 	}
 	assert.Equal(t, 1, f.node.freed)
 	assert.Equal(t, []int{3, 2, 1, 1, 1}, []int{r.Counts["events"], r.Counts["message"], r.Counts["call"], r.Counts["appointment"], r.Counts["dnc_entries"]})
-	hit, err := f.lists.FindMatch(t.Context(), recordtest.Workspace, dnc.Scrub{Default: list}, n)
+	hit, err := f.lists.FindMatch(t.Context(), recordtest.Workspace, dnc.ScrubRules{Default: list}, n)
 	require.NoError(t, err)
 	assert.NotNil(t, hit, "the hash of the number stays listed")
 	_, err = f.DataRequestFile(t.Context(), f.by, r.ID)
@@ -215,7 +215,7 @@ func TestExportHasTheRowsOfThePerson(t *testing.T) {
 
 	_, err = f.DataRequestFile(t.Context(), recordtest.Live(recordtest.OtherWorkspace), r.ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
-	require.NoError(t, f.SweepDataRequests(t.Context(), recordtest.Workspace, time.Now().Add(domain.DataRequestLife+time.Hour)))
+	require.NoError(t, f.SweepDataRequests(t.Context(), recordtest.Workspace, time.Now().Add(domain.DataRequestLifetime+time.Hour)))
 	_, err = f.DataRequestFile(t.Context(), f.by, r.ID)
 	assert.Equal(t, domain.CodeExportExpired, domain.CodeOf(err))
 	r, err = f.DataRequest(t.Context(), f.by, r.ID)

@@ -84,24 +84,24 @@ func (j *job) liveWork(ctx context.Context) (refs []domain.ResourceRef, err erro
 		}
 	}
 	return refs, errors.Join(err,
-		commit.Each(ctx, j.service.store, "call", ws, "active="+env, func(c *domain.Call) {
+		commit.ForEachRow(ctx, j.service.store, "call", ws, "active="+env, func(c *domain.Call) {
 			if j.isCall(c) {
 				add(c.ID, "call")
 			}
 		}),
-		commit.Each(ctx, j.service.store, "orphan", ws, "left", func(o *domain.Orphan) {
-			if string(o.Environment) == env && j.number.In(o.Number) {
+		commit.ForEachRow(ctx, j.service.store, "orphan", ws, "left", func(o *domain.AbandonedCall) {
+			if string(o.Environment) == env && j.number.IsIn(o.Number) {
 				add(o.CallID, "call")
 			}
 		}),
-		commit.Each(ctx, j.service.store, "message", ws, "to="+env+"/"+phone, onItsWay),
-		commit.Each(ctx, j.service.store, "message", ws, "from="+env+"/"+phone, onItsWay),
-		commit.Each(ctx, j.service.store, "export", ws, "open", func(e *domain.Export) {
+		commit.ForEachRow(ctx, j.service.store, "message", ws, "to="+env+"/"+phone, onItsWay),
+		commit.ForEachRow(ctx, j.service.store, "message", ws, "from="+env+"/"+phone, onItsWay),
+		commit.ForEachRow(ctx, j.service.store, "export", ws, "open", func(e *domain.Export) {
 			if string(e.Environment) == env {
 				add(e.ID, "export")
 			}
 		}),
-		commit.Each(ctx, j.service.store, "data_request", ws, "open", func(r *domain.DataRequest) {
+		commit.ForEachRow(ctx, j.service.store, "data_request", ws, "open", func(r *domain.DataRequest) {
 			if r.Type == domain.DataExport && r.PhoneHash == j.row.PhoneHash && string(r.Environment) == env {
 				add(r.ID, "data_request")
 			}
@@ -126,7 +126,7 @@ func (j *job) eraseEvents(ctx context.Context) error {
 		change := commit.Change{Workspace: j.row.WorkspaceID}
 		for i := range batch {
 			e := &batch[i]
-			if after = e.Offset; e.Environment == j.row.Environment && (j.about[e.Subject] || j.number.InValue(e)) {
+			if after = e.Offset; e.Environment == j.row.Environment && (j.about[e.Subject] || j.number.IsInValue(e)) {
 				change.DeleteEvents = append(change.DeleteEvents, e.Offset)
 			}
 		}
@@ -151,7 +151,7 @@ func (j *job) eraseDecisions(ctx context.Context) error {
 				return err
 			}
 			for _, page := range rows {
-				if err = j.change(ctx, page, func() bool { return page.Blank(key, phone) }); err != nil {
+				if err = j.change(ctx, page, func() bool { return page.EraseNumber(key, phone) }); err != nil {
 					return err
 				}
 			}
@@ -183,7 +183,7 @@ func (j *job) eraseTraces(ctx context.Context) error {
 
 // eraseAttemptCounts deletes what is counted of the number.
 func (j *job) eraseAttemptCounts(ctx context.Context) error {
-	days := &domain.NumberDays{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment, Number: j.number.E164()}
+	days := &domain.NumberAttempts{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment, Number: j.number.E164()}
 	optOut := j.service.optOutKey(j.row.WorkspaceID, j.row.Environment, j.number.E164())
 	_, err := j.service.store.Apply(ctx, commit.Change{Workspace: j.row.WorkspaceID, Deletes: []domain.Key{days.Key(), optOut}})
 	return err
@@ -194,8 +194,8 @@ func (j *job) eraseFiles(ctx context.Context) error {
 	var exports []*domain.Export
 	var requests []*domain.DataRequest
 	err := errors.Join(
-		commit.Each(ctx, j.service.store, "export", j.row.WorkspaceID, "kept", func(e *domain.Export) { exports = append(exports, e) }),
-		commit.Each(ctx, j.service.store, "data_request", j.row.WorkspaceID, "kept", func(r *domain.DataRequest) { requests = append(requests, r) }),
+		commit.ForEachRow(ctx, j.service.store, "export", j.row.WorkspaceID, "kept", func(e *domain.Export) { exports = append(exports, e) }),
+		commit.ForEachRow(ctx, j.service.store, "data_request", j.row.WorkspaceID, "kept", func(r *domain.DataRequest) { requests = append(requests, r) }),
 	)
 	if err != nil {
 		return err
@@ -245,7 +245,7 @@ func (j *job) fileContains(ctx context.Context, name string) (bool, error) {
 	window, kept := make([]byte, fileWindow), 0
 	for {
 		n, err := io.ReadFull(body, window[kept:])
-		if j.number.In(string(window[:kept+n])) {
+		if j.number.IsIn(string(window[:kept+n])) {
 			return true, nil
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -263,12 +263,12 @@ func (j *job) fileContains(ctx context.Context, name string) (bool, error) {
 
 // eraseDoNotCall replaces the number on do-not-call lists by its keyed hash.
 func (j *job) eraseDoNotCall(ctx context.Context) error {
-	n, err := dnc.Number(j.number.E164())
+	n, err := dnc.PackNumber(j.number.E164())
 	if err != nil {
 		return nil //nolint:nilerr // no list can hold it
 	}
 	var ids []string
-	if err = commit.Each(ctx, j.service.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
+	if err = commit.ForEachRow(ctx, j.service.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
 		return err
 	}
 	if own := domain.DefaultDNCID(j.row.WorkspaceID, j.row.Environment); !slices.Contains(ids, own) {
@@ -301,7 +301,7 @@ func (j *job) erasePerson(ctx context.Context, k RowKind) error {
 			return j.deleteAppointment(ctx, r)
 		}
 		_, err := j.service.store.Apply(ctx, commit.Change{
-			Workspace: j.row.WorkspaceID, Deletes: []domain.Key{r.Key()}, ForgetSubjects: []string{r.Key().ID},
+			Workspace: j.row.WorkspaceID, Deletes: []domain.Key{r.Key()}, DeleteSubjectCounts: []string{r.Key().ID},
 		})
 		return err
 	})
@@ -311,7 +311,7 @@ func (j *job) erasePerson(ctx context.Context, k RowKind) error {
 func (j *job) deleteAppointment(ctx context.Context, a *domain.Appointment) error {
 	for range record.MaxTries {
 		due := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID}
-		c := commit.Change{Workspace: a.WorkspaceID, Deletes: []domain.Key{a.Key(), due.Key()}, ForgetSubjects: []string{a.ID}}
+		c := commit.Change{Workspace: a.WorkspaceID, Deletes: []domain.Key{a.Key(), due.Key()}, DeleteSubjectCounts: []string{a.ID}}
 		if err := j.service.appointments.FreeTime(ctx, &c, a); err != nil {
 			return err
 		}

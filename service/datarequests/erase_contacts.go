@@ -128,7 +128,7 @@ func (j *job) eraseScreened(ctx context.Context) error {
 		j.count("screened", 1)
 		return j.change(ctx, chunk, func() bool {
 			for i := range chunk.Contacts {
-				if one := &chunk.Contacts[i]; j.number.Is(one.Phone) {
+				if one := &chunk.Contacts[i]; j.number.Equals(one.Phone) {
 					*one = domain.ScreenedContact{}
 				} else {
 					j.number.MaskValue(one)
@@ -178,7 +178,7 @@ func (j *job) cancelBulkOrders(ctx context.Context, chunk *domain.BulkChunk) (wa
 	j.service.jobs.StopAndWait(b.WorkspaceID + "/" + b.ID)
 	defer func() { j.service.bulk.RunBulk(b) }()
 	for i, e := range chunk.Entries {
-		if j.number.InValue(&e) {
+		if j.number.IsInValue(&e) {
 			if err = j.cancelBulkOrder(ctx, b, chunk.Index, i); err != nil {
 				return false, err
 			}

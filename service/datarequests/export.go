@@ -46,7 +46,7 @@ func (j *job) export(ctx context.Context) error {
 	}
 	return j.save(ctx, func(r *domain.DataRequest) {
 		now := record.Now()
-		until := now.Add(domain.DataRequestLife)
+		until := now.Add(domain.DataRequestLifetime)
 		r.Status, r.Size, r.CompletedAt, r.ExpiresAt = domain.DataCompleted, size, &now, &until
 	})
 }
@@ -162,7 +162,7 @@ func (j *job) writeScreened(ctx context.Context, z *zip.Writer) error {
 				return nil
 			}
 			for _, one := range chunk.Contacts {
-				if !j.number.Is(one.Phone) {
+				if !j.number.Equals(one.Phone) {
 					continue
 				}
 				if err := line(exportedScreened{chunk.CampaignID, one}); err != nil {
@@ -221,7 +221,7 @@ func (j *job) writeEvents(ctx context.Context, z *zip.Writer) error {
 			}
 			for i := range batch {
 				e := &batch[i]
-				if after = e.Offset; e.Environment != j.row.Environment || !j.about[e.Subject] && !j.number.InValue(e) {
+				if after = e.Offset; e.Environment != j.row.Environment || !j.about[e.Subject] && !j.number.IsInValue(e) {
 					continue
 				}
 				if err = line(e); err != nil {
@@ -234,16 +234,16 @@ func (j *job) writeEvents(ctx context.Context, z *zip.Writer) error {
 
 func (j *job) writeListed(ctx context.Context, z *zip.Writer) error {
 	return j.lines(z, "dnc_entries", func(line func(any) error) error {
-		n, err := dnc.Number(j.number.E164())
+		n, err := dnc.PackNumber(j.number.E164())
 		if err != nil {
 			return nil //nolint:nilerr // no list can hold it
 		}
 		var ids []string
-		if err = commit.Each(ctx, j.service.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
+		if err = commit.ForEachRow(ctx, j.service.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
 			return err
 		}
 		for _, id := range ids {
-			hit, err := j.service.lists.FindStoredMatch(ctx, j.row.WorkspaceID, dnc.Scrub{Default: id}, n)
+			hit, err := j.service.lists.FindStoredMatch(ctx, j.row.WorkspaceID, dnc.ScrubRules{Default: id}, n)
 			if err == nil && hit != nil {
 				err = line(exportedEntry{id, hit.Origin.Entry(j.number.E164())})
 			}

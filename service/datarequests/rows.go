@@ -56,7 +56,7 @@ func (j *job) rows(ctx context.Context, k RowKind, each func(domain.Record) erro
 		var found []domain.Record
 		err := j.service.store.Under(ctx, prefix, after, rowsPerRead, k.Fresh, func(r domain.Record) error {
 			n, after = n+1, r.Key().ID
-			if j.number.InValue(r) {
+			if j.number.IsInValue(r) {
 				found = append(found, r)
 			}
 			return nil
@@ -122,16 +122,16 @@ func (j *job) change(ctx context.Context, row domain.Record, f func() bool) erro
 
 // isCall, isMessage and the others say whether a row is about the person, and
 // does not only mention the number.
-func (j *job) isCall(c *domain.Call) bool { return j.number.In(c.From) || j.number.In(c.To) }
+func (j *job) isCall(c *domain.Call) bool { return j.number.IsIn(c.From) || j.number.IsIn(c.To) }
 
 func (j *job) isMessage(m *domain.Message) bool {
-	return j.number.In(m.From) || j.number.In(m.To)
+	return j.number.IsIn(m.From) || j.number.IsIn(m.To)
 }
 
-func (j *job) isConversation(t *domain.Texting) bool { return j.number.In(t.Contact) }
+func (j *job) isConversation(t *domain.Texting) bool { return j.number.IsIn(t.Contact) }
 
 func (j *job) isAppointment(a *domain.Appointment) bool {
-	return j.number.In(a.Patient.Phone)
+	return j.number.IsIn(a.Patient.Phone)
 }
 
 // isAbout says whether a call, a message, a conversation or an appointment is
@@ -238,12 +238,12 @@ func (j *job) contactEdits(ctx context.Context, c *domain.Campaign) (map[int]dom
 func (j *job) ofChunk(c *domain.Campaign, chunk *domain.ContactChunk, edits map[int]domain.Contact) (found []personContact) {
 	for i, contact := range chunk.Contacts {
 		one := personContact{campaign: c, ordinal: chunk.Index*domain.ChunkSize + i, contact: contact}
-		mentioned := j.number.InValue(&contact)
+		mentioned := j.number.IsInValue(&contact)
 		if edit, edited := edits[one.ordinal]; edited {
 			one.contact = edit
-			mentioned = mentioned || j.number.InValue(&edit)
+			mentioned = mentioned || j.number.IsInValue(&edit)
 		}
-		if one.is = j.number.Is(one.contact.Phone); one.is || mentioned {
+		if one.is = j.number.Equals(one.contact.Phone); one.is || mentioned {
 			found = append(found, one)
 		}
 	}

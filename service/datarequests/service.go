@@ -135,7 +135,7 @@ const (
 // Errors: validation_error of phone; invalid_state where the number is one of
 // the workspace's own.
 func (s *Service) CreateDataRequest(ctx context.Context, p domain.Principal, kind domain.DataRequestType, phone string) (*domain.DataRequest, error) {
-	if made, err := record.CreatedBySameRequest[domain.DataRequest](ctx, s.store, p, domain.PrefixData); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.DataRequest](ctx, s.store, p, domain.PrefixDataRequest); made != nil || err != nil {
 		return made, err
 	}
 	e164, _, err := dnc.ParseNumber(phone, s.country(p))
@@ -143,7 +143,7 @@ func (s *Service) CreateDataRequest(ctx context.Context, p domain.Principal, kin
 		return nil, domain.FieldError("phone", domain.CodeValidation, "is "+domain.PhoneProblem(phone, err)+": give a full telephone number, best in E.164 as +12025550123")
 	}
 	own := false
-	err = commit.Each(ctx, s.store, "number", p.WorkspaceID, record.EnvironmentIndex(p), func(n *domain.PhoneNumber) { own = own || n.Number == e164 })
+	err = commit.ForEachRow(ctx, s.store, "number", p.WorkspaceID, record.EnvironmentIndex(p), func(n *domain.PhoneNumber) { own = own || n.Number == e164 })
 	if err != nil {
 		return nil, commit.StoreError(err)
 	}
@@ -151,14 +151,14 @@ func (s *Service) CreateDataRequest(ctx context.Context, p domain.Principal, kin
 		return nil, domain.FieldError("phone", domain.CodeInvalidState, e164+" is a phone number of this workspace: delete that first, then erase it")
 	}
 	open := 0
-	if err = commit.Each(ctx, s.store, "data_request", p.WorkspaceID, "open", func(*domain.DataRequest) { open++ }); err != nil {
+	if err = commit.ForEachRow(ctx, s.store, "data_request", p.WorkspaceID, "open", func(*domain.DataRequest) { open++ }); err != nil {
 		return nil, commit.StoreError(err)
 	}
 	if open >= maxOpen {
 		return nil, domain.Errorf(domain.CodeUnavailable, "%d data requests of this workspace are open; wait for one to be completed", open).With("retry_after", 60)
 	}
 	r := &domain.DataRequest{Type: kind, Phone: e164, PhoneHash: s.keys.NumberHash(p.WorkspaceID, e164), Status: domain.DataQueued}
-	r.Init("data_request", p, record.RequestResourceID(ctx, domain.PrefixData), record.Now())
+	r.Init("data_request", p, record.RequestResourceID(ctx, domain.PrefixDataRequest), record.Now())
 	if err := record.Create(ctx, s.store, r); err != nil {
 		return nil, err
 	}
@@ -168,13 +168,13 @@ func (s *Service) CreateDataRequest(ctx context.Context, p domain.Principal, kin
 
 // DataRequest reads one.
 func (s *Service) DataRequest(ctx context.Context, p domain.Principal, id string) (*domain.DataRequest, error) {
-	r, _, err := record.Get[domain.DataRequest](ctx, s.store, p, domain.PrefixData, id)
+	r, _, err := record.Get[domain.DataRequest](ctx, s.store, p, domain.PrefixDataRequest, id)
 	return r, err
 }
 
 // ListDataRequests reads a page.
 func (s *Service) ListDataRequests(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.DataRequest], error) {
-	return record.List[domain.DataRequest](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixData, q, nil)
+	return record.List[domain.DataRequest](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixDataRequest, q, nil)
 }
 
 // DataRequestFile opens the file of an export. Errors: processing while it is
@@ -283,11 +283,11 @@ func (j *job) begin(ctx context.Context) error {
 	j.ours, j.about, j.campaigns = make(map[string]bool), make(map[string]bool), nil
 	env := "env=" + string(j.row.Environment)
 	return errors.Join(
-		commit.Each(ctx, j.service.store, "campaign", j.row.WorkspaceID, env, func(c *domain.Campaign) {
+		commit.ForEachRow(ctx, j.service.store, "campaign", j.row.WorkspaceID, env, func(c *domain.Campaign) {
 			j.campaigns = append(j.campaigns, c)
 			j.ours[c.ID] = true
 		}),
-		commit.Each(ctx, j.service.store, "bulk", j.row.WorkspaceID, env, func(b *domain.Bulk) { j.ours[b.ID] = true }),
+		commit.ForEachRow(ctx, j.service.store, "bulk", j.row.WorkspaceID, env, func(b *domain.Bulk) { j.ours[b.ID] = true }),
 	)
 }
 
@@ -329,7 +329,7 @@ func sameRefs(a, b []domain.ResourceRef) bool {
 func (s *Service) SweepDataRequests(ctx context.Context, workspaceID string, now time.Time) error {
 	var old []*domain.DataRequest
 	q := commit.Query{
-		Kind: "data_request", Workspace: workspaceID, Index: "kept", Oldest: true, Limit: record.SweepRows, To: domain.IDAt(domain.PrefixData, now.Add(-domain.DataRequestLife)),
+		Kind: "data_request", Workspace: workspaceID, Index: "kept", Oldest: true, Limit: record.SweepRows, To: domain.FirstIDAt(domain.PrefixDataRequest, now.Add(-domain.DataRequestLifetime)),
 	}
 	_, err := s.store.List(ctx, q, func() domain.Record { return &domain.DataRequest{} }, func(row domain.Record) error {
 		if r, ok := row.(*domain.DataRequest); ok && r.ExpiresAt != nil && now.After(*r.ExpiresAt) {

@@ -63,7 +63,7 @@ func (f *fixture) decide(t *testing.T, at time.Time, phones ...string) *domain.D
 	for i, phone := range phones {
 		page.Decisions = append(page.Decisions, domain.Decision{At: at, Ordinal: i, Phone: phone, Verdict: domain.DecidedDial})
 	}
-	page.Hash = page.Sum(chainKey)
+	page.Hash = page.ComputeHash(chainKey)
 	f.progress.DecisionHead = page.Hash
 	f.put(t, page, &f.progress)
 	return page
@@ -122,7 +122,7 @@ func TestEndOfACampaignIsListedForEachNumberThatWasLeft(t *testing.T) {
 		WorkspaceID: recordtest.Workspace, CampaignID: f.campaign.ID, Seq: f.progress.DecisionPages, Prev: f.progress.DecisionHead,
 		Decisions: []domain.Decision{{At: now, Verdict: domain.DecidedExpire, Contacts: 1}},
 	}
-	end.Hash = end.Sum(chainKey)
+	end.Hash = end.ComputeHash(chainKey)
 	f.campaign.Status = domain.CampaignCompleted
 	f.put(t, end, &f.progress, f.campaign)
 	l, err := f.ListDecisions(t.Context(), f.by, f.campaign.ID, "+12025550101", record.PageQuery{Limit: 10})
@@ -155,7 +155,7 @@ func TestChangedOrMissingRowBreaksTheLog(t *testing.T) {
 	require.False(t, v.Valid, "the end was cut off")
 	assert.Equal(t, 4, *v.BrokenRow)
 	f.put(t, last)
-	second.Blank(chainKey, "+12025550102")
+	second.EraseNumber(chainKey, "+12025550102")
 	f.put(t, second)
 	v = verify()
 	assert.Equal(t, []any{true, 1}, []any{v.Valid, v.Erased}, "a number that was erased keeps the hash of its row")

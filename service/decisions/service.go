@@ -327,7 +327,7 @@ func (s *Service) VerifyDecisions(ctx context.Context, p domain.Principal, campa
 		return none, err
 	}
 	if start.Seq > 0 {
-		chain.Start(start)
+		chain.StartAfter(start)
 	}
 	for holds := chain.Broken == 0; holds && chain.Pages < progress.DecisionPages; {
 		rows, err := s.readPages(ctx, c, "", chain.Pages+1)
@@ -335,7 +335,7 @@ func (s *Service) VerifyDecisions(ctx context.Context, p domain.Principal, campa
 			return none, err
 		}
 		for _, r := range rows {
-			if holds = holds && chain.Pages < progress.DecisionPages && chain.Next(r); !holds {
+			if holds = holds && chain.Pages < progress.DecisionPages && chain.VerifyPage(r); !holds {
 				break
 			}
 		}
@@ -343,7 +343,7 @@ func (s *Service) VerifyDecisions(ctx context.Context, p domain.Principal, campa
 			break
 		}
 	}
-	chain.End(progress.DecisionPages, progress.DecisionHead)
+	chain.VerifyEnd(progress.DecisionPages, progress.DecisionHead)
 	v := DecisionsVerified{
 		CampaignID: c.ID, Valid: chain.Broken == 0, Rows: chain.Pages - chain.Deleted, Decisions: chain.Decisions, Head: chain.Head, Reason: chain.Reason,
 		DeletedRows: chain.Deleted, Erased: chain.Erased,

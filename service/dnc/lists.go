@@ -29,7 +29,7 @@ func (s *Service) CreateDNCList(ctx context.Context, p domain.Principal, l *doma
 		return made, err
 	}
 	n := 0
-	if err := commit.Each(ctx, s.store, "dnc_list", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.DNCList) { n++ }); err != nil {
+	if err := commit.ForEachRow(ctx, s.store, "dnc_list", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.DNCList) { n++ }); err != nil {
 		return nil, commit.StoreError(err)
 	}
 	if n >= maxLists {
@@ -90,7 +90,7 @@ func (s *Service) DeleteDNCList(ctx context.Context, p domain.Principal, id stri
 	}
 	defer s.imports.end(l, 0)
 	used := ""
-	if err = commit.Each(ctx, s.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
+	if err = commit.ForEachRow(ctx, s.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
 		if c.Compliance.DNCListID == l.ID {
 			used = c.ID
 		}
@@ -166,11 +166,11 @@ func (s *Service) CheckDNC(ctx context.Context, p domain.Principal, phone string
 	}
 	out.Phone = e164
 	var all []*domain.DNCList
-	if err = commit.Each(ctx, s.store, "dnc_list", p.WorkspaceID, record.EnvironmentIndex(p), func(l *domain.DNCList) { all = append(all, l) }); err != nil {
+	if err = commit.ForEachRow(ctx, s.store, "dnc_list", p.WorkspaceID, record.EnvironmentIndex(p), func(l *domain.DNCList) { all = append(all, l) }); err != nil {
 		return out, commit.StoreError(err)
 	}
 	for _, l := range all {
-		hit, err := s.register.FindMatch(ctx, p.WorkspaceID, dnc.Scrub{Default: l.ID}, n)
+		hit, err := s.register.FindMatch(ctx, p.WorkspaceID, dnc.ScrubRules{Default: l.ID}, n)
 		if err != nil {
 			return out, commit.StoreError(err)
 		}

@@ -49,20 +49,20 @@ func (o *OptOuts) OptOut(c domain.Call, channel, keyword string) {
 	if c.Direction == domain.Inbound {
 		phone = c.From
 	}
-	number, err := dnc.Number(phone)
+	number, err := dnc.PackNumber(phone)
 	if err != nil {
 		return // no phone number that could be called
 	}
 	list, now := domain.DefaultDNCID(c.WorkspaceID, c.Environment), record.Now()
 	o.register.AddPendingOptOut(c.WorkspaceID, list, number)
-	unit := domain.Unit(c.WorkspaceID)
+	unit := domain.UnitID(c.WorkspaceID)
 	if c.AgentID != "" {
-		unit = domain.Unit(c.AgentID)
+		unit = domain.UnitID(c.AgentID)
 	}
 	draft := outbox.NewEvent(&c.Meta, event.ContactOptedOut, c.ID, unit, event.OptedOutData{
 		Phone: phone, Channel: channel, Keyword: keyword, CallID: c.ID, CampaignID: c.CampaignID, ContactID: c.ContactID, ListID: list,
 	})
-	draft.About = event.AboutCall(&c)
+	draft.Attributes = event.CallAttributes(&c)
 	origin := dnc.Origin{Source: domain.DNCOptOut, At: now, CallID: c.ID}
 	o.background.RunInBackground(func() {
 		retry := time.NewTicker(optOutRetryDelay)

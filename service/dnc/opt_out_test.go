@@ -31,7 +31,7 @@ func TestOptOutHoldsBeforeItIsStored(t *testing.T) {
 	r := register.New(store, func(string, uint64) string { return "" }, nil)
 	o := dnc.NewOptOuts(r, n, n, slog.New(slog.DiscardHandler))
 	meta := domain.Meta{ID: "call_1", WorkspaceID: "ws_1", Environment: domain.Live}
-	scrub := lists.ScrubAll("ws_1", domain.Live)
+	scrub := lists.DefaultScrub("ws_1", domain.Live)
 	o.OptOut(domain.Call{Meta: meta, To: "100", Direction: domain.Outbound}, "dtmf", "9")
 	assert.Empty(t, n.tasks, "an extension is on no list")
 

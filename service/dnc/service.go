@@ -29,7 +29,7 @@ func New(store commit.Store, r *register.Registry, workspaces record.Workspaces)
 // for the campaign. It answers nearly every number from memory; on an error it is
 // unknown.
 func (s *Service) Scrubber(c *domain.Campaign) func(ctx context.Context, e164 string) (listed bool, err error) {
-	scrub := dnc.ScrubOf(c)
+	scrub := dnc.CampaignScrub(c)
 	return func(ctx context.Context, e164 string) (bool, error) {
 		hit, err := s.register.MatchPhone(ctx, c.WorkspaceID, scrub, e164)
 		return hit != nil, commit.StoreError(err)
@@ -51,12 +51,12 @@ func (s *Service) ListExists(ctx context.Context, p domain.Principal, param, id 
 
 // CheckNotListed returns dnc_blocked for a number on the workspace's list.
 func (s *Service) CheckNotListed(ctx context.Context, p domain.Principal, e164 string) error {
-	hit, err := s.register.MatchPhone(ctx, p.WorkspaceID, dnc.ScrubAll(p.WorkspaceID, p.Environment), e164)
+	hit, err := s.register.MatchPhone(ctx, p.WorkspaceID, dnc.DefaultScrub(p.WorkspaceID, p.Environment), e164)
 	if err != nil {
 		return commit.StoreError(err)
 	}
 	if hit != nil {
-		return dnc.Blocked()
+		return dnc.NewBlockedError()
 	}
 	return nil
 }

@@ -148,7 +148,7 @@ func TestCursorOfADeletedEventHasExpired(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeCursorExpired, code(two), "a data request deleted it")
 	assert.Empty(t, code(one))
-	_, err = f.store.Apply(t.Context(), commit.Change{Workspace: recordtest.Workspace, Trim: 3})
+	_, err = f.store.Apply(t.Context(), commit.Change{Workspace: recordtest.Workspace, DeleteEventsUpTo: 3})
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeCursorExpired, code(one), "no event is kept")
 }

@@ -58,7 +58,7 @@ func (f *follower) next(ctx context.Context) ([]event.Event, error) {
 		}
 		var out []event.Event
 		for i := range batch {
-			if f.after = batch[i].Offset; batch[i].Environment == f.environment && event.IsWanted(f.types, batch[i].Type) {
+			if f.after = batch[i].Offset; batch[i].Environment == f.environment && event.MatchesTypes(f.types, batch[i].Type) {
 				out = append(out, batch[i])
 			}
 		}

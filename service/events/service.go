@@ -66,7 +66,7 @@ func (s *Service) ListEvents(ctx context.Context, p domain.Principal, q Query) (
 			if pastSpan(q.Created, &e) {
 				return out, nil
 			}
-			if e.Environment != p.Environment || !event.IsWanted(q.Types, e.Type) || !q.Created.Contains(e.CreatedAt) {
+			if e.Environment != p.Environment || !event.MatchesTypes(q.Types, e.Type) || !q.Created.Contains(e.CreatedAt) {
 				continue
 			}
 			if len(out.Data) == q.Limit {

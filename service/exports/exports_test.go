@@ -115,7 +115,7 @@ func TestExportIsWrittenBehindItsRequest(t *testing.T) {
 	_, err = f.Export(t.Context(), recordtest.Live(recordtest.OtherWorkspace), e.ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 
-	require.NoError(t, f.SweepExports(t.Context(), recordtest.Workspace, time.Now().Add(domain.ExportLife+time.Hour)))
+	require.NoError(t, f.SweepExports(t.Context(), recordtest.Workspace, time.Now().Add(domain.ExportLifetime+time.Hour)))
 	_, code = f.file(t, e)
 	assert.Equal(t, domain.CodeExportExpired, code)
 }
@@ -142,9 +142,9 @@ func TestExportFailsAfterFiveTries(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	e := f.results(t)
-	f.sources.err = domain.ErrAway
+	f.sources.err = domain.ErrBlobsUnavailable
 	for range 10 {
-		require.ErrorIs(t, f.jobs.work(t.Context()), domain.ErrAway, "what is away comes back")
+		require.ErrorIs(t, f.jobs.work(t.Context()), domain.ErrBlobsUnavailable, "what is away comes back")
 	}
 	f.sources.err = domain.Errorf(domain.CodeUnavailable, "the store cannot be reached")
 	for range 4 {

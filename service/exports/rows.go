@@ -58,10 +58,10 @@ func within(x *domain.ExportFilters, t time.Time) bool {
 func walk[T any, R record.Row[T]](ctx context.Context, store commit.Store, e *domain.Export, kind, index string, prefix domain.Prefix, each func(R) error) error {
 	q := commit.Query{Kind: kind, Workspace: e.WorkspaceID, Index: index, Oldest: true, Limit: rowsPerRead}
 	if e.Filters.CreatedAfter != nil {
-		q.From = domain.IDAt(prefix, *e.Filters.CreatedAfter)
+		q.From = domain.FirstIDAt(prefix, *e.Filters.CreatedAfter)
 	}
 	if e.Filters.CreatedBefore != nil {
-		q.To = domain.IDAt(prefix, e.Filters.CreatedBefore.Add(time.Millisecond))
+		q.To = domain.FirstIDAt(prefix, e.Filters.CreatedBefore.Add(time.Millisecond))
 	}
 	for {
 		var batch []R
@@ -105,7 +105,7 @@ func (s *Service) exportCalls(ctx context.Context, p domain.Principal, e *domain
 		switch e.Type { //nolint:exhaustive // those of calls
 		case domain.ExportLegs:
 			for i := range c.Legs {
-				if err := f.write(exportLeg{c.ID, i + 1, c.Legs[i]}, func() []string { return exportrows.Leg(c, i+1) }); err != nil {
+				if err := f.write(exportLeg{c.ID, i + 1, c.Legs[i]}, func() []string { return exportrows.LegRow(c, i+1) }); err != nil {
 					return err
 				}
 			}
@@ -113,7 +113,7 @@ func (s *Service) exportCalls(ctx context.Context, p domain.Principal, e *domain
 		case domain.ExportTranscripts:
 			return s.exportTranscript(ctx, c, f)
 		}
-		return f.write(s.withURLs(c), func() []string { return exportrows.Call(c) })
+		return f.write(s.withURLs(c), func() []string { return exportrows.CallRow(c) })
 	})
 }
 
@@ -133,7 +133,7 @@ func (s *Service) exportTranscript(ctx context.Context, c *domain.Call, f *file)
 		return f.write(t, nil)
 	}
 	for i := range t.Segments {
-		if err := f.write(nil, func() []string { return exportrows.Segment(c.ID, &t.Segments[i]) }); err != nil {
+		if err := f.write(nil, func() []string { return exportrows.SegmentRow(c.ID, &t.Segments[i]) }); err != nil {
 			return err
 		}
 	}
@@ -161,8 +161,8 @@ func (s *Service) exportResults(ctx context.Context, p domain.Principal, e *doma
 		if err == nil {
 			err = f.write(exportResult(r), func() []string {
 				return []string{
-					exportrows.Number(r.Phone), exportrows.Defuse(r.Name), exportrows.Defuse(r.Outcome), strconv.Itoa(r.Duration), strconv.FormatBool(r.Confirmed),
-					exportrows.Defuse(r.Notes), exportrows.Time(r.CompletedAt), exportrows.Defuse(string(r.Reason)),
+					exportrows.NumberCell(r.Phone), exportrows.EscapeFormula(r.Name), exportrows.EscapeFormula(r.Outcome), strconv.Itoa(r.Duration), strconv.FormatBool(r.Confirmed),
+					exportrows.EscapeFormula(r.Notes), exportrows.TimeCell(r.CompletedAt), exportrows.EscapeFormula(string(r.Reason)),
 				}
 			})
 		}
@@ -183,8 +183,8 @@ func (s *Service) exportContacts(ctx context.Context, p domain.Principal, e *dom
 			err = f.write(&c, func() []string {
 				text, _ := json.Marshal(c.Context) // of what was JSON
 				return []string{
-					exportrows.Number(c.Phone), exportrows.Defuse(c.Timezone), exportrows.Defuse(c.Country), c.Status, exportrows.Defuse(string(c.Outcome)),
-					exportrows.Defuse(string(c.Reason)), strconv.Itoa(c.Attempts), c.LastCallID, exportrows.Time(c.NextAttemptAt), exportrows.Time(c.CompletedAt), c.ID, string(text),
+					exportrows.NumberCell(c.Phone), exportrows.EscapeFormula(c.Timezone), exportrows.EscapeFormula(c.Country), c.Status, exportrows.EscapeFormula(string(c.Outcome)),
+					exportrows.EscapeFormula(string(c.Reason)), strconv.Itoa(c.Attempts), c.LastCallID, exportrows.TimeCell(c.NextAttemptAt), exportrows.TimeCell(c.CompletedAt), c.ID, string(text),
 				}
 			})
 		}
@@ -214,12 +214,12 @@ func (s *Service) exportEvents(ctx context.Context, e *domain.Export, f *file) e
 			if b := e.Filters.CreatedBefore; b != nil && one.CreatedAt.After(b.Add(event.MaxDisorder)) {
 				return nil
 			}
-			if one.Environment != e.Environment || !event.IsWanted(e.Filters.Types, one.Type) || !within(&e.Filters, one.CreatedAt) {
+			if one.Environment != e.Environment || !event.MatchesTypes(e.Filters.Types, one.Type) || !within(&e.Filters, one.CreatedAt) {
 				continue
 			}
 			err = f.write(one, func() []string {
 				return []string{
-					one.ID, string(one.Type), exportrows.Time(&one.CreatedAt), exportrows.Defuse(one.Subject), strconv.FormatUint(one.Sequence, 10), one.SvcID, string(one.Data),
+					one.ID, string(one.Type), exportrows.TimeCell(&one.CreatedAt), exportrows.EscapeFormula(one.Subject), strconv.FormatUint(one.Sequence, 10), one.SvcID, string(one.Data),
 				}
 			})
 			if err != nil {
@@ -262,6 +262,6 @@ func (s *Service) exportAudit(ctx context.Context, e *domain.Export, f *file) er
 		if !within(&e.Filters, a.CreatedAt) || e.Environment == domain.Test && a.Environment != domain.Test {
 			return nil
 		}
-		return f.write(a, func() []string { return exportrows.Audit(a) })
+		return f.write(a, func() []string { return exportrows.AuditRow(a) })
 	})
 }

@@ -156,7 +156,7 @@ func (s *Service) StartExport(e *domain.Export) {
 			return ctx.Err()
 		}
 		err := s.run(ctx, e.WorkspaceID, e.ID, tried+1 >= maxTries)
-		if !errors.Is(err, domain.ErrAway) { // what is away comes back
+		if !errors.Is(err, domain.ErrBlobsUnavailable) { // what is away comes back
 			tried++
 		}
 		return err
@@ -190,11 +190,11 @@ func (s *Service) run(ctx context.Context, workspaceID, id string, last bool) er
 	at := record.Now()
 	switch {
 	case err == nil:
-		until := at.Add(domain.ExportLife)
+		until := at.Add(domain.ExportLifetime)
 		e.Status, e.CompletedAt, e.ExpiresAt = domain.ExportCompleted, &at, &until
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, domain.ErrAway):
+	case errors.Is(err, domain.ErrBlobsUnavailable):
 		return err
 	case last || domain.CodeOf(err) == domain.CodeNotFound:
 		s.log.Error("an export failed", slog.String("export_id", e.ID), slog.Any("error", err))
@@ -302,10 +302,10 @@ func (s *Service) SweepExports(ctx context.Context, workspaceID string, now time
 	for _, stage := range []struct {
 		index string
 		age   time.Duration
-	}{{"kept", domain.ExportLife}, {"over", domain.ExportLife + keepRows}} {
+	}{{"kept", domain.ExportLifetime}, {"over", domain.ExportLifetime + keepRows}} {
 		var old []*domain.Export
 		q := commit.Query{
-			Kind: "export", Workspace: workspaceID, Index: stage.index, Oldest: true, Limit: record.SweepRows, To: domain.IDAt(domain.PrefixExport, now.Add(-stage.age)),
+			Kind: "export", Workspace: workspaceID, Index: stage.index, Oldest: true, Limit: record.SweepRows, To: domain.FirstIDAt(domain.PrefixExport, now.Add(-stage.age)),
 		}
 		_, err := s.store.List(ctx, q, func() domain.Record { return &domain.Export{} }, func(r domain.Record) error {
 			if e, ok := r.(*domain.Export); ok && (stage.index == "over" || e.ExpiresAt != nil && now.After(*e.ExpiresAt)) {

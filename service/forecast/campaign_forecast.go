@@ -164,13 +164,13 @@ func (svc *Service) simulate(
 	}
 	s.Assumptions, s.AssumedFrom = o.Assume(known), from
 	plan := simulation.Plan{
-		Campaign: c, From: o.StartAt, Seed: o.Seed, Assume: simulationAssumptions(s.Assumptions),
-		Stop: func() bool { runtime.Gosched(); return ctx.Err() != nil },
+		Campaign: c, From: o.StartAt, Seed: o.Seed, Assumptions: simulationAssumptions(s.Assumptions),
+		ShouldStop: func() bool { runtime.Gosched(); return ctx.Err() != nil },
 	}
 	if plan.From.IsZero() {
 		plan.From = record.Now()
 	}
-	plan.Cap = w.FrequencyCaps.PerNumberPerDay
+	plan.DailyCap = w.FrequencyCaps.PerNumberPerDay
 	if err = svc.addContacts(ctx, c, w.Calling, contacts, &plan, s); err != nil {
 		return nil, err
 	}
@@ -222,15 +222,15 @@ func (svc *Service) addContacts(
 			zone := a.Zones[i]
 			at, ok := crowds[zone]
 			if !ok {
-				at = int32(len(plan.Crowds)) //nolint:gosec // a few hundred
+				at = int32(len(plan.Groups)) //nolint:gosec // a few hundred
 				crowds[zone] = at
-				plan.Crowds = append(plan.Crowds, simulation.Crowd{Window: a.Windows[zone], Unknown: rules.Local() && zone == ""})
+				plan.Groups = append(plan.Groups, simulation.ContactGroup{Window: a.Windows[zone], Unknown: rules.HasLocalHours() && zone == ""})
 			}
 			person := contactPerson(entry, at, plan.From)
 			if err := caps.addCallHistory(ctx, entry.Contact.Phone, &person); err != nil {
 				return err
 			}
-			plan.People = append(plan.People, person)
+			plan.Contacts = append(plan.Contacts, person)
 		}
 		batch = batch[:0]
 		return nil
@@ -251,8 +251,8 @@ func (svc *Service) addContacts(
 }
 
 // contactPerson returns the simulated person for a contact.
-func contactPerson(entry contactlist.Entry, crowd int32, from time.Time) simulation.Person {
-	p := simulation.Person{Crowd: crowd}
+func contactPerson(entry contactlist.Entry, crowd int32, from time.Time) simulation.Contact {
+	p := simulation.Contact{Group: crowd}
 	if entry.State != domain.ContactRetryWait {
 		return p
 	}
@@ -279,7 +279,7 @@ func setResults(s *Simulation, r simulation.Report) {
 	s.Attempts, s.Expired, s.PeakConcurrent, s.TalkMinutes = r.Attempts, r.Expired, r.Peak, r.Talk.Minutes()
 	s.Skipped.Hours = r.SkippedHours
 	s.Outcomes = make(map[domain.Outcome]int)
-	for _, word := range domain.OutcomeWords() {
+	for _, word := range domain.StatusOutcomes() {
 		s.Outcomes[word] = r.Outcomes[word]
 	}
 	s.CallsPerHour = make([]SimulatedHour, len(r.Hours))
@@ -292,15 +292,15 @@ func setResults(s *Simulation, r simulation.Report) {
 // already used are taken into account.
 func (svc *Service) estimateCost(ctx context.Context, w *domain.Workspace, months map[string]int) (SimulatedCost, error) {
 	cost := SimulatedCost{Months: []SimulatedMonth{}}
-	tariff, total := billing.TariffOf(w), domain.Amount(0)
+	tariff, total := billing.CurrentTariff(w), domain.Amount(0)
 	for _, month := range slices.Sorted(maps.Keys(months)) {
 		before, err := svc.countBilledAttempts(ctx, w.ID, month)
 		if err != nil {
 			return cost, err
 		}
 		var meter billing.Meter
-		meter.Use(tariff, before)
-		charge := meter.Use(tariff, months[month])
+		meter.Price(tariff, before)
+		charge := meter.Price(tariff, months[month])
 		m := SimulatedMonth{
 			Month: month, Attempts: months[month], Included: charge.Included, Overage: charge.Overage, Amount: domain.Dollars(charge.Micros),
 		}
@@ -399,7 +399,7 @@ func (s *callStatistics) toAssumptions(a Assumptions) Assumptions {
 
 // defaultAssumptions returns the assumptions for workspaces with too few calls.
 func defaultAssumptions() Assumptions {
-	u := simulation.Usual()
+	u := simulation.DefaultAssumptions()
 	return Assumptions{
 		AnswerRate: u.Answer, VoicemailRate: u.Voicemail, BusyRate: u.Busy, FailedRate: u.Failed,
 		NoAnswerRate: 1 - u.Answer - u.Voicemail - u.Busy - u.Failed,

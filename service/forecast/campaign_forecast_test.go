@@ -92,7 +92,7 @@ func allBusy() forecast.ForecastRequest {
 
 func TestForecastCountsAttemptsAndSkippedContacts(t *testing.T) {
 	t.Parallel()
-	s, _ := setUp(t, domain.RoomyLimits())
+	s, _ := setUp(t, domain.DefaultEnterpriseLimits())
 	got, err := s.ForecastDraft(t.Context(), recordtest.Live(recordtest.Workspace), draft(), phones("+12025550101", "+12025550102", listed, "+4930123456"), allBusy())
 	require.NoError(t, err)
 	assert.Equal(t, forecast.AssumedDefaults, got.AssumedFrom)
@@ -114,7 +114,7 @@ func TestForecastStaysWithinTheLimitsOfTheWorkspace(t *testing.T) {
 
 func TestForecastIsRefused(t *testing.T) {
 	t.Parallel()
-	s, n := setUp(t, domain.RoomyLimits())
+	s, n := setUp(t, domain.DefaultEnterpriseLimits())
 	p := recordtest.Live(recordtest.Workspace)
 	_, err := s.ForecastCampaign(t.Context(), recordtest.Live(recordtest.OtherWorkspace), n.campaign.ID, allBusy())
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
@@ -141,7 +141,7 @@ func TestForecastIsRefused(t *testing.T) {
 
 func TestAssumptionsComeFromTheLatestCalls(t *testing.T) {
 	t.Parallel()
-	s, n := setUp(t, domain.RoomyLimits())
+	s, n := setUp(t, domain.DefaultEnterpriseLimits())
 	p := recordtest.Live(recordtest.Workspace)
 	begin := record.Now()
 	for i := range 50 {

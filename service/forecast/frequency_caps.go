@@ -22,14 +22,14 @@ type frequencyCaps struct {
 }
 
 // addCallHistory adds the recent calls of a number to its simulated person, if the workspace has a frequency cap.
-func (f *frequencyCaps) addCallHistory(ctx context.Context, phone string, person *simulation.Person) error {
-	if f.plan.Cap <= 0 {
+func (f *frequencyCaps) addCallHistory(ctx context.Context, phone string, person *simulation.Contact) error {
+	if f.plan.DailyCap <= 0 {
 		return nil
 	}
 	var key string
 	var zones []*time.Location
-	if n, err := f.zones.Number(phone); err == nil {
-		key, zones = f.zones.OfNumber(n)
+	if n, err := f.zones.NumberFromE164(phone); err == nil {
+		key, zones = f.zones.NumberZones(n)
 	}
 	at, known := f.days[key]
 	if !known {
@@ -38,15 +38,15 @@ func (f *frequencyCaps) addCallHistory(ctx context.Context, phone string, person
 		f.plan.Days = append(f.plan.Days, zones)
 	}
 	person.Days = at
-	row := &domain.NumberDays{WorkspaceID: f.campaign.WorkspaceID, Environment: f.campaign.Environment, Number: phone}
+	row := &domain.NumberAttempts{WorkspaceID: f.campaign.WorkspaceID, Environment: f.campaign.Environment, Number: phone}
 	if _, err := f.store.Get(ctx, row); err != nil {
 		if errors.Is(err, domain.ErrNotFound) {
 			return nil
 		}
 		return commit.StoreError(err)
 	}
-	for _, ring := range row.Rings {
-		person.Rung = append(person.Rung, ring.At)
+	for _, ring := range row.Attempts {
+		person.DialedAt = append(person.DialedAt, ring.At)
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (k *Keyring) IsInvalid(key *domain.APIKey, now time.Time) bool {
 // allows reports whether a key and all its parents may be used from an address. Changed allowed_ips of a parent
 // apply to its child keys at once.
 func (k *Keyring) allows(key *domain.APIKey, from netip.Addr) bool {
-	return k.walkParents(key, func(one *domain.APIKey) bool { return access.From(one.AllowedIPs, from) })
+	return k.walkParents(key, func(one *domain.APIKey) bool { return access.IsAllowedIP(one.AllowedIPs, from) })
 }
 
 // CreatorEnded reports whether the API key that created a sign-in link was revoked or has expired. The link, its

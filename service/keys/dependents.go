@@ -69,28 +69,28 @@ func (s *Service) resourcesWithRights(ctx context.Context, workspace string) (al
 		index := "env=" + string(env)
 		for _, read := range []func() error{
 			func() error {
-				return commit.Each(ctx, s.store, "api_key", workspace, index, func(k *domain.APIKey) { note(&k.Meta, creatorsOfKey(k)) })
+				return commit.ForEachRow(ctx, s.store, "api_key", workspace, index, func(k *domain.APIKey) { note(&k.Meta, creatorsOfKey(k)) })
 			},
 			func() error {
-				return commit.Each(ctx, s.store, "oauth_client", workspace, index, func(c *domain.OAuthClient) { created(&c.Meta, &c.Provenance) })
+				return commit.ForEachRow(ctx, s.store, "oauth_client", workspace, index, func(c *domain.OAuthClient) { created(&c.Meta, &c.Provenance) })
 			},
 			func() error {
-				return commit.Each(ctx, s.store, "user", workspace, index, func(u *domain.User) { created(&u.Meta, &u.Provenance) })
+				return commit.ForEachRow(ctx, s.store, "user", workspace, index, func(u *domain.User) { created(&u.Meta, &u.Provenance) })
 			},
 			func() error {
-				return commit.Each(ctx, s.store, "webhook", workspace, index, func(w *domain.Webhook) { created(&w.Meta, &w.Provenance) })
+				return commit.ForEachRow(ctx, s.store, "webhook", workspace, index, func(w *domain.Webhook) { created(&w.Meta, &w.Provenance) })
 			},
 			func() error {
-				return commit.Each(ctx, s.store, "phone", workspace, index, func(x *domain.Phone) { created(&x.Meta, &x.Provenance) })
+				return commit.ForEachRow(ctx, s.store, "phone", workspace, index, func(x *domain.Phone) { created(&x.Meta, &x.Provenance) })
 			},
 			func() error {
-				return commit.Each(ctx, s.store, "trunk", workspace, index, func(t *domain.Trunk) { created(&t.Meta, &t.Provenance) })
+				return commit.ForEachRow(ctx, s.store, "trunk", workspace, index, func(t *domain.Trunk) { created(&t.Meta, &t.Provenance) })
 			},
 			func() error {
-				return commit.Each(ctx, s.store, "sms_gateway", workspace, index, func(g *domain.SMSGateway) { created(&g.Meta, &g.Provenance) })
+				return commit.ForEachRow(ctx, s.store, "sms_gateway", workspace, index, func(g *domain.SMSGateway) { created(&g.Meta, &g.Provenance) })
 			},
 			func() error {
-				return commit.Each(ctx, s.store, "tool", workspace, index, func(t *domain.Tool) { created(&t.Meta, &t.Provenance) })
+				return commit.ForEachRow(ctx, s.store, "tool", workspace, index, func(t *domain.Tool) { created(&t.Meta, &t.Provenance) })
 			},
 		} {
 			if err = read(); err != nil {
@@ -180,10 +180,10 @@ func (s *Service) revokeKey(ctx context.Context, by record.Author, k *domain.API
 // may not delete. It also keeps trunks, SMS gateways and tools, because calls may need them; ended is then false.
 func (s *Service) revokeDependent(ctx context.Context, by record.Author, workspace string, x dependent, may func(*domain.User) error) (ended bool, err error) {
 	p := domain.Principal{WorkspaceID: workspace, Environment: x.environment}
-	ctx = commit.WithRider(ctx, commit.NewRider(*by.AuditEntry(workspace, x.environment, "admin", x.Object+".deleted", domain.Resource{Type: x.Object, ID: x.ID})))
+	ctx = commit.WithAudit(ctx, commit.NewPendingAudit(*by.AuditEntry(workspace, x.environment, "admin", x.Object+".deleted", domain.Resource{Type: x.Object, ID: x.ID})))
 	switch x.Object {
 	case "api_key":
-		err = s.keyring.Revoke(commit.Alone(ctx), by, workspace, x.ID)
+		err = s.keyring.Revoke(commit.WithoutAudit(ctx), by, workspace, x.ID)
 	case "user":
 		var refused error
 		err = s.deleteUser(ctx, p, x.ID, func(u *domain.User) error {

@@ -74,7 +74,7 @@ func (k *Keyring) NumberHash(workspace, e164 string) string {
 // Load reads the keys of a workspace from the store.
 func (k *Keyring) Load(ctx context.Context, workspace string) error {
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		if err := commit.Each(ctx, k.store, "api_key", workspace, "env="+string(env), k.addKey); err != nil {
+		if err := commit.ForEachRow(ctx, k.store, "api_key", workspace, "env="+string(env), k.addKey); err != nil {
 			return err
 		}
 	}

@@ -131,10 +131,10 @@ func visibleEnvironments(p domain.Principal, wanted domain.Environment) []domain
 func (s *Service) keysBefore(ctx context.Context, workspace string, env domain.Environment, last string, page record.PageQuery) ([]*domain.APIKey, error) {
 	q := commit.Query{Kind: "api_key", Workspace: workspace, Index: "env=" + string(env), Limit: page.Limit + 1, To: last}
 	if !page.CreatedAfter.IsZero() {
-		q.From = domain.IDAt(domain.PrefixKey, page.CreatedAfter.Add(time.Millisecond))
+		q.From = domain.FirstIDAt(domain.PrefixKey, page.CreatedAfter.Add(time.Millisecond))
 	}
-	if before := page.CreatedBefore; !before.IsZero() && (last == "" || domain.IDAt(domain.PrefixKey, before) < last) {
-		q.To = domain.IDAt(domain.PrefixKey, before)
+	if before := page.CreatedBefore; !before.IsZero() && (last == "" || domain.FirstIDAt(domain.PrefixKey, before) < last) {
+		q.To = domain.FirstIDAt(domain.PrefixKey, before)
 	}
 	var out []*domain.APIKey
 	_, err := s.store.List(ctx, q, func() domain.Record { return new(domain.APIKey) }, func(r domain.Record) error {

@@ -95,7 +95,7 @@ func (r *Restrictions) addNetworks(list []string) {
 // within each list of the credential. Errors: validation_error of allowed_ips.
 func (r *Restrictions) checkAllowedIPs(list []string) error {
 	for _, outer := range r.networks {
-		if !access.Within(list, outer) {
+		if !access.AreAllowedIPsWithin(list, outer) {
 			return domain.FieldError("allowed_ips", domain.CodeValidation, "must lie within the addresses of the credential that creates or changes it: "+strings.Join(outer, ", "))
 		}
 	}

@@ -62,7 +62,7 @@ func (svc *Service) queryVector(ctx context.Context, all []*domain.KnowledgeBase
 		svc.cfg.Log.Warn("a question is looked up by its words alone", slog.String("knowledge_base_id", all[0].ID), slog.Any("error", err))
 		return nil
 	}
-	packed := knowledge.Pack(got[0])
+	packed := knowledge.PackVector(got[0])
 	svc.queries.put(query, packed)
 	return packed
 }
@@ -76,7 +76,7 @@ func (svc *Service) embedDue(ctx context.Context, workspaceID string) error {
 	}
 	for _, environment := range []domain.Environment{domain.Live, domain.Test} {
 		var due []*domain.KnowledgeBase
-		err := commit.Each(ctx, svc.store, "knowledge_base", workspaceID, record.EnvironmentIndex(domain.Principal{WorkspaceID: workspaceID, Environment: environment}), func(k *domain.KnowledgeBase) {
+		err := commit.ForEachRow(ctx, svc.store, "knowledge_base", workspaceID, record.EnvironmentIndex(domain.Principal{WorkspaceID: workspaceID, Environment: environment}), func(k *domain.KnowledgeBase) {
 			if k.EmbeddingModel != name && k.Passages > 0 {
 				due = append(due, k)
 			}
@@ -167,7 +167,7 @@ func (svc *Service) embedPassages(ctx context.Context, e *llm.Engine, name strin
 		if failed != nil {
 			return failed
 		}
-		is.Embedder, is.Vector = name, knowledge.Pack(got[i])
+		is.Embedder, is.Vector = name, knowledge.PackVector(got[i])
 		c.Guards = append(c.Guards, commit.Guard{Key: is.Key(), Version: version})
 		c.Puts = append(c.Puts, is)
 	}

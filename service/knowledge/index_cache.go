@@ -235,7 +235,7 @@ func (svc *Service) buildIndex(ctx context.Context, of *domain.KnowledgeBase) (*
 func (svc *Service) readIndex(ctx context.Context, k versionedBase) (*baseIndex, error) {
 	made := &baseIndex{index: new(knowledge.Index), version: k.version}
 	ready := make(map[string]int)
-	err := commit.Each(ctx, svc.store, "knowledge_source", k.WorkspaceID, "of="+k.ID, func(s *domain.KnowledgeSource) {
+	err := commit.ForEachRow(ctx, svc.store, "knowledge_source", k.WorkspaceID, "of="+k.ID, func(s *domain.KnowledgeSource) {
 		if s.Status == domain.KnowledgeReady {
 			ready[s.ID] = len(made.sources)
 			made.sources = append(made.sources, s.Public())

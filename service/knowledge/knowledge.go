@@ -98,7 +98,7 @@ func (svc *Service) CreateKnowledge(ctx context.Context, p domain.Principal, k *
 	}
 	defer end()
 	n := 0
-	if err = commit.Each(ctx, svc.store, "knowledge_base", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.KnowledgeBase) { n++ }); err != nil {
+	if err = commit.ForEachRow(ctx, svc.store, "knowledge_base", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.KnowledgeBase) { n++ }); err != nil {
 		return nil, commit.StoreError(err)
 	}
 	if n >= maxBases {
@@ -132,8 +132,8 @@ func checkSize(k *domain.KnowledgeBase) error {
 	if k.Sources > knowledge.MaxSources {
 		return domain.Errorf(domain.CodeInvalidState, "a knowledge base has %d sources at most", knowledge.MaxSources)
 	}
-	if k.Bytes > knowledge.MaxBase {
-		return domain.Errorf(domain.CodePayloadTooLarge, "a knowledge base has %d bytes of text at most", knowledge.MaxBase).With("limit", knowledge.MaxBase)
+	if k.Bytes > knowledge.MaxBaseBytes {
+		return domain.Errorf(domain.CodePayloadTooLarge, "a knowledge base has %d bytes of text at most", knowledge.MaxBaseBytes).With("limit", knowledge.MaxBaseBytes)
 	}
 	return nil
 }
@@ -307,7 +307,7 @@ func (svc *Service) updateTotals(ctx context.Context, k *domain.KnowledgeBase, m
 	p := domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}
 	_, err := record.Update(ctx, svc.store, p, domain.PrefixKnowledge, k.ID, func(k *domain.KnowledgeBase) error {
 		var all []*domain.KnowledgeSource
-		err := commit.Each(ctx, svc.store, "knowledge_source", k.WorkspaceID, "of="+k.ID, func(s *domain.KnowledgeSource) {
+		err := commit.ForEachRow(ctx, svc.store, "knowledge_source", k.WorkspaceID, "of="+k.ID, func(s *domain.KnowledgeSource) {
 			if s.ID != was.ID {
 				all = append(all, s)
 			}

@@ -75,11 +75,11 @@ func (svc *Service) readSource(ctx context.Context, s *domain.KnowledgeSource) e
 	was := *is
 	now := record.Now()
 	is.UpdatedAt, is.Raw = now, ""
-	passages := knowledge.Cut(text, kind != plainText)
+	passages := knowledge.SplitPassages(text, kind != plainText)
 	switch {
 	case problem == "" && len(passages) == 0:
 		problem = "there are no words in it"
-	case problem == "" && k.Bytes-was.Bytes+len(text) > knowledge.MaxBase:
+	case problem == "" && k.Bytes-was.Bytes+len(text) > knowledge.MaxBaseBytes:
 		problem = "the knowledge base is full"
 	}
 	if problem != "" {
@@ -127,7 +127,7 @@ func (svc *Service) putPassages(ctx context.Context, s *domain.KnowledgeSource, 
 func (svc *Service) sourceText(ctx context.Context, s *domain.KnowledgeSource) (text, kind, title, problem string) {
 	text, kind = s.Raw, s.ContentType
 	if s.Type == domain.SourceURL {
-		page, err := svc.cfg.Web.FetchPage(ctx, s.URL, knowledge.MaxPaper)
+		page, err := svc.cfg.Web.FetchPage(ctx, s.URL, knowledge.MaxPDFBytes)
 		if err != nil {
 			return "", "", "", err.Error()
 		}
@@ -136,8 +136,8 @@ func (svc *Service) sourceText(ctx context.Context, s *domain.KnowledgeSource) (
 			return "", "", "", "the page is neither HTML nor Markdown nor plain text nor PDF"
 		case kind == pdf:
 			text = string(page.Body)
-		case len(page.Body) > 4*knowledge.MaxBytes:
-			return "", "", "", "the page has more than " + strconv.Itoa(4*knowledge.MaxBytes) + " bytes"
+		case len(page.Body) > 4*knowledge.MaxSourceBytes:
+			return "", "", "", "the page has more than " + strconv.Itoa(4*knowledge.MaxSourceBytes) + " bytes"
 		default:
 			if text, err = content.DecodeText(page.ContentType, page.Body); err != nil {
 				return "", "", "", "the page cannot be read: " + err.Error()
@@ -165,8 +165,8 @@ func (svc *Service) sourceText(ctx context.Context, s *domain.KnowledgeSource) (
 	switch {
 	case !utf8.ValidString(text):
 		return "", "", "", "it is not text in UTF-8"
-	case len(text) > knowledge.MaxBytes:
-		return "", "", "", "it has more than " + strconv.Itoa(knowledge.MaxBytes) + " bytes of text"
+	case len(text) > knowledge.MaxSourceBytes:
+		return "", "", "", "it has more than " + strconv.Itoa(knowledge.MaxSourceBytes) + " bytes of text"
 	}
 	return text, kind, title, ""
 }

@@ -36,7 +36,7 @@ func (svc *Service) Retrieve(ctx context.Context, p domain.Principal, ids []stri
 	bases, all := svc.indexesOf(ctx, p, ids)
 	vector := svc.queryVector(ctx, bases, query)
 	for _, s := range all {
-		search.Look(s, s.index, vector)
+		search.AddIndex(s, s.index, vector)
 	}
 	bound, end := context.WithTimeout(life, readLimit)
 	defer end()

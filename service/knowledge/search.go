@@ -22,7 +22,7 @@ type scoredPassage struct {
 }
 
 // SearchKnowledge searches the passages of a knowledge base. It returns at most limit
-// passages; limit is raised to 1 or lowered to knowledge.MaxTop.
+// passages; limit is raised to 1 or lowered to knowledge.MaxHits.
 func (svc *Service) SearchKnowledge(ctx context.Context, p domain.Principal, id, query string, limit int) (KnowledgeFound, error) {
 	out := KnowledgeFound{Object: "knowledge_search", Query: query, Data: []KnowledgeHit{}}
 	k, err := svc.versioned(ctx, p, id)
@@ -30,13 +30,13 @@ func (svc *Service) SearchKnowledge(ctx context.Context, p domain.Principal, id,
 		return out, err
 	}
 	out.KnowledgeBaseID = k.ID
-	limit = min(max(limit, 1), knowledge.MaxTop)
+	limit = min(max(limit, 1), knowledge.MaxHits)
 	search := knowledge.NewSearch[*baseIndex](query)
 	s, err := svc.index(ctx, k)
 	if err != nil {
 		return out, err
 	}
-	search.Look(s, s.index, svc.queryVector(ctx, []*domain.KnowledgeBase{k.KnowledgeBase}, query))
+	search.AddIndex(s, s.index, svc.queryVector(ctx, []*domain.KnowledgeBase{k.KnowledgeBase}, query))
 	found, err := svc.readBest(ctx, search, limit)
 	if err != nil {
 		return out, err
@@ -53,11 +53,11 @@ func (svc *Service) SearchKnowledge(ctx context.Context, p domain.Principal, id,
 // an error it returns those read before.
 func (svc *Service) readBest(ctx context.Context, search *knowledge.Search[*baseIndex], limit int) ([]scoredPassage, error) {
 	out := make([]scoredPassage, 0, limit)
-	for _, h := range search.Best(limit + spareHits) {
+	for _, h := range search.BestHits(limit + spareHits) {
 		if len(out) == limit {
 			break
 		}
-		source := h.Of.sources[h.Source]
+		source := h.Index.sources[h.Source]
 		x := &domain.KnowledgePassage{WorkspaceID: source.WorkspaceID, KnowledgeBaseID: source.KnowledgeBaseID, SourceID: source.ID, Number: h.Number}
 		_, err := svc.store.Get(ctx, x)
 		if errors.Is(err, domain.ErrNotFound) {

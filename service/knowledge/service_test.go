@@ -163,7 +163,7 @@ func TestUsedOrForeignKnowledgeBaseIsNotDeleted(t *testing.T) {
 	passages, _ := f.Retrieve(t.Context(), other, []string{k.ID}, "dogs")
 	assert.Empty(t, passages)
 
-	agent := &domain.Agent{Name: "a", KnowledgeBaseIDs: []string{k.ID}, Names: []string{k.ID}}
+	agent := &domain.Agent{Name: "a", KnowledgeBaseIDs: []string{k.ID}, References: []string{k.ID}}
 	agent.Init("agent", f.by, record.RequestResourceID(t.Context(), domain.PrefixAgent), record.Now())
 	require.NoError(t, record.Create(t.Context(), f.store, agent))
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(f.DeleteKnowledge(t.Context(), f.by, k.ID)))

@@ -155,7 +155,7 @@ func (s *Service) CallerIDs(ctx context.Context, p domain.Principal) ([]string, 
 		for _, n := range numbers {
 			out = append(out, n.Number)
 		}
-		err = commit.Each(ctx, s.store, "trunk", p.WorkspaceID, record.EnvironmentIndex(p), func(t *domain.Trunk) { out = append(out, t.CallerIDs...) })
+		err = commit.ForEachRow(ctx, s.store, "trunk", p.WorkspaceID, record.EnvironmentIndex(p), func(t *domain.Trunk) { out = append(out, t.CallerIDs...) })
 		return slices.Clip(out), commit.StoreError(err)
 	})
 }

@@ -27,7 +27,7 @@ func (c *ClientCache) Load(ctx context.Context, store commit.Store, workspace st
 	if err := c.clients.Load(ctx, store, workspace); err != nil {
 		return err
 	}
-	return commit.Each(ctx, store, "oauth_revocation", workspace, "all", func(r *domain.OAuthRevocation) { c.revoke(r.ID, r.Until) })
+	return commit.ForEachRow(ctx, store, "oauth_revocation", workspace, "all", func(r *domain.OAuthRevocation) { c.revoke(r.ID, r.Until) })
 }
 
 // SetLoaded marks the clients of all workspaces as loaded. From then on an unknown client does not exist.

@@ -91,7 +91,7 @@ func (s *Service) CreateClient(ctx context.Context, p domain.Principal, c *domai
 	if !c.Public {
 		var random [24]byte
 		_, _ = rand.Read(random[:]) // crypto/rand.Read never returns an error
-		secret, c.Last4 = access.NewSecret(random)
+		secret, c.Last4 = access.NewClientSecret(random)
 		c.Hash = s.clientHash(c.ID, secret)
 	}
 	if err = record.CreateWithSecret(ctx, s.store, c); err != nil {
@@ -162,7 +162,7 @@ func (s *Service) CheckOAuthToken(_ context.Context, p domain.Principal, grant, 
 	if err = s.CheckOAuthPlan(p.WorkspaceID); err != nil {
 		return nil, err
 	}
-	rights := access.Meet(p.Permissions, c.Scopes)
+	rights := access.IntersectPermissions(p.Permissions, c.Scopes)
 	if p.UserID == "" {
 		return rights, nil
 	}
@@ -170,14 +170,14 @@ func (s *Service) CheckOAuthToken(_ context.Context, p domain.Principal, grant, 
 	if u == nil || u.WorkspaceID != p.WorkspaceID {
 		return nil, domain.Errorf(domain.CodeExpiredToken, "The user who authorized the client was deleted.")
 	}
-	return access.Meet(rights, u.Role.Permissions()), nil
+	return access.IntersectPermissions(rights, u.Role.Permissions()), nil
 }
 
 // RevokeOAuth revokes all access tokens of a grant, or a single token. The revocation is effective when RevokeOAuth
 // returns. until is the expiry of the last revoked token.
 func (s *Service) RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error {
 	r := &domain.OAuthRevocation{Meta: domain.Meta{ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: record.Now()}, Until: until}
-	if _, err := s.store.Apply(commit.Boarding(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: []domain.Record{r}}); err != nil {
+	if _, err := s.store.Apply(commit.WithAuditInNextCommit(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: []domain.Record{r}}); err != nil {
 		return commit.StoreError(err)
 	}
 	s.cache.revoke(id, until)
@@ -187,14 +187,14 @@ func (s *Service) RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id str
 // SweepOAuth deletes expired revocations, codes and grants of a workspace, up to
 // 1,000 of each.
 func (s *Service) SweepOAuth(ctx context.Context, workspace string, now time.Time) error {
-	over, err := record.DeleteBefore[domain.OAuthRevocation](ctx, s.store, workspace, "oauth_revocation", domain.OAuthSortedBefore(now))
+	over, err := record.DeleteBefore[domain.OAuthRevocation](ctx, s.store, workspace, "oauth_revocation", domain.OAuthSortKey(now))
 	if err != nil {
 		return err
 	}
 	s.cache.removeRevocations(over)
-	if _, err = record.DeleteBefore[domain.OAuthCode](ctx, s.store, workspace, "oauth_code", domain.OAuthSortedBefore(now.Add(-domain.CodeMemory))); err != nil {
+	if _, err = record.DeleteBefore[domain.OAuthCode](ctx, s.store, workspace, "oauth_code", domain.OAuthSortKey(now.Add(-domain.OAuthCodeRetention))); err != nil {
 		return err
 	}
-	_, err = record.DeleteBefore[domain.OAuthGrant](ctx, s.store, workspace, "oauth_grant", domain.IDAt(domain.PrefixGrant, now.Add(-domain.RefreshTotal)))
+	_, err = record.DeleteBefore[domain.OAuthGrant](ctx, s.store, workspace, "oauth_grant", domain.FirstIDAt(domain.PrefixGrant, now.Add(-domain.RefreshTokenLifetime)))
 	return err
 }

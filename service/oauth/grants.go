@@ -24,8 +24,8 @@ type IssuedTokens struct {
 // IssueCode stores the consent of a user and returns its authorization code.
 func (s *Service) IssueCode(ctx context.Context, c *domain.OAuthCode) (string, error) {
 	text, now := record.NewSecretText(), record.Now()
-	c.ID, c.CreatedAt, c.Until = access.HashKey(s.pepper, "code "+text), now, now.Add(domain.CodeLife)
-	_, err := s.store.Apply(commit.Boarding(ctx), commit.Change{Workspace: c.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}, Puts: []domain.Record{c}})
+	c.ID, c.CreatedAt, c.Until = access.HashKey(s.pepper, "code "+text), now, now.Add(domain.OAuthCodeLifetime)
+	_, err := s.store.Apply(commit.WithAuditInNextCommit(ctx), commit.Change{Workspace: c.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}, Puts: []domain.Record{c}})
 	return text, commit.StoreError(err)
 }
 
@@ -42,7 +42,7 @@ func (s *Service) RedeemCode(ctx context.Context, client *domain.OAuthClient, te
 			return IssuedTokens{}, commit.StoreError(err)
 		}
 		now := record.Now()
-		again, err := access.Redeem(c, client.ID, redirect, verifier, now)
+		again, err := access.CheckCode(c, client.ID, redirect, verifier, now)
 		if again {
 			return IssuedTokens{}, s.revokeReused(ctx, client, c.GrantID, err)
 		}
@@ -71,15 +71,15 @@ func (s *Service) RedeemCode(ctx context.Context, client *domain.OAuthClient, te
 
 // withUser returns a context whose audit entry names the user of the grant as the actor.
 func withUser(ctx context.Context, g *domain.OAuthGrant) context.Context {
-	commit.RiderOf(ctx).Tells("", domain.Actor{Type: "user", ID: g.UserID})
-	return commit.Boarding(ctx)
+	commit.AuditFrom(ctx).SetActionAndActor("", domain.Actor{Type: "user", ID: g.UserID})
+	return commit.WithAuditInNextCommit(ctx)
 }
 
 // issueTokens returns a grant as its client sees it, with a refresh token if the client may refresh.
 func (s *Service) issueTokens(client *domain.OAuthClient, g *domain.OAuthGrant, rights []domain.Permission) IssuedTokens {
 	out := IssuedTokens{GrantID: g.ID, UserID: g.UserID, SignInKeyID: g.CreatedBy.KeyID(), Rights: rights}
-	if client.May(domain.GrantRefresh) {
-		out.Refresh = access.RefreshText(s.pepper, g.ID, g.Generation)
+	if client.AllowsGrant(domain.GrantRefresh) {
+		out.Refresh = access.NewRefreshToken(s.pepper, g.ID, g.Generation)
 	}
 	return out
 }
@@ -96,7 +96,7 @@ func (s *Service) currentRights(client *domain.OAuthClient, g *domain.OAuthGrant
 	if u == nil || u.WorkspaceID != client.WorkspaceID {
 		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The user who gave consent was deleted.")
 	}
-	rights := access.Meet(access.Meet(asked, client.Scopes), u.Role.Permissions())
+	rights := access.IntersectPermissions(access.IntersectPermissions(asked, client.Scopes), u.Role.Permissions())
 	if len(rights) == 0 {
 		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The user who gave consent has none of the requested permissions.")
 	}
@@ -112,14 +112,14 @@ func (s *Service) RenewGrant(ctx context.Context, client *domain.OAuthClient, te
 			return IssuedTokens{}, err
 		}
 		now := record.Now()
-		again, err := access.Renew(g, client.ID, generation, now)
+		again, err := access.CheckRefresh(g, client.ID, generation, now)
 		if again {
 			return IssuedTokens{}, s.revokeReused(ctx, client, g.ID, err)
 		}
 		if err != nil {
 			return IssuedTokens{}, err
 		}
-		asked, err := access.Scope(scope, g.Scopes)
+		asked, err := access.ParseScope(scope, g.Scopes)
 		if err != nil {
 			return IssuedTokens{}, err
 		}
@@ -142,7 +142,7 @@ func (s *Service) RenewGrant(ctx context.Context, client *domain.OAuthClient, te
 
 // findGrant returns the grant of a refresh token that this service has issued.
 func (s *Service) findGrant(ctx context.Context, client *domain.OAuthClient, text string) (g *domain.OAuthGrant, version uint64, generation int, err error) {
-	id, generation, ok := access.ReadRefresh(s.pepper, text)
+	id, generation, ok := access.ParseRefreshToken(s.pepper, text)
 	if !ok {
 		return nil, 0, 0, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token is unknown.")
 	}
@@ -158,19 +158,19 @@ func (s *Service) findGrant(ctx context.Context, client *domain.OAuthClient, tex
 func (s *Service) IntrospectToken(ctx context.Context, client *domain.OAuthClient, text string) (IssuedTokens, time.Time, error) {
 	g, _, generation, err := s.findGrant(ctx, client, text)
 	if err == nil {
-		_, err = access.Renew(g, client.ID, generation, time.Now())
+		_, err = access.CheckRefresh(g, client.ID, generation, time.Now())
 	}
 	if err != nil {
 		return IssuedTokens{}, time.Time{}, err
 	}
 	rights, err := s.currentRights(client, g, g.Scopes)
-	return IssuedTokens{GrantID: g.ID, UserID: g.UserID, Rights: rights}, g.Until(), err
+	return IssuedTokens{GrantID: g.ID, UserID: g.UserID, Rights: rights}, g.ExpiresAt(), err
 }
 
 // revokeReused revokes the grant of a code or refresh token that was used twice, because one of the two users may
 // be an attacker.
 func (s *Service) revokeReused(ctx context.Context, client *domain.OAuthClient, grantID string, err error) error {
-	commit.RiderOf(ctx).Tells("token.reused", domain.Actor{Type: "oauth_client", ID: client.ID})
+	commit.AuditFrom(ctx).SetActionAndActor("token.reused", domain.Actor{Type: "oauth_client", ID: client.ID})
 	if end := s.RevokeGrant(ctx, client, grantID); end != nil {
 		return end
 	}
@@ -192,10 +192,10 @@ func (s *Service) RevokeGrant(ctx context.Context, client *domain.OAuthClient, i
 			return commit.StoreError(err)
 		}
 		now := record.Now()
-		until := now.Add(domain.AccessLife + time.Minute)
+		until := now.Add(domain.AccessTokenLifetime + time.Minute)
 		g.RevokedAt, g.UpdatedAt = &now, now
 		r := &domain.OAuthRevocation{Meta: domain.Meta{ID: id, WorkspaceID: g.WorkspaceID, Environment: g.Environment, CreatedAt: now}, Until: until}
-		_, err = s.store.Apply(commit.Boarding(ctx), commit.Change{
+		_, err = s.store.Apply(commit.WithAuditInNextCommit(ctx), commit.Change{
 			Workspace: g.WorkspaceID, Guards: []commit.Guard{{Key: g.Key(), Version: version}}, Puts: []domain.Record{g, r},
 		})
 		if errors.Is(err, domain.ErrConflict) {

@@ -66,7 +66,7 @@ func TestLoadNamesSilentWorkspacesAndTroubledTrunks(t *testing.T) {
 			}})
 		}
 	}))
-	s := operator.New(operator.Config{Workspaces: n, Actors: n, System: system, Activity: n, Node: n, DialStop: &dialStop{row: &domain.Dialling{}}, Drain: &nodeDrain{}})
+	s := operator.New(operator.Config{Workspaces: n, Actors: n, System: system, Activity: n, Node: n, DialStop: &dialStop{row: &domain.DialStop{}}, Drain: &nodeDrain{}})
 	requests := func(*domain.Workspace) int { return 5 }
 	report, err := s.LocalReport(t.Context(), requests)
 	require.NoError(t, err)

@@ -14,9 +14,9 @@ type dialStop interface {
 	Current() load.DiallingNow
 	// Stop stores a stop with the reason and author of row. A stop that is in force stays
 	// as it is.
-	Stop(ctx context.Context, row *domain.Dialling) (load.DiallingNow, error)
+	Stop(ctx context.Context, row *domain.DialStop) (load.DiallingNow, error)
 	// Resume ends the stop. row has the author.
-	Resume(ctx context.Context, row *domain.Dialling) error
+	Resume(ctx context.Context, row *domain.DialStop) error
 }
 
 // nodeDrain is the drain of this node.
@@ -31,12 +31,12 @@ type nodeDrain interface {
 // StopDialling stops all dialling in all workspaces until ResumeDialling, also across
 // restarts. Live calls go on. The first reason of a stop stays.
 func (s *Service) StopDialling(ctx context.Context, p domain.Principal, reason string) (load.DiallingNow, error) {
-	return s.dialStop.Stop(ctx, &domain.Dialling{Reason: reason, By: record.ActorOf(p)})
+	return s.dialStop.Stop(ctx, &domain.DialStop{Reason: reason, By: record.ActorOf(p)})
 }
 
 // ResumeDialling allows dialling again. Paused campaigns stay paused.
 func (s *Service) ResumeDialling(ctx context.Context, p domain.Principal) (load.DiallingNow, error) {
-	return load.DiallingNow{}, s.dialStop.Resume(ctx, &domain.Dialling{By: record.ActorOf(p)})
+	return load.DiallingNow{}, s.dialStop.Resume(ctx, &domain.DialStop{By: record.ActorOf(p)})
 }
 
 // DrainNode keeps new calls off this node, inbound and outbound, until UndrainNode or the

@@ -14,16 +14,16 @@ import (
 )
 
 // dialStop keeps the last row.
-type dialStop struct{ row *domain.Dialling }
+type dialStop struct{ row *domain.DialStop }
 
 func (d *dialStop) Current() load.DiallingNow { return load.DiallingNow{Stopped: d.row != nil} }
 
-func (d *dialStop) Stop(_ context.Context, row *domain.Dialling) (load.DiallingNow, error) {
+func (d *dialStop) Stop(_ context.Context, row *domain.DialStop) (load.DiallingNow, error) {
 	d.row, row.Since = row, time.Now()
 	return load.DiallingNow{Stopped: true, Reason: row.Reason, Since: &row.Since, By: &row.By}, nil
 }
 
-func (d *dialStop) Resume(_ context.Context, row *domain.Dialling) error {
+func (d *dialStop) Resume(_ context.Context, row *domain.DialStop) error {
 	d.row = row
 	return nil
 }

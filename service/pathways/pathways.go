@@ -52,7 +52,7 @@ func (s *Service) CreatePathway(ctx context.Context, p domain.Principal, w *doma
 // exists.
 func (s *Service) CheckPathway(ctx context.Context, p domain.Principal, w *domain.Pathway) error {
 	missing := make(map[string]string) // object by id
-	for _, id := range w.Refs() {
+	for _, id := range w.ReferencedIDs() {
 		object, err := s.checkReference(ctx, p, id)
 		switch {
 		case domain.CodeOf(err) == domain.CodeNotFound:
@@ -126,8 +126,8 @@ func (s *Service) UpdatePathway(ctx context.Context, p domain.Principal, id stri
 		return s.CheckPathway(ctx, p, w)
 	}, func(c *commit.Change, _ *domain.Pathway) error {
 		c.Puts = append(c.Puts, &domain.PathwayVersion{Pathway: before})
-		if before.Version > domain.KeptPathways {
-			before.Version -= domain.KeptPathways
+		if before.Version > domain.MaxPathwayVersions {
+			before.Version -= domain.MaxPathwayVersions
 			c.Deletes = append(c.Deletes, (&domain.PathwayVersion{Pathway: before}).Key())
 		}
 		return nil
@@ -146,7 +146,7 @@ func (s *Service) PathwayVersion(ctx context.Context, p domain.Principal, id str
 	}
 	v := &domain.PathwayVersion{Pathway: domain.Pathway{Meta: w.Meta, Version: number}}
 	if _, err = s.store.Get(ctx, v); errors.Is(err, domain.ErrNotFound) {
-		return nil, domain.FieldError("version", domain.CodeValidation, fmt.Sprintf("there is no version %d of the pathway: it has come to %d, and the last %d before that are kept", number, w.Version, domain.KeptPathways))
+		return nil, domain.FieldError("version", domain.CodeValidation, fmt.Sprintf("there is no version %d of the pathway: it has come to %d, and the last %d before that are kept", number, w.Version, domain.MaxPathwayVersions))
 	}
 	return &v.Pathway, commit.StoreError(err)
 }
@@ -159,7 +159,7 @@ func (s *Service) DeletePathway(ctx context.Context, p domain.Principal, id stri
 	}
 	defer unlock()
 	return record.Delete(ctx, s.store, p, domain.PrefixPathway, id, func(c *commit.Change, w *domain.Pathway) error {
-		for number := max(1, w.Version-domain.KeptPathways); number < w.Version; number++ {
+		for number := max(1, w.Version-domain.MaxPathwayVersions); number < w.Version; number++ {
 			v := domain.PathwayVersion{Pathway: domain.Pathway{Meta: w.Meta, Version: number}}
 			c.Deletes = append(c.Deletes, v.Key())
 		}

@@ -29,11 +29,11 @@ func TestUpdateKeepsPreviousVersionsOfAPathway(t *testing.T) {
 	s := pathways.New(store, record.NewReferences(store), running)
 	w, err := s.CreatePathway(ctx, p, &domain.Pathway{Name: "first"})
 	require.NoError(t, err)
-	for range domain.KeptPathways + 1 {
+	for range domain.MaxPathwayVersions + 1 {
 		_, err = s.UpdatePathway(ctx, p, w.ID, func(w *domain.Pathway) error { w.Name = "later"; return nil })
 		require.NoError(t, err)
 	}
-	assert.Equal(t, domain.KeptPathways+1, running.notified)
+	assert.Equal(t, domain.MaxPathwayVersions+1, running.notified)
 	_, err = s.PathwayVersion(ctx, p, w.ID, 1)
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "version 1 is older than the kept ones")
 	kept, err := s.PathwayVersion(ctx, p, w.ID, 2)

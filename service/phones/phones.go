@@ -177,7 +177,7 @@ func (s *Service) DeletePhone(ctx context.Context, p domain.Principal, id string
 // FindRegistered returns the registered phone that to names; isPhone is false for
 // telephone numbers.
 func (s *Service) FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.PhoneFound, isPhone bool, err error) {
-	if _, isPhone = domain.PhoneUser(to); !isPhone {
+	if _, isPhone = domain.ParsePhoneUser(to); !isPhone {
 		return found, false, nil
 	}
 	found, err = s.registrar.FindPhone(ctx, p.WorkspaceID, registrar.FindPhone{To: to, Environment: p.Environment})

@@ -10,6 +10,6 @@ import (
 // AllWorkspaces returns all workspaces of a store.
 func AllWorkspaces(ctx context.Context, store commit.Store) ([]*domain.Workspace, error) {
 	var all []*domain.Workspace
-	err := commit.Each(ctx, store, "workspace", "", "all", func(w *domain.Workspace) { all = append(all, w) })
+	err := commit.ForEachRow(ctx, store, "workspace", "", "all", func(w *domain.Workspace) { all = append(all, w) })
 	return all, err
 }

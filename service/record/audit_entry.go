@@ -87,11 +87,11 @@ func RequestAuditEntry(ctx context.Context, p domain.Principal, action AuditActi
 
 // WithAuditEntry returns a context for a change. The commit of the change also stores the audit row of the action.
 func WithAuditEntry(ctx context.Context, p domain.Principal, action AuditAction) context.Context {
-	return commit.WithRider(ctx, commit.NewRider(*RequestAuditEntry(ctx, p, action)))
+	return commit.WithAudit(ctx, commit.NewPendingAudit(*RequestAuditEntry(ctx, p, action)))
 }
 
 // WithLocalAuditEntry returns a context for a change that an operator makes on the machine itself. The commit of
 // the change also stores the audit row. If on has no id, the row names the resource that the change creates.
 func WithLocalAuditEntry(ctx context.Context, workspace, kind, action string, on domain.Resource) context.Context {
-	return commit.WithRider(ctx, commit.NewRider(*Author{}.AuditEntry(workspace, domain.Live, kind, action, on)))
+	return commit.WithAudit(ctx, commit.NewPendingAudit(*Author{}.AuditEntry(workspace, domain.Live, kind, action, on)))
 }

@@ -16,7 +16,7 @@ func BlankBulkChunks(ctx context.Context, store commit.Store, b *domain.Bulk) ([
 		if _, err := store.Get(ctx, chunk); err != nil {
 			return nil, err
 		}
-		chunk.Blank()
+		chunk.ClearOrders()
 		rows = append(rows, chunk)
 	}
 	return rows, nil

@@ -160,10 +160,10 @@ func ListLimited[T any, R Row[T]](
 	out := Page[R]{Data: []R{}, Next: page.Cursor}
 	q := commit.Query{Kind: R(new(T)).Key().Kind, Workspace: workspace, Index: index}
 	if !page.CreatedAfter.IsZero() {
-		q.From = domain.IDAt(prefix, page.CreatedAfter.Add(time.Millisecond))
+		q.From = domain.FirstIDAt(prefix, page.CreatedAfter.Add(time.Millisecond))
 	}
 	if !page.CreatedBefore.IsZero() {
-		q.To = domain.IDAt(prefix, page.CreatedBefore)
+		q.To = domain.FirstIDAt(prefix, page.CreatedBefore)
 	}
 	for rounds := 0; len(out.Data) < page.Limit && left() > 0; rounds++ {
 		q.Cursor, q.Limit = out.Next, min(page.Limit-len(out.Data), left())

@@ -97,7 +97,7 @@ func TestUsedResourceNamesWhatUsesIt(t *testing.T) {
 	store, p := pebbletest.OpenStore(t), recordtest.Live(recordtest.Workspace)
 	tool, references := createTool(t, store, p, "one"), record.NewReferences(store)
 	require.NoError(t, references.CheckUnused(t.Context(), p, "tool", tool.ID))
-	agent := &domain.Agent{Name: "a", Names: []string{tool.ID}}
+	agent := &domain.Agent{Name: "a", References: []string{tool.ID}}
 	agent.Init("agent", p, record.RequestResourceID(t.Context(), domain.PrefixAgent), record.Now())
 	require.NoError(t, record.Create(t.Context(), store, agent))
 	err := references.CheckUnused(t.Context(), p, "tool", tool.ID)

@@ -22,15 +22,15 @@ func NextOffset(ctx context.Context, store commit.Store, workspaceID string) (ui
 // WithTraceParent returns the draft d with the trace context of the API request that caused the event.
 func WithTraceParent(d event.Draft, t domain.RequestTrace) event.Draft {
 	if t.TraceParent != "" {
-		d.About = &event.About{TraceParent: t.TraceParent}
+		d.Attributes = &event.Attributes{TraceParent: t.TraceParent}
 	}
 	return d
 }
 
 // NewCallEvent returns the draft of an event about a call.
 func NewCallEvent(c *domain.Call, t event.Type, data any) event.Draft {
-	d := outbox.NewEvent(&c.Meta, t, c.ID, domain.Unit(cmp.Or(c.AgentID, c.WorkspaceID)), data)
-	d.About = event.AboutCall(c)
+	d := outbox.NewEvent(&c.Meta, t, c.ID, domain.UnitID(cmp.Or(c.AgentID, c.WorkspaceID)), data)
+	d.Attributes = event.CallAttributes(c)
 	return d
 }
 
@@ -65,5 +65,5 @@ func JSONFields(v any) map[string]json.RawMessage {
 
 // NewSMSEvent returns the draft of an event about an SMS message.
 func NewSMSEvent(m *domain.Message, t event.Type) event.Draft {
-	return WithTraceParent(outbox.NewEvent(&m.Meta, t, m.ID, domain.Unit(m.WorkspaceID), event.SMSOf(m)), m.RequestTrace)
+	return WithTraceParent(outbox.NewEvent(&m.Meta, t, m.ID, domain.UnitID(m.WorkspaceID), event.NewSMSData(m)), m.RequestTrace)
 }

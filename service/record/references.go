@@ -92,7 +92,7 @@ func checkReference[T any, R Resource[T]](ctx context.Context, store commit.Stor
 
 // RefuseTestNumber adds a problem if number is a number of the test environment. param is the request field.
 func RefuseTestNumber(problems *domain.Problems, param, number string) {
-	if domain.IsMagic(number) {
+	if domain.IsTestCarrierNumber(number) {
 		problems.Add(param, domain.CodeCallerIDNotAllowed, "%s is a number of the test environment, which no trunk shows", number)
 	}
 }

@@ -21,7 +21,7 @@ type ResourceCache[T any, R Resource[T]] struct {
 func (c *ResourceCache[T, R]) Load(ctx context.Context, store commit.Store, workspace string) error {
 	kind := R(new(T)).Key().Kind
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		if err := commit.Each[T, R](ctx, store, kind, workspace, "env="+string(env), c.Add); err != nil {
+		if err := commit.ForEachRow[T, R](ctx, store, kind, workspace, "env="+string(env), c.Add); err != nil {
 			return err
 		}
 	}

@@ -10,5 +10,5 @@ import (
 func NewSecretText() string {
 	var random [24]byte
 	_, _ = rand.Read(random[:]) // crypto/rand.Read never returns an error
-	return domain.KeyText(random[:])
+	return domain.EncodeKeyBytes(random[:])
 }

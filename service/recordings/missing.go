@@ -15,7 +15,7 @@ import (
 func CountMissing(ctx context.Context, store commit.Store, hasBlob func(workspace, name string) bool) (recorded, missing int, err error) {
 	all, err := record.AllWorkspaces(ctx, store)
 	for _, w := range all {
-		err = errors.Join(err, commit.Each(ctx, store, "call", w.ID, "recorded", func(c *domain.Call) {
+		err = errors.Join(err, commit.ForEachRow(ctx, store, "call", w.ID, "recorded", func(c *domain.Call) {
 			if recorded++; !hasBlob(w.ID, recording.BlobName(c.ID)) {
 				missing++
 			}

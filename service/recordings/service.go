@@ -95,7 +95,7 @@ func (s *Service) CreateRecordingLink(ctx context.Context, p domain.Principal, c
 	if err != nil {
 		return "", err
 	}
-	return access.LinkToken(k, c.ID, until), nil
+	return access.NewLinkToken(k, c.ID, until), nil
 }
 
 // linkKey returns the key that signs the links of a workspace. It is created at
@@ -120,7 +120,7 @@ func (s *Service) linkKey(ctx context.Context, workspaceID string) (*domain.Link
 // expired_link, not_found.
 func (s *Service) AuthenticateRecordingLink(ctx context.Context, callID, token string) (domain.Principal, error) {
 	bad := domain.Errorf(domain.CodeInvalidLink, "this link does not open the recording")
-	ws := access.LinkWorkspace(token)
+	ws := access.LinkTokenWorkspace(token)
 	if ws == "" || s.workspaces.Workspace(ws) == nil {
 		return domain.Principal{}, bad
 	}
@@ -130,7 +130,7 @@ func (s *Service) AuthenticateRecordingLink(ctx context.Context, callID, token s
 	} else if err != nil {
 		return domain.Principal{}, commit.StoreError(err)
 	}
-	opens, late := access.OpensLink(k, callID, token, time.Now())
+	opens, late := access.VerifyLinkToken(k, callID, token, time.Now())
 	if late {
 		return domain.Principal{}, domain.Errorf(domain.CodeExpiredLink, "this link has expired; ask for another")
 	}

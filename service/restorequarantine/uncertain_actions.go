@@ -20,13 +20,13 @@ func eachUncertainAction(ctx context.Context, store commit.Store, q *domain.Quar
 			each(domain.UncertainAction{Kind: kind, WorkspaceID: w.ID, Environment: m.Environment, ID: m.ID, To: to, At: at}, row)
 		}
 		for _, env := range []domain.Environment{domain.Live, domain.Test} {
-			err = errors.Join(err, commit.Each(ctx, store, "campaign", w.ID, "env="+string(env), func(c *domain.Campaign) {
+			err = errors.Join(err, commit.ForEachRow(ctx, store, "campaign", w.ID, "env="+string(env), func(c *domain.Campaign) {
 				if c.Status == domain.CampaignPaused && c.PauseReason == domain.PausedByRestore {
 					add(domain.UncertainCampaign, &c.Meta, "", c.CreatedAt, c)
 				}
 			}))
 		}
-		err = errors.Join(err, commit.Each(ctx, store, "bulk", w.ID, "open", func(b *domain.Bulk) {
+		err = errors.Join(err, commit.ForEachRow(ctx, store, "bulk", w.ID, "open", func(b *domain.Bulk) {
 			if b.IsOutbound() && !b.CreatedAt.After(q.BackupAt) {
 				add(domain.UncertainBulk, &b.Meta, "", b.CreatedAt, b)
 			}
@@ -45,12 +45,12 @@ type addUncertain func(kind domain.UncertainKind, m *domain.Meta, to string, at 
 // eachUncertainMessage adds the messages that were queued at the time of the backup, and messages whose reply was
 // queued.
 func eachUncertainMessage(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, add addUncertain) error {
-	return commit.Each(ctx, store, "message", workspace, "todo", func(m *domain.Message) {
+	return commit.ForEachRow(ctx, store, "message", workspace, "todo", func(m *domain.Message) {
 		if m.CreatedAt.After(q.BackupAt) {
 			return
 		}
 		switch m.Todo {
-		case domain.TodoSend, domain.TodoCarry, domain.TodoAwait:
+		case domain.TodoSend, domain.TodoDeliver, domain.TodoAwaitResponse:
 			add(domain.UncertainMessage, &m.Meta, m.To, m.CreatedAt, m)
 		case domain.TodoAnswer:
 			add(domain.UncertainMessage, &m.Meta, m.From, m.CreatedAt, m)
@@ -62,7 +62,7 @@ func eachUncertainMessage(ctx context.Context, store commit.Store, q *domain.Qua
 // eachUncertainReminder adds appointments from before the backup that have a due reminder.
 func eachUncertainReminder(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, now time.Time, add addUncertain) error {
 	var due []*domain.ReminderDue
-	err := commit.Each(ctx, store, "reminder", workspace, "all", func(r *domain.ReminderDue) {
+	err := commit.ForEachRow(ctx, store, "reminder", workspace, "all", func(r *domain.ReminderDue) {
 		if !r.At.After(now) {
 			due = append(due, r)
 		}

@@ -17,7 +17,7 @@ func (s *Service) sweepAuditLog(ctx context.Context, workspaceID string, now tim
 	}
 	r := w.Retention
 	return errors.Join(
-		s.deleteRows(ctx, workspaceID, "data_request", domain.PrefixData, now.AddDate(0, 0, -r.AuditDays), r.AuditDays,
+		s.deleteRows(ctx, workspaceID, "data_request", domain.PrefixDataRequest, now.AddDate(0, 0, -r.AuditDays), r.AuditDays,
 			func() domain.Record { return &domain.DataRequest{} }, func(row domain.Record, _ time.Time) bool {
 				r, ok := row.(*domain.DataRequest)
 				return ok && (r.Status == domain.DataExpired || r.Type == domain.DataErase && r.Status == domain.DataCompleted)

@@ -59,7 +59,7 @@ func (s *Service) deleteCallRows(ctx context.Context, workspaceID string, k *cal
 		return "", false, nil
 	}
 	before := now.AddDate(0, 0, -k.days(w.Retention))
-	first := domain.IDAt(domain.PrefixCall, before)
+	first := domain.FirstIDAt(domain.PrefixCall, before)
 	var found []domain.Key
 	prefix := domain.Key{Kind: k.kind, Workspace: workspaceID, ID: string(domain.PrefixCall) + "_"}
 	err = s.store.Under(ctx, prefix, after, record.SweepRows, k.fresh, func(r domain.Record) error {

@@ -17,7 +17,7 @@ func (s *Service) sweepCalls(ctx context.Context, workspaceID string, now time.T
 		return nil
 	}
 	before := now.AddDate(0, 0, -w.Retention.CallDays)
-	first := domain.IDAt(domain.PrefixCall, before)
+	first := domain.FirstIDAt(domain.PrefixCall, before)
 	prefix := domain.Key{Kind: "call", Workspace: workspaceID, ID: string(domain.PrefixCall) + "_"}
 	for after, n := "", record.SweepRows; n == record.SweepRows && ctx.Err() == nil; {
 		n = 0

@@ -33,7 +33,7 @@ func (s *Service) sweepDecisions(ctx context.Context, workspaceID string, now ti
 
 func (s *Service) campaignIDs(ctx context.Context, workspaceID string) (ids []string, err error) {
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err = errors.Join(err, commit.Each(ctx, s.store, "campaign", workspaceID, "env="+string(env), func(c *domain.Campaign) { ids = append(ids, c.ID) }))
+		err = errors.Join(err, commit.ForEachRow(ctx, s.store, "campaign", workspaceID, "env="+string(env), func(c *domain.Campaign) { ids = append(ids, c.ID) }))
 	}
 	return ids, err
 }
@@ -61,7 +61,7 @@ func (s *Service) trimDecisions(ctx context.Context, workspaceID, campaignID str
 	if len(change.Deletes) == 0 {
 		return false, nil
 	}
-	start.Seal(s.decisionKey(workspaceID))
+	start.Sign(s.decisionKey(workspaceID))
 	change.Puts = append(change.Puts, start)
 	_, err = s.store.Apply(ctx, change)
 	return len(change.Deletes) == domain.DecisionRowsPerRead, err

@@ -19,7 +19,7 @@ func (s *Service) deleteRows(
 	if days <= 0 {
 		return nil
 	}
-	first := domain.IDAt(prefix, before)
+	first := domain.FirstIDAt(prefix, before)
 	for after, n := string(prefix)+"_", record.SweepRows; n == record.SweepRows && ctx.Err() == nil; {
 		n = 0
 		c := commit.Change{Workspace: workspaceID}
@@ -32,7 +32,7 @@ func (s *Service) deleteRows(
 			after = r.Key().ID
 			if old(r, before) {
 				c.Deletes = append(c.Deletes, r.Key())
-				c.ForgetSubjects = append(c.ForgetSubjects, r.Key().ID)
+				c.DeleteSubjectCounts = append(c.DeleteSubjectCounts, r.Key().ID)
 				if a, ok := r.(*domain.Appointment); ok {
 					deleted = append(deleted, a)
 				}

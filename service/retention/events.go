@@ -41,7 +41,7 @@ func (s *Service) sweepEvents(ctx context.Context, workspaceID string, now time.
 	}
 	for at := first[0].Offset - 1; at < bound && ctx.Err() == nil; {
 		at = min(at+trimStep, bound)
-		if _, err = s.store.Apply(ctx, commit.Change{Workspace: workspaceID, Trim: at}); err != nil {
+		if _, err = s.store.Apply(ctx, commit.Change{Workspace: workspaceID, DeleteEventsUpTo: at}); err != nil {
 			return err
 		}
 	}
@@ -50,7 +50,7 @@ func (s *Service) sweepEvents(ctx context.Context, workspaceID string, now time.
 
 func (s *Service) webhookIDs(ctx context.Context, workspaceID string) (ids []string, err error) {
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err = commit.Each(ctx, s.store, "webhook", workspaceID, "env="+string(env), func(w *domain.Webhook) { ids = append(ids, w.ID) })
+		err = commit.ForEachRow(ctx, s.store, "webhook", workspaceID, "env="+string(env), func(w *domain.Webhook) { ids = append(ids, w.ID) })
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (s *Service) trimBound(ctx context.Context, workspaceID string, webhookIDs 
 // which is by time.
 func (s *Service) sweepDeliveries(ctx context.Context, workspaceID, webhookID string, before time.Time) error {
 	prefix := domain.Key{Kind: "delivery", Workspace: workspaceID, ID: webhookID + "/"}
-	first := webhookID + "/" + domain.IDAt(domain.PrefixEvent, before)
+	first := webhookID + "/" + domain.FirstIDAt(domain.PrefixEvent, before)
 	for after, n := "", record.SweepRows; n == record.SweepRows && ctx.Err() == nil; {
 		n = 0
 		var old []*domain.Delivery
@@ -101,7 +101,7 @@ func (s *Service) sweepDeliveries(ctx context.Context, workspaceID, webhookID st
 				return errRetained
 			}
 			n, after = n+1, r.Key().ID
-			if row, ok := r.(*domain.Delivery); ok && row.Settled() {
+			if row, ok := r.(*domain.Delivery); ok && row.IsFinal() {
 				old = append(old, row)
 			}
 			return nil
@@ -122,7 +122,7 @@ func (s *Service) deleteDeliveries(ctx context.Context, workspaceID string, old 
 	c := commit.Change{Workspace: workspaceID}
 	for _, row := range old {
 		version, err := s.store.Get(ctx, row)
-		if errors.Is(err, domain.ErrNotFound) || err == nil && !row.Settled() {
+		if errors.Is(err, domain.ErrNotFound) || err == nil && !row.IsFinal() {
 			continue
 		}
 		if err != nil {

@@ -21,12 +21,12 @@ func (s *Service) sweepMessages(ctx context.Context, workspaceID string, now tim
 				m, ok := r.(*domain.Message)
 				return ok && m.Todo == ""
 			}),
-		s.deleteRows(ctx, workspaceID, "sms_conversation", domain.PrefixTexting, now.AddDate(0, 0, -w.Retention.MessageDays), w.Retention.MessageDays,
+		s.deleteRows(ctx, workspaceID, "sms_conversation", domain.PrefixConversation, now.AddDate(0, 0, -w.Retention.MessageDays), w.Retention.MessageDays,
 			func() domain.Record { return &domain.Texting{} }, func(r domain.Record, _ time.Time) bool {
 				t, ok := r.(*domain.Texting)
-				return ok && t.Now(now) != domain.TextingOpen
+				return ok && t.StatusAt(now) != domain.TextingOpen
 			}),
-		s.deleteRows(ctx, workspaceID, "appointment", domain.PrefixAppoint, now.AddDate(0, 0, -w.Retention.AppointmentDays), w.Retention.AppointmentDays,
+		s.deleteRows(ctx, workspaceID, "appointment", domain.PrefixAppointment, now.AddDate(0, 0, -w.Retention.AppointmentDays), w.Retention.AppointmentDays,
 			func() domain.Record { return &domain.Appointment{} }, func(r domain.Record, before time.Time) bool {
 				a, ok := r.(*domain.Appointment)
 				return ok && a.EndsAt.Before(before)

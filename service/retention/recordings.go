@@ -35,7 +35,7 @@ func (s *Service) deleteRecordings(ctx context.Context, workspaceID string, now 
 	before := now.AddDate(0, 0, -w.Retention.RecordingDays)
 	var old []*domain.Call
 	q := commit.Query{
-		Kind: "call", Workspace: workspaceID, Index: "recorded", Oldest: true, Limit: record.SweepRows, To: domain.IDAt(domain.PrefixCall, before),
+		Kind: "call", Workspace: workspaceID, Index: "recorded", Oldest: true, Limit: record.SweepRows, To: domain.FirstIDAt(domain.PrefixCall, before),
 	}
 	_, err = s.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 		if c, ok := r.(*domain.Call); ok && c.EndedAt != nil && c.EndedAt.Before(before) {

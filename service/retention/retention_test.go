@@ -116,7 +116,7 @@ func TestEachKindHasItsOwnPeriod(t *testing.T) {
 	transcript := &domain.Transcript{CallID: call.ID, WorkspaceID: "ws_1"}
 	trace := &domain.TraceRow{CallID: call.ID, WorkspaceID: "ws_1", Data: []byte("x")}
 	sent, queued := &domain.Message{Meta: meta(domain.PrefixMessage, 1, at)}, &domain.Message{Meta: meta(domain.PrefixMessage, 2, at), Todo: domain.TodoSend}
-	appointment := &domain.Appointment{Meta: meta(domain.PrefixAppoint, 1, at), EndsAt: at.Add(time.Hour)}
+	appointment := &domain.Appointment{Meta: meta(domain.PrefixAppointment, 1, at), EndsAt: at.Add(time.Hour)}
 	entry := &domain.AuditEntry{Meta: meta(domain.PrefixAudit, 1, at), Type: "admin", Action: "x"}
 	apply(t, store, call, transcript, trace, sent, queued, appointment, entry)
 	rows := func() []bool {

@@ -42,7 +42,7 @@ func timeout(s *domain.Script) time.Duration {
 // pathway that ends at each message.
 func (svc *Service) reachedMaxReplies(ctx context.Context, m *domain.Message, s *domain.Script, now time.Time) (bool, error) {
 	replies, over := 0, false
-	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.ContactTexting(m.Environment, m.From), Limit: conversationsPage}
+	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.ContactTextingIndex(m.Environment, m.From), Limit: conversationsPage}
 	for range maxPages {
 		next, err := svc.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {
 			t, ok := r.(*domain.Texting)
@@ -90,7 +90,7 @@ func (svc *Service) answeringScript(ctx context.Context, p domain.Principal, to 
 
 // openConversation returns the open conversation of a message; nil: none.
 func (svc *Service) openConversation(ctx context.Context, m *domain.Message) (t *domain.Texting, version uint64, err error) {
-	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.OpenTexting(m.Environment, m.To, m.From), Limit: 1}
+	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.OpenTextingIndex(m.Environment, m.To, m.From), Limit: 1}
 	_, err = svc.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {
 		t, _ = r.(*domain.Texting)
 		return nil
@@ -107,7 +107,7 @@ func (svc *Service) openConversation(ctx context.Context, m *domain.Message) (t 
 
 // Texting returns an SMS conversation.
 func (svc *Service) Texting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
-	t, _, err := record.Get[domain.Texting](ctx, svc.store, p, domain.PrefixTexting, id)
+	t, _, err := record.Get[domain.Texting](ctx, svc.store, p, domain.PrefixConversation, id)
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +118,11 @@ func (svc *Service) Texting(ctx context.Context, p domain.Principal, id string) 
 func (svc *Service) ListTextings(ctx context.Context, p domain.Principal, q ConversationQuery) (record.Page[*domain.Texting], error) {
 	index := record.EnvironmentIndex(p)
 	if q.Contact != "" {
-		index = domain.ContactTexting(p.Environment, q.Contact)
+		index = domain.ContactTextingIndex(p.Environment, q.Contact)
 	}
 	now := time.Now()
-	l, err := record.List(ctx, svc.store, p.WorkspaceID, index, domain.PrefixTexting, q.PageQuery, func(t *domain.Texting) bool {
-		return q.Status == "" || t.Now(now) == q.Status
+	l, err := record.List(ctx, svc.store, p.WorkspaceID, index, domain.PrefixConversation, q.PageQuery, func(t *domain.Texting) bool {
+		return q.Status == "" || t.StatusAt(now) == q.Status
 	})
 	for i, t := range l.Data {
 		l.Data[i] = t.Public(now)
@@ -133,7 +133,7 @@ func (svc *Service) ListTextings(ctx context.Context, p domain.Principal, q Conv
 // CloseTexting closes a conversation. The next message of the contact begins another
 // one.
 func (svc *Service) CloseTexting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
-	t, err := record.Update(ctx, svc.store, p, domain.PrefixTexting, id, nil, func(_ *commit.Change, t *domain.Texting) error {
+	t, err := record.Update(ctx, svc.store, p, domain.PrefixConversation, id, nil, func(_ *commit.Change, t *domain.Texting) error {
 		if t.Status != domain.TextingOpen {
 			return record.ErrUnchanged
 		}
@@ -148,8 +148,8 @@ func (svc *Service) CloseTexting(ctx context.Context, p domain.Principal, id str
 
 // DeleteTexting deletes a closed conversation. Its messages stay.
 func (svc *Service) DeleteTexting(ctx context.Context, p domain.Principal, id string) error {
-	return record.Delete(ctx, svc.store, p, domain.PrefixTexting, id, func(_ *commit.Change, t *domain.Texting) error {
-		if status := t.Now(time.Now()); status == domain.TextingOpen {
+	return record.Delete(ctx, svc.store, p, domain.PrefixConversation, id, func(_ *commit.Change, t *domain.Texting) error {
+		if status := t.StatusAt(time.Now()); status == domain.TextingOpen {
 			return domain.Errorf(domain.CodeInvalidState, "a conversation that is open cannot be deleted; close it first").With("current_status", status)
 		}
 		return nil

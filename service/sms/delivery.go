@@ -140,7 +140,7 @@ func (svc *Service) deliver(ctx context.Context, key domain.Key) error {
 	if err != nil || m == nil {
 		return err
 	}
-	if m.Todo != domain.TodoCarry && m.Todo != domain.TodoAwait {
+	if m.Todo != domain.TodoDeliver && m.Todo != domain.TodoAwaitResponse {
 		svc.cfg.Spending.SettleSMS(m, m.SentAt != nil, true)
 		return nil
 	}
@@ -150,11 +150,11 @@ func (svc *Service) deliver(ctx context.Context, key domain.Key) error {
 	if err != nil && refused == nil {
 		return err
 	}
-	if m.Todo == domain.TodoAwait { // an earlier process began to deliver it
+	if m.Todo == domain.TodoAwaitResponse { // an earlier process began to deliver it
 		if by := resumableRoute(routes, m); by != nil {
 			return svc.resumeDelivery(ctx, m, by, len(routes))
 		}
-		return svc.fail(ctx, m, version, domain.CodeUnknownFate, "the service ended while a carrier was given the message: nobody knows whether it has it")
+		return svc.fail(ctx, m, version, domain.CodeDeliveryUnknown, "the service ended while a carrier was given the message: nobody knows whether it has it")
 	}
 	if refused == nil {
 		if refused, err = svc.currentRefusal(ctx, m); err != nil {
@@ -169,7 +169,7 @@ func (svc *Service) deliver(ctx context.Context, key domain.Key) error {
 	}
 	by, now := &routes[m.Tries%len(routes)], record.Now()
 	m.Tries++
-	m.Todo, m.RouteID, m.TriedAt, m.UpdatedAt = domain.TodoAwait, by.id(), &now, now
+	m.Todo, m.RouteID, m.TriedAt, m.UpdatedAt = domain.TodoAwaitResponse, by.id(), &now, now
 	_, err = svc.store.Apply(ctx, commit.Change{
 		Workspace: m.WorkspaceID, Guards: []commit.Guard{{Key: key, Version: version}}, Puts: []domain.Record{m},
 	})
@@ -190,7 +190,7 @@ func (svc *Service) resumeDelivery(ctx context.Context, m *domain.Message, by *r
 	if err != nil {
 		return err
 	}
-	if now == nil || now.Todo != domain.TodoAwait {
+	if now == nil || now.Todo != domain.TodoAwaitResponse {
 		svc.cfg.Spending.SettleSMS(m, false, false)
 		return nil
 	}
@@ -204,7 +204,7 @@ func (svc *Service) sendAndStore(ctx context.Context, m *domain.Message, by *rou
 	if err != nil {
 		return err
 	}
-	return svc.storeOutcome(ctx, m.Key(), answer.Of(), routes)
+	return svc.storeOutcome(ctx, m.Key(), answer.Result(), routes)
 }
 
 // currentRefusal returns why a message must not be sent any more; nil: it may.
@@ -227,7 +227,7 @@ func (svc *Service) currentRefusal(ctx context.Context, m *domain.Message) (*dom
 // after which the message is tried again.
 func refusalOf(err error) *domain.Error {
 	refused, ok := errors.AsType[*domain.Error](err)
-	if ok && slices.Contains([]domain.Code{domain.CodeOptedOut, domain.CodeDNCBlocked, domain.CodeSpendCap, domain.CodeDestination, domain.CodeCallerIDNotAllowed, domain.CodeCallerIDRequired}, refused.Code) {
+	if ok && slices.Contains([]domain.Code{domain.CodeOptedOut, domain.CodeDNCBlocked, domain.CodeSpendCap, domain.CodeDestinationNotAllowed, domain.CodeCallerIDNotAllowed, domain.CodeCallerIDRequired}, refused.Code) {
 		return refused
 	}
 	return nil
@@ -272,7 +272,7 @@ func (svc *Service) applyStep(ctx context.Context, c commit.Change) error {
 
 // storeOutcome stores the outcome of a delivery. It retries while the process lives: otherwise
 // the message could be sent twice.
-func (svc *Service) storeOutcome(ctx context.Context, key domain.Key, o sms.Outcome, routes int) error {
+func (svc *Service) storeOutcome(ctx context.Context, key domain.Key, o sms.DeliveryResult, routes int) error {
 	wait := time.NewTicker(storeRetry)
 	defer wait.Stop()
 	for {
@@ -295,16 +295,16 @@ func (svc *Service) storeOutcome(ctx context.Context, key domain.Key, o sms.Outc
 	}
 }
 
-func (svc *Service) tryStoreOutcome(ctx context.Context, key domain.Key, o sms.Outcome, routes int) (done bool, err error) {
+func (svc *Service) tryStoreOutcome(ctx context.Context, key domain.Key, o sms.DeliveryResult, routes int) (done bool, err error) {
 	m, version, err := svc.MessageByKey(ctx, key)
 	if err != nil || m == nil {
 		return err == nil, err
 	}
-	if m.Todo != domain.TodoAwait { // the answer to the commit was lost, or a report was faster than the carrier's answer
+	if m.Todo != domain.TodoAwaitResponse { // the answer to the commit was lost, or a report was faster than the carrier's answer
 		if m.NextAt != nil {
 			svc.retryLater(key, max(0, time.Until(*m.NextAt)))
 		}
-		if m.Todo != domain.TodoCarry {
+		if m.Todo != domain.TodoDeliver {
 			svc.cfg.Spending.SettleSMS(m, m.SentAt != nil, true)
 		}
 		return true, nil
@@ -313,12 +313,12 @@ func (svc *Service) tryStoreOutcome(ctx context.Context, key domain.Key, o sms.O
 	c := commit.Change{Workspace: m.WorkspaceID, Guards: []commit.Guard{{Key: key, Version: version}}, Puts: []domain.Record{m}}
 	m.Todo, m.NextAt, m.UpdatedAt = "", nil, now
 	var again time.Duration
-	switch pause, more := sms.Next(m.Tries, routes, o); {
+	switch pause, more := sms.NextDelivery(m.Tries, routes, o); {
 	case o.Sent:
 		m.Status, m.SentAt, m.ErrorCode, m.ErrorMessage = domain.MessageSent, &now, "", ""
 		c.Events, c.Adds = []event.Draft{record.NewSMSEvent(m, event.SMSSent)}, svc.usageOf(m, now)
 	case more:
-		m.Todo, m.ErrorCode, m.ErrorMessage = domain.TodoCarry, o.Code, o.Text
+		m.Todo, m.ErrorCode, m.ErrorMessage = domain.TodoDeliver, o.Code, o.Text
 		if again = pause; pause > 0 {
 			at := now.Add(pause)
 			m.NextAt = &at
@@ -341,7 +341,7 @@ func (svc *Service) tryStoreOutcome(ctx context.Context, key domain.Key, o sms.O
 }
 
 // usageOf counts a message that a carrier took in the usage of its workspace.
-func (svc *Service) usageOf(m *domain.Message, now time.Time) []domain.Tally {
+func (svc *Service) usageOf(m *domain.Message, now time.Time) []domain.CounterRecord {
 	if m.Environment != domain.Live {
 		return nil
 	}
@@ -349,8 +349,8 @@ func (svc *Service) usageOf(m *domain.Message, now time.Time) []domain.Tally {
 	if w := svc.cfg.Workspaces.Workspace(m.WorkspaceID); w != nil {
 		u.Tariff = w.Tariff
 	}
-	u.CountMessage(m.Segments)
-	return []domain.Tally{u}
+	u.AddMessage(m.Segments)
+	return []domain.CounterRecord{u}
 }
 
 // retryLater lets a message be delivered again after a pause.
@@ -363,7 +363,7 @@ func (svc *Service) retryLater(key domain.Key, pause time.Duration) {
 		ctx, cancel := context.WithTimeout(life, storeTimeout)
 		defer cancel()
 		m, version, err := svc.MessageByKey(ctx, key)
-		if err == nil && m != nil && m.Todo == domain.TodoCarry && m.NextAt != nil {
+		if err == nil && m != nil && m.Todo == domain.TodoDeliver && m.NextAt != nil {
 			m.NextAt = nil
 			_, err = svc.store.Apply(ctx, commit.Change{
 				Workspace: m.WorkspaceID, Guards: []commit.Guard{{Key: key, Version: version}}, Puts: []domain.Record{m},
@@ -379,7 +379,7 @@ func (svc *Service) retryLater(key domain.Key, pause time.Duration) {
 
 // resumeRetries sets the timers of the messages that wait for another try.
 func (svc *Service) resumeRetries(ctx context.Context, workspaceID string) error {
-	return commit.Each(ctx, svc.store, "message", workspaceID, "carry_later", func(m *domain.Message) {
+	return commit.ForEachRow(ctx, svc.store, "message", workspaceID, "carry_later", func(m *domain.Message) {
 		if m.NextAt != nil {
 			svc.retryLater(m.Key(), max(0, time.Until(*m.NextAt)))
 		}

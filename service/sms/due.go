@@ -86,7 +86,7 @@ func (svc *Service) advanceMessage(ctx context.Context, c *commit.Change, key do
 		return err
 	}
 	told, now := event.Type(""), record.Now()
-	fate := sms.FateOf(m.To)
+	fate := sms.TestDeliveryFor(m.To)
 	switch m.Todo {
 	case domain.TodoSend:
 		told, err = svc.sendByTestCarrier(ctx, m, fate)
@@ -105,7 +105,7 @@ func (svc *Service) advanceMessage(ctx context.Context, c *commit.Change, key do
 	case domain.TodoOptOut:
 		err = svc.storeOptOut(ctx, m)
 		c.Deletes = append(c.Deletes, optOutClaim(m).Key())
-	case "", domain.TodoCarry, domain.TodoAwait, domain.TodoAnswer: // done meanwhile, or a delivery
+	case "", domain.TodoDeliver, domain.TodoAwaitResponse, domain.TodoAnswer: // done meanwhile, or a delivery
 		return nil
 	default:
 		return fmt.Errorf("%w: %q", errUnknownStep, m.Todo)
@@ -124,7 +124,7 @@ func (svc *Service) advanceMessage(ctx context.Context, c *commit.Change, key do
 
 // sendByTestCarrier gives a message to the built-in test carrier. A number that opted out
 // since it was queued gets only the notice.
-func (svc *Service) sendByTestCarrier(ctx context.Context, m *domain.Message, fate sms.Fate) (event.Type, error) {
+func (svc *Service) sendByTestCarrier(ctx context.Context, m *domain.Message, fate sms.TestDelivery) (event.Type, error) {
 	now := record.Now()
 	m.Todo = ""
 	if !m.Notice {

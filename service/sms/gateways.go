@@ -26,7 +26,7 @@ func (svc *Service) CreateSMSGateway(ctx context.Context, p domain.Principal, g 
 		return nil, err
 	}
 	n := 0
-	if err := commit.Each(ctx, svc.store, "sms_gateway", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.SMSGateway) { n++ }); err != nil {
+	if err := commit.ForEachRow(ctx, svc.store, "sms_gateway", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.SMSGateway) { n++ }); err != nil {
 		return nil, commit.StoreError(err)
 	}
 	if n >= maxGateways {
@@ -35,7 +35,7 @@ func (svc *Service) CreateSMSGateway(ctx context.Context, p domain.Principal, g 
 	if g.Secret == "" {
 		g.Secret = record.NewSigningSecret()
 	}
-	g.SecretHint = webhook.Hint(g.Secret)
+	g.SecretHint = webhook.SecretHint(g.Secret)
 	g.Init("sms_gateway", p, record.RequestResourceID(ctx, domain.PrefixGateway), record.Now())
 	g.CreatedBy = p.Creator()
 	return g, record.Create(ctx, svc.store, g)
@@ -62,7 +62,7 @@ func (svc *Service) UpdateSMSGateway(ctx context.Context, p domain.Principal, id
 		if g.Secret == "" {
 			g.Secret = record.NewSigningSecret()
 		}
-		g.SecretHint = webhook.Hint(g.Secret)
+		g.SecretHint = webhook.SecretHint(g.Secret)
 		if g.URL == url {
 			return nil
 		}

@@ -31,14 +31,14 @@ func (svc *Service) QueueMessage(ctx context.Context, p domain.Principal, o doma
 	if w == nil {
 		return nil, svc.cfg.Workspaces.WorkspaceNotFound()
 	}
-	number, err := svc.cfg.Zones.Number(o.To, w.DefaultCountry)
+	number, err := svc.cfg.Zones.ParseNumber(o.To, w.DefaultCountry)
 	if errors.Is(err, domain.ErrPhoneForbidden) {
-		return nil, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these get no messages"}
+		return nil, &domain.Error{Code: domain.CodeDestinationNotAllowed, Param: "to", Message: "to is an emergency number or a short code; these get no messages"}
 	}
 	if err != nil {
 		return nil, domain.FieldError("to", domain.CodeValidation, "to must be a full telephone number, best in E.164")
 	}
-	if err = number.Allowed(w.Calling, w.DefaultCountry, p.Environment); err != nil {
+	if err = number.CheckDestination(w.Calling, w.DefaultCountry, p.Environment); err != nil {
 		return nil, err
 	}
 	body, err := fillBody(o)
@@ -116,7 +116,7 @@ func firstStep(env domain.Environment) domain.MessageTodo {
 	if env == domain.Test {
 		return domain.TodoSend
 	}
-	return domain.TodoCarry
+	return domain.TodoDeliver
 }
 
 // setMessageMeta sets the fields that every new message has.
@@ -137,7 +137,7 @@ func fillBody(o domain.NewMessage) (string, error) {
 			values[name] = v
 		}
 	}
-	body, left := pathway.Fill(o.Body, values)
+	body, left := pathway.FillPlaceholders(o.Body, values)
 	var problems domain.Problems
 	for _, name := range left {
 		problems.Add("context."+name, domain.CodeValidation, "is required: body uses it and has no fallback")
@@ -151,7 +151,7 @@ func fillBody(o domain.NewMessage) (string, error) {
 // CheckRecipient refuses a number that opted out or is on the default do-not-call list. Errors:
 // opted_out, dnc_blocked.
 func (svc *Service) CheckRecipient(ctx context.Context, p domain.Principal, e164 string) error {
-	hit, err := svc.cfg.DNC.MatchPhone(ctx, p.WorkspaceID, dnc.ScrubAll(p.WorkspaceID, p.Environment), e164)
+	hit, err := svc.cfg.DNC.MatchPhone(ctx, p.WorkspaceID, dnc.DefaultScrub(p.WorkspaceID, p.Environment), e164)
 	switch {
 	case err != nil:
 		return commit.StoreError(err)
@@ -160,7 +160,7 @@ func (svc *Service) CheckRecipient(ctx context.Context, p domain.Principal, e164
 	case hit.Origin.Source == domain.DNCOptOut:
 		return domain.Errorf(domain.CodeOptedOut, "this number has asked for no more messages and calls")
 	}
-	return dnc.Blocked()
+	return dnc.NewBlockedError()
 }
 
 // Message returns a message.

@@ -18,7 +18,7 @@ import (
 // addOptOut marks an opt-out to be stored and adds the notice that answers it, unless that
 // is done or in progress.
 func (svc *Service) addOptOut(ctx context.Context, c *commit.Change, m *domain.Message, number uint64) error {
-	scrub := dnc.Scrub{Default: domain.DefaultDNCID(m.WorkspaceID, m.Environment), OptOutsOnly: true}
+	scrub := dnc.ScrubRules{Default: domain.DefaultDNCID(m.WorkspaceID, m.Environment), OptOutsOnly: true}
 	svc.cfg.DNC.AddPendingOptOut(m.WorkspaceID, scrub.Default, number)
 	claim := optOutClaim(m)
 	_, err := svc.store.Get(ctx, claim) // before the list: the row is deleted once the number is listed
@@ -38,7 +38,7 @@ func (svc *Service) addOptOut(ctx context.Context, c *commit.Change, m *domain.M
 	}
 	m.Todo = domain.TodoOptOut
 	notice := &domain.Message{
-		Direction: domain.Outbound, From: m.To, To: m.From, Body: sms.Notice, Status: domain.MessageQueued, Notice: true, ReplyTo: m.ID, Todo: firstStep(m.Environment),
+		Direction: domain.Outbound, From: m.To, To: m.From, Body: sms.OptOutNotice, Status: domain.MessageQueued, Notice: true, ReplyTo: m.ID, Todo: firstStep(m.Environment),
 	}
 	svc.setMessageMeta(notice, domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment})
 	c.Guards = append(c.Guards, commit.Absent(claim.Key()))
@@ -79,13 +79,13 @@ func (s *optOutRow) Sort() string { return "" }
 // storeOptOut puts the sender of a message onto the default do-not-call list. Repeated after
 // a crash, it changes nothing.
 func (svc *Service) storeOptOut(ctx context.Context, m *domain.Message) error {
-	number, err := dnc.Number(m.From)
+	number, err := dnc.PackNumber(m.From)
 	if err != nil {
 		m.Todo = ""
 		return nil //nolint:nilerr // no message can be sent there
 	}
 	list := domain.DefaultDNCID(m.WorkspaceID, m.Environment)
-	told := outbox.NewEvent(&m.Meta, event.ContactOptedOut, m.ID, domain.Unit(m.WorkspaceID), event.OptedOutData{
+	told := outbox.NewEvent(&m.Meta, event.ContactOptedOut, m.ID, domain.UnitID(m.WorkspaceID), event.OptedOutData{
 		Phone: m.From, Channel: "sms", Keyword: m.Body, MessageID: m.ID, ListID: list,
 	})
 	origin := dnc.Origin{Source: domain.DNCOptOut, At: m.CreatedAt, CallID: m.ID}
@@ -100,8 +100,8 @@ func (svc *Service) storeOptOut(ctx context.Context, m *domain.Message) error {
 // restoreOptOuts lets opt-outs take effect that an earlier process had not put onto the list
 // yet.
 func (svc *Service) restoreOptOuts(ctx context.Context, workspaceID string) error {
-	return commit.Each(ctx, svc.store, "message", workspaceID, "todo", func(m *domain.Message) {
-		if number, err := dnc.Number(m.From); err == nil && m.Todo == domain.TodoOptOut {
+	return commit.ForEachRow(ctx, svc.store, "message", workspaceID, "todo", func(m *domain.Message) {
+		if number, err := dnc.PackNumber(m.From); err == nil && m.Todo == domain.TodoOptOut {
 			svc.cfg.DNC.AddPendingOptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
 		}
 	})

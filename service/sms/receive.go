@@ -31,7 +31,7 @@ func (svc *Service) TestInboundMessage(ctx context.Context, p domain.Principal, 
 
 // ReceiveMessage stores an inbound message with what follows from it. seen, if not nil,
 // lets a message be received once: known says that it was received before.
-func (svc *Service) ReceiveMessage(ctx context.Context, m *domain.Message, seen *domain.TextSeen) (known bool, err error) {
+func (svc *Service) ReceiveMessage(ctx context.Context, m *domain.Message, seen *domain.InboundMessageKey) (known bool, err error) {
 	end, err := svc.senders.Lock(ctx, m.WorkspaceID+m.From)
 	if err != nil {
 		return false, err
@@ -48,7 +48,7 @@ func (svc *Service) ReceiveMessage(ctx context.Context, m *domain.Message, seen 
 }
 
 // tryReceive commits an inbound message. Errors: conflict.
-func (svc *Service) tryReceive(ctx context.Context, m *domain.Message, seen *domain.TextSeen) (known bool, err error) {
+func (svc *Service) tryReceive(ctx context.Context, m *domain.Message, seen *domain.InboundMessageKey) (known bool, err error) {
 	c := commit.Change{Workspace: m.WorkspaceID}
 	if seen != nil {
 		if _, err = svc.store.Get(ctx, seen); err == nil {
@@ -85,18 +85,18 @@ func (svc *Service) addReceived(ctx context.Context, c *commit.Change, m *domain
 	p := domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment}
 	m.Direction, m.Status = domain.Inbound, domain.MessageReceived
 	svc.setMessageMeta(m, p)
-	number, err := dnc.Number(m.From)
-	if m.OptOut = err == nil && sms.OptOut(m.Body); m.OptOut {
+	number, err := dnc.PackNumber(m.From)
+	if m.OptOut = err == nil && sms.IsOptOut(m.Body); m.OptOut {
 		if err = svc.addOptOut(ctx, c, m, number); err != nil {
 			return err
 		}
 	}
-	m.Body = redactor.Text(m.Body) // after the check for an opt-out
+	m.Body = redactor.RedactText(m.Body) // after the check for an opt-out
 	if err = svc.addConversation(ctx, c, p, m); err != nil {
 		return err
 	}
 	c.Puts = append(c.Puts, m)
-	c.Events = append(c.Events, outbox.NewEvent(&m.Meta, event.SMSReceived, m.ID, domain.Unit(m.WorkspaceID), event.ReceivedOf(m)))
+	c.Events = append(c.Events, outbox.NewEvent(&m.Meta, event.SMSReceived, m.ID, domain.UnitID(m.WorkspaceID), event.NewSMSReceivedData(m)))
 	return nil
 }
 

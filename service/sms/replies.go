@@ -68,7 +68,7 @@ func (svc *Service) answerDue(ctx context.Context, workspaceID string) error {
 			return err
 		}
 		for _, m := range due {
-			who := domain.OpenTexting(m.Environment, m.To, m.From)
+			who := domain.OpenTextingIndex(m.Environment, m.To, m.From)
 			if seen[who] {
 				continue
 			}

@@ -42,7 +42,7 @@ func (svc *Service) answerMessage(ctx context.Context, key domain.Key) error {
 		m.ConversationID, a.talk = m.Answering, nil
 		return a.done(nil)
 	}
-	if t != nil && !t.Answers(m.ID) && t.Now(m.CreatedAt) == domain.TextingTimedOut {
+	if t != nil && !t.HasLastMessage(m.ID) && t.StatusAt(m.CreatedAt) == domain.TextingTimedOut {
 		t.End(domain.TextingTimedOut, "", t.ExpiresAt)
 		if err = a.keep(nil); err != nil {
 			return err
@@ -92,7 +92,7 @@ func (a *reply) begin(s *domain.Script, now time.Time) {
 		AgentID: s.AgentID, AgentVersion: s.Version, PathwayID: s.Pathway.ID, Number: m.To, Contact: m.From, Status: domain.TextingOpen,
 		LastAt: now, ExpiresAt: now.Add(timeout(s)), Variables: map[string]string{}, Script: s,
 	}
-	a.talk.Init("sms_conversation", a.p, mailbox.NewID(domain.PrefixTexting), now)
+	a.talk.Init("sms_conversation", a.p, mailbox.NewID(domain.PrefixConversation), now)
 }
 
 // answer replays the conversation from its beginning up to the message, and stores it with
@@ -110,19 +110,19 @@ func (a *reply) answer(ctx context.Context) error {
 		t.Reason = "max_replies"
 		return a.done(nil)
 	}
-	if !t.Answers(a.message.ID) {
+	if !t.HasLastMessage(a.message.ID) {
 		t.Turns = append(t.Turns, domain.TextingTurn{MessageID: a.message.ID, Text: a.message.Body})
 	}
-	values := pathway.Given(t.Script, t.CreatedAt)
+	values := pathway.RuntimeVariables(t.Script, t.CreatedAt)
 	values["phone"], values["caller_number"], values["called_number"] = t.Contact, t.Contact, t.Number
-	play := &pathway.Play{State: pathway.New(*t.Script, values)}
-	play.Model, play.Hand = a.model(ctx, play), a.hand(ctx)
-	var dos []pathway.Do
+	play := &pathway.TextSession{State: pathway.New(*t.Script, values)}
+	play.Model, play.RunAction = a.model(ctx, play), a.hand(ctx)
+	var dos []pathway.Command
 	for i := range t.Turns {
 		a.turn, a.models, a.acts = &t.Turns[i], 0, 0
 		dos = nil
 		if i == 0 {
-			dos = play.Begin()
+			dos = play.StartSession()
 		}
 		dos = append(dos, a.feed(play, i == 0)...)
 	}
@@ -135,7 +135,7 @@ func (a *reply) answer(ctx context.Context) error {
 		return err
 	}
 	r := play.State.Result() // unredacted values are recomputed for the next reply
-	t.Outcome, t.Intent, t.Notes, t.Variables = r.Outcome, r.Intent, redactor.Text(r.Notes), maps.Clone(redactor.Texts(r.Variables))
+	t.Outcome, t.Intent, t.Notes, t.Variables = r.Outcome, r.Intent, redactor.RedactText(r.Notes), maps.Clone(redactor.RedactMap(r.Variables))
 	now = record.Now()
 	t.LastAt, t.UpdatedAt = now, now
 	t.ExpiresAt = now.Add(timeout(t.Script))
@@ -154,11 +154,11 @@ func (a *reply) refused(ctx context.Context) (string, error) {
 	if w == nil {
 		return "", a.svc.cfg.Workspaces.WorkspaceNotFound()
 	}
-	number, err := domain.ReadNumber(a.talk.Contact, w.DefaultCountry)
+	number, err := domain.ParseNumber(a.talk.Contact, w.DefaultCountry)
 	if err == nil {
-		err = number.Allowed(w.Calling, w.DefaultCountry, a.p.Environment)
+		err = number.CheckDestination(w.Calling, w.DefaultCountry, a.p.Environment)
 	} else {
-		err = domain.FieldError("to", domain.CodeDestination, "there is nobody to be written to")
+		err = domain.FieldError("to", domain.CodeDestinationNotAllowed, "there is nobody to be written to")
 	}
 	if err == nil {
 		err = a.svc.CheckRecipient(ctx, a.p, number.E164)
@@ -174,47 +174,47 @@ func (a *reply) refused(ctx context.Context) (string, error) {
 
 // feed passes the text of the contact to the pathway. The first message begins the
 // conversation: it counts as an answer only if the pathway understands it.
-func (a *reply) feed(play *pathway.Play, first bool) []pathway.Do {
+func (a *reply) feed(play *pathway.TextSession, first bool) []pathway.Command {
 	text := a.turn.Text
 	dos := unreached(play)
 	if play.State.Over() {
 		return dos
 	}
-	keyed, keys := pathway.Keys(text)
+	keyed, keys := pathway.ParseKeys(text)
 	keys = keys && keyed != "" && !strings.ContainsAny(keyed, "ABCD")
 	switch {
-	case first && !play.Talks() && !play.State.Understands(text):
+	case first && !play.WaitsForSpeech() && !play.State.Understands(text):
 		return dos
 	case keys:
-		dos = append(dos, play.Press(keyed)...)
-	case play.SupportsLanguage():
+		dos = append(dos, play.PressKeys(keyed)...)
+	case play.HearsSpeech():
 		dos = append(dos, play.Speak(text)...)
 	default:
-		dos = append(dos, play.Press("")...)
+		dos = append(dos, play.PressKeys("")...)
 	}
 	return append(dos, unreached(play)...)
 }
 
 // unreached ends transfers as failed: nobody is called because of a message.
-func unreached(play *pathway.Play) (dos []pathway.Do) {
+func unreached(play *pathway.TextSession) (dos []pathway.Command) {
 	for range maxSteps {
-		if !play.Handing() {
+		if !play.IsTransferring() {
 			break
 		}
-		dos = append(dos, play.Back(false)...)
+		dos = append(dos, play.EndTransfer(false)...)
 	}
 	return dos
 }
 
 // model returns the stored answers of language models first, then requests new ones.
-func (a *reply) model(ctx context.Context, play *pathway.Play) func(pathway.Think) ([]string, pathway.Answered) {
-	return func(t pathway.Think) ([]string, pathway.Answered) {
+func (a *reply) model(ctx context.Context, play *pathway.TextSession) func(pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
+	return func(t pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 		a.models++
 		if a.models > len(a.turn.Models) {
-			var got domain.TextingModel
+			var got domain.TextingModelAnswer
 			switch a.asked++; {
 			case a.err != nil:
-				return nil, pathway.Answered{Failed: "too_many"}
+				return nil, pathway.ModelAnswered{Failed: "too_many"}
 			case a.asked > maxSteps:
 				got.Failed = "too_many" // stored, so that the next replay is the same
 			default:
@@ -223,9 +223,9 @@ func (a *reply) model(ctx context.Context, play *pathway.Play) func(pathway.Thin
 			a.turn.Models = append(a.turn.Models, got)
 		}
 		known := a.turn.Models[a.models-1]
-		end := pathway.Answered{Failed: known.Failed}
+		end := pathway.ModelAnswered{Failed: known.Failed}
 		for _, c := range known.Calls {
-			end.Calls = append(end.Calls, pathway.Called(c))
+			end.Calls = append(end.Calls, pathway.ToolCall(c))
 		}
 		return known.Sentences, end
 	}
@@ -243,13 +243,13 @@ func (a *reply) asCall() domain.Call {
 	}
 }
 
-func (a *reply) think(ctx context.Context, play *pathway.Play, t pathway.Think) (out domain.TextingModel) {
+func (a *reply) think(ctx context.Context, play *pathway.TextSession, t pathway.ModelRequest) (out domain.TextingModelAnswer) {
 	s := a.talk.Script
-	got := a.mind().Respond(ctx, conversation.ModelRequest{Script: s, Brief: play.State.Brief(s.System, t), Step: t}, func(text string, _ time.Duration) {
+	got := a.mind().Respond(ctx, conversation.ModelRequest{Script: s, Brief: play.State.SystemPrompt(s.System, t), Step: t}, func(text string, _ time.Duration) {
 		out.Sentences = append(out.Sentences, text)
 	})
 	for _, c := range got.Calls {
-		out.Calls = append(out.Calls, domain.TextingCall(c))
+		out.Calls = append(out.Calls, domain.TextingToolCall(c))
 	}
 	out.Failed = got.Failed
 	return out
@@ -257,16 +257,16 @@ func (a *reply) think(ctx context.Context, play *pathway.Play, t pathway.Think) 
 
 // hand returns the stored results of actions first, then executes new ones. The begin of
 // an action is stored first: an interrupted action is not repeated.
-func (a *reply) hand(ctx context.Context) func(pathway.Act) pathway.Acted {
-	return func(x pathway.Act) pathway.Acted {
-		out := pathway.Acted{Round: x.Round, ID: x.ID}
+func (a *reply) hand(ctx context.Context) func(pathway.ActionRequest) pathway.ActionEnded {
+	return func(x pathway.ActionRequest) pathway.ActionEnded {
+		out := pathway.ActionEnded{Round: x.Round, ID: x.ID}
 		a.acts++
 		if a.acts > len(a.turn.Acts) {
 			switch a.asked++; {
 			case a.err != nil:
 				return out
 			case a.asked > maxSteps:
-				a.turn.Acts = append(a.turn.Acts, domain.TextingAct{Over: true})
+				a.turn.Acts = append(a.turn.Acts, domain.TextingAction{Over: true})
 			default:
 				a.act(ctx, x)
 			}
@@ -282,8 +282,8 @@ func (a *reply) hand(ctx context.Context) func(pathway.Act) pathway.Acted {
 	}
 }
 
-func (a *reply) act(ctx context.Context, x pathway.Act) {
-	a.turn.Acts = append(a.turn.Acts, domain.TextingAct{})
+func (a *reply) act(ctx context.Context, x pathway.ActionRequest) {
+	a.turn.Acts = append(a.turn.Acts, domain.TextingAction{})
 	if a.err = a.keep(a.claim); a.err != nil {
 		return
 	}
@@ -292,7 +292,7 @@ func (a *reply) act(ctx context.Context, x pathway.Act) {
 		a.messageVersion++
 	}
 	got := a.mind().CallTool(ctx, a.talk.Script, x)
-	a.turn.Acts[len(a.turn.Acts)-1] = domain.TextingAct{Over: true, OK: got.OK, Result: pathway.CutResult(got.Text)}
+	a.turn.Acts[len(a.turn.Acts)-1] = domain.TextingAction{Over: true, OK: got.OK, Result: pathway.TruncateResult(got.Text)}
 	a.err = a.keep(nil)
 }
 
@@ -308,7 +308,7 @@ func (a *reply) claim(c *commit.Change) {
 }
 
 // body returns what the agent says, as one message.
-func (a *reply) body(dos []pathway.Do) string {
+func (a *reply) body(dos []pathway.Command) string {
 	var said []string
 	for _, do := range dos {
 		switch do := do.(type) {
@@ -362,7 +362,7 @@ func (a *reply) done(reply *domain.Message) error {
 	if err != nil {
 		return err
 	}
-	if number, err := dnc.Number(m.From); err == nil && a.optOut { // not before the commit: a retry must be allowed to answer
+	if number, err := dnc.PackNumber(m.From); err == nil && a.optOut { // not before the commit: a retry must be allowed to answer
 		a.svc.cfg.DNC.AddPendingOptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
 	}
 	a.svc.cfg.Outbox.Committed(m.WorkspaceID)
@@ -382,7 +382,7 @@ func (a *reply) keep(more func(*commit.Change)) error {
 	defer cancel()
 	c := commit.Change{Workspace: a.p.WorkspaceID}
 	if t := a.talk; t != nil {
-		c.Guards, c.Puts = []commit.Guard{{Key: t.Key(), Version: a.version}}, []domain.Record{t.Copy()}
+		c.Guards, c.Puts = []commit.Guard{{Key: t.Key(), Version: a.version}}, []domain.Record{t.Clone()}
 	}
 	if more != nil {
 		more(&c)

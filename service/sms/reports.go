@@ -19,7 +19,7 @@ func (svc *Service) ApplyReport(ctx context.Context, key domain.Key, r *sms.Repo
 			return commit.StoreError(err)
 		}
 		now := record.Now()
-		sent, told := sms.Told(m, r, now)
+		sent, told := sms.ApplyReport(m, r, now)
 		if !told {
 			if m.Direction == domain.Outbound && m.Todo == "" { // repeated because the answer to the first was lost
 				svc.cfg.Spending.SettleSMS(m, m.SentAt != nil, true)

@@ -51,7 +51,7 @@ func (svc *Service) routes(ctx context.Context, workspaceID string, env domain.E
 		call.TrunkID = own.TrunkID
 	}
 	var out []route
-	best, refused := routing.Trunks(all, call)
+	best, refused := routing.SelectTrunks(all, call)
 	for _, i := range best {
 		if g := gateways[all[i].ID]; g != nil {
 			out = append(out, route{gateway: g})
@@ -80,14 +80,14 @@ func (svc *Service) routeSources(ctx context.Context, workspaceID string, env do
 	if err != nil {
 		return nil, nil, err
 	}
-	err = commit.Each(ctx, svc.store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
+	err = commit.ForEachRow(ctx, svc.store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
 		if (t.SMS == domain.SMSPlain || t.SMS == domain.SMSIMDN) && !t.Simulator {
 			t.CallerIDs = trunk.CallerIDs(t, numbers)
 			all = append(all, t)
 		}
 	})
 	if err == nil {
-		err = commit.Each(ctx, svc.store, "sms_gateway", workspaceID, "env="+string(env), func(g *domain.SMSGateway) {
+		err = commit.ForEachRow(ctx, svc.store, "sms_gateway", workspaceID, "env="+string(env), func(g *domain.SMSGateway) {
 			gateways[g.ID] = g
 			all = append(all, &domain.Trunk{Meta: g.Meta, Prefixes: g.Prefixes, Priority: g.Priority, CallerIDs: shown})
 		})
@@ -104,7 +104,7 @@ func resumableRoute(routes []route, m *domain.Message) *route {
 		if w.id() != m.RouteID {
 			continue
 		}
-		if w.gateway != nil || m.TriedAt != nil && sms.Known(w.trunk, m.Body, time.Since(*m.TriedAt)) {
+		if w.gateway != nil || m.TriedAt != nil && sms.CanRetransmit(w.trunk, m.Body, time.Since(*m.TriedAt)) {
 			return w
 		}
 	}
@@ -113,7 +113,7 @@ func resumableRoute(routes []route, m *domain.Message) *route {
 
 // send gives a message to a carrier and returns its answer. An error means that the
 // process ends.
-func (svc *Service) send(ctx context.Context, m *domain.Message, by *route) (sms.Answer, error) {
+func (svc *Service) send(ctx context.Context, m *domain.Message, by *route) (sms.CarrierResponse, error) {
 	if by.gateway != nil {
 		return svc.sendByGateway(ctx, m, by.gateway), ctx.Err()
 	}
@@ -121,15 +121,15 @@ func (svc *Service) send(ctx context.Context, m *domain.Message, by *route) (sms
 }
 
 // sendByTrunk sends a message by SIP MESSAGE (RFC 3428).
-func (svc *Service) sendByTrunk(ctx context.Context, m *domain.Message, by *route) (sms.Answer, error) {
+func (svc *Service) sendByTrunk(ctx context.Context, m *domain.Message, by *route) (sms.CarrierResponse, error) {
 	t, p := by.trunk, by.proxy
 	dialled, err := t.DialString(m.To)
 	if err != nil {
-		return sms.Answer{Unsent: true}, nil //nolint:nilerr // told by the answer
+		return sms.CarrierResponse{Unsent: true}, nil //nolint:nilerr // told by the answer
 	}
 	out := &textmessage.Message{
 		Environment: m.Environment,
-		Name:        m.ID + " " + strconv.Itoa(m.Tries), To: dialled, From: t.Written(m.From), FromDomain: t.FromDomain,
+		Name:        m.ID + " " + strconv.Itoa(m.Tries), To: dialled, From: t.FormatNumber(m.From), FromDomain: t.FromDomain,
 		Target: resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}, ContentType: sms.TypePlain, Body: []byte(m.Body),
 	}
 	if p := t.OutboundProxy; p != nil {
@@ -148,12 +148,12 @@ func (svc *Service) sendByTrunk(ctx context.Context, m *domain.Message, by *rout
 	}
 	f, err := svc.cfg.SIP.Send(ctx, out)
 	if ctx.Err() != nil {
-		return sms.Answer{}, ctx.Err()
+		return sms.CarrierResponse{}, ctx.Err()
 	}
 	if err != nil { // not sent: the trunk cannot be used
-		return sms.Answer{Unsent: true}, nil //nolint:nilerr // told by the answer
+		return sms.CarrierResponse{Unsent: true}, nil //nolint:nilerr // told by the answer
 	}
-	return sms.Answer{Code: f.Code, RetryAfter: f.RetryAfter}, nil
+	return sms.CarrierResponse{Code: f.Code, RetryAfter: f.RetryAfter}, nil
 }
 
 // GatewayMessage is the body of a request to a gateway.
@@ -170,18 +170,18 @@ type GatewayMessage struct {
 
 // sendByGateway posts a message to a gateway, signed like a webhook delivery. A repeated
 // request has the same Idempotency-Key.
-func (svc *Service) sendByGateway(ctx context.Context, m *domain.Message, g *domain.SMSGateway) sms.Answer {
+func (svc *Service) sendByGateway(ctx context.Context, m *domain.Message, g *domain.SMSGateway) sms.CarrierResponse {
 	media := m.Media
 	if media == nil {
 		media = []string{}
 	}
 	body, err := domain.EncodeJSON(GatewayMessage{m.ID, m.From, m.To, m.Body, media, m.Segments, m.Encoding, m.CreatedAt})
 	if err != nil {
-		return sms.Answer{HTTP: true, Unsent: true}
+		return sms.CarrierResponse{HTTP: true, Unsent: true}
 	}
 	signed := domainwebhook.SignedRequest{EventID: m.ID, Number: max(m.Tries, 1), First: m.CreatedAt, At: time.Now(), Secret: g.Secret}
 	a := svc.cfg.Gateways.Send(ctx, webhook.Request{
 		URL: g.URL, Body: body, Header: append(signed.SignedHeaders(body), domainwebhook.Header{Name: "Idempotency-Key", Value: m.ID}),
 	})
-	return sms.Answer{HTTP: true, Code: a.Status, RetryAfter: a.RetryAfter}
+	return sms.CarrierResponse{HTTP: true, Code: a.Status, RetryAfter: a.RetryAfter}
 }

@@ -40,7 +40,7 @@ func (svc *Service) senderOfRoute(ctx context.Context, p domain.Principal, to st
 		return "", errNoSMSRoute()
 	}
 	call := routing.Call{To: to, Environment: p.Environment}
-	best, refused := routing.Trunks(all, call)
+	best, refused := routing.SelectTrunks(all, call)
 	if len(best) == 0 {
 		return "", cmp.Or(refused, errNoSMSRoute())
 	}
@@ -49,7 +49,7 @@ func (svc *Service) senderOfRoute(ctx context.Context, p domain.Principal, to st
 	if err != nil || number != "" {
 		return number, err
 	}
-	return routing.CallerID(t, call)
+	return routing.SelectCallerID(t, call)
 }
 
 // testSender returns the sender of the test environment: a number for messages, any
@@ -61,7 +61,7 @@ func (svc *Service) testSender(ctx context.Context, p domain.Principal) (string,
 	}
 	own, err := svc.cfg.Numbers.CallerIDs(ctx, p)
 	if err != nil || len(own) == 0 {
-		return domain.MagicPrefix + "0100", err
+		return domain.TestCarrierPrefix + "0100", err
 	}
 	return own[0], nil
 }

@@ -76,7 +76,7 @@ type Config struct {
 	SIP           messageClient
 	Gateways      gatewayClient
 	DNC           *register.Registry
-	Zones         *calendar.Shared
+	Zones         *calendar.SharedZones
 	Redactor      func(workspaceID string) (*domain.Redactor, error)
 	CheckCallerID func(ctx context.Context, p domain.Principal, from string) error
 	// Script returns what an agent speaks.

@@ -93,7 +93,7 @@ func setUp(t *testing.T) *fixture {
 	n := f.node
 	f.Service = New(Config{
 		Store: f.store, Workspaces: recordtest.Workspaces{recordtest.Workspace: f.workspace}, Outbox: &f.outbox, URLs: n, Numbers: n, Spending: n, Background: n, Gateways: n,
-		DNC: register.New(f.store, func(string, uint64) string { return "" }, nil), Zones: calendar.NewShared(), Log: slog.New(slog.DiscardHandler),
+		DNC: register.New(f.store, func(string, uint64) string { return "" }, nil), Zones: calendar.NewSharedZones(), Log: slog.New(slog.DiscardHandler),
 		Redactor:      func(string) (*domain.Redactor, error) { return nil, nil },
 		CheckCallerID: func(context.Context, domain.Principal, string) error { return nil },
 		Script: func(context.Context, domain.Principal, string, string) (domain.Script, error) {
@@ -141,8 +141,8 @@ func TestMessageIsRefusedByTheRulesOfTheWorkspace(t *testing.T) {
 	assert.Equal(t, []any{domain.CodeNoSMSRoute, ""}, refused(domain.NewMessage{To: contact, Body: "x"}))
 	f.gateway(t)
 	assert.Equal(t, []any{domain.CodeValidation, "to"}, refused(domain.NewMessage{To: "somebody", Body: "x"}))
-	assert.Equal(t, []any{domain.CodeDestination, "to"}, refused(domain.NewMessage{To: "911", Body: "x"}))
-	assert.Equal(t, domain.CodeDestination, refused(domain.NewMessage{To: "+4930123456", Body: "x"})[0])
+	assert.Equal(t, []any{domain.CodeDestinationNotAllowed, "to"}, refused(domain.NewMessage{To: "911", Body: "x"}))
+	assert.Equal(t, domain.CodeDestinationNotAllowed, refused(domain.NewMessage{To: "+4930123456", Body: "x"})[0])
 	assert.Equal(t, []any{domain.CodeValidation, "context.name"}, refused(domain.NewMessage{To: contact, Body: "Hello {{name}}"}))
 	assert.Equal(t, []any{domain.CodeValidation, "from"}, refused(domain.NewMessage{To: contact, From: "12", Body: "x"}))
 	f.workspace.Calling.DailySpendCap = &domain.Money{}
@@ -165,7 +165,7 @@ func TestGatewayGetsAMessageUntilItTakesIt(t *testing.T) {
 	f.deliver(t)
 	require.Len(t, f.node.requests, 1)
 	now := f.now(t, m)
-	assert.Equal(t, []any{domain.MessageQueued, domain.TodoCarry, true}, []any{now.Status, now.Todo, now.NextAt != nil}, "it is tried again later")
+	assert.Equal(t, []any{domain.MessageQueued, domain.TodoDeliver, true}, []any{now.Status, now.Todo, now.NextAt != nil}, "it is tried again later")
 	now.NextAt = nil
 	_, err := f.store.Apply(t.Context(), commit.Change{Workspace: recordtest.Workspace, Puts: []domain.Record{now}})
 	require.NoError(t, err)

@@ -64,14 +64,14 @@ func New(cfg Config) *Service {
 }
 
 // current returns the keys whose tokens may be valid now, and the one that signs.
-func (c *cache) current() domain.Signing {
+func (c *cache) current() domain.SigningKeySet {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return domain.SigningOf(c.keys, time.Now())
+	return domain.SelectSigningKeys(c.keys, time.Now())
 }
 
 func (c *cache) find(kid string) *domain.SigningKey {
-	for _, k := range c.current().Reads {
+	for _, k := range c.current().Verifying {
 		if k.ID == kid {
 			return k
 		}
@@ -128,7 +128,7 @@ func (c *cache) shared(ctx context.Context, what string, do func(context.Context
 // load reads the keys into the cache.
 func (s *Service) load(ctx context.Context) error {
 	var keys []*domain.SigningKey
-	err := commit.StoreError(commit.Each(ctx, s.store, "signing_key", "", "all", func(k *domain.SigningKey) { keys = append(keys, k) }))
+	err := commit.StoreError(commit.ForEachRow(ctx, s.store, "signing_key", "", "all", func(k *domain.SigningKey) { keys = append(keys, k) }))
 	if err == nil {
 		s.cache.add(keys)
 	}
@@ -159,16 +159,16 @@ func (s *Service) SigningKey(ctx context.Context, kid string) (*domain.SigningKe
 // EnsureSigningKeys returns the keys whose tokens may be valid, and the one that signs.
 // If there is none yet, it creates the first. A key at the end of its time is replaced
 // by another, which is published before it signs. generate generates a key pair.
-func (s *Service) EnsureSigningKeys(ctx context.Context, generate func() (public, private string, err error)) (domain.Signing, error) {
+func (s *Service) EnsureSigningKeys(ctx context.Context, generate func() (public, private string, err error)) (domain.SigningKeySet, error) {
 	if err := s.reloadCluster(ctx); err != nil {
 		s.log.Warn("the signing keys of other nodes cannot be read", slog.Any("error", err))
 	}
 	keys := s.cache.current()
-	if !keys.Next || keys.Signs != nil && !s.cache.attempt() {
+	if !keys.NeedsNewKey || keys.Active != nil && !s.cache.attempt() {
 		return keys, nil
 	}
 	wait := ctx
-	if keys.Signs != nil { // it goes on signing until there is another
+	if keys.Active != nil { // it goes on signing until there is another
 		var cancel context.CancelFunc
 		wait, cancel = context.WithTimeout(ctx, optionalWait)
 		defer cancel()
@@ -177,13 +177,13 @@ func (s *Service) EnsureSigningKeys(ctx context.Context, generate func() (public
 		if err := s.load(ctx); err != nil {
 			return err
 		}
-		if now := s.cache.current(); now.Next {
+		if now := s.cache.current(); now.NeedsNewKey {
 			return s.createNext(ctx, now, generate)
 		}
 		return nil
 	})
 	keys = s.cache.current()
-	if err != nil && keys.Signs != nil {
+	if err != nil && keys.Active != nil {
 		s.log.Warn("there is no new signing key yet", slog.Any("error", err))
 		return keys, nil
 	}
@@ -208,8 +208,8 @@ func (s *Service) reloadCluster(ctx context.Context) error {
 }
 
 // createNext creates another key, and deletes those that are no longer published.
-func (s *Service) createNext(ctx context.Context, now domain.Signing, generate func() (public, private string, err error)) error {
-	k := &domain.SigningKey{Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixSigner), Object: "signing_key", CreatedAt: record.Now(), UpdatedAt: record.Now()}}
+func (s *Service) createNext(ctx context.Context, now domain.SigningKeySet, generate func() (public, private string, err error)) error {
+	k := &domain.SigningKey{Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixSigningKey), Object: "signing_key", CreatedAt: record.Now(), UpdatedAt: record.Now()}}
 	var err error
 	if k.Public, k.Private, err = generate(); err != nil {
 		return err
@@ -217,16 +217,16 @@ func (s *Service) createNext(ctx context.Context, now domain.Signing, generate f
 	c := commit.Change{Guards: []commit.Guard{commit.Absent(k.Key())}, Puts: []domain.Record{k}}
 	s.cache.mu.Lock()
 	for _, old := range s.cache.keys {
-		if !slices.Contains(now.Reads, old) {
+		if !slices.Contains(now.Verifying, old) {
 			c.Deletes = append(c.Deletes, old.Key())
 		}
 	}
 	s.cache.mu.Unlock()
-	if _, err = s.store.Apply(commit.Alone(ctx), c); err != nil {
+	if _, err = s.store.Apply(commit.WithoutAudit(ctx), c); err != nil {
 		return commit.StoreError(err)
 	}
 	s.cache.mu.Lock()
-	s.cache.keys, s.cache.due, s.cache.pause = slices.Clone(now.Reads), time.Time{}, 0
+	s.cache.keys, s.cache.due, s.cache.pause = slices.Clone(now.Verifying), time.Time{}, 0
 	s.cache.mu.Unlock()
 	s.cache.add([]*domain.SigningKey{k})
 	return nil

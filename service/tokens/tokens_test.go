@@ -105,22 +105,22 @@ func TestSigningKeysChangeWithoutATokenThatAVerifierCannotRead(t *testing.T) {
 			store.down = at >= month && at < month+time.Hour
 			now, err := d.EnsureSigningKeys(ctx, token.NewKey)
 			require.NoError(t, err, "at %s", at)
-			kid := now.Signs.ID
+			kid := now.Active.ID
 			if len(signers) == 0 || signers[len(signers)-1] != kid {
 				signers = append(signers, kid)
 			}
-			require.LessOrEqual(t, len(now.Reads), 2, "at %s", at)
+			require.LessOrEqual(t, len(now.Verifying), 2, "at %s", at)
 			for i := range kept {
 				require.True(t, at == 0 || slices.Contains(kept[i], kid), "at %s a token is signed with a key that somebody cannot know yet", at)
 				if at == 0 || step > time.Minute || int(at/time.Minute)%len(kept) == i {
 					kept[i] = nil
-					for _, k := range now.Reads {
+					for _, k := range now.Verifying {
 						kept[i] = append(kept[i], k.ID)
 					}
 				}
 			}
 			if at%(12*time.Hour) < step || len(signers) == 2 && len(issuedTokens) < 6 {
-				text, err := token.Sign(token.UserClaims("iss", "ada", p, nil, token.Longest, time.Now()), now.Signs)
+				text, err := token.Sign(token.UserClaims("iss", "ada", p, nil, token.Longest, time.Now()), now.Active)
 				require.NoError(t, err)
 				issuedTokens = append(issuedTokens, issued{text, time.Now().Add(token.Longest)})
 			}
@@ -142,8 +142,8 @@ func TestSigningKeysChangeWithoutATokenThatAVerifierCannotRead(t *testing.T) {
 		assert.Nil(t, gone, "an old key leaves")
 		now, err := d.EnsureSigningKeys(ctx, token.NewKey)
 		require.NoError(t, err)
-		assert.Equal(t, []*domain.SigningKey{now.Signs}, now.Reads)
-		assert.Equal(t, signers[2], now.Signs.ID)
+		assert.Equal(t, []*domain.SigningKey{now.Active}, now.Verifying)
+		assert.Equal(t, signers[2], now.Active.ID)
 		assert.Len(t, store.keys, 2, "the one before goes when the next one comes")
 	})
 }
@@ -164,10 +164,10 @@ func TestHangingStoreDelaysTokensByASecond(t *testing.T) {
 			from := time.Now()
 			now, err := d.EnsureSigningKeys(ctx, token.NewKey)
 			require.NoError(t, err)
-			require.Equal(t, first.Signs, now.Signs, "it signs on with the key that it has")
-			known, err := d.SigningKey(ctx, first.Signs.ID)
+			require.Equal(t, first.Active, now.Active, "it signs on with the key that it has")
+			known, err := d.SigningKey(ctx, first.Active.ID)
 			require.NoError(t, err)
-			require.Equal(t, first.Signs, known)
+			require.Equal(t, first.Active, known)
 			waited[time.Since(from)]++
 			time.Sleep(time.Second)
 		}
@@ -178,7 +178,7 @@ func TestHangingStoreDelaysTokensByASecond(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		now, err := d.EnsureSigningKeys(ctx, token.NewKey)
 		require.NoError(t, err)
-		assert.Len(t, now.Reads, 2, "the next one is there")
+		assert.Len(t, now.Verifying, 2, "the next one is there")
 	})
 }
 
@@ -194,14 +194,14 @@ func TestNodeReadsTheKeyOfAnotherNodeAfterItsCommitFailed(t *testing.T) {
 		store.down = true
 		got, err := two.EnsureSigningKeys(t.Context(), token.NewKey)
 		require.NoError(t, err, "the old key signs")
-		assert.Equal(t, first.Reads, got.Reads)
+		assert.Equal(t, first.Verifying, got.Verifying)
 		store.down = false
 		next, err := one.EnsureSigningKeys(t.Context(), token.NewKey)
 		require.NoError(t, err)
-		require.Len(t, next.Reads, 2)
+		require.Len(t, next.Verifying, 2)
 		time.Sleep(6 * time.Second) // less than until its next attempt
 		got, err = two.EnsureSigningKeys(t.Context(), token.NewKey)
 		require.NoError(t, err)
-		assert.Equal(t, next.Reads, got.Reads)
+		assert.Equal(t, next.Verifying, got.Verifying)
 	})
 }

@@ -47,7 +47,7 @@ func (s *Service) CreateTool(ctx context.Context, p domain.Principal, t *domain.
 // the hints of its headers.
 func (s *Service) completeTool(ctx context.Context, p domain.Principal, t *domain.Tool) error {
 	others, taken := 0, false
-	err := commit.Each(ctx, s.store, "tool", p.WorkspaceID, record.EnvironmentIndex(p), func(other *domain.Tool) {
+	err := commit.ForEachRow(ctx, s.store, "tool", p.WorkspaceID, record.EnvironmentIndex(p), func(other *domain.Tool) {
 		if other.ID != t.ID {
 			others++
 			taken = taken || other.Name == t.Name
@@ -73,7 +73,7 @@ func (s *Service) completeTool(ctx context.Context, p domain.Principal, t *domai
 func headerHints(headers map[string]string) map[string]string {
 	hints := make(map[string]string, len(headers))
 	for name, text := range headers {
-		hints[name] = webhook.Hint(text)
+		hints[name] = webhook.SecretHint(text)
 	}
 	return hints
 }

@@ -42,7 +42,7 @@ func TestToolsHaveUniqueNamesAndAllowedURLs(t *testing.T) {
 
 	agent := &domain.Agent{Tools: []string{one.ID}}
 	agent.Init("agent", p, record.RequestResourceID(ctx, domain.PrefixAgent), record.Now())
-	agent.Names = agent.Refs()
+	agent.References = agent.ReferencedIDs()
 	_, err = store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{agent}})
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(s.DeleteTool(ctx, p, one.ID)), "an agent names the tool")

@@ -23,7 +23,7 @@ func escapesSpendCap(w *domain.Workspace, t *domain.Trunk) bool {
 // spendWarning warns that daily_spend_cap does not limit calls over trunks.
 func spendWarning(w *domain.Workspace, param, trunks string) domain.Detail {
 	counts := "count nothing"
-	if price := billing.TariffOf(w).Micros; price > 0 {
+	if price := billing.CurrentTariff(w).Micros; price > 0 {
 		counts = "count only " + domain.Dollars(price).Amount + " dollars an attempt"
 	}
 	return domain.Detail{
@@ -47,7 +47,7 @@ func (s *Service) SpendWarnings(ctx context.Context, w *domain.Workspace) ([]dom
 		return nil, nil
 	}
 	var names []string
-	err := commit.Each(ctx, s.store, "trunk", w.ID, "env="+string(domain.Live), func(t *domain.Trunk) {
+	err := commit.ForEachRow(ctx, s.store, "trunk", w.ID, "env="+string(domain.Live), func(t *domain.Trunk) {
 		if escapesSpendCap(w, t) {
 			names = append(names, fmt.Sprintf("%q", t.Name))
 		}

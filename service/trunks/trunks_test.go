@@ -75,7 +75,7 @@ func TestTrunkWithAPrivateHostOrATestNumberIsRefused(t *testing.T) {
 		"proxies[1].host":     {Proxies: proxies("carrier.example", "private.example")},
 		"outbound_proxy.host": {Proxies: proxies("carrier.example"), OutboundProxy: &domain.Proxy{Host: "10.1.2.3", Port: 5060}},
 		"costs":               {Costs: []domain.Rate{{}}},
-		"caller_ids[0]":       {Proxies: proxies("carrier.example"), CallerIDs: []string{domain.MagicPrefix + "0100"}},
+		"caller_ids[0]":       {Proxies: proxies("carrier.example"), CallerIDs: []string{domain.TestCarrierPrefix + "0100"}},
 	} {
 		_, err := s.CreateTrunk(t.Context(), p, one)
 		assert.Equal(t, param, recordtest.ErrorField(err))
@@ -85,7 +85,7 @@ func TestTrunkWithAPrivateHostOrATestNumberIsRefused(t *testing.T) {
 	require.NoError(t, err, "a name that cannot be resolved now is accepted")
 	_, err = s.UpdateTrunk(t.Context(), p, one.ID, func(one *domain.Trunk) error { one.Proxies = proxies("private.example"); return nil })
 	assert.Equal(t, "proxies[0].host", recordtest.ErrorField(err))
-	_, err = s.UpdateTrunk(t.Context(), p, one.ID, func(one *domain.Trunk) error { one.CallerIDs = []string{domain.MagicPrefix + "0100"}; return nil })
+	_, err = s.UpdateTrunk(t.Context(), p, one.ID, func(one *domain.Trunk) error { one.CallerIDs = []string{domain.TestCarrierPrefix + "0100"}; return nil })
 	assert.Equal(t, "caller_ids[0]", recordtest.ErrorField(err))
 	assert.Equal(t, 1, n.reloaded)
 }

@@ -17,10 +17,10 @@ import (
 // Recount compares the usage counters of a range of days with the ledger; repair
 // corrects the counters. It repeats the comparison if one of the wrong counters has
 // changed meanwhile. Errors: unavailable if they keep changing.
-func Recount(ctx context.Context, store commit.Store, workspaceID string, q billing.UsageQuery, repair bool) (billing.Recount, error) {
-	out := billing.Recount{WorkspaceID: workspaceID, From: domain.Day(q.From), To: domain.Day(q.To), Wrong: []billing.Miscount{}}
+func Recount(ctx context.Context, store commit.Store, workspaceID string, q billing.UsageQuery, repair bool) (billing.LedgerCheck, error) {
+	out := billing.LedgerCheck{WorkspaceID: workspaceID, From: domain.Day(q.From), To: domain.Day(q.To), Wrong: []billing.CounterMismatch{}}
 	for range record.MaxTries {
-		out.Rows, out.Days, out.Wrong = 0, 0, []billing.Miscount{}
+		out.Rows, out.Days, out.Wrong = 0, 0, []billing.CounterMismatch{}
 		wrong, err := findMiscounts(ctx, store, workspaceID, q, &out)
 		if err != nil || len(wrong) == 0 {
 			return out, err
@@ -67,7 +67,7 @@ func areUnchanged(ctx context.Context, store commit.Store, wrong []miscount) (bo
 }
 
 // findMiscounts returns the counters that differ from the ledger; out gets the report.
-func findMiscounts(ctx context.Context, store commit.Store, workspaceID string, q billing.UsageQuery, out *billing.Recount) ([]miscount, error) {
+func findMiscounts(ctx context.Context, store commit.Store, workspaceID string, q billing.UsageQuery, out *billing.LedgerCheck) ([]miscount, error) {
 	counted, err := ledger.Counters(ctx, store, workspaceID, q.From, q.To)
 	if err != nil {
 		return nil, commit.StoreError(err)
@@ -88,7 +88,7 @@ func findMiscounts(ctx context.Context, store commit.Store, workspaceID string, 
 		out.Rows++
 		u := l.Usage()
 		if sum := want[u.Key().ID]; sum != nil {
-			sum.Count(l)
+			sum.AddLedgerRow(l)
 			continue
 		}
 		want[u.Key().ID] = u
@@ -105,14 +105,14 @@ func findMiscounts(ctx context.Context, store commit.Store, workspaceID string, 
 		if is == nil {
 			is = &domain.Usage{WorkspaceID: w.WorkspaceID, Day: w.Day, Tariff: w.Tariff}
 		}
-		diff := w.Less(is)
+		diff := w.LedgerDifference(is)
 		if diff == nil {
 			continue
 		}
 		wrong = append(wrong, miscount{diff, versions[id]})
-		out.Wrong = append(out.Wrong, billing.Miscount{Day: w.Day, Tariff: w.Tariff, Counted: is.InLedger(), Ledger: w.InLedger()})
+		out.Wrong = append(out.Wrong, billing.CounterMismatch{Day: w.Day, Tariff: w.Tariff, Counted: is.LedgerCounters(), Ledger: w.LedgerCounters()})
 	}
-	slices.SortFunc(out.Wrong, func(a, b billing.Miscount) int {
+	slices.SortFunc(out.Wrong, func(a, b billing.CounterMismatch) int {
 		return cmp.Compare(fmt.Sprint(a.Day, a.Tariff), fmt.Sprint(b.Day, b.Tariff))
 	})
 	return wrong, nil

@@ -81,7 +81,7 @@ func TestLedgerLinesAddUpToTheUsageOfTheirDays(t *testing.T) {
 		attempts, included, sum := 0, 0, domain.Amount(0)
 		for l, err := range lines {
 			require.NoError(t, err)
-			micros, err := domain.Micros(l.Amount.Amount)
+			micros, err := domain.ParseAmount(l.Amount.Amount)
 			require.NoError(t, err)
 			attempts, sum = attempts+1, sum.Plus(micros)
 			if l.Included {
@@ -126,13 +126,13 @@ func TestRecountReportsAndRepairsWrongCounters(t *testing.T) {
 	q := days("2026-05-01", "2026-05-31")
 	r, err := usage.Recount(ctx, store, w.ID, q, true)
 	require.NoError(t, err)
-	assert.Equal(t, billing.Recount{WorkspaceID: w.ID, From: "2026-05-01", To: "2026-05-31", Rows: 25, Days: 2, Wrong: []billing.Miscount{}}, r)
+	assert.Equal(t, billing.LedgerCheck{WorkspaceID: w.ID, From: "2026-05-01", To: "2026-05-31", Rows: 25, Days: 2, Wrong: []billing.CounterMismatch{}}, r)
 
 	off := &domain.Usage{WorkspaceID: w.ID, Day: "2026-05-10"}
 	off.Counts[0], off.Counts[4] = -3, 7 // messages have no rows in the ledger: they stay
 	ghost := &domain.Usage{WorkspaceID: w.ID, Day: "2026-05-20", Tariff: 2}
 	ghost.Counts[0] = 1
-	_, err = store.Apply(ctx, commit.Change{Workspace: w.ID, Adds: []domain.Tally{off, ghost}, Deletes: []domain.Key{
+	_, err = store.Apply(ctx, commit.Change{Workspace: w.ID, Adds: []domain.CounterRecord{off, ghost}, Deletes: []domain.Key{
 		(&domain.Usage{WorkspaceID: w.ID, Day: "2026-05-11"}).Key(),
 	}})
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestRecountReportsAndRepairsWrongCounters(t *testing.T) {
 		r, err = usage.Recount(ctx, store, w.ID, q, repair)
 		require.NoError(t, err)
 		assert.Equal(t, repair, r.Repaired)
-		assert.Equal(t, []billing.Miscount{
+		assert.Equal(t, []billing.CounterMismatch{
 			{Day: "2026-05-10", Counted: []int64{17, 120, 0, 0}, Ledger: []int64{20, 120, 0, 0}},
 			{Day: "2026-05-11", Counted: []int64{0, 0, 0, 0}, Ledger: []int64{5, 30, 0, 0}},
 			{Day: "2026-05-20", Tariff: 2, Counted: []int64{1, 0, 0, 0}, Ledger: []int64{0, 0, 0, 0}},

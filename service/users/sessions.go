@@ -32,12 +32,12 @@ func (s *Service) CreateSignInLink(ctx context.Context, p domain.Principal, user
 			return "", time.Time{}, err
 		}
 		secret, now := record.NewSecretText(), record.Now()
-		link := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife), OperatorSince: u.OperatorSince}
+		link := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLinkLifetime), OperatorSince: u.OperatorSince}
 		link.Init("sign_in", p, access.HashKey(s.pepper, "sign-in "+secret), now)
 		link.CreatedBy = p.Creator()
-		err = record.Create(commit.Boarding(ctx), s.store, link, func(c *commit.Change) { c.Guards = append(c.Guards, guard) })
+		err = record.Create(commit.WithAuditInNextCommit(ctx), s.store, link, func(c *commit.Change) { c.Guards = append(c.Guards, guard) })
 		if !errors.Is(err, domain.ErrConflict) {
-			return access.Placed(p.WorkspaceID, secret), link.Until, err
+			return access.JoinWorkspaceSecret(p.WorkspaceID, secret), link.Until, err
 		}
 	}
 	return "", time.Time{}, record.ConflictError()
@@ -55,7 +55,7 @@ func (s *Service) CreateSignInLinkForAnyUser(ctx context.Context, u *domain.User
 // creates the link. Errors: insufficient_permissions.
 func (s *Service) checkSignInLink(p domain.Principal, u *domain.User) error {
 	for _, outer := range s.restrictions.AllowedNetworks(p) {
-		if !access.Within(u.AllowedIPs, outer) {
+		if !access.AreAllowedIPsWithin(u.AllowedIPs, outer) {
 			return domain.Errorf(domain.CodeInsufficientPermissions,
 				"The user may sign in from addresses outside allowed_ips of the key (%s). Use a key without allowed_ips, or narrow allowed_ips of the user.", strings.Join(outer, ", "))
 		}
@@ -66,7 +66,7 @@ func (s *Service) checkSignInLink(p domain.Principal, u *domain.User) error {
 // SignIn uses a sign-in link and returns the cookie of a new session. The same commit stores the audit entry.
 // Errors: invalid_link, expired_link, ip_not_allowed.
 func (s *Service) SignIn(ctx context.Context, text string, from netip.Addr, agent string) (cookie string, u *domain.User, err error) {
-	workspace, secret, ok := access.PlaceOf(text)
+	workspace, secret, ok := access.SplitWorkspaceSecret(text)
 	invalid := domain.Errorf(domain.CodeInvalidLink, "The sign-in link was used already or is invalid.")
 	if !ok {
 		return "", nil, invalid
@@ -88,9 +88,9 @@ func (s *Service) SignIn(ctx context.Context, text string, from netip.Addr, agen
 	switch {
 	case ended:
 		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The API key that created the sign-in link was revoked or has expired. Request a new link.")
-	case u == nil || !link.Opens(u, now):
+	case u == nil || !link.IsValidFor(u, now):
 		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The sign-in link has expired. Request a new link.")
-	case !access.From(u.AllowedIPs, from):
+	case !access.IsAllowedIP(u.AllowedIPs, from):
 		return "", u, domain.Errorf(domain.CodeIPNotAllowed, "You are not allowed to sign in from this address.")
 	}
 	secret = record.NewSecretText()
@@ -100,14 +100,14 @@ func (s *Service) SignIn(ctx context.Context, text string, from netip.Addr, agen
 	ctx = record.WithAuditEntry(ctx, domain.Principal{WorkspaceID: workspace, Environment: u.Environment, UserID: u.ID}, record.AuditAction{
 		Type: "auth", Action: "user.signed_in", IP: from, UserAgent: agent, Resource: domain.Resource{Type: "user", ID: u.ID},
 	})
-	_, err = s.store.Apply(commit.Boarding(ctx), commit.Change{
+	_, err = s.store.Apply(commit.WithAuditInNextCommit(ctx), commit.Change{
 		Workspace: workspace, Guards: []commit.Guard{{Key: link.Key(), Version: version}, commit.Absent(session.Key())},
 		Deletes: []domain.Key{link.Key()}, Puts: []domain.Record{session},
 	})
 	if errors.Is(err, domain.ErrConflict) {
 		return "", nil, invalid
 	}
-	return access.Placed(workspace, strings.TrimPrefix(session.ID, string(domain.PrefixSession)+"_")+"."+secret), u, commit.StoreError(err)
+	return access.JoinWorkspaceSecret(workspace, strings.TrimPrefix(session.ID, string(domain.PrefixSession)+"_")+"."+secret), u, commit.StoreError(err)
 }
 
 func (s *Service) sessionHash(id, secret string) string {
@@ -118,7 +118,7 @@ func (s *Service) sessionHash(id, secret string) string {
 // page, which does not extend the session. Errors: authentication_required, ip_not_allowed.
 func (s *Service) AuthenticateSession(ctx context.Context, cookie string, from netip.Addr, isRefresh bool) (*domain.User, *domain.Session, error) {
 	notSignedIn := domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
-	workspace, rest, ok := access.PlaceOf(cookie)
+	workspace, rest, ok := access.SplitWorkspaceSecret(cookie)
 	id, secret, hasSecret := strings.Cut(rest, ".")
 	id, err := domain.ParseID(domain.PrefixSession, string(domain.PrefixSession)+"_"+id)
 	if !ok || !hasSecret || err != nil {
@@ -136,9 +136,9 @@ func (s *Service) AuthenticateSession(ctx context.Context, cookie string, from n
 	now := record.Now()
 	u := s.cache.User(session.UserID)
 	switch {
-	case err != nil || ended || !access.SameHash(session.Hash, s.sessionHash(id, secret)) || !session.Holds(now) || u == nil || u.WorkspaceID != workspace:
+	case err != nil || ended || !access.SameHash(session.Hash, s.sessionHash(id, secret)) || !session.IsValid(now) || u == nil || u.WorkspaceID != workspace:
 		return nil, nil, notSignedIn
-	case !access.From(u.AllowedIPs, from):
+	case !access.IsAllowedIP(u.AllowedIPs, from):
 		return u, session, domain.Errorf(domain.CodeIPNotAllowed, "You are not allowed to be signed in from this address.")
 	}
 	if !isRefresh && now.Sub(session.SeenAt) >= saveUseEvery {
@@ -171,12 +171,12 @@ func (s *Service) ListSessions(ctx context.Context, p domain.Principal, userID s
 		return record.Page[*domain.Session]{}, err
 	}
 	now := time.Now()
-	return record.List(ctx, s.store, p.WorkspaceID, "user="+u.ID, domain.PrefixSession, q, func(session *domain.Session) bool { return session.Holds(now) })
+	return record.List(ctx, s.store, p.WorkspaceID, "user="+u.ID, domain.PrefixSession, q, func(session *domain.Session) bool { return session.IsValid(now) })
 }
 
 // EndSession ends a session of a user. may decides whether the caller may do this.
 func (s *Service) EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error {
-	return record.Delete(commit.Boarding(ctx), s.store, p, domain.PrefixSession, id, func(c *commit.Change, session *domain.Session) error {
+	return record.Delete(commit.WithAuditInNextCommit(ctx), s.store, p, domain.PrefixSession, id, func(c *commit.Change, session *domain.Session) error {
 		u, guard, err := s.guardedUser(ctx, p, userID, may)
 		if err != nil {
 			return err
@@ -192,9 +192,9 @@ func (s *Service) EndSession(ctx context.Context, p domain.Principal, userID, id
 // SweepSessions deletes expired sign-in links and sessions of a workspace, up to
 // 1,000 of each.
 func (s *Service) SweepSessions(ctx context.Context, workspace string, now time.Time) error {
-	if _, err := record.DeleteBefore[domain.SignIn](ctx, s.store, workspace, "sign_in", domain.OAuthSortedBefore(now)); err != nil {
+	if _, err := record.DeleteBefore[domain.SignIn](ctx, s.store, workspace, "sign_in", domain.OAuthSortKey(now)); err != nil {
 		return err
 	}
-	_, err := record.DeleteBefore[domain.Session](ctx, s.store, workspace, "session", domain.IDAt(domain.PrefixSession, now.Add(-domain.SessionLife)))
+	_, err := record.DeleteBefore[domain.Session](ctx, s.store, workspace, "session", domain.FirstIDAt(domain.PrefixSession, now.Add(-domain.SessionLifetime)))
 	return err
 }

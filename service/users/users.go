@@ -77,7 +77,7 @@ func (s *Service) CreateUser(ctx context.Context, p domain.Principal, u *domain.
 	}
 	u.Init("user", p, record.RequestResourceID(ctx, domain.PrefixUser), record.Now())
 	u.CreatedBy = p.Creator()
-	u.Promote(false, u.CreatedAt)
+	u.UpdateOperatorSince(false, u.CreatedAt)
 	if err = record.Create(ctx, s.store, u); err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (s *Service) UpdateUser(ctx context.Context, p domain.Principal, id string,
 	u, err := record.Update(ctx, s.store, p, domain.PrefixUser, id, func(u *domain.User) error {
 		was, from := u.Operator, u.AllowedIPs
 		err = change(u)
-		u.Promote(was, record.Now())
+		u.UpdateOperatorSince(was, record.Now())
 		if err == nil && (u.AllowedIPs == nil || !slices.Equal(from, u.AllowedIPs)) {
 			u.AllowedIPs, err = s.restrictions.LimitAllowedIPs(p, u.AllowedIPs)
 		}

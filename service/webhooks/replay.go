@@ -106,7 +106,7 @@ func (s *Service) eventsBetween(ctx context.Context, p domain.Principal, w *doma
 				return found, nil, nil
 			}
 			if e.Environment != p.Environment || !subscribed(w, e) ||
-				e.CreatedAt.Before(o.From) || !e.CreatedAt.Before(o.To) || !event.IsWanted(o.Types, e.Type) {
+				e.CreatedAt.Before(o.From) || !e.CreatedAt.Before(o.To) || !event.MatchesTypes(o.Types, e.Type) {
 				continue
 			}
 			// Events of the same time stay in one replay: the next replay begins
@@ -127,7 +127,7 @@ func (s *Service) eventsBetween(ctx context.Context, p domain.Principal, w *doma
 }
 
 func subscribed(w *domain.Webhook, e *event.Event) bool {
-	_, ok := domainwebhook.Wants(w, e, func() event.About { return event.Of(e) })
+	_, ok := domainwebhook.MatchEvent(w, e, func() event.Attributes { return event.AttributesOf(e) })
 	return ok
 }
 
@@ -142,7 +142,7 @@ func (s *Service) redeliver(ctx context.Context, w *domain.Webhook, e *event.Eve
 		if err == nil && (row.State == domain.DeliveryQueued || row.State == domain.DeliveryRetrying) {
 			return nil
 		}
-		name, ok := event.Match(w.Events, e.Type)
+		name, ok := event.MatchSubscription(w.Events, e.Type)
 		if !ok {
 			name = string(e.Type)
 		}

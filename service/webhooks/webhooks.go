@@ -114,7 +114,7 @@ func (s *Service) CreateWebhook(ctx context.Context, p domain.Principal, w *doma
 	if err != nil {
 		return nil, err
 	}
-	w.SecretHint, w.Status, w.FirstOffset = webhook.Hint(w.Secret), domain.WebhookActive, first
+	w.SecretHint, w.Status, w.FirstOffset = webhook.SecretHint(w.Secret), domain.WebhookActive, first
 	w.Init("webhook", p, record.RequestResourceID(ctx, domain.PrefixWebhook), record.Now())
 	w.CreatedBy = p.Creator()
 	if err := record.Create(ctx, s.store, w); err != nil {
@@ -170,7 +170,7 @@ func (s *Service) checkFilters(ctx context.Context, p domain.Principal, before, 
 func (s *Service) Webhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
 	w, _, err := record.Get[domain.Webhook](ctx, s.store, p, domain.PrefixWebhook, id)
 	if err == nil {
-		w.Settle(time.Now())
+		w.CompleteRotation(time.Now())
 	}
 	return w, err
 }
@@ -183,8 +183,8 @@ func (s *Service) ListWebhooks(ctx context.Context, p domain.Principal, q Query)
 	}
 	now := time.Now()
 	return record.List(ctx, s.store, p.WorkspaceID, index, domain.PrefixWebhook, q.PageQuery, func(w *domain.Webhook) bool {
-		w.Settle(now)
-		_, subscribed := event.Match(w.Events, q.Event)
+		w.CompleteRotation(now)
+		_, subscribed := event.MatchSubscription(w.Events, q.Event)
 		return w.Environment == p.Environment && (q.Status == "" || w.Status == q.Status) && (q.Event == "" || subscribed)
 	})
 }
@@ -202,7 +202,7 @@ func (s *Service) UpdateWebhook(ctx context.Context, p domain.Principal, id stri
 	}
 	defer unlock()
 	w, err := record.Update(ctx, s.store, p, domain.PrefixWebhook, id, func(w *domain.Webhook) error {
-		w.Settle(time.Now())
+		w.CompleteRotation(time.Now())
 		url, filters := w.URL, w.Filters
 		if failed := change(w); failed != nil {
 			return failed
@@ -274,7 +274,7 @@ func (s *Service) RotateWebhook(
 		if err := change(w); err != nil {
 			return err
 		}
-		w.Rotate(secret, webhook.Hint(secret), until)
+		w.RotateSecret(secret, webhook.SecretHint(secret), until)
 		return nil
 	})
 	if err != nil {
@@ -302,7 +302,7 @@ func (s *Service) setStatus(ctx context.Context, p domain.Principal, id string, 
 			return nil
 		}
 		w.Status = to
-		w.Revive()
+		w.ClearFailures()
 		return nil
 	})
 }

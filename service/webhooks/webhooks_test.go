@@ -148,7 +148,7 @@ func TestReplayQueuesAFinishedDeliveryAgain(t *testing.T) {
 			Data: event.ResourceChangedData{ID: "agent_1", Changed: []string{"name"}},
 		}
 		if of == event.CallEnded {
-			e.Data = event.EndedOf(&domain.Call{})
+			e.Data = event.NewCallEndedData(&domain.Call{})
 		}
 		change.Events = append(change.Events, e)
 		return e.ID

@@ -141,7 +141,7 @@ func testCarrierTrunk(workspaceID string, env domain.Environment) *domain.Trunk 
 		Inbound: domain.TrunkInbound{AllowedIPs: []string{}},
 	}
 	if env == domain.Live {
-		t.Prefixes = []string{domain.MagicPrefix}
+		t.Prefixes = []string{domain.TestCarrierPrefix}
 	}
 	return t
 }

@@ -53,7 +53,7 @@ func (s *Service) delete(ctx context.Context, p domain.Principal, id string, mor
 // commitDeletion deletes the row of a workspace and stores that it is to be erased.
 func commitDeletion(ctx context.Context, store commit.Store, w *domain.Workspace, version uint64, more ...func(*commit.Change)) error {
 	c := commit.Change{
-		Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{&domain.GoneWorkspace{ID: w.ID, At: record.Now()}}, Deletes: []domain.Key{w.Key()},
+		Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{&domain.DeletedWorkspace{ID: w.ID, At: record.Now()}}, Deletes: []domain.Key{w.Key()},
 	}
 	for _, f := range more {
 		f(&c)
@@ -65,7 +65,7 @@ func commitDeletion(ctx context.Context, store commit.Store, w *domain.Workspace
 // repeatDelete continues a deletion whose commit succeeded although its answer was
 // lost.
 func (s *Service) repeatDelete(ctx context.Context, id string) error {
-	_, err := s.cfg.Store.Get(ctx, &domain.GoneWorkspace{ID: id})
+	_, err := s.cfg.Store.Get(ctx, &domain.DeletedWorkspace{ID: id})
 	if errors.Is(err, domain.ErrNotFound) {
 		return domain.NotFound("workspace")
 	}
@@ -99,7 +99,7 @@ func (s *Service) ResumeWorkspaceDeletions(ctx context.Context) error {
 	if s.cfg.Node.Quarantined() { // recordings may lie in a bucket that another service uses
 		return nil
 	}
-	return commit.Each(ctx, s.cfg.Store, "gone_workspace", "", "all", func(g *domain.GoneWorkspace) {
+	return commit.ForEachRow(ctx, s.cfg.Store, "gone_workspace", "", "all", func(g *domain.DeletedWorkspace) {
 		if s.cfg.Node.OwnsWorkspace(g.ID) {
 			s.removeDeleted(g.ID)
 		}

@@ -32,7 +32,7 @@ func (s *Service) erase(ctx context.Context, id string) error {
 		}
 	}
 	s.forget(id) // also what was loaded while there were rows
-	_, err := s.cfg.Store.Apply(ctx, commit.Change{Deletes: []domain.Key{(&domain.GoneWorkspace{ID: id}).Key()}})
+	_, err := s.cfg.Store.Apply(ctx, commit.Change{Deletes: []domain.Key{(&domain.DeletedWorkspace{ID: id}).Key()}})
 	return err
 }
 
@@ -49,12 +49,12 @@ func (s *Service) releaseClaims(ctx context.Context, id string) error {
 	var names []*domain.UsernameClaim
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
 		index := "env=" + string(env)
-		err := commit.Each(ctx, s.cfg.Store, "number", id, index, func(n *domain.PhoneNumber) { numbers = append(numbers, n.Claim()) })
+		err := commit.ForEachRow(ctx, s.cfg.Store, "number", id, index, func(n *domain.PhoneNumber) { numbers = append(numbers, n.Claim()) })
 		if err == nil {
-			err = commit.Each(ctx, s.cfg.Store, "phone", id, index, func(x *domain.Phone) { names = append(names, x.UsernameClaim()) })
+			err = commit.ForEachRow(ctx, s.cfg.Store, "phone", id, index, func(x *domain.Phone) { names = append(names, x.UsernameClaim()) })
 		}
 		if err == nil {
-			err = commit.Each(ctx, s.cfg.Store, "dnc_list", id, index, func(l *domain.DNCList) { s.cfg.DNC.UnloadList(id, l.ID) })
+			err = commit.ForEachRow(ctx, s.cfg.Store, "dnc_list", id, index, func(l *domain.DNCList) { s.cfg.DNC.UnloadList(id, l.ID) })
 		}
 		if err != nil {
 			return err

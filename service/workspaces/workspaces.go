@@ -200,7 +200,7 @@ func updateChange(before, w *domain.Workspace, version uint64) commit.Change {
 	}
 	if fields := record.ChangedFields(*before, *w, "updated_at", "tariff"); len(fields) > 0 {
 		m := domain.Meta{WorkspaceID: w.ID, Environment: domain.Live}
-		c.Events = append(c.Events, outbox.NewEvent(&m, event.WorkspaceUpdated, w.ID, domain.Unit(w.ID), event.ResourceChangedData{ID: w.ID, Changed: fields}))
+		c.Events = append(c.Events, outbox.NewEvent(&m, event.WorkspaceUpdated, w.ID, domain.UnitID(w.ID), event.ResourceChangedData{ID: w.ID, Changed: fields}))
 	}
 	return c
 }

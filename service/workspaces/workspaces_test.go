@@ -129,7 +129,7 @@ func TestNewWorkspaceRunsWithAKeyAndTestTrunks(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "acme", got.Name)
 	trunks := 0
-	require.NoError(t, commit.Each(t.Context(), f, "trunk", w.ID, "env=live", func(*domain.Trunk) { trunks++ }))
+	require.NoError(t, commit.ForEachRow(t.Context(), f, "trunk", w.ID, "env=live", func(*domain.Trunk) { trunks++ }))
 	assert.Equal(t, 1, trunks)
 }
 
@@ -187,7 +187,7 @@ func TestDeletedWorkspaceIsGoneForGood(t *testing.T) {
 	assert.False(t, f.exists(t, number("number_1", "")))
 	assert.False(t, f.exists(t, claim), "the number is free")
 	assert.True(t, f.exists(t, lost), "the number belongs to another workspace")
-	assert.False(t, f.exists(t, &domain.GoneWorkspace{ID: w.ID}))
+	assert.False(t, f.exists(t, &domain.DeletedWorkspace{ID: w.ID}))
 	assert.NotNil(t, f.running[other.ID])
 	l, err := s.ListWorkspaces(ctx, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
@@ -197,7 +197,7 @@ func TestDeletedWorkspaceIsGoneForGood(t *testing.T) {
 func TestDeletionThatWasCutOffIsResumed(t *testing.T) {
 	t.Parallel()
 	f, s := open(t)
-	gone := &domain.GoneWorkspace{ID: "ws_1", At: time.Now()}
+	gone := &domain.DeletedWorkspace{ID: "ws_1", At: time.Now()}
 	f.put(t, gone)
 	f.quarantined = true
 	require.NoError(t, s.ResumeWorkspaceDeletions(t.Context()))
@@ -257,7 +257,7 @@ func TestOfflineAndLocalCommandsAreInTheAuditLog(t *testing.T) {
 	f, s := open(t)
 	ctx := t.Context()
 	actions := func(workspaceID string) (names []string) {
-		require.NoError(t, commit.Each(ctx, f, "audit", workspaceID, "all", func(e *domain.AuditEntry) { names = append(names, e.Action+" "+e.Resource.ID) }))
+		require.NoError(t, commit.ForEachRow(ctx, f, "audit", workspaceID, "all", func(e *domain.AuditEntry) { names = append(names, e.Action+" "+e.Resource.ID) }))
 		return names
 	}
 	o := workspaces.NewOffline(f, f)
@@ -266,7 +266,7 @@ func TestOfflineAndLocalCommandsAreInTheAuditLog(t *testing.T) {
 	assert.Equal(t, w.ID, key.WorkspaceID)
 	assert.Equal(t, []string{"workspace.created " + w.ID}, actions(w.ID))
 	require.NoError(t, o.DeleteWorkspace(ctx, w.ID, "ws_operator"))
-	assert.True(t, f.exists(t, &domain.GoneWorkspace{ID: w.ID}), "the next start erases it")
+	assert.True(t, f.exists(t, &domain.DeletedWorkspace{ID: w.ID}), "the next start erases it")
 
 	local, _, _, err := s.Local().CreateWorkspace(ctx, &domain.Workspace{Name: "local"})
 	require.NoError(t, err)

@@ -73,7 +73,7 @@ func classifyCode(f Final) domain.Verdict {
 	case 607, 608:
 		return failed(domain.ReasonBlocked, "")
 	case 415, 488, 606:
-		v := failed(domain.ReasonMedia, "")
+		v := failed(domain.ReasonMediaRefused, "")
 		v.NextLeg = domain.NextLegOtherCodecs
 		return v
 	case 428, 436, 437, 438:

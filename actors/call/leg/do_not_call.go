@@ -11,7 +11,7 @@ import (
 
 // IsListed reports whether a number is on the do-not-call lists that apply to a call.
 // It may block. On an error the number is not called.
-type IsListed func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error)
+type IsListed func(ctx context.Context, s dnc.ScrubRules, e164 string) (bool, error)
 
 // BlockedError says why a number must not be called.
 type BlockedError struct{ cause error }
@@ -34,7 +34,7 @@ func (b *BlockedError) Code() domain.Code {
 
 // CheckDoNotCall checks a number right before its INVITE or REFER. The error is a
 // *BlockedError. A nil listed allows all numbers.
-func CheckDoNotCall(ctx context.Context, listed IsListed, s dnc.Scrub, e164 string) error {
+func CheckDoNotCall(ctx context.Context, listed IsListed, s dnc.ScrubRules, e164 string) error {
 	if listed == nil {
 		return nil
 	}

@@ -150,10 +150,10 @@ func TestNewKeyIsUsedOnceThePeerAcceptsIt(t *testing.T) {
 func TestNumberIsNotCalledUnlessTheListsAllowIt(t *testing.T) {
 	t.Parallel()
 	check := func(on bool, err error) error {
-		return leg.CheckDoNotCall(t.Context(), func(context.Context, dnc.Scrub, string) (bool, error) { return on, err }, dnc.Scrub{}, "+12025550101")
+		return leg.CheckDoNotCall(t.Context(), func(context.Context, dnc.ScrubRules, string) (bool, error) { return on, err }, dnc.ScrubRules{}, "+12025550101")
 	}
 	require.NoError(t, check(false, nil))
-	require.NoError(t, leg.CheckDoNotCall(t.Context(), nil, dnc.Scrub{}, "+12025550101"))
+	require.NoError(t, leg.CheckDoNotCall(t.Context(), nil, dnc.ScrubRules{}, "+12025550101"))
 	assert.Equal(t, string(domain.CodeDNCBlocked), leg.FailureReason(check(true, nil)))
 	assert.Equal(t, string(domain.CodeUnavailable), leg.FailureReason(check(false, errors.New("no store"))))
 	assert.Equal(t, string(domain.ReasonNotSent), leg.FailureReason(errors.New("no port")))

@@ -85,7 +85,7 @@ func (j *job) store(ctx context.Context, cfg *Config) error {
 		}
 		c.RecordingAvailable, c.RecordingSeconds = true, r.Duration.Seconds()
 		c.RecordingURL = cfg.PublicURL + "/v1/calls/" + c.ID + "/recording"
-		data := event.RecordingData{CallRef: event.RefOf(c), RecordingURL: c.RecordingURL, DurationSeconds: c.RecordingSeconds}
+		data := event.RecordingData{CallRef: event.NewCallRef(c), RecordingURL: c.RecordingURL, DurationSeconds: c.RecordingSeconds}
 		return &commit.Change{
 			Puts:   []domain.Record{c},
 			Events: []event.Draft{event.CallDraft(mailbox.NewID(domain.PrefixEvent), c, event.CallRecordingReady, data, time.Now().UTC())},

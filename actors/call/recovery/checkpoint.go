@@ -33,12 +33,12 @@ type Checkpoint struct {
 	Variables    map[string]string        `json:"variables,omitempty"`
 	CallerName   string                   `json:"caller_name,omitempty"`
 	OptOut       []string                 `json:"opt_out,omitempty"`
-	Scrub        dnc.Scrub                `json:"scrub,omitzero"`
+	Scrub        dnc.ScrubRules           `json:"scrub,omitzero"`
 	Networks     []string                 `json:"networks,omitempty"`
 	MaxDuration  time.Duration            `json:"max_duration"`
 	RingTimeout  time.Duration            `json:"ring_timeout,omitempty"`
 	PerMinute    *domain.Amount           `json:"per_minute,omitempty"` // price of a minute; nil: the trunk names none
-	Appointments booking.Made             `json:"appointments,omitempty"`
+	Appointments booking.CallAppointments `json:"appointments,omitempty"`
 	Confidential bool                     `json:"confidential,omitempty"`
 	Paused       bool                     `json:"paused,omitempty"` // the recording
 	Resumptions  int                      `json:"times,omitempty"`

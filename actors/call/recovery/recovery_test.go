@@ -25,7 +25,7 @@ type live struct {
 
 func newLive(t *testing.T, now time.Time) *live {
 	t.Helper()
-	script, err := domain.EncodeJSON(domain.Script{Pathway: pathway.Plain("Hello.")})
+	script, err := domain.EncodeJSON(domain.Script{Pathway: pathway.MessagePathway("Hello.")})
 	require.NoError(t, err)
 	return &live{
 		call:       domain.Call{Status: domain.CallInProgress, AnsweredAt: &now, Legs: []domain.Leg{{}}},
@@ -40,7 +40,7 @@ func (l *live) resumable(t *testing.T, now time.Time) (*recovery.Resumable, bool
 	require.NoError(t, err)
 	dialog, err := domain.AppendRow(nil, &l.dialog)
 	require.NoError(t, err)
-	return recovery.NewResumable(l.call, domain.Attempt{Boot: "before", Kept: kept, Legs: []domain.AttemptLeg{{TrunkID: "trunk_1", Dialog: dialog}}}, "next", now)
+	return recovery.NewResumable(l.call, domain.Attempt{Boot: "before", ResumeState: kept, Legs: []domain.AttemptLeg{{TrunkID: "trunk_1", Dialog: dialog}}}, "next", now)
 }
 
 func TestCallIsResumedAsThatOfTheNextProcess(t *testing.T) {
@@ -52,7 +52,7 @@ func TestCallIsResumedAsThatOfTheNextProcess(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, []any{"next", "trunk_1", "a"}, []any{r.Attempt.Boot, r.TrunkID(), r.Dialog.CallID})
 	var stored recovery.Checkpoint
-	require.NoError(t, domain.ReadRow(r.Attempt.Kept, &stored))
+	require.NoError(t, domain.ReadRow(r.Attempt.ResumeState, &stored))
 	assert.Equal(t, 1, stored.Resumptions)
 	assert.Greater(t, stored.Media.Version, uint64(7), "a process that resumes it after this one begins above what this one sends")
 	var dialog sip.DialogState

@@ -37,7 +37,7 @@ type Resumable struct {
 func NewResumable(c domain.Call, a domain.Attempt, boot string, now time.Time) (*Resumable, bool) {
 	r := &Resumable{Call: c, Attempt: a}
 	k := &r.Checkpoint
-	if len(a.Kept) == 0 || c.Final() || c.AnsweredAt == nil || c.Status != domain.CallInProgress || domain.ReadRow(a.Kept, k) != nil {
+	if len(a.ResumeState) == 0 || c.Final() || c.AnsweredAt == nil || c.Status != domain.CallInProgress || domain.ReadRow(a.ResumeState, k) != nil {
 		return nil, false
 	}
 	if k.HandedOver {
@@ -68,7 +68,7 @@ func NewResumable(c domain.Call, a domain.Attempt, boot string, now time.Time) (
 	}
 	r.Attempt.Legs = slices.Clone(a.Legs)
 	r.Attempt.Legs[k.Leg-1].Dialog = dialog
-	r.Attempt.Boot, r.Attempt.Kept = boot, b
+	r.Attempt.Boot, r.Attempt.ResumeState = boot, b
 	return r, true
 }
 

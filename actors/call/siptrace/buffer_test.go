@@ -144,7 +144,7 @@ func TestWhatACrashLeavesOfATraceIsBoundedAndReadInTheOrderOfTime(t *testing.T) 
 	traces := siptrace.NewBuffer()
 	traces.Add("a", tracedMessage(0, 10))
 	begun := domain.Attempt{CallID: "call_1", WorkspaceID: "ws_01J0000000000000000000000A", Trace: traces.UnclaimedAttemptTrace("a", "")}
-	require.Len(t, begun.Left().Messages, 1, "before the call has claimed it")
+	require.Len(t, begun.StoredTrace().Messages, 1, "before the call has claimed it")
 	traces.Claim("call_1", "a", "")
 	traces.Claim("call_1", "b", "")
 	traces.Claim("call_2", "a", "another")
@@ -155,13 +155,13 @@ func TestWhatACrashLeavesOfATraceIsBoundedAndReadInTheOrderOfTime(t *testing.T) 
 	m := tracedMessage(9, 10)
 	m.Tag = "another"
 	traces.Add("a", m)
-	left := (&domain.Attempt{CallID: "call_1", WorkspaceID: "ws_01J0000000000000000000000A", Trace: traces.AttemptTrace(legs("a", "b"))}).Left()
+	left := (&domain.Attempt{CallID: "call_1", WorkspaceID: "ws_01J0000000000000000000000A", Trace: traces.AttemptTrace(legs("a", "b"))}).StoredTrace()
 	var order []string
 	for _, m := range left.Messages {
 		order = append(order, fmt.Sprint(m.SIPCallID, m.At.Unix()))
 	}
 	assert.Equal(t, []string{"a0", "b1", "a2", "b3"}, order)
-	assert.Nil(t, (&domain.Attempt{}).Left())
+	assert.Nil(t, (&domain.Attempt{}).StoredTrace())
 	assert.Nil(t, (*siptrace.Buffer)(nil).AttemptTrace(legs("a")))
 	traces.Claim("call_1", "c", "")
 	for n := range 200 {

@@ -195,7 +195,7 @@ func (l *transferLeg) dial(ctx actor.Context, number int) {
 			return inviteSent{number, refused}
 		}
 		if order.Target.Phone == nil {
-			if err := leg.CheckDoNotCall(bound, cfg.IsListed, dnc.ScrubAll(cfg.Workspace, order.Environment), order.Target.To); err != nil {
+			if err := leg.CheckDoNotCall(bound, cfg.IsListed, dnc.DefaultScrub(cfg.Workspace, order.Environment), order.Target.To); err != nil {
 				return inviteSent{number, err}
 			}
 		}
@@ -324,7 +324,7 @@ func (l *transferLeg) handleAnswer(ctx actor.Context, e sip.Answered) {
 	if err != nil {
 		if l.givenUp == "" {
 			l.cfg.Log.Warn("the answer's SDP was refused", slog.Any("error", err))
-			l.givenUp, l.mediaErr = string(domain.ReasonMedia), err
+			l.givenUp, l.mediaErr = string(domain.ReasonMediaRefused), err
 		}
 		l.hangUp()
 		return

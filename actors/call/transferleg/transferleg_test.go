@@ -124,7 +124,7 @@ func perform(t *testing.T, s *stage, target transferleg.Target, script func(s *s
 			case *actor.Started:
 				cfg := transferleg.Config{
 					Workspace: "ws_1", UserAgent: userAgent{stage: s}, Media: s, Lines: grants, Trunks: trunks, Log: slog.New(slog.DiscardHandler),
-					IsListed: func(context.Context, dnc.Scrub, string) (bool, error) { return s.listed, nil },
+					IsListed: func(context.Context, dnc.ScrubRules, string) (bool, error) { return s.listed, nil },
 				}
 				order := transferleg.Request{CallID: "call_1", Key: "call_1/2", Target: target, From: "+12025550170"}
 				s.leg = ctx.Spawn(mailbox.Props(func() actor.Actor { return transferleg.New(cfg, order, leg.NewResources(nil)) }, 100))
@@ -276,8 +276,8 @@ func TestAnswerWithUnusableSDPIsHungUp(t *testing.T) {
 	perform(t, &stage{sdpErr: media.ErrNoCodec}, phone(), func(s *stage) {
 		s.tell(transferleg.DialLeg{Leg: 2})
 		s.notify(sip.Answered{Body: []byte("sdp")})
-		assert.Equal(t, []string{string(domain.ReasonMedia)}, s.byes)
+		assert.Equal(t, []string{string(domain.ReasonMediaRefused)}, s.byes)
 		s.notify(sip.Ended{})
-		assert.Equal(t, transferleg.LegEnded{Reason: string(domain.ReasonMedia), MediaErr: media.ErrNoCodec}, s.last())
+		assert.Equal(t, transferleg.LegEnded{Reason: string(domain.ReasonMediaRefused), MediaErr: media.ErrNoCodec}, s.last())
 	})
 }

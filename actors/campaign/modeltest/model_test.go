@@ -312,7 +312,7 @@ func (m *model) sums(b *board, p *domain.Progress) {
 	check("attempted", p.Attempted, attempted)
 	check("attempts", p.Attempts, b.attempts)
 	check("skipped", p.Skipped.Total(), b.skipped)
-	check("total = final + remaining + in progress", p.Final()+p.Remaining()+p.InProgress, p.Total)
+	check("total = final + remaining + in progress", p.FinalContacts()+p.Remaining()+p.InProgress, p.Total)
 	left := states[domain.ContactPending] + states[domain.ContactRetryWait]
 	cancelled := p.Outcomes[domain.OutcomeCancelled]
 	if b.row.Status.Final() {
@@ -320,7 +320,7 @@ func (m *model) sums(b *board, p *domain.Progress) {
 		check("remaining", p.Remaining(), 0)
 	} else {
 		check("remaining", p.Remaining(), left)
-		check("waits", p.Waits, states[domain.ContactRetryWait])
+		check("waits", p.RetryWaiting, states[domain.ContactRetryWait])
 	}
 	for s := domain.ContactCompleted; s <= domain.ContactFailed; s++ {
 		check(s.String(), p.Outcomes[domain.Outcome(s.String())], states[s])

@@ -83,7 +83,7 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 		}
 		e := event.Event{
 			ID: d.ID, Type: d.Type, CreatedAt: d.CreatedAt, WorkspaceID: d.WorkspaceID, Environment: d.Environment,
-			SvcID: d.SvcID, Subject: d.Subject, Sequence: s.sequences[d.Subject] + 1, Data: data, About: d.About, Offset: uint64(len(s.events)) + 1,
+			SvcID: d.SvcID, Subject: d.Subject, Sequence: s.sequences[d.Subject] + 1, Data: data, Attributes: d.Attributes, Offset: uint64(len(s.events)) + 1,
 		}
 		s.sequences[d.Subject]++
 		s.events = append(s.events, e)

@@ -19,7 +19,7 @@ type Administration interface {
 	CreateKey(ctx context.Context, k NewKey) (CreatedKey, error)
 	ListKeys(ctx context.Context, workspace string) ([]*domain.APIKey, error)
 	RevokeKey(ctx context.Context, o KeyRevocation) (RevokedKey, error)
-	Recount(ctx context.Context, o RecountRequest) ([]billing.Recount, error)
+	Recount(ctx context.Context, o RecountRequest) ([]billing.LedgerCheck, error)
 	Backup(ctx context.Context, o BackupRequest) (backup.Manifest, error)
 	StoreRequirement(ctx context.Context) (persistence.Requirement, error)
 	Quarantine(ctx context.Context) (*restorequarantine.Quarantine, error)

@@ -66,7 +66,7 @@ func (a api) RevokeKey(ctx context.Context, o KeyRevocation) (RevokedKey, error)
 	return done, err
 }
 
-func (a api) Recount(context.Context, RecountRequest) ([]billing.Recount, error) {
+func (a api) Recount(context.Context, RecountRequest) ([]billing.LedgerCheck, error) {
 	return nil, errNotInAPI
 }
 

@@ -78,7 +78,7 @@ func (n NewWorkspace) workspace() (*domain.Workspace, error) {
 	w := &domain.Workspace{Name: n.Name, Plan: domain.Plan(n.Plan), DefaultCountry: n.Country, Calling: domain.DestinationRules{Countries: []string{n.Country}}}
 	limits, fixed := domain.PlanLimits(w.Plan)
 	if w.Limits = limits; !fixed {
-		w.Limits = domain.RoomyLimits()
+		w.Limits = domain.DefaultEnterpriseLimits()
 	}
 	return w, validation.Workspace(w).Err()
 }

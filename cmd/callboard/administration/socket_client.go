@@ -76,7 +76,7 @@ func (s socketClient) ListKeys(ctx context.Context, workspace string) (out []*do
 	return out, err
 }
 
-func (s socketClient) Recount(ctx context.Context, o RecountRequest) (out []billing.Recount, err error) {
+func (s socketClient) Recount(ctx context.Context, o RecountRequest) (out []billing.LedgerCheck, err error) {
 	err = s.request(ctx, http.MethodPost, "/recount", o, &out)
 	return out, err
 }

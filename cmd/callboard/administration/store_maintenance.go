@@ -29,12 +29,12 @@ func (s *storeAdministration) ReleaseQuarantine(ctx context.Context) (*restorequ
 	return q, err
 }
 
-func (s *storeAdministration) Recount(ctx context.Context, o RecountRequest) ([]billing.Recount, error) {
+func (s *storeAdministration) Recount(ctx context.Context, o RecountRequest) ([]billing.LedgerCheck, error) {
 	all, err := record.AllWorkspaces(ctx, s.store.Records)
 	if err != nil {
 		return nil, err
 	}
-	out := []billing.Recount{}
+	out := []billing.LedgerCheck{}
 	for _, w := range all {
 		if o.Workspace != "" && w.ID != o.Workspace {
 			continue

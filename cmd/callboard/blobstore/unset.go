@@ -13,7 +13,7 @@ import (
 type unsetStore struct{}
 
 func (unsetStore) unavailable() error {
-	return fmt.Errorf("%w: %w", domain.ErrAway, domain.Errorf(domain.CodeUnavailable,
+	return fmt.Errorf("%w: %w", domain.ErrBlobsUnavailable, domain.Errorf(domain.CodeUnavailable,
 		"blobs_url is not set: with node_addr recordings and exports need a bucket or a shared folder that every node reaches").With("retry_after", 60))
 }
 

@@ -18,7 +18,7 @@ func contacts() []client.NewContact {
 	out := make([]client.NewContact, len(names))
 	for i, name := range names {
 		out[i] = client.NewContact{
-			Phone:   fmt.Sprintf("%s%02d%02d", domain.MagicPrefix, 10+i, kinds[i]),
+			Phone:   fmt.Sprintf("%s%02d%02d", domain.TestCarrierPrefix, 10+i, kinds[i]),
 			Context: map[string]any{"name": name, "day": days[i%len(days)]},
 		}
 	}

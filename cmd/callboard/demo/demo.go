@@ -55,9 +55,9 @@ func New(cfg *configs.Config) (*Demo, error) {
 func (d *Demo) Close() { d.receiver.close() }
 
 // TrustedPeers returns the certificate and the egress rule with which the service can reach the webhook receiver.
-func (d *Demo) TrustedPeers() (rootCA []byte, allow []access.Rule) {
+func (d *Demo) TrustedPeers() (rootCA []byte, allow []access.EgressRule) {
 	at := netip.MustParseAddrPort(d.receiver.ln.Addr().String())
-	return d.receiver.pem, []access.Rule{{Network: netip.PrefixFrom(at.Addr(), 32), Port: at.Port()}}
+	return d.receiver.pem, []access.EgressRule{{Network: netip.PrefixFrom(at.Addr(), 32), Port: at.Port()}}
 }
 
 func (d *Demo) printf(format string, args ...any) { _, _ = fmt.Fprintf(d.out, format, args...) }

@@ -15,26 +15,26 @@ import (
 
 // Rules are the rules for addresses that tenants name. allow are rules beside
 // those of the settings; front is the address of our HTTP listener.
-func Rules(cfg *configs.Config, allow []access.Rule, front netip.AddrPort) access.Egress {
-	e := access.Egress{Allow: slices.Clone(allow), Own: []netip.AddrPort{front}}
+func Rules(cfg *configs.Config, allow []access.EgressRule, front netip.AddrPort) access.Egress {
+	e := access.Egress{Allow: slices.Clone(allow), OwnListeners: []netip.AddrPort{front}}
 	for _, l := range cfg.SIP.Listeners {
-		e.Own = append(e.Own, l.Addr)
+		e.OwnListeners = append(e.OwnListeners, l.Addr)
 	}
 	for _, a := range cfg.Egress.AllowedNetworks {
-		e.Allow = append(e.Allow, access.Rule{Network: a.Prefix, Port: a.Port})
+		e.Allow = append(e.Allow, access.EgressRule{Network: a.Prefix, Port: a.Port})
 	}
 	for _, p := range cfg.Egress.Ports {
 		e.Ports = append(e.Ports, int(p))
 	}
 	if cfg.HTTP.AdminAddr.IsValid() {
-		e.Own = append(e.Own, cfg.HTTP.AdminAddr)
+		e.OwnListeners = append(e.OwnListeners, cfg.HTTP.AdminAddr)
 	}
 	if cfg.Node.Addr.IsValid() {
-		e.Own = append(e.Own, cfg.Node.Addr)
+		e.OwnListeners = append(e.OwnListeners, cfg.Node.Addr)
 	}
-	e.Own = append(e.Own, urlAddrs(cfg.RedisURL.Reveal(), 6379)...)
-	e.Own = append(e.Own, blobAddrs(cfg.Blobs)...)
-	e.Local = localAddrs()
+	e.OwnListeners = append(e.OwnListeners, urlAddrs(cfg.RedisURL.Reveal(), 6379)...)
+	e.OwnListeners = append(e.OwnListeners, blobAddrs(cfg.Blobs)...)
+	e.LocalAddresses = localAddrs()
 	return e
 }
 

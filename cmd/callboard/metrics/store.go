@@ -52,7 +52,7 @@ func (m *Registry) observeChange(c *commit.Change) {
 		switch d := e.Data.(type) {
 		case event.CallEndedData:
 			m.callsEnded.WithLabelValues(string(d.Direction), d.Disposition).Inc()
-			if d.EndedReason == domain.ReasonAgent {
+			if d.EndedReason == domain.ReasonAgentUnavailable {
 				m.callsAgentUnavailable.Inc()
 			}
 			if ended == nil {

@@ -28,7 +28,7 @@ func (t *shard) createFirstWorkspace(ctx context.Context) (err error) {
 func defaultLimits(cfg *configs.Config) domain.Limits {
 	limits, fixed := domain.PlanLimits(domain.Plan(cfg.DefaultPlan))
 	if !fixed {
-		limits = domain.RoomyLimits()
+		limits = domain.DefaultEnterpriseLimits()
 	}
 	for _, l := range []struct{ set, to *int }{
 		{&cfg.DefaultLimits.RequestsPerMinute, &limits.RequestsPerMinute},

@@ -68,7 +68,7 @@ func (e otherShards) SendToShard(ctx context.Context, shard int, r *http.Request
 }
 
 // queryOtherShards has the other seats look at what alert rules are about.
-func (t *shard) queryOtherShards(ctx context.Context, rules []*domain.AlertRule) alert.Answers {
+func (t *shard) queryOtherShards(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings {
 	return t.http.SearchAlerts(ctx, rules)
 }
 

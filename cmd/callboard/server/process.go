@@ -31,7 +31,7 @@ type Process struct {
 type Demo interface {
 	// Trusts lets the service reach the demonstration: a certificate in PEM and rules
 	// for addresses.
-	TrustedPeers() (rootCA []byte, allow []access.Rule)
+	TrustedPeers() (rootCA []byte, allow []access.EgressRule)
 	// Play uses the API at baseURL.
 	Run(ctx context.Context, baseURL string)
 	Close()

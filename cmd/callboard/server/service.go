@@ -25,10 +25,10 @@ import (
 
 // Options are what a command adds to the settings.
 type Options struct {
-	Version string        // of this program
-	RootCA  []byte        // PEM, trusted beside the roots of the machine; of the demo
-	Allow   []access.Rule // addresses that tenants may reach beside egress_allow; of the demo
-	wait    *startWait    // nil: the start fails at once if the store is not reachable
+	Version string              // of this program
+	RootCA  []byte              // PEM, trusted beside the roots of the machine; of the demo
+	Allow   []access.EgressRule // addresses that tenants may reach beside egress_allow; of the demo
+	wait    *startWait          // nil: the start fails at once if the store is not reachable
 }
 
 // Service is what a process has once, and the shards that it runs.
@@ -105,7 +105,7 @@ func (s *Service) openShared(root []byte) (err error) {
 		return err
 	}
 	s.engines, err = engines.Open(engines.Config{
-		File: s.cfg.EnginesFile, PromptDir: s.folder("prompts"), TurnDir: s.folder("turns"), Roots: s.roots, MayConnect: s.egress().May, Log: s.log,
+		File: s.cfg.EnginesFile, PromptDir: s.folder("prompts"), TurnDir: s.folder("turns"), Roots: s.roots, MayConnect: s.egress().CheckAddress, Log: s.log,
 	})
 	if err != nil {
 		return err

@@ -120,8 +120,8 @@ func (c localAdministration) RevokeKey(ctx context.Context, o administration.Key
 	return tryEachShard(c, func(d administration.Administration) (administration.RevokedKey, error) { return d.RevokeKey(ctx, o) })
 }
 
-func (c localAdministration) Recount(ctx context.Context, o administration.RecountRequest) ([]billing.Recount, error) {
-	return collectByWorkspace(ctx, c, o.Workspace, func(d administration.Administration, workspace string) ([]billing.Recount, error) {
+func (c localAdministration) Recount(ctx context.Context, o administration.RecountRequest) ([]billing.LedgerCheck, error) {
+	return collectByWorkspace(ctx, c, o.Workspace, func(d administration.Administration, workspace string) ([]billing.LedgerCheck, error) {
 		o.Workspace = workspace
 		return d.Recount(ctx, o)
 	})

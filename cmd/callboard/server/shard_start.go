@@ -42,7 +42,7 @@ func (t *shard) buildServices(ctx context.Context) error {
 	t.services = services.New(&services.Config{
 		Store: t.metrics.WatchStore(t.spans.Store(t.reportFenced(store.WithFailpoints(t.store.Records)))), Keys: t.store.Keys,
 		PDF: pdf.New(program, "read-pdf"), TestCall: testCall, BrowserCall: browserCall,
-		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),
+		MayReach: func(to netip.AddrPort) bool { return trunks.CheckAddress(to) == nil }, SIPURI: sipURI(t.cfg),
 		ReadOtherShards: t.queryOtherShards, Restart: t.restart,
 		Node: actornode.Config{
 			OwnsShard: t.ownsLease(), OwnsWorkspace: t.ownsWorkspace(), SurviveCalls: t.cfg.Node.SurviveCalls, ResumptionDone: t.resumptions.add, Quarantined: t.quarantined, Router: &t.router,

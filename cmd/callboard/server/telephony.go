@@ -86,7 +86,7 @@ func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
 	opened.media, err = media.NewEngine(media.Config{
 		BindIP: mediaAddr(cfg), PublicIP: public,
 		PortMin: int(cfg.Media.Ports.Low), PortMax: int(cfg.Media.Ports.High), Recording: recordingFormat(cfg.Media.RecordingFormat),
-		MayReach: func(to netip.AddrPort) bool { return carrier.isMedia(to) || sipEgress.May(to) == nil }, Log: s.log,
+		MayReach: func(to netip.AddrPort) bool { return carrier.isMedia(to) || sipEgress.CheckAddress(to) == nil }, Log: s.log,
 	})
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
 	agent := sip.Config{
 		Listen: sipListeners(cfg), TLS: secured, Private: cfg.SIP.PrivateNetworks, Probes: slices.Concat(cfg.SIP.ProbeNetworks, cfg.SIP.PrivateNetworks), DSCP: cfg.SIP.DSCP,
 		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + s.options.Version, Trace: opened.traces.Add, Linger: dialogLinger(), OverloadAfter: overloadAfter(), Secret: datafolder.DeriveKey(root, "callboard sip"),
-		MayReach: func(to netip.AddrPort) bool { return carrier.isSIP(to) || sipEgress.May(to) == nil }, TestCarrier: carrier.address, Silent: s.quarantined, Log: s.log,
+		MayReach: func(to netip.AddrPort) bool { return carrier.isSIP(to) || sipEgress.CheckAddress(to) == nil }, TestCarrier: carrier.address, Silent: s.quarantined, Log: s.log,
 	}
 	if s.node != nil {
 		s.node.shareSIP(&agent)

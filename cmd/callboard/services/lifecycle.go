@@ -68,10 +68,10 @@ func (l lifecycle) Finish() { l.jobs.Close() }
 // resumeJobs continues exports, data requests and bulk jobs.
 func (l lifecycle) resumeJobs(ctx context.Context, workspaceID string) error {
 	store := l.Node.Store()
-	if err := commit.Each(ctx, store, "export", workspaceID, "open", l.Exports.StartExport); err != nil {
+	if err := commit.ForEachRow(ctx, store, "export", workspaceID, "open", l.Exports.StartExport); err != nil {
 		return err
 	}
-	if err := commit.Each(ctx, store, "data_request", workspaceID, "open", l.DataRequests.StartDataRequest); err != nil {
+	if err := commit.ForEachRow(ctx, store, "data_request", workspaceID, "open", l.DataRequests.StartDataRequest); err != nil {
 		return err
 	}
 	return l.Bulk.ResumeBulks(ctx, workspaceID)

@@ -23,7 +23,7 @@ func TestRevocationOnAnOfflineStoreDeletesWhatTheKeyCreated(t *testing.T) {
 	keyring := keys.NewKeyring(store, bytes.Repeat([]byte{7}, 32))
 	offline, err := services.NewOffline(ctx, store, keyring, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	w, key, _, err := offline.CreateWorkspace(ctx, &domain.Workspace{Name: "Acme", Plan: domain.Enterprise, Limits: domain.RoomyLimits()}, false)
+	w, key, _, err := offline.CreateWorkspace(ctx, &domain.Workspace{Name: "Acme", Plan: domain.Enterprise, Limits: domain.DefaultEnterpriseLimits()}, false)
 	require.NoError(t, err)
 
 	p := domain.Principal{WorkspaceID: w.ID, Environment: domain.Live}

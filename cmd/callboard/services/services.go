@@ -58,7 +58,7 @@ type Config struct {
 	MayReach    func(netip.AddrPort) bool // whether trunks may use an address; nil: any
 	SIPURI      string                    // where carriers send calls
 	// ReadOtherShards returns the readings of alert rules of the other shards; nil: there are none.
-	ReadOtherShards func(ctx context.Context, rules []*domain.AlertRule) alert.Answers
+	ReadOtherShards func(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings
 	Restart         func() // called when an operator has released a quarantined store
 }
 

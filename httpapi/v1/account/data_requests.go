@@ -62,7 +62,7 @@ func registerDataRequests(r *router.Router, data DataRequests) {
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listDataSubjectRequests", Tag: tag, Summary: "List data requests"},
 		router.HandleList(s.data, DataRequests.ListDataRequests, s.showDataRequest))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getDataSubjectRequest", Tag: tag, Summary: "See how far a data request is"},
-		router.HandleByID(domain.PrefixData, s.data, DataRequests.DataRequest, s.showDataRequest))
+		router.HandleByID(domain.PrefixDataRequest, s.data, DataRequests.DataRequest, s.showDataRequest))
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: path + "/{id}/download", ID: "downloadDataSubjectRequest", Tag: tag, Summary: "Download the file of an export",
 		Description: "A zip: one file of JSON lines for each kind, and recordings. Takes Range. 202 while the file is written, 409 invalid_state of an erasure, 410 export_expired once it is deleted.",
@@ -87,7 +87,7 @@ func (s *dataRequestHandlers) showDataRequest(r *domain.DataRequest) *domain.Dat
 }
 
 func (s *dataRequestHandlers) downloadDataRequest(c *fiber.Ctx) error {
-	id, err := router.PathID(domain.PrefixData, c.Params("id"))
+	id, err := router.PathID(domain.PrefixDataRequest, c.Params("id"))
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (n *NewExport) export() (*domain.Export, error) {
 		problems.Add("filters.status", domain.CodeValidation, "is no state of a call")
 	}
 	for _, name := range x.Types {
-		if !event.ValidPattern(name) {
+		if !event.IsValidPattern(name) {
 			problems.Add("filters.types", domain.CodeValidation, "%q is no event name and no wildcard", router.Truncate(name, 60))
 		}
 	}

@@ -153,7 +153,7 @@ func (s *keyHandlers) createKey(ctx context.Context, p domain.Principal, in *str
 	if err != nil {
 		return nil, err
 	}
-	if !access.Subset(k.Permissions, p.Permissions) {
+	if !access.IsSubset(k.Permissions, p.Permissions) {
 		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A key cannot make one that may do more than itself.").With("required", k.Permissions)
 	}
 	if k.Environment == domain.Live && p.Environment != domain.Live {
@@ -180,7 +180,7 @@ func checkKeyAccess(p domain.Principal, k *domain.APIKey) error {
 	if k.Operator && !p.Operator {
 		return domain.Errorf(domain.CodeOperatorRequired, "An operator key can only be changed by an operator key.")
 	}
-	if !p.Operator && !access.Subset(k.Permissions, p.Permissions) {
+	if !p.Operator && !access.IsSubset(k.Permissions, p.Permissions) {
 		return domain.Errorf(domain.CodeInsufficientPermissions, "The key may do more than the one that asks.").With("required", k.Permissions)
 	}
 	return nil

@@ -123,7 +123,7 @@ func (s *clientHandlers) createClient(ctx context.Context, p domain.Principal, i
 	if err != nil {
 		return nil, err
 	}
-	if !access.Subset(c.Scopes, p.Permissions) {
+	if !access.IsSubset(c.Scopes, p.Permissions) {
 		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A client cannot be given more than the key holds that makes it.").With("required", c.Scopes)
 	}
 	made, secret, err := s.clients.CreateClient(ctx, p, c)

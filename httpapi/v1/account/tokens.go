@@ -70,7 +70,7 @@ func registerTokens(r *router.Router, issuer *token.Issuer) {
 			return nil, err
 		}
 		out := JWKS{Keys: []JWK{}}
-		for _, k := range keys.Reads {
+		for _, k := range keys.Verifying {
 			out.Keys = append(out.Keys, JWK{KeyType: "OKP", Curve: "Ed25519", Use: "sig", Alg: "EdDSA", KeyID: k.ID, X: k.Public})
 		}
 		return &router.CachedResponse[JWKS]{Control: "public, max-age=300", Body: out}, nil
@@ -94,7 +94,7 @@ func (s *tokenHandlers) issueToken(ctx context.Context, p domain.Principal, in *
 	if err := ps.Err(); err != nil {
 		return nil, err
 	}
-	if !access.Subset(b.Permissions, p.Permissions) {
+	if !access.IsSubset(b.Permissions, p.Permissions) {
 		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A token cannot do more than the API key it hangs on.").With("required", b.Permissions)
 	}
 	router.SetResourceID(ctx, p.KeyID)

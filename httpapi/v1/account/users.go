@@ -59,7 +59,7 @@ type Session struct {
 }
 
 func showSession(s *domain.Session) *Session {
-	return &Session{Meta: s.Meta, Provenance: s.Provenance, UserID: s.UserID, IP: s.IP, UserAgent: s.UserAgent, SeenAt: s.SeenAt, ExpiresAt: s.Until()}
+	return &Session{Meta: s.Meta, Provenance: s.Provenance, UserID: s.UserID, IP: s.IP, UserAgent: s.UserAgent, SeenAt: s.SeenAt, ExpiresAt: s.ExpiresAt()}
 }
 
 // SignInPath is the path of sign-in links.

@@ -208,7 +208,7 @@ func (n *NewWorkspace) applyPlan(w *domain.Workspace) error {
 		}
 		return p.Err()
 	}
-	w.Limits, w.Pricing = domain.RoomyLimits(), nil
+	w.Limits, w.Pricing = domain.DefaultEnterpriseLimits(), nil
 	if l := n.Limits; l != nil {
 		router.SetIfSent(&w.Limits.RequestsPerMinute, l.RequestsPerMinute)
 		router.SetIfSent(&w.Limits.ConcurrentInbound, l.ConcurrentInbound)

@@ -193,7 +193,7 @@ func (s *agentHandlers) registerVersions(tag, path string) {
 			return nil, err
 		}
 		secret, err := s.agents.SignOnInbound(ctx, p, id)
-		return router.Respond(OnInboundSecret{Object: "on_inbound_secret", AgentID: id, Secret: secret, SecretHint: webhook.Hint(secret)}, err)
+		return router.Respond(OnInboundSecret{Object: "on_inbound_secret", AgentID: id, Secret: secret, SecretHint: webhook.SecretHint(secret)}, err)
 	})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/publish", ID: "publishAgent", Tag: tag, Summary: "Publish an agent's draft", Errors: []int{http.StatusConflict},

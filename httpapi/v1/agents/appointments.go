@@ -126,7 +126,7 @@ func registerAppointments(r *router.Router, appointments Appointments, providers
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAppointments", Tag: tag, Summary: "List appointments", Errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
 	one := func(method, path, id, summary, about string, do func(Appointments, context.Context, domain.Principal, string) (*domain.Appointment, error)) {
 		op := router.Operation{Method: method, Path: path, ID: id, Tag: tag, Summary: summary, Description: about}
-		router.Add(s.Router, op, router.HandleByID(domain.PrefixAppoint, s.appointments, do, router.Identity))
+		router.Add(s.Router, op, router.HandleByID(domain.PrefixAppointment, s.appointments, do, router.Identity))
 	}
 	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", Appointments.Appointment)
 	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", Appointments.ConfirmAppointment)
@@ -136,7 +136,7 @@ func registerAppointments(r *router.Router, appointments Appointments, providers
 			Body router.Patch[AppointmentUpdate]
 		},
 		) (*router.Response[*domain.Appointment], error) {
-			id, err := router.PathID(domain.PrefixAppoint, in.ID)
+			id, err := router.PathID(domain.PrefixAppointment, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -152,7 +152,7 @@ func registerAppointments(r *router.Router, appointments Appointments, providers
 			Body *CancelAppointmentRequest
 		},
 		) (*router.Response[*domain.Appointment], error) {
-			id, err := router.PathID(domain.PrefixAppoint, in.ID)
+			id, err := router.PathID(domain.PrefixAppointment, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -172,7 +172,7 @@ func registerAppointments(r *router.Router, appointments Appointments, providers
 		Description: "Within its provider's calendar or to another one's; 409 slot_unavailable leaves it where it was. Nobody has confirmed the new time: its status is booked.",
 	}, s.reschedule)
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAppointment", Tag: tag, Summary: "Delete an appointment", Description: "One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.", Errors: []int{http.StatusConflict}},
-		router.HandleDeleteByID(domain.PrefixAppoint, "appointment", s.appointments, Appointments.DeleteAppointment))
+		router.HandleDeleteByID(domain.PrefixAppointment, "appointment", s.appointments, Appointments.DeleteAppointment))
 	s.AddRaw(router.Operation{Method: http.MethodGet, Path: path + "/{id}/calendar.ics", ID: "getAppointmentCalendar", Tag: tag, Summary: "Get an appointment as a calendar file"},
 		func(h *huma.Operation) {
 			h.Responses["200"] = router.DescribeResponse("RFC 5545.", mimeICS, &huma.Schema{Type: huma.TypeString})
@@ -182,7 +182,7 @@ func registerAppointments(r *router.Router, appointments Appointments, providers
 const mimeICS = "text/calendar"
 
 func (s *appointmentHandlers) appointmentICS(c *fiber.Ctx) error {
-	id, err := router.PathID(domain.PrefixAppoint, c.Params("id"))
+	id, err := router.PathID(domain.PrefixAppointment, c.Params("id"))
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (s *appointmentHandlers) appointmentICS(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderContentType, mimeICS+"; charset=utf-8")
 	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+a.ID+`.ics"`)
-	return c.SendString(booking.ICS(a, time.Now()))
+	return c.SendString(booking.FormatICS(a, time.Now()))
 }
 
 func (s *appointmentHandlers) book(ctx context.Context, p domain.Principal, in *struct{ Body NewAppointment }) (*router.Response[*domain.Appointment], error) {
@@ -237,7 +237,7 @@ func (s *appointmentHandlers) reschedule(ctx context.Context, p domain.Principal
 	Body RescheduleRequest
 },
 ) (*router.Response[*domain.Appointment], error) {
-	id, err := router.PathID(domain.PrefixAppoint, in.ID)
+	id, err := router.PathID(domain.PrefixAppointment, in.ID)
 	if err != nil {
 		return nil, err
 	}

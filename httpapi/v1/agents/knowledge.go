@@ -202,7 +202,7 @@ func (s *knowledgeHandlers) createKnowledge(ctx context.Context, p domain.Princi
 	for i := range in.Body.Sources {
 		sources = append(sources, in.Body.Sources[i].newSource(&problems, "sources["+strconv.Itoa(i)+"]."))
 	}
-	validation.SourcesOf(&problems, sources)
+	validation.Sources(&problems, sources)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
@@ -220,12 +220,12 @@ func (s *knowledgeHandlers) searchKnowledge(ctx context.Context, p domain.Princi
 		return nil, err
 	}
 	var problems domain.Problems
-	validation.Prose(&problems, "query", in.Body.Query, knowledge.MaxQuery)
+	validation.Prose(&problems, "query", in.Body.Query, knowledge.MaxQueryLength)
 	if strings.TrimSpace(in.Body.Query) == "" {
 		problems.Add("query", domain.CodeValidation, "is required")
 	}
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
-	return router.Respond(s.bases.SearchKnowledge(ctx, p, id, in.Body.Query, cmp.Or(in.Body.TopK, knowledge.DefaultTop)))
+	return router.Respond(s.bases.SearchKnowledge(ctx, p, id, in.Body.Query, cmp.Or(in.Body.TopK, knowledge.DefaultHits)))
 }

@@ -85,7 +85,7 @@ type ChatAnswer struct {
 
 // checkEngines refuses to play what takes an engine.
 func checkEngines(w *domain.Pathway, model bool) error {
-	needs := pathway.Needs(w, pathway.Engines{Told: true, Text: true, Model: model})
+	needs := pathway.MissingCapabilities(w, pathway.Capabilities{SimulatedActions: true, Text: true, Model: model})
 	if len(needs) == 0 {
 		return nil
 	}
@@ -117,8 +117,8 @@ func (s *pathwayHandlers) registerChat(tag, path string) {
 
 // answerModel answers the requests to the model: from memory, then by the model itself. All
 // answers are passed to out.
-func (s *pathwayHandlers) answerModel(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.Play, memory []ChatModelAnswer, out *ChatAnswer) func(pathway.Think) ([]string, pathway.Answered) {
-	return func(t pathway.Think) ([]string, pathway.Answered) {
+func (s *pathwayHandlers) answerModel(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.TextSession, memory []ChatModelAnswer, out *ChatAnswer) func(pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
+	return func(t pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 		var a ChatModelAnswer
 		if len(memory) > 0 {
 			a, memory = memory[0], memory[1:]
@@ -126,9 +126,9 @@ func (s *pathwayHandlers) answerModel(ctx context.Context, p domain.Principal, s
 			a = s.askModel(ctx, p, script, play, t)
 		}
 		out.Answers = append(out.Answers, a)
-		end := pathway.Answered{Failed: a.Failed}
+		end := pathway.ModelAnswered{Failed: a.Failed}
 		for _, c := range a.Calls {
-			end.Calls = append(end.Calls, pathway.Called(c))
+			end.Calls = append(end.Calls, pathway.ToolCall(c))
 		}
 		return a.Sentences, end
 	}
@@ -154,9 +154,9 @@ func (s *pathwayHandlers) chat(ctx context.Context, p domain.Principal, in *stru
 		return nil, err
 	}
 	out := ChatAnswer{Object: "pathway_chat", PathwayID: w.ID, PathwayVersion: w.Version, Understood: true, Answers: []ChatModelAnswer{}}
-	play := pathway.Play{State: pathway.New(script, chatVariables(&script, in.Body.Variables))}
+	play := pathway.TextSession{State: pathway.New(script, chatVariables(&script, in.Body.Variables))}
 	play.Model = s.answerModel(ctx, p, &script, &play, in.Body.Answers, &out)
-	dos := play.Begin()
+	dos := play.StartSession()
 	for i, input := range in.Body.Inputs {
 		if play.State.Over() {
 			e := domain.Errorf(domain.CodeInvalidState, "the conversation has ended before inputs[%d]", i)
@@ -173,27 +173,27 @@ func (s *pathwayHandlers) chat(ctx context.Context, p domain.Principal, in *stru
 }
 
 // applyInput continues a conversation with the input of the caller.
-func applyInput(play *pathway.Play, input ChatInput) (dos []pathway.Do, understood bool) {
-	if play.Handing() {
-		return play.Back(input.Transfer == "reached"), true
+func applyInput(play *pathway.TextSession, input ChatInput) (dos []pathway.Command, understood bool) {
+	if play.IsTransferring() {
+		return play.EndTransfer(input.Transfer == "reached"), true
 	}
-	keyed, keys := pathway.Keys(input.Text)
+	keyed, keys := pathway.ParseKeys(input.Text)
 	switch {
-	case !keys && play.SupportsLanguage():
-		understood = play.Talks() || play.State.Understands(input.Text)
+	case !keys && play.HearsSpeech():
+		understood = play.WaitsForSpeech() || play.State.Understands(input.Text)
 		return play.Speak(input.Text), understood
 	case !keys:
-		return play.Press(""), false
+		return play.PressKeys(""), false
 	}
-	return play.Press(keyed), true
+	return play.PressKeys(keyed), true
 }
 
 // waitOf returns what a pathway waits for; nil: it has ended.
-func waitOf(play *pathway.Play) *ChatWait {
-	switch c := play.Waits; {
-	case play.Handing():
+func waitOf(play *pathway.TextSession) *ChatWait {
+	switch c := play.Waiting; {
+	case play.IsTransferring():
 		return &ChatWait{For: "transfer"}
-	case c != nil && play.Talks():
+	case c != nil && play.WaitsForSpeech():
 		return &ChatWait{For: "words", TimeoutSeconds: c.Timeout.Seconds()}
 	case c != nil:
 		return &ChatWait{For: "keys", Length: c.Length, TimeoutSeconds: c.Timeout.Seconds(), Sensitive: c.Sensitive}
@@ -228,14 +228,14 @@ func (s *pathwayHandlers) chatScript(ctx context.Context, p domain.Principal, w 
 // chatVariables are the variables of a conversation that is tried out now: what is
 // built in gives way to what was sent.
 func chatVariables(script *domain.Script, sent map[string]string) map[string]string {
-	values := pathway.Given(script, time.Now())
+	values := pathway.RuntimeVariables(script, time.Now())
 	maps.Copy(values, sent)
 	return values
 }
 
 // askModel asks the model, once.
-func (s *pathwayHandlers) askModel(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.Play, t pathway.Think) ChatModelAnswer {
-	sentences, end := s.models.Think(ctx, p, script.LLM, play.State.Brief(script.System, t), t)
+func (s *pathwayHandlers) askModel(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.TextSession, t pathway.ModelRequest) ChatModelAnswer {
+	sentences, end := s.models.Think(ctx, p, script.LLM, play.State.SystemPrompt(script.System, t), t)
 	a := ChatModelAnswer{Sentences: sentences, Calls: []ChatModelCall{}, Failed: end.Failed}
 	if a.Sentences == nil {
 		a.Sentences = []string{}
@@ -267,7 +267,7 @@ func checkChat(b *ChatRequest) error {
 }
 
 // addActions takes over what a pathway did.
-func (a *ChatAnswer) addActions(dos []pathway.Do) {
+func (a *ChatAnswer) addActions(dos []pathway.Command) {
 	act := func(x ChatAction) { a.Actions = append(a.Actions, x) }
 	for _, d := range dos {
 		switch d := d.(type) {
@@ -283,15 +283,15 @@ func (a *ChatAnswer) addActions(dos []pathway.Do) {
 				d.Summary = "[hidden]"
 			}
 			act(ChatAction{Type: "transfer", Node: d.Node, Target: d.Destination, Text: d.Summary})
-		case pathway.Act:
+		case pathway.ActionRequest:
 			act(actionOf(d))
-		case pathway.Meant:
+		case pathway.IntentDetected:
 			act(ChatAction{Type: "intent", Node: d.Node, Target: d.Intent})
-		case pathway.Refused:
+		case pathway.ToolCallRefused:
 			act(ChatAction{Type: "refused", Node: d.Node, Target: d.Name, Text: d.Why})
 		case pathway.OptOut:
 			act(ChatAction{Type: "add_to_dnc"})
-		case pathway.Missing:
+		case pathway.MissingVariable:
 			act(ChatAction{Type: "missing_variable", Node: d.Node, Target: d.Name})
 		case pathway.End:
 			a.Ended, a.Outcome, a.Reason = true, d.Outcome, d.Reason
@@ -300,10 +300,10 @@ func (a *ChatAnswer) addActions(dos []pathway.Do) {
 }
 
 // actionOf shows what is to be done, without what is sensitive.
-func actionOf(d pathway.Act) ChatAction {
+func actionOf(d pathway.ActionRequest) ChatAction {
 	a := ChatAction{Type: string(d.Type), Node: d.Node, Target: d.Target, Text: d.Text, Arguments: d.Arguments}
-	if d.Kept != nil {
-		a.Text, a.Arguments = d.Kept.Text, d.Kept.Arguments
+	if d.Record != nil {
+		a.Text, a.Arguments = d.Record.Text, d.Record.Arguments
 	}
 	var given map[string]any
 	if domain.DecodeLenient(d.Given, &given) == nil {

@@ -70,7 +70,7 @@ func (s *pathwayHandlers) replayCall(ctx context.Context, p domain.Principal, in
 	if err != nil {
 		return nil, err
 	}
-	record := pathway.Recorded{Segments: t.Segments, ByAgent: c.EndedBy == "agent", Redact: home.Redaction.Redactor()}
+	record := pathway.RecordedCall{Segments: t.Segments, ByAgent: c.EndedBy == "agent", Redact: home.Redaction.Redactor()}
 	for _, x := range c.Transfers {
 		if x.By == "agent" {
 			record.Transfers = append(record.Transfers, x)
@@ -79,11 +79,11 @@ func (s *pathwayHandlers) replayCall(ctx context.Context, p domain.Principal, in
 	lines, state := pathway.Replay(domain.Script{Pathway: *w}, s.variablesOfCall(ctx, p, c), record)
 	out := CallReplayed{Object: "pathway_replay", CallID: c.ID, PathwayID: w.ID, PathwayVersion: w.Version, Ended: state.Over()}
 	for i, l := range lines {
-		line := CallReplayLine{Speaker: l.Speaker, Node: l.Node, Recorded: l.Recorded, Now: l.Now, Same: l.Same()}
+		line := CallReplayLine{Speaker: l.Speaker, Node: l.Node, Recorded: l.Recorded, Now: l.Now, Same: l.IsSame()}
 		switch {
 		case l.Assumed:
 			line.Note = "assumed"
-		case l.Beside:
+		case l.OutsidePathway:
 			line.Note = "beside"
 		}
 		if !line.Same && out.FirstDifferent == nil {
@@ -92,9 +92,9 @@ func (s *pathwayHandlers) replayCall(ctx context.Context, p domain.Principal, in
 		out.Lines = append(out.Lines, line)
 	}
 	r := state.Result()
-	out.Now = CallReplayResult{Outcome: r.Outcome, Intent: r.Intent, Notes: record.Redact.Text(r.Notes)}
+	out.Now = CallReplayResult{Outcome: r.Outcome, Intent: r.Intent, Notes: record.Redact.RedactText(r.Notes)}
 	if o := c.Outcome; o != nil {
-		out.Recorded = CallReplayResult{Outcome: o.Result, Intent: o.Intent, Notes: record.Redact.Text(o.Notes)}
+		out.Recorded = CallReplayResult{Outcome: o.Result, Intent: o.Intent, Notes: record.Redact.RedactText(o.Notes)}
 	}
 	out.Same = out.FirstDifferent == nil && (!out.Ended || out.Now == out.Recorded)
 	return router.Respond(out, nil)
@@ -146,7 +146,7 @@ func (s *pathwayHandlers) variablesOfCall(ctx context.Context, p domain.Principa
 			script.AgentName, script.Timezone = a.Name, a.Timezone
 		}
 	}
-	values := pathway.Given(&script, began)
+	values := pathway.RuntimeVariables(&script, began)
 	values["phone"], values["caller_number"], values["called_number"] = phone, c.From, c.To
 	if c.CampaignID != "" {
 		if of, err := s.campaigns.Campaign(ctx, p, c.CampaignID); err == nil {

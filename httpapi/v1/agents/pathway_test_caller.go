@@ -49,14 +49,14 @@ func (s *pathwayHandlers) checkCallers(ctx context.Context, p domain.Principal, 
 }
 
 // playCaller has a model play the caller until either side ends the conversation.
-func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, play *pathway.Play, c *ScenarioCaller, r *scenarioRun) error {
-	brief := pathway.CallerBrief(c.Goal, c.Persona)
+func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, play *pathway.TextSession, c *ScenarioCaller, r *scenarioRun) error {
+	brief := pathway.CallerPrompt(c.Goal, c.Persona)
 	for r.turn = 1; r.turn <= c.turns() && !play.State.Over(); r.turn++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		t, leaves := ScenarioTurn{}, false
-		if !play.Handing() { // a transfer is not the caller's: it fails, as one that scenarios do not speak of
+		if !play.IsTransferring() { // a transfer is not the caller's: it fails, as one that scenarios do not speak of
 			text, err := s.models.PlayCaller(ctx, p, brief, r.conversation())
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -65,7 +65,7 @@ func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, pl
 				r.addFailure("caller", "a model that plays the caller", err.Error())
 				return nil
 			}
-			t.Text, leaves = pathway.CallerTurn(text)
+			t.Text, leaves = pathway.ParseCallerTurn(text)
 		}
 		if leaves && t.Text == "" {
 			break

@@ -198,10 +198,10 @@ func (r *scenarioRun) addFailure(check, expected, got string) {
 
 // playScenario plays one run. The error is that its time is over.
 func (s *pathwayHandlers) playScenario(ctx context.Context, p domain.Principal, script *domain.Script, x *Scenario, r *scenarioRun) error {
-	play := &pathway.Play{State: pathway.New(*script, chatVariables(script, x.Variables))}
+	play := &pathway.TextSession{State: pathway.New(*script, chatVariables(script, x.Variables))}
 	play.Model = s.answerModel(ctx, p, script, play, nil, &ChatAnswer{})
 	r.lines = []ScenarioLine{}
-	r.compareTurn(play, play.Begin(), true, x.Greeting)
+	r.compareTurn(play, play.StartSession(), true, x.Greeting)
 	for i := range x.Turns {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -226,11 +226,11 @@ func (s *pathwayHandlers) playScenario(ctx context.Context, p domain.Principal, 
 	return ctx.Err()
 }
 
-func callerLine(play *pathway.Play, t *ScenarioTurn) string {
+func callerLine(play *pathway.TextSession, t *ScenarioTurn) string {
 	switch {
-	case play.Handing() && t.Transfer == "":
+	case play.IsTransferring() && t.Transfer == "":
 		return "[transfer failed]"
-	case play.Handing():
+	case play.IsTransferring():
 		return "[transfer " + t.Transfer + "]"
 	case t.Text == "":
 		return "[silence]"
@@ -239,7 +239,7 @@ func callerLine(play *pathway.Play, t *ScenarioTurn) string {
 }
 
 // compareTurn compares the result of a turn with the expected one.
-func (r *scenarioRun) compareTurn(play *pathway.Play, dos []pathway.Do, understood bool, want *ScenarioExpect) {
+func (r *scenarioRun) compareTurn(play *pathway.TextSession, dos []pathway.Command, understood bool, want *ScenarioExpect) {
 	var got ChatAnswer
 	got.addActions(dos)
 	var said, done []string
@@ -289,7 +289,7 @@ func (r *scenarioRun) compareTexts(heard string, done, says, saysNot, actions []
 }
 
 // compareEnd compares the end of the conversation with the expected one.
-func (r *scenarioRun) compareEnd(play *pathway.Play, want *ScenarioResult) {
+func (r *scenarioRun) compareEnd(play *pathway.TextSession, want *ScenarioResult) {
 	if want == nil {
 		return
 	}

@@ -34,7 +34,7 @@ type Models interface {
 	// one that names none.
 	Thinks(ctx context.Context, p domain.Principal, l *domain.AgentLLM) bool
 	// Think asks it. brief is what it is told of its part.
-	Think(ctx context.Context, p domain.Principal, l *domain.AgentLLM, brief string, t pathway.Think) ([]string, pathway.Answered)
+	Think(ctx context.Context, p domain.Principal, l *domain.AgentLLM, brief string, t pathway.ModelRequest) ([]string, pathway.ModelAnswered)
 	// PlayCaller has the service's own model be the caller of a conversation. The
 	// error is fit to be shown.
 	PlayCaller(ctx context.Context, p domain.Principal, brief string, said []pathway.Message) (string, error)
@@ -131,8 +131,8 @@ type PathwayReport struct {
 
 func (s *pathwayHandlers) reportOn(ctx context.Context, p domain.Principal, w *domain.Pathway) (PathwayReport, error) {
 	var r PathwayReport
-	if pathway.Fits(w) {
-		r.Warnings, r.Needs = pathway.Warnings(w), pathway.Needs(w, pathway.Engines{Acts: true, Ears: s.speech.Recognized, Text: s.speech.Transcribed, Model: s.models.Thinks(ctx, p, nil)})
+	if pathway.IsWithinLimits(w) {
+		r.Warnings, r.Needs = pathway.Warnings(w), pathway.MissingCapabilities(w, pathway.Capabilities{Actions: true, Speech: s.speech.Recognized, Text: s.speech.Transcribed, Model: s.models.Thinks(ctx, p, nil)})
 	}
 	err := checkPathway(w)
 	if err == nil {

@@ -89,12 +89,12 @@ func (n *NewProvider) apply(x *domain.Provider) error {
 	var p domain.Problems
 	x.Reminders = remindersOf(n.Reminders, &p)
 	if h := n.ReminderHours; h != nil {
-		full := booking.RemindHours((*domain.ReminderHours)(h))
+		full := booking.WithDefaultHours((*domain.ReminderHours)(h))
 		x.ReminderHours = &full
 	}
-	booking.Defaults(x)
+	booking.SetProviderDefaults(x)
 	validation.Provider(&p, x)
-	booking.Validate(x, &p)
+	booking.ValidateProvider(x, &p)
 	return p.Err()
 }
 

@@ -76,7 +76,7 @@ func (n *NewTool) change(t *domain.Tool, patch *router.Patch[NewTool]) error {
 	var p domain.Problems
 	check := func(kind, to string, headers map[string]string) {
 		for name := range headers {
-			if _, kept := stored[name]; kept && !patch.Has(kind, "headers", name) && !validation.SameHost(url, to) {
+			if _, kept := stored[name]; kept && !patch.Has(kind, "headers", name) && !validation.IsSameHost(url, to) {
 				p.Add(kind+".headers", domain.CodeValidation, "must be sent again: stored headers go to their own host only")
 				return
 			}

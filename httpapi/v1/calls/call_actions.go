@@ -206,11 +206,11 @@ func (s *callHandlers) callTrace(c *fiber.Ctx) error {
 	switch format {
 	case "ladder":
 		c.Set(fiber.HeaderContentType, fiber.MIMETextPlainCharsetUTF8)
-		return c.SendString(siptrace.Ladder(t))
+		return c.SendString(siptrace.FormatLadder(t))
 	case "pcap":
 		c.Set(fiber.HeaderContentType, mimePcap)
 		c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+id+`.pcap"`)
-		return c.Send(siptrace.Pcap(t))
+		return c.Send(siptrace.EncodePcap(t))
 	}
 	return c.JSON(showTrace(t))
 }

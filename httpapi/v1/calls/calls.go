@@ -165,7 +165,7 @@ func (s *callHandlers) listCalls(ctx context.Context, p domain.Principal, in *st
 		*f.into = id
 	}
 	if in.Transcript != "" {
-		said, err := domain.ReadSpoken(in.Transcript)
+		said, err := domain.ParseTranscriptQuery(in.Transcript)
 		if err != nil {
 			return nil, err
 		}

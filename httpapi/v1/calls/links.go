@@ -95,9 +95,9 @@ func (s *recordingHandlers) linkRecording(ctx context.Context, p domain.Principa
 		return nil, err
 	}
 	life := router.Seconds(in.Body.ExpiresIn, defaultLink)
-	if life < minLink*time.Second || life > access.MaxLink {
+	if life < minLink*time.Second || life > access.MaxLinkLifetime {
 		var ps domain.Problems
-		ps.Add("expires_in", domain.CodeValidation, "must be %d to %d seconds", minLink, int(access.MaxLink/time.Second))
+		ps.Add("expires_in", domain.CodeValidation, "must be %d to %d seconds", minLink, int(access.MaxLinkLifetime/time.Second))
 		return nil, ps.Err()
 	}
 	until := time.Now().Add(life).UTC().Truncate(time.Second)

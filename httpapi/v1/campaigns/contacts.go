@@ -235,7 +235,7 @@ func (s *contactHandlers) addContacts(c *fiber.Ctx) error {
 		if err != nil {
 			return err
 		}
-		sum.ColumnMapping = sum.Filled()
+		sum.ColumnMapping = sum.WithoutNil()
 		if sum.Errors == nil {
 			sum.Errors = []domain.ContactError{}
 		}

@@ -95,7 +95,7 @@ func DescribeEvents(b *router.Registry) {
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{fiber.MIMEApplicationJSON: {
 				Schema: &huma.Schema{Ref: "#/components/schemas/" + eventSchemaName(t)},
 				Example: map[string]any{
-					"id": "evt_" + router.ExampleULID, "type": t, "created_at": router.ExampleTime, "workspace_id": endpoint.WorkspaceID, "svc_id": domain.Unit(endpoint.WorkspaceID),
+					"id": "evt_" + router.ExampleULID, "type": t, "created_at": router.ExampleTime, "workspace_id": endpoint.WorkspaceID, "svc_id": domain.UnitID(endpoint.WorkspaceID),
 					"subject": subject, "sequence": 1, "data": json.RawMessage(data),
 				},
 			}}},

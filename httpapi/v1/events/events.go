@@ -116,7 +116,7 @@ func EventQuery(p domain.Principal, after, types string) (events.Query, error) {
 		wanted = strings.Split(types, ",")
 	}
 	for _, w := range wanted {
-		if !event.ValidPattern(w) {
+		if !event.IsValidPattern(w) {
 			problems.Add("type", domain.CodeValidation, "%q is no event name and no wildcard", router.Truncate(w, 60))
 		}
 	}
@@ -128,7 +128,7 @@ func EventQuery(p domain.Principal, after, types string) (events.Query, error) {
 func ReadableTypes(p domain.Principal, wanted []string) []string {
 	var names []string
 	for _, t := range event.Types() {
-		if _, ok := event.Match(wanted, t); ok && MayReadType(p, t) {
+		if _, ok := event.MatchSubscription(wanted, t); ok && MayReadType(p, t) {
 			names = append(names, string(t))
 		}
 	}

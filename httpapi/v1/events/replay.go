@@ -43,7 +43,7 @@ func (s *webhookHandlers) replayWebhook(ctx context.Context, p domain.Principal,
 		problems.Add("event_ids", domain.CodeValidation, "has more than %d entries", maxReplayed)
 	}
 	for i, t := range b.Types {
-		if !event.ValidPattern(t) {
+		if !event.IsValidPattern(t) {
 			problems.Add("types["+strconv.Itoa(i)+"]", domain.CodeValidation, "is no event name and no wildcard")
 		}
 	}

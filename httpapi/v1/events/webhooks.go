@@ -116,7 +116,7 @@ type TestRequest struct {
 
 // filtersOf is nil where every event passes; rules may write into what it answers.
 func filtersOf(f *domain.EventFilters) *domain.EventFilters {
-	if f.Empty() {
+	if f.IsEmpty() {
 		return nil
 	}
 	return &domain.EventFilters{
@@ -181,7 +181,7 @@ func registerWebhooks(r *router.Router, webhooks Webhooks, deliveries Deliveries
 			q := webhooksservice.Query{PageQuery: in.Query(), CampaignID: id, Status: in.Status}
 			if in.Event != "" {
 				var known bool
-				if q.Event, known = event.Canonical(in.Event); !known {
+				if q.Event, known = event.ParseType(in.Event); !known {
 					var problems domain.Problems
 					problems.Add("event", domain.CodeValidation, "is no event name")
 					return nil, problems.Err()
@@ -315,7 +315,7 @@ func (s *webhookHandlers) testWebhook(ctx context.Context, p domain.Principal, i
 	kind := event.WebhookTest
 	if in.Body != nil && in.Body.EventType != "" {
 		kind = event.Type(in.Body.EventType)
-		if _, known := event.Canonical(in.Body.EventType); !known {
+		if _, known := event.ParseType(in.Body.EventType); !known {
 			var problems domain.Problems
 			problems.Add("event_type", domain.CodeValidation, "is no event name")
 			return nil, problems.Err()

@@ -36,15 +36,15 @@ func registerConversations(r *router.Router, conversations Conversations) {
 		Description: "Who writes to a number whose agent has sms enabled is answered along its pathway. What was written: GET /v1/sms?conversation_id=.",
 	}, s.listTextings)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getSMSConversation", Tag: tag, Summary: "Get a conversation by text message"},
-		router.HandleByID(domain.PrefixTexting, s.conversations, Conversations.Texting, router.Identity))
+		router.HandleByID(domain.PrefixConversation, s.conversations, Conversations.Texting, router.Identity))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/close", ID: "closeSMSConversation", Tag: tag, Summary: "End a conversation by text message",
 		Description: "The next message of the contact begins another one. Without effect on one that is over.",
-	}, router.HandleByID(domain.PrefixTexting, s.conversations, Conversations.CloseTexting, router.Identity))
+	}, router.HandleByID(domain.PrefixConversation, s.conversations, Conversations.CloseTexting, router.Identity))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteSMSConversation", Tag: tag, Summary: "Delete a conversation by text message", Errors: []int{http.StatusConflict},
 		Description: "409 invalid_state while it is open. Its messages stay.",
-	}, router.HandleDeleteByID(domain.PrefixTexting, "sms_conversation", s.conversations, Conversations.DeleteTexting))
+	}, router.HandleDeleteByID(domain.PrefixConversation, "sms_conversation", s.conversations, Conversations.DeleteTexting))
 }
 
 func (s *conversationHandlers) listTextings(ctx context.Context, p domain.Principal, in *struct {

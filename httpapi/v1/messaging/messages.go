@@ -130,7 +130,7 @@ func (s *messageHandlers) listSMS(ctx context.Context, p domain.Principal, in *s
 		return nil, err
 	}
 	q := sms.MessageQuery{PageQuery: in.Query(), Status: domain.MessageStatus(in.Status), Direction: domain.Direction(in.Direction)}
-	if q.Conversation, err = router.OptionalID("conversation_id", domain.PrefixTexting, in.TextingID); err != nil {
+	if q.Conversation, err = router.OptionalID("conversation_id", domain.PrefixConversation, in.TextingID); err != nil {
 		return nil, err
 	}
 	if q.To, err = router.OptionalPhone("to", in.To, w.DefaultCountry); err != nil {

@@ -55,7 +55,7 @@ func (n *NewAlertRule) apply(r *domain.AlertRule) error {
 		p.Add("kind", domain.CodeValidation, "cannot be changed: the rule is of the kind %s; delete it and create another one", r.Kind)
 		return p.Err()
 	}
-	r.Name, r.Kind, r.Watches, r.Together = n.Name, domain.AlertKind(n.Kind), n.Watches, n.Together
+	r.Name, r.Kind, r.WatchesWorkspaceID, r.Together = n.Name, domain.AlertKind(n.Kind), n.Watches, n.Together
 	r.Below, r.MinCalls, r.Minutes, r.Share = n.Below, n.MinCalls, n.Minutes, n.Share
 	r.Emails, r.Paused, r.Metadata = n.Emails, n.Paused, n.Metadata
 	return validation.AlertRule(r).Err()

@@ -102,7 +102,7 @@ func (s *numberHandlers) testInbound(ctx context.Context, p domain.Principal, in
 	}
 	switch o.From {
 	case "":
-		o.From = domain.MagicPrefix + "0000"
+		o.From = domain.TestCarrierPrefix + "0000"
 	case domain.Anonymous:
 	default:
 		o.From = validation.Phone(&problems, "from", b.From, w.DefaultCountry)

@@ -32,7 +32,7 @@ func (o Entry) APIContact(c *domain.Campaign) Contact {
 			Environment: c.Environment, CreatedAt: o.AddedAt, UpdatedAt: o.AddedAt,
 		},
 		CampaignID: c.ID, Phone: o.Contact.Phone, Context: o.Contact.Context, Timezone: o.Contact.Timezone,
-		Country: o.Contact.Country, Status: lifecycle.Seen(c.Status, o.State).String(),
+		Country: o.Contact.Country, Status: lifecycle.ShownContactState(c.Status, o.State).String(),
 	}
 	if r := o.Result; r != nil {
 		s.Outcome, s.Reason, s.Attempts, s.LastCallID = r.Outcome, r.Reason, r.Attempts, r.CallID

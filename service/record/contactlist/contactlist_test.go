@@ -104,7 +104,7 @@ func TestImportSaysWhatIsWrongWithEachRow(t *testing.T) {
 		Required: []string{"name"}, Listed: func(_ context.Context, phone string) (bool, error) { return phone == number(4), nil },
 		Allowed: func(n domain.Number) error {
 			if n.Country != "US" {
-				return domain.Errorf(domain.CodeDestination, "no")
+				return domain.Errorf(domain.CodeDestinationNotAllowed, "no")
 			}
 			return nil
 		},
@@ -121,7 +121,7 @@ func TestImportSaysWhatIsWrongWithEachRow(t *testing.T) {
 		assert.Equal(t, i+2, e.Line)
 		codes = append(codes, e.Code)
 	}
-	assert.Equal(t, []domain.Code{"invalid_row", "invalid_phone", "invalid_timezone", "duplicate", domain.CodeDestination, "missing_variable", "dnc", "duplicate"}, codes)
+	assert.Equal(t, []domain.Code{"invalid_row", "invalid_phone", "invalid_timezone", "duplicate", domain.CodeDestinationNotAllowed, "missing_variable", "dnc", "duplicate"}, codes)
 	assert.Equal(t, []string{"name", "rooms"}, in.CompleteUpload(domain.Upload{}).Fields)
 	reasons := make(map[string]domain.Reason)
 	for row, err := range f.Screened(t.Context(), f.campaign, f.progress.Screened) {

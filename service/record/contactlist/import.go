@@ -227,7 +227,7 @@ func (in *Import) check(row domain.RawContact) (phone string, bad domain.Contact
 	}
 	if err := in.checkDestination(phone); err != nil {
 		in.Summary.NotAllowed++
-		return phone, domain.ContactError{Code: domain.CodeDestination, Message: record.Message(err)}
+		return phone, domain.ContactError{Code: domain.CodeDestinationNotAllowed, Message: record.Message(err)}
 	}
 	if missing := MissingVariables(in.required, row.Context); missing != "" {
 		in.Summary.MissingVariables++
@@ -252,9 +252,9 @@ func (in *Import) checkDestination(phone string) error {
 	if in.Allowed == nil {
 		return nil
 	}
-	number, err := in.zones.Number(phone)
+	number, err := in.zones.NumberFromE164(phone)
 	if err != nil {
-		return domain.Errorf(domain.CodeDestination, "this number cannot be called: it is not a full telephone number")
+		return domain.Errorf(domain.CodeDestinationNotAllowed, "this number cannot be called: it is not a full telephone number")
 	}
 	return in.Allowed(number)
 }

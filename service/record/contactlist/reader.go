@@ -49,7 +49,7 @@ func StatesShownAs(status domain.CampaignStatus, word string) StateSet {
 	}
 	wanted := make(StateSet, domain.ContactInCall+1)
 	for s := range wanted {
-		wanted[s] = lifecycle.Seen(status, domain.ContactState(s)).String() == word
+		wanted[s] = lifecycle.ShownContactState(status, domain.ContactState(s)).String() == word
 	}
 	return wanted
 }
@@ -140,7 +140,7 @@ func (r *Reader) readChunk(
 	entries := make([]Entry, 0, len(ordinals))
 	for _, o := range ordinals {
 		if o-start < len(chunk.Contacts) {
-			entries = append(entries, Entry{Ordinal: o, Contact: chunk.Contacts[o-start], AddedAt: domain.AddedAt(chunk.Added, o-start, c.CreatedAt), State: states[o-start], Result: results[o]})
+			entries = append(entries, Entry{Ordinal: o, Contact: chunk.Contacts[o-start], AddedAt: domain.ContactAddedAt(chunk.Added, o-start, c.CreatedAt), State: states[o-start], Result: results[o]})
 		}
 	}
 	return entries, nil

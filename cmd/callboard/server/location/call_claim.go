@@ -66,11 +66,11 @@ func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, nam
 	own, counts := w.cluster.LocalClaim(ctx, q), true
 	byHeader := own.ByHeader
 	switch {
-	case !ok || own.Incomplete && own.Rank < domain.ClaimRest:
+	case !ok || own.Incomplete && own.Rank < domain.ClaimCatchAll:
 		return workspace
 	case n.ID == w.cluster.Self():
-		counts = own.Rank >= domain.ClaimUnprovedNumber
-	case own.Rank < domain.ClaimRest:
+		counts = own.Rank >= domain.ClaimUnauthenticatedNumber
+	case own.Rank < domain.ClaimCatchAll:
 	case own.Rank == domain.ClaimNumber:
 		counts = false
 	case !mayQueryNodes(a):
@@ -111,7 +111,7 @@ func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c loca
 	q := claimQuery(a)
 	own := w.cluster.LocalClaim(ctx, q)
 	best, byHeader := own.CallClaim, own.ByHeader
-	last, enough := domain.ClaimNumber, domain.ClaimRest
+	last, enough := domain.ClaimNumber, domain.ClaimCatchAll
 	if a.Method == sipOptions {
 		last, enough = domain.ClaimSource, domain.ClaimSource
 	}
@@ -129,7 +129,7 @@ func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c loca
 			c.node, best = all[i].Node, all[i].CallClaim
 		}
 	}
-	c.isWeak = best.Rank < domain.ClaimUnproved
+	c.isWeak = best.Rank < domain.ClaimUnauthenticated
 	switch {
 	case unheard != nil && best.Rank < enough:
 		return c, unheard // who does not answer may have it

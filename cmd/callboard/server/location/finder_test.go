@@ -78,24 +78,24 @@ func TestClaimOfAPhoneOrNumberTakesNoCallsFromItsOwner(t *testing.T) {
 		asked int
 	}{
 		"a phone calls": {fewNodes{names: phone}, false, "b", 2},
-		"a phone's name, and the rest of a trunk":      {fewNodes{names: phone, claims: at(0, 0, domain.ClaimRest)}, false, "c", 2},
-		"a phone's name, and the rest of one here":     {fewNodes{names: phone, claims: at(domain.ClaimRest, 0, 0)}, false, "here", 2},
-		"a phone's name, and a trunk that is closed":   {fewNodes{names: phone, claims: at(0, 0, domain.ClaimUnproved)}, false, "c", 2},
+		"a phone's name, and the rest of a trunk":      {fewNodes{names: phone, claims: at(0, 0, domain.ClaimCatchAll)}, false, "c", 2},
+		"a phone's name, and the rest of one here":     {fewNodes{names: phone, claims: at(domain.ClaimCatchAll, 0, 0)}, false, "here", 2},
+		"a phone's name, and a trunk that is closed":   {fewNodes{names: phone, claims: at(0, 0, domain.ClaimUnauthenticated)}, false, "c", 2},
 		"a phone calls while a node is gone":           {fewNodes{names: phone, hung: map[string]bool{"c": true}}, false, "b", 2},
 		"somebody calls while a node is gone":          {fewNodes{hung: map[string]bool{"c": true}}, false, nowhere, 2},
 		"a number of another node":                     {fewNodes{names: number, claims: at(domain.ClaimSource, domain.ClaimNumber, 0)}, false, "b", 0},
 		"a number, whose source is not known here":     {fewNodes{names: number, unknown: true}, false, "b", 0},
-		"a number, the rest is here":                   {fewNodes{names: number, claims: at(domain.ClaimRest, domain.ClaimNumber, 0)}, false, "b", 1},
-		"a number of no trunk, the rest is here":       {fewNodes{names: number, claims: at(domain.ClaimRest, domain.ClaimSource, 0)}, false, "here", 3},
-		"a number of no trunk, and two rests":          {fewNodes{names: number, claims: at(domain.ClaimRest, 0, domain.ClaimUnprovedNumber)}, false, "c", 3},
-		"a number whose node does not answer":          {fewNodes{names: number, claims: at(domain.ClaimRest, 0, 0), hung: map[string]bool{"b": true}}, false, "b", 1},
-		"a number that has no node now":                {fewNodes{names: number, claims: at(domain.ClaimRest, 0, 0), owner: "nobody"}, false, nowhere, 0},
+		"a number, the rest is here":                   {fewNodes{names: number, claims: at(domain.ClaimCatchAll, domain.ClaimNumber, 0)}, false, "b", 1},
+		"a number of no trunk, the rest is here":       {fewNodes{names: number, claims: at(domain.ClaimCatchAll, domain.ClaimSource, 0)}, false, "here", 3},
+		"a number of no trunk, and two rests":          {fewNodes{names: number, claims: at(domain.ClaimCatchAll, 0, domain.ClaimUnauthenticatedNumber)}, false, "c", 3},
+		"a number whose node does not answer":          {fewNodes{names: number, claims: at(domain.ClaimCatchAll, 0, 0), hung: map[string]bool{"b": true}}, false, "b", 1},
+		"a number that has no node now":                {fewNodes{names: number, claims: at(domain.ClaimCatchAll, 0, 0), owner: "nobody"}, false, nowhere, 0},
 		"a number here":                                {fewNodes{names: number, claims: at(domain.ClaimNumber, 0, 0), owner: "here"}, false, "here", 0},
-		"a number here of no trunk, the rest is not":   {fewNodes{names: number, claims: at(0, 0, domain.ClaimRest), owner: "here"}, false, "c", 2},
+		"a number here of no trunk, the rest is not":   {fewNodes{names: number, claims: at(0, 0, domain.ClaimCatchAll), owner: "here"}, false, "c", 2},
 		"a number here of no trunk, and nobody's":      {fewNodes{names: number, owner: "here"}, false, "here", 2},
-		"who has asked enough, and the rest is here":   {fewNodes{claims: at(domain.ClaimRest, domain.ClaimNumber, 0)}, true, "here", 0},
+		"who has asked enough, and the rest is here":   {fewNodes{claims: at(domain.ClaimCatchAll, domain.ClaimNumber, 0)}, true, "here", 0},
 		"who has asked enough":                         {fewNodes{claims: at(domain.ClaimSource, domain.ClaimNumber, 0)}, true, nowhere, 0},
-		"who has asked enough, and calls a number":     {fewNodes{names: number, claims: at(domain.ClaimRest, 0, 0)}, true, "b", 0},
+		"who has asked enough, and calls a number":     {fewNodes{names: number, claims: at(domain.ClaimCatchAll, 0, 0)}, true, "b", 0},
 		"who has asked enough, and calls from a phone": {fewNodes{names: phone}, true, "b", 0},
 	} {
 		switch f := &c.nodes; f.owner {
@@ -126,7 +126,7 @@ func TestClaimOfAPhoneOrNumberTakesNoCallsFromItsOwner(t *testing.T) {
 
 // Where a trunk takes calls by a header, what is known of one call does not count for another.
 func TestACallByHeaderIsAskedForAnew(t *testing.T) {
-	f := &fewNodes{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimRest, ByHeader: true}}}
+	f := &fewNodes{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimCatchAll, ByHeader: true}}}
 	w := New(f)
 	a := cluster.OwnerQuery{
 		Method: "INVITE", To: "1", CallID: "1", Source: transport.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")},
@@ -145,14 +145,14 @@ func TestACallByHeaderIsAskedForAnew(t *testing.T) {
 	other.CallID, other.MatchFields = "2", map[string]string{"x-trunk-id": "other"}
 	_, _, sure = w.FindCached(other)
 	assert.False(t, sure)
-	f.claims = map[string]domain.CallClaim{"c": {Rank: domain.ClaimRest, ByHeader: true}}
+	f.claims = map[string]domain.CallClaim{"c": {Rank: domain.ClaimCatchAll, ByHeader: true}}
 	at, _ = w.Find(other)
 	assert.Equal(t, "192.0.2.3:5060", at.String())
 }
 
 func TestACancelFindsItsCallForThreeMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fewNodes{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimRest}}}
+		f := &fewNodes{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimCatchAll}}}
 		w := New(f)
 		a := cluster.OwnerQuery{Method: "INVITE", To: "1", User: "carrier", CallID: "1", Source: transport.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")}}
 		_, elsewhere := w.Find(a)

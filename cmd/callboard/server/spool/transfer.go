@@ -132,7 +132,7 @@ func (t *Transfer) push(ctx context.Context, serves func(workspace string) bool,
 				continue
 			}
 			wrong := t.pushFile(ctx, workspace, info, serves)
-			if err = errors.Join(err, wrong); errors.Is(wrong, domain.ErrAway) || ctx.Err() != nil {
+			if err = errors.Join(err, wrong); errors.Is(wrong, domain.ErrBlobsUnavailable) || ctx.Err() != nil {
 				return err
 			}
 		}
@@ -213,7 +213,7 @@ func (t *Transfer) pull(ctx context.Context) error {
 			continue
 		}
 		wrong := t.pullFile(ctx, workspace, file, object)
-		if err = errors.Join(err, wrong); errors.Is(wrong, domain.ErrAway) || ctx.Err() != nil {
+		if err = errors.Join(err, wrong); errors.Is(wrong, domain.ErrBlobsUnavailable) || ctx.Err() != nil {
 			return err
 		}
 		node.JoinRecordingParts(workspace)

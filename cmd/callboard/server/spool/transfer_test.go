@@ -144,7 +144,7 @@ func TestNothingInTheSpoolIsLostWhileTheStoreIsAway(t *testing.T) {
 	close(a.runEnded)
 	a.PushRemaining() // it ends, and nothing is written any more
 	assert.FileExists(t, path)
-	require.ErrorIs(t, b.pull(t.Context()), domain.ErrAway)
+	require.ErrorIs(t, b.pull(t.Context()), domain.ErrBlobsUnavailable)
 	require.NoError(t, os.Mkdir(shared, 0o700))
 	a.PushRemaining()
 	assert.NoFileExists(t, path)

@@ -1,0 +1,78 @@
+package access
+
+import (
+	"encoding/binary"
+	"net/netip"
+)
+
+var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
+
+// special4 are the IPv4 networks that are no public host: the IANA
+// special-purpose registry (RFC 6890 and its updates), multicast, the reserved
+// class E, and the one public address that a cloud answers from inside.
+var special4 = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),        // this network
+	netip.MustParsePrefix("10.0.0.0/8"),       // private
+	netip.MustParsePrefix("100.64.0.0/10"),    // carrier-grade NAT
+	netip.MustParsePrefix("127.0.0.0/8"),      // loopback
+	netip.MustParsePrefix("168.63.129.16/32"), // a cloud's inner service address
+	netip.MustParsePrefix("169.254.0.0/16"),   // link-local, metadata
+	netip.MustParsePrefix("172.16.0.0/12"),    // private
+	netip.MustParsePrefix("192.0.0.0/24"),     // protocol assignments
+	netip.MustParsePrefix("192.0.2.0/24"),     // documentation
+	netip.MustParsePrefix("192.31.196.0/24"),  // AS112
+	netip.MustParsePrefix("192.52.193.0/24"),  // AMT
+	netip.MustParsePrefix("192.88.99.0/24"),   // 6to4 relays
+	netip.MustParsePrefix("192.168.0.0/16"),   // private
+	netip.MustParsePrefix("192.175.48.0/24"),  // AS112
+	netip.MustParsePrefix("198.18.0.0/15"),    // benchmarking
+	netip.MustParsePrefix("198.51.100.0/24"),  // documentation
+	netip.MustParsePrefix("203.0.113.0/24"),   // documentation
+	netip.MustParsePrefix("224.0.0.0/4"),      // multicast
+	netip.MustParsePrefix("240.0.0.0/4"),      // reserved, broadcast
+}
+
+// global6 is the only part of IPv6 that holds public hosts; everything outside
+// (loopback, mapped, NAT64, unique local, link-local, multicast, …) is refused.
+var global6 = netip.MustParsePrefix("2000::/3")
+
+// special6 are the networks inside global6 that are no public host.
+var special6 = []netip.Prefix{
+	netip.MustParsePrefix("2001::/23"),         // protocol assignments: Teredo, ORCHID, benchmarking
+	netip.MustParsePrefix("2001:db8::/32"),     // documentation
+	netip.MustParsePrefix("2002::/16"),         // 6to4
+	netip.MustParsePrefix("2620:4f:8000::/48"), // AS112
+	netip.MustParsePrefix("3ffe::/16"),         // the former 6bone
+	netip.MustParsePrefix("3fff::/20"),         // documentation
+}
+
+// isatap marks an IPv4 address in the last 32 bits (RFC 5214).
+const isatap = 0x5efe
+
+// PublicAddress says whether an address is that of a public host. It refuses
+// every special-purpose range and every form that embeds an IPv4 address in an
+// IPv6 one other than plain mapping, which counts as the IPv4 address.
+func PublicAddress(a netip.Addr) bool {
+	if !a.IsValid() || a.Zone() != "" {
+		return false
+	}
+	a = a.Unmap()
+	if a.Is4() {
+		return !containsAddress(special4, a)
+	}
+	if !global6.Contains(a) || containsAddress(special6, a) {
+		return false
+	}
+	b := a.As16()
+	id := binary.BigEndian.Uint32(b[8:12])
+	return id != isatap && id != 0x02000000|isatap
+}
+
+func containsAddress(list []netip.Prefix, a netip.Addr) bool {
+	for _, p := range list {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,76 @@
+package alert
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// maxName bounds what of a name stands in a mail.
+const maxName = 80
+
+// NotificationLine is what somebody is told in one line. Names are strangers': what could
+// end a line, or steer a terminal, is not in it.
+func NotificationLine(a *domain.Alert, told Notification) string {
+	text := Message(a)
+	if told == NotifyResolved {
+		return "resolved: " + text
+	}
+	return text
+}
+
+// Message says in one line what was found.
+func Message(a *domain.Alert) string {
+	name := PlainName(a.Name)
+	switch a.Kind {
+	case domain.AlertAnswerRate:
+		return fmt.Sprintf("%s: %.0f %% of %d calls were answered; the bound is %.0f %%", name, 100*a.Value, a.Count, 100*a.Bound)
+	case domain.AlertTrunkDown:
+		return fmt.Sprintf("trunk %s is down", name)
+	case domain.AlertSpend:
+		return fmt.Sprintf("%s: %.0f %% of the daily spend cap are used up; the bound is %.0f %%", name, 100*a.Value, 100*a.Bound)
+	case domain.AlertEndpointDisabled:
+		return fmt.Sprintf("webhook endpoint %s is disabled", name)
+	}
+	return string(a.Kind) + ": " + name
+}
+
+// FormatMail is the subject and the text of the mail that tells of an alert.
+func FormatMail(a *domain.Alert, told Notification, at time.Time) (subject, body string) {
+	subject = "[callboard] " + NotificationLine(a, told)
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			_, _ = fmt.Fprintf(&b, "%-10s %s\n", name+":", value)
+		}
+	}
+	_, _ = fmt.Fprintf(&b, "%s\n\n", NotificationLine(a, told))
+	line("rule", PlainName(a.RuleName)+" ("+a.RuleID+")")
+	line("kind", string(a.Kind))
+	line("workspace", a.OfWorkspaceID)
+	line("subject", a.Subject)
+	line("since", a.Since.UTC().Format(time.RFC3339))
+	line("now", at.UTC().Format(time.RFC3339))
+	return subject, b.String()
+}
+
+// PlainName is a name in one line, without what is no text.
+func PlainName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r), unicode.IsControl(r):
+			return ' '
+		case !unicode.IsPrint(r), r == unicode.ReplacementChar:
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, ""))
+	name = strings.Join(strings.Fields(name), " ")
+	if runes := []rune(name); len(runes) > maxName {
+		name = string(runes[:maxName]) + "…"
+	}
+	return name
+}

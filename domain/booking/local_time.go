@@ -1,0 +1,75 @@
+package booking
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// ParseLocalTime reads a time as it is sent: RFC 3339 with an offset, or without one,
+// as clocks in the zone show it. Those show some times twice and some never,
+// when they are changed: both are an error that says so, as is a time that is
+// not on the minute. The error has no param.
+func ParseLocalTime(text string, zone *time.Location) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return requireWholeMinute(t.UTC())
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
+		wall, err := time.Parse(layout, text)
+		if err != nil {
+			continue
+		}
+		switch all := WallClockInstants(wall, zone); len(all) {
+		case 0:
+			return time.Time{}, domain.Errorf(domain.CodeValidation, "does not exist in %s: clocks are put forward then", zone)
+		case 1:
+			return requireWholeMinute(all[0])
+		default:
+			return time.Time{}, domain.Errorf(domain.CodeValidation, "comes twice in %s: clocks are put back then; send it with an offset", zone)
+		}
+	}
+	return time.Time{}, domain.Errorf(domain.CodeValidation, "must be a time like 2026-04-01T09:30:00+02:00, or 2026-04-01T09:30 in the provider's zone")
+}
+
+func requireWholeMinute(t time.Time) (time.Time, error) {
+	if t.Second() != 0 || t.Nanosecond() != 0 {
+		return t, domain.Errorf(domain.CodeValidation, "must be on the minute")
+	}
+	return t, nil
+}
+
+// WallClockInstants are the moments at which clocks in a zone show a time: one nearly
+// always, none or two when they are changed, earlier ones first.
+func WallClockInstants(wall time.Time, zone *time.Location) []time.Time {
+	asUTC := wall.Unix()
+	var out []time.Time
+	for _, near := range []time.Duration{-26 * time.Hour, 26 * time.Hour} { // before and after any change of that day
+		_, offset := time.Unix(asUTC, 0).Add(near).In(zone).Zone()
+		t := time.Unix(asUTC-int64(offset), 0).UTC()
+		if _, has := t.In(zone).Zone(); has == offset && (len(out) == 0 || !out[0].Equal(t)) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// ParseRangeBound reads the bound of a range: as Moment does, or a day, which begins
+// when clocks in the zone first show it: at the first of two midnights, and
+// where midnight is skipped at the moment of the change.
+func ParseRangeBound(text string, zone *time.Location) (time.Time, error) {
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		for wall := day; wall.Before(day.Add(24 * time.Hour)); wall = wall.Add(30 * time.Minute) {
+			if all := WallClockInstants(wall, zone); len(all) > 0 {
+				return all[0], nil
+			}
+		}
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t.UTC(), nil
+	}
+	t, err := ParseLocalTime(text, zone)
+	if err != nil {
+		return t, domain.Errorf(domain.CodeValidation, "must be a time like 2026-04-01T09:30:00+02:00 or a day like 2026-04-01")
+	}
+	return t, nil
+}

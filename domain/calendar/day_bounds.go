@@ -1,0 +1,42 @@
+package calendar
+
+import (
+	"time"
+)
+
+// DayBounds is the calendar day of a moment where its zone is not sure: it began
+// with the first of the zones to begin it and is over once the last of them
+// has left it. Without any zone it is that of the whole earth.
+func DayBounds(zones []*time.Location, now time.Time) (since, until time.Time) {
+	if len(zones) == 0 {
+		zones = []*time.Location{time.FixedZone("", 14*3600), time.FixedZone("", -12*3600)}
+	}
+	for i, z := range zones {
+		y, m, d := now.In(z).Date()
+		begins, ends := time.Date(y, m, d, 0, 0, 0, 0, z), time.Date(y, m, d+1, 0, 0, 0, 0, z)
+		if i == 0 || begins.Before(since) {
+			since = begins
+		}
+		if i == 0 || ends.After(until) {
+			until = ends
+		}
+	}
+	return since, until
+}
+
+// DayBounds is the day of a number, by its zones.
+func (s *SharedZones) DayBounds(e164 string, now time.Time) (since, until time.Time) {
+	return DayBounds(s.numberZones(e164), now)
+}
+
+// numberZones are the zones of a number; nil: it is none.
+func (s *SharedZones) numberZones(e164 string) []*time.Location {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.zones.NumberFromE164(e164)
+	if err != nil {
+		return nil
+	}
+	_, zones := s.zones.NumberZones(n)
+	return zones
+}

@@ -1,8 +1,0 @@
-package dnc
-
-import "github.com/callboard/callboard/domain"
-
-// Blocked is the error for a number on a list of the workspace.
-func Blocked() error {
-	return domain.Errorf(domain.CodeDNCBlocked, "this number is on the do-not-call list of the workspace")
-}

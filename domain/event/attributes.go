@@ -1,0 +1,75 @@
+package event
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Attributes is what an event says of who and what it concerns; empty where it does
+// not say.
+type Attributes struct {
+	AgentID    string
+	CampaignID string
+	Direction  domain.Direction
+	From, To   string // numbers, E.164
+	// TraceParent is the trace context of the API request that caused the event.
+	TraceParent string
+}
+
+// CallAttributes is what every event of a call is about, whatever its payload shows.
+func CallAttributes(c *domain.Call) *Attributes {
+	return &Attributes{AgentID: c.AgentID, CampaignID: c.CampaignID, Direction: c.Direction, From: c.From, To: c.To, TraceParent: c.TraceParent}
+}
+
+// CallDraft is an event about a call. id is that of the event.
+func CallDraft(id string, c *domain.Call, t Type, data any, now time.Time) Draft {
+	unit := c.AgentID
+	if unit == "" {
+		unit = c.WorkspaceID
+	}
+	d := Draft{
+		ID: id, Type: t, CreatedAt: now, WorkspaceID: c.WorkspaceID,
+		Environment: c.Environment, SvcID: domain.UnitID(unit), Subject: c.ID, Data: data,
+	}
+	switch data.(type) {
+	case CallData, CallEndedData: // they contain everything except the trace
+		if c.TraceParent == "" {
+			return d
+		}
+	}
+	d.Attributes = CallAttributes(c)
+	return d
+}
+
+// AttributesOf tells what an event is about: as its commit says and, where that says
+// nothing, as its payload and its subject do. An agent that the payload names
+// comes first: a call may have had several.
+func AttributesOf(e *Event) Attributes {
+	var data struct {
+		AgentID    string           `json:"agent_id"`
+		CampaignID string           `json:"campaign_id"`
+		Direction  domain.Direction `json:"direction"`
+		From       string           `json:"from"`
+		To         string           `json:"to"`
+		Phone      string           `json:"phone"`
+	}
+	_ = json.Unmarshal(e.Data, &data) // another shape says nothing of these
+	a := Attributes{AgentID: data.AgentID, CampaignID: data.CampaignID, Direction: data.Direction, From: cmp.Or(data.From, data.Phone), To: data.To}
+	if e.Attributes != nil {
+		a = Attributes{
+			AgentID: cmp.Or(a.AgentID, e.Attributes.AgentID), CampaignID: cmp.Or(e.Attributes.CampaignID, a.CampaignID),
+			Direction: cmp.Or(e.Attributes.Direction, a.Direction), From: cmp.Or(e.Attributes.From, a.From), To: cmp.Or(e.Attributes.To, a.To),
+		}
+	}
+	switch {
+	case a.CampaignID == "" && strings.HasPrefix(e.Subject, string(domain.PrefixCampaign)+"_"):
+		a.CampaignID = e.Subject
+	case a.AgentID == "" && strings.HasPrefix(e.Subject, string(domain.PrefixAgent)+"_"):
+		a.AgentID = e.Subject
+	}
+	return a
+}

@@ -1,0 +1,317 @@
+package pathway
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Bounds of an expression.
+const (
+	maxExprTokens = 200
+	maxExprDepth  = 20
+)
+
+// An expression over the variables: names, numbers, texts in quotes, true and
+// false; == != < <= > >= contains; ! && || and parentheses.
+type expr interface {
+	value(of map[string]string) string
+}
+
+type (
+	exprText string
+	exprName string
+	exprNot  struct{ of expr }
+	exprTwo  struct {
+		op   string
+		a, b expr
+	}
+)
+
+// The values of conditions.
+const (
+	exprTrue  = "true"
+	exprFalse = "false"
+)
+
+func boolText(b bool) string {
+	if b {
+		return exprTrue
+	}
+	return exprFalse
+}
+
+// isTruthy says whether a value counts as true: it is there, and neither false, no
+// nor 0.
+func isTruthy(value string) bool {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "", exprFalse, "no", "0":
+		return false
+	}
+	return true
+}
+
+func (t exprText) value(map[string]string) string    { return string(t) }
+func (n exprName) value(of map[string]string) string { return of[string(n)] }
+func (n exprNot) value(of map[string]string) string  { return boolText(!isTruthy(n.of.value(of))) }
+
+func (t exprTwo) value(of map[string]string) string {
+	a := t.a.value(of)
+	switch t.op {
+	case "&&":
+		return boolText(isTruthy(a) && isTruthy(t.b.value(of)))
+	case "||":
+		return boolText(isTruthy(a) || isTruthy(t.b.value(of)))
+	}
+	return boolText(compareValues(t.op, strings.TrimSpace(a), strings.TrimSpace(t.b.value(of))))
+}
+
+// maxExact is how many digits a number of digits only may have: one that is
+// longer names something, and may not be rounded.
+const maxExact = 15
+
+// parseNumber reads a value that is one: finite, and written in digits.
+func parseNumber(text string) (float64, bool) {
+	x, err := strconv.ParseFloat(text, 64)
+	return x, err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)
+}
+
+// isLongNumber says that a value is a long row of digits.
+func isLongNumber(text string) bool {
+	return len(text) > maxExact && strings.Trim(text, "0123456789") == ""
+}
+
+// compareValues compares two values: as numbers where both are such, else as texts
+// without regard to case. Two long rows of digits are alike only letter for
+// letter. A number is neither before nor behind what is none,
+// and nothing is before or behind a value that is missing.
+func compareValues(op, a, b string) bool {
+	x, isA := parseNumber(a)
+	y, isB := parseNumber(b)
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	numbers, mixed := isA && isB, isA != isB
+	order := strings.Compare(a, b)
+	switch {
+	case numbers && x == y && isLongNumber(a) && isLongNumber(b):
+		order = cmp.Or(cmp.Compare(len(a), len(b)), order)
+	case numbers:
+		order = cmp.Compare(x, y)
+	}
+	switch op {
+	case "contains":
+		return strings.Contains(a, b)
+	case "==":
+		return order == 0
+	case "!=":
+		return order != 0
+	}
+	if mixed || a == "" || b == "" {
+		return false
+	}
+	switch op {
+	case "<":
+		return order < 0
+	case "<=":
+		return order <= 0
+	case ">":
+		return order > 0
+	}
+	return order >= 0
+}
+
+// readExpr reads an expression; names are the variables that it uses.
+func readExpr(text string) (e expr, names []string, err error) {
+	tokens, err := tokenizeExpr(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := exprReader{tokens: tokens}
+	if e, err = r.readOr(0); err == nil && len(r.tokens) > 0 {
+		err = fmt.Errorf("%s is too much", r.tokens[0].quoted())
+	}
+	return e, r.names, err
+}
+
+// exprToken is one piece of an expression. kind: 'n' name, 't' text, 'd' number,
+// 'o' operator.
+type exprToken struct {
+	kind byte
+	text string
+}
+
+func (t exprToken) quoted() string { return strconv.Quote(t.text) }
+
+func tokenizeExpr(text string) (out []exprToken, err error) {
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		if len(out) == maxExprTokens {
+			return nil, errors.New("it is too long")
+		}
+		t, n, err := firstToken(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+		text = text[n:]
+	}
+	return out, nil
+}
+
+// firstToken is the first token of a text, and its length.
+func firstToken(text string) (exprToken, int, error) {
+	for _, op := range []string{"&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "(", ")"} {
+		if strings.HasPrefix(text, op) {
+			return exprToken{'o', op}, len(op), nil
+		}
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	switch {
+	case first == '"' || first == '\'':
+		end := strings.IndexRune(text[1:], first)
+		if end < 0 {
+			return exprToken{}, 0, errors.New("a text in quotes is not closed")
+		}
+		return exprToken{'t', text[1 : end+1]}, end + 2, nil
+	case unicode.IsDigit(first) || first == '-':
+		n := size + len(text[size:]) - len(strings.TrimLeft(text[size:], "0123456789."))
+		if _, err := strconv.ParseFloat(text[:n], 64); err != nil {
+			return exprToken{}, 0, fmt.Errorf("%q is no number", text[:n])
+		}
+		return exprToken{'d', text[:n]}, n, nil
+	case first == '_' || unicode.IsLetter(first):
+		n := strings.IndexFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		if n < 0 {
+			n = len(text)
+		}
+		return exprToken{'n', text[:n]}, n, nil
+	}
+	return exprToken{}, 0, fmt.Errorf("%q means nothing", string(first))
+}
+
+type exprReader struct {
+	tokens []exprToken
+	names  []string
+}
+
+// takeOperator takes the next token where it is one of these operators or words.
+func (r *exprReader) takeOperator(ops ...string) (op string, ok bool) {
+	if len(r.tokens) == 0 || r.tokens[0].kind == 't' || r.tokens[0].kind == 'd' {
+		return "", false
+	}
+	for _, op = range ops {
+		if r.tokens[0].text == op {
+			r.tokens = r.tokens[1:]
+			return op, true
+		}
+	}
+	return "", false
+}
+
+func (r *exprReader) readOr(depth int) (expr, error) {
+	return r.readChain("||", func() (expr, error) {
+		return r.readChain("&&", func() (expr, error) { return r.readComparison(depth) })
+	})
+}
+
+// readChain reads operands with an operator between them, from left to right.
+func (r *exprReader) readChain(op string, next func() (expr, error)) (expr, error) {
+	e, err := next()
+	for err == nil {
+		if _, more := r.takeOperator(op); !more {
+			break
+		}
+		var b expr
+		b, err = next()
+		e = exprTwo{op, e, b}
+	}
+	return e, err
+}
+
+func (r *exprReader) readComparison(depth int) (expr, error) {
+	a, err := r.readOperand(depth)
+	if err != nil {
+		return nil, err
+	}
+	op, ok := r.takeOperator("==", "!=", "<=", ">=", "<", ">", "contains")
+	if !ok {
+		return a, nil
+	}
+	b, err := r.readOperand(depth)
+	return exprTwo{op, a, b}, err
+}
+
+func (r *exprReader) readOperand(depth int) (expr, error) {
+	if depth > maxExprDepth {
+		return nil, errors.New("it is nested too deeply")
+	}
+	if _, not := r.takeOperator("!"); not {
+		e, err := r.readOperand(depth + 1)
+		return exprNot{e}, err
+	}
+	if _, open := r.takeOperator("("); open {
+		e, err := r.readOr(depth + 1)
+		if _, shut := r.takeOperator(")"); err == nil && !shut {
+			err = errors.New("a ( is not closed")
+		}
+		return e, err
+	}
+	if len(r.tokens) == 0 {
+		return nil, errors.New("something is missing at its end")
+	}
+	t := r.tokens[0]
+	r.tokens = r.tokens[1:]
+	switch {
+	case t.kind == 'o' || t.text == "contains" && t.kind == 'n':
+		return nil, fmt.Errorf("%s stands where a value should", t.quoted())
+	case t.kind == 'n' && t.text != exprTrue && t.text != exprFalse:
+		r.names = append(r.names, t.text)
+		return exprName(t.text), nil
+	}
+	return exprText(t.text), nil
+}
+
+// checkExpression checks that of an edge.
+func (v *validation) checkExpression(param, text string) {
+	v.checkText(param, text, MaxNotes)
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	_, names, err := readExpr(text)
+	if err != nil {
+		v.addProblem(param, "cannot be read: %s", err)
+		return
+	}
+	for _, name := range names {
+		if !v.knownVariables[name] {
+			v.addProblem(param, "%q is neither declared nor built in", name)
+		}
+	}
+}
+
+// followCondition takes the edge of a condition: the first whose expression holds, else
+// the one for the rest.
+func (w *stepper) followCondition() {
+	w.followEdge([]domain.EdgeType{domain.EdgeExpr, domain.EdgeElse, domain.EdgeAlways}, w.s.node)
+}
+
+// isEdgeMet says whether an edge's expression holds.
+func (w *stepper) isEdgeMet(e *domain.Edge) bool {
+	read, _, err := readExpr(e.When.Expr)
+	return err == nil && isTruthy(read.value(w.s.values))
+}
+
+// hasMetExpression says whether the expression of an edge of a node holds.
+func (w *stepper) hasMetExpression(from string) bool {
+	for _, e := range w.s.graph.edges[from] {
+		if e.When.Type == domain.EdgeExpr && w.isEdgeMet(&e) {
+			return true
+		}
+	}
+	return false
+}

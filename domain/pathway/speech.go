@@ -1,0 +1,441 @@
+package pathway
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// What is done with words depends on how sure their recogniser is: from Sure on
+// they count, from Unsure on the caller is asked whether they were meant.
+const (
+	AcceptConfidence  = 0.6
+	ConfirmConfidence = 0.35
+)
+
+// NotUnderstood stands in a transcript for words that nobody understood.
+const NotUnderstood = "[not understood]"
+
+// MaxWords is how many words an edge has at most.
+const MaxEdgeWords = 50
+
+// phraseMatch is what words come to.
+type phraseMatch struct {
+	to     string // node; "": the way on of the node that stands
+	intent string
+	key    string // the key that the word names
+	phrase string // that was found
+	length int
+}
+
+// defaultWords are the words of an intent that brings none.
+func defaultWords(intent string) []string {
+	switch strings.ToLower(strings.TrimSpace(intent)) {
+	case "yes", "confirm":
+		return []string{"yes", "yeah", "yep", "yes please", "sure", "correct", "that's right", "of course", "i confirm", "confirm"}
+	case "no", "decline":
+		return []string{"no", "nope", "no thanks", "no thank you", "not now", "wrong", "decline"}
+	case "person", "human", "operator":
+		return []string{"person", "human", "operator", "representative", "speak to a person", "talk to a person", "i want to speak to a person", "real person"}
+	case "repeat":
+		return []string{"repeat", "repeat that", "say that again", "again please", "pardon"}
+	}
+	return nil
+}
+
+// edgeWords are the words that take an intent's edge.
+func edgeWords(w *domain.When) []string {
+	if len(w.Words) > 0 {
+		return w.Words
+	}
+	return defaultWords(w.Intent)
+}
+
+// keyWords are how keys are said.
+func keyWords(key string) []string {
+	switch key {
+	case "0":
+		return []string{"zero"}
+	case "*":
+		return []string{"star"}
+	case "#":
+		return []string{"pound", "hash"}
+	}
+	names := []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}
+	if len(key) == 1 && key >= "1" && key <= "9" {
+		return names[key[0]-'1' : key[0]-'0']
+	}
+	return nil
+}
+
+// SpeechLanguages are those in which a script may hear: its own, and those that its pathway goes over to.
+func SpeechLanguages(s *domain.Script) []string {
+	all := []string{s.RecognitionLanguage()}
+	for i := range s.Pathway.Nodes {
+		if set := s.Pathway.Nodes[i].Set; set != nil && set.Language != "" && !slices.Contains(all, set.Language) {
+			all = append(all, set.Language)
+		}
+	}
+	return all
+}
+
+// IsEnglish says whether a language tag is one of English, the language of what
+// is said unasked.
+func IsEnglish(language string) bool {
+	tag, _, _ := strings.Cut(strings.ToLower(language), "-")
+	return tag == "en" || tag == ""
+}
+
+// IsAcknowledgement says whether words only tell that somebody listens.
+func IsAcknowledgement(text string) bool {
+	switch normalizeWords(text) {
+	case "okay", "ok", "mm-hm", "mhm", "uh-huh", "uh huh", "mm hm", "hm", "right", "i see", "all right", "alright":
+		return true
+	}
+	return false
+}
+
+// normalizeWords writes words alike: small letters, digits, apostrophes and hyphens
+// within words, one space between them.
+func normalizeWords(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '\'' && r != '-'
+	})
+	return strings.Join(words, " ")
+}
+
+// acceptsSpeech says whether a node asks for words.
+func acceptsSpeech(n *domain.Node) bool {
+	return n.Type == domain.NodeCollect && (n.Input == "speech" || n.Input == "both")
+}
+
+// UsesSpeech says whether a pathway hears words anywhere.
+func UsesSpeech(p *domain.Pathway) bool {
+	return slices.ContainsFunc(p.Nodes, func(n domain.Node) bool { return acceptsSpeech(&n) || n.Type == domain.NodeConverse }) ||
+		slices.ContainsFunc(p.Edges, func(e domain.Edge) bool { return e.When.Type == domain.EdgeIntent })
+}
+
+// phraseChoice is one phrase that means something at a node.
+type phraseChoice struct {
+	phrase string
+	match  phraseMatch
+}
+
+// phraseChoices are all phrases that count at a node: those of its edges before those
+// of edges from anywhere, its values, and its keys where both count.
+func (p *graph) phraseChoices(n *domain.Node) []phraseChoice {
+	var all []phraseChoice
+	add := func(m phraseMatch, phrases ...string) {
+		for _, phrase := range phrases {
+			if phrase = normalizeWords(phrase); phrase != "" {
+				m.phrase, m.length = phrase, len(phrase)
+				all = append(all, phraseChoice{phrase, m})
+			}
+		}
+	}
+	intents := func(from string) {
+		for _, e := range p.edges[from] {
+			if e.When.Type == domain.EdgeIntent && (from != anywhere || e.To != n.ID) {
+				add(phraseMatch{to: e.To, intent: e.When.Intent}, edgeWords(&e.When)...)
+			}
+		}
+	}
+	intents(n.ID)
+	for _, value := range p.spokenKeys(n) {
+		add(phraseMatch{key: value}, keyWords(value)...)
+	}
+	if acceptsSpeech(n) || n.Type == domain.NodeConverse {
+		for _, value := range n.Values {
+			if keyWords(value) == nil {
+				add(phraseMatch{}, value)
+			}
+		}
+	}
+	if n.Type != domain.NodeCollect || acceptsSpeech(n) {
+		intents(anywhere)
+	}
+	return all
+}
+
+// spokenKeys are the keys of a node whose names count as well.
+func (p *graph) spokenKeys(n *domain.Node) []string {
+	if !acceptsSpeech(n) || lengthOf(n) != 1 {
+		return nil
+	}
+	named := slices.Clone(n.Values)
+	for _, e := range p.edges[n.ID] {
+		if n.Input == "both" && e.When.Type == domain.EdgeDTMF {
+			named = append(named, e.When.Digits)
+		}
+	}
+	return named
+}
+
+// matchPhrase finds the longest phrase within the words.
+func (p *graph) matchPhrase(n *domain.Node, text string) (phraseMatch, bool) {
+	said := " " + normalizeWords(text) + " "
+	if said == "  " {
+		return phraseMatch{}, false
+	}
+	var best phraseMatch
+	all := p.phraseChoices(n)
+	for i := range all {
+		if c := &all[i]; c.match.length > best.length && strings.Contains(said, " "+c.phrase+" ") {
+			best = c.match
+		}
+	}
+	if n.Type == domain.NodeConverse && best.to == "" {
+		return phraseMatch{}, false // the phrases of such a node only help to hear
+	}
+	if best.length == 0 && len(all) == 0 && acceptsSpeech(n) {
+		return phraseMatch{phrase: strings.TrimSpace(text), length: len(text)}, true
+	}
+	return best, best.length > 0
+}
+
+// phrases are those of choices, each once.
+func (p *graph) phrases(n *domain.Node) []string {
+	var phrases []string
+	seen := make(map[string]bool)
+	all := p.phraseChoices(n)
+	for i := range all {
+		if !seen[all[i].phrase] {
+			seen[all[i].phrase] = true
+			phrases = append(phrases, all[i].phrase)
+		}
+	}
+	return phrases
+}
+
+// ExpectedPhrases are the phrases that may be said now, and whether words are heard at
+// all; without a phrase any words count.
+func (s State) ExpectedPhrases() (phrases []string, hears bool) {
+	n := s.graph.nodes[s.node]
+	if n == nil {
+		return nil, false
+	}
+	switch s.phase {
+	case collecting:
+		hears = acceptsSpeech(n)
+	case confirming:
+		hears = true
+	case speaking:
+		phrases = s.graph.phrases(n)
+		hears = acceptsSpeech(n) || n.Type != domain.NodeCollect && len(phrases) > 0
+		if next := s.nextNode(n); next != nil && (acceptsSpeech(next) || next.Type == domain.NodeConverse) {
+			phrases, hears = append(phrases, s.graph.phrases(next)...), true
+		}
+		return phrases, hears
+	case listening, thinking:
+		hears = true
+	case fresh, sending, transferring, acting, inRealtime, ending, ended:
+		return nil, false
+	}
+	if !hears {
+		return nil, false
+	}
+	phrases = s.graph.phrases(n)
+	if s.phase == confirming {
+		phrases = append(append(phrases, defaultWords("yes")...), defaultWords("no")...)
+	}
+	return phrases, true
+}
+
+// nextNode is the node that follows one that only speaks.
+func (s State) nextNode(n *domain.Node) *domain.Node {
+	if n.Type != domain.NodeSay {
+		return nil
+	}
+	for _, e := range s.graph.edges[n.ID] {
+		if e.When.Type == domain.EdgeAlways {
+			return s.graph.nodes[e.To]
+		}
+	}
+	return nil
+}
+
+// Understands says whether words mean something where the conversation stands.
+func (s State) Understands(text string) bool {
+	n := s.graph.nodes[s.node]
+	if n == nil || s.phase != speaking && s.phase != collecting && s.phase != confirming && s.phase != listening && s.phase != thinking {
+		return false
+	}
+	if _, ok := s.graph.matchPhrase(n, text); ok {
+		return true
+	}
+	if s.phase == confirming {
+		yes, no := findYesNo(text)
+		return yes || no
+	}
+	return false
+}
+
+// findYesNo says whether words are a yes or a no.
+func findYesNo(text string) (yes, no bool) {
+	said := " " + normalizeWords(text) + " "
+	among := func(words []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, " "+w+" ") })
+	}
+	no = among(defaultWords("no"))
+	return !no && among(defaultWords("yes")), no
+}
+
+// handleUtterance takes words.
+func (w *stepper) handleUtterance(in Utterance) {
+	n := w.s.graph.nodes[w.s.node]
+	if n == nil {
+		return
+	}
+	switch w.s.phase {
+	case collecting:
+		if acceptsSpeech(n) {
+			w.evaluateSpeech(n, in)
+		}
+	case confirming:
+		w.emit(StopSpeaking{})
+		w.handleConfirmation(n, in)
+	case speaking:
+		w.handleSpeechDuringPrompt(n, in)
+	case listening:
+		w.handleConversationSpeech(n, in)
+	case thinking:
+		w.handleInterruption(n, in)
+	case acting:
+		w.s.bufferedSpeech = in
+	case fresh, sending, transferring, ending, inRealtime, ended:
+	}
+}
+
+// handleSpeechDuringPrompt takes words that were said while a prompt was being spoken. What
+// must not be interrupted goes on, and the words are kept.
+func (w *stepper) handleSpeechDuringPrompt(n *domain.Node, in Utterance) {
+	_, ok := w.s.graph.matchPhrase(n, in.Text)
+	switch {
+	case in.Text == "":
+	case !w.s.interruptible || !ok && !acceptsSpeech(n):
+		w.s.bufferedSpeech = in
+	default:
+		w.emit(StopSpeaking{})
+		w.s.interruptible = false
+		w.s.phase = collecting
+		w.evaluateSpeech(n, in)
+	}
+}
+
+// useBufferedSpeech takes words that were said before they were asked for, where they
+// mean something.
+func (w *stepper) useBufferedSpeech(n *domain.Node, in Utterance) bool {
+	if !acceptsSpeech(n) || in.Text == "" || in.Confidence < ConfirmConfidence {
+		return false
+	}
+	if _, ok := w.s.graph.matchPhrase(n, in.Text); !ok {
+		return false
+	}
+	w.evaluateSpeech(n, in)
+	return true
+}
+
+// evaluateSpeech acts on words, asks whether they were meant, or asks again.
+func (w *stepper) evaluateSpeech(n *domain.Node, in Utterance) {
+	m, ok := w.s.graph.matchPhrase(n, in.Text)
+	switch {
+	case !ok && w.requestChoice(n, in):
+	case !ok || in.Confidence < ConfirmConfidence || in.Confidence < AcceptConfidence && !w.s.english:
+		w.retryOrLeave(domain.EdgeElse)
+	case in.Confidence < AcceptConfidence:
+		w.askConfirmation(n, m)
+	default:
+		w.applyMatch(n, m, in)
+	}
+}
+
+// askConfirmation asks whether the words were meant.
+func (w *stepper) askConfirmation(n *domain.Node, m phraseMatch) {
+	if w.s.nodesSinceInput++; w.s.nodesSinceInput > maxSteps {
+		w.endConversation("", "", "turns_in_a_circle")
+		return
+	}
+	w.s.phase, w.s.unconfirmed = confirming, m
+	text := fmt.Sprintf("Did you say: %s?", m.phrase)
+	shown := text
+	if n.Sensitive {
+		shown = hiddenKeys
+	}
+	w.emit(Say{Node: n.ID, Text: text, Shown: shown, Interruptible: true, Sensitive: n.Sensitive})
+}
+
+// handleConfirmation takes the answer to ask: yes, no, or other words in place of it.
+func (w *stepper) handleConfirmation(n *domain.Node, in Utterance) {
+	guess := w.s.unconfirmed
+	w.s.phase, w.s.unconfirmed = collecting, phraseMatch{}
+	yes, no := findYesNo(in.Text)
+	m, ok := w.s.graph.matchPhrase(n, in.Text)
+	switch {
+	case in.Confidence < ConfirmConfidence:
+		w.retryOrLeave(domain.EdgeElse)
+	case ok && m == guess: // said once more
+		w.applyMatch(n, guess, in)
+	case yes:
+		w.applyMatch(n, guess, in)
+	case no:
+		w.retryOrLeave(domain.EdgeElse)
+	default:
+		w.evaluateSpeech(n, in)
+	}
+}
+
+// applyMatch does what words mean.
+func (w *stepper) applyMatch(n *domain.Node, m phraseMatch, in Utterance) {
+	w.s.nodesSinceInput = 0
+	if !n.Sensitive {
+		w.addToHistory(Message{By: ByCaller, Text: in.Text})
+	}
+	if m.key != "" {
+		w.s.enteredKeys = ""
+		w.addKey(n, m.key[0])
+		return
+	}
+	if m.intent != "" {
+		w.s.intent = m.intent
+	}
+	if n.SaveAs != "" {
+		w.setVariable(n.SaveAs, m.phrase, n.Sensitive)
+	}
+	if m.intent != "" || n.SaveAs != "" {
+		w.emit(UpdateResult{w.s.Result()})
+	}
+	if m.intent != "" {
+		told := IntentDetected{Node: n.ID, Intent: m.intent, Confidence: in.Confidence, Text: in.Text}
+		if n.Sensitive {
+			told.Text = ""
+		}
+		w.emit(told)
+	}
+	if m.to != "" {
+		w.enterNode(m.to)
+		return
+	}
+	w.followEdge([]domain.EdgeType{domain.EdgeExpr, domain.EdgeAlways, domain.EdgeElse}, w.s.node)
+}
+
+// isSameCondition says whether two edges are for the same case.
+func isSameCondition(a, b *domain.When) bool {
+	return a.Type == b.Type && a.Digits == b.Digits && a.Intent == b.Intent && a.Expr == b.Expr && a.Prompt == b.Prompt
+}
+
+// checkPhrases checks what takes the edge of an intent.
+func (v *validation) checkPhrases(param string, checkPhrases []string) {
+	if len(checkPhrases) > MaxEdgeWords {
+		v.addProblem(param, "has %d entries; %d at most", len(checkPhrases), MaxEdgeWords)
+		return
+	}
+	for i, phrase := range checkPhrases {
+		if normalizeWords(phrase) == "" || utf8.RuneCountInString(phrase) > maxName {
+			v.addProblem(fmt.Sprintf("%s[%d]", param, i), "must have a letter or digit, and at most %d characters", maxName)
+		}
+	}
+}

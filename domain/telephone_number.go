@@ -1,0 +1,309 @@
+package domain
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nyaruka/phonenumbers"
+)
+
+// Errors of ParsePhone.
+var (
+	// ErrPhone: the text is no full telephone number.
+	ErrInvalidPhone = errors.New("not a full telephone number")
+	// ErrPhoneForbidden: the text is an emergency number or a short code.
+	ErrPhoneForbidden = errors.New("an emergency number or a short code")
+)
+
+// maxPhoneText bounds what is looked at: E.164 has 15 digits, people write
+// them with separators.
+const maxPhoneText = 40
+
+// maxShort is the length of the longest short code: what is written with so
+// few digits and without "+" is no full number anywhere.
+const maxShortCode = 6
+
+// maxShortLocal is the length of the longest number that may be a short one
+// within its country.
+const maxShortNumber = 8
+
+// isPossibleNumber says whether a number has a length that its country gives to whole
+// numbers, area code included.
+func isPossibleNumber(n *phonenumbers.PhoneNumber) bool {
+	return phonenumbers.IsPossibleNumberWithReason(n) == phonenumbers.IS_POSSIBLE &&
+		(n.GetCountryCode() != 1 || hasPossibleAreaCode(strconv.FormatUint(n.GetNationalNumber(), 10)))
+}
+
+// emergency are the numbers that summon help somewhere, as they are dialled.
+// They are refused everywhere: whose number it is depends on where the trunk
+// stands, not on where the contact lives.
+var emergency = map[string]bool{
+	"000": true, "100": true, "101": true, "102": true, "103": true, "104": true, "105": true, "106": true,
+	"108": true, "110": true, "111": true, "112": true, "113": true, "115": true, "117": true, "118": true,
+	"119": true, "120": true, "122": true, "123": true, "128": true, "133": true, "144": true, "150": true,
+	"155": true, "158": true, "166": true, "190": true, "191": true, "192": true, "193": true, "194": true,
+	"199": true, "911": true, "988": true, "991": true, "992": true, "993": true, "995": true, "997": true,
+	"998": true, "999": true,
+}
+
+// Number is a full telephone number that was read once: what follows from it
+// costs a walk through the tables of all countries each time it is asked for.
+type Number struct {
+	E164    string
+	Country string // ISO 3166 alpha-2; "" for satellite and other world-wide ranges
+	Kind    phonenumbers.PhoneNumberType
+	Parsed  *phonenumbers.PhoneNumber // never changed
+}
+
+// ParseNumber reads a number as people write it. Numbers without "+" are read
+// as in defaultCountry. A letter makes the number unreadable, an extension
+// too: nobody can be rung by it as is. The error is ErrPhone or
+// ErrPhoneForbidden.
+func ParseNumber(text, defaultCountry string) (Number, error) {
+	e164, n, err := readPhone(text, defaultCountry)
+	if err != nil {
+		return Number{}, err
+	}
+	return numberOf(e164, n), nil
+}
+
+// NumberFromE164 is a number that stands as E.164 already, also one that may not
+// be dialled.
+func NumberFromE164(e164 string) (Number, error) {
+	if code, national, ok := splitCleanE164(e164); ok {
+		return numberOf(e164, newPhoneNumber(code, national)), nil
+	}
+	n, err := phonenumbers.Parse(e164, "")
+	if err != nil {
+		return Number{}, ErrInvalidPhone
+	}
+	return numberOf(e164, n), nil
+}
+
+func numberOf(e164 string, n *phonenumbers.PhoneNumber) Number {
+	return Number{E164: e164, Country: countryOf(n), Kind: phonenumbers.GetNumberType(n), Parsed: n}
+}
+
+// ParsePhone is ReadNumber for whoever wants the number as E.164 and its
+// country only.
+func ParsePhone(text, defaultCountry string) (e164, country string, err error) {
+	e164, n, err := readPhone(text, defaultCountry)
+	if err != nil {
+		return "", "", err
+	}
+	return e164, countryOf(n), nil
+}
+
+func readPhone(text, defaultCountry string) (string, *phonenumbers.PhoneNumber, error) {
+	text = strings.TrimSpace(text)
+	if code, national, ok := splitCleanE164(text); ok {
+		return text, newPhoneNumber(code, national), nil
+	}
+	if len(text) > maxPhoneText || strings.IndexFunc(text, isNotPhoneCharacter) >= 0 {
+		return "", nil, ErrInvalidPhone
+	}
+	digits := digitsIn(text)
+	if n := len(digits); n > 0 && n <= maxShortCode && !strings.HasPrefix(text, "+") || emergency[digits] {
+		return "", nil, ErrPhoneForbidden
+	}
+	n, err := phonenumbers.Parse(text, strings.ToUpper(defaultCountry))
+	if err != nil || !isPossibleNumber(n) {
+		return "", nil, ErrInvalidPhone
+	}
+	e164 := phonenumbers.Format(n, phonenumbers.E164)
+	if emergency[digitsIn(e164)] || isShort(digitsIn(e164), strings.ToUpper(defaultCountry)) || isEmergencyOrShort(n) {
+		return "", nil, ErrPhoneForbidden
+	}
+	return e164, n, nil
+}
+
+// newPhoneNumber is what the parser makes of a clean number.
+func newPhoneNumber(code int32, national string) *phonenumbers.PhoneNumber {
+	number, _ := strconv.ParseUint(national, 10, 64) // digits
+	return &phonenumbers.PhoneNumber{CountryCode: &code, NationalNumber: &number}
+}
+
+// E164 is ParsePhone for whoever does not need the country, which costs most.
+func E164(text, defaultCountry string) (string, error) {
+	if _, _, ok := splitCleanE164(text); ok {
+		return text, nil
+	}
+	e164, _, err := readPhone(text, defaultCountry)
+	return e164, err
+}
+
+// isCleanNANP says whether a number of the North American Numbering Plan stands
+// as E.164: ten digits that begin with a possible area code. No short or
+// emergency number has that length, and nothing is left to normalise.
+func isCleanNANP(text string) bool {
+	return len(text) == len("+12025550100") && text[:2] == "+1" && len(digitsIn(text[2:])) == 10 && hasPossibleAreaCode(text[2:])
+}
+
+// hasPossibleAreaCode says whether a ten-digit number of the North American Numbering
+// Plan begins with a valid area code: the first digit is 2 to 9, and the code is not
+// a service code N11 (211 to 911).
+func hasPossibleAreaCode(national string) bool {
+	return len(national) == 10 && national[0] >= '2' && national[1:3] != "11"
+}
+
+// hasPossibleExchange says whether a ten-digit number of the North American Numbering
+// Plan has a valid central office code: the first digit is 2 to 9, and the code is
+// not a service code N11. Toll-free numbers may have N11.
+func hasPossibleExchange(national string) bool {
+	if len(national) != 10 {
+		return false
+	}
+	tollFree := national[0] == '8' && (national[1] == national[2] || national[1] == '8')
+	return national[3] >= '2' && (national[4:6] != "11" || tollFree)
+}
+
+// isNotPhoneCharacter finds what has no place in a written telephone number.
+func isNotPhoneCharacter(r rune) bool {
+	return (r < '0' || r > '9') && !strings.ContainsRune("+-.()/ \u00a0\u2010\u2011\u2012\u2013", r)
+}
+
+func digitsIn(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// countryOf is the country of a number, also of one that no operator has been
+// given yet; "" where the range belongs to no country.
+func countryOf(n *phonenumbers.PhoneNumber) string {
+	region := phonenumbers.GetRegionCodeForNumber(n)
+	if region == "" {
+		region = phonenumbers.GetRegionCodeForCountryCode(int(n.GetCountryCode()))
+	}
+	if len(region) != 2 || region == "ZZ" { // 001 is the world
+		return ""
+	}
+	return region
+}
+
+// DialForbidden says whether a number must never be dialled, on any path:
+// emergency numbers, short codes, and whatever is not a full E.164 number. The
+// country tells how a number without "+" is read.
+func DialForbidden(number, country string) (reason string, forbidden bool) {
+	digits := digitsIn(number)
+	country = strings.ToUpper(country)
+	if emergency[digits] || isShort(digits, country) || len(digits) > 0 && len(digits) <= maxShortCode && number[0] != '+' {
+		return "an emergency number or a short code", true
+	}
+	if _, _, ok := splitCleanE164(number); ok {
+		return "", false
+	}
+	n, err := phonenumbers.Parse(number, country)
+	if err != nil || len(number) > maxPhoneText || !isPossibleNumber(n) {
+		return "not a full telephone number", true
+	}
+	if isEmergencyOrShort(n) {
+		return "an emergency number or a short code", true
+	}
+	return "", false
+}
+
+// isEmergencyOrShort says whether a country code stands in front of a short number: +49
+// 110 and the like.
+func isEmergencyOrShort(n *phonenumbers.PhoneNumber) bool {
+	local := phonenumbers.GetNationalSignificantNumber(n)
+	return emergency[local] || len(local) <= maxShortNumber && slices.ContainsFunc(
+		phonenumbers.GetRegionCodesForCountryCode(int(n.GetCountryCode())), func(region string) bool { return isShort(local, region) })
+}
+
+// isShort says whether the digits, dialled within a country, are a short
+// number there. Full numbers are longer than six digits nearly everywhere;
+// where they are not, the table of short numbers decides.
+func isShort(digits, country string) bool {
+	if len(digits) == 0 || len(digits) > maxShortNumber || country == "" {
+		return false
+	}
+	if phonenumbers.IsEmergencyNumber(digits, country) {
+		return true
+	}
+	if len(digits) > maxShortCode {
+		return false
+	}
+	n, err := phonenumbers.Parse(digits, country)
+	return err == nil && phonenumbers.IsValidShortNumberForRegion(n, country)
+}
+
+// MagicPrefix begins the numbers of the built-in simulator, of which the last
+// four digits say how the phone behaves. No carrier serves this range.
+const TestCarrierPrefix = "+1500555"
+
+// IsTestCarrierNumber says whether a number is one of the simulator's: MagicPrefix and
+// four digits.
+func IsTestCarrierNumber(e164 string) bool {
+	rest, ok := strings.CutPrefix(e164, TestCarrierPrefix)
+	return ok && len(rest) == 4 && rest == digitsIn(rest)
+}
+
+// CheckDestination checks a number in E.164 against the destination rules of
+// a workspace: countries, blocked prefixes, premium and satellite ranges, and
+// what must never be dialled. The error is destination_not_allowed.
+func CheckDestination(e164 string, rules DestinationRules, defaultCountry string, env Environment) error {
+	if reason, forbidden := DialForbidden(e164, defaultCountry); forbidden || !strings.HasPrefix(e164, "+") {
+		if reason == "" {
+			reason = "not a full telephone number"
+		}
+		return Errorf(CodeDestinationNotAllowed, "this number cannot be called: it is %s", reason)
+	}
+	n, err := NumberFromE164(e164)
+	if err != nil {
+		return Errorf(CodeDestinationNotAllowed, "this number cannot be called: it is not a full telephone number")
+	}
+	return n.CheckDestination(rules, defaultCountry, env)
+}
+
+// CheckDestination is AllowedDestination for a number that ReadNumber returned.
+func (n Number) CheckDestination(rules DestinationRules, defaultCountry string, env Environment) error {
+	if env == Test && IsTestCarrierNumber(n.E164) {
+		return nil
+	}
+	if strings.HasPrefix(n.E164, "+1") && !hasPossibleExchange(n.E164[len("+1"):]) {
+		return Errorf(CodeDestinationNotAllowed, "this number cannot be called: %s is no central office code of the North American Numbering Plan", n.E164[5:8])
+	}
+	if n.hasExtraCost() {
+		return Errorf(CodeDestinationNotAllowed, "premium-rate and satellite numbers cannot be called")
+	}
+	for _, p := range rules.BlockedPrefixes {
+		if p != "" && strings.HasPrefix(n.E164[1:], digitsIn(p)) {
+			return Errorf(CodeDestinationNotAllowed, "numbers that begin with %s are blocked in this workspace", p)
+		}
+	}
+	countries := rules.Countries
+	if len(countries) == 0 {
+		countries = []string{defaultCountry}
+	}
+	country := n.Country
+	if slices.Contains(countries, "*") || country != "" && slices.ContainsFunc(countries, func(c string) bool {
+		return strings.EqualFold(c, country) || strings.EqualFold(c, "US") && slices.Contains(territoriesOfUS, country)
+	}) {
+		return nil
+	}
+	if country == "" {
+		country = "no country"
+	}
+	return Errorf(CodeDestinationNotAllowed, "calls to %s are not allowed in this workspace", country)
+}
+
+// territoriesOfUS have numbers of the North American plan at the price of the United
+// States: whoever allows US allows them, unless blocked_prefixes names them.
+var territoriesOfUS = []string{"PR", "VI", "GU", "AS", "MP"} //nolint:gochecknoglobals // a table
+
+// hasExtraCost says whether a number costs extra by its kind: premium rate,
+// shared cost, and the world-wide ranges of satellites and networks (870, 881,
+// 882, 883, 979).
+func (n Number) hasExtraCost() bool {
+	switch n.Parsed.GetCountryCode() {
+	case 870, 878, 881, 882, 883, 888, 979:
+		return true
+	}
+	return n.Kind == phonenumbers.PREMIUM_RATE || n.Kind == phonenumbers.SHARED_COST
+}

@@ -1,0 +1,29 @@
+package validation
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func indexedParam(param string, i int) string { return param + "[" + strconv.Itoa(i) + "]" }
+
+// shorten keeps strangers' text short in messages.
+func shorten(s string) string {
+	const most = 60
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most]) + "…"
+}
+
+// orEmpty is the list itself, never nil: lists are written as [] and not null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

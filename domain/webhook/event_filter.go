@@ -1,0 +1,41 @@
+package webhook
+
+import (
+	"slices"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// MatchEvent says whether an endpoint is to be sent an event of its workspace, and
+// under which name. about is asked at most once, and only if it matters.
+func MatchEvent(w *domain.Webhook, e *event.Event, about func() event.Attributes) (name string, ok bool) {
+	if w.Environment != e.Environment {
+		return "", false
+	}
+	if name, ok = event.MatchSubscription(w.Events, e.Type); !ok {
+		return "", false
+	}
+	if w.CampaignID == "" && w.Filters.IsEmpty() {
+		return name, true
+	}
+	return name, PassesFilters(w, about())
+}
+
+// PassesFilters says whether an event about something is one for an endpoint: of the
+// campaign that owns it, and such as its filters ask for.
+func PassesFilters(w *domain.Webhook, about event.Attributes) bool {
+	if w.CampaignID != "" && about.CampaignID != w.CampaignID {
+		return false
+	}
+	f := w.Filters
+	if f.IsEmpty() {
+		return true
+	}
+	return passesFilter(f.AgentIDs, about.AgentID) && passesFilter(f.CampaignIDs, about.CampaignID) && passesFilter(f.Directions, about.Direction) &&
+		passesFilter(f.Numbers, about.From, about.To)
+}
+
+func passesFilter[T ~string](wanted []T, named ...T) bool {
+	return len(wanted) == 0 || slices.ContainsFunc(named, func(n T) bool { return n != "" && slices.Contains(wanted, n) })
+}
