@@ -1,21 +1,20 @@
 package domain
 
-// AbandonedCall is a call of a process that ended whose dialogs may ring or talk yet.
-// The row is there before the attempt is closed, and goes when each dialog has
-// answered for its end or has had the time to: whatever ends the next process
-// meanwhile, the one after it ends them too, and until then keeps their lines.
+// AbandonedCall is a call of a stopped process whose SIP dialogs may still exist at the carrier. The row is written
+// before the attempt is closed. It is deleted when each dialog has been ended or has timed out, and until then its
+// calls count as concurrent calls. After further restarts the next process continues.
 type AbandonedCall struct {
 	CallID      string       `json:"call_id"`
 	WorkspaceID string       `json:"workspace_id"`
 	Environment Environment  `json:"environment"`
 	CampaignID  string       `json:"campaign_id,omitempty"`
 	Direction   Direction    `json:"direction"`
-	Number      string       `json:"number,omitempty"` // of the far end; "": its call is not known
-	Legs        []AttemptLeg `json:"legs"`             // those without a final answer
+	Number      string       `json:"number,omitempty"` // number of the remote party; empty: unknown
+	Legs        []AttemptLeg `json:"legs"`             // legs without a final response
 }
 
-// AbandonedCallOf is what an attempt leaves behind that was open when its process
-// ended; nil: none of its legs can be alive.
+// AbandonedCallOf returns the abandoned call of an attempt that was open when its process stopped. It returns nil
+// if all legs have ended.
 func AbandonedCallOf(a *Attempt) *AbandonedCall {
 	o := &AbandonedCall{
 		CallID: a.CallID, WorkspaceID: a.WorkspaceID, Environment: a.Environment, CampaignID: a.CampaignID, Direction: a.Direction,
@@ -31,11 +30,11 @@ func AbandonedCallOf(a *Attempt) *AbandonedCall {
 	return o
 }
 
-// Key names the row.
+// Key returns the store key.
 func (o *AbandonedCall) Key() Key { return Key{"orphan", o.WorkspaceID, o.CallID} }
 
-// Indexes: one list of all of them.
+// Indexes returns one index of all abandoned calls.
 func (o *AbandonedCall) Indexes() []string { return []string{"left"} }
 
-// Sort is by call.
+// Sort returns the call ID.
 func (o *AbandonedCall) Sort() string { return o.CallID }

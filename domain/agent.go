@@ -11,35 +11,35 @@ import (
 	"time"
 )
 
-// Voice chooses how an agent sounds.
+// Voice selects and tunes the synthetic voice of an agent.
 type Voice struct {
-	Engine string  `json:"engine,omitempty"` // of the installation, espeak-ng or wav
-	Name   string  `json:"name,omitempty"`   // the engine's voice, e.g. en-us
-	Rate   float64 `json:"rate,omitempty"`   // 1 is normal, 0.5 to 2
+	Engine string  `json:"engine,omitempty"` // name of a TTS engine of the installation, espeak-ng or wav
+	Name   string  `json:"name,omitempty"`   // voice name of the engine, for example en-us
+	Rate   float64 `json:"rate,omitempty"`   // speaking rate from 0.5 to 2; 1 is normal
 
 	Pronunciations []Pronunciation `json:"pronunciations,omitempty"`
 }
 
-// AgentLanguage is a language that an agent can go over to, and its voice in it.
+// AgentLanguage is a language that an agent can switch to, with its voice for that language.
 type AgentLanguage struct {
 	Language string `json:"language"`
 	Voice    Voice  `json:"voice"`
 }
 
-// Pronunciation is how a word is said.
+// Pronunciation replaces a word before the text is spoken.
 type Pronunciation struct {
-	Word string `json:"word"` // or words, as texts write it, in any case
-	Say  string `json:"say"`  // what is said in its place
+	Word string `json:"word"` // one or more words as they stand in texts; matched in any case
+	Say  string `json:"say"`  // spoken instead of Word
 }
 
-// AgentLimits bound a conversation.
+// AgentLimits limits the length of a conversation and of the caller's silence.
 type AgentLimits struct {
 	SilenceSeconds int `json:"silence_seconds,omitempty"`
 	MaxMinutes     int `json:"max_minutes,omitempty"`
 }
 
-// MaxDuration is how long a conversation may be: as its order asks, else as the agent
-// says, else otherwise.
+// MaxDuration returns the maximum length of a conversation: override if positive, else the limit of the agent, else
+// fallback.
 func (l AgentLimits) MaxDuration(asked, otherwise time.Duration) time.Duration {
 	if asked > 0 {
 		return asked
@@ -47,14 +47,14 @@ func (l AgentLimits) MaxDuration(asked, otherwise time.Duration) time.Duration {
 	return cmp.Or(time.Duration(l.MaxMinutes)*time.Minute, otherwise)
 }
 
-// AgentInbound is how an agent takes a call that comes in.
+// AgentInbound says how an agent answers an inbound call.
 type AgentInbound struct {
-	Answer      string `json:"answer,omitempty"`       // ring (180, then 200), direct (200 at once) or early (183 with a ringing of ours)
-	RingSeconds int    `json:"ring_seconds,omitempty"` // ring, early: how long before the answer
+	Answer      string `json:"answer,omitempty"`       // ring (180, then 200), direct (200 at once) or early (183 with a ringing tone)
+	RingSeconds int    `json:"ring_seconds,omitempty"` // ring, early: seconds before the answer
 }
 
-// Agent places and takes calls along a pathway. Name, Extension and Metadata
-// hold at once; the rest is a draft until it is published.
+// Agent makes and answers calls along a pathway. Changes of Name, Extension and Metadata take effect at once. All
+// other fields are a draft until the agent is published.
 type Agent struct {
 	Meta
 	Name             string          `json:"name"`
@@ -64,7 +64,7 @@ type Agent struct {
 	Language         string          `json:"language"`
 	Timezone         string          `json:"timezone"`
 	Voice            Voice           `json:"voice"`
-	Languages        []AgentLanguage `json:"languages,omitempty"` // that it can go over to
+	Languages        []AgentLanguage `json:"languages,omitempty"` // languages that the agent can switch to
 	LLM              *AgentLLM       `json:"llm,omitempty"`
 	STT              *AgentSTT       `json:"stt,omitempty"`
 	Realtime         *AgentRealtime  `json:"realtime,omitempty"`
@@ -74,19 +74,18 @@ type Agent struct {
 	Transfer         AgentTransfer   `json:"transfer"`
 	Inbound          AgentInbound    `json:"inbound"`
 	KnowledgeBaseIDs []string        `json:"knowledge_base_ids"`
-	Tools            []string        `json:"tools"` // ids
+	Tools            []string        `json:"tools"` // tool IDs
 	OnInbound        *AgentHook      `json:"on_inbound,omitempty"`
 	Analysis         *AgentAnalysis  `json:"analysis,omitempty"`
 	SMS              *AgentSMS       `json:"sms,omitempty"`
-	Extension        string          `json:"extension,omitempty"`           // that phones of the workspace dial to reach the agent
-	Version          int             `json:"version"`                       // the newest published one, which calls speak
-	PublishedAt      *time.Time      `json:"published_at"`                  // when that was published
-	Unpublished      []string        `json:"unpublished_changes"`           // the fields of the draft that differ from it
-	References       []string        `json:"names,omitempty" hidden:"true"` // what draft and version name, by id
+	Extension        string          `json:"extension,omitempty"`           // dialed by phones of the workspace to reach the agent
+	Version          int             `json:"version"`                       // newest published version, used by calls
+	PublishedAt      *time.Time      `json:"published_at"`                  // time at which Version was published
+	Unpublished      []string        `json:"unpublished_changes"`           // fields in which the draft differs from Version
+	References       []string        `json:"names,omitempty" hidden:"true"` // IDs of resources that the draft or Version refers to
 }
 
-// ReferencedIDs are what the agent as it stands names: its pathway, tools and knowledge
-// bases.
+// ReferencedIDs returns the IDs of the pathway, tools and knowledge bases that the agent refers to.
 func (a *Agent) ReferencedIDs() []string {
 	var ids []string
 	if a.PathwayID != "" {
@@ -95,41 +94,41 @@ func (a *Agent) ReferencedIDs() []string {
 	return slices.Concat(ids, toolIDs(a.Tools), a.KnowledgeBaseIDs)
 }
 
-// Public is the agent as the API shows it.
+// Public returns the agent as the API shows it.
 func (a *Agent) Public() *Agent {
 	c := *a
 	c.References = nil
 	return &c
 }
 
-// AgentVersion is an agent as it was published. It never changes.
+// AgentVersion is a published version of an agent. It never changes.
 type AgentVersion struct{ Agent }
 
-// Key names the row: below its agent.
+// Key returns the store key: agent ID and version number.
 func (v *AgentVersion) Key() Key {
 	return Key{"agent_version", v.WorkspaceID, fmt.Sprintf("%s/%06d", v.ID, v.Version)}
 }
 
-// Indexes: by agent.
+// Indexes returns one index: all versions of the agent.
 func (v *AgentVersion) Indexes() []string { return []string{"of=" + v.ID} }
 
-// Sort is by age, in the shape of an id.
+// Sort returns a sort key by creation time that has the form of an ID.
 func (v *AgentVersion) Sort() string {
 	var number [10]byte
 	binary.BigEndian.PutUint64(number[2:], uint64(v.Version)) //nolint:gosec // counts from 1
 	return ID(PrefixAgent, v.CreatedAt, number)
 }
 
-// Public is the version as the API shows it.
+// Public returns the version as the API shows it.
 func (v *AgentVersion) Public() *AgentVersion { return &AgentVersion{*v.Agent.Public()} }
 
-// Key names the row.
+// Key returns the store key.
 func (a *Agent) Key() Key { return Key{"agent", a.WorkspaceID, a.ID} }
 
-// Indexes: by environment, and by what it names.
+// Indexes returns the environment and an index for each referenced ID.
 func (a *Agent) Indexes() []string { return referenceIndexes(envIndex(a.Environment), a.References) }
 
-// referenceIndexes is a list of those that name something, by its id.
+// referenceIndexes returns env and one index for each referenced ID, so that all users of a resource can be listed.
 func referenceIndexes(env string, ids []string) []string {
 	ix := []string{env}
 	for _, id := range ids {
@@ -138,10 +137,10 @@ func referenceIndexes(env string, ids []string) []string {
 	return ix
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (a *Agent) Sort() string { return a.ID }
 
-// NodeType is what a pathway's node does.
+// NodeType is the type of a pathway node.
 type NodeType string
 
 // The node types.
@@ -159,7 +158,7 @@ const (
 	NodeAgent       NodeType = "agent"
 )
 
-// Values are the types of a pathway node.
+// Values returns the types of a pathway node.
 func (NodeType) Values() []string {
 	return values(
 		NodeSay, NodeCollect, NodeDTMF, NodeEnd, NodeTransfer, NodeConverse, NodeCondition, NodeTool,
@@ -167,7 +166,7 @@ func (NodeType) Values() []string {
 	)
 }
 
-// EdgeType is when an edge is taken.
+// EdgeType is the kind of condition under which an edge is taken.
 type EdgeType string
 
 // The edge types.
@@ -176,26 +175,26 @@ const (
 	EdgeElse    EdgeType = "else"
 	EdgeDTMF    EdgeType = "dtmf"
 	EdgeTimeout EdgeType = "timeout"
-	EdgeSuccess EdgeType = "success" // of a transfer, tool or appointment
+	EdgeSuccess EdgeType = "success" // a transfer, tool or appointment succeeded
 	EdgeFailure EdgeType = "failure"
-	EdgeIntent  EdgeType = "intent" // what was said means this
-	EdgeExpr    EdgeType = "expr"   // an expression over the variables holds
-	EdgeLLM     EdgeType = "llm"    // a model thinks that this holds
+	EdgeIntent  EdgeType = "intent" // the caller's words express the intent
+	EdgeExpr    EdgeType = "expr"   // an expression over the variables is true
+	EdgeLLM     EdgeType = "llm"    // a language model decides that the prompt of the edge applies
 )
 
-// Values are the types of a pathway edge.
+// Values returns the types of a pathway edge.
 func (EdgeType) Values() []string {
 	return values(EdgeAlways, EdgeElse, EdgeDTMF, EdgeTimeout, EdgeSuccess, EdgeFailure, EdgeIntent, EdgeExpr, EdgeLLM)
 }
 
-// Assign is what a node sets when it is entered.
+// Assign lists the values that a node sets when the conversation enters it.
 type Assign struct {
 	Outcome   Outcome           `json:"outcome,omitempty"`
 	Notes     string            `json:"notes,omitempty"`
 	Intent    string            `json:"intent,omitempty"`
-	Language  string            `json:"language,omitempty"` // spoken and heard from here on
+	Language  string            `json:"language,omitempty"` // language of speech and recognition from this node on
 	Variables map[string]string `json:"variables,omitempty"`
-	AddToDNC  bool              `json:"add_to_dnc,omitempty"` // the far end wants no more calls
+	AddToDNC  bool              `json:"add_to_dnc,omitempty"` // the remote party asked not to be called again
 }
 
 // Node is one step of a pathway.
@@ -203,59 +202,59 @@ type Node struct {
 	ID             string       `json:"id"`
 	Type           NodeType     `json:"type"`
 	Prompt         string       `json:"prompt,omitempty"`
-	Interruptible  *bool        `json:"interruptible,omitempty"` // a key press may cut the prompt; true unless said
-	Input          string       `json:"input,omitempty"`         // collect: dtmf
+	Interruptible  *bool        `json:"interruptible,omitempty"` // a key press may interrupt the prompt. Default: true.
+	Input          string       `json:"input,omitempty"`         // collect: dtmf, speech or both
 	SaveAs         string       `json:"save_as,omitempty"`
-	Values         []string     `json:"values,omitempty"` // collect: the inputs accepted; others count as none
-	Length         int          `json:"length,omitempty"` // collect: digits to wait for (1)
+	Values         []string     `json:"values,omitempty"` // collect: accepted inputs; any other input counts as no input
+	Length         int          `json:"length,omitempty"` // collect: number of digits. Default: 1.
 	TimeoutSeconds float64      `json:"timeout_seconds,omitempty"`
 	Retries        int          `json:"retries,omitempty"`
-	RetryPrompt    string       `json:"retry_prompt,omitempty"` // collect: said in place of prompt from the second time on
+	RetryPrompt    string       `json:"retry_prompt,omitempty"` // collect: prompt of the second and later tries
 	Sensitive      bool         `json:"sensitive,omitempty"`
-	Digits         string       `json:"digits,omitempty"`      // dtmf: what to send
+	Digits         string       `json:"digits,omitempty"`      // dtmf: digits to send
 	Outcome        Outcome      `json:"outcome,omitempty"`     // end
 	Notes          string       `json:"notes,omitempty"`       // end
-	Destination    string       `json:"destination,omitempty"` // transfer: a name of the agent's destinations, or a number
-	Mode           TransferMode `json:"mode,omitempty"`        // transfer: blind, attended or bridge (bridge unless said)
-	Summary        string       `json:"summary,omitempty"`     // transfer: told to whoever answers
+	Destination    string       `json:"destination,omitempty"` // transfer: name of one of the agent's destinations, or a number
+	Mode           TransferMode `json:"mode,omitempty"`        // transfer: blind, attended or bridge. Default: bridge.
+	Summary        string       `json:"summary,omitempty"`     // transfer: spoken to the person who answers
 
-	Tools            []string          `json:"tools,omitempty"`              // converse: ids, and appointment, sms, transfer, dnc and end
-	MaxTurns         int               `json:"max_turns,omitempty"`          // converse: answers of the model before it is left (40)
+	Tools            []string          `json:"tools,omitempty"`              // converse: tool IDs, or appointment, sms, transfer, dnc and end
+	MaxTurns         int               `json:"max_turns,omitempty"`          // converse: maximum number of model answers. Default: 40.
 	KnowledgeBaseIDs []string          `json:"knowledge_base_ids,omitempty"` // converse
-	Extract          []AnalysisField   `json:"extract,omitempty"`            // converse: what is to be found out
+	Extract          []AnalysisField   `json:"extract,omitempty"`            // converse: values that the model has to find out
 	ToolID           string            `json:"tool_id,omitempty"`            // tool
 	Action           string            `json:"action,omitempty"`             // appointment: availability, book, confirm, cancel or reschedule
 	Arguments        map[string]string `json:"arguments,omitempty"`          // tool, appointment
 	Body             string            `json:"body,omitempty"`               // sms
-	AgentID          string            `json:"agent_id,omitempty"`           // agent: who goes on
+	AgentID          string            `json:"agent_id,omitempty"`           // agent: ID of the agent that takes over
 	Set              *Assign           `json:"set,omitempty"`
 }
 
 // When is the condition of an edge.
 type When struct {
 	Type   EdgeType `json:"type"`
-	Digits string   `json:"digits,omitempty"` // dtmf: the input that takes the edge
-	Intent string   `json:"intent,omitempty"` // intent: which one
-	Words  []string `json:"words,omitempty"`  // intent: what is said for it; empty: the usual words of yes, no, person and repeat
-	Expr   string   `json:"expr,omitempty"`   // expr: e.g. age >= 18 && city == "Berlin"
-	Prompt string   `json:"prompt,omitempty"` // llm: what has to hold, in words
+	Digits string   `json:"digits,omitempty"` // dtmf: input for which the edge is taken
+	Intent string   `json:"intent,omitempty"` // intent: name of the intent
+	Words  []string `json:"words,omitempty"`  // intent: phrases of the caller that express the intent. Default: built-in phrases for yes, no, person and repeat.
+	Expr   string   `json:"expr,omitempty"`   // expr: for example age >= 18 && city == "Berlin"
+	Prompt string   `json:"prompt,omitempty"` // llm: condition in natural language
 }
 
-// Edge leads from a node ("*": from any) to another.
+// Edge leads from one node to another. From "*" matches every node.
 type Edge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	When When   `json:"when"`
 }
 
-// Variable is a name that the text of a pathway may use.
+// Variable is a variable that the texts of a pathway may use.
 type Variable struct {
 	Name     string `json:"name"`
 	Required bool   `json:"required,omitempty"`
 	Default  string `json:"default,omitempty"`
 }
 
-// Pathway is the plan of a conversation.
+// Pathway is a graph of nodes and edges that a conversation follows.
 type Pathway struct {
 	Meta
 	Name      string     `json:"name"`
@@ -266,15 +265,16 @@ type Pathway struct {
 	Version   int        `json:"version"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (p *Pathway) Key() Key { return Key{"pathway", p.WorkspaceID, p.ID} }
 
-// Indexes: by environment, and by what it names.
+// Indexes returns the environment and an index for each referenced ID.
 func (p *Pathway) Indexes() []string {
 	return referenceIndexes(envIndex(p.Environment), p.ReferencedIDs())
 }
 
-// ReferencedIDs are what the nodes name, each once: tools, knowledge bases and agents.
+// ReferencedIDs returns the IDs of the tools, knowledge bases and agents that the nodes refer to, sorted and
+// without duplicates.
 func (p *Pathway) ReferencedIDs() []string {
 	var ids []string
 	for i := range p.Nodes {
@@ -285,11 +285,11 @@ func (p *Pathway) ReferencedIDs() []string {
 	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return id == "" })
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (p *Pathway) Sort() string { return p.ID }
 
-// Script is what a call speaks: one version of an agent with its pathway,
-// pinned when the call or its campaign starts.
+// Script is everything that a conversation uses: one version of an agent with its pathway. It is fixed when the
+// call or its campaign starts.
 type Script struct {
 	AgentID   string          `json:"agent_id,omitempty"`
 	AgentName string          `json:"agent_name,omitempty"`
@@ -314,7 +314,7 @@ type Script struct {
 	Pathway   Pathway         `json:"pathway"`
 }
 
-// RecognitionLanguage is the language that is heard.
+// RecognitionLanguage returns the language that the speech recognizer expects.
 func (s *Script) RecognitionLanguage() string {
 	if s.STT != nil && s.STT.Language != "" {
 		return s.STT.Language
@@ -322,7 +322,8 @@ func (s *Script) RecognitionLanguage() string {
 	return s.Language
 }
 
-// InLanguage is the script in a language: by the voice that the agent has for it, else by its engine's own, and heard in it too.
+// InLanguage returns the script in another language. The voice is the agent's voice for that language, or else the
+// default voice of the engine. Speech recognition uses the same language.
 func (s Script) InLanguage(language string) Script {
 	if strings.EqualFold(language, s.Language) {
 		return s
@@ -342,35 +343,34 @@ func (s Script) InLanguage(language string) Script {
 	return s
 }
 
-// PinnedScript is a script kept for a campaign from its start on.
+// PinnedScript is the script that a campaign uses from its start to its end.
 type PinnedScript struct {
 	CampaignID  string `json:"campaign_id"`
 	WorkspaceID string `json:"workspace_id"`
 	Script      Script `json:"script"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (p *PinnedScript) Key() Key { return Key{"script", p.WorkspaceID, p.CampaignID} }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (p *PinnedScript) Indexes() []string { return nil }
 
-// Sort is unused.
+// Sort returns an unused sort key.
 func (p *PinnedScript) Sort() string { return p.CampaignID }
 
-// Context is the free data of a contact or call: any JSON object.
-// Numbers stay as they were written, as json.Number.
+// Context is the free-form data of a contact or call: any JSON object. Numbers keep their text, as json.Number.
 type Context map[string]any
 
-// UnmarshalJSON reads an object from any decoder of JSON.
+// UnmarshalJSON decodes a JSON object and keeps the text of its numbers.
 func (c *Context) UnmarshalJSON(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	return d.Decode((*map[string]any)(c))
 }
 
-// Text is a context value as a prompt speaks it: strings as they are, other
-// values as JSON.
+// Text returns a value of the context for use in a prompt. Strings are returned unchanged, other values as JSON. ok
+// is false if the value is missing or null.
 func (c Context) Text(name string) (string, bool) {
 	v, ok := c[name]
 	if !ok || v == nil {

@@ -1,61 +1,58 @@
 package domain
 
-// AgentLLM is the language model that an agent speaks by: an engine of the
-// install and a model of it.
+// AgentLLM selects the language model of an agent: an engine of the installation and one of its models.
 type AgentLLM struct {
 	Engine      string   `json:"engine,omitempty"`
 	Model       string   `json:"model,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"` // 0 to 2
-	MaxTokens   int      `json:"max_tokens,omitempty"`  // of one answer
-	Speculative bool     `json:"speculative,omitempty"` // it is asked as soon as the caller is silent
+	MaxTokens   int      `json:"max_tokens,omitempty"`  // maximum length of one answer
+	Speculative bool     `json:"speculative,omitempty"` // the model is requested as soon as the caller is silent, before the end of the turn is certain
 }
 
-// AgentSTT is how an agent hears.
+// AgentSTT selects the speech recognition of an agent.
 type AgentSTT struct {
 	Engine   string   `json:"engine,omitempty"`
 	Model    string   `json:"model,omitempty"`
-	Language string   `json:"language,omitempty"` // where it is not the agent's
-	Keywords []string `json:"keywords,omitempty"` // that are likely to be said
+	Language string   `json:"language,omitempty"` // Default: the language of the agent.
+	Keywords []string `json:"keywords,omitempty"` // words that the caller is likely to say
 }
 
-// AgentRealtime is an engine that hears and speaks by itself.
+// AgentRealtime selects a realtime engine, which recognizes and speaks without separate STT and TTS engines.
 type AgentRealtime struct {
 	Engine string `json:"engine,omitempty"`
 	Model  string `json:"model,omitempty"`
 	Voice  string `json:"voice,omitempty"`
 }
 
-// TurnTaking are the turn-taking settings of an agent: the end of the caller's turn,
-// and interruptions.
+// TurnTaking holds the turn-taking settings of an agent: the end of the caller's turn and interruptions.
 type TurnTaking struct {
-	Interruptible     *bool `json:"interruptible,omitempty"`      // speech may cut what it says; true unless said
-	InterruptionWords int   `json:"interruption_words,omitempty"` // so many words count as one
-	EndOfTurnMs       int   `json:"end_of_turn_ms,omitempty"`     // so much silence ends the caller's turn
+	Interruptible     *bool `json:"interruptible,omitempty"`      // the caller may interrupt the agent. Default: true.
+	InterruptionWords int   `json:"interruption_words,omitempty"` // number of words that count as an interruption
+	EndOfTurnMs       int   `json:"end_of_turn_ms,omitempty"`     // silence in milliseconds that ends the caller's turn
 }
 
-// What an agent can do about answering machines: AgentAMD's modes and actions.
+// The modes and actions of answering machine detection (AgentAMD).
 const (
 	AMDOff      = "off"
-	AMDAsync    = "async" // the agent speaks meanwhile
-	AMDWait     = "wait"  // it speaks once it is known who is there
+	AMDAsync    = "async" // the agent speaks during detection
+	AMDWait     = "wait"  // the agent speaks after detection
 	AMDHangup   = "hangup"
 	AMDMessage  = "leave_message"
 	AMDContinue = "continue"
 )
 
-// AgentAMD is what an agent does about answering machines.
+// AgentAMD holds the settings of answering machine detection.
 type AgentAMD struct {
-	Mode            string `json:"mode"`                       // off | async | wait
-	VoicemailAction string `json:"voicemail_action,omitempty"` // hangup | leave_message | continue
-	Message         string `json:"message,omitempty"`          // leave_message: what is left
+	Mode            string `json:"mode"`                       // off, async or wait
+	VoicemailAction string `json:"voicemail_action,omitempty"` // hangup, leave_message or continue
+	Message         string `json:"message,omitempty"`          // leave_message: the spoken message
 }
 
-// IsEnabled says whether it matters who answers; an agent that says nothing of it does
-// not care.
+// IsEnabled reports whether answering machine detection runs. A nil AgentAMD means off.
 func (a *AgentAMD) IsEnabled() bool { return a != nil && (a.Mode == AMDAsync || a.Mode == AMDWait) }
 
-// MachineAction is what is done about a machine: hangup or leave_message; "" where the
-// call goes on.
+// MachineAction returns the action for an answering machine: hangup or leave_message. It returns "" if the call
+// continues.
 func (a *AgentAMD) MachineAction() string {
 	if a.IsEnabled() && a.VoicemailAction != AMDContinue {
 		return a.VoicemailAction
@@ -63,30 +60,29 @@ func (a *AgentAMD) MachineAction() string {
 	return ""
 }
 
-// AnsweredByMachine says whether answered_by names somebody with whom nobody
-// can speak.
+// AnsweredByMachine reports whether a value of answered_by means that no conversation is possible.
 func AnsweredByMachine(by string) bool {
 	return by == "voicemail" || by == "fax" || by == "unavailable"
 }
 
-// AgentHook is asked when a call comes in.
+// AgentHook is a URL that is requested for each inbound call before it is answered.
 type AgentHook struct {
 	URL       string `json:"url"`
 	TimeoutMs int    `json:"timeout_ms"`
 }
 
-// AgentAnalysis is what is wanted to be known of a call that is over.
+// AgentAnalysis selects what a language model extracts from the transcript of an ended call.
 type AgentAnalysis struct {
 	Summary         bool            `json:"summary"`
 	SuccessCriteria string          `json:"success_criteria,omitempty"`
 	Fields          []AnalysisField `json:"fields,omitempty"`
 }
 
-// AnalysisField is something that is to be found in what was said.
+// AnalysisField is a value to extract from a transcript.
 type AnalysisField struct {
 	Name        string   `json:"name"`
-	Type        string   `json:"type"` // string | number | integer | boolean
+	Type        string   `json:"type"` // string, number, integer or boolean
 	Description string   `json:"description,omitempty"`
-	Values      []string `json:"values,omitempty"` // string: the ones that it may have
+	Values      []string `json:"values,omitempty"` // string: allowed values
 	Required    bool     `json:"required,omitempty"`
 }

@@ -7,87 +7,85 @@ type AlertKind string
 
 // The kinds of alert rules.
 const (
-	AlertAnswerRate       AlertKind = "answer_rate"       // too few of the outbound calls are answered
-	AlertTrunkDown        AlertKind = "trunk_down"        // every target of a trunk is out, or its registration failed
-	AlertSpend            AlertKind = "spend"             // a share of the daily spend cap is used up
-	AlertEndpointDisabled AlertKind = "endpoint_disabled" // a webhook endpoint was disabled because it failed
+	AlertAnswerRate       AlertKind = "answer_rate"       // too few outbound calls are answered
+	AlertTrunkDown        AlertKind = "trunk_down"        // all targets of a trunk are down, or its registration failed
+	AlertSpend            AlertKind = "spend"             // outbound calls reached a share of the daily spend cap
+	AlertEndpointDisabled AlertKind = "endpoint_disabled" // a webhook endpoint was disabled after failures
 )
 
-// Values are the kinds of an alert.
+// Values returns the kinds of an alert.
 func (AlertKind) Values() []string {
 	return values(AlertAnswerRate, AlertTrunkDown, AlertSpend, AlertEndpointDisabled)
 }
 
-// AlertRule is what an operator wants to be told of. It is of the workspace
-// whose key made it: its events are that workspace's. What it watches may be
-// others.
+// AlertRule defines when operators are alerted. It belongs to the workspace whose key created it, and its events
+// appear there. It may watch other workspaces.
 type AlertRule struct {
 	Meta
 	Name               string    `json:"name"`
 	Kind               AlertKind `json:"kind"`
-	WatchesWorkspaceID string    `json:"watches_workspace_id,omitempty"` // "": every workspace of the install
-	Together           bool      `json:"together"`                       // all workspaces as one; answer_rate and spend
-	Below              float64   `json:"below,omitempty"`                // answer_rate: share of the calls, 0 to 1
-	MinCalls           int       `json:"min_calls,omitempty"`            // answer_rate: with fewer nothing is said
-	Minutes            int       `json:"minutes,omitempty"`              // answer_rate: of so many minutes; trunk_down: for so long
-	Share              float64   `json:"share,omitempty"`                // spend: of the cap, 0 to 1
+	WatchesWorkspaceID string    `json:"watches_workspace_id,omitempty"` // empty: every workspace of the installation
+	Together           bool      `json:"together"`                       // all workspaces are counted together; for answer_rate and spend
+	Below              float64   `json:"below,omitempty"`                // answer_rate: share of answered calls, 0 to 1
+	MinCalls           int       `json:"min_calls,omitempty"`            // answer_rate: with fewer calls the rule is not evaluated
+	Minutes            int       `json:"minutes,omitempty"`              // answer_rate: length of the window; trunk_down: delay before the alert fires
+	Share              float64   `json:"share,omitempty"`                // spend: share of the daily spend cap, 0 to 1
 	Emails             []string  `json:"emails"`
 	Paused             bool      `json:"paused"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (r *AlertRule) Key() Key { return Key{"alert_rule", r.WorkspaceID, r.ID} }
 
-// Indexes: all.
+// Indexes returns one index of all rows.
 func (r *AlertRule) Indexes() []string { return []string{"all"} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (r *AlertRule) Sort() string { return r.ID }
 
-// AlertStatus is where an alert stands.
+// AlertStatus is the state of an alert.
 type AlertStatus string
 
-// The states of an alert. One that is over has no row.
+// The states of an alert. A resolved alert has no row.
 const (
-	AlertPending AlertStatus = "pending" // it is so, and not for long enough yet
-	AlertFiring  AlertStatus = "firing"  // somebody was told
+	AlertPending AlertStatus = "pending" // the condition is met, but not for long enough
+	AlertFiring  AlertStatus = "firing"  // notifications were sent
 )
 
-// Values are the states of an alert.
+// Values returns the states of an alert.
 func (AlertStatus) Values() []string {
 	return values(AlertPending, AlertFiring)
 }
 
-// Alert is one thing that a rule has found. There is at most one of a rule and
-// a subject.
+// Alert is a condition that an alert rule found. There is at most one alert for each rule and subject.
 type Alert struct {
 	Meta
 	RuleID        string      `json:"rule_id"`
 	RuleName      string      `json:"rule_name"`
 	Kind          AlertKind   `json:"kind"`
-	OfWorkspaceID string      `json:"of_workspace_id,omitempty"` // which workspace it is about; "": all together
-	Subject       string      `json:"subject"`                   // id of the trunk, the endpoint, the workspace; or all
+	OfWorkspaceID string      `json:"of_workspace_id,omitempty"` // workspace of the subject; empty: all workspaces together
+	Subject       string      `json:"subject"`                   // ID of the trunk, endpoint or workspace, or "all"
 	Name          string      `json:"subject_name"`
 	Status        AlertStatus `json:"status"`
 	Since         time.Time   `json:"since"`
 	FiredAt       *time.Time  `json:"fired_at"`
-	WellSince     *time.Time  `json:"well_since"` // of one that fires: it is not so any more, and not for long enough yet
+	WellSince     *time.Time  `json:"well_since"` // firing: since when the condition is not met; the alert resolves after a delay
 	Value         float64     `json:"value"`
 	Bound         float64     `json:"bound"`
-	Count         int         `json:"count"` // calls, of an answer rate
+	Count         int         `json:"count"` // answer_rate: number of calls
 }
 
-// Key names the row: a rule and what it was found at.
+// Key returns the store key: rule and subject.
 func (a *Alert) Key() Key { return Key{"alert", a.WorkspaceID, a.RuleID + "/" + a.Subject} }
 
-// Indexes: all.
+// Indexes returns one index of all rows.
 func (a *Alert) Indexes() []string { return []string{"all"} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (a *Alert) Sort() string { return a.ID }
 
-// AlertMail is a mail to one address that is to be sent: at least once, until it
-// is taken or given up.
+// AlertMail is an alert notification to one email address. It is sent at least once, until a mail server accepts it
+// or Until has passed.
 type AlertMail struct {
 	ID          string    `json:"id"`
 	WorkspaceID string    `json:"workspace_id"`
@@ -97,14 +95,14 @@ type AlertMail struct {
 	Body        string    `json:"body"`
 	Tries       int       `json:"tries"`
 	Due         time.Time `json:"due"`
-	Until       time.Time `json:"until"` // given up then
+	Until       time.Time `json:"until"` // no further attempts after this time
 }
 
-// Key names the row.
+// Key returns the store key.
 func (m *AlertMail) Key() Key { return Key{"alert_mail", m.WorkspaceID, m.ID} }
 
-// Indexes: all.
+// Indexes returns one index of all rows.
 func (m *AlertMail) Indexes() []string { return []string{"all"} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (m *AlertMail) Sort() string { return m.ID }

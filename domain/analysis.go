@@ -2,23 +2,23 @@ package domain
 
 import "time"
 
-// CallAnalysis is what a model found in what was said in a call.
+// CallAnalysis is the result of the analysis of a transcript by a language model.
 type CallAnalysis struct {
 	Summary string         `json:"summary,omitempty"`
-	Success *bool          `json:"success"` // by the agent's success_criteria; null: it has none
+	Success *bool          `json:"success"` // whether success_criteria of the agent were met; nil: the agent has none
 	Reason  string         `json:"success_reason,omitempty"`
-	Fields  map[string]any `json:"fields"`          // those of the agent's that were found
-	Error   string         `json:"error,omitempty"` // why there is no analysis
+	Fields  map[string]any `json:"fields"`          // fields of the agent's analysis that were found
+	Error   string         `json:"error,omitempty"` // why the analysis failed
 	At      time.Time      `json:"analyzed_at"`
 }
 
-// IsEnabled says whether anything is to be known of a call.
+// IsEnabled reports whether the agent asks for any analysis of its calls.
 func (a *AgentAnalysis) IsEnabled() bool {
 	return a != nil && (a.Summary || a.SuccessCriteria != "" || len(a.Fields) > 0)
 }
 
-// AnalysisDue is an analysis that is still to be made: it is committed with the
-// end of its call, and goes with the commit of what was found.
+// AnalysisDue is a pending analysis of a call. It is committed with the end of the call and deleted in the commit
+// of the result.
 type AnalysisDue struct {
 	CallID      string        `json:"call_id"`
 	WorkspaceID string        `json:"workspace_id"`
@@ -27,11 +27,11 @@ type AnalysisDue struct {
 	Tries       int           `json:"tries"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (a *AnalysisDue) Key() Key { return Key{"analysis_due", a.WorkspaceID, a.CallID} }
 
-// Indexes: what is to be done.
+// Indexes returns one index of all pending analyses.
 func (a *AnalysisDue) Indexes() []string { return []string{"todo"} }
 
-// Sort is by call.
+// Sort returns the call ID.
 func (a *AnalysisDue) Sort() string { return a.CallID }

@@ -2,14 +2,13 @@ package domain
 
 import "time"
 
-// OpenSpan is a stretch of a day, as clocks in the provider's zone show it.
+// OpenSpan is a span of opening hours of one day, in the provider's time zone.
 type OpenSpan struct {
 	Start string `json:"start"` // HH:MM
 	End   string `json:"end"`   // HH:MM, up to 24:00
 }
 
-// Provider is somebody, or something, that can be booked: one appointment at a
-// time.
+// Provider is a person or resource that can be booked for one appointment at a time.
 type Provider struct {
 	Meta
 	Name          string                `json:"name"`
@@ -17,77 +16,77 @@ type Provider struct {
 	Hours         map[string][]OpenSpan `json:"hours"` // by lowercase weekday
 	ExcludedDates []string              `json:"excluded_dates"`
 	SlotMinutes   int                   `json:"slot_minutes"`
-	Reminders     []Reminder            `json:"reminders,omitempty"`      // of appointments that say nothing else
-	ReminderHours *ReminderHours        `json:"reminder_hours,omitempty"` // 08:00 to 21:00 unless said
+	Reminders     []Reminder            `json:"reminders,omitempty"`      // for appointments without reminders of their own
+	ReminderHours *ReminderHours        `json:"reminder_hours,omitempty"` // hours in which reminders are sent. Default: 08:00 to 21:00.
 }
 
-// Key names the row.
+// Key returns the store key.
 func (x *Provider) Key() Key { return Key{"provider", x.WorkspaceID, x.ID} }
 
-// Indexes: by environment.
+// Indexes returns the environment.
 func (x *Provider) Indexes() []string { return []string{envIndex(x.Environment)} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (x *Provider) Sort() string { return x.ID }
 
-// ProviderName makes a provider's name unique within its environment.
+// ProviderName reserves the name of a provider, so that it is unique within its environment.
 type ProviderName struct {
 	WorkspaceID string      `json:"workspace_id"`
 	Environment Environment `json:"environment"`
-	Name        string      `json:"name"` // folded
+	Name        string      `json:"name"` // in lower case
 	ProviderID  string      `json:"provider_id"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (n *ProviderName) Key() Key {
 	return Key{"provider_name", n.WorkspaceID, string(n.Environment) + "/" + n.Name}
 }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (n *ProviderName) Indexes() []string { return nil }
 
-// Sort is of no use.
+// Sort returns an unused sort key.
 func (n *ProviderName) Sort() string { return "" }
 
-// AppointmentStatus is where an appointment stands.
+// AppointmentStatus is the state of an appointment.
 type AppointmentStatus string
 
 // The states of an appointment.
 const (
-	AppointmentBooked    AppointmentStatus = "booked"    // the time is taken
-	AppointmentConfirmed AppointmentStatus = "confirmed" // and the patient has said so
+	AppointmentBooked    AppointmentStatus = "booked"    // the time is reserved
+	AppointmentConfirmed AppointmentStatus = "confirmed" // the patient has confirmed
 	AppointmentCancelled AppointmentStatus = "cancelled" // the time is free again
-	AppointmentCompleted AppointmentStatus = "completed" // it took place
-	AppointmentNoShow    AppointmentStatus = "no_show"   // nobody came
+	AppointmentCompleted AppointmentStatus = "completed" // the appointment took place
+	AppointmentNoShow    AppointmentStatus = "no_show"   // the patient did not come
 )
 
-// Values are the states of an appointment.
+// Values returns the states of an appointment.
 func (AppointmentStatus) Values() []string {
 	return values(
 		AppointmentBooked, AppointmentConfirmed, AppointmentCancelled, AppointmentCompleted, AppointmentNoShow,
 	)
 }
 
-// Open says whether the appointment may still be changed.
+// Open reports whether the appointment may still be changed.
 func (s AppointmentStatus) Open() bool { return s == AppointmentBooked || s == AppointmentConfirmed }
 
-// Patient is for whom an appointment is.
+// Patient is the person for whom an appointment is booked.
 type Patient struct {
 	Name  string `json:"name"`
 	Phone string `json:"phone"` // E.164
 }
 
-// Appointment is a time of a provider that was given to somebody.
+// Appointment reserves a time of a provider for a patient.
 type Appointment struct {
 	Meta
-	AppointmentID   string                `json:"appointment_id"` // as ID
+	AppointmentID   string                `json:"appointment_id"` // same as ID
 	Patient         Patient               `json:"patient"`
-	Provider        string                `json:"provider"` // its name when it was booked
+	Provider        string                `json:"provider"` // name of the provider at the time of booking
 	ProviderID      string                `json:"provider_id"`
 	Datetime        time.Time             `json:"datetime"`
 	EndsAt          time.Time             `json:"ends_at"`
 	Timezone        string                `json:"timezone"`
-	LocalDatetime   string                `json:"local_datetime"` // Datetime in Timezone, with its offset
+	LocalDatetime   string                `json:"local_datetime"` // Datetime in Timezone, with UTC offset
 	DurationMinutes int                   `json:"duration_minutes"`
 	Type            string                `json:"type"`
 	Status          AppointmentStatus     `json:"status"`
@@ -96,15 +95,15 @@ type Appointment struct {
 	CancelReason    string                `json:"cancel_reason,omitempty"`
 	ConfirmedAt     *time.Time            `json:"confirmed_at"`
 	CancelledAt     *time.Time            `json:"cancelled_at"`
-	Moves           int                   `json:"moves"`    // how often it was rescheduled
-	Sequence        int                   `json:"sequence"` // how often it was changed
+	Moves           int                   `json:"moves"`    // number of times the appointment was rescheduled
+	Sequence        int                   `json:"sequence"` // number of changes
 	Reminders       []AppointmentReminder `json:"reminders,omitempty"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (a *Appointment) Key() Key { return Key{"appointment", a.WorkspaceID, a.ID} }
 
-// Indexes: by environment, status, provider, patient and call.
+// Indexes returns the environment, status, provider, patient and call.
 func (a *Appointment) Indexes() []string {
 	e := string(a.Environment)
 	ix := []string{
@@ -116,19 +115,18 @@ func (a *Appointment) Indexes() []string {
 	return ix
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (a *Appointment) Sort() string { return a.ID }
 
-// Booked is a stretch of a provider's time that an appointment has.
+// Booked is a span of a provider's time that an appointment occupies.
 type Booked struct {
 	Start         time.Time `json:"start"`
 	End           time.Time `json:"end"`
 	AppointmentID string    `json:"appointment_id"`
 }
 
-// BookingDay is what is taken of one day, in UTC, of a provider's time. It
-// changes in the commit that changes an appointment, under its guard: so no
-// time is given twice.
+// BookingDay lists the booked spans of one provider on one UTC day. Every commit that changes an appointment also
+// changes this row and guards its version, so that no time is booked twice.
 type BookingDay struct {
 	WorkspaceID string   `json:"workspace_id"`
 	ProviderID  string   `json:"provider_id"`
@@ -136,11 +134,11 @@ type BookingDay struct {
 	Booked      []Booked `json:"booked"`
 }
 
-// Key names the row: in the order of days.
+// Key returns the store key: provider and day, in chronological order.
 func (d *BookingDay) Key() Key { return Key{"booking", d.WorkspaceID, d.ProviderID + "/" + d.Day} }
 
-// Indexes: none; days are listed by the key's beginning.
+// Indexes returns no indexes: days are listed by key prefix.
 func (d *BookingDay) Indexes() []string { return nil }
 
-// Sort is by day.
+// Sort returns the day.
 func (d *BookingDay) Sort() string { return d.Day }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// BulkType is what the items of a bulk job become.
+// BulkType is the kind of item in a bulk job.
 type BulkType string
 
 // The types of bulk jobs.
@@ -16,12 +16,12 @@ const (
 	BulkDNC      BulkType = "dnc"
 )
 
-// Values are the types of a bulk job.
+// Values returns the types of a bulk job.
 func (BulkType) Values() []string {
 	return values(BulkCalls, BulkSMS, BulkContacts, BulkDNC)
 }
 
-// BulkStatus is a state of a bulk job.
+// BulkStatus is the state of a bulk job.
 type BulkStatus string
 
 // The states of a bulk job. The last two are final.
@@ -32,19 +32,19 @@ const (
 	BulkCancelled BulkStatus = "cancelled"
 )
 
-// Values are the states of a bulk job.
+// Values returns the states of a bulk job.
 func (BulkStatus) Values() []string {
 	return values(BulkQueued, BulkRunning, BulkCompleted, BulkCancelled)
 }
 
-// Bounds of bulk jobs: the items of one, and the errors that it tells by
-// itself; the rest of them stand with their items.
+// Limits of a bulk job: the number of items, and the number of errors that the job itself lists. All errors are
+// stored with their items.
 const (
 	MaxBulkItems  = 10_000
 	MaxBulkErrors = 1000
 )
 
-// BulkError tells what was wrong with one item. Index counts from 0.
+// BulkError describes why one item was rejected or failed. Index counts from 0.
 type BulkError struct {
 	Index   int    `json:"index"`
 	Code    Code   `json:"code"`
@@ -52,15 +52,15 @@ type BulkError struct {
 	Param   string `json:"param"`
 }
 
-// Bulk is a job of many orders that are carried out one after another, each
-// once. Accepted is the sum of Pending, Done, Failed and Cancelled.
+// Bulk is a job with many items that are processed one after another, each exactly once. Accepted is the sum of
+// Pending, Done, Failed and Cancelled.
 type Bulk struct {
 	Meta
 	RequestTrace
 
 	Type      BulkType    `json:"type"`
 	Status    BulkStatus  `json:"status"`
-	TargetID  string      `json:"target_id,omitempty"` // the campaign of contacts, the list of numbers
+	TargetID  string      `json:"target_id,omitempty"` // campaign of the contacts, or do-not-call list of the numbers
 	Total     int         `json:"total"`
 	Accepted  int         `json:"accepted"`
 	Rejected  int         `json:"rejected"`
@@ -68,42 +68,40 @@ type Bulk struct {
 	Done      int         `json:"done"`
 	Failed    int         `json:"failed"`
 	Cancelled int         `json:"cancelled"`
-	Errors    []BulkError `json:"errors"` // kept in a row of their own
-	// Waiting is what the next item waits for: line or trunk; calling_hours
-	// where every item that is left does, the first of them until WaitingUntil.
-	// Neither is stored.
+	Errors    []BulkError `json:"errors"` // stored in a separate row
+	// Waiting is what the next item waits for: line or trunk. It is calling_hours if all pending items wait for
+	// their calling hours, which open first at WaitingUntil. Neither field is stored.
 	Waiting      string     `json:"waiting,omitempty"`
 	WaitingUntil *time.Time `json:"waiting_until,omitempty"`
 	CompletedAt  *time.Time `json:"completed_at"`
-	Next         int        `json:"next,omitempty"`     // the index from which on items may be pending
-	Operator     bool       `json:"operator,omitempty"` // an operator's key ordered it
+	Next         int        `json:"next,omitempty"`     // lowest index of an item that may be pending
+	Operator     bool       `json:"operator,omitempty"` // the job was created with an operator key
 	KeyID        string     `json:"key_id,omitempty"`
 }
 
-// Final says whether nothing more will happen.
+// Final reports whether the job has ended.
 func (b *Bulk) Final() bool { return b.Status == BulkCompleted || b.Status == BulkCancelled }
 
-// IsOutbound reports whether the job calls people or sends them messages.
+// IsOutbound reports whether the job makes calls or sends messages.
 func (b *Bulk) IsOutbound() bool { return b.Type == BulkCalls || b.Type == BulkSMS }
 
-// Cancel ends the job: what was pending is not done.
+// Cancel ends the job and cancels all pending items.
 func (b *Bulk) Cancel(now time.Time) {
 	b.Status, b.CompletedAt = BulkCancelled, &now
 	b.Cancelled, b.Pending = b.Cancelled+b.Pending, 0
 }
 
-// AddError keeps what was wrong with an item, within the bound.
+// AddError records the error of an item, up to MaxBulkErrors.
 func (b *Bulk) AddError(e BulkError) {
 	if len(b.Errors) < MaxBulkErrors {
 		b.Errors = append(b.Errors, e)
 	}
 }
 
-// Key names the row.
+// Key returns the store key.
 func (b *Bulk) Key() Key { return Key{"bulk", b.WorkspaceID, b.ID} }
 
-// Indexes: by environment and target; "open" until it is final, "over" from then
-// on.
+// Indexes returns the environment and target, and "open" until the job ends or "over" afterwards.
 func (b *Bulk) Indexes() []string {
 	ix := []string{envIndex(b.Environment), "open"}
 	if b.Final() {
@@ -115,8 +113,8 @@ func (b *Bulk) Indexes() []string {
 	return ix
 }
 
-// Records are the records that keep a job of whose errors the first kept are
-// stored already: that of its errors is written where there are more.
+// Records returns the rows to store for the job. storedErrors is the number of errors that are already stored. The
+// row of errors is included only if there are more.
 func (b *Bulk) Records(kept int) []Record {
 	row := *b
 	row.Errors = nil
@@ -126,30 +124,30 @@ func (b *Bulk) Records(kept int) []Record {
 	return []Record{&row, &BulkErrors{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Errors: b.Errors}}
 }
 
-// BulkErrors are the errors that a bulk job tells by itself: apart from its row,
-// which each of its items changes.
+// BulkErrors stores the errors of a bulk job in a separate row, because every processed item changes the row of the
+// job.
 type BulkErrors struct {
 	BulkID      string      `json:"bulk_id"`
 	WorkspaceID string      `json:"workspace_id"`
 	Errors      []BulkError `json:"errors"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (e *BulkErrors) Key() Key { return Key{"bulk_errors", e.WorkspaceID, e.BulkID} }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (e *BulkErrors) Indexes() []string { return nil }
 
-// Sort is of no use.
+// Sort returns an unused sort key.
 func (e *BulkErrors) Sort() string { return "" }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (b *Bulk) Sort() string { return b.ID }
 
-// BulkItemStatus is a state of an item.
+// BulkItemStatus is the state of an item of a bulk job.
 type BulkItemStatus string
 
-// The states of an item. All but the first two are final.
+// The states of an item. All except the first two are final.
 const (
 	ItemPending   BulkItemStatus = "pending"
 	ItemWaiting   BulkItemStatus = "waiting" // until its calling hours open; never stored
@@ -159,13 +157,13 @@ const (
 	ItemCancelled BulkItemStatus = "cancelled"
 )
 
-// Values are the states of an item of a bulk job.
+// Values returns the states of an item of a bulk job.
 func (BulkItemStatus) Values() []string {
 	return values(ItemPending, ItemWaiting, ItemDone, ItemFailed, ItemRejected, ItemCancelled)
 }
 
-// BulkItem is what became of one item of a bulk job. Its row is written once,
-// in the commit of what the item orders; without a row it is still to come.
+// BulkItem is the result of one item of a bulk job. The row is written once, in the commit that executes the item.
+// An item without a row is pending.
 type BulkItem struct {
 	BulkID      string         `json:"bulk_id"`
 	WorkspaceID string         `json:"workspace_id"`
@@ -175,25 +173,25 @@ type BulkItem struct {
 	Code        Code           `json:"code,omitempty"`
 	Message     string         `json:"message,omitempty"`
 	Param       string         `json:"param,omitempty"`
-	Until       *time.Time     `json:"until,omitempty"` // of one that waits
-	CreatedAt   time.Time      `json:"-"`               // the job's; not stored
+	Until       *time.Time     `json:"until,omitempty"` // waiting: when its calling hours open
+	CreatedAt   time.Time      `json:"-"`               // creation time of the job; not stored
 }
 
-// Key names the row.
+// Key returns the store key.
 func (i *BulkItem) Key() Key {
 	return Key{"bulk_item", i.WorkspaceID, i.BulkID + "/" + sortableNumber(i.Index)}
 }
 
-// Indexes: none; items are listed by the key's beginning.
+// Indexes returns no indexes: items are listed by key prefix.
 func (i *BulkItem) Indexes() []string { return nil }
 
-// Sort is by index.
+// Sort returns the index.
 func (i *BulkItem) Sort() string { return sortableNumber(i.Index) }
 
-// BulkChunkSize is how many orders stand in one row.
+// BulkChunkSize is the number of items in one row.
 const BulkChunkSize = 500
 
-// BulkChunk holds orders of a bulk job as they came, until it is over.
+// BulkChunk stores items of a bulk job as they were submitted, until the job ends.
 type BulkChunk struct {
 	BulkID      string      `json:"bulk_id"`
 	WorkspaceID string      `json:"workspace_id"`
@@ -201,26 +199,26 @@ type BulkChunk struct {
 	Entries     []BulkEntry `json:"entries"`
 }
 
-// ClearOrders forgets the orders: what was wrong with some stays.
+// ClearOrders removes the submitted items and keeps the errors.
 func (c *BulkChunk) ClearOrders() {
 	for i := range c.Entries {
 		c.Entries[i].Order = nil
 	}
 }
 
-// BulkEntry is an order, or what was wrong with it.
+// BulkEntry is a submitted item, or the error for which it was rejected.
 type BulkEntry struct {
 	Order json.RawMessage `json:"order,omitempty"`
 	Error *BulkError      `json:"error,omitempty"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (c *BulkChunk) Key() Key {
 	return Key{"bulk_chunk", c.WorkspaceID, c.BulkID + "/" + sortableNumber(c.Index)}
 }
 
-// Indexes: none; chunks are listed by the key's beginning.
+// Indexes returns no indexes: chunks are listed by key prefix.
 func (c *BulkChunk) Indexes() []string { return nil }
 
-// Sort is by index.
+// Sort returns the index.
 func (c *BulkChunk) Sort() string { return sortableNumber(c.Index) }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Direction of a call.
+// Direction is the direction of a call or message.
 type Direction string
 
 // The directions.
@@ -14,12 +14,12 @@ const (
 	Outbound Direction = "outbound"
 )
 
-// Values are the directions of a call.
+// Values returns the directions of a call.
 func (Direction) Values() []string {
 	return values(Inbound, Outbound)
 }
 
-// CallStatus is where a call stands.
+// CallStatus is the state of a call.
 type CallStatus string
 
 // The states of a call. The last five are final.
@@ -36,7 +36,7 @@ const (
 	CallCancelled    CallStatus = "cancelled"
 )
 
-// Values are the states of a call, in the order in which a call has them.
+// Values returns the states of a call in the order in which they occur.
 func (CallStatus) Values() []string {
 	return values(
 		CallQueued, CallInitiated, CallRinging, CallInProgress, CallTransferring, CallCompleted, CallBusy,
@@ -44,12 +44,12 @@ func (CallStatus) Values() []string {
 	)
 }
 
-// EndedByValues are the values of ended_by: who ended a call.
+// EndedByValues returns the values of ended_by.
 func EndedByValues() []string {
 	return []string{EndedByAgent, EndedByRemote, EndedByAPI, EndedByService}
 }
 
-// The values of ended_by and of a transfer's by.
+// The values of ended_by of a call and of by of a transfer.
 const (
 	EndedByAgent   = "agent"
 	EndedByRemote  = "remote"
@@ -57,27 +57,27 @@ const (
 	EndedByService = "service"
 )
 
-// AnsweredByValues are the values of answered_by.
+// AnsweredByValues returns the values of answered_by.
 func AnsweredByValues() []string {
 	return []string{"human", "voicemail", "ivr", "call_screening", "fax", "unavailable", "unknown"}
 }
 
-// Leg is one INVITE chain of a call.
+// Leg is one SIP dialog of a call, from its INVITE to its end.
 type Leg struct {
 	TrunkID   string     `json:"trunk_id"`
 	Target    string     `json:"target"` // host:port;transport
 	SIPCallID string     `json:"sip_call_id"`
-	Role      string     `json:"role,omitempty"` // transfer: to whom the caller was handed; "": to the far end itself
-	Code      int        `json:"code"`           // the final answer, 0 where none came
+	Role      string     `json:"role,omitempty"` // transfer: the leg to the transfer target; empty: the leg to the remote party
+	Code      int        `json:"code"`           // final SIP status; 0: no final response
 	Reason    string     `json:"reason"`
 	Q850      int        `json:"q850,omitempty"`
-	PDDMs     int64      `json:"pdd_ms"` // INVITE to first 18x or final answer
+	PDDMs     int64      `json:"pdd_ms"` // post-dial delay: INVITE to the first 18x or final response
 	Codec     string     `json:"codec,omitempty"`
 	StartedAt time.Time  `json:"started_at"`
 	EndedAt   *time.Time `json:"ended_at"`
 }
 
-// CallOutcome is the outcome object of a call and of call.ended.
+// CallOutcome is the outcome of a call, in the call and in call.ended.
 type CallOutcome struct {
 	Result            Outcome `json:"result"`
 	AppointmentBooked bool    `json:"appointment_booked" doc:"In this call, and not cancelled in it again."`
@@ -88,19 +88,19 @@ type CallOutcome struct {
 	Notes             string  `json:"notes,omitempty"`
 }
 
-// Diverted is one step on a call's way to us (RFC 5806, RFC 7044).
+// Diverted is one redirection of an inbound call before it reached this number (RFC 5806, RFC 7044).
 type Diverted struct {
-	From   string `json:"from"`             // the number that was called before
+	From   string `json:"from"`             // number that redirected the call
 	Reason string `json:"reason,omitempty"` // unconditional, no-answer, user-busy …
 }
 
-// Caller is what a trunk told of the caller of an inbound call, as it said it.
+// Caller is what the trunk says about the caller of an inbound call.
 type Caller struct {
-	Name       string     `json:"name,omitempty"`     // From's display name
-	Withheld   bool       `json:"withheld,omitempty"` // the caller does not want the number shown
-	Asserted   string     `json:"asserted,omitempty"` // the number that the trunk vouches for; only of trunks whose header is believed
-	Verstat    string     `json:"verstat,omitempty"`  // TN-Validation-Passed …: the trunk's judgement of the signature
-	Identity   string     `json:"identity,omitempty"` // the Identity header (RFC 8224)
+	Name       string     `json:"name,omitempty"`     // display name of the From header
+	Withheld   bool       `json:"withheld,omitempty"` // the caller withholds the number
+	Asserted   string     `json:"asserted,omitempty"` // number asserted by the trunk; only of trunks whose caller ID headers are trusted
+	Verstat    string     `json:"verstat,omitempty"`  // TN-Validation-Passed …: how the trunk verified the signature of the call (STIR/SHAKEN)
+	Identity   string     `json:"identity,omitempty"` // Identity header (RFC 8224)
 	Diversions []Diverted `json:"diversions,omitempty"`
 	History    []string   `json:"history,omitempty"` // History-Info entries, oldest first
 }
@@ -115,22 +115,21 @@ type Quality struct {
 	PacketsSent     uint64  `json:"packets_sent"`
 	PacketsReceived uint64  `json:"packets_received"`
 	PacketsRefused  uint64  `json:"packets_refused"`
-	// How it went over time, one part after the other, forty at most.
+	// Stretches is the media quality over time, in at most 40 consecutive parts.
 	Stretches []QualityStretch `json:"stretches,omitempty"`
 }
 
-// QualityStretch is the media quality of a part of a call: jitter and round
-// trip are the worst of it.
+// QualityStretch is the media quality of a part of a call. Jitter and round-trip time are the maximum of that part.
 type QualityStretch struct {
-	AtMs        int64   `json:"at_ms"` // since its sound began
+	AtMs        int64   `json:"at_ms"` // since the start of audio
 	ForMs       int64   `json:"for_ms"`
-	MOS         float64 `json:"mos"` // 0: nothing was received
+	MOS         float64 `json:"mos"` // 0: no audio was received
 	JitterMs    float64 `json:"jitter_ms"`
 	LossPercent float64 `json:"loss_percent"`
 	RoundTripMs float64 `json:"round_trip_ms"`
 }
 
-// Call is one phone call as the API shows it.
+// Call is a phone call as the API shows it.
 type Call struct {
 	Meta
 	RequestTrace
@@ -139,14 +138,14 @@ type Call struct {
 	From                string            `json:"from"`
 	To                  string            `json:"to"`
 	AgentID             string            `json:"agent_id,omitempty"`
-	AgentVersion        int               `json:"agent_version,omitempty"` // which was pinned
+	AgentVersion        int               `json:"agent_version,omitempty"` // version of the agent that the call uses
 	PathwayID           string            `json:"pathway_id,omitempty"`
 	CampaignID          string            `json:"campaign_id,omitempty"`
 	ContactID           string            `json:"contact_id,omitempty"`
 	Status              CallStatus        `json:"status"`
-	Disposition         string            `json:"disposition,omitempty"` // the outcome word once it ended
+	Disposition         string            `json:"disposition,omitempty"` // outcome of an ended call
 	EndedReason         Reason            `json:"ended_reason,omitempty"`
-	EndedBy             string            `json:"ended_by,omitempty"` // agent | remote | api | service
+	EndedBy             string            `json:"ended_by,omitempty"` // agent, remote, api or service
 	Legs                []Leg             `json:"legs"`
 	Transfers           []Transfer        `json:"transfers,omitempty"`
 	AnsweredBy          string            `json:"answered_by,omitempty"`
@@ -160,25 +159,25 @@ type Call struct {
 	Outcome             *CallOutcome      `json:"outcome"`
 	Variables           map[string]string `json:"variables"`
 	Context             Context           `json:"context,omitempty"`
-	Caller              *Caller           `json:"caller,omitempty"` // inbound: what its trunk told of the caller
+	Caller              *Caller           `json:"caller,omitempty"` // inbound: caller information of the trunk
 	Record              bool              `json:"record"`
 	TranscriptAvailable bool              `json:"transcript_available"`
 	TranscriptURL       string            `json:"transcript_url,omitempty"`
-	TranscriptDeletedAt *time.Time        `json:"transcript_deleted_at,omitempty"` // by the workspace's retention
+	TranscriptDeletedAt *time.Time        `json:"transcript_deleted_at,omitempty"` // deleted by the retention of the workspace
 	RecordingAvailable  bool              `json:"recording_available"`
 	RecordingURL        string            `json:"recording_url,omitempty"`
 	RecordingSeconds    float64           `json:"recording_seconds,omitempty"`
-	RecordingDeletedAt  *time.Time        `json:"recording_deleted_at,omitempty"` // by the workspace's retention
-	Processing          bool              `json:"processing"`                     // recording or transcript still to come
+	RecordingDeletedAt  *time.Time        `json:"recording_deleted_at,omitempty"` // deleted by the retention of the workspace
+	Processing          bool              `json:"processing"`                     // the recording or the transcript is not ready
 	Quality             *Quality          `json:"quality,omitempty"`
 	MediaIssue          string            `json:"media_issue,omitempty" doc:"Why audio was refused, or why none was heard or sent, as one sentence."`
-	SlowestTurnMs       int               `json:"slowest_turn_ms,omitempty"` // the longest wait for the agent's next word
-	Analysis            *CallAnalysis     `json:"analysis,omitempty"`        // what its agent's analysis found
+	SlowestTurnMs       int               `json:"slowest_turn_ms,omitempty"` // longest time that the caller waited for an answer of the agent
+	Analysis            *CallAnalysis     `json:"analysis,omitempty"`        // result of the agent's analysis
 	Latency             *Latency          `json:"latency,omitempty"`
 	Cost                *Money            `json:"cost,omitempty"`
 }
 
-// Final says whether the call is over.
+// Final reports whether the call has ended.
 func (c *Call) Final() bool {
 	switch c.Status {
 	case CallCompleted, CallBusy, CallNoAnswer, CallFailed, CallCancelled:
@@ -189,11 +188,10 @@ func (c *Call) Final() bool {
 	return false
 }
 
-// Key names the row.
+// Key returns the store key.
 func (c *Call) Key() Key { return Key{"call", c.WorkspaceID, c.ID} }
 
-// Indexes: by environment, status, activity, recording, campaign, contact and
-// agent.
+// Indexes returns the indexes of a call: environment, status, activity, recording, campaign, contact and agent.
 func (c *Call) Indexes() []string {
 	e := string(c.Environment)
 	ix := []string{envIndex(c.Environment), "status=" + e + "/" + string(c.Status)}
@@ -215,10 +213,10 @@ func (c *Call) Indexes() []string {
 	return ix
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (c *Call) Sort() string { return c.ID }
 
-// StatusFor is the call state that an outcome ends in.
+// StatusFor returns the final call status for an outcome.
 func StatusFor(o Outcome) CallStatus {
 	switch o {
 	case OutcomeCompleted, OutcomeConfirmed, OutcomeDeclined, OutcomeVoicemail:
@@ -235,22 +233,22 @@ func StatusFor(o Outcome) CallStatus {
 	return CallFailed
 }
 
-// Segment is one utterance of a transcript.
+// Segment is one utterance in a transcript.
 type Segment struct {
 	Index       int     `json:"index"`
-	Speaker     string  `json:"speaker"` // agent | caller | human
+	Speaker     string  `json:"speaker"` // agent, caller or human
 	Text        string  `json:"text"`
 	StartMs     int64   `json:"start_ms"`
 	EndMs       int64   `json:"end_ms"`
 	Confidence  float64 `json:"confidence"`
 	Interrupted bool    `json:"interrupted"`
-	// FirstTokenMs is how long a model took for the first piece of the answer that
-	// begins here; Sources are what it was told of the knowledge bases.
+	// FirstTokenMs is the time until the first token of the model answer that starts with this segment. Sources are
+	// the passages of knowledge bases that the model received.
 	FirstTokenMs int64     `json:"llm_first_token_ms,omitempty"`
 	Sources      []Passage `json:"sources,omitempty"`
 }
 
-// Passage is where something was read in a knowledge base.
+// Passage identifies a passage of a knowledge base.
 type Passage struct {
 	KnowledgeBaseID string `json:"knowledge_base_id"`
 	SourceID        string `json:"source_id"`
@@ -259,7 +257,7 @@ type Passage struct {
 	Heading         string `json:"heading,omitempty"`
 }
 
-// Transcript is what was said in a call. It is kept sealed.
+// Transcript holds the utterances of a call. They are encrypted at rest.
 type Transcript struct {
 	CallID      string    `json:"call_id"`
 	WorkspaceID string    `json:"workspace_id"`
@@ -267,19 +265,19 @@ type Transcript struct {
 	Language    string    `json:"language"`
 	Segments    []Segment `json:"segments"`
 	Text        string    `json:"text"`
-	SealedBody  string    `json:"sealed_body,omitempty"` // the segments at rest
+	SealedBody  string    `json:"sealed_body,omitempty"` // the encrypted segments, at rest
 }
 
-// Key names the row.
+// Key returns the store key.
 func (t *Transcript) Key() Key { return Key{"transcript", t.WorkspaceID, t.CallID} }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (t *Transcript) Indexes() []string { return nil }
 
-// Sort is by call.
+// Sort returns the call ID.
 func (t *Transcript) Sort() string { return t.CallID }
 
-// Sealed returns a copy whose words are one sealed text.
+// Sealed returns a copy whose segments and text are one encrypted value.
 func (t *Transcript) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	body, err := AppendRow(nil, struct {
 		Segments []Segment `json:"segments"`
@@ -294,7 +292,7 @@ func (t *Transcript) Sealed(f func(field, text string) (string, error)) (Record,
 	return &c, err
 }
 
-// Unseal restores the words.
+// Unseal decrypts the segments and the text.
 func (t *Transcript) Unseal(f func(field, text string) (string, error)) error {
 	body, err := f("body", t.SealedBody)
 	if err != nil {
@@ -304,43 +302,42 @@ func (t *Transcript) Unseal(f func(field, text string) (string, error)) error {
 	return ReadRow([]byte(body), t)
 }
 
-// Attempt is an open call: the row that is durable before the first INVITE
-// and goes when the call's end is committed. After a crash it tells what has
-// to be closed as interrupted and which dialogs to end.
+// Attempt is the row of an open call. It is committed before the first INVITE is sent and deleted in the commit
+// that ends the call. After a crash it names the calls that were interrupted and the dialogs to end.
 type Attempt struct {
-	ID          string       `json:"id"` // AttemptID of a campaign's, otherwise the call's id
+	ID          string       `json:"id"` // AttemptID for a campaign, otherwise the call ID
 	WorkspaceID string       `json:"workspace_id"`
 	Environment Environment  `json:"environment"`
 	CallID      string       `json:"call_id"`
 	CampaignID  string       `json:"campaign_id,omitempty"`
 	Ordinal     int          `json:"ordinal"`
-	Number      int          `json:"number"` // 1 for the first
+	Number      int          `json:"number"` // number of the attempt to reach this contact, from 1
 	Direction   Direction    `json:"direction"`
-	Boot        string       `json:"boot"` // the process that opened it
+	Boot        string       `json:"boot"` // ID of the process that opened the call
 	OpenedAt    time.Time    `json:"opened_at"`
-	Tariff      int          `json:"tariff,omitempty"` // of the workspace when it was opened
+	Tariff      int          `json:"tariff,omitempty"` // tariff of the workspace when the call was opened
 	Legs        []AttemptLeg `json:"legs"`
-	// Trace are the SIP messages up to the last commit, one after the
-	// other as SIPMessage.Append writes them: a crash leaves no others.
+	// Trace holds the SIP messages up to the last commit in the format of SIPMessage.Append. It is the only trace
+	// that survives a crash.
 	Trace []byte `json:"-"`
-	// Kept is what another process needs to go on with the call (actors/call);
-	// nil: it cannot.
+	// ResumeState is what another process needs to resume the call (package actors/call). nil: the call cannot be
+	// resumed.
 	ResumeState json.RawMessage `json:"kept,omitempty"`
 }
 
-// AttemptLeg is one INVITE chain as a crash must find it.
+// AttemptLeg is one leg of an open call.
 type AttemptLeg struct {
 	Number    int             `json:"number"`
 	TrunkID   string          `json:"trunk_id"`
 	SIPCallID string          `json:"sip_call_id"`
-	Closed    bool            `json:"closed,omitempty"` // a final answer was seen
+	Closed    bool            `json:"closed,omitempty"` // the leg has a final response
 	Dialog    json.RawMessage `json:"dialog,omitempty"` // sip.DialogState
 }
 
-// Key names the row.
+// Key returns the store key.
 func (a *Attempt) Key() Key { return Key{"attempt", a.WorkspaceID, a.ID} }
 
-// Indexes: by campaign; without one in "single".
+// Indexes returns the campaign of the call, or "single" without one.
 func (a *Attempt) Indexes() []string {
 	if a.CampaignID != "" {
 		return []string{"campaign=" + a.CampaignID}
@@ -348,11 +345,11 @@ func (a *Attempt) Indexes() []string {
 	return []string{"single"}
 }
 
-// Sort is by call.
+// Sort returns the call ID.
 func (a *Attempt) Sort() string { return a.CallID }
 
-// RawPart is the trace.
+// RawPart returns the SIP trace.
 func (a *Attempt) RawPart() []byte { return a.Trace }
 
-// SetRawPart sets the trace.
+// SetRawPart sets the SIP trace.
 func (a *Attempt) SetRawPart(part []byte) { a.Trace = part }

@@ -5,35 +5,35 @@ import (
 	"time"
 )
 
-// ClaimRank says how a call is somebody's, by what is known before it is taken.
-// The order is that in which a call is given away.
+// ClaimRank ranks how well an inbound call fits the numbers and trunks of one process, before the caller is
+// authenticated. The process with the highest rank gets the call.
 type ClaimRank int
 
-// The ranks, the worst first.
+// The ranks in ascending order.
 const (
-	ClaimNone                  ClaimRank = iota // the caller is nobody's trunk
-	ClaimSource                                 // a trunk leads there, and the number is nobody's
-	ClaimUnauthenticated                        // a trunk leads there which the caller would have to prove to be
-	ClaimCatchAll                               // the rest of a trunk
-	ClaimUnauthenticatedNumber                  // the number is somebody's whose trunk the caller would have to prove to be
-	ClaimNumber                                 // the number is somebody's over that trunk
+	ClaimNone                  ClaimRank = iota // the source address matches no trunk
+	ClaimSource                                 // the source matches a trunk, but the called number is unknown
+	ClaimUnauthenticated                        // the source matches a trunk that requires authentication
+	ClaimCatchAll                               // the trunk has a catch-all number
+	ClaimUnauthenticatedNumber                  // the called number belongs to a trunk that requires authentication
+	ClaimNumber                                 // the called number belongs to the trunk
 )
 
-// CallClaim is the best claim that one process has to a call. Several have one
-// where their workspaces have trunks at the same source.
+// CallClaim is the best claim of one process to an inbound call. Several processes claim a call if their workspaces
+// have trunks with the same source address.
 type CallClaim struct {
 	Rank               ClaimRank `json:"rank"`
-	Since              time.Time `json:"since,omitzero"`     // its trunk is there
-	TrunkID            string    `json:"trunk_id,omitempty"` // "" only with ClaimNone
-	NamedByCredentials bool      `json:"named,omitempty"`    // the caller's credentials name the trunk
-	// ByHeader says that a trunk at the source takes calls by a header
-	// (TrunkMatch): the next call from there to the same number may be another's.
+	Since              time.Time `json:"since,omitzero"`     // creation time of the trunk
+	TrunkID            string    `json:"trunk_id,omitempty"` // empty only for ClaimNone
+	NamedByCredentials bool      `json:"named,omitempty"`    // the credentials of the caller belong to the trunk
+	// ByHeader says that a trunk at the source address selects its calls by a header (TrunkMatch). The next call from
+	// that address to the same number may belong to another trunk.
 	ByHeader bool `json:"by_header,omitempty"`
 }
 
-// order is the place of a claim, the higher the better. The rest of the trunk that
-// the caller says to be goes before a number whose trunk it does not: in one
-// process who has proved to be a trunk is looked for at that trunk alone.
+// order returns the precedence of a claim; higher is better. The catch-all of a trunk whose credentials the caller
+// sends precedes a number of another trunk that requires authentication. An authenticated caller is looked up at
+// that trunk only.
 func (c CallClaim) order() int {
 	if c.NamedByCredentials && c.Rank == ClaimCatchAll {
 		return 2*int(ClaimUnauthenticatedNumber) + 1
@@ -41,9 +41,8 @@ func (c CallClaim) order() int {
 	return 2 * int(c.Rank)
 }
 
-// Precedes says whether a claim goes before another one: the better, and of two that
-// are alike that of the older trunk, so that a later one takes no calls from one
-// that was there.
+// Precedes reports whether the claim wins over o. The better rank wins. Between equal ranks the older trunk wins,
+// so that a new trunk takes no calls from an existing trunk.
 func (c CallClaim) Precedes(o CallClaim) bool {
 	return cmp.Or(cmp.Compare(o.order(), c.order()), c.Since.Compare(o.Since), cmp.Compare(c.TrunkID, o.TrunkID)) < 0
 }
@@ -52,12 +51,11 @@ func (c CallClaim) Precedes(o CallClaim) bool {
 type NodeClaim struct {
 	CallClaim
 
-	Node string // its id
+	Node string // ID of the process
 }
 
-// BestClaim is the place of the other process that goes before one's own claim;
-// -1: none does. To know the source and nothing else is a claim only where one
-// does not know it oneself.
+// BestClaim returns the index of the claim of another process that wins over the own claim, or -1. A claim of rank
+// ClaimSource counts only if the own process does not know the source.
 func BestClaim(own CallClaim, others []NodeClaim) int {
 	at, best := -1, own
 	for i, o := range others {

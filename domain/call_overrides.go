@@ -2,9 +2,8 @@ package domain
 
 import "cmp"
 
-// CallOverrides are what one call has otherwise than its agent. A text that is
-// empty and an object that is nil stay the agent's; an object replaces the
-// agent's as a whole.
+// CallOverrides replaces settings of the agent for one call. Empty texts and nil objects keep the settings of the
+// agent. An object replaces the whole object of the agent.
 type CallOverrides struct {
 	FirstMessage string         `json:"first_message,omitempty"`
 	SystemPrompt string         `json:"system_prompt,omitempty"`
@@ -18,7 +17,7 @@ type CallOverrides struct {
 	Analysis     *AgentAnalysis `json:"analysis,omitempty"`
 }
 
-// ApplyTo is an agent as a call with these overrides has it; o may be nil.
+// ApplyTo returns the agent with the overrides applied. A nil receiver changes nothing.
 func (o *CallOverrides) ApplyTo(a Agent) Agent {
 	if o == nil {
 		return a
@@ -35,17 +34,16 @@ func (o *CallOverrides) ApplyTo(a Agent) Agent {
 	return a
 }
 
-// CallAMD is what one call does about answering machines otherwise than its
-// agent. What is empty stays the agent's.
+// CallAMD replaces settings of answering machine detection for one call. Empty fields keep the settings of the
+// agent.
 type CallAMD struct {
-	Mode    string `json:"mode,omitempty"`   // off | async | wait
-	Action  string `json:"action,omitempty"` // hangup | leave_message | continue
+	Mode    string `json:"mode,omitempty"`   // off, async or wait
+	Action  string `json:"action,omitempty"` // hangup, leave_message or continue
 	Message string `json:"message,omitempty"`
 }
 
-// ApplyTo is what a call does whose agent does a; c may be nil. Who says what is
-// to be done about machines wants them to be noticed: beside the greeting
-// unless the agent or the call says how.
+// ApplyTo returns the agent's settings with the overrides applied. A nil receiver changes nothing. If no mode is
+// set, the mode is async, because an action needs detection.
 func (c *CallAMD) ApplyTo(a *AgentAMD) *AgentAMD {
 	if c == nil {
 		return a

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Bounds of what a trunk may tell of a caller.
+// Limits of what a trunk may say about a caller.
 const (
 	maxSteps    = 10
 	maxStepText = 256
@@ -13,17 +13,16 @@ const (
 	maxIdentity = 4096
 )
 
-// CallingParty is what an INVITE of a trunk says of its caller.
+// CallingParty is what an INVITE from a trunk says about its caller.
 type CallingParty struct {
-	From, Name string            // the From header's user and display name
-	Verstat    string            // the verifier's word beside the number
-	Header     map[string]string // by textproto's canonical names; repeated ones joined by commas
+	From, Name string            // user and display name of the From header
+	Verstat    string            // verstat parameter of the number
+	Header     map[string]string // header values by canonical name; repeated headers are joined with commas
 }
 
-// ReadCaller finds who is shown as the caller of an inbound call: a number in E.164
-// where it is one, Anonymous where it is withheld, otherwise what was sent. A
-// trunk's word on the number counts only for headers that it lists as its own;
-// from all others such words are stripped. country reads national numbers.
+// ReadCaller returns the caller ID of an inbound call and what else is known about the caller. shown is a number in
+// E.164 if possible, Anonymous if the number is withheld, or else the user of the From header. Asserted identities
+// count only in headers that the trunk lists in caller_id_headers. country is the country of national numbers.
 func (p CallingParty) ReadCaller(t *Trunk, country string) (shown string, c *Caller) {
 	c = &Caller{
 		Name: sanitizeText(p.Name, maxCallName), Verstat: p.Verstat, Identity: sanitizeText(p.Header["Identity"], maxIdentity),
@@ -43,7 +42,7 @@ func (p CallingParty) ReadCaller(t *Trunk, country string) (shown string, c *Cal
 		asserted = uriUser(p.Header["Remote-Party-Id"])
 		c.Withheld = strings.Contains(strings.ToLower(p.Header["Remote-Party-Id"]), "privacy=full")
 	default:
-		c.Verstat = "" // nobody vouches for it
+		c.Verstat = "" // no trusted header asserts the number
 	}
 	c.Withheld = c.Withheld || isPrivate(p.Header["Privacy"]) || isAnonymous(p.From)
 	if c.Withheld {
@@ -58,7 +57,7 @@ func (p CallingParty) ReadCaller(t *Trunk, country string) (shown string, c *Cal
 	return shown, c
 }
 
-// IsEmpty says that nothing was told beyond the number.
+// IsEmpty reports whether nothing is known about the caller except the number.
 func (c *Caller) IsEmpty() bool {
 	return c.Name == "" && !c.Withheld && c.Asserted == "" && c.Verstat == "" && c.Identity == "" && len(c.Diversions) == 0 && len(c.History) == 0
 }
@@ -80,7 +79,7 @@ func isAnonymous(user string) bool {
 	return false
 }
 
-// displayNumber is a user as E.164 where it is a telephone number.
+// displayNumber returns the user part in E.164 if it is a telephone number.
 func displayNumber(user, country string) string {
 	if e164, err := E164(user, country); err == nil {
 		return e164
@@ -88,8 +87,7 @@ func displayNumber(user, country string) string {
 	return sanitizeText(user, maxCallName)
 }
 
-// parseDiversions are the steps of Diversion headers, the last one first
-// (RFC 5806).
+// parseDiversions returns the redirections in Diversion headers, the last one first (RFC 5806).
 func parseDiversions(header, country string) []Diverted {
 	var out []Diverted
 	for _, entry := range splitHeader(header) {
@@ -110,7 +108,7 @@ func parseDiversions(header, country string) []Diverted {
 	return out
 }
 
-// splitHeader splits a header at its commas, but not within quotes and brackets.
+// splitHeader splits a header at its commas, except within quotes and angle brackets.
 func splitHeader(header string) []string {
 	var out []string
 	quoted, depth, from := false, 0, 0
@@ -135,7 +133,7 @@ func splitHeader(header string) []string {
 	return out
 }
 
-// uriUser is the user, or the number, of the first URI of a header's value.
+// uriUser returns the user part or the number of the first URI in a header value.
 func uriUser(header string) string {
 	first := splitHeader(header)
 	if len(first) == 0 {
@@ -163,7 +161,7 @@ func uriUser(header string) string {
 	return user
 }
 
-// sanitizeText bounds a text and takes what cannot be shown out of it.
+// sanitizeText removes control characters and limits the length in bytes.
 func sanitizeText(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// CampaignStatus is a campaign's state.
+// CampaignStatus is the state of a campaign.
 type CampaignStatus string
 
 // The campaign states of the specification. The last two are final.
@@ -18,18 +18,18 @@ const (
 	CampaignCancelled CampaignStatus = "cancelled"
 )
 
-// Values are the states of a campaign.
+// Values returns the states of a campaign.
 func (CampaignStatus) Values() []string {
 	return values(
 		CampaignDraft, CampaignScheduled, CampaignRunning, CampaignPaused, CampaignCompleted, CampaignCancelled,
 	)
 }
 
-// Final says whether nothing follows.
+// Final reports whether the campaign has ended.
 func (s CampaignStatus) Final() bool { return s == CampaignCompleted || s == CampaignCancelled }
 
-// PauseReasons are the values of pause_reason: why the service paused a
-// campaign. A campaign that the API paused has none.
+// PauseReasons returns the values of pause_reason, which says why the service paused a campaign. A campaign that
+// was paused through the API has no pause_reason.
 func PauseReasons() []string {
 	return []string{PausedByTrunkFailures, PausedWithoutScript, PausedByRestore}
 }
@@ -41,16 +41,16 @@ const (
 	PausedByRestore       = "restored"           // the store was restored from a backup
 )
 
-// CompletionReasons are the values of completion_reason.
+// CompletionReasons returns the values of completion_reason.
 func CompletionReasons() []string { return []string{CompletedExhausted, CompletedWindowEnded} }
 
 // The values of completion_reason.
 const (
 	CompletedExhausted   = "exhausted"    // every contact has a final state
-	CompletedWindowEnded = "window_ended" // the end of the schedule came first
+	CompletedWindowEnded = "window_ended" // the end of the schedule was reached
 )
 
-// Schedule says when a campaign may ring.
+// Schedule limits the days and the period in which a campaign calls.
 type Schedule struct {
 	Start         *time.Time `json:"start,omitempty"`
 	End           *time.Time `json:"end,omitempty"`
@@ -59,29 +59,28 @@ type Schedule struct {
 	ExcludedDates []string   `json:"excluded_dates"` // YYYY-MM-DD in Timezone
 }
 
-// PacingMode says whether a campaign keeps its pace or goes slower where its
-// calls go badly.
+// PacingMode reports whether a campaign keeps a fixed pace or slows down when its calls fail.
 type PacingMode string
 
 // The modes.
 const (
-	PacingFixed    PacingMode = "fixed" // so is "", of campaigns that are older
+	PacingFixed    PacingMode = "fixed" // also the meaning of an empty mode
 	PacingAdaptive PacingMode = "adaptive"
 )
 
-// Values are the pacing modes of a campaign.
+// Values returns the pacing modes of a campaign.
 func (PacingMode) Values() []string {
 	return values(PacingFixed, PacingAdaptive)
 }
 
-// Pacing bounds how fast and how wide a campaign rings.
+// Pacing limits the rate and the number of concurrent calls of a campaign.
 type Pacing struct {
 	CallsPerMinute int        `json:"calls_per_minute"`
 	MaxConcurrent  int        `json:"max_concurrent"`
 	Mode           PacingMode `json:"mode,omitempty"`
 }
 
-// Retry says what is tried again. MaxAttempts counts the first.
+// Retry says which outcomes are retried. MaxAttempts includes the first attempt.
 type Retry struct {
 	Enabled       bool     `json:"enabled"`
 	MaxAttempts   int      `json:"max_attempts"`
@@ -89,26 +88,26 @@ type Retry struct {
 	RetryOn       []string `json:"retry_on"`
 }
 
-// CallerID is the number shown to the called.
+// CallerID is the number that is shown to the called party.
 type CallerID struct {
 	Number string `json:"number"`
 	Name   string `json:"name,omitempty"`
 }
 
-// CallingHours is the daily window; Timezone may be "local": the contact's.
+// CallingHours is the daily calling window. Timezone "local" means the time zone of each contact.
 type CallingHours struct {
 	Start    string `json:"start"` // HH:MM
 	End      string `json:"end"`   // HH:MM, up to 24:00
 	Timezone string `json:"timezone"`
 }
 
-// OptOut says which words opt a contact out, and what happens then.
+// OptOut lists the keywords by which a contact opts out, and the action.
 type OptOut struct {
 	Keywords []string `json:"keywords"`
 	Action   string   `json:"action"` // add_to_dnc
 }
 
-// Compliance are the rules that protect the called.
+// Compliance holds the rules that protect the called party.
 type Compliance struct {
 	DNCScrub     bool         `json:"dnc_scrub"`
 	DNCListID    string       `json:"dnc_list_id,omitempty"`
@@ -116,8 +115,7 @@ type Compliance struct {
 	OptOut       *OptOut      `json:"opt_out_handling,omitempty"`
 }
 
-// Campaign is the definition and the state of one; its counters stand in
-// Progress.
+// Campaign is the definition and the state of a campaign. Progress holds its counters.
 type Campaign struct {
 	Meta
 	Name             string            `json:"name"`
@@ -132,18 +130,18 @@ type Campaign struct {
 	Compliance       Compliance        `json:"compliance"`
 	DefaultCountry   string            `json:"default_country"`
 	AutoComplete     bool              `json:"auto_complete"`
-	FollowLatest     bool              `json:"follow_latest,omitempty"` // each call speaks what is published when it begins
+	FollowLatest     bool              `json:"follow_latest,omitempty"` // each call uses the newest published version of the agent
 	Test             *TestMode         `json:"test,omitempty"`
 	PauseReason      string            `json:"pause_reason,omitempty"`
-	CompletionReason string            `json:"completion_reason,omitempty"` // exhausted | window_ended
+	CompletionReason string            `json:"completion_reason,omitempty"` // exhausted or window_ended
 	StartedAt        *time.Time        `json:"started_at,omitempty"`
 	EndedAt          *time.Time        `json:"ended_at,omitempty"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (c *Campaign) Key() Key { return Key{"campaign", c.WorkspaceID, c.ID} }
 
-// Indexes: by environment and status; "open" while it is not final.
+// Indexes returns the environment and status, and "open" until the campaign ends.
 func (c *Campaign) Indexes() []string {
 	e := string(c.Environment)
 	ix := []string{envIndex(c.Environment), "status=" + e + "/" + string(c.Status)}
@@ -153,10 +151,10 @@ func (c *Campaign) Indexes() []string {
 	return ix
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (c *Campaign) Sort() string { return c.ID }
 
-// Skipped counts contacts that were never rung, by rule.
+// Skipped counts the contacts that were not called, by rule.
 type Skipped struct {
 	DNC       int `json:"dnc"`
 	Hours     int `json:"hours"`
@@ -164,11 +162,11 @@ type Skipped struct {
 	Invalid   int `json:"invalid"`
 }
 
-// Total of the skipped.
+// Total returns the number of skipped contacts.
 func (s Skipped) Total() int { return s.DNC + s.Hours + s.Frequency + s.Invalid }
 
-// Progress is a campaign's counters. It changes in the commit that changes a
-// contact; its store version is the guard of every such commit.
+// Progress holds the counters of a campaign. It changes in every commit that changes a contact, and its store
+// version guards each of these commits.
 type Progress struct {
 	CampaignID      string          `json:"campaign_id"`
 	WorkspaceID     string          `json:"workspace_id"`
@@ -178,20 +176,20 @@ type Progress struct {
 	Outcomes        map[Outcome]int `json:"outcomes"`    // contacts in a final state, by outcome
 	Skipped         Skipped         `json:"skipped"`
 	Expired         int             `json:"expired"`
-	Attempts        int             `json:"attempts"`         // attempts spent, all contacts together
-	Cursor          int             `json:"cursor"`           // every contact below has left pending
-	LastOpenAt      time.Time       `json:"last_open_at"`     // pacing starts from here after a restart
-	ReportedPercent int             `json:"reported_percent"` // campaign.progress was sent for
+	Attempts        int             `json:"attempts"`         // attempts of all contacts
+	Cursor          int             `json:"cursor"`           // all contacts with a lower ordinal are past pending
+	LastOpenAt      time.Time       `json:"last_open_at"`     // pacing continues from this time after a restart
+	ReportedPercent int             `json:"reported_percent"` // percent in the last campaign.progress event
 	ReportedAt      time.Time       `json:"reported_at"`
 	RetryWaiting    int             `json:"waits"` // contacts in retry_wait
-	// The log of decisions has so many rows; the last one has this hash.
+	// DecisionPages is the number of rows in the decision log. DecisionHead is the hash of the last row.
 	DecisionPages int    `json:"decision_pages,omitempty"`
 	DecisionHead  string `json:"decision_head,omitempty"`
-	Screened      int    `json:"screened,omitempty"` // rows of uploads that did not become contacts and have a row in the results
-	Edits         int    `json:"edits,omitempty"`    // changes made to contacts: 0, and no ContactEdit needs to be looked for
+	Screened      int    `json:"screened,omitempty"` // rows of uploads that were screened out and appear in the results
+	Edits         int    `json:"edits,omitempty"`    // number of ContactEdit rows; 0: none has to be looked up
 }
 
-// FinalContacts is the number of contacts to which nothing more happens.
+// FinalContacts returns the number of contacts in a final state.
 func (p *Progress) FinalContacts() int {
 	n := p.Skipped.Total() + p.Expired
 	for _, v := range p.Outcomes {
@@ -200,10 +198,10 @@ func (p *Progress) FinalContacts() int {
 	return n
 }
 
-// Remaining is the number of contacts that wait: total less final less open.
+// Remaining returns the number of waiting contacts: all contacts that are neither final nor open.
 func (p *Progress) Remaining() int { return p.Total - p.FinalContacts() - p.InProgress }
 
-// Percent is the share of final contacts, 0 to 100.
+// Percent returns the share of contacts in a final state, 0 to 100.
 func (p *Progress) Percent() float64 {
 	if p.Total == 0 {
 		return 100
@@ -211,16 +209,16 @@ func (p *Progress) Percent() float64 {
 	return float64(p.FinalContacts()) * 100 / float64(p.Total)
 }
 
-// Key names the row.
+// Key returns the store key.
 func (p *Progress) Key() Key { return Key{"progress", p.WorkspaceID, p.CampaignID} }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (p *Progress) Indexes() []string { return nil }
 
-// Sort is by campaign.
+// Sort returns the campaign ID.
 func (p *Progress) Sort() string { return p.CampaignID }
 
-// Contact is one person of a campaign's list, immutable.
+// Contact is one person in the contact list of a campaign. It does not change.
 type Contact struct {
 	Phone    string  `json:"phone"` // E.164
 	Context  Context `json:"context,omitempty"`
@@ -228,39 +226,37 @@ type Contact struct {
 	Country  string  `json:"country,omitempty"`
 }
 
-// Name is the contact's context.name.
+// Name returns the value "name" of the context.
 func (c Contact) Name() string {
 	s, _ := c.Context.Text("name")
 	return s
 }
 
-// ChunkSize is the number of contacts in a chunk, PageSize that of states in
-// a page.
+// ChunkSize is the number of contacts in a chunk. PageSize is the number of contact states in a page.
 const (
 	ChunkSize = 500
 	PageSize  = 256
 )
 
-// ContactChunk is an immutable run of contacts: ordinals Index*ChunkSize and
-// the following.
+// ContactChunk is an immutable chunk of the contact list. It holds the ordinals from Index*ChunkSize on.
 type ContactChunk struct {
 	CampaignID  string    `json:"campaign_id"`
 	WorkspaceID string    `json:"workspace_id"`
 	Index       int       `json:"index"`
 	Contacts    []Contact `json:"contacts"`
-	// Added are the runs of contacts that came later than the campaign was made.
+	// Added lists the contacts that were added after the campaign was created.
 	Added []ContactRun `json:"added,omitempty"`
 }
 
-// ContactRun is a run of contacts of a chunk that were taken in together: from
-// the place First in the chunk on.
+// ContactRun is a run of contacts within a chunk that were added together. First is the position of the first
+// contact in the chunk.
 type ContactRun struct {
 	First int       `json:"first"`
 	At    time.Time `json:"at"`
 }
 
-// ContactAddedAt is when the contact at a place of a chunk was taken in; without runs:
-// when the campaign was made.
+// ContactAddedAt returns the time at which the contact at a position of a chunk was added. Without runs this is
+// created, the creation time of the campaign.
 func ContactAddedAt(runs []ContactRun, place int, made time.Time) time.Time {
 	for _, r := range runs {
 		if r.First > place {
@@ -271,7 +267,7 @@ func ContactAddedAt(runs []ContactRun, place int, made time.Time) time.Time {
 	return made
 }
 
-// ContactTimes is a ContactChunk of which only the times are read.
+// ContactTimes is a ContactChunk of which only the times are decoded.
 type ContactTimes struct {
 	CampaignID  string       `json:"campaign_id"`
 	WorkspaceID string       `json:"workspace_id"`
@@ -279,15 +275,15 @@ type ContactTimes struct {
 	Added       []ContactRun `json:"added"`
 }
 
-// Key names the row: the chunk's.
+// Key returns the store key of the chunk.
 func (c *ContactTimes) Key() Key {
 	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + sortableNumber(c.Index)}
 }
 
-// Indexes: none, as of the chunk.
+// Indexes returns no indexes, as for ContactChunk.
 func (c *ContactTimes) Indexes() []string { return nil }
 
-// Sort is the chunk's.
+// Sort returns the index of the chunk.
 func (c *ContactTimes) Sort() string { return sortableNumber(c.Index) }
 
 func sortableNumber(n int) string { // sorts like the number
@@ -295,21 +291,21 @@ func sortableNumber(n int) string { // sorts like the number
 	return "00000000"[:max(0, 8-len(s))] + s
 }
 
-// Key names the row.
+// Key returns the store key.
 func (c *ContactChunk) Key() Key {
 	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + sortableNumber(c.Index)}
 }
 
-// Indexes: none; chunks are listed by the key's beginning.
+// Indexes returns no indexes: chunks are listed by key prefix.
 func (c *ContactChunk) Indexes() []string { return nil }
 
-// Sort is by index.
+// Sort returns the index.
 func (c *ContactChunk) Sort() string { return sortableNumber(c.Index) }
 
-// ContactState is where a contact stands, one byte at rest.
+// ContactState is the state of a contact, stored as one byte.
 type ContactState byte
 
-// The contact states. The order is stored: never change it.
+// The contact states. The values are stored and must not change.
 const (
 	ContactPending ContactState = iota
 	ContactOpen                 // dialing: an attempt row exists
@@ -324,7 +320,7 @@ const (
 	ContactSkipped
 	ContactExpired
 	ContactCancelled
-	ContactInCall // an open one whose call was answered: shown, never stored
+	ContactInCall // an open contact whose call was answered; never stored
 )
 
 var contactStateNames = [...]string{
@@ -332,7 +328,7 @@ var contactStateNames = [...]string{
 	"no_answer", "busy", "failed", "skipped", "expired", "cancelled", "in_call",
 }
 
-// ContactStates are the values of a contact's status, in the order of ContactState.
+// ContactStates returns the values of a contact's status in the order of ContactState.
 func ContactStates() []string { return append([]string(nil), contactStateNames[:]...) }
 
 func (s ContactState) String() string {
@@ -342,10 +338,10 @@ func (s ContactState) String() string {
 	return "unknown"
 }
 
-// Final says whether nothing follows.
+// Final reports whether the contact is not called again.
 func (s ContactState) Final() bool { return s >= ContactCompleted && s <= ContactCancelled }
 
-// ContactStateOf is the final contact state of an outcome.
+// ContactStateOf returns the final contact state for an outcome.
 func ContactStateOf(o Outcome) ContactState {
 	for i, w := range contactStateNames {
 		if w == string(o) && ContactState(i).Final() {
@@ -355,28 +351,28 @@ func ContactStateOf(o Outcome) ContactState {
 	return ContactFailed
 }
 
-// ContactPage is the mutable state of PageSize contacts, two bytes each.
+// ContactPage is the changing state of PageSize contacts, two bytes for each.
 type ContactPage struct {
 	CampaignID  string `json:"campaign_id"`
 	WorkspaceID string `json:"workspace_id"`
 	Index       int    `json:"index"`
-	States      []byte `json:"states"`   // ContactState
-	Attempts    []byte `json:"attempts"` // attempts spent
+	States      []byte `json:"states"`   // one ContactState for each contact
+	Attempts    []byte `json:"attempts"` // number of attempts of each contact
 }
 
-// Key names the row.
+// Key returns the store key.
 func (p *ContactPage) Key() Key {
 	return Key{"page", p.WorkspaceID, p.CampaignID + "/" + sortableNumber(p.Index)}
 }
 
-// Indexes: none; pages are listed by the key's beginning.
+// Indexes returns no indexes: pages are listed by key prefix.
 func (p *ContactPage) Indexes() []string { return nil }
 
-// Sort is by index.
+// Sort returns the index.
 func (p *ContactPage) Sort() string { return sortableNumber(p.Index) }
 
-// ContactResult is what is known of a contact that is not idle: its last
-// attempt's result and, while it waits for a retry, when that is due.
+// ContactResult is the result of the last attempt to reach a contact and, while the contact waits, the time of the
+// next attempt.
 type ContactResult struct {
 	CampaignID  string     `json:"campaign_id"`
 	WorkspaceID string     `json:"workspace_id"`
@@ -393,12 +389,12 @@ type ContactResult struct {
 	RetryAt     *time.Time `json:"retry_at,omitempty"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (r *ContactResult) Key() Key {
 	return Key{"result", r.WorkspaceID, r.CampaignID + "/" + sortableNumber(r.Ordinal)}
 }
 
-// Indexes: "retry" while a retry is due.
+// Indexes returns an index of contacts that wait for a retry.
 func (r *ContactResult) Indexes() []string {
 	if r.RetryAt != nil {
 		return []string{"retry=" + r.CampaignID}
@@ -406,17 +402,16 @@ func (r *ContactResult) Indexes() []string {
 	return nil
 }
 
-// Sort is by ordinal.
+// Sort returns the ordinal.
 func (r *ContactResult) Sort() string { return sortableNumber(r.Ordinal) }
 
-// AttemptID names the n-th attempt of a contact; it never changes, so that a
-// second opening of the same attempt is refused by its guard.
+// AttemptID returns the ID of the n-th attempt to reach a contact. The ID is deterministic, so that a guard rejects
+// a second opening of the same attempt.
 func AttemptID(campaignID string, ordinal, number int) string {
 	return campaignID + "/" + sortableNumber(ordinal) + "/" + strconv.Itoa(number)
 }
 
-// CampaignStatusObject is the campaign status object of the specification,
-// with what API.md adds.
+// CampaignStatusObject is the campaign status object of the specification with the additions of API.md.
 type CampaignStatusObject struct {
 	CampaignID       string                 `json:"campaign_id"`
 	Status           CampaignStatus         `json:"status"`
@@ -428,7 +423,7 @@ type CampaignStatusObject struct {
 	Expired          int                    `json:"expired"`
 	Timing           CampaignStatusTiming   `json:"timing"`
 	Waiting          *Waiting               `json:"waiting"`
-	Warnings         []Detail               `json:"warnings,omitempty"` // of the answer to a start
+	Warnings         []Detail               `json:"warnings,omitempty"` // only in the response to a start
 }
 
 // CampaignStatusProgress counts the contacts of a campaign.
@@ -439,26 +434,26 @@ type CampaignStatusProgress struct {
 	InProgress int `json:"in_progress"`
 }
 
-// CampaignStatusTiming is when a campaign began, and when it is expected to end.
+// CampaignStatusTiming is the start and the estimated end of a campaign.
 type CampaignStatusTiming struct {
 	StartedAt           *time.Time `json:"started_at"`
 	EstimatedCompletion *time.Time `json:"estimated_completion"`
 }
 
-// CampaignProgressSummary is the progress of a campaign in the events of its calls.
+// CampaignProgressSummary is the campaign progress in the events of its calls.
 type CampaignProgressSummary struct {
 	Completed       int     `json:"completed"` // contacts in a final state
 	Remaining       int     `json:"remaining"`
 	PercentComplete float64 `json:"percent_complete"` // 0 to 100
 }
 
-// Waiting tells why nothing rings, and until when if that is known.
+// Waiting says why a campaign makes no calls, and until when if that is known.
 type Waiting struct {
 	Reason string     `json:"reason"` // calling_hours | schedule | line | pacing | trunk | spend_cap | engine | retry | frequency_cap | no_contacts | store | dialling_stopped | draining | quarantine
 	Until  *time.Time `json:"until"`
 }
 
-// StatusOutcomes are the outcomes that a status object always shows.
+// StatusOutcomes returns the outcomes that every status object lists.
 func StatusOutcomes() []Outcome {
 	return []Outcome{
 		OutcomeCompleted, OutcomeConfirmed, OutcomeDeclined, OutcomeVoicemail,
@@ -466,7 +461,7 @@ func StatusOutcomes() []Outcome {
 	}
 }
 
-// NewStatusObject is the status object of a campaign and its counters.
+// NewStatusObject returns the status object of a campaign with these counters.
 func NewStatusObject(c *Campaign, p *Progress) CampaignStatusObject {
 	s := CampaignStatusObject{
 		CampaignID: c.ID, Status: c.Status, PauseReason: c.PauseReason, CompletionReason: c.CompletionReason,

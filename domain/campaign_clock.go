@@ -2,29 +2,27 @@ package domain
 
 import "time"
 
-// MaxTimeFactor is how much faster than ours the clock of a test campaign, or of
-// the retries of a test webhook, may go: a day of it then takes a minute.
+// MaxTimeFactor is the maximum speed of the clock of a test campaign and of the retries of a test webhook. With
+// this factor a day takes one minute.
 const MaxTimeFactor = 1440
 
-// TestMode makes the clock of a campaign of the test environment go faster: its
-// schedule, calling hours, pace and retries. The calls themselves take their
-// time.
+// TestMode speeds up the clock of a campaign in the test environment: its schedule, calling hours, pacing and
+// retries. The length of calls does not change.
 type TestMode struct {
 	TimeFactor int        `json:"time_factor"`     // 1 to MaxTimeFactor
-	Since      *time.Time `json:"since,omitempty"` // both clocks showed the same: when it left draft
+	Since      *time.Time `json:"since,omitempty"` // start of the accelerated clock: when the campaign left draft
 }
 
-// Clock is the clock of a campaign, told by ours. The zero Clock is ours.
+// Clock converts between real time and the time of a campaign. The zero Clock is real time.
 type Clock struct {
 	Since  time.Time
 	Factor int
 }
 
-// mostAhead bounds how long ago Since may be: what lies further back counts as
-// that.
+// maxClockAge limits the age of Since. Older times are treated as if they had this age.
 const maxClockAge = 60 * 24 * time.Hour
 
-// CampaignTime is what the clock shows at a moment of ours.
+// CampaignTime returns the time of the campaign clock at a real time.
 func (c Clock) CampaignTime(t time.Time) time.Time {
 	if c.Factor <= 1 || t.IsZero() {
 		return t
@@ -32,7 +30,7 @@ func (c Clock) CampaignTime(t time.Time) time.Time {
 	return c.Since.Add(min(t.Sub(c.Since), maxClockAge) * time.Duration(c.Factor))
 }
 
-// RealTime is the first moment of ours at which the clock shows t.
+// RealTime returns the earliest real time at which the campaign clock shows t.
 func (c Clock) RealTime(t time.Time) time.Time {
 	if c.Factor <= 1 || t.IsZero() {
 		return t
@@ -44,7 +42,7 @@ func (c Clock) RealTime(t time.Time) time.Time {
 	return c.Since.Add(d / f)
 }
 
-// Clock is the clock by which the campaign's rules are.
+// Clock returns the clock that applies to the rules of the campaign.
 func (c *Campaign) Clock() Clock {
 	if c.Test == nil || c.Test.Since == nil || c.Environment != Test {
 		return Clock{}
@@ -52,14 +50,14 @@ func (c *Campaign) Clock() Clock {
 	return Clock{Since: *c.Test.Since, Factor: c.Test.TimeFactor}
 }
 
-// RealTimePacing is the pace by our clock.
+// RealTimePacing returns the pacing in real time.
 func (c *Campaign) RealTimePacing() Pacing {
 	p := c.Pacing
 	p.CallsPerMinute *= max(1, c.Clock().Factor)
 	return p
 }
 
-// RealTimeRetry is the retrying by our clock.
+// RealTimeRetry returns the retry rules in real time.
 func (c *Campaign) RealTimeRetry() Retry {
 	r := c.Retry
 	r.IntervalHours /= float64(max(1, c.Clock().Factor))

@@ -2,7 +2,7 @@ package domain
 
 import "time"
 
-// DataRequestType is what a data request asks for.
+// DataRequestType is the kind of a data subject request.
 type DataRequestType string
 
 // The types of data requests.
@@ -11,36 +11,34 @@ const (
 	DataErase  DataRequestType = "erase"
 )
 
-// Values are the types of a data request.
+// Values returns the types of a data request.
 func (DataRequestType) Values() []string { return values(DataExport, DataErase) }
 
-// DataRequestStatus is a state of a data request.
+// DataRequestStatus is the state of a data subject request.
 type DataRequestStatus string
 
-// The states of a data request. An export that is completed expires with its
-// file.
+// The states of a data subject request. A completed export expires with its file.
 const (
 	DataQueued    DataRequestStatus = "queued"
 	DataRunning   DataRequestStatus = "running"
-	DataWaiting   DataRequestStatus = "waiting" // for what WaitingFor names: live calls, messages on their way
+	DataWaiting   DataRequestStatus = "waiting" // for the live calls and unsent messages in WaitingFor
 	DataCompleted DataRequestStatus = "completed"
 	DataExpired   DataRequestStatus = "expired"
 )
 
-// Values are the states of a data request.
+// Values returns the states of a data request.
 func (DataRequestStatus) Values() []string {
 	return values(DataQueued, DataRunning, DataWaiting, DataCompleted, DataExpired)
 }
 
-// ResourceRef names a resource in a list of others.
+// ResourceRef identifies a resource in a list of others.
 type ResourceRef struct {
 	ID     string `json:"id" doc:"Its id."`
 	Object string `json:"object" doc:"Its type, as in object of the resource itself."`
 }
 
-// DataRequest exports or erases what a workspace has of one person, who is known
-// by a telephone number. The number is kept sealed, and goes with the end of an
-// erasure and with the file of an export: its keyed hash stays.
+// DataRequest exports or erases the data of one person, who is identified by a phone number. The number is
+// encrypted at rest. It is deleted when an erasure ends or the file of an export expires. Its keyed hash remains.
 type DataRequest struct {
 	Meta
 	Type        DataRequestType   `json:"type"`
@@ -48,29 +46,28 @@ type DataRequest struct {
 	PhoneHash   string            `json:"phone_hash"`
 	Status      DataRequestStatus `json:"status"`
 	WaitingFor  []ResourceRef     `json:"waiting_for"`
-	Counts      map[string]int    `json:"counts"`    // by kind: what was exported, deleted or blanked
-	Remaining   []ResourceRef     `json:"remaining"` // settings of the workspace that name the number
-	Size        int64             `json:"size"`      // bytes of the file
+	Counts      map[string]int    `json:"counts"`    // number of exported, deleted or erased resources by kind
+	Remaining   []ResourceRef     `json:"remaining"` // workspace settings that still contain the number
+	Size        int64             `json:"size"`      // size of the file in bytes
 	DownloadURL string            `json:"download_url,omitempty"`
 	CompletedAt *time.Time        `json:"completed_at"`
 	ExpiresAt   *time.Time        `json:"expires_at"`
-	// Done are the steps that are finished: a process that goes on after another
-	// one leaves them out.
+	// Done lists the finished steps. A process that continues the request after a restart skips them.
 	Done        []string `json:"done,omitempty" hidden:"true"`
 	SealedPhone string   `json:"sealed_phone,omitempty" hidden:"true"`
 }
 
-// DataRequestLife is how long the file of an export is kept.
+// DataRequestLifetime is how long the file of an export is stored.
 const DataRequestLifetime = 7 * 24 * time.Hour
 
-// File names the file of an export in the workspace's blobs.
+// File returns the name of the export file in the blobs of the workspace.
 func (r *DataRequest) File() string { return r.ID + ".zip" }
 
-// Key names the row.
+// Key returns the store key.
 func (r *DataRequest) Key() Key { return Key{"data_request", r.WorkspaceID, r.ID} }
 
-// Indexes: by environment; "open" until it is completed, "kept" while it has a
-// file, "over" afterwards; by the hash of its number.
+// Indexes returns the environment, the stage and the hash of the number. The stage is "open" until the request is
+// completed, "kept" while it has a file, and "over" afterwards.
 func (r *DataRequest) Indexes() []string {
 	stage := "open"
 	switch {
@@ -82,10 +79,10 @@ func (r *DataRequest) Indexes() []string {
 	return []string{envIndex(r.Environment), stage, "hash=" + r.PhoneHash}
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (r *DataRequest) Sort() string { return r.ID }
 
-// Sealed returns a copy whose number is sealed.
+// Sealed returns a copy whose number is encrypted.
 func (r *DataRequest) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *r
 	c.Phone = ""
@@ -97,7 +94,7 @@ func (r *DataRequest) Sealed(f func(field, text string) (string, error)) (Record
 	return &c, err
 }
 
-// Unseal restores the number.
+// Unseal decrypts the number.
 func (r *DataRequest) Unseal(f func(field, text string) (string, error)) (err error) {
 	if r.SealedPhone == "" {
 		return nil
@@ -107,7 +104,7 @@ func (r *DataRequest) Unseal(f func(field, text string) (string, error)) (err er
 	return err
 }
 
-// Public is the request as the API shows it.
+// Public returns the request as the API shows it.
 func (r *DataRequest) Public() *DataRequest {
 	c := *r
 	c.Done = nil

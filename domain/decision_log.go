@@ -9,74 +9,72 @@ import (
 	"time"
 )
 
-// Verdicts of a decision about a contact.
+// The decisions about a contact.
 const (
 	DecidedDial   = "dial"   // an attempt was opened
-	DecidedSkip   = "skip"   // it is left out for good
-	DecidedCancel = "cancel" // it was taken out, or the campaign was cancelled before its turn
-	DecidedExpire = "expire" // the schedule ended before its turn
+	DecidedSkip   = "skip"   // the contact is never called
+	DecidedCancel = "cancel" // the contact was removed, or the campaign was cancelled first
+	DecidedExpire = "expire" // the schedule ended first
 )
 
-// DecisionsPerPage bounds the decisions of one row.
+// DecisionsPerPage limits the decisions in one row.
 const DecisionsPerPage = 64
 
-// Decision is why a contact was rung or left out, and what held it before. The
-// end of a campaign decides about everybody who waits at once: Contacts is then
-// how many they are, and no number is named.
+// Decision records why a contact was called or skipped, and what delayed the contact before. The end of a campaign
+// is one decision about all waiting contacts: Contacts counts them, and Phone is empty.
 type Decision struct {
 	At      time.Time `json:"at"`
 	Ordinal int       `json:"ordinal"`
-	Phone   string    `json:"phone"` // "": Contacts are meant, or the person was erased
-	// PhoneDigest is the keyed digest of the number of a person who was erased:
-	// the hash of the row is made of it, so that the log can still be verified.
+	Phone   string    `json:"phone"` // empty: the decision is about several contacts, or the person was erased
+	// PhoneDigest is the keyed digest of the number of a person who was erased. The hash of the row covers the
+	// digest, so that the log can still be verified.
 	PhoneDigest string   `json:"phone_digest,omitempty"`
 	Verdict     string   `json:"decision"`
 	Attempt     int      `json:"attempt,omitempty"`
 	CallID      string   `json:"call_id,omitempty"`
-	Contacts    int      `json:"contacts,omitempty"` // 0: the one that is named
+	Contacts    int      `json:"contacts,omitempty"` // number of contacts; 0: the one contact in Phone
 	Rules       []Ruling `json:"rules"`
 }
 
-// Ruling is what one rule said, and by what. What held a contact again and
-// again is one, with a count.
+// Ruling is the result of one rule for a contact. Repeated delays by the same rule are one Ruling with a count.
 type Ruling struct {
-	Rule    string     `json:"rule"` // schedule | calling_hours | dnc | frequency | destination | line | cancelled | removed
+	Rule    string     `json:"rule"` // schedule, calling_hours, dnc, frequency, destination, line, cancelled or removed
 	Passed  bool       `json:"passed"`
-	Window  string     `json:"window,omitempty"`  // calling_hours
-	Zone    string     `json:"zone,omitempty"`    // calling_hours: of the contact; several count together
-	Local   string     `json:"local,omitempty"`   // calling_hours: the time there; of several zones in the first
-	Lists   []string   `json:"lists,omitempty"`   // dnc: looked into; where it did not pass, where it stands
-	Source  DNCSource  `json:"source,omitempty"`  // dnc: how it came there
-	Count   int        `json:"count,omitempty"`   // frequency: attempts of the day before this one
-	Limit   int        `json:"limit,omitempty"`   // frequency
-	Country string     `json:"country,omitempty"` // destination
-	Held    int        `json:"held,omitempty"`    // how often it held the contact
-	First   *time.Time `json:"first,omitempty"`   // when first
-	Last    *time.Time `json:"last,omitempty"`    // when last
+	Window  string     `json:"window,omitempty"`  // calling_hours: the daily window
+	Zone    string     `json:"zone,omitempty"`    // calling_hours: time zone of the contact; several zones are joined
+	Local   string     `json:"local,omitempty"`   // calling_hours: local time in the first zone
+	Lists   []string   `json:"lists,omitempty"`   // dnc: lists that were checked; if not passed, the lists that contain the number
+	Source  DNCSource  `json:"source,omitempty"`  // dnc: how the number came onto the list
+	Count   int        `json:"count,omitempty"`   // frequency: earlier attempts of the day
+	Limit   int        `json:"limit,omitempty"`   // frequency: the cap
+	Country string     `json:"country,omitempty"` // destination: country of the number
+	Held    int        `json:"held,omitempty"`    // number of times that the rule delayed the contact
+	First   *time.Time `json:"first,omitempty"`   // first delay
+	Last    *time.Time `json:"last,omitempty"`    // last delay
 }
 
-// DecisionRowsPerRead is how many rows of a decision log are read at once.
+// DecisionRowsPerRead is the number of decision rows in one read.
 const DecisionRowsPerRead = 32
 
-// DecisionPage is one row of a campaign's log of decisions. Each holds the
-// hash of the one before, and the campaign's counters that of the last: what
-// is changed, taken out or cut off afterwards shows. The hashes need a key that is
-// not in the store: whoever can write there cannot work them out anew.
+// DecisionPage is one row of the decision log of a campaign. Each row contains the hash of the previous row, and
+// the counters of the campaign contain the hash of the last row. Changed, removed and truncated rows are therefore
+// detected. The hashes are keyed, and the key is not in the store: write access to the store is not enough to forge
+// a row.
 type DecisionPage struct {
 	WorkspaceID string     `json:"workspace_id"`
 	CampaignID  string     `json:"campaign_id"`
-	Seq         int        `json:"seq"` // from 1, without a gap
+	Seq         int        `json:"seq"` // sequence number from 1, without gaps
 	Prev        string     `json:"prev"`
 	Hash        string     `json:"hash"`
 	Decisions   []Decision `json:"decisions"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (p *DecisionPage) Key() Key {
 	return Key{"decision", p.WorkspaceID, p.CampaignID + "/" + sortableNumber(p.Seq)}
 }
 
-// Indexes: by the numbers decided about.
+// Indexes returns one index for each number that the row decides about.
 func (p *DecisionPage) Indexes() []string {
 	ix := make([]string, 0, len(p.Decisions))
 	known := make(map[string]bool, len(p.Decisions))
@@ -89,14 +87,14 @@ func (p *DecisionPage) Indexes() []string {
 	return ix
 }
 
-// Sort is by age.
+// Sort returns the sequence number as sortable text.
 func (p *DecisionPage) Sort() string { return sortableNumber(p.Seq) }
 
-// DecisionIndex finds the decisions of a campaign about a number.
+// DecisionIndex returns the index of the decisions of a campaign about a number.
 func DecisionIndex(campaignID, phone string) string { return "phone=" + campaignID + "/" + phone }
 
-// ComputeHash returns the HMAC of the page under key: over its position, the previous hash and
-// all fields. Empty fields add nothing, so new fields keep old hashes valid.
+// ComputeHash returns the HMAC of the page under key, in hex. It covers the position, the previous hash and all
+// fields. Empty fields add nothing, so that new fields keep old hashes valid.
 func (p *DecisionPage) ComputeHash(key []byte) string {
 	h := hashWriter{b: make([]byte, 0, 256*len(p.Decisions)+128)}
 	h.text(1, p.WorkspaceID)
@@ -111,7 +109,7 @@ func (p *DecisionPage) ComputeHash(key []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// numberDigest is what the hash of the row says of the number of a decision.
+// numberDigest returns the keyed digest by which the row hash covers the number of decision i.
 func (p *DecisionPage) numberDigest(key []byte, i int) string {
 	d := &p.Decisions[i]
 	if d.Phone == "" {
@@ -122,8 +120,8 @@ func (p *DecisionPage) numberDigest(key []byte, i int) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// EraseNumber replaces a number by its digest and says whether the row named it. The
-// row's hash stays as it is.
+// EraseNumber replaces a number with its digest and reports whether the row contained the number. The hash of the
+// row stays valid.
 func (p *DecisionPage) EraseNumber(key []byte, phone string) (found bool) {
 	for i := range p.Decisions {
 		if d := &p.Decisions[i]; d.Phone == phone {
@@ -133,7 +131,7 @@ func (p *DecisionPage) EraseNumber(key []byte, phone string) (found bool) {
 	return found
 }
 
-// hashWriter writes what is summed: each part with its tag and its length.
+// hashWriter collects the input of a hash. Each value is preceded by a tag and, for text, by its length.
 type hashWriter struct{ b []byte }
 
 func (h *hashWriter) text(tag byte, s string) {
@@ -186,18 +184,18 @@ func (h *hashWriter) decision(d *Decision, phone string) {
 	}
 }
 
-// DecisionChain checks pages in their order.
+// DecisionChain verifies decision pages in sequence.
 type DecisionChain struct {
 	Key              []byte
 	Pages, Decisions int
-	Head             string // hash of the last page that held
-	Broken           int    // the first page that does not hold; 0: none
+	Head             string // hash of the last valid page
+	Broken           int    // sequence number of the first invalid page; 0: none
 	Reason           string
-	Deleted          int // pages at the beginning that were deleted by retention
-	Erased           int // decisions about people who were erased
+	Deleted          int // pages at the beginning that retention deleted
+	Erased           int // decisions about erased persons
 }
 
-// StartAfter begins behind the pages that were deleted by retention.
+// StartAfter starts the verification behind the pages that retention deleted.
 func (c *DecisionChain) StartAfter(s *DecisionLogStart) {
 	if !s.IsValid(c.Key) {
 		c.Broken, c.Reason = 1, "the beginning of the log was cut off by somebody else than its retention"
@@ -206,7 +204,7 @@ func (c *DecisionChain) StartAfter(s *DecisionLogStart) {
 	c.Pages, c.Deleted, c.Head = s.Seq, s.Seq, s.Hash
 }
 
-// VerifyPage checks one page more; false: the chain is broken.
+// VerifyPage verifies the next page and reports whether the chain is still valid.
 func (c *DecisionChain) VerifyPage(p *DecisionPage) bool {
 	if c.Broken > 0 {
 		return false
@@ -231,7 +229,7 @@ func (c *DecisionChain) VerifyPage(p *DecisionPage) bool {
 	return false
 }
 
-// VerifyEnd compares with what the campaign's counters hold.
+// VerifyEnd compares the last page with the values in the counters of the campaign.
 func (c *DecisionChain) VerifyEnd(pages int, head string) {
 	if c.Broken == 0 && (c.Pages != pages || c.Head != head) {
 		c.Broken, c.Reason = c.Pages+1, "the log ends before its last row, which is "+strconv.Itoa(pages)

@@ -6,10 +6,9 @@ import (
 	"encoding/hex"
 )
 
-// DecisionLogStart says that the first rows of a campaign's log of decisions were
-// deleted because their retention ended: the log begins behind Seq, whose hash
-// was Hash. Proof binds both to the workspace's key, so that nobody cuts off a
-// log's beginning unseen.
+// DecisionLogStart records that retention deleted the first rows of a campaign's decision log. The log starts after
+// the row Seq, whose hash was Hash. Proof is an HMAC under the key of the workspace, so that nobody else can remove
+// the beginning of a log undetected.
 type DecisionLogStart struct {
 	WorkspaceID string `json:"workspace_id"`
 	CampaignID  string `json:"campaign_id"`
@@ -18,19 +17,19 @@ type DecisionLogStart struct {
 	Proof       string `json:"proof"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (s *DecisionLogStart) Key() Key { return Key{"decision_start", s.WorkspaceID, s.CampaignID + "/"} }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (s *DecisionLogStart) Indexes() []string { return nil }
 
-// Sort is of no use: a campaign has one.
+// Sort returns an unused sort key: a campaign has one row.
 func (s *DecisionLogStart) Sort() string { return "" }
 
 // Sign sets the proof.
 func (s *DecisionLogStart) Sign(key []byte) { s.Proof = s.computeProof(key) }
 
-// IsValid says whether the proof is that of the key.
+// IsValid reports whether the proof was made with key.
 func (s *DecisionLogStart) IsValid(key []byte) bool {
 	return hmac.Equal([]byte(s.Proof), []byte(s.computeProof(key)))
 }

@@ -2,8 +2,8 @@ package domain
 
 import "time"
 
-// DeletedCampaign is a deleted campaign whose calls, contacts and other rows may still exist. A background task deletes them, also
-// after a restart, and this row last.
+// DeletedCampaign is a deleted campaign of which calls, contacts and other rows may still exist. A background task
+// deletes them, also after a restart, and deletes this row last.
 type DeletedCampaign struct {
 	WorkspaceID string      `json:"workspace_id"`
 	CampaignID  string      `json:"campaign_id"`
@@ -11,11 +11,11 @@ type DeletedCampaign struct {
 	At          time.Time   `json:"at"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (d *DeletedCampaign) Key() Key { return Key{"doomed", d.WorkspaceID, d.CampaignID} }
 
-// Indexes are the lists of the row.
+// Indexes returns one index of all deleted campaigns.
 func (d *DeletedCampaign) Indexes() []string { return []string{"all"} }
 
-// Sort is by campaign.
+// Sort returns the campaign ID.
 func (d *DeletedCampaign) Sort() string { return d.CampaignID }

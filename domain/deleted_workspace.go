@@ -2,18 +2,17 @@ package domain
 
 import "time"
 
-// DeletedWorkspace says that a workspace was deleted and that some of what it was
-// made of may still be there. The row goes last.
+// DeletedWorkspace is a deleted workspace of which some data may still exist. The row is deleted last.
 type DeletedWorkspace struct {
 	ID string    `json:"id"`
 	At time.Time `json:"at"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (g *DeletedWorkspace) Key() Key { return Key{"gone_workspace", "", g.ID} }
 
-// Indexes: all of them.
+// Indexes returns one index of all deleted workspaces.
 func (g *DeletedWorkspace) Indexes() []string { return []string{"all"} }
 
-// Sort is by age of the workspace.
+// Sort returns the ID of the workspace.
 func (g *DeletedWorkspace) Sort() string { return g.ID }

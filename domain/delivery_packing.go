@@ -9,26 +9,24 @@ import (
 
 var _ PackedRecord = (*Delivery)(nil)
 
-// What follows in a packed delivery, beyond what is always there; bits that are
-// not named here say that it is of a later program.
+// Flags for the optional parts of a packed delivery. Unknown flags mean that a newer version wrote the record.
 const (
 	packedReplay    = 1 << iota
-	packedAttempted // attempts, status and how long it took
+	packedAttempted // attempts, status and response time
 	packedError
-	packedFirst // the first of its times
+	packedFirst // first of the four times
 	packedKnown = 1<<(3+4) - 1
 )
 
-// packedStates are the states by the number that stands for them, from 1; 0: the
-// state follows.
+// packedStates lists the states by their packed number, from 1. The number 0 means that the state follows as text.
 var packedStates = []DeliveryState{DeliveryQueued, DeliveryRetrying, DeliveryDelivered, DeliveryFailed} //nolint:gochecknoglobals // a table
 
-// timePointers are those that a delivery may have, in their order.
+// timePointers returns pointers to the optional times in packing order.
 func (d *Delivery) timePointers() [4]**time.Time {
 	return [...]**time.Time{&d.FirstAttemptAt, &d.LastAttemptAt, &d.DueAt, &d.DeliveredAt}
 }
 
-// AppendPacked is Packed's. The key tells workspace, endpoint and event.
+// AppendPacked implements PackedRecord. The key contains workspace, endpoint and event.
 func (d *Delivery) AppendPacked(b []byte) []byte {
 	flags := uint64(0)
 	if d.Replay {
@@ -72,7 +70,7 @@ func (d *Delivery) AppendPacked(b []byte) []byte {
 	return b
 }
 
-// ReadPacked is Packed's.
+// ReadPacked implements PackedRecord.
 func (d *Delivery) ReadPacked(k Key, packed []byte) bool {
 	hook, event, ok := strings.Cut(k.ID, "/")
 	u := newUnpacker(packed)

@@ -2,8 +2,8 @@ package domain
 
 import "time"
 
-// DialStop says whether anybody may be rung at all, over all workspaces. There
-// is one row; without it everybody may.
+// DialStop reports whether an operator has stopped all outbound calls and messages, in all workspaces. The store has
+// at most one row; without a row, dialing is allowed.
 type DialStop struct {
 	Stopped bool      `json:"stopped"`
 	Reason  string    `json:"reason"`
@@ -11,11 +11,11 @@ type DialStop struct {
 	By      Actor     `json:"by"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (d *DialStop) Key() Key { return Key{"dialling", "", "now"} }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (d *DialStop) Indexes() []string { return nil }
 
-// Sort is of no use: there is one.
+// Sort returns an unused sort key: the store has one row.
 func (d *DialStop) Sort() string { return "" }

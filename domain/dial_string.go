@@ -6,10 +6,10 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// Anonymous stands for a number that its caller withholds.
+// Anonymous stands for a withheld caller number.
 const Anonymous = "anonymous"
 
-// FormatNumber is a number in E.164 as the trunk wants it written.
+// FormatNumber returns an E.164 number in the number_format of the trunk.
 func (t *Trunk) FormatNumber(e164 string) string {
 	switch t.NumberFormat {
 	case FormatDigits:
@@ -20,11 +20,10 @@ func (t *Trunk) FormatNumber(e164 string) string {
 	return e164
 }
 
-// DialString is what is sent to the trunk to call or write to a number in E.164: the
-// number as number_format writes it, without number_strip, behind number_add. It
-// is the only source of a dialled number. The rules for numbers judge e164, so
-// what is dialled must read as the same number: otherwise the error is a
-// *RewriteError. For what must never be dialled it is destination_not_allowed.
+// DialString returns the text that is sent to the trunk to call or message an E.164 number: the number in
+// number_format, without number_strip and with number_add in front. Every dialed number comes from this function.
+// All number rules check e164, so the dial string must denote the same number; otherwise the error is a
+// *RewriteError. For numbers that must never be dialed the error is destination_not_allowed.
 func (t *Trunk) DialString(e164 string) (string, error) {
 	if reason, forbidden := DialForbidden(e164, t.NumberCountry); forbidden {
 		return "", Errorf(CodeDestinationNotAllowed, "this number cannot be called: it is %s", reason)
@@ -41,9 +40,8 @@ func (t *Trunk) DialString(e164 string) (string, error) {
 	return "", &RewriteError{Errorf(CodeDestinationNotAllowed, "this number cannot be called over trunk %s: number_strip and number_add make %q of it, which does not read as the same number", t.Name, dialled)}
 }
 
-// RewriteError says that number_strip and number_add of a trunk make another
-// number of the one to call. The trunk is at fault: the number itself may be
-// called, for example over another trunk. It unwraps to an *Error with the code
+// RewriteError says that number_strip and number_add of a trunk turn the number into another number. The trunk is
+// misconfigured, and the number may be called over another trunk. RewriteError unwraps to an *Error with the code
 // destination_not_allowed.
 type RewriteError struct{ refusal *Error }
 
@@ -52,8 +50,8 @@ func (e *RewriteError) Error() string { return e.refusal.Error() }
 // Unwrap returns the *Error that the API shows.
 func (e *RewriteError) Unwrap() error { return e.refusal }
 
-// parseDialString is the E.164 number that a switch reads in a dial string, by
-// number_format and number_country; "": it is not a full number.
+// parseDialString returns the E.164 number that a carrier reads in a dial string, according to number_format and
+// number_country. It returns "" if the dial string is no full number.
 func (t *Trunk) parseDialString(dialled string) string {
 	local := t.NumberFormat == FormatNational
 	switch {
@@ -73,16 +71,14 @@ func (t *Trunk) parseDialString(dialled string) string {
 	return e164
 }
 
-// The digits before an international number: of most countries, and of the
-// North American Numbering Plan.
+// International prefixes: of most countries, and of the North American Numbering Plan.
 const (
 	internationalPrefix = "00"
 	nanpInternational   = "011"
 )
 
-// isAllowedCarrierPrefix says whether number_add may be a prefix that the carrier or
-// a private exchange removes: it is no emergency number, and the dial string does not
-// begin with an international prefix.
+// isAllowedCarrierPrefix reports whether number_add may be a prefix that the carrier or a PBX removes. It must not
+// be an emergency number, and the dial string must not start with an international prefix.
 func (t *Trunk) isAllowedCarrierPrefix(dialled string) bool {
 	for _, international := range []string{"+", internationalPrefix, nanpInternational} {
 		if strings.HasPrefix(dialled, international) {
@@ -92,8 +88,8 @@ func (t *Trunk) isAllowedCarrierPrefix(dialled string) bool {
 	return t.NumberAdd != "" && !emergency[digitsIn(t.NumberAdd)]
 }
 
-// national writes a number as it is dialled within a country: without its
-// country code there, with the international prefix for elsewhere.
+// national returns a number as it is dialed within a country: the national number for that country, else with
+// international prefix.
 func national(e164, country string) string {
 	n, err := phonenumbers.Parse(e164, country)
 	if err != nil {

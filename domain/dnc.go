@@ -6,43 +6,42 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// DNCSource is how a number came onto a do-not-call list.
+// DNCSource says how a number came onto a do-not-call list.
 type DNCSource string
 
-// The sources. What came by an opt-out is obeyed even where a campaign does
-// not scrub.
+// The sources of a do-not-call entry. Opt-outs apply even to campaigns without DNC scrubbing.
 const (
 	DNCImport DNCSource = "import"
 	DNCAPI    DNCSource = "api"
 	DNCOptOut DNCSource = "opt_out"
 )
 
-// Values are the sources of a do-not-call entry.
+// Values returns the sources of a do-not-call entry.
 func (DNCSource) Values() []string {
 	return values(DNCImport, DNCAPI, DNCOptOut)
 }
 
-// DNCList is a list of numbers that are never called. Every environment of a
-// workspace has a default one, which takes its opt-outs.
+// DNCList is a list of numbers that must not be called. Each environment of a workspace has a default list that
+// receives the opt-outs.
 type DNCList struct {
 	Meta
 	Name    string `json:"name"`
 	Default bool   `json:"default"`
-	// Entries is counted when the list is shown; it is not stored.
+	// Entries is counted when the list is shown and is not stored.
 	Entries int `json:"entries"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (l *DNCList) Key() Key { return Key{"dnc_list", l.WorkspaceID, l.ID} }
 
-// Indexes: all, and by environment.
+// Indexes returns the index of all lists and the environment.
 func (l *DNCList) Indexes() []string { return []string{"all", envIndex(l.Environment)} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (l *DNCList) Sort() string { return l.ID }
 
-// DefaultDNCID is the id of the default list of a workspace and environment.
-// It follows from the workspace's, so that nobody has to look it up.
+// DefaultDNCID returns the ID of the default list of a workspace and environment. It is derived from the workspace
+// ID, so that no lookup is needed.
 func DefaultDNCID(workspaceID string, env Environment) string {
 	const prefix = string(PrefixWorkspace) + "_"
 	var u ulid.ULID
@@ -57,11 +56,11 @@ func DefaultDNCID(workspaceID string, env Environment) string {
 	return string(PrefixDNC) + "_" + u.String()
 }
 
-// DNCEntry is a number of a list.
+// DNCEntry is one number on a do-not-call list.
 type DNCEntry struct {
 	Phone     string    `json:"phone"` // E.164
 	Source    DNCSource `json:"source"`
-	CallID    string    `json:"call_id,omitempty"`    // of the opt-out
-	MessageID string    `json:"message_id,omitempty"` // of the opt-out
+	CallID    string    `json:"call_id,omitempty"`    // call in which the person opted out
+	MessageID string    `json:"message_id,omitempty"` // message by which the person opted out
 	CreatedAt time.Time `json:"created_at"`
 }

@@ -1,4 +1,3 @@
-// Package domain holds the nouns of Callboard and their JSON: campaign,
-// contact, call, agent, pathway, webhook, key, trunk, workspace. It knows no
-// clock, no socket, no store and no actor.
+// Package domain defines the resources of Callboard, such as campaigns, contacts, calls, agents, webhooks and
+// trunks, with their JSON and store keys. It has no clock, sockets, store or actors.
 package domain

@@ -1,6 +1,6 @@
 package domain
 
-// values are the constants of a type as text, for documents and checks.
+// values converts the constants of a type to text for schemas and validation.
 func values[T ~string](all ...T) []string {
 	out := make([]string, len(all))
 	for i, v := range all {

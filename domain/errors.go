@@ -6,7 +6,7 @@ import (
 	"maps"
 )
 
-// Code names an error in the API's vocabulary, e.g. "validation_error".
+// Code is an error code of the API, for example "validation_error".
 type Code string
 
 // The codes of the API.
@@ -56,16 +56,16 @@ const (
 	CodeNoEngine                Code = "engine_not_configured"
 )
 
-// Detail is one problem of one field.
+// Detail is one problem with one field.
 type Detail struct {
 	Param   string `json:"param"`
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
 }
 
-// Error is what the API may show: a code, a sentence, the field if one is to
-// blame, all problems at once in Details, and the extra fields that some codes
-// carry (active_calls, limit, retry_after, next_allowed_at, current_status …).
+// Error is an error that the API may show. It has a code, a sentence, the field that caused it, all validation
+// problems in Details, and extra fields of some codes (active_calls, limit, retry_after, next_allowed_at,
+// current_status …).
 type Error struct {
 	Code    Code
 	Message string
@@ -76,8 +76,8 @@ type Error struct {
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 
-// Sentence is the message as a whole sentence. The messages of validation problems
-// have no subject: Sentence puts the name of the field in front.
+// Sentence returns the message as a complete sentence. Validation messages have no subject, so the name of the
+// field is put in front.
 func (e *Error) Sentence() string {
 	if len(e.Details) == 0 || e.Param == "" {
 		return e.Message
@@ -85,12 +85,12 @@ func (e *Error) Sentence() string {
 	return e.Param + " " + e.Message
 }
 
-// Errorf makes an Error of a code and a sentence.
+// Errorf returns an Error with a code and a formatted sentence.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// With returns the error with one extra field.
+// With returns a copy of the error with one extra field.
 func (e *Error) With(key string, value any) *Error {
 	c := *e
 	c.Extra = make(map[string]any, len(e.Extra)+1)
@@ -99,7 +99,7 @@ func (e *Error) With(key string, value any) *Error {
 	return &c
 }
 
-// CodeOf is the code of an Error somewhere in err's chain, or "".
+// CodeOf returns the code of the *Error in the chain of err, or "".
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
@@ -107,8 +107,7 @@ func CodeOf(err error) Code {
 	return ""
 }
 
-// ErrorText is an error as models and events show it: the code and the message of an
-// Error, or the text of err.
+// ErrorText formats an error for models and events: code and message of an *Error, or the text of err.
 func ErrorText(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return string(e.Code) + ": " + e.Message
@@ -116,16 +115,16 @@ func ErrorText(err error) string {
 	return err.Error()
 }
 
-// Problems collects what is wrong with a request, all of it at once.
+// Problems collects all validation problems of a request.
 type Problems []Detail
 
-// Add notes one problem of one field.
+// Add records a problem with one field.
 func (p *Problems) Add(param string, code Code, format string, args ...any) {
 	*p = append(*p, Detail{Param: param, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-// Err is nil where there is no problem. One finer code alone becomes the
-// error's code; otherwise it is validation_error.
+// Err returns nil without problems. If all problems have the same code, the error has that code; otherwise it has
+// validation_error.
 func (p Problems) Err() error {
 	if len(p) == 0 {
 		return nil
@@ -148,33 +147,33 @@ func (p Problems) Err() error {
 	return e
 }
 
-// Errors of the store that every floor may have to tell apart.
+// Errors of the store that all layers have to distinguish.
 var (
-	// ErrFenced: another node owns these rows now; stop.
+	// ErrFenced: another node owns these rows. The caller must stop writing.
 	ErrFenced = errors.New("the owner of these rows has changed")
-	// ErrAway: what keeps files cannot be reached now.
+	// ErrBlobsUnavailable: the blob store cannot be reached.
 	ErrBlobsUnavailable = errors.New("what keeps files is away")
-	// ErrStoreFull: the store has no room for the change; nothing was written.
+	// ErrStoreFull: the disk of the store is full. Nothing was written.
 	ErrStoreFull = errors.New("the disk of the store is full")
-	// ErrConflict: a guard did not hold; nothing was written.
+	// ErrConflict: a guard did not hold. Nothing was written.
 	ErrConflict = errors.New("a row has changed since it was read")
-	// ErrNotFound: no such row.
+	// ErrNotFound: the row does not exist.
 	ErrNotFound = errors.New("no such record")
-	// ErrDamaged: the row is there and cannot be read, now or ever.
+	// ErrDamaged: the row exists but cannot be decoded.
 	ErrDamaged = errors.New("a row is damaged")
 )
 
-// StoreFull is the answer to a request that would write to a store without room.
+// StoreFull returns the error for a request that cannot be written because the disk is full.
 func StoreFull() *Error {
 	return Errorf(CodeStoreFull, "the disk of the store is full and nothing can be written; free some disk space and try again").With("retry_after", storeFullRetry)
 }
 
 const storeFullRetry = 10 // seconds
 
-// NotFound is the error for an id that does not exist.
+// NotFound returns the error for an ID that does not exist.
 func NotFound(what string) error { return Errorf(CodeNotFound, "there is no such %s", what) }
 
-// FieldError is the error of one request field.
+// FieldError returns the error for one field of a request.
 func FieldError(param string, code Code, text string) error {
 	var ps Problems
 	ps.Add(param, code, "%s", text)

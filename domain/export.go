@@ -2,7 +2,7 @@ package domain
 
 import "time"
 
-// ExportType is what an export is of.
+// ExportType is the kind of data in an export.
 type ExportType string
 
 // The types of exports.
@@ -17,7 +17,7 @@ const (
 	ExportAudit       ExportType = "audit_logs"
 )
 
-// Values are the types of an export.
+// Values returns the types of an export.
 func (ExportType) Values() []string {
 	return values(
 		ExportCalls, ExportLegs, ExportTranscripts, ExportResults, ExportContacts, ExportEvents, ExportUsage,
@@ -25,8 +25,7 @@ func (ExportType) Values() []string {
 	)
 }
 
-// Reads are the permissions of the resource that an export is of; one of them
-// is enough.
+// Reads returns the permissions that allow the export. Any one of them is enough.
 func (t ExportType) Reads() []Permission {
 	switch t {
 	case ExportCalls, ExportLegs, ExportTranscripts, ExportContacts:
@@ -41,11 +40,10 @@ func (t ExportType) Reads() []Permission {
 	return []Permission{AllRead}
 }
 
-// ExportStatus is a state of an export.
+// ExportStatus is the state of an export.
 type ExportStatus string
 
-// The states of an export. The last two are final, and so is completed until
-// the file is deleted.
+// The states of an export. failed and expired are final, and completed lasts until the file is deleted.
 const (
 	ExportQueued    ExportStatus = "queued"
 	ExportRunning   ExportStatus = "running"
@@ -54,15 +52,15 @@ const (
 	ExportExpired   ExportStatus = "expired"
 )
 
-// Values are the states of an export.
+// Values returns the states of an export.
 func (ExportStatus) Values() []string {
 	return values(ExportQueued, ExportRunning, ExportCompleted, ExportFailed, ExportExpired)
 }
 
-// ExportLife is how long the file of an export is kept.
+// ExportLifetime is how long the file of an export is stored.
 const ExportLifetime = 7 * 24 * time.Hour
 
-// ExportFilters say which rows are wanted.
+// ExportFilters limits the rows of an export.
 type ExportFilters struct {
 	CreatedAfter  *time.Time `json:"created_after,omitempty"`
 	CreatedBefore *time.Time `json:"created_before,omitempty"`
@@ -71,29 +69,29 @@ type ExportFilters struct {
 	Types         []string   `json:"types,omitempty"`  // of events
 }
 
-// Export is a file that is made of many rows.
+// Export is a file with many rows that a background job writes.
 type Export struct {
 	Meta
 	Type        ExportType    `json:"type"`
-	Format      string        `json:"format"` // csv | jsonl
+	Format      string        `json:"format"` // csv or jsonl
 	Filters     ExportFilters `json:"filters"`
 	Status      ExportStatus  `json:"status"`
-	Reason      Code          `json:"reason,omitempty"` // why it failed
+	Reason      Code          `json:"reason,omitempty"` // why the export failed
 	Rows        int           `json:"rows"`
-	Size        int64         `json:"size"` // bytes
+	Size        int64         `json:"size"` // size of the file in bytes
 	DownloadURL string        `json:"download_url,omitempty"`
 	CompletedAt *time.Time    `json:"completed_at"`
 	ExpiresAt   *time.Time    `json:"expires_at"`
 }
 
-// File names the file in the workspace's blobs.
+// File returns the name of the file in the blobs of the workspace.
 func (e *Export) File() string { return e.ID + "." + e.Format }
 
-// Key names the row.
+// Key returns the store key.
 func (e *Export) Key() Key { return Key{"export", e.WorkspaceID, e.ID} }
 
-// Indexes: by environment and campaign; "open" until there is a file, "kept" while there is
-// one, "over" afterwards.
+// Indexes returns the environment, the stage and the campaign. The stage is "open" until the file exists, "kept"
+// while it exists, and "over" afterwards.
 func (e *Export) Indexes() []string {
 	stage := "over"
 	switch e.Status {
@@ -110,5 +108,5 @@ func (e *Export) Indexes() []string {
 	return ix
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (e *Export) Sort() string { return e.ID }

@@ -10,10 +10,10 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Prefix is the kind of an identifier, e.g. "call" in call_01J….
+// Prefix is the prefix of an ID, for example "call" in call_01J….
 type Prefix string
 
-// The prefixes of API.md.
+// The ID prefixes of API.md.
 const (
 	PrefixWorkspace    Prefix = "ws"
 	PrefixKey          Prefix = "key"
@@ -53,8 +53,7 @@ const (
 	PrefixDataRequest  Prefix = "datareq"
 )
 
-// ID makes an identifier <prefix>_<ULID> of a time and 10 random bytes. Both
-// are handed in: the domain knows no clock and no dice.
+// ID returns <prefix>_<ULID> for a time and 10 random bytes.
 func ID(p Prefix, at time.Time, random [10]byte) string {
 	var u ulid.ULID
 	_ = u.SetTime(ulid.Timestamp(at)) // fails only past the year 10889
@@ -62,11 +61,10 @@ func ID(p Prefix, at time.Time, random [10]byte) string {
 	return string(p) + "_" + u.String()
 }
 
-// ErrBadID tells that an identifier is not <prefix>_<ULID>.
+// ErrInvalidID: the text is not <prefix>_<ULID>.
 var ErrInvalidID = errors.New("not an identifier of this kind")
 
-// ParseID checks that id is of the prefix and returns it in its canonical
-// spelling: camp_… becomes campaign_….
+// ParseID checks that id has the prefix and returns its canonical form. camp_… becomes campaign_….
 func ParseID(p Prefix, id string) (string, error) {
 	if p == PrefixCampaign {
 		if rest, ok := strings.CutPrefix(id, "camp_"); ok {
@@ -88,8 +86,8 @@ func ParseID(p Prefix, id string) (string, error) {
 	return string(p) + "_" + u.String(), nil
 }
 
-// isCanonical says whether a text as long as a ULID is one in its canonical
-// spelling: Crockford's base32 in capitals, of 128 bits.
+// isCanonical reports whether a text with the length of a ULID is in canonical form: Crockford's base32 in capital
+// letters, at most 128 bits.
 func isCanonical(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -101,8 +99,7 @@ func isCanonical(text string) bool {
 	return text[0] <= '7'
 }
 
-// CanonicalID is an identifier of any kind in its canonical spelling; what is
-// none stays as it is.
+// CanonicalID returns an ID of any kind in canonical form. Other text is returned unchanged.
 func CanonicalID(id string) string {
 	kind, _, ok := strings.Cut(id, "_")
 	if kind == "camp" {
@@ -114,8 +111,8 @@ func CanonicalID(id string) string {
 	return id
 }
 
-// ContactID is the identifier of the contact at an ordinal of a campaign. It
-// is computed, not stored: a million contacts need no table of names.
+// ContactID returns the ID of the contact at an ordinal of a campaign. The ID is computed and not stored, so that a
+// million contacts need no table of IDs.
 func ContactID(campaignID string, ordinal int) string {
 	u, err := ulid.ParseStrict(strings.TrimPrefix(campaignID, string(PrefixCampaign)+"_"))
 	if err != nil {
@@ -125,8 +122,7 @@ func ContactID(campaignID string, ordinal int) string {
 	return string(PrefixContact) + "_" + u.String()
 }
 
-// ContactOrdinal is the inverse of ContactID; ok is false where the contact is
-// not of this campaign.
+// ContactOrdinal is the inverse of ContactID. ok is false if the contact belongs to another campaign.
 func ContactOrdinal(campaignID, contactID string) (ordinal int, ok bool) {
 	c, err := ulid.ParseStrict(strings.TrimPrefix(contactID, string(PrefixContact)+"_"))
 	if err != nil {
@@ -136,8 +132,8 @@ func ContactOrdinal(campaignID, contactID string) (ordinal int, ok bool) {
 	return ordinal, ContactID(campaignID, ordinal) == contactID
 }
 
-// UnitID is the svc_id of events: the unit (agent or workspace) that emitted
-// them, unit_<ULID of the owner>.
+// UnitID returns the svc_id of events, unit_<ULID of the owner>. The owner is the agent or workspace that emits the
+// event.
 func UnitID(ownerID string) string {
 	_, rest, ok := strings.Cut(ownerID, "_")
 	if !ok {
@@ -146,13 +142,13 @@ func UnitID(ownerID string) string {
 	return string(PrefixUnit) + "_" + rest
 }
 
-// keyAlphabet spells the secret part of API keys: base32 without look-alikes.
+// keyAlphabet is base32 without letters and digits that look alike.
 var keyAlphabet = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
 
-// EncodeKeyBytes spells random bytes in the alphabet of API keys.
+// EncodeKeyBytes encodes random bytes in the alphabet of API keys.
 func EncodeKeyBytes(b []byte) string { return keyAlphabet.EncodeToString(b) }
 
-// FirstIDAt returns the first id of a prefix at a time.
+// FirstIDAt returns the lowest ID with a prefix and a time.
 func FirstIDAt(prefix Prefix, t time.Time) string {
 	var u ulid.ULID
 	_ = u.SetTime(ulid.Timestamp(t)) // fails only past the year 10889

@@ -2,18 +2,18 @@ package domain
 
 // RawContact is a contact as the client sent it, before it is validated.
 type RawContact struct {
-	Line     int // 1 for the first line of a file or the first item of a list
+	Line     int // number of the line in a file or of the item in a list, from 1
 	Phone    string
 	Context  Context
 	Timezone string
 	Country  string
-	Problem  string // why the row could not be read; it counts as invalid
+	Problem  string // why the row could not be read; the row counts as invalid
 }
 
-// MaxContactErrors is how many errors the summary of an upload lists.
+// MaxContactErrors limits the errors in the summary of an upload.
 const MaxContactErrors = 100
 
-// RawNumber is a row of an import of do-not-call numbers as the client sent it.
+// RawNumber is a row of a do-not-call import as the client sent it.
 type RawNumber struct {
 	Line    int
 	Phone   string

@@ -2,7 +2,7 @@ package domain
 
 import "time"
 
-// InboundHookKey signs what an agent's on_inbound is asked. It is kept sealed.
+// InboundHookKey is the secret that signs requests to an agent's on_inbound URL. It is encrypted at rest.
 type InboundHookKey struct {
 	WorkspaceID string    `json:"workspace_id"`
 	AgentID     string    `json:"agent_id"`
@@ -10,16 +10,16 @@ type InboundHookKey struct {
 	MadeAt      time.Time `json:"made_at"`
 }
 
-// Key names the row, by the agent.
+// Key returns the store key: the agent.
 func (k *InboundHookKey) Key() Key { return Key{"lookup_key", k.WorkspaceID, k.AgentID} }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (k *InboundHookKey) Indexes() []string { return nil }
 
-// Sort is by agent.
+// Sort returns the agent ID.
 func (k *InboundHookKey) Sort() string { return k.AgentID }
 
-// Sealed returns a copy whose secret went through f.
+// Sealed returns a copy with an encrypted secret.
 func (k *InboundHookKey) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *k
 	var err error
@@ -27,7 +27,7 @@ func (k *InboundHookKey) Sealed(f func(field, text string) (string, error)) (Rec
 	return &c, err
 }
 
-// Unseal puts the secret through f.
+// Unseal decrypts the secret.
 func (k *InboundHookKey) Unseal(f func(field, text string) (string, error)) (err error) {
 	k.Secret, err = f("secret", k.Secret)
 	return err

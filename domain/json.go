@@ -16,24 +16,23 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// TimeFormat is how answers, events and webhook bodies show a time, always in
-// UTC: RFC 3339 with milliseconds.
+// TimeFormat is the format of times in API responses, events and webhook bodies: RFC 3339 in UTC with milliseconds.
 const TimeFormat = "2006-01-02T15:04:05.000Z"
 
-// LocalTimeFormat is TimeFormat for a time of a zone, with its offset.
+// LocalTimeFormat is TimeFormat with the UTC offset of a time zone.
 const LocalTimeFormat = "2006-01-02T15:04:05.000Z07:00"
 
 var (
-	// writeOptions are those of EncodeJSON.
+	// writeOptions are the options of EncodeJSON.
 	writeOptions = json.JoinOptions( //nolint:gochecknoglobals // a constant
 		jsonv1.DefaultOptionsV1(),
 		json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false),
 		jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false),
 		json.WithMarshalers(json.JoinMarshalers(json.MarshalToFunc(writeTime), json.MarshalToFunc(writeNumber))),
 	)
-	// readFreely decodes free-form objects and keeps the text of their numbers.
+	// readFreely decodes free-form objects and keeps the text of numbers.
 	readFreely = json.JoinUnmarshalers(json.UnmarshalFromFunc(readFree), json.UnmarshalFromFunc(readContext)) //nolint:gochecknoglobals // a constant
-	// readOptions are those of DecodeJSON.
+	// readOptions are the options of DecodeJSON.
 	readOptions = json.JoinOptions( //nolint:gochecknoglobals // a constant
 		json.RejectUnknownMembers(true), jsonv1.FormatDurationAsNano(true), jsonv1.UnmarshalArrayFromAnyLength(true),
 		json.WithUnmarshalers(json.JoinUnmarshalers(readFreely, json.UnmarshalFromFunc(readInteger))),
@@ -61,8 +60,7 @@ func writeTime(e *jsontext.Encoder, t time.Time) error {
 	return e.WriteValue(t.UTC().AppendFormat(make([]byte, 0, len(quoted)), quoted))
 }
 
-// writeNumber writes a number of a free-form object: the library does not know
-// json.Number of encoding/json.
+// writeNumber writes json.Number of encoding/json, which encoding/json/v2 does not know.
 func writeNumber(e *jsontext.Encoder, n stdjson.Number) error {
 	if n == "" {
 		n = "0"
@@ -118,7 +116,7 @@ func CheckJSON(text []byte) error {
 	return nil
 }
 
-// inRange says whether a float64 can hold a number approximately, without overflow
+// inRange reports whether a float64 can hold a number approximately, without overflow
 // and without underflow to 0. Exact arithmetic with other numbers, such as
 // 1e999999999, can take any amount of memory.
 func inRange(number string) bool {
@@ -130,7 +128,7 @@ func inRange(number string) bool {
 	return err == nil
 }
 
-// readFree reads a value of a free-form object.
+// readFree decodes a value of a free-form object.
 func readFree(d *jsontext.Decoder, v *any) (err error) {
 	*v, err = readFreeValue(d)
 	return err
@@ -214,8 +212,8 @@ func readFreeArray(d *jsontext.Decoder) (any, error) {
 	return all, err
 }
 
-// readInteger reads an integer that is written with a fraction or an exponent.
-// The library reads all other values.
+// readInteger decodes an integer that is written with a fraction or an exponent. The JSON library decodes all other
+// values.
 func readInteger(d *jsontext.Decoder, v any) error {
 	if d.PeekKind() != jsontext.KindNumber {
 		return errors.ErrUnsupported
@@ -248,8 +246,8 @@ func readInteger(d *jsontext.Decoder, v any) error {
 	return nil
 }
 
-// IntegerText writes a JSON number that is an integer, at most of 20 digits,
-// without fraction and exponent.
+// IntegerText returns a JSON number with an integer value without fraction and exponent. At most 20 digits are
+// supported.
 func IntegerText(number string) (string, error) {
 	if !strings.ContainsAny(number, ".eE") {
 		return number, nil

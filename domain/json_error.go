@@ -82,7 +82,7 @@ func withPath(sentence, path string) string {
 	return sentence + " in " + path
 }
 
-// kindName is the JSON value that a field of a type takes, as in "must be a string".
+// kindName names the JSON value that a field accepts, for example "a string".
 func kindName(t reflect.Type) string {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -110,8 +110,8 @@ func kindName(t reflect.Type) string {
 	return "an integer"
 }
 
-// memberPath is the path of a member as error details show it: contacts[0].phone. A
-// path of more than 200 bytes is cut.
+// memberPath returns the path of a member for error details, for example contacts[0].phone. Paths over 200 bytes
+// are truncated.
 func memberPath(p jsontext.Pointer) string {
 	const longest = 200
 	var b strings.Builder

@@ -2,24 +2,23 @@ package domain
 
 import "time"
 
-// KnowledgeStatus is whether a knowledge base, or a source of one, can be
-// searched.
+// KnowledgeStatus reports whether a knowledge base or a source can be searched.
 type KnowledgeStatus string
 
-// The states.
+// The states of a knowledge base or source.
 const (
 	KnowledgeProcessing KnowledgeStatus = "processing"
 	KnowledgeReady      KnowledgeStatus = "ready"
 	KnowledgeFailed     KnowledgeStatus = "failed"
 )
 
-// Values are the states of a knowledge base.
+// Values returns the states of a knowledge base.
 func (KnowledgeStatus) Values() []string {
 	return values(KnowledgeProcessing, KnowledgeReady, KnowledgeFailed)
 }
 
-// KnowledgeBase is what an agent may look things up in: sources, cut into
-// passages. Status, Sources, Passages and Bytes follow from the sources.
+// KnowledgeBase is a collection of documents that agents can search. Status, Sources, Passages and Bytes are
+// computed from its sources.
 type KnowledgeBase struct {
 	Meta
 	Name     string          `json:"name"`
@@ -27,36 +26,36 @@ type KnowledgeBase struct {
 	Sources  int             `json:"source_count"`
 	Passages int             `json:"passage_count"`
 	Bytes    int             `json:"bytes"`
-	// EmbeddingModel is the one by which all passages have their meanings; "": words alone find them.
+	// EmbeddingModel is the model of the passage embeddings; empty: only words are searched.
 	EmbeddingModel string `json:"embedding_model,omitempty"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (k *KnowledgeBase) Key() Key { return Key{"knowledge_base", k.WorkspaceID, k.ID} }
 
-// Indexes: by environment.
+// Indexes returns the environment.
 func (k *KnowledgeBase) Indexes() []string { return []string{envIndex(k.Environment)} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (k *KnowledgeBase) Sort() string { return k.ID }
 
-// SourceType is where the text of a source comes from.
+// SourceType says how the text of a source is obtained.
 type SourceType string
 
-// The types.
+// The types of a knowledge source.
 const (
 	SourceText SourceType = "text"
 	SourceURL  SourceType = "url"
 	SourceFile SourceType = "file"
 )
 
-// Values are the types of a knowledge source.
+// Values returns the types of a knowledge source.
 func (SourceType) Values() []string {
 	return values(SourceText, SourceURL, SourceFile)
 }
 
-// KnowledgeSource is one text of a knowledge base. Raw is what was sent, until
-// it is cut into passages.
+// KnowledgeSource is one document of a knowledge base. Raw is the submitted document until it is split into
+// passages.
 type KnowledgeSource struct {
 	Meta
 	KnowledgeBaseID string          `json:"knowledge_base_id"`
@@ -73,12 +72,12 @@ type KnowledgeSource struct {
 	Raw             string          `json:"raw,omitempty" hidden:"true"`
 }
 
-// Key names the row: below its knowledge base.
+// Key returns the store key: knowledge base and source.
 func (s *KnowledgeSource) Key() Key {
 	return Key{"knowledge_source", s.WorkspaceID, s.KnowledgeBaseID + "/" + s.ID}
 }
 
-// Indexes: by knowledge base, and what is still to be cut.
+// Indexes returns the knowledge base, and an index of sources that have to be processed.
 func (s *KnowledgeSource) Indexes() []string {
 	ix := []string{"of=" + s.KnowledgeBaseID}
 	if s.Status == KnowledgeProcessing {
@@ -87,35 +86,35 @@ func (s *KnowledgeSource) Indexes() []string {
 	return ix
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (s *KnowledgeSource) Sort() string { return s.ID }
 
-// Public is the source as the API shows it.
+// Public returns the source as the API shows it.
 func (s *KnowledgeSource) Public() *KnowledgeSource {
 	c := *s
 	c.Raw = ""
 	return &c
 }
 
-// KnowledgePassage is a piece of a source that a search finds.
+// KnowledgePassage is a part of a source that a search can find.
 type KnowledgePassage struct {
 	WorkspaceID     string `json:"workspace_id"`
 	KnowledgeBaseID string `json:"knowledge_base_id"`
 	SourceID        string `json:"source_id"`
-	Number          int    `json:"number"` // within the source, from 0
+	Number          int    `json:"number"` // position within the source, from 0
 	Heading         string `json:"heading,omitempty"`
 	Text            string `json:"text"`
-	Embedder        string `json:"embedder,omitempty"` // whose Vector it is
-	Vector          []byte `json:"vector,omitempty"`   // its meaning, packed
+	Embedder        string `json:"embedder,omitempty"` // model of Vector
+	Vector          []byte `json:"vector,omitempty"`   // packed embedding
 }
 
-// Key names the row: below its source.
+// Key returns the store key: knowledge base, source and position.
 func (p *KnowledgePassage) Key() Key {
 	return Key{"knowledge_passage", p.WorkspaceID, p.KnowledgeBaseID + "/" + p.SourceID + "/" + sortableNumber(p.Number)}
 }
 
-// Indexes: none; passages are walked by the key's beginning.
+// Indexes returns no indexes: passages are listed by key prefix.
 func (p *KnowledgePassage) Indexes() []string { return nil }
 
-// Sort is unused.
+// Sort returns an unused sort key.
 func (p *KnowledgePassage) Sort() string { return "" }

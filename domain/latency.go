@@ -2,38 +2,38 @@ package domain
 
 import "slices"
 
-// How the far end took its turn: TurnLatency's inputs.
+// Inputs of a turn of the caller, in TurnLatency.
 const (
 	InputSpeech = "speech"
 	InputDTMF   = "dtmf"
 )
 
-// TurnLatency is how long the stages of one answer took, in milliseconds.
+// TurnLatency holds the durations of the stages of one answer, in milliseconds.
 type TurnLatency struct {
-	Input           string `json:"input"`                        // speech | dtmf
-	AtMs            int64  `json:"at_ms"`                        // when the far end had said its last word, on the recording's time
-	EOUMs           int64  `json:"eou_ms"`                       // until it was known that nothing follows
-	STTMs           int64  `json:"stt_ms"`                       // until its text
-	LLMFirstTokenMs int64  `json:"llm_first_token_ms,omitempty"` // until a language model's first word
-	TTSFirstAudioMs int64  `json:"tts_first_audio_ms"`           // from the text to be spoken to its first sound
-	Speculative     string `json:"speculative,omitempty"`        // hit | miss: a model was asked before the turn was over
-	TotalMs         int64  `json:"total_ms"`                     // from the last word to the first sound
+	Input           string `json:"input"`                        // speech or dtmf
+	AtMs            int64  `json:"at_ms"`                        // end of the caller's last word, in the time of the recording
+	EOUMs           int64  `json:"eou_ms"`                       // end-of-utterance delay: from the last word until the turn was known to be over
+	STTMs           int64  `json:"stt_ms"`                       // until the transcript was final
+	LLMFirstTokenMs int64  `json:"llm_first_token_ms,omitempty"` // until the first token of the language model
+	TTSFirstAudioMs int64  `json:"tts_first_audio_ms"`           // from the text to the first audio of the synthesizer
+	Speculative     string `json:"speculative,omitempty"`        // hit or miss: the model was requested before the turn was over
+	TotalMs         int64  `json:"total_ms"`                     // from the caller's last word to the first audio
 }
 
-// What became of asking a model before the turn was over.
+// Results of a speculative model request.
 const (
 	SpeculativeHit  = "hit"
 	SpeculativeMiss = "miss"
 )
 
-// Latency is how long the far end of a call waited for the agent's answers.
+// Latency summarizes how long the remote party waited for answers of the agent.
 type Latency struct {
 	P50Ms int64         `json:"p50_ms"`
 	P95Ms int64         `json:"p95_ms"`
-	Turns []TurnLatency `json:"turns"` // 200 at most
+	Turns []TurnLatency `json:"turns"` // at most 200
 }
 
-// LatencyOf sums the turns of a call up; nil where there was none.
+// LatencyOf summarizes the turns of a call. It returns nil without turns.
 func LatencyOf(turns []TurnLatency) *Latency {
 	if len(turns) == 0 {
 		return nil

@@ -4,45 +4,44 @@ import (
 	"time"
 )
 
-// MessageStatus is where a text message stands.
+// MessageStatus is the state of a text message.
 type MessageStatus string
 
-// The states of a message. What comes in is received from the start.
+// The states of a message. Inbound messages are created as received.
 const (
 	MessageQueued      MessageStatus = "queued"
-	MessageSent        MessageStatus = "sent"        // the carrier has it
-	MessageDelivered   MessageStatus = "delivered"   // so the carrier reports
-	MessageUndelivered MessageStatus = "undelivered" // the carrier could not
-	MessageFailed      MessageStatus = "failed"      // no carrier took it
+	MessageSent        MessageStatus = "sent"        // the carrier accepted the message
+	MessageDelivered   MessageStatus = "delivered"   // the carrier reported delivery
+	MessageUndelivered MessageStatus = "undelivered" // the carrier reported that delivery failed
+	MessageFailed      MessageStatus = "failed"      // no carrier accepted the message
 	MessageReceived    MessageStatus = "received"
 )
 
-// Values are the states of a message.
+// Values returns the states of a message.
 func (MessageStatus) Values() []string {
 	return values(MessageQueued, MessageSent, MessageDelivered, MessageUndelivered, MessageFailed, MessageReceived)
 }
 
-// MessageEncoding is how the letters of a message go over the air.
+// MessageEncoding is the character encoding of a message on the mobile network.
 type MessageEncoding string
 
-// The encodings.
+// The encodings of a message.
 const (
-	GSM7 MessageEncoding = "gsm7" // 160 characters of a small alphabet, 153 in each of several segments
-	UCS2 MessageEncoding = "ucs2" // 70 units of UTF-16, 67 in each of several segments
+	GSM7 MessageEncoding = "gsm7" // 160 characters of the GSM alphabet, or 153 in each of several segments
+	UCS2 MessageEncoding = "ucs2" // 70 UTF-16 units, or 67 in each of several segments
 )
 
-// Values are the encodings of a message.
+// Values returns the encodings of a message.
 func (MessageEncoding) Values() []string {
 	return values(GSM7, UCS2)
 }
 
-// Message is a text message. Its words, and those that were put into it, are
-// kept sealed.
+// Message is a text message. Its body and context are encrypted at rest.
 type Message struct {
 	Meta
 	RequestTrace
 
-	MessageID    string          `json:"message_id"` // as ID
+	MessageID    string          `json:"message_id"` // same as ID
 	Direction    Direction       `json:"direction"`
 	From         string          `json:"from"`
 	To           string          `json:"to"`
@@ -53,55 +52,53 @@ type Message struct {
 	Status       MessageStatus   `json:"status"`
 	ErrorCode    string          `json:"error_code,omitempty"`
 	ErrorMessage string          `json:"error_message,omitempty"`
-	OptOut       bool            `json:"opt_out"`            // inbound: the sender wants no more
-	Notice       bool            `json:"notice"`             // outbound: says that an opt-out was heard; the only one that such a number still gets
-	ReplyTo      string          `json:"reply_to,omitempty"` // the message that it answers
-	// ConversationID is that of an agent with the contact.
+	OptOut       bool            `json:"opt_out"`            // inbound: the sender opted out
+	Notice       bool            `json:"notice"`             // outbound: confirmation of an opt-out, the only message that is still sent to such a number
+	ReplyTo      string          `json:"reply_to,omitempty"` // ID of the message that this message answers
+	// ConversationID is the conversation between an agent and the contact.
 	ConversationID string     `json:"conversation_id,omitempty" doc:"The conversation of an agent that it belongs to."`
 	Context        Context    `json:"context,omitempty"`
 	SentAt         *time.Time `json:"sent_at"`
 	DeliveredAt    *time.Time `json:"delivered_at"`
 	FailedAt       *time.Time `json:"failed_at"`
-	// RouteID is the trunk or gateway that carries it; "": the built-in carrier,
-	// or none yet.
+	// RouteID is the trunk or gateway that delivers the message. It is empty for the test carrier and before
+	// routing.
 	RouteID string `json:"route_id,omitempty" doc:"The trunk or SMS gateway that carried it."`
-	// Tries counts how often it was handed to a carrier, TriedAt says when last,
-	// and NextAt when it will be again.
+	// Tries counts the delivery attempts. TriedAt is the time of the last attempt, and NextAt the time of the next
+	// attempt.
 	Tries   int        `json:"tries,omitempty" doc:"How often it was handed to a carrier."`
 	TriedAt *time.Time `json:"tried_at,omitempty" hidden:"true"`
 	NextAt  *time.Time `json:"next_try_at,omitempty" doc:"When it is handed to a carrier again."`
-	// Todo is what is still to be done with the message, "" for nothing: a
-	// process that ends in between finds it.
+	// Todo is the next processing step, or "". After a restart the service continues with this step.
 	Todo MessageTodo `json:"todo,omitempty" hidden:"true"`
-	// Answering is the conversation in which something was begun to answer it,
-	// while that is under way.
+	// Answering is the ID of the conversation whose agent is preparing an answer to this message.
 	Answering string `json:"answering,omitempty" hidden:"true"`
-	// SealedContext is Context as it is kept.
+	// SealedContext is the encrypted Context.
 	SealedContext string `json:"sealed_context,omitempty" hidden:"true"`
 }
 
-// MessageTodo is the next thing to be done with a message.
+// MessageTodo is the next processing step of a message.
 type MessageTodo string
 
-// What may be left to do.
+// The processing steps of a message.
 const (
-	TodoSend          MessageTodo = "send"    // queued
-	TodoReport        MessageTodo = "report"  // sent, its report is to come
-	TodoReply         MessageTodo = "reply"   // delivered to a phone of the test environment that answers
-	TodoOptOut        MessageTodo = "opt_out" // received; its sender is to go onto the default list
-	TodoDeliver       MessageTodo = "carry"   // queued for a carrier: a trunk or a gateway
-	TodoAnswer        MessageTodo = "answer"  // received; the agent of its number is to answer
-	TodoAwaitResponse MessageTodo = "await"   // a carrier is being given it; its answer is to come
+	TodoSend          MessageTodo = "send"    // queued: send the message
+	TodoReport        MessageTodo = "report"  // sent: wait for the delivery report
+	TodoReply         MessageTodo = "reply"   // delivered to a phone of the test carrier that sends a reply
+	TodoOptOut        MessageTodo = "opt_out" // received: add the sender to the default do-not-call list
+	TodoDeliver       MessageTodo = "carry"   // queued: hand the message to a trunk or gateway
+	TodoAnswer        MessageTodo = "answer"  // received: let the agent of the number answer
+	TodoAwaitResponse MessageTodo = "await"   // handed to a carrier: wait for its response
 )
 
-// CodeUnknownFate is the error code of a message of which nobody knows whether
-// its carrier has it: the service ended while it was handed over.
+// CodeDeliveryUnknown is the error code of a message whose delivery is unknown, because the service stopped during
+// the handover to the carrier.
 const CodeDeliveryUnknown = "unknown"
 
-// Key names the row.
+// Key returns the store key.
 func (m *Message) Key() Key { return Key{"message", m.WorkspaceID, m.ID} }
 
-// Indexes: by environment, status, direction, both numbers, and what is to do.
+// Indexes returns the environment, status, direction, both numbers, the conversation and the processing step.
 func (m *Message) Indexes() []string {
 	e := string(m.Environment)
 	ix := []string{
@@ -125,10 +122,10 @@ func (m *Message) Indexes() []string {
 	return ix
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (m *Message) Sort() string { return m.ID }
 
-// Sealed returns a copy whose words are sealed.
+// Sealed returns a copy whose body and context are encrypted.
 func (m *Message) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *m
 	var err error
@@ -144,8 +141,7 @@ func (m *Message) Sealed(f func(field, text string) (string, error)) (Record, er
 	return &c, err
 }
 
-// Unseal restores the words. Rows that were written earlier hold their context
-// as it is.
+// Unseal decrypts the body and the context. Old rows contain a context that is not encrypted.
 func (m *Message) Unseal(f func(field, text string) (string, error)) (err error) {
 	if m.Body, err = f("body", m.Body); err != nil || m.SealedContext == "" {
 		return err
@@ -158,7 +154,7 @@ func (m *Message) Unseal(f func(field, text string) (string, error)) (err error)
 	return ReadRow([]byte(text), &m.Context)
 }
 
-// Public is the message as the API shows it.
+// Public returns the message as the API shows it.
 func (m *Message) Public() *Message {
 	c := *m
 	c.Todo, c.Answering, c.TriedAt = "", "", nil

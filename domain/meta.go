@@ -2,16 +2,16 @@ package domain
 
 import "time"
 
-// Environment tells production from sandbox: live or test.
+// Environment separates live traffic from the sandbox: live or test.
 type Environment string
 
-// The environments.
+// The environments of a workspace.
 const (
 	Live Environment = "live"
 	Test Environment = "test"
 )
 
-// Meta is what every resource carries.
+// Meta holds the fields that all resources have.
 type Meta struct {
 	ID          string            `json:"id"`
 	Object      string            `json:"object"`
@@ -22,33 +22,33 @@ type Meta struct {
 	Metadata    map[string]string `json:"metadata,omitempty"`
 }
 
-// Base is what the noun has in common with every other.
+// Base returns the fields that all resources have.
 func (m *Meta) Base() *Meta { return m }
 
-// Key names a row of the store: the kind of noun, its workspace and its id.
+// Key identifies a row of the store: kind, workspace and ID.
 type Key struct {
 	Kind      string
 	Workspace string
 	ID        string
 }
 
-// Record is a noun that the store keeps.
+// Record is a resource or another row that the store persists.
 type Record interface {
-	// Key names the row.
+	// Key returns the store key.
 	Key() Key
-	// Indexes are the lists that the noun stands in, each "name" or
-	// "name=value"; within a list rows stand in the order of Sort.
+	// Indexes returns the lists that contain the row, each "name" or "name=value". Rows within a list are ordered
+	// by Sort.
 	Indexes() []string
-	// Sort is the noun's place in its lists; ids of ULIDs sort by time.
+	// Sort returns the sort key within the lists. Keys that are ULID IDs sort by creation time.
 	Sort() string
 }
 
-// Sealer is a noun with secrets. The store keeps only what Sealed returns.
+// Sealer is a record with secrets. The store persists only the result of Sealed.
 type Sealer interface {
 	Record
-	// Sealed returns a copy whose secret fields went through f.
+	// Sealed returns a copy whose secret fields are encrypted by f.
 	Sealed(f func(field, text string) (string, error)) (Record, error)
-	// Unseal puts the secret fields of the noun itself through f.
+	// Unseal decrypts the secret fields of the record itself with f.
 	Unseal(f func(field, text string) (string, error)) error
 }
 
@@ -60,5 +60,5 @@ func (m *Meta) Init(object string, p Principal, id string, now time.Time) {
 	m.CreatedAt, m.UpdatedAt = now, now
 }
 
-// Timestamp is a time as records keep it: UTC, in whole milliseconds.
+// Timestamp returns a time as records store it: UTC in whole milliseconds.
 func Timestamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

@@ -7,74 +7,72 @@ import (
 	"time"
 )
 
-// Money is an amount in a currency, as decimal text.
+// Money is an amount in a currency as decimal text.
 type Money struct {
 	Amount   string `json:"amount"`
 	Currency string `json:"currency"`
 }
 
-// LedgerRow is the bill of one attempt: written at most once, in the commit
-// that closes it, guarded to be absent. A call that came in has one too, for
-// its minutes; it costs nothing.
+// LedgerRow is the billing record of one attempt. It is written once, in the commit that closes the attempt, with a
+// guard that the row is absent. Inbound calls also have a row, for their minutes, without cost.
 type LedgerRow struct {
 	AttemptID   string      `json:"attempt_id"`
 	WorkspaceID string      `json:"workspace_id"`
 	Environment Environment `json:"environment"`
 	CallID      string      `json:"call_id"`
 	CampaignID  string      `json:"campaign_id,omitempty"`
-	Direction   Direction   `json:"direction,omitempty"` // "": outbound
-	Tariff      int         `json:"tariff,omitempty"`    // of the opening
-	OpenedAt    time.Time   `json:"opened_at"`           // sets the day and the month
+	Direction   Direction   `json:"direction,omitempty"` // empty: outbound
+	Tariff      int         `json:"tariff,omitempty"`    // tariff number when the attempt was opened
+	OpenedAt    time.Time   `json:"opened_at"`           // decides the day and month of billing
 	ClosedAt    time.Time   `json:"closed_at"`
 	Seconds     int         `json:"seconds"`
-	Priced      bool        `json:"priced,omitempty"`      // the trunk names a cost for the number
-	CostMicros  Amount      `json:"cost_micros,omitempty"` // by it
+	Priced      bool        `json:"priced,omitempty"`      // the trunk has a cost for the number
+	CostMicros  Amount      `json:"cost_micros,omitempty"` // cost of the call, if Priced
 }
 
-// Key names the row.
+// Key returns the store key.
 func (l *LedgerRow) Key() Key { return Key{"ledger", l.WorkspaceID, l.AttemptID} }
 
-// Indexes: by month of opening.
+// Indexes returns the month in which the attempt was opened.
 func (l *LedgerRow) Indexes() []string {
 	return []string{"month=" + l.OpenedAt.UTC().Format("2006-01")}
 }
 
-// Sort is by time of opening.
+// Sort returns a sort key by opening time.
 func (l *LedgerRow) Sort() string {
 	return l.OpenedAt.UTC().Format("20060102T150405.000000000") + l.CallID
 }
 
-// Usage is the row of counts that the ledger's row belongs to, counting it
-// alone.
+// Usage returns the usage counters of this row alone.
 func (l *LedgerRow) Usage() *Usage {
 	u := &Usage{WorkspaceID: l.WorkspaceID, Day: Day(l.OpenedAt), Tariff: l.Tariff}
 	u.AddLedgerRow(l)
 	return u
 }
 
-// micro is a dollar's millionths.
+// microsPerDollar is the number of Amount units in a dollar.
 const microsPerDollar = 1_000_000
 
-// Amount is a sum of money in millionths of a dollar, from 0 to MaxAmount. Its
-// methods stay within these bounds: no sum overflows.
+// Amount is a sum of money in millionths of a dollar, from 0 to MaxAmount. Its methods stay within these bounds and
+// cannot overflow.
 type Amount int64
 
 const (
-	// MaxAmount is the largest sum, a trillion dollars.
+	// MaxAmount is the largest amount, a trillion dollars.
 	MaxAmount Amount = 1_000_000_000_000 * microsPerDollar
-	// MaxPrice bounds a minute of a call, an attempt and a segment of a message.
+	// MaxPrice limits the price of a call minute, an attempt and a message segment.
 	MaxPrice Amount = 1000 * microsPerDollar
 )
 
 func (a Amount) bounded() Amount { return min(max(a, 0), MaxAmount) }
 
-// Plus is the sum of two amounts.
+// Plus returns the sum of two amounts, at most MaxAmount.
 func (a Amount) Plus(b Amount) Amount { return min(a.bounded()+b.bounded(), MaxAmount) }
 
-// Minus is what is left of an amount, 0 at least.
+// Minus returns the difference of two amounts, at least 0.
 func (a Amount) Minus(b Amount) Amount { return max(a.bounded()-b.bounded(), 0) }
 
-// Times is an amount n times.
+// Times returns n times the amount, at most MaxAmount.
 func (a Amount) Times(n int) Amount {
 	switch a = a.bounded(); {
 	case n <= 0:
@@ -85,8 +83,7 @@ func (a Amount) Times(n int) Amount {
 	return a * Amount(n)
 }
 
-// ParseAmount reads an amount of decimal text, not below zero; what is finer than
-// millionths is refused.
+// ParseAmount parses decimal text with up to six decimals. Negative amounts are rejected.
 func ParseAmount(text string) (Amount, error) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	if len(text) == 0 || len(whole) > 12 || len(fraction) > 6 || whole+fraction == "" {
@@ -99,7 +96,7 @@ func ParseAmount(text string) (Amount, error) {
 	return Amount(n), nil
 }
 
-// Dollars spells an amount as decimal text with two places, more where needed.
+// Dollars formats an amount as decimal text with two decimals, or more if needed.
 func Dollars(a Amount) Money {
 	a = a.bounded()
 	fraction := strconv.FormatInt(int64(microsPerDollar+a%microsPerDollar), 10)[1:]

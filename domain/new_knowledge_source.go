@@ -1,11 +1,10 @@
 package domain
 
-// NewKnowledgeSource is a source of a knowledge base as it is ordered: the words in
-// Text, or where they are to be read.
+// NewKnowledgeSource is a request to add a document to a knowledge base. The document is in Text or at URL.
 type NewKnowledgeSource struct {
 	Type        SourceType
 	Name        string
-	Text        string // of text and file; the bytes of a PDF
+	Text        string // type text and file: the text, or the bytes of a PDF
 	URL         string
 	ContentType string // text/plain, text/markdown, text/html or application/pdf
 }

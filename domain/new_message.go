@@ -1,9 +1,9 @@
 package domain
 
-// NewMessage orders a text message. The names of Context are filled into Body.
+// NewMessage is a request to send a text message. Values of Context replace the placeholders in Body.
 type NewMessage struct {
 	To       string // E.164, or national in the workspace's default country
-	From     string // "": the service chooses
+	From     string // empty: the service chooses
 	Body     string
 	Media    []string
 	Context  Context

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FrequencyCaps bound how often somebody is rung.
+// FrequencyCaps limits how often a number is called.
 type FrequencyCaps struct {
 	PerNumberPerDay int `json:"per_number_per_day"` // 0: no cap
 }
@@ -17,15 +17,15 @@ type DialAttempt struct {
 	At     time.Time `json:"at"`
 }
 
-// ringsKept is how long attempts count at most: the day of a number in several
-// zones is longer than 24 hours. ringsMost bounds a row.
+// attemptRetention is how long attempts count at most: the day of a number in several time zones is longer than 24
+// hours. maxNumberAttempts limits the size of a row.
 const (
 	attemptRetention  = 52 * time.Hour
 	maxNumberAttempts = 1000
 )
 
-// NumberAttempts are the latest attempts to reach a number, whoever made them. The
-// commit that opens an attempt holds its row.
+// NumberAttempts holds the latest attempts to reach a number, of all campaigns and callers. The commit that opens
+// an attempt contains this row.
 type NumberAttempts struct {
 	WorkspaceID string        `json:"workspace_id"`
 	Environment Environment   `json:"environment"`
@@ -33,15 +33,15 @@ type NumberAttempts struct {
 	Attempts    []DialAttempt `json:"rings"`  // oldest first
 }
 
-// Key names the row.
+// Key returns the store key.
 func (n *NumberAttempts) Key() Key {
 	return Key{"number_days", n.WorkspaceID, string(n.Environment) + "/" + n.Number}
 }
 
-// Indexes: all, by the time of the last attempt, for the sweep.
+// Indexes returns one index of all rows, by time of the last attempt, for cleanup.
 func (n *NumberAttempts) Indexes() []string { return []string{"all"} }
 
-// Sort is the time of the last attempt.
+// Sort returns the sort key for the time of the last attempt.
 func (n *NumberAttempts) Sort() string {
 	if len(n.Attempts) == 0 {
 		return AttemptSortKey(time.Time{})
@@ -49,16 +49,16 @@ func (n *NumberAttempts) Sort() string {
 	return AttemptSortKey(n.Attempts[len(n.Attempts)-1].At)
 }
 
-// AttemptSortKey is where a row stands whose last attempt was made then.
+// AttemptSortKey returns the sort key of a row with its last attempt at a time.
 func AttemptSortKey(at time.Time) string {
 	s := strconv.FormatInt(max(0, at.Unix()), 10)
 	return "000000000000"[:max(0, 12-len(s))] + s
 }
 
-// AttemptCutoff is the time before which rows count no more.
+// AttemptCutoff returns the time before which attempts no longer count.
 func AttemptCutoff(now time.Time) time.Time { return now.Add(-attemptRetention) }
 
-// CountSince counts the attempts from a time on.
+// CountSince returns the number of attempts since a time.
 func (n *NumberAttempts) CountSince(t time.Time) int {
 	count := 0
 	for _, r := range n.Attempts {
@@ -69,7 +69,7 @@ func (n *NumberAttempts) CountSince(t time.Time) int {
 	return count
 }
 
-// WithAttempt is the row with one more attempt, and without what counts no more.
+// WithAttempt returns a copy of the row with one more attempt and without attempts that no longer count.
 func (n *NumberAttempts) WithAttempt(r DialAttempt) *NumberAttempts {
 	c := *n
 	c.Attempts = slices.DeleteFunc(slices.Clone(n.Attempts), func(was DialAttempt) bool { return was.At.Before(AttemptCutoff(r.At)) })
@@ -78,8 +78,8 @@ func (n *NumberAttempts) WithAttempt(r DialAttempt) *NumberAttempts {
 	return &c
 }
 
-// WithoutCall is the row without a call that was not placed after all; false: it
-// does not hold it.
+// WithoutCall returns a copy of the row without a call that was not placed. It returns false if the row does not
+// contain the call.
 func (n *NumberAttempts) WithoutCall(callID string) (*NumberAttempts, bool) {
 	c := *n
 	c.Attempts = slices.DeleteFunc(slices.Clone(n.Attempts), func(r DialAttempt) bool { return r.CallID == callID })

@@ -6,22 +6,21 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// mostExchanges bounds what Numbers remembers.
+// maxCachedExchanges limits the size of a NumberCache.
 const maxCachedExchanges = 1 << 16
 
-// NumberCache reads numbers that stand as E.164 already, as KnownNumber does, and
-// remembers what the tables said of those behind +1: the first six digits
-// decide country and kind, as the tables of all its countries are written. A
-// list of contacts has many of an exchange. One goroutine at a time may use it.
+// NumberCache parses E.164 numbers and caches the country and kind of North American exchanges. The first six
+// digits decide both. Contact lists contain many numbers of the same exchange. A NumberCache must not be used
+// concurrently.
 type NumberCache struct{ exchanges map[string]exchange }
 
-// exchange is what all numbers of an exchange have in common.
+// exchange holds the values that all numbers of an exchange share.
 type exchange struct {
 	country string
 	kind    phonenumbers.PhoneNumberType
 }
 
-// FromE164 is KnownNumber.
+// FromE164 parses like NumberFromE164.
 func (m *NumberCache) FromE164(e164 string) (Number, error) {
 	if !isCleanNANP(e164) || isSubdividedArea(e164[2:5]) {
 		return NumberFromE164(e164)
@@ -40,7 +39,7 @@ func (m *NumberCache) FromE164(e164 string) (Number, error) {
 	return n, nil
 }
 
-// ParseNumber is ReadNumber.
+// ParseNumber parses like the function ParseNumber.
 func (m *NumberCache) ParseNumber(text, defaultCountry string) (Number, error) {
 	if text = strings.TrimSpace(text); isCleanNANP(text) {
 		return m.FromE164(text)
@@ -48,6 +47,5 @@ func (m *NumberCache) ParseNumber(text, defaultCountry string) (Number, error) {
 	return ParseNumber(text, defaultCountry)
 }
 
-// isSubdividedArea says whether seven digits decide in an area: in Barbados and
-// Jamaica.
+// isSubdividedArea reports whether seven digits decide the country and kind, as in Barbados and Jamaica.
 func isSubdividedArea(area string) bool { return area == "246" || area == "658" || area == "876" }

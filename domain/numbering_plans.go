@@ -1,16 +1,14 @@
 package domain
 
-// numberingPlan says which numbers behind a country code are read as they stand: those
-// of a length that the country gives to whole numbers, whose first digit no
-// rule of the country takes for a prefix.
+// numberingPlan describes the numbers of a country code that need no parsing if they are in E.164: their lengths,
+// and the first digits that may be a national prefix.
 type numberingPlan struct {
-	lengths      uint16 // a bit for each number of digits behind the code
-	prefixDigits uint16 // a bit for each first digit that may be a prefix
+	lengths      uint16 // bit n: numbers with n digits after the code are full numbers
+	prefixDigits uint16 // bit n: a first digit n may be a national prefix
 }
 
-// plans are the countries whose numbers need no parser where they stand as
-// E.164, by country code; that of +1 is cleanNANP. A test holds them against
-// the parser's tables.
+// numberingPlans lists the countries by country code. The code 1 is handled by isCleanNANP. A test compares the
+// table with the phonenumbers library.
 var numberingPlans = [1000]numberingPlan{ //nolint:gochecknoglobals // a table
 	7: {0x4400, 0x101}, 20: {0x700, 0x1}, 27: {0x780, 0x1}, 30: {0x1c00, 0x1}, 31: {0xf80, 0x1},
 	32: {0x300, 0x1}, 33: {0x200, 0x1}, 34: {0x200, 0x1}, 36: {0x300, 0x1}, 39: {0x1f80, 0x1},
@@ -55,8 +53,8 @@ var numberingPlans = [1000]numberingPlan{ //nolint:gochecknoglobals // a table
 	993: {0x100, 0x101}, 994: {0x200, 0x1}, 995: {0x200, 0x1}, 996: {0x600, 0x1}, 998: {0x200, 0x1},
 }
 
-// splitCleanE164 takes a number apart that stands there as E.164, with nothing left to
-// normalise; ok is false where the parser has to look.
+// splitCleanE164 splits a number that is in E.164 and needs no normalization. ok is false if the number has to be
+// parsed.
 func splitCleanE164(text string) (code int32, national string, ok bool) {
 	if isCleanNANP(text) {
 		return 1, text[len("+1"):], true
@@ -70,7 +68,7 @@ func splitCleanE164(text string) (code int32, national string, ok bool) {
 			return 0, "", false
 		}
 	}
-	for size := 1; size <= 3; size++ { // no code is the beginning of another
+	for size := 1; size <= 3; size++ { // no country code is a prefix of another code
 		code = code*10 + int32(text[size]-'0')
 		p := numberingPlans[code]
 		if p.lengths == 0 {

@@ -5,72 +5,69 @@ import (
 	"time"
 )
 
-// GrantType is a way in which a client gets tokens (RFC 6749).
+// GrantType is an OAuth 2.0 grant type (RFC 6749).
 type GrantType string
 
-// The ways that there are.
+// The supported grant types.
 const (
 	GrantCode        GrantType = "authorization_code"
 	GrantRefresh     GrantType = "refresh_token"
 	GrantCredentials GrantType = "client_credentials"
 )
 
-// Values are the OAuth grant types.
+// Values returns the OAuth grant types.
 func (GrantType) Values() []string {
 	return values(GrantCode, GrantRefresh, GrantCredentials)
 }
 
-// OAuthClient is a program of somebody else's that may ask for tokens. Only a
-// keyed hash of its secret is kept.
+// OAuthClient is a third-party application that may request tokens. Only a keyed hash of its secret is stored.
 type OAuthClient struct {
 	Meta
 	Provenance
 	Name         string       `json:"name"`
-	Scopes       []Permission `json:"scopes"` // the most that it can be given
+	Scopes       []Permission `json:"scopes"` // maximum scopes of its tokens
 	GrantTypes   []GrantType  `json:"grant_types"`
 	RedirectURIs []string     `json:"redirect_uris"`
-	Public       bool         `json:"public"` // it can keep no secret and has none
+	Public       bool         `json:"public"` // public client without a secret
 	Last4        string       `json:"last4,omitempty"`
-	Hash         string       `json:"hash,omitempty"`        // hex HMAC-SHA-256; never shown
-	AllowedIPs   []string     `json:"allowed_ips,omitempty"` // it authenticates from these addresses only; empty: from all
+	Hash         string       `json:"hash,omitempty"`        // HMAC-SHA-256 in hex; never shown
+	AllowedIPs   []string     `json:"allowed_ips,omitempty"` // addresses from which the client may authenticate; empty: all
 }
 
-// Key names the row.
+// Key returns the store key.
 func (c *OAuthClient) Key() Key { return Key{"oauth_client", c.WorkspaceID, c.ID} }
 
-// Indexes: by environment.
+// Indexes returns the environment.
 func (c *OAuthClient) Indexes() []string { return []string{envIndex(c.Environment)} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (c *OAuthClient) Sort() string { return c.ID }
 
-// AllowsGrant says whether the client may get tokens in a way.
+// AllowsGrant reports whether the client may use a grant type.
 func (c *OAuthClient) AllowsGrant(g GrantType) bool { return slices.Contains(c.GrantTypes, g) }
 
-// OAuthRevocation refuses the access tokens of one grant, or a single one,
-// until the last of them has expired.
+// OAuthRevocation revokes the access tokens of one grant, or a single token, until the last of them has expired.
 type OAuthRevocation struct {
-	Meta            // ID: a grant's, or a token's jti
+	Meta            // ID of a grant, or jti of a token
 	Until time.Time `json:"until"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (r *OAuthRevocation) Key() Key { return Key{"oauth_revocation", r.WorkspaceID, r.ID} }
 
-// Indexes: all, for the start and for the sweep.
+// Indexes returns one index of all revocations.
 func (r *OAuthRevocation) Indexes() []string { return []string{"all"} }
 
-// Sort is by the end.
+// Sort returns a sort key by expiry time.
 func (r *OAuthRevocation) Sort() string { return sortTime(r.Until) + r.ID }
 
-// OAuthSortKey is where the rows begin that still hold at a time, among
-// those that sort by their end.
+// OAuthSortKey returns the sort key of a time for rows that sort by their expiry time.
 func OAuthSortKey(now time.Time) string { return sortTime(now) }
 
-// sortTime spells a time so that later ones sort after.
+// sortTime formats a time so that later times sort after earlier ones.
 func sortTime(t time.Time) string { return t.UTC().Format("20060102T150405.000") }
 
-// The errors of OAuth 2.0 (RFC 6749 §4.1.2.1, §5.2), in its own words.
+// The error codes of OAuth 2.0 (RFC 6749 §4.1.2.1, §5.2).
 const (
 	OAuthInvalidRequest       Code = "invalid_request"
 	OAuthInvalidClient        Code = "invalid_client"
@@ -83,8 +80,8 @@ const (
 	OAuthUnsupportedTokenType Code = "unsupported_token_type"
 )
 
-// How long codes and what comes of them hold. A code that was used is known
-// for CodeMemory, so that its second use is noticed.
+// Lifetimes of OAuth codes and tokens. A used code is stored for OAuthCodeRetention, so that a second use is
+// detected.
 const (
 	OAuthCodeLifetime    = time.Minute
 	OAuthCodeRetention   = 24 * time.Hour
@@ -93,34 +90,34 @@ const (
 	RefreshTokenLifetime = 180 * 24 * time.Hour
 )
 
-// OAuthCode is what a user's consent gives to a client, to be exchanged once
-// (RFC 6749 §4.1.2). Its id is a keyed hash of its text.
+// OAuthCode is an authorization code that a user's consent gives to a client. It can be exchanged once (RFC 6749
+// §4.1.2). Its ID is a keyed hash of the code.
 type OAuthCode struct {
 	Meta
-	Provenance               // of the session in which the user consented
+	Provenance               // creator of the session in which the user consented
 	ClientID    string       `json:"client_id"`
 	UserID      string       `json:"user_id"`
 	RedirectURI string       `json:"redirect_uri"`
-	Challenge   string       `json:"challenge,omitempty"` // by S256; "": none
+	Challenge   string       `json:"challenge,omitempty"` // PKCE challenge with S256; empty: none
 	Scopes      []Permission `json:"scopes"`
 	Until       time.Time    `json:"until"`
-	GrantID     string       `json:"grant_id,omitempty"` // what it was exchanged for; "": not yet
+	GrantID     string       `json:"grant_id,omitempty"` // grant for which the code was exchanged; empty: not used
 }
 
-// Key names the row.
+// Key returns the store key.
 func (c *OAuthCode) Key() Key { return Key{"oauth_code", c.WorkspaceID, c.ID} }
 
-// Indexes: all, for the sweep.
+// Indexes returns one index of all codes, for cleanup.
 func (c *OAuthCode) Indexes() []string { return []string{"all"} }
 
-// Sort is by the end.
+// Sort returns a sort key by expiry time.
 func (c *OAuthCode) Sort() string { return sortTime(c.Until) + c.ID }
 
-// OAuthGrant is what a user has given to a client: a line of refresh tokens, of
-// which the one of the current generation is good.
+// OAuthGrant is the access that a user gave to a client: a series of refresh tokens of which only the current
+// generation is valid.
 type OAuthGrant struct {
 	Meta
-	Provenance               // of the session in which the user consented
+	Provenance               // creator of the session in which the user consented
 	ClientID    string       `json:"client_id"`
 	UserID      string       `json:"user_id"`
 	Scopes      []Permission `json:"scopes"`
@@ -129,16 +126,16 @@ type OAuthGrant struct {
 	RevokedAt   *time.Time   `json:"revoked_at,omitempty"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (g *OAuthGrant) Key() Key { return Key{"oauth_grant", g.WorkspaceID, g.ID} }
 
-// Indexes: all, for the sweep.
+// Indexes returns one index of all grants, for cleanup.
 func (g *OAuthGrant) Indexes() []string { return []string{"all"} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (g *OAuthGrant) Sort() string { return g.ID }
 
-// ExpiresAt is when the grant ends unless it is used.
+// ExpiresAt returns the time at which the grant expires if it is not used.
 func (g *OAuthGrant) ExpiresAt() time.Time {
 	idle, last := g.RefreshedAt.Add(RefreshTokenIdleTime), g.CreatedAt.Add(RefreshTokenLifetime)
 	if idle.Before(last) {

@@ -1,10 +1,9 @@
 package domain
 
-// Outcome is how an attempt to reach somebody ended, in the words of the
-// specification's campaign outcomes.
+// Outcome is the result of an attempt to reach a contact, in the terms of the specification's campaign outcomes.
 type Outcome string
 
-// The outcomes. A contact's final state uses the same words.
+// The outcomes. The final states of a contact have the same names.
 const (
 	OutcomeCompleted Outcome = "completed"
 	OutcomeConfirmed Outcome = "confirmed"
@@ -16,7 +15,7 @@ const (
 	OutcomeCancelled Outcome = "cancelled"
 )
 
-// Values are the outcomes of a call.
+// Values returns the outcomes of a call.
 func (Outcome) Values() []string {
 	return values(
 		OutcomeCompleted, OutcomeConfirmed, OutcomeDeclined, OutcomeVoicemail, OutcomeNoAnswer, OutcomeBusy,
@@ -24,12 +23,10 @@ func (Outcome) Values() []string {
 	)
 }
 
-// Reason says why an attempt ended as it did: a closed list, `ended_reason` in
-// the call record.
+// Reason says why an attempt ended. It is ended_reason of the call.
 type Reason string
 
-// The reasons. A reason sip_<code> has the final SIP status that no reason of this
-// table stands for.
+// The reasons of an ended attempt. A reason sip_<code> names a final SIP status that has no reason in this table.
 const (
 	ReasonCompleted        Reason = "completed"         // the pathway reached its end
 	ReasonRemoteHangup     Reason = "remote_hangup"     // the remote party sent BYE
@@ -49,18 +46,18 @@ const (
 	ReasonMediaRefused     Reason = "media"             // 415, 488, 606
 	ReasonIdentity         Reason = "identity"          // 428, 436 to 438
 	ReasonRedirected       Reason = "redirected"        // 3xx
-	ReasonInterrupted      Reason = "interrupted"       // the service ended in between
-	ReasonCancelled        Reason = "cancelled"         // given up before an answer
-	ReasonNotSent          Reason = "not_sent"          // no INVITE left: the attempt is not spent
-	ReasonInternal         Reason = "internal_error"    // a fault of ours
+	ReasonInterrupted      Reason = "interrupted"       // the service stopped during the call
+	ReasonCancelled        Reason = "cancelled"         // the call was cancelled before an answer
+	ReasonNotSent          Reason = "not_sent"          // no INVITE was sent: the attempt does not count
+	ReasonInternal         Reason = "internal_error"    // internal error of the service
 	ReasonConcurrency      Reason = "concurrent_limit_exceeded"
 	ReasonNumberUnknown    Reason = "number_unknown"
-	ReasonProtocol         Reason = "protocol_error"    // the far end broke the dialog (no ACK, bad answer)
-	ReasonAgentUnavailable Reason = "agent_unavailable" // the agent could not speak, hear or think: the attempt is not spent
-	ReasonRemoved          Reason = "removed"           // of a contact that somebody took out
+	ReasonProtocol         Reason = "protocol_error"    // the remote party violated the SIP dialog (no ACK, invalid response)
+	ReasonAgentUnavailable Reason = "agent_unavailable" // a speech or model engine failed: the attempt does not count
+	ReasonRemoved          Reason = "removed"           // the contact was removed from the campaign
 )
 
-// Values are the reasons for the end of a call.
+// Values returns the reasons for the end of a call.
 func (Reason) Values() []string {
 	return values(
 		ReasonCompleted, ReasonRemoteHangup, ReasonHangup, ReasonTransferred, ReasonMaxDuration, ReasonMediaLost,
@@ -71,32 +68,32 @@ func (Reason) Values() []string {
 	)
 }
 
-// NextLeg says whether an attempt may go on with another INVITE at once.
+// NextLeg reports whether an attempt may continue with another INVITE.
 type NextLeg uint8
 
-// What may follow a final answer within the same attempt.
+// The ways to continue an attempt after a final response.
 const (
 	NextLegNone        NextLeg = iota // the attempt ends
 	NextLegOtherTarget                // another target or trunk may be tried
-	NextLegOtherCodecs                // the same target once more, with other codecs
+	NextLegOtherCodecs                // the same target is tried again with other codecs
 )
 
-// Verdict is what one final answer, or its lack, means for the attempt and for
-// the contact: one row of API.md's table of final SIP answers.
+// Verdict is the consequence of a final response, or of its absence, for the attempt and the contact. It is one row
+// of the table of final SIP responses in API.md.
 type Verdict struct {
 	Outcome   Outcome
 	Reason    Reason
 	NextLeg   NextLeg
-	Throttled bool   // trunks want no more calls now: close the leg, put the attempt back; it is not spent
-	Alert     bool   // an operator should look at the trunk
-	RetryOn   string // the word of retry_on that allows another attempt; "" never
-	// NoTarget says that no target of a trunk took the call: each connection failed, or nobody answered at all, or the
-	// answer was 503. With TrunkOut calls before failed so as well, on all targets.
+	Throttled bool   // the trunk is overloaded: the leg is closed, and the attempt is repeated without counting
+	Alert     bool   // an operator should check the trunk
+	RetryOn   string // value of retry_on that allows another attempt; empty: none
+	// NoTarget says that no target of a trunk accepted the call: connections failed, no response came, or the
+	// response was 503. TrunkOut says that earlier calls also failed on all targets.
 	NoTarget, TrunkOut bool
 }
 
-// SpendsAttempt says whether the attempt counts: a throttled or unsent one, and one whose
-// agent was of no use, goes back to the queue and is free.
+// SpendsAttempt reports whether the attempt counts. Attempts that were throttled, not sent or failed in an engine
+// do not count.
 func (v Verdict) SpendsAttempt() bool {
 	return !v.Throttled && v.Reason != ReasonNotSent && v.Reason != ReasonAgentUnavailable
 }

@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// PackedRecord is a record that says itself what is stored of it in place of JSON: of
-// what is written often, in a fourth of the bytes.
+// PackedRecord is a record with a binary encoding that the store uses instead of JSON. Frequently written records
+// need a quarter of the space.
 type PackedRecord interface {
-	// AppendPacked adds all of the record that its key does not say.
+	// AppendPacked appends everything that the key does not contain.
 	AppendPacked(b []byte) []byte
-	// TakePacked fills the record by its key and what AppendPacked added, which
-	// it does not keep. false: it was something else, and the record is as it
-	// was.
+	// ReadPacked decodes the key and the output of AppendPacked. It does not keep the slice. It returns false for
+	// other input and leaves the record unchanged.
 	ReadPacked(k Key, packed []byte) bool
 }
 
@@ -20,26 +19,26 @@ func packText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// packTime adds a moment by the seconds since another one, and nanoseconds.
+// packTime appends a time as seconds relative to since, and nanoseconds.
 func packTime(b []byte, t time.Time, since int64) []byte {
 	b = binary.AppendVarint(b, t.Unix()-since)
 	return binary.AppendUvarint(b, uint64(t.Nanosecond())) //nolint:gosec // never negative
 }
 
-// unpacker takes apart what was packed. The first surprise stays. The texts that
-// it gives share one copy.
+// unpacker decodes packed values. After the first error all further reads fail. The strings that it returns share
+// one copy of the input.
 type unpacker struct {
 	rest   []byte
-	all    string // what rest ends
+	all    string // the whole input; rest is its end
 	failed bool
 }
 
 func newUnpacker(b []byte) unpacker { return unpacker{rest: b, all: string(b)} }
 
-// end says whether this was all, and nothing was a surprise.
+// end reports whether all input was read without an error.
 func (u *unpacker) end() bool { return !u.failed && len(u.rest) == 0 }
 
-// skip goes on by what was read; 0 or less: nothing was.
+// skip advances by size bytes. A size of 0 or less is an error.
 func (u *unpacker) skip(size int) (ok bool) {
 	if size <= 0 || u.failed {
 		u.failed = true
@@ -78,7 +77,7 @@ func (u *unpacker) text() string {
 	return u.all[at : at+int(n)] //nolint:gosec // within the text
 }
 
-// time is a moment that packTime added.
+// time reads a time that packTime wrote.
 func (u *unpacker) time(since int64) time.Time {
 	sec := u.int()
 	nano := u.count()

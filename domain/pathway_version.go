@@ -2,19 +2,19 @@ package domain
 
 import "fmt"
 
-// KeptPathways is how many versions of a pathway before the newest are kept.
+// MaxPathwayVersions is the number of old versions of a pathway that are stored.
 const MaxPathwayVersions = 100
 
-// PathwayVersion is a pathway as it was before a change. It never changes.
+// PathwayVersion is an earlier version of a pathway. It never changes.
 type PathwayVersion struct{ Pathway }
 
-// Key names the row: below its pathway.
+// Key returns the store key: pathway and version number.
 func (v *PathwayVersion) Key() Key {
 	return Key{"pathway_version", v.WorkspaceID, fmt.Sprintf("%s/%06d", v.ID, v.Version)}
 }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (v *PathwayVersion) Indexes() []string { return nil }
 
-// Sort is unused.
+// Sort returns an unused sort key.
 func (v *PathwayVersion) Sort() string { return v.ID }

@@ -1,7 +1,7 @@
 package domain
 
-// PhoneProblem says why a text is not a phone number. err is of E164. It names what
-// a spreadsheet has done to a number.
+// PhoneProblem says why a text is no phone number. err is the error of E164. Typical damage by spreadsheets gets
+// its own message.
 func PhoneProblem(text string, err error) string {
 	switch SpreadsheetDamageOf(text) {
 	case ScientificNotation:

@@ -2,13 +2,12 @@ package domain
 
 import "time"
 
-// ProgressMark is how far a campaign was when it had come to a whole per cent,
-// the last time that it did. There are a hundred and one at most, however many
-// contacts there are and however long it takes.
+// ProgressMark is the progress of a campaign when it last reached a whole percentage. A campaign has at most 101
+// marks.
 type ProgressMark struct {
 	CampaignID  string          `json:"campaign_id"`
 	WorkspaceID string          `json:"workspace_id"`
-	Percent     int             `json:"percent"` // contacts to which nothing more happens, of all
+	Percent     int             `json:"percent"` // share of contacts in a final state
 	At          time.Time       `json:"at"`
 	Total       int             `json:"total"`
 	Attempted   int             `json:"attempted"`
@@ -17,7 +16,7 @@ type ProgressMark struct {
 	Outcomes    map[Outcome]int `json:"outcomes"`
 }
 
-// NewProgressMark is the mark of a campaign's counters at a time.
+// NewProgressMark returns the mark for the counters of a campaign at a time.
 func NewProgressMark(p *Progress, at time.Time) *ProgressMark {
 	m := &ProgressMark{
 		CampaignID: p.CampaignID, WorkspaceID: p.WorkspaceID, Percent: min(max(int(p.Percent()), 0), 100), At: at,
@@ -31,13 +30,13 @@ func NewProgressMark(p *Progress, at time.Time) *ProgressMark {
 	return m
 }
 
-// Key names the row.
+// Key returns the store key.
 func (m *ProgressMark) Key() Key {
 	return Key{"progress_mark", m.WorkspaceID, m.CampaignID + "/" + sortableNumber(m.Percent)}
 }
 
-// Indexes: none; marks are listed by the key's beginning.
+// Indexes returns no indexes: marks are listed by key prefix.
 func (m *ProgressMark) Indexes() []string { return nil }
 
-// Sort is by per cent.
+// Sort returns the percentage.
 func (m *ProgressMark) Sort() string { return sortableNumber(m.Percent) }

@@ -20,8 +20,8 @@ type Creator struct {
 	SignInKeyID string `json:"sign_in_key_id,omitempty" doc:"Of a user: the API key whose sign-in link opened the dashboard session. Missing where no key did."`
 }
 
-// KeyID is the id of the API key that the creator is, or that the session of a
-// user depends on. "" stands for a creator without a key.
+// KeyID returns the ID of the creating API key, or of the key on which the user's session depends. It returns ""
+// for other creators.
 func (c *Creator) KeyID() string {
 	switch {
 	case c == nil:
@@ -32,13 +32,13 @@ func (c *Creator) KeyID() string {
 	return c.SignInKeyID
 }
 
-// Provenance says which credential created a resource that carries rights.
+// Provenance records which credential created a resource that carries access rights.
 type Provenance struct {
 	CreatedBy *Creator `json:"created_by,omitempty" doc:"The credential that created it."`
 }
 
-// Creator is the credential of the principal, as created_by shows it. A JWT
-// counts as its API key.
+// Creator returns the credential of the principal in the form of created_by. A JWT counts as the API key from which
+// it was issued.
 func (p *Principal) Creator() *Creator {
 	switch {
 	case p.ClientID != "":

@@ -2,30 +2,30 @@ package domain
 
 import "time"
 
-// Quarantine says that the store was restored from a backup and that nothing leaves the service until an operator
-// releases it. There is one row; without it nothing is held back.
+// Quarantine says that the store was restored from a backup. Nothing is sent or called until an operator releases
+// it. The store has at most one row; without a row nothing is held back.
 type Quarantine struct {
-	BackupAt   time.Time `json:"backup_at"`   // all that was committed before is in the store
+	BackupAt   time.Time `json:"backup_at"`   // time of the last commit in the backup
 	RestoredAt time.Time `json:"restored_at"` // when the store was restored
-	// Calls are the newest calls that were live when the backup was made, MaxQuarantinedCalls at most, and LiveCalls
-	// says how many there were.
+	// Calls are the newest calls that were live in the backup, at most MaxQuarantinedCalls. LiveCalls is the number
+	// of all of them.
 	Calls     []UncertainAction `json:"calls"`
 	LiveCalls int               `json:"live_calls"`
 }
 
-// MaxQuarantinedCalls bounds Quarantine.Calls.
+// MaxQuarantinedCalls limits Quarantine.Calls.
 const MaxQuarantinedCalls = 1000
 
-// Key names the row.
+// Key returns the store key.
 func (q *Quarantine) Key() Key { return Key{"quarantine", "", "now"} }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (q *Quarantine) Indexes() []string { return nil }
 
-// Sort is of no use: there is one.
+// Sort returns an unused sort key: the store has one row.
 func (q *Quarantine) Sort() string { return "" }
 
-// UncertainKind is what may have gone out since a backup.
+// UncertainKind is the kind of an uncertain action.
 type UncertainKind string
 
 // The kinds of uncertain actions.
@@ -37,12 +37,12 @@ const (
 	UncertainReminder UncertainKind = "reminder" // was due since
 )
 
-// Enum lists the kinds.
+// Enum returns the kinds of uncertain actions.
 func (UncertainKind) Enum() []string {
 	return values(UncertainCall, UncertainCampaign, UncertainBulk, UncertainMessage, UncertainReminder)
 }
 
-// UncertainAction is something that may have gone out since a backup, and that the service does not do again.
+// UncertainAction is an action that may have happened after the backup. The service does not repeat it.
 type UncertainAction struct {
 	Kind        UncertainKind `json:"kind" doc:"What it is: call (it was live when the backup was made), campaign (it was running or scheduled, and is paused), bulk (a job of calls or messages that was not over), message (it was queued, or its answer was), or reminder (it was due since)."`
 	WorkspaceID string        `json:"workspace_id" doc:"The workspace that it belongs to."`

@@ -2,31 +2,31 @@ package domain
 
 import "time"
 
-// RateWindows is what a workspace has used of its rate limits, as far as it
-// outlives the process: written a moment after the requests that it counts.
+// RateWindows is the stored use of the rate limits of a workspace. It is written shortly after the requests that it
+// counts.
 type RateWindows struct {
 	WorkspaceID string               `json:"workspace_id"`
-	Counts      map[string]RateCount `json:"counts"` // by the path of the limit, "" for that of the workspace
+	Counts      map[string]RateCount `json:"counts"` // by path of the limit; empty: the limit of the workspace
 }
 
-// RateCount is what was counted against one limit.
+// RateCount is the use of one limit.
 type RateCount struct {
-	Burst int         `json:"burst,omitempty"` // spent of it
-	Below time.Time   `json:"below,omitzero"`  // since when fewer than the limit are in the window; zero: not so
+	Burst int         `json:"burst,omitempty"` // used part of the burst
+	Below time.Time   `json:"below,omitzero"`  // since when the window holds fewer requests than the limit; zero: the limit is reached
 	Log   []RateEntry `json:"log,omitempty"`   // oldest first
 }
 
-// RateEntry is so many requests, the last of them made at most at that time.
+// RateEntry counts N requests, the last of them at the time At.
 type RateEntry struct {
 	At int64 `json:"at"` // Unix time in milliseconds
 	N  int   `json:"n"`
 }
 
-// Key names the row: a workspace has one.
+// Key returns the store key: a workspace has one row.
 func (w *RateWindows) Key() Key { return Key{"rate_windows", w.WorkspaceID, "now"} }
 
-// Indexes: none; it is read by its key.
+// Indexes returns no indexes: the row is read by key.
 func (w *RateWindows) Indexes() []string { return nil }
 
-// Sort is of no use.
+// Sort returns an unused sort key.
 func (w *RateWindows) Sort() string { return "" }

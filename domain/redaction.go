@@ -12,36 +12,33 @@ import (
 	"strings"
 )
 
-// Redaction says which words of a workspace's calls and received messages must
-// not be kept.
+// Redaction selects the words of calls and inbound messages that must not be stored.
 type Redaction struct {
 	Patterns []string `json:"patterns"` // regular expressions (RE2)
 }
 
-// Bounds of a redaction. To look for a pattern once takes at most as many steps as
-// it has instructions, for each letter of a text. Behind each find it is looked for
-// again, and a pattern may look at all that follows to find one letter: the steps
-// grow with the finds, too.
+// Limits of redaction. One search with a pattern takes at most one step for each instruction and each byte of the
+// text. The search is repeated after each match, so the number of steps also grows with the number of matches.
 const (
 	MaxRedactionPatterns = 20
-	MaxRedactionSteps    = 500 // for a letter, of all patterns together
+	MaxRedactionSteps    = 500 // for each byte, of all patterns together
 	MaxPatternBytes      = 500
 
 	maxRedactedBytes = 16 << 10                             // of one text
-	redactionWork    = maxRedactedBytes * MaxRedactionSteps // steps for one text: all patterns look once at the longest
+	redactionWork    = maxRedactedBytes * MaxRedactionSteps // steps for one text: one search of the longest text with all patterns
 )
 
-// Redacted stands for what a pattern found.
+// Redacted replaces text that a pattern matches.
 const Redacted = "[redacted]"
 
-// What transcripts say of keys: "[pressed 12]".
+// The notation of pressed keys in transcripts: "[pressed 12]".
 const (
 	pressedKeysPrefix = "[pressed "
 	pressedKeysSuffix = "]"
 )
 
-// CheckRedactionPattern says what is wrong with a pattern, and otherwise how
-// many steps it takes for a letter at most.
+// CheckRedactionPattern returns an error for an invalid pattern, and otherwise the maximum number of steps for each
+// byte.
 func CheckRedactionPattern(pattern string) (steps int, err error) {
 	switch {
 	case strings.TrimSpace(pattern) == "":
@@ -60,23 +57,22 @@ func CheckRedactionPattern(pattern string) (steps int, err error) {
 	return len(prog.Inst), nil
 }
 
-// Redactor takes out of texts what must not be kept. The zero and the nil
-// Redactor leave all as it is. It may be used from any goroutine.
+// Redactor redacts texts. The zero value and nil change nothing. A Redactor may be used concurrently.
 type Redactor struct{ patterns []redactionPattern }
 
 type redactionPattern struct {
 	*regexp.Regexp
 
-	steps int // for a letter
+	steps int // for each byte
 }
 
-// Redactor makes one of the patterns; nil where there are none.
+// Redactor returns a Redactor for the patterns, or nil without patterns.
 func (r Redaction) Redactor() *Redactor {
 	var all Redactor
 	for _, p := range r.Patterns {
 		steps, err := CheckRedactionPattern(p)
 		if err != nil {
-			continue // it was checked where it was set
+			continue // patterns are validated when they are set
 		}
 		all.patterns = append(all.patterns, redactionPattern{regexp.MustCompile(p), steps})
 	}
@@ -86,10 +82,8 @@ func (r Redaction) Redactor() *Redactor {
 	return &all
 }
 
-// RedactText is a text as it may be kept: what any pattern finds in it is one
-// Redacted, and so is what several find that overlap. Of keys that were pressed
-// the keys alone are looked at. A text in which looking takes too many steps is
-// Redacted as a whole.
+// RedactText returns a text with each match replaced by Redacted. Overlapping matches become one Redacted. Within
+// pressed keys only the keys are searched. A text that needs too many steps becomes Redacted as a whole.
 func (r *Redactor) RedactText(s string) string {
 	if r == nil || s == "" {
 		return s
@@ -108,7 +102,7 @@ func (r *Redactor) redactPatterns(s string) string {
 	left := redactionWork
 	for _, p := range r.patterns {
 		once := p.steps * len(s)
-		most := left / once // looks
+		most := left / once // number of searches
 		if most == 0 {
 			return Redacted
 		}
@@ -140,7 +134,7 @@ func (r *Redactor) redactPatterns(s string) string {
 	return b.String()
 }
 
-// RedactMap are values by name as they may be kept; the map given stays as it is.
+// RedactMap returns a copy of a map with redacted values.
 func (r *Redactor) RedactMap(all map[string]string) map[string]string {
 	if r == nil || len(all) == 0 {
 		return all
@@ -152,7 +146,7 @@ func (r *Redactor) RedactMap(all map[string]string) map[string]string {
 	return kept
 }
 
-// RedactSegments are those of a transcript as they may be kept.
+// RedactSegments returns copies of the segments with redacted text.
 func (r *Redactor) RedactSegments(all []Segment) []Segment {
 	if r == nil || len(all) == 0 {
 		return all
@@ -164,10 +158,9 @@ func (r *Redactor) RedactSegments(all []Segment) []Segment {
 	return kept
 }
 
-// RedactJSON is a JSON value as it may be kept: its texts, its numbers, which become
-// texts, and the names of its members; of those that become the same the second
-// is told by a (2), in the order of the names. What is no JSON is looked at as a text,
-// and is a JSON text then.
+// RedactJSON redacts the strings, numbers and member names of a JSON value. Redacted numbers become strings. Equal
+// member names get a suffix, such as (2), in the order of the names. Invalid JSON is redacted as text and becomes a
+// JSON string.
 func (r *Redactor) RedactJSON(raw json.RawMessage) json.RawMessage {
 	if r == nil || len(raw) == 0 {
 		return raw
@@ -176,13 +169,13 @@ func (r *Redactor) RedactJSON(raw json.RawMessage) json.RawMessage {
 	if json.Valid(raw) {
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.UseNumber()
-		_ = d.Decode(&v) // it is valid
+		_ = d.Decode(&v) // the text is valid JSON
 	}
 	kept, changed := r.redactValue(v)
 	if !changed {
 		return raw
 	}
-	b, _ := json.Marshal(kept) // was decoded: cannot fail
+	b, _ := json.Marshal(kept) // decoded JSON can always be encoded
 	return b
 }
 

@@ -5,47 +5,45 @@ import (
 	"time"
 )
 
-// The ways in which a patient is reminded.
+// The channels of appointment reminders.
 const (
 	RemindSMS  = "sms"
 	RemindCall = "call"
 )
 
-// Reminder is a word to the patient ahead of an appointment.
+// Reminder defines a reminder that is sent to the patient before an appointment.
 type Reminder struct {
-	Channel       string `json:"channel"`            // sms | call
-	MinutesBefore int    `json:"minutes_before"`     // the appointment
-	Body          string `json:"body,omitempty"`     // sms: the text, {{name}} filled in; "": one of ours
-	AgentID       string `json:"agent_id,omitempty"` // call: who calls
-	From          string `json:"from,omitempty"`     // the number shown; "": the workspace's
+	Channel       string `json:"channel"`            // sms or call
+	MinutesBefore int    `json:"minutes_before"`     // minutes before the appointment
+	Body          string `json:"body,omitempty"`     // sms: text with placeholders; empty: the default text
+	AgentID       string `json:"agent_id,omitempty"` // call: the agent that calls
+	From          string `json:"from,omitempty"`     // sender number or caller ID; empty: a number of the workspace
 }
 
-// ReminderHours are those of a day, in the appointment's zone, within which
-// patients are reminded.
+// ReminderHours is the daily window for reminders in the time zone of the appointment.
 type ReminderHours struct {
 	Start string `json:"start"` // HH:MM
 	End   string `json:"end"`   // HH:MM, up to 24:00
 }
 
-// ReminderStatus is what has become of a reminder.
+// ReminderStatus is the state of a reminder.
 type ReminderStatus string
 
-// The states of a reminder. All but the first are final, until the appointment
-// is moved.
+// The states of a reminder. All except scheduled are final until the appointment is rescheduled.
 const (
 	ReminderScheduled ReminderStatus = "scheduled"
-	ReminderSent      ReminderStatus = "sent"      // its message is queued, or its call placed
-	ReminderSkipped   ReminderStatus = "skipped"   // there was no time left for it
-	ReminderFailed    ReminderStatus = "failed"    // it must not or cannot be sent
-	ReminderCancelled ReminderStatus = "cancelled" // the appointment is
+	ReminderSent      ReminderStatus = "sent"      // the message is queued or the call is placed
+	ReminderSkipped   ReminderStatus = "skipped"   // too late to be useful
+	ReminderFailed    ReminderStatus = "failed"    // sending was not allowed or failed
+	ReminderCancelled ReminderStatus = "cancelled" // the appointment was cancelled
 )
 
-// Values are the states of a reminder.
+// Values returns the states of a reminder.
 func (ReminderStatus) Values() []string {
 	return values(ReminderScheduled, ReminderSent, ReminderSkipped, ReminderFailed, ReminderCancelled)
 }
 
-// AppointmentReminder is a reminder of an appointment.
+// AppointmentReminder is a reminder of one appointment.
 type AppointmentReminder struct {
 	Channel       string         `json:"channel"`
 	MinutesBefore int            `json:"minutes_before"`
@@ -57,15 +55,15 @@ type AppointmentReminder struct {
 	SentAt        *time.Time     `json:"sent_at"`
 	MessageID     string         `json:"message_id,omitempty"`
 	CallID        string         `json:"call_id,omitempty"`
-	Reason        Code           `json:"reason,omitempty"` // skipped, failed: why
+	Reason        Code           `json:"reason,omitempty"` // skipped, failed: the cause
 }
 
-// Definition is the reminder as it was ordered.
+// Definition returns the reminder as it was defined.
 func (r *AppointmentReminder) Definition() Reminder {
 	return Reminder{Channel: r.Channel, MinutesBefore: r.MinutesBefore, Body: r.Body, AgentID: r.AgentID, From: r.From}
 }
 
-// NextReminder is when the next scheduled reminder is due; false: none is.
+// NextReminder returns the time of the next scheduled reminder. ok is false if there is none.
 func (a *Appointment) NextReminder() (at time.Time, ok bool) {
 	for i := range a.Reminders {
 		if r := &a.Reminders[i]; r.Status == ReminderScheduled && (!ok || r.DueAt.Before(at)) {
@@ -75,21 +73,21 @@ func (a *Appointment) NextReminder() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// ReminderDue says when to look at an appointment because of its reminders. It
-// is written with the appointment, and is there while one is scheduled.
+// ReminderDue schedules the next reminder of an appointment. It is written with the appointment and exists while a
+// reminder is scheduled.
 type ReminderDue struct {
 	WorkspaceID   string    `json:"workspace_id"`
 	AppointmentID string    `json:"appointment_id"`
 	At            time.Time `json:"at"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (d *ReminderDue) Key() Key { return Key{"reminder", d.WorkspaceID, d.AppointmentID} }
 
-// Indexes: all of them.
+// Indexes returns one index of all rows.
 func (d *ReminderDue) Indexes() []string { return []string{"all"} }
 
-// Sort is by when it is due, in the shape of an id.
+// Sort returns a sort key by due time in the form of an ID.
 func (d *ReminderDue) Sort() string {
 	sum := sha256.Sum256([]byte(d.AppointmentID))
 	return ID(PrefixAppointment, d.At, [10]byte(sum[:10]))

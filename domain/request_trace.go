@@ -7,10 +7,10 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// RequestTrace is the trace context of the API request that created a record.
-// The row holds it behind its JSON, so that no response shows it.
+// RequestTrace is the trace context of the API request that created a record. It is stored after the JSON of the
+// row, so that no response shows it.
 type RequestTrace struct {
-	TraceParent string `json:"-"` // traceparent (W3C Trace Context); "": the request had none
+	TraceParent string `json:"-"` // traceparent (W3C Trace Context); empty: the request had none
 }
 
 // RawPart returns the trace context.
@@ -19,17 +19,15 @@ func (t *RequestTrace) RawPart() []byte { return []byte(t.TraceParent) }
 // SetRawPart sets the trace context.
 func (t *RequestTrace) SetRawPart(part []byte) { t.TraceParent = string(part) }
 
-// TraceID returns the trace id of a call or an event: the 16 bytes of the ULID
-// in its id, so that the id leads to the trace. ok is false for an id without a
-// ULID.
+// TraceID returns the trace ID of a call or an event: the 16 bytes of the ULID in its ID. ok is false for an ID
+// without a ULID.
 func TraceID(id string) (traceID [16]byte, ok bool) {
 	_, tail, _ := strings.Cut(id, "_")
 	u, err := ulid.ParseStrict(tail)
 	return u, err == nil
 }
 
-// SpanID returns the span id of what the parts name. It is the same in every
-// process.
+// SpanID returns a span ID that is derived from the parts. All processes derive the same ID.
 func SpanID(parts ...string) (id [8]byte) {
 	h := fnv.New64a()
 	for _, p := range parts {

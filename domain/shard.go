@@ -1,12 +1,11 @@
 package domain
 
-// MaxShards is into how many shards an install can be divided at most.
+// MaxShards is the maximum number of shards of an installation.
 const MaxShards = 1024
 
-// ShardOf is the shard, from 0, that a workspace belongs to where an install is
-// divided into so many; 0 where it is not divided, and of what belongs to no
-// workspace. It must never change: rows and routes of every install depend on
-// it. It is FNV-1a, 64 bits, over the bytes of the id, modulo the shards.
+// ShardOf returns the shard of a workspace, from 0. It returns 0 for an installation with one shard and for data
+// without a workspace. The function must never change, because stored rows and routes depend on it. It is FNV-1a
+// with 64 bits over the ID, modulo the number of shards.
 func ShardOf(workspaceID string, shards int) int {
 	if shards <= 1 || workspaceID == "" {
 		return 0

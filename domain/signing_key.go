@@ -2,33 +2,33 @@ package domain
 
 import "time"
 
-// SigningKey signs the tokens of users. It belongs to the install, and its
-// private half is kept sealed. Its id is the kid of what it signs.
+// SigningKey signs the JWTs of users. It belongs to the installation, its ID is the kid of the tokens, and its
+// private key is encrypted at rest.
 type SigningKey struct {
 	Meta
-	Public  string `json:"public"`  // Ed25519, base64url
-	Private string `json:"private"` // its seed, base64url; never shown
+	Public  string `json:"public"`  // Ed25519 public key, base64url
+	Private string `json:"private"` // Ed25519 seed, base64url; never shown
 }
 
 const (
-	// SigningKeyLife is the age at which the newest key gets a follower.
+	// SigningKeyRotationAge is the age at which the newest key gets a successor.
 	SigningKeyRotationAge = 30 * 24 * time.Hour
-	// SigningKeyLead is how long a key can be read by all before it signs:
-	// twice as long as others may keep a list of keys.
+	// SigningKeyLead is the time between the publication of a key and its first use: twice the cache time of the
+	// key list.
 	SigningKeyLead = 10 * time.Minute
-	// signedLife is how long what a key signed last can hold, and a little more.
+	// signatureLifetime is the maximum lifetime of a signed token, with a margin.
 	signatureLifetime = 25 * time.Hour
 )
 
-// SigningKeySet is which keys of an install count at a time.
+// SigningKeySet says which signing keys are in use at a time.
 type SigningKeySet struct {
-	Verifying   []*SigningKey // whose tokens may hold, and the one that signs next; oldest first
-	Active      *SigningKey   // nil: there is no key yet
-	NeedsNewKey bool          // another key is to be made now
+	Verifying   []*SigningKey // keys that verify tokens, including the next signing key; oldest first
+	Active      *SigningKey   // key that signs; nil: there is no key
+	NeedsNewKey bool          // a new key has to be created
 }
 
-// SelectSigningKeys sorts keys, oldest first. A key signs from SigningKeyLead after it
-// was made, the first of all at once, until the next one does.
+// SelectSigningKeys selects among all keys, oldest first. A key signs from SigningKeyLead after its creation until
+// its successor signs. The first key signs at once.
 func SelectSigningKeys(keys []*SigningKey, now time.Time) SigningKeySet {
 	s := SigningKeySet{NeedsNewKey: true}
 	for i, k := range keys {
@@ -49,16 +49,16 @@ func SelectSigningKeys(keys []*SigningKey, now time.Time) SigningKeySet {
 
 func (k *SigningKey) signsFrom() time.Time { return k.CreatedAt.Add(SigningKeyLead) }
 
-// Key names the row.
+// Key returns the store key.
 func (k *SigningKey) Key() Key { return Key{"signing_key", "", k.ID} }
 
-// Indexes: all of the install.
+// Indexes returns one index of all keys of the installation.
 func (k *SigningKey) Indexes() []string { return []string{"all"} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (k *SigningKey) Sort() string { return k.ID }
 
-// Sealed returns a copy whose private half is sealed.
+// Sealed returns a copy with an encrypted private key.
 func (k *SigningKey) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *k
 	var err error
@@ -66,7 +66,7 @@ func (k *SigningKey) Sealed(f func(field, text string) (string, error)) (Record,
 	return &c, err
 }
 
-// Unseal restores the private half.
+// Unseal decrypts the private key.
 func (k *SigningKey) Unseal(f func(field, text string) (string, error)) (err error) {
 	k.Private, err = f("private", k.Private)
 	return err

@@ -8,29 +8,28 @@ import (
 	"time"
 )
 
-// CallTrace are the SIP messages of a call that is over.
+// CallTrace holds the SIP messages of an ended call.
 type CallTrace struct {
 	CallID      string
 	WorkspaceID string
-	Messages    []SIPMessage // in the order in which they were sent and came
-	Dropped     int          // messages that were too many, or too large, to keep
+	Messages    []SIPMessage // in the order in which they were sent and received
+	Dropped     int          // messages that were too many or too large to store
 }
 
-// SIPMessage is one message as it stood on the wire, but for its secrets.
+// SIPMessage is a SIP message as it was sent or received, without secrets.
 type SIPMessage struct {
 	At        time.Time
-	Out       bool   // sent by us
+	Out       bool   // sent by the service
 	Network   string // udp, tcp or tls
 	Local     string // host:port
 	Remote    string
 	SIPCallID string
 	Data      []byte
-	Notes     []string // what of its body was not used, and why; shown, never kept
+	Notes     []string // why parts of the body were ignored; shown, not stored
 }
 
-// TraceRow is a trace at rest. One is written at each call's end, so it is made
-// to cost little: all messages stand one behind the other as they are, each
-// behind a line that says where it belongs.
+// TraceRow is the stored form of a trace. One row is written at the end of each call, so the encoding is cheap: all
+// messages are concatenated, each after a line with its metadata.
 type TraceRow struct {
 	CallID      string `json:"call_id"`
 	WorkspaceID string `json:"workspace_id"`
@@ -40,7 +39,7 @@ type TraceRow struct {
 
 var errTrace = errors.New("domain: a stored trace cannot be read")
 
-// Pack makes the row of a trace.
+// Pack returns the row of a trace.
 func (t *CallTrace) Pack() *TraceRow {
 	size := 0
 	for i := range t.Messages {
@@ -53,8 +52,8 @@ func (t *CallTrace) Pack() *TraceRow {
 	return &TraceRow{CallID: t.CallID, WorkspaceID: t.WorkspaceID, Data: b, Dropped: t.Dropped}
 }
 
-// StoredTrace is the trace that a call which did not end has left in its attempt's
-// row, in the order of time; nil: none.
+// StoredTrace returns the trace in the row of an attempt whose call did not end, in order of time. It returns nil
+// without messages.
 func (a *Attempt) StoredTrace() *CallTrace {
 	if len(a.Trace) == 0 {
 		return nil
@@ -68,8 +67,8 @@ func (a *Attempt) StoredTrace() *CallTrace {
 	return t
 }
 
-// Append writes "µs out network local remote call-id length", a line feed
-// and the message. None of the words holds a space.
+// Append appends the message to b: a line "µs out network local remote call-id length" and the message itself. None
+// of the fields contains a space.
 func (m *SIPMessage) Append(b []byte) []byte {
 	out := byte('-')
 	if m.Out {
@@ -119,16 +118,16 @@ func cutMessage(text string) (m SIPMessage, rest string, err error) {
 	return m, rest[size:], nil
 }
 
-// Key names the row.
+// Key returns the store key.
 func (r *TraceRow) Key() Key { return Key{"call_trace", r.WorkspaceID, r.CallID} }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (r *TraceRow) Indexes() []string { return nil }
 
-// Sort is by call.
+// Sort returns the call ID.
 func (r *TraceRow) Sort() string { return r.CallID }
 
-// RawPart are the messages.
+// RawPart returns the messages.
 func (r *TraceRow) RawPart() []byte { return r.Data }
 
 // SetRawPart sets the messages.

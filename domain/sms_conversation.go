@@ -5,59 +5,57 @@ import (
 	"time"
 )
 
-// AgentSMS is how an agent answers text messages to its numbers.
+// AgentSMS says how an agent answers text messages to its numbers.
 type AgentSMS struct {
 	Enabled        bool `json:"enabled"`
-	TimeoutMinutes int  `json:"timeout_minutes,omitempty"` // without a message ends a conversation
-	MaxReplies     int  `json:"max_replies,omitempty"`     // of one conversation
+	TimeoutMinutes int  `json:"timeout_minutes,omitempty"` // minutes without a message after which a conversation ends
+	MaxReplies     int  `json:"max_replies,omitempty"`     // maximum number of replies in one conversation
 }
 
-// TextingStatus is where a conversation by text message stands.
+// TextingStatus is the state of an SMS conversation.
 type TextingStatus string
 
-// The states of a conversation by text message. All but the first are final.
+// The states of an SMS conversation. All except the first are final.
 const (
 	TextingOpen      TextingStatus = "open"
-	TextingCompleted TextingStatus = "completed" // the pathway came to its end
-	TextingTimedOut  TextingStatus = "timed_out" // nobody wrote any more
-	TextingClosed    TextingStatus = "closed"    // by the API, an opt-out or the most replies
-	TextingFailed    TextingStatus = "failed"    // it could not be answered
+	TextingCompleted TextingStatus = "completed" // the pathway ended
+	TextingTimedOut  TextingStatus = "timed_out" // no message for TimeoutMinutes
+	TextingClosed    TextingStatus = "closed"    // by the API, an opt-out or the maximum number of replies
+	TextingFailed    TextingStatus = "failed"    // no answer could be produced
 )
 
-// Values are the states of texting with a number.
+// Values returns the states of an SMS conversation.
 func (TextingStatus) Values() []string {
 	return values(TextingOpen, TextingCompleted, TextingTimedOut, TextingClosed, TextingFailed)
 }
 
-// Texting is a conversation by text message: an agent with whoever wrote to one
-// of its numbers.
+// Texting is an SMS conversation between an agent and the sender of a message to one of its numbers.
 type Texting struct {
 	Meta
 	AgentID      string            `json:"agent_id"`
-	AgentVersion int               `json:"agent_version,omitempty"` // which was pinned
+	AgentVersion int               `json:"agent_version,omitempty"` // version of the agent that the conversation uses
 	PathwayID    string            `json:"pathway_id,omitempty"`
-	Number       string            `json:"number"` // the workspace's
+	Number       string            `json:"number"` // number of the workspace
 	Contact      string            `json:"contact"`
 	Status       TextingStatus     `json:"status"`
-	Reason       string            `json:"reason,omitempty"` // why it was closed or failed
+	Reason       string            `json:"reason,omitempty"` // why the conversation was closed or failed
 	Outcome      Outcome           `json:"outcome,omitempty"`
 	Intent       string            `json:"intent,omitempty"`
 	Notes        string            `json:"notes,omitempty"`
 	Variables    map[string]string `json:"variables"`
 	Replies      int               `json:"replies"`
 	LastAt       time.Time         `json:"last_message_at"`
-	ExpiresAt    time.Time         `json:"expires_at"` // where nobody writes
+	ExpiresAt    time.Time         `json:"expires_at"` // end of the conversation without further messages
 	EndedAt      *time.Time        `json:"ended_at"`
-	// Script is what it speaks, and Turns all that it was told: it is walked from
-	// its beginning at each message.
+	// Script is the script of the conversation. Turns are all inputs so far: the pathway is replayed from its start
+	// for each message.
 	Script *Script       `json:"script,omitempty" hidden:"true"`
 	Turns  []TextingTurn `json:"turns,omitempty" hidden:"true"`
-	// SealedTurns are Turns, Variables and Notes as they are kept.
+	// SealedTurns is the encrypted form of Turns, Variables and Notes.
 	SealedTurns string `json:"sealed_turns,omitempty" hidden:"true"`
 }
 
-// TextingTurn is one message of the contact, with what the model answered to it
-// and what was done.
+// TextingTurn is one message of the contact with the model answers and actions that followed.
 type TextingTurn struct {
 	MessageID string               `json:"message_id"`
 	Text      string               `json:"text"`
@@ -65,14 +63,14 @@ type TextingTurn struct {
 	Acts      []TextingAction      `json:"acts,omitempty"`
 }
 
-// TextingModelAnswer is one answer of a model.
+// TextingModelAnswer is one answer of a language model.
 type TextingModelAnswer struct {
 	Sentences []string          `json:"sentences,omitempty"`
 	Calls     []TextingToolCall `json:"calls,omitempty"`
 	Failed    string            `json:"failed,omitempty"`
 }
 
-// TextingToolCall is what a model wants done.
+// TextingToolCall is a tool call of a language model.
 type TextingToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -80,15 +78,15 @@ type TextingToolCall struct {
 	Tool      string `json:"tool,omitempty"`
 }
 
-// TextingAction is what came of something that was done besides writing. It is
-// stored before that is begun, and once more when it is over.
+// TextingAction is the state of an action other than a text reply. It is stored before the action starts and again
+// with its result.
 type TextingAction struct {
 	Over   bool   `json:"over"`
 	OK     bool   `json:"ok,omitempty"`
 	Result string `json:"result,omitempty"`
 }
 
-// StatusAt is the conversation as it stands at a time.
+// StatusAt returns the status of the conversation at a time, including the time limit.
 func (t *Texting) StatusAt(now time.Time) TextingStatus {
 	if t.Status == TextingOpen && !now.Before(t.ExpiresAt) {
 		return TextingTimedOut
@@ -96,30 +94,30 @@ func (t *Texting) StatusAt(now time.Time) TextingStatus {
 	return t.Status
 }
 
-// HasLastMessage says whether a message is the last one that it was told.
+// HasLastMessage reports whether messageID is the message of the last turn.
 func (t *Texting) HasLastMessage(messageID string) bool {
 	return len(t.Turns) > 0 && t.Turns[len(t.Turns)-1].MessageID == messageID
 }
 
-// End ends it.
+// End ends the conversation.
 func (t *Texting) End(status TextingStatus, reason string, at time.Time) {
 	t.Status, t.Reason, t.EndedAt, t.UpdatedAt = status, reason, &at, at
 }
 
-// Key names the row.
+// Key returns the store key.
 func (t *Texting) Key() Key { return Key{"sms_conversation", t.WorkspaceID, t.ID} }
 
-// OpenTextingIndex is the index of the open conversation of a number with a contact.
+// OpenTextingIndex returns the index of the open conversation between a number and a contact.
 func OpenTextingIndex(env Environment, number, contact string) string {
 	return "open=" + string(env) + "/" + number + "/" + contact
 }
 
-// ContactTextingIndex is the index of the conversations with a contact.
+// ContactTextingIndex returns the index of all conversations with a contact.
 func ContactTextingIndex(env Environment, contact string) string {
 	return "contact=" + string(env) + "/" + contact
 }
 
-// Indexes: by environment, contact and, while it is open, number and contact.
+// Indexes returns the environment, the contact and, while the conversation is open, number and contact.
 func (t *Texting) Indexes() []string {
 	ix := []string{envIndex(t.Environment), ContactTextingIndex(t.Environment, t.Contact)}
 	if t.Status == TextingOpen {
@@ -128,17 +126,17 @@ func (t *Texting) Indexes() []string {
 	return ix
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (t *Texting) Sort() string { return t.ID }
 
-// sealedTexting are what is sealed.
+// sealedTexting holds the encrypted fields.
 type sealedTexting struct {
 	Turns     []TextingTurn     `json:"turns"`
 	Variables map[string]string `json:"variables"`
 	Notes     string            `json:"notes"`
 }
 
-// Sealed returns a copy whose words are one sealed text.
+// Sealed returns a copy whose turns, variables and notes are one encrypted value.
 func (t *Texting) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	words, err := AppendRow(nil, sealedTexting{t.Turns, t.Variables, t.Notes})
 	if err != nil {
@@ -150,7 +148,7 @@ func (t *Texting) Sealed(f func(field, text string) (string, error)) (Record, er
 	return &c, err
 }
 
-// Unseal restores the words.
+// Unseal decrypts turns, variables and notes.
 func (t *Texting) Unseal(f func(field, text string) (string, error)) error {
 	text, err := f("turns", t.SealedTurns)
 	if err != nil {
@@ -163,7 +161,7 @@ func (t *Texting) Unseal(f func(field, text string) (string, error)) error {
 	return err
 }
 
-// Public is the conversation as the API shows it at a time.
+// Public returns the conversation as the API shows it at a time.
 func (t *Texting) Public(now time.Time) *Texting {
 	c := *t
 	c.Script, c.Turns = nil, nil
@@ -176,7 +174,7 @@ func (t *Texting) Public(now time.Time) *Texting {
 	return &c
 }
 
-// Clone shares nothing of the turns that may still change.
+// Clone returns a copy whose last turn can be changed independently.
 func (t *Texting) Clone() *Texting {
 	c := *t
 	c.Turns = slices.Clone(t.Turns)

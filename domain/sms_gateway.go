@@ -1,7 +1,7 @@
 package domain
 
-// SMSGateway carries text messages over HTTP: it is given those that go out,
-// and tells of those that come in and of what became of the others.
+// SMSGateway delivers text messages over HTTP. It receives outbound messages and reports inbound messages and
+// delivery results.
 type SMSGateway struct {
 	Meta
 	Provenance
@@ -13,16 +13,16 @@ type SMSGateway struct {
 	Priority   int      `json:"priority" doc:"Among trunks and gateways of one prefix length: lower first."`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (g *SMSGateway) Key() Key { return Key{"sms_gateway", g.WorkspaceID, g.ID} }
 
-// Indexes: by environment.
+// Indexes returns the environment.
 func (g *SMSGateway) Indexes() []string { return []string{envIndex(g.Environment)} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (g *SMSGateway) Sort() string { return g.ID }
 
-// Sealed returns a copy whose secret went through f.
+// Sealed returns a copy with an encrypted secret.
 func (g *SMSGateway) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *g
 	var err error
@@ -30,33 +30,33 @@ func (g *SMSGateway) Sealed(f func(field, text string) (string, error)) (Record,
 	return &c, err
 }
 
-// Unseal puts the secret through f.
+// Unseal decrypts the secret.
 func (g *SMSGateway) Unseal(f func(field, text string) (string, error)) (err error) {
 	g.Secret, err = f("secret", g.Secret)
 	return err
 }
 
-// Public is the gateway as the API shows it: a hint for the secret.
+// Public returns the gateway as the API shows it, without its secret.
 func (g *SMSGateway) Public() *SMSGateway {
 	c := *g
 	c.Secret = ""
 	return &c
 }
 
-// InboundMessageKey stands for a message that a carrier has told us, so that it is taken
-// once however often it comes. It goes after a day.
+// InboundMessageKey records an inbound message that was accepted, so that a repeated delivery by the carrier is
+// ignored. The row expires after a day.
 type InboundMessageKey struct {
 	WorkspaceID string `json:"workspace_id"`
-	ID          string `json:"id"`  // a ULID, by age
-	Digest      string `json:"dig"` // of what names the message
+	ID          string `json:"id"`  // ULID
+	Digest      string `json:"dig"` // digest of what identifies the message at the carrier
 	MessageID   string `json:"message_id"`
 }
 
-// Key names the row, by the digest.
+// Key returns the store key: the digest.
 func (t *InboundMessageKey) Key() Key { return Key{"sms_seen", t.WorkspaceID, t.Digest} }
 
-// Indexes: all of them, by age.
+// Indexes returns one index of all rows, by age.
 func (t *InboundMessageKey) Indexes() []string { return []string{"all"} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (t *InboundMessageKey) Sort() string { return t.ID }

@@ -8,42 +8,41 @@ import (
 	"time"
 )
 
-// Phone is a softphone or desk phone that registers here: it can be called,
-// it calls agents, and it is where an agent finds a person.
+// Phone is a softphone or desk phone that registers with the service. It can call agents and be called, and agents
+// can transfer callers to it.
 type Phone struct {
 	Meta
 	Provenance
-	Extension string `json:"extension"` // what is dialled: 2 to 6 digits, unique among the phones and agents of a workspace
-	Username  string `json:"username"`  // what the phone signs in with: unique in the installation
+	Extension string `json:"extension"` // 2 to 6 digits, unique among the phones and agents of a workspace
+	Username  string `json:"username"`  // user name for registration, unique in the installation
 	Password  string `json:"password,omitempty"`
 	Name      string `json:"name"`
-	// Codecs, DTMF, SRTP, KeysInClear and NAT are as those of a Trunk.
+	// Codecs, DTMF, SRTP, KeysInClear and NAT have the same meaning as in Trunk.
 	Codecs      []string `json:"codecs"`
 	DTMF        string   `json:"dtmf"`
 	SRTP        string   `json:"srtp"`
 	KeysInClear bool     `json:"srtp_keys_in_clear"`
 	NAT         string   `json:"nat"`
-	Transport   string   `json:"transport"` // any | udp | tcp | tls: how it may register and call
+	Transport   string   `json:"transport"` // allowed transports of the phone: any, udp, tcp or tls
 
-	// Status and Contacts are shown, not kept here: Registrations holds them.
+	// Status and Contacts are shown and not stored here. Registrations holds them.
 	Status   string         `json:"status,omitempty" enum:"registered,unregistered"`
 	Contacts []PhoneContact `json:"contacts,omitempty"`
-	Warnings []Detail       `json:"warnings,omitempty"` // shown, never kept
+	Warnings []Detail       `json:"warnings,omitempty"` // shown, never stored
 }
 
-// IsTestOnly says whether a phone belongs to the test environment. Such a phone is
-// stored and never used.
+// IsTestOnly reports whether a phone belongs to the test environment. Such a phone is stored and never used.
 func (p *Phone) IsTestOnly() bool { return p.Environment == Test }
 
-// PhoneTransportAny is a transport of a phone besides udp, tcp and tls.
+// PhoneTransportAny allows udp, tcp and tls.
 const PhoneTransportAny = "any"
 
-// MediaTrunk is a trunk with the media settings of the phone and nothing else.
+// MediaTrunk returns a trunk that has only the media settings of the phone.
 func (p *Phone) MediaTrunk() Trunk {
 	return Trunk{Codecs: p.Codecs, DTMF: p.DTMF, SRTP: p.SRTP, KeysInClear: p.KeysInClear, NAT: p.NAT}
 }
 
-// SetDefaults fills in what was left out.
+// SetDefaults sets omitted fields to their defaults.
 func (p *Phone) SetDefaults() {
 	if len(p.Codecs) == 0 {
 		p.Codecs = []string{"PCMU", "PCMA"}
@@ -52,33 +51,32 @@ func (p *Phone) SetDefaults() {
 	p.NAT, p.Transport = cmp.Or(p.NAT, NATAuto), cmp.Or(p.Transport, PhoneTransportAny)
 }
 
-// The states of a phone.
+// The registration states of a phone.
 const (
 	PhoneRegistered   = "registered"
 	PhoneUnregistered = "unregistered"
 )
 
-// PhoneContact is one place at which a phone is registered.
+// PhoneContact is one registered address of a phone.
 type PhoneContact struct {
-	Address   string    `json:"address"` // that its messages come from, host:port
+	Address   string    `json:"address"` // source address of its messages, host:port
 	Transport string    `json:"transport"`
 	UserAgent string    `json:"user_agent,omitempty"`
-	Priority  float64   `json:"priority"` // q, 0 to 1
+	Priority  float64   `json:"priority"` // q value, 0 to 1
 	Since     time.Time `json:"since"`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (p *Phone) Key() Key { return Key{"phone", p.WorkspaceID, p.ID} }
 
-// Indexes: by environment.
+// Indexes returns the environment.
 func (p *Phone) Indexes() []string { return []string{envIndex(p.Environment)} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (p *Phone) Sort() string { return p.ID }
 
-// Sealed returns a copy whose password went through f, without what is only
-// shown.
+// Sealed returns a copy with an encrypted password and without fields that are only shown.
 func (p *Phone) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *p
 	c.Status, c.Contacts = "", nil
@@ -87,13 +85,13 @@ func (p *Phone) Sealed(f func(field, text string) (string, error)) (Record, erro
 	return &c, err
 }
 
-// Unseal puts the password through f.
+// Unseal decrypts the password.
 func (p *Phone) Unseal(f func(field, text string) (string, error)) (err error) {
 	p.Password, err = f("password", p.Password)
 	return err
 }
 
-// Public is the phone as the API shows it: without its password.
+// Public returns the phone as the API shows it, without its password.
 func (p *Phone) Public() *Phone {
 	c := *p
 	c.Password = ""
@@ -106,45 +104,44 @@ func (p *Phone) Public() *Phone {
 	return &c
 }
 
-// Registrations are the places at which a phone is registered. A crash and a
-// restart lose none.
+// Registrations holds the registered addresses of a phone, so that a restart loses no registration.
 type Registrations struct {
 	PhoneID     string          `json:"phone_id"`
 	WorkspaceID string          `json:"workspace_id"`
 	Bindings    json.RawMessage `json:"bindings"` // []sip.Binding
 }
 
-// Key names the row.
+// Key returns the store key.
 func (r *Registrations) Key() Key { return Key{"registrations", r.WorkspaceID, r.PhoneID} }
 
-// Indexes: all of a workspace.
+// Indexes returns one index of all rows of a workspace.
 func (r *Registrations) Indexes() []string { return []string{"all"} }
 
-// Sort is by phone.
+// Sort returns the phone ID.
 func (r *Registrations) Sort() string { return r.PhoneID }
 
-// UsernameClaim makes the username of a phone unique in the installation.
+// UsernameClaim reserves the username of a phone, so that it is unique in the installation.
 type UsernameClaim struct {
 	Username    string `json:"username"`
 	WorkspaceID string `json:"workspace_id"`
 	PhoneID     string `json:"phone_id"`
 }
 
-// UsernameClaim returns the row that makes the username unique.
+// UsernameClaim returns the row that reserves the username.
 func (p *Phone) UsernameClaim() *UsernameClaim {
 	return &UsernameClaim{Username: p.Username, WorkspaceID: p.WorkspaceID, PhoneID: p.ID}
 }
 
-// Key names the row.
+// Key returns the store key.
 func (c *UsernameClaim) Key() Key { return Key{"phone_username", "", c.Username} }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (c *UsernameClaim) Indexes() []string { return nil }
 
-// Sort is by username.
+// Sort returns the username.
 func (c *UsernameClaim) Sort() string { return c.Username }
 
-// ExtensionClaim says who has an extension of a workspace: a phone or an agent.
+// ExtensionClaim reserves an extension of a workspace for a phone or an agent.
 type ExtensionClaim struct {
 	WorkspaceID string      `json:"workspace_id"`
 	Environment Environment `json:"environment"`
@@ -152,15 +149,15 @@ type ExtensionClaim struct {
 	OwnerID     string      `json:"owner_id"` // phone_… or agent_…
 }
 
-// Key names the row.
+// Key returns the store key.
 func (c *ExtensionClaim) Key() Key {
 	return Key{"extension", c.WorkspaceID, string(c.Environment) + "/" + c.Extension}
 }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (c *ExtensionClaim) Indexes() []string { return nil }
 
-// Sort is by extension.
+// Sort returns the extension.
 func (c *ExtensionClaim) Sort() string { return c.Extension }
 
 var (
@@ -168,15 +165,15 @@ var (
 	username  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,31}$`)
 )
 
-// IsExtension tells whether a text is dialled within a workspace: 2 to 6
-// digits that summon help nowhere. No full telephone number looks so.
+// IsExtension reports whether a text is an internal extension: 2 to 6 digits that are no emergency number. Full
+// telephone numbers are longer.
 func IsExtension(text string) bool { return extension.MatchString(text) && !emergency[text] }
 
-// IsUsername tells whether a phone can sign in with a text.
+// IsUsername reports whether a text is a valid username of a phone.
 func IsUsername(text string) bool { return username.MatchString(text) }
 
-// ParsePhoneUser is who is meant by an extension, a username or a SIP address of
-// ours (sip:1001@calls.example.com); ok is false for telephone numbers.
+// ParsePhoneUser returns the extension or username in a text or in a SIP URI such as sip:1001@calls.example.com. ok
+// is false for telephone numbers.
 func ParsePhoneUser(to string) (user string, ok bool) {
 	to = strings.TrimSpace(to)
 	if rest, found := strings.CutPrefix(to, "sip:"); found {

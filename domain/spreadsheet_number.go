@@ -5,11 +5,11 @@ import "strings"
 // SpreadsheetDamage is how a spreadsheet changed the text of a telephone number.
 type SpreadsheetDamage int
 
-// The kinds of damage.
+// The kinds of spreadsheet damage.
 const (
 	NoSpreadsheetDamage SpreadsheetDamage = iota
-	ScientificNotation                    // 1.20256E+10: the digits behind the sixth are gone
-	LeadingApostrophe                     // '+12025550100: the mark of a text is in the text
+	ScientificNotation                    // 1.20256E+10: the digits after the sixth are lost
+	LeadingApostrophe                     // '+12025550100: the text marker is part of the value
 	FormulaText                           // ="+12025550100"
 )
 

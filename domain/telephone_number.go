@@ -9,36 +9,32 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// Errors of ParsePhone.
+// Errors of ParsePhone and ParseNumber.
 var (
-	// ErrPhone: the text is no full telephone number.
+	// ErrInvalidPhone: the text is no full telephone number.
 	ErrInvalidPhone = errors.New("not a full telephone number")
 	// ErrPhoneForbidden: the text is an emergency number or a short code.
 	ErrPhoneForbidden = errors.New("an emergency number or a short code")
 )
 
-// maxPhoneText bounds what is looked at: E.164 has 15 digits, people write
-// them with separators.
+// maxPhoneText limits the input in bytes: 15 digits of E.164 with separators.
 const maxPhoneText = 40
 
-// maxShort is the length of the longest short code: what is written with so
-// few digits and without "+" is no full number anywhere.
+// maxShortCode is the length of the longest short code. A text with at most that many digits and without "+" is no
+// full number in any country.
 const maxShortCode = 6
 
-// maxShortLocal is the length of the longest number that may be a short one
-// within its country.
+// maxShortNumber is the length of the longest number that can be a short number in its country.
 const maxShortNumber = 8
 
-// isPossibleNumber says whether a number has a length that its country gives to whole
-// numbers, area code included.
+// isPossibleNumber reports whether a number has a possible length for its country, including the area code.
 func isPossibleNumber(n *phonenumbers.PhoneNumber) bool {
 	return phonenumbers.IsPossibleNumberWithReason(n) == phonenumbers.IS_POSSIBLE &&
 		(n.GetCountryCode() != 1 || hasPossibleAreaCode(strconv.FormatUint(n.GetNationalNumber(), 10)))
 }
 
-// emergency are the numbers that summon help somewhere, as they are dialled.
-// They are refused everywhere: whose number it is depends on where the trunk
-// stands, not on where the contact lives.
+// emergency lists the emergency numbers of all countries as they are dialed. They are forbidden everywhere, because
+// the country of the trunk decides who answers.
 var emergency = map[string]bool{
 	"000": true, "100": true, "101": true, "102": true, "103": true, "104": true, "105": true, "106": true,
 	"108": true, "110": true, "111": true, "112": true, "113": true, "115": true, "117": true, "118": true,
@@ -48,19 +44,16 @@ var emergency = map[string]bool{
 	"998": true, "999": true,
 }
 
-// Number is a full telephone number that was read once: what follows from it
-// costs a walk through the tables of all countries each time it is asked for.
+// Number is a parsed telephone number. It caches values whose lookup searches the numbering plans of all countries.
 type Number struct {
 	E164    string
-	Country string // ISO 3166 alpha-2; "" for satellite and other world-wide ranges
+	Country string // ISO 3166 alpha-2; empty for satellite and other global ranges
 	Kind    phonenumbers.PhoneNumberType
-	Parsed  *phonenumbers.PhoneNumber // never changed
+	Parsed  *phonenumbers.PhoneNumber // must not be changed
 }
 
-// ParseNumber reads a number as people write it. Numbers without "+" are read
-// as in defaultCountry. A letter makes the number unreadable, an extension
-// too: nobody can be rung by it as is. The error is ErrPhone or
-// ErrPhoneForbidden.
+// ParseNumber parses a number with common separators. Numbers without "+" are national numbers of defaultCountry.
+// Letters and extensions are rejected. The error is ErrInvalidPhone or ErrPhoneForbidden.
 func ParseNumber(text, defaultCountry string) (Number, error) {
 	e164, n, err := readPhone(text, defaultCountry)
 	if err != nil {
@@ -69,8 +62,7 @@ func ParseNumber(text, defaultCountry string) (Number, error) {
 	return numberOf(e164, n), nil
 }
 
-// NumberFromE164 is a number that stands as E.164 already, also one that may not
-// be dialled.
+// NumberFromE164 parses a number that is already E.164. It also accepts numbers that must not be dialed.
 func NumberFromE164(e164 string) (Number, error) {
 	if code, national, ok := splitCleanE164(e164); ok {
 		return numberOf(e164, newPhoneNumber(code, national)), nil
@@ -86,8 +78,7 @@ func numberOf(e164 string, n *phonenumbers.PhoneNumber) Number {
 	return Number{E164: e164, Country: countryOf(n), Kind: phonenumbers.GetNumberType(n), Parsed: n}
 }
 
-// ParsePhone is ReadNumber for whoever wants the number as E.164 and its
-// country only.
+// ParsePhone parses a number like ParseNumber and returns only its E.164 form and country.
 func ParsePhone(text, defaultCountry string) (e164, country string, err error) {
 	e164, n, err := readPhone(text, defaultCountry)
 	if err != nil {
@@ -119,13 +110,13 @@ func readPhone(text, defaultCountry string) (string, *phonenumbers.PhoneNumber, 
 	return e164, n, nil
 }
 
-// newPhoneNumber is what the parser makes of a clean number.
+// newPhoneNumber returns what the parser of the phonenumbers library returns for a clean number.
 func newPhoneNumber(code int32, national string) *phonenumbers.PhoneNumber {
 	number, _ := strconv.ParseUint(national, 10, 64) // digits
 	return &phonenumbers.PhoneNumber{CountryCode: &code, NationalNumber: &number}
 }
 
-// E164 is ParsePhone for whoever does not need the country, which costs most.
+// E164 parses a number like ParseNumber and returns only its E.164 form. It skips the costly country lookup.
 func E164(text, defaultCountry string) (string, error) {
 	if _, _, ok := splitCleanE164(text); ok {
 		return text, nil
@@ -134,23 +125,20 @@ func E164(text, defaultCountry string) (string, error) {
 	return e164, err
 }
 
-// isCleanNANP says whether a number of the North American Numbering Plan stands
-// as E.164: ten digits that begin with a possible area code. No short or
-// emergency number has that length, and nothing is left to normalise.
+// isCleanNANP reports whether a text is a North American number in E.164: ten digits with a possible area code.
+// Such a number is no short or emergency number and needs no normalization.
 func isCleanNANP(text string) bool {
 	return len(text) == len("+12025550100") && text[:2] == "+1" && len(digitsIn(text[2:])) == 10 && hasPossibleAreaCode(text[2:])
 }
 
-// hasPossibleAreaCode says whether a ten-digit number of the North American Numbering
-// Plan begins with a valid area code: the first digit is 2 to 9, and the code is not
-// a service code N11 (211 to 911).
+// hasPossibleAreaCode reports whether a ten-digit North American number starts with a valid area code: the first
+// digit is 2 to 9, and the code is no service code N11 (211 to 911).
 func hasPossibleAreaCode(national string) bool {
 	return len(national) == 10 && national[0] >= '2' && national[1:3] != "11"
 }
 
-// hasPossibleExchange says whether a ten-digit number of the North American Numbering
-// Plan has a valid central office code: the first digit is 2 to 9, and the code is
-// not a service code N11. Toll-free numbers may have N11.
+// hasPossibleExchange reports whether a ten-digit North American number has a valid central office code: the first
+// digit is 2 to 9, and the code is no service code N11. Toll-free numbers may have N11.
 func hasPossibleExchange(national string) bool {
 	if len(national) != 10 {
 		return false
@@ -159,7 +147,7 @@ func hasPossibleExchange(national string) bool {
 	return national[3] >= '2' && (national[4:6] != "11" || tollFree)
 }
 
-// isNotPhoneCharacter finds what has no place in a written telephone number.
+// isNotPhoneCharacter reports whether a character cannot be part of a telephone number.
 func isNotPhoneCharacter(r rune) bool {
 	return (r < '0' || r > '9') && !strings.ContainsRune("+-.()/ \u00a0\u2010\u2011\u2012\u2013", r)
 }
@@ -173,8 +161,8 @@ func digitsIn(text string) string {
 	}, text)
 }
 
-// countryOf is the country of a number, also of one that no operator has been
-// given yet; "" where the range belongs to no country.
+// countryOf returns the country of a number, even if the number is not assigned. It returns "" if the range belongs
+// to no country.
 func countryOf(n *phonenumbers.PhoneNumber) string {
 	region := phonenumbers.GetRegionCodeForNumber(n)
 	if region == "" {
@@ -186,9 +174,8 @@ func countryOf(n *phonenumbers.PhoneNumber) string {
 	return region
 }
 
-// DialForbidden says whether a number must never be dialled, on any path:
-// emergency numbers, short codes, and whatever is not a full E.164 number. The
-// country tells how a number without "+" is read.
+// DialForbidden reports whether a number must never be dialed: emergency numbers, short codes, and numbers that are
+// not full E.164 numbers. Numbers without "+" are national numbers of country.
 func DialForbidden(number, country string) (reason string, forbidden bool) {
 	digits := digitsIn(number)
 	country = strings.ToUpper(country)
@@ -208,17 +195,16 @@ func DialForbidden(number, country string) (reason string, forbidden bool) {
 	return "", false
 }
 
-// isEmergencyOrShort says whether a country code stands in front of a short number: +49
-// 110 and the like.
+// isEmergencyOrShort reports whether a number is an emergency or short number behind a country code, for example
+// +49 110.
 func isEmergencyOrShort(n *phonenumbers.PhoneNumber) bool {
 	local := phonenumbers.GetNationalSignificantNumber(n)
 	return emergency[local] || len(local) <= maxShortNumber && slices.ContainsFunc(
 		phonenumbers.GetRegionCodesForCountryCode(int(n.GetCountryCode())), func(region string) bool { return isShort(local, region) })
 }
 
-// isShort says whether the digits, dialled within a country, are a short
-// number there. Full numbers are longer than six digits nearly everywhere;
-// where they are not, the table of short numbers decides.
+// isShort reports whether digits are a short number when dialed within a country. Full numbers have more than six
+// digits in nearly all countries. For shorter texts the table of short numbers decides.
 func isShort(digits, country string) bool {
 	if len(digits) == 0 || len(digits) > maxShortNumber || country == "" {
 		return false
@@ -233,20 +219,18 @@ func isShort(digits, country string) bool {
 	return err == nil && phonenumbers.IsValidShortNumberForRegion(n, country)
 }
 
-// MagicPrefix begins the numbers of the built-in simulator, of which the last
-// four digits say how the phone behaves. No carrier serves this range.
+// TestCarrierPrefix is the prefix of the test carrier's numbers. Their last four digits select the behaviour of the
+// phone. No real carrier uses this range.
 const TestCarrierPrefix = "+1500555"
 
-// IsTestCarrierNumber says whether a number is one of the simulator's: MagicPrefix and
-// four digits.
+// IsTestCarrierNumber reports whether a number consists of TestCarrierPrefix and four digits.
 func IsTestCarrierNumber(e164 string) bool {
 	rest, ok := strings.CutPrefix(e164, TestCarrierPrefix)
 	return ok && len(rest) == 4 && rest == digitsIn(rest)
 }
 
-// CheckDestination checks a number in E.164 against the destination rules of
-// a workspace: countries, blocked prefixes, premium and satellite ranges, and
-// what must never be dialled. The error is destination_not_allowed.
+// CheckDestination checks an E.164 number against the destination rules of a workspace: countries, blocked
+// prefixes, premium-rate and satellite ranges, and forbidden numbers. The error is destination_not_allowed.
 func CheckDestination(e164 string, rules DestinationRules, defaultCountry string, env Environment) error {
 	if reason, forbidden := DialForbidden(e164, defaultCountry); forbidden || !strings.HasPrefix(e164, "+") {
 		if reason == "" {
@@ -261,7 +245,7 @@ func CheckDestination(e164 string, rules DestinationRules, defaultCountry string
 	return n.CheckDestination(rules, defaultCountry, env)
 }
 
-// CheckDestination is AllowedDestination for a number that ReadNumber returned.
+// CheckDestination checks a parsed number like the function CheckDestination.
 func (n Number) CheckDestination(rules DestinationRules, defaultCountry string, env Environment) error {
 	if env == Test && IsTestCarrierNumber(n.E164) {
 		return nil
@@ -293,13 +277,12 @@ func (n Number) CheckDestination(rules DestinationRules, defaultCountry string, 
 	return Errorf(CodeDestinationNotAllowed, "calls to %s are not allowed in this workspace", country)
 }
 
-// territoriesOfUS have numbers of the North American plan at the price of the United
-// States: whoever allows US allows them, unless blocked_prefixes names them.
+// territoriesOfUS have North American numbers at the price of the United States. They are allowed wherever US is
+// allowed. blocked_prefixes can exclude them.
 var territoriesOfUS = []string{"PR", "VI", "GU", "AS", "MP"} //nolint:gochecknoglobals // a table
 
-// hasExtraCost says whether a number costs extra by its kind: premium rate,
-// shared cost, and the world-wide ranges of satellites and networks (870, 881,
-// 882, 883, 979).
+// hasExtraCost reports whether a number is premium rate, shared cost, or in a global satellite or network range
+// (870, 881, 882, 883, 979).
 func (n Number) hasExtraCost() bool {
 	switch n.Parsed.GetCountryCode() {
 	case 870, 878, 881, 882, 883, 888, 979:

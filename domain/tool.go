@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// What a node may let its model do besides the workspace's own tools: they stand
-// among the ids of those.
+// Built-in tools of a node. They stand in the same list as the IDs of the workspace's tools.
 const (
 	ToolAppointment = "appointment"
 	ToolSMS         = "sms"
@@ -15,57 +14,54 @@ const (
 	ToolEnd         = "end"
 )
 
-// BuiltInTools are all of them.
+// BuiltInTools returns the names of the built-in tools.
 func BuiltInTools() []string {
 	return []string{ToolAppointment, ToolSMS, ToolTransfer, ToolDNC, ToolEnd}
 }
 
-// toolIDs are those that are no built-in ones: the ids.
+// toolIDs returns the tools that are not built in, by ID.
 func toolIDs(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(t string) bool { return slices.Contains(BuiltInTools(), t) })
 }
 
-// ToolHTTP is how a tool is called over HTTP. In the strings of URL, Headers
-// and Body {{name}} stands for an argument.
+// ToolHTTP is the HTTP request of a tool. {{name}} in URL, Headers and Body stands for an argument.
 type ToolHTTP struct {
 	Method      string            `json:"method"`
 	URL         string            `json:"url"`
 	Headers     map[string]string `json:"headers,omitempty" hidden:"true"` // secret
 	HeaderHints map[string]string `json:"header_hints"`
-	Body        map[string]any    `json:"body,omitempty"` // empty: the arguments
+	Body        map[string]any    `json:"body,omitempty"` // empty: the arguments are the body
 	TimeoutMs   int               `json:"timeout_ms"`
 }
 
-// ToolMCP is a tool of a server that speaks the Model Context Protocol; it is
-// called by the tool's name.
+// ToolMCP is a tool of a Model Context Protocol server with the same name.
 type ToolMCP struct {
 	URL         string            `json:"url"`
 	Headers     map[string]string `json:"headers,omitempty" hidden:"true"` // secret
 	HeaderHints map[string]string `json:"header_hints"`
 }
 
-// Tool is something that an agent may do besides speaking: one of HTTP and MCP
-// says where.
+// Tool is an external function that an agent can call. Exactly one of HTTP and MCP is set.
 type Tool struct {
 	Meta
 	Provenance
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
-	Parameters  map[string]any `json:"parameters"` // a JSON Schema of the arguments, an object
+	Parameters  map[string]any `json:"parameters"` // JSON Schema of the arguments; an object
 	HTTP        *ToolHTTP      `json:"http,omitempty"`
 	MCP         *ToolMCP       `json:"mcp,omitempty"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (t *Tool) Key() Key { return Key{"tool", t.WorkspaceID, t.ID} }
 
-// Indexes: by environment.
+// Indexes returns the environment.
 func (t *Tool) Indexes() []string { return []string{envIndex(t.Environment)} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (t *Tool) Sort() string { return t.ID }
 
-// URL is where the tool is called.
+// URL returns the address of the tool.
 func (t *Tool) URL() string {
 	switch {
 	case t.HTTP != nil:
@@ -76,7 +72,7 @@ func (t *Tool) URL() string {
 	return ""
 }
 
-// Headers are what is sent there.
+// Headers returns the headers of requests to the tool.
 func (t *Tool) Headers() map[string]string {
 	switch {
 	case t.HTTP != nil:
@@ -87,7 +83,7 @@ func (t *Tool) Headers() map[string]string {
 	return nil
 }
 
-// withHeaders is a copy whose headers are others.
+// withHeaders returns a copy with other headers.
 func (t *Tool) withHeaders(headers map[string]string) *Tool {
 	c := *t
 	if t.HTTP != nil {
@@ -103,13 +99,13 @@ func (t *Tool) withHeaders(headers map[string]string) *Tool {
 	return &c
 }
 
-// Sealed returns a copy whose headers went through f.
+// Sealed returns a copy with encrypted header values.
 func (t *Tool) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	headers, err := t.transformHeaders(f)
 	return t.withHeaders(headers), err
 }
 
-// Unseal puts the headers through f.
+// Unseal decrypts the header values.
 func (t *Tool) Unseal(f func(field, text string) (string, error)) error {
 	headers, err := t.transformHeaders(f)
 	*t = *t.withHeaders(headers)
@@ -127,5 +123,5 @@ func (t *Tool) transformHeaders(f func(field, text string) (string, error)) (map
 	return headers, nil
 }
 
-// Public is the tool as the API shows it: hints for the headers.
+// Public returns the tool as the API shows it, with hints instead of header values.
 func (t *Tool) Public() *Tool { return t.withHeaders(nil) }

@@ -5,18 +5,17 @@ import (
 	"unicode"
 )
 
-// Bounds of a search in transcripts.
+// Limits of a transcript search.
 const (
-	MaxTranscriptQuery = 200 // letters
+	MaxTranscriptQuery = 200 // characters
 	maxTranscriptTerms = 10
 )
 
-// TranscriptQuery is what is searched for in transcripts: terms that all have to be said
-// in a call, each of them within one turn.
+// TranscriptQuery is a transcript search. Each term is a phrase, and a call matches if each phrase occurs within
+// one segment.
 type TranscriptQuery [][]string
 
-// ParseTranscriptQuery reads a search: words, and phrases in quotes. Letters of any case
-// are alike, and what is neither letter nor digit only parts words.
+// ParseTranscriptQuery parses words and quoted phrases. Case and punctuation are ignored.
 func ParseTranscriptQuery(text string) (TranscriptQuery, error) {
 	var out TranscriptQuery
 	var p Problems
@@ -45,7 +44,7 @@ func transcriptWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
-// Matches says whether all terms were said.
+// Matches reports whether a transcript contains all terms.
 func (s TranscriptQuery) Matches(t *Transcript) bool {
 	found := make([]bool, len(s))
 	left := len(s)
@@ -64,7 +63,7 @@ func (s TranscriptQuery) Matches(t *Transcript) bool {
 	return false
 }
 
-// containsPhrase says whether words follow each other somewhere.
+// containsPhrase reports whether said contains words in sequence.
 func containsPhrase(said, words []string) bool {
 	for i := 0; i+len(words) <= len(said); i++ {
 		n := 0

@@ -9,92 +9,92 @@ import (
 	"unicode/utf8"
 )
 
-// TransferMode is how a caller is handed on.
+// TransferMode is the way in which a caller is transferred.
 type TransferMode string
 
 // The modes of a transfer.
 const (
-	TransferBlind    TransferMode = "blind"    // the far end is asked to call somebody else (REFER)
-	TransferAttended TransferMode = "attended" // we call first; the far end then takes that call over (Replaces)
-	TransferBridge   TransferMode = "bridge"   // we call, and join both through us
+	TransferBlind    TransferMode = "blind"    // REFER: the remote party calls the destination
+	TransferAttended TransferMode = "attended" // the service calls the destination first; the remote party takes over with Replaces
+	TransferBridge   TransferMode = "bridge"   // the service calls the destination and bridges both calls
 )
 
-// Values are the modes of a transfer.
+// Values returns the modes of a transfer.
 func (TransferMode) Values() []string {
 	return values(TransferBlind, TransferAttended, TransferBridge)
 }
 
-// TransferStatus is where a transfer stands.
+// TransferStatus is the state of a transfer.
 type TransferStatus string
 
 // The states of a transfer. The last three are final.
 const (
-	TransferStarted   TransferStatus = "in_progress" // being asked for, or ringing
-	TransferConnected TransferStatus = "connected"   // bridge: the caller speaks with somebody
-	TransferCompleted TransferStatus = "completed"   // the caller has gone on, or has spoken until the end
-	TransferReturned  TransferStatus = "returned"    // bridge: the other side has left, and the caller is the agent's again
-	TransferFailed    TransferStatus = "failed"      // nobody was reached; the caller stayed with the agent
+	TransferStarted   TransferStatus = "in_progress" // requested or ringing
+	TransferConnected TransferStatus = "connected"   // bridge: the caller speaks with the destination
+	TransferCompleted TransferStatus = "completed"   // the caller left, or spoke with the destination until the end
+	TransferReturned  TransferStatus = "returned"    // bridge: the destination hung up, and the caller is back with the agent
+	TransferFailed    TransferStatus = "failed"      // the destination was not reached; the caller stayed with the agent
 )
 
-// Values are the states of a transfer.
+// Values returns the states of a transfer.
 func (TransferStatus) Values() []string {
 	return values(TransferStarted, TransferConnected, TransferCompleted, TransferReturned, TransferFailed)
 }
 
-// Transfer is one attempt to hand a caller on, as the call's record keeps it.
+// Transfer is one attempt to transfer a caller, as recorded in the call.
 type Transfer struct {
-	To         string         `json:"to"`             // a number, an extension or a SIP URI
-	Name       string         `json:"name,omitempty"` // of the agent's destination
+	To         string         `json:"to"`             // number, extension or SIP URI
+	Name       string         `json:"name,omitempty"` // name of the agent's destination
 	Mode       TransferMode   `json:"mode"`
 	Status     TransferStatus `json:"status"`
-	By         string         `json:"by"` // api | agent | remote
+	By         string         `json:"by"` // api, agent or remote
 	Summary    string         `json:"summary,omitempty"`
-	Reason     string         `json:"reason,omitempty"` // why it failed
-	Legs       []int          `json:"legs,omitempty"`   // numbers of the call's legs that it dialled, from 1
-	SIP        []SIPStep      `json:"sip,omitempty"`    // what the far end answered, at most MaxSIPSteps
+	Reason     string         `json:"reason,omitempty"` // why the transfer failed
+	Legs       []int          `json:"legs,omitempty"`   // numbers of the legs that the transfer dialed, from 1
+	SIP        []SIPStep      `json:"sip,omitempty"`    // responses of the remote party, at most MaxSIPSteps
 	StartedAt  time.Time      `json:"started_at"`
 	AnsweredAt *time.Time     `json:"answered_at,omitempty"`
 	EndedAt    *time.Time     `json:"ended_at,omitempty"`
 }
 
-// SIPStep is one answer in the course of a transfer.
+// SIPStep is one SIP response or notification during a transfer.
 type SIPStep struct {
 	At     time.Time `json:"at"`
 	Method string    `json:"method"` // REFER, NOTIFY or INVITE
-	Code   int       `json:"code"`   // 0 where nothing came
+	Code   int       `json:"code"`   // 0: no response
 	Phrase string    `json:"phrase,omitempty"`
 }
 
-// Bounds of what a call's record keeps of its transfers.
+// Limits of the transfers that a call records.
 const (
 	MaxSIPSteps  = 16
 	MaxTransfers = 16
 )
 
-// Destination is somebody whom an agent may hand its callers to.
+// Destination is a person or number to which an agent may transfer callers.
 type Destination struct {
 	Name  string       `json:"name"`
-	Phone string       `json:"phone,omitempty"` // extension or id of a phone
+	Phone string       `json:"phone,omitempty"` // extension or ID of a phone
 	To    string       `json:"to,omitempty"`    // E.164, or national in the workspace's default country
-	Mode  TransferMode `json:"mode,omitempty"`  // "": as the transfer says
+	Mode  TransferMode `json:"mode,omitempty"`  // Default: the mode of the transfer.
 }
 
-// AgentTransfer is what an agent may do with its callers.
+// AgentTransfer holds the transfer settings of an agent.
 type AgentTransfer struct {
 	Destinations []Destination `json:"destinations,omitempty"`
-	AcceptRefer  bool          `json:"accept_refer,omitempty"` // the far end may send the call elsewhere
-	Ringback     *bool         `json:"ringback,omitempty"`     // the caller hears it ring; true unless said
-	// HoldMusic is what a party hears that waits: HoldSilence (or ""), HoldTone, or "wav:NAME.wav" of the prompts.
+	AcceptRefer  bool          `json:"accept_refer,omitempty"` // the remote party may redirect the call with REFER
+	Ringback     *bool         `json:"ringback,omitempty"`     // the caller hears a ringback tone. Default: true.
+	// HoldMusic is what a waiting party hears: HoldSilence (or ""), HoldTone, or "wav:NAME.wav" of the prompts.
 	HoldMusic string `json:"hold_music,omitempty"`
 }
 
-// What a party may hear that waits, besides a recording.
+// Values of HoldMusic other than a file.
 const (
 	HoldSilence = "silence"
 	HoldTone    = "tone" // two soft notes every five seconds
 )
 
-// Find is the destination of a name, letters of both cases alike.
+// Find returns the destination with a name, ignoring case.
 func (t *AgentTransfer) Find(name string) (Destination, bool) {
 	for _, d := range t.Destinations {
 		if strings.EqualFold(d.Name, name) {
@@ -104,10 +104,10 @@ func (t *AgentTransfer) Find(name string) (Destination, bool) {
 	return Destination{}, false
 }
 
-// ErrReferTo says that the far end asks for something that is no telephone number.
+// ErrReferTo: the Refer-To target is no telephone number.
 var ErrReferTo = errors.New("the target of a REFER is no number")
 
-// ParseReferTo is the number or extension that a SIP or tel URI names.
+// ParseReferTo returns the number or extension in a SIP or tel URI.
 func ParseReferTo(uri string) (string, error) {
 	scheme, rest, ok := strings.Cut(uri, ":")
 	if !ok {

@@ -4,184 +4,179 @@ import (
 	"time"
 )
 
-// Proxy is one target of a trunk. A name without a port is looked up by NAPTR
-// and SRV (RFC 3263), so that it may be several.
+// Proxy is one SIP server of a trunk. A name without a port is resolved with NAPTR and SRV (RFC 3263) and may have
+// several targets.
 type Proxy struct {
 	Host      string `json:"host"`
-	Port      int    `json:"port"`      // 0: by SRV where Host is a name
+	Port      int    `json:"port"`      // 0: from SRV if Host is a name
 	Transport string `json:"transport"` // udp | tcp | tls
 	Priority  int    `json:"priority"`  // lower first
-	Weight    int    `json:"weight"`    // share among targets of one priority
+	Weight    int    `json:"weight"`    // share among proxies with the same priority
 }
 
-// TrunkAuth are the digest credentials that a trunk demands, or that are
-// demanded of it.
+// TrunkAuth holds digest credentials: those of the service at the trunk, or those of the trunk at the service.
 type TrunkAuth struct {
 	Username string `json:"username"`
 	Password string `json:"password,omitempty"`
 	Realm    string `json:"realm,omitempty"`
 }
 
-// TrunkInbound says from where a trunk's calls may come, and how many.
+// TrunkInbound limits the sources and the rate of a trunk's inbound calls.
 type TrunkInbound struct {
-	AllowedIPs     []string    `json:"allowed_ips"` // empty: the proxies' addresses
+	AllowedIPs     []string    `json:"allowed_ips"` // empty: the addresses of the proxies
 	Auth           *TrunkAuth  `json:"auth,omitempty"`
-	Match          *TrunkMatch `json:"match,omitempty"`  // nil: its calls carry no header of their own
-	CallsPerSecond float64     `json:"calls_per_second"` // 0: no limit of its own
+	Match          *TrunkMatch `json:"match,omitempty"`  // nil: all calls from the source belong to the trunk
+	CallsPerSecond float64     `json:"calls_per_second"` // 0: no limit for this trunk
 }
 
-// Rate is what a trunk's carrier asks for a minute to numbers of a prefix; the
-// longest matching prefix counts.
+// Rate is the price of a minute to numbers with a prefix. The longest matching prefix applies.
 type Rate struct {
-	Prefix string `json:"prefix"` // +1202; "+" is everywhere
-	Cost   string `json:"cost"`   // dollars a minute, as decimal text
+	Prefix string `json:"prefix"` // for example +1202; "+" matches all numbers
+	Cost   string `json:"cost"`   // dollars per minute as decimal text
 }
 
-// TrunkAlarms are the bounds beyond which a trunk's calls are told as
-// system.degraded. Zero switches one off.
+// TrunkAlarms holds the thresholds for system.degraded events. Zero disables a threshold.
 type TrunkAlarms struct {
-	MinASR            float64 `json:"min_asr"`              // answered of attempted, 0 to 1
-	MinACDSeconds     float64 `json:"min_acd_seconds"`      // mean length of answered calls
-	MaxShortCallShare float64 `json:"max_short_call_share"` // of answered calls, 0 to 1
-	ShortCallSeconds  int     `json:"short_call_seconds"`   // up to here an answered call is short; 6 unless said
-	MinCalls          int     `json:"min_calls"`            // no judgement over fewer; 20 unless said
+	MinASR            float64 `json:"min_asr"`              // minimum answer-seizure ratio, 0 to 1
+	MinACDSeconds     float64 `json:"min_acd_seconds"`      // minimum mean length of answered calls
+	MaxShortCallShare float64 `json:"max_short_call_share"` // maximum share of short calls among answered calls, 0 to 1
+	ShortCallSeconds  int     `json:"short_call_seconds"`   // maximum length of a short call. Default: 6.
+	MinCalls          int     `json:"min_calls"`            // minimum number of calls for an alarm. Default: 20.
 }
 
-// The ways of writing numbers to a trunk.
+// Number formats of a trunk.
 const (
 	FormatE164     = "e164"     // +12025550100
 	FormatDigits   = "digits"   // 12025550100
-	FormatNational = "national" // 2025550100, abroad with the country's international prefix
+	FormatNational = "national" // 2025550100; foreign numbers with the international prefix of the country
 )
 
-// Where audio goes to and comes from (media.NATMode).
-const (
-	NATAuto = "auto" // the address in the SDP where it may be reached, else the source of the audio
-	NATOn   = "on"   // the source of the audio
+// NAT modes: which remote address media uses (media.NATMode).
+const ( // the address in the SDP if it is reachable, else the source address of the media
+	NATAuto = "auto" // the source address of the media
+	NATOn   = "on"   // the address in the SDP
 	NATOff  = "off"  // the address in the SDP
 )
 
-// How a trunk carries text messages, by SIP MESSAGE (RFC 3428).
+// How a trunk transfers text messages with SIP MESSAGE (RFC 3428).
 const (
 	SMSOff   = "off"
-	SMSPlain = "plain" // as text/plain
-	SMSIMDN  = "imdn"  // as message/cpim that asks for a delivery report (RFC 5438)
+	SMSPlain = "plain" // text/plain
+	SMSIMDN  = "imdn"  // message/cpim with a request for a delivery report (RFC 5438)
 )
 
-// The headers with which a trunk may be told who calls, and may tell us.
+// Headers that carry the caller ID to and from a trunk.
 const (
 	HeaderAsserted  = "P-Asserted-Identity"
 	HeaderRemote    = "Remote-Party-ID"
 	HeaderDiversion = "Diversion"
 )
 
-// Trunk is a way to the telephone network.
+// Trunk is a SIP connection to a carrier or PBX.
 type Trunk struct {
 	Meta
 	Provenance
 	Name          string     `json:"name"`
 	Proxies       []Proxy    `json:"proxies"`
-	OutboundProxy *Proxy     `json:"outbound_proxy,omitempty"` // what is sent to the proxies goes by way of it
+	OutboundProxy *Proxy     `json:"outbound_proxy,omitempty"` // requests to the proxies are sent through it
 	Auth          *TrunkAuth `json:"auth,omitempty"`
-	Register      bool       `json:"register"` // at its first proxy, with its credentials
+	Register      bool       `json:"register"` // register at the first proxy with Auth
 	FromDomain    string     `json:"from_domain,omitempty"`
-	NumberFormat  string     `json:"number_format"`            // e164 | digits | national
-	NumberCountry string     `json:"number_country,omitempty"` // of national
-	NumberStrip   string     `json:"number_strip,omitempty"`   // taken off the beginning of the number called, once it is written
-	NumberAdd     string     `json:"number_add,omitempty"`     // then put before it
+	NumberFormat  string     `json:"number_format"`            // e164, digits or national
+	NumberCountry string     `json:"number_country,omitempty"` // country for the format national
+	NumberStrip   string     `json:"number_strip,omitempty"`   // prefix that is removed from the called number after formatting
+	NumberAdd     string     `json:"number_add,omitempty"`     // prefix that is added after NumberStrip
 	// RewriteApproved says that an operator has set NumberStrip and NumberAdd.
 	RewriteApproved bool          `json:"number_rewrite_approved,omitempty"`
 	Inbound         TrunkInbound  `json:"inbound"`
-	Codecs          []string      `json:"codecs"`             // PCMU, PCMA, G722, opus, in the order of preference
-	DTMF            string        `json:"dtmf"`               // auto | rfc4733 | info | inband
-	SRTP            string        `json:"srtp"`               // off | optional | required
-	KeysInClear     bool          `json:"srtp_keys_in_clear"` // its keys may be told without TLS
-	NAT             string        `json:"nat"`                // auto | on | off
+	Codecs          []string      `json:"codecs"`             // PCMU, PCMA, G722 or opus, in order of preference
+	DTMF            string        `json:"dtmf"`               // auto, rfc4733, info or inband
+	SRTP            string        `json:"srtp"`               // off, optional or required
+	KeysInClear     bool          `json:"srtp_keys_in_clear"` // SRTP keys may be sent without TLS
+	NAT             string        `json:"nat"`                // auto, on or off
 	CallsPerSecond  float64       `json:"calls_per_second"`
-	MaxChannels     int           `json:"max_channels"` // 0: no limit of its own
-	OptionsPing     bool          `json:"options_ping"` // its targets are asked by OPTIONS whether they live
+	MaxChannels     int           `json:"max_channels"` // 0: no limit for this trunk
+	OptionsPing     bool          `json:"options_ping"` // targets are checked with OPTIONS requests
 	MediaNetworks   []string      `json:"media_networks"`
-	RedirectHosts   []string      `json:"redirect_hosts"` // names, addresses and networks to which its 3xx may send a call on; empty: to none
-	SMS             string        `json:"sms"`            // off | plain | imdn
-	Prefixes        []string      `json:"prefixes"`       // numbers it takes; empty: all
-	Priority        int           `json:"priority"`       // among trunks of one prefix length, lower first
-	Costs           []Rate        `json:"costs"`          // among trunks of one priority, cheaper first
+	RedirectHosts   []string      `json:"redirect_hosts"` // hosts, addresses and networks to which 3xx responses may redirect a call; empty: none
+	SMS             string        `json:"sms"`            // off, plain or imdn
+	Prefixes        []string      `json:"prefixes"`       // prefixes of numbers that the trunk accepts; empty: all
+	Priority        int           `json:"priority"`       // lower first, among trunks with the same prefix length
+	Costs           []Rate        `json:"costs"`          // cheaper first, among trunks with the same priority
 	CallerIDs       []string      `json:"caller_ids"`
-	CallerIDHeaders []string      `json:"caller_id_headers"` // P-Asserted-Identity, Remote-Party-ID, Diversion: sent, and believed
+	CallerIDHeaders []string      `json:"caller_id_headers"` // P-Asserted-Identity, Remote-Party-ID, Diversion: sent to and trusted from the trunk
 	Alarms          TrunkAlarms   `json:"alarms"`
-	Simulator       bool          `json:"simulator,omitempty"` // the built-in carrier
-	SIPURI          string        `json:"sip_uri,omitempty"`   // where the carrier sends calls; shown, never kept
-	Health          *TrunkHealth  `json:"health,omitempty"`    // shown, never kept
-	Quality         *TrunkQuality `json:"quality,omitempty"`   // shown, never kept
-	Warnings        []Detail      `json:"warnings,omitempty"`  // shown, never kept
+	Simulator       bool          `json:"simulator,omitempty"` // the built-in test carrier
+	SIPURI          string        `json:"sip_uri,omitempty"`   // address to which the carrier sends calls; shown, never stored
+	Health          *TrunkHealth  `json:"health,omitempty"`    // shown, never stored
+	Quality         *TrunkQuality `json:"quality,omitempty"`   // shown, never stored
+	Warnings        []Detail      `json:"warnings,omitempty"`  // shown, never stored
 }
 
-// IsTestOnly says whether a trunk belongs to the test environment and is not the
-// built-in carrier. Such a trunk is stored and never used.
+// IsTestOnly reports whether a trunk belongs to the test environment and is not the test carrier. Such a trunk is
+// stored and never used.
 func (t *Trunk) IsTestOnly() bool { return t.Environment == Test && !t.Simulator }
 
-// TrunkHealth is how a trunk does now.
+// TrunkHealth is the current state of a trunk.
 type TrunkHealth struct {
-	Status       string             `json:"status"` // up | degraded (a target is out, or it backs off) | down (all are)
+	Status       string             `json:"status"` // up, degraded (a target is down, or calls back off) or down (all targets are down)
 	Channels     int                `json:"channels"`
-	Waiting      int                `json:"waiting"` // calls that wait for their turn
+	Waiting      int                `json:"waiting"` // calls that wait for a trunk slot
 	BackoffUntil *time.Time         `json:"backoff_until"`
 	LastError    string             `json:"last_error,omitempty"`
 	Targets      []TargetHealth     `json:"targets"`
 	Registration *TrunkRegistration `json:"registration,omitempty"` // of a trunk that registers
 }
 
-// TrunkRegistration is where a trunk's registration at its carrier stands.
+// TrunkRegistration is the state of a trunk's registration at its carrier.
 type TrunkRegistration struct {
-	Status  string     `json:"status"` // trying | registered | failed | removed
+	Status  string     `json:"status"` // trying, registered, failed or removed
 	Code    int        `json:"code,omitempty"`
 	Reason  string     `json:"reason,omitempty"`
 	Expires *time.Time `json:"expires_at"`
 	RetryAt *time.Time `json:"retry_at"`
 }
 
-// TargetHealth is how one target of a trunk does: a proxy, or one of those
-// that its name leads to.
+// TargetHealth is the state of one target of a trunk: a proxy, or one of the addresses of its name.
 type TargetHealth struct {
 	Target     string     `json:"target"` // host:port;transport
-	Proxy      string     `json:"proxy"`  // as the trunk names it
-	Status     string     `json:"status"` // up | out (tried last) | resting (it asked for it: not tried)
+	Proxy      string     `json:"proxy"`  // host of the proxy as configured
+	Status     string     `json:"status"` // up, out (tried last) or resting (not tried, at the request of the target)
 	Failures   int        `json:"consecutive_failures"`
 	OutUntil   *time.Time `json:"out_until"`
 	LastError  string     `json:"last_error,omitempty"`
-	PingedAt   *time.Time `json:"pinged_at"` // by OPTIONS
+	PingedAt   *time.Time `json:"pinged_at"` // time of the last OPTIONS request
 	PingOK     *bool      `json:"ping_ok"`
 	PingCode   int        `json:"ping_code,omitempty"`
 	PingMillis int64      `json:"ping_ms,omitempty"`
 }
 
-// TrunkQuality is what became of a trunk's outbound calls of the last hour,
-// and of what came in since the start of the process.
+// TrunkQuality summarizes the outbound calls of the last hour, and the inbound calls since the start of the
+// process.
 type TrunkQuality struct {
 	WindowSeconds   int            `json:"window_seconds"`
 	Attempts        int            `json:"attempts"`
 	Answered        int            `json:"answered"`
-	ASR             float64        `json:"asr"` // answered of attempted, 0 to 1
+	ASR             float64        `json:"asr"` // answer-seizure ratio, 0 to 1
 	ACDSeconds      float64        `json:"acd_seconds"`
 	ShortCalls      int            `json:"short_calls"`
 	ShortCallShare  float64        `json:"short_call_share"` // of answered calls, 0 to 1
-	Refusals        map[string]int `json:"refusals"`         // of attempts, by reason
+	Refusals        map[string]int `json:"refusals"`         // unanswered attempts by reason
 	InboundCalls    uint64         `json:"inbound_calls"`
-	InboundRefusals map[string]int `json:"inbound_refusals"` // by reason
-	Alarms          []string       `json:"alarms"`           // what is beyond its bound now: asr, acd, short_call_share
+	InboundRefusals map[string]int `json:"inbound_refusals"` // rejected inbound calls by reason
+	Alarms          []string       `json:"alarms"`           // measures beyond their thresholds: asr, acd, short_call_share
 }
 
-// Key names the row.
+// Key returns the store key.
 func (t *Trunk) Key() Key { return Key{"trunk", t.WorkspaceID, t.ID} }
 
-// Indexes: by environment.
+// Indexes returns the environment.
 func (t *Trunk) Indexes() []string { return []string{envIndex(t.Environment)} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (t *Trunk) Sort() string { return t.ID }
 
-// Sealed returns a copy whose passwords went through f, without what is only
-// shown.
+// Sealed returns a copy with encrypted passwords and without fields that are only shown.
 func (t *Trunk) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *t
 	c.SIPURI, c.Health, c.Quality, c.Warnings = "", nil, nil, nil
@@ -202,7 +197,7 @@ func (t *Trunk) Sealed(f func(field, text string) (string, error)) (Record, erro
 	return &c, nil
 }
 
-// Unseal puts the passwords through f.
+// Unseal decrypts the passwords.
 func (t *Trunk) Unseal(f func(field, text string) (string, error)) (err error) {
 	if t.Auth != nil {
 		if t.Auth.Password, err = f("auth.password", t.Auth.Password); err != nil {
@@ -215,7 +210,7 @@ func (t *Trunk) Unseal(f func(field, text string) (string, error)) (err error) {
 	return err
 }
 
-// Public is the trunk as the API shows it: without its passwords.
+// Public returns the trunk as the API shows it, without its passwords.
 func (t *Trunk) Public() *Trunk {
 	c := *t
 	for _, auth := range []**TrunkAuth{&c.Auth, &c.Inbound.Auth} {
@@ -231,41 +226,40 @@ func (t *Trunk) Public() *Trunk {
 	return &c
 }
 
-// testEnvironmentWarning is the warning of a trunk or a phone that a test key has
-// created and that is never used.
+// testEnvironmentWarning returns the warning for a trunk or phone that was created with a test key and is never
+// used.
 func testEnvironmentWarning(message string) Detail {
 	return Detail{Code: WarningTestEnvironment, Message: message}
 }
 
-// NumberStatus says whether a number is used.
+// NumberStatus reports whether a phone number is in use.
 type NumberStatus string
 
-// The states of a number. A pending one is claimed, and waits for an operator:
-// nothing comes in to it and nothing goes out from it.
+// The states of a phone number. A pending number is claimed and waits for an operator; no calls or messages use it.
 const (
 	NumberLive    NumberStatus = "live"
 	NumberPending NumberStatus = "pending"
 )
 
-// Values are the states of a phone number.
+// Values returns the states of a phone number.
 func (NumberStatus) Values() []string {
 	return values(NumberLive, NumberPending)
 }
 
-// PhoneNumber is a number of a workspace and who answers it.
+// PhoneNumber is a number of a workspace and the agent that answers it.
 type PhoneNumber struct {
 	Meta
-	Number     string       `json:"number"` // E.164, or * for the rest of its trunk
+	Number     string       `json:"number"` // E.164, or * for all other numbers of the trunk
 	AgentID    string       `json:"agent_id"`
 	TrunkID    string       `json:"trunk_id"`
-	SMSEnabled bool         `json:"sms_enabled"` // messages may come from it
+	SMSEnabled bool         `json:"sms_enabled"` // messages may be sent from the number
 	Status     NumberStatus `json:"status"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (n *PhoneNumber) Key() Key { return Key{"number", n.WorkspaceID, n.ID} }
 
-// Indexes: by environment and by number, and those that messages may come from.
+// Indexes returns the environment, the number, and an index of numbers that can send messages.
 func (n *PhoneNumber) Indexes() []string {
 	ix := []string{envIndex(n.Environment), "number=" + n.Number}
 	if n.SMSEnabled && n.Status == NumberLive {
@@ -274,11 +268,11 @@ func (n *PhoneNumber) Indexes() []string {
 	return ix
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (n *PhoneNumber) Sort() string { return n.ID }
 
-// NumberClaim makes a number unique in the installation: its row is guarded to be
-// absent when the number is taken.
+// NumberClaim reserves a number, so that it is unique in the installation. Its row is guarded to be absent when the
+// number is created.
 type NumberClaim struct {
 	Number      string    `json:"number"`
 	WorkspaceID string    `json:"workspace_id"`
@@ -286,8 +280,7 @@ type NumberClaim struct {
 	ClaimedAt   time.Time `json:"claimed_at"`
 }
 
-// Claim returns the row that makes the number unique in the installation; "*" is
-// unique for each trunk.
+// Claim returns the row that reserves the number. "*" is unique for each trunk.
 func (n *PhoneNumber) Claim() *NumberClaim {
 	number := n.Number
 	if number == "*" {
@@ -296,11 +289,11 @@ func (n *PhoneNumber) Claim() *NumberClaim {
 	return &NumberClaim{Number: number, WorkspaceID: n.WorkspaceID, NumberID: n.ID, ClaimedAt: n.CreatedAt}
 }
 
-// Key names the row.
+// Key returns the store key.
 func (n *NumberClaim) Key() Key { return Key{"number_claim", "", n.Number} }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (n *NumberClaim) Indexes() []string { return nil }
 
-// Sort is by number.
+// Sort returns the number.
 func (n *NumberClaim) Sort() string { return n.Number }

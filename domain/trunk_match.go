@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The headers whose parameters a TrunkMatch may compare, beside P-Charge-Info
-// and extension headers (X-…), which have a value of their own.
+// Headers with parameters that a TrunkMatch can compare. It can also compare P-Charge-Info and extension headers
+// (X-…) as a whole.
 const (
 	MatchRequestURI = "Request-URI"
 	MatchFrom       = "From"
@@ -15,8 +15,8 @@ const (
 	MatchChargeInfo = "P-Charge-Info"
 )
 
-// MatchesByParameter says whether a TrunkMatch of a header needs a parameter:
-// the rest of such a header differs from call to call.
+// MatchesByParameter reports whether a TrunkMatch of a header needs a parameter, because the rest of the header
+// differs from call to call.
 func MatchesByParameter(header string) bool {
 	for _, name := range []string{MatchRequestURI, MatchFrom, MatchTo, MatchContact} {
 		if strings.EqualFold(header, name) {
@@ -26,23 +26,21 @@ func MatchesByParameter(header string) bool {
 	return false
 }
 
-// IsMatchHeader says whether a TrunkMatch may name a header.
+// IsMatchHeader reports whether a TrunkMatch may use a header.
 func IsMatchHeader(name string) bool {
 	return MatchesByParameter(name) || strings.EqualFold(name, MatchChargeInfo) || len(name) > 2 && strings.EqualFold(name[:2], "X-")
 }
 
-// TrunkMatch is the header by which a carrier or an SBC tells the calls of one
-// trunk from those of other trunks at the same address, for example a trunk
-// group (RFC 4904).
+// TrunkMatch is a header by which a carrier or SBC marks the calls of one trunk among those of other trunks at the
+// same address, for example a trunk group (RFC 4904).
 type TrunkMatch struct {
 	Header    string `json:"header"`              // Request-URI, From, To, Contact, P-Charge-Info or X-…
-	Parameter string `json:"parameter,omitempty"` // of the URI or the header, for example tgrp or otg; "": the whole value counts
+	Parameter string `json:"parameter,omitempty"` // parameter of the URI or header, for example tgrp or otg; empty: the whole value is compared
 	Value     string `json:"value"`               // compared without regard to case
 }
 
-// Matches says whether a request carries the value. fields are what a user agent
-// has read of it (sip.Incoming.MatchFields). A nil match takes every request; a
-// header or a parameter that occurs twice matches nothing.
+// Matches reports whether a request has the value. fields are the header fields from sip.Incoming.MatchFields. A
+// nil match accepts every request. A header or parameter that occurs twice never matches.
 func (m *TrunkMatch) Matches(fields map[string]string) bool {
 	if m == nil {
 		return true
@@ -62,11 +60,11 @@ func (m *TrunkMatch) Matches(fields map[string]string) bool {
 			times++
 		}
 	}
-	if plain, err := url.PathUnescape(value); err == nil { // after the split: an escaped semicolon begins no parameter
+	if plain, err := url.PathUnescape(value); err == nil { // unescaping follows the split, so that an escaped semicolon starts no parameter
 		value = plain
 	}
 	return times == 1 && strings.EqualFold(value, m.Value)
 }
 
-// isMatchSeparator ends a parameter of a URI or of a header.
+// isMatchSeparator reports whether a character ends a parameter of a URI or header.
 func isMatchSeparator(r rune) bool { return strings.ContainsRune(";@?<>", r) }

@@ -2,35 +2,35 @@ package domain
 
 import "time"
 
-// TrunkState is how a trunk does, as it was known when the row was written: now
-// and then while calls run, and when the service stops. A start goes on from it.
+// TrunkState is the stored state of a trunk. It is written periodically while calls are active and when the service
+// stops. A restarted service continues with it.
 type TrunkState struct {
 	TrunkID          string               `json:"trunk_id"`
 	WorkspaceID      string               `json:"workspace_id"`
 	Targets          []TargetState        `json:"targets,omitempty"`
-	BackoffUntil     time.Time            `json:"backoff,omitzero"` // no call before
-	BackoffDelay     time.Duration        `json:"wait,omitempty"`   // of the last back-off
+	BackoffUntil     time.Time            `json:"backoff,omitzero"` // no calls before this time
+	BackoffDelay     time.Duration        `json:"wait,omitempty"`   // length of the last backoff
 	LastError        string               `json:"last_error,omitempty"`
-	ActiveAlarms     map[string]time.Time `json:"raised,omitempty"` // alarms that are on, by measure
-	AlarmsReportedAt map[string]time.Time `json:"told,omitempty"`   // when they were told of last
+	ActiveAlarms     map[string]time.Time `json:"raised,omitempty"` // active alarms by measure, with their start
+	AlarmsReportedAt map[string]time.Time `json:"told,omitempty"`   // time of the last event of each alarm
 	Minutes          []TrunkMinute        `json:"minutes,omitempty"`
-	InboundCalls     uint64               `json:"arrived,omitempty"` // calls that came in
-	InboundRefusals  map[string]int       `json:"refused,omitempty"` // and those that were not taken, by reason
+	InboundCalls     uint64               `json:"arrived,omitempty"`
+	InboundRefusals  map[string]int       `json:"refused,omitempty"` // rejected inbound calls by reason
 }
 
-// TargetState is the health of one target of a trunk.
+// TargetState is the stored state of one target of a trunk.
 type TargetState struct {
 	Key        string    `json:"key"`
-	Failures   int       `json:"failures,omitempty"` // in a row
+	Failures   int       `json:"failures,omitempty"` // consecutive failures
 	Good       bool      `json:"good,omitempty"`
-	OutUntil   time.Time `json:"out,omitzero"`   // tried last until then
-	RestsUntil time.Time `json:"rests,omitzero"` // not tried until then
+	OutUntil   time.Time `json:"out,omitzero"`   // until then tried last
+	RestsUntil time.Time `json:"rests,omitzero"` // until then not tried
 	LastError  string    `json:"last_error,omitempty"`
 }
 
 // TrunkMinute counts the calls of one minute.
 type TrunkMinute struct {
-	Minute   int64          `json:"minute"` // Unix time by 60
+	Minute   int64          `json:"minute"` // Unix time divided by 60
 	Attempts int            `json:"attempts,omitempty"`
 	Answered int            `json:"answered,omitempty"`
 	Ended    int            `json:"ended,omitempty"`
@@ -39,33 +39,31 @@ type TrunkMinute struct {
 	Refusals map[string]int `json:"refusals,omitempty"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (s *TrunkState) Key() Key { return Key{"trunk_state", s.WorkspaceID, s.TrunkID} }
 
-// Indexes: none; all of a workspace are read by the key's beginning.
+// Indexes returns no indexes: the rows of a workspace are read by key prefix.
 func (s *TrunkState) Indexes() []string { return nil }
 
-// Sort is of no use.
+// Sort returns an unused sort key.
 func (s *TrunkState) Sort() string { return "" }
 
-// Spending is what a workspace has spent on outbound calls on one day outside the
-// billing ledger: transfer legs, and calls that were live when the row was written.
-// A workspace has one row.
+// Spending is the amount that a workspace spent on outbound calls of one day outside the billing ledger: transfer
+// legs, and calls that were live when the row was written. A workspace has one row.
 type Spending struct {
 	WorkspaceID string `json:"workspace_id"`
 	Day         int64  `json:"day"` // days since 1970 in UTC
 	Micros      Amount `json:"micros"`
-	// Live holds the parts of Micros that belong to live calls, by call ID. A
-	// process that resumes such a call subtracts the part and counts the call from
-	// its answer.
+	// Live holds the parts of Micros that belong to live calls, by call ID. A process that resumes such a call
+	// subtracts its part and counts the call again from its answer.
 	Live map[string]Amount `json:"live,omitempty"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (s *Spending) Key() Key { return Key{"spending", s.WorkspaceID, "today"} }
 
-// Indexes: none.
+// Indexes returns no indexes.
 func (s *Spending) Indexes() []string { return nil }
 
-// Sort is of no use: there is one.
+// Sort returns an unused sort key: a workspace has one row.
 func (s *Spending) Sort() string { return "" }

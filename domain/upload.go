@@ -2,7 +2,7 @@ package domain
 
 import "time"
 
-// UploadStatus is a state of an upload of contacts.
+// UploadStatus is the state of an upload of contacts.
 type UploadStatus string
 
 // The states of an upload. The last two are final.
@@ -12,12 +12,12 @@ const (
 	UploadFailed    UploadStatus = "failed"
 )
 
-// Values are the states of an upload of contacts.
+// Values returns the states of an upload of contacts.
 func (UploadStatus) Values() []string {
 	return values(UploadReceiving, UploadCompleted, UploadFailed)
 }
 
-// ContactError tells what was wrong with one row of an upload.
+// ContactError describes why one row of an upload was rejected.
 type ContactError struct {
 	Line    int    `json:"line"`
 	Phone   string `json:"phone,omitempty"`
@@ -25,10 +25,8 @@ type ContactError struct {
 	Message string `json:"message"`
 }
 
-// ContactsSummary counts the rows of one upload. Received is the sum of the
-// others. DNC, NotAllowed and MissingVariables count screened rows: their number is
-// on a do-not-call list or may not be called by the workspace, or they lack a
-// required variable of the pathway. They do not become contacts.
+// ContactsSummary counts the rows of one upload. Received is the sum of the other counters. DNC, NotAllowed and
+// MissingVariables count rows with a valid number that were screened out and did not become contacts.
 type ContactsSummary struct {
 	Received         int `json:"received"`
 	Accepted         int `json:"accepted"`
@@ -39,17 +37,17 @@ type ContactsSummary struct {
 	MissingVariables int `json:"missing_variables"`
 }
 
-// ScreenedContact is a row of an upload that did not become a contact, though its
-// number is one. The campaign's results show it.
+// ScreenedContact is a row of an upload that has a valid number and did not become a contact. The results of the
+// campaign list it.
 type ScreenedContact struct {
 	Phone  string    `json:"phone"` // E.164
 	Name   string    `json:"name,omitempty"`
-	Reason Reason    `json:"reason"` // dnc | destination_not_allowed | missing_variable
+	Reason Reason    `json:"reason"` // dnc, destination_not_allowed or missing_variable
 	At     time.Time `json:"at"`
 }
 
-// ScreenedChunk is an immutable run of screened contacts of a campaign: ordinals
-// Index*ChunkSize and the following, below Progress.Screened.
+// ScreenedChunk is an immutable chunk of screened contacts of a campaign. It holds the ordinals from
+// Index*ChunkSize on, below Progress.Screened.
 type ScreenedChunk struct {
 	CampaignID  string            `json:"campaign_id"`
 	WorkspaceID string            `json:"workspace_id"`
@@ -57,40 +55,39 @@ type ScreenedChunk struct {
 	Contacts    []ScreenedContact `json:"contacts"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (c *ScreenedChunk) Key() Key {
 	return Key{"screened", c.WorkspaceID, c.CampaignID + "/" + sortableNumber(c.Index)}
 }
 
-// Indexes: none; chunks are listed by the key's beginning.
+// Indexes returns no indexes: chunks are listed by key prefix.
 func (c *ScreenedChunk) Indexes() []string { return nil }
 
-// Sort is by index.
+// Sort returns the index.
 func (c *ScreenedChunk) Sort() string { return sortableNumber(c.Index) }
 
-// Upload is one delivery of contacts to a campaign. Its contacts count from
-// the commit that completes it; of one that failed nothing is left.
+// Upload is one upload of contacts to a campaign. Its contacts are added in the commit that completes it. A failed
+// upload leaves no contacts.
 type Upload struct {
 	Meta
 	CampaignID string          `json:"campaign_id"`
 	Status     UploadStatus    `json:"status"`
-	Reason     string          `json:"reason,omitempty"` // why it failed: an error's code, or interrupted
+	Reason     string          `json:"reason,omitempty"` // why the upload failed: an error code, or interrupted
 	Summary    ContactsSummary `json:"contacts_summary"`
 	Errors     []ContactError  `json:"contact_errors"`
-	Fields     []string        `json:"fields"` // the names in its contexts, sorted; of very many only the first
+	Fields     []string        `json:"fields"` // variable names in the contexts, sorted and limited
 	ColumnMapping
 	CompletedAt *time.Time `json:"completed_at"`
 }
 
-// ColumnMapping says what the columns of a CSV file hold. It is empty for
-// other files.
+// ColumnMapping says what the columns of a CSV file contain. It is empty for other formats.
 type ColumnMapping struct {
-	Columns  map[string]string `json:"columns"`                   // by the name in the header: phone, timezone, country, name or a variable
-	Unmapped []string          `json:"unmapped" nullable:"false"` // columns that match no variable: context under their own names
-	Missing  []string          `json:"missing" nullable:"false"`  // declared variables that no column gives
+	Columns  map[string]string `json:"columns"`                   // by column header: phone, timezone, country, name or a variable
+	Unmapped []string          `json:"unmapped" nullable:"false"` // columns that match no variable; their values are stored in the context under the column name
+	Missing  []string          `json:"missing" nullable:"false"`  // declared variables without a column
 }
 
-// WithoutNil is the mapping without nil members.
+// WithoutNil returns the mapping with empty members instead of nil.
 func (m ColumnMapping) WithoutNil() ColumnMapping {
 	if m.Columns == nil {
 		m.Columns = map[string]string{}
@@ -104,14 +101,13 @@ func (m ColumnMapping) WithoutNil() ColumnMapping {
 	return m
 }
 
-// UploadInterrupted is the reason of an upload that the end of the process
-// broke off.
+// UploadInterrupted is the reason of an upload that was interrupted by the end of the process.
 const UploadInterrupted = "interrupted"
 
-// Key names the row.
+// Key returns the store key.
 func (u *Upload) Key() Key { return Key{"upload", u.WorkspaceID, u.ID} }
 
-// Indexes: by campaign; "open" while it is received.
+// Indexes returns the campaign, and "open" while contacts are received.
 func (u *Upload) Indexes() []string {
 	ix := []string{"campaign=" + u.CampaignID}
 	if u.Status == UploadReceiving {
@@ -120,11 +116,10 @@ func (u *Upload) Indexes() []string {
 	return ix
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (u *Upload) Sort() string { return u.ID }
 
-// ContactEdit is a contact as it was changed after its upload; it stands in
-// front of the one in the chunk.
+// ContactEdit is a contact that was changed after its upload. It replaces the contact in the chunk.
 type ContactEdit struct {
 	CampaignID  string  `json:"campaign_id"`
 	WorkspaceID string  `json:"workspace_id"`
@@ -132,18 +127,18 @@ type ContactEdit struct {
 	Contact     Contact `json:"contact"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (e *ContactEdit) Key() Key {
 	return Key{"edit", e.WorkspaceID, e.CampaignID + "/" + sortableNumber(e.Ordinal)}
 }
 
-// Indexes: none; edits are listed by the key's beginning.
+// Indexes returns no indexes: edits are listed by key prefix.
 func (e *ContactEdit) Indexes() []string { return nil }
 
-// Sort is by ordinal.
+// Sort returns the ordinal.
 func (e *ContactEdit) Sort() string { return sortableNumber(e.Ordinal) }
 
-// ContactNumbers is a ContactChunk of which only the numbers are read.
+// ContactNumbers is a ContactChunk of which only the numbers are decoded.
 type ContactNumbers struct {
 	CampaignID  string          `json:"campaign_id"`
 	WorkspaceID string          `json:"workspace_id"`
@@ -156,13 +151,13 @@ type ContactNumber struct {
 	Phone string `json:"phone"` // E.164
 }
 
-// Key names the row: the chunk's.
+// Key returns the store key of the chunk.
 func (c *ContactNumbers) Key() Key {
 	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + sortableNumber(c.Index)}
 }
 
-// Indexes: none, as of the chunk.
+// Indexes returns no indexes, as for ContactChunk.
 func (c *ContactNumbers) Indexes() []string { return nil }
 
-// Sort is the chunk's.
+// Sort returns the index of the chunk.
 func (c *ContactNumbers) Sort() string { return sortableNumber(c.Index) }

@@ -2,17 +2,15 @@ package domain
 
 import "time"
 
-// CounterRecord is a noun that is a row of numbers to which commits add; it is never
-// put. Its JSON ends with the numbers in brackets and "}", and what stands
-// before them is the same in every commit that adds to the row.
+// CounterRecord is a record of counters to which commits add. It is never overwritten. Its JSON ends with the
+// counters in brackets and "}", and the text before them is the same in every commit.
 type CounterRecord interface {
 	Record
-	// Tally are the numbers: what is to be added, or what was read.
+	// Counters returns the values to add, or the stored values.
 	Counters() []int64
 }
 
-// The numbers of a Usage, in the order of its counts. The order is stored:
-// new ones go to the end.
+// Positions of the counters in Usage. The order is stored, so new counters are appended.
 const (
 	usedAttempts = iota
 	usedOutboundSeconds
@@ -23,43 +21,43 @@ const (
 	usedNumbers
 )
 
-// Usage counts what a workspace used in production on one day under one
-// tariff. It changes in the commit that writes the ledger's row.
+// Usage counts what a workspace used in the live environment on one day under one tariff. It changes in the commit
+// that writes the ledger row.
 type Usage struct {
 	WorkspaceID string             `json:"workspace_id"`
-	Day         string             `json:"day"` // YYYY-MM-DD in UTC, of the opening
+	Day         string             `json:"day"` // YYYY-MM-DD in UTC, of the opening of the attempt
 	Tariff      int                `json:"tariff"`
 	Counts      [usedNumbers]int64 `json:"counts"`
 }
 
-// Key names the row: in the order of days.
+// Key returns the store key: day and tariff, in chronological order.
 func (u *Usage) Key() Key { return Key{"usage", u.WorkspaceID, u.Day + "/" + sortableNumber(u.Tariff)} }
 
-// Indexes: none; days are listed by the key's beginning.
+// Indexes returns no indexes: days are listed by key prefix.
 func (u *Usage) Indexes() []string { return nil }
 
-// Sort is by day.
+// Sort returns an unused sort key.
 func (u *Usage) Sort() string { return "" }
 
-// Counters are the counts.
+// Counters returns the counters.
 func (u *Usage) Counters() []int64 { return u.Counts[:] }
 
-// Attempts is the number of billed attempts.
+// Attempts returns the number of billed attempts.
 func (u *Usage) Attempts() int { return int(u.Counts[usedAttempts]) }
 
-// OutboundSeconds is how long they were talked on.
+// OutboundSeconds returns the length of the outbound calls in seconds.
 func (u *Usage) OutboundSeconds() int { return int(u.Counts[usedOutboundSeconds]) }
 
-// InboundCalls is the number of calls that were taken.
+// InboundCalls returns the number of answered inbound calls.
 func (u *Usage) InboundCalls() int { return int(u.Counts[usedInboundCalls]) }
 
-// InboundSeconds is how long they were talked on.
+// InboundSeconds returns the length of the inbound calls in seconds.
 func (u *Usage) InboundSeconds() int { return int(u.Counts[usedInboundSeconds]) }
 
-// SMS is the number of messages sent.
+// SMS returns the number of sent messages.
 func (u *Usage) SMS() int { return int(u.Counts[usedSMS]) }
 
-// AddLedgerRow adds what a row of the ledger says.
+// AddLedgerRow counts a row of the ledger.
 func (u *Usage) AddLedgerRow(l *LedgerRow) {
 	if l.Direction == Inbound {
 		u.Counts[usedInboundCalls]++
@@ -70,27 +68,27 @@ func (u *Usage) AddLedgerRow(l *LedgerRow) {
 	u.Counts[usedOutboundSeconds] += int64(l.Seconds)
 }
 
-// Segments is the number of segments that the messages sent were in.
+// Segments returns the number of segments of the sent messages.
 func (u *Usage) Segments() int { return int(u.Counts[usedSegments]) }
 
-// AddMessage adds a text message that a carrier took.
+// AddMessage counts a text message that a carrier accepted.
 func (u *Usage) AddMessage(segments int) {
 	u.Counts[usedSMS]++
 	u.Counts[usedSegments] += int64(segments)
 }
 
-// Add adds what another row counts.
+// Add adds the counters of another row.
 func (u *Usage) Add(v *Usage) {
 	for i, n := range v.Counts {
 		u.Counts[i] += n
 	}
 }
 
-// LedgerCounters are those of the counts that the ledger has rows for.
+// LedgerCounters returns the counters for which the ledger has rows.
 func (u *Usage) LedgerCounters() []int64 { return u.Counts[:usedSMS:usedSMS] }
 
-// LedgerDifference is what has to be added to v so that it counts what u counts, of what
-// the ledger has rows for; nil: nothing.
+// LedgerDifference returns what has to be added to v so that its ledger counters equal those of u. It returns nil
+// if they are equal.
 func (u *Usage) LedgerDifference(v *Usage) *Usage {
 	d := &Usage{WorkspaceID: u.WorkspaceID, Day: u.Day, Tariff: u.Tariff}
 	same := true
@@ -104,31 +102,31 @@ func (u *Usage) LedgerDifference(v *Usage) *Usage {
 	return d
 }
 
-// Day is the day in UTC that a moment belongs to.
+// Day returns the UTC day of a time.
 func Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// Tariff is what attempts cost from a moment on: the terms of a plan, or those
-// that were agreed with an account. Each change of the plan begins a new one.
+// Tariff is the price of attempts from a time on: the terms of a plan, or individual terms. Each change of the plan
+// creates a new tariff.
 type Tariff struct {
 	WorkspaceID string    `json:"workspace_id"`
 	Number      int       `json:"number"` // from 0
 	Plan        Plan      `json:"plan"`
 	Included    int       `json:"included"`          // attempts per month
-	Micros      Amount    `json:"micros"`            // of each further one
-	Segment     Amount    `json:"segment,omitempty"` // of each segment of a text message
+	Micros      Amount    `json:"micros"`            // price of each further attempt
+	Segment     Amount    `json:"segment,omitempty"` // price of each segment of a text message
 	From        time.Time `json:"from"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (t *Tariff) Key() Key { return Key{"tariff", t.WorkspaceID, sortableNumber(t.Number)} }
 
-// Indexes: none; they are listed by the key.
+// Indexes returns no indexes: tariffs are listed by key prefix.
 func (t *Tariff) Indexes() []string { return nil }
 
-// Sort is of no use.
+// Sort returns an unused sort key.
 func (t *Tariff) Sort() string { return "" }
 
-// Pricing is what an account on the plan enterprise has agreed to.
+// Pricing holds the individual terms of an account with the plan enterprise.
 type Pricing struct {
 	IncludedAttempts int   `json:"included_attempts"` // per month
 	PricePerAttempt  Money `json:"price_per_attempt"`

@@ -2,7 +2,7 @@ package domain
 
 import "time"
 
-// Role is what a user of the dashboard may do.
+// Role is the role of a dashboard user.
 type Role string
 
 // The roles of API.md.
@@ -13,12 +13,12 @@ const (
 	RoleAdmin   Role = "admin"
 )
 
-// Values are the roles of a user.
+// Values returns the roles of a user.
 func (Role) Values() []string {
 	return values(RoleViewer, RoleAgent, RoleManager, RoleAdmin)
 }
 
-// Permissions are those of a role; none of an unknown one.
+// Permissions returns the permissions of a role. An unknown role has none.
 func (r Role) Permissions() []Permission {
 	switch r {
 	case RoleViewer:
@@ -33,21 +33,20 @@ func (r Role) Permissions() []Permission {
 	return nil
 }
 
-// User is a person who signs in by one-time links.
+// User is a person who signs in to the dashboard with one-time links.
 type User struct {
 	Meta
 	Provenance
 	Name       string   `json:"name"`
 	Role       Role     `json:"role"`
-	Operator   bool     `json:"operator"` // of the install, at the dashboard
+	Operator   bool     `json:"operator"` // operator of the installation, in the dashboard
 	AllowedIPs []string `json:"allowed_ips"`
-	// OperatorSince is when the user was made an operator, nil for who is none.
-	// Links and sessions keep a copy: those of before it are no operator's.
+	// OperatorSince is when the user became an operator; nil: the user is none. Sign-in links and sessions store a
+	// copy. A link or session with an earlier copy has no operator rights.
 	OperatorSince *time.Time `json:"operator_since,omitempty"`
 }
 
-// UpdateOperatorSince notes since when the user is an operator, where that has changed. was:
-// whether the user was one before.
+// UpdateOperatorSince updates OperatorSince after a change of Operator. wasOperator is the value before the change.
 func (u *User) UpdateOperatorSince(was bool, now time.Time) {
 	switch {
 	case !u.Operator:
@@ -57,83 +56,80 @@ func (u *User) UpdateOperatorSince(was bool, now time.Time) {
 	}
 }
 
-// isSameOperator says whether what was made of an operator, whose copy of
-// OperatorSince is since, is of the operator as it is now.
+// isSameOperator reports whether since, the copy in a link or session, belongs to the current operator period of
+// the user.
 func (u *User) isSameOperator(since *time.Time) bool {
 	return since != nil && u.OperatorSince != nil && since.Equal(*u.OperatorSince)
 }
 
-// Key names the row.
+// Key returns the store key.
 func (u *User) Key() Key { return Key{"user", u.WorkspaceID, u.ID} }
 
-// Indexes: by environment.
+// Indexes returns the environment.
 func (u *User) Indexes() []string { return []string{envIndex(u.Environment)} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (u *User) Sort() string { return u.ID }
 
-// SignInLife is how long a sign-in link opens.
+// SignInLinkLifetime is how long a sign-in link is valid.
 const SignInLinkLifetime = 5 * time.Minute
 
-// SignIn is a link that signs a user in, once. Its id is a keyed hash of what
-// the link holds.
+// SignIn is a one-time link that signs a user in. Its ID is a keyed hash of the secret in the link.
 type SignIn struct {
 	Meta
 	Provenance
 	UserID string    `json:"user_id"`
 	Until  time.Time `json:"until"`
-	// OperatorSince is the user's as the link was made.
+	// OperatorSince is the value of the user when the link was created.
 	OperatorSince *time.Time `json:"operator_since,omitempty"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (s *SignIn) Key() Key { return Key{"sign_in", s.WorkspaceID, s.ID} }
 
-// IsValidFor says whether the link signs the user in: who was made an operator since
-// takes another one, for somebody else may have had this one made.
+// IsValidFor reports whether the link signs the user in. A user who became an operator after the link was created
+// needs a new link, because another person may have requested the old one.
 func (s *SignIn) IsValidFor(u *User, now time.Time) bool {
 	return now.Before(s.Until) && (!u.Operator || u.isSameOperator(s.OperatorSince))
 }
 
-// Indexes: all, for the sweep.
+// Indexes returns one index of all links, for cleanup.
 func (s *SignIn) Indexes() []string { return []string{"all"} }
 
-// Sort is by the end.
+// Sort returns a sort key by expiry time.
 func (s *SignIn) Sort() string { return sortTime(s.Until) + s.ID }
 
-// A session ends when it was not used for SessionIdle, and after SessionLife
-// anyway.
+// A session ends SessionIdleTime after its last use, and after SessionLifetime in any case.
 const (
 	SessionIdleTime = 12 * time.Hour
 	SessionLifetime = 7 * 24 * time.Hour
-	// SessionFresh is how long after signing in credentials may be made.
+	// SessionFreshTime is how long after sign-in a session may create credentials.
 	SessionFreshTime = 15 * time.Minute
 )
 
-// Session is a user who is signed in in one browser. Only a keyed hash of its
-// cookie is kept.
+// Session is a signed-in browser of a user. Only a keyed hash of its cookie is stored.
 type Session struct {
 	Meta
-	Provenance           // of the sign-in link
+	Provenance           // creator of the sign-in link
 	UserID     string    `json:"user_id"`
 	Hash       string    `json:"hash"` // never shown
 	IP         string    `json:"ip"`
 	UserAgent  string    `json:"user_agent"`
 	SeenAt     time.Time `json:"seen_at"`
-	// OperatorSince is that of the link that it was opened with.
+	// OperatorSince is the value of the sign-in link.
 	OperatorSince *time.Time `json:"operator_since,omitempty"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (s *Session) Key() Key { return Key{"session", s.WorkspaceID, s.ID} }
 
-// Indexes: all, and by user.
+// Indexes returns one index of all sessions, and the user.
 func (s *Session) Indexes() []string { return []string{"all", "user=" + s.UserID} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (s *Session) Sort() string { return s.ID }
 
-// ExpiresAt is when the session ends unless it is used.
+// ExpiresAt returns the time at which the session ends if it is not used.
 func (s *Session) ExpiresAt() time.Time {
 	idle, last := s.SeenAt.Add(SessionIdleTime), s.CreatedAt.Add(SessionLifetime)
 	if idle.Before(last) {
@@ -142,13 +138,11 @@ func (s *Session) ExpiresAt() time.Time {
 	return last
 }
 
-// IsOperator says whether the session is an operator's: of a user who is one, and
-// has signed in as one.
+// IsOperator reports whether the session has operator rights: its user is an operator and signed in as an operator.
 func (s *Session) IsOperator(u *User) bool { return u.Operator && u.isSameOperator(s.OperatorSince) }
 
-// IsFresh says whether its user came in by a link a moment ago, as what makes
-// credentials asks for.
+// IsFresh reports whether the user signed in recently enough to create credentials.
 func (s *Session) IsFresh(now time.Time) bool { return now.Before(s.CreatedAt.Add(SessionFreshTime)) }
 
-// IsValid says whether the session is good still.
+// IsValid reports whether the session has not expired.
 func (s *Session) IsValid(now time.Time) bool { return now.Before(s.ExpiresAt()) }

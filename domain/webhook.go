@@ -2,22 +2,22 @@ package domain
 
 import "time"
 
-// WebhookStatus is whether an endpoint is served.
+// WebhookStatus reports whether events are delivered to an endpoint.
 type WebhookStatus string
 
-// The states of an endpoint.
+// The states of a webhook endpoint.
 const (
 	WebhookActive   WebhookStatus = "active"
 	WebhookPaused   WebhookStatus = "paused"
 	WebhookDisabled WebhookStatus = "disabled"
 )
 
-// Values are the states of a webhook.
+// Values returns the states of a webhook.
 func (WebhookStatus) Values() []string {
 	return values(WebhookActive, WebhookPaused, WebhookDisabled)
 }
 
-// Webhook is an HTTPS endpoint that events go to.
+// Webhook is an HTTPS endpoint that receives events.
 type Webhook struct {
 	Meta
 	Provenance
@@ -27,26 +27,26 @@ type Webhook struct {
 	SecretHint string        `json:"secret_hint"`
 	Filters    *EventFilters `json:"filters,omitempty" doc:"Of these events, only those that pass."`
 	Status     WebhookStatus `json:"status"`
-	CampaignID string        `json:"campaign_id,omitempty"` // owned by this campaign
+	CampaignID string        `json:"campaign_id,omitempty"` // campaign that owns the endpoint
 	// RetryTimeFactor divides the delays before retries in the test environment.
 	RetryTimeFactor int        `json:"retry_time_factor,omitempty" doc:"How much faster the retries follow each other, in the test environment. Default: 1."`
 	LastDeliveryAt  *time.Time `json:"last_delivery_at"`
 	FailureCount    int        `json:"failure_count"`
-	// While another secret is taking over: deliveries carry signatures of both.
+	// The second secret during a rotation. Deliveries carry signatures with both secrets.
 	NextSecret     string     `json:"next_secret,omitempty" hidden:"true"`
 	NextSecretHint string     `json:"next_secret_hint,omitempty" doc:"Of the secret that takes over."`
 	NextSecretAt   *time.Time `json:"next_secret_at,omitempty" doc:"When it does; until then X-Svc-Signature-Next carries its signature."`
-	// What ended the deliveries without anybody's asking.
+	// The cause of a stop that nobody requested.
 	DisabledReason string     `json:"disabled_reason,omitempty" doc:"Why it was disabled: gone (it answered 410), failing (no delivery succeeded for three days)."`
 	DisabledAt     *time.Time `json:"disabled_at,omitempty"`
 	PausedAt       *time.Time `json:"paused_at,omitempty" doc:"Since when it is paused. What was queued then is given up 72 hours later, what came since 72 hours after it came."`
 	FailingSince   *time.Time `json:"failing_since,omitempty" doc:"The first of the failed attempts since which none succeeded."`
-	// FirstOffset is that of the first event it may be sent; 0: told by CreatedAt.
+	// FirstOffset is the offset of the first event that may be delivered; 0: CreatedAt decides.
 	FirstOffset uint64 `json:"first_offset,omitempty" hidden:"true"`
 }
 
-// EventFilters narrow what an endpoint is sent: of each list that is not empty
-// an event must name one entry. An event that says nothing of it does not pass.
+// EventFilters restricts the events of an endpoint. An event has to match one entry of each list that is not empty.
+// An event without the attribute does not match.
 type EventFilters struct {
 	AgentIDs    []string    `json:"agent_ids,omitempty" nullable:"false" maxItems:"100" doc:"Agents that the event is about, or whose call it is about."`
 	CampaignIDs []string    `json:"campaign_ids,omitempty" nullable:"false" maxItems:"100" doc:"Campaigns that the event is about, or whose call it is about."`
@@ -54,8 +54,7 @@ type EventFilters struct {
 	Numbers     []string    `json:"numbers,omitempty" nullable:"false" maxItems:"100" doc:"Telephone numbers, E.164, one of which the call or message comes from or goes to."`
 }
 
-// TimeFactor divides the delays before the retries: 1 to MaxTimeFactor, and 1
-// for an endpoint of the live environment.
+// TimeFactor returns the divisor for the delays before retries: 1 to MaxTimeFactor, and 1 in the live environment.
 func (w *Webhook) TimeFactor() int {
 	if w == nil || w.Environment != Test {
 		return 1
@@ -63,15 +62,15 @@ func (w *Webhook) TimeFactor() int {
 	return min(max(w.RetryTimeFactor, 1), MaxTimeFactor)
 }
 
-// IsEmpty says that every event passes.
+// IsEmpty reports whether all events match.
 func (f *EventFilters) IsEmpty() bool {
 	return f == nil || len(f.AgentIDs)+len(f.CampaignIDs)+len(f.Directions)+len(f.Numbers) == 0
 }
 
-// Key names the row.
+// Key returns the store key.
 func (w *Webhook) Key() Key { return Key{"webhook", w.WorkspaceID, w.ID} }
 
-// Indexes: by environment and owning campaign.
+// Indexes returns the environment and the owning campaign.
 func (w *Webhook) Indexes() []string {
 	ix := []string{envIndex(w.Environment)}
 	if w.CampaignID != "" {
@@ -80,10 +79,10 @@ func (w *Webhook) Indexes() []string {
 	return ix
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (w *Webhook) Sort() string { return w.ID }
 
-// Sealed returns a copy whose secret went through f.
+// Sealed returns a copy with encrypted secrets.
 func (w *Webhook) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *w
 	var err error
@@ -93,7 +92,7 @@ func (w *Webhook) Sealed(f func(field, text string) (string, error)) (Record, er
 	return &c, err
 }
 
-// Unseal puts the secret through f.
+// Unseal decrypts the secrets.
 func (w *Webhook) Unseal(f func(field, text string) (string, error)) (err error) {
 	if w.Secret, err = f("secret", w.Secret); err == nil && w.NextSecret != "" {
 		w.NextSecret, err = f("next_secret", w.NextSecret)
@@ -101,8 +100,7 @@ func (w *Webhook) Unseal(f func(field, text string) (string, error)) (err error)
 	return err
 }
 
-// Secrets are the secret that signs at a moment and, while another one is
-// taking over, that one.
+// Secrets returns the signing secret at a time and, during a rotation, the next secret.
 func (w *Webhook) Secrets(at time.Time) (now, next string) {
 	switch {
 	case w.NextSecret == "" || w.NextSecretAt == nil:
@@ -113,7 +111,7 @@ func (w *Webhook) Secrets(at time.Time) (now, next string) {
 	return w.NextSecret, ""
 }
 
-// CompleteRotation ends a change of secrets whose time has come.
+// CompleteRotation replaces the secret with the next secret once the rotation time is reached.
 func (w *Webhook) CompleteRotation(now time.Time) {
 	if w.NextSecret == "" || w.NextSecretAt == nil || now.Before(*w.NextSecretAt) {
 		return
@@ -122,8 +120,8 @@ func (w *Webhook) CompleteRotation(now time.Time) {
 	w.NextSecret, w.NextSecretHint, w.NextSecretAt = "", "", nil
 }
 
-// RotateSecret lets another secret take over at a moment; zero: at once. A third one
-// takes the place of the second; the first goes on signing.
+// RotateSecret schedules a new secret for a time; zero: at once. During a rotation it replaces the next secret, and
+// the current secret continues to sign.
 func (w *Webhook) RotateSecret(secret, hint string, at time.Time) {
 	if at.IsZero() {
 		w.Secret, w.SecretHint = secret, hint
@@ -133,13 +131,12 @@ func (w *Webhook) RotateSecret(secret, hint string, at time.Time) {
 	w.NextSecret, w.NextSecretHint, w.NextSecretAt = secret, hint, &at
 }
 
-// ClearFailures forgets how the endpoint failed: somebody says that it is well.
+// ClearFailures resets the failure state after the endpoint was enabled again.
 func (w *Webhook) ClearFailures() {
 	w.FailureCount, w.FailingSince, w.DisabledReason, w.DisabledAt, w.PausedAt = 0, nil, "", nil, nil
 }
 
-// Pause holds the endpoint back because somebody says so, also where it was
-// disabled before.
+// Pause pauses the endpoint on request, also if it was disabled.
 func (w *Webhook) Pause(now time.Time) {
 	if w.Status == WebhookPaused {
 		return
@@ -147,8 +144,8 @@ func (w *Webhook) Pause(now time.Time) {
 	w.Status, w.PausedAt, w.DisabledReason, w.DisabledAt = WebhookPaused, &now, "", nil
 }
 
-// StoppedSince is since when nothing is sent to it; zero: it is active, or nobody
-// knows.
+// StoppedSince returns since when nothing is delivered. It is zero for an active endpoint or if the time is
+// unknown.
 func (w *Webhook) StoppedSince() time.Time {
 	switch {
 	case w.Status == WebhookPaused && w.PausedAt != nil:
@@ -159,37 +156,36 @@ func (w *Webhook) StoppedSince() time.Time {
 	return time.Time{}
 }
 
-// Public is the endpoint as the API shows it: a hint for the secret.
+// Public returns the endpoint as the API shows it, without secrets.
 func (w *Webhook) Public() *Webhook {
 	c := *w
 	c.Secret, c.NextSecret, c.FirstOffset = "", "", 0
 	return &c
 }
 
-// DeliveryState is where the delivery of one event to one endpoint stands.
+// DeliveryState is the state of the delivery of one event to one endpoint.
 type DeliveryState string
 
 // The states of a delivery.
 const (
-	DeliveryQueued    DeliveryState = "queued"    // before its first attempt
+	DeliveryQueued    DeliveryState = "queued"    // before the first attempt
 	DeliveryRetrying  DeliveryState = "retrying"  // waits for DueAt
-	DeliveryDelivered DeliveryState = "delivered" // a 2xx came
-	DeliveryFailed    DeliveryState = "failed"    // exhausted, or a final answer
+	DeliveryDelivered DeliveryState = "delivered" // answered with 2xx
+	DeliveryFailed    DeliveryState = "failed"    // attempts exhausted, or answered with a final error
 )
 
-// Values are the states of a delivery.
+// Values returns the states of a delivery.
 func (DeliveryState) Values() []string {
 	return values(DeliveryQueued, DeliveryRetrying, DeliveryDelivered, DeliveryFailed)
 }
 
-// Delivery is one event on its way to one endpoint, and afterwards the entry
-// of its log.
+// Delivery is one event for one endpoint, first as a queue entry and then as a log entry.
 type Delivery struct {
-	ID             string        `json:"id"` // dlv_…: sorts in the order of fan-out
+	ID             string        `json:"id"` // dlv_…: sorts in the order of the events
 	WorkspaceID    string        `json:"workspace_id"`
 	WebhookID      string        `json:"webhook_id"`
 	EventID        string        `json:"event_id"`
-	EventType      string        `json:"event_type"` // as this endpoint calls it
+	EventType      string        `json:"event_type"` // under the name that the endpoint subscribed to
 	EventOffset    uint64        `json:"event_offset"`
 	Subject        string        `json:"subject"`
 	State          DeliveryState `json:"state"`
@@ -202,21 +198,19 @@ type Delivery struct {
 	ResponseTimeMs int64         `json:"response_time_ms"`
 	Error          string        `json:"error,omitempty"`
 	CreatedAt      time.Time     `json:"created_at"`
-	Replay         bool          `json:"replay,omitempty"` // it was asked for again
-	TraceParent    string        `json:"-"`                // of the event, during an attempt
+	Replay         bool          `json:"replay,omitempty"` // the delivery was requested again
+	TraceParent    string        `json:"-"`                // trace context of the event during an attempt
 }
 
-// IsFinal says whether nothing more is sent by itself.
+// IsFinal reports whether no further attempt follows automatically.
 func (d *Delivery) IsFinal() bool {
 	return d.State == DeliveryDelivered || d.State == DeliveryFailed
 }
 
-// Key names the row: one per endpoint and event, so that a fan-out done twice
-// writes the same row.
+// Key returns the store key: endpoint and event. Repeated fan-out of an event writes the same row.
 func (d *Delivery) Key() Key { return Key{"delivery", d.WorkspaceID, d.WebhookID + "/" + d.EventID} }
 
-// Indexes: by endpoint and state group: open (queued or retrying), log
-// (attempted), failed.
+// Indexes returns the endpoint in up to three lists: open (queued or retrying), log (attempted) and failed.
 func (d *Delivery) Indexes() []string {
 	var ix []string
 	if d.State == DeliveryQueued || d.State == DeliveryRetrying {
@@ -231,5 +225,5 @@ func (d *Delivery) Indexes() []string {
 	return ix
 }
 
-// Sort is the order of fan-out.
+// Sort returns the delivery ID, which sorts in the order of the events.
 func (d *Delivery) Sort() string { return d.ID }

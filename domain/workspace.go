@@ -2,7 +2,7 @@ package domain
 
 import "time"
 
-// Plan decides rate limits and concurrency.
+// Plan is the subscription plan of a workspace. It decides rate limits and concurrency.
 type Plan string
 
 // The plans of the specification.
@@ -12,12 +12,12 @@ const (
 	Enterprise   Plan = "enterprise"
 )
 
-// Values are the plans of a workspace.
+// Values returns the plans of a workspace.
 func (Plan) Values() []string {
 	return values(Starter, Professional, Enterprise)
 }
 
-// Limits are the ceilings of a workspace.
+// Limits holds the rate and concurrency limits of a workspace.
 type Limits struct {
 	RequestsPerMinute  int `json:"requests_per_minute"`
 	ConcurrentInbound  int `json:"concurrent_inbound"`
@@ -25,8 +25,8 @@ type Limits struct {
 	CallsPerMinute     int `json:"calls_per_minute"`
 }
 
-// PlanLimits are the limits of a plan (specification, Limits); the second
-// result is false for enterprise, whose limits are set per account.
+// PlanLimits returns the limits of a plan (specification, Limits). ok is false for enterprise, whose limits are set
+// for each account.
 func PlanLimits(p Plan) (Limits, bool) {
 	switch p {
 	case Starter:
@@ -39,17 +39,17 @@ func PlanLimits(p Plan) (Limits, bool) {
 	return Limits{}, false
 }
 
-// DefaultEnterpriseLimits are what a fresh enterprise workspace starts with.
+// DefaultEnterpriseLimits returns the initial limits of an enterprise workspace.
 func DefaultEnterpriseLimits() Limits {
 	return Limits{RequestsPerMinute: 6000, ConcurrentInbound: 200, ConcurrentOutbound: 200, CallsPerMinute: 1200}
 }
 
-// DestinationRules are the destination rules of a workspace.
+// DestinationRules limits the destinations and the cost of outbound calls.
 type DestinationRules struct {
-	Countries       []string `json:"countries"` // ISO 3166 alpha-2; "*" is any
+	Countries       []string `json:"countries"` // ISO 3166 alpha-2; "*" is any country
 	BlockedPrefixes []string `json:"blocked_prefixes"`
-	DailySpendCap   *Money   `json:"daily_spend_cap"`  // of outbound calls and text messages, per day in UTC; nil: none
-	MaxCallMinutes  int      `json:"max_call_minutes"` // of an outbound or transferred call; 0: none of its own
+	DailySpendCap   *Money   `json:"daily_spend_cap"`  // cost of outbound calls and text messages per UTC day; nil: no cap
+	MaxCallMinutes  int      `json:"max_call_minutes"` // of outbound and transferred calls; 0: no limit
 }
 
 // Workspace is a tenant.
@@ -57,9 +57,9 @@ type Workspace struct {
 	Meta
 	Name           string           `json:"name"`
 	Plan           Plan             `json:"plan"`
-	Pricing        *Pricing         `json:"pricing,omitempty"` // of an account on enterprise; nil: nothing is charged
+	Pricing        *Pricing         `json:"pricing,omitempty"` // individual terms of the plan enterprise; nil: nothing is charged
 	SegmentPrice   *Money           `json:"sms_price_per_segment,omitempty"`
-	Tariff         int              `json:"tariff"` // the number of what holds now
+	Tariff         int              `json:"tariff"` // number of the current tariff
 	Limits         Limits           `json:"limits"`
 	Calling        DestinationRules `json:"calling"`
 	DefaultCountry string           `json:"default_country"`
@@ -68,19 +68,19 @@ type Workspace struct {
 	Retention      Retention        `json:"retention"`
 	AllowedOrigins []string         `json:"allowed_origins"`
 	Redaction      Redaction        `json:"redaction"`
-	Warnings       []Detail         `json:"warnings,omitempty"` // shown, never kept
+	Warnings       []Detail         `json:"warnings,omitempty"` // shown, never stored
 }
 
-// Key names the row.
+// Key returns the store key.
 func (w *Workspace) Key() Key { return Key{"workspace", "", w.ID} }
 
-// Indexes: all workspaces.
+// Indexes returns one index of all workspaces.
 func (w *Workspace) Indexes() []string { return []string{"all"} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (w *Workspace) Sort() string { return w.ID }
 
-// Permission is one word of a credential's rights.
+// Permission is one permission of a credential.
 type Permission string
 
 // The permissions of the specification.
@@ -94,12 +94,12 @@ const (
 	AnalyticsRead Permission = "analytics:read"
 )
 
-// Values are the permissions of a credential.
+// Values returns the permissions of a credential.
 func (Permission) Values() []string {
 	return values(AllRead, AllWrite, CallsRead, CallsWrite, AgentsRead, AgentsWrite, AnalyticsRead)
 }
 
-// APIKey is a server's credential. Only a keyed hash of its value is kept.
+// APIKey is a credential for servers. Only a keyed hash of it is stored.
 type APIKey struct {
 	Meta
 	Provenance
@@ -110,90 +110,89 @@ type APIKey struct {
 	ParentID    string       `json:"parent_id,omitempty"`
 	KeyPrefix   string       `json:"key_prefix"`
 	Last4       string       `json:"last4"`
-	Hash        string       `json:"hash,omitempty"` // hex HMAC-SHA-256; never shown
+	Hash        string       `json:"hash,omitempty"` // HMAC-SHA-256 in hex; never shown
 	ExpiresAt   *time.Time   `json:"expires_at"`
 	RevokedAt   *time.Time   `json:"revoked_at,omitempty"`
 	LastUsedAt  *time.Time   `json:"last_used_at"`
 }
 
-// HasExpired says whether the end of the key is reached.
+// HasExpired reports whether the key has expired.
 func (k *APIKey) HasExpired(now time.Time) bool {
 	return k.ExpiresAt != nil && !now.Before(*k.ExpiresAt)
 }
 
-// Key names the row.
+// Key returns the store key.
 func (k *APIKey) Key() Key { return Key{"api_key", k.WorkspaceID, k.ID} }
 
-// Indexes: by environment.
+// Indexes returns the environment.
 func (k *APIKey) Indexes() []string { return []string{envIndex(k.Environment)} }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (k *APIKey) Sort() string { return k.ID }
 
-// Public is the key as the API shows it.
+// Public returns the key as the API shows it.
 func (k *APIKey) Public() *APIKey {
 	c := *k
 	c.Hash = ""
 	return &c
 }
 
-// Actor is who did something, in audit entries.
+// Actor is the originator of an action in the audit log.
 type Actor struct {
-	Type string `json:"type"` // api_key | operator | user | oauth_client | system
+	Type string `json:"type"` // api_key, operator, user, oauth_client or system
 	ID   string `json:"id"`
 }
 
-// AuditEntry records one authentication or administrative event. Equal uses
-// of a key within a minute are one entry with a count.
+// AuditEntry records an authentication or administrative event. Equal uses of a key within a minute are one entry
+// with a count.
 type AuditEntry struct {
 	Meta
-	Type      string   `json:"type"`   // auth | admin
+	Type      string   `json:"type"`   // auth or admin
 	Action    string   `json:"action"` // api_key.created, auth.failed …
 	Actor     Actor    `json:"actor"`
 	IP        string   `json:"ip"`
 	UserAgent string   `json:"user_agent"`
 	Resource  Resource `json:"resource"`
-	Outcome   string   `json:"outcome"` // success | failure
+	Outcome   string   `json:"outcome"` // success or failure
 	Reason    string   `json:"reason,omitempty"`
 	Count     int      `json:"count"`
 }
 
-// Resource points at what was touched.
+// Resource identifies the resource of an audit entry.
 type Resource struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (a *AuditEntry) Key() Key { return Key{"audit", a.WorkspaceID, a.ID} }
 
-// Indexes: all, by type, by action.
+// Indexes returns one index of all entries, the type and the action.
 func (a *AuditEntry) Indexes() []string {
 	return []string{"all", "type=" + a.Type, "action=" + a.Action}
 }
 
-// Sort is by age.
+// Sort returns the ID, which sorts by creation time.
 func (a *AuditEntry) Sort() string { return a.ID }
 
-// Principal is who is asking, once a credential was checked.
+// Principal is the authenticated originator of a request.
 type Principal struct {
 	KeyID       string
 	WorkspaceID string
 	Environment Environment
 	Permissions []Permission
 	Operator    bool
-	UsesSession bool   // at the dashboard, by a session
-	UserID      string // with a token of a user: its sub; or who is there in person
-	ClientID    string // with an OAuth token: whose it is
+	UsesSession bool   // signed in at the dashboard, by a session
+	UserID      string // with a user token: its sub; with a session: the user
+	ClientID    string // with an OAuth token: the client
 	SignInKeyID string // with a dashboard session: the API key that the session depends on (Session.CreatedBy.KeyID); empty: none
 }
 
-// UsesAccessToken says whether it came with a JWT or an OAuth token: neither with an
-// API key nor with a dashboard session.
+// UsesAccessToken reports whether the request was authenticated with a JWT or an OAuth token.
 func (p *Principal) UsesAccessToken() bool {
 	return p.ClientID != "" || p.UserID != "" && p.KeyID != ""
 }
 
-// UsesTokenOrSession says whether it came with a token, or a session, and not with an API
+// UsesTokenOrSession reports whether the request was authenticated with a token or a session, and not with an API
 // key.
 func (p *Principal) UsesTokenOrSession() bool { return p.UserID != "" || p.ClientID != "" }

@@ -1,6 +1,6 @@
 package domain
 
-// NeedsWorkspaceLookup says whether the ids of a kind of nouns (Key.Kind) stand alone in
-// credentials, so that a node must find the workspace by them. Such ids are unique
-// in the install and belong to one workspace for ever.
+// NeedsWorkspaceLookup reports whether credentials contain an ID of this kind (Key.Kind) without its workspace, so
+// that a node has to look up the workspace. These IDs are unique in the installation and never change their
+// workspace.
 func NeedsWorkspaceLookup(kind string) bool { return kind == "api_key" || kind == "oauth_client" }

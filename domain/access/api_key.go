@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// The shape of an API key: svc_sk_live_<id>_<secret><checksum>.
+// Format of an API key: svc_sk_live_<id>_<secret><checksum>.
 const (
 	livePrefix   = "svc_sk_live_"
 	testPrefix   = "svc_sk_test_"
@@ -22,16 +22,16 @@ const (
 	keyLength    = len(livePrefix) + ulidLength + 1 + secretLength + crcLength
 )
 
-// Key is what the text of an API key says, before any look-up.
+// Key holds the parts of an API key that can be read without a lookup.
 type Key struct {
-	ID          string // key_<ULID>: the row to look up
+	ID          string // key_<ULID> of the row
 	Environment domain.Environment
-	Prefix      string // up to the secret; may be shown
+	Prefix      string // text before the secret; may be shown
 	Last4       string
 }
 
-// NewKey spells the key of a row (key_<ULID>) from 24 random bytes. The result
-// is shown once; only HashKey of it is kept.
+// NewKey returns the API key for an ID (key_<ULID>) and 24 random bytes. The text is shown once, and only HashKey
+// of it is stored.
 func NewKey(id string, env domain.Environment, random [24]byte) (text string, key Key, err error) {
 	id, err = domain.ParseID(domain.PrefixKey, id)
 	if err != nil {
@@ -47,8 +47,8 @@ func NewKey(id string, env domain.Environment, random [24]byte) (text string, ke
 	return text, key, err
 }
 
-// ParseKey reads the text of an API key and checks its checksum, so that a
-// malformed key costs no look-up. Every failure is invalid_api_key.
+// ParseKey parses an API key and verifies its checksum, so that a malformed key needs no lookup. The error is
+// always invalid_api_key.
 func ParseKey(text string) (Key, error) {
 	env, ok := domain.Live, strings.HasPrefix(text, livePrefix)
 	if strings.HasPrefix(text, testPrefix) {
@@ -71,8 +71,8 @@ func ParseKey(text string) (Key, error) {
 	}, nil
 }
 
-// HashKey is what is kept of a key: HMAC-SHA-256 under the pepper, in hex.
-// Keys hold 192 random bits, so a slow password hash would add nothing.
+// HashKey returns the stored form of a key: HMAC-SHA-256 under the pepper, in hex. Keys contain 192 random bits and
+// need no slow password hash.
 func HashKey(pepper []byte, text string) string {
 	mac := hmac.New(sha256.New, pepper)
 	mac.Write([]byte(text))

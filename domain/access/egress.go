@@ -7,30 +7,29 @@ import (
 	"slices"
 )
 
-// ErrEgress says that the target may not be reached from here.
+// ErrEgress: the service may not connect to the address.
 var ErrEgress = errors.New("this address may not be reached")
 
 const httpsPort = 443
 
-// EgressRule is one entry of the operator's list: a network, and a port or 0
-// for any.
+// EgressRule allows connections to a network, at one port or at all ports (0).
 type EgressRule struct {
 	Network netip.Prefix
 	Port    uint16
 }
 
-// Egress says which addresses may be reached: public ones at port 443 and the
-// extra Ports, and whatever the operator allows. Our own listeners and the
-// store are always refused. The zero value allows the public ones only.
+// Egress decides which addresses the service may connect to: public addresses at port 443 and Ports, and everything
+// in Allow. The listeners and the store of the service are always forbidden. The zero value allows public addresses
+// at port 443.
 type Egress struct {
 	Allow          []EgressRule
-	Ports          []int            // besides 443
-	AnyPort        bool             // of public addresses: for SIP, not for HTTP
-	OwnListeners   []netip.AddrPort // an unspecified address stands for loopback and Local
+	Ports          []int            // allowed besides 443
+	AnyPort        bool             // all ports of public addresses; for SIP
+	OwnListeners   []netip.AddrPort // listeners of the service; an unspecified address means loopback and LocalAddresses
 	LocalAddresses []netip.Addr     // addresses of this machine
 }
 
-// CheckAddress is nil where the address may be reached; otherwise it wraps ErrEgress.
+// CheckAddress returns nil if the service may connect to the address, or an error that wraps ErrEgress.
 func (e Egress) CheckAddress(to netip.AddrPort) error {
 	addr := to.Addr().Unmap()
 	switch {
@@ -55,8 +54,7 @@ func (e Egress) CheckAddress(to netip.AddrPort) error {
 	return nil
 }
 
-// AllowsPort says whether any address at all could be reached at this port: the
-// check that needs no name resolution.
+// AllowsPort reports whether connections to a port are allowed for any address. The check needs no name resolution.
 func (e Egress) AllowsPort(port uint16) bool {
 	return port != 0 && (e.AnyPort || e.isPublicPort(port) ||
 		slices.ContainsFunc(e.Allow, func(r EgressRule) bool { return r.Port == 0 || r.Port == port }))

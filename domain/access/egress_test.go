@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// hostile are addresses that no tenant may reach.
+// hostile lists addresses that the service must not connect to for a tenant.
 const hostile = `
 0.0.0.0 0.0.0.1 0.1.2.3 0.255.255.255
 10.0.0.0 10.0.0.1 10.1.2.3 10.255.255.255
@@ -41,7 +41,7 @@ ff00::1 ff01::1 ff02::1 ff02::fb ff05::2 ff0e::1
 2a00:1450:4001:1:0:5efe:7f00:1 2a00:1450:4001:1:200:5efe:a00:1
 `
 
-// public are addresses that everyone may reach.
+// public lists addresses that the service may connect to.
 const public = `
 1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 93.184.216.34 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.1
 168.63.129.15 169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.1 192.0.3.1 192.167.255.255 192.169.0.0
@@ -70,7 +70,7 @@ func TestPublicAddressesArePublic(t *testing.T) {
 	}
 }
 
-// egressRules are networks, each with a port behind a space or for any.
+// egressRules parses rules of the form "network" or "network port".
 func egressRules(list ...string) (out []access.EgressRule) {
 	for _, text := range list {
 		network, port, _ := strings.Cut(text, " ")

@@ -12,19 +12,18 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// secretPrefix begins the secrets of OAuth clients, for scanners of secrets.
+// secretPrefix is the prefix of OAuth client secrets. Secret scanners search for it.
 const secretPrefix = "svc_cs_"
 
-// NewClientSecret spells the secret of an OAuth client from 24 random bytes. It is
-// shown once; only HashKey of it is kept.
+// NewClientSecret returns an OAuth client secret made of 24 random bytes. It is shown once, and only HashKey of it
+// is stored.
 func NewClientSecret(random [24]byte) (text, last4 string) {
 	text = secretPrefix + domain.EncodeKeyBytes(random[:])
 	text += checksum(text)
 	return text, text[len(text)-4:]
 }
 
-// IntersectPermissions is what two lists of permissions both allow, by meaning: "*:read" and
-// "calls:read" meet in "calls:read".
+// IntersectPermissions returns the permissions that both lists allow. "*:read" and "calls:read" give "calls:read".
 func IntersectPermissions(a, b []domain.Permission) []domain.Permission {
 	out := []domain.Permission{}
 	for _, p := range a {
@@ -40,12 +39,11 @@ func IntersectPermissions(a, b []domain.Permission) []domain.Permission {
 	return out
 }
 
-// maxScope bounds the text of a scope parameter.
+// maxScope limits the length of a scope parameter.
 const maxScope = 500
 
-// ParseScope reads the scope parameter of a request of a client: permissions parted
-// by spaces, none twice, none that the client cannot be given. Without any it
-// is all that the client can be given. Errors: invalid_scope.
+// ParseScope parses the scope parameter of a client's request: permissions separated by spaces. Duplicates are
+// dropped. An empty scope means all permissions in allowed. The error is invalid_scope.
 func ParseScope(text string, most []domain.Permission) ([]domain.Permission, error) {
 	if len(text) > maxScope {
 		return nil, domain.Errorf(domain.OAuthInvalidScope, "The scope has more than %d characters.", maxScope)
@@ -68,7 +66,7 @@ func ParseScope(text string, most []domain.Permission) ([]domain.Permission, err
 	return asked, nil
 }
 
-// FormatScope spells permissions as a scope.
+// FormatScope returns permissions as a scope parameter.
 func FormatScope(list []domain.Permission) string {
 	words := make([]string, len(list))
 	for i, p := range list {
@@ -77,23 +75,21 @@ func FormatScope(list []domain.Permission) string {
 	return strings.Join(words, " ")
 }
 
-// Bounds of a PKCE verifier (RFC 7636 §4.1); a challenge by S256 has always
-// the same length.
+// Lengths of a PKCE verifier (RFC 7636 §4.1) and of an S256 challenge.
 const (
 	minVerifier     = 43
 	maxVerifier     = 128
 	challengeLength = 43
 )
 
-// IsValidChallenge says whether a text can be a challenge by S256.
+// IsValidChallenge reports whether a text has the form of an S256 challenge.
 func IsValidChallenge(text string) bool {
 	sum, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	return err == nil && len(text) == challengeLength && len(sum) == sha256.Size
 }
 
-// VerifyChallenge says whether the verifier is the one of a challenge by S256. Without
-// a challenge only no verifier is right: a challenge that got lost on its way
-// must not go unnoticed.
+// VerifyChallenge reports whether a verifier belongs to an S256 challenge. Without a challenge only an empty
+// verifier is valid, so that a lost challenge is detected.
 func VerifyChallenge(challenge, verifier string) bool {
 	if challenge == "" {
 		return verifier == ""
@@ -113,9 +109,8 @@ func isReservedCharacter(r rune) bool {
 	return !strings.ContainsRune("-._~", r)
 }
 
-// CheckCode says whether a client may exchange a code now. again: it did before,
-// and what came of it has to be taken back (RFC 6749 §4.1.2). Errors:
-// invalid_grant.
+// CheckCode decides whether a client may exchange an authorization code. reused is true if the code was used
+// before: its grant must then be revoked (RFC 6749 §4.1.2). The error is invalid_grant.
 func CheckCode(c *domain.OAuthCode, clientID, redirect, verifier string, now time.Time) (again bool, err error) {
 	switch {
 	case c.ClientID != clientID:
@@ -132,8 +127,8 @@ func CheckCode(c *domain.OAuthCode, clientID, redirect, verifier string, now tim
 	return false, nil
 }
 
-// CheckRefresh says whether a client may use the refresh token of a generation now.
-// again: it was used before, and the grant has to end. Errors: invalid_grant.
+// CheckRefresh decides whether a client may use a refresh token of a generation. reused is true if the token was
+// used before: the grant must then be revoked. The error is invalid_grant.
 func CheckRefresh(g *domain.OAuthGrant, clientID string, generation int, now time.Time) (again bool, err error) {
 	switch {
 	case g.ClientID != clientID:
@@ -148,20 +143,20 @@ func CheckRefresh(g *domain.OAuthGrant, clientID string, generation int, now tim
 	return false, nil
 }
 
-// refreshPrefix begins refresh tokens: svc_rt_<grant>_<generation>_<proof>.
+// refreshPrefix is the prefix of refresh tokens: svc_rt_<grant>_<generation>_<proof>.
 const refreshPrefix = "svc_rt_"
 
-// NewRefreshToken spells the refresh token of a generation of a grant. Nothing of
-// it has to be kept: it carries a proof of its own under the pepper.
+// NewRefreshToken returns the refresh token for a generation of a grant. The token contains an HMAC under the
+// pepper and need not be stored.
 func NewRefreshToken(pepper []byte, grantID string, generation int) string {
 	body := refreshPrefix + strings.TrimPrefix(grantID, string(domain.PrefixGrant)+"_") + "_" + strconv.Itoa(generation)
 	return body + "_" + HashKey(pepper, "refresh "+body)
 }
 
-// maxRefresh bounds what is read as a refresh token.
+// maxRefreshToken limits the length of a refresh token.
 const maxRefreshToken = 200
 
-// ParseRefreshToken reads a refresh token that we have spelled.
+// ParseRefreshToken parses a refresh token and verifies its HMAC.
 func ParseRefreshToken(pepper []byte, text string) (grantID string, generation int, ok bool) {
 	rest, ok := strings.CutPrefix(text, refreshPrefix)
 	parts := strings.Split(rest, "_")

@@ -1,6 +1,5 @@
-// Package access decides whether a credential may do something from an address,
-// and whether an address may be reached at all. It knows no store, no socket
-// and no resolver: it is told, and it answers.
+// Package access decides which permissions and source addresses a credential has, and which addresses the service
+// may connect to. It also creates and verifies API keys, OAuth tokens and signed links. All functions are pure.
 package access
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// IsKnownPermission says whether p is one of the permissions of the specification.
+// IsKnownPermission reports whether p is a permission of the specification.
 func IsKnownPermission(p domain.Permission) bool {
 	switch p {
 	case domain.AllRead, domain.AllWrite, domain.CallsRead, domain.CallsWrite,
@@ -21,8 +20,8 @@ func IsKnownPermission(p domain.Permission) bool {
 	return false
 }
 
-// Covers says whether the permissions held include the one needed, by meaning:
-// "*:read" covers every reading one. Write does not imply read.
+// Covers reports whether the permissions in have include need. "*:read" covers every read permission. Write
+// permissions do not include read permissions.
 func Covers(have []domain.Permission, need domain.Permission) bool {
 	needArea, needVerb, ok := strings.Cut(string(need), ":")
 	if !ok || needArea == "" || needVerb == "" {
@@ -37,7 +36,7 @@ func Covers(have []domain.Permission, need domain.Permission) bool {
 	return false
 }
 
-// IsSubset says whether every permission of the child is covered by the parent.
+// IsSubset reports whether parent covers every permission of child.
 func IsSubset(child, parent []domain.Permission) bool {
 	for _, c := range child {
 		if !Covers(parent, c) {
@@ -47,8 +46,7 @@ func IsSubset(child, parent []domain.Permission) bool {
 	return true
 }
 
-// CheckPermissions notes what is wrong with a list of permissions: it is
-// empty, or an entry is unknown.
+// CheckPermissions records problems with a list of permissions: an empty list and unknown permissions.
 func CheckPermissions(param string, list []domain.Permission, p *domain.Problems) {
 	if len(list) == 0 {
 		p.Add(param, domain.CodeValidation, "at least one permission is needed")
@@ -60,10 +58,10 @@ func CheckPermissions(param string, list []domain.Permission, p *domain.Problems
 	}
 }
 
-// MaxAllowedIPs bounds the address list of one key.
+// MaxAllowedIPs limits the address list of a key.
 const MaxAllowedIPs = 100
 
-// CheckAllowedIPs notes every entry that is neither an address nor a CIDR.
+// CheckAllowedIPs records every entry that is neither an IP address nor a CIDR.
 func CheckAllowedIPs(param string, list []string, p *domain.Problems) {
 	if len(list) > MaxAllowedIPs {
 		p.Add(param, domain.CodeValidation, "at most %d entries are allowed", MaxAllowedIPs)
@@ -76,9 +74,8 @@ func CheckAllowedIPs(param string, list []string, p *domain.Problems) {
 	}
 }
 
-// IsAllowedIP says whether a client's address is inside the list of a key: IPv4 or
-// IPv6 addresses and CIDRs. An empty list allows every address; an entry that
-// does not parse allows none.
+// IsAllowedIP reports whether a list of IPv4 and IPv6 addresses and CIDRs contains the address of a client. An
+// empty list allows every address. An invalid entry allows none.
 func IsAllowedIP(list []string, client netip.Addr) bool {
 	if len(list) == 0 {
 		return true
@@ -92,8 +89,8 @@ func IsAllowedIP(list []string, client netip.Addr) bool {
 	return false
 }
 
-// AreAllowedIPsWithin says whether every address that the list child allows is allowed by
-// the list parent, too. An empty list allows every address.
+// AreAllowedIPsWithin reports whether the list parent allows every address that the list child allows. An empty
+// list allows every address.
 func AreAllowedIPsWithin(child, parent []string) bool {
 	if len(parent) == 0 {
 		return true
@@ -107,13 +104,13 @@ func AreAllowedIPsWithin(child, parent []string) bool {
 	return len(child) > 0
 }
 
-// networkContains says whether a network lies within the entry of a list.
+// networkContains reports whether the entry of a list contains a network.
 func networkContains(entry string, network netip.Prefix) bool {
 	outer, ok := parseNetwork(entry)
 	return ok && outer.Bits() <= network.Bits() && outer.Contains(network.Addr())
 }
 
-// parseNetwork reads an address or a CIDR; IPv4 inside IPv6 becomes IPv4.
+// parseNetwork parses an address or a CIDR. IPv4 addresses in IPv6 form become IPv4.
 func parseNetwork(text string) (netip.Prefix, bool) {
 	if !strings.Contains(text, "/") {
 		a, err := netip.ParseAddr(text)
@@ -133,7 +130,7 @@ func parseNetwork(text string) (netip.Prefix, bool) {
 	return n.Masked(), true
 }
 
-// clip keeps strangers' text short in messages.
+// clip shortens untrusted text for messages.
 func clip(s string) string {
 	const most = 64
 	if len(s) > most {

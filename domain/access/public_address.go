@@ -7,15 +7,14 @@ import (
 
 var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 
-// special4 are the IPv4 networks that are no public host: the IANA
-// special-purpose registry (RFC 6890 and its updates), multicast, the reserved
-// class E, and the one public address that a cloud answers from inside.
+// special4 lists the IPv4 networks without public hosts: the IANA special-purpose registry (RFC 6890 and updates),
+// multicast, class E, and the internal service address of a cloud.
 var special4 = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),        // this network
 	netip.MustParsePrefix("10.0.0.0/8"),       // private
 	netip.MustParsePrefix("100.64.0.0/10"),    // carrier-grade NAT
 	netip.MustParsePrefix("127.0.0.0/8"),      // loopback
-	netip.MustParsePrefix("168.63.129.16/32"), // a cloud's inner service address
+	netip.MustParsePrefix("168.63.129.16/32"), // internal service address of a cloud
 	netip.MustParsePrefix("169.254.0.0/16"),   // link-local, metadata
 	netip.MustParsePrefix("172.16.0.0/12"),    // private
 	netip.MustParsePrefix("192.0.0.0/24"),     // protocol assignments
@@ -32,11 +31,11 @@ var special4 = []netip.Prefix{
 	netip.MustParsePrefix("240.0.0.0/4"),      // reserved, broadcast
 }
 
-// global6 is the only part of IPv6 that holds public hosts; everything outside
-// (loopback, mapped, NAT64, unique local, link-local, multicast, …) is refused.
+// global6 is the IPv6 range that contains public hosts. All other addresses (loopback, mapped, NAT64, unique local,
+// link-local, multicast, …) are rejected.
 var global6 = netip.MustParsePrefix("2000::/3")
 
-// special6 are the networks inside global6 that are no public host.
+// special6 lists the networks within global6 without public hosts.
 var special6 = []netip.Prefix{
 	netip.MustParsePrefix("2001::/23"),         // protocol assignments: Teredo, ORCHID, benchmarking
 	netip.MustParsePrefix("2001:db8::/32"),     // documentation
@@ -46,12 +45,11 @@ var special6 = []netip.Prefix{
 	netip.MustParsePrefix("3fff::/20"),         // documentation
 }
 
-// isatap marks an IPv4 address in the last 32 bits (RFC 5214).
+// isatap marks an interface ID that contains an IPv4 address in its last 32 bits (RFC 5214).
 const isatap = 0x5efe
 
-// PublicAddress says whether an address is that of a public host. It refuses
-// every special-purpose range and every form that embeds an IPv4 address in an
-// IPv6 one other than plain mapping, which counts as the IPv4 address.
+// PublicAddress reports whether an address belongs to a public host. It rejects all special-purpose ranges and all
+// IPv6 addresses that embed an IPv4 address. IPv4-mapped addresses count as IPv4.
 func PublicAddress(a netip.Addr) bool {
 	if !a.IsValid() || a.Zone() != "" {
 		return false

@@ -11,18 +11,16 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// MaxLink bounds how long a link to a recording may open.
+// MaxLinkLifetime limits how long a recording link is valid.
 const MaxLinkLifetime = 24 * time.Hour
 
-// NewLinkToken is what a link to a call's recording carries instead of a
-// credential: <workspace>.<end in Unix seconds>.<signature>.
+// NewLinkToken returns the signed token of a recording link: <workspace>.<expiry in Unix seconds>.<signature>.
 func NewLinkToken(k *domain.LinkKey, callID string, until time.Time) string {
 	end := strconv.FormatInt(until.Unix(), 10)
 	return k.WorkspaceID + "." + end + "." + base64.RawURLEncoding.EncodeToString(signature(k, callID, end))
 }
 
-// LinkTokenWorkspace is the workspace whose key a token says it is signed with; ""
-// where it cannot be a token. It proves nothing.
+// LinkTokenWorkspace returns the workspace in a token without verification. It returns "" for malformed tokens.
 func LinkTokenWorkspace(token string) string {
 	workspace, _, _ := strings.Cut(token, ".")
 	if _, err := domain.ParseID(domain.PrefixWorkspace, workspace); err != nil {
@@ -31,8 +29,8 @@ func LinkTokenWorkspace(token string) string {
 	return workspace
 }
 
-// VerifyLinkToken says whether a token opens a call's recording now; late: it did
-// once.
+// VerifyLinkToken reports whether a token gives access to the recording of a call. expired is true for a valid
+// token whose time has passed.
 func VerifyLinkToken(k *domain.LinkKey, callID, token string, now time.Time) (opens, late bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 || parts[0] != k.WorkspaceID || k.Secret == "" {

@@ -6,17 +6,16 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// placedMost bounds the secret behind a place, in bytes.
+// maxWorkspaceSecret limits the length of the secret in bytes.
 const maxWorkspaceSecret = 200
 
-// JoinWorkspaceSecret spells a secret with the workspace in which it is kept, so that it is
-// found there: <ULID of the workspace>.<secret>. Cookies, sign-in links and
-// tickets are such texts.
+// JoinWorkspaceSecret combines a secret with its workspace, so that the stored row can be found: <ULID of the
+// workspace>.<secret>. Cookies, sign-in links and tickets have this form.
 func JoinWorkspaceSecret(workspace, secret string) string {
 	return strings.TrimPrefix(workspace, string(domain.PrefixWorkspace)+"_") + "." + secret
 }
 
-// SplitWorkspaceSecret parts such a text. It proves nothing.
+// SplitWorkspaceSecret splits the result of JoinWorkspaceSecret. It verifies nothing.
 func SplitWorkspaceSecret(text string) (workspace, secret string, ok bool) {
 	place, secret, ok := strings.Cut(text, ".")
 	if !ok || len(secret) > maxWorkspaceSecret {

@@ -1,6 +1,5 @@
-// Package alert decides when an operator is told that something is wrong, and
-// that it is well again. It knows no clock, no store and no mail server: it is
-// told what was read, and it answers.
+// Package alert decides when an alert fires and when it is resolved, and formats notifications. It has no clock,
+// store or mail server.
 package alert
 
 import (
@@ -9,41 +8,40 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Reading is what one look found at one subject of a rule.
+// Reading is the measurement of one subject of an alert rule.
 type Reading struct {
-	WorkspaceID string // which workspace it is about; "": all together
-	Subject     string // id of the trunk, endpoint or workspace; All
-	Name        string // of the subject, as somebody has named it
-	Known       bool   // false: too little is known to say whether it is bad
+	WorkspaceID string // workspace of the subject; empty: all workspaces together
+	Subject     string // ID of the trunk, endpoint or workspace, or AllWorkspaces
+	Name        string // name of the subject
+	Known       bool   // false: there is not enough data for a decision
 	Bad         bool
 	Value       float64
 	Bound       float64
 	Count       int
 }
 
-// All is the subject of a rule that takes all workspaces together.
+// AllWorkspaces is the subject of a rule that combines all workspaces.
 const AllWorkspaces = "all"
 
-// How long it must be well again until that is told, and how long nothing may be
-// known until an alert is taken back: what comes and goes is told once.
+// ResolveAfter is how long the condition must be absent before an alert is resolved. StaleAfter is how long data
+// may be missing before an alert is resolved. Both prevent repeated notifications.
 const (
 	ResolveAfter = 5 * time.Minute
 	StaleAfter   = time.Hour
 )
 
-// Notification is what somebody is to be told.
+// Notification is the kind of notification that follows from a reading.
 type Notification uint8
 
-// What somebody may be told.
+// The kinds of notifications.
 const (
 	NoNotification Notification = iota
 	NotifyFiring
 	NotifyResolved
 )
 
-// ApplyReading is what becomes of an alert by a reading; nil: there is none. What is
-// given is not changed. now must not be from another clock than that of the
-// alert; one that was set back lets it wait.
+// ApplyReading returns the state of an alert after a reading, and the notification to send. after is nil if there
+// is no alert. before is not modified. If the clock is set back, the alert waits.
 func ApplyReading(r *domain.AlertRule, before *domain.Alert, in Reading, now time.Time) (after *domain.Alert, told Notification) {
 	if before == nil {
 		if !in.Known || !in.Bad {
@@ -93,7 +91,7 @@ func applyToFiring(r *domain.AlertRule, a *domain.Alert, in Reading, now time.Ti
 	return a, NotifyResolved
 }
 
-// firingDelay is how long it must be so before somebody is told.
+// firingDelay returns how long the condition must hold before the alert fires.
 func firingDelay(r *domain.AlertRule) time.Duration {
 	if r.Kind == domain.AlertTrunkDown {
 		return time.Duration(r.Minutes) * time.Minute
@@ -101,8 +99,8 @@ func firingDelay(r *domain.AlertRule) time.Duration {
 	return 0
 }
 
-// resolveDelay is how long it must be well. What somebody has to do by hand, and what
-// changes with the day, does not come and go.
+// resolveDelay returns how long the condition must be absent before the alert is resolved. Spend alerts and
+// disabled endpoints do not fluctuate and need no delay.
 func resolveDelay(r *domain.AlertRule) time.Duration {
 	if r.Kind == domain.AlertSpend || r.Kind == domain.AlertEndpointDisabled {
 		return 0
@@ -110,8 +108,7 @@ func resolveDelay(r *domain.AlertRule) time.Duration {
 	return ResolveAfter
 }
 
-// HasChangedState says whether an alert has come further than it was: values alone move
-// nothing.
+// HasChangedState reports whether the state of an alert has changed. Changed values alone do not count.
 func HasChangedState(before, after *domain.Alert) bool {
 	if before == nil || after == nil {
 		return before != after
@@ -119,7 +116,7 @@ func HasChangedState(before, after *domain.Alert) bool {
 	return before.Status != after.Status || (before.WellSince == nil) != (after.WellSince == nil)
 }
 
-// AnswerRateReading reads how many of some calls were answered.
+// AnswerRateReading returns the reading of a rule for the share of answered calls.
 func AnswerRateReading(r *domain.AlertRule, of, subject, name string, attempts, answered int) Reading {
 	in := Reading{WorkspaceID: of, Subject: subject, Name: name, Bound: r.Below, Count: attempts, Known: attempts > 0 && attempts >= r.MinCalls}
 	if attempts > 0 {
@@ -129,7 +126,7 @@ func AnswerRateReading(r *domain.AlertRule, of, subject, name string, attempts, 
 	return in
 }
 
-// SpendReading reads how much of a cap is used up; a cap of 0 is none, and never used up.
+// SpendReading returns the reading of a rule for the used share of a spend cap. A cap of 0 means no cap.
 func SpendReading(r *domain.AlertRule, of, subject, name string, spent, most domain.Amount) Reading {
 	in := Reading{WorkspaceID: of, Subject: subject, Name: name, Bound: r.Share, Known: true}
 	if most > 0 {
@@ -139,7 +136,7 @@ func SpendReading(r *domain.AlertRule, of, subject, name string, spent, most dom
 	return in
 }
 
-// MailRetryDelay is how long to wait after so many tries of a mail.
+// MailRetryDelay returns the delay after a number of failed attempts to send a mail.
 func MailRetryDelay(tries int) time.Duration {
 	waits := []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute}
 	if tries >= 1 && tries <= len(waits) {

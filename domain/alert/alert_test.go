@@ -14,13 +14,13 @@ import (
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// seen is one look: after so many minutes, what was read.
+// seen is one reading after a number of minutes.
 type seen struct {
-	minute float64
-	state  byte // b bad, g good, ? unknown
+	minute float64 // in minutes after noon
+	state  byte    // b: bad, g: good, ?: unknown
 }
 
-// tells plays looks and answers what was told, and when.
+// tells applies readings and returns the notifications with their times.
 func tells(r *domain.AlertRule, looks []seen) (out []string) {
 	var a *domain.Alert
 	for _, s := range looks {

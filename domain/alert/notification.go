@@ -9,11 +9,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// maxName bounds what of a name stands in a mail.
+// maxName limits the length of names in notifications.
 const maxName = 80
 
-// NotificationLine is what somebody is told in one line. Names are strangers': what could
-// end a line, or steer a terminal, is not in it.
+// NotificationLine returns a notification in one line. Names are untrusted: line breaks and control characters are
+// removed.
 func NotificationLine(a *domain.Alert, told Notification) string {
 	text := Message(a)
 	if told == NotifyResolved {
@@ -22,7 +22,7 @@ func NotificationLine(a *domain.Alert, told Notification) string {
 	return text
 }
 
-// Message says in one line what was found.
+// Message describes the finding of an alert in one line.
 func Message(a *domain.Alert) string {
 	name := PlainName(a.Name)
 	switch a.Kind {
@@ -38,7 +38,7 @@ func Message(a *domain.Alert) string {
 	return string(a.Kind) + ": " + name
 }
 
-// FormatMail is the subject and the text of the mail that tells of an alert.
+// FormatMail returns the subject and the body of a notification mail.
 func FormatMail(a *domain.Alert, told Notification, at time.Time) (subject, body string) {
 	subject = "[callboard] " + NotificationLine(a, told)
 	var b strings.Builder
@@ -57,7 +57,7 @@ func FormatMail(a *domain.Alert, told Notification, at time.Time) (subject, body
 	return subject, b.String()
 }
 
-// PlainName is a name in one line, without what is no text.
+// PlainName returns a name in one line, without control characters and limited in length.
 func PlainName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {

@@ -1,17 +1,17 @@
-// Package billing prices the call attempts of a month: what the plan includes
-// and what each further attempt costs. It knows no ledger: it is told counts.
+// Package billing prices the call attempts and messages of a month by plan and tariff. It works on counters and
+// does not read the ledger.
 package billing
 
 import "github.com/callboard/callboard/domain"
 
-// Terms are the price of attempts within one month.
+// Terms is the price of attempts in one month.
 type Terms struct {
-	Included int           // attempts that the plan covers
-	Micros   domain.Amount // price of each further one
+	Included int           // attempts that the plan includes
+	Micros   domain.Amount // price of each further attempt
 }
 
-// PlanTerms are the terms of a plan (specification, Limits). Those of enterprise
-// are set per account; ok is false for it.
+// PlanTerms returns the terms of a plan (specification, Limits). ok is false for enterprise, whose terms are set
+// for each account.
 func PlanTerms(p domain.Plan) (t Terms, ok bool) {
 	switch p {
 	case domain.Starter:

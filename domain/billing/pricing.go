@@ -2,13 +2,12 @@ package billing
 
 import "github.com/callboard/callboard/domain"
 
-// CurrentTariff are the terms under which a workspace opens attempts now. The
-// account of a plan without a price pays what was agreed, or nothing. The plans
-// name no price of a text message: that is the operator's, on each of them.
+// CurrentTariff returns the tariff for new attempts of a workspace. Enterprise accounts have individual terms, or
+// none. The price of message segments is set by the operator on every plan.
 func CurrentTariff(w *domain.Workspace) domain.Tariff {
 	t := domain.Tariff{WorkspaceID: w.ID, Number: w.Tariff, Plan: w.Plan, From: w.UpdatedAt}
 	if m := w.SegmentPrice; m != nil {
-		t.Segment, _ = domain.ParseAmount(m.Amount) // checked where it was taken
+		t.Segment, _ = domain.ParseAmount(m.Amount) // validated when it was set
 	}
 	if terms, ok := PlanTerms(w.Plan); ok {
 		t.Included, t.Micros = terms.Included, terms.Micros
@@ -16,14 +15,14 @@ func CurrentTariff(w *domain.Workspace) domain.Tariff {
 	}
 	if p := w.Pricing; p != nil {
 		t.Included = p.IncludedAttempts
-		t.Micros, _ = domain.ParseAmount(p.PricePerAttempt.Amount) // checked where it was taken
+		t.Micros, _ = domain.ParseAmount(p.PricePerAttempt.Amount) // validated when it was set
 	}
 	return t
 }
 
-// ChangeTariff gives a changed workspace the next tariff number if its price has
-// changed. It returns the tariffs to store with the change: the new one, and the
-// first time also the earlier one, which no row holds yet.
+// ChangeTariff assigns the next tariff number to a changed workspace if its price has changed. It returns the
+// tariffs to store with the change: the new tariff and, the first time, also the previous tariff, which is not
+// stored yet.
 func ChangeTariff(before, w *domain.Workspace) []*domain.Tariff {
 	was, is := CurrentTariff(before), CurrentTariff(w)
 	if was.Plan == is.Plan && was.Included == is.Included && was.Micros == is.Micros && was.Segment == is.Segment {
@@ -38,13 +37,12 @@ func ChangeTariff(before, w *domain.Workspace) []*domain.Tariff {
 	return []*domain.Tariff{&is, &was}
 }
 
-// Meter prices the attempts of one month in their order: each is within the
-// quota if so many were not used up before it, and costs what its own tariff
-// says otherwise. So an upgrade in mid-month opens the larger quota for what is
-// to come and changes nothing of what was; a downgrade likewise.
+// Meter prices the attempts of one month in sequence. An attempt is free while the quota of its tariff is not used
+// up; otherwise it costs the price of its tariff. A change of plan in mid-month therefore affects only later
+// attempts.
 type Meter struct{ used int }
 
-// Price prices the next attempts, all of one tariff.
+// Price prices the next attempts, which all have the same tariff.
 func (m *Meter) Price(t domain.Tariff, attempts int) Charge {
 	attempts = max(0, attempts)
 	c := Charge{Included: min(attempts, max(0, t.Included-m.used))}
@@ -54,13 +52,13 @@ func (m *Meter) Price(t domain.Tariff, attempts int) Charge {
 	return c
 }
 
-// Charge is what attempts cost.
+// Charge is the price of a number of attempts.
 type Charge struct {
 	Included, Overage int
 	Micros            domain.Amount
 }
 
-// Add adds another one.
+// Add adds another charge.
 func (c *Charge) Add(o Charge) {
 	c.Included += o.Included
 	c.Overage += o.Overage

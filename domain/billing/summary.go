@@ -15,8 +15,8 @@ type PricedUsage struct {
 	SMS            domain.Amount
 }
 
-// PriceUsage prices the counters of whole months, in the order of days: the price
-// of a day depends on the earlier days of its month.
+// PriceUsage prices the rows of whole months in the order of days. The price of a day depends on the earlier days
+// of its month.
 func PriceUsage(rows []*domain.Usage, tariffs map[int]domain.Tariff) []PricedUsage {
 	out := make([]PricedUsage, 0, len(rows))
 	var meter Meter

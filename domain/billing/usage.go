@@ -6,14 +6,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// UsageQuery is a stretch of days in UTC, both included.
+// UsageQuery selects a range of UTC days, including both ends.
 type UsageQuery struct{ From, To time.Time }
 
-// MaxUsageDays bounds a UsageQuery.
+// MaxUsageDays limits the length of a UsageQuery.
 const MaxUsageDays = 366
 
-// Used is what was used in a stretch of time, and what it costs by the tariff
-// under which each attempt was opened.
+// Used is the usage in a period and its cost. Each attempt is priced by the tariff under which it was opened.
 type Used struct {
 	Attempts        int          `json:"attempts"`
 	Included        int          `json:"included"`
@@ -29,20 +28,19 @@ type Used struct {
 	TotalAmount     domain.Money `json:"total_amount"`
 }
 
-// UsedOn is the use of one day.
+// UsedOn is the usage of one day.
 type UsedOn struct {
 	Day string `json:"day"`
 	Used
 }
 
-// UsedIn is the use of one month, as far as it was asked for.
+// UsedIn is the usage of one month, limited to the requested range.
 type UsedIn struct {
 	Month string `json:"month"`
 	Used
 }
 
-// Usage is the use of a stretch of days; days on which nothing was used are
-// left out.
+// Usage is the usage in a range of days. Days without usage are omitted.
 type Usage struct {
 	Object      string             `json:"object"`
 	Environment domain.Environment `json:"environment"`

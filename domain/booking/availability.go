@@ -4,23 +4,23 @@ import (
 	"time"
 )
 
-// AvailabilityQuery asks when a provider is free.
+// AvailabilityQuery selects free times of a provider.
 type AvailabilityQuery struct {
-	Provider string // id or name
-	From, To string // RFC 3339, a local time, or a day; "": from now on, for a week
-	Timezone string // in which the answer shows times; "": the provider's
-	Minutes  int    // 0: the provider's slot
+	Provider string // ID or name
+	From, To string // RFC 3339, a local time or a day. Default: now, and one week later.
+	Timezone string // time zone of the response. Default: the provider's zone.
+	Minutes  int    // Default (0): the slot length of the provider.
 	Limit    int    // 1 to 500
 }
 
-// Slot is a time at which somebody could be booked.
+// Slot is a free time that can be booked.
 type Slot struct {
 	Start      time.Time `json:"start"`
 	End        time.Time `json:"end"`
-	LocalStart string    `json:"local_start"` // with its offset
+	LocalStart string    `json:"local_start"` // with UTC offset
 }
 
-// Availability is when a provider is free, oldest first.
+// Availability lists the free times of a provider, oldest first.
 type Availability struct {
 	Object          string    `json:"object"`
 	ProviderID      string    `json:"provider_id"`
@@ -31,5 +31,5 @@ type Availability struct {
 	From            time.Time `json:"from"`
 	To              time.Time `json:"to"`
 	Slots           []Slot    `json:"slots"`
-	HasMore         bool      `json:"has_more"` // there are more before To
+	HasMore         bool      `json:"has_more"` // more free times exist before To
 }

@@ -11,13 +11,11 @@ import (
 
 const icsTime = "20060102T150405Z"
 
-// maxLine is the longest line of a calendar file in octets, without its break
-// (RFC 5545 3.1).
+// maxLine is the maximum length of a line in a calendar file in bytes, without its line break (RFC 5545 §3.1).
 const maxLine = 75
 
-// FormatICS is an appointment as a calendar file (RFC 5545), as of now. Its times
-// are in UTC, which every reader shows in its own zone. SEQUENCE grows with
-// each change, so that a newer file takes the place of an older one.
+// FormatICS returns an appointment as a calendar file (RFC 5545). All times are in UTC. SEQUENCE increases with
+// each change, so that a newer file replaces an older one.
 func FormatICS(a *domain.Appointment, now time.Time) string {
 	status := "TENTATIVE"
 	switch a.Status {
@@ -52,7 +50,7 @@ func escapeICS(text string) string {
 	return strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\n", `\n`).Replace(text)
 }
 
-// writeFolded breaks a line that is too long, never within a letter.
+// writeFolded writes a line and breaks it if it is too long, never within a character.
 func writeFolded(b *strings.Builder, line string) {
 	room := maxLine
 	for len(line) > room {

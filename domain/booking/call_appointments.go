@@ -7,18 +7,17 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// AppointmentAction is what was done with an appointment, as its result tells it.
+// AppointmentAction is an action on an appointment during a call, as in its result.
 type AppointmentAction struct {
-	Action string    `json:"action"` // book, confirm, cancel, reschedule
+	Action string    `json:"action"` // book, confirm, cancel or reschedule
 	ID     string    `json:"appointment_id"`
 	Local  time.Time `json:"local_datetime"` // RFC 3339 in the provider's zone
 }
 
-// CallAppointments are the appointments that a call made and that stand, oldest first.
+// CallAppointments lists the appointments that a call booked and did not cancel, oldest first.
 type CallAppointments []AppointmentAction
 
-// Apply is what stands after one more was done with an appointment. Of one that
-// the call did not make, it is as before.
+// Apply returns the list after another action. Actions on appointments of other calls change nothing.
 func (m CallAppointments) Apply(a AppointmentAction) CallAppointments {
 	at := slices.IndexFunc(m, func(b AppointmentAction) bool { return b.ID == a.ID })
 	switch {
@@ -34,7 +33,7 @@ func (m CallAppointments) Apply(a AppointmentAction) CallAppointments {
 	return m
 }
 
-// SetOutcome notes the last of them in the outcome of the call.
+// SetOutcome records the last appointment in the outcome of the call.
 func (m CallAppointments) SetOutcome(o *domain.CallOutcome) {
 	if len(m) == 0 {
 		return

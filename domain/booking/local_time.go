@@ -6,10 +6,9 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ParseLocalTime reads a time as it is sent: RFC 3339 with an offset, or without one,
-// as clocks in the zone show it. Those show some times twice and some never,
-// when they are changed: both are an error that says so, as is a time that is
-// not on the minute. The error has no param.
+// ParseLocalTime parses a time in RFC 3339, or a local time of zone without offset. A local time that occurs twice
+// or never, because clocks are changed, is an error. So is a time that is not on a full minute. The error has no
+// param.
 func ParseLocalTime(text string, zone *time.Location) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return requireWholeMinute(t.UTC())
@@ -38,8 +37,8 @@ func requireWholeMinute(t time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// WallClockInstants are the moments at which clocks in a zone show a time: one nearly
-// always, none or two when they are changed, earlier ones first.
+// WallClockInstants returns the instants at which clocks in a zone show a local time, earliest first. There is one
+// instant, except when clocks are changed: then there may be none or two.
 func WallClockInstants(wall time.Time, zone *time.Location) []time.Time {
 	asUTC := wall.Unix()
 	var out []time.Time
@@ -53,9 +52,8 @@ func WallClockInstants(wall time.Time, zone *time.Location) []time.Time {
 	return out
 }
 
-// ParseRangeBound reads the bound of a range: as Moment does, or a day, which begins
-// when clocks in the zone first show it: at the first of two midnights, and
-// where midnight is skipped at the moment of the change.
+// ParseRangeBound parses the bound of a range: a time like ParseLocalTime, or a day. A day starts at its first
+// midnight. If clocks skip midnight, the day starts at the change.
 func ParseRangeBound(text string, zone *time.Location) (time.Time, error) {
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
 		for wall := day; wall.Before(day.Add(24 * time.Hour)); wall = wall.Add(30 * time.Minute) {

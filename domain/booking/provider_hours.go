@@ -1,6 +1,5 @@
-// Package booking says when a provider can be booked: its opening hours in its
-// own zone, also where clocks are changed, and what is taken of them. It knows
-// no clock and no store: it is told the time and what is booked.
+// Package booking finds free times of providers from their opening hours and booked times, and schedules reminders.
+// Opening hours are local times, also across changes of the clocks. The package has no clock and no store.
 package booking
 
 import (
@@ -14,12 +13,12 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// Bounds of providers and appointments.
+// Limits of providers and appointments.
 const (
 	MinMinutes   = 5
 	MaxMinutes   = 720
 	DefaultSlot  = 30
-	maxSpans     = 10 // of one day
+	maxSpans     = 10 // for each day
 	maxExcluded  = 400
 	minutesADay  = 24 * 60
 	secondsADay  = 24 * 60 * 60
@@ -27,15 +26,14 @@ const (
 	defaultClose = "17:00"
 )
 
-// Span is a stretch of time, [Start, End).
+// Span is a period of time, [Start, End).
 type Span struct{ Start, End time.Time }
 
 func weekdays() []string {
 	return []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 }
 
-// SetProviderDefaults fills in what was left out of a provider: a zone, slots of half an
-// hour, and office hours.
+// SetProviderDefaults sets omitted fields of a provider: UTC, slots of 30 minutes, and office hours.
 func SetProviderDefaults(x *domain.Provider) {
 	x.Timezone = cmp.Or(x.Timezone, "UTC")
 	x.SlotMinutes = cmp.Or(x.SlotMinutes, DefaultSlot)
@@ -53,7 +51,7 @@ func SetProviderDefaults(x *domain.Provider) {
 	}
 }
 
-// Hours is a provider's calendar, parsed.
+// Hours is the parsed calendar of a provider.
 type Hours struct {
 	zone   *time.Location
 	open   [7][]secondsSpan // by time.Weekday
@@ -61,17 +59,17 @@ type Hours struct {
 	slot   time.Duration
 }
 
-// secondsSpan is in seconds of a day.
+// secondsSpan is a span in seconds since midnight.
 type secondsSpan struct{ from, to int64 }
 
-// ParseHours parses a provider's hours. The error names every field that is wrong.
+// ParseHours parses the opening hours of a provider. The error lists all invalid fields.
 func ParseHours(x *domain.Provider) (Hours, error) {
 	var p domain.Problems
 	h := parseHours(x, &p)
 	return h, p.Err()
 }
 
-// ValidateProvider notes everything that is wrong with a provider's hours.
+// ValidateProvider records all problems with the hours of a provider.
 func ValidateProvider(x *domain.Provider, p *domain.Problems) {
 	parseHours(x, p)
 	ValidateReminderHours(x.ReminderHours, p)
@@ -138,7 +136,7 @@ func parseDay(param string, spans []domain.OpenSpan, p *domain.Problems) []secon
 	return out
 }
 
-// parseMinutes reads HH:MM, 00:00 to 24:00.
+// parseMinutes parses HH:MM from 00:00 to 24:00 as minutes since midnight.
 func parseMinutes(text string) (int, bool) {
 	hh, mm, ok := strings.Cut(text, ":")
 	h, errHour := strconv.ParseUint(hh, 10, 8)
@@ -149,20 +147,19 @@ func parseMinutes(text string) (int, bool) {
 	return int(h*60 + m), true
 }
 
-// Zone is the provider's.
+// Zone returns the time zone of the provider.
 func (h Hours) Zone() *time.Location { return h.zone }
 
-// openPiece is a stretch of opening hours; at tells of which span of which day it
-// is: where clocks are changed, a span may be in two pieces.
+// openPiece is a part of an opening span. day and from identify the span. A change of the clocks can split a span
+// into two pieces.
 type openPiece struct {
 	Span
 	day  string
 	from int64
 }
 
-// openPieces are the opening hours between two moments, in order: all moments at
-// which a clock in the zone shows a time within a span of its day. Between two
-// changes of the clocks its offset is one, so each span is one piece.
+// openPieces returns the opening hours between two times, in order: all times at which the local clock shows a time
+// within a span of its day. The range is split at changes of the clocks, so that each part has one UTC offset.
 func (h Hours) openPieces(from, to time.Time) []openPiece {
 	var out []openPiece
 	for from.Before(to) {
@@ -208,7 +205,7 @@ func earliest(a, b time.Time) time.Time {
 	return b
 }
 
-// IsOpen says whether all of a stretch lies within opening hours.
+// IsOpen reports whether a whole span lies within opening hours.
 func (h Hours) IsOpen(s Span) bool {
 	at := s.Start
 	for _, p := range h.openPieces(s.Start, s.End) {
@@ -220,10 +217,9 @@ func (h Hours) IsOpen(s Span) bool {
 	return at.Equal(s.End) && s.Start.Before(s.End)
 }
 
-// FindSlots are the stretches of a length, at most most of them, that begin within
-// [from, to), lie within one span of opening hours and touch nothing that is
-// booked. They begin every slot from the span's beginning on. more: there are
-// others.
+// FindSlots returns at most most free spans of a length that start within [from, to). Each lies within one opening
+// span and overlaps no booked span. Slots start at multiples of the slot length from the start of the opening span.
+// more reports whether further slots exist.
 func (h Hours) FindSlots(from, to time.Time, length time.Duration, booked []domain.Booked, most int) (out []Span, more bool) {
 	for _, p := range h.openSpans(from, to.Add(length)) {
 		for at := p.Start; !at.Add(length).After(p.End) && at.Before(to); at = at.Add(h.slot) {
@@ -240,8 +236,7 @@ func (h Hours) FindSlots(from, to time.Time, length time.Duration, booked []doma
 	return out, false
 }
 
-// openSpans are the opening hours that touch a stretch, each span of a day whole:
-// its pieces are joined where nothing lies between them.
+// openSpans returns the complete opening spans that overlap a range. Adjacent pieces of a span are joined.
 func (h Hours) openSpans(from, to time.Time) []openPiece {
 	var out []openPiece
 	for _, p := range h.openPieces(from.Add(-2*24*time.Hour), to.Add(2*24*time.Hour)) {
@@ -254,15 +249,14 @@ func (h Hours) openSpans(from, to time.Time) []openPiece {
 	return slices.DeleteFunc(out, func(p openPiece) bool { return !p.End.After(from) || !p.Start.Before(to) })
 }
 
-// IsFree says whether a stretch touches nothing that is booked, but for one
-// appointment.
+// IsFree reports whether a span overlaps no booked span except that of one appointment.
 func IsFree(booked []domain.Booked, s Span, but string) bool {
 	return !slices.ContainsFunc(booked, func(b domain.Booked) bool {
 		return b.AppointmentID != but && b.Start.Before(s.End) && s.Start.Before(b.End)
 	})
 }
 
-// UTCDays are the days, in UTC, that a stretch touches.
+// UTCDays returns the UTC days that a span overlaps.
 func UTCDays(s Span) []string {
 	var out []string
 	for at := s.Start.UTC().Truncate(24 * time.Hour); at.Before(s.End); at = at.Add(24 * time.Hour) {

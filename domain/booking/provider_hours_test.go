@@ -28,9 +28,8 @@ func provider(zone string, spans ...domain.OpenSpan) *domain.Provider {
 	return x
 }
 
-// Whatever the zone, the hours and what is booked: a moment is open if clocks
-// show a time within the hours, every slot is open all the way, free, and of
-// its length, and no two of them are the same.
+// For any zone, hours and bookings: a time is open if the local clock shows a time within the hours. Each slot is
+// open and free for its whole length, and no two slots start at the same time.
 func TestSlotsLieWithinTheHoursThatClocksShow(t *testing.T) {
 	t.Parallel()
 	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "Asia/Kolkata", "Africa/Casablanca"}
@@ -79,7 +78,7 @@ func TestHoursAreWhatClocksShowWhenTheyAreChanged(t *testing.T) {
 	t.Parallel()
 	h, err := booking.ParseHours(provider("Europe/Berlin", domain.OpenSpan{Start: "01:00", End: "04:00"}))
 	require.NoError(t, err)
-	for day, want := range map[string]int{"2026-03-29": 4, "2026-10-25": 8, "2026-06-01": 6} { // half hours
+	for day, want := range map[string]int{"2026-03-29": 4, "2026-10-25": 8, "2026-06-01": 6} { // number of half hours
 		from, err := booking.ParseRangeBound(day, h.Zone())
 		require.NoError(t, err)
 		slots, more := h.FindSlots(from, from.Add(20*time.Hour), 30*time.Minute, nil, 100)

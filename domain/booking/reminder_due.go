@@ -6,9 +6,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ReminderDue returns the row by which the next reminder of an appointment is found.
-// pending is false if no reminder remains: then there must be no row. A reminder that
-// is overdue is due now.
+// ReminderDue returns the row that schedules the next reminder of an appointment. pending is false without
+// scheduled reminders: then the row must not exist. An overdue reminder is due now.
 func ReminderDue(a *domain.Appointment, now time.Time) (row *domain.ReminderDue, pending bool) {
 	at, pending := a.NextReminder()
 	if at.Before(now) {

@@ -13,17 +13,17 @@ import (
 const (
 	defaultReminderStart = "08:00"
 	defaultReminderEnd   = "21:00"
-	minReminderLead      = 30 * time.Minute // that has to be left when one that waited for its hours, or was slept through, goes out
-	reminderGrace        = 5 * time.Minute  // behind the time to look at it: from then on it was slept through
+	minReminderLead      = 30 * time.Minute // minimum time before the appointment for a delayed reminder
+	reminderGrace        = 5 * time.Minute  // a reminder that is later than this was missed by the service
 )
 
-// CodeTooLate says that there was no time left for a reminder.
+// CodeTooLate says that a reminder was skipped because it was too late.
 const CodeTooLate domain.Code = "too_late"
 
-// DefaultBody is what a reminder says unless it has a text of its own.
+// DefaultReminderText is the text of a reminder without a text of its own.
 const DefaultReminderText = "Reminder: {{patient_name}}, you have an appointment with {{provider}} on {{date}} at {{time}}."
 
-// WithDefaultHours are hours with their defaults, 08:00 to 21:00; h may be nil.
+// WithDefaultHours returns hours with defaults for missing values, 08:00 to 21:00. h may be nil.
 func WithDefaultHours(h *domain.ReminderHours) domain.ReminderHours {
 	if h == nil {
 		return domain.ReminderHours{Start: defaultReminderStart, End: defaultReminderEnd}
@@ -31,7 +31,7 @@ func WithDefaultHours(h *domain.ReminderHours) domain.ReminderHours {
 	return domain.ReminderHours{Start: cmp.Or(h.Start, defaultReminderStart), End: cmp.Or(h.End, defaultReminderEnd)}
 }
 
-// ValidateReminderHours notes what is wrong with hours.
+// ValidateReminderHours records problems with reminder hours.
 func ValidateReminderHours(h *domain.ReminderHours, p *domain.Problems) {
 	if h == nil {
 		return
@@ -47,16 +47,16 @@ func ValidateReminderHours(h *domain.ReminderHours, p *domain.Problems) {
 	}
 }
 
-// reminderWindow are the hours of the day, in a zone, to which a moment belongs.
+// reminderWindow returns the reminder hours of the local day of a time.
 func reminderWindow(at time.Time, h domain.ReminderHours, zone *time.Location) (open, shut time.Time) {
-	from, _ := parseMinutes(h.Start) // checked when it was saved
+	from, _ := parseMinutes(h.Start) // validated when it was saved
 	to, _ := parseMinutes(h.End)
 	y, m, d := at.In(zone).Date()
 	return time.Date(y, m, d, 0, from, 0, 0, zone), time.Date(y, m, d, 0, to, 0, 0, zone)
 }
 
-// NextReminderTime says whether a moment lies within hours, and if not when they open
-// next.
+// NextReminderTime reports whether a time lies within the reminder hours. Otherwise next is the start of the next
+// hours.
 func NextReminderTime(now time.Time, h domain.ReminderHours, zone *time.Location) (next time.Time, ok bool) {
 	open, shut := reminderWindow(now, h, zone)
 	switch {
@@ -69,9 +69,8 @@ func NextReminderTime(now time.Time, h domain.ReminderHours, zone *time.Location
 	return open, false
 }
 
-// ReminderTime is when a patient is reminded of an appointment: so long before it,
-// or, where that is outside the hours, when they open next. Where that would be
-// less than half an hour before it, it is the last minute of the hours before.
+// ReminderTime returns the time of a reminder: before the appointment or, outside the hours, at their next start.
+// If less than half an hour would remain, it is the last minute of the previous hours.
 func ReminderTime(at time.Time, before time.Duration, h domain.ReminderHours, zone *time.Location) time.Time {
 	due := at.Add(-before)
 	next, ok := NextReminderTime(due, h, zone)
@@ -85,8 +84,8 @@ func ReminderTime(at time.Time, before time.Duration, h domain.ReminderHours, zo
 	return shut.Add(-time.Minute).UTC()
 }
 
-// ScheduleReminders schedules reminders of an appointment, the first due one first. Those
-// whose time is over are skipped.
+// ScheduleReminders sets the reminders of an appointment, in order of their time. Reminders whose time has passed
+// are skipped.
 func ScheduleReminders(a *domain.Appointment, orders []domain.Reminder, h domain.ReminderHours, zone *time.Location, now time.Time) {
 	a.Reminders = make([]domain.AppointmentReminder, 0, len(orders))
 	for _, o := range orders {
@@ -102,7 +101,7 @@ func ScheduleReminders(a *domain.Appointment, orders []domain.Reminder, h domain
 	slices.SortStableFunc(a.Reminders, func(x, y domain.AppointmentReminder) int { return x.DueAt.Compare(y.DueAt) })
 }
 
-// ReminderDefinitions are the reminders of an appointment as they were ordered.
+// ReminderDefinitions returns the reminders of an appointment as they were defined.
 func ReminderDefinitions(a *domain.Appointment) []domain.Reminder {
 	out := make([]domain.Reminder, len(a.Reminders))
 	for i := range a.Reminders {
@@ -111,7 +110,7 @@ func ReminderDefinitions(a *domain.Appointment) []domain.Reminder {
 	return out
 }
 
-// CancelReminders cancels what is still scheduled.
+// CancelReminders cancels all scheduled reminders.
 func CancelReminders(a *domain.Appointment) {
 	a.Reminders = slices.Clone(a.Reminders)
 	for i := range a.Reminders {
@@ -121,10 +120,9 @@ func CancelReminders(a *domain.Appointment) {
 	}
 }
 
-// DueReminders skips what is too late and what a nearer one that is due as well stands
-// for, lets wait what is due outside the hours, and says which reminders go out
-// now, in their order. look is when they were to be looked at, earlier than now
-// where the service slept. changed: the appointment is to be kept.
+// DueReminders returns the indexes of the reminders to send now. It skips reminders that are too late or superseded
+// by a later reminder, and delays reminders outside the hours. look is the time of the planned check, which is
+// earlier than now if the service was down. changed reports whether the appointment has to be stored.
 func DueReminders(a *domain.Appointment, h domain.ReminderHours, zone *time.Location, look, now time.Time) (send []int, changed bool) {
 	a.Reminders = slices.Clone(a.Reminders)
 	next, open := NextReminderTime(now, h, zone)
@@ -147,8 +145,7 @@ func DueReminders(a *domain.Appointment, h domain.ReminderHours, zone *time.Loca
 	return send, changed
 }
 
-// nearestReminder is how many minutes before an appointment the last of those reminders
-// is that are due.
+// nearestReminder returns the minutes_before of the due reminder that is closest to the appointment.
 func nearestReminder(a *domain.Appointment, now time.Time) int {
 	least := math.MaxInt
 	for i := range a.Reminders {
@@ -159,7 +156,7 @@ func nearestReminder(a *domain.Appointment, now time.Time) int {
 	return least
 }
 
-// ReminderVariables are what a reminder may say of an appointment, by name.
+// ReminderVariables returns the variables for the text of a reminder.
 func ReminderVariables(a *domain.Appointment) map[string]string {
 	at := a.Datetime
 	if zone, err := time.LoadLocation(a.Timezone); err == nil {

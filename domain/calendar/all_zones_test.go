@@ -17,26 +17,24 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// quarter is the grain of the sweep: every zone's offset of these years and
-// every window below is a multiple of it.
+// quarter is the resolution of the comparison. All zone offsets and all windows below are multiples of it.
 const quarter = 15 * 60
 
-// pattern is a calendar as plain numbers, for the calculation that the real
-// one is measured against.
+// pattern is a calendar in plain numbers for the reference calculation.
 type pattern struct {
 	name       string
 	from, to   int64 // quarters of the day
 	days       string
 	excluded   []string
 	start, end string
-	also       []string // zones beside the swept one that must allow as well
-	elsewhere  bool     // the days count in another zone than the hours
+	also       []string // further zones that must allow the call
+	elsewhere  bool     // days count in another zone than the hours
 
-	closed       map[int64]bool // days since 1970, modulo 7 for those of the week
+	closed       map[int64]bool // days since 1970; below 7: weekdays
 	first, after int64
 }
 
-// ready works out what allows needs at every quarter.
+// ready precomputes the fields that allows needs.
 func (p pattern) ready() pattern {
 	p.closed, p.first, p.after = make(map[int64]bool), 0, 1<<62
 	for i, name := range []string{"thursday", "friday", "saturday", "sunday", "monday", "tuesday", "wednesday"} {
@@ -67,7 +65,7 @@ func patterns() []pattern {
 	}
 }
 
-// allows is the calculation of its own: offsets and divisions, no calendar.
+// allows is the reference calculation. It uses offsets and divisions, no calendar.
 func (p pattern) allows(at int64, dayZone *time.Location, zones []*time.Location) bool {
 	local := at + offset(at, dayZone)
 	day := floor(local, 86400)
@@ -77,7 +75,7 @@ func (p pattern) allows(at int64, dayZone *time.Location, zones []*time.Location
 	for _, z := range zones {
 		local := at + offset(at, z)
 		q := (local - 86400*floor(local, 86400)) / quarter
-		for q < p.from { // a window over midnight reaches into the next day
+		for q < p.from { // a window over midnight continues on the next day
 			q += 96
 		}
 		length := p.to - p.from
@@ -127,13 +125,13 @@ func (p pattern) rules(t *testing.T, dayZone string, cache *calendar.Zones) cale
 	return r
 }
 
-// sweep compares a window with the calculation at every hour of an episode,
-// and a little after, at every second of which the answer is the same.
+// sweep compares a window with the reference calculation at every hour of a period. At some hours it also compares
+// a time a few seconds or minutes later, with the same expected result.
 func sweep(t *testing.T, p pattern, w calendar.Window, name string, dayZone *time.Location, zones []*time.Location, from, to, ahead int64) int {
 	t.Helper()
 	n := int((ahead - from) / quarter)
 	allowed := make([]bool, n)
-	next := make([]int64, n+1) // the first allowed quarter from here on; 0: beyond the episode
+	next := make([]int64, n+1) // first allowed quarter from here on; 0: after the period
 	for i := n - 1; i >= 0; i-- {
 		at := from + int64(i)*quarter
 		allowed[i], next[i] = p.allows(at, dayZone, zones), next[i+1]
@@ -166,7 +164,7 @@ func sweep(t *testing.T, p pattern, w calendar.Window, name string, dayZone *tim
 	return checked
 }
 
-// everyZone are the names of the time-zone database that the toolchain embeds.
+// everyZone returns the names in the time-zone database of the toolchain.
 func everyZone(t *testing.T) []string {
 	t.Helper()
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
@@ -184,12 +182,11 @@ func everyZone(t *testing.T) []string {
 	return names
 }
 
-// The sweep of `make nightly` is of every zone, pattern and hour of two years;
-// the one of every day is of each change of a clock, three days around it, and
-// of days drawn by zone and pattern.
+// `make nightly` compares every zone, pattern and hour of two years. Otherwise the test compares three days around
+// each change of the clocks, and some days by zone and pattern.
 func TestEveryZoneOpensAsACalculationOfItsOwnSays(t *testing.T) {
 	t.Parallel()
-	const begin, years = 1767225600, 2 * 365 * 86400 // from 2026-01-01 on
+	const begin, years = 1767225600, 2 * 365 * 86400 // from 2026-01-01
 	const day, ahead = 86400, 4 * 86400
 	whole := os.Getenv("NIGHTLY") != ""
 	names := everyZone(t)

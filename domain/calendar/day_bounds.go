@@ -4,9 +4,8 @@ import (
 	"time"
 )
 
-// DayBounds is the calendar day of a moment where its zone is not sure: it began
-// with the first of the zones to begin it and is over once the last of them
-// has left it. Without any zone it is that of the whole earth.
+// DayBounds returns the calendar day of a time for a person who may be in any of the zones: from the earliest start
+// to the latest end of the day. Without zones it is the day of the whole earth.
 func DayBounds(zones []*time.Location, now time.Time) (since, until time.Time) {
 	if len(zones) == 0 {
 		zones = []*time.Location{time.FixedZone("", 14*3600), time.FixedZone("", -12*3600)}
@@ -24,12 +23,12 @@ func DayBounds(zones []*time.Location, now time.Time) (since, until time.Time) {
 	return since, until
 }
 
-// DayBounds is the day of a number, by its zones.
+// DayBounds returns the day for a number, by its zones.
 func (s *SharedZones) DayBounds(e164 string, now time.Time) (since, until time.Time) {
 	return DayBounds(s.numberZones(e164), now)
 }
 
-// numberZones are the zones of a number; nil: it is none.
+// numberZones returns the zones of a number, or nil for an invalid number.
 func (s *SharedZones) numberZones(e164 string) []*time.Location {
 	s.mu.Lock()
 	defer s.mu.Unlock()

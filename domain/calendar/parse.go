@@ -31,7 +31,7 @@ func parseRules(s domain.Schedule, h domain.CallingHours, z *Zones, p *domain.Pr
 		p.Add(at+"end", domain.CodeValidation, "must differ from start; the whole day is 00:00 to 24:00")
 	}
 	if r.to == day && r.from == 0 {
-		r.to = 0 // the whole day restricts nothing
+		r.to = 0 // the whole day is no restriction
 	}
 	if r.local = h.Timezone == "local"; r.local {
 		return r
@@ -87,7 +87,7 @@ func parseSchedule(s domain.Schedule, z *Zones, p *domain.Problems) Window {
 	return w
 }
 
-// parseClock reads HH:MM, 00:00 to 24:00, as seconds of the day.
+// parseClock parses HH:MM from 00:00 to 24:00 as seconds of the day.
 func parseClock(text string) (seconds int, ok bool) {
 	if len(text) != 5 || text[2] != ':' {
 		return 0, false
@@ -105,7 +105,7 @@ func parseClock(text string) (seconds int, ok bool) {
 	return h*3600 + m*60, true
 }
 
-// loadZone reads a zone; "Local" and "" are not zones of anybody.
+// loadZone loads a time zone. "Local" and "" are rejected.
 func loadZone(name string) *time.Location {
 	if name == "" || name == "Local" || len(name) > 64 || strings.HasPrefix(name, "Etc/Unknown") {
 		return nil

@@ -6,16 +6,16 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// SharedZones is Zones for many goroutines.
+// SharedZones is Zones for concurrent use.
 type SharedZones struct {
 	mu    sync.Mutex
 	zones *Zones
 }
 
-// NewSharedZones is an empty cache.
+// NewSharedZones returns an empty cache.
 func NewSharedZones() *SharedZones { return &SharedZones{zones: NewZones()} }
 
-// HoursWindow is when a number may be called by calling hours alone.
+// HoursWindow returns the window of calling hours for a number, without a schedule.
 func (s *SharedZones) HoursWindow(hours domain.CallingHours, number domain.Number) (Window, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,8 +27,7 @@ func (s *SharedZones) HoursWindow(hours domain.CallingHours, number domain.Numbe
 	return rules.WindowForZones(zones), nil
 }
 
-// ParseNumber is domain.ParseNumber, which takes a walk through the tables of all
-// countries only once for an exchange.
+// ParseNumber parses a number like domain.ParseNumber and caches exchanges.
 func (s *SharedZones) ParseNumber(text, defaultCountry string) (domain.Number, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

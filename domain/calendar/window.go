@@ -1,7 +1,5 @@
-// Package calendar says whether a telephone may ring at a moment, and if not,
-// when next: the schedule of a campaign with its days and excluded dates, the
-// calling hours, and the zone of a number. It knows no clock: it is told the
-// time.
+// Package calendar decides whether a number may be called at a time and, if not, when next. It combines the
+// schedule of a campaign, calling hours and the time zones of numbers. It has no clock.
 package calendar
 
 import (
@@ -12,41 +10,40 @@ import (
 
 const (
 	day = 24 * 60 * 60 // seconds
-	// horizon is how far ahead Next looks: longer than a year, so that every
-	// yearly pattern of days and clock changes has shown itself.
+	// horizon limits how far NextOpen searches. It is longer than a year, so that all yearly patterns are covered.
 	horizon = 400 * 24 * time.Hour
 )
 
-// Rules are the parsed calendar of a campaign.
+// Rules is the parsed calendar of a campaign.
 type Rules struct {
 	schedule Window
 	from, to int // calling hours in seconds of the day; equal: no restriction
 	local    bool
-	zone     *time.Location // of the calling hours, unless local
+	zone     *time.Location // zone of the calling hours, unless local
 }
 
-// New parses a campaign's calendar. Empty calling hours restrict nothing.
+// New parses the calendar of a campaign. Empty calling hours mean no restriction.
 func New(s domain.Schedule, h domain.CallingHours, z *Zones) (Rules, error) {
 	var p domain.Problems
 	r := parseRules(s, h, z, &p)
 	return r, p.Err()
 }
 
-// HasLocalHours says whether the calling hours depend on the zone of each contact.
+// HasLocalHours reports whether the calling hours depend on the zone of each contact.
 func (r Rules) HasLocalHours() bool { return r.local && r.from != r.to }
 
-// ScheduleWindow is the schedule alone, without calling hours.
+// ScheduleWindow returns the window of the schedule without calling hours.
 func (r Rules) ScheduleWindow() Window { return r.schedule }
 
-// WithClock are the same rules by another clock: what is asked and answered is the
-// time of ours.
+// WithClock returns the same rules on the clock of an accelerated campaign. Arguments and results remain real
+// times.
 func (r Rules) WithClock(c domain.Clock) Rules {
 	r.schedule.clock = c
 	return r
 }
 
-// GlobalWindow is what holds for every contact: the schedule, and the calling hours
-// where they are those of one zone.
+// GlobalWindow returns the restrictions for all contacts: the schedule and, unless they are local, the calling
+// hours.
 func (r Rules) GlobalWindow() Window {
 	w := r.schedule
 	if !r.local && r.from != r.to {
@@ -55,8 +52,8 @@ func (r Rules) GlobalWindow() Window {
 	return w
 }
 
-// WindowForZones is what holds for a contact that may be in any of the zones: all of them
-// must allow. A contact without a zone is never called by local hours.
+// WindowForZones returns the restrictions for a contact who may be in any of the zones: all zones must allow the
+// call. Without a zone, local calling hours never allow a call.
 func (r Rules) WindowForZones(zones []*time.Location) Window {
 	w := r.GlobalWindow()
 	if !r.HasLocalHours() {
@@ -71,12 +68,12 @@ func (r Rules) WindowForZones(zones []*time.Location) Window {
 	return w
 }
 
-// Window says when it may ring. The zero Window always allows.
+// Window is a set of times at which calls are allowed. The zero Window allows all times.
 type Window struct {
-	start, end    time.Time // zero: open
+	start, end    time.Time // zero: unlimited
 	zone          *time.Location
 	days          [7]bool // by time.Weekday
-	restrictsDays bool    // days restricts
+	restrictsDays bool    // days is set
 	excluded      map[date]bool
 	hours         []dailyHours // all must allow
 	neverOpen     bool
@@ -94,7 +91,7 @@ type dailyHours struct {
 	zone     *time.Location
 }
 
-// Allows says whether it may ring at t.
+// Allows reports whether calls are allowed at t.
 func (w Window) Allows(t time.Time) bool { return w.isOpen(w.clock.CampaignTime(t)) }
 
 func (w Window) isOpen(t time.Time) bool {
@@ -109,14 +106,14 @@ func (w Window) isOpen(t time.Time) bool {
 	return true
 }
 
-// NextOpen is the first moment from t on at which it may ring; false where there
-// is none within the next 400 days.
+// NextOpen returns the first time from t on at which calls are allowed. ok is false if there is none within 400
+// days.
 func (w Window) NextOpen(t time.Time) (time.Time, bool) {
 	next, ok := w.nextOpen(w.clock.CampaignTime(t))
 	if !ok {
 		return time.Time{}, false
 	}
-	if next = w.clock.RealTime(next); next.Before(t) { // between two ticks of ours
+	if next = w.clock.RealTime(next); next.Before(t) { // rounding of the accelerated clock
 		next = t
 	}
 	return next, true
@@ -150,14 +147,14 @@ func (w Window) nextOpen(t time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// NextClose is the first moment from t on at which it may not ring; false where
-// there is none within the next 400 days.
+// NextClose returns the first time from t on at which calls are not allowed. ok is false if there is none within
+// 400 days.
 func (w Window) NextClose(t time.Time) (time.Time, bool) {
 	closes, ok := w.nextClose(w.clock.CampaignTime(t))
 	if !ok {
 		return time.Time{}, false
 	}
-	if closes = w.clock.RealTime(closes); closes.Before(t) { // between two ticks of ours
+	if closes = w.clock.RealTime(closes); closes.Before(t) { // rounding of the accelerated clock
 		closes = t
 	}
 	return closes, true
@@ -190,7 +187,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// HasEnded says whether the end of the schedule has passed.
+// HasEnded reports whether the end of the schedule has passed.
 func (w Window) HasEnded(t time.Time) bool {
 	return !w.end.IsZero() && !w.clock.CampaignTime(t).Before(w.end)
 }
@@ -219,9 +216,8 @@ func (h dailyHours) allows(t time.Time) bool {
 	return s >= h.from || s < h.to
 }
 
-// nextClockTime is the first moment after t at which a clock in the zone shows the
-// second of the day, or at which the clock is changed into a moment that
-// allow takes: 02:30 may not exist, and 03:00 then follows 01:59.
+// nextClockTime returns the first time after t at which the clock in a zone shows a second of the day. It returns
+// an earlier change of the clocks if allow accepts it: 02:30 may not exist, and then 03:00 follows 01:59.
 func nextClockTime(t time.Time, zone *time.Location, second int, allow func(time.Time) bool) time.Time {
 	for range 4 {
 		in := t.In(zone)

@@ -22,7 +22,7 @@ func parseTime(t *testing.T, text string) time.Time {
 	return v
 }
 
-// isAllowedSlowly asks each minute with strings, as a person with a wall calendar would.
+// isAllowedSlowly decides for one minute by comparing formatted dates and times.
 func isAllowedSlowly(load func(string) *time.Location, s domain.Schedule, h domain.CallingHours, zones []string, t time.Time) bool {
 	if s.Start != nil && t.Before(*s.Start) || s.End != nil && !t.Before(*s.End) {
 		return false
@@ -64,7 +64,7 @@ func TestTheWindowOpensWhenASlowCalculationSays(t *testing.T) {
 	}
 	days := []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 	clocks := []string{"00:00", "00:30", "01:59", "02:00", "02:30", "03:00", "08:00", "12:15", "17:00", "21:00", "23:59", "24:00"}
-	// Clock changes of these zones lie near these dates.
+	// Clock changes of these zones are near these dates.
 	dates := []string{
 		"2026-03-08", "2026-03-29", "2026-04-05", "2026-10-04", "2026-10-25", "2026-11-01", "2026-02-15", "2026-03-22",
 		"2026-07-01", "2026-12-31", "2028-02-28",
@@ -196,16 +196,16 @@ func TestTheZoneOfANumber(t *testing.T) {
 		"+447400123456":  "Europe/London",
 		"+61491570156": "Australia/Adelaide Australia/Brisbane Australia/Darwin Australia/Eucla Australia/Lord_Howe " +
 			"Australia/Perth Australia/Sydney",
-		"+61291234567": "Australia/Lord_Howe Australia/Sydney", // its area code has both
+		"+61291234567": "Australia/Lord_Howe Australia/Sydney", // the area code has both
 		"+18005551234": "America/Adak America/Anchorage America/Chicago America/Denver America/Los_Angeles " +
 			"America/New_York America/Phoenix Pacific/Honolulu",
 		"+17875551234":   "America/Puerto_Rico",
-		"+18124064001":   "America/Chicago America/New_York",   // no exchange of the table
-		"+18502064001":   "America/Chicago America/New_York",   // an exchange of its Eastern part
-		"+19304324001":   "America/Chicago America/New_York",   // overlays
-		"+14589994001":   "America/Denver America/Los_Angeles", //
-		"+17784064001":   "America/Edmonton America/Vancouver", //
-		"+14744064001":   "America/Regina",                     //
+		"+18124064001":   "America/Chicago America/New_York",   // exchange is not in the table
+		"+18502064001":   "America/Chicago America/New_York",   // exchange in the Eastern part of the area
+		"+19304324001":   "America/Chicago America/New_York",   // overlay area codes
+		"+14589994001":   "America/Denver America/Los_Angeles", // overlay
+		"+17784064001":   "America/Edmonton America/Vancouver", // overlay
+		"+14744064001":   "America/Regina",                     // overlay
 		"+12084064001":   "America/Boise America/Denver America/Los_Angeles",
 		"+18074064001":   "America/Toronto America/Winnipeg",
 		"+551131234567":  "America/Sao_Paulo",
@@ -233,7 +233,7 @@ func TestTheZoneOfANumber(t *testing.T) {
 func TestEveryZoneInTheTablesExists(t *testing.T) {
 	t.Parallel()
 	z := calendar.NewZones()
-	// One mobile or service number of each country that shares its code.
+	// One mobile or service number of each country that shares its calling code.
 	for _, n := range []string{
 		"+18005551234", "+79161234567", "+77011234567", "+61491570156", "+5212221234567", "+447911123456", "+447781123456",
 		"+353850123456", "+262692123456", "+262639012345", "+358412345678", "+4740612345", "+393123456789", "+5511961234567",
@@ -244,7 +244,7 @@ func TestEveryZoneInTheTablesExists(t *testing.T) {
 	}
 }
 
-// problems are all that calendar.New finds.
+// problems returns all problems that calendar.New reports.
 func problems(s domain.Schedule, h domain.CallingHours) []domain.Detail {
 	_, err := calendar.New(s, h, calendar.NewZones())
 	if e, is := errors.AsType[*domain.Error](err); is {

@@ -15,35 +15,32 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Zones keeps the time zones that were looked up. One goroutine at a time may
-// use it.
+// Zones caches loaded time zones and parsed numbers. It must not be used concurrently.
 type Zones struct {
 	known   map[string]*time.Location
 	numbers domain.NumberCache
 }
 
-// NewZones is an empty cache.
+// NewZones returns an empty cache.
 func NewZones() *Zones { return &Zones{known: make(map[string]*time.Location)} }
 
-// Load is the zone of a name of the time-zone database, or nil.
+// Load returns the zone with a name of the time-zone database, or nil.
 func (z *Zones) Load(name string) *time.Location {
 	l, ok := z.known[name]
 	if !ok {
 		l = loadZone(name)
-		if l != nil || len(z.known) < 2000 { // strangers may send any number of wrong names
+		if l != nil || len(z.known) < 2000 { // limits the memory for unknown names in untrusted input
 			z.known[name] = l
 		}
 	}
 	return l
 }
 
-// NumberFromE164 is a number that stands as E.164 already; what the tables say of its
-// exchange is kept too.
+// NumberFromE164 parses an E.164 number and caches its exchange.
 func (z *Zones) NumberFromE164(e164 string) (domain.Number, error) { return z.numbers.FromE164(e164) }
 
-// ContactZones are the zones in which a contact may be, and a key that is equal for
-// contacts with equal zones: its own zone, else those of its number. Unknown:
-// no zone.
+// ContactZones returns the possible zones of a contact: the contact's own zone, or else the zones of the number.
+// key is equal for contacts with equal zones. Unknown zones give no zone.
 func (z *Zones) ContactZones(c domain.Contact) (key string, zones []*time.Location) {
 	if c.Timezone != "" {
 		if l := z.Load(c.Timezone); l != nil {
@@ -58,7 +55,7 @@ func (z *Zones) ContactZones(c domain.Contact) (key string, zones []*time.Locati
 	return z.NumberZones(n)
 }
 
-// NumberZones are the zones in which whoever has a number may be, as Of tells.
+// NumberZones returns the possible zones of a number, like ContactZones.
 func (z *Zones) NumberZones(number domain.Number) (key string, zones []*time.Location) {
 	names := zoneNamesOfNumber(number)
 	for _, n := range names {
@@ -71,9 +68,8 @@ func (z *Zones) NumberZones(number domain.Number) (key string, zones []*time.Loc
 	return strings.Join(names, " "), zones
 }
 
-// countryZones are the zones of countries that share their calling code, or
-// that the table of numbers knows with zones of their neighbours. Zones that
-// never differ in wall-clock time stand here once.
+// countryZones lists the zones of countries that share their calling code, or for which the number table also lists
+// zones of neighbours. Zones that never differ in local time are listed once.
 var countryZones = map[string][]string{ //nolint:gochecknoglobals // a table
 	"US": {
 		"America/New_York", "America/Chicago", "America/Denver", "America/Phoenix",
@@ -102,18 +98,16 @@ var countryZones = map[string][]string{ //nolint:gochecknoglobals // a table
 	"IT": {"Europe/Rome"}, "VA": {"Europe/Vatican"}, "CW": {"America/Curacao"}, "BQ": {"America/Kralendijk"},
 }
 
-// overlaidAreas are the area codes of the North American plan that an overlay
-// serves where one of them has several zones, or another zone than the table
-// of numbers gives to the overlay.
+// overlayAreas maps overlay area codes of the North American plan to the area codes that they overlay. It lists
+// overlays in areas with several zones, and overlays for which the number table has another zone.
 var overlayAreas = map[string][]string{ //nolint:gochecknoglobals // a table
 	"448": {"850"}, "930": {"812"}, "364": {"270"}, "729": {"423"}, "458": {"541"}, "986": {"208"},
 	"236": {"604", "250"}, "257": {"604", "250"}, "672": {"604", "250"}, "778": {"604", "250"},
 	"367": {"418"}, "581": {"418"}, "879": {"709"}, "474": {"306"}, "639": {"306"},
 }
 
-// zoneNamesOfNumber are the names of the zones of a number, sorted: all that its
-// area code has, or its country where it has no area code. The number of a
-// mobile or of a service says only the country.
+// zoneNamesOfNumber returns the sorted zone names of a number: those of its area code, or else of its country.
+// Numbers of mobiles and services identify only the country.
 func zoneNamesOfNumber(n domain.Number) []string {
 	var names []string
 	var err error
@@ -147,12 +141,12 @@ func zoneNamesOfLandline(n domain.Number) ([]string, error) {
 	return zoneNamesOfArea(code, digits[len(code):len(code)+size], country)
 }
 
-// areaZones keeps what zonesOfArea found, by code and area. Only the area codes
-// of countries with several zones come here.
+// areaZones caches the results of zoneNamesOfArea by country code and area. It is used only for countries with
+// several zones.
 var areaZones sync.Map //nolint:gochecknoglobals // a cache of a table
 
-// zoneNamesOfArea are the zones of all exchanges of an area code that the table knows;
-// if it knows none, those of the country.
+// zoneNamesOfArea returns the zones of all exchanges of an area code in the number table, or else those of the
+// country.
 func zoneNamesOfArea(code, area string, country []string) ([]string, error) {
 	if known, _ := areaZones.Load(code + area); known != nil {
 		names, _ := known.([]string)
@@ -194,8 +188,7 @@ func zoneNamesOfArea(code, area string, country []string) ([]string, error) {
 	return names, nil
 }
 
-// tablePrefix is how many digits decide in the table of numbers outside the
-// North American plan.
+// tablePrefix is the number of digits that the number table uses outside the North American plan.
 const tablePrefix = 8
 
 func zoneNamesOfCountry(n domain.Number) ([]string, error) {
@@ -203,7 +196,7 @@ func zoneNamesOfCountry(n domain.Number) ([]string, error) {
 	if names := countryZones[n.Country]; names != nil {
 		return names, nil
 	}
-	if code == 1 || code == 7 { // a smaller country of these plans: its own area codes tell
+	if code == 1 || code == 7 { // smaller countries of these plans have their own area codes
 		return phonenumbers.GetTimezonesForNumber(n.Parsed)
 	}
 	return phonenumbers.GetTimezonesForPrefix(strconv.Itoa(code))

@@ -52,7 +52,7 @@ func (r *PendingAudit) MarkCommitted() {
 	r.committed = true
 }
 
-// IsCommitted says whether the row is kept.
+// IsCommitted reports whether the row is kept.
 func (r *PendingAudit) IsCommitted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +113,7 @@ func AddAudit(ctx context.Context, c Change) (Change, *PendingAudit) {
 	return c, r.PendingAudit
 }
 
-// changesResource says whether a change is one of the rider's resource.
+// changesResource reports whether a change is one of the rider's resource.
 func (r *PendingAudit) changesResource(c *Change) bool {
 	on := &r.entry.Resource
 	for _, put := range c.Puts {
@@ -134,7 +134,7 @@ func (r *PendingAudit) changesResource(c *Change) bool {
 	return slices.ContainsFunc(c.Deletes, same)
 }
 
-// isOrCreates says whether a row is the resource, or one that was made of it.
+// isOrCreates reports whether a row is the resource, or one that was made of it.
 func (r *PendingAudit) isOrCreates(m *domain.Meta) bool {
 	return m.ID == r.entry.Resource.ID || strings.HasSuffix(r.entry.Action, ".created")
 }

@@ -94,7 +94,7 @@ type ErasedEntry struct {
 	Hash   string           `json:"hash"`
 }
 
-// Key names the row.
+// Key returns the store key.
 func (b *Bucket) Key() domain.Key {
 	return domain.Key{Kind: "dnc_bucket", Workspace: b.WorkspaceID, ID: b.ListID + "/" + sortableIndex(b.Index)}
 }
@@ -102,7 +102,7 @@ func (b *Bucket) Key() domain.Key {
 // Indexes: none; buckets are listed by the key's beginning.
 func (b *Bucket) Indexes() []string { return nil }
 
-// Sort is by index.
+// Sort returns the index.
 func (b *Bucket) Sort() string { return sortableIndex(b.Index) }
 
 // sortableIndex sorts like the number.

@@ -36,14 +36,14 @@ func NewFilter(edition uint64, numbers []uint64) *Filter {
 	return f
 }
 
-// HasErased says whether the bucket has entries of people who were erased: then
+// HasErased reports whether the bucket has entries of people who were erased: then
 // a number is to be looked for by its hash too.
 func (f *Filter) HasErased() bool { return f.erased != nil }
 
-// IsErased says whether a number is listed by its hash.
+// IsErased reports whether a number is listed by its hash.
 func (f *Filter) IsErased(hash string) bool { return f.erased[hash] }
 
-// MayContain says whether a number may be listed as such. False is sure.
+// MayContain reports whether a number may be listed as such. False is sure.
 func (f *Filter) MayContain(n uint64) bool {
 	if f.Unknown {
 		return true

@@ -33,5 +33,5 @@ func (s ScrubRules) Lists() []string {
 	return []string{s.Default, s.List}
 }
 
-// Applies says whether an entry holds.
+// Applies reports whether an entry holds.
 func (s ScrubRules) Applies(o Origin) bool { return !s.OptOutsOnly || o.Source == domain.DNCOptOut }

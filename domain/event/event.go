@@ -75,7 +75,7 @@ var aliases = map[string]Type{
 	"campaign.call_completed": CampaignCallCompleted,
 }
 
-// Values are the event types.
+// Values returns the event types.
 func (Type) Values() []string {
 	out := make([]string, len(allTypes))
 	for i, t := range allTypes {
@@ -101,7 +101,7 @@ func ParseType(name string) (t Type, ok bool) {
 	return "", false
 }
 
-// MatchSubscription says whether a subscription takes an event, and under which name it
+// MatchSubscription reports whether a subscription takes an event, and under which name it
 // is sent: the twin where the endpoint named only that.
 func MatchSubscription(subscribed []string, t Type) (as string, ok bool) {
 	for _, s := range subscribed {
@@ -117,7 +117,7 @@ func MatchSubscription(subscribed []string, t Type) (as string, ok bool) {
 	return as, ok
 }
 
-// IsValidPattern says whether an entry of events is a name, a twin, a category
+// IsValidPattern reports whether an entry of events is a name, a twin, a category
 // wildcard or "*".
 func IsValidPattern(s string) bool {
 	if s == "*" {

@@ -6,7 +6,7 @@ import "time"
 // it.
 const MaxDisorder = 10 * time.Minute
 
-// MatchesTypes says whether a type is among names, twins or wildcards; every type is
+// MatchesTypes reports whether a type is among names, twins or wildcards; every type is
 // where there are none.
 func MatchesTypes(types []string, t Type) bool {
 	if len(types) == 0 {

@@ -106,7 +106,7 @@ func CallTransitions() map[domain.CallStatus][]domain.CallStatus {
 	}
 }
 
-// IsCallTransition says whether a call may go from one state to another.
+// IsCallTransition reports whether a call may go from one state to another.
 func IsCallTransition(from, to domain.CallStatus) bool {
 	return slices.Contains(CallTransitions()[from], to)
 }
@@ -135,7 +135,7 @@ func ContactTransitions() map[domain.ContactState][]domain.ContactState {
 	return t
 }
 
-// IsContactTransition says whether a contact may go from one state to another.
+// IsContactTransition reports whether a contact may go from one state to another.
 func IsContactTransition(from, to domain.ContactState) bool {
 	return slices.Contains(ContactTransitions()[from], to)
 }
@@ -171,7 +171,7 @@ func AppointmentTransitions() map[domain.AppointmentStatus][]domain.AppointmentS
 	}
 }
 
-// CheckAppointmentTransition says whether an appointment may go from one state to another,
+// CheckAppointmentTransition reports whether an appointment may go from one state to another,
 // and from which it may otherwise.
 func CheckAppointmentTransition(from, to domain.AppointmentStatus) (allowedFrom []domain.AppointmentStatus, ok bool) {
 	table := AppointmentTransitions()

@@ -45,14 +45,14 @@ type NodeNow struct {
 	LastMinute Activity   `json:"last_minute" doc:"What was done there within the last minute."`
 }
 
-// DrainNow says whether the node takes no calls because an operator wants it so.
+// DrainNow reports whether the node takes no calls because an operator wants it so.
 type DrainNow struct {
 	On    bool          `json:"on" doc:"true: no call begins on this node, in or out; live ones go on."`
 	Since *time.Time    `json:"since" doc:"Since when; null while it is not drained."`
 	By    *domain.Actor `json:"by" doc:"Who has drained it."`
 }
 
-// DiallingNow says whether an operator has stopped all dialling.
+// DiallingNow reports whether an operator has stopped all dialling.
 type DiallingNow struct {
 	Stopped bool          `json:"stopped" doc:"true: nobody is rung, in no workspace; live calls go on."`
 	Reason  string        `json:"reason" doc:"What the operator has said about it."`

@@ -216,7 +216,7 @@ func (p *graph) missingForNode(n *domain.Node, has Capabilities) string {
 	return ""
 }
 
-// isRealtimeOnly says whether nobody but an engine that hears and speaks by itself takes
+// isRealtimeOnly reports whether nobody but an engine that hears and speaks by itself takes
 // the edges from a place.
 func (p *graph) isRealtimeOnly(from string) bool {
 	if from != anywhere {

@@ -48,7 +48,7 @@ func boolText(b bool) string {
 	return exprFalse
 }
 
-// isTruthy says whether a value counts as true: it is there, and neither false, no
+// isTruthy reports whether a value counts as true: it is there, and neither false, no
 // nor 0.
 func isTruthy(value string) bool {
 	switch strings.ToLower(strings.TrimSpace(value)) {
@@ -300,13 +300,13 @@ func (w *stepper) followCondition() {
 	w.followEdge([]domain.EdgeType{domain.EdgeExpr, domain.EdgeElse, domain.EdgeAlways}, w.s.node)
 }
 
-// isEdgeMet says whether an edge's expression holds.
+// isEdgeMet reports whether an edge's expression holds.
 func (w *stepper) isEdgeMet(e *domain.Edge) bool {
 	read, _, err := readExpr(e.When.Expr)
 	return err == nil && isTruthy(read.value(w.s.values))
 }
 
-// hasMetExpression says whether the expression of an edge of a node holds.
+// hasMetExpression reports whether the expression of an edge of a node holds.
 func (w *stepper) hasMetExpression(from string) bool {
 	for _, e := range w.s.graph.edges[from] {
 		if e.When.Type == domain.EdgeExpr && w.isEdgeMet(&e) {

@@ -33,7 +33,7 @@ const (
 	ReasonRealtimeFailed   = "realtime_failed"
 )
 
-// IsAgentFailure says whether an End has its reason in an agent that was of no use.
+// IsAgentFailure reports whether an End has its reason in an agent that was of no use.
 func (e End) IsAgentFailure() bool {
 	return e.Reason == ReasonAgentUnavailable || e.Reason == ReasonModelFailed || e.Reason == ReasonRealtimeFailed
 }

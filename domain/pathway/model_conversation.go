@@ -112,7 +112,7 @@ type (
 	}
 )
 
-// IsSame says whether a model is asked the same, but for how the caller's last
+// IsSame reports whether a model is asked the same, but for how the caller's last
 // words are written: signs and capitals are a recogniser's afterthoughts.
 func (t *ModelRequest) IsSame(o *ModelRequest) bool {
 	n := len(t.History)

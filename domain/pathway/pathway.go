@@ -226,7 +226,7 @@ func New(script domain.Script, variables map[string]string) State {
 	return State{graph: p, values: values, english: IsEnglish(script.Language), language: script.Language}
 }
 
-// UsesModel says whether a model takes part in a pathway.
+// UsesModel reports whether a model takes part in a pathway.
 func UsesModel(p *domain.Pathway) bool {
 	return slices.ContainsFunc(p.Nodes, func(n domain.Node) bool { return n.Type == domain.NodeConverse }) ||
 		slices.ContainsFunc(p.Edges, func(e domain.Edge) bool {
@@ -273,7 +273,7 @@ func MessagePathway(message string) domain.Pathway {
 	return p
 }
 
-// Fresh says whether the conversation has not begun.
+// Fresh reports whether the conversation has not begun.
 func (s State) Fresh() bool { return s.phase == fresh }
 
 // ContinueWith is the state before another agent's conversation with the same
@@ -295,10 +295,10 @@ func (s State) ContinueWith(script domain.Script) State {
 	return next
 }
 
-// Ending says whether the conversation speaks its last words.
+// Ending reports whether the conversation speaks its last words.
 func (s State) Ending() bool { return s.phase == ending }
 
-// NeedsSpeech says whether the node that stands can be answered by words alone.
+// NeedsSpeech reports whether the node that stands can be answered by words alone.
 func (s State) NeedsSpeech() bool {
 	n := s.graph.nodes[s.node]
 	if n == nil || s.phase != collecting && s.phase != confirming && s.phase != speaking && s.phase != listening {
@@ -310,7 +310,7 @@ func (s State) NeedsSpeech() bool {
 	})
 }
 
-// Over says whether the conversation has ended.
+// Over reports whether the conversation has ended.
 func (s State) Over() bool { return s.phase == ended }
 
 // Result is what the conversation has come to.
@@ -326,7 +326,7 @@ func (s State) FillText(text string) (said, shown string, missing []string) {
 	return said, shown, missing
 }
 
-// IsSecretInput says whether the keys pressed now must not be kept.
+// IsSecretInput reports whether the keys pressed now must not be kept.
 func (s State) IsSecretInput() bool {
 	n := s.graph.nodes[s.node]
 	return n != nil && n.Type == domain.NodeCollect && n.Sensitive

@@ -14,7 +14,7 @@ import (
 // done where its node was left.
 const pendingResult = "(It is being done, and what came of it is not known yet. Do not ask for it again.)"
 
-// hasHeldInput says whether a key or words came while something was being done that an
+// hasHeldInput reports whether a key or words came while something was being done that an
 // edge is for.
 func (w *stepper) hasHeldInput(n *domain.Node) bool {
 	if _, ok := w.findKeyEdge(w.s.bufferedKeys); ok {

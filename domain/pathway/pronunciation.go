@@ -62,5 +62,5 @@ func foldedPrefixLength(text, word string) (n int) {
 	return n
 }
 
-// isWordRune says whether a rune belongs to a word.
+// isWordRune reports whether a rune belongs to a word.
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }

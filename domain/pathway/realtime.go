@@ -63,13 +63,13 @@ func (StartRealtime) command()         {}
 func (SendToolResult) command()        {}
 func (RequestRealtimeAnswer) command() {}
 
-// WithRealtime says whether an engine hears and speaks by itself at converse nodes.
+// WithRealtime reports whether an engine hears and speaks by itself at converse nodes.
 func (s State) WithRealtime(on bool) State {
 	s.realtime = on
 	return s
 }
 
-// RealtimeRound says whether one does now, and by which round.
+// RealtimeRound reports whether one does now, and by which round.
 func (s State) RealtimeRound() (round int, lives bool) { return s.round, s.phase == inRealtime }
 
 // startRealtime enters a node at which an engine hears and speaks by itself.
@@ -98,7 +98,7 @@ func (w *stepper) startRealtime(n *domain.Node) {
 	})
 }
 
-// isRealtimeRound says whether an input is of the engine that has the caller.
+// isRealtimeRound reports whether an input is of the engine that has the caller.
 func (w *stepper) isRealtimeRound(round int) bool {
 	return w.s.phase == inRealtime && round == w.s.round
 }

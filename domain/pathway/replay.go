@@ -25,7 +25,7 @@ type ReplayLine struct {
 	OutsidePathway bool   // it was said besides the pathway
 }
 
-// IsSame says whether nothing differs.
+// IsSame reports whether nothing differs.
 func (l *ReplayLine) IsSame() bool { return l.OutsidePathway || l.Recorded == l.Now }
 
 // RecordedCall is a call that is over.

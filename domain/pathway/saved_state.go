@@ -126,12 +126,12 @@ func (s State) Mark() StateMark {
 // Language is the one that is spoken.
 func (s State) Language() string { return s.language }
 
-// HasPendingWork says whether a model thinks, or something is being done besides
+// HasPendingWork reports whether a model thinks, or something is being done besides
 // speaking: what an end of the process would lose.
 func (s State) HasPendingWork() bool {
 	return s.phase == thinking || s.phase == acting || s.exchange.pendingActions > 0
 }
 
-// IsListening says whether the caller may speak as he likes, and nothing is
+// IsListening reports whether the caller may speak as he likes, and nothing is
 // being said or done.
 func (s State) IsListening() bool { return s.phase == listening }

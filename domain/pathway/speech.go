@@ -83,14 +83,14 @@ func SpeechLanguages(s *domain.Script) []string {
 	return all
 }
 
-// IsEnglish says whether a language tag is one of English, the language of what
+// IsEnglish reports whether a language tag is one of English, the language of what
 // is said unasked.
 func IsEnglish(language string) bool {
 	tag, _, _ := strings.Cut(strings.ToLower(language), "-")
 	return tag == "en" || tag == ""
 }
 
-// IsAcknowledgement says whether words only tell that somebody listens.
+// IsAcknowledgement reports whether words only tell that somebody listens.
 func IsAcknowledgement(text string) bool {
 	switch normalizeWords(text) {
 	case "okay", "ok", "mm-hm", "mhm", "uh-huh", "uh huh", "mm hm", "hm", "right", "i see", "all right", "alright":
@@ -108,12 +108,12 @@ func normalizeWords(text string) string {
 	return strings.Join(words, " ")
 }
 
-// acceptsSpeech says whether a node asks for words.
+// acceptsSpeech reports whether a node asks for words.
 func acceptsSpeech(n *domain.Node) bool {
 	return n.Type == domain.NodeCollect && (n.Input == "speech" || n.Input == "both")
 }
 
-// UsesSpeech says whether a pathway hears words anywhere.
+// UsesSpeech reports whether a pathway hears words anywhere.
 func UsesSpeech(p *domain.Pathway) bool {
 	return slices.ContainsFunc(p.Nodes, func(n domain.Node) bool { return acceptsSpeech(&n) || n.Type == domain.NodeConverse }) ||
 		slices.ContainsFunc(p.Edges, func(e domain.Edge) bool { return e.When.Type == domain.EdgeIntent })
@@ -258,7 +258,7 @@ func (s State) nextNode(n *domain.Node) *domain.Node {
 	return nil
 }
 
-// Understands says whether words mean something where the conversation stands.
+// Understands reports whether words mean something where the conversation stands.
 func (s State) Understands(text string) bool {
 	n := s.graph.nodes[s.node]
 	if n == nil || s.phase != speaking && s.phase != collecting && s.phase != confirming && s.phase != listening && s.phase != thinking {
@@ -274,7 +274,7 @@ func (s State) Understands(text string) bool {
 	return false
 }
 
-// findYesNo says whether words are a yes or a no.
+// findYesNo reports whether words are a yes or a no.
 func findYesNo(text string) (yes, no bool) {
 	said := " " + normalizeWords(text) + " "
 	among := func(words []string) bool {
@@ -422,7 +422,7 @@ func (w *stepper) applyMatch(n *domain.Node, m phraseMatch, in Utterance) {
 	w.followEdge([]domain.EdgeType{domain.EdgeExpr, domain.EdgeAlways, domain.EdgeElse}, w.s.node)
 }
 
-// isSameCondition says whether two edges are for the same case.
+// isSameCondition reports whether two edges are for the same case.
 func isSameCondition(a, b *domain.When) bool {
 	return a.Type == b.Type && a.Digits == b.Digits && a.Intent == b.Intent && a.Expr == b.Expr && a.Prompt == b.Prompt
 }

@@ -31,7 +31,7 @@ const SimulatedResult = `{"status": "ok", "note": "nothing was really done: this
 // StartSession plays until the pathway waits or ends, and tells of all that it did.
 func (p *TextSession) StartSession() []Command { return p.feed(Started{}) }
 
-// IsTransferring says whether the end of a transfer is awaited.
+// IsTransferring reports whether the end of a transfer is awaited.
 func (p *TextSession) IsTransferring() bool { return p.State.phase == transferring }
 
 // PressKeys goes on with keys; without any with silence.
@@ -51,13 +51,13 @@ func (p *TextSession) Speak(text string) []Command {
 	return p.feed(Utterance{Text: text, Confidence: 1})
 }
 
-// HearsSpeech says whether words are heard where it stands.
+// HearsSpeech reports whether words are heard where it stands.
 func (p *TextSession) HearsSpeech() bool { _, hears := p.State.ExpectedPhrases(); return hears }
 
 // EndTransfer goes on after a transfer. ok: somebody was reached.
 func (p *TextSession) EndTransfer(ok bool) []Command { return p.feed(Transferred{OK: ok}) }
 
-// WaitsForSpeech says whether a model waits for words.
+// WaitsForSpeech reports whether a model waits for words.
 func (p *TextSession) WaitsForSpeech() bool { return p.State.phase == listening }
 
 // feed tells one thing, and of each prompt that it was spoken.

@@ -303,7 +303,7 @@ func (w *stepper) saveFields(n *domain.Node, c *ToolCall, given map[string]any) 
 	}
 }
 
-// hasAllFields says whether everything is known that a node is to find out.
+// hasAllFields reports whether everything is known that a node is to find out.
 func (w *stepper) hasAllFields(n *domain.Node) bool {
 	some := slices.ContainsFunc(n.Extract, func(f domain.AnalysisField) bool { return f.Required })
 	for _, f := range n.Extract {

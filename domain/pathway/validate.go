@@ -80,7 +80,7 @@ func Validate(p *domain.Pathway) error {
 	return v.problems.Err()
 }
 
-// IsWithinLimits says whether a pathway is so small that it is looked at: Validate tells
+// IsWithinLimits reports whether a pathway is so small that it is looked at: Validate tells
 // what there is too much of.
 func IsWithinLimits(p *domain.Pathway) bool {
 	return len(p.Nodes) <= MaxNodes && len(p.Edges) <= MaxEdges && len(p.Variables) <= MaxVariables && countPhrases(p) <= maxAllWords

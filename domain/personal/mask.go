@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// IsInValue says whether a value, as deep as it goes, contains the number.
+// IsInValue reports whether a value, as deep as it goes, contains the number.
 func (n Number) IsInValue(v any) bool {
 	w := valueWalker{n: n}
 	w.visitValue(reflect.ValueOf(v))

@@ -40,10 +40,10 @@ func NewNumber(e164 string) (Number, error) {
 // E164 is the number in E.164.
 func (n Number) E164() string { return n.e164 }
 
-// Equals says whether a text is the number in E.164.
+// Equals reports whether a text is the number in E.164.
 func (n Number) Equals(text string) bool { return text == n.e164 }
 
-// IsIn says whether a text contains the number.
+// IsIn reports whether a text contains the number.
 func (n Number) IsIn(text string) bool {
 	_, _, found := n.findFrom(text, 0)
 	return found

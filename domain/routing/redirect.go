@@ -31,7 +31,7 @@ func isSameNumber(a, b string) bool {
 	return a != "" && strings.TrimPrefix(a, "+") == strings.TrimPrefix(b, "+")
 }
 
-// isAllowedHost says whether a host is one of those that are named, or an address of
+// isAllowedHost reports whether a host is one of those that are named, or an address of
 // theirs; a name stands for itself alone.
 func isAllowedHost(hosts []string, host string) bool {
 	host = strings.Trim(host, "[]")

@@ -146,7 +146,7 @@ func CostPerMinute(rates []domain.Rate, to string) (perMinute domain.Amount, kno
 	return perMinute, known
 }
 
-// HasCostForAllNumbers says whether the costs of a trunk cover every number that the
+// HasCostForAllNumbers reports whether the costs of a trunk cover every number that the
 // trunk takes.
 func HasCostForAllNumbers(t *domain.Trunk) bool {
 	takes := t.Prefixes

@@ -65,7 +65,7 @@ func retryPauses() []time.Duration {
 	return []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute}
 }
 
-// NextDelivery says whether and when a message is handed over again after its try
+// NextDelivery reports whether and when a message is handed over again after its try
 // number n (from 1) of a message that ways carriers might take: by another way
 // at once, by all of them again after a pause.
 func NextDelivery(n, ways int, o DeliveryResult) (pause time.Duration, again bool) {
@@ -80,7 +80,7 @@ func NextDelivery(n, ways int, o DeliveryResult) (pause time.Duration, again boo
 	return max(retryPauses()[round], o.RetryAfter), true
 }
 
-// CanRetransmit says whether a MESSAGE that left a while ago may go out once more under
+// CanRetransmit reports whether a MESSAGE that left a while ago may go out once more under
 // its names, because the far end still takes it for a retransmission: by UDP, to
 // one address.
 func CanRetransmit(t *domain.Trunk, body string, ago time.Duration) bool {

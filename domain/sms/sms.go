@@ -74,7 +74,7 @@ func countSegments(sizes []int, one, many int) int {
 	return n
 }
 
-// IsOptOut says whether a message wants no more of them: it is one of the words
+// IsOptOut reports whether a message wants no more of them: it is one of the words
 // that carriers know, in any case, and nothing else.
 func IsOptOut(body string) bool {
 	word := strings.ToLower(strings.Trim(body, " \t\r\n.!\"'"))

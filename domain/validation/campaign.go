@@ -230,7 +230,7 @@ func checkCompliance(p *domain.Problems, c *domain.Compliance) {
 	}
 }
 
-// isClock says whether a text is a time of day, 00:00 to 23:59.
+// isClock reports whether a text is a time of day, 00:00 to 23:59.
 func isClock(text string) bool {
 	if len(text) != len("HH:MM") || text[2] != ':' {
 		return false

@@ -121,7 +121,7 @@ func checkObject(p *domain.Problems, param string, v map[string]any, most int) {
 	}
 }
 
-// CheckArguments says whether arguments fit the JSON Schema of a tool; the error
+// CheckArguments reports whether arguments fit the JSON Schema of a tool; the error
 // tells where they do not.
 func CheckArguments(schema, given map[string]any) error {
 	c := jsonschema.NewCompiler()

@@ -98,7 +98,7 @@ func checkHeaders(p *domain.Problems, param string, all map[string]string) {
 	}
 }
 
-// IsSameHost says whether two addresses are of one host: what is secret for one
+// IsSameHost reports whether two addresses are of one host: what is secret for one
 // may be told to the other.
 func IsSameHost(a, b string) bool {
 	x, err := url.Parse(a)

@@ -124,7 +124,7 @@ func ZoneProblem(name string, known bool) string {
 	return ""
 }
 
-// ValidZone says whether a name is in the time-zone database.
+// ValidZone reports whether a name is in the time-zone database.
 func ValidZone(name string) bool {
 	if name == "" || name == "Local" || len(name) > 64 {
 		return false

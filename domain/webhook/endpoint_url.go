@@ -83,7 +83,7 @@ func ParseURL(text string, egress access.Egress) (Target, error) {
 	return t, nil
 }
 
-// isHostName says whether a host is a plain name. A last label that is a number
+// isHostName reports whether a host is a plain name. A last label that is a number
 // is refused: resolvers read such names as addresses (127.1, 0x7f000001).
 func isHostName(host string) bool {
 	host = strings.TrimSuffix(host, ".")

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// MatchEvent says whether an endpoint is to be sent an event of its workspace, and
+// MatchEvent reports whether an endpoint is to be sent an event of its workspace, and
 // under which name. about is asked at most once, and only if it matters.
 func MatchEvent(w *domain.Webhook, e *event.Event, about func() event.Attributes) (name string, ok bool) {
 	if w.Environment != e.Environment {
@@ -22,7 +22,7 @@ func MatchEvent(w *domain.Webhook, e *event.Event, about func() event.Attributes
 	return name, PassesFilters(w, about())
 }
 
-// PassesFilters says whether an event about something is one for an endpoint: of the
+// PassesFilters reports whether an event about something is one for an endpoint: of the
 // campaign that owns it, and such as its filters ask for.
 func PassesFilters(w *domain.Webhook, about event.Attributes) bool {
 	if w.CampaignID != "" && about.CampaignID != w.CampaignID {
