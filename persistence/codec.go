@@ -20,7 +20,7 @@ const (
 	eventVersion    = 2 // of an event: texts with their lengths, then the event data unchanged
 	tailVersion     = 3 // of a row: the length of its JSON, the JSON, and raw bytes
 	aboutVersion    = 4 // of an event: as eventVersion, with its subject data after the first texts
-	packedVersion   = 5 // of a row: the packed form of the record (domain.Packed)
+	packedVersion   = 5 // of a row: the packed form of the record (domain.PackedRecord)
 	tracedVersion   = 6 // of an event: as aboutVersion, with its trace context at the end
 	compressedFlag  = 0x80
 	compressAbove   = 8 << 10
@@ -52,7 +52,7 @@ func newCodec() (codec, error) {
 }
 
 // encode appends the value of a record: its version, the record as JSON, and its raw bytes if it has any. A
-// domain.Packed record is encoded in its packed form instead.
+// domain.PackedRecord record is encoded in its packed form instead.
 func (c codec) encode(b []byte, v any) ([]byte, error) {
 	start := len(b)
 	if p, ok := v.(domain.PackedRecord); ok {
