@@ -10,7 +10,7 @@ import (
 type Problem struct {
 	Name  string
 	Value string
-	Rule  string   // completes "must be …"; empty: there is no such setting // completes "must be …"; empty: there is no setting of this name
+	Rule  string   // completes "must be …"; empty: there is no setting of this name
 	Near  []string // known names that are similar to an unknown Name
 }
 

@@ -12,7 +12,7 @@ type Setting struct {
 	Env     string // name of the environment variable
 	Flag    string // command-line flag without dashes; empty: there is no flag
 	Default string
-	Rule    string // what a value must be: completes "must be …" // completes "must be …" in error messages
+	Rule    string // completes "must be …" in error messages
 	Doc     string // what the setting does
 
 	show func(string) string        // hides secrets of a printed value; nil: the value has none
@@ -27,7 +27,7 @@ type Setting struct {
 // alone.
 type crossRule struct {
 	keys  []string             // keys of the other settings
-	check func(*Config) string // completes "must be …"; empty: valid // completes "must be …"; empty: the rule holds
+	check func(*Config) string // completes "must be …"; empty: the rule holds
 }
 
 // Settings returns every setting in the order of the documentation.

@@ -43,7 +43,7 @@ type intervalReport struct {
 	Count                    int
 	P50Ms, P99Ms, MostMs     float64
 	Phones, Watched, Refused int
-	Streams                  int     // of which packets were counted from "watch" to "tell" // streams whose packets were counted between "watch" and "tell"
+	Streams                  int     // streams whose packets were counted between "watch" and "tell"
 	Slowest, Fastest         float64 // packets per second of one stream
 }
 

@@ -30,8 +30,8 @@ func BenchmarkClusterSurvival(b *testing.B) {
 		b.Run(where, func(b *testing.B) {
 			far := startSIPp(b, "uas-taken-up")
 			var died, next *service
-			// Those of the other node, too: one uses them at a time. SIPp answers to where a call came from first, so it has
-			// to be one address that moves; a phone that answers to whoever asks is in the tests.
+			// Both nodes use the same SIP address, one at a time: SIPp always answers to the address of the first request. A
+			// phone that answers to the latest address is in the tests.
 			env := []string{surviveCalls, "CALLBOARD_MEDIA_PORTS=3000-4998", fmt.Sprint("CALLBOARD_SIP_ADDR=127.0.0.1:", siptest.Port(b))}
 			if where != "the process is started again at once" {
 				c := newNodeCluster(b, 2, append(env, fmt.Sprint("CALLBOARD_LEASE_SECONDS=", clusterLease.Seconds()))...)

@@ -22,7 +22,7 @@ import (
 // Environment variables from .ci/netem. The process runs in one of two network namespaces.
 const (
 	netemPeer = "NETEM_PEER" // the phone's network namespace
-	netemWire = "NETEM_WIRE" // what joins them: "netem", a veth pair that tc may treat badly, or "tun", our own wire // link between the namespaces: "netem" is a veth pair with faults by tc, "tun" is emulated by this process
+	netemWire = "NETEM_WIRE" // link between the namespaces: "netem" is a veth pair with faults by tc, "tun" is emulated by this process
 	netemDev  = "callboard0" // device in both namespaces
 )
 

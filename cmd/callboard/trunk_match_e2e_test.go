@@ -16,8 +16,8 @@ import (
 // trunkCall is a call from an SBC that serves several trunks.
 type trunkCall struct {
 	address, header, group, to string
-	scenario                   string // of deploy/sipp; "": uac-trunk-header // of deploy/sipp; default: uac-trunk-header
-	workspace, trunk           string // that take it; "": nobody does // expected workspace and trunk; empty: the call is rejected
+	scenario                   string // scenario of deploy/sipp; default: uac-trunk-header
+	workspace, trunk           string // expected workspace and trunk; empty: the call is rejected
 }
 
 // placeTrunkCalls places several calls at once, each with its own caller number.
