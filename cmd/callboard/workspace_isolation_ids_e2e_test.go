@@ -72,7 +72,7 @@ func exemptFields() map[string][]string {
 		"POST /v1/auth/token":               {"user_id"},
 		"POST /v1/sms-gateways/{id}/events": {"events[].id"},
 		"POST /v1/pathways":                 nodes, "POST /v1/pathways/validate": nodes, "PATCH /v1/pathways/{id}": nodes,
-		"POST /v1/calls/{id}/transfer": {"phone"},                                                                        // id of a live call, tested in foreign_phones_e2e_test.go
+		"POST /v1/calls/{id}/transfer": {"phone"},                                                                        // id of a live call, tested in workspace_isolation_phones_e2e_test.go
 		"POST /v1/alert-rules":         {"watches_workspace_id"}, "PATCH /v1/alert-rules/{id}": {"watches_workspace_id"}, // for operators, who know all workspaces
 		"POST /v1/operator/drain": {"node_id"}, "POST /v1/operator/undrain": {"node_id"}, // for operators; nodes belong to no workspace
 		"POST /v1/trunks": {"caller_ids[]"}, "PATCH /v1/trunks/{id}": {"caller_ids[]"}, "PATCH /v1/workspaces/{id}/trunks/{trunk_id}": {"caller_ids[]"}, // phone numbers, not ids
