@@ -148,7 +148,7 @@ func TestRunnableDocumentationBlocksHaveATest(t *testing.T) {
 	for _, path := range pages {
 		page := "docs/" + filepath.Base(path)
 		if len(codeBlocks(t, page, "sh run")) > 0 {
-			assert.Contains(t, all.String(), `fences(t, "`+page+`", "sh run")`)
+			assert.Contains(t, all.String(), `codeBlocks(t, "`+page+`", "sh run")`)
 		}
 	}
 }
