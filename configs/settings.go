@@ -13,7 +13,7 @@ type Setting struct {
 	Flag    string // command-line flag without dashes; empty: there is no flag
 	Default string
 	Rule    string // completes "must be …" in error messages
-	Doc     string // what the setting does
+	Doc     string // description for the documentation
 
 	show func(string) string        // hides secrets of a printed value; nil: the value has none
 	set  func(*Config, string) bool // parses and stores a value; false: the value breaks the rule

@@ -107,8 +107,8 @@ func ownTime(b testing.TB) time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// measureAttempts measures the cost of attempts in a campaign of a given size: only the decisions if busy, else all
-// work of the campaign actor without the store and the calls. made is the number of attempts, grew the allocated
+// measureAttempts measures the cost of attempts in a campaign of a given size. If busy is true it measures only the
+// decisions, else all work of the campaign actor. made is the number of attempts, grew the allocated
 // memory. It excludes the cost of garbage collection, which is random for so few attempts.
 func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (made int, cost time.Duration, grew uint64) {
 	b.Helper()

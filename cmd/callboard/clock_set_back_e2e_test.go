@@ -61,8 +61,8 @@ func (o *faultCampaign) awaitRetry() {
 	o.await("a retry", time.Minute, func() bool { return again() > before || again() == o.contacts/5 })
 }
 
-// runWithClockSetBack runs a campaign while the clock is set back by an hour per round: in even rounds while the
-// service runs, in odd rounds while it is down. Retries of busy contacts must not be delayed. The times of webhook
+// runWithClockSetBack runs a campaign while the clock is set back by an hour per round. The service runs in even
+// rounds and is down in odd rounds. Retries of busy contacts must not be delayed. The times of webhook
 // retries follow the clock and are not checked.
 func (o *faultCampaign) runWithClockSetBack(w shiftedClock, from, to int) {
 	o.t.Helper()

@@ -45,7 +45,7 @@ type scenarioRow struct {
 	action       string   // path after /v1/calls/{id}/
 	body         object
 	byProxy      bool   // whether SIPp is the trunk's outbound proxy
-	wantOutcome  string // status, ended_reason and ended_by of the call; *: any; empty: no call record
+	wantOutcome  string // status, ended_reason and ended_by of the call; "*" means any, empty means no call record
 	code         int    // SIP status of the call's last leg
 	from         string // expected caller number; empty: any
 }

@@ -186,7 +186,7 @@ func (c *redisChecker) checkReplica(ctx context.Context, primary *goredis.Client
 	other, longer := clockOffset(second, began, c.clock.now(), 0)
 	bound := c.config.Node.LeaseDuration / leaseMarginDivisor
 	if apart := other - ahead; apart.Abs()-way-longer > bound {
-		c.report.warn("redis_replica", "synchronize both clocks with chrony or systemd-timesyncd", "the clock of the replica at %s differs by %s from the primary's, more than the margin %s of a lease of %s: after a failover leases end too early or too late", at, apart.Round(time.Millisecond), bound, c.config.Node.LeaseDuration)
+		c.report.warn("redis_replica", "synchronize both clocks with chrony or systemd-timesyncd", "the clock of the replica at %s differs by %s from the primary's; a lease of %[4]s permits %[3]s. After a failover leases would end too early or too late", at, apart.Round(time.Millisecond), bound, c.config.Node.LeaseDuration)
 	} else {
 		c.report.ok("redis_replica", "the replica at %s is online", at)
 	}
